@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory, errors, strings, whole files. Keeps no state. Does not log and decides nothing; only
+ * running out of memory ends the process.
+ */
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void *checked(void *p)
+{
+	if (!p) {
+		fputs("weft: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+void *mem_alloc(size_t size)
+{
+	return checked(malloc(size ? size : 1));
+}
+
+void *mem_zalloc(size_t size)
+{
+	return checked(calloc(1, size ? size : 1));
+}
+
+void *mem_array(size_t n, size_t size)
+{
+	return checked(reallocarray(NULL, n ? n : 1, size ? size : 1));
+}
+
+void *mem_zarray(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *mem_resize(void *p, size_t n, size_t size)
+{
+	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
+}
+
+char *mem_strdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+int err_set(struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (e) {
+		va_start(ap, fmt);
+		vsnprintf(e->text, sizeof(e->text), fmt, ap);
+		va_end(ap);
+	}
+	return code;
+}
+
+static void strbuf_room(struct strbuf *b, size_t n)
+{
+	if (b->len + n + 1 <= b->cap)
+		return;
+	b->cap = MAX(b->cap * 2, b->len + n + 64);
+	b->s = mem_resize(b->s, b->cap, 1);
+}
+
+void strbuf_addn(struct strbuf *b, const char *s, size_t n)
+{
+	strbuf_room(b, n);
+	memcpy(b->s + b->len, s, n);
+	b->len += n;
+	b->s[b->len] = 0;
+}
+
+void strbuf_add(struct strbuf *b, const char *s)
+{
+	strbuf_addn(b, s, strlen(s));
+}
+
+void strbuf_addf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	strbuf_room(b, 80);
+	va_start(ap, fmt);
+	n = vsnprintf(b->s + b->len, b->cap - b->len, fmt, ap);
+	va_end(ap);
+	assert(n >= 0);
+	if ((size_t)n >= b->cap - b->len) {
+		strbuf_room(b, (size_t)n);
+		va_start(ap, fmt);
+		vsnprintf(b->s + b->len, b->cap - b->len, fmt, ap);
+		va_end(ap);
+	}
+	b->len += (size_t)n;
+}
+
+void strbuf_free(struct strbuf *b)
+{
+	free(b->s);
+	*b = (struct strbuf){0};
+}
+
+int file_read(const char *path, char **data, size_t *len, struct err *e)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+	struct strbuf b = {0};
+	char chunk[65536];
+	size_t n;
+	int rc = 0;
+
+	if (!f)
+		return err_set(e, -errno, "%s: %s", path, strerror(errno));
+	strbuf_addn(&b, "", 0);
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		strbuf_addn(&b, chunk, n);
+	if (ferror(f)) {
+		rc = err_set(e, -EIO, "%s: %s", path, strerror(errno));
+		strbuf_free(&b);
+	}
+	if (f != stdin)
+		fclose(f);
+	*data = b.s;
+	*len = b.len;
+	return rc;
+}
+
+static int write_all(FILE *f, const char *data, size_t len)
+{
+	return fwrite(data, 1, len, f) == len && fflush(f) == 0 ? 0 : -EIO;
+}
+
+static int write_replace(const char *path, const char *tmp, const char *data, size_t len)
+{
+	FILE *f = fopen(tmp, "wb");
+	int rc;
+
+	if (!f)
+		return -errno;
+	rc = write_all(f, data, len);
+	if (!rc && fsync(fileno(f)))
+		rc = -errno;
+	if (fclose(f) && !rc)
+		rc = -EIO;
+	if (!rc && rename(tmp, path))
+		rc = -errno;
+	if (rc)
+		unlink(tmp);
+	return rc;
+}
+
+int file_write(const char *path, const char *data, size_t len, struct err *e)
+{
+	struct strbuf tmp = {0};
+	struct stat st;
+	int rc;
+
+	if (!strcmp(path, "-"))
+		return write_all(stdout, data, len) ? err_set(e, -EIO, "standard output: %s", strerror(errno)) : 0;
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a device or pipe cannot be replaced */
+		FILE *f = fopen(path, "wb");
+
+		rc = f ? write_all(f, data, len) : -errno;
+		if (f)
+			fclose(f);
+		return rc ? err_set(e, rc, "%s: %s", path, strerror(-rc)) : 0;
+	}
+	strbuf_addf(&tmp, "%s.%ld.tmp", path, (long)getpid());
+	rc = write_replace(path, tmp.s, data, len);
+	strbuf_free(&tmp);
+	return rc ? err_set(e, rc, "%s: cannot write: %s", path, strerror(-rc)) : 0;
+}
+
+int parse_u64(const char *s, uint64_t *v)
+{
+	char *end;
+	int base = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10;
+
+	if (!(*s >= '0' && *s <= '9'))
+		return -EINVAL;
+	errno = 0;
+	*v = strtoull(s, &end, base);
+	if (errno == ERANGE)
+		return -ERANGE;
+	return *end || end == s ? -EINVAL : 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every room stands on: small helpers, memory, errors.
+ *
+ * mem_*: never return NULL. Running out of memory is not an error a caller can mend, so it ends
+ * the process with a message. Sizes are checked for overflow. Free with free().
+ *
+ * struct err: a text for a person, filled by whoever finds the fault. Functions that take one
+ * return 0 or a negative errno and leave a complete sentence without a final newline:
+ * "net.txt:12: expected a port number in brackets, found 'x'".
+ */
+#ifndef WEFT_BASE_H
+#define WEFT_BASE_H
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)    ((a) < (b) ? (a) : (b))
+#define MAX(a, b)    ((a) > (b) ? (a) : (b))
+#define UNUSED       __attribute__((unused))
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* Simulated and real time are picoseconds since a start that the caller chose. */
+typedef uint64_t time_ps;
+#define PS_PER_NS ((time_ps)1000)
+#define PS_PER_US ((time_ps)1000000)
+#define PS_PER_MS ((time_ps)1000000000)
+#define PS_PER_S  ((time_ps)1000000000000)
+#define TIME_NEVER UINT64_MAX
+
+void *mem_alloc(size_t size);
+void *mem_zalloc(size_t size);
+void *mem_array(size_t n, size_t size);  /* uninitialised */
+void *mem_zarray(size_t n, size_t size); /* zeroed */
+void *mem_resize(void *p, size_t n, size_t size);
+char *mem_strdup(const char *s);
+
+struct err {
+	char text[512];
+};
+
+/* Store the text and return code, so that `return err_set(e, -EINVAL, ...)` reads well. */
+int err_set(struct err *e, int code, const char *fmt, ...) PRINTF(3, 4);
+
+/* A growing string, always NUL-terminated once something was added. */
+struct strbuf {
+	char *s;
+	size_t len, cap;
+};
+
+void strbuf_add(struct strbuf *b, const char *s);
+void strbuf_addn(struct strbuf *b, const char *s, size_t n);
+void strbuf_addf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
+void strbuf_free(struct strbuf *b);
+
+/* Whole files. file_write replaces path in one step (temporary file, then rename). */
+int file_read(const char *path, char **data, size_t *len, struct err *e); /* "-" is stdin */
+int file_write(const char *path, const char *data, size_t len, struct err *e); /* "-" is stdout */
+
+/* A number with nothing behind it: decimal, or hexadecimal with 0x. 0 or -EINVAL / -ERANGE. */
+int parse_u64(const char *s, uint64_t *v);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * JSON out. State: the text so far and what closes each level. Does not parse.
+ */
+#include "base/json.h"
+
+static void add_string(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, "\"");
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			strbuf_addf(b, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			strbuf_addf(b, "\\u%04x", c); /* Latin-1 reading: node names are bytes */
+		else
+			strbuf_addn(b, s, 1);
+	}
+	strbuf_add(b, "\"");
+}
+
+static void begin(struct json *j, const char *key)
+{
+	if (j->depth) {
+		strbuf_add(&j->out, j->first ? "\n" : ",\n");
+		for (int i = 0; i < j->depth; i++)
+			strbuf_add(&j->out, "  ");
+	}
+	if (key) {
+		add_string(&j->out, key);
+		strbuf_add(&j->out, ": ");
+	}
+	j->first = false;
+}
+
+void json_open(struct json *j, const char *key, char brace)
+{
+	assert(j->depth < (int)sizeof(j->close));
+	begin(j, key);
+	strbuf_addn(&j->out, &brace, 1);
+	j->close[j->depth++] = brace == '{' ? '}' : ']';
+	j->first = true;
+}
+
+void json_close(struct json *j)
+{
+	assert(j->depth > 0);
+	j->depth--;
+	if (!j->first) {
+		strbuf_add(&j->out, "\n");
+		for (int i = 0; i < j->depth; i++)
+			strbuf_add(&j->out, "  ");
+	}
+	strbuf_addn(&j->out, &j->close[j->depth], 1);
+	if (!j->depth)
+		strbuf_add(&j->out, "\n");
+	j->first = false;
+}
+
+void json_str(struct json *j, const char *key, const char *s)
+{
+	begin(j, key);
+	add_string(&j->out, s);
+}
+
+void json_raw(struct json *j, const char *key, const char *json_text)
+{
+	begin(j, key);
+	strbuf_add(&j->out, json_text);
+}
+
+void json_bool(struct json *j, const char *key, bool v)
+{
+	json_raw(j, key, v ? "true" : "false");
+}
+
+void json_null(struct json *j, const char *key)
+{
+	json_raw(j, key, "null");
+}
+
+void json_u64(struct json *j, const char *key, uint64_t v)
+{
+	begin(j, key);
+	strbuf_addf(&j->out, "%llu", (unsigned long long)v);
+}
+
+void json_i64(struct json *j, const char *key, int64_t v)
+{
+	begin(j, key);
+	strbuf_addf(&j->out, "%lld", (long long)v);
+}
+
+void json_hex64(struct json *j, const char *key, uint64_t v)
+{
+	begin(j, key);
+	strbuf_addf(&j->out, "\"0x%016llx\"", (unsigned long long)v);
+}
+
+void json_fixed(struct json *j, const char *key, uint64_t v, int digits)
+{
+	uint64_t unit = 1;
+
+	for (int i = 0; i < digits; i++)
+		unit *= 10;
+	begin(j, key);
+	strbuf_addf(&j->out, "%llu.%0*llu", (unsigned long long)(v / unit), digits,
+		    (unsigned long long)(v % unit));
+}
+
+void json_seconds(struct json *j, const char *key, time_ps t)
+{
+	json_fixed(j, key, t, 12);
+}
+
+void json_double(struct json *j, const char *key, double v)
+{
+	begin(j, key);
+	strbuf_addf(&j->out, "%.6g", v);
+}
+
+void json_free(struct json *j)
+{
+	strbuf_free(&j->out);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A JSON writer into a strbuf: two-space indent, commas kept by the writer, strings escaped and
+ * cut at the first byte that is not UTF-8-safe. Keys come out in the order they are written.
+ *
+ *	json_open(&j, NULL, '{'); json_u64(&j, "hosts", 8); json_close(&j);
+ *
+ * The key is NULL inside arrays. json_fixed writes v / 10^digits exactly, without floats.
+ */
+#ifndef WEFT_JSON_H
+#define WEFT_JSON_H
+
+#include "base/base.h"
+
+struct json {
+	struct strbuf out;
+	char close[32]; /* what closes each open level */
+	int depth;
+	bool first;
+};
+
+void json_open(struct json *j, const char *key, char brace); /* '{' or '[' */
+void json_close(struct json *j);
+void json_str(struct json *j, const char *key, const char *s);
+void json_bool(struct json *j, const char *key, bool v);
+void json_null(struct json *j, const char *key);
+void json_u64(struct json *j, const char *key, uint64_t v);
+void json_i64(struct json *j, const char *key, int64_t v);
+void json_hex64(struct json *j, const char *key, uint64_t v); /* "0x%016x" as a string */
+void json_fixed(struct json *j, const char *key, uint64_t v, int digits);
+void json_seconds(struct json *j, const char *key, time_ps t); /* picoseconds as seconds */
+void json_double(struct json *j, const char *key, double v);   /* for wall-clock figures */
+void json_raw(struct json *j, const char *key, const char *json_text);
+void json_free(struct json *j);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A subnet as an immutable snapshot in dense arrays.
+ *
+ * Nodes and ports are numbered from 0; between modules these numbers travel, never pointers. A node
+ * with n ports owns n + 1 consecutive port ids: slot 0 is a switch's management port (on a CA or
+ * router it exists but is never linked), slots 1..n are the physical ports. So the id of port p is
+ * `node.first_port + p`, without a search.
+ *
+ * A snapshot is made by a builder and not changed afterwards; fab_free() gives it back. Node order is
+ * the order in which nodes were added, and everything that walks a snapshot walks it in that order.
+ */
+#ifndef WEFT_FABRIC_H
+#define WEFT_FABRIC_H
+
+#include "base/base.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "iba/iba.h"
+
+typedef uint32_t node_id;
+typedef uint32_t port_id;
+#define FAB_NONE UINT32_MAX
+
+enum fab_speed { /* of one lane; order is by rate */
+	FAB_SPEED_UNKNOWN,
+	FAB_SDR,   /* 2.5 Gb/s, 8b/10b */
+	FAB_DDR,   /* 5 */
+	FAB_QDR,   /* 10 */
+	FAB_FDR10, /* 10.3125, 64b/66b */
+	FAB_FDR,   /* 14.0625 */
+	FAB_EDR,   /* 25.78125 */
+	FAB_HDR,   /* 53.125, PAM4 */
+	FAB_NDR,   /* 106.25, PAM4 */
+	FAB_XDR,   /* 212.5, PAM4 */
+	FAB_NSPEEDS
+};
+
+enum fab_node_flags {
+	FAB_ENHANCED_PORT0 = 1, /* switch whose port 0 is a full port (may have an LMC) */
+	FAB_SHARP_AN = 2,       /* a SHARP aggregation node: a CA inside a switch */
+};
+
+struct fab_node {
+	uint64_t guid, sys_guid;
+	port_id first_port;
+	uint32_t name; /* offset into strings: fab_node_name() */
+	uint32_t vendor_id;
+	uint16_t device_id;
+	uint8_t type;   /* enum iba_node_type */
+	uint8_t nports; /* physical ports, 1..254 */
+	uint8_t flags;  /* enum fab_node_flags */
+};
+
+struct fab_port {
+	uint64_t guid; /* 0 on a switch's external ports */
+	node_id node;
+	port_id peer;  /* FAB_NONE when nothing is connected */
+	uint16_t lid;  /* base LID, 0 when not known; switches carry it on port 0 */
+	uint8_t lmc;
+	uint8_t num;   /* 0..nports */
+	uint8_t width; /* lanes: 1, 2, 4, 8, 12; 0 when not known */
+	uint8_t speed; /* enum fab_speed */
+};
+
+struct fab {
+	uint32_t nnodes, nports; /* nports counts slots, with port 0 of every node */
+	uint32_t nswitches, nhosts, nrouters, nlinks;
+	struct fab_node *nodes;
+	struct fab_port *ports;
+	node_id *switches;      /* the switches' node ids, in node order */
+	uint32_t *switch_index; /* node id -> position in switches[], FAB_NONE for others */
+	char *strings;
+	struct map64 by_guid;   /* node GUID -> node id */
+};
+
+/* ---- asking ---- */
+
+static inline port_id fab_port_id(const struct fab *f, node_id n, unsigned num)
+{
+	return f->nodes[n].first_port + num;
+}
+
+static inline bool fab_is_switch(const struct fab *f, node_id n)
+{
+	return f->nodes[n].type == IBA_NODE_SWITCH;
+}
+
+static inline const char *fab_node_name(const struct fab *f, node_id n)
+{
+	return f->strings + f->nodes[n].name;
+}
+
+node_id fab_node_by_guid(const struct fab *f, uint64_t guid); /* FAB_NONE */
+node_id fab_node_by_text(const struct fab *f, const char *s); /* GUID in hex, S-/H-/R- id, or exact name */
+void fab_node_ident(const struct fab *f, node_id n, char buf[32]); /* S-0002000000000001 */
+const char *fab_speed_name(unsigned speed);                        /* "SDR" ... */
+uint64_t fab_lane_bps(unsigned speed); /* data bits a second of one lane after encoding */
+
+/* Largest LID in use (last of a port's 2^lmc), 0 when none is assigned. */
+uint32_t fab_top_lid(const struct fab *f);
+
+/* lid -> port id, FAB_NONE where unused; top_lid + 1 entries, caller frees. -EEXIST on a double. */
+int fab_lid_table(const struct fab *f, port_id **table, uint32_t *top_lid, struct err *e);
+
+/* ---- building ---- */
+
+struct fab_builder;
+
+struct fab_builder *fab_builder_new(void);
+void fab_builder_free(struct fab_builder *b); /* only when it is not built */
+node_id fab_add_node(struct fab_builder *b, enum iba_node_type type, uint64_t guid, unsigned nports,
+		     const char *name);
+struct fab_node *fab_builder_node(struct fab_builder *b, node_id n); /* until the next add */
+struct fab_port *fab_builder_port(struct fab_builder *b, node_id n, unsigned num);
+node_id fab_builder_find(const struct fab_builder *b, uint64_t guid);
+void fab_builder_rename(struct fab_builder *b, node_id n, const char *name);
+/* Connect two ports. -EINVAL: no such port, or a port to itself. -EEXIST: one is taken. */
+int fab_add_link(struct fab_builder *b, node_id a, unsigned pa, node_id c, unsigned pc);
+struct fab *fab_build(struct fab_builder *b); /* consumes the builder */
+void fab_free(struct fab *f);
+
+/* A copy of f in which every port that needs a LID has one: LIDs in f stay where they are valid and
+ * unique, the others are given in node order, aligned to 2^lmc (switches with a base port 0 always
+ * have LMC 0). -ENOSPC when 0xbfff is passed. */
+struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e);
+
+/* A copy of f to start changing from. */
+struct fab_builder *fab_builder_from(const struct fab *f);
+
+/* ---- the netlist text of ibnetdiscover and ibsim ---- */
+
+struct fab_warning {
+	uint32_t line; /* 0: about the whole file */
+	char *text;    /* names both ends where a link is concerned; without file and line */
+};
+
+struct fab_netlist {
+	struct fab *fab;
+	VEC(struct fab_warning) warnings;
+};
+
+/* Parse text (name is for messages: "file:line: ..."). On failure -EINVAL with e filled and out
+ * untouched. On success the caller frees out with fab_netlist_free(), which also frees out->fab
+ * unless it was taken (set to NULL). */
+int fab_netlist_parse(struct fab_netlist *out, const char *name, const char *text, size_t len,
+		      struct err *e);
+int fab_netlist_load(struct fab_netlist *out, const char *path, struct err *e); /* "-" is stdin */
+void fab_netlist_free(struct fab_netlist *n);
+void fab_netlist_write(const struct fab *f, struct strbuf *out);
+
+/* ---- generators: one function a family, all through fab_generate ---- */
+
+struct fab_gen {
+	const char *kind;       /* "irregular", "mtree", ... */
+	unsigned dims[8];       /* sizes in the order the family documents */
+	unsigned ndims;
+	unsigned ports;         /* ports a switch; 0: the family's default */
+	unsigned hosts;         /* hosts a switch or in all, as the family documents; see has_hosts */
+	bool has_hosts;
+	unsigned links;         /* irregular: links between switches; 0: as many as fit */
+	uint64_t seed;
+	unsigned width, speed;  /* of every link; 0: 4X QDR */
+};
+
+struct fab_family {
+	const char *kind, *dims_help, *summary, *example;
+	struct fab *(*make)(const struct fab_gen *g, struct err *e);
+};
+
+extern const struct fab_family fab_families[]; /* ends with kind == NULL */
+struct fab *fab_generate(const struct fab_gen *g, struct err *e); /* NULL with e filled */
+
+/* ---- looking at a snapshot ---- */
+
+struct fab_stats {
+	uint32_t switches, hosts, routers, links, switch_links, isolated;
+	uint32_t components;     /* connected parts, nodes without links included */
+	uint32_t diameter;       /* longest shortest path between switches, in hops between switches */
+	uint32_t host_diameter;  /* the same between hosts, in links */
+	uint32_t levels;         /* distinct distances of switches from the nearest host-bearing switch */
+	uint32_t degree_min, degree_max; /* connected ports of a switch */
+	uint64_t degree_sum;
+	uint32_t ports_free;     /* switch ports with nothing connected */
+	uint32_t rate[FAB_NSPEEDS][13]; /* links by speed and width */
+};
+
+void fab_stats(const struct fab *f, struct fab_stats *s);
+
+/* Distance in links from `from` to every node over all links (hosts and routers do not forward);
+ * UINT32_MAX where unreachable. dist has nnodes entries. */
+void fab_distances(const struct fab *f, node_id from, uint32_t *dist);
+
+enum fab_diff_kind { FAB_NODE_ADDED, FAB_NODE_GONE, FAB_LINK_ADDED, FAB_LINK_GONE, FAB_NODE_CHANGED };
+struct fab_diff_item {
+	enum fab_diff_kind kind;
+	uint64_t guid_a, guid_b; /* b: the other end of a link, else 0 */
+	uint8_t port_a, port_b;
+	char *text;              /* for FAB_NODE_CHANGED: what changed */
+};
+typedef VEC(struct fab_diff_item) fab_diff_list;
+
+/* Items sorted by kind, then GUID, then port; guid_a < guid_b (or port_a < port_b). */
+void fab_diff(const struct fab *before, const struct fab *after, fab_diff_list *out);
+void fab_diff_free(fab_diff_list *l);
+
+/* Nodes in layers for a drawing and as text. */
+void fab_dot(const struct fab *f, struct strbuf *out);
+void fab_svg(const struct fab *f, struct strbuf *out);
+
+#endif

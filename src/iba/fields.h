@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one table of wire fields. Each attribute is a list of
+ *
+ *	F(type, name, bit, width, format)             a field: `width` bits from bit `bit` on
+ *	A(type, name, count, bit, width, stride, format)  an array: element i starts at bit + i*stride
+ *
+ * Bits count from the most significant bit of the attribute's first byte (IBA order). From these
+ * lists come the host structs (iba.h), decode, encode, compare and print (codec.c). Formats: DEC,
+ * HEX, GUID, or the name of an enumeration printed with its word.
+ *
+ * Facts: IBA specification volume 1, chapters 13 and 14; thesis Tables 3 to 6.
+ */
+#ifndef WEFT_IBA_FIELDS_H
+#define WEFT_IBA_FIELDS_H
+
+/* Common MAD header, 24 bytes. For class 0x81 the status word holds D and 15 bits of status, and
+ * class_specific holds hop pointer and hop count. */
+#define IBA_MAD_HDR_FIELDS(F, A)                                                                   \
+	F(uint8_t, base_version, 0, 8, DEC)                                                        \
+	F(uint8_t, mgmt_class, 8, 8, CLASS)                                                        \
+	F(uint8_t, class_version, 16, 8, DEC)                                                      \
+	F(uint8_t, method, 24, 8, METHOD)                                                          \
+	F(uint16_t, status, 32, 16, HEX)                                                           \
+	F(uint16_t, class_specific, 48, 16, HEX)                                                   \
+	F(uint64_t, tid, 64, 64, HEX)                                                              \
+	F(uint16_t, attr_id, 128, 16, ATTR)                                                        \
+	F(uint32_t, attr_mod, 160, 32, HEX)
+
+/* What a subnet management MAD adds in bytes 24 to 35; class 0x01 uses only M_Key. */
+#define IBA_SMP_HDR_FIELDS(F, A)                                                                   \
+	F(uint64_t, m_key, 0, 64, HEX)                                                             \
+	F(uint16_t, dr_slid, 64, 16, HEX)                                                          \
+	F(uint16_t, dr_dlid, 80, 16, HEX)
+
+#define IBA_NOTICE_FIELDS(F, A)                                                                    \
+	F(uint8_t, is_generic, 0, 1, DEC)                                                          \
+	F(uint8_t, type, 1, 7, NOTICE_TYPE)                                                        \
+	F(uint32_t, producer_type, 8, 24, DEC)                                                     \
+	F(uint16_t, trap_number, 32, 16, DEC)                                                      \
+	F(uint16_t, issuer_lid, 48, 16, DEC)                                                       \
+	F(uint8_t, toggle, 64, 1, DEC)                                                             \
+	F(uint16_t, count, 65, 15, DEC)                                                            \
+	A(uint8_t, details, 54, 80, 8, 8, HEX)
+
+#define IBA_NODE_DESC_FIELDS(F, A) A(uint8_t, text, 64, 0, 8, 8, TEXT)
+
+#define IBA_NODE_INFO_FIELDS(F, A)                                                                 \
+	F(uint8_t, base_version, 0, 8, DEC)                                                        \
+	F(uint8_t, class_version, 8, 8, DEC)                                                       \
+	F(uint8_t, node_type, 16, 8, NODE_TYPE)                                                    \
+	F(uint8_t, num_ports, 24, 8, DEC)                                                          \
+	F(uint64_t, sys_guid, 32, 64, GUID)                                                        \
+	F(uint64_t, node_guid, 96, 64, GUID)                                                       \
+	F(uint64_t, port_guid, 160, 64, GUID)                                                      \
+	F(uint16_t, partition_cap, 224, 16, DEC)                                                   \
+	F(uint16_t, device_id, 240, 16, HEX)                                                       \
+	F(uint32_t, revision, 256, 32, HEX)                                                        \
+	F(uint8_t, local_port, 288, 8, DEC)                                                        \
+	F(uint32_t, vendor_id, 296, 24, HEX)
+
+#define IBA_SWITCH_INFO_FIELDS(F, A)                                                               \
+	F(uint16_t, linear_cap, 0, 16, DEC)                                                        \
+	F(uint16_t, random_cap, 16, 16, DEC)                                                       \
+	F(uint16_t, mcast_cap, 32, 16, DEC)                                                        \
+	F(uint16_t, linear_top, 48, 16, DEC)                                                       \
+	F(uint8_t, default_port, 64, 8, DEC)                                                       \
+	F(uint8_t, mcast_primary_port, 72, 8, DEC)                                                 \
+	F(uint8_t, mcast_not_primary_port, 80, 8, DEC)                                             \
+	F(uint8_t, life_time, 88, 5, DEC)                                                          \
+	F(uint8_t, port_state_change, 93, 1, DEC)                                                  \
+	F(uint8_t, optimized_slvl, 94, 2, DEC)                                                     \
+	F(uint16_t, lids_per_port, 96, 16, DEC)                                                    \
+	F(uint16_t, partition_enf_cap, 112, 16, DEC)                                               \
+	F(uint8_t, inbound_enf_cap, 128, 1, DEC)                                                   \
+	F(uint8_t, outbound_enf_cap, 129, 1, DEC)                                                  \
+	F(uint8_t, filter_raw_in_cap, 130, 1, DEC)                                                 \
+	F(uint8_t, filter_raw_out_cap, 131, 1, DEC)                                                \
+	F(uint8_t, enhanced_port0, 132, 1, DEC)                                                    \
+	F(uint16_t, mcast_top, 144, 16, HEX)
+
+#define IBA_GUID_INFO_FIELDS(F, A) A(uint64_t, guid, 8, 0, 64, 64, GUID)
+
+#define IBA_PORT_INFO_FIELDS(F, A)                                                                 \
+	F(uint64_t, m_key, 0, 64, HEX)                                                             \
+	F(uint64_t, gid_prefix, 64, 64, HEX)                                                       \
+	F(uint16_t, lid, 128, 16, DEC)                                                             \
+	F(uint16_t, sm_lid, 144, 16, DEC)                                                          \
+	F(uint32_t, cap_mask, 160, 32, HEX)                                                        \
+	F(uint16_t, diag_code, 192, 16, HEX)                                                       \
+	F(uint16_t, m_key_lease, 208, 16, DEC)                                                     \
+	F(uint8_t, local_port, 224, 8, DEC)                                                        \
+	F(uint8_t, width_enabled, 232, 8, HEX)                                                     \
+	F(uint8_t, width_supported, 240, 8, HEX)                                                   \
+	F(uint8_t, width_active, 248, 8, WIDTH)                                                    \
+	F(uint8_t, speed_supported, 256, 4, HEX)                                                   \
+	F(uint8_t, state, 260, 4, PORT_STATE)                                                      \
+	F(uint8_t, phys_state, 264, 4, PHYS_STATE)                                                 \
+	F(uint8_t, down_default, 268, 4, DEC)                                                      \
+	F(uint8_t, m_key_protect, 272, 2, DEC)                                                     \
+	F(uint8_t, lmc, 277, 3, DEC)                                                               \
+	F(uint8_t, speed_active, 280, 4, SPEED)                                                    \
+	F(uint8_t, speed_enabled, 284, 4, HEX)                                                     \
+	F(uint8_t, neighbor_mtu, 288, 4, MTU)                                                      \
+	F(uint8_t, sm_sl, 292, 4, DEC)                                                             \
+	F(uint8_t, vl_cap, 296, 4, VLS)                                                            \
+	F(uint8_t, init_type, 300, 4, HEX)                                                         \
+	F(uint8_t, vl_high_limit, 304, 8, DEC)                                                     \
+	F(uint8_t, vl_arb_high_cap, 312, 8, DEC)                                                   \
+	F(uint8_t, vl_arb_low_cap, 320, 8, DEC)                                                    \
+	F(uint8_t, init_reply, 328, 4, HEX)                                                        \
+	F(uint8_t, mtu_cap, 332, 4, MTU)                                                           \
+	F(uint8_t, vl_stall_count, 336, 3, DEC)                                                    \
+	F(uint8_t, hoq_life, 339, 5, DEC)                                                          \
+	F(uint8_t, oper_vls, 344, 4, VLS)                                                          \
+	F(uint8_t, part_enf_in, 348, 1, DEC)                                                       \
+	F(uint8_t, part_enf_out, 349, 1, DEC)                                                      \
+	F(uint8_t, filter_raw_in, 350, 1, DEC)                                                     \
+	F(uint8_t, filter_raw_out, 351, 1, DEC)                                                    \
+	F(uint16_t, m_key_violations, 352, 16, DEC)                                                \
+	F(uint16_t, p_key_violations, 368, 16, DEC)                                                \
+	F(uint16_t, q_key_violations, 384, 16, DEC)                                                \
+	F(uint8_t, guid_cap, 400, 8, DEC)                                                          \
+	F(uint8_t, client_reregister, 408, 1, DEC)                                                 \
+	F(uint8_t, mcast_pkey_suppress, 409, 2, DEC)                                               \
+	F(uint8_t, subnet_timeout, 411, 5, DEC)                                                    \
+	F(uint8_t, resp_time, 419, 5, DEC)                                                         \
+	F(uint8_t, local_phy_errors, 424, 4, DEC)                                                  \
+	F(uint8_t, overrun_errors, 428, 4, DEC)                                                    \
+	F(uint16_t, max_credit_hint, 432, 16, DEC)                                                 \
+	F(uint32_t, round_trip_latency, 456, 24, DEC)                                              \
+	F(uint16_t, cap_mask2, 480, 16, HEX)                                                       \
+	F(uint8_t, speed_ext_active, 496, 4, SPEED_EXT)                                            \
+	F(uint8_t, speed_ext_supported, 500, 4, HEX)                                               \
+	F(uint8_t, speed_ext_enabled, 507, 5, HEX)
+
+#define IBA_PKEY_TABLE_FIELDS(F, A) A(uint16_t, pkey, 32, 0, 16, 16, HEX)
+#define IBA_SLVL_TABLE_FIELDS(F, A) A(uint8_t, vl, 16, 0, 4, 4, DEC)
+#define IBA_VLARB_TABLE_FIELDS(F, A)                                                               \
+	A(uint8_t, vl, 32, 4, 4, 16, DEC)                                                          \
+	A(uint8_t, weight, 32, 8, 8, 16, DEC)
+#define IBA_LFT_FIELDS(F, A) A(uint8_t, port, 64, 0, 8, 8, DEC)
+#define IBA_RFT_FIELDS(F, A)                                                                       \
+	A(uint16_t, lid, 16, 0, 16, 32, DEC)                                                       \
+	A(uint8_t, valid, 16, 16, 1, 32, DEC)                                                      \
+	A(uint8_t, lmc, 16, 17, 3, 32, DEC)                                                        \
+	A(uint8_t, port, 16, 24, 8, 32, DEC)
+#define IBA_MFT_FIELDS(F, A) A(uint16_t, mask, 32, 0, 16, 16, HEX)
+
+#define IBA_SM_INFO_FIELDS(F, A)                                                                   \
+	F(uint64_t, guid, 0, 64, GUID)                                                             \
+	F(uint64_t, sm_key, 64, 64, HEX)                                                           \
+	F(uint32_t, act_count, 128, 32, DEC)                                                       \
+	F(uint8_t, priority, 160, 4, DEC)                                                          \
+	F(uint8_t, state, 164, 4, SM_STATE)
+
+/* Details of the subnet management traps (bytes from Notice.DataDetails on). */
+#define IBA_TRAP_GID_FIELDS(F, A) /* 64 to 67: a GID (in or out of service, group made, deleted) */ \
+	F(uint64_t, gid_prefix, 48, 64, HEX)                                                       \
+	F(uint64_t, gid_guid, 112, 64, GUID)
+#define IBA_TRAP_SWITCH_FIELDS(F, A) F(uint16_t, lid, 0, 16, DEC) /* 128: a port changed state */
+#define IBA_TRAP_PORT_FIELDS(F, A)   /* 129 to 131: integrity, overrun, watchdog */                \
+	F(uint16_t, lid, 16, 16, DEC)                                                              \
+	F(uint8_t, port, 32, 8, DEC)
+#define IBA_TRAP_CAP_FIELDS(F, A)    /* 144: capability, description, link changes */              \
+	F(uint16_t, lid, 16, 16, DEC)                                                              \
+	F(uint32_t, cap_mask, 48, 32, HEX)                                                         \
+	F(uint16_t, local_changes, 80, 16, HEX)
+#define IBA_TRAP_SYSGUID_FIELDS(F, A) /* 145: system image GUID changed */                         \
+	F(uint16_t, lid, 16, 16, DEC)                                                              \
+	F(uint64_t, sys_guid, 48, 64, GUID)
+#define IBA_TRAP_MKEY_FIELDS(F, A)    /* 256: bad M_Key */                                         \
+	F(uint16_t, lid, 16, 16, DEC)                                                              \
+	F(uint16_t, dr_slid, 32, 16, DEC)                                                          \
+	F(uint8_t, method, 48, 8, METHOD)                                                          \
+	F(uint16_t, attr_id, 64, 16, ATTR)                                                         \
+	F(uint32_t, attr_mod, 80, 32, HEX)                                                         \
+	F(uint64_t, m_key, 112, 64, HEX)                                                           \
+	F(uint8_t, dr_notice, 184, 1, DEC)                                                         \
+	F(uint8_t, dr_path_truncated, 185, 1, DEC)                                                 \
+	F(uint8_t, dr_hop_count, 186, 6, DEC)                                                      \
+	A(uint8_t, dr_return_path, 30, 192, 8, 8, DEC)
+#define IBA_TRAP_PKEY_FIELDS(F, A)    /* 257 bad P_Key, 258 bad Q_Key */                           \
+	F(uint16_t, lid1, 16, 16, DEC)                                                             \
+	F(uint16_t, lid2, 32, 16, DEC)                                                             \
+	F(uint32_t, key, 48, 32, HEX)                                                              \
+	F(uint8_t, sl, 80, 4, DEC)                                                                 \
+	F(uint32_t, qp1, 88, 24, HEX)                                                              \
+	F(uint32_t, qp2, 120, 24, HEX)                                                             \
+	F(uint64_t, gid1_prefix, 144, 64, HEX)                                                     \
+	F(uint64_t, gid1_guid, 208, 64, GUID)                                                      \
+	F(uint64_t, gid2_prefix, 272, 64, HEX)                                                     \
+	F(uint64_t, gid2_guid, 336, 64, GUID)
+#define IBA_TRAP_SWPKEY_FIELDS(F, A)  /* 259: bad P_Key at a switch's port */                      \
+	F(uint16_t, data_valid, 0, 16, HEX)                                                        \
+	F(uint16_t, lid1, 16, 16, DEC)                                                             \
+	F(uint16_t, lid2, 32, 16, DEC)                                                             \
+	F(uint16_t, pkey, 48, 16, HEX)                                                             \
+	F(uint8_t, sl, 64, 4, DEC)                                                                 \
+	F(uint32_t, qp1, 72, 24, HEX)                                                              \
+	F(uint32_t, qp2, 104, 24, HEX)                                                             \
+	F(uint64_t, gid1_prefix, 128, 64, HEX)                                                     \
+	F(uint64_t, gid1_guid, 192, 64, GUID)                                                      \
+	F(uint64_t, gid2_prefix, 256, 64, HEX)                                                     \
+	F(uint64_t, gid2_guid, 320, 64, GUID)                                                      \
+	F(uint16_t, switch_lid, 384, 16, DEC)                                                      \
+	F(uint8_t, switch_port, 400, 8, DEC)
+
+/* Every attribute: X(struct and function stem, FIELDS list, bytes on the wire) */
+#define IBA_STRUCTS(X)                                                                             \
+	X(mad_hdr, IBA_MAD_HDR_FIELDS, 24)                                                         \
+	X(smp_hdr, IBA_SMP_HDR_FIELDS, 12)                                                         \
+	X(notice, IBA_NOTICE_FIELDS, 64)                                                           \
+	X(node_desc, IBA_NODE_DESC_FIELDS, 64)                                                     \
+	X(node_info, IBA_NODE_INFO_FIELDS, 64)                                                     \
+	X(switch_info, IBA_SWITCH_INFO_FIELDS, 64)                                                 \
+	X(guid_info, IBA_GUID_INFO_FIELDS, 64)                                                     \
+	X(port_info, IBA_PORT_INFO_FIELDS, 64)                                                     \
+	X(pkey_table, IBA_PKEY_TABLE_FIELDS, 64)                                                   \
+	X(slvl_table, IBA_SLVL_TABLE_FIELDS, 64)                                                   \
+	X(vlarb_table, IBA_VLARB_TABLE_FIELDS, 64)                                                 \
+	X(lft, IBA_LFT_FIELDS, 64)                                                                 \
+	X(rft, IBA_RFT_FIELDS, 64)                                                                 \
+	X(mft, IBA_MFT_FIELDS, 64)                                                                 \
+	X(sm_info, IBA_SM_INFO_FIELDS, 64)                                                         \
+	X(trap_gid, IBA_TRAP_GID_FIELDS, 54)                                                       \
+	X(trap_switch, IBA_TRAP_SWITCH_FIELDS, 54)                                                 \
+	X(trap_port, IBA_TRAP_PORT_FIELDS, 54)                                                     \
+	X(trap_cap, IBA_TRAP_CAP_FIELDS, 54)                                                       \
+	X(trap_sysguid, IBA_TRAP_SYSGUID_FIELDS, 54)                                               \
+	X(trap_mkey, IBA_TRAP_MKEY_FIELDS, 54)                                                     \
+	X(trap_pkey, IBA_TRAP_PKEY_FIELDS, 54)                                                     \
+	X(trap_swpkey, IBA_TRAP_SWPKEY_FIELDS, 54)
+
+#endif

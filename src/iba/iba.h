@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The wire. Host structs for every MAD header and subnet management attribute, and the way to and
+ * from bytes. Nothing outside this room knows a bit position.
+ *
+ *	int  iba_port_info_get(struct iba_port_info *, const uint8_t *data, size_t len);
+ *	void iba_port_info_put(const struct iba_port_info *, uint8_t *data);
+ *
+ * _get returns 0, or -EBADMSG when len is shorter than the attribute; it reads nothing beyond len.
+ * _put overwrites the attribute's whole size; reserved bits become zero. Values wider than their
+ * field are cut to it.
+ */
+#ifndef WEFT_IBA_H
+#define WEFT_IBA_H
+
+#include "base/base.h"
+#include "iba/fields.h"
+
+enum {
+	IBA_MAD_SIZE = 256,
+	IBA_SMP_DATA_OFF = 64, /* where an SMP's attribute lies in the MAD */
+	IBA_SMP_DATA_SIZE = 64,
+	IBA_SMP_HDR_OFF = 24,
+	IBA_PATH_SIZE = 64, /* initial and return path; entry 0 is not used */
+	IBA_MAX_HOPS = 63,
+	IBA_LFT_BLOCK = 64,
+	IBA_RFT_BLOCK = 16,
+	IBA_MFT_BLOCK = 32,
+	IBA_LID_MAX_UNICAST = 0xbfff,
+	IBA_LID_MCAST_FIRST = 0xc000,
+	IBA_LID_PERMISSIVE = 0xffff,
+	IBA_PORT_NONE = 255, /* in a forwarding table: discard */
+	IBA_SMP_WIRE_BYTES = 290, /* LRH 8, BTH 12, DETH 8, MAD 256, ICRC 4, VCRC 2 */
+};
+
+enum iba_class { IBA_CLASS_SUBN_LID = 0x01, IBA_CLASS_SUBN_DR = 0x81 };
+
+enum iba_method {
+	IBA_GET = 0x01,
+	IBA_SET = 0x02,
+	IBA_SEND = 0x03,
+	IBA_TRAP = 0x05,
+	IBA_REPORT = 0x06,
+	IBA_TRAP_REPRESS = 0x07,
+	IBA_GET_RESP = 0x81,
+	IBA_REPORT_RESP = 0x86,
+};
+
+enum iba_attr {
+	IBA_ATTR_NOTICE = 0x0002,
+	IBA_ATTR_NODE_DESC = 0x0010,
+	IBA_ATTR_NODE_INFO = 0x0011,
+	IBA_ATTR_SWITCH_INFO = 0x0012,
+	IBA_ATTR_GUID_INFO = 0x0014,
+	IBA_ATTR_PORT_INFO = 0x0015,
+	IBA_ATTR_PKEY_TABLE = 0x0016,
+	IBA_ATTR_SLVL_TABLE = 0x0017,
+	IBA_ATTR_VLARB_TABLE = 0x0018,
+	IBA_ATTR_LFT = 0x0019,
+	IBA_ATTR_RFT = 0x001a,
+	IBA_ATTR_MFT = 0x001b,
+	IBA_ATTR_SM_INFO = 0x0020,
+};
+
+/* Common status, low byte of MADHeader.Status (13.4.7); bit 15 is D in class 0x81. */
+enum iba_status {
+	IBA_STATUS_OK = 0x0000,
+	IBA_STATUS_BUSY = 0x0001,
+	IBA_STATUS_BAD_VERSION = 0x0004,
+	IBA_STATUS_BAD_METHOD = 0x0008,
+	IBA_STATUS_BAD_METHOD_ATTR = 0x000c,
+	IBA_STATUS_BAD_FIELD = 0x001c,
+	IBA_STATUS_DR_RETURN = 0x8000,
+};
+
+enum iba_node_type { IBA_NODE_CA = 1, IBA_NODE_SWITCH = 2, IBA_NODE_ROUTER = 3 };
+
+enum iba_port_state {
+	IBA_PORT_NO_CHANGE = 0,
+	IBA_PORT_DOWN = 1,
+	IBA_PORT_INIT = 2,
+	IBA_PORT_ARMED = 3,
+	IBA_PORT_ACTIVE = 4,
+	IBA_PORT_ACT_DEFER = 5,
+};
+
+enum iba_phys_state {
+	IBA_PHYS_NO_CHANGE = 0,
+	IBA_PHYS_SLEEP = 1,
+	IBA_PHYS_POLLING = 2,
+	IBA_PHYS_DISABLED = 3,
+	IBA_PHYS_TRAINING = 4,
+	IBA_PHYS_LINK_UP = 5,
+	IBA_PHYS_RECOVERY = 6,
+};
+
+enum iba_sm_state {
+	IBA_SM_NOT_ACTIVE = 0,
+	IBA_SM_DISCOVERING = 1,
+	IBA_SM_STANDBY = 2,
+	IBA_SM_MASTER = 3,
+};
+
+enum iba_cap_mask {
+	IBA_CAP_IS_SM = 1 << 1,
+	IBA_CAP_NOTICE = 1 << 2,
+	IBA_CAP_TRAP = 1 << 3,
+	IBA_CAP_SL_MAP = 1 << 6,
+	IBA_CAP_SM_DISABLED = 1 << 10,
+	IBA_CAP_EXT_SPEEDS = 1 << 14,
+};
+
+enum iba_notice_type {
+	IBA_NOTICE_FATAL = 0,
+	IBA_NOTICE_URGENT = 1,
+	IBA_NOTICE_SECURITY = 2,
+	IBA_NOTICE_SM = 3,
+	IBA_NOTICE_INFO = 4,
+};
+
+enum iba_trap {
+	IBA_TRAP_GID_IN = 64,
+	IBA_TRAP_GID_OUT = 65,
+	IBA_TRAP_MCAST_CREATED = 66,
+	IBA_TRAP_MCAST_DELETED = 67,
+	IBA_TRAP_LINK_STATE = 128,
+	IBA_TRAP_INTEGRITY = 129,
+	IBA_TRAP_OVERRUN = 130,
+	IBA_TRAP_WATCHDOG = 131,
+	IBA_TRAP_CAP_CHANGE = 144,
+	IBA_TRAP_SYS_GUID = 145,
+	IBA_TRAP_BAD_MKEY = 256,
+	IBA_TRAP_BAD_PKEY = 257,
+	IBA_TRAP_BAD_QKEY = 258,
+	IBA_TRAP_SW_BAD_PKEY = 259,
+};
+
+/* Link widths as bits of LinkWidth*, speeds as bits of LinkSpeed* and LinkSpeedExt*. */
+enum iba_width { IBA_WIDTH_1X = 1, IBA_WIDTH_4X = 2, IBA_WIDTH_8X = 4, IBA_WIDTH_12X = 8, IBA_WIDTH_2X = 16 };
+
+/* ---- host structs and codec functions, all from fields.h ---- */
+
+#define IBA_MEMBER_F(type, name, bit, width, fmt)                type name;
+#define IBA_MEMBER_A(type, name, count, bit, width, stride, fmt) type name[count];
+#define IBA_DECLARE(stem, FIELDS, size)                                                            \
+	struct iba_##stem {                                                                        \
+		FIELDS(IBA_MEMBER_F, IBA_MEMBER_A)                                                 \
+	};                                                                                         \
+	int iba_##stem##_get(struct iba_##stem *v, const uint8_t *data, size_t len);               \
+	void iba_##stem##_put(const struct iba_##stem *v, uint8_t *data);
+IBA_STRUCTS(IBA_DECLARE)
+
+/* ---- the table itself, for printers, comparers and tests ---- */
+
+enum iba_format {
+	IBA_FMT_DEC,
+	IBA_FMT_HEX,
+	IBA_FMT_GUID,
+	IBA_FMT_TEXT,
+	IBA_FMT_CLASS,
+	IBA_FMT_METHOD,
+	IBA_FMT_ATTR,
+	IBA_FMT_NODE_TYPE,
+	IBA_FMT_PORT_STATE,
+	IBA_FMT_PHYS_STATE,
+	IBA_FMT_NOTICE_TYPE,
+	IBA_FMT_SM_STATE,
+	IBA_FMT_WIDTH,
+	IBA_FMT_SPEED,
+	IBA_FMT_SPEED_EXT,
+	IBA_FMT_MTU,
+	IBA_FMT_VLS,
+};
+
+struct iba_field {
+	const char *name;
+	uint16_t bit, width;     /* position of the first element on the wire */
+	uint16_t count, stride;  /* 1 and 0 for a plain field; stride in bits */
+	uint16_t offset, size;   /* of the first element in the host struct */
+	enum iba_format format;
+};
+
+struct iba_layout {
+	const char *name;          /* "port_info" */
+	uint16_t wire_size, host_size;
+	uint16_t nfields;
+	const struct iba_field *fields;
+};
+
+/* By struct stem ("port_info") or by attribute id of the subnet management class; NULL if none. */
+const struct iba_layout *iba_layout_by_name(const char *stem);
+const struct iba_layout *iba_layout_by_attr(uint16_t attr_id);
+const struct iba_layout *iba_layout_of_trap(uint16_t trap_number);
+
+/* The same work driven by the table at run time. host points at the struct of that layout. */
+int iba_layout_get(const struct iba_layout *l, void *host, const uint8_t *data, size_t len);
+void iba_layout_put(const struct iba_layout *l, const void *host, uint8_t *data);
+uint64_t iba_field_value(const struct iba_field *f, const void *host, unsigned element);
+
+/* The first field in which two structs differ, or NULL. */
+const struct iba_field *iba_layout_diff(const struct iba_layout *l, const void *a, const void *b);
+
+/* Words for numbers; a static string, or "?" for what the table does not know. */
+const char *iba_class_name(unsigned v);
+const char *iba_method_name(unsigned v); /* "SubnGet", "SubnTrapRepress", ... */
+const char *iba_attr_name(unsigned v);   /* "PortInfo", "LinearForwardingTable", ... */
+const char *iba_node_type_name(unsigned v);
+const char *iba_port_state_name(unsigned v);
+const char *iba_trap_name(unsigned trap_number);
+const char *iba_format_word(enum iba_format f, uint64_t v); /* NULL when it is only a number */
+
+/* A whole MAD as aligned text lines, or one line. Any 256 bytes are safe. */
+void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
+void iba_mad_summary(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
+
+/* ---- SMPs in place: what an SMI touches at every hop, without decoding the rest ---- */
+
+static inline uint16_t iba_be16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline void iba_be16_put(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static inline uint64_t iba_be64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return __builtin_bswap64(v); /* little-endian hosts only, see meson.build */
+}
+
+static inline void iba_be64_put(uint8_t *p, uint64_t v)
+{
+	v = __builtin_bswap64(v);
+	memcpy(p, &v, 8);
+}
+
+#define IBA_SMP_U8(name, off)                                                                      \
+	static inline uint8_t iba_smp_##name(const uint8_t *m)                                     \
+	{                                                                                          \
+		return m[off];                                                                     \
+	}                                                                                          \
+	static inline void iba_smp_set_##name(uint8_t *m, uint8_t v)                               \
+	{                                                                                          \
+		m[off] = v;                                                                        \
+	}
+#define IBA_SMP_U16(name, off)                                                                     \
+	static inline uint16_t iba_smp_##name(const uint8_t *m)                                    \
+	{                                                                                          \
+		return iba_be16(m + (off));                                                        \
+	}                                                                                          \
+	static inline void iba_smp_set_##name(uint8_t *m, uint16_t v)                              \
+	{                                                                                          \
+		iba_be16_put(m + (off), v);                                                        \
+	}
+#define IBA_SMP_U64(name, off)                                                                     \
+	static inline uint64_t iba_smp_##name(const uint8_t *m)                                    \
+	{                                                                                          \
+		return iba_be64(m + (off));                                                        \
+	}                                                                                          \
+	static inline void iba_smp_set_##name(uint8_t *m, uint64_t v)                              \
+	{                                                                                          \
+		iba_be64_put(m + (off), v);                                                        \
+	}
+
+IBA_SMP_U8(base_version, 0)
+IBA_SMP_U8(mgmt_class, 1)
+IBA_SMP_U8(class_version, 2)
+IBA_SMP_U8(method, 3)
+IBA_SMP_U16(status, 4) /* with D as bit 15 in class 0x81 */
+IBA_SMP_U8(hop_ptr, 6)
+IBA_SMP_U8(hop_cnt, 7)
+IBA_SMP_U64(tid, 8)
+IBA_SMP_U16(attr_id, 16)
+IBA_SMP_U64(m_key, 24)
+IBA_SMP_U16(dr_slid, 32)
+IBA_SMP_U16(dr_dlid, 34)
+
+static inline uint32_t iba_smp_attr_mod(const uint8_t *m)
+{
+	return (uint32_t)iba_be16(m + 20) << 16 | iba_be16(m + 22);
+}
+
+static inline void iba_smp_set_attr_mod(uint8_t *m, uint32_t v)
+{
+	iba_be16_put(m + 20, (uint16_t)(v >> 16));
+	iba_be16_put(m + 22, (uint16_t)v);
+}
+
+static inline bool iba_smp_is_dr(const uint8_t *m)
+{
+	return m[1] == IBA_CLASS_SUBN_DR;
+}
+
+static inline bool iba_smp_is_return(const uint8_t *m) /* the D bit */
+{
+	return m[4] >> 7;
+}
+
+static inline uint8_t *iba_smp_data(uint8_t *m)
+{
+	return m + IBA_SMP_DATA_OFF;
+}
+
+static inline const uint8_t *iba_smp_data_const(const uint8_t *m)
+{
+	return m + IBA_SMP_DATA_OFF;
+}
+
+static inline uint8_t *iba_smp_initial_path(uint8_t *m)
+{
+	return m + 128;
+}
+
+static inline uint8_t *iba_smp_return_path(uint8_t *m)
+{
+	return m + 192;
+}
+
+/* Start an SMP: everything zero but the header given here. Versions are 1. */
+void iba_smp_init(uint8_t mad[IBA_MAD_SIZE], enum iba_class cls, enum iba_method method,
+		  uint16_t attr_id, uint32_t attr_mod);
+
+/* 4.096 us * 2^exponent in ps, and the smallest exponent whose time is not less than t (max 31). */
+time_ps iba_time_from_exp(unsigned exponent);
+unsigned iba_time_to_exp(time_ps t);
+
+/* MTU codes 1..5 are 256..4096 bytes; VL codes 1..5 are 1, 2, 4, 8, 15 data VLs. */
+unsigned iba_mtu_bytes(unsigned code);
+unsigned iba_vl_count(unsigned code);
+
+#endif
