@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Snapshots: the builder that makes them and the questions they answer. A builder owns growing
+ * arrays; fab_build() turns them into an immutable struct fab. Does not read or write text.
+ */
+#include "fabric/fabric.h"
+
+struct fab_builder {
+	VEC(struct fab_node) nodes;
+	VEC(struct fab_port) ports;
+	struct strbuf strings;
+	struct map64 by_guid;
+};
+
+struct fab_builder *fab_builder_new(void)
+{
+	struct fab_builder *b = mem_zalloc(sizeof(*b));
+
+	strbuf_addn(&b->strings, "", 1); /* offset 0 is the empty name */
+	return b;
+}
+
+void fab_builder_free(struct fab_builder *b)
+{
+	if (!b)
+		return;
+	vec_free(&b->nodes);
+	vec_free(&b->ports);
+	strbuf_free(&b->strings);
+	map64_free(&b->by_guid);
+	free(b);
+}
+
+static uint32_t string_add(struct fab_builder *b, const char *s)
+{
+	uint32_t at = (uint32_t)b->strings.len;
+
+	if (!*s)
+		return 0;
+	strbuf_addn(&b->strings, s, strlen(s) + 1);
+	return at;
+}
+
+node_id fab_add_node(struct fab_builder *b, enum iba_node_type type, uint64_t guid, unsigned nports,
+		     const char *name)
+{
+	node_id n = (node_id)b->nodes.n;
+
+	assert(nports <= 254);
+	vec_push(&b->nodes, (struct fab_node){.guid = guid,
+					      .sys_guid = guid,
+					      .first_port = (port_id)b->ports.n,
+					      .name = string_add(b, name),
+					      .type = (uint8_t)type,
+					      .nports = (uint8_t)nports});
+	for (unsigned p = 0; p <= nports; p++)
+		vec_push(&b->ports, (struct fab_port){.node = n, .peer = FAB_NONE, .num = (uint8_t)p});
+	if (type == IBA_NODE_SWITCH)
+		fab_builder_port(b, n, 0)->guid = guid;
+	map64_put(&b->by_guid, guid, n);
+	return n;
+}
+
+struct fab_node *fab_builder_node(struct fab_builder *b, node_id n)
+{
+	return &b->nodes.at[n];
+}
+
+struct fab_port *fab_builder_port(struct fab_builder *b, node_id n, unsigned num)
+{
+	assert(num <= b->nodes.at[n].nports);
+	return &b->ports.at[b->nodes.at[n].first_port + num];
+}
+
+node_id fab_builder_find(const struct fab_builder *b, uint64_t guid)
+{
+	return map64_get(&b->by_guid, guid);
+}
+
+void fab_builder_rename(struct fab_builder *b, node_id n, const char *name)
+{
+	b->nodes.at[n].name = string_add(b, name);
+}
+
+int fab_add_link(struct fab_builder *b, node_id a, unsigned pa, node_id c, unsigned pc)
+{
+	struct fab_port *x, *y;
+
+	if (a >= b->nodes.n || c >= b->nodes.n || !pa || !pc || pa > b->nodes.at[a].nports ||
+	    pc > b->nodes.at[c].nports || (a == c && pa == pc))
+		return -EINVAL;
+	x = fab_builder_port(b, a, pa);
+	y = fab_builder_port(b, c, pc);
+	if (x->peer != FAB_NONE || y->peer != FAB_NONE)
+		return -EEXIST;
+	x->peer = (port_id)(y - b->ports.at);
+	y->peer = (port_id)(x - b->ports.at);
+	return 0;
+}
+
+static void count(struct fab *f)
+{
+	f->switches = mem_array(f->nnodes, sizeof(*f->switches));
+	f->switch_index = mem_array(f->nnodes, sizeof(*f->switch_index));
+	for (node_id n = 0; n < f->nnodes; n++) {
+		f->switch_index[n] = FAB_NONE;
+		if (fab_is_switch(f, n)) {
+			f->switch_index[n] = f->nswitches;
+			f->switches[f->nswitches++] = n;
+		} else if (f->nodes[n].type == IBA_NODE_ROUTER) {
+			f->nrouters++;
+		} else {
+			f->nhosts++;
+		}
+	}
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].peer != FAB_NONE && f->ports[p].peer > p)
+			f->nlinks++;
+}
+
+struct fab *fab_build(struct fab_builder *b)
+{
+	struct fab *f = mem_zalloc(sizeof(*f));
+
+	f->nnodes = (uint32_t)b->nodes.n;
+	f->nports = (uint32_t)b->ports.n;
+	f->nodes = mem_resize(b->nodes.at, f->nnodes, sizeof(*f->nodes));
+	f->ports = mem_resize(b->ports.at, f->nports, sizeof(*f->ports));
+	f->strings = b->strings.s;
+	f->by_guid = b->by_guid;
+	count(f);
+	free(b);
+	return f;
+}
+
+void fab_free(struct fab *f)
+{
+	if (!f)
+		return;
+	free(f->nodes);
+	free(f->ports);
+	free(f->switches);
+	free(f->switch_index);
+	free(f->strings);
+	map64_free(&f->by_guid);
+	free(f);
+}
+
+struct fab_builder *fab_builder_from(const struct fab *f)
+{
+	struct fab_builder *b = fab_builder_new();
+
+	for (node_id n = 0; n < f->nnodes; n++) {
+		const struct fab_node *s = &f->nodes[n];
+		node_id c = fab_add_node(b, s->type, s->guid, s->nports, fab_node_name(f, n));
+		struct fab_node *d = fab_builder_node(b, c);
+		struct fab_node copy = *s;
+
+		copy.first_port = d->first_port;
+		copy.name = d->name;
+		*d = copy;
+	}
+	memcpy(b->ports.at, f->ports, f->nports * sizeof(*f->ports));
+	return b;
+}
+
+node_id fab_node_by_guid(const struct fab *f, uint64_t guid)
+{
+	return map64_get(&f->by_guid, guid);
+}
+
+node_id fab_node_by_text(const struct fab *f, const char *s)
+{
+	const char *hex = s;
+	char *end;
+	uint64_t guid;
+
+	if ((s[0] == 'S' || s[0] == 'H' || s[0] == 'R') && s[1] == '-')
+		hex = s + 2;
+	errno = 0;
+	guid = strtoull(hex, &end, 16);
+	if (*hex && !*end && !errno) {
+		node_id n = fab_node_by_guid(f, guid);
+
+		if (n != FAB_NONE)
+			return n;
+		for (port_id p = 0; p < f->nports; p++)
+			if (guid && f->ports[p].guid == guid)
+				return f->ports[p].node;
+	}
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (!strcmp(fab_node_name(f, n), s))
+			return n;
+	return FAB_NONE;
+}
+
+void fab_node_ident(const struct fab *f, node_id n, char buf[32])
+{
+	static const char letter[] = {'?', 'H', 'S', 'R'};
+
+	snprintf(buf, 32, "%c-%016llx", letter[f->nodes[n].type & 3],
+		 (unsigned long long)f->nodes[n].guid);
+}
+
+static const struct {
+	const char *name;
+	uint64_t lane_bps; /* after 8b/10b, 64b/66b or PAM4 with its forward error correction */
+} speeds[FAB_NSPEEDS] = {
+	[FAB_SPEED_UNKNOWN] = {"?", 2000000000ull},
+	[FAB_SDR] = {"SDR", 2000000000ull},
+	[FAB_DDR] = {"DDR", 4000000000ull},
+	[FAB_QDR] = {"QDR", 8000000000ull},
+	[FAB_FDR10] = {"FDR10", 10000000000ull},
+	[FAB_FDR] = {"FDR", 13636363636ull},
+	[FAB_EDR] = {"EDR", 25000000000ull},
+	[FAB_HDR] = {"HDR", 50000000000ull},
+	[FAB_NDR] = {"NDR", 100000000000ull},
+	[FAB_XDR] = {"XDR", 200000000000ull},
+};
+
+const char *fab_speed_name(unsigned speed)
+{
+	return speed < FAB_NSPEEDS ? speeds[speed].name : "?";
+}
+
+uint64_t fab_lane_bps(unsigned speed)
+{
+	return speeds[speed < FAB_NSPEEDS ? speed : 0].lane_bps;
+}
+
+uint32_t fab_top_lid(const struct fab *f)
+{
+	uint32_t top = 0;
+
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].lid)
+			top = MAX(top, f->ports[p].lid + (1u << f->ports[p].lmc) - 1);
+	return top;
+}
+
+int fab_lid_table(const struct fab *f, port_id **table, uint32_t *top_lid, struct err *e)
+{
+	uint32_t top = fab_top_lid(f);
+	port_id *t = mem_array(top + 1, sizeof(*t));
+
+	memset(t, 0xff, (top + 1) * sizeof(*t));
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *q = &f->ports[p];
+
+		for (unsigned i = 0; q->lid && i < 1u << q->lmc; i++) {
+			if (t[q->lid + i] != FAB_NONE) {
+				char a[32], b[32];
+
+				fab_node_ident(f, q->node, a);
+				fab_node_ident(f, f->ports[t[q->lid + i]].node, b);
+				free(t);
+				return err_set(e, -EEXIST, "LID %u belongs to both %s and %s",
+					       q->lid + i, b, a);
+			}
+			t[q->lid + i] = p;
+		}
+	}
+	*table = t;
+	*top_lid = top;
+	return 0;
+}
+
+/* ---- giving LIDs ---- */
+
+struct lid_pool {
+	uint8_t used[0x10000];
+};
+
+static bool range_free(const struct lid_pool *l, uint32_t lid, unsigned lmc)
+{
+	uint32_t n = 1u << lmc;
+
+	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (l->used[lid + i])
+			return false;
+	return true;
+}
+
+static void range_take(struct lid_pool *l, struct fab_port *p, uint32_t lid, unsigned lmc)
+{
+	memset(l->used + lid, 1, 1u << lmc);
+	p->lid = (uint16_t)lid;
+	p->lmc = (uint8_t)lmc;
+}
+
+static bool wants_lid(const struct fab_node *n, const struct fab_port *p)
+{
+	return n->type == IBA_NODE_SWITCH ? p->num == 0 : p->num > 0 && p->peer != FAB_NONE;
+}
+
+static unsigned lmc_of(const struct fab_node *n, unsigned lmc)
+{
+	return n->type == IBA_NODE_SWITCH && !(n->flags & FAB_ENHANCED_PORT0) ? 0 : lmc;
+}
+
+static void keep_valid(struct fab_builder *b, struct lid_pool *pool, unsigned lmc)
+{
+	for (size_t i = 0; i < b->ports.n; i++) {
+		struct fab_port *p = &b->ports.at[i];
+		const struct fab_node *n = &b->nodes.at[p->node];
+		uint32_t lid = p->lid;
+
+		p->lid = 0;
+		p->lmc = 0;
+		if (wants_lid(n, p) && range_free(pool, lid, lmc_of(n, lmc)))
+			range_take(pool, p, lid, lmc_of(n, lmc));
+	}
+}
+
+struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e)
+{
+	struct fab_builder *b = fab_builder_from(f);
+	struct lid_pool *pool = mem_zalloc(sizeof(*pool));
+	uint32_t next[2] = {1, 1u << lmc}; /* where to look on, for LMC 0 and for lmc */
+
+	keep_valid(b, pool, lmc);
+	for (size_t i = 0; i < b->ports.n; i++) {
+		struct fab_port *p = &b->ports.at[i];
+		unsigned k = lmc_of(&b->nodes.at[p->node], lmc);
+		uint32_t *from = &next[k ? 1 : 0];
+
+		if (p->lid || !wants_lid(&b->nodes.at[p->node], p))
+			continue;
+		while (*from <= IBA_LID_MAX_UNICAST && !range_free(pool, *from, k))
+			*from += 1u << k;
+		if (*from > IBA_LID_MAX_UNICAST) {
+			err_set(e, -ENOSPC, "the fabric needs more than the 49151 unicast LIDs (LMC %u)",
+				lmc);
+			fab_builder_free(b);
+			free(pool);
+			return NULL;
+		}
+		range_take(pool, p, *from, k);
+	}
+	free(pool);
+	return fab_build(b);
+}
