@@ -132,7 +132,8 @@ int file_read(const char *path, char **data, size_t *len, struct err *e)
 
 static int write_all(FILE *f, const char *data, size_t len)
 {
-	return fwrite(data, 1, len, f) == len && fflush(f) == 0 ? 0 : -EIO;
+	errno = EIO; /* unless stdio knows better */
+	return fwrite(data, 1, len, f) == len && fflush(f) == 0 ? 0 : -errno;
 }
 
 static int write_replace(const char *path, const char *tmp, const char *data, size_t len)

@@ -4,6 +4,8 @@
  */
 #include "base/json.h"
 
+#include <math.h>
+
 static void add_string(struct strbuf *b, const char *s)
 {
 	strbuf_add(b, "\"");
@@ -116,6 +118,10 @@ void json_seconds(struct json *j, const char *key, time_ps t)
 
 void json_double(struct json *j, const char *key, double v)
 {
+	if (!isfinite(v)) { /* JSON has no word for it */
+		json_null(j, key);
+		return;
+	}
 	begin(j, key);
 	strbuf_addf(&j->out, "%.6g", v);
 }

@@ -39,9 +39,10 @@ uint64_t rng_u64(struct rng *r)
 
 uint32_t rng_below(struct rng *r, uint32_t n)
 {
-	uint32_t x, limit = UINT32_MAX - UINT32_MAX % n;
+	uint32_t x, limit;
 
 	assert(n > 0);
+	limit = UINT32_MAX - UINT32_MAX % n;
 	do
 		x = (uint32_t)(rng_u64(r) >> 32);
 	while (x >= limit);

@@ -59,9 +59,11 @@ int cli_bad(const char *fmt, ...) PRINTF(1, 2);
 
 /* Load a netlist; warnings go to standard error. NULL after a message (then return CLI_BAD). */
 struct fab *cli_load(const char *path);
-struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep); /* with warnings in keep */
+/* The same, but the warnings stay in keep: free both the fabric and keep. */
+struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep);
 
-/* Print and free a finished JSON document; write text to path or "-". Return CLI_OK or CLI_BAD. */
+/* Print a finished JSON document; write text to path or "-". Both free what they are given and
+ * return CLI_OK, or CLI_BAD after a message. */
 int cli_print_json(struct json *j);
 int cli_write(const char *path, struct strbuf *text);
 

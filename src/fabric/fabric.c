@@ -160,7 +160,8 @@ struct fab_builder *fab_builder_from(const struct fab *f)
 		copy.name = d->name;
 		*d = copy;
 	}
-	memcpy(b->ports.at, f->ports, f->nports * sizeof(*f->ports));
+	if (f->nports)
+		memcpy(b->ports.at, f->ports, f->nports * sizeof(*f->ports));
 	return b;
 }
 
@@ -316,10 +317,16 @@ static void keep_valid(struct fab_builder *b, struct lid_pool *pool, unsigned lm
 
 struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e)
 {
-	struct fab_builder *b = fab_builder_from(f);
-	struct lid_pool *pool = mem_zalloc(sizeof(*pool));
-	uint32_t next[2] = {1, 1u << lmc}; /* where to look on, for LMC 0 and for lmc */
+	struct fab_builder *b;
+	struct lid_pool *pool;
+	uint32_t next[2] = {1, 1u << (lmc & 7)}; /* where to look on, for LMC 0 and for lmc */
 
+	if (lmc > 7) {
+		err_set(e, -EINVAL, "found LMC %u, expected 0 to 7", lmc);
+		return NULL;
+	}
+	b = fab_builder_from(f);
+	pool = mem_zalloc(sizeof(*pool));
 	keep_valid(b, pool, lmc);
 	for (size_t i = 0; i < b->ports.n; i++) {
 		struct fab_port *p = &b->ports.at[i];

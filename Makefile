@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The front door: each target sets up what it needs and hands over to Meson and ninja.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 30
+# make's own default for CC is cc, whatever that may be; one given on purpose is kept.
+COMPILER := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+# A foreign Python's settings must not reach Debian's Meson.
+unexport PYTHONHOME PYTHONPATH
+
+SAN := -Db_sanitize=address,undefined -Db_lundef=false
+SOURCES = $(shell find src tests bench -name '*.[ch]')
+
+.DEFAULT_GOAL := build
+.PHONY: help setup build run test bench fuzz install clean format
+
+help:
+	@echo 'make            build (build/src/cli/weft)'
+	@echo 'make run        build and show what it can do: weft sim demo'
+	@echo 'make test       all tests, plain and under ASan and UBSan'
+	@echo 'make bench      measure; results in bench/out'
+	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
+	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
+	@echo 'make format     clang-format all sources'
+	@echo 'make clean      remove what was built'
+
+setup:
+	@scripts/setup.sh build
+
+# The tests need cmocka; so they are only switched on by `make test`.
+build/build.ninja: | setup
+	CC='$(COMPILER)' meson setup build -Dtests=false
+
+build: build/build.ninja | setup
+	ninja -C build
+
+run: build/build.ninja | setup
+	ninja -C build src/cli/weft
+	build/src/cli/weft sim demo
+
+# Both runs always happen, and the last line adds them up.
+test:
+	@scripts/setup.sh test
+	@scripts/test.sh build '$(COMPILER)'
+	@scripts/test.sh build-san '$(COMPILER)' $(SAN)
+	@scripts/test-summary.sh build build-san
+
+bench: build/build.ninja
+	@scripts/setup.sh bench
+	ninja -C build
+	bench/run.sh
+
+fuzz:
+	@scripts/setup.sh fuzz
+	@echo 'fuzz: building tests/fuzz/fuzz_*.c with clang, libFuzzer, ASan and UBSan in build-fuzz'
+	test -e build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dtests=false -Dfuzz=true \
+		-Dwerror=false -Dc_args=-fsanitize=fuzzer-no-link $(SAN)
+	ninja -C build-fuzz reconfigure fuzzers
+	@scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+install: build/build.ninja | setup
+	meson configure build --prefix='$(PREFIX)'
+	ninja -C build
+	DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
+
+clean:
+	rm -rf build build-san build-fuzz
+
+format:
+	clang-format -i $(SOURCES)

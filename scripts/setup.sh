@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Install what is missing to build, test, measure or fuzz Weft on Debian and its kin.
+#
+#	scripts/setup.sh [build|test|bench|fuzz]
+#
+# Says what it does, and does nothing when nothing is missing. Status 2: something stayed missing.
+set -eu
+
+level=${1:-build}
+need="gcc libc6-dev meson ninja-build pkg-config"
+case $level in
+build) ;;
+test) need="$need libcmocka-dev libibmad-dev libibumad-dev clang opensm ibsim-utils libumad2sim0
+	infiniband-diags jq groff-base" ;;
+bench) need="$need python3 python3-numpy" ;;
+fuzz) need="$need clang libclang-rt-14-dev" ;;
+*)
+	echo "setup: unknown level '$level', expected build, test, bench or fuzz" >&2
+	exit 2
+	;;
+esac
+
+# The packages among "$@" that are not installed.
+missing()
+{
+	for p in "$@"; do
+		case $(dpkg-query -W -f '${db:Status-Status}\n' "$p" 2> /dev/null) in
+		*not-installed*) echo "$p" ;;
+		*installed*) ;;
+		*) echo "$p" ;;
+		esac
+	done
+}
+
+# Without Debian's tools nothing can be installed, but everything may be there all the same.
+if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+	for tool in gcc meson ninja pkg-config; do
+		if ! command -v "$tool" > /dev/null; then
+			echo "setup: no apt-get here; please install the equivalents of: $need" >&2
+			exit 2
+		fi
+	done
+	exit 0
+fi
+
+# shellcheck disable=SC2086 # lists of words
+want=$(missing $need)
+[ -n "$want" ] || exit 0
+want=$(echo "$want" | tr '\n' ' ')
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+	if ! command -v sudo > /dev/null; then
+		echo "setup: missing and neither root nor sudo to install them: $want" >&2
+		exit 2
+	fi
+	sudo=sudo
+fi
+apt()
+{
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
+}
+
+echo "setup: installing what '$level' needs: $want"
+apt update > /dev/null || echo "setup: apt-get update failed, trying with the lists at hand" >&2
+# shellcheck disable=SC2086
+apt install --no-install-recommends $want || true
+# shellcheck disable=SC2086
+left=$(missing $want | tr '\n' ' ')
+if [ -n "$left" ]; then
+	echo "setup: could not install: $left" >&2
+	exit 2
+fi
+echo "setup: done"

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Build with the tests and run them: scripts/test.sh BUILDDIR COMPILER [MESON OPTION...]
+#
+# Status 0 when the tests ran, whatever they said: scripts/test-summary.sh reads the log. A build
+# that fails is the end.
+set -eu
+
+dir=$1
+compiler=$2
+shift 2
+
+if [ ! -e "$dir/build.ninja" ]; then
+	echo "test: setting up $dir $*"
+	CC=$compiler meson setup "$dir" -Dtests=true "$@" > /dev/null
+elif ! grep -q '^tests = true' "$dir/meson-private/cmd_line.txt"; then
+	meson configure "$dir" -Dtests=true
+fi
+echo "test: building $dir"
+ninja -C "$dir" --quiet
+rm -f "$dir/meson-logs/testlog.json"
+echo "test: running $dir"
+# The first fault of UBSan must count; leaks count by default.
+UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 4 || true

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The program around a command. State: the running command, when it began, what was said about the
+ * output. Way in: cli_main(). Does not parse values (parse.c) and renders no help (help.c).
+ */
+#include "cli/cli_priv.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct cli_app *app_now;
+static const struct cli_cmd *cmd_now;
+static double began_s;
+static bool output_told; /* that standard output failed was already said */
+
+/* ---- messages ---- */
+
+int cli_bad(const char *fmt, ...)
+{
+	va_list ap;
+
+	cli_progress_end();
+	fflush(stdout); /* keeps the order on a terminal */
+	fprintf(stderr, "weft%s%s: ", cmd_now ? " " : "", cmd_now ? cmd_now->name : "");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return CLI_BAD;
+}
+
+double cli_wall_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double cli_rss_mib(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_SELF, &u) ? 0 : (double)u.ru_maxrss / 1024;
+}
+
+static double progress_s; /* when the line was last drawn; 0: it is not on the screen */
+
+void cli_progress(const char *fmt, ...)
+{
+	char line[256];
+	struct winsize size;
+	double now = cli_wall_s();
+	va_list ap;
+
+	if (now - began_s < 2 || (progress_s > 0 && now - progress_s < 0.1) ||
+	    !isatty(STDERR_FILENO))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_col < sizeof(line))
+		line[size.ws_col - 1] = 0; /* a line that wraps cannot be redrawn */
+	fprintf(stderr, "\r\033[K%s", line);
+	fflush(stderr);
+	progress_s = now;
+}
+
+void cli_progress_end(void)
+{
+	if (progress_s <= 0)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	progress_s = 0;
+}
+
+/* ---- in and out ---- */
+
+enum { WARNINGS_SHOWN = 20 };
+
+struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep)
+{
+	struct err e = {""};
+	struct fab *f;
+
+	*keep = (struct fab_netlist){0};
+	if (fab_netlist_load(keep, path, &e)) {
+		cli_bad("%s", e.text);
+		return NULL;
+	}
+	f = keep->fab;
+	keep->fab = NULL;
+	return f;
+}
+
+struct fab *cli_load(const char *path)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct fab_netlist net;
+	struct fab *f = cli_load_quiet(path, &net);
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < net.warnings.n && i < WARNINGS_SHOWN; i++) {
+		const struct fab_warning *w = &net.warnings.at[i];
+
+		if (w->line)
+			fprintf(stderr, "%s:%u: warning: %s\n", name, w->line, w->text);
+		else
+			fprintf(stderr, "%s: warning: %s\n", name, w->text);
+	}
+	if (net.warnings.n > WARNINGS_SHOWN)
+		fprintf(stderr, "%s: warning: and %zu more; 'weft topo check' lists them all\n",
+			name, net.warnings.n - WARNINGS_SHOWN);
+	fab_netlist_free(&net);
+	return f;
+}
+
+int cli_write(const char *path, struct strbuf *text)
+{
+	struct err e = {""};
+	int rc = file_write(path, text->s ? text->s : "", text->len, &e);
+
+	strbuf_free(text);
+	if (!rc)
+		return CLI_OK;
+	if (!strcmp(path, "-"))
+		output_told = true;
+	return cli_bad("%s", e.text);
+}
+
+int cli_print_json(struct json *j)
+{
+	int rc = cli_write("-", &j->out);
+
+	json_free(j);
+	return rc;
+}
+
+/* A result that did not arrive is no result, whatever the command thinks of it. */
+static int output_finish(int rc)
+{
+	bool failed = ferror(stdout);
+
+	cli_progress_end();
+	errno = 0;
+	failed |= fclose(stdout) != 0;
+	if (!failed)
+		return rc;
+	if (!output_told)
+		cli_bad("standard output: %s", errno ? strerror(errno) : "writing failed");
+	return CLI_BAD;
+}
+
+/* With standard output closed, the next file opened would take its place and be written over. */
+static void descriptors_hold(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			exit(CLI_BAD);
+}
+
+/* ---- finding ---- */
+
+const struct cli_app *cli_app_now(void)
+{
+	return app_now;
+}
+
+const struct cli_group *cli_group_find(const struct cli_app *app, const char *name)
+{
+	for (const struct cli_group *g = app->groups; g->name; g++)
+		if (!strcmp(g->name, name))
+			return g;
+	return NULL;
+}
+
+bool cli_cmd_in_group(const struct cli_cmd *c, const struct cli_group *g)
+{
+	size_t n = strlen(g->name);
+
+	return !strncmp(c->name, g->name, n) && c->name[n] == ' ';
+}
+
+/* "topo gen" is "topo gen", "topo-gen". */
+static bool name_is(const char *name, const char *typed)
+{
+	for (; *name && *typed; name++, typed++)
+		if (*name != *typed && !(*name == ' ' && *typed == '-'))
+			return false;
+	return !*name && !*typed;
+}
+
+const struct cli_cmd *cli_cmd_find(const struct cli_app *app, char **words, unsigned n,
+				   unsigned *used)
+{
+	for (const struct cli_cmd *const *c = app->cmds; n && *c; c++) {
+		size_t first = strcspn((*c)->name, " ");
+
+		*used = 1;
+		if (name_is((*c)->name, words[0]))
+			return *c;
+		*used = 2;
+		if (n > 1 && (*c)->name[first] && strlen(words[0]) == first &&
+		    !memcmp((*c)->name, words[0], first) &&
+		    !strcmp((*c)->name + first + 1, words[1]))
+			return *c;
+	}
+	return NULL;
+}
+
+int cli_cmd_unknown(const struct cli_app *app, char **words, unsigned n)
+{
+	bool in_group = cli_group_find(app, words[0]) && n > 1;
+	struct strbuf typed = {0};
+	struct cli_near near = {0};
+
+	strbuf_addf(&typed, "%s%s%s", words[0], in_group ? " " : "", in_group ? words[1] : "");
+	near.word = typed.s;
+	for (const struct cli_group *g = app->groups; g->name; g++)
+		cli_near_offer(&near, g->name, g->name);
+	for (const struct cli_cmd *const *c = app->cmds; *c; c++) {
+		const char *last = strchr((*c)->name, ' ');
+
+		cli_near_offer(&near, (*c)->name, (*c)->name);
+		if (last && !strcmp(last + 1, near.word))
+			cli_near_offer(&near, last + 1, (*c)->name);
+	}
+	if (near.best)
+		cli_bad("unknown command '%s', did you mean '%s'? (see 'weft --help')", typed.s,
+			near.best);
+	else
+		cli_bad("unknown command '%s' (see 'weft --help')", typed.s);
+	strbuf_free(&typed);
+	return CLI_BAD;
+}
+
+/* ---- running ---- */
+
+static int text_print(struct strbuf *b)
+{
+	return cli_write("-", b);
+}
+
+static int command_run(const struct cli_cmd *c, char **words, unsigned n)
+{
+	struct strbuf b = {0};
+	struct err e = {""};
+	int rc;
+
+	cmd_now = c;
+	rc = cli_parse(c, words, &n, &e);
+	if (rc < 0)
+		return cli_bad("%s (see 'weft %s --help')", e.text, c->name);
+	if (!rc)
+		return c->run(words, n);
+	cli_help_cmd(&b, c);
+	return text_print(&b);
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* The program's own options, before any command. */
+static int program_option(const struct cli_app *app, const char *word)
+{
+	struct cli_near near = {.word = word};
+	struct strbuf b = {0};
+
+	if (is_help(word)) {
+		cli_help_overview(&b, app);
+		return text_print(&b);
+	}
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		strbuf_addf(&b, "weft %s\n", app->version);
+		return text_print(&b);
+	}
+	cli_near_offer(&near, "--help", "--help");
+	cli_near_offer(&near, "--version", "--version");
+	if (near.best)
+		return cli_bad("unknown option '%s', did you mean '%s'? (see 'weft --help')", word,
+			       near.best);
+	return cli_bad("unknown option '%s' before a command (see 'weft --help')", word);
+}
+
+static int app_run(const struct cli_app *app, char **words, unsigned n)
+{
+	const struct cli_cmd *c;
+	const struct cli_group *g;
+	struct strbuf b = {0};
+	unsigned used;
+
+	if (!n) {
+		cli_help_overview(&b, app);
+		return text_print(&b);
+	}
+	if (words[0][0] == '-')
+		return program_option(app, words[0]);
+	c = cli_cmd_find(app, words, n, &used);
+	if (c)
+		return command_run(c, words + used, n - used);
+	g = cli_group_find(app, words[0]);
+	if (g && (n == 1 || is_help(words[1]))) {
+		cli_help_group(&b, app, g);
+		return text_print(&b);
+	}
+	return cli_cmd_unknown(app, words, n);
+}
+
+int cli_main(const struct cli_app *app, int argc, char **argv)
+{
+	descriptors_hold();
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and is told */
+	app_now = app;
+	began_s = cli_wall_s();
+	return output_finish(app_run(app, argv + 1, argc > 0 ? (unsigned)argc - 1 : 0));
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the command line share among themselves: the program as a table, parsing, and
+ * one rendering of the table a function. Renderings only add text to a strbuf; cli.c prints it.
+ */
+#ifndef WEFT_CLI_PRIV_H
+#define WEFT_CLI_PRIV_H
+
+#include "cli/cli.h"
+
+struct cli_group {
+	const char *name, *title; /* "topo", "fabrics as files" */
+};
+
+struct cli_app {
+	const char *version, *summary;
+	const struct cli_group *groups;	   /* ends with name == NULL */
+	const struct cli_cmd *const *cmds; /* ends with NULL */
+	const struct cli_cmd *const
+	    *first; /* their first examples open the overview; ends with NULL */
+};
+
+/* The whole program: find the command, parse, run, make sure that the output arrived. */
+int cli_main(const struct cli_app *app, int argc, char **argv);
+const struct cli_app *cli_app_now(void); /* the one that cli_main runs */
+
+/* ---- finding (cli.c) ---- */
+
+/* The command that the words begin with, and how many words name it; "topo-gen" and one word with
+ * a space in it will do as well. NULL when there is none. */
+const struct cli_cmd *cli_cmd_find(const struct cli_app *app, char **words, unsigned n,
+				   unsigned *used);
+const struct cli_group *cli_group_find(const struct cli_app *app, const char *name);
+bool cli_cmd_in_group(const struct cli_cmd *c, const struct cli_group *g);
+/* cli_bad() about words that name no command, with the nearest one. */
+int cli_cmd_unknown(const struct cli_app *app, char **words, unsigned n);
+
+/* ---- parsing (parse.c) ---- */
+
+/* Own options, then --help and --json; NULL behind the last. Those without help are hidden: they
+ * parse but are in no rendering. */
+const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i);
+
+/* Set the options among words. The plain arguments move to the front and *n becomes their number.
+ * Returns 0, 1 when --help was met, or -EINVAL with e filled. */
+int cli_parse(const struct cli_cmd *c, char **words, unsigned *n, struct err *e);
+
+int cli_parse_share(const char *s, double *v); /* 0 or -EINVAL / -ERANGE */
+int cli_parse_time(const char *s, time_ps *v);
+
+/* Changes (insert, drop, replace, swap neighbours) between two words; UINT_MAX for long words. */
+unsigned cli_word_distance(const char *a, const char *b);
+
+/* Keeps the nearest of the words offered to it. Start with {.word = "typed"}. */
+struct cli_near {
+	const char *word, *best;
+	unsigned distance;
+};
+void cli_near_offer(struct cli_near *n, const char *candidate, const char *means);
+
+/* ---- renderings ---- */
+
+/* A text as paragraphs: lines that start with a blank are kept as they are, others are filled. */
+struct cli_para {
+	const char *s;
+	size_t n;
+	bool verbatim;
+};
+bool cli_para_next(const char **text, struct cli_para *p);
+void cli_usage(struct strbuf *b, const struct cli_cmd *c);     /* FILE [options] */
+void cli_sentence(struct strbuf *b, const char *summary);      /* Weave a fabric. */
+void cli_opt_label(struct strbuf *b, const struct cli_opt *o); /* -p, --ports N */
+void cli_opt_notes(struct strbuf *b, const struct cli_opt *o); /* help, choices, range */
+
+void cli_help_overview(struct strbuf *b, const struct cli_app *app);
+void cli_help_group(struct strbuf *b, const struct cli_app *app, const struct cli_group *g);
+void cli_help_cmd(struct strbuf *b, const struct cli_cmd *c);
+void cli_help_json(struct json *j, const struct cli_app *app, const struct cli_group *g,
+		   const struct cli_cmd *only); /* g, only: NULL for all */
+void cli_man_app(struct strbuf *b, const struct cli_app *app);
+void cli_man_cmd(struct strbuf *b, const struct cli_app *app, const struct cli_cmd *c);
+void cli_complete_bash(struct strbuf *b, const struct cli_app *app);
+
+#endif

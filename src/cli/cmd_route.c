@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft route compute, weft route verify. Keeps the options of one run; the ways in are the two
+ * tables at the end. Routes nothing itself: engines and the verifier live in route/.
+ */
+#include "cli/cmds.h"
+#include "route/route.h"
+
+static struct {
+	const char *engine, *root, *lfts;
+	unsigned threads, lmc;
+	bool hosts_only;
+} opt = {.engine = "fera"};
+
+/* ---- what both commands share ---- */
+
+/* 0 and *root, which stays FAB_NONE when none was asked for, or CLI_BAD after a message. */
+static int root_find(const struct fab *f, const char *file, node_id *root)
+{
+	*root = FAB_NONE;
+	if (!opt.root)
+		return CLI_OK;
+	*root = fab_node_by_text(f, opt.root);
+	if (*root == FAB_NONE)
+		return cli_bad("%s: no node with the GUID or name '%s' given with --root", file,
+			       opt.root);
+	return CLI_OK;
+}
+
+static uint64_t thousandths(uint64_t sum, uint64_t n)
+{
+	return n ? (sum / n) * 1000 + (sum % n * 1000 + n / 2) / n : 0;
+}
+
+static uint64_t hops_mean(const struct rt_report *r)
+{
+	return thousandths(r->hops_sum, r->pairs - r->unreachable - r->loops);
+}
+
+static void json_spread(struct json *j, const char *key, uint64_t max, uint64_t mean)
+{
+	json_open(j, key, '{');
+	json_u64(j, "max", max);
+	json_fixed(j, "mean", mean, 3);
+	json_close(j);
+}
+
+static void json_report(struct json *j, const struct rt_report *r)
+{
+	json_spread(j, "hops", r->hops_max, hops_mean(r));
+	json_spread(j, "link_load", r->link_load_max, thousandths(r->link_load_sum, r->nlinks));
+	json_open(j, "problems", '[');
+	for (uint32_t i = 0; i < r->nproblems; i++)
+		json_str(j, NULL, r->problem[i]);
+	json_close(j);
+}
+
+static void print_spread(FILE *to, const char *label, uint64_t max, uint64_t mean)
+{
+	fprintf(to, "%-14s max %s, mean %llu.%03llu\n", label, cli_count(max),
+		(unsigned long long)(mean / 1000), (unsigned long long)(mean % 1000));
+}
+
+static void print_report(FILE *to, const struct rt_report *r)
+{
+	print_spread(to, "hops", r->hops_max, hops_mean(r));
+	print_spread(to, "link load", r->link_load_max, thousandths(r->link_load_sum, r->nlinks));
+	for (uint32_t i = 0; i < r->nproblems; i++)
+		fprintf(to, "%-14s %s\n", i ? "" : "problems", r->problem[i]);
+}
+
+/* ---- weft route compute ---- */
+
+struct computed {
+	struct fab *f;
+	struct rt_tables *t;
+	struct rt_report r;
+	double wall_s, verify_wall_s;
+};
+
+static uint32_t lids_count(const struct fab *f)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < f->nports; p++)
+		n += f->ports[p].lid ? 1u << f->ports[p].lmc : 0;
+	return n;
+}
+
+static int compute(struct computed *c, const char *file)
+{
+	struct rt_opts o = {.threads = opt.threads};
+	struct rt_verify_opts vo = {.threads = opt.threads};
+	uint64_t *rank;
+	double start;
+	struct err e;
+	int rc;
+
+	if (root_find(c->f, file, &o.root))
+		return CLI_BAD;
+	start = cli_wall_s();
+	if (rt_compute(rt_engine_find(opt.engine), c->f, &o, &c->t, &e))
+		return cli_bad("%s: %s", file, e.text);
+	c->wall_s = cli_wall_s() - start;
+	rank = mem_array(c->f->nswitches, sizeof(*rank));
+	rt_updown_rank(c->f, o.root, rank);
+	vo.rank = rank;
+	start = cli_wall_s();
+	rc = rt_verify(c->f, c->t, &vo, &c->r, &e);
+	c->verify_wall_s = cli_wall_s() - start;
+	free(rank);
+	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
+}
+
+static int compute_json(const struct computed *c)
+{
+	struct json j = {0};
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "engine", opt.engine);
+	json_u64(&j, "entries", c->t->entries);
+	json_double(&j, "wall_s", c->wall_s);
+	json_bool(&j, "verified", c->r.ok);
+	json_double(&j, "verify_wall_s", c->verify_wall_s);
+	json_report(&j, &c->r);
+	json_u64(&j, "switches", c->f->nswitches);
+	json_u64(&j, "lids", lids_count(c->f));
+	json_double(&j, "rss_mib", cli_rss_mib());
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
+static void compute_print(FILE *to, const struct computed *c)
+{
+	fprintf(to, "%-14s %s\n", "engine", opt.engine);
+	fprintf(to, "%-14s %s\n", "switches", cli_count(c->f->nswitches));
+	fprintf(to, "%-14s %s\n", "LIDs", cli_count(lids_count(c->f)));
+	fprintf(to, "%-14s %s in %.3f s\n", "entries", cli_count(c->t->entries), c->wall_s);
+	fprintf(to, "%-14s %s in %.3f s (%s pairs)\n", "verified", c->r.ok ? "yes" : "NO",
+		c->verify_wall_s, cli_count(c->r.pairs));
+	print_report(to, &c->r);
+	fprintf(to, "%-14s %.1f MiB\n", "memory", cli_rss_mib());
+}
+
+/* Tables on standard output leave no room for anything else there. */
+static int compute_report(const struct computed *c)
+{
+	bool to_stdout = opt.lfts && !strcmp(opt.lfts, "-");
+	struct strbuf text = {0};
+	int rc = CLI_OK;
+
+	if (opt.lfts) {
+		rt_lfts_write(c->f, c->t, &text);
+		rc = cli_write(opt.lfts, &text);
+	}
+	if (rc)
+		return rc;
+	if (cli_json)
+		rc = compute_json(c);
+	else
+		compute_print(to_stdout ? stderr : stdout, c);
+	return rc ? rc : c->r.ok ? CLI_OK : CLI_NO;
+}
+
+static int route_compute(char **args, unsigned nargs UNUSED)
+{
+	struct computed c = {0};
+	struct fab *f;
+	struct err e;
+	int rc;
+
+	if (!rt_engine_find(opt.engine))
+		return cli_bad("no engine called '%s'", opt.engine);
+	if (cli_json && opt.lfts && !strcmp(opt.lfts, "-"))
+		return cli_bad("--json and --lfts - both want standard output");
+	f = cli_load(args[0]);
+	if (!f)
+		return CLI_BAD;
+	c.f = fab_assign_lids(f, opt.lmc, &e);
+	fab_free(f);
+	if (!c.f)
+		return cli_bad("%s: %s", args[0], e.text);
+	rc = compute(&c, args[0]);
+	if (!rc)
+		rc = compute_report(&c);
+	rt_report_free(&c.r);
+	rt_tables_free(c.t);
+	fab_free(c.f);
+	return rc;
+}
+
+/* ---- weft route verify ---- */
+
+static void json_cycle(struct json *j, const struct fab *f, const struct rt_report *r)
+{
+	json_open(j, "cycle", '[');
+	for (size_t i = 0; i < r->cycle.n; i++) {
+		const struct fab_port *p = &f->ports[r->cycle.at[i]];
+		char id[32], text[48];
+
+		fab_node_ident(f, p->node, id);
+		snprintf(text, sizeof(text), "%s[%u]", id, p->num);
+		json_str(j, NULL, text);
+	}
+	json_close(j);
+}
+
+static int verify_json(const struct fab *f, const struct rt_report *r)
+{
+	struct json j = {0};
+
+	json_open(&j, NULL, '{');
+	json_bool(&j, "ok", r->ok);
+	json_u64(&j, "pairs", r->pairs);
+	json_u64(&j, "unreachable", r->unreachable);
+	json_u64(&j, "loops", r->loops);
+	if (opt.root)
+		json_u64(&j, "down_up", r->down_up);
+	else
+		json_null(&j, "down_up");
+	json_u64(&j, "cycles", r->cycles);
+	json_cycle(&j, f, r);
+	json_report(&j, r);
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
+static void verify_print(const struct rt_report *r)
+{
+	printf("%-14s %s\n", "verdict", r->ok ? "ok" : "NOT OK");
+	printf("%-14s %s\n", "pairs", cli_count(r->pairs));
+	printf("%-14s %s\n", "unreachable", cli_count(r->unreachable));
+	printf("%-14s %s\n", "loops", cli_count(r->loops));
+	if (opt.root)
+		printf("%-14s %s\n", "down-up turns", cli_count(r->down_up));
+	printf("%-14s %s\n", "credit loops", cli_count(r->cycles));
+	print_report(stdout, r);
+}
+
+static int verify(const struct fab *f, const struct rt_tables *t, node_id root)
+{
+	struct rt_verify_opts o = {.threads = opt.threads, .hosts_only = opt.hosts_only};
+	uint64_t *rank = NULL;
+	struct rt_report r;
+	struct err e;
+	int rc = CLI_OK;
+
+	if (opt.root) {
+		rank = mem_array(f->nswitches, sizeof(*rank));
+		rt_updown_rank(f, root, rank);
+		o.rank = rank;
+	}
+	if (rt_verify(f, t, &o, &r, &e)) {
+		free(rank);
+		return cli_bad("%s", e.text);
+	}
+	if (cli_json)
+		rc = verify_json(f, &r);
+	else
+		verify_print(&r);
+	if (!rc && !r.ok)
+		rc = CLI_NO;
+	rt_report_free(&r);
+	free(rank);
+	return rc;
+}
+
+static int route_verify(char **args, unsigned nargs UNUSED)
+{
+	struct fab *f = cli_load(args[0]), *with_lids = NULL;
+	struct rt_tables *t = NULL;
+	char *text = NULL;
+	node_id root;
+	struct err e;
+	size_t len;
+	int rc;
+
+	if (!f)
+		return CLI_BAD;
+	rc = root_find(f, args[0], &root);
+	if (!rc && file_read(args[1], &text, &len, &e))
+		rc = cli_bad("%s", e.text);
+	if (!rc && rt_lfts_parse(f, args[1], text, len, &with_lids, &t, &e))
+		rc = cli_bad("%s", e.text);
+	free(text);
+	if (!rc)
+		rc = verify(with_lids, t, root);
+	rt_tables_free(t);
+	fab_free(with_lids);
+	fab_free(f);
+	return rc;
+}
+
+/* ---- the tables ---- */
+
+static const char *const engines[] = {"fera", NULL};
+
+static const struct cli_opt compute_opts[] = {
+    {"engine", 'e', CLI_CHOICE, &opt.engine, "NAME", "routing engine; default fera", engines, 0, 0},
+    {"root", 'r', CLI_STR, &opt.root, "GUID",
+     "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
+     "default the first switch",
+     NULL, 0, 0},
+    {"threads", 't', CLI_UINT, &opt.threads, "N",
+     "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
+    {"lmc", 'l', CLI_UINT, &opt.lmc, "N", "give every host port 2^N LIDs; default 0", NULL, 0, 7},
+    {"lfts", 'o', CLI_STR, &opt.lfts, "OUT",
+     "write the tables to OUT in the format of opensm-lfts.dump; - is standard output", NULL, 0, 0},
+    {0},
+};
+
+const struct cli_cmd cmd_route_compute = {
+    .name = "route compute",
+    .args = "FILE",
+    .summary = "compute forwarding tables and verify them",
+    .about =
+	"Reads a netlist, gives LIDs to the ports that have none, lets an engine compute the\n"
+	"forwarding table of every switch, and checks the result without trusting the\n"
+	"engine: every port reaches every other, nothing goes in circles, nothing can\n"
+	"deadlock. Exit status 1 when that check fails.\n"
+	"\n"
+	"Engine fera routes up*/down* from one root: no route goes up after it went down, and\n"
+	"a switch that has a way down takes it even where a way up is shorter. Equal ports\n"
+	"share the destinations evenly.",
+    .examples = "weft route compute fabric.net --root 0x0002000000000001\n"
+		"weft route compute fabric.net --lfts fera.lfts\n"
+		"weft route compute fabric.net --json | jq .link_load.max\n",
+    .opts = compute_opts,
+    .min_args = 1,
+    .max_args = 1,
+    .run = route_compute,
+};
+
+static const struct cli_opt verify_opts[] = {
+    {"root", 'r', CLI_STR, &opt.root, "GUID",
+     "also look for routes that turn up after down, seen from this root", NULL, 0, 0},
+    {"hosts-only", 0, CLI_FLAG, &opt.hosts_only, NULL,
+     "only routes that start at hosts count for down-up turns and credit loops", NULL, 0, 0},
+    {"threads", 't', CLI_UINT, &opt.threads, "N", "threads to use; default all", NULL, 1, 256},
+    {0},
+};
+
+const struct cli_cmd cmd_route_verify = {
+    .name = "route verify",
+    .args = "FILE LFTS",
+    .summary = "check the forwarding tables of any subnet manager",
+    .about =
+	"Reads a netlist and the tables that opensm-lfts.dump or dump_lfts shows for it, and\n"
+	"follows every route: pairs that cannot reach each other, routes that go in circles,\n"
+	"and credit loops, that is cycles of channels that may wait for one another. The\n"
+	"LIDs of the dump replace those of the netlist. Service levels and VLs are not looked\n"
+	"at: an engine that needs several VLs shows credit loops here.\n"
+	"\n"
+	"Exit status 0 when all is well, 1 when something is wrong, 2 for bad input.",
+    .examples = "weft route verify fabric.net opensm-lfts.dump\n"
+		"weft route verify fabric.net opensm-lfts.dump --hosts-only --json | jq .cycle\n",
+    .opts = verify_opts,
+    .min_args = 2,
+    .max_args = 2,
+    .run = route_verify,
+};

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft sim: the subnet manager on a simulated fabric, from power-on or through a change. Keeps the
+ * options of the one command that runs. Ways in: cmd_sim_up, _change, _demo, _trial. Does not
+ * simulate anything itself: that is src/lab.
+ */
+#include "base/rng.h"
+#include "cli/cli.h"
+#include "cli/sim_report.h"
+#include "lab/lab.h"
+
+static const char *const discoveries[] = {"full", "bfs", NULL};
+static const char *const detections[] = {"sweep", "traps", "both", NULL};
+static const char *const activations[] = {"directed", "lid", NULL};
+static const char *const mechanisms[] = {"basic", NULL};
+static const char *const cpus[] = {"host", "thesis", NULL};
+
+static struct {
+	const char *sm, *discovery, *detection, *activation, *mechanism, *cpu, *engine, *root;
+	unsigned window, lmc, retries, sweep_factor, threads, max_switches, count;
+	uint64_t seed, m_key;
+	double loss, delay, dup;
+	time_ps limit, sweep_period;
+	bool timeline, qos, smps;
+	cli_strings kill;
+} o = {
+	.window = 32,
+	.retries = 4,
+	.sweep_factor = 100,
+	.seed = 1,
+	.limit = 1000 * PS_PER_S,
+	.max_switches = 128,
+	.count = 1,
+};
+
+#define COMMON_OPTS                                                                                \
+	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
+	{"discovery", 0, CLI_CHOICE, &o.discovery, "HOW", "full: in propagation order; bfs: breadth-first, one SMP at a time (default full)", discoveries, 0, 0}, \
+	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine (default fera)", NULL, 0, 0},     \
+	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph (default: the manager's switch)", NULL, 0, 0}, \
+	{"activation", 0, CLI_CHOICE, &o.activation, "HOW", "SMPs that activate ports: directed or by lid (default directed)", activations, 0, 0}, \
+	{"window", 0, CLI_UINT, &o.window, "N", "SMPs outstanding at once (default 32)", NULL, 1, SM_MAX_WINDOW}, \
+	{"retries", 0, CLI_UINT, &o.retries, "N", "times an unanswered SMP is sent again (default 4)", NULL, 0, 20}, \
+	{"lmc", 0, CLI_UINT, &o.lmc, "N", "2^N LIDs for each host port (default 0)", NULL, 0, 7},   \
+	{"m-key", 0, CLI_U64, &o.m_key, "KEY", "management key the manager sets and shows (default 0: none)", NULL, 0, 0}, \
+	{"qos", 0, CLI_FLAG, &o.qos, NULL, "also write SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
+	{"cpu", 0, CLI_CHOICE, &o.cpu, "MODEL", "what work costs: host, or the thesis's reference machine (default host)", cpus, 0, 0}, \
+	{"seed", 0, CLI_U64, &o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0},     \
+	{"loss", 0, CLI_SHARE, &o.loss, "P", "share of SMPs lost", NULL, 0, 0},                      \
+	{"delay", 0, CLI_SHARE, &o.delay, "P", "share of SMPs delayed by up to 2 ms", NULL, 0, 0},   \
+	{"dup", 0, CLI_SHARE, &o.dup, "P", "share of SMPs that arrive twice", NULL, 0, 0},           \
+	{"limit", 0, CLI_TIME, &o.limit, "TIME", "give up after this much simulated time (default 1000s)", NULL, 0, 0}, \
+	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes and verification; changes no result (default: all cores)", NULL, 0, 256}, \
+	{"timeline", 't', CLI_FLAG, &o.timeline, NULL, "print what happens as it happens", NULL, 0, 0}, \
+	{"smps", 0, CLI_FLAG, &o.smps, NULL, "print every SMP as it is sent and received", NULL, 0, 0}
+
+/* ---- setting up ---- */
+
+static int find_node(const struct fab *f, const char *what, const char *text, node_id *n)
+{
+	*n = fab_node_by_text(f, text);
+	if (*n == FAB_NONE)
+		return cli_bad("%s '%s' is not in the fabric: expected a node GUID, an S-/H- id or a name", what,
+			       text);
+	return CLI_OK;
+}
+
+static int make_config(const struct fab *f, struct lab_config *c)
+{
+	node_id root;
+
+	lab_config_default(c);
+	if (o.sm && find_node(f, "--sm", o.sm, &c->sm_node))
+		return CLI_BAD;
+	if (o.root) {
+		if (find_node(f, "--root", o.root, &root))
+			return CLI_BAD;
+		c->sm.root_guid = f->nodes[root].guid;
+	}
+	c->engine = rt_engine_find(o.engine ? o.engine : "fera");
+	if (!c->engine)
+		return cli_bad("there is no engine '%s': expected one of those 'weft route compute --help' lists",
+			       o.engine);
+	if (o.cpu)
+		c->cpu = lab_cpu_find(o.cpu);
+	c->sm.window = o.window;
+	c->sm.retries = o.retries;
+	c->sm.lmc = o.lmc;
+	c->sm.m_key = o.m_key;
+	c->sm.qos = o.qos;
+	c->sm.explore = o.discovery && !strcmp(o.discovery, "bfs") ? SM_EXPLORE_BFS : SM_EXPLORE_PROPAGATION;
+	c->sm.activate_by_lid = o.activation && !strcmp(o.activation, "lid");
+	c->sm.sweep_factor = o.sweep_period ? 0 : o.sweep_factor;
+	c->sm.sweep_period_ps = o.sweep_period;
+	c->sim.traps = o.detection && strcmp(o.detection, "sweep");
+	c->sim.seed = o.seed;
+	c->sim.faults.loss_q32 = prob_q32(o.loss);
+	c->sim.faults.delay_q32 = prob_q32(o.delay);
+	c->sim.faults.dup_q32 = prob_q32(o.dup);
+	c->sim.faults.delay_max_ps = 2 * PS_PER_MS;
+	c->threads = o.threads;
+	return CLI_OK;
+}
+
+static struct lab *make_lab(const struct fab *f, struct sim_report *r)
+{
+	struct lab_config c;
+	struct lab *l;
+	struct err e;
+
+	if (make_config(f, &c))
+		return NULL;
+	l = lab_new(f, &c, &e);
+	if (!l) {
+		cli_bad("%s", e.text);
+		return NULL;
+	}
+	sim_report_init(r, f, l, o.timeline && !cli_json, o.smps && !cli_json);
+	return l;
+}
+
+static int verdict_status(const struct sim_report *r)
+{
+	return r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete ? CLI_OK : CLI_NO;
+}
+
+/* ---- weft sim up ---- */
+
+static int run_up(const struct fab *f)
+{
+	struct sim_report r;
+	struct lab *l = make_lab(f, &r);
+	int rc;
+
+	if (!l)
+		return CLI_BAD;
+	lab_power_on(l, NULL);
+	r.settled = lab_run_ready(l, o.limit);
+	sim_report_up(&r);
+	rc = verdict_status(&r);
+	if (cli_json) {
+		struct json j = {0};
+
+		sim_report_json(&r, &j, o.seed);
+		if (cli_print_json(&j))
+			rc = CLI_BAD;
+	} else {
+		sim_report_text(&r);
+	}
+	sim_report_free(&r);
+	lab_free(l);
+	return rc;
+}
+
+static int sim_up(char **args, unsigned nargs)
+{
+	struct fab *f = cli_load(args[0]);
+	int rc;
+
+	(void)nargs;
+	if (!f)
+		return CLI_BAD;
+	rc = run_up(f);
+	fab_free(f);
+	return rc;
+}
+
+const struct cli_cmd cmd_sim_up = {
+	.name = "sim up",
+	.args = "FILE",
+	.summary = "bring a fabric up from power-on, in simulated time",
+	.about = "Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
+		 "LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
+		 "activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.",
+	.examples = "weft sim up cluster.net\n"
+		    "weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
+		    "weft sim up cluster.net --loss 5% --seed 7 --json\n"
+		    "weft topo gen mtree 8 3 | weft sim up -",
+	.opts = (const struct cli_opt[]){COMMON_OPTS, {0}},
+	.min_args = 1,
+	.max_args = 1,
+	.run = sim_up,
+};
+
+/* ---- weft sim change ---- */
+
+/* AFTER without the nodes named by --kill. */
+static struct fab *without_killed(const struct fab *f)
+{
+	struct fab_builder *b = fab_builder_new();
+	bool *dead = mem_zarray(f->nnodes, sizeof(bool));
+	node_id *id = mem_array(f->nnodes, sizeof(*id)), n;
+
+	for (size_t i = 0; i < o.kill.n; i++) {
+		if (find_node(f, "--kill", o.kill.at[i], &n)) {
+			free(dead);
+			free(id);
+			fab_builder_free(b);
+			return NULL;
+		}
+		dead[n] = true;
+	}
+	for (n = 0; n < f->nnodes; n++)
+		if (!dead[n])
+			id[n] = fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports,
+					     fab_node_name(f, n));
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p], *y;
+
+		if (dead[x->node] || x->peer == FAB_NONE || x->peer < p)
+			continue;
+		y = &f->ports[x->peer];
+		if (!dead[y->node])
+			fab_add_link(b, id[x->node], x->num, id[y->node], y->num);
+	}
+	free(dead);
+	free(id);
+	return fab_build(b);
+}
+
+/* Up, one quiet sweep, then the change half-way to the next one. */
+static bool run_to_change(struct lab *l, struct sim_report *r, const struct lab_change *c)
+{
+	if (!lab_run_settled(l, 0, o.limit))
+		return false;
+	sim_report_before(r);
+	lab_run_until(l, sim_now(lab_sim(l)) + r->sweep_gap / 2);
+	lab_sum_reset(l);
+	r->changed_at = sim_now(lab_sim(l));
+	sim_report_say(r, "the fabric changes");
+	lab_change_apply(c, lab_sim(l));
+	return lab_run_settled(l, r->changed_at, r->changed_at + o.limit);
+}
+
+static int run_change(const struct lab_change *c)
+{
+	struct sim_report r;
+	struct lab *l = make_lab(lab_change_fab(c), &r);
+	int rc;
+
+	if (!l)
+		return CLI_BAD;
+	if (!lab_change_has(c, lab_sm_node(l))) {
+		lab_free(l);
+		return cli_bad("the manager's own node is not there before and after: choose another with --sm");
+	}
+	lab_power_on(l, lab_change_on(c));
+	r.settled = run_to_change(l, &r, c);
+	sim_report_after(&r);
+	rc = verdict_status(&r);
+	if (cli_json) {
+		struct json j = {0};
+
+		sim_report_json(&r, &j, o.seed);
+		if (cli_print_json(&j))
+			rc = CLI_BAD;
+	} else {
+		sim_report_text(&r);
+	}
+	sim_report_free(&r);
+	lab_free(l);
+	return rc;
+}
+
+static int change_between(const struct fab *before, const struct fab *after)
+{
+	struct fab *alive = o.kill.n ? without_killed(after) : NULL;
+	struct lab_change *c;
+	struct err e;
+	int rc;
+
+	if (o.kill.n && !alive)
+		return CLI_BAD;
+	c = lab_change_new(before, alive ? alive : after, &e);
+	rc = c ? run_change(c) : cli_bad("%s", e.text);
+	lab_change_free(c);
+	fab_free(alive);
+	return rc;
+}
+
+static int sim_change(char **args, unsigned nargs)
+{
+	struct fab *before = cli_load(args[0]), *after = NULL;
+	int rc = CLI_BAD;
+
+	if (!before)
+		return CLI_BAD;
+	if (nargs < 2 && !o.kill.n)
+		rc = cli_bad("expected AFTER, or --kill NODE to say what fails");
+	else if (o.sweep_factor == 0 && o.sweep_period == 0)
+		rc = cli_bad("without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
+	else if (nargs < 2)
+		rc = change_between(before, before);
+	else if ((after = cli_load(args[1])))
+		rc = change_between(before, after);
+	fab_free(before);
+	fab_free(after);
+	return rc;
+}
+
+#define CHANGE_OPTS                                                                                \
+	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "how a change is assimilated: basic (full discovery, FERa, full deactivation)", mechanisms, 0, 0}, \
+	{"detection", 0, CLI_CHOICE, &o.detection, "HOW", "sweep, traps or both (default sweep; sweeps go on in any case)", detections, 0, 0}, \
+	{"sweep-factor", 0, CLI_UINT, &o.sweep_factor, "K", "a sweep every K times the duration of one (default 100)", NULL, 0, 1000000}, \
+	{"sweep-period", 0, CLI_TIME, &o.sweep_period, "TIME", "a sweep every TIME instead", NULL, 0, 0}
+
+const struct cli_cmd cmd_sim_change = {
+	.name = "sim change",
+	.args = "BEFORE [AFTER]",
+	.summary = "let a running fabric change at once and watch the manager follow",
+	.about = "The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
+		 "link turns into AFTER in one moment. Nodes are told apart by GUID. --kill NODE takes a node out "
+		 "of AFTER (or of BEFORE, when there is no AFTER). The run ends when a later sweep finds nothing "
+		 "new. Status 0 when all that is left is active and verified.",
+	.examples = "weft sim change before.net after.net\n"
+		    "weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
+		    "weft sim change cluster.net --kill leaf0_1 --detection traps --json",
+	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE", "this node fails; may be given again", NULL, 0, 0},
+					 CHANGE_OPTS, COMMON_OPTS, {0}},
+	.min_args = 1,
+	.max_args = 2,
+	.run = sim_change,
+};
+
+/* ---- weft sim demo ---- */
+
+static int sim_demo(char **args, unsigned nargs)
+{
+	struct fab_gen g = {.kind = "mtree", .dims = {8, 3}, .ndims = 2};
+	struct err e;
+	struct fab *f = fab_generate(&g, &e);
+	char ident[32];
+	int rc;
+
+	(void)args;
+	(void)nargs;
+	if (!f)
+		return cli_bad("%s", e.text);
+	o.timeline = true;
+	/* A switch in the middle layer: its neighbours have to find other ways. */
+	fab_node_ident(f, f->switches[f->nswitches / 2], ident);
+	vec_push(&o.kill, ident);
+	if (!cli_json) {
+		printf("An 8-port 3-tree: %u switches, %u hosts, %u links. The manager brings it up, then\n"
+		       "switch %s (%s) fails.\n\n",
+		       f->nswitches, f->nhosts, f->nlinks, ident, fab_node_name(f, f->switches[f->nswitches / 2]));
+		fflush(stdout);
+	}
+	rc = change_between(f, f);
+	vec_free(&o.kill);
+	fab_free(f);
+	return rc;
+}
+
+const struct cli_cmd cmd_sim_demo = {
+	.name = "sim demo",
+	.args = "",
+	.summary = "a fat tree comes up, loses a switch and recovers",
+	.about = "What 'make run' shows: the manager on an embedded 8-port 3-tree in simulated time, with a timeline "
+		 "and a table of phases.",
+	.examples = "weft sim demo\nweft sim demo --detection traps\nweft sim demo --cpu thesis --loss 2%",
+	.opts = (const struct cli_opt[]){CHANGE_OPTS, COMMON_OPTS, {0}},
+	.min_args = 0,
+	.max_args = 0,
+	.run = sim_demo,
+};
+
+/* ---- weft sim trial ---- */
+
+static void trial_json(struct json *j, const struct lab_trial *t)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "seed", t->seed);
+	json_bool(j, "ok", t->ok);
+	json_str(j, "why", t->why);
+	json_u64(j, "switches", t->switches);
+	json_u64(j, "hosts", t->hosts);
+	json_u64(j, "links", t->links);
+	json_u64(j, "failures", t->events);
+	json_double(j, "loss", t->loss);
+	json_u64(j, "smps", t->smps);
+	json_u64(j, "events", t->sim_events);
+	json_seconds(j, "time_s", t->end);
+	json_hex64(j, "trace_hash", t->hash);
+	json_close(j);
+}
+
+static void trial_text(const struct lab_trial *t)
+{
+	printf("seed %llu: %s  %u switches, %u hosts, %u failures, loss %.1f%%, %s SMPs, %s, hash %016llx%s%s\n",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->switches, t->hosts, t->events,
+	       100 * t->loss, cli_count(t->smps), cli_duration(t->end), (unsigned long long)t->hash,
+	       t->ok ? "" : ": ", t->why);
+}
+
+static int sim_trial(char **args, unsigned nargs)
+{
+	struct json j = {0};
+	struct lab_trial t;
+	unsigned failed = 0;
+	uint64_t hash = 0;
+
+	(void)args;
+	(void)nargs;
+	json_open(&j, NULL, '{');
+	json_open(&j, "trials", '[');
+	for (unsigned i = 0; i < o.count; i++) {
+		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
+		lab_trial(o.seed + i, o.max_switches, &t);
+		failed += !t.ok;
+		hash = hash64_add(hash, t.hash);
+		if (cli_json)
+			trial_json(&j, &t);
+		else if (o.count <= 20 || !t.ok)
+			trial_text(&t);
+	}
+	cli_progress_end();
+	json_close(&j);
+	json_u64(&j, "failed", failed);
+	json_hex64(&j, "trace_hash", hash);
+	json_close(&j);
+	if (cli_json) {
+		if (cli_print_json(&j))
+			return CLI_BAD;
+	} else {
+		json_free(&j);
+		printf("%u trials, %u failed, hash %016llx\n", o.count, failed, (unsigned long long)hash);
+	}
+	return failed ? CLI_NO : CLI_OK;
+}
+
+const struct cli_cmd cmd_sim_trial = {
+	.name = "sim trial",
+	.args = "",
+	.summary = "random subnets under random failures, judged at the end",
+	.about = "Each seed draws an irregular subnet of 2 to --max-switches switches, the manager's settings, lost, "
+		 "delayed and doubled SMPs, and links and switches that fail and return while the manager works. In "
+		 "the end every port must be active and every route verified. The same seed gives the same run: "
+		 "this is how a failure reported by the tests is replayed.",
+	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
+		    "weft sim trial --seed 42 --max-switches 16 --json",
+	.opts = (const struct cli_opt[]){{"seed", 0, CLI_U64, &o.seed, "N", "the first seed (default 1)", NULL, 0, 0},
+					 {"count", 0, CLI_UINT, &o.count, "N", "how many seeds from there on (default 1)", NULL, 1, 100000000},
+					 {"max-switches", 0, CLI_UINT, &o.max_switches, "N", "size of the largest subnet (default 128)", NULL, 2, 1024},
+					 {0}},
+	.min_args = 0,
+	.max_args = 0,
+	.run = sim_trial,
+};

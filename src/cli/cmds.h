@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every command, one table each. main.c lists them; nothing else needs their names.
+ */
+#ifndef WEFT_CMDS_H
+#define WEFT_CMDS_H
+
+#include "cli/cli.h"
+
+/* cmd_topo.c */
+extern const struct cli_cmd cmd_topo_gen, cmd_topo_show, cmd_topo_check, cmd_topo_diff;
+extern const struct cli_cmd cmd_topo_dot, cmd_topo_svg;
+
+/* cmd_route.c */
+extern const struct cli_cmd cmd_route_compute, cmd_route_verify;
+
+/* cmd_sim.c */
+extern const struct cli_cmd cmd_sim_up, cmd_sim_change, cmd_sim_demo, cmd_sim_trial;
+
+/* cmd_mad.c */
+extern const struct cli_cmd cmd_mad_decode;
+
+/* help.c, man.c, complete.c: the program about itself */
+extern const struct cli_cmd cmd_help, cmd_man, cmd_completion;
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command table as a completion script for bash. State: none. Way in: cli_complete_bash(). The
+ * script calls nothing but bash itself; in particular it never runs weft.
+ */
+#include "cli/cmds.h"
+#include "cli/cli_priv.h"
+
+#include <ctype.h>
+
+/* Words of the usage line that are typed as they stand ("bash"), unlike FILE and [options]. */
+static void literal_words(struct strbuf *b, const char *args)
+{
+	while (args && *args) {
+		size_t n = strcspn(args, " "), lower = 0;
+
+		while (lower < n && (islower((unsigned char)args[lower]) || args[lower] == '-'))
+			lower++;
+		if (n && lower == n)
+			strbuf_addf(b, "%s%.*s", b->len ? " " : "", (int)n, args);
+		args += n + (args[n] == ' ');
+	}
+}
+
+static bool names_file(const char *arg)
+{
+	static const char *const words[] = {"FILE", "DIR",    "PATH", "LFTS",
+					    "OUT",  "BEFORE", "AFTER"};
+
+	for (size_t i = 0; arg && i < ARRAY_LEN(words); i++)
+		if (strstr(arg, words[i]))
+			return true;
+	return false;
+}
+
+static void case_label(struct strbuf *b, const struct cli_opt *o)
+{
+	strbuf_addf(b, "\t\t--%s", o->name);
+	if (o->letter)
+		strbuf_addf(b, " | -%c", o->letter);
+}
+
+/* What may stand behind an option that takes a value. */
+static void option_value(struct strbuf *b, const struct cli_opt *o)
+{
+	case_label(b, o);
+	if (o->choices) {
+		strbuf_add(b, ") words='");
+		for (const char *const *c = o->choices; *c; c++)
+			strbuf_addf(b, "%s%s", c == o->choices ? "" : " ", *c);
+		strbuf_add(b, "' ;;\n");
+	} else {
+		strbuf_addf(b, ") %s ;;\n", names_file(o->arg) ? "files=1" : "return");
+	}
+}
+
+static void command_case(struct strbuf *b, const struct cli_cmd *c)
+{
+	const struct cli_opt *o;
+	struct strbuf literal = {0};
+
+	strbuf_addf(b, "\t'%s'%s)\n\t\tcase $prev in\n", c->name,
+		    strchr(c->name, ' ') ? "" : "' '*");
+	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++)
+		if (o->help && o->type != CLI_FLAG)
+			option_value(b, o);
+	strbuf_add(b, "\t\t*) opts='");
+	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++) {
+		if (!o->help)
+			continue;
+		strbuf_addf(b, "%s--%s", i ? " " : "", o->name);
+		if (o->letter)
+			strbuf_addf(b, " -%c", o->letter);
+	}
+	strbuf_add(b, "'");
+	literal_words(&literal, c->args);
+	if (literal.len)
+		strbuf_addf(b, " words='%s'", literal.s);
+	if (names_file(c->args))
+		strbuf_add(b, " files=1");
+	strbuf_free(&literal);
+	strbuf_add(b, " ;;\n\t\tesac\n\t\t;;\n");
+}
+
+/* Groups and single-word commands, as the first word after weft. */
+static void first_words(struct strbuf *b, const struct cli_app *app)
+{
+	strbuf_add(b, "\t\twords='");
+	for (const struct cli_group *g = app->groups; g->name; g++)
+		strbuf_addf(b, "%s%s", g == app->groups ? "" : " ", g->name);
+	for (const struct cli_cmd *const *c = app->cmds; *c; c++)
+		if (!strchr((*c)->name, ' '))
+			strbuf_addf(b, " %s", (*c)->name);
+	strbuf_add(b, "'\n");
+}
+
+static void second_words(struct strbuf *b, const struct cli_app *app)
+{
+	strbuf_add(b, "\t\tcase ${COMP_WORDS[first]} in\n");
+	for (const struct cli_group *g = app->groups; g->name; g++) {
+		const char *sep = "";
+
+		strbuf_addf(b, "\t\t%s) words='", g->name);
+		for (const struct cli_cmd *const *c = app->cmds; *c; c++) {
+			if (!cli_cmd_in_group(*c, g))
+				continue;
+			strbuf_addf(b, "%s%s", sep, (*c)->name + strlen(g->name) + 1);
+			sep = " ";
+		}
+		strbuf_add(b, "' ;;\n");
+	}
+	strbuf_add(b, "\t\tesac\n");
+}
+
+void cli_complete_bash(struct strbuf *b, const struct cli_app *app)
+{
+	strbuf_add(b, "# SPDX-License-Identifier: BSD-2-Clause\n"
+		      "# Completion of weft for bash, printed by 'weft completion bash'.\n"
+		      "_weft()\n{\n"
+		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		      "\tlocal first=1 words='' opts='' files=''\n\n"
+		      "\tCOMPREPLY=()\n"
+		      "\t# bash cuts --opt=value into three words\n"
+		      "\tif [[ $cur == = ]]; then\n\t\tcur=''\n"
+		      "\telif [[ $prev == = ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n\tfi\n"
+		      "\tif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == @(help|man) ]]; then\n"
+		      "\t\tfirst=2\n\tfi\n"
+		      "\tif ((COMP_CWORD == first)); then\n");
+	first_words(b, app);
+	strbuf_add(b, "\t\t((first == 1)) && opts='--help --version'\n"
+		      "\telif ((COMP_CWORD == first + 1)); then\n");
+	second_words(b, app);
+	strbuf_add(b, "\tfi\n\t[[ $words && $cur != -* ]] || case \"${COMP_WORDS[1]} "
+		      "${COMP_WORDS[2]}\" in\n");
+	for (const struct cli_cmd *const *c = app->cmds; *c; c++)
+		command_case(b, *c);
+	strbuf_add(b, "\tesac\n"
+		      "\tif [[ $cur == -* ]]; then\n"
+		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$opts\" -- \"$cur\")\n"
+		      "\telif [[ $words ]]; then\n"
+		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+		      "\telif [[ $files ]]; then\n"
+		      "\t\tcompopt -o filenames 2> /dev/null\n"
+		      "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+		      "\tfi\n}\n"
+		      "complete -F _weft weft\n");
+}
+
+/* ---- the command ---- */
+
+static int completion_run(char **args, unsigned n UNUSED)
+{
+	struct strbuf b = {0};
+	struct json j = {0};
+
+	if (strcmp(args[0], "bash"))
+		return cli_bad("expected the shell 'bash', found '%s'", args[0]);
+	cli_complete_bash(&b, cli_app_now());
+	if (!cli_json)
+		return cli_write("-", &b);
+	json_open(&j, NULL, '{');
+	json_str(&j, "shell", args[0]);
+	json_str(&j, "text", b.s);
+	json_close(&j);
+	strbuf_free(&b);
+	return cli_print_json(&j);
+}
+
+const struct cli_cmd cmd_completion = {
+    .name = "completion",
+    .args = "bash",
+    .summary = "print a completion script for the shell",
+    .about = "The script is made from the same table as the help: it completes commands, options, "
+	     "the values of options that have a fixed choice, and file names.",
+    .examples = "eval \"$(weft completion bash)\"\n"
+		"weft completion bash > weft-completion.bash",
+    .min_args = 1,
+    .max_args = 1,
+    .run = completion_run,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one table of commands. Keeps no state. Way in: main(). Does nothing itself: cli_main() finds
+ * the command and runs it.
+ */
+#include "cli/cmds.h"
+#include "cli/cli_priv.h"
+
+/* In the order of the overview. */
+/* clang-format off */
+static const struct cli_cmd *const commands[] = {
+	&cmd_topo_gen, &cmd_topo_show, &cmd_topo_check, &cmd_topo_diff, &cmd_topo_dot, &cmd_topo_svg,
+	&cmd_route_compute, &cmd_route_verify,
+	&cmd_sim_demo, &cmd_sim_up, &cmd_sim_change, &cmd_sim_trial,
+	&cmd_mad_decode,
+	&cmd_help, &cmd_man, &cmd_completion,
+	NULL,
+};
+/* clang-format on */
+
+static const struct cli_group groups[] = {
+    {"topo", "make, look at and compare fabrics, as netlists"},
+    {"route", "compute forwarding tables and prove them"},
+    {"sim", "run the subnet manager on a simulated fabric"},
+    {"mad", "management packets"},
+    {0},
+};
+
+static const struct cli_cmd *const first_steps[] = {
+    &cmd_sim_demo,
+    &cmd_topo_gen,
+    &cmd_route_verify,
+    NULL,
+};
+
+int main(int argc, char **argv)
+{
+	static const struct cli_app app = {
+	    .version = WEFT_VERSION,
+	    .summary = "InfiniBand subnet manager and fabric laboratory",
+	    .groups = groups,
+	    .cmds = commands,
+	    .first = first_steps,
+	};
+
+	return cli_main(&app, argc, argv);
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Words to option values. State: none but where the options' dst point and cli_json. Way in:
+ * cli_parse(). Prints nothing: what is wrong goes back as a sentence.
+ */
+#include "cli/cli_priv.h"
+
+#include <limits.h>
+
+bool cli_json;
+
+static bool wants_help;
+
+static const struct cli_opt common[] = {
+    {.name = "json", .type = CLI_FLAG, .dst = &cli_json, .help = "print the result as JSON"},
+    {.name = "help",
+     .letter = 'h',
+     .type = CLI_FLAG,
+     .dst = &wants_help,
+     .help = "print this help"},
+};
+
+const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
+{
+	unsigned own = 0;
+
+	while (c->opts && c->opts[own].name)
+		own++;
+	if (i < own)
+		return &c->opts[i];
+	return i - own < ARRAY_LEN(common) ? &common[i - own] : NULL;
+}
+
+/* ---- near misses ---- */
+
+enum { WORD_MAX = 40 };
+
+unsigned cli_word_distance(const char *a, const char *b)
+{
+	unsigned d[WORD_MAX + 1][WORD_MAX + 1];
+	size_t la = strlen(a), lb = strlen(b);
+
+	if (la > WORD_MAX || lb > WORD_MAX)
+		return UINT_MAX;
+	for (size_t i = 0; i <= la; i++)
+		d[i][0] = (unsigned)i;
+	for (size_t j = 0; j <= lb; j++)
+		d[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= la; i++) {
+		for (size_t j = 1; j <= lb; j++) {
+			unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+			best = MIN(best, MIN(d[i - 1][j], d[i][j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				best = MIN(best, d[i - 2][j - 2] + 1);
+			d[i][j] = best;
+		}
+	}
+	return d[la][lb];
+}
+
+void cli_near_offer(struct cli_near *n, const char *candidate, const char *means)
+{
+	size_t len = strlen(n->word);
+	unsigned d = cli_word_distance(n->word, candidate);
+
+	if (len >= 2 && !strncmp(candidate, n->word, len))
+		d = MIN(d, 1u); /* an abbreviation */
+	if (d > 1 + len / 4 || d >= len)
+		return;
+	if (!n->best || d < n->distance) {
+		n->best = means;
+		n->distance = d;
+	}
+}
+
+/* ---- values ---- */
+
+#define TRILLION 1000000000000ull
+
+/* "12.5" as 12 and 500000000000 (trillionths); *s moves behind it. */
+static int decimal(const char **s, uint64_t *whole, uint64_t *frac)
+{
+	const char *p = *s;
+	uint64_t unit = TRILLION;
+
+	if (!(*p >= '0' && *p <= '9'))
+		return -EINVAL;
+	for (*whole = *frac = 0; *p >= '0' && *p <= '9'; p++) {
+		if (*whole > (UINT64_MAX - 9) / 10)
+			return -ERANGE;
+		*whole = *whole * 10 + (uint64_t)(*p - '0');
+	}
+	if (*p == '.') {
+		if (!(p[1] >= '0' && p[1] <= '9'))
+			return -EINVAL;
+		for (p++; *p >= '0' && *p <= '9'; p++) {
+			unit /= 10;
+			if (!unit && *p != '0')
+				return -ERANGE; /* finer than can be kept */
+			*frac += unit * (uint64_t)(*p - '0');
+		}
+	}
+	*s = p;
+	return 0;
+}
+
+int cli_parse_share(const char *s, double *v)
+{
+	uint64_t whole, frac, full = 1;
+	int rc = decimal(&s, &whole, &frac);
+
+	if (rc)
+		return rc;
+	if (*s == '%') {
+		full = 100;
+		s++;
+	}
+	if (*s)
+		return -EINVAL;
+	if (whole > full || (whole == full && frac))
+		return -ERANGE;
+	/* One division of exact integers: 5% and 0.05 give the same bits. */
+	*v = (double)(whole * TRILLION + frac) / (double)(full * TRILLION);
+	return 0;
+}
+
+int cli_parse_time(const char *s, time_ps *v)
+{
+	static const struct {
+		const char *name;
+		time_ps ps;
+	} units[] = {
+	    {"ps", 1}, {"ns", PS_PER_NS}, {"us", PS_PER_US}, {"ms", PS_PER_MS}, {"s", PS_PER_S}};
+	uint64_t whole, frac;
+	int rc = decimal(&s, &whole, &frac);
+
+	if (rc)
+		return rc;
+	if (!*s && !whole && !frac) { /* nought needs no unit */
+		*v = 0;
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		time_ps unit = units[i].ps;
+
+		if (strcmp(s, units[i].name))
+			continue;
+		if (frac % (TRILLION / unit) || whole > (TIME_NEVER - unit) / unit)
+			return -ERANGE;
+		*v = whole * unit + frac / (TRILLION / unit);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int number_set(const struct cli_opt *o, const char *s, struct err *e)
+{
+	uint64_t top = o->type == CLI_UINT ? UINT_MAX : UINT64_MAX, v;
+	uint64_t max = o->max ? MIN(o->max, top) : top;
+
+	if (parse_u64(s, &v) || v < o->min || v > max) {
+		if (!o->min && max == top)
+			return err_set(e, -EINVAL, "--%s: expected a number, found '%.60s'",
+				       o->name, s);
+		return err_set(e, -EINVAL,
+			       "--%s: expected a number from %llu to %llu, found '%.60s'", o->name,
+			       (unsigned long long)o->min, (unsigned long long)max, s);
+	}
+	if (o->type == CLI_UINT)
+		*(unsigned *)o->dst = (unsigned)v;
+	else
+		*(uint64_t *)o->dst = v;
+	return 0;
+}
+
+static int choice_refuse(const struct cli_opt *o, const char *s, struct err *e)
+{
+	struct cli_near near = {.word = s};
+	struct strbuf all = {0};
+
+	for (const char *const *c = o->choices; *c; c++) {
+		strbuf_addf(&all, "%s%s", all.len ? ", " : "", *c);
+		cli_near_offer(&near, *c, *c);
+	}
+	err_set(e, 0, "--%s: expected one of %.280s; found '%.60s'%s%s%s", o->name,
+		all.len ? all.s : "", s, near.best ? ", did you mean '" : "",
+		near.best ? near.best : "", near.best ? "'?" : "");
+	strbuf_free(&all);
+	return -EINVAL;
+}
+
+static int choice_set(const struct cli_opt *o, const char *s, struct err *e)
+{
+	for (const char *const *c = o->choices; *c; c++) {
+		if (strcmp(*c, s))
+			continue;
+		*(const char **)o->dst = *c;
+		return 0;
+	}
+	return choice_refuse(o, s, e);
+}
+
+static int value_set(const struct cli_opt *o, const char *s, struct err *e)
+{
+	switch (o->type) {
+	case CLI_FLAG:
+		*(bool *)o->dst = true;
+		return 0;
+	case CLI_STR:
+		*(const char **)o->dst = s;
+		return 0;
+	case CLI_LIST:
+		vec_push((cli_strings *)o->dst, s);
+		return 0;
+	case CLI_UINT:
+	case CLI_U64:
+		return number_set(o, s, e);
+	case CLI_CHOICE:
+		return choice_set(o, s, e);
+	case CLI_SHARE:
+		if (!cli_parse_share(s, o->dst))
+			return 0;
+		return err_set(
+		    e, -EINVAL,
+		    "--%s: expected a share such as 5%% or 0.05, at most 1; found '%.60s'", o->name,
+		    s);
+	case CLI_TIME:
+		if (!cli_parse_time(s, o->dst))
+			return 0;
+		return err_set(e, -EINVAL,
+			       "--%s: expected a time with its unit (ps, ns, us, ms, s) such as "
+			       "1.5ms; found '%.60s'",
+			       o->name, s);
+	}
+	return -EINVAL;
+}
+
+/* ---- words ---- */
+
+struct scan {
+	const struct cli_cmd *cmd;
+	char **words;
+	unsigned n, at; /* at: the next word to read */
+	struct err *e;
+};
+
+static const struct cli_opt *opt_named(const struct cli_cmd *c, const char *name, size_t len)
+{
+	const struct cli_opt *o;
+
+	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++)
+		if (strlen(o->name) == len && !memcmp(o->name, name, len))
+			return o;
+	return NULL;
+}
+
+static const struct cli_opt *opt_lettered(const struct cli_cmd *c, char letter)
+{
+	const struct cli_opt *o;
+
+	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++)
+		if (o->letter && o->letter == letter)
+			return o;
+	return NULL;
+}
+
+static int opt_unknown(const struct scan *s, const char *name, size_t len)
+{
+	char typed[WORD_MAX + 1] = "";
+	struct cli_near near = {.word = typed};
+	const struct cli_opt *o;
+
+	if (len <= WORD_MAX)
+		memcpy(typed, name, len);
+	for (unsigned i = 0; (o = cli_opt_at(s->cmd, i)); i++)
+		if (o->help)
+			cli_near_offer(&near, o->name, o->name);
+	if (near.best)
+		return err_set(s->e, -EINVAL, "unknown option '--%.*s', did you mean '--%s'?",
+			       (int)MIN(len, (size_t)60), name, near.best);
+	return err_set(s->e, -EINVAL, "unknown option '--%.*s'", (int)MIN(len, (size_t)60), name);
+}
+
+/* The word behind an option. One that looks like an option is more likely a value forgotten. */
+static int value_from_next(struct scan *s, const struct cli_opt *o)
+{
+	const char *v = s->at < s->n ? s->words[s->at] : NULL;
+
+	if (!v)
+		return err_set(s->e, -EINVAL, "--%s needs a value: %s", o->name,
+			       o->arg ? o->arg : "?");
+	if (v[0] == '-' && v[1])
+		return err_set(
+		    s->e, -EINVAL,
+		    "--%s needs a value: %s, found '%.60s' (write --%s=%.60s if you mean it)",
+		    o->name, o->arg ? o->arg : "?", v, o->name, v);
+	s->at++;
+	return value_set(o, v, s->e);
+}
+
+static int long_option(struct scan *s, const char *name)
+{
+	size_t len = strcspn(name, "=");
+	const char *value = name[len] ? name + len + 1 : NULL;
+	const struct cli_opt *o = opt_named(s->cmd, name, len);
+
+	if (!o)
+		return opt_unknown(s, name, len);
+	if (o->type == CLI_FLAG)
+		return value ? err_set(s->e, -EINVAL, "--%s takes no value, found '%.60s'", o->name,
+				       value)
+			     : value_set(o, NULL, s->e);
+	return value ? value_set(o, value, s->e) : value_from_next(s, o);
+}
+
+/* -v, -o FILE, -oFILE, and flags run together: -vq */
+static int short_options(struct scan *s, const char *letters)
+{
+	for (const char *p = letters; *p; p++) {
+		const struct cli_opt *o = opt_lettered(s->cmd, *p);
+		int rc;
+
+		if (!o)
+			return err_set(s->e, -EINVAL, "unknown option '-%.60s'", p);
+		if (o->type != CLI_FLAG)
+			return p[1] ? value_set(o, p + 1, s->e) : value_from_next(s, o);
+		rc = value_set(o, NULL, s->e);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int arguments_counted(const struct cli_cmd *c, char **words, unsigned n, struct err *e)
+{
+	struct strbuf usage = {0};
+
+	if (n >= c->min_args && n <= c->max_args)
+		return 0;
+	cli_usage(&usage, c);
+	if (n > c->max_args)
+		err_set(e, 0, "unexpected argument '%.60s'; usage: weft %s %s", words[c->max_args],
+			c->name, usage.s);
+	else
+		err_set(e, 0, "needs %s%u argument%s, found %u; usage: weft %s %s",
+			c->max_args > c->min_args ? "at least " : "", c->min_args,
+			c->min_args == 1 ? "" : "s", n, c->name, usage.s);
+	strbuf_free(&usage);
+	return -EINVAL;
+}
+
+int cli_parse(const struct cli_cmd *c, char **words, unsigned *n, struct err *e)
+{
+	struct scan s = {.cmd = c, .words = words, .n = *n, .e = e};
+	unsigned kept = 0;
+	bool plain = false;
+
+	wants_help = false;
+	while (s.at < s.n) {
+		char *w = words[s.at++];
+		int rc = 0;
+
+		if (plain || w[0] != '-' || !w[1])
+			words[kept++] = w;
+		else if (!strcmp(w, "--"))
+			plain = true;
+		else
+			rc = w[1] == '-' ? long_option(&s, w + 2) : short_options(&s, w + 1);
+		if (rc)
+			return rc;
+		if (wants_help)
+			return 1;
+	}
+	*n = kept;
+	return arguments_counted(c, words, kept, e);
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reports of simulated runs: timeline, table, JSON. State: struct sim_report. Does not run anything.
+ */
+#include "cli/sim_report.h"
+#include "cli/cli.h"
+
+/* ---- the timeline ---- */
+
+static void line(struct sim_report *r, time_ps when, const char *fmt, ...) PRINTF(3, 4);
+
+static void line(struct sim_report *r, time_ps when, const char *fmt, ...)
+{
+	va_list ap;
+
+	(void)r;
+	printf("%12s  ", cli_duration(when));
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static uint64_t smps_total(const struct sm_status *st)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		n += st->smps[i];
+	return n;
+}
+
+static void line_smps(struct sim_report *r, time_ps when, const char *text)
+{
+	struct sm_status st;
+	uint64_t n;
+
+	sm_status(lab_sm(r->lab), &st);
+	n = smps_total(&st);
+	if (n == r->smps_noted)
+		line(r, when, "%s", text);
+	else
+		line(r, when, "%-58s %9s SMPs", text, cli_count(n - r->smps_noted));
+	r->smps_noted = n;
+}
+
+static const char *name_of(const struct sim_report *r, uint64_t guid, char buf[96])
+{
+	node_id n = fab_node_by_guid(r->fab, guid);
+
+	if (n == FAB_NONE)
+		snprintf(buf, 96, "%016llx", (unsigned long long)guid);
+	else if (*fab_node_name(r->fab, n))
+		snprintf(buf, 96, "%.60s", fab_node_name(r->fab, n));
+	else
+		fab_node_ident(r->fab, n, buf);
+	return buf;
+}
+
+static void on_phase_left(struct sim_report *r, time_ps when, enum sm_phase p)
+{
+	const struct fab *f = sm_fabric(lab_sm(r->lab));
+	char text[128];
+
+	switch (p) {
+	case SM_DISCOVER:
+		snprintf(text, sizeof(text), "topology known: %u switches, %u hosts, %u links",
+			 f ? f->nswitches : 0, f ? f->nnodes - f->nswitches : 0, f ? f->nlinks : 0);
+		line_smps(r, when, text);
+		break;
+	case SM_CONFIGURE:
+		line_smps(r, when, "switches configured");
+		break;
+	case SM_COMPUTE:
+		snprintf(text, sizeof(text), "routes computed and verified: %s table entries",
+			 cli_count(sm_tables(lab_sm(r->lab)) ? sm_tables(lab_sm(r->lab))->entries : 0));
+		line_smps(r, when, text);
+		break;
+	case SM_DEACTIVATE:
+		line_smps(r, when, "ports taken back to Initialize: traffic stops");
+		break;
+	case SM_TABLES:
+		line_smps(r, when, "forwarding tables written");
+		break;
+	case SM_ARM:
+		line_smps(r, when, "ports Armed");
+		break;
+	case SM_ACTIVATE:
+		line_smps(r, when, "ports Active: the subnet is up");
+		break;
+	case SM_AUDIT:
+		line_smps(r, when, "SMPs were lost or doubled: read back, all as set");
+		break;
+	case SM_OFF:
+	case SM_READY:
+	case SM_SWEEP:
+	case SM_NPHASES:
+		break;
+	}
+}
+
+static void on_change(struct sim_report *r, const struct sm_note *n)
+{
+	char who[96];
+
+	switch ((enum sm_cause)n->a) {
+	case SM_CAUSE_START:
+		line(r, n->when, "power on; the manager on %s starts to discover",
+		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
+		break;
+	case SM_CAUSE_SWEEP:
+		line_smps(r, n->when, "sweep: a switch reports a port state change");
+		line(r, n->when, "  (%s) discovery starts", name_of(r, n->b, who));
+		break;
+	case SM_CAUSE_TRAP:
+		line(r, n->when, "trap 128 from LID %llu: discovery starts", (unsigned long long)n->b);
+		break;
+	case SM_CAUSE_SILENCE:
+		line_smps(r, n->when, "a device does not answer as it should: discovery starts again");
+		break;
+	case SM_CAUSE_RETRY:
+		line(r, n->when, "looking again for what did not answer");
+		break;
+	}
+}
+
+static bool worth_a_line(const struct sim_report *r, const struct sm_note *n)
+{
+	struct sm_status st;
+
+	if (n->a != SM_DEACTIVATE)
+		return true;
+	sm_status(lab_sm(r->lab), &st);
+	return smps_total(&st) != r->smps_noted; /* nothing was active yet */
+}
+
+static void on_note(void *ctx, const struct sm_note *n)
+{
+	struct sim_report *r = ctx;
+	char who[96];
+
+	if (n->kind == SM_NOTE_PHASE && worth_a_line(r, n) && !(n->b == SM_DISCOVER && n->a != SM_SWEEP))
+		on_phase_left(r, n->when, (enum sm_phase)n->a);
+	else if (n->kind == SM_NOTE_CHANGE)
+		on_change(r, n);
+	else if (n->kind == SM_NOTE_UNREACHABLE && n->a)
+		line(r, n->when, "no answer from or behind %s", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_RESTART)
+		line(r, n->when, "the subnet changed meanwhile: discovery starts again");
+	else if (n->kind == SM_NOTE_REFUSED)
+		line(r, n->when, "the routes failed verification and are not used");
+	else if (n->kind == SM_NOTE_TOO_FAR)
+		line(r, n->when, "what is behind %s is more than 63 hops away: out of reach", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_NO_LID)
+		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
+	fflush(stdout);
+}
+
+static void on_tick(void *ctx)
+{
+	struct sim_report *r = ctx;
+	struct sm_status st;
+
+	sm_status(lab_sm(r->lab), &st);
+	cli_progress("%s: %s SMPs, %s of simulated time", sm_phase_name(st.phase), cli_count(smps_total(&st)),
+		     cli_duration(sim_now(lab_sim(r->lab))));
+}
+
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
+		    unsigned detail)
+{
+	static const char *const words[] = {"sends", "gets", "lost"};
+	struct sim_report *r = ctx;
+	struct strbuf b = {0};
+	char who[96];
+
+	if (!smp)
+		return;
+	iba_mad_summary(&b, smp->mad);
+	line(r, sim_now(lab_sim(r->lab)), "%s[%u] %s %s%s%s", name_of(r, r->fab->nodes[n].guid, who), port,
+	     words[what], b.s, what == SIM_SEEN_DROP ? ": " : "",
+	     what == SIM_SEEN_DROP ? sim_drop_name((enum sim_drop)detail) : "");
+	strbuf_free(&b);
+}
+
+void sim_report_say(struct sim_report *r, const char *text)
+{
+	if (r->timeline)
+		line_smps(r, sim_now(lab_sim(r->lab)), text);
+}
+
+/* ---- taking stock ---- */
+
+void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps)
+{
+	memset(r, 0, sizeof(*r));
+	r->fab = f;
+	r->lab = l;
+	r->timeline = timeline;
+	r->smps = smps;
+	r->wall_start = cli_wall_s();
+	if (timeline)
+		lab_on_note(l, on_note, r);
+	if (smps)
+		sim_watch(lab_sim(l), (struct sim_watch){on_seen, r});
+	lab_on_tick(l, on_tick, r);
+}
+
+static void judge(struct sim_report *r)
+{
+	cli_progress_end();
+	lab_judge(r->lab, &r->v);
+}
+
+void sim_report_up(struct sim_report *r)
+{
+	r->up = *lab_sum(r->lab);
+	judge(r);
+}
+
+void sim_report_before(struct sim_report *r)
+{
+	struct sm_status st;
+
+	r->up = *lab_sum(r->lab);
+	sm_status(lab_sm(r->lab), &st);
+	r->sweep_gap = sim_now(lab_sim(r->lab)) - st.last.end;
+	for (port_id p = 0; p < r->fab->nports; p++)
+		vec_push(&r->lids_before, sim_port_info(lab_sim(r->lab), p)->lid);
+}
+
+void sim_report_after(struct sim_report *r)
+{
+	r->change = *lab_sum(r->lab);
+	for (port_id p = 0; p < r->lids_before.n; p++) {
+		uint16_t now = sim_port_info(lab_sim(r->lab), p)->lid;
+
+		r->lids_moved += r->lids_before.at[p] && now && now != r->lids_before.at[p];
+	}
+	judge(r);
+}
+
+void sim_report_free(struct sim_report *r)
+{
+	rt_report_free(&r->v.report);
+	vec_free(&r->lids_before);
+}
+
+/* ---- the table ---- */
+
+struct row {
+	const char *key, *label;
+	unsigned phases; /* bits of the phases whose times add up */
+	int purpose;     /* -1: none */
+};
+
+static const struct row rows[] = {
+	{"discovery", "discovery", 1 << SM_DISCOVER, SM_FOR_DISCOVERY},
+	{"configuration", "configuration", 1 << SM_CONFIGURE, SM_FOR_CONFIGURATION},
+	{"computation", "route computation", 1 << SM_COMPUTE, -1},
+	{"distribution", "table distribution", 1 << SM_DEACTIVATE | 1 << SM_TABLES, SM_FOR_DISTRIBUTION},
+	{"activation", "activation", 1 << SM_ARM | 1 << SM_ACTIVATE, SM_FOR_ACTIVATION},
+	{"audit", "audit", 1 << SM_AUDIT, SM_FOR_AUDIT},
+};
+
+static time_ps row_time(const struct lab_sum *s, const struct row *w)
+{
+	time_ps t = 0;
+
+	for (unsigned p = 0; p < SM_NPHASES; p++)
+		if (w->phases & 1u << p)
+			t += s->time[p];
+	return t;
+}
+
+static uint64_t sum_smps(const struct lab_sum *s)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		n += s->smps[i];
+	return n;
+}
+
+static void row_cells(struct cli_table *t, const struct lab_sum *s, const struct row *w)
+{
+	cli_table_add(t, "%s", cli_duration(row_time(s, w)));
+	if (w->purpose < 0)
+		cli_table_add(t, "-");
+	else
+		cli_table_add(t, "%s", cli_count(s->smps[w->purpose]));
+}
+
+static void print_table(struct sim_report *r)
+{
+	bool two = r->changed_at != 0;
+	struct cli_table t;
+
+	if (two)
+		cli_table_init(&t, "lrrrr", "phase", "up: time", "SMPs", "change: time", "SMPs");
+	else
+		cli_table_init(&t, "lrr", "phase", "time", "SMPs");
+	if (two) {
+		cli_table_add(&t, "detection");
+		cli_table_add(&t, "-");
+		cli_table_add(&t, "-");
+		cli_table_add(&t, "%s", r->change.rounds ? cli_duration(r->change.first_start - r->changed_at) : "-");
+		cli_table_add(&t, "%s", cli_count(r->change.smps[SM_FOR_SWEEP] + r->change.smps[SM_FOR_TRAP]));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].purpose == SM_FOR_AUDIT && !r->up.smps[SM_FOR_AUDIT] && !r->change.smps[SM_FOR_AUDIT])
+			continue;
+		cli_table_add(&t, "%s", rows[i].label);
+		row_cells(&t, &r->up, &rows[i]);
+		if (two)
+			row_cells(&t, &r->change, &rows[i]);
+	}
+	cli_table_add(&t, "total");
+	cli_table_add(&t, "%s", cli_duration(r->up.last_end - r->up.first_start));
+	cli_table_add(&t, "%s", cli_count(sum_smps(&r->up)));
+	if (two) {
+		cli_table_add(&t, "%s", r->change.rounds ? cli_duration(r->change.last_end - r->changed_at) : "-");
+		cli_table_add(&t, "%s", cli_count(sum_smps(&r->change)));
+	}
+	cli_table_print(&t, stdout);
+}
+
+static const char *state_of(const struct sim_report *r)
+{
+	if (!r->settled)
+		return "unsettled";
+	return r->v.active && r->v.complete ? "active" : "incomplete";
+}
+
+void sim_report_text(struct sim_report *r)
+{
+	struct sm_status st;
+
+	sm_status(lab_sm(r->lab), &st);
+	if (r->timeline)
+		putchar('\n');
+	print_table(r);
+	printf("\nstate %s, %s: %u nodes, %u LIDs", state_of(r), r->v.verified ? "verified" : "NOT verified",
+	       r->v.nodes, r->v.lids);
+	if (r->changed_at)
+		printf(", %u LIDs moved", r->lids_moved);
+	if (st.retries)
+		printf(", %s SMPs repeated", cli_count(st.retries));
+	printf("\n");
+	if (r->v.why[0])
+		printf("why: %s\n", r->v.why);
+	printf("simulated %s in %.2f s, %.0f MiB, trace hash %016llx\n", cli_duration(sim_now(lab_sim(r->lab))),
+	       cli_wall_s() - r->wall_start, cli_rss_mib(), (unsigned long long)sim_hash(lab_sim(r->lab)));
+}
+
+/* ---- JSON ---- */
+
+static void json_smps(struct json *j, const struct lab_sum *s, bool change)
+{
+	json_open(j, "smps", '{');
+	json_u64(j, change ? "detection" : "sweep", s->smps[SM_FOR_SWEEP] + s->smps[SM_FOR_TRAP]);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].purpose >= 0)
+			json_u64(j, rows[i].key, s->smps[rows[i].purpose]);
+	json_u64(j, "total", sum_smps(s));
+	json_close(j);
+}
+
+static void json_times(struct json *j, const struct lab_sum *s, time_ps since, bool change)
+{
+	json_open(j, "time_s", '{');
+	if (change)
+		json_seconds(j, "detection", s->rounds ? s->first_start - since : 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		json_seconds(j, rows[i].key, row_time(s, &rows[i]));
+	json_seconds(j, "total", s->rounds ? s->last_end - since : 0);
+	json_close(j);
+}
+
+static void json_net(struct json *j, const struct sim_report *r)
+{
+	const struct sim_stats *s = sim_stats(lab_sim(r->lab));
+
+	json_open(j, "net", '{');
+	json_u64(j, "sent", s->sent);
+	json_u64(j, "delivered", s->delivered);
+	json_u64(j, "hops", s->hops);
+	json_u64(j, "traps", s->traps);
+	json_u64(j, "delayed", s->delayed);
+	json_u64(j, "duplicated", s->duplicated);
+	json_u64(j, "in_flight", s->in_flight);
+	json_open(j, "dropped", '{');
+	for (unsigned i = 0; i < SIM_NDROPS; i++)
+		json_u64(j, sim_drop_name((enum sim_drop)i), s->dropped[i]);
+	json_close(j);
+	json_close(j);
+}
+
+static void json_change(struct json *j, const struct sim_report *r)
+{
+	json_open(j, "change", '{');
+	json_str(j, "noticed_by", r->change.rounds ? sm_cause_name(r->change.cause) : "nobody");
+	json_u64(j, "rounds", r->change.rounds);
+	json_u64(j, "restarts", r->change.restarts);
+	json_smps(j, &r->change, true);
+	json_times(j, &r->change, r->changed_at, true);
+	json_close(j);
+	json_u64(j, "lids_moved", r->lids_moved);
+}
+
+void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
+{
+	struct sm_status st;
+
+	sm_status(lab_sm(r->lab), &st);
+	json_open(j, NULL, '{');
+	json_str(j, "state", state_of(r));
+	json_bool(j, "verified", r->v.verified);
+	json_str(j, "why", r->v.why);
+	json_u64(j, "nodes", r->v.nodes);
+	json_u64(j, "switches", st.switches);
+	json_u64(j, "lids", r->v.lids);
+	json_hex64(j, "sm_guid", r->fab->nodes[lab_sm_node(r->lab)].guid);
+	json_u64(j, "sm_lid", st.lid);
+	json_smps(j, &r->up, false);
+	json_times(j, &r->up, r->up.first_start, false);
+	if (r->changed_at)
+		json_change(j, r);
+	json_u64(j, "retries", st.retries);
+	json_u64(j, "timeouts", st.timeouts);
+	json_u64(j, "late_responses", st.late);
+	json_u64(j, "sweeps", st.sweeps);
+	json_net(j, r);
+	json_u64(j, "events", sim_stats(lab_sim(r->lab))->events);
+	json_u64(j, "seed", seed);
+	json_double(j, "wall_s", cli_wall_s() - r->wall_start);
+	json_double(j, "rss_mib", cli_rss_mib());
+	json_hex64(j, "trace_hash", sim_hash(lab_sim(r->lab)));
+	json_close(j);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A snapshot as a Graphviz graph. Keeps no state. Way in: fab_dot(). Does not lay anything out; the
+ * port numbers are on the links, and dot(1), neato(1) or sfdp(1) do the rest.
+ */
+#include "fabric/fabric.h"
+
+static void add_quoted(struct strbuf *out, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			strbuf_addf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			strbuf_add(out, "?");
+		else if (c > 0x7f) /* Latin-1 reading, as UTF-8 */
+			strbuf_addf(out, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+		else
+			strbuf_addn(out, s, 1);
+	}
+}
+
+static void add_node(struct strbuf *out, const struct fab *f, node_id n)
+{
+	uint16_t lid = f->ports[fab_port_id(f, n, fab_is_switch(f, n) ? 0 : 1)].lid;
+	const char *shape = "ellipse";
+	char ident[32];
+
+	if (fab_is_switch(f, n))
+		shape = "box";
+	else if (f->nodes[n].type == IBA_NODE_ROUTER)
+		shape = "diamond";
+	fab_node_ident(f, n, ident);
+	strbuf_addf(out, "\t\"%s\" [shape=%s, label=\"", ident, shape);
+	add_quoted(out, *fab_node_name(f, n) ? fab_node_name(f, n) : ident);
+	if (lid)
+		strbuf_addf(out, "\\nLID %u", lid);
+	strbuf_add(out, "\"];\n");
+}
+
+static void add_link(struct strbuf *out, const struct fab *f, const struct fab_port *a,
+		     const struct fab_port *b)
+{
+	unsigned width = a->width ? a->width : b->width, speed = a->speed ? a->speed : b->speed;
+	char from[32], to[32];
+
+	fab_node_ident(f, a->node, from);
+	fab_node_ident(f, b->node, to);
+	strbuf_addf(out, "\t\"%s\" -- \"%s\" [taillabel=\"%u\", headlabel=\"%u\"", from, to, a->num,
+		    b->num);
+	if (width && speed)
+		strbuf_addf(out, ", tooltip=\"%ux %s\"", width, fab_speed_name(speed));
+	strbuf_add(out, "];\n");
+}
+
+void fab_dot(const struct fab *f, struct strbuf *out)
+{
+	strbuf_add(out, "graph fabric {\n"
+			"\tgraph [rankdir=BT, overlap=false, splines=true];\n"
+			"\tnode [fontsize=10, fontname=\"sans-serif\", height=0.3];\n"
+			"\tedge [fontsize=7, color=\"#555555\"];\n");
+	for (node_id n = 0; n < f->nnodes; n++)
+		add_node(out, f, n);
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].peer != FAB_NONE && f->ports[p].peer > p)
+			add_link(out, f, &f->ports[p], &f->ports[f->ports[p].peer]);
+	strbuf_add(out, "}\n");
+}

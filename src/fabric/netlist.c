@@ -1,0 +1,1042 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads the netlist text of ibnetdiscover and ibsim: one pass over the lines, a cursor (at, end) in
+ * struct nl, statements collected in order. Way in: fab_netlist_parse() and fab_netlist_load().
+ * Does not judge whether the two ends of a link agree (netlist_build.c) and does not write.
+ */
+#include "fabric/netlist_priv.h"
+#include "base/rng.h"
+
+#include <strings.h>
+
+/* ---- messages ---- */
+
+static void sanitize(struct strbuf *b, const char *s, size_t n, size_t limit)
+{
+	size_t cut = MIN(n, limit);
+
+	while (cut < n && cut && ((unsigned char)s[cut] & 0xc0) == 0x80)
+		cut--; /* not in the middle of a UTF-8 character */
+	for (size_t i = 0; i < cut; i++)
+		strbuf_addn(b, (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? "?" : s + i, 1);
+	if (cut < n)
+		strbuf_add(b, "...");
+}
+
+/* "found X, expected Y", where X is what stands at the cursor. */
+static int fail(struct nl *l, const char *expected)
+{
+	struct strbuf b = {0};
+	int rc;
+
+	if (l->at < l->end) {
+		strbuf_add(&b, "'");
+		sanitize(&b, l->at, (size_t)(l->end - l->at), 32);
+		strbuf_add(&b, "'");
+	} else {
+		strbuf_add(&b, "the end of the line");
+	}
+	rc =
+	    err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, b.s, expected);
+	strbuf_free(&b);
+	return rc;
+}
+
+static int fail_found(struct nl *l, const char *expected, const char *fmt, ...) PRINTF(3, 4);
+static int fail_found(struct nl *l, const char *expected, const char *fmt, ...)
+{
+	char found[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(found, sizeof(found), fmt, ap);
+	va_end(ap);
+	return err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, found,
+		       expected);
+}
+
+void nl_warn(struct nl *l, uint32_t line, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = mem_strdup("?");
+	va_end(ap);
+	vec_push(&l->out.warnings, (struct fab_warning){.line = line, .text = text});
+}
+
+/* ---- the cursor ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_alpha(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static int hex_value(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Bytes of white space at s: 0, 1, or 2 for the no-break space that web pages put in. */
+static unsigned space_at(const char *s, const char *end)
+{
+	if (*s == ' ' || (*s >= '\t' && *s <= '\r'))
+		return 1;
+	return end - s >= 2 && !memcmp(s, "\xc2\xa0", 2) ? 2 : 0;
+}
+
+static void skip_space(struct nl *l)
+{
+	unsigned n;
+
+	while (l->at < l->end && (n = space_at(l->at, l->end)))
+		l->at += n;
+}
+
+static bool take(struct nl *l, char c)
+{
+	if (l->at == l->end || *l->at != c)
+		return false;
+	l->at++;
+	return true;
+}
+
+/* Digits of a decimal number, held at UINT64_MAX when there are too many. */
+static bool take_dec(const char **at, const char *end, uint64_t *v)
+{
+	const char *start = *at;
+
+	for (*v = 0; *at < end && is_digit(**at); ++*at)
+		*v = *v > UINT64_MAX / 10 - 1 ? UINT64_MAX : *v * 10 + (uint64_t)(**at - '0');
+	return *at > start;
+}
+
+/* Up to 16 hexadecimal digits, 0x before them or not. */
+static bool take_hex(const char **at, const char *end, uint64_t *v)
+{
+	const char *s = *at;
+	unsigned n = 0;
+
+	if (end - s >= 3 && s[0] == '0' && (s[1] | 0x20) == 'x')
+		s += 2;
+	for (*v = 0; s < end && hex_value(*s) >= 0; s++, n++)
+		*v = *v << 4 | (unsigned)hex_value(*s);
+	if (!n || n > 16)
+		return false;
+	*at = s;
+	return true;
+}
+
+enum quote { QUOTE_NONE, QUOTE_SINGLE, QUOTE_DOUBLE };
+
+/* A quotation mark at s: straight, or curly in UTF-8 as word processors make them. */
+static enum quote quote_at(const char *s, const char *end, unsigned *len)
+{
+	*len = 1;
+	if (s >= end)
+		return QUOTE_NONE;
+	if (*s == '"')
+		return QUOTE_DOUBLE;
+	if (*s == '\'' || *s == '`')
+		return QUOTE_SINGLE;
+	if (end - s < 3 || s[0] != '\xe2' || s[1] != '\x80')
+		return QUOTE_NONE;
+	*len = 3;
+	if (s[2] >= '\x98' && s[2] <= '\x9b')
+		return QUOTE_SINGLE;
+	return s[2] >= '\x9c' && s[2] <= '\x9f' ? QUOTE_DOUBLE : QUOTE_NONE;
+}
+
+/* First or last mark of that kind in [s, end); NULL if there is none. */
+static const char *quote_find(const char *s, const char *end, enum quote kind, bool last,
+			      unsigned *len)
+{
+	const char *found = NULL;
+	unsigned n;
+
+	for (; s < end; s++)
+		if ((*s == '"' || *s == '\'' || *s == '`' || *s == '\xe2') &&
+		    quote_at(s, end, &n) == kind) {
+			found = s;
+			*len = n;
+			if (!last)
+				break;
+		}
+	return found;
+}
+
+static bool word_is(struct nl_span w, const char *s)
+{
+	return strlen(s) == w.n && !strncasecmp(w.s, s, w.n);
+}
+
+/* ---- what stands in comments: lid 5 lmc 0 4xEDR, and the masks of ibsim and `-f` ---- */
+
+struct facts {
+	uint64_t lid, lmc;
+	bool has_lid, has_lmc, enhanced;
+	uint8_t width, speed;
+	uint8_t mask_width, mask_speed; /* only where the plain rate is missing */
+};
+
+static bool width_ok(uint64_t w)
+{
+	return w == 1 || w == 2 || w == 4 || w == 8 || w == 12;
+}
+
+/* The best width in a LinkWidth mask, as ibsim chooses it. */
+static uint8_t mask_width(uint64_t m)
+{
+	return m & 8 ? 12 : m & 4 ? 8 : m & 2 ? 4 : m & 16 ? 2 : m & 1 ? 1 : 0;
+}
+
+static uint8_t mask_speed(uint64_t m)
+{
+	return m & 4 ? FAB_QDR : m & 2 ? FAB_DDR : m & 1 ? FAB_SDR : FAB_SPEED_UNKNOWN;
+}
+
+static uint8_t mask_speed_ext(uint64_t m)
+{
+	return m & 16  ? FAB_XDR
+	       : m & 8 ? FAB_NDR
+	       : m & 4 ? FAB_HDR
+	       : m & 2 ? FAB_EDR
+	       : m & 1 ? FAB_FDR
+		       : FAB_SPEED_UNKNOWN;
+}
+
+/* The speed after "4x"; false when it is no word for one. */
+static bool take_speed(const char **at, const char *end, uint8_t *speed)
+{
+	const char *s = *at, *t;
+
+	while (s < end && *s == ' ')
+		s++;
+	for (t = s; t < end && (is_alpha(*t) || is_digit(*t) || *t == '?'); t++)
+		;
+	*at = t;
+	*speed = FAB_SPEED_UNKNOWN;
+	for (unsigned i = FAB_SPEED_UNKNOWN; i < FAB_NSPEEDS; i++)
+		if (word_is((struct nl_span){s, (size_t)(t - s)}, fab_speed_name(i))) {
+			*speed = (uint8_t)i;
+			return true;
+		}
+	return word_is((struct nl_span){s, (size_t)(t - s)}, "Unknown");
+}
+
+/* A number or '?', perhaps with x and a speed behind it. */
+static void scan_number(const char **at, const char *end, struct facts *f)
+{
+	uint64_t v = 0;
+	uint8_t speed;
+
+	if (**at == '?')
+		++*at;
+	else
+		take_dec(at, end, &v);
+	if (*at == end || (**at | 0x20) != 'x')
+		return;
+	++*at;
+	if (take_speed(at, end, &speed) && (!v || width_ok(v))) {
+		f->width = (uint8_t)v;
+		f->speed = speed;
+	}
+}
+
+static void scan_word(struct nl_span w, const char **at, const char *end, struct facts *f)
+{
+	const char *s = *at;
+	uint64_t v;
+
+	if (word_is(w, "enhanced"))
+		f->enhanced = true;
+	while (s < end && (*s == ' ' || *s == '\t' || *s == ':' || *s == '='))
+		s++;
+	if (!take_dec(&s, end, &v) || (s < end && (*s | 0x20) == 'x'))
+		return;
+	if (word_is(w, "lid")) {
+		f->lid = v;
+		f->has_lid = true;
+	} else if (word_is(w, "lmc")) {
+		f->lmc = v;
+		f->has_lmc = true;
+	} else if (w.n == 1 && **at == '=') {
+		if (*w.s == 'w')
+			f->mask_width = mask_width(v);
+		else if (*w.s == 's' && f->mask_speed <= FAB_QDR)
+			f->mask_speed = mask_speed(v);
+		else if (*w.s == 'e' && mask_speed_ext(v))
+			f->mask_speed = mask_speed_ext(v);
+	} else {
+		return;
+	}
+	*at = s;
+}
+
+/* Comments are free text: take what is understood, pass over the rest. */
+static void scan_facts(const char *s, const char *end, struct facts *f)
+{
+	while (s < end) {
+		if (is_digit(*s) || *s == '?') {
+			scan_number(&s, end, f);
+		} else if (is_alpha(*s)) {
+			struct nl_span w = {s, 0};
+
+			while (s < end && is_alpha(*s))
+				s++;
+			w.n = (size_t)(s - w.s);
+			scan_word(w, &s, end, f);
+		} else {
+			s++;
+		}
+	}
+}
+
+static bool lid_of(struct nl *l, const struct facts *f, uint16_t *lid)
+{
+	if (!f->has_lid)
+		return false;
+	if (f->lid > IBA_LID_MAX_UNICAST) {
+		nl_warn(l, l->line, "lid %llu is not a unicast LID (1 to 49151); it is ignored",
+			(unsigned long long)f->lid);
+		return false;
+	}
+	*lid = (uint16_t)f->lid;
+	return true;
+}
+
+static uint8_t lmc_of(struct nl *l, const struct facts *f)
+{
+	if (f->has_lmc && f->lmc > 7)
+		nl_warn(l, l->line, "lmc %llu is not an LMC (0 to 7); it is ignored",
+			(unsigned long long)f->lmc);
+	return f->has_lmc && f->lmc <= 7 ? (uint8_t)f->lmc : 0;
+}
+
+/* ---- ids ---- */
+
+static uint64_t text_hash(const char *s, size_t n)
+{
+	uint64_t h = n;
+
+	for (; n >= 8; s += 8, n -= 8) {
+		uint64_t w;
+
+		memcpy(&w, s, 8);
+		h = hash64_add(h, w);
+	}
+	for (; n; s++, n--)
+		h = hash64_add(h, (unsigned char)*s);
+	return h;
+}
+
+/* The number of a text id; the module's prefix belongs to it unless it names a module itself. */
+static uint32_t intern(struct nl *l, struct nl_span id)
+{
+	uint32_t at = (uint32_t)l->sym_text.len, sym;
+	const char *text;
+	uint64_t h;
+
+	if (l->module.n && !memchr(id.s, '#', id.n)) {
+		strbuf_addn(&l->sym_text, l->module.s, l->module.n);
+		strbuf_add(&l->sym_text, "#");
+	}
+	strbuf_addn(&l->sym_text, id.s, id.n);
+	strbuf_addn(&l->sym_text, "", 1);
+	text = l->sym_text.s + at;
+	for (h = text_hash(text, strlen(text));; h++) {
+		sym = map64_get(&l->sym_map, h);
+		if (sym == MAP_NONE)
+			break;
+		if (!strcmp(l->sym_text.s + l->syms.at[sym], text)) {
+			l->sym_text.len = at;
+			return sym;
+		}
+	}
+	sym = (uint32_t)l->syms.n;
+	map64_put(&l->sym_map, h, sym);
+	vec_push(&l->syms, at);
+	vec_push(&l->sym_node, FAB_NONE);
+	return sym;
+}
+
+/* S-, H- or R- and 16 digits, the way ibnetdiscover writes ids. GUID 0 is no name for anything. */
+static bool take_guid_id(struct nl *l, struct nl_id *id)
+{
+	const char *s = l->at + 2;
+	unsigned len;
+	uint64_t v;
+
+	if (l->end - l->at < 18 || l->at[1] != '-' || !memchr("SHRshr", *l->at, 6))
+		return false;
+	if (!take_hex(&s, l->end, &v) || s != l->at + 18 || !v)
+		return false;
+	if (s < l->end && !space_at(s, l->end) && !memchr("[(#", *s, 3) &&
+	    !quote_at(s, l->end, &len))
+		return false;
+	*id = (struct nl_id){.guid = v, .sym = FAB_NONE, .letter = (char)(*l->at & ~0x20)};
+	l->at = s;
+	return true;
+}
+
+static int take_id(struct nl *l, struct nl_id *id)
+{
+	struct nl_span text;
+	unsigned len;
+	enum quote open;
+	const char *close;
+
+	skip_space(l);
+	open = quote_at(l->at, l->end, &len);
+	if (open)
+		l->at += len;
+	if (take_guid_id(l, id)) {
+		if (quote_at(l->at, l->end, &len))
+			l->at += len;
+		return 0;
+	}
+	text.s = l->at;
+	if (open) {
+		close = quote_find(l->at, l->end, open, false, &len);
+		if (!close)
+			return fail_found(l, "a second one", "one quotation mark around the id");
+		l->at = close + len;
+	} else {
+		while (l->at < l->end && !space_at(l->at, l->end) && !memchr("[]()#=", *l->at, 6) &&
+		       !quote_at(l->at, l->end, &len))
+			l->at++;
+		close = l->at;
+	}
+	text.n = (size_t)(close - text.s);
+	if (!text.n)
+		return fail(l, "a node's id like \"S-0002000000000001\"");
+	*id = (struct nl_id){.sym = intern(l, text)};
+	return 0;
+}
+
+uint32_t nl_find(const struct nl *l, const struct nl_id *id)
+{
+	return id->guid ? map64_get(&l->by_guid, id->guid) : l->sym_node.at[id->sym];
+}
+
+/* ---- node lines ---- */
+
+static const char *const type_words[] = {"", "Ca", "Switch", "Rt"};
+
+/* Where "base port 0 ..." begins, searched from the end because a name may say anything. */
+static const char *port0_phrase(const char *s, const char *end)
+{
+	static const char *const phrases[] = {"base port 0", "enhanced port 0"};
+
+	for (const char *t = end; t-- > s;)
+		for (size_t i = 0; (*t == 'b' || *t == 'e') && i < ARRAY_LEN(phrases); i++)
+			if ((size_t)(end - t) >= strlen(phrases[i]) &&
+			    !memcmp(t, phrases[i], strlen(phrases[i])))
+				return t;
+	return end;
+}
+
+static struct nl_span trimmed(const char *s, const char *end)
+{
+	while (end > s && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	return (struct nl_span){s, (size_t)(end - s)};
+}
+
+/* `# "name" enhanced port 0 lid 5 lmc 0`: the name runs to the last mark of the line, so it may
+ * hold any character; where marks are missing it runs to the phrase about port 0. */
+static int node_comment(struct nl *l, struct nl_node *n)
+{
+	struct facts f = {0};
+	const char *tail = NULL;
+	enum quote open;
+	unsigned len, close_len = 0;
+
+	skip_space(l);
+	if (l->at == l->end)
+		return 0;
+	if (!take(l, '#') && !quote_at(l->at, l->end, &len))
+		return fail(l, "a comment or the end of the line");
+	skip_space(l);
+	open = quote_at(l->at, l->end, &len);
+	if (open) {
+		l->at += len;
+		tail = quote_find(l->at, l->end, open, true, &close_len);
+	}
+	if (tail) {
+		n->name = (struct nl_span){l->at, (size_t)(tail - l->at)};
+	} else {
+		tail = n->type == IBA_NODE_SWITCH ? port0_phrase(l->at, l->end) : l->end;
+		n->name = trimmed(l->at, tail);
+	}
+	n->has_name = open || n->name.n;
+	if (n->type != IBA_NODE_SWITCH)
+		return 0;
+	scan_facts(tail + close_len, l->end, &f);
+	n->has_lid = lid_of(l, &f, &n->lid);
+	n->lmc = lmc_of(l, &f);
+	n->flags = f.enhanced ? FAB_ENHANCED_PORT0 : 0;
+	return 0;
+}
+
+/* The assignments above a node line are about it. */
+static void apply_pending(struct nl *l, struct nl_node *n)
+{
+	const struct nl_pending *p = &l->pending;
+	bool fits = p->type == n->type && (!n->id.guid || n->id.guid == p->guid);
+
+	n->guid = n->id.guid ? n->id.guid : fits ? p->guid : 0;
+	if (p->type && !fits)
+		nl_warn(l, p->line,
+			"GUID 0x%016llx is not that of the %s of line %u; it is ignored",
+			(unsigned long long)p->guid, type_words[n->type], l->line);
+	n->sys_guid = p->sys_guid;
+	n->has_sys_guid = p->has_sys_guid;
+	n->port0_guid = p->port0_guid;
+	n->has_port0_guid = fits && p->has_port0_guid && n->type == IBA_NODE_SWITCH;
+	n->vendor_id = p->vendor_id;
+	n->device_id = p->device_id;
+	/* Like ibsim: a GUID given once is counted on from for the nodes called by text that
+	 * follow. */
+	if (fits && !n->id.guid)
+		l->next_guid[n->type] = p->guid + (n->type == IBA_NODE_SWITCH ? 1 : n->nports + 1u);
+	l->pending = (struct nl_pending){0};
+}
+
+/* The same node once more: the first line is kept, what it left open is filled in. */
+static int node_again(struct nl *l, uint32_t at, const struct nl_node *n)
+{
+	struct nl_node *first = &l->nodes.at[at];
+	char expected[96];
+
+	if (first->type != n->type || first->nports != n->nports) {
+		snprintf(expected, sizeof(expected), "%s with %u ports as in line %u",
+			 type_words[first->type], first->nports, first->line);
+		return fail_found(l, expected, "the same node as %s with %u ports",
+				  type_words[n->type], n->nports);
+	}
+	nl_warn(l, l->line, "the node of line %u is defined once more; both are taken as one",
+		first->line);
+	if (!first->has_name) {
+		first->name = n->name;
+		first->has_name = n->has_name;
+	}
+	if (!first->has_lid && n->has_lid) {
+		first->lid = n->lid;
+		first->lmc = n->lmc;
+		first->has_lid = true;
+	}
+	return 0;
+}
+
+static int node_new(struct nl *l, struct nl_node *n)
+{
+	uint32_t at = (uint32_t)l->nodes.n;
+	uint32_t other = n->guid ? map64_get(&l->by_guid, n->guid) : MAP_NONE;
+	char expected[64];
+
+	if (other != MAP_NONE) {
+		snprintf(expected, sizeof(expected), "another than the node of line %u has",
+			 l->nodes.at[other].line);
+		return fail_found(l, expected, "GUID 0x%016llx", (unsigned long long)n->guid);
+	}
+	if (!n->guid) {
+		n->guid_wish = l->next_guid[n->type];
+		l->next_guid[n->type] += n->type == IBA_NODE_SWITCH ? 1 : n->nports + 1u;
+	}
+	l->nslots += n->nports + 1u;
+	if (l->nslots > NL_MAX_SLOTS)
+		return fail_found(l, "fewer", "more than %u ports in all", NL_MAX_SLOTS);
+	if (n->guid)
+		map64_put(&l->by_guid, n->guid, at);
+	if (!n->id.guid)
+		l->sym_node.at[n->id.sym] = at;
+	vec_push(&l->nodes, *n);
+	return 0;
+}
+
+static int node_line(struct nl *l, int type)
+{
+	struct nl_node n = {.line = l->line, .type = (uint8_t)type};
+	uint64_t nports;
+	uint32_t first;
+	int rc;
+
+	skip_space(l);
+	if (!take_dec(&l->at, l->end, &nports))
+		return fail(l, "the number of ports");
+	if (nports > 254)
+		return fail_found(l, "at most 254", "%llu ports", (unsigned long long)nports);
+	n.nports = (uint8_t)nports;
+	if ((rc = take_id(l, &n.id)) || (rc = node_comment(l, &n)))
+		return rc;
+	apply_pending(l, &n);
+	first = nl_find(l, &n.id);
+	if (first != FAB_NONE && l->nodes.at[first].id.guid == n.id.guid)
+		rc = node_again(l, first, &n);
+	else
+		rc = node_new(l, &n);
+	l->node = first != FAB_NONE ? first : (uint32_t)l->nodes.n - 1;
+	return rc;
+}
+
+/* ---- port lines ---- */
+
+static int take_port(struct nl *l, uint8_t *num)
+{
+	uint64_t v;
+
+	skip_space(l);
+	if (!take_dec(&l->at, l->end, &v))
+		return fail(l, "a port number");
+	if (v > 254)
+		return fail_found(l, "at most 254", "port %llu", (unsigned long long)v);
+	*num = (uint8_t)v;
+	skip_space(l);
+	return take(l, ']') ? 0 : fail(l, "']'");
+}
+
+/* What may follow a port: (GUID), and [ext 3], the number on the chassis that `-g` shows. */
+static int take_port_extras(struct nl *l, uint64_t *guid, bool *has_guid)
+{
+	for (;;) {
+		skip_space(l);
+		if (take(l, '(')) {
+			skip_space(l);
+			if (!take_hex(&l->at, l->end, guid))
+				return fail(l, "a port GUID of up to 16 hexadecimal digits");
+			*has_guid = true;
+			skip_space(l);
+			if (!take(l, ')'))
+				return fail(l, "')'");
+		} else if (l->end - l->at > 4 && !strncasecmp(l->at, "[ext", 4)) {
+			const char *close = memchr(l->at, ']', (size_t)(l->end - l->at));
+
+			if (!close)
+				return fail(l, "']' behind the external port");
+			l->at = close + 1;
+		} else {
+			return 0;
+		}
+	}
+}
+
+/* The name of the far node in a port's comment, marks included: [from, to). Without marks, what
+ * stands before the name is recognised as "lid 5 lmc 0". */
+static void comment_split(const char *s, const char *end, const char **from, const char **to)
+{
+	unsigned len;
+	struct facts f = {0};
+	const char *t, *open = quote_find(s, end, QUOTE_DOUBLE, false, &len);
+
+	if (open) {
+		*from = open;
+		*to = quote_find(open, end, QUOTE_DOUBLE, true, &len) + len;
+		return;
+	}
+	while (s < end && (space_at(s, end) || *s == '#'))
+		s++;
+	for (t = s; t < end && is_alpha(*t); t++)
+		;
+	if (!word_is((struct nl_span){s, (size_t)(t - s)}, "lid")) {
+		*from = *to = s;
+		return;
+	}
+	scan_word((struct nl_span){s, 3}, &t, end, &f);
+	*from = *to = t;
+	while (t < end && space_at(t, end))
+		t++;
+	if (f.has_lid && end - t > 3 && !strncasecmp(t, "lmc", 3)) {
+		t += 3;
+		scan_word((struct nl_span){t - 3, 3}, &t, end, &f);
+		*from = *to = t;
+	}
+}
+
+/* A CA's line: `# lid 5 lmc 0 "switch" lid 2 4xEDR`. A switch's: `# "host" lid 7 4xEDR`. */
+static void port_comment(struct nl *l, struct nl_end *d)
+{
+	bool is_switch = l->nodes.at[l->node].type == IBA_NODE_SWITCH;
+	struct facts own = {0}, far = {0};
+	const char *from, *to;
+
+	comment_split(l->at, l->end, &from, &to);
+	scan_facts(l->at, from, &own);
+	scan_facts(to, l->end, &far);
+	if (is_switch && !far.has_lid) { /* without marks the first LID is the far one's */
+		far.has_lid = own.has_lid;
+		far.lid = own.lid;
+	} else if (!is_switch) {
+		d->has_lid = lid_of(l, &own, &d->lid);
+		d->lmc = lmc_of(l, &own);
+	}
+	d->has_far_lid = lid_of(l, &far, &d->far_lid);
+	if (far.width || far.speed) {
+		d->width = far.width;
+		d->speed = far.speed;
+	} else if (own.width || own.speed) {
+		d->width = own.width;
+		d->speed = own.speed;
+	} else {
+		d->width = far.mask_width ? far.mask_width : own.mask_width;
+		d->speed = far.mask_speed ? far.mask_speed : own.mask_speed;
+	}
+	if (!d->width && !d->speed) {
+		d->width = l->width;
+		d->speed = l->speed;
+	}
+}
+
+/* Without the '#' the comment must look like one. */
+static bool comment_follows(const struct nl *l)
+{
+	const char *s = l->at;
+	unsigned len;
+	uint64_t v;
+
+	if (s == l->end || *s == '#' || quote_at(s, l->end, &len))
+		return true;
+	if (is_digit(*s))
+		return take_dec(&s, l->end, &v) && s < l->end && (*s | 0x20) == 'x';
+	if (l->end - s >= 2 && s[1] == '=')
+		return *s == 'w' || *s == 's' || *s == 'e' || *s == 'v';
+	return l->end - s >= 3 && (!strncasecmp(s, "lid", 3) || !strncasecmp(s, "lmc", 3));
+}
+
+static int port_line(struct nl *l)
+{
+	struct nl_end d = {.line = l->line, .node = l->node, .far_num = 1};
+	int rc;
+
+	if (l->node == FAB_NONE)
+		return fail(l, "a Switch, Ca or Rt line before the ports");
+	l->at++;
+	if ((rc = take_port(l, &d.num)) || (rc = take_port_extras(l, &d.guid, &d.has_guid)) ||
+	    (rc = take_id(l, &d.far_id)))
+		return rc;
+	skip_space(l);
+	if (take(l, '[') && (rc = take_port(l, &d.far_num)))
+		return rc; /* without brackets it is port 1, as in ibsim */
+	if ((rc = take_port_extras(l, &d.far_guid, &d.has_far_guid)))
+		return rc;
+	if (!comment_follows(l))
+		return fail(l, "a comment or the end of the line");
+	port_comment(l, &d);
+	vec_push(&l->ends, d);
+	return 0;
+}
+
+/* Any comment is passed over, except the note fab_netlist_write() leaves about a port that has a
+ * GUID, a LID or a rate but no cable: `#[2](8f1040396055a)  # lid 0 lmc 0 4xQDR`. */
+static int comment_line(struct nl *l)
+{
+	struct nl_end d = {.line = l->line, .node = l->node, .unlinked = true};
+	struct facts f = {0};
+	uint64_t num;
+
+	l->at++;
+	if (l->node == FAB_NONE || !take(l, '[') || !take_dec(&l->at, l->end, &num) ||
+	    !take(l, ']'))
+		return 0;
+	if (!num || num > l->nodes.at[l->node].nports || !take(l, '(') ||
+	    !take_hex(&l->at, l->end, &d.guid) || !take(l, ')'))
+		return 0;
+	skip_space(l);
+	if (!take(l, '#'))
+		return 0;
+	scan_facts(l->at, l->end, &f);
+	d.num = (uint8_t)num;
+	d.has_guid = true;
+	d.has_lid = lid_of(l, &f, &d.lid);
+	d.lmc = lmc_of(l, &f);
+	d.width = f.width;
+	d.speed = f.speed;
+	vec_push(&l->ends, d);
+	return 0;
+}
+
+/* ---- assignments and the rest ---- */
+
+enum assignment {
+	SET_VENDOR,
+	SET_DEVICE,
+	SET_SYSTEM,
+	SET_SWITCH,
+	SET_CA,
+	SET_ROUTER,
+	SET_WIDTH,
+	SET_SPEED,
+	SET_SPEED_EXT,
+	SET_NOTHING,
+};
+
+static int line_ends(struct nl *l)
+{
+	skip_space(l);
+	return l->at == l->end || *l->at == '#' ? 0 : fail(l, "a comment or the end of the line");
+}
+
+static int take_value(struct nl *l, bool hex, uint64_t max, uint64_t *v)
+{
+	char expected[64];
+	bool ok;
+
+	skip_space(l);
+	if (!take(l, '='))
+		return fail(l, "'='");
+	skip_space(l);
+	hex = hex || (l->end - l->at > 2 && l->at[0] == '0' && (l->at[1] | 0x20) == 'x');
+	ok = hex ? take_hex(&l->at, l->end, v) : take_dec(&l->at, l->end, v);
+	if (!ok)
+		return fail(l, hex ? "a number of up to 16 hexadecimal digits" : "a number");
+	if (*v <= max)
+		return 0;
+	snprintf(expected, sizeof(expected), "at most 0x%llx", (unsigned long long)max);
+	return fail_found(l, expected, "0x%llx", (unsigned long long)*v);
+}
+
+static int assign_guid(struct nl *l, int type)
+{
+	struct nl_pending *p = &l->pending;
+	int rc = take_value(l, true, UINT64_MAX, &p->guid);
+
+	if (rc)
+		return rc;
+	p->line = l->line;
+	p->type = p->guid ? (uint8_t)type : 0;
+	if ((rc = take_port_extras(l, &p->port0_guid, &p->has_port0_guid)))
+		return rc;
+	return line_ends(l);
+}
+
+static int assign(struct nl *l, int what)
+{
+	static const uint64_t max[] = {
+	    [SET_VENDOR] = UINT32_MAX, [SET_DEVICE] = UINT16_MAX, [SET_SYSTEM] = UINT64_MAX,
+	    [SET_WIDTH] = 31,	       [SET_SPEED] = 15,	  [SET_SPEED_EXT] = 31,
+	    [SET_NOTHING] = UINT64_MAX};
+	uint64_t v;
+	int rc;
+
+	if (what <= SET_ROUTER)
+		l->node = FAB_NONE; /* a lost node line must not give its ports to the one before */
+	if (what >= SET_SWITCH && what <= SET_ROUTER)
+		return assign_guid(l, what == SET_CA	   ? IBA_NODE_CA
+				      : what == SET_SWITCH ? IBA_NODE_SWITCH
+							   : IBA_NODE_ROUTER);
+	if ((rc = take_value(l, what == SET_SYSTEM, max[what], &v)))
+		return rc;
+	if (what == SET_VENDOR)
+		l->pending.vendor_id = (uint32_t)v;
+	else if (what == SET_DEVICE)
+		l->pending.device_id = (uint16_t)v;
+	else if (what == SET_WIDTH)
+		l->width = mask_width(v);
+	else if (what == SET_SPEED)
+		l->speed = mask_speed(v);
+	else if (what == SET_SPEED_EXT)
+		l->speed = mask_speed_ext(v) ? mask_speed_ext(v) : l->speed;
+	else if (what == SET_SYSTEM) {
+		l->pending.sys_guid = v;
+		l->pending.has_sys_guid = true;
+	}
+	return line_ends(l);
+}
+
+static int module_line(struct nl *l, int arg UNUSED)
+{
+	const char *close;
+	unsigned len;
+
+	skip_space(l);
+	if (!take(l, '='))
+		return fail(l, "'='");
+	skip_space(l);
+	if (!quote_at(l->at, l->end, &len))
+		return fail(l, "a name in quotes");
+	l->at += len;
+	close = quote_find(l->at, l->end, quote_at(l->at - len, l->end, &len), false, &len);
+	if (!close)
+		return fail_found(l, "a second one", "one quotation mark around the name");
+	l->module = (struct nl_span){l->at, (size_t)(close - l->at)};
+	l->at = close + len;
+	return line_ends(l);
+}
+
+static int include_line(struct nl *l, int arg UNUSED)
+{
+	return fail_found(l, "one whole file", "include");
+}
+
+static int command_line(struct nl *l, int arg UNUSED)
+{
+	struct strbuf b = {0};
+
+	skip_space(l);
+	strbuf_add(&b, "");
+	sanitize(&b, l->at, (size_t)(l->end - l->at), 60);
+	nl_warn(l, l->line, "the ibsim command '%s' is not carried out", b.s);
+	strbuf_free(&b);
+	return 0;
+}
+
+static const struct keyword {
+	const char *word;
+	int (*parse)(struct nl *l, int arg);
+	int arg;
+} keywords[] = {
+    {"Switch", node_line, IBA_NODE_SWITCH},
+    {"Ca", node_line, IBA_NODE_CA},
+    {"Hca", node_line, IBA_NODE_CA},
+    {"Rt", node_line, IBA_NODE_ROUTER},
+    {"Router", node_line, IBA_NODE_ROUTER},
+    {"vendid", assign, SET_VENDOR},
+    {"devid", assign, SET_DEVICE},
+    {"sysimgguid", assign, SET_SYSTEM},
+    {"switchguid", assign, SET_SWITCH},
+    {"switchguids", assign, SET_SWITCH},
+    {"caguid", assign, SET_CA},
+    {"hcaguid", assign, SET_CA},
+    {"hcaguids", assign, SET_CA},
+    {"rtguid", assign, SET_ROUTER},
+    {"numports", assign, SET_NOTHING},
+    {"width", assign, SET_WIDTH},
+    {"speed", assign, SET_SPEED},
+    {"extspeed", assign, SET_SPEED_EXT},
+    {"pdebug", assign, SET_NOTHING},
+    {"module", module_line, 0},
+    {"include", include_line, 0},
+    {"do", command_line, 0},
+};
+
+/* Lines that the tools print around the topology, with or without a '#'. */
+static bool is_banner(const struct nl *l)
+{
+	static const char *const banners[] = {
+	    "Chassis ",	  "Non-Chassis Nodes", "Topology file", "Max of ", "Initiated from",
+	    "Total MADs", "Reported max hops", "Hostname:",	"ibwarn:", "ibdebug:"};
+
+	for (size_t i = 0; i < ARRAY_LEN(banners); i++)
+		if ((size_t)(l->end - l->at) >= strlen(banners[i]) &&
+		    !strncasecmp(l->at, banners[i], strlen(banners[i])))
+			return true;
+	return false;
+}
+
+static int parse_line(struct nl *l)
+{
+	struct nl_span w;
+
+	skip_space(l);
+	if (l->at == l->end)
+		return 0;
+	if (*l->at == '#')
+		return comment_line(l);
+	if (*l->at == '[')
+		return port_line(l);
+	if (*l->at == '@')
+		return fail(l, "a port without an alias");
+	for (w = (struct nl_span){l->at, 0}; w.s + w.n < l->end && is_alpha(w.s[w.n]); w.n++)
+		;
+	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
+		if (word_is(w, keywords[i].word)) {
+			l->at += w.n;
+			return keywords[i].parse(l, keywords[i].arg);
+		}
+	if (is_banner(l))
+		return 0;
+	return fail(l, "a node, a port, an assignment or a comment");
+}
+
+static int parse_text(struct nl *l, const char *text, size_t len)
+{
+	const char *zero = len ? memchr(text, 0, len) : NULL, *end = text + len, *next;
+
+	if (len > UINT32_MAX)
+		return fail_found(l, "at most 4 GiB", "%zu bytes", len);
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		text += 3;
+	for (; text < end; text = next) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		int rc;
+
+		l->line++;
+		l->at = text;
+		l->end = eol ? eol : end;
+		next = eol ? eol + 1 : end;
+		if (zero && zero >= text && zero < l->end)
+			return fail_found(l, "plain text", "a zero byte");
+		while (l->end > l->at && l->end[-1] == '\r')
+			l->end--;
+		if ((rc = parse_line(l)))
+			return rc;
+	}
+	if (l->pending.type)
+		nl_warn(l, l->pending.line, "GUID 0x%016llx is not followed by its node",
+			(unsigned long long)l->pending.guid);
+	l->line = MAX(l->line, 1u); /* of a file without any */
+	return l->nodes.n ? 0 : fail_found(l, "a Switch, Ca or Rt line", "no node in the file");
+}
+
+static void nl_free(struct nl *l)
+{
+	vec_free(&l->nodes);
+	vec_free(&l->ends);
+	vec_free(&l->syms);
+	vec_free(&l->sym_node);
+	strbuf_free(&l->sym_text);
+	map64_free(&l->sym_map);
+	map64_free(&l->by_guid);
+}
+
+int fab_netlist_parse(struct fab_netlist *out, const char *name, const char *text, size_t len,
+		      struct err *e)
+{
+	struct nl l = {
+	    .file = name,
+	    .e = e,
+	    .node = FAB_NONE,
+	    .next_guid = {0, 0x100000, 0x200000, 0x300000}}; /* the first two as in ibsim */
+	int rc = parse_text(&l, text, len);
+
+	if (!rc)
+		rc = nl_build(&l);
+	nl_free(&l);
+	if (rc)
+		fab_netlist_free(&l.out);
+	else
+		*out = l.out;
+	return rc;
+}
+
+int fab_netlist_load(struct fab_netlist *out, const char *path, struct err *e)
+{
+	char *text;
+	size_t len;
+	int rc = file_read(path, &text, &len, e);
+
+	if (rc)
+		return rc;
+	rc = fab_netlist_parse(out, strcmp(path, "-") ? path : "standard input", text, len, e);
+	free(text);
+	return rc;
+}
+
+void fab_netlist_free(struct fab_netlist *n)
+{
+	for (size_t i = 0; i < n->warnings.n; i++)
+		free(n->warnings.at[i].text);
+	vec_free(&n->warnings);
+	fab_free(n->fab);
+	n->fab = NULL;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the netlist's reader keeps between its two steps. netlist.c turns lines into statements
+ * about nodes and ports, in the order of the file; netlist_build.c weighs the statements against
+ * each other and makes the snapshot. Spans point into the caller's text, which must outlive both.
+ */
+#ifndef WEFT_NETLIST_PRIV_H
+#define WEFT_NETLIST_PRIV_H
+
+#include "fabric/fabric.h"
+
+/* Port slots in one file, so that a short text cannot ask for all memory. */
+#define NL_MAX_SLOTS (16u << 20)
+
+struct nl_span {
+	const char *s;
+	size_t n;
+};
+
+/* How a node is called: by its GUID ("S-" and 16 digits), or by any text (ibsim allows that). */
+struct nl_id {
+	uint64_t guid; /* 0: called by text */
+	uint32_t sym;  /* number of the text, FAB_NONE when called by GUID */
+	char letter;   /* S, H or R as written */
+};
+
+struct nl_node {
+	struct nl_id id;
+	struct nl_span name;
+	uint64_t guid;	    /* 0: to be made up */
+	uint64_t guid_wish; /* then this one, or the next that is free */
+	uint64_t sys_guid, port0_guid;
+	uint32_t line, vendor_id;
+	uint16_t device_id, lid;
+	uint8_t type, flags, lmc;
+	uint8_t nports; /* as declared, then as many as are used */
+	bool has_name, has_lid, has_sys_guid, has_port0_guid;
+};
+
+/* One port line: what it says of its own end, and by the way of the far one. */
+struct nl_end {
+	struct nl_id far_id;
+	uint64_t guid, far_guid;
+	uint32_t line, node;
+	uint32_t far_node; /* FAB_NONE: not defined in this file */
+	uint16_t lid, far_lid;
+	uint8_t num, far_num, lmc, width, speed;
+	bool has_guid, has_far_guid, has_lid, has_far_lid;
+	bool unlinked; /* our own note about a port without a cable */
+};
+
+/* Assignments that wait for the node line they belong to. */
+struct nl_pending {
+	uint64_t guid, port0_guid, sys_guid;
+	uint32_t vendor_id, line; /* line of the GUID */
+	uint16_t device_id;
+	uint8_t type; /* which kind of node the GUID was for; 0: none given */
+	bool has_port0_guid, has_sys_guid;
+};
+
+struct nl {
+	const char *file;
+	struct err *e;
+	const char *at, *end; /* the rest of the current line */
+	uint32_t line;
+	uint32_t node; /* whose port lines these are, FAB_NONE before a node line */
+	struct nl_pending pending;
+	struct nl_span module; /* ibsim's prefix for text ids */
+	uint8_t width, speed;  /* ibsim's defaults for the lines that follow */
+	uint64_t next_guid[4]; /* by node type: for nodes called by text */
+	uint64_t nslots;       /* port slots that the node lines ask for */
+	VEC(struct nl_node) nodes;
+	VEC(struct nl_end) ends;
+	VEC(uint32_t) syms;	/* offsets into sym_text */
+	VEC(uint32_t) sym_node; /* sym -> node, FAB_NONE */
+	struct strbuf sym_text;
+	struct map64 sym_map; /* hash of the text -> sym */
+	struct map64 by_guid; /* -> node */
+	struct fab_netlist out;
+};
+
+uint32_t nl_find(const struct nl *l, const struct nl_id *id); /* FAB_NONE */
+void nl_warn(struct nl *l, uint32_t line, const char *fmt, ...) PRINTF(3, 4);
+int nl_build(struct nl *l); /* sets out.fab, or fails with e filled */
+
+#endif

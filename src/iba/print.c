@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MADs as text for people: words for codes, whole MADs as aligned lines, one-line summaries.
+ * Keeps no state; the way in is iba_mad_print and iba_mad_summary. Trusts no byte of its input and
+ * does not judge whether a MAD is valid: it shows what is there.
+ */
+#include "iba/iba.h"
+
+struct word {
+	unsigned v;
+	const char *name;
+};
+
+static const char *word_find(const struct word *t, size_t n, unsigned v)
+{
+	for (size_t i = 0; i < n; i++)
+		if (t[i].v == v)
+			return t[i].name;
+	return "?";
+}
+#define WORD(table, v) word_find(table, ARRAY_LEN(table), v)
+
+static const struct word class_words[] = {
+    {IBA_CLASS_SUBN_LID, "SubnLidRouted"},
+    {IBA_CLASS_SUBN_DR, "SubnDirectedRoute"},
+    {0x03, "SubnAdm"},
+    {0x04, "Perf"},
+    {0x05, "BoardMgt"},
+    {0x06, "DevMgt"},
+    {0x07, "ComMgt"},
+    {0x08, "Snmp"},
+};
+
+static const struct word method_words[] = {
+    {IBA_GET, "SubnGet"},	   {IBA_SET, "SubnSet"},
+    {IBA_SEND, "SubnSend"},	   {IBA_TRAP, "SubnTrap"},
+    {IBA_REPORT, "SubnReport"},	   {IBA_TRAP_REPRESS, "SubnTrapRepress"},
+    {IBA_GET_RESP, "SubnGetResp"}, {IBA_REPORT_RESP, "SubnReportResp"},
+};
+
+static const struct word attr_words[] = {
+    {IBA_ATTR_NOTICE, "Notice"},
+    {IBA_ATTR_NODE_DESC, "NodeDescription"},
+    {IBA_ATTR_NODE_INFO, "NodeInfo"},
+    {IBA_ATTR_SWITCH_INFO, "SwitchInfo"},
+    {IBA_ATTR_GUID_INFO, "GUIDInfo"},
+    {IBA_ATTR_PORT_INFO, "PortInfo"},
+    {IBA_ATTR_PKEY_TABLE, "P_KeyTable"},
+    {IBA_ATTR_SLVL_TABLE, "SLtoVLMappingTable"},
+    {IBA_ATTR_VLARB_TABLE, "VLArbitrationTable"},
+    {IBA_ATTR_LFT, "LinearForwardingTable"},
+    {IBA_ATTR_RFT, "RandomForwardingTable"},
+    {IBA_ATTR_MFT, "MulticastForwardingTable"},
+    {IBA_ATTR_SM_INFO, "SMInfo"},
+};
+
+static const struct word node_type_words[] = {
+    {IBA_NODE_CA, "CA"},
+    {IBA_NODE_SWITCH, "Switch"},
+    {IBA_NODE_ROUTER, "Router"},
+};
+
+static const struct word port_state_words[] = {
+    {IBA_PORT_NO_CHANGE, "NoChange"}, {IBA_PORT_DOWN, "Down"},
+    {IBA_PORT_INIT, "Init"},	      {IBA_PORT_ARMED, "Armed"},
+    {IBA_PORT_ACTIVE, "Active"},      {IBA_PORT_ACT_DEFER, "ActiveDefer"},
+};
+
+static const struct word phys_state_words[] = {
+    {IBA_PHYS_NO_CHANGE, "NoChange"}, {IBA_PHYS_SLEEP, "Sleep"},
+    {IBA_PHYS_POLLING, "Polling"},    {IBA_PHYS_DISABLED, "Disabled"},
+    {IBA_PHYS_TRAINING, "Training"},  {IBA_PHYS_LINK_UP, "LinkUp"},
+    {IBA_PHYS_RECOVERY, "Recovery"},  {7, "PhyTest"},
+};
+
+static const struct word notice_type_words[] = {
+    {IBA_NOTICE_FATAL, "Fatal"},	{IBA_NOTICE_URGENT, "Urgent"},
+    {IBA_NOTICE_SECURITY, "Security"},	{IBA_NOTICE_SM, "SubnetManagement"},
+    {IBA_NOTICE_INFO, "Informational"}, {0x7f, "Empty"},
+};
+
+static const struct word sm_state_words[] = {
+    {IBA_SM_NOT_ACTIVE, "NotActive"},
+    {IBA_SM_DISCOVERING, "Discovering"},
+    {IBA_SM_STANDBY, "Standby"},
+    {IBA_SM_MASTER, "Master"},
+};
+
+static const struct word trap_words[] = {
+    {IBA_TRAP_GID_IN, "GidInService"},
+    {IBA_TRAP_GID_OUT, "GidOutOfService"},
+    {IBA_TRAP_MCAST_CREATED, "MulticastGroupCreated"},
+    {IBA_TRAP_MCAST_DELETED, "MulticastGroupDeleted"},
+    {IBA_TRAP_LINK_STATE, "LinkStateChange"},
+    {IBA_TRAP_INTEGRITY, "LocalLinkIntegrity"},
+    {IBA_TRAP_OVERRUN, "ExcessiveBufferOverrun"},
+    {IBA_TRAP_WATCHDOG, "FlowControlWatchdog"},
+    {IBA_TRAP_CAP_CHANGE, "CapabilityChange"},
+    {IBA_TRAP_SYS_GUID, "SystemImageGuidChange"},
+    {IBA_TRAP_BAD_MKEY, "BadM_Key"},
+    {IBA_TRAP_BAD_PKEY, "BadP_Key"},
+    {IBA_TRAP_BAD_QKEY, "BadQ_Key"},
+    {IBA_TRAP_SW_BAD_PKEY, "SwitchBadP_Key"},
+};
+
+static const struct word width_words[] = {
+    {IBA_WIDTH_1X, "1x"},   {IBA_WIDTH_4X, "4x"}, {IBA_WIDTH_8X, "8x"},
+    {IBA_WIDTH_12X, "12x"}, {IBA_WIDTH_2X, "2x"},
+};
+
+static const struct word speed_words[] = {
+    {1, "SDR 2.5 Gb/s"},
+    {2, "DDR 5 Gb/s"},
+    {4, "QDR 10 Gb/s"},
+};
+
+static const struct word speed_ext_words[] = {
+    {0, "none"},
+    {1, "FDR 14.0625 Gb/s"},
+    {2, "EDR 25.78125 Gb/s"},
+    {4, "HDR 53.125 Gb/s"},
+    {8, "NDR 106.25 Gb/s"},
+};
+
+static const struct word mtu_words[] = {
+    {1, "256 bytes"}, {2, "512 bytes"}, {3, "1024 bytes"}, {4, "2048 bytes"}, {5, "4096 bytes"},
+};
+
+static const struct word vls_words[] = {
+    {1, "VL0"}, {2, "VL0-1"}, {3, "VL0-3"}, {4, "VL0-7"}, {5, "VL0-14"},
+};
+
+/* Common status without D and the class-specific byte (13.4.7). */
+static const struct word status_words[] = {
+    {IBA_STATUS_OK, "ok"},
+    {IBA_STATUS_BUSY, "busy"},
+    {0x0002, "redirect"},
+    {IBA_STATUS_BAD_VERSION, "version not supported"},
+    {IBA_STATUS_BAD_METHOD, "method not supported"},
+    {IBA_STATUS_BAD_METHOD_ATTR, "method and attribute combination not supported"},
+    {IBA_STATUS_BAD_FIELD, "invalid field in attribute or modifier"},
+};
+
+const char *iba_class_name(unsigned v)
+{
+	return WORD(class_words, v);
+}
+
+const char *iba_method_name(unsigned v)
+{
+	return WORD(method_words, v);
+}
+
+const char *iba_attr_name(unsigned v)
+{
+	return WORD(attr_words, v);
+}
+
+const char *iba_node_type_name(unsigned v)
+{
+	return WORD(node_type_words, v);
+}
+
+const char *iba_port_state_name(unsigned v)
+{
+	return WORD(port_state_words, v);
+}
+
+const char *iba_trap_name(unsigned trap_number)
+{
+	return WORD(trap_words, trap_number);
+}
+
+const char *iba_format_word(enum iba_format f, uint64_t v)
+{
+	unsigned u = v > UINT32_MAX ? UINT32_MAX : (unsigned)v; /* no table holds UINT32_MAX */
+
+	switch (f) {
+	case IBA_FMT_DEC:
+	case IBA_FMT_HEX:
+	case IBA_FMT_GUID:
+	case IBA_FMT_TEXT:
+		return NULL;
+	case IBA_FMT_CLASS:
+		return iba_class_name(u);
+	case IBA_FMT_METHOD:
+		return iba_method_name(u);
+	case IBA_FMT_ATTR:
+		return iba_attr_name(u);
+	case IBA_FMT_NODE_TYPE:
+		return iba_node_type_name(u);
+	case IBA_FMT_PORT_STATE:
+		return iba_port_state_name(u);
+	case IBA_FMT_PHYS_STATE:
+		return WORD(phys_state_words, u);
+	case IBA_FMT_NOTICE_TYPE:
+		return WORD(notice_type_words, u);
+	case IBA_FMT_SM_STATE:
+		return WORD(sm_state_words, u);
+	case IBA_FMT_WIDTH:
+		return WORD(width_words, u);
+	case IBA_FMT_SPEED:
+		return WORD(speed_words, u);
+	case IBA_FMT_SPEED_EXT:
+		return WORD(speed_ext_words, u);
+	case IBA_FMT_MTU:
+		return WORD(mtu_words, u);
+	case IBA_FMT_VLS:
+		return WORD(vls_words, u);
+	}
+	return NULL;
+}
+
+/* ---- lines ---- */
+
+/* The widest field name has 22 letters. */
+static void line_start(struct strbuf *out, const char *name)
+{
+	strbuf_addf(out, "  %-22s  ", name);
+}
+
+static bool format_is_hex(enum iba_format f)
+{
+	return f == IBA_FMT_HEX || f == IBA_FMT_GUID || f == IBA_FMT_CLASS || f == IBA_FMT_METHOD ||
+	       f == IBA_FMT_ATTR;
+}
+
+static void add_number(struct strbuf *out, const struct iba_field *f, uint64_t v)
+{
+	if (format_is_hex(f->format))
+		strbuf_addf(out, "0x%0*llx", (f->width + 3) / 4, (unsigned long long)v);
+	else
+		strbuf_addf(out, "%llu", (unsigned long long)v);
+}
+
+static void add_word(struct strbuf *out, const char *word)
+{
+	if (word && *word != '?')
+		strbuf_addf(out, " (%s)", word);
+}
+
+static void print_scalar(struct strbuf *out, const struct iba_field *f, uint64_t v)
+{
+	line_start(out, f->name);
+	add_number(out, f, v);
+	add_word(out, iba_format_word(f->format, v));
+	strbuf_add(out, "\n");
+}
+
+/* Elements 16 a row; rows after the first are indented below it. */
+static void print_array(struct strbuf *out, const struct iba_field *f, const void *host)
+{
+	for (unsigned i = 0; i < f->count; i++) {
+		if (i % 16 == 0)
+			line_start(out, i ? "" : f->name);
+		add_number(out, f, iba_field_value(f, host, i));
+		strbuf_add(out, i % 16 == 15 || i + 1u == f->count ? "\n" : " ");
+	}
+}
+
+static void print_fields(struct strbuf *out, const struct iba_layout *l, const void *host)
+{
+	for (unsigned i = 0; i < l->nfields; i++) {
+		const struct iba_field *f = &l->fields[i];
+
+		if (f->count > 1)
+			print_array(out, f, host);
+		else
+			print_scalar(out, f, iba_field_value(f, host, 0));
+	}
+}
+
+/* Bytes first .. first + n of the MAD, with their place in the MAD. */
+static void print_bytes(struct strbuf *out, const uint8_t *mad, unsigned first, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (i % 16 == 0)
+			strbuf_addf(out, "  %04x:", first + i);
+		strbuf_addf(out, " %02x%s", mad[first + i], i % 16 == 15 || i + 1 == n ? "\n" : "");
+	}
+}
+
+static void add_path(struct strbuf *out, const uint8_t *path, unsigned hops)
+{
+	for (unsigned i = 1; i <= MIN(hops, (unsigned)IBA_MAX_HOPS); i++)
+		strbuf_addf(out, "%s%u", i > 1 ? "," : "", path[i]);
+}
+
+/* ---- attributes that read better as tables; mod is the attribute modifier ---- */
+
+static void print_node_desc(struct strbuf *out, const uint8_t *data, uint32_t mod UNUSED)
+{
+	unsigned n = IBA_SMP_DATA_SIZE;
+
+	while (n && !data[n - 1])
+		n--;
+	line_start(out, "text");
+	strbuf_add(out, "\"");
+	for (unsigned i = 0; i < n; i++) {
+		if (data[i] == '"' || data[i] == '\\')
+			strbuf_addf(out, "\\%c", data[i]);
+		else if (data[i] < 0x20 || data[i] >= 0x7f)
+			strbuf_addf(out, "\\x%02x", data[i]);
+		else
+			strbuf_addf(out, "%c", data[i]);
+	}
+	strbuf_add(out, "\"\n");
+}
+
+static void print_guid_info(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	struct iba_guid_info gi;
+
+	iba_guid_info_get(&gi, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  block %u\n", mod);
+	for (unsigned i = 0; i < ARRAY_LEN(gi.guid); i++)
+		strbuf_addf(out, "  guid %-4llu 0x%016llx\n",
+			    (unsigned long long)mod * ARRAY_LEN(gi.guid) + i,
+			    (unsigned long long)gi.guid[i]);
+}
+
+static void print_pkeys(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	struct iba_pkey_table t;
+
+	iba_pkey_table_get(&t, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  block %u, port %u\n", mod & 0xffff, mod >> 16);
+	for (unsigned i = 0; i < ARRAY_LEN(t.pkey); i++) {
+		if (i % 8 == 0)
+			strbuf_addf(out, "  pkey %-6u",
+				    (mod & 0xffff) * (unsigned)ARRAY_LEN(t.pkey) + i);
+		strbuf_addf(out, " 0x%04x%s", t.pkey[i], i % 8 == 7 ? "\n" : "");
+	}
+}
+
+static void print_slvl(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	struct iba_slvl_table t;
+
+	iba_slvl_table_get(&t, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  in port %u, out port %u\n  sl", mod >> 8 & 0xff, mod & 0xff);
+	for (unsigned i = 0; i < ARRAY_LEN(t.vl); i++)
+		strbuf_addf(out, " %2u", i);
+	strbuf_add(out, "\n  vl");
+	for (unsigned i = 0; i < ARRAY_LEN(t.vl); i++)
+		strbuf_addf(out, " %2u", t.vl[i]);
+	strbuf_add(out, "\n");
+}
+
+static void print_vlarb(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	static const struct word parts[] = {
+	    {1, "low priority, entries 0-31"},
+	    {2, "low priority, entries 32-63"},
+	    {3, "high priority, entries 0-31"},
+	    {4, "high priority, entries 32-63"},
+	};
+	struct iba_vlarb_table t;
+
+	iba_vlarb_table_get(&t, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  block %u (%s), port %u; each VL:weight\n", mod >> 16,
+		    WORD(parts, mod >> 16), mod & 0xffff);
+	for (unsigned i = 0; i < ARRAY_LEN(t.vl); i++) {
+		bool last = i % 8 == 7;
+
+		strbuf_addf(out, "%s %2u:%-*u%s", i % 8 ? "" : " ", t.vl[i], last ? 0 : 3,
+			    t.weight[i], last ? "\n" : "");
+	}
+}
+
+static void print_lft(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	unsigned long long lid = (unsigned long long)mod * IBA_LFT_BLOCK;
+
+	strbuf_addf(out, "  block %u, LIDs %llu to %llu%s; port of each, %d: none\n", mod, lid,
+		    lid + IBA_LFT_BLOCK - 1,
+		    lid > IBA_LID_MAX_UNICAST ? " (beyond the unicast range)" : "", IBA_PORT_NONE);
+	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++) {
+		if (i % 8 == 0)
+			strbuf_addf(out, "  lid %-6llu->", lid + i);
+		strbuf_addf(out, " %3u%s", data[i], i % 8 == 7 ? "\n" : "");
+	}
+}
+
+static void print_rft(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	struct iba_rft t;
+	unsigned shown = 0;
+
+	iba_rft_get(&t, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  block %u, valid entries only\n", mod);
+	for (unsigned i = 0; i < IBA_RFT_BLOCK; i++) {
+		if (!t.valid[i])
+			continue;
+		strbuf_addf(out, "  entry %-4llu lid %u lmc %u -> port %u\n",
+			    (unsigned long long)mod * IBA_RFT_BLOCK + i, t.lid[i], t.lmc[i],
+			    t.port[i]);
+		shown++;
+	}
+	if (!shown)
+		strbuf_add(out, "  no entry is valid\n");
+}
+
+/* The top four bits of the modifier choose 16 ports, the low nine the block of 32 LIDs. */
+static void print_mft(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	unsigned position = mod >> 28, block = mod & 0x1ff, shown = 0;
+	struct iba_mft t;
+
+	iba_mft_get(&t, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  block %u, ports %u to %u; LIDs with ports only\n", block, position * 16,
+		    position * 16 + 15);
+	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++) {
+		const char *comma = "";
+
+		if (!t.mask[i])
+			continue;
+		strbuf_addf(out, "  mlid 0x%04x -> ",
+			    IBA_LID_MCAST_FIRST + block * IBA_MFT_BLOCK + i);
+		for (unsigned bit = 0; bit < 16; bit++) {
+			if (t.mask[i] >> bit & 1) {
+				strbuf_addf(out, "%s%u", comma, position * 16 + bit);
+				comma = ",";
+			}
+		}
+		strbuf_add(out, "\n");
+		shown++;
+	}
+	if (!shown)
+		strbuf_add(out, "  no LID has a port\n");
+}
+
+static const struct iba_layout *trap_layout(const struct iba_notice *n)
+{
+	return n->is_generic ? iba_layout_of_trap(n->trap_number) : NULL;
+}
+
+static void print_trap(struct strbuf *out, const uint8_t *mad, const struct iba_notice *n)
+{
+	const struct iba_layout *l = trap_layout(n);
+	union {
+#define MEMBER(stem, FIELDS, size) struct iba_##stem stem;
+		IBA_STRUCTS(MEMBER)
+	} host;
+
+	if (!l) {
+		strbuf_addf(out, "Details of %strap %u\n", n->is_generic ? "" : "vendor ",
+			    n->trap_number);
+		print_bytes(out, mad, IBA_SMP_DATA_OFF + 10, sizeof(n->details));
+		return;
+	}
+	strbuf_addf(out, "Trap %u (%s)\n", n->trap_number, iba_trap_name(n->trap_number));
+	iba_layout_get(l, &host, n->details, sizeof(n->details));
+	print_fields(out, l, &host);
+}
+
+static void print_notice(struct strbuf *out, const uint8_t *mad)
+{
+	const struct iba_layout *l = iba_layout_by_attr(IBA_ATTR_NOTICE);
+	struct iba_notice n;
+
+	iba_notice_get(&n, mad + IBA_SMP_DATA_OFF, IBA_SMP_DATA_SIZE);
+	for (unsigned i = 0; i < l->nfields; i++)
+		if (l->fields[i].count == 1)
+			print_scalar(out, &l->fields[i], iba_field_value(&l->fields[i], &n, 0));
+	print_trap(out, mad, &n);
+}
+
+static const struct {
+	uint16_t attr_id;
+	void (*print)(struct strbuf *out, const uint8_t *data, uint32_t mod);
+} table_printers[] = {
+    {IBA_ATTR_NODE_DESC, print_node_desc},
+    {IBA_ATTR_GUID_INFO, print_guid_info},
+    {IBA_ATTR_PKEY_TABLE, print_pkeys},
+    {IBA_ATTR_SLVL_TABLE, print_slvl},
+    {IBA_ATTR_VLARB_TABLE, print_vlarb},
+    {IBA_ATTR_LFT, print_lft},
+    {IBA_ATTR_RFT, print_rft},
+    {IBA_ATTR_MFT, print_mft},
+};
+
+static void print_attribute(struct strbuf *out, const uint8_t *mad)
+{
+	uint16_t id = iba_smp_attr_id(mad);
+	const struct iba_layout *l = iba_layout_by_attr(id);
+	const uint8_t *data = iba_smp_data_const(mad);
+	union {
+		IBA_STRUCTS(MEMBER)
+	} host;
+
+	if (!l) {
+		strbuf_addf(out, "Attribute 0x%04x\n", id);
+		print_bytes(out, mad, IBA_SMP_DATA_OFF, IBA_SMP_DATA_SIZE);
+		return;
+	}
+	strbuf_addf(out, "%s\n", iba_attr_name(id));
+	if (id == IBA_ATTR_NOTICE) {
+		print_notice(out, mad);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(table_printers); i++) {
+		if (table_printers[i].attr_id == id) {
+			table_printers[i].print(out, data, iba_smp_attr_mod(mad));
+			return;
+		}
+	}
+	iba_layout_get(l, &host, data, IBA_SMP_DATA_SIZE);
+	print_fields(out, l, &host);
+}
+
+/* ---- whole MADs ---- */
+
+static bool mad_is_smp(const uint8_t *mad)
+{
+	return mad[1] == IBA_CLASS_SUBN_LID || mad[1] == IBA_CLASS_SUBN_DR;
+}
+
+/* Status without D, which is the direction in class 0x81. */
+static uint16_t mad_status(const uint8_t *mad)
+{
+	return iba_smp_is_dr(mad) ? iba_smp_status(mad) & 0x7fff : iba_smp_status(mad);
+}
+
+static void print_status(struct strbuf *out, const uint8_t *mad)
+{
+	line_start(out, "status");
+	strbuf_addf(out, "0x%04x (%s)\n", mad_status(mad),
+		    WORD(status_words, mad_status(mad) & 0xffu));
+	if (!iba_smp_is_dr(mad))
+		return;
+	line_start(out, "direction");
+	strbuf_addf(out, "%u (%s)\n", iba_smp_is_return(mad),
+		    iba_smp_is_return(mad) ? "returning" : "outbound");
+}
+
+static void print_hops(struct strbuf *out, const uint8_t *mad)
+{
+	line_start(out, "hop_ptr");
+	strbuf_addf(out, "%u\n", iba_smp_hop_ptr(mad));
+	line_start(out, "hop_cnt");
+	strbuf_addf(out, "%u%s\n", iba_smp_hop_cnt(mad),
+		    iba_smp_hop_cnt(mad) > IBA_MAX_HOPS ? " (more than the 63 allowed)" : "");
+}
+
+/* What the words for methods and attributes mean, and what two fields hold, depends on the class.
+ */
+static void print_header(struct strbuf *out, const uint8_t *mad)
+{
+	const struct iba_layout *l = iba_layout_by_name("mad_hdr");
+	struct iba_mad_hdr h;
+
+	iba_mad_hdr_get(&h, mad, IBA_MAD_SIZE);
+	strbuf_add(out, "MAD header\n");
+	for (unsigned i = 0; i < l->nfields; i++) {
+		const struct iba_field *f = &l->fields[i];
+		struct iba_field plain = *f;
+
+		plain.format = IBA_FMT_HEX;
+		if (f->offset == offsetof(struct iba_mad_hdr, status))
+			print_status(out, mad);
+		else if (f->offset == offsetof(struct iba_mad_hdr, class_specific) &&
+			 iba_smp_is_dr(mad))
+			print_hops(out, mad);
+		else if (!mad_is_smp(mad) &&
+			 (f->format == IBA_FMT_METHOD || f->format == IBA_FMT_ATTR))
+			print_scalar(out, &plain, iba_field_value(f, &h, 0));
+		else
+			print_scalar(out, f, iba_field_value(f, &h, 0));
+	}
+}
+
+static void print_path(struct strbuf *out, const char *name, const uint8_t *path, unsigned hops)
+{
+	line_start(out, name);
+	strbuf_add(out, hops ? "" : "(no hops)");
+	add_path(out, path, hops);
+	strbuf_add(out, "\n");
+}
+
+static void print_smp_header(struct strbuf *out, const uint8_t *mad)
+{
+	const struct iba_layout *l = iba_layout_by_name("smp_hdr");
+	struct iba_smp_hdr h;
+
+	iba_smp_hdr_get(&h, mad + IBA_SMP_HDR_OFF, IBA_MAD_SIZE - IBA_SMP_HDR_OFF);
+	strbuf_add(out, "SMP header\n");
+	if (!iba_smp_is_dr(mad)) {
+		print_scalar(out, &l->fields[0], h.m_key); /* the rest is reserved */
+		return;
+	}
+	print_fields(out, l, &h);
+	print_path(out, "initial_path", mad + 128, iba_smp_hop_cnt(mad));
+	print_path(out, "return_path", mad + 192, iba_smp_hop_cnt(mad));
+}
+
+void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
+{
+	print_header(out, mad);
+	if (mad_is_smp(mad)) {
+		print_smp_header(out, mad);
+		print_attribute(out, mad);
+	} else {
+		strbuf_add(out, "Data\n");
+		print_bytes(out, mad, IBA_SMP_HDR_OFF, IBA_MAD_SIZE - IBA_SMP_HDR_OFF);
+	}
+}
+
+static void summarise_name(struct strbuf *out, const uint8_t *mad)
+{
+	const char *method = iba_method_name(iba_smp_method(mad));
+	const char *attr = iba_attr_name(iba_smp_attr_id(mad));
+
+	if (!mad_is_smp(mad)) {
+		strbuf_addf(out, "class 0x%02x method 0x%02x attribute 0x%04x",
+			    iba_smp_mgmt_class(mad), iba_smp_method(mad), iba_smp_attr_id(mad));
+		return;
+	}
+	if (*method == '?')
+		strbuf_addf(out, "SubnMethod 0x%02x", iba_smp_method(mad));
+	else
+		strbuf_add(out, method);
+	if (*attr == '?')
+		strbuf_addf(out, "(0x%04x)", iba_smp_attr_id(mad));
+	else
+		strbuf_addf(out, "(%s)", attr);
+}
+
+static void summarise_trap(struct strbuf *out, const uint8_t *mad)
+{
+	struct iba_notice n;
+
+	if (!mad_is_smp(mad) || iba_smp_attr_id(mad) != IBA_ATTR_NOTICE)
+		return;
+	iba_notice_get(&n, mad + IBA_SMP_DATA_OFF, IBA_SMP_DATA_SIZE);
+	if (trap_layout(&n))
+		strbuf_addf(out, " trap %u %s", n.trap_number, iba_trap_name(n.trap_number));
+	else
+		strbuf_addf(out, " %strap %u", n.is_generic ? "" : "vendor ", n.trap_number);
+}
+
+void iba_mad_summary(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
+{
+	uint32_t mod = iba_smp_attr_mod(mad);
+
+	summarise_name(out, mad);
+	strbuf_addf(out, mod > 0xffff ? " mod 0x%x" : " mod %u", mod);
+	strbuf_addf(out, " tid 0x%llx", (unsigned long long)iba_smp_tid(mad));
+	summarise_trap(out, mad);
+	if (mad_status(mad))
+		strbuf_addf(out, " status 0x%04x", mad_status(mad));
+	if (!iba_smp_is_dr(mad))
+		return;
+	strbuf_add(out, " DR (");
+	add_path(out, mad + 128, iba_smp_hop_cnt(mad));
+	strbuf_addf(out, ") hop %u/%u%s", iba_smp_hop_ptr(mad), iba_smp_hop_cnt(mad),
+		    iba_smp_is_return(mad) ? " returning" : "");
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The verdict: looks at the simulated devices themselves, not at what the SM believes. State: none.
+ * Way in: lab_judge(). If devices and the SM's verified tables agree to the byte, its verification
+ * holds; otherwise the tables in the devices are verified anew.
+ */
+#include "lab/lab_priv.h"
+
+static void say(struct lab_verdict *v, const char *fmt, ...) PRINTF(2, 3);
+
+static void say(struct lab_verdict *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (v->why[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(v->why, sizeof(v->why), fmt, ap);
+	va_end(ap);
+}
+
+/* The part of f that can be reached from one node, in f's order. */
+static struct fab *component(const struct fab *f, node_id from)
+{
+	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist));
+	node_id *id = mem_array(f->nnodes, sizeof(*id));
+	struct fab_builder *b = fab_builder_new();
+
+	fab_distances(f, from, dist);
+	for (node_id n = 0; n < f->nnodes; n++) {
+		const struct fab_node *s = &f->nodes[n];
+
+		if (dist[n] == UINT32_MAX)
+			continue;
+		id[n] = fab_add_node(b, s->type, s->guid, s->nports, fab_node_name(f, n));
+		for (unsigned p = 0; p <= s->nports; p++) {
+			const struct fab_port *q = &f->ports[s->first_port + p];
+			struct fab_port *d = fab_builder_port(b, id[n], p);
+
+			d->guid = q->guid;
+			if (s->type == IBA_NODE_SWITCH || q->peer != FAB_NONE || n == from) {
+				d->lid = q->lid;
+				d->lmc = q->lmc;
+			}
+		}
+	}
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = f->ports[p].peer;
+
+		if (q != FAB_NONE && q > p && dist[f->ports[p].node] != UINT32_MAX)
+			fab_add_link(b, id[f->ports[p].node], f->ports[p].num, id[f->ports[q].node],
+				     f->ports[q].num);
+	}
+	free(dist);
+	free(id);
+	return fab_build(b);
+}
+
+/* ---- what the SM knows against what is there ---- */
+
+static bool same_port(const struct fab *a, port_id p, const struct fab *b, port_id q)
+{
+	const struct fab_port *x = &a->ports[p], *y = &b->ports[q];
+
+	if (x->lid != y->lid || x->lmc != y->lmc || (x->peer == FAB_NONE) != (y->peer == FAB_NONE))
+		return false;
+	if (x->peer == FAB_NONE)
+		return true;
+	x = &a->ports[x->peer];
+	y = &b->ports[y->peer];
+	return x->num == y->num && a->nodes[x->node].guid == b->nodes[y->node].guid;
+}
+
+static bool same_fabric(const struct fab *truth, const struct fab *known)
+{
+	if (!known || truth->nnodes != known->nnodes || truth->nlinks != known->nlinks)
+		return false;
+	for (node_id n = 0; n < truth->nnodes; n++) {
+		node_id k = fab_node_by_guid(known, truth->nodes[n].guid);
+
+		if (k == FAB_NONE || known->nodes[k].nports != truth->nodes[n].nports)
+			return false;
+		for (unsigned p = 0; p <= truth->nodes[n].nports; p++)
+			if (!same_port(truth, fab_port_id(truth, n, p), known, fab_port_id(known, k, p)))
+				return false;
+	}
+	return true;
+}
+
+static node_id sim_id(const struct lab *l, const struct fab *f, node_id n)
+{
+	return fab_node_by_guid(l->fab, f->nodes[n].guid);
+}
+
+static bool same_tables(const struct lab *l, const struct fab *known, const struct rt_tables *t)
+{
+	if (!t || t->nswitches != known->nswitches)
+		return false;
+	for (uint32_t sw = 0; sw < t->nswitches; sw++) {
+		node_id n = sim_id(l, known, known->switches[sw]);
+
+		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+			if (sim_lft(l->sim, n, lid) != rt_row(t, sw)[lid])
+				return false;
+	}
+	return true;
+}
+
+/* ---- the judgement ---- */
+
+static struct rt_tables *device_tables(const struct lab *l, const struct fab *f)
+{
+	struct rt_tables *t = rt_tables_new(f->nswitches, fab_top_lid(f));
+
+	for (uint32_t sw = 0; sw < f->nswitches; sw++) {
+		node_id n = sim_id(l, f, f->switches[sw]);
+
+		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+			rt_row(t, sw)[lid] = sim_lft(l->sim, n, lid);
+	}
+	return t;
+}
+
+static void judge_ports(const struct lab *l, const struct fab *f, struct lab_verdict *v)
+{
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *q = &f->ports[p];
+		node_id n = sim_id(l, f, q->node);
+		const struct iba_port_info *pi = sim_port_info(l->sim, fab_port_id(l->fab, n, q->num));
+
+		if (q->lid)
+			v->lids += 1u << q->lmc;
+		if (q->peer == FAB_NONE || pi->state == IBA_PORT_ACTIVE)
+			continue;
+		v->ports_inactive++;
+		say(v, "port %u of %016llx is %s, not Active", q->num,
+		    (unsigned long long)f->nodes[q->node].guid, iba_port_state_name(pi->state));
+	}
+	v->active = !v->ports_inactive;
+}
+
+static void judge_lids(const struct fab *f, struct lab_verdict *v)
+{
+	port_id *table;
+	uint32_t top;
+	struct err e;
+
+	v->lids_unique = fab_lid_table(f, &table, &top, &e) == 0;
+	if (v->lids_unique)
+		free(table);
+	else
+		say(v, "%s", e.text);
+}
+
+static void judge_tables(const struct lab *l, const struct fab *f, struct lab_verdict *v)
+{
+	struct rt_verify_opts o = {.threads = l->cfg.threads};
+	struct rt_tables *t;
+	struct err e;
+
+	if (v->complete && same_tables(l, sm_fabric(l->sm), sm_tables(l->sm))) {
+		v->verified = true; /* the SM programs nothing that was not verified */
+		return;
+	}
+	if (!v->lids_unique)
+		return;
+	t = device_tables(l, f);
+	v->verified = rt_verify(f, t, &o, &v->report, &e) == 0 && v->report.ok;
+	if (!v->verified)
+		say(v, "the switches' tables: %s", v->report.nproblems ? v->report.problem[0] : e.text);
+	rt_tables_free(t);
+}
+
+void lab_judge(struct lab *l, struct lab_verdict *v)
+{
+	struct fab *all = sim_snapshot(l->sim);
+	node_id own = fab_node_by_guid(all, l->fab->nodes[l->node].guid);
+	struct fab *f = component(all, own);
+
+	memset(v, 0, sizeof(*v));
+	fab_free(all);
+	v->nodes = f->nnodes;
+	v->complete = same_fabric(f, sm_fabric(l->sm));
+	judge_ports(l, f, v);
+	judge_lids(f, v);
+	judge_tables(l, f, v);
+	if (!v->complete)
+		say(v, "the manager's picture of the subnet is not what is there");
+	fab_free(f);
+}

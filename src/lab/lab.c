@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An SM on a simulated fabric: SMPs across, work charged to the CPU model, routes on request. State:
+ * struct lab. Way in: lab_new(), lab_power_on(), lab_run_*(). Does not decide anything an SM would.
+ */
+#include "lab/lab_priv.h"
+
+void lab_config_default(struct lab_config *c)
+{
+	memset(c, 0, sizeof(*c));
+	sim_config_default(&c->sim);
+	sm_config_default(&c->sm);
+	c->cpu = &lab_cpus[0];
+	c->engine = &rt_fera;
+	c->sm_node = FAB_NONE;
+}
+
+/* ---- the SM's side ---- */
+
+static void lab_step(struct lab *l, struct sm_event *ev);
+
+static void on_wake(void *ctx, uint64_t cookie)
+{
+	struct lab *l = ctx;
+
+	if (cookie != l->wake_at)
+		return; /* an earlier one was asked for meanwhile */
+	l->wake_at = TIME_NEVER;
+	lab_step(l, &(struct sm_event){.kind = SM_EV_WAKE});
+}
+
+static void on_smp_processed(void *ctx, uint64_t cookie)
+{
+	struct lab *l = ctx;
+	struct sim_smp smp = l->inbox.at[l->inbox_head++];
+
+	(void)cookie;
+	if (l->inbox_head == l->inbox.n)
+		l->inbox.n = l->inbox_head = 0;
+	lab_step(l, &(struct sm_event){.kind = SM_EV_SMP, .mad = smp.mad, .slid = smp.slid});
+}
+
+/* The SM takes SMPs one after another, each for the model's time. */
+static void on_smp(void *ctx, const struct sim_smp *smp)
+{
+	struct lab *l = ctx;
+
+	vec_push(&l->inbox, *smp);
+	l->sm_free = MAX(l->sm_free, sim_now(l->sim)) + l->cfg.cpu->sm_ps;
+	sim_call(l->sim, l->sm_free, on_smp_processed, l, 0);
+}
+
+/* ---- routes ---- */
+
+static void on_routes(void *ctx, uint64_t cookie)
+{
+	struct lab *l = ctx;
+	struct sm_routes r = l->routes;
+
+	if (r.epoch != cookie)
+		return; /* the SM asked again since */
+	l->routes = (struct sm_routes){0};
+	lab_step(l, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
+}
+
+static bool verify(const struct lab *l, const struct fab *f, const struct rt_tables *t, node_id root)
+{
+	uint64_t *rank = mem_array(f->nswitches, sizeof(*rank));
+	struct rt_verify_opts o = {.threads = l->cfg.threads, .rank = rank};
+	struct rt_report r = {0};
+	bool ok;
+
+	rt_updown_rank(f, root, rank);
+	ok = rt_verify(f, t, &o, &r, NULL) == 0 && r.ok;
+	rt_report_free(&r);
+	free(rank);
+	return ok;
+}
+
+static void compute(struct lab *l, const struct sm_compute *c)
+{
+	struct rt_opts o = {.root = c->root, .threads = l->cfg.threads};
+	struct rt_tables *t = NULL;
+	struct err e;
+
+	rt_tables_free(l->routes.tables); /* an answer nobody waits for any more */
+	if (rt_compute(l->cfg.engine, c->fab, &o, &t, &e))
+		t = NULL;
+	l->routes = (struct sm_routes){.epoch = c->epoch,
+				       .tables = t,
+				       .verified = t && verify(l, c->fab, t, c->root)};
+	sim_call(l->sim, sim_now(l->sim) + l->cfg.cpu->route_ps(c->fab), on_routes, l, c->epoch);
+}
+
+/* ---- actions ---- */
+
+static void sum_round(struct lab *l)
+{
+	struct sm_status st;
+	struct lab_sum *s = &l->sum;
+
+	sm_status(l->sm, &st);
+	if (st.rounds == l->rounds_seen)
+		return;
+	l->rounds_seen = st.rounds;
+	if (!s->rounds++) {
+		s->first_start = st.last.start;
+		s->cause = st.last.cause;
+	}
+	s->last_end = st.last.end;
+	s->restarts += st.last.restarts;
+	for (unsigned i = 0; i < SM_NPHASES; i++)
+		s->time[i] += st.last.time[i];
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		s->smps[i] += st.last.smps[i];
+}
+
+static void lab_step(struct lab *l, struct sm_event *ev)
+{
+	struct sim_smp smp;
+
+	ev->now = sim_now(l->sim);
+	sm_step(l->sm, ev, &l->out);
+	sum_round(l);
+	for (size_t i = 0; l->note && i < l->out.notes.n; i++)
+		l->note(l->note_ctx, &l->out.notes.at[i]);
+	for (size_t i = 0; i < l->out.sends.n; i++) {
+		const struct sm_send *s = &l->out.sends.at[i];
+
+		memcpy(smp.mad, s->mad, IBA_MAD_SIZE);
+		smp.slid = s->slid;
+		smp.dlid = s->dlid;
+		smp.sl = s->sl;
+		sim_send(l->sim, l->node, l->cfg.sm.port, &smp);
+	}
+	if (l->out.compute.epoch)
+		compute(l, &l->out.compute);
+	if (l->out.wake < l->wake_at) {
+		l->wake_at = l->out.wake;
+		sim_call(l->sim, l->wake_at, on_wake, l, l->wake_at);
+	}
+}
+
+static void on_start(void *ctx, uint64_t cookie)
+{
+	(void)cookie;
+	lab_step(ctx, &(struct sm_event){.kind = SM_EV_START});
+}
+
+/* ---- life ---- */
+
+static node_id choose_sm_node(const struct fab *f)
+{
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (f->nodes[n].type == IBA_NODE_CA && !(f->nodes[n].flags & FAB_SHARP_AN) &&
+		    f->ports[f->nodes[n].first_port + 1].peer != FAB_NONE)
+			return n;
+	return f->nswitches ? f->switches[0] : f->nnodes ? 0 : FAB_NONE;
+}
+
+static unsigned choose_port(const struct fab *f, node_id n)
+{
+	if (fab_is_switch(f, n))
+		return 0;
+	for (unsigned p = 1; p <= f->nodes[n].nports; p++)
+		if (f->ports[fab_port_id(f, n, p)].peer != FAB_NONE)
+			return p;
+	return 1;
+}
+
+struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err *e)
+{
+	struct lab *l;
+	node_id n = c->sm_node != FAB_NONE ? c->sm_node : choose_sm_node(f);
+
+	if (n == FAB_NONE) {
+		err_set(e, -EINVAL, "the fabric is empty: there is no node for the subnet manager");
+		return NULL;
+	}
+	l = mem_zalloc(sizeof(*l));
+	l->cfg = *c;
+	l->fab = f;
+	l->node = n;
+	l->cfg.sm.port = choose_port(f, n);
+	l->cfg.sim.smi_ps = c->cpu->smi_ps;
+	l->cfg.sim.sma_ps = c->cpu->sma_ps;
+	l->sim = sim_new(f, &l->cfg.sim);
+	l->sm = sm_new(&l->cfg.sm);
+	l->wake_at = TIME_NEVER;
+	return l;
+}
+
+void lab_free(struct lab *l)
+{
+	if (!l)
+		return;
+	rt_tables_free(l->routes.tables);
+	sm_free(l->sm);
+	sim_free(l->sim);
+	sm_actions_free(&l->out);
+	vec_free(&l->inbox);
+	free(l);
+}
+
+void lab_on_note(struct lab *l, void (*fn)(void *ctx, const struct sm_note *n), void *ctx)
+{
+	l->note = fn;
+	l->note_ctx = ctx;
+}
+
+void lab_on_tick(struct lab *l, void (*fn)(void *ctx), void *ctx)
+{
+	l->tick = fn;
+	l->tick_ctx = ctx;
+}
+
+struct sim *lab_sim(struct lab *l)
+{
+	return l->sim;
+}
+
+const struct sm *lab_sm(const struct lab *l)
+{
+	return l->sm;
+}
+
+node_id lab_sm_node(const struct lab *l)
+{
+	return l->node;
+}
+
+void lab_power_on(struct lab *l, const bool *on)
+{
+	for (node_id n = 0; n < l->fab->nnodes; n++)
+		if (!on || on[n])
+			sim_node_power(l->sim, n, true);
+	sim_attach(l->sim, l->node, l->cfg.sm.port, on_smp, l);
+	sim_call(l->sim, sim_now(l->sim), on_start, l, 0);
+}
+
+/* ---- running ---- */
+
+static void run_one(struct lab *l)
+{
+	sim_step(l->sim);
+	if (l->tick && sim_stats(l->sim)->events % 65536 == 0)
+		l->tick(l->tick_ctx);
+}
+
+static bool at_rest(const struct lab *l)
+{
+	struct sm_status st;
+
+	sm_status(l->sm, &st);
+	return st.phase == SM_READY && !st.change_pending && st.rounds;
+}
+
+bool lab_run_ready(struct lab *l, time_ps limit)
+{
+	while (!at_rest(l) && sim_next(l->sim) <= limit)
+		run_one(l);
+	return at_rest(l);
+}
+
+bool lab_run_settled(struct lab *l, time_ps since, time_ps limit)
+{
+	struct sm_status st;
+
+	for (;;) {
+		sm_status(l->sm, &st);
+		if (at_rest(l) && st.clean_sweeps && st.last_sweep_start >= since &&
+		    st.last_sweep_start >= st.last.end)
+			return true;
+		if (sim_next(l->sim) > limit)
+			return false;
+		run_one(l);
+	}
+}
+
+void lab_run_until(struct lab *l, time_ps t)
+{
+	while (sim_next(l->sim) <= t)
+		run_one(l);
+}
+
+void lab_sum_reset(struct lab *l)
+{
+	l->sum = (struct lab_sum){0};
+}
+
+const struct lab_sum *lab_sum(const struct lab *l)
+{
+	return &l->sum;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The laboratory: a subnet manager on a simulated fabric, under one clock. It carries SMPs between
+ * the two, charges the SM's work to a CPU model, computes and verifies routes when the SM asks, and
+ * judges the outcome from outside.
+ */
+#ifndef WEFT_LAB_H
+#define WEFT_LAB_H
+
+#include "sim/sim.h"
+#include "sm/sm.h"
+
+/* ---- what work costs in simulated time ---- */
+
+struct lab_cpu {
+	const char *name, *summary;
+	time_ps smi_ps, sma_ps; /* in every device */
+	time_ps sm_ps;          /* the SM, for each SMP that arrives */
+	time_ps (*route_ps)(const struct fab *f);
+};
+
+extern const struct lab_cpu lab_cpus[];        /* ends with name == NULL */
+const struct lab_cpu *lab_cpu_find(const char *name);
+
+struct lab_config {
+	struct sim_config sim;
+	struct sm_config sm;
+	const struct lab_cpu *cpu;
+	const struct rt_engine *engine;
+	unsigned threads;  /* for computing and verifying; changes no result */
+	node_id sm_node;   /* FAB_NONE: the first host, or the first switch if there is none */
+};
+
+void lab_config_default(struct lab_config *c);
+
+struct lab;
+
+struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err *e);
+void lab_free(struct lab *l);
+
+/* Everything the SM notes, as it happens. */
+void lab_on_note(struct lab *l, void (*fn)(void *ctx, const struct sm_note *n), void *ctx);
+
+/* Every so many events, for whoever shows progress. */
+void lab_on_tick(struct lab *l, void (*fn)(void *ctx), void *ctx);
+
+struct sim *lab_sim(struct lab *l);
+const struct sm *lab_sm(const struct lab *l);
+node_id lab_sm_node(const struct lab *l);
+
+/* Power on: all nodes, or those for which on[node] is set; the SM starts. */
+void lab_power_on(struct lab *l, const bool *on);
+
+/* Run until the SM is at rest (READY and nothing pending), or the limit. True: at rest. */
+bool lab_run_ready(struct lab *l, time_ps limit);
+/* Run until a sweep that began at or after `since` found nothing new. */
+bool lab_run_settled(struct lab *l, time_ps since, time_ps limit);
+void lab_run_until(struct lab *l, time_ps t);
+
+/* The rounds (assimilations) added up since lab_sum_reset(). */
+struct lab_sum {
+	uint32_t rounds, restarts;
+	time_ps first_start, last_end; /* detection and final READY */
+	enum sm_cause cause;           /* of the first */
+	time_ps time[SM_NPHASES];
+	uint64_t smps[SM_NPURPOSES];
+};
+
+void lab_sum_reset(struct lab *l);
+const struct lab_sum *lab_sum(const struct lab *l);
+
+/* ---- the verdict ---- */
+
+struct lab_verdict {
+	bool active;        /* every port at the end of a link is Active */
+	bool verified;      /* the tables in the switches connect every pair without deadlock */
+	bool lids_unique;
+	bool complete;      /* the SM knows exactly what is there */
+	uint32_t nodes, lids, ports_inactive;
+	struct rt_report report; /* filled when the tables had to be looked at anew */
+	char why[256];      /* the first thing that is wrong, or empty */
+};
+
+/* Look at the fabric itself, as it is now: what can be reached from the SM's node. */
+void lab_judge(struct lab *l, struct lab_verdict *v);
+
+/* ---- a change of the world ---- */
+
+struct lab_change; /* BEFORE and AFTER as one fabric with two sets of links */
+
+struct lab_change *lab_change_new(const struct fab *before, const struct fab *after, struct err *e);
+void lab_change_free(struct lab_change *c);
+const struct fab *lab_change_fab(const struct lab_change *c); /* simulate this one */
+const bool *lab_change_on(const struct lab_change *c);        /* nodes there before */
+bool lab_change_has(const struct lab_change *c, node_id n);   /* there before and after */
+void lab_change_apply(const struct lab_change *c, struct sim *s);
+
+/* ---- random trials ---- */
+
+struct lab_trial {
+	uint64_t seed;
+	unsigned switches, hosts, links; /* of the topology drawn */
+	unsigned events;                 /* links and switches that went down or up */
+	double loss;                     /* for printing only */
+	bool ok;
+	char why[256];
+	uint64_t hash;
+	uint64_t smps, sim_events;
+	time_ps end;
+};
+
+/* One subnet drawn from the seed (2 to max_switches switches), brought up while SMPs are lost,
+ * delayed and doubled and links and switches fail and return; then judged. */
+void lab_trial(uint64_t seed, unsigned max_switches, struct lab_trial *t);
+
+#endif

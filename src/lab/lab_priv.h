@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The laboratory's inside.
+ */
+#ifndef WEFT_LAB_PRIV_H
+#define WEFT_LAB_PRIV_H
+
+#include "lab/lab.h"
+
+struct lab {
+	struct lab_config cfg;
+	const struct fab *fab;
+	struct sim *sim;
+	struct sm *sm;
+	node_id node;
+	struct sm_actions out;
+	VEC(struct sim_smp) inbox; /* arrived at the SM, waiting for its CPU */
+	size_t inbox_head;
+	time_ps sm_free, wake_at;
+	struct sm_routes routes;   /* computed, on their way back */
+	uint32_t rounds_seen;
+	struct lab_sum sum;
+	void (*note)(void *ctx, const struct sm_note *n);
+	void *note_ctx;
+	void (*tick)(void *ctx);
+	void *tick_ctx;
+};
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random trials: one seed draws a topology, the SM's settings, an unreliable wire and a series of
+ * failures that strike while the SM is at work; in the end the fabric is judged. State: struct trial
+ * during one run. Does not depend on anything but the seed and the size limit.
+ */
+#include "base/rng.h"
+#include "lab/lab_priv.h"
+
+struct trial {
+	struct lab *lab;
+	struct rng rng;
+	const struct fab *fab;
+	unsigned budget; /* failures still to come */
+	unsigned events;
+	time_ps last_event;
+};
+
+/* ---- failures ---- */
+
+enum { HIT_CUT, HIT_JOIN, HIT_OFF, HIT_ON };
+
+static uint64_t hit(unsigned what, uint32_t id)
+{
+	return (uint64_t)what << 32 | id;
+}
+
+static void on_hit(void *ctx, uint64_t cookie)
+{
+	struct trial *t = ctx;
+	struct sim *s = lab_sim(t->lab);
+	uint32_t id = (uint32_t)cookie;
+
+	t->events++;
+	t->last_event = sim_now(s);
+	switch (cookie >> 32) {
+	case HIT_CUT:
+		sim_uncable(s, id);
+		break;
+	case HIT_JOIN:
+		if (sim_port_peer(s, id) == FAB_NONE && sim_port_peer(s, t->fab->ports[id].peer) == FAB_NONE)
+			sim_cable(s, id, t->fab->ports[id].peer);
+		break;
+	case HIT_OFF:
+		sim_node_power(s, id, false);
+		break;
+	case HIT_ON:
+		sim_node_power(s, id, true);
+		break;
+	}
+}
+
+static void strike(struct trial *t, time_ps spread)
+{
+	struct sim *s = lab_sim(t->lab);
+	time_ps when = sim_now(s) + rng_u64(&t->rng) % spread;
+	time_ps back = when + rng_u64(&t->rng) % (20 * spread);
+	bool returns = rng_below(&t->rng, 3) > 0;
+
+	t->budget--;
+	if (rng_below(&t->rng, 2)) {
+		port_id p = rng_below(&t->rng, t->fab->nports);
+
+		if (t->fab->ports[p].peer == FAB_NONE)
+			return;
+		sim_call(s, when, on_hit, t, hit(HIT_CUT, p));
+		if (returns)
+			sim_call(s, back, on_hit, t, hit(HIT_JOIN, p));
+	} else {
+		node_id n = t->fab->switches[rng_below(&t->rng, t->fab->nswitches)];
+
+		if (n == lab_sm_node(t->lab))
+			return;
+		sim_call(s, when, on_hit, t, hit(HIT_OFF, n));
+		if (returns)
+			sim_call(s, back, on_hit, t, hit(HIT_ON, n));
+	}
+}
+
+/* Failures come soon after the SM has entered a phase, so that each phase gets its share. */
+static void on_note(void *ctx, const struct sm_note *n)
+{
+	struct trial *t = ctx;
+
+	if (n->kind == SM_NOTE_PHASE && t->budget && n->b != SM_READY && rng_below(&t->rng, 4) == 0)
+		strike(t, PS_PER_MS / 4 + rng_u64(&t->rng) % PS_PER_MS);
+}
+
+/* ---- drawing ---- */
+
+static struct fab *draw_fabric(struct rng *r, unsigned max_switches, struct err *e)
+{
+	struct fab_gen g = {.kind = "irregular", .ndims = 1, .ports = 4};
+	unsigned span = 1, octave, n;
+
+	while (2u << span <= max_switches)
+		span++;
+	/* As many small ones as large ones: a power of two first, then where in its octave. */
+	octave = 1 + rng_below(r, span);
+	n = (1u << octave) + rng_below(r, 1u << octave);
+	g.dims[0] = MAX(2u, MIN(n, max_switches));
+	g.ports = 4 + rng_below(r, 3);
+	g.seed = rng_u64(r);
+	return fab_generate(&g, e);
+}
+
+static void draw_config(struct rng *r, const struct fab *f, struct lab_config *c, double *loss)
+{
+	static const unsigned windows[] = {1, 2, 8, 32, 256};
+	unsigned per_mille = rng_below(r, 51);
+
+	c->sim.seed = rng_u64(r);
+	c->sim.traps = rng_below(r, 2);
+	c->sim.training_ps = rng_below(r, 2) ? rng_below(r, 1000) * PS_PER_US : 0;
+	c->sim.faults.loss_q32 = ((uint64_t)per_mille << 32) / 1000;
+	c->sim.faults.delay_q32 = ((uint64_t)rng_below(r, 21) << 32) / 1000;
+	c->sim.faults.dup_q32 = ((uint64_t)rng_below(r, 11) << 32) / 1000;
+	c->sim.faults.delay_max_ps = 2 * PS_PER_MS;
+	c->sm.window = windows[rng_below(r, ARRAY_LEN(windows))];
+	c->sm.explore = rng_below(r, 4) ? SM_EXPLORE_PROPAGATION : SM_EXPLORE_BFS;
+	c->sm.lmc = rng_below(r, 4) ? 0 : rng_below(r, 4);
+	c->sm.activate_by_lid = rng_below(r, 2);
+	c->sm.sweep_factor = 2 + rng_below(r, 20);
+	c->sm.m_key = rng_below(r, 3) ? 0 : rng_u64(r);
+	c->sm.m_key_protect = rng_below(r, 4);
+	c->threads = 1;
+	c->sm_node = rng_below(r, 4) ? FAB_NONE : f->switches[0];
+	*loss = per_mille / 1000.0;
+}
+
+static void conclude(struct trial *t, struct lab_trial *out)
+{
+	struct lab_verdict v;
+	const struct sim_stats *st = sim_stats(lab_sim(t->lab));
+
+	lab_judge(t->lab, &v);
+	out->ok = out->ok && v.active && v.verified && v.lids_unique && v.complete;
+	if (!out->why[0])
+		snprintf(out->why, sizeof(out->why), "%s", v.why);
+	rt_report_free(&v.report);
+	out->hash = sim_hash(lab_sim(t->lab));
+	out->smps = st->sent;
+	out->sim_events = st->events;
+	out->end = sim_now(lab_sim(t->lab));
+	out->events = t->events;
+}
+
+void lab_trial(uint64_t seed, unsigned max_switches, struct lab_trial *out)
+{
+	struct trial t = {0};
+	struct lab_config c;
+	struct fab *f;
+	struct err e = {{0}};
+
+	memset(out, 0, sizeof(*out));
+	out->seed = seed;
+	rng_seed(&t.rng, seed, 7);
+	lab_config_default(&c);
+	f = draw_fabric(&t.rng, max_switches, &e);
+	if (!f) {
+		snprintf(out->why, sizeof(out->why), "no topology: %.200s", e.text);
+		return;
+	}
+	draw_config(&t.rng, f, &c, &out->loss);
+	out->switches = f->nswitches;
+	out->hosts = f->nhosts;
+	out->links = f->nlinks;
+	t.fab = f;
+	t.budget = rng_below(&t.rng, 9);
+	t.lab = lab_new(f, &c, &e);
+	lab_on_note(t.lab, on_note, &t);
+	lab_power_on(t.lab, NULL);
+	out->ok = lab_run_ready(t.lab, 600 * PS_PER_S);
+	/* What is still to strike may do so now; then a sweep must find nothing new. */
+	while (out->ok && t.budget)
+		strike(&t, 10 * PS_PER_MS);
+	out->ok = out->ok && lab_run_settled(t.lab, sim_now(lab_sim(t.lab)) + 220 * PS_PER_MS, 600 * PS_PER_S);
+	if (!out->ok)
+		snprintf(out->why, sizeof(out->why), "the manager did not come to rest in 600 s");
+	conclude(&t, out);
+	lab_free(t.lab);
+	fab_free(f);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cycles in the channel dependency graph. The state of a search lives in struct scc; the way in is
+ * cdg_cycles(). Does not know tables or routes: whoever walks them adds the dependencies.
+ */
+#include "route/cdg.h"
+
+enum {
+	CYCLE_STARTS = 64
+}; /* channels of a cyclic part from which a shortest cycle is looked for */
+
+void cdg_init(struct cdg *c, const struct fab *f, uint32_t nvls)
+{
+	unsigned most = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		most = MAX(most, f->nodes[f->switches[s]].nports);
+	c->f = f;
+	c->nvls = nvls;
+	c->words = most / 64 + 1;
+	c->bits = mem_zarray((size_t)nvls * f->nports * nvls, c->words * sizeof(*c->bits));
+}
+
+void cdg_free(struct cdg *c)
+{
+	free(c->bits);
+	c->bits = NULL;
+}
+
+/* A vertex is vl * nports + port id. Successors are numbered by bit: next vl, then output port. */
+static uint32_t next_vertex(const struct cdg *c, uint32_t v, uint32_t *bit)
+{
+	port_id p = v % c->f->nports, peer = c->f->ports[p].peer;
+	uint32_t per_vl = c->words * 64, end = c->nvls * per_vl;
+	const uint64_t *row = cdg_row(c, p, v / c->f->nports, 0);
+
+	while (*bit < end) {
+		uint64_t rest = row[*bit / 64] >> *bit % 64;
+
+		if (!rest) {
+			*bit = (*bit / 64 + 1) * 64;
+			continue;
+		}
+		*bit += (uint32_t)__builtin_ctzll(rest);
+		uint32_t vl = *bit / per_vl, out = *bit % per_vl;
+
+		++*bit;
+		return vl * c->f->nports + fab_port_id(c->f, c->f->ports[peer].node, out);
+	}
+	return FAB_NONE;
+}
+
+struct frame {
+	uint32_t v, bit;
+};
+
+struct scc {
+	const struct cdg *c;
+	uint32_t *index, *low; /* 0: not seen yet */
+	uint32_t *part;	       /* number of the part a vertex belongs to, 0: not known yet */
+	VEC(struct frame) frames;
+	VEC(uint32_t) open; /* vertices whose part is not known yet */
+	uint32_t seen, nparts, ncyclic;
+	VEC(uint32_t) best; /* the smallest part with a cycle */
+};
+
+static bool loops_to_itself(const struct cdg *c, uint32_t v)
+{
+	for (uint32_t bit = 0, w; (w = next_vertex(c, v, &bit)) != FAB_NONE;)
+		if (w == v)
+			return true;
+	return false;
+}
+
+static void part_close(struct scc *x, uint32_t v)
+{
+	size_t at = x->open.n;
+
+	x->nparts++;
+	do
+		x->part[x->open.at[--at]] = x->nparts;
+	while (x->open.at[at] != v);
+	size_t size = x->open.n - at;
+
+	if (size > 1 || loops_to_itself(x->c, v)) {
+		x->ncyclic++;
+		if (!x->best.n || size < x->best.n) {
+			x->best.n = 0;
+			for (size_t i = at; i < x->open.n; i++)
+				vec_push(&x->best, x->open.at[i]);
+		}
+	}
+	x->open.n = at;
+}
+
+static void visit(struct scc *x, uint32_t v)
+{
+	x->index[v] = x->low[v] = ++x->seen;
+	vec_push(&x->open, v);
+	vec_push(&x->frames, (struct frame){v, 0});
+}
+
+/* Tarjan's algorithm with its own stack: a ring of a thousand switches would be deep recursion. */
+static void search_from(struct scc *x, uint32_t start)
+{
+	visit(x, start);
+	while (x->frames.n) {
+		struct frame *top = &x->frames.at[x->frames.n - 1];
+		uint32_t v = top->v, w = next_vertex(x->c, v, &top->bit);
+
+		if (w == FAB_NONE) {
+			x->frames.n--;
+			if (x->low[v] == x->index[v])
+				part_close(x, v);
+			if (x->frames.n) {
+				uint32_t up = x->frames.at[x->frames.n - 1].v;
+
+				x->low[up] = MIN(x->low[up], x->low[v]);
+			}
+		} else if (!x->index[w]) {
+			visit(x, w);
+		} else if (!x->part[w]) {
+			x->low[v] = MIN(x->low[v], x->index[w]);
+		}
+	}
+}
+
+/* Breadth first from start until it is met again; `from` holds the way back. */
+static void cycle_through(struct scc *x, uint32_t start, uint32_t *from, cdg_path *path)
+{
+	VEC(uint32_t) queue = {0};
+	cdg_path found = {0};
+
+	for (size_t i = 0; i < x->best.n; i++)
+		from[x->best.at[i]] = FAB_NONE;
+	vec_push(&queue, start);
+	for (size_t head = 0; head < queue.n && from[start] == FAB_NONE; head++) {
+		uint32_t v = queue.at[head];
+
+		for (uint32_t bit = 0, w; (w = next_vertex(x->c, v, &bit)) != FAB_NONE;)
+			if (x->part[w] == x->part[start] && from[w] == FAB_NONE) {
+				from[w] = v;
+				vec_push(&queue, w);
+			}
+	}
+	for (uint32_t v = from[start]; v != start; v = from[v])
+		vec_push(&found, v % x->c->f->nports);
+	vec_push(&found, start % x->c->f->nports);
+	if (!path->n || found.n < path->n) {
+		path->n = 0;
+		for (size_t i = found.n; i-- > 0;)
+			vec_push(path, found.at[i]);
+	}
+	vec_free(&found);
+	vec_free(&queue);
+}
+
+uint32_t cdg_cycles(const struct cdg *c, cdg_path *path)
+{
+	uint32_t n = c->nvls * c->f->nports;
+	struct scc x = {.c = c};
+
+	x.index = mem_zarray(n, sizeof(*x.index));
+	x.low = mem_zarray(n, sizeof(*x.low));
+	x.part = mem_zarray(n, sizeof(*x.part));
+	for (uint32_t v = 0; v < n; v++) {
+		uint32_t bit = 0;
+
+		if (!x.index[v] && next_vertex(c, v, &bit) != FAB_NONE)
+			search_from(&x, v);
+	}
+	for (size_t i = 0; i < MIN(x.best.n, (size_t)CYCLE_STARTS); i++)
+		cycle_through(&x, x.best.at[i], x.low, path);
+	free(x.index);
+	free(x.low);
+	free(x.part);
+	vec_free(&x.frames);
+	vec_free(&x.open);
+	vec_free(&x.best);
+	return x.ncyclic;
+}

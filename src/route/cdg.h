@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The channel dependency graph. A channel is a switch's output port towards another switch, on one
+ * VL; it depends on the next when a packet can hold it while it waits for the next. The fabric
+ * cannot deadlock when the graph has no cycle.
+ *
+ * Any number of threads may add to one graph at the same time; a graph is a set, so their order
+ * does not show.
+ */
+#ifndef WEFT_ROUTE_CDG_H
+#define WEFT_ROUTE_CDG_H
+
+#include "route/route.h"
+
+struct cdg {
+	const struct fab *f;
+	uint32_t nvls;	/* VLs told apart: 1 when all of them look alike */
+	uint32_t words; /* that hold one bit for each port of the largest switch */
+	uint64_t *bits; /* [vl][port id][next vl][word]: the next switch's output ports */
+};
+
+typedef VEC(port_id) cdg_path;
+
+void cdg_init(struct cdg *c, const struct fab *f, uint32_t nvls);
+void cdg_free(struct cdg *c);
+
+static inline uint64_t *cdg_row(const struct cdg *c, port_id from, unsigned vl, unsigned next_vl)
+{
+	return c->bits + (((size_t)vl * c->f->nports + from) * c->nvls + next_vl) * c->words;
+}
+
+/* Packets that leave by `from` on `vl` may leave the switch behind it by `out` on `next_vl`. */
+static inline void cdg_add(struct cdg *c, port_id from, unsigned vl, unsigned out, unsigned next_vl)
+{
+	uint64_t *w = cdg_row(c, from, vl, next_vl) + out / 64, bit = 1ull << out % 64;
+
+	if (!(__atomic_load_n(w, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
+}
+
+/* Strongly connected parts that hold a cycle; path gets a short cycle of the smallest of them. */
+uint32_t cdg_cycles(const struct cdg *c, cdg_path *path);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Engine "fera", Fully Explicit Routing (thesis 6.2.2): every switch gets an entry for every LID.
+ * Keeps no state between calls; the way in is rt_fera.route(). Does not use service levels or VLs.
+ *
+ * All LIDs behind one switch share their ways through the fabric, so the search runs once for each
+ * destination switch and many of them side by side: two passes over the switches in rank order give
+ *
+ *	down[n] = 1 + min down[v] over lower neighbours v       (from the lowest switch upwards)
+ *	dist[n] = down[n] if there is any, else 1 + min dist[u] over upper neighbours u
+ *
+ * which is the flood without down-up turns that prefers any way down to every way up.
+ */
+#include "base/rng.h"
+#include "route/route_priv.h"
+
+enum {
+	BLOCK = 32,	      /* destination switches searched side by side */
+	DIST_NONE = 0xffff,   /* no way */
+	DIST_NEVER = 0xfffe,  /* a distance that no switch has */
+	MAX_SWITCHES = 65000, /* so that every distance is smaller */
+};
+
+struct arc {
+	uint32_t sw;
+	uint8_t port;
+};
+
+struct dest {
+	uint16_t lid;
+	uint16_t spread; /* where the choice among equal ports starts for this LID */
+	uint8_t port;	 /* of the destination's own switch */
+};
+
+struct fera {
+	const struct fab *f;
+	struct rt_tables *t;
+	uint32_t *order;		 /* switches by rank, the root first */
+	uint32_t *up_first, *down_first; /* arcs of switch s: [first[s], first[s + 1]) */
+	struct arc *up, *down;		 /* by port number within a switch */
+	uint32_t *dest_first;		 /* LIDs behind switch s */
+	struct dest *dest;
+	uint32_t *hosts_before, *leaf_number; /* how tied ports are dealt out: see tie_start() */
+	uint8_t *level;
+	bool direct; /* every switch has hosts */
+};
+
+struct work {
+	uint16_t *down, *dist; /* [switch][BLOCK] */
+	uint16_t want_down[BLOCK], want_up[BLOCK];
+	uint8_t count[BLOCK];
+	uint8_t port[256][BLOCK]; /* the tied ports of one switch, for each destination switch */
+};
+
+static uint32_t peer_switch(const struct fab *f, port_id p)
+{
+	port_id peer = f->ports[p].peer;
+
+	return peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+}
+
+/* ---- the graph ---- */
+
+struct ranked {
+	uint64_t rank;
+	uint32_t sw;
+};
+
+static int ranked_cmp(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void order_make(struct fera *g, const uint64_t *rank)
+{
+	uint32_t n = g->f->nswitches;
+	struct ranked *r = mem_array(n, sizeof(*r));
+
+	for (uint32_t s = 0; s < n; s++)
+		r[s] = (struct ranked){rank[s], s};
+	qsort(r, n, sizeof(*r), ranked_cmp);
+	for (uint32_t i = 0; i < n; i++)
+		g->order[i] = r[i].sw;
+	free(r);
+}
+
+/* A cable from a switch to itself leads nowhere and is left out. */
+static void arcs_make(struct fera *g, const uint64_t *rank)
+{
+	const struct fab *f = g->f;
+	uint32_t nup = 0, ndown = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		node_id n = f->switches[s];
+
+		g->up_first[s] = nup;
+		g->down_first[s] = ndown;
+		for (unsigned p = 1; p <= f->nodes[n].nports; p++) {
+			uint32_t v = peer_switch(f, fab_port_id(f, n, p));
+
+			if (v == FAB_NONE || v == s)
+				continue;
+			if (rank[v] < rank[s])
+				g->up[nup++] = (struct arc){v, (uint8_t)p};
+			else
+				g->down[ndown++] = (struct arc){v, (uint8_t)p};
+		}
+	}
+	g->up_first[f->nswitches] = nup;
+	g->down_first[f->nswitches] = ndown;
+}
+
+/* ---- destinations ---- */
+
+static uint32_t dest_add(struct fera *g, uint32_t at, const struct fab_port *p, unsigned port,
+			 unsigned k)
+{
+	for (unsigned i = 0; p->lid && i < 1u << p->lmc; i++)
+		g->dest[at++] =
+		    (struct dest){(uint16_t)(p->lid + i), (uint16_t)(k + i), (uint8_t)port};
+	return at;
+}
+
+/* The LIDs behind each switch: its hosts' by port number, then its own. */
+static void dests_make(struct fera *g)
+{
+	const struct fab *f = g->f;
+	uint32_t n = 0, hosts = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		node_id sw = f->switches[s];
+		unsigned k = 0;
+
+		g->dest_first[s] = n;
+		g->hosts_before[s] = hosts;
+		for (unsigned p = 1; p <= f->nodes[sw].nports; p++) {
+			port_id peer = f->ports[fab_port_id(f, sw, p)].peer;
+
+			if (peer == FAB_NONE || fab_is_switch(f, f->ports[peer].node))
+				continue;
+			n = dest_add(g, n, &f->ports[peer], p, k++);
+		}
+		n = dest_add(g, n, &f->ports[fab_port_id(f, sw, 0)], 0, k);
+		hosts += k;
+		g->level[s] = k ? 0 : UINT8_MAX;
+	}
+	g->dest_first[f->nswitches] = n;
+}
+
+/* Level: links to the nearest switch with hosts. */
+static void levels_make(struct fera *g)
+{
+	const struct fab *f = g->f;
+	uint32_t *queue = mem_array(f->nswitches, sizeof(*queue)), head = 0, tail = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		if (!g->level[s])
+			queue[tail++] = s;
+	g->direct = tail == f->nswitches;
+	while (head < tail) {
+		uint32_t s = queue[head++];
+		node_id n = f->switches[s];
+
+		for (unsigned p = 1; p <= f->nodes[n].nports; p++) {
+			uint32_t v = peer_switch(f, fab_port_id(f, n, p));
+
+			if (v != FAB_NONE && g->level[v] == UINT8_MAX) {
+				g->level[v] = (uint8_t)MIN(g->level[s] + 1, UINT8_MAX - 1);
+				queue[tail++] = v;
+			}
+		}
+	}
+	free(queue);
+}
+
+/* Number the switches so that those under one switch of the next level follow one another. */
+static uint32_t number_siblings(struct fera *g, uint32_t mid, uint32_t next)
+{
+	const struct fab *f = g->f;
+	node_id n = f->switches[mid];
+
+	for (unsigned p = 1; p <= f->nodes[n].nports; p++) {
+		uint32_t v = peer_switch(f, fab_port_id(f, n, p));
+
+		if (v != FAB_NONE && !g->level[v] && g->leaf_number[v] == FAB_NONE)
+			g->leaf_number[v] = next++;
+	}
+	return next;
+}
+
+static void leaves_number(struct fera *g)
+{
+	const struct fab *f = g->f;
+	uint32_t next = 0;
+
+	memset(g->leaf_number, 0xff, f->nswitches * sizeof(*g->leaf_number));
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		node_id n = f->switches[s];
+
+		if (g->leaf_number[s] == FAB_NONE)
+			g->leaf_number[s] = next++;
+		for (unsigned p = 1; !g->level[s] && p <= f->nodes[n].nports; p++) {
+			uint32_t v = peer_switch(f, fab_port_id(f, n, p));
+
+			if (v != FAB_NONE && g->level[v] == 1)
+				next = number_siblings(g, v, next);
+		}
+	}
+}
+
+/* ---- the search ---- */
+
+static void lower(uint16_t *restrict best, const uint16_t *restrict other)
+{
+	for (unsigned i = 0; i < BLOCK; i++)
+		best[i] = MIN(best[i], other[i]);
+}
+
+static void step(uint16_t *restrict to, const uint16_t *restrict best)
+{
+	for (unsigned i = 0; i < BLOCK; i++) {
+		uint16_t d = (uint16_t)(best[i] + (best[i] != DIST_NONE));
+
+		to[i] = MIN(to[i], d);
+	}
+}
+
+static void search(const struct fera *g, struct work *w, uint32_t d0, uint32_t nd)
+{
+	uint32_t n = g->f->nswitches;
+	uint16_t best[BLOCK];
+
+	memset(w->down, 0xff, (size_t)n * BLOCK * sizeof(*w->down));
+	for (uint32_t d = 0; d < nd; d++)
+		w->down[(size_t)(d0 + d) * BLOCK + d] = 0;
+	for (uint32_t i = n; i-- > 0;) {
+		uint32_t s = g->order[i];
+
+		memset(best, 0xff, sizeof(best));
+		for (uint32_t a = g->down_first[s]; a < g->down_first[s + 1]; a++)
+			lower(best, w->down + (size_t)g->down[a].sw * BLOCK);
+		step(w->down + (size_t)s * BLOCK, best);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = g->order[i];
+		const uint16_t *down = w->down + (size_t)s * BLOCK;
+		uint16_t *dist = w->dist + (size_t)s * BLOCK;
+
+		memset(best, 0xff, sizeof(best));
+		for (uint32_t a = g->up_first[s]; a < g->up_first[s + 1]; a++)
+			lower(best, w->dist + (size_t)g->up[a].sw * BLOCK);
+		memset(dist, 0xff, BLOCK * sizeof(*dist));
+		step(dist, best);
+		for (unsigned k = 0; k < BLOCK; k++)
+			dist[k] = down[k] != DIST_NONE ? down[k] : dist[k];
+	}
+}
+
+/* ---- from distances to ports ---- */
+
+/* The distance that a neighbour must have to be one of the equal best ways on. */
+static void wanted(struct work *w, uint32_t s)
+{
+	const uint16_t *down = w->down + (size_t)s * BLOCK, *dist = w->dist + (size_t)s * BLOCK;
+
+	for (unsigned i = 0; i < BLOCK; i++) {
+		bool goes_down = down[i] != DIST_NONE;
+		bool goes = dist[i] != DIST_NONE && dist[i];
+
+		w->want_down[i] = goes && goes_down ? (uint16_t)(down[i] - 1) : DIST_NEVER;
+		w->want_up[i] = goes && !goes_down ? (uint16_t)(dist[i] - 1) : DIST_NEVER;
+	}
+}
+
+static void offer(struct work *w, const uint16_t *restrict have, const uint16_t *restrict want,
+		  uint8_t port)
+{
+	uint16_t any = 0;
+
+	for (unsigned i = 0; i < BLOCK; i++)
+		any |= have[i] == want[i];
+	if (!any)
+		return;
+	for (unsigned i = 0; i < BLOCK; i++) {
+		w->port[w->count[i]][i] = port;
+		w->count[i] = (uint8_t)(w->count[i] + (have[i] == want[i]));
+	}
+}
+
+static void offers(const struct fera *g, struct work *w, uint32_t s)
+{
+	wanted(w, s);
+	memset(w->count, 0, sizeof(w->count));
+	for (uint32_t a = g->down_first[s]; a < g->down_first[s + 1]; a++)
+		offer(w, w->down + (size_t)g->down[a].sw * BLOCK, w->want_down, g->down[a].port);
+	for (uint32_t a = g->up_first[s]; a < g->up_first[s + 1]; a++)
+		offer(w, w->dist + (size_t)g->up[a].sw * BLOCK, w->want_up, g->up[a].port);
+}
+
+/*
+ * Where to start dealing the LIDs behind switch d out over c equal ports of switch s. In a tree the
+ * first level deals by host and each level above by a further digit of the leaf's number, so that
+ * what one level put on one switch the next spreads again. Where every switch has hosts there are
+ * no levels, and a hash takes care that two switches on a route do not choose alike.
+ */
+static uint32_t tie_start(const struct fera *g, uint32_t s, uint32_t d, unsigned c)
+{
+	uint32_t x = g->leaf_number[d];
+
+	if (g->direct)
+		return (uint32_t)(hash64_add(hash64(s), g->hosts_before[d]) % c);
+	if (!g->level[s])
+		return g->hosts_before[d] % c;
+	for (unsigned l = 1; l < g->level[s] && x; l++)
+		x /= MAX(c, 2u);
+	return x % c;
+}
+
+static uint64_t deal(const struct fera *g, const struct work *w, uint32_t s, uint32_t d, unsigned i)
+{
+	uint8_t *row = rt_row(g->t, s);
+	const struct dest *at = g->dest + g->dest_first[d], *end = g->dest + g->dest_first[d + 1];
+	unsigned c = w->count[i];
+	uint32_t start;
+
+	if (s == d) {
+		for (const struct dest *x = at; x < end; x++)
+			row[x->lid] = x->port;
+	} else if (c == 0) {
+		return 0;
+	} else if (c == 1) {
+		for (const struct dest *x = at; x < end; x++)
+			row[x->lid] = w->port[0][i];
+	} else {
+		start = tie_start(g, s, d, c);
+		for (const struct dest *x = at; x < end; x++)
+			row[x->lid] = w->port[(start + x->spread) % c][i];
+	}
+	return (uint64_t)(end - at);
+}
+
+static uint64_t block(const struct fera *g, struct work *w, uint32_t d0, uint32_t nd)
+{
+	uint64_t entries = 0;
+
+	search(g, w, d0, nd);
+	for (uint32_t s = 0; s < g->f->nswitches; s++) {
+		offers(g, w, s);
+		for (uint32_t i = 0; i < nd; i++)
+			entries += deal(g, w, s, d0 + i, i);
+	}
+	return entries;
+}
+
+static uint64_t blocks(const struct fera *g, unsigned threads)
+{
+	uint32_t n = g->f->nswitches, nblocks = (n + BLOCK - 1) / BLOCK;
+	int nthreads UNUSED = rt_threads(threads, nblocks);
+	uint64_t entries = 0;
+
+	RT_OMP(omp parallel num_threads(nthreads) reduction(+ : entries))
+	{
+		struct work *w = mem_alloc(sizeof(*w));
+
+		w->down = mem_array((size_t)n * BLOCK, sizeof(*w->down));
+		w->dist = mem_array((size_t)n * BLOCK, sizeof(*w->dist));
+		RT_OMP(omp for schedule(dynamic))
+		for (uint32_t b = 0; b < nblocks; b++)
+			entries += block(g, w, b * BLOCK, MIN((uint32_t)BLOCK, n - b * BLOCK));
+		free(w->down);
+		free(w->dist);
+		free(w);
+	}
+	return entries;
+}
+
+/* ---- the engine ---- */
+
+static void fera_make(struct fera *g, node_id root)
+{
+	uint32_t n = g->f->nswitches;
+	uint64_t *rank = mem_array(n, sizeof(*rank));
+
+	g->order = mem_array(n, sizeof(*g->order));
+	g->up_first = mem_array(n + 1, sizeof(*g->up_first));
+	g->down_first = mem_array(n + 1, sizeof(*g->down_first));
+	g->up = mem_array(g->f->nlinks, sizeof(*g->up));
+	g->down = mem_array(g->f->nlinks, sizeof(*g->down));
+	g->dest_first = mem_array(n + 1, sizeof(*g->dest_first));
+	g->dest = mem_array(g->t->top_lid + 1, sizeof(*g->dest));
+	g->hosts_before = mem_array(n, sizeof(*g->hosts_before));
+	g->leaf_number = mem_array(n, sizeof(*g->leaf_number));
+	g->level = mem_array(n, sizeof(*g->level));
+	rt_updown_rank_parts(g->f, root, rank);
+	order_make(g, rank);
+	arcs_make(g, rank);
+	dests_make(g);
+	levels_make(g);
+	leaves_number(g);
+	free(rank);
+}
+
+static void fera_free(struct fera *g)
+{
+	free(g->order);
+	free(g->up_first);
+	free(g->down_first);
+	free(g->up);
+	free(g->down);
+	free(g->dest_first);
+	free(g->dest);
+	free(g->hosts_before);
+	free(g->leaf_number);
+	free(g->level);
+}
+
+static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
+		      struct err *e)
+{
+	struct fera g = {.f = f, .t = t};
+	port_id *lids;
+	uint32_t top;
+	int rc;
+
+	if (f->nswitches > MAX_SWITCHES)
+		return err_set(e, -E2BIG, "fera: %u switches are more than the %u it can route",
+			       f->nswitches, (unsigned)MAX_SWITCHES);
+	rc = fab_lid_table(f, &lids, &top, e); /* two ports with one LID cannot be routed */
+	if (rc)
+		return rc;
+	free(lids);
+	if (top > t->top_lid)
+		return err_set(e, -ERANGE, "fera: LID %u does not fit tables up to LID %u", top,
+			       t->top_lid);
+	fera_make(&g, o->root);
+	t->entries = blocks(&g, o->threads);
+	fera_free(&g);
+	return 0;
+}
+
+const struct rt_engine rt_fera = {
+    .name = "fera",
+    .summary = "up*/down* from one root, every entry explicit (thesis 6.2.2)",
+    .route = fera_route,
+};

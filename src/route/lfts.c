@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Forwarding tables as the text of opensm-lfts.dump, and the near-identical text of dump_lfts. The
+ * state of a reading lives in struct reader; the ways in are rt_lfts_write() and rt_lfts_parse().
+ * Does not judge tables: that is the verifier's work.
+ *
+ *	Unicast lids [0-15] of switch Lid 2 guid 0x0000000000000100 ('name'):
+ *	0x0001 003 # Channel Adapter portguid 0x0000000000000201: 'name'
+ *	15 lids dumped
+ *
+ * dump_lfts has "DR path ..." in place of "Lid 2", two lines of headings, and ": (...)" in place of
+ * "# ...".
+ */
+#include "route/route_priv.h"
+
+enum { LIDS = IBA_LID_MAX_UNICAST + 1 };
+
+/* ---- writing ---- */
+
+static const char *type_name(unsigned type)
+{
+	return type == IBA_NODE_SWITCH	 ? "Switch"
+	       : type == IBA_NODE_ROUTER ? "Router"
+					 : "Channel Adapter";
+}
+
+static uint64_t port_guid(const struct fab *f, port_id p)
+{
+	const struct fab_port *x = &f->ports[p];
+
+	return x->guid ? x->guid : f->nodes[x->node].guid + x->num;
+}
+
+/* Names with a line break inside would break the format. */
+static void add_name(struct strbuf *b, const char *name)
+{
+	size_t from = b->len;
+
+	strbuf_add(b, name);
+	for (size_t i = from; i < b->len; i++)
+		if ((unsigned char)b->s[i] < ' ')
+			b->s[i] = ' ';
+}
+
+/* What follows the port in a line about this LID; it is the same in every switch's table. */
+static void tail_make(struct strbuf *b, const struct fab *f, port_id p)
+{
+	if (p == FAB_NONE) {
+		strbuf_add(b, " # unknown node and type\n");
+		return;
+	}
+	strbuf_addf(b, " # %s portguid 0x%016llx: '", type_name(f->nodes[f->ports[p].node].type),
+		    (unsigned long long)port_guid(f, p));
+	add_name(b, fab_node_name(f, f->ports[p].node));
+	strbuf_add(b, "'\n");
+}
+
+struct tails {
+	struct strbuf text;
+	size_t *at; /* of LID l: [at[l], at[l + 1]) */
+};
+
+static void tails_make(struct tails *x, const struct fab *f, uint32_t top)
+{
+	port_id *owner = mem_array(top + 1, sizeof(*owner));
+
+	memset(owner, 0xff, (top + 1) * sizeof(*owner));
+	for (port_id p = 0; p < f->nports; p++)
+		for (unsigned i = 0; f->ports[p].lid && i < 1u << f->ports[p].lmc; i++)
+			if (f->ports[p].lid + i <= top)
+				owner[f->ports[p].lid + i] = p;
+	x->at = mem_array(top + 2, sizeof(*x->at));
+	for (uint32_t l = 0; l <= top; l++) {
+		x->at[l] = x->text.len;
+		tail_make(&x->text, f, owner[l]);
+	}
+	x->at[top + 1] = x->text.len;
+	free(owner);
+}
+
+static void write_switch(const struct fab *f, const struct rt_tables *t, uint32_t s,
+			 const struct tails *x, struct strbuf *out)
+{
+	const uint8_t *row = rt_row(t, s);
+	node_id n = f->switches[s];
+	unsigned lines = 0;
+	char head[16];
+
+	strbuf_addf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx ('", t->top_lid,
+		    f->ports[fab_port_id(f, n, 0)].lid, (unsigned long long)f->nodes[n].guid);
+	add_name(out, fab_node_name(f, n));
+	strbuf_add(out, "'):\n");
+	for (uint32_t l = 1; l <= t->top_lid; l++) {
+		if (row[l] == IBA_PORT_NONE)
+			continue;
+		strbuf_addn(
+		    out, head,
+		    (size_t)snprintf(head, sizeof(head), "0x%04x %03u", l & 0xffff, row[l]));
+		strbuf_addn(out, x->text.s + x->at[l], x->at[l + 1] - x->at[l]);
+		lines++;
+	}
+	strbuf_addf(out, "%u lids dumped\n", lines);
+}
+
+void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf *out)
+{
+	struct tails x = {0};
+
+	tails_make(&x, f, t->top_lid);
+	for (uint32_t s = 0; s < t->nswitches; s++)
+		write_switch(f, t, s, &x, out);
+	strbuf_free(&x.text);
+	free(x.at);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	const struct fab *f;
+	const char *name;
+	uint32_t line;
+	const char *at, *end; /* the current line without its end */
+	struct rt_tables *t;  /* grows with the LIDs */
+	uint32_t top;	      /* largest LID met */
+	uint32_t sw;	      /* whose table this is, FAB_NONE before the first */
+	uint32_t *heading;    /* by switch: line of its heading, 0: none yet */
+	struct map64 by_guid; /* port GUID -> port id */
+	uint64_t *lid_guid;   /* by LID: port GUID it was seen with */
+	port_id *lid_port;    /* by LID: the port that is, FAB_NONE when f does not have it */
+	uint32_t *lid_line;   /* by LID: where it was first said, 0: not yet */
+	uint16_t *lid_min, *lid_max; /* by port id; 0: none */
+	struct err *e;
+};
+
+static int bad(const struct reader *r, const char *what)
+{
+	char found[41];
+	size_t n = MIN((size_t)(r->end - r->at), sizeof(found) - 1);
+
+	for (size_t i = 0; i < n; i++)
+		found[i] = r->at[i] >= ' ' && r->at[i] < 127 ? r->at[i] : '?';
+	found[n] = 0;
+	return err_set(r->e, -EINVAL, "%s:%u: expected %s, found '%s'", r->name, r->line, what,
+		       found);
+}
+
+static bool eat(struct reader *r, const char *text)
+{
+	size_t n = strlen(text);
+
+	if ((size_t)(r->end - r->at) < n || memcmp(r->at, text, n))
+		return false;
+	r->at += n;
+	return true;
+}
+
+static void skip_blanks(struct reader *r)
+{
+	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
+		r->at++;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if ((c | 32) >= 'a' && (c | 32) <= 'f')
+		return (c | 32) - 'a' + 10;
+	return -1;
+}
+
+/* At least one digit and at most `most` of them. */
+static bool number(struct reader *r, unsigned base, unsigned most, uint64_t *v)
+{
+	unsigned n = 0;
+
+	for (*v = 0; r->at < r->end; r->at++, n++) {
+		int d = hex_digit(*r->at);
+
+		if (d < 0 || (unsigned)d >= base)
+			break;
+		if (n == most)
+			return false;
+		*v = *v * base + (unsigned)d;
+	}
+	return n > 0;
+}
+
+/* The first place where text stands in the rest of the line: go behind it. */
+static bool find(struct reader *r, const char *text)
+{
+	const char *hit = memmem(r->at, (size_t)(r->end - r->at), text, strlen(text));
+
+	if (!hit)
+		return false;
+	r->at = hit + strlen(text);
+	return true;
+}
+
+static bool is_named(const struct fab *f, port_id p, const char *name, size_t len)
+{
+	const char *has = fab_node_name(f, f->ports[p].node);
+
+	return strlen(has) == len && !memcmp(has, name, len);
+}
+
+/* ibsim numbers the ports of a host after its node GUID, whatever the netlist says of them. */
+static port_id port_by_node_guid(const struct fab *f, uint64_t guid)
+{
+	for (unsigned i = 1; i <= 254 && i < guid; i++) {
+		node_id n = fab_node_by_guid(f, guid - i);
+
+		if (n != FAB_NONE && !fab_is_switch(f, n) && i <= f->nodes[n].nports)
+			return fab_port_id(f, n, i);
+	}
+	return FAB_NONE;
+}
+
+/*
+ * The port that a GUID and a name in the dump mean. The GUID decides unless the other reading of it
+ * is the one that fits the name. A reading by node GUID alone is believed only if no name speaks
+ * against it.
+ */
+static port_id port_find(const struct reader *r, uint64_t guid, const char *name, size_t len)
+{
+	port_id p = map64_get(&r->by_guid, guid), q;
+
+	if (p != MAP_NONE && (!len || is_named(r->f, p, name, len)))
+		return p;
+	q = port_by_node_guid(r->f, guid);
+	if (q == FAB_NONE)
+		return p;
+	if (len && is_named(r->f, q, name, len))
+		return q;
+	if (p != MAP_NONE)
+		return p;
+	return !len || !*fab_node_name(r->f, r->f->ports[q].node) ? q : FAB_NONE;
+}
+
+/* Remember that the dump gives `lid` to the port with this GUID. */
+static int lid_note(struct reader *r, uint32_t lid, uint64_t guid, const char *name, size_t len)
+{
+	port_id p;
+
+	if (!lid || (r->lid_line[lid] && r->lid_guid[lid] == guid))
+		return 0;
+	p = port_find(r, guid, name, len);
+	if (!r->lid_line[lid]) {
+		r->lid_line[lid] = r->line;
+		r->lid_guid[lid] = guid;
+		r->lid_port[lid] = p;
+	} else if (r->lid_port[lid] != p || p == FAB_NONE) {
+		return err_set(r->e, -EINVAL,
+			       "%s:%u: LID 0x%04x belongs to port 0x%016llx here, but to port "
+			       "0x%016llx in line %u",
+			       r->name, r->line, lid, (unsigned long long)guid,
+			       (unsigned long long)r->lid_guid[lid], r->lid_line[lid]);
+	}
+	if (p == FAB_NONE)
+		return 0;
+	if (!r->lid_min[p] || lid < r->lid_min[p])
+		r->lid_min[p] = (uint16_t)lid;
+	r->lid_max[p] = (uint16_t)MAX(lid, r->lid_max[p]);
+	return 0;
+}
+
+/* "portguid 0x...: 'name'" or "path #2 out of 2: portguid 0x...)" somewhere in the rest, or
+ * nothing. */
+static int owner_read(struct reader *r, uint32_t lid)
+{
+	const char *name = NULL, *quote;
+	uint64_t guid;
+
+	if (!find(r, "portguid 0x"))
+		return 0;
+	if (!number(r, 16, 16, &guid))
+		return bad(r, "a port GUID of up to 16 hexadecimal digits");
+	quote = memrchr(r->at, '\'', (size_t)(r->end - r->at));
+	if (eat(r, ": '") && quote && quote >= r->at)
+		name = r->at;
+	return lid_note(r, lid, guid, name, name ? (size_t)(quote - name) : 0);
+}
+
+static void tables_fit(struct reader *r, uint32_t top)
+{
+	struct rt_tables *t = rt_tables_new(r->f->nswitches, top);
+
+	for (uint32_t s = 0; r->t && s < t->nswitches; s++)
+		memcpy(rt_row(t, s), rt_row(r->t, s), MIN(r->t->top_lid, top) + 1);
+	if (r->t)
+		t->entries = r->t->entries;
+	rt_tables_free(r->t);
+	r->t = t;
+}
+
+static int entry_read(struct reader *r)
+{
+	uint64_t lid, port;
+	uint8_t *at;
+
+	if (r->sw == FAB_NONE)
+		return bad(r, "'Unicast lids ... guid 0x...' before the first entry");
+	if (!eat(r, "0x") || !number(r, 16, 8, &lid) || lid >= LIDS)
+		return bad(r, "a unicast LID up to 0xbfff");
+	skip_blanks(r);
+	if (!number(r, 10, 3, &port) || port > 255 ||
+	    (r->at < r->end && *r->at != ' ' && *r->at != '\t'))
+		return bad(r, "a port number up to 255 after the LID");
+	if (lid > r->t->top_lid)
+		tables_fit(r, (uint32_t)MAX(lid, MIN(2ull * r->t->top_lid, LIDS - 1ull)));
+	r->top = MAX(r->top, (uint32_t)lid);
+	at = rt_row(r->t, r->sw) + lid;
+	if (*at != IBA_PORT_NONE && *at != port)
+		return err_set(r->e, -EINVAL,
+			       "%s:%u: LID 0x%04x goes to port %u here, but to port %u above",
+			       r->name, r->line, (unsigned)lid, (unsigned)port, *at);
+	if (lid && port != IBA_PORT_NONE) {
+		r->t->entries += *at == IBA_PORT_NONE;
+		*at = (uint8_t)port;
+	}
+	return owner_read(r, (uint32_t)lid);
+}
+
+static int heading_read(struct reader *r)
+{
+	const char *start = r->at;
+	uint64_t guid, lid = 0;
+	node_id n;
+
+	if (find(r, "of switch Lid ") && (!number(r, 10, 8, &lid) || lid >= LIDS))
+		return bad(r, "the switch's LID");
+	if (!find(r, "guid 0x") || !number(r, 16, 16, &guid)) {
+		r->at = start;
+		return bad(r, "'... guid 0x<GUID of the switch>'");
+	}
+	n = fab_node_by_guid(r->f, guid);
+	if (n == FAB_NONE || !fab_is_switch(r->f, n))
+		return err_set(r->e, -EINVAL, "%s:%u: switch 0x%016llx is %s", r->name, r->line,
+			       (unsigned long long)guid,
+			       n == FAB_NONE ? "not in the topology" : "no switch in the topology");
+	r->sw = r->f->switch_index[n];
+	if (r->heading[r->sw])
+		return err_set(
+		    r->e, -EINVAL,
+		    "%s:%u: a second table for switch 0x%016llx, the first is in line %u", r->name,
+		    r->line, (unsigned long long)guid, r->heading[r->sw]);
+	r->heading[r->sw] = r->line;
+	r->top = MAX(r->top, (uint32_t)lid);
+	return lid_note(r, (uint32_t)lid, r->f->ports[fab_port_id(r->f, n, 0)].guid, NULL, 0);
+}
+
+static int line_read(struct reader *r)
+{
+	const char *start;
+	uint64_t count;
+
+	while (r->end > r->at && (r->end[-1] == '\r' || r->end[-1] == ' ' || r->end[-1] == '\t'))
+		r->end--;
+	skip_blanks(r);
+	start = r->at;
+	if (r->at == r->end || *r->at == '#' || eat(r, "***"))
+		return 0;
+	if (eat(r, "Unicast lids "))
+		return heading_read(r);
+	if (r->end - r->at > 1 && r->at[0] == '0' && r->at[1] == 'x')
+		return entry_read(r);
+	if (eat(r, "Lid  Out") || eat(r, "Port     Info"))
+		return 0;
+	if (number(r, 10, 8, &count) && (eat(r, " lids dumped") || eat(r, " valid lids dumped")))
+		return 0;
+	r->at = start;
+	return bad(r, "'Unicast lids ...', an entry like '0x0001 003' or 'N lids dumped'");
+}
+
+static int lines_read(struct reader *r, const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	for (const char *at = text; at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		int rc;
+
+		r->line++;
+		r->at = at;
+		r->end = stop ? stop : end;
+		at = stop ? stop + 1 : end;
+		rc = line_read(r);
+		if (rc)
+			return rc;
+	}
+	if (r->sw == FAB_NONE && r->f->nswitches)
+		return err_set(r->e, -EINVAL, "%s: holds no forwarding table", r->name);
+	return 0;
+}
+
+/* ---- the dump's LIDs ---- */
+
+static int port_take(const struct reader *r, struct fab_port *x, port_id p)
+{
+	uint32_t low = r->lid_min[p], high = r->lid_max[p];
+	unsigned lmc = 0;
+
+	while (low >> lmc != high >> lmc)
+		lmc++;
+	if (lmc > 7 || !(low >> lmc << lmc))
+		return err_set(r->e, -EINVAL,
+			       "%s:%u: LIDs 0x%04x and 0x%04x both belong to port 0x%016llx, which "
+			       "no LMC allows",
+			       r->name, r->lid_line[high], low, high,
+			       (unsigned long long)r->lid_guid[high]);
+	x->lid = (uint16_t)(low >> lmc << lmc);
+	x->lmc = (uint8_t)lmc;
+	return 0;
+}
+
+/* A port that the dump does not speak of keeps its LIDs unless the dump gave one of them away. */
+static void port_keep(const struct reader *r, struct fab_port *x)
+{
+	for (unsigned i = 0; x->lid && i < 1u << x->lmc; i++)
+		if (x->lid + i >= LIDS || r->lid_line[x->lid + i]) {
+			x->lid = 0;
+			x->lmc = 0;
+		}
+}
+
+static int lids_apply(const struct reader *r, struct fab **out)
+{
+	struct fab_builder *b = fab_builder_from(r->f);
+	port_id *table = NULL;
+	struct fab *f;
+	uint32_t top;
+	struct err e;
+	int rc = 0;
+
+	for (port_id p = 0; p < r->f->nports && !rc; p++) {
+		struct fab_port *x = fab_builder_port(b, r->f->ports[p].node, r->f->ports[p].num);
+
+		if (r->lid_min[p])
+			rc = port_take(r, x, p);
+		else
+			port_keep(r, x);
+	}
+	f = fab_build(b);
+	if (!rc && fab_lid_table(f, &table, &top, &e))
+		rc = err_set(r->e, -EINVAL, "%s: %s", r->name, e.text);
+	free(table);
+	if (rc)
+		fab_free(f);
+	else
+		*out = f;
+	return rc;
+}
+
+static void reader_init(struct reader *r)
+{
+	const struct fab *f = r->f;
+
+	r->sw = FAB_NONE;
+	r->heading = mem_zarray(f->nswitches, sizeof(*r->heading));
+	r->lid_guid = mem_zarray(LIDS, sizeof(*r->lid_guid));
+	r->lid_port = mem_zarray(LIDS, sizeof(*r->lid_port));
+	r->lid_line = mem_zarray(LIDS, sizeof(*r->lid_line));
+	r->lid_min = mem_zarray(f->nports, sizeof(*r->lid_min));
+	r->lid_max = mem_zarray(f->nports, sizeof(*r->lid_max));
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].guid && map64_get(&r->by_guid, f->ports[p].guid) == MAP_NONE)
+			map64_put(&r->by_guid, f->ports[p].guid, p);
+	tables_fit(r, MAX(fab_top_lid(f), 63u));
+}
+
+static void reader_free(struct reader *r)
+{
+	free(r->heading);
+	free(r->lid_guid);
+	free(r->lid_port);
+	free(r->lid_line);
+	free(r->lid_min);
+	free(r->lid_max);
+	map64_free(&r->by_guid);
+	rt_tables_free(r->t);
+}
+
+int rt_lfts_parse(const struct fab *f, const char *name, const char *text, size_t len,
+		  struct fab **with_lids, struct rt_tables **t, struct err *e)
+{
+	struct reader r = {.f = f, .name = name, .e = e};
+	int rc;
+
+	reader_init(&r);
+	rc = lines_read(&r, text, len);
+	if (!rc)
+		rc = lids_apply(&r, with_lids);
+	if (!rc) {
+		tables_fit(&r, MAX(r.top, fab_top_lid(*with_lids)));
+		*t = r.t;
+		r.t = NULL;
+	}
+	reader_free(&r);
+	return rc;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Forwarding tables and the list of engines. Keeps no state; the way in is rt_compute(). Computes
+ * no route itself.
+ */
+#include "route/route.h"
+
+const struct rt_engine *const rt_engines[] = {&rt_fera, NULL};
+
+const struct rt_engine *rt_engine_find(const char *name)
+{
+	for (size_t i = 0; rt_engines[i]; i++)
+		if (!strcmp(rt_engines[i]->name, name))
+			return rt_engines[i];
+	return NULL;
+}
+
+struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid)
+{
+	struct rt_tables *t = mem_zalloc(sizeof(*t));
+	size_t size;
+
+	t->nswitches = nswitches;
+	t->top_lid = top_lid;
+	t->stride = (top_lid + 64) & ~63u;
+	size = (size_t)nswitches * t->stride;
+	/* 64 LIDs are one block of a Set(LinearForwardingTable): let a block be one cache line too
+	 */
+	t->lft = aligned_alloc(64, MAX(size, (size_t)64));
+	if (!t->lft)
+		t->lft = mem_array(MAX(size, (size_t)64), 1);
+	memset(t->lft, IBA_PORT_NONE, size);
+	return t;
+}
+
+void rt_tables_free(struct rt_tables *t)
+{
+	if (!t)
+		return;
+	free(t->lft);
+	free(t);
+}
+
+int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
+	       struct rt_tables **out, struct err *e)
+{
+	struct rt_tables *t = rt_tables_new(f->nswitches, fab_top_lid(f));
+	int rc = g->route(f, o, t, e);
+
+	if (rc) {
+		rt_tables_free(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}

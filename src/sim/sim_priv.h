@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The simulation's inside, shared by its files: who does what is told in each .c file.
+ */
+#ifndef WEFT_SIM_PRIV_H
+#define WEFT_SIM_PRIV_H
+
+#include "base/rng.h"
+#include "sim/evq.h"
+#include "sim/sim.h"
+
+enum sim_ev {
+	EV_CALL,   /* a: slot in calls */
+	EV_LINK,   /* a: port, b: its link epoch; training is over */
+	EV_ARRIVE, /* a: port, b: packet, c: link epoch of that port */
+	EV_SMI,    /* a: node, b: its incarnation; the packet in service is done */
+	EV_INJECT, /* a: packet, b: node; a delayed copy or original enters the SMI */
+	EV_TRAP,   /* a: node, b: incarnation, c: slot; time to repeat */
+	EV_LEASE,  /* a: port, b: lease epoch; the M_Key lease ran out */
+};
+
+enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
+
+#define PKT_NONE UINT32_MAX
+
+struct pkt {
+	struct sim_smp smp;
+	uint32_t next;      /* in an SMI queue or the free list */
+	node_id node;       /* where it is */
+	uint8_t in_port;    /* the port it came in by; 0: from the node's own SM or SMA */
+	uint8_t from_local; /* injected here and not yet handled by this node's SMI */
+};
+
+enum { TRAP_SLOT_LINK, TRAP_SLOT_MKEY, TRAP_SLOTS };
+
+struct trap_slot {
+	bool pending;
+	uint32_t sent;
+	time_ps due;     /* of the repetition that counts */
+	uint32_t serial; /* part of the transaction id: a new event is a new notice */
+	struct iba_notice notice;
+	uint8_t port;    /* where an endport's trap leaves */
+};
+
+struct sim_port {
+	port_id peer;
+	uint32_t link_epoch; /* changes whenever the link goes up or down */
+	uint32_t lease_epoch;
+	time_ps tx_free;     /* when the transmitter is idle again */
+	time_ps byte_ps;
+	struct iba_port_info pi;
+	uint16_t *pkeys;              /* pkey_cap entries once one was set; NULL: 0xffff alone */
+	struct iba_vlarb_table *vlarb; /* 4 blocks once one was set */
+	uint64_t *guids;              /* 8 entries once one was set */
+};
+
+struct sim_node {
+	bool on;
+	uint32_t incarnation;
+	uint32_t q_head, q_tail; /* SMI queue; the head is in service */
+	uint32_t q_len;
+	struct iba_switch_info si;
+	uint8_t *lft;
+	uint32_t lft_size;   /* entries held; what is beyond is 255 */
+	struct iba_rft *rft;  /* rft_cap / 16 blocks once one was set */
+	uint16_t *mft;        /* mft_cap * 16 masks once one was set */
+	uint8_t *slvl;        /* [(nports+1)][(nports+1)][16] once one was set */
+	struct trap_slot trap[TRAP_SLOTS];
+};
+
+struct sm_hook {
+	node_id node;
+	uint8_t port;
+	void (*recv)(void *ctx, const struct sim_smp *smp);
+	void *ctx;
+};
+
+struct call {
+	void (*fn)(void *ctx, uint64_t cookie);
+	void *ctx;
+	uint64_t cookie;
+	uint32_t next;
+};
+
+struct sim {
+	const struct fab *fab;
+	struct sim_config cfg;
+	struct evq q;
+	time_ps now;
+	struct sim_node *nodes;
+	struct sim_port *ports;
+	VEC(struct pkt) pkts;
+	uint32_t pkt_free;
+	VEC(struct call) calls;
+	uint32_t call_free;
+	VEC(struct sm_hook) hooks;
+	struct rng fault_rng;
+	struct sim_stats stats;
+	uint64_t hash;
+	struct sim_watch watch;
+};
+
+static inline struct sim_port *node_port(struct sim *s, node_id n, unsigned num)
+{
+	return &s->ports[s->fab->nodes[n].first_port + num];
+}
+
+static inline bool sim_is_switch(const struct sim *s, node_id n)
+{
+	return s->fab->nodes[n].type == IBA_NODE_SWITCH;
+}
+
+/* kernel.c */
+uint32_t pkt_new(struct sim *s);
+void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why);
+void pkt_free(struct sim *s, uint32_t p);
+void sim_seen(struct sim *s, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
+	      unsigned detail);
+void sim_hash_smp(struct sim *s, node_id n, const struct sim_smp *smp);
+
+/* link.c: wires, port states, LID-routed forwarding */
+void link_send(struct sim *s, node_id n, unsigned out, uint32_t p);
+void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
+void link_trained(struct sim *s, port_id at, uint32_t epoch);
+void link_try_up(struct sim *s, port_id a);
+void link_cut(struct sim *s, port_id a);
+void lid_forward(struct sim *s, node_id n, uint32_t p);
+void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st);
+
+/* smi.c: one SMP after another */
+void smi_enqueue(struct sim *s, node_id n, uint32_t p);
+void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
+void smi_done(struct sim *s, node_id n);
+void smi_clear(struct sim *s, node_id n);
+
+/* sma.c: requests in, responses out */
+void sma_reset(struct sim *s, node_id n);
+void sma_free(struct sim *s, node_id n);
+void sma_handle(struct sim *s, node_id n, struct pkt *p);
+void sma_lease_over(struct sim *s, port_id at, uint32_t epoch);
+
+/* trap.c */
+void trap_link_state(struct sim *s, node_id n);
+void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
+void trap_repeat(struct sim *s, node_id n, unsigned slot);
+void trap_repress(struct sim *s, node_id n, const struct sim_smp *smp);
+
+#endif

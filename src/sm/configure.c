@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What thesis Table 7 lists beyond LIDs and forwarding tables, once distances and both ends of each
+ * link are known: SwitchInfo, SubnetTimeout of switches, and with qos the SL2VL and VL arbitration
+ * tables. MTU, VLs and limits of ports ride on the SMP that arms the port. State: a cursor over the
+ * snapshot. Does not send what a device already has.
+ */
+#include "sm/sm_priv.h"
+
+enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_SLVL, STEP_VLARB, STEP_END };
+
+static void configure_begin(struct sm *sm)
+{
+	time_ps t = MAX(sm->max_hops, 1u) * (sm->cfg.link_smp_ps + iba_time_from_exp(sm->max_resp));
+
+	sm->subnet_timeout = (uint8_t)(sm->cfg.subnet_timeout ? sm->cfg.subnet_timeout : iba_time_to_exp(t));
+	sm->cur_node = sm->cur_step = sm->cur_in = 0;
+}
+
+static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+	struct iba_switch_info si = n->si;
+	uint16_t top = (uint16_t)fab_top_lid(sm->fab);
+
+	if (si.linear_top == top)
+		return false;
+	si.linear_top = top;
+	si.port_state_change = 0;
+	n->si = si;
+	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);
+	iba_switch_info_put(&si, r->data);
+	return true;
+}
+
+static bool want_port0(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	uint32_t port = sm->nodes.at[node].first_port;
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	if (p->pi.subnet_timeout == sm->subnet_timeout)
+		return false;
+	p->pi.subnet_timeout = sm->subnet_timeout;
+	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	sm_port_fill(sm, p, &pi);
+	iba_port_info_put(&pi, r->data);
+	return true;
+}
+
+static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
+{
+	const struct fab_node *f = &sm->fab->nodes[sm->nodes.at[node].fab];
+
+	return num && sm->fab->ports[f->first_port + num].peer != FAB_NONE;
+}
+
+static unsigned oper_vls_of(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+
+	return p->peer == NONE ? p->pi.vl_cap : MIN(p->pi.vl_cap, sm->ports.at[p->peer].pi.vl_cap);
+}
+
+/* SL to VL in turn over the VLs both ends have (thesis 4.4.2), for every input and output port. */
+static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+	uint32_t width = n->nports + 1u, in, out;
+	struct iba_slvl_table t;
+
+	for (; sm->cur_in < width * width; sm->cur_in++) {
+		in = sm->cur_in / width;
+		out = sm->cur_in % width;
+		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)))
+			continue;
+		for (unsigned sl = 0; sl < 16; sl++)
+			t.vl[sl] = (uint8_t)(sl % iba_vl_count(oper_vls_of(sm, n->first_port + out)));
+		sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
+		iba_slvl_table_put(&t, r->data);
+		sm->cur_in++;
+		return true;
+	}
+	return false;
+}
+
+static void make_vlarb(struct sm *sm, uint32_t port, struct sm_req *r)
+{
+	unsigned vls = iba_vl_count(oper_vls_of(sm, port));
+	struct iba_vlarb_table t = {0};
+
+	for (unsigned i = 0; i < vls; i++) {
+		t.vl[i] = (uint8_t)i;
+		t.weight[i] = 4; /* 256 bytes each in turn */
+	}
+	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	r->attr_id = IBA_ATTR_VLARB_TABLE;
+	r->attr_mod = 1u << 16 | sm->ports.at[port].num; /* low priority, first half */
+	iba_vlarb_table_put(&t, r->data);
+}
+
+static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	for (; sm->cur_in <= n->nports; sm->cur_in++)
+		if (port_in_use(sm, node, sm->cur_in)) {
+			make_vlarb(sm, n->first_port + sm->cur_in++, r);
+			return true;
+		}
+	return false;
+}
+
+static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
+{
+	bool sw = sm->nodes.at[node].type == IBA_NODE_SWITCH;
+
+	switch (step) {
+	case STEP_SWITCH_INFO:
+		return sw && want_switch_info(sm, node, r);
+	case STEP_PORT0:
+		return sw && want_port0(sm, node, r);
+	case STEP_SLVL:
+		return sw && sm->cfg.qos && want_slvl(sm, node, r);
+	case STEP_VLARB:
+		return sm->cfg.qos && want_vlarb(sm, node, r);
+	case STEP_END:
+		break;
+	}
+	return false;
+}
+
+static bool configure_next(struct sm *sm, struct sm_req *r)
+{
+	for (; sm->cur_node < sm->fab->nnodes; sm->cur_node++, sm->cur_step = 0) {
+		for (; sm->cur_step < STEP_END; sm->cur_step++, sm->cur_in = 0) {
+			if (want(sm, sm->node_of[sm->cur_node], (enum step)sm->cur_step, r)) {
+				if (sm->cur_step <= STEP_PORT0)
+					sm->cur_step++;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	(void)sm;
+	(void)t;
+	(void)data;
+}
+
+static void configure_done(struct sm *sm)
+{
+	sm_phase_set(sm, SM_COMPUTE);
+}
+
+const struct sm_part sm_part_configure = {
+	.begin = configure_begin,
+	.next = configure_next,
+	.recv = configure_recv,
+	.fail = sm_failed,
+	.done = configure_done,
+};

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The discoverer, full discovery (thesis 5.3): forget everything, ask the local node, then follow
+ * every live port as answers come, directed routes throughout. State: the topology database and a
+ * queue of what to ask next. Does not use what an earlier discovery learnt, but for LIDs.
+ */
+#include "sm/sm_priv.h"
+
+bool sm_is_endport(const struct sm *sm, const struct sm_port *p)
+{
+	return sm->nodes.at[p->node].type != IBA_NODE_SWITCH || p->num == 0;
+}
+
+/* ---- addressing ---- */
+
+static struct sm_path path_to(const struct sm *sm, const struct sm_port *p)
+{
+	const struct sm_node *n = &sm->nodes.at[p->node];
+
+	return n->type == IBA_NODE_SWITCH ? n->path : p->path;
+}
+
+void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
+		 uint32_t port)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+
+	r->method = method;
+	r->attr_id = IBA_ATTR_PORT_INFO;
+	r->attr_mod = p->num;
+	r->purpose = purpose;
+	r->path = path_to(sm, p);
+	r->ref = port;
+}
+
+void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
+		 uint32_t node, uint16_t attr_id, uint32_t attr_mod)
+{
+	r->method = method;
+	r->attr_id = attr_id;
+	r->attr_mod = attr_mod;
+	r->purpose = purpose;
+	r->path = sm->nodes.at[node].path;
+	r->ref = node;
+}
+
+static struct sm_path path_longer(struct sm *sm, struct sm_path p, uint8_t port)
+{
+	struct sm_path q = {.at = (uint32_t)sm->hops.n, .n = (uint8_t)(p.n + 1)};
+
+	vec_room(&sm->hops, sm->hops.n + q.n);
+	memcpy(sm->hops.at + q.at, sm->hops.at + p.at, p.n);
+	sm->hops.at[q.at + p.n] = port;
+	sm->hops.n += q.n;
+	sm->max_hops = MAX(sm->max_hops, q.n);
+	return q;
+}
+
+/* ---- the queue of questions ---- */
+
+static void ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
+{
+	vec_push(&sm->work, (struct sm_work){kind, ref});
+}
+
+static void discover_begin(struct sm *sm)
+{
+	sm->epoch++;
+	sm->nodes.n = 0;
+	sm->ports.n = 0;
+	sm->hops.n = 0;
+	sm->work.n = sm->work_head = 0;
+	sm->held.n = 0;
+	map64_clear(&sm->by_guid);
+	sm->dirty = false;
+	sm->max_hops = 0;
+	sm->retry_at = sm->audit_at = TIME_NEVER;
+	vec_room(&sm->hops, 64); /* an empty path points somewhere */
+	ask(sm, W_NODE_INFO, NONE);
+}
+
+static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
+{
+	r->method = IBA_GET;
+	r->attr_id = IBA_ATTR_NODE_INFO;
+	r->purpose = SM_FOR_DISCOVERY;
+	if (port != NONE) {
+		r->path = path_to(sm, &sm->ports.at[port]);
+		r->extra_hop = sm->ports.at[port].num;
+	}
+}
+
+/* What discovery itself sets: the LID, who is the SM, the key (thesis 3.2.1). */
+void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
+{
+	*pi = p->pi;
+	pi->state = IBA_PORT_NO_CHANGE;
+	pi->phys_state = IBA_PHYS_NO_CHANGE;
+	pi->width_enabled = pi->speed_enabled = pi->speed_ext_enabled = pi->down_default = 0;
+	pi->client_reregister = 0;
+	if (!sm_is_endport(sm, p))
+		return;
+	pi->m_key = sm->cfg.m_key;
+	pi->m_key_protect = (uint8_t)sm->cfg.m_key_protect;
+	pi->m_key_lease = (uint16_t)sm->cfg.m_key_lease_s;
+	pi->gid_prefix = 0xfe80000000000000ull;
+	pi->sm_lid = sm->own_lid;
+	pi->sm_sl = 0;
+}
+
+static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
+{
+	struct iba_port_info pi;
+
+	sm_req_port(sm, r, IBA_SET, SM_FOR_DISCOVERY, port);
+	sm_port_fill(sm, &sm->ports.at[port], &pi);
+	iba_port_info_put(&pi, r->data);
+}
+
+static void make_clear(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	struct iba_switch_info si = sm->nodes.at[node].si;
+
+	si.port_state_change = 1; /* writing one clears */
+	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);
+	iba_switch_info_put(&si, r->data);
+}
+
+static bool discover_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_work w;
+
+	if (sm->work_head == sm->work.n)
+		return false;
+	w = sm->work.at[sm->work_head++];
+	switch (w.kind) {
+	case W_NODE_INFO:
+		make_node_info(sm, w.ref, r);
+		break;
+	case W_SWITCH_INFO:
+		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_SWITCH_INFO, 0);
+		break;
+	case W_CLEAR_CHANGE:
+		make_clear(sm, w.ref, r);
+		break;
+	case W_PORT_INFO:
+		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
+		break;
+	case W_SET_LID:
+		make_set_lid(sm, w.ref, r);
+		break;
+	}
+	r->kind = w.kind;
+	r->ref = w.ref;
+	return true;
+}
+
+/* ---- answers ---- */
+
+static uint32_t node_add(struct sm *sm, const struct iba_node_info *ni, struct sm_path path)
+{
+	uint32_t n = (uint32_t)sm->nodes.n;
+
+	vec_push(&sm->nodes, (struct sm_node){.guid = ni->node_guid,
+					      .sys_guid = ni->sys_guid,
+					      .first_port = (uint32_t)sm->ports.n,
+					      .vendor_id = ni->vendor_id,
+					      .device_id = ni->device_id,
+					      .type = ni->node_type,
+					      .nports = ni->num_ports,
+					      .path = path,
+					      .fab = FAB_NONE});
+	for (unsigned p = 0; p <= ni->num_ports; p++)
+		vec_push(&sm->ports, (struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p});
+	map64_put(&sm->by_guid, ni->node_guid, n);
+	return n;
+}
+
+static void port_ask(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->ports.at[port];
+
+	if (p->asked)
+		return;
+	p->asked = true;
+	sm->nodes.at[p->node].ports_left++;
+	ask(sm, W_PORT_INFO, port);
+}
+
+/* Both ends of a link now know each other. If one knew another before, the cables moved meanwhile. */
+static void link_note(struct sm *sm, uint32_t a, uint32_t b)
+{
+	struct sm_port *x = &sm->ports.at[a], *y = &sm->ports.at[b];
+
+	if ((x->peer != NONE && x->peer != b) || (y->peer != NONE && y->peer != a)) {
+		sm->dirty = true;
+		if (x->peer != NONE)
+			sm->ports.at[x->peer].peer = NONE;
+		if (y->peer != NONE)
+			sm->ports.at[y->peer].peer = NONE;
+	}
+	x->peer = b;
+	y->peer = a;
+}
+
+static bool node_info_sane(const struct iba_node_info *ni)
+{
+	return ni->node_type >= IBA_NODE_CA && ni->node_type <= IBA_NODE_ROUTER && ni->num_ports &&
+	       ni->num_ports < IBA_PORT_NONE && ni->local_port <= ni->num_ports &&
+	       (ni->node_type == IBA_NODE_SWITCH || ni->local_port) && ni->node_guid;
+}
+
+static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
+{
+	struct iba_node_info ni;
+	struct sm_path path = {0};
+	uint32_t n, port;
+
+	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
+	if (!node_info_sane(&ni) || (near != NONE && !ni.local_port)) {
+		sm->dirty = true;
+		return;
+	}
+	if (near != NONE)
+		path = path_longer(sm, path_to(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+	n = map64_get(&sm->by_guid, ni.node_guid);
+	if (n == MAP_NONE) {
+		n = node_add(sm, &ni, path);
+		if (ni.node_type == IBA_NODE_SWITCH)
+			ask(sm, W_SWITCH_INFO, n);
+	} else if (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports) {
+		sm->dirty = true; /* one GUID, two devices */
+		return;
+	}
+	port = sm->nodes.at[n].first_port + ni.local_port;
+	if (ni.node_type != IBA_NODE_SWITCH && !sm->ports.at[port].asked) {
+		sm->ports.at[port].path = path;
+		sm->ports.at[port].guid = ni.port_guid;
+		port_ask(sm, port);
+	} else if (ni.node_type == IBA_NODE_SWITCH && !sm->ports.at[sm->nodes.at[n].first_port].guid) {
+		sm->ports.at[sm->nodes.at[n].first_port].guid = ni.port_guid;
+	}
+	if (near != NONE)
+		link_note(sm, near, port);
+}
+
+/*
+ * PortStateChange is cleared before the ports are read: a port that changes afterwards sets it again,
+ * so no change can slip between discovery and the first sweep.
+ */
+static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
+{
+	struct sm_node *node = &sm->nodes.at[n];
+
+	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
+	if (node->si.port_state_change && !node->has_si) {
+		node->has_si = true;
+		ask(sm, W_CLEAR_CHANGE, n);
+		return;
+	}
+	node->has_si = true;
+	for (unsigned p = 0; p <= node->nports; p++)
+		port_ask(sm, node->first_port + p);
+}
+
+static bool is_own(const struct sm *sm, const struct sm_port *p)
+{
+	/* The SM's own node is the first that answers. */
+	return p->node == 0 && (sm->nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0 : p->num == sm->cfg.port);
+}
+
+static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
+{
+	const struct sm_node *n = &sm->nodes.at[p->node];
+
+	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
+}
+
+static void give_lid(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	unsigned lmc = lmc_of(sm, p);
+	uint16_t lid;
+
+	if (!sm->own_lid) { /* the SMP also says where the SM is */
+		vec_push(&sm->held, port);
+		return;
+	}
+	lid = sm_lid_give(sm, p->guid, lmc, p->pi.lid);
+	if (!lid) {
+		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
+		return;
+	}
+	p->pi.lid = lid;
+	p->pi.lmc = (uint8_t)lmc;
+	ask(sm, W_SET_LID, port);
+}
+
+static void own_lid_known(struct sm *sm, const struct sm_port *own)
+{
+	sm->own_lid = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
+	for (size_t i = 0; i < sm->held.n; i++)
+		give_lid(sm, sm->held.at[i]);
+	sm->held.n = 0;
+}
+
+static void follow(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+	const struct sm_node *n = &sm->nodes.at[p->node];
+
+	if (p->pi.state == IBA_PORT_DOWN || p->num == 0)
+		return;
+	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
+		return; /* endports do not forward; only the SM's own is looked through */
+	if (path_to(sm, p).n == IBA_MAX_HOPS) {
+		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
+		return;
+	}
+	ask(sm, W_NODE_INFO, port);
+}
+
+static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct sm_node *n = &sm->nodes.at[p->node];
+
+	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
+	p->known = true;
+	if (sm_is_endport(sm, p))
+		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
+	if (is_own(sm, p))
+		own_lid_known(sm, p);
+	follow(sm, port);
+	n->ports_left--;
+	if (n->type != IBA_NODE_SWITCH)
+		give_lid(sm, port);
+	else if (n->ports_left == 0)
+		give_lid(sm, n->first_port);
+}
+
+/* The response shows what was taken (thesis 3.1.3); another value is as bad as none. */
+static void on_set_lid(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.lid != p->pi.lid || pi.lmc != p->pi.lmc || pi.sm_lid != sm->own_lid) {
+		sm_note(sm, SM_NOTE_MISMATCH, p->guid, IBA_ATTR_PORT_INFO);
+		sm->dirty = true;
+		return;
+	}
+	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
+		sm->dirty = true; /* the link came or went since the port was read */
+	p->pi = pi;
+	p->has_lid = true;
+}
+
+static void discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	switch ((enum sm_work_kind)t->kind) {
+	case W_NODE_INFO:
+		on_node_info(sm, t->ref, data);
+		break;
+	case W_SWITCH_INFO:
+	case W_CLEAR_CHANGE:
+		on_switch_info(sm, t->ref, data);
+		break;
+	case W_PORT_INFO:
+		on_port_info(sm, t->ref, data);
+		break;
+	case W_SET_LID:
+		on_set_lid(sm, t->ref, data);
+		break;
+	}
+}
+
+static void discover_fail(struct sm *sm, const struct sm_txn *t)
+{
+	uint64_t guid = 0;
+
+	if (t->kind == W_SWITCH_INFO || t->kind == W_CLEAR_CHANGE)
+		guid = sm->nodes.at[t->ref].guid;
+	else if (t->ref != NONE)
+		guid = sm->nodes.at[sm->ports.at[t->ref].node].guid;
+	sm_note(sm, SM_NOTE_UNREACHABLE, guid, t->attr_id);
+	sm->dirty = true;
+}
+
+/* ---- the end: begin again, or go on with what is there ---- */
+
+static void discover_done(struct sm *sm)
+{
+	if (sm->dirty && sm->restarts < sm->cfg.restarts) {
+		sm->restarts++;
+		sm->round.restarts++;
+		sm_note(sm, SM_NOTE_RESTART, sm->restarts, 0);
+		sm_phase_set(sm, SM_DISCOVER);
+		return;
+	}
+	sm->restarts = 0;
+	sm_snapshot_build(sm);
+	sm_phase_set(sm, sm->fab->nnodes ? SM_CONFIGURE : SM_READY);
+}
+
+const struct sm_part sm_part_discover = {
+	.begin = discover_begin,
+	.next = discover_next,
+	.recv = discover_recv,
+	.fail = discover_fail,
+	.done = discover_done,
+};

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The dispatcher: owns the list of requests that wait for a response, keeps it within the window,
+ * repeats what times out, hands each response to the part that asked, and moves from phase to phase.
+ * State: the transaction table and the phase. Does not know what the requests are about.
+ */
+#include "sm/sm_priv.h"
+
+void sm_config_default(struct sm_config *c)
+{
+	*c = (struct sm_config){
+		.window = 32,
+		.retries = 4,
+		.restarts = 3,
+		.sweep_factor = 100, /* MECHANISM.md 9 */
+		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
+		.activate_by_lid = false,
+		.priority = 1,
+	};
+}
+
+/* ---- phases: what may follow what ---- */
+
+static const struct {
+	const char *name;
+	const struct sm_part *part;
+	uint16_t next; /* bits of the phases that may follow */
+} phases[SM_NPHASES] = {
+	[SM_OFF] = {"off", NULL, 1 << SM_DISCOVER},
+	[SM_DISCOVER] = {"discover", &sm_part_discover,
+			 1 << SM_DISCOVER | 1 << SM_CONFIGURE | 1 << SM_READY},
+	[SM_CONFIGURE] = {"configure", &sm_part_configure, 1 << SM_DISCOVER | 1 << SM_COMPUTE},
+	[SM_COMPUTE] = {"compute", &sm_part_compute,
+			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
+	[SM_DEACTIVATE] = {"deactivate", &sm_part_deactivate, 1 << SM_DISCOVER | 1 << SM_TABLES},
+	[SM_TABLES] = {"tables", &sm_part_tables, 1 << SM_DISCOVER | 1 << SM_ARM},
+	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE},
+	[SM_ACTIVATE] = {"activate", &sm_part_activate,
+			 1 << SM_DISCOVER | 1 << SM_AUDIT | 1 << SM_READY},
+	[SM_AUDIT] = {"audit", &sm_part_audit, 1 << SM_DISCOVER | 1 << SM_READY},
+	[SM_READY] = {"ready", &sm_part_ready, 1 << SM_DISCOVER | 1 << SM_SWEEP | 1 << SM_AUDIT},
+	[SM_SWEEP] = {"sweep", &sm_part_sweep, 1 << SM_DISCOVER | 1 << SM_READY},
+};
+
+const char *sm_phase_name(enum sm_phase p)
+{
+	return p < SM_NPHASES ? phases[p].name : "?";
+}
+
+static const char *const purpose_names[SM_NPURPOSES] = {
+	[SM_FOR_SWEEP] = "sweep",
+	[SM_FOR_DISCOVERY] = "discovery",
+	[SM_FOR_CONFIGURATION] = "configuration",
+	[SM_FOR_DISTRIBUTION] = "distribution",
+	[SM_FOR_ACTIVATION] = "activation",
+	[SM_FOR_AUDIT] = "audit",
+	[SM_FOR_TRAP] = "trap",
+};
+
+const char *sm_purpose_name(enum sm_purpose p)
+{
+	return p < SM_NPURPOSES ? purpose_names[p] : "?";
+}
+
+static const char *const note_names[] = {
+	[SM_NOTE_PHASE] = "phase",
+	[SM_NOTE_CHANGE] = "change",
+	[SM_NOTE_UNREACHABLE] = "unreachable",
+	[SM_NOTE_BAD_STATUS] = "bad_status",
+	[SM_NOTE_RESTART] = "restart",
+	[SM_NOTE_REFUSED] = "refused",
+	[SM_NOTE_TOO_FAR] = "too_far",
+	[SM_NOTE_NO_LID] = "no_lid",
+	[SM_NOTE_MISMATCH] = "mismatch",
+	[SM_NOTE_TRAP] = "trap",
+};
+
+const char *sm_note_name(enum sm_note_kind k)
+{
+	return k < ARRAY_LEN(note_names) ? note_names[k] : "?";
+}
+
+const char *sm_cause_name(enum sm_cause c)
+{
+	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry"};
+
+	return c < ARRAY_LEN(names) ? names[c] : "?";
+}
+
+void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b)
+{
+	vec_push(&sm->out->notes, (struct sm_note){k, sm->now, a, b});
+}
+
+void sm_phase_set(struct sm *sm, enum sm_phase to)
+{
+	assert(phases[sm->phase].next & 1 << to);
+	assert(sm->noutstanding == 0);
+	sm->round.time[sm->phase] += sm->now - sm->phase_since;
+	sm_note(sm, SM_NOTE_PHASE, sm->phase, to);
+	sm->phase = to;
+	sm->phase_since = sm->now;
+	sm->begin_again = true;
+}
+
+/* A new look at everything, whatever is going on. Late answers to old questions are dropped. */
+void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
+{
+	if (sm->round.end || sm->phase == SM_OFF) { /* the last round is over: this is a new one */
+		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
+			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
+		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
+		sm->trouble = false;
+		sm->restarts = 0;
+		sm->phase_since = sm->now;
+	}
+	sm_note(sm, SM_NOTE_CHANGE, cause, who);
+	sm->change_pending = false;
+	sm_forget_outstanding(sm);
+	sm_phase_set(sm, SM_DISCOVER);
+}
+
+void sm_failed(struct sm *sm, const struct sm_txn *t)
+{
+	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
+	sm->round.restarts++;
+	sm_change(sm, SM_CAUSE_SILENCE, t->attr_id);
+}
+
+/* ---- the transaction table ---- */
+
+/*
+ * Thesis 3.1.3 and 4.3.4: 2 * subnettimeout + resptimevalue, where subnettimeout is the longest
+ * distance times what one hop may take. Before distances are known, a few hops are assumed.
+ */
+static time_ps subnet_time(const struct sm *sm)
+{
+	return MAX(sm->max_hops, 4u) * (sm->cfg.link_smp_ps + iba_time_from_exp(MAX(sm->max_resp, 8u)));
+}
+
+time_ps sm_timeout(const struct sm *sm)
+{
+	return 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u));
+}
+
+/* Slot, whether it is a Set, generation: all in 32 bits, ibsim keeps no more. */
+enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW };
+
+static uint64_t txn_tid(const struct sm *sm, const struct sm_txn *t)
+{
+	return (uint32_t)t->gen << 16 | (t->method == IBA_SET ? TID_SET : 0) | (uint32_t)(t - sm->txns);
+}
+
+static void txn_free(struct sm *sm, struct sm_txn *t)
+{
+	t->used = false;
+	t->gen++;
+	sm->noutstanding--;
+	sm->txn_free[sm->nfree++] = (uint32_t)(t - sm->txns);
+}
+
+void sm_forget_outstanding(struct sm *sm)
+{
+	for (uint32_t i = 0; sm->noutstanding && i < sm->cfg.window; i++)
+		if (sm->txns[i].used) {
+			/* It may yet be carried out, after what replaces it. */
+			sm->trouble |= sm->txns[i].method == IBA_SET;
+			txn_free(sm, &sm->txns[i]);
+		}
+}
+
+void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)
+{
+	uint8_t *m = s->mad;
+
+	iba_smp_init(m, r->lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
+		     r->attr_mod);
+	iba_smp_set_tid(m, tid);
+	iba_smp_set_m_key(m, sm->cfg.m_key);
+	if (r->method == IBA_SET || r->method == IBA_TRAP_REPRESS)
+		memcpy(iba_smp_data(m), r->data, IBA_SMP_DATA_SIZE);
+	s->sl = 0;
+	if (r->lid) {
+		s->slid = sm->own_lid;
+		s->dlid = r->lid;
+		return;
+	}
+	s->slid = s->dlid = IBA_LID_PERMISSIVE;
+	iba_smp_set_dr_slid(m, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(m, IBA_LID_PERMISSIVE);
+	iba_smp_set_hop_cnt(m, (uint8_t)(r->path.n + (r->extra_hop ? 1 : 0)));
+	memcpy(iba_smp_initial_path(m) + 1, sm->hops.at + r->path.at, r->path.n);
+	if (r->extra_hop)
+		iba_smp_initial_path(m)[r->path.n + 1] = r->extra_hop;
+}
+
+static void put_on_wire(struct sm *sm, struct sm_txn *t)
+{
+	t->tries++;
+	t->deadline = sm->now + sm_timeout(sm);
+	sm->next_deadline = MIN(sm->next_deadline, t->deadline);
+	sm->st.smps[t->purpose]++;
+	vec_push(&sm->out->sends, t->send);
+}
+
+static void send_request(struct sm *sm, const struct sm_req *r)
+{
+	struct sm_txn *t = &sm->txns[sm->txn_free[--sm->nfree]];
+
+	t->used = true;
+	t->tries = 0;
+	t->purpose = r->purpose;
+	t->attr_id = r->attr_id;
+	t->method = r->method;
+	t->kind = r->kind;
+	t->ref = r->ref;
+	sm_transmit(sm, r, txn_tid(sm, t), &t->send);
+	sm->noutstanding++;
+	put_on_wire(sm, t);
+}
+
+static unsigned window_now(const struct sm *sm)
+{
+	return sm->phase == SM_DISCOVER && sm->cfg.explore == SM_EXPLORE_BFS ? 1 : sm->cfg.window;
+}
+
+/* Send while there is room and something to say; when all is said and answered, go on. */
+static void pump(struct sm *sm)
+{
+	struct sm_req r;
+
+	for (;;) {
+		const struct sm_part *part = phases[sm->phase].part;
+
+		if (!part)
+			return;
+		if (sm->begin_again) {
+			sm->begin_again = false;
+			part->begin(sm);
+			continue;
+		}
+		if (sm->noutstanding < window_now(sm)) {
+			memset(&r, 0, offsetof(struct sm_req, data));
+			if (part->next(sm, &r)) {
+				send_request(sm, &r);
+				continue;
+			}
+		}
+		if (sm->noutstanding)
+			return;
+		part->done(sm);
+		if (!sm->begin_again)
+			return;
+	}
+}
+
+/* ---- events ---- */
+
+static void on_response(struct sm *sm, const struct sm_event *ev)
+{
+	uint64_t tid = iba_smp_tid(ev->mad);
+	uint32_t slot = tid & TID_SLOT;
+	struct sm_txn *t, copy;
+	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
+
+	t = slot < sm->cfg.window ? &sm->txns[slot] : NULL;
+	if (!t || !t->used || txn_tid(sm, t) != (tid & 0xffffffff) || t->attr_id != iba_smp_attr_id(ev->mad)) {
+		sm->st.late++;
+		sm->trouble |= (tid & TID_SET) != 0; /* it was carried out twice, or too late */
+		return;
+	}
+	copy = *t;
+	txn_free(sm, t);
+	if (status) {
+		sm->st.bad++;
+		sm_note(sm, SM_NOTE_BAD_STATUS, 0, (uint64_t)copy.attr_id << 16 | status);
+		phases[sm->phase].part->fail(sm, &copy);
+	} else {
+		phases[sm->phase].part->recv(sm, &copy, iba_smp_data_const(ev->mad));
+	}
+}
+
+static void on_trap(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_req r = {.method = IBA_TRAP_REPRESS,
+			   .attr_id = IBA_ATTR_NOTICE,
+			   .purpose = SM_FOR_TRAP,
+			   .lid = ev->slid};
+	struct iba_notice notice;
+
+	iba_notice_get(&notice, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+	sm->st.traps++;
+	sm_note(sm, SM_NOTE_TRAP, notice.trap_number, ev->slid);
+	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {
+		memcpy(r.data, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+		vec_room(&sm->out->sends, sm->out->sends.n + 1);
+		sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->out->sends.at[sm->out->sends.n++]);
+		sm->st.smps[SM_FOR_TRAP]++;
+	}
+	if (!notice.is_generic || notice.trap_number != IBA_TRAP_LINK_STATE || sm->phase == SM_OFF)
+		return;
+	if (sm->phase == SM_READY || sm->phase == SM_SWEEP) {
+		sm_change(sm, SM_CAUSE_TRAP, ev->slid);
+	} else {
+		sm->change_pending = true;
+		sm->pending_cause = SM_CAUSE_TRAP;
+	}
+}
+
+static void on_smp(struct sm *sm, const struct sm_event *ev)
+{
+	unsigned cls = iba_smp_mgmt_class(ev->mad), method = iba_smp_method(ev->mad);
+
+	if (iba_smp_base_version(ev->mad) != 1 || iba_smp_class_version(ev->mad) != 1 ||
+	    (cls != IBA_CLASS_SUBN_LID && cls != IBA_CLASS_SUBN_DR)) {
+		sm->st.bad++;
+		return;
+	}
+	if (method == IBA_GET_RESP)
+		on_response(sm, ev);
+	else if (method == IBA_TRAP && iba_smp_attr_id(ev->mad) == IBA_ATTR_NOTICE)
+		on_trap(sm, ev);
+	else if ((method == IBA_GET || method == IBA_SET) && iba_smp_attr_id(ev->mad) == IBA_ATTR_SM_INFO)
+		sm_info_answer(sm, ev);
+	else
+		sm->st.bad++;
+}
+
+static void on_deadline(struct sm *sm)
+{
+	enum sm_phase phase = sm->phase;
+	uint32_t epoch = sm->epoch;
+	time_ps next = TIME_NEVER;
+
+	if (sm->now < sm->next_deadline)
+		return;
+	for (uint32_t i = 0; i < sm->cfg.window; i++) {
+		struct sm_txn *t = &sm->txns[i], copy;
+
+		if (!t->used)
+			continue;
+		if (t->deadline > sm->now) {
+			next = MIN(next, t->deadline);
+			continue;
+		}
+		if (t->tries <= sm->cfg.retries) {
+			sm->trouble |= t->method == IBA_SET;
+			sm->st.retries++;
+			put_on_wire(sm, t);
+			next = MIN(next, t->deadline);
+			continue;
+		}
+		sm->st.timeouts++;
+		copy = *t;
+		txn_free(sm, t);
+		phases[sm->phase].part->fail(sm, &copy);
+		if (sm->phase != phase || sm->epoch != epoch || sm->begin_again)
+			break; /* all else was forgotten */
+	}
+	sm->next_deadline = next;
+}
+
+static void on_wake(struct sm *sm)
+{
+	if (sm->noutstanding)
+		on_deadline(sm);
+	if (sm->phase == SM_READY && sm->now >= sm->retry_at)
+		sm_change(sm, SM_CAUSE_RETRY, 0);
+	else if (sm->phase == SM_READY && sm->now >= sm->audit_at)
+		sm_phase_set(sm, SM_AUDIT);
+	else if (sm->phase == SM_READY && sm->now >= sm->next_sweep)
+		sm_phase_set(sm, SM_SWEEP);
+}
+
+static void on_routes(struct sm *sm, const struct sm_event *ev)
+{
+	if (sm->phase != SM_COMPUTE || ev->routes.epoch != sm->epoch) { /* the world moved on */
+		rt_tables_free(ev->routes.tables);
+		return;
+	}
+	if (!ev->routes.tables || !ev->routes.verified) {
+		rt_tables_free(ev->routes.tables);
+		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
+		sm->dirty = true;
+		sm_phase_set(sm, SM_READY);
+		return;
+	}
+	rt_tables_free(sm->tables);
+	sm->tables = ev->routes.tables;
+	sm_phase_set(sm, SM_DEACTIVATE);
+}
+
+static time_ps wake_time(const struct sm *sm)
+{
+	time_ps t = sm->noutstanding ? sm->next_deadline : TIME_NEVER;
+
+	if (sm->phase == SM_READY)
+		t = MIN(t, MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
+	return t;
+}
+
+int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
+{
+	int rc = 0;
+
+	out->sends.n = 0;
+	out->notes.n = 0;
+	out->compute.epoch = 0;
+	sm->out = out;
+	sm->now = MAX(sm->now, ev->now);
+	switch (ev->kind) {
+	case SM_EV_START:
+		if (sm->phase == SM_OFF)
+			sm_change(sm, SM_CAUSE_START, 0);
+		else
+			rc = -EINVAL;
+		break;
+	case SM_EV_SMP:
+		on_smp(sm, ev);
+		break;
+	case SM_EV_WAKE:
+		on_wake(sm);
+		break;
+	case SM_EV_ROUTES:
+		on_routes(sm, ev);
+		break;
+	case SM_EV_SWEEP:
+		if (sm->phase == SM_READY)
+			sm_phase_set(sm, SM_SWEEP);
+		break;
+	}
+	pump(sm);
+	out->wake = wake_time(sm);
+	sm->out = NULL;
+	return rc;
+}
+
+/* ---- life ---- */
+
+struct sm *sm_new(const struct sm_config *c)
+{
+	struct sm *sm = mem_zalloc(sizeof(*sm));
+
+	sm->cfg = *c;
+	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
+	sm->cfg.lmc = MIN(c->lmc, 7u);
+	sm->txns = mem_zarray(sm->cfg.window, sizeof(*sm->txns));
+	sm->txn_free = mem_array(sm->cfg.window, sizeof(*sm->txn_free));
+	for (uint32_t i = sm->cfg.window; i-- > 0;)
+		sm->txn_free[sm->nfree++] = i;
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lid_next); k++)
+		sm->lid_next[k] = 1u << k;
+	sm->next_deadline = sm->next_sweep = sm->retry_at = sm->audit_at = TIME_NEVER;
+	sm->sweep_clear = NONE;
+	return sm;
+}
+
+void sm_free(struct sm *sm)
+{
+	if (!sm)
+		return;
+	sm_snapshot_free(sm);
+	rt_tables_free(sm->tables);
+	free(sm->txns);
+	free(sm->txn_free);
+	vec_free(&sm->nodes);
+	vec_free(&sm->ports);
+	vec_free(&sm->hops);
+	vec_free(&sm->work);
+	vec_free(&sm->lids);
+	vec_free(&sm->held);
+	map64_free(&sm->by_guid);
+	map64_free(&sm->lid_by_guid);
+	free(sm);
+}
+
+void sm_actions_free(struct sm_actions *a)
+{
+	vec_free(&a->sends);
+	vec_free(&a->notes);
+}
+
+void sm_status(const struct sm *sm, struct sm_status *st)
+{
+	*st = sm->st;
+	st->phase = sm->phase;
+	st->state = sm->phase == SM_OFF                    ? IBA_SM_NOT_ACTIVE
+		    : sm->st.rounds || sm->phase > SM_DISCOVER ? IBA_SM_MASTER
+							       : IBA_SM_DISCOVERING;
+	st->lid = sm->own_lid;
+	st->epoch = sm->epoch;
+	st->nodes = sm->fab ? sm->fab->nnodes : 0;
+	st->switches = sm->fab ? sm->fab->nswitches : 0;
+	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
+}
+
+const struct fab *sm_fabric(const struct sm *sm)
+{
+	return sm->fab;
+}
+
+const struct rt_tables *sm_tables(const struct sm *sm)
+{
+	return sm->tables;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who has which LID. State: a list by port GUID that outlives every discovery, so that LIDs are
+ * stable. Way in: sm_lid_give(). Does not set anything in a device.
+ */
+#include "sm/sm_priv.h"
+
+static bool range_free(const struct sm *sm, uint32_t lid, unsigned lmc)
+{
+	uint32_t n = 1u << lmc;
+
+	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (sm->lid_used[lid + i])
+			return false;
+	return true;
+}
+
+static void range_mark(struct sm *sm, const struct sm_lid *l, uint8_t used)
+{
+	memset(sm->lid_used + l->lid, used, 1u << l->lmc);
+}
+
+static uint32_t search(struct sm *sm, unsigned lmc)
+{
+	uint32_t *from = &sm->lid_next[lmc];
+
+	while (*from <= IBA_LID_MAX_UNICAST && !range_free(sm, *from, lmc))
+		*from += 1u << lmc;
+	return *from <= IBA_LID_MAX_UNICAST ? *from : 0;
+}
+
+/* All taken: those whose owners were not seen in this discovery are free again. */
+static uint32_t reclaim(struct sm *sm, unsigned lmc)
+{
+	for (size_t i = 0; i < sm->lids.n; i++) {
+		struct sm_lid *l = &sm->lids.at[i];
+
+		if (l->lid && l->epoch + 1 < sm->epoch) {
+			range_mark(sm, l, 0);
+			l->lid = 0;
+		}
+	}
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lid_next); k++)
+		sm->lid_next[k] = 1u << k;
+	return search(sm, lmc);
+}
+
+uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+{
+	uint32_t at = map64_get(&sm->lid_by_guid, guid), lid;
+	struct sm_lid *l;
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)sm->lids.n;
+		vec_push(&sm->lids, (struct sm_lid){.guid = guid});
+		map64_put(&sm->lid_by_guid, guid, at);
+	}
+	l = &sm->lids.at[at];
+	l->epoch = sm->epoch;
+	if (l->lid && l->lmc == lmc)
+		return l->lid;
+	if (l->lid)
+		range_mark(sm, l, 0);
+	l->lid = 0;
+	/* What the port has already is kept if nobody else has it: nothing needs to move. */
+	lid = range_free(sm, reported, lmc) ? reported : search(sm, lmc);
+	if (!lid)
+		lid = reclaim(sm, lmc);
+	if (!lid)
+		return 0;
+	l->lid = (uint16_t)lid;
+	l->lmc = (uint8_t)lmc;
+	range_mark(sm, l, 1);
+	sm->st.lids += 1u << lmc;
+	return l->lid;
+}
+
+uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc)
+{
+	uint32_t at = map64_get(&sm->lid_by_guid, port_guid);
+
+	if (at == MAP_NONE)
+		return 0;
+	if (lmc)
+		*lmc = sm->lids.at[at].lmc;
+	return sm->lids.at[at].lid;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The SM's inside: the topology database, the transaction table, and the parts as the thesis names
+ * them (4.3.4). Each phase belongs to one part; a part is an entry in a table of functions.
+ */
+#ifndef WEFT_SM_PRIV_H
+#define WEFT_SM_PRIV_H
+
+#include "sm/sm.h"
+
+#define NONE UINT32_MAX
+
+/* ---- topology database: what discovery learnt ---- */
+
+struct sm_path { /* a directed route from the SM's port */
+	uint32_t at; /* into sm->hops */
+	uint8_t n;
+};
+
+struct sm_node {
+	uint64_t guid, sys_guid;
+	uint32_t first_port;
+	uint32_t vendor_id;
+	uint16_t device_id;
+	uint8_t type, nports;
+	struct sm_path path; /* to a switch; endports are reached by their own */
+	uint16_t ports_left; /* PortInfos still to come */
+	bool has_si;
+	node_id fab;         /* in the snapshot, or FAB_NONE */
+	struct iba_switch_info si;
+};
+
+struct sm_port {
+	struct iba_port_info pi;
+	uint64_t guid;
+	uint32_t node, peer;
+	struct sm_path path; /* endports only */
+	uint8_t num;
+	bool asked;          /* PortInfo was asked for */
+	bool known;          /* and came */
+	bool has_lid;        /* its LID was set and confirmed */
+};
+
+struct sm_lid {
+	uint64_t guid;
+	uint32_t epoch; /* when it was last seen */
+	uint16_t lid;
+	uint8_t lmc;
+};
+
+enum sm_work_kind { W_NODE_INFO, W_SWITCH_INFO, W_CLEAR_CHANGE, W_PORT_INFO, W_SET_LID };
+
+struct sm_work {
+	enum sm_work_kind kind;
+	uint32_t ref; /* node or port, by kind; W_NODE_INFO: the port that leads there, NONE: local */
+};
+
+/* ---- requests ---- */
+
+/* A part describes what it wants to send; the dispatcher makes it an SMP. */
+struct sm_req {
+	enum iba_method method;
+	uint16_t attr_id;
+	uint32_t attr_mod;
+	enum sm_purpose purpose;
+	struct sm_path path;
+	uint8_t extra_hop; /* one more port behind the path; 0: none */
+	uint16_t lid;      /* not 0: LID-routed instead */
+	uint32_t kind, ref;/* the part's own marks, given back with the response */
+	uint8_t data[IBA_SMP_DATA_SIZE];
+};
+
+struct sm_txn {
+	bool used;
+	uint16_t gen;
+	uint8_t tries;
+	enum sm_purpose purpose;
+	uint16_t attr_id;
+	enum iba_method method;
+	uint32_t kind, ref;
+	time_ps deadline;
+	struct sm_send send;
+};
+
+struct sm_part {
+	void (*begin)(struct sm *sm);
+	bool (*next)(struct sm *sm, struct sm_req *r); /* the next request, or false: none for now */
+	void (*recv)(struct sm *sm, const struct sm_txn *t, const uint8_t *data); /* status was 0 */
+	void (*fail)(struct sm *sm, const struct sm_txn *t); /* silence, or a bad status */
+	void (*done)(struct sm *sm);                   /* nothing to send, nothing outstanding */
+};
+
+struct sm {
+	struct sm_config cfg;
+	time_ps now;
+	struct sm_actions *out; /* during sm_step only */
+
+	/* dispatcher */
+	enum sm_phase phase;
+	time_ps phase_since;
+	struct sm_txn *txns;    /* cfg.window of them */
+	uint32_t *txn_free;
+	uint32_t nfree, noutstanding;
+	time_ps next_deadline;  /* not later than the earliest */
+	time_ps next_sweep, retry_at, audit_at, backoff_ps;
+	bool begin_again;       /* the phase was just entered */
+	bool change_pending;
+	enum sm_cause pending_cause;
+	bool trouble;           /* a Set was carried out twice, or may be */
+
+	/* topology */
+	uint32_t epoch;
+	VEC(struct sm_node) nodes;
+	VEC(struct sm_port) ports;
+	VEC(uint8_t) hops;
+	struct map64 by_guid;
+	VEC(struct sm_work) work;
+	size_t work_head;
+	bool dirty;             /* this discovery does not show the subnet as it is */
+	unsigned max_hops;
+	unsigned max_resp;      /* largest RespTimeValue seen */
+	uint32_t restarts;
+
+	/* LIDs: kept for good */
+	VEC(struct sm_lid) lids;
+	struct map64 lid_by_guid;
+	uint8_t lid_used[IBA_LID_MAX_UNICAST + 1];
+	uint32_t lid_next[8];   /* by LMC, where to look on */
+	uint16_t own_lid;
+	uint8_t subnet_timeout;
+	VEC(uint32_t) held;     /* ports to get a LID once the SM's own is known */
+
+	/* snapshot and tables in force or on their way */
+	struct fab *fab;
+	uint32_t *node_of;      /* fab node -> sm node */
+	struct rt_tables *tables;
+
+	/* where the running phase stands */
+	uint32_t cur_node, cur_step, cur_in;
+	uint32_t sweep_clear;   /* the switch whose PortStateChange is being cleared, NONE */
+	struct iba_switch_info sweep_si;
+	time_ps sweep_start, sweep_duration;
+
+	/* counts */
+	struct sm_status st;
+	uint64_t mark[SM_NPURPOSES]; /* smps when this round began */
+	struct sm_round round;
+};
+
+extern const struct sm_part sm_part_discover, sm_part_configure, sm_part_compute, sm_part_deactivate,
+	sm_part_tables, sm_part_arm, sm_part_activate, sm_part_audit, sm_part_ready, sm_part_sweep;
+
+/* dispatch.c */
+void sm_phase_set(struct sm *sm, enum sm_phase to);
+void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
+void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look again */
+void sm_forget_outstanding(struct sm *sm);
+void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s);
+time_ps sm_timeout(const struct sm *sm);
+void sm_failed(struct sm *sm, const struct sm_txn *t); /* a Set went wrong: note it and look again */
+
+/* discover.c */
+void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
+		 uint32_t port);
+void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
+		 uint32_t node, uint16_t attr_id, uint32_t attr_mod);
+bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
+void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
+
+/* lids.c */
+uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
+
+/* snapshot.c */
+void sm_snapshot_build(struct sm *sm);
+void sm_snapshot_free(struct sm *sm);
+
+/* handover.c */
+void sm_info_answer(struct sm *sm, const struct sm_event *ev);
+
+#endif

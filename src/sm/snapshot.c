@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the topology database to an immutable snapshot: nodes that answered everything, in GUID order
+ * so that the order of responses decides nothing, and the links between them. State: sm->fab and the
+ * way back from its nodes. Does not change the database but for each node's place in the snapshot.
+ */
+#include "sm/sm_priv.h"
+
+static bool node_complete(const struct sm *sm, const struct sm_node *n)
+{
+	const struct sm_port *p = &sm->ports.at[n->first_port];
+	bool any = false;
+
+	if (n->ports_left)
+		return false;
+	if (n->type == IBA_NODE_SWITCH)
+		return n->has_si && p[0].has_lid;
+	for (unsigned i = 1; i <= n->nports; i++) {
+		if (p[i].asked && !p[i].has_lid)
+			return false;
+		any |= p[i].has_lid;
+	}
+	return any;
+}
+
+/* Reachable from the SM's node over links between complete nodes. */
+static uint8_t *mark_reachable(const struct sm *sm)
+{
+	uint8_t *in = mem_zarray(sm->nodes.n, 1);
+	VEC(uint32_t) todo = {0};
+
+	if (sm->nodes.n && node_complete(sm, &sm->nodes.at[0])) {
+		in[0] = 1;
+		vec_push(&todo, 0);
+	}
+	for (size_t i = 0; i < todo.n; i++) {
+		const struct sm_node *n = &sm->nodes.at[todo.at[i]];
+
+		if (n->type != IBA_NODE_SWITCH && todo.at[i] != 0)
+			continue;
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t peer = sm->ports.at[n->first_port + p].peer;
+			uint32_t far = peer == NONE ? NONE : sm->ports.at[peer].node;
+
+			if (far != NONE && !in[far] && node_complete(sm, &sm->nodes.at[far])) {
+				in[far] = 1;
+				vec_push(&todo, far);
+			}
+		}
+	}
+	vec_free(&todo);
+	return in;
+}
+
+struct by_guid {
+	uint64_t guid;
+	uint32_t node;
+};
+
+static int cmp_guid(const void *a, const void *b)
+{
+	uint64_t x = ((const struct by_guid *)a)->guid, y = ((const struct by_guid *)b)->guid;
+
+	return x < y ? -1 : x > y;
+}
+
+static void copy_node(struct sm *sm, struct fab_builder *b, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	n->fab = fab_add_node(b, n->type, n->guid, n->nports, "");
+	struct fab_node *f = fab_builder_node(b, n->fab);
+
+	f->sys_guid = n->sys_guid;
+	f->vendor_id = n->vendor_id;
+	f->device_id = n->device_id;
+	f->flags = n->si.enhanced_port0 ? FAB_ENHANCED_PORT0 : 0;
+	for (unsigned i = 0; i <= n->nports; i++) {
+		const struct sm_port *p = &sm->ports.at[n->first_port + i];
+		struct fab_port *q = fab_builder_port(b, n->fab, i);
+
+		q->guid = p->guid;
+		if (p->has_lid) {
+			q->lid = p->pi.lid;
+			q->lmc = p->pi.lmc;
+		}
+	}
+}
+
+static void copy_links(struct sm *sm, struct fab_builder *b)
+{
+	for (uint32_t i = 0; i < sm->ports.n; i++) {
+		const struct sm_port *p = &sm->ports.at[i], *q;
+
+		if (p->peer == NONE || p->peer < i || sm->nodes.at[p->node].fab == FAB_NONE)
+			continue;
+		q = &sm->ports.at[p->peer];
+		if (sm->nodes.at[q->node].fab != FAB_NONE && p->known && q->known &&
+		    p->pi.state != IBA_PORT_DOWN && q->pi.state != IBA_PORT_DOWN)
+			fab_add_link(b, sm->nodes.at[p->node].fab, p->num, sm->nodes.at[q->node].fab, q->num);
+	}
+}
+
+void sm_snapshot_free(struct sm *sm)
+{
+	fab_free(sm->fab);
+	free(sm->node_of);
+	sm->fab = NULL;
+	sm->node_of = NULL;
+}
+
+void sm_snapshot_build(struct sm *sm)
+{
+	uint8_t *in = mark_reachable(sm);
+	struct fab_builder *b = fab_builder_new();
+	VEC(struct by_guid) order = {0};
+
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		if (in[n])
+			vec_push(&order, (struct by_guid){sm->nodes.at[n].guid, n});
+	if (order.n)
+		qsort(order.at, order.n, sizeof(*order.at), cmp_guid);
+	sm_snapshot_free(sm);
+	rt_tables_free(sm->tables); /* they belong to the old snapshot */
+	sm->tables = NULL;
+	sm->node_of = mem_array(order.n, sizeof(*sm->node_of));
+	for (size_t i = 0; i < order.n; i++) {
+		copy_node(sm, b, order.at[i].node);
+		sm->node_of[i] = order.at[i].node;
+	}
+	copy_links(sm, b);
+	sm->fab = fab_build(b);
+	vec_free(&order);
+	free(in);
+}

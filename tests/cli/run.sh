@@ -1,0 +1,333 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The built program from outside, as TAP: tests/cli/run.sh PATH/TO/weft
+#
+# Walks the program's own table (weft help --json), so a new command is tested as soon as it is
+# listed; only how to run it for JSON is written down here (see runs).
+#
+# shellcheck disable=SC2015,SC2016,SC2317 # `a && b || explain`, other programs' variables, ok calls
+set -u
+
+# As an absolute path, because the tests run in a directory of their own.
+bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+pages=$(dirname "$bin")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+n=0
+
+# ok NAME COMMAND...: the case passes when the command succeeds; what it printed explains a failure
+ok()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		sed 's/^/# /' said >&2 # Meson shows what a failed test said there
+	fi
+}
+
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# status WANTED COMMAND...: the command ends with this status
+status()
+{
+	want=$1
+	shift
+	"$@"
+	got=$?
+	[ $got -eq "$want" ] || { echo "status $got, expected $want: $*" && false; }
+}
+
+if ! command -v jq > /dev/null; then
+	echo "1..0 # SKIP jq is not installed"
+	exit 0
+fi
+
+# ---- the table ----
+
+ok "the table is JSON" sh -c '"$1" help --json > table && jq -e ".commands | length > 0" table' sh "$bin"
+jq -r '.commands[].name' table > names
+
+table_is_sound()
+{
+	jq -e '[.commands[] | select((.summary | length) == 0 or (.examples | length) == 0
+		or .min_args > .max_args)] == []' table || { echo "no summary, no example or arguments mixed up" && false; }
+	# An option that is there twice could never be reached.
+	jq -e '[.commands[].options | (map(.name) | length != (unique | length)),
+		(map(.letter | values) | length != (unique | length))] | any | not' table
+}
+ok "every command has a summary, examples and options of its own name" table_is_sound
+
+# ---- help ----
+
+help_is_whole()
+{
+	# shellcheck disable=SC2086 # the name is one or two words
+	"$bin" $1 --help > text || return 1
+	jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] |
+		"--" + .name, (.letter | values | "-" + . + ", ")' table > want
+	while IFS= read -r w; do
+		grep -qF -e "$w" text || { echo "$1 --help does not mention '$w'" && return 1; }
+	done < want
+	# shellcheck disable=SC2086
+	"$bin" help $1 | cmp - text
+}
+
+unknown_option()
+{
+	# shellcheck disable=SC2086
+	"$bin" $1 --no-such-option > out 2> err
+	[ $? -eq 2 ] && [ ! -s out ] && grep -qxF \
+		"weft $1: unknown option '--no-such-option' (see 'weft $1 --help')" err || { cat err && false; }
+}
+
+# Each weft in the line is only parsed; other programs are not run, files land in $dir.
+examples_parse()
+{
+	jq -r --arg c "$1" '.commands[] | select(.name == $c) | .examples[]' table > lines
+	while IFS= read -r line; do
+		rm -f calls
+		(
+			weft()
+			{
+				echo call >> calls
+				"$bin" help --parse-only -- "$@" >> calls 2>&1 || echo REFUSED >> calls
+			}
+			# shellcheck disable=SC2123 # on purpose: nothing else is to run
+			PATH=
+			eval "$line"
+		) > /dev/null 2>&1 < /dev/null
+		if [ ! -e calls ] || grep -q REFUSED calls; then
+			echo "example does not parse: $line" && cat calls
+			return 1
+		fi
+	done < lines
+}
+
+while IFS= read -r c; do
+	ok "$c: help mentions every option" help_is_whole "$c"
+	ok "$c: an unknown option gives status 2" unknown_option "$c"
+	ok "$c: examples parse" examples_parse "$c"
+done < names
+
+overview()
+{
+	"$bin" > bare && "$bin" --help | cmp - bare && "$bin" help | cmp - bare || return 1
+	while IFS= read -r c; do
+		grep -q "^  $c  " bare || { echo "not in the overview: $c" && return 1; }
+	done < names
+	[ "$(sed -n '/^examples:/,/^$/p' bare | grep -c '^  weft ')" -eq 3 ]
+}
+ok "the overview names every command and shows three examples" overview
+
+groups()
+{
+	# shellcheck disable=SC2013 # one word a line
+	for g in $(sed -n 's/ .*//p' names | uniq); do
+		"$bin" "$g" > out && "$bin" "$g" --help | cmp - out && "$bin" help "$g" | cmp - out || return 1
+		grep "^$g " names > want
+		while IFS= read -r c; do
+			grep -q "^  $c  " out || return 1
+		done < want
+	done
+}
+ok "a group lists its commands" groups
+
+says()
+{
+	text=$1
+	shift
+	"$@" > out 2>&1
+	grep -qF -e "$text" out || { echo "expected: $text" && cat out && false; }
+}
+ok "--version" says "weft $(jq -r .version table)" "$bin" --version
+ok "an unknown command gives status 2" status 2 "$bin" frobnicate
+ok "an unknown command of a group gives status 2" status 2 "$bin" topo frobnicate
+ok "an unknown program option gives status 2" status 2 "$bin" --frobnicate
+ok "a near miss is answered with the right command" says "did you mean 'topo gen'?" "$bin" topo gne
+ok "a command without its group is answered too" says "did you mean 'topo gen'?" "$bin" gen
+ok "a near miss of an option" says "did you mean '--json'?" "$bin" help --jsno
+
+# ---- results that do not arrive ----
+
+into_full()
+{
+	while IFS= read -r c; do
+		# shellcheck disable=SC2086
+		"$bin" $c --help > /dev/full 2> err
+		[ $? -eq 2 ] && grep -q 'standard output: No space' err || { echo "$c" && cat err && return 1; }
+	done < names
+}
+if [ -e /dev/full ]; then
+	ok "a full disk gives a message and status 2" into_full
+else
+	skip "a full disk gives a message and status 2" "no /dev/full"
+fi
+
+into_nothing()
+{
+	"$bin" help >&- 2> err
+	[ $? -eq 2 ] && grep -q 'standard output: ' err
+}
+ok "a closed standard output gives a message and status 2" into_nothing
+
+broken_pipe()
+{
+	{
+		sleep 0.2
+		"$bin" man 2> err
+		echo $? > rc
+	} | true
+	[ "$(cat rc)" = 2 ] && grep -q 'standard output: Broken pipe' err
+}
+ok "a closed pipe gives a message and status 2" broken_pipe
+
+# ---- man pages ----
+
+page_is_clean()
+{
+	# shellcheck disable=SC2086
+	"$bin" man $1 > page || return 1
+	grep -q '^\.TH ' page && grep -q '^\.SH SYNOPSIS' page || return 1
+	command -v groff > /dev/null || return 0
+	groff -man -ww -Tutf8 page > shown 2> err && [ -s shown ] && [ ! -s err ] || { cat err && false; }
+}
+
+pages_are_clean()
+{
+	page_is_clean "" || return 1
+	while IFS= read -r c; do
+		page_is_clean "$c" || { echo "page of $c" && return 1; }
+	done < names
+}
+ok "man pages are clean" pages_are_clean
+
+pages_are_built()
+{
+	"$bin" man | cmp - "$pages/weft.1" || return 1
+	while IFS= read -r c; do
+		file=weft-$(echo "$c" | tr ' ' '-').1
+		"$bin" man "$c" | cmp - "$pages/$file" || return 1
+	done < names
+}
+ok "the build makes a page of every command" pages_are_built
+
+# ---- completion ----
+
+# completes "LINE" "WORDS": what bash would offer behind the line; a blank at the end starts a word
+completes()
+{
+	# shellcheck disable=SC2016 # bash's variables
+	bash -c '
+		source "$1"
+		read -ra COMP_WORDS <<< "$2"
+		[[ $2 == *" " ]] && COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_weft
+		echo "${COMPREPLY[*]}"' bash "$dir/weft.bash" "$1" > offered
+	[ "$(cat offered)" = "$2" ] || { echo "'$1' offers '$(cat offered)', expected '$2'" && false; }
+}
+
+completion_follows_table()
+{
+	"$bin" completion bash > weft.bash || return 1
+	while IFS= read -r c; do
+		sub=${c#* }
+		[ "$sub" = "$c" ] || completes "weft $c" "$sub" || return 1
+		jq -r --arg c "$c" '.commands[] | select(.name == $c) | .options[] |
+			"--" + .name, (.letter | values | "-" + .)' table > want
+		completes "weft $c -" "$(paste -sd ' ' want)" || return 1
+		jq -r --arg c "$c" '.commands[] | select(.name == $c) | .options[] | select(.choices) |
+			.name + "=" + (.choices | join(" "))' table > want
+		while IFS='=' read -r opt choices; do
+			completes "weft $c --$opt " "$choices" || return 1
+			completes "weft $c --$opt = " "$choices" || return 1
+		done < want
+	done < names
+}
+
+completion_of_words()
+{
+	completes "weft to" topo || return 1
+	completes "weft topo ge" gen || return 1
+	completes "weft help topo ge" gen || return 1
+	completes "weft man topo ge" gen || return 1
+	completes "weft --v" --version || return 1
+	touch "file one.txt" && completes "weft topo show fil" "file one.txt"
+}
+
+if command -v bash > /dev/null; then
+	ok "completion offers what the table holds" completion_follows_table
+	ok "completion of words and files" completion_of_words
+	ok "the build makes the completion" cmp weft.bash "$pages/completions/weft"
+else
+	skip "completion offers what the table holds" "no bash"
+	skip "completion of words and files" "no bash"
+	skip "the build makes the completion" "no bash"
+fi
+
+# ---- JSON ----
+
+# How to run each command in an instant, one behind the other: net.txt is a small fabric, smp.hex a
+# packet. "!": has no JSON form and must say so.
+runs()
+{
+	cat << 'END'
+help
+man
+man topo gen
+completion bash
+topo gen
+topo gen irregular 8 --hosts 6 --seed 7 -o net.txt
+topo show net.txt
+topo check net.txt
+topo diff net.txt net.txt
+!topo dot net.txt
+!topo svg net.txt
+route compute net.txt --lfts net.lfts
+route verify net.txt net.lfts
+sim demo
+sim up net.txt
+sim change net.txt
+mad decode smp.hex
+END
+}
+# SubnGet(NodeInfo), routed by LID
+awk 'BEGIN { printf "01010101"; for (i = 4; i < 256; i++) printf i == 17 ? "11" : "00" }' > smp.hex
+
+is_json()
+{
+	# shellcheck disable=SC2086
+	"$bin" ${1#!} --json > out 2> err
+	got=$?
+	if [ "${1#!}" != "$1" ]; then
+		[ $got -eq 2 ] && [ ! -s out ] && grep -q JSON err || { cat out err && false; }
+		return
+	fi
+	[ $got -eq 0 ] || { echo "status $got" && cat err && return 1; }
+	jq -e . out > /dev/null && [ "$(jq -s length out)" -eq 1 ]
+}
+
+runs > lines
+while IFS= read -r line; do
+	ok "valid JSON: weft $line" is_json "$line"
+done < lines
+
+all_have_runs()
+{
+	while IFS= read -r c; do
+		grep -q "^!\{0,1\}$c\( \|\$\)" lines || { echo "no line in runs() for: $c" && return 1; }
+	done < names
+}
+ok "every command is run for JSON" all_have_runs
+
+echo "1..$n"

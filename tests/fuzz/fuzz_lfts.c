@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as a table dump: reading must not crash, what was read must verify or fail to verify in
+ * peace, and writing it and reading that again must give the same tables. Keeps one small fabric;
+ * libFuzzer is the way in, or with FUZZ_REPLAY the files named as arguments.
+ */
+#include "route/route.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(x)                                                                                   \
+	do {                                                                                       \
+		if (!(x))                                                                          \
+			abort();                                                                   \
+	} while (0)
+
+/* Four switches in a ring, one of them with two cables to the next; hosts, one with two ports. */
+static struct fab *fabric(void)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id h;
+
+	for (unsigned i = 0; i < 4; i++)
+		fab_add_node(b, IBA_NODE_SWITCH, 0x10 + i, 5, "switch");
+	for (unsigned i = 0; i < 4; i++)
+		CHECK(!fab_add_link(b, i, 1, (i + 1) % 4, 2));
+	CHECK(!fab_add_link(b, 0, 3, 1, 3));
+	for (unsigned i = 0; i < 4; i++) {
+		h = fab_add_node(b, IBA_NODE_CA, 0x100 + 16 * i, 2, i % 2 ? "host" : "");
+		fab_builder_port(b, h, 1)->guid = 0x101 + 16 * i;
+		CHECK(!fab_add_link(b, h, 1, i, 4));
+	}
+	CHECK(!fab_add_link(b, h, 2, 0, 5));
+	return fab_build(b);
+}
+
+static void again(const struct fab *f, const struct fab *g, const struct rt_tables *t)
+{
+	struct strbuf text = {0};
+	struct rt_tables *u;
+	struct fab *h;
+	struct err e;
+
+	rt_lfts_write(g, t, &text);
+	if (rt_lfts_parse(f, "again", text.s, text.len, &h, &u, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		abort();
+	}
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		CHECK(!memcmp(rt_row(t, s), rt_row(u, s), MIN(t->top_lid, u->top_lid) + 1));
+	strbuf_free(&text);
+	rt_tables_free(u);
+	fab_free(h);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct fab *f;
+	struct rt_verify_opts o = {.threads = 1};
+	struct rt_tables *t;
+	struct rt_report r;
+	struct fab *g;
+	struct err e;
+
+	if (!f)
+		f = fabric();
+	if (rt_lfts_parse(f, "fuzz", (const char *)data, size, &g, &t, &e))
+		return 0;
+	CHECK(!rt_verify(g, t, &o, &r, &e));
+	rt_report_free(&r);
+	again(f, g, t);
+	rt_tables_free(t);
+	fab_free(g);
+	return 0;
+}
+
+#ifdef FUZZ_REPLAY
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		char *data;
+		size_t len;
+		struct err e;
+
+		if (file_read(argv[i], &data, &len, &e)) {
+			fprintf(stderr, "%s\n", e.text);
+			return 2;
+		}
+		LLVMFuzzerTestOneInput((uint8_t *)data, len);
+		free(data);
+	}
+	return 0;
+}
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fuzz target of the netlist reader. Keeps no state. Way in: libFuzzer, or with -DFUZZ_REPLAY a
+ * main() that runs each file named on the command line. Does not judge the warnings' wording.
+ *
+ * Must hold for any bytes: no crash; a refusal has a message with file and line; what is accepted
+ * has a sound snapshot, and write -> parse -> write gives the same text again without a warning.
+ */
+#include "fabric/fabric.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(cond)                                                                                 \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #cond);  \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+static void check_ports(const struct fab *f)
+{
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *q = &f->ports[p];
+
+		MUST(q->node < f->nnodes && q->num <= f->nodes[q->node].nports);
+		MUST(fab_port_id(f, q->node, q->num) == p);
+		MUST(q->peer == FAB_NONE || (q->peer < f->nports && f->ports[q->peer].peer == p));
+		MUST(q->peer != p && (q->num || q->peer == FAB_NONE));
+		MUST(q->lid <= IBA_LID_MAX_UNICAST && q->lmc <= 7 && q->speed < FAB_NSPEEDS);
+	}
+}
+
+static void check_nodes(const struct fab *f)
+{
+	MUST(f->nnodes == f->nswitches + f->nhosts + f->nrouters);
+	for (node_id n = 0; n < f->nnodes; n++) {
+		MUST(f->nodes[n].nports >= 1 && f->nodes[n].nports <= 254);
+		MUST(fab_node_by_guid(f, f->nodes[n].guid) == n);
+	}
+}
+
+static void check_fixed_point(const struct fab *f)
+{
+	struct fab_netlist again = {0};
+	struct strbuf first = {0}, second = {0};
+	fab_diff_list diff = {0};
+	struct err e = {0};
+
+	fab_netlist_write(f, &first);
+	MUST(!fab_netlist_parse(&again, "again", first.s, first.len, &e));
+	MUST(again.warnings.n == 0);
+	fab_diff(f, again.fab, &diff);
+	MUST(diff.n == 0);
+	fab_netlist_write(again.fab, &second);
+	MUST(first.len == second.len && !memcmp(first.s, second.s, first.len));
+	fab_diff_free(&diff);
+	strbuf_free(&first);
+	strbuf_free(&second);
+	fab_netlist_free(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fab_netlist n = {0};
+	struct err e = {0};
+	int rc = fab_netlist_parse(&n, "in", (const char *)data, size, &e);
+
+	if (rc) {
+		MUST(rc == -EINVAL && !strncmp(e.text, "in:", 3) && strstr(e.text, "expected"));
+		MUST(!n.fab && !n.warnings.n);
+		return 0;
+	}
+	for (size_t i = 1; i < n.warnings.n; i++)
+		MUST(n.warnings.at[i - 1].line <= n.warnings.at[i].line);
+	check_nodes(n.fab);
+	check_ports(n.fab);
+	check_fixed_point(n.fab);
+	fab_netlist_free(&n);
+	return 0;
+}
+
+#ifdef FUZZ_REPLAY
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		struct err e;
+		char *data;
+		size_t len;
+
+		if (file_read(argv[i], &data, &len, &e)) {
+			fprintf(stderr, "%s\n", e.text);
+			return 2;
+		}
+		LLVMFuzzerTestOneInput((const uint8_t *)data, len);
+		free(data);
+	}
+	printf("%d inputs hold\n", argc - 1);
+	return 0;
+}
+#endif
