@@ -30,18 +30,14 @@ static uint64_t smps_total(const struct sm_status *st)
 	return n;
 }
 
-static void line_smps(struct sim_report *r, time_ps when, const char *text)
+/* With the SMPs sent since the last such line. */
+static void line_smps(struct sim_report *r, time_ps when, uint64_t smps, const char *text)
 {
-	struct sm_status st;
-	uint64_t n;
-
-	sm_status(lab_sm(r->lab), &st);
-	n = smps_total(&st);
-	if (n == r->smps_noted)
+	if (smps == r->smps_noted)
 		line(r, when, "%s", text);
 	else
-		line(r, when, "%-58s %9s SMPs", text, cli_count(n - r->smps_noted));
-	r->smps_noted = n;
+		line(r, when, "%-60s %9s SMPs", text, cli_count(smps - r->smps_noted));
+	r->smps_noted = smps;
 }
 
 static const char *name_of(const struct sim_report *r, uint64_t guid, char buf[96])
@@ -57,39 +53,39 @@ static const char *name_of(const struct sim_report *r, uint64_t guid, char buf[9
 	return buf;
 }
 
-static void on_phase_left(struct sim_report *r, time_ps when, enum sm_phase p)
+static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 {
 	const struct fab *f = sm_fabric(lab_sm(r->lab));
 	char text[128];
 
-	switch (p) {
+	switch ((enum sm_phase)n->a) {
 	case SM_DISCOVER:
 		snprintf(text, sizeof(text), "topology known: %u switches, %u hosts, %u links",
 			 f ? f->nswitches : 0, f ? f->nnodes - f->nswitches : 0, f ? f->nlinks : 0);
-		line_smps(r, when, text);
+		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_CONFIGURE:
-		line_smps(r, when, "switches configured");
+		line_smps(r, n->when, n->smps, "switches configured");
 		break;
 	case SM_COMPUTE:
 		snprintf(text, sizeof(text), "routes computed and verified: %s table entries",
 			 cli_count(sm_tables(lab_sm(r->lab)) ? sm_tables(lab_sm(r->lab))->entries : 0));
-		line_smps(r, when, text);
+		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_DEACTIVATE:
-		line_smps(r, when, "ports taken back to Initialize: traffic stops");
+		line_smps(r, n->when, n->smps, "ports taken back to Initialize: traffic stops");
 		break;
 	case SM_TABLES:
-		line_smps(r, when, "forwarding tables written");
+		line_smps(r, n->when, n->smps, "forwarding tables written");
 		break;
 	case SM_ARM:
-		line_smps(r, when, "ports Armed");
+		line_smps(r, n->when, n->smps, "ports Armed");
 		break;
 	case SM_ACTIVATE:
-		line_smps(r, when, "ports Active: the subnet is up");
+		line_smps(r, n->when, n->smps, "ports Active: the subnet is up");
 		break;
 	case SM_AUDIT:
-		line_smps(r, when, "SMPs were lost or doubled: read back, all as set");
+		line_smps(r, n->when, n->smps, "SMPs were lost or doubled: read back, all as set");
 		break;
 	case SM_OFF:
 	case SM_READY:
@@ -109,14 +105,14 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
 		break;
 	case SM_CAUSE_SWEEP:
-		line_smps(r, n->when, "sweep: a switch reports a port state change");
+		line_smps(r, n->when, n->smps, "sweep: a switch reports a port state change");
 		line(r, n->when, "  (%s) discovery starts", name_of(r, n->b, who));
 		break;
 	case SM_CAUSE_TRAP:
 		line(r, n->when, "trap 128 from LID %llu: discovery starts", (unsigned long long)n->b);
 		break;
 	case SM_CAUSE_SILENCE:
-		line_smps(r, n->when, "a device does not answer as it should: discovery starts again");
+		line_smps(r, n->when, n->smps, "a device does not answer as it should: discovery starts again");
 		break;
 	case SM_CAUSE_RETRY:
 		line(r, n->when, "looking again for what did not answer");
@@ -124,14 +120,12 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 	}
 }
 
+/* A phase that came to its end, and did something. */
 static bool worth_a_line(const struct sim_report *r, const struct sm_note *n)
 {
-	struct sm_status st;
-
-	if (n->a != SM_DEACTIVATE)
-		return true;
-	sm_status(lab_sm(r->lab), &st);
-	return smps_total(&st) != r->smps_noted; /* nothing was active yet */
+	if (n->b == SM_DISCOVER)
+		return n->a == SM_SWEEP;
+	return n->a != SM_DEACTIVATE || n->smps != r->smps_noted;
 }
 
 static void on_note(void *ctx, const struct sm_note *n)
@@ -139,11 +133,12 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct sim_report *r = ctx;
 	char who[96];
 
-	if (n->kind == SM_NOTE_PHASE && worth_a_line(r, n) && !(n->b == SM_DISCOVER && n->a != SM_SWEEP))
-		on_phase_left(r, n->when, (enum sm_phase)n->a);
-	else if (n->kind == SM_NOTE_CHANGE)
+	if (n->kind == SM_NOTE_PHASE) {
+		if (worth_a_line(r, n))
+			on_phase_left(r, n);
+	} else if (n->kind == SM_NOTE_CHANGE) {
 		on_change(r, n);
-	else if (n->kind == SM_NOTE_UNREACHABLE && n->a)
+	} else if (n->kind == SM_NOTE_UNREACHABLE && n->a)
 		line(r, n->when, "no answer from or behind %s", name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_RESTART)
 		line(r, n->when, "the subnet changed meanwhile: discovery starts again");
@@ -185,8 +180,11 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 
 void sim_report_say(struct sim_report *r, const char *text)
 {
+	struct sm_status st;
+
+	sm_status(lab_sm(r->lab), &st);
 	if (r->timeline)
-		line_smps(r, sim_now(lab_sim(r->lab)), text);
+		line_smps(r, sim_now(lab_sim(r->lab)), smps_total(&st), text);
 }
 
 /* ---- taking stock ---- */

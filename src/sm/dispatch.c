@@ -89,7 +89,11 @@ const char *sm_cause_name(enum sm_cause c)
 
 void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b)
 {
-	vec_push(&sm->out->notes, (struct sm_note){k, sm->now, a, b});
+	uint64_t smps = 0;
+
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		smps += sm->st.smps[i];
+	vec_push(&sm->out->notes, (struct sm_note){k, sm->now, a, b, smps});
 }
 
 void sm_phase_set(struct sm *sm, enum sm_phase to)

@@ -104,6 +104,7 @@ struct sm_note {
 	enum sm_note_kind kind;
 	time_ps when;
 	uint64_t a, b;
+	uint64_t smps; /* requests sent up to this moment */
 };
 
 struct sm_actions {

@@ -297,7 +297,8 @@ route compute net.txt --lfts net.lfts
 route verify net.txt net.lfts
 sim demo
 sim up net.txt
-sim change net.txt
+sim change net.txt --kill S-0002000000000005
+sim trial --max-switches 4
 mad decode smp.hex
 END
 }

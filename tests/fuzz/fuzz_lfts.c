@@ -2,7 +2,7 @@
 /*
  * Any bytes as a table dump: reading must not crash, what was read must verify or fail to verify in
  * peace, and writing it and reading that again must give the same tables. Keeps one small fabric;
- * libFuzzer is the way in, or with FUZZ_REPLAY the files named as arguments.
+ * libFuzzer is the way in, or replay.c over files.
  */
 #include "route/route.h"
 
@@ -73,22 +73,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fab_free(g);
 	return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		char *data;
-		size_t len;
-		struct err e;
-
-		if (file_read(argv[i], &data, &len, &e)) {
-			fprintf(stderr, "%s\n", e.text);
-			return 2;
-		}
-		LLVMFuzzerTestOneInput((uint8_t *)data, len);
-		free(data);
-	}
-	return 0;
-}
-#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fuzz target of the netlist reader. Keeps no state. Way in: libFuzzer, or with -DFUZZ_REPLAY a
- * main() that runs each file named on the command line. Does not judge the warnings' wording.
+ * Fuzz target of the netlist reader. Keeps no state. Way in: libFuzzer, or
+ * replay.c over files. Does not judge the warnings' wording.
  *
  * Must hold for any bytes: no crash; a refusal has a message with file and line; what is accepted
  * has a sound snapshot, and write -> parse -> write gives the same text again without a warning.
@@ -79,23 +79,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fab_netlist_free(&n);
 	return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		struct err e;
-		char *data;
-		size_t len;
-
-		if (file_read(argv[i], &data, &len, &e)) {
-			fprintf(stderr, "%s\n", e.text);
-			return 2;
-		}
-		LLVMFuzzerTestOneInput((const uint8_t *)data, len);
-		free(data);
-	}
-	printf("%d inputs hold\n", argc - 1);
-	return 0;
-}
-#endif

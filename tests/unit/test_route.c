@@ -459,19 +459,20 @@ static void parts_without_a_way_between_them_are_routed_apart(void **state UNUSE
 	struct rt_tables *t;
 	struct fab *f;
 
-	for (unsigned i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 8; i++)
 		add_host(b, 0x100 + 2 * i, add_switch(b, 1 + i, 4), 4);
-	for (unsigned i = 0; i < 3; i++) /* three in a ring, two in a line */
+	for (unsigned i = 0; i < 3; i++) /* three in a ring, the others in another */
 		link_up(b, 2 * i, 1, 2 * ((i + 1) % 3), 2);
-	link_up(b, 6, 1, 8, 1);
+	for (unsigned i = 0; i < 5; i++)
+		link_up(b, 6 + 2 * i, 1, 6 + 2 * ((i + 1) % 5), 2);
 	f = with_lids(fab_build(b), 0);
 	t = fera(f, FAB_NONE, 0);
 	r = verify(f, t, (struct rt_verify_opts){0});
 	assert_false(r.ok);
-	assert_int_equal(r.pairs, 10 * 9);
-	assert_int_equal(r.unreachable, 2 * 6 * 4);
+	assert_int_equal(r.pairs, 16 * 15);
+	assert_int_equal(r.unreachable, 2 * 6 * 10);
 	assert_int_equal(r.loops + r.cycles, 0);
-	assert_int_equal(t->entries, 3 * 6 + 2 * 4);
+	assert_int_equal(t->entries, 3 * 6 + 5 * 10);
 	expect_problem(&r, "no entry in S-");
 	rt_report_free(&r);
 	rt_tables_free(t);
@@ -828,6 +829,7 @@ static void routes_that_only_switches_use_count_unless_told_otherwise(void **sta
 	f = with_lids(fab_build(b), 0);
 	t = route_clockwise(f);
 	r = verify(f, t, (struct rt_verify_opts){0});
+	assert_int_equal(r.hops_max, 4); /* from switch 1 to the host: three links and its own */
 	assert_int_equal(r.cycles, 1);
 	rt_report_free(&r);
 	r = verify(f, t, (struct rt_verify_opts){.hosts_only = true});
@@ -897,6 +899,33 @@ static void a_dateline_does_not_help_long_routes(void **state UNUSED)
 	d.vl = 15; /* unless none of them gets there */
 	r = verify(f, t, o);
 	assert_int_equal(r.cycles, 0);
+	rt_report_free(&r);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
+/* What comes from another switch goes on on VL 1. */
+static unsigned transit_vl(const void *ctx, uint32_t sw, unsigned in, unsigned out UNUSED,
+			   unsigned sl UNUSED)
+{
+	return in && peer_switch(ctx, sw, in) != FAB_NONE;
+}
+
+static void packets_that_go_round_are_followed_all_the_way(void **state UNUSED)
+{
+	struct fab *f = ring(3);
+	struct rt_tables *t = route_minimal(f);
+	struct rt_verify_opts o = {.vl = transit_vl, .vl_ctx = f, .sl_mask = 1};
+	struct rt_report r = verify(f, t, o);
+
+	assert_true(r.ok); /* every switch is the next one's neighbour: no transit at all */
+	rt_report_free(&r);
+	for (uint32_t s = 0; s < 3; s++)
+		rt_row(t, s)[lid_of(f, f->nnodes - 1)] = (uint8_t)clockwise(f, s);
+	r = verify(f, t, o);
+	assert_int_equal(r.loops, 5);
+	assert_int_equal(r.cycles, 1);
+	assert_int_equal(r.cycle.n, 3);
 	rt_report_free(&r);
 	rt_tables_free(t);
 	fab_free(f);
@@ -1202,6 +1231,7 @@ int main(void)
 	    cmocka_unit_test(routes_that_only_switches_use_count_unless_told_otherwise),
 	    cmocka_unit_test(a_dateline_by_vl_breaks_the_credit_loop),
 	    cmocka_unit_test(a_dateline_does_not_help_long_routes),
+	    cmocka_unit_test(packets_that_go_round_are_followed_all_the_way),
 	    cmocka_unit_test(both_dependency_graphs_agree),
 	    cmocka_unit_test(tables_survive_writing_and_reading),
 	    cmocka_unit_test(both_dialects_are_read),

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh disable=SC2034,SC2154 # the scripts that read this use what is set here
+#
+# What the interop tests share; read with `.` after `weft` is set. Results are TAP. Everything lives
+# in a directory of its own that goes away at the end, together with the simulators started here.
+# Each ibsim has a socket name of its own, so that several tests may run at once.
+
+set -u
+dir=$(mktemp -d)
+n=0
+fabrics=0
+ibsim_pid=
+trap 'fabric_stop; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+ulimit -c 0
+
+# absolute FILE: its path, whatever directory is entered later
+absolute()
+{
+	echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"
+}
+
+# ok NAME COMMAND...: passes when the command succeeds; what it printed explains a failure
+ok()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		sed 's/^/# /' said >&2 # Meson shows what a failed test said there
+	fi
+}
+
+skip()
+{
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# need PROGRAM...: without one of them there is nothing to compare with
+need()
+{
+	for program; do
+		command -v "$program" > /dev/null && continue
+		echo "1..0 # SKIP $program is not installed"
+		exit 0
+	done
+}
+
+# The library that leads other programs to ibsim instead of a device.
+need_umad2sim()
+{
+	for preload in /usr/lib/*/umad2sim/libumad2sim.so /usr/lib/umad2sim/libumad2sim.so \
+		/usr/lib64/umad2sim/libumad2sim.so; do
+		[ -e "$preload" ] && return
+	done
+	echo "1..0 # SKIP libumad2sim is not installed"
+	exit 0
+}
+
+listening()
+{
+	grep -q "@$IBSIM_SOCKNAME:ctl" /proc/net/unix
+}
+
+# fabric_start NET: ibsim with this netlist; other programs then run at its first host
+fabric_start()
+{
+	fabric_stop
+	fabrics=$((fabrics + 1))
+	IBSIM_SOCKNAME=weft-$$-$fabrics
+	SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$1" | head -n 1)
+	export IBSIM_SOCKNAME SIM_HOST
+	rm -f console
+	mkfifo console
+	# Open for reading and writing: at an end of input ibsim 0.10 never comes to rest.
+	ibsim -s -N 20000 -S 3000 -P 120000 -L 49152 "$1" 0<> console > ibsim.out 2>&1 &
+	ibsim_pid=$!
+	tries=0
+	until listening; do
+		tries=$((tries + 1))
+		if [ $tries -gt 200 ] || ! kill -0 $ibsim_pid 2> /dev/null; then
+			echo "ibsim does not take the netlist:"
+			tail -n 5 ibsim.out
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+fabric_stop()
+{
+	if [ -n "$ibsim_pid" ]; then
+		kill "$ibsim_pid" 2> /dev/null
+		wait "$ibsim_pid" 2> /dev/null
+		ibsim_pid=
+	fi
+}
+
+# on_fabric COMMAND...: a program written for real devices, led to ibsim
+on_fabric()
+{
+	LD_PRELOAD=$preload timeout 60 "$@"
+}
+
+# opensm_once OPTION...: OpenSM brings the fabric up once and leaves its tables in osm/
+opensm_once()
+{
+	rm -rf osm
+	mkdir osm
+	OSM_TMP_DIR=$dir/osm OSM_CACHE_DIR=$dir/osm on_fabric \
+		opensm -o -e -f "$dir/osm/log" -D 0x43 "$@" > osm/said 2>&1
+	[ -s osm/opensm-lfts.dump ] && grep -q 'SUBNET UP' osm/log && return
+	echo "OpenSM $* did not come up:"
+	tail -n 5 osm/log
+	return 1
+}
+
+# dmchk FDBS: ibdmchk's verdict on these tables of the subnet OpenSM described, as "PATHS BAD LOOPS":
+# CA to CA paths followed, whether one of them failed, whether they can deadlock. It often crashes
+# after its last line, so the text decides and not the status.
+dmchk()
+{
+	: > dmchk.out
+	(ibdmchk -s osm/opensm-subnet.lst -f "$1" -m osm/opensm.mcfdbs > dmchk.out 2>&1) 2> /dev/null
+	awk '/^-I- Scanned:/ { split($2, p, ":"); paths = p[2] }
+		/^-E- .*(Fail|fail|Traversals)/ { bad = 1 }
+		/^-E- credit loops in routing/ { loops = 1; judged = 1 }
+		/^-I- no credit loops found/ { judged = 1 }
+		END { if (!judged) exit 1; print paths + 0, bad + 0, loops + 0 }' dmchk.out ||
+		{ echo "ibdmchk gives no verdict:" && tail -n 5 dmchk.out && false; }
+}
