@@ -117,6 +117,9 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 	case SM_CAUSE_RETRY:
 		line(r, n->when, "looking again for what did not answer");
 		break;
+	case SM_CAUSE_FAR:
+		line(r, n->when, "looking beyond 63 hops, by LID to the last switches seen");
+		break;
 	}
 }
 
@@ -145,7 +148,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 	else if (n->kind == SM_NOTE_REFUSED)
 		line(r, n->when, "the routes failed verification and are not used");
 	else if (n->kind == SM_NOTE_TOO_FAR)
-		line(r, n->when, "what is behind %s is more than 63 hops away: out of reach", name_of(r, n->a, who));
+		line(r, n->when, "%s is 63 hops away: what is behind port %u has to wait", name_of(r, n->a, who),
+		     (unsigned)n->b);
 	else if (n->kind == SM_NOTE_NO_LID)
 		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
 	fflush(stdout);

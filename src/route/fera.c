@@ -357,7 +357,7 @@ static uint64_t block(const struct fera *g, struct work *w, uint32_t d0, uint32_
 static uint64_t blocks(const struct fera *g, unsigned threads)
 {
 	uint32_t n = g->f->nswitches, nblocks = (n + BLOCK - 1) / BLOCK;
-	int nthreads UNUSED = rt_threads(threads, nblocks);
+	int nthreads UNUSED = rt_threads(threads, nblocks, (uint64_t)n * g->t->top_lid);
 	uint64_t entries = 0;
 
 	RT_OMP(omp parallel num_threads(nthreads) reduction(+ : entries))

@@ -19,8 +19,12 @@
 #define RT_OMP(x)
 #endif
 
-/* Threads to use when the caller asked for `want` (0: all) and there are `jobs` pieces of work. */
-static inline int rt_threads(unsigned want, size_t jobs)
+/*
+ * Threads to use when the caller asked for `want` (0: all) and there are `jobs` pieces of work with
+ * `entries` table entries in all. A million entries take milliseconds, and so can it take until a
+ * second thread runs where the other cores are busy: small fabrics stay on one.
+ */
+static inline int rt_threads(unsigned want, size_t jobs, uint64_t entries)
 {
 	size_t n = want;
 
@@ -31,6 +35,7 @@ static inline int rt_threads(unsigned want, size_t jobs)
 	n = 1;
 #endif
 	n = MIN(n, MAX(jobs, (size_t)1));
+	n = MIN(n, (size_t)(entries >> 20) + 1);
 	return (int)MIN(n, (size_t)256);
 }
 

@@ -532,7 +532,8 @@ static void collect(const struct verifier *v, const struct walker *w, struct tot
 static void verify_all(struct verifier *v, struct totals *sum, struct rt_report *r)
 {
 	uint32_t nblocks = v->top_lid / TILE + 1;
-	int nthreads UNUSED = rt_threads(v->o->threads, nblocks);
+	uint64_t entries = (uint64_t)v->f->nswitches * v->top_lid;
+	int nthreads UNUSED = rt_threads(v->o->threads, nblocks, entries);
 
 	RT_OMP(omp parallel num_threads(nthreads))
 	{

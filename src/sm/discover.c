@@ -44,15 +44,32 @@ void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 	r->ref = node;
 }
 
+/*
+ * The path that questions through a port start from. A directed route has room for 63 hops; beyond
+ * them it starts anew at the switch it ended at, which is reached by LID once tables lead there.
+ */
+static struct sm_path path_through(const struct sm *sm, const struct sm_port *p)
+{
+	struct sm_path q = path_to(sm, p);
+	uint16_t lid = q.n == IBA_MAX_HOPS ? sm->ports.at[sm->nodes.at[p->node].first_port].pi.lid : 0;
+
+	if (lid && lid <= IBA_LID_MAX_UNICAST && sm->lid_routed[lid])
+		q = (struct sm_path){.at = q.at, .via = lid, .distance = q.distance};
+	return q;
+}
+
 static struct sm_path path_longer(struct sm *sm, struct sm_path p, uint8_t port)
 {
-	struct sm_path q = {.at = (uint32_t)sm->hops.n, .n = (uint8_t)(p.n + 1)};
+	struct sm_path q = {.at = (uint32_t)sm->hops.n,
+			    .n = (uint8_t)(p.n + 1),
+			    .via = p.via,
+			    .distance = (uint16_t)(p.distance + 1)};
 
 	vec_room(&sm->hops, sm->hops.n + q.n);
 	memcpy(sm->hops.at + q.at, sm->hops.at + p.at, p.n);
 	sm->hops.at[q.at + p.n] = port;
 	sm->hops.n += q.n;
-	sm->max_hops = MAX(sm->max_hops, q.n);
+	sm->max_hops = MAX(sm->max_hops, q.distance);
 	return q;
 }
 
@@ -72,7 +89,7 @@ static void discover_begin(struct sm *sm)
 	sm->work.n = sm->work_head = 0;
 	sm->held.n = 0;
 	map64_clear(&sm->by_guid);
-	sm->dirty = false;
+	sm->dirty = sm->far = false;
 	sm->max_hops = 0;
 	sm->retry_at = sm->audit_at = TIME_NEVER;
 	vec_room(&sm->hops, 64); /* an empty path points somewhere */
@@ -85,7 +102,7 @@ static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
 	r->attr_id = IBA_ATTR_NODE_INFO;
 	r->purpose = SM_FOR_DISCOVERY;
 	if (port != NONE) {
-		r->path = path_to(sm, &sm->ports.at[port]);
+		r->path = path_through(sm, &sm->ports.at[port]);
 		r->extra_hop = sm->ports.at[port].num;
 	}
 }
@@ -222,7 +239,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		return;
 	}
 	if (near != NONE)
-		path = path_longer(sm, path_to(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+		path = path_longer(sm, path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
 	n = map64_get(&sm->by_guid, ni.node_guid);
 	if (n == MAP_NONE) {
 		n = node_add(sm, &ni, path);
@@ -313,7 +330,8 @@ static void follow(struct sm *sm, uint32_t port)
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked through */
-	if (path_to(sm, p).n == IBA_MAX_HOPS) {
+	if (path_through(sm, p).n == IBA_MAX_HOPS) {
+		sm->far = true;
 		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
 		return;
 	}
@@ -386,6 +404,8 @@ static void discover_fail(struct sm *sm, const struct sm_txn *t)
 		guid = sm->nodes.at[sm->ports.at[t->ref].node].guid;
 	sm_note(sm, SM_NOTE_UNREACHABLE, guid, t->attr_id);
 	sm->dirty = true;
+	if (t->send.dlid != IBA_LID_PERMISSIVE) /* perhaps the tables no longer lead there */
+		memset(sm->lid_routed, 0, sizeof(sm->lid_routed));
 }
 
 /* ---- the end: begin again, or go on with what is there ---- */

@@ -82,7 +82,7 @@ const char *sm_note_name(enum sm_note_kind k)
 
 const char *sm_cause_name(enum sm_cause c)
 {
-	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry"};
+	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry", "far"};
 
 	return c < ARRAY_LEN(names) ? names[c] : "?";
 }
@@ -189,8 +189,9 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 		s->dlid = r->lid;
 		return;
 	}
-	s->slid = s->dlid = IBA_LID_PERMISSIVE;
-	iba_smp_set_dr_slid(m, IBA_LID_PERMISSIVE);
+	s->slid = r->path.via ? sm->own_lid : IBA_LID_PERMISSIVE;
+	s->dlid = r->path.via ? r->path.via : IBA_LID_PERMISSIVE;
+	iba_smp_set_dr_slid(m, s->slid);
 	iba_smp_set_dr_dlid(m, IBA_LID_PERMISSIVE);
 	iba_smp_set_hop_cnt(m, (uint8_t)(r->path.n + (r->extra_hop ? 1 : 0)));
 	memcpy(iba_smp_initial_path(m) + 1, sm->hops.at + r->path.at, r->path.n);

@@ -122,6 +122,9 @@ static void tables_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *da
 
 static void tables_done(struct sm *sm)
 {
+	memset(sm->lid_routed, 0, sizeof(sm->lid_routed));
+	for (uint32_t i = 0; i < sm->fab->nswitches; i++)
+		sm->lid_routed[sm->fab->ports[fab_port_id(sm->fab, sm->fab->switches[i], 0)].lid] = 1;
 	sm_phase_set(sm, SM_ARM);
 }
 

@@ -90,14 +90,14 @@ enum sm_note_kind {
 	SM_NOTE_BAD_STATUS,  /* a: GUID, b: attribute id << 16 | status */
 	SM_NOTE_RESTART,     /* a: how often in a row */
 	SM_NOTE_REFUSED,     /* tables failed verification */
-	SM_NOTE_TOO_FAR,     /* a: GUID of the switch 63 hops away */
+	SM_NOTE_TOO_FAR,     /* a: GUID of a switch 63 hops away, b: port; comes later, by LID */
 	SM_NOTE_NO_LID,      /* a: GUID that got none: all 49151 are taken */
 	SM_NOTE_MISMATCH,    /* a: GUID, b: attribute; the audit found other values than were set */
 	SM_NOTE_TRAP,        /* a: trap number, b: issuer LID */
 };
 const char *sm_note_name(enum sm_note_kind k);
 
-enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY };
+enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR };
 const char *sm_cause_name(enum sm_cause c);
 
 struct sm_note {

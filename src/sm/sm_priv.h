@@ -12,9 +12,12 @@
 
 /* ---- topology database: what discovery learnt ---- */
 
-struct sm_path { /* a directed route from the SM's port */
-	uint32_t at; /* into sm->hops */
+/* A directed route from the SM's port, or from a switch the SM reaches by LID (DrSLID). */
+struct sm_path {
+	uint32_t at;  /* into sm->hops */
 	uint8_t n;
+	uint16_t via; /* LID of the switch where the directed part begins; 0: at the SM's port */
+	uint16_t distance; /* in links, the LID-routed part included */
 };
 
 struct sm_node {
@@ -117,7 +120,7 @@ struct sm {
 	VEC(struct sm_work) work;
 	size_t work_head;
 	bool dirty;             /* this discovery does not show the subnet as it is */
-	unsigned max_hops;
+	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */
 	uint32_t restarts;
 
@@ -125,6 +128,9 @@ struct sm {
 	VEC(struct sm_lid) lids;
 	struct map64 lid_by_guid;
 	uint8_t lid_used[IBA_LID_MAX_UNICAST + 1];
+	uint8_t lid_routed[IBA_LID_MAX_UNICAST + 1]; /* the tables in the switches lead there */
+	bool far;               /* discovery stopped at 63 hops somewhere */
+	uint32_t far_nodes;     /* nodes known when it last did */
 	uint32_t lid_next[8];   /* by LMC, where to look on */
 	uint16_t own_lid;
 	uint8_t subnet_timeout;

@@ -28,6 +28,19 @@ static time_ps sweep_period(const struct sm *sm)
 	return sm->cfg.sweep_factor ? sm->cfg.sweep_factor * d : sm->cfg.sweep_period_ps;
 }
 
+/* What lies beyond 63 hops can be asked now that tables lead to the last switches seen. */
+static void look_further(struct sm *sm)
+{
+	uint32_t known = sm->fab ? sm->fab->nnodes : 0;
+
+	if (sm->far && known > sm->far_nodes) {
+		sm->change_pending = true;
+		sm->pending_cause = SM_CAUSE_FAR;
+	}
+	sm->far_nodes = sm->far ? known : 0;
+	sm->far = false;
+}
+
 static void ready_begin(struct sm *sm)
 {
 	bool swept = sm->sweep_start != TIME_NEVER && sm->round.end;
@@ -35,6 +48,7 @@ static void ready_begin(struct sm *sm)
 
 	if (!sm->round.end)
 		round_end(sm);
+	look_further(sm);
 	/* Factor 1 means one sweep right after the other: periods count from start to start. */
 	sm->next_sweep = !period ? TIME_NEVER : swept ? MAX(sm->now, sm->sweep_start + period) : sm->now + period;
 	sm->retry_at = TIME_NEVER;
