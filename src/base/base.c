@@ -130,51 +130,78 @@ int file_read(const char *path, char **data, size_t *len, struct err *e)
 	return rc;
 }
 
-static int write_all(FILE *f, const char *data, size_t len)
+struct file_out {
+	FILE *f;
+	char *path, *tmp; /* tmp NULL: written in place, as a device or a pipe must be */
+	int rc;
+};
+
+struct file_out *file_out_open(const char *path, struct err *e)
 {
-	errno = EIO; /* unless stdio knows better */
-	return fwrite(data, 1, len, f) == len && fflush(f) == 0 ? 0 : -errno;
+	struct file_out *o = mem_zalloc(sizeof(*o));
+	struct strbuf tmp = {0};
+	struct stat st;
+
+	o->path = mem_strdup(path);
+	if (!strcmp(path, "-")) {
+		o->f = stdout;
+		return o;
+	}
+	if (stat(path, &st) || S_ISREG(st.st_mode)) {
+		strbuf_addf(&tmp, "%s.%ld.tmp", path, (long)getpid());
+		o->tmp = tmp.s;
+	}
+	o->f = fopen(o->tmp ? o->tmp : path, "wb");
+	if (o->f)
+		return o;
+	err_set(e, -errno, "%s: cannot write: %s", path, strerror(errno));
+	free(o->tmp);
+	free(o->path);
+	free(o);
+	return NULL;
 }
 
-static int write_replace(const char *path, const char *tmp, const char *data, size_t len)
+void file_out_put(struct file_out *o, const char *data, size_t len)
 {
-	FILE *f = fopen(tmp, "wb");
-	int rc;
+	errno = EIO; /* unless stdio knows better */
+	if (!o->rc && fwrite(data, 1, len, o->f) != len)
+		o->rc = -errno;
+}
 
-	if (!f)
-		return -errno;
-	rc = write_all(f, data, len);
-	if (!rc && fsync(fileno(f)))
+int file_out_close(struct file_out *o, struct err *e)
+{
+	int rc = o->rc;
+	bool is_stdout = o->f == stdout;
+
+	errno = EIO;
+	if (!rc && fflush(o->f))
 		rc = -errno;
-	if (fclose(f) && !rc)
-		rc = -EIO;
-	if (!rc && rename(tmp, path))
+	if (!rc && o->tmp && fsync(fileno(o->f)))
 		rc = -errno;
-	if (rc)
-		unlink(tmp);
+	if (!is_stdout && fclose(o->f) && !rc)
+		rc = -errno;
+	if (!rc && o->tmp && rename(o->tmp, o->path))
+		rc = -errno;
+	if (rc && o->tmp)
+		unlink(o->tmp);
+	if (rc && is_stdout)
+		err_set(e, rc, "standard output: %s", strerror(-rc));
+	else if (rc)
+		err_set(e, rc, "%s: cannot write: %s", o->path, strerror(-rc));
+	free(o->tmp);
+	free(o->path);
+	free(o);
 	return rc;
 }
 
 int file_write(const char *path, const char *data, size_t len, struct err *e)
 {
-	struct strbuf tmp = {0};
-	struct stat st;
-	int rc;
+	struct file_out *o = file_out_open(path, e);
 
-	if (!strcmp(path, "-"))
-		return write_all(stdout, data, len) ? err_set(e, -EIO, "standard output: %s", strerror(errno)) : 0;
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a device or pipe cannot be replaced */
-		FILE *f = fopen(path, "wb");
-
-		rc = f ? write_all(f, data, len) : -errno;
-		if (f)
-			fclose(f);
-		return rc ? err_set(e, rc, "%s: %s", path, strerror(-rc)) : 0;
-	}
-	strbuf_addf(&tmp, "%s.%ld.tmp", path, (long)getpid());
-	rc = write_replace(path, tmp.s, data, len);
-	strbuf_free(&tmp);
-	return rc ? err_set(e, rc, "%s: cannot write: %s", path, strerror(-rc)) : 0;
+	if (!o)
+		return -EIO;
+	file_out_put(o, data, len);
+	return file_out_close(o, e);
 }
 
 int parse_u64(const char *s, uint64_t *v)

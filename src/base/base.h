@@ -61,9 +61,18 @@ void strbuf_addn(struct strbuf *b, const char *s, size_t n);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_free(struct strbuf *b);
 
-/* Whole files. file_write replaces path in one step (temporary file, then rename). */
-int file_read(const char *path, char **data, size_t *len, struct err *e); /* "-" is stdin */
-int file_write(const char *path, const char *data, size_t len, struct err *e); /* "-" is stdout */
+/*
+ * Whole files; "-" is standard input or output. What is written replaces path in one step (temporary
+ * file, then rename), so nobody sees half of it. file_out is for what comes in pieces: put() remembers
+ * a failure, close() tells it, puts the file in its place or leaves nothing, and frees.
+ */
+int file_read(const char *path, char **data, size_t *len, struct err *e);
+int file_write(const char *path, const char *data, size_t len, struct err *e);
+
+struct file_out;
+struct file_out *file_out_open(const char *path, struct err *e); /* NULL with e filled */
+void file_out_put(struct file_out *o, const char *data, size_t len);
+int file_out_close(struct file_out *o, struct err *e);
 
 /* A number with nothing behind it: decimal, or hexadecimal with 0x. 0 or -EINVAL / -ERANGE. */
 int parse_u64(const char *s, uint64_t *v);

@@ -142,17 +142,28 @@ static void compute_print(FILE *to, const struct computed *c)
 	fprintf(to, "%-14s %.1f MiB\n", "memory", cli_rss_mib());
 }
 
+static void put_out(void *ctx, const char *text, size_t len)
+{
+	file_out_put(ctx, text, len);
+}
+
+static int save_tables(const struct computed *c)
+{
+	struct err e;
+	struct file_out *out = file_out_open(opt.lfts, &e);
+
+	if (!out)
+		return cli_bad("%s", e.text);
+	rt_lfts_each(c->f, c->t, put_out, out);
+	return file_out_close(out, &e) ? cli_bad("%s", e.text) : CLI_OK;
+}
+
 /* Tables on standard output leave no room for anything else there. */
 static int compute_report(const struct computed *c)
 {
 	bool to_stdout = opt.lfts && !strcmp(opt.lfts, "-");
-	struct strbuf text = {0};
-	int rc = CLI_OK;
+	int rc = opt.lfts ? save_tables(c) : CLI_OK;
 
-	if (opt.lfts) {
-		rt_lfts_write(c->f, c->t, &text);
-		rc = cli_write(opt.lfts, &text);
-	}
 	if (rc)
 		return rc;
 	if (cli_json)

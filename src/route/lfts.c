@@ -102,15 +102,31 @@ static void write_switch(const struct fab *f, const struct rt_tables *t, uint32_
 	strbuf_addf(out, "%u lids dumped\n", lines);
 }
 
-void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf *out)
+void rt_lfts_each(const struct fab *f, const struct rt_tables *t,
+		  void (*put)(void *ctx, const char *text, size_t len), void *ctx)
 {
+	struct strbuf out = {0};
 	struct tails x = {0};
 
 	tails_make(&x, f, t->top_lid);
-	for (uint32_t s = 0; s < t->nswitches; s++)
-		write_switch(f, t, s, &x, out);
+	for (uint32_t s = 0; s < t->nswitches; s++) {
+		out.len = 0;
+		write_switch(f, t, s, &x, &out);
+		put(ctx, out.s, out.len);
+	}
+	strbuf_free(&out);
 	strbuf_free(&x.text);
 	free(x.at);
+}
+
+static void put_strbuf(void *ctx, const char *text, size_t len)
+{
+	strbuf_addn(ctx, text, len);
+}
+
+void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf *out)
+{
+	rt_lfts_each(f, t, put_strbuf, out);
 }
 
 /* ---- reading ---- */

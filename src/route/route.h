@@ -97,6 +97,9 @@ void rt_report_free(struct rt_report *r);
 /* ---- tables as text: OpenSM's opensm-lfts.dump, also what dump_lfts prints ---- */
 
 void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf *out);
+/* The same, switch by switch: the text of a large fabric is larger than its memory. */
+void rt_lfts_each(const struct fab *f, const struct rt_tables *t,
+		  void (*put)(void *ctx, const char *text, size_t len), void *ctx);
 
 /*
  * Read tables for f. The dump's own LIDs (by port GUID) replace those of the snapshot: *with_lids

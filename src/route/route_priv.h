@@ -20,9 +20,9 @@
 #endif
 
 /*
- * Threads to use when the caller asked for `want` (0: all) and there are `jobs` pieces of work with
- * `entries` table entries in all. A million entries take milliseconds, and so can it take until a
- * second thread runs where the other cores are busy: small fabrics stay on one.
+ * Threads to use when the caller asked for `want` and there are `jobs` pieces of work. Asked for 0,
+ * as many as the machine has, but no more than one for each million of table entries: that many
+ * take milliseconds, and so can it take until a second thread runs where other cores are busy.
  */
 static inline int rt_threads(unsigned want, size_t jobs, uint64_t entries)
 {
@@ -30,12 +30,12 @@ static inline int rt_threads(unsigned want, size_t jobs, uint64_t entries)
 
 #ifdef _OPENMP
 	if (!n)
-		n = (size_t)omp_get_max_threads();
+		n = (size_t)MIN((uint64_t)omp_get_max_threads(), (entries >> 20) + 1);
 #else
+	(void)entries;
 	n = 1;
 #endif
 	n = MIN(n, MAX(jobs, (size_t)1));
-	n = MIN(n, (size_t)(entries >> 20) + 1);
 	return (int)MIN(n, (size_t)256);
 }
 
