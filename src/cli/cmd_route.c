@@ -291,7 +291,8 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 	rc = root_find(f, args[0], &root);
 	if (!rc && file_read(args[1], &text, &len, &e))
 		rc = cli_bad("%s", e.text);
-	if (!rc && rt_lfts_parse(f, args[1], text, len, &with_lids, &t, &e))
+	if (!rc && rt_lfts_parse(f, strcmp(args[1], "-") ? args[1] : "standard input", text, len,
+				 &with_lids, &t, &e))
 		rc = cli_bad("%s", e.text);
 	free(text);
 	if (!rc)

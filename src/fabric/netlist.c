@@ -11,16 +11,37 @@
 
 /* ---- messages ---- */
 
-static void sanitize(struct strbuf *b, const char *s, size_t n, size_t limit)
+/* Bytes of the UTF-8 character at s, 0 when it is none or a control character: a file that is not
+ * text must not reach the terminal as it is. */
+static unsigned utf8_at(const char *s, size_t n)
 {
-	size_t cut = MIN(n, limit);
+	unsigned char c = (unsigned char)*s;
+	unsigned len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
 
-	while (cut < n && cut && ((unsigned char)s[cut] & 0xc0) == 0x80)
-		cut--; /* not in the middle of a UTF-8 character */
-	for (size_t i = 0; i < cut; i++)
-		strbuf_addn(b, (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? "?" : s + i, 1);
-	if (cut < n)
-		strbuf_add(b, "...");
+	if (c < 0x20 || c == 0x7f || len > n)
+		return 0;
+	if (len > 1 && (unsigned char)s[1] < (c == 0xc2 || c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0))
+		return 0;
+	for (unsigned i = 1; i < len; i++)
+		if (((unsigned char)s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+void nl_printable(struct strbuf *b, const char *s, size_t n, size_t limit)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		unsigned len = utf8_at(s + at, n - at);
+
+		if (at + MAX(len, 1u) > limit) {
+			strbuf_add(b, "...");
+			return;
+		}
+		strbuf_addn(b, len ? s + at : "?", MAX(len, 1u));
+		at += MAX(len, 1u);
+	}
 }
 
 /* "found X, expected Y", where X is what stands at the cursor. */
@@ -31,7 +52,7 @@ static int fail(struct nl *l, const char *expected)
 
 	if (l->at < l->end) {
 		strbuf_add(&b, "'");
-		sanitize(&b, l->at, (size_t)(l->end - l->at), 32);
+		nl_printable(&b, l->at, (size_t)(l->end - l->at), 32);
 		strbuf_add(&b, "'");
 	} else {
 		strbuf_add(&b, "the end of the line");
@@ -53,6 +74,12 @@ static int fail_found(struct nl *l, const char *expected, const char *fmt, ...)
 	va_end(ap);
 	return err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, found,
 		       expected);
+}
+
+/* How much of a number that is too large is worth showing. */
+static int shown(const char *start, const char *end)
+{
+	return (int)MIN(end - start, (ptrdiff_t)40);
 }
 
 void nl_warn(struct nl *l, uint32_t line, const char *fmt, ...)
@@ -394,9 +421,10 @@ static int take_id(struct nl *l, struct nl_id *id)
 	struct nl_span text;
 	unsigned len;
 	enum quote open;
-	const char *close;
+	const char *start, *close;
 
 	skip_space(l);
+	start = l->at;
 	open = quote_at(l->at, l->end, &len);
 	if (open)
 		l->at += len;
@@ -418,6 +446,8 @@ static int take_id(struct nl *l, struct nl_id *id)
 		close = l->at;
 	}
 	text.n = (size_t)(close - text.s);
+	if (!text.n)
+		l->at = start; /* show the marks with nothing between them */
 	if (!text.n)
 		return fail(l, "a node's id like \"S-0002000000000001\"");
 	*id = (struct nl_id){.sym = intern(l, text)};
@@ -568,15 +598,17 @@ static int node_new(struct nl *l, struct nl_node *n)
 static int node_line(struct nl *l, int type)
 {
 	struct nl_node n = {.line = l->line, .type = (uint8_t)type};
+	const char *start;
 	uint64_t nports;
 	uint32_t first;
 	int rc;
 
 	skip_space(l);
+	start = l->at;
 	if (!take_dec(&l->at, l->end, &nports))
 		return fail(l, "the number of ports");
 	if (nports > 254)
-		return fail_found(l, "at most 254", "%llu ports", (unsigned long long)nports);
+		return fail_found(l, "at most 254", "%.*s ports", shown(start, l->at), start);
 	n.nports = (uint8_t)nports;
 	if ((rc = take_id(l, &n.id)) || (rc = node_comment(l, &n)))
 		return rc;
@@ -594,13 +626,15 @@ static int node_line(struct nl *l, int type)
 
 static int take_port(struct nl *l, uint8_t *num)
 {
+	const char *start;
 	uint64_t v;
 
 	skip_space(l);
+	start = l->at;
 	if (!take_dec(&l->at, l->end, &v))
 		return fail(l, "a port number");
 	if (v > 254)
-		return fail_found(l, "at most 254", "port %llu", (unsigned long long)v);
+		return fail_found(l, "at most 254", "port %.*s", shown(start, l->at), start);
 	*num = (uint8_t)v;
 	skip_space(l);
 	return take(l, ']') ? 0 : fail(l, "']'");
@@ -788,6 +822,7 @@ static int line_ends(struct nl *l)
 
 static int take_value(struct nl *l, bool hex, uint64_t max, uint64_t *v)
 {
+	const char *start;
 	char expected[64];
 	bool ok;
 
@@ -795,14 +830,16 @@ static int take_value(struct nl *l, bool hex, uint64_t max, uint64_t *v)
 	if (!take(l, '='))
 		return fail(l, "'='");
 	skip_space(l);
+	start = l->at;
 	hex = hex || (l->end - l->at > 2 && l->at[0] == '0' && (l->at[1] | 0x20) == 'x');
 	ok = hex ? take_hex(&l->at, l->end, v) : take_dec(&l->at, l->end, v);
 	if (!ok)
 		return fail(l, hex ? "a number of up to 16 hexadecimal digits" : "a number");
 	if (*v <= max)
 		return 0;
-	snprintf(expected, sizeof(expected), "at most 0x%llx", (unsigned long long)max);
-	return fail_found(l, expected, "0x%llx", (unsigned long long)*v);
+	snprintf(expected, sizeof(expected), hex ? "at most 0x%llx" : "at most %llu",
+		 (unsigned long long)max);
+	return fail_found(l, expected, "%.*s", shown(start, l->at), start);
 }
 
 static int assign_guid(struct nl *l, int type)
@@ -875,7 +912,7 @@ static int module_line(struct nl *l, int arg UNUSED)
 
 static int include_line(struct nl *l, int arg UNUSED)
 {
-	return fail_found(l, "one whole file", "include");
+	return fail_found(l, "the whole fabric in one file", "an include line");
 }
 
 static int command_line(struct nl *l, int arg UNUSED)
@@ -884,7 +921,7 @@ static int command_line(struct nl *l, int arg UNUSED)
 
 	skip_space(l);
 	strbuf_add(&b, "");
-	sanitize(&b, l->at, (size_t)(l->end - l->at), 60);
+	nl_printable(&b, l->at, (size_t)(l->end - l->at), 60);
 	nl_warn(l, l->line, "the ibsim command '%s' is not carried out", b.s);
 	strbuf_free(&b);
 	return 0;

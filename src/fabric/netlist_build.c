@@ -16,12 +16,6 @@ struct build {
 
 /* ---- how messages call an end ---- */
 
-static void printable(struct strbuf *b, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		strbuf_addn(b, (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? "?" : s + i, 1);
-}
-
 static void node_text(struct strbuf *b, const struct nl *l, const struct nl_node *n)
 {
 	if (n->id.guid) {
@@ -29,7 +23,7 @@ static void node_text(struct strbuf *b, const struct nl *l, const struct nl_node
 	} else {
 		const char *s = l->sym_text.s + l->syms.at[n->id.sym];
 
-		printable(b, s, strlen(s));
+		nl_printable(b, s, strlen(s), SIZE_MAX);
 	}
 }
 
@@ -42,7 +36,7 @@ static void end_text(struct strbuf *b, const struct nl *l, uint32_t node, unsign
 	strbuf_addf(b, "[%u]", num);
 	if (n->has_name && n->name.n) {
 		strbuf_add(b, " \"");
-		printable(b, n->name.s, n->name.n);
+		nl_printable(b, n->name.s, n->name.n, SIZE_MAX);
 		strbuf_add(b, "\"");
 	}
 }
@@ -57,7 +51,7 @@ static void far_text(struct strbuf *b, const struct nl *l, const struct nl_end *
 	} else {
 		const char *s = l->sym_text.s + l->syms.at[d->far_id.sym];
 
-		printable(b, s, strlen(s));
+		nl_printable(b, s, strlen(s), SIZE_MAX);
 		strbuf_addf(b, "[%u]", d->far_num);
 	}
 }

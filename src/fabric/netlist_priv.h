@@ -80,6 +80,9 @@ struct nl {
 };
 
 uint32_t nl_find(const struct nl *l, const struct nl_id *id); /* FAB_NONE */
+/* s as text for a message: control characters and bytes that are no UTF-8 become '?', and what
+ * exceeds `limit` bytes "...". */
+void nl_printable(struct strbuf *b, const char *s, size_t n, size_t limit);
 void nl_warn(struct nl *l, uint32_t line, const char *fmt, ...) PRINTF(3, 4);
 int nl_build(struct nl *l); /* sets out.fab, or fails with e filled */
 

@@ -96,23 +96,23 @@ static void compute(struct lab *l, const struct sm_compute *c)
 
 static void sum_round(struct lab *l)
 {
-	struct sm_status st;
+	const struct sm_round *last = &l->st.last;
 	struct lab_sum *s = &l->sum;
+	uint32_t seen = l->st.rounds;
 
-	sm_status(l->sm, &st);
-	if (st.rounds == l->rounds_seen)
+	sm_status(l->sm, &l->st);
+	if (l->st.rounds == seen)
 		return;
-	l->rounds_seen = st.rounds;
 	if (!s->rounds++) {
-		s->first_start = st.last.start;
-		s->cause = st.last.cause;
+		s->first_start = last->start;
+		s->cause = last->cause;
 	}
-	s->last_end = st.last.end;
-	s->restarts += st.last.restarts;
+	s->last_end = last->end;
+	s->restarts += last->restarts;
 	for (unsigned i = 0; i < SM_NPHASES; i++)
-		s->time[i] += st.last.time[i];
+		s->time[i] += last->time[i];
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		s->smps[i] += st.last.smps[i];
+		s->smps[i] += last->smps[i];
 }
 
 static void lab_step(struct lab *l, struct sm_event *ev)
@@ -249,10 +249,7 @@ static void run_one(struct lab *l)
 
 static bool at_rest(const struct lab *l)
 {
-	struct sm_status st;
-
-	sm_status(l->sm, &st);
-	return st.phase == SM_READY && !st.change_pending && st.rounds;
+	return l->st.phase == SM_READY && !l->st.change_pending && l->st.rounds;
 }
 
 bool lab_run_ready(struct lab *l, time_ps limit)
@@ -264,12 +261,11 @@ bool lab_run_ready(struct lab *l, time_ps limit)
 
 bool lab_run_settled(struct lab *l, time_ps since, time_ps limit)
 {
-	struct sm_status st;
+	const struct sm_status *st = &l->st;
 
 	for (;;) {
-		sm_status(l->sm, &st);
-		if (at_rest(l) && st.clean_sweeps && st.last_sweep_start >= since &&
-		    st.last_sweep_start >= st.last.end)
+		if (at_rest(l) && st->clean_sweeps && st->last_sweep_start >= since &&
+		    st->last_sweep_start >= st->last.end)
 			return true;
 		if (sim_next(l->sim) > limit)
 			return false;

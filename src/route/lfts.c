@@ -156,8 +156,18 @@ static int bad(const struct reader *r, const char *what)
 	for (size_t i = 0; i < n; i++)
 		found[i] = r->at[i] >= ' ' && r->at[i] < 127 ? r->at[i] : '?';
 	found[n] = 0;
+	if (!n)
+		return err_set(r->e, -EINVAL, "%s:%u: expected %s, found the end of the line",
+			       r->name, r->line, what);
 	return err_set(r->e, -EINVAL, "%s:%u: expected %s, found '%s'", r->name, r->line, what,
 		       found);
+}
+
+/* The same, shown from where the bad thing begins. */
+static int bad_from(struct reader *r, const char *start, const char *what)
+{
+	r->at = start;
+	return bad(r, what);
 }
 
 static bool eat(struct reader *r, const char *text)
@@ -311,17 +321,19 @@ static void tables_fit(struct reader *r, uint32_t top)
 
 static int entry_read(struct reader *r)
 {
+	const char *start = r->at;
 	uint64_t lid, port;
 	uint8_t *at;
 
 	if (r->sw == FAB_NONE)
 		return bad(r, "'Unicast lids ... guid 0x...' before the first entry");
 	if (!eat(r, "0x") || !number(r, 16, 8, &lid) || lid >= LIDS)
-		return bad(r, "a unicast LID up to 0xbfff");
+		return bad_from(r, start, "a unicast LID up to 0xbfff");
 	skip_blanks(r);
+	start = r->at;
 	if (!number(r, 10, 3, &port) || port > 255 ||
 	    (r->at < r->end && *r->at != ' ' && *r->at != '\t'))
-		return bad(r, "a port number up to 255 after the LID");
+		return bad_from(r, start, "a port number up to 255 after the LID");
 	if (lid > r->t->top_lid)
 		tables_fit(r, (uint32_t)MAX(lid, MIN(2ull * r->t->top_lid, LIDS - 1ull)));
 	r->top = MAX(r->top, (uint32_t)lid);
@@ -345,10 +357,8 @@ static int heading_read(struct reader *r)
 
 	if (find(r, "of switch Lid ") && (!number(r, 10, 8, &lid) || lid >= LIDS))
 		return bad(r, "the switch's LID");
-	if (!find(r, "guid 0x") || !number(r, 16, 16, &guid)) {
-		r->at = start;
-		return bad(r, "'... guid 0x<GUID of the switch>'");
-	}
+	if (!find(r, "guid 0x") || !number(r, 16, 16, &guid))
+		return bad_from(r, start, "'... guid 0x<GUID of the switch>'");
 	n = fab_node_by_guid(r->f, guid);
 	if (n == FAB_NONE || !fab_is_switch(r->f, n))
 		return err_set(r->e, -EINVAL, "%s:%u: switch 0x%016llx is %s", r->name, r->line,
@@ -384,8 +394,8 @@ static int line_read(struct reader *r)
 		return 0;
 	if (number(r, 10, 8, &count) && (eat(r, " lids dumped") || eat(r, " valid lids dumped")))
 		return 0;
-	r->at = start;
-	return bad(r, "'Unicast lids ...', an entry like '0x0001 003' or 'N lids dumped'");
+	return bad_from(r, start,
+			"'Unicast lids ...', an entry like '0x0001 003' or 'N lids dumped'");
 }
 
 static int lines_read(struct reader *r, const char *text, size_t len)
@@ -405,7 +415,10 @@ static int lines_read(struct reader *r, const char *text, size_t len)
 			return rc;
 	}
 	if (r->sw == FAB_NONE && r->f->nswitches)
-		return err_set(r->e, -EINVAL, "%s: holds no forwarding table", r->name);
+		return err_set(
+		    r->e, -EINVAL,
+		    "%s: expected 'Unicast lids ...', found no forwarding table in the file",
+		    r->name);
 	return 0;
 }
 

@@ -14,6 +14,7 @@ static void configure_begin(struct sm *sm)
 	time_ps t = MAX(sm->max_hops, 1u) * (sm->cfg.link_smp_ps + iba_time_from_exp(sm->max_resp));
 
 	sm->subnet_timeout = (uint8_t)(sm->cfg.subnet_timeout ? sm->cfg.subnet_timeout : iba_time_to_exp(t));
+	sm->top_lid = (uint16_t)fab_top_lid(sm->fab);
 	sm->cur_node = sm->cur_step = sm->cur_in = 0;
 }
 
@@ -21,11 +22,10 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 	struct iba_switch_info si = n->si;
-	uint16_t top = (uint16_t)fab_top_lid(sm->fab);
 
-	if (si.linear_top == top)
+	if (si.linear_top == sm->top_lid)
 		return false;
-	si.linear_top = top;
+	si.linear_top = sm->top_lid;
 	si.port_state_change = 0;
 	n->si = si;
 	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);

@@ -138,6 +138,7 @@ struct sm {
 
 	/* snapshot and tables in force or on their way */
 	struct fab *fab;
+	uint16_t top_lid;       /* of the snapshot */
 	uint32_t *node_of;      /* fab node -> sm node */
 	struct rt_tables *tables;
 

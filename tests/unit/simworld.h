@@ -37,11 +37,10 @@ struct world {
 
 static inline node_id draw_switch(struct fab_builder *b, unsigned nports)
 {
-	size_t i = fab_builder_find(b, 0x100) == FAB_NONE ? 0 : 1;
 	uint64_t guid = 0x100;
-	char name[16];
+	char name[32];
 
-	for (; fab_builder_find(b, guid) != FAB_NONE; i++)
+	while (fab_builder_find(b, guid) != FAB_NONE)
 		guid++;
 	snprintf(name, sizeof(name), "sw%llu", (unsigned long long)(guid - 0x100));
 	return fab_add_node(b, IBA_NODE_SWITCH, guid, nports, name);
@@ -50,7 +49,7 @@ static inline node_id draw_switch(struct fab_builder *b, unsigned nports)
 static inline node_id draw_host(struct fab_builder *b, unsigned nports)
 {
 	uint64_t guid = 0x2000;
-	char name[16];
+	char name[32];
 	node_id n;
 
 	while (fab_builder_find(b, guid) != FAB_NONE)
@@ -226,6 +225,83 @@ static inline const struct sim_smp *world_ask(struct world *w, const struct sim_
 		if (!sim_stats(w->sim)->in_flight || !world_step(w))
 			return NULL;
 	}
+}
+
+static inline unsigned smp_status(const struct sim_smp *s)
+{
+	return iba_smp_status(s->mad) & 0x7fff;
+}
+
+/* On a chain: the way from h0 to the node so many hops away. */
+static inline const uint8_t *chain_path(void)
+{
+	static uint8_t path[IBA_PATH_SIZE];
+
+	memset(path, 2, sizeof(path));
+	path[0] = 1;
+	return path;
+}
+
+/* Get(PortInfo) over so many hops of a chain. */
+static inline struct iba_port_info world_port_info(struct world *w, unsigned hops, unsigned port)
+{
+	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_PORT_INFO, port, chain_path(), hops);
+	const struct sim_smp *r = world_ask(w, &s);
+	struct iba_port_info pi;
+
+	assert_non_null(r);
+	assert_int_equal(smp_status(r), 0);
+	iba_port_info_get(&pi, iba_smp_data_const(r->mad), IBA_SMP_DATA_SIZE);
+	return pi;
+}
+
+/* Set(PortInfo); the status. pi may be as it was read: states and enables mean no change then. */
+static inline unsigned world_set_port_info(struct world *w, unsigned hops, unsigned port,
+					   const struct iba_port_info *pi)
+{
+	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_PORT_INFO, port, chain_path(), hops);
+	const struct sim_smp *r;
+
+	iba_port_info_put(pi, iba_smp_data(s.mad));
+	r = world_ask(w, &s);
+	assert_non_null(r);
+	return smp_status(r);
+}
+
+/* PortInfo as it is, ready to be changed and set: nothing ordered, and a LID where one is needed. */
+static inline struct iba_port_info world_port_draft(struct world *w, unsigned hops, unsigned port)
+{
+	struct iba_port_info pi = world_port_info(w, hops, port);
+
+	pi.state = IBA_PORT_NO_CHANGE;
+	pi.phys_state = IBA_PHYS_NO_CHANGE;
+	if (!pi.lid)
+		pi.lid = 99;
+	return pi;
+}
+
+static inline void world_give_lid(struct world *w, unsigned hops, uint16_t lid, unsigned lmc)
+{
+	struct iba_port_info pi = world_port_draft(w, hops, 0);
+
+	pi.lid = lid;
+	pi.lmc = (uint8_t)lmc;
+	pi.sm_lid = 1;
+	assert_int_equal(world_set_port_info(w, hops, 0, &pi), 0);
+}
+
+/* Block 0 of the linear table of the switch so many hops away: pairs of LID and port, 0 ends. */
+static inline void world_give_lft(struct world *w, unsigned hops, const uint8_t *pairs)
+{
+	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_LFT, 0, chain_path(), hops);
+	const struct sim_smp *r;
+
+	memset(iba_smp_data(s.mad), IBA_PORT_NONE, IBA_LFT_BLOCK);
+	for (; pairs[0]; pairs += 2)
+		iba_smp_data(s.mad)[pairs[0]] = pairs[1];
+	r = world_ask(w, &s);
+	assert_non_null(r);
+	assert_int_equal(smp_status(r), 0);
 }
 
 /* Send, and see it dropped for this reason and no other; nobody hears of it. */

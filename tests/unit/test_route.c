@@ -1154,7 +1154,7 @@ static void bad_dumps_are_refused_with_file_and_line(void **state UNUSED)
 {
 	struct fab *f = pair();
 
-	expect_refused(f, "", "x.lfts: holds no forwarding table");
+	expect_refused(f, "", "x.lfts: expected 'Unicast lids ...', found no forwarding table");
 	expect_refused(f, "0x0001 002\n", "x.lfts:1: expected 'Unicast lids");
 	expect_refused(f, HEAD "nonsense\n", "x.lfts:2: expected 'Unicast lids ...', an entry");
 	expect_refused(f, HEAD "0x0001 256\n", "x.lfts:2: expected a port number up to 255");
