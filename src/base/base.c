@@ -115,7 +115,7 @@ int file_read(const char *path, char **data, size_t *len, struct err *e)
 	int rc = 0;
 
 	if (!f)
-		return err_set(e, -errno, "%s: %s", path, strerror(errno));
+		return err_set(e, -errno, "%s: %s", *path ? path : "''", strerror(errno));
 	strbuf_addn(&b, "", 0);
 	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
 		strbuf_addn(&b, chunk, n);

@@ -278,7 +278,7 @@ static int verify(const struct fab *f, const struct rt_tables *t, node_id root)
 
 static int route_verify(char **args, unsigned nargs UNUSED)
 {
-	struct fab *f = cli_load(args[0]), *with_lids = NULL;
+	struct fab *f, *with_lids = NULL;
 	struct rt_tables *t = NULL;
 	char *text = NULL;
 	node_id root;
@@ -286,6 +286,9 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 	size_t len;
 	int rc;
 
+	if (!strcmp(args[0], "-") && !strcmp(args[1], "-"))
+		return cli_bad("only one of the two can be standard input");
+	f = cli_load(args[0]);
 	if (!f)
 		return CLI_BAD;
 	rc = root_find(f, args[0], &root);

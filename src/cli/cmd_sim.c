@@ -221,13 +221,18 @@ static struct fab *without_killed(const struct fab *f)
 /* Up, one quiet sweep, then the change half-way to the next one. */
 static bool run_to_change(struct lab *l, struct sim_report *r, const struct lab_change *c)
 {
+	char what[128], text[160];
+
 	if (!lab_run_settled(l, 0, o.limit))
 		return false;
 	sim_report_before(r);
+	lab_change_text(c, what, sizeof(what));
+	snprintf(text, sizeof(text), "THE FABRIC CHANGES: %s", what);
 	lab_run_until(l, sim_now(lab_sim(l)) + r->sweep_gap / 2);
 	lab_sum_reset(l);
 	r->changed_at = sim_now(lab_sim(l));
-	sim_report_say(r, "the fabric changes");
+	sim_report_say(r, "sweeps find nothing new");
+	sim_report_say(r, text);
 	lab_change_apply(c, lab_sim(l));
 	return lab_run_settled(l, r->changed_at, r->changed_at + o.limit);
 }
@@ -280,9 +285,12 @@ static int change_between(const struct fab *before, const struct fab *after)
 
 static int sim_change(char **args, unsigned nargs)
 {
-	struct fab *before = cli_load(args[0]), *after = NULL;
+	struct fab *before, *after = NULL;
 	int rc = CLI_BAD;
 
+	if (nargs == 2 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
+		return cli_bad("only one of the two can be standard input");
+	before = cli_load(args[0]);
 	if (!before)
 		return CLI_BAD;
 	if (nargs < 2 && !o.kill.n)

@@ -14,7 +14,8 @@ static void line(struct sim_report *r, time_ps when, const char *fmt, ...)
 	va_list ap;
 
 	(void)r;
-	printf("%12s  ", cli_duration(when));
+	printf("%8llu.%03llu ms  ", (unsigned long long)(when / PS_PER_MS),
+	       (unsigned long long)(when / PS_PER_US % 1000));
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);
@@ -97,7 +98,7 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 
 static void on_change(struct sim_report *r, const struct sm_note *n)
 {
-	char who[96];
+	char who[96], text[128];
 
 	switch ((enum sm_cause)n->a) {
 	case SM_CAUSE_START:
@@ -105,8 +106,8 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
 		break;
 	case SM_CAUSE_SWEEP:
-		line_smps(r, n->when, n->smps, "sweep: a switch reports a port state change");
-		line(r, n->when, "  (%s) discovery starts", name_of(r, n->b, who));
+		snprintf(text, sizeof(text), "sweep: %.40s reports a port state change", name_of(r, n->b, who));
+		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_CAUSE_TRAP:
 		line(r, n->when, "trap 128 from LID %llu: discovery starts", (unsigned long long)n->b);
@@ -128,7 +129,7 @@ static bool worth_a_line(const struct sim_report *r, const struct sm_note *n)
 {
 	if (n->b == SM_DISCOVER)
 		return n->a == SM_SWEEP;
-	return n->a != SM_DEACTIVATE || n->smps != r->smps_noted;
+	return (n->a != SM_DEACTIVATE && n->a != SM_CONFIGURE) || n->smps != r->smps_noted;
 }
 
 static void on_note(void *ctx, const struct sm_note *n)

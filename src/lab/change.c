@@ -94,6 +94,34 @@ const bool *lab_change_on(const struct lab_change *c)
 	return c->on_before;
 }
 
+/* "1 node off, 8 links down": what goes and what comes, by number. */
+void lab_change_text(const struct lab_change *c, char *buf, size_t size)
+{
+	unsigned off = 0, on = 0, cut = 0, made = 0;
+	size_t at = 0;
+
+	for (node_id n = 0; n < c->fab->nnodes; n++) {
+		off += c->on_before[n] && !c->on_after[n];
+		on += !c->on_before[n] && c->on_after[n];
+	}
+	for (port_id p = 0; p < c->fab->nports; p++) {
+		port_id old = c->fab->ports[p].peer, new = c->peer_after[p];
+
+		cut += old != FAB_NONE && old > p && old != new;
+		made += new != FAB_NONE && new > p && old != new;
+	}
+	const struct {
+		unsigned n;
+		const char *one, *what;
+	} parts[] = {{off, "node", "off"}, {on, "node", "on"}, {cut, "link", "down"}, {made, "link", "up"}};
+
+	snprintf(buf, size, "nothing");
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (parts[i].n && at < size)
+			at += (size_t)snprintf(buf + at, size - at, "%s%u %s%s %s", at ? ", " : "", parts[i].n,
+					       parts[i].one, parts[i].n == 1 ? "" : "s", parts[i].what);
+}
+
 bool lab_change_has(const struct lab_change *c, node_id n)
 {
 	return c->on_before[n] && c->on_after[n];

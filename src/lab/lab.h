@@ -92,6 +92,7 @@ struct lab_change *lab_change_new(const struct fab *before, const struct fab *af
 void lab_change_free(struct lab_change *c);
 const struct fab *lab_change_fab(const struct lab_change *c); /* simulate this one */
 const bool *lab_change_on(const struct lab_change *c);        /* nodes there before */
+void lab_change_text(const struct lab_change *c, char *buf, size_t size); /* "1 node off, ..." */
 bool lab_change_has(const struct lab_change *c, node_id n);   /* there before and after */
 void lab_change_apply(const struct lab_change *c, struct sim *s);
 

@@ -244,12 +244,12 @@ void sim_node_power(struct sim *s, node_id n, bool on)
 
 	if (node->on == on)
 		return;
+	node->on = on; /* first: a node that goes off tells nobody about its ports */
 	if (!on) {
 		for (unsigned p = 1; p <= fn->nports; p++)
 			link_cut(s, fn->first_port + p);
 		smi_clear(s, n);
 	}
-	node->on = on;
 	node->incarnation++;
 	sim_seen(s, SIM_SEEN_NODE, n, 0, NULL, on);
 	sma_reset(s, n);

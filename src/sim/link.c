@@ -31,7 +31,11 @@ static void by_link(struct sim *s, port_id at, enum iba_port_state to)
 	enum iba_port_state from = p->pi.state;
 
 	p->link_epoch++;
-	p->pi.phys_state = to == IBA_PORT_DOWN ? IBA_PHYS_POLLING : IBA_PHYS_LINK_UP;
+	p->tx_free = s->now; /* what waited for the transmitter is lost with the link */
+	if (to != IBA_PORT_DOWN)
+		p->pi.phys_state = IBA_PHYS_LINK_UP;
+	else if (p->pi.phys_state != IBA_PHYS_DISABLED) /* that takes an order to end */
+		p->pi.phys_state = IBA_PHYS_POLLING;
 	if (from == to)
 		return;
 	port_state_set(s, n, s->fab->ports[at].num, to);
@@ -131,7 +135,7 @@ static unsigned route(struct sim *s, node_id n, uint16_t lid)
 	if (lid_is_ours(&node_port(s, n, 0)->pi, lid))
 		return 0;
 	if (node->rft && !node->lft_size) {
-		for (unsigned b = 0; b < s->cfg.rft_cap / IBA_RFT_BLOCK; b++)
+		for (unsigned b = 0; b < (s->cfg.rft_cap + IBA_RFT_BLOCK - 1u) / IBA_RFT_BLOCK; b++)
 			for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
 				if (node->rft[b].valid[i] &&
 				    (lid & ~((1u << node->rft[b].lmc[i]) - 1)) == node->rft[b].lid[i])

@@ -25,29 +25,4 @@ static void compute_begin(struct sm *sm)
 	sm->out->compute = (struct sm_compute){.epoch = sm->epoch, .fab = sm->fab, .root = root_of(sm)};
 }
 
-static bool compute_next(struct sm *sm, struct sm_req *r)
-{
-	(void)sm;
-	(void)r;
-	return false;
-}
-
-static void compute_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
-{
-	(void)sm;
-	(void)t;
-	(void)data;
-}
-
-static void compute_done(struct sm *sm)
-{
-	(void)sm; /* SM_EV_ROUTES moves on */
-}
-
-const struct sm_part sm_part_compute = {
-	.begin = compute_begin,
-	.next = compute_next,
-	.recv = compute_recv,
-	.fail = sm_failed,
-	.done = compute_done,
-};
+const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */

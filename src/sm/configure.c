@@ -144,13 +144,6 @@ static bool configure_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-static void configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
-{
-	(void)sm;
-	(void)t;
-	(void)data;
-}
-
 static void configure_done(struct sm *sm)
 {
 	sm_phase_set(sm, SM_COMPUTE);
@@ -159,7 +152,6 @@ static void configure_done(struct sm *sm)
 const struct sm_part sm_part_configure = {
 	.begin = configure_begin,
 	.next = configure_next,
-	.recv = configure_recv,
 	.fail = sm_failed,
 	.done = configure_done,
 };

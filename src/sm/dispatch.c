@@ -241,10 +241,11 @@ static void pump(struct sm *sm)
 			return;
 		if (sm->begin_again) {
 			sm->begin_again = false;
-			part->begin(sm);
+			if (part->begin)
+				part->begin(sm);
 			continue;
 		}
-		if (sm->noutstanding < window_now(sm)) {
+		if (part->next && sm->noutstanding < window_now(sm)) {
 			memset(&r, 0, offsetof(struct sm_req, data));
 			if (part->next(sm, &r)) {
 				send_request(sm, &r);
@@ -253,7 +254,8 @@ static void pump(struct sm *sm)
 		}
 		if (sm->noutstanding)
 			return;
-		part->done(sm);
+		if (part->done)
+			part->done(sm);
 		if (!sm->begin_again)
 			return;
 	}
@@ -265,6 +267,7 @@ static void on_response(struct sm *sm, const struct sm_event *ev)
 {
 	uint64_t tid = iba_smp_tid(ev->mad);
 	uint32_t slot = tid & TID_SLOT;
+	const struct sm_part *part = phases[sm->phase].part;
 	struct sm_txn *t, copy;
 	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
 
@@ -279,9 +282,9 @@ static void on_response(struct sm *sm, const struct sm_event *ev)
 	if (status) {
 		sm->st.bad++;
 		sm_note(sm, SM_NOTE_BAD_STATUS, 0, (uint64_t)copy.attr_id << 16 | status);
-		phases[sm->phase].part->fail(sm, &copy);
-	} else {
-		phases[sm->phase].part->recv(sm, &copy, iba_smp_data_const(ev->mad));
+		part->fail(sm, &copy);
+	} else if (part->recv) {
+		part->recv(sm, &copy, iba_smp_data_const(ev->mad));
 	}
 }
 

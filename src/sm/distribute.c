@@ -113,13 +113,6 @@ static bool tables_next(struct sm *sm, struct sm_req *r)
 	return true;
 }
 
-static void tables_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
-{
-	(void)sm; /* a status other than 0 comes as a failure */
-	(void)t;
-	(void)data;
-}
-
 static void tables_done(struct sm *sm)
 {
 	memset(sm->lid_routed, 0, sizeof(sm->lid_routed));
@@ -162,7 +155,7 @@ static void activate_done(struct sm *sm)
 
 const struct sm_part sm_part_deactivate = {cursor_begin, deactivate_next, take_port_info, sm_failed,
 					   deactivate_done};
-const struct sm_part sm_part_tables = {cursor_begin, tables_next, tables_recv, sm_failed, tables_done};
+const struct sm_part sm_part_tables = {cursor_begin, tables_next, NULL, sm_failed, tables_done};
 const struct sm_part sm_part_arm = {cursor_begin, arm_next, take_port_info, sm_failed, arm_done};
 const struct sm_part sm_part_activate = {cursor_begin, activate_next, take_port_info, sm_failed,
 					 activate_done};

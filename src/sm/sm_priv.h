@@ -85,6 +85,7 @@ struct sm_txn {
 	struct sm_send send;
 };
 
+/* What a phase does. A function that is not there means nothing to do. */
 struct sm_part {
 	void (*begin)(struct sm *sm);
 	bool (*next)(struct sm *sm, struct sm_req *r); /* the next request, or false: none for now */

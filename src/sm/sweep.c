@@ -70,19 +70,7 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-static void ready_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
-{
-	(void)sm;
-	(void)t;
-	(void)data;
-}
-
-static void ready_done(struct sm *sm)
-{
-	(void)sm;
-}
-
-const struct sm_part sm_part_ready = {ready_begin, ready_next, ready_recv, sm_failed, ready_done};
+const struct sm_part sm_part_ready = {.begin = ready_begin, .next = ready_next};
 
 /* ---- a sweep ---- */
 
