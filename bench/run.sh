@@ -112,7 +112,13 @@ callgrind_total() { awk '/^(summary|totals):/ {print $2; exit}' "$1"; }
 callgrind_function()
 {
 	awk -v name="$2" '
-		/^cfn=/ { hit = $0 ~ ") " name "$"; if (hit) id = $1; else hit = id != "" && $0 == id }
+		/^c?fn=/ {
+			id = $1
+			sub(/^c?fn=/, "", id)
+			if ($2 == name)
+				wanted = id # the name is written once, the number from then on
+			hit = /^cfn=/ && id == wanted
+		}
 		hit && /^calls=/ { split($1, c, "="); calls += c[2]; getline; cost += $2; hit = 0 }
 		END { print calls + 0, cost + 0 }' "$1"
 }

@@ -141,6 +141,7 @@ struct file_out *file_out_open(const char *path, struct err *e)
 	struct file_out *o = mem_zalloc(sizeof(*o));
 	struct strbuf tmp = {0};
 	struct stat st;
+	int why;
 
 	o->path = mem_strdup(path);
 	if (!strcmp(path, "-")) {
@@ -154,10 +155,12 @@ struct file_out *file_out_open(const char *path, struct err *e)
 	o->f = fopen(o->tmp ? o->tmp : path, "wb");
 	if (o->f)
 		return o;
-	err_set(e, -errno, "%s: cannot write: %s", path, strerror(errno));
+	why = errno;
+	err_set(e, -why, "%s: cannot write: %s", path, strerror(why));
 	free(o->tmp);
 	free(o->path);
 	free(o);
+	errno = why;
 	return NULL;
 }
 
@@ -199,7 +202,7 @@ int file_write(const char *path, const char *data, size_t len, struct err *e)
 	struct file_out *o = file_out_open(path, e);
 
 	if (!o)
-		return -EIO;
+		return -errno;
 	file_out_put(o, data, len);
 	return file_out_close(o, e);
 }

@@ -70,7 +70,7 @@ int file_read(const char *path, char **data, size_t *len, struct err *e);
 int file_write(const char *path, const char *data, size_t len, struct err *e);
 
 struct file_out;
-struct file_out *file_out_open(const char *path, struct err *e); /* NULL with e filled */
+struct file_out *file_out_open(const char *path, struct err *e); /* NULL with e and errno set */
 void file_out_put(struct file_out *o, const char *data, size_t len);
 int file_out_close(struct file_out *o, struct err *e);
 

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,8 +72,40 @@ void cli_progress(const char *fmt, ...)
 	progress_s = now;
 }
 
+static char stage_line[128]; /* what the running step is called, as it goes to the screen */
+
+/* A step that takes long shows up by itself: only write(2) is safe here. */
+static void stage_show(int sig UNUSED)
+{
+	ssize_t n UNUSED = write(STDERR_FILENO, stage_line, strlen(stage_line));
+
+	progress_s = 1;
+}
+
+static void stage_timer(double after_s)
+{
+	struct itimerval t = {.it_value = {.tv_sec = (time_t)after_s,
+					   .tv_usec = (suseconds_t)((after_s - (double)(time_t)after_s) * 1e6)}};
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+void cli_stage(const char *text)
+{
+	struct sigaction a = {.sa_handler = stage_show, .sa_flags = SA_RESTART};
+	double left = began_s + 2 - cli_wall_s();
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	stage_timer(0);
+	snprintf(stage_line, sizeof(stage_line), "\r\033[K%s ...", text);
+	sigaction(SIGALRM, &a, NULL);
+	stage_timer(left > 0.05 ? left : 0.05);
+}
+
 void cli_progress_end(void)
 {
+	stage_timer(0);
 	if (progress_s <= 0)
 		return;
 	fputs("\r\033[K", stderr);
@@ -103,8 +136,11 @@ struct fab *cli_load(const char *path)
 {
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	struct fab_netlist net;
-	struct fab *f = cli_load_quiet(path, &net);
+	struct fab *f;
 
+	cli_stage("reading the netlist");
+	f = cli_load_quiet(path, &net);
+	cli_progress_end();
 	if (!f)
 		return NULL;
 	for (size_t i = 0; i < net.warnings.n && i < WARNINGS_SHOWN; i++) {

@@ -87,5 +87,7 @@ double cli_rss_mib(void);              /* this process's peak resident memory */
 /* A line on standard error, redrawn in place, only on a terminal and only after two seconds. */
 void cli_progress(const char *fmt, ...) PRINTF(1, 2);
 void cli_progress_end(void);
+/* The same for a step that cannot report on its way: its name appears if it takes long. */
+void cli_stage(const char *text);
 
 #endif

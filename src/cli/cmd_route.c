@@ -98,6 +98,7 @@ static int compute(struct computed *c, const char *file)
 
 	if (root_find(c->f, file, &o.root))
 		return CLI_BAD;
+	cli_stage("computing routes");
 	start = cli_wall_s();
 	if (rt_compute(rt_engine_find(opt.engine), c->f, &o, &c->t, &e))
 		return cli_bad("%s: %s", file, e.text);
@@ -105,9 +106,11 @@ static int compute(struct computed *c, const char *file)
 	rank = mem_array(c->f->nswitches, sizeof(*rank));
 	rt_updown_rank(c->f, o.root, rank);
 	vo.rank = rank;
+	cli_stage("verifying");
 	start = cli_wall_s();
 	rc = rt_verify(c->f, c->t, &vo, &c->r, &e);
 	c->verify_wall_s = cli_wall_s() - start;
+	cli_progress_end();
 	free(rank);
 	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
 }
@@ -154,7 +157,9 @@ static int save_tables(const struct computed *c)
 
 	if (!out)
 		return cli_bad("%s", e.text);
+	cli_stage("writing the tables");
 	rt_lfts_each(c->f, c->t, put_out, out);
+	cli_progress_end();
 	return file_out_close(out, &e) ? cli_bad("%s", e.text) : CLI_OK;
 }
 
@@ -265,6 +270,7 @@ static int verify(const struct fab *f, const struct rt_tables *t, node_id root)
 		free(rank);
 		return cli_bad("%s", e.text);
 	}
+	cli_progress_end();
 	if (cli_json)
 		rc = verify_json(f, &r);
 	else
@@ -292,12 +298,14 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 	if (!f)
 		return CLI_BAD;
 	rc = root_find(f, args[0], &root);
+	cli_stage("reading the tables");
 	if (!rc && file_read(args[1], &text, &len, &e))
 		rc = cli_bad("%s", e.text);
 	if (!rc && rt_lfts_parse(f, strcmp(args[1], "-") ? args[1] : "standard input", text, len,
 				 &with_lids, &t, &e))
 		rc = cli_bad("%s", e.text);
 	free(text);
+	cli_stage("verifying");
 	if (!rc)
 		rc = verify(with_lids, t, root);
 	rt_tables_free(t);

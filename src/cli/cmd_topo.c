@@ -120,7 +120,7 @@ static int families_print(void)
 	return cli_print_json(&j);
 }
 
-static int gen_report(const struct fab *f)
+static int written_json(const struct fab *f)
 {
 	struct json j = {0};
 
@@ -159,7 +159,7 @@ static int gen_run(char **args, unsigned nargs)
 	fab_netlist_write(f, &text);
 	rc = cli_write(out_path, &text);
 	if (rc == CLI_OK && cli_json)
-		rc = gen_report(f);
+		rc = written_json(f);
 	fab_free(f);
 	return rc;
 }
@@ -687,14 +687,21 @@ static int draw(const char *path, void (*render)(const struct fab *f, struct str
 	struct strbuf b = {0};
 	struct fab *f;
 
-	if (cli_json)
-		return cli_bad("--json: a drawing has no JSON form");
+	int rc;
+
+	if (cli_json && !strcmp(out_path, "-"))
+		return cli_bad("--json goes with -o FILE: the drawing itself is not JSON");
 	f = cli_load(path);
 	if (!f)
 		return CLI_BAD;
+	cli_stage("drawing");
 	render(f, &b);
+	cli_progress_end();
+	rc = cli_write(out_path, &b);
+	if (rc == CLI_OK && cli_json)
+		rc = written_json(f);
 	fab_free(f);
-	return cli_write(out_path, &b);
+	return rc;
 }
 
 static int dot_run(char **args, unsigned nargs UNUSED)

@@ -970,6 +970,31 @@ static bool is_banner(const struct nl *l)
 	return false;
 }
 
+/* `src/query_smp.c:199; umad (DR path ...) bad status 110; Connection timed out`: what the tool
+ * printed on standard error, in a file that caught both. */
+static bool is_complaint(const struct nl *l)
+{
+	const char *s = memmem(l->at, (size_t)(l->end - l->at), ".c:", 3);
+	uint64_t v;
+
+	if (!s || memchr(l->at, ' ', (size_t)(s - l->at)))
+		return false;
+	s += 3;
+	return take_dec(&s, l->end, &v) && s < l->end && *s == ';';
+}
+
+/* A node that did not answer may be missing from the file, so that is worth a warning. */
+static int complaint_line(struct nl *l)
+{
+	struct strbuf b = {0};
+
+	nl_printable(&b, l->at, (size_t)(l->end - l->at), 160);
+	nl_warn(l, l->line, "whoever wrote the file had trouble, so something may be missing: %s",
+		b.s);
+	strbuf_free(&b);
+	return 0;
+}
+
 static int parse_line(struct nl *l)
 {
 	struct nl_span w;
@@ -992,6 +1017,8 @@ static int parse_line(struct nl *l)
 		}
 	if (is_banner(l))
 		return 0;
+	if (is_complaint(l))
+		return complaint_line(l);
 	return fail(l, "a node, a port, an assignment or a comment");
 }
 

@@ -46,6 +46,7 @@ struct sim_port {
 	port_id peer;
 	uint32_t link_epoch; /* changes whenever the link goes up or down */
 	uint32_t lease_epoch;
+	bool lease_runs;
 	time_ps tx_free;     /* when the transmitter is idle again */
 	time_ps byte_ps;
 	struct iba_port_info pi;
@@ -136,6 +137,7 @@ void smi_clear(struct sim *s, node_id n);
 /* sma.c: requests in, responses out */
 void sma_reset(struct sim *s, node_id n);
 void sma_free(struct sim *s, node_id n);
+bool sma_admits(struct sim *s, node_id n, const struct pkt *p); /* the M_Key check */
 void sma_handle(struct sim *s, node_id n, struct pkt *p);
 void sma_lease_over(struct sim *s, port_id at, uint32_t epoch);
 

@@ -98,6 +98,7 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 	};
 	p->tx_free = 0;
 	p->lease_epoch++;
+	p->lease_runs = false;
 }
 
 void sma_free(struct sim *s, node_id n)
@@ -161,11 +162,18 @@ static unsigned node_desc_get(struct req *r)
 	return IBA_STATUS_OK;
 }
 
+/* Netlists may leave port GUIDs out. */
+static uint64_t port_guid(const struct req *r, unsigned num)
+{
+	uint64_t guid = r->s->fab->ports[fnode(r)->first_port + num].guid;
+
+	return guid ? guid : fnode(r)->guid + num;
+}
+
 static unsigned node_info_get(struct req *r)
 {
 	const struct fab_node *fn = fnode(r);
 	unsigned at = sim_is_switch(r->s, r->n) ? 0 : r->in_port;
-	uint64_t port_guid = r->s->fab->ports[fn->first_port + at].guid;
 	struct iba_node_info ni = {
 		.base_version = 1,
 		.class_version = 1,
@@ -173,7 +181,7 @@ static unsigned node_info_get(struct req *r)
 		.num_ports = fn->nports,
 		.sys_guid = fn->sys_guid,
 		.node_guid = fn->guid,
-		.port_guid = port_guid ? port_guid : fn->guid + at,
+		.port_guid = port_guid(r, at),
 		.partition_cap = r->s->cfg.pkey_cap,
 		.device_id = fn->device_id,
 		.vendor_id = fn->vendor_id,
@@ -186,8 +194,6 @@ static unsigned node_info_get(struct req *r)
 
 static unsigned switch_info_get(struct req *r)
 {
-	if (!sim_is_switch(r->s, r->n))
-		return IBA_STATUS_BAD_METHOD_ATTR;
 	iba_switch_info_put(&r->s->nodes[r->n].si, r->out);
 	return IBA_STATUS_OK;
 }
@@ -197,8 +203,6 @@ static unsigned switch_info_set(struct req *r)
 	struct iba_switch_info v, *si = &r->s->nodes[r->n].si;
 	unsigned nports = fnode(r)->nports;
 
-	if (!sim_is_switch(r->s, r->n))
-		return IBA_STATUS_BAD_METHOD_ATTR;
 	iba_switch_info_get(&v, r->in, IBA_SMP_DATA_SIZE);
 	if (v.linear_top && v.linear_top >= si->linear_cap)
 		return IBA_STATUS_BAD_FIELD;
@@ -270,6 +274,8 @@ static void phys_order(struct req *r, unsigned num, unsigned order)
 	struct sim_port *p = rport(r, num);
 	port_id at = fnode(r)->first_port + num;
 
+	if (!num)
+		return; /* a management port has nothing physical */
 	if (order == IBA_PHYS_DISABLED) {
 		link_cut(r->s, at);
 		p->pi.phys_state = IBA_PHYS_DISABLED;
@@ -349,7 +355,7 @@ static unsigned guid_info_get(struct req *r)
 		return IBA_STATUS_BAD_FIELD; /* guid_cap is one block of 8 */
 	if (p->guids)
 		memcpy(gi.guid, p->guids, sizeof(gi.guid));
-	gi.guid[0] = r->s->fab->ports[fnode(r)->first_port + num].guid;
+	gi.guid[0] = port_guid(r, num);
 	iba_guid_info_put(&gi, r->out);
 	return IBA_STATUS_OK;
 }
@@ -514,14 +520,14 @@ static unsigned vlarb_set(struct req *r)
 
 /* ---- forwarding tables ---- */
 
-static bool is_table_switch(const struct req *r, uint32_t block, uint32_t cap, uint32_t per_block)
+static bool block_there(uint32_t block, uint32_t cap, uint32_t per_block)
 {
-	return sim_is_switch(r->s, r->n) && block < (cap + per_block - 1) / per_block;
+	return block < (cap + per_block - 1) / per_block;
 }
 
 static unsigned lft_get(struct req *r)
 {
-	if (!is_table_switch(r, r->mod, r->s->cfg.lft_cap, IBA_LFT_BLOCK))
+	if (!block_there(r->mod, r->s->cfg.lft_cap, IBA_LFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
 		r->out[i] = sim_lft(r->s, r->n, r->mod * IBA_LFT_BLOCK + i);
@@ -533,7 +539,7 @@ static unsigned lft_set(struct req *r)
 	struct sim_node *node = &r->s->nodes[r->n];
 	uint32_t end = (r->mod + 1) * IBA_LFT_BLOCK;
 
-	if (!is_table_switch(r, r->mod, r->s->cfg.lft_cap, IBA_LFT_BLOCK))
+	if (!block_there(r->mod, r->s->cfg.lft_cap, IBA_LFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	if (end > node->lft_size) {
 		/* Size it by the top the SM announced, so that it grows once. */
@@ -552,7 +558,7 @@ static unsigned rft_get(struct req *r)
 {
 	struct iba_rft t = {0};
 
-	if (!is_table_switch(r, r->mod, r->s->cfg.rft_cap, IBA_RFT_BLOCK))
+	if (!block_there(r->mod, r->s->cfg.rft_cap, IBA_RFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	if (r->s->nodes[r->n].rft)
 		t = r->s->nodes[r->n].rft[r->mod];
@@ -565,7 +571,7 @@ static unsigned rft_set(struct req *r)
 	struct sim_node *node = &r->s->nodes[r->n];
 	struct iba_rft t;
 
-	if (!is_table_switch(r, r->mod, r->s->cfg.rft_cap, IBA_RFT_BLOCK))
+	if (!block_there(r->mod, r->s->cfg.rft_cap, IBA_RFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	iba_rft_get(&t, r->in, IBA_SMP_DATA_SIZE);
 	for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
@@ -582,7 +588,7 @@ static bool mft_where(struct req *r, unsigned *block, unsigned *group)
 {
 	*block = r->mod & 0x1ff;
 	*group = r->mod >> 28;
-	return is_table_switch(r, *block, r->s->cfg.mft_cap, IBA_MFT_BLOCK) &&
+	return block_there(*block, r->s->cfg.mft_cap, IBA_MFT_BLOCK) &&
 	       *group <= fnode(r)->nports / 16u;
 }
 
@@ -630,56 +636,66 @@ static unsigned notice_get(struct req *r)
 /* Which attributes an SMA has, and what answers them. A missing function is a bad method. */
 static const struct {
 	uint16_t attr_id;
+	bool switch_only;
 	unsigned (*get)(struct req *r);
 	unsigned (*set)(struct req *r);
 } attributes[] = {
-	{IBA_ATTR_LFT, lft_get, lft_set},
-	{IBA_ATTR_PORT_INFO, port_info_get, port_info_set},
-	{IBA_ATTR_NODE_INFO, node_info_get, NULL},
-	{IBA_ATTR_SWITCH_INFO, switch_info_get, switch_info_set},
-	{IBA_ATTR_NODE_DESC, node_desc_get, NULL},
-	{IBA_ATTR_GUID_INFO, guid_info_get, guid_info_set},
-	{IBA_ATTR_PKEY_TABLE, pkey_get, pkey_set},
-	{IBA_ATTR_SLVL_TABLE, slvl_get, slvl_set},
-	{IBA_ATTR_VLARB_TABLE, vlarb_get, vlarb_set},
-	{IBA_ATTR_RFT, rft_get, rft_set},
-	{IBA_ATTR_MFT, mft_get, mft_set},
-	{IBA_ATTR_NOTICE, notice_get, NULL},
+	{IBA_ATTR_LFT, true, lft_get, lft_set},
+	{IBA_ATTR_PORT_INFO, false, port_info_get, port_info_set},
+	{IBA_ATTR_NODE_INFO, false, node_info_get, NULL},
+	{IBA_ATTR_SWITCH_INFO, true, switch_info_get, switch_info_set},
+	{IBA_ATTR_NODE_DESC, false, node_desc_get, NULL},
+	{IBA_ATTR_GUID_INFO, false, guid_info_get, guid_info_set},
+	{IBA_ATTR_PKEY_TABLE, false, pkey_get, pkey_set},
+	{IBA_ATTR_SLVL_TABLE, false, slvl_get, slvl_set},
+	{IBA_ATTR_VLARB_TABLE, false, vlarb_get, vlarb_set},
+	{IBA_ATTR_RFT, true, rft_get, rft_set},
+	{IBA_ATTR_MFT, true, mft_get, mft_set},
+	{IBA_ATTR_NOTICE, false, notice_get, NULL},
 };
 
 /* ---- the M_Key (thesis 3.1.3, IBA 14.2.4) ---- */
 
+/* The lease runs from the first wrong key on: a stranger who keeps asking must not prolong it. */
 static void lease_start(struct sim *s, port_id at)
 {
 	struct sim_port *p = &s->ports[at];
 
-	if (p->pi.m_key_lease)
-		evq_push(&s->q, s->now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
-			 (struct ev){.kind = EV_LEASE, .a = at, .b = ++p->lease_epoch});
+	if (!p->pi.m_key_lease || p->lease_runs)
+		return;
+	p->lease_runs = true;
+	evq_push(&s->q, s->now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
+		 (struct ev){.kind = EV_LEASE, .a = at, .b = ++p->lease_epoch});
 }
 
 /* Nobody showed the key for a lease period: whoever asks may read it now, and so take over. */
 void sma_lease_over(struct sim *s, port_id at, uint32_t epoch)
 {
-	if (s->ports[at].lease_epoch == epoch)
-		s->ports[at].pi.m_key_protect = 0;
+	if (s->ports[at].lease_epoch != epoch)
+		return;
+	s->ports[at].lease_runs = false;
+	s->ports[at].pi.m_key_protect = 0;
 }
 
-/* Whether the request may be carried out; *hide: it may, but must not see the key. */
-static bool mkey_ok(struct sim *s, port_id at, const struct sim_smp *smp, bool *hide)
+/* The port whose key guards a request. */
+static port_id guard_of(const struct sim *s, node_id n, const struct pkt *p)
 {
-	struct iba_port_info *pi = &s->ports[at].pi;
-	bool get = iba_smp_method(smp->mad) == IBA_GET;
+	return s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0u : p->in_port);
+}
 
-	*hide = false;
+bool sma_admits(struct sim *s, node_id n, const struct pkt *p)
+{
+	port_id at = guard_of(s, n, p);
+	struct iba_port_info *pi = &s->ports[at].pi;
+
 	if (!pi->m_key)
 		return true;
-	if (iba_smp_m_key(smp->mad) == pi->m_key) {
+	if (iba_smp_m_key(p->smp.mad) == pi->m_key) {
 		s->ports[at].lease_epoch++; /* a lease that runs is stopped */
+		s->ports[at].lease_runs = false;
 		return true;
 	}
-	*hide = pi->m_key_protect == 1;
-	if (get && pi->m_key_protect <= 1)
+	if (iba_smp_method(p->smp.mad) == IBA_GET && pi->m_key_protect <= 1)
 		return true;
 	if (pi->m_key_violations < UINT16_MAX)
 		pi->m_key_violations++;
@@ -694,6 +710,8 @@ static unsigned answer(struct req *r, unsigned method, uint16_t attr_id)
 	for (size_t i = 0; i < ARRAY_LEN(attributes); i++) {
 		if (attributes[i].attr_id != attr_id)
 			continue;
+		if (attributes[i].switch_only && !sim_is_switch(r->s, r->n))
+			break;
 		if (method == IBA_GET)
 			return attributes[i].get(r);
 		return attributes[i].set ? attributes[i].set(r) : IBA_STATUS_BAD_METHOD_ATTR;
@@ -716,19 +734,15 @@ void sma_handle(struct sim *s, node_id n, struct pkt *p)
 {
 	unsigned method = iba_smp_method(p->smp.mad);
 	uint16_t attr_id = iba_smp_attr_id(p->smp.mad);
-	port_id guard = s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0u : p->in_port);
+	const struct iba_port_info *guard = &s->ports[guard_of(s, n, p)].pi;
+	/* Level 1: everybody may read, but only who has the key may see it. */
+	bool hide = guard->m_key && guard->m_key_protect == 1 &&
+		    iba_smp_m_key(p->smp.mad) != guard->m_key;
 	struct sim_smp out = p->smp;
 	struct req r = {s, n, p->in_port, iba_smp_attr_mod(p->smp.mad), iba_smp_data_const(p->smp.mad),
 			iba_smp_data(out.mad)};
 	unsigned status;
-	bool hide;
 
-	if (!mkey_ok(s, guard, &p->smp, &hide)) {
-		s->stats.dropped[SIM_DROP_MKEY]++;
-		sim_seen(s, SIM_SEEN_DROP, n, p->in_port, &p->smp, SIM_DROP_MKEY);
-		trap_bad_mkey(s, n, p->in_port, &p->smp);
-		return;
-	}
 	if (method == IBA_TRAP_REPRESS) {
 		trap_repress(s, n, &p->smp);
 		return;

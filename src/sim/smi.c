@@ -168,12 +168,17 @@ static void deliver(struct sim *s, uint32_t p)
 		sm->recv(sm->ctx, &smp);
 		return;
 	}
-	s->stats.delivered++;
-	sim_hash_smp(s, pkt->node, &pkt->smp);
-	sim_seen(s, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 0);
 
 	struct pkt req = *pkt;
 
+	if (!sma_admits(s, req.node, &req)) {
+		pkt_drop(s, p, SIM_DROP_MKEY);
+		trap_bad_mkey(s, req.node, req.in_port, &req.smp);
+		return;
+	}
+	s->stats.delivered++;
+	sim_hash_smp(s, pkt->node, &pkt->smp);
+	sim_seen(s, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 0);
 	pkt_free(s, p);
 	sma_handle(s, req.node, &req);
 }

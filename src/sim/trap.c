@@ -27,8 +27,8 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	smp.dlid = pi->sm_lid;
 	smp.slid = pi->lid;
 	smp.sl = pi->sm_sl;
-	t->sent++;
 	if (pi->sm_lid && pi->lid) { /* nobody to tell before an SM has been here */
+		t->sent++;
 		s->stats.traps++;
 		smi_inject(s, n, t->port, &smp);
 	}

@@ -291,7 +291,8 @@ topo gen irregular 8 --hosts 6 --seed 7 -o net.txt
 topo show net.txt
 topo check net.txt
 topo diff net.txt net.txt
-!topo dot net.txt
+topo dot net.txt -o net.dot
+topo svg net.txt -o net.svg
 !topo svg net.txt
 route compute net.txt --lfts net.lfts
 route verify net.txt net.lfts

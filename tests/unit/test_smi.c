@@ -370,14 +370,12 @@ static void test_bad_ends_at_hosts(void **state)
 	iba_smp_set_dr_dlid(s.mad, 2); /* the directed part ends in a host, which does not forward */
 	world_lose(&w, &s, SIM_DROP_BAD_PATH);
 
-	s = smp_dr(IBA_GET_RESP, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
+	/* h0 to sw0 and back to h0, with a hop still to go. */
+	s = smp_dr(IBA_GET_RESP, IBA_ATTR_NODE_INFO, 0, NULL, 0);
 	iba_smp_set_status(s.mad, IBA_STATUS_DR_RETURN);
-	iba_smp_set_hop_ptr(s.mad, 3);
-	iba_smp_return_path(s.mad)[2] = 1;
-	iba_smp_return_path(s.mad)[1] = 1; /* from sw0 back to h0, with a hop still to go */
 	iba_smp_set_hop_cnt(s.mad, 63);
 	iba_smp_set_hop_ptr(s.mad, 4);
-	iba_smp_return_path(s.mad)[3] = 1;
+	memset(iba_smp_return_path(s.mad), 1, 4);
 	world_lose(&w, &s, SIM_DROP_BAD_PATH);
 	world_close(&w);
 }
