@@ -390,7 +390,7 @@ static void file_errors_name_the_file(void **state UNUSED)
 	assert_true(file_read(dir, &data, &len, &e) < 0); /* a directory is no text */
 	assert_true(file_write(dir, "x", 1, &e) < 0);
 	assert_int_equal(file_write("/dev/full", "x", 1, &e), -ENOSPC);
-	assert_string_equal(e.text, "/dev/full: No space left on device");
+	assert_string_equal(e.text, "/dev/full: cannot write: No space left on device");
 }
 
 static void vectors_grow(void **state UNUSED)
