@@ -161,6 +161,7 @@ ibsim_start()
 {
 	local dir=$1 net=$2
 	mkfifo "$dir/console"
+	: > "$dir/ibsim.out"
 	exec 7<> "$dir/console"
 	ibsim -s -N 20000 -S 3000 -P 120000 -L 49152 "$net" <&7 > "$dir/ibsim.out" 2>&1 &
 	ibsim_pid=$!
@@ -259,8 +260,11 @@ report_opensm()
 	section "OpenSM on ibsim beside it, same netlists: routes and SMPs" table_opensm_routes
 	cat <<- 'END'
 
-	Both are like for like, except that Weft reads no P_Key tables; so those reads of OpenSM's are
-	also left out. Both managers sit on the first host. OpenSM ran once a row.
+	Routes: from the decision to compute to the last entry of every switch's table, on one thread
+	each; for OpenSM from its log to its first Set(LFT). The tables are not the same: updn was
+	given all top switches as roots, fera knows one. SMPs: from power-on to all ports active, both
+	managers on the first host. Weft reads no P_Key tables, so the last column leaves OpenSM's
+	reads of them out. OpenSM ran once a row.
 	END
 	section "OpenSM on ibsim beside it: until the subnet is up" table_opensm_up
 	cat <<- 'END'
@@ -325,7 +329,7 @@ failed=0
 facts=$(machine)
 rjq -r 'machine_line, "load \(.load)"' <<< "$facts" >&2
 if [ "$quick" = 0 ]; then
-	say "this takes about 2 minutes, and 4 more with OpenSM; QUICK=1 takes half a minute"
+	say "this takes about a minute, and 2 more with OpenSM; QUICK=1 takes half a minute"
 else
 	say "quick: about half a minute"
 fi

@@ -119,9 +119,23 @@ static struct lab *make_lab(const struct fab *f, struct sim_report *r)
 	return l;
 }
 
-static int verdict_status(const struct sim_report *r)
+/* Print the result, give everything back, and answer with the exit status. */
+static int conclude(struct sim_report *r)
 {
-	return r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete ? CLI_OK : CLI_NO;
+	bool ok = r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete;
+	int rc = ok ? CLI_OK : CLI_NO;
+	struct json j = {0};
+
+	if (cli_json) {
+		sim_report_json(r, &j, o.seed);
+		if (cli_print_json(&j))
+			rc = CLI_BAD;
+	} else {
+		sim_report_text(r);
+	}
+	lab_free(r->lab);
+	sim_report_free(r);
+	return rc;
 }
 
 /* ---- weft sim up ---- */
@@ -130,26 +144,13 @@ static int run_up(const struct fab *f)
 {
 	struct sim_report r;
 	struct lab *l = make_lab(f, &r);
-	int rc;
 
 	if (!l)
 		return CLI_BAD;
 	lab_power_on(l, NULL);
 	r.settled = lab_run_ready(l, o.limit);
 	sim_report_up(&r);
-	rc = verdict_status(&r);
-	if (cli_json) {
-		struct json j = {0};
-
-		sim_report_json(&r, &j, o.seed);
-		if (cli_print_json(&j))
-			rc = CLI_BAD;
-	} else {
-		sim_report_text(&r);
-	}
-	sim_report_free(&r);
-	lab_free(l);
-	return rc;
+	return conclude(&r);
 }
 
 static int sim_up(char **args, unsigned nargs)
@@ -241,7 +242,6 @@ static int run_change(const struct lab_change *c)
 {
 	struct sim_report r;
 	struct lab *l = make_lab(lab_change_fab(c), &r);
-	int rc;
 
 	if (!l)
 		return CLI_BAD;
@@ -252,19 +252,7 @@ static int run_change(const struct lab_change *c)
 	lab_power_on(l, lab_change_on(c));
 	r.settled = run_to_change(l, &r, c);
 	sim_report_after(&r);
-	rc = verdict_status(&r);
-	if (cli_json) {
-		struct json j = {0};
-
-		sim_report_json(&r, &j, o.seed);
-		if (cli_print_json(&j))
-			rc = CLI_BAD;
-	} else {
-		sim_report_text(&r);
-	}
-	sim_report_free(&r);
-	lab_free(l);
-	return rc;
+	return conclude(&r);
 }
 
 static int change_between(const struct fab *before, const struct fab *after)

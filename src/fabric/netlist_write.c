@@ -13,7 +13,7 @@ enum {
 /* A name may hold anything but the end of the line. */
 static void add_name(struct strbuf *out, const char *name, size_t max)
 {
-	size_t n = strnlen(name, max);
+	size_t len = strlen(name), n = MIN(len, max);
 
 	strbuf_add(out, "\"");
 	for (const char *nl; (nl = memchr(name, '\n', n)); name = nl + 1) {

@@ -142,7 +142,7 @@ static unsigned route(struct sim *s, node_id n, uint16_t lid)
 					return node->rft[b].port[i];
 		return node->si.default_port;
 	}
-	return sim_lft(s, n, lid);
+	return lid <= node->si.linear_top ? sim_lft(s, n, lid) : IBA_PORT_NONE; /* IBA 14.2.5.4 */
 }
 
 void lid_forward(struct sim *s, node_id n, uint32_t p)

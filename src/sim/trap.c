@@ -19,9 +19,9 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	struct sim_smp smp;
 	time_ps again = MAX(iba_time_from_exp(pi->subnet_timeout), iba_time_from_exp(pi->resp_time));
 
+	/* The M_Key stays 0 (IBA o14-1): a notice must not give the key away. */
 	iba_smp_init(smp.mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
 	iba_smp_set_tid(smp.mad, trap_tid(t, slot));
-	iba_smp_set_m_key(smp.mad, pi->m_key);
 	t->notice.issuer_lid = pi->lid;
 	iba_notice_put(&t->notice, iba_smp_data(smp.mad));
 	smp.dlid = pi->sm_lid;

@@ -8,6 +8,7 @@
 # same names and port counts, same links at the same rates. The subnet manager of `weft sim up` must
 # bring the discovered fabric up.
 
+# shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
 # shellcheck source=tests/interop/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -66,9 +67,9 @@ same()
 
 comes_up()
 {
-	"$weft" sim up "$1" --json > up || { cat up && return 1; }
+	"$weft" sim up "$1" --json > up.json || { cat up.json && return 1; }
 	jq -e --argjson nodes "$(jq '.switches + .hosts' net.shown)" \
-		'.state == "active" and .verified and .nodes == $nodes' up
+		'.state == "active" and .verified and .nodes == $nodes' up.json
 }
 
 ok "every family is here" all_families

@@ -16,7 +16,6 @@ cd "$dir" || exit 1
 # shellcheck disable=SC3045 # where it is not known, cores may be left in $dir, which goes
 ulimit -c 0 2> /dev/null
 
-
 # ok NAME COMMAND...: passes when the command succeeds; what it printed explains a failure
 ok()
 {

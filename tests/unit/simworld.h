@@ -298,6 +298,20 @@ static inline void world_give_lid(struct world *w, unsigned hops, uint16_t lid, 
 	assert_int_equal(world_set_port_info(w, hops, 0, &pi), 0);
 }
 
+static inline void world_give_top(struct world *w, unsigned hops, unsigned top)
+{
+	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_SWITCH_INFO, 0, chain_path(), hops);
+	struct iba_switch_info si = *sim_switch_info(w->sim, hops); /* on a chain hops are node ids */
+	const struct sim_smp *r;
+
+	si.linear_top = (uint16_t)top;
+	si.port_state_change = 0;
+	iba_switch_info_put(&si, iba_smp_data(s.mad));
+	r = world_ask(w, &s);
+	assert_non_null(r);
+	assert_int_equal(smp_status(r), 0);
+}
+
 /* Block 0 of the linear table of the switch so many hops away: pairs of LID and port, 0 ends. */
 static inline void world_give_lft(struct world *w, unsigned hops, const uint8_t *pairs)
 {
@@ -305,6 +319,7 @@ static inline void world_give_lft(struct world *w, unsigned hops, const uint8_t 
 	const struct sim_smp *r;
 
 	memset(iba_smp_data(s.mad), IBA_PORT_NONE, IBA_LFT_BLOCK);
+	world_give_top(w, hops, 63);
 	for (; pairs[0]; pairs += 2)
 		iba_smp_data(s.mad)[pairs[0]] = pairs[1];
 	r = world_ask(w, &s);

@@ -611,6 +611,14 @@ static const struct {
      "2: lid 18446744073709551615 is not a unicast LID (1 to 49151); it is ignored\n"
      "4: lid 65535 is not a unicast LID (1 to 49151); it is ignored\n",
      2, 1},
+    /* what ibnetdiscover complained of, caught in the same file, also in the middle of a node */
+    {"src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\nSwitch 2 \"a\"\n"
+     "../lib/query.c:12; mad timed out\n[1] \"b\"[1]\nHca 1 \"b\"\n[1] \"a\"[1]\n",
+     "1: whoever wrote the file had trouble, so something may be missing: "
+     "src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\n"
+     "3: whoever wrote the file had trouble, so something may be missing: "
+     "../lib/query.c:12; mad timed out\n",
+     2, 1},
     /* control characters of an id do not reach the terminal */
     {"Switch 2 \"a\x1b[2J\"\n[1] \"b\x07\"[1]\n",
      "2: a?[2J[1] leads to b?[1], which is not in the file; the link is left out\n", 1, 0},
@@ -649,6 +657,8 @@ static const struct {
     {"Switch 255 \"a\"\n", "t:1: found 255 ports, expected at most 254"},
     {"Ca 99999999999999999999999 \"a\"\n",
      "t:1: found 99999999999999999999999 ports, expected at most 254"},
+    {"src/smp.c:x; lost\nSwitch 2 \"a\"\n",
+     "t:1: found 'src/smp.c:x; lost', expected a node, a port, an assignment or a comment"},
     {"Switch 4\n",
      "t:1: found the end of the line, expected a node's id like \"S-0002000000000001\""},
     {"Switch 4 # \"name\"\n",

@@ -479,11 +479,13 @@ static void test_port_info_values(void **state)
 
 static void test_enhanced_port_zero_has_lmc(void **state)
 {
-	struct fab_builder *b = fab_builder_from(draw_chain(1));
+	struct fab *plain = draw_chain(1);
+	struct fab_builder *b = fab_builder_from(plain);
 	struct world w;
 	struct iba_port_info pi;
 
 	(void)state;
+	fab_free(plain);
 	fab_builder_node(b, SW)->flags |= FAB_ENHANCED_PORT0;
 	world_open(&w, fab_build(b), NULL);
 	pi = world_port_draft(&w, SW, 0);
@@ -1102,7 +1104,8 @@ static void test_trap_256_names_the_intruder(void **state)
 	assert_int_equal(d.dr_hop_count, 1);
 	assert_int_equal(d.dr_path_truncated, 0);
 	assert_int_equal(d.dr_return_path[1], 1);
-	/* A repress must show the key too. */
+	/* A notice does not give the key away, and a repress must show it. */
+	assert_int_equal(iba_smp_m_key(last_trap(&w)->mad), 0);
 	repress(&w, last_trap(&w));
 	world_run(&w, sim_now(w.sim) + 3 * TRAP_INTERVAL);
 	assert_int_equal(sim_stats(w.sim)->traps, 4);

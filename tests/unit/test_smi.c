@@ -422,6 +422,7 @@ static void lose_lid(struct world *w, uint16_t lid, enum sim_drop why)
 
 static void test_linear_table(void **state)
 {
+	struct sim_smp s;
 	struct world w;
 
 	(void)state;
@@ -437,6 +438,11 @@ static void test_linear_table(void **state)
 	lose_lid(&w, 23, SIM_DROP_UNROUTABLE);      /* the switch has four ports */
 	lose_lid(&w, 24, SIM_DROP_UNROUTABLE);
 	lose_lid(&w, 25, SIM_DROP_NOT_FOR_US);      /* port 0, but not its LID */
+	world_give_top(&w, 1, 7);
+	lose_lid(&w, 8, SIM_DROP_UNROUTABLE);       /* beyond the top: the entry does not count */
+	world_give_top(&w, 1, 8);
+	s = smp_lid(IBA_GET, IBA_ATTR_NODE_INFO, 0, 1, 8);
+	expect_guid(&w, world_ask(&w, &s), 3);
 	world_close(&w);
 }
 
