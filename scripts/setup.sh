@@ -13,8 +13,8 @@ need="gcc libc6-dev meson ninja-build pkg-config"
 case $level in
 build) ;;
 test) need="$need libcmocka-dev libibmad-dev libibumad-dev clang opensm ibsim-utils libumad2sim0
-	infiniband-diags jq groff-base" ;;
-bench) need="$need python3 python3-numpy" ;;
+	infiniband-diags ibutils jq groff-base" ;;
+bench) need="$need jq valgrind opensm ibsim-utils libumad2sim0" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;
 *)
 	echo "setup: unknown level '$level', expected build, test, bench or fuzz" >&2

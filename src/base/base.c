@@ -207,6 +207,24 @@ int file_write(const char *path, const char *data, size_t len, struct err *e)
 	return file_out_close(o, e);
 }
 
+unsigned utf8_len(const char *s, size_t n)
+{
+	unsigned char c = n ? (unsigned char)*s : 0;
+	unsigned len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+	unsigned char next = len > 1 && n > 1 ? (unsigned char)s[1] : 0;
+
+	if (c < 0x20 || c == 0x7f || len > n)
+		return 0;
+	/* C1 controls, overlong forms, surrogates, beyond U+10FFFF */
+	if (((c == 0xc2 || c == 0xe0) && next < 0xa0) || (c == 0xed && next > 0x9f) ||
+	    (c == 0xf0 && next < 0x90) || (c == 0xf4 && next > 0x8f))
+		return 0;
+	for (unsigned i = 1; i < len; i++)
+		if (((unsigned char)s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
 int parse_u64(const char *s, uint64_t *v)
 {
 	char *end;

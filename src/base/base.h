@@ -74,6 +74,10 @@ struct file_out *file_out_open(const char *path, struct err *e); /* NULL with e 
 void file_out_put(struct file_out *o, const char *data, size_t len);
 int file_out_close(struct file_out *o, struct err *e);
 
+/* Bytes of the UTF-8 character at s, of which n are there; 0 when it is none or a control character:
+ * names come from files and must not reach a terminal or a document as they are. */
+unsigned utf8_len(const char *s, size_t n);
+
 /* A number with nothing behind it: decimal, or hexadecimal with 0x. 0 or -EINVAL / -ERANGE. */
 int parse_u64(const char *s, uint64_t *v);
 

@@ -9,15 +9,17 @@
 static void add_string(struct strbuf *b, const char *s)
 {
 	strbuf_add(b, "\"");
-	for (; *s; s++) {
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
 		unsigned char c = (unsigned char)*s;
 
+		len = utf8_len(s, n);
 		if (c == '"' || c == '\\')
 			strbuf_addf(b, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			strbuf_addf(b, "\\u%04x", c); /* Latin-1 reading: node names are bytes */
+		else if (len)
+			strbuf_addn(b, s, len);
 		else
-			strbuf_addn(b, s, 1);
+			strbuf_addf(b, "\\u%04x", c); /* not UTF-8: read as Latin-1 */
+		len = MAX(len, (size_t)1);
 	}
 	strbuf_add(b, "\"");
 }

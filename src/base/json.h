@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A JSON writer into a strbuf: two-space indent, commas kept by the writer, strings escaped to
- * ASCII (other bytes are read as Latin-1). Keys come out in the order they are written.
+ * A JSON writer into a strbuf: two-space indent, commas kept by the writer, strings escaped,
+ * bytes that are not UTF-8 read as Latin-1. Keys come out in the order they are written.
  *
  *	json_open(&j, NULL, '{'); json_u64(&j, "hosts", 8); json_close(&j);
  *

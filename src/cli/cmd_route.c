@@ -358,7 +358,7 @@ static const struct cli_opt verify_opts[] = {
     {"root", 'r', CLI_STR, &opt.root, "GUID",
      "also look for routes that turn up after down, seen from this root", NULL, 0, 0},
     {"hosts-only", 0, CLI_FLAG, &opt.hosts_only, NULL,
-     "only routes that start at hosts count for down-up turns and credit loops", NULL, 0, 0},
+     "judge only routes from host to host, none from or to a switch", NULL, 0, 0},
     {"threads", 't', CLI_UINT, &opt.threads, "N", "threads to use; default all", NULL, 1, 256},
     {0},
 };

@@ -345,6 +345,8 @@ void sim_report_text(struct sim_report *r)
 	print_table(r);
 	printf("\nstate %s, %s: %u nodes, %u LIDs", state_of(r), r->v.verified ? "verified" : "NOT verified",
 	       r->v.nodes, r->v.lids);
+	if (r->v.unreached)
+		printf(", %u nodes are not connected to the manager's", r->v.unreached);
 	if (r->changed_at)
 		printf(", %u LIDs moved", r->lids_moved);
 	if (st.retries)
@@ -422,6 +424,7 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 	json_str(j, "why", r->v.why);
 	json_u64(j, "nodes", r->v.nodes);
 	json_u64(j, "switches", st.switches);
+	json_u64(j, "unreached", r->v.unreached);
 	json_u64(j, "lids", r->v.lids);
 	json_hex64(j, "sm_guid", r->fab->nodes[lab_sm_node(r->lab)].guid);
 	json_u64(j, "sm_lid", st.lid);

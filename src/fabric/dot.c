@@ -7,17 +7,13 @@
 
 static void add_quoted(struct strbuf *out, const char *s)
 {
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			strbuf_addf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			strbuf_add(out, "?");
-		else if (c > 0x7f) /* Latin-1 reading, as UTF-8 */
-			strbuf_addf(out, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		len = utf8_len(s, n);
+		if (*s == '"' || *s == '\\')
+			strbuf_addf(out, "\\%c", *s);
 		else
-			strbuf_addn(out, s, 1);
+			strbuf_addn(out, len ? s : "?", MAX(len, (size_t)1));
+		len = MAX(len, (size_t)1);
 	}
 }
 

@@ -9,347 +9,6 @@
 
 #include <strings.h>
 
-/* ---- messages ---- */
-
-/* Bytes of the UTF-8 character at s, 0 when it is none or a control character: a file that is not
- * text must not reach the terminal as it is. */
-static unsigned utf8_at(const char *s, size_t n)
-{
-	unsigned char c = (unsigned char)*s;
-	unsigned len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-
-	if (c < 0x20 || c == 0x7f || len > n)
-		return 0;
-	if (len > 1 && (unsigned char)s[1] < (c == 0xc2 || c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0))
-		return 0;
-	for (unsigned i = 1; i < len; i++)
-		if (((unsigned char)s[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
-
-void nl_printable(struct strbuf *b, const char *s, size_t n, size_t limit)
-{
-	size_t at = 0;
-
-	while (at < n) {
-		unsigned len = utf8_at(s + at, n - at);
-
-		if (at + MAX(len, 1u) > limit) {
-			strbuf_add(b, "...");
-			return;
-		}
-		strbuf_addn(b, len ? s + at : "?", MAX(len, 1u));
-		at += MAX(len, 1u);
-	}
-}
-
-/* "found X, expected Y", where X is what stands at the cursor. */
-static int fail(struct nl *l, const char *expected)
-{
-	struct strbuf b = {0};
-	int rc;
-
-	if (l->at < l->end) {
-		strbuf_add(&b, "'");
-		nl_printable(&b, l->at, (size_t)(l->end - l->at), 32);
-		strbuf_add(&b, "'");
-	} else {
-		strbuf_add(&b, "the end of the line");
-	}
-	rc =
-	    err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, b.s, expected);
-	strbuf_free(&b);
-	return rc;
-}
-
-static int fail_found(struct nl *l, const char *expected, const char *fmt, ...) PRINTF(3, 4);
-static int fail_found(struct nl *l, const char *expected, const char *fmt, ...)
-{
-	char found[160];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(found, sizeof(found), fmt, ap);
-	va_end(ap);
-	return err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, found,
-		       expected);
-}
-
-/* How much of a number that is too large is worth showing. */
-static int shown(const char *start, const char *end)
-{
-	return (int)MIN(end - start, (ptrdiff_t)40);
-}
-
-void nl_warn(struct nl *l, uint32_t line, const char *fmt, ...)
-{
-	char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = mem_strdup("?");
-	va_end(ap);
-	vec_push(&l->out.warnings, (struct fab_warning){.line = line, .text = text});
-}
-
-/* ---- the cursor ---- */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_alpha(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static int hex_value(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Bytes of white space at s: 0, 1, or 2 for the no-break space that web pages put in. */
-static unsigned space_at(const char *s, const char *end)
-{
-	if (*s == ' ' || (*s >= '\t' && *s <= '\r'))
-		return 1;
-	return end - s >= 2 && !memcmp(s, "\xc2\xa0", 2) ? 2 : 0;
-}
-
-static void skip_space(struct nl *l)
-{
-	unsigned n;
-
-	while (l->at < l->end && (n = space_at(l->at, l->end)))
-		l->at += n;
-}
-
-static bool take(struct nl *l, char c)
-{
-	if (l->at == l->end || *l->at != c)
-		return false;
-	l->at++;
-	return true;
-}
-
-/* Digits of a decimal number, held at UINT64_MAX when there are too many. */
-static bool take_dec(const char **at, const char *end, uint64_t *v)
-{
-	const char *start = *at;
-
-	for (*v = 0; *at < end && is_digit(**at); ++*at)
-		*v = *v > UINT64_MAX / 10 - 1 ? UINT64_MAX : *v * 10 + (uint64_t)(**at - '0');
-	return *at > start;
-}
-
-/* Up to 16 hexadecimal digits, 0x before them or not. */
-static bool take_hex(const char **at, const char *end, uint64_t *v)
-{
-	const char *s = *at;
-	unsigned n = 0;
-
-	if (end - s >= 3 && s[0] == '0' && (s[1] | 0x20) == 'x')
-		s += 2;
-	for (*v = 0; s < end && hex_value(*s) >= 0; s++, n++)
-		*v = *v << 4 | (unsigned)hex_value(*s);
-	if (!n || n > 16)
-		return false;
-	*at = s;
-	return true;
-}
-
-enum quote { QUOTE_NONE, QUOTE_SINGLE, QUOTE_DOUBLE };
-
-/* A quotation mark at s: straight, or curly in UTF-8 as word processors make them. */
-static enum quote quote_at(const char *s, const char *end, unsigned *len)
-{
-	*len = 1;
-	if (s >= end)
-		return QUOTE_NONE;
-	if (*s == '"')
-		return QUOTE_DOUBLE;
-	if (*s == '\'' || *s == '`')
-		return QUOTE_SINGLE;
-	if (end - s < 3 || s[0] != '\xe2' || s[1] != '\x80')
-		return QUOTE_NONE;
-	*len = 3;
-	if (s[2] >= '\x98' && s[2] <= '\x9b')
-		return QUOTE_SINGLE;
-	return s[2] >= '\x9c' && s[2] <= '\x9f' ? QUOTE_DOUBLE : QUOTE_NONE;
-}
-
-/* First or last mark of that kind in [s, end); NULL if there is none. */
-static const char *quote_find(const char *s, const char *end, enum quote kind, bool last,
-			      unsigned *len)
-{
-	const char *found = NULL;
-	unsigned n;
-
-	for (; s < end; s++)
-		if ((*s == '"' || *s == '\'' || *s == '`' || *s == '\xe2') &&
-		    quote_at(s, end, &n) == kind) {
-			found = s;
-			*len = n;
-			if (!last)
-				break;
-		}
-	return found;
-}
-
-static bool word_is(struct nl_span w, const char *s)
-{
-	return strlen(s) == w.n && !strncasecmp(w.s, s, w.n);
-}
-
-/* ---- what stands in comments: lid 5 lmc 0 4xEDR, and the masks of ibsim and `-f` ---- */
-
-struct facts {
-	uint64_t lid, lmc;
-	bool has_lid, has_lmc, enhanced;
-	uint8_t width, speed;
-	uint8_t mask_width, mask_speed; /* only where the plain rate is missing */
-};
-
-static bool width_ok(uint64_t w)
-{
-	return w == 1 || w == 2 || w == 4 || w == 8 || w == 12;
-}
-
-/* The best width in a LinkWidth mask, as ibsim chooses it. */
-static uint8_t mask_width(uint64_t m)
-{
-	return m & 8 ? 12 : m & 4 ? 8 : m & 2 ? 4 : m & 16 ? 2 : m & 1 ? 1 : 0;
-}
-
-static uint8_t mask_speed(uint64_t m)
-{
-	return m & 4 ? FAB_QDR : m & 2 ? FAB_DDR : m & 1 ? FAB_SDR : FAB_SPEED_UNKNOWN;
-}
-
-static uint8_t mask_speed_ext(uint64_t m)
-{
-	return m & 16  ? FAB_XDR
-	       : m & 8 ? FAB_NDR
-	       : m & 4 ? FAB_HDR
-	       : m & 2 ? FAB_EDR
-	       : m & 1 ? FAB_FDR
-		       : FAB_SPEED_UNKNOWN;
-}
-
-/* The speed after "4x"; false when it is no word for one. */
-static bool take_speed(const char **at, const char *end, uint8_t *speed)
-{
-	const char *s = *at, *t;
-
-	while (s < end && *s == ' ')
-		s++;
-	for (t = s; t < end && (is_alpha(*t) || is_digit(*t) || *t == '?'); t++)
-		;
-	*at = t;
-	*speed = FAB_SPEED_UNKNOWN;
-	for (unsigned i = FAB_SPEED_UNKNOWN; i < FAB_NSPEEDS; i++)
-		if (word_is((struct nl_span){s, (size_t)(t - s)}, fab_speed_name(i))) {
-			*speed = (uint8_t)i;
-			return true;
-		}
-	return word_is((struct nl_span){s, (size_t)(t - s)}, "Unknown");
-}
-
-/* A number or '?', perhaps with x and a speed behind it. */
-static void scan_number(const char **at, const char *end, struct facts *f)
-{
-	uint64_t v = 0;
-	uint8_t speed;
-
-	if (**at == '?')
-		++*at;
-	else
-		take_dec(at, end, &v);
-	if (*at == end || (**at | 0x20) != 'x')
-		return;
-	++*at;
-	if (take_speed(at, end, &speed) && (!v || width_ok(v))) {
-		f->width = (uint8_t)v;
-		f->speed = speed;
-	}
-}
-
-static void scan_word(struct nl_span w, const char **at, const char *end, struct facts *f)
-{
-	const char *s = *at;
-	uint64_t v;
-
-	if (word_is(w, "enhanced"))
-		f->enhanced = true;
-	while (s < end && (*s == ' ' || *s == '\t' || *s == ':' || *s == '='))
-		s++;
-	if (!take_dec(&s, end, &v) || (s < end && (*s | 0x20) == 'x'))
-		return;
-	if (word_is(w, "lid")) {
-		f->lid = v;
-		f->has_lid = true;
-	} else if (word_is(w, "lmc")) {
-		f->lmc = v;
-		f->has_lmc = true;
-	} else if (w.n == 1 && **at == '=') {
-		if (*w.s == 'w')
-			f->mask_width = mask_width(v);
-		else if (*w.s == 's' && f->mask_speed <= FAB_QDR)
-			f->mask_speed = mask_speed(v);
-		else if (*w.s == 'e' && mask_speed_ext(v))
-			f->mask_speed = mask_speed_ext(v);
-	} else {
-		return;
-	}
-	*at = s;
-}
-
-/* Comments are free text: take what is understood, pass over the rest. */
-static void scan_facts(const char *s, const char *end, struct facts *f)
-{
-	while (s < end) {
-		if (is_digit(*s) || *s == '?') {
-			scan_number(&s, end, f);
-		} else if (is_alpha(*s)) {
-			struct nl_span w = {s, 0};
-
-			while (s < end && is_alpha(*s))
-				s++;
-			w.n = (size_t)(s - w.s);
-			scan_word(w, &s, end, f);
-		} else {
-			s++;
-		}
-	}
-}
-
-static bool lid_of(struct nl *l, const struct facts *f, uint16_t *lid)
-{
-	if (!f->has_lid)
-		return false;
-	if (f->lid > IBA_LID_MAX_UNICAST) {
-		nl_warn(l, l->line, "lid %llu is not a unicast LID (1 to 49151); it is ignored",
-			(unsigned long long)f->lid);
-		return false;
-	}
-	*lid = (uint16_t)f->lid;
-	return true;
-}
-
-static uint8_t lmc_of(struct nl *l, const struct facts *f)
-{
-	if (f->has_lmc && f->lmc > 7)
-		nl_warn(l, l->line, "lmc %llu is not an LMC (0 to 7); it is ignored",
-			(unsigned long long)f->lmc);
-	return f->has_lmc && f->lmc <= 7 ? (uint8_t)f->lmc : 0;
-}
-
 /* ---- ids ---- */
 
 static uint64_t text_hash(const char *s, size_t n)
@@ -406,10 +65,10 @@ static bool take_guid_id(struct nl *l, struct nl_id *id)
 
 	if (l->end - l->at < 18 || l->at[1] != '-' || !memchr("SHRshr", *l->at, 6))
 		return false;
-	if (!take_hex(&s, l->end, &v) || s != l->at + 18 || !v)
+	if (!nl_take_hex(&s, l->end, &v) || s != l->at + 18 || !v)
 		return false;
-	if (s < l->end && !space_at(s, l->end) && !memchr("[(#", *s, 3) &&
-	    !quote_at(s, l->end, &len))
+	if (s < l->end && !nl_space_at(s, l->end) && !memchr("[(#", *s, 3) &&
+	    !nl_quote_at(s, l->end, &len))
 		return false;
 	*id = (struct nl_id){.guid = v, .sym = FAB_NONE, .letter = (char)(*l->at & ~0x20)};
 	l->at = s;
@@ -420,28 +79,28 @@ static int take_id(struct nl *l, struct nl_id *id)
 {
 	struct nl_span text;
 	unsigned len;
-	enum quote open;
+	enum nl_quote open;
 	const char *start, *close;
 
-	skip_space(l);
+	nl_skip_space(l);
 	start = l->at;
-	open = quote_at(l->at, l->end, &len);
+	open = nl_quote_at(l->at, l->end, &len);
 	if (open)
 		l->at += len;
 	if (take_guid_id(l, id)) {
-		if (quote_at(l->at, l->end, &len))
+		if (nl_quote_at(l->at, l->end, &len))
 			l->at += len;
 		return 0;
 	}
 	text.s = l->at;
 	if (open) {
-		close = quote_find(l->at, l->end, open, false, &len);
+		close = nl_quote_find(l->at, l->end, open, false, &len);
 		if (!close)
-			return fail_found(l, "a second one", "one quotation mark around the id");
+			return nl_fail_found(l, "a second one", "one quotation mark around the id");
 		l->at = close + len;
 	} else {
-		while (l->at < l->end && !space_at(l->at, l->end) && !memchr("[]()#=", *l->at, 6) &&
-		       !quote_at(l->at, l->end, &len))
+		while (l->at < l->end && !nl_space_at(l->at, l->end) && !memchr("[]()#=", *l->at, 6) &&
+		       !nl_quote_at(l->at, l->end, &len))
 			l->at++;
 		close = l->at;
 	}
@@ -449,7 +108,7 @@ static int take_id(struct nl *l, struct nl_id *id)
 	if (!text.n)
 		l->at = start; /* show the marks with nothing between them */
 	if (!text.n)
-		return fail(l, "a node's id like \"S-0002000000000001\"");
+		return nl_fail(l, "a node's id like \"S-0002000000000001\"");
 	*id = (struct nl_id){.sym = intern(l, text)};
 	return 0;
 }
@@ -487,21 +146,21 @@ static struct nl_span trimmed(const char *s, const char *end)
  * hold any character; where marks are missing it runs to the phrase about port 0. */
 static int node_comment(struct nl *l, struct nl_node *n)
 {
-	struct facts f = {0};
+	struct nl_facts f = {0};
 	const char *tail = NULL;
-	enum quote open;
+	enum nl_quote open;
 	unsigned len, close_len = 0;
 
-	skip_space(l);
+	nl_skip_space(l);
 	if (l->at == l->end)
 		return 0;
-	if (!take(l, '#') && !quote_at(l->at, l->end, &len))
-		return fail(l, "a comment or the end of the line");
-	skip_space(l);
-	open = quote_at(l->at, l->end, &len);
+	if (!nl_take(l, '#') && !nl_quote_at(l->at, l->end, &len))
+		return nl_fail(l, "a comment or the end of the line");
+	nl_skip_space(l);
+	open = nl_quote_at(l->at, l->end, &len);
 	if (open) {
 		l->at += len;
-		tail = quote_find(l->at, l->end, open, true, &close_len);
+		tail = nl_quote_find(l->at, l->end, open, true, &close_len);
 	}
 	if (tail) {
 		n->name = (struct nl_span){l->at, (size_t)(tail - l->at)};
@@ -512,9 +171,9 @@ static int node_comment(struct nl *l, struct nl_node *n)
 	n->has_name = open || n->name.n;
 	if (n->type != IBA_NODE_SWITCH)
 		return 0;
-	scan_facts(tail + close_len, l->end, &f);
-	n->has_lid = lid_of(l, &f, &n->lid);
-	n->lmc = lmc_of(l, &f);
+	nl_scan_facts(tail + close_len, l->end, &f);
+	n->has_lid = nl_lid_of(l, &f, &n->lid);
+	n->lmc = nl_lmc_of(l, &f);
 	n->flags = f.enhanced ? FAB_ENHANCED_PORT0 : 0;
 	return 0;
 }
@@ -552,7 +211,7 @@ static int node_again(struct nl *l, uint32_t at, const struct nl_node *n)
 	if (first->type != n->type || first->nports != n->nports) {
 		snprintf(expected, sizeof(expected), "%s with %u ports as in line %u",
 			 type_words[first->type], first->nports, first->line);
-		return fail_found(l, expected, "the same node as %s with %u ports",
+		return nl_fail_found(l, expected, "the same node as %s with %u ports",
 				  type_words[n->type], n->nports);
 	}
 	nl_warn(l, l->line, "the node of line %u is defined once more; both are taken as one",
@@ -578,7 +237,7 @@ static int node_new(struct nl *l, struct nl_node *n)
 	if (other != MAP_NONE) {
 		snprintf(expected, sizeof(expected), "another than the node of line %u has",
 			 l->nodes.at[other].line);
-		return fail_found(l, expected, "GUID 0x%016llx", (unsigned long long)n->guid);
+		return nl_fail_found(l, expected, "GUID 0x%016llx", (unsigned long long)n->guid);
 	}
 	if (!n->guid) {
 		n->guid_wish = l->next_guid[n->type];
@@ -586,7 +245,7 @@ static int node_new(struct nl *l, struct nl_node *n)
 	}
 	l->nslots += n->nports + 1u;
 	if (l->nslots > NL_MAX_SLOTS)
-		return fail_found(l, "fewer", "more than %u ports in all", NL_MAX_SLOTS);
+		return nl_fail_found(l, "fewer", "more than %u ports in all", NL_MAX_SLOTS);
 	if (n->guid)
 		map64_put(&l->by_guid, n->guid, at);
 	if (!n->id.guid)
@@ -603,12 +262,12 @@ static int node_line(struct nl *l, int type)
 	uint32_t first;
 	int rc;
 
-	skip_space(l);
+	nl_skip_space(l);
 	start = l->at;
-	if (!take_dec(&l->at, l->end, &nports))
-		return fail(l, "the number of ports");
+	if (!nl_take_dec(&l->at, l->end, &nports))
+		return nl_fail(l, "the number of ports");
 	if (nports > 254)
-		return fail_found(l, "at most 254", "%.*s ports", shown(start, l->at), start);
+		return nl_fail_found(l, "at most 254", "%.*s ports", nl_shown(start, l->at), start);
 	n.nports = (uint8_t)nports;
 	if ((rc = take_id(l, &n.id)) || (rc = node_comment(l, &n)))
 		return rc;
@@ -629,35 +288,35 @@ static int take_port(struct nl *l, uint8_t *num)
 	const char *start;
 	uint64_t v;
 
-	skip_space(l);
+	nl_skip_space(l);
 	start = l->at;
-	if (!take_dec(&l->at, l->end, &v))
-		return fail(l, "a port number");
+	if (!nl_take_dec(&l->at, l->end, &v))
+		return nl_fail(l, "a port number");
 	if (v > 254)
-		return fail_found(l, "at most 254", "port %.*s", shown(start, l->at), start);
+		return nl_fail_found(l, "at most 254", "port %.*s", nl_shown(start, l->at), start);
 	*num = (uint8_t)v;
-	skip_space(l);
-	return take(l, ']') ? 0 : fail(l, "']'");
+	nl_skip_space(l);
+	return nl_take(l, ']') ? 0 : nl_fail(l, "']'");
 }
 
 /* What may follow a port: (GUID), and [ext 3], the number on the chassis that `-g` shows. */
 static int take_port_extras(struct nl *l, uint64_t *guid, bool *has_guid)
 {
 	for (;;) {
-		skip_space(l);
-		if (take(l, '(')) {
-			skip_space(l);
-			if (!take_hex(&l->at, l->end, guid))
-				return fail(l, "a port GUID of up to 16 hexadecimal digits");
+		nl_skip_space(l);
+		if (nl_take(l, '(')) {
+			nl_skip_space(l);
+			if (!nl_take_hex(&l->at, l->end, guid))
+				return nl_fail(l, "a port GUID of up to 16 hexadecimal digits");
 			*has_guid = true;
-			skip_space(l);
-			if (!take(l, ')'))
-				return fail(l, "')'");
+			nl_skip_space(l);
+			if (!nl_take(l, ')'))
+				return nl_fail(l, "')'");
 		} else if (l->end - l->at > 4 && !strncasecmp(l->at, "[ext", 4)) {
 			const char *close = memchr(l->at, ']', (size_t)(l->end - l->at));
 
 			if (!close)
-				return fail(l, "']' behind the external port");
+				return nl_fail(l, "']' behind the external port");
 			l->at = close + 1;
 		} else {
 			return 0;
@@ -670,29 +329,29 @@ static int take_port_extras(struct nl *l, uint64_t *guid, bool *has_guid)
 static void comment_split(const char *s, const char *end, const char **from, const char **to)
 {
 	unsigned len;
-	struct facts f = {0};
-	const char *t, *open = quote_find(s, end, QUOTE_DOUBLE, false, &len);
+	struct nl_facts f = {0};
+	const char *t, *open = nl_quote_find(s, end, QUOTE_DOUBLE, false, &len);
 
 	if (open) {
 		*from = open;
-		*to = quote_find(open, end, QUOTE_DOUBLE, true, &len) + len;
+		*to = nl_quote_find(open, end, QUOTE_DOUBLE, true, &len) + len;
 		return;
 	}
-	while (s < end && (space_at(s, end) || *s == '#'))
+	while (s < end && (nl_space_at(s, end) || *s == '#'))
 		s++;
-	for (t = s; t < end && is_alpha(*t); t++)
+	for (t = s; t < end && nl_is_alpha(*t); t++)
 		;
-	if (!word_is((struct nl_span){s, (size_t)(t - s)}, "lid")) {
+	if (!nl_word_is((struct nl_span){s, (size_t)(t - s)}, "lid")) {
 		*from = *to = s;
 		return;
 	}
-	scan_word((struct nl_span){s, 3}, &t, end, &f);
+	nl_scan_word((struct nl_span){s, 3}, &t, end, &f);
 	*from = *to = t;
-	while (t < end && space_at(t, end))
+	while (t < end && nl_space_at(t, end))
 		t++;
 	if (f.has_lid && end - t > 3 && !strncasecmp(t, "lmc", 3)) {
 		t += 3;
-		scan_word((struct nl_span){t - 3, 3}, &t, end, &f);
+		nl_scan_word((struct nl_span){t - 3, 3}, &t, end, &f);
 		*from = *to = t;
 	}
 }
@@ -701,20 +360,20 @@ static void comment_split(const char *s, const char *end, const char **from, con
 static void port_comment(struct nl *l, struct nl_end *d)
 {
 	bool is_switch = l->nodes.at[l->node].type == IBA_NODE_SWITCH;
-	struct facts own = {0}, far = {0};
+	struct nl_facts own = {0}, far = {0};
 	const char *from, *to;
 
 	comment_split(l->at, l->end, &from, &to);
-	scan_facts(l->at, from, &own);
-	scan_facts(to, l->end, &far);
+	nl_scan_facts(l->at, from, &own);
+	nl_scan_facts(to, l->end, &far);
 	if (is_switch && !far.has_lid) { /* without marks the first LID is the far one's */
 		far.has_lid = own.has_lid;
 		far.lid = own.lid;
 	} else if (!is_switch) {
-		d->has_lid = lid_of(l, &own, &d->lid);
-		d->lmc = lmc_of(l, &own);
+		d->has_lid = nl_lid_of(l, &own, &d->lid);
+		d->lmc = nl_lmc_of(l, &own);
 	}
-	d->has_far_lid = lid_of(l, &far, &d->far_lid);
+	d->has_far_lid = nl_lid_of(l, &far, &d->far_lid);
 	if (far.width || far.speed) {
 		d->width = far.width;
 		d->speed = far.speed;
@@ -738,10 +397,10 @@ static bool comment_follows(const struct nl *l)
 	unsigned len;
 	uint64_t v;
 
-	if (s == l->end || *s == '#' || quote_at(s, l->end, &len))
+	if (s == l->end || *s == '#' || nl_quote_at(s, l->end, &len))
 		return true;
-	if (is_digit(*s))
-		return take_dec(&s, l->end, &v) && s < l->end && (*s | 0x20) == 'x';
+	if (nl_is_digit(*s))
+		return nl_take_dec(&s, l->end, &v) && s < l->end && (*s | 0x20) == 'x';
 	if (l->end - s >= 2 && s[1] == '=')
 		return *s == 'w' || *s == 's' || *s == 'e' || *s == 'v';
 	return l->end - s >= 3 && (!strncasecmp(s, "lid", 3) || !strncasecmp(s, "lmc", 3));
@@ -753,18 +412,18 @@ static int port_line(struct nl *l)
 	int rc;
 
 	if (l->node == FAB_NONE)
-		return fail(l, "a Switch, Ca or Rt line before the ports");
+		return nl_fail(l, "a Switch, Ca or Rt line before the ports");
 	l->at++;
 	if ((rc = take_port(l, &d.num)) || (rc = take_port_extras(l, &d.guid, &d.has_guid)) ||
 	    (rc = take_id(l, &d.far_id)))
 		return rc;
-	skip_space(l);
-	if (take(l, '[') && (rc = take_port(l, &d.far_num)))
+	nl_skip_space(l);
+	if (nl_take(l, '[') && (rc = take_port(l, &d.far_num)))
 		return rc; /* without brackets it is port 1, as in ibsim */
 	if ((rc = take_port_extras(l, &d.far_guid, &d.has_far_guid)))
 		return rc;
 	if (!comment_follows(l))
-		return fail(l, "a comment or the end of the line");
+		return nl_fail(l, "a comment or the end of the line");
 	port_comment(l, &d);
 	vec_push(&l->ends, d);
 	return 0;
@@ -775,24 +434,24 @@ static int port_line(struct nl *l)
 static int comment_line(struct nl *l)
 {
 	struct nl_end d = {.line = l->line, .node = l->node, .unlinked = true};
-	struct facts f = {0};
+	struct nl_facts f = {0};
 	uint64_t num;
 
 	l->at++;
-	if (l->node == FAB_NONE || !take(l, '[') || !take_dec(&l->at, l->end, &num) ||
-	    !take(l, ']'))
+	if (l->node == FAB_NONE || !nl_take(l, '[') || !nl_take_dec(&l->at, l->end, &num) ||
+	    !nl_take(l, ']'))
 		return 0;
-	if (!num || num > l->nodes.at[l->node].nports || !take(l, '(') ||
-	    !take_hex(&l->at, l->end, &d.guid) || !take(l, ')'))
+	if (!num || num > l->nodes.at[l->node].nports || !nl_take(l, '(') ||
+	    !nl_take_hex(&l->at, l->end, &d.guid) || !nl_take(l, ')'))
 		return 0;
-	skip_space(l);
-	if (!take(l, '#'))
+	nl_skip_space(l);
+	if (!nl_take(l, '#'))
 		return 0;
-	scan_facts(l->at, l->end, &f);
+	nl_scan_facts(l->at, l->end, &f);
 	d.num = (uint8_t)num;
 	d.has_guid = true;
-	d.has_lid = lid_of(l, &f, &d.lid);
-	d.lmc = lmc_of(l, &f);
+	d.has_lid = nl_lid_of(l, &f, &d.lid);
+	d.lmc = nl_lmc_of(l, &f);
 	d.width = f.width;
 	d.speed = f.speed;
 	vec_push(&l->ends, d);
@@ -816,8 +475,8 @@ enum assignment {
 
 static int line_ends(struct nl *l)
 {
-	skip_space(l);
-	return l->at == l->end || *l->at == '#' ? 0 : fail(l, "a comment or the end of the line");
+	nl_skip_space(l);
+	return l->at == l->end || *l->at == '#' ? 0 : nl_fail(l, "a comment or the end of the line");
 }
 
 static int take_value(struct nl *l, bool hex, uint64_t max, uint64_t *v)
@@ -826,20 +485,20 @@ static int take_value(struct nl *l, bool hex, uint64_t max, uint64_t *v)
 	char expected[64];
 	bool ok;
 
-	skip_space(l);
-	if (!take(l, '='))
-		return fail(l, "'='");
-	skip_space(l);
+	nl_skip_space(l);
+	if (!nl_take(l, '='))
+		return nl_fail(l, "'='");
+	nl_skip_space(l);
 	start = l->at;
 	hex = hex || (l->end - l->at > 2 && l->at[0] == '0' && (l->at[1] | 0x20) == 'x');
-	ok = hex ? take_hex(&l->at, l->end, v) : take_dec(&l->at, l->end, v);
+	ok = hex ? nl_take_hex(&l->at, l->end, v) : nl_take_dec(&l->at, l->end, v);
 	if (!ok)
-		return fail(l, hex ? "a number of up to 16 hexadecimal digits" : "a number");
+		return nl_fail(l, hex ? "a number of up to 16 hexadecimal digits" : "a number");
 	if (*v <= max)
 		return 0;
 	snprintf(expected, sizeof(expected), hex ? "at most 0x%llx" : "at most %llu",
 		 (unsigned long long)max);
-	return fail_found(l, expected, "%.*s", shown(start, l->at), start);
+	return nl_fail_found(l, expected, "%.*s", nl_shown(start, l->at), start);
 }
 
 static int assign_guid(struct nl *l, int type)
@@ -878,11 +537,11 @@ static int assign(struct nl *l, int what)
 	else if (what == SET_DEVICE)
 		l->pending.device_id = (uint16_t)v;
 	else if (what == SET_WIDTH)
-		l->width = mask_width(v);
+		l->width = nl_mask_width(v);
 	else if (what == SET_SPEED)
-		l->speed = mask_speed(v);
+		l->speed = nl_mask_speed(v);
 	else if (what == SET_SPEED_EXT)
-		l->speed = mask_speed_ext(v) ? mask_speed_ext(v) : l->speed;
+		l->speed = nl_mask_speed_ext(v) ? nl_mask_speed_ext(v) : l->speed;
 	else if (what == SET_SYSTEM) {
 		l->pending.sys_guid = v;
 		l->pending.has_sys_guid = true;
@@ -895,16 +554,16 @@ static int module_line(struct nl *l, int arg UNUSED)
 	const char *close;
 	unsigned len;
 
-	skip_space(l);
-	if (!take(l, '='))
-		return fail(l, "'='");
-	skip_space(l);
-	if (!quote_at(l->at, l->end, &len))
-		return fail(l, "a name in quotes");
+	nl_skip_space(l);
+	if (!nl_take(l, '='))
+		return nl_fail(l, "'='");
+	nl_skip_space(l);
+	if (!nl_quote_at(l->at, l->end, &len))
+		return nl_fail(l, "a name in quotes");
 	l->at += len;
-	close = quote_find(l->at, l->end, quote_at(l->at - len, l->end, &len), false, &len);
+	close = nl_quote_find(l->at, l->end, nl_quote_at(l->at - len, l->end, &len), false, &len);
 	if (!close)
-		return fail_found(l, "a second one", "one quotation mark around the name");
+		return nl_fail_found(l, "a second one", "one quotation mark around the name");
 	l->module = (struct nl_span){l->at, (size_t)(close - l->at)};
 	l->at = close + len;
 	return line_ends(l);
@@ -912,14 +571,14 @@ static int module_line(struct nl *l, int arg UNUSED)
 
 static int include_line(struct nl *l, int arg UNUSED)
 {
-	return fail_found(l, "the whole fabric in one file", "an include line");
+	return nl_fail_found(l, "the whole fabric in one file", "an include line");
 }
 
 static int command_line(struct nl *l, int arg UNUSED)
 {
 	struct strbuf b = {0};
 
-	skip_space(l);
+	nl_skip_space(l);
 	strbuf_add(&b, "");
 	nl_printable(&b, l->at, (size_t)(l->end - l->at), 60);
 	nl_warn(l, l->line, "the ibsim command '%s' is not carried out", b.s);
@@ -980,7 +639,7 @@ static bool is_complaint(const struct nl *l)
 	if (!s || memchr(l->at, ' ', (size_t)(s - l->at)))
 		return false;
 	s += 3;
-	return take_dec(&s, l->end, &v) && s < l->end && *s == ';';
+	return nl_take_dec(&s, l->end, &v) && s < l->end && *s == ';';
 }
 
 /* A node that did not answer may be missing from the file, so that is worth a warning. */
@@ -999,7 +658,7 @@ static int parse_line(struct nl *l)
 {
 	struct nl_span w;
 
-	skip_space(l);
+	nl_skip_space(l);
 	if (l->at == l->end)
 		return 0;
 	if (*l->at == '#')
@@ -1007,11 +666,11 @@ static int parse_line(struct nl *l)
 	if (*l->at == '[')
 		return port_line(l);
 	if (*l->at == '@')
-		return fail(l, "a port without an alias");
-	for (w = (struct nl_span){l->at, 0}; w.s + w.n < l->end && is_alpha(w.s[w.n]); w.n++)
+		return nl_fail(l, "a port without an alias");
+	for (w = (struct nl_span){l->at, 0}; w.s + w.n < l->end && nl_is_alpha(w.s[w.n]); w.n++)
 		;
 	for (size_t i = 0; i < ARRAY_LEN(keywords); i++)
-		if (word_is(w, keywords[i].word)) {
+		if (nl_word_is(w, keywords[i].word)) {
 			l->at += w.n;
 			return keywords[i].parse(l, keywords[i].arg);
 		}
@@ -1019,7 +678,7 @@ static int parse_line(struct nl *l)
 		return 0;
 	if (is_complaint(l))
 		return complaint_line(l);
-	return fail(l, "a node, a port, an assignment or a comment");
+	return nl_fail(l, "a node, a port, an assignment or a comment");
 }
 
 static int parse_text(struct nl *l, const char *text, size_t len)
@@ -1027,7 +686,7 @@ static int parse_text(struct nl *l, const char *text, size_t len)
 	const char *zero = len ? memchr(text, 0, len) : NULL, *end = text + len, *next;
 
 	if (len > UINT32_MAX)
-		return fail_found(l, "at most 4 GiB", "%zu bytes", len);
+		return nl_fail_found(l, "at most 4 GiB", "%zu bytes", len);
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		text += 3;
 	for (; text < end; text = next) {
@@ -1039,7 +698,7 @@ static int parse_text(struct nl *l, const char *text, size_t len)
 		l->end = eol ? eol : end;
 		next = eol ? eol + 1 : end;
 		if (zero && zero >= text && zero < l->end)
-			return fail_found(l, "plain text", "a zero byte");
+			return nl_fail_found(l, "plain text", "a zero byte");
 		while (l->end > l->at && l->end[-1] == '\r')
 			l->end--;
 		if ((rc = parse_line(l)))
@@ -1049,7 +708,7 @@ static int parse_text(struct nl *l, const char *text, size_t len)
 		nl_warn(l, l->pending.line, "GUID 0x%016llx is not followed by its node",
 			(unsigned long long)l->pending.guid);
 	l->line = MAX(l->line, 1u); /* of a file without any */
-	return l->nodes.n ? 0 : fail_found(l, "a Switch, Ca or Rt line", "no node in the file");
+	return l->nodes.n ? 0 : nl_fail_found(l, "a Switch, Ca or Rt line", "no node in the file");
 }
 
 static void nl_free(struct nl *l)

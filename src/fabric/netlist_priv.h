@@ -79,6 +79,41 @@ struct nl {
 	struct fab_netlist out;
 };
 
+/* ---- netlist_lex.c ---- */
+
+enum nl_quote { QUOTE_NONE, QUOTE_SINGLE, QUOTE_DOUBLE };
+
+struct nl_facts {
+	uint64_t lid, lmc;
+	bool has_lid, has_lmc, enhanced;
+	uint8_t width, speed;
+	uint8_t mask_width, mask_speed; /* only where the plain rate is missing */
+};
+
+int nl_fail(struct nl *l, const char *expected);
+int nl_fail_found(struct nl *l, const char *expected, const char *fmt, ...) PRINTF(3, 4);
+bool nl_is_alpha(char c);
+bool nl_is_digit(char c);
+bool nl_lid_of(struct nl *l, const struct nl_facts *f, uint16_t *lid);
+uint8_t nl_lmc_of(struct nl *l, const struct nl_facts *f);
+uint8_t nl_mask_speed(uint64_t m);
+uint8_t nl_mask_speed_ext(uint64_t m);
+uint8_t nl_mask_width(uint64_t m);
+enum nl_quote nl_quote_at(const char *s, const char *end, unsigned *len);
+const char *nl_quote_find(const char *s, const char *end, enum nl_quote kind, bool last,
+			  unsigned *len);
+void nl_scan_facts(const char *s, const char *end, struct nl_facts *f);
+void nl_scan_word(struct nl_span w, const char **at, const char *end, struct nl_facts *f);
+int nl_shown(const char *start, const char *end);
+void nl_skip_space(struct nl *l);
+unsigned nl_space_at(const char *s, const char *end);
+bool nl_take(struct nl *l, char c);
+bool nl_take_dec(const char **at, const char *end, uint64_t *v);
+bool nl_take_hex(const char **at, const char *end, uint64_t *v);
+bool nl_word_is(struct nl_span w, const char *s);
+
+/* ---- netlist.c, netlist_build.c ---- */
+
 uint32_t nl_find(const struct nl *l, const struct nl_id *id); /* FAB_NONE */
 /* s as text for a message: control characters and bytes that are no UTF-8 become '?', and what
  * exceeds `limit` bytes "...". */

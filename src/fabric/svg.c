@@ -20,18 +20,20 @@ static const char style[] =
     ".S rect{fill:#fff7e0;stroke:#7a5b00}.H circle{fill:#dfe9f5;stroke:#345}"
     ".R path{fill:#e6d6f5;stroke:#345}g:hover>:first-child{stroke-width:3}</style>\n";
 
-/* Names are bytes from a file: everything but plain ASCII is written as a character number. */
+/* At most `most` bytes of a name, whole characters only. */
 static void add_text(struct strbuf *out, const char *s, size_t most)
 {
-	for (size_t i = 0; s[i] && i < most; i++) {
-		unsigned char c = (unsigned char)s[i];
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		size_t step = utf8_len(s, n);
 
-		if (c < 0x20 || c == 0x7f)
-			strbuf_add(out, "?");
-		else if (c > 0x7f || strchr("<>&\"'", c))
-			strbuf_addf(out, "&#%u;", c);
+		len = MAX(step, (size_t)1);
+		if (len > most)
+			return;
+		most -= len;
+		if (strchr("<>&\"'", *s))
+			strbuf_addf(out, "&#%u;", (unsigned char)*s);
 		else
-			strbuf_addn(out, s + i, 1);
+			strbuf_addn(out, step ? s : "?", len);
 	}
 }
 

@@ -178,8 +178,9 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 	struct fab *f = component(all, own);
 
 	memset(v, 0, sizeof(*v));
-	fab_free(all);
 	v->nodes = f->nnodes;
+	v->unreached = all->nnodes - f->nnodes;
+	fab_free(all);
 	v->complete = same_fabric(f, sm_fabric(l->sm));
 	judge_ports(l, f, v);
 	judge_lids(f, v);

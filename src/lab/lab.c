@@ -149,13 +149,40 @@ static void on_start(void *ctx, uint64_t cookie)
 
 /* ---- life ---- */
 
+/* How many nodes can be reached from n; those are marked in seen. */
+static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *seen)
+{
+	uint32_t size = 0;
+
+	fab_distances(f, n, dist);
+	for (node_id m = 0; m < f->nnodes; m++) {
+		size += dist[m] != UINT32_MAX;
+		seen[m] |= dist[m] != UINT32_MAX;
+	}
+	return size;
+}
+
+/* The first host of the largest part, so that a stray node does not make the subnet its own. */
 static node_id choose_sm_node(const struct fab *f)
 {
-	for (node_id n = 0; n < f->nnodes; n++)
-		if (f->nodes[n].type == IBA_NODE_CA && !(f->nodes[n].flags & FAB_SHARP_AN) &&
-		    f->ports[f->nodes[n].first_port + 1].peer != FAB_NONE)
-			return n;
-	return f->nswitches ? f->switches[0] : f->nnodes ? 0 : FAB_NONE;
+	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist)), best_size = 0;
+	bool *seen = mem_zarray(f->nnodes, sizeof(*seen));
+	node_id best = FAB_NONE;
+
+	for (int hosts = 1; hosts >= 0 && best == FAB_NONE; hosts--)
+		for (node_id n = 0; n < f->nnodes; n++) {
+			bool host = f->nodes[n].type == IBA_NODE_CA && !(f->nodes[n].flags & FAB_SHARP_AN);
+			uint32_t size;
+
+			if (seen[n] || host != hosts)
+				continue;
+			size = part_size(f, n, dist, seen);
+			best = size > best_size ? n : best;
+			best_size = MAX(size, best_size);
+		}
+	free(dist);
+	free(seen);
+	return best;
 }
 
 static unsigned choose_port(const struct fab *f, node_id n)

@@ -28,7 +28,7 @@ struct lab_config {
 	const struct lab_cpu *cpu;
 	const struct rt_engine *engine;
 	unsigned threads;  /* for computing and verifying; changes no result */
-	node_id sm_node;   /* FAB_NONE: the first host, or the first switch if there is none */
+	node_id sm_node;   /* FAB_NONE: the first host of the largest part, or any node */
 };
 
 void lab_config_default(struct lab_config *c);
@@ -77,6 +77,7 @@ struct lab_verdict {
 	bool lids_unique;
 	bool complete;      /* the SM knows exactly what is there */
 	uint32_t nodes, lids, ports_inactive;
+	uint32_t unreached; /* nodes that are on but not connected to the manager's */
 	struct rt_report report; /* filled when the tables had to be looked at anew */
 	char why[256];      /* the first thing that is wrong, or empty */
 };

@@ -64,7 +64,7 @@ void rt_updown_rank(const struct fab *f, node_id root, uint64_t *rank);
 
 struct rt_verify_opts {
 	unsigned threads;      /* 0: as many as the machine has */
-	bool hosts_only;       /* only routes that start at a host count for dependencies */
+	bool hosts_only;       /* judge routes from host to host only, none from or to a switch */
 	const uint64_t *rank;  /* by switch index: also look for down-up turns; NULL: do not */
 	/* The VL a packet of service level sl takes from port `in` to port `out` of a switch; NULL:
 	 * every packet of one SL stays on one VL, so one dependency graph stands for all. */

@@ -156,9 +156,11 @@ static int verifier_init(struct verifier *v, struct err *e)
 	v->speaks = mem_zarray(n, sizeof(*v->speaks));
 	map_make(v);
 	sources_count(v);
+	if (v->o->hosts_only)
+		memset(v->speaks, 0, n * sizeof(*v->speaks));
 	v->all_carry = true;
 	for (uint32_t s = 0; s < n; s++)
-		v->all_carry &= v->hosts[s] || (v->speaks[s] && !v->o->hosts_only);
+		v->all_carry &= v->hosts[s] || v->speaks[s];
 	cdg_init(&v->cdg, f, v->o->vl ? VL_COUNT : 1);
 	return 0;
 }
@@ -309,7 +311,7 @@ static void mark_carriers(const struct verifier *v, struct walker *w)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = i;
 
-		if (!v->hosts[i] && (v->o->hosts_only || !v->speaks[i]))
+		if (!v->hosts[i] && !v->speaks[i])
 			continue;
 		while (is_switch_index(s) && !w->carries[s]) {
 			w->carries[s] = 1;
@@ -399,7 +401,7 @@ static void inject(const struct verifier *v, struct walker *w, uint32_t s, port_
 {
 	const struct fab *f = v->f;
 
-	if (v->speaks[s] && !v->o->hosts_only && dest != v->first[s])
+	if (v->speaks[s] && dest != v->first[s])
 		w->sls[v->first[s]] = v->o->sl_mask;
 	for (unsigned i = 1; i <= v->nports[s]; i++) {
 		uint32_t b = v->behind[v->first[s] + i];
@@ -471,7 +473,7 @@ static void verify_lid(struct verifier *v, struct walker *w, uint32_t lid, const
 	port_id dest = v->lid_port[lid];
 	uint32_t dest_sw;
 
-	if (dest == FAB_NONE || !takes_part(f, dest))
+	if (dest == FAB_NONE || !takes_part(f, dest) || (v->o->hosts_only && !f->ports[dest].num))
 		return;
 	dest_sw = f->switch_index[f->ports[dest].num ? f->ports[f->ports[dest].peer].node
 						     : f->ports[dest].node];

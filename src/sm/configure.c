@@ -55,11 +55,13 @@ static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
 	return num && sm->fab->ports[f->first_port + num].peer != FAB_NONE;
 }
 
-static unsigned oper_vls_of(const struct sm *sm, uint32_t port)
+/* How many data VLs both ends have; one, if a device reports a code that means nothing. */
+static unsigned vls_of(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->ports.at[port];
+	unsigned code = p->peer == NONE ? p->pi.vl_cap : MIN(p->pi.vl_cap, sm->ports.at[p->peer].pi.vl_cap);
 
-	return p->peer == NONE ? p->pi.vl_cap : MIN(p->pi.vl_cap, sm->ports.at[p->peer].pi.vl_cap);
+	return MAX(iba_vl_count(code), 1u);
 }
 
 /* SL to VL in turn over the VLs both ends have (thesis 4.4.2), for every input and output port. */
@@ -75,7 +77,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)))
 			continue;
 		for (unsigned sl = 0; sl < 16; sl++)
-			t.vl[sl] = (uint8_t)(sl % iba_vl_count(oper_vls_of(sm, n->first_port + out)));
+			t.vl[sl] = (uint8_t)(sl % vls_of(sm, n->first_port + out));
 		sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
 		iba_slvl_table_put(&t, r->data);
 		sm->cur_in++;
@@ -86,7 +88,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 
 static void make_vlarb(struct sm *sm, uint32_t port, struct sm_req *r)
 {
-	unsigned vls = iba_vl_count(oper_vls_of(sm, port));
+	unsigned vls = vls_of(sm, port);
 	struct iba_vlarb_table t = {0};
 
 	for (unsigned i = 0; i < vls; i++) {

@@ -227,6 +227,14 @@ static bool node_info_sane(const struct iba_node_info *ni)
 	       (ni->node_type == IBA_NODE_SWITCH || ni->local_port) && ni->node_guid;
 }
 
+/* The local node is entered by the SM's own port, any other by one that has a cable. */
+static bool entered_well(const struct sm *sm, uint32_t near, const struct iba_node_info *ni)
+{
+	if (near != NONE)
+		return ni->local_port != 0;
+	return ni->node_type == IBA_NODE_SWITCH || ni->local_port == sm->cfg.port;
+}
+
 static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 {
 	struct iba_node_info ni;
@@ -234,7 +242,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	uint32_t n, port;
 
 	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
-	if (!node_info_sane(&ni) || (near != NONE && !ni.local_port)) {
+	if (!node_info_sane(&ni) || !entered_well(sm, near, &ni)) {
 		sm->dirty = true;
 		return;
 	}
@@ -316,6 +324,10 @@ static void give_lid(struct sm *sm, uint32_t port)
 static void own_lid_known(struct sm *sm, const struct sm_port *own)
 {
 	sm->own_lid = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
+	if (!sm->own_lid) { /* who waits goes on waiting */
+		sm_note(sm, SM_NOTE_NO_LID, own->guid, 0);
+		return;
+	}
 	for (size_t i = 0; i < sm->held.n; i++)
 		give_lid(sm, sm->held.at[i]);
 	sm->held.n = 0;

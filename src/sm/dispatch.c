@@ -29,12 +29,14 @@ static const struct {
 	[SM_OFF] = {"off", NULL, 1 << SM_DISCOVER},
 	[SM_DISCOVER] = {"discover", &sm_part_discover,
 			 1 << SM_DISCOVER | 1 << SM_CONFIGURE | 1 << SM_READY},
-	[SM_CONFIGURE] = {"configure", &sm_part_configure, 1 << SM_DISCOVER | 1 << SM_COMPUTE},
+	[SM_CONFIGURE] = {"configure", &sm_part_configure,
+			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
 	[SM_COMPUTE] = {"compute", &sm_part_compute,
 			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
-	[SM_DEACTIVATE] = {"deactivate", &sm_part_deactivate, 1 << SM_DISCOVER | 1 << SM_TABLES},
-	[SM_TABLES] = {"tables", &sm_part_tables, 1 << SM_DISCOVER | 1 << SM_ARM},
-	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE},
+	[SM_DEACTIVATE] = {"deactivate", &sm_part_deactivate,
+			   1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
+	[SM_TABLES] = {"tables", &sm_part_tables, 1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
+	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE | 1 << SM_READY},
 	[SM_ACTIVATE] = {"activate", &sm_part_activate,
 			 1 << SM_DISCOVER | 1 << SM_AUDIT | 1 << SM_READY},
 	[SM_AUDIT] = {"audit", &sm_part_audit, 1 << SM_DISCOVER | 1 << SM_READY},
@@ -124,11 +126,23 @@ void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
 	sm_phase_set(sm, SM_DISCOVER);
 }
 
+/*
+ * Mostly the device is gone and the next discovery shows it. One that is there and refuses would keep
+ * the SM going round for ever: after so many failures it rests and tries again later.
+ */
+enum { FAILURES_A_ROUND = 8 };
+
 void sm_failed(struct sm *sm, const struct sm_txn *t)
 {
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
 	sm->round.restarts++;
-	sm_change(sm, SM_CAUSE_SILENCE, t->attr_id);
+	if (sm->round.end || sm->round.restarts <= FAILURES_A_ROUND) {
+		sm_change(sm, SM_CAUSE_SILENCE, t->attr_id);
+		return;
+	}
+	sm->dirty = true;
+	sm_forget_outstanding(sm);
+	sm_phase_set(sm, SM_READY);
 }
 
 /* ---- the transaction table ---- */

@@ -20,6 +20,7 @@ static bool range_free(const struct sm *sm, uint32_t lid, unsigned lmc)
 static void range_mark(struct sm *sm, const struct sm_lid *l, uint8_t used)
 {
 	memset(sm->lid_used + l->lid, used, 1u << l->lmc);
+	sm->st.lids += used ? 1u << l->lmc : -(1u << l->lmc);
 }
 
 static uint32_t search(struct sm *sm, unsigned lmc)
@@ -31,7 +32,7 @@ static uint32_t search(struct sm *sm, unsigned lmc)
 	return *from <= IBA_LID_MAX_UNICAST ? *from : 0;
 }
 
-/* All taken: those whose owners were not seen in this discovery are free again. */
+/* All taken: those whose owners were seen neither in this discovery nor in the last are free again. */
 static uint32_t reclaim(struct sm *sm, unsigned lmc)
 {
 	for (size_t i = 0; i < sm->lids.n; i++) {
@@ -73,7 +74,6 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 	l->lid = (uint16_t)lid;
 	l->lmc = (uint8_t)lmc;
 	range_mark(sm, l, 1);
-	sm->st.lids += 1u << lmc;
 	return l->lid;
 }
 

@@ -25,7 +25,10 @@ static time_ps sweep_period(const struct sm *sm)
 	/* Before the first sweep its duration is guessed: a time-out covers the longest way. */
 	time_ps d = sm->sweep_duration ? sm->sweep_duration : sm_timeout(sm);
 
-	return sm->cfg.sweep_factor ? sm->cfg.sweep_factor * d : sm->cfg.sweep_period_ps;
+	if (!sm->cfg.sweep_factor)
+		return sm->cfg.sweep_period_ps;
+	/* A device may report response times of hours: the product must not run over. */
+	return MIN(d, TIME_NEVER / 4 / sm->cfg.sweep_factor) * sm->cfg.sweep_factor;
 }
 
 /* What lies beyond 63 hops can be asked now that tables lead to the last switches seen. */

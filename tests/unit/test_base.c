@@ -286,10 +286,10 @@ static void json_strings_are_ascii_whatever_goes_in(void **state UNUSED)
 	struct json j = {0};
 
 	json_open(&j, NULL, '{');
-	json_str(&j, "k\"ey", "a\"b\\c\n\t\x01\x7f\xe9");
+	json_str(&j, "k\"ey", "a\"b\\c\n\t\x01\x7f\xe9\xc3\xa9");
 	json_close(&j);
 	assert_string_equal(j.out.s, "{\n  \"k\\\"ey\": "
-				     "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u007f\\u00e9\"\n}\n");
+				     "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u007f\\u00e9\xc3\xa9\"\n}\n");
 	json_free(&j);
 }
 

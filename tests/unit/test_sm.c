@@ -566,7 +566,8 @@ static unsigned times_of(const struct rig *g, uint64_t tid, time_ps *t, unsigned
 	return n;
 }
 
-static void check_silence(unsigned switches, unsigned resp, unsigned hops_counted)
+/* hops: the depth known when the request first went out, and when it was repeated. */
+static void check_silence(unsigned switches, unsigned resp, unsigned hops_first, unsigned hops_then)
 {
 	time_ps t[16];
 	uint64_t tid = 0;
@@ -593,9 +594,9 @@ static void check_silence(unsigned switches, unsigned resp, unsigned hops_counte
 		if (iba_smp_hop_cnt(g.log.at[i].send.mad) == switches + 1)
 			tid = iba_smp_tid(g.log.at[i].send.mad);
 	assert_int_equal(times_of(&g, tid, t, 16), 3);
-	for (unsigned i = 1; i < 3; i++)
-		assert_int_equal(t[i] - t[i - 1], timeout_by_hand(hops_counted, resp));
-	assert_int_equal(g.now - t[2], timeout_by_hand(hops_counted, resp));
+	assert_int_equal(t[1] - t[0], timeout_by_hand(hops_first, resp));
+	assert_int_equal(t[2] - t[1], timeout_by_hand(hops_then, resp));
+	assert_int_equal(g.now - t[2], timeout_by_hand(hops_then, resp));
 	assert_int_equal(status(&g).retries, 2);
 	assert_int_equal(status(&g).timeouts, 1);
 	assert_int_equal(count_notes(&g, SM_NOTE_UNREACHABLE), 1);
@@ -606,9 +607,10 @@ static void check_silence(unsigned switches, unsigned resp, unsigned hops_counte
 static void test_timeout_to_the_picosecond(void **state)
 {
 	(void)state;
-	check_silence(1, 8, 4);  /* few hops: four are assumed */
-	check_silence(6, 8, 6);  /* what is known so far is 6 hops deep */
-	check_silence(1, 10, 4); /* slow agents */
+	check_silence(1, 8, 4, 4); /* few hops: four are assumed */
+	/* Six switches deep; looking back from the last one took a route of seven. */
+	check_silence(6, 8, 6, 7);
+	check_silence(1, 10, 4, 4); /* slow agents */
 }
 
 static void test_a_silent_host_does_not_hold_up_the_rest(void **state)
@@ -972,6 +974,50 @@ static void test_not_even_one_for_itself(void **state)
 	assert_int_equal(status(&g).nodes, 0);
 	assert_true(count_notes(&g, SM_NOTE_NO_LID) >= 1);
 	rig_close(&g);
+}
+
+static unsigned port0_lost;
+
+/* The local switch's port 0 answers so late that everybody else is known by then. */
+static bool late_port0(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)resp;
+	if (dev == 0 && iba_smp_attr_id(s->mad) == IBA_ATTR_PORT_INFO && !iba_smp_attr_mod(s->mad))
+		return port0_lost++ > 0;
+	return true;
+}
+
+static void check_late_own_lid(bool lids_left)
+{
+	struct rig g;
+
+	rig_open(&g);
+	add_dev(&g, IBA_NODE_SWITCH, 4);
+	add_dev(&g, IBA_NODE_CA, 1);
+	add_dev(&g, IBA_NODE_CA, 1);
+	join(&g, 0, 1, 1, 1);
+	join(&g, 0, 2, 2, 1);
+	g.twist = late_port0;
+	port0_lost = 0;
+	g.sm = sm_new(&g.cfg);
+	if (!lids_left)
+		memset(g.sm->lid_used, 1, sizeof(g.sm->lid_used));
+	step(&g, (struct sm_event){.kind = SM_EV_START});
+	for (unsigned i = 0; i < 1000 && !status(&g).rounds; i++)
+		assert_true(one_event(&g));
+	assert_int_equal(status(&g).rounds, 1);
+	assert_int_equal(status(&g).nodes, lids_left ? 3 : 0);
+	if (lids_left)
+		expect_up(&g);
+	rig_close(&g);
+}
+
+static void test_others_wait_for_the_sms_own_lid(void **state)
+{
+	(void)state;
+	check_late_own_lid(true);
+	check_late_own_lid(false);
 }
 
 static void test_lids_of_the_departed_are_given_again(void **state)
@@ -1360,6 +1406,7 @@ int main(void)
 		cmocka_unit_test(test_lids_that_no_port_may_have),
 		cmocka_unit_test(test_lids_run_out),
 		cmocka_unit_test(test_not_even_one_for_itself),
+		cmocka_unit_test(test_others_wait_for_the_sms_own_lid),
 		cmocka_unit_test(test_lids_of_the_departed_are_given_again),
 		cmocka_unit_test(test_unverified_tables_are_refused),
 		cmocka_unit_test(test_routes_nobody_asked_for),
