@@ -29,7 +29,8 @@ static time_ps host_route_ps(const struct fab *f)
 
 const struct lab_cpu lab_cpus[] = {
 	{
-		/* Devices: the order of a firmware SMA. SM: sm_step() measured by bench/. */
+		/* Devices: the order of a firmware agent. SM: sm_step() (docs/benchmarks.md) and the way
+		 * through the host for each packet. */
 		.name = "host",
 		.summary = "a present-day machine",
 		.smi_ps = 2 * PS_PER_US,
