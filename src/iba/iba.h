@@ -213,6 +213,11 @@ const char *iba_format_word(enum iba_format f, uint64_t v); /* NULL when it is o
 void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
 void iba_mad_summary(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
 
+/* A MAD from hexadecimal text: plain, or a dump by xxd, hexdump, od and the like, with comments after
+ * '#'. -EINVAL with "name:line:column: expected ..." in e, and mad untouched. */
+int iba_mad_from_text(uint8_t mad[IBA_MAD_SIZE], const char *name, const char *text, size_t len,
+		      struct err *e);
+
 /* ---- SMPs in place: what an SMI touches at every hop, without decoding the rest ---- */
 
 static inline uint16_t iba_be16(const uint8_t *p)

@@ -120,8 +120,8 @@ static void bad_text_is_named_with_its_place(void **state UNUSED)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{"", "argument: found 0 bytes; a MAD is 256"},
-		{"01 81 01", "argument: found 3 bytes; a MAD is 256"},
+		{"", "argument: found 0 bytes, expected the 256 of a MAD"},
+		{"01 81 01", "argument: found 3 bytes, expected the 256 of a MAD"},
 		{"01 81\n018", "argument:2:1: expected two digits a byte, found a word of 3 digits"},
 		{"01 81\n 0x", "argument:2:3: expected hexadecimal digits, found 'x'"},
 		{"0000: 01 81\n0010: 00", "argument:2: expected offset 0x2 after 2 bytes, found 0x10"},
@@ -144,7 +144,7 @@ static void too_much_is_not_cut_in_silence(void **state UNUSED)
 	for (int i = 0; i < 257; i++)
 		strbuf_add(&b, "00 ");
 	assert_int_equal(decode(b.s), CLI_BAD);
-	assert_string_equal(said, "argument: found 257 bytes; a MAD is 256");
+	assert_string_equal(said, "argument: found 257 bytes, expected the 256 of a MAD");
 	strbuf_free(&b);
 }
 
