@@ -161,6 +161,12 @@ void sim_set_faults(struct sim *s, const struct sim_faults *f)
 
 /* ---- events ---- */
 
+/* 64 bits of picoseconds are 213 days: what would come after the end of time never comes. */
+void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e)
+{
+	evq_push(&s->q, when < s->now ? TIME_NEVER : when, priority, e);
+}
+
 void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie), void *ctx,
 	      uint64_t cookie)
 {
@@ -173,7 +179,7 @@ void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie
 		s->call_free = s->calls.at[c].next;
 	}
 	s->calls.at[c] = (struct call){fn, ctx, cookie, PKT_NONE};
-	evq_push(&s->q, MAX(when, s->now), PRIO_CALL, (struct ev){.kind = EV_CALL, .a = c});
+	sim_push(s, MAX(when, s->now), PRIO_CALL, (struct ev){.kind = EV_CALL, .a = c});
 }
 
 static void run_call(struct sim *s, uint32_t c)
@@ -189,7 +195,7 @@ bool sim_step(struct sim *s)
 {
 	struct ev e;
 
-	if (!evq_pop(&s->q, &e))
+	if (evq_next(&s->q) == TIME_NEVER || !evq_pop(&s->q, &e))
 		return false;
 	assert(e.when >= s->now);
 	s->now = e.when;

@@ -54,7 +54,7 @@ void link_try_up(struct sim *s, port_id a)
 	if (s->ports[a].pi.phys_state == IBA_PHYS_DISABLED || s->ports[b].pi.phys_state == IBA_PHYS_DISABLED)
 		return;
 	if (s->cfg.training_ps)
-		evq_push(&s->q, s->now + s->cfg.training_ps, PRIO_WORLD,
+		sim_push(s, s->now + s->cfg.training_ps, PRIO_WORLD,
 			 (struct ev){.kind = EV_LINK, .a = a, .b = s->ports[a].link_epoch});
 	else
 		link_trained(s, a, s->ports[a].link_epoch);
@@ -100,7 +100,7 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 	start = MAX(s->now, port->tx_free);
 	port->tx_free = start + IBA_SMP_WIRE_BYTES * port->byte_ps;
 	s->stats.hops++;
-	evq_push(&s->q, port->tx_free + s->cfg.wire_ps, PRIO_NET,
+	sim_push(s, port->tx_free + s->cfg.wire_ps, PRIO_NET,
 		 (struct ev){.kind = EV_ARRIVE, .a = to, .b = p, .c = s->ports[to].link_epoch});
 }
 

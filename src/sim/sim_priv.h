@@ -112,6 +112,7 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 }
 
 /* kernel.c */
+void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e);
 uint32_t pkt_new(struct sim *s);
 void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why);
 void pkt_free(struct sim *s, uint32_t p);

@@ -664,7 +664,7 @@ static void lease_start(struct sim *s, port_id at)
 	if (!p->pi.m_key_lease || p->lease_runs)
 		return;
 	p->lease_runs = true;
-	evq_push(&s->q, s->now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
+	sim_push(s, s->now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
 		 (struct ev){.kind = EV_LEASE, .a = at, .b = ++p->lease_epoch});
 }
 

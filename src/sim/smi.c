@@ -200,7 +200,7 @@ static void serve_next(struct sim *s, node_id n)
 {
 	struct sim_node *node = &s->nodes[n];
 
-	evq_push(&s->q, s->now + service_time(s, &s->pkts.at[node->q_head]), PRIO_NET,
+	sim_push(s, s->now + service_time(s, &s->pkts.at[node->q_head]), PRIO_NET,
 		 (struct ev){.kind = EV_SMI, .a = n, .b = node->incarnation});
 }
 
@@ -279,7 +279,7 @@ static void inject_later(struct sim *s, node_id n, uint32_t p)
 				? rng_u64(&s->fault_rng) % s->cfg.faults.delay_max_ps
 				: 0;
 
-	evq_push(&s->q, s->now + extra, PRIO_NET,
+	sim_push(s, s->now + extra, PRIO_NET,
 		 (struct ev){.kind = EV_INJECT, .a = p, .b = n, .c = s->nodes[n].incarnation});
 }
 

@@ -33,7 +33,7 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 		smi_inject(s, n, t->port, &smp);
 	}
 	t->due = s->now + again;
-	evq_push(&s->q, t->due, PRIO_NET,
+	sim_push(s, t->due, PRIO_NET,
 		 (struct ev){.kind = EV_TRAP, .a = n, .b = s->nodes[n].incarnation, .c = slot});
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scenarios as narrated traces: each *.txt tells of a fabric, of what happens to it and when, and of
- * the lines that must then be in the trace. README.md beside it describes the format. State: struct
- * story, one a file. In the end the fabric itself is judged.
- * usage: test_scenario FILE...          TAP, one case a file
- *        test_scenario --print FILE     the trace, to write expectations from
+ * Scenarios as narrated traces: each *.txt tells of a fabric, of what happens to it and when, and
+ * of the lines that must then be in the trace. README.md beside it describes the format. State:
+ * struct story, one a file. In the end the fabric itself is judged. usage: test_scenario FILE...
+ * TAP, one case a file test_scenario --print FILE     the trace, to write expectations from
  */
 #include "lab/lab.h"
 
@@ -64,7 +63,8 @@ static node_id find_node(const struct story *s, const char *word)
 static node_id node_of_guid(const struct story *s, uint64_t guid)
 {
 	for (port_id p = 0; p < s->fab->nports; p++)
-		if (guid && (s->fab->ports[p].guid == guid || s->fab->nodes[s->fab->ports[p].node].guid == guid))
+		if (guid && (s->fab->ports[p].guid == guid ||
+			     s->fab->nodes[s->fab->ports[p].node].guid == guid))
 			return s->fab->ports[p].node;
 	return FAB_NONE;
 }
@@ -108,8 +108,9 @@ static const char *target(const struct story *s, node_id from, const struct sim_
 {
 	uint8_t *m = (uint8_t *)smp->mad;
 	node_id n = smp->dlid != IBA_LID_PERMISSIVE ? node_of_lid(s, smp->dlid)
-		    : iba_smp_is_return(m)          ? lab_sm_node(s->lab)
-					   : walk(s, from, iba_smp_initial_path(m), iba_smp_hop_cnt(m));
+		    : iba_smp_is_return(m)
+			? lab_sm_node(s->lab)
+			: walk(s, from, iba_smp_initial_path(m), iba_smp_hop_cnt(m));
 
 	return n == FAB_NONE ? "nowhere" : node_name(s, n);
 }
@@ -176,10 +177,12 @@ static void add_smp(struct strbuf *b, const uint8_t *m)
 
 	if (iba_smp_attr_id(m) == IBA_ATTR_NOTICE) {
 		iba_notice_get(&n, iba_smp_data_const(m), IBA_SMP_DATA_SIZE);
-		strbuf_addf(b, "%s %u", iba_smp_method(m) == IBA_TRAP ? "Trap" : "TrapRepress", n.trap_number);
+		strbuf_addf(b, "%s %u", iba_smp_method(m) == IBA_TRAP ? "Trap" : "TrapRepress",
+			    n.trap_number);
 		return;
 	}
-	strbuf_addf(b, "%s %s", iba_method_name(iba_smp_method(m)) + 4, iba_attr_name(iba_smp_attr_id(m)));
+	strbuf_addf(b, "%s %s", iba_method_name(iba_smp_method(m)) + 4,
+		    iba_attr_name(iba_smp_attr_id(m)));
 	if (iba_smp_attr_mod(m))
 		strbuf_addf(b, " %u", iba_smp_attr_mod(m));
 	if (iba_smp_status(m) & 0x7fff)
@@ -192,8 +195,8 @@ static void add_smp(struct strbuf *b, const uint8_t *m)
 		add_lft(b, m);
 }
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct story *s = ctx;
 	struct strbuf b = tell(s);
@@ -213,7 +216,8 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 		strbuf_addf(&b, " (%s)", sim_drop_name((enum sim_drop)detail));
 		break;
 	case SIM_SEEN_PORT:
-		strbuf_addf(&b, "%s port %u %s", node_name(s, n), port, iba_port_state_name(detail));
+		strbuf_addf(&b, "%s port %u %s", node_name(s, n), port,
+			    iba_port_state_name(detail));
 		break;
 	case SIM_SEEN_NODE:
 		strbuf_addf(&b, "%s %s", node_name(s, n), detail ? "on" : "off");
@@ -239,7 +243,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 		strbuf_addf(&b, " %s", iba_attr_name((unsigned)n->b));
 		break;
 	case SM_NOTE_TRAP:
-		strbuf_addf(&b, " %llu from LID %llu", (unsigned long long)n->a, (unsigned long long)n->b);
+		strbuf_addf(&b, " %llu from LID %llu", (unsigned long long)n->a,
+			    (unsigned long long)n->b);
 		break;
 	case SM_NOTE_NO_LID:
 	case SM_NOTE_TOO_FAR:
@@ -297,7 +302,8 @@ static node_id known(const struct story *s, const char *name)
 	return FAB_NONE;
 }
 
-static int add_node(struct story *s, unsigned line, enum iba_node_type type, char *word[], unsigned n)
+static int add_node(struct story *s, unsigned line, enum iba_node_type type, char *word[],
+		    unsigned n)
 {
 	uint64_t ports, guid = ((uint64_t)s->names.n + 1) << 8;
 	node_id id;
@@ -409,7 +415,9 @@ static int read_line(struct story *s, unsigned line, char *text)
 	if (!strcmp(word[0], "at"))
 		return add_deed(s, line, word, n);
 	if (!strcmp(word[0], "run"))
-		return n == 2 && !parse_time(word[1], &s->end) ? 0 : fail(s, line, "run TIME", word[n - 1]);
+		return n == 2 && !parse_time(word[1], &s->end)
+			   ? 0
+			   : fail(s, line, "run TIME", word[n - 1]);
 	return fail(s, line, "gen, switch, host, link, set, at, run, never or expect", word[0]);
 }
 
@@ -495,8 +503,10 @@ static int do_cable(struct story *s, const struct deed *d, bool join)
 	port_id p;
 
 	if (d->nwords != 3 || n == FAB_NONE || parse_u64(d->word[2], &num) || !num ||
-	    num > s->fab->nodes[n].nports || s->fab->ports[fab_port_id(s->fab, n, (unsigned)num)].peer == FAB_NONE)
-		return fail(s, d->line, "NODE PORT with a cable", d->nwords > 1 ? d->word[1] : NULL);
+	    num > s->fab->nodes[n].nports ||
+	    s->fab->ports[fab_port_id(s->fab, n, (unsigned)num)].peer == FAB_NONE)
+		return fail(s, d->line, "NODE PORT with a cable",
+			    d->nwords > 1 ? d->word[1] : NULL);
 	p = fab_port_id(s->fab, n, (unsigned)num);
 	if (!join)
 		sim_uncable(sim, p);
@@ -552,7 +562,8 @@ static int run_story(struct story *s)
 	if (!s->lab)
 		return -EINVAL;
 	lab_power_on(s->lab, NULL);
-	sim_watch(lab_sim(s->lab), (struct sim_watch){on_seen, s}); /* what power-on does is not told */
+	sim_watch(lab_sim(s->lab),
+		  (struct sim_watch){on_seen, s}); /* what power-on does is not told */
 	lab_on_note(s->lab, on_note, s);
 	for (size_t i = 0; i < s->deeds.n; i++)
 		sim_call(lab_sim(s->lab), s->deeds.at[i].when, on_deed, s, i);
@@ -582,7 +593,8 @@ static bool show_difference(const struct story *s, size_t i, size_t from)
 	return false;
 }
 
-/* exactly: the two are the same; otherwise what is expected comes in this order, with more between. */
+/* exactly: the two are the same; otherwise what is expected comes in this order, with more between.
+ */
 static bool compare(const struct story *s)
 {
 	size_t at = 0;
@@ -590,7 +602,8 @@ static bool compare(const struct story *s)
 	for (size_t i = 0; i < s->expect.n; i++) {
 		size_t from = at;
 
-		while (!s->exactly && at < s->trace.n && !same_line(s->expect.at[i], s->trace.at[at]))
+		while (!s->exactly && at < s->trace.n &&
+		       !same_line(s->expect.at[i], s->trace.at[at]))
 			at++;
 		if (at >= s->trace.n || !same_line(s->expect.at[i], s->trace.at[at]))
 			return show_difference(s, i, from);
@@ -601,8 +614,8 @@ static bool compare(const struct story *s)
 	for (size_t i = 0; i < s->never.n; i++)
 		for (size_t k = 0; k < s->trace.n; k++)
 			if (strstr(s->trace.at[k], s->never.at[i])) {
-				printf("# %s: never expected '%s'\n#   got: %s\n", s->name, s->never.at[i],
-				       s->trace.at[k]);
+				printf("# %s: never expected '%s'\n#   got: %s\n", s->name,
+				       s->never.at[i], s->trace.at[k]);
 				return false;
 			}
 	return true;
@@ -652,12 +665,12 @@ static time_ps route_ps(const struct fab *f)
 }
 
 static const struct lab_cpu scenario_cpu = {
-	.name = "scenario",
-	.summary = "round numbers",
-	.smi_ps = 2 * PS_PER_US,
-	.sma_ps = 3 * PS_PER_US,
-	.sm_ps = 1 * PS_PER_US,
-	.route_ps = route_ps,
+    .name = "scenario",
+    .summary = "round numbers",
+    .smi_ps = 2 * PS_PER_US,
+    .sma_ps = 3 * PS_PER_US,
+    .sm_ps = 1 * PS_PER_US,
+    .route_ps = route_ps,
 };
 
 static bool run_file(const char *path, bool print)

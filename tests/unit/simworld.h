@@ -108,7 +108,8 @@ static inline void world_note(void *ctx, enum sim_seen what, node_id n, unsigned
 	vec_push(&w->seen, x);
 }
 
-/* The world takes the fabric over; a fake SM sits on port 1 of node 0 (port 0 if it is a switch). */
+/* The world takes the fabric over; a fake SM sits on port 1 of node 0 (port 0 if it is a switch).
+ */
 static inline void world_open(struct world *w, struct fab *f, const struct sim_config *c)
 {
 	struct sim_config standard;
@@ -150,7 +151,8 @@ static inline void world_check_sums(const struct world *w)
 {
 	const struct sim_stats *st = sim_stats(w->sim);
 
-	assert_int_equal(st->sent + st->duplicated, st->delivered + world_dropped(w) + st->in_flight);
+	assert_int_equal(st->sent + st->duplicated,
+			 st->delivered + world_dropped(w) + st->in_flight);
 }
 
 static inline bool world_step(struct world *w)
@@ -198,8 +200,8 @@ static inline struct sim_smp smp_lid(unsigned method, uint16_t attr, uint32_t mo
 }
 
 /* ports: the directed route, hops of them. */
-static inline struct sim_smp smp_dr(unsigned method, uint16_t attr, uint32_t mod, const uint8_t *ports,
-				    unsigned hops)
+static inline struct sim_smp smp_dr(unsigned method, uint16_t attr, uint32_t mod,
+				    const uint8_t *ports, unsigned hops)
 {
 	struct sim_smp s = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
 
@@ -276,7 +278,8 @@ static inline unsigned world_set_port_info(struct world *w, unsigned hops, unsig
 	return smp_status(r);
 }
 
-/* PortInfo as it is, ready to be changed and set: nothing ordered, and a LID where one is needed. */
+/* PortInfo as it is, ready to be changed and set: nothing ordered, and a LID where one is needed.
+ */
 static inline struct iba_port_info world_port_draft(struct world *w, unsigned hops, unsigned port)
 {
 	struct iba_port_info pi = world_port_info(w, hops, port);
@@ -301,7 +304,8 @@ static inline void world_give_lid(struct world *w, unsigned hops, uint16_t lid, 
 static inline void world_give_top(struct world *w, unsigned hops, unsigned top)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_SWITCH_INFO, 0, chain_path(), hops);
-	struct iba_switch_info si = *sim_switch_info(w->sim, hops); /* on a chain hops are node ids */
+	struct iba_switch_info si =
+	    *sim_switch_info(w->sim, hops); /* on a chain hops are node ids */
 	const struct sim_smp *r;
 
 	si.linear_top = (uint16_t)top;
@@ -337,14 +341,15 @@ static inline void world_lose(struct world *w, const struct sim_smp *s, enum sim
 	world_drain(w);
 	for (unsigned i = 0; i < SIM_NDROPS; i++)
 		if (sim_stats(w->sim)->dropped[i] != before.dropped[i] + (i == why))
-			fail_msg("%s: %llu dropped, expected %u", sim_drop_name((enum sim_drop)i),
-				 (unsigned long long)(sim_stats(w->sim)->dropped[i] - before.dropped[i]),
-				 i == why);
+			fail_msg(
+			    "%s: %llu dropped, expected %u", sim_drop_name((enum sim_drop)i),
+			    (unsigned long long)(sim_stats(w->sim)->dropped[i] - before.dropped[i]),
+			    i == why);
 	assert_int_equal(w->inbox.n, heard);
 }
 
-static inline const struct world_seen *world_find(const struct world *w, enum sim_seen what, node_id n,
-						  unsigned method)
+static inline const struct world_seen *world_find(const struct world *w, enum sim_seen what,
+						  node_id n, unsigned method)
 {
 	for (size_t i = 0; i < w->seen.n; i++)
 		if (w->seen.at[i].what == what && w->seen.at[i].node == n &&

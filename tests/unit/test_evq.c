@@ -58,8 +58,7 @@ static void pop_and_compare(struct evq *q, ref_list *l)
 
 static void push_both(struct evq *q, ref_list *l, time_ps when, uint8_t priority, uint32_t seq)
 {
-	evq_push(q, when, priority,
-		 (struct ev){.kind = 7, .a = seq, .b = seq * 3, .c = ~seq});
+	evq_push(q, when, priority, (struct ev){.kind = 7, .a = seq, .b = seq * 3, .c = ~seq});
 	ref_insert(l, (struct ref){when, priority, seq});
 }
 
@@ -144,10 +143,10 @@ static void test_extreme_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_same_time_by_priority_then_first_come),
-		cmocka_unit_test(test_like_a_sorted_list),
-		cmocka_unit_test(test_extreme_times),
+	    cmocka_unit_test(test_empty),
+	    cmocka_unit_test(test_same_time_by_priority_then_first_come),
+	    cmocka_unit_test(test_like_a_sorted_list),
+	    cmocka_unit_test(test_extreme_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

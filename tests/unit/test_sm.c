@@ -20,8 +20,8 @@ enum { MAX_DEVS = 16, MAX_PORTS = 8, LIDS = 512 };
 struct dev {
 	uint64_t guid;
 	uint8_t type, nports;
-	bool gone;  /* its cables are pulled */
-	bool mute;  /* it is there, but does not answer */
+	bool gone; /* its cables are pulled */
+	bool mute; /* it is there, but does not answer */
 	struct iba_switch_info si;
 	struct iba_port_info pi[MAX_PORTS + 1];
 	struct {
@@ -53,12 +53,12 @@ struct rig {
 	VEC(struct sent) log;
 	VEC(struct sm_note) notes;
 	unsigned outstanding, peak, peak_discover; /* requests without an answer */
-	struct sm_routes routes; /* computed, to be given next */
+	struct sm_routes routes;		   /* computed, to be given next */
 	bool unverified, no_routes, hold;
-	unsigned copies;         /* how often each response comes; 0: once */
+	unsigned copies; /* how often each response comes; 0: once */
 	/* Looks at a request and may spoil its answer (resp). False: no answer at all. */
 	bool (*twist)(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp);
-	struct sm *twin;         /* gets the same events and must do the same */
+	struct sm *twin; /* gets the same events and must do the same */
 	struct sm_actions twin_out;
 	struct rng rng;
 };
@@ -107,14 +107,16 @@ static void set_gone(struct rig *g, unsigned d, bool gone)
 
 		if (!fp)
 			continue;
-		g->dev[d].pi[p].state = g->dev[far].pi[fp].state = gone ? IBA_PORT_DOWN : IBA_PORT_INIT;
+		g->dev[d].pi[p].state = g->dev[far].pi[fp].state =
+		    gone ? IBA_PORT_DOWN : IBA_PORT_INIT;
 		g->dev[far].si.port_state_change = 1;
 	}
 }
 
 /* ---- how devices answer ---- */
 
-static bool find_target(const struct rig *g, const struct sm_send *s, unsigned *dev, unsigned *in_port)
+static bool find_target(const struct rig *g, const struct sm_send *s, unsigned *dev,
+			unsigned *in_port)
 {
 	const uint8_t *path = iba_smp_initial_path((uint8_t *)s->mad);
 
@@ -157,7 +159,7 @@ static void answer_port_info(struct dev *d, unsigned in_port, bool set, uint32_t
 		iba_port_info_get(&v, data, IBA_SMP_DATA_SIZE);
 		*pi = v;
 		pi->state = v.state == IBA_PORT_NO_CHANGE ? old.state
-			    : v.state == IBA_PORT_DOWN    ? IBA_PORT_INIT
+			    : v.state == IBA_PORT_DOWN	  ? IBA_PORT_INIT
 							  : v.state;
 		pi->mtu_cap = old.mtu_cap;
 		pi->vl_cap = old.vl_cap;
@@ -174,9 +176,18 @@ static void answer(struct dev *d, unsigned in_port, uint8_t *m)
 	uint32_t mod = iba_smp_attr_mod(m);
 
 	if (iba_smp_attr_id(m) == IBA_ATTR_NODE_INFO) {
-		struct iba_node_info ni = {1, 1, d->type, d->nports, d->guid, d->guid,
+		struct iba_node_info ni = {1,
+					   1,
+					   d->type,
+					   d->nports,
+					   d->guid,
+					   d->guid,
 					   d->guid + (d->type == IBA_NODE_SWITCH ? 0 : in_port),
-					   32, 1, 1, (uint8_t)in_port, 1};
+					   32,
+					   1,
+					   1,
+					   (uint8_t)in_port,
+					   1};
 
 		iba_node_info_put(&ni, data);
 	} else if (iba_smp_attr_id(m) == IBA_ATTR_PORT_INFO) {
@@ -293,9 +304,10 @@ static void step(struct rig *g, struct sm_event ev)
 	g->wake = g->out.wake;
 	if (g->out.compute.epoch) {
 		rt_tables_free(g->routes.tables);
-		g->routes = (struct sm_routes){.epoch = g->out.compute.epoch,
-					       .tables = g->no_routes ? NULL : compute(&g->out.compute),
-					       .verified = !g->unverified};
+		g->routes =
+		    (struct sm_routes){.epoch = g->out.compute.epoch,
+				       .tables = g->no_routes ? NULL : compute(&g->out.compute),
+				       .verified = !g->unverified};
 	}
 	assert_true(g->sm->noutstanding <= g->cfg.window);
 	g->peak = MAX(g->peak, g->sm->noutstanding);
@@ -331,7 +343,8 @@ static bool one_event(struct rig *g)
 			first = i;
 	if (g->air.n && g->air.at[first].when <= g->wake) {
 		f = g->air.at[first];
-		memmove(&g->air.at[first], &g->air.at[first + 1], (g->air.n - first - 1) * sizeof(f));
+		memmove(&g->air.at[first], &g->air.at[first + 1],
+			(g->air.n - first - 1) * sizeof(f));
 		g->air.n--;
 		g->now = MAX(g->now, f.when);
 		give_smp(g, f.mad, f.slid);
@@ -361,7 +374,8 @@ static void run_ready(struct rig *g)
 		if (st.phase == SM_READY && st.rounds && !st.change_pending && !g->air.n)
 			return;
 		if (!one_event(g))
-			fail_msg("nothing more will happen in phase %s", sm_phase_name(status(g).phase));
+			fail_msg("nothing more will happen in phase %s",
+				 sm_phase_name(status(g).phase));
 	}
 	fail_msg("does not come to rest");
 }
@@ -445,7 +459,8 @@ static void draw_star(struct rig *g)
 	hub = add_dev(g, IBA_NODE_SWITCH, 8);
 	join(g, 0, 1, hub, 1);
 	for (unsigned p = 2; p <= 8; p++)
-		join(g, hub, p, add_dev(g, p % 2 ? IBA_NODE_CA : IBA_NODE_SWITCH, p % 2 ? 1 : 4), 1);
+		join(g, hub, p, add_dev(g, p % 2 ? IBA_NODE_CA : IBA_NODE_SWITCH, p % 2 ? 1 : 4),
+		     1);
 }
 
 static uint16_t lid_of(const struct rig *g, unsigned d)
@@ -462,7 +477,8 @@ static void expect_up(const struct rig *g)
 			if (link_up(g, d, p))
 				assert_int_equal(g->dev[d].pi[p].state, IBA_PORT_ACTIVE);
 		for (unsigned e = 0; e < d; e++)
-			assert_true(g->dev[d].gone || g->dev[e].gone || lid_of(g, d) != lid_of(g, e));
+			assert_true(g->dev[d].gone || g->dev[e].gone ||
+				    lid_of(g, d) != lid_of(g, e));
 		for (unsigned to = 0; to < g->n; to++) {
 			unsigned at = d;
 
@@ -472,7 +488,8 @@ static void expect_up(const struct rig *g)
 				unsigned out = g->dev[at].lft[lid_of(g, to)];
 
 				assert_true(hops < 8 && g->dev[at].type == IBA_NODE_SWITCH);
-				assert_true(out >= 1 && out <= g->dev[at].nports && link_up(g, at, out));
+				assert_true(out >= 1 && out <= g->dev[at].nports &&
+					    link_up(g, at, out));
 				at = g->dev[at].peer[out].dev;
 			}
 		}
@@ -503,11 +520,12 @@ static void test_brings_a_subnet_up(void **state)
 	assert_int_equal(count_notes(&g, SM_NOTE_CHANGE), 1);
 	assert_non_null(sm_tables(g.sm));
 	for (unsigned d = 0; d < g.n; d++)
-		assert_int_equal(sm_lid_of(g.sm, g.dev[d].guid + (g.dev[d].type == IBA_NODE_CA), NULL),
-				 lid_of(&g, d));
+		assert_int_equal(
+		    sm_lid_of(g.sm, g.dev[d].guid + (g.dev[d].type == IBA_NODE_CA), NULL),
+		    lid_of(&g, d));
 	/* A second start makes no sense. */
-	assert_int_equal(sm_step(g.sm, &(struct sm_event){.kind = SM_EV_START, .now = g.now}, &g.out),
-			 -EINVAL);
+	assert_int_equal(
+	    sm_step(g.sm, &(struct sm_event){.kind = SM_EV_START, .now = g.now}, &g.out), -EINVAL);
 	rig_close(&g);
 }
 
@@ -689,7 +707,8 @@ static void test_doubled_responses_are_dropped(void **state)
 	assert_int_equal(status(&g).late, requests);
 	assert_int_equal(status(&g).retries, 0);
 	assert_int_equal(count_notes(&g, SM_NOTE_RESTART), 0);
-	assert_true(status(&g).smps[SM_FOR_AUDIT] > 0); /* Sets were doubled: it has a second look */
+	assert_true(status(&g).smps[SM_FOR_AUDIT] >
+		    0); /* Sets were doubled: it has a second look */
 	rig_close(&g);
 }
 
@@ -697,7 +716,8 @@ static void test_doubled_responses_are_dropped(void **state)
 
 static void make_trap(uint8_t *mad, unsigned number, uint64_t tid)
 {
-	struct iba_notice n = {.is_generic = 1, .type = IBA_NOTICE_URGENT, .trap_number = (uint16_t)number};
+	struct iba_notice n = {
+	    .is_generic = 1, .type = IBA_NOTICE_URGENT, .trap_number = (uint16_t)number};
 
 	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
 	iba_smp_set_tid(mad, tid);
@@ -754,7 +774,8 @@ static void test_a_trap_is_repressed_and_looked_into(void **state)
 	assert_int_equal(iba_smp_m_key(s->mad), 0x77);
 	assert_int_equal(s->dlid, lid_of(&g, 2));
 	assert_int_equal(s->slid, lid_of(&g, 0));
-	assert_memory_equal(iba_smp_data_const(s->mad), iba_smp_data_const(trap), IBA_SMP_DATA_SIZE);
+	assert_memory_equal(iba_smp_data_const(s->mad), iba_smp_data_const(trap),
+			    IBA_SMP_DATA_SIZE);
 	assert_int_equal(g.sm->phase, SM_DISCOVER);
 	/* One that comes while it is busy: another round afterwards. */
 	give_smp(&g, trap, lid_of(&g, 2));
@@ -929,7 +950,7 @@ static void test_lids_that_no_port_may_have(void **state)
 	(void)state;
 	draw_pair(&g);
 	g.cfg.lmc = 1;
-	g.dev[0].pi[1].lid = 5;      /* odd */
+	g.dev[0].pi[1].lid = 5;	     /* odd */
 	g.dev[1].pi[0].lid = 0xc000; /* multicast */
 	g.dev[3].pi[1].lid = 0xffff;
 	rig_start(&g);
@@ -1036,7 +1057,7 @@ static void test_lids_of_the_departed_are_given_again(void **state)
 	assert_int_equal(n, 49152 / 128 - 1); /* LIDs 1 to 127 are no range of 128 */
 	sm_status(sm, &st);
 	assert_int_equal(st.lids, n * 128);
-	sm->epoch = 5; /* nobody has been seen for long */
+	sm->epoch = 5;					    /* nobody has been seen for long */
 	assert_int_equal(sm_lid_give(sm, 1000, 7, 0), 128); /* but for this one */
 	assert_int_equal(sm_lid_give(sm, 5000, 7, 0), 256);
 	assert_int_equal(sm_lid_of(sm, 1001, NULL), 0);
@@ -1111,7 +1132,8 @@ static void test_routes_nobody_asked_for(void **state)
 
 static void test_garbage_is_counted_and_ignored(void **state)
 {
-	static const uint8_t methods[] = {0x00, IBA_SEND, IBA_REPORT, IBA_TRAP_REPRESS, IBA_GET, 0x99};
+	static const uint8_t methods[] = {0x00,	   IBA_SEND, IBA_REPORT, IBA_TRAP_REPRESS,
+					  IBA_GET, 0x99};
 	uint8_t mad[IBA_MAD_SIZE];
 	struct sm_status before;
 	struct rig g;
@@ -1130,7 +1152,8 @@ static void test_garbage_is_counted_and_ignored(void **state)
 	}
 	assert_int_equal(status(&g).bad, before.bad + 3000);
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-		iba_smp_init(mad, IBA_CLASS_SUBN_LID, (enum iba_method)methods[i], IBA_ATTR_NODE_INFO, 0);
+		iba_smp_init(mad, IBA_CLASS_SUBN_LID, (enum iba_method)methods[i],
+			     IBA_ATTR_NODE_INFO, 0);
 		give_smp(&g, mad, 3);
 		assert_int_equal(g.out.sends.n + g.out.notes.n, 0);
 	}
@@ -1151,7 +1174,8 @@ static void test_garbage_is_counted_and_ignored(void **state)
 /* The answer to another question: right transaction, wrong attribute. */
 static bool wrong_attribute(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
 {
-	if (dev == 3 && iba_smp_attr_id(s->mad) == IBA_ATTR_NODE_INFO && !count_notes(g, SM_NOTE_RESTART)) {
+	if (dev == 3 && iba_smp_attr_id(s->mad) == IBA_ATTR_NODE_INFO &&
+	    !count_notes(g, SM_NOTE_RESTART)) {
 		resp[17] = IBA_ATTR_NODE_DESC;
 		return true;
 	}
@@ -1274,7 +1298,8 @@ static void test_the_own_node_makes_no_sense(void **state)
 static bool refuse_switch_info(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
 {
 	(void)g;
-	if (dev == 2 && iba_smp_method(s->mad) == IBA_SET && iba_smp_attr_id(s->mad) == IBA_ATTR_LFT)
+	if (dev == 2 && iba_smp_method(s->mad) == IBA_SET &&
+	    iba_smp_attr_id(s->mad) == IBA_ATTR_LFT)
 		iba_smp_set_status(resp, IBA_STATUS_BAD_FIELD);
 	return true;
 }
@@ -1388,37 +1413,37 @@ static void test_same_events_same_actions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_brings_a_subnet_up),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_breadth_first_asks_one_at_a_time),
-		cmocka_unit_test(test_timeout_to_the_picosecond),
-		cmocka_unit_test(test_a_silent_host_does_not_hold_up_the_rest),
-		cmocka_unit_test(test_lost_responses_are_asked_for_again),
-		cmocka_unit_test(test_doubled_responses_are_dropped),
-		cmocka_unit_test(test_late_answers_after_a_new_start),
-		cmocka_unit_test(test_a_trap_is_repressed_and_looked_into),
-		cmocka_unit_test(test_traps_that_change_nothing),
-		cmocka_unit_test(test_sweeps_find_changes),
-		cmocka_unit_test(test_lids_stay),
-		cmocka_unit_test(test_lmc_ranges_are_aligned_and_apart),
-		cmocka_unit_test(test_lids_in_devices_are_kept),
-		cmocka_unit_test(test_two_devices_with_one_lid),
-		cmocka_unit_test(test_lids_that_no_port_may_have),
-		cmocka_unit_test(test_lids_run_out),
-		cmocka_unit_test(test_not_even_one_for_itself),
-		cmocka_unit_test(test_others_wait_for_the_sms_own_lid),
-		cmocka_unit_test(test_lids_of_the_departed_are_given_again),
-		cmocka_unit_test(test_unverified_tables_are_refused),
-		cmocka_unit_test(test_routes_nobody_asked_for),
-		cmocka_unit_test(test_garbage_is_counted_and_ignored),
-		cmocka_unit_test(test_an_answer_must_fit_its_question),
-		cmocka_unit_test(test_nonsense_capabilities),
-		cmocka_unit_test(test_a_device_that_makes_no_sense_is_left_out),
-		cmocka_unit_test(test_the_own_node_makes_no_sense),
-		cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),
-		cmocka_unit_test(test_tells_who_it_is),
-		cmocka_unit_test(test_every_request_shows_the_key),
-		cmocka_unit_test(test_same_events_same_actions),
+	    cmocka_unit_test(test_brings_a_subnet_up),
+	    cmocka_unit_test(test_window),
+	    cmocka_unit_test(test_breadth_first_asks_one_at_a_time),
+	    cmocka_unit_test(test_timeout_to_the_picosecond),
+	    cmocka_unit_test(test_a_silent_host_does_not_hold_up_the_rest),
+	    cmocka_unit_test(test_lost_responses_are_asked_for_again),
+	    cmocka_unit_test(test_doubled_responses_are_dropped),
+	    cmocka_unit_test(test_late_answers_after_a_new_start),
+	    cmocka_unit_test(test_a_trap_is_repressed_and_looked_into),
+	    cmocka_unit_test(test_traps_that_change_nothing),
+	    cmocka_unit_test(test_sweeps_find_changes),
+	    cmocka_unit_test(test_lids_stay),
+	    cmocka_unit_test(test_lmc_ranges_are_aligned_and_apart),
+	    cmocka_unit_test(test_lids_in_devices_are_kept),
+	    cmocka_unit_test(test_two_devices_with_one_lid),
+	    cmocka_unit_test(test_lids_that_no_port_may_have),
+	    cmocka_unit_test(test_lids_run_out),
+	    cmocka_unit_test(test_not_even_one_for_itself),
+	    cmocka_unit_test(test_others_wait_for_the_sms_own_lid),
+	    cmocka_unit_test(test_lids_of_the_departed_are_given_again),
+	    cmocka_unit_test(test_unverified_tables_are_refused),
+	    cmocka_unit_test(test_routes_nobody_asked_for),
+	    cmocka_unit_test(test_garbage_is_counted_and_ignored),
+	    cmocka_unit_test(test_an_answer_must_fit_its_question),
+	    cmocka_unit_test(test_nonsense_capabilities),
+	    cmocka_unit_test(test_a_device_that_makes_no_sense_is_left_out),
+	    cmocka_unit_test(test_the_own_node_makes_no_sense),
+	    cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),
+	    cmocka_unit_test(test_tells_who_it_is),
+	    cmocka_unit_test(test_every_request_shows_the_key),
+	    cmocka_unit_test(test_same_events_same_actions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The agent in every node: each attribute read and written, each value it must refuse, port states,
- * the M_Key, traps. Keeps no state; every test has its own small world. Does not test the way there.
+ * the M_Key, traps. Keeps no state; every test has its own small world. Does not test the way
+ * there.
  */
 #include "simworld.h"
 
@@ -24,8 +25,8 @@ static unsigned get_mod(struct world *w, unsigned hops, uint16_t attr, uint32_t 
 	return smp_status(r);
 }
 
-static unsigned set_mod(struct world *w, unsigned hops, uint16_t attr, uint32_t mod, const uint8_t *in,
-			uint8_t *out)
+static unsigned set_mod(struct world *w, unsigned hops, uint16_t attr, uint32_t mod,
+			const uint8_t *in, uint8_t *out)
 {
 	struct sim_smp s = smp_dr(IBA_SET, attr, mod, chain_path(), hops);
 	const struct sim_smp *r;
@@ -39,7 +40,8 @@ static unsigned set_mod(struct world *w, unsigned hops, uint16_t attr, uint32_t 
 }
 
 /* Set, and find it in the response and in a Get afterwards. */
-static void round_trip(struct world *w, unsigned hops, uint16_t attr, uint32_t mod, const uint8_t *in)
+static void round_trip(struct world *w, unsigned hops, uint16_t attr, uint32_t mod,
+		       const uint8_t *in)
 {
 	uint8_t out[IBA_SMP_DATA_SIZE];
 
@@ -79,19 +81,22 @@ static void test_node_info_and_description(void **state)
 	assert_int_equal(ni.node_type, IBA_NODE_CA);
 	assert_int_equal(ni.node_guid, 0x2010);
 	assert_int_equal(ni.port_guid, 0x2011);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_NODE_INFO, 0, d, NULL), IBA_STATUS_BAD_METHOD_ATTR);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_NODE_INFO, 0, d, NULL),
+			 IBA_STATUS_BAD_METHOD_ATTR);
 
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_NODE_DESC, 0, d), 0);
 	assert_string_equal((char *)d, "sw0");
 	assert_memory_equal(d + 4, zero, IBA_SMP_DATA_SIZE - 4);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_NODE_DESC, 0, d, NULL), IBA_STATUS_BAD_METHOD_ATTR);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_NODE_DESC, 0, d, NULL),
+			 IBA_STATUS_BAD_METHOD_ATTR);
 	world_close(&w);
 }
 
 static void test_unknown_attributes(void **state)
 {
 	static const uint16_t no[] = {0x0000, 0x0001, 0x0013, 0x001c, 0x0031, 0xff17};
-	static const uint16_t switches_only[] = {IBA_ATTR_SWITCH_INFO, IBA_ATTR_LFT, IBA_ATTR_RFT, IBA_ATTR_MFT};
+	static const uint16_t switches_only[] = {IBA_ATTR_SWITCH_INFO, IBA_ATTR_LFT, IBA_ATTR_RFT,
+						 IBA_ATTR_MFT};
 	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
 	struct world w;
 
@@ -102,8 +107,10 @@ static void test_unknown_attributes(void **state)
 		assert_int_equal(set_mod(&w, H1, no[i], 0, d, NULL), IBA_STATUS_BAD_METHOD_ATTR);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(switches_only); i++) {
-		assert_int_equal(get_mod(&w, H1, switches_only[i], 0, NULL), IBA_STATUS_BAD_METHOD_ATTR);
-		assert_int_equal(set_mod(&w, H1, switches_only[i], 0, d, NULL), IBA_STATUS_BAD_METHOD_ATTR);
+		assert_int_equal(get_mod(&w, H1, switches_only[i], 0, NULL),
+				 IBA_STATUS_BAD_METHOD_ATTR);
+		assert_int_equal(set_mod(&w, H1, switches_only[i], 0, d, NULL),
+				 IBA_STATUS_BAD_METHOD_ATTR);
 	}
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_NOTICE, 0, d), 0); /* none waits */
 	for (unsigned i = 0; i < sizeof(d); i++)
@@ -145,7 +152,8 @@ static void test_linear_table(void **state)
 
 static void test_random_table(void **state)
 {
-	struct iba_rft t = {.lid = {3, 8, 0xbffe}, .valid = {1, 1, 1}, .lmc = {0, 3, 1}, .port = {1, 4, 0}};
+	struct iba_rft t = {
+	    .lid = {3, 8, 0xbffe}, .valid = {1, 1, 1}, .lmc = {0, 3, 1}, .port = {1, 4, 0}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct sim_config c;
 	struct world w;
@@ -199,7 +207,8 @@ static void test_multicast_table(void **state)
 	round_trip(&w, SW, IBA_ATTR_MFT, 31 | 2u << 28, e); /* ports 32 to 36 */
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_MFT, 31, got), 0);
 	assert_memory_equal(got, d, sizeof(d));
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_MFT, 31 | 3u << 28, d, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_MFT, 31 | 3u << 28, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
 	assert_int_equal(set_mod(&w, SW, IBA_ATTR_MFT, 32, d, NULL), IBA_STATUS_BAD_FIELD);
 	world_close(&w);
 }
@@ -226,7 +235,8 @@ static void test_partition_keys(void **state)
 	round_trip(&w, SW, IBA_ATTR_PKEY_TABLE, 3u << 16, d);
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_PKEY_TABLE, 4u << 16 | 1, got), 0);
 	assert_int_equal(got[0], 3);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_PKEY_TABLE, 5u << 16, d, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_PKEY_TABLE, 5u << 16, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
 	assert_int_equal(set_mod(&w, SW, IBA_ATTR_PKEY_TABLE, 2, d, NULL), IBA_STATUS_BAD_FIELD);
 	world_close(&w);
 }
@@ -293,8 +303,10 @@ static void test_sl_to_vl_by_both_ports(void **state)
 		assert_int_equal(sim_slvl(w.sim, SW, 1, 2, sl), t.vl[sl]);
 		assert_int_equal(sim_slvl(w.sim, SW, 2, 1, sl), 0); /* one VL is in use */
 	}
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_SLVL_TABLE, 5 << 8 | 2, d, NULL), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_SLVL_TABLE, 2 << 8 | 5, d, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_SLVL_TABLE, 5 << 8 | 2, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_SLVL_TABLE, 2 << 8 | 5, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
 	round_trip(&w, H1, IBA_ATTR_SLVL_TABLE, 0, d);
 	assert_int_equal(sim_slvl(w.sim, H1, 0, 1, 2), 4);
 	world_close(&w);
@@ -318,12 +330,15 @@ static void test_vl_arbitration(void **state)
 	iba_vlarb_table_get(&t, d, sizeof(d));
 	assert_int_equal(t.weight[0], 1); /* each block has its own */
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 2, NULL), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(get_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 5u << 16 | 2, NULL), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(get_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 1u << 16 | 5, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(get_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 5u << 16 | 2, NULL),
+			 IBA_STATUS_BAD_FIELD);
+	assert_int_equal(get_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 1u << 16 | 5, NULL),
+			 IBA_STATUS_BAD_FIELD);
 	t.vl[3] = 15;
 	t.weight[3] = 1; /* VL15 takes no part */
 	iba_vlarb_table_put(&t, d);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 1u << 16 | 2, d, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 1u << 16 | 2, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
 	world_close(&w);
 }
 
@@ -339,8 +354,10 @@ static void test_short_vl_arbitration(void **state)
 	open_one(&w, &c);
 	round_trip(&w, SW, IBA_ATTR_VLARB_TABLE, 1u << 16 | 1, d);
 	round_trip(&w, SW, IBA_ATTR_VLARB_TABLE, 3u << 16 | 1, d);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 2u << 16 | 1, d, NULL), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(set_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 4u << 16 | 1, d, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 2u << 16 | 1, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
+	assert_int_equal(set_mod(&w, SW, IBA_ATTR_VLARB_TABLE, 4u << 16 | 1, d, NULL),
+			 IBA_STATUS_BAD_FIELD);
 	world_close(&w);
 }
 
@@ -393,7 +410,8 @@ static void test_switch_info(void **state)
 	si.linear_top = 7;
 	si.default_port = 5;
 	assert_int_equal(set_switch_info(&w, &si), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(switch_info(&w).linear_top, 49151); /* nothing of what was refused was taken */
+	assert_int_equal(switch_info(&w).linear_top,
+			 49151); /* nothing of what was refused was taken */
 	world_close(&w);
 }
 
@@ -430,31 +448,31 @@ static void test_port_info_values(void **state)
 {
 	enum { NO = IBA_STATUS_BAD_FIELD };
 	static const struct port_fault t[] = {
-		{"all well", H1, 0, 9, 1, 0, 4, 2, 0, 0},
-		{"LID 0", H1, 0, 0, 1, 0, 4, 2, 0, NO},
-		{"the last unicast LID", H1, 0, 0xbfff, 1, 0, 4, 2, 0, 0},
-		{"a multicast LID", H1, 0, 0xc000, 1, 0, 4, 2, 0, NO},
-		{"the permissive LID", H1, 0, 0xffff, 1, 0, 4, 2, 0, NO},
-		{"a LID that fits its LMC", H1, 0, 16, 1, 4, 4, 2, 0, 0},
-		{"one that does not", H1, 0, 24, 1, 4, 4, 2, 0, NO},
-		{"LMC 7", H1, 0, 128, 1, 7, 4, 2, 0, 0},
-		{"a switch's port 0", SW, 0, 8, 1, 0, 4, 2, 0, 0},
-		{"with LMC, but it is a base port 0", SW, 0, 8, 1, 1, 4, 2, 0, NO},
-		{"LID 0 there", SW, 0, 0, 1, 0, 4, 2, 0, NO},
-		{"external ports have no LID", SW, 2, 0, 0, 0, 4, 2, 0, 0},
-		{"a multicast SM LID", H1, 0, 9, 0xc000, 0, 4, 2, 0, NO},
-		{"no SM", H1, 0, 9, 0, 0, 4, 2, 0, 0},
-		{"MTU code 0", H1, 0, 9, 1, 0, 0, 2, 0, NO},
-		{"MTU above the capability", H1, 0, 9, 1, 0, 5, 2, 0, NO},
-		{"MTU code 6", H1, 0, 9, 1, 0, 6, 2, 0, NO},
-		{"smallest MTU", SW, 2, 0, 0, 0, 1, 2, 0, 0},
-		{"VLs: no change", H1, 0, 9, 1, 0, 4, 0, 0, 0},
-		{"VLs above the capability", H1, 0, 9, 1, 0, 4, 3, 0, NO},
-		{"VL code 6", SW, 2, 0, 0, 0, 4, 6, 0, NO},
-		{"physical state Training", SW, 2, 0, 0, 0, 4, 2, 4, NO},
-		{"physical state LinkUp", SW, 2, 0, 0, 0, 4, 2, 5, NO},
-		{"a port that is not there", SW, 5, 0, 0, 0, 4, 2, 0, NO},
-		{"a host's second port", H1, 2, 9, 1, 0, 4, 2, 0, NO},
+	    {"all well", H1, 0, 9, 1, 0, 4, 2, 0, 0},
+	    {"LID 0", H1, 0, 0, 1, 0, 4, 2, 0, NO},
+	    {"the last unicast LID", H1, 0, 0xbfff, 1, 0, 4, 2, 0, 0},
+	    {"a multicast LID", H1, 0, 0xc000, 1, 0, 4, 2, 0, NO},
+	    {"the permissive LID", H1, 0, 0xffff, 1, 0, 4, 2, 0, NO},
+	    {"a LID that fits its LMC", H1, 0, 16, 1, 4, 4, 2, 0, 0},
+	    {"one that does not", H1, 0, 24, 1, 4, 4, 2, 0, NO},
+	    {"LMC 7", H1, 0, 128, 1, 7, 4, 2, 0, 0},
+	    {"a switch's port 0", SW, 0, 8, 1, 0, 4, 2, 0, 0},
+	    {"with LMC, but it is a base port 0", SW, 0, 8, 1, 1, 4, 2, 0, NO},
+	    {"LID 0 there", SW, 0, 0, 1, 0, 4, 2, 0, NO},
+	    {"external ports have no LID", SW, 2, 0, 0, 0, 4, 2, 0, 0},
+	    {"a multicast SM LID", H1, 0, 9, 0xc000, 0, 4, 2, 0, NO},
+	    {"no SM", H1, 0, 9, 0, 0, 4, 2, 0, 0},
+	    {"MTU code 0", H1, 0, 9, 1, 0, 0, 2, 0, NO},
+	    {"MTU above the capability", H1, 0, 9, 1, 0, 5, 2, 0, NO},
+	    {"MTU code 6", H1, 0, 9, 1, 0, 6, 2, 0, NO},
+	    {"smallest MTU", SW, 2, 0, 0, 0, 1, 2, 0, 0},
+	    {"VLs: no change", H1, 0, 9, 1, 0, 4, 0, 0, 0},
+	    {"VLs above the capability", H1, 0, 9, 1, 0, 4, 3, 0, NO},
+	    {"VL code 6", SW, 2, 0, 0, 0, 4, 6, 0, NO},
+	    {"physical state Training", SW, 2, 0, 0, 0, 4, 2, 4, NO},
+	    {"physical state LinkUp", SW, 2, 0, 0, 0, 4, 2, 5, NO},
+	    {"a port that is not there", SW, 5, 0, 0, 0, 4, 2, 0, NO},
+	    {"a host's second port", H1, 2, 9, 1, 0, 4, 2, 0, NO},
 	};
 	struct world w;
 
@@ -512,7 +530,7 @@ static void test_port_info_takes_what_may_be_set(void **state)
 	pi.subnet_timeout = 18;
 	pi.vl_high_limit = 9;
 	pi.hoq_life = 5;
-	pi.mtu_cap = 5;     /* capabilities stay */
+	pi.mtu_cap = 5; /* capabilities stay */
 	pi.vl_cap = 5;
 	pi.cap_mask = 0;
 	pi.resp_time = 31;
@@ -570,14 +588,20 @@ static unsigned port_in_state(struct world *w, unsigned st)
 
 static void test_every_order_in_every_state(void **state)
 {
-	enum { D = IBA_PORT_DOWN, I = IBA_PORT_INIT, A = IBA_PORT_ARMED, C = IBA_PORT_ACTIVE, NO = 0 };
-	/* From Down, Initialize, Armed, Active; ordered: no change, Down, Init, Armed, Active, and two
-	 * that no SM may order. What the port is afterwards, NO: refused, and as it was. */
+	enum {
+		D = IBA_PORT_DOWN,
+		I = IBA_PORT_INIT,
+		A = IBA_PORT_ARMED,
+		C = IBA_PORT_ACTIVE,
+		NO = 0
+	};
+	/* From Down, Initialize, Armed, Active; ordered: no change, Down, Init, Armed, Active, and
+	 * two that no SM may order. What the port is afterwards, NO: refused, and as it was. */
 	static const uint8_t want[4][7] = {
-		{D, NO, NO, NO, NO, NO, NO},
-		{I, I, NO, A, NO, NO, NO},
-		{A, I, NO, A, C, NO, NO},
-		{C, I, NO, NO, C, NO, NO},
+	    {D, NO, NO, NO, NO, NO, NO},
+	    {I, I, NO, A, NO, NO, NO},
+	    {A, I, NO, A, C, NO, NO},
+	    {C, I, NO, NO, C, NO, NO},
 	};
 	static const uint8_t ordered[7] = {0, 1, 2, 3, 4, 5, 15};
 	struct iba_switch_info si;
@@ -594,8 +618,9 @@ static void test_every_order_in_every_state(void **state)
 
 			if (status != (expect == NO ? IBA_STATUS_BAD_FIELD : 0u) ||
 			    port_state(&w, SW, port) != (expect == NO ? from : expect))
-				fail_msg("%s, ordered %u: status 0x%x, now %s", iba_port_state_name(from),
-					 ordered[i], status, iba_port_state_name(port_state(&w, SW, port)));
+				fail_msg("%s, ordered %u: status 0x%x, now %s",
+					 iba_port_state_name(from), ordered[i], status,
+					 iba_port_state_name(port_state(&w, SW, port)));
 			/* Orders never count as changes. */
 			assert_int_equal(switch_info(&w).port_state_change, 0);
 		}
@@ -770,8 +795,8 @@ static void set_key(struct world *w, unsigned hops, uint64_t key, unsigned prote
 static const struct sim_smp *with_key(struct world *w, unsigned hops, unsigned method, uint64_t key)
 {
 	struct sim_smp s = smp_dr(method, IBA_ATTR_PORT_INFO, 0, chain_path(), hops);
-	struct iba_port_info pi = *sim_port_info(
-		w->sim, fab_port_id(w->fab, hops, fab_is_switch(w->fab, hops) ? 0 : 1));
+	struct iba_port_info pi =
+	    *sim_port_info(w->sim, fab_port_id(w->fab, hops, fab_is_switch(w->fab, hops) ? 0 : 1));
 
 	pi.state = pi.phys_state = 0;
 	iba_port_info_put(&pi, iba_smp_data(s.mad));
@@ -850,7 +875,7 @@ static void test_m_key_lease(void **state)
 	assert_null(with_key(&w, SW, IBA_GET, 5)); /* asking again does not start it anew */
 	world_run(&w, start + 10 * PS_PER_S + PS_PER_MS);
 	assert_int_equal(key_seen(with_key(&w, SW, IBA_GET, 5)), 42); /* now it may be read */
-	assert_null(with_key(&w, SW, IBA_SET, 5));                    /* but not be written */
+	assert_null(with_key(&w, SW, IBA_SET, 5));		      /* but not be written */
 	world_close(&w);
 }
 
@@ -1034,6 +1059,28 @@ static void test_trap_limit(void **state)
 	world_close(&w);
 }
 
+/* A time-out of hours, and nobody answers: simulated time has an end, and then nothing more comes.
+ */
+static void test_traps_until_the_end_of_time(void **state)
+{
+	struct iba_port_info pi;
+	struct world w;
+	unsigned n = 0;
+
+	(void)state;
+	open_with_traps(&w, 0);
+	pi = world_port_draft(&w, SW, 0);
+	pi.subnet_timeout = 31;
+	assert_int_equal(world_set_port_info(&w, SW, 0, &pi), 0);
+	sim_uncable(w.sim, fab_port_id(w.fab, H1, 1));
+	while (n < 100000 && world_step(&w))
+		n++;
+	assert_true(n < 100000);
+	assert_true(sim_next(w.sim) == TIME_NEVER);
+	assert_int_equal(traps_heard(&w), 1 + TIME_NEVER / iba_time_from_exp(31));
+	world_close(&w);
+}
+
 static void test_no_traps_unless_supported(void **state)
 {
 	struct world w;
@@ -1049,7 +1096,8 @@ static void test_no_traps_unless_supported(void **state)
 	world_close(&w);
 }
 
-/* Before an SM has said where it is there is nobody to tell; then the notice that waits goes out. */
+/* Before an SM has said where it is there is nobody to tell; then the notice that waits goes out.
+ */
 static void test_a_trap_waits_for_an_sm(void **state)
 {
 	struct sim_config c;
@@ -1134,42 +1182,43 @@ static void test_a_host_tells_of_a_bad_key_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_node_info_and_description),
-		cmocka_unit_test(test_unknown_attributes),
-		cmocka_unit_test(test_linear_table),
-		cmocka_unit_test(test_random_table),
-		cmocka_unit_test(test_random_table_where_there_is_none),
-		cmocka_unit_test(test_multicast_table),
-		cmocka_unit_test(test_partition_keys),
-		cmocka_unit_test(test_guids),
-		cmocka_unit_test(test_guid_of_an_unnamed_port),
-		cmocka_unit_test(test_sl_to_vl_by_both_ports),
-		cmocka_unit_test(test_vl_arbitration),
-		cmocka_unit_test(test_short_vl_arbitration),
-		cmocka_unit_test(test_switch_info),
-		cmocka_unit_test(test_port_state_change_is_cleared_by_writing_one),
-		cmocka_unit_test(test_port_info_values),
-		cmocka_unit_test(test_enhanced_port_zero_has_lmc),
-		cmocka_unit_test(test_port_info_takes_what_may_be_set),
-		cmocka_unit_test(test_every_order_in_every_state),
-		cmocka_unit_test(test_port_zero_is_always_active),
-		cmocka_unit_test(test_links_set_port_state_change),
-		cmocka_unit_test(test_training_takes_its_time),
-		cmocka_unit_test(test_disabled_until_told_otherwise),
-		cmocka_unit_test(test_power_off_forgets_everything),
-		cmocka_unit_test(test_m_key_levels),
-		cmocka_unit_test(test_no_key_no_check),
-		cmocka_unit_test(test_m_key_lease),
-		cmocka_unit_test(test_the_key_stops_the_lease),
-		cmocka_unit_test(test_a_lease_of_zero_never_ends),
-		cmocka_unit_test(test_trap_128_until_repressed),
-		cmocka_unit_test(test_trap_interval_is_the_subnet_timeout),
-		cmocka_unit_test(test_an_old_repress_does_not_silence_a_new_event),
-		cmocka_unit_test(test_trap_limit),
-		cmocka_unit_test(test_no_traps_unless_supported),
-		cmocka_unit_test(test_a_trap_waits_for_an_sm),
-		cmocka_unit_test(test_trap_256_names_the_intruder),
-		cmocka_unit_test(test_a_host_tells_of_a_bad_key_too),
+	    cmocka_unit_test(test_node_info_and_description),
+	    cmocka_unit_test(test_unknown_attributes),
+	    cmocka_unit_test(test_linear_table),
+	    cmocka_unit_test(test_random_table),
+	    cmocka_unit_test(test_random_table_where_there_is_none),
+	    cmocka_unit_test(test_multicast_table),
+	    cmocka_unit_test(test_partition_keys),
+	    cmocka_unit_test(test_guids),
+	    cmocka_unit_test(test_guid_of_an_unnamed_port),
+	    cmocka_unit_test(test_sl_to_vl_by_both_ports),
+	    cmocka_unit_test(test_vl_arbitration),
+	    cmocka_unit_test(test_short_vl_arbitration),
+	    cmocka_unit_test(test_switch_info),
+	    cmocka_unit_test(test_port_state_change_is_cleared_by_writing_one),
+	    cmocka_unit_test(test_port_info_values),
+	    cmocka_unit_test(test_enhanced_port_zero_has_lmc),
+	    cmocka_unit_test(test_port_info_takes_what_may_be_set),
+	    cmocka_unit_test(test_every_order_in_every_state),
+	    cmocka_unit_test(test_port_zero_is_always_active),
+	    cmocka_unit_test(test_links_set_port_state_change),
+	    cmocka_unit_test(test_training_takes_its_time),
+	    cmocka_unit_test(test_disabled_until_told_otherwise),
+	    cmocka_unit_test(test_power_off_forgets_everything),
+	    cmocka_unit_test(test_m_key_levels),
+	    cmocka_unit_test(test_no_key_no_check),
+	    cmocka_unit_test(test_m_key_lease),
+	    cmocka_unit_test(test_the_key_stops_the_lease),
+	    cmocka_unit_test(test_a_lease_of_zero_never_ends),
+	    cmocka_unit_test(test_trap_128_until_repressed),
+	    cmocka_unit_test(test_trap_interval_is_the_subnet_timeout),
+	    cmocka_unit_test(test_an_old_repress_does_not_silence_a_new_event),
+	    cmocka_unit_test(test_trap_limit),
+	    cmocka_unit_test(test_traps_until_the_end_of_time),
+	    cmocka_unit_test(test_no_traps_unless_supported),
+	    cmocka_unit_test(test_a_trap_waits_for_an_sm),
+	    cmocka_unit_test(test_trap_256_names_the_intruder),
+	    cmocka_unit_test(test_a_host_tells_of_a_bad_key_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

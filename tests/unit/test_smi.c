@@ -32,7 +32,8 @@ static void log_stage(struct world *w)
 		if (p != PKT_NONE) { /* a response may lie where its request lay */
 			const uint8_t *m = w->sim->pkts.at[p].smp.mad;
 
-			now |= (uint64_t)iba_smp_hop_ptr(m) << 32 | (uint64_t)iba_smp_is_return(m) << 40;
+			now |= (uint64_t)iba_smp_hop_ptr(m) << 32 | (uint64_t)iba_smp_is_return(m)
+									<< 40;
 		}
 		if (now != stage_last[n] && p != PKT_NONE) {
 			uint8_t *m = w->sim->pkts.at[p].smp.mad;
@@ -119,8 +120,8 @@ static void test_time_of_one_hop(void **state)
 	world_open(&w, draw_chain(1), &c);
 	assert_non_null(world_ask(&w, &s));
 	/* Out through an SMI, over 1X SDR (4 ns a byte), SMI and SMA, and back the same way. */
-	assert_int_equal(sim_now(w.sim), 4 * c.smi_ps + c.sma_ps +
-						 2 * (290 * 4 * PS_PER_NS + c.wire_ps));
+	assert_int_equal(sim_now(w.sim),
+			 4 * c.smi_ps + c.sma_ps + 2 * (290 * 4 * PS_PER_NS + c.wire_ps));
 	world_close(&w);
 }
 
@@ -205,8 +206,8 @@ static void test_lid_routed_switch_latency(void **state)
 	assert_non_null(world_ask(&w, &s));
 	/* sw0 forwards both ways without its SMI; sw1's own answer crosses its crossbar too. */
 	assert_int_equal(sim_now(w.sim) - start, 4 * c.smi_ps + c.sma_ps +
-							 4 * (290 * 4 * PS_PER_NS + c.wire_ps) +
-							 3 * c.hop_ps);
+						     4 * (290 * 4 * PS_PER_NS + c.wire_ps) +
+						     3 * c.hop_ps);
 	world_close(&w);
 }
 
@@ -328,21 +329,21 @@ struct bad_path {
 static void test_bad_paths(void **state)
 {
 	static const struct bad_path bad[] = {
-		{0, 64, {1}, false, SIM_DROP_BAD_PATH},
-		{0, 255, {1}, false, SIM_DROP_BAD_PATH},
-		{3, 1, {1}, false, SIM_DROP_BAD_PATH},       /* beyond the end */
-		{255, 1, {1}, false, SIM_DROP_BAD_PATH},
-		{1, 3, {1, 2, 2}, false, SIM_DROP_BAD_PATH}, /* begins in the middle */
-		{0, 1, {0}, false, SIM_DROP_BAD_PATH},       /* port 0 */
-		{0, 1, {2}, false, SIM_DROP_BAD_PATH},       /* a port h0 does not have */
-		{0, 2, {1, 0}, false, SIM_DROP_BAD_PATH},
-		{0, 2, {1, 5}, false, SIM_DROP_BAD_PATH},
-		{0, 2, {1, 255}, false, SIM_DROP_BAD_PATH},
-		{0, 2, {1, 3}, false, SIM_DROP_LINK},        /* nothing connected */
-		{0, 4, {1, 2, 2, 1}, false, SIM_DROP_BAD_PATH}, /* through h1 */
-		{3, 1, {1}, true, SIM_DROP_BAD_PATH},
-		{65, 63, {1}, true, SIM_DROP_BAD_PATH},
-		{2, 1, {1}, true, SIM_DROP_BAD_PATH},        /* the return path is all zero */
+	    {0, 64, {1}, false, SIM_DROP_BAD_PATH},
+	    {0, 255, {1}, false, SIM_DROP_BAD_PATH},
+	    {3, 1, {1}, false, SIM_DROP_BAD_PATH}, /* beyond the end */
+	    {255, 1, {1}, false, SIM_DROP_BAD_PATH},
+	    {1, 3, {1, 2, 2}, false, SIM_DROP_BAD_PATH}, /* begins in the middle */
+	    {0, 1, {0}, false, SIM_DROP_BAD_PATH},	 /* port 0 */
+	    {0, 1, {2}, false, SIM_DROP_BAD_PATH},	 /* a port h0 does not have */
+	    {0, 2, {1, 0}, false, SIM_DROP_BAD_PATH},
+	    {0, 2, {1, 5}, false, SIM_DROP_BAD_PATH},
+	    {0, 2, {1, 255}, false, SIM_DROP_BAD_PATH},
+	    {0, 2, {1, 3}, false, SIM_DROP_LINK},	    /* nothing connected */
+	    {0, 4, {1, 2, 2, 1}, false, SIM_DROP_BAD_PATH}, /* through h1 */
+	    {3, 1, {1}, true, SIM_DROP_BAD_PATH},
+	    {65, 63, {1}, true, SIM_DROP_BAD_PATH},
+	    {2, 1, {1}, true, SIM_DROP_BAD_PATH}, /* the return path is all zero */
 	};
 	struct world w;
 
@@ -367,7 +368,8 @@ static void test_bad_ends_at_hosts(void **state)
 
 	(void)state;
 	open_routed(&w, NULL);
-	iba_smp_set_dr_dlid(s.mad, 2); /* the directed part ends in a host, which does not forward */
+	iba_smp_set_dr_dlid(s.mad,
+			    2); /* the directed part ends in a host, which does not forward */
 	world_lose(&w, &s, SIM_DROP_BAD_PATH);
 
 	/* h0 to sw0 and back to h0, with a hop still to go. */
@@ -405,7 +407,8 @@ static void test_nobody_to_hear(void **state)
 	assert_int_equal(iba_smp_method(w.inbox.at[0].mad), IBA_GET);
 	/* Gone again. */
 	sim_attach(w.sim, 0, 1, NULL, NULL);
-	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, 0, 1))->cap_mask & IBA_CAP_IS_SM, 0);
+	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, 0, 1))->cap_mask & IBA_CAP_IS_SM,
+			 0);
 	s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	world_lose(&w, &s, SIM_DROP_NO_SM);
 	world_close(&w);
@@ -427,26 +430,28 @@ static void test_linear_table(void **state)
 
 	(void)state;
 	open_routed(&w, NULL);
-	world_give_lft(&w, 1, (uint8_t[]){1, 1, 3, 2, 8, 2, 20, 1, 21, 2, 22, 3, 23, 5, 24, 77, 25, 0, 0});
+	world_give_lft(&w, 1,
+		       (uint8_t[]){1, 1, 3, 2, 8, 2, 20, 1, 21, 2, 22, 3, 23, 5, 24, 77, 25, 0, 0});
 	world_give_lft(&w, 2, (uint8_t[]){1, 1, 2, 1, 8, 2, 21, 2, 0});
-	lose_lid(&w, 9, SIM_DROP_UNROUTABLE);       /* the entry says 255 */
-	lose_lid(&w, 2000, SIM_DROP_UNROUTABLE);    /* no such block */
-	lose_lid(&w, 0xc001, SIM_DROP_UNROUTABLE);  /* multicast */
+	lose_lid(&w, 9, SIM_DROP_UNROUTABLE);	   /* the entry says 255 */
+	lose_lid(&w, 2000, SIM_DROP_UNROUTABLE);   /* no such block */
+	lose_lid(&w, 0xc001, SIM_DROP_UNROUTABLE); /* multicast */
 	lose_lid(&w, 20, SIM_DROP_TURNED_BACK);
-	lose_lid(&w, 21, SIM_DROP_NOT_FOR_US);      /* h1 does not have it */
-	lose_lid(&w, 22, SIM_DROP_LINK);            /* port 3 is down */
-	lose_lid(&w, 23, SIM_DROP_UNROUTABLE);      /* the switch has four ports */
+	lose_lid(&w, 21, SIM_DROP_NOT_FOR_US); /* h1 does not have it */
+	lose_lid(&w, 22, SIM_DROP_LINK);       /* port 3 is down */
+	lose_lid(&w, 23, SIM_DROP_UNROUTABLE); /* the switch has four ports */
 	lose_lid(&w, 24, SIM_DROP_UNROUTABLE);
-	lose_lid(&w, 25, SIM_DROP_NOT_FOR_US);      /* port 0, but not its LID */
+	lose_lid(&w, 25, SIM_DROP_NOT_FOR_US); /* port 0, but not its LID */
 	world_give_top(&w, 1, 7);
-	lose_lid(&w, 8, SIM_DROP_UNROUTABLE);       /* beyond the top: the entry does not count */
+	lose_lid(&w, 8, SIM_DROP_UNROUTABLE); /* beyond the top: the entry does not count */
 	world_give_top(&w, 1, 8);
 	s = smp_lid(IBA_GET, IBA_ATTR_NODE_INFO, 0, 1, 8);
 	expect_guid(&w, world_ask(&w, &s), 3);
 	world_close(&w);
 }
 
-static void set_rft(struct world *w, unsigned hops, uint32_t block, const struct iba_rft *t, unsigned want)
+static void set_rft(struct world *w, unsigned hops, uint32_t block, const struct iba_rft *t,
+		    unsigned want)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_RFT, block, chain_path(), hops);
 	const struct sim_smp *r;
@@ -681,9 +686,10 @@ static void test_loss_and_copies(void **state)
 
 static struct sim_smp any_smp(struct rng *r)
 {
-	static const uint8_t methods[] = {IBA_GET, IBA_SET, IBA_TRAP, IBA_TRAP_REPRESS, IBA_GET_RESP, 0x44};
-	static const uint16_t attrs[] = {IBA_ATTR_NODE_INFO, IBA_ATTR_PORT_INFO, IBA_ATTR_LFT,
-					 IBA_ATTR_SM_INFO, IBA_ATTR_SWITCH_INFO, 0x77};
+	static const uint8_t methods[] = {IBA_GET,	    IBA_SET,	  IBA_TRAP,
+					  IBA_TRAP_REPRESS, IBA_GET_RESP, 0x44};
+	static const uint16_t attrs[] = {IBA_ATTR_NODE_INFO, IBA_ATTR_PORT_INFO,   IBA_ATTR_LFT,
+					 IBA_ATTR_SM_INFO,   IBA_ATTR_SWITCH_INFO, 0x77};
 	uint8_t path[8];
 	struct sim_smp s;
 
@@ -767,28 +773,28 @@ static void test_sums_in_a_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_directed_routes_stage_by_stage),
-		cmocka_unit_test(test_time_of_one_hop),
-		cmocka_unit_test(test_sixty_three_hops_and_no_more),
-		cmocka_unit_test(test_lid_routed),
-		cmocka_unit_test(test_lid_routed_switch_latency),
-		cmocka_unit_test(test_lid_routed_first_segment),
-		cmocka_unit_test(test_lid_routed_last_segment),
-		cmocka_unit_test(test_lid_routed_at_both_ends),
-		cmocka_unit_test(test_bad_headers),
-		cmocka_unit_test(test_bad_paths),
-		cmocka_unit_test(test_bad_ends_at_hosts),
-		cmocka_unit_test(test_nobody_to_hear),
-		cmocka_unit_test(test_linear_table),
-		cmocka_unit_test(test_random_table_with_default_port),
-		cmocka_unit_test(test_an_smi_serves_in_turn),
-		cmocka_unit_test(test_lost_on_a_cut_link),
-		cmocka_unit_test(test_lost_in_a_dead_node),
-		cmocka_unit_test(test_delayed_in_a_dead_node),
-		cmocka_unit_test(test_a_cut_link_forgets_its_queue),
-		cmocka_unit_test(test_a_dying_switch_is_silent),
-		cmocka_unit_test(test_loss_and_copies),
-		cmocka_unit_test(test_sums_in_a_storm),
+	    cmocka_unit_test(test_directed_routes_stage_by_stage),
+	    cmocka_unit_test(test_time_of_one_hop),
+	    cmocka_unit_test(test_sixty_three_hops_and_no_more),
+	    cmocka_unit_test(test_lid_routed),
+	    cmocka_unit_test(test_lid_routed_switch_latency),
+	    cmocka_unit_test(test_lid_routed_first_segment),
+	    cmocka_unit_test(test_lid_routed_last_segment),
+	    cmocka_unit_test(test_lid_routed_at_both_ends),
+	    cmocka_unit_test(test_bad_headers),
+	    cmocka_unit_test(test_bad_paths),
+	    cmocka_unit_test(test_bad_ends_at_hosts),
+	    cmocka_unit_test(test_nobody_to_hear),
+	    cmocka_unit_test(test_linear_table),
+	    cmocka_unit_test(test_random_table_with_default_port),
+	    cmocka_unit_test(test_an_smi_serves_in_turn),
+	    cmocka_unit_test(test_lost_on_a_cut_link),
+	    cmocka_unit_test(test_lost_in_a_dead_node),
+	    cmocka_unit_test(test_delayed_in_a_dead_node),
+	    cmocka_unit_test(test_a_cut_link_forgets_its_queue),
+	    cmocka_unit_test(test_a_dying_switch_is_silent),
+	    cmocka_unit_test(test_loss_and_copies),
+	    cmocka_unit_test(test_sums_in_a_storm),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 

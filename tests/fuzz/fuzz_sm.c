@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as events for the subnet manager: answers to what it really asked, right, wrong or
+ * garbage, traps, requests, time-outs, jumps of the clock, routes. No crash, never more requests
+ * outstanding than the window, and no step that sends without end. State: struct play, one an
+ * input. Way in: libFuzzer, or replay.c over files.
+ */
+#include "sm/sm_priv.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(x)                                                                                   \
+	do {                                                                                       \
+		if (!(x)) {                                                                        \
+			fprintf(stderr, "fuzz_sm: %s\n", #x);                                      \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+enum { RING = 64, MAX_DEPTH = 4 };
+
+struct play {
+	const uint8_t *data;
+	size_t left;
+	struct sm_config cfg;
+	struct sm *sm;
+	struct sm_actions out;
+	time_ps now;
+	struct sm_send ring[RING]; /* the last requests, to be answered or not */
+	uint32_t head, tail;
+	struct sm_compute want;
+};
+
+static unsigned byte(struct play *p)
+{
+	if (!p->left)
+		return 0;
+	p->left--;
+	return *p->data++;
+}
+
+static void step(struct play *p, struct sm_event ev)
+{
+	ev.now = p->now;
+	sm_step(p->sm, &ev, &p->out);
+	CHECK(p->sm->noutstanding <= p->sm->cfg.window);
+	CHECK(p->out.sends.n <= 4 * p->sm->cfg.window + 4);
+	CHECK(p->out.notes.n <= 8 * p->sm->cfg.window + 64);
+	for (size_t i = 0; i < p->out.sends.n; i++) {
+		unsigned method = iba_smp_method(p->out.sends.at[i].mad);
+
+		if (method != IBA_GET && method != IBA_SET)
+			continue;
+		p->ring[p->head++ % RING] = p->out.sends.at[i];
+		if (p->head - p->tail > RING)
+			p->tail = p->head - RING;
+	}
+	if (p->out.compute.epoch)
+		p->want = p->out.compute;
+}
+
+/* ---- a plausible world: a tree of switches, hosts at its leaves ---- */
+
+/* Port 1 leads back to the parent, so a route that goes there and back is shortened. */
+static unsigned shorten(const uint8_t *path, unsigned hops, uint8_t *out)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 1; i <= hops; i++) {
+		if (path[i] == 1 && n > 1)
+			n--;
+		else if (path[i] == 1 && n == 1)
+			n = 0; /* the SM's own host */
+		else
+			out[n++] = path[i];
+		if (n == 0 && i < hops)
+			out[n++] = 1;
+	}
+	return n;
+}
+
+static void fill_node_info(const uint8_t *path, unsigned hops, uint8_t *data)
+{
+	uint8_t at[IBA_PATH_SIZE];
+	unsigned depth = shorten(path, hops, at);
+	struct iba_node_info ni = {.base_version = 1, .class_version = 1};
+	uint64_t guid = 0x1000;
+	bool sw = depth && depth < MAX_DEPTH && (depth == 1 || at[depth - 1] != 3);
+
+	for (unsigned i = 0; i < depth; i++)
+		guid = guid * 8 + (at[i] & 7);
+	ni.node_type = sw ? IBA_NODE_SWITCH : IBA_NODE_CA;
+	ni.num_ports = sw ? 3 : 1;
+	ni.node_guid = ni.sys_guid = guid;
+	ni.port_guid = sw ? guid : guid + (1ull << 40);
+	ni.local_port = hops && path[hops] == 1 && depth ? 2 : 1;
+	iba_node_info_put(&ni, data);
+}
+
+static void fill_port_info(const struct sm_send *s, uint8_t *data)
+{
+	struct iba_port_info pi = {
+	    .mtu_cap = 4, .vl_cap = 2, .resp_time = 8, .neighbor_mtu = 1, .oper_vls = 1};
+	unsigned num = iba_smp_attr_mod(s->mad) & 0xff;
+
+	if (iba_smp_method(s->mad) == IBA_SET) {
+		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+		pi.state = pi.state == IBA_PORT_NO_CHANGE || pi.state == IBA_PORT_DOWN
+			       ? IBA_PORT_INIT
+			       : pi.state;
+	} else {
+		pi.state = num == 0 ? IBA_PORT_ACTIVE : IBA_PORT_INIT;
+	}
+	iba_port_info_put(&pi, data);
+}
+
+static void answer(struct play *p, const struct sm_send *s, unsigned spoil)
+{
+	uint8_t mad[IBA_MAD_SIZE], *data = iba_smp_data(mad);
+	struct iba_switch_info si = {.linear_cap = 49152, .port_state_change = spoil & 1};
+
+	memcpy(mad, s->mad, IBA_MAD_SIZE);
+	if (iba_smp_attr_id(mad) == IBA_ATTR_NODE_INFO)
+		fill_node_info(iba_smp_initial_path(mad), iba_smp_hop_cnt(mad) & 63, data);
+	else if (iba_smp_attr_id(mad) == IBA_ATTR_PORT_INFO)
+		fill_port_info(s, data);
+	else if (iba_smp_attr_id(mad) == IBA_ATTR_SWITCH_INFO && iba_smp_method(mad) == IBA_GET)
+		iba_switch_info_put(&si, data);
+	iba_smp_set_method(mad, IBA_GET_RESP);
+	if (spoil & 2)
+		iba_smp_set_status(mad, (uint16_t)byte(p));
+	if (spoil & 4) { /* some bytes of the attribute */
+		unsigned at = byte(p) % IBA_SMP_DATA_SIZE, n = byte(p) % 16;
+
+		for (unsigned i = 0; i < n && at + i < IBA_SMP_DATA_SIZE; i++)
+			data[at + i] = (uint8_t)byte(p);
+	}
+	if (spoil & 8)
+		mad[byte(p)] ^= (uint8_t)byte(p);
+	step(p, (struct sm_event){.kind = SM_EV_SMP, .mad = mad, .slid = (uint16_t)(spoil >> 4)});
+}
+
+/* ---- what the input may do ---- */
+
+static bool answer_next(struct play *p, unsigned spoil)
+{
+	struct sm_send s;
+
+	if (p->tail == p->head)
+		return false;
+	s = p->ring[p->tail++ % RING];
+	answer(p, &s, spoil);
+	return true;
+}
+
+static void do_raw(struct play *p, bool trap)
+{
+	uint8_t mad[IBA_MAD_SIZE] = {0};
+	uint16_t slid = (uint16_t)(byte(p) << 8 | byte(p));
+	unsigned n = byte(p);
+
+	if (trap)
+		iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
+	for (unsigned i = trap ? IBA_SMP_DATA_OFF : 0; n-- && i < IBA_MAD_SIZE && p->left; i++)
+		mad[i] = (uint8_t)byte(p);
+	step(p, (struct sm_event){.kind = SM_EV_SMP, .mad = mad, .slid = slid});
+}
+
+static void do_routes(struct play *p, unsigned how)
+{
+	struct sm_routes r = {.epoch = p->want.epoch + (how & 1), .verified = !(how & 2)};
+
+	if (!(how & 4) && p->sm->fab && p->want.epoch == p->sm->epoch &&
+	    p->sm->phase == SM_COMPUTE) {
+		r.tables = rt_tables_new(p->want.fab->nswitches, fab_top_lid(p->want.fab));
+		memset(r.tables->lft, (int)byte(p), (size_t)r.tables->nswitches * r.tables->stride);
+	} else if (!(how & 4)) {
+		r.epoch = p->want.epoch + 1; /* for a question of long ago: of any size */
+		r.tables = rt_tables_new(how, how);
+	}
+	step(p, (struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
+}
+
+static void do_one(struct play *p)
+{
+	unsigned op = byte(p), n;
+
+	switch (op % 10) {
+	case 0:
+		do_raw(p, false);
+		break;
+	case 1:
+		do_raw(p, true);
+		break;
+	case 2:
+	case 3: /* many good answers */
+		for (n = byte(p); n && answer_next(p, 0); n--)
+			;
+		break;
+	case 4:
+	case 5:
+		answer_next(p, byte(p));
+		break;
+	case 6: /* an old one again */
+		if (p->head)
+			answer(
+			    p,
+			    &p->ring[(p->head - 1 - byte(p) % MIN(p->head, (uint32_t)RING)) % RING],
+			    byte(p));
+		break;
+	case 7:
+		p->now = p->out.wake != TIME_NEVER && p->out.wake > p->now ? p->out.wake : p->now;
+		step(p, (struct sm_event){.kind = SM_EV_WAKE});
+		break;
+	case 8:
+		if (op >= 128) {
+			p->now += (uint64_t)byte(p) << (byte(p) % 56);
+			p->now = MIN(p->now, TIME_NEVER / 2);
+			step(p, (struct sm_event){.kind = op & 64 ? SM_EV_WAKE : SM_EV_SWEEP});
+		} else if (p->tail != p->head) {
+			p->tail++; /* one is lost */
+		}
+		break;
+	case 9:
+		do_routes(p, byte(p));
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct play p = {.data = data, .left = size};
+	struct sm_status st;
+	unsigned a = byte(&p), b = byte(&p);
+
+	sm_config_default(&p.cfg);
+	p.cfg.port = a & 1 ? 1 : b & 1 ? 0 : 2;
+	p.cfg.window = 1 + (a >> 1) % 16;
+	p.cfg.qos = a & 32;
+	p.cfg.explore = a & 64 ? SM_EXPLORE_BFS : SM_EXPLORE_PROPAGATION;
+	p.cfg.activate_by_lid = a & 128;
+	p.cfg.lmc = (b >> 1) % 8;
+	p.cfg.retries = (b >> 4) % 3;
+	p.cfg.restarts = (b >> 6) % 3;
+	p.cfg.m_key = b & 8 ? 0x1234 : 0;
+	p.sm = sm_new(&p.cfg);
+	step(&p, (struct sm_event){.kind = SM_EV_START});
+	for (unsigned i = 0; p.left && i < 2000; i++)
+		do_one(&p);
+	sm_status(p.sm, &st);
+	sm_actions_free(&p.out);
+	sm_free(p.sm);
+	return 0;
+}
