@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The same seeds built by gcc and clang, without and with optimisation, must give the same traces.
 # usage: compilers.sh SOURCE_ROOT [SEEDS] [MAX_SWITCHES]      prints TAP
-root=$1 seeds=${2:-60} max=${3:-32}
+root=$1 seeds=${2:-200} max=${3:-64}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT INT TERM
 sources="$root/tests/scenario/test_trials.c $(ls "$root"/src/base/*.c "$root"/src/iba/*.c \
