@@ -3,7 +3,7 @@
  * The kernel: makes the simulated nodes from a snapshot, keeps packets in a pool, runs events in
  * order and hands each to the part it belongs to. State: struct sim. Does not know what an SMP says.
  */
-#include "sim/sim_priv.h"
+#include "sim/plane.h"
 
 void sim_config_default(struct sim_config *c)
 {
@@ -23,6 +23,13 @@ void sim_config_default(struct sim_config *c)
 		.mft_cap = 1024,
 		.pkey_cap = 32,
 		.trap_limit = 0,
+		.plane = {.route_ps = 40 * PS_PER_NS, /* MECHANISM.md 8 */
+			  .map_ps = 20 * PS_PER_NS,
+			  .crossbar_ps = 40 * PS_PER_NS,
+			  .setup_ps = 2 * PS_PER_NS,
+			  .link_arb_ps = 40 * PS_PER_NS,
+			  .header_bytes = 20,
+			  .buffer_bytes = 4096},
 	};
 }
 
@@ -37,6 +44,7 @@ static const char *const drop_names[SIM_NDROPS] = {
 	[SIM_DROP_MKEY] = "m_key",
 	[SIM_DROP_BAD_MAD] = "bad_mad",
 	[SIM_DROP_NO_SM] = "no_sm",
+	[SIM_DROP_BUFFER] = "buffer",
 };
 
 const char *sim_drop_name(enum sim_drop d)
@@ -102,14 +110,20 @@ void sim_hash_smp(struct sim *s, node_id n, const struct sim_smp *smp)
 
 /* ---- life ---- */
 
+static uint64_t port_bps(const struct fab_port *p)
+{
+	return (uint64_t)(p->width ? p->width : 1) * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
+}
+
+/* Picoseconds a byte, rounded up, so that no link is too fast. */
 static time_ps byte_time(const struct fab_port *p)
 {
-	uint64_t lanes = p->width ? p->width : 1;
+	return (8 * PS_PER_S + port_bps(p) - 1) / port_bps(p);
+}
 
-	/* Data bits a second are whole; picoseconds a byte are rounded up, so no link is too fast. */
-	uint64_t bps = lanes * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
-
-	return (8 * PS_PER_S + bps - 1) / bps;
+static uint64_t byte_q16(const struct fab_port *p)
+{
+	return (8 * PS_PER_S << 16) / port_bps(p);
 }
 
 struct sim *sim_new(const struct fab *f, const struct sim_config *c)
@@ -126,11 +140,14 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	for (port_id p = 0; p < f->nports; p++) {
 		s->ports[p].peer = f->ports[p].peer;
 		s->ports[p].byte_ps = byte_time(&f->ports[p]);
+		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
 	}
 	for (node_id n = 0; n < f->nnodes; n++) {
 		s->nodes[n].q_head = s->nodes[n].q_tail = PKT_NONE;
 		sma_reset(s, n);
 	}
+	if (c->plane.on)
+		plane_new(s);
 	return s;
 }
 
@@ -138,6 +155,7 @@ void sim_free(struct sim *s)
 {
 	if (!s)
 		return;
+	plane_free(s);
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		sma_free(s, n);
 	free(s->nodes);
@@ -227,6 +245,18 @@ bool sim_step(struct sim *s)
 	case EV_LEASE:
 		sma_lease_over(s, e.a, e.b);
 		break;
+	case EV_P_HEAD:
+	case EV_P_FC:
+	case EV_P_ROUTE:
+	case EV_P_MAP:
+	case EV_P_CROSS:
+	case EV_P_CROSSED:
+	case EV_P_LINK:
+	case EV_P_SENT:
+	case EV_P_SINK:
+	case EV_P_MAKE:
+		plane_event(s, &e);
+		break;
 	}
 	return true;
 }
@@ -255,6 +285,8 @@ void sim_node_power(struct sim *s, node_id n, bool on)
 		for (unsigned p = 1; p <= fn->nports; p++)
 			link_cut(s, fn->first_port + p);
 		smi_clear(s, n);
+		if (s->plane)
+			plane_clear_node(s, n);
 	}
 	node->incarnation++;
 	sim_seen(s, SIM_SEEN_NODE, n, 0, NULL, on);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Wires and what is at their ends: port states by the link state machine, SMPs on the way from port
- * to port, LID-routed forwarding in switches. State: struct sim_port. Does not look into SMPs. The
- * packet-level data plane takes the place of link_send() and lid_forward().
+ * to port, LID-routed forwarding in switches. State: struct sim_port. Does not look into SMPs. With
+ * the data plane on, link_send() and lid_forward() hand over to it.
  */
-#include "sim/sim_priv.h"
+#include "sim/plane.h"
 
 /*
  * The link state machine (thesis 2.4.1, Fig. 7). Orders of the SM go through sma.c, which checks that
@@ -38,6 +38,8 @@ static void by_link(struct sim *s, port_id at, enum iba_port_state to)
 		p->pi.phys_state = IBA_PHYS_POLLING;
 	if (from == to)
 		return;
+	if (s->plane && to == IBA_PORT_DOWN)
+		plane_link_down(s, at);
 	port_state_set(s, n, s->fab->ports[at].num, to);
 	if (sim_is_switch(s, n) && state_change_counts(from, to)) {
 		s->nodes[n].si.port_state_change = 1;
@@ -69,6 +71,10 @@ void link_trained(struct sim *s, port_id a, uint32_t epoch)
 		return;
 	by_link(s, a, IBA_PORT_INIT);
 	by_link(s, b, IBA_PORT_INIT);
+	if (s->plane) {
+		plane_link_up(s, a);
+		plane_link_up(s, b);
+	}
 }
 
 void link_cut(struct sim *s, port_id a)
@@ -90,6 +96,10 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 
 	if (!out || out > fn->nports) {
 		pkt_drop(s, p, SIM_DROP_BAD_PATH);
+		return;
+	}
+	if (s->plane) {
+		plane_smp_out(s, n, out, p, true);
 		return;
 	}
 	if (port->pi.state == IBA_PORT_DOWN || port->peer == FAB_NONE) {
@@ -128,7 +138,7 @@ static bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
 }
 
 /* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */
-static unsigned route(struct sim *s, node_id n, uint16_t lid)
+unsigned lid_route(struct sim *s, node_id n, uint16_t lid)
 {
 	const struct sim_node *node = &s->nodes[n];
 
@@ -154,7 +164,11 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 		link_send(s, n, pkt->in_port, p);
 		return;
 	}
-	out = route(s, n, pkt->smp.dlid);
+	if (s->plane) {
+		plane_smp_out(s, n, 0, p, false);
+		return;
+	}
+	out = lid_route(s, n, pkt->smp.dlid);
 	if (out == 0) {
 		smi_enqueue(s, n, p);
 	} else if (out > s->fab->nodes[n].nports) {

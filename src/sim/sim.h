@@ -11,7 +11,9 @@
 #ifndef WEFT_SIM_H
 #define WEFT_SIM_H
 
+#include "base/hist.h"
 #include "fabric/fabric.h"
+#include "sim/traffic.h"
 
 /* What goes wrong with SMPs on their way, each a probability in units of 2^-32 an SMP sent. */
 struct sim_faults {
@@ -21,8 +23,17 @@ struct sim_faults {
 	time_ps delay_max_ps; /* a delayed SMP or the copy of one comes up to this much later */
 };
 
+/* The packet-level data plane. Off: the network carries SMPs only, hop by hop, and is fast. */
+struct sim_plane_config {
+	bool on;
+	time_ps route_ps, map_ps, crossbar_ps, setup_ps, link_arb_ps; /* units of a switch and a port */
+	unsigned header_bytes;  /* LRH and BTH: what must be there before a packet is routed */
+	unsigned buffer_bytes;  /* of each VL, input and output alike */
+};
+
 struct sim_config {
 	uint64_t seed;
+	struct sim_plane_config plane;
 	/* Times (MECHANISM.md 8 and 9; sim_config_default() says where each value comes from). */
 	time_ps smi_ps;      /* one SMP through one SMI, in or out */
 	time_ps sma_ps;      /* one request handled by an SMA, on top of the SMI */
@@ -60,9 +71,38 @@ enum sim_drop {
 	SIM_DROP_MKEY,        /* M_Key check */
 	SIM_DROP_BAD_MAD,     /* version, class or method that no SMI takes */
 	SIM_DROP_NO_SM,       /* a response or trap for an SM that is not there */
+	SIM_DROP_BUFFER,      /* VL15 had no room; with the data plane only */
 	SIM_NDROPS
 };
 const char *sim_drop_name(enum sim_drop d);
+
+/* Why a data packet was discarded (thesis Table 10, and what IBA adds). */
+enum sim_discard {
+	SIM_DISCARD_INACTIVE_PORT,    /* at a port that is Down, or on a link that was cut */
+	SIM_DISCARD_DEACTIVATED_PORT, /* at a port in Initialize or Armed */
+	SIM_DISCARD_BUFFER,           /* no room: VL15 only, unless credits went wrong */
+	SIM_DISCARD_TURNED_BACK,      /* routed to the port it came in by */
+	SIM_DISCARD_UNROUTABLE,
+	SIM_DISCARD_CLEARED,          /* in a node that went off */
+	SIM_DISCARD_UNMAPPABLE,       /* its SL leads to VL15 or to no VL */
+	SIM_DISCARD_MTU,
+	SIM_DISCARD_PKEY,
+	SIM_DISCARD_LIFETIME,         /* head of a queue for too long */
+	SIM_DISCARD_WRONG_HOST,       /* arrived where its LID is not */
+	SIM_NDISCARDS
+};
+const char *sim_discard_name(enum sim_discard d);
+
+struct sim_plane_stats {
+	uint64_t generated, delivered, in_flight; /* data packets */
+	uint64_t delivered_bytes;                 /* payload */
+	uint64_t hops;                            /* links crossed by data packets */
+	uint64_t discarded[SIM_NDISCARDS];
+	uint64_t fc_packets;
+	struct hist latency, header_latency;      /* from generation, picoseconds, in the window */
+	uint64_t window_delivered, window_bytes, window_generated;
+	time_ps window_start, window_end;         /* what counts for latency and throughput */
+};
 
 struct sim_stats {
 	uint64_t events;
@@ -113,6 +153,19 @@ void sim_attach(struct sim *s, node_id n, unsigned port,
 		void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
 /* Hand an SMP to the SMI of that port, which sends it in turn. */
 void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
+
+/* ---- traffic: with the data plane on ---- */
+
+/* Every linked port of a CA that is Active when its turn comes sends as the configuration says; hosts
+ * are numbered in port order, sim_host_count() of them. 0, or -EINVAL with e filled. */
+int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e);
+uint32_t sim_host_count(const struct sim *s);
+void sim_window(struct sim *s, time_ps start, time_ps end); /* clears the windowed statistics */
+const struct sim_plane_stats *sim_plane_stats(const struct sim *s);
+
+/* Packets waiting for each other in a ring right now: the output ports of one ring, in order; 0 when
+ * there is none. Caller frees *ring. */
+size_t sim_deadlock(struct sim *s, port_id **ring);
 
 /* ---- looking from outside, as no SM can ---- */
 

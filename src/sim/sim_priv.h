@@ -17,6 +17,17 @@ enum sim_ev {
 	EV_INJECT, /* a: packet, b: node; a delayed copy or original enters the SMI */
 	EV_TRAP,   /* a: node, b: incarnation, c: slot; time to repeat */
 	EV_LEASE,  /* a: port, b: lease epoch; the M_Key lease ran out */
+	/* the data plane (plane.c); c is the incarnation of the node unless said otherwise */
+	EV_P_HEAD,   /* a: port, b: cell, c: link epoch; a header has arrived */
+	EV_P_FC,     /* a: port, b: FCTBS << 16 | FCCL, c: link epoch << 4 | slot */
+	EV_P_ROUTE,  /* a: node; the routing unit is done */
+	EV_P_MAP,    /* a: input channel; its head is mapped and asks for its way */
+	EV_P_CROSS,  /* a: input channel; the header of its head is across */
+	EV_P_CROSSED,/* a: input channel; the tail too */
+	EV_P_LINK,   /* a: port; the link arbiter decides */
+	EV_P_SENT,   /* a: port; the last byte has left */
+	EV_P_SINK,   /* a: input channel of a host; its head is complete */
+	EV_P_MAKE,   /* a: host; the next packet is due */
 };
 
 enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
@@ -49,6 +60,7 @@ struct sim_port {
 	bool lease_runs;
 	time_ps tx_free;     /* when the transmitter is idle again */
 	time_ps byte_ps;
+	uint64_t byte_q16;   /* the same in 2^-16 ps: exact for every rate */
 	struct iba_port_info pi;
 	uint16_t *pkeys;              /* pkey_cap entries once one was set; NULL: 0xffff alone */
 	struct iba_vlarb_table *vlarb; /* 4 blocks once one was set */
@@ -99,6 +111,7 @@ struct sim {
 	struct sim_stats stats;
 	uint64_t hash;
 	struct sim_watch watch;
+	struct plane *plane; /* NULL: SMPs only */
 };
 
 static inline struct sim_port *node_port(struct sim *s, node_id n, unsigned num)
@@ -127,6 +140,7 @@ void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
 void lid_forward(struct sim *s, node_id n, uint32_t p);
+unsigned lid_route(struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
 void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st);
 
 /* smi.c: one SMP after another */

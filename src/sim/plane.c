@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data plane's frame: packets and cells in pools, channels for every port and VL, events to the
+ * part they belong to, what happens when links and nodes come and go. State: struct plane. Does not
+ * route, arbitrate or generate: that is plane_switch.c, plane_link.c and plane_host.c.
+ */
+#include "sim/plane.h"
+
+static const char *const discard_names[SIM_NDISCARDS] = {
+	[SIM_DISCARD_INACTIVE_PORT] = "inactive_port",
+	[SIM_DISCARD_DEACTIVATED_PORT] = "deactivated_port",
+	[SIM_DISCARD_BUFFER] = "buffer",
+	[SIM_DISCARD_TURNED_BACK] = "turned_back",
+	[SIM_DISCARD_UNROUTABLE] = "unroutable",
+	[SIM_DISCARD_CLEARED] = "cleared",
+	[SIM_DISCARD_UNMAPPABLE] = "unmappable",
+	[SIM_DISCARD_MTU] = "mtu",
+	[SIM_DISCARD_PKEY] = "p_key",
+	[SIM_DISCARD_LIFETIME] = "lifetime",
+	[SIM_DISCARD_WRONG_HOST] = "wrong_host",
+};
+
+const char *sim_discard_name(enum sim_discard d)
+{
+	return d < SIM_NDISCARDS ? discard_names[d] : "?";
+}
+
+/* ---- pools ---- */
+
+uint32_t dpkt_new(struct sim *s)
+{
+	struct plane *pl = s->plane;
+	uint32_t p = pl->pkt_free;
+
+	if (p == PKT_NONE) {
+		p = (uint32_t)pl->pkts.n;
+		vec_push(&pl->pkts, (struct dpkt){0});
+	} else {
+		pl->pkt_free = pl->pkts.at[p].next_free;
+	}
+	pl->pkts.at[p] = (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff};
+	return p;
+}
+
+uint32_t cell_new(struct sim *s, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	uint32_t c = pl->cell_free;
+
+	if (c == CELL_NONE) {
+		c = (uint32_t)pl->cells.n;
+		vec_push(&pl->cells, (struct cell){0});
+	} else {
+		pl->cell_free = pl->cells.at[c].next;
+	}
+	pl->cells.at[c] = (struct cell){.pkt = pkt, .next = CELL_NONE};
+	pl->pkts.at[pkt].refs++;
+	return c;
+}
+
+void cell_free(struct sim *s, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+	struct dpkt *p = &pl->pkts.at[pl->cells.at[cell].pkt];
+
+	if (!--p->refs) {
+		p->next_free = pl->pkt_free;
+		pl->pkt_free = pl->cells.at[cell].pkt;
+	}
+	pl->cells.at[cell].next = pl->cell_free;
+	pl->cell_free = cell;
+}
+
+/* ---- the end of a packet that nobody gets ---- */
+
+static const uint8_t smp_reason[SIM_NDISCARDS] = {
+	[SIM_DISCARD_INACTIVE_PORT] = SIM_DROP_LINK,
+	[SIM_DISCARD_DEACTIVATED_PORT] = SIM_DROP_LINK,
+	[SIM_DISCARD_BUFFER] = SIM_DROP_BUFFER,
+	[SIM_DISCARD_TURNED_BACK] = SIM_DROP_TURNED_BACK,
+	[SIM_DISCARD_UNROUTABLE] = SIM_DROP_UNROUTABLE,
+	[SIM_DISCARD_CLEARED] = SIM_DROP_NODE,
+	[SIM_DISCARD_UNMAPPABLE] = SIM_DROP_UNROUTABLE,
+	[SIM_DISCARD_MTU] = SIM_DROP_UNROUTABLE,
+	[SIM_DISCARD_PKEY] = SIM_DROP_UNROUTABLE,
+	[SIM_DISCARD_LIFETIME] = SIM_DROP_BUFFER,
+	[SIM_DISCARD_WRONG_HOST] = SIM_DROP_NOT_FOR_US,
+};
+
+void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why)
+{
+	struct dpkt *p = &s->plane->pkts.at[pkt];
+
+	if (p->smp != PKT_NONE) {
+		s->pkts.at[p->smp].node = n;
+		s->pkts.at[p->smp].in_port = (uint8_t)port;
+		pkt_drop(s, p->smp, (enum sim_drop)smp_reason[why]);
+		p->smp = PKT_NONE;
+		return;
+	}
+	s->plane->stats.discarded[why]++;
+	s->plane->stats.in_flight--;
+	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
+}
+
+/* ---- set-up ---- */
+
+static void channels_reset(struct sim *s, port_id p)
+{
+	struct plane *pl = s->plane;
+	bool endport = !sim_is_switch(s, s->fab->ports[p].node);
+	uint16_t cap = (uint16_t)MIN(s->cfg.plane.buffer_bytes / 64, 2048u);
+
+	for (unsigned i = 0; i < pl->nslots; i++) {
+		struct in_chan *in = &pl->in[chan_of(pl, p, i)];
+		struct out_chan *out = &pl->out[chan_of(pl, p, i)];
+
+		*in = (struct in_chan){.head = CELL_NONE, .tail = CELL_NONE, .next = CHAN_NONE, .cap = cap};
+		*out = (struct out_chan){.head = CELL_NONE,
+					 .tail = CELL_NONE,
+					 .wait_head = CHAN_NONE,
+					 .wait_tail = CHAN_NONE,
+					 .cap = endport ? UINT16_MAX : cap};
+	}
+	pl->ports[p].rx_pkt = PKT_NONE;
+}
+
+void plane_new(struct sim *s)
+{
+	struct plane *pl = mem_zalloc(sizeof(*pl));
+
+	s->plane = pl;
+	pl->nvl = iba_vl_count(s->cfg.vl_cap);
+	pl->nslots = pl->nvl + 1;
+	pl->pkt_free = PKT_NONE;
+	pl->cell_free = CELL_NONE;
+	pl->in = mem_array((size_t)s->fab->nports * pl->nslots, sizeof(*pl->in));
+	pl->out = mem_array((size_t)s->fab->nports * pl->nslots, sizeof(*pl->out));
+	pl->ports = mem_zarray(s->fab->nports, sizeof(*pl->ports));
+	pl->switches = mem_zarray(s->fab->nnodes, sizeof(*pl->switches));
+	pl->host_of = mem_array(s->fab->nports, sizeof(*pl->host_of));
+	for (port_id p = 0; p < s->fab->nports; p++) {
+		const struct fab_port *fp = &s->fab->ports[p];
+
+		channels_reset(s, p);
+		pl->host_of[p] = UINT32_MAX;
+		if (s->fab->nodes[fp->node].type == IBA_NODE_CA && fp->num && fp->peer != FAB_NONE) {
+			pl->host_of[p] = (uint32_t)pl->hosts.n;
+			vec_push(&pl->hosts, p);
+		}
+	}
+	for (node_id n = 0; n < s->fab->nnodes; n++)
+		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
+	pl->stats.window_end = TIME_NEVER;
+}
+
+void plane_free(struct sim *s)
+{
+	struct plane *pl = s->plane;
+
+	if (!pl)
+		return;
+	free(pl->in);
+	free(pl->out);
+	free(pl->ports);
+	free(pl->switches);
+	free(pl->host_of);
+	vec_free(&pl->pkts);
+	vec_free(&pl->cells);
+	vec_free(&pl->hosts);
+	traffic_free(pl->traffic);
+	free(pl->next);
+	free(pl);
+}
+
+/* ---- SMPs in ---- */
+
+/* From a node's SMI: a host's go straight to the port, a switch's in by port 0 (thesis 4.2.3). */
+void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed)
+{
+	struct plane *pl = s->plane;
+	const struct sim_smp *m = &s->pkts.at[smp].smp;
+	uint32_t pkt = dpkt_new(s), cell = cell_new(s, pkt);
+	struct dpkt *p = &pl->pkts.at[pkt];
+
+	p->born = s->now;
+	p->smp = smp;
+	p->slid = m->slid;
+	p->dlid = m->dlid;
+	p->bytes = IBA_SMP_WIRE_BYTES;
+	p->blocks = (IBA_SMP_WIRE_BYTES - 2 + 63) / 64;
+	pl->cells.at[cell].ready = pl->cells.at[cell].tail = s->now;
+	if (!sim_is_switch(s, n)) {
+		out_add(s, s->fab->nodes[n].first_port + port, slot15(pl), cell);
+		return;
+	}
+	p->fixed_out = directed ? (uint8_t)port : 0;
+
+	uint32_t chan = chan_of(pl, s->fab->nodes[n].first_port, slot15(pl));
+	struct in_chan *in = &pl->in[chan];
+
+	if (in->head == CELL_NONE)
+		in->head = cell;
+	else
+		pl->cells.at[in->tail].next = cell;
+	in->tail = cell;
+	if (in->head == cell)
+		switch_new_head(s, chan);
+}
+
+/* ---- links and nodes come and go ---- */
+
+void plane_link_up(struct sim *s, port_id p)
+{
+	struct plane *pl = s->plane;
+
+	/* Both ends start counting anew; what lies in the far buffer still takes its room (2.4.4). */
+	for (unsigned i = 0; i < pl->nslots; i++) {
+		struct in_chan *far = &pl->in[chan_of(pl, s->ports[p].peer, i)];
+		struct out_chan *out = &pl->out[chan_of(pl, p, i)];
+
+		far->abr = 0;
+		out->fctbs = 0;
+		out->fccl = (uint16_t)(far->cap - MIN(far->used, far->cap));
+	}
+	link_kick(s, p);
+}
+
+/* What is on the wire to this port is lost; of what is half in, the tail is cut off. */
+void plane_link_down(struct sim *s, port_id p)
+{
+	struct plane *pl = s->plane;
+	struct plane_port *port = &pl->ports[p];
+
+	if (port->rx_pkt != PKT_NONE && port->rx_tail > s->now && pl->pkts.at[port->rx_pkt].refs)
+		pl->pkts.at[port->rx_pkt].broken = true;
+	port->rx_pkt = PKT_NONE;
+	port->fc_due = 0;
+	link_kick(s, p); /* what waits to leave by it is discarded */
+}
+
+static void clear_list(struct sim *s, node_id n, unsigned num, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+
+	while (cell != CELL_NONE) {
+		uint32_t next = pl->cells.at[cell].next;
+
+		if (!pl->cells.at[cell].trail)
+			plane_discard(s, n, num, pl->cells.at[cell].pkt, SIM_DISCARD_CLEARED);
+		cell_free(s, cell);
+		cell = next;
+	}
+}
+
+void plane_clear_node(struct sim *s, node_id n)
+{
+	struct plane *pl = s->plane;
+	const struct fab_node *fn = &s->fab->nodes[n];
+
+	for (unsigned num = 0; num <= fn->nports; num++) {
+		port_id p = fn->first_port + num;
+
+		for (unsigned i = 0; i < pl->nslots; i++) {
+			clear_list(s, n, num, pl->in[chan_of(pl, p, i)].head);
+			clear_list(s, n, num, pl->out[chan_of(pl, p, i)].head);
+		}
+		channels_reset(s, p);
+		pl->ports[p] = (struct plane_port){.rx_pkt = PKT_NONE};
+	}
+	pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
+}
+
+/* ---- events ---- */
+
+static bool same_life(const struct sim *s, port_id p, uint32_t incarnation)
+{
+	const struct sim_node *n = &s->nodes[s->fab->ports[p].node];
+
+	return n->on && n->incarnation == incarnation;
+}
+
+void plane_event(struct sim *s, const struct ev *e)
+{
+	struct plane *pl = s->plane;
+
+	switch ((enum sim_ev)e->kind) {
+	case EV_P_HEAD:
+		link_head(s, e->a, e->b, e->c);
+		break;
+	case EV_P_FC:
+		if ((s->ports[e->a].link_epoch & 0xfffffff) == e->c >> 4)
+			link_fc(s, e->a, e->c & 15, (uint16_t)(e->b >> 16), (uint16_t)e->b);
+		break;
+	case EV_P_ROUTE:
+		if (s->nodes[e->a].on && s->nodes[e->a].incarnation == e->c)
+			switch_route_done(s, e->a);
+		break;
+	case EV_P_MAP:
+		if (same_life(s, e->a / pl->nslots, e->c))
+			switch_request(s, e->a);
+		break;
+	case EV_P_CROSS:
+		if (same_life(s, e->a / pl->nslots, e->c))
+			switch_cross_head(s, e->a);
+		break;
+	case EV_P_CROSSED:
+		if (same_life(s, e->a / pl->nslots, e->c))
+			switch_cross_done(s, e->a);
+		break;
+	case EV_P_LINK:
+		if (same_life(s, e->a, e->c))
+			link_decide(s, e->a);
+		break;
+	case EV_P_SENT:
+		if (same_life(s, e->a, e->c))
+			link_tx_done(s, e->a);
+		break;
+	case EV_P_SINK:
+		if (same_life(s, e->a / pl->nslots, e->c))
+			host_sink(s, e->a);
+		break;
+	case EV_P_MAKE:
+		host_make(s, e->a);
+		break;
+	case EV_CALL:
+	case EV_LINK:
+	case EV_ARRIVE:
+	case EV_SMI:
+	case EV_INJECT:
+	case EV_TRAP:
+	case EV_LEASE:
+		break;
+	}
+}
+
+/* ---- asking ---- */
+
+uint32_t sim_host_count(const struct sim *s)
+{
+	return s->plane ? (uint32_t)s->plane->hosts.n : 0;
+}
+
+const struct sim_plane_stats *sim_plane_stats(const struct sim *s)
+{
+	return s->plane ? &s->plane->stats : NULL;
+}
+
+void sim_window(struct sim *s, time_ps start, time_ps end)
+{
+	struct sim_plane_stats *st = &s->plane->stats;
+
+	memset(&st->latency, 0, sizeof(st->latency));
+	memset(&st->header_latency, 0, sizeof(st->header_latency));
+	st->window_delivered = st->window_bytes = st->window_generated = 0;
+	st->window_start = start;
+	st->window_end = end;
+}

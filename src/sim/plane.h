@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data plane: packets, virtual lanes, buffers and credits (MECHANISM.md 8; thesis 2.4, 2.5, 4.2).
+ * Present only when sim_config.plane.on; then SMPs travel this way too, on VL15.
+ *
+ * A packet (struct dpkt) is one thing with many places: cut-through lets it lie in several switches at
+ * once. Each place is a cell; the cell at its head is the packet, those behind it are its trail and
+ * only hold buffer space until the tail has passed. A channel is one VL of one port, in or out; its
+ * number is port * nslots + slot, where the last slot is VL15.
+ */
+#ifndef WEFT_PLANE_H
+#define WEFT_PLANE_H
+
+#include "sim/sim_priv.h"
+
+#define CELL_NONE UINT32_MAX
+#define CHAN_NONE UINT32_MAX
+
+struct dpkt {
+	time_ps born;
+	uint32_t smp;       /* the SMP's place in sim.pkts; PKT_NONE: data */
+	uint32_t src, dst;  /* hosts, by number; data only */
+	uint16_t slid, dlid, bytes; /* bytes on the wire */
+	uint16_t pkey;
+	uint8_t sl, blocks; /* blocks: 64-byte units of flow control */
+	uint8_t fixed_out;  /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
+	uint16_t refs;      /* cells */
+	bool broken;        /* its tail was cut off: it goes on, but nobody takes it */
+	uint32_t next_free;
+};
+
+struct cell {
+	uint32_t pkt, next;
+	time_ps ready;      /* its header is here */
+	time_ps tail;       /* its last byte is here */
+	bool trail;         /* the packet's head has gone on */
+};
+
+enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
+
+struct in_chan {
+	uint32_t head, tail;     /* cells */
+	uint32_t next;           /* in the routing unit's or an output's queue */
+	uint16_t used, cap, abr; /* blocks */
+	uint8_t state;           /* enum in_state, of the head */
+	uint8_t out, out_slot;   /* where the head goes */
+	time_ps since;           /* when the head became one, for the life-time limit */
+};
+
+struct out_chan {
+	uint32_t head, tail;
+	uint32_t wait_head, wait_tail; /* input channels whose head wants in */
+	uint16_t used, cap;
+	uint16_t fctbs, fccl;
+	bool busy;                     /* something is crossing to it */
+};
+
+/* The arbiter's memory of one priority table. */
+struct arb_table {
+	uint8_t at;
+	int16_t left; /* units of 64 bytes the entry may still send */
+};
+
+struct plane_port {
+	bool tx_busy, arb_pending;
+	uint8_t tx_slot, tx_blocks;
+	uint32_t fc_due;        /* slots whose credit limit has to be told */
+	time_ps fc_since;
+	uint32_t rx_pkt;        /* being received; its tail may still be cut off */
+	time_ps rx_tail;
+	struct arb_table high, low;
+	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
+	uint64_t tx_bytes, rx_bytes, tx_packets;
+};
+
+struct plane_switch {
+	uint32_t q_head, q_tail;     /* input channels waiting for the routing unit */
+	uint32_t q15_head, q15_tail; /* the same on VL15: they go first */
+	uint32_t serving;
+};
+
+struct plane {
+	unsigned nvl, nslots;        /* data VLs; with VL15 */
+	struct in_chan *in;
+	struct out_chan *out;
+	struct plane_port *ports;
+	struct plane_switch *switches; /* by node */
+	VEC(struct dpkt) pkts;
+	uint32_t pkt_free;
+	VEC(struct cell) cells;
+	uint32_t cell_free;
+	struct sim_plane_stats stats;
+	/* hosts: endports with traffic, numbered for the generator */
+	VEC(port_id) hosts;
+	uint32_t *host_of;           /* port -> host number */
+	struct traffic *traffic;
+	struct traffic_packet *next; /* by host: what it sends next */
+};
+
+static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
+{
+	return port * pl->nslots + slot;
+}
+
+static inline unsigned slot15(const struct plane *pl)
+{
+	return pl->nvl;
+}
+
+static inline bool slot_is_15(const struct plane *pl, unsigned slot)
+{
+	return slot == pl->nvl;
+}
+
+/* Time for n bytes at a port's rate. */
+static inline time_ps wire_time(const struct sim *s, port_id port, unsigned n)
+{
+	return (time_ps)((s->ports[port].byte_q16 * n + 0xffff) >> 16);
+}
+
+/* plane.c */
+void plane_new(struct sim *s);
+void plane_free(struct sim *s);
+void plane_event(struct sim *s, const struct ev *e);
+uint32_t dpkt_new(struct sim *s);
+uint32_t cell_new(struct sim *s, uint32_t pkt);
+void cell_free(struct sim *s, uint32_t cell); /* frees the packet with its last cell */
+void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why);
+void plane_link_up(struct sim *s, port_id p);
+void plane_link_down(struct sim *s, port_id p);
+void plane_clear_node(struct sim *s, node_id n);
+void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed);
+
+/* plane_link.c */
+void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell);
+void link_kick(struct sim *s, port_id port);
+void link_decide(struct sim *s, port_id port);
+void link_tx_done(struct sim *s, port_id port);
+void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch);
+void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl);
+void in_release(struct sim *s, uint32_t chan); /* the head cell is gone: space, credits, next head */
+
+/* plane_switch.c */
+void switch_new_head(struct sim *s, uint32_t chan);
+void switch_route_done(struct sim *s, node_id n);
+void switch_request(struct sim *s, uint32_t chan);
+void switch_cross_head(struct sim *s, uint32_t chan);
+void switch_cross_done(struct sim *s, uint32_t chan);
+void switch_room(struct sim *s, uint32_t out_chan); /* space or a path to it was freed */
+
+/* plane_host.c */
+void host_start(struct sim *s);
+void host_make(struct sim *s, uint32_t host);
+void host_head(struct sim *s, uint32_t chan, uint32_t cell);
+void host_sink(struct sim *s, uint32_t chan);
+
+#endif

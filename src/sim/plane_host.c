@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hosts (thesis 4.2.4): a source with an unlimited injection queue, and a sink that takes every packet
+ * as soon as it is complete. State: the generator and what was counted. Does not see the network.
+ */
+#include "sim/plane.h"
+
+enum { DATA_OVERHEAD = 26, CREDIT_OVERHEAD = 24 }; /* LRH 8, BTH 12, ICRC 4, VCRC 2 */
+
+int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e)
+{
+	struct plane *pl = s->plane;
+	struct traffic *t;
+
+	if (!pl)
+		return err_set(e, -EINVAL, "this simulation carries no data packets");
+	t = traffic_new(c, (uint32_t)pl->hosts.n, e);
+	if (!t)
+		return -EINVAL;
+	traffic_free(pl->traffic);
+	pl->traffic = t;
+	host_start(s);
+	return 0;
+}
+
+/* The packet waits in the generator's hands until its time: one event a host. */
+static void plan_next(struct sim *s, uint32_t host)
+{
+	struct plane *pl = s->plane;
+	struct traffic_packet t;
+
+	if (!traffic_next(pl->traffic, host, &t))
+		return;
+	pl->next[host] = t;
+	sim_push(s, MAX(t.when_ps, s->now), PRIO_NET, (struct ev){.kind = EV_P_MAKE, .a = host});
+}
+
+void host_start(struct sim *s)
+{
+	struct plane *pl = s->plane;
+
+	free(pl->next);
+	pl->next = mem_zarray(pl->hosts.n, sizeof(*pl->next));
+	for (uint32_t h = 0; h < pl->hosts.n; h++)
+		plan_next(s, h);
+}
+
+static void inject(struct sim *s, port_id port, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	const struct dpkt *d = &pl->pkts.at[pkt];
+	const struct iba_port_info *pi = &s->ports[port].pi;
+	node_id n = s->fab->ports[port].node;
+	unsigned vl = sim_slvl(s, n, 0, s->fab->ports[port].num, d->sl);
+	uint32_t cell = cell_new(s, pkt);
+
+	pl->cells.at[cell].ready = pl->cells.at[cell].tail = s->now;
+	if (vl >= pl->nvl || vl >= iba_vl_count(pi->oper_vls)) {
+		plane_discard(s, n, s->fab->ports[port].num, pkt, SIM_DISCARD_UNMAPPABLE);
+		cell_free(s, cell);
+	} else {
+		out_add(s, port, vl, cell);
+	}
+}
+
+void host_make(struct sim *s, uint32_t host)
+{
+	struct plane *pl = s->plane;
+	port_id port = pl->hosts.at[host];
+	struct traffic_packet t = pl->next[host];
+	uint32_t pkt;
+	struct dpkt *d;
+
+	plan_next(s, host);
+	if (!s->nodes[s->fab->ports[port].node].on)
+		return; /* a host that is off wants nothing */
+	pkt = dpkt_new(s);
+	d = &pl->pkts.at[pkt];
+	d->born = s->now;
+	d->src = host;
+	d->dst = t.dst;
+	d->slid = s->ports[port].pi.lid;
+	d->dlid = s->ports[pl->hosts.at[t.dst]].pi.lid;
+	d->sl = t.sl;
+	d->bytes = (uint16_t)(t.payload + DATA_OVERHEAD);
+	d->blocks = (uint8_t)((t.payload + CREDIT_OVERHEAD + 63) / 64);
+	pl->stats.generated++;
+	pl->stats.in_flight++;
+	pl->stats.window_generated += s->now >= pl->stats.window_start && s->now < pl->stats.window_end;
+	inject(s, port, pkt);
+}
+
+/* ---- the sink ---- */
+
+void host_head(struct sim *s, uint32_t chan, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+	node_id n = s->fab->ports[chan / pl->nslots].node;
+	const struct cell *c = &pl->cells.at[cell];
+	const struct dpkt *d = &pl->pkts.at[c->pkt];
+
+	if (d->smp == PKT_NONE && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
+		hist_add(&pl->stats.header_latency, s->now - d->born);
+	sim_push(s, c->tail, PRIO_NET,
+		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = s->nodes[n].incarnation});
+}
+
+static bool is_for(const struct sim *s, port_id port, uint16_t dlid)
+{
+	const struct iba_port_info *pi = &s->ports[port].pi;
+
+	return pi->lid && (dlid & ~((1u << pi->lmc) - 1)) == pi->lid;
+}
+
+static void deliver(struct sim *s, port_id port, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	struct sim_plane_stats *st = &pl->stats;
+	const struct dpkt *d = &pl->pkts.at[pkt];
+
+	st->delivered++;
+	st->in_flight--;
+	st->delivered_bytes += d->bytes - DATA_OVERHEAD;
+	if (s->now >= st->window_start && s->now < st->window_end) {
+		st->window_delivered++;
+		st->window_bytes += d->bytes;
+		hist_add(&st->latency, s->now - d->born);
+	}
+	s->hash = hash64_add(s->hash, s->now);
+	s->hash = hash64_add(s->hash, (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);
+}
+
+void host_sink(struct sim *s, uint32_t chan)
+{
+	struct plane *pl = s->plane;
+	port_id port = chan / pl->nslots;
+	uint32_t pkt = pl->cells.at[pl->in[chan].head].pkt;
+	struct dpkt *d = &pl->pkts.at[pkt];
+	node_id n = s->fab->ports[port].node;
+	unsigned num = s->fab->ports[port].num;
+
+	if (d->broken) {
+		plane_discard(s, n, num, pkt, SIM_DISCARD_INACTIVE_PORT);
+	} else if (d->smp != PKT_NONE) {
+		uint32_t smp = d->smp;
+
+		s->pkts.at[smp].node = n;
+		s->pkts.at[smp].in_port = (uint8_t)num;
+		s->pkts.at[smp].from_local = false;
+		d->smp = PKT_NONE;
+		smi_enqueue(s, n, smp);
+	} else if (!is_for(s, port, d->dlid)) {
+		plane_discard(s, n, num, pkt, SIM_DISCARD_WRONG_HOST);
+	} else {
+		deliver(s, port, pkt);
+	}
+	in_release(s, chan);
+}

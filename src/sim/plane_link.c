@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Both ends of a link (thesis 2.4): output buffers, the arbiter that decides which VL sends next, flow
+ * control by credits, and the receiving side up to the input buffer. State: struct plane_port,
+ * out_chan and the credit counters. Does not route.
+ */
+#include "sim/plane.h"
+
+enum { CREDIT_MASK = 0xfff, FC_BYTES = 6 };
+
+static node_id port_node(const struct sim *s, port_id p)
+{
+	return s->fab->ports[p].node;
+}
+
+static void at_port(struct sim *s, time_ps when, enum sim_ev kind, port_id p)
+{
+	sim_push(s, when, PRIO_NET,
+		 (struct ev){.kind = kind, .a = p, .c = s->nodes[port_node(s, p)].incarnation});
+}
+
+/* ---- the output buffer ---- */
+
+void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+
+	if (o->head == CELL_NONE)
+		o->head = cell;
+	else
+		pl->cells.at[o->tail].next = cell;
+	o->tail = cell;
+	link_kick(s, port);
+}
+
+static uint32_t out_pop(struct plane *pl, struct out_chan *o)
+{
+	uint32_t cell = o->head;
+
+	o->head = pl->cells.at[cell].next;
+	if (o->head == CELL_NONE)
+		o->tail = CELL_NONE;
+	return cell;
+}
+
+/* Something may be sent. A decision takes the arbiter's time; while the link is busy it thinks ahead. */
+void link_kick(struct sim *s, port_id port)
+{
+	struct plane_port *p = &s->plane->ports[port];
+
+	if (p->tx_busy || p->arb_pending)
+		return;
+	p->arb_pending = true;
+	at_port(s, s->now + s->cfg.plane.link_arb_ps, EV_P_LINK, port);
+}
+
+/* ---- credits (thesis 2.4.4) ---- */
+
+static bool credit_for(const struct out_chan *o, unsigned blocks)
+{
+	/* The difference of two 12-bit counters: more than half of the circle means beyond the limit. */
+	return ((o->fccl - (o->fctbs + blocks)) & CREDIT_MASK) <= 2048;
+}
+
+static void fc_want(struct sim *s, port_id port, unsigned slot)
+{
+	struct plane_port *p = &s->plane->ports[port];
+
+	if (!s->fab->ports[port].num || slot_is_15(s->plane, slot) || s->ports[port].pi.state == IBA_PORT_DOWN)
+		return;
+	if (!p->fc_due)
+		p->fc_since = s->now;
+	p->fc_due |= 1u << slot;
+	link_kick(s, port);
+}
+
+void in_release(struct sim *s, uint32_t chan)
+{
+	struct plane *pl = s->plane;
+	struct in_chan *in = &pl->in[chan];
+	port_id port = chan / pl->nslots;
+	uint32_t cell = in->head;
+	unsigned blocks = pl->pkts.at[pl->cells.at[cell].pkt].blocks;
+
+	in->head = pl->cells.at[cell].next;
+	if (in->head == CELL_NONE)
+		in->tail = CELL_NONE;
+	if (s->fab->ports[port].num)
+		in->used = (uint16_t)(in->used - blocks);
+	in->state = IN_IDLE;
+	cell_free(s, cell);
+	fc_want(s, port, chan % pl->nslots);
+	if (in->head != CELL_NONE && sim_is_switch(s, port_node(s, port)))
+		switch_new_head(s, chan);
+}
+
+void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl)
+{
+	struct plane *pl = s->plane;
+
+	if (slot >= pl->nvl || s->ports[port].pi.state == IBA_PORT_DOWN)
+		return;
+	pl->in[chan_of(pl, port, slot)].abr = fctbs; /* mends what an error took */
+	pl->out[chan_of(pl, port, slot)].fccl = fccl;
+	link_kick(s, port);
+}
+
+static void fc_send(struct sim *s, port_id port)
+{
+	struct plane *pl = s->plane;
+	struct plane_port *p = &pl->ports[port];
+	unsigned slot = (unsigned)__builtin_ctz(p->fc_due);
+	const struct in_chan *in = &pl->in[chan_of(pl, port, slot)];
+	const struct out_chan *out = &pl->out[chan_of(pl, port, slot)];
+	uint16_t fccl = (uint16_t)((in->abr + MIN(in->cap - in->used, 2048)) & CREDIT_MASK);
+	time_ps end = s->now + wire_time(s, port, FC_BYTES);
+	port_id far = s->ports[port].peer;
+
+	p->fc_due &= ~(1u << slot);
+	p->fc_since = s->now;
+	p->tx_busy = true;
+	p->tx_blocks = 0;
+	pl->stats.fc_packets++;
+	sim_push(s, end + s->cfg.wire_ps, PRIO_NET,
+		 (struct ev){.kind = EV_P_FC,
+			     .a = far,
+			     .b = (uint32_t)out->fctbs << 16 | fccl,
+			     .c = s->ports[far].link_epoch << 4 | slot});
+	at_port(s, end, EV_P_SENT, port);
+}
+
+/* ---- the arbiter (thesis 2.4.3) ---- */
+
+static bool can_send(const struct sim *s, const struct plane *pl, port_id port, unsigned slot)
+{
+	const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+
+	if (o->head == CELL_NONE || pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
+		return false;
+	return slot_is_15(pl, slot) || credit_for(o, pl->pkts.at[pl->cells.at[o->head].pkt].blocks);
+}
+
+/* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
+static bool table_entry(const struct sim *s, const struct plane *pl, port_id port, bool high, unsigned i,
+			unsigned *vl, unsigned *weight)
+{
+	const struct iba_vlarb_table *t = s->ports[port].vlarb;
+
+	if (!t) {
+		*vl = i;
+		*weight = high ? 0 : 4;
+		return i < pl->nvl;
+	}
+	if (i >= MIN(s->cfg.vlarb_cap, 64))
+		return false;
+	t += (high ? 2 : 0) + i / 32;
+	*vl = t->vl[i % 32];
+	*weight = t->weight[i % 32];
+	return true;
+}
+
+/* The slot a table lets send next, or nslots. Goes once round the table from where it stands. */
+static unsigned table_pick(const struct sim *s, const struct plane *pl, port_id port, bool high,
+			   struct arb_table *a)
+{
+	unsigned vl, weight, size = s->ports[port].vlarb ? MIN(s->cfg.vlarb_cap, 64) : pl->nvl;
+
+	for (unsigned step = 0; step <= size; step++) {
+		if (table_entry(s, pl, port, high, a->at, &vl, &weight) && weight && vl < pl->nvl &&
+		    a->left > 0 && can_send(s, pl, port, vl))
+			return vl;
+		a->at = (uint8_t)(a->at + 1u < size ? a->at + 1u : 0);
+		if (table_entry(s, pl, port, high, a->at, &vl, &weight))
+			a->left = (int16_t)weight;
+	}
+	return pl->nslots;
+}
+
+static unsigned high_limit(const struct sim *s, port_id port)
+{
+	return s->ports[port].pi.vl_high_limit;
+}
+
+/* Which data VL sends: the high table while its counter lasts, else the low one, else the high. */
+static unsigned pick_data(struct sim *s, port_id port)
+{
+	struct plane *pl = s->plane;
+	struct plane_port *p = &pl->ports[port];
+	unsigned limit = high_limit(s, port), blocks, slot;
+	bool may_high = limit == 255 || p->high_left >= 0;
+
+	slot = s->ports[port].vlarb && may_high ? table_pick(s, pl, port, true, &p->high) : pl->nslots;
+	if (slot < pl->nslots) {
+		blocks = pl->pkts.at[pl->cells.at[pl->out[chan_of(pl, port, slot)].head].pkt].blocks;
+		p->high.left = (int16_t)(p->high.left - (int)blocks);
+		p->high_left -= limit ? (int32_t)blocks * 64 : 1; /* 0: one packet */
+		return slot;
+	}
+	slot = table_pick(s, pl, port, false, &p->low);
+	p->high_left = limit ? (int32_t)limit * 4096 : 0;
+	if (slot < pl->nslots) {
+		blocks = pl->pkts.at[pl->cells.at[pl->out[chan_of(pl, port, slot)].head].pkt].blocks;
+		p->low.left = (int16_t)(p->low.left - (int)blocks);
+		return slot;
+	}
+	if (s->ports[port].vlarb && !may_high)
+		slot = table_pick(s, pl, port, true, &p->high);
+	return slot;
+}
+
+/* ---- sending ---- */
+
+static void discard_out(struct sim *s, port_id port, unsigned slot, enum sim_discard why)
+{
+	struct plane *pl = s->plane;
+	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+
+	while (o->head != CELL_NONE) {
+		uint32_t cell = out_pop(pl, o), pkt = pl->cells.at[cell].pkt;
+
+		o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);
+		plane_discard(s, port_node(s, port), s->fab->ports[port].num, pkt, why);
+		cell_free(s, cell);
+	}
+	switch_room(s, chan_of(pl, port, slot));
+}
+
+static void transmit(struct sim *s, port_id port, unsigned slot)
+{
+	struct plane *pl = s->plane;
+	struct plane_port *p = &pl->ports[port];
+	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+	uint32_t cell = out_pop(pl, o), pkt = pl->cells.at[cell].pkt;
+	const struct dpkt *d = &pl->pkts.at[pkt];
+	port_id far = s->ports[port].peer;
+	/* A tail that still crosses the switch keeps the link. */
+	time_ps end = MAX(s->now + wire_time(s, port, d->bytes), pl->cells.at[cell].tail);
+	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->cfg.wire_ps;
+
+	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : d->blocks)) & CREDIT_MASK);
+	p->tx_busy = true;
+	p->tx_slot = (uint8_t)slot;
+	p->tx_blocks = d->blocks;
+	p->tx_bytes += d->bytes;
+	p->tx_packets++;
+	if (d->smp == PKT_NONE)
+		pl->stats.hops++;
+	else
+		s->stats.hops++;
+	pl->cells.at[cell].next = slot; /* the same cell, now on the wire; it remembers its VL */
+	pl->cells.at[cell].ready = head;
+	pl->cells.at[cell].tail = end + s->cfg.wire_ps;
+	sim_push(s, head, PRIO_NET,
+		 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
+	at_port(s, end, EV_P_SENT, port);
+}
+
+/* Data leaves only by an Active port; what a port cannot send it discards (thesis 2.4.1). */
+static bool port_sends_data(struct sim *s, port_id port)
+{
+	unsigned st = s->ports[port].pi.state;
+
+	if (st == IBA_PORT_ACTIVE)
+		return true;
+	for (unsigned slot = 0; slot < s->plane->nvl; slot++)
+		discard_out(s, port, slot,
+			    st == IBA_PORT_DOWN ? SIM_DISCARD_INACTIVE_PORT : SIM_DISCARD_DEACTIVATED_PORT);
+	return false;
+}
+
+/* The earliest time at which a packet that is here already may be sent; TIME_NEVER: none. */
+static time_ps next_ready(const struct sim *s, port_id port)
+{
+	const struct plane *pl = s->plane;
+	time_ps t = TIME_NEVER;
+
+	for (unsigned slot = 0; slot < pl->nslots; slot++) {
+		const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+
+		if (o->head != CELL_NONE && pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
+			t = MIN(t, pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps);
+	}
+	return t;
+}
+
+static void choose(struct sim *s, port_id port)
+{
+	struct plane *pl = s->plane;
+	struct plane_port *p = &pl->ports[port];
+	bool data = port_sends_data(s, port);
+	unsigned slot;
+	time_ps t;
+
+	if (s->ports[port].pi.state == IBA_PORT_DOWN || s->ports[port].peer == FAB_NONE) {
+		discard_out(s, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
+		return;
+	}
+	if (can_send(s, pl, port, slot15(pl))) {
+		transmit(s, port, slot15(pl));
+		return;
+	}
+	if (p->fc_due && p->fc_since + s->cfg.plane.link_arb_ps <= s->now) {
+		fc_send(s, port);
+		return;
+	}
+	slot = data ? pick_data(s, port) : pl->nslots;
+	if (slot < pl->nslots) {
+		transmit(s, port, slot);
+		return;
+	}
+	t = next_ready(s, port);
+	if (p->fc_due)
+		t = MIN(t, MAX(s->now, p->fc_since + s->cfg.plane.link_arb_ps));
+	if (t != TIME_NEVER) {
+		p->arb_pending = true;
+		at_port(s, t, EV_P_LINK, port);
+	}
+}
+
+void link_decide(struct sim *s, port_id port)
+{
+	struct plane_port *p = &s->plane->ports[port];
+
+	p->arb_pending = false;
+	if (!p->tx_busy)
+		choose(s, port);
+}
+
+void link_tx_done(struct sim *s, port_id port)
+{
+	struct plane *pl = s->plane;
+	struct plane_port *p = &pl->ports[port];
+	uint32_t chan = chan_of(pl, port, p->tx_slot);
+
+	p->tx_busy = false;
+	if (p->tx_blocks) {
+		if (pl->out[chan].cap != UINT16_MAX)
+			pl->out[chan].used = (uint16_t)(pl->out[chan].used - p->tx_blocks);
+		p->tx_blocks = 0;
+		switch_room(s, chan);
+	}
+	if (!p->arb_pending)
+		choose(s, port);
+}
+
+/* ---- receiving ---- */
+
+static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_discard *why)
+{
+	const struct iba_port_info *pi = &s->ports[port].pi;
+
+	if (pi->state == IBA_PORT_DOWN) {
+		*why = SIM_DISCARD_INACTIVE_PORT;
+		return false;
+	}
+	if (d->smp != PKT_NONE)
+		return true;
+	if (pi->state == IBA_PORT_INIT) {
+		*why = SIM_DISCARD_DEACTIVATED_PORT;
+		return false;
+	}
+	if (d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
+		*why = SIM_DISCARD_MTU;
+		return false;
+	}
+	return true;
+}
+
+void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
+{
+	struct plane *pl = s->plane;
+	struct cell *c = &pl->cells.at[cell];
+	unsigned slot = c->next;
+	struct dpkt *d = &pl->pkts.at[c->pkt];
+	uint32_t chan = chan_of(pl, port, slot);
+	struct in_chan *in = &pl->in[chan];
+	enum sim_discard why = SIM_DISCARD_INACTIVE_PORT;
+	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, d, &why);
+
+	c->next = CELL_NONE;
+	d->fixed_out = 0; /* that was for the last switch */
+	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
+		in->abr = (uint16_t)((in->abr + d->blocks) & CREDIT_MASK);
+	if (ok && in->used + d->blocks > in->cap) {
+		ok = false;
+		why = SIM_DISCARD_BUFFER;
+	}
+	if (!ok) {
+		plane_discard(s, port_node(s, port), s->fab->ports[port].num, c->pkt, why);
+		cell_free(s, cell);
+		fc_want(s, port, slot); /* the credit it took has to come back */
+		return;
+	}
+	pl->ports[port].rx_pkt = c->pkt;
+	pl->ports[port].rx_tail = c->tail;
+	pl->ports[port].rx_bytes += d->bytes;
+	in->used = (uint16_t)(in->used + d->blocks);
+	if (in->head == CELL_NONE)
+		in->head = cell;
+	else
+		pl->cells.at[in->tail].next = cell;
+	in->tail = cell;
+	if (!sim_is_switch(s, port_node(s, port)))
+		host_head(s, chan, cell);
+	else if (in->head == cell)
+		switch_new_head(s, chan);
+}
