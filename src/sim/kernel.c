@@ -137,6 +137,7 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
 	s->ports = mem_zarray(f->nports, sizeof(*s->ports));
 	rng_seed(&s->fault_rng, c->seed, 1);
+	rng_seed(&s->error_rng, c->seed, 2);
 	for (port_id p = 0; p < f->nports; p++) {
 		s->ports[p].peer = f->ports[p].peer;
 		s->ports[p].byte_ps = byte_time(&f->ports[p]);
@@ -255,6 +256,10 @@ bool sim_step(struct sim *s)
 	case EV_P_SENT:
 	case EV_P_SINK:
 	case EV_P_MAKE:
+	case EV_P_PACED:
+	case EV_P_HOQ:
+	case EV_P_LIFE:
+	case EV_P_REFRESH:
 		plane_event(s, &e);
 		break;
 	}

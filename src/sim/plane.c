@@ -18,6 +18,7 @@ static const char *const discard_names[SIM_NDISCARDS] = {
 	[SIM_DISCARD_PKEY] = "p_key",
 	[SIM_DISCARD_LIFETIME] = "lifetime",
 	[SIM_DISCARD_WRONG_HOST] = "wrong_host",
+	[SIM_DISCARD_ERROR] = "bit_error",
 };
 
 const char *sim_discard_name(enum sim_discard d)
@@ -85,6 +86,7 @@ static const uint8_t smp_reason[SIM_NDISCARDS] = {
 	[SIM_DISCARD_PKEY] = SIM_DROP_UNROUTABLE,
 	[SIM_DISCARD_LIFETIME] = SIM_DROP_BUFFER,
 	[SIM_DISCARD_WRONG_HOST] = SIM_DROP_NOT_FOR_US,
+	[SIM_DISCARD_ERROR] = SIM_DROP_LINK,
 };
 
 void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why)
@@ -100,6 +102,7 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 	}
 	s->plane->stats.discarded[why]++;
 	s->plane->stats.in_flight--;
+	s->plane->ports[s->fab->nodes[n].first_port + port].counters.discarded++;
 	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
 }
 
@@ -170,6 +173,7 @@ void plane_free(struct sim *s)
 	vec_free(&pl->hosts);
 	traffic_free(pl->traffic);
 	free(pl->next);
+	free(pl->allowed);
 	free(pl);
 }
 
@@ -223,6 +227,7 @@ void plane_link_up(struct sim *s, port_id p)
 		out->fctbs = 0;
 		out->fccl = (uint16_t)(far->cap - MIN(far->used, far->cap));
 	}
+	refresh_start(s, p);
 	link_kick(s, p);
 }
 
@@ -266,7 +271,7 @@ void plane_clear_node(struct sim *s, node_id n)
 			clear_list(s, n, num, pl->out[chan_of(pl, p, i)].head);
 		}
 		channels_reset(s, p);
-		pl->ports[p] = (struct plane_port){.rx_pkt = PKT_NONE};
+		pl->ports[p] = (struct plane_port){.rx_pkt = PKT_NONE, .counters = pl->ports[p].counters};
 	}
 	pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
 }
@@ -323,6 +328,21 @@ void plane_event(struct sim *s, const struct ev *e)
 	case EV_P_MAKE:
 		host_make(s, e->a);
 		break;
+	case EV_P_PACED:
+		host_paced(s, e->a);
+		break;
+	case EV_P_HOQ:
+		if (same_life(s, e->a / pl->nslots, e->c))
+			limit_out_over(s, e->a);
+		break;
+	case EV_P_LIFE:
+		if (same_life(s, e->a / pl->nslots, e->c))
+			limit_in_over(s, e->a);
+		break;
+	case EV_P_REFRESH:
+		if (s->ports[e->a].link_epoch == e->c)
+			refresh_due(s, e->a);
+		break;
 	case EV_CALL:
 	case EV_LINK:
 	case EV_ARRIVE:
@@ -344,6 +364,16 @@ uint32_t sim_host_count(const struct sim *s)
 const struct sim_plane_stats *sim_plane_stats(const struct sim *s)
 {
 	return s->plane ? &s->plane->stats : NULL;
+}
+
+const struct sim_port_counters *sim_port_counters(const struct sim *s, port_id p)
+{
+	return &s->plane->ports[p].counters;
+}
+
+void sim_tap(struct sim *s, struct sim_tap tap)
+{
+	s->plane->tap = tap;
 }
 
 void sim_window(struct sim *s, time_ps start, time_ps end)

@@ -44,6 +44,7 @@ struct in_chan {
 	uint16_t used, cap, abr; /* blocks */
 	uint8_t state;           /* enum in_state, of the head */
 	uint8_t out, out_slot;   /* where the head goes */
+	bool timed;              /* a life-time event is on its way */
 	time_ps since;           /* when the head became one, for the life-time limit */
 };
 
@@ -53,6 +54,8 @@ struct out_chan {
 	uint16_t used, cap;
 	uint16_t fctbs, fccl;
 	bool busy;                     /* something is crossing to it */
+	bool timed;                    /* a head-of-queue event is on its way */
+	time_ps head_since;
 };
 
 /* The arbiter's memory of one priority table. */
@@ -70,7 +73,7 @@ struct plane_port {
 	time_ps rx_tail;
 	struct arb_table high, low;
 	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
-	uint64_t tx_bytes, rx_bytes, tx_packets;
+	struct sim_port_counters counters;
 };
 
 struct plane_switch {
@@ -95,6 +98,8 @@ struct plane {
 	uint32_t *host_of;           /* port -> host number */
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
+	time_ps *allowed;            /* [source][destination], with static rate control only */
+	struct sim_tap tap;
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
@@ -140,6 +145,19 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch);
 void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl);
 void in_release(struct sim *s, uint32_t chan); /* the head cell is gone: space, credits, next head */
 
+void link_fc_want(struct sim *s, port_id port, unsigned slot);
+bool link_has_credit(const struct sim *s, uint32_t out_chan); /* for its head */
+void link_discard_head(struct sim *s, uint32_t out_chan, enum sim_discard why);
+
+/* plane_limits.c */
+void limit_out(struct sim *s, uint32_t out_chan); /* its head is blocked: watch the time */
+void limit_out_over(struct sim *s, uint32_t out_chan);
+void limit_in(struct sim *s, uint32_t in_chan);
+void limit_in_over(struct sim *s, uint32_t in_chan);
+bool error_hits(struct sim *s, unsigned bytes);
+void refresh_start(struct sim *s, port_id port);
+void refresh_due(struct sim *s, port_id port);
+
 /* plane_switch.c */
 void switch_new_head(struct sim *s, uint32_t chan);
 void switch_route_done(struct sim *s, node_id n);
@@ -147,11 +165,13 @@ void switch_request(struct sim *s, uint32_t chan);
 void switch_cross_head(struct sim *s, uint32_t chan);
 void switch_cross_done(struct sim *s, uint32_t chan);
 void switch_room(struct sim *s, uint32_t out_chan); /* space or a path to it was freed */
+void switch_give_up(struct sim *s, uint32_t in_chan); /* its head has waited too long */
 
 /* plane_host.c */
 void host_start(struct sim *s);
 void host_make(struct sim *s, uint32_t host);
 void host_head(struct sim *s, uint32_t chan, uint32_t cell);
 void host_sink(struct sim *s, uint32_t chan);
+void host_paced(struct sim *s, uint32_t pkt); /* static rate control lets it go now */
 
 #endif

@@ -63,6 +63,62 @@ static void inject(struct sim *s, port_id port, uint32_t pkt)
 	}
 }
 
+/*
+ * Static rate control (thesis 2.4.6): packets to one destination leave no closer than its own link can
+ * take them. They wait in the host, each destination for itself.
+ */
+static void pace(struct sim *s, uint32_t host, uint32_t dst, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	port_id from = pl->hosts.at[host], to = pl->hosts.at[dst];
+	time_ps *allowed, go;
+
+	if (!s->cfg.plane.rate_control || s->ports[to].byte_q16 <= s->ports[from].byte_q16) {
+		inject(s, from, pkt);
+		return;
+	}
+	if (!pl->allowed)
+		pl->allowed = mem_zarray(pl->hosts.n * pl->hosts.n, sizeof(*pl->allowed));
+	allowed = &pl->allowed[(size_t)host * pl->hosts.n + dst];
+	go = MAX(s->now, *allowed);
+	*allowed = go + wire_time(s, to, pl->pkts.at[pkt].bytes);
+	sim_push(s, go, PRIO_NET, (struct ev){.kind = EV_P_PACED, .a = pkt});
+}
+
+void host_paced(struct sim *s, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	port_id port = pl->hosts.at[pl->pkts.at[pkt].src];
+
+	if (s->nodes[s->fab->ports[port].node].on) {
+		inject(s, port, pkt);
+	} else { /* it lay in a host that has gone off meanwhile */
+		uint32_t cell = cell_new(s, pkt);
+
+		plane_discard(s, s->fab->ports[port].node, s->fab->ports[port].num, pkt, SIM_DISCARD_CLEARED);
+		cell_free(s, cell);
+	}
+}
+
+/* Full member on one side at least, and the same 15 bits (IBA 10.9.3). */
+static bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey)
+{
+	const uint16_t *t = s->ports[port].pkeys;
+
+	if (!t)
+		return (pkey & 0x7fff) == 0x7fff;
+	for (unsigned i = 0; i < (s->cfg.pkey_cap + 31u) / 32 * 32; i++)
+		if ((t[i] & 0x7fff) && (t[i] & 0x7fff) == (pkey & 0x7fff) && ((t[i] | pkey) & 0x8000))
+			return true;
+	return false;
+}
+
+/* The key a host sends with: the first of its table. */
+static uint16_t pkey_of(const struct sim *s, port_id port)
+{
+	return s->ports[port].pkeys ? s->ports[port].pkeys[0] : 0xffff;
+}
+
 void host_make(struct sim *s, uint32_t host)
 {
 	struct plane *pl = s->plane;
@@ -82,12 +138,13 @@ void host_make(struct sim *s, uint32_t host)
 	d->slid = s->ports[port].pi.lid;
 	d->dlid = s->ports[pl->hosts.at[t.dst]].pi.lid;
 	d->sl = t.sl;
+	d->pkey = pkey_of(s, port);
 	d->bytes = (uint16_t)(t.payload + DATA_OVERHEAD);
 	d->blocks = (uint8_t)((t.payload + CREDIT_OVERHEAD + 63) / 64);
 	pl->stats.generated++;
 	pl->stats.in_flight++;
 	pl->stats.window_generated += s->now >= pl->stats.window_start && s->now < pl->stats.window_end;
-	inject(s, port, pkt);
+	pace(s, host, t.dst, pkt);
 }
 
 /* ---- the sink ---- */
@@ -151,6 +208,10 @@ void host_sink(struct sim *s, uint32_t chan)
 		smi_enqueue(s, n, smp);
 	} else if (!is_for(s, port, d->dlid)) {
 		plane_discard(s, n, num, pkt, SIM_DISCARD_WRONG_HOST);
+	} else if (!pkey_ok(s, port, d->pkey)) {
+		if (s->ports[port].pi.p_key_violations < UINT16_MAX)
+			s->ports[port].pi.p_key_violations++;
+		plane_discard(s, n, num, pkt, SIM_DISCARD_PKEY);
 	} else {
 		deliver(s, port, pkt);
 	}

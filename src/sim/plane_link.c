@@ -26,19 +26,23 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 	struct plane *pl = s->plane;
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 
-	if (o->head == CELL_NONE)
+	if (o->head == CELL_NONE) {
 		o->head = cell;
-	else
+		o->head_since = s->now;
+	} else {
 		pl->cells.at[o->tail].next = cell;
+	}
 	o->tail = cell;
 	link_kick(s, port);
 }
 
-static uint32_t out_pop(struct plane *pl, struct out_chan *o)
+static uint32_t out_pop(struct sim *s, struct out_chan *o)
 {
+	struct plane *pl = s->plane;
 	uint32_t cell = o->head;
 
 	o->head = pl->cells.at[cell].next;
+	o->head_since = s->now;
 	if (o->head == CELL_NONE)
 		o->tail = CELL_NONE;
 	return cell;
@@ -63,7 +67,7 @@ static bool credit_for(const struct out_chan *o, unsigned blocks)
 	return ((o->fccl - (o->fctbs + blocks)) & CREDIT_MASK) <= 2048;
 }
 
-static void fc_want(struct sim *s, port_id port, unsigned slot)
+void link_fc_want(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane_port *p = &s->plane->ports[port];
 
@@ -90,7 +94,7 @@ void in_release(struct sim *s, uint32_t chan)
 		in->used = (uint16_t)(in->used - blocks);
 	in->state = IN_IDLE;
 	cell_free(s, cell);
-	fc_want(s, port, chan % pl->nslots);
+	link_fc_want(s, port, chan % pl->nslots);
 	if (in->head != CELL_NONE && sim_is_switch(s, port_node(s, port)))
 		switch_new_head(s, chan);
 }
@@ -104,6 +108,14 @@ void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_
 	pl->in[chan_of(pl, port, slot)].abr = fctbs; /* mends what an error took */
 	pl->out[chan_of(pl, port, slot)].fccl = fccl;
 	link_kick(s, port);
+}
+
+bool link_has_credit(const struct sim *s, uint32_t chan)
+{
+	const struct plane *pl = s->plane;
+	const struct out_chan *o = &pl->out[chan];
+
+	return credit_for(o, pl->pkts.at[pl->cells.at[o->head].pkt].blocks);
 }
 
 static void fc_send(struct sim *s, port_id port)
@@ -122,12 +134,17 @@ static void fc_send(struct sim *s, port_id port)
 	p->tx_busy = true;
 	p->tx_blocks = 0;
 	pl->stats.fc_packets++;
+	p->counters.tx_bytes += FC_BYTES;
+	at_port(s, end, EV_P_SENT, port);
+	if (error_hits(s, FC_BYTES)) {
+		pl->ports[far].counters.errors++;
+		return;
+	}
 	sim_push(s, end + s->cfg.wire_ps, PRIO_NET,
 		 (struct ev){.kind = EV_P_FC,
 			     .a = far,
 			     .b = (uint32_t)out->fctbs << 16 | fccl,
 			     .c = s->ports[far].link_epoch << 4 | slot});
-	at_port(s, end, EV_P_SENT, port);
 }
 
 /* ---- the arbiter (thesis 2.4.3) ---- */
@@ -211,19 +228,26 @@ static unsigned pick_data(struct sim *s, port_id port)
 
 /* ---- sending ---- */
 
-static void discard_out(struct sim *s, port_id port, unsigned slot, enum sim_discard why)
+void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
 {
 	struct plane *pl = s->plane;
-	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+	struct out_chan *o = &pl->out[chan];
+	port_id port = chan / pl->nslots;
+	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
 
-	while (o->head != CELL_NONE) {
-		uint32_t cell = out_pop(pl, o), pkt = pl->cells.at[cell].pkt;
+	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);
+	plane_discard(s, port_node(s, port), s->fab->ports[port].num, pkt, why);
+	cell_free(s, cell);
+	switch_room(s, chan);
+	link_kick(s, port);
+}
 
-		o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);
-		plane_discard(s, port_node(s, port), s->fab->ports[port].num, pkt, why);
-		cell_free(s, cell);
-	}
-	switch_room(s, chan_of(pl, port, slot));
+static void discard_out(struct sim *s, port_id port, unsigned slot, enum sim_discard why)
+{
+	uint32_t chan = chan_of(s->plane, port, slot);
+
+	while (s->plane->out[chan].head != CELL_NONE)
+		link_discard_head(s, chan, why);
 }
 
 static void transmit(struct sim *s, port_id port, unsigned slot)
@@ -231,7 +255,7 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	struct plane *pl = s->plane;
 	struct plane_port *p = &pl->ports[port];
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
-	uint32_t cell = out_pop(pl, o), pkt = pl->cells.at[cell].pkt;
+	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
 	const struct dpkt *d = &pl->pkts.at[pkt];
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
@@ -242,8 +266,12 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	p->tx_busy = true;
 	p->tx_slot = (uint8_t)slot;
 	p->tx_blocks = d->blocks;
-	p->tx_bytes += d->bytes;
-	p->tx_packets++;
+	p->counters.tx_bytes += d->bytes;
+	p->counters.tx_packets++;
+	if (pl->tap.sent)
+		pl->tap.sent(pl->tap.ctx, port, slot_is_15(pl, slot) ? 15 : slot,
+			     d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl,
+			     d->pkey, d->bytes);
 	if (d->smp == PKT_NONE)
 		pl->stats.hops++;
 	else
@@ -309,6 +337,8 @@ static void choose(struct sim *s, port_id port)
 		transmit(s, port, slot);
 		return;
 	}
+	for (slot = 0; data && slot < pl->nvl; slot++)
+		limit_out(s, chan_of(pl, port, slot)); /* what is here could not go */
 	t = next_ready(s, port);
 	if (p->fc_due)
 		t = MIN(t, MAX(s->now, p->fc_since + s->cfg.plane.link_arb_ps));
@@ -379,6 +409,12 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, d, &why);
 
 	c->next = CELL_NONE;
+	if (ok && error_hits(s, d->bytes)) {
+		pl->ports[port].counters.errors++;
+		plane_discard(s, port_node(s, port), s->fab->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
+		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
+		return;
+	}
 	d->fixed_out = 0; /* that was for the last switch */
 	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
 		in->abr = (uint16_t)((in->abr + d->blocks) & CREDIT_MASK);
@@ -389,12 +425,13 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	if (!ok) {
 		plane_discard(s, port_node(s, port), s->fab->ports[port].num, c->pkt, why);
 		cell_free(s, cell);
-		fc_want(s, port, slot); /* the credit it took has to come back */
+		link_fc_want(s, port, slot); /* the credit it took has to come back */
 		return;
 	}
 	pl->ports[port].rx_pkt = c->pkt;
 	pl->ports[port].rx_tail = c->tail;
-	pl->ports[port].rx_bytes += d->bytes;
+	pl->ports[port].counters.rx_bytes += d->bytes;
+	pl->ports[port].counters.rx_packets++;
 	in->used = (uint16_t)(in->used + d->blocks);
 	if (in->head == CELL_NONE)
 		in->head = cell;

@@ -201,7 +201,27 @@ void switch_request(struct sim *s, uint32_t chan)
 	} else {
 		in->state = IN_WAITING;
 		append(pl, &pl->out[out].wait_head, &pl->out[out].wait_tail, chan);
+		limit_in(s, chan);
 	}
+}
+
+/* Out of the queue it waits in, wherever it stands there. */
+void switch_give_up(struct sim *s, uint32_t chan)
+{
+	struct plane *pl = s->plane;
+	const struct in_chan *in = &pl->in[chan];
+	uint32_t out = chan_of(pl, s->fab->nodes[chan_node(s, chan)].first_port + in->out, in->out_slot);
+	uint32_t *at = &pl->out[out].wait_head, last = CHAN_NONE;
+
+	while (*at != chan) {
+		last = *at;
+		at = &pl->in[*at].next;
+	}
+	*at = in->next;
+	if (pl->out[out].wait_tail == chan)
+		pl->out[out].wait_tail = last;
+	pl->in[chan].next = CHAN_NONE;
+	drop_head(s, chan, SIM_DISCARD_LIFETIME);
 }
 
 void switch_room(struct sim *s, uint32_t out)

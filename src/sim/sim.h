@@ -29,6 +29,9 @@ struct sim_plane_config {
 	time_ps route_ps, map_ps, crossbar_ps, setup_ps, link_arb_ps; /* units of a switch and a port */
 	unsigned header_bytes;  /* LRH and BTH: what must be there before a packet is routed */
 	unsigned buffer_bytes;  /* of each VL, input and output alike */
+	uint64_t byte_error_q40;/* probability that a byte is damaged on a link, of 2^40 */
+	bool fc_refresh;        /* flow control packets every 65,536 symbol times, errors or not */
+	bool rate_control;      /* static rate control: no faster to a host than its own link */
 };
 
 struct sim_config {
@@ -89,6 +92,7 @@ enum sim_discard {
 	SIM_DISCARD_PKEY,
 	SIM_DISCARD_LIFETIME,         /* head of a queue for too long */
 	SIM_DISCARD_WRONG_HOST,       /* arrived where its LID is not */
+	SIM_DISCARD_ERROR,            /* damaged on a link */
 	SIM_NDISCARDS
 };
 const char *sim_discard_name(enum sim_discard d);
@@ -162,6 +166,21 @@ int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e);
 uint32_t sim_host_count(const struct sim *s);
 void sim_window(struct sim *s, time_ps start, time_ps end); /* clears the windowed statistics */
 const struct sim_plane_stats *sim_plane_stats(const struct sim *s);
+
+struct sim_port_counters {
+	uint64_t tx_bytes, rx_bytes, tx_packets, rx_packets;
+	uint64_t errors;    /* packets that arrived damaged, flow control included */
+	uint64_t discarded; /* data packets, whatever the cause */
+};
+const struct sim_port_counters *sim_port_counters(const struct sim *s, port_id p);
+
+/* Every packet as it begins to leave a port: for captures. mad is NULL for data. */
+struct sim_tap {
+	void (*sent)(void *ctx, port_id port, unsigned vl, const struct sim_smp *smp, uint16_t slid,
+		     uint16_t dlid, uint8_t sl, uint16_t pkey, uint16_t wire_bytes);
+	void *ctx;
+};
+void sim_tap(struct sim *s, struct sim_tap tap);
 
 /* Packets waiting for each other in a ring right now: the output ports of one ring, in order; 0 when
  * there is none. Caller frees *ring. */

@@ -28,6 +28,10 @@ enum sim_ev {
 	EV_P_SENT,   /* a: port; the last byte has left */
 	EV_P_SINK,   /* a: input channel of a host; its head is complete */
 	EV_P_MAKE,   /* a: host; the next packet is due */
+	EV_P_PACED,  /* a: packet; static rate control lets it go */
+	EV_P_HOQ,    /* a: output channel; its head may have waited too long */
+	EV_P_LIFE,   /* a: input channel; the same */
+	EV_P_REFRESH,/* a: port, c: link epoch; credits have to be told again */
 };
 
 enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
@@ -107,7 +111,7 @@ struct sim {
 	VEC(struct call) calls;
 	uint32_t call_free;
 	VEC(struct sm_hook) hooks;
-	struct rng fault_rng;
+	struct rng fault_rng, error_rng;
 	struct sim_stats stats;
 	uint64_t hash;
 	struct sim_watch watch;

@@ -348,7 +348,8 @@ static uint64_t burst_begin(struct traffic *t, struct source *s)
 {
 	uint64_t phase = traffic_scaled(rng_u64(&s->rng), t->c.interval_ps), off, packets;
 
-	if (phase >= t->c.burst_gap_ps) { /* in a pause */
+	s->burst_frac = rng_u64(&s->rng) >> 8; /* even what rounding left over */
+	if (phase >= t->c.burst_gap_ps) {      /* in a pause */
 		off = pareto_met(s, t->off_low_q16, &s->time_frac);
 		s->burst_left = pareto_next(t, s, t->burst_low_q16, &s->burst_frac);
 		return traffic_scaled(rng_u64(&s->rng), off);

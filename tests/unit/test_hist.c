@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Histograms beside what a sorted array and plain sums tell. Keeps no state.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/hist.h"
+#include "base/rng.h"
+
+typedef unsigned __int128 u128;
+
+enum { VALUES = 5000 };
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Values of all sizes up to 2^bits: the size is drawn first. */
+static void fill(uint64_t *v, unsigned n, unsigned bits, uint64_t seed)
+{
+	struct rng r;
+
+	rng_seed(&r, seed, 0);
+	for (unsigned i = 0; i < n; i++)
+		v[i] = rng_u64(&r) >> (64 - 1 - rng_below(&r, bits));
+}
+
+static struct hist *hist_of(const uint64_t *v, unsigned n)
+{
+	struct hist *h = mem_zalloc(sizeof(*h));
+
+	for (unsigned i = 0; i < n; i++)
+		hist_add(h, v[i]);
+	return h;
+}
+
+/* Values sorted, none above 2^56, so that plain sums of 128 bits have room. */
+static void check_against(const struct hist *h, const uint64_t *v, unsigned n)
+{
+	u128 sum = 0, squares = 0, spread, sd = hist_sd(h);
+
+	assert_int_equal(h->n, n);
+	assert_true(h->min == v[0] && h->max == v[n - 1]);
+	for (unsigned i = 0; i < n; i++) {
+		sum += v[i];
+		squares += (u128)v[i] * v[i];
+	}
+	assert_true(hist_mean(h) == (uint64_t)((sum * 2 + n) / (2 * n)));
+	/* sd <= sqrt(squares / n - (sum / n)^2) < sd + 1, times n^2 */
+	if (sum >> 63 == 0) {
+		spread = squares * n - sum * sum;
+		assert_true(sd * sd * n * n <= spread);
+		assert_true((sd + 1) * (sd + 1) * n * n > spread);
+	}
+	for (unsigned pm = 0; pm <= 1000; pm++) {
+		unsigned rank = (n * pm + 999) / 1000;
+		uint64_t want = v[rank ? rank - 1 : 0], got = hist_percentile(h, pm);
+		uint64_t off = got > want ? got - want : want - got;
+
+		assert_true(want < 64 || pm == 0 || pm == 1000 ? got == want : off <= want / 33);
+	}
+}
+
+static void test_like_a_sorted_array(void **state)
+{
+	static const unsigned bits[] = {1, 6, 7, 20, 40, 56};
+	uint64_t v[VALUES];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_LEN(bits); i++) {
+		struct hist *h;
+
+		fill(v, VALUES, bits[i], 7 + i);
+		h = hist_of(v, VALUES);
+		qsort(v, VALUES, sizeof(*v), by_value);
+		check_against(h, v, VALUES);
+		free(h);
+	}
+}
+
+static void test_few_values(void **state)
+{
+	uint64_t v[40];
+
+	(void)state;
+	for (unsigned n = 1; n <= 40; n++) {
+		struct hist *h;
+
+		fill(v, n, 30, n);
+		h = hist_of(v, n);
+		qsort(v, n, sizeof(*v), by_value);
+		check_against(h, v, n);
+		free(h);
+	}
+}
+
+static void test_empty(void **state)
+{
+	static struct hist h, other;
+
+	(void)state;
+	assert_int_equal(hist_mean(&h), 0);
+	assert_int_equal(hist_sd(&h), 0);
+	assert_int_equal(hist_percentile(&h, 500), 0);
+	hist_add(&other, 9);
+	hist_merge(&other, &h);
+	assert_int_equal(other.n, 1);
+	assert_int_equal(other.min, 9);
+	hist_merge(&h, &other);
+	assert_int_equal(h.min, 9);
+	assert_int_equal(hist_percentile(&h, 500), 9);
+	assert_int_equal(hist_percentile(&h, 5000), 9); /* no more than all */
+}
+
+/* The five numbers of a textbook: mean 6, deviation 2 (the root of 8 rounded down). */
+static void test_known(void **state)
+{
+	static struct hist h;
+
+	(void)state;
+	for (uint64_t v = 2; v <= 10; v += 2)
+		hist_add(&h, v);
+	assert_int_equal(hist_mean(&h), 6);
+	assert_int_equal(hist_sd(&h), 2);
+	assert_int_equal(hist_percentile(&h, 600), 6);
+	assert_int_equal(hist_percentile(&h, 601), 8);
+	assert_int_equal(hist_percentile(&h, 200), 2);
+	assert_int_equal(hist_percentile(&h, 201), 4);
+	hist_add(&h, 7); /* 37 / 6 = 6.17 */
+	hist_add(&h, 9); /* 46 / 7 = 6.57 */
+	assert_int_equal(hist_mean(&h), 7);
+}
+
+static void test_merge_is_adding_all(void **state)
+{
+	uint64_t v[VALUES];
+	struct hist *all, *some, *rest;
+
+	(void)state;
+	fill(v, VALUES, 48, 3);
+	all = hist_of(v, VALUES);
+	some = hist_of(v, 1234);
+	rest = hist_of(v + 1234, VALUES - 1234);
+	hist_merge(some, rest);
+	assert_true(some->n == all->n && some->min == all->min && some->max == all->max);
+	assert_true(some->sum == all->sum && some->sum_squares == all->sum_squares);
+	assert_memory_equal(some->bucket, all->bucket, sizeof(all->bucket));
+	free(all);
+	free(some);
+	free(rest);
+}
+
+/* Each power of two and its neighbours have a bucket, and a value is near what stands for it. */
+static void test_every_octave(void **state)
+{
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		for (int d = -1; d <= 1; d++) {
+			uint64_t v = (1ull << bit) + (uint64_t)d, got;
+			static struct hist h;
+
+			memset(&h, 0, sizeof(h));
+			hist_add(&h, 0);
+			hist_add(&h, v);
+			hist_add(&h, UINT64_MAX);
+			got = hist_percentile(&h, 500);
+			assert_true(v < 64 ? got == v : (got > v ? got - v : v - got) <= v / 33);
+		}
+	}
+}
+
+/* Squares that need more than 128 bits: still about right. */
+static void test_largest(void **state)
+{
+	static struct hist h;
+
+	(void)state;
+	hist_add(&h, UINT64_MAX);
+	assert_true(hist_mean(&h) == UINT64_MAX);
+	assert_int_equal(hist_sd(&h), 0);
+	for (unsigned i = 0; i < 999; i++)
+		hist_add(&h, UINT64_MAX);
+	assert_true(hist_mean(&h) == UINT64_MAX);
+	assert_int_equal(hist_sd(&h), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		hist_add(&h, 0);
+	assert_true(hist_mean(&h) == 1ull << 63);
+	assert_true(hist_sd(&h) > (1ull << 63) / 100 * 97);
+	assert_true(hist_sd(&h) < (1ull << 63) / 100 * 103);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_like_a_sorted_array),
+	    cmocka_unit_test(test_few_values),
+	    cmocka_unit_test(test_empty),
+	    cmocka_unit_test(test_known),
+	    cmocka_unit_test(test_merge_is_adding_all),
+	    cmocka_unit_test(test_every_octave),
+	    cmocka_unit_test(test_largest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
