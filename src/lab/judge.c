@@ -189,3 +189,63 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 		say(v, "the manager's picture of the subnet is not what is there");
 	fab_free(f);
 }
+
+/* ---- levels: what data packets would find right now ---- */
+
+/* Data passes a link only when both its ends are Active. */
+static bool carries_data(const struct lab *l, port_id p)
+{
+	port_id q = sim_port_peer(l->sim, p);
+
+	return q != FAB_NONE && sim_port_info(l->sim, p)->state == IBA_PORT_ACTIVE &&
+	       sim_port_info(l->sim, q)->state == IBA_PORT_ACTIVE;
+}
+
+/* The fabric as data sees it: nodes that are on, in the simulation's order, and Active links. */
+static struct fab *data_fabric(const struct lab *l)
+{
+	struct fab_builder *b = fab_builder_from(l->fab);
+
+	for (node_id n = 0; n < l->fab->nnodes; n++)
+		for (unsigned num = 0; num <= l->fab->nodes[n].nports; num++) {
+			port_id p = fab_port_id(l->fab, n, num);
+			struct fab_port *d = fab_builder_port(b, n, num);
+			bool lid = sim_node_on(l->sim, n) && (fab_is_switch(l->fab, n) ? !num : num != 0);
+
+			d->peer = sim_node_on(l->sim, n) && num && carries_data(l, p) ? sim_port_peer(l->sim, p)
+										    : FAB_NONE;
+			d->lid = lid ? sim_port_info(l->sim, p)->lid : 0;
+			d->lmc = lid ? sim_port_info(l->sim, p)->lmc : 0;
+		}
+	return fab_build(b);
+}
+
+static uint64_t hosts_on(const struct lab *l)
+{
+	uint64_t n = 0;
+
+	for (port_id p = 0; p < l->fab->nports; p++)
+		n += l->fab->ports[p].num && !fab_is_switch(l->fab, l->fab->ports[p].node) &&
+		     sim_node_on(l->sim, l->fab->ports[p].node) && sim_port_peer(l->sim, p) != FAB_NONE;
+	return n;
+}
+
+void lab_levels(const struct lab *l, struct lab_levels *v)
+{
+	struct fab *f = data_fabric(l);
+	struct rt_verify_opts o = {.threads = l->cfg.threads, .hosts_only = true};
+	struct rt_tables *t = device_tables(l, f);
+	uint64_t hosts = hosts_on(l), pairs = hosts * (hosts ? hosts - 1 : 0), ok;
+	struct rt_report r = {0};
+	struct err e;
+
+	*v = (struct lab_levels){0};
+	if (!rt_verify(f, t, &o, &r, &e)) {
+		ok = r.pairs - r.unreachable - r.loops;
+		v->connectivity = pairs ? (uint32_t)(ok * 1000000 / pairs) : 1000000;
+		v->deadlock = r.nlinks ? (uint32_t)((uint64_t)r.cyclic_channels * 1000000 / r.nlinks) : 0;
+	}
+	rt_report_free(&r);
+	rt_tables_free(t);
+	fab_free(f);
+}

@@ -85,6 +85,14 @@ struct lab_verdict {
 /* Look at the fabric itself, as it is now: what can be reached from the SM's node. */
 void lab_judge(struct lab *l, struct lab_verdict *v);
 
+/* Two levels of the thesis (Table 10), for the tables and port states as they are now, in millionths. */
+struct lab_levels {
+	uint32_t connectivity; /* ordered pairs of hosts that are on and can reach each other */
+	uint32_t deadlock;     /* directed links between switches that are part of a potential deadlock */
+};
+
+void lab_levels(const struct lab *l, struct lab_levels *v);
+
 /* ---- a change of the world ---- */
 
 struct lab_change; /* BEFORE and AFTER as one fabric with two sets of links */

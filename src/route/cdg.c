@@ -60,7 +60,7 @@ struct scc {
 	uint32_t *part;	       /* number of the part a vertex belongs to, 0: not known yet */
 	VEC(struct frame) frames;
 	VEC(uint32_t) open; /* vertices whose part is not known yet */
-	uint32_t seen, nparts, ncyclic;
+	uint32_t seen, nparts, ncyclic, in_cycles;
 	VEC(uint32_t) best; /* the smallest part with a cycle */
 };
 
@@ -84,6 +84,7 @@ static void part_close(struct scc *x, uint32_t v)
 
 	if (size > 1 || loops_to_itself(x->c, v)) {
 		x->ncyclic++;
+		x->in_cycles += (uint32_t)size;
 		if (!x->best.n || size < x->best.n) {
 			x->best.n = 0;
 			for (size_t i = at; i < x->open.n; i++)
@@ -155,7 +156,7 @@ static void cycle_through(struct scc *x, uint32_t start, uint32_t *from, cdg_pat
 	vec_free(&queue);
 }
 
-uint32_t cdg_cycles(const struct cdg *c, cdg_path *path)
+uint32_t cdg_cycles(const struct cdg *c, cdg_path *path, uint32_t *channels)
 {
 	uint32_t n = c->nvls * c->f->nports;
 	struct scc x = {.c = c};
@@ -177,5 +178,6 @@ uint32_t cdg_cycles(const struct cdg *c, cdg_path *path)
 	vec_free(&x.frames);
 	vec_free(&x.open);
 	vec_free(&x.best);
+	*channels = x.in_cycles;
 	return x.ncyclic;
 }

@@ -38,7 +38,8 @@ static inline void cdg_add(struct cdg *c, port_id from, unsigned vl, unsigned ou
 		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
 }
 
-/* Strongly connected parts that hold a cycle; path gets a short cycle of the smallest of them. */
-uint32_t cdg_cycles(const struct cdg *c, cdg_path *path);
+/* Strongly connected parts that hold a cycle, and how many channels are in them; path gets a short
+ * cycle of the smallest. */
+uint32_t cdg_cycles(const struct cdg *c, cdg_path *path, uint32_t *channels);
 
 #endif

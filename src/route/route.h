@@ -80,6 +80,7 @@ struct rt_report {
 	uint64_t loops;        /* pairs that never end */
 	uint64_t down_up;      /* switch-destination pairs where a route turns up after down */
 	uint32_t cycles;       /* strongly connected parts of the channel dependency graph with a cycle */
+	uint32_t cyclic_channels; /* directed links (and VLs) in those parts */
 	uint32_t hops_max;     /* links from a source port to a destination port */
 	uint64_t hops_sum;
 	uint64_t link_load_max, link_load_sum; /* routes over a link and direction between switches */

@@ -685,7 +685,7 @@ int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_ve
 	sum.load = mem_zarray(f->nports, sizeof(*sum.load));
 	verify_all(&v, &sum, r);
 	loads_report(&v, sum.load, r);
-	r->cycles = cdg_cycles(&v.cdg, &path);
+	r->cycles = cdg_cycles(&v.cdg, &path, &r->cyclic_channels);
 	for (size_t i = 0; i < path.n; i++)
 		vec_push(&r->cycle, path.at[i]);
 	vec_free(&path);
