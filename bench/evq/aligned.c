@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Heaps of whole events with aligned siblings and no branches among them. State: one array. Ways in:
- * evq_d4a, evq_d8a. Do not give memory back.
+ * Heaps of whole events with aligned siblings and no branches among them. State: one array. Ways
+ * in: evq_d4a, evq_d8a. Do not give memory back.
  */
-#include "heap4.h"
+#include "aligned.h"
 
 #define ALIGNED(q, d, text)                                                                        \
 	struct q {                                                                                 \
@@ -12,9 +12,8 @@
 	};                                                                                         \
 	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev e)      \
 	{                                                                                          \
-		e.when = when;                                                                     \
-		e.order = ev_order(priority, p->seq++);                                            \
-		heapa_push(&p->h, &e, d);                                                          \
+		const struct ev x = ev_make(when, ev_order(priority, p->seq++), &e);               \
+		heapa_push(&p->h, &x, d);                                                          \
 	}                                                                                          \
 	static inline bool q##_pop(struct q *p, struct ev *e)                                      \
 	{                                                                                          \

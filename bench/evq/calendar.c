@@ -12,9 +12,9 @@ struct evq_calendar {
 	struct pool pool;
 	uint32_t *day; /* lists, earliest first */
 	uint32_t n, ndays;
-	unsigned shift;   /* a day is 2^shift ps */
-	uint64_t today;   /* number of the day, from time 0, before which nothing is pending */
-	bool found;       /* the first of today's list is the next event */
+	unsigned shift; /* a day is 2^shift ps */
+	uint64_t today; /* number of the day, from time 0, before which nothing is pending */
+	bool found;	/* the first of today's list is the next event */
 	uint64_t seq;
 };
 
@@ -56,7 +56,8 @@ static inline void cal_find(struct evq_calendar *q)
 		if (last && q->pool.at[q->pool.at[last].next].e.when >> q->shift == q->today)
 			return;
 	}
-	for (uint32_t k = 0; k < q->ndays; k++) /* a year without events: look at every day's first */
+	for (uint32_t k = 0; k < q->ndays;
+	     k++) /* a year without events: look at every day's first */
 		if (q->day[k])
 			least = MIN(least, q->pool.at[q->pool.at[q->day[k]].next].e.when);
 	q->today = least >> q->shift;
@@ -87,7 +88,7 @@ static unsigned cal_new_shift(struct evq_calendar *q)
 		return q->shift;
 	for (uint32_t k = 0; k < n; k++)
 		taken[k] = cal_take(q);
-#define GAP(k) (q->pool.at[taken[k]].e.when - q->pool.at[taken[(k) - 1]].e.when)
+#define GAP(k) (q->pool.at[taken[k]].e.when - q->pool.at[taken[(k)-1]].e.when)
 	mean = (q->pool.at[taken[n - 1]].e.when - q->pool.at[taken[0]].e.when) / (n - 1);
 	for (uint32_t k = 1; k < n; k++) {
 		if (GAP(k) <= 2 * mean) {
@@ -123,13 +124,13 @@ static void cal_resize(struct evq_calendar *q, uint32_t ndays)
 	free(old);
 }
 
-static inline void evq_calendar_push(struct evq_calendar *q, time_ps when, uint8_t priority, struct ev e)
+static inline void evq_calendar_push(struct evq_calendar *q, time_ps when, uint8_t priority,
+				     struct ev e)
 {
+	const struct ev new = ev_make(when, ev_order(priority, q->seq++), &e);
 	uint32_t i = pool_new(&q->pool);
 
-	e.when = when;
-	e.order = ev_order(priority, q->seq++);
-	q->pool.at[i].e = e;
+	q->pool.at[i].e = new;
 	if (q->n >= 2 * q->ndays)
 		cal_resize(q, q->ndays ? q->ndays * 2 : 16);
 	cal_insert(q, i);

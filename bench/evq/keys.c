@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Heaps of 16-byte keys; the rest of an event waits in a pool, where the key's last bits point. Ways
- * in: evq_key4, evq_key8. Hold 2^24 events at most; 32 bits of sequence are renumbered when spent.
+ * Heaps of 16-byte keys; the rest of an event waits in a pool, where the key's last bits point.
+ * Ways in: evq_key4, evq_key8. Hold 2^24 events at most; 32 bits of sequence are renumbered when
+ * spent.
  */
 #include "queue.h"
 
@@ -12,7 +13,7 @@ struct body {
 };
 
 struct keyed {
-	key *at; /* the root at d - 1, see heap4.h */
+	key *at; /* the root at d - 1, see aligned.h */
 	struct body *body;
 	uint32_t *spare;
 	uint32_t n, cap, used, nspare;
@@ -53,7 +54,8 @@ static void keyed_renumber(struct keyed *q, unsigned d)
 	q->seq = q->n;
 }
 
-static inline void keyed_push(struct keyed *q, time_ps when, uint8_t priority, const struct ev *e, unsigned d)
+static inline void keyed_push(struct keyed *q, time_ps when, uint8_t priority, const struct ev *e,
+			      unsigned d)
 {
 	uint32_t slot, i;
 	key k;
@@ -86,7 +88,8 @@ static inline uint32_t key_least(const key *at, uint32_t c, unsigned d)
 	uint32_t x = key_less(at, key_less(at, c, c + 1), key_less(at, c + 2, c + 3));
 
 	if (d == 8)
-		x = key_less(at, x, key_less(at, key_less(at, c + 4, c + 5), key_less(at, c + 6, c + 7)));
+		x = key_less(at, x,
+			     key_less(at, key_less(at, c + 4, c + 5), key_less(at, c + 6, c + 7)));
 	return x;
 }
 
@@ -119,8 +122,8 @@ static inline bool keyed_pop(struct keyed *q, struct ev *e, unsigned d)
 	slot = (uint32_t)q->at[d - 1] & 0xffffff;
 	__builtin_prefetch(&q->body[slot]);
 	k = keyed_take(q, d);
-	*e = (struct ev){(time_ps)(k >> 64), (uint64_t)k, q->body[slot].kind, q->body[slot].a,
-			 q->body[slot].b, q->body[slot].c};
+	*e = (struct ev){(time_ps)(k >> 64), (uint64_t)k,     q->body[slot].kind,
+			 q->body[slot].a,    q->body[slot].b, q->body[slot].c};
 	q->spare[q->nspare++] = slot;
 	return true;
 }

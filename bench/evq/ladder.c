@@ -5,7 +5,7 @@
  * has a sorted list; a heap needs no way back up when it gets long). Bucket widths are powers of
  * two. Way in: evq_ladder.
  */
-#include "heap4.h"
+#include "plain.h"
 #include "pool.h"
 
 enum { RUNGS = 8, CROWD = 50 };
@@ -21,10 +21,10 @@ struct evq_ladder {
 	struct pool pool;
 	uint32_t top, ntop;
 	time_ps top_min, top_max, top_end; /* what is later than top_end goes on top */
-	bool climbed;                      /* top_end means something */
+	bool climbed;			   /* top_end means something */
 	struct rung rung[RUNGS];
 	uint32_t nrungs;
-	struct heapa bottom;
+	struct plain bottom;
 	uint64_t seq;
 };
 
@@ -41,12 +41,12 @@ static inline void rung_add(struct evq_ladder *q, struct rung *r, uint32_t i)
 	r->count[b]++;
 }
 
-static inline void evq_ladder_push(struct evq_ladder *q, time_ps when, uint8_t priority, struct ev e)
+static inline void evq_ladder_push(struct evq_ladder *q, time_ps when, uint8_t priority,
+				   struct ev e)
 {
+	const struct ev new = ev_make(when, ev_order(priority, q->seq++), &e);
 	uint32_t i;
 
-	e.when = when;
-	e.order = ev_order(priority, q->seq++);
 	if (q->climbed && when <= q->top_end) {
 		for (uint32_t k = 0; k < q->nrungs; k++) {
 			struct rung *r = &q->rung[k];
@@ -54,15 +54,15 @@ static inline void evq_ladder_push(struct evq_ladder *q, time_ps when, uint8_t p
 			if (when < r->start || rung_index(r, when) < r->now)
 				continue;
 			i = pool_new(&q->pool);
-			q->pool.at[i].e = e;
+			q->pool.at[i].e = new;
 			rung_add(q, r, i);
 			return;
 		}
-		heapa_push(&q->bottom, &e, 4);
+		plain_push(&q->bottom, &new, 4);
 		return;
 	}
 	i = pool_new(&q->pool);
-	q->pool.at[i].e = e;
+	q->pool.at[i].e = new;
 	q->top_min = q->ntop ? MIN(q->top_min, when) : when;
 	q->top_max = q->ntop ? MAX(q->top_max, when) : when;
 	q->top = pool_append(&q->pool, q->top, i);
@@ -70,7 +70,8 @@ static inline void evq_ladder_push(struct evq_ladder *q, time_ps when, uint8_t p
 }
 
 /* A new lowest rung from start over `span` + 1 ps for the `n` events of a list. */
-static void ladder_spread(struct evq_ladder *q, uint32_t last, uint32_t n, time_ps start, time_ps span)
+static void ladder_spread(struct evq_ladder *q, uint32_t last, uint32_t n, time_ps start,
+			  time_ps span)
 {
 	struct rung *r = &q->rung[q->nrungs++];
 	uint32_t i = q->pool.at[last].next, next;
@@ -102,7 +103,7 @@ static void ladder_sort(struct evq_ladder *q, uint32_t last)
 
 	for (;; i = next) {
 		next = q->pool.at[i].next;
-		heapa_push(&q->bottom, &q->pool.at[i].e, 4);
+		plain_push(&q->bottom, &q->pool.at[i].e, 4);
 		pool_give(&q->pool, i);
 		if (i == last)
 			break;
@@ -150,14 +151,14 @@ static inline bool evq_ladder_pop(struct evq_ladder *q, struct ev *e)
 	ladder_fill(q);
 	if (!q->bottom.n)
 		return false;
-	heapa_pop(&q->bottom, e, 4);
+	plain_pop(&q->bottom, e, 4);
 	return true;
 }
 
 static inline time_ps evq_ladder_next(struct evq_ladder *q)
 {
 	ladder_fill(q);
-	return heapa_next(&q->bottom, 4);
+	return plain_next(&q->bottom);
 }
 
 static inline void evq_ladder_free(struct evq_ladder *q)
@@ -167,7 +168,7 @@ static inline void evq_ladder_free(struct evq_ladder *q)
 		free(q->rung[k].count);
 	}
 	free(q->pool.at);
-	free(q->bottom.at);
+	free(q->bottom.heap);
 }
 
 QUEUE(evq_ladder, "ladder queue");

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Drives event queues with recorded and made-up loads and prints what a push and a pop cost. Keeps
- * the options. Checks first that all queues give the same events in the same order.
+ * the options. Every load also checks that all queues gave the same events in the same order.
  */
 #include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
 #include "lab/lab.h"
+#include "check.h"
 #include "recorder.h"
 
 static const struct queue *const queues[] = {
-    &evq_now,	   &evq_bin,	  &evq_d4,     &evq_d8,	   &evq_d4a,	    &evq_d8a,
-    &evq_soa8,	   &evq_key4,	  &evq_key8,   &evq_pairing, &evq_calendar, &evq_ladder,
-    &evq_wheel, &evq_wheel_fine, &evq_wheel_coarse, 
+    &evq_now,	   &evq_bin,	&evq_d4,    &evq_d8,	     &evq_d4a,
+    &evq_d8a,	   &evq_key4,	&evq_key8,  &evq_soa8,	     &evq_pairing,
+    &evq_calendar, &evq_ladder, &evq_wheel, &evq_wheel_fine, &evq_wheel_coarse,
 };
 
 static struct {
-	const char *only;      /* names of queues, with commas */
-	uint32_t size;         /* hold this many and nothing else */
+	const char *only; /* names of queues, with commas */
+	uint32_t size;	  /* hold this many and nothing else */
 	unsigned ports, rounds;
-	bool quiet;            /* no recording */
+	bool synthetic; /* no recording */
+	unsigned check; /* seeds to check with, instead of measuring */
 } o = {.ports = 24, .rounds = 5};
 
 static bool chosen(const struct queue *k)
@@ -58,8 +60,8 @@ enum { NSTEPS = 1 << 16 };
 static time_ps steps[NSTEPS];
 
 /*
- * What a packet-level simulation waits for: a routing decision and a crossbar, link set-up, a wire of
- * 1 to 50 m behind a port, a packet's length, a host that thinks.
+ * What a packet-level simulation waits for: a routing decision and a crossbar, link set-up, a wire
+ * of 1 to 50 m behind a port, a packet's length, a host that thinks.
  */
 static void make_steps(void)
 {
@@ -85,7 +87,8 @@ static inline void hold(const struct queue *k, void *q, uint64_t n, uint64_t *ha
 			abort();
 		h = (h ^ e.when) * 0x9e3779b97f4a7c15ull + e.a;
 		i = (i + 1) % NSTEPS;
-		k->push(q, e.when + steps[i], i & 3, (struct ev){.kind = i & 7, .a = i, .b = e.a, .c = e.b});
+		k->push(q, e.when + steps[i], i & 3,
+			(struct ev){.kind = i & 7, .a = i, .b = e.a, .c = e.b});
 	}
 	*hash = h;
 	*at = i;
@@ -101,7 +104,8 @@ static struct result run_hold(const struct queue *k, uint32_t size)
 
 	rng_seed(&rng, size, 8);
 	for (uint32_t i = 0; i < size; i++) /* a fabric that has been running for a while */
-		k->push(q, steps[i % NSTEPS] / 1000 * rng_below(&rng, 1000), 1, (struct ev){.a = i});
+		k->push(q, steps[i % NSTEPS] / 1000 * rng_below(&rng, 1000), 1,
+			(struct ev){.a = i});
 	hold(k, q, 2 * (uint64_t)size, &r.hash, &at);
 	t = now_ns();
 	hold(k, q, r.pairs, &r.hash, &at);
@@ -124,7 +128,8 @@ static struct result run_replay(const struct queue *k, uint32_t unused)
 		uint64_t what = record.log.at[i];
 
 		if (what != RECORD_POP) {
-			k->push(q, what >> 8, (uint8_t)what, (struct ev){.kind = what & 7, .a = seq++});
+			k->push(q, what >> 8, (uint8_t)what,
+				(struct ev){.kind = what & 7, .a = seq++});
 			continue;
 		}
 		if (k->next(q) == TIME_NEVER || !k->pop(q, &e))
@@ -169,16 +174,16 @@ static int record_bring_up(unsigned ports)
 		pops += record.log.at[i] == RECORD_POP;
 		sum += record.log.at[i] == RECORD_POP ? depth : 0;
 	}
-	printf("bring-up of the %u-port 3-tree: %lu pops, %lu pending on average, %lu at most%s\n", ports,
-	       pops, pops ? sum / pops : 0, most, up ? "" : ", NOT ready");
+	printf("bring-up of the %u-port 3-tree: %lu pops, %lu pending on average, %lu at most%s\n",
+	       ports, pops, pops ? sum / pops : 0, most, up ? "" : ", NOT ready");
 	return up ? 0 : 1;
 }
 
 /* ---- the table ---- */
 
 /* Rounds go over all queues in turn, so that a busy moment of the machine hits all of them. */
-static int column(const char *title, struct result (*run)(const struct queue *, uint32_t), uint32_t size,
-		  uint64_t out[ARRAY_LEN(queues)])
+static int column(const char *title, struct result (*run)(const struct queue *, uint32_t),
+		  uint32_t size, uint64_t out[ARRAY_LEN(queues)])
 {
 	uint64_t ns[ARRAY_LEN(queues)][32], hash = 0;
 	bool first = true;
@@ -193,7 +198,8 @@ static int column(const char *title, struct result (*run)(const struct queue *, 
 			x = run(queues[k], size);
 			ns[k][r] = x.ns * 100 / MAX(x.pairs, 1);
 			if (!first && x.hash != hash) {
-				fprintf(stderr, "evq: %s: %s gives another order\n", title, queues[k]->name);
+				fprintf(stderr, "evq: %s: %s gives another order\n", title,
+					queues[k]->name);
 				rc = 1;
 			}
 			hash = first ? x.hash : hash;
@@ -217,10 +223,10 @@ static int compare_all(void)
 	char title[32];
 	int rc = 0;
 
-	if (!o.quiet)
+	if (!o.synthetic)
 		rc |= record_bring_up(o.ports);
 	printf("\n| ns a push and a pop |");
-	if (!o.quiet) {
+	if (!o.synthetic) {
 		printf(" bring-up |");
 		rc |= column("bring-up", run_replay, 0, t[ncols++]);
 	}
@@ -246,12 +252,33 @@ static int compare_all(void)
 	return rc;
 }
 
+static int check_all(void)
+{
+	unsigned bad = 0;
+
+	for (unsigned k = 0; k < ARRAY_LEN(queues); k++) {
+		for (unsigned seed = 0; chosen(queues[k]) && seed < o.check; seed++) {
+			if (check_queue(queues[k], seed))
+				continue;
+			fprintf(stderr, "evq: %s gives another order with seed %u\n",
+				queues[k]->name, seed);
+			bad++;
+		}
+	}
+	if (!bad)
+		printf("the same order with %u seeds\n", o.check);
+	return bad ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "q:n:p:r:s")) != -1) {
+	while ((c = getopt(argc, argv, "c:q:n:p:r:s")) != -1) {
 		switch (c) {
+		case 'c':
+			o.check = (unsigned)MAX(atoi(optarg), 1);
+			break;
 		case 'q':
 			o.only = optarg;
 			break;
@@ -265,15 +292,20 @@ int main(int argc, char **argv)
 			o.rounds = MIN((unsigned)MAX(atoi(optarg), 1), 32u);
 			break;
 		case 's':
-			o.quiet = true;
+			o.synthetic = true;
 			break;
 		default:
-			fputs("usage: evq [-q QUEUE,...] [-n SIZE] [-p PORTS] [-r ROUNDS] [-s]\n"
-			      "-q only these; -n only this size; -p record a PORTS-port 3-tree; -s no recording\n",
-			      stderr);
+			fputs(
+			    "usage: evq [-c SEEDS] [-q QUEUE,...] [-n SIZE] [-p PORTS] [-r ROUNDS] "
+			    "[-s]\n"
+			    "-c compare orders only; -q only these queues; -n only this size;\n"
+			    "-p record a PORTS-port 3-tree; -r median of ROUNDS; -s no recording\n",
+			    stderr);
 			return 2;
 		}
 	}
+	if (o.check)
+		return check_all();
 	make_steps();
 	return compare_all();
 }

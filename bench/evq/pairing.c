@@ -46,13 +46,13 @@ static inline uint32_t pair_new(struct evq_pairing *q)
 	return i;
 }
 
-static inline void evq_pairing_push(struct evq_pairing *q, time_ps when, uint8_t priority, struct ev e)
+static inline void evq_pairing_push(struct evq_pairing *q, time_ps when, uint8_t priority,
+				    struct ev e)
 {
+	const struct ev new = ev_make(when, ev_order(priority, q->seq++), &e);
 	uint32_t i = pair_new(q);
 
-	e.when = when;
-	e.order = ev_order(priority, q->seq++);
-	q->at[i] = (struct pair_node){.e = e};
+	q->at[i] = (struct pair_node){.e = new};
 	q->root = q->root ? pair_merge(q->at, q->root, i) : i;
 }
 

@@ -21,7 +21,7 @@ struct queue {
 extern const struct queue evq_now; /* the one in src/sim */
 extern const struct queue evq_bin, evq_d4, evq_d8, evq_d4a, evq_d8a, evq_soa8, evq_key4, evq_key8;
 extern const struct queue evq_pairing, evq_calendar, evq_ladder;
-extern const struct queue evq_wheel, evq_wheel_fine, evq_wheel_coarse, evq_chunk;
+extern const struct queue evq_wheel, evq_wheel_fine, evq_wheel_coarse;
 
 #define QUEUE(q, text)                                                                             \
 	static void q##_push_any(void *p, time_ps when, uint8_t priority, struct ev e)             \
@@ -41,7 +41,7 @@ extern const struct queue evq_wheel, evq_wheel_fine, evq_wheel_coarse, evq_chunk
 		q##_free(p);                                                                       \
 		memset(p, 0, sizeof(struct q));                                                    \
 	}                                                                                          \
-	const struct queue q = {#q,          text,        sizeof(struct q), q##_push_any,          \
+	const struct queue q = {#q,	     text,	   sizeof(struct q), q##_push_any,         \
 				q##_pop_any, q##_next_any, q##_free_any}
 
 /* The whole order as one number: compared without a branch. */
@@ -58,6 +58,12 @@ static inline bool ev_before(const struct ev *x, const struct ev *y)
 static inline uint64_t ev_order(uint8_t priority, uint64_t seq)
 {
 	return (uint64_t)priority << 56 | seq;
+}
+
+/* Whole and new: an event of which two fields were just set is slow to copy. */
+static inline struct ev ev_make(time_ps when, uint64_t order, const struct ev *e)
+{
+	return (struct ev){when, order, e->kind, e->a, e->b, e->c};
 }
 
 #endif

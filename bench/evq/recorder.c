@@ -4,7 +4,7 @@
  * one and notes it. State: the log. Ways in: evq_push, evq_pop, evq_free; evq_now for the real one.
  */
 #define evq_push evq_now_push
-#define evq_pop  evq_now_pop
+#define evq_pop	 evq_now_pop
 #define evq_free evq_now_free
 #include "sim/evq.c"
 #undef evq_push

@@ -11,7 +11,7 @@ struct rest {
 };
 
 struct evq_soa8 {
-	time_ps *when; /* the root at 7, see heap4.h */
+	time_ps *when; /* the root at 7, see aligned.h */
 	struct rest *rest;
 	uint32_t n, cap;
 	uint64_t seq;
@@ -100,7 +100,8 @@ static inline bool evq_soa8_pop(struct evq_soa8 *q, struct ev *e)
 	end = 7 + --q->n;
 	when = q->when[end];
 	r = q->rest[end];
-	*e = (struct ev){q->when[7], q->rest[7].order, q->rest[7].kind, q->rest[7].a, q->rest[7].b, q->rest[7].c};
+	*e = (struct ev){q->when[7],   q->rest[7].order, q->rest[7].kind,
+			 q->rest[7].a, q->rest[7].b,	 q->rest[7].c};
 	q->when[end] = TIME_NEVER;
 	q->rest[end].order = UINT64_MAX;
 	if (q->n)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A wheel in front of a small heap. Time is cut into ticks of 2^shift ps; the heap has what is due up
- * to tick `base`, later events lie unsorted in lists, 256 a level, by the highest byte in which their
- * tick differs from base. Ways in: evq_wheel, _fine, _coarse, which differ in the tick.
+ * A wheel in front of a small heap. Time is cut into ticks of 2^shift ps; the heap has what is due
+ * up to tick `base`, later events lie unsorted in lists, 256 a level, by the highest byte in which
+ * their tick differs from base. Ways in: evq_wheel, _fine, _coarse, which differ in the tick.
  */
-#include "heap4.h"
+#include "plain.h"
 #include "pool.h"
 
 enum { BITS = 8, SLOTS = 1 << BITS, WORDS = SLOTS / 64, LEVELS = 8, BATCH = 16 };
 
 struct wheel {
-	struct heapa heap;
+	struct plain heap;
 	struct pool pool;
-	uint64_t base;    /* a tick; the wheel has only later ones */
+	uint64_t base; /* a tick; the wheel has only later ones */
 	uint32_t nwheel;
-	time_ps next;     /* of the earliest event when the heap is empty and the wheel is not */
+	time_ps next; /* of the earliest event when the heap is empty and the wheel is not */
 	uint64_t seq;
 	uint64_t full[LEVELS][WORDS]; /* a bit a list that is not empty */
 	uint32_t list[LEVELS][SLOTS];
@@ -45,7 +45,7 @@ static inline void wheel_push(struct wheel *q, const struct ev *e, unsigned shif
 	uint32_t i;
 
 	if (tick <= q->base) {
-		heapa_push(&q->heap, e, 4);
+		plain_push(&q->heap, e, 4);
 		return;
 	}
 	i = pool_new(&q->pool);
@@ -74,7 +74,7 @@ static inline void wheel_drop(struct wheel *q, unsigned level, unsigned slot, un
 
 		next = q->pool.at[i].next;
 		if (tick <= q->base) {
-			heapa_push(&q->heap, &q->pool.at[i].e, 4);
+			plain_push(&q->heap, &q->pool.at[i].e, 4);
 			pool_give(&q->pool, i);
 			q->nwheel--;
 		} else {
@@ -114,7 +114,7 @@ static inline bool wheel_pop(struct wheel *q, struct ev *e, unsigned shift)
 			return false;
 		wheel_turn(q, shift);
 	}
-	heapa_pop(&q->heap, e, 4);
+	plain_pop(&q->heap, e, 4);
 	if (!q->heap.n && q->nwheel) {
 		unsigned slot, level = wheel_lowest(q, &slot);
 
@@ -129,9 +129,8 @@ static inline bool wheel_pop(struct wheel *q, struct ev *e, unsigned shift)
 	};                                                                                         \
 	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev e)      \
 	{                                                                                          \
-		e.when = when;                                                                     \
-		e.order = ev_order(priority, p->w.seq++);                                          \
-		wheel_push(&p->w, &e, shift);                                                      \
+		const struct ev x = ev_make(when, ev_order(priority, p->w.seq++), &e);             \
+		wheel_push(&p->w, &x, shift);                                                      \
 	}                                                                                          \
 	static inline bool q##_pop(struct q *p, struct ev *e)                                      \
 	{                                                                                          \
@@ -139,11 +138,13 @@ static inline bool wheel_pop(struct wheel *q, struct ev *e, unsigned shift)
 	}                                                                                          \
 	static inline time_ps q##_next(struct q *p)                                                \
 	{                                                                                          \
-		return p->w.heap.n ? p->w.heap.at[3].when : p->w.nwheel ? p->w.next : TIME_NEVER;  \
+		return p->w.heap.n   ? p->w.heap.heap[0].when                                      \
+		       : p->w.nwheel ? p->w.next                                                   \
+				     : TIME_NEVER;                                                 \
 	}                                                                                          \
 	static inline void q##_free(struct q *p)                                                   \
 	{                                                                                          \
-		free(p->w.heap.at);                                                                \
+		free(p->w.heap.heap);                                                              \
 		free(p->w.pool.at);                                                                \
 	}                                                                                          \
 	QUEUE(q, text)

@@ -17,6 +17,9 @@ extern const struct cli_cmd cmd_route_compute, cmd_route_verify;
 /* cmd_sim.c */
 extern const struct cli_cmd cmd_sim_up, cmd_sim_change, cmd_sim_demo, cmd_sim_trial;
 
+/* cmd_sim_run.c */
+extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
+
 /* cmd_mad.c */
 extern const struct cli_cmd cmd_mad_decode;
 

@@ -123,4 +123,85 @@ struct lab_trial {
  * delayed and doubled and links and switches fail and return; then judged. */
 void lab_trial(uint64_t seed, unsigned max_switches, struct lab_trial *t);
 
+/* ---- traffic: a fabric under load ---- */
+
+enum { LAB_OVERHEAD_BYTES = 26 }; /* of a data packet: LRH, BTH, ICRC, VCRC */
+
+/* What is sent and for how long one looks. Rates are packets a second and node, where a node is a
+ * linked port of a CA; of times without a value see lab_load_times(). */
+struct lab_load {
+	struct traffic_config traffic; /* start, stop, trace and burst_gap are lab_load_run()'s */
+	traffic_trace *trace; /* its times count from the start of the traffic: they are moved; outlives the lab */
+	time_ps warmup, duration; /* what is not counted; what is */
+};
+
+struct lab_load_result {
+	uint32_t hosts, senders;
+	time_ps start, window_start, window_end;
+	struct sim_plane_stats plane; /* at the end of the window */
+	uint64_t discarded;           /* of all causes */
+	bool conserved;               /* generated = delivered + discarded + in flight */
+	uint64_t offered, accepted;   /* packets a second and sending node, in the window */
+	uint64_t events;              /* while there was traffic */
+	uint64_t smps, hash;          /* of the whole run; SMPs are the manager's */
+	port_id *ring;                /* output ports that wait for each other for good; see nring */
+	size_t nring;
+};
+
+/* The slowest link of a host, in data bits a second (0: there is no host), and what it carries. */
+uint64_t lab_host_bps(const struct fab *f);
+uint64_t lab_load_full_rate(const struct fab *f, unsigned payload);
+uint64_t lab_load_interval(uint64_t rate); /* picoseconds between packets of one node */
+/* Hosts are numbered as sim_traffic() does; UINT32_MAX when n has no linked port or is no CA. */
+uint32_t lab_host_number(const struct fab *f, node_id n);
+
+/* Where warmup or duration is TIME_NEVER: so long that each node sends 200 packets and all of them
+ * 8000, and 1000 packets pass on a host's link; a quarter of it before. Traces: no warm-up, and 1 ms
+ * behind the last packet. */
+void lab_load_times(const struct fab *f, struct lab_load *d);
+
+/* Switch all on and wait until the manager is at rest. -ETIME with e filled. */
+int lab_load_up(struct lab *l, time_ps limit, struct err *e);
+/* Then send, until the window's end. 0, or -EINVAL with e filled. Free the result in either case. */
+int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result *r, struct err *e);
+void lab_load_free(struct lab_load_result *r);
+
+/* ---- saturation ---- */
+
+struct lab_sat_point {
+	uint64_t rate;              /* asked for, packets a second and sending node */
+	uint64_t offered, accepted; /* what came of it */
+	time_ps mean, p99;          /* latency */
+	bool saturated, deadlock, conserved;
+};
+
+struct lab_saturation {
+	uint64_t rate;       /* the highest found that is not saturated */
+	bool full;           /* that is all a host's link carries */
+	time_ps zero_load;   /* mean latency when packets hardly meet */
+	uint64_t runs, events;
+	bool sound;          /* no deadlock, all packets accounted for */
+	VEC(struct lab_sat_point) curve;
+};
+
+/* What lab_saturation() needs to know; `done` hears of every simulation. */
+struct lab_sat_config {
+	const struct fab *fab;
+	const struct lab_config *lab;
+	const struct lab_load *load; /* without interval; times TIME_NEVER unless they are the same for all */
+	unsigned points;             /* of the curve, the last at 6/5 of saturation */
+	void (*done)(void *ctx, const struct lab_sat_point *p);
+	void (*tick)(void *ctx);
+	void *ctx;
+};
+
+/*
+ * A point is saturated when less than 95 % of what is offered in the window is delivered in it, or
+ * the mean latency is above 5 times that at zero load. Rates double from 1/64 of the host's link
+ * until one is; then the gap is halved until it is 1/32. Each point is a simulation of its own.
+ * 0, or -EINVAL with e filled (also when packets are discarded even at zero load).
+ */
+int lab_saturation(const struct lab_sat_config *c, struct lab_saturation *s, struct err *e);
+void lab_saturation_free(struct lab_saturation *s);
+
 #endif

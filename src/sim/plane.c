@@ -174,6 +174,7 @@ void plane_free(struct sim *s)
 	traffic_free(pl->traffic);
 	free(pl->next);
 	free(pl->allowed);
+	free(pl->copies_left);
 	free(pl);
 }
 

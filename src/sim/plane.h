@@ -45,6 +45,7 @@ struct in_chan {
 	uint8_t state;           /* enum in_state, of the head */
 	uint8_t out, out_slot;   /* where the head goes */
 	bool timed;              /* a life-time event is on its way */
+	bool copies;             /* the head is multicast: see plane.copies_left */
 	time_ps since;           /* when the head became one, for the life-time limit */
 };
 
@@ -100,6 +101,7 @@ struct plane {
 	struct traffic_packet *next; /* by host: what it sends next */
 	time_ps *allowed;            /* [source][destination], with static rate control only */
 	struct sim_tap tap;
+	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)

@@ -119,31 +119,46 @@ static uint16_t pkey_of(const struct sim *s, port_id port)
 	return s->ports[port].pkeys ? s->ports[port].pkeys[0] : 0xffff;
 }
 
-void host_make(struct sim *s, uint32_t host)
+static uint32_t make(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, uint8_t sl)
 {
 	struct plane *pl = s->plane;
 	port_id port = pl->hosts.at[host];
-	struct traffic_packet t = pl->next[host];
-	uint32_t pkt;
-	struct dpkt *d;
+	uint32_t pkt = dpkt_new(s);
+	struct dpkt *d = &pl->pkts.at[pkt];
 
-	plan_next(s, host);
-	if (!s->nodes[s->fab->ports[port].node].on)
-		return; /* a host that is off wants nothing */
-	pkt = dpkt_new(s);
-	d = &pl->pkts.at[pkt];
 	d->born = s->now;
 	d->src = host;
-	d->dst = t.dst;
 	d->slid = s->ports[port].pi.lid;
-	d->dlid = s->ports[pl->hosts.at[t.dst]].pi.lid;
-	d->sl = t.sl;
+	d->dlid = dlid;
+	d->sl = sl;
 	d->pkey = pkey_of(s, port);
-	d->bytes = (uint16_t)(t.payload + DATA_OVERHEAD);
-	d->blocks = (uint8_t)((t.payload + CREDIT_OVERHEAD + 63) / 64);
+	d->bytes = (uint16_t)(payload + DATA_OVERHEAD);
+	d->blocks = (uint8_t)((payload + CREDIT_OVERHEAD + 63) / 64);
 	pl->stats.generated++;
 	pl->stats.in_flight++;
 	pl->stats.window_generated += s->now >= pl->stats.window_start && s->now < pl->stats.window_end;
+	return pkt;
+}
+
+void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, uint8_t sl)
+{
+	port_id port = s->plane->hosts.at[host];
+
+	if (s->nodes[s->fab->ports[port].node].on)
+		inject(s, port, make(s, host, dlid, payload, sl));
+}
+
+void host_make(struct sim *s, uint32_t host)
+{
+	struct plane *pl = s->plane;
+	struct traffic_packet t = pl->next[host];
+	uint32_t pkt;
+
+	plan_next(s, host);
+	if (!s->nodes[s->fab->ports[pl->hosts.at[host]].node].on)
+		return; /* a host that is off wants nothing */
+	pkt = make(s, host, s->ports[pl->hosts.at[t.dst]].pi.lid, t.payload, t.sl);
+	pl->pkts.at[pkt].dst = t.dst;
 	pace(s, host, t.dst, pkt);
 }
 
@@ -166,6 +181,8 @@ static bool is_for(const struct sim *s, port_id port, uint16_t dlid)
 {
 	const struct iba_port_info *pi = &s->ports[port].pi;
 
+	if (dlid >= IBA_LID_MCAST_FIRST)
+		return true; /* who listens to a group is above this layer */
 	return pi->lid && (dlid & ~((1u << pi->lmc) - 1)) == pi->lid;
 }
 

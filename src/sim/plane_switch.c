@@ -120,6 +120,65 @@ static unsigned map_of(struct sim *s, uint32_t chan, unsigned out, const struct 
 	return vl < live && vl < pl->nvl ? vl : pl->nslots;
 }
 
+/* ---- multicast: one copy after another, by the ports of the table's mask ---- */
+
+static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
+{
+	struct plane *pl = s->plane;
+	const struct sim_node *node = &s->nodes[chan_node(s, chan)];
+	unsigned lid = dlid - IBA_LID_MCAST_FIRST, in = chan_num(s, chan);
+	uint64_t *left;
+
+	if (!pl->copies_left)
+		pl->copies_left = mem_zarray((size_t)s->fab->nports * pl->nslots, sizeof(*pl->copies_left));
+	left = pl->copies_left[chan];
+	memset(left, 0, sizeof(pl->copies_left[chan]));
+	for (unsigned group = 0; node->mft && lid < s->cfg.mft_cap && group < 16; group++)
+		left[group / 4] |= (uint64_t)node->mft[lid * 16 + group] << group % 4 * 16;
+	left[0] &= ~1ull; /* port 0 takes no data here */
+	left[in / 64] &= ~(1ull << in % 64);
+	return left[0] | left[1] | left[2] | left[3];
+}
+
+static bool copies_remain(const struct plane *pl, uint32_t chan)
+{
+	const uint64_t *left = pl->copies_left[chan];
+
+	return left[0] | left[1] | left[2] | left[3];
+}
+
+/* The head's next port, taken from those that are left. */
+static void copies_next(struct sim *s, uint32_t chan)
+{
+	struct plane *pl = s->plane;
+	struct in_chan *in = &pl->in[chan];
+	uint64_t *left = pl->copies_left[chan];
+	unsigned w = 0;
+
+	while (!left[w])
+		w++;
+	in->out = (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(left[w]));
+	left[w] &= left[w] - 1;
+	in->out_slot = (uint8_t)(in->out <= s->fab->nodes[chan_node(s, chan)].nports
+					 ? map_of(s, chan, in->out, &pl->pkts.at[pl->cells.at[in->head].pkt])
+					 : pl->nslots);
+	in->state = IN_MAPPING;
+	later(s, s->cfg.plane.map_ps, EV_P_MAP, chan, chan_node(s, chan));
+}
+
+/* A packet of its own for the copy that goes first; the last one is the packet itself. */
+static uint32_t copy_of(struct sim *s, uint32_t pkt)
+{
+	uint32_t copy = dpkt_new(s);
+	struct dpkt *d = &s->plane->pkts.at[copy];
+
+	*d = s->plane->pkts.at[pkt];
+	d->refs = 0;
+	s->plane->stats.copies++;
+	s->plane->stats.in_flight++;
+	return copy;
+}
+
 void switch_route_done(struct sim *s, node_id n)
 {
 	struct plane *pl = s->plane;
@@ -130,7 +189,13 @@ void switch_route_done(struct sim *s, node_id n)
 
 	pl->switches[n].serving = CHAN_NONE;
 	serve(s, n);
-	if (p->broken) {
+	in->copies = p->smp == PKT_NONE && p->dlid >= IBA_LID_MCAST_FIRST;
+	if (in->copies && !p->broken) {
+		if (copies_begin(s, chan, p->dlid))
+			copies_next(s, chan);
+		else
+			drop_head(s, chan, SIM_DISCARD_UNROUTABLE);
+	} else if (p->broken) {
 		drop_head(s, chan, SIM_DISCARD_INACTIVE_PORT);
 	} else if (out > s->fab->nodes[n].nports) {
 		drop_head(s, chan, SIM_DISCARD_UNROUTABLE);
@@ -185,6 +250,15 @@ void switch_request(struct sim *s, uint32_t chan)
 	const struct dpkt *p = &pl->pkts.at[pl->cells.at[in->head].pkt];
 	uint32_t out;
 
+	if (in->out_slot >= pl->nslots && in->copies && copies_remain(pl, chan)) {
+		uint32_t cell = cell_new(s, copy_of(s, pl->cells.at[in->head].pkt));
+
+		plane_discard(s, chan_node(s, chan), chan_num(s, chan), pl->cells.at[cell].pkt,
+			      SIM_DISCARD_UNMAPPABLE);
+		cell_free(s, cell);
+		copies_next(s, chan);
+		return;
+	}
 	if (in->out_slot >= pl->nslots) {
 		drop_head(s, chan, SIM_DISCARD_UNMAPPABLE);
 		return;
@@ -249,11 +323,13 @@ void switch_cross_head(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	uint32_t here = in->head, there = cell_new(s, pl->cells.at[here].pkt);
+	bool more = in->copies && copies_remain(pl, chan);
+	uint32_t here = in->head, pkt = pl->cells.at[here].pkt;
+	uint32_t there = cell_new(s, more ? copy_of(s, pkt) : pkt);
 
 	pl->cells.at[there].ready = s->now;
 	pl->cells.at[there].tail = pl->cells.at[here].tail;
-	pl->cells.at[here].trail = true;
+	pl->cells.at[here].trail = !more;
 	out_add(s, s->fab->nodes[chan_node(s, chan)].first_port + in->out, in->out_slot, there);
 }
 
@@ -280,13 +356,16 @@ void switch_cross_done(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	unsigned out = in->out;
+	unsigned out = in->out, slot = in->out_slot;
 
 	if (out == 0)
 		to_smi(s, chan, in->head);
-	in_release(s, chan);
+	if (out != UINT8_MAX && in->copies && copies_remain(pl, chan))
+		copies_next(s, chan);
+	else
+		in_release(s, chan);
 	if (out && out != UINT8_MAX) {
-		uint32_t o = chan_of(pl, s->fab->nodes[chan_node(s, chan)].first_port + out, in->out_slot);
+		uint32_t o = chan_of(pl, s->fab->nodes[chan_node(s, chan)].first_port + out, slot);
 
 		pl->out[o].busy = false;
 		switch_room(s, o);

@@ -99,6 +99,7 @@ const char *sim_discard_name(enum sim_discard d);
 
 struct sim_plane_stats {
 	uint64_t generated, delivered, in_flight; /* data packets */
+	uint64_t copies;                          /* made by multicast; generated + copies are conserved */
 	uint64_t delivered_bytes;                 /* payload */
 	uint64_t hops;                            /* links crossed by data packets */
 	uint64_t discarded[SIM_NDISCARDS];
@@ -164,6 +165,8 @@ void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp
  * are numbered in port order, sim_host_count() of them. 0, or -EINVAL with e filled. */
 int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e);
 uint32_t sim_host_count(const struct sim *s);
+/* One packet, now. dlid may be a multicast LID. */
+void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, uint8_t sl);
 void sim_window(struct sim *s, time_ps start, time_ps end); /* clears the windowed statistics */
 const struct sim_plane_stats *sim_plane_stats(const struct sim *s);
 

@@ -510,6 +510,12 @@ static void test_window(void **state)
 	c.arrivals = TRAFFIC_CONSTANT;
 	c.stop_ps = c.start_ps;
 	assert_packets(&c, 5, 0, "");
+	/* A packet at the very stop is not made. */
+	c.start_ps = 0;
+	c.stop_ps = 1160617;
+	assert_packets(&c, 16, 0, "160617>12/0");
+	c.stop_ps++;
+	assert_packets(&c, 16, 0, "160617>12/0 1160617>4/0");
 }
 
 /* Intervals as long as there is time: a host ends, it does not wrap round. */

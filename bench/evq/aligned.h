@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A heap of whole events with D children a node (4 or 8), laid out so that siblings begin on a cache
- * line, and with the least child found without branches. Missing children are events after the end
- * of time, so there is no last incomplete group to treat apart.
+ * A heap of whole events with D children a node (4 or 8), laid out so that siblings begin on a
+ * cache line, and with the least child found without branches. Missing children are events after
+ * the end of time, so there is no last incomplete group to treat apart.
  *
  * Children of slot i begin at D * (i - D + 2): the root is slot D - 1, its children D .. 2D - 1.
  */
-#ifndef WEFT_BENCH_HEAP4_H
-#define WEFT_BENCH_HEAP4_H
+#ifndef WEFT_BENCH_ALIGNED_H
+#define WEFT_BENCH_ALIGNED_H
 
 #include "queue.h"
 
@@ -61,7 +61,9 @@ static inline uint32_t heapa_least(const struct ev *at, uint32_t c, unsigned d)
 	uint32_t x = heapa_less(at, heapa_less(at, c, c + 1), heapa_less(at, c + 2, c + 3));
 
 	if (d == 8)
-		x = heapa_less(at, x, heapa_less(at, heapa_less(at, c + 4, c + 5), heapa_less(at, c + 6, c + 7)));
+		x = heapa_less(
+		    at, x,
+		    heapa_less(at, heapa_less(at, c + 4, c + 5), heapa_less(at, c + 6, c + 7)));
 	return x;
 }
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Line charts as SVG: axes with ticks and labels, several series, a legend. Integers only, so the
+ * same numbers give the same bytes everywhere. Values are whole numbers of something small (packets
+ * a second, nanoseconds); labels show them divided by a unit, which is a power of ten.
+ */
+#ifndef WEFT_PLOT_H
+#define WEFT_PLOT_H
+
+#include "base/base.h"
+
+struct plot_point {
+	uint64_t x, y;
+	bool hollow; /* marked as different: the marker is not filled */
+};
+
+struct plot_series {
+	const char *name;
+	const struct plot_point *at; /* in the order in which they are joined */
+	size_t n;
+};
+
+struct plot_axis {
+	const char *label;
+	uint64_t unit; /* 0: 1 */
+	uint64_t max;  /* the axis ends here or at the next tick; what is beyond is cut off. 0: from the points */
+	bool log;      /* points at 0 are left out */
+};
+
+struct plot {
+	const char *title;
+	const char *note; /* a line of small print below, or NULL */
+	struct plot_axis x, y;
+	const struct plot_series *series;
+	size_t n;
+};
+
+void plot_svg(const struct plot *p, struct strbuf *out);
+
+#endif

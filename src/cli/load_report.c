@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reports of fabrics under load: tables, JSON, latency curves. State: none. Does not run anything.
+ */
+#include "base/plot.h"
+#include "cli/cli.h"
+#include "cli/load_report.h"
+
+typedef unsigned __int128 u128;
+
+enum { SHOWN_TIMES = 6 }; /* the picture ends at so many times the zero-load latency */
+
+/* ---- a run ---- */
+
+static uint64_t a_second(const struct lab_load_result *r, u128 n)
+{
+	time_ps span = r->window_end - r->window_start;
+
+	return span ? (uint64_t)((n * PS_PER_S + span / 2) / span) : 0;
+}
+
+static uint64_t bits_a_second(const struct lab_load_result *r)
+{
+	return a_second(r, (u128)r->plane.window_bytes * 8);
+}
+
+static uint64_t packets_a_second(const struct lab_load_result *r)
+{
+	return a_second(r, r->plane.window_delivered);
+}
+
+static void print_packets(const struct lab_load_result *r)
+{
+	struct cli_table t;
+
+	cli_table_init(&t, "lr", "packets", "number");
+	cli_table_add(&t, "sent");
+	cli_table_add(&t, "%s", cli_count(r->plane.generated));
+	cli_table_add(&t, "received");
+	cli_table_add(&t, "%s", cli_count(r->plane.delivered));
+	cli_table_add(&t, "in flight");
+	cli_table_add(&t, "%s", cli_count(r->plane.in_flight));
+	cli_table_add(&t, "discarded");
+	cli_table_add(&t, "%s", cli_count(r->discarded));
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		if (r->plane.discarded[i]) {
+			cli_table_add(&t, "  %s", sim_discard_name((enum sim_discard)i));
+			cli_table_add(&t, "%s", cli_count(r->plane.discarded[i]));
+		}
+	cli_table_print(&t, stdout);
+}
+
+static void latency_row(struct cli_table *t, const char *name, const struct hist *h)
+{
+	cli_table_add(t, "%s", name);
+	cli_table_add(t, "%s", h->n ? cli_duration(hist_mean(h)) : "-");
+	cli_table_add(t, "%s", h->n ? cli_duration(hist_percentile(h, 500)) : "-");
+	cli_table_add(t, "%s", h->n ? cli_duration(hist_percentile(h, 990)) : "-");
+	cli_table_add(t, "%s", h->n ? cli_duration(h->max) : "-");
+}
+
+static void print_rates(const struct lab_load_result *r)
+{
+	uint64_t mbps = (bits_a_second(r) + 500000) / 1000000;
+	struct cli_table t;
+
+	cli_table_init(&t, "lrrr", "rate", "packets/s/node", "packets/s", "Gb/s");
+	cli_table_add(&t, "offered");
+	cli_table_add(&t, "%s", cli_count(r->offered));
+	cli_table_add(&t, "%s", cli_count(a_second(r, r->plane.window_generated)));
+	cli_table_add(&t, "-");
+	cli_table_add(&t, "delivered");
+	cli_table_add(&t, "%s", cli_count(r->accepted));
+	cli_table_add(&t, "%s", cli_count(packets_a_second(r)));
+	cli_table_add(&t, "%llu.%03llu", (unsigned long long)(mbps / 1000), (unsigned long long)(mbps % 1000));
+	cli_table_print(&t, stdout);
+}
+
+static void ring_name(const struct fab *f, port_id p, char buf[48])
+{
+	char ident[32];
+
+	fab_node_ident(f, f->ports[p].node, ident);
+	snprintf(buf, 48, "%s[%u]", ident, f->ports[p].num);
+}
+
+void load_report_text(const struct load_report *rep)
+{
+	const struct lab_load_result *r = &rep->r;
+	struct cli_table t;
+	char name[48];
+
+	printf("%u hosts, %s\nup after %s; %s of traffic, of which the last %s count\n\n", r->hosts, rep->what,
+	       cli_duration(r->start), cli_duration(r->window_end - r->start),
+	       cli_duration(r->window_end - r->window_start));
+	print_packets(r);
+	putchar('\n');
+	cli_table_init(&t, "lrrrr", "latency", "mean", "p50", "p99", "max");
+	latency_row(&t, "packet", &r->plane.latency);
+	latency_row(&t, "header", &r->plane.header_latency);
+	cli_table_print(&t, stdout);
+	putchar('\n');
+	print_rates(r);
+	putchar('\n');
+	if (r->nring) {
+		printf("DEADLOCK: packets wait for each other at %zu ports:", r->nring);
+		for (size_t i = 0; i < r->nring; i++) {
+			ring_name(rep->fab, r->ring[i], name);
+			printf(" %s", name);
+		}
+		putchar('\n');
+	} else {
+		printf("no deadlock\n");
+	}
+	if (!r->conserved)
+		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
+	printf("%s events, %s packet hops in %.2f s (%.1f million events/s), %s SMPs, trace hash %016llx\n",
+	       cli_count(r->events), cli_count(r->plane.hops), rep->wall_s,
+	       rep->wall_s > 0 ? (double)r->events / rep->wall_s / 1e6 : 0.0, cli_count(r->smps),
+	       (unsigned long long)r->hash);
+}
+
+static void json_packets(struct json *j, const struct lab_load_result *r)
+{
+	json_open(j, "packets", '{');
+	json_u64(j, "sent", r->plane.generated);
+	json_u64(j, "received", r->plane.delivered);
+	json_u64(j, "in_flight", r->plane.in_flight);
+	json_open(j, "discarded", '{');
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		json_u64(j, sim_discard_name((enum sim_discard)i), r->plane.discarded[i]);
+	json_u64(j, "total", r->discarded);
+	json_close(j);
+	json_close(j);
+	json_bool(j, "conserved", r->conserved);
+}
+
+/* Picoseconds as nanoseconds. */
+static void json_ns(struct json *j, const char *key, time_ps t)
+{
+	json_fixed(j, key, t, 3);
+}
+
+static void json_latency(struct json *j, const char *key, const struct hist *h)
+{
+	json_open(j, key, '{');
+	json_ns(j, "mean", hist_mean(h));
+	json_ns(j, "p50", hist_percentile(h, 500));
+	json_ns(j, "p99", hist_percentile(h, 990));
+	json_ns(j, "max", h->max);
+	json_ns(j, "sd", hist_sd(h));
+	json_u64(j, "packets", h->n);
+	json_close(j);
+}
+
+static void json_ring(struct json *j, const struct load_report *rep)
+{
+	char name[48];
+
+	if (!rep->r.nring) {
+		json_null(j, "deadlock");
+		return;
+	}
+	json_open(j, "deadlock", '[');
+	for (size_t i = 0; i < rep->r.nring; i++) {
+		ring_name(rep->fab, rep->r.ring[i], name);
+		json_str(j, NULL, name);
+	}
+	json_close(j);
+}
+
+static void json_rates(struct json *j, const struct load_report *rep)
+{
+	const struct lab_load_result *r = &rep->r;
+
+	json_open(j, "offered", '{');
+	json_u64(j, "packets_s_node", r->offered);
+	json_u64(j, "packets_s", a_second(r, r->plane.window_generated));
+	json_u64(j, "interval_ps", rep->interval);
+	json_close(j);
+	json_open(j, "throughput", '{');
+	json_u64(j, "packets_s_node", r->accepted);
+	json_u64(j, "packets_s", packets_a_second(r));
+	json_u64(j, "bits_s", bits_a_second(r));
+	json_close(j);
+	json_open(j, "window", '{');
+	json_seconds(j, "warmup_s", r->window_start - r->start);
+	json_seconds(j, "duration_s", r->window_end - r->window_start);
+	json_u64(j, "sent", r->plane.window_generated);
+	json_u64(j, "received", r->plane.window_delivered);
+	json_close(j);
+}
+
+void load_report_json(const struct load_report *rep, struct json *j)
+{
+	const struct lab_load_result *r = &rep->r;
+
+	json_open(j, NULL, '{');
+	json_str(j, "traffic", rep->what);
+	json_u64(j, "hosts", r->hosts);
+	json_u64(j, "senders", r->senders);
+	json_packets(j, r);
+	json_latency(j, "latency_ns", &r->plane.latency);
+	json_latency(j, "header_latency_ns", &r->plane.header_latency);
+	json_rates(j, rep);
+	json_ring(j, rep);
+	json_u64(j, "events", r->events);
+	json_u64(j, "packet_hops", r->plane.hops);
+	json_u64(j, "flow_control_packets", r->plane.fc_packets);
+	json_double(j, "wall_s", rep->wall_s);
+	json_double(j, "events_s", rep->wall_s > 0 ? (double)r->events / rep->wall_s : 0.0);
+	json_open(j, "bring_up", '{');
+	json_seconds(j, "time_s", r->start);
+	json_u64(j, "events", rep->up_events);
+	json_double(j, "wall_s", rep->up_wall_s);
+	json_close(j);
+	json_u64(j, "smps", r->smps);
+	json_u64(j, "seed", rep->seed);
+	json_double(j, "rss_mib", cli_rss_mib());
+	json_hex64(j, "trace_hash", r->hash);
+	json_close(j);
+}
+
+/* ---- saturation ---- */
+
+static uint64_t per_mille_of_link(const struct sat_report *r)
+{
+	return r->full ? (uint64_t)(((u128)r->s.rate * 1000 + r->full / 2) / r->full) : 0;
+}
+
+static void print_curve(const struct sat_report *r)
+{
+	struct cli_table t;
+
+	cli_table_init(&t, "rrrrl", "offered", "delivered", "mean", "p99", "");
+	for (size_t i = 0; i < r->s.curve.n; i++) {
+		const struct lab_sat_point *p = &r->s.curve.at[i];
+
+		cli_table_add(&t, "%s", cli_count(p->offered));
+		cli_table_add(&t, "%s", cli_count(p->accepted));
+		cli_table_add(&t, "%s", cli_duration(p->mean));
+		cli_table_add(&t, "%s", cli_duration(p->p99));
+		cli_table_add(&t, "%s", p->deadlock ? "DEADLOCK" : p->saturated ? "saturated" : "");
+	}
+	cli_table_print(&t, stdout);
+}
+
+void sat_report_text(const struct sat_report *r, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t share = per_mille_of_link(&r[i]);
+
+		printf("%s%s: %u switches, %u hosts; %s\n", i ? "\n" : "", r[i].file, r[i].switches, r[i].hosts,
+		       r[i].what);
+		printf("saturation at %s packets/s/node, %llu.%llu %% of a host's link%s; zero-load latency %s\n\n",
+		       cli_count(r[i].s.rate), (unsigned long long)(share / 10), (unsigned long long)(share % 10),
+		       r[i].s.full ? ", which is the limit" : "", cli_duration(r[i].s.zero_load));
+		print_curve(&r[i]);
+		printf("\n%llu simulations, %s events in %.2f s%s\n", (unsigned long long)r[i].s.runs,
+		       cli_count(r[i].s.events), r[i].wall_s,
+		       r[i].s.sound ? "" : "; DEADLOCK, or packets that are not accounted for");
+	}
+}
+
+static void json_curve(struct json *j, const struct lab_saturation *s)
+{
+	json_open(j, "curve", '[');
+	for (size_t i = 0; i < s->curve.n; i++) {
+		const struct lab_sat_point *p = &s->curve.at[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "offered_packets_s_node", p->offered);
+		json_u64(j, "accepted_packets_s_node", p->accepted);
+		json_ns(j, "latency_ns_mean", p->mean);
+		json_ns(j, "latency_ns_p99", p->p99);
+		json_bool(j, "saturated", p->saturated);
+		json_bool(j, "deadlock", p->deadlock);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void json_saturation(struct json *j, const struct sat_report *r)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "file", r->file);
+	json_str(j, "traffic", r->what);
+	json_u64(j, "switches", r->switches);
+	json_u64(j, "hosts", r->hosts);
+	json_u64(j, "saturation_packets_s_node", r->s.rate);
+	json_fixed(j, "saturation_load", per_mille_of_link(r), 3);
+	json_bool(j, "full_link", r->s.full);
+	json_ns(j, "zero_load_latency_ns", r->s.zero_load);
+	json_curve(j, &r->s);
+	json_bool(j, "sound", r->s.sound);
+	json_u64(j, "simulations", r->s.runs);
+	json_u64(j, "events", r->s.events);
+	json_u64(j, "seed", r->seed);
+	json_double(j, "wall_s", r->wall_s);
+	json_close(j);
+}
+
+void sat_report_json(const struct sat_report *r, unsigned n, struct json *j)
+{
+	if (n == 1) {
+		json_saturation(j, r);
+		return;
+	}
+	json_open(j, NULL, '{');
+	json_open(j, "fabrics", '[');
+	for (unsigned i = 0; i < n; i++)
+		json_saturation(j, &r[i]);
+	json_close(j);
+	json_close(j);
+}
+
+/* ---- the picture ---- */
+
+static struct plot_point *curve_points(const struct sat_report *r)
+{
+	struct plot_point *at = mem_array(r->s.curve.n, sizeof(*at));
+
+	for (size_t i = 0; i < r->s.curve.n; i++) {
+		const struct lab_sat_point *p = &r->s.curve.at[i];
+
+		at[i] = (struct plot_point){p->offered, p->mean / PS_PER_NS, p->saturated};
+	}
+	return at;
+}
+
+/* net/irregular-8.net: irregular-8 (7 hosts) */
+static char *series_name(const struct sat_report *r)
+{
+	const char *base = strrchr(r->file, '/') ? strrchr(r->file, '/') + 1 : r->file;
+	const char *dot = strrchr(base, '.');
+	struct strbuf b = {0};
+
+	strbuf_addn(&b, base, MIN(dot && dot > base ? (size_t)(dot - base) : strlen(base), (size_t)40));
+	strbuf_addf(&b, " (%u hosts)", r->hosts);
+	return b.s;
+}
+
+void sat_report_svg(const struct sat_report *r, unsigned n, bool log_x, struct strbuf *out)
+{
+	struct plot_series *s = mem_zarray(n, sizeof(*s));
+	struct plot p = {.title = "Latency against offered load",
+			 .x = {.label = "offered load, thousand packets/s/node", .unit = 1000, .log = log_x},
+			 .y = {.label = "mean latency, \xc2\xb5s", .unit = 1000},
+			 .series = s,
+			 .n = n};
+	struct strbuf note = {0};
+
+	strbuf_addf(&note, "%s. Hollow: saturated.", n ? r[0].what : "");
+	p.note = note.s;
+	for (unsigned i = 0; i < n; i++) {
+		p.y.max = MAX(p.y.max, r[i].s.zero_load / PS_PER_NS * SHOWN_TIMES);
+		s[i] = (struct plot_series){series_name(&r[i]), curve_points(&r[i]), r[i].s.curve.n};
+	}
+	plot_svg(&p, out);
+	for (unsigned i = 0; i < n; i++) {
+		free((char *)s[i].name);
+		free((struct plot_point *)s[i].at);
+	}
+	strbuf_free(&note);
+	free(s);
+}

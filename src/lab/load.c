@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A fabric under load: up, traffic, a window that counts. State: none beyond the lab's and the
+ * caller's result. Way in: lab_load_up(), lab_load_run(). Does not choose rates: see saturation.c.
+ */
+#include "lab/lab_priv.h"
+
+typedef unsigned __int128 u128;
+
+enum { PACKETS_A_NODE = 200, PACKETS_IN_ALL = 8000, LINK_PACKETS = 1000 };
+
+/* ---- hosts and their links ---- */
+
+static bool sends(const struct fab *f, port_id p)
+{
+	const struct fab_port *x = &f->ports[p];
+
+	return x->num && x->peer != FAB_NONE && f->nodes[x->node].type == IBA_NODE_CA;
+}
+
+static uint64_t port_bps(const struct fab_port *p)
+{
+	return (uint64_t)(p->width ? p->width : 1) * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
+}
+
+uint64_t lab_host_bps(const struct fab *f)
+{
+	uint64_t least = 0;
+
+	for (port_id p = 0; p < f->nports; p++) {
+		uint64_t bps = sends(f, p) ? port_bps(&f->ports[p]) : 0;
+
+		if (bps && (!least || bps < least))
+			least = bps;
+	}
+	return least;
+}
+
+uint32_t lab_host_number(const struct fab *f, node_id n)
+{
+	uint32_t number = 0;
+
+	for (port_id p = 0; p < f->nports; p++) {
+		if (sends(f, p) && f->ports[p].node == n)
+			return number;
+		number += sends(f, p);
+	}
+	return UINT32_MAX;
+}
+
+static uint32_t count_hosts(const struct fab *f)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < f->nports; p++)
+		n += sends(f, p);
+	return n;
+}
+
+/* Of n hosts, those that ever send (traffic.c). */
+static uint32_t count_senders(const struct traffic_config *t, uint32_t n)
+{
+	bool one_less = t->pattern == TRAFFIC_INCAST || (t->pattern == TRAFFIC_COMPLEMENT && n % 2);
+
+	return n > 1 ? n - one_less : n;
+}
+
+/* ---- rates and times ---- */
+
+uint64_t lab_load_full_rate(const struct fab *f, unsigned payload)
+{
+	return lab_host_bps(f) / ((payload + LAB_OVERHEAD_BYTES) * 8ull);
+}
+
+uint64_t lab_load_interval(uint64_t rate)
+{
+	return MAX((PS_PER_S + rate / 2) / rate, (time_ps)1);
+}
+
+static time_ps trace_end(const traffic_trace *t)
+{
+	time_ps last = t->n ? t->at[t->n - 1].when_ps : 0;
+
+	return last > TIME_NEVER / 2 ? TIME_NEVER / 2 : last + PS_PER_MS;
+}
+
+void lab_load_times(const struct fab *f, struct lab_load *d)
+{
+	uint32_t senders = count_senders(&d->traffic, count_hosts(f));
+	uint64_t full = lab_load_full_rate(f, d->traffic.payload), packets;
+	u128 span;
+
+	packets = MAX((uint64_t)PACKETS_A_NODE, PACKETS_IN_ALL / MAX(senders, 1u));
+	span = MAX((u128)d->traffic.interval_ps * packets, (u128)LINK_PACKETS * lab_load_interval(MAX(full, 1u)));
+	if (d->trace)
+		span = trace_end(d->trace);
+	if (d->duration == TIME_NEVER)
+		d->duration = (time_ps)MIN(span, (u128)TIME_NEVER / 4);
+	if (d->warmup == TIME_NEVER)
+		d->warmup = d->trace ? 0 : d->duration / 4;
+}
+
+/* Events a second for each of n, rounded. */
+static uint64_t rate_of(uint64_t count, time_ps span, uint32_t n)
+{
+	u128 div = (u128)span * n;
+
+	return div ? (uint64_t)(((u128)count * PS_PER_S + div / 2) / div) : 0;
+}
+
+/* ---- a run ---- */
+
+int lab_load_up(struct lab *l, time_ps limit, struct err *e)
+{
+	lab_power_on(l, NULL);
+	if (lab_run_ready(l, limit))
+		return 0;
+	return err_set(e, -ETIME, "the manager was not at rest after %llu ms of simulated time",
+		       (unsigned long long)(limit / PS_PER_MS));
+}
+
+/* A ring may dissolve when credits on their way arrive: only one that is there again later counts.
+ * Nothing is sent meanwhile, and what was measured is in the result already. */
+static void look_for_deadlock(struct lab *l, struct lab_load_result *r)
+{
+	struct sim *s = lab_sim(l);
+
+	r->nring = sim_deadlock(s, &r->ring);
+	if (!r->nring)
+		return;
+	free(r->ring);
+	r->ring = NULL;
+	lab_run_until(l, r->window_end + PS_PER_MS);
+	r->nring = sim_deadlock(s, &r->ring);
+}
+
+static void take_stock(struct lab *l, struct lab_load_result *r)
+{
+	struct sim *s = lab_sim(l);
+	struct sm_status st;
+
+	sm_status(lab_sm(l), &st);
+	r->plane = *sim_plane_stats(s);
+	r->hash = sim_hash(s);
+	r->events = sim_stats(s)->events - r->events;
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		r->smps += st.smps[i];
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		r->discarded += r->plane.discarded[i];
+	r->conserved = r->plane.generated == r->plane.delivered + r->discarded + r->plane.in_flight;
+	r->offered = rate_of(r->plane.window_generated, r->window_end - r->window_start, r->senders);
+	r->accepted = rate_of(r->plane.window_delivered, r->window_end - r->window_start, r->senders);
+}
+
+static time_ps sum_or_end(time_ps a, time_ps b)
+{
+	return a > TIME_NEVER / 2 || b > TIME_NEVER / 4 ? TIME_NEVER / 4 * 3 : a + b;
+}
+
+/* The packets of a burst follow each other as fast as the host's link takes them, or as fast as the
+ * rate allows when that is faster. */
+static uint64_t burst_gap(const struct lab *l, const struct traffic_config *t)
+{
+	uint64_t link = lab_load_interval(MAX(lab_load_full_rate(l->fab, t->payload), 1u));
+
+	return MIN(link, t->interval_ps - (t->interval_ps > 0));
+}
+
+int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result *r, struct err *e)
+{
+	struct traffic_config t = d->traffic;
+	struct sim *s = lab_sim(l);
+	int rc;
+
+	*r = (struct lab_load_result){.hosts = sim_host_count(s), .start = sim_now(s)};
+	r->senders = count_senders(&t, r->hosts);
+	r->window_start = sum_or_end(r->start, d->warmup);
+	r->window_end = sum_or_end(r->window_start, d->duration);
+	r->events = sim_stats(s)->events;
+	t.start_ps = r->start;
+	t.stop_ps = r->window_end;
+	t.trace = d->trace;
+	t.burst_gap_ps = burst_gap(l, &t);
+	for (size_t i = 0; d->trace && i < d->trace->n; i++)
+		d->trace->at[i].when_ps = sum_or_end(d->trace->at[i].when_ps, r->start);
+	rc = sim_traffic(s, &t, e);
+	if (rc)
+		return rc;
+	sim_window(s, r->window_start, r->window_end);
+	lab_run_until(l, r->window_end);
+	take_stock(l, r);
+	look_for_deadlock(l, r);
+	return 0;
+}
+
+void lab_load_free(struct lab_load_result *r)
+{
+	free(r->ring);
+	r->ring = NULL;
+}
