@@ -29,7 +29,7 @@ static void cal_insert(struct evq_calendar *q, uint32_t i)
 	uint64_t number = at[i].e.when >> q->shift;
 	uint32_t *last = cal_day(q, number), x = *last;
 
-	if (number < q->today || !q->n++) {
+	if (!q->n++ || number < q->today) {
 		q->today = number;
 		q->found = false;
 	}

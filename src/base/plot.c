@@ -8,18 +8,18 @@
 typedef unsigned __int128 u128;
 
 enum { /* the paper, in pixels */
-	LEFT = 76,
-	TOP = 46,
-	WIDE = 560,
-	HIGH = 340,
-	BELOW = 58,
-	NOTE = 20,
-	KEY_GAP = 22,
-	KEY_LINE = 22,
-	KEY_MARK = 34, /* the piece of line before a name */
-	LETTER = 7,    /* about as wide as one */
-	TICKS = 10,    /* at most so many steps on an axis */
-	MARK = 38,     /* half a marker, in tenths */
+       LEFT = 76,
+       TOP = 46,
+       WIDE = 560,
+       HIGH = 340,
+       BELOW = 58,
+       NOTE = 20,
+       KEY_GAP = 22,
+       KEY_LINE = 22,
+       KEY_MARK = 34, /* the piece of line before a name */
+       LETTER = 7,    /* about as wide as one */
+       TICKS = 10,    /* at most so many steps on an axis */
+       MARK = 38,     /* half a marker, in tenths */
 };
 
 static const char *const colours[] = {"#1f5fa8", "#c8501e", "#1e8a5a", "#8a3fa0",
@@ -195,7 +195,8 @@ static void add_px(struct strbuf *out, unsigned tenths)
 	strbuf_addf(out, tenths % 10 ? "%u.%u" : "%u", tenths / 10, tenths % 10);
 }
 
-static void add_label(struct strbuf *out, const char *class, unsigned x, unsigned y, const char *text)
+static void add_label(struct strbuf *out, const char *class, unsigned x, unsigned y,
+		      const char *text)
 {
 	strbuf_addf(out, "<text class=\"%s\" x=\"", class);
 	add_px(out, x);
@@ -226,7 +227,8 @@ static void draw_tick(struct frame *f, const struct axis *a, uint64_t v)
 
 	value_text(a, v, text);
 	if (a == &f->x) {
-		add_line(f->out, "g", (unsigned[]){LEFT * 10 + at, TOP * 10, LEFT * 10 + at, (TOP + HIGH) * 10});
+		add_line(f->out, "g",
+			 (unsigned[]){LEFT * 10 + at, TOP * 10, LEFT * 10 + at, (TOP + HIGH) * 10});
 		add_label(f->out, "m", LEFT * 10 + at, (TOP + HIGH + 18) * 10, text);
 	} else {
 		unsigned y = (TOP + HIGH) * 10 - at;
@@ -250,7 +252,8 @@ static void draw_axes(struct frame *f)
 		 (unsigned[]){LEFT * 10, (TOP + HIGH) * 10, (LEFT + WIDE) * 10, (TOP + HIGH) * 10});
 	add_line(f->out, "a", (unsigned[]){LEFT * 10, TOP * 10, LEFT * 10, (TOP + HIGH) * 10});
 	add_label(f->out, "m", (LEFT + WIDE / 2) * 10, (TOP + HIGH + 42) * 10, f->p->x.label);
-	strbuf_addf(f->out, "<text class=\"m\" transform=\"translate(18 %d) rotate(-90)\">", TOP + HIGH / 2);
+	strbuf_addf(f->out, "<text class=\"m\" transform=\"translate(18 %d) rotate(-90)\">",
+		    TOP + HIGH / 2);
 	add_text(f->out, f->p->y.label);
 	strbuf_add(f->out, "</text>\n");
 }
@@ -258,9 +261,12 @@ static void draw_axes(struct frame *f)
 /* Circle, square, diamond, triangle: told apart without colours too. */
 static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned y, bool hollow)
 {
-	static const int shapes[][9] = {/* number of corners, then each as x, y in halves of a marker */
-					{0}, {4, -2, -2, 2, -2, 2, 2, -2, 2}, {4, 0, -3, 3, 0, 0, 3, -3, 0},
-					{3, 0, -3, 3, 2, -3, 2}};
+	static const int shapes[][9] = {
+	    /* number of corners, then each as x, y in halves of a marker */
+	    {0},
+	    {4, -2, -2, 2, -2, 2, 2, -2, 2},
+	    {4, 0, -3, 3, 0, 0, 3, -3, 0},
+	    {3, 0, -3, 3, 2, -3, 2}};
 	const int *shape = shapes[series % ARRAY_LEN(shapes)];
 	const char *colour = colours[series % ARRAY_LEN(colours)];
 
@@ -278,8 +284,8 @@ static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned 
 		strbuf_add(out, "\" r=\"");
 		add_px(out, MARK);
 	}
-	strbuf_addf(out, "%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.4\"/>\n", shape[0] ? "Z" : "",
-		    hollow ? "#ffffff" : colour, colour);
+	strbuf_addf(out, "%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.4\"/>\n",
+		    shape[0] ? "Z" : "", hollow ? "#ffffff" : colour, colour);
 }
 
 static bool point_shown(const struct frame *f, const struct plot_point *p)
@@ -293,7 +299,9 @@ static void draw_line(struct frame *f, size_t i)
 	const struct plot_series *s = &f->p->series[i];
 	bool begun = false;
 
-	strbuf_addf(f->out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><path class=\"l\" stroke=\"%s\"%s d=\"",
+	strbuf_addf(f->out,
+		    "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><path class=\"l\" "
+		    "stroke=\"%s\"%s d=\"",
 		    LEFT, TOP, WIDE, HIGH, colours[i % ARRAY_LEN(colours)],
 		    i >= ARRAY_LEN(colours) ? " stroke-dasharray=\"5 3\"" : "");
 	for (size_t k = 0; k < s->n; k++) {
@@ -319,7 +327,8 @@ static void draw_series(struct frame *f, size_t i)
 	for (size_t k = 0; k < s->n; k++)
 		if (point_shown(f, &s->at[k]) && s->at[k].x <= f->x.max && s->at[k].y <= f->y.max)
 			draw_marker(f->out, i, LEFT * 10 + axis_at(&f->x, s->at[k].x),
-				    (TOP + HIGH) * 10 - axis_at(&f->y, s->at[k].y), s->at[k].hollow);
+				    (TOP + HIGH) * 10 - axis_at(&f->y, s->at[k].y),
+				    s->at[k].hollow);
 }
 
 static void draw_key(struct frame *f, size_t i)
@@ -328,7 +337,8 @@ static void draw_key(struct frame *f, size_t i)
 
 	strbuf_addf(f->out, "<path class=\"l\" stroke=\"%s\"%s d=\"M%u %uh%d\"/>\n",
 		    colours[i % ARRAY_LEN(colours)],
-		    i >= ARRAY_LEN(colours) ? " stroke-dasharray=\"5 3\"" : "", x / 10, y / 10, KEY_MARK - 8);
+		    i >= ARRAY_LEN(colours) ? " stroke-dasharray=\"5 3\"" : "", x / 10, y / 10,
+		    KEY_MARK - 8);
 	draw_marker(f->out, i, x + (KEY_MARK - 8) * 5, y, false);
 	add_label(f->out, "k", x + KEY_MARK * 10, y + 40, f->p->series[i].name);
 }
@@ -346,7 +356,8 @@ void plot_svg(const struct plot *p, struct strbuf *out)
 	axis_make(&f.y, p, true);
 	strbuf_addf(out,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
-		    "viewBox=\"0 0 %zu %zu\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+		    "viewBox=\"0 0 %zu %zu\">\n%s<rect width=\"100%%\" height=\"100%%\" "
+		    "fill=\"#ffffff\"/>\n",
 		    wide, high, wide, high, style);
 	add_label(out, "t", LEFT * 10, 270, p->title);
 	draw_axes(&f);

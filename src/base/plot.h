@@ -23,7 +23,8 @@ struct plot_series {
 struct plot_axis {
 	const char *label;
 	uint64_t unit; /* 0: 1 */
-	uint64_t max;  /* the axis ends here or at the next tick; what is beyond is cut off. 0: from the points */
+	uint64_t max;  /* the axis ends here or at the next tick; what is beyond is cut off. 0: from
+			  the points */
 	bool log;      /* points at 0 are left out */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft sim run, weft sim saturate: data packets on a fabric that the manager has brought up. Keeps the
- * options of the one command that runs. Ways in: cmd_sim_run, cmd_sim_saturate. Does not simulate
- * anything itself: that is src/lab; how results look is in load_report.c.
+ * weft sim run, weft sim saturate: data packets on a fabric that the manager has brought up. Keeps
+ * the options of the one command that runs. Ways in: cmd_sim_run, cmd_sim_saturate. Does not
+ * simulate anything itself: that is src/lab; how results look is in load_report.c.
  */
 #include <limits.h>
 
@@ -13,8 +13,9 @@
 static const char *const patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
 				       "tornado", "all-to-all",	 "incast", "trace",   NULL};
 static const char *const arrivals[] = {"poisson", "constant", "bursty", NULL};
-static const char *const mtus[] = {"256", "512", "1024", "2048", "4096", NULL}; /* by IBA code, from 1 */
-static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL};	/* the same */
+static const char *const mtus[] = {"256",  "512",  "1024",
+				   "2048", "4096", NULL};		 /* by IBA code, from 1 */
+static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the same */
 
 #define NOT_GIVEN UINT_MAX
 #define LIMIT	  (1000 * PS_PER_S)
@@ -27,14 +28,14 @@ static struct {
 	bool of_saturation, qos, log_x;
 	time_ps duration, warmup;
 } o = {
-	.payload = NOT_GIVEN,
-	.shift = 1,
-	.burst = 16,
-	.points = 12,
-	.seed = 1,
-	.hot_share = 0.1,
-	.duration = TIME_NEVER,
-	.warmup = TIME_NEVER,
+    .payload = NOT_GIVEN,
+    .shift = 1,
+    .burst = 16,
+    .points = 12,
+    .seed = 1,
+    .hot_share = 0.1,
+    .duration = TIME_NEVER,
+    .warmup = TIME_NEVER,
 };
 
 /* clang-format off */
@@ -112,7 +113,9 @@ static int sl_mask(const char *text, uint16_t *mask)
 		*mask |= (uint16_t)((2u << to) - (1u << from));
 	} while (*s == ',');
 	if (*s || !*mask || (s > text && s[-1] == ','))
-		return cli_bad("--sl: expected service levels from 0 to 15 such as 0,2,4-7; found '%.60s'", text);
+		return cli_bad(
+		    "--sl: expected service levels from 0 to 15 such as 0,2,4-7; found '%.60s'",
+		    text);
 	return CLI_OK;
 }
 
@@ -120,8 +123,9 @@ static int find_node(const struct fab *f, const char *what, const char *text, no
 {
 	*n = fab_node_by_text(f, text);
 	if (*n == FAB_NONE)
-		return cli_bad("%s '%.60s' is not in the fabric: expected a node GUID, an S-/H- id or a name", what,
-			       text);
+		return cli_bad(
+		    "%s '%.60s' is not in the fabric: expected a node GUID, an S-/H- id or a name",
+		    what, text);
 	return CLI_OK;
 }
 
@@ -130,17 +134,17 @@ static int make_traffic(const struct fab *f, struct traffic_config *t)
 	node_id n;
 
 	*t = (struct traffic_config){
-		.pattern = (enum traffic_pattern)chosen(patterns, o.pattern, TRAFFIC_UNIFORM),
-		.arrivals = (enum traffic_arrivals)chosen(arrivals, o.arrivals, TRAFFIC_POISSON),
-		.payload = (uint16_t)payload(),
-		.hot_share_q32 = prob_q32(o.hot_share),
-		.shift = o.shift,
-		.burst_packets = o.burst,
-		.seed = o.seed,
+	    .pattern = (enum traffic_pattern)chosen(patterns, o.pattern, TRAFFIC_UNIFORM),
+	    .arrivals = (enum traffic_arrivals)chosen(arrivals, o.arrivals, TRAFFIC_POISSON),
+	    .payload = (uint16_t)payload(),
+	    .hot_share_q32 = prob_q32(o.hot_share),
+	    .shift = o.shift,
+	    .burst_packets = o.burst,
+	    .seed = o.seed,
 	};
 	if (payload() > iba_mtu_bytes(mtu_code()))
-		return cli_bad("--payload %u does not fit an MTU of %u: expected at most that", payload(),
-			       iba_mtu_bytes(mtu_code()));
+		return cli_bad("--payload %u does not fit an MTU of %u: expected at most that",
+			       payload(), iba_mtu_bytes(mtu_code()));
 	if (sl_mask(o.sl ? o.sl : "0-15", &t->sl_mask))
 		return CLI_BAD;
 	if (o.hot) {
@@ -148,7 +152,8 @@ static int make_traffic(const struct fab *f, struct traffic_config *t)
 			return CLI_BAD;
 		t->hot_host = lab_host_number(f, n);
 		if (t->hot_host == UINT32_MAX)
-			return cli_bad("--hot '%.60s' cannot receive: expected a host with a link", o.hot);
+			return cli_bad("--hot '%.60s' cannot receive: expected a host with a link",
+				       o.hot);
 	}
 	return CLI_OK;
 }
@@ -159,8 +164,9 @@ static int make_buffers(struct sim_plane_config *p)
 	unsigned packet = (iba_mtu_bytes(mtu_code()) + LAB_OVERHEAD_BYTES - 2 + 63) / 64 * 64;
 
 	if (o.buffer && o.buffer < packet)
-		return cli_bad("--buffer %u does not hold a packet: expected at least %u for an MTU of %u", o.buffer,
-			       packet, iba_mtu_bytes(mtu_code()));
+		return cli_bad(
+		    "--buffer %u does not hold a packet: expected at least %u for an MTU of %u",
+		    o.buffer, packet, iba_mtu_bytes(mtu_code()));
 	p->on = true;
 	p->buffer_bytes = o.buffer ? o.buffer : MAX(p->buffer_bytes, 2 * packet);
 	return CLI_OK;
@@ -180,7 +186,8 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	}
 	c->engine = rt_engine_find(o.engine ? o.engine : "fera");
 	if (!c->engine)
-		return cli_bad("there is no engine '%.60s': expected one of those 'weft route compute --help' lists",
+		return cli_bad("there is no engine '%.60s': expected one of those 'weft route "
+			       "compute --help' lists",
 			       o.engine);
 	c->sm.qos = o.qos;
 	c->sim.seed = o.seed;
@@ -192,8 +199,12 @@ static int make_config(const struct fab *f, struct lab_config *c)
 
 static void describe(const struct traffic_config *t, char buf[160])
 {
-	snprintf(buf, 160, "%s, %s, %u bytes a packet on SL %.60s, %s data VLs", traffic_pattern_name(t->pattern),
-		 traffic_arrivals_name(t->arrivals), t->payload, o.sl ? o.sl : "0-15", o.vls ? o.vls : "2");
+	if (t->pattern == TRAFFIC_TRACE)
+		snprintf(buf, 160, "packets of %.80s, %s data VLs", o.trace, o.vls ? o.vls : "2");
+	else
+		snprintf(buf, 160, "%s, %s, %u bytes a packet on SL %.60s, %s data VLs",
+			 traffic_pattern_name(t->pattern), traffic_arrivals_name(t->arrivals),
+			 t->payload, o.sl ? o.sl : "0-15", o.vls ? o.vls : "2");
 }
 
 /* ---- saturation ---- */
@@ -210,7 +221,8 @@ static void on_sat_tick(void *ctx)
 {
 	const struct progress *p = ctx;
 
-	cli_progress("%s: simulation %u%s%s", p->file, p->runs + 1, p->rate ? ", the last at packets/s/node: " : "",
+	cli_progress("%s: simulation %u%s%s", p->file, p->runs + 1,
+		     p->rate ? ", the last at packets/s/node: " : "",
 		     p->rate ? cli_count(p->rate) : "");
 }
 
@@ -223,8 +235,8 @@ static void on_sat_done(void *ctx, const struct lab_sat_point *pt)
 	on_sat_tick(p);
 }
 
-static int saturate(const char *file, const struct fab *f, const struct lab_config *lc, const struct lab_load *d,
-		    unsigned points, struct lab_saturation *s)
+static int saturate(const char *file, const struct fab *f, const struct lab_config *lc,
+		    const struct lab_load *d, unsigned points, struct lab_saturation *s)
 {
 	struct progress p = {.file = file};
 	struct lab_sat_config c = {.fab = f,
@@ -253,9 +265,11 @@ static int check_run(void)
 	if (trace && !o.trace)
 		return cli_bad("--pattern trace needs --trace FILE");
 	if (o.trace && o.pattern && strcmp(o.pattern, "trace"))
-		return cli_bad("--trace says who sends to whom: expected no --pattern %s", o.pattern);
+		return cli_bad("--trace says who sends to whom: expected no --pattern %s",
+			       o.pattern);
 	if (trace && (o.load > 0 || o.rate))
-		return cli_bad("--trace says when packets are sent: expected neither --load nor --rate");
+		return cli_bad(
+		    "--trace says when packets are sent: expected neither --load nor --rate");
 	if (o.load > 0 && o.rate)
 		return cli_bad("expected --load or --rate, found both");
 	if (o.of_saturation && !(o.load > 0))
@@ -307,8 +321,8 @@ static int read_trace(struct lab *l, traffic_trace *trace)
 
 	if (rc)
 		return cli_bad("%s", e.text);
-	rc = traffic_trace_parse(trace, sim_host_count(lab_sim(l)), strcmp(o.trace, "-") ? o.trace : "standard input",
-				 text, len, &e);
+	rc = traffic_trace_parse(trace, sim_host_count(lab_sim(l)),
+				 strcmp(o.trace, "-") ? o.trace : "standard input", text, len, &e);
 	free(text);
 	return rc ? cli_bad("%s", e.text) : CLI_OK;
 }
@@ -322,8 +336,8 @@ static void on_run_tick(void *ctx)
 	if (!p->until)
 		cli_progress("bring-up: %s of simulated time", cli_duration(sim_now(s)));
 	else
-		cli_progress("traffic: %s packets sent, %s arrived; %s still to simulate", cli_count(st->generated),
-			     cli_count(st->delivered),
+		cli_progress("traffic: %s packets sent, %s arrived; %s still to simulate",
+			     cli_count(st->generated), cli_count(st->delivered),
 			     cli_duration(p->until > sim_now(s) ? p->until - sim_now(s) : 0));
 }
 
@@ -409,6 +423,7 @@ static int sim_run(char **args, unsigned nargs)
 	return rc;
 }
 
+/* clang-format off */
 const struct cli_cmd cmd_sim_run = {
 	.name = "sim run",
 	.args = "FILE",
@@ -435,23 +450,22 @@ const struct cli_cmd cmd_sim_run = {
 	.max_args = 1,
 	.run = sim_run,
 };
+/* clang-format on */
 
 /* ---- weft sim saturate ---- */
 
 enum { MAX_FILES = 16 };
 
-static int saturate_file(const char *file, struct sat_report *r)
+static int saturate_file(const char *file, const struct fab *f, struct sat_report *r)
 {
 	struct lab_load d = {.warmup = o.warmup, .duration = o.duration};
 	double start = cli_wall_s();
 	struct lab_config c;
-	struct fab *f = cli_load(file);
 	int rc;
 
-	if (!f)
-		return CLI_BAD;
-	rc = make_traffic(f, &d.traffic) || make_config(f, &c) ? CLI_BAD
-							       : saturate(file, f, &c, &d, o.points, &r->s);
+	rc = make_traffic(f, &d.traffic) || make_config(f, &c)
+		 ? CLI_BAD
+		 : saturate(file, f, &c, &d, o.points, &r->s);
 	*r = (struct sat_report){.file = file,
 				 .s = r->s,
 				 .switches = f->nswitches,
@@ -460,7 +474,6 @@ static int saturate_file(const char *file, struct sat_report *r)
 				 .wall_s = cli_wall_s() - start,
 				 .seed = o.seed};
 	describe(&d.traffic, r->what);
-	fab_free(f);
 	return rc;
 }
 
@@ -504,20 +517,27 @@ static int check_saturate(char **args, unsigned nargs)
 static int sim_saturate(char **args, unsigned nargs)
 {
 	struct sat_report r[MAX_FILES] = {0};
+	struct fab *f[MAX_FILES] = {0};
 	int rc = check_saturate(args, nargs);
 	unsigned n = 0;
 
+	/* All are read first: a typing error in the last name shows at once. */
+	for (unsigned i = 0; !rc && i < nargs; i++)
+		rc = (f[i] = cli_load(args[i])) ? CLI_OK : CLI_BAD;
 	while (!rc && n < nargs) {
-		rc = saturate_file(args[n], &r[n]);
+		rc = saturate_file(args[n], f[n], &r[n]);
 		n += !rc;
 	}
 	if (!rc)
 		rc = print_reports(r, n);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < nargs; i++) {
 		lab_saturation_free(&r[i].s);
+		fab_free(f[i]);
+	}
 	return rc;
 }
 
+/* clang-format off */
 const struct cli_cmd cmd_sim_saturate = {
 	.name = "sim saturate",
 	.args = "FILE...",
@@ -540,3 +560,4 @@ const struct cli_cmd cmd_sim_saturate = {
 	.max_args = MAX_FILES,
 	.run = sim_saturate,
 };
+/* clang-format on */

@@ -72,7 +72,8 @@ static void print_rates(const struct lab_load_result *r)
 	cli_table_add(&t, "delivered");
 	cli_table_add(&t, "%s", cli_count(r->accepted));
 	cli_table_add(&t, "%s", cli_count(packets_a_second(r)));
-	cli_table_add(&t, "%llu.%03llu", (unsigned long long)(mbps / 1000), (unsigned long long)(mbps % 1000));
+	cli_table_add(&t, "%llu.%03llu", (unsigned long long)(mbps / 1000),
+		      (unsigned long long)(mbps % 1000));
 	cli_table_print(&t, stdout);
 }
 
@@ -90,8 +91,8 @@ void load_report_text(const struct load_report *rep)
 	struct cli_table t;
 	char name[48];
 
-	printf("%u hosts, %s\nup after %s; %s of traffic, of which the last %s count\n\n", r->hosts, rep->what,
-	       cli_duration(r->start), cli_duration(r->window_end - r->start),
+	printf("%u hosts, %s\nup after %s, warm-up %s, then %s that count\n\n", r->hosts, rep->what,
+	       cli_duration(r->start), cli_duration(r->window_start - r->start),
 	       cli_duration(r->window_end - r->window_start));
 	print_packets(r);
 	putchar('\n');
@@ -114,7 +115,8 @@ void load_report_text(const struct load_report *rep)
 	}
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
-	printf("%s events, %s packet hops in %.2f s (%.1f million events/s), %s SMPs, trace hash %016llx\n",
+	printf("%s events, %s packet hops in %.2f s (%.1f million events/s), %s SMPs, trace hash "
+	       "%016llx\n",
 	       cli_count(r->events), cli_count(r->plane.hops), rep->wall_s,
 	       rep->wall_s > 0 ? (double)r->events / rep->wall_s / 1e6 : 0.0, cli_count(r->smps),
 	       (unsigned long long)r->hash);
@@ -250,14 +252,16 @@ void sat_report_text(const struct sat_report *r, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t share = per_mille_of_link(&r[i]);
 
-		printf("%s%s: %u switches, %u hosts; %s\n", i ? "\n" : "", r[i].file, r[i].switches, r[i].hosts,
-		       r[i].what);
-		printf("saturation at %s packets/s/node, %llu.%llu %% of a host's link%s; zero-load latency %s\n\n",
-		       cli_count(r[i].s.rate), (unsigned long long)(share / 10), (unsigned long long)(share % 10),
-		       r[i].s.full ? ", which is the limit" : "", cli_duration(r[i].s.zero_load));
+		printf("%s%s: %u switches, %u hosts; %s\n", i ? "\n" : "", r[i].file, r[i].switches,
+		       r[i].hosts, r[i].what);
+		printf("saturation at %s packets/s/node, %llu.%llu %% of a host's link%s; "
+		       "zero-load latency %s\n\n",
+		       cli_count(r[i].s.rate), (unsigned long long)(share / 10),
+		       (unsigned long long)(share % 10), r[i].s.full ? ", which is the limit" : "",
+		       cli_duration(r[i].s.zero_load));
 		print_curve(&r[i]);
-		printf("\n%llu simulations, %s events in %.2f s%s\n", (unsigned long long)r[i].s.runs,
-		       cli_count(r[i].s.events), r[i].wall_s,
+		printf("\n%llu simulations, %s events in %.2f s%s\n",
+		       (unsigned long long)r[i].s.runs, cli_count(r[i].s.events), r[i].wall_s,
 		       r[i].s.sound ? "" : "; DEADLOCK, or packets that are not accounted for");
 	}
 }
@@ -335,7 +339,8 @@ static char *series_name(const struct sat_report *r)
 	const char *dot = strrchr(base, '.');
 	struct strbuf b = {0};
 
-	strbuf_addn(&b, base, MIN(dot && dot > base ? (size_t)(dot - base) : strlen(base), (size_t)40));
+	strbuf_addn(&b, base,
+		    MIN(dot && dot > base ? (size_t)(dot - base) : strlen(base), (size_t)40));
 	strbuf_addf(&b, " (%u hosts)", r->hosts);
 	return b.s;
 }
@@ -343,18 +348,20 @@ static char *series_name(const struct sat_report *r)
 void sat_report_svg(const struct sat_report *r, unsigned n, bool log_x, struct strbuf *out)
 {
 	struct plot_series *s = mem_zarray(n, sizeof(*s));
-	struct plot p = {.title = "Latency against offered load",
-			 .x = {.label = "offered load, thousand packets/s/node", .unit = 1000, .log = log_x},
-			 .y = {.label = "mean latency, \xc2\xb5s", .unit = 1000},
-			 .series = s,
-			 .n = n};
+	struct plot p = {
+	    .title = "Latency against offered load",
+	    .x = {.label = "offered load, thousand packets/s/node", .unit = 1000, .log = log_x},
+	    .y = {.label = "mean latency, \xc2\xb5s", .unit = 1000},
+	    .series = s,
+	    .n = n};
 	struct strbuf note = {0};
 
 	strbuf_addf(&note, "%s. Hollow: saturated.", n ? r[0].what : "");
 	p.note = note.s;
 	for (unsigned i = 0; i < n; i++) {
 		p.y.max = MAX(p.y.max, r[i].s.zero_load / PS_PER_NS * SHOWN_TIMES);
-		s[i] = (struct plot_series){series_name(&r[i]), curve_points(&r[i]), r[i].s.curve.n};
+		s[i] =
+		    (struct plot_series){series_name(&r[i]), curve_points(&r[i]), r[i].s.curve.n};
 	}
 	plot_svg(&p, out);
 	for (unsigned i = 0; i < n; i++) {

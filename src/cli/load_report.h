@@ -11,10 +11,10 @@
 struct load_report {
 	const struct fab *fab;
 	struct lab_load_result r;
-	char what[160];            /* the traffic, in words */
-	uint64_t interval;         /* picoseconds between packets of a host; 0: a trace */
+	char what[160];	   /* the traffic, in words */
+	uint64_t interval; /* picoseconds between packets of a host; 0: a trace */
 	uint64_t seed, up_events;
-	double up_wall_s, wall_s;  /* bring-up, traffic */
+	double up_wall_s, wall_s; /* bring-up, traffic */
 };
 
 void load_report_text(const struct load_report *r);
@@ -25,13 +25,14 @@ struct sat_report {
 	struct lab_saturation s;
 	char what[160];
 	uint32_t switches, hosts;
-	uint64_t full;             /* packets a second on a host's link */
+	uint64_t full; /* packets a second on a host's link */
 	uint64_t seed;
 	double wall_s;
 };
 
 void sat_report_text(const struct sat_report *r, unsigned n);
-void sat_report_json(const struct sat_report *r, unsigned n, struct json *j); /* one: an object; more: .fabrics[] */
+void sat_report_json(const struct sat_report *r, unsigned n,
+		     struct json *j); /* one: an object; more: .fabrics[] */
 void sat_report_svg(const struct sat_report *r, unsigned n, bool log_x, struct strbuf *out);
 
 #endif

@@ -91,7 +91,8 @@ void lab_load_times(const struct fab *f, struct lab_load *d)
 	u128 span;
 
 	packets = MAX((uint64_t)PACKETS_A_NODE, PACKETS_IN_ALL / MAX(senders, 1u));
-	span = MAX((u128)d->traffic.interval_ps * packets, (u128)LINK_PACKETS * lab_load_interval(MAX(full, 1u)));
+	span = MAX((u128)d->traffic.interval_ps * packets,
+		   (u128)LINK_PACKETS * lab_load_interval(MAX(full, 1u)));
 	if (d->trace)
 		span = trace_end(d->trace);
 	if (d->duration == TIME_NEVER)
@@ -147,9 +148,12 @@ static void take_stock(struct lab *l, struct lab_load_result *r)
 		r->smps += st.smps[i];
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		r->discarded += r->plane.discarded[i];
-	r->conserved = r->plane.generated == r->plane.delivered + r->discarded + r->plane.in_flight;
-	r->offered = rate_of(r->plane.window_generated, r->window_end - r->window_start, r->senders);
-	r->accepted = rate_of(r->plane.window_delivered, r->window_end - r->window_start, r->senders);
+	r->conserved = r->plane.generated + r->plane.copies ==
+		       r->plane.delivered + r->discarded + r->plane.in_flight;
+	r->offered =
+	    rate_of(r->plane.window_generated, r->window_end - r->window_start, r->senders);
+	r->accepted =
+	    rate_of(r->plane.window_delivered, r->window_end - r->window_start, r->senders);
 }
 
 static time_ps sum_or_end(time_ps a, time_ps b)

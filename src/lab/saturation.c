@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rate at which a fabric no longer keeps up, and its latency curve. State: struct lab_saturation,
- * the caller's. Way in: lab_saturation(). Does not share anything between points: each is a lab of
- * its own, brought up anew.
+ * The rate at which a fabric no longer keeps up, and its latency curve. State: struct
+ * lab_saturation, the caller's. Way in: lab_saturation(). Does not share anything between points:
+ * each is a lab of its own, brought up anew.
  */
 #include "lab/lab.h"
 
 enum { BRING_UP_LIMIT_S = 1000, KEEPS_UP_PERCENT = 95, SLOWER_TIMES = 5, PRECISION = 32 };
 
 /* One lab, one rate. The loss of packets is an answer at any rate but the lowest. */
-static int run_point(const struct lab_sat_config *c, uint64_t rate, struct lab_load_result *r, struct err *e)
+static int run_point(const struct lab_sat_config *c, uint64_t rate, struct lab_load_result *r,
+		     struct err *e)
 {
 	struct lab_load d = *c->load;
 	struct lab *l = lab_new(c->fab, c->lab, e);
@@ -43,13 +44,13 @@ static int measure(const struct lab_sat_config *c, struct lab_saturation *s, uin
 	if (rc)
 		return rc;
 	*p = (struct lab_sat_point){
-		.rate = rate,
-		.offered = r.offered,
-		.accepted = r.accepted,
-		.mean = hist_mean(&r.plane.latency),
-		.p99 = hist_percentile(&r.plane.latency, 990),
-		.deadlock = r.nring != 0,
-		.conserved = r.conserved,
+	    .rate = rate,
+	    .offered = r.offered,
+	    .accepted = r.accepted,
+	    .mean = hist_mean(&r.plane.latency),
+	    .p99 = hist_percentile(&r.plane.latency, 990),
+	    .deadlock = r.nring != 0,
+	    .conserved = r.conserved,
 	};
 	p->saturated = is_saturated(p, s->zero_load);
 	s->runs++;
@@ -57,7 +58,8 @@ static int measure(const struct lab_sat_config *c, struct lab_saturation *s, uin
 	s->sound &= p->conserved && !p->deadlock;
 	if (r.discarded && !s->zero_load)
 		rc = err_set(e, -EINVAL,
-			     "%llu of %llu packets were discarded at %llu packets a second and node: expected a fabric "
+			     "%llu of %llu packets were discarded at %llu packets a second and "
+			     "node: expected a fabric "
 			     "in which every host reaches every other",
 			     (unsigned long long)r.discarded, (unsigned long long)r.plane.generated,
 			     (unsigned long long)rate);
@@ -107,7 +109,8 @@ static int find_bounds(const struct lab_sat_config *c, struct lab_saturation *s,
 	}
 }
 
-static int find_rate(const struct lab_sat_config *c, struct lab_saturation *s, uint64_t full, struct err *e)
+static int find_rate(const struct lab_sat_config *c, struct lab_saturation *s, uint64_t full,
+		     struct err *e)
 {
 	uint64_t low, high = 0, middle;
 	struct lab_sat_point p;

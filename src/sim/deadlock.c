@@ -1,30 +1,60 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real deadlocks: packets that wait for each other in a ring. An output channel without credit waits
- * for the input buffer at the far end; that buffer's head waits for its own output channel. Every
- * channel waits for at most one other, so a ring is found by walking. State: none. Way in:
+ * Real deadlocks: packets that wait for each other in a ring. An output channel without room before
+ * it waits for the input buffer at the far end; that buffer's head waits for its own output channel.
+ * Every channel waits for at most one other, so a ring is found by walking. State: none. Way in:
  * sim_deadlock(). Does not resolve anything.
  */
 #include "sim/plane.h"
+
+static unsigned head_blocks(const struct plane *pl, uint32_t cell)
+{
+	return pl->pkts.at[pl->cells.at[cell].pkt].blocks;
+}
+
+/* The far buffer has no room for the head, nor is any on its way: credits that travel do not count. */
+static bool out_stuck(const struct sim *s, uint32_t out)
+{
+	const struct plane *pl = s->plane;
+	const struct out_chan *o = &pl->out[out];
+	port_id far = s->ports[out / pl->nslots].peer;
+	const struct in_chan *in;
+	unsigned coming;
+
+	if (o->head == CELL_NONE || far == FAB_NONE || slot_is_15(pl, out % pl->nslots))
+		return false;
+	in = &pl->in[chan_of(pl, far, out % pl->nslots)];
+	coming = (o->fctbs - in->abr) & 0xfffu;
+	return in->used + coming + head_blocks(pl, o->head) > in->cap;
+}
+
+/* What stays in the output buffer leaves no room for the first that waits to cross. */
+static bool in_stuck(const struct sim *s, uint32_t out)
+{
+	const struct plane *pl = s->plane;
+	const struct out_chan *o = &pl->out[out];
+	const struct plane_port *port = &pl->ports[out / pl->nslots];
+	unsigned leaving = port->tx_busy && port->tx_slot == out % pl->nslots ? port->tx_blocks : 0;
+
+	return o->wait_head != CHAN_NONE &&
+	       o->used - leaving + head_blocks(pl, pl->in[o->wait_head].head) > o->cap;
+}
 
 /* The output channel that must move before this one can, or CHAN_NONE. */
 static uint32_t waits_for(const struct sim *s, uint32_t out)
 {
 	const struct plane *pl = s->plane;
-	port_id port = out / pl->nslots, far = s->ports[port].peer;
-	const struct out_chan *o = &pl->out[out];
+	port_id far = s->ports[out / pl->nslots].peer;
 	const struct in_chan *in;
-	unsigned blocks;
+	uint32_t next;
 
-	if (o->head == CELL_NONE || far == FAB_NONE || slot_is_15(pl, out % pl->nslots))
-		return CHAN_NONE;
-	blocks = pl->pkts.at[pl->cells.at[o->head].pkt].blocks;
-	if (((o->fccl - (o->fctbs + blocks)) & 0xfff) <= 2048)
+	if (!out_stuck(s, out))
 		return CHAN_NONE;
 	in = &pl->in[chan_of(pl, far, out % pl->nslots)];
-	if (in->state != IN_WAITING || in->head == CELL_NONE)
+	if (in->state != IN_WAITING)
 		return CHAN_NONE;
-	return chan_of(pl, s->fab->nodes[s->fab->ports[far].node].first_port + in->out, in->out_slot);
+	next = chan_of(pl, s->fab->nodes[s->fab->ports[far].node].first_port + in->out, in->out_slot);
+	return in_stuck(s, next) ? next : CHAN_NONE;
 }
 
 size_t sim_deadlock(struct sim *s, port_id **ring)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The event queue: earliest first; at the same time the smaller priority number first, then the one
- * that was pushed first. Behind these few calls the structure can be replaced.
+ * that was pushed first. Behind these few calls the structure can be replaced. An all-zero struct
+ * evq is an empty queue.
  */
 #ifndef WEFT_EVQ_H
 #define WEFT_EVQ_H
@@ -15,19 +16,45 @@ struct ev {
 	uint32_t a, b, c; /* what they mean is up to the kind */
 };
 
+enum { EVQ_RUNGS = 8 };
+
+struct evq_list { /* linked nodes, the latest first */
+	uint32_t first, n;
+};
+
+struct evq_rung {
+	struct evq_list *bucket;
+	uint32_t nbuckets, cap;
+	uint32_t now;	/* the first bucket that was not yet taken */
+	unsigned shift; /* a bucket is 2^shift ps wide */
+	time_ps start;
+};
+
 struct evq {
+	uint32_t n;
+	uint32_t nheap, heap_cap;
 	struct ev *heap;
-	uint32_t n, cap;
 	uint64_t seq;
+	time_ps end; /* of what the heap and the rungs take */
+	uint32_t nrungs, spill_at;
+	struct evq_list top; /* later than end */
+	time_ps top_min, top_max;
+	struct ev *node; /* the pool */
+	uint32_t
+	    *after; /* the next node of the same list: apart, so that walking stays in the cache */
+	uint32_t spare, used, node_cap;
+	struct evq_rung rung[EVQ_RUNGS];
 };
 
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e);
 bool evq_pop(struct evq *q, struct ev *e); /* false when empty */
 void evq_free(struct evq *q);
+time_ps evq_next_far(const struct evq *q);
 
+/* TIME_NEVER when empty. */
 static inline time_ps evq_next(const struct evq *q)
 {
-	return q->n ? q->heap[0].when : TIME_NEVER;
+	return q->nheap ? q->heap[0].when : evq_next_far(q);
 }
 
 #endif

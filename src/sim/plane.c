@@ -112,7 +112,8 @@ static void channels_reset(struct sim *s, port_id p)
 {
 	struct plane *pl = s->plane;
 	bool endport = !sim_is_switch(s, s->fab->ports[p].node);
-	uint16_t cap = (uint16_t)MIN(s->cfg.plane.buffer_bytes / 64, 2048u);
+	unsigned one = (iba_mtu_bytes(s->cfg.mtu_cap) + 24 + 63) / 64; /* a packet at least (2.4.2) */
+	uint16_t cap = (uint16_t)MIN(MAX(s->cfg.plane.buffer_bytes / 64, one), 2048u);
 
 	for (unsigned i = 0; i < pl->nslots; i++) {
 		struct in_chan *in = &pl->in[chan_of(pl, p, i)];
@@ -327,10 +328,11 @@ void plane_event(struct sim *s, const struct ev *e)
 			host_sink(s, e->a);
 		break;
 	case EV_P_MAKE:
-		host_make(s, e->a);
+		if (e->c == pl->traffic_epoch)
+			host_make(s, e->a);
 		break;
 	case EV_P_PACED:
-		host_paced(s, e->a);
+		host_paced(s, e->a, e->c);
 		break;
 	case EV_P_HOQ:
 		if (same_life(s, e->a / pl->nslots, e->c))
@@ -370,6 +372,31 @@ const struct sim_plane_stats *sim_plane_stats(const struct sim *s)
 const struct sim_port_counters *sim_port_counters(const struct sim *s, port_id p)
 {
 	return &s->plane->ports[p].counters;
+}
+
+time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes)
+{
+	return (time_ps)(((unsigned __int128)s->ports[p].byte_q16 * bytes + 0xffff) >> 16);
+}
+
+void sim_buffer_use(const struct sim *s, uint32_t *mean, uint32_t *max)
+{
+	const struct plane *pl = s->plane;
+	uint64_t used = 0, cap = 0;
+
+	*max = 0;
+	for (port_id p = 0; p < s->fab->nports; p++)
+		for (unsigned slot = 0; slot < pl->nvl; slot++) {
+			const struct in_chan *in = &pl->in[chan_of(pl, p, slot)];
+
+			if (!s->fab->ports[p].num || !sim_is_switch(s, s->fab->ports[p].node) ||
+			    s->ports[p].peer == FAB_NONE)
+				continue;
+			used += in->used;
+			cap += in->cap;
+			*max = MAX(*max, (uint32_t)(in->used * 1000000ull / in->cap));
+		}
+	*mean = cap ? (uint32_t)(used * 1000000 / cap) : 0;
 }
 
 void sim_tap(struct sim *s, struct sim_tap tap)

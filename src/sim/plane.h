@@ -99,6 +99,7 @@ struct plane {
 	uint32_t *host_of;           /* port -> host number */
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
+	uint32_t traffic_epoch;      /* events of traffic that was replaced come to nothing */
 	time_ps *allowed;            /* [source][destination], with static rate control only */
 	struct sim_tap tap;
 	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
@@ -174,6 +175,6 @@ void host_start(struct sim *s);
 void host_make(struct sim *s, uint32_t host);
 void host_head(struct sim *s, uint32_t chan, uint32_t cell);
 void host_sink(struct sim *s, uint32_t chan);
-void host_paced(struct sim *s, uint32_t pkt); /* static rate control lets it go now */
+void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation); /* static rate control lets it go */
 
 #endif

@@ -32,13 +32,15 @@ static void plan_next(struct sim *s, uint32_t host)
 	if (!traffic_next(pl->traffic, host, &t))
 		return;
 	pl->next[host] = t;
-	sim_push(s, MAX(t.when_ps, s->now), PRIO_NET, (struct ev){.kind = EV_P_MAKE, .a = host});
+	sim_push(s, MAX(t.when_ps, s->now), PRIO_NET,
+		 (struct ev){.kind = EV_P_MAKE, .a = host, .c = pl->traffic_epoch});
 }
 
 void host_start(struct sim *s)
 {
 	struct plane *pl = s->plane;
 
+	pl->traffic_epoch++;
 	free(pl->next);
 	pl->next = mem_zarray(pl->hosts.n, sizeof(*pl->next));
 	for (uint32_t h = 0; h < pl->hosts.n; h++)
@@ -57,6 +59,10 @@ static void inject(struct sim *s, port_id port, uint32_t pkt)
 	pl->cells.at[cell].ready = pl->cells.at[cell].tail = s->now;
 	if (vl >= pl->nvl || vl >= iba_vl_count(pi->oper_vls)) {
 		plane_discard(s, n, s->fab->ports[port].num, pkt, SIM_DISCARD_UNMAPPABLE);
+		cell_free(s, cell);
+	} else if (pi->state == IBA_PORT_ACTIVE && d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + DATA_OVERHEAD) {
+		/* It might wait for more credit than any buffer can give. */
+		plane_discard(s, n, s->fab->ports[port].num, pkt, SIM_DISCARD_MTU);
 		cell_free(s, cell);
 	} else {
 		out_add(s, port, vl, cell);
@@ -82,15 +88,19 @@ static void pace(struct sim *s, uint32_t host, uint32_t dst, uint32_t pkt)
 	allowed = &pl->allowed[(size_t)host * pl->hosts.n + dst];
 	go = MAX(s->now, *allowed);
 	*allowed = go + wire_time(s, to, pl->pkts.at[pkt].bytes);
-	sim_push(s, go, PRIO_NET, (struct ev){.kind = EV_P_PACED, .a = pkt});
+	sim_push(s, go, PRIO_NET,
+		 (struct ev){.kind = EV_P_PACED,
+			     .a = pkt,
+			     .c = s->nodes[s->fab->ports[from].node].incarnation});
 }
 
-void host_paced(struct sim *s, uint32_t pkt)
+void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation)
 {
 	struct plane *pl = s->plane;
 	port_id port = pl->hosts.at[pl->pkts.at[pkt].src];
+	const struct sim_node *n = &s->nodes[s->fab->ports[port].node];
 
-	if (s->nodes[s->fab->ports[port].node].on) {
+	if (n->on && n->incarnation == incarnation) {
 		inject(s, port, pkt);
 	} else { /* it lay in a host that has gone off meanwhile */
 		uint32_t cell = cell_new(s, pkt);

@@ -41,8 +41,11 @@ void limit_out_over(struct sim *s, uint32_t chan)
 	o->timed = false;
 	if (o->head == CELL_NONE)
 		return;
-	if (s->now >= o->head_since + life && !link_has_credit(s, chan))
+	if (s->now >= o->head_since + life) {
+		if (link_has_credit(s, chan))
+			return; /* it only waits for the link */
 		link_discard_head(s, chan, SIM_DISCARD_LIFETIME);
+	}
 	limit_out(s, chan);
 }
 

@@ -176,6 +176,9 @@ struct sim_port_counters {
 	uint64_t discarded; /* data packets, whatever the cause */
 };
 const struct sim_port_counters *sim_port_counters(const struct sim *s, port_id p);
+time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes); /* at the port's rate */
+/* How full the switches' data input buffers are, in millionths: all together, and the fullest. */
+void sim_buffer_use(const struct sim *s, uint32_t *mean, uint32_t *max);
 
 /* Every packet as it begins to leave a port: for captures. mad is NULL for data. */
 struct sim_tap {

@@ -27,7 +27,7 @@ enum sim_ev {
 	EV_P_LINK,   /* a: port; the link arbiter decides */
 	EV_P_SENT,   /* a: port; the last byte has left */
 	EV_P_SINK,   /* a: input channel of a host; its head is complete */
-	EV_P_MAKE,   /* a: host; the next packet is due */
+	EV_P_MAKE,   /* a: host, c: traffic epoch; the next packet is due */
 	EV_P_PACED,  /* a: packet; static rate control lets it go */
 	EV_P_HOQ,    /* a: output channel; its head may have waited too long */
 	EV_P_LIFE,   /* a: input channel; the same */

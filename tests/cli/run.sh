@@ -300,6 +300,10 @@ sim demo
 sim up net.txt
 sim change net.txt --kill S-0002000000000005
 sim trial --max-switches 4
+sim run net.txt --load 10% --duration 200us
+sim run net.txt --load 50% --of-saturation --duration 100us
+sim saturate net.txt --points 2 --svg curve.svg
+sim saturate net.txt net.txt --points 1 --warmup 10us --duration 500us
 mad decode smp.hex
 END
 }

@@ -443,6 +443,24 @@ static void test_larger_than_a_buffer(void **state)
 	pw_close(&w);
 }
 
+/* A buffer holds at least one packet of the largest MTU, whatever its size was said to be. */
+static void test_a_buffer_holds_a_packet(void **state)
+{
+	struct sim_config c;
+	struct pworld w;
+
+	(void)state;
+	pw_config(&c);
+	c.mtu_cap = 5;
+	c.plane.buffer_bytes = 512;
+	pw_open(&w, draw_star(2, 1, FAB_SDR), &c);
+	pw_stream(&w, 0, 0, 5, 0, 1, 4096, 0);
+	pw_start(&w);
+	pw_drain(&w, PS_PER_MS);
+	pw_expect(&w, 5, SIM_DISCARD_MTU, 0);
+	pw_close(&w);
+}
+
 /* ---- a cable is cut ---- */
 
 /* When a packet that could leave by a port at `when` finds that port in which state: the cable (or the
@@ -692,6 +710,7 @@ int main(void)
 	    cmocka_unit_test(test_states_of_the_receiver),
 	    cmocka_unit_test(test_mtu),
 	    cmocka_unit_test(test_larger_than_a_buffer),
+	    cmocka_unit_test(test_a_buffer_holds_a_packet),
 	    cmocka_unit_test(test_a_cut_cable_loses_what_is_on_it),
 	    cmocka_unit_test(test_a_tail_that_never_comes),
 	    cmocka_unit_test(test_a_dead_node_loses_what_it_held),

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random trials of the data plane, in TAP: a seed draws a subnet, its rates, lanes and buffers, traffic
+ * up to well beyond what it can carry, and links and switches that fail and return while the manager
+ * repairs. Each is run twice and must leave the same hash. Does not judge the manager: test_trials does.
+ * usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash instead)
+ */
+#include <unistd.h>
+
+#include "lab/lab.h"
+#include "sim/plane.h"
+
+enum { BATCH = 100, MAX_SWITCHES = 24 };
+
+struct trial {
+	uint64_t seed;
+	struct rng rng;
+	struct fab *fab;
+	struct lab *lab;
+	struct sim *sim;
+	bool locked;     /* ended in a real deadlock */
+	unsigned hits;
+	uint64_t packets, lost, hash;
+	char why[256];   /* the first thing that is wrong */
+};
+
+static void wrong(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
+static void wrong(struct trial *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (t->why[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(t->why, sizeof(t->why), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- drawing ---- */
+
+static const struct {
+	unsigned width, speed;
+} rates[] = {{1, FAB_SDR}, {4, FAB_SDR}, {4, FAB_DDR}, {4, FAB_QDR}, {12, FAB_SDR},
+	     {4, FAB_FDR}, {4, FAB_EDR}, {4, FAB_HDR}, {4, FAB_NDR}};
+
+static struct fab *draw_shape(struct rng *r)
+{
+	static const struct {
+		const char *kind;
+		unsigned ndims, low[2], high[2];
+	} shapes[] = {
+	    {"irregular", 1, {2}, {MAX_SWITCHES}}, {"mesh", 2, {2, 1}, {5, 4}},
+	    {"torus", 2, {3, 3}, {5, 4}},	   {"ring", 1, {3}, {12}},
+	    {"fullmesh", 1, {2}, {8}},		   {"star", 1, {2}, {8}},
+	    {"kary", 2, {2, 2}, {3, 3}},	   {"hypercube", 1, {1}, {4}},
+	};
+	unsigned k = rng_below(r, ARRAY_LEN(shapes)), rate = rng_below(r, ARRAY_LEN(rates));
+	struct fab_gen g = {.kind = shapes[k].kind,
+			    .ndims = shapes[k].ndims,
+			    .seed = rng_u64(r),
+			    .width = rates[rate].width,
+			    .speed = rates[rate].speed};
+	struct err e = {{0}};
+	struct fab *f;
+
+	for (unsigned i = 0; i < g.ndims; i++)
+		g.dims[i] = shapes[k].low[i] +
+			    rng_below(r, shapes[k].high[i] - shapes[k].low[i] + 1);
+	f = fab_generate(&g, &e);
+	if (!f)
+		printf("# %s: %s\n", g.kind, e.text);
+	return f;
+}
+
+/* In some subnets a third of the links have a rate of their own. */
+static void draw_rates(struct rng *r, struct fab *f)
+{
+	if (rng_below(r, 2))
+		return;
+	for (port_id p = 0; p < f->nports; p++) {
+		unsigned rate = rng_below(r, ARRAY_LEN(rates));
+
+		if (f->ports[p].peer == FAB_NONE || f->ports[p].peer < p || rng_below(r, 3))
+			continue;
+		f->ports[p].width = f->ports[f->ports[p].peer].width = (uint8_t)rates[rate].width;
+		f->ports[p].speed = f->ports[f->ports[p].peer].speed = (uint8_t)rates[rate].speed;
+	}
+}
+
+static void draw_config(struct rng *r, struct lab_config *c)
+{
+	static const unsigned buffers[] = {512, 1024, 4096, 8192, 65536};
+	struct sim_plane_config *p = &c->sim.plane;
+
+	c->threads = 1;
+	c->sim.seed = rng_u64(r);
+	c->sim.traps = rng_below(r, 4) > 0;
+	c->sim.training_ps = rng_below(r, 2) ? rng_below(r, 200) * PS_PER_US : 0;
+	c->sim.vl_cap = (uint8_t)(1 + rng_below(r, 4));
+	c->sim.mtu_cap = (uint8_t)(1 + rng_below(r, 5));
+	c->sim.faults.loss_q32 = rng_below(r, 2) ? ((uint64_t)rng_below(r, 30) << 32) / 1000 : 0;
+	p->on = true;
+	p->buffer_bytes = buffers[rng_below(r, ARRAY_LEN(buffers))];
+	p->fc_refresh = rng_below(r, 4) == 0;
+	p->rate_control = rng_below(r, 4) == 0;
+	p->byte_error_q40 = rng_below(r, 4) ? 0 : rng_u64(r) % (1 << 21); /* to one in 500 KB */
+	if (rng_below(r, 4) == 0)
+		p->link_arb_ps = p->route_ps = 0;
+}
+
+static time_ps draw_traffic(struct trial *t, struct traffic_config *c)
+{
+	static const enum traffic_pattern patterns[] = {
+	    TRAFFIC_UNIFORM,	TRAFFIC_PERMUTATION, TRAFFIC_SHIFT,  TRAFFIC_HOTSPOT,
+	    TRAFFIC_COMPLEMENT, TRAFFIC_ALL_TO_ALL,  TRAFFIC_INCAST, TRAFFIC_TORNADO};
+	struct rng *r = &t->rng;
+	uint32_t hosts = sim_host_count(t->sim);
+	unsigned load = 5 + rng_below(r, 146); /* per cent of a host's link */
+	unsigned mtu = iba_mtu_bytes(t->sim->cfg.mtu_cap);
+	unsigned packets = 300 + rng_below(r, 1500);
+
+	memset(c, 0, sizeof(*c));
+	c->pattern = patterns[rng_below(r, hosts > 2 ? ARRAY_LEN(patterns)
+						    : ARRAY_LEN(patterns) - 1)];
+	c->arrivals = rng_below(r, 3);
+	c->payload = (uint16_t)rng_below(r, rng_below(r, 10) ? MIN(mtu, 1024u) + 1 : mtu + 100);
+	c->payload = MIN(c->payload, 4096);
+	c->sl_mask = (uint16_t)rng_u64(r);
+	c->hot_host = rng_below(r, hosts);
+	c->hot_share_q32 = (1ull << 32) / 4;
+	c->shift = 1 + rng_below(r, hosts - 1);
+	c->interval_ps =
+	    wire_time(t->sim, t->sim->plane->hosts.at[0], c->payload + 26u) * 100 / load + 1;
+	if (rng_below(r, 3) == 0) /* long enough for the manager to repair what fails at its start */
+		c->interval_ps = MAX(c->interval_ps, 5 * PS_PER_MS * hosts / packets);
+	c->burst_packets = 1 + rng_below(r, 20);
+	c->burst_gap_ps = c->interval_ps / 3;
+	c->seed = rng_u64(r);
+	c->start_ps = sim_now(t->sim);
+	c->stop_ps = c->start_ps + c->interval_ps * (packets / hosts + 1);
+	return c->stop_ps - c->start_ps;
+}
+
+/* ---- failures ---- */
+
+enum { HIT_CUT, HIT_JOIN, HIT_OFF, HIT_ON };
+
+static void on_hit(void *ctx, uint64_t cookie)
+{
+	struct trial *t = ctx;
+	uint32_t id = (uint32_t)cookie;
+
+	t->hits++;
+	switch (cookie >> 32) {
+	case HIT_CUT:
+		sim_uncable(t->sim, id);
+		break;
+	case HIT_JOIN:
+		if (sim_port_peer(t->sim, id) == FAB_NONE &&
+		    sim_port_peer(t->sim, t->fab->ports[id].peer) == FAB_NONE)
+			sim_cable(t->sim, id, t->fab->ports[id].peer);
+		break;
+	default:
+		sim_node_power(t->sim, id, cookie >> 32 == HIT_ON);
+		break;
+	}
+}
+
+static void strike(struct trial *t, time_ps span)
+{
+	time_ps when = sim_now(t->sim) + rng_u64(&t->rng) % span;
+	time_ps back = when + rng_u64(&t->rng) % (rng_below(&t->rng, 2) ? PS_PER_US : 4 * span);
+	bool cable = rng_below(&t->rng, 2), returns = rng_below(&t->rng, 3);
+	uint32_t id = rng_below(&t->rng, cable ? t->fab->nports : t->fab->nnodes);
+
+	if (cable ? t->fab->ports[id].peer == FAB_NONE : id == lab_sm_node(t->lab))
+		return;
+	sim_call(t->sim, when, on_hit, t, (uint64_t)(cable ? HIT_CUT : HIT_OFF) << 32 | id);
+	if (returns)
+		sim_call(t->sim, back, on_hit, t, (uint64_t)(cable ? HIT_JOIN : HIT_ON) << 32 | id);
+}
+
+/* ---- the books ---- */
+
+static void check_sums(struct trial *t, const char *when)
+{
+	const struct sim_plane_stats *st = sim_plane_stats(t->sim);
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		lost += st->discarded[i];
+	if (st->generated + st->copies != st->delivered + lost + st->in_flight)
+		wrong(t, "%s: %llu packets made, %llu delivered, %llu discarded, %llu in flight", when,
+		      (unsigned long long)st->generated, (unsigned long long)st->delivered,
+		      (unsigned long long)lost, (unsigned long long)st->in_flight);
+	if (st->discarded[SIM_DISCARD_BUFFER])
+		wrong(t, "%s: %llu data packets found no room", when,
+		      (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
+	t->packets = st->generated;
+	t->lost = lost;
+}
+
+/* Every buffer is empty and every sender may fill the far one. */
+static void check_rest(struct trial *t)
+{
+	const struct plane *pl = t->sim->plane;
+
+	for (port_id p = 0; p < t->fab->nports; p++)
+		for (unsigned vl = 0; vl < pl->nvl && t->fab->ports[p].num; vl++) {
+			const struct in_chan *in = &pl->in[chan_of(pl, p, vl)];
+			const struct out_chan *out = &pl->out[chan_of(pl, p, vl)];
+			port_id far = t->sim->ports[p].peer;
+			unsigned credit = ((unsigned)out->fccl - out->fctbs) & 0xfff;
+
+			if (in->used || out->used || in->head != CELL_NONE ||
+			    out->head != CELL_NONE)
+				wrong(t, "port %u VL %u: %u and %u blocks left in its buffers", p,
+				      vl, in->used, out->used);
+			if (far == FAB_NONE || t->sim->ports[p].pi.state == IBA_PORT_DOWN)
+				continue;
+			if (credit != pl->in[chan_of(pl, far, vl)].cap)
+				wrong(t, "port %u VL %u: credit for %u blocks, the far buffer has %u",
+				      p, vl, credit, pl->in[chan_of(pl, far, vl)].cap);
+		}
+}
+
+/* Nothing is kept of packets long gone; SMPs come and go in microseconds. */
+static void check_pools(struct trial *t)
+{
+	const struct plane *pl = t->sim->plane;
+	bool *unused = mem_zarray(pl->pkts.n + 1, sizeof(*unused));
+
+	for (uint32_t p = pl->pkt_free; p != PKT_NONE; p = pl->pkts.at[p].next_free)
+		unused[p] = true;
+	for (uint32_t p = 0; p < pl->pkts.n; p++)
+		if (!unused[p] && pl->pkts.at[p].born + PS_PER_MS / 2 < sim_now(t->sim))
+			wrong(t, "packet %u was never given back", p);
+	free(unused);
+}
+
+/* ---- one trial ---- */
+
+static void drain(struct trial *t)
+{
+	const struct sim_plane_stats *st = sim_plane_stats(t->sim);
+	time_ps limit = sim_now(t->sim) + 50 * PS_PER_MS;
+	port_id *ring;
+
+	while (st->in_flight && sim_next(t->sim) <= limit)
+		lab_run_until(t->lab, sim_next(t->sim));
+	if (st->in_flight) {
+		t->locked = sim_deadlock(t->sim, &ring) > 0;
+		if (t->locked)
+			free(ring);
+		else
+			wrong(t, "%llu packets do not arrive, and there is no deadlock",
+			      (unsigned long long)st->in_flight);
+	}
+	check_sums(t, "drained");
+	if (st->in_flight)
+		return;
+	/* Credits under way, and those that errors took until two refreshes have passed. */
+	lab_run_until(t->lab, sim_now(t->sim) + PS_PER_MS);
+	check_rest(t);
+	check_pools(t);
+}
+
+static void run(struct trial *t, uint64_t seed)
+{
+	struct traffic_config traffic;
+	struct lab_config c;
+	struct err e = {{0}};
+	time_ps span;
+
+	memset(t, 0, sizeof(*t));
+	t->seed = seed;
+	rng_seed(&t->rng, seed, 8);
+	t->fab = draw_shape(&t->rng);
+	if (!t->fab) {
+		wrong(t, "no topology");
+		return;
+	}
+	draw_rates(&t->rng, t->fab);
+	lab_config_default(&c);
+	draw_config(&t->rng, &c);
+	t->lab = lab_new(t->fab, &c, &e);
+	t->sim = lab_sim(t->lab);
+	lab_power_on(t->lab, NULL);
+	if (!lab_run_settled(t->lab, c.sim.training_ps + 1, 10 * PS_PER_S))
+		wrong(t, "the manager did not come to rest in 10 s");
+	span = draw_traffic(t, &traffic);
+	if (sim_traffic(t->sim, &traffic, &e))
+		wrong(t, "traffic: %s", e.text);
+	for (unsigned i = rng_below(&t->rng, 4); i; i--)
+		strike(t, MAX(span / 4, PS_PER_US));
+	lab_run_until(t->lab, sim_now(t->sim) + span / 2);
+	check_sums(t, "half way");
+	lab_run_until(t->lab, traffic.stop_ps);
+	check_sums(t, "end of traffic");
+	drain(t);
+	t->hash = sim_hash(t->sim);
+	lab_free(t->lab);
+	fab_free(t->fab);
+}
+
+struct totals {
+	uint64_t packets, lost;
+	unsigned hits, locks;
+};
+
+static bool run_seed(uint64_t seed, struct totals *sum)
+{
+	struct trial a, b;
+
+	run(&a, seed);
+	if (a.why[0])
+		printf("# seed %llu: %s\n", (unsigned long long)seed, a.why);
+	run(&b, seed);
+	if (a.hash != b.hash)
+		printf("# seed %llu: hash %016llx, then %016llx\n", (unsigned long long)seed,
+		       (unsigned long long)a.hash, (unsigned long long)b.hash);
+	sum->packets += a.packets;
+	sum->lost += a.lost;
+	sum->hits += a.hits;
+	sum->locks += a.locked;
+	return !a.why[0] && a.hash == b.hash;
+}
+
+static void print_hashes(uint64_t first, uint64_t count)
+{
+	struct trial t;
+
+	for (uint64_t s = first; s < first + count; s++) {
+		run(&t, s);
+		printf("%llu %016llx %llu\n", (unsigned long long)s, (unsigned long long)t.hash,
+		       (unsigned long long)t.packets);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first, count;
+	unsigned failed = 0;
+
+	if (argc < 3 || parse_u64(argv[1], &first) || parse_u64(argv[2], &count)) {
+		fputs("usage: test_plane_trials FIRST COUNT [hash]\n", stderr);
+		return 2;
+	}
+	if (argc > 3) {
+		print_hashes(first, count);
+		return 0;
+	}
+	printf("1..%llu\n", (unsigned long long)((count + BATCH - 1) / BATCH));
+	for (uint64_t s = first, n = 1; s < first + count; s += BATCH, n++) {
+		uint64_t end = MIN(s + BATCH, first + count);
+		struct totals sum = {0};
+		unsigned bad = 0;
+
+		for (uint64_t i = s; i < end; i++)
+			bad += !run_seed(i, &sum);
+		printf("%s %llu - seeds %llu to %llu: %llu packets, %llu lost, %u failures, %u locks\n",
+		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
+		       (unsigned long long)end - 1, (unsigned long long)sum.packets,
+		       (unsigned long long)sum.lost, sum.hits, sum.locks);
+		fflush(stdout);
+		failed += bad;
+	}
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Line charts: where things stand on the paper, what axes say, and that nothing a caller hands over
+ * breaks the document.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/plot.h"
+
+static char *draw(const struct plot *p)
+{
+	struct strbuf b = {0};
+
+	plot_svg(p, &b);
+	return b.s;
+}
+
+static unsigned count(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, word))) {
+		text += strlen(word);
+		n++;
+	}
+	return n;
+}
+
+static const struct plot_point rising[] = {
+    {0, 1000, false}, {50000, 2000, false}, {100000, 4000, true}};
+
+static void axes_have_round_ticks(void **state UNUSED)
+{
+	const struct plot_series s = {"one", rising, 3};
+	struct plot p = {.title = "t",
+			 .x = {.label = "load", .unit = 1000},
+			 .y = {.label = "us", .unit = 1000},
+			 .series = &s,
+			 .n = 1};
+	char *svg = draw(&p);
+
+	/* x: 0, 10, ... 100 thousand; y: 0, 0.5, ... 4 */
+	assert_non_null(strstr(svg, ">100</text>"));
+	assert_non_null(strstr(svg, ">10</text>"));
+	assert_null(strstr(svg, ">110</text>"));
+	assert_non_null(strstr(svg, ">0.5</text>"));
+	assert_non_null(strstr(svg, ">4</text>"));
+	assert_null(strstr(svg, ">4.5</text>"));
+	/* the middle of x, a quarter of the way to the top of y */
+	assert_non_null(strstr(svg, "M0 255L280 170L560 0"));
+	assert_int_equal(count(svg, "<circle"), 4); /* three points and the legend's */
+	assert_int_equal(count(svg, "fill=\"#ffffff\" stroke"), 1);
+	free(svg);
+}
+
+static void what_is_above_the_end_is_cut_off(void **state UNUSED)
+{
+	const struct plot_series s = {"one", rising, 3};
+	struct plot p = {.title = "t",
+			 .x = {.label = "x"},
+			 .y = {.label = "y", .max = 2000},
+			 .series = &s,
+			 .n = 1};
+	char *svg = draw(&p);
+
+	assert_non_null(strstr(svg, "M0 170L280 0L560 -340"));
+	assert_int_equal(count(svg, "<circle"), 3); /* the last point is not there */
+	assert_non_null(strstr(svg, ">2000</text>"));
+	assert_null(strstr(svg, ">2200</text>"));
+	free(svg);
+}
+
+static void a_logarithmic_axis_gives_decades_the_same_room(void **state UNUSED)
+{
+	static const struct plot_point at[] = {
+	    {0, 1, false}, {10, 1, false}, {100, 1, false}, {1000, 1, false}};
+	const struct plot_series s = {"one", at, 4};
+	struct plot p = {.title = "t",
+			 .x = {.label = "x", .log = true},
+			 .y = {.label = "y"},
+			 .series = &s,
+			 .n = 1};
+	char *svg = draw(&p);
+
+	assert_non_null(strstr(svg, "M0 0L280 0L560 0")); /* the point at nought is left out */
+	assert_non_null(strstr(svg, ">10</text>"));
+	assert_non_null(strstr(svg, ">200</text>"));
+	assert_non_null(strstr(svg, ">500</text>"));
+	assert_null(strstr(svg, ">2000</text>"));
+	free(svg);
+}
+
+static void text_cannot_break_out(void **state UNUSED)
+{
+	const struct plot_series s = {"<b>\"&'\x01\xff", rising, 3};
+	struct plot p = {.title = "a<b",
+			 .note = "x > y",
+			 .x = {.label = "&"},
+			 .y = {.label = "<"},
+			 .series = &s,
+			 .n = 1};
+	char *svg = draw(&p);
+
+	assert_non_null(strstr(svg, ">&#60;b&#62;&#34;&#38;&#39;?"
+				    "?</text>"));
+	assert_non_null(strstr(svg, ">a&#60;b</text>"));
+	assert_non_null(strstr(svg, ">x &#62; y</text>"));
+	assert_null(strstr(svg, "<b>"));
+	free(svg);
+}
+
+static void extremes_are_drawn_somehow(void **state UNUSED)
+{
+	static const struct plot_point none[] = {{0, 0, false}};
+	static const struct plot_point huge[] = {{UINT64_MAX, UINT64_MAX, false}, {1, 1, false}};
+	const struct plot_series all[] = {{"none", none, 1}, {"huge", huge, 2}, {"empty", NULL, 0}};
+
+	for (unsigned log = 0; log < 4; log++)
+		for (unsigned n = 0; n <= 3; n++) {
+			struct plot p = {.title = "",
+					 .x = {.label = "", .log = log & 1},
+					 .y = {.label = "", .log = log & 2, .unit = 1000},
+					 .series = all,
+					 .n = n};
+			char *svg = draw(&p);
+
+			assert_int_equal(count(svg, "<svg"), count(svg, "</svg>"));
+			assert_int_equal(count(svg, "<text"), count(svg, "</text>"));
+			assert_true(count(svg, "class=\"g\"") < 300);
+			free(svg);
+		}
+}
+
+static void many_series_are_told_apart(void **state UNUSED)
+{
+	struct plot_series s[20];
+	struct plot p = {
+	    .title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = s, .n = 20};
+	char *svg;
+
+	for (unsigned i = 0; i < 20; i++)
+		s[i] = (struct plot_series){"s", rising, 3};
+	svg = draw(&p);
+	assert_int_equal(count(svg, "<path class=\"l\" stroke=\"#1f5fa8\" d="),
+			 2); /* line and legend */
+	assert_int_equal(count(svg, "stroke-dasharray"), 24);
+	assert_non_null(strstr(svg, "height=\"506\"")); /* the legend is the higher part */
+	free(svg);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(axes_have_round_ticks),
+	    cmocka_unit_test(what_is_above_the_end_is_cut_off),
+	    cmocka_unit_test(a_logarithmic_axis_gives_decades_the_same_room),
+	    cmocka_unit_test(text_cannot_break_out),
+	    cmocka_unit_test(extremes_are_drawn_somehow),
+	    cmocka_unit_test(many_series_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
