@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "base/rng.h"
+#include "cli/capture.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
 
@@ -21,12 +22,12 @@ static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the 
 #define LIMIT	  (1000 * PS_PER_S)
 
 static struct {
-	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg;
+	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg, *capture, *capture_node;
 	unsigned payload, buffer, shift, burst, threads, points;
 	uint64_t rate, seed;
 	double load, hot_share;
-	bool of_saturation, qos, log_x;
-	time_ps duration, warmup;
+	bool of_saturation, qos, log_x, links, levels;
+	time_ps duration, warmup, series;
 } o = {
     .payload = NOT_GIVEN,
     .shift = 1,
@@ -353,10 +354,30 @@ static int conclude(struct load_report *r)
 	return rc;
 }
 
+/* What is watched while the traffic runs, if asked for. */
+static int watch(struct load_report *r, struct lab *l, struct capture **c)
+{
+	node_id only = o.capture_node ? fab_node_by_text(r->fab, o.capture_node) : FAB_NONE;
+	struct err e;
+
+	if (o.capture_node && only == FAB_NONE)
+		return cli_bad("--capture-node '%s' is not in the fabric: expected a node GUID, an S-/H- id or a name",
+			       o.capture_node);
+	if (o.series)
+		lab_series_start(&r->series, l, o.series, o.levels);
+	if (o.capture) {
+		*c = capture_open(o.capture, r->fab, lab_sim(l), only, &e);
+		if (!*c)
+			return cli_bad("%s", e.text);
+	}
+	return CLI_OK;
+}
+
 static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
 {
 	struct progress p = {.lab = l};
 	double start = cli_wall_s();
+	struct capture *capture = NULL;
 	struct err e;
 	int rc;
 
@@ -364,6 +385,8 @@ static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
 	rc = lab_load_up(l, LIMIT, &e);
 	r->up_wall_s = cli_wall_s() - start;
 	r->up_events = sim_stats(lab_sim(l))->events;
+	if (!rc && watch(r, l, &capture))
+		return CLI_BAD;
 	if (!rc) {
 		lab_load_times(r->fab, d);
 		p.until = sim_now(lab_sim(l)) + d->warmup + d->duration;
@@ -371,9 +394,15 @@ static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
 	}
 	r->wall_s = cli_wall_s() - start - r->up_wall_s;
 	cli_progress_end();
-	if (rc)
+	lab_series_stop(&r->series);
+	if (rc) {
+		capture_close(capture, NULL);
+		return cli_bad("%s", e.text);
+	}
+	if (capture_close(capture, &e))
 		return cli_bad("%s", e.text);
 	r->interval = d->traffic.interval_ps;
+	r->sim = o.links ? lab_sim(l) : NULL;
 	return conclude(r);
 }
 
@@ -400,6 +429,7 @@ static int run_on(const char *file, const struct fab *f)
 		rc = run_load(&r, l, &d);
 	}
 	lab_free(l);
+	lab_series_free(&r.series);
 	lab_load_free(&r.r);
 	vec_free(&trace);
 	return rc;
@@ -438,12 +468,19 @@ const struct cli_cmd cmd_sim_run = {
 	.examples = "weft sim run cluster.net --load 30%\n"
 		    "weft sim run cluster.net --rate 100000 --pattern hotspot --hot-share 20% --json\n"
 		    "weft sim run cluster.net --load 50% --of-saturation --arrivals bursty --mtu 2048\n"
+		    "weft sim run cluster.net --load 20% --series 50us --links\n"
+		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
 		    "weft sim run cluster.net --trace packets.txt",
 	.opts = (const struct cli_opt[]){
 		{"load", 'l', CLI_SHARE, &o.load, "SHARE", "what each host offers, as a share of its link", NULL, 0, 0},
 		{"rate", 'r', CLI_U64, &o.rate, "N", "the same in packets a second", NULL, 1, 1000000000000},
 		{"of-saturation", 0, CLI_FLAG, &o.of_saturation, NULL, "--load is a share of saturation, which is searched for first", NULL, 0, 0},
 		{"trace", 0, CLI_STR, &o.trace, "FILE", "packets to send, one a line", NULL, 0, 0},
+		{"series", 0, CLI_TIME, &o.series, "TIME", "also a series: what happened in every TIME", NULL, 0, 0},
+		{"levels", 0, CLI_FLAG, &o.levels, NULL, "with --series, connectivity and deadlock level as well (slow on large fabrics)", NULL, 0, 0},
+		{"links", 0, CLI_FLAG, &o.links, NULL, "also the counters of every port; in text, of the busiest", NULL, 0, 0},
+		{"capture", 0, CLI_STR, &o.capture, "FILE", "write the packets of the run for Wireshark (pcapng)", NULL, 0, 0},
+		{"capture-node", 0, CLI_STR, &o.capture_node, "NODE", "only those that leave this node", NULL, 0, 0},
 		LOAD_OPTS,
 		{0}},
 	.min_args = 1,

@@ -85,6 +85,72 @@ static void ring_name(const struct fab *f, port_id p, char buf[48])
 	snprintf(buf, 48, "%s[%u]", ident, f->ports[p].num);
 }
 
+static void print_series(const struct lab_series *s)
+{
+	struct cli_table t;
+
+	if (!s->samples.n)
+		return;
+	cli_table_init(&t, s->levels ? "rrrrrrrrrr" : "rrrrrrrr", "time", "sent", "received", "lost", "in flight",
+		       "latency", "links", "buffers", "connected", "deadlock");
+	for (size_t i = 0; i < s->samples.n; i++) {
+		const struct lab_sample *x = &s->samples.at[i];
+
+		cli_table_add(&t, "%s", cli_duration(x->at));
+		cli_table_add(&t, "%s", cli_count(x->generated));
+		cli_table_add(&t, "%s", cli_count(x->delivered));
+		cli_table_add(&t, "%s", cli_count(x->discarded));
+		cli_table_add(&t, "%s", cli_count(x->in_flight));
+		cli_table_add(&t, "%s", x->latency_ps ? cli_duration(x->latency_ps) : "-");
+		cli_table_add(&t, "%u.%u %%", x->link_use / 10000, x->link_use / 1000 % 10);
+		cli_table_add(&t, "%u.%u %%", x->buffer_use / 10000, x->buffer_use / 1000 % 10);
+		if (s->levels) {
+			cli_table_add(&t, "%u.%u %%", x->connectivity / 10000, x->connectivity / 1000 % 10);
+			cli_table_add(&t, "%u.%u %%", x->deadlock / 10000, x->deadlock / 1000 % 10);
+		}
+	}
+	cli_table_print(&t, stdout);
+	putchar('\n');
+}
+
+enum { BUSIEST = 10 };
+
+static void print_links(const struct load_report *rep)
+{
+	port_id best[BUSIEST];
+	unsigned n = 0;
+	struct cli_table t;
+	char name[48];
+
+	for (port_id p = 0; rep->sim && p < rep->fab->nports; p++) {
+		uint64_t bytes = sim_port_counters(rep->sim, p)->tx_bytes;
+		unsigned at = n;
+
+		while (at && sim_port_counters(rep->sim, best[at - 1])->tx_bytes < bytes)
+			at--;
+		if (!bytes || at == BUSIEST)
+			continue;
+		n = MIN(n + 1, (unsigned)BUSIEST);
+		memmove(best + at + 1, best + at, (n - at - 1) * sizeof(*best));
+		best[at] = p;
+	}
+	if (!n)
+		return;
+	cli_table_init(&t, "lrrrr", "busiest ports", "packets out", "bytes out", "packets in", "discarded");
+	for (unsigned i = 0; i < n; i++) {
+		const struct sim_port_counters *c = sim_port_counters(rep->sim, best[i]);
+
+		ring_name(rep->fab, best[i], name);
+		cli_table_add(&t, "%s", name);
+		cli_table_add(&t, "%s", cli_count(c->tx_packets));
+		cli_table_add(&t, "%s", cli_count(c->tx_bytes));
+		cli_table_add(&t, "%s", cli_count(c->rx_packets));
+		cli_table_add(&t, "%s", cli_count(c->discarded));
+	}
+	cli_table_print(&t, stdout);
+	putchar('\n');
+}
+
 void load_report_text(const struct load_report *rep)
 {
 	const struct lab_load_result *r = &rep->r;
@@ -103,6 +169,8 @@ void load_report_text(const struct load_report *rep)
 	putchar('\n');
 	print_rates(r);
 	putchar('\n');
+	print_series(&rep->series);
+	print_links(rep);
 	if (r->nring) {
 		printf("DEADLOCK: packets wait for each other at %zu ports:", r->nring);
 		for (size_t i = 0; i < r->nring; i++) {
@@ -193,6 +261,64 @@ static void json_rates(struct json *j, const struct load_report *rep)
 	json_close(j);
 }
 
+static void json_series(struct json *j, const struct lab_series *s)
+{
+	if (!s->period)
+		return;
+	json_open(j, "series", '[');
+	for (size_t i = 0; i < s->samples.n; i++) {
+		const struct lab_sample *x = &s->samples.at[i];
+
+		json_open(j, NULL, '{');
+		json_seconds(j, "time_s", x->at);
+		json_u64(j, "generated", x->generated);
+		json_u64(j, "delivered", x->delivered);
+		json_u64(j, "discarded", x->discarded);
+		json_u64(j, "in_flight", x->in_flight);
+		json_u64(j, "smps", x->smps);
+		json_fixed(j, "latency_ns", x->latency_ps, 3);
+		json_fixed(j, "link_use", x->link_use, 6);
+		json_fixed(j, "link_use_max", x->link_use_max, 6);
+		json_fixed(j, "buffer_use", x->buffer_use, 6);
+		json_fixed(j, "buffer_use_max", x->buffer_use_max, 6);
+		if (s->levels) {
+			json_fixed(j, "connectivity", x->connectivity, 6);
+			json_fixed(j, "deadlock_level", x->deadlock, 6);
+		}
+		json_close(j);
+	}
+	json_close(j);
+}
+
+/* Each direction of each link: the port it leaves by. */
+static void json_links(struct json *j, const struct load_report *rep)
+{
+	char ident[32];
+
+	if (!rep->sim)
+		return;
+	json_open(j, "links", '[');
+	for (port_id p = 0; p < rep->fab->nports; p++) {
+		const struct fab_port *q = &rep->fab->ports[p];
+		const struct sim_port_counters *c = sim_port_counters(rep->sim, p);
+
+		if (!q->num || q->peer == FAB_NONE)
+			continue;
+		fab_node_ident(rep->fab, q->node, ident);
+		json_open(j, NULL, '{');
+		json_str(j, "node", ident);
+		json_u64(j, "port", q->num);
+		json_u64(j, "tx_packets", c->tx_packets);
+		json_u64(j, "tx_bytes", c->tx_bytes);
+		json_u64(j, "rx_packets", c->rx_packets);
+		json_u64(j, "rx_bytes", c->rx_bytes);
+		json_u64(j, "errors", c->errors);
+		json_u64(j, "discarded", c->discarded);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 void load_report_json(const struct load_report *rep, struct json *j)
 {
 	const struct lab_load_result *r = &rep->r;
@@ -217,6 +343,8 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_double(j, "wall_s", rep->up_wall_s);
 	json_close(j);
 	json_u64(j, "smps", r->smps);
+	json_series(j, &rep->series);
+	json_links(j, rep);
 	json_u64(j, "seed", rep->seed);
 	json_double(j, "rss_mib", cli_rss_mib());
 	json_hex64(j, "trace_hash", r->hash);

@@ -6,7 +6,7 @@
 #define WEFT_LOAD_REPORT_H
 
 #include "base/json.h"
-#include "lab/lab.h"
+#include "lab/series.h"
 
 struct load_report {
 	const struct fab *fab;
@@ -15,6 +15,8 @@ struct load_report {
 	uint64_t interval; /* picoseconds between packets of a host; 0: a trace */
 	uint64_t seed, up_events;
 	double up_wall_s, wall_s; /* bring-up, traffic */
+	struct lab_series series; /* empty unless asked for */
+	const struct sim *sim;    /* for the links' counters; NULL: not asked for */
 };
 
 void load_report_text(const struct load_report *r);
