@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Series over time: intervals add up to the run, levels follow a failure and its repair, and looking
+ * changes nothing. State: one laboratory a test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lab/series.h"
+
+static struct fab *ring_of_six(void)
+{
+	struct fab_gen g = {.kind = "ring", .dims = {6}, .ndims = 1, .width = 1, .speed = FAB_SDR};
+	struct err e;
+	struct fab *f = fab_generate(&g, &e);
+
+	assert_non_null(f);
+	return f;
+}
+
+static struct lab *bring_up(const struct fab *f)
+{
+	struct lab_config c;
+	struct lab *l;
+	struct err e;
+
+	lab_config_default(&c);
+	c.sim.plane.on = true;
+	c.sim.traps = true;
+	c.threads = 1;
+	l = lab_new(f, &c, &e);
+	assert_non_null(l);
+	lab_power_on(l, NULL);
+	assert_true(lab_run_ready(l, PS_PER_S));
+	return l;
+}
+
+static void send(struct lab *l, time_ps for_ps)
+{
+	time_ps now = sim_now(lab_sim(l));
+	struct traffic_config t = {.interval_ps = 10 * PS_PER_US,
+				   .payload = 256,
+				   .start_ps = now,
+				   .stop_ps = now + for_ps,
+				   .seed = 5};
+	struct err e;
+
+	assert_int_equal(sim_traffic(lab_sim(l), &t, &e), 0);
+}
+
+static void test_intervals_add_up(void **state)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	struct lab_series s;
+	uint64_t made = 0, got = 0;
+
+	(void)state;
+	lab_series_start(&s, l, 100 * PS_PER_US, true);
+	send(l, PS_PER_MS);
+	lab_run_until(l, sim_now(lab_sim(l)) + 2 * PS_PER_MS);
+	lab_series_stop(&s);
+	assert_int_equal(s.samples.n, 20);
+	for (size_t i = 0; i < s.samples.n; i++) {
+		made += s.samples.at[i].generated;
+		got += s.samples.at[i].delivered;
+		assert_int_equal(s.samples.at[i].connectivity, 1000000);
+		assert_int_equal(s.samples.at[i].deadlock, 0);
+	}
+	assert_int_equal(made, sim_plane_stats(lab_sim(l))->generated);
+	assert_int_equal(got, made);
+	assert_true(s.samples.at[3].link_use > 0 && s.samples.at[3].link_use_max > s.samples.at[3].link_use);
+	assert_int_equal(s.samples.at[19].link_use, 0);
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+}
+
+static void test_levels_follow_a_failure(void **state)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	uint32_t lowest = 1000000;
+	struct lab_series s;
+
+	(void)state;
+	lab_series_start(&s, l, 20 * PS_PER_US, true);
+	sim_uncable(lab_sim(l), fab_port_id(f, f->switches[2], 3)); /* the link to the next switch */
+	lab_run_until(l, sim_now(lab_sim(l)) + 50 * PS_PER_MS);
+	for (size_t i = 0; i < s.samples.n; i++)
+		lowest = MIN(lowest, s.samples.at[i].connectivity);
+	assert_int_equal(lowest, 0); /* full deactivation takes everything down for a while */
+	assert_int_equal(s.samples.at[s.samples.n - 1].connectivity, 1000000);
+	lab_series_stop(&s);
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+}
+
+static uint64_t hash_of_run(bool watched)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	struct lab_series s = {0};
+	const struct sim_plane_stats *st;
+	uint64_t h;
+
+	if (watched)
+		lab_series_start(&s, l, 30 * PS_PER_US, false);
+	send(l, PS_PER_MS);
+	lab_run_until(l, sim_now(lab_sim(l)) + 2 * PS_PER_MS);
+	st = sim_plane_stats(lab_sim(l));
+	h = st->delivered * 1000003 + (uint64_t)st->latency.sum + st->hops;
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+	return h;
+}
+
+static void test_looking_changes_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(hash_of_run(false), hash_of_run(true));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_intervals_add_up),
+		cmocka_unit_test(test_levels_follow_a_failure),
+		cmocka_unit_test(test_looking_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
