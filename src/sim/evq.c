@@ -181,9 +181,6 @@ static void ladder_step(struct evq *q)
 		return;
 	}
 	l = r->bucket[r->now];
-	if (r->now + 4 < r->nbuckets) /* on their way while this one is worked off */
-		for (uint32_t k = 1; k <= 4; k++)
-			__builtin_prefetch(&q->node[r->bucket[r->now + k].first]);
 	start = r->start + ((time_ps)r->now++ << r->shift);
 	if (l.n > CROWD && r->shift && q->nrungs < EVQ_RUNGS)
 		rung_add(q, l, start, MIN(q->end - start, ((time_ps)1 << r->shift) - 1) + start);

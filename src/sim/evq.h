@@ -40,8 +40,7 @@ struct evq {
 	struct evq_list top; /* later than end */
 	time_ps top_min, top_max;
 	struct ev *node; /* the pool */
-	uint32_t
-	    *after; /* the next node of the same list: apart, so that walking stays in the cache */
+	uint32_t *after; /* in the same list; not in node, so that walking stays in the cache */
 	uint32_t spare, used, node_cap;
 	struct evq_rung rung[EVQ_RUNGS];
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A small world with a data plane: a fabric drawn by hand, its ports and tables written without any
- * manager, packets from a trace. After every event the books are checked: packets, buffers, credits.
- * Keeps what was asked of it in struct pworld. Does not know what a right answer is; tests do.
+ * manager, packets from a trace. After every event the books are checked: packets, buffers,
+ * credits. Keeps what was asked of it in struct pworld. Does not know what a right answer is; tests
+ * do.
  */
 #ifndef WEFT_TEST_PLANEWORLD_H
 #define WEFT_TEST_PLANEWORLD_H
@@ -160,9 +161,9 @@ static inline void pw_slvl_set(struct pworld *w, node_id n, unsigned sl, unsigne
 	uint8_t *all = mem_array(size, 1);
 
 	for (unsigned i = 0; i < size; i++)
-		all[i] = i % 16 == sl ? (uint8_t)vl
-				      : (uint8_t)sim_slvl(w->sim, n, i / 16 / width,
-							  i / 16 % width, i % 16);
+		all[i] = i % 16 == sl
+			     ? (uint8_t)vl
+			     : (uint8_t)sim_slvl(w->sim, n, i / 16 / width, i / 16 % width, i % 16);
 	free(w->sim->nodes[n].slvl);
 	w->sim->nodes[n].slvl = all;
 }
@@ -291,7 +292,8 @@ static inline void pw_check_buffers(const struct pworld *w)
 	assert_int_equal(pl->stats.discarded[SIM_DISCARD_BUFFER], 0);
 }
 
-/* What a sender may send and what it has sent never exceed the far buffer. True: nothing is owed. */
+/* What a sender may send and what it has sent never exceed the far buffer. True: nothing is owed.
+ */
 static inline bool pw_credits(const struct pworld *w, port_id p, unsigned slot, unsigned *sum)
 {
 	const struct plane *pl = w->pl;
@@ -317,8 +319,8 @@ static inline void pw_check_credits(const struct pworld *w)
 	for (port_id p = 0; p < w->fab->nports; p++)
 		for (unsigned slot = 0; slot < w->pl->nvl && pw_link_is_up(w, p); slot++) {
 			pw_credits(w, p, slot, &sum);
-			assert_true(sum <= w->pl->in[chan_of(w->pl, w->sim->ports[p].peer, slot)]
-					       .cap);
+			assert_true(sum <=
+				    w->pl->in[chan_of(w->pl, w->sim->ports[p].peer, slot)].cap);
 		}
 }
 
@@ -394,7 +396,8 @@ static inline int pw_by_time(const void *a, const void *b)
 	return (x->when_ps > y->when_ps) - (x->when_ps < y->when_ps);
 }
 
-/* Everything drawn so far is to be sent. The order of packets at one time does not matter to tests. */
+/* Everything drawn so far is to be sent. The order of packets at one time does not matter to tests.
+ */
 static inline void pw_start(struct pworld *w)
 {
 	struct traffic_config c = {

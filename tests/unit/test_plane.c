@@ -27,8 +27,8 @@ static struct fab *draw_fig49(unsigned width)
 	return fab_build(b);
 }
 
-/* Bits a second at the receiver when all six together send `sent`: bits of whole packets as they are
- * on the wire, headers and CRCs included, flow control not. */
+/* Bits a second at the receiver when all six together send `sent`: bits of whole packets as they
+ * are on the wire, headers and CRCs included, flow control not. */
 static uint64_t fig49(unsigned width, uint64_t sent)
 {
 	struct pworld w;
@@ -125,7 +125,8 @@ static void queue_run(unsigned percent, unsigned batch, struct batches *b)
 		sim_window(w.sim, from, from + span);
 		pw_run(&w, from + span);
 		/* Without the packet itself and the cable. */
-		b->mean[i] = hist_mean(&sim_plane_stats(w.sim)->latency) - service - 100 * PS_PER_NS;
+		b->mean[i] =
+		    hist_mean(&sim_plane_stats(w.sim)->latency) - service - 100 * PS_PER_NS;
 		sum += b->mean[i];
 	}
 	b->all = sum / BATCHES;
@@ -138,8 +139,8 @@ static void queue_run(unsigned percent, unsigned batch, struct batches *b)
 	pw_close(&w);
 }
 
-/* rho / (2 (1 - rho)) service times, within the 99 % confidence interval of the batch means (Student's
- * t for 19 degrees: 2.861), and that interval narrow enough to tell something. */
+/* rho / (2 (1 - rho)) service times, within the 99 % confidence interval of the batch means
+ * (Student's t for 19 degrees: 2.861), and that interval narrow enough to tell something. */
 static void queue_test(unsigned percent, unsigned batch, unsigned narrow)
 {
 	struct batches b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Inside a switch: what a packet meets on its way, how long each part takes to the picosecond, who
- * goes first where several want the same, and what happens where all wait for each other. Worlds and
- * books are planeworld.h's. Does not test links beyond what a packet needs.
+ * goes first where several want the same, and what happens where all wait for each other. Worlds
+ * and books are planeworld.h's. Does not test links beyond what a packet needs.
  */
 #include "planeworld.h"
 
@@ -48,9 +48,9 @@ static void one_packet(unsigned n, const struct rate *const *rates, time_ps *hea
 }
 
 /*
- * All links alike: the arbiter of the host (40 ns); for each switch the header on the cable, 100 ns of
- * cable, routing, mapping, crossbar arbiter and set-up (40 + 20 + 40 + 2), the header across, the
- * output's arbiter (40); then the whole packet and a cable.
+ * All links alike: the arbiter of the host (40 ns); for each switch the header on the cable, 100 ns
+ * of cable, routing, mapping, crossbar arbiter and set-up (40 + 20 + 40 + 2), the header across,
+ * the output's arbiter (40); then the whole packet and a cable.
  */
 static void chain_of_one_rate(const struct rate *r)
 {
@@ -59,7 +59,8 @@ static void chain_of_one_rate(const struct rate *r)
 		time_ps hop = 2 * HEADER * r->byte + (100 + 102 + 40) * PS_PER_NS, head, all;
 
 		one_packet(n, rates, &head, &all);
-		assert_int_equal(head, 40 * PS_PER_NS + n * hop + HEADER * r->byte + 100 * PS_PER_NS);
+		assert_int_equal(head,
+				 40 * PS_PER_NS + n * hop + HEADER * r->byte + 100 * PS_PER_NS);
 		assert_int_equal(all, 40 * PS_PER_NS + n * hop + WIRE * r->byte + 100 * PS_PER_NS);
 	}
 }
@@ -109,7 +110,8 @@ static void test_time_between_rates(void **state)
 	one_packet(2, updown, &head, &all);
 	assert_int_equal(head, (367 + 5 + 100 + 102 + 80 + 40 + 80 + 100) * PS_PER_NS);
 	assert_int_equal(all, (367 + 5 + 100 + 102 + 80 + 40 + 1128 + 100) * PS_PER_NS);
-	/* leaves the first at 367 and is whole at the second at 1,595; the fast link waits for it */
+	/* leaves the first at 367 and is whole at the second at 1,595; the fast link waits for it
+	 */
 	one_packet(2, downup, &head, &all);
 	assert_int_equal(head, (367 + 80 + 100 + 102 + 5 + 40 + 5 + 100) * PS_PER_NS);
 	assert_int_equal(all, (367 + 1128 + 100 + 100) * PS_PER_NS);
@@ -242,8 +244,8 @@ static void count_sent(void *ctx, port_id port, unsigned vl, const struct sim_sm
 	t->last_bytes[h] = bytes;
 }
 
-/* Three hosts want the same output all the time: each gets a third; each one's packets stay in their
- * order, which their growing size tells. */
+/* Three hosts want the same output all the time: each gets a third; each one's packets stay in
+ * their order, which their growing size tells. */
 static void test_inputs_take_turns(void **state)
 {
 	struct tally t = {.in_order = true};
