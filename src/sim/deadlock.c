@@ -17,13 +17,13 @@ static bool out_stuck(const struct sim *s, uint32_t out)
 {
 	const struct plane *pl = s->plane;
 	const struct out_chan *o = &pl->out[out];
-	port_id far = s->ports[out / pl->nslots].peer;
+	port_id far = s->ports[chan_port(pl, out)].peer;
 	const struct in_chan *in;
 	unsigned coming;
 
-	if (o->head == CELL_NONE || far == FAB_NONE || slot_is_15(pl, out % pl->nslots))
+	if (o->head == CELL_NONE || far == FAB_NONE || slot_is_15(pl, chan_slot(pl, out)))
 		return false;
-	in = &pl->in[chan_of(pl, far, out % pl->nslots)];
+	in = &pl->in[chan_of(pl, far, chan_slot(pl, out))];
 	coming = (o->fctbs - in->abr) & 0xfffu;
 	return in->used + coming + head_blocks(pl, o->head) > in->cap;
 }
@@ -33,8 +33,8 @@ static bool in_stuck(const struct sim *s, uint32_t out)
 {
 	const struct plane *pl = s->plane;
 	const struct out_chan *o = &pl->out[out];
-	const struct plane_port *port = &pl->ports[out / pl->nslots];
-	unsigned leaving = port->tx_busy && port->tx_slot == out % pl->nslots ? port->tx_blocks : 0;
+	const struct plane_port *port = &pl->ports[chan_port(pl, out)];
+	unsigned leaving = port->tx_busy && port->tx_slot == chan_slot(pl, out) ? port->tx_blocks : 0;
 
 	return o->wait_head != CHAN_NONE &&
 	       o->used - leaving + head_blocks(pl, pl->in[o->wait_head].head) > o->cap;
@@ -44,13 +44,13 @@ static bool in_stuck(const struct sim *s, uint32_t out)
 static uint32_t waits_for(const struct sim *s, uint32_t out)
 {
 	const struct plane *pl = s->plane;
-	port_id far = s->ports[out / pl->nslots].peer;
+	port_id far = s->ports[chan_port(pl, out)].peer;
 	const struct in_chan *in;
 	uint32_t next;
 
 	if (!out_stuck(s, out))
 		return CHAN_NONE;
-	in = &pl->in[chan_of(pl, far, out % pl->nslots)];
+	in = &pl->in[chan_of(pl, far, chan_slot(pl, out))];
 	if (in->state != IN_WAITING)
 		return CHAN_NONE;
 	next = chan_of(pl, s->fab->nodes[s->fab->ports[far].node].first_port + in->out, in->out_slot);
@@ -60,7 +60,7 @@ static uint32_t waits_for(const struct sim *s, uint32_t out)
 size_t sim_deadlock(struct sim *s, port_id **ring)
 {
 	const struct plane *pl = s->plane;
-	uint32_t nchans = s->fab->nports * (pl ? pl->nslots : 0);
+	uint32_t nchans = pl ? s->fab->nports << pl->shift : 0;
 	uint32_t *mark = mem_zarray(nchans, sizeof(*mark)); /* the walk that came by, from 1 */
 	size_t n = 0;
 
@@ -75,7 +75,7 @@ size_t sim_deadlock(struct sim *s, port_id **ring)
 			continue;
 		*ring = mem_array(nchans, sizeof(**ring));
 		for (uint32_t d = c; n == 0 || d != c; d = waits_for(s, d))
-			(*ring)[n++] = d / pl->nslots;
+			(*ring)[n++] = chan_port(pl, d);
 	}
 	free(mark);
 	return n;

@@ -115,7 +115,7 @@ static void channels_reset(struct sim *s, port_id p)
 	unsigned one = (iba_mtu_bytes(s->cfg.mtu_cap) + 24 + 63) / 64; /* a packet at least (2.4.2) */
 	uint16_t cap = (uint16_t)MIN(MAX(s->cfg.plane.buffer_bytes / 64, one), 2048u);
 
-	for (unsigned i = 0; i < pl->nslots; i++) {
+	for (unsigned i = 0; i < 1u << pl->shift; i++) {
 		struct in_chan *in = &pl->in[chan_of(pl, p, i)];
 		struct out_chan *out = &pl->out[chan_of(pl, p, i)];
 
@@ -136,10 +136,12 @@ void plane_new(struct sim *s)
 	s->plane = pl;
 	pl->nvl = iba_vl_count(s->cfg.vl_cap);
 	pl->nslots = pl->nvl + 1;
+	while (1u << pl->shift < pl->nslots)
+		pl->shift++;
 	pl->pkt_free = PKT_NONE;
 	pl->cell_free = CELL_NONE;
-	pl->in = mem_array((size_t)s->fab->nports * pl->nslots, sizeof(*pl->in));
-	pl->out = mem_array((size_t)s->fab->nports * pl->nslots, sizeof(*pl->out));
+	pl->in = mem_array((size_t)s->fab->nports << pl->shift, sizeof(*pl->in));
+	pl->out = mem_array((size_t)s->fab->nports << pl->shift, sizeof(*pl->out));
 	pl->ports = mem_zarray(s->fab->nports, sizeof(*pl->ports));
 	pl->switches = mem_zarray(s->fab->nnodes, sizeof(*pl->switches));
 	pl->host_of = mem_array(s->fab->nports, sizeof(*pl->host_of));
@@ -304,15 +306,15 @@ void plane_event(struct sim *s, const struct ev *e)
 			switch_route_done(s, e->a);
 		break;
 	case EV_P_MAP:
-		if (same_life(s, e->a / pl->nslots, e->c))
+		if (same_life(s, chan_port(pl, e->a), e->c))
 			switch_request(s, e->a);
 		break;
 	case EV_P_CROSS:
-		if (same_life(s, e->a / pl->nslots, e->c))
+		if (same_life(s, chan_port(pl, e->a), e->c))
 			switch_cross_head(s, e->a);
 		break;
 	case EV_P_CROSSED:
-		if (same_life(s, e->a / pl->nslots, e->c))
+		if (same_life(s, chan_port(pl, e->a), e->c))
 			switch_cross_done(s, e->a);
 		break;
 	case EV_P_LINK:
@@ -324,7 +326,7 @@ void plane_event(struct sim *s, const struct ev *e)
 			link_tx_done(s, e->a);
 		break;
 	case EV_P_SINK:
-		if (same_life(s, e->a / pl->nslots, e->c))
+		if (same_life(s, chan_port(pl, e->a), e->c))
 			host_sink(s, e->a);
 		break;
 	case EV_P_MAKE:
@@ -335,11 +337,11 @@ void plane_event(struct sim *s, const struct ev *e)
 		host_paced(s, e->a, e->c);
 		break;
 	case EV_P_HOQ:
-		if (same_life(s, e->a / pl->nslots, e->c))
+		if (same_life(s, chan_port(pl, e->a), e->c))
 			limit_out_over(s, e->a);
 		break;
 	case EV_P_LIFE:
-		if (same_life(s, e->a / pl->nslots, e->c))
+		if (same_life(s, chan_port(pl, e->a), e->c))
 			limit_in_over(s, e->a);
 		break;
 	case EV_P_REFRESH:

@@ -6,7 +6,7 @@
  * A packet (struct dpkt) is one thing with many places: cut-through lets it lie in several switches at
  * once. Each place is a cell; the cell at its head is the packet, those behind it are its trail and
  * only hold buffer space until the tail has passed. A channel is one VL of one port, in or out; its
- * number is port * nslots + slot, where the last slot is VL15.
+ * number is the port's, shifted, and the slot: data VLs first, then VL15.
  */
 #ifndef WEFT_PLANE_H
 #define WEFT_PLANE_H
@@ -85,6 +85,7 @@ struct plane_switch {
 
 struct plane {
 	unsigned nvl, nslots;        /* data VLs; with VL15 */
+	unsigned shift;              /* nslots rounded up to a power of two, as bits */
 	struct in_chan *in;
 	struct out_chan *out;
 	struct plane_port *ports;
@@ -107,7 +108,17 @@ struct plane {
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
 {
-	return port * pl->nslots + slot;
+	return port << pl->shift | slot;
+}
+
+static inline port_id chan_port(const struct plane *pl, uint32_t chan)
+{
+	return chan >> pl->shift;
+}
+
+static inline unsigned chan_slot(const struct plane *pl, uint32_t chan)
+{
+	return chan & ((1u << pl->shift) - 1);
 }
 
 static inline unsigned slot15(const struct plane *pl)

@@ -177,7 +177,7 @@ void host_make(struct sim *s, uint32_t host)
 void host_head(struct sim *s, uint32_t chan, uint32_t cell)
 {
 	struct plane *pl = s->plane;
-	node_id n = s->fab->ports[chan / pl->nslots].node;
+	node_id n = s->fab->ports[chan_port(pl, chan)].node;
 	const struct cell *c = &pl->cells.at[cell];
 	const struct dpkt *d = &pl->pkts.at[c->pkt];
 
@@ -217,7 +217,7 @@ static void deliver(struct sim *s, port_id port, uint32_t pkt)
 void host_sink(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
-	port_id port = chan / pl->nslots;
+	port_id port = chan_port(pl, chan);
 	uint32_t pkt = pl->cells.at[pl->in[chan].head].pkt;
 	struct dpkt *d = &pl->pkts.at[pkt];
 	node_id n = s->fab->ports[port].node;

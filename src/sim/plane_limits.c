@@ -13,7 +13,7 @@ enum { FOR_EVER = 20 };
 
 static void arm(struct sim *s, enum sim_ev kind, uint32_t chan, time_ps since, unsigned exponent)
 {
-	node_id n = s->fab->ports[chan / s->plane->nslots].node;
+	node_id n = s->fab->ports[chan_port(s->plane, chan)].node;
 
 	sim_push(s, MAX(s->now, since + iba_time_from_exp(exponent)), PRIO_NET,
 		 (struct ev){.kind = kind, .a = chan, .c = s->nodes[n].incarnation});
@@ -23,7 +23,7 @@ void limit_out(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct out_chan *o = &pl->out[chan];
-	unsigned life = s->ports[chan / pl->nslots].pi.hoq_life;
+	unsigned life = s->ports[chan_port(pl, chan)].pi.hoq_life;
 
 	if (o->timed || o->head == CELL_NONE || life >= FOR_EVER || o->cap == UINT16_MAX)
 		return; /* hosts wait as long as they like */
@@ -35,7 +35,7 @@ void limit_out_over(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct out_chan *o = &pl->out[chan];
-	port_id port = chan / pl->nslots;
+	port_id port = chan_port(pl, chan);
 	time_ps life = iba_time_from_exp(s->ports[port].pi.hoq_life);
 
 	o->timed = false;
@@ -53,7 +53,7 @@ void limit_in(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	unsigned life = s->nodes[s->fab->ports[chan / pl->nslots].node].si.life_time;
+	unsigned life = s->nodes[s->fab->ports[chan_port(pl, chan)].node].si.life_time;
 
 	if (in->timed || life >= FOR_EVER)
 		return;
@@ -65,7 +65,7 @@ void limit_in_over(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	unsigned life = s->nodes[s->fab->ports[chan / pl->nslots].node].si.life_time;
+	unsigned life = s->nodes[s->fab->ports[chan_port(pl, chan)].node].si.life_time;
 
 	in->timed = false;
 	if (in->state != IN_WAITING)

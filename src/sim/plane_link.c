@@ -83,7 +83,7 @@ void in_release(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	port_id port = chan / pl->nslots;
+	port_id port = chan_port(pl, chan);
 	uint32_t cell = in->head;
 	unsigned blocks = pl->pkts.at[pl->cells.at[cell].pkt].blocks;
 
@@ -94,7 +94,7 @@ void in_release(struct sim *s, uint32_t chan)
 		in->used = (uint16_t)(in->used - blocks);
 	in->state = IN_IDLE;
 	cell_free(s, cell);
-	link_fc_want(s, port, chan % pl->nslots);
+	link_fc_want(s, port, chan_slot(pl, chan));
 	if (in->head != CELL_NONE && sim_is_switch(s, port_node(s, port)))
 		switch_new_head(s, chan);
 }
@@ -232,7 +232,7 @@ void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
 {
 	struct plane *pl = s->plane;
 	struct out_chan *o = &pl->out[chan];
-	port_id port = chan / pl->nslots;
+	port_id port = chan_port(pl, chan);
 	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
 
 	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);

@@ -7,19 +7,14 @@
  */
 #include "sim/plane.h"
 
-static port_id chan_port(const struct sim *s, uint32_t chan)
-{
-	return chan / s->plane->nslots;
-}
-
 static node_id chan_node(const struct sim *s, uint32_t chan)
 {
-	return s->fab->ports[chan_port(s, chan)].node;
+	return s->fab->ports[chan_port(s->plane, chan)].node;
 }
 
 static unsigned chan_num(const struct sim *s, uint32_t chan)
 {
-	return s->fab->ports[chan_port(s, chan)].num;
+	return s->fab->ports[chan_port(s->plane, chan)].num;
 }
 
 static void later(struct sim *s, time_ps delay, enum sim_ev kind, uint32_t what, node_id n)
@@ -76,7 +71,7 @@ void switch_new_head(struct sim *s, uint32_t chan)
 
 	pl->in[chan].state = IN_ROUTING;
 	pl->in[chan].since = s->now;
-	if (slot_is_15(pl, chan % pl->nslots))
+	if (slot_is_15(pl, chan_slot(pl, chan)))
 		append(pl, &sw->q15_head, &sw->q15_tail, chan);
 	else
 		append(pl, &sw->q_head, &sw->q_tail, chan);
@@ -130,7 +125,7 @@ static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
 	uint64_t *left;
 
 	if (!pl->copies_left)
-		pl->copies_left = mem_zarray((size_t)s->fab->nports * pl->nslots, sizeof(*pl->copies_left));
+		pl->copies_left = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
 	left = pl->copies_left[chan];
 	memset(left, 0, sizeof(pl->copies_left[chan]));
 	for (unsigned group = 0; node->mft && lid < s->cfg.mft_cap && group < 16; group++)
@@ -306,7 +301,7 @@ void switch_room(struct sim *s, uint32_t out)
 	while (o->wait_head != CHAN_NONE) {
 		uint32_t chan = o->wait_head;
 		const struct dpkt *p = &pl->pkts.at[pl->cells.at[pl->in[chan].head].pkt];
-		bool drop = slot_is_15(pl, out % pl->nslots) && !o->busy && o->used + p->blocks > o->cap;
+		bool drop = slot_is_15(pl, chan_slot(pl, out)) && !o->busy && o->used + p->blocks > o->cap;
 
 		if (!drop && !room_for(pl, out, p))
 			return;
