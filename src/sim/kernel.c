@@ -217,6 +217,8 @@ bool sim_step(struct sim *s)
 	if (evq_next(&s->q) == TIME_NEVER || !evq_pop(&s->q, &e))
 		return false;
 	assert(e.when >= s->now);
+	if (s->plane && s->plane->large)
+		plane_prefetch(s);
 	s->now = e.when;
 	s->stats.events++;
 	switch ((enum sim_ev)e.kind) {
@@ -294,6 +296,8 @@ void sim_node_power(struct sim *s, node_id n, bool on)
 			plane_clear_node(s, n);
 	}
 	node->incarnation++;
+	if (s->plane)
+		plane_power(s, n);
 	sim_seen(s, SIM_SEEN_NODE, n, 0, NULL, on);
 	sma_reset(s, n);
 	for (unsigned p = 1; on && p <= fn->nports; p++)

@@ -126,7 +126,28 @@ static void channels_reset(struct sim *s, port_id p)
 					 .wait_tail = CHAN_NONE,
 					 .cap = endport ? UINT16_MAX : cap};
 	}
-	pl->ports[p].rx_pkt = PKT_NONE;
+}
+
+/* As at power-on, but for what is counted. */
+static void port_reset(struct sim *s, port_id p)
+{
+	const struct fab_port *fp = &s->fab->ports[p];
+	struct plane_port *port = &s->plane->ports[p];
+
+	*port = (struct plane_port){.byte_q16 = s->ports[p].byte_q16,
+				    .node = fp->node,
+				    .first = s->fab->nodes[fp->node].first_port,
+				    .life = s->nodes[fp->node].incarnation,
+				    .num = fp->num,
+				    .in_switch = sim_is_switch(s, fp->node),
+				    .rx_pkt = PKT_NONE,
+				    .counters = port->counters};
+}
+
+void plane_power(struct sim *s, node_id n)
+{
+	for (unsigned num = 0; num <= s->fab->nodes[n].nports; num++)
+		s->plane->ports[s->fab->nodes[n].first_port + num].life = s->nodes[n].incarnation;
 }
 
 void plane_new(struct sim *s)
@@ -136,6 +157,7 @@ void plane_new(struct sim *s)
 	s->plane = pl;
 	pl->nvl = iba_vl_count(s->cfg.vl_cap);
 	pl->nslots = pl->nvl + 1;
+	pl->large = s->fab->nports > 4096;
 	while (1u << pl->shift < pl->nslots)
 		pl->shift++;
 	pl->pkt_free = PKT_NONE;
@@ -148,6 +170,7 @@ void plane_new(struct sim *s)
 	for (port_id p = 0; p < s->fab->nports; p++) {
 		const struct fab_port *fp = &s->fab->ports[p];
 
+		port_reset(s, p);
 		channels_reset(s, p);
 		pl->host_of[p] = UINT32_MAX;
 		if (s->fab->nodes[fp->node].type == IBA_NODE_CA && fp->num && fp->peer != FAB_NONE) {
@@ -275,18 +298,41 @@ void plane_clear_node(struct sim *s, node_id n)
 			clear_list(s, n, num, pl->out[chan_of(pl, p, i)].head);
 		}
 		channels_reset(s, p);
-		pl->ports[p] = (struct plane_port){.rx_pkt = PKT_NONE, .counters = pl->ports[p].counters};
+		port_reset(s, p);
 	}
 	pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
 }
 
 /* ---- events ---- */
 
-static bool same_life(const struct sim *s, port_id p, uint32_t incarnation)
+/* Whether the node is still the one that asked for the event: power off ends a life. */
+static bool same_life(const struct sim *s, port_id p, uint32_t life)
 {
-	const struct sim_node *n = &s->nodes[s->fab->ports[p].node];
+	return s->plane->ports[p].life == life;
+}
 
-	return n->on && n->incarnation == incarnation;
+/* Large fabrics do not fit the cache: what the next events will touch is fetched while this one runs. */
+void plane_prefetch(const struct sim *s)
+{
+	const struct plane *pl = s->plane;
+
+	for (uint32_t i = 0; i < MIN(s->q.nheap, 3u); i++) {
+		const struct ev *e = &s->q.heap[i];
+		bool by_port = e->kind == EV_P_HEAD || e->kind == EV_P_FC || e->kind == EV_P_LINK ||
+			       e->kind == EV_P_SENT;
+		port_id p = by_port ? e->a : chan_port(pl, e->a);
+
+		if (e->kind < EV_P_HEAD || p >= s->fab->nports)
+			continue;
+		__builtin_prefetch(&pl->ports[p]);
+		if (by_port) {
+			__builtin_prefetch(&s->ports[p]);
+			__builtin_prefetch(&s->ports[p].pi.state);
+			__builtin_prefetch(&pl->out[chan_of(pl, p, 0)]);
+		} else {
+			__builtin_prefetch(&pl->in[e->a]);
+		}
+	}
 }
 
 void plane_event(struct sim *s, const struct ev *e)

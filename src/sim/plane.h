@@ -66,6 +66,14 @@ struct arb_table {
 };
 
 struct plane_port {
+	/* what never changes, or only with the node's power: here so that an event finds it at once */
+	uint64_t byte_q16;
+	node_id node;
+	port_id first;          /* the node's port 0 */
+	uint32_t life;          /* the node's incarnation while it is on */
+	uint8_t num;
+	bool in_switch;
+	/* sending and receiving */
 	bool tx_busy, arb_pending;
 	uint8_t tx_slot, tx_blocks;
 	uint32_t fc_due;        /* slots whose credit limit has to be told */
@@ -85,6 +93,7 @@ struct plane_switch {
 
 struct plane {
 	unsigned nvl, nslots;        /* data VLs; with VL15 */
+	bool large;                  /* more than a cache holds */
 	unsigned shift;              /* nslots rounded up to a power of two, as bits */
 	struct in_chan *in;
 	struct out_chan *out;
@@ -134,13 +143,14 @@ static inline bool slot_is_15(const struct plane *pl, unsigned slot)
 /* Time for n bytes at a port's rate. */
 static inline time_ps wire_time(const struct sim *s, port_id port, unsigned n)
 {
-	return (time_ps)((s->ports[port].byte_q16 * n + 0xffff) >> 16);
+	return (time_ps)((s->plane->ports[port].byte_q16 * n + 0xffff) >> 16);
 }
 
 /* plane.c */
 void plane_new(struct sim *s);
 void plane_free(struct sim *s);
 void plane_event(struct sim *s, const struct ev *e);
+void plane_prefetch(const struct sim *s);
 uint32_t dpkt_new(struct sim *s);
 uint32_t cell_new(struct sim *s, uint32_t pkt);
 void cell_free(struct sim *s, uint32_t cell); /* frees the packet with its last cell */
@@ -148,6 +158,7 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 void plane_link_up(struct sim *s, port_id p);
 void plane_link_down(struct sim *s, port_id p);
 void plane_clear_node(struct sim *s, node_id n);
+void plane_power(struct sim *s, node_id n); /* it has gone on or off: a new life */
 void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed);
 
 /* plane_link.c */

@@ -52,17 +52,17 @@ static void inject(struct sim *s, port_id port, uint32_t pkt)
 	struct plane *pl = s->plane;
 	const struct dpkt *d = &pl->pkts.at[pkt];
 	const struct iba_port_info *pi = &s->ports[port].pi;
-	node_id n = s->fab->ports[port].node;
-	unsigned vl = sim_slvl(s, n, 0, s->fab->ports[port].num, d->sl);
+	node_id n = s->plane->ports[port].node;
+	unsigned vl = sim_slvl(s, n, 0, s->plane->ports[port].num, d->sl);
 	uint32_t cell = cell_new(s, pkt);
 
 	pl->cells.at[cell].ready = pl->cells.at[cell].tail = s->now;
 	if (vl >= pl->nvl || vl >= iba_vl_count(pi->oper_vls)) {
-		plane_discard(s, n, s->fab->ports[port].num, pkt, SIM_DISCARD_UNMAPPABLE);
+		plane_discard(s, n, s->plane->ports[port].num, pkt, SIM_DISCARD_UNMAPPABLE);
 		cell_free(s, cell);
 	} else if (pi->state == IBA_PORT_ACTIVE && d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + DATA_OVERHEAD) {
 		/* It might wait for more credit than any buffer can give. */
-		plane_discard(s, n, s->fab->ports[port].num, pkt, SIM_DISCARD_MTU);
+		plane_discard(s, n, s->plane->ports[port].num, pkt, SIM_DISCARD_MTU);
 		cell_free(s, cell);
 	} else {
 		out_add(s, port, vl, cell);
@@ -105,7 +105,7 @@ void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation)
 	} else { /* it lay in a host that has gone off meanwhile */
 		uint32_t cell = cell_new(s, pkt);
 
-		plane_discard(s, s->fab->ports[port].node, s->fab->ports[port].num, pkt, SIM_DISCARD_CLEARED);
+		plane_discard(s, s->fab->ports[port].node, s->plane->ports[port].num, pkt, SIM_DISCARD_CLEARED);
 		cell_free(s, cell);
 	}
 }
@@ -177,14 +177,13 @@ void host_make(struct sim *s, uint32_t host)
 void host_head(struct sim *s, uint32_t chan, uint32_t cell)
 {
 	struct plane *pl = s->plane;
-	node_id n = s->fab->ports[chan_port(pl, chan)].node;
 	const struct cell *c = &pl->cells.at[cell];
 	const struct dpkt *d = &pl->pkts.at[c->pkt];
 
 	if (d->smp == PKT_NONE && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
 		hist_add(&pl->stats.header_latency, s->now - d->born);
 	sim_push(s, c->tail, PRIO_NET,
-		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = s->nodes[n].incarnation});
+		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 }
 
 static bool is_for(const struct sim *s, port_id port, uint16_t dlid)
@@ -220,8 +219,8 @@ void host_sink(struct sim *s, uint32_t chan)
 	port_id port = chan_port(pl, chan);
 	uint32_t pkt = pl->cells.at[pl->in[chan].head].pkt;
 	struct dpkt *d = &pl->pkts.at[pkt];
-	node_id n = s->fab->ports[port].node;
-	unsigned num = s->fab->ports[port].num;
+	node_id n = s->plane->ports[port].node;
+	unsigned num = s->plane->ports[port].num;
 
 	if (d->broken) {
 		plane_discard(s, n, num, pkt, SIM_DISCARD_INACTIVE_PORT);

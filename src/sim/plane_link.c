@@ -10,13 +10,13 @@ enum { CREDIT_MASK = 0xfff, FC_BYTES = 6 };
 
 static node_id port_node(const struct sim *s, port_id p)
 {
-	return s->fab->ports[p].node;
+	return s->plane->ports[p].node;
 }
 
 static void at_port(struct sim *s, time_ps when, enum sim_ev kind, port_id p)
 {
 	sim_push(s, when, PRIO_NET,
-		 (struct ev){.kind = kind, .a = p, .c = s->nodes[port_node(s, p)].incarnation});
+		 (struct ev){.kind = kind, .a = p, .c = s->plane->ports[p].life});
 }
 
 /* ---- the output buffer ---- */
@@ -71,7 +71,7 @@ void link_fc_want(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane_port *p = &s->plane->ports[port];
 
-	if (!s->fab->ports[port].num || slot_is_15(s->plane, slot) || s->ports[port].pi.state == IBA_PORT_DOWN)
+	if (!s->plane->ports[port].num || slot_is_15(s->plane, slot) || s->ports[port].pi.state == IBA_PORT_DOWN)
 		return;
 	if (!p->fc_due)
 		p->fc_since = s->now;
@@ -90,12 +90,12 @@ void in_release(struct sim *s, uint32_t chan)
 	in->head = pl->cells.at[cell].next;
 	if (in->head == CELL_NONE)
 		in->tail = CELL_NONE;
-	if (s->fab->ports[port].num)
+	if (s->plane->ports[port].num)
 		in->used = (uint16_t)(in->used - blocks);
 	in->state = IN_IDLE;
 	cell_free(s, cell);
 	link_fc_want(s, port, chan_slot(pl, chan));
-	if (in->head != CELL_NONE && sim_is_switch(s, port_node(s, port)))
+	if (in->head != CELL_NONE && s->plane->ports[port].in_switch)
 		switch_new_head(s, chan);
 }
 
@@ -236,7 +236,7 @@ void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
 	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
 
 	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);
-	plane_discard(s, port_node(s, port), s->fab->ports[port].num, pkt, why);
+	plane_discard(s, port_node(s, port), s->plane->ports[port].num, pkt, why);
 	cell_free(s, cell);
 	switch_room(s, chan);
 	link_kick(s, port);
@@ -411,7 +411,7 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	c->next = CELL_NONE;
 	if (ok && error_hits(s, d->bytes)) {
 		pl->ports[port].counters.errors++;
-		plane_discard(s, port_node(s, port), s->fab->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
+		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
 		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
 		return;
 	}
@@ -423,7 +423,7 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 		why = SIM_DISCARD_BUFFER;
 	}
 	if (!ok) {
-		plane_discard(s, port_node(s, port), s->fab->ports[port].num, c->pkt, why);
+		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, why);
 		cell_free(s, cell);
 		link_fc_want(s, port, slot); /* the credit it took has to come back */
 		return;
@@ -438,7 +438,7 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	else
 		pl->cells.at[in->tail].next = cell;
 	in->tail = cell;
-	if (!sim_is_switch(s, port_node(s, port)))
+	if (!s->plane->ports[port].in_switch)
 		host_head(s, chan, cell);
 	else if (in->head == cell)
 		switch_new_head(s, chan);

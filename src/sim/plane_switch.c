@@ -9,12 +9,12 @@
 
 static node_id chan_node(const struct sim *s, uint32_t chan)
 {
-	return s->fab->ports[chan_port(s->plane, chan)].node;
+	return s->plane->ports[chan_port(s->plane, chan)].node;
 }
 
 static unsigned chan_num(const struct sim *s, uint32_t chan)
 {
-	return s->fab->ports[chan_port(s->plane, chan)].num;
+	return s->plane->ports[chan_port(s->plane, chan)].num;
 }
 
 static void later(struct sim *s, time_ps delay, enum sim_ev kind, uint32_t what, node_id n)
@@ -92,7 +92,7 @@ static void drop_head(struct sim *s, uint32_t chan, enum sim_discard why)
 	sim_push(s, MAX(s->now, c->tail), PRIO_NET,
 		 (struct ev){.kind = EV_P_CROSSED,
 			     .a = chan,
-			     .c = s->nodes[chan_node(s, chan)].incarnation});
+			     .c = pl->ports[chan_port(pl, chan)].life});
 }
 
 static unsigned route_of(struct sim *s, uint32_t chan, const struct dpkt *p)
@@ -218,10 +218,9 @@ static void cross(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	node_id n = chan_node(s, chan);
 	struct cell *c = &pl->cells.at[in->head];
 	const struct dpkt *p = &pl->pkts.at[c->pkt];
-	port_id pace = s->fab->nodes[n].first_port + (in->out ? in->out : chan_num(s, chan));
+	port_id pace = pl->ports[chan_port(pl, chan)].first + (in->out ? in->out : chan_num(s, chan));
 	time_ps start = s->now + s->cfg.plane.crossbar_ps + s->cfg.plane.setup_ps;
 	time_ps end = MAX(start + wire_time(s, pace, p->bytes), c->tail);
 
@@ -232,10 +231,11 @@ static void cross(struct sim *s, uint32_t chan)
 		out->busy = true;
 		out->used = (uint16_t)(out->used + p->blocks);
 		sim_push(s, start + wire_time(s, pace, s->cfg.plane.header_bytes), PRIO_NET,
-			 (struct ev){.kind = EV_P_CROSS, .a = chan, .c = s->nodes[n].incarnation});
+			 (struct ev){.kind = EV_P_CROSS, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 	}
 	c->tail = end; /* from now on: when the last byte is across */
-	sim_push(s, end, PRIO_NET, (struct ev){.kind = EV_P_CROSSED, .a = chan, .c = s->nodes[n].incarnation});
+	sim_push(s, end, PRIO_NET,
+		 (struct ev){.kind = EV_P_CROSSED, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 }
 
 void switch_request(struct sim *s, uint32_t chan)
@@ -262,7 +262,7 @@ void switch_request(struct sim *s, uint32_t chan)
 		cross(s, chan); /* to the SMI */
 		return;
 	}
-	out = chan_of(pl, s->fab->nodes[chan_node(s, chan)].first_port + in->out, in->out_slot);
+	out = chan_of(pl, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot);
 	if (pl->out[out].wait_head == CHAN_NONE && room_for(pl, out, p)) {
 		cross(s, chan);
 	} else if (slot_is_15(pl, in->out_slot) && !pl->out[out].busy && pl->out[out].wait_head == CHAN_NONE) {
@@ -279,7 +279,7 @@ void switch_give_up(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	const struct in_chan *in = &pl->in[chan];
-	uint32_t out = chan_of(pl, s->fab->nodes[chan_node(s, chan)].first_port + in->out, in->out_slot);
+	uint32_t out = chan_of(pl, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot);
 	uint32_t *at = &pl->out[out].wait_head, last = CHAN_NONE;
 
 	while (*at != chan) {
@@ -291,6 +291,7 @@ void switch_give_up(struct sim *s, uint32_t chan)
 		pl->out[out].wait_tail = last;
 	pl->in[chan].next = CHAN_NONE;
 	drop_head(s, chan, SIM_DISCARD_LIFETIME);
+	switch_room(s, out); /* the next in line may want less */
 }
 
 void switch_room(struct sim *s, uint32_t out)
@@ -325,7 +326,7 @@ void switch_cross_head(struct sim *s, uint32_t chan)
 	pl->cells.at[there].ready = s->now;
 	pl->cells.at[there].tail = pl->cells.at[here].tail;
 	pl->cells.at[here].trail = !more;
-	out_add(s, s->fab->nodes[chan_node(s, chan)].first_port + in->out, in->out_slot, there);
+	out_add(s, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot, there);
 }
 
 /* An SMP for this switch is across to port 0. */
@@ -360,7 +361,7 @@ void switch_cross_done(struct sim *s, uint32_t chan)
 	else
 		in_release(s, chan);
 	if (out && out != UINT8_MAX) {
-		uint32_t o = chan_of(pl, s->fab->nodes[chan_node(s, chan)].first_port + out, slot);
+		uint32_t o = chan_of(pl, pl->ports[chan_port(pl, chan)].first + out, slot);
 
 		pl->out[o].busy = false;
 		switch_room(s, o);

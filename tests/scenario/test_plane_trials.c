@@ -174,7 +174,8 @@ static void on_hit(void *ctx, uint64_t cookie)
 static void strike(struct trial *t, time_ps span)
 {
 	time_ps when = sim_now(t->sim) + rng_u64(&t->rng) % span;
-	time_ps back = when + rng_u64(&t->rng) % (rng_below(&t->rng, 2) ? PS_PER_US : 4 * span);
+	time_ps away = rng_below(&t->rng, 2) ? PS_PER_US : 4 * span;
+	time_ps back = when + rng_u64(&t->rng) % away;
 	bool cable = rng_below(&t->rng, 2), returns = rng_below(&t->rng, 3);
 	uint32_t id = rng_below(&t->rng, cable ? t->fab->nports : t->fab->nnodes);
 

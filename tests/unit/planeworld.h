@@ -257,8 +257,8 @@ static inline unsigned pw_crossing_blocks(const struct pworld *w, port_id p, uns
 	const struct fab_node *fn = &w->fab->nodes[w->fab->ports[p].node];
 	unsigned sum = 0;
 
-	for (uint32_t c = chan_of(w->pl, fn->first_port, 0);
-	     c < chan_of(w->pl, fn->first_port + fn->nports + 1, 0); c++) {
+	for (unsigned i = 0; i < (fn->nports + 1u) * w->pl->nslots; i++) {
+		uint32_t c = chan_of(w->pl, fn->first_port + i / w->pl->nslots, i % w->pl->nslots);
 		const struct in_chan *in = &w->pl->in[c];
 
 		if (in->state == IN_CROSSING && in->out == w->fab->ports[p].num &&

@@ -160,6 +160,25 @@ static void test_two_weights(void **state)
 	pw_close(&w);
 }
 
+/* Packets of 64 bytes: every unit of weight is one. */
+static void test_a_unit_of_weight(void **state)
+{
+	struct pworld w;
+	struct shares s;
+
+	(void)state;
+	shares_open(&w, &s, 2);
+	for (unsigned sl = 0; sl < 2; sl++)
+		pw_stream(&w, 0, 0, 10000, 0, 1, 64 - PW_BYTES, sl);
+	pw_vlarb_set(&w, pw_id(&w, 0, 1), false, 0, 0, 3);
+	pw_vlarb_set(&w, pw_id(&w, 0, 1), false, 1, 1, 2);
+	shares_run(&w, &s, 10000);
+	expect_share(&s, 0, 3, 5);
+	expect_share(&s, 1, 2, 5);
+	assert_non_null(strstr(s.order, "0001100011"));
+	pw_close(&w);
+}
+
 /* Three VLs, one of them in two entries, entries without weight between. */
 static void test_three_weights(void **state)
 {
@@ -714,6 +733,7 @@ int main(void)
 	    cmocka_unit_test(test_counters_wrap),
 	    cmocka_unit_test(test_a_credit_packet_for_each_packet),
 	    cmocka_unit_test(test_two_weights),
+	    cmocka_unit_test(test_a_unit_of_weight),
 	    cmocka_unit_test(test_three_weights),
 	    cmocka_unit_test(test_weights_count_bytes),
 	    cmocka_unit_test(test_an_empty_vl_costs_nothing),

@@ -269,6 +269,34 @@ static void test_inputs_take_turns(void **state)
 	pw_close(&w);
 }
 
+/*
+ * Host 0 gives no credit. A long packet of host 1 lies in the output, one of host 2 waits for room,
+ * and a short one of host 3 behind that, though there is room for it. When host 2's has waited 4 us
+ * it is given up, and the short one goes before its own time is over.
+ */
+static void test_the_next_in_line(void **state)
+{
+	struct pworld w;
+	struct out_chan *o;
+
+	(void)state;
+	pw_open(&w, draw_star(4, 4, FAB_QDR), NULL);
+	w.sim->nodes[0].si.life_time = 0;
+	o = &w.pl->out[chan_of(w.pl, pw_id(&w, 0, 1), 0)];
+	o->fccl = 0;
+	pw_packet(&w, 0, 1, 0, 2048, 0);
+	pw_packet(&w, PS_PER_US, 2, 0, 2048, 0);
+	pw_packet(&w, 3 * PS_PER_US, 3, 0, SIZE, 0);
+	pw_start(&w);
+	pw_run(&w, 20 * PS_PER_US);
+	pw_expect(&w, 0, SIM_DISCARD_LIFETIME, 1);
+	o->fccl = 64;
+	link_kick(w.sim, pw_id(&w, 0, 1));
+	pw_drain(&w, 20 * PS_PER_US);
+	pw_expect(&w, 2, SIM_DISCARD_LIFETIME, 1);
+	pw_close(&w);
+}
+
 /* ---- all wait for each other ---- */
 
 /* Everything clockwise: by port 1, until the host is on this switch. */
@@ -409,6 +437,7 @@ int main(void)
 	    cmocka_unit_test(test_a_vl_that_is_not_in_use),
 	    cmocka_unit_test(test_a_discard_leaves_no_trace),
 	    cmocka_unit_test(test_inputs_take_turns),
+	    cmocka_unit_test(test_the_next_in_line),
 	    cmocka_unit_test(test_a_ring_locks),
 	    cmocka_unit_test(test_a_lock_is_for_ever),
 	    cmocka_unit_test(test_life_times_end_a_lock),
