@@ -50,6 +50,7 @@ bench: build/build.ninja
 	@scripts/setup.sh bench
 	ninja -C build
 	bench/run.sh
+	bench/packets.sh
 
 fuzz:
 	@scripts/setup.sh fuzz
