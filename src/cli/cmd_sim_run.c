@@ -25,9 +25,9 @@ static struct {
 	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg, *capture, *capture_node;
 	unsigned payload, buffer, shift, burst, threads, points;
 	uint64_t rate, seed;
-	double load, hot_share;
-	bool of_saturation, qos, log_x, links, levels;
-	time_ps duration, warmup, series;
+	double load, hot_share, errors;
+	bool of_saturation, qos, log_x, links, levels, discards;
+	time_ps duration, warmup, series, wire;
 } o = {
     .payload = NOT_GIVEN,
     .shift = 1,
@@ -35,6 +35,7 @@ static struct {
     .points = 12,
     .seed = 1,
     .hot_share = 0.1,
+    .wire = 100 * PS_PER_NS,
     .duration = TIME_NEVER,
     .warmup = TIME_NEVER,
 };
@@ -48,6 +49,8 @@ static struct {
 	{"sl", 0, CLI_STR, &o.sl, "LIST", "service levels, drawn evenly, such as 0,2,4-7 (default 0-15)", NULL, 0, 0}, \
 	{"vls", 0, CLI_CHOICE, &o.vls, "N", "data VLs of every port (default 2)", vl_counts, 0, 0}, \
 	{"buffer", 0, CLI_UINT, &o.buffer, "BYTES", "input and output buffer of each VL (default 4096, at least two packets)", NULL, 64, 131072}, \
+	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on every link, 5ns a metre (default 100ns)", NULL, 0, 0}, \
+	{"byte-errors", 0, CLI_SHARE, &o.errors, "P", "probability that a byte is damaged on a link, such as 0.0001%", NULL, 0, 0}, \
 	{"hot", 0, CLI_STR, &o.hot, "NODE", "the host that hotspot and incast aim at (default: the first)", NULL, 0, 0}, \
 	{"hot-share", 0, CLI_SHARE, &o.hot_share, "SHARE", "hotspot: share of the packets that goes there (default 10%)", NULL, 0, 0}, \
 	{"shift", 0, CLI_UINT, &o.shift, "N", "shift: host i sends to host i + N (default 1)", NULL, 0, 0}, \
@@ -194,6 +197,8 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	c->sim.seed = o.seed;
 	c->sim.mtu_cap = (uint8_t)mtu_code();
 	c->sim.vl_cap = (uint8_t)(1 + chosen(vl_counts, o.vls, 1));
+	c->sim.wire_ps = o.wire;
+	c->sim.plane.byte_error_q40 = prob_q32(o.errors) << 8;
 	c->threads = o.threads;
 	return make_buffers(&c->sim.plane);
 }
@@ -354,6 +359,20 @@ static int conclude(struct load_report *r)
 	return rc;
 }
 
+static struct discard_log {
+	struct load_report *r;
+	struct sim *sim;
+} discard_log;
+
+static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid, uint16_t dlid)
+{
+	struct discard_log *log = ctx;
+
+	if (log->r->discards.n < LOAD_DISCARDS_KEPT)
+		vec_push(&log->r->discards,
+			 (struct load_discard){sim_now(log->sim), n, why, slid, dlid, (uint8_t)port});
+}
+
 /* What is watched while the traffic runs, if asked for. */
 static int watch(struct load_report *r, struct lab *l, struct capture **c)
 {
@@ -363,6 +382,11 @@ static int watch(struct load_report *r, struct lab *l, struct capture **c)
 	if (o.capture_node && only == FAB_NONE)
 		return cli_bad("--capture-node '%s' is not in the fabric: expected a node GUID, an S-/H- id or a name",
 			       o.capture_node);
+	if (o.discards) {
+		vec_room(&r->discards, 1);
+		discard_log = (struct discard_log){r, lab_sim(l)};
+		sim_watch_discards(lab_sim(l), (struct sim_discard_watch){on_discard, &discard_log});
+	}
 	if (o.series)
 		lab_series_start(&r->series, l, o.series, o.levels);
 	if (o.capture) {
@@ -430,6 +454,7 @@ static int run_on(const char *file, const struct fab *f)
 	}
 	lab_free(l);
 	lab_series_free(&r.series);
+	vec_free(&r.discards);
 	lab_load_free(&r.r);
 	vec_free(&trace);
 	return rc;
@@ -479,6 +504,7 @@ const struct cli_cmd cmd_sim_run = {
 		{"series", 0, CLI_TIME, &o.series, "TIME", "also a series: what happened in every TIME", NULL, 0, 0},
 		{"levels", 0, CLI_FLAG, &o.levels, NULL, "with --series, connectivity and deadlock level as well (slow on large fabrics)", NULL, 0, 0},
 		{"links", 0, CLI_FLAG, &o.links, NULL, "also the counters of every port; in text, of the busiest", NULL, 0, 0},
+		{"discards", 0, CLI_FLAG, &o.discards, NULL, "also when and where each packet was discarded, and why (the first 10,000)", NULL, 0, 0},
 		{"capture", 0, CLI_STR, &o.capture, "FILE", "write the packets of the run for Wireshark (pcapng)", NULL, 0, 0},
 		{"capture-node", 0, CLI_STR, &o.capture_node, "NODE", "only those that leave this node", NULL, 0, 0},
 		LOAD_OPTS,

@@ -151,6 +151,31 @@ static void print_links(const struct load_report *rep)
 	putchar('\n');
 }
 
+enum { DISCARDS_SHOWN = 20 };
+
+static void print_discards(const struct load_report *rep)
+{
+	struct cli_table t;
+	char ident[32];
+
+	if (!rep->discards.n)
+		return;
+	cli_table_init(&t, "rlrlrr", "discarded at", "node", "port", "cause", "from LID", "to LID");
+	for (size_t i = 0; i < MIN(rep->discards.n, (size_t)DISCARDS_SHOWN); i++) {
+		const struct load_discard *d = &rep->discards.at[i];
+
+		fab_node_ident(rep->fab, d->node, ident);
+		cli_table_add(&t, "%s", cli_duration(d->when));
+		cli_table_add(&t, "%s", ident);
+		cli_table_add(&t, "%u", d->port);
+		cli_table_add(&t, "%s", sim_discard_name(d->why));
+		cli_table_add(&t, "%u", d->slid);
+		cli_table_add(&t, "%u", d->dlid);
+	}
+	cli_table_print(&t, stdout);
+	putchar('\n');
+}
+
 void load_report_text(const struct load_report *rep)
 {
 	const struct lab_load_result *r = &rep->r;
@@ -171,6 +196,7 @@ void load_report_text(const struct load_report *rep)
 	putchar('\n');
 	print_series(&rep->series);
 	print_links(rep);
+	print_discards(rep);
 	if (r->nring) {
 		printf("DEADLOCK: packets wait for each other at %zu ports:", r->nring);
 		for (size_t i = 0; i < r->nring; i++) {
@@ -290,6 +316,29 @@ static void json_series(struct json *j, const struct lab_series *s)
 	json_close(j);
 }
 
+static void json_discards(struct json *j, const struct load_report *rep)
+{
+	char ident[32];
+
+	if (!rep->discards.cap)
+		return;
+	json_open(j, "discards", '[');
+	for (size_t i = 0; i < rep->discards.n; i++) {
+		const struct load_discard *d = &rep->discards.at[i];
+
+		fab_node_ident(rep->fab, d->node, ident);
+		json_open(j, NULL, '{');
+		json_seconds(j, "time_s", d->when);
+		json_str(j, "node", ident);
+		json_u64(j, "port", d->port);
+		json_str(j, "cause", sim_discard_name(d->why));
+		json_u64(j, "slid", d->slid);
+		json_u64(j, "dlid", d->dlid);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 /* Each direction of each link: the port it leaves by. */
 static void json_links(struct json *j, const struct load_report *rep)
 {
@@ -345,6 +394,7 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_u64(j, "smps", r->smps);
 	json_series(j, &rep->series);
 	json_links(j, rep);
+	json_discards(j, rep);
 	json_u64(j, "seed", rep->seed);
 	json_double(j, "rss_mib", cli_rss_mib());
 	json_hex64(j, "trace_hash", r->hash);

@@ -8,6 +8,16 @@
 #include "base/json.h"
 #include "lab/series.h"
 
+enum { LOAD_DISCARDS_KEPT = 10000 };
+
+struct load_discard {
+	time_ps when;
+	node_id node;
+	enum sim_discard why;
+	uint16_t slid, dlid;
+	uint8_t port;
+};
+
 struct load_report {
 	const struct fab *fab;
 	struct lab_load_result r;
@@ -16,6 +26,7 @@ struct load_report {
 	uint64_t seed, up_events;
 	double up_wall_s, wall_s; /* bring-up, traffic */
 	struct lab_series series; /* empty unless asked for */
+	VEC(struct load_discard) discards; /* the first of them, if asked for */
 	const struct sim *sim;    /* for the links' counters; NULL: not asked for */
 };
 

@@ -104,6 +104,8 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 	s->plane->stats.in_flight--;
 	s->plane->ports[s->fab->nodes[n].first_port + port].counters.discarded++;
 	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
+	if (s->plane->discards.discarded)
+		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid, p->dlid);
 }
 
 /* ---- set-up ---- */
@@ -445,6 +447,11 @@ void sim_buffer_use(const struct sim *s, uint32_t *mean, uint32_t *max)
 			*max = MAX(*max, (uint32_t)(in->used * 1000000ull / in->cap));
 		}
 	*mean = cap ? (uint32_t)(used * 1000000 / cap) : 0;
+}
+
+void sim_watch_discards(struct sim *s, struct sim_discard_watch w)
+{
+	s->plane->discards = w;
 }
 
 void sim_tap(struct sim *s, struct sim_tap tap)

@@ -112,6 +112,7 @@ struct plane {
 	uint32_t traffic_epoch;      /* events of traffic that was replaced come to nothing */
 	time_ps *allowed;            /* [source][destination], with static rate control only */
 	struct sim_tap tap;
+	struct sim_discard_watch discards;
 	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
 };
 

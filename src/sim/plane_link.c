@@ -390,6 +390,8 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 		*why = SIM_DISCARD_DEACTIVATED_PORT;
 		return false;
 	}
+	if (pi->state == IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
+		port_state_set(s, port_node(s, port), s->plane->ports[port].num, IBA_PORT_ACTIVE);
 	if (d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
 		*why = SIM_DISCARD_MTU;
 		return false;

@@ -188,6 +188,13 @@ struct sim_tap {
 };
 void sim_tap(struct sim *s, struct sim_tap tap);
 
+/* Every data packet that is discarded: where and why. */
+struct sim_discard_watch {
+	void (*discarded)(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid, uint16_t dlid);
+	void *ctx;
+};
+void sim_watch_discards(struct sim *s, struct sim_discard_watch w);
+
 /* Packets waiting for each other in a ring right now: the output ports of one ring, in order; 0 when
  * there is none. Caller frees *ring. */
 size_t sim_deadlock(struct sim *s, port_id **ring);

@@ -443,6 +443,20 @@ static void test_states_of_the_receiver(void **state)
 	expect_states(IBA_PORT_ACTIVE, IBA_PORT_ARMED, 10, SIM_DISCARD_DEACTIVATED_PORT, true);
 }
 
+/* An Armed port does not send, until the first data packet it gets makes it Active. */
+static void test_the_first_packet_activates(void **state)
+{
+	struct pworld w;
+
+	(void)state;
+	states_open(&w, IBA_PORT_ACTIVE, IBA_PORT_ARMED);
+	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, 1, 1))->state, IBA_PORT_ACTIVE);
+	pw_close(&w);
+	states_open(&w, IBA_PORT_ARMED, IBA_PORT_ARMED);
+	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, 1, 1))->state, IBA_PORT_ARMED);
+	pw_close(&w);
+}
+
 /* ---- MTU ---- */
 
 static void test_mtu(void **state)
@@ -743,6 +757,7 @@ int main(void)
 	    cmocka_unit_test(test_a_full_vl_stops_no_other),
 	    cmocka_unit_test(test_states_of_the_sender),
 	    cmocka_unit_test(test_states_of_the_receiver),
+	    cmocka_unit_test(test_the_first_packet_activates),
 	    cmocka_unit_test(test_mtu),
 	    cmocka_unit_test(test_larger_than_a_buffer),
 	    cmocka_unit_test(test_a_buffer_holds_a_packet),
