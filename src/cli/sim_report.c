@@ -151,6 +151,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 	else if (n->kind == SM_NOTE_TOO_FAR)
 		line(r, n->when, "%s is 63 hops away: what is behind port %u has to wait", name_of(r, n->a, who),
 		     (unsigned)n->b);
+	else if (n->kind == SM_NOTE_LEFT_OUT)
+		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it", name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_NO_LID)
 		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
 	fflush(stdout);

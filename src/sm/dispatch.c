@@ -75,6 +75,7 @@ static const char *const note_names[] = {
 	[SM_NOTE_NO_LID] = "no_lid",
 	[SM_NOTE_MISMATCH] = "mismatch",
 	[SM_NOTE_TRAP] = "trap",
+	[SM_NOTE_LEFT_OUT] = "left_out",
 };
 
 const char *sm_note_name(enum sm_note_kind k)
@@ -118,6 +119,7 @@ void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
 		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
 		sm->trouble = false;
 		sm->restarts = 0;
+		sm->shunned.n = 0; /* perhaps it is the other device that changed */
 		sm->phase_since = sm->now;
 	}
 	sm_note(sm, SM_NOTE_CHANGE, cause, who);
@@ -126,17 +128,40 @@ void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
 	sm_phase_set(sm, SM_DISCOVER);
 }
 
+/* The device a request was for: what its mark means follows from the attribute; NONE: not known. */
+static uint32_t node_asked(const struct sm *sm, const struct sm_txn *t)
+{
+	if (t->purpose == SM_FOR_AUDIT && t->attr_id != IBA_ATTR_PORT_INFO)
+		return NONE;
+	if (t->attr_id == IBA_ATTR_PORT_INFO || t->attr_id == IBA_ATTR_VLARB_TABLE)
+		return t->ref < sm->ports.n ? sm->ports.at[t->ref].node : NONE;
+	return t->ref < sm->nodes.n ? t->ref : NONE;
+}
+
 /*
  * Mostly the device is gone and the next discovery shows it. One that is there and refuses would keep
- * the SM going round for ever: after so many failures it rests and tries again later.
+ * the SM going round for ever, and everybody else without routes: after so many failures the one that
+ * failed last is left out. If that cannot be, the SM rests and tries again later.
  */
 enum { FAILURES_A_ROUND = 8 };
+
+static bool leave_out(struct sm *sm, const struct sm_txn *t)
+{
+	uint32_t node = node_asked(sm, t);
+
+	if (node == NONE || node == 0) /* 0: the SM's own */
+		return false;
+	vec_push(&sm->shunned, sm->nodes.at[node].guid);
+	sm_note(sm, SM_NOTE_LEFT_OUT, sm->nodes.at[node].guid, t->attr_id);
+	sm->round.restarts = 0;
+	return true;
+}
 
 void sm_failed(struct sm *sm, const struct sm_txn *t)
 {
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
 	sm->round.restarts++;
-	if (sm->round.end || sm->round.restarts <= FAILURES_A_ROUND) {
+	if (sm->round.end || sm->round.restarts <= FAILURES_A_ROUND || leave_out(sm, t)) {
 		sm_change(sm, SM_CAUSE_SILENCE, t->attr_id);
 		return;
 	}
@@ -491,6 +516,7 @@ void sm_free(struct sm *sm)
 	vec_free(&sm->work);
 	vec_free(&sm->lids);
 	vec_free(&sm->held);
+	vec_free(&sm->shunned);
 	map64_free(&sm->by_guid);
 	map64_free(&sm->lid_by_guid);
 	free(sm);

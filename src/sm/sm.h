@@ -94,6 +94,7 @@ enum sm_note_kind {
 	SM_NOTE_NO_LID,      /* a: GUID that got none: all 49151 are taken */
 	SM_NOTE_MISMATCH,    /* a: GUID, b: attribute; the audit found other values than were set */
 	SM_NOTE_TRAP,        /* a: trap number, b: issuer LID */
+	SM_NOTE_LEFT_OUT,    /* a: GUID, b: attribute it refused, again and again */
 };
 const char *sm_note_name(enum sm_note_kind k);
 

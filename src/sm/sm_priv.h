@@ -124,6 +124,7 @@ struct sm {
 	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */
 	uint32_t restarts;
+	VEC(uint64_t) shunned;  /* GUIDs of devices that refused again and again: left out for now */
 
 	/* LIDs: kept for good */
 	VEC(struct sm_lid) lids;

@@ -6,12 +6,20 @@
  */
 #include "sm/sm_priv.h"
 
+static bool is_shunned(const struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->shunned.n; i++)
+		if (sm->shunned.at[i] == guid)
+			return true;
+	return false;
+}
+
 static bool node_complete(const struct sm *sm, const struct sm_node *n)
 {
 	const struct sm_port *p = &sm->ports.at[n->first_port];
 	bool any = false;
 
-	if (n->ports_left)
+	if (n->ports_left || is_shunned(sm, n->guid))
 		return false;
 	if (n->type == IBA_NODE_SWITCH)
 		return n->has_si && p[0].has_lid;

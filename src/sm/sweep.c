@@ -13,7 +13,7 @@ enum { SWEEP_GET, SWEEP_CLEAR, SWEEP_OWN_PORT };
 static void round_end(struct sm *sm)
 {
 	sm->round.end = sm->now;
-	sm->round.clean = !sm->dirty;
+	sm->round.clean = !sm->dirty && !sm->shunned.n;
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		sm->round.smps[i] = sm->st.smps[i] - sm->mark[i];
 	sm->st.last = sm->round;
@@ -44,23 +44,37 @@ static void look_further(struct sm *sm)
 	sm->far = false;
 }
 
+/*
+ * Something did not answer, or was left out because it refused: try again, less and less often. To try
+ * a device that refuses again stops the traffic of the others, so that is done rarely.
+ */
+static void plan_retry(struct sm *sm)
+{
+	time_ps most = sm->shunned.n ? 600 * PS_PER_S : 10 * PS_PER_S;
+
+	sm->retry_at = TIME_NEVER;
+	if (!sm->dirty && !sm->shunned.n) {
+		sm->backoff_ps = 0;
+		return;
+	}
+	sm->backoff_ps = sm->backoff_ps ? MIN(2 * sm->backoff_ps, most) : sm_timeout(sm);
+	if (sm->shunned.n)
+		sm->backoff_ps = MAX(sm->backoff_ps, 10 * PS_PER_S);
+	sm->retry_at = sm->now + sm->backoff_ps;
+}
+
 static void ready_begin(struct sm *sm)
 {
 	bool swept = sm->sweep_start != TIME_NEVER && sm->round.end;
 	time_ps period = sweep_period(sm);
 
-	if (!sm->round.end)
+	if (!sm->round.end) {
 		round_end(sm);
+		plan_retry(sm);
+	}
 	look_further(sm);
 	/* Factor 1 means one sweep right after the other: periods count from start to start. */
 	sm->next_sweep = !period ? TIME_NEVER : swept ? MAX(sm->now, sm->sweep_start + period) : sm->now + period;
-	sm->retry_at = TIME_NEVER;
-	if (sm->dirty) { /* something did not answer: try again, less and less often */
-		sm->backoff_ps = sm->backoff_ps ? MIN(2 * sm->backoff_ps, 10 * PS_PER_S) : sm_timeout(sm);
-		sm->retry_at = sm->now + sm->backoff_ps;
-	} else {
-		sm->backoff_ps = 0;
-	}
 }
 
 static bool ready_next(struct sm *sm, struct sm_req *r)

@@ -249,6 +249,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	case SM_NOTE_NO_LID:
 	case SM_NOTE_TOO_FAR:
 	case SM_NOTE_MISMATCH:
+	case SM_NOTE_LEFT_OUT:
 		strbuf_addf(&b, " %s", guid_name(s, n->a));
 		break;
 	case SM_NOTE_BAD_STATUS:
