@@ -117,6 +117,15 @@ void cli_progress_end(void)
 
 enum { WARNINGS_SHOWN = 20 };
 
+int cli_find_node(const struct fab *f, const char *option, const char *text, node_id *n)
+{
+	*n = fab_node_by_text(f, text);
+	if (*n == FAB_NONE)
+		return cli_bad("%s '%.60s' is not in the fabric: expected a node GUID, an S-/H- id or a name", option,
+			       text);
+	return CLI_OK;
+}
+
 struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep)
 {
 	struct err e = {""};

@@ -62,6 +62,9 @@ struct fab *cli_load(const char *path);
 /* The same, but the warnings stay in keep: free both the fabric and keep. */
 struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep);
 
+/* The node an option names, by GUID, S-/H- id or name; CLI_BAD after a message. */
+int cli_find_node(const struct fab *f, const char *option, const char *text, node_id *n);
+
 /* Print a finished JSON document; write text to path or "-". Both free what they are given and
  * return CLI_OK, or CLI_BAD after a message. */
 int cli_print_json(struct json *j);

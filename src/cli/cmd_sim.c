@@ -56,24 +56,15 @@ static struct {
 
 /* ---- setting up ---- */
 
-static int find_node(const struct fab *f, const char *what, const char *text, node_id *n)
-{
-	*n = fab_node_by_text(f, text);
-	if (*n == FAB_NONE)
-		return cli_bad("%s '%s' is not in the fabric: expected a node GUID, an S-/H- id or a name", what,
-			       text);
-	return CLI_OK;
-}
-
 static int make_config(const struct fab *f, struct lab_config *c)
 {
 	node_id root;
 
 	lab_config_default(c);
-	if (o.sm && find_node(f, "--sm", o.sm, &c->sm_node))
+	if (o.sm && cli_find_node(f, "--sm", o.sm, &c->sm_node))
 		return CLI_BAD;
 	if (o.root) {
-		if (find_node(f, "--root", o.root, &root))
+		if (cli_find_node(f, "--root", o.root, &root))
 			return CLI_BAD;
 		c->sm.root_guid = f->nodes[root].guid;
 	}
@@ -193,7 +184,7 @@ static struct fab *without_killed(const struct fab *f)
 	node_id *id = mem_array(f->nnodes, sizeof(*id)), n;
 
 	for (size_t i = 0; i < o.kill.n; i++) {
-		if (find_node(f, "--kill", o.kill.at[i], &n)) {
+		if (cli_find_node(f, "--kill", o.kill.at[i], &n)) {
 			free(dead);
 			free(id);
 			fab_builder_free(b);

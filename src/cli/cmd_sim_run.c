@@ -123,16 +123,6 @@ static int sl_mask(const char *text, uint16_t *mask)
 	return CLI_OK;
 }
 
-static int find_node(const struct fab *f, const char *what, const char *text, node_id *n)
-{
-	*n = fab_node_by_text(f, text);
-	if (*n == FAB_NONE)
-		return cli_bad(
-		    "%s '%.60s' is not in the fabric: expected a node GUID, an S-/H- id or a name",
-		    what, text);
-	return CLI_OK;
-}
-
 static int make_traffic(const struct fab *f, struct traffic_config *t)
 {
 	node_id n;
@@ -152,7 +142,7 @@ static int make_traffic(const struct fab *f, struct traffic_config *t)
 	if (sl_mask(o.sl ? o.sl : "0-15", &t->sl_mask))
 		return CLI_BAD;
 	if (o.hot) {
-		if (find_node(f, "--hot", o.hot, &n))
+		if (cli_find_node(f, "--hot", o.hot, &n))
 			return CLI_BAD;
 		t->hot_host = lab_host_number(f, n);
 		if (t->hot_host == UINT32_MAX)
@@ -181,10 +171,10 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	node_id root;
 
 	lab_config_default(c);
-	if (o.sm && find_node(f, "--sm", o.sm, &c->sm_node))
+	if (o.sm && cli_find_node(f, "--sm", o.sm, &c->sm_node))
 		return CLI_BAD;
 	if (o.root) {
-		if (find_node(f, "--root", o.root, &root))
+		if (cli_find_node(f, "--root", o.root, &root))
 			return CLI_BAD;
 		c->sm.root_guid = f->nodes[root].guid;
 	}
@@ -376,12 +366,11 @@ static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why
 /* What is watched while the traffic runs, if asked for. */
 static int watch(struct load_report *r, struct lab *l, struct capture **c)
 {
-	node_id only = o.capture_node ? fab_node_by_text(r->fab, o.capture_node) : FAB_NONE;
+	node_id only = FAB_NONE;
 	struct err e;
 
-	if (o.capture_node && only == FAB_NONE)
-		return cli_bad("--capture-node '%s' is not in the fabric: expected a node GUID, an S-/H- id or a name",
-			       o.capture_node);
+	if (o.capture_node && cli_find_node(r->fab, "--capture-node", o.capture_node, &only))
+		return CLI_BAD;
 	if (o.discards) {
 		vec_room(&r->discards, 1);
 		discard_log = (struct discard_log){r, lab_sim(l)};

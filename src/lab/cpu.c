@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU models: what SM and SMA work costs in simulated time (MECHANISM.md 9). Constants only: a model
+ * CPU models: what SM and SMA work costs in simulated time (thesis 4.3.5). Constants only: a model
  * that measured the machine it runs on would give another answer on every run.
  */
 #include "lab/lab.h"

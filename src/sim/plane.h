@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane: packets, virtual lanes, buffers and credits (MECHANISM.md 8; thesis 2.4, 2.5, 4.2).
+ * The data plane: packets, virtual lanes, buffers and credits (thesis 2.4, 2.5, 4.2).
  * Present only when sim_config.plane.on; then SMPs travel this way too, on VL15.
  *
  * A packet (struct dpkt) is one thing with many places: cut-through lets it lie in several switches at

@@ -37,7 +37,7 @@ struct sim_plane_config {
 struct sim_config {
 	uint64_t seed;
 	struct sim_plane_config plane;
-	/* Times (MECHANISM.md 8 and 9; sim_config_default() says where each value comes from). */
+	/* Times (thesis 4.2 and 4.3.5; sim_config_default() says where each value comes from). */
 	time_ps smi_ps;      /* one SMP through one SMI, in or out */
 	time_ps sma_ps;      /* one request handled by an SMA, on top of the SMI */
 	time_ps hop_ps;      /* a LID-routed SMP through a switch: routing, crossbar, arbitration */

@@ -5,7 +5,7 @@
  */
 #include "sm/sm_priv.h"
 
-/* The sink of the up/down graph: as configured, else the switch the SM sits on (MECHANISM.md 5). */
+/* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
 static node_id root_of(const struct sm *sm)
 {
 	node_id own = sm->nodes.at[0].fab;

@@ -12,7 +12,7 @@ void sm_config_default(struct sm_config *c)
 		.window = 32,
 		.retries = 4,
 		.restarts = 3,
-		.sweep_factor = 100, /* MECHANISM.md 9 */
+		.sweep_factor = 100, /* what the thesis's evaluations use */
 		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
 		.activate_by_lid = false,
 		.priority = 1,
