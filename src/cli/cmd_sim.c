@@ -58,20 +58,8 @@ static struct {
 
 static int make_config(const struct fab *f, struct lab_config *c)
 {
-	node_id root;
-
-	lab_config_default(c);
-	if (o.sm && cli_find_node(f, "--sm", o.sm, &c->sm_node))
+	if (sim_manager_config(f, o.sm, o.root, o.engine, c))
 		return CLI_BAD;
-	if (o.root) {
-		if (cli_find_node(f, "--root", o.root, &root))
-			return CLI_BAD;
-		c->sm.root_guid = f->nodes[root].guid;
-	}
-	c->engine = rt_engine_find(o.engine ? o.engine : "fera");
-	if (!c->engine)
-		return cli_bad("there is no engine '%s': expected one of those 'weft route compute --help' lists",
-			       o.engine);
 	if (o.cpu)
 		c->cpu = lab_cpu_find(o.cpu);
 	c->sm.window = o.window;

@@ -10,6 +10,7 @@
 #include "cli/capture.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
+#include "cli/sim_report.h"
 
 static const char *const patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
 				       "tornado", "all-to-all",	 "incast", "trace",   NULL};
@@ -168,21 +169,8 @@ static int make_buffers(struct sim_plane_config *p)
 
 static int make_config(const struct fab *f, struct lab_config *c)
 {
-	node_id root;
-
-	lab_config_default(c);
-	if (o.sm && cli_find_node(f, "--sm", o.sm, &c->sm_node))
+	if (sim_manager_config(f, o.sm, o.root, o.engine, c))
 		return CLI_BAD;
-	if (o.root) {
-		if (cli_find_node(f, "--root", o.root, &root))
-			return CLI_BAD;
-		c->sm.root_guid = f->nodes[root].guid;
-	}
-	c->engine = rt_engine_find(o.engine ? o.engine : "fera");
-	if (!c->engine)
-		return cli_bad("there is no engine '%.60s': expected one of those 'weft route "
-			       "compute --help' lists",
-			       o.engine);
 	c->sm.qos = o.qos;
 	c->sim.seed = o.seed;
 	c->sim.mtu_cap = (uint8_t)mtu_code();

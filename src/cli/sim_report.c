@@ -194,6 +194,28 @@ void sim_report_say(struct sim_report *r, const char *text)
 		line_smps(r, sim_now(lab_sim(r->lab)), smps_total(&st), text);
 }
 
+/* ---- setting up ---- */
+
+int sim_manager_config(const struct fab *f, const char *sm, const char *root, const char *engine,
+		       struct lab_config *c)
+{
+	node_id n;
+
+	lab_config_default(c);
+	if (sm && cli_find_node(f, "--sm", sm, &c->sm_node))
+		return CLI_BAD;
+	if (root) {
+		if (cli_find_node(f, "--root", root, &n))
+			return CLI_BAD;
+		c->sm.root_guid = f->nodes[n].guid;
+	}
+	c->engine = rt_engine_find(engine ? engine : "fera");
+	if (!c->engine)
+		return cli_bad("there is no engine '%.60s': expected one of those 'weft route compute --help' lists",
+			       engine);
+	return CLI_OK;
+}
+
 /* ---- taking stock ---- */
 
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps)
@@ -202,7 +224,6 @@ void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, b
 	r->fab = f;
 	r->lab = l;
 	r->timeline = timeline;
-	r->smps = smps;
 	r->wall_start = cli_wall_s();
 	if (timeline)
 		lab_on_note(l, on_note, r);

@@ -12,7 +12,7 @@
 struct sim_report {
 	const struct fab *fab;
 	struct lab *lab;
-	bool timeline, smps;
+	bool timeline;
 	double wall_start;
 	bool settled;          /* the run came to its end */
 	time_ps changed_at;    /* 0: nothing changed */
@@ -23,6 +23,11 @@ struct sim_report {
 	struct lab_verdict v;
 	uint64_t smps_noted;   /* sent when the last line of the timeline was written */
 };
+
+/* What every simulating command asks of the manager: defaults, then where it sits, the root of its
+ * routes and its engine, each NULL for the usual. CLI_OK, or CLI_BAD after a message. */
+int sim_manager_config(const struct fab *f, const char *sm, const char *root, const char *engine,
+		       struct lab_config *c);
 
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps);
 void sim_report_up(struct sim_report *r);     /* the bring-up is over and so is the run */

@@ -36,7 +36,6 @@ struct sm_config {
 	unsigned m_key_protect, m_key_lease_s;
 	uint64_t root_guid;         /* of the up/down graph; 0: the SM's own switch */
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
-	uint64_t sm_key;
 	unsigned priority;
 };
 
