@@ -16,7 +16,8 @@ struct rt_tables {
 	uint32_t top_lid;
 	uint32_t stride;  /* bytes a row: top_lid + 1 rounded up to 64 */
 	uint8_t *lft;     /* nswitches * stride, 255 where nothing was computed */
-	uint64_t entries; /* entries the engine computed */
+	uint8_t *dflt;    /* by switch: the way for entries left open, 255: none; NULL: no such engine */
+	uint64_t entries; /* entries the engine computed, default ports not counted */
 };
 
 static inline uint8_t *rt_row(const struct rt_tables *t, uint32_t sw)
@@ -26,10 +27,23 @@ static inline uint8_t *rt_row(const struct rt_tables *t, uint32_t sw)
 
 struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid);
 void rt_tables_free(struct rt_tables *t);
+/* Write the default ports into the entries left open, as a linear table needs it (thesis 6.2.3);
+ * LID 0 stays 255. Tables without default ports are left as they are. */
+void rt_tables_fill(struct rt_tables *t);
+
+/* How the links of the up/down graph get their directions (thesis 6.1.1). */
+enum rt_directions {
+	RT_BY_DISTANCE, /* by distance from the root, then GUID */
+	RT_BY_BFS,      /* by the order in which a breadth-first tree from the root finds the switches */
+	RT_BY_DFS,      /* by the order of a depth-first tree */
+};
 
 struct rt_opts {
 	node_id root;     /* sink of the up/down graph; FAB_NONE: the first switch */
+	enum rt_directions directions;
 	unsigned threads; /* 0: as many as the machine has */
+	/* By switch index: use these ranks instead of root and directions; NULL: as said above. */
+	const uint64_t *rank;
 };
 
 /*
@@ -42,7 +56,7 @@ struct rt_engine {
 	int (*route)(const struct fab *f, const struct rt_opts *o, struct rt_tables *t, struct err *e);
 };
 
-extern const struct rt_engine rt_fera;
+extern const struct rt_engine rt_fera, rt_pira;
 
 const struct rt_engine *rt_engine_find(const char *name); /* NULL */
 extern const struct rt_engine *const rt_engines[];        /* ends with NULL */
@@ -59,6 +73,82 @@ int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_o
  * smaller ranks first and to larger ranks afterwards, never the other way round (thesis 6.1.1).
  */
 void rt_updown_rank(const struct fab *f, node_id root, uint64_t *rank);
+/* The same with a choice of directions; every rank is unique. */
+void rt_updown_rank_by(const struct fab *f, node_id root, enum rt_directions d, uint64_t *rank);
+
+/* The switch from which the farthest is nearest; of equals the one with the smallest GUID. */
+node_id rt_root_centre(const struct fab *f);
+
+/*
+ * The ranks in use before a change, carried over to the snapshot after it so that as few links as
+ * possible turn round. old[s] is the rank of switch s before, UINT64_MAX when it is new. In the
+ * result the root is the only switch without an upper neighbour in its part of the fabric, every
+ * rank is unique, and switches that need not move keep their order. Returns how many links between
+ * switches known before changed direction.
+ */
+uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old, uint64_t *rank);
+
+/* ---- break nodes: switches that two or more up links leave (thesis 7.1.1) ---- */
+
+struct rt_turn { /* from port in to port out of a switch */
+	uint32_t sw;
+	uint8_t in, out;
+};
+typedef VEC(struct rt_turn) rt_turns;
+
+/* Every turn from an up link to another up link (down, then up): what the ranks forbid. In the order
+ * of switch, in, out. The switches in it are the break nodes. */
+void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out);
+
+/* ---- changing tables without harm ---- */
+
+/*
+ * Routes after a change, with as little new as possible: the distances are those of FERa over these
+ * ranks (o->rank is needed), an entry of `old` stays where it is still among the best, and only
+ * destinations that the change touches are searched. Among equal ports the one least used in its row
+ * is taken. `old` has rows by f's switches and LIDs as f's; an entry that leads to a port without a
+ * link counts as open. Fills t as an engine does; t->entries counts the entries that were computed.
+ */
+struct rt_update_stats {
+	uint32_t searched;  /* destination switches searched anew, of f->nswitches */
+	uint64_t changed;   /* entries that differ from old */
+};
+
+int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
+	      struct rt_tables *t, struct rt_update_stats *st, struct err *e);
+
+/*
+ * A safe way from the tables in the switches to new ones while traffic flows. Every mixture that can
+ * occur on the way is covered: an entry is old or new, switch by switch, in any combination the
+ * plan's order allows, and the channel dependencies of all of them together have no cycle but through
+ * turns that are switched off. So no packet can meet a deadlock or a loop on the way.
+ */
+enum rt_plan_kind {
+	RT_PLAN_NOTHING,   /* the tables are the same */
+	RT_PLAN_ANY_ORDER, /* all at once */
+	RT_PLAN_OUTWARDS,  /* for each destination from its switch outwards: a switch changes after the
+			    * next switch on its new route has */
+	RT_PLAN_TURNS,     /* switch the turns off first (map to VL15), then outwards, then on again */
+};
+
+struct rt_plan {
+	enum rt_plan_kind kind;
+	rt_turns turns;    /* the fewest found; RT_PLAN_TURNS only */
+	uint64_t entries;  /* that differ */
+	uint64_t blocks;   /* of 64 entries that differ */
+};
+
+const char *rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "turns off" */
+
+/*
+ * `old` as in rt_update(); rank: of the new tables (its forbidden turns are what may be switched
+ * off). off: turns that are switched off already and stay so, may be NULL. -EINVAL when the new
+ * tables are not free of deadlock themselves.
+ */
+int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
+	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *p,
+	    struct err *e);
+void rt_plan_free(struct rt_plan *p);
 
 /* ---- the verifier ---- */
 

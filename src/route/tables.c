@@ -38,6 +38,7 @@ void rt_tables_free(struct rt_tables *t)
 	if (!t)
 		return;
 	free(t->lft);
+	free(t->dflt);
 	free(t);
 }
 
