@@ -61,31 +61,6 @@ static uint32_t peer_switch(const struct fab *f, port_id p)
 
 /* ---- the graph ---- */
 
-struct ranked {
-	uint64_t rank;
-	uint32_t sw;
-};
-
-static int ranked_cmp(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static void order_make(struct fera *g, const uint64_t *rank)
-{
-	uint32_t n = g->f->nswitches;
-	struct ranked *r = mem_array(n, sizeof(*r));
-
-	for (uint32_t s = 0; s < n; s++)
-		r[s] = (struct ranked){rank[s], s};
-	qsort(r, n, sizeof(*r), ranked_cmp);
-	for (uint32_t i = 0; i < n; i++)
-		g->order[i] = r[i].sw;
-	free(r);
-}
-
 /* A cable from a switch to itself leads nowhere and is left out. */
 static void arcs_make(struct fera *g, const uint64_t *rank)
 {
@@ -378,7 +353,7 @@ static uint64_t blocks(const struct fera *g, unsigned threads)
 
 /* ---- the engine ---- */
 
-static void fera_make(struct fera *g, node_id root)
+static void fera_make(struct fera *g, const struct rt_opts *o)
 {
 	uint32_t n = g->f->nswitches;
 	uint64_t *rank = mem_array(n, sizeof(*rank));
@@ -393,8 +368,7 @@ static void fera_make(struct fera *g, node_id root)
 	g->hosts_before = mem_array(n, sizeof(*g->hosts_before));
 	g->leaf_number = mem_array(n, sizeof(*g->leaf_number));
 	g->level = mem_array(n, sizeof(*g->level));
-	rt_updown_rank_parts(g->f, root, rank);
-	order_make(g, rank);
+	rt_rank_dense(g->f, o, g->order, rank);
 	arcs_make(g, rank);
 	dests_make(g);
 	levels_make(g);
@@ -420,21 +394,15 @@ static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 		      struct err *e)
 {
 	struct fera g = {.f = f, .t = t};
-	port_id *lids;
-	uint32_t top;
 	int rc;
 
 	if (f->nswitches > MAX_SWITCHES)
 		return err_set(e, -E2BIG, "fera: %u switches are more than the %u it can route",
 			       f->nswitches, (unsigned)MAX_SWITCHES);
-	rc = fab_lid_table(f, &lids, &top, e); /* two ports with one LID cannot be routed */
+	rc = rt_tables_fit(t, f, "fera", e);
 	if (rc)
 		return rc;
-	free(lids);
-	if (top > t->top_lid)
-		return err_set(e, -ERANGE, "fera: LID %u does not fit tables up to LID %u", top,
-			       t->top_lid);
-	fera_make(&g, o->root);
+	fera_make(&g, o);
 	t->entries = blocks(&g, o->threads);
 	fera_free(&g);
 	return 0;

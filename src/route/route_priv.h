@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of this room share and nobody else needs: threads, and up/down ranks of fabrics in
- * several parts.
+ * What the files of this room share and nobody else needs: threads, up/down ranks of fabrics in
+ * several parts, and what every engine checks.
  *
  * OpenMP is optional. RT_OMP(omp for ...) is a pragma where the compiler has it and nothing where
  * it has not; no result may depend on which.
@@ -44,5 +44,19 @@ static inline int rt_threads(unsigned want, size_t jobs, uint64_t entries)
  * each counted from its first switch: routes inside such a part are legal as well.
  */
 void rt_updown_rank_parts(const struct fab *f, node_id root, uint64_t *rank);
+
+/* A host stands for the switch it hangs on; a host without one, or no root at all, for the first
+ * switch. Needs a fabric with switches. */
+uint32_t rt_root_switch(const struct fab *f, node_id root);
+
+/*
+ * The ranks an engine works with, as o says: 0, 1, 2 ... without gaps, order[] being the switches by
+ * rank. Parts that the root cannot reach, and switches for which o->rank holds UINT64_MAX, get ranks
+ * of their own behind the others.
+ */
+void rt_rank_dense(const struct fab *f, const struct rt_opts *o, uint32_t *order, uint64_t *rank);
+
+/* 0 when t can hold routes to all LIDs of f and no two ports share one; name is for the message. */
+int rt_tables_fit(const struct rt_tables *t, const struct fab *f, const char *name, struct err *e);
 
 #endif

@@ -3,9 +3,9 @@
  * Forwarding tables and the list of engines. Keeps no state; the way in is rt_compute(). Computes
  * no route itself.
  */
-#include "route/route.h"
+#include "route/route_priv.h"
 
-const struct rt_engine *const rt_engines[] = {&rt_fera, NULL};
+const struct rt_engine *const rt_engines[] = {&rt_fera, &rt_pira, NULL};
 
 const struct rt_engine *rt_engine_find(const char *name)
 {
@@ -40,6 +40,31 @@ void rt_tables_free(struct rt_tables *t)
 	free(t->lft);
 	free(t->dflt);
 	free(t);
+}
+
+void rt_tables_fill(struct rt_tables *t)
+{
+	for (uint32_t s = 0; t->dflt && s < t->nswitches; s++) {
+		uint8_t *row = rt_row(t, s), dflt = t->dflt[s];
+
+		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+			row[lid] = row[lid] == IBA_PORT_NONE ? dflt : row[lid];
+	}
+}
+
+int rt_tables_fit(const struct rt_tables *t, const struct fab *f, const char *name, struct err *e)
+{
+	port_id *lids;
+	uint32_t top;
+	int rc = fab_lid_table(f, &lids, &top, e); /* two ports with one LID cannot be routed */
+
+	if (rc)
+		return rc;
+	free(lids);
+	if (top > t->top_lid)
+		return err_set(e, -ERANGE, "%s: LID %u does not fit tables up to LID %u", name, top,
+			       t->top_lid);
+	return 0;
 }
 
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,

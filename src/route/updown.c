@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The up/down graph: a rank for every switch. Keeps no state; the ways in are rt_updown_rank() and
- * rt_updown_rank_parts(). Chooses no root by merit and computes no routes.
+ * The up/down graph by distance: a rank for every switch. Keeps no state; the ways in are
+ * rt_updown_rank() and rt_updown_rank_parts(). Chooses no root by merit and computes no routes.
  */
 #include "route/route_priv.h"
 
@@ -21,9 +21,7 @@ static int by_guid_cmp(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-/* A host stands for the switch it hangs on; a host without one, or no root at all, for the first.
- */
-static uint32_t root_switch(const struct fab *f, node_id root)
+uint32_t rt_root_switch(const struct fab *f, node_id root)
 {
 	if (root == FAB_NONE || root >= f->nnodes)
 		return 0;
@@ -74,7 +72,7 @@ static void rank_all(const struct fab *f, node_id root, bool parts, uint64_t *ra
 	}
 	qsort(order, n, sizeof(*order), by_guid_cmp);
 	if (n)
-		flood(f, root_switch(f, root), dist, queue);
+		flood(f, rt_root_switch(f, root), dist, queue);
 	for (uint32_t s = 0; parts && s < n; s++)
 		if (dist[s] == DIST_NONE)
 			flood(f, s, dist, queue);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "example15.h"
 #include "route/route.h"
 
 enum { LIDS = 15 };
@@ -33,48 +34,17 @@ static node_id node_of_lid(unsigned lid)
 	return FAB_NONE;
 }
 
-/* The netlist's node descriptions are the LIDs of the table: "lid 5". */
-static struct fab *example_load(void)
-{
-	char path[4096];
-	struct fab_netlist n = {0};
-	struct fab_builder *b;
-	struct err e;
-
-	snprintf(path, sizeof(path), "%s/example15-routing.net", dir);
-	if (fab_netlist_load(&n, path, &e))
-		fail_msg("%s", e.text);
-	b = fab_builder_from(n.fab);
-	for (node_id i = 0; i < n.fab->nnodes; i++) {
-		unsigned lid;
-
-		assert_int_equal(sscanf(fab_node_name(n.fab, i), "lid %u", &lid), 1);
-		fab_builder_port(b, i, fab_is_switch(n.fab, i) ? 0 : 1)->lid = (uint16_t)lid;
-	}
-	fab_netlist_free(&n);
-	return fab_build(b);
-}
-
 static void table_load(void)
 {
-	char path[4096], line[128];
-	FILE *f;
+	FILE *f = table_open(dir, "table18-fera.csv");
+	unsigned v[4]; /* switch, destination, port, distance */
 
-	snprintf(path, sizeof(path), "%s/table18-fera.csv", dir);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	assert_non_null(fgets(line, sizeof(line), f));
-	while (fgets(line, sizeof(line), f)) {
-		unsigned s, d, port, distance;
-
-		assert_int_equal(sscanf(line, "%u,%u,%u,%u", &s, &d, &port, &distance), 4);
-		assert_in_range(s, 1, LIDS);
-		assert_in_range(d, 1, LIDS);
-		ex.port[s][d] = port;
-		ex.distance[s][d] = distance;
-		ex.rows++;
+	for (; table_next(f, 4, v); ex.rows++) {
+		assert_in_range(v[0], 1, LIDS);
+		assert_in_range(v[1], 1, LIDS);
+		ex.port[v[0]][v[1]] = v[2];
+		ex.distance[v[0]][v[1]] = v[3];
 	}
-	fclose(f);
 }
 
 static int setup(void **state UNUSED)
@@ -82,7 +52,7 @@ static int setup(void **state UNUSED)
 	struct rt_opts o = {0};
 	struct err e;
 
-	ex.f = example_load();
+	ex.f = example15_load(dir);
 	table_load();
 	o.root = fab_node_by_guid(ex.f, 0x100);
 	if (rt_compute(&rt_fera, ex.f, &o, &ex.t, &e))
