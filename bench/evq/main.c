@@ -160,7 +160,6 @@ static int record_bring_up(unsigned ports)
 		return 2;
 	}
 	lab_config_default(&c);
-	c.engine = rt_engine_find("fera");
 	l = lab_new(f, &c, &e);
 	record.on = true;
 	lab_power_on(l, NULL);

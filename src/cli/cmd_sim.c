@@ -9,14 +9,19 @@
 #include "cli/sim_report.h"
 #include "lab/lab.h"
 
-static const char *const discoveries[] = {"full", "bfs", NULL};
+static const char *const discoveries[] = {"full", "bfs", "partial", NULL};
 static const char *const detections[] = {"sweep", "traps", "both", NULL};
 static const char *const activations[] = {"directed", "lid", NULL};
-static const char *const mechanisms[] = {"basic", NULL};
+static const char *const mechanisms[] = {"basic", "improved", "improved+partial", "improved+traps", "weft", NULL};
+static const char *const supplies[] = {"fera", "pira", "update", "repair", NULL};
+static const char *const first_supplies[] = {"none", "pira", "fera", "update", "repair", NULL};
+static const char *const techniques[] = {"full", "ports", "dependencies", "none", "outwards", "plan", NULL};
+static const char *const table_kinds[] = {"full", "partial", NULL};
 static const char *const cpus[] = {"host", "thesis", NULL};
 
 static struct {
 	const char *sm, *discovery, *detection, *activation, *mechanism, *cpu, *engine, *root;
+	const char *provisional, *routes, *distribution, *second, *tables;
 	unsigned window, lmc, retries, sweep_factor, threads, max_switches, count;
 	uint64_t seed, m_key;
 	double loss, delay, dup;
@@ -35,7 +40,7 @@ static struct {
 
 #define COMMON_OPTS                                                                                \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
-	{"discovery", 0, CLI_CHOICE, &o.discovery, "HOW", "full: in propagation order; bfs: breadth-first, one SMP at a time (default full)", discoveries, 0, 0}, \
+	{"discovery", 0, CLI_CHOICE, &o.discovery, "HOW", "full: in propagation order; bfs: breadth-first, one SMP at a time; partial: what changed", discoveries, 0, 0}, \
 	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine (default fera)", NULL, 0, 0},     \
 	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph (default: the manager's switch)", NULL, 0, 0}, \
 	{"activation", 0, CLI_CHOICE, &o.activation, "HOW", "SMPs that activate ports: directed or by lid (default directed)", activations, 0, 0}, \
@@ -56,6 +61,31 @@ static struct {
 
 /* ---- setting up ---- */
 
+/* A named mechanism, and single techniques in place of its own. */
+static void make_mechanism(struct sm_mechanism *m)
+{
+	const struct sm_supply *routes = m->routes; /* --engine was looked at before */
+
+	if (o.mechanism)
+		*m = *sm_mechanism_find(o.mechanism);
+	if (o.engine)
+		m->routes = routes;
+	if (o.discovery)
+		m->discovery = sm_discovery_find(strcmp(o.discovery, "bfs") ? o.discovery : "full");
+	if (o.provisional)
+		m->provisional = sm_supply_find(o.provisional);
+	if (o.routes)
+		m->routes = sm_supply_find(o.routes);
+	if (o.distribution)
+		m->first = sm_technique_find(o.distribution);
+	if (o.second)
+		m->second = sm_technique_find(o.second);
+	if (o.tables)
+		m->partial_tables = !strcmp(o.tables, "partial");
+	if (o.detection)
+		m->traps = strcmp(o.detection, "sweep") != 0;
+}
+
 static int make_config(const struct fab *f, struct lab_config *c)
 {
 	if (sim_manager_config(f, o.sm, o.root, o.engine, c))
@@ -71,7 +101,7 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	c->sm.activate_by_lid = o.activation && !strcmp(o.activation, "lid");
 	c->sm.sweep_factor = o.sweep_period ? 0 : o.sweep_factor;
 	c->sm.sweep_period_ps = o.sweep_period;
-	c->sim.traps = o.detection && strcmp(o.detection, "sweep");
+	make_mechanism(&c->sm.mechanism);
 	c->sim.seed = o.seed;
 	c->sim.faults.loss_q32 = prob_q32(o.loss);
 	c->sim.faults.delay_q32 = prob_q32(o.delay);
@@ -274,7 +304,12 @@ static int sim_change(char **args, unsigned nargs)
 }
 
 #define CHANGE_OPTS                                                                                \
-	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "how a change is assimilated: basic (full discovery, FERa, full deactivation)", mechanisms, 0, 0}, \
+	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "how a change is assimilated; see docs/mechanism.md (default basic)", mechanisms, 0, 0}, \
+	{"provisional", 0, CLI_CHOICE, &o.provisional, "ROUTES", "routes computed and sent first, in place of the mechanism's", first_supplies, 0, 0}, \
+	{"routes", 0, CLI_CHOICE, &o.routes, "ROUTES", "the routes that stay", supplies, 0, 0}, \
+	{"distribution", 0, CLI_CHOICE, &o.distribution, "HOW", "how the first tables are distributed", techniques, 0, 0}, \
+	{"then", 0, CLI_CHOICE, &o.second, "HOW", "and how final tables, after provisional ones", techniques, 0, 0}, \
+	{"tables", 0, CLI_CHOICE, &o.tables, "WHICH", "full: all blocks; partial: only those that differ", table_kinds, 0, 0}, \
 	{"detection", 0, CLI_CHOICE, &o.detection, "HOW", "sweep, traps or both (default sweep; sweeps go on in any case)", detections, 0, 0}, \
 	{"sweep-factor", 0, CLI_UINT, &o.sweep_factor, "K", "a sweep every K times the duration of one (default 100)", NULL, 0, 1000000}, \
 	{"sweep-period", 0, CLI_TIME, &o.sweep_period, "TIME", "a sweep every TIME instead", NULL, 0, 0}
@@ -348,6 +383,7 @@ static void trial_json(struct json *j, const struct lab_trial *t)
 	json_u64(j, "seed", t->seed);
 	json_bool(j, "ok", t->ok);
 	json_str(j, "why", t->why);
+	json_str(j, "mechanism", t->mechanism ? t->mechanism : "");
 	json_u64(j, "switches", t->switches);
 	json_u64(j, "hosts", t->hosts);
 	json_u64(j, "links", t->links);
@@ -362,8 +398,8 @@ static void trial_json(struct json *j, const struct lab_trial *t)
 
 static void trial_text(const struct lab_trial *t)
 {
-	printf("seed %llu: %s  %u switches, %u hosts, %u failures, loss %.1f%%, %s SMPs, %s, hash %016llx%s%s\n",
-	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->switches, t->hosts, t->events,
+	printf("seed %llu: %s  %s, %u switches, %u hosts, %u failures, loss %.1f%%, %s SMPs, %s, hash %016llx%s%s\n",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism ? t->mechanism : "-", t->switches, t->hosts, t->events,
 	       100 * t->loss, cli_count(t->smps), cli_duration(t->end), (unsigned long long)t->hash,
 	       t->ok ? "" : ": ", t->why);
 }
@@ -381,7 +417,7 @@ static int sim_trial(char **args, unsigned nargs)
 	json_open(&j, "trials", '[');
 	for (unsigned i = 0; i < o.count; i++) {
 		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
-		lab_trial(o.seed + i, o.max_switches, &t);
+		lab_trial(o.seed + i, o.max_switches, o.mechanism ? sm_mechanism_find(o.mechanism) : NULL, &t);
 		failed += !t.ok;
 		hash = hash64_add(hash, t.hash);
 		if (cli_json)
@@ -417,6 +453,7 @@ const struct cli_cmd cmd_sim_trial = {
 	.opts = (const struct cli_opt[]){{"seed", 0, CLI_U64, &o.seed, "N", "the first seed (default 1)", NULL, 0, 0},
 					 {"count", 0, CLI_UINT, &o.count, "N", "how many seeds from there on (default 1)", NULL, 1, 100000000},
 					 {"max-switches", 0, CLI_UINT, &o.max_switches, "N", "size of the largest subnet (default 128)", NULL, 2, 1024},
+					 {"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "always this mechanism (default: drawn)", mechanisms, 0, 0},
 					 {0}},
 	.min_args = 0,
 	.max_args = 0,

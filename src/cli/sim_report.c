@@ -74,10 +74,13 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_DEACTIVATE:
-		line_smps(r, n->when, n->smps, "ports taken back to Initialize: traffic stops");
+		line_smps(r, n->when, n->smps, r->stops);
 		break;
 	case SM_TABLES:
 		line_smps(r, n->when, n->smps, "forwarding tables written");
+		break;
+	case SM_RESTORE:
+		line_smps(r, n->when, n->smps, "turns switched on again");
 		break;
 	case SM_ARM:
 		line_smps(r, n->when, n->smps, "ports Armed");
@@ -129,7 +132,7 @@ static bool worth_a_line(const struct sim_report *r, const struct sm_note *n)
 {
 	if (n->b == SM_DISCOVER)
 		return n->a == SM_SWEEP;
-	return (n->a != SM_DEACTIVATE && n->a != SM_CONFIGURE) || n->smps != r->smps_noted;
+	return n->a == SM_DISCOVER || n->a == SM_COMPUTE || n->smps != r->smps_noted;
 }
 
 static void on_note(void *ctx, const struct sm_note *n)
@@ -153,6 +156,13 @@ static void on_note(void *ctx, const struct sm_note *n)
 		     (unsigned)n->b);
 	else if (n->kind == SM_NOTE_LEFT_OUT)
 		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_GONE)
+		line(r, n->when, "%s is gone", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_PLAN)
+		line(r, n->when, "plan for the new tables: %s%s", rt_plan_name((enum rt_plan_kind)n->a),
+		     n->b ? ", some turns off" : "");
+	else if (n->kind == SM_NOTE_HELD)
+		line(r, n->when, "port %u of %s changes too often and is held", (unsigned)n->b, name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_NO_LID)
 		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
 	fflush(stdout);
@@ -204,13 +214,17 @@ int sim_manager_config(const struct fab *f, const char *sm, const char *root, co
 	lab_config_default(c);
 	if (sm && cli_find_node(f, "--sm", sm, &c->sm_node))
 		return CLI_BAD;
-	if (root) {
+	if (root && !strcmp(root, "centre")) {
+		c->sm.root_centre = true;
+	} else if (root) {
 		if (cli_find_node(f, "--root", root, &n))
 			return CLI_BAD;
-		c->sm.root_guid = f->nodes[n].guid;
+		c->sm.roots[0] = f->nodes[n].guid;
 	}
-	c->engine = rt_engine_find(engine ? engine : "fera");
-	if (!c->engine)
+	if (!engine)
+		return CLI_OK;
+	c->sm.mechanism.routes = rt_engine_find(engine) ? sm_supply_find(engine) : NULL;
+	if (!c->sm.mechanism.routes)
 		return cli_bad("there is no engine '%.60s': expected one of those 'weft route compute --help' lists",
 			       engine);
 	return CLI_OK;
@@ -224,6 +238,7 @@ void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, b
 	r->fab = f;
 	r->lab = l;
 	r->timeline = timeline;
+	r->stops = "what must not meet new tables is stopped"; /* the techniques differ in what */
 	r->wall_start = cli_wall_s();
 	if (timeline)
 		lab_on_note(l, on_note, r);
@@ -284,7 +299,7 @@ static const struct row rows[] = {
 	{"discovery", "discovery", 1 << SM_DISCOVER, SM_FOR_DISCOVERY},
 	{"configuration", "configuration", 1 << SM_CONFIGURE, SM_FOR_CONFIGURATION},
 	{"computation", "route computation", 1 << SM_COMPUTE, -1},
-	{"distribution", "table distribution", 1 << SM_DEACTIVATE | 1 << SM_TABLES, SM_FOR_DISTRIBUTION},
+	{"distribution", "table distribution", 1 << SM_DEACTIVATE | 1 << SM_TABLES | 1 << SM_RESTORE, SM_FOR_DISTRIBUTION},
 	{"activation", "activation", 1 << SM_ARM | 1 << SM_ACTIVATE, SM_FOR_ACTIVATION},
 	{"audit", "audit", 1 << SM_AUDIT, SM_FOR_AUDIT},
 };

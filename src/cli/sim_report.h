@@ -13,6 +13,7 @@ struct sim_report {
 	const struct fab *fab;
 	struct lab *lab;
 	bool timeline;
+	const char *stops;     /* what happens before tables change, in words */
 	double wall_start;
 	bool settled;          /* the run came to its end */
 	time_ps changed_at;    /* 0: nothing changed */

@@ -335,6 +335,8 @@ void iba_smp_init(uint8_t mad[IBA_MAD_SIZE], enum iba_class cls, enum iba_method
 time_ps iba_time_from_exp(unsigned exponent);
 unsigned iba_time_to_exp(time_ps t);
 
+enum { IBA_VL_SUBN = 15 }; /* the VL of SMPs; data mapped to it is discarded */
+
 /* MTU codes 1..5 are 256..4096 bytes; VL codes 1..5 are 1, 2, 4, 8, 15 data VLs. */
 unsigned iba_mtu_bytes(unsigned code);
 unsigned iba_vl_count(unsigned code);

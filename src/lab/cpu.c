@@ -13,18 +13,29 @@ static time_ps from_seconds(double s)
 	return (time_ps)llround(s * 1e6) * PS_PER_US;
 }
 
-static time_ps thesis_route_ps(const struct fab *f)
+/* An update is as much of a FERa as destinations are searched; the thesis has none. */
+static time_ps thesis_route_ps(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries)
 {
-	return from_seconds(2.33e-5 * pow(f->nnodes, 2.684));
+	(void)entries;
+	if (job == LAB_JOB_PIRA)
+		return from_seconds(1.16e-5 * pow(f->nnodes, 2.494));
+	return from_seconds(2.33e-5 * pow(f->nnodes, 2.684) * searched / MAX(f->nswitches, 1u));
 }
 
-/* FERa as built here: about 0.3 ns for each switch and pair of destination switch and live port, and
- * 2 ns for each table entry (bench/, one core). */
-static time_ps host_route_ps(const struct fab *f)
+/*
+ * As built here (bench/, one core): FERa about 0.3 ns for each live port and destination switch, and
+ * 2 ns for each entry; PIRa 4 ns an entry it looks at, which is each switch and LID; an update looks
+ * through all rows once, 0.1 ns an entry.
+ */
+static time_ps host_route_ps(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries)
 {
-	uint64_t links = 2ull * f->nlinks, dests = f->nswitches;
+	uint64_t links = 2ull * f->nlinks, all = (uint64_t)f->nswitches * fab_top_lid(f);
 
-	return (links * dests * 300 + (uint64_t)f->nswitches * fab_top_lid(f) * 2000) + 10 * PS_PER_US;
+	if (job == LAB_JOB_PIRA)
+		return all * 1000 + entries * 2000 + 10 * PS_PER_US;
+	if (job == LAB_JOB_UPDATE)
+		return links * searched * 300 + entries * 2000 + all * 100 + 10 * PS_PER_US;
+	return links * searched * 300 + all * 2000 + 10 * PS_PER_US;
 }
 
 const struct lab_cpu lab_cpus[] = {

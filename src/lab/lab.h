@@ -12,11 +12,14 @@
 
 /* ---- what work costs in simulated time ---- */
 
+enum lab_job { LAB_JOB_FERA, LAB_JOB_PIRA, LAB_JOB_UPDATE };
+
 struct lab_cpu {
 	const char *name, *summary;
 	time_ps smi_ps, sma_ps; /* in every device */
 	time_ps sm_ps;          /* the SM, for each SMP that arrives */
-	time_ps (*route_ps)(const struct fab *f);
+	/* Routes: `searched` destination switches, `entries` table entries. */
+	time_ps (*route_ps)(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries);
 };
 
 extern const struct lab_cpu lab_cpus[];        /* ends with name == NULL */
@@ -26,7 +29,6 @@ struct lab_config {
 	struct sim_config sim;
 	struct sm_config sm;
 	const struct lab_cpu *cpu;
-	const struct rt_engine *engine;
 	unsigned threads;  /* for computing and verifying; changes no result */
 	node_id sm_node;   /* FAB_NONE: the first host of the largest part, or any node */
 };
@@ -112,6 +114,7 @@ struct lab_trial {
 	unsigned switches, hosts, links; /* of the topology drawn */
 	unsigned events;                 /* links and switches that went down or up */
 	double loss;                     /* for printing only */
+	const char *mechanism;
 	bool ok;
 	char why[256];
 	uint64_t hash;
@@ -120,8 +123,8 @@ struct lab_trial {
 };
 
 /* One subnet drawn from the seed (2 to max_switches switches), brought up while SMPs are lost,
- * delayed and doubled and links and switches fail and return; then judged. */
-void lab_trial(uint64_t seed, unsigned max_switches, struct lab_trial *t);
+ * delayed and doubled and links and switches fail and return; then judged. m NULL: drawn as well. */
+void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m, struct lab_trial *t);
 
 /* ---- traffic: a fabric under load ---- */
 

@@ -18,6 +18,7 @@ struct lab {
 	size_t inbox_head;
 	time_ps sm_free, wake_at;
 	struct sm_routes routes;   /* computed, on their way back */
+	uint32_t progress_top;     /* LIDs of tables given while they are computed */
 	struct sm_status st;       /* the SM's after its last step: nothing else changes it */
 	struct lab_sum sum;
 	void (*note)(void *ctx, const struct sm_note *n);

@@ -145,7 +145,16 @@ static void conclude(struct trial *t, struct lab_trial *out)
 	out->events = t->events;
 }
 
-void lab_trial(uint64_t seed, unsigned max_switches, struct lab_trial *out)
+static const struct sm_mechanism *draw_mechanism(struct rng *r)
+{
+	unsigned n = 0;
+
+	while (sm_mechanisms[n].name)
+		n++;
+	return &sm_mechanisms[rng_below(r, n)];
+}
+
+void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m, struct lab_trial *out)
 {
 	struct trial t = {0};
 	struct lab_config c;
@@ -167,6 +176,8 @@ void lab_trial(uint64_t seed, unsigned max_switches, struct lab_trial *out)
 	out->links = f->nlinks;
 	t.fab = f;
 	t.budget = rng_below(&t.rng, 9);
+	c.sm.mechanism = m ? *m : *draw_mechanism(&t.rng);
+	out->mechanism = m ? m->name : c.sm.mechanism.name;
 	t.lab = lab_new(f, &c, &e);
 	lab_on_note(t.lab, on_note, &t);
 	lab_power_on(t.lab, NULL);

@@ -1,28 +1,90 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The builder: asks for routes over the snapshot and waits. Whoever runs the SM computes them, on a
- * worker or charged to a CPU model, and gives them back as an event. State: none of its own.
+ * worker or charged to a CPU model, and gives them back as an event. State: which stage of the round
+ * the tables are for. Computes nothing itself.
  */
 #include "sm/sm_priv.h"
 
 /* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
 static node_id root_of(const struct sm *sm)
 {
-	node_id own = sm->nodes.at[0].fab;
-	node_id n = sm->cfg.root_guid ? fab_node_by_guid(sm->fab, sm->cfg.root_guid) : FAB_NONE;
+	node_id own = sm->nodes.at[0].fab, n;
 	port_id peer;
 
-	if (n != FAB_NONE)
-		return n;
+	for (unsigned i = 0; i < SM_MAX_ROOTS && sm->cfg.roots[i]; i++)
+		if ((n = fab_node_by_guid(sm->fab, sm->cfg.roots[i])) != FAB_NONE)
+			return n;
+	if (sm->cfg.root_centre && sm->fab->nswitches)
+		return rt_root_centre(sm->fab);
 	if (own == FAB_NONE || fab_is_switch(sm->fab, own))
 		return own;
 	peer = sm->fab->ports[fab_port_id(sm->fab, own, sm->cfg.port)].peer;
 	return peer == FAB_NONE ? own : sm->fab->ports[peer].node;
 }
 
+void sm_rank_ensure(struct sm *sm)
+{
+	if (sm->rank)
+		return;
+	sm->rank = mem_array(sm->fab->nswitches, sizeof(*sm->rank));
+	rt_updown_rank_by(sm->fab, root_of(sm), sm->cfg.directions, sm->rank);
+}
+
+static bool any_row_known(const struct sm *sm)
+{
+	for (uint32_t s = 0; s < sm->fab->nswitches; s++)
+		if (sm_row_block(sm, sm->nodes.at[sm->node_of[sm->fab->switches[s]]].row, 0))
+			return true;
+	return false;
+}
+
+/* What is in the switches, for those who compute from it. */
+static void tell_old(struct sm *sm, struct sm_compute *c)
+{
+	const struct fab *f = sm->fab;
+
+	rt_tables_free(sm->old);
+	free(sm->old_rank);
+	sm->old = sm_rows_tables(sm);
+	sm->old_rank = mem_array(f->nswitches, sizeof(*sm->old_rank));
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		sm->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
+	c->old = sm->old;
+	c->old_rank = sm->old_rank;
+	sm->off_turns.n = 0;
+	for (size_t i = 0; i < sm->off.n; i++) {
+		node_id n = fab_node_by_guid(f, sm->off.at[i].guid);
+
+		if (n != FAB_NONE)
+			vec_push(&sm->off_turns, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
+								  sm->off.at[i].out});
+	}
+	c->off = &sm->off_turns;
+}
+
 static void compute_begin(struct sm *sm)
 {
-	sm->out->compute = (struct sm_compute){.epoch = sm->epoch, .fab = sm->fab, .root = root_of(sm)};
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+	struct sm_compute *c = &sm->out->compute;
+	bool old = any_row_known(sm);
+
+	if (sm->staged) { /* provisional tables are in place */
+		sm->stage = SM_FINAL;
+	} else {
+		/* Where nothing is in force there is nothing to hurry for. */
+		sm->stage = strcmp(m->provisional->name, "none") && old ? SM_PROVISIONAL : SM_FINAL;
+	}
+	*c = (struct sm_compute){.epoch = ++sm->compute_id,
+				 .fab = sm->fab,
+				 .root = root_of(sm),
+				 .directions = sm->cfg.directions,
+				 .stage = sm->stage,
+				 .supply = sm->stage == SM_PROVISIONAL ? m->provisional : m->routes,
+				 .plan = sm_technique_now(sm)->plan,
+				 .overlap = sm_technique_now(sm)->tables == &sm_part_waves && old};
+	if (old && (c->plan || c->supply->update))
+		tell_old(sm, c);
 }
 
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */

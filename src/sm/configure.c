@@ -13,7 +13,13 @@ static void configure_begin(struct sm *sm)
 {
 	time_ps t = MAX(sm->max_hops, 1u) * (sm->cfg.link_smp_ps + iba_time_from_exp(sm->max_resp));
 
-	sm->subnet_timeout = (uint8_t)(sm->cfg.subnet_timeout ? sm->cfg.subnet_timeout : iba_time_to_exp(t));
+	/* Shorter would do when the fabric shrinks, but to tell everybody is not worth it. */
+	sm->subnet_timeout = (uint8_t)(sm->cfg.subnet_timeout ? sm->cfg.subnet_timeout
+							      : MAX(sm->partial ? sm->subnet_timeout : 0u,
+								    iba_time_to_exp(t)));
+	sm->incomplete = true;
+	sm->staged = sm->settled = false;
+	sm->stage = SM_FINAL;
 	sm->top_lid = (uint16_t)fab_top_lid(sm->fab);
 	sm->cur_node = sm->cur_step = sm->cur_in = 0;
 }
@@ -23,7 +29,7 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_node *n = &sm->nodes.at[node];
 	struct iba_switch_info si = n->si;
 
-	if (si.linear_top == sm->top_lid)
+	if (sm->partial ? si.linear_top >= sm->top_lid : si.linear_top == sm->top_lid)
 		return false;
 	si.linear_top = sm->top_lid;
 	si.port_state_change = 0;
@@ -56,7 +62,7 @@ static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
 }
 
 /* How many data VLs both ends have; one, if a device reports a code that means nothing. */
-static unsigned vls_of(const struct sm *sm, uint32_t port)
+unsigned sm_port_vls(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->ports.at[port];
 	unsigned code = p->peer == NONE ? p->pi.vl_cap : MIN(p->pi.vl_cap, sm->ports.at[p->peer].pi.vl_cap);
@@ -64,22 +70,40 @@ static unsigned vls_of(const struct sm *sm, uint32_t port)
 	return MAX(iba_vl_count(code), 1u);
 }
 
-/* SL to VL in turn over the VLs both ends have (thesis 4.4.2), for every input and output port. */
+/* SL to VL in turn over the VLs both ends have (thesis 4.4.2). */
+void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
+		  struct sm_req *r)
+{
+	struct iba_slvl_table t;
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		t.vl[sl] = (uint8_t)(sl % sm_port_vls(sm, sm->nodes.at[node].first_port + out));
+	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
+	iba_slvl_table_put(&t, r->data);
+}
+
+static bool turn_is_off(const struct sm *sm, uint32_t node, unsigned in, unsigned out)
+{
+	for (size_t i = 0; i < sm->off.n; i++)
+		if (sm->off.at[i].guid == sm->nodes.at[node].guid && sm->off.at[i].in == in &&
+		    sm->off.at[i].out == out)
+			return true;
+	return false;
+}
+
+/* For every input and output port in use, but for turns that are switched off. */
 static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 {
 	const struct sm_node *n = &sm->nodes.at[node];
 	uint32_t width = n->nports + 1u, in, out;
-	struct iba_slvl_table t;
 
 	for (; sm->cur_in < width * width; sm->cur_in++) {
 		in = sm->cur_in / width;
 		out = sm->cur_in % width;
-		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)))
+		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)) ||
+		    turn_is_off(sm, node, in, out))
 			continue;
-		for (unsigned sl = 0; sl < 16; sl++)
-			t.vl[sl] = (uint8_t)(sl % vls_of(sm, n->first_port + out));
-		sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
-		iba_slvl_table_put(&t, r->data);
+		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);
 		sm->cur_in++;
 		return true;
 	}
@@ -88,7 +112,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 
 static void make_vlarb(struct sm *sm, uint32_t port, struct sm_req *r)
 {
-	unsigned vls = vls_of(sm, port);
+	unsigned vls = sm_port_vls(sm, port);
 	struct iba_vlarb_table t = {0};
 
 	for (unsigned i = 0; i < vls; i++) {

@@ -58,7 +58,7 @@ static struct sm_path path_through(const struct sm *sm, const struct sm_port *p)
 	return q;
 }
 
-static struct sm_path path_longer(struct sm *sm, struct sm_path p, uint8_t port)
+struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port)
 {
 	struct sm_path q = {.at = (uint32_t)sm->hops.n,
 			    .n = (uint8_t)(p.n + 1),
@@ -75,7 +75,7 @@ static struct sm_path path_longer(struct sm *sm, struct sm_path p, uint8_t port)
 
 /* ---- the queue of questions ---- */
 
-static void ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
+void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
 	vec_push(&sm->work, (struct sm_work){kind, ref});
 }
@@ -89,11 +89,13 @@ static void discover_begin(struct sm *sm)
 	sm->work.n = sm->work_head = 0;
 	sm->held.n = 0;
 	map64_clear(&sm->by_guid);
-	sm->dirty = sm->far = false;
+	sm->suspects.n = 0; /* everybody is asked anyway */
+	sm->dirty = sm->far = sm->partial = sm->full_needed = false;
+	sm->changed = true;
 	sm->max_hops = 0;
 	sm->retry_at = sm->audit_at = TIME_NEVER;
 	vec_room(&sm->hops, 64); /* an empty path points somewhere */
-	ask(sm, W_NODE_INFO, NONE);
+	sm_ask(sm, W_NODE_INFO, NONE);
 }
 
 static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
@@ -134,22 +136,17 @@ static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
 	iba_port_info_put(&pi, r->data);
 }
 
-static void make_clear(struct sm *sm, uint32_t node, struct sm_req *r)
+static void make_clear(struct sm *sm, uint32_t node, enum sm_purpose purpose, struct sm_req *r)
 {
 	struct iba_switch_info si = sm->nodes.at[node].si;
 
 	si.port_state_change = 1; /* writing one clears */
-	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);
+	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SWITCH_INFO, 0);
 	iba_switch_info_put(&si, r->data);
 }
 
-static bool discover_next(struct sm *sm, struct sm_req *r)
+bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 {
-	struct sm_work w;
-
-	if (sm->work_head == sm->work.n)
-		return false;
-	w = sm->work.at[sm->work_head++];
 	switch (w.kind) {
 	case W_NODE_INFO:
 		make_node_info(sm, w.ref, r);
@@ -158,13 +155,21 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_SWITCH_INFO, 0);
 		break;
 	case W_CLEAR_CHANGE:
-		make_clear(sm, w.ref, r);
+		make_clear(sm, w.ref, SM_FOR_CONFIGURATION, r);
+		break;
+	case W_CLEAR_KNOWN:
+		make_clear(sm, w.ref, SM_FOR_DISCOVERY, r);
 		break;
 	case W_PORT_INFO:
+	case W_PORT_STATE:
 		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
 		break;
 	case W_SET_LID:
 		make_set_lid(sm, w.ref, r);
+		break;
+	case W_POLL:
+		sm_req_node(sm, r, IBA_GET, sm->phase == SM_SWEEP ? SM_FOR_SWEEP : SM_FOR_DISCOVERY, w.ref,
+			    IBA_ATTR_SWITCH_INFO, 0);
 		break;
 	}
 	r->kind = w.kind;
@@ -172,24 +177,43 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 	return true;
 }
 
+static bool discover_next(struct sm *sm, struct sm_req *r)
+{
+	return sm->work_head < sm->work.n && sm_work_make(sm, sm->work.at[sm->work_head++], r);
+}
+
 /* ---- answers ---- */
 
 static uint32_t node_add(struct sm *sm, const struct iba_node_info *ni, struct sm_path path)
 {
-	uint32_t n = (uint32_t)sm->nodes.n;
+	uint32_t n = map64_get(&sm->by_guid, ni->node_guid), first = (uint32_t)sm->ports.n;
 
-	vec_push(&sm->nodes, (struct sm_node){.guid = ni->node_guid,
-					      .sys_guid = ni->sys_guid,
-					      .first_port = (uint32_t)sm->ports.n,
-					      .vendor_id = ni->vendor_id,
-					      .device_id = ni->device_id,
-					      .type = ni->node_type,
-					      .nports = ni->num_ports,
-					      .path = path,
-					      .fab = FAB_NONE});
+	if (n == MAP_NONE) {
+		n = (uint32_t)sm->nodes.n;
+		vec_room(&sm->nodes, sm->nodes.n + 1);
+		vec_room(&sm->ports, sm->ports.n + ni->num_ports + 1u);
+		sm->nodes.n++;
+		sm->ports.n += ni->num_ports + 1u;
+		map64_put(&sm->by_guid, ni->node_guid, n);
+	} else {
+		first = sm->nodes.at[n].first_port; /* it is back: in its old place */
+	}
+	sm->nodes.at[n] = (struct sm_node){.guid = ni->node_guid,
+					   .sys_guid = ni->sys_guid,
+					   .first_port = first,
+					   .vendor_id = ni->vendor_id,
+					   .device_id = ni->device_id,
+					   .type = ni->node_type,
+					   .nports = ni->num_ports,
+					   .path = path,
+					   .polled = sm->epoch, /* all of it is asked now */
+					   .row = NONE,
+					   .fab = FAB_NONE};
 	for (unsigned p = 0; p <= ni->num_ports; p++)
-		vec_push(&sm->ports, (struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p});
-	map64_put(&sm->by_guid, ni->node_guid, n);
+		sm->ports.at[first + p] = (struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p};
+	if (ni->node_type == IBA_NODE_SWITCH)
+		sm->nodes.at[n].row = sm_row_find(sm, ni->node_guid);
+	sm->changed = true;
 	return n;
 }
 
@@ -200,8 +224,9 @@ static void port_ask(struct sm *sm, uint32_t port)
 	if (p->asked)
 		return;
 	p->asked = true;
+	p->mark = SM_REACHABLE;
 	sm->nodes.at[p->node].ports_left++;
-	ask(sm, W_PORT_INFO, port);
+	sm_ask(sm, W_PORT_INFO, port);
 }
 
 /* Both ends of a link now know each other. If one knew another before, the cables moved meanwhile. */
@@ -209,8 +234,9 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 {
 	struct sm_port *x = &sm->ports.at[a], *y = &sm->ports.at[b];
 
+	sm->changed |= x->peer != b;
 	if ((x->peer != NONE && x->peer != b) || (y->peer != NONE && y->peer != a)) {
-		sm->dirty = true;
+		sm->dirty |= !sm->partial; /* of what was known from before they may move */
 		if (x->peer != NONE)
 			sm->ports.at[x->peer].peer = NONE;
 		if (y->peer != NONE)
@@ -247,26 +273,34 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		return;
 	}
 	if (near != NONE)
-		path = path_longer(sm, path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+		path = sm_path_longer(sm, path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
 	n = map64_get(&sm->by_guid, ni.node_guid);
-	if (n == MAP_NONE) {
-		n = node_add(sm, &ni, path);
-		if (ni.node_type == IBA_NODE_SWITCH)
-			ask(sm, W_SWITCH_INFO, n);
-	} else if (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports) {
+	if (n != MAP_NONE && (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports)) {
 		sm->dirty = true; /* one GUID, two devices */
 		return;
 	}
+	if (n == MAP_NONE || sm->nodes.at[n].gone) {
+		n = node_add(sm, &ni, path);
+		if (ni.node_type == IBA_NODE_SWITCH)
+			sm_ask(sm, W_SWITCH_INFO, n);
+	} else if (sm->partial && ni.node_type == IBA_NODE_SWITCH) {
+		sm_partial_met(sm, n, path);
+	}
 	port = sm->nodes.at[n].first_port + ni.local_port;
 	if (ni.node_type != IBA_NODE_SWITCH && !sm->ports.at[port].asked) {
-		sm->ports.at[port].path = path;
+		sm->ports.at[port].path = n ? path : (struct sm_path){0}; /* the SM's own is at hand */
 		sm->ports.at[port].guid = ni.port_guid;
 		port_ask(sm, port);
 	} else if (ni.node_type == IBA_NODE_SWITCH && !sm->ports.at[sm->nodes.at[n].first_port].guid) {
 		sm->ports.at[sm->nodes.at[n].first_port].guid = ni.port_guid;
 	}
-	if (near != NONE)
-		link_note(sm, near, port);
+	if (near == NONE)
+		return;
+	link_note(sm, near, port);
+	/* Partial: what is known of the other end may be from before the link came up. */
+	if (sm->partial && ni.node_type == IBA_NODE_SWITCH && sm->ports.at[port].known &&
+	    sm->ports.at[port].pi.state == IBA_PORT_DOWN)
+		sm_ask(sm, W_PORT_STATE, port);
 }
 
 /*
@@ -278,9 +312,11 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	struct sm_node *node = &sm->nodes.at[n];
 
 	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
+	if (!node->si.linear_top) /* as after power-on: whatever it held is lost */
+		sm_row_forget(sm, node->row);
 	if (node->si.port_state_change && !node->has_si) {
 		node->has_si = true;
-		ask(sm, W_CLEAR_CHANGE, n);
+		sm_ask(sm, W_CLEAR_CHANGE, n);
 		return;
 	}
 	node->has_si = true;
@@ -318,7 +354,7 @@ static void give_lid(struct sm *sm, uint32_t port)
 	}
 	p->pi.lid = lid;
 	p->pi.lmc = (uint8_t)lmc;
-	ask(sm, W_SET_LID, port);
+	sm_ask(sm, W_SET_LID, port);
 }
 
 static void own_lid_known(struct sm *sm, const struct sm_port *own)
@@ -347,7 +383,7 @@ static void follow(struct sm *sm, uint32_t port)
 		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
 		return;
 	}
-	ask(sm, W_NODE_INFO, port);
+	sm_ask(sm, W_NODE_INFO, port);
 }
 
 static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
@@ -387,7 +423,7 @@ static void on_set_lid(struct sm *sm, uint32_t port, const uint8_t *data)
 	p->has_lid = true;
 }
 
-static void discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	switch ((enum sm_work_kind)t->kind) {
 	case W_NODE_INFO:
@@ -403,14 +439,18 @@ static void discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *
 	case W_SET_LID:
 		on_set_lid(sm, t->ref, data);
 		break;
+	case W_POLL:
+	case W_CLEAR_KNOWN:
+	case W_PORT_STATE:
+		break; /* of partial discovery, which takes them itself */
 	}
 }
 
-static void discover_fail(struct sm *sm, const struct sm_txn *t)
+void sm_discover_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint64_t guid = 0;
 
-	if (t->kind == W_SWITCH_INFO || t->kind == W_CLEAR_CHANGE)
+	if (t->attr_id == IBA_ATTR_SWITCH_INFO)
 		guid = sm->nodes.at[t->ref].guid;
 	else if (t->ref != NONE)
 		guid = sm->nodes.at[sm->ports.at[t->ref].node].guid;
@@ -422,13 +462,19 @@ static void discover_fail(struct sm *sm, const struct sm_txn *t)
 
 /* ---- the end: begin again, or go on with what is there ---- */
 
+void sm_discover_again(struct sm *sm)
+{
+	sm->restarts++;
+	sm->round.restarts++;
+	sm->full_needed = true;
+	sm_note(sm, SM_NOTE_RESTART, sm->restarts, 0);
+	sm_phase_set(sm, SM_DISCOVER);
+}
+
 static void discover_done(struct sm *sm)
 {
 	if (sm->dirty && sm->restarts < sm->cfg.restarts) {
-		sm->restarts++;
-		sm->round.restarts++;
-		sm_note(sm, SM_NOTE_RESTART, sm->restarts, 0);
-		sm_phase_set(sm, SM_DISCOVER);
+		sm_discover_again(sm);
 		return;
 	}
 	sm->restarts = 0;
@@ -439,7 +485,7 @@ static void discover_done(struct sm *sm)
 const struct sm_part sm_part_discover = {
 	.begin = discover_begin,
 	.next = discover_next,
-	.recv = discover_recv,
-	.fail = discover_fail,
+	.recv = sm_discover_recv,
+	.fail = sm_discover_fail,
 	.done = discover_done,
 };

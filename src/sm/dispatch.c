@@ -16,11 +16,23 @@ void sm_config_default(struct sm_config *c)
 		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
 		.activate_by_lid = false,
 		.priority = 1,
+		.drain_ps = PS_PER_MS,
+		.flap_ps = 60 * PS_PER_S,
+		.hold_ps = 10 * PS_PER_S,
+		.mechanism = sm_mechanisms[0],
 	};
 }
 
 /* ---- phases: what may follow what ---- */
 
+static void nothing_before_done(struct sm *sm)
+{
+	sm_phase_set(sm, SM_TABLES);
+}
+
+static const struct sm_part part_nothing_before = {.done = nothing_before_done};
+
+/* The parts below are those of the basic mechanism; part_now() knows the others. */
 static const struct {
 	const char *name;
 	const struct sm_part *part;
@@ -33,12 +45,13 @@ static const struct {
 			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
 	[SM_COMPUTE] = {"compute", &sm_part_compute,
 			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
-	[SM_DEACTIVATE] = {"deactivate", &sm_part_deactivate,
+	[SM_DEACTIVATE] = {"deactivate", &part_nothing_before,
 			   1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
-	[SM_TABLES] = {"tables", &sm_part_tables, 1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
+	[SM_TABLES] = {"tables", &sm_part_blocks, 1 << SM_DISCOVER | 1 << SM_RESTORE | 1 << SM_READY},
+	[SM_RESTORE] = {"restore", &sm_part_restore, 1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
 	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE | 1 << SM_READY},
 	[SM_ACTIVATE] = {"activate", &sm_part_activate,
-			 1 << SM_DISCOVER | 1 << SM_AUDIT | 1 << SM_READY},
+			 1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_AUDIT | 1 << SM_READY},
 	[SM_AUDIT] = {"audit", &sm_part_audit, 1 << SM_DISCOVER | 1 << SM_READY},
 	[SM_READY] = {"ready", &sm_part_ready, 1 << SM_DISCOVER | 1 << SM_SWEEP | 1 << SM_AUDIT},
 	[SM_SWEEP] = {"sweep", &sm_part_sweep, 1 << SM_DISCOVER | 1 << SM_READY},
@@ -47,6 +60,47 @@ static const struct {
 const char *sm_phase_name(enum sm_phase p)
 {
 	return p < SM_NPHASES ? phases[p].name : "?";
+}
+
+const struct sm_technique *sm_technique_now(const struct sm *sm)
+{
+	return sm->stage == SM_FINAL && sm->staged ? sm->cfg.mechanism.second : sm->cfg.mechanism.first;
+}
+
+/* Can what is known be built upon? */
+static bool can_be_partial(const struct sm *sm)
+{
+	return sm->cfg.mechanism.discovery->part == &sm_part_partial && sm->fab && sm->fab->nswitches &&
+	       !sm->full_needed;
+}
+
+static const struct sm_part *part_now(const struct sm *sm)
+{
+	switch (sm->phase) {
+	case SM_DISCOVER:
+	case SM_SWEEP:
+		/* A discovery stays what it began as. */
+		if (sm->begin_again ? can_be_partial(sm) : sm->partial)
+			return &sm_part_partial;
+		break;
+	case SM_DEACTIVATE:
+		if (sm_technique_now(sm)->before)
+			return sm_technique_now(sm)->before;
+		break;
+	case SM_TABLES:
+		return sm_technique_now(sm)->tables;
+	case SM_OFF:
+	case SM_CONFIGURE:
+	case SM_COMPUTE:
+	case SM_RESTORE:
+	case SM_ARM:
+	case SM_ACTIVATE:
+	case SM_AUDIT:
+	case SM_READY:
+	case SM_NPHASES:
+		break;
+	}
+	return phases[sm->phase].part;
 }
 
 static const char *const purpose_names[SM_NPURPOSES] = {
@@ -76,6 +130,9 @@ static const char *const note_names[] = {
 	[SM_NOTE_MISMATCH] = "mismatch",
 	[SM_NOTE_TRAP] = "trap",
 	[SM_NOTE_LEFT_OUT] = "left_out",
+	[SM_NOTE_PLAN] = "plan",
+	[SM_NOTE_GONE] = "gone",
+	[SM_NOTE_HELD] = "held",
 };
 
 const char *sm_note_name(enum sm_note_kind k)
@@ -99,31 +156,45 @@ void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b)
 	vec_push(&sm->out->notes, (struct sm_note){k, sm->now, a, b, smps});
 }
 
-void sm_phase_set(struct sm *sm, enum sm_phase to)
+void sm_phase_slide(struct sm *sm, enum sm_phase to)
 {
 	assert(phases[sm->phase].next & 1 << to);
-	assert(sm->noutstanding == 0);
 	sm->round.time[sm->phase] += sm->now - sm->phase_since;
+	if (sm->phase == SM_COMPUTE)
+		sm->round.compute[sm->stage] += sm->now - sm->phase_since;
 	sm_note(sm, SM_NOTE_PHASE, sm->phase, to);
 	sm->phase = to;
 	sm->phase_since = sm->now;
-	sm->begin_again = true;
 }
 
-/* A new look at everything, whatever is going on. Late answers to old questions are dropped. */
-void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
+void sm_phase_set(struct sm *sm, enum sm_phase to)
+{
+	assert(sm->noutstanding == 0);
+	sm_phase_slide(sm, to);
+	sm->begin_again = true;
+	sm->hold_until = 0;
+}
+
+void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 {
 	if (sm->round.end || sm->phase == SM_OFF) { /* the last round is over: this is a new one */
 		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
 			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
 		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
-		sm->trouble = false;
+		sm->trouble = sm->rewrote = false;
+		sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
 		sm->restarts = 0;
 		sm->shunned.n = 0; /* perhaps it is the other device that changed */
 		sm->phase_since = sm->now;
 	}
 	sm_note(sm, SM_NOTE_CHANGE, cause, who);
 	sm->change_pending = false;
+}
+
+/* A new look at everything, whatever is going on. Late answers to old questions are dropped. */
+void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
+{
+	sm_round_begin(sm, cause, who);
 	sm_forget_outstanding(sm);
 	sm_phase_set(sm, SM_DISCOVER);
 }
@@ -159,6 +230,12 @@ static bool leave_out(struct sm *sm, const struct sm_txn *t)
 
 void sm_failed(struct sm *sm, const struct sm_txn *t)
 {
+	uint32_t node = node_asked(sm, t);
+
+	if (node != NONE)
+		vec_push(&sm->suspects, node);
+	if (sm->round.restarts) /* once more: let nothing be taken for granted */
+		sm->full_needed = true;
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
 	sm->round.restarts++;
 	if (sm->round.end || sm->round.restarts <= FAILURES_A_ROUND || leave_out(sm, t)) {
@@ -202,30 +279,41 @@ static void txn_free(struct sm *sm, struct sm_txn *t)
 	sm->txn_free[sm->nfree++] = (uint32_t)(t - sm->txns);
 }
 
+void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t))
+{
+	for (uint32_t i = 0; sm->noutstanding && i < sm->cfg.window; i++) {
+		struct sm_txn *t = &sm->txns[i];
+
+		if (!t->used || (drop && !drop(sm, t)))
+			continue;
+		/* It may yet be carried out, after what replaces it. */
+		sm->trouble |= t->method == IBA_SET;
+		if (t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT && t->ref < sm->nodes.n)
+			sm_row_unknown(sm, sm->nodes.at[t->ref].row, iba_smp_attr_mod(t->send.mad));
+		txn_free(sm, t);
+	}
+}
+
 void sm_forget_outstanding(struct sm *sm)
 {
-	for (uint32_t i = 0; sm->noutstanding && i < sm->cfg.window; i++)
-		if (sm->txns[i].used) {
-			/* It may yet be carried out, after what replaces it. */
-			sm->trouble |= sm->txns[i].method == IBA_SET;
-			txn_free(sm, &sm->txns[i]);
-		}
+	sm_forget_some(sm, NULL);
 }
 
 void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)
 {
+	uint16_t lid = r->lid ? r->lid : r->path.n || r->extra_hop ? 0 : r->path.via;
 	uint8_t *m = s->mad;
 
-	iba_smp_init(m, r->lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
+	iba_smp_init(m, lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
 		     r->attr_mod);
 	iba_smp_set_tid(m, tid);
 	iba_smp_set_m_key(m, sm->cfg.m_key);
 	if (r->method == IBA_SET || r->method == IBA_TRAP_REPRESS)
 		memcpy(iba_smp_data(m), r->data, IBA_SMP_DATA_SIZE);
 	s->sl = 0;
-	if (r->lid) {
+	if (lid) {
 		s->slid = sm->own_lid;
-		s->dlid = r->lid;
+		s->dlid = lid;
 		return;
 	}
 	s->slid = r->path.via ? sm->own_lid : IBA_LID_PERMISSIVE;
@@ -274,9 +362,9 @@ static void pump(struct sm *sm)
 	struct sm_req r;
 
 	for (;;) {
-		const struct sm_part *part = phases[sm->phase].part;
+		const struct sm_part *part = part_now(sm);
 
-		if (!part)
+		if (!part || sm->now < sm->hold_until)
 			return;
 		if (sm->begin_again) {
 			sm->begin_again = false;
@@ -306,7 +394,7 @@ static void on_response(struct sm *sm, const struct sm_event *ev)
 {
 	uint64_t tid = iba_smp_tid(ev->mad);
 	uint32_t slot = tid & TID_SLOT;
-	const struct sm_part *part = phases[sm->phase].part;
+	const struct sm_part *part = part_now(sm);
 	struct sm_txn *t, copy;
 	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
 
@@ -327,6 +415,31 @@ static void on_response(struct sm *sm, const struct sm_event *ev)
 	}
 }
 
+static void link_state_trap(struct sm *sm, uint16_t lid)
+{
+	uint32_t node = sm_node_by_lid(sm, lid);
+	bool looking = sm->partial && !sm->begin_again && (sm->phase == SM_DISCOVER || sm->phase == SM_SWEEP);
+
+	if (looking && node != NONE) {
+		if (sm->phase == SM_SWEEP) {
+			sm_round_begin(sm, SM_CAUSE_TRAP, lid);
+			sm_phase_slide(sm, SM_DISCOVER);
+		}
+		sm_partial_suspect(sm, node);
+		return;
+	}
+	if (node != NONE)
+		vec_push(&sm->suspects, node);
+	else
+		sm->full_needed = true; /* nobody known has this LID */
+	if (sm->phase == SM_READY || sm->phase == SM_SWEEP) {
+		sm_change(sm, SM_CAUSE_TRAP, lid);
+	} else {
+		sm->change_pending = true;
+		sm->pending_cause = SM_CAUSE_TRAP;
+	}
+}
+
 static void on_trap(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_req r = {.method = IBA_TRAP_REPRESS,
@@ -344,14 +457,8 @@ static void on_trap(struct sm *sm, const struct sm_event *ev)
 		sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->out->sends.at[sm->out->sends.n++]);
 		sm->st.smps[SM_FOR_TRAP]++;
 	}
-	if (!notice.is_generic || notice.trap_number != IBA_TRAP_LINK_STATE || sm->phase == SM_OFF)
-		return;
-	if (sm->phase == SM_READY || sm->phase == SM_SWEEP) {
-		sm_change(sm, SM_CAUSE_TRAP, ev->slid);
-	} else {
-		sm->change_pending = true;
-		sm->pending_cause = SM_CAUSE_TRAP;
-	}
+	if (notice.is_generic && notice.trap_number == IBA_TRAP_LINK_STATE && sm->phase != SM_OFF)
+		link_state_trap(sm, ev->slid);
 }
 
 static void on_smp(struct sm *sm, const struct sm_event *ev)
@@ -375,7 +482,6 @@ static void on_smp(struct sm *sm, const struct sm_event *ev)
 
 static void on_deadline(struct sm *sm)
 {
-	enum sm_phase phase = sm->phase;
 	uint32_t epoch = sm->epoch;
 	time_ps next = TIME_NEVER;
 
@@ -400,8 +506,8 @@ static void on_deadline(struct sm *sm)
 		sm->st.timeouts++;
 		copy = *t;
 		txn_free(sm, t);
-		phases[sm->phase].part->fail(sm, &copy);
-		if (sm->phase != phase || sm->epoch != epoch || sm->begin_again)
+		part_now(sm)->fail(sm, &copy);
+		if (sm->epoch != epoch || sm->begin_again)
 			break; /* all else was forgotten */
 	}
 	sm->next_deadline = next;
@@ -411,30 +517,54 @@ static void on_wake(struct sm *sm)
 {
 	if (sm->noutstanding)
 		on_deadline(sm);
-	if (sm->phase == SM_READY && sm->now >= sm->retry_at)
+	if (sm->phase == SM_READY && sm->now >= sm->retry_at) {
+		sm->full_needed = true;
 		sm_change(sm, SM_CAUSE_RETRY, 0);
-	else if (sm->phase == SM_READY && sm->now >= sm->audit_at)
+	} else if (sm->phase == SM_READY && sm->now >= sm->audit_at) {
 		sm_phase_set(sm, SM_AUDIT);
-	else if (sm->phase == SM_READY && sm->now >= sm->next_sweep)
+	} else if (sm->phase == SM_READY && sm->now >= sm->next_sweep) {
 		sm_phase_set(sm, SM_SWEEP);
+	}
+}
+
+static void routes_free(struct sm_routes r)
+{
+	rt_tables_free(r.tables);
+	free(r.rank);
+	rt_plan_free(&r.plan);
 }
 
 static void on_routes(struct sm *sm, const struct sm_event *ev)
 {
-	if (sm->phase != SM_COMPUTE || ev->routes.epoch != sm->epoch) { /* the world moved on */
-		rt_tables_free(ev->routes.tables);
+	const struct sm_routes *r = &ev->routes;
+
+	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
+		routes_free(*r);
 		return;
 	}
-	if (!ev->routes.tables || !ev->routes.verified) {
-		rt_tables_free(ev->routes.tables);
+	if (!r->tables || !r->verified) {
+		routes_free(*r);
 		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
 		sm->dirty = true;
 		sm_phase_set(sm, SM_READY);
 		return;
 	}
 	rt_tables_free(sm->tables);
-	sm->tables = ev->routes.tables;
+	free(sm->rank);
+	rt_plan_free(&sm->plan);
+	sm->tables = r->tables;
+	sm->rank = r->rank;
+	sm->plan = r->plan;
+	sm->settled = r->settled;
+	sm->ready = r->ready ? r->ready : UINT16_MAX;
+	rt_tables_fill(sm->tables);
 	sm_phase_set(sm, SM_DEACTIVATE);
+}
+
+static void on_progress(struct sm *sm, const struct sm_event *ev)
+{
+	if (ev->routes.epoch == sm->compute_id)
+		sm->ready = ev->routes.ready ? MAX(sm->ready, ev->routes.ready) : UINT16_MAX;
 }
 
 static time_ps wake_time(const struct sm *sm)
@@ -443,6 +573,8 @@ static time_ps wake_time(const struct sm *sm)
 
 	if (sm->phase == SM_READY)
 		t = MIN(t, MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
+	else if (sm->hold_until)
+		t = MIN(t, sm->hold_until);
 	return t;
 }
 
@@ -470,6 +602,9 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 		break;
 	case SM_EV_ROUTES:
 		on_routes(sm, ev);
+		break;
+	case SM_EV_PROGRESS:
+		on_progress(sm, ev);
 		break;
 	case SM_EV_SWEEP:
 		if (sm->phase == SM_READY)
@@ -508,6 +643,16 @@ void sm_free(struct sm *sm)
 		return;
 	sm_snapshot_free(sm);
 	rt_tables_free(sm->tables);
+	rt_tables_free(sm->old);
+	rt_plan_free(&sm->plan);
+	free(sm->rank);
+	free(sm->old_rank);
+	sm_waves_free(sm);
+	sm_rows_free(sm);
+	vec_free(&sm->off);
+	vec_free(&sm->off_turns);
+	vec_free(&sm->turns);
+	vec_free(&sm->suspects);
 	free(sm->txns);
 	free(sm->txn_free);
 	vec_free(&sm->nodes);

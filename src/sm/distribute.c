@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor, full deactivation (thesis 7.2.1): every port to Initialize, all table blocks by
- * directed route, then every port Armed and, when all are, Active. State: a cursor. Does not decide
- * what is in the tables.
+ * The distributor: full deactivation (thesis 7.2.1), table blocks, then every port that is not Active
+ * Armed and, when all are, Active; and the audit. State: a cursor. Does not decide what is in the
+ * tables, nor what has to stop while they change: see breaks.c.
  */
 #include "sm/sm_priv.h"
 
@@ -48,8 +48,8 @@ static uint16_t lid_of_port(const struct sm *sm, const struct sm_port *p)
 	return n->type == IBA_NODE_SWITCH ? sm->ports.at[n->first_port].pi.lid : p->pi.lid;
 }
 
-static void order_state(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
-			struct sm_req *r)
+void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
+		   struct sm_req *r)
 {
 	const struct sm_port *p = &sm->ports.at[port];
 	struct iba_port_info pi;
@@ -60,12 +60,13 @@ static void order_state(struct sm *sm, uint32_t port, enum iba_port_state st, en
 	else
 		sm_port_fill(sm, p, &pi);
 	pi.state = (uint8_t)st;
+	sm->ports.at[port].set_in = sm->generation;
 	iba_port_info_put(&pi, r->data);
 	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid)
 		r->lid = lid_of_port(sm, p);
 }
 
-static void take_port_info(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_port_info pi;
 
@@ -82,7 +83,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 	while ((port = next_link_port(sm)) != NONE) {
 		if (sm->ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
-		order_state(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
+		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
 		return true;
 	}
 	return false;
@@ -95,42 +96,111 @@ static void deactivate_done(struct sm *sm)
 
 /* ---- 2: the tables, block by block over all switches, so that no switch is a bottleneck ---- */
 
-static bool tables_next(struct sm *sm, struct sm_req *r)
+void sm_blocks_begin(struct sm *sm)
 {
-	uint32_t blocks = sm->tables->stride / IBA_LFT_BLOCK, node;
+	cursor_begin(sm);
+}
 
+/* Block cur_step of switch cur_node, then the next switch's; false behind the last. */
+static bool block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
+{
 	if (sm->cur_node == sm->fab->nswitches) {
 		sm->cur_node = 0;
 		sm->cur_step++;
 	}
-	if (sm->cur_step >= blocks || !sm->fab->nswitches)
+	if (sm->cur_step >= sm->tables->stride / IBA_LFT_BLOCK || !sm->fab->nswitches)
 		return false;
-	node = sm->node_of[sm->fab->switches[sm->cur_node]];
-	sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, sm->cur_step);
-	memcpy(r->data, rt_row(sm->tables, sm->cur_node) + (size_t)sm->cur_step * IBA_LFT_BLOCK,
-	       IBA_LFT_BLOCK);
-	sm->cur_node++;
+	*sw = sm->cur_node++;
+	*block = sm->cur_step;
 	return true;
 }
 
-static void tables_done(struct sm *sm)
+static const uint8_t *table_block(const struct sm *sm, uint32_t sw, uint32_t block)
 {
+	return rt_row(sm->tables, sw) + (size_t)block * IBA_LFT_BLOCK;
+}
+
+static bool block_is_there(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
+{
+	const uint8_t *has = sm_row_block(sm, sm->nodes.at[node].row, block);
+
+	return has && !memcmp(has, table_block(sm, sw, block), IBA_LFT_BLOCK);
+}
+
+bool sm_blocks_next(struct sm *sm, struct sm_req *r)
+{
+	uint32_t sw, block, node;
+
+	while (block_next(sm, &sw, &block)) {
+		node = sm->node_of[sm->fab->switches[sw]];
+		if (sm->cfg.mechanism.partial_tables && block_is_there(sm, node, sw, block))
+			continue;
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
+		memcpy(r->data, table_block(sm, sw, block), IBA_LFT_BLOCK);
+		return true;
+	}
+	return false;
+}
+
+void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	uint32_t block = iba_smp_attr_mod(t->send.mad), row = sm->nodes.at[t->ref].row;
+	const uint8_t *was = sm_row_block(sm, row, block), *sent = iba_smp_data_const(t->send.mad);
+
+	(void)data;
+	sm->round.sent_blocks++;
+	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
+		sm->round.entries += was ? was[i] != sent[i] : sent[i] != IBA_PORT_NONE;
+	sm_row_set(sm, row, block, sent);
+}
+
+/* The tables lead everywhere now. */
+static void all_by_lid(struct sm *sm)
+{
+	const struct fab *f = sm->fab;
+
 	memset(sm->lid_routed, 0, sizeof(sm->lid_routed));
-	for (uint32_t i = 0; i < sm->fab->nswitches; i++)
-		sm->lid_routed[sm->fab->ports[fab_port_id(sm->fab, sm->fab->switches[i], 0)].lid] = 1;
-	sm_phase_set(sm, SM_ARM);
+	for (node_id n = 0; n < f->nnodes; n++) {
+		struct sm_node *x = &sm->nodes.at[sm->node_of[n]];
+
+		for (unsigned p = 0; p <= x->nports; p++) {
+			struct sm_port *q = &sm->ports.at[x->first_port + p];
+
+			q->by_lid = sm_is_endport(sm, q) && q->has_lid;
+		}
+		if (fab_is_switch(f, n)) {
+			sm->lid_routed[f->ports[fab_port_id(f, n, 0)].lid] = 1;
+			sm->rows.at[x->row].rank = sm->rank ? sm->rank[f->switch_index[n]] : UINT64_MAX;
+		}
+	}
+}
+
+void sm_tables_done(struct sm *sm)
+{
+	all_by_lid(sm);
+	sm_paths_rebuild(sm);
+	sm->round.in_place[sm->stage] = sm->now;
+	sm_phase_set(sm, SM_RESTORE);
 }
 
 /* ---- 3: Armed, then Active ---- */
 
+static bool order_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
+{
+	uint32_t port;
+
+	while ((port = next_link_port(sm)) != NONE) {
+		if (sm->ports.at[port].pi.state >= st)
+			continue;
+		sm_port_order(sm, port, st, SM_FOR_ACTIVATION, r);
+		return true;
+	}
+	return false;
+}
+
 static bool arm_next(struct sm *sm, struct sm_req *r)
 {
-	uint32_t port = next_link_port(sm);
-
-	if (port == NONE)
-		return false;
-	order_state(sm, port, IBA_PORT_ARMED, SM_FOR_ACTIVATION, r);
-	return true;
+	return order_next(sm, IBA_PORT_ARMED, r);
 }
 
 static void arm_done(struct sm *sm)
@@ -140,24 +210,30 @@ static void arm_done(struct sm *sm)
 
 static bool activate_next(struct sm *sm, struct sm_req *r)
 {
-	uint32_t port = next_link_port(sm);
-
-	if (port == NONE)
-		return false;
-	order_state(sm, port, IBA_PORT_ACTIVE, SM_FOR_ACTIVATION, r);
-	return true;
+	return order_next(sm, IBA_PORT_ACTIVE, r);
 }
 
 static void activate_done(struct sm *sm)
 {
+	if (sm->stage == SM_PROVISIONAL && !sm->settled) {
+		sm->staged = true;
+		sm_phase_set(sm, SM_COMPUTE);
+		return;
+	}
+	if (sm->stage == SM_PROVISIONAL)
+		sm->round.in_place[SM_FINAL] = sm->round.in_place[SM_PROVISIONAL];
+	sm->staged = sm->incomplete = false;
+	/* Where copies were seen before, more may come unseen. */
+	sm->trouble |= sm->rewrote && (sm->st.late || sm->st.retries);
 	sm_phase_set(sm, sm->trouble ? SM_AUDIT : SM_READY);
 }
 
-const struct sm_part sm_part_deactivate = {cursor_begin, deactivate_next, take_port_info, sm_failed,
+const struct sm_part sm_part_deactivate = {cursor_begin, deactivate_next, sm_port_take, sm_failed,
 					   deactivate_done};
-const struct sm_part sm_part_tables = {cursor_begin, tables_next, NULL, sm_failed, tables_done};
-const struct sm_part sm_part_arm = {cursor_begin, arm_next, take_port_info, sm_failed, arm_done};
-const struct sm_part sm_part_activate = {cursor_begin, activate_next, take_port_info, sm_failed,
+const struct sm_part sm_part_blocks = {sm_blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
+				       sm_tables_done};
+const struct sm_part sm_part_arm = {cursor_begin, arm_next, sm_port_take, sm_failed, arm_done};
+const struct sm_part sm_part_activate = {cursor_begin, activate_next, sm_port_take, sm_failed,
 					 activate_done};
 
 /*
@@ -165,9 +241,9 @@ const struct sm_part sm_part_activate = {cursor_begin, activate_next, take_port_
  * SMPs are datagrams: one that was lost is sent again, and its first copy may still arrive and undo
  * what came later (a port taken down again, an old table block). So if a Set was repeated or doubled
  * in this round, what was set is read back, at once and again when a time-out has passed and no copy
- * can be on its way; what is wrong is a change like any other.
+ * can be on its way; what is wrong is a change like any other. Only what this round set is read.
  */
-enum { AUDIT_PORT, AUDIT_BLOCK };
+enum { AUDIT_PORT, AUDIT_BLOCK, AUDIT_TURN };
 
 static void audit_begin(struct sm *sm)
 {
@@ -177,26 +253,58 @@ static void audit_begin(struct sm *sm)
 	sm->trouble = false;
 }
 
-static bool audit_next(struct sm *sm, struct sm_req *r)
+static bool audit_port_next(struct sm *sm, struct sm_req *r)
 {
-	if (sm->cur_in == AUDIT_PORT) {
-		uint32_t port = next_link_port(sm);
+	uint32_t port;
 
-		if (port != NONE) {
+	while ((port = next_link_port(sm)) != NONE)
+		if (sm->ports.at[port].set_in == sm->generation) {
 			sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, port);
-			r->kind = AUDIT_PORT;
 			return true;
 		}
-		cursor_begin(sm);
-		sm->cur_in = AUDIT_BLOCK;
+	return false;
+}
+
+static bool audit_block_next(struct sm *sm, struct sm_req *r)
+{
+	uint32_t sw, block, node;
+
+	while (block_next(sm, &sw, &block)) {
+		node = sm->node_of[sm->fab->switches[sw]];
+		if (!sm_row_block(sm, sm->nodes.at[node].row, block) ||
+		    sm->rows.at[sm->nodes.at[node].row].known[block] != sm->generation)
+			continue;
+		sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_LFT, block);
+		r->ref = sw * (sm->tables->stride / IBA_LFT_BLOCK) + block;
+		return true;
 	}
-	if (!tables_next(sm, r))
+	return false;
+}
+
+static bool audit_turn_next(struct sm *sm, struct sm_req *r)
+{
+	const struct rt_turn *t;
+
+	if (sm->cur_step >= sm->turns.n)
 		return false;
-	r->method = IBA_GET;
-	r->purpose = SM_FOR_AUDIT;
-	r->kind = AUDIT_BLOCK;
-	r->ref = (sm->cur_node - 1) * (sm->tables->stride / IBA_LFT_BLOCK) + sm->cur_step;
+	t = &sm->turns.at[sm->cur_step];
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, sm->node_of[sm->fab->switches[t->sw]], IBA_ATTR_SLVL_TABLE,
+		    (uint32_t)t->in << 8 | t->out);
+	r->ref = sm->cur_step++;
 	return true;
+}
+
+static bool audit_next(struct sm *sm, struct sm_req *r)
+{
+	static bool (*const next[])(struct sm *, struct sm_req *) = {audit_port_next, audit_block_next,
+								     audit_turn_next};
+
+	for (; sm->cur_in < ARRAY_LEN(next); sm->cur_in++, cursor_begin(sm))
+		if (next[sm->cur_in](sm, r)) {
+			r->kind = sm->cur_in;
+			return true;
+		}
+	return false;
 }
 
 static bool port_as_set(struct sm *sm, uint32_t port, const uint8_t *data)
@@ -208,6 +316,19 @@ static bool port_as_set(struct sm *sm, uint32_t port, const uint8_t *data)
 	       (!sm_is_endport(sm, &sm->ports.at[port]) || pi.lid == sm->ports.at[port].pi.lid);
 }
 
+/* What a device was found to hold instead is what the next round starts from. */
+static bool audit_block(struct sm *sm, uint32_t ref, const uint8_t *data)
+{
+	/* Rows are whole blocks, so block numbers run on from row to row. */
+	uint32_t per_row = sm->tables->stride / IBA_LFT_BLOCK;
+	uint32_t node = sm->node_of[sm->fab->switches[ref / per_row]];
+
+	if (!memcmp(sm->tables->lft + (size_t)ref * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK))
+		return true;
+	sm_row_set(sm, sm->nodes.at[node].row, ref % per_row, data);
+	return false;
+}
+
 static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	uint64_t guid = 0;
@@ -216,14 +337,17 @@ static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	if (t->kind == AUDIT_PORT) {
 		ok = port_as_set(sm, t->ref, data);
 		guid = sm->nodes.at[sm->ports.at[t->ref].node].guid;
+		sm->full_needed |= !ok;
+	} else if (t->kind == AUDIT_BLOCK) {
+		ok = audit_block(sm, t->ref, data);
 	} else {
-		/* Rows are whole blocks, so block numbers run on from row to row. */
-		ok = !memcmp(sm->tables->lft + (size_t)t->ref * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+		ok = sm_turn_as_set(sm, t->ref, data);
 	}
 	if (ok)
 		return;
 	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
 	sm->round.restarts++;
+	sm->incomplete = true;
 	sm_change(sm, SM_CAUSE_SILENCE, guid);
 }
 

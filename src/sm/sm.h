@@ -19,7 +19,59 @@
 
 enum sm_exploration { SM_EXPLORE_PROPAGATION, SM_EXPLORE_BFS };
 
+/*
+ * The mechanism: how a change is learnt, routed and distributed. Each technique is a row of a table,
+ * found by name; a mechanism names one of each. sm_mechanisms[] holds the combinations that have
+ * names of their own; any other is a copy with fields changed.
+ */
+struct sm_part; /* what the SM does in one phase: private */
+
+struct sm_discovery {
+	const char *name, *summary;
+	const struct sm_part *part;
+};
+
+/* Where tables come from. The SM only says which it wants: whoever runs it computes them. */
+struct sm_supply {
+	const char *name, *summary;
+	const char *engine; /* of src/route; NULL: none, or rt_update() */
+	bool update;        /* from the tables in the switches, with as little new as possible */
+	bool keep;          /* over the ranks in use before, turned round only where they must be */
+};
+
+struct sm_technique {
+	const char *name, *summary;
+	const struct sm_part *before; /* what must stop while tables change; NULL: nothing */
+	const struct sm_part *tables; /* how tables are sent */
+	bool plan;                    /* needs a struct rt_plan with the tables */
+	bool stay_off;                /* turns switched off stay so while they are forbidden */
+};
+
+struct sm_mechanism {
+	const char *name, *summary;
+	const struct sm_discovery *discovery;
+	const struct sm_supply *provisional; /* routes sent first; .name "none": the final ones are */
+	const struct sm_supply *routes;      /* what stays */
+	const struct sm_technique *first;    /* how the first tables of a change are distributed */
+	const struct sm_technique *second;   /* and how the final ones, when provisional ones came first */
+	bool partial_tables;                 /* only blocks that differ */
+	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
+	bool traps;                          /* also told by traps, not by sweeps alone */
+};
+
+extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
+extern const struct sm_supply sm_supplies[];
+extern const struct sm_technique sm_techniques[];
+extern const struct sm_mechanism sm_mechanisms[];
+const struct sm_discovery *sm_discovery_find(const char *name); /* NULL: no such name */
+const struct sm_supply *sm_supply_find(const char *name);
+const struct sm_technique *sm_technique_find(const char *name);
+const struct sm_mechanism *sm_mechanism_find(const char *name);
+
+enum { SM_MAX_ROOTS = 8 };
+
 struct sm_config {
+	struct sm_mechanism mechanism;
 	unsigned port;              /* the local port the SM sits on; 0 on a switch */
 	enum sm_exploration explore;
 	unsigned window;            /* requests outstanding at once, 1..SM_MAX_WINDOW */
@@ -34,7 +86,12 @@ struct sm_config {
 	unsigned vl_high_limit;
 	uint64_t m_key;
 	unsigned m_key_protect, m_key_lease_s;
-	uint64_t root_guid;         /* of the up/down graph; 0: the SM's own switch */
+	uint64_t roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
+	bool root_centre;           /* then the centre of the graph instead of the SM's own switch */
+	enum rt_directions directions;
+	unsigned flaps;             /* changes of a port within flap_ps before it is held; 0: never */
+	time_ps drain_ps;           /* packets on old routes are gone by then: turns come on again */
+	time_ps flap_ps, hold_ps;   /* held: as if Down, until it kept quiet for so long */
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
 	unsigned priority;
 };
@@ -50,13 +107,18 @@ enum sm_event_kind {
 	SM_EV_SMP,    /* an SMP arrived */
 	SM_EV_WAKE,   /* the time asked for has come (early or late does no harm) */
 	SM_EV_ROUTES, /* what out.compute asked for is ready */
+	SM_EV_PROGRESS, /* more of the tables given is computed: routes.epoch and .ready */
 	SM_EV_SWEEP,  /* look for changes now */
 };
 
 struct sm_routes {
 	uint32_t epoch;            /* as in the request */
 	struct rt_tables *tables;  /* the SM takes it over; NULL: no routes could be computed */
+	uint64_t *rank;            /* of these tables, by switch; the SM takes it over; may be NULL */
+	struct rt_plan plan;       /* where the request asked for it; the SM takes it over */
 	bool verified;             /* by the verifier; the SM programs nothing that is not */
+	bool settled;              /* these provisional routes are as good as final ones would be */
+	uint16_t ready;            /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 };
 
 struct sm_event {
@@ -75,10 +137,20 @@ struct sm_send {
 	uint8_t sl;
 };
 
+enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
+
 struct sm_compute {
 	uint32_t epoch;        /* 0: nothing asked */
-	const struct fab *fab; /* valid until the answer, or until the next request */
+	const struct fab *fab; /* this and the pointers below: valid until the answer, or the next request */
 	node_id root;
+	enum rt_directions directions;
+	enum sm_stage stage;
+	const struct sm_supply *supply;
+	bool plan;             /* the way from old to new is to be planned */
+	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
+	const struct rt_tables *old; /* in the switches now; NULL: not known */
+	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
+	const rt_turns *off;         /* turns that are switched off */
 };
 
 /* What happened, for logs, timelines and metrics: a stable name and numbers. */
@@ -94,6 +166,9 @@ enum sm_note_kind {
 	SM_NOTE_MISMATCH,    /* a: GUID, b: attribute; the audit found other values than were set */
 	SM_NOTE_TRAP,        /* a: trap number, b: issuer LID */
 	SM_NOTE_LEFT_OUT,    /* a: GUID, b: attribute it refused, again and again */
+	SM_NOTE_PLAN,        /* a: enum rt_plan_kind, b: turns switched off */
+	SM_NOTE_GONE,        /* a: GUID of a node that partial discovery gave up */
+	SM_NOTE_HELD,        /* a: GUID, b: port that changes too often and counts as Down for now */
 };
 const char *sm_note_name(enum sm_note_kind k);
 
@@ -132,6 +207,7 @@ enum sm_phase {
 	SM_COMPUTE,
 	SM_DEACTIVATE, /* ports to Initialize: traffic stops */
 	SM_TABLES,
+	SM_RESTORE,    /* turns that were switched off before and need not be */
 	SM_ARM,
 	SM_ACTIVATE,
 	SM_AUDIT,      /* only when SMPs were lost or doubled: read back what was set */
@@ -158,6 +234,9 @@ struct sm_round {
 	enum sm_cause cause;
 	time_ps start, end;
 	time_ps time[SM_NPHASES];
+	time_ps compute[SM_NSTAGES];  /* of it, by stage */
+	time_ps in_place[SM_NSTAGES]; /* moment when the stage's tables were all in force; 0: never */
+	uint64_t entries, sent_blocks; /* changed in the switches; blocks written */
 	uint64_t smps[SM_NPURPOSES]; /* the sweep that noticed included */
 	uint32_t restarts;
 	bool clean; /* everything found answered */

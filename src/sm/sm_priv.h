@@ -18,7 +18,7 @@ struct sm_path {
 	uint8_t n;
 	uint16_t via; /* LID of the switch where the directed part begins; 0: at the SM's port */
 	uint16_t distance; /* in links, the LID-routed part included */
-};
+}; /* via without hops: LID-routed throughout */
 
 struct sm_node {
 	uint64_t guid, sys_guid;
@@ -29,6 +29,10 @@ struct sm_node {
 	struct sm_path path; /* to a switch; endports are reached by their own */
 	uint16_t ports_left; /* PortInfos still to come */
 	bool has_si;
+	bool gone;           /* was there once */
+	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
+	uint8_t tries;       /* new routes tried in this epoch */
+	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;
 };
@@ -42,6 +46,28 @@ struct sm_port {
 	bool asked;          /* PortInfo was asked for */
 	bool known;          /* and came */
 	bool has_lid;        /* its LID was set and confirmed */
+	bool by_lid;         /* endports: the tables in the switches lead there and back */
+	uint8_t mark;        /* endports: enum sm_mark, during partial discovery */
+	uint8_t set_in;      /* sm->generation when its state was last ordered */
+};
+
+/* Thesis 5.4.3: every switch is waited for, then reachable or missing. */
+enum sm_mark { SM_REACHABLE, SM_WAITING, SM_MISSING };
+
+/*
+ * What a switch is known to hold: the linear table as acknowledged, block by block, and its rank in
+ * the up/down graph of that table. Kept by GUID, so that it outlives discoveries.
+ */
+struct sm_row {
+	uint64_t guid, rank; /* UINT64_MAX: none */
+	uint32_t nblocks;
+	uint8_t *lft;
+	uint8_t *known;      /* by block: 0, or sm->generation when it was set */
+};
+
+struct sm_turn_off {
+	uint64_t guid;
+	uint8_t in, out;
 };
 
 struct sm_lid {
@@ -51,7 +77,17 @@ struct sm_lid {
 	uint8_t lmc;
 };
 
-enum sm_work_kind { W_NODE_INFO, W_SWITCH_INFO, W_CLEAR_CHANGE, W_PORT_INFO, W_SET_LID };
+enum sm_work_kind {
+	W_NODE_INFO,
+	W_SWITCH_INFO,
+	W_CLEAR_CHANGE,
+	W_PORT_INFO,
+	W_SET_LID,
+	/* partial discovery, of switches that are known: */
+	W_POLL,       /* SwitchInfo: did a port change? */
+	W_CLEAR_KNOWN,
+	W_PORT_STATE, /* PortInfo: did this one? */
+};
 
 struct sm_work {
 	enum sm_work_kind kind;
@@ -111,6 +147,10 @@ struct sm {
 	bool change_pending;
 	enum sm_cause pending_cause;
 	bool trouble;           /* a Set was carried out twice, or may be */
+	uint8_t generation;     /* of the round, 1..255 and again */
+	bool rewrote;           /* blocks were set twice not long ago: a late copy may undo the second */
+	bool incomplete;        /* what was discovered is not all configured, routed and active yet */
+	time_ps hold_until;     /* the running phase waits; 0: it does not */
 
 	/* topology */
 	uint32_t epoch;
@@ -121,6 +161,10 @@ struct sm {
 	VEC(struct sm_work) work;
 	size_t work_head;
 	bool dirty;             /* this discovery does not show the subnet as it is */
+	bool full_needed;       /* what is known cannot be built upon */
+	bool partial;           /* the running discovery is one */
+	bool changed;           /* it found something new */
+	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */
 	uint32_t restarts;
@@ -143,6 +187,21 @@ struct sm {
 	uint16_t top_lid;       /* of the snapshot */
 	uint32_t *node_of;      /* fab node -> sm node */
 	struct rt_tables *tables;
+	uint64_t *rank;         /* of tables, by switch; NULL: not told */
+	struct rt_plan plan;
+	enum sm_stage stage;
+	bool staged;            /* provisional tables came first in this round */
+	bool settled;           /* and are as good as final ones */
+	uint32_t compute_id;    /* of the last request for routes */
+	uint16_t ready;         /* LIDs up to this are computed */
+	struct rt_tables *old;  /* what the request said is in the switches */
+	uint64_t *old_rank;
+	rt_turns off_turns;
+	VEC(struct sm_row) rows;
+	struct map64 row_by_guid;
+	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
+	rt_turns turns;         /* those the running technique switches off */
+	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
 
 	/* where the running phase stands */
 	uint32_t cur_node, cur_step, cur_in;
@@ -156,11 +215,18 @@ struct sm {
 	struct sm_round round;
 };
 
-extern const struct sm_part sm_part_discover, sm_part_configure, sm_part_compute, sm_part_deactivate,
-	sm_part_tables, sm_part_arm, sm_part_activate, sm_part_audit, sm_part_ready, sm_part_sweep;
+extern const struct sm_part sm_part_discover, sm_part_partial, sm_part_configure, sm_part_compute,
+	sm_part_deactivate, sm_part_break_ports, sm_part_turns_off, sm_part_blocks, sm_part_waves,
+	sm_part_planned, sm_part_restore, sm_part_arm, sm_part_activate, sm_part_audit, sm_part_ready,
+	sm_part_sweep;
 
 /* dispatch.c */
 void sm_phase_set(struct sm *sm, enum sm_phase to);
+void sm_phase_slide(struct sm *sm, enum sm_phase to); /* the same part goes on in another phase */
+void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who);
+/* Give up waiting for requests for which drop() says so. */
+void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
+const struct sm_technique *sm_technique_now(const struct sm *sm);
 void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
 void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look again */
 void sm_forget_outstanding(struct sm *sm);
@@ -174,6 +240,53 @@ void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
 		 uint32_t node, uint16_t attr_id, uint32_t attr_mod);
 bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
+void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref);
+bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
+void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+void sm_discover_fail(struct sm *sm, const struct sm_txn *t);
+void sm_discover_again(struct sm *sm);
+struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
+
+/* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */
+void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
+void sm_partial_suspect(struct sm *sm, uint32_t node);
+uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* NONE */
+
+/* paths.c */
+bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
+void sm_paths_rebuild(struct sm *sm);
+
+/* rows.c */
+uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */
+void sm_row_forget(struct sm *sm, uint32_t row);
+const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block); /* NULL: not known */
+void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
+void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
+struct rt_tables *sm_rows_tables(const struct sm *sm);
+void sm_rows_free(struct sm *sm);
+
+/* distribute.c */
+void sm_blocks_begin(struct sm *sm);
+bool sm_blocks_next(struct sm *sm, struct sm_req *r);
+void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+void sm_tables_done(struct sm *sm);
+void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
+		   struct sm_req *r);
+void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+
+/* configure.c */
+unsigned sm_port_vls(const struct sm *sm, uint32_t port);
+void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
+		  struct sm_req *r);
+
+/* breaks.c */
+bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data);
+
+/* build.c */
+void sm_rank_ensure(struct sm *sm); /* the SM can do without being told the ranks */
+
+/* waves.c */
+void sm_waves_free(struct sm *sm);
 void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
 
 /* lids.c */

@@ -19,7 +19,7 @@ static bool node_complete(const struct sm *sm, const struct sm_node *n)
 	const struct sm_port *p = &sm->ports.at[n->first_port];
 	bool any = false;
 
-	if (n->ports_left || is_shunned(sm, n->guid))
+	if (n->gone || n->ports_left || is_shunned(sm, n->guid))
 		return false;
 	if (n->type == IBA_NODE_SWITCH)
 		return n->has_si && p[0].has_lid;
@@ -131,6 +131,8 @@ void sm_snapshot_build(struct sm *sm)
 	sm_snapshot_free(sm);
 	rt_tables_free(sm->tables); /* they belong to the old snapshot */
 	sm->tables = NULL;
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		sm->nodes.at[n].fab = FAB_NONE;
 	sm->node_of = mem_array(order.n, sizeof(*sm->node_of));
 	for (size_t i = 0; i < order.n; i++) {
 		copy_node(sm, b, order.at[i].node);

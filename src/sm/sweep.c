@@ -93,6 +93,7 @@ const struct sm_part sm_part_ready = {.begin = ready_begin, .next = ready_next};
 
 static void sweep_begin(struct sm *sm)
 {
+	sm->partial = false;
 	sm->sweep_start = sm->now;
 	sm->cur_node = 0;
 	sm->sweep_clear = NONE;

@@ -250,7 +250,12 @@ static void on_note(void *ctx, const struct sm_note *n)
 	case SM_NOTE_TOO_FAR:
 	case SM_NOTE_MISMATCH:
 	case SM_NOTE_LEFT_OUT:
+	case SM_NOTE_GONE:
+	case SM_NOTE_HELD:
 		strbuf_addf(&b, " %s", guid_name(s, n->a));
+		break;
+	case SM_NOTE_PLAN:
+		strbuf_addf(&b, " %s", rt_plan_name((enum rt_plan_kind)n->a));
 		break;
 	case SM_NOTE_BAD_STATUS:
 	case SM_NOTE_RESTART:
@@ -659,9 +664,12 @@ static void close_story(struct story *s)
 }
 
 /* A CPU model of its own, so that a better calibration of the others changes no trace. */
-static time_ps route_ps(const struct fab *f)
+static time_ps route_ps(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries)
 {
 	(void)f;
+	(void)job;
+	(void)searched;
+	(void)entries;
 	return 10 * PS_PER_US;
 }
 

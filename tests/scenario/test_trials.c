@@ -14,11 +14,11 @@ static bool run_seed(uint64_t seed, unsigned max)
 {
 	struct lab_trial a, b;
 
-	lab_trial(seed, max, &a);
+	lab_trial(seed, max, NULL, &a);
 	if (!a.ok)
 		printf("# seed %llu: %s\n#   replay: weft sim trial --seed %llu --max-switches %u\n",
 		       (unsigned long long)seed, a.why, (unsigned long long)seed, max);
-	lab_trial(seed, max, &b);
+	lab_trial(seed, max, NULL, &b);
 	if (a.hash != b.hash)
 		printf("# seed %llu: trace hash %016llx, then %016llx\n", (unsigned long long)seed,
 		       (unsigned long long)a.hash, (unsigned long long)b.hash);
@@ -30,7 +30,7 @@ static void print_hashes(uint64_t first, unsigned count, unsigned max)
 	struct lab_trial t;
 
 	for (uint64_t s = first; s < first + count; s++) {
-		lab_trial(s, max, &t);
+		lab_trial(s, max, NULL, &t);
 		printf("%llu %016llx %llu\n", (unsigned long long)s, (unsigned long long)t.hash,
 		       (unsigned long long)t.smps);
 	}

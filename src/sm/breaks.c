@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distributor, gentler ways to keep old and new tables from a deadlock: some ports of break nodes
+ * stop (thesis 7.2.2), or single turns are switched off by mapping them to VL15 (7.2.3), and come on
+ * again when tables no longer need that. State: sm->turns, those of the running distribution, and
+ * sm->off, all that are off. Does not decide which turns a plan needs.
+ */
+#include "sm/sm_priv.h"
+
+static uint32_t turn_node(const struct sm *sm, const struct rt_turn *t)
+{
+	return sm->node_of[sm->fab->switches[t->sw]];
+}
+
+static void turns_of_break_nodes(struct sm *sm)
+{
+	sm_rank_ensure(sm);
+	sm->turns.n = 0;
+	rt_forbidden_turns(sm->fab, sm->rank, &sm->turns);
+	sm->cur_step = 0;
+}
+
+static void to_tables(struct sm *sm)
+{
+	sm_phase_set(sm, SM_TABLES);
+}
+
+/* ---- up ports of break nodes, all but one ---- */
+
+/* Turns are in the order of switch, in, out: a new `in` that is not its switch's first is a port. */
+static bool break_ports_next(struct sm *sm, struct sm_req *r)
+{
+	while (sm->cur_step < sm->turns.n) {
+		const struct rt_turn *t = &sm->turns.at[sm->cur_step++], *before = t - 1;
+		uint32_t port;
+
+		if (t == sm->turns.at || before->sw != t->sw || before->in == t->in)
+			continue;
+		port = sm->nodes.at[turn_node(sm, t)].first_port + t->in;
+		if (sm->ports.at[port].pi.state < IBA_PORT_ARMED)
+			continue;
+		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
+		return true;
+	}
+	return false;
+}
+
+const struct sm_part sm_part_break_ports = {turns_of_break_nodes, break_ports_next, sm_port_take, sm_failed,
+					    to_tables};
+
+/* ---- turns off ---- */
+
+static size_t off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out)
+{
+	for (size_t i = 0; i < sm->off.n; i++)
+		if (sm->off.at[i].guid == guid && sm->off.at[i].in == in && sm->off.at[i].out == out)
+			return i;
+	return SIZE_MAX;
+}
+
+static size_t turn_off_find(const struct sm *sm, const struct rt_turn *t)
+{
+	return off_find(sm, sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out);
+}
+
+static void turns_off_begin(struct sm *sm)
+{
+	if (sm_technique_now(sm)->plan) {
+		sm->turns.n = 0;
+		for (size_t i = 0; i < sm->plan.turns.n; i++)
+			vec_push(&sm->turns, sm->plan.turns.at[i]);
+		sm_note(sm, SM_NOTE_PLAN, sm->plan.kind, sm->turns.n);
+		sm->cur_step = 0;
+	} else {
+		turns_of_break_nodes(sm);
+	}
+}
+
+static bool turns_off_next(struct sm *sm, struct sm_req *r)
+{
+	struct iba_slvl_table off;
+
+	while (sm->cur_step < sm->turns.n) {
+		const struct rt_turn *t = &sm->turns.at[sm->cur_step++];
+
+		if (turn_off_find(sm, t) != SIZE_MAX)
+			continue;
+		memset(off.vl, IBA_VL_SUBN, sizeof(off.vl));
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t), IBA_ATTR_SLVL_TABLE,
+			    (uint32_t)t->in << 8 | t->out);
+		iba_slvl_table_put(&off, r->data);
+		r->kind = sm->cur_step - 1;
+		return true;
+	}
+	return false;
+}
+
+static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	const struct rt_turn *x = &sm->turns.at[t->kind];
+
+	(void)data;
+	vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[t->ref].guid, x->in, x->out});
+}
+
+const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns_off_recv, sm_failed,
+					  to_tables};
+
+/* ---- turns on again ---- */
+
+/*
+ * Thesis 7.2.3: new tables never take the turns that the new graph forbids, so these may stay off. But
+ * the graph changes with the fabric, and a turn that it no longer forbids has to come on again.
+ */
+static bool stays_off(const struct sm *sm, const struct sm_turn_off *x)
+{
+	if (!sm->cfg.mechanism.first->stay_off && !sm_technique_now(sm)->stay_off)
+		return false;
+	for (size_t i = 0; i < sm->turns.n; i++)
+		if (sm->turns.at[i].in == x->in && sm->turns.at[i].out == x->out &&
+		    sm->nodes.at[turn_node(sm, &sm->turns.at[i])].guid == x->guid)
+			return true;
+	return false;
+}
+
+static void restore_begin(struct sm *sm)
+{
+	sm->cur_step = 0;
+	/* A packet that took its place before the tables changed may still want a turn. */
+	if (sm->off.n && sm_technique_now(sm)->plan)
+		sm->hold_until = sm->now + sm->cfg.drain_ps;
+}
+
+static bool restore_next(struct sm *sm, struct sm_req *r)
+{
+	while (sm->cur_step < sm->off.n) {
+		const struct sm_turn_off *x = &sm->off.at[sm->cur_step++];
+		node_id n = fab_node_by_guid(sm->fab, x->guid);
+
+		if (n == FAB_NONE || stays_off(sm, x))
+			continue;
+		sm_slvl_make(sm, sm->node_of[n], x->in, x->out, SM_FOR_DISTRIBUTION, r);
+		r->kind = (uint32_t)x->in << 8 | x->out;
+		return true;
+	}
+	return false;
+}
+
+static void restore_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	size_t i = off_find(sm, sm->nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);
+
+	(void)data;
+	if (i == SIZE_MAX)
+		return;
+	/* Those behind it move up; the cursor with them. */
+	memmove(&sm->off.at[i], &sm->off.at[i + 1], (--sm->off.n - i) * sizeof(sm->off.at[0]));
+	if (sm->cur_step > i)
+		sm->cur_step--;
+}
+
+static void restore_done(struct sm *sm)
+{
+	sm_phase_set(sm, SM_ARM);
+}
+
+const struct sm_part sm_part_restore = {restore_begin, restore_next, restore_recv, sm_failed, restore_done};
+
+/* ---- for the audit ---- */
+
+/* When a turn is not as it should be, what it is counts from now on; the next round mends it. */
+bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data)
+{
+	const struct rt_turn *t = &sm->turns.at[turn];
+	size_t at = turn_off_find(sm, t);
+	struct iba_slvl_table is;
+
+	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
+	if ((is.vl[0] == IBA_VL_SUBN) == (at != SIZE_MAX))
+		return true;
+	if (at == SIZE_MAX)
+		vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out});
+	else
+		memmove(&sm->off.at[at], &sm->off.at[at + 1], (--sm->off.n - at) * sizeof(sm->off.at[0]));
+	return false;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The discoverer, partial discovery (thesis 5.4): what is known is kept; switches that tell of a
+ * change have their ports read, ports that came up are explored, and devices that routes no longer
+ * lead to get new ones. State: marks in the topology database. Does not forget a LID.
+ *
+ * One part serves two phases: a sweep polls every switch, and with the first that tells of a change
+ * it turns into a discovery while the other answers are still on their way.
+ */
+#include "sm/sm_priv.h"
+
+/* ---- endports: port 0 of a switch, or a linked port of another node ---- */
+
+static uint32_t endport_of(const struct sm *sm, uint32_t port)
+{
+	const struct sm_node *n = &sm->nodes.at[sm->ports.at[port].node];
+
+	return n->type == IBA_NODE_SWITCH ? n->first_port : port;
+}
+
+static bool in_use(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+
+	return !sm->nodes.at[p->node].gone && sm_is_endport(sm, p) && p->asked;
+}
+
+/* Nodes that SMPs pass: switches, and the SM's own. */
+static bool passes(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	if (n->gone)
+		return false;
+	return node == 0 || (n->type == IBA_NODE_SWITCH && sm->ports.at[n->first_port].mark == SM_REACHABLE);
+}
+
+uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
+{
+	for (uint32_t n = 0; n < sm->nodes.n; n++) {
+		const struct sm_node *x = &sm->nodes.at[n];
+
+		if (!x->gone && x->type == IBA_NODE_SWITCH && sm->ports.at[x->first_port].pi.lid == lid)
+			return n;
+	}
+	return NONE;
+}
+
+/* ---- marks ---- */
+
+static bool is_missing(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	return n->type == IBA_NODE_SWITCH && sm->ports.at[n->first_port].mark == SM_MISSING;
+}
+
+static uint32_t node_of_work(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
+{
+	return kind == W_PORT_STATE ? sm->ports.at[ref].node : ref;
+}
+
+/* Nobody waits any longer for what was asked of a missing switch by its old route. */
+static bool asked_missing(const struct sm *sm, const struct sm_txn *t)
+{
+	return (t->kind == W_POLL || t->kind == W_PORT_STATE || t->kind == W_CLEAR_KNOWN) &&
+	       is_missing(sm, node_of_work(sm, (enum sm_work_kind)t->kind, t->ref));
+}
+
+/*
+ * Whom the tables no longer lead to, there or back: that is who is in the lists of destination devices
+ * of the switches and links just lost (thesis 5.4.3). A switch that is missed takes others with it,
+ * those whose routes cross it, so this goes on until nothing changes.
+ */
+static void miss_cut_off(struct sm *sm)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t p = 0; p < sm->ports.n; p++) {
+			struct sm_port *e = &sm->ports.at[p];
+
+			if (!e->by_lid || !in_use(sm, p) || e->node == 0 || sm_route_holds(sm, p))
+				continue;
+			e->by_lid = false;
+			e->mark = SM_MISSING;
+			more |= sm->nodes.at[e->node].type == IBA_NODE_SWITCH;
+		}
+	}
+	sm_forget_some(sm, asked_missing);
+}
+
+static void miss(struct sm *sm, uint32_t endport)
+{
+	struct sm_port *e = &sm->ports.at[endport];
+
+	if (e->node == 0)
+		return;
+	e->mark = SM_MISSING;
+	e->by_lid = false;
+	miss_cut_off(sm);
+}
+
+/* ---- links ---- */
+
+static bool unlink_port(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->ports.at[port], *q;
+
+	if (p->peer == NONE)
+		return false;
+	q = &sm->ports.at[p->peer];
+	p->peer = q->peer = NONE;
+	sm->changed = true;
+	/* A host behind it is asked again when it is met again: it may have been off. */
+	if (sm_is_endport(sm, q)) {
+		q->asked = q->known = q->has_lid = q->by_lid = false;
+		q->mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
+	}
+	return true;
+}
+
+static void link_lost(struct sm *sm, uint32_t port)
+{
+	uint32_t far = sm->ports.at[port].peer;
+
+	if (far == NONE)
+		return;
+	if (sm->nodes.at[sm->ports.at[far].node].type == IBA_NODE_SWITCH)
+		sm->ports.at[far].pi.state = IBA_PORT_DOWN; /* no light at one end, none at the other */
+	unlink_port(sm, port);
+	miss_cut_off(sm);
+}
+
+/* ---- questions ---- */
+
+static void poll(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	n->polled = sm->epoch;
+	sm->ports.at[n->first_port].mark = SM_WAITING;
+	sm_ask(sm, W_POLL, node);
+}
+
+void sm_partial_suspect(struct sm *sm, uint32_t node)
+{
+	if (!sm->nodes.at[node].gone && sm->nodes.at[node].type == IBA_NODE_SWITCH &&
+	    sm->ports.at[sm->nodes.at[node].first_port].mark == SM_REACHABLE)
+		poll(sm, node);
+}
+
+/*
+ * A switch known before, met through a port that came up: if it was missed this is a way to it, and
+ * if it was not asked yet it may have more to tell.
+ */
+void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	if (sm->ports.at[n->first_port].mark == SM_MISSING) {
+		n->path = path;
+		poll(sm, node);
+	} else if (n->polled != sm->epoch && node != 0) {
+		poll(sm, node);
+	}
+}
+
+static void endport_begin(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct sm_path lid = {.via = p->pi.lid};
+
+	p->mark = SM_REACHABLE;
+	if (sm->incomplete)
+		p->by_lid = sm_route_holds(sm, port);
+	if (p->node == 0 || !p->by_lid)
+		return;
+	if (sm->nodes.at[p->node].type == IBA_NODE_SWITCH) {
+		lid.distance = sm->nodes.at[p->node].path.distance;
+		sm->nodes.at[p->node].path = lid;
+	} else {
+		lid.distance = p->path.distance;
+		p->path = lid;
+	}
+}
+
+static void partial_begin(struct sm *sm)
+{
+	sm->epoch++;
+	sm->partial = true;
+	sm->dirty = sm->changed = false;
+	sm->work.n = sm->work_head = 0;
+	sm->retry_at = sm->audit_at = TIME_NEVER;
+	for (uint32_t p = 0; p < sm->ports.n; p++)
+		if (in_use(sm, p))
+			endport_begin(sm, p);
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		sm->nodes.at[n].tries = 0;
+	if (sm->phase == SM_SWEEP) {
+		sm->sweep_start = sm->now;
+		memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
+		for (uint32_t i = 0; i < sm->fab->nswitches; i++)
+			poll(sm, sm->node_of[sm->fab->switches[i]]);
+	}
+	for (size_t i = 0; i < sm->suspects.n; i++)
+		sm_partial_suspect(sm, sm->suspects.at[i]);
+	sm->suspects.n = 0;
+}
+
+/* ---- devices that routes do not lead to any more ---- */
+
+/* A new route to a missing device: that of a neighbour within reach, and the port between. */
+static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
+{
+	struct sm_node *s = &sm->nodes.at[near];
+	uint32_t far = endport_of(sm, sm->ports.at[port].peer);
+	struct sm_port *e = &sm->ports.at[far];
+	struct sm_node *d = &sm->nodes.at[e->node];
+
+	if (e->mark != SM_MISSING || sm->ports.at[port].pi.state == IBA_PORT_DOWN)
+		return false;
+	if (s->type == IBA_NODE_SWITCH && s->polled != sm->epoch) { /* is that link still there? */
+		poll(sm, near);
+		return true;
+	}
+	if (s->path.n == IBA_MAX_HOPS || d->tries >= 2)
+		return false;
+	if (d->type != IBA_NODE_SWITCH) {
+		e->path = sm_path_longer(sm, s->path, sm->ports.at[port].num);
+		e->mark = SM_REACHABLE;
+		return true;
+	}
+	d->path = sm_path_longer(sm, s->path, sm->ports.at[port].num);
+	d->tries++;
+	poll(sm, e->node);
+	return true;
+}
+
+static bool reconnect(struct sm *sm)
+{
+	bool any = false;
+
+	for (uint32_t n = 0; n < sm->nodes.n; n++) {
+		uint32_t first = sm->nodes.at[n].first_port;
+		bool sw = sm->nodes.at[n].type == IBA_NODE_SWITCH;
+
+		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? sm->nodes.at[n].nports : sm->cfg.port); p++)
+			if (passes(sm, n) && sm->ports.at[first + p].peer != NONE)
+				any |= reconnect_by(sm, n, first + p);
+	}
+	return any;
+}
+
+/* ---- the part ---- */
+
+static bool partial_next(struct sm *sm, struct sm_req *r)
+{
+	for (;;) {
+		struct sm_work w;
+
+		if (sm->work_head == sm->work.n) {
+			if (sm->noutstanding || !reconnect(sm) || sm->work_head == sm->work.n)
+				return false;
+			continue;
+		}
+		w = sm->work.at[sm->work_head++];
+		if ((w.kind == W_POLL || w.kind == W_CLEAR_KNOWN || w.kind == W_PORT_STATE) &&
+		    is_missing(sm, node_of_work(sm, w.kind, w.ref)))
+			continue;
+		return sm_work_make(sm, w, r);
+	}
+}
+
+/* What was a sweep is a discovery from now on. */
+static void noticed(struct sm *sm, enum sm_cause cause, uint64_t who)
+{
+	if (sm->phase != SM_SWEEP)
+		return;
+	sm_round_begin(sm, cause, who);
+	sm_phase_slide(sm, SM_DISCOVER);
+}
+
+/* It was off since: everything about it is to be asked and set again, as if it were new. */
+static void switch_restarted(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	sm_row_forget(sm, n->row);
+	n->has_si = false;
+	n->ports_left = 0;
+	sm->changed = true;
+	for (unsigned p = 0; p <= n->nports; p++) {
+		struct sm_port *q = &sm->ports.at[n->first_port + p];
+
+		unlink_port(sm, n->first_port + p);
+		q->asked = q->known = q->has_lid = q->by_lid = false;
+	}
+	miss_cut_off(sm);
+	sm_ask(sm, W_SWITCH_INFO, node);
+}
+
+static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+	struct iba_switch_info si;
+
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	sm->ports.at[n->first_port].mark = SM_REACHABLE;
+	if (!si.linear_top && n->si.linear_top) {
+		noticed(sm, SM_CAUSE_SWEEP, n->guid);
+		switch_restarted(sm, node);
+		return;
+	}
+	n->si = si;
+	if (!si.port_state_change)
+		return;
+	noticed(sm, SM_CAUSE_SWEEP, n->guid);
+	sm_ask(sm, W_CLEAR_KNOWN, node);
+}
+
+static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
+	for (unsigned p = 1; p <= n->nports; p++)
+		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+}
+
+/*
+ * A port that is up and was not, or that is not as far as it was left (the link was down in between),
+ * is explored: something else may be behind it now.
+ */
+static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	unsigned was = p->pi.state;
+
+	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
+	if (p->pi.state == IBA_PORT_DOWN) {
+		link_lost(sm, port);
+		return;
+	}
+	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
+		return;
+	sm->changed = true;
+	if (unlink_port(sm, port))
+		miss_cut_off(sm);
+	if (sm->nodes.at[p->node].path.n < IBA_MAX_HOPS)
+		sm_ask(sm, W_NODE_INFO, port);
+}
+
+static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	switch ((enum sm_work_kind)t->kind) {
+	case W_POLL:
+		on_poll(sm, t->ref, data);
+		break;
+	case W_CLEAR_KNOWN:
+		on_cleared(sm, t->ref, data);
+		break;
+	case W_PORT_STATE:
+		on_port_state(sm, t->ref, data);
+		break;
+	case W_NODE_INFO:
+	case W_SWITCH_INFO:
+	case W_CLEAR_CHANGE:
+	case W_PORT_INFO:
+	case W_SET_LID:
+		sm_discover_recv(sm, t, data);
+		break;
+	}
+}
+
+/* A known switch that is silent is missed: it may be reached another way. */
+static void partial_fail(struct sm *sm, const struct sm_txn *t)
+{
+	uint32_t node;
+
+	if (t->kind != W_POLL && t->kind != W_CLEAR_KNOWN && t->kind != W_PORT_STATE) {
+		noticed(sm, SM_CAUSE_SILENCE, 0);
+		sm_discover_fail(sm, t);
+		return;
+	}
+	node = node_of_work(sm, (enum sm_work_kind)t->kind, t->ref);
+	sm_note(sm, SM_NOTE_UNREACHABLE, sm->nodes.at[node].guid, t->attr_id);
+	noticed(sm, SM_CAUSE_SILENCE, sm->nodes.at[node].guid);
+	if (t->kind != W_POLL)
+		sm->dirty = true; /* its ports were not read: look again */
+	miss(sm, sm->nodes.at[node].first_port);
+}
+
+/* ---- the end ---- */
+
+static void drop_node(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	for (unsigned p = 1; p <= n->nports; p++) {
+		uint32_t port = n->first_port + p, peer = sm->ports.at[port].peer;
+
+		/* Up at the other end, and silent: not gone, but not to be had either. */
+		sm->dirty |= peer != NONE && sm->ports.at[peer].pi.state != IBA_PORT_DOWN &&
+			     sm->ports.at[peer].mark != SM_MISSING && !is_missing(sm, sm->ports.at[peer].node);
+		unlink_port(sm, port);
+	}
+	n->gone = true;
+	n->fab = FAB_NONE;
+	sm->changed = true;
+	if (n->row != NONE)
+		sm_row_forget(sm, n->row);
+	sm_note(sm, SM_NOTE_GONE, n->guid, 0);
+}
+
+static bool node_is_lost(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	if (n->gone || node == 0)
+		return false;
+	if (n->type == IBA_NODE_SWITCH)
+		return is_missing(sm, node);
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (sm->ports.at[n->first_port + p].asked && sm->ports.at[n->first_port + p].mark != SM_MISSING)
+			return false;
+	return true;
+}
+
+/* LIDs of those that are there are not for others, however long ago they were last set. */
+static void keep_lids(struct sm *sm)
+{
+	for (uint32_t p = 0; p < sm->ports.n; p++) {
+		uint32_t at = in_use(sm, p) ? map64_get(&sm->lid_by_guid, sm->ports.at[p].guid) : MAP_NONE;
+
+		if (at != MAP_NONE)
+			sm->lids.at[at].epoch = sm->epoch;
+	}
+}
+
+static void sweep_clean(struct sm *sm)
+{
+	sm->sweep_duration = sm->now - sm->sweep_start;
+	sm->st.sweeps++;
+	sm->st.clean_sweeps++;
+	sm->st.last_sweep_start = sm->sweep_start;
+	sm_phase_set(sm, SM_READY);
+}
+
+static void partial_done(struct sm *sm)
+{
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		if (node_is_lost(sm, n))
+			drop_node(sm, n);
+	keep_lids(sm);
+	if (sm->phase == SM_SWEEP && !sm->dirty) {
+		sm_paths_rebuild(sm);
+		sweep_clean(sm);
+		return;
+	}
+	if (sm->dirty && sm->restarts < sm->cfg.restarts) {
+		sm_discover_again(sm);
+		return;
+	}
+	sm->restarts = 0;
+	sm_paths_rebuild(sm);
+	if (!sm->changed && !sm->incomplete) {
+		sm_phase_set(sm, SM_READY);
+		return;
+	}
+	sm_snapshot_build(sm);
+	sm_phase_set(sm, sm->fab->nnodes ? SM_CONFIGURE : SM_READY);
+}
+
+const struct sm_part sm_part_partial = {
+	.begin = partial_begin,
+	.next = partial_next,
+	.recv = partial_recv,
+	.fail = partial_fail,
+	.done = partial_done,
+};

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ways from the SM to every device: whether the tables in the switches still lead there, and routes
+ * for SMPs over the links known. State: the paths in the topology database. Does not ask anyone.
+ */
+#include "sm/sm_priv.h"
+
+/* ---- do the tables lead there? ---- */
+
+/* From a switch by its table towards a LID; true when that ends at the port it belongs to. */
+static bool walk(const struct sm *sm, uint32_t node, uint16_t lid, uint32_t to)
+{
+	uint32_t left = (uint32_t)sm->nodes.n;
+
+	while (left--) {
+		const struct sm_node *n = &sm->nodes.at[node];
+		const uint8_t *block = sm_row_block(sm, n->row, lid / IBA_LFT_BLOCK);
+		const struct sm_port *p;
+		uint8_t out = block ? block[lid % IBA_LFT_BLOCK] : IBA_PORT_NONE;
+
+		if (out == 0)
+			return to == n->first_port;
+		if (out > n->nports)
+			return false;
+		p = &sm->ports.at[n->first_port + out];
+		if (p->peer == NONE || p->pi.state == IBA_PORT_DOWN)
+			return false;
+		if (p->peer == to)
+			return true;
+		node = sm->ports.at[p->peer].node;
+		n = &sm->nodes.at[node];
+		if (n->type != IBA_NODE_SWITCH || sm->ports.at[n->first_port].mark == SM_MISSING)
+			return false;
+	}
+	return false;
+}
+
+/* The switch an endport's packets meet first; NONE when it has no link. */
+static uint32_t first_switch(const struct sm *sm, uint32_t endport)
+{
+	const struct sm_port *p = &sm->ports.at[endport];
+	uint32_t n = p->node;
+
+	if (sm->nodes.at[n].type == IBA_NODE_SWITCH)
+		return n;
+	n = p->peer == NONE || p->pi.state == IBA_PORT_DOWN ? NONE : sm->ports.at[p->peer].node;
+	return n != NONE && sm->nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
+}
+
+static uint32_t own_endport(const struct sm *sm)
+{
+	const struct sm_node *own = &sm->nodes.at[0];
+
+	return own->type == IBA_NODE_SWITCH ? own->first_port : own->first_port + sm->cfg.port;
+}
+
+bool sm_route_holds(const struct sm *sm, uint32_t endport)
+{
+	uint32_t own = own_endport(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
+
+	if (endport == own)
+		return true;
+	if (near == NONE || far == NONE || !sm->ports.at[endport].has_lid)
+		return false;
+	return walk(sm, near, sm->ports.at[endport].pi.lid, endport) && walk(sm, far, sm->own_lid, own);
+}
+
+/* ---- directed routes, the shortest over the links known ---- */
+
+static struct sm_path by_lid(const struct sm_port *p, uint16_t distance)
+{
+	return (struct sm_path){.via = p->pi.lid, .distance = distance};
+}
+
+/* Where a longer path starts from: behind a switch that SMPs reach by LID it begins anew. */
+static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
+{
+	const struct sm_port *p = &sm->ports.at[n->first_port];
+	struct sm_path path = n->path;
+
+	if (n->type == IBA_NODE_SWITCH && path.n == IBA_MAX_HOPS && p->pi.lid <= IBA_LID_MAX_UNICAST &&
+	    sm->lid_routed[p->pi.lid])
+		path = by_lid(p, path.distance);
+	return path;
+}
+
+static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uint32_t *queue, uint32_t *tail)
+{
+	struct sm_port *q = &sm->ports.at[far];
+	struct sm_node *m = &sm->nodes.at[q->node], *n = &sm->nodes.at[sm->ports.at[near].node];
+	bool sw = m->type == IBA_NODE_SWITCH;
+	struct sm_port *e = sw ? &sm->ports.at[m->first_port] : q;
+	struct sm_path base = base_of(sm, n), path;
+
+	if (seen[q->node] || base.n == IBA_MAX_HOPS) /* of CAs only the SM's own is ever marked */
+		return;
+	path = sm_path_longer(sm, base, sm->ports.at[near].num);
+	if (sm->cfg.mechanism.by_lid && e->by_lid)
+		path = by_lid(e, path.distance);
+	if (!sw) {
+		q->path = path;
+		return;
+	}
+	m->path = path;
+	seen[q->node] = 1;
+	queue[(*tail)++] = q->node;
+}
+
+void sm_paths_rebuild(struct sm *sm)
+{
+	uint8_t *seen = mem_zarray(sm->nodes.n, 1);
+	uint32_t *queue = mem_array(sm->nodes.n, sizeof(*queue)), head = 0, tail = 0;
+
+	sm->hops.n = 0;
+	sm->max_hops = 0;
+	sm->nodes.at[0].path = (struct sm_path){0};
+	seen[0] = 1;
+	queue[tail++] = 0;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+		const struct sm_node *n = &sm->nodes.at[at];
+		bool sw = n->type == IBA_NODE_SWITCH;
+
+		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? n->nports : sm->cfg.port); p++) {
+			uint32_t near = n->first_port + p, far = sm->ports.at[near].peer;
+
+			if (far != NONE && sm->ports.at[near].pi.state != IBA_PORT_DOWN)
+				reach(sm, near, far, seen, queue, &tail);
+		}
+	}
+	free(seen);
+	free(queue);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each switch holds in its linear table, as far as acknowledged Sets tell. State: sm->rows, kept
+ * by GUID through every discovery. Does not send anything.
+ */
+#include "sm/sm_priv.h"
+
+uint32_t sm_row_find(struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->row_by_guid, guid);
+
+	if (at != MAP_NONE)
+		return at;
+	at = (uint32_t)sm->rows.n;
+	vec_push(&sm->rows, (struct sm_row){.guid = guid, .rank = UINT64_MAX});
+	map64_put(&sm->row_by_guid, guid, at);
+	return at;
+}
+
+void sm_row_forget(struct sm *sm, uint32_t row)
+{
+	struct sm_row *r = &sm->rows.at[row];
+
+	if (r->nblocks)
+		memset(r->known, 0, r->nblocks);
+	r->rank = UINT64_MAX;
+	for (size_t i = 0; i < sm->off.n;) /* a switch that starts anew maps as it did when new */
+		if (sm->off.at[i].guid == r->guid)
+			sm->off.at[i] = sm->off.at[--sm->off.n];
+		else
+			i++;
+}
+
+const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)
+{
+	const struct sm_row *r = &sm->rows.at[row];
+
+	return block < r->nblocks && r->known[block] ? r->lft + (size_t)block * IBA_LFT_BLOCK : NULL;
+}
+
+void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
+{
+	struct sm_row *r = &sm->rows.at[row];
+
+	if (block >= r->nblocks) {
+		r->lft = mem_resize(r->lft, block + 1, IBA_LFT_BLOCK);
+		r->known = mem_resize(r->known, block + 1, 1);
+		memset(r->known + r->nblocks, 0, block + 1 - r->nblocks);
+		r->nblocks = block + 1;
+	}
+	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+	if (r->known[block] && (uint8_t)(sm->generation - r->known[block]) <= 1)
+		sm->rewrote = true;
+	r->known[block] = sm->generation;
+}
+
+void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block)
+{
+	if (block < sm->rows.at[row].nblocks)
+		sm->rows.at[row].known[block] = 0;
+}
+
+/* For the switches of the snapshot; 255 where nothing is known. */
+struct rt_tables *sm_rows_tables(const struct sm *sm)
+{
+	const struct fab *f = sm->fab;
+	struct rt_tables *t = rt_tables_new(f->nswitches, fab_top_lid(f));
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t row = sm->nodes.at[sm->node_of[f->switches[s]]].row;
+
+		for (uint32_t b = 0; b < t->stride / IBA_LFT_BLOCK; b++) {
+			const uint8_t *data = sm_row_block(sm, row, b);
+
+			if (data)
+				memcpy(rt_row(t, s) + (size_t)b * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+		}
+	}
+	return t;
+}
+
+void sm_rows_free(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->rows.n; i++) {
+		free(sm->rows.at[i].lft);
+		free(sm->rows.at[i].known);
+	}
+	vec_free(&sm->rows);
+	map64_free(&sm->row_by_guid);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distributor, tables while traffic flows (thesis 6.3): for each destination the entries change
+ * from its switch outwards, each when the switches nearer to the destination have acknowledged
+ * theirs, so no packet is turned back. Many destinations are under way at once, and what is due for
+ * one block of one switch travels in one SMP. State: struct sm_waves. Does not wait for tables to be
+ * complete: destinations follow as they are computed.
+ */
+#include "sm/sm_priv.h"
+
+enum { OPEN = 64 }; /* destinations under way: those of one block share SMPs */
+
+enum block_state { IDLE, QUEUED, BUSY };
+
+struct entry {
+	uint32_t sw, level;
+};
+
+struct pending {
+	uint16_t lid;
+	uint8_t wave;
+	uint32_t next; /* in its block's list; NONE: the last */
+};
+
+struct wave { /* one destination */
+	VEC(struct entry) order; /* by level */
+	size_t at;
+	uint32_t left;           /* of the level under way */
+	uint16_t lid;
+	bool open;
+};
+
+struct sm_waves {
+	uint32_t nblocks;
+	uint32_t *waiting, *flying; /* by switch and block: into pool */
+	uint8_t *state;
+	VEC(uint32_t) queue;        /* blocks with something to send */
+	size_t queue_head;
+	VEC(struct pending) pool;
+	uint32_t pool_free;
+	struct wave wave[OPEN];
+	uint32_t nopen, next_lid;
+	uint32_t *level, *stack;    /* by switch, for one destination at a time */
+	bool whole_done;            /* switches whose tables are not known have them whole */
+};
+
+void sm_waves_free(struct sm *sm)
+{
+	struct sm_waves *w = sm->waves;
+
+	if (!w)
+		return;
+	for (unsigned i = 0; i < OPEN; i++)
+		vec_free(&w->wave[i].order);
+	vec_free(&w->queue);
+	vec_free(&w->pool);
+	free(w->waiting);
+	free(w->flying);
+	free(w->state);
+	free(w->level);
+	free(w->stack);
+	free(w);
+	sm->waves = NULL;
+}
+
+static void waves_begin(struct sm *sm)
+{
+	size_t nsw = sm->fab->nswitches, n;
+	struct sm_waves *w;
+
+	sm_waves_free(sm);
+	w = sm->waves = mem_zalloc(sizeof(*w));
+	w->nblocks = sm->tables->stride / IBA_LFT_BLOCK;
+	n = nsw * w->nblocks;
+	w->waiting = mem_array(n, sizeof(*w->waiting));
+	w->flying = mem_array(n, sizeof(*w->flying));
+	memset(w->waiting, 0xff, n * sizeof(*w->waiting));
+	memset(w->flying, 0xff, n * sizeof(*w->flying));
+	w->state = mem_zarray(n, 1);
+	w->level = mem_array(nsw, sizeof(*w->level));
+	w->stack = mem_array(nsw, sizeof(*w->stack));
+	w->pool_free = NONE;
+	w->next_lid = 1;
+	sm_blocks_begin(sm);
+}
+
+static uint32_t node_at(const struct sm *sm, uint32_t sw)
+{
+	return sm->node_of[sm->fab->switches[sw]];
+}
+
+/* ---- switches whose tables are not known: whole blocks, before anything leads there ---- */
+
+static bool whole_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_waves *w = sm->waves;
+
+	for (; sm->cur_node < sm->fab->nswitches; sm->cur_node++, sm->cur_step = 0) {
+		uint32_t node = node_at(sm, sm->cur_node);
+
+		while (sm->cur_step < w->nblocks) {
+			uint32_t b = sm->cur_step++;
+
+			if (sm_row_block(sm, sm->nodes.at[node].row, b))
+				continue;
+			sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
+			memcpy(r->data, rt_row(sm->tables, sm->cur_node) + (size_t)b * IBA_LFT_BLOCK,
+			       IBA_LFT_BLOCK);
+			r->kind = NONE;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- one destination: who changes, and when ---- */
+
+static uint32_t next_switch(const struct sm *sm, uint32_t sw, uint8_t out)
+{
+	const struct fab *f = sm->fab;
+	node_id n = f->switches[sw];
+	port_id peer = out && out <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, out)].peer : FAB_NONE;
+
+	return peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+}
+
+/* Switches between sw and the end of its new route. */
+static uint32_t level_of(struct sm *sm, uint32_t sw, uint16_t lid)
+{
+	struct sm_waves *w = sm->waves;
+	uint32_t n = 0, level = 0, at = sw;
+
+	while (at != FAB_NONE && w->level[at] == NONE && n < sm->fab->nswitches) {
+		w->stack[n++] = at;
+		at = next_switch(sm, at, rt_row(sm->tables, at)[lid]);
+	}
+	if (at != FAB_NONE && w->level[at] != NONE)
+		level = w->level[at] + 1;
+	while (n)
+		w->level[w->stack[--n]] = level++;
+	return w->level[sw];
+}
+
+static int entry_cmp(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
+static void wave_fill(struct sm *sm, struct wave *v, uint16_t lid)
+{
+	struct sm_waves *w = sm->waves;
+
+	v->order.n = 0;
+	v->at = 0;
+	v->left = 0;
+	v->lid = lid;
+	memset(w->level, 0xff, sm->fab->nswitches * sizeof(*w->level));
+	for (uint32_t s = 0; s < sm->fab->nswitches; s++) {
+		const uint8_t *has = sm_row_block(sm, sm->nodes.at[node_at(sm, s)].row, lid / IBA_LFT_BLOCK);
+
+		if (has && has[lid % IBA_LFT_BLOCK] != rt_row(sm->tables, s)[lid])
+			vec_push(&v->order, (struct entry){s, level_of(sm, s, lid)});
+	}
+	if (v->order.n)
+		qsort(v->order.at, v->order.n, sizeof(*v->order.at), entry_cmp);
+}
+
+/* ---- blocks ---- */
+
+static void pend(struct sm_waves *w, uint32_t block, uint16_t lid, uint8_t wave)
+{
+	uint32_t i = w->pool_free;
+
+	if (i == NONE) {
+		i = (uint32_t)w->pool.n;
+		vec_push(&w->pool, (struct pending){0});
+	} else {
+		w->pool_free = w->pool.at[i].next;
+	}
+	w->pool.at[i] = (struct pending){lid, wave, w->waiting[block]};
+	w->waiting[block] = i;
+	if (w->state[block] == IDLE) {
+		w->state[block] = QUEUED;
+		vec_push(&w->queue, block);
+	}
+}
+
+/* The next level of a destination is due; or it is done. */
+static void wave_on(struct sm_waves *w, uint8_t wave)
+{
+	struct wave *v = &w->wave[wave];
+	uint32_t level;
+
+	if (v->at == v->order.n) {
+		v->open = false;
+		w->nopen--;
+		return;
+	}
+	level = v->order.at[v->at].level;
+	for (; v->at < v->order.n && v->order.at[v->at].level == level; v->at++) {
+		v->left++;
+		pend(w, v->order.at[v->at].sw * w->nblocks + v->lid / IBA_LFT_BLOCK, v->lid, wave);
+	}
+}
+
+static void waves_open(struct sm *sm)
+{
+	struct sm_waves *w = sm->waves;
+	uint32_t last = MIN(sm->tables->top_lid, (uint32_t)sm->ready);
+
+	for (unsigned i = 0; i < OPEN && w->next_lid <= last; i++)
+		while (!w->wave[i].open && w->next_lid <= last) {
+			wave_fill(sm, &w->wave[i], (uint16_t)w->next_lid++);
+			if (!w->wave[i].order.n)
+				continue;
+			w->wave[i].open = true;
+			w->nopen++;
+			wave_on(w, (uint8_t)i);
+		}
+}
+
+static void block_make(struct sm *sm, uint32_t block, struct sm_req *r)
+{
+	struct sm_waves *w = sm->waves;
+	uint32_t sw = block / w->nblocks, b = block % w->nblocks, node = node_at(sm, sw);
+
+	sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
+	memcpy(r->data, sm_row_block(sm, sm->nodes.at[node].row, b), IBA_LFT_BLOCK);
+	for (uint32_t i = w->waiting[block]; i != NONE; i = w->pool.at[i].next)
+		r->data[w->pool.at[i].lid % IBA_LFT_BLOCK] = rt_row(sm->tables, sw)[w->pool.at[i].lid];
+	w->flying[block] = w->waiting[block];
+	w->waiting[block] = NONE;
+	w->state[block] = BUSY;
+	r->kind = block;
+}
+
+static bool waves_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_waves *w = sm->waves;
+
+	if (!w->whole_done) {
+		if (whole_next(sm, r))
+			return true;
+		if (sm->noutstanding)
+			return false;
+		w->whole_done = true;
+	}
+	if (w->nopen < OPEN)
+		waves_open(sm);
+	if (w->queue_head == w->queue.n)
+		return false;
+	block_make(sm, w->queue.at[w->queue_head++], r);
+	if (w->queue_head == w->queue.n)
+		w->queue.n = w->queue_head = 0;
+	return true;
+}
+
+static void waves_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct sm_waves *w = sm->waves;
+	uint32_t block = t->kind, next;
+
+	sm_blocks_recv(sm, t, data);
+	if (block == NONE)
+		return;
+	w->state[block] = IDLE;
+	if (w->waiting[block] != NONE) {
+		w->state[block] = QUEUED;
+		vec_push(&w->queue, block);
+	}
+	for (uint32_t i = w->flying[block]; i != NONE; i = next) {
+		uint8_t wave = w->pool.at[i].wave;
+
+		next = w->pool.at[i].next;
+		w->pool.at[i].next = w->pool_free;
+		w->pool_free = i;
+		if (--w->wave[wave].left == 0)
+			wave_on(w, wave);
+	}
+	w->flying[block] = NONE;
+}
+
+static void waves_done(struct sm *sm)
+{
+	if (sm->waves->next_lid <= sm->tables->top_lid)
+		return; /* more is being computed */
+	sm_waves_free(sm);
+	sm_tables_done(sm);
+}
+
+const struct sm_part sm_part_waves = {waves_begin, waves_next, waves_recv, sm_failed, waves_done};
+
+/* ---- as planned: any order, or outwards ---- */
+
+static bool any_order(const struct sm *sm)
+{
+	return sm->plan.kind == RT_PLAN_NOTHING || sm->plan.kind == RT_PLAN_ANY_ORDER;
+}
+
+static void planned_begin(struct sm *sm)
+{
+	if (any_order(sm))
+		sm_blocks_begin(sm);
+	else
+		waves_begin(sm);
+}
+
+static bool planned_next(struct sm *sm, struct sm_req *r)
+{
+	return any_order(sm) ? sm_blocks_next(sm, r) : waves_next(sm, r);
+}
+
+static void planned_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	if (any_order(sm))
+		sm_blocks_recv(sm, t, data);
+	else
+		waves_recv(sm, t, data);
+}
+
+static void planned_done(struct sm *sm)
+{
+	if (any_order(sm))
+		sm_tables_done(sm);
+	else
+		waves_done(sm);
+}
+
+const struct sm_part sm_part_planned = {planned_begin, planned_next, planned_recv, sm_failed, planned_done};
