@@ -205,7 +205,9 @@ int sim_manager_config(const struct fab *f, const char *sm, const char *root, co
 	if (sm && cli_find_node(f, "--sm", sm, &c->sm_node))
 		return CLI_BAD;
 	if (root) {
-		if (cli_find_node(f, "--root", root, &n))
+		if (!strcmp(root, "centre") && f->nswitches)
+			n = rt_root_centre(f);
+		else if (cli_find_node(f, "--root", root, &n))
 			return CLI_BAD;
 		c->sm.root_guid = f->nodes[n].guid;
 	}

@@ -86,6 +86,8 @@ static void compute(struct lab *l, const struct sm_compute *c)
 	rt_tables_free(l->routes.tables); /* an answer nobody waits for any more */
 	if (rt_compute(l->cfg.engine, c->fab, &o, &t, &e))
 		t = NULL;
+	else
+		rt_tables_fill(t); /* switches have linear tables: no default port */
 	l->routes = (struct sm_routes){.epoch = c->epoch,
 				       .tables = t,
 				       .verified = t && verify(l, c->fab, t, c->root)};
