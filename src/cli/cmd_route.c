@@ -7,10 +7,12 @@
 #include "route/route.h"
 
 static struct {
-	const char *engine, *root, *lfts;
+	const char *engine, *root, *directions, *lfts;
 	unsigned threads, lmc;
 	bool hosts_only;
 } opt = {.engine = "fera"};
+
+static const char *const directions[] = {"distance", "bfs", "dfs", NULL}; /* enum rt_directions */
 
 /* ---- what both commands share ---- */
 
@@ -20,11 +22,24 @@ static int root_find(const struct fab *f, const char *file, node_id *root)
 	*root = FAB_NONE;
 	if (!opt.root)
 		return CLI_OK;
+	if (!strcmp(opt.root, "centre")) {
+		*root = rt_root_centre(f);
+		return CLI_OK;
+	}
 	*root = fab_node_by_text(f, opt.root);
 	if (*root == FAB_NONE)
 		return cli_bad("%s: no node with the GUID or name '%s' given with --root", file,
 			       opt.root);
 	return CLI_OK;
+}
+
+static enum rt_directions directions_find(void)
+{
+	unsigned d = 0;
+
+	while (opt.directions && strcmp(directions[d], opt.directions))
+		d++;
+	return (enum rt_directions)d;
 }
 
 static uint64_t thousandths(uint64_t sum, uint64_t n)
@@ -75,6 +90,9 @@ struct computed {
 	struct fab *f;
 	struct rt_tables *t;
 	struct rt_report r;
+	node_id root; /* as a switch; FAB_NONE in a fabric without */
+	enum rt_directions directions;
+	uint64_t default_ports, break_nodes, forbidden_turns;
 	double wall_s, verify_wall_s;
 };
 
@@ -87,24 +105,52 @@ static uint32_t lids_count(const struct fab *f)
 	return n;
 }
 
+static void graph_count(struct computed *c, const uint64_t *rank)
+{
+	rt_turns turns = {0};
+	uint32_t top = 0;
+
+	for (uint32_t s = 0; s < c->f->nswitches; s++)
+		top = rank[s] < rank[top] ? s : top;
+	c->root = c->f->nswitches ? c->f->switches[top] : FAB_NONE;
+	rt_forbidden_turns(c->f, rank, &turns);
+	c->forbidden_turns = turns.n;
+	for (size_t i = 0; i < turns.n; i++)
+		c->break_nodes += !i || turns.at[i].sw != turns.at[i - 1].sw;
+	vec_free(&turns);
+}
+
+/* The tables are those a switch gets: with default ports in the entries that are left open. */
+static int compute_tables(struct computed *c, const char *file, const struct rt_opts *o)
+{
+	double start = cli_wall_s();
+	struct err e;
+
+	cli_stage("computing routes");
+	if (rt_compute(rt_engine_find(opt.engine), c->f, o, &c->t, &e))
+		return cli_bad("%s: %s", file, e.text);
+	for (uint32_t s = 0; c->t->dflt && s < c->f->nswitches; s++)
+		c->default_ports += c->t->dflt[s] != IBA_PORT_NONE;
+	rt_tables_fill(c->t);
+	c->wall_s = cli_wall_s() - start;
+	return CLI_OK;
+}
+
 static int compute(struct computed *c, const char *file)
 {
-	struct rt_opts o = {.threads = opt.threads};
+	struct rt_opts o = {.threads = opt.threads, .directions = directions_find()};
 	struct rt_verify_opts vo = {.threads = opt.threads};
 	uint64_t *rank;
 	double start;
 	struct err e;
 	int rc;
 
-	if (root_find(c->f, file, &o.root))
+	if (root_find(c->f, file, &o.root) || compute_tables(c, file, &o))
 		return CLI_BAD;
-	cli_stage("computing routes");
-	start = cli_wall_s();
-	if (rt_compute(rt_engine_find(opt.engine), c->f, &o, &c->t, &e))
-		return cli_bad("%s: %s", file, e.text);
-	c->wall_s = cli_wall_s() - start;
+	c->directions = o.directions;
 	rank = mem_array(c->f->nswitches, sizeof(*rank));
-	rt_updown_rank(c->f, o.root, rank);
+	rt_updown_rank_by(c->f, o.root, o.directions, rank);
+	graph_count(c, rank);
 	vo.rank = rank;
 	cli_stage("verifying");
 	start = cli_wall_s();
@@ -115,6 +161,32 @@ static int compute(struct computed *c, const char *file)
 	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
 }
 
+static void json_graph(struct json *j, const struct computed *c)
+{
+	char id[32];
+
+	if (c->root == FAB_NONE) {
+		json_null(j, "root");
+	} else {
+		fab_node_ident(c->f, c->root, id);
+		json_str(j, "root", id);
+	}
+	json_str(j, "directions", directions[c->directions]);
+	json_u64(j, "break_nodes", c->break_nodes);
+	json_u64(j, "forbidden_turns", c->forbidden_turns);
+}
+
+static void print_graph(FILE *to, const struct computed *c)
+{
+	char id[32] = "none";
+
+	if (c->root != FAB_NONE)
+		fab_node_ident(c->f, c->root, id);
+	fprintf(to, "%-14s %s, directions by %s\n", "root", id, directions[c->directions]);
+	fprintf(to, "%-14s %s", "break nodes", cli_count(c->break_nodes));
+	fprintf(to, " with %s forbidden turns\n", cli_count(c->forbidden_turns));
+}
+
 static int compute_json(const struct computed *c)
 {
 	struct json j = {0};
@@ -122,6 +194,8 @@ static int compute_json(const struct computed *c)
 	json_open(&j, NULL, '{');
 	json_str(&j, "engine", opt.engine);
 	json_u64(&j, "entries", c->t->entries);
+	json_u64(&j, "default_ports", c->default_ports);
+	json_graph(&j, c);
 	json_double(&j, "wall_s", c->wall_s);
 	json_bool(&j, "verified", c->r.ok);
 	json_double(&j, "verify_wall_s", c->verify_wall_s);
@@ -138,7 +212,10 @@ static void compute_print(FILE *to, const struct computed *c)
 	fprintf(to, "%-14s %s\n", "engine", opt.engine);
 	fprintf(to, "%-14s %s\n", "switches", cli_count(c->f->nswitches));
 	fprintf(to, "%-14s %s\n", "LIDs", cli_count(lids_count(c->f)));
+	print_graph(to, c);
 	fprintf(to, "%-14s %s in %.3f s\n", "entries", cli_count(c->t->entries), c->wall_s);
+	if (c->t->dflt)
+		fprintf(to, "%-14s %s\n", "default ports", cli_count(c->default_ports));
 	fprintf(to, "%-14s %s in %.3f s (%s pairs)\n", "verified", c->r.ok ? "yes" : "NO",
 		c->verify_wall_s, cli_count(c->r.pairs));
 	print_report(to, &c->r);
@@ -263,7 +340,7 @@ static int verify(const struct fab *f, const struct rt_tables *t, node_id root)
 
 	if (opt.root) {
 		rank = mem_array(f->nswitches, sizeof(*rank));
-		rt_updown_rank(f, root, rank);
+		rt_updown_rank_by(f, root, directions_find(), rank);
 		o.rank = rank;
 	}
 	if (rt_verify(f, t, &o, &r, &e)) {
@@ -294,6 +371,8 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 
 	if (!strcmp(args[0], "-") && !strcmp(args[1], "-"))
 		return cli_bad("only one of the two can be standard input");
+	if (opt.directions && !opt.root)
+		return cli_bad("--directions goes with --root");
 	f = cli_load(args[0]);
 	if (!f)
 		return CLI_BAD;
@@ -316,14 +395,18 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 
 /* ---- the tables ---- */
 
-static const char *const engines[] = {"fera", NULL};
+static const char *const engines[] = {"fera", "pira", NULL};
 
 static const struct cli_opt compute_opts[] = {
     {"engine", 'e', CLI_CHOICE, &opt.engine, "NAME", "routing engine; default fera", engines, 0, 0},
-    {"root", 'r', CLI_STR, &opt.root, "GUID",
+    {"root", 'r', CLI_STR, &opt.root, "NODE",
      "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
-     "default the first switch",
+     "centre: the switch from which the farthest is nearest; default the first switch",
      NULL, 0, 0},
+    {"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
+     "which end of a link is up: the one nearer to the root, or the one that a breadth-first or a "
+     "depth-first tree finds first; default distance",
+     directions, 0, 0},
     {"threads", 't', CLI_UINT, &opt.threads, "N",
      "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
     {"lmc", 'l', CLI_UINT, &opt.lmc, "N", "give every host port 2^N LIDs; default 0", NULL, 0, 7},
@@ -344,9 +427,17 @@ const struct cli_cmd cmd_route_compute = {
 	"\n"
 	"Engine fera routes up*/down* from one root: no route goes up after it went down, and\n"
 	"a switch that has a way down takes it even where a way up is shorter. Equal ports\n"
-	"share the destinations evenly.",
+	"share the destinations evenly.\n"
+	"\n"
+	"Engine pira computes far fewer entries: ways up are left to a default port, and its\n"
+	"routes are longer. The tables written with --lfts have the default port in every entry\n"
+	"that was left open.\n"
+	"\n"
+	"A break node is a switch that two or more up links leave: between those it may not\n"
+	"turn packets round, in either direction.",
     .examples = "weft route compute fabric.net --root 0x0002000000000001\n"
 		"weft route compute fabric.net --lfts fera.lfts\n"
+		"weft route compute fabric.net --engine pira --root centre --directions dfs\n"
 		"weft route compute fabric.net --json | jq .link_load.max\n",
     .opts = compute_opts,
     .min_args = 1,
@@ -355,8 +446,11 @@ const struct cli_cmd cmd_route_compute = {
 };
 
 static const struct cli_opt verify_opts[] = {
-    {"root", 'r', CLI_STR, &opt.root, "GUID",
-     "also look for routes that turn up after down, seen from this root", NULL, 0, 0},
+    {"root", 'r', CLI_STR, &opt.root, "NODE",
+     "also look for routes that turn up after down, seen from this root, or from the centre", NULL,
+     0, 0},
+    {"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
+     "with --root: how its links get their directions; default distance", directions, 0, 0},
     {"hosts-only", 0, CLI_FLAG, &opt.hosts_only, NULL,
      "judge only routes from host to host, none from or to a switch", NULL, 0, 0},
     {"threads", 't', CLI_UINT, &opt.threads, "N", "threads to use; default all", NULL, 1, 256},

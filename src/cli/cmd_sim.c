@@ -41,8 +41,8 @@ static struct {
 #define COMMON_OPTS                                                                                \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
 	{"discovery", 0, CLI_CHOICE, &o.discovery, "HOW", "full: in propagation order; bfs: breadth-first, one SMP at a time; partial: what changed", discoveries, 0, 0}, \
-	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine (default fera)", NULL, 0, 0},     \
-	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph (default: the manager's switch)", NULL, 0, 0}, \
+	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0},     \
+	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
 	{"activation", 0, CLI_CHOICE, &o.activation, "HOW", "SMPs that activate ports: directed or by lid (default directed)", activations, 0, 0}, \
 	{"window", 0, CLI_UINT, &o.window, "N", "SMPs outstanding at once (default 32)", NULL, 1, SM_MAX_WINDOW}, \
 	{"retries", 0, CLI_UINT, &o.retries, "N", "times an unanswered SMP is sent again (default 4)", NULL, 0, 20}, \

@@ -59,8 +59,8 @@ static struct {
 	{"duration", 'd', CLI_TIME, &o.duration, "TIME", "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a host's link)", NULL, 0, 0}, \
 	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before that (default: a quarter of it)", NULL, 0, 0}, \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
-	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine (default fera)", NULL, 0, 0}, \
-	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph (default: the manager's switch)", NULL, 0, 0}, \
+	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0}, \
+	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
 	{"qos", 0, CLI_FLAG, &o.qos, NULL, "the manager also writes SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
 	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes and verification; changes no result (default: all cores)", NULL, 0, 256}, \
 	{"seed", 0, CLI_U64, &o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0}

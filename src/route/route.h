@@ -73,10 +73,12 @@ int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_o
  * smaller ranks first and to larger ranks afterwards, never the other way round (thesis 6.1.1).
  */
 void rt_updown_rank(const struct fab *f, node_id root, uint64_t *rank);
-/* The same with a choice of directions; every rank is unique. */
+/* The same with a choice of directions; every rank but UINT64_MAX is unique. Trees take the ports of a
+ * switch in the order of their numbers. */
 void rt_updown_rank_by(const struct fab *f, node_id root, enum rt_directions d, uint64_t *rank);
 
-/* The switch from which the farthest is nearest; of equals the one with the smallest GUID. */
+/* The switch from which the farthest is nearest; of equals the one with the smallest GUID. In a fabric
+ * of several parts that of the largest; FAB_NONE without switches. */
 node_id rt_root_centre(const struct fab *f);
 
 /*
@@ -97,7 +99,8 @@ struct rt_turn { /* from port in to port out of a switch */
 typedef VEC(struct rt_turn) rt_turns;
 
 /* Every turn from an up link to another up link (down, then up): what the ranks forbid. In the order
- * of switch, in, out. The switches in it are the break nodes. */
+ * of switch, in, out, added to `out`. The switches in it are the break nodes. Down one of two parallel
+ * links and up the other is a turn as well. */
 void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out);
 
 /* ---- changing tables without harm ---- */

@@ -296,8 +296,11 @@ topo svg net.txt -o net.svg
 !topo svg net.txt
 route compute net.txt --lfts net.lfts
 route verify net.txt net.lfts
+route compute net.txt --engine pira --root centre --directions dfs --lfts pira.lfts
+route verify net.txt pira.lfts --root centre --directions dfs
 sim demo
 sim up net.txt
+sim up net.txt --engine pira --root centre
 sim change net.txt --kill S-0002000000000005
 sim trial --max-switches 4
 sim run net.txt --load 10% --duration 200us
@@ -335,5 +338,31 @@ all_have_runs()
 	done < names
 }
 ok "every command is run for JSON" all_have_runs
+
+# ---- routes ----
+
+# A ring of 6: one break node, opposite to the root; the tables on file are whole and legal.
+pira_on_a_ring()
+{
+	"$bin" topo gen ring 6 > ring.net || return 1
+	"$bin" route compute ring.net --engine pira --directions "$1" --root centre --lfts ring.lfts \
+		--json > out || return 1
+	jq -e '.verified and .default_ports == 5 and .break_nodes == 1 and .forbidden_turns == 2' out ||
+		return 1
+	jq -e '.entries < 6 * .lids' out || return 1
+	"$bin" route verify ring.net ring.lfts --directions "$1" --root centre
+}
+for d in distance bfs dfs; do
+	ok "PIRa on a ring, directions by $d" pira_on_a_ring $d
+done
+
+# The centre of a line is in the middle, whatever comes first in the file.
+centre_of_a_line()
+{
+	"$bin" topo gen mesh 5 > line.net || return 1
+	"$bin" route compute line.net --root centre --json > out || return 1
+	jq -e '.root == "S-0002000000000003" and .hops.max == 6 and .default_ports == 0' out
+}
+ok "the centre of a line" centre_of_a_line
 
 echo "1..$n"
