@@ -156,7 +156,7 @@ static void on_progress(void *ctx, uint64_t cookie)
 
 static void overlap(struct lab *l, const struct sm_compute *c, time_ps cost)
 {
-	l->progress_top = MIN(l->routes.tables->top_lid + PROGRESS_STEPS, (uint32_t)UINT16_MAX);
+	l->progress_top = l->routes.tables->stride - 1;
 	l->routes.ready = 1;
 	for (uint64_t k = 0; k < PROGRESS_STEPS; k++)
 		sim_call(l->sim, sim_now(l->sim) + cost * (k + 1) / PROGRESS_STEPS, on_progress, l,

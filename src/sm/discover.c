@@ -162,6 +162,7 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 		break;
 	case W_PORT_INFO:
 	case W_PORT_STATE:
+	case W_PORT_AGAIN:
 		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
 		break;
 	case W_SET_LID:
@@ -300,7 +301,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	/* Partial: what is known of the other end may be from before the link came up. */
 	if (sm->partial && ni.node_type == IBA_NODE_SWITCH && sm->ports.at[port].known &&
 	    sm->ports.at[port].pi.state == IBA_PORT_DOWN)
-		sm_ask(sm, W_PORT_STATE, port);
+		sm_ask(sm, W_PORT_AGAIN, port);
 }
 
 /*
@@ -442,6 +443,7 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 	case W_POLL:
 	case W_CLEAR_KNOWN:
 	case W_PORT_STATE:
+	case W_PORT_AGAIN:
 		break; /* of partial discovery, which takes them itself */
 	}
 }

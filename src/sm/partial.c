@@ -57,13 +57,19 @@ static bool is_missing(const struct sm *sm, uint32_t node)
 
 static uint32_t node_of_work(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
-	return kind == W_PORT_STATE ? sm->ports.at[ref].node : ref;
+	return kind == W_PORT_STATE || kind == W_PORT_AGAIN ? sm->ports.at[ref].node : ref;
+}
+
+/* Of switches that were known before. */
+static bool of_known(enum sm_work_kind kind)
+{
+	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE || kind == W_PORT_AGAIN;
 }
 
 /* Nobody waits any longer for what was asked of a missing switch by its old route. */
 static bool asked_missing(const struct sm *sm, const struct sm_txn *t)
 {
-	return (t->kind == W_POLL || t->kind == W_PORT_STATE || t->kind == W_CLEAR_KNOWN) &&
+	return of_known((enum sm_work_kind)t->kind) &&
 	       is_missing(sm, node_of_work(sm, (enum sm_work_kind)t->kind, t->ref));
 }
 
@@ -266,8 +272,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 			continue;
 		}
 		w = sm->work.at[sm->work_head++];
-		if ((w.kind == W_POLL || w.kind == W_CLEAR_KNOWN || w.kind == W_PORT_STATE) &&
-		    is_missing(sm, node_of_work(sm, w.kind, w.ref)))
+		if (of_known(w.kind) && is_missing(sm, node_of_work(sm, w.kind, w.ref)))
 			continue;
 		return sm_work_make(sm, w, r);
 	}
@@ -314,9 +319,10 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		return;
 	}
 	n->si = si;
-	if (!si.port_state_change)
+	if (!si.port_state_change && !n->unread)
 		return;
 	noticed(sm, SM_CAUSE_SWEEP, n->guid);
+	n->unread = true; /* whatever comes between */
 	sm_ask(sm, W_CLEAR_KNOWN, node);
 }
 
@@ -325,6 +331,7 @@ static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
 	struct sm_node *n = &sm->nodes.at[node];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
+	n->reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
 		sm_ask(sm, W_PORT_STATE, n->first_port + p);
 }
@@ -336,6 +343,7 @@ static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
 static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct sm_port *p = &sm->ports.at[port];
+	struct sm_node *n = &sm->nodes.at[p->node];
 	unsigned was = p->pi.state;
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
@@ -348,8 +356,16 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	sm->changed = true;
 	if (unlink_port(sm, port))
 		miss_cut_off(sm);
-	if (sm->nodes.at[p->node].path.n < IBA_MAX_HOPS)
+	if (n->path.n < IBA_MAX_HOPS)
 		sm_ask(sm, W_NODE_INFO, port);
+}
+
+static void read_one(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	if (n->reads_left && --n->reads_left == 0)
+		n->unread = false;
 }
 
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -362,6 +378,10 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_cleared(sm, t->ref, data);
 		break;
 	case W_PORT_STATE:
+		read_one(sm, sm->ports.at[t->ref].node);
+		on_port_state(sm, t->ref, data);
+		break;
+	case W_PORT_AGAIN:
 		on_port_state(sm, t->ref, data);
 		break;
 	case W_NODE_INFO:
@@ -379,7 +399,7 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t node;
 
-	if (t->kind != W_POLL && t->kind != W_CLEAR_KNOWN && t->kind != W_PORT_STATE) {
+	if (!of_known((enum sm_work_kind)t->kind)) {
 		noticed(sm, SM_CAUSE_SILENCE, 0);
 		sm_discover_fail(sm, t);
 		return;

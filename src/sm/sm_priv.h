@@ -32,6 +32,8 @@ struct sm_node {
 	bool gone;           /* was there once */
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint8_t tries;       /* new routes tried in this epoch */
+	bool unread;         /* told of a change, and its ports were not all read since */
+	uint8_t reads_left;
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;
@@ -87,6 +89,7 @@ enum sm_work_kind {
 	W_POLL,       /* SwitchInfo: did a port change? */
 	W_CLEAR_KNOWN,
 	W_PORT_STATE, /* PortInfo: did this one? */
+	W_PORT_AGAIN, /* the same, of one port alone */
 };
 
 struct sm_work {

@@ -80,7 +80,6 @@ static void waves_begin(struct sm *sm)
 	w->level = mem_array(nsw, sizeof(*w->level));
 	w->stack = mem_array(nsw, sizeof(*w->stack));
 	w->pool_free = NONE;
-	w->next_lid = 1;
 	sm_blocks_begin(sm);
 }
 
@@ -210,7 +209,8 @@ static void wave_on(struct sm_waves *w, uint8_t wave)
 static void waves_open(struct sm *sm)
 {
 	struct sm_waves *w = sm->waves;
-	uint32_t last = MIN(sm->tables->top_lid, (uint32_t)sm->ready);
+	/* To the end of the last block: LIDs that are no longer given may still have entries. */
+	uint32_t last = MIN(sm->tables->stride - 1, (uint32_t)sm->ready);
 
 	for (unsigned i = 0; i < OPEN && w->next_lid <= last; i++)
 		while (!w->wave[i].open && w->next_lid <= last) {
@@ -286,7 +286,7 @@ static void waves_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 
 static void waves_done(struct sm *sm)
 {
-	if (sm->waves->next_lid <= sm->tables->top_lid)
+	if (sm->waves->next_lid < sm->tables->stride)
 		return; /* more is being computed */
 	sm_waves_free(sm);
 	sm_tables_done(sm);
