@@ -59,9 +59,12 @@ static uint32_t *row_use(struct update *u, uint32_t s)
 /* The least used of the equal ports, counted from where FERa would start. */
 static uint8_t least_used(struct update *u, const struct choice *x, uint32_t start, uint8_t had)
 {
-	uint32_t *use = row_use(u, x->s);
 	uint8_t best = x->port[start % x->c];
+	uint32_t *use;
 
+	if (x->c == 1 && !u->use[x->s]) /* no choice: no need to count the row */
+		return best;
+	use = row_use(u, x->s);
 	use[had]--;
 	for (unsigned i = 1; i < x->c; i++) {
 		uint8_t p = x->port[(start + i) % x->c];

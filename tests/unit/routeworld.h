@@ -54,8 +54,8 @@ static inline struct fab *world_links(unsigned n, unsigned nports, const uint8_t
 		assert_int_equal(fab_add_link(b, h, 1, i, nports), 0);
 	}
 	for (size_t i = 0; i < nlinks; i++)
-		assert_int_equal(
-		    fab_add_link(b, link[i][0], link[i][1], link[i][2], link[i][3]), 0);
+		assert_int_equal(fab_add_link(b, link[i][0], link[i][1], link[i][2], link[i][3]),
+				 0);
 	return world_lids(fab_build(b), 0);
 }
 
@@ -105,8 +105,8 @@ static inline struct fab *world_now(const struct fab *f, const struct world_down
 			continue;
 		y = &f->ports[x->peer];
 		if (at[x->node] != FAB_NONE && at[y->node] != FAB_NONE)
-			assert_int_equal(
-			    fab_add_link(b, at[x->node], x->num, at[y->node], y->num), 0);
+			assert_int_equal(fab_add_link(b, at[x->node], x->num, at[y->node], y->num),
+					 0);
 	}
 	free(at);
 	return fab_build(b);

@@ -476,8 +476,8 @@ static void updated_tables_are_as_good_as_new_ones(void **state UNUSED)
 				fab_free(g);
 				continue;
 			}
-			searched += next_state(&x, g, up == FAB_NONE ? g->switches[0] : up, i % 4 == 0,
-					       i % 3 ? &load : NULL);
+			searched += next_state(&x, g, up == FAB_NONE ? g->switches[0] : up,
+					       i % 4 == 0, i % 3 ? &load : NULL);
 			switches += x.f->nswitches;
 		}
 		state_free(&x);
@@ -485,8 +485,8 @@ static void updated_tables_are_as_good_as_new_ones(void **state UNUSED)
 		fab_free(f);
 	}
 	print_message("searched %u of %u; busiest link for FERa's: mean %u, worst %u of 1000\n",
-		      (unsigned)searched, (unsigned)switches,
-		      (unsigned)(load.permille / load.n), (unsigned)load.worst);
+		      (unsigned)searched, (unsigned)switches, (unsigned)(load.permille / load.n),
+		      (unsigned)load.worst);
 	assert_true(searched < switches / 2);
 }
 
