@@ -15,14 +15,15 @@ struct delta {
 	const struct fera *g;
 	const uint64_t *rank;
 	const struct rt_before *b;
-	uint32_t *was;	  /* by switch: its index before, FAB_NONE for a new one */
+	uint32_t *was; /* by switch: its index before, FAB_NONE for a new one */
+	uint32_t *start, *behind; /* before: behind[start[s] + port] is a switch or FAB_NONE */
 	port_id *lids;	  /* before */
 	uint32_t top_lid; /* before */
 	bool *unsettled;  /* by switch: a LID behind it is new or was somewhere else */
 	VEC(struct delta_switch) at;
 	VEC(uint32_t) fresh; /* new switches, by rank */
 	/* of the destination that is looked at */
-	uint32_t dest, dest_was;
+	uint32_t dest;
 	uint16_t lid;
 	uint32_t *walked; /* by switch before: the number of the walk that filled the next two */
 	uint32_t walk;
@@ -41,15 +42,31 @@ struct meaning {
 
 static struct meaning meant_before(const struct delta *x, uint32_t s, unsigned port)
 {
-	const struct fab *f = x->b->f;
-	node_id n = f->switches[s];
-	port_id peer =
-	    port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
-	uint32_t v = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+	uint32_t v =
+	    port < x->start[s + 1] - x->start[s] ? x->behind[x->start[s] + port] : FAB_NONE;
 
-	if (v == FAB_NONE || v == s)
-		return (struct meaning){FAB_NONE, false};
-	return (struct meaning){v, x->b->rank[v] < x->b->rank[s]};
+	return (struct meaning){v, v != FAB_NONE && x->b->rank[v] < x->b->rank[s]};
+}
+
+/* Walks come by here for every destination: what is behind a port, without detours. */
+static void behind_make(struct delta *x)
+{
+	const struct fab *f = x->b->f;
+	uint32_t at = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		node_id n = f->switches[s];
+
+		x->start[s] = at;
+		for (unsigned p = 0; p <= f->nodes[n].nports; p++) {
+			port_id peer = f->ports[fab_port_id(f, n, p)].peer;
+			uint32_t v =
+			    peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+
+			x->behind[at++] = v == s ? FAB_NONE : v;
+		}
+	}
+	x->start[f->nswitches] = at;
 }
 
 static struct meaning means(const struct delta *x, uint32_t s, unsigned port)
@@ -67,8 +84,9 @@ static struct meaning means(const struct delta *x, uint32_t s, unsigned port)
 				x->rank[v] < x->rank[s]};
 }
 
-static bool ports_compare(const struct delta *x, uint32_t s, uint64_t bits[4])
+static bool ports_compare(const struct delta *x, struct delta_switch *q)
 {
+	uint32_t s = q->sw;
 	const struct fab *f = x->g->f, *b = x->b->f;
 	unsigned n = MAX(f->nodes[f->switches[s]].nports, b->nodes[b->switches[x->was[s]]].nports);
 	bool any = false;
@@ -77,7 +95,8 @@ static bool ports_compare(const struct delta *x, uint32_t s, uint64_t bits[4])
 		struct meaning now = means(x, s, p), then = meant_before(x, x->was[s], p);
 
 		if (now.sw != then.sw || now.up != then.up) {
-			bits[p / 64] |= 1ull << p % 64;
+			q->ports[p / 64] |= 1ull << p % 64;
+			q->gained |= now.sw != FAB_NONE;
 			any = true;
 		}
 	}
@@ -98,7 +117,7 @@ static void switches_compare(struct delta *x)
 
 		if (q.is_new)
 			memset(q.ports, 0xff, sizeof(q.ports));
-		if (q.is_new || ports_compare(x, s, q.ports))
+		if (q.is_new || ports_compare(x, &q))
 			vec_push(&x->at, q);
 	}
 	for (uint32_t i = 0; i < f->nswitches; i++)
@@ -145,6 +164,8 @@ struct delta *delta_new(const struct fera *g, const struct rt_opts *o, int *rc, 
 	*rc = fab_lid_table(x->b->f, &x->lids, &x->top_lid, e);
 	x->was = mem_array(n, sizeof(*x->was));
 	x->unsettled = mem_zarray(n, sizeof(*x->unsettled));
+	x->start = mem_array(nb + 1, sizeof(*x->start));
+	x->behind = mem_array(x->b->f->nports, sizeof(*x->behind));
 	x->walked = mem_zarray(nb, sizeof(*x->walked));
 	x->down = mem_array(nb, sizeof(*x->down));
 	x->dist = mem_array(nb, sizeof(*x->dist));
@@ -152,6 +173,7 @@ struct delta *delta_new(const struct fera *g, const struct rt_opts *o, int *rc, 
 	x->new_down = mem_array(n, sizeof(*x->new_down));
 	x->new_dist = mem_array(n, sizeof(*x->new_dist));
 	if (!*rc) {
+		behind_make(x);
 		switches_compare(x);
 		lids_compare(x);
 	}
@@ -169,6 +191,8 @@ void delta_free(struct delta *x)
 	free(x->lids);
 	free(x->was);
 	free(x->unsettled);
+	free(x->start);
+	free(x->behind);
 	free(x->walked);
 	free(x->down);
 	free(x->dist);
@@ -193,11 +217,9 @@ bool delta_had_lid(const struct delta *x, uint32_t lid)
 
 /* ---- the distances of one destination ---- */
 
-static uint32_t step_before(const struct delta *x, uint32_t s)
+static uint8_t entry_before(const struct delta *x, uint32_t s)
 {
-	uint8_t port = x->lid <= x->b->t->top_lid ? rt_row(x->b->t, s)[x->lid] : IBA_PORT_NONE;
-
-	return meant_before(x, s, port).sw;
+	return x->lid <= x->b->t->top_lid ? rt_row(x->b->t, s)[x->lid] : IBA_PORT_NONE;
 }
 
 /* Walk the old tables from s to the destination or to something known, then fill in what was met.
@@ -207,7 +229,7 @@ static void walk(struct delta *x, uint32_t s)
 	uint32_t n = 0;
 
 	while (x->walked[s] != x->walk) {
-		uint32_t v = step_before(x, s);
+		uint32_t v = meant_before(x, s, entry_before(x, s)).sw;
 
 		x->walked[s] = x->walk;
 		x->down[s] = x->dist[s] = DIST_NONE;
@@ -295,33 +317,37 @@ static bool improves(struct delta *x, const struct delta_switch *q)
 /* Whether switch q still has a way as good as the one it had. */
 static bool still_there(struct delta *x, const struct delta_switch *q)
 {
-	uint32_t was = x->was[q->sw];
 	uint8_t port[256];
 
-	if (dist_of(x, q->sw) == DIST_NONE)
-		return true;
-	return !differs(q, rt_row(x->b->t, was)[x->lid]) || delta_offers(x, q->sw, port);
+	/* 255, no way, is the same as before */
+	return !differs(q, entry_before(x, x->was[q->sw])) || delta_offers(x, q->sw, port);
 }
 
-bool delta_dest(struct delta *x, uint32_t d)
+void delta_dest(struct delta *x, uint32_t d)
 {
-	uint32_t first = x->g->dest_first[d];
+	uint32_t was = x->was[d];
 
-	if (first == x->g->dest_first[d + 1])
+	x->dest = d;
+	x->lid = x->g->dest[x->g->dest_first[d]].lid;
+	x->walk++;
+	x->walked[was] = x->walk;
+	x->down[was] = x->dist[was] = 0;
+	solve_new(x);
+}
+
+bool delta_touches(struct delta *x, uint32_t d)
+{
+	if (x->g->dest_first[d] == x->g->dest_first[d + 1])
 		return false;
 	if (x->unsettled[d])
 		return true;
-	x->dest = d;
-	x->dest_was = x->was[d];
-	x->lid = x->g->dest[first].lid;
-	x->walk++;
-	x->walked[x->dest_was] = x->walk;
-	x->down[x->dest_was] = x->dist[x->dest_was] = 0;
-	solve_new(x);
+	delta_dest(x, d);
 	for (size_t i = 0; i < x->at.n; i++) {
 		const struct delta_switch *q = &x->at.at[i];
 
-		if (!q->is_new && q->sw != d && (improves(x, q) || !still_there(x, q)))
+		if (q->is_new || q->sw == d)
+			continue;
+		if ((q->gained && improves(x, q)) || !still_there(x, q))
 			return true;
 	}
 	return false;

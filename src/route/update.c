@@ -44,15 +44,21 @@ static void put(struct update *u, uint32_t s, uint32_t lid, uint8_t port)
 	*at = port;
 }
 
+/* Entries of a row by port, the stretch behind the last LID included: nobody uses port 255. Four
+ * counters side by side, because equal ports often follow one another. */
 static uint32_t *row_use(struct update *u, uint32_t s)
 {
 	const uint8_t *row = rt_row(u->g.t, s);
+	uint32_t n[4][256] = {0};
 
-	if (!u->use[s]) {
-		u->use[s] = mem_zarray(256, sizeof(*u->use[s]));
-		for (uint32_t lid = 0; lid <= u->g.t->top_lid; lid++)
-			u->use[s][row[lid]]++;
-	}
+	if (u->use[s])
+		return u->use[s];
+	for (uint32_t lid = 0; lid < u->g.t->stride; lid += 4)
+		for (unsigned k = 0; k < 4; k++)
+			n[k][row[lid + k]]++;
+	u->use[s] = mem_array(256, sizeof(*u->use[s]));
+	for (unsigned p = 0; p < 256; p++)
+		u->use[s][p] = n[0][p] + n[1][p] + n[2][p] + n[3][p];
 	return u->use[s];
 }
 
@@ -110,31 +116,52 @@ static void decide(struct update *u, const struct choice *x)
 static void decide_searched(struct update *u, const struct work *w, uint32_t s, uint32_t d,
 			    uint32_t i)
 {
-	struct choice x = {.s = s, .d = d, .c = w->count[i]};
+	struct choice x; /* not all zero first: there are many of them */
 
+	x.s = s;
+	x.d = d;
+	x.c = w->count[i];
 	for (unsigned k = 0; k < x.c; k++)
 		x.port[k] = w->port[k][i];
 	decide(u, &x);
 }
 
-/* Distances to d are what they were: mend what a switch sent to a port that is not what it was. */
-static void mend(struct update *u, const struct delta_switch *q, uint32_t d)
+/* How many of the entries for d go to a port that is not what it was. */
+static uint64_t bad_entries(const struct update *u, const struct delta_switch *q, uint32_t d)
 {
 	const struct fera *g = &u->g;
 	const uint8_t *row = rt_row(g->t, q->sw);
-	struct choice x = {.s = q->sw, .d = d};
-	uint64_t bad = 0, before = u->computed[q->sw];
+	uint64_t bad = 0;
 
-	for (uint32_t i = g->dest_first[d]; i < g->dest_first[d + 1]; i++) {
+	for (uint32_t i = g->dest_first[d]; q->sw != d && i < g->dest_first[d + 1]; i++) {
 		uint8_t port = row[g->dest[i].lid];
 
 		bad += q->ports[port / 64] >> port % 64 & 1;
 	}
-	if (!bad || q->sw == d)
-		return;
-	x.c = delta_offers(u->delta, q->sw, x.port);
-	decide(u, &x);
-	u->computed[q->sw] = before + (x.c ? bad : 0);
+	return bad;
+}
+
+/* Distances to d are what they were: mend only what is bad. */
+static void mend(struct update *u, const struct delta_switch *q, uint32_t nq, uint32_t d)
+{
+	struct choice x;
+	bool looked = false;
+
+	for (uint32_t k = 0; k < nq; k++) {
+		uint32_t s = q[k].sw;
+		uint64_t bad = bad_entries(u, &q[k], d), before = u->computed[s];
+
+		if (!bad)
+			continue;
+		if (!looked)
+			delta_dest(u->delta, d);
+		looked = true;
+		x.s = s;
+		x.d = d;
+		x.c = delta_offers(u->delta, s, x.port);
+		decide(u, &x);
+		u->computed[s] = before + (x.c ? bad : 0);
+	}
 }
 
 /* ---- all of them ---- */
@@ -217,9 +244,8 @@ static void special_rows(struct update *u, const struct wave *v, uint32_t b, uin
 			for (uint32_t k = 0; k < nq; k++)
 				decide_searched(u, &w[k], q[k].sw, d, i);
 			i++;
-		} else if (!delta_dest(u->delta, d)) {
-			for (uint32_t k = 0; k < nq; k++)
-				mend(u, &q[k], d);
+		} else {
+			mend(u, q, nq, d);
 		}
 	}
 	free(w);
@@ -306,7 +332,7 @@ static void update_prepare(struct update *u)
 	for (uint32_t i = 0; i < nq; i++)
 		u->special[q[i].sw] = true;
 	for (uint32_t d = 0; d < n; d++)
-		u->search[d] = !u->delta || delta_dest(u->delta, d);
+		u->search[d] = !u->delta || delta_touches(u->delta, d);
 	gone_find(u);
 	RT_OMP(omp parallel for num_threads(u->threads))
 	for (uint32_t s = 0; s < n; s++)

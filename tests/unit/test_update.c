@@ -32,7 +32,6 @@ static uint64_t *kept_ranks(const struct fab *from, const uint64_t *rank, const 
 	return kept;
 }
 
-/* Ring of six, root 0: 1 and 5 are its neighbours, 3 is opposite. */
 static void nothing_turns_while_every_switch_has_a_way_up(void **state UNUSED)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "torus", .dims = {4, 4}}), *g;
@@ -75,6 +74,7 @@ static void nothing_turns_while_every_switch_has_a_way_up(void **state UNUSED)
 	fab_free(f);
 }
 
+/* Ring of six, root 0: 1 and 5 are its neighbours, 3 is opposite. */
 static void a_switch_without_a_way_up_turns_the_links_of_one_way(void **state UNUSED)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {6}}), *g;
@@ -312,19 +312,20 @@ static void expect_column(const struct fab *f, const uint64_t *rank, const struc
 static void expect_columns(const struct fab *f, const uint64_t *rank, const struct rt_tables *old,
 			   const struct rt_tables *t)
 {
-	uint64_t entries = 0;
+	bool *used = mem_zarray(t->stride, sizeof(*used));
 
 	for (port_id p = 0; p < f->nports; p++) {
 		const struct fab_port *x = &f->ports[p];
 
-		if (x->lid && (fab_is_switch(f, x->node) || x->peer != FAB_NONE))
+		if (x->lid && (fab_is_switch(f, x->node) || x->peer != FAB_NONE)) {
 			expect_column(f, rank, old, t, x);
-		entries += x->lid ? 1u << x->lmc : 0;
+			used[x->lid] = true;
+		}
 	}
-	for (uint32_t s = 0; s < f->nswitches; s++) /* nothing for LIDs that are not there */
+	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (uint32_t lid = 0; lid < t->stride; lid++)
-			entries -= s == 0 && rt_row(t, s)[lid] != IBA_PORT_NONE;
-	assert_true(entries < 1u << 31);
+			assert_true(used[lid] || rt_row(t, s)[lid] == IBA_PORT_NONE);
+	free(used);
 }
 
 /* ---- tables over a change ---- */
@@ -490,6 +491,54 @@ static void updated_tables_are_as_good_as_new_ones(void **state UNUSED)
 	assert_true(searched < switches / 2);
 }
 
+/* From nothing come FERa's own tables, and from FERa's own tables nothing changes. */
+static void from_nothing_come_feras_tables(void **state UNUSED)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {6, 3}});
+	struct state x = first_state(f, f->switches[0]);
+	struct rt_tables *none = rt_tables_new(f->nswitches, 1), *t;
+	struct rt_before before = {x.f, x.rank, x.t};
+	struct rt_update_stats st;
+
+	t = updated(f, x.rank, none, NULL, 2, &st);
+	assert_memory_equal(t->lft, x.t->lft, (size_t)t->nswitches * t->stride);
+	assert_int_equal(t->entries, x.t->entries);
+	assert_int_equal(st.changed, x.t->entries);
+	rt_tables_free(t);
+	t = updated(f, x.rank, x.t, &before, 1, &st);
+	assert_memory_equal(t->lft, x.t->lft, (size_t)t->nswitches * t->stride);
+	assert_int_equal(t->entries + st.changed + st.searched, 0);
+	rt_tables_free(t);
+	rt_tables_free(none);
+	state_free(&x);
+}
+
+static void what_does_not_fit_is_refused(void **state UNUSED)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
+	struct state x = first_state(f, f->switches[0]);
+	struct rt_tables *few = rt_tables_new(3, fab_top_lid(f));
+	struct rt_tables *t = rt_tables_new(4, fab_top_lid(f)), *low = rt_tables_new(4, 3);
+	struct rt_before before = {x.f, x.rank, few};
+	struct rt_opts o = {.rank = x.rank};
+	struct rt_update_stats st;
+	struct err e;
+
+	assert_int_equal(rt_update(f, &o, few, t, &st, &e), -EINVAL);
+	assert_string_equal(e.text, "update: tables of 3 switches for a fabric with 4");
+	assert_int_equal(rt_update(f, &o, t, low, &st, &e), -ERANGE);
+	o.before = &before;
+	assert_int_equal(rt_update(f, &o, t, t, &st, &e), -EINVAL);
+	assert_string_equal(e.text, "update: tables of 3 switches for 4 before the change");
+	o.rank = NULL;
+	assert_int_equal(rt_update(f, &o, t, t, &st, &e), -EINVAL);
+	assert_string_equal(e.text, "update: no ranks given");
+	rt_tables_free(few);
+	rt_tables_free(low);
+	rt_tables_free(t);
+	state_free(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,6 +546,8 @@ int main(void)
 	    cmocka_unit_test(a_switch_without_a_way_up_turns_the_links_of_one_way),
 	    cmocka_unit_test(hardly_more_links_turn_than_must),
 	    cmocka_unit_test(updated_tables_are_as_good_as_new_ones),
+	    cmocka_unit_test(from_nothing_come_feras_tables),
+	    cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
