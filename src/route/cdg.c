@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cycles in the channel dependency graph. The state of a search lives in struct scc; the way in is
- * cdg_cycles(). Does not know tables or routes: whoever walks them adds the dependencies.
+ * Cycles in the channel dependency graph. The state of a search lives in struct scc; the ways in
+ * are cdg_cycles() and cdg_parts(). Does not know tables or routes: whoever walks them adds the
+ * dependencies.
  */
 #include "route/cdg.h"
 
@@ -25,6 +26,18 @@ void cdg_free(struct cdg *c)
 {
 	free(c->bits);
 	c->bits = NULL;
+}
+
+void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out)
+{
+	node_id n = c->f->switches[sw];
+	port_id from;
+
+	if (in > c->f->nodes[n].nports || out > c->f->nodes[n].nports)
+		return;
+	from = c->f->ports[fab_port_id(c->f, n, in)].peer;
+	if (from != FAB_NONE)
+		cdg_row(c, from, 0, 0)[out / 64] &= ~(1ull << out % 64);
 }
 
 /* A vertex is vl * nports + port id. Successors are numbered by bit: next vl, then output port. */
@@ -61,7 +74,8 @@ struct scc {
 	VEC(struct frame) frames;
 	VEC(uint32_t) open; /* vertices whose part is not known yet */
 	uint32_t seen, nparts, ncyclic, in_cycles;
-	VEC(uint32_t) best; /* the smallest part with a cycle */
+	VEC(uint32_t) cyclic; /* by part: its number among those with a cycle, 0: none */
+	VEC(uint32_t) best;   /* the smallest part with a cycle */
 };
 
 static bool loops_to_itself(const struct cdg *c, uint32_t v)
@@ -82,8 +96,9 @@ static void part_close(struct scc *x, uint32_t v)
 	while (x->open.at[at] != v);
 	size_t size = x->open.n - at;
 
+	vec_push(&x->cyclic, 0);
 	if (size > 1 || loops_to_itself(x->c, v)) {
-		x->ncyclic++;
+		x->cyclic.at[x->nparts - 1] = ++x->ncyclic;
 		x->in_cycles += (uint32_t)size;
 		if (!x->best.n || size < x->best.n) {
 			x->best.n = 0;
@@ -156,28 +171,52 @@ static void cycle_through(struct scc *x, uint32_t start, uint32_t *from, cdg_pat
 	vec_free(&queue);
 }
 
-uint32_t cdg_cycles(const struct cdg *c, cdg_path *path, uint32_t *channels)
+static void scc_run(struct scc *x, const struct cdg *c)
 {
 	uint32_t n = c->nvls * c->f->nports;
-	struct scc x = {.c = c};
 
-	x.index = mem_zarray(n, sizeof(*x.index));
-	x.low = mem_zarray(n, sizeof(*x.low));
-	x.part = mem_zarray(n, sizeof(*x.part));
+	*x = (struct scc){.c = c};
+	x->index = mem_zarray(n, sizeof(*x->index));
+	x->low = mem_zarray(n, sizeof(*x->low));
+	x->part = mem_zarray(n, sizeof(*x->part));
 	for (uint32_t v = 0; v < n; v++) {
 		uint32_t bit = 0;
 
-		if (!x.index[v] && next_vertex(c, v, &bit) != FAB_NONE)
-			search_from(&x, v);
+		if (!x->index[v] && next_vertex(c, v, &bit) != FAB_NONE)
+			search_from(x, v);
 	}
+}
+
+static void scc_free(struct scc *x)
+{
+	free(x->index);
+	free(x->low);
+	free(x->part);
+	vec_free(&x->frames);
+	vec_free(&x->open);
+	vec_free(&x->best);
+	vec_free(&x->cyclic);
+}
+
+uint32_t cdg_parts(const struct cdg *c, uint32_t *part)
+{
+	struct scc x;
+
+	scc_run(&x, c);
+	for (port_id p = 0; p < c->f->nports; p++)
+		part[p] = x.part[p] ? x.cyclic.at[x.part[p] - 1] : 0;
+	scc_free(&x);
+	return x.ncyclic;
+}
+
+uint32_t cdg_cycles(const struct cdg *c, cdg_path *path, uint32_t *channels)
+{
+	struct scc x;
+
+	scc_run(&x, c);
 	for (size_t i = 0; i < MIN(x.best.n, (size_t)CYCLE_STARTS); i++)
 		cycle_through(&x, x.best.at[i], x.low, path);
-	free(x.index);
-	free(x.low);
-	free(x.part);
-	vec_free(&x.frames);
-	vec_free(&x.open);
-	vec_free(&x.best);
+	scc_free(&x);
 	*channels = x.in_cycles;
 	return x.ncyclic;
 }

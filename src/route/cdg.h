@@ -38,6 +38,13 @@ static inline void cdg_add(struct cdg *c, port_id from, unsigned vl, unsigned ou
 		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
 }
 
+/* Nobody goes from port `in` to port `out` of switch sw: the dependency is not there. */
+void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out);
+
+/* The number of the cyclic part that each channel (by port id; one VL only) belongs to, 0: none.
+ * Returns how many there are. */
+uint32_t cdg_parts(const struct cdg *c, uint32_t *part);
+
 /* Strongly connected parts that hold a cycle, and how many channels are in them; path gets a short
  * cycle of the smallest. */
 uint32_t cdg_cycles(const struct cdg *c, cdg_path *path, uint32_t *channels);

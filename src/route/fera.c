@@ -12,45 +12,7 @@
  * which is the flood without down-up turns that prefers any way down to every way up.
  */
 #include "base/rng.h"
-#include "route/route_priv.h"
-
-enum {
-	BLOCK = 32,	      /* destination switches searched side by side */
-	DIST_NONE = 0xffff,   /* no way */
-	DIST_NEVER = 0xfffe,  /* a distance that no switch has */
-	MAX_SWITCHES = 65000, /* so that every distance is smaller */
-};
-
-struct arc {
-	uint32_t sw;
-	uint8_t port;
-};
-
-struct dest {
-	uint16_t lid;
-	uint16_t spread; /* where the choice among equal ports starts for this LID */
-	uint8_t port;	 /* of the destination's own switch */
-};
-
-struct fera {
-	const struct fab *f;
-	struct rt_tables *t;
-	uint32_t *order;		 /* switches by rank, the root first */
-	uint32_t *up_first, *down_first; /* arcs of switch s: [first[s], first[s + 1]) */
-	struct arc *up, *down;		 /* by port number within a switch */
-	uint32_t *dest_first;		 /* LIDs behind switch s */
-	struct dest *dest;
-	uint32_t *hosts_before, *leaf_number; /* how tied ports are dealt out: see tie_start() */
-	uint8_t *level;
-	bool direct; /* every switch has hosts */
-};
-
-struct work {
-	uint16_t *down, *dist; /* [switch][BLOCK] */
-	uint16_t want_down[BLOCK], want_up[BLOCK];
-	uint8_t count[BLOCK];
-	uint8_t port[256][BLOCK]; /* the tied ports of one switch, for each destination switch */
-};
+#include "route/fera.h"
 
 static uint32_t peer_switch(const struct fab *f, port_id p)
 {
@@ -202,14 +164,14 @@ static void step(uint16_t *restrict to, const uint16_t *restrict best)
 	}
 }
 
-static void search(const struct fera *g, struct work *w, uint32_t d0, uint32_t nd)
+void fera_search(const struct fera *g, struct work *w, const uint32_t *dests, uint32_t nd)
 {
 	uint32_t n = g->f->nswitches;
 	uint16_t best[BLOCK];
 
 	memset(w->down, 0xff, (size_t)n * BLOCK * sizeof(*w->down));
 	for (uint32_t d = 0; d < nd; d++)
-		w->down[(size_t)(d0 + d) * BLOCK + d] = 0;
+		w->down[(size_t)dests[d] * BLOCK + d] = 0;
 	for (uint32_t i = n; i-- > 0;) {
 		uint32_t s = g->order[i];
 
@@ -264,7 +226,7 @@ static void offer(struct work *w, const uint16_t *restrict have, const uint16_t 
 	}
 }
 
-static void offers(const struct fera *g, struct work *w, uint32_t s)
+void fera_offers(const struct fera *g, struct work *w, uint32_t s)
 {
 	wanted(w, s);
 	memset(w->count, 0, sizeof(w->count));
@@ -274,13 +236,7 @@ static void offers(const struct fera *g, struct work *w, uint32_t s)
 		offer(w, w->dist + (size_t)g->up[a].sw * BLOCK, w->want_up, g->up[a].port);
 }
 
-/*
- * Where to start dealing the LIDs behind switch d out over c equal ports of switch s. In a tree the
- * first level deals by host and each level above by a further digit of the leaf's number, so that
- * what one level put on one switch the next spreads again. Where every switch has hosts there are
- * no levels, and a hash takes care that two switches on a route do not choose alike.
- */
-static uint32_t tie_start(const struct fera *g, uint32_t s, uint32_t d, unsigned c)
+uint32_t fera_tie_start(const struct fera *g, uint32_t s, uint32_t d, unsigned c)
 {
 	uint32_t x = g->leaf_number[d];
 
@@ -309,7 +265,7 @@ static uint64_t deal(const struct fera *g, const struct work *w, uint32_t s, uin
 		for (const struct dest *x = at; x < end; x++)
 			row[x->lid] = w->port[0][i];
 	} else {
-		start = tie_start(g, s, d, c);
+		start = fera_tie_start(g, s, d, c);
 		for (const struct dest *x = at; x < end; x++)
 			row[x->lid] = w->port[(start + x->spread) % c][i];
 	}
@@ -319,10 +275,13 @@ static uint64_t deal(const struct fera *g, const struct work *w, uint32_t s, uin
 static uint64_t block(const struct fera *g, struct work *w, uint32_t d0, uint32_t nd)
 {
 	uint64_t entries = 0;
+	uint32_t dests[BLOCK];
 
-	search(g, w, d0, nd);
+	for (uint32_t i = 0; i < nd; i++)
+		dests[i] = d0 + i;
+	fera_search(g, w, dests, nd);
 	for (uint32_t s = 0; s < g->f->nswitches; s++) {
-		offers(g, w, s);
+		fera_offers(g, w, s);
 		for (uint32_t i = 0; i < nd; i++)
 			entries += deal(g, w, s, d0 + i, i);
 	}
@@ -337,23 +296,35 @@ static uint64_t blocks(const struct fera *g, unsigned threads)
 
 	RT_OMP(omp parallel num_threads(nthreads) reduction(+ : entries))
 	{
-		struct work *w = mem_alloc(sizeof(*w));
+		struct work *w = fera_work_new(n);
 
-		w->down = mem_array((size_t)n * BLOCK, sizeof(*w->down));
-		w->dist = mem_array((size_t)n * BLOCK, sizeof(*w->dist));
 		RT_OMP(omp for schedule(dynamic))
 		for (uint32_t b = 0; b < nblocks; b++)
 			entries += block(g, w, b * BLOCK, MIN((uint32_t)BLOCK, n - b * BLOCK));
-		free(w->down);
-		free(w->dist);
-		free(w);
+		fera_work_free(w);
 	}
 	return entries;
 }
 
 /* ---- the engine ---- */
 
-static void fera_make(struct fera *g, const struct rt_opts *o)
+struct work *fera_work_new(uint32_t nswitches)
+{
+	struct work *w = mem_alloc(sizeof(*w));
+
+	w->down = mem_array((size_t)nswitches * BLOCK, sizeof(*w->down));
+	w->dist = mem_array((size_t)nswitches * BLOCK, sizeof(*w->dist));
+	return w;
+}
+
+void fera_work_free(struct work *w)
+{
+	free(w->down);
+	free(w->dist);
+	free(w);
+}
+
+void fera_init(struct fera *g, const struct rt_opts *o)
 {
 	uint32_t n = g->f->nswitches;
 	uint64_t *rank = mem_array(n, sizeof(*rank));
@@ -376,7 +347,7 @@ static void fera_make(struct fera *g, const struct rt_opts *o)
 	free(rank);
 }
 
-static void fera_free(struct fera *g)
+void fera_free(struct fera *g)
 {
 	free(g->order);
 	free(g->up_first);
@@ -390,10 +361,8 @@ static void fera_free(struct fera *g)
 	free(g->level);
 }
 
-static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
-		      struct err *e)
+int fera_check(const struct fab *f, const struct rt_tables *t, struct err *e)
 {
-	struct fera g = {.f = f, .t = t};
 	int rc;
 
 	if (f->nswitches > MAX_SWITCHES)
@@ -402,7 +371,18 @@ static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 	rc = rt_tables_fit(t, f, "fera", e);
 	if (rc)
 		return rc;
-	fera_make(&g, o);
+	return 0;
+}
+
+static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
+		      struct err *e)
+{
+	struct fera g = {.f = f, .t = t};
+	int rc = fera_check(f, t, e);
+
+	if (rc)
+		return rc;
+	fera_init(&g, o);
 	t->entries = blocks(&g, o->threads);
 	fera_free(&g);
 	return 0;

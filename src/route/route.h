@@ -27,6 +27,11 @@ static inline uint8_t *rt_row(const struct rt_tables *t, uint32_t sw)
 
 struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid);
 void rt_tables_free(struct rt_tables *t);
+/* The tables of fabric `from` in the order of the switches of `to` (by GUID): what a switch has now
+ * it also has in the next snapshot. Rows of new switches are open, those of lost ones left out, LIDs
+ * stay what they are. */
+struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables *t,
+				  const struct fab *to);
 /* Write the default ports into the entries left open, as a linear table needs it (thesis 6.2.3);
  * LID 0 stays 255. Tables without default ports are left as they are. */
 void rt_tables_fill(struct rt_tables *t);
@@ -38,12 +43,15 @@ enum rt_directions {
 	RT_BY_DFS,      /* by the order of a depth-first tree */
 };
 
+struct rt_before;
+
 struct rt_opts {
 	node_id root;     /* sink of the up/down graph; FAB_NONE: the first switch */
 	enum rt_directions directions;
 	unsigned threads; /* 0: as many as the machine has */
 	/* By switch index: use these ranks instead of root and directions; NULL: as said above. */
 	const uint64_t *rank;
+	const struct rt_before *before; /* for rt_update() only; NULL: it looks at everything */
 };
 
 /*
@@ -89,6 +97,9 @@ node_id rt_root_centre(const struct fab *f);
  * switches known before changed direction.
  */
 uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old, uint64_t *rank);
+/* The ranks of fabric `from` by the switches of `to`: what rt_updown_rank_keep() takes as old. */
+void rt_updown_rank_carry(const struct fab *from, const uint64_t *rank, const struct fab *to,
+			  uint64_t *old);
 
 /* ---- break nodes: switches that two or more up links leave (thesis 7.1.1) ---- */
 
@@ -109,9 +120,22 @@ void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out
  * Routes after a change, with as little new as possible: the distances are those of FERa over these
  * ranks (o->rank is needed), an entry of `old` stays where it is still among the best, and only
  * destinations that the change touches are searched. Among equal ports the one least used in its row
- * is taken. `old` has rows by f's switches and LIDs as f's; an entry that leads to a port without a
- * link counts as open. Fills t as an engine does; t->entries counts the entries that were computed.
+ * is taken; a row without any entry is dealt as FERa deals it, so that from nothing FERa's tables
+ * come. LIDs that f has no more get 255. `old` has rows by f's switches and LIDs as f's (see
+ * rt_tables_carry()); an entry that leads to a port without a link counts as open. Fills t as an
+ * engine does; t->entries counts the entries of searched destinations and those mended elsewhere.
+ *
+ * Tables do not show what is new, so by themselves they let nothing be left out: every destination is
+ * searched, and `old` may be anything. With o->before, which must be what rt_fera or rt_update() made
+ * and what `old` was carried from, the two snapshots are compared and only what differs is looked at.
+ * The result is the same, byte for byte.
  */
+struct rt_before {
+	const struct fab *f;
+	const uint64_t *rank;      /* by f's switches, as all below; none UINT64_MAX */
+	const struct rt_tables *t;
+};
+
 struct rt_update_stats {
 	uint32_t searched;  /* destination switches searched anew, of f->nswitches */
 	uint64_t changed;   /* entries that differ from old */

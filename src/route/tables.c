@@ -67,6 +67,20 @@ int rt_tables_fit(const struct rt_tables *t, const struct fab *f, const char *na
 	return 0;
 }
 
+struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables *t,
+				  const struct fab *to)
+{
+	struct rt_tables *c = rt_tables_new(to->nswitches, MAX(t->top_lid, fab_top_lid(to)));
+
+	for (uint32_t s = 0; s < to->nswitches; s++) {
+		node_id n = fab_node_by_guid(from, to->nodes[to->switches[s]].guid);
+
+		if (n != FAB_NONE && fab_is_switch(from, n))
+			memcpy(rt_row(c, s), rt_row(t, from->switch_index[n]), t->stride);
+	}
+	return c;
+}
+
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 	       struct rt_tables **out, struct err *e)
 {
