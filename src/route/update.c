@@ -260,8 +260,8 @@ static void wave_rows(struct update *u, const struct wave *v)
 	}
 }
 
-/* Delta's switches: searched destinations [0, nd) of block b and all others from `from` to the last
- * of them, or to the end when there is no block. */
+/* The rows of delta's switches for destinations [from, to): those searched are block b's, in order;
+ * without a block none of them is. */
 static void special_rows(struct update *u, const struct wave *v, uint32_t b, uint32_t from,
 			 uint32_t to)
 {
