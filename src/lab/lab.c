@@ -117,7 +117,7 @@ static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
 static struct rt_tables *tables_for(struct lab *l, const struct sm_compute *c, const uint64_t *rank,
 				    time_ps *cost)
 {
-	struct rt_opts o = {.root = c->root, .threads = l->cfg.threads, .rank = rank};
+	struct rt_opts o = {.root = c->root, .threads = l->cfg.threads, .rank = rank, .before = c->before};
 	const char *name = c->supply->engine ? c->supply->engine : "fera";
 	struct rt_tables *t = NULL;
 	struct rt_update_stats st;

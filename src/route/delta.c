@@ -15,11 +15,11 @@ struct delta {
 	const struct fera *g;
 	const uint64_t *rank;
 	const struct rt_before *b;
-	uint32_t *was; /* by switch: its index before, FAB_NONE for a new one */
+	uint32_t *was;		  /* by switch: its index before, FAB_NONE for a new one */
 	uint32_t *start, *behind; /* before: behind[start[s] + port] is a switch or FAB_NONE */
-	port_id *lids;	  /* before */
-	uint32_t top_lid; /* before */
-	bool *unsettled;  /* by switch: a LID behind it is new or was somewhere else */
+	port_id *lids;		  /* before */
+	uint32_t top_lid;	  /* before */
+	bool *unsettled;	  /* by switch: a LID behind it is new or was somewhere else */
 	VEC(struct delta_switch) at;
 	VEC(uint32_t) fresh; /* new switches, by rank */
 	/* of the destination that is looked at */

@@ -51,7 +51,10 @@ struct rt_opts {
 	unsigned threads; /* 0: as many as the machine has */
 	/* By switch index: use these ranks instead of root and directions; NULL: as said above. */
 	const uint64_t *rank;
-	const struct rt_before *before; /* for rt_update() only; NULL: it looks at everything */
+	/* For rt_update() only: what was before the change (NULL: it looks at everything), and whether
+	 * links that are new get their share of what others carry well already. */
+	const struct rt_before *before;
+	bool even;
 };
 
 /*
@@ -92,9 +95,11 @@ node_id rt_root_centre(const struct fab *f);
 /*
  * The ranks in use before a change, carried over to the snapshot after it so that as few links as
  * possible turn round. old[s] is the rank of switch s before, UINT64_MAX when it is new. In the
- * result the root is the only switch without an upper neighbour in its part of the fabric, every
- * rank is unique, and switches that need not move keep their order. Returns how many links between
- * switches known before changed direction.
+ * result the root is the only switch without an upper neighbour in its part of the fabric (every
+ * other part has a sink of its own), ranks count from 0, each is there once, and switches that need
+ * not move keep their order. New switches come where they have the directions that a graph made anew
+ * would give them, as far as the old order allows. Returns how many links between switches known
+ * before changed direction.
  */
 uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old, uint64_t *rank);
 /* The ranks of fabric `from` by the switches of `to`: what rt_updown_rank_keep() takes as old. */
@@ -118,17 +123,22 @@ void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out
 
 /*
  * Routes after a change, with as little new as possible: the distances are those of FERa over these
- * ranks (o->rank is needed), an entry of `old` stays where it is still among the best, and only
- * destinations that the change touches are searched. Among equal ports the one least used in its row
- * is taken; a row without any entry is dealt as FERa deals it, so that from nothing FERa's tables
- * come. LIDs that f has no more get 255. `old` has rows by f's switches and LIDs as f's (see
- * rt_tables_carry()); an entry that leads to a port without a link counts as open. Fills t as an
- * engine does; t->entries counts the entries of searched destinations and those mended elsewhere.
+ * ranks (o->rank is needed, every rank once), an entry of `old` stays where it is still among the
+ * best, and only destinations that the change touches are searched. An entry that has to move goes to
+ * the port least used in its row among the equal best; an entry that was open is dealt as FERa deals
+ * it, so from nothing come FERa's tables. LIDs that f has no more get 255. `old` has rows by f's
+ * switches and LIDs as f's (see rt_tables_carry()). Fills t as an engine does; t->entries counts the
+ * entries of searched destinations and those changed elsewhere.
  *
  * Tables do not show what is new, so by themselves they let nothing be left out: every destination is
  * searched, and `old` may be anything. With o->before, which must be what rt_fera or rt_update() made
  * and what `old` was carried from, the two snapshots are compared and only what differs is looked at.
- * The result is the same, byte for byte.
+ * The result is the same, byte for byte (but for o->even).
+ *
+ * A link that comes back is no better than those that stood in for it, so no entry returns to it. With
+ * o->even some do, where FERa would put them: to a port that is not what it was before (with o->before
+ * only), or to one that has at least two LIDs of the same destination switch fewer. About as many
+ * entries change then as did when the link was lost.
  */
 struct rt_before {
 	const struct fab *f;
@@ -160,7 +170,10 @@ enum rt_plan_kind {
 
 struct rt_plan {
 	enum rt_plan_kind kind;
-	rt_turns turns;    /* the fewest found; RT_PLAN_TURNS only */
+	/* RT_PLAN_TURNS only: none of them can be spared, unless finding out took too long. In and out
+	 * may be the same port: mixed tables can send a packet back where it came from. In the order of
+	 * switch, in, out. */
+	rt_turns turns;
 	uint64_t entries;  /* that differ */
 	uint64_t blocks;   /* of 64 entries that differ */
 };
@@ -169,8 +182,9 @@ const char *rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwa
 
 /*
  * `old` as in rt_update(); rank: of the new tables (its forbidden turns are what may be switched
- * off). off: turns that are switched off already and stay so, may be NULL. -EINVAL when the new
- * tables are not free of deadlock themselves.
+ * off, but those the new tables need). off: turns that are switched off already and stay so, may be
+ * NULL. -EINVAL when the new tables are not free of deadlock themselves, or old and new ones close a
+ * cycle without such a turn.
  */
 int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
 	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *p,

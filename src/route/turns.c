@@ -5,13 +5,13 @@
  *
  * Without the turns that ranks forbid there is no cycle at all. From there turns are put back as
  * long as none closes: first those that cannot because the rest has a way back, 64 at a time, drop
- * out; what is left is put back one after another.
+ * out; what is left is put back one after another, in two orders of which the better counts.
  */
 #include "route/plan_priv.h"
 #include "route/route_priv.h"
 
 enum {
-	EFFORT = 100000000, /* edges looked at in all; turns not looked at by then stay off */
+	EFFORT = 100000000, /* edges looked at; turns not looked at by then stay off */
 };
 
 /* An edge that may be cut: a forbidden turn. */
@@ -240,20 +240,41 @@ static bool leads_to(struct graph *g, struct look *l, uint32_t from, uint32_t to
 	return l->seen[to] == l->number || g->effort >= EFFORT;
 }
 
-static void put_back(struct graph *g)
+/* From the first to the last, or the other way round. Returns how many stay off. */
+static size_t put_back(struct graph *g, bool last_first)
 {
 	uint32_t n = (uint32_t)g->channel.n;
 	struct look l = {.stack = mem_array(n, sizeof(*l.stack)),
 			 .seen = mem_zarray(n, sizeof(*l.seen))};
+	size_t off = 0;
 
+	for (size_t i = 0; i < g->cut.n; i++)
+		g->cut.at[i].off = true;
 	for (size_t i = 0; i < g->cut.n; i++) {
-		struct cut *c = &g->cut.at[i];
+		struct cut *c = &g->cut.at[last_first ? g->cut.n - 1 - i : i];
 
 		if (!c->stays_off)
 			c->off = leads_to(g, &l, c->to, c->from);
+		off += c->off;
 	}
 	free(l.stack);
 	free(l.seen);
+	return off;
+}
+
+/* Which are spared depends on who comes first: try both ways, half of the effort each. */
+static void put_back_most(struct graph *g)
+{
+	size_t one, other;
+
+	g->effort = EFFORT / 2;
+	one = put_back(g, false);
+	g->effort = EFFORT / 2;
+	other = put_back(g, true);
+	if (one <= other) {
+		g->effort = EFFORT / 2;
+		put_back(g, false);
+	}
 }
 
 static int turn_cmp(const void *a, const void *b)
@@ -274,7 +295,7 @@ int turns_choose(const struct cdg *all, const struct cdg *keep, const uint64_t *
 	graph_make(&g);
 	if (order_make(&g)) {
 		hopeless_find(&g);
-		put_back(&g);
+		put_back_most(&g);
 		for (size_t i = 0; i < g.cut.n; i++)
 			if (g.cut.at[i].off)
 				vec_push(turns, g.cut.at[i].turn);

@@ -19,19 +19,22 @@ struct update {
 	const struct rt_tables *old;
 	struct delta *delta; /* NULL: search everything */
 	uint32_t **use;	     /* by switch: entries by port, NULL while nothing had to be chosen */
-	bool *open;	     /* by switch: old has no entry at all */
 	bool *special;	     /* by switch: one of delta's, decided by mend() */
 	bool *search;	     /* by destination switch */
 	uint64_t *changed, *computed; /* by switch */
 	VEC(uint16_t) gone;
 	int threads;
+	bool even;
 };
 
 /* What has to be decided: switch s, destination switch d, its c equal ports. */
 struct choice {
-	uint32_t s, d;
+	uint32_t s, d, start; /* start: where FERa begins to deal */
 	unsigned c;
+	uint64_t good[4];	/* the equal ports as bits */
+	const uint64_t *gained; /* ports of s that are not what they were, NULL: not known */
 	uint8_t port[256];
+	uint8_t group[256]; /* entries for d by port; counted only for `even` */
 };
 
 /* ---- one entry ---- */
@@ -63,61 +66,93 @@ static uint32_t *row_use(struct update *u, uint32_t s)
 }
 
 /* The least used of the equal ports, counted from where FERa would start. */
-static uint8_t least_used(struct update *u, const struct choice *x, uint32_t start, uint8_t had)
+static uint8_t least_used(struct update *u, const struct choice *x, uint32_t start)
 {
 	uint8_t best = x->port[start % x->c];
 	uint32_t *use;
 
-	if (x->c == 1 && !u->use[x->s]) /* no choice: no need to count the row */
+	if (x->c == 1) /* no choice: no need to count the row */
 		return best;
 	use = row_use(u, x->s);
-	use[had]--;
 	for (unsigned i = 1; i < x->c; i++) {
 		uint8_t p = x->port[(start + i) % x->c];
 
 		if (use[p] < use[best])
 			best = p;
 	}
-	use[best]++;
 	return best;
+}
+
+static void move(struct update *u, struct choice *x, uint32_t lid, uint8_t had, uint8_t port)
+{
+	put(u, x->s, lid, port);
+	if (u->use[x->s]) {
+		u->use[x->s][had]--;
+		u->use[x->s][port]++;
+	}
+	x->group[had]--;
+	x->group[port]++;
+}
+
+/* Whether an entry that could stay goes where FERa would put it, to a port that is new or to one
+ * that others for the same switch have left: so a link that comes back gets its share again. */
+static bool goes_back(const struct choice *x, uint8_t had, uint8_t own)
+{
+	if (had == own)
+		return false;
+	if (x->gained && (x->gained[own / 64] >> own % 64 & 1))
+		return true;
+	return x->group[had] >= x->group[own] + 2;
 }
 
 /* ---- one switch and one destination switch ---- */
 
-static void decide(struct update *u, const struct choice *x)
+static void decide_entry(struct update *u, struct choice *x, const struct dest *at)
+{
+	uint8_t had = rt_row(u->g.t, x->s)[at->lid];
+	uint8_t own = x->port[(x->start + at->spread) % x->c];
+
+	if (had == IBA_PORT_NONE)
+		move(u, x, at->lid, had, own);
+	else if (!(x->good[had / 64] >> had % 64 & 1))
+		move(u, x, at->lid, had, least_used(u, x, x->start + at->spread));
+	else if (u->even && goes_back(x, had, own))
+		move(u, x, at->lid, had, own);
+}
+
+/* x has s, d, the ports and what is gained; the rest follows. */
+static void decide(struct update *u, struct choice *x)
 {
 	const struct fera *g = &u->g;
-	const struct dest *at = g->dest + g->dest_first[x->d],
-			  *end = g->dest + g->dest_first[x->d + 1];
-	const uint8_t *row = rt_row(g->t, x->s);
-	uint32_t start = x->c > 1 ? fera_tie_start(g, x->s, x->d, x->c) : 0;
-	uint64_t good[4] = {0};
+	const struct dest *first = g->dest + g->dest_first[x->d];
+	const struct dest *end = g->dest + g->dest_first[x->d + 1];
 
-	if (x->s != x->d && !x->c) {
-		for (; at < end; at++)
-			put(u, x->s, at->lid, IBA_PORT_NONE);
+	if (x->s == x->d || !x->c) {
+		for (const struct dest *at = first; at < end; at++)
+			put(u, x->s, at->lid, x->s == x->d ? at->port : IBA_PORT_NONE);
+		u->computed[x->s] += x->s == x->d ? (uint64_t)(end - first) : 0;
 		return;
 	}
-	u->computed[x->s] += (uint64_t)(end - at);
+	u->computed[x->s] += (uint64_t)(end - first);
+	x->start = x->c > 1 ? fera_tie_start(g, x->s, x->d, x->c) : 0;
+	memset(x->good, 0, sizeof(x->good));
 	for (unsigned i = 0; i < x->c; i++)
-		good[x->port[i] / 64] |= 1ull << x->port[i] % 64;
-	for (; at < end; at++) {
-		uint8_t had = row[at->lid];
-
-		if (x->s == x->d)
-			put(u, x->s, at->lid, at->port);
-		else if (u->open[x->s])
-			put(u, x->s, at->lid, x->port[(start + at->spread) % x->c]);
-		else if (!(good[had / 64] >> had % 64 & 1))
-			put(u, x->s, at->lid, least_used(u, x, start + at->spread, had));
+		x->good[x->port[i] / 64] |= 1ull << x->port[i] % 64;
+	if (u->even) {
+		memset(x->group, 0, sizeof(x->group));
+		for (const struct dest *at = first; at < end; at++)
+			x->group[rt_row(g->t, x->s)[at->lid]]++;
 	}
+	for (const struct dest *at = first; at < end; at++)
+		decide_entry(u, x, at);
 }
 
 static void decide_searched(struct update *u, const struct work *w, uint32_t s, uint32_t d,
-			    uint32_t i)
+			    uint32_t i, const uint64_t *gained)
 {
 	struct choice x; /* not all zero first: there are many of them */
 
+	x.gained = gained;
 	x.s = s;
 	x.d = d;
 	x.c = w->count[i];
@@ -126,22 +161,23 @@ static void decide_searched(struct update *u, const struct work *w, uint32_t s, 
 	decide(u, &x);
 }
 
-/* How many of the entries for d go to a port that is not what it was. */
-static uint64_t bad_entries(const struct update *u, const struct delta_switch *q, uint32_t d)
+/* Whether an entry for d goes to a port that is not what it was. */
+static bool bad_entries(const struct update *u, const struct delta_switch *q, uint32_t d)
 {
 	const struct fera *g = &u->g;
 	const uint8_t *row = rt_row(g->t, q->sw);
-	uint64_t bad = 0;
+	bool bad = false;
 
 	for (uint32_t i = g->dest_first[d]; q->sw != d && i < g->dest_first[d + 1]; i++) {
 		uint8_t port = row[g->dest[i].lid];
 
-		bad += q->ports[port / 64] >> port % 64 & 1;
+		bad |= q->ports[port / 64] >> port % 64 & 1;
 	}
 	return bad;
 }
 
-/* Distances to d are what they were: mend only what is bad. */
+/* Distances to d are what they were: mend what is bad, and with `even` let new ports have a share.
+ */
 static void mend(struct update *u, const struct delta_switch *q, uint32_t nq, uint32_t d)
 {
 	struct choice x;
@@ -149,18 +185,19 @@ static void mend(struct update *u, const struct delta_switch *q, uint32_t nq, ui
 
 	for (uint32_t k = 0; k < nq; k++) {
 		uint32_t s = q[k].sw;
-		uint64_t bad = bad_entries(u, &q[k], d), before = u->computed[s];
+		uint64_t computed = u->computed[s], changed = u->changed[s];
 
-		if (!bad)
+		if (!bad_entries(u, &q[k], d) && (!u->even || !q[k].gained || s == d))
 			continue;
-		if (!looked)
+		if (!looked && u->g.dest_first[d] < u->g.dest_first[d + 1])
 			delta_dest(u->delta, d);
 		looked = true;
 		x.s = s;
 		x.d = d;
+		x.gained = q[k].ports;
 		x.c = delta_offers(u->delta, s, x.port);
 		decide(u, &x);
-		u->computed[s] = before + (x.c ? bad : 0);
+		u->computed[s] = computed + u->changed[s] - changed;
 	}
 }
 
@@ -205,7 +242,7 @@ static void wave_row(struct update *u, const struct wave *v, struct work *w, uin
 		w->dist = v->block[b]->dist;
 		fera_offers(&u->g, w, s);
 		for (uint32_t i = 0; i < block_size(v, b); i++)
-			decide_searched(u, w, s, v->dest[b * BLOCK + i], i);
+			decide_searched(u, w, s, v->dest[b * BLOCK + i], i, NULL);
 	}
 }
 
@@ -223,8 +260,8 @@ static void wave_rows(struct update *u, const struct wave *v)
 	}
 }
 
-/* Delta's switches: searched destinations [0, nd) of block b and all others from `from` to the last
- * of them, or to the end when there is no block. */
+/* The rows of delta's switches for destinations [from, to): those searched are block b's, in order;
+ * without a block none of them is. */
 static void special_rows(struct update *u, const struct wave *v, uint32_t b, uint32_t from,
 			 uint32_t to)
 {
@@ -242,7 +279,7 @@ static void special_rows(struct update *u, const struct wave *v, uint32_t b, uin
 	for (uint32_t d = from; d < to; d++) {
 		if (u->search[d]) {
 			for (uint32_t k = 0; k < nq; k++)
-				decide_searched(u, &w[k], q[k].sw, d, i);
+				decide_searched(u, &w[k], q[k].sw, d, i, q[k].ports);
 			i++;
 		} else {
 			mend(u, q, nq, d);
@@ -304,13 +341,10 @@ static void row_copy(struct update *u, uint32_t s)
 	struct rt_tables *t = u->g.t;
 	const uint8_t *old = rt_row(u->old, s);
 	uint8_t *row = rt_row(t, s);
-	uint32_t n = MIN(t->top_lid, u->old->top_lid) + 1, first = 0;
+	uint32_t n = MIN(t->top_lid, u->old->top_lid) + 1;
 
 	memcpy(row, old, n);
 	memset(row + n, IBA_PORT_NONE, t->stride - n);
-	while (first < n && old[first] == IBA_PORT_NONE)
-		first++;
-	u->open[s] = first == n;
 	for (size_t i = 0; i < u->gone.n; i++) {
 		u->changed[s] += old[u->gone.at[i]] != IBA_PORT_NONE;
 		if (u->gone.at[i] < n)
@@ -324,7 +358,6 @@ static void update_prepare(struct update *u)
 	const struct delta_switch *q = u->delta ? delta_switches(u->delta, &nq) : NULL;
 
 	u->use = mem_zarray(n, sizeof(*u->use));
-	u->open = mem_zarray(n, sizeof(*u->open));
 	u->special = mem_zarray(n, sizeof(*u->special));
 	u->search = mem_zarray(n, sizeof(*u->search));
 	u->changed = mem_zarray(n, sizeof(*u->changed));
@@ -352,7 +385,6 @@ static void update_end(struct update *u, struct rt_update_stats *st)
 		free(u->use[s]);
 	}
 	free(u->use);
-	free(u->open);
 	free(u->special);
 	free(u->search);
 	free(u->changed);
@@ -365,7 +397,7 @@ static void update_end(struct update *u, struct rt_update_stats *st)
 int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
 	      struct rt_tables *t, struct rt_update_stats *st, struct err *e)
 {
-	struct update u = {.g = {.f = f, .t = t}, .old = old};
+	struct update u = {.g = {.f = f, .t = t}, .old = old, .even = o->even};
 	int rc = fera_check(f, t, e);
 
 	if (rc)

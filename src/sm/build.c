@@ -39,6 +39,30 @@ static bool any_row_known(const struct sm *sm)
 	return false;
 }
 
+/* Do the switches hold what the last snapshot's tables say, and nothing else? */
+static bool as_before(const struct sm *sm)
+{
+	const struct fab *f = sm->fab, *g = sm->prev_fab;
+
+	if (!g)
+		return false;
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		node_id n = fab_node_by_guid(g, f->nodes[f->switches[s]].guid);
+		uint32_t row = sm->nodes.at[sm->node_of[f->switches[s]]].row;
+
+		for (uint32_t b = 0; b < sm->prev_tables->stride / IBA_LFT_BLOCK; b++) {
+			const uint8_t *has = sm_row_block(sm, row, b);
+
+			if (n == FAB_NONE ? has != NULL
+					  : !has || memcmp(has, rt_row(sm->prev_tables, g->switch_index[n]) +
+									(size_t)b * IBA_LFT_BLOCK,
+							   IBA_LFT_BLOCK))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* What is in the switches, for those who compute from it. */
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
@@ -52,6 +76,8 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 		sm->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
 	c->old = sm->old;
 	c->old_rank = sm->old_rank;
+	sm->before = (struct rt_before){sm->prev_fab, sm->prev_rank, sm->prev_tables};
+	c->before = as_before(sm) ? &sm->before : NULL;
 	sm->off_turns.n = 0;
 	for (size_t i = 0; i < sm->off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->off.at[i].guid);

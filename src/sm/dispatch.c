@@ -366,6 +366,7 @@ static void pump(struct sm *sm)
 
 		if (!part || sm->now < sm->hold_until)
 			return;
+		sm->hold_until = 0;
 		if (sm->begin_again) {
 			sm->begin_again = false;
 			if (part->begin)
@@ -642,6 +643,7 @@ void sm_free(struct sm *sm)
 	if (!sm)
 		return;
 	sm_snapshot_free(sm);
+	sm_snapshot_forget(sm);
 	rt_tables_free(sm->tables);
 	rt_tables_free(sm->old);
 	rt_plan_free(&sm->plan);

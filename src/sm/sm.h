@@ -150,6 +150,7 @@ struct sm_compute {
 	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
+	const struct rt_before *before; /* the snapshot and tables that old comes from; NULL: others */
 	const rt_turns *off;         /* turns that are switched off */
 };
 

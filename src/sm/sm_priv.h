@@ -197,6 +197,10 @@ struct sm {
 	bool settled;           /* and are as good as final ones */
 	uint32_t compute_id;    /* of the last request for routes */
 	uint16_t ready;         /* LIDs up to this are computed */
+	struct fab *prev_fab;   /* the last snapshot whose tables were all in force, and those */
+	struct rt_tables *prev_tables;
+	uint64_t *prev_rank;
+	struct rt_before before;
 	struct rt_tables *old;  /* what the request said is in the switches */
 	uint64_t *old_rank;
 	rt_turns off_turns;
@@ -298,6 +302,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 /* snapshot.c */
 void sm_snapshot_build(struct sm *sm);
 void sm_snapshot_free(struct sm *sm);
+void sm_snapshot_forget(struct sm *sm); /* the one before, too */
 
 /* handover.c */
 void sm_info_answer(struct sm *sm, const struct sm_event *ev);

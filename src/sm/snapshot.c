@@ -117,6 +117,36 @@ void sm_snapshot_free(struct sm *sm)
 	sm->node_of = NULL;
 }
 
+void sm_snapshot_forget(struct sm *sm)
+{
+	fab_free(sm->prev_fab);
+	rt_tables_free(sm->prev_tables);
+	free(sm->prev_rank);
+	sm->prev_fab = NULL;
+	sm->prev_tables = NULL;
+	sm->prev_rank = NULL;
+}
+
+/* The snapshot that goes is what the next tables can be made from, if its own were all in force. */
+static void keep_or_free(struct sm *sm)
+{
+	bool keep = sm->cfg.mechanism.routes->update && !sm->incomplete && sm->fab && sm->tables && sm->rank;
+
+	if (keep) {
+		sm_snapshot_forget(sm);
+		sm->prev_fab = sm->fab;
+		sm->prev_tables = sm->tables;
+		sm->prev_rank = sm->rank;
+		sm->fab = NULL;
+	} else {
+		rt_tables_free(sm->tables);
+		free(sm->rank);
+	}
+	sm->tables = NULL;
+	sm->rank = NULL;
+	sm_snapshot_free(sm);
+}
+
 void sm_snapshot_build(struct sm *sm)
 {
 	uint8_t *in = mark_reachable(sm);
@@ -128,9 +158,7 @@ void sm_snapshot_build(struct sm *sm)
 			vec_push(&order, (struct by_guid){sm->nodes.at[n].guid, n});
 	if (order.n)
 		qsort(order.at, order.n, sizeof(*order.at), cmp_guid);
-	sm_snapshot_free(sm);
-	rt_tables_free(sm->tables); /* they belong to the old snapshot */
-	sm->tables = NULL;
+	keep_or_free(sm);
 	for (uint32_t n = 0; n < sm->nodes.n; n++)
 		sm->nodes.at[n].fab = FAB_NONE;
 	sm->node_of = mem_array(order.n, sizeof(*sm->node_of));

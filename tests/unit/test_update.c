@@ -343,11 +343,9 @@ static void state_free(struct state *x)
 	rt_tables_free(x->t);
 }
 
-static struct rt_tables *updated(const struct fab *f, const uint64_t *rank,
-				 const struct rt_tables *old, const struct rt_before *before,
-				 unsigned threads, struct rt_update_stats *st)
+static struct rt_tables *updated(const struct fab *f, const struct rt_opts o,
+				 const struct rt_tables *old, struct rt_update_stats *st)
 {
-	struct rt_opts o = {.rank = rank, .before = before, .threads = threads};
 	struct rt_tables *t = rt_tables_new(f->nswitches, fab_top_lid(f));
 	struct err e;
 
@@ -371,6 +369,15 @@ struct tally {
 	uint64_t n, permille, worst; /* busiest link: ours for FERa's, in thousandths */
 };
 
+static void tally_add(struct tally *load, uint64_t ours, uint64_t theirs)
+{
+	uint64_t permille = theirs ? ours * 1000 / theirs : 1000;
+
+	load->n++;
+	load->permille += permille;
+	load->worst = MAX(load->worst, permille);
+}
+
 /* As good as FERa's tables from nothing over the same ranks. */
 static void expect_as_good(const struct state *x, struct tally *load)
 {
@@ -382,13 +389,8 @@ static void expect_as_good(const struct state *x, struct tally *load)
 	assert_int_equal(a.unreachable, b.unreachable);
 	assert_int_equal(a.hops_sum, b.hops_sum);
 	assert_int_equal(a.hops_max, b.hops_max);
-	if (load && b.link_load_max) {
-		uint64_t permille = a.link_load_max * 1000 / b.link_load_max;
-
-		load->n++;
-		load->permille += permille;
-		load->worst = MAX(load->worst, permille);
-	}
+	if (load)
+		tally_add(load, a.link_load_max, b.link_load_max);
 	rt_report_free(&a);
 	rt_report_free(&b);
 	rt_tables_free(whole);
@@ -402,22 +404,32 @@ static uint32_t next_state(struct state *x, struct fab *f, node_id root, bool th
 	uint64_t *old_rank = mem_array(f->nswitches, sizeof(*old_rank));
 	struct rt_before before = {x->f, x->rank, x->t};
 	struct rt_tables *old = rt_tables_carry(x->f, x->t, f), *blind;
-	struct rt_update_stats st, all;
+	struct rt_update_stats st, st2, all;
 	struct state y = {.f = f};
 	uint32_t turned;
 
 	y.rank = kept_ranks(x->f, x->rank, f, root, &turned);
 	rt_updown_rank_carry(x->f, x->rank, f, old_rank);
 	expect_ranks(f, root, old_rank, y.rank, turned);
-	y.t = updated(f, y.rank, old, &before, 1, &st);
-	blind = updated(f, y.rank, old, NULL, 3, &all);
+	y.t =
+	    updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .threads = 1}, old, &st);
+	blind = updated(f, (struct rt_opts){.rank = y.rank, .threads = 3}, old, &all);
 	assert_int_equal(all.searched, f->nswitches);
 	assert_int_equal(st.changed, all.changed);
 	assert_int_equal(st.changed, count_changed(old, y.t));
 	assert_memory_equal(y.t->lft, blind->lft, (size_t)blind->nswitches * blind->stride);
-	if (thorough)
-		expect_columns(f, y.rank, old, y.t);
 	expect_as_good(&y, load);
+	if (thorough) {
+		struct state even = y;
+
+		expect_columns(f, y.rank, old, y.t);
+		even.t =
+		    updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .even = true},
+			    old, &st2);
+		assert_int_equal(st2.changed, count_changed(old, even.t));
+		expect_as_good(&even, NULL);
+		rt_tables_free(even.t);
+	}
 	rt_tables_free(old);
 	rt_tables_free(blind);
 	free(old_rank);
@@ -491,6 +503,69 @@ static void updated_tables_are_as_good_as_new_ones(void **state UNUSED)
 	assert_true(searched < switches / 2);
 }
 
+/* Something breaks in a tree and is mended again. Only what must moves at first; `even` gives what
+ * comes back its share. The busiest link between hosts for that of FERa's tables from nothing. */
+static void tree_change(struct state *x, struct fab *f, bool even, struct tally *load)
+{
+	struct rt_before before = {x->f, x->rank, x->t};
+	struct rt_tables *old = rt_tables_carry(x->f, x->t, f), *whole;
+	struct rt_verify_opts hosts = {.hosts_only = true};
+	struct rt_report a, b;
+	struct rt_update_stats st;
+	struct state y = {.f = f};
+	uint32_t turned;
+
+	y.rank = kept_ranks(x->f, x->rank, f, f->switches[0], &turned);
+	y.t =
+	    updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .even = even}, old, &st);
+	assert_int_equal(st.changed, count_changed(old, y.t));
+	expect_as_good(&y, NULL);
+	whole = world_fera(f, y.rank);
+	a = world_verify(f, y.t, hosts);
+	b = world_verify(f, whole, hosts);
+	tally_add(load, a.link_load_max, b.link_load_max);
+	rt_report_free(&a);
+	rt_report_free(&b);
+	rt_tables_free(whole);
+	rt_tables_free(old);
+	state_free(x);
+	*x = y;
+}
+
+static void trees_stay_balanced(void **state UNUSED)
+{
+	struct tally down = {0}, up = {0}, kept = {0};
+	struct rng r;
+
+	rng_seed(&r, 5, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		struct fab *f =
+		    world_make((struct fab_gen){.kind = "mtree", .dims = {6 + i % 2 * 2, 3}});
+		struct world_down d = world_down_new(f);
+		struct state x = first_state(world_now(f, &d), f->switches[0]);
+
+		do {
+			memset(d.node, 0, f->nnodes * sizeof(*d.node));
+			memset(d.port, 0, f->nports * sizeof(*d.port));
+			world_change(f, &d, &r);
+		} while (d.node[f->switches[0]]);
+		tree_change(&x, world_now(f, &d), i % 2, &down);
+		memset(d.node, 0, f->nnodes * sizeof(*d.node));
+		memset(d.port, 0, f->nports * sizeof(*d.port));
+		tree_change(&x, world_now(f, &d), i % 4 < 3, i % 4 < 3 ? &up : &kept);
+		state_free(&x);
+		world_down_free(&d);
+		fab_free(f);
+	}
+	print_message("busiest link for FERa's, mean and worst of 1000: down %u %u, up %u %u, "
+		      "up without a new share %u %u\n",
+		      (unsigned)(down.permille / down.n), (unsigned)down.worst,
+		      (unsigned)(up.permille / up.n), (unsigned)up.worst,
+		      (unsigned)(kept.permille / kept.n), (unsigned)kept.worst);
+	assert_true(down.worst <= 1100);
+	assert_true(up.worst <= 1100);
+}
+
 /* From nothing come FERa's own tables, and from FERa's own tables nothing changes. */
 static void from_nothing_come_feras_tables(void **state UNUSED)
 {
@@ -500,12 +575,12 @@ static void from_nothing_come_feras_tables(void **state UNUSED)
 	struct rt_before before = {x.f, x.rank, x.t};
 	struct rt_update_stats st;
 
-	t = updated(f, x.rank, none, NULL, 2, &st);
+	t = updated(f, (struct rt_opts){.rank = x.rank, .threads = 2}, none, &st);
 	assert_memory_equal(t->lft, x.t->lft, (size_t)t->nswitches * t->stride);
 	assert_int_equal(t->entries, x.t->entries);
 	assert_int_equal(st.changed, x.t->entries);
 	rt_tables_free(t);
-	t = updated(f, x.rank, x.t, &before, 1, &st);
+	t = updated(f, (struct rt_opts){.rank = x.rank, .before = &before}, x.t, &st);
 	assert_memory_equal(t->lft, x.t->lft, (size_t)t->nswitches * t->stride);
 	assert_int_equal(t->entries + st.changed + st.searched, 0);
 	rt_tables_free(t);
@@ -546,6 +621,7 @@ int main(void)
 	    cmocka_unit_test(a_switch_without_a_way_up_turns_the_links_of_one_way),
 	    cmocka_unit_test(hardly_more_links_turn_than_must),
 	    cmocka_unit_test(updated_tables_are_as_good_as_new_ones),
+	    cmocka_unit_test(trees_stay_balanced),
 	    cmocka_unit_test(from_nothing_come_feras_tables),
 	    cmocka_unit_test(what_does_not_fit_is_refused),
 	};
