@@ -50,7 +50,7 @@ static struct {
 	{"sl", 0, CLI_STR, &o.sl, "LIST", "service levels, drawn evenly, such as 0,2,4-7 (default 0-15)", NULL, 0, 0}, \
 	{"vls", 0, CLI_CHOICE, &o.vls, "N", "data VLs of every port (default 2)", vl_counts, 0, 0}, \
 	{"buffer", 0, CLI_UINT, &o.buffer, "BYTES", "input and output buffer of each VL (default 4096, at least two packets)", NULL, 64, 131072}, \
-	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on every link, 5ns a metre (default 100ns)", NULL, 0, 0}, \
+	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on links whose cable length the netlist does not give (default 100ns); others 5ns a metre", NULL, 0, 0}, \
 	{"byte-errors", 0, CLI_SHARE, &o.errors, "P", "probability that a byte is damaged on a link, such as 0.0001%", NULL, 0, 0}, \
 	{"hot", 0, CLI_STR, &o.hot, "NODE", "the host that hotspot and incast aim at (default: the first)", NULL, 0, 0}, \
 	{"hot-share", 0, CLI_SHARE, &o.hot_share, "SHARE", "hotspot: share of the packets that goes there (default 10%)", NULL, 0, 0}, \

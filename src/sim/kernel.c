@@ -13,6 +13,7 @@ void sim_config_default(struct sim_config *c)
 		.sma_ps = 3 * PS_PER_US,
 		.hop_ps = 142 * PS_PER_NS,  /* 40 route + 20 map + 40 crossbar + 2 set-up + 40 link */
 		.wire_ps = 100 * PS_PER_NS, /* 20 m at 5 ns (thesis 4.2.1) */
+		.cable_m_ps = 5 * PS_PER_NS,
 		.training_ps = 0,
 		.mtu_cap = 4, /* 2048 */
 		.vl_cap = 2,  /* two data VLs: thesis 4.4.2 */
@@ -126,6 +127,11 @@ static uint64_t byte_q16(const struct fab_port *p)
 	return (8 * PS_PER_S << 16) / port_bps(p);
 }
 
+static time_ps wire_of(const struct sim *s, uint32_t cm)
+{
+	return cm ? s->cfg.cable_m_ps * cm / 100 : s->cfg.wire_ps;
+}
+
 struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 {
 	struct sim *s = mem_zalloc(sizeof(*s));
@@ -140,6 +146,7 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	rng_seed(&s->error_rng, c->seed, 2);
 	for (port_id p = 0; p < f->nports; p++) {
 		s->ports[p].peer = f->ports[p].peer;
+		s->ports[p].wire_ps = wire_of(s, f->ports[p].cable_cm);
 		s->ports[p].byte_ps = byte_time(&f->ports[p]);
 		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
 	}
@@ -309,7 +316,15 @@ void sim_cable(struct sim *s, port_id a, port_id b)
 	assert(a != b && s->ports[a].peer == FAB_NONE && s->ports[b].peer == FAB_NONE);
 	s->ports[a].peer = b;
 	s->ports[b].peer = a;
+	sim_cable_length(s, a, s->fab->ports[a].peer == b ? s->fab->ports[a].cable_cm : 0);
 	link_try_up(s, a);
+}
+
+void sim_cable_length(struct sim *s, port_id a, uint32_t cm)
+{
+	s->ports[a].wire_ps = wire_of(s, cm);
+	if (s->ports[a].peer != FAB_NONE)
+		s->ports[s->ports[a].peer].wire_ps = wire_of(s, cm);
 }
 
 void sim_uncable(struct sim *s, port_id a)

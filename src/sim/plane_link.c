@@ -140,7 +140,7 @@ static void fc_send(struct sim *s, port_id port)
 		pl->ports[far].counters.errors++;
 		return;
 	}
-	sim_push(s, end + s->cfg.wire_ps, PRIO_NET,
+	sim_push(s, end + s->ports[port].wire_ps, PRIO_NET,
 		 (struct ev){.kind = EV_P_FC,
 			     .a = far,
 			     .b = (uint32_t)out->fctbs << 16 | fccl,
@@ -260,7 +260,7 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
 	time_ps end = MAX(s->now + wire_time(s, port, d->bytes), pl->cells.at[cell].tail);
-	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->cfg.wire_ps;
+	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->ports[port].wire_ps;
 
 	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : d->blocks)) & CREDIT_MASK);
 	p->tx_busy = true;
@@ -278,7 +278,7 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 		s->stats.hops++;
 	pl->cells.at[cell].next = slot; /* the same cell, now on the wire; it remembers its VL */
 	pl->cells.at[cell].ready = head;
-	pl->cells.at[cell].tail = end + s->cfg.wire_ps;
+	pl->cells.at[cell].tail = end + s->ports[port].wire_ps;
 	sim_push(s, head, PRIO_NET,
 		 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
 	at_port(s, end, EV_P_SENT, port);

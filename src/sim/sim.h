@@ -41,7 +41,8 @@ struct sim_config {
 	time_ps smi_ps;      /* one SMP through one SMI, in or out */
 	time_ps sma_ps;      /* one request handled by an SMA, on top of the SMI */
 	time_ps hop_ps;      /* a LID-routed SMP through a switch: routing, crossbar, arbitration */
-	time_ps wire_ps;     /* propagation on a link */
+	time_ps wire_ps;     /* propagation on a link whose cable has no known length */
+	time_ps cable_m_ps;  /* on one metre of a cable that has */
 	time_ps training_ps; /* from cable or power on to Initialize */
 	/* What the devices can do. */
 	uint8_t mtu_cap, vl_cap;   /* IBA codes */
@@ -146,7 +147,9 @@ void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie
 /* ---- the world changes ---- */
 
 void sim_node_power(struct sim *s, node_id n, bool on); /* off forgets everything; on starts anew */
-void sim_cable(struct sim *s, port_id a, port_id b);    /* connects; both ports must be free */
+/* Connects; both ports must be free. Where the snapshot has this link, it is the same cable. */
+void sim_cable(struct sim *s, port_id a, port_id b);
+void sim_cable_length(struct sim *s, port_id a, uint32_t cm); /* of the cable at a; 0: not known */
 void sim_uncable(struct sim *s, port_id a);             /* cuts, if there is a cable */
 void sim_set_faults(struct sim *s, const struct sim_faults *f);
 

@@ -63,6 +63,7 @@ struct sim_port {
 	uint32_t lease_epoch;
 	bool lease_runs;
 	time_ps tx_free;     /* when the transmitter is idle again */
+	time_ps wire_ps;     /* propagation to the peer */
 	time_ps byte_ps;
 	uint64_t byte_q16;   /* the same in 2^-16 ps: exact for every rate */
 	struct iba_port_info pi;
