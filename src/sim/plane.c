@@ -40,6 +40,8 @@ uint32_t dpkt_new(struct sim *s)
 		pl->pkt_free = pl->pkts.at[p].next_free;
 	}
 	pl->pkts.at[p] = (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff};
+	if (p < pl->nlineage)
+		pl->lineage[p].whole = 0;
 	return p;
 }
 
@@ -203,6 +205,7 @@ void plane_free(struct sim *s)
 	free(pl->next);
 	free(pl->allowed);
 	free(pl->copies_left);
+	free(pl->lineage);
 	free(pl);
 }
 
@@ -264,12 +267,9 @@ void plane_link_up(struct sim *s, port_id p)
 void plane_link_down(struct sim *s, port_id p)
 {
 	struct plane *pl = s->plane;
-	struct plane_port *port = &pl->ports[p];
 
-	if (port->rx_pkt != PKT_NONE && port->rx_tail > s->now && pl->pkts.at[port->rx_pkt].refs)
-		pl->pkts.at[port->rx_pkt].broken = true;
-	port->rx_pkt = PKT_NONE;
-	port->fc_due = 0;
+	cut_receiving(s, p, SIM_DISCARD_INACTIVE_PORT);
+	pl->ports[p].fc_due = 0;
 	link_kick(s, p); /* what waits to leave by it is discarded */
 }
 

@@ -26,6 +26,7 @@ struct dpkt {
 	uint8_t fixed_out;  /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
 	uint16_t refs;      /* cells */
 	bool broken;        /* its tail was cut off: it goes on, but nobody takes it */
+	uint8_t why;        /* then enum sim_discard */
 	uint32_t next_free;
 };
 
@@ -34,6 +35,12 @@ struct cell {
 	time_ps ready;      /* its header is here */
 	time_ps tail;       /* its last byte is here */
 	bool trail;         /* the packet's head has gone on */
+};
+
+/* By packet, of copies that multicast made. */
+struct lineage {
+	uint32_t parent;
+	time_ps made, whole; /* until then it depends on its parent; 0: it is no copy */
 };
 
 enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
@@ -114,6 +121,8 @@ struct plane {
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
 	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
+	struct lineage *lineage;     /* plane_cut.c */
+	uint32_t nlineage;
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
@@ -183,6 +192,10 @@ void limit_in_over(struct sim *s, uint32_t in_chan);
 bool error_hits(struct sim *s, unsigned bytes);
 void refresh_start(struct sim *s, port_id port);
 void refresh_due(struct sim *s, port_id port);
+
+/* plane_cut.c */
+void cut_copied(struct sim *s, uint32_t parent, uint32_t copy, time_ps whole);
+void cut_receiving(struct sim *s, port_id p, enum sim_discard why); /* what comes in loses its tail */
 
 /* plane_switch.c */
 void switch_new_head(struct sim *s, uint32_t chan);

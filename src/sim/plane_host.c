@@ -223,7 +223,7 @@ void host_sink(struct sim *s, uint32_t chan)
 	unsigned num = s->plane->ports[port].num;
 
 	if (d->broken) {
-		plane_discard(s, n, num, pkt, SIM_DISCARD_INACTIVE_PORT);
+		plane_discard(s, n, num, pkt, (enum sim_discard)d->why);
 	} else if (d->smp != PKT_NONE) {
 		uint32_t smp = d->smp;
 

@@ -191,7 +191,7 @@ void switch_route_done(struct sim *s, node_id n)
 		else
 			drop_head(s, chan, SIM_DISCARD_UNROUTABLE);
 	} else if (p->broken) {
-		drop_head(s, chan, SIM_DISCARD_INACTIVE_PORT);
+		drop_head(s, chan, (enum sim_discard)p->why);
 	} else if (out > s->fab->nodes[n].nports) {
 		drop_head(s, chan, SIM_DISCARD_UNROUTABLE);
 	} else if (out && out == chan_num(s, chan) && !p->fixed_out) {
@@ -323,6 +323,8 @@ void switch_cross_head(struct sim *s, uint32_t chan)
 	uint32_t here = in->head, pkt = pl->cells.at[here].pkt;
 	uint32_t there = cell_new(s, more ? copy_of(s, pkt) : pkt);
 
+	if (more)
+		cut_copied(s, pkt, pl->cells.at[there].pkt, pl->cells.at[here].tail);
 	pl->cells.at[there].ready = s->now;
 	pl->cells.at[there].tail = pl->cells.at[here].tail;
 	pl->cells.at[here].trail = !more;
@@ -338,7 +340,8 @@ static void to_smi(struct sim *s, uint32_t chan, uint32_t cell)
 	node_id n = chan_node(s, chan);
 
 	if (p->broken) {
-		plane_discard(s, n, chan_num(s, chan), pl->cells.at[cell].pkt, SIM_DISCARD_INACTIVE_PORT);
+		plane_discard(s, n, chan_num(s, chan), pl->cells.at[cell].pkt,
+			      (enum sim_discard)p->why);
 		return;
 	}
 	s->pkts.at[smp].node = n;
