@@ -267,6 +267,7 @@ bool sim_step(struct sim *s)
 	case EV_P_MAKE:
 	case EV_P_PACED:
 	case EV_P_HOQ:
+	case EV_P_STALL:
 	case EV_P_LIFE:
 	case EV_P_REFRESH:
 		plane_event(s, &e);

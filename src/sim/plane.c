@@ -19,6 +19,7 @@ static const char *const discard_names[SIM_NDISCARDS] = {
 	[SIM_DISCARD_LIFETIME] = "lifetime",
 	[SIM_DISCARD_WRONG_HOST] = "wrong_host",
 	[SIM_DISCARD_ERROR] = "bit_error",
+	[SIM_DISCARD_STALLED] = "vl_stalled",
 };
 
 const char *sim_discard_name(enum sim_discard d)
@@ -89,6 +90,7 @@ static const uint8_t smp_reason[SIM_NDISCARDS] = {
 	[SIM_DISCARD_LIFETIME] = SIM_DROP_BUFFER,
 	[SIM_DISCARD_WRONG_HOST] = SIM_DROP_NOT_FOR_US,
 	[SIM_DISCARD_ERROR] = SIM_DROP_LINK,
+	[SIM_DISCARD_STALLED] = SIM_DROP_BUFFER,
 };
 
 void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why)
@@ -387,6 +389,10 @@ void plane_event(struct sim *s, const struct ev *e)
 	case EV_P_HOQ:
 		if (same_life(s, chan_port(pl, e->a), e->c))
 			limit_out_over(s, e->a);
+		break;
+	case EV_P_STALL:
+		if (same_life(s, chan_port(pl, e->a), e->c))
+			limit_stall_over(s, e->a);
 		break;
 	case EV_P_LIFE:
 		if (same_life(s, chan_port(pl, e->a), e->c))

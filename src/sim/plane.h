@@ -63,6 +63,8 @@ struct out_chan {
 	uint16_t fctbs, fccl;
 	bool busy;                     /* something is crossing to it */
 	bool timed;                    /* a head-of-queue event is on its way */
+	bool stalled;                  /* VLStalled: what comes is discarded */
+	uint8_t expired;               /* heads in a row that waited too long */
 	time_ps head_since;
 };
 
@@ -187,6 +189,7 @@ void link_discard_head(struct sim *s, uint32_t out_chan, enum sim_discard why);
 /* plane_limits.c */
 void limit_out(struct sim *s, uint32_t out_chan); /* its head is blocked: watch the time */
 void limit_out_over(struct sim *s, uint32_t out_chan);
+void limit_stall_over(struct sim *s, uint32_t out_chan);
 void limit_in(struct sim *s, uint32_t in_chan);
 void limit_in_over(struct sim *s, uint32_t in_chan);
 bool error_hits(struct sim *s, unsigned bytes);

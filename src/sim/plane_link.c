@@ -33,7 +33,10 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 		pl->cells.at[o->tail].next = cell;
 	}
 	o->tail = cell;
-	link_kick(s, port);
+	if (o->stalled)
+		link_discard_head(s, chan_of(pl, port, slot), SIM_DISCARD_STALLED);
+	else
+		link_kick(s, port);
 }
 
 static uint32_t out_pop(struct sim *s, struct out_chan *o)
@@ -263,6 +266,7 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->ports[port].wire_ps;
 
 	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : d->blocks)) & CREDIT_MASK);
+	o->expired = 0;
 	p->tx_busy = true;
 	p->tx_slot = (uint8_t)slot;
 	p->tx_blocks = d->blocks;

@@ -94,6 +94,7 @@ enum sim_discard {
 	SIM_DISCARD_LIFETIME,         /* head of a queue for too long */
 	SIM_DISCARD_WRONG_HOST,       /* arrived where its LID is not */
 	SIM_DISCARD_ERROR,            /* damaged on a link */
+	SIM_DISCARD_STALLED,          /* on a VL that was stalled because too many had waited too long */
 	SIM_NDISCARDS
 };
 const char *sim_discard_name(enum sim_discard d);

@@ -31,6 +31,7 @@ enum sim_ev {
 	EV_P_PACED,  /* a: packet; static rate control lets it go */
 	EV_P_HOQ,    /* a: output channel; its head may have waited too long */
 	EV_P_LIFE,   /* a: input channel; the same */
+	EV_P_STALL,  /* a: output channel; it discards no longer */
 	EV_P_REFRESH,/* a: port, c: link epoch; credits have to be told again */
 };
 
