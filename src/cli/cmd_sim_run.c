@@ -24,11 +24,11 @@ static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the 
 
 static struct {
 	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg, *capture, *capture_node;
-	unsigned payload, buffer, shift, burst, threads, points;
+	unsigned payload, buffer, shift, burst, threads, points, error_limit;
 	uint64_t rate, seed;
-	double load, hot_share, errors;
+	double load, hot_share, errors, retrain_fail;
 	bool of_saturation, qos, log_x, links, levels, discards;
-	time_ps duration, warmup, series, wire;
+	time_ps duration, warmup, series, wire, retrain;
 } o = {
     .payload = NOT_GIVEN,
     .shift = 1,
@@ -37,6 +37,8 @@ static struct {
     .seed = 1,
     .hot_share = 0.1,
     .wire = 100 * PS_PER_NS,
+    .retrain = 2 * PS_PER_MS,
+    .error_limit = 8,
     .duration = TIME_NEVER,
     .warmup = TIME_NEVER,
 };
@@ -52,6 +54,9 @@ static struct {
 	{"buffer", 0, CLI_UINT, &o.buffer, "BYTES", "input and output buffer of each VL (default 4096, at least two packets)", NULL, 64, 131072}, \
 	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on links whose cable length the netlist does not give (default 100ns); others 5ns a metre", NULL, 0, 0}, \
 	{"byte-errors", 0, CLI_SHARE, &o.errors, "P", "probability that a byte is damaged on a link, such as 0.0001%", NULL, 0, 0}, \
+	{"error-limit", 0, CLI_UINT, &o.error_limit, "N", "damaged packets, less the good ones behind them, beyond which a link trains anew (default 8)", NULL, 0, 15}, \
+	{"retrain", 0, CLI_TIME, &o.retrain, "TIME", "how long that takes; 0: links never do (default 2ms)", NULL, 0, 0}, \
+	{"retrain-fail", 0, CLI_SHARE, &o.retrain_fail, "P", "probability that it fails and the link goes down (default 0)", NULL, 0, 0}, \
 	{"hot", 0, CLI_STR, &o.hot, "NODE", "the host that hotspot and incast aim at (default: the first)", NULL, 0, 0}, \
 	{"hot-share", 0, CLI_SHARE, &o.hot_share, "SHARE", "hotspot: share of the packets that goes there (default 10%)", NULL, 0, 0}, \
 	{"shift", 0, CLI_UINT, &o.shift, "N", "shift: host i sends to host i + N (default 1)", NULL, 0, 0}, \
@@ -177,6 +182,9 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	c->sim.vl_cap = (uint8_t)(1 + chosen(vl_counts, o.vls, 1));
 	c->sim.wire_ps = o.wire;
 	c->sim.plane.byte_error_q40 = prob_q32(o.errors) << 8;
+	c->sim.plane.retrain_ps = o.retrain;
+	c->sim.plane.retrain_fail_q32 = prob_q32(o.retrain_fail);
+	c->sim.phy_errors = (uint8_t)o.error_limit;
 	c->threads = o.threads;
 	return make_buffers(&c->sim.plane);
 }

@@ -19,6 +19,7 @@ void sim_config_default(struct sim_config *c)
 		.vl_cap = 2,  /* two data VLs: thesis 4.4.2 */
 		.vlarb_cap = 64,
 		.resp_time = 8, /* 1.05 ms, the 1 ms of IBA 1.0 (thesis 3.1.3) */
+		.phy_errors = 8, /* what OpenSM writes unless told otherwise */
 		.lft_cap = 49152,
 		.rft_cap = 0,
 		.mft_cap = 1024,
@@ -30,7 +31,8 @@ void sim_config_default(struct sim_config *c)
 			  .setup_ps = 2 * PS_PER_NS,
 			  .link_arb_ps = 40 * PS_PER_NS,
 			  .header_bytes = 20,
-			  .buffer_bytes = 4096},
+			  .buffer_bytes = 4096,
+			  .retrain_ps = 2 * PS_PER_MS}, /* ours: IBA sets limits, not times */
 	};
 }
 
@@ -270,6 +272,7 @@ bool sim_step(struct sim *s)
 	case EV_P_STALL:
 	case EV_P_LIFE:
 	case EV_P_REFRESH:
+	case EV_P_RETRAIN:
 		plane_event(s, &e);
 		break;
 	}

@@ -19,6 +19,7 @@ static const char *const discard_names[SIM_NDISCARDS] = {
 	[SIM_DISCARD_LIFETIME] = "lifetime",
 	[SIM_DISCARD_WRONG_HOST] = "wrong_host",
 	[SIM_DISCARD_ERROR] = "bit_error",
+	[SIM_DISCARD_RETRAINING] = "retraining",
 	[SIM_DISCARD_STALLED] = "vl_stalled",
 };
 
@@ -90,6 +91,7 @@ static const uint8_t smp_reason[SIM_NDISCARDS] = {
 	[SIM_DISCARD_LIFETIME] = SIM_DROP_BUFFER,
 	[SIM_DISCARD_WRONG_HOST] = SIM_DROP_NOT_FOR_US,
 	[SIM_DISCARD_ERROR] = SIM_DROP_LINK,
+	[SIM_DISCARD_RETRAINING] = SIM_DROP_LINK,
 	[SIM_DISCARD_STALLED] = SIM_DROP_BUFFER,
 };
 
@@ -147,6 +149,7 @@ static void port_reset(struct sim *s, port_id p)
 				    .num = fp->num,
 				    .in_switch = sim_is_switch(s, fp->node),
 				    .rx_pkt = PKT_NONE,
+				    .retrained_epoch = UINT32_MAX,
 				    .counters = port->counters};
 }
 
@@ -272,6 +275,8 @@ void plane_link_down(struct sim *s, port_id p)
 
 	cut_receiving(s, p, SIM_DISCARD_INACTIVE_PORT);
 	pl->ports[p].fc_due = 0;
+	pl->ports[p].retraining = false;
+	pl->ports[p].phy_errors = 0;
 	link_kick(s, p); /* what waits to leave by it is discarded */
 }
 
@@ -401,6 +406,10 @@ void plane_event(struct sim *s, const struct ev *e)
 	case EV_P_REFRESH:
 		if (s->ports[e->a].link_epoch == e->c)
 			refresh_due(s, e->a);
+		break;
+	case EV_P_RETRAIN:
+		if (s->ports[e->a].link_epoch == e->c)
+			retrain_over(s, e->a);
 		break;
 	case EV_CALL:
 	case EV_LINK:

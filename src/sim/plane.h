@@ -85,9 +85,12 @@ struct plane_port {
 	/* sending and receiving */
 	bool tx_busy, arb_pending;
 	uint8_t tx_slot, tx_blocks;
+	uint8_t phy_errors;     /* damaged packets, less the good ones behind them */
+	bool retraining;
 	uint32_t fc_due;        /* slots whose credit limit has to be told */
 	time_ps fc_since;
 	uint32_t rx_pkt;        /* being received; its tail may still be cut off */
+	uint32_t retrained_epoch; /* the link epoch that training after errors ended last */
 	time_ps rx_tail;
 	struct arb_table high, low;
 	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
@@ -199,6 +202,10 @@ void refresh_due(struct sim *s, port_id port);
 /* plane_cut.c */
 void cut_copied(struct sim *s, uint32_t parent, uint32_t copy, time_ps whole);
 void cut_receiving(struct sim *s, port_id p, enum sim_discard why); /* what comes in loses its tail */
+
+/* plane_retrain.c */
+void retrain_error(struct sim *s, port_id p); /* a packet came damaged */
+void retrain_over(struct sim *s, port_id p);
 
 /* plane_switch.c */
 void switch_new_head(struct sim *s, uint32_t chan);

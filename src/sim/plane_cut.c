@@ -58,7 +58,8 @@ void cut_receiving(struct sim *s, port_id p, enum sim_discard why)
 {
 	struct plane_port *port = &s->plane->ports[p];
 
-	if (port->rx_pkt != PKT_NONE && port->rx_tail > s->now && s->plane->pkts.at[port->rx_pkt].refs)
+	if (port->rx_pkt != PKT_NONE && port->rx_tail > s->now &&
+	    s->plane->pkts.at[port->rx_pkt].refs)
 		mark(s, port->rx_pkt, receiving_since(s->plane, p), why);
 	port->rx_pkt = PKT_NONE;
 }

@@ -65,7 +65,7 @@ void limit_out_over(struct sim *s, uint32_t chan)
 	if (o->head == CELL_NONE)
 		return;
 	if (s->now >= o->head_since + life) {
-		if (link_has_credit(s, chan))
+		if (link_has_credit(s, chan) && !pl->ports[port].retraining)
 			return; /* it only waits for the link */
 		link_discard_head(s, chan, SIM_DISCARD_LIFETIME);
 		count_expired(s, chan);

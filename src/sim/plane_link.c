@@ -6,7 +6,7 @@
  */
 #include "sim/plane.h"
 
-enum { CREDIT_MASK = 0xfff, FC_BYTES = 6 };
+enum { CREDIT_MASK = 0xfff, FC_BYTES = 6, FC_DAMAGED = 15 };
 
 static node_id port_node(const struct sim *s, port_id p)
 {
@@ -105,10 +105,18 @@ void in_release(struct sim *s, uint32_t chan)
 void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl)
 {
 	struct plane *pl = s->plane;
+	struct in_chan *in;
 
+	if (slot == FC_DAMAGED)
+		retrain_error(s, port);
 	if (slot >= pl->nvl || s->ports[port].pi.state == IBA_PORT_DOWN)
 		return;
-	pl->in[chan_of(pl, port, slot)].abr = fctbs; /* mends what an error took */
+	in = &pl->in[chan_of(pl, port, slot)];
+	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
+	if (in->abr != fctbs) { /* mends what an error took */
+		in->abr = fctbs;
+		link_fc_want(s, port, slot);
+	}
 	pl->out[chan_of(pl, port, slot)].fccl = fccl;
 	link_kick(s, port);
 }
@@ -139,10 +147,8 @@ static void fc_send(struct sim *s, port_id port)
 	pl->stats.fc_packets++;
 	p->counters.tx_bytes += FC_BYTES;
 	at_port(s, end, EV_P_SENT, port);
-	if (error_hits(s, FC_BYTES)) {
-		pl->ports[far].counters.errors++;
-		return;
-	}
+	if (error_hits(s, FC_BYTES))
+		slot = FC_DAMAGED;
 	sim_push(s, end + s->ports[port].wire_ps, PRIO_NET,
 		 (struct ev){.kind = EV_P_FC,
 			     .a = far,
@@ -328,6 +334,11 @@ static void choose(struct sim *s, port_id port)
 		discard_out(s, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
 		return;
 	}
+	if (p->retraining) {
+		for (slot = 0; slot < pl->nvl; slot++)
+			limit_out(s, chan_of(pl, port, slot));
+		return;
+	}
 	if (can_send(s, pl, port, slot15(pl))) {
 		transmit(s, port, slot15(pl));
 		return;
@@ -416,11 +427,13 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 
 	c->next = CELL_NONE;
 	if (ok && error_hits(s, d->bytes)) {
-		pl->ports[port].counters.errors++;
 		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
 		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
+		retrain_error(s, port);
 		return;
 	}
+	if (epoch != s->ports[port].link_epoch && epoch == pl->ports[port].retrained_epoch)
+		why = SIM_DISCARD_RETRAINING;
 	d->fixed_out = 0; /* that was for the last switch */
 	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
 		in->abr = (uint16_t)((in->abr + d->blocks) & CREDIT_MASK);
@@ -434,6 +447,7 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 		link_fc_want(s, port, slot); /* the credit it took has to come back */
 		return;
 	}
+	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
 	pl->ports[port].rx_pkt = c->pkt;
 	pl->ports[port].rx_tail = c->tail;
 	pl->ports[port].counters.rx_bytes += d->bytes;

@@ -33,6 +33,7 @@ enum sim_ev {
 	EV_P_LIFE,   /* a: input channel; the same */
 	EV_P_STALL,  /* a: output channel; it discards no longer */
 	EV_P_REFRESH,/* a: port, c: link epoch; credits have to be told again */
+	EV_P_RETRAIN,/* a: port, c: link epoch; training after errors is over */
 };
 
 enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
