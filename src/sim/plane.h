@@ -50,7 +50,7 @@ struct in_chan {
 	uint32_t next;           /* in the routing unit's or an output's queue */
 	uint16_t used, cap, abr; /* blocks */
 	uint8_t state;           /* enum in_state, of the head */
-	uint8_t out, out_slot;   /* where the head goes */
+	uint8_t out, out_slot;   /* where the head goes; nslots and over: nowhere (enum refused) */
 	bool timed;              /* a life-time event is on its way */
 	bool copies;             /* the head is multicast: see plane.copies_left */
 	time_ps since;           /* when the head became one, for the life-time limit */
@@ -221,6 +221,7 @@ void host_start(struct sim *s);
 void host_make(struct sim *s, uint32_t host);
 void host_head(struct sim *s, uint32_t chan, uint32_t cell);
 void host_sink(struct sim *s, uint32_t chan);
+bool pkey_ok(struct sim *s, port_id port, uint16_t pkey); /* by the port's table; false is counted there */
 void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation); /* static rate control lets it go */
 
 #endif

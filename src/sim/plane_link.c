@@ -411,6 +411,10 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 		*why = SIM_DISCARD_MTU;
 		return false;
 	}
+	if (pi->part_enf_in && s->plane->ports[port].in_switch && !pkey_ok(s, port, d->pkey)) {
+		*why = SIM_DISCARD_PKEY;
+		return false;
+	}
 	return true;
 }
 
