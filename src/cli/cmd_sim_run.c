@@ -24,11 +24,11 @@ static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the 
 
 static struct {
 	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg, *capture, *capture_node;
-	unsigned payload, buffer, shift, burst, threads, points;
+	unsigned payload, buffer, shift, burst, threads, points, error_limit;
 	uint64_t rate, seed;
-	double load, hot_share, errors;
-	bool of_saturation, qos, log_x, links, levels, discards;
-	time_ps duration, warmup, series, wire;
+	double load, hot_share, errors, retrain_fail;
+	bool of_saturation, qos, log_x, links, levels, discards, rate_control, refresh;
+	time_ps duration, warmup, series, wire, retrain, route, map, crossbar, setup, arbiter;
 } o = {
     .payload = NOT_GIVEN,
     .shift = 1,
@@ -37,6 +37,13 @@ static struct {
     .seed = 1,
     .hot_share = 0.1,
     .wire = 100 * PS_PER_NS,
+    .retrain = 2 * PS_PER_MS,
+    .route = 40 * PS_PER_NS,
+    .map = 20 * PS_PER_NS,
+    .crossbar = 40 * PS_PER_NS,
+    .setup = 2 * PS_PER_NS,
+    .arbiter = 40 * PS_PER_NS,
+    .error_limit = 8,
     .duration = TIME_NEVER,
     .warmup = TIME_NEVER,
 };
@@ -50,8 +57,18 @@ static struct {
 	{"sl", 0, CLI_STR, &o.sl, "LIST", "service levels, drawn evenly, such as 0,2,4-7 (default 0-15)", NULL, 0, 0}, \
 	{"vls", 0, CLI_CHOICE, &o.vls, "N", "data VLs of every port (default 2)", vl_counts, 0, 0}, \
 	{"buffer", 0, CLI_UINT, &o.buffer, "BYTES", "input and output buffer of each VL (default 4096, at least two packets)", NULL, 64, 131072}, \
-	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on every link, 5ns a metre (default 100ns)", NULL, 0, 0}, \
+	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on links whose cable length the netlist does not give (default 100ns); others 5ns a metre", NULL, 0, 0}, \
 	{"byte-errors", 0, CLI_SHARE, &o.errors, "P", "probability that a byte is damaged on a link, such as 0.0001%", NULL, 0, 0}, \
+	{"error-limit", 0, CLI_UINT, &o.error_limit, "N", "damaged packets, less the good ones behind them, beyond which a link trains anew (default 8)", NULL, 0, 15}, \
+	{"retrain", 0, CLI_TIME, &o.retrain, "TIME", "how long that takes; 0: links never do (default 2ms)", NULL, 0, 0}, \
+	{"retrain-fail", 0, CLI_SHARE, &o.retrain_fail, "P", "probability that it fails and the link goes down (default 0)", NULL, 0, 0}, \
+	{"credit-refresh", 0, CLI_FLAG, &o.refresh, NULL, "tell credits every 65,536 symbol times even where nothing is ever lost", NULL, 0, 0}, \
+	{"rate-control", 0, CLI_FLAG, &o.rate_control, NULL, "static rate control: no host sends faster than the other can hear", NULL, 0, 0}, \
+	{"route-time", 0, CLI_TIME, &o.route, "TIME", "of a switch's routing unit, for each packet (default 40ns)", NULL, 0, 0}, \
+	{"map-time", 0, CLI_TIME, &o.map, "TIME", "of its SL-to-VL unit (default 20ns)", NULL, 0, 0}, \
+	{"crossbar-time", 0, CLI_TIME, &o.crossbar, "TIME", "of its crossbar arbiter (default 40ns)", NULL, 0, 0}, \
+	{"setup-time", 0, CLI_TIME, &o.setup, "TIME", "of its crossbar (default 2ns)", NULL, 0, 0}, \
+	{"arbiter-time", 0, CLI_TIME, &o.arbiter, "TIME", "of a port's VL arbiter (default 40ns)", NULL, 0, 0}, \
 	{"hot", 0, CLI_STR, &o.hot, "NODE", "the host that hotspot and incast aim at (default: the first)", NULL, 0, 0}, \
 	{"hot-share", 0, CLI_SHARE, &o.hot_share, "SHARE", "hotspot: share of the packets that goes there (default 10%)", NULL, 0, 0}, \
 	{"shift", 0, CLI_UINT, &o.shift, "N", "shift: host i sends to host i + N (default 1)", NULL, 0, 0}, \
@@ -177,6 +194,16 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	c->sim.vl_cap = (uint8_t)(1 + chosen(vl_counts, o.vls, 1));
 	c->sim.wire_ps = o.wire;
 	c->sim.plane.byte_error_q40 = prob_q32(o.errors) << 8;
+	c->sim.plane.fc_refresh = o.refresh;
+	c->sim.plane.rate_control = o.rate_control;
+	c->sim.plane.route_ps = o.route;
+	c->sim.plane.map_ps = o.map;
+	c->sim.plane.crossbar_ps = o.crossbar;
+	c->sim.plane.setup_ps = o.setup;
+	c->sim.plane.link_arb_ps = o.arbiter;
+	c->sim.plane.retrain_ps = o.retrain;
+	c->sim.plane.retrain_fail_q32 = prob_q32(o.retrain_fail);
+	c->sim.phy_errors = (uint8_t)o.error_limit;
 	c->threads = o.threads;
 	return make_buffers(&c->sim.plane);
 }

@@ -14,7 +14,7 @@ static const char *out_path = "-";
 
 static unsigned gen_switches, gen_ports, gen_hosts = UINT_MAX, gen_links;
 static uint64_t gen_seed = 1;
-static const char *gen_rate;
+static const char *gen_rate, *gen_cable, *gen_trunk;
 
 /* "4xEDR", "4x EDR", "12xqdr", or a speed alone for 4 lanes. */
 static int rate_parse(const char *s, unsigned *width, unsigned *speed, struct err *e)
@@ -38,6 +38,16 @@ static int rate_parse(const char *s, unsigned *width, unsigned *speed, struct er
 		    "in 4xEDR, found '%s'",
 		    s);
 	return 0;
+}
+
+static int cable_parse(const char *option, const char *s, uint32_t *cm, struct err *e)
+{
+	const char *at = s, *end = s + strlen(s);
+
+	if (fab_cable_take(&at, end, cm) && at == end)
+		return 0;
+	return err_set(e, -EINVAL, "--%s: expected a length of 1cm to 100km such as 3m or 0.5m, found '%.60s'",
+		       option, s);
 }
 
 static int sizes_parse(struct fab_gen *g, char **args, unsigned nargs, struct err *e)
@@ -151,7 +161,9 @@ static int gen_run(char **args, unsigned nargs)
 	if (cli_json && !strcmp(out_path, "-"))
 		return cli_bad("--json goes with -o FILE: the netlist itself is not JSON");
 	if (switches_check(&g, &e) || sizes_parse(&g, args, nargs, &e) ||
-	    (gen_rate && rate_parse(gen_rate, &g.width, &g.speed, &e)))
+	    (gen_rate && rate_parse(gen_rate, &g.width, &g.speed, &e)) ||
+	    (gen_cable && cable_parse("cable", gen_cable, &g.cable_cm, &e)) ||
+	    (gen_trunk && cable_parse("trunk", gen_trunk, &g.trunk_cm, &e)))
 		return cli_bad("%s", e.text);
 	f = fab_generate(&g, &e);
 	if (!f)
@@ -176,6 +188,10 @@ static const struct cli_opt gen_opts[] = {
     {"seed", 0, CLI_U64, &gen_seed, "N", "what the random kinds draw from (default 1)", NULL, 0, 0},
     {"rate", 'r', CLI_STR, &gen_rate, "RATE", "of every link, as 4xEDR (default 4xQDR)", NULL, 0,
      0},
+    {"cable", 0, CLI_STR, &gen_cable, "LENGTH", "of every cable, as 3m (default: not known)", NULL,
+     0, 0},
+    {"trunk", 0, CLI_STR, &gen_trunk, "LENGTH",
+     "of the cables between switches, as 30m (default: as --cable)", NULL, 0, 0},
     {"output", 'o', CLI_STR, &out_path, "FILE", "where to write (default: standard output)", NULL,
      0, 0},
     {0},
@@ -193,6 +209,7 @@ const struct cli_cmd cmd_topo_gen = {
 	"The same kind, sizes, options and seed give the same netlist everywhere.",
     .examples = "weft topo gen irregular 16 --hosts 14 --seed 7 -o net.txt\n"
 		"weft topo gen mtree 8 3 --rate 4xHDR -o tree.txt\n"
+		"weft topo gen mtree 8 3 --cable 2m --trunk 30m -o hall.txt\n"
 		"weft topo gen dragonfly 2 4 2 | weft topo svg - -o dragonfly.svg",
     .opts = gen_opts,
     .max_args = 64, /* more than any kind takes: sizes_parse() explains that better */
@@ -253,6 +270,16 @@ static void rates_json(struct json *j, const struct fab_stats *s)
 	json_close(j);
 }
 
+static void cables_json(struct json *j, const struct fab_stats *s)
+{
+	json_open(j, "cables", '{');
+	json_u64(j, "known", s->cables);
+	json_fixed(j, "min_m", s->cable_min_cm, 2);
+	json_fixed(j, "max_m", s->cable_max_cm, 2);
+	json_fixed(j, "total_m", s->cable_sum_cm, 2);
+	json_close(j);
+}
+
 static void warnings_json(struct json *j, const struct fab_netlist *net)
 {
 	struct strbuf b = {0};
@@ -288,6 +315,7 @@ static int show_json(const struct fab *f, const struct fab_stats *s, const struc
 	json_u64(&j, "components", s->components);
 	json_u64(&j, "isolated", s->isolated);
 	rates_json(&j, s);
+	cables_json(&j, s);
 	json_u64(&j, "lids", lids_count(f));
 	warnings_json(&j, net);
 	json_close(&j);
@@ -320,6 +348,18 @@ static void show_rates(const struct fab_stats *s)
 	cli_table_print(&t, stdout);
 }
 
+static void show_cables(const struct fab_stats *s)
+{
+	char min[16], max[16];
+
+	if (!s->cables)
+		return;
+	fab_cable_text(min, s->cable_min_cm);
+	fab_cable_text(max, s->cable_max_cm);
+	printf("\n%s of %s cables have a known length: %s to %s, %s m in all\n", cli_count(s->cables),
+	       cli_count(s->links), min, max, cli_count((s->cable_sum_cm + 50) / 100));
+}
+
 static void show_text(const struct fab *f, const struct fab_stats *s, const struct fab_netlist *net)
 {
 	uint64_t mean = degree_mean(s);
@@ -345,6 +385,7 @@ static void show_text(const struct fab *f, const struct fab_stats *s, const stru
 	count_row(&t, "LIDs", lids_count(f), "");
 	cli_table_print(&t, stdout);
 	show_rates(s);
+	show_cables(s);
 	if (net->warnings.n)
 		printf("\n%s warnings\n", cli_count(net->warnings.n));
 	for (size_t i = 0; i < net->warnings.n; i++) {

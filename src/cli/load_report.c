@@ -194,6 +194,9 @@ void load_report_text(const struct load_report *rep)
 	putchar('\n');
 	print_rates(r);
 	putchar('\n');
+	if (r->plane.recoveries || r->plane.downed)
+		printf("after errors, links trained anew %s times and went down %s times\n\n",
+		       cli_count(r->plane.recoveries), cli_count(r->plane.downed));
 	print_series(&rep->series);
 	print_links(rep);
 	print_discards(rep);
@@ -362,6 +365,8 @@ static void json_links(struct json *j, const struct load_report *rep)
 		json_u64(j, "rx_packets", c->rx_packets);
 		json_u64(j, "rx_bytes", c->rx_bytes);
 		json_u64(j, "errors", c->errors);
+		json_u64(j, "recoveries", c->recoveries);
+		json_u64(j, "downed", c->downed);
 		json_u64(j, "discarded", c->discarded);
 		json_close(j);
 	}
@@ -384,6 +389,8 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_u64(j, "events", r->events);
 	json_u64(j, "packet_hops", r->plane.hops);
 	json_u64(j, "flow_control_packets", r->plane.fc_packets);
+	json_u64(j, "link_recoveries", r->plane.recoveries);
+	json_u64(j, "links_downed", r->plane.downed);
 	json_double(j, "wall_s", rep->wall_s);
 	json_double(j, "events_s", rep->wall_s > 0 ? (double)r->events / rep->wall_s : 0.0);
 	json_open(j, "bring_up", '{');

@@ -64,12 +64,18 @@ static void compare_port(struct differ *d, const struct fab_port *p, const struc
 	note_hex(d, "port GUID", p->guid, q->guid);
 	note_number(d, "LID", p->lid, q->lid);
 	note_number(d, "LMC", p->lmc, q->lmc);
-	if (p->peer == FAB_NONE || q->peer == FAB_NONE ||
-	    (p->width == q->width && p->speed == q->speed))
+	if (p->peer == FAB_NONE || q->peer == FAB_NONE)
 		return; /* the rate of a port without a link says nothing */
-	rate_text(x, p);
-	rate_text(y, q);
-	note(d, "rate %s -> %s", x, y);
+	if (p->width != q->width || p->speed != q->speed) {
+		rate_text(x, p);
+		rate_text(y, q);
+		note(d, "rate %s -> %s", x, y);
+	}
+	if (p->cable_cm != q->cable_cm) {
+		fab_cable_text(x, p->cable_cm);
+		fab_cable_text(y, q->cable_cm);
+		note(d, "cable %s -> %s", x, y);
+	}
 }
 
 static const char *port0_word(const struct fab_node *n)

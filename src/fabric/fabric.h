@@ -56,6 +56,7 @@ struct fab_port {
 	uint64_t guid; /* 0 on a switch's external ports */
 	node_id node;
 	port_id peer;  /* FAB_NONE when nothing is connected */
+	uint32_t cable_cm; /* length of the cable, the same at both ends; 0 when not known */
 	uint16_t lid;  /* base LID, 0 when not known; switches carry it on port 0 */
 	uint8_t lmc;
 	uint8_t num;   /* 0..nports */
@@ -96,6 +97,12 @@ node_id fab_node_by_text(const struct fab *f, const char *s); /* GUID in hex, S-
 void fab_node_ident(const struct fab *f, node_id n, char buf[32]); /* S-0002000000000001 */
 const char *fab_speed_name(unsigned speed);                        /* "SDR" ... */
 uint64_t fab_lane_bps(unsigned speed); /* data bits a second of one lane after encoding */
+
+/* A length such as 3m, 0.5m, 50cm or 1.2km at *at, up to 100 km; false, with *at where it was, when
+ * there is none. fab_cable_text() writes what it reads; 0 is "unknown". */
+#define FAB_CABLE_MAX_CM 10000000u
+bool fab_cable_take(const char **at, const char *end, uint32_t *cm);
+void fab_cable_text(char buf[16], uint32_t cm);
 
 /* Largest LID in use (last of a port's 2^lmc), 0 when none is assigned. */
 uint32_t fab_top_lid(const struct fab *f);
@@ -161,6 +168,8 @@ struct fab_gen {
 	unsigned links;         /* irregular: links between switches; 0: as many as fit */
 	uint64_t seed;
 	unsigned width, speed;  /* of every link; 0: 4X QDR */
+	uint32_t cable_cm;      /* length of every cable; 0: not known */
+	uint32_t trunk_cm;      /* of those between switches, when not the same */
 };
 
 struct fab_family {
@@ -183,6 +192,9 @@ struct fab_stats {
 	uint64_t degree_sum;
 	uint32_t ports_free;     /* switch ports with nothing connected */
 	uint32_t rate[FAB_NSPEEDS][13]; /* links by speed and width */
+	uint32_t cables;         /* links whose length is known; the shortest, longest, all together */
+	uint32_t cable_min_cm, cable_max_cm;
+	uint64_t cable_sum_cm;
 };
 
 void fab_stats(const struct fab *f, struct fab_stats *s);

@@ -217,6 +217,15 @@ static void set_rate(struct gen *G, node_id n, unsigned num)
 	p->speed = (uint8_t)(G->spec->speed ? G->spec->speed : FAB_QDR);
 }
 
+/* Hosts stand beside their switch, the next switch may be a hall away. */
+static uint32_t cable_of(struct gen *G, node_id a, node_id b)
+{
+	bool trunk = fab_builder_node(G->b, a)->type == IBA_NODE_SWITCH &&
+		     fab_builder_node(G->b, b)->type == IBA_NODE_SWITCH;
+
+	return trunk && G->spec->trunk_cm ? G->spec->trunk_cm : G->spec->cable_cm;
+}
+
 void gen_link(struct gen *G, node_id a, unsigned pa, node_id b, unsigned pb)
 {
 	int r = fab_add_link(G->b, a, pa, b, pb);
@@ -225,6 +234,8 @@ void gen_link(struct gen *G, node_id a, unsigned pa, node_id b, unsigned pb)
 	(void)r;
 	set_rate(G, a, pa);
 	set_rate(G, b, pb);
+	fab_builder_port(G->b, a, pa)->cable_cm = cable_of(G, a, b);
+	fab_builder_port(G->b, b, pb)->cable_cm = cable_of(G, a, b);
 }
 
 struct fab *gen_end(struct gen *G)

@@ -12,7 +12,7 @@
 enum {
 	GEN_MAX_PORTS = 254,
 	GEN_MAX_NODES = 1 << 20,
-	GEN_MAX_SLOTS = 1 << 25, /* ports in all, 24 bytes each */
+	GEN_MAX_SLOTS = 1 << 25, /* ports in all, 32 bytes each */
 };
 
 struct gen {

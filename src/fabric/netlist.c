@@ -384,6 +384,7 @@ static void port_comment(struct nl *l, struct nl_end *d)
 		d->width = far.mask_width ? far.mask_width : own.mask_width;
 		d->speed = far.mask_speed ? far.mask_speed : own.mask_speed;
 	}
+	d->cable_cm = far.cable_cm ? far.cable_cm : own.cable_cm;
 	if (!d->width && !d->speed) {
 		d->width = l->width;
 		d->speed = l->speed;

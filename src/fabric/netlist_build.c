@@ -233,6 +233,20 @@ static void hear(struct build *w, uint32_t i)
 	}
 }
 
+/* A cable has one length, whichever end tells it. */
+static void hear_cable(struct build *w, const struct nl_end *d, const struct nl_end *far)
+{
+	struct fab_port *p = fab_builder_port(w->b, d->node, d->num);
+	uint32_t here = d->cable_cm, there = far ? far->cable_cm : 0;
+
+	if (p->cable_cm)
+		return; /* the far end spoke first */
+	if (here && there && here != there)
+		warn_link(w->l, d, "which gives the cable another length; this line's is kept");
+	p->cable_cm = here ? here : there;
+	fab_builder_port(w->b, d->far_node, d->far_num)->cable_cm = p->cable_cm;
+}
+
 /* What a line says of the far port serves where that port's own line is silent. */
 static void hear_far(struct build *w, const struct nl_end *d)
 {
@@ -245,6 +259,7 @@ static void hear_far(struct build *w, const struct nl_end *d)
 		p->width = d->width;
 		p->speed = d->speed;
 	}
+	hear_cable(w, d, own);
 	if (n->type == IBA_NODE_SWITCH) {
 		struct fab_port *p0 = fab_builder_port(w->b, d->far_node, 0);
 

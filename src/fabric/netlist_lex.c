@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The words of a netlist: messages about what stands at the cursor, blanks, numbers, quotes, and
- * what comments tell of LIDs and rates. State: the cursor in struct nl. Way in: netlist.c. Does not
+ * what comments tell of LIDs, rates and cables. State: the cursor in struct nl. Way in: netlist.c. Does not
  * know what a line means.
  */
 #include "fabric/netlist_priv.h"
@@ -233,12 +233,14 @@ static bool take_speed(const char **at, const char *end, uint8_t *speed)
 	return nl_word_is((struct nl_span){s, (size_t)(t - s)}, "Unknown");
 }
 
-/* A number or '?', perhaps with x and a speed behind it. */
+/* A length behind a rate, or a number or '?', perhaps with x and a speed behind it. */
 static void scan_number(const char **at, const char *end, struct nl_facts *f)
 {
 	uint64_t v = 0;
 	uint8_t speed;
 
+	if (f->has_rate && fab_cable_take(at, end, &f->cable_cm))
+		return;
 	if (**at == '?')
 		++*at;
 	else
@@ -249,6 +251,7 @@ static void scan_number(const char **at, const char *end, struct nl_facts *f)
 	if (take_speed(at, end, &speed) && (!v || width_ok(v))) {
 		f->width = (uint8_t)v;
 		f->speed = speed;
+		f->has_rate = true;
 	}
 }
 

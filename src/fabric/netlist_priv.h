@@ -44,6 +44,7 @@ struct nl_end {
 	uint32_t line, node;
 	uint32_t far_node; /* FAB_NONE: not defined in this file */
 	uint16_t lid, far_lid;
+	uint32_t cable_cm;
 	uint8_t num, far_num, lmc, width, speed;
 	bool has_guid, has_far_guid, has_lid, has_far_lid;
 	bool unlinked; /* our own note about a port without a cable */
@@ -86,6 +87,8 @@ enum nl_quote { QUOTE_NONE, QUOTE_SINGLE, QUOTE_DOUBLE };
 struct nl_facts {
 	uint64_t lid, lmc;
 	bool has_lid, has_lmc, enhanced;
+	bool has_rate; /* a length is one only behind a rate: names may hold anything */
+	uint32_t cable_cm;
 	uint8_t width, speed;
 	uint8_t mask_width, mask_speed; /* only where the plain rate is missing */
 };

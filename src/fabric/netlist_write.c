@@ -25,15 +25,21 @@ static void add_name(struct strbuf *out, const char *name, size_t max)
 	strbuf_add(out, "\"");
 }
 
-/* " 4xEDR", with '?' for the half that is not known; nothing when neither is. */
+/* " 4xEDR 3m", with '?' for the half of the rate that is not known; nothing when nothing is. */
 static void add_rate(struct strbuf *out, const struct fab_port *p)
 {
-	if (!p->width && !p->speed)
+	char cable[16];
+
+	if (!p->width && !p->speed && !p->cable_cm)
 		return;
 	if (p->width)
 		strbuf_addf(out, " %ux%s", p->width, fab_speed_name(p->speed));
 	else
 		strbuf_addf(out, " ?x%s", fab_speed_name(p->speed));
+	if (!p->cable_cm)
+		return;
+	fab_cable_text(cable, p->cable_cm);
+	strbuf_addf(out, " %s", cable);
 }
 
 static void add_head(struct strbuf *out, const struct fab *f, node_id id)

@@ -255,6 +255,11 @@ static void count_links(const struct fab *f, struct fab_stats *s)
 			s->switch_links++;
 		s->rate[MIN(a->speed ? a->speed : b->speed, FAB_NSPEEDS - 1)]
 		       [MIN(a->width ? a->width : b->width, 12)]++;
+		if (!a->cable_cm)
+			continue;
+		s->cable_min_cm = s->cables++ ? MIN(s->cable_min_cm, a->cable_cm) : a->cable_cm;
+		s->cable_max_cm = MAX(s->cable_max_cm, a->cable_cm);
+		s->cable_sum_cm += a->cable_cm;
 	}
 }
 

@@ -9,6 +9,7 @@ struct lab_change {
 	struct fab *fab;
 	bool *on_before, *on_after;
 	port_id *peer_after; /* by port of fab */
+	uint32_t *cable_after;
 };
 
 static int join_nodes(struct fab_builder *b, const struct fab *before, const struct fab *after,
@@ -56,6 +57,7 @@ struct lab_change *lab_change_new(const struct fab *before, const struct fab *af
 	c->on_before = mem_zarray(c->fab->nnodes, sizeof(bool));
 	c->on_after = mem_zarray(c->fab->nnodes, sizeof(bool));
 	c->peer_after = mem_array(c->fab->nports, sizeof(*c->peer_after));
+	c->cable_after = mem_zarray(c->fab->nports, sizeof(*c->cable_after));
 	memset(c->peer_after, 0xff, c->fab->nports * sizeof(*c->peer_after));
 	memset(c->on_before, true, before->nnodes * sizeof(bool));
 	for (port_id p = 0; p < after->nports; p++) {
@@ -69,6 +71,7 @@ struct lab_change *lab_change_new(const struct fab *before, const struct fab *af
 		node_id m = fab_node_by_guid(c->fab, after->nodes[y->node].guid);
 
 		c->peer_after[fab_port_id(c->fab, n, x->num)] = fab_port_id(c->fab, m, y->num);
+		c->cable_after[fab_port_id(c->fab, n, x->num)] = x->cable_cm;
 	}
 	return c;
 }
@@ -81,6 +84,7 @@ void lab_change_free(struct lab_change *c)
 	free(c->on_before);
 	free(c->on_after);
 	free(c->peer_after);
+	free(c->cable_after);
 	free(c);
 }
 
@@ -139,6 +143,8 @@ void lab_change_apply(const struct lab_change *c, struct sim *s)
 		if (c->on_after[n])
 			sim_node_power(s, n, true);
 	for (port_id p = 0; p < c->fab->nports; p++)
-		if (sim_port_peer(s, p) == FAB_NONE && c->peer_after[p] != FAB_NONE)
+		if (sim_port_peer(s, p) == FAB_NONE && c->peer_after[p] != FAB_NONE) {
 			sim_cable(s, p, c->peer_after[p]);
+			sim_cable_length(s, p, c->cable_after[p]);
+		}
 }

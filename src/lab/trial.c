@@ -88,8 +88,9 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 /* ---- drawing ---- */
 
-static struct fab *draw_fabric(struct rng *r, unsigned max_switches, struct err *e)
+static struct fab *draw_fabric(struct rng *r, uint64_t seed, unsigned max_switches, struct err *e)
 {
+	struct rng cables; /* a stream of its own: seeds stay what they were before cables had lengths */
 	struct fab_gen g = {.kind = "irregular", .ndims = 1, .ports = 4};
 	unsigned span = 1, octave, n;
 
@@ -101,6 +102,11 @@ static struct fab *draw_fabric(struct rng *r, unsigned max_switches, struct err 
 	g.dims[0] = MAX(2u, MIN(n, max_switches));
 	g.ports = 4 + rng_below(r, 3);
 	g.seed = rng_u64(r);
+	rng_seed(&cables, seed, 9);
+	if (rng_below(&cables, 2)) {
+		g.cable_cm = 1 + rng_below(&cables, 1000);
+		g.trunk_cm = 1 + rng_below(&cables, rng_below(&cables, 8) ? 20000 : 1000000);
+	}
 	return fab_generate(&g, e);
 }
 
@@ -165,7 +171,7 @@ void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *
 	out->seed = seed;
 	rng_seed(&t.rng, seed, 7);
 	lab_config_default(&c);
-	f = draw_fabric(&t.rng, max_switches, &e);
+	f = draw_fabric(&t.rng, seed, max_switches, &e);
 	if (!f) {
 		snprintf(out->why, sizeof(out->why), "no topology: %.200s", e.text);
 		return;

@@ -13,11 +13,13 @@ void sim_config_default(struct sim_config *c)
 		.sma_ps = 3 * PS_PER_US,
 		.hop_ps = 142 * PS_PER_NS,  /* 40 route + 20 map + 40 crossbar + 2 set-up + 40 link */
 		.wire_ps = 100 * PS_PER_NS, /* 20 m at 5 ns (thesis 4.2.1) */
+		.cable_m_ps = 5 * PS_PER_NS,
 		.training_ps = 0,
 		.mtu_cap = 4, /* 2048 */
 		.vl_cap = 2,  /* two data VLs: thesis 4.4.2 */
 		.vlarb_cap = 64,
 		.resp_time = 8, /* 1.05 ms, the 1 ms of IBA 1.0 (thesis 3.1.3) */
+		.phy_errors = 8, /* what OpenSM writes unless told otherwise */
 		.lft_cap = 49152,
 		.rft_cap = 0,
 		.mft_cap = 1024,
@@ -29,7 +31,8 @@ void sim_config_default(struct sim_config *c)
 			  .setup_ps = 2 * PS_PER_NS,
 			  .link_arb_ps = 40 * PS_PER_NS,
 			  .header_bytes = 20,
-			  .buffer_bytes = 4096},
+			  .buffer_bytes = 4096,
+			  .retrain_ps = 2 * PS_PER_MS}, /* ours: IBA sets limits, not times */
 	};
 }
 
@@ -126,6 +129,11 @@ static uint64_t byte_q16(const struct fab_port *p)
 	return (8 * PS_PER_S << 16) / port_bps(p);
 }
 
+static time_ps wire_of(const struct sim *s, uint32_t cm)
+{
+	return cm ? s->cfg.cable_m_ps * cm / 100 : s->cfg.wire_ps;
+}
+
 struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 {
 	struct sim *s = mem_zalloc(sizeof(*s));
@@ -140,6 +148,7 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	rng_seed(&s->error_rng, c->seed, 2);
 	for (port_id p = 0; p < f->nports; p++) {
 		s->ports[p].peer = f->ports[p].peer;
+		s->ports[p].wire_ps = wire_of(s, f->ports[p].cable_cm);
 		s->ports[p].byte_ps = byte_time(&f->ports[p]);
 		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
 	}
@@ -260,8 +269,10 @@ bool sim_step(struct sim *s)
 	case EV_P_MAKE:
 	case EV_P_PACED:
 	case EV_P_HOQ:
+	case EV_P_STALL:
 	case EV_P_LIFE:
 	case EV_P_REFRESH:
+	case EV_P_RETRAIN:
 		plane_event(s, &e);
 		break;
 	}
@@ -309,7 +320,15 @@ void sim_cable(struct sim *s, port_id a, port_id b)
 	assert(a != b && s->ports[a].peer == FAB_NONE && s->ports[b].peer == FAB_NONE);
 	s->ports[a].peer = b;
 	s->ports[b].peer = a;
+	sim_cable_length(s, a, s->fab->ports[a].peer == b ? s->fab->ports[a].cable_cm : 0);
 	link_try_up(s, a);
+}
+
+void sim_cable_length(struct sim *s, port_id a, uint32_t cm)
+{
+	s->ports[a].wire_ps = wire_of(s, cm);
+	if (s->ports[a].peer != FAB_NONE)
+		s->ports[s->ports[a].peer].wire_ps = wire_of(s, cm);
 }
 
 void sim_uncable(struct sim *s, port_id a)

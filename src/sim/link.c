@@ -110,7 +110,7 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 	start = MAX(s->now, port->tx_free);
 	port->tx_free = start + IBA_SMP_WIRE_BYTES * port->byte_ps;
 	s->stats.hops++;
-	sim_push(s, port->tx_free + s->cfg.wire_ps, PRIO_NET,
+	sim_push(s, port->tx_free + port->wire_ps, PRIO_NET,
 		 (struct ev){.kind = EV_ARRIVE, .a = to, .b = p, .c = s->ports[to].link_epoch});
 }
 

@@ -19,6 +19,8 @@ static const char *const discard_names[SIM_NDISCARDS] = {
 	[SIM_DISCARD_LIFETIME] = "lifetime",
 	[SIM_DISCARD_WRONG_HOST] = "wrong_host",
 	[SIM_DISCARD_ERROR] = "bit_error",
+	[SIM_DISCARD_RETRAINING] = "retraining",
+	[SIM_DISCARD_STALLED] = "vl_stalled",
 };
 
 const char *sim_discard_name(enum sim_discard d)
@@ -40,6 +42,8 @@ uint32_t dpkt_new(struct sim *s)
 		pl->pkt_free = pl->pkts.at[p].next_free;
 	}
 	pl->pkts.at[p] = (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff};
+	if (p < pl->nlineage)
+		pl->lineage[p].whole = 0;
 	return p;
 }
 
@@ -87,6 +91,8 @@ static const uint8_t smp_reason[SIM_NDISCARDS] = {
 	[SIM_DISCARD_LIFETIME] = SIM_DROP_BUFFER,
 	[SIM_DISCARD_WRONG_HOST] = SIM_DROP_NOT_FOR_US,
 	[SIM_DISCARD_ERROR] = SIM_DROP_LINK,
+	[SIM_DISCARD_RETRAINING] = SIM_DROP_LINK,
+	[SIM_DISCARD_STALLED] = SIM_DROP_BUFFER,
 };
 
 void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why)
@@ -143,6 +149,7 @@ static void port_reset(struct sim *s, port_id p)
 				    .num = fp->num,
 				    .in_switch = sim_is_switch(s, fp->node),
 				    .rx_pkt = PKT_NONE,
+				    .retrained_epoch = UINT32_MAX,
 				    .counters = port->counters};
 }
 
@@ -203,6 +210,7 @@ void plane_free(struct sim *s)
 	free(pl->next);
 	free(pl->allowed);
 	free(pl->copies_left);
+	free(pl->lineage);
 	free(pl);
 }
 
@@ -264,12 +272,11 @@ void plane_link_up(struct sim *s, port_id p)
 void plane_link_down(struct sim *s, port_id p)
 {
 	struct plane *pl = s->plane;
-	struct plane_port *port = &pl->ports[p];
 
-	if (port->rx_pkt != PKT_NONE && port->rx_tail > s->now && pl->pkts.at[port->rx_pkt].refs)
-		pl->pkts.at[port->rx_pkt].broken = true;
-	port->rx_pkt = PKT_NONE;
-	port->fc_due = 0;
+	cut_receiving(s, p, SIM_DISCARD_INACTIVE_PORT);
+	pl->ports[p].fc_due = 0;
+	pl->ports[p].retraining = false;
+	pl->ports[p].phy_errors = 0;
 	link_kick(s, p); /* what waits to leave by it is discarded */
 }
 
@@ -388,6 +395,10 @@ void plane_event(struct sim *s, const struct ev *e)
 		if (same_life(s, chan_port(pl, e->a), e->c))
 			limit_out_over(s, e->a);
 		break;
+	case EV_P_STALL:
+		if (same_life(s, chan_port(pl, e->a), e->c))
+			limit_stall_over(s, e->a);
+		break;
 	case EV_P_LIFE:
 		if (same_life(s, chan_port(pl, e->a), e->c))
 			limit_in_over(s, e->a);
@@ -395,6 +406,10 @@ void plane_event(struct sim *s, const struct ev *e)
 	case EV_P_REFRESH:
 		if (s->ports[e->a].link_epoch == e->c)
 			refresh_due(s, e->a);
+		break;
+	case EV_P_RETRAIN:
+		if (s->ports[e->a].link_epoch == e->c)
+			retrain_over(s, e->a);
 		break;
 	case EV_CALL:
 	case EV_LINK:

@@ -26,6 +26,7 @@ struct dpkt {
 	uint8_t fixed_out;  /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
 	uint16_t refs;      /* cells */
 	bool broken;        /* its tail was cut off: it goes on, but nobody takes it */
+	uint8_t why;        /* then enum sim_discard */
 	uint32_t next_free;
 };
 
@@ -36,6 +37,12 @@ struct cell {
 	bool trail;         /* the packet's head has gone on */
 };
 
+/* By packet, of copies that multicast made. */
+struct lineage {
+	uint32_t parent;
+	time_ps made, whole; /* until then it depends on its parent; 0: it is no copy */
+};
+
 enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
 
 struct in_chan {
@@ -43,7 +50,7 @@ struct in_chan {
 	uint32_t next;           /* in the routing unit's or an output's queue */
 	uint16_t used, cap, abr; /* blocks */
 	uint8_t state;           /* enum in_state, of the head */
-	uint8_t out, out_slot;   /* where the head goes */
+	uint8_t out, out_slot;   /* where the head goes; nslots and over: nowhere (enum refused) */
 	bool timed;              /* a life-time event is on its way */
 	bool copies;             /* the head is multicast: see plane.copies_left */
 	time_ps since;           /* when the head became one, for the life-time limit */
@@ -56,6 +63,8 @@ struct out_chan {
 	uint16_t fctbs, fccl;
 	bool busy;                     /* something is crossing to it */
 	bool timed;                    /* a head-of-queue event is on its way */
+	bool stalled;                  /* VLStalled: what comes is discarded */
+	uint8_t expired;               /* heads in a row that waited too long */
 	time_ps head_since;
 };
 
@@ -76,9 +85,12 @@ struct plane_port {
 	/* sending and receiving */
 	bool tx_busy, arb_pending;
 	uint8_t tx_slot, tx_blocks;
+	uint8_t phy_errors;     /* damaged packets, less the good ones behind them */
+	bool retraining;
 	uint32_t fc_due;        /* slots whose credit limit has to be told */
 	time_ps fc_since;
 	uint32_t rx_pkt;        /* being received; its tail may still be cut off */
+	uint32_t retrained_epoch; /* the link epoch that training after errors ended last */
 	time_ps rx_tail;
 	struct arb_table high, low;
 	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
@@ -114,6 +126,8 @@ struct plane {
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
 	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
+	struct lineage *lineage;     /* plane_cut.c */
+	uint32_t nlineage;
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
@@ -178,11 +192,20 @@ void link_discard_head(struct sim *s, uint32_t out_chan, enum sim_discard why);
 /* plane_limits.c */
 void limit_out(struct sim *s, uint32_t out_chan); /* its head is blocked: watch the time */
 void limit_out_over(struct sim *s, uint32_t out_chan);
+void limit_stall_over(struct sim *s, uint32_t out_chan);
 void limit_in(struct sim *s, uint32_t in_chan);
 void limit_in_over(struct sim *s, uint32_t in_chan);
 bool error_hits(struct sim *s, unsigned bytes);
 void refresh_start(struct sim *s, port_id port);
 void refresh_due(struct sim *s, port_id port);
+
+/* plane_cut.c */
+void cut_copied(struct sim *s, uint32_t parent, uint32_t copy, time_ps whole);
+void cut_receiving(struct sim *s, port_id p, enum sim_discard why); /* what comes in loses its tail */
+
+/* plane_retrain.c */
+void retrain_error(struct sim *s, port_id p); /* a packet came damaged */
+void retrain_over(struct sim *s, port_id p);
 
 /* plane_switch.c */
 void switch_new_head(struct sim *s, uint32_t chan);
@@ -198,6 +221,7 @@ void host_start(struct sim *s);
 void host_make(struct sim *s, uint32_t host);
 void host_head(struct sim *s, uint32_t chan, uint32_t cell);
 void host_sink(struct sim *s, uint32_t chan);
+bool pkey_ok(struct sim *s, port_id port, uint16_t pkey); /* by the port's table; false is counted there */
 void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation); /* static rate control lets it go */
 
 #endif

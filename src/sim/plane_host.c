@@ -111,7 +111,7 @@ void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation)
 }
 
 /* Full member on one side at least, and the same 15 bits (IBA 10.9.3). */
-static bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey)
+static bool pkey_in_table(const struct sim *s, port_id port, uint16_t pkey)
 {
 	const uint16_t *t = s->ports[port].pkeys;
 
@@ -120,6 +120,15 @@ static bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey)
 	for (unsigned i = 0; i < (s->cfg.pkey_cap + 31u) / 32 * 32; i++)
 		if ((t[i] & 0x7fff) && (t[i] & 0x7fff) == (pkey & 0x7fff) && ((t[i] | pkey) & 0x8000))
 			return true;
+	return false;
+}
+
+bool pkey_ok(struct sim *s, port_id port, uint16_t pkey)
+{
+	if (pkey_in_table(s, port, pkey))
+		return true;
+	if (s->ports[port].pi.p_key_violations < UINT16_MAX)
+		s->ports[port].pi.p_key_violations++;
 	return false;
 }
 
@@ -223,7 +232,7 @@ void host_sink(struct sim *s, uint32_t chan)
 	unsigned num = s->plane->ports[port].num;
 
 	if (d->broken) {
-		plane_discard(s, n, num, pkt, SIM_DISCARD_INACTIVE_PORT);
+		plane_discard(s, n, num, pkt, (enum sim_discard)d->why);
 	} else if (d->smp != PKT_NONE) {
 		uint32_t smp = d->smp;
 
@@ -235,8 +244,6 @@ void host_sink(struct sim *s, uint32_t chan)
 	} else if (!is_for(s, port, d->dlid)) {
 		plane_discard(s, n, num, pkt, SIM_DISCARD_WRONG_HOST);
 	} else if (!pkey_ok(s, port, d->pkey)) {
-		if (s->ports[port].pi.p_key_violations < UINT16_MAX)
-			s->ports[port].pi.p_key_violations++;
 		plane_discard(s, n, num, pkt, SIM_DISCARD_PKEY);
 	} else {
 		deliver(s, port, pkt);

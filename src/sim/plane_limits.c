@@ -5,7 +5,8 @@
  *
  * HOQLife (IBA 17.2.6 and PortInfo): a packet at the head of an output VL that may not be sent for so
  * long is discarded. LifeTimeValue (SwitchInfo): the same for the head of an input VL that finds no
- * room at its output. 20 and more mean for ever. A real deadlock ends this way.
+ * room at its output. 20 and more mean for ever. A real deadlock ends this way. VLStallCount (PortInfo)
+ * heads of one VL discarded in a row by HOQLife stall it: for 8 HOQLife all its packets are discarded.
  */
 #include "sim/plane.h"
 
@@ -31,6 +32,28 @@ void limit_out(struct sim *s, uint32_t chan)
 	arm(s, EV_P_HOQ, chan, o->head_since, life);
 }
 
+/* IBA leaves a count of 0 undefined; here it stalls nothing. */
+static void count_expired(struct sim *s, uint32_t chan)
+{
+	struct plane *pl = s->plane;
+	struct out_chan *o = &pl->out[chan];
+	const struct iba_port_info *pi = &s->ports[chan_port(pl, chan)].pi;
+
+	o->expired += o->expired < UINT8_MAX;
+	if (!pi->vl_stall_count || o->expired < pi->vl_stall_count)
+		return;
+	o->expired = 0;
+	o->stalled = true;
+	arm(s, EV_P_STALL, chan, s->now + 7 * iba_time_from_exp(pi->hoq_life), pi->hoq_life);
+	while (o->head != CELL_NONE)
+		link_discard_head(s, chan, SIM_DISCARD_STALLED);
+}
+
+void limit_stall_over(struct sim *s, uint32_t chan)
+{
+	s->plane->out[chan].stalled = false;
+}
+
 void limit_out_over(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
@@ -42,9 +65,10 @@ void limit_out_over(struct sim *s, uint32_t chan)
 	if (o->head == CELL_NONE)
 		return;
 	if (s->now >= o->head_since + life) {
-		if (link_has_credit(s, chan))
+		if (link_has_credit(s, chan) && !pl->ports[port].retraining)
 			return; /* it only waits for the link */
 		link_discard_head(s, chan, SIM_DISCARD_LIFETIME);
+		count_expired(s, chan);
 	}
 	limit_out(s, chan);
 }

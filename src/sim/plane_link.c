@@ -6,7 +6,7 @@
  */
 #include "sim/plane.h"
 
-enum { CREDIT_MASK = 0xfff, FC_BYTES = 6 };
+enum { CREDIT_MASK = 0xfff, FC_BYTES = 6, FC_DAMAGED = 15 };
 
 static node_id port_node(const struct sim *s, port_id p)
 {
@@ -33,7 +33,10 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 		pl->cells.at[o->tail].next = cell;
 	}
 	o->tail = cell;
-	link_kick(s, port);
+	if (o->stalled)
+		link_discard_head(s, chan_of(pl, port, slot), SIM_DISCARD_STALLED);
+	else
+		link_kick(s, port);
 }
 
 static uint32_t out_pop(struct sim *s, struct out_chan *o)
@@ -102,10 +105,18 @@ void in_release(struct sim *s, uint32_t chan)
 void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl)
 {
 	struct plane *pl = s->plane;
+	struct in_chan *in;
 
+	if (slot == FC_DAMAGED)
+		retrain_error(s, port);
 	if (slot >= pl->nvl || s->ports[port].pi.state == IBA_PORT_DOWN)
 		return;
-	pl->in[chan_of(pl, port, slot)].abr = fctbs; /* mends what an error took */
+	in = &pl->in[chan_of(pl, port, slot)];
+	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
+	if (in->abr != fctbs) { /* mends what an error took */
+		in->abr = fctbs;
+		link_fc_want(s, port, slot);
+	}
 	pl->out[chan_of(pl, port, slot)].fccl = fccl;
 	link_kick(s, port);
 }
@@ -136,11 +147,9 @@ static void fc_send(struct sim *s, port_id port)
 	pl->stats.fc_packets++;
 	p->counters.tx_bytes += FC_BYTES;
 	at_port(s, end, EV_P_SENT, port);
-	if (error_hits(s, FC_BYTES)) {
-		pl->ports[far].counters.errors++;
-		return;
-	}
-	sim_push(s, end + s->cfg.wire_ps, PRIO_NET,
+	if (error_hits(s, FC_BYTES))
+		slot = FC_DAMAGED;
+	sim_push(s, end + s->ports[port].wire_ps, PRIO_NET,
 		 (struct ev){.kind = EV_P_FC,
 			     .a = far,
 			     .b = (uint32_t)out->fctbs << 16 | fccl,
@@ -260,9 +269,10 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
 	time_ps end = MAX(s->now + wire_time(s, port, d->bytes), pl->cells.at[cell].tail);
-	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->cfg.wire_ps;
+	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->ports[port].wire_ps;
 
 	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : d->blocks)) & CREDIT_MASK);
+	o->expired = 0;
 	p->tx_busy = true;
 	p->tx_slot = (uint8_t)slot;
 	p->tx_blocks = d->blocks;
@@ -278,7 +288,7 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 		s->stats.hops++;
 	pl->cells.at[cell].next = slot; /* the same cell, now on the wire; it remembers its VL */
 	pl->cells.at[cell].ready = head;
-	pl->cells.at[cell].tail = end + s->cfg.wire_ps;
+	pl->cells.at[cell].tail = end + s->ports[port].wire_ps;
 	sim_push(s, head, PRIO_NET,
 		 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
 	at_port(s, end, EV_P_SENT, port);
@@ -322,6 +332,11 @@ static void choose(struct sim *s, port_id port)
 
 	if (s->ports[port].pi.state == IBA_PORT_DOWN || s->ports[port].peer == FAB_NONE) {
 		discard_out(s, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
+		return;
+	}
+	if (p->retraining) {
+		for (slot = 0; slot < pl->nvl; slot++)
+			limit_out(s, chan_of(pl, port, slot));
 		return;
 	}
 	if (can_send(s, pl, port, slot15(pl))) {
@@ -396,6 +411,10 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 		*why = SIM_DISCARD_MTU;
 		return false;
 	}
+	if (pi->part_enf_in && s->plane->ports[port].in_switch && !pkey_ok(s, port, d->pkey)) {
+		*why = SIM_DISCARD_PKEY;
+		return false;
+	}
 	return true;
 }
 
@@ -412,11 +431,13 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 
 	c->next = CELL_NONE;
 	if (ok && error_hits(s, d->bytes)) {
-		pl->ports[port].counters.errors++;
 		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
 		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
+		retrain_error(s, port);
 		return;
 	}
+	if (epoch != s->ports[port].link_epoch && epoch == pl->ports[port].retrained_epoch)
+		why = SIM_DISCARD_RETRAINING;
 	d->fixed_out = 0; /* that was for the last switch */
 	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
 		in->abr = (uint16_t)((in->abr + d->blocks) & CREDIT_MASK);
@@ -430,6 +451,7 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 		link_fc_want(s, port, slot); /* the credit it took has to come back */
 		return;
 	}
+	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
 	pl->ports[port].rx_pkt = c->pkt;
 	pl->ports[port].rx_tail = c->tail;
 	pl->ports[port].counters.rx_bytes += d->bytes;

@@ -104,15 +104,34 @@ static unsigned route_of(struct sim *s, uint32_t chan, const struct dpkt *p)
 	return lid_route(s, chan_node(s, chan), p->dlid);
 }
 
-/* The slot of the VL a data packet goes on, or nslots when its SL leads nowhere (thesis 2.5.2). */
+/* Slots beyond the last: the packet goes nowhere, and why. */
+enum refused { NO_VL, TOO_LONG, NO_MEMBER };
+
+/* The slot of the VL a data packet goes on, or nslots and the reason when the output does not take it:
+ * its SL leads nowhere (thesis 2.5.2), the link's MTU is too small, the partition is not the port's. */
 static unsigned map_of(struct sim *s, uint32_t chan, unsigned out, const struct dpkt *p)
 {
 	struct plane *pl = s->plane;
 	node_id n = chan_node(s, chan);
+	const struct iba_port_info *pi = &node_port(s, n, out)->pi;
 	unsigned vl = sim_slvl(s, n, chan_num(s, chan), out, p->sl);
-	unsigned live = iba_vl_count(node_port(s, n, out)->pi.oper_vls);
 
-	return vl < live && vl < pl->nvl ? vl : pl->nslots;
+	if (vl >= iba_vl_count(pi->oper_vls) || vl >= pl->nvl)
+		return pl->nslots + NO_VL;
+	if (pi->state == IBA_PORT_ACTIVE && p->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26)
+		return pl->nslots + TOO_LONG;
+	if (pi->part_enf_out && !pkey_ok(s, s->fab->nodes[n].first_port + out, p->pkey))
+		return pl->nslots + NO_MEMBER;
+	return vl;
+}
+
+static enum sim_discard refusal(const struct plane *pl, unsigned slot)
+{
+	static const enum sim_discard why[] = {[NO_VL] = SIM_DISCARD_UNMAPPABLE,
+					       [TOO_LONG] = SIM_DISCARD_MTU,
+					       [NO_MEMBER] = SIM_DISCARD_PKEY};
+
+	return why[slot - pl->nslots];
 }
 
 /* ---- multicast: one copy after another, by the ports of the table's mask ---- */
@@ -191,7 +210,7 @@ void switch_route_done(struct sim *s, node_id n)
 		else
 			drop_head(s, chan, SIM_DISCARD_UNROUTABLE);
 	} else if (p->broken) {
-		drop_head(s, chan, SIM_DISCARD_INACTIVE_PORT);
+		drop_head(s, chan, (enum sim_discard)p->why);
 	} else if (out > s->fab->nodes[n].nports) {
 		drop_head(s, chan, SIM_DISCARD_UNROUTABLE);
 	} else if (out && out == chan_num(s, chan) && !p->fixed_out) {
@@ -249,13 +268,13 @@ void switch_request(struct sim *s, uint32_t chan)
 		uint32_t cell = cell_new(s, copy_of(s, pl->cells.at[in->head].pkt));
 
 		plane_discard(s, chan_node(s, chan), chan_num(s, chan), pl->cells.at[cell].pkt,
-			      SIM_DISCARD_UNMAPPABLE);
+			      refusal(pl, in->out_slot));
 		cell_free(s, cell);
 		copies_next(s, chan);
 		return;
 	}
 	if (in->out_slot >= pl->nslots) {
-		drop_head(s, chan, SIM_DISCARD_UNMAPPABLE);
+		drop_head(s, chan, refusal(pl, in->out_slot));
 		return;
 	}
 	if (!in->out) {
@@ -323,6 +342,8 @@ void switch_cross_head(struct sim *s, uint32_t chan)
 	uint32_t here = in->head, pkt = pl->cells.at[here].pkt;
 	uint32_t there = cell_new(s, more ? copy_of(s, pkt) : pkt);
 
+	if (more)
+		cut_copied(s, pkt, pl->cells.at[there].pkt, pl->cells.at[here].tail);
 	pl->cells.at[there].ready = s->now;
 	pl->cells.at[there].tail = pl->cells.at[here].tail;
 	pl->cells.at[here].trail = !more;
@@ -338,7 +359,8 @@ static void to_smi(struct sim *s, uint32_t chan, uint32_t cell)
 	node_id n = chan_node(s, chan);
 
 	if (p->broken) {
-		plane_discard(s, n, chan_num(s, chan), pl->cells.at[cell].pkt, SIM_DISCARD_INACTIVE_PORT);
+		plane_discard(s, n, chan_num(s, chan), pl->cells.at[cell].pkt,
+			      (enum sim_discard)p->why);
 		return;
 	}
 	s->pkts.at[smp].node = n;

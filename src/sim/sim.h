@@ -30,6 +30,8 @@ struct sim_plane_config {
 	unsigned header_bytes;  /* LRH and BTH: what must be there before a packet is routed */
 	unsigned buffer_bytes;  /* of each VL, input and output alike */
 	uint64_t byte_error_q40;/* probability that a byte is damaged on a link, of 2^40 */
+	time_ps retrain_ps;     /* a link with too many errors trains so long; 0: never does */
+	uint64_t retrain_fail_q32; /* probability that it goes down instead */
 	bool fc_refresh;        /* flow control packets every 65,536 symbol times, errors or not */
 	bool rate_control;      /* static rate control: no faster to a host than its own link */
 };
@@ -41,12 +43,14 @@ struct sim_config {
 	time_ps smi_ps;      /* one SMP through one SMI, in or out */
 	time_ps sma_ps;      /* one request handled by an SMA, on top of the SMI */
 	time_ps hop_ps;      /* a LID-routed SMP through a switch: routing, crossbar, arbitration */
-	time_ps wire_ps;     /* propagation on a link */
+	time_ps wire_ps;     /* propagation on a link whose cable has no known length */
+	time_ps cable_m_ps;  /* on one metre of a cable that has */
 	time_ps training_ps; /* from cable or power on to Initialize */
 	/* What the devices can do. */
 	uint8_t mtu_cap, vl_cap;   /* IBA codes */
 	uint8_t vlarb_cap;         /* entries a priority */
 	uint8_t resp_time;         /* RespTimeValue exponent */
+	uint8_t phy_errors;        /* LocalPhyErrors of PortInfo at power-on, 0 to 15 */
 	uint16_t lft_cap, rft_cap, mft_cap, pkey_cap;
 	bool traps;                /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit;       /* sends of one trap without an answer; 0: no limit */
@@ -93,6 +97,8 @@ enum sim_discard {
 	SIM_DISCARD_LIFETIME,         /* head of a queue for too long */
 	SIM_DISCARD_WRONG_HOST,       /* arrived where its LID is not */
 	SIM_DISCARD_ERROR,            /* damaged on a link */
+	SIM_DISCARD_RETRAINING,       /* on a link that began to train anew */
+	SIM_DISCARD_STALLED,          /* on a VL that was stalled because too many had waited too long */
 	SIM_NDISCARDS
 };
 const char *sim_discard_name(enum sim_discard d);
@@ -104,6 +110,7 @@ struct sim_plane_stats {
 	uint64_t hops;                            /* links crossed by data packets */
 	uint64_t discarded[SIM_NDISCARDS];
 	uint64_t fc_packets;
+	uint64_t recoveries, downed;              /* links that trained anew; that failed to */
 	struct hist latency, header_latency;      /* from generation, picoseconds, in the window */
 	uint64_t window_delivered, window_bytes, window_generated;
 	time_ps window_start, window_end;         /* what counts for latency and throughput */
@@ -146,7 +153,9 @@ void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie
 /* ---- the world changes ---- */
 
 void sim_node_power(struct sim *s, node_id n, bool on); /* off forgets everything; on starts anew */
-void sim_cable(struct sim *s, port_id a, port_id b);    /* connects; both ports must be free */
+/* Connects; both ports must be free. Where the snapshot has this link, it is the same cable. */
+void sim_cable(struct sim *s, port_id a, port_id b);
+void sim_cable_length(struct sim *s, port_id a, uint32_t cm); /* of the cable at a; 0: not known */
 void sim_uncable(struct sim *s, port_id a);             /* cuts, if there is a cable */
 void sim_set_faults(struct sim *s, const struct sim_faults *f);
 
@@ -174,6 +183,7 @@ struct sim_port_counters {
 	uint64_t tx_bytes, rx_bytes, tx_packets, rx_packets;
 	uint64_t errors;    /* packets that arrived damaged, flow control included */
 	uint64_t discarded; /* data packets, whatever the cause */
+	uint64_t recoveries, downed; /* LinkErrorRecoveryCounter, LinkDownedCounter: training after errors */
 };
 const struct sim_port_counters *sim_port_counters(const struct sim *s, port_id p);
 time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes); /* at the port's rate */

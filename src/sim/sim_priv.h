@@ -31,7 +31,9 @@ enum sim_ev {
 	EV_P_PACED,  /* a: packet; static rate control lets it go */
 	EV_P_HOQ,    /* a: output channel; its head may have waited too long */
 	EV_P_LIFE,   /* a: input channel; the same */
+	EV_P_STALL,  /* a: output channel; it discards no longer */
 	EV_P_REFRESH,/* a: port, c: link epoch; credits have to be told again */
+	EV_P_RETRAIN,/* a: port, c: link epoch; training after errors is over */
 };
 
 enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
@@ -63,6 +65,7 @@ struct sim_port {
 	uint32_t lease_epoch;
 	bool lease_runs;
 	time_ps tx_free;     /* when the transmitter is idle again */
+	time_ps wire_ps;     /* propagation to the peer */
 	time_ps byte_ps;
 	uint64_t byte_q16;   /* the same in 2^-16 ps: exact for every rate */
 	struct iba_port_info pi;

@@ -95,6 +95,7 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		.guid_cap = 8,
 		.resp_time = c->resp_time,
 		.hoq_life = 16,
+		.local_phy_errors = c->phy_errors,
 	};
 	p->tx_free = 0;
 	p->lease_epoch++;

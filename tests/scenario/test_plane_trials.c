@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random trials of the data plane, in TAP: a seed draws a subnet, its rates, lanes and buffers,
- * traffic up to well beyond what it can carry, and links and switches that fail and return while
- * the manager repairs. Each is run twice and must leave the same hash. Does not judge the manager:
+ * Random trials of the data plane, in TAP: a seed draws a subnet, its rates, cables, lanes and
+ * buffers, traffic up to well beyond what it can carry, links that make errors and train anew, and
+ * links and switches that fail and return while the manager repairs. Each is run twice and must leave the same hash. Does not judge the manager:
  * test_trials does. usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash
  * instead)
  */
@@ -15,13 +15,13 @@ enum { BATCH = 100, MAX_SWITCHES = 24 };
 
 struct trial {
 	uint64_t seed;
-	struct rng rng;
+	struct rng rng, more; /* the second for what was added later, so that seeds stay what they are */
 	struct fab *fab;
 	struct lab *lab;
 	struct sim *sim;
 	bool locked; /* ended in a real deadlock */
 	unsigned hits;
-	uint64_t packets, lost, hash;
+	uint64_t packets, lost, trainings, hash;
 	char why[256]; /* the first thing that is wrong */
 };
 
@@ -89,6 +89,35 @@ static void draw_rates(struct rng *r, struct fab *f)
 			continue;
 		f->ports[p].width = f->ports[f->ports[p].peer].width = (uint8_t)rates[rate].width;
 		f->ports[p].speed = f->ports[f->ports[p].peer].speed = (uint8_t)rates[rate].speed;
+	}
+}
+
+/* In half of the subnets two links of three have a cable of known length: to 200 m, few to 2 km. */
+static void draw_cables(struct rng *r, struct fab *f)
+{
+	if (rng_below(r, 2))
+		return;
+	for (port_id p = 0; p < f->nports; p++) {
+		uint32_t cm = 1 + rng_below(r, rng_below(r, 20) ? 20000 : 200000);
+
+		if (f->ports[p].peer == FAB_NONE || f->ports[p].peer < p || !rng_below(r, 3))
+			continue;
+		f->ports[p].cable_cm = f->ports[f->ports[p].peer].cable_cm = cm;
+	}
+}
+
+/* Links that make errors train anew, after each or after many, quickly or not, some in vain. */
+static void draw_training(struct trial *t)
+{
+	struct sim_plane_config *p = &t->sim->cfg.plane;
+	struct rng *r = &t->more;
+	unsigned limit = rng_below(r, 3);
+
+	p->retrain_ps = rng_below(r, 4) ? 1 + rng_below(r, 100) * PS_PER_US : 2 * PS_PER_MS;
+	p->retrain_fail_q32 = rng_below(r, 3) ? 0 : ((uint64_t)rng_below(r, 30) << 32) / 100;
+	for (port_id i = 0; i < t->fab->nports; i++) {
+		t->sim->ports[i].pi.local_phy_errors = (uint8_t)limit;
+		t->sim->ports[i].pi.vl_stall_count = (uint8_t)rng_below(r, 8);
 	}
 }
 
@@ -250,8 +279,12 @@ static void check_pools(struct trial *t)
 static void drain(struct trial *t)
 {
 	const struct sim_plane_stats *st = sim_plane_stats(t->sim);
+	const struct sim_plane_config *p = &t->sim->cfg.plane;
 	time_ps limit = sim_now(t->sim) + 50 * PS_PER_MS;
 	port_id *ring;
+
+	if (p->byte_error_q40) /* a link that trains most of the time takes as long as it takes */
+		limit += 500 * p->retrain_ps;
 
 	while (st->in_flight && sim_next(t->sim) <= limit)
 		lab_run_until(t->lab, sim_next(t->sim));
@@ -266,8 +299,11 @@ static void drain(struct trial *t)
 	check_sums(t, "drained");
 	if (st->in_flight)
 		return;
-	/* Credits under way, and those that errors took until two refreshes have passed. */
-	lab_run_until(t->lab, sim_now(t->sim) + PS_PER_MS);
+	/* Credits under way, and those that errors took until the cables have been clean for two
+	 * refreshes behind the last training. */
+	t->sim->cfg.plane.fc_refresh |= t->sim->cfg.plane.byte_error_q40 > 0;
+	t->sim->cfg.plane.byte_error_q40 = 0;
+	lab_run_until(t->lab, sim_now(t->sim) + t->sim->cfg.plane.retrain_ps + PS_PER_MS);
 	check_rest(t);
 	check_pools(t);
 }
@@ -288,8 +324,12 @@ static void run(struct trial *t, uint64_t seed)
 		return;
 	}
 	draw_rates(&t->rng, t->fab);
+	rng_seed(&t->more, seed, 9);
+	draw_cables(&t->more, t->fab);
 	lab_config_default(&c);
 	draw_config(&t->rng, &c);
+	if (!c.sim.plane.byte_error_q40 && rng_below(&t->more, 10) == 0)
+		c.sim.plane.byte_error_q40 = rng_u64(&t->more) % (1 << 26);
 	t->lab = lab_new(t->fab, &c, &e);
 	t->sim = lab_sim(t->lab);
 	lab_power_on(t->lab, NULL);
@@ -297,6 +337,7 @@ static void run(struct trial *t, uint64_t seed)
 		wrong(t, "the manager did not come to rest in 10 s");
 	/* Links that come back take their time; at power-on the manager would have found nobody. */
 	t->sim->cfg.training_ps = rng_below(&t->rng, 2) ? rng_below(&t->rng, 200) * PS_PER_US : 0;
+	draw_training(t); /* and neither do links that flap: it might not come to rest */
 	span = draw_traffic(t, &traffic);
 	if (sim_traffic(t->sim, &traffic, &e))
 		wrong(t, "traffic: %s", e.text);
@@ -307,13 +348,14 @@ static void run(struct trial *t, uint64_t seed)
 	lab_run_until(t->lab, traffic.stop_ps);
 	check_sums(t, "end of traffic");
 	drain(t);
+	t->trainings = sim_plane_stats(t->sim)->recoveries + sim_plane_stats(t->sim)->downed;
 	t->hash = sim_hash(t->sim);
 	lab_free(t->lab);
 	fab_free(t->fab);
 }
 
 struct totals {
-	uint64_t packets, lost;
+	uint64_t packets, lost, trainings;
 	unsigned hits, locks;
 };
 
@@ -330,6 +372,7 @@ static bool run_seed(uint64_t seed, struct totals *sum)
 		       (unsigned long long)a.hash, (unsigned long long)b.hash);
 	sum->packets += a.packets;
 	sum->lost += a.lost;
+	sum->trainings += a.trainings;
 	sum->hits += a.hits;
 	sum->locks += a.locked;
 	return !a.why[0] && a.hash == b.hash;
@@ -367,11 +410,12 @@ int main(int argc, char **argv)
 
 		for (uint64_t i = s; i < end; i++)
 			bad += !run_seed(i, &sum);
-		printf("%s %llu - seeds %llu to %llu: %llu packets, %llu lost, %u failures, %u "
-		       "locks\n",
+		printf("%s %llu - seeds %llu to %llu: %llu packets, %llu lost, %u failures, "
+		       "%llu trainings, %u locks\n",
 		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
 		       (unsigned long long)end - 1, (unsigned long long)sum.packets,
-		       (unsigned long long)sum.lost, sum.hits, sum.locks);
+		       (unsigned long long)sum.lost, sum.hits,
+		       (unsigned long long)sum.trainings, sum.locks);
 		fflush(stdout);
 		failed += bad;
 	}

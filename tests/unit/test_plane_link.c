@@ -740,6 +740,85 @@ static void test_head_of_queue_life(void **state)
 	pw_close(&w);
 }
 
+/*
+ * VLStallCount 2, HOQLife 4.096 us, no credit on VL 1. A packet sent at 0 is at the head of the
+ * output after 402 ns (arbiter 40, header 80, cable 100, routing to set-up 102, header across 80):
+ * the first is discarded at 4,498 ns, the second at 8,594. That stalls the VL for 32.768 us, until
+ * 41,362: the three behind them go at once, and so does what comes meanwhile, credit or not.
+ */
+static void test_a_stalled_vl(void **state)
+{
+	const time_ps stall = 8594 * PS_PER_NS, end = 41362 * PS_PER_NS, way = 402 * PS_PER_NS;
+	struct out_chan *o;
+	struct pworld w;
+
+	(void)state;
+	pw_open(&w, draw_star(2, 1, FAB_SDR), NULL);
+	pw_port(&w, 0, 1)->pi.hoq_life = 0;
+	pw_port(&w, 0, 1)->pi.vl_stall_count = 2;
+	o = &w.pl->out[chan_of(w.pl, pw_id(&w, 0, 1), 1)];
+	o->fccl = 0;
+	pw_stream(&w, 0, 0, 5, 1, 0, SIZE, 1);
+	pw_packet(&w, 15 * PS_PER_US, 1, 0, SIZE, 1);
+	pw_packet(&w, 25 * PS_PER_US, 1, 0, SIZE, 0); /* the other VL goes on */
+	pw_packet(&w, end - way - 1, 1, 0, SIZE, 1);
+	pw_packet(&w, end - way + 2 * PS_PER_US, 1, 0, SIZE, 1);
+	pw_start(&w);
+	pw_run(&w, stall - 1);
+	pw_expect(&w, 0, SIM_DISCARD_LIFETIME, 1);
+	pw_run(&w, stall);
+	assert_int_equal(pw_lost(&w, SIM_DISCARD_LIFETIME), 2);
+	assert_int_equal(pw_lost(&w, SIM_DISCARD_STALLED), 3);
+	o->fccl = 64;
+	pw_run(&w, end - 1);
+	assert_int_equal(pw_lost(&w, SIM_DISCARD_STALLED), 5);
+	assert_int_equal(pw_delivered(&w), 1);
+	pw_drain(&w, PS_PER_MS);
+	assert_int_equal(pw_lost(&w, SIM_DISCARD_LIFETIME), 2);
+	assert_int_equal(pw_lost(&w, SIM_DISCARD_STALLED), 5);
+	assert_int_equal(pw_delivered(&w), 2);
+	pw_close(&w);
+}
+
+/* The far host tells of its room, but for 20 us nobody listens. */
+static void hold_credit(struct pworld *w)
+{
+	struct out_chan *o = w->ctx;
+
+	if (o->fctbs == 5 && sim_now(w->sim) < 20 * PS_PER_US)
+		o->fccl = 5;
+}
+
+/* Only packets in a row count: one that is sent between two that expire starts the count anew. */
+static void test_a_vl_that_moves_does_not_stall(void **state)
+{
+	struct out_chan *o;
+	struct pworld w;
+
+	(void)state;
+	pw_open(&w, draw_star(2, 1, FAB_SDR), NULL);
+	pw_port(&w, 0, 1)->pi.hoq_life = 0;
+	pw_port(&w, 0, 1)->pi.vl_stall_count = 2;
+	o = &w.pl->out[chan_of(w.pl, pw_id(&w, 0, 1), 1)];
+	o->fccl = 0;
+	pw_stream(&w, 0, 0, 3, 1, 0, SIZE, 1);
+	pw_start(&w);
+	pw_run(&w, 4500 * PS_PER_NS); /* the first has expired; the second gets its 5 blocks */
+	o->fccl = 5;
+	link_kick(w.sim, pw_id(&w, 0, 1));
+	w.ctx = o;
+	w.after_step = hold_credit;
+	pw_run(&w, 20 * PS_PER_US); /* the third expires */
+	o->fccl = 5 + 64;
+	pw_packet(&w, 21 * PS_PER_US, 1, 0, SIZE, 1);
+	w.trace.at[0] = w.trace.at[3];
+	w.trace.n = 1;
+	pw_start(&w);
+	pw_drain(&w, PS_PER_MS);
+	pw_expect(&w, 2, SIM_DISCARD_LIFETIME, 2);
+	pw_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -766,6 +845,8 @@ int main(void)
 	    cmocka_unit_test(test_a_dead_node_loses_what_it_held),
 	    cmocka_unit_test(test_credits_after_a_new_link),
 	    cmocka_unit_test(test_head_of_queue_life),
+	    cmocka_unit_test(test_a_stalled_vl),
+	    cmocka_unit_test(test_a_vl_that_moves_does_not_stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

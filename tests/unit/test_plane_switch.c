@@ -202,6 +202,50 @@ static void test_a_vl_that_is_not_in_use(void **state)
 	star_expect(&w, 0, SIM_DISCARD_UNMAPPABLE, 10);
 }
 
+/* A switch does not send what is too long for the link; the far host never sees it. */
+static void test_mtu_of_the_next_link(void **state)
+{
+	struct pworld w;
+
+	(void)state;
+	pw_open(&w, draw_star(3, 1, FAB_SDR), NULL);
+	pw_port(&w, 0, 2)->pi.neighbor_mtu = 2; /* 512 */
+	pw_packet(&w, 0, 0, 1, 512, 1);
+	pw_packet(&w, PS_PER_US, 0, 1, 513, 1);
+	pw_start(&w);
+	pw_drain(&w, 100 * PS_PER_US);
+	pw_expect(&w, 1, SIM_DISCARD_MTU, 1);
+	assert_int_equal(sim_port_counters(w.sim, pw_id(&w, 0, 2))->tx_packets, 1);
+	pw_close(&w);
+}
+
+/* Host 0 sends with the default key; port `num` of the switch knows only `key`. */
+static void enforce(unsigned num, bool in, bool out, uint16_t key, uint64_t delivered)
+{
+	struct sim_port *p;
+	struct pworld w;
+
+	star_open(&w);
+	p = pw_port(&w, 0, num);
+	p->pi.part_enf_in = in;
+	p->pi.part_enf_out = out;
+	p->pkeys = mem_zarray(32, sizeof(*p->pkeys));
+	p->pkeys[7] = key;
+	star_expect(&w, delivered, SIM_DISCARD_PKEY, 10 - delivered);
+}
+
+/* Partition enforcement (IBA 14.2.5.6): only where it is on, and in that direction. */
+static void test_switches_enforce_partitions(void **state)
+{
+	(void)state;
+	enforce(1, true, false, 0x8001, 0);
+	enforce(2, false, true, 0x8001, 0);
+	enforce(1, false, true, 0x8001, 10);
+	enforce(2, true, false, 0x8001, 10);
+	enforce(1, true, true, 0xffff, 10);
+	enforce(2, true, true, 0x7fff, 10); /* a limited member beside a full one */
+}
+
 /* Discards free their room: ten that go nowhere do not hold up the eleventh. */
 static void test_a_discard_leaves_no_trace(void **state)
 {
@@ -435,6 +479,8 @@ int main(void)
 	    cmocka_unit_test(test_to_the_wrong_host),
 	    cmocka_unit_test(test_sl_to_vl15),
 	    cmocka_unit_test(test_a_vl_that_is_not_in_use),
+	    cmocka_unit_test(test_mtu_of_the_next_link),
+	    cmocka_unit_test(test_switches_enforce_partitions),
 	    cmocka_unit_test(test_a_discard_leaves_no_trace),
 	    cmocka_unit_test(test_inputs_take_turns),
 	    cmocka_unit_test(test_the_next_in_line),

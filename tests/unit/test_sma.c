@@ -530,6 +530,7 @@ static void test_port_info_takes_what_may_be_set(void **state)
 	pi.subnet_timeout = 18;
 	pi.vl_high_limit = 9;
 	pi.hoq_life = 5;
+	pi.vl_stall_count = 6;
 	pi.mtu_cap = 5; /* capabilities stay */
 	pi.vl_cap = 5;
 	pi.cap_mask = 0;
@@ -545,6 +546,7 @@ static void test_port_info_takes_what_may_be_set(void **state)
 	assert_int_equal(got.subnet_timeout, 18);
 	assert_int_equal(got.vl_high_limit, 9);
 	assert_int_equal(got.hoq_life, 5);
+	assert_int_equal(got.vl_stall_count, 6);
 	assert_int_equal(got.mtu_cap, 4);
 	assert_int_equal(got.vl_cap, 2);
 	assert_true(got.cap_mask & IBA_CAP_SL_MAP);
