@@ -271,6 +271,7 @@ static uint64_t value_of(const struct lab_series *s, const struct lab_sample *x,
 /* Latencies of nothing are left out. */
 static size_t line_points(const struct lab_series *s, enum what w, struct plot_point *at)
 {
+	time_ps start = s->samples.n ? s->samples.at[0].at - s->period : 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->samples.n; i++) {
@@ -278,7 +279,7 @@ static size_t line_points(const struct lab_series *s, enum what w, struct plot_p
 		uint64_t v = value_of(s, x, w);
 
 		if (v || w < W_LATENCY || w > W_HEADER)
-			at[n++] = (struct plot_point){.x = x->at / PS_PER_NS, .y = v};
+			at[n++] = (struct plot_point){.x = (x->at - start) / PS_PER_NS, .y = v};
 	}
 	return n;
 }
@@ -290,7 +291,7 @@ static const char *const line_names[W_COUNT] = {"sent", "received", "discarded",
 
 void load_series_svg(const struct lab_series *s, struct strbuf *out)
 {
-	struct plot_axis x = {.label = "time, \xc2\xb5s", .unit = 1000};
+	struct plot_axis x = {.label = "time since the traffic began, \xc2\xb5s", .unit = 1000};
 	struct plot_series lines[W_COUNT];
 	struct plot_point *at[W_COUNT];
 	struct plot p[PANELS] = {
@@ -299,8 +300,8 @@ void load_series_svg(const struct lab_series *s, struct strbuf *out)
 	    {.title = "Occupation", .y = {.label = "per cent", .unit = 10000}, .series = lines + W_LINKS, .n = s->levels ? LINES : 3},
 	};
 
-	if (s->samples.n && s->samples.at[s->samples.n - 1].at >= 10 * PS_PER_MS)
-		x = (struct plot_axis){.label = "time, ms", .unit = 1000000};
+	if (s->samples.n * s->period >= 10 * PS_PER_MS)
+		x = (struct plot_axis){.label = "time since the traffic began, ms", .unit = 1000000};
 	for (unsigned i = 0; i < W_COUNT; i++) {
 		at[i] = mem_array(s->samples.n + 1, sizeof(*at[i]));
 		lines[i] = (struct plot_series){line_names[i], at[i], line_points(s, (enum what)i, at[i])};

@@ -106,7 +106,7 @@ static struct lab_link_sample sample_link(struct lab_series *s, port_id p, time_
 				    .wait = share(now.wait - then->wait, span),
 				    .no_credit = share(now.no_credit - then->no_credit,
 						       span * sim_vl_count(s->lab->sim)),
-				    .buffer_use = port_buffers(s->lab, p)};
+				    .buffer_use = port_buffers(s->lab, sim_port_peer(s->lab->sim, p))};
 
 	*then = now;
 	return x;

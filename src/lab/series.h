@@ -41,7 +41,7 @@ struct lab_link_sample {
 	port_id port;
 	uint64_t packets, bytes;
 	uint32_t use, wait, no_credit; /* no_credit: mean of its lanes */
-	uint32_t buffer_use;           /* this port's own input buffers, at the end */
+	uint32_t buffer_use;           /* the input buffers it leads to, at the end */
 };
 
 /* Who wants series by node or link hears of each sample and keeps what it likes. */

@@ -26,14 +26,16 @@ static struct lab_host_use host_use(const struct sim *s, uint32_t host)
 				 .window_bytes = d->window_bytes,
 				 .latency = latency_of(&d->latency),
 				 .header = latency_of(&d->header)};
+	struct sim_port_detail p;
 	struct sim_lane_detail l;
 
 	for (unsigned vl = 0; vl < sim_vl_count(s); vl++) {
 		sim_lane_detail(s, d->port, vl, &l);
 		u.sent += l.packets;
-		u.queue_milli += l.queue_milli;
-		u.queue_max = MAX(u.queue_max, l.queue_max);
 	}
+	sim_port_detail(s, d->port, &p);
+	u.queue_milli = p.queue_milli;
+	u.queue_max = p.queue_max;
 	return u;
 }
 
@@ -67,15 +69,18 @@ static struct lab_switch_use switch_use(const struct fab *f, const struct sim *s
 	return u;
 }
 
-static void take_link(struct lab_usage *u, const struct sim *s, port_id p)
+static void take_link(struct lab_usage *u, const struct sim *s, port_id p, port_id far)
 {
 	struct lab_link_use x = {.port = p, .counters = *sim_port_counters(s, p)};
-	struct sim_lane_detail l;
+	struct sim_lane_detail l, there;
 
 	sim_port_detail(s, p, &x.use);
 	vec_push(&u->links, x);
 	for (unsigned vl = 0; vl < u->nvl; vl++) {
 		sim_lane_detail(s, p, vl, &l);
+		sim_lane_detail(s, far, vl, &there);
+		l.buffer = there.buffer;
+		l.buffer_max = there.buffer_max;
 		vec_push(&u->lanes, l);
 	}
 }
@@ -89,7 +94,7 @@ void lab_usage_take(struct lab_usage *u, const struct fab *f, const struct sim *
 		vec_push(&u->switches, switch_use(f, s, f->switches[i]));
 	for (port_id p = 0; p < f->nports; p++)
 		if (f->ports[p].num && f->ports[p].peer != FAB_NONE)
-			take_link(u, s, p);
+			take_link(u, s, p, f->ports[p].peer);
 }
 
 void lab_usage_free(struct lab_usage *u)

@@ -21,7 +21,7 @@ struct lab_host_use { /* a linked port of a CA */
 	uint64_t window_generated, window_received, window_bytes;
 	struct lab_latency latency, header; /* of what arrived here */
 	uint64_t queue_milli;               /* the injection queue: mean, thousandths of packets */
-	uint32_t queue_max;                 /* of one lane */
+	uint32_t queue_max;
 };
 
 struct lab_switch_use {
@@ -33,7 +33,7 @@ struct lab_switch_use {
 	uint64_t queue_milli;        /* all its output queues together */
 };
 
-struct lab_link_use { /* one direction: the port it leaves by */
+struct lab_link_use { /* one direction of a link: the port it leaves by */
 	port_id port;
 	struct sim_port_counters counters; /* since power-on */
 	struct sim_port_detail use;
@@ -44,7 +44,7 @@ struct lab_usage {
 	VEC(struct lab_host_use) hosts;
 	VEC(struct lab_switch_use) switches;
 	VEC(struct lab_link_use) links;
-	VEC(struct sim_lane_detail) lanes; /* nvl for each of links */
+	VEC(struct sim_lane_detail) lanes; /* nvl for each of links; their buffers are those at the far end */
 };
 
 void lab_usage_take(struct lab_usage *u, const struct fab *f, const struct sim *s);

@@ -22,6 +22,8 @@ struct sim_host_detail { /* a linked port of a CA; by number, as sim_traffic() c
 struct sim_port_detail {
 	time_ps busy, wait;       /* sending; something waits and nothing is sent: as PortXmitWait */
 	uint32_t use, wait_share; /* the same in the window, as shares */
+	uint64_t queue_milli;     /* mean length of all output queues in the window, thousandths */
+	uint32_t queue_max;       /* a host's are its injection queue */
 };
 
 struct sim_lane_detail { /* one data VL of one port */
@@ -32,7 +34,7 @@ struct sim_lane_detail { /* one data VL of one port */
 	uint32_t credits;            /* mean, as a share of the buffer at the far end */
 	uint32_t buffer, buffer_max; /* the input buffer: mean and most, as shares of it */
 	uint64_t queue_milli;        /* mean length of the output queue, thousandths of packets */
-	uint32_t queue_max;          /* a host's is its injection queue */
+	uint32_t queue_max;
 };
 
 void sim_detail_start(struct sim *s); /* again: nothing happens */

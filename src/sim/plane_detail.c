@@ -30,6 +30,8 @@ struct wire {
 	bool busy;
 	uint32_t queued;
 	time_ps busy_ps, wait_ps, window_busy, window_wait;
+	u128 queue_area; /* in the window */
+	uint32_t queue_max;
 };
 
 struct plane_detail {
@@ -108,8 +110,10 @@ void detail_window_now(struct sim *s)
 		l->in_max = 0;
 		l->queue_max = 0;
 	}
-	for (port_id p = 0; p < s->fab->nports; p++)
+	for (port_id p = 0; p < s->fab->nports; p++) {
 		d->wires[p].window_busy = d->wires[p].window_wait = 0;
+		d->wires[p].queue_area = d->wires[p].queue_max = 0;
+	}
 }
 
 /* ---- time ---- */
@@ -157,6 +161,9 @@ static void wire_upto_now(const struct sim *s, struct wire *w)
 		w->wait_ps += all;
 		w->window_wait += span;
 	}
+	w->queue_area += (u128)w->queued * span;
+	if (span)
+		w->queue_max = MAX(w->queue_max, w->queued);
 	w->since = s->now;
 }
 
@@ -299,7 +306,9 @@ void sim_port_detail(const struct sim *s, port_id p, struct sim_port_detail *d)
 	*d = (struct sim_port_detail){.busy = w.busy_ps,
 				      .wait = w.wait_ps,
 				      .use = share(w.window_busy, passed),
-				      .wait_share = share(w.window_wait, passed)};
+				      .wait_share = share(w.window_wait, passed),
+				      .queue_milli = passed ? (uint64_t)(w.queue_area * 1000 / passed) : 0,
+				      .queue_max = w.queue_max};
 }
 
 void sim_lane_detail(const struct sim *s, port_id p, unsigned vl, struct sim_lane_detail *d)
