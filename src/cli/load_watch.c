@@ -23,6 +23,10 @@ int load_wants_check(const struct load_wants *w)
 		if (files[i].path && !strcmp(files[i].path, "-"))
 			return cli_bad("%s -: the report goes to standard output, expected a file",
 				       files[i].option);
+		for (size_t k = 0; files[i].path && k < i; k++)
+			if (files[k].path && !strcmp(files[k].path, files[i].path))
+				return cli_bad("%s and %s name the same file, expected two", files[k].option,
+					       files[i].option);
 	}
 	if (w->levels && !w->series)
 		return cli_bad("--levels needs --series TIME, the length of an interval");

@@ -155,8 +155,14 @@ static void many_series_are_told_apart(void **state UNUSED)
 static void a_stack_is_one_document(void **state UNUSED)
 {
 	const struct plot_series s = {"one", rising, 3};
-	struct plot p[2] = {{.title = "upper", .series = &s, .n = 1},
-			    {.title = "lower", .note = "small print", .series = &s, .n = 1}};
+	struct plot p[2] = {
+	    {.title = "upper", .x = {.label = "load"}, .y = {.label = "us"}, .series = &s, .n = 1},
+	    {.title = "lower",
+	     .x = {.label = "load"},
+	     .y = {.label = "us"},
+	     .note = "small print",
+	     .series = &s,
+	     .n = 1}};
 	struct strbuf b = {0};
 
 	plot_svg_stack(p, 2, &b);
