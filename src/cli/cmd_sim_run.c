@@ -393,6 +393,9 @@ static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
 		return CLI_BAD;
 	r->wall_s = cli_wall_s() - start - r->up_wall_s;
 	r->interval = d->traffic.interval_ps;
+	r->has_levels = o.wants.levels;
+	if (r->has_levels)
+		lab_levels(l, &r->levels);
 	return conclude(r);
 }
 
@@ -469,7 +472,7 @@ const struct cli_cmd cmd_sim_run = {
 		{"of-saturation", 0, CLI_FLAG, &o.of_saturation, NULL, "--load is a share of saturation, which is searched for first", NULL, 0, 0},
 		{"trace", 0, CLI_STR, &o.trace, "FILE", "packets to send, one a line", NULL, 0, 0},
 		{"series", 0, CLI_TIME, &o.wants.series, "TIME", "also a series: what happened in every TIME (1us at least)", NULL, 0, 0},
-		{"levels", 0, CLI_FLAG, &o.wants.levels, NULL, "with --series, connectivity and deadlock level as well (slow on large fabrics)", NULL, 0, 0},
+		{"levels", 0, CLI_FLAG, &o.wants.levels, NULL, "also connectivity and deadlock level at the end, with --series at every sample (slow on large fabrics)", NULL, 0, 0},
 		{"series-csv", 0, CLI_STR, &o.wants.csv, "FILE", "with --series, write it as CSV", NULL, 0, 0},
 		{"series-svg", 0, CLI_STR, &o.wants.svg, "FILE", "with --series, draw it", NULL, 0, 0},
 		{"node-series", 0, CLI_STR, &o.wants.node_csv, "FILE", "with --series, a series of every node as CSV", NULL, 0, 0},

@@ -159,6 +159,10 @@ void load_report_text(const struct load_report *rep)
 	} else {
 		printf("no deadlock\n");
 	}
+	if (rep->has_levels)
+		printf("connectivity level %u.%u %%, deadlock level %u.%u %%\n", rep->levels.connectivity / 10000,
+		       rep->levels.connectivity / 1000 % 10, rep->levels.deadlock / 10000,
+		       rep->levels.deadlock / 1000 % 10);
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
 	print_smps(r);
@@ -299,6 +303,10 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_latency(j, "header_latency_ns", &r->plane.header_latency);
 	json_rates(j, rep);
 	json_ring(j, rep);
+	if (rep->has_levels) {
+		json_fixed(j, "connectivity", rep->levels.connectivity, 6);
+		json_fixed(j, "deadlock_level", rep->levels.deadlock, 6);
+	}
 	json_u64(j, "events", r->events);
 	json_u64(j, "packet_hops", r->plane.hops);
 	json_u64(j, "flow_control_packets", r->plane.fc_packets);

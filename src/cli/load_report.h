@@ -28,6 +28,8 @@ struct load_report {
 	struct lab_series series; /* empty unless asked for */
 	VEC(struct load_discard) discards; /* the first of them, if asked for */
 	bool nodes, links;        /* show them: r.usage is filled */
+	bool has_levels;          /* at the end of the run */
+	struct lab_levels levels;
 };
 
 void load_report_text(const struct load_report *r);

@@ -74,6 +74,19 @@ static void latency_cell(struct cli_table *t, const struct lab_latency *l, time_
 	cli_table_add(t, "%s", l->n ? cli_duration(v) : "-");
 }
 
+/* "cleared 12, unroutable 3" */
+static void causes_cell(struct cli_table *t, const uint64_t by[SIM_NDISCARDS])
+{
+	struct strbuf b = {0};
+
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		if (by[i])
+			strbuf_addf(&b, "%s%s %s", b.len ? ", " : "", sim_discard_name((enum sim_discard)i),
+				    cli_count(by[i]));
+	cli_table_add(t, "%s", b.len ? b.s : "");
+	strbuf_free(&b);
+}
+
 /* ---- tables ---- */
 
 static void host_row(struct cli_table *t, const struct load_report *r, const struct lab_host_use *h)
@@ -94,6 +107,7 @@ static void host_row(struct cli_table *t, const struct load_report *r, const str
 	cli_table_add(t, "%llu.%03llu", (unsigned long long)(mbps / 1000), (unsigned long long)(mbps % 1000));
 	milli_cell(t, h->queue_milli);
 	cli_table_add(t, "%s", cli_count(h->queue_max));
+	causes_cell(t, h->discarded);
 }
 
 static void print_hosts(const struct load_report *r)
@@ -108,26 +122,13 @@ static void print_hosts(const struct load_report *r)
 		key[i] = u->hosts.at[i].latency.mean;
 	n = largest(key, u->hosts.n, best);
 	print_heading("hosts, the slowest to reach first", n, u->hosts.n);
-	cli_table_init(&t, "lrrrrrrrrrrr", "host", "made", "sent", "received", "lost", "latency", "p99",
-		       "max", "header", "Gb/s in", "queue", "longest");
+	cli_table_init(&t, "lrrrrrrrrrrrl", "host", "made", "sent", "received", "lost", "latency", "p99",
+		       "max", "header", "Gb/s in", "queue", "longest", "");
 	for (unsigned i = 0; i < n; i++)
 		host_row(&t, r, &u->hosts.at[best[i]]);
 	cli_table_print(&t, stdout);
 	putchar('\n');
 	free(key);
-}
-
-/* "cleared 12, unroutable 3" */
-static void causes_cell(struct cli_table *t, const struct lab_switch_use *x)
-{
-	struct strbuf b = {0};
-
-	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
-		if (x->discarded[i])
-			strbuf_addf(&b, "%s%s %s", b.len ? ", " : "", sim_discard_name((enum sim_discard)i),
-				    cli_count(x->discarded[i]));
-	cli_table_add(t, "%s", b.len ? b.s : "");
-	strbuf_free(&b);
 }
 
 static void print_switches(const struct load_report *r)
@@ -156,7 +157,7 @@ static void print_switches(const struct load_report *r)
 		percent_cell(&t, x->buffer_max);
 		percent_cell(&t, x->no_credit);
 		milli_cell(&t, x->queue_milli);
-		causes_cell(&t, x);
+		causes_cell(&t, x->discarded);
 	}
 	cli_table_print(&t, stdout);
 	putchar('\n');
@@ -253,6 +254,15 @@ static void json_port(struct json *j, const struct fab *f, port_id p)
 	json_u64(j, "port", f->ports[p].num);
 }
 
+static void json_discarded(struct json *j, const uint64_t by[SIM_NDISCARDS], uint64_t all)
+{
+	json_open(j, "discarded", '{');
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		json_u64(j, sim_discard_name((enum sim_discard)i), by[i]);
+	json_u64(j, "total", all);
+	json_close(j);
+}
+
 static void json_host(struct json *j, const struct load_report *r, const struct lab_host_use *h)
 {
 	uint64_t span = window(r);
@@ -263,6 +273,7 @@ static void json_host(struct json *j, const struct load_report *r, const struct 
 	json_u64(j, "sent", h->sent);
 	json_u64(j, "received", h->received);
 	json_u64(j, "lost", h->lost);
+	json_discarded(j, h->discarded, h->discarded_all);
 	json_latency(j, "latency_ns", &h->latency);
 	json_latency(j, "header_latency_ns", &h->header);
 	json_u64(j, "offered_packets_s", span ? (uint64_t)((u128)h->window_generated * PS_PER_S / span) : 0);
@@ -281,11 +292,7 @@ static void json_switch(struct json *j, const struct load_report *r, const struc
 	json_open(j, NULL, '{');
 	json_str(j, "node", ident);
 	json_u64(j, "forwarded", x->forwarded);
-	json_open(j, "discarded", '{');
-	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
-		json_u64(j, sim_discard_name((enum sim_discard)i), x->discarded[i]);
-	json_u64(j, "total", x->discarded_all);
-	json_close(j);
+	json_discarded(j, x->discarded, x->discarded_all);
 	json_fixed(j, "buffer_use", x->buffer, 6);
 	json_fixed(j, "buffer_use_max", x->buffer_max, 6);
 	json_fixed(j, "no_credit", x->no_credit, 6);

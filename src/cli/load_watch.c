@@ -28,8 +28,6 @@ int load_wants_check(const struct load_wants *w)
 				return cli_bad("%s and %s name the same file, expected two", files[k].option,
 					       files[i].option);
 	}
-	if (w->levels && !w->series)
-		return cli_bad("--levels needs --series TIME, the length of an interval");
 	return CLI_OK;
 }
 

@@ -145,12 +145,11 @@ static struct lab_node_sample node_now(const struct lab *l, node_id n)
 	struct sim_lane_detail lane;
 	uint64_t buffers = 0, ports = 0;
 
-	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
-		x.discarded += sim_node_discards(l->sim, n)[i];
-	for (unsigned num = 1; num <= l->fab->nodes[n].nports; num++) {
+	for (unsigned num = 0; num <= l->fab->nodes[n].nports; num++) {
 		port_id p = fab_port_id(l->fab, n, num);
 
-		for (unsigned vl = 0; vl < sim_vl_count(l->sim); vl++) {
+		x.discarded += sim_port_counters(l->sim, p)->discarded;
+		for (unsigned vl = 0; num && vl < sim_vl_count(l->sim); vl++) {
 			sim_lane_detail(l->sim, p, vl, &lane);
 			x.sent += lane.packets;
 			x.queue += sim_lane_queue(l->sim, p, vl);
@@ -169,19 +168,28 @@ static void add_host(struct lab_node_sample *x, const struct sim_host_detail *h)
 	x->latency_ps += h->latency_sum;
 }
 
+/* Hosts are in the order of their nodes: *host is the first that may be this node's. */
+static struct lab_node_sample node_total(const struct lab *l, node_id n, uint32_t *host)
+{
+	struct lab_node_sample x = node_now(l, n);
+
+	for (; *host < sim_host_count(l->sim); ++*host) {
+		const struct sim_host_detail *h = sim_host_detail(l->sim, *host);
+
+		if (l->fab->ports[h->port].node != n)
+			break;
+		add_host(&x, h);
+	}
+	return x;
+}
+
 static void sample_nodes(struct lab_series *s)
 {
-	const struct lab *l = s->lab;
 	uint32_t host = 0;
 
-	for (node_id n = 0; n < l->fab->nnodes; n++) {
-		struct lab_node_sample now = node_now(l, n), *then = &s->nodes[n], x;
+	for (node_id n = 0; n < s->lab->fab->nnodes; n++) {
+		struct lab_node_sample now = node_total(s->lab, n, &host), *then = &s->nodes[n], x = now;
 
-		for (; host < sim_host_count(l->sim) &&
-		       l->fab->ports[sim_host_detail(l->sim, host)->port].node == n;
-		     host++)
-			add_host(&now, sim_host_detail(l->sim, host));
-		x = now;
 		x.generated -= then->generated;
 		x.sent -= then->sent;
 		x.received -= then->received;
@@ -244,8 +252,13 @@ void lab_series_start(struct lab_series *s, struct lab *l, time_ps period, bool 
 
 void lab_series_sink(struct lab_series *s, struct lab_series_sink sink)
 {
-	if (!s->nodes && sink.node)
+	uint32_t host = 0;
+
+	if (!s->nodes && sink.node) {
 		s->nodes = mem_zarray(s->lab->fab->nnodes, sizeof(*s->nodes));
+		for (node_id n = 0; n < s->lab->fab->nnodes; n++)
+			s->nodes[n] = node_total(s->lab, n, &host);
+	}
 	s->sink = sink;
 }
 

@@ -14,6 +14,17 @@ static struct lab_latency latency_of(const struct hist_small *h)
 				    .max = h->max};
 }
 
+static uint64_t add_discards(uint64_t by[SIM_NDISCARDS], const struct sim *s, port_id p)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++) {
+		by[i] += sim_port_discards(s, p)[i];
+		all += sim_port_discards(s, p)[i];
+	}
+	return all;
+}
+
 static struct lab_host_use host_use(const struct sim *s, uint32_t host)
 {
 	const struct sim_host_detail *d = sim_host_detail(s, host);
@@ -36,6 +47,7 @@ static struct lab_host_use host_use(const struct sim *s, uint32_t host)
 	sim_port_detail(s, d->port, &p);
 	u.queue_milli = p.queue_milli;
 	u.queue_max = p.queue_max;
+	u.discarded_all = add_discards(u.discarded, s, d->port);
 	return u;
 }
 
@@ -45,13 +57,12 @@ static struct lab_switch_use switch_use(const struct fab *f, const struct sim *s
 	uint64_t buffers = 0, no_credit = 0, lanes = 0;
 	struct sim_lane_detail l;
 
-	for (unsigned i = 0; i < SIM_NDISCARDS; i++) {
-		u.discarded[i] = sim_node_discards(s, n)[i];
-		u.discarded_all += u.discarded[i];
-	}
-	for (unsigned num = 1; num <= f->nodes[n].nports; num++) {
+	for (unsigned num = 0; num <= f->nodes[n].nports; num++) {
 		port_id p = fab_port_id(f, n, num);
 
+		u.discarded_all += add_discards(u.discarded, s, p);
+		if (!num)
+			continue;
 		for (unsigned vl = 0; vl < sim_vl_count(s); vl++) {
 			sim_lane_detail(s, p, vl, &l);
 			u.forwarded += l.packets;

@@ -18,6 +18,7 @@ struct lab_host_use { /* a linked port of a CA */
 	port_id port;
 	uint64_t generated, sent, received; /* sent: on the wire; the rest of them waits or is discarded */
 	uint64_t lost;                      /* generated here, discarded anywhere */
+	uint64_t discarded[SIM_NDISCARDS], discarded_all; /* here, wherever they came from */
 	uint64_t window_generated, window_received, window_bytes;
 	struct lab_latency latency, header; /* of what arrived here */
 	uint64_t queue_milli;               /* the injection queue: mean, thousandths of packets */

@@ -41,7 +41,7 @@ void sim_detail_start(struct sim *s); /* again: nothing happens */
 unsigned sim_vl_count(const struct sim *s); /* data VLs */
 
 const struct sim_host_detail *sim_host_detail(const struct sim *s, uint32_t host);
-const uint64_t *sim_node_discards(const struct sim *s, node_id n); /* where it happened, by cause */
+const uint64_t *sim_port_discards(const struct sim *s, port_id p); /* where it happened, by cause */
 void sim_port_detail(const struct sim *s, port_id p, struct sim_port_detail *d);
 void sim_lane_detail(const struct sim *s, port_id p, unsigned vl, struct sim_lane_detail *d);
 uint32_t sim_lane_buffer(const struct sim *s, port_id p, unsigned vl); /* how full it is right now */

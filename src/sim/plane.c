@@ -104,7 +104,7 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 	s->plane->stats.in_flight--;
 	s->plane->ports[s->fab->nodes[n].first_port + port].counters.discarded++;
 	if (s->plane->detail)
-		detail_discarded_now(s, n, p, why);
+		detail_discarded_now(s, s->fab->nodes[n].first_port + port, p, why);
 	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
 	if (s->plane->discards.discarded)
 		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid, p->dlid);

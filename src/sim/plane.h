@@ -205,7 +205,7 @@ void detail_cleared_now(struct sim *s, port_id port);
 void detail_made_now(struct sim *s, uint32_t host);
 void detail_header_now(struct sim *s, port_id port, const struct dpkt *p);
 void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p);
-void detail_discarded_now(struct sim *s, node_id n, const struct dpkt *p, enum sim_discard why);
+void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why);
 
 /* plane_host.c */
 void host_start(struct sim *s);

@@ -38,7 +38,7 @@ struct plane_detail {
 	struct lane *lanes; /* by channel */
 	struct wire *wires; /* by port */
 	struct sim_host_detail *hosts;
-	uint64_t (*discards)[SIM_NDISCARDS]; /* by node */
+	uint64_t (*discards)[SIM_NDISCARDS]; /* by port */
 	struct hist latency, header;         /* since they were last asked for */
 };
 
@@ -55,7 +55,7 @@ void sim_detail_start(struct sim *s)
 	d->lanes = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*d->lanes));
 	d->wires = mem_zarray(s->fab->nports, sizeof(*d->wires));
 	d->hosts = mem_zarray(pl->hosts.n, sizeof(*d->hosts));
-	d->discards = mem_zarray(s->fab->nnodes, sizeof(*d->discards));
+	d->discards = mem_zarray(s->fab->nports, sizeof(*d->discards));
 	for (uint32_t h = 0; h < pl->hosts.n; h++)
 		d->hosts[h].port = pl->hosts.at[h];
 	for (port_id p = 0; p < s->fab->nports; p++) {
@@ -269,9 +269,9 @@ void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p)
 	hist_small_add(&h->latency, s->now - p->born);
 }
 
-void detail_discarded_now(struct sim *s, node_id n, const struct dpkt *p, enum sim_discard why)
+void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why)
 {
-	s->plane->detail->discards[n][why]++;
+	s->plane->detail->discards[port][why]++;
 	s->plane->detail->hosts[p->src].lost++;
 }
 
@@ -292,9 +292,9 @@ const struct sim_host_detail *sim_host_detail(const struct sim *s, uint32_t host
 	return &s->plane->detail->hosts[host];
 }
 
-const uint64_t *sim_node_discards(const struct sim *s, node_id n)
+const uint64_t *sim_port_discards(const struct sim *s, port_id p)
 {
-	return s->plane->detail->discards[n];
+	return s->plane->detail->discards[p];
 }
 
 void sim_port_detail(const struct sim *s, port_id p, struct sim_port_detail *d)
