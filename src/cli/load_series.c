@@ -77,13 +77,14 @@ static void json_sample(struct json *j, const struct lab_series *s, const struct
 {
 	json_open(j, NULL, '{');
 	json_seconds(j, "time_s", x->at);
+	json_seconds(j, "interval_s", x->span);
 	json_u64(j, "generated", x->generated);
 	json_u64(j, "delivered", x->delivered);
 	json_u64(j, "discarded", x->discarded);
 	json_u64(j, "in_flight", x->in_flight);
 	json_u64(j, "smps", x->smps);
 	json_causes(j, x);
-	json_u64(j, "bits_s", a_second(x->bytes * 8, s->period));
+	json_u64(j, "bits_s", a_second(x->bytes * 8, x->span));
 	json_fixed(j, "latency_ns", x->latency_ps, 3);
 	json_fixed(j, "latency_p99_ns", x->latency_p99_ps, 3);
 	json_fixed(j, "header_latency_ns", x->header_ps, 3);
@@ -137,7 +138,7 @@ static void csv_share(struct strbuf *b, uint32_t millionths)
 
 static void csv_heading(const struct lab_series *s, struct strbuf *b)
 {
-	strbuf_add(b, "time_s,generated,delivered,discarded,in_flight,bits_s,latency_ns,latency_p99_ns,"
+	strbuf_add(b, "time_s,interval_s,generated,delivered,discarded,in_flight,bits_s,latency_ns,latency_p99_ns,"
 		      "header_latency_ns,header_latency_p99_ns,link_use,link_use_max,no_credit,"
 		      "no_credit_max,buffer_use,buffer_use_max");
 	if (s->levels)
@@ -152,11 +153,13 @@ static void csv_heading(const struct lab_series *s, struct strbuf *b)
 static void csv_row(const struct lab_series *s, const struct lab_sample *x, struct strbuf *b)
 {
 	csv_time(b, x->at);
+	strbuf_add(b, ",");
+	csv_time(b, x->span);
 	csv_u64(b, x->generated);
 	csv_u64(b, x->delivered);
 	csv_u64(b, x->discarded);
 	csv_u64(b, x->in_flight);
-	csv_u64(b, a_second(x->bytes * 8, s->period));
+	csv_u64(b, a_second(x->bytes * 8, x->span));
 	csv_ns(b, x->latency_ps);
 	csv_ns(b, x->latency_p99_ps);
 	csv_ns(b, x->header_ps);
@@ -237,15 +240,15 @@ enum what {
 	W_COUNT
 };
 
-static uint64_t value_of(const struct lab_series *s, const struct lab_sample *x, enum what w)
+static uint64_t value_of(const struct lab_sample *x, enum what w)
 {
 	switch (w) {
 	case W_SENT:
-		return a_second(x->generated, s->period);
+		return a_second(x->generated, x->span);
 	case W_RECEIVED:
-		return a_second(x->delivered, s->period);
+		return a_second(x->delivered, x->span);
 	case W_LOST:
-		return a_second(x->discarded, s->period);
+		return a_second(x->discarded, x->span);
 	case W_LATENCY:
 		return x->latency_ps / PS_PER_NS;
 	case W_P99:
@@ -271,12 +274,12 @@ static uint64_t value_of(const struct lab_series *s, const struct lab_sample *x,
 /* Latencies of nothing are left out. */
 static size_t line_points(const struct lab_series *s, enum what w, struct plot_point *at)
 {
-	time_ps start = s->samples.n ? s->samples.at[0].at - s->period : 0;
+	time_ps start = s->samples.n ? s->samples.at[0].at - s->samples.at[0].span : 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->samples.n; i++) {
 		const struct lab_sample *x = &s->samples.at[i];
-		uint64_t v = value_of(s, x, w);
+		uint64_t v = value_of(x, w);
 
 		if (v || w < W_LATENCY || w > W_HEADER)
 			at[n++] = (struct plot_point){.x = (x->at - start) / PS_PER_NS, .y = v};

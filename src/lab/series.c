@@ -209,9 +209,10 @@ static void take(struct lab_series *s)
 	struct lab_levels v;
 
 	x.at = sim_now(sim);
+	x.span = x.at - s->last;
 	x.in_flight = sim_plane_stats(sim)->in_flight;
 	sample_latency(s, &x);
-	sample_links(s, &x, x.at - s->last);
+	sample_links(s, &x, x.span);
 	if (s->sink.node)
 		sample_nodes(s);
 	sim_buffer_use(sim, &x.buffer_use, &x.buffer_use_max);
@@ -264,6 +265,8 @@ void lab_series_sink(struct lab_series *s, struct lab_series_sink sink)
 
 void lab_series_stop(struct lab_series *s)
 {
+	if (s->running && sim_now(s->lab->sim) > s->last)
+		take(s); /* so that the intervals add up to the run */
 	s->running = false;
 }
 

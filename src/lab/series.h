@@ -9,7 +9,7 @@
 #include "lab/lab.h"
 
 struct lab_sample {
-	time_ps at; /* the end of the interval */
+	time_ps at, span; /* the end of the interval, its length */
 	/* in the interval */
 	uint64_t generated, delivered, discarded, smps;
 	uint64_t discarded_by[SIM_NDISCARDS], smps_by[SM_NPURPOSES];
@@ -72,7 +72,7 @@ struct lab_series {
 /* From now on, every period; with levels also the connectivity and the deadlock level. */
 void lab_series_start(struct lab_series *s, struct lab *l, time_ps period, bool levels);
 void lab_series_sink(struct lab_series *s, struct lab_series_sink sink); /* right after the start */
-void lab_series_stop(struct lab_series *s); /* takes no more; samples stay */
+void lab_series_stop(struct lab_series *s); /* one more sample for what is left; then no more */
 void lab_series_free(struct lab_series *s); /* not before the lab is */
 
 #endif

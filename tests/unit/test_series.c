@@ -79,6 +79,30 @@ static void test_intervals_add_up(void **state)
 	fab_free(f);
 }
 
+static void test_the_last_may_be_shorter(void **state)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	struct lab_series s;
+	uint64_t made = 0;
+
+	(void)state;
+	lab_series_start(&s, l, 100 * PS_PER_US, false);
+	send(l, PS_PER_MS);
+	lab_run_until(l, sim_now(lab_sim(l)) + 250 * PS_PER_US);
+	lab_series_stop(&s);
+	lab_series_stop(&s);
+	assert_int_equal(s.samples.n, 3);
+	assert_int_equal(s.samples.at[0].span, 100 * PS_PER_US);
+	assert_in_range(s.samples.at[2].span, 40 * PS_PER_US, 50 * PS_PER_US);
+	for (size_t i = 0; i < s.samples.n; i++)
+		made += s.samples.at[i].generated;
+	assert_int_equal(made, sim_plane_stats(lab_sim(l))->generated);
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+}
+
 /* ---- by node and link ---- */
 
 struct heard {
@@ -229,6 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_intervals_add_up),
+		cmocka_unit_test(test_the_last_may_be_shorter),
 		cmocka_unit_test(test_nodes_and_links_add_up),
 		cmocka_unit_test(test_causes_and_purposes),
 		cmocka_unit_test(test_levels_follow_a_failure),
