@@ -138,7 +138,8 @@ static void csv_share(struct strbuf *b, uint32_t millionths)
 
 static void csv_heading(const struct lab_series *s, struct strbuf *b)
 {
-	strbuf_add(b, "time_s,interval_s,generated,delivered,discarded,in_flight,bits_s,latency_ns,latency_p99_ns,"
+	strbuf_add(b, "time_s,interval_s,generated,delivered,discarded,in_flight,bits_s,latency_ns,"
+		      "latency_p99_ns,"
 		      "header_latency_ns,header_latency_p99_ns,link_use,link_use_max,no_credit,"
 		      "no_credit_max,buffer_use,buffer_use_max");
 	if (s->levels)
@@ -193,7 +194,9 @@ void load_series_node_csv(const struct fab *f, const struct lab_node_sample *x, 
 	char ident[32];
 
 	if (!x) {
-		strbuf_add(out, "time_s,node,generated,sent,received,discarded,latency_ns,queue,buffer_use\n");
+		strbuf_add(
+		    out,
+		    "time_s,node,generated,sent,received,discarded,latency_ns,queue,buffer_use\n");
 		return;
 	}
 	fab_node_ident(f, x->node, ident);
@@ -234,9 +237,17 @@ void load_series_link_csv(const struct fab *f, const struct lab_link_sample *x, 
 enum { LINES = 5, PANELS = 3 };
 
 enum what {
-	W_SENT, W_RECEIVED, W_LOST,
-	W_LATENCY, W_P99, W_HEADER,
-	W_LINKS, W_BUSIEST, W_BUFFERS, W_CONNECTED, W_DEADLOCK,
+	W_SENT,
+	W_RECEIVED,
+	W_LOST,
+	W_LATENCY,
+	W_P99,
+	W_HEADER,
+	W_LINKS,
+	W_BUSIEST,
+	W_BUFFERS,
+	W_CONNECTED,
+	W_DEADLOCK,
 	W_COUNT
 };
 
@@ -287,10 +298,9 @@ static size_t line_points(const struct lab_series *s, enum what w, struct plot_p
 	return n;
 }
 
-static const char *const line_names[W_COUNT] = {"sent", "received", "discarded",
-						"mean", "p99", "header, mean",
-						"links, mean", "busiest link", "buffers",
-						"connectivity", "deadlock level"};
+static const char *const line_names[W_COUNT] = {
+    "sent",	   "received",	   "discarded", "mean",		"p99",		 "header, mean",
+    "links, mean", "busiest link", "buffers",	"connectivity", "deadlock level"};
 
 void load_series_svg(const struct lab_series *s, struct strbuf *out)
 {
@@ -298,16 +308,27 @@ void load_series_svg(const struct lab_series *s, struct strbuf *out)
 	struct plot_series lines[W_COUNT];
 	struct plot_point *at[W_COUNT];
 	struct plot p[PANELS] = {
-	    {.title = "Packets", .y = {.label = "thousand packets/s", .unit = 1000}, .series = lines, .n = 3},
-	    {.title = "Latency", .y = {.label = "latency, \xc2\xb5s", .unit = 1000}, .series = lines + W_LATENCY, .n = 3},
-	    {.title = "Occupation", .y = {.label = "per cent", .unit = 10000}, .series = lines + W_LINKS, .n = s->levels ? LINES : 3},
+	    {.title = "Packets",
+	     .y = {.label = "thousand packets/s", .unit = 1000},
+	     .series = lines,
+	     .n = 3},
+	    {.title = "Latency",
+	     .y = {.label = "latency, \xc2\xb5s", .unit = 1000},
+	     .series = lines + W_LATENCY,
+	     .n = 3},
+	    {.title = "Occupation",
+	     .y = {.label = "per cent", .unit = 10000},
+	     .series = lines + W_LINKS,
+	     .n = s->levels ? LINES : 3},
 	};
 
 	if (s->samples.n * s->period >= 10 * PS_PER_MS)
-		x = (struct plot_axis){.label = "time since the traffic began, ms", .unit = 1000000};
+		x = (struct plot_axis){.label = "time since the traffic began, ms",
+				       .unit = 1000000};
 	for (unsigned i = 0; i < W_COUNT; i++) {
 		at[i] = mem_array(s->samples.n + 1, sizeof(*at[i]));
-		lines[i] = (struct plot_series){line_names[i], at[i], line_points(s, (enum what)i, at[i])};
+		lines[i] =
+		    (struct plot_series){line_names[i], at[i], line_points(s, (enum what)i, at[i])};
 	}
 	for (unsigned i = 0; i < PANELS; i++)
 		p[i].x = x;

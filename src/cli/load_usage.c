@@ -81,8 +81,8 @@ static void causes_cell(struct cli_table *t, const uint64_t by[SIM_NDISCARDS])
 
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		if (by[i])
-			strbuf_addf(&b, "%s%s %s", b.len ? ", " : "", sim_discard_name((enum sim_discard)i),
-				    cli_count(by[i]));
+			strbuf_addf(&b, "%s%s %s", b.len ? ", " : "",
+				    sim_discard_name((enum sim_discard)i), cli_count(by[i]));
 	cli_table_add(t, "%s", b.len ? b.s : "");
 	strbuf_free(&b);
 }
@@ -104,7 +104,8 @@ static void host_row(struct cli_table *t, const struct load_report *r, const str
 	latency_cell(t, &h->latency, h->latency.p99);
 	latency_cell(t, &h->latency, h->latency.max);
 	latency_cell(t, &h->header, h->header.mean);
-	cli_table_add(t, "%llu.%03llu", (unsigned long long)(mbps / 1000), (unsigned long long)(mbps % 1000));
+	cli_table_add(t, "%llu.%03llu", (unsigned long long)(mbps / 1000),
+		      (unsigned long long)(mbps % 1000));
 	milli_cell(t, h->queue_milli);
 	cli_table_add(t, "%s", cli_count(h->queue_max));
 	causes_cell(t, h->discarded);
@@ -122,8 +123,8 @@ static void print_hosts(const struct load_report *r)
 		key[i] = u->hosts.at[i].latency.mean;
 	n = largest(key, u->hosts.n, best);
 	print_heading("hosts, the slowest to reach first", n, u->hosts.n);
-	cli_table_init(&t, "lrrrrrrrrrrrl", "host", "made", "sent", "received", "lost", "latency", "p99",
-		       "max", "header", "Gb/s in", "queue", "longest", "");
+	cli_table_init(&t, "lrrrrrrrrrrrl", "host", "made", "sent", "received", "lost", "latency",
+		       "p99", "max", "header", "Gb/s in", "queue", "longest", "");
 	for (unsigned i = 0; i < n; i++)
 		host_row(&t, r, &u->hosts.at[best[i]]);
 	cli_table_print(&t, stdout);
@@ -276,8 +277,10 @@ static void json_host(struct json *j, const struct load_report *r, const struct 
 	json_discarded(j, h->discarded, h->discarded_all);
 	json_latency(j, "latency_ns", &h->latency);
 	json_latency(j, "header_latency_ns", &h->header);
-	json_u64(j, "offered_packets_s", span ? (uint64_t)((u128)h->window_generated * PS_PER_S / span) : 0);
-	json_u64(j, "received_packets_s", span ? (uint64_t)((u128)h->window_received * PS_PER_S / span) : 0);
+	json_u64(j, "offered_packets_s",
+		 span ? (uint64_t)((u128)h->window_generated * PS_PER_S / span) : 0);
+	json_u64(j, "received_packets_s",
+		 span ? (uint64_t)((u128)h->window_received * PS_PER_S / span) : 0);
 	json_u64(j, "received_bits_s", bits_a_second(r, h->window_bytes));
 	json_fixed(j, "queue", h->queue_milli, 3);
 	json_u64(j, "queue_max", h->queue_max);

@@ -19,21 +19,23 @@ int load_wants_check(const struct load_wants *w)
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		if (files[i].path && !w->series)
-			return cli_bad("%s needs --series TIME, the length of an interval", files[i].option);
+			return cli_bad("%s needs --series TIME, the length of an interval",
+				       files[i].option);
 		if (files[i].path && !strcmp(files[i].path, "-"))
 			return cli_bad("%s -: the report goes to standard output, expected a file",
 				       files[i].option);
 		for (size_t k = 0; files[i].path && k < i; k++)
 			if (files[k].path && !strcmp(files[k].path, files[i].path))
-				return cli_bad("%s and %s name the same file, expected two", files[k].option,
-					       files[i].option);
+				return cli_bad("%s and %s name the same file, expected two",
+					       files[k].option, files[i].option);
 	}
 	return CLI_OK;
 }
 
 /* ---- while it runs ---- */
 
-static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid, uint16_t dlid)
+static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid,
+		       uint16_t dlid)
 {
 	struct load_watch *w = ctx;
 
@@ -79,7 +81,7 @@ static void start_series(struct load_watch *w, struct lab *l)
 {
 	lab_series_start(&w->r->series, l, w->wants->series, w->wants->levels);
 	lab_series_sink(&w->r->series, (struct lab_series_sink){w->nodes ? on_node : NULL,
-								 w->links ? on_link : NULL, w});
+								w->links ? on_link : NULL, w});
 	if (w->nodes)
 		on_node(w, NULL);
 	if (w->links)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Series over time (thesis Table 10): one sample a period, from the counters of ports, buffers and the
- * plane. State: struct lab_series. Way in: lab_series_start(). Does not influence the run.
+ * Series over time (thesis Table 10): one sample a period, from the counters of ports, buffers and
+ * the plane. State: struct lab_series. Way in: lab_series_start(). Does not influence the run.
  */
 #include "lab/series.h"
 #include "lab/lab_priv.h"
@@ -39,7 +39,8 @@ static struct lab_sample counters_now(const struct lab *l)
 	return now;
 }
 
-static struct lab_sample counted_between(const struct lab_sample *then, const struct lab_sample *now)
+static struct lab_sample counted_between(const struct lab_sample *then,
+					 const struct lab_sample *now)
 {
 	struct lab_sample x = {.generated = now->generated - then->generated,
 			       .delivered = now->delivered - then->delivered,
@@ -98,15 +99,15 @@ static uint32_t port_buffers(const struct lab *l, port_id p)
 static struct lab_link_sample sample_link(struct lab_series *s, port_id p, time_ps span)
 {
 	struct lab_series_port now = port_now(s->lab, p), *then = &s->ports[p];
-	struct lab_link_sample x = {.at = sim_now(s->lab->sim),
-				    .port = p,
-				    .packets = now.packets - then->packets,
-				    .bytes = now.tx_bytes - then->tx_bytes,
-				    .use = share(now.busy - then->busy, span),
-				    .wait = share(now.wait - then->wait, span),
-				    .no_credit = share(now.no_credit - then->no_credit,
-						       span * sim_vl_count(s->lab->sim)),
-				    .buffer_use = port_buffers(s->lab, sim_port_peer(s->lab->sim, p))};
+	struct lab_link_sample x = {
+	    .at = sim_now(s->lab->sim),
+	    .port = p,
+	    .packets = now.packets - then->packets,
+	    .bytes = now.tx_bytes - then->tx_bytes,
+	    .use = share(now.busy - then->busy, span),
+	    .wait = share(now.wait - then->wait, span),
+	    .no_credit = share(now.no_credit - then->no_credit, span * sim_vl_count(s->lab->sim)),
+	    .buffer_use = port_buffers(s->lab, sim_port_peer(s->lab->sim, p))};
 
 	*then = now;
 	return x;
@@ -188,7 +189,8 @@ static void sample_nodes(struct lab_series *s)
 	uint32_t host = 0;
 
 	for (node_id n = 0; n < s->lab->fab->nnodes; n++) {
-		struct lab_node_sample now = node_total(s->lab, n, &host), *then = &s->nodes[n], x = now;
+		struct lab_node_sample now = node_total(s->lab, n, &host), *then = &s->nodes[n],
+				       x = now;
 
 		x.generated -= then->generated;
 		x.sent -= then->sent;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics by host, node, link and lane. State: struct plane_detail, made when asked for; the plane
- * tells it of every change through the detail_*() calls. Way in: sim_detail_start(). Changes nothing.
+ * Statistics by host, node, link and lane. State: struct plane_detail, made when asked for; the
+ * plane tells it of every change through the detail_*() calls. Way in: sim_detail_start(). Changes
+ * nothing.
  *
  * Means over time are sums of value times duration: each lane and port remembers the values it had
  * and since when, and adds them up when one of them changes or somebody asks.
@@ -39,7 +40,7 @@ struct plane_detail {
 	struct wire *wires; /* by port */
 	struct sim_host_detail *hosts;
 	uint64_t (*discards)[SIM_NDISCARDS]; /* by port */
-	struct hist latency, header;         /* since they were last asked for */
+	struct hist latency, header;	     /* since they were last asked for */
 };
 
 /* ---- life ---- */
@@ -258,7 +259,8 @@ void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p)
 
 	hist_add(&d->latency, s->now - p->born);
 	if (host == UINT32_MAX)
-		return; /* a cable was moved to a port that had none: it is no host to the generator */
+		return; /* a cable was moved to a port that had none: it is no host to the generator
+			 */
 	h = &d->hosts[host];
 	h->delivered++;
 	h->latency_sum += s->now - p->born;
@@ -307,7 +309,8 @@ void sim_port_detail(const struct sim *s, port_id p, struct sim_port_detail *d)
 				      .wait = w.wait_ps,
 				      .use = share(w.window_busy, passed),
 				      .wait_share = share(w.window_wait, passed),
-				      .queue_milli = passed ? (uint64_t)(w.queue_area * 1000 / passed) : 0,
+				      .queue_milli =
+					  passed ? (uint64_t)(w.queue_area * 1000 / passed) : 0,
 				      .queue_max = w.queue_max};
 }
 
@@ -328,7 +331,8 @@ void sim_lane_detail(const struct sim *s, port_id p, unsigned vl, struct sim_lan
 				      .credits = share(l.credit_area, passed * far_cap),
 				      .buffer = share(l.in_area, passed * cap),
 				      .buffer_max = share(l.in_max, cap),
-				      .queue_milli = passed ? (uint64_t)(l.queue_area * 1000 / passed) : 0,
+				      .queue_milli =
+					  passed ? (uint64_t)(l.queue_area * 1000 / passed) : 0,
 				      .queue_max = l.queue_max};
 }
 

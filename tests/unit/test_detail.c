@@ -27,7 +27,8 @@ static void test_a_busy_link(void **state)
 	pw_run(&w, start + 20 * packet_ps);
 	sim_port_detail(w.sim, pw_id(&w, 0, 1), &d);
 	assert_int_equal(d.busy, 10 * packet_ps);
-	assert_true(d.wait >= 40 * PS_PER_NS && d.wait < PS_PER_US); /* the arbiter's time, no more */
+	assert_true(d.wait >= 40 * PS_PER_NS &&
+		    d.wait < PS_PER_US); /* the arbiter's time, no more */
 	sim_lane_detail(w.sim, pw_id(&w, 0, 1), 0, &l);
 	assert_int_equal(l.packets, 10);
 	assert_int_equal(l.bytes, 10 * WIRE);
@@ -70,7 +71,8 @@ static void test_shares_are_of_the_window(void **state)
 	assert_int_equal(h->window_bytes, 4 * WIRE);
 	assert_int_equal(h->latency.n, 4);
 	assert_int_equal(h->header.n, 4);
-	/* arbiter 40 ns, wire 100 ns, header 80 ns; the header of the sixth is in, its tail is not */
+	/* arbiter 40 ns, wire 100 ns, header 80 ns; the header of the sixth is in, its tail is not
+	 */
 	assert_int_equal(h->latency.max, 5 * packet_ps + 140 * PS_PER_NS);
 	assert_int_equal(h->header.max, 5 * packet_ps + 220 * PS_PER_NS);
 	assert_int_equal(sim_host_detail(w.sim, 0)->generated, 10);
@@ -78,7 +80,8 @@ static void test_shares_are_of_the_window(void **state)
 	pw_close(&w);
 }
 
-/* Two hosts send to a third as fast as they can: buffers fill, and credits are what they wait for. */
+/* Two hosts send to a third as fast as they can: buffers fill, and credits are what they wait for.
+ */
 static void test_waiting_for_credit(void **state)
 {
 	struct pworld w;
@@ -106,8 +109,10 @@ static void test_waiting_for_credit(void **state)
 		assert_true(l.no_credit_share > 300000 && l.no_credit_share <= MILLION);
 		assert_true(d.wait_share + d.use <= MILLION && d.wait_share > 300000);
 		assert_true(l.credits < 200000);
-		sim_lane_detail(w.sim, pw_id(&w, 0, host), 0, &l); /* the buffer those credits are for */
-		assert_true(l.buffer > 700000 && l.buffer <= l.buffer_max && l.buffer_max <= MILLION);
+		sim_lane_detail(w.sim, pw_id(&w, 0, host), 0,
+				&l); /* the buffer those credits are for */
+		assert_true(l.buffer > 700000 && l.buffer <= l.buffer_max &&
+			    l.buffer_max <= MILLION);
 		assert_int_equal(l.no_credit, 0);
 	}
 	pw_run(&w, start + 600 * packet_ps);
@@ -169,7 +174,8 @@ static void test_power_off_empties_queues(void **state)
 	pw_run(&w, start + 20 * packet_ps);
 	sim_port_detail(w.sim, pw_id(&w, 0, 1), &d);
 	assert_int_equal(d.wait, wait); /* nothing waits any more */
-	assert_int_equal(sim_host_detail(w.sim, 0)->lost + sim_host_detail(w.sim, 1)->delivered, 10);
+	assert_int_equal(sim_host_detail(w.sim, 0)->lost + sim_host_detail(w.sim, 1)->delivered,
+			 10);
 	pw_close(&w);
 }
 
@@ -201,12 +207,12 @@ static void test_counting_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_busy_link),
-		cmocka_unit_test(test_shares_are_of_the_window),
-		cmocka_unit_test(test_waiting_for_credit),
-		cmocka_unit_test(test_losses_have_a_place),
-		cmocka_unit_test(test_power_off_empties_queues),
-		cmocka_unit_test(test_counting_changes_nothing),
+	    cmocka_unit_test(test_a_busy_link),
+	    cmocka_unit_test(test_shares_are_of_the_window),
+	    cmocka_unit_test(test_waiting_for_credit),
+	    cmocka_unit_test(test_losses_have_a_place),
+	    cmocka_unit_test(test_power_off_empties_queues),
+	    cmocka_unit_test(test_counting_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
