@@ -40,6 +40,7 @@ static struct {
     .wire = 100 * PS_PER_NS,
     .duration = TIME_NEVER,
     .warmup = TIME_NEVER,
+    .wants = {.series = TIME_NEVER},
 };
 
 /* clang-format off */
@@ -389,6 +390,8 @@ static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
 	r->up_events = sim_stats(lab_sim(l))->events;
 	lab_load_times(r->fab, d);
 	p.until = sim_now(lab_sim(l)) + d->warmup + d->duration;
+	if (load_wants_fit(&o.wants, d->warmup + d->duration))
+		return CLI_BAD;
 	if (run_traffic(r, l, d))
 		return CLI_BAD;
 	r->wall_s = cli_wall_s() - start - r->up_wall_s;

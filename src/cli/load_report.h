@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "lab/series.h"
 
-enum { LOAD_DISCARDS_KEPT = 10000 };
+enum { LOAD_DISCARDS_KEPT = 10000, LOAD_SAMPLES_MOST = 100000 };
 
 struct load_discard {
 	time_ps when;

@@ -18,7 +18,7 @@ int load_wants_check(const struct load_wants *w)
 		     {"--link-series", w->link_csv}};
 
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		if (files[i].path && !w->series)
+		if (files[i].path && w->series == TIME_NEVER)
 			return cli_bad("%s needs --series TIME, the length of an interval",
 				       files[i].option);
 		if (files[i].path && !strcmp(files[i].path, "-"))
@@ -29,7 +29,18 @@ int load_wants_check(const struct load_wants *w)
 				return cli_bad("%s and %s name the same file, expected two",
 					       files[k].option, files[i].option);
 	}
+	if (w->series < PS_PER_US)
+		return cli_bad("--series: expected 1us at least, found %s", cli_duration(w->series));
 	return CLI_OK;
+}
+
+int load_wants_fit(const struct load_wants *w, time_ps span)
+{
+	if (w->series == TIME_NEVER || span / w->series < LOAD_SAMPLES_MOST)
+		return CLI_OK;
+	return cli_bad("--series %s makes %s samples of %s: expected at most %s, a longer TIME",
+		       cli_duration(w->series), cli_count(span / w->series), cli_duration(span),
+		       cli_count(LOAD_SAMPLES_MOST));
 }
 
 /* ---- while it runs ---- */
@@ -99,7 +110,7 @@ int load_watch_start(struct load_watch *w, const struct load_wants *wants, struc
 		vec_room(&r->discards, 1);
 		sim_watch_discards(w->sim, (struct sim_discard_watch){on_discard, w});
 	}
-	if (wants->series)
+	if (wants->series != TIME_NEVER)
 		start_series(w, l);
 	return CLI_OK;
 }

@@ -9,7 +9,7 @@
 #include "cli/load_report.h"
 
 struct load_wants {
-	time_ps series; /* 0: none */
+	time_ps series; /* TIME_NEVER: none */
 	bool levels, discards;
 	const char *csv, *svg, *node_csv, *link_csv; /* NULL: none; need series */
 };
@@ -23,6 +23,7 @@ struct load_watch {
 };
 
 int load_wants_check(const struct load_wants *w);
+int load_wants_fit(const struct load_wants *w, time_ps span); /* not too many samples in that time */
 /* CLI_OK, or CLI_BAD after a message; load_watch_end() comes in either case. */
 int load_watch_start(struct load_watch *w, const struct load_wants *wants, struct load_report *r,
 		     struct lab *l);
