@@ -368,7 +368,7 @@ static int run_traffic(struct load_report *r, struct lab *l, struct lab_load *d)
 	if (!rc && lab_load_run(l, d, &r->r, &e))
 		rc = cli_bad("%s", e.text);
 	cli_progress_end();
-	if (capture_close(capture, &e) && !rc)
+	if (capture_close(capture, !rc, &e))
 		rc = cli_bad("%s", e.text);
 	if (load_watch_end(&w, !rc))
 		rc = CLI_BAD;

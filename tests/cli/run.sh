@@ -372,7 +372,7 @@ nothing_half_written()
 {
 	rm -f gone*
 	"$bin" sim run net.txt --load 10% --pattern shift --shift 6 --series 10us --series-csv gone.csv \
-		--node-series gone2.csv --series-svg gone.svg > out 2> err
+		--node-series gone2.csv --series-svg gone.svg --capture gone.pcapng > out 2> err
 	[ $? -eq 2 ] && [ ! -s out ] && [ -z "$(ls gone* 2> /dev/null)" ]
 }
 ok "a run that cannot start leaves no file" nothing_half_written
