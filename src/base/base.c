@@ -197,6 +197,14 @@ int file_out_close(struct file_out *o, struct err *e)
 	return rc;
 }
 
+void file_out_drop(struct file_out *o)
+{
+	struct err e;
+
+	o->rc = o->rc ? o->rc : -ECANCELED;
+	file_out_close(o, &e);
+}
+
 int file_write(const char *path, const char *data, size_t len, struct err *e)
 {
 	struct file_out *o = file_out_open(path, e);

@@ -73,6 +73,7 @@ struct file_out;
 struct file_out *file_out_open(const char *path, struct err *e); /* NULL with e and errno set */
 void file_out_put(struct file_out *o, const char *data, size_t len);
 int file_out_close(struct file_out *o, struct err *e);
+void file_out_drop(struct file_out *o); /* instead of close: nothing is left of it */
 
 /* Bytes of the UTF-8 character at s, of which n are there; 0 when it is none or a control character:
  * names come from files and must not reach a terminal or a document as they are. */

@@ -66,14 +66,18 @@ uint64_t hist_mean(const struct hist *h)
 	return h->n ? (uint64_t)((h->sum + h->n / 2) / h->n) : 0;
 }
 
+/* Which of n values in their order a share ends at, counted from 1. */
+static uint64_t rank_of(uint64_t n, unsigned per_mille)
+{
+	return (uint64_t)(((u128)n * MIN(per_mille, 1000u) + 999) / 1000);
+}
+
 /* The least value that this share of all values does not exceed. The ends are exact. */
 uint64_t hist_percentile(const struct hist *h, unsigned per_mille)
 {
-	uint64_t seen = 0, rank;
+	uint64_t seen = 0, rank = rank_of(h->n, per_mille);
 	unsigned b;
 
-	per_mille = MIN(per_mille, 1000u);
-	rank = (uint64_t)(((u128)h->n * per_mille + 999) / 1000);
 	if (rank <= 1)
 		return h->min;
 	if (rank == h->n)
@@ -137,4 +141,63 @@ uint64_t hist_sd(const struct hist *h)
 	square = whole * whole * h->n + 2 * whole * rest;
 	square += rest * rest / h->n + (rest * rest % h->n != 0);
 	return square_root((h->sum_squares - square) / h->n);
+}
+
+/* ---- the small form ---- */
+
+/* Buckets from the octave of one to the octave of the other; what was counted moves along. */
+static void small_grow(struct hist_small *h, unsigned b)
+{
+	unsigned from = b / HIST_SUB * HIST_SUB, to = from + HIST_SUB;
+	uint32_t *bucket;
+
+	if (h->count) {
+		from = MIN(from, h->first);
+		to = MAX(to, (unsigned)h->first + h->count);
+	}
+	bucket = mem_zarray(to - from, sizeof(*bucket));
+	if (h->count)
+		memcpy(bucket + (h->first - from), h->bucket, h->count * sizeof(*bucket));
+	free(h->bucket);
+	h->bucket = bucket;
+	h->first = (uint16_t)from;
+	h->count = (uint16_t)(to - from);
+}
+
+void hist_small_add(struct hist_small *h, uint64_t v)
+{
+	unsigned b = bucket_of(v);
+
+	if (b < h->first || b >= (unsigned)h->first + h->count)
+		small_grow(h, b);
+	h->min = h->n ? MIN(h->min, v) : v;
+	h->max = MAX(h->max, v);
+	h->n++;
+	h->sum += v;
+	h->bucket[b - h->first] += h->bucket[b - h->first] != UINT32_MAX;
+}
+
+uint64_t hist_small_mean(const struct hist_small *h)
+{
+	return h->n ? (uint64_t)((h->sum + h->n / 2) / h->n) : 0;
+}
+
+uint64_t hist_small_percentile(const struct hist_small *h, unsigned per_mille)
+{
+	uint64_t seen = 0, rank = rank_of(h->n, per_mille);
+
+	if (rank <= 1)
+		return h->min;
+	for (unsigned b = 0; b < h->count && rank < h->n; b++) {
+		seen += h->bucket[b];
+		if (seen >= rank)
+			return MAX(h->min, MIN(h->max, bucket_middle(h->first + b)));
+	}
+	return h->max;
+}
+
+void hist_small_clear(struct hist_small *h)
+{
+	free(h->bucket);
+	*h = (struct hist_small){0};
 }

@@ -22,4 +22,18 @@ uint64_t hist_mean(const struct hist *h);                           /* rounded; 
 uint64_t hist_percentile(const struct hist *h, unsigned per_mille); /* 500: the median */
 uint64_t hist_sd(const struct hist *h);                             /* standard deviation, integer */
 
+/* The same in less room, where there are thousands: only the octaves that were met have buckets (128
+ * bytes each), which stop counting at 2^32 - 1. All zero is an empty one; adding may allocate. */
+struct hist_small {
+	uint64_t n, max, min;
+	unsigned __int128 sum;
+	uint32_t *bucket;
+	uint16_t first, count; /* the buckets there are */
+};
+
+void hist_small_add(struct hist_small *h, uint64_t v);
+uint64_t hist_small_mean(const struct hist_small *h);
+uint64_t hist_small_percentile(const struct hist_small *h, unsigned per_mille);
+void hist_small_clear(struct hist_small *h); /* empty again; gives its memory back */
+
 #endif

@@ -343,22 +343,33 @@ static void draw_key(struct frame *f, size_t i)
 	add_label(f->out, "k", x + KEY_MARK * 10, y + 40, f->p->series[i].name);
 }
 
-void plot_svg(const struct plot *p, struct strbuf *out)
+/* The paper's size, in pixels. */
+static void paper_size(const struct plot *p, size_t *wide, size_t *high)
 {
-	struct frame f = {.p = p, .out = out};
-	size_t letters = 0, high = TOP + HIGH + BELOW + (p->note ? NOTE : 0), wide;
+	size_t letters = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		letters = MAX(letters, strlen(p->series[i].name));
-	high = MAX(high, TOP + 20 + p->n * KEY_LINE);
-	wide = LEFT + WIDE + KEY_GAP + (p->n ? KEY_MARK + letters * LETTER : 0) + 10;
-	axis_make(&f.x, p, false);
-	axis_make(&f.y, p, true);
+	*high = TOP + HIGH + BELOW + (p->note ? NOTE : 0);
+	*high = MAX(*high, TOP + 20 + p->n * KEY_LINE);
+	*wide = LEFT + WIDE + KEY_GAP + (p->n ? KEY_MARK + letters * LETTER : 0) + 10;
+}
+
+static void open_paper(struct strbuf *out, size_t wide, size_t high)
+{
 	strbuf_addf(out,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
 		    "viewBox=\"0 0 %zu %zu\">\n%s<rect width=\"100%%\" height=\"100%%\" "
 		    "fill=\"#ffffff\"/>\n",
 		    wide, high, wide, high, style);
+}
+
+static void draw_plot(const struct plot *p, struct strbuf *out)
+{
+	struct frame f = {.p = p, .out = out};
+
+	axis_make(&f.x, p, false);
+	axis_make(&f.y, p, true);
 	add_label(out, "t", LEFT * 10, 270, p->title);
 	draw_axes(&f);
 	for (size_t i = 0; i < p->n; i++)
@@ -367,5 +378,35 @@ void plot_svg(const struct plot *p, struct strbuf *out)
 		draw_key(&f, i);
 	if (p->note)
 		add_label(out, "s", LEFT * 10, (TOP + HIGH + BELOW + 6) * 10, p->note);
+}
+
+void plot_svg(const struct plot *p, struct strbuf *out)
+{
+	size_t wide, high;
+
+	paper_size(p, &wide, &high);
+	open_paper(out, wide, high);
+	draw_plot(p, out);
+	strbuf_add(out, "</svg>\n");
+}
+
+void plot_svg_stack(const struct plot *p, size_t n, struct strbuf *out)
+{
+	size_t wide = 0, high = 0, w, h;
+
+	for (size_t i = 0; i < n; i++) {
+		paper_size(&p[i], &w, &h);
+		wide = MAX(wide, w);
+		high += h;
+	}
+	open_paper(out, wide, high);
+	high = 0;
+	for (size_t i = 0; i < n; i++) {
+		paper_size(&p[i], &w, &h);
+		strbuf_addf(out, "<svg y=\"%zu\" width=\"%zu\" height=\"%zu\">\n", high, w, h);
+		draw_plot(&p[i], out);
+		strbuf_add(out, "</svg>\n");
+		high += h;
+	}
 	strbuf_add(out, "</svg>\n");
 }

@@ -37,5 +37,6 @@ struct plot {
 };
 
 void plot_svg(const struct plot *p, struct strbuf *out);
+void plot_svg_stack(const struct plot *p, size_t n, struct strbuf *out); /* one above another */
 
 #endif

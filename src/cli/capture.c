@@ -82,14 +82,17 @@ struct capture *capture_open(const char *path, const struct fab *f, struct sim *
 	return c;
 }
 
-int capture_close(struct capture *c, struct err *e)
+int capture_close(struct capture *c, bool keep, struct err *e)
 {
-	int rc;
+	int rc = 0;
 
 	if (!c)
 		return 0;
 	sim_tap(c->sim, (struct sim_tap){0});
-	rc = file_out_close(c->out, e);
+	if (keep)
+		rc = file_out_close(c->out, e);
+	else
+		file_out_drop(c->out);
 	strbuf_free(&c->text);
 	free(c->interface);
 	free(c);

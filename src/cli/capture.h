@@ -13,6 +13,7 @@ struct capture;
 /* All ports, or those of one node. NULL with e filled. The simulation must have the data plane. */
 struct capture *capture_open(const char *path, const struct fab *f, struct sim *s, node_id only,
 			     struct err *e);
-int capture_close(struct capture *c, struct err *e); /* 0, or a negative errno with e filled */
+/* keep: 0, or a negative errno with e filled; else no file is left. */
+int capture_close(struct capture *c, bool keep, struct err *e);
 
 #endif

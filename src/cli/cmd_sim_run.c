@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "cli/capture.h"
 #include "cli/cli.h"
-#include "cli/load_report.h"
+#include "cli/load_watch.h"
 #include "cli/sim_report.h"
 
 static const char *const patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
@@ -24,11 +24,12 @@ static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the 
 
 static struct {
 	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg, *capture, *capture_node;
+	struct load_wants wants;
 	unsigned payload, buffer, shift, burst, threads, points, error_limit;
 	uint64_t rate, seed;
 	double load, hot_share, errors, retrain_fail;
-	bool of_saturation, qos, log_x, links, levels, discards, rate_control, refresh;
-	time_ps duration, warmup, series, wire, retrain, route, map, crossbar, setup, arbiter;
+	bool of_saturation, qos, log_x, links, nodes, rate_control, refresh;
+	time_ps duration, warmup, wire, retrain, route, map, crossbar, setup, arbiter;
 } o = {
     .payload = NOT_GIVEN,
     .shift = 1,
@@ -46,6 +47,7 @@ static struct {
     .error_limit = 8,
     .duration = TIME_NEVER,
     .warmup = TIME_NEVER,
+    .wants = {.series = TIME_NEVER},
 };
 
 /* clang-format off */
@@ -291,7 +293,7 @@ static int check_run(void)
 		o.pattern = "trace";
 	if (!o.duration)
 		return cli_bad("--duration: expected more than no time");
-	return CLI_OK;
+	return load_wants_check(&o.wants);
 }
 
 /* The interval that --load or --rate asks for; 0 after a message. */
@@ -364,35 +366,16 @@ static int conclude(struct load_report *r)
 	return rc;
 }
 
-static struct discard_log {
-	struct load_report *r;
-	struct sim *sim;
-} discard_log;
-
-static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid, uint16_t dlid)
-{
-	struct discard_log *log = ctx;
-
-	if (log->r->discards.n < LOAD_DISCARDS_KEPT)
-		vec_push(&log->r->discards,
-			 (struct load_discard){sim_now(log->sim), n, why, slid, dlid, (uint8_t)port});
-}
-
 /* What is watched while the traffic runs, if asked for. */
-static int watch(struct load_report *r, struct lab *l, struct capture **c)
+static int watch(struct load_watch *w, struct load_report *r, struct lab *l, struct capture **c)
 {
 	node_id only = FAB_NONE;
 	struct err e;
 
+	if (load_watch_start(w, &o.wants, r, l))
+		return CLI_BAD;
 	if (o.capture_node && cli_find_node(r->fab, "--capture-node", o.capture_node, &only))
 		return CLI_BAD;
-	if (o.discards) {
-		vec_room(&r->discards, 1);
-		discard_log = (struct discard_log){r, lab_sim(l)};
-		sim_watch_discards(lab_sim(l), (struct sim_discard_watch){on_discard, &discard_log});
-	}
-	if (o.series)
-		lab_series_start(&r->series, l, o.series, o.levels);
 	if (o.capture) {
 		*c = capture_open(o.capture, r->fab, lab_sim(l), only, &e);
 		if (!*c)
@@ -401,43 +384,55 @@ static int watch(struct load_report *r, struct lab *l, struct capture **c)
 	return CLI_OK;
 }
 
+/* Traffic on a fabric that is up; what was watched is in its files then. */
+static int run_traffic(struct load_report *r, struct lab *l, struct lab_load *d)
+{
+	struct capture *capture = NULL;
+	struct load_watch w;
+	struct err e;
+	int rc = watch(&w, r, l, &capture);
+
+	if (!rc && lab_load_run(l, d, &r->r, &e))
+		rc = cli_bad("%s", e.text);
+	cli_progress_end();
+	if (capture_close(capture, !rc, &e))
+		rc = cli_bad("%s", e.text);
+	if (load_watch_end(&w, !rc))
+		rc = CLI_BAD;
+	return rc;
+}
+
 static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
 {
 	struct progress p = {.lab = l};
 	double start = cli_wall_s();
-	struct capture *capture = NULL;
 	struct err e;
-	int rc;
 
 	lab_on_tick(l, on_run_tick, &p);
-	rc = lab_load_up(l, LIMIT, &e);
+	if (lab_load_up(l, LIMIT, &e)) {
+		cli_progress_end();
+		return cli_bad("%s", e.text);
+	}
 	r->up_wall_s = cli_wall_s() - start;
 	r->up_events = sim_stats(lab_sim(l))->events;
-	if (!rc && watch(r, l, &capture))
+	lab_load_times(r->fab, d);
+	p.until = sim_now(lab_sim(l)) + d->warmup + d->duration;
+	if (load_wants_fit(&o.wants, d->warmup + d->duration))
 		return CLI_BAD;
-	if (!rc) {
-		lab_load_times(r->fab, d);
-		p.until = sim_now(lab_sim(l)) + d->warmup + d->duration;
-		rc = lab_load_run(l, d, &r->r, &e);
-	}
+	if (run_traffic(r, l, d))
+		return CLI_BAD;
 	r->wall_s = cli_wall_s() - start - r->up_wall_s;
-	cli_progress_end();
-	lab_series_stop(&r->series);
-	if (rc) {
-		capture_close(capture, NULL);
-		return cli_bad("%s", e.text);
-	}
-	if (capture_close(capture, &e))
-		return cli_bad("%s", e.text);
 	r->interval = d->traffic.interval_ps;
-	r->sim = o.links ? lab_sim(l) : NULL;
+	r->has_levels = o.wants.levels;
+	if (r->has_levels)
+		lab_levels(l, &r->levels);
 	return conclude(r);
 }
 
 static int run_on(const char *file, const struct fab *f)
 {
-	struct load_report r = {.fab = f, .seed = o.seed};
-	struct lab_load d = {.warmup = o.warmup, .duration = o.duration};
+	struct load_report r = {.fab = f, .seed = o.seed, .nodes = o.nodes, .links = o.links};
+	struct lab_load d = {.warmup = o.warmup, .duration = o.duration, .detail = o.nodes || o.links};
 	traffic_trace trace = {0};
 	struct lab_config c;
 	struct lab *l;
@@ -497,7 +492,8 @@ const struct cli_cmd cmd_sim_run = {
 	.examples = "weft sim run cluster.net --load 30%\n"
 		    "weft sim run cluster.net --rate 100000 --pattern hotspot --hot-share 20% --json\n"
 		    "weft sim run cluster.net --load 50% --of-saturation --arrivals bursty --mtu 2048\n"
-		    "weft sim run cluster.net --load 20% --series 50us --links\n"
+		    "weft sim run cluster.net --load 20% --nodes --links\n"
+		    "weft sim run cluster.net --load 20% --series 50us --series-svg run.svg --node-series nodes.csv\n"
 		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
 		    "weft sim run cluster.net --trace packets.txt",
 	.opts = (const struct cli_opt[]){
@@ -505,10 +501,15 @@ const struct cli_cmd cmd_sim_run = {
 		{"rate", 'r', CLI_U64, &o.rate, "N", "the same in packets a second", NULL, 1, 1000000000000},
 		{"of-saturation", 0, CLI_FLAG, &o.of_saturation, NULL, "--load is a share of saturation, which is searched for first", NULL, 0, 0},
 		{"trace", 0, CLI_STR, &o.trace, "FILE", "packets to send, one a line", NULL, 0, 0},
-		{"series", 0, CLI_TIME, &o.series, "TIME", "also a series: what happened in every TIME", NULL, 0, 0},
-		{"levels", 0, CLI_FLAG, &o.levels, NULL, "with --series, connectivity and deadlock level as well (slow on large fabrics)", NULL, 0, 0},
-		{"links", 0, CLI_FLAG, &o.links, NULL, "also the counters of every port; in text, of the busiest", NULL, 0, 0},
-		{"discards", 0, CLI_FLAG, &o.discards, NULL, "also when and where each packet was discarded, and why (the first 10,000)", NULL, 0, 0},
+		{"series", 0, CLI_TIME, &o.wants.series, "TIME", "also a series: what happened in every TIME (1us at least)", NULL, 0, 0},
+		{"levels", 0, CLI_FLAG, &o.wants.levels, NULL, "also connectivity and deadlock level at the end, with --series at every sample (slow on large fabrics)", NULL, 0, 0},
+		{"series-csv", 0, CLI_STR, &o.wants.csv, "FILE", "with --series, write it as CSV", NULL, 0, 0},
+		{"series-svg", 0, CLI_STR, &o.wants.svg, "FILE", "with --series, draw it", NULL, 0, 0},
+		{"node-series", 0, CLI_STR, &o.wants.node_csv, "FILE", "with --series, a series of every node as CSV", NULL, 0, 0},
+		{"link-series", 0, CLI_STR, &o.wants.link_csv, "FILE", "with --series, a series of every link and direction as CSV", NULL, 0, 0},
+		{"nodes", 0, CLI_FLAG, &o.nodes, NULL, "also each host and switch; in text, the slowest and the busiest", NULL, 0, 0},
+		{"links", 0, CLI_FLAG, &o.links, NULL, "also each link, direction and VL: use, credits, buffers; in text, the busiest", NULL, 0, 0},
+		{"discards", 0, CLI_FLAG, &o.wants.discards, NULL, "also when and where each packet was discarded, and why (the first 10,000)", NULL, 0, 0},
 		{"capture", 0, CLI_STR, &o.capture, "FILE", "write the packets of the run for Wireshark (pcapng)", NULL, 0, 0},
 		{"capture-node", 0, CLI_STR, &o.capture_node, "NODE", "only those that leave this node", NULL, 0, 0},
 		LOAD_OPTS,

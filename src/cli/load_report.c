@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reports of fabrics under load: tables, JSON, latency curves. State: none. Does not run anything.
+ * Reports of fabrics under load: totals, discards, latency curves. State: none. Does not run anything;
+ * by node and link see load_usage.c, over time load_series.c.
  */
 #include "base/plot.h"
 #include "cli/cli.h"
@@ -55,7 +56,9 @@ static void latency_row(struct cli_table *t, const char *name, const struct hist
 	cli_table_add(t, "%s", name);
 	cli_table_add(t, "%s", h->n ? cli_duration(hist_mean(h)) : "-");
 	cli_table_add(t, "%s", h->n ? cli_duration(hist_percentile(h, 500)) : "-");
+	cli_table_add(t, "%s", h->n ? cli_duration(hist_percentile(h, 900)) : "-");
 	cli_table_add(t, "%s", h->n ? cli_duration(hist_percentile(h, 990)) : "-");
+	cli_table_add(t, "%s", h->n ? cli_duration(hist_percentile(h, 999)) : "-");
 	cli_table_add(t, "%s", h->n ? cli_duration(h->max) : "-");
 }
 
@@ -77,78 +80,12 @@ static void print_rates(const struct lab_load_result *r)
 	cli_table_print(&t, stdout);
 }
 
-static void ring_name(const struct fab *f, port_id p, char buf[48])
+void load_port_name(const struct fab *f, port_id p, char buf[48])
 {
 	char ident[32];
 
 	fab_node_ident(f, f->ports[p].node, ident);
 	snprintf(buf, 48, "%s[%u]", ident, f->ports[p].num);
-}
-
-static void print_series(const struct lab_series *s)
-{
-	struct cli_table t;
-
-	if (!s->samples.n)
-		return;
-	cli_table_init(&t, s->levels ? "rrrrrrrrrr" : "rrrrrrrr", "time", "sent", "received", "lost", "in flight",
-		       "latency", "links", "buffers", "connected", "deadlock");
-	for (size_t i = 0; i < s->samples.n; i++) {
-		const struct lab_sample *x = &s->samples.at[i];
-
-		cli_table_add(&t, "%s", cli_duration(x->at));
-		cli_table_add(&t, "%s", cli_count(x->generated));
-		cli_table_add(&t, "%s", cli_count(x->delivered));
-		cli_table_add(&t, "%s", cli_count(x->discarded));
-		cli_table_add(&t, "%s", cli_count(x->in_flight));
-		cli_table_add(&t, "%s", x->latency_ps ? cli_duration(x->latency_ps) : "-");
-		cli_table_add(&t, "%u.%u %%", x->link_use / 10000, x->link_use / 1000 % 10);
-		cli_table_add(&t, "%u.%u %%", x->buffer_use / 10000, x->buffer_use / 1000 % 10);
-		if (s->levels) {
-			cli_table_add(&t, "%u.%u %%", x->connectivity / 10000, x->connectivity / 1000 % 10);
-			cli_table_add(&t, "%u.%u %%", x->deadlock / 10000, x->deadlock / 1000 % 10);
-		}
-	}
-	cli_table_print(&t, stdout);
-	putchar('\n');
-}
-
-enum { BUSIEST = 10 };
-
-static void print_links(const struct load_report *rep)
-{
-	port_id best[BUSIEST];
-	unsigned n = 0;
-	struct cli_table t;
-	char name[48];
-
-	for (port_id p = 0; rep->sim && p < rep->fab->nports; p++) {
-		uint64_t bytes = sim_port_counters(rep->sim, p)->tx_bytes;
-		unsigned at = n;
-
-		while (at && sim_port_counters(rep->sim, best[at - 1])->tx_bytes < bytes)
-			at--;
-		if (!bytes || at == BUSIEST)
-			continue;
-		n = MIN(n + 1, (unsigned)BUSIEST);
-		memmove(best + at + 1, best + at, (n - at - 1) * sizeof(*best));
-		best[at] = p;
-	}
-	if (!n)
-		return;
-	cli_table_init(&t, "lrrrr", "busiest ports", "packets out", "bytes out", "packets in", "discarded");
-	for (unsigned i = 0; i < n; i++) {
-		const struct sim_port_counters *c = sim_port_counters(rep->sim, best[i]);
-
-		ring_name(rep->fab, best[i], name);
-		cli_table_add(&t, "%s", name);
-		cli_table_add(&t, "%s", cli_count(c->tx_packets));
-		cli_table_add(&t, "%s", cli_count(c->tx_bytes));
-		cli_table_add(&t, "%s", cli_count(c->rx_packets));
-		cli_table_add(&t, "%s", cli_count(c->discarded));
-	}
-	cli_table_print(&t, stdout);
-	putchar('\n');
 }
 
 enum { DISCARDS_SHOWN = 20 };
@@ -176,6 +113,21 @@ static void print_discards(const struct load_report *rep)
 	putchar('\n');
 }
 
+/* 1,284 SMPs of the manager: discovery 712, ... */
+static void print_smps(const struct lab_load_result *r)
+{
+	const char *before = ": ";
+
+	printf("%s SMPs of the manager", cli_count(r->smps));
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		if (r->smps_by[i]) {
+			printf("%s%s %s", before, sm_purpose_name((enum sm_purpose)i),
+			       cli_count(r->smps_by[i]));
+			before = ", ";
+		}
+	printf("; with responses %s bytes received\n", cli_count(r->net.delivered * IBA_MAD_SIZE));
+}
+
 void load_report_text(const struct load_report *rep)
 {
 	const struct lab_load_result *r = &rep->r;
@@ -187,7 +139,7 @@ void load_report_text(const struct load_report *rep)
 	       cli_duration(r->window_end - r->window_start));
 	print_packets(r);
 	putchar('\n');
-	cli_table_init(&t, "lrrrr", "latency", "mean", "p50", "p99", "max");
+	cli_table_init(&t, "lrrrrrr", "latency", "mean", "p50", "p90", "p99", "p99.9", "max");
 	latency_row(&t, "packet", &r->plane.latency);
 	latency_row(&t, "header", &r->plane.header_latency);
 	cli_table_print(&t, stdout);
@@ -197,25 +149,29 @@ void load_report_text(const struct load_report *rep)
 	if (r->plane.recoveries || r->plane.downed)
 		printf("after errors, links trained anew %s times and went down %s times\n\n",
 		       cli_count(r->plane.recoveries), cli_count(r->plane.downed));
-	print_series(&rep->series);
-	print_links(rep);
+	load_series_text(&rep->series);
+	load_usage_text(rep);
 	print_discards(rep);
 	if (r->nring) {
 		printf("DEADLOCK: packets wait for each other at %zu ports:", r->nring);
 		for (size_t i = 0; i < r->nring; i++) {
-			ring_name(rep->fab, r->ring[i], name);
+			load_port_name(rep->fab, r->ring[i], name);
 			printf(" %s", name);
 		}
 		putchar('\n');
 	} else {
 		printf("no deadlock\n");
 	}
+	if (rep->has_levels)
+		printf("connectivity level %u.%u %%, deadlock level %u.%u %%\n", rep->levels.connectivity / 10000,
+		       rep->levels.connectivity / 1000 % 10, rep->levels.deadlock / 10000,
+		       rep->levels.deadlock / 1000 % 10);
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
-	printf("%s events, %s packet hops in %.2f s (%.1f million events/s), %s SMPs, trace hash "
-	       "%016llx\n",
+	print_smps(r);
+	printf("%s events, %s packet hops in %.2f s (%.1f million events/s), trace hash %016llx\n",
 	       cli_count(r->events), cli_count(r->plane.hops), rep->wall_s,
-	       rep->wall_s > 0 ? (double)r->events / rep->wall_s / 1e6 : 0.0, cli_count(r->smps),
+	       rep->wall_s > 0 ? (double)r->events / rep->wall_s / 1e6 : 0.0,
 	       (unsigned long long)r->hash);
 }
 
@@ -245,7 +201,9 @@ static void json_latency(struct json *j, const char *key, const struct hist *h)
 	json_open(j, key, '{');
 	json_ns(j, "mean", hist_mean(h));
 	json_ns(j, "p50", hist_percentile(h, 500));
+	json_ns(j, "p90", hist_percentile(h, 900));
 	json_ns(j, "p99", hist_percentile(h, 990));
+	json_ns(j, "p999", hist_percentile(h, 999));
 	json_ns(j, "max", h->max);
 	json_ns(j, "sd", hist_sd(h));
 	json_u64(j, "packets", h->n);
@@ -262,7 +220,7 @@ static void json_ring(struct json *j, const struct load_report *rep)
 	}
 	json_open(j, "deadlock", '[');
 	for (size_t i = 0; i < rep->r.nring; i++) {
-		ring_name(rep->fab, rep->r.ring[i], name);
+		load_port_name(rep->fab, rep->r.ring[i], name);
 		json_str(j, NULL, name);
 	}
 	json_close(j);
@@ -290,35 +248,6 @@ static void json_rates(struct json *j, const struct load_report *rep)
 	json_close(j);
 }
 
-static void json_series(struct json *j, const struct lab_series *s)
-{
-	if (!s->period)
-		return;
-	json_open(j, "series", '[');
-	for (size_t i = 0; i < s->samples.n; i++) {
-		const struct lab_sample *x = &s->samples.at[i];
-
-		json_open(j, NULL, '{');
-		json_seconds(j, "time_s", x->at);
-		json_u64(j, "generated", x->generated);
-		json_u64(j, "delivered", x->delivered);
-		json_u64(j, "discarded", x->discarded);
-		json_u64(j, "in_flight", x->in_flight);
-		json_u64(j, "smps", x->smps);
-		json_fixed(j, "latency_ns", x->latency_ps, 3);
-		json_fixed(j, "link_use", x->link_use, 6);
-		json_fixed(j, "link_use_max", x->link_use_max, 6);
-		json_fixed(j, "buffer_use", x->buffer_use, 6);
-		json_fixed(j, "buffer_use_max", x->buffer_use_max, 6);
-		if (s->levels) {
-			json_fixed(j, "connectivity", x->connectivity, 6);
-			json_fixed(j, "deadlock_level", x->deadlock, 6);
-		}
-		json_close(j);
-	}
-	json_close(j);
-}
-
 static void json_discards(struct json *j, const struct load_report *rep)
 {
 	char ident[32];
@@ -342,34 +271,25 @@ static void json_discards(struct json *j, const struct load_report *rep)
 	json_close(j);
 }
 
-/* Each direction of each link: the port it leaves by. */
-static void json_links(struct json *j, const struct load_report *rep)
+/* Requests of the manager by purpose, then what all SMIs and SMAs saw. */
+static void json_smps(struct json *j, const struct lab_load_result *r)
 {
-	char ident[32];
-
-	if (!rep->sim)
-		return;
-	json_open(j, "links", '[');
-	for (port_id p = 0; p < rep->fab->nports; p++) {
-		const struct fab_port *q = &rep->fab->ports[p];
-		const struct sim_port_counters *c = sim_port_counters(rep->sim, p);
-
-		if (!q->num || q->peer == FAB_NONE)
-			continue;
-		fab_node_ident(rep->fab, q->node, ident);
-		json_open(j, NULL, '{');
-		json_str(j, "node", ident);
-		json_u64(j, "port", q->num);
-		json_u64(j, "tx_packets", c->tx_packets);
-		json_u64(j, "tx_bytes", c->tx_bytes);
-		json_u64(j, "rx_packets", c->rx_packets);
-		json_u64(j, "rx_bytes", c->rx_bytes);
-		json_u64(j, "errors", c->errors);
-		json_u64(j, "recoveries", c->recoveries);
-		json_u64(j, "downed", c->downed);
-		json_u64(j, "discarded", c->discarded);
-		json_close(j);
-	}
+	json_open(j, "smps", '{');
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		json_u64(j, sm_purpose_name((enum sm_purpose)i), r->smps_by[i]);
+	json_u64(j, "total", r->smps);
+	json_close(j);
+	json_open(j, "net", '{');
+	json_u64(j, "sent", r->net.sent);
+	json_u64(j, "delivered", r->net.delivered);
+	json_u64(j, "delivered_bytes", r->net.delivered * IBA_MAD_SIZE);
+	json_u64(j, "hops", r->net.hops);
+	json_u64(j, "traps", r->net.traps);
+	json_u64(j, "in_flight", r->net.in_flight);
+	json_open(j, "dropped", '{');
+	for (unsigned i = 0; i < SIM_NDROPS; i++)
+		json_u64(j, sim_drop_name((enum sim_drop)i), r->net.dropped[i]);
+	json_close(j);
 	json_close(j);
 }
 
@@ -386,6 +306,10 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_latency(j, "header_latency_ns", &r->plane.header_latency);
 	json_rates(j, rep);
 	json_ring(j, rep);
+	if (rep->has_levels) {
+		json_fixed(j, "connectivity", rep->levels.connectivity, 6);
+		json_fixed(j, "deadlock_level", rep->levels.deadlock, 6);
+	}
 	json_u64(j, "events", r->events);
 	json_u64(j, "packet_hops", r->plane.hops);
 	json_u64(j, "flow_control_packets", r->plane.fc_packets);
@@ -398,9 +322,9 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_u64(j, "events", rep->up_events);
 	json_double(j, "wall_s", rep->up_wall_s);
 	json_close(j);
-	json_u64(j, "smps", r->smps);
-	json_series(j, &rep->series);
-	json_links(j, rep);
+	json_smps(j, r);
+	load_series_json(&rep->series, j);
+	load_usage_json(rep, j);
 	json_discards(j, rep);
 	json_u64(j, "seed", rep->seed);
 	json_double(j, "rss_mib", cli_rss_mib());

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "lab/series.h"
 
-enum { LOAD_DISCARDS_KEPT = 10000 };
+enum { LOAD_DISCARDS_KEPT = 10000, LOAD_SAMPLES_MOST = 100000 };
 
 struct load_discard {
 	time_ps when;
@@ -27,11 +27,28 @@ struct load_report {
 	double up_wall_s, wall_s; /* bring-up, traffic */
 	struct lab_series series; /* empty unless asked for */
 	VEC(struct load_discard) discards; /* the first of them, if asked for */
-	const struct sim *sim;    /* for the links' counters; NULL: not asked for */
+	bool nodes, links;        /* show them: r.usage is filled */
+	bool has_levels;          /* at the end of the run */
+	struct lab_levels levels;
 };
 
 void load_report_text(const struct load_report *r);
 void load_report_json(const struct load_report *r, struct json *j);
+
+void load_port_name(const struct fab *f, port_id p, char buf[48]); /* S-0002000000000001[3] */
+
+/* load_usage.c: by host, switch and link, if asked for */
+void load_usage_text(const struct load_report *r);
+void load_usage_json(const struct load_report *r, struct json *j);
+
+/* load_series.c: over time. CSV has a heading and a line a sample; the picture one panel above another. */
+void load_series_text(const struct lab_series *s);
+void load_series_json(const struct lab_series *s, struct json *j);
+void load_series_csv(const struct lab_series *s, struct strbuf *out);
+void load_series_svg(const struct lab_series *s, struct strbuf *out);
+void load_series_node_csv(const struct fab *f, const struct lab_node_sample *x,
+			  struct strbuf *out); /* x NULL: the heading */
+void load_series_link_csv(const struct fab *f, const struct lab_link_sample *x, struct strbuf *out);
 
 struct sat_report {
 	const char *file;

@@ -427,6 +427,7 @@ static void json_net(struct json *j, const struct sim_report *r)
 	json_open(j, "net", '{');
 	json_u64(j, "sent", s->sent);
 	json_u64(j, "delivered", s->delivered);
+	json_u64(j, "delivered_bytes", s->delivered * IBA_MAD_SIZE);
 	json_u64(j, "hops", s->hops);
 	json_u64(j, "traps", s->traps);
 	json_u64(j, "delayed", s->delayed);

@@ -7,6 +7,7 @@
 #ifndef WEFT_LAB_H
 #define WEFT_LAB_H
 
+#include "lab/usage.h"
 #include "sim/sim.h"
 #include "sm/sm.h"
 
@@ -136,6 +137,7 @@ struct lab_load {
 	struct traffic_config traffic; /* start, stop, trace and burst_gap are lab_load_run()'s */
 	traffic_trace *trace; /* its times count from the start of the traffic: they are moved; outlives the lab */
 	time_ps warmup, duration; /* what is not counted; what is */
+	bool detail;              /* by host, switch and link as well */
 };
 
 struct lab_load_result {
@@ -147,6 +149,9 @@ struct lab_load_result {
 	uint64_t offered, accepted;   /* packets a second and sending node, in the window */
 	uint64_t events;              /* while there was traffic */
 	uint64_t smps, hash;          /* of the whole run; SMPs are the manager's */
+	uint64_t smps_by[SM_NPURPOSES];
+	struct sim_stats net;         /* what became of SMPs, of the whole run */
+	struct lab_usage usage;       /* with detail */
 	port_id *ring;                /* output ports that wait for each other for good; see nring */
 	size_t nring;
 };

@@ -135,7 +135,7 @@ static void look_for_deadlock(struct lab *l, struct lab_load_result *r)
 	r->nring = sim_deadlock(s, &r->ring);
 }
 
-static void take_stock(struct lab *l, struct lab_load_result *r)
+static void take_stock(struct lab *l, struct lab_load_result *r, bool detail)
 {
 	struct sim *s = lab_sim(l);
 	struct sm_status st;
@@ -144,8 +144,13 @@ static void take_stock(struct lab *l, struct lab_load_result *r)
 	r->plane = *sim_plane_stats(s);
 	r->hash = sim_hash(s);
 	r->events = sim_stats(s)->events - r->events;
-	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+	r->net = *sim_stats(s);
+	for (unsigned i = 0; i < SM_NPURPOSES; i++) {
+		r->smps_by[i] = st.smps[i];
 		r->smps += st.smps[i];
+	}
+	if (detail)
+		lab_usage_take(&r->usage, l->fab, s);
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		r->discarded += r->plane.discarded[i];
 	r->conserved = r->plane.generated + r->plane.copies ==
@@ -190,9 +195,11 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 	rc = sim_traffic(s, &t, e);
 	if (rc)
 		return rc;
+	if (d->detail)
+		sim_detail_start(s);
 	sim_window(s, r->window_start, r->window_end);
 	lab_run_until(l, r->window_end);
-	take_stock(l, r);
+	take_stock(l, r, d->detail);
 	look_for_deadlock(l, r);
 	return 0;
 }
@@ -201,4 +208,5 @@ void lab_load_free(struct lab_load_result *r)
 {
 	free(r->ring);
 	r->ring = NULL;
+	lab_usage_free(&r->usage);
 }

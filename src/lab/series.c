@@ -1,87 +1,230 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Series over time (thesis Table 10): one sample a period, from the counters of ports, buffers and the
- * plane. State: struct lab_series. Way in: lab_series_start(). Does not influence the run.
+ * Series over time (thesis Table 10): one sample a period, from the counters of ports, buffers and
+ * the plane. State: struct lab_series. Way in: lab_series_start(). Does not influence the run.
  */
 #include "lab/series.h"
 #include "lab/lab_priv.h"
 
-static uint64_t all_discards(const struct sim_plane_stats *st)
+static uint32_t share(uint64_t part, uint64_t whole)
 {
-	uint64_t n = 0;
+	unsigned __int128 millionths = whole ? (unsigned __int128)part * 1000000 / whole : 0;
+
+	return (uint32_t)MIN(millionths, (unsigned __int128)1000000);
+}
+
+static bool linked(const struct lab *l, port_id p)
+{
+	return l->fab->ports[p].num && sim_port_peer(l->sim, p) != FAB_NONE;
+}
+
+/* ---- totals ---- */
+
+static struct lab_sample counters_now(const struct lab *l)
+{
+	const struct sim_plane_stats *st = sim_plane_stats(l->sim);
+	struct lab_sample now = {.generated = st->generated, .delivered = st->delivered};
+	struct sm_status sm;
+
+	sm_status(l->sm, &sm);
+	now.bytes = st->delivered_bytes + st->delivered * LAB_OVERHEAD_BYTES;
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++) {
+		now.discarded_by[i] = st->discarded[i];
+		now.discarded += st->discarded[i];
+	}
+	for (unsigned i = 0; i < SM_NPURPOSES; i++) {
+		now.smps_by[i] = sm.smps[i];
+		now.smps += sm.smps[i];
+	}
+	return now;
+}
+
+static struct lab_sample counted_between(const struct lab_sample *then,
+					 const struct lab_sample *now)
+{
+	struct lab_sample x = {.generated = now->generated - then->generated,
+			       .delivered = now->delivered - then->delivered,
+			       .discarded = now->discarded - then->discarded,
+			       .smps = now->smps - then->smps,
+			       .bytes = now->bytes - then->bytes};
 
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
-		n += st->discarded[i];
-	return n;
-}
-
-static uint64_t all_smps(const struct lab *l)
-{
-	struct sm_status st;
-	uint64_t n = 0;
-
-	sm_status(l->sm, &st);
+		x.discarded_by[i] = now->discarded_by[i] - then->discarded_by[i];
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		n += st.smps[i];
-	return n;
-}
-
-/* How much of the period the links have been sending. */
-static void sample_links(struct lab_series *s, struct lab_sample *x)
-{
-	const struct lab *l = s->lab;
-	uint64_t sum = 0;
-	uint32_t n = 0;
-
-	for (port_id p = 0; p < l->fab->nports; p++) {
-		uint64_t bytes = sim_port_counters(l->sim, p)->tx_bytes, use;
-
-		if (!l->fab->ports[p].num || sim_port_peer(l->sim, p) == FAB_NONE)
-			continue;
-		use = sim_wire_time(l->sim, p, bytes - s->tx_bytes[p]) / (s->period / 1000000);
-		s->tx_bytes[p] = bytes;
-		use = MIN(use, (uint64_t)1000000);
-		x->link_use_max = MAX(x->link_use_max, (uint32_t)use);
-		sum += use;
-		n++;
-	}
-	x->link_use = n ? (uint32_t)(sum / n) : 0;
+		x.smps_by[i] = now->smps_by[i] - then->smps_by[i];
+	return x;
 }
 
 static void sample_latency(struct lab_series *s, struct lab_sample *x)
 {
-	const struct hist *h = &sim_plane_stats(s->lab->sim)->latency;
+	struct hist packet, header;
 
-	if (h->n > s->latency_n)
-		x->latency_ps = (uint64_t)((h->sum - s->latency_sum) / (h->n - s->latency_n));
-	s->latency_n = h->n;
-	s->latency_sum = h->sum;
+	sim_detail_latency(s->lab->sim, &packet, &header);
+	x->latency_ps = hist_mean(&packet);
+	x->latency_p99_ps = hist_percentile(&packet, 990);
+	x->header_ps = hist_mean(&header);
+	x->header_p99_ps = hist_percentile(&header, 990);
 }
+
+/* ---- by link ---- */
+
+static struct lab_series_port port_now(const struct lab *l, port_id p)
+{
+	struct lab_series_port now = {.tx_bytes = sim_port_counters(l->sim, p)->tx_bytes};
+	struct sim_port_detail d;
+	struct sim_lane_detail lane;
+
+	sim_port_detail(l->sim, p, &d);
+	now.busy = d.busy;
+	now.wait = d.wait;
+	for (unsigned vl = 0; vl < sim_vl_count(l->sim); vl++) {
+		sim_lane_detail(l->sim, p, vl, &lane);
+		now.packets += lane.packets;
+		now.bytes += lane.bytes;
+		now.no_credit += lane.no_credit;
+	}
+	return now;
+}
+
+static uint32_t port_buffers(const struct lab *l, port_id p)
+{
+	unsigned nvl = sim_vl_count(l->sim);
+	uint32_t sum = 0;
+
+	for (unsigned vl = 0; vl < nvl; vl++)
+		sum += sim_lane_buffer(l->sim, p, vl);
+	return sum / nvl;
+}
+
+static struct lab_link_sample sample_link(struct lab_series *s, port_id p, time_ps span)
+{
+	struct lab_series_port now = port_now(s->lab, p), *then = &s->ports[p];
+	struct lab_link_sample x = {
+	    .at = sim_now(s->lab->sim),
+	    .port = p,
+	    .packets = now.packets - then->packets,
+	    .bytes = now.tx_bytes - then->tx_bytes,
+	    .use = share(now.busy - then->busy, span),
+	    .wait = share(now.wait - then->wait, span),
+	    .no_credit = share(now.no_credit - then->no_credit, span * sim_vl_count(s->lab->sim)),
+	    .buffer_use = port_buffers(s->lab, sim_port_peer(s->lab->sim, p))};
+
+	*then = now;
+	return x;
+}
+
+static void sample_links(struct lab_series *s, struct lab_sample *x, time_ps span)
+{
+	const struct lab *l = s->lab;
+	uint64_t use = 0, no_credit = 0;
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < l->fab->nports; p++) {
+		struct lab_link_sample k;
+
+		if (!linked(l, p))
+			continue;
+		k = sample_link(s, p, span);
+		if (s->sink.link)
+			s->sink.link(s->sink.ctx, &k);
+		x->link_use_max = MAX(x->link_use_max, k.use);
+		x->no_credit_max = MAX(x->no_credit_max, k.no_credit);
+		use += k.use;
+		no_credit += k.no_credit;
+		n++;
+	}
+	x->link_use = n ? (uint32_t)(use / n) : 0;
+	x->no_credit = n ? (uint32_t)(no_credit / n) : 0;
+}
+
+/* ---- by node ---- */
+
+/* Everything since the start; latency_ps is the sum over what was received. */
+static struct lab_node_sample node_now(const struct lab *l, node_id n)
+{
+	struct lab_node_sample x = {.at = sim_now(l->sim), .node = n};
+	struct sim_lane_detail lane;
+	uint64_t buffers = 0, ports = 0;
+
+	for (unsigned num = 0; num <= l->fab->nodes[n].nports; num++) {
+		port_id p = fab_port_id(l->fab, n, num);
+
+		x.discarded += sim_port_counters(l->sim, p)->discarded;
+		for (unsigned vl = 0; num && vl < sim_vl_count(l->sim); vl++) {
+			sim_lane_detail(l->sim, p, vl, &lane);
+			x.sent += lane.packets;
+			x.queue += sim_lane_queue(l->sim, p, vl);
+		}
+		buffers += linked(l, p) ? port_buffers(l, p) : 0;
+		ports += linked(l, p);
+	}
+	x.buffer_use = ports ? (uint32_t)(buffers / ports) : 0;
+	return x;
+}
+
+static void add_host(struct lab_node_sample *x, const struct sim_host_detail *h)
+{
+	x->generated += h->generated;
+	x->received += h->delivered;
+	x->latency_ps += h->latency_sum;
+}
+
+/* Hosts are in the order of their nodes: *host is the first that may be this node's. */
+static struct lab_node_sample node_total(const struct lab *l, node_id n, uint32_t *host)
+{
+	struct lab_node_sample x = node_now(l, n);
+
+	for (; *host < sim_host_count(l->sim); ++*host) {
+		const struct sim_host_detail *h = sim_host_detail(l->sim, *host);
+
+		if (l->fab->ports[h->port].node != n)
+			break;
+		add_host(&x, h);
+	}
+	return x;
+}
+
+static void sample_nodes(struct lab_series *s)
+{
+	uint32_t host = 0;
+
+	for (node_id n = 0; n < s->lab->fab->nnodes; n++) {
+		struct lab_node_sample now = node_total(s->lab, n, &host), *then = &s->nodes[n],
+				       x = now;
+
+		x.generated -= then->generated;
+		x.sent -= then->sent;
+		x.received -= then->received;
+		x.discarded -= then->discarded;
+		x.latency_ps = x.received ? (now.latency_ps - then->latency_ps) / x.received : 0;
+		*then = now;
+		s->sink.node(s->sink.ctx, &x);
+	}
+}
+
+/* ---- the clock ---- */
 
 static void take(struct lab_series *s)
 {
-	const struct sim_plane_stats *st = sim_plane_stats(s->lab->sim);
-	struct lab_sample now = {.generated = st->generated,
-				 .delivered = st->delivered,
-				 .discarded = all_discards(st),
-				 .smps = all_smps(s->lab)};
-	struct lab_sample x = {.at = sim_now(s->lab->sim),
-			       .generated = now.generated - s->sum.generated,
-			       .delivered = now.delivered - s->sum.delivered,
-			       .discarded = now.discarded - s->sum.discarded,
-			       .smps = now.smps - s->sum.smps,
-			       .in_flight = st->in_flight};
+	struct sim *sim = s->lab->sim;
+	struct lab_sample now = counters_now(s->lab), x = counted_between(&s->sum, &now);
 	struct lab_levels v;
 
-	sample_links(s, &x);
+	x.at = sim_now(sim);
+	x.span = x.at - s->last;
+	x.in_flight = sim_plane_stats(sim)->in_flight;
 	sample_latency(s, &x);
-	sim_buffer_use(s->lab->sim, &x.buffer_use, &x.buffer_use_max);
+	sample_links(s, &x, x.span);
+	if (s->sink.node)
+		sample_nodes(s);
+	sim_buffer_use(sim, &x.buffer_use, &x.buffer_use_max);
 	if (s->levels) {
 		lab_levels(s->lab, &v);
 		x.connectivity = v.connectivity;
 		x.deadlock = v.deadlock;
 	}
 	s->sum = now;
+	s->last = x.at;
 	vec_push(&s->samples, x);
 }
 
@@ -103,19 +246,35 @@ void lab_series_start(struct lab_series *s, struct lab *l, time_ps period, bool 
 	s->period = MAX(period, PS_PER_US);
 	s->levels = levels;
 	s->running = true;
-	s->tx_bytes = mem_zarray(l->fab->nports, sizeof(*s->tx_bytes));
+	s->ports = mem_zarray(l->fab->nports, sizeof(*s->ports));
+	sim_detail_start(l->sim);
 	take(s); /* where everything starts from */
 	s->samples.n = 0;
 	sim_call(l->sim, sim_now(l->sim) + s->period, on_time, s, 0);
 }
 
+void lab_series_sink(struct lab_series *s, struct lab_series_sink sink)
+{
+	uint32_t host = 0;
+
+	if (!s->nodes && sink.node) {
+		s->nodes = mem_zarray(s->lab->fab->nnodes, sizeof(*s->nodes));
+		for (node_id n = 0; n < s->lab->fab->nnodes; n++)
+			s->nodes[n] = node_total(s->lab, n, &host);
+	}
+	s->sink = sink;
+}
+
 void lab_series_stop(struct lab_series *s)
 {
+	if (s->running && sim_now(s->lab->sim) > s->last)
+		take(s); /* so that the intervals add up to the run */
 	s->running = false;
 }
 
 void lab_series_free(struct lab_series *s)
 {
 	vec_free(&s->samples);
-	free(s->tx_bytes);
+	free(s->ports);
+	free(s->nodes);
 }

@@ -109,6 +109,8 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 	s->plane->stats.discarded[why]++;
 	s->plane->stats.in_flight--;
 	s->plane->ports[s->fab->nodes[n].first_port + port].counters.discarded++;
+	if (s->plane->detail)
+		detail_discarded_now(s, s->fab->nodes[n].first_port + port, p, why);
 	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
 	if (s->plane->discards.discarded)
 		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid, p->dlid);
@@ -198,6 +200,7 @@ void plane_free(struct sim *s)
 
 	if (!pl)
 		return;
+	detail_free(pl);
 	free(pl->in);
 	free(pl->out);
 	free(pl->ports);
@@ -263,6 +266,8 @@ void plane_link_up(struct sim *s, port_id p)
 		far->abr = 0;
 		out->fctbs = 0;
 		out->fccl = (uint16_t)(far->cap - MIN(far->used, far->cap));
+		if (pl->detail)
+			detail_lane_now(s, chan_of(pl, p, i));
 	}
 	refresh_start(s, p);
 	link_kick(s, p);
@@ -308,6 +313,8 @@ void plane_clear_node(struct sim *s, node_id n)
 		}
 		channels_reset(s, p);
 		port_reset(s, p);
+		if (pl->detail)
+			detail_cleared_now(s, p);
 	}
 	pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
 }
@@ -483,4 +490,6 @@ void sim_window(struct sim *s, time_ps start, time_ps end)
 	st->window_delivered = st->window_bytes = st->window_generated = 0;
 	st->window_start = start;
 	st->window_end = end;
+	if (s->plane->detail)
+		detail_window_now(s);
 }

@@ -125,6 +125,7 @@ struct plane {
 	time_ps *allowed;            /* [source][destination], with static rate control only */
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
+	struct plane_detail *detail; /* plane_detail.c; NULL: nobody asked */
 	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
 	struct lineage *lineage;     /* plane_cut.c */
 	uint32_t nlineage;
@@ -215,6 +216,19 @@ void switch_cross_head(struct sim *s, uint32_t chan);
 void switch_cross_done(struct sim *s, uint32_t chan);
 void switch_room(struct sim *s, uint32_t out_chan); /* space or a path to it was freed */
 void switch_give_up(struct sim *s, uint32_t in_chan); /* its head has waited too long */
+
+/* plane_detail.c. Each call comes behind what it tells of. */
+void detail_free(struct plane *pl);
+void detail_window_now(struct sim *s);
+void detail_lane_now(struct sim *s, uint32_t chan);
+void detail_link_now(struct sim *s, port_id port);
+void detail_queue_now(struct sim *s, uint32_t out_chan, int change);
+void detail_sent_now(struct sim *s, uint32_t out_chan, const struct dpkt *p);
+void detail_cleared_now(struct sim *s, port_id port);
+void detail_made_now(struct sim *s, uint32_t host);
+void detail_header_now(struct sim *s, port_id port, const struct dpkt *p);
+void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p);
+void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why);
 
 /* plane_host.c */
 void host_start(struct sim *s);

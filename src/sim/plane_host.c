@@ -156,6 +156,8 @@ static uint32_t make(struct sim *s, uint32_t host, uint16_t dlid, uint16_t paylo
 	pl->stats.generated++;
 	pl->stats.in_flight++;
 	pl->stats.window_generated += s->now >= pl->stats.window_start && s->now < pl->stats.window_end;
+	if (pl->detail)
+		detail_made_now(s, host);
 	return pkt;
 }
 
@@ -191,6 +193,8 @@ void host_head(struct sim *s, uint32_t chan, uint32_t cell)
 
 	if (d->smp == PKT_NONE && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
 		hist_add(&pl->stats.header_latency, s->now - d->born);
+	if (d->smp == PKT_NONE && pl->detail)
+		detail_header_now(s, chan_port(pl, chan), d);
 	sim_push(s, c->tail, PRIO_NET,
 		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 }
@@ -218,6 +222,8 @@ static void deliver(struct sim *s, port_id port, uint32_t pkt)
 		st->window_bytes += d->bytes;
 		hist_add(&st->latency, s->now - d->born);
 	}
+	if (pl->detail)
+		detail_delivered_now(s, port, d);
 	s->hash = hash64_add(s->hash, s->now);
 	s->hash = hash64_add(s->hash, (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);
 }

@@ -33,6 +33,8 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 		pl->cells.at[o->tail].next = cell;
 	}
 	o->tail = cell;
+	if (pl->detail)
+		detail_queue_now(s, chan_of(pl, port, slot), 1);
 	if (o->stalled)
 		link_discard_head(s, chan_of(pl, port, slot), SIM_DISCARD_STALLED);
 	else
@@ -48,6 +50,8 @@ static uint32_t out_pop(struct sim *s, struct out_chan *o)
 	o->head_since = s->now;
 	if (o->head == CELL_NONE)
 		o->tail = CELL_NONE;
+	if (pl->detail)
+		detail_queue_now(s, (uint32_t)(o - pl->out), -1);
 	return cell;
 }
 
@@ -97,6 +101,8 @@ void in_release(struct sim *s, uint32_t chan)
 		in->used = (uint16_t)(in->used - blocks);
 	in->state = IN_IDLE;
 	cell_free(s, cell);
+	if (pl->detail)
+		detail_lane_now(s, chan);
 	link_fc_want(s, port, chan_slot(pl, chan));
 	if (in->head != CELL_NONE && s->plane->ports[port].in_switch)
 		switch_new_head(s, chan);
@@ -118,6 +124,8 @@ void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_
 		link_fc_want(s, port, slot);
 	}
 	pl->out[chan_of(pl, port, slot)].fccl = fccl;
+	if (pl->detail)
+		detail_lane_now(s, chan_of(pl, port, slot));
 	link_kick(s, port);
 }
 
@@ -146,6 +154,8 @@ static void fc_send(struct sim *s, port_id port)
 	p->tx_blocks = 0;
 	pl->stats.fc_packets++;
 	p->counters.tx_bytes += FC_BYTES;
+	if (pl->detail)
+		detail_link_now(s, port);
 	at_port(s, end, EV_P_SENT, port);
 	if (error_hits(s, FC_BYTES))
 		slot = FC_DAMAGED;
@@ -278,6 +288,8 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	p->tx_blocks = d->blocks;
 	p->counters.tx_bytes += d->bytes;
 	p->counters.tx_packets++;
+	if (pl->detail)
+		detail_sent_now(s, chan_of(pl, port, slot), d);
 	if (pl->tap.sent)
 		pl->tap.sent(pl->tap.ctx, port, slot_is_15(pl, slot) ? 15 : slot,
 			     d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl,
@@ -379,6 +391,8 @@ void link_tx_done(struct sim *s, port_id port)
 	uint32_t chan = chan_of(pl, port, p->tx_slot);
 
 	p->tx_busy = false;
+	if (pl->detail)
+		detail_link_now(s, port);
 	if (p->tx_blocks) {
 		if (pl->out[chan].cap != UINT16_MAX)
 			pl->out[chan].used = (uint16_t)(pl->out[chan].used - p->tx_blocks);
@@ -457,6 +471,8 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	pl->ports[port].counters.rx_bytes += d->bytes;
 	pl->ports[port].counters.rx_packets++;
 	in->used = (uint16_t)(in->used + d->blocks);
+	if (pl->detail)
+		detail_lane_now(s, chan);
 	if (in->head == CELL_NONE)
 		in->head = cell;
 	else

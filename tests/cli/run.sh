@@ -305,6 +305,9 @@ sim change net.txt --kill S-0002000000000005
 sim trial --max-switches 4
 sim run net.txt --load 10% --duration 200us
 sim run net.txt --load 50% --of-saturation --duration 100us
+sim run net.txt --load 10% --duration 200us --nodes --links --discards
+sim run net.txt --load 10% --duration 200us --series 20us --levels --series-csv run.csv --series-svg run.svg
+sim run net.txt --load 10% --duration 200us --series 50us --node-series nodes.csv --link-series links.csv
 sim saturate net.txt --points 2 --svg curve.svg
 sim saturate net.txt net.txt --points 1 --warmup 10us --duration 500us
 mad decode smp.hex
@@ -330,6 +333,52 @@ runs > lines
 while IFS= read -r line; do
 	ok "valid JSON: weft $line" is_json "$line"
 done < lines
+
+# The three forms of a run's statistics say the same.
+columns()
+{
+	awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+		{ sum += $c } END { if (!c) exit 1; printf "%d\n", sum }' "$1"
+}
+statistics_agree()
+{
+	"$bin" sim run net.txt --load 30% --warmup 0us --duration 200us --nodes --links --series 50us \
+		--series-csv run.csv --series-svg run.svg --node-series nodes.csv --link-series links.csv \
+		--json > out || return 1
+	[ "$(wc -l < run.csv)" -eq 5 ] || return 1
+	jq -e '.packets.sent == ([.nodes.hosts[].generated] | add)
+		and .packets.received == ([.nodes.hosts[].received] | add)
+		and .packet_hops == ([.links[].lanes[].packets] | add)
+		and .packet_hops == ([.nodes.hosts[].sent, .nodes.switches[].forwarded] | add)
+		and .packets.sent == ([.series[].generated] | add)
+		and .smps.total == ([.smps | to_entries[] | select(.key != "total").value] | add)
+		and ([.links[] | .use + .wait <= 1.00001] | all)
+		and ([.series[] | .discarded == ([.discarded_by[]] | add)] | all)' out > /dev/null ||
+		{ cat out && return 1; }
+	sent=$(jq .packets.sent out)
+	[ "$(columns run.csv generated)" = "$sent" ] && [ "$(columns nodes.csv generated)" = "$sent" ] &&
+		[ "$(columns links.csv packets)" = "$(jq .packet_hops out)" ] &&
+		[ "$(grep -c '<svg y=' run.svg)" -eq 3 ]
+}
+ok "statistics by node, link and time agree with the totals" statistics_agree
+
+statistics_change_nothing()
+{
+	"$bin" sim run net.txt --load 30% --duration 200us --json | jq '.trace_hash, .latency_ns' > plain
+	"$bin" sim run net.txt --load 30% --duration 200us --nodes --links --json |
+		jq '.trace_hash, .latency_ns' > watched
+	[ -s plain ] && cmp plain watched
+}
+ok "statistics by node and link change nothing" statistics_change_nothing
+
+nothing_half_written()
+{
+	rm -f gone*
+	"$bin" sim run net.txt --load 10% --pattern shift --shift 6 --series 10us --series-csv gone.csv \
+		--node-series gone2.csv --series-svg gone.svg --capture gone.pcapng > out 2> err
+	[ $? -eq 2 ] && [ ! -s out ] && [ -z "$(ls gone* 2> /dev/null)" ]
+}
+ok "a run that cannot start leaves no file" nothing_half_written
 
 all_have_runs()
 {

@@ -210,6 +210,34 @@ static void test_largest(void **state)
 	assert_true(hist_sd(&h) < (1ull << 63) / 100 * 103);
 }
 
+/* The small form says what the large one says, and takes room only for what it met. */
+static void test_small_like_large(void **state)
+{
+	static uint64_t v[VALUES];
+	struct hist_small s = {0};
+	struct hist *h;
+
+	(void)state;
+	assert_int_equal(hist_small_percentile(&s, 990), 0);
+	fill(v, VALUES, 56, 4);
+	h = hist_of(v, VALUES);
+	for (unsigned i = 0; i < VALUES; i++)
+		hist_small_add(&s, v[i]);
+	assert_true(s.n == h->n && s.min == h->min && s.max == h->max);
+	assert_true(hist_small_mean(&s) == hist_mean(h));
+	for (unsigned q = 0; q <= 1000; q++)
+		assert_true(hist_small_percentile(&s, q) == hist_percentile(h, q));
+	hist_small_clear(&s);
+	for (unsigned i = 0; i < 1000; i++)
+		hist_small_add(&s, 3000000 + i);
+	assert_int_equal(s.count, HIST_SUB); /* all in one octave */
+	hist_small_add(&s, 2000000);
+	assert_int_equal(s.count, 2 * HIST_SUB);
+	assert_int_equal(hist_small_percentile(&s, 0), 2000000);
+	hist_small_clear(&s);
+	free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +249,7 @@ int main(void)
 	    cmocka_unit_test(test_merge_is_adding_all),
 	    cmocka_unit_test(test_every_octave),
 	    cmocka_unit_test(test_largest),
+	    cmocka_unit_test(test_small_like_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

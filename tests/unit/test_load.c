@@ -116,6 +116,64 @@ static void times_follow_the_rate(void **state UNUSED)
 	fab_free(f);
 }
 
+/* ---- by node and link ---- */
+
+static void parts_add_up_to_the_whole(void **state UNUSED)
+{
+	struct fab *f = make("irregular", 8, 10);
+	struct lab_config c = config();
+	struct lab_load d = load(f, 30);
+	struct lab_load_result r;
+	uint64_t made = 0, got = 0, sent = 0, forwarded = 0, hops = 0, in_window = 0;
+
+	d.detail = true;
+	run(f, &c, d, &r);
+	assert_int_equal(r.usage.hosts.n, 10);
+	assert_int_equal(r.usage.switches.n, 8);
+	assert_int_equal(r.usage.links.n, 2 * f->nlinks);
+	assert_int_equal(r.usage.lanes.n, r.usage.nvl * r.usage.links.n);
+	for (size_t i = 0; i < r.usage.hosts.n; i++) {
+		const struct lab_host_use *h = &r.usage.hosts.at[i];
+
+		made += h->generated;
+		got += h->received;
+		sent += h->sent;
+		in_window += h->latency.n;
+		assert_true(h->latency.p50 <= h->latency.p99 && h->latency.p99 <= h->latency.max);
+		assert_true(h->latency.max <= r.plane.latency.max && h->header.mean < h->latency.mean);
+	}
+	for (size_t i = 0; i < r.usage.switches.n; i++)
+		forwarded += r.usage.switches.at[i].forwarded;
+	for (size_t i = 0; i < r.usage.lanes.n; i++)
+		hops += r.usage.lanes.at[i].packets;
+	assert_int_equal(made, r.plane.generated);
+	assert_int_equal(got, r.plane.delivered);
+	assert_int_equal(in_window, r.plane.latency.n);
+	assert_int_equal(hops, r.plane.hops);
+	assert_int_equal(sent + forwarded, hops);
+	lab_load_free(&r);
+	fab_free(f);
+}
+
+static void smps_have_purposes(void **state UNUSED)
+{
+	struct fab *f = make("irregular", 4, 4);
+	struct lab_config c = config();
+	struct lab_load_result r;
+	uint64_t all = 0;
+
+	run(f, &c, load(f, 10), &r);
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		all += r.smps_by[i];
+	assert_int_equal(all, r.smps);
+	assert_true(r.smps_by[SM_FOR_DISCOVERY] && r.smps_by[SM_FOR_DISTRIBUTION] &&
+		    r.smps_by[SM_FOR_ACTIVATION]);
+	assert_true(r.net.delivered >= 2 * all - r.net.in_flight); /* each is answered */
+	assert_int_equal(r.usage.hosts.n, 0);			   /* not asked for */
+	lab_load_free(&r);
+	fab_free(f);
+}
+
 /* ---- runs ---- */
 
 static void at_low_load_all_that_is_sent_arrives(void **state UNUSED)
@@ -389,6 +447,8 @@ static void a_fabric_in_two_parts_has_no_saturation(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(parts_add_up_to_the_whole),
+	    cmocka_unit_test(smps_have_purposes),
 	    cmocka_unit_test(a_link_carries_so_many_packets),
 	    cmocka_unit_test(hosts_have_numbers),
 	    cmocka_unit_test(times_follow_the_rate),

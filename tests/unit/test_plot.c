@@ -152,6 +152,28 @@ static void many_series_are_told_apart(void **state UNUSED)
 	free(svg);
 }
 
+static void a_stack_is_one_document(void **state UNUSED)
+{
+	const struct plot_series s = {"one", rising, 3};
+	struct plot p[2] = {
+	    {.title = "upper", .x = {.label = "load"}, .y = {.label = "us"}, .series = &s, .n = 1},
+	    {.title = "lower",
+	     .x = {.label = "load"},
+	     .y = {.label = "us"},
+	     .note = "small print",
+	     .series = &s,
+	     .n = 1}};
+	struct strbuf b = {0};
+
+	plot_svg_stack(p, 2, &b);
+	assert_int_equal(count(b.s, "<svg xmlns"), 1);
+	assert_int_equal(count(b.s, "<svg "), count(b.s, "</svg>"));
+	assert_true(strstr(b.s, "upper") < strstr(b.s, "lower"));
+	assert_int_equal(count(b.s, "<svg y=\"0\""), 1);
+	assert_int_equal(count(b.s, "M0 255L280 170L560 0"), 2);
+	strbuf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +183,7 @@ int main(void)
 	    cmocka_unit_test(text_cannot_break_out),
 	    cmocka_unit_test(extremes_are_drawn_somehow),
 	    cmocka_unit_test(many_series_are_told_apart),
+	    cmocka_unit_test(a_stack_is_one_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,129 @@ static void test_intervals_add_up(void **state)
 	fab_free(f);
 }
 
+static void test_the_last_may_be_shorter(void **state)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	struct lab_series s;
+	uint64_t made = 0;
+
+	(void)state;
+	lab_series_start(&s, l, 100 * PS_PER_US, false);
+	send(l, PS_PER_MS);
+	lab_run_until(l, sim_now(lab_sim(l)) + 250 * PS_PER_US);
+	lab_series_stop(&s);
+	lab_series_stop(&s);
+	assert_int_equal(s.samples.n, 3);
+	assert_int_equal(s.samples.at[0].span, 100 * PS_PER_US);
+	assert_in_range(s.samples.at[2].span, 40 * PS_PER_US, 50 * PS_PER_US);
+	for (size_t i = 0; i < s.samples.n; i++)
+		made += s.samples.at[i].generated;
+	assert_int_equal(made, sim_plane_stats(lab_sim(l))->generated);
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+}
+
+/* ---- by node and link ---- */
+
+struct heard {
+	uint64_t generated, received, sent, packets, nodes, links, lost;
+	uint32_t use_max;
+};
+
+static void hear_node(void *ctx, const struct lab_node_sample *x)
+{
+	struct heard *h = ctx;
+
+	h->nodes++;
+	h->generated += x->generated;
+	h->received += x->received;
+	h->sent += x->sent;
+	h->lost += x->discarded;
+	assert_true(!x->received == !x->latency_ps);
+}
+
+static void hear_link(void *ctx, const struct lab_link_sample *x)
+{
+	struct heard *h = ctx;
+
+	h->links++;
+	h->packets += x->packets;
+	h->use_max = MAX(h->use_max, x->use);
+	assert_true(x->use + x->wait <= 1000001);
+}
+
+static void test_nodes_and_links_add_up(void **state)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	const struct sim_plane_stats *st = sim_plane_stats(lab_sim(l));
+	struct heard h = {0};
+	uint32_t use_max = 0;
+	struct lab_series s;
+
+	(void)state;
+	lab_series_start(&s, l, 100 * PS_PER_US, false);
+	lab_series_sink(&s, (struct lab_series_sink){hear_node, hear_link, &h});
+	send(l, PS_PER_MS);
+	lab_run_until(l, sim_now(lab_sim(l)) + 2 * PS_PER_MS);
+	assert_int_equal(h.nodes, 20 * f->nnodes);
+	assert_int_equal(h.links, 20 * 2 * f->nlinks);
+	assert_int_equal(h.generated, st->generated);
+	assert_int_equal(h.received, st->delivered);
+	assert_int_equal(h.packets, st->hops);
+	assert_int_equal(h.sent, st->hops);
+	for (size_t i = 0; i < s.samples.n; i++)
+		use_max = MAX(use_max, s.samples.at[i].link_use_max);
+	assert_int_equal(h.use_max, use_max);
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+}
+
+/* A link is cut under traffic: every loss has its interval, cause and node; SMPs have a purpose; the
+ * header is there before the packet. */
+static void test_causes_and_purposes(void **state)
+{
+	struct fab *f = ring_of_six();
+	struct lab *l = bring_up(f);
+	const struct sim_plane_stats *st = sim_plane_stats(lab_sim(l));
+	uint64_t by_cause[SIM_NDISCARDS] = {0}, found = 0;
+	struct heard h = {0};
+	struct lab_series s;
+
+	(void)state;
+	lab_series_start(&s, l, 200 * PS_PER_US, false);
+	lab_series_sink(&s, (struct lab_series_sink){hear_node, NULL, &h});
+	send(l, 40 * PS_PER_MS);
+	sim_uncable(lab_sim(l), fab_port_id(f, f->switches[2], 3));
+	lab_run_until(l, sim_now(lab_sim(l)) + 50 * PS_PER_MS);
+	for (size_t i = 0; i < s.samples.n; i++) {
+		const struct lab_sample *x = &s.samples.at[i];
+		uint64_t lost = 0, smps = 0;
+
+		for (unsigned c = 0; c < SIM_NDISCARDS; c++) {
+			by_cause[c] += x->discarded_by[c];
+			lost += x->discarded_by[c];
+		}
+		for (unsigned c = 0; c < SM_NPURPOSES; c++)
+			smps += x->smps_by[c];
+		found += x->smps_by[SM_FOR_DISCOVERY];
+		assert_int_equal(lost, x->discarded);
+		assert_int_equal(smps, x->smps);
+		assert_true(x->header_ps <= x->latency_ps || !x->delivered);
+		assert_true(x->latency_ps <= x->latency_p99_ps * 2);
+	}
+	assert_memory_equal(by_cause, st->discarded, sizeof(by_cause));
+	assert_true(st->discarded[SIM_DISCARD_DEACTIVATED_PORT] > 0);
+	assert_true(found > 0);
+	assert_int_equal(h.lost + st->in_flight + st->delivered, st->generated);
+	lab_free(l);
+	lab_series_free(&s);
+	fab_free(f);
+}
+
 static void test_levels_follow_a_failure(void **state)
 {
 	struct fab *f = ring_of_six();
@@ -130,6 +253,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_intervals_add_up),
+		cmocka_unit_test(test_the_last_may_be_shorter),
+		cmocka_unit_test(test_nodes_and_links_add_up),
+		cmocka_unit_test(test_causes_and_purposes),
 		cmocka_unit_test(test_levels_follow_a_failure),
 		cmocka_unit_test(test_looking_changes_nothing),
 	};
