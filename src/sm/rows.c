@@ -48,9 +48,10 @@ void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data
 		memset(r->known + r->nblocks, 0, block + 1 - r->nblocks);
 		r->nblocks = block + 1;
 	}
-	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
-	if (r->known[block] && (uint8_t)(sm->generation - r->known[block]) <= 1)
+	if (r->known[block] && (uint8_t)(sm->generation - r->known[block]) <= 1 &&
+	    memcmp(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0)
 		sm->rewrote = true;
+	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
 	r->known[block] = sm->generation;
 }
 

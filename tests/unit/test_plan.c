@@ -411,7 +411,7 @@ static void plans_are_safe_and_no_cheaper_one_is(void **state UNUSED)
 		world_down_free(&d);
 		fab_free(f);
 	}
-	print_message("plans: %u nothing, %u any order, %u outwards, %u with %u turns off\n",
+	print_message("# plans: %u nothing, %u any order, %u outwards, %u with %u turns off\n",
 		      kinds[0], kinds[1], kinds[2], kinds[3], turns);
 	for (int k = 1; k < 4; k++)
 		assert_true(kinds[k] > 20);

@@ -234,7 +234,7 @@ static void hardly_more_links_turn_than_must(void **state UNUSED)
 		world_down_free(&d);
 		fab_free(f);
 	}
-	print_message("links turned: %u, at least %u; %u of %u cases with the fewest\n",
+	print_message("# links turned: %u, at least %u; %u of %u cases with the fewest\n",
 		      (unsigned)mine, (unsigned)best, (unsigned)exact, (unsigned)cases);
 	assert_true(cases > 300);
 	assert_true(exact * 100 >= cases * 95);
@@ -497,7 +497,7 @@ static void updated_tables_are_as_good_as_new_ones(void **state UNUSED)
 		world_down_free(&d);
 		fab_free(f);
 	}
-	print_message("searched %u of %u; busiest link for FERa's: mean %u, worst %u of 1000\n",
+	print_message("# searched %u of %u; busiest link for FERa's: mean %u, worst %u of 1000\n",
 		      (unsigned)searched, (unsigned)switches, (unsigned)(load.permille / load.n),
 		      (unsigned)load.worst);
 	assert_true(searched < switches / 2);
@@ -557,7 +557,7 @@ static void trees_stay_balanced(void **state UNUSED)
 		world_down_free(&d);
 		fab_free(f);
 	}
-	print_message("busiest link for FERa's, mean and worst of 1000: down %u %u, up %u %u, "
+	print_message("# busiest link for FERa's, mean and worst of 1000: down %u %u, up %u %u, "
 		      "up without a new share %u %u\n",
 		      (unsigned)(down.permille / down.n), (unsigned)down.worst,
 		      (unsigned)(up.permille / up.n), (unsigned)up.worst,
