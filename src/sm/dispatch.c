@@ -288,6 +288,7 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 			continue;
 		/* It may yet be carried out, after what replaces it. */
 		sm->trouble |= t->method == IBA_SET;
+		sm->copies |= t->method == IBA_SET;
 		if (t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT && t->ref < sm->nodes.n)
 			sm_row_unknown(sm, sm->nodes.at[t->ref].row, iba_smp_attr_mod(t->send.mad));
 		txn_free(sm, t);
@@ -403,6 +404,7 @@ static void on_response(struct sm *sm, const struct sm_event *ev)
 	if (!t || !t->used || txn_tid(sm, t) != (tid & 0xffffffff) || t->attr_id != iba_smp_attr_id(ev->mad)) {
 		sm->st.late++;
 		sm->trouble |= (tid & TID_SET) != 0; /* it was carried out twice, or too late */
+		sm->copies |= (tid & TID_SET) != 0;
 		return;
 	}
 	copy = *t;
@@ -499,6 +501,7 @@ static void on_deadline(struct sm *sm)
 		}
 		if (t->tries <= sm->cfg.retries) {
 			sm->trouble |= t->method == IBA_SET;
+			sm->copies |= t->method == IBA_SET;
 			sm->st.retries++;
 			put_on_wire(sm, t);
 			next = MIN(next, t->deadline);

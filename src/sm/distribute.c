@@ -223,8 +223,7 @@ static void activate_done(struct sm *sm)
 	if (sm->stage == SM_PROVISIONAL)
 		sm->round.in_place[SM_FINAL] = sm->round.in_place[SM_PROVISIONAL];
 	sm->staged = sm->incomplete = false;
-	/* Where copies were seen before, more may come unseen. */
-	sm->trouble |= sm->rewrote && (sm->st.late || sm->st.retries);
+	sm->trouble |= sm->rewrote && sm->copies;
 	sm_phase_set(sm, sm->trouble ? SM_AUDIT : SM_READY);
 }
 

@@ -332,8 +332,25 @@ static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
 	n->reads_left = n->nports;
+	n->explained = false;
 	for (unsigned p = 1; p <= n->nports; p++)
 		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+}
+
+/*
+ * A switch that was off for a moment may have been armed again before it could be asked: its ports
+ * look as they should. But its LID is gone.
+ */
+static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.lid == p->pi.lid && pi.sm_lid == sm->own_lid)
+		return;
+	p->pi = pi;
+	switch_restarted(sm, p->node);
 }
 
 /*
@@ -347,6 +364,7 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	unsigned was = p->pi.state;
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
+	n->explained |= p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
 	if (p->pi.state == IBA_PORT_DOWN) {
 		link_lost(sm, port);
 		return;
@@ -364,8 +382,11 @@ static void read_one(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
-	if (n->reads_left && --n->reads_left == 0)
-		n->unread = false;
+	if (!n->reads_left || --n->reads_left)
+		return;
+	n->unread = false;
+	if (!n->explained)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
 }
 
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -378,11 +399,14 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_cleared(sm, t->ref, data);
 		break;
 	case W_PORT_STATE:
-		read_one(sm, sm->ports.at[t->ref].node);
 		on_port_state(sm, t->ref, data);
+		read_one(sm, sm->ports.at[t->ref].node);
 		break;
 	case W_PORT_AGAIN:
-		on_port_state(sm, t->ref, data);
+		if (sm->ports.at[t->ref].num == 0)
+			on_port0(sm, t->ref, data);
+		else
+			on_port_state(sm, t->ref, data);
 		break;
 	case W_NODE_INFO:
 	case W_SWITCH_INFO:

@@ -33,6 +33,7 @@ struct sm_node {
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint8_t tries;       /* new routes tried in this epoch */
 	bool unread;         /* told of a change, and its ports were not all read since */
+	bool explained;      /* a port that went down or came up is why */
 	uint8_t reads_left;
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
@@ -151,6 +152,7 @@ struct sm {
 	enum sm_cause pending_cause;
 	bool trouble;           /* a Set was carried out twice, or may be */
 	uint8_t generation;     /* of the round, 1..255 and again */
+	bool copies;            /* of Sets were sent or seen: more may come unseen */
 	bool rewrote;           /* blocks were set twice not long ago: a late copy may undo the second */
 	bool incomplete;        /* what was discovered is not all configured, routed and active yet */
 	time_ps hold_until;     /* the running phase waits; 0: it does not */
