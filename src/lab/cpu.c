@@ -14,12 +14,11 @@ static time_ps from_seconds(double s)
 }
 
 /* An update is as much of a FERa as destinations are searched; the thesis has none. */
-static time_ps thesis_route_ps(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries)
+static time_ps thesis_route_ps(const struct fab *f, const struct sm_work_done *w)
 {
-	(void)entries;
-	if (job == LAB_JOB_PIRA)
+	if (w->job == SM_JOB_PIRA)
 		return from_seconds(1.16e-5 * pow(f->nnodes, 2.494));
-	return from_seconds(2.33e-5 * pow(f->nnodes, 2.684) * searched / MAX(f->nswitches, 1u));
+	return from_seconds(2.33e-5 * pow(f->nnodes, 2.684) * w->searched / MAX(f->nswitches, 1u));
 }
 
 /*
@@ -27,15 +26,15 @@ static time_ps thesis_route_ps(const struct fab *f, enum lab_job job, uint32_t s
  * 2 ns for each entry; PIRa 4 ns an entry it looks at, which is each switch and LID; an update looks
  * through all rows once, 0.1 ns an entry.
  */
-static time_ps host_route_ps(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries)
+static time_ps host_route_ps(const struct fab *f, const struct sm_work_done *w)
 {
 	uint64_t links = 2ull * f->nlinks, all = (uint64_t)f->nswitches * fab_top_lid(f);
 
-	if (job == LAB_JOB_PIRA)
-		return all * 1000 + entries * 2000 + 10 * PS_PER_US;
-	if (job == LAB_JOB_UPDATE)
-		return links * searched * 300 + entries * 2000 + all * 100 + 10 * PS_PER_US;
-	return links * searched * 300 + all * 2000 + 10 * PS_PER_US;
+	if (w->job == SM_JOB_PIRA)
+		return all * 1000 + w->entries * 2000 + 10 * PS_PER_US;
+	if (w->job == SM_JOB_UPDATE)
+		return links * w->searched * 300 + w->entries * 2000 + all * 100 + 10 * PS_PER_US;
+	return links * w->searched * 300 + all * 2000 + 10 * PS_PER_US;
 }
 
 const struct lab_cpu lab_cpus[] = {

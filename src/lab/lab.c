@@ -51,14 +51,6 @@ static void on_smp(void *ctx, const struct sim_smp *smp)
 
 /* ---- routes ---- */
 
-static void routes_drop(struct lab *l)
-{
-	rt_tables_free(l->routes.tables);
-	free(l->routes.rank);
-	rt_plan_free(&l->routes.plan);
-	l->routes = (struct sm_routes){0};
-}
-
 static void on_routes(void *ctx, uint64_t cookie)
 {
 	struct lab *l = ctx;
@@ -68,77 +60,6 @@ static void on_routes(void *ctx, uint64_t cookie)
 		return; /* the SM asked again since */
 	l->routes = (struct sm_routes){0};
 	lab_step(l, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
-}
-
-static bool verify(const struct lab *l, const struct fab *f, const struct rt_tables *t, const uint64_t *rank)
-{
-	struct rt_verify_opts o = {.threads = l->cfg.threads, .rank = rank};
-	struct rt_report r = {0};
-	bool ok;
-
-	ok = rt_verify(f, t, &o, &r, NULL) == 0 && r.ok;
-	rt_report_free(&r);
-	return ok;
-}
-
-/* Do two sets of ranks give every link the same direction? */
-static bool same_directions(const struct fab *f, const uint64_t *a, const uint64_t *b)
-{
-	for (port_id p = 0; p < f->nports; p++) {
-		port_id q = f->ports[p].peer;
-		uint32_t s, t;
-
-		if (q == FAB_NONE || q < p)
-			continue;
-		s = f->switch_index[f->ports[p].node];
-		t = f->switch_index[f->ports[q].node];
-		if (s != FAB_NONE && t != FAB_NONE && (a[s] < a[t]) != (b[s] < b[t]))
-			return false;
-	}
-	return true;
-}
-
-static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
-{
-	uint64_t *rank = mem_array(c->fab->nswitches, sizeof(*rank)), *kept;
-
-	rt_updown_rank_by(c->fab, c->root, c->directions, rank);
-	*settled = true;
-	if (!c->supply->keep || !c->old_rank)
-		return rank;
-	kept = mem_array(c->fab->nswitches, sizeof(*kept));
-	rt_updown_rank_keep(c->fab, c->root, c->old_rank, kept);
-	*settled = same_directions(c->fab, rank, kept);
-	free(rank);
-	return kept;
-}
-
-/* The tables, and what the CPU model says they take. */
-static struct rt_tables *tables_for(struct lab *l, const struct sm_compute *c, const uint64_t *rank,
-				    time_ps *cost)
-{
-	struct rt_opts o = {.root = c->root, .threads = l->cfg.threads, .rank = rank, .before = c->before};
-	const char *name = c->supply->engine ? c->supply->engine : "fera";
-	struct rt_tables *t = NULL;
-	struct rt_update_stats st;
-	struct err e;
-
-	if (c->supply->update && c->old) {
-		t = rt_tables_new(c->fab->nswitches, fab_top_lid(c->fab));
-		if (rt_update(c->fab, &o, c->old, t, &st, &e)) {
-			rt_tables_free(t);
-			t = NULL;
-		}
-		*cost = l->cfg.cpu->route_ps(c->fab, LAB_JOB_UPDATE, t ? st.searched : 0, t ? st.changed : 0);
-	} else {
-		if (rt_compute(rt_engine_find(name), c->fab, &o, &t, &e))
-			t = NULL;
-		*cost = l->cfg.cpu->route_ps(c->fab, strcmp(name, "pira") ? LAB_JOB_FERA : LAB_JOB_PIRA,
-					     c->fab->nswitches, t ? t->entries : 0);
-	}
-	if (t)
-		rt_tables_fill(t);
-	return t;
 }
 
 /* How far an overlapped computation has come: the SM hears of it in so many steps. */
@@ -165,19 +86,12 @@ static void overlap(struct lab *l, const struct sm_compute *c, time_ps cost)
 
 static void compute(struct lab *l, const struct sm_compute *c)
 {
-	bool settled;
-	uint64_t *rank = rank_for(c, &settled);
-	time_ps cost = 0;
-	struct err e;
+	struct sm_work_done done;
+	time_ps cost;
 
-	routes_drop(l); /* an answer nobody waits for any more */
-	l->routes = (struct sm_routes){.epoch = c->epoch, .rank = rank, .settled = settled};
-	l->routes.tables = tables_for(l, c, rank, &cost);
-	l->routes.verified = l->routes.tables && verify(l, c->fab, l->routes.tables, rank);
-	l->routes.settled &= c->supply->update;
-	if (c->plan && c->old && l->routes.verified)
-		l->routes.verified = !rt_plan(c->fab, c->old, l->routes.tables, rank, c->off, l->cfg.threads,
-					      &l->routes.plan, &e);
+	sm_routes_free(&l->routes); /* an answer nobody waits for any more */
+	sm_compute_run(c, l->cfg.threads, &l->routes, &done);
+	cost = l->cfg.cpu->route_ps(c->fab, &done);
 	if (c->overlap && l->routes.verified) {
 		overlap(l, c, cost);
 		cost = 0;
@@ -315,7 +229,7 @@ void lab_free(struct lab *l)
 {
 	if (!l)
 		return;
-	routes_drop(l);
+	sm_routes_free(&l->routes);
 	sm_free(l->sm);
 	sim_free(l->sim);
 	sm_actions_free(&l->out);

@@ -13,14 +13,11 @@
 
 /* ---- what work costs in simulated time ---- */
 
-enum lab_job { LAB_JOB_FERA, LAB_JOB_PIRA, LAB_JOB_UPDATE };
-
 struct lab_cpu {
 	const char *name, *summary;
 	time_ps smi_ps, sma_ps; /* in every device */
 	time_ps sm_ps;          /* the SM, for each SMP that arrives */
-	/* Routes: `searched` destination switches, `entries` table entries. */
-	time_ps (*route_ps)(const struct fab *f, enum lab_job job, uint32_t searched, uint64_t entries);
+	time_ps (*route_ps)(const struct fab *f, const struct sm_work_done *w);
 };
 
 extern const struct lab_cpu lab_cpus[];        /* ends with name == NULL */

@@ -531,23 +531,16 @@ static void on_wake(struct sm *sm)
 	}
 }
 
-static void routes_free(struct sm_routes r)
-{
-	rt_tables_free(r.tables);
-	free(r.rank);
-	rt_plan_free(&r.plan);
-}
-
 static void on_routes(struct sm *sm, const struct sm_event *ev)
 {
-	const struct sm_routes *r = &ev->routes;
+	struct sm_routes given = ev->routes, *r = &given;
 
 	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
-		routes_free(*r);
+		sm_routes_free(r);
 		return;
 	}
 	if (!r->tables || !r->verified) {
-		routes_free(*r);
+		sm_routes_free(r);
 		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
 		sm->dirty = true;
 		sm_phase_set(sm, SM_READY);

@@ -154,6 +154,22 @@ struct sm_compute {
 	const rt_turns *off;         /* turns that are switched off */
 };
 
+/* What computing took, for whoever charges it to a CPU model. */
+struct sm_work_done {
+	enum sm_job { SM_JOB_FERA, SM_JOB_PIRA, SM_JOB_UPDATE } job;
+	uint32_t searched; /* destination switches */
+	uint64_t entries;
+};
+
+/*
+ * Answer a request: tables, verified, with ranks and a plan. Pure, and the only part that takes long:
+ * it may run on another thread while the SM goes on. The caller gives `out` back as SM_EV_ROUTES, or
+ * frees it with sm_routes_free().
+ */
+void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+		    struct sm_work_done *done);
+void sm_routes_free(struct sm_routes *r);
+
 /* What happened, for logs, timelines and metrics: a stable name and numbers. */
 enum sm_note_kind {
 	SM_NOTE_PHASE,       /* a: enum sm_phase left, b: entered */
