@@ -83,37 +83,58 @@ static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_
 
 /*
  * Link directions that were carried over a change are seldom those one would choose anew, but the
- * routes can be as short and as even for all that; then nothing need move (within a twentieth).
+ * routes can be as short and as even for all that; then nothing need move. How much more load a link
+ * may carry, in twentieths: a little always, and more where moving would cost packets.
  */
-static bool old_is_as_good(const struct sm_compute *c, unsigned threads, const struct rt_report *new)
-{
-	struct rt_report old;
-	bool good;
+enum { EVEN = 21, EVEN_ENOUGH = 25 };
 
+static bool may_keep(const struct sm_compute *c)
+{
 	if (c->stage != SM_FINAL || !c->supply->update || !c->old || !c->old_rank)
 		return false;
 	for (uint32_t s = 0; s < c->fab->nswitches; s++)
 		if (c->old_rank[s] == UINT64_MAX)
 			return false;
-	good = verify(c->fab, c->old, c->old_rank, threads, &old) && old.hops_sum <= new->hops_sum &&
-	       20 * old.link_load_max <= 21 * new->link_load_max;
-	rt_report_free(&old);
-	return good;
+	return true;
+}
+
+static bool as_good(const struct rt_report *old, const struct rt_report *new, unsigned twentieths)
+{
+	return old->ok && old->hops_sum <= new->hops_sum &&
+	       20 * old->link_load_max <= twentieths * new->link_load_max;
 }
 
 static void take_old(const struct sm_compute *c, struct sm_routes *out)
 {
-	size_t size = (size_t)c->old->nswitches * c->old->stride;
-
-	memcpy(out->tables->lft, c->old->lft, size);
+	memcpy(out->tables->lft, c->old->lft, (size_t)c->old->nswitches * c->old->stride);
 	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
+	rt_plan_free(&out->plan);
+	out->plan = (struct rt_plan){.kind = RT_PLAN_NOTHING};
+}
+
+/* The way from old to new, or the insight that it is better not to go it. */
+static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
+		 struct sm_routes *out)
+{
+	struct rt_report old = {0};
+	struct err e;
+
+	if (may_keep(c))
+		verify(c->fab, c->old, c->old_rank, threads, &old);
+	if (as_good(&old, new, EVEN)) {
+		take_old(c, out);
+	} else if (c->plan && c->old) {
+		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads, &out->plan, &e);
+		if (out->verified && out->plan.kind == RT_PLAN_TURNS && as_good(&old, new, EVEN_ENOUGH))
+			take_old(c, out);
+	}
+	rt_report_free(&old);
 }
 
 void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done)
 {
 	struct rt_report r;
-	struct err e;
 
 	*out = (struct sm_routes){.epoch = c->epoch};
 	*done = (struct sm_work_done){0};
@@ -122,9 +143,7 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 	if (!out->tables)
 		return;
 	out->verified = verify(c->fab, out->tables, out->rank, threads, &r);
-	if (out->verified && old_is_as_good(c, threads, &r))
-		take_old(c, out);
+	if (out->verified)
+		plan(c, threads, &r, out);
 	rt_report_free(&r);
-	if (c->plan && c->old && out->verified)
-		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads, &out->plan, &e);
 }
