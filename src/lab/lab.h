@@ -85,10 +85,15 @@ struct lab_verdict {
 /* Look at the fabric itself, as it is now: what can be reached from the SM's node. */
 void lab_judge(struct lab *l, struct lab_verdict *v);
 
-/* Two levels of the thesis (Table 10), for the tables and port states as they are now, in millionths. */
+/* Two levels of the thesis (Table 10), for the tables, port states and SL-to-VL mappings in the devices
+ * as they are now, in millionths, with the numbers behind them. */
 struct lab_levels {
-	uint32_t connectivity; /* ordered pairs of hosts that are on and can reach each other */
-	uint32_t deadlock;     /* directed links between switches that are part of a potential deadlock */
+	uint32_t connectivity; /* of the pairs, those that can reach each other */
+	uint32_t deadlock;     /* of the links, those that are part of a potential deadlock */
+	uint64_t pairs;        /* ordered pairs of host ports that cables connect right now */
+	uint64_t connected;
+	uint32_t links;        /* directed links between switches that carry data */
+	uint32_t cyclic;
 };
 
 void lab_levels(const struct lab *l, struct lab_levels *v);
