@@ -5,7 +5,9 @@
  * simulate anything itself: that is src/lab.
  */
 #include "base/rng.h"
+#include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/load_opts.h"
 #include "cli/sim_report.h"
 #include "lab/lab.h"
 
@@ -20,7 +22,8 @@ static struct {
 	unsigned window, lmc, retries, sweep_factor, threads, max_switches, count;
 	uint64_t seed, m_key;
 	double loss, delay, dup;
-	time_ps limit, sweep_period;
+	const char *svg, *each;
+	time_ps limit, sweep_period, warmup, tail, series;
 	bool timeline, qos, smps;
 	cli_strings kill;
 } o = {
@@ -30,6 +33,8 @@ static struct {
 	.seed = 1,
 	.limit = 1000 * PS_PER_S,
 	.max_switches = 128,
+	.warmup = TIME_NEVER,
+	.tail = TIME_NEVER,
 	.count = 1,
 };
 
@@ -81,15 +86,12 @@ static int make_config(const struct fab *f, struct lab_config *c)
 	return CLI_OK;
 }
 
-static struct lab *make_lab(const struct fab *f, struct sim_report *r)
+static struct lab *make_lab(const struct fab *f, const struct lab_config *c, struct sim_report *r)
 {
-	struct lab_config c;
 	struct lab *l;
 	struct err e;
 
-	if (make_config(f, &c))
-		return NULL;
-	l = lab_new(f, &c, &e);
+	l = lab_new(f, c, &e);
 	if (!l) {
 		cli_bad("%s", e.text);
 		return NULL;
@@ -122,7 +124,8 @@ static int conclude(struct sim_report *r)
 static int run_up(const struct fab *f)
 {
 	struct sim_report r;
-	struct lab *l = make_lab(f, &r);
+	struct lab_config c;
+	struct lab *l = make_config(f, &c) ? NULL : make_lab(f, &c, &r);
 
 	if (!l)
 		return CLI_BAD;
@@ -198,29 +201,102 @@ static struct fab *without_killed(const struct fab *f)
 	return fab_build(b);
 }
 
-/* Up, one quiet sweep, then the change half-way to the next one. */
-static bool run_to_change(struct lab *l, struct sim_report *r, const struct lab_change *c)
-{
-	char what[128], text[160];
+/* ---- one change ---- */
 
-	if (!lab_run_settled(l, 0, o.limit))
-		return false;
-	sim_report_before(r);
-	lab_change_text(c, what, sizeof(what));
-	snprintf(text, sizeof(text), "THE FABRIC CHANGES: %s", what);
-	lab_run_until(l, sim_now(lab_sim(l)) + r->sweep_gap / 2);
-	lab_sum_reset(l);
-	r->changed_at = sim_now(lab_sim(l));
-	sim_report_say(r, "sweeps find nothing new");
-	sim_report_say(r, text);
-	lab_change_apply(c, lab_sim(l));
-	return lab_run_settled(l, r->changed_at, r->changed_at + o.limit);
+/* What a change is run with; the traffic has interval 0 when there is none. */
+struct setup {
+	struct lab_config lab;
+	struct traffic_config traffic;
+	char what[160]; /* the traffic, in words */
+};
+
+static int make_setup(const char *file, const struct fab *before, const struct lab_change *c, struct setup *s)
+{
+	struct lab_load d = {.warmup = TIME_NEVER, .duration = TIME_NEVER};
+
+	*s = (struct setup){0};
+	if (make_config(lab_change_fab(c), &s->lab))
+		return CLI_BAD;
+	if (!o.sm)
+		s->lab.sm_node = lab_change_sm(c);
+	if (!load_given())
+		return CLI_OK;
+	if (load_network(&s->lab.sim) || load_traffic(lab_change_fab(c), o.seed, &s->traffic))
+		return CLI_BAD;
+	d.traffic = s->traffic;
+	s->traffic.interval_ps = load_choose_interval(file, before, &s->lab, &d);
+	load_describe(&s->traffic, NULL, s->what);
+	return s->traffic.interval_ps ? CLI_OK : CLI_BAD;
 }
 
-static int run_change(const struct lab_change *c)
+static struct lab_change_plan make_plan(const struct setup *s)
 {
+	bool load = s->traffic.interval_ps;
+
+	return (struct lab_change_plan){
+		.traffic = load ? &s->traffic : NULL,
+		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
+		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
+		.limit = o.limit,
+		.period = o.series ? o.series : o.svg ? TIME_NEVER : 0,
+	};
+}
+
+struct about {
+	struct sim_report *r;
+	const struct lab_change *c;
+};
+
+static void on_about_to(void *ctx)
+{
+	struct about *a = ctx;
+	char what[128], text[160];
+
+	lab_change_text(a->c, what, sizeof(what));
+	snprintf(text, sizeof(text), "THE FABRIC CHANGES: %s", what);
+	sim_report_say(a->r, "sweeps find nothing new");
+	sim_report_say(a->r, text);
+}
+
+static int draw(const struct sim_report *r, const struct lab_change *c)
+{
+	struct strbuf svg = {0}, title = {0};
+	char what[128];
+	int rc;
+
+	lab_change_text(c, what, sizeof(what));
+	strbuf_addf(&title, "%s: %s", what, o.mechanism ? o.mechanism : "basic");
+	change_report_svg(r, title.s, &svg);
+	strbuf_free(&title);
+	rc = cli_write(o.svg, &svg);
+	return rc;
+}
+
+static bool sound(const struct lab_change_result *r)
+{
+	return !r->traffic_at || (r->conserved && !r->watch.nring);
+}
+
+/* conclude(), and what only a change has. */
+static int conclude_change(struct sim_report *r, struct lab_change_result *res)
+{
+	int rc = conclude(r);
+
+	if (rc == CLI_OK && !sound(res))
+		rc = CLI_NO;
+	lab_change_result_free(res);
+	return rc;
+}
+
+static int run_change(const struct lab_change *c, const struct setup *s)
+{
+	struct lab_change_plan p = make_plan(s);
+	struct lab_change_result res;
 	struct sim_report r;
-	struct lab *l = make_lab(lab_change_fab(c), &r);
+	struct lab *l = make_lab(lab_change_fab(c), &s->lab, &r);
+	struct about about = {&r, c};
+	struct err e;
+	int rc;
 
 	if (!l)
 		return CLI_BAD;
@@ -228,26 +304,61 @@ static int run_change(const struct lab_change *c)
 		lab_free(l);
 		return cli_bad("the manager's own node is not there before and after: choose another with --sm");
 	}
-	lab_power_on(l, lab_change_on(c));
-	r.settled = run_to_change(l, &r, c);
-	sim_report_after(&r);
-	return conclude(&r);
+	p.change = c;
+	p.about_to = on_about_to;
+	p.ctx = &about;
+	rc = lab_change_run(l, &p, &res, &e) ? cli_bad("%s", e.text) : CLI_OK;
+	sim_report_change(&r, &res);
+	r.what = s->what;
+	r.show_series = o.series;
+	if (!rc && o.svg && res.changed_at)
+		rc = draw(&r, c);
+	if (!rc)
+		return conclude_change(&r, &res);
+	lab_free(l);
+	sim_report_free(&r);
+	lab_change_result_free(&res);
+	return rc;
 }
 
-static int change_between(const struct fab *before, const struct fab *after)
+static int change_between(const char *file, const struct fab *before, const struct fab *after)
 {
 	struct fab *alive = o.kill.n ? without_killed(after) : NULL;
 	struct lab_change *c;
+	struct setup s;
 	struct err e;
 	int rc;
 
 	if (o.kill.n && !alive)
 		return CLI_BAD;
 	c = lab_change_new(before, alive ? alive : after, &e);
-	rc = c ? run_change(c) : cli_bad("%s", e.text);
+	if (!c)
+		rc = cli_bad("%s", e.text);
+	else
+		rc = make_setup(file, before, c, &s) ? CLI_BAD : run_change(c, &s);
 	lab_change_free(c);
 	fab_free(alive);
 	return rc;
+}
+
+/* Options that go together, or not at all. */
+static int check_change(void)
+{
+	const char *lone = load_option_given();
+
+	if (load_check_rate())
+		return CLI_BAD;
+	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
+		return cli_bad("--pattern trace has its own rate: expected another pattern");
+	if (o.svg && !strcmp(o.svg, "-"))
+		return cli_bad("--svg -: the table goes to standard output, expected a file");
+	if (load_given())
+		return CLI_OK;
+	lone = o.warmup != TIME_NEVER ? "warmup" : o.tail != TIME_NEVER ? "tail" : lone;
+	lone = o.series ? "series" : o.svg ? "svg" : lone;
+	if (lone)
+		return cli_bad("--%s is about traffic: expected --load SHARE or --rate N with it", lone);
+	return CLI_OK;
 }
 
 static int sim_change(char **args, unsigned nargs)
@@ -255,6 +366,8 @@ static int sim_change(char **args, unsigned nargs)
 	struct fab *before, *after = NULL;
 	int rc = CLI_BAD;
 
+	if (check_change())
+		return CLI_BAD;
 	if (nargs == 2 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
 		return cli_bad("only one of the two can be standard input");
 	before = cli_load(args[0]);
@@ -265,9 +378,9 @@ static int sim_change(char **args, unsigned nargs)
 	else if (o.sweep_factor == 0 && o.sweep_period == 0)
 		rc = cli_bad("without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
 	else if (nargs < 2)
-		rc = change_between(before, before);
+		rc = change_between(args[0], before, before);
 	else if ((after = cli_load(args[1])))
-		rc = change_between(before, after);
+		rc = change_between(args[0], before, after);
 	fab_free(before);
 	fab_free(after);
 	return rc;
@@ -278,6 +391,13 @@ static int sim_change(char **args, unsigned nargs)
 	{"detection", 0, CLI_CHOICE, &o.detection, "HOW", "sweep, traps or both (default sweep; sweeps go on in any case)", detections, 0, 0}, \
 	{"sweep-factor", 0, CLI_UINT, &o.sweep_factor, "K", "a sweep every K times the duration of one (default 100)", NULL, 0, 1000000}, \
 	{"sweep-period", 0, CLI_TIME, &o.sweep_period, "TIME", "a sweep every TIME instead", NULL, 0, 0}
+
+#define CHANGE_LOAD_OPTS                                                                           \
+	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                          \
+	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before the change (default 1ms)", NULL, 0, 0}, \
+	{"tail", 0, CLI_TIME, &o.tail, "TIME", "traffic after the manager has settled (default 1ms)", NULL, 0, 0}, \
+	{"series", 0, CLI_TIME, &o.series, "TIME", "also a series: what happened in every TIME", NULL, 0, 0}, \
+	{"svg", 0, CLI_STR, &o.svg, "FILE", "draw SMPs, packets lost, traffic and connectivity over time", NULL, 0, 0}
 
 const struct cli_cmd cmd_sim_change = {
 	.name = "sim change",
@@ -291,7 +411,7 @@ const struct cli_cmd cmd_sim_change = {
 		    "weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
 		    "weft sim change cluster.net --kill leaf0_1 --detection traps --json",
 	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE", "this node fails; may be given again", NULL, 0, 0},
-					 CHANGE_OPTS, COMMON_OPTS, {0}},
+					 CHANGE_OPTS, COMMON_OPTS, CHANGE_LOAD_OPTS, {0}},
 	.min_args = 1,
 	.max_args = 2,
 	.run = sim_change,
@@ -321,7 +441,7 @@ static int sim_demo(char **args, unsigned nargs)
 		       f->nswitches, f->nhosts, f->nlinks, ident, fab_node_name(f, f->switches[f->nswitches / 2]));
 		fflush(stdout);
 	}
-	rc = change_between(f, f);
+	rc = change_between("demo", f, f);
 	vec_free(&o.kill);
 	fab_free(f);
 	return rc;

@@ -148,6 +148,26 @@ bool load_given(void)
 	return load_o.load > 0 || load_o.rate;
 }
 
+const char *load_option_given(void)
+{
+	const struct load_opts *l = &load_o;
+	const struct {
+		bool given;
+		const char *name;
+	} all[] = {
+		{l->pattern, "pattern"},	{l->arrivals, "arrivals"},
+		{l->mtu, "mtu"},		{l->payload != LOAD_NOT_GIVEN, "payload"},
+		{l->sl, "sl"},			{l->vls, "vls"},
+		{l->buffer, "buffer"},		{l->wire != 100 * PS_PER_NS, "wire"},
+		{l->errors > 0, "byte-errors"}, {l->hot, "hot"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
 int load_check_rate(void)
 {
 	if (load_o.load > 0 && load_o.rate)

@@ -51,6 +51,7 @@ extern const char *const load_patterns[], *const load_arrivals[], *const load_mt
 /* --load and --rate against each other; neither is no fault here. */
 int load_check_rate(void);
 bool load_given(void); /* --load or --rate */
+const char *load_option_given(void); /* one of the other options that is not as it was, or NULL */
 
 int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t); /* all but the interval */
 int load_network(struct sim_config *c); /* ports, buffers and wires; turns the data plane on */

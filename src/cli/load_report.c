@@ -77,7 +77,7 @@ static void print_rates(const struct lab_load_result *r)
 	cli_table_print(&t, stdout);
 }
 
-static void ring_name(const struct fab *f, port_id p, char buf[48])
+void load_ring_name(const struct fab *f, port_id p, char buf[48])
 {
 	char ident[32];
 
@@ -85,7 +85,7 @@ static void ring_name(const struct fab *f, port_id p, char buf[48])
 	snprintf(buf, 48, "%s[%u]", ident, f->ports[p].num);
 }
 
-static void print_series(const struct lab_series *s)
+void load_series_text(const struct lab_series *s)
 {
 	struct cli_table t;
 
@@ -140,7 +140,7 @@ static void print_links(const struct load_report *rep)
 	for (unsigned i = 0; i < n; i++) {
 		const struct sim_port_counters *c = sim_port_counters(rep->sim, best[i]);
 
-		ring_name(rep->fab, best[i], name);
+		load_ring_name(rep->fab, best[i], name);
 		cli_table_add(&t, "%s", name);
 		cli_table_add(&t, "%s", cli_count(c->tx_packets));
 		cli_table_add(&t, "%s", cli_count(c->tx_bytes));
@@ -194,13 +194,13 @@ void load_report_text(const struct load_report *rep)
 	putchar('\n');
 	print_rates(r);
 	putchar('\n');
-	print_series(&rep->series);
+	load_series_text(&rep->series);
 	print_links(rep);
 	print_discards(rep);
 	if (r->nring) {
 		printf("DEADLOCK: packets wait for each other at %zu ports:", r->nring);
 		for (size_t i = 0; i < r->nring; i++) {
-			ring_name(rep->fab, r->ring[i], name);
+			load_ring_name(rep->fab, r->ring[i], name);
 			printf(" %s", name);
 		}
 		putchar('\n');
@@ -259,7 +259,7 @@ static void json_ring(struct json *j, const struct load_report *rep)
 	}
 	json_open(j, "deadlock", '[');
 	for (size_t i = 0; i < rep->r.nring; i++) {
-		ring_name(rep->fab, rep->r.ring[i], name);
+		load_ring_name(rep->fab, rep->r.ring[i], name);
 		json_str(j, NULL, name);
 	}
 	json_close(j);
@@ -287,7 +287,7 @@ static void json_rates(struct json *j, const struct load_report *rep)
 	json_close(j);
 }
 
-static void json_series(struct json *j, const struct lab_series *s)
+void load_series_json(const struct lab_series *s, struct json *j)
 {
 	if (!s->period)
 		return;
@@ -392,7 +392,7 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_double(j, "wall_s", rep->up_wall_s);
 	json_close(j);
 	json_u64(j, "smps", r->smps);
-	json_series(j, &rep->series);
+	load_series_json(&rep->series, j);
 	json_links(j, rep);
 	json_discards(j, rep);
 	json_u64(j, "seed", rep->seed);

@@ -115,6 +115,13 @@ static void sum_round(struct lab *l)
 		s->smps[i] += last->smps[i];
 }
 
+/* With full deactivation tables are in place when the ports are about to be armed. */
+static void note_tables(struct lab *l, const struct sm_note *n)
+{
+	if (n->kind == SM_NOTE_PHASE && n->a == SM_TABLES && n->b == SM_ARM)
+		l->sum.in_place[1] = n->when;
+}
+
 static void lab_step(struct lab *l, struct sm_event *ev)
 {
 	struct sim_smp smp;
@@ -122,8 +129,11 @@ static void lab_step(struct lab *l, struct sm_event *ev)
 	ev->now = sim_now(l->sim);
 	sm_step(l->sm, ev, &l->out);
 	sum_round(l);
-	for (size_t i = 0; l->note && i < l->out.notes.n; i++)
-		l->note(l->note_ctx, &l->out.notes.at[i]);
+	for (size_t i = 0; i < l->out.notes.n; i++) {
+		note_tables(l, &l->out.notes.at[i]);
+		if (l->note)
+			l->note(l->note_ctx, &l->out.notes.at[i]);
+	}
 	for (size_t i = 0; i < l->out.sends.n; i++) {
 		const struct sm_send *s = &l->out.sends.at[i];
 
@@ -163,7 +173,7 @@ static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *
 }
 
 /* The first host of the largest part, so that a stray node does not make the subnet its own. */
-static node_id choose_sm_node(const struct fab *f)
+node_id lab_choose_node(const struct fab *f)
 {
 	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist)), best_size = 0;
 	bool *seen = mem_zarray(f->nnodes, sizeof(*seen));
@@ -198,7 +208,7 @@ static unsigned choose_port(const struct fab *f, node_id n)
 struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err *e)
 {
 	struct lab *l;
-	node_id n = c->sm_node != FAB_NONE ? c->sm_node : choose_sm_node(f);
+	node_id n = c->sm_node != FAB_NONE ? c->sm_node : lab_choose_node(f);
 
 	if (n == FAB_NONE) {
 		err_set(e, -EINVAL, "the fabric is empty: there is no node for the subnet manager");

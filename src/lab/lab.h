@@ -62,6 +62,7 @@ struct lab_sum {
 	uint32_t rounds, restarts;
 	time_ps first_start, last_end; /* detection and final READY */
 	enum sm_cause cause;           /* of the first */
+	time_ps in_place[2];           /* provisional and final tables were in the switches; 0: none */
 	time_ps time[SM_NPHASES];
 	uint64_t smps[SM_NPURPOSES];
 };
@@ -106,6 +107,7 @@ struct lab_change *lab_change_new(const struct fab *before, const struct fab *af
 void lab_change_free(struct lab_change *c);
 const struct fab *lab_change_fab(const struct lab_change *c); /* simulate this one */
 const bool *lab_change_on(const struct lab_change *c);        /* nodes there before */
+node_id lab_change_sm(const struct lab_change *c); /* where a manager sits unless told otherwise */
 void lab_change_text(const struct lab_change *c, char *buf, size_t size); /* "1 node off, ..." */
 bool lab_change_has(const struct lab_change *c, node_id n);   /* there before and after */
 void lab_change_apply(const struct lab_change *c, struct sim *s);
