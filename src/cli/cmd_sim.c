@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/each_report.h"
 #include "cli/load_opts.h"
 #include "cli/sim_report.h"
 #include "lab/lab.h"
@@ -15,6 +16,7 @@ static const char *const discoveries[] = {"full", "bfs", NULL};
 static const char *const detections[] = {"sweep", "traps", "both", NULL};
 static const char *const activations[] = {"directed", "lid", NULL};
 static const char *const mechanisms[] = {"basic", NULL};
+static const char *const each_hows[] = {"deactivation", "activation", NULL};
 static const char *const cpus[] = {"host", "thesis", NULL};
 
 static struct {
@@ -170,35 +172,17 @@ const struct cli_cmd cmd_sim_up = {
 /* AFTER without the nodes named by --kill. */
 static struct fab *without_killed(const struct fab *f)
 {
-	struct fab_builder *b = fab_builder_new();
 	bool *dead = mem_zarray(f->nnodes, sizeof(bool));
-	node_id *id = mem_array(f->nnodes, sizeof(*id)), n;
+	struct fab *left = NULL;
+	node_id n = 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < o.kill.n; i++) {
-		if (cli_find_node(f, "--kill", o.kill.at[i], &n)) {
-			free(dead);
-			free(id);
-			fab_builder_free(b);
-			return NULL;
-		}
+	for (; i < o.kill.n && !cli_find_node(f, "--kill", o.kill.at[i], &n); i++)
 		dead[n] = true;
-	}
-	for (n = 0; n < f->nnodes; n++)
-		if (!dead[n])
-			id[n] = fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports,
-					     fab_node_name(f, n));
-	for (port_id p = 0; p < f->nports; p++) {
-		const struct fab_port *x = &f->ports[p], *y;
-
-		if (dead[x->node] || x->peer == FAB_NONE || x->peer < p)
-			continue;
-		y = &f->ports[x->peer];
-		if (!dead[y->node])
-			fab_add_link(b, id[x->node], x->num, id[y->node], y->num);
-	}
+	if (i == o.kill.n)
+		left = lab_without(f, dead);
 	free(dead);
-	free(id);
-	return fab_build(b);
+	return left;
 }
 
 /* ---- one change ---- */
@@ -341,6 +325,59 @@ static int change_between(const char *file, const struct fab *before, const stru
 	return rc;
 }
 
+/* ---- the same change for each switch ---- */
+
+static void on_run_done(void *ctx, unsigned ended, unsigned of)
+{
+	(void)ctx;
+	cli_progress("%u of %u changes", ended, of);
+}
+
+static int print_each(const struct each_report *r)
+{
+	struct json j = {0};
+
+	if (!cli_json)
+		each_report_text(r);
+	else if (each_report_json(r, &j), cli_print_json(&j))
+		return CLI_BAD;
+	return r->each->failed ? CLI_NO : CLI_OK;
+}
+
+static int change_each(const char *file, const struct fab *f)
+{
+	double start = cli_wall_s();
+	struct lab_change *same;
+	struct lab_change_plan p;
+	struct lab_each all = {0};
+	struct setup s;
+	struct err e;
+	int rc;
+
+	same = lab_change_new(f, f, &e);
+	rc = same ? make_setup(file, f, same, &s) : cli_bad("%s", e.text);
+	lab_change_free(same);
+	if (rc)
+		return rc;
+	p = make_plan(&s);
+	s.lab.threads = 1; /* the runs are what is done at once */
+	struct lab_each_config c = {.fab = f,
+				    .lab = &s.lab,
+				    .plan = &p,
+				    .activation = !strcmp(o.each, "activation"),
+				    .threads = o.threads,
+				    .done = on_run_done};
+
+	rc = lab_each_switch(&c, &all, &e);
+	cli_progress_end();
+	if (rc)
+		rc = cli_bad("%s: %s", file, e.text);
+	else
+		rc = print_each(&(struct each_report){f, &all, o.each, s.what, o.seed, cli_wall_s() - start});
+	lab_each_free(&all);
+	return rc;
+}
+
 /* Options that go together, or not at all. */
 static int check_change(void)
 {
@@ -350,6 +387,13 @@ static int check_change(void)
 		return CLI_BAD;
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
+	if (o.each && (o.svg || o.series || o.timeline || o.smps || o.kill.n))
+		return cli_bad("--each-switch is many runs: expected no --%s with it",
+			       o.svg	? "svg"
+			       : o.series	? "series"
+			       : o.timeline ? "timeline"
+			       : o.smps	? "smps"
+					: "kill");
 	if (o.svg && !strcmp(o.svg, "-"))
 		return cli_bad("--svg -: the table goes to standard output, expected a file");
 	if (load_given())
@@ -373,10 +417,14 @@ static int sim_change(char **args, unsigned nargs)
 	before = cli_load(args[0]);
 	if (!before)
 		return CLI_BAD;
-	if (nargs < 2 && !o.kill.n)
+	if (o.each && nargs > 1)
+		rc = cli_bad("--each-switch takes one file: expected no AFTER");
+	else if (nargs < 2 && !o.kill.n && !o.each)
 		rc = cli_bad("expected AFTER, or --kill NODE to say what fails");
 	else if (o.sweep_factor == 0 && o.sweep_period == 0)
 		rc = cli_bad("without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
+	else if (o.each)
+		rc = change_each(args[0], before);
 	else if (nargs < 2)
 		rc = change_between(args[0], before, before);
 	else if ((after = cli_load(args[1])))
@@ -391,6 +439,9 @@ static int sim_change(char **args, unsigned nargs)
 	{"detection", 0, CLI_CHOICE, &o.detection, "HOW", "sweep, traps or both (default sweep; sweeps go on in any case)", detections, 0, 0}, \
 	{"sweep-factor", 0, CLI_UINT, &o.sweep_factor, "K", "a sweep every K times the duration of one (default 100)", NULL, 0, 1000000}, \
 	{"sweep-period", 0, CLI_TIME, &o.sweep_period, "TIME", "a sweep every TIME instead", NULL, 0, 0}
+
+#define CHANGE_EACH_OPT                                                                            \
+	{"each-switch", 0, CLI_CHOICE, &o.each, "HOW", "one run for each switch but the manager's, which goes (deactivation) or comes (activation)", each_hows, 0, 0}
 
 #define CHANGE_LOAD_OPTS                                                                           \
 	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                          \
@@ -411,7 +462,7 @@ const struct cli_cmd cmd_sim_change = {
 		    "weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
 		    "weft sim change cluster.net --kill leaf0_1 --detection traps --json",
 	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE", "this node fails; may be given again", NULL, 0, 0},
-					 CHANGE_OPTS, COMMON_OPTS, CHANGE_LOAD_OPTS, {0}},
+					 CHANGE_EACH_OPT, CHANGE_OPTS, COMMON_OPTS, CHANGE_LOAD_OPTS, {0}},
 	.min_args = 1,
 	.max_args = 2,
 	.run = sim_change,

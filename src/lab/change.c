@@ -12,6 +12,52 @@ struct lab_change {
 	port_id *peer_before, *peer_after; /* by port of fab */
 };
 
+static void copy_node(struct fab_builder *b, node_id to, const struct fab *f, node_id n)
+{
+	const struct fab_node *s = &f->nodes[n];
+	struct fab_node *d = fab_builder_node(b, to);
+
+	d->flags = s->flags;
+	d->sys_guid = s->sys_guid;
+	d->vendor_id = s->vendor_id;
+	d->device_id = s->device_id;
+	for (unsigned i = 0; i <= s->nports; i++) {
+		const struct fab_port *x = &f->ports[s->first_port + i];
+		struct fab_port *y = fab_builder_port(b, to, i);
+
+		y->guid = x->guid;
+		y->lid = x->lid;
+		y->lmc = x->lmc;
+		y->width = x->width;
+		y->speed = x->speed;
+	}
+}
+
+struct fab *lab_without(const struct fab *f, const bool *gone)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id *id = mem_array(f->nnodes, sizeof(*id));
+
+	for (node_id n = 0; n < f->nnodes; n++) {
+		if (gone[n])
+			continue;
+		id[n] = fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports,
+				     fab_node_name(f, n));
+		copy_node(b, id[n], f, n);
+	}
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p], *y;
+
+		if (x->peer == FAB_NONE || x->peer < p)
+			continue;
+		y = &f->ports[x->peer];
+		if (!gone[x->node] && !gone[y->node])
+			fab_add_link(b, id[x->node], x->num, id[y->node], y->num);
+	}
+	free(id);
+	return fab_build(b);
+}
+
 static int join_nodes(struct fab_builder *b, const struct fab *before, const struct fab *after,
 		      struct err *e)
 {
@@ -29,16 +75,7 @@ static int join_nodes(struct fab_builder *b, const struct fab *before, const str
 			continue;
 		}
 		k = fab_add_node(b, a->type, a->guid, a->nports, fab_node_name(after, n));
-		fab_builder_node(b, k)->flags = a->flags;
-		fab_builder_node(b, k)->sys_guid = a->sys_guid;
-		for (unsigned p = 0; p <= a->nports; p++) {
-			const struct fab_port *s = &after->ports[a->first_port + p];
-			struct fab_port *d = fab_builder_port(b, k, p);
-
-			d->guid = s->guid;
-			d->width = s->width;
-			d->speed = s->speed;
-		}
+		copy_node(b, k, after, n);
 	}
 	return 0;
 }

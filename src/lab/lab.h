@@ -101,6 +101,9 @@ void lab_levels(const struct lab *l, struct lab_levels *v);
 
 /* ---- a change of the world ---- */
 
+/* A copy of f without these nodes and their links. */
+struct fab *lab_without(const struct fab *f, const bool *gone);
+
 struct lab_change; /* BEFORE and AFTER as one fabric with two sets of links */
 
 struct lab_change *lab_change_new(const struct fab *before, const struct fab *after, struct err *e);
