@@ -189,6 +189,11 @@ void sim_set_faults(struct sim *s, const struct sim_faults *f)
 	s->cfg.faults = *f;
 }
 
+void sim_set_training(struct sim *s, time_ps t)
+{
+	s->cfg.training_ps = t;
+}
+
 /* ---- events ---- */
 
 /* 64 bits of picoseconds are 213 days: what would come after the end of time never comes. */

@@ -158,6 +158,7 @@ void sim_node_power(struct sim *s, node_id n, bool on); /* off forgets everythin
 void sim_cable(struct sim *s, port_id a, port_id b);    /* connects; both ports must be free */
 void sim_uncable(struct sim *s, port_id a);             /* cuts, if there is a cable */
 void sim_set_faults(struct sim *s, const struct sim_faults *f);
+void sim_set_training(struct sim *s, time_ps t); /* of links that come up from now on */
 
 /* ---- an SM's way in ---- */
 
