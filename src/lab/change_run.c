@@ -102,23 +102,34 @@ static void count_packets(struct run *x)
 	r->conserved = r->in_flight_before + r->sent == r->received + r->lost + r->in_flight;
 }
 
+/* What the manager did, and how it left the fabric: the tail is not part of it, for a trap that is
+ * repeated late may start another round there. */
 static void take_stock(struct run *x)
 {
 	struct lab_change_result *r = x->r;
 
-	r->ended_at = sim_now(x->l->sim);
-	r->hash = sim_hash(x->l->sim);
+	r->settled_at = sim_now(x->l->sim);
 	r->sum = *lab_sum(x->l);
 	for (port_id p = 0; p < x->lids.n; p++) {
 		uint16_t now = sim_port_info(x->l->sim, p)->lid;
 
 		r->lids_moved += x->lids.at[p] && now && now != x->lids.at[p];
 	}
+	lab_judge(x->l, &r->v);
+}
+
+static void finish(struct run *x)
+{
+	struct lab_change_result *r = x->r;
+
+	r->ended_at = sim_now(x->l->sim);
+	r->hash = sim_hash(x->l->sim);
 	if (x->before)
 		count_packets(x);
 	lab_series_stop(&r->series);
 	lab_watch_stop(&r->watch);
-	lab_judge(x->l, &r->v);
+	vec_free(&x->lids);
+	free(x->before);
 }
 
 static int run_all(struct run *x, struct err *e)
@@ -127,8 +138,10 @@ static int run_all(struct run *x, struct err *e)
 	int rc;
 
 	lab_power_on(l, lab_change_on(x->p->change));
-	if (!run_to_rest(x))
+	if (!run_to_rest(x)) {
+		take_stock(x);
 		return 0;
+	}
 	x->r->up = *lab_sum(l);
 	rc = up_to_change(x, e);
 	if (rc)
@@ -140,7 +153,7 @@ static int run_all(struct run *x, struct err *e)
 		x->p->about_to(x->p->ctx);
 	lab_change_apply(x->p->change, l->sim);
 	x->r->settled = lab_run_settled(l, x->r->changed_at, x->r->changed_at + x->p->limit);
-	x->r->settled_at = sim_now(l->sim);
+	take_stock(x);
 	if (x->p->traffic)
 		run_to(x, x->r->settled_at + x->p->tail);
 	return 0;
@@ -154,9 +167,7 @@ int lab_change_run(struct lab *l, const struct lab_change_plan *p, struct lab_ch
 
 	memset(r, 0, sizeof(*r));
 	rc = run_all(&x, e);
-	take_stock(&x);
-	vec_free(&x.lids);
-	free(x.before);
+	finish(&x);
 	return rc;
 }
 

@@ -27,7 +27,7 @@ struct lab_change_result {
 	time_ps settled_at, ended_at;
 	struct lab_sum up, sum; /* the bring-up, the change */
 	uint32_t lids_moved;    /* ports that had a LID before and have another now */
-	struct lab_verdict v;   /* at the end */
+	struct lab_verdict v;   /* when it had settled */
 	/* with traffic, from the moment of the change on */
 	uint64_t sent, received, in_flight_before, in_flight;
 	uint64_t discarded[SIM_NDISCARDS], lost; /* by cause; all causes */
