@@ -120,15 +120,23 @@ static void draw_x_tick(struct frame *f, uint64_t x, uint64_t away, bool before)
 	plot_add_label(f->out, "m", at, (bottom(f) + 18) * 10, text);
 }
 
+/* How far a is beyond b, in whole steps; 0 when it is not. */
+static u128 above(uint64_t a, uint64_t b, uint64_t step)
+{
+	return a > b ? ((u128)(a - b) + step - 1) / step * step : 0;
+}
+
 static void draw_x_axis(struct frame *f)
 {
 	const struct panels *p = f->p;
 	uint64_t step = plot_round_above(MAX(f->span / X_TICKS, (uint64_t)1));
 
-	for (uint64_t d = 0; p->zero + d <= p->to; d += step)
-		draw_x_tick(f, p->zero + d, d, false);
-	for (uint64_t d = step; d <= p->zero && p->zero - d >= p->from; d += step)
-		draw_x_tick(f, p->zero - d, d, true);
+	if (p->to >= p->zero)
+		for (u128 d = above(p->from, p->zero, step); d <= p->to - p->zero; d += step)
+			draw_x_tick(f, p->zero + (uint64_t)d, (uint64_t)d, false);
+	if (p->zero > p->from)
+		for (u128 d = MAX(above(p->zero, p->to, step), (u128)step); d <= p->zero - p->from; d += step)
+			draw_x_tick(f, p->zero - (uint64_t)d, (uint64_t)d, true);
 	plot_add_label(f->out, "m", (LEFT + WIDE / 2) * 10, (bottom(f) + 40) * 10, p->x_label);
 }
 

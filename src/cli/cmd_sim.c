@@ -385,6 +385,8 @@ static int check_change(void)
 
 	if (load_check_rate())
 		return CLI_BAD;
+	if (load_o.load >= 0 && !(load_o.load > 0))
+		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
 	if (o.each && (o.svg || o.series || o.timeline || o.smps || o.kill.n))

@@ -15,6 +15,7 @@ const char *const load_vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the sa
 
 struct load_opts load_o = {
     .payload = LOAD_NOT_GIVEN,
+    .load = -1,
     .shift = 1,
     .burst = 16,
     .hot_share = 0.1,

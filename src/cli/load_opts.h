@@ -18,7 +18,8 @@ struct load_opts {
 	const char *pattern, *arrivals, *mtu, *vls, *sl, *hot;
 	unsigned payload, buffer, shift, burst;
 	uint64_t rate;
-	double load, hot_share, errors;
+	double load; /* below 0: not given */
+	double hot_share, errors;
 	bool of_saturation;
 	time_ps wire;
 };
