@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacked charts over time. State: struct frame, one a call. Way in: panels_svg(). Does not use floating
- * point: lengths are tenths of a pixel.
+ * Stacked charts over time. State: struct frame, one a call. Way in: panels_svg(). Does not use
+ * floating point: lengths are tenths of a pixel.
  */
 #include "base/panels.h"
 #include "base/plot_priv.h"
@@ -16,12 +16,12 @@ enum { /* the paper, in pixels */
        GAP = 16,
        BELOW = 56,
        NOTE = 18,
-       KEY = 120,     /* room for names at the right */
-       LETTER = 7,    /* about as wide as one */
-       SMALL = 6,     /* of the small print */
+       KEY = 120,  /* room for names at the right */
+       LETTER = 7, /* about as wide as one */
+       SMALL = 6,  /* of the small print */
        X_TICKS = 12,
        Y_TICKS = 4,
-       NAMES = 12,    /* different bands */
+       NAMES = 12, /* different bands */
 };
 
 static const char *const tints[] = {"#e9e9e9", "#cfe0f3", "#fbe3b6", "#f6cfc4", "#dccbe8",
@@ -89,7 +89,8 @@ static void draw_bands(struct frame *f)
 		if (b->to <= f->p->from || b->from >= f->p->to)
 			continue;
 		for (size_t k = 0; k < f->p->n; k++)
-			add_rect(f->out, (unsigned[]){from, top_of(k) * 10, MAX(to - from, 6u), HIGH * 10},
+			add_rect(f->out,
+				 (unsigned[]){from, top_of(k) * 10, MAX(to - from, 6u), HIGH * 10},
 				 colour);
 	}
 }
@@ -100,7 +101,8 @@ static void draw_names(struct frame *f)
 	unsigned x = LEFT * 10;
 
 	for (size_t i = 0; i < f->nnames; i++) {
-		add_rect(f->out, (unsigned[]){x, (TOP - 34) * 10, 110, 110}, tints[i % ARRAY_LEN(tints)]);
+		add_rect(f->out, (unsigned[]){x, (TOP - 34) * 10, 110, 110},
+			 tints[i % ARRAY_LEN(tints)]);
 		plot_add_label(f->out, "s", x + 150, (TOP - 25) * 10, f->names[i]);
 		x += (unsigned)(15 + strlen(f->names[i]) * SMALL + 16) * 10;
 	}
@@ -135,7 +137,8 @@ static void draw_x_axis(struct frame *f)
 		for (u128 d = above(p->from, p->zero, step); d <= p->to - p->zero; d += step)
 			draw_x_tick(f, p->zero + (uint64_t)d, (uint64_t)d, false);
 	if (p->zero > p->from)
-		for (u128 d = MAX(above(p->zero, p->to, step), (u128)step); d <= p->zero - p->from; d += step)
+		for (u128 d = MAX(above(p->zero, p->to, step), (u128)step); d <= p->zero - p->from;
+		     d += step)
 			draw_x_tick(f, p->zero - (uint64_t)d, (uint64_t)d, true);
 	plot_add_label(f->out, "m", (LEFT + WIDE / 2) * 10, (bottom(f) + 40) * 10, p->x_label);
 }
@@ -171,7 +174,8 @@ static void draw_y_axis(struct frame *f, size_t i, const struct scale *s)
 	for (uint64_t v = 0; v <= s->max; v += s->step) {
 		plot_value_text(s->unit, v, text);
 		plot_add_line(f->out, "g",
-			      (unsigned[]){LEFT * 10, low - y_at(s, v), (LEFT + WIDE) * 10, low - y_at(s, v)});
+			      (unsigned[]){LEFT * 10, low - y_at(s, v), (LEFT + WIDE) * 10,
+					   low - y_at(s, v)});
 		plot_add_label(f->out, "e", (LEFT - 6) * 10, low - y_at(s, v) + 40, text);
 	}
 	plot_add_line(f->out, "a", (unsigned[]){LEFT * 10, low, (LEFT + WIDE) * 10, low});
@@ -185,7 +189,8 @@ static void draw_y_axis(struct frame *f, size_t i, const struct scale *s)
 /* ---- lines ---- */
 
 /* From the last point before the picture to the last one in it. */
-static void add_points(struct frame *f, const struct panels_line *l, const struct scale *s, unsigned low)
+static void add_points(struct frame *f, const struct panels_line *l, const struct scale *s,
+		       unsigned low)
 {
 	bool begun = false;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several charts above each other over one axis of time, with coloured bands behind them that say what
- * went on. Integers only, as in plot.h: the same numbers give the same bytes everywhere.
+ * Several charts above each other over one axis of time, with coloured bands behind them that say
+ * what went on. Integers only, as in plot.h: the same numbers give the same bytes everywhere.
  */
 #ifndef WEFT_PANELS_H
 #define WEFT_PANELS_H
@@ -31,10 +31,10 @@ struct panels_band {
 struct panels {
 	const char *title, *note; /* note: small print below, or NULL */
 	const char *x_label;
-	uint64_t x_unit;          /* a power of ten; 0: 1 */
-	uint64_t from, to;        /* what is shown */
-	uint64_t zero;            /* the ticks count from here; a line marks it */
-	const char *zero_name;    /* what happened then */
+	uint64_t x_unit;       /* a power of ten; 0: 1 */
+	uint64_t from, to;     /* what is shown */
+	uint64_t zero;	       /* the ticks count from here; a line marks it */
+	const char *zero_name; /* what happened then */
 	const struct panels_band *bands;
 	size_t nbands;
 	const struct panels_panel *panels;

@@ -10,13 +10,15 @@
 enum { PLOT_COLOURS = 8 };
 
 extern const char *const plot_colours[PLOT_COLOURS];
-extern const char plot_style[]; /* classes: t title, m middle, e end, s small, g grid, a axis, l line */
+extern const char
+    plot_style[]; /* classes: t title, m middle, e end, s small, g grid, a axis, l line */
 
-uint64_t plot_round_above(uint64_t v);                           /* 1, 2, 5, 10, 20, ... */
-void plot_value_text(uint64_t unit, uint64_t v, char buf[48]);   /* v / unit, no digit too many */
-void plot_add_text(struct strbuf *out, const char *s);           /* escaped */
+uint64_t plot_round_above(uint64_t v);			       /* 1, 2, 5, 10, 20, ... */
+void plot_value_text(uint64_t unit, uint64_t v, char buf[48]); /* v / unit, no digit too many */
+void plot_add_text(struct strbuf *out, const char *s);	       /* escaped */
 void plot_add_px(struct strbuf *out, unsigned tenths);
-void plot_add_label(struct strbuf *out, const char *class, unsigned x, unsigned y, const char *text);
+void plot_add_label(struct strbuf *out, const char *class, unsigned x, unsigned y,
+		    const char *text);
 void plot_add_line(struct strbuf *out, const char *class, const unsigned at[4]); /* x1 y1 x2 y2 */
 
 #endif

@@ -48,8 +48,9 @@ void change_report_text(const struct sim_report *rep)
 
 	if (!r->changed_at)
 		return;
-	printf("\ntraffic: %s\nwarm-up %s, then the change; settled after %s, %s more\n\n", rep->what,
-	       cli_duration(r->changed_at - r->traffic_at), cli_duration(r->settled_at - r->changed_at),
+	printf("\ntraffic: %s\nwarm-up %s, then the change; settled after %s, %s more\n\n",
+	       rep->what, cli_duration(r->changed_at - r->traffic_at),
+	       cli_duration(r->settled_at - r->changed_at),
 	       cli_duration(r->ended_at - r->settled_at));
 	print_packets(r);
 	printf("\nconnectivity at least %s, ", percent(r->watch.connectivity_min, buf));
@@ -57,10 +58,13 @@ void change_report_text(const struct sim_report *rep)
 	if (r->watch.unsafe_at == TIME_NEVER)
 		printf("no cycle of dependencies at any time");
 	else
-		printf("CYCLES OF DEPENDENCIES, deadlock level up to %s", percent(r->watch.deadlock_max, buf));
-	printf(" (%s looks at %s changes)\n", cli_count(r->watch.looks), cli_count(r->watch.changes));
+		printf("CYCLES OF DEPENDENCIES, deadlock level up to %s",
+		       percent(r->watch.deadlock_max, buf));
+	printf(" (%s looks at %s changes)\n", cli_count(r->watch.looks),
+	       cli_count(r->watch.changes));
 	if (r->watch.nring)
-		printf("DEADLOCK: packets wait for each other at %zu ports, seen %s after the change\n",
+		printf("DEADLOCK: packets wait for each other at %zu ports, seen %s after the "
+		       "change\n",
 		       r->watch.nring, cli_duration(r->watch.locked_at - r->changed_at));
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
@@ -71,7 +75,8 @@ void change_report_text(const struct sim_report *rep)
 
 /* ---- JSON ---- */
 
-static void json_ports(struct json *j, const char *key, const struct fab *f, const port_id *at, size_t n)
+static void json_ports(struct json *j, const char *key, const struct fab *f, const port_id *at,
+		       size_t n)
 {
 	char name[48];
 
@@ -132,15 +137,16 @@ typedef VEC(struct panels_band) bands;
 enum line { SMPS, LOST, SENT, RECEIVED, CONNECTED, NLINES };
 
 /* Large numbers are told in thousands. */
-static struct panels_panel panel(const char *label, const char *thousands, const struct panels_line *l,
-				 size_t n)
+static struct panels_panel panel(const char *label, const char *thousands,
+				 const struct panels_line *l, size_t n)
 {
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < l[i].n; k++)
 			most = MAX(most, l[i].at[k].y);
-	return (struct panels_panel){most > 20000 ? thousands : label, most > 20000 ? 1000 : 1, 0, l, n};
+	return (struct panels_panel){most > 20000 ? thousands : label, most > 20000 ? 1000 : 1, 0,
+				     l, n};
 }
 
 /* What is shown: until a while after the last round, not until the sweep that finds nothing new. */
@@ -164,14 +170,16 @@ static void collect_series(const struct lab_change_result *r, points at[NLINES])
 		lost += x->at > r->changed_at ? x->discarded : 0;
 		vec_push(&at[SMPS], (struct plot_point){.x = x->at, .y = smps});
 		vec_push(&at[LOST], (struct plot_point){.x = x->at, .y = lost});
-		vec_push(&at[SENT], (struct plot_point){.x = x->at, .y = x->generated * PS_PER_MS / s->period});
-		vec_push(&at[RECEIVED],
-			 (struct plot_point){.x = x->at, .y = x->delivered * PS_PER_MS / s->period});
+		vec_push(&at[SENT], (struct plot_point){.x = x->at,
+							.y = x->generated * PS_PER_MS / s->period});
+		vec_push(&at[RECEIVED], (struct plot_point){
+					    .x = x->at, .y = x->delivered * PS_PER_MS / s->period});
 	}
 	vec_push(&at[CONNECTED], (struct plot_point){.x = r->traffic_at, .y = 10000});
 	for (size_t i = 0; i < r->watch.points.n; i++)
-		vec_push(&at[CONNECTED], (struct plot_point){.x = r->watch.points.at[i].at,
-							     .y = r->watch.points.at[i].connectivity / 100});
+		vec_push(&at[CONNECTED],
+			 (struct plot_point){.x = r->watch.points.at[i].at,
+					     .y = r->watch.points.at[i].connectivity / 100});
 }
 
 /* The change until it is noticed, then every phase in which the manager works on it. */
@@ -180,14 +188,17 @@ static void collect_bands(const struct sim_report *r, bands *b)
 	const struct lab_change_result *res = r->result;
 
 	if (res->sum.rounds)
-		vec_push(b, (struct panels_band){res->changed_at, res->sum.first_start, "not noticed"});
+		vec_push(
+		    b, (struct panels_band){res->changed_at, res->sum.first_start, "not noticed"});
 	for (size_t i = 0; i + 1 < r->phases.n; i++) {
 		const struct sim_phase *p = &r->phases.at[i];
 
-		if (p->at < res->changed_at || p->phase == SM_OFF || p->phase == SM_READY || p->phase == SM_SWEEP)
+		if (p->at < res->changed_at || p->phase == SM_OFF || p->phase == SM_READY ||
+		    p->phase == SM_SWEEP)
 			continue;
 		if (r->phases.at[i + 1].at > p->at)
-			vec_push(b, (struct panels_band){p->at, r->phases.at[i + 1].at, sm_phase_name(p->phase)});
+			vec_push(b, (struct panels_band){p->at, r->phases.at[i + 1].at,
+							 sm_phase_name(p->phase)});
 	}
 }
 
@@ -200,31 +211,31 @@ void change_report_svg(const struct sim_report *r, const char *title, struct str
 	collect_series(res, at);
 	collect_bands(r, &b);
 	const struct panels_line lines[NLINES] = {
-		[SMPS] = {"SMPs", at[SMPS].at, at[SMPS].n, true},
-		[LOST] = {"discarded", at[LOST].at, at[LOST].n, true},
-		[SENT] = {"sent", at[SENT].at, at[SENT].n, false},
-		[RECEIVED] = {"received", at[RECEIVED].at, at[RECEIVED].n, false},
-		[CONNECTED] = {"connected", at[CONNECTED].at, at[CONNECTED].n, true},
+	    [SMPS] = {"SMPs", at[SMPS].at, at[SMPS].n, true},
+	    [LOST] = {"discarded", at[LOST].at, at[LOST].n, true},
+	    [SENT] = {"sent", at[SENT].at, at[SENT].n, false},
+	    [RECEIVED] = {"received", at[RECEIVED].at, at[RECEIVED].n, false},
+	    [CONNECTED] = {"connected", at[CONNECTED].at, at[CONNECTED].n, true},
 	};
 	const struct panels_panel panels[] = {
-		panel("SMPs", "thousand SMPs", &lines[SMPS], 1),
-		panel("packets lost", "thousand lost", &lines[LOST], 1),
-		panel("packets/ms", "packets/us", &lines[SENT], 2),
-		{"pairs, %", 100, 10000, &lines[CONNECTED], 1},
+	    panel("SMPs", "thousand SMPs", &lines[SMPS], 1),
+	    panel("packets lost", "thousand lost", &lines[LOST], 1),
+	    panel("packets/ms", "packets/us", &lines[SENT], 2),
+	    {"pairs, %", 100, 10000, &lines[CONNECTED], 1},
 	};
 	const struct panels p = {
-		.title = title,
-		.note = r->what,
-		.x_label = "milliseconds since the change",
-		.x_unit = PS_PER_MS,
-		.from = res->traffic_at,
-		.to = picture_end(res),
-		.zero = res->changed_at,
-		.zero_name = "change",
-		.bands = b.at,
-		.nbands = b.n,
-		.panels = panels,
-		.n = ARRAY_LEN(panels),
+	    .title = title,
+	    .note = r->what,
+	    .x_label = "milliseconds since the change",
+	    .x_unit = PS_PER_MS,
+	    .from = res->traffic_at,
+	    .to = picture_end(res),
+	    .zero = res->changed_at,
+	    .zero_name = "change",
+	    .bands = b.at,
+	    .nbands = b.n,
+	    .panels = panels,
+	    .n = ARRAY_LEN(panels),
 	};
 
 	panels_svg(&p, out);

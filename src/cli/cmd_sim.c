@@ -249,7 +249,7 @@ static int draw(const struct sim_report *r, const struct lab_change *c)
 	int rc;
 
 	lab_change_text(c, what, sizeof(what));
-	strbuf_addf(&title, "%s: %s", what, o.mechanism ? o.mechanism : "basic");
+	strbuf_addf(&title, "%s: the %s mechanism", what, o.mechanism ? o.mechanism : "basic");
 	change_report_svg(r, title.s, &svg);
 	strbuf_free(&title);
 	rc = cli_write(o.svg, &svg);
@@ -459,10 +459,17 @@ const struct cli_cmd cmd_sim_change = {
 	.about = "The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
 		 "link turns into AFTER in one moment. Nodes are told apart by GUID. --kill NODE takes a node out "
 		 "of AFTER (or of BEFORE, when there is no AFTER). The run ends when a later sweep finds nothing "
-		 "new. Status 0 when all that is left is active and verified.",
+		 "new. Status 0 when all that is left is active and verified.\n\n"
+		 "With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded since "
+		 "the change count by cause, and whenever a device changes, connectivity and cycles of dependencies are "
+		 "looked at. Status 1 also when packets wait for each other in a ring, or are not accounted for.\n\n"
+		 "--each-switch repeats the change for each switch but the manager's and gives mean and standard "
+		 "deviation; --threads runs go on at once.",
 	.examples = "weft sim change before.net after.net\n"
 		    "weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
-		    "weft sim change cluster.net --kill leaf0_1 --detection traps --json",
+		    "weft sim change cluster.net --kill leaf0_1 --detection traps --json\n"
+		    "weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
+		    "weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
 	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE", "this node fails; may be given again", NULL, 0, 0},
 					 CHANGE_EACH_OPT, CHANGE_OPTS, COMMON_OPTS, CHANGE_LOAD_OPTS, {0}},
 	.min_args = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Mean and standard deviation over the runs of lab_each_switch(). State: struct figure, one a number that
- * each run has. Way in: each_report_text(), each_report_json(). Does not run anything.
+ * Mean and standard deviation over the runs of lab_each_switch(). State: struct figure, one a
+ * number that each run has. Way in: each_report_text(), each_report_json(). Does not run anything.
  */
 #include "cli/each_report.h"
 #include "base/hist.h"
@@ -34,7 +34,8 @@ static void add(figures *f, size_t *at, struct figure what, uint64_t v)
 static void add_load(figures *f, size_t *at, const struct lab_change_result *r)
 {
 	add(f, at, (struct figure){.group = "packets", .key = "sent", .kind = COUNT}, r->sent);
-	add(f, at, (struct figure){.group = "packets", .key = "received", .kind = COUNT}, r->received);
+	add(f, at, (struct figure){.group = "packets", .key = "received", .kind = COUNT},
+	    r->received);
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		add(f, at,
 		    (struct figure){.group = "discarded",
@@ -42,9 +43,11 @@ static void add_load(figures *f, size_t *at, const struct lab_change_result *r)
 				    .kind = COUNT},
 		    r->discarded[i]);
 	add(f, at, (struct figure){.group = "discarded", .key = "total", .kind = COUNT}, r->lost);
-	add(f, at, (struct figure){.key = "connectivity_min", .kind = SHARE}, r->watch.connectivity_min);
+	add(f, at, (struct figure){.key = "connectivity_min", .kind = SHARE},
+	    r->watch.connectivity_min);
 	add(f, at, (struct figure){.key = "connectivity_below_s", .kind = TIME}, r->watch.below);
-	add(f, at, (struct figure){.key = "deadlock_level_max", .kind = SHARE}, r->watch.deadlock_max);
+	add(f, at, (struct figure){.key = "deadlock_level_max", .kind = SHARE},
+	    r->watch.deadlock_max);
 }
 
 static void add_run(figures *f, const struct lab_change_result *r)
@@ -54,10 +57,12 @@ static void add_run(figures *f, const struct lab_change_result *r)
 	size_t at = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		add(f, &at, (struct figure){.group = "time_s", .key = x[i].key, .kind = TIME}, x[i].value);
+		add(f, &at, (struct figure){.group = "time_s", .key = x[i].key, .kind = TIME},
+		    x[i].value);
 	n = sim_change_smps(&r->sum, x);
 	for (unsigned i = 0; i < n; i++)
-		add(f, &at, (struct figure){.group = "smps", .key = x[i].key, .kind = COUNT}, x[i].value);
+		add(f, &at, (struct figure){.group = "smps", .key = x[i].key, .kind = COUNT},
+		    x[i].value);
 	if (r->traffic_at)
 		add_load(f, &at, r);
 }
@@ -87,11 +92,11 @@ static void cell(struct cli_table *t, enum kind kind, uint64_t v)
 
 static const char *label(const struct figure *f, char buf[64])
 {
-	const char *group = !f->group			     ? ""
-			    : !strcmp(f->group, "time_s")    ? "time: "
-			    : !strcmp(f->group, "smps")	     ? "SMPs: "
-			    : !strcmp(f->group, "packets")   ? "packets: "
-							     : "discarded: ";
+	const char *group = !f->group			   ? ""
+			    : !strcmp(f->group, "time_s")  ? "time: "
+			    : !strcmp(f->group, "smps")	   ? "SMPs: "
+			    : !strcmp(f->group, "packets") ? "packets: "
+							   : "discarded: ";
 
 	snprintf(buf, 64, "%s%s", group, f->key);
 	return buf;
@@ -108,10 +113,10 @@ static void print_failures(const struct each_report *r)
 			continue;
 		fab_node_ident(r->fab, x->sw, ident);
 		printf("%s FAILED: %s\n", ident,
-		       !x->r.settled	? "the manager did not settle"
-		       : x->r.v.why[0]	? x->r.v.why
+		       !x->r.settled	  ? "the manager did not settle"
+		       : x->r.v.why[0]	  ? x->r.v.why
 		       : x->r.watch.nring ? "packets wait for each other for good"
-					: "not all packets are accounted for");
+					  : "not all packets are accounted for");
 	}
 }
 
@@ -122,7 +127,8 @@ void each_report_text(const struct each_report *r)
 	figures f;
 
 	collect(r, &f);
-	printf("%s of each of %zu switches%s%s\n\n", r->how, r->each->runs.n, *r->what ? "; " : "", r->what);
+	printf("%s of each of %zu switches%s%s\n\n", r->how, r->each->runs.n, *r->what ? "; " : "",
+	       r->what);
 	cli_table_init(&t, "lrrrr", "a change", "mean", "sd", "least", "most");
 	for (size_t i = 0; i < f.n; i++) {
 		const struct hist *h = &f.at[i].h;
@@ -144,7 +150,8 @@ void each_report_text(const struct each_report *r)
 
 /* ---- JSON ---- */
 
-static void json_figures(struct json *j, const char *key, const figures *f, uint64_t (*of)(const struct hist *))
+static void json_figures(struct json *j, const char *key, const figures *f,
+			 uint64_t (*of)(const struct hist *))
 {
 	const char *open = NULL;
 
@@ -186,7 +193,8 @@ static uint64_t json_runs(struct json *j, const struct each_report *r)
 		json_str(j, "switch", ident);
 		json_bool(j, "ok", x->ok);
 		json_str(j, "why", x->r.v.why);
-		json_seconds(j, "time_s", x->r.sum.rounds ? x->r.sum.last_end - x->r.changed_at : 0);
+		json_seconds(j, "time_s",
+			     x->r.sum.rounds ? x->r.sum.last_end - x->r.changed_at : 0);
 		json_u64(j, "rounds", x->r.sum.rounds);
 		json_u64(j, "smps", smps[n - 1].value);
 		json_u64(j, "discarded", x->r.lost);

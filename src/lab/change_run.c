@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A change run: the order of the thesis's experiments (4.4), shorter. State: struct run while it goes on.
- * Way in: lab_change_run(). Does not choose what changes: see change.c.
+ * A change run: the order of the thesis's experiments (4.4), shorter. State: struct run while it
+ * goes on. Way in: lab_change_run(). Does not choose what changes: see change.c.
  */
 #include "lab/change_run.h"
 #include "lab/lab_priv.h"
@@ -37,7 +37,9 @@ static int start_traffic(struct run *x, struct err *e)
 	t.burst_gap_ps = lab_burst_gap(x->l, &t);
 	t.known_only = true;
 	if (x->p->period)
-		lab_series_start(&x->r->series, x->l, x->p->period == TIME_NEVER ? MAX(x->gap / 200, 10 * PS_PER_US) : x->p->period,
+		lab_series_start(&x->r->series, x->l,
+				 x->p->period == TIME_NEVER ? MAX(x->gap / 200, 10 * PS_PER_US)
+							    : x->p->period,
 				 false);
 	return sim_traffic(x->l->sim, &t, e);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Changes under load, drawn from a seed. State: struct trial during one run. Way in: lab_change_trial().
- * Does not depend on anything but its arguments.
+ * Changes under load, drawn from a seed. State: struct trial during one run. Way in:
+ * lab_change_trial(). Does not depend on anything but its arguments.
  */
 #include "lab/change_trial.h"
 #include "lab/lab_priv.h"
@@ -19,10 +19,10 @@ struct trial {
 	struct lab *lab;
 	struct sim *sim;
 	struct lab_watch watch;
-	bool *on;          /* by node: on at the start */
-	uint16_t *lids;    /* by port: before the changes */
-	bool fresh;        /* tables are to be those of a computation from scratch */
-	unsigned hits;     /* planned */
+	bool *on;	/* by node: on at the start */
+	uint16_t *lids; /* by port: before the changes */
+	bool fresh;	/* tables are to be those of a computation from scratch */
+	unsigned hits;	/* planned */
 	time_ps last_hit;
 	struct lab_change_trial *out;
 };
@@ -92,15 +92,17 @@ static void draw_traffic(struct trial *t, struct traffic_config *c)
 	struct rng *r = &t->rng;
 
 	t->out->load = 5 + rng_below(r, 36);
-	*c = (struct traffic_config){.pattern = rng_below(r, 4) ? TRAFFIC_UNIFORM : TRAFFIC_PERMUTATION,
-				     .arrivals = rng_below(r, 3) ? TRAFFIC_POISSON : TRAFFIC_CONSTANT,
-				     .payload = (uint16_t)payloads[rng_below(r, ARRAY_LEN(payloads))],
-				     .sl_mask = 0xffff,
-				     .known_only = true,
-				     .start_ps = sim_now(t->sim),
-				     .stop_ps = t->last_hit + AFTER,
-				     .seed = rng_u64(r)};
-	c->interval_ps = lab_load_interval(MAX(lab_load_full_rate(t->fab, c->payload) * t->out->load / 100, 1u));
+	*c = (struct traffic_config){
+	    .pattern = rng_below(r, 4) ? TRAFFIC_UNIFORM : TRAFFIC_PERMUTATION,
+	    .arrivals = rng_below(r, 3) ? TRAFFIC_POISSON : TRAFFIC_CONSTANT,
+	    .payload = (uint16_t)payloads[rng_below(r, ARRAY_LEN(payloads))],
+	    .sl_mask = 0xffff,
+	    .known_only = true,
+	    .start_ps = sim_now(t->sim),
+	    .stop_ps = t->last_hit + AFTER,
+	    .seed = rng_u64(r)};
+	c->interval_ps =
+	    lab_load_interval(MAX(lab_load_full_rate(t->fab, c->payload) * t->out->load / 100, 1u));
 }
 
 /* The manager's node and the switch before it stay. */
@@ -161,7 +163,8 @@ static void strike(struct trial *t, time_ps when, time_ps back)
 	port_id sm_port = fab_port_id(t->fab, lab_sm_node(t->lab), t->lab->cfg.sm.port);
 
 	if (link) {
-		if (t->fab->ports[p].peer == FAB_NONE || p == sm_port || t->fab->ports[p].peer == sm_port)
+		if (t->fab->ports[p].peer == FAB_NONE || p == sm_port ||
+		    t->fab->ports[p].peer == sm_port)
 			return;
 		hit(t, when, HIT_CUT, p);
 		if (returns)
@@ -178,8 +181,10 @@ static void strike(struct trial *t, time_ps when, time_ps back)
 /* One, several at once, or one while the manager still works on another. */
 static void draw_changes(struct trial *t)
 {
-	unsigned mode = rng_below(&t->rng, 3), n = mode ? 2 + rng_below(&t->rng, MAX_CHANGES - 1) : 1;
-	time_ps start = sim_now(t->sim) + WARMUP, spread = PS_PER_MS / 4 + rng_u64(&t->rng) % (2 * PS_PER_MS);
+	unsigned mode = rng_below(&t->rng, 3),
+		 n = mode ? 2 + rng_below(&t->rng, MAX_CHANGES - 1) : 1;
+	time_ps start = sim_now(t->sim) + WARMUP,
+		spread = PS_PER_MS / 4 + rng_u64(&t->rng) % (2 * PS_PER_MS);
 
 	t->last_hit = start;
 	for (unsigned tries = 0; t->hits < n && tries < 100; tries++) {
@@ -280,7 +285,8 @@ static void check_verdict(struct trial *t)
 	/* What has no connection to the manager keeps the tables it had. */
 	if (!v.unreached && t->watch.now.connected != t->watch.now.pairs)
 		wrong(t, "in the end %llu of %llu pairs of hosts are connected",
-		      (unsigned long long)t->watch.now.connected, (unsigned long long)t->watch.now.pairs);
+		      (unsigned long long)t->watch.now.connected,
+		      (unsigned long long)t->watch.now.pairs);
 	rt_report_free(&v.report);
 }
 
@@ -305,7 +311,8 @@ static void check_books(struct trial *t)
 	uint64_t left;
 	char why[160];
 
-	/* Hosts that offered more than the fabric bears have long queues: as long as these grow shorter. */
+	/* Hosts that offered more than the fabric bears have long queues: as long as these grow
+	 * shorter. */
 	do {
 		left = st->in_flight;
 		run_for(t, PS_PER_MS);

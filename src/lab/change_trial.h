@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random trials of changes under load: one seed draws a subnet, traffic, the manager's settings, lost
- * SMPs, and switches and links that go and come, alone, at once or while the manager is still at work.
- * All the time the fabric is watched; in the end everything must be as if nothing had been.
+ * Random trials of changes under load: one seed draws a subnet, traffic, the manager's settings,
+ * lost SMPs, and switches and links that go and come, alone, at once or while the manager is still
+ * at work. All the time the fabric is watched; in the end everything must be as if nothing had
+ * been.
  */
 #ifndef WEFT_CHANGE_TRIAL_H
 #define WEFT_CHANGE_TRIAL_H
@@ -13,20 +14,20 @@
 struct lab_change_trial {
 	uint64_t seed;
 	unsigned switches, hosts, links; /* of the topology drawn */
-	unsigned changes;                /* switches and links that went or came */
-	unsigned load;                   /* per cent of a host's link */
-	double loss;                     /* for printing only */
+	unsigned changes;		 /* switches and links that went or came */
+	unsigned load;			 /* per cent of a host's link */
+	double loss;			 /* for printing only */
 	bool ok;
 	char why[256];
 	uint64_t hash, smps, sim_events;
 	uint64_t packets, lost;
-	uint64_t looks;                  /* of the watch */
-	uint32_t connectivity_min;       /* millionths */
+	uint64_t looks;		   /* of the watch */
+	uint32_t connectivity_min; /* millionths */
 	time_ps end;
 };
 
-/* Draws how the manager works: it may set c->sm and c->engine. Answers whether the tables must in the
- * end be those that c->engine computes from scratch. */
+/* Draws how the manager works: it may set c->sm and c->engine. Answers whether the tables must in
+ * the end be those that c->engine computes from scratch. */
 typedef bool lab_mechanism_draw(struct rng *r, struct lab_config *c);
 
 lab_mechanism_draw lab_draw_mechanism; /* any of those there are */

@@ -36,7 +36,8 @@ static bool is_well(const struct lab_change_result *r)
 	       (!r->traffic_at || (r->conserved && !r->watch.nring));
 }
 
-static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_run *x, struct err *e)
+static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_run *x,
+		   struct err *e)
 {
 	bool *gone = mem_zarray(c->fab->nnodes, sizeof(*gone));
 	struct lab_config lc = *c->lab;
@@ -49,7 +50,8 @@ static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_
 	gone[x->sw] = true;
 	without = lab_without(c->fab, gone);
 	free(gone);
-	change = c->activation ? lab_change_new(without, c->fab, e) : lab_change_new(c->fab, without, e);
+	change =
+	    c->activation ? lab_change_new(without, c->fab, e) : lab_change_new(c->fab, without, e);
 	if (change) {
 		lc.sm_node = fab_node_by_guid(lab_change_fab(change), c->fab->nodes[sm].guid);
 		l = lab_new(lab_change_fab(change), &lc, e);
@@ -93,7 +95,8 @@ int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struc
 		if (c->fab->switches[i] != keep)
 			vec_push(&out->runs, (struct lab_each_run){.sw = c->fab->switches[i]});
 	if (!out->runs.n)
-		return err_set(e, -EINVAL, "there is no switch besides the manager's: expected at least two");
+		return err_set(e, -EINVAL,
+			       "there is no switch besides the manager's: expected at least two");
 	EACH_OMP(omp parallel for schedule(dynamic, 1) num_threads(threads))
 	for (size_t i = 0; i < out->runs.n; i++) {
 		struct err own = {{0}};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Levels (thesis Table 10): what data packets would find in the devices at this moment. Follows every
- * host's packets through the tables, port states and SL-to-VL mappings as the devices apply them, and
- * looks for cycles in the dependencies of links on links. State: struct lab_scan, memory for one look
- * after another. Does not tell lanes apart: a cycle of links counts even where VLs would break it.
+ * Levels (thesis Table 10): what data packets would find in the devices at this moment. Follows
+ * every host's packets through the tables, port states and SL-to-VL mappings as the devices apply
+ * them, and looks for cycles in the dependencies of links on links. State: struct lab_scan, memory
+ * for one look after another. Does not tell lanes apart: a cycle of links counts even where VLs
+ * would break it.
  */
 #include "lab/levels.h"
 #include "lab/lab_priv.h"
@@ -13,12 +14,12 @@ enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
 struct lab_scan {
 	const struct lab *lab;
 	const struct fab *f;
-	VEC(port_id) hosts;   /* ports of everything that is no switch */
-	port_id *to;	      /* by port: where data that leaves it arrives, or FAB_NONE */
-	port_id *part;	      /* union-find over ports joined by cables */
-	uint32_t *mark;	      /* by port of a switch: walk * 4 + how it ends */
+	VEC(port_id) hosts; /* ports of everything that is no switch */
+	port_id *to;	    /* by port: where data that leaves it arrives, or FAB_NONE */
+	port_id *part;	    /* union-find over ports joined by cables */
+	uint32_t *mark;	    /* by port of a switch: walk * 4 + how it ends */
 	uint32_t walk;
-	uint64_t (*next)[4];  /* by port of a switch, packets in: output ports they ask for */
+	uint64_t (*next)[4]; /* by port of a switch, packets in: output ports they ask for */
 	port_id *path, *stack;
 	uint32_t *index, *low, order;
 	bool *stacked, *cyclic;
@@ -84,7 +85,8 @@ static bool port_on(const struct lab_scan *s, port_id p)
 	return sim_node_on(s->lab->sim, s->f->ports[p].node);
 }
 
-/* Data leaves an Active port only; one that is Armed takes it and so becomes Active (thesis 2.4.1). */
+/* Data leaves an Active port only; one that is Armed takes it and so becomes Active (thesis 2.4.1).
+ */
 static port_id arrives_at(const struct lab_scan *s, port_id p)
 {
 	port_id q = sim_port_peer(s->lab->sim, p);
@@ -154,7 +156,8 @@ static port_id step(struct lab_scan *s, port_id p, uint16_t lid)
 	return q;
 }
 
-/* Whether what enters a switch by p for lid arrives at dest. Every port on the way learns it too. */
+/* Whether what enters a switch by p for lid arrives at dest. Every port on the way learns it too.
+ */
 static bool arrives(struct lab_scan *s, port_id p, uint16_t lid, port_id dest)
 {
 	unsigned end = WALK_FAILS;
@@ -184,7 +187,8 @@ static bool reaches(struct lab_scan *s, port_id from, uint16_t lid, port_id dest
 {
 	port_id first = s->to[from];
 
-	if (first == FAB_NONE || sim_turn_off(s->lab->sim, s->f->ports[from].node, 0, s->f->ports[from].num))
+	if (first == FAB_NONE ||
+	    sim_turn_off(s->lab->sim, s->f->ports[from].node, 0, s->f->ports[from].num))
 		return false;
 	if (!fab_is_switch(s->f, s->f->ports[first].node))
 		return first == dest;
@@ -260,7 +264,8 @@ static uint32_t part_done(struct lab_scan *s, port_id root, size_t *nstack)
 	return n;
 }
 
-/* Tarjan's strongly connected parts, without recursion; how many channels are in one with a cycle. */
+/* Tarjan's strongly connected parts, without recursion; how many channels are in one with a cycle.
+ */
 static uint32_t visit(struct lab_scan *s, port_id start, size_t *nstack)
 {
 	size_t depth = 0;
@@ -277,7 +282,8 @@ static uint32_t visit(struct lab_scan *s, port_id start, size_t *nstack)
 		if (q == FAB_NONE) {
 			depth--;
 			if (depth)
-				s->low[s->path[depth - 1]] = MIN(s->low[s->path[depth - 1]], s->low[p]);
+				s->low[s->path[depth - 1]] =
+				    MIN(s->low[s->path[depth - 1]], s->low[p]);
 			if (s->low[p] == s->index[p])
 				sum += part_done(s, p, nstack);
 		} else if (s->index[q] == UINT32_MAX) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The watch: a look at the levels at every change, a look for real deadlocks every millisecond. State:
- * struct lab_watch. Way in: lab_watch_start(). Does not influence the run but for its count of events.
+ * The watch: a look at the levels at every change, a look for real deadlocks every millisecond.
+ * State: struct lab_watch. Way in: lab_watch_start(). Does not influence the run but for its count
+ * of events.
  */
 #include "lab/watch.h"
 #include "lab/lab_priv.h"
@@ -74,10 +75,12 @@ static void on_change(void *ctx, node_id n, enum sim_change what)
 	if (w->due)
 		return;
 	w->due = true;
-	sim_call(w->lab->sim, MAX(sim_now(w->lab->sim), w->gap ? w->last + w->gap : 0), on_due, w, 0);
+	sim_call(w->lab->sim, MAX(sim_now(w->lab->sim), w->gap ? w->last + w->gap : 0), on_due, w,
+		 0);
 }
 
-/* A ring may dissolve when credits on their way arrive: one that is there a millisecond later stays. */
+/* A ring may dissolve when credits on their way arrive: one that is there a millisecond later
+ * stays. */
 static void look_for_lock(struct lab_watch *w)
 {
 	port_id *ring = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The books of a quiet network: nothing in flight, nothing left in a buffer, every credit back where it
- * belongs. State: none. Way in: sim_plane_rests(). Does not wait: run the simulation first.
+ * The books of a quiet network: nothing in flight, nothing left in a buffer, every credit back
+ * where it belongs. State: none. Way in: sim_plane_rests(). Does not wait: run the simulation
+ * first.
  */
 #include "sim/plane.h"
 
@@ -26,18 +27,21 @@ static bool channel_rests(const struct sim *s, port_id p, unsigned vl, char *why
 	unsigned credit = ((unsigned)out->fccl - out->fctbs) & 0xfff, room;
 
 	if (in->used || out->used || in->head != CELL_NONE || out->head != CELL_NONE)
-		return wrong(why, size, "port %u of %016llx, VL %u: %u and %u blocks left in its buffers",
+		return wrong(why, size,
+			     "port %u of %016llx, VL %u: %u and %u blocks left in its buffers",
 			     s->fab->ports[p].num,
-			     (unsigned long long)s->fab->nodes[s->fab->ports[p].node].guid, vl, in->used,
-			     out->used);
+			     (unsigned long long)s->fab->nodes[s->fab->ports[p].node].guid, vl,
+			     in->used, out->used);
 	if (far == FAB_NONE || s->ports[p].pi.state == IBA_PORT_DOWN)
 		return true;
 	room = pl->in[chan_of(pl, far, vl)].cap;
 	if (credit != room)
-		return wrong(why, size, "port %u of %016llx, VL %u: credit for %u blocks, the far buffer has %u",
-			     s->fab->ports[p].num,
-			     (unsigned long long)s->fab->nodes[s->fab->ports[p].node].guid, vl, credit,
-			     room);
+		return wrong(
+		    why, size,
+		    "port %u of %016llx, VL %u: credit for %u blocks, the far buffer has %u",
+		    s->fab->ports[p].num,
+		    (unsigned long long)s->fab->nodes[s->fab->ports[p].node].guid, vl, credit,
+		    room);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Changes under load as a test: seeds FIRST to FIRST+COUNT-1 of lab_change_trial(), in TAP. Every tenth
- * is run twice and must leave the same trace hash. A failure names the seed and the command that replays
- * it. usage: test_change_trials FIRST COUNT [hash]   ("hash": print each seed's hash instead)
+ * Changes under load as a test: seeds FIRST to FIRST+COUNT-1 of lab_change_trial(), in TAP. Every
+ * tenth is run twice and must leave the same trace hash. A failure names the seed and the command
+ * that replays it. usage: test_change_trials FIRST COUNT [hash]   ("hash": print each seed's hash
+ * instead)
  */
 #include <unistd.h>
 
@@ -67,9 +68,10 @@ int main(int argc, char **argv)
 
 		for (uint64_t i = s; i < end; i++)
 			bad += !run_seed(i, &sum);
-		printf("%s %llu - seeds %llu to %llu: %u changes, %llu packets, %llu looks\n", bad ? "not ok" : "ok",
-		       (unsigned long long)n, (unsigned long long)s, (unsigned long long)end - 1, sum.changes,
-		       (unsigned long long)sum.packets, (unsigned long long)sum.looks);
+		printf("%s %llu - seeds %llu to %llu: %u changes, %llu packets, %llu looks\n",
+		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
+		       (unsigned long long)end - 1, sum.changes, (unsigned long long)sum.packets,
+		       (unsigned long long)sum.looks);
 		fflush(stdout);
 		failed += bad;
 	}

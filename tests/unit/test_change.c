@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A change seen from the application: a ring of six switches loses one, or gets it, while hosts send.
+ * A change seen from the application: a ring of six switches loses one, or gets it, while hosts
+ * send.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +87,8 @@ static void a_switch_goes(void **state UNUSED)
 	/* Its host and its neighbours send to a dead port; then the manager stops all ports. */
 	assert_true(r.discarded[SIM_DISCARD_INACTIVE_PORT] > 0);
 	assert_true(r.discarded[SIM_DISCARD_DEACTIVATED_PORT] > 0);
-	assert_true(r.discarded[SIM_DISCARD_UNROUTABLE] > 0); /* to the host that is no longer there */
+	assert_true(r.discarded[SIM_DISCARD_UNROUTABLE] >
+		    0); /* to the host that is no longer there */
 	assert_int_equal(r.discarded[SIM_DISCARD_BUFFER], 0);
 	assert_int_equal(r.lost, sum_of(&r));
 	assert_true(r.conserved);
@@ -101,7 +103,8 @@ static void a_switch_goes(void **state UNUSED)
 	lab_change_result_free(&r);
 }
 
-/* The host behind the new switch is not spoken of before it has an address, and gets packets then. */
+/* The host behind the new switch is not spoken of before it has an address, and gets packets then.
+ */
 static void a_switch_comes(void **state UNUSED)
 {
 	struct lab_change_result r;
@@ -174,7 +177,7 @@ static void series_cover_the_run(void **state UNUSED)
 		made += r.series.samples.at[i].generated;
 		lost += r.series.samples.at[i].discarded;
 	}
-	assert_true(made > r.sent);    /* the warm-up too */
+	assert_true(made > r.sent); /* the warm-up too */
 	assert_true(lost >= r.lost - r.lost / 10 && lost <= r.lost);
 	lab_change_result_free(&r);
 }
@@ -263,14 +266,14 @@ static void a_trial_asks_for_the_mechanism(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_switch_goes),
-		cmocka_unit_test(a_switch_comes),
-		cmocka_unit_test(without_traffic_only_the_manager_counts),
-		cmocka_unit_test(the_change_comes_between_two_sweeps),
-		cmocka_unit_test(series_cover_the_run),
-		cmocka_unit_test(each_switch_has_its_run),
-		cmocka_unit_test(one_switch_is_not_enough),
-		cmocka_unit_test(a_trial_asks_for_the_mechanism),
+	    cmocka_unit_test(a_switch_goes),
+	    cmocka_unit_test(a_switch_comes),
+	    cmocka_unit_test(without_traffic_only_the_manager_counts),
+	    cmocka_unit_test(the_change_comes_between_two_sweeps),
+	    cmocka_unit_test(series_cover_the_run),
+	    cmocka_unit_test(each_switch_has_its_run),
+	    cmocka_unit_test(one_switch_is_not_enough),
+	    cmocka_unit_test(a_trial_asks_for_the_mechanism),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
