@@ -8,7 +8,7 @@
 #include "lab/lab_priv.h"
 
 #define LOCK_LOOK PS_PER_MS
-#define FIRST_GAP (10 * PS_PER_US)
+#define FIRST_GAP (100 * PS_PER_US)
 
 /* Table look-ups, about a second of them, after which looks become rarer. */
 enum { BUDGET = 200000000 };
