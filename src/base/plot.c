@@ -3,7 +3,7 @@
  * Line charts. State: struct frame, one a call, with both axes and where they lie on the paper. Way
  * in: plot_svg(). Does not use floating point: lengths are tenths of a pixel.
  */
-#include "base/plot.h"
+#include "base/plot_priv.h"
 
 typedef unsigned __int128 u128;
 
@@ -22,10 +22,10 @@ enum { /* the paper, in pixels */
        MARK = 38,     /* half a marker, in tenths */
 };
 
-static const char *const colours[] = {"#1f5fa8", "#c8501e", "#1e8a5a", "#8a3fa0",
+const char *const plot_colours[PLOT_COLOURS] = {"#1f5fa8", "#c8501e", "#1e8a5a", "#8a3fa0",
 				      "#b38600", "#2a9fc0", "#b02a4c", "#555555"};
 
-static const char style[] =
+const char plot_style[] =
     "<style>text{font-family:sans-serif;font-size:12px;fill:#222}.t{font-size:15px;"
     "font-weight:bold}.m{text-anchor:middle}.e{text-anchor:end}.s{font-size:11px;fill:#555}"
     ".g{stroke:#e2e2e2}.a{stroke:#222}.l{fill:none;stroke-width:1.8;stroke-linejoin:round}"
@@ -72,7 +72,7 @@ static uint64_t round_next(uint64_t v)
 	return (u128)first * ten > UINT64_MAX ? UINT64_MAX : first * ten;
 }
 
-static uint64_t round_above(uint64_t v)
+uint64_t plot_round_above(uint64_t v)
 {
 	uint64_t r = 1;
 
@@ -96,7 +96,7 @@ static void axis_linear(struct axis *a, uint64_t most)
 {
 	u128 end;
 
-	a->step = round_above(most / TICKS + (most % TICKS != 0));
+	a->step = plot_round_above(most / TICKS + (most % TICKS != 0));
 	end = ((u128)most + a->step - 1) / a->step * a->step;
 	a->max = end > UINT64_MAX ? UINT64_MAX : (uint64_t)end;
 	if (!a->max)
@@ -106,7 +106,7 @@ static void axis_linear(struct axis *a, uint64_t most)
 static void axis_log(struct axis *a, uint64_t least, uint64_t most)
 {
 	a->min = round_below(MAX(least, 1u));
-	a->max = round_above(MAX(most, 1u));
+	a->max = plot_round_above(MAX(most, 1u));
 	if (a->max <= a->min)
 		a->max = round_next(a->min);
 	a->log_min = log2_q16(a->min);
@@ -159,11 +159,10 @@ static bool tick_next(const struct axis *a, uint64_t *v)
 	return true;
 }
 
-/* v / unit, with no more digits than it has. */
-static void value_text(const struct axis *a, uint64_t v, char buf[48])
+void plot_value_text(uint64_t unit, uint64_t v, char buf[48])
 {
-	uint64_t rest = v % a->unit, unit = a->unit;
-	int n = snprintf(buf, 48, "%llu", (unsigned long long)(v / a->unit));
+	uint64_t rest = v % unit;
+	int n = snprintf(buf, 48, "%llu", (unsigned long long)(v / unit));
 
 	if (rest)
 		buf[n++] = '.';
@@ -176,7 +175,7 @@ static void value_text(const struct axis *a, uint64_t v, char buf[48])
 
 /* ---- drawing ---- */
 
-static void add_text(struct strbuf *out, const char *s)
+void plot_add_text(struct strbuf *out, const char *s)
 {
 	for (size_t n = strlen(s), len; n; s += len, n -= len) {
 		size_t step = utf8_len(s, n);
@@ -190,31 +189,31 @@ static void add_text(struct strbuf *out, const char *s)
 }
 
 /* Tenths of a pixel as pixels. */
-static void add_px(struct strbuf *out, unsigned tenths)
+void plot_add_px(struct strbuf *out, unsigned tenths)
 {
 	strbuf_addf(out, tenths % 10 ? "%u.%u" : "%u", tenths / 10, tenths % 10);
 }
 
-static void add_label(struct strbuf *out, const char *class, unsigned x, unsigned y,
+void plot_add_label(struct strbuf *out, const char *class, unsigned x, unsigned y,
 		      const char *text)
 {
 	strbuf_addf(out, "<text class=\"%s\" x=\"", class);
-	add_px(out, x);
+	plot_add_px(out, x);
 	strbuf_add(out, "\" y=\"");
-	add_px(out, y);
+	plot_add_px(out, y);
 	strbuf_add(out, "\">");
-	add_text(out, text);
+	plot_add_text(out, text);
 	strbuf_add(out, "</text>\n");
 }
 
-static void add_line(struct strbuf *out, const char *class, const unsigned at[4])
+void plot_add_line(struct strbuf *out, const char *class, const unsigned at[4])
 {
 	static const char *const names[] = {"x1", "y1", "x2", "y2"};
 
 	strbuf_addf(out, "<line class=\"%s\"", class);
 	for (unsigned i = 0; i < 4; i++) {
 		strbuf_addf(out, " %s=\"", names[i]);
-		add_px(out, at[i]);
+		plot_add_px(out, at[i]);
 		strbuf_add(out, "\"");
 	}
 	strbuf_add(out, "/>\n");
@@ -225,16 +224,16 @@ static void draw_tick(struct frame *f, const struct axis *a, uint64_t v)
 	unsigned at = axis_at(a, v);
 	char text[48];
 
-	value_text(a, v, text);
+	plot_value_text(a->unit, v, text);
 	if (a == &f->x) {
-		add_line(f->out, "g",
+		plot_add_line(f->out, "g",
 			 (unsigned[]){LEFT * 10 + at, TOP * 10, LEFT * 10 + at, (TOP + HIGH) * 10});
-		add_label(f->out, "m", LEFT * 10 + at, (TOP + HIGH + 18) * 10, text);
+		plot_add_label(f->out, "m", LEFT * 10 + at, (TOP + HIGH + 18) * 10, text);
 	} else {
 		unsigned y = (TOP + HIGH) * 10 - at;
 
-		add_line(f->out, "g", (unsigned[]){LEFT * 10, y, (LEFT + WIDE) * 10, y});
-		add_label(f->out, "e", (LEFT - 8) * 10, y + 40, text);
+		plot_add_line(f->out, "g", (unsigned[]){LEFT * 10, y, (LEFT + WIDE) * 10, y});
+		plot_add_label(f->out, "e", (LEFT - 8) * 10, y + 40, text);
 	}
 }
 
@@ -248,17 +247,17 @@ static void draw_axes(struct frame *f)
 			draw_tick(f, a, v);
 		while (tick_next(a, &v));
 	}
-	add_line(f->out, "a",
+	plot_add_line(f->out, "a",
 		 (unsigned[]){LEFT * 10, (TOP + HIGH) * 10, (LEFT + WIDE) * 10, (TOP + HIGH) * 10});
-	add_line(f->out, "a", (unsigned[]){LEFT * 10, TOP * 10, LEFT * 10, (TOP + HIGH) * 10});
-	add_label(f->out, "m", (LEFT + WIDE / 2) * 10, (TOP + HIGH + 42) * 10, f->p->x.label);
+	plot_add_line(f->out, "a", (unsigned[]){LEFT * 10, TOP * 10, LEFT * 10, (TOP + HIGH) * 10});
+	plot_add_label(f->out, "m", (LEFT + WIDE / 2) * 10, (TOP + HIGH + 42) * 10, f->p->x.label);
 	strbuf_addf(f->out, "<text class=\"m\" transform=\"translate(18 %d) rotate(-90)\">",
 		    TOP + HIGH / 2);
-	add_text(f->out, f->p->y.label);
+	plot_add_text(f->out, f->p->y.label);
 	strbuf_add(f->out, "</text>\n");
 }
 
-/* Circle, square, diamond, triangle: told apart without colours too. */
+/* Circle, square, diamond, triangle: told apart without plot_colours too. */
 static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned y, bool hollow)
 {
 	static const int shapes[][9] = {
@@ -268,21 +267,21 @@ static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned 
 	    {4, 0, -3, 3, 0, 0, 3, -3, 0},
 	    {3, 0, -3, 3, 2, -3, 2}};
 	const int *shape = shapes[series % ARRAY_LEN(shapes)];
-	const char *colour = colours[series % ARRAY_LEN(colours)];
+	const char *colour = plot_colours[series % PLOT_COLOURS];
 
 	strbuf_add(out, shape[0] ? "<path d=\"" : "<circle cx=\"");
 	for (int i = 0; i < shape[0]; i++) {
 		strbuf_add(out, i ? "L" : "M");
-		add_px(out, (unsigned)((int)x + shape[1 + 2 * i] * MARK / 2));
+		plot_add_px(out, (unsigned)((int)x + shape[1 + 2 * i] * MARK / 2));
 		strbuf_add(out, " ");
-		add_px(out, (unsigned)((int)y + shape[2 + 2 * i] * MARK / 2));
+		plot_add_px(out, (unsigned)((int)y + shape[2 + 2 * i] * MARK / 2));
 	}
 	if (!shape[0]) {
-		add_px(out, x);
+		plot_add_px(out, x);
 		strbuf_add(out, "\" cy=\"");
-		add_px(out, y);
+		plot_add_px(out, y);
 		strbuf_add(out, "\" r=\"");
-		add_px(out, MARK);
+		plot_add_px(out, MARK);
 	}
 	strbuf_addf(out, "%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.4\"/>\n",
 		    shape[0] ? "Z" : "", hollow ? "#ffffff" : colour, colour);
@@ -302,8 +301,8 @@ static void draw_line(struct frame *f, size_t i)
 	strbuf_addf(f->out,
 		    "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><path class=\"l\" "
 		    "stroke=\"%s\"%s d=\"",
-		    LEFT, TOP, WIDE, HIGH, colours[i % ARRAY_LEN(colours)],
-		    i >= ARRAY_LEN(colours) ? " stroke-dasharray=\"5 3\"" : "");
+		    LEFT, TOP, WIDE, HIGH, plot_colours[i % PLOT_COLOURS],
+		    i >= PLOT_COLOURS ? " stroke-dasharray=\"5 3\"" : "");
 	for (size_t k = 0; k < s->n; k++) {
 		int up;
 
@@ -311,9 +310,9 @@ static void draw_line(struct frame *f, size_t i)
 			continue;
 		up = HIGH * 10 - (int)axis_at(&f->y, s->at[k].y);
 		strbuf_add(f->out, begun ? "L" : "M");
-		add_px(f->out, axis_at(&f->x, s->at[k].x));
+		plot_add_px(f->out, axis_at(&f->x, s->at[k].x));
 		strbuf_add(f->out, up < 0 ? " -" : " ");
-		add_px(f->out, (unsigned)abs(up));
+		plot_add_px(f->out, (unsigned)abs(up));
 		begun = true;
 	}
 	strbuf_add(f->out, "\"/></svg>\n");
@@ -336,11 +335,11 @@ static void draw_key(struct frame *f, size_t i)
 	unsigned x = (LEFT + WIDE + KEY_GAP) * 10, y = (unsigned)(TOP + 10 + i * KEY_LINE) * 10;
 
 	strbuf_addf(f->out, "<path class=\"l\" stroke=\"%s\"%s d=\"M%u %uh%d\"/>\n",
-		    colours[i % ARRAY_LEN(colours)],
-		    i >= ARRAY_LEN(colours) ? " stroke-dasharray=\"5 3\"" : "", x / 10, y / 10,
+		    plot_colours[i % PLOT_COLOURS],
+		    i >= PLOT_COLOURS ? " stroke-dasharray=\"5 3\"" : "", x / 10, y / 10,
 		    KEY_MARK - 8);
 	draw_marker(f->out, i, x + (KEY_MARK - 8) * 5, y, false);
-	add_label(f->out, "k", x + KEY_MARK * 10, y + 40, f->p->series[i].name);
+	plot_add_label(f->out, "k", x + KEY_MARK * 10, y + 40, f->p->series[i].name);
 }
 
 /* The paper's size, in pixels. */
@@ -361,7 +360,7 @@ static void open_paper(struct strbuf *out, size_t wide, size_t high)
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
 		    "viewBox=\"0 0 %zu %zu\">\n%s<rect width=\"100%%\" height=\"100%%\" "
 		    "fill=\"#ffffff\"/>\n",
-		    wide, high, wide, high, style);
+		    wide, high, wide, high, plot_style);
 }
 
 static void draw_plot(const struct plot *p, struct strbuf *out)
@@ -370,14 +369,14 @@ static void draw_plot(const struct plot *p, struct strbuf *out)
 
 	axis_make(&f.x, p, false);
 	axis_make(&f.y, p, true);
-	add_label(out, "t", LEFT * 10, 270, p->title);
+	plot_add_label(out, "t", LEFT * 10, 270, p->title);
 	draw_axes(&f);
 	for (size_t i = 0; i < p->n; i++)
 		draw_series(&f, i);
 	for (size_t i = 0; i < p->n; i++)
 		draw_key(&f, i);
 	if (p->note)
-		add_label(out, "s", LEFT * 10, (TOP + HIGH + BELOW + 6) * 10, p->note);
+		plot_add_label(out, "s", LEFT * 10, (TOP + HIGH + BELOW + 6) * 10, p->note);
 }
 
 void plot_svg(const struct plot *p, struct strbuf *out)

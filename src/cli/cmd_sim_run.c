@@ -4,47 +4,25 @@
  * the options of the one command that runs. Ways in: cmd_sim_run, cmd_sim_saturate. Does not
  * simulate anything itself: that is src/lab; how results look is in load_report.c.
  */
-#include <limits.h>
-
-#include "base/rng.h"
 #include "cli/capture.h"
 #include "cli/cli.h"
+#include "cli/load_opts.h"
+#include "cli/load_report.h"
 #include "cli/load_watch.h"
 #include "cli/sim_report.h"
 
-static const char *const patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
-				       "tornado", "all-to-all",	 "incast", "trace",   NULL};
-static const char *const arrivals[] = {"poisson", "constant", "bursty", NULL};
-static const char *const mtus[] = {"256",  "512",  "1024",
-				   "2048", "4096", NULL};		 /* by IBA code, from 1 */
-static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the same */
-
-#define NOT_GIVEN UINT_MAX
-#define LIMIT	  (1000 * PS_PER_S)
+#define LIMIT (1000 * PS_PER_S)
 
 static struct {
-	const char *pattern, *arrivals, *trace, *mtu, *vls, *sl, *sm, *root, *engine, *hot, *svg, *capture, *capture_node;
+	const char *trace, *sm, *root, *engine, *svg, *capture, *capture_node;
 	struct load_wants wants;
-	unsigned payload, buffer, shift, burst, threads, points, error_limit;
-	uint64_t rate, seed;
-	double load, hot_share, errors, retrain_fail;
-	bool of_saturation, qos, log_x, links, nodes, rate_control, refresh;
-	time_ps duration, warmup, wire, retrain, route, map, crossbar, setup, arbiter;
+	unsigned threads, points;
+	uint64_t seed;
+	bool qos, log_x, links, nodes;
+	time_ps duration, warmup;
 } o = {
-    .payload = NOT_GIVEN,
-    .shift = 1,
-    .burst = 16,
     .points = 12,
     .seed = 1,
-    .hot_share = 0.1,
-    .wire = 100 * PS_PER_NS,
-    .retrain = 2 * PS_PER_MS,
-    .route = 40 * PS_PER_NS,
-    .map = 20 * PS_PER_NS,
-    .crossbar = 40 * PS_PER_NS,
-    .setup = 2 * PS_PER_NS,
-    .arbiter = 40 * PS_PER_NS,
-    .error_limit = 8,
     .duration = TIME_NEVER,
     .warmup = TIME_NEVER,
     .wants = {.series = TIME_NEVER},
@@ -52,29 +30,7 @@ static struct {
 
 /* clang-format off */
 #define LOAD_OPTS \
-	{"pattern", 'p', CLI_CHOICE, &o.pattern, "NAME", "who sends to whom (default uniform)", patterns, 0, 0}, \
-	{"arrivals", 0, CLI_CHOICE, &o.arrivals, "NAME", "when hosts send (default poisson)", arrivals, 0, 0}, \
-	{"mtu", 0, CLI_CHOICE, &o.mtu, "BYTES", "MTU of every port (default 256)", mtus, 0, 0}, \
-	{"payload", 0, CLI_UINT, &o.payload, "BYTES", "of each packet (default: the MTU)", NULL, 0, 4096}, \
-	{"sl", 0, CLI_STR, &o.sl, "LIST", "service levels, drawn evenly, such as 0,2,4-7 (default 0-15)", NULL, 0, 0}, \
-	{"vls", 0, CLI_CHOICE, &o.vls, "N", "data VLs of every port (default 2)", vl_counts, 0, 0}, \
-	{"buffer", 0, CLI_UINT, &o.buffer, "BYTES", "input and output buffer of each VL (default 4096, at least two packets)", NULL, 64, 131072}, \
-	{"wire", 0, CLI_TIME, &o.wire, "TIME", "propagation on links whose cable length the netlist does not give (default 100ns); others 5ns a metre", NULL, 0, 0}, \
-	{"byte-errors", 0, CLI_SHARE, &o.errors, "P", "probability that a byte is damaged on a link, such as 0.0001%", NULL, 0, 0}, \
-	{"error-limit", 0, CLI_UINT, &o.error_limit, "N", "damaged packets, less the good ones behind them, beyond which a link trains anew (default 8)", NULL, 0, 15}, \
-	{"retrain", 0, CLI_TIME, &o.retrain, "TIME", "how long that takes; 0: links never do (default 2ms)", NULL, 0, 0}, \
-	{"retrain-fail", 0, CLI_SHARE, &o.retrain_fail, "P", "probability that it fails and the link goes down (default 0)", NULL, 0, 0}, \
-	{"credit-refresh", 0, CLI_FLAG, &o.refresh, NULL, "tell credits every 65,536 symbol times even where nothing is ever lost", NULL, 0, 0}, \
-	{"rate-control", 0, CLI_FLAG, &o.rate_control, NULL, "static rate control: no host sends faster than the other can hear", NULL, 0, 0}, \
-	{"route-time", 0, CLI_TIME, &o.route, "TIME", "of a switch's routing unit, for each packet (default 40ns)", NULL, 0, 0}, \
-	{"map-time", 0, CLI_TIME, &o.map, "TIME", "of its SL-to-VL unit (default 20ns)", NULL, 0, 0}, \
-	{"crossbar-time", 0, CLI_TIME, &o.crossbar, "TIME", "of its crossbar arbiter (default 40ns)", NULL, 0, 0}, \
-	{"setup-time", 0, CLI_TIME, &o.setup, "TIME", "of its crossbar (default 2ns)", NULL, 0, 0}, \
-	{"arbiter-time", 0, CLI_TIME, &o.arbiter, "TIME", "of a port's VL arbiter (default 40ns)", NULL, 0, 0}, \
-	{"hot", 0, CLI_STR, &o.hot, "NODE", "the host that hotspot and incast aim at (default: the first)", NULL, 0, 0}, \
-	{"hot-share", 0, CLI_SHARE, &o.hot_share, "SHARE", "hotspot: share of the packets that goes there (default 10%)", NULL, 0, 0}, \
-	{"shift", 0, CLI_UINT, &o.shift, "N", "shift: host i sends to host i + N (default 1)", NULL, 0, 0}, \
-	{"burst", 0, CLI_UINT, &o.burst, "N", "bursty: packets of a burst, in the mean (default 16)", NULL, 1, 1000000}, \
+	LOAD_TRAFFIC_OPTS, \
 	{"duration", 'd', CLI_TIME, &o.duration, "TIME", "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a host's link)", NULL, 0, 0}, \
 	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before that (default: a quarter of it)", NULL, 0, 0}, \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
@@ -85,244 +41,44 @@ static struct {
 	{"seed", 0, CLI_U64, &o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0}
 /* clang-format on */
 
-/* ---- options to configurations ---- */
-
-/* Which of the words; 0 is the default when none was chosen. */
-static unsigned chosen(const char *const *words, const char *word, unsigned otherwise)
-{
-	for (unsigned i = 0; word && words[i]; i++)
-		if (!strcmp(words[i], word))
-			return i;
-	return otherwise;
-}
-
-static unsigned mtu_code(void)
-{
-	return 1 + chosen(mtus, o.mtu, 0);
-}
-
-static unsigned payload(void)
-{
-	return o.payload == NOT_GIVEN ? iba_mtu_bytes(mtu_code()) : o.payload;
-}
-
-/* A digit or two of a service level; *s moves behind them. */
-static bool sl_number(const char **s, unsigned *v)
-{
-	const char *p = *s;
-
-	for (*v = 0; *p >= '0' && *p <= '9' && p < *s + 2; p++)
-		*v = *v * 10 + (unsigned)(*p - '0');
-	if (p == *s || *v > 15)
-		return false;
-	*s = p;
-	return true;
-}
-
-static int sl_mask(const char *text, uint16_t *mask)
-{
-	const char *s = text;
-	unsigned from, to;
-
-	*mask = 0;
-	do {
-		s += s != text; /* the comma */
-		if (!sl_number(&s, &from))
-			break;
-		to = from;
-		if (*s == '-' && (s++, !sl_number(&s, &to)))
-			break;
-		if (to < from)
-			break;
-		*mask |= (uint16_t)((2u << to) - (1u << from));
-	} while (*s == ',');
-	if (*s || !*mask || (s > text && s[-1] == ','))
-		return cli_bad(
-		    "--sl: expected service levels from 0 to 15 such as 0,2,4-7; found '%.60s'",
-		    text);
-	return CLI_OK;
-}
-
-static int make_traffic(const struct fab *f, struct traffic_config *t)
-{
-	node_id n;
-
-	*t = (struct traffic_config){
-	    .pattern = (enum traffic_pattern)chosen(patterns, o.pattern, TRAFFIC_UNIFORM),
-	    .arrivals = (enum traffic_arrivals)chosen(arrivals, o.arrivals, TRAFFIC_POISSON),
-	    .payload = (uint16_t)payload(),
-	    .hot_share_q32 = prob_q32(o.hot_share),
-	    .shift = o.shift,
-	    .burst_packets = o.burst,
-	    .seed = o.seed,
-	};
-	if (payload() > iba_mtu_bytes(mtu_code()))
-		return cli_bad("--payload %u does not fit an MTU of %u: expected at most that",
-			       payload(), iba_mtu_bytes(mtu_code()));
-	if (sl_mask(o.sl ? o.sl : "0-15", &t->sl_mask))
-		return CLI_BAD;
-	if (o.hot) {
-		if (cli_find_node(f, "--hot", o.hot, &n))
-			return CLI_BAD;
-		t->hot_host = lab_host_number(f, n);
-		if (t->hot_host == UINT32_MAX)
-			return cli_bad("--hot '%.60s' cannot receive: expected a host with a link",
-				       o.hot);
-	}
-	return CLI_OK;
-}
-
-/* Packets of this size must fit, credits are 64-byte blocks: two whole packets at least. */
-static int make_buffers(struct sim_plane_config *p)
-{
-	unsigned packet = (iba_mtu_bytes(mtu_code()) + LAB_OVERHEAD_BYTES - 2 + 63) / 64 * 64;
-
-	if (o.buffer && o.buffer < packet)
-		return cli_bad(
-		    "--buffer %u does not hold a packet: expected at least %u for an MTU of %u",
-		    o.buffer, packet, iba_mtu_bytes(mtu_code()));
-	p->on = true;
-	p->buffer_bytes = o.buffer ? o.buffer : MAX(p->buffer_bytes, 2 * packet);
-	return CLI_OK;
-}
-
 static int make_config(const struct fab *f, struct lab_config *c)
 {
 	if (sim_manager_config(f, o.sm, o.root, o.engine, c))
 		return CLI_BAD;
 	c->sm.qos = o.qos;
 	c->sim.seed = o.seed;
-	c->sim.mtu_cap = (uint8_t)mtu_code();
-	c->sim.vl_cap = (uint8_t)(1 + chosen(vl_counts, o.vls, 1));
-	c->sim.wire_ps = o.wire;
-	c->sim.plane.byte_error_q40 = prob_q32(o.errors) << 8;
-	c->sim.plane.fc_refresh = o.refresh;
-	c->sim.plane.rate_control = o.rate_control;
-	c->sim.plane.route_ps = o.route;
-	c->sim.plane.map_ps = o.map;
-	c->sim.plane.crossbar_ps = o.crossbar;
-	c->sim.plane.setup_ps = o.setup;
-	c->sim.plane.link_arb_ps = o.arbiter;
-	c->sim.plane.retrain_ps = o.retrain;
-	c->sim.plane.retrain_fail_q32 = prob_q32(o.retrain_fail);
-	c->sim.phy_errors = (uint8_t)o.error_limit;
 	c->threads = o.threads;
-	return make_buffers(&c->sim.plane);
-}
-
-static void describe(const struct traffic_config *t, char buf[160])
-{
-	if (t->pattern == TRAFFIC_TRACE)
-		snprintf(buf, 160, "packets of %.80s, %s data VLs", o.trace, o.vls ? o.vls : "2");
-	else
-		snprintf(buf, 160, "%s, %s, %u bytes a packet on SL %.60s, %s data VLs",
-			 traffic_pattern_name(t->pattern), traffic_arrivals_name(t->arrivals),
-			 t->payload, o.sl ? o.sl : "0-15", o.vls ? o.vls : "2");
-}
-
-/* ---- saturation ---- */
-
-struct progress {
-	const char *file;
-	struct lab *lab;
-	unsigned runs;
-	uint64_t rate;
-	time_ps until;
-};
-
-static void on_sat_tick(void *ctx)
-{
-	const struct progress *p = ctx;
-
-	cli_progress("%s: simulation %u%s%s", p->file, p->runs + 1,
-		     p->rate ? ", the last at packets/s/node: " : "",
-		     p->rate ? cli_count(p->rate) : "");
-}
-
-static void on_sat_done(void *ctx, const struct lab_sat_point *pt)
-{
-	struct progress *p = ctx;
-
-	p->runs++;
-	p->rate = pt->rate;
-	on_sat_tick(p);
-}
-
-static int saturate(const char *file, const struct fab *f, const struct lab_config *lc,
-		    const struct lab_load *d, unsigned points, struct lab_saturation *s)
-{
-	struct progress p = {.file = file};
-	struct lab_sat_config c = {.fab = f,
-				   .lab = lc,
-				   .load = d,
-				   .points = points,
-				   .done = on_sat_done,
-				   .tick = on_sat_tick,
-				   .ctx = &p};
-	struct err e;
-	int rc = lab_saturation(&c, s, &e);
-
-	cli_progress_end();
-	if (!rc)
-		return CLI_OK;
-	lab_saturation_free(s);
-	return cli_bad("%s: %s", file, e.text);
+	return load_network(&c->sim);
 }
 
 /* ---- weft sim run ---- */
 
+struct progress {
+	struct lab *lab;
+	time_ps until;
+};
+
 static int check_run(void)
 {
-	bool trace = o.trace || (o.pattern && !strcmp(o.pattern, "trace"));
+	bool trace = o.trace || (load_o.pattern && !strcmp(load_o.pattern, "trace"));
 
 	if (trace && !o.trace)
 		return cli_bad("--pattern trace needs --trace FILE");
-	if (o.trace && o.pattern && strcmp(o.pattern, "trace"))
+	if (o.trace && load_o.pattern && strcmp(load_o.pattern, "trace"))
 		return cli_bad("--trace says who sends to whom: expected no --pattern %s",
-			       o.pattern);
-	if (trace && (o.load > 0 || o.rate))
+			       load_o.pattern);
+	if (trace && load_given())
 		return cli_bad(
 		    "--trace says when packets are sent: expected neither --load nor --rate");
-	if (o.load > 0 && o.rate)
-		return cli_bad("expected --load or --rate, found both");
-	if (o.of_saturation && !(o.load > 0))
-		return cli_bad("--of-saturation needs --load SHARE, the share of saturation");
-	if (!trace && !(o.load > 0) && !o.rate)
+	if (load_check_rate())
+		return CLI_BAD;
+	if (!trace && !load_given())
 		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (trace)
-		o.pattern = "trace";
+		load_o.pattern = "trace";
 	if (!o.duration)
 		return cli_bad("--duration: expected more than no time");
 	return load_wants_check(&o.wants);
-}
-
-/* The interval that --load or --rate asks for; 0 after a message. */
-static uint64_t choose_interval(const char *file, const struct fab *f, const struct lab_config *c,
-				const struct lab_load *d)
-{
-	struct lab_saturation s;
-	struct lab_load quick = *d;
-	uint64_t bps = lab_host_bps(f), share = prob_q32(o.load);
-	unsigned __int128 bits = (unsigned __int128)(d->traffic.payload + LAB_OVERHEAD_BYTES) * 8;
-
-	if (o.rate)
-		return lab_load_interval(o.rate);
-	if (o.of_saturation) {
-		quick.duration = quick.warmup = TIME_NEVER;
-		if (saturate(file, f, c, &quick, 0, &s))
-			return 0;
-		bps = (uint64_t)(s.rate * bits);
-		lab_saturation_free(&s);
-	}
-	if (!bps || !share) {
-		if (bps)
-			cli_bad("--load: expected a share that is not so close to 0");
-		else
-			cli_bad("%s: found no host with a link, expected at least two", file);
-		return 0;
-	}
-	bits = (bits * PS_PER_S << 32) / ((unsigned __int128)bps * share);
-	return bits > TIME_NEVER / 1024 ? TIME_NEVER / 1024 : MAX((uint64_t)bits, 1u);
 }
 
 static int read_trace(struct lab *l, traffic_trace *trace)
@@ -439,14 +195,14 @@ static int run_on(const char *file, const struct fab *f)
 	struct err e;
 	int rc = CLI_BAD;
 
-	if (make_traffic(f, &d.traffic) || make_config(f, &c))
+	if (load_traffic(f, o.seed, &d.traffic) || make_config(f, &c))
 		return CLI_BAD;
-	if (!o.trace && !(d.traffic.interval_ps = choose_interval(file, f, &c, &d)))
+	if (!o.trace && !(d.traffic.interval_ps = load_choose_interval(file, f, &c, &d)))
 		return CLI_BAD;
 	l = lab_new(f, &c, &e);
 	if (!l)
 		return cli_bad("%s: %s", file, e.text);
-	describe(&d.traffic, r.what);
+	load_describe(&d.traffic, o.trace, r.what);
 	if (!o.trace || !read_trace(l, &trace)) {
 		d.trace = o.trace ? &trace : NULL;
 		rc = run_load(&r, l, &d);
@@ -497,9 +253,7 @@ const struct cli_cmd cmd_sim_run = {
 		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
 		    "weft sim run cluster.net --trace packets.txt",
 	.opts = (const struct cli_opt[]){
-		{"load", 'l', CLI_SHARE, &o.load, "SHARE", "what each host offers, as a share of its link", NULL, 0, 0},
-		{"rate", 'r', CLI_U64, &o.rate, "N", "the same in packets a second", NULL, 1, 1000000000000},
-		{"of-saturation", 0, CLI_FLAG, &o.of_saturation, NULL, "--load is a share of saturation, which is searched for first", NULL, 0, 0},
+		LOAD_RATE_OPTS,
 		{"trace", 0, CLI_STR, &o.trace, "FILE", "packets to send, one a line", NULL, 0, 0},
 		{"series", 0, CLI_TIME, &o.wants.series, "TIME", "also a series: what happened in every TIME (1us at least)", NULL, 0, 0},
 		{"levels", 0, CLI_FLAG, &o.wants.levels, NULL, "also connectivity and deadlock level at the end, with --series at every sample (slow on large fabrics)", NULL, 0, 0},
@@ -531,9 +285,9 @@ static int saturate_file(const char *file, const struct fab *f, struct sat_repor
 	struct lab_config c;
 	int rc;
 
-	rc = make_traffic(f, &d.traffic) || make_config(f, &c)
+	rc = load_traffic(f, o.seed, &d.traffic) || make_config(f, &c)
 		 ? CLI_BAD
-		 : saturate(file, f, &c, &d, o.points, &r->s);
+		 : load_saturate(file, f, &c, &d, o.points, &r->s);
 	*r = (struct sat_report){.file = file,
 				 .s = r->s,
 				 .switches = f->nswitches,
@@ -541,7 +295,7 @@ static int saturate_file(const char *file, const struct fab *f, struct sat_repor
 				 .full = lab_load_full_rate(f, d.traffic.payload),
 				 .wall_s = cli_wall_s() - start,
 				 .seed = o.seed};
-	describe(&d.traffic, r->what);
+	load_describe(&d.traffic, o.trace, r->what);
 	return rc;
 }
 
@@ -573,7 +327,7 @@ static int check_saturate(char **args, unsigned nargs)
 		inputs += !strcmp(args[i], "-");
 	if (inputs > 1)
 		return cli_bad("only one FILE can be standard input");
-	if (o.pattern && !strcmp(o.pattern, "trace"))
+	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
 	if (o.svg && !strcmp(o.svg, "-"))
 		return cli_bad("--svg -: the table goes to standard output, expected a file");

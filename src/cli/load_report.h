@@ -33,6 +33,8 @@ struct load_report {
 };
 
 void load_report_text(const struct load_report *r);
+void load_series_text(const struct lab_series *s);           /* nothing when it is empty */
+void load_series_json(const struct lab_series *s, struct json *j); /* .series[], if there is one */
 void load_report_json(const struct load_report *r, struct json *j);
 
 void load_port_name(const struct fab *f, port_id p, char buf[48]); /* S-0002000000000001[3] */

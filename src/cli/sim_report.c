@@ -3,6 +3,7 @@
  * Reports of simulated runs: timeline, table, JSON. State: struct sim_report. Does not run anything.
  */
 #include "cli/sim_report.h"
+#include "cli/change_report.h"
 #include "cli/cli.h"
 
 /* ---- the timeline ---- */
@@ -140,6 +141,10 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct sim_report *r = ctx;
 	char who[96];
 
+	if (n->kind == SM_NOTE_PHASE)
+		vec_push(&r->phases, (struct sim_phase){n->when, (enum sm_phase)n->b});
+	if (!r->timeline)
+		return;
 	if (n->kind == SM_NOTE_PHASE) {
 		if (worth_a_line(r, n))
 			on_phase_left(r, n);
@@ -240,8 +245,7 @@ void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, b
 	r->timeline = timeline;
 	r->stops = "what must not meet new tables is stopped"; /* the techniques differ in what */
 	r->wall_start = cli_wall_s();
-	if (timeline)
-		lab_on_note(l, on_note, r);
+	lab_on_note(l, on_note, r);
 	if (smps)
 		sim_watch(lab_sim(l), (struct sim_watch){on_seen, r});
 	lab_on_tick(l, on_tick, r);
@@ -259,32 +263,23 @@ void sim_report_up(struct sim_report *r)
 	judge(r);
 }
 
-void sim_report_before(struct sim_report *r)
+void sim_report_change(struct sim_report *r, const struct lab_change_result *res)
 {
-	struct sm_status st;
-
-	r->up = *lab_sum(r->lab);
-	sm_status(lab_sm(r->lab), &st);
-	r->sweep_gap = sim_now(lab_sim(r->lab)) - st.last.end;
-	for (port_id p = 0; p < r->fab->nports; p++)
-		vec_push(&r->lids_before, sim_port_info(lab_sim(r->lab), p)->lid);
-}
-
-void sim_report_after(struct sim_report *r)
-{
-	r->change = *lab_sum(r->lab);
-	for (port_id p = 0; p < r->lids_before.n; p++) {
-		uint16_t now = sim_port_info(lab_sim(r->lab), p)->lid;
-
-		r->lids_moved += r->lids_before.at[p] && now && now != r->lids_before.at[p];
-	}
-	judge(r);
+	cli_progress_end();
+	r->result = res;
+	r->settled = res->settled;
+	r->changed_at = res->changed_at;
+	r->up = res->up;
+	r->change = res->sum;
+	r->lids_moved = res->lids_moved;
+	r->v = res->v;
 }
 
 void sim_report_free(struct sim_report *r)
 {
-	rt_report_free(&r->v.report);
-	vec_free(&r->lids_before);
+	if (!r->result)
+		rt_report_free(&r->v.report);
+	vec_free(&r->phases);
 }
 
 /* ---- the table ---- */
@@ -392,31 +387,63 @@ void sim_report_text(struct sim_report *r)
 	printf("\n");
 	if (r->v.why[0])
 		printf("why: %s\n", r->v.why);
+	if (r->result && r->result->traffic_at)
+		change_report_text(r);
 	printf("simulated %s in %.2f s, %.0f MiB, trace hash %016llx\n", cli_duration(sim_now(lab_sim(r->lab))),
 	       cli_wall_s() - r->wall_start, cli_rss_mib(), (unsigned long long)sim_hash(lab_sim(r->lab)));
+}
+
+/* ---- figures ---- */
+
+unsigned sim_change_smps(const struct lab_sum *s, struct sim_figure at[SIM_FIGURES])
+{
+	unsigned n = 0;
+
+	at[n++] = (struct sim_figure){"detection", s->smps[SM_FOR_SWEEP] + s->smps[SM_FOR_TRAP]};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].purpose >= 0)
+			at[n++] = (struct sim_figure){rows[i].key, s->smps[rows[i].purpose]};
+	at[n++] = (struct sim_figure){"total", sum_smps(s)};
+	return n;
+}
+
+/* Provisional and final: from the moment the change was noticed until those tables were in place. */
+unsigned sim_change_times(const struct lab_sum *s, time_ps since, struct sim_figure at[SIM_FIGURES])
+{
+	unsigned n = 0;
+
+	at[n++] = (struct sim_figure){"detection", s->rounds ? s->first_start - since : 0};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		at[n++] = (struct sim_figure){rows[i].key, row_time(s, &rows[i])};
+	at[n++] = (struct sim_figure){"provisional", s->in_place[SM_PROVISIONAL] ? s->in_place[SM_PROVISIONAL] - s->first_start : 0};
+	at[n++] = (struct sim_figure){"final", s->in_place[SM_FINAL] ? s->in_place[SM_FINAL] - s->first_start : 0};
+	at[n++] = (struct sim_figure){"total", s->rounds ? s->last_end - since : 0};
+	return n;
 }
 
 /* ---- JSON ---- */
 
 static void json_smps(struct json *j, const struct lab_sum *s, bool change)
 {
+	struct sim_figure at[SIM_FIGURES];
+	unsigned n = sim_change_smps(s, at);
+
 	json_open(j, "smps", '{');
-	json_u64(j, change ? "detection" : "sweep", s->smps[SM_FOR_SWEEP] + s->smps[SM_FOR_TRAP]);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].purpose >= 0)
-			json_u64(j, rows[i].key, s->smps[rows[i].purpose]);
-	json_u64(j, "total", sum_smps(s));
+	for (unsigned i = 0; i < n; i++)
+		json_u64(j, i || change ? at[i].key : "sweep", at[i].value);
 	json_close(j);
 }
 
 static void json_times(struct json *j, const struct lab_sum *s, time_ps since, bool change)
 {
+	struct sim_figure at[SIM_FIGURES];
+	unsigned n = sim_change_times(s, since, at);
+
 	json_open(j, "time_s", '{');
-	if (change)
-		json_seconds(j, "detection", s->rounds ? s->first_start - since : 0);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		json_seconds(j, rows[i].key, row_time(s, &rows[i]));
-	json_seconds(j, "total", s->rounds ? s->last_end - since : 0);
+	for (unsigned i = 0; i < n; i++)
+		if (change || (strcmp(at[i].key, "detection") && strcmp(at[i].key, "provisional") &&
+			       strcmp(at[i].key, "final")))
+			json_seconds(j, at[i].key, at[i].value);
 	json_close(j);
 }
 
@@ -471,6 +498,8 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 	json_times(j, &r->up, r->up.first_start, false);
 	if (r->changed_at)
 		json_change(j, r);
+	if (r->result && r->result->traffic_at)
+		change_report_json(r, j);
 	json_u64(j, "retries", st.retries);
 	json_u64(j, "timeouts", st.timeouts);
 	json_u64(j, "late_responses", st.late);

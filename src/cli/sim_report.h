@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a simulated run looks like: a timeline while it goes on, then a table of phases or one JSON
- * object. The caller fills in `settled` and `changed_at`; the rest is taken from the laboratory.
+ * object. For sim_report_up() the caller fills in `settled`; the rest comes from the laboratory.
  */
 #ifndef WEFT_SIM_REPORT_H
 #define WEFT_SIM_REPORT_H
 
 #include "base/json.h"
-#include "lab/lab.h"
+#include "lab/change_run.h"
+
+struct sim_phase {
+	time_ps at; /* entered */
+	enum sm_phase phase;
+};
 
 struct sim_report {
 	const struct fab *fab;
@@ -17,12 +22,14 @@ struct sim_report {
 	double wall_start;
 	bool settled;          /* the run came to its end */
 	time_ps changed_at;    /* 0: nothing changed */
-	time_ps sweep_gap;     /* between sweeps, while nothing happens */
 	struct lab_sum up, change;
-	VEC(uint16_t) lids_before; /* by port of fab */
 	uint32_t lids_moved;
 	struct lab_verdict v;
+	const struct lab_change_result *result; /* of a change */
+	const char *what;      /* of a change under load: the traffic, in words */
+	bool show_series;      /* they were asked for, not only for a picture */
 	uint64_t smps_noted;   /* sent when the last line of the timeline was written */
+	VEC(struct sim_phase) phases; /* what the manager did when */
 };
 
 /* What every simulating command asks of the manager: defaults, then where it sits, the root of its
@@ -30,10 +37,19 @@ struct sim_report {
 int sim_manager_config(const struct fab *f, const char *sm, const char *root, const char *engine,
 		       struct lab_config *c);
 
+/* What a change took, as keys and values in the order of reports: how many were filled in. */
+struct sim_figure {
+	const char *key;
+	uint64_t value; /* picoseconds, or SMPs */
+};
+enum { SIM_FIGURES = 12 };
+unsigned sim_change_times(const struct lab_sum *s, time_ps since, struct sim_figure at[SIM_FIGURES]);
+unsigned sim_change_smps(const struct lab_sum *s, struct sim_figure at[SIM_FIGURES]);
+
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps);
 void sim_report_up(struct sim_report *r);     /* the bring-up is over and so is the run */
-void sim_report_before(struct sim_report *r); /* the bring-up is over, a change will come */
-void sim_report_after(struct sim_report *r);  /* the run is over */
+/* The change is over; the result stays the caller's. */
+void sim_report_change(struct sim_report *r, const struct lab_change_result *res);
 void sim_report_say(struct sim_report *r, const char *text); /* a line of the timeline */
 void sim_report_text(struct sim_report *r);
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed);

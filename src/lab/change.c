@@ -1,16 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BEFORE and AFTER as one fabric: all nodes of both, the links of BEFORE, and what to do to turn one
- * into the other at once. State: the joined snapshot and the two lists of links. Does not run it.
+ * BEFORE and AFTER as one fabric: all nodes of both, the links of BEFORE and those of AFTER that wait
+ * for a node to be switched on, and what to do to turn one into the other at once. State: the joined snapshot and the two lists of links. Does not run it.
  */
 #include "lab/lab_priv.h"
 
 struct lab_change {
 	struct fab *fab;
+	node_id sm;
 	bool *on_before, *on_after;
-	port_id *peer_after; /* by port of fab */
+	port_id *peer_before, *peer_after; /* by port of fab */
 	uint32_t *cable_after;
 };
+
+static void copy_node(struct fab_builder *b, node_id to, const struct fab *f, node_id n)
+{
+	const struct fab_node *s = &f->nodes[n];
+	struct fab_node *d = fab_builder_node(b, to);
+
+	d->flags = s->flags;
+	d->sys_guid = s->sys_guid;
+	d->vendor_id = s->vendor_id;
+	d->device_id = s->device_id;
+	for (unsigned i = 0; i <= s->nports; i++) {
+		const struct fab_port *x = &f->ports[s->first_port + i];
+		struct fab_port *y = fab_builder_port(b, to, i);
+
+		y->guid = x->guid;
+		y->lid = x->lid;
+		y->lmc = x->lmc;
+		y->width = x->width;
+		y->speed = x->speed;
+	}
+}
+
+struct fab *lab_without(const struct fab *f, const bool *gone)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id *id = mem_array(f->nnodes, sizeof(*id));
+
+	for (node_id n = 0; n < f->nnodes; n++) {
+		if (gone[n])
+			continue;
+		id[n] = fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports,
+				     fab_node_name(f, n));
+		copy_node(b, id[n], f, n);
+	}
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p], *y;
+
+		if (x->peer == FAB_NONE || x->peer < p)
+			continue;
+		y = &f->ports[x->peer];
+		if (!gone[x->node] && !gone[y->node])
+			fab_add_link(b, id[x->node], x->num, id[y->node], y->num);
+	}
+	free(id);
+	return fab_build(b);
+}
 
 static int join_nodes(struct fab_builder *b, const struct fab *before, const struct fab *after,
 		      struct err *e)
@@ -29,18 +76,89 @@ static int join_nodes(struct fab_builder *b, const struct fab *before, const str
 			continue;
 		}
 		k = fab_add_node(b, a->type, a->guid, a->nports, fab_node_name(after, n));
-		fab_builder_node(b, k)->flags = a->flags;
-		fab_builder_node(b, k)->sys_guid = a->sys_guid;
-		for (unsigned p = 0; p <= a->nports; p++) {
-			const struct fab_port *s = &after->ports[a->first_port + p];
-			struct fab_port *d = fab_builder_port(b, k, p);
-
-			d->guid = s->guid;
-			d->width = s->width;
-			d->speed = s->speed;
-		}
+		copy_node(b, k, after, n);
 	}
 	return 0;
+}
+
+/*
+ * A cable of AFTER to a node that is off before may lie there from the start: it carries nothing, and
+ * the hosts at its ends are numbered among those with traffic. Not at a CA that is linked already, for
+ * the manager may sit there and takes the first port with a cable.
+ */
+static bool may_wait(struct fab_builder *b, const struct fab *before, const struct fab *after,
+		     port_id p)
+{
+	const struct fab_port *x = &after->ports[p];
+	node_id old = fab_node_by_guid(before, after->nodes[x->node].guid);
+	node_id n = fab_builder_find(b, after->nodes[x->node].guid);
+
+	if (fab_builder_port(b, n, x->num)->peer != FAB_NONE)
+		return false;
+	for (unsigned i = 1; old != FAB_NONE && !fab_is_switch(before, old) && i <= before->nodes[old].nports; i++)
+		if (before->ports[fab_port_id(before, old, i)].peer != FAB_NONE)
+			return false;
+	return true;
+}
+
+/* A port without a cable has no rate of its own: it will have that of AFTER. */
+static void join_rates(struct fab_builder *b, const struct fab *after)
+{
+	for (port_id p = 0; p < after->nports; p++) {
+		const struct fab_port *x = &after->ports[p];
+		node_id n = fab_builder_find(b, after->nodes[x->node].guid);
+		struct fab_port *d = fab_builder_port(b, n, x->num);
+
+		if (x->peer == FAB_NONE || d->peer != FAB_NONE)
+			continue;
+		d->width = x->width;
+		d->speed = x->speed;
+	}
+}
+
+static void join_links(struct fab_builder *b, const struct fab *before, const struct fab *after)
+{
+	for (port_id p = 0; p < after->nports; p++) {
+		const struct fab_port *x = &after->ports[p], *y;
+		uint64_t from, to;
+
+		if (x->peer == FAB_NONE || x->peer < p)
+			continue;
+		y = &after->ports[x->peer];
+		from = after->nodes[x->node].guid;
+		to = after->nodes[y->node].guid;
+		if (fab_node_by_guid(before, from) != FAB_NONE && fab_node_by_guid(before, to) != FAB_NONE)
+			continue;
+		if (may_wait(b, before, after, p) && may_wait(b, before, after, x->peer))
+			fab_add_link(b, fab_builder_find(b, from), x->num, fab_builder_find(b, to), y->num);
+	}
+}
+
+static void find_ends(struct lab_change *c, const struct fab *f, bool *on, port_id *peer)
+{
+	memset(peer, 0xff, c->fab->nports * sizeof(*peer));
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p], *y;
+		node_id n = fab_node_by_guid(c->fab, f->nodes[x->node].guid), m;
+
+		on[n] = true;
+		if (x->peer == FAB_NONE)
+			continue;
+		y = &f->ports[x->peer];
+		m = fab_node_by_guid(c->fab, f->nodes[y->node].guid);
+		peer[fab_port_id(c->fab, n, x->num)] = fab_port_id(c->fab, m, y->num);
+	}
+}
+
+static void find_cables(struct lab_change *c, const struct fab *after)
+{
+	for (port_id p = 0; p < after->nports; p++) {
+		const struct fab_port *x = &after->ports[p];
+		node_id n = fab_node_by_guid(c->fab, after->nodes[x->node].guid);
+
+		if (x->peer != FAB_NONE)
+			c->cable_after[fab_port_id(c->fab, n, x->num)] = x->cable_cm;
+	}
 }
 
 struct lab_change *lab_change_new(const struct fab *before, const struct fab *after, struct err *e)
@@ -52,27 +170,21 @@ struct lab_change *lab_change_new(const struct fab *before, const struct fab *af
 		fab_builder_free(b);
 		return NULL;
 	}
+	join_rates(b, after);
+	join_links(b, before, after);
 	c = mem_zalloc(sizeof(*c));
 	c->fab = fab_build(b);
+	c->sm = lab_choose_node(before);
+	if (c->sm != FAB_NONE)
+		c->sm = fab_node_by_guid(c->fab, before->nodes[c->sm].guid);
 	c->on_before = mem_zarray(c->fab->nnodes, sizeof(bool));
 	c->on_after = mem_zarray(c->fab->nnodes, sizeof(bool));
 	c->peer_after = mem_array(c->fab->nports, sizeof(*c->peer_after));
+	c->peer_before = mem_array(c->fab->nports, sizeof(*c->peer_before));
 	c->cable_after = mem_zarray(c->fab->nports, sizeof(*c->cable_after));
-	memset(c->peer_after, 0xff, c->fab->nports * sizeof(*c->peer_after));
-	memset(c->on_before, true, before->nnodes * sizeof(bool));
-	for (port_id p = 0; p < after->nports; p++) {
-		const struct fab_port *x = &after->ports[p];
-		node_id n = fab_node_by_guid(c->fab, after->nodes[x->node].guid);
-
-		c->on_after[n] = true;
-		if (x->peer == FAB_NONE)
-			continue;
-		const struct fab_port *y = &after->ports[x->peer];
-		node_id m = fab_node_by_guid(c->fab, after->nodes[y->node].guid);
-
-		c->peer_after[fab_port_id(c->fab, n, x->num)] = fab_port_id(c->fab, m, y->num);
-		c->cable_after[fab_port_id(c->fab, n, x->num)] = x->cable_cm;
-	}
+	find_ends(c, before, c->on_before, c->peer_before);
+	find_ends(c, after, c->on_after, c->peer_after);
+	find_cables(c, after);
 	return c;
 }
 
@@ -83,6 +195,7 @@ void lab_change_free(struct lab_change *c)
 	fab_free(c->fab);
 	free(c->on_before);
 	free(c->on_after);
+	free(c->peer_before);
 	free(c->peer_after);
 	free(c->cable_after);
 	free(c);
@@ -109,7 +222,7 @@ void lab_change_text(const struct lab_change *c, char *buf, size_t size)
 		on += !c->on_before[n] && c->on_after[n];
 	}
 	for (port_id p = 0; p < c->fab->nports; p++) {
-		port_id old = c->fab->ports[p].peer, new = c->peer_after[p];
+		port_id old = c->peer_before[p], new = c->peer_after[p];
 
 		cut += old != FAB_NONE && old > p && old != new;
 		made += new != FAB_NONE && new > p && old != new;
@@ -124,6 +237,11 @@ void lab_change_text(const struct lab_change *c, char *buf, size_t size)
 		if (parts[i].n && at < size)
 			at += (size_t)snprintf(buf + at, size - at, "%s%u %s%s %s", at ? ", " : "", parts[i].n,
 					       parts[i].one, parts[i].n == 1 ? "" : "s", parts[i].what);
+}
+
+node_id lab_change_sm(const struct lab_change *c)
+{
+	return c->sm;
 }
 
 bool lab_change_has(const struct lab_change *c, node_id n)

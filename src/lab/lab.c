@@ -116,6 +116,12 @@ static void sum_round(struct lab *l)
 	}
 	s->last_end = last->end;
 	s->restarts += last->restarts;
+	for (unsigned i = 0; i < SM_NSTAGES; i++) {
+		s->in_place[i] = last->in_place[i] ? last->in_place[i] : s->in_place[i];
+		s->compute[i] += last->compute[i];
+	}
+	s->entries += last->entries;
+	s->sent_blocks += last->sent_blocks;
 	for (unsigned i = 0; i < SM_NPHASES; i++)
 		s->time[i] += last->time[i];
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
@@ -170,7 +176,7 @@ static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *
 }
 
 /* The first host of the largest part, so that a stray node does not make the subnet its own. */
-static node_id choose_sm_node(const struct fab *f)
+node_id lab_choose_node(const struct fab *f)
 {
 	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist)), best_size = 0;
 	bool *seen = mem_zarray(f->nnodes, sizeof(*seen));
@@ -205,7 +211,7 @@ static unsigned choose_port(const struct fab *f, node_id n)
 struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err *e)
 {
 	struct lab *l;
-	node_id n = c->sm_node != FAB_NONE ? c->sm_node : choose_sm_node(f);
+	node_id n = c->sm_node != FAB_NONE ? c->sm_node : lab_choose_node(f);
 
 	if (n == FAB_NONE) {
 		err_set(e, -EINVAL, "the fabric is empty: there is no node for the subnet manager");

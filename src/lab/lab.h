@@ -62,6 +62,9 @@ struct lab_sum {
 	uint32_t rounds, restarts;
 	time_ps first_start, last_end; /* detection and final READY */
 	enum sm_cause cause;           /* of the first */
+	time_ps in_place[SM_NSTAGES];  /* moments when a stage's tables were in the switches; 0: none */
+	time_ps compute[SM_NSTAGES];
+	uint64_t entries, sent_blocks; /* changed in the switches; blocks written */
 	time_ps time[SM_NPHASES];
 	uint64_t smps[SM_NPURPOSES];
 };
@@ -85,15 +88,23 @@ struct lab_verdict {
 /* Look at the fabric itself, as it is now: what can be reached from the SM's node. */
 void lab_judge(struct lab *l, struct lab_verdict *v);
 
-/* Two levels of the thesis (Table 10), for the tables and port states as they are now, in millionths. */
+/* Two levels of the thesis (Table 10), for the tables, port states and SL-to-VL mappings in the devices
+ * as they are now, in millionths, with the numbers behind them. */
 struct lab_levels {
-	uint32_t connectivity; /* ordered pairs of hosts that are on and can reach each other */
-	uint32_t deadlock;     /* directed links between switches that are part of a potential deadlock */
+	uint32_t connectivity; /* of the pairs, those that can reach each other */
+	uint32_t deadlock;     /* of the links, those that are part of a potential deadlock */
+	uint64_t pairs;        /* ordered pairs of host ports that cables connect right now */
+	uint64_t connected;
+	uint32_t links;        /* directed links between switches that carry data */
+	uint32_t cyclic;
 };
 
 void lab_levels(const struct lab *l, struct lab_levels *v);
 
 /* ---- a change of the world ---- */
+
+/* A copy of f without these nodes and their links. */
+struct fab *lab_without(const struct fab *f, const bool *gone);
 
 struct lab_change; /* BEFORE and AFTER as one fabric with two sets of links */
 
@@ -101,6 +112,7 @@ struct lab_change *lab_change_new(const struct fab *before, const struct fab *af
 void lab_change_free(struct lab_change *c);
 const struct fab *lab_change_fab(const struct lab_change *c); /* simulate this one */
 const bool *lab_change_on(const struct lab_change *c);        /* nodes there before */
+node_id lab_change_sm(const struct lab_change *c); /* where a manager sits unless told otherwise */
 void lab_change_text(const struct lab_change *c, char *buf, size_t size); /* "1 node off, ..." */
 bool lab_change_has(const struct lab_change *c, node_id n);   /* there before and after */
 void lab_change_apply(const struct lab_change *c, struct sim *s);

@@ -27,4 +27,7 @@ struct lab {
 	void *tick_ctx;
 };
 
+node_id lab_choose_node(const struct fab *f); /* FAB_NONE: there is none */
+uint64_t lab_burst_gap(const struct lab *l, const struct traffic_config *t);
+
 #endif

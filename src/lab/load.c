@@ -168,7 +168,7 @@ static time_ps sum_or_end(time_ps a, time_ps b)
 
 /* The packets of a burst follow each other as fast as the host's link takes them, or as fast as the
  * rate allows when that is faster. */
-static uint64_t burst_gap(const struct lab *l, const struct traffic_config *t)
+uint64_t lab_burst_gap(const struct lab *l, const struct traffic_config *t)
 {
 	uint64_t link = lab_load_interval(MAX(lab_load_full_rate(l->fab, t->payload), 1u));
 
@@ -189,7 +189,7 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 	t.start_ps = r->start;
 	t.stop_ps = r->window_end;
 	t.trace = d->trace;
-	t.burst_gap_ps = burst_gap(l, &t);
+	t.burst_gap_ps = lab_burst_gap(l, &t);
 	for (size_t i = 0; d->trace && i < d->trace->n; i++)
 		d->trace->at[i].when_ps = sum_or_end(d->trace->at[i].when_ps, r->start);
 	rc = sim_traffic(s, &t, e);

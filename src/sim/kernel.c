@@ -182,9 +182,25 @@ void sim_watch(struct sim *s, struct sim_watch w)
 	s->watch = w;
 }
 
+void sim_watch_changes(struct sim *s, struct sim_change_watch w)
+{
+	s->changes = w;
+}
+
+void sim_changed(struct sim *s, node_id n, enum sim_change what)
+{
+	if (s->changes.changed)
+		s->changes.changed(s->changes.ctx, n, what);
+}
+
 void sim_set_faults(struct sim *s, const struct sim_faults *f)
 {
 	s->cfg.faults = *f;
+}
+
+void sim_set_training(struct sim *s, time_ps t)
+{
+	s->cfg.training_ps = t;
 }
 
 /* ---- events ---- */
@@ -311,6 +327,7 @@ void sim_node_power(struct sim *s, node_id n, bool on)
 		plane_power(s, n);
 	sim_seen(s, SIM_SEEN_NODE, n, 0, NULL, on);
 	sma_reset(s, n);
+	sim_changed(s, n, SIM_CHANGED_POWER);
 	for (unsigned p = 1; on && p <= fn->nports; p++)
 		link_try_up(s, fn->first_port + p);
 }

@@ -19,9 +19,15 @@ static bool state_change_counts(enum iba_port_state from, enum iba_port_state to
 void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st)
 {
 	struct sim_port *p = node_port(s, n, num);
+	bool other = p->pi.state != st;
 
 	p->pi.state = (uint8_t)st;
 	sim_seen(s, SIM_SEEN_PORT, n, num, NULL, st);
+	if (!other)
+		return;
+	if (s->plane && num)
+		link_kick(s, s->fab->nodes[n].first_port + num); /* what waits may go, or is discarded */
+	sim_changed(s, n, SIM_CHANGED_PORT);
 }
 
 static void by_link(struct sim *s, port_id at, enum iba_port_state to)
@@ -138,11 +144,11 @@ static bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
 }
 
 /* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */
-unsigned lid_route(struct sim *s, node_id n, uint16_t lid)
+unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
 {
 	const struct sim_node *node = &s->nodes[n];
 
-	if (lid_is_ours(&node_port(s, n, 0)->pi, lid))
+	if (lid_is_ours(&s->ports[s->fab->nodes[n].first_port].pi, lid))
 		return 0;
 	if (node->rft && !node->lft_size) {
 		for (unsigned b = 0; b < (s->cfg.rft_cap + IBA_RFT_BLOCK - 1u) / IBA_RFT_BLOCK; b++)
@@ -153,6 +159,11 @@ unsigned lid_route(struct sim *s, node_id n, uint16_t lid)
 		return node->si.default_port;
 	}
 	return lid <= node->si.linear_top ? sim_lft(s, n, lid) : IBA_PORT_NONE; /* IBA 14.2.5.4 */
+}
+
+unsigned sim_route(const struct sim *s, node_id n, uint16_t lid)
+{
+	return lid_route(s, n, lid);
 }
 
 void lid_forward(struct sim *s, node_id n, uint32_t p)

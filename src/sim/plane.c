@@ -189,6 +189,7 @@ void plane_new(struct sim *s)
 			vec_push(&pl->hosts, p);
 		}
 	}
+	pl->known = mem_zarray(pl->hosts.n, sizeof(*pl->known));
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
 	pl->stats.window_end = TIME_NEVER;
@@ -206,6 +207,7 @@ void plane_free(struct sim *s)
 	free(pl->ports);
 	free(pl->switches);
 	free(pl->host_of);
+	free(pl->known);
 	vec_free(&pl->pkts);
 	vec_free(&pl->cells);
 	vec_free(&pl->hosts);

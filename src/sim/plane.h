@@ -119,8 +119,10 @@ struct plane {
 	/* hosts: endports with traffic, numbered for the generator */
 	VEC(port_id) hosts;
 	uint32_t *host_of;           /* port -> host number */
+	uint16_t *known;             /* by host: the LID it has or last had; 0: never any */
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
+	bool known_only;             /* as in struct traffic_config */
 	uint32_t traffic_epoch;      /* events of traffic that was replaced come to nothing */
 	time_ps *allowed;            /* [source][destination], with static rate control only */
 	struct sim_tap tap;

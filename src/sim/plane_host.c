@@ -19,6 +19,7 @@ int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e)
 		return -EINVAL;
 	traffic_free(pl->traffic);
 	pl->traffic = t;
+	pl->known_only = c->known_only;
 	host_start(s);
 	return 0;
 }
@@ -169,16 +170,30 @@ void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, u
 		inject(s, port, make(s, host, dlid, payload, sl));
 }
 
+/* Whoever sends remembers an address: a host that is gone is still sent to. */
+static uint16_t lid_known(struct sim *s, uint32_t host)
+{
+	struct plane *pl = s->plane;
+	uint16_t lid = s->ports[pl->hosts.at[host]].pi.lid;
+
+	if (lid)
+		pl->known[host] = lid;
+	return pl->known[host];
+}
+
 void host_make(struct sim *s, uint32_t host)
 {
 	struct plane *pl = s->plane;
 	struct traffic_packet t = pl->next[host];
+	uint16_t from = lid_known(s, host), to = lid_known(s, t.dst);
 	uint32_t pkt;
 
 	plan_next(s, host);
 	if (!s->nodes[s->fab->ports[pl->hosts.at[host]].node].on)
 		return; /* a host that is off wants nothing */
-	pkt = make(s, host, s->ports[pl->hosts.at[t.dst]].pi.lid, t.payload, t.sl);
+	if (pl->known_only && (!from || !to))
+		return; /* one of the two has never been part of the subnet */
+	pkt = make(s, host, to, t.payload, t.sl);
 	pl->pkts.at[pkt].dst = t.dst;
 	pace(s, host, t.dst, pkt);
 }

@@ -135,11 +135,20 @@ struct sim_watch {
 	void *ctx;
 };
 
+/* A change in a device that data packets can feel, by a Set, by its links or by its power. Told only
+ * when a value is another one than before. */
+enum sim_change { SIM_CHANGED_TABLE, SIM_CHANGED_SLVL, SIM_CHANGED_PORT, SIM_CHANGED_POWER };
+struct sim_change_watch {
+	void (*changed)(void *ctx, node_id n, enum sim_change what);
+	void *ctx;
+};
+
 struct sim;
 
 struct sim *sim_new(const struct fab *f, const struct sim_config *c);
 void sim_free(struct sim *s);
 void sim_watch(struct sim *s, struct sim_watch w);
+void sim_watch_changes(struct sim *s, struct sim_change_watch w);
 
 /* ---- time ---- */
 
@@ -158,6 +167,7 @@ void sim_cable(struct sim *s, port_id a, port_id b);
 void sim_cable_length(struct sim *s, port_id a, uint32_t cm); /* of the cable at a; 0: not known */
 void sim_uncable(struct sim *s, port_id a);             /* cuts, if there is a cable */
 void sim_set_faults(struct sim *s, const struct sim_faults *f);
+void sim_set_training(struct sim *s, time_ps t); /* of links that come up from now on */
 
 /* ---- an SM's way in ---- */
 
@@ -208,6 +218,9 @@ void sim_watch_discards(struct sim *s, struct sim_discard_watch w);
 /* Packets waiting for each other in a ring right now: the output ports of one ring, in order; 0 when
  * there is none. Caller frees *ring. */
 size_t sim_deadlock(struct sim *s, port_id **ring);
+/* A network at rest: no data packet anywhere, and every sender has the whole far buffer before it.
+ * false: what is wrong, in why. Credits are on their way for a while after the last packet. */
+bool sim_plane_rests(const struct sim *s, char *why, size_t size);
 
 /* ---- looking from outside, as no SM can ---- */
 
@@ -216,7 +229,12 @@ port_id sim_port_peer(const struct sim *s, port_id p);                       /* 
 const struct iba_port_info *sim_port_info(const struct sim *s, port_id p);
 const struct iba_switch_info *sim_switch_info(const struct sim *s, node_id n);
 uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid);               /* 255: none */
+/* Where a switch sends a packet, by linear or random table and default port as the device does it: 0
+ * is the switch itself, more than its ports means nowhere. */
+unsigned sim_route(const struct sim *s, node_id n, uint16_t lid);
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
+/* No service level leads from `in` to a data VL of `out`: whoever takes this turn is discarded. */
+bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out);
 const struct sim_stats *sim_stats(const struct sim *s);
 uint64_t sim_hash(const struct sim *s); /* of everything delivered and every state change so far */
 

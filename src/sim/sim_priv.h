@@ -118,6 +118,7 @@ struct sim {
 	struct sim_stats stats;
 	uint64_t hash;
 	struct sim_watch watch;
+	struct sim_change_watch changes;
 	struct plane *plane; /* NULL: SMPs only */
 };
 
@@ -139,6 +140,7 @@ void pkt_free(struct sim *s, uint32_t p);
 void sim_seen(struct sim *s, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
 	      unsigned detail);
 void sim_hash_smp(struct sim *s, node_id n, const struct sim_smp *smp);
+void sim_changed(struct sim *s, node_id n, enum sim_change what);
 
 /* link.c: wires, port states, LID-routed forwarding */
 void link_send(struct sim *s, node_id n, unsigned out, uint32_t p);
@@ -147,7 +149,7 @@ void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
 void lid_forward(struct sim *s, node_id n, uint32_t p);
-unsigned lid_route(struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
+unsigned lid_route(const struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
 void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st);
 
 /* smi.c: one SMP after another */

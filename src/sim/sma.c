@@ -203,12 +203,14 @@ static unsigned switch_info_set(struct req *r)
 {
 	struct iba_switch_info v, *si = &r->s->nodes[r->n].si;
 	unsigned nports = fnode(r)->nports;
+	bool other;
 
 	iba_switch_info_get(&v, r->in, IBA_SMP_DATA_SIZE);
 	if (v.linear_top && v.linear_top >= si->linear_cap)
 		return IBA_STATUS_BAD_FIELD;
 	if (v.default_port > nports && v.default_port != IBA_PORT_NONE)
 		return IBA_STATUS_BAD_FIELD;
+	other = si->linear_top != v.linear_top || si->default_port != v.default_port;
 	si->linear_top = v.linear_top;
 	si->default_port = v.default_port;
 	si->mcast_primary_port = v.mcast_primary_port;
@@ -217,6 +219,8 @@ static unsigned switch_info_set(struct req *r)
 	si->life_time = v.life_time;
 	if (v.port_state_change) /* writing one clears (IBA 14.2.5.4) */
 		si->port_state_change = 0;
+	if (other)
+		sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
 	return switch_info_get(r);
 }
 
@@ -329,9 +333,15 @@ static void port_info_take(struct iba_port_info *pi, const struct iba_port_info 
 	pi->overrun_errors = v->overrun_errors;
 }
 
+/* Whether data packets see a difference; states tell of themselves. */
+static bool addresses_data(const struct iba_port_info *a, const struct iba_port_info *b)
+{
+	return a->lid != b->lid || a->lmc != b->lmc || a->oper_vls != b->oper_vls;
+}
+
 static unsigned port_info_set(struct req *r)
 {
-	struct iba_port_info v;
+	struct iba_port_info v, old;
 	unsigned num;
 
 	if (!pick_port(r, r->mod & 0xff, &num))
@@ -339,7 +349,10 @@ static unsigned port_info_set(struct req *r)
 	iba_port_info_get(&v, r->in, IBA_SMP_DATA_SIZE);
 	if (!port_info_ok(r, num, &v))
 		return IBA_STATUS_BAD_FIELD;
+	old = rport(r, num)->pi;
 	port_info_take(&rport(r, num)->pi, &v, !sim_is_switch(r->s, r->n) || num == 0);
+	if (addresses_data(&old, &rport(r, num)->pi))
+		sim_changed(r->s, r->n, SIM_CHANGED_PORT);
 	phys_order(r, num, v.phys_state);
 	if (rport(r, num)->pi.state != IBA_PORT_DOWN)
 		state_order(r, num, v.state);
@@ -433,6 +446,17 @@ unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, uns
 	return s->nodes[n].slvl[(in * width + out) * 16 + sl];
 }
 
+bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out)
+{
+	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port + out].pi;
+	unsigned live = iba_vl_count(pi->oper_vls);
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (sim_slvl(s, n, in, out, sl) < live)
+			return false;
+	return true;
+}
+
 static bool slvl_where(struct req *r, unsigned *in, unsigned *out)
 {
 	if (!sim_is_switch(r->s, r->n)) {
@@ -474,7 +498,10 @@ static unsigned slvl_set(struct req *r)
 			all[i] = (uint8_t)default_vl(r->s, r->n, i / 16 % width, i % 16);
 		node->slvl = all;
 	}
-	memcpy(node->slvl + (size_t)(in * width + out) * 16, t.vl, 16);
+	if (memcmp(node->slvl + (size_t)(in * width + out) * 16, t.vl, 16)) {
+		memcpy(node->slvl + (size_t)(in * width + out) * 16, t.vl, 16);
+		sim_changed(r->s, r->n, SIM_CHANGED_SLVL);
+	}
 	return slvl_get(r);
 }
 
@@ -551,7 +578,10 @@ static unsigned lft_set(struct req *r)
 		memset(node->lft + node->lft_size, IBA_PORT_NONE, size - node->lft_size);
 		node->lft_size = size;
 	}
-	memcpy(node->lft + end - IBA_LFT_BLOCK, r->in, IBA_LFT_BLOCK);
+	if (memcmp(node->lft + end - IBA_LFT_BLOCK, r->in, IBA_LFT_BLOCK)) {
+		memcpy(node->lft + end - IBA_LFT_BLOCK, r->in, IBA_LFT_BLOCK);
+		sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
+	}
 	return IBA_STATUS_OK; /* the response carries what was set */
 }
 
@@ -581,6 +611,7 @@ static unsigned rft_set(struct req *r)
 	if (!node->rft)
 		node->rft = mem_zarray((r->s->cfg.rft_cap + 15u) / IBA_RFT_BLOCK, sizeof(*node->rft));
 	node->rft[r->mod] = t;
+	sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
 	return rft_get(r);
 }
 

@@ -552,7 +552,7 @@ static void on_routes(struct sm *sm, const struct sm_event *ev)
 	sm->tables = r->tables;
 	sm->rank = r->rank;
 	sm->plan = r->plan;
-	sm->settled = r->settled;
+	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
 	sm->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(sm->tables);
 	sm_phase_set(sm, SM_DEACTIVATE);

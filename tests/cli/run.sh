@@ -302,6 +302,9 @@ sim demo
 sim up net.txt
 sim up net.txt --engine pira --root centre
 sim change net.txt --kill S-0002000000000005
+sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us --tail 100us --svg change.svg
+sim change net.txt --rate 10000 --each-switch activation --detection traps
+sim trial --change --max-switches 4
 sim trial --max-switches 4
 sim run net.txt --load 10% --duration 200us
 sim run net.txt --load 50% --of-saturation --duration 100us
@@ -379,6 +382,40 @@ nothing_half_written()
 	[ $? -eq 2 ] && [ ! -s out ] && [ -z "$(ls gone* 2> /dev/null)" ]
 }
 ok "a run that cannot start leaves no file" nothing_half_written
+# What others rely on: the keys of a change under load, and that the books are balanced.
+load_keys()
+{
+	"$bin" sim change net.txt --kill S-0002000000000005 --rate 20000 --detection traps --series 100us --json > out || return 1
+	jq -e '(.change.time_s | has("detection") and has("discovery") and has("provisional") and has("final")
+			and has("distribution") and has("total"))
+		and (.packets.discarded | has("inactive_port") and has("deactivated_port") and has("buffer")
+			and has("turned_back") and has("unroutable") and has("cleared") and has("unmappable"))
+		and .packets.in_flight_before + .packets.sent
+			== .packets.received + .packets.discarded.total + .packets.in_flight
+		and (.packets.discarded | del(.total) | add) == .packets.discarded.total
+		and .packets.discarded.deactivated_port > 0
+		and .deadlock == false and .connectivity_min == 0 and .change.time_s.final > 0
+		and (.series | length) > 10' out > /dev/null || { jq 'del(.series)' out && false; }
+}
+ok "a change under load has its keys and balanced books" load_keys
+
+# The same bytes whatever the number of threads, but for what was measured of the machine.
+same_by_threads()
+{
+	for t in 1 2; do
+		"$bin" sim change net.txt --rate 10000 --each-switch deactivation --threads $t --json |
+			jq 'del(.wall_s, .rss_mib)' > "threads.$t" || return 1
+	done
+	jq -e '.switches == 7 and .failed == 0 and .mean.time_s.total > 0 and .sd.smps.total >= 0
+		and .mean.discarded.total > 0 and (.runs | length) == 7' threads.1 > /dev/null && cmp threads.1 threads.2
+}
+ok "each switch: the same on one thread and on two" same_by_threads
+
+picture_is_whole()
+{
+	[ "$(grep -c '</svg>' change.svg)" -eq 1 ] && grep -q '>discover<' change.svg && grep -q '>change<' change.svg
+}
+ok "the picture of a change" picture_is_whole
 
 all_have_runs()
 {

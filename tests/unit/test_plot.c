@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/panels.h"
 #include "base/plot.h"
 
 static char *draw(const struct plot *p)
@@ -174,6 +175,68 @@ static void a_stack_is_one_document(void **state UNUSED)
 	strbuf_free(&b);
 }
 
+/* ---- panels ---- */
+
+static char *draw_panels(const struct panels *p)
+{
+	struct strbuf b = {0};
+
+	panels_svg(p, &b);
+	return b.s;
+}
+
+static void panels_count_from_the_event(void **state UNUSED)
+{
+	const struct plot_point up[] = {{1000, 0, false}, {2000, 5, false}, {9000, 40, false}};
+	const struct panels_line line = {"a <b>", up, 3, true};
+	const struct panels_panel one[] = {{"first", 1, 0, &line, 1}, {"second", 1, 0, &line, 1}};
+	const struct panels_band bands[] = {{2000, 3000, "work"}, {3000, 4000, "rest"}, {4000, 5000, "work"}};
+	const struct panels p = {.title = "t",
+				 .note = "n & m",
+				 .x_label = "time",
+				 .x_unit = 1000,
+				 .from = 1000,
+				 .to = 8000,
+				 .zero = 2000,
+				 .zero_name = "event",
+				 .bands = bands,
+				 .nbands = 3,
+				 .panels = one,
+				 .n = 2};
+	char *svg = draw_panels(&p);
+
+	assert_non_null(strstr(svg, ">-1</text>")); /* before the event */
+	assert_non_null(strstr(svg, ">6</text>"));
+	assert_null(strstr(svg, ">7</text>"));
+	assert_int_equal(count(svg, ">work</text>"), 1); /* one name, one colour */
+	assert_int_equal(count(svg, ">event</text>"), 1);
+	assert_int_equal(count(svg, "<rect"), 1 + 3 * 2 + 2); /* paper; bands in both; two names */
+	assert_int_equal(count(svg, "class=\"l\""), 4);	     /* two lines, two samples */
+	assert_int_equal(count(svg, "a &#60;b&#62;"), 2);
+	/* Steps: along at the old height, then up. What lies behind the end is not drawn. */
+	assert_non_null(strstr(svg, "M84 184H184L184 170.3H784"));
+	free(svg);
+}
+
+static void panels_of_nothing(void **state UNUSED)
+{
+	const struct panels_panel empty = {.label = "none"};
+	struct panels p = {.title = "t", .x_label = "x", .zero_name = "z", .panels = &empty, .n = 1};
+	char *svg = draw_panels(&p);
+
+	assert_non_null(strstr(svg, "</svg>"));
+	free(svg);
+	p.from = UINT64_MAX - 1; /* far from zero */
+	p.to = UINT64_MAX;
+	svg = draw_panels(&p);
+	assert_non_null(strstr(svg, "</svg>"));
+	free(svg);
+	p.from = p.to = p.zero = UINT64_MAX;
+	svg = draw_panels(&p);
+	assert_non_null(strstr(svg, "</svg>"));
+	free(svg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +247,8 @@ int main(void)
 	    cmocka_unit_test(extremes_are_drawn_somehow),
 	    cmocka_unit_test(many_series_are_told_apart),
 	    cmocka_unit_test(a_stack_is_one_document),
+	    cmocka_unit_test(panels_count_from_the_event),
+	    cmocka_unit_test(panels_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the same change for each switch took: mean and standard deviation, text and JSON.
+ */
+#ifndef WEFT_EACH_REPORT_H
+#define WEFT_EACH_REPORT_H
+
+#include "base/json.h"
+#include "lab/each_switch.h"
+
+struct each_report {
+	const struct fab *fab;
+	const struct lab_each *each;
+	const char *how;  /* activation, deactivation */
+	const char *what; /* the traffic in words, or empty */
+	uint64_t seed;
+	double wall_s;
+};
+
+void each_report_text(const struct each_report *r);
+void each_report_json(const struct each_report *r, struct json *j);
+
+#endif

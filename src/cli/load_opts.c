@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Options about traffic and what becomes of them. State: load_o, the options of the one command that
+ * runs. Way in: load_traffic(), load_network(), load_choose_interval(). Does not run the load itself.
+ */
+#include "cli/load_opts.h"
+#include "base/rng.h"
+
+const char *const load_patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
+				       "tornado", "all-to-all",	 "incast", "trace",   NULL};
+const char *const load_arrivals[] = {"poisson", "constant", "bursty", NULL};
+const char *const load_mtus[] = {"256",  "512",  "1024",
+				   "2048", "4096", NULL};		 /* by IBA code, from 1 */
+const char *const load_vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the same */
+
+struct load_opts load_o = {
+    .payload = LOAD_NOT_GIVEN,
+    .load = -1,
+    .shift = 1,
+    .burst = 16,
+    .hot_share = 0.1,
+    .wire = 100 * PS_PER_NS,
+    .retrain = 2 * PS_PER_MS,
+    .route = 40 * PS_PER_NS,
+    .map = 20 * PS_PER_NS,
+    .crossbar = 40 * PS_PER_NS,
+    .setup = 2 * PS_PER_NS,
+    .arbiter = 40 * PS_PER_NS,
+    .error_limit = 8,
+};
+
+/* ---- options to configurations ---- */
+
+/* Which of the words; 0 is the default when none was chosen. */
+static unsigned chosen(const char *const *words, const char *word, unsigned otherwise)
+{
+	for (unsigned i = 0; word && words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return otherwise;
+}
+
+static unsigned mtu_code(void)
+{
+	return 1 + chosen(load_mtus, load_o.mtu, 0);
+}
+
+static unsigned payload(void)
+{
+	return load_o.payload == LOAD_NOT_GIVEN ? iba_mtu_bytes(mtu_code()) : load_o.payload;
+}
+
+/* A digit or two of a service level; *s moves behind them. */
+static bool sl_number(const char **s, unsigned *v)
+{
+	const char *p = *s;
+
+	for (*v = 0; *p >= '0' && *p <= '9' && p < *s + 2; p++)
+		*v = *v * 10 + (unsigned)(*p - '0');
+	if (p == *s || *v > 15)
+		return false;
+	*s = p;
+	return true;
+}
+
+static int sl_mask(const char *text, uint16_t *mask)
+{
+	const char *s = text;
+	unsigned from, to;
+
+	*mask = 0;
+	do {
+		s += s != text; /* the comma */
+		if (!sl_number(&s, &from))
+			break;
+		to = from;
+		if (*s == '-' && (s++, !sl_number(&s, &to)))
+			break;
+		if (to < from)
+			break;
+		*mask |= (uint16_t)((2u << to) - (1u << from));
+	} while (*s == ',');
+	if (*s || !*mask || (s > text && s[-1] == ','))
+		return cli_bad(
+		    "--sl: expected service levels from 0 to 15 such as 0,2,4-7; found '%.60s'",
+		    text);
+	return CLI_OK;
+}
+
+int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t)
+{
+	node_id n;
+
+	*t = (struct traffic_config){
+	    .pattern = (enum traffic_pattern)chosen(load_patterns, load_o.pattern, TRAFFIC_UNIFORM),
+	    .arrivals = (enum traffic_arrivals)chosen(load_arrivals, load_o.arrivals, TRAFFIC_POISSON),
+	    .payload = (uint16_t)payload(),
+	    .hot_share_q32 = prob_q32(load_o.hot_share),
+	    .shift = load_o.shift,
+	    .burst_packets = load_o.burst,
+	    .seed = seed,
+	};
+	if (payload() > iba_mtu_bytes(mtu_code()))
+		return cli_bad("--payload %u does not fit an MTU of %u: expected at most that",
+			       payload(), iba_mtu_bytes(mtu_code()));
+	if (sl_mask(load_o.sl ? load_o.sl : "0-15", &t->sl_mask))
+		return CLI_BAD;
+	if (load_o.hot) {
+		if (cli_find_node(f, "--hot", load_o.hot, &n))
+			return CLI_BAD;
+		t->hot_host = lab_host_number(f, n);
+		if (t->hot_host == UINT32_MAX)
+			return cli_bad("--hot '%.60s' cannot receive: expected a host with a link",
+				       load_o.hot);
+	}
+	return CLI_OK;
+}
+
+/* Packets of this size must fit, credits are 64-byte blocks: two whole packets at least. */
+static int make_buffers(struct sim_plane_config *p)
+{
+	unsigned packet = (iba_mtu_bytes(mtu_code()) + LAB_OVERHEAD_BYTES - 2 + 63) / 64 * 64;
+
+	if (load_o.buffer && load_o.buffer < packet)
+		return cli_bad(
+		    "--buffer %u does not hold a packet: expected at least %u for an MTU of %u",
+		    load_o.buffer, packet, iba_mtu_bytes(mtu_code()));
+	p->on = true;
+	p->buffer_bytes = load_o.buffer ? load_o.buffer : MAX(p->buffer_bytes, 2 * packet);
+	return CLI_OK;
+}
+
+int load_network(struct sim_config *c)
+{
+	c->mtu_cap = (uint8_t)mtu_code();
+	c->vl_cap = (uint8_t)(1 + chosen(load_vl_counts, load_o.vls, 1));
+	c->wire_ps = load_o.wire;
+	c->plane.byte_error_q40 = prob_q32(load_o.errors) << 8;
+	c->plane.fc_refresh = load_o.refresh;
+	c->plane.rate_control = load_o.rate_control;
+	c->plane.route_ps = load_o.route;
+	c->plane.map_ps = load_o.map;
+	c->plane.crossbar_ps = load_o.crossbar;
+	c->plane.setup_ps = load_o.setup;
+	c->plane.link_arb_ps = load_o.arbiter;
+	c->plane.retrain_ps = load_o.retrain;
+	c->plane.retrain_fail_q32 = prob_q32(load_o.retrain_fail);
+	c->phy_errors = (uint8_t)load_o.error_limit;
+	return make_buffers(&c->plane);
+}
+
+void load_describe(const struct traffic_config *t, const char *trace, char buf[160])
+{
+	if (t->pattern == TRAFFIC_TRACE)
+		snprintf(buf, 160, "packets of %.80s, %s data VLs", trace, load_o.vls ? load_o.vls : "2");
+	else
+		snprintf(buf, 160, "%s, %s, %u bytes a packet on SL %.60s, %s data VLs",
+			 traffic_pattern_name(t->pattern), traffic_arrivals_name(t->arrivals),
+			 t->payload, load_o.sl ? load_o.sl : "0-15", load_o.vls ? load_o.vls : "2");
+}
+
+/* ---- the rate ---- */
+
+bool load_given(void)
+{
+	return load_o.load > 0 || load_o.rate;
+}
+
+const char *load_option_given(void)
+{
+	const struct load_opts *l = &load_o;
+	const struct {
+		bool given;
+		const char *name;
+	} all[] = {
+		{l->pattern, "pattern"},	{l->arrivals, "arrivals"},
+		{l->mtu, "mtu"},		{l->payload != LOAD_NOT_GIVEN, "payload"},
+		{l->sl, "sl"},			{l->vls, "vls"},
+		{l->buffer, "buffer"},		{l->wire != 100 * PS_PER_NS, "wire"},
+		{l->errors > 0, "byte-errors"}, {l->hot, "hot"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+int load_check_rate(void)
+{
+	if (load_o.load > 0 && load_o.rate)
+		return cli_bad("expected --load or --rate, found both");
+	if (load_o.of_saturation && !(load_o.load > 0))
+		return cli_bad("--of-saturation needs --load SHARE, the share of saturation");
+	return CLI_OK;
+}
+
+struct progress {
+	const char *file;
+	unsigned runs;
+	uint64_t rate;
+};
+
+static void on_sat_tick(void *ctx)
+{
+	const struct progress *p = ctx;
+
+	cli_progress("%s: simulation %u%s%s", p->file, p->runs + 1,
+		     p->rate ? ", the last at packets/s/node: " : "",
+		     p->rate ? cli_count(p->rate) : "");
+}
+
+static void on_sat_done(void *ctx, const struct lab_sat_point *pt)
+{
+	struct progress *p = ctx;
+
+	p->runs++;
+	p->rate = pt->rate;
+	on_sat_tick(p);
+}
+
+int load_saturate(const char *file, const struct fab *f, const struct lab_config *lc,
+		    const struct lab_load *d, unsigned points, struct lab_saturation *s)
+{
+	struct progress p = {.file = file};
+	struct lab_sat_config c = {.fab = f,
+				   .lab = lc,
+				   .load = d,
+				   .points = points,
+				   .done = on_sat_done,
+				   .tick = on_sat_tick,
+				   .ctx = &p};
+	struct err e;
+	int rc = lab_saturation(&c, s, &e);
+
+	cli_progress_end();
+	if (!rc)
+		return CLI_OK;
+	lab_saturation_free(s);
+	return cli_bad("%s: %s", file, e.text);
+}
+
+uint64_t load_choose_interval(const char *file, const struct fab *f, const struct lab_config *c,
+				const struct lab_load *d)
+{
+	struct lab_saturation s;
+	struct lab_load quick = *d;
+	uint64_t bps = lab_host_bps(f), share = prob_q32(load_o.load);
+	unsigned __int128 bits = (unsigned __int128)(d->traffic.payload + LAB_OVERHEAD_BYTES) * 8;
+
+	if (load_o.rate)
+		return lab_load_interval(load_o.rate);
+	if (load_o.of_saturation) {
+		quick.duration = quick.warmup = TIME_NEVER;
+		if (load_saturate(file, f, c, &quick, 0, &s))
+			return 0;
+		bps = (uint64_t)(s.rate * bits);
+		lab_saturation_free(&s);
+	}
+	if (!bps || !share) {
+		if (bps)
+			cli_bad("--load: expected a share that is not so close to 0");
+		else
+			cli_bad("%s: found no host with a link, expected at least two", file);
+		return 0;
+	}
+	bits = (bits * PS_PER_S << 32) / ((unsigned __int128)bps * share);
+	return bits > TIME_NEVER / 1024 ? TIME_NEVER / 1024 : MAX((uint64_t)bits, 1u);
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Changes under load, drawn from a seed. State: struct trial during one run. Way in:
+ * lab_change_trial(). Does not depend on anything but its arguments.
+ */
+#include "lab/change_trial.h"
+#include "lab/lab_priv.h"
+#include "lab/watch.h"
+
+#define LIMIT  (600 * PS_PER_S)
+#define WARMUP (200 * PS_PER_US)
+#define AFTER  (6 * PS_PER_MS) /* traffic from the last change on: most rounds are over by then */
+
+enum { MAX_CHANGES = 4 };
+
+struct trial {
+	struct rng rng;
+	struct fab *fab;
+	struct lab *lab;
+	struct sim *sim;
+	struct lab_watch watch;
+	bool *on;	/* by node: on at the start */
+	uint16_t *lids; /* by port: before the changes */
+	unsigned hits;	/* planned */
+	time_ps last_hit;
+	struct lab_change_trial *out;
+};
+
+static void wrong(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
+
+static void wrong(struct trial *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (t->out->why[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(t->out->why, sizeof(t->out->why), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- drawing ---- */
+
+static struct fab *draw_fabric(struct rng *r, unsigned max, struct err *e)
+{
+	struct fab_gen g = {.kind = "irregular", .ndims = 1, .width = 1, .speed = FAB_SDR};
+	unsigned octaves = 1, n;
+
+	while (4u << octaves <= max)
+		octaves++;
+	n = 4u << rng_below(r, octaves); /* as many small ones as large ones */
+	g.dims[0] = MIN(n + rng_below(r, n), max);
+	g.ports = 4 + rng_below(r, 3);
+	g.seed = rng_u64(r);
+	return fab_generate(&g, e);
+}
+
+static const struct sm_technique *draw_technique(struct rng *r, bool same_graph)
+{
+	static const char *const names[] = {"full", "ports", "dependencies", "plan", "outwards"};
+
+	/* Outwards is safe between routes of one graph: final ones over provisional ones. */
+	return sm_technique_find(names[rng_below(r, same_graph ? 5 : 4)]);
+}
+
+static struct sm_mechanism draw_combination(struct rng *r)
+{
+	static const char *const first[] = {"none", "pira", "fera", "repair", "update"};
+	static const char *const last[] = {"fera", "update", "pira"};
+	struct sm_mechanism m = {.name = "drawn"};
+
+	m.discovery = &sm_discoveries[rng_below(r, 2)];
+	m.provisional = sm_supply_find(first[rng_below(r, ARRAY_LEN(first))]);
+	m.routes = sm_supply_find(last[rng_below(r, ARRAY_LEN(last))]);
+	m.first = draw_technique(r, false);
+	m.second = draw_technique(r, !strcmp(m.provisional->name, "pira") && !strcmp(m.routes->name, "fera"));
+	m.partial_tables = rng_below(r, 2);
+	m.by_lid = m.first->plan && m.second->plan && rng_below(r, 2);
+	m.traps = rng_below(r, 2);
+	return m;
+}
+
+static struct sm_mechanism draw_mechanism(struct rng *r)
+{
+	unsigned n = 0;
+
+	while (sm_mechanisms[n].name)
+		n++;
+	return rng_below(r, 2) ? sm_mechanisms[rng_below(r, n)] : draw_combination(r);
+}
+
+static void draw_config(struct trial *t, struct lab_config *c)
+{
+	static const unsigned windows[] = {1, 4, 32, 256}, buffers[] = {1024, 4096, 16384};
+	struct rng *r = &t->rng;
+	unsigned per_mille = rng_below(r, 2) ? rng_below(r, 31) : 0;
+
+	c->threads = 1;
+	c->sim.seed = rng_u64(r);
+	c->sim.traps = rng_below(r, 4) > 0;
+	c->sim.vl_cap = (uint8_t)(1 + rng_below(r, 3));
+	c->sim.mtu_cap = 4;
+	c->sim.faults.loss_q32 = ((uint64_t)per_mille << 32) / 1000;
+	c->sim.plane.on = true;
+	c->sim.plane.buffer_bytes = MAX(buffers[rng_below(r, ARRAY_LEN(buffers))], 2176u);
+	c->sm.window = windows[rng_below(r, ARRAY_LEN(windows))];
+	c->sm.explore = rng_below(r, 4) ? SM_EXPLORE_PROPAGATION : SM_EXPLORE_BFS;
+	c->sm.lmc = rng_below(r, 5) ? 0 : 1 + rng_below(r, 2);
+	c->sm.activate_by_lid = rng_below(r, 2);
+	c->sm.qos = rng_below(r, 3) == 0;
+	c->sm.sweep_factor = 2 + rng_below(r, 6);
+	t->out->loss = per_mille / 1000.0;
+}
+
+static void draw_traffic(struct trial *t, struct traffic_config *c)
+{
+	static const unsigned payloads[] = {256, 1024, 2048};
+	struct rng *r = &t->rng;
+
+	t->out->load = 5 + rng_below(r, 36);
+	*c = (struct traffic_config){
+	    .pattern = rng_below(r, 4) ? TRAFFIC_UNIFORM : TRAFFIC_PERMUTATION,
+	    .arrivals = rng_below(r, 3) ? TRAFFIC_POISSON : TRAFFIC_CONSTANT,
+	    .payload = (uint16_t)payloads[rng_below(r, ARRAY_LEN(payloads))],
+	    .sl_mask = 0xffff,
+	    .known_only = true,
+	    .start_ps = sim_now(t->sim),
+	    .stop_ps = t->last_hit + AFTER,
+	    .seed = rng_u64(r)};
+	c->interval_ps =
+	    lab_load_interval(MAX(lab_load_full_rate(t->fab, c->payload) * t->out->load / 100, 1u));
+}
+
+/* The manager's node and the switch before it stay. */
+static bool may_go(const struct trial *t, node_id n)
+{
+	node_id sm = lab_sm_node(t->lab);
+	port_id p = fab_port_id(t->fab, sm, t->lab->cfg.sm.port);
+
+	return n != sm && (!t->fab->ports[p].num || t->fab->ports[t->fab->ports[p].peer].node != n);
+}
+
+static node_id draw_switch(struct trial *t)
+{
+	return t->fab->switches[rng_below(&t->rng, t->fab->nswitches)];
+}
+
+/* ---- changes ---- */
+
+enum { HIT_CUT, HIT_JOIN, HIT_OFF, HIT_ON };
+
+static void on_hit(void *ctx, uint64_t cookie)
+{
+	struct trial *t = ctx;
+	uint32_t id = (uint32_t)cookie;
+
+	t->out->changes++;
+	switch (cookie >> 32) {
+	case HIT_CUT:
+		sim_uncable(t->sim, id);
+		break;
+	case HIT_JOIN:
+		if (sim_port_peer(t->sim, id) == FAB_NONE &&
+		    sim_port_peer(t->sim, t->fab->ports[id].peer) == FAB_NONE)
+			sim_cable(t->sim, id, t->fab->ports[id].peer);
+		break;
+	case HIT_OFF:
+		sim_node_power(t->sim, id, false);
+		break;
+	case HIT_ON:
+		sim_node_power(t->sim, id, true);
+		break;
+	}
+}
+
+static void hit(struct trial *t, time_ps when, unsigned what, uint32_t id)
+{
+	t->hits++;
+	t->last_hit = MAX(t->last_hit, when);
+	sim_call(t->sim, when, on_hit, t, (uint64_t)what << 32 | id);
+}
+
+/* A switch that is off comes; one that is on, or a link, goes and perhaps comes back. */
+static void strike(struct trial *t, time_ps when, time_ps back)
+{
+	bool link = rng_below(&t->rng, 3) == 0, returns = rng_below(&t->rng, 3) == 0;
+	node_id n = draw_switch(t);
+	port_id p = rng_below(&t->rng, t->fab->nports);
+	port_id sm_port = fab_port_id(t->fab, lab_sm_node(t->lab), t->lab->cfg.sm.port);
+
+	if (link) {
+		if (t->fab->ports[p].peer == FAB_NONE || p == sm_port ||
+		    t->fab->ports[p].peer == sm_port)
+			return;
+		hit(t, when, HIT_CUT, p);
+		if (returns)
+			hit(t, back, HIT_JOIN, p);
+	} else if (!t->on[n]) {
+		hit(t, when, HIT_ON, n);
+	} else if (may_go(t, n)) {
+		hit(t, when, HIT_OFF, n);
+		if (returns)
+			hit(t, back, HIT_ON, n);
+	}
+}
+
+/* One, several at once, or one while the manager still works on another. */
+static void draw_changes(struct trial *t)
+{
+	unsigned mode = rng_below(&t->rng, 3),
+		 n = mode ? 2 + rng_below(&t->rng, MAX_CHANGES - 1) : 1;
+	time_ps start = sim_now(t->sim) + WARMUP,
+		spread = PS_PER_MS / 4 + rng_u64(&t->rng) % (2 * PS_PER_MS);
+
+	t->last_hit = start;
+	for (unsigned tries = 0; t->hits < n && tries < 100; tries++) {
+		time_ps when = mode == 2 ? start + rng_u64(&t->rng) % spread : start;
+
+		strike(t, when, when + rng_u64(&t->rng) % (2 * spread));
+	}
+	for (uint32_t i = 0; i < t->fab->nswitches; i++)
+		if (!t->on[t->fab->switches[i]] && rng_below(&t->rng, 2))
+			hit(t, start, HIT_ON, t->fab->switches[i]);
+}
+
+/* ---- the end ---- */
+
+/* As the manager's builder chooses it. */
+static node_id root_of(const struct trial *t, const struct fab *f)
+{
+	const struct fab *g = t->fab;
+	node_id sm = lab_sm_node(t->lab);
+	port_id p = fab_port_id(g, sm, t->lab->cfg.sm.port);
+	node_id root = g->ports[p].num ? g->ports[g->ports[p].peer].node : sm;
+
+	return fab_node_by_guid(f, g->nodes[root].guid);
+}
+
+static void check_bytes(struct trial *t, const struct fab *f, const struct rt_tables *tables)
+{
+	for (uint32_t sw = 0; sw < f->nswitches; sw++) {
+		node_id n = fab_node_by_guid(t->fab, f->nodes[f->switches[sw]].guid);
+
+		for (uint32_t lid = 1; lid <= tables->top_lid; lid++)
+			if (sim_lft(t->sim, n, lid) != rt_row(tables, sw)[lid])
+				wrong(t, "%016llx, LID %u: port %u, from scratch it is %u",
+				      (unsigned long long)t->fab->nodes[n].guid, lid,
+				      sim_lft(t->sim, n, lid), rt_row(tables, sw)[lid]);
+	}
+}
+
+static void check_quality(struct trial *t, const struct fab *f, const struct rt_tables *tables)
+{
+	struct rt_verify_opts o = {.threads = 1};
+	struct rt_report is = {0}, could = {0};
+
+	if (rt_verify(f, sm_tables(t->lab->sm), &o, &is, NULL) || rt_verify(f, tables, &o, &could, NULL))
+		wrong(t, "the tables cannot be verified");
+	else if (is.hops_sum > could.hops_sum || 4 * is.link_load_max > 5 * could.link_load_max)
+		wrong(t, "%llu hops and %llu routes on a link, from scratch %llu and %llu",
+		      (unsigned long long)is.hops_sum, (unsigned long long)is.link_load_max,
+		      (unsigned long long)could.hops_sum, (unsigned long long)could.link_load_max);
+	rt_report_free(&is);
+	rt_report_free(&could);
+}
+
+/* Against what the engine computes for this fabric and these LIDs knowing nothing else. */
+static void check_fresh(struct trial *t)
+{
+	const struct sm_supply *routes = t->lab->cfg.sm.mechanism.routes;
+	const struct fab *f = sm_fabric(t->lab->sm);
+	struct rt_tables *tables = NULL;
+	struct rt_opts o = {.threads = 1};
+	struct err e = {{0}};
+
+	if (!f || t->out->why[0])
+		return;
+	o.root = root_of(t, f);
+	if (rt_compute(rt_engine_find(routes->update ? "fera" : routes->engine), f, &o, &tables, &e)) {
+		wrong(t, "from scratch: %.200s", e.text);
+		return;
+	}
+	rt_tables_fill(tables);
+	if (routes->update)
+		check_quality(t, f, tables);
+	else
+		check_bytes(t, f, tables);
+	rt_tables_free(tables);
+}
+
+static void check_lids(struct trial *t)
+{
+	const struct fab *f = sm_fabric(t->lab->sm);
+
+	for (port_id p = 0; p < t->fab->nports; p++) {
+		node_id n = t->fab->ports[p].node;
+		uint16_t now = sim_port_info(t->sim, p)->lid;
+
+		if (t->lids[p] && now && now != t->lids[p] && f &&
+		    fab_node_by_guid(f, t->fab->nodes[n].guid) != FAB_NONE)
+			wrong(t, "port %u of %016llx had LID %u and has %u", t->fab->ports[p].num,
+			      (unsigned long long)t->fab->nodes[n].guid, t->lids[p], now);
+	}
+}
+
+static void check_watch(struct trial *t)
+{
+	const struct lab_watch *w = &t->watch;
+
+	if (w->unsafe_at != TIME_NEVER)
+		wrong(t, "at %llu us tables and ports allowed %zu links to wait for each other",
+		      (unsigned long long)(w->unsafe_at / PS_PER_US), w->ncycle);
+	if (w->nring)
+		wrong(t, "at %llu us packets waited for each other at %zu ports",
+		      (unsigned long long)(w->locked_at / PS_PER_US), w->nring);
+}
+
+static void check_verdict(struct trial *t)
+{
+	struct lab_verdict v;
+
+	lab_judge(t->lab, &v);
+	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+		wrong(t, "%.200s", v.why);
+	/* What has no connection to the manager keeps the tables it had. */
+	if (!v.unreached && t->watch.now.connected != t->watch.now.pairs)
+		wrong(t, "in the end %llu of %llu pairs of hosts are connected",
+		      (unsigned long long)t->watch.now.connected,
+		      (unsigned long long)t->watch.now.pairs);
+	rt_report_free(&v.report);
+}
+
+static void on_moment(void *ctx, uint64_t cookie)
+{
+	(void)ctx;
+	(void)cookie;
+}
+
+static void run_for(struct trial *t, time_ps how_long)
+{
+	time_ps end = sim_now(t->sim) + how_long;
+
+	sim_call(t->sim, end, on_moment, NULL, 0);
+	lab_run_until(t->lab, end);
+}
+
+/* The traffic is over; what is under way arrives or is discarded, and credits come back. */
+static void check_books(struct trial *t)
+{
+	const struct sim_plane_stats *st = sim_plane_stats(t->sim);
+	uint64_t left;
+	char why[160];
+
+	/* Hosts that offered more than the fabric bears have long queues: as long as these grow
+	 * shorter. */
+	do {
+		left = st->in_flight;
+		run_for(t, PS_PER_MS);
+	} while (st->in_flight && st->in_flight < left);
+	run_for(t, PS_PER_MS);
+	t->out->packets = st->generated;
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		t->out->lost += st->discarded[i];
+	if (st->generated != st->delivered + t->out->lost + st->in_flight)
+		wrong(t, "%llu packets made, %llu delivered, %llu discarded, %llu in flight",
+		      (unsigned long long)st->generated, (unsigned long long)st->delivered,
+		      (unsigned long long)t->out->lost, (unsigned long long)st->in_flight);
+	if (st->discarded[SIM_DISCARD_BUFFER])
+		wrong(t, "%llu data packets found no room",
+		      (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
+	if (!sim_plane_rests(t->sim, why, sizeof(why)))
+		wrong(t, "%s", why);
+}
+
+/* ---- one trial ---- */
+
+static void power_on(struct trial *t)
+{
+	t->on = mem_array(t->fab->nnodes, sizeof(*t->on));
+	memset(t->on, true, t->fab->nnodes * sizeof(*t->on));
+	for (unsigned i = rng_below(&t->rng, 3); i; i--) {
+		node_id n = draw_switch(t);
+
+		t->on[n] = !may_go(t, n);
+	}
+	lab_power_on(t->lab, t->on);
+	if (!lab_run_settled(t->lab, 0, LIMIT))
+		wrong(t, "the manager was not at rest after 600 s");
+	t->lids = mem_array(t->fab->nports, sizeof(*t->lids));
+	for (port_id p = 0; p < t->fab->nports; p++)
+		t->lids[p] = sim_port_info(t->sim, p)->lid;
+}
+
+static void change(struct trial *t)
+{
+	time_ps training = rng_below(&t->rng, 2) ? rng_below(&t->rng, 200) * PS_PER_US : 0;
+	struct traffic_config traffic;
+	struct err e = {{0}};
+
+	lab_watch_start(&t->watch, t->lab);
+	draw_changes(t);
+	draw_traffic(t, &traffic);
+	if (sim_traffic(t->sim, &traffic, &e))
+		wrong(t, "traffic: %s", e.text);
+	/* Links that come back take their time; at power-on the manager would have found nobody. */
+	sim_set_training(t->sim, training);
+	lab_run_until(t->lab, MAX(t->last_hit + training, traffic.stop_ps));
+	/* Where SMPs are lost a sweep may fail and start a round any time: judged is what rests. */
+	if (!lab_run_settled(t->lab, sim_now(t->sim), LIMIT))
+		wrong(t, "the manager did not settle in 600 s");
+	lab_watch_stop(&t->watch);
+	check_watch(t);
+	check_verdict(t);
+	check_lids(t);
+	check_fresh(t);
+	check_books(t);
+}
+
+static void take_stock(struct trial *t)
+{
+	struct lab_change_trial *out = t->out;
+
+	out->ok = !out->why[0];
+	out->hash = sim_hash(t->sim);
+	out->smps = sim_stats(t->sim)->sent;
+	out->sim_events = sim_stats(t->sim)->events;
+	out->looks = t->watch.looks;
+	out->connectivity_min = t->watch.connectivity_min;
+	out->end = sim_now(t->sim);
+}
+
+static void name_mechanism(const struct sm_mechanism *m, char buf[96])
+{
+	if (strcmp(m->name, "drawn"))
+		snprintf(buf, 96, "%s", m->name);
+	else
+		snprintf(buf, 96, "%s/%s/%s/%s/%s%s%s", m->discovery->name, m->provisional->name, m->routes->name,
+			 m->first->name, m->second->name, m->partial_tables ? "/partial" : "",
+			 m->by_lid ? "/by-lid" : "");
+}
+
+void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+		      struct lab_change_trial *out)
+{
+	struct trial t = {.out = out};
+	struct lab_config c;
+	struct err e = {{0}};
+
+	memset(out, 0, sizeof(*out));
+	out->seed = seed;
+	rng_seed(&t.rng, seed, 9);
+	t.fab = draw_fabric(&t.rng, MAX(max_switches, 4u), &e);
+	if (!t.fab) {
+		snprintf(out->why, sizeof(out->why), "no topology: %.200s", e.text);
+		return;
+	}
+	out->switches = t.fab->nswitches;
+	out->hosts = t.fab->nhosts;
+	out->links = t.fab->nlinks;
+	lab_config_default(&c);
+	draw_config(&t, &c);
+	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng);
+	name_mechanism(&c.sm.mechanism, out->mechanism);
+	t.lab = lab_new(t.fab, &c, &e);
+	t.sim = lab_sim(t.lab);
+	power_on(&t);
+	if (!out->why[0])
+		change(&t);
+	take_stock(&t);
+	lab_free(t.lab);
+	lab_watch_free(&t.watch);
+	fab_free(t.fab);
+	free(t.on);
+	free(t.lids);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One change for each switch. State: none; every run has a laboratory of its own. Way in:
+ * lab_each_switch(). Does not average: whoever shows the runs does.
+ */
+#include "lab/each_switch.h"
+#include "lab/lab_priv.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#define EACH_PRAGMA(x) _Pragma(#x)
+#define EACH_OMP(x)    EACH_PRAGMA(x)
+#else
+#define EACH_OMP(x)
+#endif
+
+/* The switch at the manager's port, or the manager's own. */
+static node_id sm_switch(const struct fab *f, node_id sm)
+{
+	if (sm == FAB_NONE || fab_is_switch(f, sm))
+		return sm;
+	for (unsigned p = 1; p <= f->nodes[sm].nports; p++) {
+		port_id q = f->ports[fab_port_id(f, sm, p)].peer;
+
+		if (q != FAB_NONE)
+			return f->ports[q].node;
+	}
+	return FAB_NONE;
+}
+
+static bool is_well(const struct lab_change_result *r)
+{
+	const struct lab_verdict *v = &r->v;
+
+	return r->settled && v->active && v->verified && v->lids_unique && v->complete &&
+	       (!r->traffic_at || (r->conserved && !r->watch.nring));
+}
+
+static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_run *x,
+		   struct err *e)
+{
+	bool *gone = mem_zarray(c->fab->nnodes, sizeof(*gone));
+	struct lab_config lc = *c->lab;
+	struct lab_change_plan p = *c->plan;
+	struct fab *without;
+	struct lab_change *change;
+	struct lab *l = NULL;
+	int rc = -EINVAL;
+
+	gone[x->sw] = true;
+	without = lab_without(c->fab, gone);
+	free(gone);
+	change =
+	    c->activation ? lab_change_new(without, c->fab, e) : lab_change_new(c->fab, without, e);
+	if (change) {
+		lc.sm_node = fab_node_by_guid(lab_change_fab(change), c->fab->nodes[sm].guid);
+		l = lab_new(lab_change_fab(change), &lc, e);
+	}
+	if (l) {
+		p.change = change;
+		p.about_to = NULL;
+		p.period = 0;
+		rc = lab_change_run(l, &p, &x->r, e);
+		x->ok = !rc && is_well(&x->r);
+		vec_free(&x->r.watch.points);
+	}
+	lab_free(l);
+	lab_change_free(change);
+	fab_free(without);
+	return rc;
+}
+
+static int thread_count(unsigned want)
+{
+#ifdef _OPENMP
+	return want ? (int)want : omp_get_max_threads();
+#else
+	(void)want;
+	return 1;
+#endif
+}
+
+int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struct err *e)
+{
+	node_id sm = c->lab->sm_node != FAB_NONE ? c->lab->sm_node : lab_choose_node(c->fab);
+	node_id keep = sm == FAB_NONE ? FAB_NONE : sm_switch(c->fab, sm);
+	int threads = thread_count(c->threads);
+	struct err first = {{0}};
+	unsigned ended = 0;
+	int bad = 0;
+
+	(void)threads; /* without OpenMP */
+	*out = (struct lab_each){0};
+	for (uint32_t i = 0; sm != FAB_NONE && i < c->fab->nswitches; i++)
+		if (c->fab->switches[i] != keep)
+			vec_push(&out->runs, (struct lab_each_run){.sw = c->fab->switches[i]});
+	if (!out->runs.n)
+		return err_set(e, -EINVAL,
+			       "there is no switch besides the manager's: expected at least two");
+	EACH_OMP(omp parallel for schedule(dynamic, 1) num_threads(threads))
+	for (size_t i = 0; i < out->runs.n; i++) {
+		struct err own = {{0}};
+		int rc = run_one(c, sm, &out->runs.at[i], &own);
+
+		EACH_OMP(omp critical)
+		{
+			if (rc && !bad) { /* whichever is first: it is the same traffic for all */
+				bad = rc;
+				first = own;
+			}
+			ended++;
+			if (c->done)
+				c->done(c->ctx, ended, (unsigned)out->runs.n);
+		}
+	}
+	for (size_t i = 0; i < out->runs.n; i++)
+		out->failed += !out->runs.at[i].ok;
+	if (bad)
+		*e = first;
+	return bad;
+}
+
+void lab_each_free(struct lab_each *a)
+{
+	for (size_t i = 0; i < a->runs.n; i++)
+		lab_change_result_free(&a->runs.at[i].r);
+	vec_free(&a->runs);
+}

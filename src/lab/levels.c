@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Levels (thesis Table 10): what data packets would find in the devices at this moment. Follows
+ * every host's packets through the tables, port states and SL-to-VL mappings as the devices apply
+ * them, and looks for cycles in the dependencies of links on links. State: struct lab_scan, memory
+ * for one look after another. Does not tell lanes apart: a cycle of links counts even where VLs
+ * would break it.
+ */
+#include "lab/levels.h"
+#include "lab/lab_priv.h"
+
+enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
+
+struct lab_scan {
+	const struct lab *lab;
+	const struct fab *f;
+	VEC(port_id) hosts; /* ports of everything that is no switch */
+	port_id *to;	    /* by port: where data that leaves it arrives, or FAB_NONE */
+	port_id *part;	    /* union-find over ports joined by cables */
+	uint32_t *mark;	    /* by port of a switch: walk * 4 + how it ends */
+	uint32_t walk;
+	uint64_t (*next)[4]; /* by port of a switch, packets in: output ports they ask for */
+	port_id *path, *stack;
+	uint32_t *index, *low, order;
+	bool *stacked, *cyclic;
+	uint32_t *at; /* by port: the output port where its visit stands */
+	uint32_t *count;
+	uint64_t steps;
+};
+
+struct lab_scan *lab_scan_new(const struct lab *l)
+{
+	struct lab_scan *s = mem_zalloc(sizeof(*s));
+	size_t n = l->fab->nports;
+
+	s->lab = l;
+	s->f = l->fab;
+	s->to = mem_array(n, sizeof(*s->to));
+	s->part = mem_array(n, sizeof(*s->part));
+	s->mark = mem_zarray(n, sizeof(*s->mark));
+	s->next = mem_zarray(n, sizeof(*s->next));
+	s->path = mem_array(n, sizeof(*s->path));
+	s->stack = mem_array(n, sizeof(*s->stack));
+	s->index = mem_array(n, sizeof(*s->index));
+	s->low = mem_array(n, sizeof(*s->low));
+	s->stacked = mem_zarray(n, sizeof(*s->stacked));
+	s->cyclic = mem_zarray(n, sizeof(*s->cyclic));
+	s->at = mem_array(n, sizeof(*s->at));
+	s->count = mem_array(n, sizeof(*s->count));
+	for (port_id p = 0; p < n; p++)
+		if (l->fab->ports[p].num && !fab_is_switch(l->fab, l->fab->ports[p].node))
+			vec_push(&s->hosts, p);
+	return s;
+}
+
+void lab_scan_free(struct lab_scan *s)
+{
+	if (!s)
+		return;
+	free(s->to);
+	free(s->part);
+	free(s->mark);
+	free(s->next);
+	free(s->path);
+	free(s->stack);
+	free(s->index);
+	free(s->low);
+	free(s->stacked);
+	free(s->cyclic);
+	free(s->at);
+	free(s->count);
+	vec_free(&s->hosts);
+	free(s);
+}
+
+uint64_t lab_scan_steps(const struct lab_scan *s)
+{
+	return s->steps;
+}
+
+/* ---- what is connected to what ---- */
+
+static bool port_on(const struct lab_scan *s, port_id p)
+{
+	return sim_node_on(s->lab->sim, s->f->ports[p].node);
+}
+
+/* Data leaves an Active port only; one that is Armed takes it and so becomes Active (thesis 2.4.1).
+ */
+static port_id arrives_at(const struct lab_scan *s, port_id p)
+{
+	port_id q = sim_port_peer(s->lab->sim, p);
+	unsigned there;
+
+	if (q == FAB_NONE || !port_on(s, p) || !port_on(s, q) ||
+	    sim_port_info(s->lab->sim, p)->state != IBA_PORT_ACTIVE)
+		return FAB_NONE;
+	there = sim_port_info(s->lab->sim, q)->state;
+	return there == IBA_PORT_ACTIVE || there == IBA_PORT_ARMED ? q : FAB_NONE;
+}
+
+static port_id part_of(struct lab_scan *s, port_id p)
+{
+	while (s->part[p] != p)
+		p = s->part[p] = s->part[s->part[p]];
+	return p;
+}
+
+/* A cable between two nodes that are on and whose ports nobody disabled. */
+static bool is_cable(const struct lab_scan *s, port_id p)
+{
+	port_id q = sim_port_peer(s->lab->sim, p);
+
+	return q != FAB_NONE && port_on(s, p) && port_on(s, q) &&
+	       sim_port_info(s->lab->sim, p)->phys_state != IBA_PHYS_DISABLED &&
+	       sim_port_info(s->lab->sim, q)->phys_state != IBA_PHYS_DISABLED;
+}
+
+/* Ordered pairs of host ports that cables connect. */
+static uint64_t physical_pairs(struct lab_scan *s)
+{
+	uint64_t pairs = 0;
+
+	for (port_id p = 0; p < s->f->nports; p++) {
+		node_id n = s->f->ports[p].node;
+
+		s->part[p] = fab_is_switch(s->f, n) ? s->f->nodes[n].first_port : p;
+		s->count[p] = 0;
+	}
+	for (port_id p = 0; p < s->f->nports; p++)
+		if (is_cable(s, p))
+			s->part[part_of(s, p)] = part_of(s, sim_port_peer(s->lab->sim, p));
+	for (size_t h = 0; h < s->hosts.n; h++)
+		if (is_cable(s, s->hosts.at[h]))
+			pairs += 2ull * s->count[part_of(s, s->hosts.at[h])]++;
+	return pairs;
+}
+
+/* ---- following packets ---- */
+
+/* The port a packet for lid that came in by p goes on to, or FAB_NONE: it is discarded here. */
+static port_id step(struct lab_scan *s, port_id p, uint16_t lid)
+{
+	const struct fab_port *in = &s->f->ports[p];
+	const struct fab_node *n = &s->f->nodes[in->node];
+	unsigned out = sim_route(s->lab->sim, in->node, lid);
+	port_id q;
+
+	s->steps++;
+	if (!out || out > n->nports || out == in->num)
+		return FAB_NONE;
+	q = s->to[n->first_port + out];
+	if (q == FAB_NONE || sim_turn_off(s->lab->sim, in->node, in->num, out))
+		return FAB_NONE;
+	s->next[p][out / 64] |= 1ull << out % 64;
+	return q;
+}
+
+/* Whether what enters a switch by p for lid arrives at dest. Every port on the way learns it too.
+ */
+static bool arrives(struct lab_scan *s, port_id p, uint16_t lid, port_id dest)
+{
+	unsigned end = WALK_FAILS;
+	size_t n = 0;
+
+	for (;;) {
+		if (s->mark[p] >> 2 == s->walk) {
+			end = (s->mark[p] & 3) == WALK_ARRIVES ? WALK_ARRIVES : WALK_FAILS;
+			break;
+		}
+		s->mark[p] = s->walk << 2 | WALK_ON_PATH;
+		s->path[n++] = p;
+		p = step(s, p, lid);
+		if (p == FAB_NONE)
+			break;
+		if (!fab_is_switch(s->f, s->f->ports[p].node)) {
+			end = p == dest ? WALK_ARRIVES : WALK_FAILS;
+			break;
+		}
+	}
+	while (n)
+		s->mark[s->path[--n]] = s->walk << 2 | end;
+	return end == WALK_ARRIVES;
+}
+
+static bool reaches(struct lab_scan *s, port_id from, uint16_t lid, port_id dest)
+{
+	port_id first = s->to[from];
+
+	if (first == FAB_NONE ||
+	    sim_turn_off(s->lab->sim, s->f->ports[from].node, 0, s->f->ports[from].num))
+		return false;
+	if (!fab_is_switch(s->f, s->f->ports[first].node))
+		return first == dest;
+	return arrives(s, first, lid, dest);
+}
+
+/* From every other host to all LIDs of one; the first LID is the one that counts. */
+static uint64_t reach_one(struct lab_scan *s, port_id dest)
+{
+	const struct iba_port_info *pi = sim_port_info(s->lab->sim, dest);
+	uint64_t sum = 0;
+
+	if (!pi->lid || !port_on(s, dest))
+		return 0;
+	for (unsigned i = 0; i < 1u << pi->lmc; i++) {
+		s->walk++;
+		for (size_t h = 0; h < s->hosts.n; h++)
+			if (s->hosts.at[h] != dest &&
+			    reaches(s, s->hosts.at[h], (uint16_t)(pi->lid + i), dest) && !i)
+				sum++;
+	}
+	return sum;
+}
+
+/* ---- links that wait for each other ---- */
+
+/* A channel is a link between switches and its direction, named by the port where it arrives. */
+static bool is_channel(const struct lab_scan *s, port_id p)
+{
+	port_id from = sim_port_peer(s->lab->sim, p);
+
+	return from != FAB_NONE && fab_is_switch(s->f, s->f->ports[p].node) && s->f->ports[p].num &&
+	       fab_is_switch(s->f, s->f->ports[from].node) && s->to[from] == p;
+}
+
+/* The next channel that packets in p ask for, from output port *at on; FAB_NONE: no more. */
+static port_id asks_for(const struct lab_scan *s, port_id p, uint32_t *at)
+{
+	const struct fab_node *n = &s->f->nodes[s->f->ports[p].node];
+
+	while (*at <= n->nports) {
+		uint64_t left = s->next[p][*at / 64] >> *at % 64;
+		port_id q;
+
+		if (!left) {
+			*at = (*at / 64 + 1) * 64;
+			continue;
+		}
+		*at += (uint32_t)__builtin_ctzll(left);
+		q = s->to[n->first_port + *at];
+		(*at)++;
+		if (is_channel(s, q))
+			return q;
+	}
+	return FAB_NONE;
+}
+
+/* A strongly connected part is complete: take it off the stack. */
+static uint32_t part_done(struct lab_scan *s, port_id root, size_t *nstack)
+{
+	bool alone = s->stack[*nstack - 1] == root, itself = false;
+	uint32_t at = 0, n = 0;
+	port_id q, p;
+
+	while (alone && (q = asks_for(s, root, &at)) != FAB_NONE)
+		itself |= q == root;
+	do {
+		p = s->stack[--*nstack];
+		s->stacked[p] = false;
+		s->cyclic[p] = !alone || itself;
+		n += s->cyclic[p];
+	} while (p != root);
+	return n;
+}
+
+/* Tarjan's strongly connected parts, without recursion; how many channels are in one with a cycle.
+ */
+static uint32_t visit(struct lab_scan *s, port_id start, size_t *nstack)
+{
+	size_t depth = 0;
+	uint32_t sum = 0;
+
+	s->path[depth++] = start;
+	s->index[start] = s->low[start] = s->order++;
+	s->stack[(*nstack)++] = start;
+	s->stacked[start] = true;
+	s->at[start] = 0;
+	while (depth) {
+		port_id p = s->path[depth - 1], q = asks_for(s, p, &s->at[p]);
+
+		if (q == FAB_NONE) {
+			depth--;
+			if (depth)
+				s->low[s->path[depth - 1]] =
+				    MIN(s->low[s->path[depth - 1]], s->low[p]);
+			if (s->low[p] == s->index[p])
+				sum += part_done(s, p, nstack);
+		} else if (s->index[q] == UINT32_MAX) {
+			s->path[depth++] = q;
+			s->index[q] = s->low[q] = s->order++;
+			s->stack[(*nstack)++] = q;
+			s->stacked[q] = true;
+			s->at[q] = 0;
+		} else if (s->stacked[q]) {
+			s->low[p] = MIN(s->low[p], s->index[q]);
+		}
+	}
+	return sum;
+}
+
+static void find_cycles(struct lab_scan *s, struct lab_levels *v)
+{
+	size_t nstack = 0;
+
+	memset(s->index, 0xff, s->f->nports * sizeof(*s->index));
+	memset(s->cyclic, 0, s->f->nports * sizeof(*s->cyclic));
+	s->order = 0;
+	for (port_id p = 0; p < s->f->nports; p++) {
+		if (!is_channel(s, p))
+			continue;
+		v->links++;
+		if (s->index[p] == UINT32_MAX)
+			v->cyclic += visit(s, p, &nstack);
+	}
+}
+
+/* A channel of a cyclic part asks for another one of it: walk among them until one repeats. */
+size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
+{
+	port_id p = 0;
+	size_t n = 0, from = 0;
+
+	*ring = NULL;
+	while (p < s->f->nports && !s->cyclic[p])
+		p++;
+	if (p == s->f->nports)
+		return 0;
+	memset(s->index, 0xff, s->f->nports * sizeof(*s->index));
+	while (s->index[p] == UINT32_MAX) {
+		uint32_t at = 0;
+		port_id q;
+
+		s->index[p] = (uint32_t)n;
+		s->path[n++] = p;
+		do
+			q = asks_for(s, p, &at);
+		while (!s->cyclic[q]);
+		p = q;
+	}
+	from = s->index[p];
+	*ring = mem_array(n - from, sizeof(**ring));
+	for (size_t i = from; i < n; i++)
+		(*ring)[i - from] = sim_port_peer(s->lab->sim, s->path[i]);
+	return n - from;
+}
+
+/* ---- a look ---- */
+
+void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
+{
+	const struct fab *f = s->f;
+
+	*v = (struct lab_levels){0};
+	if (s->walk > UINT32_MAX / 8) { /* marks of walks long past must not come back */
+		memset(s->mark, 0, f->nports * sizeof(*s->mark));
+		s->walk = 0;
+	}
+	memset(s->next, 0, f->nports * sizeof(*s->next));
+	for (port_id p = 0; p < f->nports; p++)
+		s->to[p] = f->ports[p].num ? arrives_at(s, p) : FAB_NONE;
+	v->pairs = physical_pairs(s);
+	for (size_t h = 0; h < s->hosts.n; h++)
+		v->connected += reach_one(s, s->hosts.at[h]);
+	find_cycles(s, v);
+	v->connectivity = v->pairs ? (uint32_t)(v->connected * 1000000 / v->pairs) : 1000000;
+	v->deadlock = v->links ? (uint32_t)((uint64_t)v->cyclic * 1000000 / v->links) : 0;
+}
+
+void lab_levels(const struct lab *l, struct lab_levels *v)
+{
+	struct lab_scan *s = lab_scan_new(l);
+
+	lab_scan_run(s, v);
+	lab_scan_free(s);
+}

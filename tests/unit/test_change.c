@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A change seen from the application: a ring of six switches loses one, or gets it, while hosts
+ * send.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lab/change_trial.h"
+#include "lab/each_switch.h"
+
+static struct fab *ring_of_six(void)
+{
+	struct fab_gen g = {.kind = "ring", .dims = {6}, .ndims = 1, .width = 1, .speed = FAB_SDR};
+	struct err e;
+	struct fab *f = fab_generate(&g, &e);
+
+	assert_non_null(f);
+	return f;
+}
+
+static struct lab_config config(void)
+{
+	struct lab_config c;
+
+	lab_config_default(&c);
+	c.sim.plane.on = true;
+	c.sim.traps = true;
+	c.threads = 1;
+	return c;
+}
+
+static const struct traffic_config traffic = {
+    .interval_ps = 5 * PS_PER_US, .payload = 256, .sl_mask = 0xffff, .seed = 3};
+
+static const struct lab_change_plan plan = {
+    .traffic = &traffic, .warmup = PS_PER_MS, .tail = PS_PER_MS / 2, .limit = PS_PER_S * 10};
+
+/* The third switch goes, or comes. */
+static void run(bool comes, const struct lab_change_plan *how, struct lab_change_result *r)
+{
+	struct fab *f = ring_of_six(), *without;
+	bool *gone = mem_zarray(f->nnodes, sizeof(*gone));
+	struct lab_change_plan p = *how;
+	struct lab_config c = config();
+	struct lab_change *change;
+	struct lab *l;
+	struct err e;
+
+	gone[f->switches[3]] = true;
+	without = lab_without(f, gone);
+	change = comes ? lab_change_new(without, f, &e) : lab_change_new(f, without, &e);
+	assert_non_null(change);
+	c.sim.plane.on = p.traffic;
+	c.sm_node = lab_change_sm(change);
+	l = lab_new(lab_change_fab(change), &c, &e);
+	assert_non_null(l);
+	p.change = change;
+	assert_int_equal(lab_change_run(l, &p, r, &e), 0);
+	assert_true(r->settled && r->v.active && r->v.verified && r->v.complete);
+	lab_free(l);
+	lab_change_free(change);
+	fab_free(without);
+	fab_free(f);
+	free(gone);
+}
+
+static uint64_t sum_of(const struct lab_change_result *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		n += r->discarded[i];
+	return n;
+}
+
+static void a_switch_goes(void **state UNUSED)
+{
+	struct lab_change_result r;
+
+	run(false, &plan, &r);
+	assert_true(r.traffic_at + PS_PER_MS == r.changed_at && r.changed_at < r.settled_at);
+	assert_int_equal(r.ended_at, r.settled_at + PS_PER_MS / 2);
+	/* Its host and its neighbours send to a dead port; then the manager stops all ports. */
+	assert_true(r.discarded[SIM_DISCARD_INACTIVE_PORT] > 0);
+	assert_true(r.discarded[SIM_DISCARD_DEACTIVATED_PORT] > 0);
+	assert_true(r.discarded[SIM_DISCARD_UNROUTABLE] >
+		    0); /* to the host that is no longer there */
+	assert_int_equal(r.discarded[SIM_DISCARD_BUFFER], 0);
+	assert_int_equal(r.lost, sum_of(&r));
+	assert_true(r.conserved);
+	assert_int_equal(r.in_flight_before + r.sent, r.received + r.lost + r.in_flight);
+	assert_int_equal(r.watch.connectivity_min, 0);
+	assert_int_equal(r.watch.now.connectivity, 1000000);
+	assert_int_equal(r.watch.unsafe_at, TIME_NEVER);
+	assert_int_equal(r.lids_moved, 0);
+	/* Noticed, then discovered, computed and written: the final tables come before the end. */
+	assert_true(r.sum.in_place[SM_FINAL] > r.sum.first_start && r.sum.in_place[SM_FINAL] < r.sum.last_end);
+	assert_int_equal(r.sum.in_place[SM_PROVISIONAL], 0);
+	lab_change_result_free(&r);
+}
+
+/* The host behind the new switch is not spoken of before it has an address, and gets packets then.
+ */
+static void a_switch_comes(void **state UNUSED)
+{
+	struct lab_change_result r;
+
+	run(true, &plan, &r);
+	assert_int_equal(r.discarded[SIM_DISCARD_INACTIVE_PORT], 0);
+	assert_true(r.discarded[SIM_DISCARD_DEACTIVATED_PORT] > 0);
+	assert_true(r.conserved);
+	assert_int_equal(r.watch.now.pairs, 30); /* six hosts */
+	assert_int_equal(r.watch.now.connected, 30);
+	lab_change_result_free(&r);
+}
+
+static void without_traffic_only_the_manager_counts(void **state UNUSED)
+{
+	struct lab_change_plan p = plan;
+	struct lab_change_result r;
+
+	p.traffic = NULL;
+	run(false, &p, &r);
+	assert_int_equal(r.traffic_at, 0);
+	assert_int_equal(r.ended_at, r.settled_at);
+	assert_int_equal(r.sent + r.lost + r.watch.looks, 0);
+	assert_true(r.sum.rounds >= 1);
+	lab_change_result_free(&r);
+}
+
+/* Half-way between two sweeps: with sweeps alone, detection takes half a period. */
+static void the_change_comes_between_two_sweeps(void **state UNUSED)
+{
+	struct fab *f = ring_of_six();
+	bool *gone = mem_zarray(f->nnodes, sizeof(*gone));
+	struct lab_change_plan p = {.limit = 10 * PS_PER_S};
+	struct lab_config c = config();
+	struct lab_change_result r;
+	struct lab_change *change;
+	struct fab *without;
+	struct lab *l;
+	struct err e;
+
+	gone[f->switches[3]] = true;
+	without = lab_without(f, gone);
+	change = lab_change_new(f, without, &e);
+	c.sim.traps = c.sim.plane.on = false;
+	c.sm.sweep_factor = 0;
+	c.sm.sweep_period_ps = 10 * PS_PER_MS;
+	l = lab_new(lab_change_fab(change), &c, &e);
+	p.change = change;
+	assert_int_equal(lab_change_run(l, &p, &r, &e), 0);
+	assert_true(r.sum.first_start - r.changed_at > 5 * PS_PER_MS - 100 * PS_PER_US);
+	assert_true(r.sum.first_start - r.changed_at < 5 * PS_PER_MS + PS_PER_MS);
+	lab_free(l);
+	lab_change_result_free(&r);
+	lab_change_free(change);
+	fab_free(without);
+	fab_free(f);
+	free(gone);
+}
+
+static void series_cover_the_run(void **state UNUSED)
+{
+	struct lab_change_plan p = plan;
+	struct lab_change_result r;
+	uint64_t made = 0, lost = 0;
+
+	p.period = 50 * PS_PER_US;
+	run(false, &p, &r);
+	assert_true(r.series.samples.n >= 30);
+	for (size_t i = 0; i < r.series.samples.n; i++) {
+		made += r.series.samples.at[i].generated;
+		lost += r.series.samples.at[i].discarded;
+	}
+	assert_true(made > r.sent); /* the warm-up too */
+	assert_true(lost >= r.lost - r.lost / 10 && lost <= r.lost);
+	lab_change_result_free(&r);
+}
+
+/* ---- each switch ---- */
+
+static void each(bool activation, unsigned threads, struct lab_each *all)
+{
+	struct fab *f = ring_of_six();
+	struct lab_config lc = config();
+	struct lab_each_config c = {
+	    .fab = f, .lab = &lc, .plan = &plan, .activation = activation, .threads = threads};
+	struct err e;
+
+	assert_int_equal(lab_each_switch(&c, all, &e), 0);
+	assert_int_equal(all->runs.n, 5);
+	assert_int_equal(all->failed, 0);
+	fab_free(f);
+}
+
+static void each_switch_has_its_run(void **state UNUSED)
+{
+	struct lab_each one, two;
+
+	for (int activation = 0; activation < 2; activation++) {
+		each(activation, 1, &one);
+		each(activation, 2, &two);
+		for (unsigned i = 0; i < 5; i++) {
+			assert_int_equal(one.runs.at[i].sw, two.runs.at[i].sw);
+			assert_int_equal(one.runs.at[i].r.hash, two.runs.at[i].r.hash);
+			assert_int_equal(one.runs.at[i].r.lost, two.runs.at[i].r.lost);
+			assert_true(one.runs.at[i].r.lost > 0);
+			assert_true(!i || one.runs.at[i].r.hash != one.runs.at[i - 1].r.hash);
+		}
+		lab_each_free(&one);
+		lab_each_free(&two);
+	}
+}
+
+static void one_switch_is_not_enough(void **state UNUSED)
+{
+	struct lab_config lc = config();
+	struct lab_each_config c = {.lab = &lc, .plan = &plan, .threads = 1};
+	struct fab_builder *b = fab_builder_new();
+	struct lab_each all;
+	struct fab *f;
+	struct err e;
+
+	node_id sw = fab_add_node(b, IBA_NODE_SWITCH, 0x10, 4, "s");
+
+	fab_add_link(b, sw, 1, fab_add_node(b, IBA_NODE_CA, 0x20, 1, "h"), 1);
+	f = fab_build(b);
+	c.fab = f;
+	assert_int_equal(lab_each_switch(&c, &all, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "no switch besides"));
+	lab_each_free(&all);
+	fab_free(f);
+}
+
+/* ---- trials ---- */
+
+static void a_trial_takes_the_mechanism_it_is_given(void **state UNUSED)
+{
+	struct lab_change_trial a, b;
+
+	lab_change_trial(5, 8, sm_mechanism_find("basic"), &a);
+	lab_change_trial(5, 8, sm_mechanism_find("weft"), &b);
+	if (!a.ok || !b.ok)
+		fail_msg("%s %s", a.why, b.why);
+	assert_true(a.changes > 0 && a.packets > 0 && a.looks > 10);
+	assert_true(a.switches >= 4 && a.switches <= 8);
+	assert_true(a.smps > b.smps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_switch_goes),
+	    cmocka_unit_test(a_switch_comes),
+	    cmocka_unit_test(without_traffic_only_the_manager_counts),
+	    cmocka_unit_test(the_change_comes_between_two_sweeps),
+	    cmocka_unit_test(series_cover_the_run),
+	    cmocka_unit_test(each_switch_has_its_run),
+	    cmocka_unit_test(one_switch_is_not_enough),
+	    cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
