@@ -82,9 +82,13 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 	while (sm->cur_step < sm->turns.n) {
 		const struct rt_turn *t = &sm->turns.at[sm->cur_step++];
+		size_t at = turn_off_find(sm, t);
 
-		if (turn_off_find(sm, t) != SIZE_MAX)
+		if (at != SIZE_MAX && sm->off.at[at].sure)
 			continue;
+		if (at == SIZE_MAX) /* from now on, whether an answer comes or not */
+			vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in,
+								t->out, false});
 		memset(off.vl, IBA_VL_SUBN, sizeof(off.vl));
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t), IBA_ATTR_SLVL_TABLE,
 			    (uint32_t)t->in << 8 | t->out);
@@ -97,10 +101,11 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	const struct rt_turn *x = &sm->turns.at[t->kind];
+	size_t at = turn_off_find(sm, &sm->turns.at[t->kind]);
 
 	(void)data;
-	vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[t->ref].guid, x->in, x->out});
+	if (at != SIZE_MAX)
+		sm->off.at[at].sure = true;
 }
 
 const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns_off_recv, sm_failed,
@@ -108,13 +113,18 @@ const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns
 
 /* ---- turns on again ---- */
 
+static bool may_stay_off(const struct sm *sm)
+{
+	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
+}
+
 /*
  * Thesis 7.2.3: new tables never take the turns that the new graph forbids, so these may stay off. But
  * the graph changes with the fabric, and a turn that it no longer forbids has to come on again.
  */
 static bool stays_off(const struct sm *sm, const struct sm_turn_off *x)
 {
-	if (!sm->cfg.mechanism.first->stay_off && !sm_technique_now(sm)->stay_off)
+	if (!may_stay_off(sm))
 		return false;
 	for (size_t i = 0; i < sm->turns.n; i++)
 		if (sm->turns.at[i].in == x->in && sm->turns.at[i].out == x->out &&
@@ -125,6 +135,8 @@ static bool stays_off(const struct sm *sm, const struct sm_turn_off *x)
 
 static void restore_begin(struct sm *sm)
 {
+	if (sm->off.n && may_stay_off(sm)) /* final tables may have another graph than provisional ones */
+		turns_of_break_nodes(sm);
 	sm->cur_step = 0;
 	/* A packet that took its place before the tables changed may still want a turn. */
 	if (sm->off.n && sm_technique_now(sm)->plan)
@@ -179,7 +191,7 @@ bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data)
 	if ((is.vl[0] == IBA_VL_SUBN) == (at != SIZE_MAX))
 		return true;
 	if (at == SIZE_MAX)
-		vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out});
+		vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out, true});
 	else
 		memmove(&sm->off.at[at], &sm->off.at[at + 1], (--sm->off.n - at) * sizeof(sm->off.at[0]));
 	return false;

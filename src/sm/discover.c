@@ -314,7 +314,7 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 
 	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
 	if (!node->si.linear_top) /* as after power-on: whatever it held is lost */
-		sm_row_forget(sm, node->row);
+		sm_row_restarted(sm, node->row);
 	if (node->si.port_state_change && !node->has_si) {
 		node->has_si = true;
 		sm_ask(sm, W_CLEAR_CHANGE, n);

@@ -292,7 +292,7 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
-	sm_row_forget(sm, n->row);
+	sm_row_restarted(sm, n->row);
 	n->has_si = false;
 	n->ports_left = 0;
 	sm->changed = true;

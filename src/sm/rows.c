@@ -24,11 +24,17 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 	if (r->nblocks)
 		memset(r->known, 0, r->nblocks);
 	r->rank = UINT64_MAX;
-	for (size_t i = 0; i < sm->off.n;) /* a switch that starts anew maps as it did when new */
-		if (sm->off.at[i].guid == r->guid)
-			sm->off.at[i] = sm->off.at[--sm->off.n];
-		else
-			i++;
+}
+
+void sm_row_restarted(struct sm *sm, uint32_t row)
+{
+	size_t n = 0;
+
+	sm_row_forget(sm, row);
+	for (size_t i = 0; i < sm->off.n; i++) /* it maps as it did when new */
+		if (sm->off.at[i].guid != sm->rows.at[row].guid)
+			sm->off.at[n++] = sm->off.at[i];
+	sm->off.n = n;
 }
 
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)

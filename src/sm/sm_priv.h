@@ -71,6 +71,7 @@ struct sm_row {
 struct sm_turn_off {
 	uint64_t guid;
 	uint8_t in, out;
+	bool sure; /* acknowledged; until then it may be off or not */
 };
 
 struct sm_lid {
@@ -268,6 +269,7 @@ void sm_paths_rebuild(struct sm *sm);
 /* rows.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */
 void sm_row_forget(struct sm *sm, uint32_t row);
+void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothing set is left */
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block); /* NULL: not known */
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
