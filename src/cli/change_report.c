@@ -33,6 +33,7 @@ static void print_packets(const struct lab_change_result *r)
 	row(&t, "received", r->received);
 	row(&t, "in flight at the end", r->in_flight);
 	row(&t, "discarded", r->lost);
+	row(&t, "  to hosts that are gone", r->futile);
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		if (r->discarded[i]) {
 			cli_table_add(&t, "  %s", sim_discard_name((enum sim_discard)i));
@@ -107,6 +108,7 @@ void change_report_json(const struct sim_report *rep, struct json *j)
 		json_u64(j, sim_discard_name((enum sim_discard)i), r->discarded[i]);
 	json_u64(j, "total", r->lost);
 	json_close(j);
+	json_u64(j, "futile", r->futile);
 	json_close(j);
 	json_bool(j, "conserved", r->conserved);
 	json_ports(j, "deadlock", rep->fab, r->watch.ring, r->watch.nring);

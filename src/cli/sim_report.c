@@ -77,6 +77,9 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 	case SM_DEACTIVATE:
 		line_smps(r, n->when, n->smps, r->stops);
 		break;
+	case SM_JOIN:
+		line_smps(r, n->when, n->smps, "new switches and links made ready");
+		break;
 	case SM_TABLES:
 		line_smps(r, n->when, n->smps, "forwarding tables written");
 		break;
@@ -294,7 +297,7 @@ static const struct row rows[] = {
 	{"discovery", "discovery", 1 << SM_DISCOVER, SM_FOR_DISCOVERY},
 	{"configuration", "configuration", 1 << SM_CONFIGURE, SM_FOR_CONFIGURATION},
 	{"computation", "route computation", 1 << SM_COMPUTE, -1},
-	{"distribution", "table distribution", 1 << SM_DEACTIVATE | 1 << SM_TABLES | 1 << SM_RESTORE, SM_FOR_DISTRIBUTION},
+	{"distribution", "table distribution", 1 << SM_DEACTIVATE | 1 << SM_JOIN | 1 << SM_TABLES | 1 << SM_RESTORE, SM_FOR_DISTRIBUTION},
 	{"activation", "activation", 1 << SM_ARM | 1 << SM_ACTIVATE, SM_FOR_ACTIVATION},
 	{"audit", "audit", 1 << SM_AUDIT, SM_FOR_AUDIT},
 };

@@ -11,6 +11,8 @@ struct run {
 	const struct lab_change_plan *p;
 	struct lab_change_result *r;
 	VEC(uint16_t) lids; /* by port, before the change */
+	port_id *host_by_lid;
+	uint32_t *part; /* by node: nodes of one number are connected by cables */
 	struct sim_plane_stats *before;
 	time_ps gap; /* between two sweeps */
 };
@@ -44,6 +46,71 @@ static int start_traffic(struct run *x, struct err *e)
 	return sim_traffic(x->l->sim, &t, e);
 }
 
+/* Hosts get LIDs while the run goes on: one that is not known is looked for. */
+static port_id host_of(struct run *x, uint16_t lid)
+{
+	const struct fab *f = x->l->fab;
+
+	if (lid > IBA_LID_MAX_UNICAST)
+		return FAB_NONE;
+	for (port_id p = 0; x->host_by_lid[lid] == FAB_NONE && p < f->nports; p++)
+		if (f->ports[p].num && !fab_is_switch(f, f->ports[p].node) &&
+		    sim_port_info(x->l->sim, p)->lid == lid)
+			x->host_by_lid[lid] = p;
+	return x->host_by_lid[lid];
+}
+
+static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid, uint16_t dlid)
+{
+	struct run *x = ctx;
+	port_id to = host_of(x, dlid);
+
+	(void)port;
+	(void)why;
+	(void)slid;
+	if (to == FAB_NONE)
+		x->r->futile++;
+	else if (x->part) /* what the change itself destroys might have arrived */
+		x->r->futile += x->part[n] != x->part[x->l->fab->ports[to].node];
+}
+
+static void spread(struct run *x, node_id from, uint32_t number, node_id *queue)
+{
+	const struct fab *f = x->l->fab;
+	uint32_t head = 0, tail = 0;
+
+	x->part[from] = number;
+	queue[tail++] = from;
+	while (head < tail) {
+		node_id n = queue[head++];
+
+		for (unsigned p = 1; p <= f->nodes[n].nports; p++) {
+			port_id q = sim_port_peer(x->l->sim, fab_port_id(f, n, p));
+			node_id m = q == FAB_NONE ? FAB_NONE : f->ports[q].node;
+
+			if (m != FAB_NONE && !x->part[m] && sim_node_on(x->l->sim, m)) {
+				x->part[m] = number;
+				queue[tail++] = m;
+			}
+		}
+	}
+}
+
+/* What cables connect once the change has come. What is off is a part of its own, which nobody is in. */
+static void find_parts(struct run *x)
+{
+	const struct fab *f = x->l->fab;
+	node_id *queue = mem_array(f->nnodes, sizeof(*queue));
+
+	x->part = mem_zarray(f->nnodes, sizeof(*x->part));
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (!x->part[n] && sim_node_on(x->l->sim, n))
+			spread(x, n, n + 1, queue);
+	for (node_id n = 0; n < f->nnodes; n++)
+		x->part[n] = x->part[n] ? x->part[n] : f->nnodes + 1 + n;
+	free(queue);
+}
+
 static void remember(struct run *x)
 {
 	const struct sim_plane_stats *st = sim_plane_stats(x->l->sim);
@@ -55,6 +122,12 @@ static void remember(struct run *x)
 	x->before = mem_alloc(sizeof(*x->before));
 	*x->before = *st;
 	x->r->in_flight_before = st->in_flight;
+	x->host_by_lid = mem_array(IBA_LID_MAX_UNICAST + 1u, sizeof(*x->host_by_lid));
+	memset(x->host_by_lid, 0xff, (IBA_LID_MAX_UNICAST + 1u) * sizeof(*x->host_by_lid));
+	for (port_id p = 0; p < x->l->fab->nports; p++)
+		if (x->lids.at[p])
+			host_of(x, x->lids.at[p]);
+	sim_watch_discards(x->l->sim, (struct sim_discard_watch){on_discard, x});
 	lab_watch_start(&x->r->watch, x->l);
 }
 
@@ -130,8 +203,12 @@ static void finish(struct run *x)
 		count_packets(x);
 	lab_series_stop(&r->series);
 	lab_watch_stop(&r->watch);
+	if (x->before)
+		sim_watch_discards(x->l->sim, (struct sim_discard_watch){0});
 	vec_free(&x->lids);
 	free(x->before);
+	free(x->host_by_lid);
+	free(x->part);
 }
 
 static int run_all(struct run *x, struct err *e)
@@ -154,6 +231,7 @@ static int run_all(struct run *x, struct err *e)
 	if (x->p->about_to)
 		x->p->about_to(x->p->ctx);
 	lab_change_apply(x->p->change, l->sim);
+	find_parts(x);
 	x->r->settled = lab_run_settled(l, x->r->changed_at, x->r->changed_at + x->p->limit);
 	take_stock(x);
 	if (x->p->traffic)

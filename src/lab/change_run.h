@@ -34,6 +34,7 @@ struct lab_change_result {
 	/* with traffic, from the moment of the change on */
 	uint64_t sent, received, in_flight_before, in_flight;
 	uint64_t discarded[SIM_NDISCARDS], lost; /* by cause; all causes */
+	uint64_t futile; /* of them, where no cables lead to the destination any more: nobody could deliver them */
 	bool conserved;
 	uint64_t hash; /* of the whole run */
 	struct lab_watch watch;

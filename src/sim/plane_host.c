@@ -170,13 +170,17 @@ void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, u
 		inject(s, port, make(s, host, dlid, payload, sl));
 }
 
-/* Whoever sends remembers an address: a host that is gone is still sent to. */
+/*
+ * Whoever sends remembers an address: a host that is gone is still sent to. Nobody is told of a host
+ * before its port is Active, and it sends nothing before that.
+ */
 static uint16_t lid_known(struct sim *s, uint32_t host)
 {
 	struct plane *pl = s->plane;
-	uint16_t lid = s->ports[pl->hosts.at[host]].pi.lid;
+	const struct iba_port_info *pi = &s->ports[pl->hosts.at[host]].pi;
+	uint16_t lid = pi->lid;
 
-	if (lid)
+	if (lid && (!pl->known_only || pi->state == IBA_PORT_ACTIVE))
 		pl->known[host] = lid;
 	return pl->known[host];
 }

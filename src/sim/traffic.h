@@ -47,7 +47,7 @@ struct traffic_config {
 	unsigned burst_packets;  /* bursty: mean packets of a burst, sent back to back at burst_gap_ps */
 	uint64_t burst_gap_ps;
 	uint64_t start_ps, stop_ps; /* packets are made in [start, stop) */
-	bool known_only;         /* who never had a LID neither sends nor is sent to */
+	bool known_only;         /* who was never Active neither sends nor is sent to */
 	uint64_t seed;
 	const traffic_trace *trace; /* sorted by time */
 };

@@ -20,9 +20,9 @@ static void turns_of_break_nodes(struct sm *sm)
 	sm->cur_step = 0;
 }
 
-static void to_tables(struct sm *sm)
+static void stopped(struct sm *sm)
 {
-	sm_phase_set(sm, SM_TABLES);
+	sm_phase_set(sm, SM_JOIN);
 }
 
 /* ---- up ports of break nodes, all but one ---- */
@@ -46,7 +46,7 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 }
 
 const struct sm_part sm_part_break_ports = {turns_of_break_nodes, break_ports_next, sm_port_take, sm_failed,
-					    to_tables};
+					    stopped};
 
 /* ---- turns off ---- */
 
@@ -109,7 +109,7 @@ static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t 
 }
 
 const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns_off_recv, sm_failed,
-					  to_tables};
+					  stopped};
 
 /* ---- turns on again ---- */
 

@@ -25,12 +25,17 @@ void sm_config_default(struct sm_config *c)
 
 /* ---- phases: what may follow what ---- */
 
-static void nothing_before_done(struct sm *sm)
+static void nothing_to_stop(struct sm *sm)
+{
+	sm_phase_set(sm, SM_JOIN);
+}
+
+static void nothing_to_join(struct sm *sm)
 {
 	sm_phase_set(sm, SM_TABLES);
 }
 
-static const struct sm_part part_nothing_before = {.done = nothing_before_done};
+static const struct sm_part part_no_stop = {.done = nothing_to_stop}, part_no_join = {.done = nothing_to_join};
 
 /* The parts below are those of the basic mechanism; part_now() knows the others. */
 static const struct {
@@ -45,8 +50,8 @@ static const struct {
 			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
 	[SM_COMPUTE] = {"compute", &sm_part_compute,
 			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
-	[SM_DEACTIVATE] = {"deactivate", &part_nothing_before,
-			   1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
+	[SM_DEACTIVATE] = {"deactivate", &part_no_stop, 1 << SM_DISCOVER | 1 << SM_JOIN | 1 << SM_READY},
+	[SM_JOIN] = {"join", &part_no_join, 1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
 	[SM_TABLES] = {"tables", &sm_part_blocks, 1 << SM_DISCOVER | 1 << SM_RESTORE | 1 << SM_READY},
 	[SM_RESTORE] = {"restore", &sm_part_restore, 1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
 	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE | 1 << SM_READY},
@@ -86,6 +91,10 @@ static const struct sm_part *part_now(const struct sm *sm)
 	case SM_DEACTIVATE:
 		if (sm_technique_now(sm)->before)
 			return sm_technique_now(sm)->before;
+		break;
+	case SM_JOIN:
+		if (sm_technique_now(sm)->plan)
+			return &sm_part_join;
 		break;
 	case SM_TABLES:
 		return sm_technique_now(sm)->tables;

@@ -12,7 +12,7 @@ static void cursor_begin(struct sm *sm)
 }
 
 /* The next port at the end of a link of the snapshot, as an sm port; NONE after the last. */
-static uint32_t next_link_port(struct sm *sm)
+uint32_t sm_link_port_next(struct sm *sm)
 {
 	for (; sm->cur_node < sm->fab->nnodes; sm->cur_node++, sm->cur_step = 0) {
 		const struct fab_node *f = &sm->fab->nodes[sm->cur_node];
@@ -62,7 +62,7 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 	pi.state = (uint8_t)st;
 	sm->ports.at[port].set_in = sm->generation;
 	iba_port_info_put(&pi, r->data);
-	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid)
+	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid && sm->phase != SM_JOIN)
 		r->lid = lid_of_port(sm, p);
 }
 
@@ -80,7 +80,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = next_link_port(sm)) != NONE) {
+	while ((port = sm_link_port_next(sm)) != NONE) {
 		if (sm->ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
@@ -91,7 +91,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 
 static void deactivate_done(struct sm *sm)
 {
-	sm_phase_set(sm, SM_TABLES);
+	sm_phase_set(sm, SM_JOIN);
 }
 
 /* ---- 2: the tables, block by block over all switches, so that no switch is a bottleneck ---- */
@@ -185,22 +185,17 @@ void sm_tables_done(struct sm *sm)
 
 /* ---- 3: Armed, then Active ---- */
 
-static bool order_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
+static bool arm_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = next_link_port(sm)) != NONE) {
-		if (sm->ports.at[port].pi.state >= st)
+	while ((port = sm_link_port_next(sm)) != NONE) {
+		if (sm->ports.at[port].pi.state >= IBA_PORT_ARMED)
 			continue;
-		sm_port_order(sm, port, st, SM_FOR_ACTIVATION, r);
+		sm_port_order(sm, port, IBA_PORT_ARMED, SM_FOR_ACTIVATION, r);
 		return true;
 	}
 	return false;
-}
-
-static bool arm_next(struct sm *sm, struct sm_req *r)
-{
-	return order_next(sm, IBA_PORT_ARMED, r);
 }
 
 static void arm_done(struct sm *sm)
@@ -208,9 +203,34 @@ static void arm_done(struct sm *sm)
 	sm_phase_set(sm, SM_ACTIVATE);
 }
 
+/*
+ * Switches first, then hosts: who is Active may be sent to, and by then every port on the way must be
+ * Active too.
+ */
+static void activate_begin(struct sm *sm)
+{
+	cursor_begin(sm);
+	sm->cur_in = 0;
+}
+
 static bool activate_next(struct sm *sm, struct sm_req *r)
 {
-	return order_next(sm, IBA_PORT_ACTIVE, r);
+	for (;;) {
+		uint32_t port = sm_link_port_next(sm);
+
+		if (port == NONE) {
+			if (sm->cur_in || sm->noutstanding)
+				return false;
+			cursor_begin(sm);
+			sm->cur_in = 1;
+			continue;
+		}
+		if (sm->ports.at[port].pi.state >= IBA_PORT_ACTIVE ||
+		    (sm->nodes.at[sm->ports.at[port].node].type == IBA_NODE_SWITCH) == (sm->cur_in == 1))
+			continue;
+		sm_port_order(sm, port, IBA_PORT_ACTIVE, SM_FOR_ACTIVATION, r);
+		return true;
+	}
 }
 
 static void activate_done(struct sm *sm)
@@ -232,7 +252,7 @@ const struct sm_part sm_part_deactivate = {cursor_begin, deactivate_next, sm_por
 const struct sm_part sm_part_blocks = {sm_blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
 				       sm_tables_done};
 const struct sm_part sm_part_arm = {cursor_begin, arm_next, sm_port_take, sm_failed, arm_done};
-const struct sm_part sm_part_activate = {cursor_begin, activate_next, sm_port_take, sm_failed,
+const struct sm_part sm_part_activate = {activate_begin, activate_next, sm_port_take, sm_failed,
 					 activate_done};
 
 /*
@@ -256,7 +276,7 @@ static bool audit_port_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = next_link_port(sm)) != NONE)
+	while ((port = sm_link_port_next(sm)) != NONE)
 		if (sm->ports.at[port].set_in == sm->generation) {
 			sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, port);
 			return true;

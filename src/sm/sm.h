@@ -223,6 +223,7 @@ enum sm_phase {
 	SM_CONFIGURE,
 	SM_COMPUTE,
 	SM_DEACTIVATE, /* ports to Initialize: traffic stops */
+	SM_JOIN,       /* what carries no traffic yet is made ready */
 	SM_TABLES,
 	SM_RESTORE,    /* turns that were switched off before and need not be */
 	SM_ARM,

@@ -226,7 +226,7 @@ struct sm {
 };
 
 extern const struct sm_part sm_part_discover, sm_part_partial, sm_part_configure, sm_part_compute,
-	sm_part_deactivate, sm_part_break_ports, sm_part_turns_off, sm_part_blocks, sm_part_waves,
+	sm_part_deactivate, sm_part_join, sm_part_break_ports, sm_part_turns_off, sm_part_blocks, sm_part_waves,
 	sm_part_planned, sm_part_restore, sm_part_arm, sm_part_activate, sm_part_audit, sm_part_ready,
 	sm_part_sweep;
 
@@ -277,6 +277,7 @@ struct rt_tables *sm_rows_tables(const struct sm *sm);
 void sm_rows_free(struct sm *sm);
 
 /* distribute.c */
+uint32_t sm_link_port_next(struct sm *sm); /* by the cursor: the next port with a link; NONE: no more */
 void sm_blocks_begin(struct sm *sm);
 bool sm_blocks_next(struct sm *sm, struct sm_req *r);
 void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distributor, before tables change under traffic: switches whose tables are not known get them
+ * whole, and links between switches that are not Active become so. Nothing leads there yet, so nothing
+ * is disturbed, and routes that take them next find them open. Hosts come last, when routes lead to
+ * them. State: a cursor. Does not touch what carries traffic.
+ */
+#include "sm/sm_priv.h"
+
+enum { JOIN_TABLES, JOIN_ARM, JOIN_ACTIVATE, JOIN_END };
+
+static void join_begin(struct sm *sm)
+{
+	sm->cur_node = sm->cur_step = 0;
+	sm->cur_in = JOIN_TABLES;
+}
+
+static bool tables_next(struct sm *sm, struct sm_req *r)
+{
+	uint32_t blocks = sm->tables->stride / IBA_LFT_BLOCK;
+
+	for (; sm->cur_node < sm->fab->nswitches; sm->cur_node++, sm->cur_step = 0) {
+		uint32_t node = sm->node_of[sm->fab->switches[sm->cur_node]];
+
+		while (sm->cur_step < blocks) {
+			uint32_t b = sm->cur_step++;
+
+			if (sm_row_block(sm, sm->nodes.at[node].row, b))
+				continue;
+			sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
+			memcpy(r->data, rt_row(sm->tables, sm->cur_node) + (size_t)b * IBA_LFT_BLOCK,
+			       IBA_LFT_BLOCK);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool between_switches(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+
+	return p->peer != NONE && sm->nodes.at[p->node].type == IBA_NODE_SWITCH &&
+	       sm->nodes.at[sm->ports.at[p->peer].node].type == IBA_NODE_SWITCH;
+}
+
+static bool ports_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
+{
+	uint32_t port;
+
+	while ((port = sm_link_port_next(sm)) != NONE) {
+		if (sm->ports.at[port].pi.state >= st || !between_switches(sm, port))
+			continue;
+		sm_port_order(sm, port, st, SM_FOR_ACTIVATION, r);
+		return true;
+	}
+	return false;
+}
+
+static bool join_next(struct sm *sm, struct sm_req *r)
+{
+	while (sm->cur_in < JOIN_END) {
+		if (sm->cur_in == JOIN_TABLES ? tables_next(sm, r)
+					      : ports_next(sm, sm->cur_in == JOIN_ARM ? IBA_PORT_ARMED : IBA_PORT_ACTIVE,
+							   r))
+			return true;
+		if (sm->noutstanding)
+			return false;
+		sm->cur_in++;
+		sm->cur_node = sm->cur_step = 0;
+	}
+	return false;
+}
+
+static void join_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	if (t->attr_id == IBA_ATTR_LFT)
+		sm_blocks_recv(sm, t, data);
+	else
+		sm_port_take(sm, t, data);
+}
+
+static void join_done(struct sm *sm)
+{
+	sm_phase_set(sm, SM_TABLES);
+}
+
+const struct sm_part sm_part_join = {join_begin, join_next, join_recv, sm_failed, join_done};
