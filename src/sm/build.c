@@ -7,20 +7,20 @@
 #include "sm/sm_priv.h"
 
 /* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
-static node_id root_of(const struct sm *sm)
+node_id sm_root_in(const struct sm *sm, const struct fab *f)
 {
-	node_id own = sm->nodes.at[0].fab, n;
+	node_id own = fab_node_by_guid(f, sm->nodes.at[0].guid), n;
 	port_id peer;
 
 	for (unsigned i = 0; i < SM_MAX_ROOTS && sm->cfg.roots[i]; i++)
-		if ((n = fab_node_by_guid(sm->fab, sm->cfg.roots[i])) != FAB_NONE)
+		if ((n = fab_node_by_guid(f, sm->cfg.roots[i])) != FAB_NONE)
 			return n;
-	if (sm->cfg.root_centre && sm->fab->nswitches)
-		return rt_root_centre(sm->fab);
-	if (own == FAB_NONE || fab_is_switch(sm->fab, own))
+	if (sm->cfg.root_centre && f->nswitches)
+		return rt_root_centre(f);
+	if (own == FAB_NONE || fab_is_switch(f, own))
 		return own;
-	peer = sm->fab->ports[fab_port_id(sm->fab, own, sm->cfg.port)].peer;
-	return peer == FAB_NONE ? own : sm->fab->ports[peer].node;
+	peer = f->ports[fab_port_id(f, own, sm->cfg.port)].peer;
+	return peer == FAB_NONE ? own : f->ports[peer].node;
 }
 
 void sm_rank_ensure(struct sm *sm)
@@ -28,7 +28,7 @@ void sm_rank_ensure(struct sm *sm)
 	if (sm->rank)
 		return;
 	sm->rank = mem_array(sm->fab->nswitches, sizeof(*sm->rank));
-	rt_updown_rank_by(sm->fab, root_of(sm), sm->cfg.directions, sm->rank);
+	rt_updown_rank_by(sm->fab, sm_root_in(sm, sm->fab), sm->cfg.directions, sm->rank);
 }
 
 static bool any_row_known(const struct sm *sm)
@@ -94,6 +94,7 @@ static void compute_begin(struct sm *sm)
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
 	struct sm_compute *c = &sm->out->compute;
 	bool old = any_row_known(sm);
+	struct sm_routes known;
 
 	if (sm->staged) { /* provisional tables are in place */
 		sm->stage = SM_FINAL;
@@ -103,7 +104,7 @@ static void compute_begin(struct sm *sm)
 	}
 	*c = (struct sm_compute){.epoch = ++sm->compute_id,
 				 .fab = sm->fab,
-				 .root = root_of(sm),
+				 .root = sm_root_in(sm, sm->fab),
 				 .directions = sm->cfg.directions,
 				 .stage = sm->stage,
 				 .supply = sm->stage == SM_PROVISIONAL ? m->provisional : m->routes,
@@ -111,6 +112,10 @@ static void compute_begin(struct sm *sm)
 				 .overlap = sm_technique_now(sm)->tables == &sm_part_waves && old};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
+	if (c->before && c->supply->keep && !sm->off.n && sm_ahead_recall(sm, &known)) {
+		*c = (struct sm_compute){0}; /* no need to ask */
+		sm_routes_take(sm, &known);
+	}
 }
 
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */

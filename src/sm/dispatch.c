@@ -17,6 +17,8 @@ void sm_config_default(struct sm_config *c)
 		.activate_by_lid = false,
 		.priority = 1,
 		.drain_ps = PS_PER_MS,
+		.ahead_switches = 128,
+		.ahead_bytes = 64u << 20,
 		.flap_ps = 60 * PS_PER_S,
 		.hold_ps = 10 * PS_PER_S,
 		.mechanism = sm_mechanisms[0],
@@ -540,10 +542,27 @@ static void on_wake(struct sm *sm)
 	}
 }
 
+/* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
+void sm_routes_take(struct sm *sm, const struct sm_routes *r)
+{
+	rt_tables_free(sm->tables);
+	free(sm->rank);
+	rt_plan_free(&sm->plan);
+	sm->tables = r->tables;
+	sm->rank = r->rank;
+	sm->plan = r->plan;
+	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
+	sm->ready = r->ready ? r->ready : UINT16_MAX;
+	rt_tables_fill(sm->tables);
+	sm_phase_set(sm, SM_DEACTIVATE);
+}
+
 static void on_routes(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_routes given = ev->routes, *r = &given;
 
+	if (sm_ahead_answer(sm, r))
+		return;
 	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
 		sm_routes_free(r);
 		return;
@@ -555,16 +574,7 @@ static void on_routes(struct sm *sm, const struct sm_event *ev)
 		sm_phase_set(sm, SM_READY);
 		return;
 	}
-	rt_tables_free(sm->tables);
-	free(sm->rank);
-	rt_plan_free(&sm->plan);
-	sm->tables = r->tables;
-	sm->rank = r->rank;
-	sm->plan = r->plan;
-	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
-	sm->ready = r->ready ? r->ready : UINT16_MAX;
-	rt_tables_fill(sm->tables);
-	sm_phase_set(sm, SM_DEACTIVATE);
+	sm_routes_take(sm, r);
 }
 
 static void on_progress(struct sm *sm, const struct sm_event *ev)
@@ -655,6 +665,7 @@ void sm_free(struct sm *sm)
 	free(sm->rank);
 	free(sm->old_rank);
 	sm_waves_free(sm);
+	sm_ahead_reset(sm);
 	sm_rows_free(sm);
 	vec_free(&sm->off);
 	vec_free(&sm->off_turns);

@@ -243,6 +243,7 @@ static void activate_done(struct sm *sm)
 	if (sm->stage == SM_PROVISIONAL)
 		sm->round.in_place[SM_FINAL] = sm->round.in_place[SM_PROVISIONAL];
 	sm->staged = sm->incomplete = false;
+	sm_ahead_reset(sm); /* that was for the fabric before */
 	sm->trouble |= sm->rewrote && sm->copies;
 	sm_phase_set(sm, sm->trouble ? SM_AUDIT : SM_READY);
 }

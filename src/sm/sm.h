@@ -57,6 +57,7 @@ struct sm_mechanism {
 	bool partial_tables;                 /* only blocks that differ */
 	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
 	bool traps;                          /* also told by traps, not by sweeps alone */
+	bool ahead;                          /* repairs are computed before they are needed */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
@@ -90,6 +91,8 @@ struct sm_config {
 	bool root_centre;           /* then the centre of the graph instead of the SM's own switch */
 	enum rt_directions directions;
 	unsigned flaps;             /* changes of a port within flap_ps before it is held; 0: never */
+	unsigned ahead_switches;    /* repairs ahead only in fabrics up to so many switches, */
+	size_t ahead_bytes;         /* and until they take so much memory */
 	time_ps drain_ps;           /* packets on old routes are gone by then: turns come on again */
 	time_ps flap_ps, hold_ps;   /* held: as if Down, until it kept quiet for so long */
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
@@ -147,6 +150,7 @@ struct sm_compute {
 	enum sm_stage stage;
 	const struct sm_supply *supply;
 	bool plan;             /* the way from old to new is to be planned */
+	bool ahead;            /* for a failure that has not happened: whenever there is time */
 	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */

@@ -211,6 +211,7 @@ struct sm {
 	struct map64 row_by_guid;
 	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
 	rt_turns turns;         /* those the running technique switches off */
+	struct sm_ahead *ahead; /* repairs thought out; NULL: none */
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
 
 	/* where the running phase stands */
@@ -233,6 +234,7 @@ extern const struct sm_part sm_part_discover, sm_part_partial, sm_part_configure
 /* dispatch.c */
 void sm_phase_set(struct sm *sm, enum sm_phase to);
 void sm_phase_slide(struct sm *sm, enum sm_phase to); /* the same part goes on in another phase */
+void sm_routes_take(struct sm *sm, const struct sm_routes *r);
 void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who);
 /* Give up waiting for requests for which drop() says so. */
 void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
@@ -294,7 +296,14 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 /* breaks.c */
 bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data);
 
+/* ahead.c */
+void sm_ahead_reset(struct sm *sm);
+void sm_ahead_think(struct sm *sm); /* at rest: ask for the next */
+bool sm_ahead_answer(struct sm *sm, struct sm_routes *r); /* true: it was one, and is taken over */
+bool sm_ahead_recall(struct sm *sm, struct sm_routes *r);
+
 /* build.c */
+node_id sm_root_in(const struct sm *sm, const struct fab *f);
 void sm_rank_ensure(struct sm *sm); /* the SM can do without being told the ranks */
 
 /* waves.c */

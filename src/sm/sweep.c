@@ -84,6 +84,8 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 		sm_change(sm, sm->pending_cause, 0);
 	else if (sm->trouble && sm->fab && sm->tables)
 		sm_phase_set(sm, SM_AUDIT);
+	else
+		sm_ahead_think(sm);
 	return false;
 }
 
