@@ -61,6 +61,7 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 		sm_port_fill(sm, p, &pi);
 	pi.state = (uint8_t)st;
 	sm->ports.at[port].set_in = sm->generation;
+	sm->ports.at[port].ordered = true;
 	iba_port_info_put(&pi, r->data);
 	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid)
 		r->lid = lid_of_port(sm, p);
@@ -72,6 +73,7 @@ void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	sm->ports.at[t->ref].pi = pi;
+	sm->ports.at[t->ref].ordered = false;
 }
 
 /* ---- 1: every port to Initialize ---- */

@@ -133,6 +133,7 @@ static void link_lost(struct sm *sm, uint32_t port)
 
 	if (far == NONE)
 		return;
+	sm_damp_lost(sm, far);
 	if (sm->nodes.at[sm->ports.at[far].node].type == IBA_NODE_SWITCH)
 		sm->ports.at[far].pi.state = IBA_PORT_DOWN; /* no light at one end, none at the other */
 	unlink_port(sm, port);
@@ -259,6 +260,16 @@ static bool reconnect(struct sm *sm)
 	return any;
 }
 
+/* A held link that a switch cannot do without. Its port is read first: it may have gone since. */
+static bool relent(struct sm *sm)
+{
+	uint32_t port = sm->phase == SM_DISCOVER ? sm_damp_relent(sm) : NONE;
+
+	if (port != NONE)
+		sm_ask(sm, W_PORT_AGAIN, port);
+	return port != NONE;
+}
+
 /* ---- the part ---- */
 
 static bool partial_next(struct sm *sm, struct sm_req *r)
@@ -267,7 +278,10 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 		struct sm_work w;
 
 		if (sm->work_head == sm->work.n) {
-			if (sm->noutstanding || !reconnect(sm) || sm->work_head == sm->work.n)
+			if (sm->noutstanding)
+				return false;
+			reconnect(sm);
+			if (sm->work_head == sm->work.n && !relent(sm))
 				return false;
 			continue;
 		}
@@ -323,6 +337,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		return;
 	noticed(sm, SM_CAUSE_SWEEP, n->guid);
 	n->unread = true; /* whatever comes between */
+	n->found = !si.port_state_change;
 	sm_ask(sm, W_CLEAR_KNOWN, node);
 }
 
@@ -347,13 +362,19 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	unsigned was = p->pi.state;
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
+	n->found |= p->pi.state != was;
+	if (sm_damp_saw(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
+		if (unlink_port(sm, port))
+			miss_cut_off(sm);
+		return;
+	}
 	if (p->pi.state == IBA_PORT_DOWN) {
 		link_lost(sm, port);
 		return;
 	}
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
 		return;
-	sm->changed = true;
+	sm->changed = n->found = true;
 	if (unlink_port(sm, port))
 		miss_cut_off(sm);
 	if (n->path.n < IBA_MAX_HOPS)
@@ -364,8 +385,11 @@ static void read_one(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
-	if (n->reads_left && --n->reads_left == 0)
-		n->unread = false;
+	if (!n->reads_left || --n->reads_left)
+		return;
+	n->unread = false;
+	if (!n->found)
+		sm_damp_unseen(sm, node);
 }
 
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -378,8 +402,8 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_cleared(sm, t->ref, data);
 		break;
 	case W_PORT_STATE:
-		read_one(sm, sm->ports.at[t->ref].node);
 		on_port_state(sm, t->ref, data);
+		read_one(sm, sm->ports.at[t->ref].node);
 		break;
 	case W_PORT_AGAIN:
 		on_port_state(sm, t->ref, data);
@@ -484,6 +508,7 @@ static void partial_done(struct sm *sm)
 		return;
 	}
 	sm->restarts = 0;
+	sm_damp_tell(sm);
 	sm_paths_rebuild(sm);
 	if (!sm->changed && !sm->incomplete) {
 		sm_phase_set(sm, SM_READY);
