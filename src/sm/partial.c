@@ -320,6 +320,20 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 	sm_ask(sm, W_SWITCH_INFO, node);
 }
 
+/*
+ * PortStateChange has to be cleared before the ports are read. What goes to one switch by one way
+ * keeps its order, so the questions follow the order to clear without waiting for its answer; when
+ * that does not come first and at the first try, they are asked again.
+ */
+static void ask_ports(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	n->reads_left = n->nports;
+	for (unsigned p = 1; p <= n->nports; p++)
+		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+}
+
 static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 {
 	struct sm_node *n = &sm->nodes.at[node];
@@ -339,16 +353,16 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	n->unread = true; /* whatever comes between */
 	n->found = !si.port_state_change;
 	sm_ask(sm, W_CLEAR_KNOWN, node);
+	ask_ports(sm, node);
 }
 
-static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
+static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_node *n = &sm->nodes.at[node];
+	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
-	n->reads_left = n->nports;
-	for (unsigned p = 1; p <= n->nports; p++)
-		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+	if (t->tries > 1 || n->reads_left != n->nports)
+		ask_ports(sm, t->ref);
 }
 
 /*
@@ -399,7 +413,7 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_poll(sm, t->ref, data);
 		break;
 	case W_CLEAR_KNOWN:
-		on_cleared(sm, t->ref, data);
+		on_cleared(sm, t, data);
 		break;
 	case W_PORT_STATE:
 		on_port_state(sm, t->ref, data);
