@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Links that come and go: they are held after so many changes, nobody else notices much, and they are
- * taken in again when they have kept quiet. Each test is a manager on a simulated fabric.
+ * Links that come and go: they are held after so many changes, nobody else notices much, and they
+ * are taken in again when they have kept quiet. Each test is a manager on a simulated fabric.
  */
 #include "simworld.h"
 
@@ -11,9 +11,9 @@
 struct story {
 	struct fab *fab;
 	struct lab *lab;
-	port_id port[8];       /* that flap */
+	port_id port[8]; /* that flap */
 	unsigned computed, held, released;
-	unsigned blocks;       /* Set(LinearForwardingTable) that the manager sent */
+	unsigned blocks; /* Set(LinearForwardingTable) that the manager sent */
 };
 
 static void on_note(void *ctx, const struct sm_note *n)
@@ -25,15 +25,16 @@ static void on_note(void *ctx, const struct sm_note *n)
 	s->released += n->kind == SM_NOTE_RELEASED;
 }
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct story *s = ctx;
 
 	(void)port;
 	(void)detail;
 	s->blocks += what == SIM_SEEN_SEND && n == lab_sm_node(s->lab) &&
-		     iba_smp_method(smp->mad) == IBA_SET && iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT;
+		     iba_smp_method(smp->mad) == IBA_SET &&
+		     iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT;
 }
 
 static void on_flap(void *ctx, uint64_t cookie)
@@ -167,7 +168,8 @@ static void a_link_that_flaps(const char *mechanism, unsigned most)
 static void test_a_link_is_held_and_released(void **state)
 {
 	(void)state;
-	/* Before the fifth change there are four, each with provisional and final routes at most. */
+	/* Before the fifth change there are four, each with provisional and final routes at most.
+	 */
 	a_link_that_flaps("weft", 10);
 	a_link_that_flaps("improved", 10);
 	a_link_that_flaps("improved+traps", 10);
@@ -208,7 +210,8 @@ static void test_a_switch_is_not_cut_off(void **state)
 	end(&s);
 }
 
-/* A host's link is its only one; it is off until it keeps quiet, and nobody else is told anything. */
+/* A host's link is its only one; it is off until it keeps quiet, and nobody else is told anything.
+ */
 static void test_a_host_that_flaps(void **state)
 {
 	struct story s;
@@ -320,14 +323,14 @@ static void test_off_by_default(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_link_is_held_and_released),
-		cmocka_unit_test(test_two_links),
-		cmocka_unit_test(test_a_switch_is_not_cut_off),
-		cmocka_unit_test(test_a_host_that_flaps),
-		cmocka_unit_test(test_the_managers_own_link),
-		cmocka_unit_test(test_the_only_link_between_switches),
-		cmocka_unit_test(test_random_flaps),
-		cmocka_unit_test(test_off_by_default),
+	    cmocka_unit_test(test_a_link_is_held_and_released),
+	    cmocka_unit_test(test_two_links),
+	    cmocka_unit_test(test_a_switch_is_not_cut_off),
+	    cmocka_unit_test(test_a_host_that_flaps),
+	    cmocka_unit_test(test_the_managers_own_link),
+	    cmocka_unit_test(test_the_only_link_between_switches),
+	    cmocka_unit_test(test_random_flaps),
+	    cmocka_unit_test(test_off_by_default),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
