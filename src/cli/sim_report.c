@@ -125,6 +125,9 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 	case SM_CAUSE_RETRY:
 		line(r, n->when, "looking again for what did not answer");
 		break;
+	case SM_CAUSE_RELEASE:
+		line(r, n->when, "a held port kept quiet: discovery takes it in again");
+		break;
 	case SM_CAUSE_FAR:
 		line(r, n->when, "looking beyond 63 hops, by LID to the last switches seen");
 		break;
@@ -171,6 +174,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 		     n->b ? ", some turns off" : "");
 	else if (n->kind == SM_NOTE_HELD)
 		line(r, n->when, "port %u of %s changes too often and is held", (unsigned)n->b, name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_RELEASED)
+		line(r, n->when, "port %u of %s is held no longer", (unsigned)n->b, name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_NO_LID)
 		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
 	fflush(stdout);

@@ -83,6 +83,7 @@ void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 static void discover_begin(struct sm *sm)
 {
 	sm->epoch++;
+	sm_damp_remember(sm);
 	sm->nodes.n = 0;
 	sm->ports.n = 0;
 	sm->hops.n = 0;
@@ -178,8 +179,29 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	return true;
 }
 
+static void follow(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+	const struct sm_node *n = &sm->nodes.at[p->node];
+
+	if (p->pi.state == IBA_PORT_DOWN || p->num == 0)
+		return;
+	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
+		return; /* endports do not forward; only the SM's own is looked through */
+	if (path_through(sm, p).n == IBA_MAX_HOPS) {
+		sm->far = true;
+		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
+		return;
+	}
+	sm_ask(sm, W_NODE_INFO, port);
+}
+
 static bool discover_next(struct sm *sm, struct sm_req *r)
 {
+	uint32_t port;
+
+	if (sm->work_head == sm->work.n && !sm->noutstanding && (port = sm_damp_relent(sm)) != NONE)
+		follow(sm, port);
 	return sm->work_head < sm->work.n && sm_work_make(sm, sm->work.at[sm->work_head++], r);
 }
 
@@ -245,6 +267,7 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 	}
 	x->peer = b;
 	y->peer = a;
+	sm_damp_linked(sm, a, b);
 }
 
 static bool node_info_sane(const struct iba_node_info *ni)
@@ -273,6 +296,8 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		sm->dirty = true;
 		return;
 	}
+	if (near != NONE && (sm_damp_holds(sm, near) || sm_damp_holds_end(sm, ni.node_guid, ni.local_port)))
+		return; /* as if Down */
 	if (near != NONE)
 		path = sm_path_longer(sm, path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
 	n = map64_get(&sm->by_guid, ni.node_guid);
@@ -370,23 +395,6 @@ static void own_lid_known(struct sm *sm, const struct sm_port *own)
 	sm->held.n = 0;
 }
 
-static void follow(struct sm *sm, uint32_t port)
-{
-	const struct sm_port *p = &sm->ports.at[port];
-	const struct sm_node *n = &sm->nodes.at[p->node];
-
-	if (p->pi.state == IBA_PORT_DOWN || p->num == 0)
-		return;
-	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
-		return; /* endports do not forward; only the SM's own is looked through */
-	if (path_through(sm, p).n == IBA_MAX_HOPS) {
-		sm->far = true;
-		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
-		return;
-	}
-	sm_ask(sm, W_NODE_INFO, port);
-}
-
 static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct sm_port *p = &sm->ports.at[port];
@@ -398,7 +406,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
 	if (is_own(sm, p))
 		own_lid_known(sm, p);
-	follow(sm, port);
+	if (!sm_damp_found(sm, port))
+		follow(sm, port);
 	n->ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
 		give_lid(sm, port);
@@ -480,6 +489,14 @@ static void discover_done(struct sm *sm)
 		return;
 	}
 	sm->restarts = 0;
+	sm_damp_tell(sm);
+	/* Only where it can happen that a change is none: to begin anew with everything is what the
+	 * basic mechanism does, and what is measured. */
+	if (sm->damp.held.n && sm->cfg.mechanism.discovery->part == &sm_part_discover && !sm->dirty &&
+	    sm_snapshot_stands(sm)) {
+		sm_phase_set(sm, SM_READY);
+		return;
+	}
 	sm_snapshot_build(sm);
 	sm_phase_set(sm, sm->fab->nnodes ? SM_CONFIGURE : SM_READY);
 }

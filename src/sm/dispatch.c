@@ -20,7 +20,7 @@ void sm_config_default(struct sm_config *c)
 		.ahead_switches = 128,
 		.ahead_bytes = 64u << 20,
 		.flap_ps = 60 * PS_PER_S,
-		.hold_ps = 10 * PS_PER_S,
+		.hold_ps = 30 * PS_PER_S,
 		.mechanism = sm_mechanisms[0],
 	};
 }
@@ -144,6 +144,7 @@ static const char *const note_names[] = {
 	[SM_NOTE_PLAN] = "plan",
 	[SM_NOTE_GONE] = "gone",
 	[SM_NOTE_HELD] = "held",
+	[SM_NOTE_RELEASED] = "released",
 };
 
 const char *sm_note_name(enum sm_note_kind k)
@@ -153,7 +154,7 @@ const char *sm_note_name(enum sm_note_kind k)
 
 const char *sm_cause_name(enum sm_cause c)
 {
-	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry", "far"};
+	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry", "far", "release"};
 
 	return c < ARRAY_LEN(names) ? names[c] : "?";
 }
@@ -444,6 +445,8 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 	}
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
+	else if (sm->damp.held.n) /* who is held off; whoever else there may be, a neighbour tells as well */
+		return;
 	else
 		sm->full_needed = true; /* nobody known has this LID */
 	if (sm->phase == SM_READY || sm->phase == SM_SWEEP) {
@@ -537,6 +540,8 @@ static void on_wake(struct sm *sm)
 		sm_change(sm, SM_CAUSE_RETRY, 0);
 	} else if (sm->phase == SM_READY && sm->now >= sm->audit_at) {
 		sm_phase_set(sm, SM_AUDIT);
+	} else if (sm->phase == SM_READY && sm->now >= sm_damp_due(sm)) {
+		sm_damp_release(sm);
 	} else if (sm->phase == SM_READY && sm->now >= sm->next_sweep) {
 		sm_phase_set(sm, SM_SWEEP);
 	}
@@ -588,7 +593,7 @@ static time_ps wake_time(const struct sm *sm)
 	time_ps t = sm->noutstanding ? sm->next_deadline : TIME_NEVER;
 
 	if (sm->phase == SM_READY)
-		t = MIN(t, MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
+		t = MIN(MIN(t, sm_damp_due(sm)), MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
 	else if (sm->hold_until)
 		t = MIN(t, sm->hold_until);
 	return t;
@@ -642,6 +647,7 @@ struct sm *sm_new(const struct sm_config *c)
 	sm->cfg = *c;
 	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
 	sm->cfg.lmc = MIN(c->lmc, 7u);
+	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
 	sm->txns = mem_zarray(sm->cfg.window, sizeof(*sm->txns));
 	sm->txn_free = mem_array(sm->cfg.window, sizeof(*sm->txn_free));
 	for (uint32_t i = sm->cfg.window; i-- > 0;)
@@ -680,6 +686,7 @@ void sm_free(struct sm *sm)
 	vec_free(&sm->lids);
 	vec_free(&sm->held);
 	vec_free(&sm->shunned);
+	sm_damp_free(sm);
 	map64_free(&sm->by_guid);
 	map64_free(&sm->lid_by_guid);
 	free(sm);
@@ -702,6 +709,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->epoch = sm->epoch;
 	st->nodes = sm->fab ? sm->fab->nnodes : 0;
 	st->switches = sm->fab ? sm->fab->nswitches : 0;
+	st->held = (uint32_t)sm->damp.held.n;
 	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
 }
 

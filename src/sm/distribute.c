@@ -61,6 +61,7 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 		sm_port_fill(sm, p, &pi);
 	pi.state = (uint8_t)st;
 	sm->ports.at[port].set_in = sm->generation;
+	sm->ports.at[port].ordered = true;
 	iba_port_info_put(&pi, r->data);
 	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid && sm->phase != SM_JOIN)
 		r->lid = lid_of_port(sm, p);
@@ -72,6 +73,7 @@ void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	sm->ports.at[t->ref].pi = pi;
+	sm->ports.at[t->ref].ordered = false;
 }
 
 /* ---- 1: every port to Initialize ---- */
@@ -96,9 +98,12 @@ static void deactivate_done(struct sm *sm)
 
 /* ---- 2: the tables, block by block over all switches, so that no switch is a bottleneck ---- */
 
+enum { FIRST_DEAD, THEN_OTHERS };
+
 void sm_blocks_begin(struct sm *sm)
 {
 	cursor_begin(sm);
+	sm->cur_in = sm_technique_now(sm)->plan && sm->cfg.mechanism.partial_tables ? FIRST_DEAD : THEN_OTHERS;
 }
 
 /* Block cur_step of switch cur_node, then the next switch's; false behind the last. */
@@ -127,14 +132,47 @@ static bool block_is_there(const struct sm *sm, uint32_t node, uint32_t sw, uint
 	return has && !memcmp(has, table_block(sm, sw, block), IBA_LFT_BLOCK);
 }
 
+/* Does what the switch holds lead packets to a port without a link, where there is another way? */
+static bool block_is_dead(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
+{
+	const struct fab_node *f = &sm->fab->nodes[sm->fab->switches[sw]];
+	const uint8_t *has = sm_row_block(sm, sm->nodes.at[node].row, block), *new = table_block(sm, sw, block);
+
+	for (unsigned i = 0; has && i < IBA_LFT_BLOCK; i++)
+		if (has[i] && has[i] <= f->nports && new[i] != IBA_PORT_NONE &&
+		    sm->fab->ports[f->first_port + has[i]].peer == FAB_NONE)
+			return true;
+	return false;
+}
+
+/*
+ * Where the order is free, what ends a loss goes before what only makes routes better. A block of the
+ * first kind that was not acknowledged yet still looks so, and is not sent twice.
+ */
+static bool block_is_due(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
+{
+	if (!sm->cfg.mechanism.partial_tables)
+		return true;
+	if (block_is_there(sm, node, sw, block))
+		return false;
+	return !sm_technique_now(sm)->plan || block_is_dead(sm, node, sw, block) == (sm->cur_in == FIRST_DEAD);
+}
+
+static bool due_block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
+{
+	for (; sm->cur_in <= THEN_OTHERS; sm->cur_in++, cursor_begin(sm))
+		while (block_next(sm, sw, block))
+			if (block_is_due(sm, sm->node_of[sm->fab->switches[*sw]], *sw, *block))
+				return true;
+	return false;
+}
+
 bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t sw, block, node;
 
-	while (block_next(sm, &sw, &block)) {
+	if (due_block_next(sm, &sw, &block)) {
 		node = sm->node_of[sm->fab->switches[sw]];
-		if (sm->cfg.mechanism.partial_tables && block_is_there(sm, node, sw, block))
-			continue;
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
 		memcpy(r->data, table_block(sm, sw, block), IBA_LFT_BLOCK);
 		return true;

@@ -133,6 +133,7 @@ static void link_lost(struct sm *sm, uint32_t port)
 
 	if (far == NONE)
 		return;
+	sm_damp_lost(sm, far);
 	if (sm->nodes.at[sm->ports.at[far].node].type == IBA_NODE_SWITCH)
 		sm->ports.at[far].pi.state = IBA_PORT_DOWN; /* no light at one end, none at the other */
 	unlink_port(sm, port);
@@ -259,6 +260,16 @@ static bool reconnect(struct sm *sm)
 	return any;
 }
 
+/* A held link that a switch cannot do without. Its port is read first: it may have gone since. */
+static bool relent(struct sm *sm)
+{
+	uint32_t port = sm->phase == SM_DISCOVER ? sm_damp_relent(sm) : NONE;
+
+	if (port != NONE)
+		sm_ask(sm, W_PORT_AGAIN, port);
+	return port != NONE;
+}
+
 /* ---- the part ---- */
 
 static bool partial_next(struct sm *sm, struct sm_req *r)
@@ -267,7 +278,10 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 		struct sm_work w;
 
 		if (sm->work_head == sm->work.n) {
-			if (sm->noutstanding || !reconnect(sm) || sm->work_head == sm->work.n)
+			if (sm->noutstanding)
+				return false;
+			reconnect(sm);
+			if (sm->work_head == sm->work.n && !relent(sm))
 				return false;
 			continue;
 		}
@@ -306,6 +320,20 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 	sm_ask(sm, W_SWITCH_INFO, node);
 }
 
+/*
+ * PortStateChange has to be cleared before the ports are read. What goes to one switch by one way
+ * keeps its order, so the questions follow the order to clear without waiting for its answer; when
+ * that does not come first and at the first try, they are asked again.
+ */
+static void ask_ports(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->nodes.at[node];
+
+	n->reads_left = n->nports;
+	for (unsigned p = 1; p <= n->nports; p++)
+		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+}
+
 static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 {
 	struct sm_node *n = &sm->nodes.at[node];
@@ -323,18 +351,18 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		return;
 	noticed(sm, SM_CAUSE_SWEEP, n->guid);
 	n->unread = true; /* whatever comes between */
+	n->found = !si.port_state_change;
 	sm_ask(sm, W_CLEAR_KNOWN, node);
+	ask_ports(sm, node);
 }
 
-static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
+static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_node *n = &sm->nodes.at[node];
+	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
-	n->reads_left = n->nports;
-	n->explained = false;
-	for (unsigned p = 1; p <= n->nports; p++)
-		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+	if (t->tries > 1 || n->reads_left != n->nports)
+		ask_ports(sm, t->ref);
 }
 
 /*
@@ -365,13 +393,19 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
 	n->explained |= p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
+	n->found |= p->pi.state != was;
+	if (sm_damp_saw(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
+		if (unlink_port(sm, port))
+			miss_cut_off(sm);
+		return;
+	}
 	if (p->pi.state == IBA_PORT_DOWN) {
 		link_lost(sm, port);
 		return;
 	}
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
 		return;
-	sm->changed = true;
+	sm->changed = n->found = true;
 	if (unlink_port(sm, port))
 		miss_cut_off(sm);
 	if (n->path.n < IBA_MAX_HOPS)
@@ -387,6 +421,8 @@ static void read_one(struct sm *sm, uint32_t node)
 	n->unread = false;
 	if (!n->explained)
 		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+	if (!n->found)
+		sm_damp_unseen(sm, node);
 }
 
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -396,7 +432,7 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_poll(sm, t->ref, data);
 		break;
 	case W_CLEAR_KNOWN:
-		on_cleared(sm, t->ref, data);
+		on_cleared(sm, t, data);
 		break;
 	case W_PORT_STATE:
 		on_port_state(sm, t->ref, data);
@@ -508,6 +544,7 @@ static void partial_done(struct sm *sm)
 		return;
 	}
 	sm->restarts = 0;
+	sm_damp_tell(sm);
 	sm_paths_rebuild(sm);
 	if (!sm->changed && !sm->incomplete) {
 		sm_phase_set(sm, SM_READY);

@@ -90,16 +90,18 @@ struct sm_config {
 	uint64_t roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
 	bool root_centre;           /* then the centre of the graph instead of the SM's own switch */
 	enum rt_directions directions;
-	unsigned flaps;             /* changes of a port within flap_ps before it is held; 0: never */
 	unsigned ahead_switches;    /* repairs ahead only in fabrics up to so many switches, */
 	size_t ahead_bytes;         /* and until they take so much memory */
 	time_ps drain_ps;           /* packets on old routes are gone by then: turns come on again */
-	time_ps flap_ps, hold_ps;   /* held: as if Down, until it kept quiet for so long */
+	/* Damping: a link whose port changed so often (1..SM_MAX_FLAPS, 0: never) within flap_ps is
+	 * held: as if Down, until it kept quiet for hold_ps. Hosts may be off for it, switches never. */
+	unsigned flaps;
+	time_ps flap_ps, hold_ps;
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
 	unsigned priority;
 };
 
-enum { SM_MAX_WINDOW = 4096 };
+enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
 
 void sm_config_default(struct sm_config *c);
 
@@ -190,10 +192,11 @@ enum sm_note_kind {
 	SM_NOTE_PLAN,        /* a: enum rt_plan_kind, b: turns switched off */
 	SM_NOTE_GONE,        /* a: GUID of a node that partial discovery gave up */
 	SM_NOTE_HELD,        /* a: GUID, b: port that changes too often and counts as Down for now */
+	SM_NOTE_RELEASED,    /* a: GUID, b: port; it kept quiet, or is the only way to a switch */
 };
 const char *sm_note_name(enum sm_note_kind k);
 
-enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR };
+enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR, SM_CAUSE_RELEASE };
 const char *sm_cause_name(enum sm_cause c);
 
 struct sm_note {
@@ -269,6 +272,7 @@ struct sm_status {
 	enum iba_sm_state state;
 	uint16_t lid;
 	uint32_t epoch, rounds, nodes, switches, lids;
+	uint32_t held;               /* ports of switches that change too often: both ends of a link count */
 	uint64_t smps[SM_NPURPOSES]; /* requests sent since the start, repetitions included */
 	uint64_t retries, timeouts, late, bad, traps;
 	uint64_t sweeps, clean_sweeps; /* finished; finished without a change */

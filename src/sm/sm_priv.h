@@ -34,6 +34,7 @@ struct sm_node {
 	uint8_t tries;       /* new routes tried in this epoch */
 	bool unread;         /* told of a change, and its ports were not all read since */
 	bool explained;      /* a port that went down or came up is why */
+	bool found;          /* and what it told of was seen */
 	uint8_t reads_left;
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
@@ -50,6 +51,7 @@ struct sm_port {
 	bool known;          /* and came */
 	bool has_lid;        /* its LID was set and confirmed */
 	bool by_lid;         /* endports: the tables in the switches lead there and back */
+	bool ordered;        /* its state was, and the answer is not there yet */
 	uint8_t mark;        /* endports: enum sm_mark, during partial discovery */
 	uint8_t set_in;      /* sm->generation when its state was last ordered */
 };
@@ -66,6 +68,24 @@ struct sm_row {
 	uint32_t nblocks;
 	uint8_t *lft;
 	uint8_t *known;      /* by block: 0, or sm->generation when it was set */
+};
+
+/* A switch's end of a link, for damping. */
+struct sm_end {
+	uint64_t guid, peer; /* of its switch; of who was behind it last, 0: never anybody */
+	uint32_t far;        /* the link's other end; NONE: not known, or not of a switch */
+	uint8_t num, nports;
+	uint8_t state;       /* when full discovery forgot it; IBA_PORT_NO_CHANGE: not known */
+	bool held, noted;
+	uint8_t next;        /* into when: the oldest */
+	time_ps *when;       /* of the last cfg.flaps changes, NULL: there was none */
+	time_ps last;
+};
+
+struct sm_damp {
+	VEC(struct sm_end) ends;
+	struct map64 by_guid; /* the first end of a switch, those of its ports follow */
+	VEC(uint32_t) held;   /* in the order in which they were */
 };
 
 struct sm_turn_off {
@@ -175,6 +195,7 @@ struct sm {
 	unsigned max_resp;      /* largest RespTimeValue seen */
 	uint32_t restarts;
 	VEC(uint64_t) shunned;  /* GUIDs of devices that refused again and again: left out for now */
+	struct sm_damp damp;
 
 	/* LIDs: kept for good */
 	VEC(struct sm_lid) lids;
@@ -259,6 +280,21 @@ void sm_discover_fail(struct sm *sm, const struct sm_txn *t);
 void sm_discover_again(struct sm *sm);
 struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 
+/* damp.c. A port was read, and whether it is held: by partial discovery (was: its state before), by full. */
+bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was);
+bool sm_damp_found(struct sm *sm, uint32_t port);
+void sm_damp_lost(struct sm *sm, uint32_t far); /* the other end of one that went down */
+void sm_damp_unseen(struct sm *sm, uint32_t node);
+void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b);
+void sm_damp_remember(struct sm *sm);
+bool sm_damp_holds(struct sm *sm, uint32_t port);
+bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num);
+uint32_t sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the only way to a switch; NONE */
+void sm_damp_tell(struct sm *sm);       /* notes for what was held since */
+time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
+void sm_damp_release(struct sm *sm);
+void sm_damp_free(struct sm *sm);
+
 /* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_partial_suspect(struct sm *sm, uint32_t node);
@@ -315,6 +351,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 
 /* snapshot.c */
 void sm_snapshot_build(struct sm *sm);
+bool sm_snapshot_stands(struct sm *sm); /* and serves on, for what was discovered anew */
 void sm_snapshot_free(struct sm *sm);
 void sm_snapshot_forget(struct sm *sm); /* the one before, too */
 

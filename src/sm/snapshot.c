@@ -147,6 +147,61 @@ static void keep_or_free(struct sm *sm)
 	sm_snapshot_free(sm);
 }
 
+/* ---- does it still stand? ---- */
+
+static bool same_port(const struct sm *sm, uint32_t port, port_id was)
+{
+	const struct sm_port *p = &sm->ports.at[port];
+	const struct fab_port *w = &sm->fab->ports[was];
+
+	if (p->has_lid != (w->lid != 0) || (w->lid && (p->pi.lid != w->lid || p->pi.lmc != w->lmc)))
+		return false;
+	if (p->peer == NONE || w->peer == FAB_NONE)
+		return p->peer == NONE && w->peer == FAB_NONE;
+	return p->pi.state == IBA_PORT_ACTIVE && sm->ports.at[p->peer].num == sm->fab->ports[w->peer].num &&
+	       sm->nodes.at[sm->ports.at[p->peer].node].guid ==
+		       sm->fab->nodes[sm->fab->ports[w->peer].node].guid;
+}
+
+static bool same_node(const struct sm *sm, uint32_t node, node_id was)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+	const struct fab_node *w = &sm->fab->nodes[was];
+
+	if (n->type != w->type || n->nports != w->nports ||
+	    (n->type == IBA_NODE_SWITCH && n->si.linear_top != sm->top_lid))
+		return false;
+	for (unsigned p = 0; p <= n->nports; p++)
+		if (!same_port(sm, n->first_port + p, w->first_port + p))
+			return false;
+	return true;
+}
+
+/* After a full discovery: all is as the snapshot in force has it, and Active. */
+bool sm_snapshot_stands(struct sm *sm)
+{
+	uint32_t *at;
+	uint8_t *in;
+	bool same;
+
+	if (!sm->fab || !sm->tables || sm->incomplete)
+		return false;
+	at = mem_array(sm->fab->nnodes, sizeof(*at));
+	in = mark_reachable(sm);
+	same = sm->fab->nnodes == sm->nodes.n;
+	for (node_id n = 0; same && n < sm->fab->nnodes; n++) {
+		at[n] = map64_get(&sm->by_guid, sm->fab->nodes[n].guid);
+		same = at[n] != MAP_NONE && in[at[n]] && same_node(sm, at[n], n);
+	}
+	for (node_id n = 0; same && n < sm->fab->nnodes; n++) {
+		sm->node_of[n] = at[n];
+		sm->nodes.at[at[n]].fab = n;
+	}
+	free(at);
+	free(in);
+	return same;
+}
+
 void sm_snapshot_build(struct sm *sm)
 {
 	uint8_t *in = mark_reachable(sm);
