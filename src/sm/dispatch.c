@@ -184,6 +184,7 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		sm->trouble = sm->rewrote = false;
 		sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
 		sm->restarts = 0;
+		sm->incomplete |= sm->shunned.n > 0;
 		sm->shunned.n = 0; /* perhaps it is the other device that changed */
 		sm->phase_since = sm->now;
 	}

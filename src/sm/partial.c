@@ -127,6 +127,15 @@ static bool unlink_port(struct sm *sm, uint32_t port)
 	return true;
 }
 
+/* An endport that was known elsewhere is met again: what is known of it is from before it moved. */
+void sm_partial_moved(struct sm *sm, uint32_t endport)
+{
+	if (sm->ports.at[endport].peer != NONE)
+		unlink_port(sm, sm->ports.at[endport].peer);
+	sm->ports.at[endport].asked = false;
+	miss_cut_off(sm);
+}
+
 static void link_lost(struct sm *sm, uint32_t port)
 {
 	uint32_t far = sm->ports.at[port].peer;
@@ -198,7 +207,8 @@ static void partial_begin(struct sm *sm)
 	sm->partial = true;
 	sm->dirty = sm->changed = false;
 	sm->work.n = sm->work_head = 0;
-	sm->retry_at = sm->audit_at = TIME_NEVER;
+	if (sm->phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
+		sm->retry_at = sm->audit_at = TIME_NEVER;
 	for (uint32_t p = 0; p < sm->ports.n; p++)
 		if (in_use(sm, p))
 			endport_begin(sm, p);
@@ -227,8 +237,13 @@ static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 
 	if (e->mark != SM_MISSING || sm->ports.at[port].pi.state == IBA_PORT_DOWN)
 		return false;
-	if (s->type == IBA_NODE_SWITCH && s->polled != sm->epoch) { /* is that link still there? */
-		poll(sm, near);
+	if (s->polled != sm->epoch) { /* is that link still there? */
+		if (s->type == IBA_NODE_SWITCH) {
+			poll(sm, near);
+		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
+			s->polled = sm->epoch;
+			sm_ask(sm, W_NODE_INFO, port);
+		}
 		return true;
 	}
 	if (s->path.n == IBA_MAX_HOPS || d->tries >= 2)

@@ -164,6 +164,7 @@ struct sm {
 	VEC(struct sm_work) work;
 	size_t work_head;
 	bool dirty;             /* this discovery does not show the subnet as it is */
+	bool unseen;            /* an earlier one did not, and only a full discovery can tell what is there */
 	bool full_needed;       /* what is known cannot be built upon */
 	bool partial;           /* the running discovery is one */
 	bool changed;           /* it found something new */
@@ -257,11 +258,13 @@ struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 /* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_partial_suspect(struct sm *sm, uint32_t node);
+void sm_partial_moved(struct sm *sm, uint32_t endport);
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* NONE */
 
 /* paths.c */
 bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
 void sm_paths_rebuild(struct sm *sm);
+void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
 /* rows.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */

@@ -13,7 +13,8 @@ enum { SWEEP_GET, SWEEP_CLEAR, SWEEP_OWN_PORT };
 static void round_end(struct sm *sm)
 {
 	sm->round.end = sm->now;
-	sm->round.clean = !sm->dirty && !sm->shunned.n;
+	sm->unseen |= sm->dirty;
+	sm->round.clean = !sm->unseen && !sm->shunned.n;
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		sm->round.smps[i] = sm->st.smps[i] - sm->mark[i];
 	sm->st.last = sm->round;
@@ -53,7 +54,7 @@ static void plan_retry(struct sm *sm)
 	time_ps most = sm->shunned.n ? 600 * PS_PER_S : 10 * PS_PER_S;
 
 	sm->retry_at = TIME_NEVER;
-	if (!sm->dirty && !sm->shunned.n) {
+	if (!sm->unseen && !sm->shunned.n) {
 		sm->backoff_ps = 0;
 		return;
 	}
