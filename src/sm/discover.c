@@ -412,6 +412,9 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
 	p->known = true;
+	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
+	if (n->type == IBA_NODE_SWITCH && p->num == 0 && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
+		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
 	if (is_own(sm, p))

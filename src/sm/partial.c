@@ -309,6 +309,7 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 
 	sm_row_forget(sm, n->row);
 	n->has_si = false;
+	n->si.linear_top = 0; /* said once, however often it is asked until all is done */
 	n->ports_left = 0;
 	sm->changed = true;
 	for (unsigned p = 0; p <= n->nports; p++) {
@@ -334,6 +335,11 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		return;
 	}
 	n->si = si;
+	/* By its LID it did not answer: does it still have it? When a switch was off and LinearFDBTop was
+	 * written before anybody noticed, nothing else tells. */
+	if (n->silent)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+	n->silent = false;
 	if (!si.port_state_change && !n->unread)
 		return;
 	noticed(sm, SM_CAUSE_SWEEP, n->guid);
@@ -383,6 +389,19 @@ static void read_one(struct sm *sm, uint32_t node)
 		n->unread = false;
 }
 
+static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct iba_port_info pi;
+
+	if (sm->ports.at[port].num) {
+		on_port_state(sm, port, data);
+		return;
+	}
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.lid != sm->ports.at[port].pi.lid && sm->ports.at[port].has_lid)
+		switch_restarted(sm, sm->ports.at[port].node);
+}
+
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	switch ((enum sm_work_kind)t->kind) {
@@ -397,7 +416,7 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_port_state(sm, t->ref, data);
 		break;
 	case W_PORT_AGAIN:
-		on_port_state(sm, t->ref, data);
+		on_port_again(sm, t->ref, data);
 		break;
 	case W_NODE_INFO:
 	case W_SWITCH_INFO:
@@ -422,6 +441,7 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 	node = node_of_work(sm, (enum sm_work_kind)t->kind, t->ref);
 	sm_note(sm, SM_NOTE_UNREACHABLE, sm->nodes.at[node].guid, t->attr_id);
 	noticed(sm, SM_CAUSE_SILENCE, sm->nodes.at[node].guid);
+	sm->nodes.at[node].silent = true;
 	if (t->kind != W_POLL)
 		sm->dirty = true; /* its ports were not read: look again */
 	miss(sm, sm->nodes.at[node].first_port);
@@ -501,6 +521,7 @@ static void partial_done(struct sm *sm)
 	sm->restarts = 0;
 	sm_paths_rebuild(sm);
 	if (!sm->changed && !sm->incomplete) {
+		sm->in_vain = true;
 		sm_phase_set(sm, SM_READY);
 		return;
 	}

@@ -34,6 +34,7 @@ struct sm_node {
 	uint8_t tries;       /* new routes tried in this epoch */
 	bool unread;         /* told of a change, and its ports were not all read since */
 	uint8_t reads_left;
+	bool silent;         /* did not answer by the route it was last asked by */
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;
@@ -168,6 +169,7 @@ struct sm {
 	bool full_needed;       /* what is known cannot be built upon */
 	bool partial;           /* the running discovery is one */
 	bool changed;           /* it found something new */
+	bool in_vain;           /* the last one found nothing: sweeps keep their time */
 	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */
