@@ -30,6 +30,7 @@ struct mech_set { /* a Set(LinearForwardingTable), as a switch received it */
 	uint8_t data[IBA_LFT_BLOCK];
 	uint8_t was[IBA_LFT_BLOCK];
 	enum sm_stage stage;
+	bool directed;
 };
 
 struct mech_world {
@@ -43,6 +44,8 @@ struct mech_world {
 	void (*on_note)(struct mech_world *w, const struct sm_note *n);
 	enum sm_phase strike_in; /* for on_note: where to strike, and whether it did */
 	bool struck;
+	unsigned strike_sw;
+	time_ps strike_for;
 };
 
 /* ---- the subnet ---- */
@@ -92,8 +95,10 @@ static inline port_id mech_port(const struct mech_world *w, unsigned sw, unsigne
 
 static inline void mech_lft_seen(struct mech_world *w, unsigned sw, const struct sim_smp *smp)
 {
-	struct mech_set x = {
-	    .sw = sw, .block = iba_smp_attr_mod(smp->mad), .stage = lab_sm(w->lab)->stage};
+	struct mech_set x = {.sw = sw,
+			     .block = iba_smp_attr_mod(smp->mad),
+			     .stage = lab_sm(w->lab)->stage,
+			     .directed = iba_smp_is_dr(smp->mad)};
 	uint8_t *at = w->lft[sw] + x.block * IBA_LFT_BLOCK;
 
 	assert_true(x.block < BLOCKS_MAX);

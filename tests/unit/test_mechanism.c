@@ -212,6 +212,99 @@ static void test_changes_during_every_phase(void **state)
 			assert_int_equal(struck[p], n);
 }
 
+/* ---- a switch restarts at a bad moment ---- */
+
+static void on_again(void *ctx, uint64_t guid)
+{
+	mech_power(ctx, guid, true);
+}
+
+static void restart_once(struct mech_world *w, const struct sm_note *n)
+{
+	struct sim *s = lab_sim(w->lab);
+
+	if (w->struck || n->kind != SM_NOTE_PHASE || n->b != w->strike_in)
+		return;
+	w->struck = true;
+	mech_power(w, sw_guid(w->strike_sw), false);
+	sim_call(s, sim_now(s) + w->strike_for, on_again, w, sw_guid(w->strike_sw));
+}
+
+/* While the subnet comes up, so that some of what the switch holds is from before, some from after.
+ */
+static void restart_in_phase(const struct sm_mechanism *m, unsigned sw, enum sm_phase phase,
+			     time_ps off)
+{
+	struct mech_world w;
+
+	mech_draw(&w, m);
+	w.strike_in = phase;
+	w.strike_sw = sw;
+	w.strike_for = off;
+	w.on_note = restart_once;
+	mech_up(&w);
+	assert_int_equal(mech_settle(&w), 10);
+	mech_cut(&w, 2, 1);
+	w.struck = false; /* and once more while a change is assimilated */
+	assert_int_equal(mech_settle(&w), 10);
+	mech_close(&w);
+}
+
+/* sw0 lies between the manager and everybody else: its LIDs and tables carry all others. */
+static void test_a_switch_restarts_during_every_phase(void **state)
+{
+	static const time_ps off[] = {PS_PER_US, 200 * PS_PER_US, 12 * PS_PER_MS};
+
+	(void)state;
+	for (unsigned i = 0; sm_mechanisms[i].name; i++)
+		for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
+			for (size_t k = 0; k < ARRAY_LEN(off); k++) {
+				restart_in_phase(&sm_mechanisms[i], 0, p, off[k]);
+				restart_in_phase(&sm_mechanisms[i], 2, p, off[k]);
+			}
+}
+
+/* ---- the manager's own link, while it looks at everything ---- */
+
+static void own_link_down(void *ctx, uint64_t cookie)
+{
+	(void)cookie;
+	mech_cut(ctx, 0, 3);
+	mech_join(ctx, 0, 3);
+}
+
+static void bounce_in_discovery(struct mech_world *w, const struct sm_note *n)
+{
+	struct sim *s = lab_sim(w->lab);
+
+	if (w->struck || n->kind != SM_NOTE_PHASE || n->b != SM_DISCOVER)
+		return;
+	w->struck = true;
+	sim_call(s, sim_now(s) + w->strike_for, own_link_down, w, 0);
+}
+
+/* Its own port is the only one that is read before its switch is asked for changes. */
+static void test_the_managers_own_link_bounces_during_a_full_discovery(void **state)
+{
+	struct sm_mechanism m = *sm_mechanism_find("basic");
+
+	(void)state;
+	m.first = m.second =
+	    sm_technique_find("none"); /* which touches no port that seems to be Active */
+	for (time_ps t = 0; t < 120 * PS_PER_US; t += 4 * PS_PER_US) {
+		struct mech_world w;
+
+		mech_draw(&w, &m);
+		mech_up(&w);
+		w.strike_for = t;
+		w.on_note = bounce_in_discovery;
+		mech_cut(&w, 2, 1);
+		assert_int_equal(mech_settle(&w), 10);
+		assert_true(w.struck);
+		mech_close(&w);
+	}
+}
+
 static void cut_in_sweep(struct mech_world *w, const struct sm_note *n)
 {
 	if (w->struck || n->kind != SM_NOTE_PHASE || n->b != SM_SWEEP)
@@ -470,6 +563,8 @@ int main(void)
 	    cmocka_unit_test(test_two_cables_are_swapped),
 	    cmocka_unit_test(test_several_changes_at_once),
 	    cmocka_unit_test(test_changes_during_every_phase),
+	    cmocka_unit_test(test_a_switch_restarts_during_every_phase),
+	    cmocka_unit_test(test_the_managers_own_link_bounces_during_a_full_discovery),
 	    cmocka_unit_test(test_a_trap_while_a_sweep_is_under_way),
 	    cmocka_unit_test(test_the_managers_own_link_bounces),
 	    cmocka_unit_test(test_the_manager_moves_to_another_switch),
