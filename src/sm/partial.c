@@ -358,6 +358,22 @@ static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
 }
 
 /*
+ * A switch that was off for a moment may have been armed again before it could be asked: its ports
+ * look as they should. But its LID is gone.
+ */
+static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.lid == p->pi.lid && pi.sm_lid == sm->own_lid)
+		return;
+	p->pi = pi;
+	switch_restarted(sm, p->node);
+}
+
+/*
  * A port that is up and was not, or that is not as far as it was left (the link was down in between),
  * is explored: something else may be behind it now.
  */
@@ -389,19 +405,6 @@ static void read_one(struct sm *sm, uint32_t node)
 		n->unread = false;
 }
 
-static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
-{
-	struct iba_port_info pi;
-
-	if (sm->ports.at[port].num) {
-		on_port_state(sm, port, data);
-		return;
-	}
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (pi.lid != sm->ports.at[port].pi.lid && sm->ports.at[port].has_lid)
-		switch_restarted(sm, sm->ports.at[port].node);
-}
-
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	switch ((enum sm_work_kind)t->kind) {
@@ -416,7 +419,10 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_port_state(sm, t->ref, data);
 		break;
 	case W_PORT_AGAIN:
-		on_port_again(sm, t->ref, data);
+		if (sm->ports.at[t->ref].num == 0)
+			on_port0(sm, t->ref, data);
+		else
+			on_port_state(sm, t->ref, data);
 		break;
 	case W_NODE_INFO:
 	case W_SWITCH_INFO:

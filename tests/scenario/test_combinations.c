@@ -25,6 +25,8 @@ static const struct {
     {1513, "partial", "repair", "update", "outwards", "dependencies", true, true, false},
     {2001, "partial", "pira", "fera", "outwards", "none", true, true, false},
     {4433, "partial", "fera", "repair", "none", "dependencies", true, false, false},
+    /* the audit read turns of switches that were there before (out of bounds) */
+    {5479, "partial", "fera", "update", "none", "dependencies", false, false, true},
     /* a restart was hidden by LinearFDBTop, written before anybody noticed */
     {18345, "partial", "update", "update", "full", "ports", true, false, false},
     {19481, "partial", "fera", "fera", "full", "full", true, false, true},
