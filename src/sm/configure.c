@@ -20,6 +20,7 @@ static void configure_begin(struct sm *sm)
 	sm->incomplete = true;
 	sm->staged = sm->settled = false;
 	sm->stage = SM_FINAL;
+	sm->turns.n = 0; /* their switches are those of the last snapshot */
 	sm->top_lid = (uint16_t)fab_top_lid(sm->fab);
 	sm->cur_node = sm->cur_step = sm->cur_in = 0;
 }

@@ -91,7 +91,7 @@ static void discover_begin(struct sm *sm)
 	sm->held.n = 0;
 	map64_clear(&sm->by_guid);
 	sm->suspects.n = 0; /* everybody is asked anyway */
-	sm->dirty = sm->far = sm->partial = sm->full_needed = false;
+	sm->dirty = sm->far = sm->partial = sm->full_needed = sm->unseen = false;
 	sm->changed = true;
 	sm->max_hops = 0;
 	sm->retry_at = sm->audit_at = TIME_NEVER;
@@ -270,6 +270,19 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 	sm_damp_linked(sm, a, b);
 }
 
+/*
+ * An endport that looks further than the switch's port before it: the link was down after the endport
+ * was read and before the switch's PortStateChange was cleared, so nobody would tell. That can be the
+ * SM's own port, the only one that is read before its switch.
+ */
+static bool looks_stale(const struct sm *sm, uint32_t near, uint32_t endport)
+{
+	const struct sm_port *x = &sm->ports.at[near], *y = &sm->ports.at[endport];
+
+	return sm_is_endport(sm, y) && x->known && y->known && x->pi.state < IBA_PORT_ARMED &&
+	       y->pi.state >= IBA_PORT_ARMED;
+}
+
 static bool node_info_sane(const struct iba_node_info *ni)
 {
 	return ni->node_type >= IBA_NODE_CA && ni->node_type <= IBA_NODE_ROUTER && ni->num_ports &&
@@ -313,6 +326,9 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		sm_partial_met(sm, n, path);
 	}
 	port = sm->nodes.at[n].first_port + ni.local_port;
+	if (sm->partial && near != NONE && ni.node_type != IBA_NODE_SWITCH && sm->ports.at[port].asked &&
+	    sm->ports.at[port].peer != near)
+		sm_partial_moved(sm, port);
 	if (ni.node_type != IBA_NODE_SWITCH && !sm->ports.at[port].asked) {
 		sm->ports.at[port].path = n ? path : (struct sm_path){0}; /* the SM's own is at hand */
 		sm->ports.at[port].guid = ni.port_guid;
@@ -323,6 +339,8 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	if (near == NONE)
 		return;
 	link_note(sm, near, port);
+	if (!sm->partial && looks_stale(sm, near, port))
+		sm_ask(sm, W_PORT_AGAIN, port);
 	/* Partial: what is known of the other end may be from before the link came up. */
 	if (sm->partial && ni.node_type == IBA_NODE_SWITCH && sm->ports.at[port].known &&
 	    sm->ports.at[port].pi.state == IBA_PORT_DOWN)
@@ -402,6 +420,9 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
 	p->known = true;
+	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
+	if (n->type == IBA_NODE_SWITCH && p->num == 0 && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
+		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
 	if (is_own(sm, p))
@@ -413,6 +434,15 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		give_lid(sm, port);
 	else if (n->ports_left == 0)
 		give_lid(sm, n->first_port);
+}
+
+/* Of full discovery: the state alone, what is to be set was decided by the first answer. */
+static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	sm->ports.at[port].pi.state = pi.state;
 }
 
 /* The response shows what was taken (thesis 3.1.3); another value is as bad as none. */
@@ -449,10 +479,12 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 	case W_SET_LID:
 		on_set_lid(sm, t->ref, data);
 		break;
+	case W_PORT_AGAIN:
+		on_port_again(sm, t->ref, data);
+		break;
 	case W_POLL:
 	case W_CLEAR_KNOWN:
 	case W_PORT_STATE:
-	case W_PORT_AGAIN:
 		break; /* of partial discovery, which takes them itself */
 	}
 }

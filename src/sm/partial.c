@@ -127,6 +127,15 @@ static bool unlink_port(struct sm *sm, uint32_t port)
 	return true;
 }
 
+/* An endport that was known elsewhere is met again: what is known of it is from before it moved. */
+void sm_partial_moved(struct sm *sm, uint32_t endport)
+{
+	if (sm->ports.at[endport].peer != NONE)
+		unlink_port(sm, sm->ports.at[endport].peer);
+	sm->ports.at[endport].asked = false;
+	miss_cut_off(sm);
+}
+
 static void link_lost(struct sm *sm, uint32_t port)
 {
 	uint32_t far = sm->ports.at[port].peer;
@@ -199,7 +208,8 @@ static void partial_begin(struct sm *sm)
 	sm->partial = true;
 	sm->dirty = sm->changed = false;
 	sm->work.n = sm->work_head = 0;
-	sm->retry_at = sm->audit_at = TIME_NEVER;
+	if (sm->phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
+		sm->retry_at = sm->audit_at = TIME_NEVER;
 	for (uint32_t p = 0; p < sm->ports.n; p++)
 		if (in_use(sm, p))
 			endport_begin(sm, p);
@@ -228,8 +238,13 @@ static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 
 	if (e->mark != SM_MISSING || sm->ports.at[port].pi.state == IBA_PORT_DOWN)
 		return false;
-	if (s->type == IBA_NODE_SWITCH && s->polled != sm->epoch) { /* is that link still there? */
-		poll(sm, near);
+	if (s->polled != sm->epoch) { /* is that link still there? */
+		if (s->type == IBA_NODE_SWITCH) {
+			poll(sm, near);
+		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
+			s->polled = sm->epoch;
+			sm_ask(sm, W_NODE_INFO, port);
+		}
 		return true;
 	}
 	if (s->path.n == IBA_MAX_HOPS || d->tries >= 2)
@@ -308,6 +323,7 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 
 	sm_row_restarted(sm, n->row);
 	n->has_si = false;
+	n->si.linear_top = 0; /* said once, however often it is asked until all is done */
 	n->ports_left = 0;
 	sm->changed = true;
 	for (unsigned p = 0; p <= n->nports; p++) {
@@ -347,6 +363,11 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		return;
 	}
 	n->si = si;
+	/* By its LID it did not answer: does it still have it? When a switch was off and LinearFDBTop was
+	 * written before anybody noticed, nothing else tells. */
+	if (n->silent)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+	n->silent = false;
 	if (!si.port_state_change && !n->unread)
 		return;
 	noticed(sm, SM_CAUSE_SWEEP, n->guid);
@@ -467,6 +488,7 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 	node = node_of_work(sm, (enum sm_work_kind)t->kind, t->ref);
 	sm_note(sm, SM_NOTE_UNREACHABLE, sm->nodes.at[node].guid, t->attr_id);
 	noticed(sm, SM_CAUSE_SILENCE, sm->nodes.at[node].guid);
+	sm->nodes.at[node].silent = true;
 	if (t->kind != W_POLL)
 		sm->dirty = true; /* its ports were not read: look again */
 	miss(sm, sm->nodes.at[node].first_port);
@@ -547,6 +569,7 @@ static void partial_done(struct sm *sm)
 	sm_damp_tell(sm);
 	sm_paths_rebuild(sm);
 	if (!sm->changed && !sm->incomplete) {
+		sm->in_vain = true;
 		sm_phase_set(sm, SM_READY);
 		return;
 	}

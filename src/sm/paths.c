@@ -131,3 +131,10 @@ void sm_paths_rebuild(struct sm *sm)
 	free(seen);
 	free(queue);
 }
+
+void sm_paths_directed(struct sm *sm)
+{
+	for (uint32_t p = 0; p < sm->ports.n; p++)
+		sm->ports.at[p].by_lid = false;
+	sm_paths_rebuild(sm);
+}

@@ -36,6 +36,7 @@ struct sm_node {
 	bool explained;      /* a port that went down or came up is why */
 	bool found;          /* and what it told of was seen */
 	uint8_t reads_left;
+	bool silent;         /* did not answer by the route it was last asked by */
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;
@@ -187,9 +188,11 @@ struct sm {
 	VEC(struct sm_work) work;
 	size_t work_head;
 	bool dirty;             /* this discovery does not show the subnet as it is */
+	bool unseen;            /* an earlier one did not, and only a full discovery can tell what is there */
 	bool full_needed;       /* what is known cannot be built upon */
 	bool partial;           /* the running discovery is one */
 	bool changed;           /* it found something new */
+	bool in_vain;           /* the last one found nothing: sweeps keep their time */
 	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */
@@ -298,11 +301,13 @@ void sm_damp_free(struct sm *sm);
 /* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_partial_suspect(struct sm *sm, uint32_t node);
+void sm_partial_moved(struct sm *sm, uint32_t endport);
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* NONE */
 
 /* paths.c */
 bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
 void sm_paths_rebuild(struct sm *sm);
+void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
 /* rows.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */

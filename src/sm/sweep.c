@@ -13,7 +13,8 @@ enum { SWEEP_GET, SWEEP_CLEAR, SWEEP_OWN_PORT };
 static void round_end(struct sm *sm)
 {
 	sm->round.end = sm->now;
-	sm->round.clean = !sm->dirty && !sm->shunned.n;
+	sm->unseen |= sm->dirty;
+	sm->round.clean = !sm->unseen && !sm->shunned.n;
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		sm->round.smps[i] = sm->st.smps[i] - sm->mark[i];
 	sm->st.last = sm->round;
@@ -53,7 +54,7 @@ static void plan_retry(struct sm *sm)
 	time_ps most = sm->shunned.n ? 600 * PS_PER_S : 10 * PS_PER_S;
 
 	sm->retry_at = TIME_NEVER;
-	if (!sm->dirty && !sm->shunned.n) {
+	if (!sm->unseen && !sm->shunned.n) {
 		sm->backoff_ps = 0;
 		return;
 	}
@@ -65,14 +66,18 @@ static void plan_retry(struct sm *sm)
 
 static void ready_begin(struct sm *sm)
 {
-	bool swept = sm->sweep_start != TIME_NEVER && sm->round.end;
+	bool swept = sm->sweep_start != TIME_NEVER && sm->round.end, in_vain = sm->in_vain;
 	time_ps period = sweep_period(sm);
 
+	sm->in_vain = false;
 	if (!sm->round.end) {
 		round_end(sm);
 		plan_retry(sm);
 	}
 	look_further(sm);
+	/* Somebody whose traps lead nowhere must not keep the SM from looking where it hurts. */
+	if (in_vain && sm->next_sweep != TIME_NEVER)
+		return;
 	/* Factor 1 means one sweep right after the other: periods count from start to start. */
 	sm->next_sweep = !period ? TIME_NEVER : swept ? MAX(sm->now, sm->sweep_start + period) : sm->now + period;
 }
@@ -80,7 +85,10 @@ static void ready_begin(struct sm *sm)
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
 	(void)r;
-	if (sm->change_pending)
+	/* A sweep that is due asks everybody, those who told of a change among them. */
+	if (sm->partial && sm->now >= sm->next_sweep)
+		sm_phase_set(sm, SM_SWEEP);
+	else if (sm->change_pending)
 		sm_change(sm, sm->pending_cause, 0);
 	else if (sm->trouble && sm->fab && sm->tables)
 		sm_phase_set(sm, SM_AUDIT);

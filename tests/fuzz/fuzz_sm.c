@@ -17,7 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
-enum { RING = 64, MAX_DEPTH = 4 };
+enum { RING = 64, MAX_DEPTH = 4, NODES = 64, PORTS = 4, BLOCKS = 2 };
+
+/* What devices remember; two of them may share a place, which only makes the world stranger. */
+struct place {
+	bool changed; /* PortStateChange */
+	uint16_t top;
+	uint8_t state[PORTS]; /* 0: as after power-on */
+	uint8_t vl[PORTS][PORTS];
+	uint8_t lft[BLOCKS * IBA_LFT_BLOCK];
+};
 
 struct play {
 	const uint8_t *data;
@@ -29,6 +38,7 @@ struct play {
 	struct sm_send ring[RING]; /* the last requests, to be answered or not */
 	uint32_t head, tail;
 	struct sm_compute want;
+	struct place place[NODES];
 };
 
 static unsigned byte(struct play *p)
@@ -79,16 +89,46 @@ static unsigned shorten(const uint8_t *path, unsigned hops, uint8_t *out)
 	return n;
 }
 
-static void fill_node_info(const uint8_t *path, unsigned hops, uint8_t *data)
+/* Where a request ends, as a path from the SM's port: a switch reached by LID is found by what the
+ * SM knows, and its GUID is its path. */
+static unsigned target(const struct play *p, const struct sm_send *s, uint8_t *at)
 {
-	uint8_t at[IBA_PATH_SIZE];
-	unsigned depth = shorten(path, hops, at);
-	struct iba_node_info ni = {.base_version = 1, .class_version = 1};
+	const uint8_t *mad = s->mad;
+	uint8_t path[2 * IBA_PATH_SIZE] = {0};
+	unsigned n = 0, hops = iba_smp_is_dr(mad) ? iba_smp_hop_cnt(mad) & 63 : 0;
+	uint32_t node = s->dlid == IBA_LID_PERMISSIVE ? NONE : sm_node_by_lid(p->sm, s->dlid);
+	uint64_t guid = node == NONE ? 0 : p->sm->nodes.at[node].guid;
+
+	for (; guid > 0x1000 && n < MAX_DEPTH; guid >>= 3)
+		n++;
+	guid = node == NONE ? 0 : p->sm->nodes.at[node].guid;
+	for (unsigned i = n; i > 0; i--, guid >>= 3)
+		path[i] = guid & 7;
+	memcpy(path + n + 1, iba_smp_initial_path((uint8_t *)mad) + 1, hops);
+	return shorten(path, MIN(n + hops, IBA_MAX_HOPS), at);
+}
+
+static uint64_t guid_of(const uint8_t *at, unsigned depth)
+{
 	uint64_t guid = 0x1000;
-	bool sw = depth && depth < MAX_DEPTH && (depth == 1 || at[depth - 1] != 3);
 
 	for (unsigned i = 0; i < depth; i++)
 		guid = guid * 8 + (at[i] & 7);
+	return guid;
+}
+
+static struct place *place_of(struct play *p, uint64_t guid)
+{
+	return &p->place[guid * 0x9e3779b97f4a7c15ull >> 58];
+}
+
+static void fill_node_info(const uint8_t *path, unsigned hops, const uint8_t *at, unsigned depth,
+			   uint8_t *data)
+{
+	struct iba_node_info ni = {.base_version = 1, .class_version = 1};
+	uint64_t guid = guid_of(at, depth);
+	bool sw = depth && depth < MAX_DEPTH && (depth == 1 || at[depth - 1] != 3);
+
 	ni.node_type = sw ? IBA_NODE_SWITCH : IBA_NODE_CA;
 	ni.num_ports = sw ? 3 : 1;
 	ni.node_guid = ni.sys_guid = guid;
@@ -97,43 +137,81 @@ static void fill_node_info(const uint8_t *path, unsigned hops, uint8_t *data)
 	iba_node_info_put(&ni, data);
 }
 
-static void fill_port_info(const struct sm_send *s, uint8_t *data)
+static void fill_port_info(struct place *x, const struct sm_send *s, uint8_t *data)
 {
 	struct iba_port_info pi = {
 	    .mtu_cap = 4, .vl_cap = 2, .resp_time = 8, .neighbor_mtu = 1, .oper_vls = 1};
 	unsigned num = iba_smp_attr_mod(s->mad) & 0xff;
+	uint8_t *state = &x->state[num % PORTS];
 
 	if (iba_smp_method(s->mad) == IBA_SET) {
 		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-		pi.state = pi.state == IBA_PORT_NO_CHANGE || pi.state == IBA_PORT_DOWN
-			       ? IBA_PORT_INIT
-			       : pi.state;
-	} else {
-		pi.state = num == 0 ? IBA_PORT_ACTIVE : IBA_PORT_INIT;
+		if (pi.state == IBA_PORT_DOWN)
+			*state = IBA_PORT_INIT;
+		else if (pi.state != IBA_PORT_NO_CHANGE)
+			*state = pi.state;
 	}
+	pi.state = num == 0 ? IBA_PORT_ACTIVE : *state ? *state : IBA_PORT_INIT;
 	iba_port_info_put(&pi, data);
+}
+
+static void fill_switch_info(struct place *x, bool set, uint8_t *data)
+{
+	struct iba_switch_info si;
+
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (set) {
+		x->top = si.linear_top;
+		x->changed &= !si.port_state_change;
+	}
+	si = (struct iba_switch_info){
+	    .linear_cap = 49152, .linear_top = x->top, .port_state_change = x->changed};
+	iba_switch_info_put(&si, data);
+}
+
+static void fill_tables(struct place *x, const struct sm_send *s, uint8_t *data)
+{
+	uint32_t mod = iba_smp_attr_mod(s->mad);
+	bool set = iba_smp_method(s->mad) == IBA_SET;
+
+	if (iba_smp_attr_id(s->mad) == IBA_ATTR_LFT) {
+		uint8_t *block = x->lft + (mod % BLOCKS) * IBA_LFT_BLOCK;
+
+		memcpy(set ? block : data, set ? data : block, IBA_LFT_BLOCK);
+	} else if (iba_smp_attr_id(s->mad) == IBA_ATTR_SLVL_TABLE) {
+		uint8_t *vl = &x->vl[(mod >> 8) % PORTS][mod % PORTS];
+
+		if (set)
+			*vl = data[0];
+		data[0] = *vl;
+	}
 }
 
 static void answer(struct play *p, const struct sm_send *s, unsigned spoil)
 {
-	uint8_t mad[IBA_MAD_SIZE], *data = iba_smp_data(mad);
-	struct iba_switch_info si = {.linear_cap = 49152, .port_state_change = spoil & 1};
+	uint8_t mad[IBA_MAD_SIZE], *data = iba_smp_data(mad), at[2 * IBA_PATH_SIZE];
+	unsigned depth = target(p, s, at);
+	struct place *x = place_of(p, guid_of(at, depth));
 
 	memcpy(mad, s->mad, IBA_MAD_SIZE);
+	x->changed |= spoil & 1;
 	if (iba_smp_attr_id(mad) == IBA_ATTR_NODE_INFO)
-		fill_node_info(iba_smp_initial_path(mad), iba_smp_hop_cnt(mad) & 63, data);
+		fill_node_info(iba_smp_initial_path(mad), iba_smp_hop_cnt(mad) & 63, at, depth,
+			       data);
 	else if (iba_smp_attr_id(mad) == IBA_ATTR_PORT_INFO)
-		fill_port_info(s, data);
-	else if (iba_smp_attr_id(mad) == IBA_ATTR_SWITCH_INFO && iba_smp_method(mad) == IBA_GET)
-		iba_switch_info_put(&si, data);
+		fill_port_info(x, s, data);
+	else if (iba_smp_attr_id(mad) == IBA_ATTR_SWITCH_INFO)
+		fill_switch_info(x, iba_smp_method(mad) == IBA_SET, data);
+	else
+		fill_tables(x, s, data);
 	iba_smp_set_method(mad, IBA_GET_RESP);
 	if (spoil & 2)
 		iba_smp_set_status(mad, (uint16_t)byte(p));
 	if (spoil & 4) { /* some bytes of the attribute */
-		unsigned at = byte(p) % IBA_SMP_DATA_SIZE, n = byte(p) % 16;
+		unsigned from = byte(p) % IBA_SMP_DATA_SIZE, n = byte(p) % 16;
 
-		for (unsigned i = 0; i < n && at + i < IBA_SMP_DATA_SIZE; i++)
-			data[at + i] = (uint8_t)byte(p);
+		for (unsigned i = 0; i < n && from + i < IBA_SMP_DATA_SIZE; i++)
+			data[from + i] = (uint8_t)byte(p);
 	}
 	if (spoil & 8)
 		mad[byte(p)] ^= (uint8_t)byte(p);
@@ -166,14 +244,57 @@ static void do_raw(struct play *p, bool trap)
 	step(p, (struct sm_event){.kind = SM_EV_SMP, .mad = mad, .slid = slid});
 }
 
+/* Turns of ports that are there, as a plan has them. */
+static void draw_plan(struct play *p, struct rt_plan *plan)
+{
+	const struct fab *f = p->want.fab;
+
+	plan->kind = byte(p) % 4;
+	for (unsigned n = plan->kind == RT_PLAN_TURNS ? byte(p) % 8 : 0; n && f->nswitches; n--) {
+		uint32_t sw = byte(p) % f->nswitches;
+		unsigned nports = f->nodes[f->switches[sw]].nports;
+
+		vec_push(&plan->turns, (struct rt_turn){sw, (uint8_t)(1 + byte(p) % nports),
+							(uint8_t)(1 + byte(p) % nports)});
+	}
+}
+
+/* Routes and ranks as an engine would give them, and the way there when it is asked for. */
+static void real_routes(struct play *p, struct sm_routes *r)
+{
+	const struct sm_compute *c = &p->want;
+	const char *name = c->supply->engine ? c->supply->engine : "fera";
+	struct rt_opts o = {.root = c->root, .threads = 1};
+	struct err e;
+
+	r->rank = mem_array(c->fab->nswitches, sizeof(*r->rank));
+	rt_updown_rank_by(c->fab, c->root, c->directions, r->rank);
+	if (rt_compute(rt_engine_find(name), c->fab, &o, &r->tables, &e))
+		r->tables = NULL;
+	else
+		rt_tables_fill(r->tables);
+	if (c->plan && c->old && r->tables)
+		r->verified &=
+		    !rt_plan(c->fab, c->old, r->tables, r->rank, c->off, 1, &r->plan, &e);
+}
+
 static void do_routes(struct play *p, unsigned how)
 {
-	struct sm_routes r = {.epoch = p->want.epoch + (how & 1), .verified = !(how & 2)};
+	struct sm_routes r = {.epoch = p->want.epoch + (how & 1),
+			      .verified = !(how & 2),
+			      .settled = how & 16,
+			      .ready = how & 32 ? (uint16_t)byte(p) : 0};
 
-	if (!(how & 4) && p->sm->fab && p->want.epoch == p->sm->epoch &&
+	if (!(how & 4) && p->sm->fab && p->want.epoch == p->sm->compute_id &&
 	    p->sm->phase == SM_COMPUTE) {
-		r.tables = rt_tables_new(p->want.fab->nswitches, fab_top_lid(p->want.fab));
-		memset(r.tables->lft, (int)byte(p), (size_t)r.tables->nswitches * r.tables->stride);
+		if (how & 8) {
+			real_routes(p, &r);
+		} else {
+			r.tables = rt_tables_new(p->want.fab->nswitches, fab_top_lid(p->want.fab));
+			memset(r.tables->lft, (int)byte(p),
+			       (size_t)r.tables->nswitches * r.tables->stride);
+			draw_plan(p, &r.plan);
+		}
 	} else if (!(how & 4)) {
 		r.epoch = p->want.epoch + 1; /* for a question of long ago: of any size */
 		r.tables = rt_tables_new(how, how);
@@ -181,11 +302,32 @@ static void do_routes(struct play *p, unsigned how)
 	step(p, (struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
 }
 
+static void do_progress(struct play *p)
+{
+	unsigned how = byte(p);
+
+	step(p, (struct sm_event){
+		    .kind = SM_EV_PROGRESS,
+		    .routes = {.epoch = p->want.epoch + (how & 1), .ready = (uint16_t)(how >> 1)}});
+}
+
+/* A device forgets all, or one of its links comes or goes. */
+static void do_change(struct play *p)
+{
+	struct place *x = &p->place[byte(p) % NODES];
+	unsigned what = byte(p);
+
+	if (what & 128)
+		*x = (struct place){.changed = true};
+	x->state[what % PORTS] = what & 64 ? IBA_PORT_DOWN : IBA_PORT_INIT;
+	x->changed = true;
+}
+
 static void do_one(struct play *p)
 {
 	unsigned op = byte(p), n;
 
-	switch (op % 10) {
+	switch (op % 12) {
 	case 0:
 		do_raw(p, false);
 		break;
@@ -224,7 +366,42 @@ static void do_one(struct play *p)
 	case 9:
 		do_routes(p, byte(p));
 		break;
+	case 10:
+		do_progress(p);
+		break;
+	case 11:
+		do_change(p);
+		break;
 	}
+}
+
+/* Any combination, sensible or not: from the end of the input, where nothing else is read first. */
+static void draw_mechanism(struct play *p, struct sm_mechanism *m)
+{
+	unsigned n = 0, supplies = 0, techniques = 0;
+	const uint8_t *tail;
+
+	if (p->left < 6)
+		return;
+	p->left -= 4;
+	tail = p->data + p->left;
+	while (sm_mechanisms[n].name)
+		n++;
+	while (sm_supplies[supplies].name)
+		supplies++;
+	while (sm_techniques[techniques].name)
+		techniques++;
+	*m = sm_mechanisms[tail[0] % n];
+	if (tail[0] < 128)
+		return;
+	m->discovery = &sm_discoveries[tail[0] & 1];
+	m->provisional = &sm_supplies[tail[1] % supplies];
+	m->routes = &sm_supplies[1 + (tail[1] >> 4) % (supplies - 1)]; /* the first is none */
+	m->first = &sm_techniques[tail[2] % techniques];
+	m->second = &sm_techniques[(tail[2] >> 4) % techniques];
+	m->partial_tables = tail[3] & 1;
+	m->by_lid = tail[3] & 2;
+	m->traps = tail[3] & 4;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -243,6 +420,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	p.cfg.retries = (b >> 4) % 3;
 	p.cfg.restarts = (b >> 6) % 3;
 	p.cfg.m_key = b & 8 ? 0x1234 : 0;
+	draw_mechanism(&p, &p.cfg.mechanism);
 	p.sm = sm_new(&p.cfg);
 	step(&p, (struct sm_event){.kind = SM_EV_START});
 	for (unsigned i = 0; p.left && i < 2000; i++)
