@@ -184,6 +184,7 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		sm->rewrote = false;
 		/* An audit that was still to come reads what was set then, too. */
 		sm->trouble = sm->audit_at != TIME_NEVER;
+		sm->retry_at = sm->audit_at = TIME_NEVER;
 		if (!sm->trouble)
 			sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
 		sm->restarts = 0;
