@@ -239,6 +239,8 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
+	if (node != NONE && t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT) /* perhaps only answers were lost */
+		sm_row_unknown(sm, sm->nodes.at[node].row, iba_smp_attr_mod(t->send.mad));
 	if (sm->round.restarts) /* once more: let nothing be taken for granted */
 		sm->full_needed = true;
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
