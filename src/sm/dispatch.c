@@ -239,7 +239,8 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
-	if (node != NONE && t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT) /* perhaps only answers were lost */
+	/* Perhaps only the answers were lost: nobody knows what the switch holds now. */
+	if (node != NONE && t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT)
 		sm_row_unknown(sm, sm->nodes.at[node].row, iba_smp_attr_mod(t->send.mad));
 	if (sm->round.restarts) /* once more: let nothing be taken for granted */
 		sm->full_needed = true;
