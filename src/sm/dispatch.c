@@ -196,6 +196,7 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		sm->rewrote = false;
 		/* An audit that was still to come reads what was set then, too. */
 		sm->trouble = sm->audit_at != TIME_NEVER;
+		sm->retry_at = sm->audit_at = TIME_NEVER;
 		if (!sm->trouble)
 			sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
 		sm->restarts = 0;
@@ -250,6 +251,9 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
+	/* Perhaps only the answers were lost: nobody knows what the switch holds now. */
+	if (node != NONE && t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT)
+		sm_row_unknown(sm, sm->nodes.at[node].row, iba_smp_attr_mod(t->send.mad));
 	if (sm->round.restarts) /* once more: let nothing be taken for granted */
 		sm->full_needed = true;
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);

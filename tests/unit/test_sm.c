@@ -115,6 +115,16 @@ static void set_gone(struct rig *g, unsigned d, bool gone)
 
 /* ---- how devices answer ---- */
 
+static bool find_lid(const struct rig *g, uint16_t lid, unsigned *dev)
+{
+	for (*dev = 0; *dev < g->n; ++*dev)
+		for (unsigned p = 0; p <= g->dev[*dev].nports; p++)
+			if (!g->dev[*dev].gone && g->dev[*dev].pi[p].lid == lid)
+				return true;
+	return false;
+}
+
+/* By LID, by a directed route, or by LID to where the directed route begins. */
 static bool find_target(const struct rig *g, const struct sm_send *s, unsigned *dev,
 			unsigned *in_port)
 {
@@ -122,15 +132,10 @@ static bool find_target(const struct rig *g, const struct sm_send *s, unsigned *
 
 	*dev = 0;
 	*in_port = g->dev[0].type == IBA_NODE_SWITCH ? 0 : 1;
-	if (!iba_smp_is_dr(s->mad)) {
-		for (unsigned d = 0; d < g->n; d++) {
-			*dev = d;
-			*in_port = 1;
-			for (unsigned p = 0; p <= g->dev[d].nports; p++)
-				if (!g->dev[d].gone && g->dev[d].pi[p].lid == s->dlid)
-					return true;
-		}
-		return false;
+	if (s->dlid != IBA_LID_PERMISSIVE) {
+		*in_port = 1;
+		if (!find_lid(g, s->dlid, dev) || !iba_smp_is_dr(s->mad))
+			return *dev < g->n;
 	}
 	for (unsigned i = 1; i <= iba_smp_hop_cnt(s->mad); i++) {
 		unsigned p = path[i], far;
@@ -1413,6 +1418,44 @@ static void test_same_events_same_actions(void **state)
 	}
 }
 
+/* Device 2 does as it is told, but its answers are lost; when the manager gives up, the host is back. */
+static bool lose_table_answers(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	static unsigned lost;
+
+	(void)resp;
+	if (dev != 2 || iba_smp_method(s->mad) != IBA_SET || iba_smp_attr_id(s->mad) != IBA_ATTR_LFT)
+		return true;
+	if (++lost <= g->cfg.retries)
+		return false;
+	g->twist = NULL;
+	set_gone(g, 3, false);
+	return false;
+}
+
+static void test_a_table_that_was_set_without_an_answer_is_not_known(void **state)
+{
+	uint8_t trap[IBA_MAD_SIZE];
+	struct rig g;
+
+	(void)state;
+	draw_pair(&g);
+	g.cfg.mechanism.discovery = sm_discovery_find("partial");
+	g.cfg.mechanism.first = g.cfg.mechanism.second = sm_technique_find("none");
+	g.cfg.mechanism.partial_tables = true;
+	rig_start(&g);
+	run_ready(&g);
+	expect_up(&g);
+	g.twist = lose_table_answers;
+	set_gone(&g, 3, true);
+	make_trap(trap, IBA_TRAP_LINK_STATE, 1);
+	give_smp(&g, trap, lid_of(&g, 2));
+	run_ready(&g);
+	assert_null(g.twist);
+	expect_up(&g); /* the table before the change, once more: it has to be sent */
+	rig_close(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1447,6 +1490,7 @@ int main(void)
 	    cmocka_unit_test(test_tells_who_it_is),
 	    cmocka_unit_test(test_every_request_shows_the_key),
 	    cmocka_unit_test(test_same_events_same_actions),
+	    cmocka_unit_test(test_a_table_that_was_set_without_an_answer_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
