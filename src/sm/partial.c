@@ -396,8 +396,8 @@ static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (pi.lid == p->pi.lid && pi.sm_lid == sm->own_lid)
-		return;
+	if (!p->has_lid || (pi.lid == p->pi.lid && pi.sm_lid == sm->own_lid))
+		return; /* known already, or not so */
 	p->pi = pi;
 	switch_restarted(sm, p->node);
 }

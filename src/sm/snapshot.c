@@ -31,8 +31,11 @@ static bool node_complete(const struct sm *sm, const struct sm_node *n)
 	return any;
 }
 
-/* Reachable from the SM's node over links between complete nodes. */
-static uint8_t *mark_reachable(const struct sm *sm)
+/*
+ * Reachable from the SM's node over links between complete nodes. After a partial discovery, which
+ * asks few, one that is not complete calls for another look.
+ */
+static uint8_t *mark_reachable(struct sm *sm)
 {
 	uint8_t *in = mem_zarray(sm->nodes.n, 1);
 	VEC(uint32_t) todo = {0};
@@ -50,9 +53,13 @@ static uint8_t *mark_reachable(const struct sm *sm)
 			uint32_t peer = sm->ports.at[n->first_port + p].peer;
 			uint32_t far = peer == NONE ? NONE : sm->ports.at[peer].node;
 
-			if (far != NONE && !in[far] && node_complete(sm, &sm->nodes.at[far])) {
+			if (far == NONE || in[far])
+				continue;
+			if (node_complete(sm, &sm->nodes.at[far])) {
 				in[far] = 1;
 				vec_push(&todo, far);
+			} else if (sm->partial && !is_shunned(sm, sm->nodes.at[far].guid)) {
+				sm->dirty = true;
 			}
 		}
 	}
