@@ -138,14 +138,14 @@ static bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
 }
 
 /* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */
-unsigned lid_route(struct sim *s, node_id n, uint16_t lid)
+unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
 {
 	const struct sim_node *node = &s->nodes[n];
 
-	if (lid_is_ours(&node_port(s, n, 0)->pi, lid))
+	if (lid_is_ours(&s->ports[s->fab->nodes[n].first_port].pi, lid))
 		return 0;
-	if (node->rft && !node->lft_size) {
-		for (unsigned b = 0; b < (s->cfg.rft_cap + IBA_RFT_BLOCK - 1u) / IBA_RFT_BLOCK; b++)
+	if (!node->si.linear_cap || (node->rft && !node->lft_size)) {
+		for (unsigned b = 0; b < node->rft_used; b++)
 			for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
 				if (node->rft[b].valid[i] &&
 				    (lid & ~((1u << node->rft[b].lmc[i]) - 1)) == node->rft[b].lid[i])
@@ -153,6 +153,11 @@ unsigned lid_route(struct sim *s, node_id n, uint16_t lid)
 		return node->si.default_port;
 	}
 	return lid <= node->si.linear_top ? sim_lft(s, n, lid) : IBA_PORT_NONE; /* IBA 14.2.5.4 */
+}
+
+unsigned sim_route(const struct sim *s, node_id n, uint16_t lid)
+{
+	return lid_route(s, n, lid);
 }
 
 void lid_forward(struct sim *s, node_id n, uint32_t p)
@@ -170,6 +175,7 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 	}
 	out = lid_route(s, n, pkt->smp.dlid);
 	if (out == 0) {
+		pkt->from_local = false; /* the table says it is for this node: it is sent no more */
 		smi_enqueue(s, n, p);
 	} else if (out > s->fab->nodes[n].nports) {
 		pkt_drop(s, p, SIM_DROP_UNROUTABLE);

@@ -52,6 +52,9 @@ struct sim_config {
 	uint8_t resp_time;         /* RespTimeValue exponent */
 	uint8_t phy_errors;        /* LocalPhyErrors of PortInfo at power-on, 0 to 15 */
 	uint16_t lft_cap, rft_cap, mft_cap, pkey_cap;
+	/* By node, read by sim_new() and no later: RandomFDBCap of switches that have no linear table, 0
+	 * for all others. NULL: there is none. */
+	const uint16_t *random_only;
 	bool traps;                /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit;       /* sends of one trap without an answer; 0: no limit */
 	struct sim_faults faults;
@@ -216,6 +219,9 @@ port_id sim_port_peer(const struct sim *s, port_id p);                       /* 
 const struct iba_port_info *sim_port_info(const struct sim *s, port_id p);
 const struct iba_switch_info *sim_switch_info(const struct sim *s, node_id n);
 uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid);               /* 255: none */
+/* Where a switch sends a packet, by linear or random table and default port as the device does it: 0
+ * is the switch itself, more than its ports means nowhere. */
+unsigned sim_route(const struct sim *s, node_id n, uint16_t lid);
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
 const struct sim_stats *sim_stats(const struct sim *s);
 uint64_t sim_hash(const struct sim *s); /* of everything delivered and every state change so far */
