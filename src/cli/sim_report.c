@@ -156,6 +156,9 @@ static void on_note(void *ctx, const struct sm_note *n)
 		     (unsigned)n->b);
 	else if (n->kind == SM_NOTE_LEFT_OUT)
 		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_NO_ROOM)
+		line(r, n->when, "%s has room for %u table entries and needs %u: the subnet comes up without it",
+		     name_of(r, n->a, who), (unsigned)n->b, (unsigned)(n->b >> 32));
 	else if (n->kind == SM_NOTE_GONE)
 		line(r, n->when, "%s is gone", name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_PLAN)

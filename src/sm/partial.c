@@ -7,7 +7,7 @@
  * One part serves two phases: a sweep polls every switch, and with the first that tells of a change
  * it turns into a discovery while the other answers are still on their way.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 /* ---- endports: port 0 of a switch, or a linked port of another node ---- */
 
@@ -313,7 +313,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	sm->ports.at[n->first_port].mark = SM_REACHABLE;
-	if (!si.linear_top && n->si.linear_top) {
+	if ((!si.linear_top && n->si.linear_top) || sm_rft_restarted(sm, node, &si)) {
 		noticed(sm, SM_CAUSE_SWEEP, n->guid);
 		switch_restarted(sm, node);
 		return;
@@ -326,11 +326,17 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	sm_ask(sm, W_CLEAR_KNOWN, node);
 }
 
-static void on_cleared(struct sm *sm, uint32_t node, const uint8_t *data)
+/*
+ * A Set writes all of SwitchInfo, and a switch that was off just before looks then as if it had not
+ * been. When this one was repeated, or another came while there was a change, its LID has to tell.
+ */
+static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_node *n = &sm->nodes.at[node];
+	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
+	if (t->tries > 1 || n->doubt)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
 	n->reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
 		sm_ask(sm, W_PORT_STATE, n->first_port + p);
@@ -360,6 +366,17 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_ask(sm, W_NODE_INFO, port);
 }
 
+static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	sm->nodes.at[p->node].doubt = false;
+	if (p->has_lid && pi.lid != p->pi.lid)
+		switch_restarted(sm, p->node);
+}
+
 static void read_one(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
@@ -375,14 +392,17 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_poll(sm, t->ref, data);
 		break;
 	case W_CLEAR_KNOWN:
-		on_cleared(sm, t->ref, data);
+		on_cleared(sm, t, data);
 		break;
 	case W_PORT_STATE:
 		read_one(sm, sm->ports.at[t->ref].node);
 		on_port_state(sm, t->ref, data);
 		break;
 	case W_PORT_AGAIN:
-		on_port_state(sm, t->ref, data);
+		if (sm->ports.at[t->ref].num)
+			on_port_state(sm, t->ref, data);
+		else
+			on_port0(sm, t->ref, data);
 		break;
 	case W_NODE_INFO:
 	case W_SWITCH_INFO:

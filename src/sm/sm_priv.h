@@ -33,6 +33,7 @@ struct sm_node {
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint8_t tries;       /* new routes tried in this epoch */
 	bool unread;         /* told of a change, and its ports were not all read since */
+	bool doubt;          /* its SwitchInfo was set while it told of a change: was it off? */
 	uint8_t reads_left;
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
@@ -65,6 +66,7 @@ struct sm_row {
 	uint32_t nblocks;
 	uint8_t *lft;
 	uint8_t *known;      /* by block: 0, or sm->generation when it was set */
+	struct sm_rft *rft;  /* instead of a linear table; see rft.h. NULL: has one */
 };
 
 struct sm_turn_off {
@@ -208,6 +210,8 @@ struct sm {
 	struct map64 row_by_guid;
 	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
 	rt_turns turns;         /* those the running technique switches off */
+	VEC(uint32_t) rft_todo; /* switches whose random tables are being sent */
+	uint32_t rft_turn;
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
 
 	/* where the running phase stands */
@@ -269,6 +273,9 @@ void sm_row_forget(struct sm *sm, uint32_t row);
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block); /* NULL: not known */
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
+void sm_row_blank(struct sm *sm, uint32_t row); /* no block is known, but its rank */
+uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks); /* all known: to be filled */
+void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port); /* if its block is known */
 struct rt_tables *sm_rows_tables(const struct sm *sm);
 void sm_rows_free(struct sm *sm);
 
