@@ -100,8 +100,9 @@ static void compute_begin(struct sm *sm)
 	if (sm->staged) { /* provisional tables are in place */
 		sm->stage = SM_FINAL;
 	} else {
-		/* Where nothing is in force there is nothing to hurry for. */
-		sm->stage = strcmp(m->provisional->name, "none") && old ? SM_PROVISIONAL : SM_FINAL;
+		/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
+		sm->mending &= !sm->changed;
+		sm->stage = strcmp(m->provisional->name, "none") && old && !sm->mending ? SM_PROVISIONAL : SM_FINAL;
 	}
 	*c = (struct sm_compute){.epoch = ++sm->compute_id,
 				 .fab = sm->fab,

@@ -182,7 +182,7 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
 			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
 		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
-		sm->trouble = sm->rewrote = false;
+		sm->trouble = sm->rewrote = sm->mending = false;
 		sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
 		sm->restarts = 0;
 		sm->shunned.n = 0; /* perhaps it is the other device that changed */

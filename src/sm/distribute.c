@@ -130,13 +130,18 @@ static bool block_is_there(const struct sm *sm, uint32_t node, uint32_t sw, uint
 	return has && !memcmp(has, table_block(sm, sw, block), IBA_LFT_BLOCK);
 }
 
+bool sm_differences_only(const struct sm *sm)
+{
+	return sm->cfg.mechanism.partial_tables || sm->mending;
+}
+
 bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t sw, block, node;
 
 	while (block_next(sm, &sw, &block)) {
 		node = sm->node_of[sm->fab->switches[sw]];
-		if (sm->cfg.mechanism.partial_tables && block_is_there(sm, node, sw, block))
+		if (sm_differences_only(sm) && block_is_there(sm, node, sw, block))
 			continue;
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
 		memcpy(r->data, table_block(sm, sw, block), IBA_LFT_BLOCK);
@@ -356,6 +361,7 @@ static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 		return;
 	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
 	sm->round.restarts++;
+	sm->mending |= t->kind != AUDIT_PORT;
 	sm->incomplete = true;
 	sm_change(sm, SM_CAUSE_SILENCE, guid);
 }

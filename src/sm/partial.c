@@ -159,16 +159,15 @@ void sm_partial_suspect(struct sm *sm, uint32_t node)
 
 /*
  * A switch known before, met through a port that came up: if it was missed this is a way to it, and
- * if it was not asked yet it may have more to tell.
+ * if it was not asked yet it may have more to tell. Either way this is a route that just served; the
+ * one known may be from before the switch was off.
  */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
-	if (sm->ports.at[n->first_port].mark == SM_MISSING) {
+	if (sm->ports.at[n->first_port].mark == SM_MISSING || (n->polled != sm->epoch && node != 0)) {
 		n->path = path;
-		poll(sm, node);
-	} else if (n->polled != sm->epoch && node != 0) {
 		poll(sm, node);
 	}
 }

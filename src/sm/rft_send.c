@@ -40,7 +40,7 @@ void sm_rft_begin(struct sm *sm, enum sm_rft_which which)
 		t->step = RFT_ADD;
 		t->cur = 0;
 		t->direct = !t->dflt_known || t->dflt == t->want_dflt || traffic_stopped(sm);
-		t->resend = which == RFT_ALL && !sm->cfg.mechanism.partial_tables;
+		t->resend = which == RFT_ALL && !sm_differences_only(sm);
 		vec_push(&sm->rft_todo, sw);
 	}
 }

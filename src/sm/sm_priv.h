@@ -154,6 +154,7 @@ struct sm {
 	bool trouble;           /* a Set was carried out twice, or may be */
 	uint8_t generation;     /* of the round, 1..255 and again */
 	bool rewrote;           /* blocks were set twice not long ago: a late copy may undo the second */
+	bool mending;           /* the audit found other tables than were set: those alone are sent again */
 	bool incomplete;        /* what was discovered is not all configured, routed and active yet */
 	time_ps hold_until;     /* the running phase waits; 0: it does not */
 
@@ -284,6 +285,7 @@ void sm_blocks_begin(struct sm *sm);
 bool sm_blocks_next(struct sm *sm, struct sm_req *r);
 void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_tables_done(struct sm *sm);
+bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
 void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
 		   struct sm_req *r);
 void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
