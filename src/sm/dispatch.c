@@ -247,8 +247,10 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 	table_unknown(sm, t);
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
-	if (sm->round.restarts) /* once more: let nothing be taken for granted */
+	if (sm->round.restarts) { /* once more: let nothing be taken for granted, nor that tables are as set */
 		sm->full_needed = true;
+		sm_rows_doubt(sm);
+	}
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
 	sm->round.restarts++;
 	if (sm->round.end || sm->round.restarts <= FAILURES_A_ROUND || leave_out(sm, t)) {

@@ -112,6 +112,15 @@ struct rt_tables *sm_rows_tables(const struct sm *sm)
 	return t;
 }
 
+void sm_rows_doubt(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->rows.n; i++) {
+		sm_row_blank(sm, i);
+		if (sm->rows.at[i].rft)
+			sm_rft_forget(sm->rows.at[i].rft);
+	}
+}
+
 void sm_rows_free(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->rows.n; i++) {

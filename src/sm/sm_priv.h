@@ -278,6 +278,7 @@ void sm_row_blank(struct sm *sm, uint32_t row); /* no block is known, but its ra
 uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks); /* all known: to be filled */
 void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port); /* if its block is known */
 struct rt_tables *sm_rows_tables(const struct sm *sm);
+void sm_rows_doubt(struct sm *sm); /* no block of any switch is known */
 void sm_rows_free(struct sm *sm);
 
 /* distribute.c */
