@@ -10,6 +10,7 @@
 #include "cli/capture.h"
 #include "cli/cli.h"
 #include "cli/load_watch.h"
+#include "cli/rft_opts.h"
 #include "cli/sim_report.h"
 
 static const char *const patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
@@ -77,6 +78,7 @@ static struct {
 	{"burst", 0, CLI_UINT, &o.burst, "N", "bursty: packets of a burst, in the mean (default 16)", NULL, 1, 1000000}, \
 	{"duration", 'd', CLI_TIME, &o.duration, "TIME", "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a host's link)", NULL, 0, 0}, \
 	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before that (default: a quarter of it)", NULL, 0, 0}, \
+	RFT_OPT, \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
 	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0}, \
 	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \

@@ -4,6 +4,7 @@
  */
 #include "cli/sim_report.h"
 #include "cli/cli.h"
+#include "cli/rft_opts.h"
 
 /* ---- the timeline ---- */
 
@@ -224,6 +225,8 @@ int sim_manager_config(const struct fab *f, const char *sm, const char *root, co
 			return CLI_BAD;
 		c->sm.roots[0] = f->nodes[n].guid;
 	}
+	if (rft_apply(f, &c->sim))
+		return CLI_BAD;
 	if (!engine)
 		return CLI_OK;
 	c->sm.mechanism.routes = rt_engine_find(engine) ? sm_supply_find(engine) : NULL;

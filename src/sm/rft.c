@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What switches with a random forwarding table hold, and what they are to hold: which LIDs need an
- * entry, in which slot, and what is left to the DefaultPort. State: struct sm_rft, beside the row of
- * the switch. Does not send anything: see rft_send.c.
+ * entry, in which slot, and what is left to the DefaultPort. State: struct sm_rft, beside the row
+ * of the switch. Does not send anything: see rft_send.c.
  *
- * An entry keeps its slot as long as its LID needs one, so that a change touches few blocks and a LID
- * changes with one SMP, as in a linear table. Where the engine gives no DefaultPort it leads up in the
- * up/down graph: packets for a LID that nobody has (a linear table drops them at once) climb to the
- * root and end there. Any other choice could send them in a ring for ever.
+ * An entry keeps its slot as long as its LID needs one, so that a change touches few blocks and a
+ * LID changes with one SMP, as in a linear table. Where the engine gives no DefaultPort it leads up
+ * in the up/down graph: packets for a LID that nobody has (a linear table drops them at once) climb
+ * to the root and end there. Any other choice could send them in a ring for ever.
  */
 #include "sm/rft.h"
 
-enum { NOWHERE = 0 }; /* DefaultPort without a way up: port 0, where other nodes' LIDs are dropped */
+enum {
+	NOWHERE = 0
+}; /* DefaultPort without a way up: port 0, where other nodes' LIDs are dropped */
 
 static struct sm_rft *rft_of_node(const struct sm *sm, uint32_t node)
 {
@@ -82,8 +84,8 @@ void sm_rft_block_unknown(struct sm *sm, uint32_t node, uint32_t block)
 }
 
 /*
- * A switch that was off comes back with another DefaultPort than it was given: where there is no way
- * up it was given port 0, so this always tells.
+ * A switch that was off comes back with another DefaultPort than it was given: where there is no
+ * way up it was given port 0, so this always tells.
  */
 bool sm_rft_restarted(const struct sm *sm, uint32_t node, const struct iba_switch_info *si)
 {
@@ -124,13 +126,15 @@ static bool leads_up(const struct sm *sm, uint32_t sw, unsigned port)
 {
 	const struct fab *f = sm->fab;
 	node_id n = f->switches[sw];
-	port_id peer = port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
+	port_id peer =
+	    port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
 	uint32_t far = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 	return far != FAB_NONE && sm->rank[far] < sm->rank[sw];
 }
 
-/* As the engine says; else the one in use while it serves; else the way up that spares most entries. */
+/* As the engine says; else the one in use while it serves; else the way up that spares most
+ * entries. */
 static uint8_t choose(struct sm *sm, uint32_t sw, const struct tally *c)
 {
 	const struct sm_rft *t = sm_rft_of(sm, sw);
@@ -187,8 +191,8 @@ static bool fits(struct sm *sm, uint32_t sw)
 }
 
 /*
- * A table that does not fit is not written in part: the switch is left out, and the others get routes
- * that do without it. If it is the SM's own, nobody can be served.
+ * A table that does not fit is not written in part: the switch is left out, and the others get
+ * routes that do without it. If it is the SM's own, nobody can be served.
  */
 bool sm_rft_prepare(struct sm *sm)
 {
@@ -327,7 +331,9 @@ static uint32_t sw_of(const struct sm *sm, uint32_t node)
 /* What happens to a LID without an entry; one that nobody has counts as in a linear table. */
 static uint8_t by_default(const struct sm *sm, uint32_t sw, const struct sm_rft *t, uint32_t lid)
 {
-	return lid >= sm->tables->stride || rt_row(sm->tables, sw)[lid] == IBA_PORT_NONE ? IBA_PORT_NONE : t->dflt;
+	return lid >= sm->tables->stride || rt_row(sm->tables, sw)[lid] == IBA_PORT_NONE
+		   ? IBA_PORT_NONE
+		   : t->dflt;
 }
 
 /* The whole row, once everything is known. */
@@ -381,7 +387,8 @@ void sm_rft_take_default(struct sm *sm, uint32_t node, uint8_t port)
 {
 	struct sm_rft *t = rft_of_node(sm, node);
 
-	sm->rewrote |= t->dflt_known && t->dflt != port && (uint8_t)(sm->generation - t->dflt_known) <= 1;
+	sm->rewrote |=
+	    t->dflt_known && t->dflt != port && (uint8_t)(sm->generation - t->dflt_known) <= 1;
 	t->unknown -= !t->dflt_known;
 	t->dflt = port;
 	t->dflt_known = sm->generation;

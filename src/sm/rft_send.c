@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor, random forwarding tables. State: where each switch stands (struct sm_rft) and the
- * list of those not done, sm->rft_todo. Does not decide what an entry says, nor, when tables change
- * entry by entry while traffic flows, whose turn it is: that is waves.c.
+ * The distributor, random forwarding tables. State: where each switch stands (struct sm_rft) and
+ * the list of those not done, sm->rft_todo. Does not decide what an entry says, nor, when tables
+ * change entry by entry while traffic flows, whose turn it is: that is waves.c.
  *
  * While the DefaultPort stays, each entry changes on its own, like those of a linear table. When it
- * changes, entries are added first, then the DefaultPort follows, and what it now stands for is removed
- * last, each step when the one before is acknowledged: at any moment every LID goes its old or its new
- * way. Only where the table has no room for old and new entries together do some LIDs go the old
- * DefaultPort's way in between; that ends with the last block.
+ * changes, entries are added first, then the DefaultPort follows, and what it now stands for is
+ * removed last, each step when the one before is acknowledged: at any moment every LID goes its old
+ * or its new way. Only where the table has no room for old and new entries together do some LIDs go
+ * the old DefaultPort's way in between; that ends with the last block.
  */
 #include "sm/rft.h"
 
@@ -224,7 +224,8 @@ bool sm_rft_audit_next(struct sm *sm, struct sm_req *r)
 			if ((b == t->nblocks ? t->dflt_known : t->known[b]) != sm->generation)
 				continue;
 			sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node,
-				    b == t->nblocks ? IBA_ATTR_SWITCH_INFO : IBA_ATTR_RFT, b == t->nblocks ? 0 : b);
+				    b == t->nblocks ? IBA_ATTR_SWITCH_INFO : IBA_ATTR_RFT,
+				    b == t->nblocks ? 0 : b);
 			r->ref = sm->cur_node << 16 | b;
 			return true;
 		}
@@ -240,7 +241,8 @@ static bool block_as_set(const struct sm_rft *t, uint32_t block, const uint8_t *
 	for (unsigned i = 0; i < IBA_RFT_BLOCK; i++) {
 		const struct sm_rft_slot *s = &t->has[block * IBA_RFT_BLOCK + i];
 
-		if (b.valid[i] ? b.lid[i] != s->lid || b.port[i] != s->port || b.lmc[i] : s->lid != 0)
+		if (b.valid[i] ? b.lid[i] != s->lid || b.port[i] != s->port || b.lmc[i]
+			       : s->lid != 0)
 			return false;
 	}
 	return true;
