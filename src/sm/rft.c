@@ -68,6 +68,7 @@ void sm_rft_unknown(struct sm *sm, uint32_t node)
 	if (!t)
 		return;
 	sm_rft_forget(t);
+	sm->nodes.at[node].doubt = true; /* its DefaultPort can no longer tell */
 	sm_row_blank(sm, sm->nodes.at[node].row);
 }
 

@@ -33,7 +33,7 @@ struct sm_node {
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint8_t tries;       /* new routes tried in this epoch */
 	bool unread;         /* told of a change, and its ports were not all read since */
-	bool doubt;          /* its SwitchInfo was set while it told of a change: was it off? */
+	bool doubt;          /* it may have been off: SwitchInfo was set while it told of a change */
 	uint8_t reads_left;
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
