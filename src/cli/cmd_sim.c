@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/each_report.h"
 #include "cli/load_opts.h"
+#include "cli/rft_opts.h"
 #include "cli/sim_report.h"
 #include "lab/change_trial.h"
 #include "lab/lab.h"
@@ -46,6 +47,7 @@ static struct {
 };
 
 #define COMMON_OPTS                                                                                \
+	RFT_OPT, \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
 	{"discovery", 0, CLI_CHOICE, &o.discovery, "HOW", "full: in propagation order; bfs: breadth-first, one SMP at a time; partial: what changed", discoveries, 0, 0}, \
 	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0},     \

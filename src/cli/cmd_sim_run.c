@@ -9,6 +9,7 @@
 #include "cli/load_opts.h"
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
+#include "cli/rft_opts.h"
 #include "cli/sim_report.h"
 
 #define LIMIT (1000 * PS_PER_S)
@@ -33,6 +34,7 @@ static struct {
 	LOAD_TRAFFIC_OPTS, \
 	{"duration", 'd', CLI_TIME, &o.duration, "TIME", "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a host's link)", NULL, 0, 0}, \
 	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before that (default: a quarter of it)", NULL, 0, 0}, \
+	RFT_OPT, \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
 	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0}, \
 	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \

@@ -5,6 +5,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/rft_opts.h"
 
 /* ---- the timeline ---- */
 
@@ -167,6 +168,9 @@ static void on_note(void *ctx, const struct sm_note *n)
 		     (unsigned)n->b);
 	else if (n->kind == SM_NOTE_LEFT_OUT)
 		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_NO_ROOM)
+		line(r, n->when, "%s has room for %u table entries and needs %u: the subnet comes up without it",
+		     name_of(r, n->a, who), (unsigned)n->b, (unsigned)(n->b >> 32));
 	else if (n->kind == SM_NOTE_GONE)
 		line(r, n->when, "%s is gone", name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_PLAN)
@@ -234,6 +238,8 @@ int sim_manager_config(const struct fab *f, const char *sm, const char *root, co
 			return CLI_BAD;
 		c->sm.roots[0] = f->nodes[n].guid;
 	}
+	if (rft_apply(f, &c->sim))
+		return CLI_BAD;
 	if (!engine)
 		return CLI_OK;
 	c->sm.mechanism.routes = rt_engine_find(engine) ? sm_supply_find(engine) : NULL;

@@ -92,6 +92,14 @@ static node_id sim_id(const struct lab *l, const struct fab *f, node_id n)
 	return fab_node_by_guid(l->fab, f->nodes[n].guid);
 }
 
+/* What a switch does with a LID: by its linear table, or as it finds it without one. */
+static uint8_t forwards(const struct lab *l, node_id n, uint32_t lid)
+{
+	if (sim_switch_info(l->sim, n)->linear_cap)
+		return sim_lft(l->sim, n, lid);
+	return (uint8_t)sim_route(l->sim, n, (uint16_t)lid);
+}
+
 static bool same_tables(const struct lab *l, const struct fab *known, const struct rt_tables *t)
 {
 	if (!t || t->nswitches != known->nswitches)
@@ -99,8 +107,12 @@ static bool same_tables(const struct lab *l, const struct fab *known, const stru
 	for (uint32_t sw = 0; sw < t->nswitches; sw++) {
 		node_id n = sim_id(l, known, known->switches[sw]);
 
+		bool linear = sim_switch_info(l->sim, n)->linear_cap;
+
+		/* Without a linear table a LID that nobody has goes the way of the DefaultPort. */
 		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
-			if (sim_lft(l->sim, n, lid) != rt_row(t, sw)[lid])
+			if ((linear || rt_row(t, sw)[lid] != IBA_PORT_NONE) &&
+			    forwards(l, n, lid) != rt_row(t, sw)[lid])
 				return false;
 	}
 	return true;
@@ -116,7 +128,7 @@ static struct rt_tables *device_tables(const struct lab *l, const struct fab *f)
 		node_id n = sim_id(l, f, f->switches[sw]);
 
 		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
-			rt_row(t, sw)[lid] = sim_lft(l->sim, n, lid);
+			rt_row(t, sw)[lid] = forwards(l, n, lid);
 	}
 	return t;
 }

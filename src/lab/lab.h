@@ -122,6 +122,7 @@ void lab_change_apply(const struct lab_change *c, struct sim *s);
 struct lab_trial {
 	uint64_t seed;
 	unsigned switches, hosts, links; /* of the topology drawn */
+	unsigned random_tables;          /* switches without a linear table */
 	unsigned events;                 /* links and switches that went down or up */
 	double loss;                     /* for printing only */
 	const char *mechanism;

@@ -134,6 +134,30 @@ static void draw_config(struct rng *r, const struct fab *f, struct lab_config *c
 	*loss = per_mille / 1000.0;
 }
 
+/*
+ * In one trial of four some switches have random tables only, now and then all: with room for every
+ * LID, or hardly more. A stream of its own: seeds stay what they were. NULL: none; caller frees.
+ */
+static uint16_t *draw_random_only(uint64_t seed, const struct fab *f, unsigned lmc)
+{
+	struct rng r;
+	uint32_t share, endports = 0;
+	uint16_t *cap;
+
+	rng_seed(&r, seed, 10);
+	if (rng_below(&r, 4))
+		return NULL;
+	for (node_id n = 0; n < f->nnodes; n++)
+		endports += fab_is_switch(f, n) ? 1 : f->nodes[n].nports;
+	share = 1 + rng_below(&r, 4);
+	cap = mem_zarray(f->nnodes, sizeof(*cap));
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		if (rng_below(&r, 4) < share)
+			cap[f->switches[s]] = (uint16_t)MIN((endports << lmc) + rng_below(&r, 2) * rng_below(&r, 512),
+							   (uint32_t)UINT16_MAX);
+	return cap;
+}
+
 static void conclude(struct trial *t, struct lab_trial *out)
 {
 	struct lab_verdict v;
@@ -166,6 +190,7 @@ void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *
 	struct lab_config c;
 	struct fab *f;
 	struct err e = {{0}};
+	uint16_t *random_only;
 
 	memset(out, 0, sizeof(*out));
 	out->seed = seed;
@@ -184,7 +209,11 @@ void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *
 	t.budget = rng_below(&t.rng, 9);
 	c.sm.mechanism = m ? *m : *draw_mechanism(&t.rng);
 	out->mechanism = m ? m->name : c.sm.mechanism.name;
+	c.sim.random_only = random_only = draw_random_only(seed, f, c.sm.lmc);
+	for (node_id n = 0; random_only && n < f->nnodes; n++)
+		out->random_tables += random_only[n] != 0;
 	t.lab = lab_new(f, &c, &e);
+	free(random_only);
 	lab_on_note(t.lab, on_note, &t);
 	lab_power_on(t.lab, NULL);
 	out->ok = lab_run_ready(t.lab, 600 * PS_PER_S);

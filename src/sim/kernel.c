@@ -140,6 +140,11 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 
 	s->fab = f;
 	s->cfg = *c;
+	s->cfg.random_only = NULL;
+	if (c->random_only) {
+		s->random_only = mem_array(f->nnodes, sizeof(*s->random_only));
+		memcpy(s->random_only, c->random_only, f->nnodes * sizeof(*s->random_only));
+	}
 	s->pkt_free = PKT_NONE;
 	s->call_free = PKT_NONE;
 	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
@@ -168,6 +173,7 @@ void sim_free(struct sim *s)
 	plane_free(s);
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		sma_free(s, n);
+	free(s->random_only);
 	free(s->nodes);
 	free(s->ports);
 	evq_free(&s->q);

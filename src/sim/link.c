@@ -150,8 +150,8 @@ unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
 
 	if (lid_is_ours(&s->ports[s->fab->nodes[n].first_port].pi, lid))
 		return 0;
-	if (node->rft && !node->lft_size) {
-		for (unsigned b = 0; b < (s->cfg.rft_cap + IBA_RFT_BLOCK - 1u) / IBA_RFT_BLOCK; b++)
+	if (!node->si.linear_cap || (node->rft && !node->lft_size)) {
+		for (unsigned b = 0; b < node->rft_used; b++)
 			for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
 				if (node->rft[b].valid[i] &&
 				    (lid & ~((1u << node->rft[b].lmc[i]) - 1)) == node->rft[b].lid[i])
@@ -181,6 +181,7 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 	}
 	out = lid_route(s, n, pkt->smp.dlid);
 	if (out == 0) {
+		pkt->from_local = false; /* the table says it is for this node: it is sent no more */
 		smi_enqueue(s, n, p);
 	} else if (out > s->fab->nodes[n].nports) {
 		pkt_drop(s, p, SIM_DROP_UNROUTABLE);

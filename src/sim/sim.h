@@ -52,6 +52,9 @@ struct sim_config {
 	uint8_t resp_time;         /* RespTimeValue exponent */
 	uint8_t phy_errors;        /* LocalPhyErrors of PortInfo at power-on, 0 to 15 */
 	uint16_t lft_cap, rft_cap, mft_cap, pkey_cap;
+	/* By node, read by sim_new() and no later: RandomFDBCap of switches that have no linear table, 0
+	 * for all others. NULL: there is none. */
+	const uint16_t *random_only;
 	bool traps;                /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit;       /* sends of one trap without an answer; 0: no limit */
 	struct sim_faults faults;

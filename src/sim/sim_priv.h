@@ -82,7 +82,8 @@ struct sim_node {
 	struct iba_switch_info si;
 	uint8_t *lft;
 	uint32_t lft_size;   /* entries held; what is beyond is 255 */
-	struct iba_rft *rft;  /* rft_cap / 16 blocks once one was set */
+	struct iba_rft *rft;  /* random_cap / 16 blocks once one was set */
+	uint32_t rft_used;    /* blocks up to the last that was set */
 	uint16_t *mft;        /* mft_cap * 16 masks once one was set */
 	uint8_t *slvl;        /* [(nports+1)][(nports+1)][16] once one was set */
 	struct trap_slot trap[TRAP_SLOTS];
@@ -105,6 +106,7 @@ struct call {
 struct sim {
 	const struct fab *fab;
 	struct sim_config cfg;
+	uint16_t *random_only; /* by node: see sim_config; NULL: none */
 	struct evq q;
 	time_ps now;
 	struct sim_node *nodes;

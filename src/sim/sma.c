@@ -123,6 +123,7 @@ void sma_free(struct sim *s, node_id n)
 	node->lft = NULL;
 	node->lft_size = 0;
 	node->rft = NULL;
+	node->rft_used = 0;
 	node->mft = NULL;
 	node->slvl = NULL;
 }
@@ -131,14 +132,15 @@ void sma_reset(struct sim *s, node_id n)
 {
 	struct sim_node *node = &s->nodes[n];
 	const struct fab_node *fn = &s->fab->nodes[n];
+	uint16_t only = s->random_only ? s->random_only[n] : 0;
 
 	sma_free(s, n);
 	for (unsigned p = 0; p <= fn->nports; p++)
 		port_reset(s, n, p);
 	memset(node->trap, 0, sizeof(node->trap));
 	node->si = (struct iba_switch_info){
-		.linear_cap = s->cfg.lft_cap,
-		.random_cap = s->cfg.rft_cap,
+		.linear_cap = only ? 0 : s->cfg.lft_cap,
+		.random_cap = only ? only : s->cfg.rft_cap,
 		.mcast_cap = s->cfg.mft_cap,
 		.life_time = 16,
 		.default_port = IBA_PORT_NONE,
@@ -555,7 +557,7 @@ static bool block_there(uint32_t block, uint32_t cap, uint32_t per_block)
 
 static unsigned lft_get(struct req *r)
 {
-	if (!block_there(r->mod, r->s->cfg.lft_cap, IBA_LFT_BLOCK))
+	if (!block_there(r->mod, r->s->nodes[r->n].si.linear_cap, IBA_LFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
 		r->out[i] = sim_lft(r->s, r->n, r->mod * IBA_LFT_BLOCK + i);
@@ -567,7 +569,7 @@ static unsigned lft_set(struct req *r)
 	struct sim_node *node = &r->s->nodes[r->n];
 	uint32_t end = (r->mod + 1) * IBA_LFT_BLOCK;
 
-	if (!block_there(r->mod, r->s->cfg.lft_cap, IBA_LFT_BLOCK))
+	if (!block_there(r->mod, r->s->nodes[r->n].si.linear_cap, IBA_LFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	if (end > node->lft_size) {
 		/* Size it by the top the SM announced, so that it grows once. */
@@ -589,7 +591,7 @@ static unsigned rft_get(struct req *r)
 {
 	struct iba_rft t = {0};
 
-	if (!block_there(r->mod, r->s->cfg.rft_cap, IBA_RFT_BLOCK))
+	if (!block_there(r->mod, r->s->nodes[r->n].si.random_cap, IBA_RFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	if (r->s->nodes[r->n].rft)
 		t = r->s->nodes[r->n].rft[r->mod];
@@ -602,16 +604,17 @@ static unsigned rft_set(struct req *r)
 	struct sim_node *node = &r->s->nodes[r->n];
 	struct iba_rft t;
 
-	if (!block_there(r->mod, r->s->cfg.rft_cap, IBA_RFT_BLOCK))
+	if (!block_there(r->mod, r->s->nodes[r->n].si.random_cap, IBA_RFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	iba_rft_get(&t, r->in, IBA_SMP_DATA_SIZE);
 	for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
 		if (t.valid[i] && (t.port[i] > fnode(r)->nports || t.lid[i] & ((1u << t.lmc[i]) - 1)))
 			return IBA_STATUS_BAD_FIELD;
 	if (!node->rft)
-		node->rft = mem_zarray((r->s->cfg.rft_cap + 15u) / IBA_RFT_BLOCK, sizeof(*node->rft));
+		node->rft = mem_zarray((node->si.random_cap + 15u) / IBA_RFT_BLOCK, sizeof(*node->rft));
 	node->rft[r->mod] = t;
 	sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
+	node->rft_used = MAX(node->rft_used, r->mod + 1);
 	return rft_get(r);
 }
 

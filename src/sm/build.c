@@ -4,7 +4,7 @@
  * worker or charged to a CPU model, and gives them back as an event. State: which stage of the round
  * the tables are for. Computes nothing itself.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 /* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
 node_id sm_root_in(const struct sm *sm, const struct fab *f)
@@ -67,17 +67,19 @@ static bool as_before(const struct sm *sm)
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
 	const struct fab *f = sm->fab;
+	bool more; /* in the switches than the last tables say */
 
 	rt_tables_free(sm->old);
 	free(sm->old_rank);
 	sm->old = sm_rows_tables(sm);
+	more = sm_rft_overlay(sm, sm->old);
 	sm->old_rank = mem_array(f->nswitches, sizeof(*sm->old_rank));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		sm->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
 	c->old = sm->old;
 	c->old_rank = sm->old_rank;
 	sm->before = (struct rt_before){sm->prev_fab, sm->prev_rank, sm->prev_tables};
-	c->before = as_before(sm) ? &sm->before : NULL;
+	c->before = !more && as_before(sm) ? &sm->before : NULL;
 	sm->off_turns.n = 0;
 	for (size_t i = 0; i < sm->off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->off.at[i].guid);
@@ -99,8 +101,9 @@ static void compute_begin(struct sm *sm)
 	if (sm->staged) { /* provisional tables are in place */
 		sm->stage = SM_FINAL;
 	} else {
-		/* Where nothing is in force there is nothing to hurry for. */
-		sm->stage = strcmp(m->provisional->name, "none") && old ? SM_PROVISIONAL : SM_FINAL;
+		/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
+		sm->mending &= !sm->changed;
+		sm->stage = strcmp(m->provisional->name, "none") && old && !sm->mending ? SM_PROVISIONAL : SM_FINAL;
 	}
 	*c = (struct sm_compute){.epoch = ++sm->compute_id,
 				 .fab = sm->fab,

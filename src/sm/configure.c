@@ -30,6 +30,8 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_node *n = &sm->nodes.at[node];
 	struct iba_switch_info si = n->si;
 
+	if (!si.linear_cap && si.random_cap)
+		return false; /* a random table has no top */
 	if (sm->partial ? si.linear_top >= sm->top_lid : si.linear_top == sm->top_lid)
 		return false;
 	si.linear_top = sm->top_lid;
@@ -171,6 +173,16 @@ static bool configure_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
+static void configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_switch_info si;
+
+	if (t->attr_id != IBA_ATTR_SWITCH_INFO)
+		return;
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	sm->nodes.at[t->ref].doubt |= si.port_state_change;
+}
+
 static void configure_done(struct sm *sm)
 {
 	sm_phase_set(sm, SM_COMPUTE);
@@ -179,6 +191,7 @@ static void configure_done(struct sm *sm)
 const struct sm_part sm_part_configure = {
 	.begin = configure_begin,
 	.next = configure_next,
+	.recv = configure_recv,
 	.fail = sm_failed,
 	.done = configure_done,
 };

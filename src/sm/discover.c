@@ -4,7 +4,7 @@
  * every live port as answers come, directed routes throughout. State: the topology database and a
  * queue of what to ask next. Does not use what an earlier discovery learnt, but for LIDs.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 bool sm_is_endport(const struct sm *sm, const struct sm_port *p)
 {
@@ -356,7 +356,8 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	struct sm_node *node = &sm->nodes.at[n];
 
 	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
-	if (!node->si.linear_top) /* as after power-on: whatever it held is lost */
+	if (sm->rows.at[node->row].rft ? sm_rft_restarted(sm, n, &node->si)
+				       : !node->si.linear_top) /* as after power-on: whatever it held is lost */
 		sm_row_restarted(sm, node->row);
 	if (node->si.port_state_change && !node->has_si) {
 		node->has_si = true;
@@ -427,6 +428,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
 	if (is_own(sm, p))
 		own_lid_known(sm, p);
+	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
+		sm_row_restarted(sm, n->row);
 	if (!sm_damp_found(sm, port))
 		follow(sm, port);
 	n->ports_left--;

@@ -4,7 +4,7 @@
  * repeats what times out, hands each response to the part that asked, and moves from phase to phase.
  * State: the transaction table and the phase. Does not know what the requests are about.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 void sm_config_default(struct sm_config *c)
 {
@@ -143,6 +143,7 @@ static const char *const note_names[] = {
 	[SM_NOTE_LEFT_OUT] = "left_out",
 	[SM_NOTE_PLAN] = "plan",
 	[SM_NOTE_GONE] = "gone",
+	[SM_NOTE_NO_ROOM] = "no_room",
 	[SM_NOTE_HELD] = "held",
 	[SM_NOTE_RELEASED] = "released",
 };
@@ -193,7 +194,7 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
 			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
 		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
-		sm->rewrote = false;
+		sm->rewrote = sm->mending = false;
 		/* An audit that was still to come reads what was set then, too. */
 		sm->trouble = sm->audit_at != TIME_NEVER;
 		sm->retry_at = sm->audit_at = TIME_NEVER;
@@ -226,6 +227,17 @@ static uint32_t node_asked(const struct sm *sm, const struct sm_txn *t)
 	return t->ref < sm->nodes.n ? t->ref : NONE;
 }
 
+/* A part of a table that was sent and not acknowledged: nobody knows what the switch has now. */
+static void table_unknown(struct sm *sm, const struct sm_txn *t)
+{
+	if (t->method != IBA_SET || t->ref >= sm->nodes.n)
+		return;
+	if (t->attr_id == IBA_ATTR_LFT)
+		sm_row_unknown(sm, sm->nodes.at[t->ref].row, iba_smp_attr_mod(t->send.mad));
+	else
+		sm_rft_undone(sm, t);
+}
+
 /*
  * Mostly the device is gone and the next discovery shows it. One that is there and refuses would keep
  * the SM going round for ever, and everybody else without routes: after so many failures the one that
@@ -249,13 +261,13 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t node = node_asked(sm, t);
 
+	table_unknown(sm, t);
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
-	/* Perhaps only the answers were lost: nobody knows what the switch holds now. */
-	if (node != NONE && t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT)
-		sm_row_unknown(sm, sm->nodes.at[node].row, iba_smp_attr_mod(t->send.mad));
-	if (sm->round.restarts) /* once more: let nothing be taken for granted */
+	if (sm->round.restarts) { /* once more: let nothing be taken for granted, nor that tables are as set */
 		sm->full_needed = true;
+		sm_rows_doubt(sm);
+	}
 	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
 	sm->round.restarts++;
 	if (sm->round.end || sm->round.restarts <= FAILURES_A_ROUND || leave_out(sm, t)) {
@@ -309,8 +321,7 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 		/* It may yet be carried out, after what replaces it. */
 		sm->trouble |= t->method == IBA_SET;
 		sm->copies |= t->method == IBA_SET;
-		if (t->method == IBA_SET && t->attr_id == IBA_ATTR_LFT && t->ref < sm->nodes.n)
-			sm_row_unknown(sm, sm->nodes.at[t->ref].row, iba_smp_attr_mod(t->send.mad));
+		table_unknown(sm, t);
 		txn_free(sm, t);
 	}
 }
@@ -567,7 +578,8 @@ void sm_routes_take(struct sm *sm, const struct sm_routes *r)
 	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
 	sm->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(sm->tables);
-	sm_phase_set(sm, SM_DEACTIVATE);
+	if (sm_rft_prepare(sm))
+		sm_phase_set(sm, SM_DEACTIVATE);
 }
 
 static void on_routes(struct sm *sm, const struct sm_event *ev)
@@ -682,6 +694,7 @@ void sm_free(struct sm *sm)
 	sm_ahead_reset(sm);
 	sm_rows_free(sm);
 	vec_free(&sm->off);
+	vec_free(&sm->rft_todo);
 	vec_free(&sm->off_turns);
 	vec_free(&sm->turns);
 	vec_free(&sm->suspects);

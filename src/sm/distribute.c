@@ -4,7 +4,7 @@
  * Armed and, when all are, Active; and the audit. State: a cursor. Does not decide what is in the
  * tables, nor what has to stop while they change: see breaks.c.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 static void cursor_begin(struct sm *sm)
 {
@@ -100,10 +100,16 @@ static void deactivate_done(struct sm *sm)
 
 enum { FIRST_DEAD, THEN_OTHERS };
 
+bool sm_differences_only(const struct sm *sm)
+{
+	return sm->cfg.mechanism.partial_tables || sm->mending;
+}
+
 void sm_blocks_begin(struct sm *sm)
 {
 	cursor_begin(sm);
-	sm->cur_in = sm_technique_now(sm)->plan && sm->cfg.mechanism.partial_tables ? FIRST_DEAD : THEN_OTHERS;
+	sm->cur_in = sm_technique_now(sm)->plan && sm_differences_only(sm) ? FIRST_DEAD : THEN_OTHERS;
+	sm_rft_begin(sm, RFT_ALL);
 }
 
 /* In any order: half of it new, the tables may lead SMPs in circles, the very ones that change them. */
@@ -117,14 +123,16 @@ static void blocks_begin(struct sm *sm)
 /* Block cur_step of switch cur_node, then the next switch's; false behind the last. */
 static bool block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
 {
-	if (sm->cur_node == sm->fab->nswitches) {
-		sm->cur_node = 0;
-		sm->cur_step++;
-	}
-	if (sm->cur_step >= sm->tables->stride / IBA_LFT_BLOCK || !sm->fab->nswitches)
-		return false;
-	*sw = sm->cur_node++;
-	*block = sm->cur_step;
+	do {
+		if (sm->cur_node == sm->fab->nswitches) {
+			sm->cur_node = 0;
+			sm->cur_step++;
+		}
+		if (sm->cur_step >= sm->tables->stride / IBA_LFT_BLOCK || !sm->fab->nswitches)
+			return false;
+		*sw = sm->cur_node++;
+		*block = sm->cur_step;
+	} while (sm_rft_of(sm, *sw)); /* has no such blocks */
 	return true;
 }
 
@@ -159,7 +167,7 @@ static bool block_is_dead(const struct sm *sm, uint32_t node, uint32_t sw, uint3
  */
 static bool block_is_due(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
 {
-	if (!sm->cfg.mechanism.partial_tables)
+	if (!sm_differences_only(sm))
 		return true;
 	if (block_is_there(sm, node, sw, block))
 		return false;
@@ -185,7 +193,7 @@ bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 		memcpy(r->data, table_block(sm, sw, block), IBA_LFT_BLOCK);
 		return true;
 	}
-	return false;
+	return sm_rft_next(sm, r);
 }
 
 void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -193,7 +201,10 @@ void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	uint32_t block = iba_smp_attr_mod(t->send.mad), row = sm->nodes.at[t->ref].row;
 	const uint8_t *was = sm_row_block(sm, row, block), *sent = iba_smp_data_const(t->send.mad);
 
-	(void)data;
+	if (t->attr_id != IBA_ATTR_LFT) {
+		sm_rft_recv(sm, t, data);
+		return;
+	}
 	sm->round.sent_blocks++;
 	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
 		sm->round.entries += was ? was[i] != sent[i] : sent[i] != IBA_PORT_NONE;
@@ -223,6 +234,7 @@ static void all_by_lid(struct sm *sm)
 
 void sm_tables_done(struct sm *sm)
 {
+	sm_rft_settle(sm);
 	all_by_lid(sm);
 	sm_paths_rebuild(sm);
 	sm->round.in_place[sm->stage] = sm->now;
@@ -309,7 +321,7 @@ const struct sm_part sm_part_activate = {activate_begin, activate_next, sm_port_
  * in this round, what was set is read back, at once and again when a time-out has passed and no copy
  * can be on its way; what is wrong is a change like any other. Only what this round set is read.
  */
-enum { AUDIT_PORT, AUDIT_BLOCK, AUDIT_TURN };
+enum { AUDIT_PORT, AUDIT_BLOCK, AUDIT_RFT, AUDIT_TURN };
 
 static void audit_begin(struct sm *sm)
 {
@@ -363,7 +375,7 @@ static bool audit_turn_next(struct sm *sm, struct sm_req *r)
 static bool audit_next(struct sm *sm, struct sm_req *r)
 {
 	static bool (*const next[])(struct sm *, struct sm_req *) = {audit_port_next, audit_block_next,
-								     audit_turn_next};
+								     sm_rft_audit_next, audit_turn_next};
 
 	for (; sm->cur_in < ARRAY_LEN(next); sm->cur_in++, cursor_begin(sm))
 		if (next[sm->cur_in](sm, r)) {
@@ -406,6 +418,8 @@ static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 		sm->full_needed |= !ok;
 	} else if (t->kind == AUDIT_BLOCK) {
 		ok = audit_block(sm, t->ref, data);
+	} else if (t->kind == AUDIT_RFT) {
+		ok = sm_rft_audit(sm, t->ref, t->attr_id, data);
 	} else {
 		ok = sm_turn_as_set(sm, t->ref, data);
 	}
@@ -413,6 +427,7 @@ static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 		return;
 	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
 	sm->round.restarts++;
+	sm->mending |= t->kind != AUDIT_PORT;
 	sm->incomplete = true;
 	sm_change(sm, SM_CAUSE_SILENCE, guid);
 }

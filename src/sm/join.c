@@ -5,7 +5,7 @@
  * is disturbed, and routes that take them next find them open. Hosts come last, when routes lead to
  * them. State: a cursor. Does not touch what carries traffic.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 enum { JOIN_TABLES, JOIN_ARM, JOIN_ACTIVATE, JOIN_END };
 
@@ -22,7 +22,7 @@ static bool tables_next(struct sm *sm, struct sm_req *r)
 	for (; sm->cur_node < sm->fab->nswitches; sm->cur_node++, sm->cur_step = 0) {
 		uint32_t node = sm->node_of[sm->fab->switches[sm->cur_node]];
 
-		while (sm->cur_step < blocks) {
+		while (!sm_rft_of(sm, sm->cur_node) && sm->cur_step < blocks) {
 			uint32_t b = sm->cur_step++;
 
 			if (sm_row_block(sm, sm->nodes.at[node].row, b))

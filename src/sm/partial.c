@@ -7,7 +7,7 @@
  * One part serves two phases: a sweep polls every switch, and with the first that tells of a change
  * it turns into a discovery while the other answers are still on their way.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 /* ---- endports: port 0 of a switch, or a linked port of another node ---- */
 
@@ -169,16 +169,15 @@ void sm_partial_suspect(struct sm *sm, uint32_t node)
 
 /*
  * A switch known before, met through a port that came up: if it was missed this is a way to it, and
- * if it was not asked yet it may have more to tell.
+ * if it was not asked yet it may have more to tell. Either way this is a route that just served; the
+ * one known may be from before the switch was off.
  */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
-	if (sm->ports.at[n->first_port].mark == SM_MISSING) {
+	if (sm->ports.at[n->first_port].mark == SM_MISSING || (n->polled != sm->epoch && node != 0)) {
 		n->path = path;
-		poll(sm, node);
-	} else if (n->polled != sm->epoch && node != 0) {
 		poll(sm, node);
 	}
 }
@@ -357,7 +356,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	sm->ports.at[n->first_port].mark = SM_REACHABLE;
-	if (!si.linear_top && n->si.linear_top) {
+	if ((!si.linear_top && n->si.linear_top) || sm_rft_restarted(sm, node, &si)) {
 		noticed(sm, SM_CAUSE_SWEEP, n->guid);
 		switch_restarted(sm, node);
 		return;
@@ -377,29 +376,19 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	ask_ports(sm, node);
 }
 
+/*
+ * A Set writes all of SwitchInfo, and a switch that was off just before looks then as if it had not
+ * been. When this one was repeated, or another came while there was a change, its LID has to tell.
+ */
 static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
+	if (t->tries > 1 || n->doubt)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
 	if (t->tries > 1 || n->reads_left != n->nports)
 		ask_ports(sm, t->ref);
-}
-
-/*
- * A switch that was off for a moment may have been armed again before it could be asked: its ports
- * look as they should. But its LID is gone.
- */
-static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
-{
-	struct sm_port *p = &sm->ports.at[port];
-	struct iba_port_info pi;
-
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (!p->has_lid || (pi.lid == p->pi.lid && pi.sm_lid == sm->own_lid))
-		return; /* known already, or not so */
-	p->pi = pi;
-	switch_restarted(sm, p->node);
 }
 
 /*
@@ -433,6 +422,21 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_ask(sm, W_NODE_INFO, port);
 }
 
+/*
+ * A switch that was off for a moment may have been armed again before it could be asked: its ports
+ * look as they should. But its LID is gone.
+ */
+static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	sm->nodes.at[p->node].doubt = false;
+	if (p->has_lid && (pi.lid != p->pi.lid || pi.sm_lid != sm->own_lid))
+		switch_restarted(sm, p->node);
+}
+
 static void read_one(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
@@ -460,10 +464,10 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		read_one(sm, sm->ports.at[t->ref].node);
 		break;
 	case W_PORT_AGAIN:
-		if (sm->ports.at[t->ref].num == 0)
-			on_port0(sm, t->ref, data);
-		else
+		if (sm->ports.at[t->ref].num)
 			on_port_state(sm, t->ref, data);
+		else
+			on_port0(sm, t->ref, data);
 		break;
 	case W_NODE_INFO:
 	case W_SWITCH_INFO:

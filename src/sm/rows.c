@@ -3,7 +3,7 @@
  * What each switch holds in its linear table, as far as acknowledged Sets tell. State: sm->rows, kept
  * by GUID through every discovery. Does not send anything.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 uint32_t sm_row_find(struct sm *sm, uint64_t guid)
 {
@@ -21,8 +21,9 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 {
 	struct sm_row *r = &sm->rows.at[row];
 
-	if (r->nblocks)
-		memset(r->known, 0, r->nblocks);
+	sm_row_blank(sm, row);
+	if (r->rft)
+		sm_rft_forget(r->rft);
 	r->rank = UINT64_MAX;
 }
 
@@ -42,16 +43,21 @@ const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)
 	return block < r->nblocks && r->known[block] ? r->lft + (size_t)block * IBA_LFT_BLOCK : NULL;
 }
 
+static void row_room(struct sm_row *r, uint32_t nblocks)
+{
+	if (nblocks <= r->nblocks)
+		return;
+	r->lft = mem_resize(r->lft, nblocks, IBA_LFT_BLOCK);
+	r->known = mem_resize(r->known, nblocks, 1);
+	memset(r->known + r->nblocks, 0, nblocks - r->nblocks);
+	r->nblocks = nblocks;
+}
+
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
 {
 	struct sm_row *r = &sm->rows.at[row];
 
-	if (block >= r->nblocks) {
-		r->lft = mem_resize(r->lft, block + 1, IBA_LFT_BLOCK);
-		r->known = mem_resize(r->known, block + 1, 1);
-		memset(r->known + r->nblocks, 0, block + 1 - r->nblocks);
-		r->nblocks = block + 1;
-	}
+	row_room(r, block + 1);
 	if (r->known[block] && (uint8_t)(sm->generation - r->known[block]) <= 1 &&
 	    memcmp(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0)
 		sm->rewrote = true;
@@ -63,6 +69,32 @@ void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block)
 {
 	if (block < sm->rows.at[row].nblocks)
 		sm->rows.at[row].known[block] = 0;
+}
+
+void sm_row_blank(struct sm *sm, uint32_t row)
+{
+	struct sm_row *r = &sm->rows.at[row];
+
+	if (r->nblocks)
+		memset(r->known, 0, r->nblocks);
+}
+
+uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks)
+{
+	struct sm_row *r = &sm->rows.at[row];
+
+	row_room(r, nblocks);
+	memset(r->known, sm->generation, nblocks);
+	memset(r->known + nblocks, 0, r->nblocks - nblocks);
+	return r->lft;
+}
+
+void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port)
+{
+	struct sm_row *r = &sm->rows.at[row];
+
+	if (sm_row_block(sm, row, lid / IBA_LFT_BLOCK))
+		r->lft[lid] = port;
 }
 
 /* For the switches of the snapshot; 255 where nothing is known. */
@@ -84,11 +116,21 @@ struct rt_tables *sm_rows_tables(const struct sm *sm)
 	return t;
 }
 
+void sm_rows_doubt(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->rows.n; i++) {
+		sm_row_blank(sm, i);
+		if (sm->rows.at[i].rft)
+			sm_rft_forget(sm->rows.at[i].rft);
+	}
+}
+
 void sm_rows_free(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->rows.n; i++) {
 		free(sm->rows.at[i].lft);
 		free(sm->rows.at[i].known);
+		sm_rft_free(sm->rows.at[i].rft);
 	}
 	vec_free(&sm->rows);
 	map64_free(&sm->row_by_guid);

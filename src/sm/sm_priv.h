@@ -35,6 +35,7 @@ struct sm_node {
 	bool unread;         /* told of a change, and its ports were not all read since */
 	bool explained;      /* a port that went down or came up is why */
 	bool found;          /* and what it told of was seen */
+	bool doubt;          /* it may have been off: SwitchInfo was set while it told of a change */
 	uint8_t reads_left;
 	bool silent;         /* did not answer by the route it was last asked by */
 	uint32_t row;        /* of a switch: into sm->rows */
@@ -69,6 +70,7 @@ struct sm_row {
 	uint32_t nblocks;
 	uint8_t *lft;
 	uint8_t *known;      /* by block: 0, or sm->generation when it was set */
+	struct sm_rft *rft;  /* instead of a linear table; see rft.h. NULL: has one */
 };
 
 /* A switch's end of a link, for damping. */
@@ -176,6 +178,7 @@ struct sm {
 	uint8_t generation;     /* of the round, 1..255 and again */
 	bool copies;            /* of Sets were sent or seen: more may come unseen */
 	bool rewrote;           /* blocks were set twice not long ago: a late copy may undo the second */
+	bool mending;           /* the audit found other tables than were set: those alone are sent again */
 	bool incomplete;        /* what was discovered is not all configured, routed and active yet */
 	time_ps hold_until;     /* the running phase waits; 0: it does not */
 
@@ -236,6 +239,8 @@ struct sm {
 	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
 	rt_turns turns;         /* those the running technique switches off */
 	struct sm_ahead *ahead; /* repairs thought out; NULL: none */
+	VEC(uint32_t) rft_todo; /* switches whose random tables are being sent */
+	uint32_t rft_turn;
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
 
 	/* where the running phase stands */
@@ -316,7 +321,11 @@ void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothi
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block); /* NULL: not known */
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
+void sm_row_blank(struct sm *sm, uint32_t row); /* no block is known, but its rank */
+uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks); /* all known: to be filled */
+void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port); /* if its block is known */
 struct rt_tables *sm_rows_tables(const struct sm *sm);
+void sm_rows_doubt(struct sm *sm); /* no block of any switch is known */
 void sm_rows_free(struct sm *sm);
 
 /* distribute.c */
@@ -325,6 +334,7 @@ void sm_blocks_begin(struct sm *sm);
 bool sm_blocks_next(struct sm *sm, struct sm_req *r);
 void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_tables_done(struct sm *sm);
+bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
 void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
 		   struct sm_req *r);
 void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);

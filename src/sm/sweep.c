@@ -4,7 +4,7 @@
  * PortStateChange tells (thesis 3.2.2). The first switch that tells has its bit cleared and discovery
  * begins. State: when the next sweep is due. Does not find out what changed.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 enum { SWEEP_GET, SWEEP_CLEAR, SWEEP_OWN_PORT };
 
@@ -165,6 +165,10 @@ static void sweep_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	switch (t->kind) {
 	case SWEEP_GET:
 		iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+		if (sm_rft_restarted(sm, t->ref, &si)) {
+			sm_change(sm, SM_CAUSE_SWEEP, sm->nodes.at[t->ref].guid);
+			return;
+		}
 		if (!si.port_state_change || sm->sweep_si.port_state_change)
 			return;
 		sm->sweep_si = si; /* with PortStateChange set: writing one clears */

@@ -6,7 +6,7 @@
  * one block of one switch travels in one SMP. State: struct sm_waves. Does not wait for tables to be
  * complete: destinations follow as they are computed.
  */
-#include "sm/sm_priv.h"
+#include "sm/rft.h"
 
 enum { OPEN = 64 }; /* destinations under way: those of one block share SMPs */
 
@@ -31,8 +31,9 @@ struct wave { /* one destination */
 };
 
 struct sm_waves {
-	uint32_t nblocks;
-	uint32_t *waiting, *flying; /* by switch and block: into pool */
+	uint32_t nblocks;           /* of a linear table */
+	uint32_t *first, *owner;    /* by switch: its blocks; by block: its switch */
+	uint32_t *waiting, *flying; /* by block: into pool */
 	uint8_t *state;
 	VEC(uint32_t) queue;        /* blocks with something to send */
 	size_t queue_head;
@@ -42,6 +43,7 @@ struct sm_waves {
 	uint32_t nopen, next_lid;
 	uint32_t *level, *stack;    /* by switch, for one destination at a time */
 	bool whole_done;            /* switches whose tables are not known have them whole */
+	bool tidying;               /* all destinations are done */
 };
 
 void sm_waves_free(struct sm *sm)
@@ -54,6 +56,8 @@ void sm_waves_free(struct sm *sm)
 		vec_free(&w->wave[i].order);
 	vec_free(&w->queue);
 	vec_free(&w->pool);
+	free(w->first);
+	free(w->owner);
 	free(w->waiting);
 	free(w->flying);
 	free(w->state);
@@ -63,6 +67,24 @@ void sm_waves_free(struct sm *sm)
 	sm->waves = NULL;
 }
 
+/* Blocks are numbered through all switches; linear and random tables have them of their own kinds. */
+static uint32_t blocks_number(struct sm *sm, struct sm_waves *w)
+{
+	uint32_t nsw = sm->fab->nswitches, n = 0;
+
+	w->nblocks = sm->tables->stride / IBA_LFT_BLOCK;
+	w->first = mem_array(nsw, sizeof(*w->first));
+	for (uint32_t s = 0; s < nsw; s++) {
+		w->first[s] = n;
+		n += sm_rft_of(sm, s) ? sm_rft_of(sm, s)->nblocks : w->nblocks;
+	}
+	w->owner = mem_array(n, sizeof(*w->owner));
+	for (uint32_t s = 0, b = 0; s < nsw; s++)
+		while (b < (s + 1 < nsw ? w->first[s + 1] : n))
+			w->owner[b++] = s;
+	return n;
+}
+
 static void waves_begin(struct sm *sm)
 {
 	size_t nsw = sm->fab->nswitches, n;
@@ -70,8 +92,7 @@ static void waves_begin(struct sm *sm)
 
 	sm_waves_free(sm);
 	w = sm->waves = mem_zalloc(sizeof(*w));
-	w->nblocks = sm->tables->stride / IBA_LFT_BLOCK;
-	n = nsw * w->nblocks;
+	n = blocks_number(sm, w);
 	w->waiting = mem_array(n, sizeof(*w->waiting));
 	w->flying = mem_array(n, sizeof(*w->flying));
 	memset(w->waiting, 0xff, n * sizeof(*w->waiting));
@@ -81,6 +102,7 @@ static void waves_begin(struct sm *sm)
 	w->stack = mem_array(nsw, sizeof(*w->stack));
 	w->pool_free = NONE;
 	sm_blocks_begin(sm);
+	sm_rft_begin(sm, RFT_EARLY);
 }
 
 static uint32_t node_at(const struct sm *sm, uint32_t sw)
@@ -97,7 +119,7 @@ static bool whole_next(struct sm *sm, struct sm_req *r)
 	for (; sm->cur_node < sm->fab->nswitches; sm->cur_node++, sm->cur_step = 0) {
 		uint32_t node = node_at(sm, sm->cur_node);
 
-		while (sm->cur_step < w->nblocks) {
+		while (!sm_rft_of(sm, sm->cur_node) && sm->cur_step < w->nblocks) {
 			uint32_t b = sm->cur_step++;
 
 			if (sm_row_block(sm, sm->nodes.at[node].row, b))
@@ -109,7 +131,7 @@ static bool whole_next(struct sm *sm, struct sm_req *r)
 			return true;
 		}
 	}
-	return false;
+	return sm_rft_next(sm, r);
 }
 
 /* ---- one destination: who changes, and when ---- */
@@ -149,6 +171,16 @@ static int entry_cmp(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
+static bool differs(const struct sm *sm, uint32_t s, uint16_t lid)
+{
+	const uint8_t *has;
+
+	if (sm_rft_of(sm, s))
+		return sm_rft_differs(sm, s, lid);
+	has = sm_row_block(sm, sm->nodes.at[node_at(sm, s)].row, lid / IBA_LFT_BLOCK);
+	return has && has[lid % IBA_LFT_BLOCK] != rt_row(sm->tables, s)[lid];
+}
+
 static void wave_fill(struct sm *sm, struct wave *v, uint16_t lid)
 {
 	struct sm_waves *w = sm->waves;
@@ -158,12 +190,9 @@ static void wave_fill(struct sm *sm, struct wave *v, uint16_t lid)
 	v->left = 0;
 	v->lid = lid;
 	memset(w->level, 0xff, sm->fab->nswitches * sizeof(*w->level));
-	for (uint32_t s = 0; s < sm->fab->nswitches; s++) {
-		const uint8_t *has = sm_row_block(sm, sm->nodes.at[node_at(sm, s)].row, lid / IBA_LFT_BLOCK);
-
-		if (has && has[lid % IBA_LFT_BLOCK] != rt_row(sm->tables, s)[lid])
+	for (uint32_t s = 0; s < sm->fab->nswitches; s++)
+		if (differs(sm, s, lid))
 			vec_push(&v->order, (struct entry){s, level_of(sm, s, lid)});
-	}
 	if (v->order.n)
 		qsort(v->order.at, v->order.n, sizeof(*v->order.at), entry_cmp);
 }
@@ -188,9 +217,15 @@ static void pend(struct sm_waves *w, uint32_t block, uint16_t lid, uint8_t wave)
 	}
 }
 
-/* The next level of a destination is due; or it is done. */
-static void wave_on(struct sm_waves *w, uint8_t wave)
+static uint32_t block_for(struct sm *sm, uint32_t sw, uint16_t lid)
 {
+	return sm->waves->first[sw] + (sm_rft_of(sm, sw) ? sm_rft_place(sm, sw, lid) : lid / IBA_LFT_BLOCK);
+}
+
+/* The next level of a destination is due; or it is done. */
+static void wave_on(struct sm *sm, uint8_t wave)
+{
+	struct sm_waves *w = sm->waves;
 	struct wave *v = &w->wave[wave];
 	uint32_t level;
 
@@ -202,7 +237,7 @@ static void wave_on(struct sm_waves *w, uint8_t wave)
 	level = v->order.at[v->at].level;
 	for (; v->at < v->order.n && v->order.at[v->at].level == level; v->at++) {
 		v->left++;
-		pend(w, v->order.at[v->at].sw * w->nblocks + v->lid / IBA_LFT_BLOCK, v->lid, wave);
+		pend(w, block_for(sm, v->order.at[v->at].sw, v->lid), v->lid, wave);
 	}
 }
 
@@ -219,23 +254,40 @@ static void waves_open(struct sm *sm)
 				continue;
 			w->wave[i].open = true;
 			w->nopen++;
-			wave_on(w, (uint8_t)i);
+			wave_on(sm, (uint8_t)i);
 		}
 }
 
 static void block_make(struct sm *sm, uint32_t block, struct sm_req *r)
 {
 	struct sm_waves *w = sm->waves;
-	uint32_t sw = block / w->nblocks, b = block % w->nblocks, node = node_at(sm, sw);
+	uint32_t sw = w->owner[block], b = block - w->first[sw], node = node_at(sm, sw);
 
-	sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
-	memcpy(r->data, sm_row_block(sm, sm->nodes.at[node].row, b), IBA_LFT_BLOCK);
-	for (uint32_t i = w->waiting[block]; i != NONE; i = w->pool.at[i].next)
-		r->data[w->pool.at[i].lid % IBA_LFT_BLOCK] = rt_row(sm->tables, sw)[w->pool.at[i].lid];
+	if (sm_rft_of(sm, sw)) {
+		sm_rft_make(sm, sw, b, r);
+	} else {
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
+		memcpy(r->data, sm_row_block(sm, sm->nodes.at[node].row, b), IBA_LFT_BLOCK);
+		for (uint32_t i = w->waiting[block]; i != NONE; i = w->pool.at[i].next)
+			r->data[w->pool.at[i].lid % IBA_LFT_BLOCK] = rt_row(sm->tables, sw)[w->pool.at[i].lid];
+	}
 	w->flying[block] = w->waiting[block];
 	w->waiting[block] = NONE;
 	w->state[block] = BUSY;
 	r->kind = block;
+}
+
+/* Default ports stayed as they were: their entries could not have changed one by one. */
+static bool tidy_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_waves *w = sm->waves;
+
+	if (w->nopen || w->next_lid < sm->tables->stride)
+		return false;
+	if (!w->tidying)
+		sm_rft_begin(sm, RFT_TIDY);
+	w->tidying = true;
+	return sm_rft_next(sm, r);
 }
 
 static bool waves_next(struct sm *sm, struct sm_req *r)
@@ -252,7 +304,7 @@ static bool waves_next(struct sm *sm, struct sm_req *r)
 	if (w->nopen < OPEN)
 		waves_open(sm);
 	if (w->queue_head == w->queue.n)
-		return false;
+		return tidy_next(sm, r);
 	block_make(sm, w->queue.at[w->queue_head++], r);
 	if (w->queue_head == w->queue.n)
 		w->queue.n = w->queue_head = 0;
@@ -279,7 +331,7 @@ static void waves_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 		w->pool.at[i].next = w->pool_free;
 		w->pool_free = i;
 		if (--w->wave[wave].left == 0)
-			wave_on(w, wave);
+			wave_on(sm, wave);
 	}
 	w->flying[block] = NONE;
 }

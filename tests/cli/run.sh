@@ -301,6 +301,8 @@ route verify net.txt pira.lfts --root centre --directions dfs
 sim demo
 sim up net.txt
 sim up net.txt --engine pira --root centre
+sim up net.txt --engine pira --rft all:64
+sim change net.txt --kill S-0002000000000005 --rft all --rft S-0002000000000003:32
 sim change net.txt --kill S-0002000000000005
 sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us --tail 100us --svg change.svg
 sim change net.txt --rate 10000 --each-switch activation --detection traps

@@ -250,6 +250,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	case SM_NOTE_TOO_FAR:
 	case SM_NOTE_MISMATCH:
 	case SM_NOTE_LEFT_OUT:
+	case SM_NOTE_NO_ROOM:
 	case SM_NOTE_GONE:
 	case SM_NOTE_HELD:
 	case SM_NOTE_RELEASED:
