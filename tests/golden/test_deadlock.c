@@ -18,23 +18,22 @@
 enum { ROOT_BEFORE = 0x106, ROOT_AFTER = 0x110 };
 
 struct world {
-	struct fab *before, *after;
+	struct fab_netlist before;
+	struct fab *after;
 	struct lab_change *change;
 	struct lab *lab;
 	time_ps span; /* how long hosts send once tables begin to change; 0: they sent already */
 	uint64_t plan, turns; /* enum rt_plan_kind of the last plan, and how many turns it needs */
 };
 
-static struct fab *example(void)
+static void example(struct fab_netlist *n)
 {
-	struct fab_netlist n = {0};
 	char path[512];
 	struct err e;
 
 	snprintf(path, sizeof(path), "%s/example15-routing.net", GOLDEN);
-	if (fab_netlist_load(&n, path, &e))
+	if (fab_netlist_load(n, path, &e))
 		fail_msg("%s", e.text);
-	return n.fab;
 }
 
 /* A switch more, behind the free port of LID 1. It is the root as soon as it is there: then links
@@ -101,9 +100,9 @@ static void world_open(struct world *w, const char *technique)
 	struct err e;
 
 	memset(w, 0, sizeof(*w));
-	w->before = example();
-	w->after = with_new_root(w->before);
-	w->change = lab_change_new(w->before, w->after, &e);
+	example(&w->before);
+	w->after = with_new_root(w->before.fab);
+	w->change = lab_change_new(w->before.fab, w->after, &e);
 	assert_non_null(w->change);
 	config(lab_change_fab(w->change), technique, &c);
 	w->lab = lab_new(lab_change_fab(w->change), &c, &e);
@@ -118,7 +117,7 @@ static void world_close(struct world *w)
 	lab_free(w->lab);
 	lab_change_free(w->change);
 	fab_free(w->after);
-	fab_free(w->before);
+	fab_netlist_free(&w->before);
 }
 
 /* The new root appears and the hosts send while tables change. To the manager all ends well. */
