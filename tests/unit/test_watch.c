@@ -142,6 +142,7 @@ static void test_random_tables(void **state)
 		node->lft = NULL;
 		node->lft_size = 0;
 		node->rft = mem_zarray(1, sizeof(*node->rft));
+		node->rft_used = 1;
 		node->rft[0].lid[0] = (uint16_t)(PW_LID0 + n);
 		node->rft[0].valid[0] = 1;
 		node->rft[0].port[0] = 3;
