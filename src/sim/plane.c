@@ -39,13 +39,22 @@ uint32_t dpkt_new(struct sim *s)
 	} else {
 		pl->pkt_free = pl->pkts.at[p].next_free;
 	}
-	pl->pkts.at[p] = (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff};
+	pl->pkts.at[p] =
+	    (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
 	return p;
 }
 
-uint32_t cell_new(struct sim *s, uint32_t pkt)
+void dpkt_free(struct sim *s, uint32_t pkt)
 {
 	struct plane *pl = s->plane;
+
+	pl->pkts.at[pkt].serial++;
+	pl->pkts.at[pkt].next_free = pl->pkt_free;
+	pl->pkt_free = pkt;
+}
+
+static uint32_t cell_take(struct plane *pl)
+{
 	uint32_t c = pl->cell_free;
 
 	if (c == CELL_NONE) {
@@ -54,20 +63,40 @@ uint32_t cell_new(struct sim *s, uint32_t pkt)
 	} else {
 		pl->cell_free = pl->cells.at[c].next;
 	}
-	pl->cells.at[c] = (struct cell){.pkt = pkt, .next = CELL_NONE};
-	pl->pkts.at[pkt].refs++;
+	return c;
+}
+
+uint32_t cell_new(struct sim *s, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	const struct dpkt *p = &pl->pkts.at[pkt];
+	uint32_t c = cell_take(pl);
+
+	pl->cells.at[c] = (struct cell){.pkt = pkt,
+					.next = CELL_NONE,
+					.bytes = p->bytes,
+					.blocks = p->blocks,
+					.smp = p->smp != PKT_NONE,
+					.serial = p->serial};
+	return c;
+}
+
+uint32_t cell_copy(struct sim *s, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+	uint32_t c = cell_take(pl);
+
+	pl->cells.at[c] = pl->cells.at[cell];
+	pl->cells.at[c].next = CELL_NONE;
 	return c;
 }
 
 void cell_free(struct sim *s, uint32_t cell)
 {
 	struct plane *pl = s->plane;
-	struct dpkt *p = &pl->pkts.at[pl->cells.at[cell].pkt];
 
-	if (!--p->refs) {
-		p->next_free = pl->pkt_free;
-		pl->pkt_free = pl->cells.at[cell].pkt;
-	}
+	if (!pl->cells.at[cell].trail)
+		dpkt_free(s, pl->cells.at[cell].pkt);
 	pl->cells.at[cell].next = pl->cell_free;
 	pl->cell_free = cell;
 }
@@ -142,7 +171,7 @@ static void port_reset(struct sim *s, port_id p)
 				    .life = s->nodes[fp->node].incarnation,
 				    .num = fp->num,
 				    .in_switch = sim_is_switch(s, fp->node),
-				    .rx_pkt = PKT_NONE,
+				    .rx_cell = CELL_NONE,
 				    .counters = port->counters};
 }
 
@@ -213,7 +242,7 @@ void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool d
 {
 	struct plane *pl = s->plane;
 	const struct sim_smp *m = &s->pkts.at[smp].smp;
-	uint32_t pkt = dpkt_new(s), cell = cell_new(s, pkt);
+	uint32_t pkt = dpkt_new(s), cell;
 	struct dpkt *p = &pl->pkts.at[pkt];
 
 	p->born = s->now;
@@ -222,12 +251,13 @@ void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool d
 	p->dlid = m->dlid;
 	p->bytes = IBA_SMP_WIRE_BYTES;
 	p->blocks = (IBA_SMP_WIRE_BYTES - 2 + 63) / 64;
+	cell = cell_new(s, pkt);
 	pl->cells.at[cell].ready = pl->cells.at[cell].tail = s->now;
 	if (!sim_is_switch(s, n)) {
 		out_add(s, s->fab->nodes[n].first_port + port, slot15(pl), cell);
 		return;
 	}
-	p->fixed_out = directed ? (uint8_t)port : 0;
+	pl->pkts.at[pkt].fixed_out = directed ? (uint8_t)port : 0;
 
 	uint32_t chan = chan_of(pl, s->fab->nodes[n].first_port, slot15(pl));
 	struct in_chan *in = &pl->in[chan];
@@ -266,9 +296,13 @@ void plane_link_down(struct sim *s, port_id p)
 	struct plane *pl = s->plane;
 	struct plane_port *port = &pl->ports[p];
 
-	if (port->rx_pkt != PKT_NONE && port->rx_tail > s->now && pl->pkts.at[port->rx_pkt].refs)
-		pl->pkts.at[port->rx_pkt].broken = true;
-	port->rx_pkt = PKT_NONE;
+	if (port->rx_cell != CELL_NONE && port->rx_tail > s->now) {
+		const struct cell *c = &pl->cells.at[port->rx_cell];
+
+		if (pl->pkts.at[c->pkt].serial == c->serial) /* else it has ended somewhere */
+			pl->pkts.at[c->pkt].broken = true;
+	}
+	port->rx_cell = CELL_NONE;
 	port->fc_due = 0;
 	link_kick(s, p); /* what waits to leave by it is discarded */
 }

@@ -19,20 +19,29 @@
 struct dpkt {
 	time_ps born;
 	uint32_t smp;       /* the SMP's place in sim.pkts; PKT_NONE: data */
-	uint32_t src, dst;  /* hosts, by number; data only */
+	union {
+		uint32_t src;       /* host, by number; data only */
+		uint32_t next_free; /* in the pool */
+	};
 	uint16_t slid, dlid, bytes; /* bytes on the wire */
 	uint16_t pkey;
 	uint8_t sl, blocks; /* blocks: 64-byte units of flow control */
 	uint8_t fixed_out;  /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
-	uint16_t refs;      /* cells */
 	bool broken;        /* its tail was cut off: it goes on, but nobody takes it */
-	uint32_t next_free;
+	uint16_t serial;    /* another each time the place is used again */
 };
 
+/* Links and buffers look at the cell alone; the packet itself is for switches that route it and for
+ * the host that takes it, and belongs to the cell at its head: it ends with that one. */
 struct cell {
 	uint32_t pkt, next;
 	time_ps ready;      /* its header is here */
 	time_ps tail;       /* its last byte is here */
+	uint16_t bytes;     /* as the packet's, like the next three */
+	uint8_t blocks;
+	bool smp;
+	uint16_t serial;
+	uint8_t slot;       /* on the wire: of its VL */
 	bool trail;         /* the packet's head has gone on */
 };
 
@@ -78,7 +87,7 @@ struct plane_port {
 	uint8_t tx_slot, tx_blocks;
 	uint32_t fc_due;        /* slots whose credit limit has to be told */
 	time_ps fc_since;
-	uint32_t rx_pkt;        /* being received; its tail may still be cut off */
+	uint32_t rx_cell;       /* being received until rx_tail; the tail may still be cut off */
 	time_ps rx_tail;
 	struct arb_table high, low;
 	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
@@ -154,7 +163,9 @@ void plane_event(struct sim *s, const struct ev *e);
 void plane_prefetch(const struct sim *s);
 uint32_t dpkt_new(struct sim *s);
 uint32_t cell_new(struct sim *s, uint32_t pkt);
-void cell_free(struct sim *s, uint32_t cell); /* frees the packet with its last cell */
+uint32_t cell_copy(struct sim *s, uint32_t cell); /* another place of the same packet */
+void cell_free(struct sim *s, uint32_t cell); /* and the packet, unless that has gone on */
+void dpkt_free(struct sim *s, uint32_t pkt);
 void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why);
 void plane_link_up(struct sim *s, port_id p);
 void plane_link_down(struct sim *s, port_id p);

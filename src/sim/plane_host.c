@@ -168,7 +168,6 @@ void host_make(struct sim *s, uint32_t host)
 	if (!s->nodes[s->fab->ports[pl->hosts.at[host]].node].on)
 		return; /* a host that is off wants nothing */
 	pkt = make(s, host, s->ports[pl->hosts.at[t.dst]].pi.lid, t.payload, t.sl);
-	pl->pkts.at[pkt].dst = t.dst;
 	pace(s, host, t.dst, pkt);
 }
 
@@ -178,10 +177,9 @@ void host_head(struct sim *s, uint32_t chan, uint32_t cell)
 {
 	struct plane *pl = s->plane;
 	const struct cell *c = &pl->cells.at[cell];
-	const struct dpkt *d = &pl->pkts.at[c->pkt];
 
-	if (d->smp == PKT_NONE && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
-		hist_add(&pl->stats.header_latency, s->now - d->born);
+	if (!c->smp && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
+		hist_add(&pl->stats.header_latency, s->now - pl->pkts.at[c->pkt].born);
 	sim_push(s, c->tail, PRIO_NET,
 		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 }

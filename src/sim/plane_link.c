@@ -85,7 +85,7 @@ void in_release(struct sim *s, uint32_t chan)
 	struct in_chan *in = &pl->in[chan];
 	port_id port = chan_port(pl, chan);
 	uint32_t cell = in->head;
-	unsigned blocks = pl->pkts.at[pl->cells.at[cell].pkt].blocks;
+	unsigned blocks = pl->cells.at[cell].blocks;
 
 	in->head = pl->cells.at[cell].next;
 	if (in->head == CELL_NONE)
@@ -115,7 +115,7 @@ bool link_has_credit(const struct sim *s, uint32_t chan)
 	const struct plane *pl = s->plane;
 	const struct out_chan *o = &pl->out[chan];
 
-	return credit_for(o, pl->pkts.at[pl->cells.at[o->head].pkt].blocks);
+	return credit_for(o, pl->cells.at[o->head].blocks);
 }
 
 static void fc_send(struct sim *s, port_id port)
@@ -155,7 +155,7 @@ static bool can_send(const struct sim *s, const struct plane *pl, port_id port, 
 
 	if (o->head == CELL_NONE || pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
 		return false;
-	return slot_is_15(pl, slot) || credit_for(o, pl->pkts.at[pl->cells.at[o->head].pkt].blocks);
+	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
 }
 
 /* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
@@ -209,7 +209,7 @@ static unsigned pick_data(struct sim *s, port_id port)
 
 	slot = s->ports[port].vlarb && may_high ? table_pick(s, pl, port, true, &p->high) : pl->nslots;
 	if (slot < pl->nslots) {
-		blocks = pl->pkts.at[pl->cells.at[pl->out[chan_of(pl, port, slot)].head].pkt].blocks;
+		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->high.left = (int16_t)(p->high.left - (int)blocks);
 		p->high_left -= limit ? (int32_t)blocks * 64 : 1; /* 0: one packet */
 		return slot;
@@ -217,7 +217,7 @@ static unsigned pick_data(struct sim *s, port_id port)
 	slot = table_pick(s, pl, port, false, &p->low);
 	p->high_left = limit ? (int32_t)limit * 4096 : 0;
 	if (slot < pl->nslots) {
-		blocks = pl->pkts.at[pl->cells.at[pl->out[chan_of(pl, port, slot)].head].pkt].blocks;
+		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->low.left = (int16_t)(p->low.left - (int)blocks);
 		return slot;
 	}
@@ -235,7 +235,7 @@ void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
 	port_id port = chan_port(pl, chan);
 	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
 
-	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);
+	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->cells.at[cell].blocks);
 	plane_discard(s, port_node(s, port), s->plane->ports[port].num, pkt, why);
 	cell_free(s, cell);
 	switch_room(s, chan);
@@ -250,35 +250,42 @@ static void discard_out(struct sim *s, port_id port, unsigned slot, enum sim_dis
 		link_discard_head(s, chan, why);
 }
 
+static void tap(struct sim *s, port_id port, unsigned slot, const struct dpkt *d)
+{
+	const struct sim_tap *t = &s->plane->tap;
+
+	t->sent(t->ctx, port, slot_is_15(s->plane, slot) ? 15 : slot,
+		d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl, d->pkey,
+		d->bytes);
+}
+
 static void transmit(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane *pl = s->plane;
 	struct plane_port *p = &pl->ports[port];
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
-	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
-	const struct dpkt *d = &pl->pkts.at[pkt];
+	uint32_t cell = out_pop(s, o);
+	struct cell *c = &pl->cells.at[cell];
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
-	time_ps end = MAX(s->now + wire_time(s, port, d->bytes), pl->cells.at[cell].tail);
-	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->cfg.wire_ps;
+	time_ps end = MAX(s->now + wire_time(s, port, c->bytes), c->tail);
+	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, c->bytes)) + s->cfg.wire_ps;
 
-	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : d->blocks)) & CREDIT_MASK);
+	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : c->blocks)) & CREDIT_MASK);
 	p->tx_busy = true;
 	p->tx_slot = (uint8_t)slot;
-	p->tx_blocks = d->blocks;
-	p->counters.tx_bytes += d->bytes;
+	p->tx_blocks = c->blocks;
+	p->counters.tx_bytes += c->bytes;
 	p->counters.tx_packets++;
 	if (pl->tap.sent)
-		pl->tap.sent(pl->tap.ctx, port, slot_is_15(pl, slot) ? 15 : slot,
-			     d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl,
-			     d->pkey, d->bytes);
-	if (d->smp == PKT_NONE)
-		pl->stats.hops++;
-	else
+		tap(s, port, slot, &pl->pkts.at[c->pkt]);
+	if (c->smp)
 		s->stats.hops++;
-	pl->cells.at[cell].next = slot; /* the same cell, now on the wire; it remembers its VL */
-	pl->cells.at[cell].ready = head;
-	pl->cells.at[cell].tail = end + s->cfg.wire_ps;
+	else
+		pl->stats.hops++;
+	c->slot = (uint8_t)slot; /* the same cell, now on the wire; it remembers its VL */
+	c->ready = head;
+	c->tail = end + s->cfg.wire_ps;
 	sim_push(s, head, PRIO_NET,
 		 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
 	at_port(s, end, EV_P_SENT, port);
@@ -376,7 +383,7 @@ void link_tx_done(struct sim *s, port_id port)
 
 /* ---- receiving ---- */
 
-static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_discard *why)
+static bool accept(struct sim *s, port_id port, const struct cell *c, enum sim_discard *why)
 {
 	const struct iba_port_info *pi = &s->ports[port].pi;
 
@@ -384,7 +391,7 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 		*why = SIM_DISCARD_INACTIVE_PORT;
 		return false;
 	}
-	if (d->smp != PKT_NONE)
+	if (c->smp)
 		return true;
 	if (pi->state == IBA_PORT_INIT) {
 		*why = SIM_DISCARD_DEACTIVATED_PORT;
@@ -392,7 +399,7 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 	}
 	if (pi->state == IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
 		port_state_set(s, port_node(s, port), s->plane->ports[port].num, IBA_PORT_ACTIVE);
-	if (d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
+	if (c->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
 		*why = SIM_DISCARD_MTU;
 		return false;
 	}
@@ -403,24 +410,24 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 {
 	struct plane *pl = s->plane;
 	struct cell *c = &pl->cells.at[cell];
-	unsigned slot = c->next;
-	struct dpkt *d = &pl->pkts.at[c->pkt];
+	unsigned slot = c->slot;
 	uint32_t chan = chan_of(pl, port, slot);
 	struct in_chan *in = &pl->in[chan];
 	enum sim_discard why = SIM_DISCARD_INACTIVE_PORT;
-	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, d, &why);
+	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, c, &why);
 
 	c->next = CELL_NONE;
-	if (ok && error_hits(s, d->bytes)) {
+	if (ok && error_hits(s, c->bytes)) {
 		pl->ports[port].counters.errors++;
 		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
 		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
 		return;
 	}
-	d->fixed_out = 0; /* that was for the last switch */
+	if (c->smp)
+		pl->pkts.at[c->pkt].fixed_out = 0; /* that was for the last switch */
 	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
-		in->abr = (uint16_t)((in->abr + d->blocks) & CREDIT_MASK);
-	if (ok && in->used + d->blocks > in->cap) {
+		in->abr = (uint16_t)((in->abr + c->blocks) & CREDIT_MASK);
+	if (ok && in->used + c->blocks > in->cap) {
 		ok = false;
 		why = SIM_DISCARD_BUFFER;
 	}
@@ -430,11 +437,11 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 		link_fc_want(s, port, slot); /* the credit it took has to come back */
 		return;
 	}
-	pl->ports[port].rx_pkt = c->pkt;
+	pl->ports[port].rx_cell = cell;
 	pl->ports[port].rx_tail = c->tail;
-	pl->ports[port].counters.rx_bytes += d->bytes;
+	pl->ports[port].counters.rx_bytes += c->bytes;
 	pl->ports[port].counters.rx_packets++;
-	in->used = (uint16_t)(in->used + d->blocks);
+	in->used = (uint16_t)(in->used + c->blocks);
 	if (in->head == CELL_NONE)
 		in->head = cell;
 	else
