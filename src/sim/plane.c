@@ -132,7 +132,7 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 	s->plane->stats.discarded[why]++;
 	s->plane->stats.in_flight--;
 	s->plane->ports[s->fab->nodes[n].first_port + port].counters.discarded++;
-	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
+	sim_hash_add(s, n, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
 	if (s->plane->discards.discarded)
 		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid, p->dlid);
 }

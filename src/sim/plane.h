@@ -13,6 +13,8 @@
 
 #include "sim/sim_priv.h"
 
+enum { PLANE_FC_BYTES = 6 }; /* a flow control packet on the wire */
+
 #define CELL_NONE UINT32_MAX
 #define CHAN_NONE UINT32_MAX
 
@@ -196,6 +198,7 @@ void refresh_start(struct sim *s, port_id port);
 void refresh_due(struct sim *s, port_id port);
 
 /* plane_switch.c */
+void plane_copies_room(struct sim *s);
 void switch_new_head(struct sim *s, uint32_t chan);
 void switch_route_done(struct sim *s, node_id n);
 void switch_request(struct sim *s, uint32_t chan);

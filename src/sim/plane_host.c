@@ -207,8 +207,8 @@ static void deliver(struct sim *s, port_id port, uint32_t pkt)
 		st->window_bytes += d->bytes;
 		hist_add(&st->latency, s->now - d->born);
 	}
-	s->hash = hash64_add(s->hash, s->now);
-	s->hash = hash64_add(s->hash, (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);
+	sim_hash_add(s, pl->ports[port].node, s->now);
+	sim_hash_add(s, pl->ports[port].node, (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);
 }
 
 void host_sink(struct sim *s, uint32_t chan)

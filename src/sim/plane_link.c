@@ -6,7 +6,7 @@
  */
 #include "sim/plane.h"
 
-enum { CREDIT_MASK = 0xfff, FC_BYTES = 6 };
+enum { CREDIT_MASK = 0xfff };
 
 static node_id port_node(const struct sim *s, port_id p)
 {
@@ -126,7 +126,7 @@ static void fc_send(struct sim *s, port_id port)
 	const struct in_chan *in = &pl->in[chan_of(pl, port, slot)];
 	const struct out_chan *out = &pl->out[chan_of(pl, port, slot)];
 	uint16_t fccl = (uint16_t)((in->abr + MIN(in->cap - in->used, 2048)) & CREDIT_MASK);
-	time_ps end = s->now + wire_time(s, port, FC_BYTES);
+	time_ps end = s->now + wire_time(s, port, PLANE_FC_BYTES);
 	port_id far = s->ports[port].peer;
 
 	p->fc_due &= ~(1u << slot);
@@ -134,17 +134,17 @@ static void fc_send(struct sim *s, port_id port)
 	p->tx_busy = true;
 	p->tx_blocks = 0;
 	pl->stats.fc_packets++;
-	p->counters.tx_bytes += FC_BYTES;
+	p->counters.tx_bytes += PLANE_FC_BYTES;
 	at_port(s, end, EV_P_SENT, port);
-	if (error_hits(s, FC_BYTES)) {
+	if (error_hits(s, PLANE_FC_BYTES)) {
 		pl->ports[far].counters.errors++;
 		return;
 	}
-	sim_push(s, end + s->cfg.wire_ps, PRIO_NET,
-		 (struct ev){.kind = EV_P_FC,
-			     .a = far,
-			     .b = (uint32_t)out->fctbs << 16 | fccl,
-			     .c = s->ports[far].link_epoch << 4 | slot});
+	sim_push_arrival(s, end + s->cfg.wire_ps,
+			 (struct ev){.kind = EV_P_FC,
+				     .a = far,
+				     .b = (uint32_t)out->fctbs << 16 | fccl,
+				     .c = s->ports[far].link_epoch << 4 | slot});
 }
 
 /* ---- the arbiter (thesis 2.4.3) ---- */
@@ -286,8 +286,8 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	c->slot = (uint8_t)slot; /* the same cell, now on the wire; it remembers its VL */
 	c->ready = head;
 	c->tail = end + s->cfg.wire_ps;
-	sim_push(s, head, PRIO_NET,
-		 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
+	sim_push_arrival(s, head,
+			 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
 	at_port(s, end, EV_P_SENT, port);
 }
 

@@ -118,6 +118,14 @@ static unsigned map_of(struct sim *s, uint32_t chan, unsigned out, const struct 
 
 /* ---- multicast: one copy after another, by the ports of the table's mask ---- */
 
+void plane_copies_room(struct sim *s)
+{
+	struct plane *pl = s->plane;
+
+	if (!pl->copies_left)
+		pl->copies_left = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
+}
+
 static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
 {
 	struct plane *pl = s->plane;
@@ -125,8 +133,7 @@ static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
 	unsigned lid = dlid - IBA_LID_MCAST_FIRST, in = chan_num(s, chan);
 	uint64_t *left;
 
-	if (!pl->copies_left)
-		pl->copies_left = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
+	plane_copies_room(s);
 	left = pl->copies_left[chan];
 	memset(left, 0, sizeof(pl->copies_left[chan]));
 	for (unsigned group = 0; node->mft && lid < s->cfg.mft_cap && group < 16; group++)

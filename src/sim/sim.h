@@ -139,6 +139,10 @@ void sim_watch(struct sim *s, struct sim_watch w);
 time_ps sim_now(const struct sim *s);
 time_ps sim_next(const struct sim *s); /* when the next event is due, TIME_NEVER: none */
 bool sim_step(struct sim *s);          /* run one event; false when none is left */
+/* All events up to `limit` (at most; see sim_next()) on so many threads, with the very same outcome.
+ * False: nothing was done, sim_step() has to; so it is while SMPs are under way, somebody watches, or
+ * it would not pay. tick, if given, is called now and then. */
+bool sim_run_apart(struct sim *s, time_ps limit, unsigned threads, void (*tick)(void *ctx), void *ctx);
 /* Call fn(ctx, cookie) at `when` (not before now). It cannot be taken back: check on arrival. */
 void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie), void *ctx,
 	      uint64_t cookie);

@@ -113,14 +113,22 @@ struct sim {
 	VEC(struct sm_hook) hooks;
 	struct rng fault_rng, error_rng;
 	struct sim_stats stats;
-	uint64_t hash;
+	uint64_t *hash; /* by node: what happens at one time in two nodes has no order */
 	struct sim_watch watch;
 	struct plane *plane; /* NULL: SMPs only */
+	struct crew *crew;   /* in the parts of a run on several threads: crew.c */
+	unsigned part;       /* which of them this is */
+	uint64_t crew_after; /* events; before that many another try would not pay */
 };
 
 static inline struct sim_port *node_port(struct sim *s, node_id n, unsigned num)
 {
 	return &s->ports[s->fab->nodes[n].first_port + num];
+}
+
+static inline void sim_hash_add(struct sim *s, node_id n, uint64_t x)
+{
+	s->hash[n] = hash64_add(s->hash[n], x);
 }
 
 static inline bool sim_is_switch(const struct sim *s, node_id n)
@@ -130,6 +138,7 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 
 /* kernel.c */
 void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e);
+void sim_push_arrival(struct sim *s, time_ps when, struct ev e); /* at port e.a, from its link */
 uint32_t pkt_new(struct sim *s);
 void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why);
 void pkt_free(struct sim *s, uint32_t p);

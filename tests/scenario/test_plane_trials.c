@@ -272,7 +272,7 @@ static void drain(struct trial *t)
 	check_pools(t);
 }
 
-static void run(struct trial *t, uint64_t seed)
+static void run(struct trial *t, uint64_t seed, unsigned threads)
 {
 	struct traffic_config traffic;
 	struct lab_config c;
@@ -290,6 +290,7 @@ static void run(struct trial *t, uint64_t seed)
 	draw_rates(&t->rng, t->fab);
 	lab_config_default(&c);
 	draw_config(&t->rng, &c);
+	c.threads = threads;
 	t->lab = lab_new(t->fab, &c, &e);
 	t->sim = lab_sim(t->lab);
 	lab_power_on(t->lab, NULL);
@@ -321,10 +322,10 @@ static bool run_seed(uint64_t seed, struct totals *sum)
 {
 	struct trial a, b;
 
-	run(&a, seed);
+	run(&a, seed, 1);
 	if (a.why[0])
 		printf("# seed %llu: %s\n", (unsigned long long)seed, a.why);
-	run(&b, seed);
+	run(&b, seed, 2 + (unsigned)(seed % 3));
 	if (a.hash != b.hash)
 		printf("# seed %llu: hash %016llx, then %016llx\n", (unsigned long long)seed,
 		       (unsigned long long)a.hash, (unsigned long long)b.hash);
@@ -340,7 +341,7 @@ static void print_hashes(uint64_t first, uint64_t count)
 	struct trial t;
 
 	for (uint64_t s = first; s < first + count; s++) {
-		run(&t, s);
+		run(&t, s, 1);
 		printf("%llu %016llx %llu\n", (unsigned long long)s, (unsigned long long)t.hash,
 		       (unsigned long long)t.packets);
 	}
