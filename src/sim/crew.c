@@ -212,27 +212,41 @@ static bool must_stay_whole(const struct sim *s)
 	       s->plane->discards.discarded || c->byte_error_q40 || c->rate_control;
 }
 
-bool sim_run_apart(struct sim *s, time_ps limit, unsigned threads, void (*tick)(void *ctx),
-		   void *ctx)
+static bool pays(const struct crew *c)
 {
-	struct crew c = {.whole = s, .limit = limit, .tick = tick, .tick_ctx = ctx};
+	const struct sim *s = c->whole;
+
+	return c->lookahead && c->limit > s->now &&
+	       (c->limit - s->now) / WORTH_WINDOWS >= c->lookahead;
+}
+
+static bool try_apart(struct sim *s, struct crew *c, unsigned threads)
+{
 	uint64_t events = s->stats.events, pending = s->q.n;
 
-	if (limit <= s->now || s->stats.events < s->crew_after || must_stay_whole(s))
-		return false;
 	s->crew_after = events + RETRY_TIMES * pending + 1; /* looking costs time, too */
-	c.nparts = crew_part_count(s, threads);
-	c.nhands = MIN(threads ? threads : cores(), c.nparts);
-	if (c.nparts < 2)
+	c->nparts = crew_part_count(s, threads);
+	c->nhands = MIN(threads ? threads : cores(), c->nparts);
+	if (c->nparts < 2)
 		return false;
-	c.lookahead = lookahead_of(s);
-	if (!c.lookahead || (limit - s->now) / WORTH_WINDOWS < c.lookahead)
+	c->lookahead = lookahead_of(s);
+	if (!pays(c))
 		return false;
-	crew_deal(&c);
-	if (c.limit > s->now && (c.limit - s->now) / WORTH_WINDOWS >= c.lookahead)
-		run_all(&c);
-	crew_join(&c);
+	crew_deal(c); /* which may find a nearer limit */
+	if (pays(c))
+		run_all(c);
+	crew_join(c);
 	if (s->stats.events >= events + WORTH_TIMES * pending)
 		s->crew_after = 0;
 	return s->stats.events > events;
+}
+
+/* Asked again and again, so it says no quickly. */
+bool sim_run_apart(struct sim *s, time_ps limit, unsigned threads, void (*tick)(void *ctx),
+		   void *ctx)
+{
+	if (s->stats.events < s->crew_after || limit <= s->now || must_stay_whole(s))
+		return false;
+	return try_apart(
+	    s, &(struct crew){.whole = s, .limit = limit, .tick = tick, .tick_ctx = ctx}, threads);
 }

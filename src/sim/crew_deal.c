@@ -142,8 +142,8 @@ static void pkts_give(struct plane *pl, struct plane *to, uint32_t n)
 {
 	for (uint32_t p; n--;) {
 		if (pl->pkt_free == PKT_NONE) {
-			vec_push(&pl->pkts, (struct dpkt){.next_free = PKT_NONE});
-			pl->pkt_free = (uint32_t)pl->pkts.n - 1;
+			pl->pkt_free = dpkt_add(pl);
+			pl->pkts.at[pl->pkt_free].next_free = PKT_NONE;
 		}
 		p = pl->pkt_free;
 		pl->pkt_free = pl->pkts.at[p].next_free;
@@ -156,8 +156,8 @@ static void cells_give(struct plane *pl, struct plane *to, uint32_t n)
 {
 	for (uint32_t c; n--;) {
 		if (pl->cell_free == CELL_NONE) {
-			vec_push(&pl->cells, (struct cell){.next = CELL_NONE});
-			pl->cell_free = (uint32_t)pl->cells.n - 1;
+			pl->cell_free = cell_add(pl);
+			pl->cells.at[pl->cell_free].next = CELL_NONE;
 		}
 		c = pl->cell_free;
 		pl->cell_free = pl->cells.at[c].next;

@@ -221,7 +221,7 @@ static inline void push_late(struct evq *q, const struct ev *e)
 	list_add(q, &q->top, node_new(q, e));
 }
 
-static inline void put(struct evq *q, const struct ev *e)
+__attribute__((always_inline)) static inline void put(struct evq *q, const struct ev *e)
 {
 	q->n++;
 	if (e->when > q->end) {

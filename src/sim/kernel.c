@@ -136,7 +136,7 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	s->call_free = PKT_NONE;
 	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
 	s->hash = mem_zarray(f->nnodes, sizeof(*s->hash));
-	s->ports = mem_zarray(f->nports, sizeof(*s->ports));
+	s->ports = mem_lines(f->nports, sizeof(*s->ports));
 	rng_seed(&s->fault_rng, c->seed, 1);
 	rng_seed(&s->error_rng, c->seed, 2);
 	for (port_id p = 0; p < f->nports; p++) {

@@ -28,17 +28,43 @@ const char *sim_discard_name(enum sim_discard d)
 
 /* ---- pools ---- */
 
+/* Twice as much room, in whole cache lines: two cells fill one. */
+static void *pool_grow(void *old, size_t n, size_t *cap, size_t size)
+{
+	void *new;
+
+	*cap = MAX(2 * *cap, (size_t)64);
+	new = mem_lines(*cap, size);
+	if (n)
+		memcpy(new, old, n * size);
+	free(old);
+	return new;
+}
+
+uint32_t dpkt_add(struct plane *pl)
+{
+	if (pl->pkts.n == pl->pkts.cap)
+		pl->pkts.at = pool_grow(pl->pkts.at, pl->pkts.n, &pl->pkts.cap, sizeof(*pl->pkts.at));
+	return (uint32_t)pl->pkts.n++;
+}
+
+uint32_t cell_add(struct plane *pl)
+{
+	if (pl->cells.n == pl->cells.cap)
+		pl->cells.at =
+		    pool_grow(pl->cells.at, pl->cells.n, &pl->cells.cap, sizeof(*pl->cells.at));
+	return (uint32_t)pl->cells.n++;
+}
+
 uint32_t dpkt_new(struct sim *s)
 {
 	struct plane *pl = s->plane;
 	uint32_t p = pl->pkt_free;
 
-	if (p == PKT_NONE) {
-		p = (uint32_t)pl->pkts.n;
-		vec_push(&pl->pkts, (struct dpkt){0});
-	} else {
+	if (p == PKT_NONE)
+		p = dpkt_add(pl);
+	else
 		pl->pkt_free = pl->pkts.at[p].next_free;
-	}
 	pl->pkts.at[p] =
 	    (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
 	return p;
@@ -57,12 +83,9 @@ static uint32_t cell_take(struct plane *pl)
 {
 	uint32_t c = pl->cell_free;
 
-	if (c == CELL_NONE) {
-		c = (uint32_t)pl->cells.n;
-		vec_push(&pl->cells, (struct cell){0});
-	} else {
-		pl->cell_free = pl->cells.at[c].next;
-	}
+	if (c == CELL_NONE)
+		return cell_add(pl);
+	pl->cell_free = pl->cells.at[c].next;
 	return c;
 }
 
@@ -193,9 +216,9 @@ void plane_new(struct sim *s)
 		pl->shift++;
 	pl->pkt_free = PKT_NONE;
 	pl->cell_free = CELL_NONE;
-	pl->in = mem_array((size_t)s->fab->nports << pl->shift, sizeof(*pl->in));
-	pl->out = mem_array((size_t)s->fab->nports << pl->shift, sizeof(*pl->out));
-	pl->ports = mem_zarray(s->fab->nports, sizeof(*pl->ports));
+	pl->in = mem_lines((size_t)s->fab->nports << pl->shift, sizeof(*pl->in));
+	pl->out = mem_lines((size_t)s->fab->nports << pl->shift, sizeof(*pl->out));
+	pl->ports = mem_lines(s->fab->nports, sizeof(*pl->ports));
 	pl->switches = mem_zarray(s->fab->nnodes, sizeof(*pl->switches));
 	pl->host_of = mem_array(s->fab->nports, sizeof(*pl->host_of));
 	for (port_id p = 0; p < s->fab->nports; p++) {

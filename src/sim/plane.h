@@ -76,6 +76,7 @@ struct arb_table {
 	int16_t left; /* units of 64 bytes the entry may still send */
 };
 
+/* The first line of it is all that most events need. */
 struct plane_port {
 	/* what never changes, or only with the node's power: here so that an event finds it at once */
 	uint64_t byte_q16;
@@ -90,11 +91,12 @@ struct plane_port {
 	uint32_t fc_due;        /* slots whose credit limit has to be told */
 	time_ps fc_since;
 	uint32_t rx_cell;       /* being received until rx_tail; the tail may still be cut off */
+	uint32_t queued;        /* slots with something in their output buffer */
 	time_ps rx_tail;
 	struct arb_table high, low;
-	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
 	struct sim_port_counters counters;
-};
+	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
+} __attribute__((aligned(64)));
 
 struct plane_switch {
 	uint32_t q_head, q_tail;     /* input channels waiting for the routing unit */
@@ -163,6 +165,8 @@ void plane_new(struct sim *s);
 void plane_free(struct sim *s);
 void plane_event(struct sim *s, const struct ev *e);
 void plane_prefetch(const struct sim *s);
+uint32_t dpkt_add(struct plane *pl); /* a new place in the pool, which may move */
+uint32_t cell_add(struct plane *pl);
 uint32_t dpkt_new(struct sim *s);
 uint32_t cell_new(struct sim *s, uint32_t pkt);
 uint32_t cell_copy(struct sim *s, uint32_t cell); /* another place of the same packet */

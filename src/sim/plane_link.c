@@ -29,6 +29,7 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 	if (o->head == CELL_NONE) {
 		o->head = cell;
 		o->head_since = s->now;
+		pl->ports[port].queued |= 1u << slot;
 	} else {
 		pl->cells.at[o->tail].next = cell;
 	}
@@ -36,15 +37,18 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 	link_kick(s, port);
 }
 
-static uint32_t out_pop(struct sim *s, struct out_chan *o)
+static uint32_t out_pop(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane *pl = s->plane;
+	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 	uint32_t cell = o->head;
 
 	o->head = pl->cells.at[cell].next;
 	o->head_since = s->now;
-	if (o->head == CELL_NONE)
+	if (o->head == CELL_NONE) {
 		o->tail = CELL_NONE;
+		pl->ports[port].queued &= ~(1u << slot);
+	}
 	return cell;
 }
 
@@ -153,7 +157,8 @@ static bool can_send(const struct sim *s, const struct plane *pl, port_id port, 
 {
 	const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 
-	if (o->head == CELL_NONE || pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
+	if (!(pl->ports[port].queued >> slot & 1) ||
+	    pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
 		return false;
 	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
 }
@@ -233,7 +238,7 @@ void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
 	struct plane *pl = s->plane;
 	struct out_chan *o = &pl->out[chan];
 	port_id port = chan_port(pl, chan);
-	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
+	uint32_t cell = out_pop(s, port, chan_slot(pl, chan)), pkt = pl->cells.at[cell].pkt;
 
 	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->cells.at[cell].blocks);
 	plane_discard(s, port_node(s, port), s->plane->ports[port].num, pkt, why);
@@ -264,7 +269,7 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	struct plane *pl = s->plane;
 	struct plane_port *p = &pl->ports[port];
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
-	uint32_t cell = out_pop(s, o);
+	uint32_t cell = out_pop(s, port, slot);
 	struct cell *c = &pl->cells.at[cell];
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
@@ -310,11 +315,12 @@ static time_ps next_ready(const struct sim *s, port_id port)
 	const struct plane *pl = s->plane;
 	time_ps t = TIME_NEVER;
 
-	for (unsigned slot = 0; slot < pl->nslots; slot++) {
-		const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+	for (uint32_t left = pl->ports[port].queued; left; left &= left - 1) {
+		uint32_t chan = chan_of(pl, port, (unsigned)__builtin_ctz(left));
+		time_ps ready = pl->cells.at[pl->out[chan].head].ready + s->cfg.plane.link_arb_ps;
 
-		if (o->head != CELL_NONE && pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
-			t = MIN(t, pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps);
+		if (ready > s->now)
+			t = MIN(t, ready);
 	}
 	return t;
 }
@@ -345,7 +351,8 @@ static void choose(struct sim *s, port_id port)
 		return;
 	}
 	for (slot = 0; data && slot < pl->nvl; slot++)
-		limit_out(s, chan_of(pl, port, slot)); /* what is here could not go */
+		if (p->queued >> slot & 1)
+			limit_out(s, chan_of(pl, port, slot)); /* what is here could not go */
 	t = next_ready(s, port);
 	if (p->fc_due)
 		t = MIN(t, MAX(s->now, p->fc_since + s->cfg.plane.link_arb_ps));

@@ -57,19 +57,20 @@ struct trap_slot {
 	uint8_t port;    /* where an endport's trap leaves */
 };
 
+/* What every packet looks at comes first, in one cache line: up to the middle of PortInfo. */
 struct sim_port {
 	port_id peer;
 	uint32_t link_epoch; /* changes whenever the link goes up or down */
+	struct iba_vlarb_table *vlarb; /* 4 blocks once one was set */
+	struct iba_port_info pi;
+	uint16_t *pkeys;              /* pkey_cap entries once one was set; NULL: 0xffff alone */
+	uint64_t *guids;              /* 8 entries once one was set */
 	uint32_t lease_epoch;
 	bool lease_runs;
 	time_ps tx_free;     /* when the transmitter is idle again */
 	time_ps byte_ps;
 	uint64_t byte_q16;   /* the same in 2^-16 ps: exact for every rate */
-	struct iba_port_info pi;
-	uint16_t *pkeys;              /* pkey_cap entries once one was set; NULL: 0xffff alone */
-	struct iba_vlarb_table *vlarb; /* 4 blocks once one was set */
-	uint64_t *guids;              /* 8 entries once one was set */
-};
+} __attribute__((aligned(64)));
 
 struct sim_node {
 	bool on;
