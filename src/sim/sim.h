@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A fabric in simulated time: every node with its SMI and SMA, links that carry SMPs, and a kernel
- * that runs events in the order (time, priority, sequence). It knows nothing of any subnet manager:
+ * that runs events in the order (time, priority, sequence; from links by port). It knows nothing of any subnet manager:
  * whoever wants to be one attaches to a port, gets the SMPs that are for an SM, and sends through
  * that port's SMI.
  *

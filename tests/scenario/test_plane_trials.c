@@ -2,8 +2,8 @@
 /*
  * Random trials of the data plane, in TAP: a seed draws a subnet, its rates, lanes and buffers,
  * traffic up to well beyond what it can carry, and links and switches that fail and return while
- * the manager repairs. Each is run twice and must leave the same hash. Does not judge the manager:
- * test_trials does. usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash
+ * the manager repairs. Each is run twice, on one thread and on several, and must leave the same hash.
+ * Does not judge the manager: test_trials does. usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash
  * instead)
  */
 #include <unistd.h>
