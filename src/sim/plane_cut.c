@@ -38,8 +38,8 @@ void cut_copied(struct sim *s, uint32_t cell, uint32_t copy)
 }
 
 /* Links die rarely, so copies are found by looking at all. Those made before `since` were made
- * upstream of the cut: the packet goes on only when its last copy does. A packet may have ended
- * while copies of it go on. */
+ * upstream of the cut: the packet goes on only when its last copy does. Its head may have ended
+ * somewhere already. */
 static void mark(struct sim *s, uint32_t pkt, uint16_t serial, time_ps since, enum sim_discard why)
 {
 	struct plane *pl = s->plane;

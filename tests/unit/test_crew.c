@@ -10,12 +10,14 @@
 #include <cmocka.h>
 
 #include "lab/lab.h"
+#include "sim/detail.h"
 #include "sim/plane.h"
 
 enum { SWITCHES = 12, HOSTS = 24, GROUP = 5 };
 
 struct story {
 	struct traffic_config traffic;
+	uint32_t cable_cm; /* the longest; 0: all are alike */
 	void (*tune)(struct lab_config *c);
 	void (*ready)(struct sim *s);  /* the fabric is up */
 	void (*middle)(struct sim *s); /* half of the time has passed */
@@ -28,7 +30,7 @@ struct outcome {
 	unsigned apart; /* times that the parts ran */
 };
 
-static struct fab *make(void)
+static struct fab *make(uint32_t cable_cm)
 {
 	struct fab_gen g = {.kind = "irregular",
 			    .dims = {SWITCHES},
@@ -42,6 +44,10 @@ static struct fab *make(void)
 	struct fab *f = fab_generate(&g, &e);
 
 	assert_non_null(f);
+	for (port_id p = 0; cable_cm && p < f->nports; p++)
+		if (f->ports[p].peer != FAB_NONE)
+			f->ports[p].cable_cm = f->ports[f->ports[p].peer].cable_cm =
+			    30 + MAX(p, f->ports[p].peer) * 170 % cable_cm;
 	return f;
 }
 
@@ -114,7 +120,7 @@ static void expect_same(const struct fab *f, const struct outcome *a, const stru
 static void expect_the_same_on_all(const struct story *t, unsigned least_delivered)
 {
 	static const unsigned threads[] = {1, 2, 3, 4};
-	struct fab *f = make();
+	struct fab *f = make(t->cable_cm);
 	struct outcome one = run(f, t, 0), o;
 
 	assert_true(one.st.delivered >= least_delivered);
@@ -182,6 +188,20 @@ static void join_group(struct sim *s)
 	}
 }
 
+/* With the trunks, as long as no packet comes back: towards switches of higher numbers. */
+static void join_tree(struct sim *s)
+{
+	join_group(s);
+	for (port_id p = 0; p < s->fab->nports; p++) {
+		node_id n = s->fab->ports[p].node;
+		port_id far = s->ports[p].peer;
+
+		if (sim_is_switch(s, n) && far != FAB_NONE && s->fab->ports[far].node > n &&
+		    sim_is_switch(s, s->fab->ports[far].node))
+			s->nodes[n].mft[GROUP * 16] |= (uint16_t)(1u << s->fab->ports[p].num);
+	}
+}
+
 static void send_to_group(struct sim *s)
 {
 	for (uint32_t h = 0; h < HOSTS; h++)
@@ -192,6 +212,14 @@ static void send_to_group(struct sim *s)
 static void multicast(void **state UNUSED)
 {
 	struct story t = {.traffic = busy, .ready = join_group, .middle = send_to_group};
+
+	expect_the_same_on_all(&t, 500);
+}
+
+/* The shortest cable says how far parts may run ahead of each other. */
+static void cables_of_all_lengths(void **state UNUSED)
+{
+	struct story t = {.traffic = busy, .cable_cm = 3000};
 
 	expect_the_same_on_all(&t, 500);
 }
@@ -207,6 +235,55 @@ static void cut_a_link(struct sim *s)
 			sim_uncable(s, p);
 			return;
 		}
+}
+
+static void cut_in_a_while(void *s, uint64_t cookie UNUSED)
+{
+	cut_a_link(s);
+}
+
+static void cut_in_the_middle_of_copies(struct sim *s)
+{
+	send_to_group(s);
+	for (unsigned i = 1; i <= 6; i++)
+		sim_call(s, sim_now(s) + i * 1100 * PS_PER_NS, cut_in_a_while, s, 0);
+}
+
+/* Copies made in one part of what comes from another lose their tails with it. */
+static void a_link_fails_under_copies(void **state UNUSED)
+{
+	struct story t = {
+	    .traffic = busy, .ready = join_tree, .middle = cut_in_the_middle_of_copies};
+
+	expect_the_same_on_all(&t, 500);
+}
+
+static void be_impatient(struct sim *s)
+{
+	for (port_id p = 0; p < s->fab->nports; p++) {
+		s->ports[p].pi.hoq_life = 0; /* 4 us */
+		s->ports[p].pi.vl_stall_count = 2;
+		s->ports[p].pi.part_enf_in = s->ports[p].pi.part_enf_out = 1;
+	}
+	for (node_id n = 0; n < s->fab->nnodes; n++)
+		s->nodes[n].si.life_time = 1;
+}
+
+/* What waits too long is discarded, and so is what comes behind it. */
+static void packets_wait_in_vain(void **state UNUSED)
+{
+	struct story t = {.traffic = busy, .ready = be_impatient};
+	struct fab *f = make(0);
+	struct outcome o;
+
+	t.traffic.pattern = TRAFFIC_INCAST;
+	t.traffic.interval_ps = 300 * PS_PER_NS;
+	expect_the_same_on_all(&t, 50);
+	o = run(f, &t, 2);
+	assert_true(o.st.discarded[SIM_DISCARD_LIFETIME] > 0);
+	assert_true(o.st.discarded[SIM_DISCARD_STALLED] > 0);
+	free(o.ports);
+	fab_free(f);
 }
 
 static void with_traps(struct lab_config *c)
@@ -247,6 +324,15 @@ static void watch_wires(struct sim *s)
 	sim_tap(s, (struct sim_tap){.sent = on_sent});
 }
 
+static void on_change(void *ctx UNUSED, node_id n UNUSED, enum sim_change what UNUSED)
+{
+}
+
+static void watch_changes(struct sim *s)
+{
+	sim_watch_changes(s, (struct sim_change_watch){.changed = on_change});
+}
+
 static void damage(struct lab_config *c)
 {
 	c->sim.plane.byte_error_q40 = 1 << 20;
@@ -254,15 +340,20 @@ static void damage(struct lab_config *c)
 
 static void who_listens_hears_one_after_another(void **state UNUSED)
 {
-	struct story tapped = {.traffic = busy, .ready = watch_wires};
-	struct story damaged = {.traffic = busy, .tune = damage};
-	struct fab *f = make();
-	struct outcome a = run(f, &tapped, 2), b = run(f, &damaged, 2);
+	const struct story stories[] = {
+	    {.traffic = busy, .ready = watch_wires},
+	    {.traffic = busy, .ready = watch_changes},
+	    {.traffic = busy, .ready = sim_detail_start},
+	    {.traffic = busy, .tune = damage},
+	};
+	struct fab *f = make(0);
 
-	assert_int_equal(a.apart, 0);
-	assert_int_equal(b.apart, 0);
-	free(a.ports);
-	free(b.ports);
+	for (unsigned i = 0; i < ARRAY_LEN(stories); i++) {
+		struct outcome o = run(f, &stories[i], 2);
+
+		assert_int_equal(o.apart, 0);
+		free(o.ports);
+	}
 	fab_free(f);
 }
 
@@ -274,6 +365,9 @@ int main(void)
 	    cmocka_unit_test(all_to_one),
 	    cmocka_unit_test(multicast),
 	    cmocka_unit_test(a_link_fails),
+	    cmocka_unit_test(a_link_fails_under_copies),
+	    cmocka_unit_test(packets_wait_in_vain),
+	    cmocka_unit_test(cables_of_all_lengths),
 	    cmocka_unit_test(wires_without_length),
 	    cmocka_unit_test(who_listens_hears_one_after_another),
 	};
