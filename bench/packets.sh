@@ -35,7 +35,7 @@ rows=("irregular, 32 switches|$dir/irregular-32.net|$(saturation "$dir/irregular
 best()
 {
 	for _ in $(seq "$runs"); do
-		"$weft" sim run "$1" --rate "$2" --duration "$3" --warmup 20us --threads 1 --json
+		"$weft" sim run "$1" --rate "$2" --duration "$3" --warmup 20us --threads "$4" --json
 	done | jq -s 'max_by(.events_s)'
 }
 
@@ -45,9 +45,12 @@ echo "|---|---:|---:|---:|---:|---:|---:|---|" >> "$table"
 for row in "${rows[@]}"; do
 	IFS='|' read -r name file sat length <<< "$row"
 	nodes=$("$weft" topo show "$file" --json | jq '.switches + .hosts')
-	for share in 25 75; do
-		echo "bench: $name at $share % of $sat packets/s/host, $length" >&2
-		best "$file" $((sat * share / 100)) "$length" > "$dir/run"
+	for run in "25 1" "75 1" "75 2"; do
+		read -r share threads <<< "$run"
+		[[ $threads = 1 || $name = 24-port* ]] || continue
+		echo "bench: $name at $share % of $sat packets/s/host, $length, threads: $threads" >&2
+		best "$file" $((sat * share / 100)) "$length" "$threads" > "$dir/run"
+		[ "$threads" = 1 ] || name+=", $threads threads"
 		jq -r --arg name "$name" --arg share "$share %" --argjson nodes "$nodes" \
 			'"| \($name) | \(.hosts) | \($share) | \(.events_s / 1e5 | round / 10) | \(.packet_hops / .wall_s | round) | \(.events / .packet_hops * 10 | round / 10) | \(.rss_mib * 1048576 / $nodes | round) | \(.conserved) |"' \
 			"$dir/run" >> "$table"

@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +42,22 @@ void *mem_zarray(size_t n, size_t size)
 void *mem_resize(void *p, size_t n, size_t size)
 {
 	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
+}
+
+void *mem_lines(size_t n, size_t size)
+{
+	size_t bytes, line = 64, huge = 2 << 20;
+	void *p;
+
+	if (__builtin_mul_overflow(n ? n : 1, size, &bytes) || bytes > SIZE_MAX - huge)
+		return checked(NULL);
+	if (bytes >= 2 * huge)
+		line = huge;
+	bytes = (bytes + line - 1) / line * line;
+	p = checked(aligned_alloc(line, bytes));
+	if (line == huge)
+		madvise(p, bytes, MADV_HUGEPAGE); /* no harm where there are none */
+	return memset(p, 0, bytes);
 }
 
 char *mem_strdup(const char *s)

@@ -41,6 +41,7 @@ void *mem_zalloc(size_t size);
 void *mem_array(size_t n, size_t size);  /* uninitialised */
 void *mem_zarray(size_t n, size_t size); /* zeroed */
 void *mem_resize(void *p, size_t n, size_t size);
+void *mem_lines(size_t n, size_t size); /* zeroed, at the start of a cache line; large: of a huge page */
 char *mem_strdup(const char *s);
 
 struct err {

@@ -39,7 +39,7 @@ static struct {
 	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0}, \
 	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
 	{"qos", 0, CLI_FLAG, &o.qos, NULL, "the manager also writes SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
-	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes and verification; changes no result (default: all cores)", NULL, 0, 256}, \
+	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes, packets and the points of a search; changes no result (default: as many as pay)", NULL, 0, 256}, \
 	{"seed", 0, CLI_U64, &o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0}
 /* clang-format on */
 

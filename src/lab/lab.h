@@ -27,7 +27,7 @@ struct lab_config {
 	struct sim_config sim;
 	struct sm_config sm;
 	const struct lab_cpu *cpu;
-	unsigned threads;  /* for computing and verifying; changes no result */
+	unsigned threads;  /* for routes, verifying and packets; 0: as many as pay; changes no result */
 	node_id sm_node;   /* FAB_NONE: the first host of the largest part, or any node */
 };
 
@@ -216,7 +216,8 @@ struct lab_sat_config {
 /*
  * A point is saturated when less than 95 % of what is offered in the window is delivered in it, or
  * the mean latency is above 5 times that at zero load. Rates double from 1/64 of the host's link
- * until one is; then the gap is halved until it is 1/32. Each point is a simulation of its own.
+ * until one is; then the gap is halved until it is 1/32. Each point is a simulation of its own; as
+ * many as lab->threads run at once, some of them before it is known whether they are needed.
  * 0, or -EINVAL with e filled (also when packets are discarded even at zero load).
  */
 int lab_saturation(const struct lab_sat_config *c, struct lab_saturation *s, struct err *e);

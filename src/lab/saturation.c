@@ -1,24 +1,62 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rate at which a fabric no longer keeps up, and its latency curve. State: struct
- * lab_saturation, the caller's. Way in: lab_saturation(). Does not share anything between points:
- * each is a lab of its own, brought up anew.
+ * lab_saturation, the caller's, and the simulations that were run before anybody asked. Way in:
+ * lab_saturation(). Does not share anything between points: each is a lab of its own, brought up
+ * anew.
+ *
+ * With several threads the rates that the search may want next are simulated beside the one it
+ * wants now. The search itself takes one point after another, so its outcome is always the same.
  */
 #include "lab/lab.h"
 
-enum { BRING_UP_LIMIT_S = 1000, KEEPS_UP_PERCENT = 95, SLOWER_TIMES = 5, PRECISION = 32 };
+#ifdef _OPENMP
+#include <omp.h>
+#define SAT_OMP(x) _Pragma(#x)
+#else
+#define SAT_OMP(x)
+#endif
+
+enum {
+	BRING_UP_LIMIT_S = 1000,
+	KEEPS_UP_PERCENT = 95,
+	SLOWER_TIMES = 5,
+	PRECISION = 32,
+	AHEAD_MAX = 256
+};
+
+struct run { /* a simulation and its outcome */
+	uint64_t rate;
+	int rc;
+	struct err e;
+	struct lab_load_result r;
+};
+
+struct search {
+	const struct lab_sat_config *c;
+	struct lab_saturation *s;
+	unsigned threads;
+	VEC(struct run) runs;	   /* not yet asked for */
+	uint64_t ahead[AHEAD_MAX]; /* rates that may be wanted next, the likeliest first */
+	unsigned nahead;
+};
 
 /* One lab, one rate. The loss of packets is an answer at any rate but the lowest. */
-static int run_point(const struct lab_sat_config *c, uint64_t rate, struct lab_load_result *r,
+static int run_point(const struct search *q, uint64_t rate, bool ticks, struct lab_load_result *r,
 		     struct err *e)
 {
+	const struct lab_sat_config *c = q->c;
 	struct lab_load d = *c->load;
-	struct lab *l = lab_new(c->fab, c->lab, e);
+	struct lab_config lc = *c->lab;
+	struct lab *l;
 	int rc;
 
+	if (q->threads > 1)
+		lc.threads = 1; /* the others have points of their own */
+	l = lab_new(c->fab, &lc, e);
 	if (!l)
 		return -EINVAL;
-	if (c->tick)
+	if (c->tick && ticks)
 		lab_on_tick(l, c->tick, c->ctx);
 	d.traffic.interval_ps = lab_load_interval(rate);
 	lab_load_times(c->fab, &d);
@@ -29,17 +67,101 @@ static int run_point(const struct lab_sat_config *c, uint64_t rate, struct lab_l
 	return rc;
 }
 
+/* ---- several at a time ---- */
+
+static unsigned thread_count(unsigned want)
+{
+#ifdef _OPENMP
+	return MIN(want ? want : (unsigned)omp_get_max_threads(), (unsigned)AHEAD_MAX);
+#else
+	(void)want;
+	return 1;
+#endif
+}
+
+static bool on_first_thread(void)
+{
+#ifdef _OPENMP
+	return omp_get_thread_num() == 0;
+#else
+	return true;
+#endif
+}
+
+static struct run *find_run(struct search *q, uint64_t rate)
+{
+	for (size_t i = 0; i < q->runs.n; i++)
+		if (q->runs.at[i].rate == rate)
+			return &q->runs.at[i];
+	return NULL;
+}
+
+/* May be wanted soon. */
+static void foresee(struct search *q, uint64_t rate)
+{
+	for (unsigned i = 0; i < q->nahead; i++)
+		if (q->ahead[i] == rate)
+			return;
+	if (rate && q->nahead < AHEAD_MAX && !find_run(q, rate))
+		q->ahead[q->nahead++] = rate;
+}
+
+/* This rate, and beside it what was foreseen, a thread each. */
+static void run_batch(struct search *q, uint64_t rate)
+{
+	size_t first = q->runs.n;
+
+	vec_push(&q->runs, (struct run){.rate = rate});
+	for (unsigned i = 0; i < q->nahead && q->runs.n - first < q->threads; i++)
+		if (!find_run(q, q->ahead[i]))
+			vec_push(&q->runs, (struct run){.rate = q->ahead[i]});
+	SAT_OMP(omp parallel for num_threads(q->threads) schedule(dynamic, 1))
+	for (size_t i = first; i < q->runs.n; i++) {
+		struct run *r = &q->runs.at[i];
+
+		r->rc = run_point(q, r->rate, on_first_thread(), &r->r, &r->e);
+	}
+}
+
+/* Its simulation, which may have been run already; *r is the caller's to free. */
+static int take_run(struct search *q, uint64_t rate, struct lab_load_result *r, struct err *e)
+{
+	struct run *found = find_run(q, rate);
+	int rc;
+
+	if (!found) {
+		run_batch(q, rate);
+		found = find_run(q, rate);
+	}
+	q->nahead = 0;
+	rc = found->rc;
+	*r = found->r;
+	*e = found->e;
+	*found = q->runs.at[--q->runs.n];
+	return rc;
+}
+
+static void search_free(struct search *q)
+{
+	for (size_t i = 0; i < q->runs.n; i++)
+		lab_load_free(&q->runs.at[i].r);
+	vec_free(&q->runs);
+}
+
+/* ---- points ---- */
+
 static bool is_saturated(const struct lab_sat_point *p, time_ps zero_load)
 {
 	return p->deadlock || p->accepted * 100 < p->offered * KEEPS_UP_PERCENT ||
 	       (zero_load && p->mean > zero_load * SLOWER_TIMES);
 }
 
-static int measure(const struct lab_sat_config *c, struct lab_saturation *s, uint64_t rate,
-		   struct lab_sat_point *p, struct err *e)
+static int measure(struct search *q, uint64_t rate, struct lab_sat_point *p, struct err *e)
 {
+	const struct lab_sat_config *c = q->c;
+	struct lab_saturation *s = q->s;
 	struct lab_load_result r = {0};
-	int rc = run_point(c, rate, &r, e);
+	int rc = take_run(q, rate, &r, e);
 
 	if (rc)
 		return rc;
@@ -69,35 +191,46 @@ static int measure(const struct lab_sat_config *c, struct lab_saturation *s, uin
 	return rc;
 }
 
+static void foresee_bounds(struct search *q, uint64_t rate, uint64_t full)
+{
+	for (; rate < full; rate = MIN(rate * 2, full))
+		foresee(q, rate);
+	foresee(q, full);
+}
+
 /* Down to a rate at which going further down makes packets no faster: *low, which keeps up. */
-static int find_zero_load(const struct lab_sat_config *c, struct lab_saturation *s, uint64_t full,
-			  uint64_t *low, struct err *e)
+static int find_zero_load(struct search *q, uint64_t full, uint64_t *low, struct err *e)
 {
 	struct lab_sat_point p = {0}, lower = {0};
 	uint64_t rate = MAX(full / 128, 1u);
 	bool level = false;
-	int rc = measure(c, s, rate, &p, e);
+	int rc;
 
+	foresee(q, MAX(rate / 8, 1u));
+	foresee_bounds(q, MAX(full / 64, 1u), full);
+	rc = measure(q, rate, &p, e);
 	while (!rc && !level && rate > 1) {
 		rate = MAX(rate / 8, 1u);
-		rc = measure(c, s, rate, &lower, e);
+		foresee_bounds(q, MAX(full / 64, 1u), full);
+		rc = measure(q, rate, &lower, e);
 		level = !p.saturated && lower.mean * 20 >= p.mean * 19;
 		p = lower;
 	}
-	s->zero_load = MAX(p.mean, (time_ps)1);
+	q->s->zero_load = MAX(p.mean, (time_ps)1);
 	*low = rate;
 	return rc;
 }
 
 /* Double until it is too much. *high becomes 0 when even the full link is not. */
-static int find_bounds(const struct lab_sat_config *c, struct lab_saturation *s, uint64_t full,
-		       uint64_t *low, uint64_t *high, struct err *e)
+static int find_bounds(struct search *q, uint64_t full, uint64_t *low, uint64_t *high,
+		       struct err *e)
 {
 	struct lab_sat_point p;
 	int rc;
 
 	for (uint64_t rate = MAX(full / 64, 1u);; rate = MIN(rate * 2, full)) {
-		rc = measure(c, s, rate, &p, e);
+		foresee_bounds(q, rate, full);
+		rc = measure(q, rate, &p, e);
 		if (rc)
 			return rc;
 		*high = p.saturated ? rate : 0;
@@ -109,18 +242,37 @@ static int find_bounds(const struct lab_sat_config *c, struct lab_saturation *s,
 	}
 }
 
-static int find_rate(const struct lab_sat_config *c, struct lab_saturation *s, uint64_t full,
-		     struct err *e)
+static bool is_narrow(uint64_t low, uint64_t high)
 {
+	return high <= low + 1 || (high - low) * PRECISION <= low;
+}
+
+/* Both rates that may come after the middle, and what may come after those. */
+static void foresee_middles(struct search *q, uint64_t low, uint64_t high, unsigned levels)
+{
+	uint64_t middle = low + (high - low) / 2;
+
+	if (!levels || is_narrow(low, high))
+		return;
+	foresee(q, middle);
+	foresee_middles(q, low, middle, levels - 1);
+	foresee_middles(q, middle, high, levels - 1);
+}
+
+static int find_rate(struct search *q, uint64_t full, struct err *e)
+{
+	struct lab_saturation *s = q->s;
 	uint64_t low, high = 0, middle;
 	struct lab_sat_point p;
-	int rc = find_zero_load(c, s, full, &low, e);
+	int rc = find_zero_load(q, full, &low, e);
 
 	if (!rc)
-		rc = find_bounds(c, s, full, &low, &high, e);
-	while (!rc && high > low + 1 && (high - low) * PRECISION > low) {
+		rc = find_bounds(q, full, &low, &high, e);
+	while (!rc && !is_narrow(low, high)) {
 		middle = low + (high - low) / 2;
-		rc = measure(c, s, middle, &p, e);
+		for (unsigned levels = 2; levels <= 4; levels++) /* the nearest first */
+			foresee_middles(q, low, high, levels);
+		rc = measure(q, middle, &p, e);
 		if (!rc && p.saturated)
 			high = middle;
 		else
@@ -131,10 +283,33 @@ static int find_rate(const struct lab_sat_config *c, struct lab_saturation *s, u
 	return rc;
 }
 
+static uint64_t curve_rate(const struct search *q, unsigned i)
+{
+	/* 128 bits: the rate times 6 may not fit */
+	unsigned __int128 rate = (unsigned __int128)q->s->rate * 6 * i / (5ull * q->c->points);
+
+	return MAX((uint64_t)rate, (uint64_t)1);
+}
+
+static int draw_curve(struct search *q, struct err *e)
+{
+	struct lab_sat_point p;
+	int rc = 0;
+
+	for (unsigned i = 1; !rc && i <= q->c->points; i++) {
+		for (unsigned k = i; k <= q->c->points; k++)
+			foresee(q, curve_rate(q, k));
+		rc = measure(q, curve_rate(q, i), &p, e);
+		if (!rc)
+			vec_push(&q->s->curve, p);
+	}
+	return rc;
+}
+
 int lab_saturation(const struct lab_sat_config *c, struct lab_saturation *s, struct err *e)
 {
 	uint64_t full = lab_load_full_rate(c->fab, c->load->traffic.payload);
-	struct lab_sat_point p;
+	struct search q = {.c = c, .s = s, .threads = thread_count(c->lab->threads)};
 	int rc;
 
 	*s = (struct lab_saturation){.sound = true};
@@ -142,15 +317,10 @@ int lab_saturation(const struct lab_sat_config *c, struct lab_saturation *s, str
 		return err_set(e, -EINVAL, "found no host with a link, expected at least two");
 	if (c->load->traffic.pattern == TRAFFIC_TRACE)
 		return err_set(e, -EINVAL, "a trace has its own rate: expected another pattern");
-	rc = find_rate(c, s, full, e);
-	for (unsigned i = 1; !rc && i <= c->points; i++) {
-		/* 128 bits: the rate times 6 may not fit */
-		uint64_t rate = (uint64_t)((unsigned __int128)s->rate * 6 * i / (5ull * c->points));
-
-		rc = measure(c, s, MAX(rate, 1u), &p, e);
-		if (!rc)
-			vec_push(&s->curve, p);
-	}
+	rc = find_rate(&q, full, e);
+	if (!rc)
+		rc = draw_curve(&q, e);
+	search_free(&q);
 	return rc;
 }
 

@@ -9,7 +9,7 @@
 
 static unsigned head_blocks(const struct plane *pl, uint32_t cell)
 {
-	return pl->pkts.at[pl->cells.at[cell].pkt].blocks;
+	return pl->cells.at[cell].blocks;
 }
 
 /* The far buffer has no room for the head, nor is any on its way: credits that travel do not count. */

@@ -11,6 +11,8 @@ enum {
 	SPILL = 256, /* a heap that grew this long by single events goes back to a rung */
 };
 
+#define UNRANKED (1ull << 55)
+
 /* ---- the heap ---- */
 
 static bool before(const struct ev *x, const struct ev *y)
@@ -219,28 +221,38 @@ static inline void push_late(struct evq *q, const struct ev *e)
 	list_add(q, &q->top, node_new(q, e));
 }
 
-void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e)
+__attribute__((always_inline)) static inline void put(struct evq *q, const struct ev *e)
 {
-	/* Not e with two fields set: a copy of what was just written in parts makes the CPU wait.
-	 */
-	const struct ev new = {when, (uint64_t)priority << 56 | q->seq++, e.kind, e.a, e.b, e.c};
-
 	q->n++;
-	if (when > q->end) {
-		push_late(q, &new);
+	if (e->when > q->end) {
+		push_late(q, e);
 		return;
 	}
 	for (uint32_t k = 0; k < q->nrungs; k++) {
 		struct evq_rung *r = &q->rung[k];
 
-		if (when >= r->start && rung_index(r, when) >= r->now) {
-			list_add(q, &r->bucket[rung_index(r, when)], node_new(q, &new));
+		if (e->when >= r->start && rung_index(r, e->when) >= r->now) {
+			list_add(q, &r->bucket[rung_index(r, e->when)], node_new(q, e));
 			return;
 		}
 	}
-	heap_push(q, &new);
+	heap_push(q, e);
 	if (q->nheap > SPILL && q->nheap > q->spill_at)
 		heap_spill(q);
+}
+
+void evq_put(struct evq *q, const struct ev *e)
+{
+	put(q, e);
+}
+
+void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e)
+{
+	/* Not e with two fields set: a copy of what was just written in parts makes the CPU wait.
+	 */
+	const struct ev new = {when,   (uint64_t)priority << 56 | UNRANKED | q->seq++, e.kind, e.a, e.b, e.c};
+
+	put(q, &new);
 }
 
 bool evq_pop(struct evq *q, struct ev *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event queue: earliest first; at the same time the smaller priority number first, then the one
- * that was pushed first. Behind these few calls the structure can be replaced. An all-zero struct
+ * The event queue: earliest first; at the same time the smaller priority number first, then those with
+ * a rank, by rank, then the one that was pushed first. Behind these few calls the structure can be replaced. An all-zero struct
  * evq is an empty queue.
  */
 #ifndef WEFT_EVQ_H
@@ -11,7 +11,7 @@
 
 struct ev {
 	time_ps when;
-	uint64_t order; /* priority in the top byte, sequence number below: set by evq_push */
+	uint64_t order; /* priority in the top byte, rank or sequence number below */
 	uint32_t kind;
 	uint32_t a, b, c; /* what they mean is up to the kind */
 };
@@ -46,9 +46,16 @@ struct evq {
 };
 
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e);
+void evq_put(struct evq *q, const struct ev *e); /* when and order are set already */
 bool evq_pop(struct evq *q, struct ev *e); /* false when empty */
 void evq_free(struct evq *q);
 time_ps evq_next_far(const struct evq *q);
+
+/* Ranks are below 2^55. */
+static inline uint64_t evq_rank(uint8_t priority, uint64_t rank)
+{
+	return (uint64_t)priority << 56 | rank;
+}
 
 /* TIME_NEVER when empty. */
 static inline time_ps evq_next(const struct evq *q)

@@ -3,7 +3,7 @@
  * The kernel: makes the simulated nodes from a snapshot, keeps packets in a pool, runs events in
  * order and hands each to the part it belongs to. State: struct sim. Does not know what an SMP says.
  */
-#include "sim/plane.h"
+#include "sim/crew.h"
 
 void sim_config_default(struct sim_config *c)
 {
@@ -92,8 +92,8 @@ void sim_seen(struct sim *s, enum sim_seen what, node_id n, unsigned port, const
 	      unsigned detail)
 {
 	if (what == SIM_SEEN_PORT || what == SIM_SEEN_NODE) {
-		s->hash = hash64_add(s->hash, s->now);
-		s->hash = hash64_add(s->hash, (uint64_t)n << 32 | port << 16 | detail << 8 | what);
+		sim_hash_add(s, n, s->now);
+		sim_hash_add(s, n, (uint64_t)n << 32 | port << 16 | detail << 8 | what);
 	}
 	if (s->watch.seen)
 		s->watch.seen(s->watch.ctx, what, n, port, smp, detail);
@@ -105,10 +105,10 @@ void sim_hash_smp(struct sim *s, node_id n, const struct sim_smp *smp)
 
 	memcpy(w, smp->mad, 24);
 	memcpy(w + 3, iba_smp_data_const(smp->mad), 64);
-	s->hash = hash64_add(s->hash, s->now);
-	s->hash = hash64_add(s->hash, (uint64_t)n << 32 | (uint32_t)smp->slid << 16 | smp->dlid);
+	sim_hash_add(s, n, s->now);
+	sim_hash_add(s, n, (uint64_t)n << 32 | (uint32_t)smp->slid << 16 | smp->dlid);
 	for (unsigned i = 0; i < ARRAY_LEN(w); i++)
-		s->hash = hash64_add(s->hash, w[i]);
+		sim_hash_add(s, n, w[i]);
 }
 
 /* ---- life ---- */
@@ -148,7 +148,8 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	s->pkt_free = PKT_NONE;
 	s->call_free = PKT_NONE;
 	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
-	s->ports = mem_zarray(f->nports, sizeof(*s->ports));
+	s->hash = mem_zarray(f->nnodes, sizeof(*s->hash));
+	s->ports = mem_lines(f->nports, sizeof(*s->ports));
 	rng_seed(&s->fault_rng, c->seed, 1);
 	rng_seed(&s->error_rng, c->seed, 2);
 	for (port_id p = 0; p < f->nports; p++) {
@@ -175,6 +176,7 @@ void sim_free(struct sim *s)
 		sma_free(s, n);
 	free(s->random_only);
 	free(s->nodes);
+	free(s->hash);
 	free(s->ports);
 	evq_free(&s->q);
 	vec_free(&s->pkts);
@@ -215,6 +217,21 @@ void sim_set_training(struct sim *s, time_ps t)
 void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e)
 {
 	evq_push(&s->q, when < s->now ? TIME_NEVER : when, priority, e);
+}
+
+/*
+ * What comes from a link comes before what else a node does at that time, by port. So the order does
+ * not depend on what the rest of the network was doing when it was sent, and nodes can be simulated
+ * apart from each other (crew.c).
+ */
+void sim_push_arrival(struct sim *s, time_ps when, struct ev e)
+{
+	const struct ev new = {when < s->now ? TIME_NEVER : when,
+			       evq_rank(PRIO_NET, (uint64_t)e.a << 1 | (e.kind == EV_P_FC)),
+			       e.kind, e.a, e.b, e.c};
+
+	if (!s->crew || !crew_mail(s, &new))
+		evq_put(&s->q, &new);
 }
 
 void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie), void *ctx,
@@ -419,7 +436,11 @@ const struct sim_stats *sim_stats(const struct sim *s)
 
 uint64_t sim_hash(const struct sim *s)
 {
-	return hash64_add(s->hash, s->stats.events);
+	uint64_t h = s->stats.events;
+
+	for (node_id n = 0; n < s->fab->nnodes; n++)
+		h = hash64_add(h, s->hash[n]);
+	return h;
 }
 
 struct fab *sim_snapshot(const struct sim *s)

@@ -25,6 +25,8 @@ void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state 
 	sim_seen(s, SIM_SEEN_PORT, n, num, NULL, st);
 	if (!other)
 		return;
+	if (s->plane && st == IBA_PORT_ACTIVE)
+		host_active(s, s->fab->nodes[n].first_port + num);
 	if (s->plane && num)
 		link_kick(s, s->fab->nodes[n].first_port + num); /* what waits may go, or is discarded */
 	sim_changed(s, n, SIM_CHANGED_PORT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane's frame: packets and cells in pools, channels for every port and VL, events to the
- * part they belong to, what happens when links and nodes come and go. State: struct plane. Does not
- * route, arbitrate or generate: that is plane_switch.c, plane_link.c and plane_host.c.
+ * The data plane's frame: channels for every port and VL, events to the part they belong to, what
+ * happens when links and nodes come and go. State: struct plane. Does not route, arbitrate or
+ * generate: that is plane_switch.c, plane_link.c and plane_host.c.
  */
 #include "sim/plane.h"
 
@@ -26,54 +26,6 @@ static const char *const discard_names[SIM_NDISCARDS] = {
 const char *sim_discard_name(enum sim_discard d)
 {
 	return d < SIM_NDISCARDS ? discard_names[d] : "?";
-}
-
-/* ---- pools ---- */
-
-uint32_t dpkt_new(struct sim *s)
-{
-	struct plane *pl = s->plane;
-	uint32_t p = pl->pkt_free;
-
-	if (p == PKT_NONE) {
-		p = (uint32_t)pl->pkts.n;
-		vec_push(&pl->pkts, (struct dpkt){0});
-	} else {
-		pl->pkt_free = pl->pkts.at[p].next_free;
-	}
-	pl->pkts.at[p] = (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff};
-	if (p < pl->nlineage)
-		pl->lineage[p].whole = 0;
-	return p;
-}
-
-uint32_t cell_new(struct sim *s, uint32_t pkt)
-{
-	struct plane *pl = s->plane;
-	uint32_t c = pl->cell_free;
-
-	if (c == CELL_NONE) {
-		c = (uint32_t)pl->cells.n;
-		vec_push(&pl->cells, (struct cell){0});
-	} else {
-		pl->cell_free = pl->cells.at[c].next;
-	}
-	pl->cells.at[c] = (struct cell){.pkt = pkt, .next = CELL_NONE};
-	pl->pkts.at[pkt].refs++;
-	return c;
-}
-
-void cell_free(struct sim *s, uint32_t cell)
-{
-	struct plane *pl = s->plane;
-	struct dpkt *p = &pl->pkts.at[pl->cells.at[cell].pkt];
-
-	if (!--p->refs) {
-		p->next_free = pl->pkt_free;
-		pl->pkt_free = pl->cells.at[cell].pkt;
-	}
-	pl->cells.at[cell].next = pl->cell_free;
-	pl->cell_free = cell;
 }
 
 /* ---- the end of a packet that nobody gets ---- */
@@ -111,7 +63,7 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 	s->plane->ports[s->fab->nodes[n].first_port + port].counters.discarded++;
 	if (s->plane->detail)
 		detail_discarded_now(s, s->fab->nodes[n].first_port + port, p, why);
-	s->hash = hash64_add(s->hash, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
+	sim_hash_add(s, n, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
 	if (s->plane->discards.discarded)
 		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid, p->dlid);
 }
@@ -150,7 +102,7 @@ static void port_reset(struct sim *s, port_id p)
 				    .life = s->nodes[fp->node].incarnation,
 				    .num = fp->num,
 				    .in_switch = sim_is_switch(s, fp->node),
-				    .rx_pkt = PKT_NONE,
+				    .rx_cell = CELL_NONE,
 				    .retrained_epoch = UINT32_MAX,
 				    .counters = port->counters};
 }
@@ -173,9 +125,9 @@ void plane_new(struct sim *s)
 		pl->shift++;
 	pl->pkt_free = PKT_NONE;
 	pl->cell_free = CELL_NONE;
-	pl->in = mem_array((size_t)s->fab->nports << pl->shift, sizeof(*pl->in));
-	pl->out = mem_array((size_t)s->fab->nports << pl->shift, sizeof(*pl->out));
-	pl->ports = mem_zarray(s->fab->nports, sizeof(*pl->ports));
+	pl->in = mem_lines((size_t)s->fab->nports << pl->shift, sizeof(*pl->in));
+	pl->out = mem_lines((size_t)s->fab->nports << pl->shift, sizeof(*pl->out));
+	pl->ports = mem_lines(s->fab->nports, sizeof(*pl->ports));
 	pl->switches = mem_zarray(s->fab->nnodes, sizeof(*pl->switches));
 	pl->host_of = mem_array(s->fab->nports, sizeof(*pl->host_of));
 	for (port_id p = 0; p < s->fab->nports; p++) {
@@ -215,7 +167,7 @@ void plane_free(struct sim *s)
 	free(pl->next);
 	free(pl->allowed);
 	free(pl->copies_left);
-	free(pl->lineage);
+	vec_free(&pl->lineage);
 	free(pl);
 }
 
@@ -226,7 +178,7 @@ void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool d
 {
 	struct plane *pl = s->plane;
 	const struct sim_smp *m = &s->pkts.at[smp].smp;
-	uint32_t pkt = dpkt_new(s), cell = cell_new(s, pkt);
+	uint32_t pkt = dpkt_new(s), cell;
 	struct dpkt *p = &pl->pkts.at[pkt];
 
 	p->born = s->now;
@@ -235,12 +187,13 @@ void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool d
 	p->dlid = m->dlid;
 	p->bytes = IBA_SMP_WIRE_BYTES;
 	p->blocks = (IBA_SMP_WIRE_BYTES - 2 + 63) / 64;
+	cell = cell_new(s, pkt);
 	pl->cells.at[cell].ready = pl->cells.at[cell].tail = s->now;
 	if (!sim_is_switch(s, n)) {
 		out_add(s, s->fab->nodes[n].first_port + port, slot15(pl), cell);
 		return;
 	}
-	p->fixed_out = directed ? (uint8_t)port : 0;
+	pl->pkts.at[pkt].fixed_out = directed ? (uint8_t)port : 0;
 
 	uint32_t chan = chan_of(pl, s->fab->nodes[n].first_port, slot15(pl));
 	struct in_chan *in = &pl->in[chan];

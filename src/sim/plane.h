@@ -13,34 +13,46 @@
 
 #include "sim/sim_priv.h"
 
+enum { PLANE_FC_BYTES = 6 }; /* a flow control packet on the wire */
+
 #define CELL_NONE UINT32_MAX
 #define CHAN_NONE UINT32_MAX
 
 struct dpkt {
 	time_ps born;
 	uint32_t smp;       /* the SMP's place in sim.pkts; PKT_NONE: data */
-	uint32_t src, dst;  /* hosts, by number; data only */
+	union {
+		uint32_t src;       /* host, by number; data only */
+		uint32_t next_free; /* in the pool */
+	};
 	uint16_t slid, dlid, bytes; /* bytes on the wire */
 	uint16_t pkey;
 	uint8_t sl, blocks; /* blocks: 64-byte units of flow control */
 	uint8_t fixed_out;  /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
-	uint16_t refs;      /* cells */
 	bool broken;        /* its tail was cut off: it goes on, but nobody takes it */
 	uint8_t why;        /* then enum sim_discard */
-	uint32_t next_free;
+	uint16_t serial;    /* another each time the place is used again */
 };
 
+/* Links and buffers look at the cell alone; the packet itself is for switches that route it and for
+ * the host that takes it, and belongs to the cell at its head: it ends with that one. */
 struct cell {
 	uint32_t pkt, next;
 	time_ps ready;      /* its header is here */
 	time_ps tail;       /* its last byte is here */
+	uint16_t bytes;     /* as the packet's, like the next three */
+	uint8_t blocks;
+	bool smp;
+	uint16_t serial;
+	uint8_t slot;       /* on the wire: of its VL */
 	bool trail;         /* the packet's head has gone on */
 };
 
-/* By packet, of copies that multicast made. */
+/* A copy that multicast made. Places are used again, so that a serial says whose they were. */
 struct lineage {
-	uint32_t parent;
-	time_ps made, whole; /* until then it depends on its parent; 0: it is no copy */
+	uint32_t pkt, parent;
+	uint16_t serial, parent_serial;
+	time_ps made, whole; /* until then it depends on its parent; 0: that is told */
 };
 
 enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
@@ -74,6 +86,7 @@ struct arb_table {
 	int16_t left; /* units of 64 bytes the entry may still send */
 };
 
+/* The first line of it is all that most events need. */
 struct plane_port {
 	/* what never changes, or only with the node's power: here so that an event finds it at once */
 	uint64_t byte_q16;
@@ -89,13 +102,14 @@ struct plane_port {
 	bool retraining;
 	uint32_t fc_due;        /* slots whose credit limit has to be told */
 	time_ps fc_since;
-	uint32_t rx_pkt;        /* being received; its tail may still be cut off */
+	uint32_t rx_cell;       /* being received until rx_tail; the tail may still be cut off */
+	uint32_t queued;        /* slots with something in their output buffer */
 	uint32_t retrained_epoch; /* the link epoch that training after errors ended last */
 	time_ps rx_tail;
 	struct arb_table high, low;
-	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
 	struct sim_port_counters counters;
-};
+	int32_t high_left;      /* HighPriCounter, bytes; see arbitrate() */
+} __attribute__((aligned(64)));
 
 struct plane_switch {
 	uint32_t q_head, q_tail;     /* input channels waiting for the routing unit */
@@ -129,8 +143,8 @@ struct plane {
 	struct sim_discard_watch discards;
 	struct plane_detail *detail; /* plane_detail.c; NULL: nobody asked */
 	uint64_t (*copies_left)[4];  /* by input channel: output ports a multicast head has yet to take */
-	struct lineage *lineage;     /* plane_cut.c */
-	uint32_t nlineage;
+	VEC(struct lineage) lineage; /* plane_cut.c */
+	size_t lineage_full;         /* then it is time to forget */
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
@@ -169,9 +183,16 @@ void plane_new(struct sim *s);
 void plane_free(struct sim *s);
 void plane_event(struct sim *s, const struct ev *e);
 void plane_prefetch(const struct sim *s);
+
+/* plane_pools.c */
+uint32_t dpkt_add(struct plane *pl); /* a new place in the pool, which may move */
+uint32_t cell_add(struct plane *pl);
 uint32_t dpkt_new(struct sim *s);
 uint32_t cell_new(struct sim *s, uint32_t pkt);
-void cell_free(struct sim *s, uint32_t cell); /* frees the packet with its last cell */
+uint32_t cell_copy(struct sim *s, uint32_t cell); /* another place of the same packet */
+void cell_free(struct sim *s, uint32_t cell); /* and the packet, unless that has gone on */
+void dpkt_free(struct sim *s, uint32_t pkt);
+
 void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why);
 void plane_link_up(struct sim *s, port_id p);
 void plane_link_down(struct sim *s, port_id p);
@@ -203,7 +224,7 @@ void refresh_start(struct sim *s, port_id port);
 void refresh_due(struct sim *s, port_id port);
 
 /* plane_cut.c */
-void cut_copied(struct sim *s, uint32_t parent, uint32_t copy, time_ps whole);
+void cut_copied(struct sim *s, uint32_t parent_cell, uint32_t copy); /* of what comes in there */
 void cut_receiving(struct sim *s, port_id p, enum sim_discard why); /* what comes in loses its tail */
 
 /* plane_retrain.c */
@@ -211,6 +232,7 @@ void retrain_error(struct sim *s, port_id p); /* a packet came damaged */
 void retrain_over(struct sim *s, port_id p);
 
 /* plane_switch.c */
+void plane_copies_room(struct sim *s);
 void switch_new_head(struct sim *s, uint32_t chan);
 void switch_route_done(struct sim *s, node_id n);
 void switch_request(struct sim *s, uint32_t chan);
@@ -235,6 +257,7 @@ void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enu
 /* plane_host.c */
 void host_start(struct sim *s);
 void host_make(struct sim *s, uint32_t host);
+void host_active(struct sim *s, port_id port); /* it may be sent to, by the LID it has now */
 void host_head(struct sim *s, uint32_t chan, uint32_t cell);
 void host_sink(struct sim *s, uint32_t chan);
 bool pkey_ok(struct sim *s, port_id port, uint16_t pkey); /* by the port's table; false is counted there */

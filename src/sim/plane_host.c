@@ -170,19 +170,23 @@ void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, u
 		inject(s, port, make(s, host, dlid, payload, sl));
 }
 
-/*
- * Whoever sends remembers an address: a host that is gone is still sent to. Nobody is told of a host
- * before its port is Active, and it sends nothing before that.
- */
-static uint16_t lid_known(struct sim *s, uint32_t host)
+void host_active(struct sim *s, port_id port)
 {
-	struct plane *pl = s->plane;
-	const struct iba_port_info *pi = &s->ports[pl->hosts.at[host]].pi;
-	uint16_t lid = pi->lid;
+	uint32_t host = s->plane->host_of[port];
 
-	if (lid && (!pl->known_only || pi->state == IBA_PORT_ACTIVE))
-		pl->known[host] = lid;
-	return pl->known[host];
+	if (s->ports[port].pi.lid && host != UINT32_MAX)
+		s->plane->known[host] = s->ports[port].pi.lid;
+}
+
+/*
+ * Whoever sends remembers an address: a host that is gone is still sent to. With known_only nobody is
+ * told of a host before its port is Active, and it sends nothing before that.
+ */
+static uint16_t lid_known(const struct sim *s, uint32_t host)
+{
+	uint16_t lid = s->ports[s->plane->hosts.at[host]].pi.lid;
+
+	return lid && !s->plane->known_only ? lid : s->plane->known[host];
 }
 
 void host_make(struct sim *s, uint32_t host)
@@ -198,7 +202,6 @@ void host_make(struct sim *s, uint32_t host)
 	if (pl->known_only && (!from || !to))
 		return; /* one of the two has never been part of the subnet */
 	pkt = make(s, host, to, t.payload, t.sl);
-	pl->pkts.at[pkt].dst = t.dst;
 	pace(s, host, t.dst, pkt);
 }
 
@@ -208,12 +211,11 @@ void host_head(struct sim *s, uint32_t chan, uint32_t cell)
 {
 	struct plane *pl = s->plane;
 	const struct cell *c = &pl->cells.at[cell];
-	const struct dpkt *d = &pl->pkts.at[c->pkt];
 
-	if (d->smp == PKT_NONE && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
-		hist_add(&pl->stats.header_latency, s->now - d->born);
-	if (d->smp == PKT_NONE && pl->detail)
-		detail_header_now(s, chan_port(pl, chan), d);
+	if (!c->smp && s->now >= pl->stats.window_start && s->now < pl->stats.window_end)
+		hist_add(&pl->stats.header_latency, s->now - pl->pkts.at[c->pkt].born);
+	if (!c->smp && pl->detail)
+		detail_header_now(s, chan_port(pl, chan), &pl->pkts.at[c->pkt]);
 	sim_push(s, c->tail, PRIO_NET,
 		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 }
@@ -243,8 +245,8 @@ static void deliver(struct sim *s, port_id port, uint32_t pkt)
 	}
 	if (pl->detail)
 		detail_delivered_now(s, port, d);
-	s->hash = hash64_add(s->hash, s->now);
-	s->hash = hash64_add(s->hash, (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);
+	sim_hash_add(s, pl->ports[port].node, s->now);
+	sim_hash_add(s, pl->ports[port].node, (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);
 }
 
 void host_sink(struct sim *s, uint32_t chan)

@@ -6,7 +6,7 @@
  */
 #include "sim/plane.h"
 
-enum { CREDIT_MASK = 0xfff, FC_BYTES = 6, FC_DAMAGED = 15 };
+enum { CREDIT_MASK = 0xfff, FC_DAMAGED = 15 };
 
 static node_id port_node(const struct sim *s, port_id p)
 {
@@ -29,6 +29,7 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 	if (o->head == CELL_NONE) {
 		o->head = cell;
 		o->head_since = s->now;
+		pl->ports[port].queued |= 1u << slot;
 	} else {
 		pl->cells.at[o->tail].next = cell;
 	}
@@ -41,17 +42,20 @@ void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
 		link_kick(s, port);
 }
 
-static uint32_t out_pop(struct sim *s, struct out_chan *o)
+static uint32_t out_pop(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane *pl = s->plane;
+	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 	uint32_t cell = o->head;
 
 	o->head = pl->cells.at[cell].next;
 	o->head_since = s->now;
-	if (o->head == CELL_NONE)
+	if (o->head == CELL_NONE) {
 		o->tail = CELL_NONE;
+		pl->ports[port].queued &= ~(1u << slot);
+	}
 	if (pl->detail)
-		detail_queue_now(s, (uint32_t)(o - pl->out), -1);
+		detail_queue_now(s, chan_of(pl, port, slot), -1);
 	return cell;
 }
 
@@ -92,7 +96,7 @@ void in_release(struct sim *s, uint32_t chan)
 	struct in_chan *in = &pl->in[chan];
 	port_id port = chan_port(pl, chan);
 	uint32_t cell = in->head;
-	unsigned blocks = pl->pkts.at[pl->cells.at[cell].pkt].blocks;
+	unsigned blocks = pl->cells.at[cell].blocks;
 
 	in->head = pl->cells.at[cell].next;
 	if (in->head == CELL_NONE)
@@ -134,7 +138,7 @@ bool link_has_credit(const struct sim *s, uint32_t chan)
 	const struct plane *pl = s->plane;
 	const struct out_chan *o = &pl->out[chan];
 
-	return credit_for(o, pl->pkts.at[pl->cells.at[o->head].pkt].blocks);
+	return credit_for(o, pl->cells.at[o->head].blocks);
 }
 
 static void fc_send(struct sim *s, port_id port)
@@ -145,7 +149,7 @@ static void fc_send(struct sim *s, port_id port)
 	const struct in_chan *in = &pl->in[chan_of(pl, port, slot)];
 	const struct out_chan *out = &pl->out[chan_of(pl, port, slot)];
 	uint16_t fccl = (uint16_t)((in->abr + MIN(in->cap - in->used, 2048)) & CREDIT_MASK);
-	time_ps end = s->now + wire_time(s, port, FC_BYTES);
+	time_ps end = s->now + wire_time(s, port, PLANE_FC_BYTES);
 	port_id far = s->ports[port].peer;
 
 	p->fc_due &= ~(1u << slot);
@@ -153,17 +157,17 @@ static void fc_send(struct sim *s, port_id port)
 	p->tx_busy = true;
 	p->tx_blocks = 0;
 	pl->stats.fc_packets++;
-	p->counters.tx_bytes += FC_BYTES;
+	p->counters.tx_bytes += PLANE_FC_BYTES;
 	if (pl->detail)
 		detail_link_now(s, port);
 	at_port(s, end, EV_P_SENT, port);
-	if (error_hits(s, FC_BYTES))
+	if (error_hits(s, PLANE_FC_BYTES))
 		slot = FC_DAMAGED;
-	sim_push(s, end + s->ports[port].wire_ps, PRIO_NET,
-		 (struct ev){.kind = EV_P_FC,
-			     .a = far,
-			     .b = (uint32_t)out->fctbs << 16 | fccl,
-			     .c = s->ports[far].link_epoch << 4 | slot});
+	sim_push_arrival(s, end + s->ports[port].wire_ps,
+			 (struct ev){.kind = EV_P_FC,
+				     .a = far,
+				     .b = (uint32_t)out->fctbs << 16 | fccl,
+				     .c = s->ports[far].link_epoch << 4 | slot});
 }
 
 /* ---- the arbiter (thesis 2.4.3) ---- */
@@ -172,9 +176,10 @@ static bool can_send(const struct sim *s, const struct plane *pl, port_id port, 
 {
 	const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 
-	if (o->head == CELL_NONE || pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
+	if (!(pl->ports[port].queued >> slot & 1) ||
+	    pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
 		return false;
-	return slot_is_15(pl, slot) || credit_for(o, pl->pkts.at[pl->cells.at[o->head].pkt].blocks);
+	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
 }
 
 /* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
@@ -228,7 +233,7 @@ static unsigned pick_data(struct sim *s, port_id port)
 
 	slot = s->ports[port].vlarb && may_high ? table_pick(s, pl, port, true, &p->high) : pl->nslots;
 	if (slot < pl->nslots) {
-		blocks = pl->pkts.at[pl->cells.at[pl->out[chan_of(pl, port, slot)].head].pkt].blocks;
+		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->high.left = (int16_t)(p->high.left - (int)blocks);
 		p->high_left -= limit ? (int32_t)blocks * 64 : 1; /* 0: one packet */
 		return slot;
@@ -236,7 +241,7 @@ static unsigned pick_data(struct sim *s, port_id port)
 	slot = table_pick(s, pl, port, false, &p->low);
 	p->high_left = limit ? (int32_t)limit * 4096 : 0;
 	if (slot < pl->nslots) {
-		blocks = pl->pkts.at[pl->cells.at[pl->out[chan_of(pl, port, slot)].head].pkt].blocks;
+		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->low.left = (int16_t)(p->low.left - (int)blocks);
 		return slot;
 	}
@@ -252,9 +257,9 @@ void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
 	struct plane *pl = s->plane;
 	struct out_chan *o = &pl->out[chan];
 	port_id port = chan_port(pl, chan);
-	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
+	uint32_t cell = out_pop(s, port, chan_slot(pl, chan)), pkt = pl->cells.at[cell].pkt;
 
-	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->pkts.at[pkt].blocks);
+	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->cells.at[cell].blocks);
 	plane_discard(s, port_node(s, port), s->plane->ports[port].num, pkt, why);
 	cell_free(s, cell);
 	switch_room(s, chan);
@@ -269,40 +274,47 @@ static void discard_out(struct sim *s, port_id port, unsigned slot, enum sim_dis
 		link_discard_head(s, chan, why);
 }
 
+static void tap(struct sim *s, port_id port, unsigned slot, const struct dpkt *d)
+{
+	const struct sim_tap *t = &s->plane->tap;
+
+	t->sent(t->ctx, port, slot_is_15(s->plane, slot) ? 15 : slot,
+		d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl, d->pkey,
+		d->bytes);
+}
+
 static void transmit(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane *pl = s->plane;
 	struct plane_port *p = &pl->ports[port];
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
-	uint32_t cell = out_pop(s, o), pkt = pl->cells.at[cell].pkt;
-	const struct dpkt *d = &pl->pkts.at[pkt];
+	uint32_t cell = out_pop(s, port, slot);
+	struct cell *c = &pl->cells.at[cell];
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
-	time_ps end = MAX(s->now + wire_time(s, port, d->bytes), pl->cells.at[cell].tail);
-	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, d->bytes)) + s->ports[port].wire_ps;
+	time_ps end = MAX(s->now + wire_time(s, port, c->bytes), c->tail);
+	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, c->bytes)) + s->ports[port].wire_ps;
 
-	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : d->blocks)) & CREDIT_MASK);
+	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : c->blocks)) & CREDIT_MASK);
 	o->expired = 0;
 	p->tx_busy = true;
 	p->tx_slot = (uint8_t)slot;
-	p->tx_blocks = d->blocks;
-	p->counters.tx_bytes += d->bytes;
+	p->tx_blocks = c->blocks;
+	p->counters.tx_bytes += c->bytes;
 	p->counters.tx_packets++;
 	if (pl->detail)
-		detail_sent_now(s, chan_of(pl, port, slot), d);
+		detail_sent_now(s, chan_of(pl, port, slot), &pl->pkts.at[c->pkt]);
 	if (pl->tap.sent)
-		pl->tap.sent(pl->tap.ctx, port, slot_is_15(pl, slot) ? 15 : slot,
-			     d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl,
-			     d->pkey, d->bytes);
-	if (d->smp == PKT_NONE)
-		pl->stats.hops++;
-	else
+		tap(s, port, slot, &pl->pkts.at[c->pkt]);
+	if (c->smp)
 		s->stats.hops++;
-	pl->cells.at[cell].next = slot; /* the same cell, now on the wire; it remembers its VL */
-	pl->cells.at[cell].ready = head;
-	pl->cells.at[cell].tail = end + s->ports[port].wire_ps;
-	sim_push(s, head, PRIO_NET,
-		 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
+	else
+		pl->stats.hops++;
+	c->slot = (uint8_t)slot; /* the same cell, now on the wire; it remembers its VL */
+	c->ready = head;
+	c->tail = end + s->ports[port].wire_ps;
+	sim_push_arrival(s, head,
+			 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
 	at_port(s, end, EV_P_SENT, port);
 }
 
@@ -325,11 +337,12 @@ static time_ps next_ready(const struct sim *s, port_id port)
 	const struct plane *pl = s->plane;
 	time_ps t = TIME_NEVER;
 
-	for (unsigned slot = 0; slot < pl->nslots; slot++) {
-		const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+	for (uint32_t left = pl->ports[port].queued; left; left &= left - 1) {
+		uint32_t chan = chan_of(pl, port, (unsigned)__builtin_ctz(left));
+		time_ps ready = pl->cells.at[pl->out[chan].head].ready + s->cfg.plane.link_arb_ps;
 
-		if (o->head != CELL_NONE && pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
-			t = MIN(t, pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps);
+		if (ready > s->now)
+			t = MIN(t, ready);
 	}
 	return t;
 }
@@ -365,7 +378,8 @@ static void choose(struct sim *s, port_id port)
 		return;
 	}
 	for (slot = 0; data && slot < pl->nvl; slot++)
-		limit_out(s, chan_of(pl, port, slot)); /* what is here could not go */
+		if (p->queued >> slot & 1)
+			limit_out(s, chan_of(pl, port, slot)); /* what is here could not go */
 	t = next_ready(s, port);
 	if (p->fc_due)
 		t = MIN(t, MAX(s->now, p->fc_since + s->cfg.plane.link_arb_ps));
@@ -405,7 +419,7 @@ void link_tx_done(struct sim *s, port_id port)
 
 /* ---- receiving ---- */
 
-static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_discard *why)
+static bool accept(struct sim *s, port_id port, const struct cell *c, enum sim_discard *why)
 {
 	const struct iba_port_info *pi = &s->ports[port].pi;
 
@@ -413,7 +427,7 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 		*why = SIM_DISCARD_INACTIVE_PORT;
 		return false;
 	}
-	if (d->smp != PKT_NONE)
+	if (c->smp)
 		return true;
 	if (pi->state == IBA_PORT_INIT) {
 		*why = SIM_DISCARD_DEACTIVATED_PORT;
@@ -421,11 +435,12 @@ static bool accept(struct sim *s, port_id port, const struct dpkt *d, enum sim_d
 	}
 	if (pi->state == IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
 		port_state_set(s, port_node(s, port), s->plane->ports[port].num, IBA_PORT_ACTIVE);
-	if (d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
+	if (c->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
 		*why = SIM_DISCARD_MTU;
 		return false;
 	}
-	if (pi->part_enf_in && s->plane->ports[port].in_switch && !pkey_ok(s, port, d->pkey)) {
+	if (pi->part_enf_in && s->plane->ports[port].in_switch &&
+	    !pkey_ok(s, port, s->plane->pkts.at[c->pkt].pkey)) {
 		*why = SIM_DISCARD_PKEY;
 		return false;
 	}
@@ -436,15 +451,14 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 {
 	struct plane *pl = s->plane;
 	struct cell *c = &pl->cells.at[cell];
-	unsigned slot = c->next;
-	struct dpkt *d = &pl->pkts.at[c->pkt];
+	unsigned slot = c->slot;
 	uint32_t chan = chan_of(pl, port, slot);
 	struct in_chan *in = &pl->in[chan];
 	enum sim_discard why = SIM_DISCARD_INACTIVE_PORT;
-	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, d, &why);
+	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, c, &why);
 
 	c->next = CELL_NONE;
-	if (ok && error_hits(s, d->bytes)) {
+	if (ok && error_hits(s, c->bytes)) {
 		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
 		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
 		retrain_error(s, port);
@@ -452,10 +466,11 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	}
 	if (epoch != s->ports[port].link_epoch && epoch == pl->ports[port].retrained_epoch)
 		why = SIM_DISCARD_RETRAINING;
-	d->fixed_out = 0; /* that was for the last switch */
+	if (c->smp)
+		pl->pkts.at[c->pkt].fixed_out = 0; /* that was for the last switch */
 	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
-		in->abr = (uint16_t)((in->abr + d->blocks) & CREDIT_MASK);
-	if (ok && in->used + d->blocks > in->cap) {
+		in->abr = (uint16_t)((in->abr + c->blocks) & CREDIT_MASK);
+	if (ok && in->used + c->blocks > in->cap) {
 		ok = false;
 		why = SIM_DISCARD_BUFFER;
 	}
@@ -466,11 +481,11 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 		return;
 	}
 	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
-	pl->ports[port].rx_pkt = c->pkt;
+	pl->ports[port].rx_cell = cell;
 	pl->ports[port].rx_tail = c->tail;
-	pl->ports[port].counters.rx_bytes += d->bytes;
+	pl->ports[port].counters.rx_bytes += c->bytes;
 	pl->ports[port].counters.rx_packets++;
-	in->used = (uint16_t)(in->used + d->blocks);
+	in->used = (uint16_t)(in->used + c->blocks);
 	if (pl->detail)
 		detail_lane_now(s, chan);
 	if (in->head == CELL_NONE)

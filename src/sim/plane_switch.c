@@ -86,6 +86,7 @@ static void drop_head(struct sim *s, uint32_t chan, enum sim_discard why)
 	struct cell *c = &pl->cells.at[in->head];
 
 	plane_discard(s, chan_node(s, chan), chan_num(s, chan), c->pkt, why);
+	dpkt_free(s, c->pkt);
 	c->trail = true;
 	in->state = IN_CROSSING;
 	in->out = UINT8_MAX; /* crosses to nowhere */
@@ -136,6 +137,14 @@ static enum sim_discard refusal(const struct plane *pl, unsigned slot)
 
 /* ---- multicast: one copy after another, by the ports of the table's mask ---- */
 
+void plane_copies_room(struct sim *s)
+{
+	struct plane *pl = s->plane;
+
+	if (!pl->copies_left)
+		pl->copies_left = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
+}
+
 static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
 {
 	struct plane *pl = s->plane;
@@ -143,8 +152,7 @@ static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
 	unsigned lid = dlid - IBA_LID_MCAST_FIRST, in = chan_num(s, chan);
 	uint64_t *left;
 
-	if (!pl->copies_left)
-		pl->copies_left = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
+	plane_copies_room(s);
 	left = pl->copies_left[chan];
 	memset(left, 0, sizeof(pl->copies_left[chan]));
 	for (unsigned group = 0; node->mft && lid < s->cfg.mft_cap && group < 16; group++)
@@ -186,8 +194,10 @@ static uint32_t copy_of(struct sim *s, uint32_t pkt)
 	uint32_t copy = dpkt_new(s);
 	struct dpkt *d = &s->plane->pkts.at[copy];
 
+	uint16_t serial = d->serial;
+
 	*d = s->plane->pkts.at[pkt];
-	d->refs = 0;
+	d->serial = serial;
 	s->plane->stats.copies++;
 	s->plane->stats.in_flight++;
 	return copy;
@@ -227,9 +237,9 @@ void switch_route_done(struct sim *s, node_id n)
 
 /* ---- the crossbar ---- */
 
-static bool room_for(const struct plane *pl, uint32_t out, const struct dpkt *p)
+static bool room_for(const struct plane *pl, uint32_t out, const struct cell *c)
 {
-	return !pl->out[out].busy && pl->out[out].used + p->blocks <= pl->out[out].cap;
+	return !pl->out[out].busy && pl->out[out].used + c->blocks <= pl->out[out].cap;
 }
 
 /* Arbitration, set-up, then byte by byte at the output's rate, but not before the tail is in. */
@@ -238,17 +248,16 @@ static void cross(struct sim *s, uint32_t chan)
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
 	struct cell *c = &pl->cells.at[in->head];
-	const struct dpkt *p = &pl->pkts.at[c->pkt];
 	port_id pace = pl->ports[chan_port(pl, chan)].first + (in->out ? in->out : chan_num(s, chan));
 	time_ps start = s->now + s->cfg.plane.crossbar_ps + s->cfg.plane.setup_ps;
-	time_ps end = MAX(start + wire_time(s, pace, p->bytes), c->tail);
+	time_ps end = MAX(start + wire_time(s, pace, c->bytes), c->tail);
 
 	in->state = IN_CROSSING;
 	if (in->out) {
 		struct out_chan *out = &pl->out[chan_of(pl, pace, in->out_slot)];
 
 		out->busy = true;
-		out->used = (uint16_t)(out->used + p->blocks);
+		out->used = (uint16_t)(out->used + c->blocks);
 		sim_push(s, start + wire_time(s, pace, s->cfg.plane.header_bytes), PRIO_NET,
 			 (struct ev){.kind = EV_P_CROSS, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 	}
@@ -261,7 +270,7 @@ void switch_request(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
-	const struct dpkt *p = &pl->pkts.at[pl->cells.at[in->head].pkt];
+	const struct cell *c = &pl->cells.at[in->head];
 	uint32_t out;
 
 	if (in->out_slot >= pl->nslots && in->copies && copies_remain(pl, chan)) {
@@ -282,7 +291,7 @@ void switch_request(struct sim *s, uint32_t chan)
 		return;
 	}
 	out = chan_of(pl, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot);
-	if (pl->out[out].wait_head == CHAN_NONE && room_for(pl, out, p)) {
+	if (pl->out[out].wait_head == CHAN_NONE && room_for(pl, out, c)) {
 		cross(s, chan);
 	} else if (slot_is_15(pl, in->out_slot) && !pl->out[out].busy && pl->out[out].wait_head == CHAN_NONE) {
 		drop_head(s, chan, SIM_DISCARD_BUFFER); /* VL15 does not wait for room (2.5.2) */
@@ -320,10 +329,10 @@ void switch_room(struct sim *s, uint32_t out)
 
 	while (o->wait_head != CHAN_NONE) {
 		uint32_t chan = o->wait_head;
-		const struct dpkt *p = &pl->pkts.at[pl->cells.at[pl->in[chan].head].pkt];
-		bool drop = slot_is_15(pl, chan_slot(pl, out)) && !o->busy && o->used + p->blocks > o->cap;
+		const struct cell *c = &pl->cells.at[pl->in[chan].head];
+		bool drop = slot_is_15(pl, chan_slot(pl, out)) && !o->busy && o->used + c->blocks > o->cap;
 
-		if (!drop && !room_for(pl, out, p))
+		if (!drop && !room_for(pl, out, c))
 			return;
 		pop(pl, &o->wait_head, &o->wait_tail);
 		if (drop)
@@ -333,19 +342,26 @@ void switch_room(struct sim *s, uint32_t out)
 	}
 }
 
+/* The place becomes that of another packet, which is just as long. */
+static void cell_give(struct plane *pl, uint32_t cell, uint32_t pkt)
+{
+	pl->cells.at[cell].pkt = pkt;
+	pl->cells.at[cell].serial = pl->pkts.at[pkt].serial;
+}
+
 /* The header is in the output buffer: the packet may go on while its tail follows. */
 void switch_cross_head(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
 	bool more = in->copies && copies_remain(pl, chan);
-	uint32_t here = in->head, pkt = pl->cells.at[here].pkt;
-	uint32_t there = cell_new(s, more ? copy_of(s, pkt) : pkt);
+	uint32_t here = in->head, there = cell_copy(s, here);
 
-	if (more)
-		cut_copied(s, pkt, pl->cells.at[there].pkt, pl->cells.at[here].tail);
 	pl->cells.at[there].ready = s->now;
-	pl->cells.at[there].tail = pl->cells.at[here].tail;
+	if (more) {
+		cell_give(pl, there, copy_of(s, pl->cells.at[here].pkt));
+		cut_copied(s, here, pl->cells.at[there].pkt);
+	}
 	pl->cells.at[here].trail = !more;
 	out_add(s, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot, there);
 }

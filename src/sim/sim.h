@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A fabric in simulated time: every node with its SMI and SMA, links that carry SMPs, and a kernel
- * that runs events in the order (time, priority, sequence). It knows nothing of any subnet manager:
+ * that runs events in the order (time, priority, sequence; from links by port). It knows nothing of any subnet manager:
  * whoever wants to be one attaches to a port, gets the SMPs that are for an SM, and sends through
  * that port's SMI.
  *
@@ -158,6 +158,10 @@ void sim_watch_changes(struct sim *s, struct sim_change_watch w);
 time_ps sim_now(const struct sim *s);
 time_ps sim_next(const struct sim *s); /* when the next event is due, TIME_NEVER: none */
 bool sim_step(struct sim *s);          /* run one event; false when none is left */
+/* All events up to `limit` (at most; see sim_next()) on so many threads, with the very same outcome.
+ * False: nothing was done, sim_step() has to; so it is while SMPs are under way, somebody watches, or
+ * it would not pay. tick, if given, is called now and then. */
+bool sim_run_apart(struct sim *s, time_ps limit, unsigned threads, void (*tick)(void *ctx), void *ctx);
 /* Call fn(ctx, cookie) at `when` (not before now). It cannot be taken back: check on arrival. */
 void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie), void *ctx,
 	      uint64_t cookie);

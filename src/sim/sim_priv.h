@@ -59,20 +59,21 @@ struct trap_slot {
 	uint8_t port;    /* where an endport's trap leaves */
 };
 
+/* What every packet looks at comes first, in one cache line: up to the middle of PortInfo. */
 struct sim_port {
 	port_id peer;
 	uint32_t link_epoch; /* changes whenever the link goes up or down */
+	struct iba_vlarb_table *vlarb; /* 4 blocks once one was set */
+	struct iba_port_info pi;
+	uint16_t *pkeys;              /* pkey_cap entries once one was set; NULL: 0xffff alone */
+	uint64_t *guids;              /* 8 entries once one was set */
 	uint32_t lease_epoch;
 	bool lease_runs;
 	time_ps tx_free;     /* when the transmitter is idle again */
 	time_ps wire_ps;     /* propagation to the peer */
 	time_ps byte_ps;
 	uint64_t byte_q16;   /* the same in 2^-16 ps: exact for every rate */
-	struct iba_port_info pi;
-	uint16_t *pkeys;              /* pkey_cap entries once one was set; NULL: 0xffff alone */
-	struct iba_vlarb_table *vlarb; /* 4 blocks once one was set */
-	uint64_t *guids;              /* 8 entries once one was set */
-};
+} __attribute__((aligned(64)));
 
 struct sim_node {
 	bool on;
@@ -118,15 +119,23 @@ struct sim {
 	VEC(struct sm_hook) hooks;
 	struct rng fault_rng, error_rng;
 	struct sim_stats stats;
-	uint64_t hash;
+	uint64_t *hash; /* by node: what happens at one time in two nodes has no order */
 	struct sim_watch watch;
 	struct sim_change_watch changes;
 	struct plane *plane; /* NULL: SMPs only */
+	struct crew *crew;   /* in the parts of a run on several threads: crew.c */
+	unsigned part;       /* which of them this is */
+	uint64_t crew_after; /* events; before that many another try would not pay */
 };
 
 static inline struct sim_port *node_port(struct sim *s, node_id n, unsigned num)
 {
 	return &s->ports[s->fab->nodes[n].first_port + num];
+}
+
+static inline void sim_hash_add(struct sim *s, node_id n, uint64_t x)
+{
+	s->hash[n] = hash64_add(s->hash[n], x);
 }
 
 static inline bool sim_is_switch(const struct sim *s, node_id n)
@@ -136,6 +145,7 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 
 /* kernel.c */
 void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e);
+void sim_push_arrival(struct sim *s, time_ps when, struct ev e); /* at port e.a, from its link */
 uint32_t pkt_new(struct sim *s);
 void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why);
 void pkt_free(struct sim *s, uint32_t p);

@@ -4,7 +4,7 @@
  * before it is taken, guards them with the M_Key. State: what sma_reset() fills in, per node and
  * port. Does not send anything on its own: traps are in trap.c.
  */
-#include "sim/sim_priv.h"
+#include "sim/plane.h"
 
 struct req {
 	struct sim *s;
@@ -353,6 +353,8 @@ static unsigned port_info_set(struct req *r)
 		return IBA_STATUS_BAD_FIELD;
 	old = rport(r, num)->pi;
 	port_info_take(&rport(r, num)->pi, &v, !sim_is_switch(r->s, r->n) || num == 0);
+	if (r->s->plane && rport(r, num)->pi.state == IBA_PORT_ACTIVE)
+		host_active(r->s, fnode(r)->first_port + num);
 	if (addresses_data(&old, &rport(r, num)->pi))
 		sim_changed(r->s, r->n, SIM_CHANGED_PORT);
 	phys_order(r, num, v.phys_state);

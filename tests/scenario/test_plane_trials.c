@@ -2,8 +2,9 @@
 /*
  * Random trials of the data plane, in TAP: a seed draws a subnet, its rates, cables, lanes and
  * buffers, traffic up to well beyond what it can carry, links that make errors and train anew, and
- * links and switches that fail and return while the manager repairs. Each is run twice and must leave the same hash. Does not judge the manager:
- * test_trials does. usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash
+ * links and switches that fail and return while the manager repairs. Each is run twice, on one
+ * thread and on several, and must leave the same hash. Does not judge the manager: test_trials
+ * does. usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash
  * instead)
  */
 #include <unistd.h>
@@ -308,7 +309,7 @@ static void drain(struct trial *t)
 	check_pools(t);
 }
 
-static void run(struct trial *t, uint64_t seed)
+static void run(struct trial *t, uint64_t seed, unsigned threads)
 {
 	struct traffic_config traffic;
 	struct lab_config c;
@@ -330,6 +331,7 @@ static void run(struct trial *t, uint64_t seed)
 	draw_config(&t->rng, &c);
 	if (!c.sim.plane.byte_error_q40 && rng_below(&t->more, 10) == 0)
 		c.sim.plane.byte_error_q40 = rng_u64(&t->more) % (1 << 26);
+	c.threads = threads;
 	t->lab = lab_new(t->fab, &c, &e);
 	t->sim = lab_sim(t->lab);
 	lab_power_on(t->lab, NULL);
@@ -363,10 +365,10 @@ static bool run_seed(uint64_t seed, struct totals *sum)
 {
 	struct trial a, b;
 
-	run(&a, seed);
+	run(&a, seed, 1);
 	if (a.why[0])
 		printf("# seed %llu: %s\n", (unsigned long long)seed, a.why);
-	run(&b, seed);
+	run(&b, seed, 2 + (unsigned)(seed % 3));
 	if (a.hash != b.hash)
 		printf("# seed %llu: hash %016llx, then %016llx\n", (unsigned long long)seed,
 		       (unsigned long long)a.hash, (unsigned long long)b.hash);
@@ -383,7 +385,7 @@ static void print_hashes(uint64_t first, uint64_t count)
 	struct trial t;
 
 	for (uint64_t s = first; s < first + count; s++) {
-		run(&t, s);
+		run(&t, s, 1);
 		printf("%llu %016llx %llu\n", (unsigned long long)s, (unsigned long long)t.hash,
 		       (unsigned long long)t.packets);
 	}

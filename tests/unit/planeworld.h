@@ -247,7 +247,7 @@ static inline unsigned pw_list_blocks(const struct plane *pl, uint32_t cell)
 	unsigned sum = 0;
 
 	for (; cell != CELL_NONE; cell = pl->cells.at[cell].next)
-		sum += pl->pkts.at[pl->cells.at[cell].pkt].blocks;
+		sum += pl->cells.at[cell].blocks;
 	return sum;
 }
 
@@ -263,7 +263,7 @@ static inline unsigned pw_crossing_blocks(const struct pworld *w, port_id p, uns
 
 		if (in->state == IN_CROSSING && in->out == w->fab->ports[p].num &&
 		    in->out_slot == slot && !w->pl->cells.at[in->head].trail)
-			sum += w->pl->pkts.at[w->pl->cells.at[in->head].pkt].blocks;
+			sum += w->pl->cells.at[in->head].blocks;
 	}
 	return sum;
 }

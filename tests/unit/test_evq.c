@@ -95,6 +95,29 @@ static void test_same_time_by_priority_then_first_come(void **state)
 	evq_free(&q);
 }
 
+/* With a rank before those without, whenever they came; what was popped goes back as it was. */
+static void test_same_time_by_rank(void **state)
+{
+	static const uint32_t order[] = {4, 1, 0, 2, 3};
+	struct evq q = {0}, other = {0};
+	struct ev e;
+
+	(void)state;
+	evq_push(&q, 10, 1, (struct ev){.a = 0});
+	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 7), .a = 1});
+	evq_push(&q, 10, 1, (struct ev){.a = 2});
+	evq_push(&q, 10, 2, (struct ev){.a = 3});
+	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 3), .a = 4});
+	while (evq_pop(&q, &e))
+		evq_put(&other, &e);
+	for (uint32_t i = 0; i < ARRAY_LEN(order); i++) {
+		assert_true(evq_pop(&other, &e));
+		assert_int_equal(e.a, order[i]);
+	}
+	evq_free(&q);
+	evq_free(&other);
+}
+
 /* Few different times and priorities, so that ties are the rule. */
 static void test_like_a_sorted_list(void **state)
 {
@@ -145,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_empty),
 	    cmocka_unit_test(test_same_time_by_priority_then_first_come),
+	    cmocka_unit_test(test_same_time_by_rank),
 	    cmocka_unit_test(test_like_a_sorted_list),
 	    cmocka_unit_test(test_extreme_times),
 	};

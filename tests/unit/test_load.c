@@ -394,6 +394,38 @@ static void the_knee_is_found(void **state UNUSED)
 	fab_free(f);
 }
 
+/* What is simulated ahead, on other threads, is used or forgotten; nobody sees that it was. */
+static void threads_find_the_same_knee(void **state UNUSED)
+{
+	struct fab *f = make("irregular", 4, 6);
+	struct lab_config c = config();
+	struct lab_load d = load(f, 0);
+	struct lab_sat_config sc = {.fab = f, .lab = &c, .load = &d, .points = 5};
+	struct lab_saturation one, s;
+	struct err e;
+
+	d.warmup = 20 * PS_PER_US;
+	d.duration = 200 * PS_PER_US;
+	assert_int_equal(lab_saturation(&sc, &one, &e), 0);
+	for (c.threads = 2; c.threads <= 4; c.threads++) {
+		assert_int_equal(lab_saturation(&sc, &s, &e), 0);
+		assert_int_equal(s.rate, one.rate);
+		assert_int_equal(s.zero_load, one.zero_load);
+		assert_int_equal(s.runs, one.runs);
+		assert_int_equal(s.events, one.events);
+		assert_int_equal(s.curve.n, 5);
+		for (size_t i = 0; i < 5; i++) {
+			assert_int_equal(s.curve.at[i].rate, one.curve.at[i].rate);
+			assert_int_equal(s.curve.at[i].accepted, one.curve.at[i].accepted);
+			assert_int_equal(s.curve.at[i].mean, one.curve.at[i].mean);
+			assert_int_equal(s.curve.at[i].p99, one.curve.at[i].p99);
+		}
+		lab_saturation_free(&s);
+	}
+	lab_saturation_free(&one);
+	fab_free(f);
+}
+
 /* In a star with a host a leaf a shift has every link for itself: there is no knee below the link's
  * rate. */
 static void a_star_bears_a_full_link(void **state UNUSED)
@@ -459,6 +491,7 @@ int main(void)
 	    cmocka_unit_test(what_does_not_fit_is_refused),
 	    cmocka_unit_test(packets_in_a_ring_wait_for_ever),
 	    cmocka_unit_test(the_knee_is_found),
+	    cmocka_unit_test(threads_find_the_same_knee),
 	    cmocka_unit_test(a_star_bears_a_full_link),
 	    cmocka_unit_test(a_fabric_in_two_parts_has_no_saturation),
 	};
