@@ -173,6 +173,10 @@ static void on_note(void *ctx, const struct sm_note *n)
 		     name_of(r, n->a, who), (unsigned)n->b, (unsigned)(n->b >> 32));
 	else if (n->kind == SM_NOTE_GONE)
 		line(r, n->when, "%s is gone", name_of(r, n->a, who));
+	else if (n->kind == SM_NOTE_GUESS)
+		line(r, n->when, n->a ? "all around %s tell of a change: the repair goes out first" :
+				        "both ends of a link tell of a change: the repair goes out first%s",
+		     n->a ? name_of(r, n->a, who) : "");
 	else if (n->kind == SM_NOTE_PLAN)
 		line(r, n->when, "plan for the new tables: %s%s", rt_plan_name((enum rt_plan_kind)n->a),
 		     n->b ? ", some turns off" : "");

@@ -65,7 +65,9 @@ static size_t turn_off_find(const struct sm *sm, const struct rt_turn *t)
 
 static void turns_off_begin(struct sm *sm)
 {
-	if (sm_technique_now(sm)->plan) {
+	if (sm_technique_now(sm)->plan && sm_rows_in_doubt(sm)) {
+		turns_of_break_nodes(sm); /* no plan holds for what is not known: this is safe with anything */
+	} else if (sm_technique_now(sm)->plan) {
 		sm->turns.n = 0;
 		for (size_t i = 0; i < sm->plan.turns.n; i++)
 			vec_push(&sm->turns, sm->plan.turns.at[i]);

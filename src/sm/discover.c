@@ -77,6 +77,7 @@ struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port)
 
 void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
+	sm->grown |= kind == W_NODE_INFO || kind == W_SWITCH_INFO;
 	vec_push(&sm->work, (struct sm_work){kind, ref});
 }
 
@@ -164,6 +165,7 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case W_PORT_INFO:
 	case W_PORT_STATE:
 	case W_PORT_AGAIN:
+	case W_PORT_PEEK:
 		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
 		break;
 	case W_SET_LID:
@@ -488,6 +490,7 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 	case W_POLL:
 	case W_CLEAR_KNOWN:
 	case W_PORT_STATE:
+	case W_PORT_PEEK:
 		break; /* of partial discovery, which takes them itself */
 	}
 }

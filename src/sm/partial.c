@@ -57,13 +57,14 @@ static bool is_missing(const struct sm *sm, uint32_t node)
 
 static uint32_t node_of_work(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
-	return kind == W_PORT_STATE || kind == W_PORT_AGAIN ? sm->ports.at[ref].node : ref;
+	return kind == W_PORT_STATE || kind == W_PORT_AGAIN || kind == W_PORT_PEEK ? sm->ports.at[ref].node : ref;
 }
 
 /* Of switches that were known before. */
 static bool of_known(enum sm_work_kind kind)
 {
-	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE || kind == W_PORT_AGAIN;
+	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE || kind == W_PORT_AGAIN ||
+	       kind == W_PORT_PEEK;
 }
 
 /* Nobody waits any longer for what was asked of a missing switch by its old route. */
@@ -136,7 +137,7 @@ void sm_partial_moved(struct sm *sm, uint32_t endport)
 	miss_cut_off(sm);
 }
 
-static void link_lost(struct sm *sm, uint32_t port)
+void sm_partial_lost(struct sm *sm, uint32_t port)
 {
 	uint32_t far = sm->ports.at[port].peer;
 
@@ -160,8 +161,26 @@ static void poll(struct sm *sm, uint32_t node)
 	sm_ask(sm, W_POLL, node);
 }
 
+/* What a switch that told of a change is asked at once, so that the worst is known first. */
+static void peek(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	for (unsigned p = 1; p <= n->nports; p++) {
+		uint32_t peer = sm->ports.at[n->first_port + p].peer;
+
+		if (peer != NONE && sm->nodes.at[sm->ports.at[peer].node].type == IBA_NODE_SWITCH)
+			sm_ask(sm, W_PORT_PEEK, n->first_port + p);
+	}
+}
+
 void sm_partial_suspect(struct sm *sm, uint32_t node)
 {
+	bool first = sm->nodes.at[node].told != sm->epoch;
+
+	sm->nodes.at[node].told = sm->epoch;
+	if (first && sm_guess_possible(sm) && sm->nodes.at[node].type == IBA_NODE_SWITCH)
+		peek(sm, node);
 	if (!sm->nodes.at[node].gone && sm->nodes.at[node].type == IBA_NODE_SWITCH &&
 	    sm->ports.at[sm->nodes.at[node].first_port].mark == SM_REACHABLE)
 		poll(sm, node);
@@ -205,7 +224,7 @@ static void partial_begin(struct sm *sm)
 {
 	sm->epoch++;
 	sm->partial = true;
-	sm->dirty = sm->changed = false;
+	sm->dirty = sm->changed = sm->grown = sm->guessed = false;
 	sm->work.n = sm->work_head = 0;
 	if (sm->phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
 		sm->retry_at = sm->audit_at = TIME_NEVER;
@@ -292,7 +311,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 		struct sm_work w;
 
 		if (sm->work_head == sm->work.n) {
-			if (sm->noutstanding)
+			if (sm->noutstanding || sm->guessed)
 				return false;
 			reconnect(sm);
 			if (sm->work_head == sm->work.n && !relent(sm))
@@ -410,7 +429,7 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 		return;
 	}
 	if (p->pi.state == IBA_PORT_DOWN) {
-		link_lost(sm, port);
+		sm_partial_lost(sm, port);
 		return;
 	}
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
@@ -452,6 +471,8 @@ static void read_one(struct sm *sm, uint32_t node)
 
 static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
+	struct iba_port_info pi;
+
 	switch ((enum sm_work_kind)t->kind) {
 	case W_POLL:
 		on_poll(sm, t->ref, data);
@@ -469,6 +490,11 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		else
 			on_port0(sm, t->ref, data);
 		break;
+	case W_PORT_PEEK:
+		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+		if (pi.state == IBA_PORT_DOWN)
+			sm_guess(sm, t->ref);
+		break;
 	case W_NODE_INFO:
 	case W_SWITCH_INFO:
 	case W_CLEAR_CHANGE:
@@ -484,6 +510,8 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t node;
 
+	if (t->kind == W_PORT_PEEK)
+		return; /* it is asked in earnest, too */
 	if (!of_known((enum sm_work_kind)t->kind)) {
 		noticed(sm, SM_CAUSE_SILENCE, 0);
 		sm_discover_fail(sm, t);
@@ -570,6 +598,7 @@ static void partial_done(struct sm *sm)
 		return;
 	}
 	sm->restarts = 0;
+	sm_guess_check(sm);
 	sm_damp_tell(sm);
 	sm_paths_rebuild(sm);
 	if (!sm->changed && !sm->incomplete) {

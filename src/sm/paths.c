@@ -65,6 +65,11 @@ bool sm_route_holds(const struct sm *sm, uint32_t endport)
 	return walk(sm, near, sm->ports.at[endport].pi.lid, endport) && walk(sm, far, sm->own_lid, own);
 }
 
+bool sm_route_home(const struct sm *sm, uint32_t node)
+{
+	return walk(sm, node, sm->own_lid, own_endport(sm));
+}
+
 /* ---- directed routes, the shortest over the links known ---- */
 
 static struct sm_path by_lid(const struct sm_port *p, uint16_t distance)

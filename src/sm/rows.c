@@ -31,6 +31,7 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 void sm_row_restarted(struct sm *sm, uint32_t row)
 {
 	sm_row_forget(sm, row);
+	sm->rows.at[row].fresh = true;
 	for (size_t i = 0; i < sm->off.n; i++)
 		if (sm->off.at[i].guid == sm->rows.at[row].guid)
 			sm->off.at[i].sure = false;
@@ -67,6 +68,7 @@ void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data
 
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block)
 {
+	sm->rows.at[row].fresh = false;
 	if (block < sm->rows.at[row].nblocks)
 		sm->rows.at[row].known[block] = 0;
 }
@@ -75,6 +77,7 @@ void sm_row_blank(struct sm *sm, uint32_t row)
 {
 	struct sm_row *r = &sm->rows.at[row];
 
+	r->fresh = false;
 	if (r->nblocks)
 		memset(r->known, 0, r->nblocks);
 }
@@ -95,6 +98,19 @@ void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port)
 
 	if (sm_row_block(sm, row, lid / IBA_LFT_BLOCK))
 		r->lft[lid] = port;
+}
+
+bool sm_rows_in_doubt(const struct sm *sm)
+{
+	for (uint32_t s = 0; s < sm->fab->nswitches; s++) {
+		const struct sm_row *r = &sm->rows.at[sm->nodes.at[sm->node_of[sm->fab->switches[s]]].row];
+
+		if (r->fresh)
+			continue;
+		if (!r->nblocks || memchr(r->known, 0, r->nblocks))
+			return true;
+	}
+	return false;
 }
 
 /* For the switches of the snapshot; 255 where nothing is known. */

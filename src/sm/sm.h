@@ -192,6 +192,7 @@ enum sm_note_kind {
 	SM_NOTE_PLAN,        /* a: enum rt_plan_kind, b: turns switched off */
 	SM_NOTE_GONE,        /* a: GUID of a node that partial discovery gave up */
 	SM_NOTE_NO_ROOM,     /* a: GUID left out, b: entries its random table needs << 32 | has room for */
+	SM_NOTE_GUESS,       /* a: GUID of the switch taken for dead; 0: a link */
 	SM_NOTE_HELD,        /* a: GUID, b: port that changes too often and counts as Down for now */
 	SM_NOTE_RELEASED,    /* a: GUID, b: port; it kept quiet, or is the only way to a switch */
 };

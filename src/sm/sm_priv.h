@@ -31,6 +31,7 @@ struct sm_node {
 	bool has_si;
 	bool gone;           /* was there once */
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
+	uint32_t told;       /* epoch in which its trap came */
 	uint8_t tries;       /* new routes tried in this epoch */
 	bool unread;         /* told of a change, and its ports were not all read since */
 	bool explained;      /* a port that went down or came up is why */
@@ -70,6 +71,7 @@ struct sm_row {
 	uint32_t nblocks;
 	uint8_t *lft;
 	uint8_t *known;      /* by block: 0, or sm->generation when it was set */
+	bool fresh;          /* it was off, and empty: what is not known is not there */
 	struct sm_rft *rft;  /* instead of a linear table; see rft.h. NULL: has one */
 };
 
@@ -115,6 +117,7 @@ enum sm_work_kind {
 	W_CLEAR_KNOWN,
 	W_PORT_STATE, /* PortInfo: did this one? */
 	W_PORT_AGAIN, /* the same, of one port alone */
+	W_PORT_PEEK,  /* only a look whether it is dead: see guess.c */
 };
 
 struct sm_work {
@@ -195,6 +198,8 @@ struct sm {
 	bool full_needed;       /* what is known cannot be built upon */
 	bool partial;           /* the running discovery is one */
 	bool changed;           /* it found something new */
+	bool grown;             /* it explores something that came up */
+	bool guessed;           /* it ended before all was known */
 	bool in_vain;           /* the last one found nothing: sweeps keep their time */
 	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
@@ -307,10 +312,12 @@ void sm_damp_free(struct sm *sm);
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_partial_suspect(struct sm *sm, uint32_t node);
 void sm_partial_moved(struct sm *sm, uint32_t endport);
+void sm_partial_lost(struct sm *sm, uint32_t port); /* the link at this port is gone */
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* NONE */
 
 /* paths.c */
 bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
+bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
 void sm_paths_rebuild(struct sm *sm);
 void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
@@ -321,6 +328,7 @@ void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothi
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block); /* NULL: not known */
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
+bool sm_rows_in_doubt(const struct sm *sm); /* a switch may hold what nobody knows of */
 void sm_row_blank(struct sm *sm, uint32_t row); /* no block is known, but its rank */
 uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks); /* all known: to be filled */
 void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port); /* if its block is known */
@@ -346,6 +354,11 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 
 /* breaks.c */
 bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data);
+
+/* guess.c */
+bool sm_guess_possible(const struct sm *sm);
+void sm_guess(struct sm *sm, uint32_t port);
+void sm_guess_check(struct sm *sm);
 
 /* ahead.c */
 void sm_ahead_reset(struct sm *sm);

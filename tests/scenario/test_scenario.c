@@ -252,6 +252,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	case SM_NOTE_LEFT_OUT:
 	case SM_NOTE_NO_ROOM:
 	case SM_NOTE_GONE:
+	case SM_NOTE_GUESS:
 	case SM_NOTE_HELD:
 	case SM_NOTE_RELEASED:
 		strbuf_addf(&b, " %s", guid_name(s, n->a));

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Repair before all is known: while repairs thought out ahead are at hand, the first dead port and the
+ * traps of other switches tell well enough which link or switch failed. The repair for just that goes
+ * out at once; what was believed meanwhile is looked at right after it. State: sm->guessed. Does not
+ * act on less: one dead port, and the word of everybody else who must have seen it too.
+ */
+#include "sm/sm_priv.h"
+
+bool sm_guess_possible(const struct sm *sm)
+{
+	return sm->cfg.mechanism.ahead && sm->ahead && !sm->incomplete && sm->phase == SM_DISCOVER &&
+	       !sm->guessed && !sm->grown; /* what came up must be explored to the end */
+}
+
+static bool told(const struct sm *sm, uint32_t node)
+{
+	return sm->nodes.at[node].told == sm->epoch;
+}
+
+static uint32_t switch_behind(const struct sm *sm, uint32_t port)
+{
+	uint32_t peer = sm->ports.at[port].peer, n = peer == NONE ? NONE : sm->ports.at[peer].node;
+
+	return n != NONE && sm->nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
+}
+
+/*
+ * If it is dead, all around it have sent traps, and those whose way here does not lead through it have
+ * been heard. Is it so, and is there one besides `near`?
+ */
+static bool all_others_told(struct sm *sm, uint32_t node, uint32_t near)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+	uint8_t *mark = &sm->ports.at[n->first_port].mark, was = *mark;
+	bool any = false, all = true;
+
+	*mark = SM_MISSING;
+	for (unsigned p = 1; p <= n->nports; p++) {
+		uint32_t m = switch_behind(sm, n->first_port + p);
+
+		if (m == NONE || m == near || !sm_route_home(sm, m))
+			continue;
+		any |= told(sm, m);
+		all &= told(sm, m);
+	}
+	*mark = was;
+	return any && all;
+}
+
+/* Whoever links lead to is there, whether tables lead there or not; nobody else is. */
+static void believe_links(struct sm *sm)
+{
+	uint32_t *queue = mem_array(sm->nodes.n, sizeof(*queue)), head = 0, tail = 0;
+	uint8_t *seen = mem_zarray(sm->nodes.n, 1);
+
+	seen[0] = 1;
+	queue[tail++] = 0;
+	while (head < tail) {
+		const struct sm_node *n = &sm->nodes.at[queue[head++]];
+
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t peer = sm->ports.at[n->first_port + p].peer, m;
+
+			if (peer == NONE)
+				continue;
+			m = sm->ports.at[peer].node;
+			sm->ports.at[peer].mark = SM_REACHABLE; /* of endports it counts */
+			sm->ports.at[sm->nodes.at[m].first_port].mark = SM_REACHABLE;
+			if (!seen[m] && sm->nodes.at[m].type == IBA_NODE_SWITCH)
+				queue[tail++] = m;
+			seen[m] = 1;
+		}
+	}
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		if (!seen[n] && sm->nodes.at[n].type == IBA_NODE_SWITCH)
+			sm->ports.at[sm->nodes.at[n].first_port].mark = SM_MISSING;
+	free(queue);
+	free(seen);
+}
+
+static void act(struct sm *sm, uint32_t node)
+{
+	sm->guessed = true;
+	sm->work.n = sm->work_head = 0;
+	sm_forget_outstanding(sm);
+	believe_links(sm);
+	sm_note(sm, SM_NOTE_GUESS, node == NONE ? 0 : sm->nodes.at[node].guid, 0);
+}
+
+/* A port that a link between switches is known at turns out to be Down. */
+void sm_guess(struct sm *sm, uint32_t port)
+{
+	uint32_t near = sm->ports.at[port].node, far = switch_behind(sm, port);
+
+	if (far == NONE || near == 0 || !sm_guess_possible(sm) || !told(sm, near))
+		return;
+	if (told(sm, far)) { /* it lives: the link */
+		sm_partial_lost(sm, port);
+		act(sm, NONE);
+	} else if (far != 0 && all_others_told(sm, far, near)) {
+		const struct sm_node *n = &sm->nodes.at[far];
+
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t peer = sm->ports.at[n->first_port + p].peer;
+
+			if (peer == NONE)
+				continue;
+			sm->ports.at[peer].pi.state = IBA_PORT_DOWN; /* if not, that is news then */
+			sm_partial_lost(sm, peer);
+		}
+		act(sm, far);
+	}
+}
+
+/* The repair was made: now look at what everybody said. */
+void sm_guess_check(struct sm *sm)
+{
+	if (!sm->guessed)
+		return;
+	sm->guessed = false;
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		if (told(sm, n) && !sm->nodes.at[n].gone) {
+			sm->nodes.at[n].unread = true;
+			vec_push(&sm->suspects, n);
+		}
+	sm->change_pending = true;
+	sm->pending_cause = SM_CAUSE_TRAP;
+}
