@@ -469,13 +469,13 @@ static int sim_change(char **args, unsigned nargs)
 }
 
 #define CHANGE_OPTS                                                                                \
-	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "how a change is assimilated; see docs/mechanism.md (default basic)", mechanisms, 0, 0}, \
+	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "how a change is assimilated; see docs/mechanism.md (default weft)", mechanisms, 0, 0}, \
 	{"provisional", 0, CLI_CHOICE, &o.provisional, "ROUTES", "routes computed and sent first, in place of the mechanism's", first_supplies, 0, 0}, \
 	{"routes", 0, CLI_CHOICE, &o.routes, "ROUTES", "the routes that stay", supplies, 0, 0}, \
 	{"distribution", 0, CLI_CHOICE, &o.distribution, "HOW", "how the first tables are distributed", techniques, 0, 0}, \
 	{"then", 0, CLI_CHOICE, &o.second, "HOW", "and how final tables, after provisional ones", techniques, 0, 0}, \
 	{"tables", 0, CLI_CHOICE, &o.tables, "WHICH", "full: all blocks; partial: only those that differ", table_kinds, 0, 0}, \
-	{"detection", 0, CLI_CHOICE, &o.detection, "HOW", "sweep, traps or both (default sweep; sweeps go on in any case)", detections, 0, 0}, \
+	{"detection", 0, CLI_CHOICE, &o.detection, "HOW", "sweep, traps or both (default as the mechanism has it; sweeps go on in any case)", detections, 0, 0}, \
 	{"sweep-factor", 0, CLI_UINT, &o.sweep_factor, "K", "a sweep every K times the duration of one (default 100)", NULL, 0, 1000000}, \
 	{"sweep-period", 0, CLI_TIME, &o.sweep_period, "TIME", "a sweep every TIME instead", NULL, 0, 0}
 

@@ -71,8 +71,11 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 		line_smps(r, n->when, n->smps, "switches configured");
 		break;
 	case SM_COMPUTE:
-		snprintf(text, sizeof(text), "routes computed and verified: %s table entries",
-			 cli_count(sm_tables(lab_sm(r->lab)) ? sm_tables(lab_sm(r->lab))->entries : 0));
+		if (sm_tables(lab_sm(r->lab)) && sm_tables(lab_sm(r->lab))->entries)
+			snprintf(text, sizeof(text), "routes computed and verified: %s table entries",
+				 cli_count(sm_tables(lab_sm(r->lab))->entries));
+		else
+			snprintf(text, sizeof(text), "routes at hand, computed and verified before");
 		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_DEACTIVATE:
@@ -118,7 +121,10 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_CAUSE_TRAP:
-		line(r, n->when, "trap 128 from LID %llu: discovery starts", (unsigned long long)n->b);
+		if (n->b)
+			line(r, n->when, "trap 128 from LID %llu: discovery starts", (unsigned long long)n->b);
+		else
+			line(r, n->when, "what traps told meanwhile is looked into");
 		break;
 	case SM_CAUSE_SILENCE:
 		line_smps(r, n->when, n->smps, "a device does not answer as it should: discovery starts again");
@@ -177,9 +183,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 		line(r, n->when, n->a ? "all around %s tell of a change: the repair goes out first" :
 				        "both ends of a link tell of a change: the repair goes out first%s",
 		     n->a ? name_of(r, n->a, who) : "");
-	else if (n->kind == SM_NOTE_PLAN)
-		line(r, n->when, "plan for the new tables: %s%s", rt_plan_name((enum rt_plan_kind)n->a),
-		     n->b ? ", some turns off" : "");
+	else if (n->kind == SM_NOTE_PLAN && n->a != RT_PLAN_NOTHING)
+		line(r, n->when, "plan for the new tables: %s", rt_plan_name((enum rt_plan_kind)n->a));
 	else if (n->kind == SM_NOTE_HELD)
 		line(r, n->when, "port %u of %s changes too often and is held", (unsigned)n->b, name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_RELEASED)

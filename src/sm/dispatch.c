@@ -21,7 +21,7 @@ void sm_config_default(struct sm_config *c)
 		.ahead_bytes = 64u << 20,
 		.flap_ps = 60 * PS_PER_S,
 		.hold_ps = 30 * PS_PER_S,
-		.mechanism = sm_mechanisms[0],
+		.mechanism = *sm_mechanism_find("weft"),
 	};
 }
 

@@ -387,7 +387,7 @@ ok "a run that cannot start leaves no file" nothing_half_written
 # What others rely on: the keys of a change under load, and that the books are balanced.
 load_keys()
 {
-	"$bin" sim change net.txt --kill S-0002000000000005 --rate 20000 --detection traps --series 100us --json > out || return 1
+	"$bin" sim change net.txt --kill S-0002000000000005 --mechanism basic --rate 20000 --detection traps --series 100us --json > out || return 1
 	jq -e '(.change.time_s | has("detection") and has("discovery") and has("provisional") and has("final")
 			and has("distribution") and has("total"))
 		and (.packets.discarded | has("inactive_port") and has("deactivated_port") and has("buffer")

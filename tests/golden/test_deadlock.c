@@ -50,6 +50,7 @@ static struct fab *with_new_root(const struct fab *f)
 static void config(const struct fab *f, const char *technique, struct lab_config *c)
 {
 	lab_config_default(c);
+	c->sm.mechanism = *sm_mechanism_find("basic");
 	c->sm_node = fab_node_by_guid(f, 0x100);
 	c->cpu = lab_cpu_find("thesis");
 	c->sim.plane.on = true;

@@ -121,6 +121,7 @@ static void check_row(struct world *w, const char *line)
 static void config(const struct fab *f, struct lab_config *c)
 {
 	lab_config_default(c);
+	c->sm.mechanism = *sm_mechanism_find("basic");
 	c->sm_node = fab_node_by_guid(f, 0x200);
 }
 

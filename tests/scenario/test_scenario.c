@@ -691,6 +691,7 @@ static bool run_file(const char *path, bool print)
 	bool ok;
 
 	lab_config_default(&s.cfg);
+	s.cfg.sm.mechanism = *sm_mechanism_find("basic");
 	s.cfg.threads = 1;
 	s.cfg.cpu = &scenario_cpu;
 	s.b = fab_builder_new();

@@ -27,6 +27,7 @@ static struct lab_config config(void)
 	struct lab_config c;
 
 	lab_config_default(&c);
+	c.sm.mechanism = *sm_mechanism_find("basic");
 	c.sim.plane.on = true;
 	c.sim.traps = true;
 	c.threads = 1;

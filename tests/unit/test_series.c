@@ -28,6 +28,7 @@ static struct lab *bring_up(const struct fab *f)
 	struct err e;
 
 	lab_config_default(&c);
+	c.sm.mechanism = *sm_mechanism_find("basic");
 	c.sim.plane.on = true;
 	c.sim.traps = true;
 	c.threads = 1;

@@ -418,6 +418,7 @@ static void rig_open(struct rig *g)
 {
 	memset(g, 0, sizeof(*g));
 	sm_config_default(&g->cfg);
+	g->cfg.mechanism = *sm_mechanism_find("basic");
 	g->wake = TIME_NEVER;
 	rng_seed(&g->rng, 1, 1);
 }
@@ -1055,6 +1056,7 @@ static void test_lids_of_the_departed_are_given_again(void **state)
 
 	(void)state;
 	sm_config_default(&c);
+	c.mechanism = *sm_mechanism_find("basic");
 	sm = sm_new(&c);
 	sm->epoch = 1;
 	for (n = 0; sm_lid_give(sm, 1000 + n, 7, 0); n++)

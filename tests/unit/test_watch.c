@@ -27,6 +27,7 @@ static void open_ring(struct bench *b, unsigned rft)
 	struct err e;
 
 	lab_config_default(&c);
+	c.sm.mechanism = *sm_mechanism_find("basic");
 	c.sim.plane.on = true;
 	c.sim.rft_cap = (uint16_t)rft;
 	c.threads = 1;
@@ -246,6 +247,7 @@ static void test_a_manager_at_work(void **state)
 	(void)state;
 	f = fab_generate(&g, &e);
 	lab_config_default(&c);
+	c.sm.mechanism = *sm_mechanism_find("basic");
 	c.sim.traps = true;
 	c.threads = 1;
 	l = lab_new(f, &c, &e);
