@@ -109,6 +109,7 @@ void change_report_json(const struct sim_report *rep, struct json *j)
 	json_u64(j, "total", r->lost);
 	json_close(j);
 	json_u64(j, "futile", r->futile);
+	json_u64(j, "lost", r->lost - r->futile);
 	json_close(j);
 	json_bool(j, "conserved", r->conserved);
 	json_ports(j, "deadlock", rep->fab, r->watch.ring, r->watch.nring);

@@ -217,6 +217,25 @@ static void each_switch_has_its_run(void **state UNUSED)
 	}
 }
 
+/* Two of five, a quarter and three quarters of the way through, with the same runs as in the whole. */
+static void a_sample_is_some_of_them(void **state UNUSED)
+{
+	struct fab *f = ring_of_six();
+	struct lab_config lc = config();
+	struct lab_each_config c = {.fab = f, .lab = &lc, .plan = &plan, .sample = 2, .threads = 1};
+	struct lab_each all, two;
+	struct err e;
+
+	each(false, 2, &all);
+	assert_int_equal(lab_each_switch(&c, &two, &e), 0);
+	assert_int_equal(two.runs.n, 2);
+	assert_int_equal(two.runs.at[0].r.hash, all.runs.at[1].r.hash);
+	assert_int_equal(two.runs.at[1].r.hash, all.runs.at[3].r.hash);
+	lab_each_free(&all);
+	lab_each_free(&two);
+	fab_free(f);
+}
+
 static void one_switch_is_not_enough(void **state UNUSED)
 {
 	struct lab_config lc = config();
@@ -261,6 +280,7 @@ int main(void)
 	    cmocka_unit_test(the_change_comes_between_two_sweeps),
 	    cmocka_unit_test(series_cover_the_run),
 	    cmocka_unit_test(each_switch_has_its_run),
+	    cmocka_unit_test(a_sample_is_some_of_them),
 	    cmocka_unit_test(one_switch_is_not_enough),
 	    cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
 	};
