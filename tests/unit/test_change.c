@@ -182,6 +182,33 @@ static void series_cover_the_run(void **state UNUSED)
 	lab_change_result_free(&r);
 }
 
+/* Entries are sent as they are computed: the last of them cannot be there before FERa is through. */
+static void final_tables_take_the_time_to_compute(void **state UNUSED)
+{
+	struct fab *f = ring_of_six();
+	struct lab_config lc = config();
+	struct lab_change_plan p = {.limit = 100 * PS_PER_S};
+	struct lab_each_config c = {.fab = f, .lab = &lc, .plan = &p, .sample = 1, .threads = 1};
+	struct sm_work_done fera = {.job = SM_JOB_FERA, .searched = 5};
+	const struct lab_sum *sum;
+	struct lab_each all;
+	struct err e;
+
+	lc.sim.plane.on = false;
+	lc.cpu = lab_cpu_find("thesis");
+	lc.sm.mechanism = *sm_mechanism_find("improved");
+	assert_int_equal(lab_each_switch(&c, &all, &e), 0);
+	sum = &all.runs.at[0].r.sum;
+	f->nnodes -= 2; /* what is left, as the CPU model sees it */
+	f->nswitches--;
+	assert_true(sum->in_place[SM_PROVISIONAL] > 0);
+	assert_true(sum->in_place[SM_FINAL] - sum->in_place[SM_PROVISIONAL] >= lc.cpu->route_ps(f, &fera));
+	f->nnodes += 2;
+	f->nswitches++;
+	lab_each_free(&all);
+	fab_free(f);
+}
+
 /* ---- each switch ---- */
 
 static void each(bool activation, unsigned threads, struct lab_each *all)
@@ -280,6 +307,7 @@ int main(void)
 	    cmocka_unit_test(the_change_comes_between_two_sweeps),
 	    cmocka_unit_test(series_cover_the_run),
 	    cmocka_unit_test(each_switch_has_its_run),
+	    cmocka_unit_test(final_tables_take_the_time_to_compute),
 	    cmocka_unit_test(a_sample_is_some_of_them),
 	    cmocka_unit_test(one_switch_is_not_enough),
 	    cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
