@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # set by, and for, the scripts that read this
 #
 # What bench/mechanisms.sh and bench/thesis.sh share: the fabrics and what saturates them, one
 # measurement of a change, tables, and the blocks of the documents that are made from them.

@@ -19,7 +19,8 @@ def ratio($a; $b): if $b == 0 then (if $a == 0 then "-" else "inf" end) else $a 
 def with_sd($key): "\(getpath(["mean"] + $key) | short) ± \(getpath(["sd"] + $key) | short)";
 def with_sd_ms($key): "\(getpath(["mean"] + $key) | ms) ± \(getpath(["sd"] + $key) | ms)";
 
-# From the notice until every switch has tables that lead to everything again: the first that came.
+# From the notice until the first tables of the change were in all switches; where traps that went
+# astray start more rounds, the last of them counts.
 def usable_key: if .mean.time_s.provisional > 0 then "provisional" else "final" end;
 def usable_s: .mean.time_s[usable_key];
 
@@ -33,21 +34,24 @@ def packets: .mean.packets != null;
 def cause($c): if packets then .mean.discarded[$c] | short else "-" end;
 def lost_cell: if packets then with_sd(["packets", "lost"]) else "-" end;
 
+# How long not all pairs of hosts that cables connect reached each other, in all.
+def cut_cell: if packets then with_sd_ms(["connectivity_below_s"]) else "-" end;
+
 def steps_table: rows(["mechanism", "noticed ms", "discovery ms", "computation ms", "distribution ms",
-	"routes whole ms", "SMPs", "lost", "at most", "inactive port", "deactivated", "turn off", "turned back", "unroutable",
+	"tables in place ms", "cut off ms", "SMPs", "lost", "at most", "inactive port", "deactivated", "turn off", "turned back", "unroutable",
 	"cleared", "futile"];
 	.label, (.mean.time_s.detection | ms), with_sd_ms(["time_s", "discovery"]),
-	with_sd_ms(["time_s", "computation"]), (spread_s | ms), with_sd_ms(["time_s", usable_key]),
+	with_sd_ms(["time_s", "computation"]), (spread_s | ms), with_sd_ms(["time_s", usable_key]), cut_cell,
 	with_sd(["smps", "total"]), lost_cell, (if packets then .lost_most | commas else "-" end),
 	cause("inactive_port"), cause("deactivated_port"), cause("unmappable"), cause("turned_back"),
 	cause("unroutable"), cause("cleared"), (if packets then .mean.packets.futile | short else "-" end));
 
 # One row a mechanism, activation and deactivation side by side.
-def pairs_table: group_by(.order) | rows(["mechanism", "routes whole ms, activation", "SMPs", "lost", "at most",
-	"deactivation ms", "SMPs", "lost", "at most"];
+def pairs_table: group_by(.order) | rows(["weft, but", "activation: cut off ms", "SMPs", "lost", "at most",
+	"deactivation: cut off ms", "SMPs", "lost", "at most"];
 	(.[0].label),
 	((map(select(.how == "activation")), map(select(.how == "deactivation"))) | .[0] |
-		with_sd_ms(["time_s", usable_key]), (.mean.smps.total | short), lost_cell,
+		cut_cell, (.mean.smps.total | short), lost_cell,
 		(if packets then .lost_most | commas else "-" end)));
 
 def numbered: to_entries | map(.value + {order: .key});
@@ -56,11 +60,12 @@ def ordered: numbered | [.[] as $x | $x + {order: (map(select(.label == $x.label
 
 def csv_head: ["table", "fabric", "cpu", "load_percent", "packets_s_host", "change", "mechanism", "options", "runs", "failed",
 	"detection_s", "discovery_s", "discovery_s_sd", "computation_s", "computation_s_sd", "distribution_s",
-	"routes_whole_s", "routes_whole_s_sd", "final_s", "total_s", "smps", "smps_sd", "lost", "lost_sd", "lost_most",
+	"in_place_s", "in_place_s_sd", "final_s", "cut_off_s", "cut_off_s_sd", "total_s", "smps", "smps_sd", "lost", "lost_sd", "lost_most",
 	"futile", "inactive_port", "deactivated_port", "unmappable", "turned_back", "unroutable", "cleared"];
 def csv_row: [.table, .fabric, .cpu, .share, .rate, .how, .label, .options, .runs, .failed,
 	.mean.time_s.detection, .mean.time_s.discovery, .sd.time_s.discovery, .mean.time_s.computation,
-	.sd.time_s.computation, spread_s, usable_s, .sd.time_s[usable_key], .mean.time_s.final, .mean.time_s.total,
+	.sd.time_s.computation, spread_s, usable_s, .sd.time_s[usable_key], .mean.time_s.final,
+	.mean.connectivity_below_s, .sd.connectivity_below_s, .mean.time_s.total,
 	.mean.smps.total, .sd.smps.total, .mean.packets.lost, .sd.packets.lost, .lost_most, .mean.packets.futile,
 	.mean.discarded.inactive_port, .mean.discarded.deactivated_port, .mean.discarded.unmappable,
 	.mean.discarded.turned_back, .mean.discarded.unroutable, .mean.discarded.cleared];

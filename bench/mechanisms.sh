@@ -8,13 +8,14 @@
 #	bench/mechanisms.sh --write-docs	also refresh the tables in README.md and docs/mechanism.md
 #	bench/mechanisms.sh --tables		no runs: the tables again, from bench/out/mechanisms.jsonl
 #	QUICK=1 bench/mechanisms.sh		the host's CPU model only, up to 16 switches
-#	FULL=1 bench/mechanisms.sh		every switch with the thesis's CPU model too: hours
+#	SAMPLE=N bench/mechanisms.sh		N switches of the larger fabrics with the thesis's CPU model
+#	FULL=1 bench/mechanisms.sh		all of them: hours
 #
 # One run for each switch but the manager's, which fails (deactivation) or comes (activation); 25 % of
-# saturation, 256-byte packets, two data VLs, a sweep every 100 times its duration. With the thesis's
-# CPU a change lasts a hundred times longer, so fewer switches are taken: see samples(). Writes
+# saturation, 256-byte packets, two data VLs, a sweep every 100 times its duration (10 on the tree). With
+# the thesis's CPU a change lasts a hundred times longer, so fewer switches are taken: see samples(). Writes
 # bench/out/mechanisms.md, .csv and .jsonl. Status 1: a run did not end well.
-# shellcheck disable=SC2016 # dollars in single quotes are jq's
+# shellcheck disable=SC2016,SC2317 # dollars in single quotes are jq's; run_list calls what it is given
 set -euo pipefail
 export LC_ALL=C
 
@@ -47,37 +48,35 @@ mechanisms()
 
 parts()
 {
-	printf '%s\n' 'weft|' 'no provisional routes|--provisional none' \
+	printf '%s\n' 'as it is|' 'no provisional routes|--provisional none' \
 		'provisional PIRa|--provisional pira' 'final FERa from scratch|--routes fera' \
+		'repaired routes stay|--routes repair' \
 		'break-node dependencies|--distribution dependencies --then dependencies' \
 		'full deactivation|--distribution full --then full' 'all table blocks|--tables full' \
 		'full discovery|--discovery full' 'sweeps alone|--detection sweep'
 }
 
-# How many switches of a fabric are taken with a CPU model; 0: all; no line: not measured. Fabric,
-# CPU, load in percent, sample. On the tree FERa takes the thesis's CPU 39 s: that is too long to send
-# packets through.
+# What is measured: fabric, CPU, load in percent, switches (0: all), sweep factor. On the tree, whose
+# hosts send 24 million packets a second, a sweep every 100 times its duration would leave little but
+# waiting; and FERa takes the thesis's CPU 39 s there, too long to send packets through.
 samples()
 {
-	printf '%s\n' 'irregular-8 host 25 0' 'irregular-16 host 25 0'
+	local all=${FULL:+0}
+	printf '%s\n' 'irregular-8 host 25 0 100' 'irregular-16 host 25 0 100'
 	[ -z "${QUICK:-}" ] || return 0
-	printf '%s\n' 'irregular-24 host 25 0' 'irregular-32 host 25 0' 'tree-8-3 host 25 6'
-	if [ -n "${FULL:-}" ]; then
-		printf '%s\n' 'irregular-8 thesis 25 0' 'irregular-16 thesis 25 0' 'irregular-24 thesis 25 0' \
-			'irregular-32 thesis 25 0' 'tree-8-3 thesis 0 0'
-	else
-		printf '%s\n' 'irregular-8 thesis 25 0' 'irregular-16 thesis 25 4' 'irregular-24 thesis 25 2' \
-			'irregular-32 thesis 25 2' 'tree-8-3 thesis 0 8'
-	fi
+	printf '%s\n' 'irregular-24 host 25 0 100' 'irregular-32 host 25 0 100' 'tree-8-3 host 25 4 10' \
+		"tree-8-3 thesis 0 ${all:-8} 100" 'irregular-8 thesis 25 0 100' \
+		"irregular-16 thesis 25 ${all:-${SAMPLE:-4}} 100" "irregular-24 thesis 25 ${all:-${SAMPLE:-2}} 100" \
+		"irregular-32 thesis 25 ${all:-${SAMPLE:-2}} 100"
 }
 
 run_list()
 {
-	local table=$1 list=$2 fabric=$3 cpu=$4 share=$5 sample=$6 how label options
+	local table=$1 list=$2 fabric=$3 cpu=$4 share=$5 sample=$6 factor=$7 how label options
 	for how in activation deactivation; do
 		while IFS='|' read -r label options; do
 			# shellcheck disable=SC2086 # options are words
-			measure "$table" "$fabric" "$cpu" "$share" "$sample" "$how" "$label" $options
+			measure "$table" "$fabric" "$cpu" "$share" "$sample" "$how" "$label" $options --sweep-factor "$factor"
 		done < <($list)
 	done
 }
@@ -86,15 +85,15 @@ parts_of_weft() { parts | sed 's/|/|--mechanism weft /'; }
 
 run_all()
 {
-	local fabric cpu share sample
+	local row
 	: > "$records"
 	fabrics
-	while read -r fabric cpu share sample; do
-		run_list steps mechanisms "$fabric" "$cpu" "$share" "$sample"
+	run_list parts parts_of_weft irregular-16 host 25 0 100
+	[ -n "${QUICK:-}" ] || run_list parts parts_of_weft irregular-32 host 25 0 100
+	while read -ra row; do
+		run_list steps mechanisms "${row[@]}"
 	done < <(samples)
-	run_list parts parts_of_weft irregular-16 host 25 0
-	[ -n "${QUICK:-}" ] || run_list parts parts_of_weft irregular-32 host 25 0
-	[ -n "${QUICK:-}" ] || run_list parts parts_of_weft irregular-16 thesis 25 2
+	[ -n "${QUICK:-}" ] || run_list parts parts_of_weft irregular-16 thesis 25 2 100
 }
 
 # ---- tables ----
@@ -148,7 +147,7 @@ aim_table()
 {
 	cjq '[.[] | select(.table == "steps" and .share > 0 and .how == "deactivation")] |
 		group_by([.cpu, (.fabric | explode | length), .fabric]) |
-		(["fabric", "CPU", "by traps: improved", "weft", "ratio", "least possible ms", "by sweeps: improved", "weft", "ratio"] | join("\t")),
+		(["fabric", "CPU", "by traps: improved", "weft", "ratio", "noticed and explored ms", "by sweeps: improved", "weft", "ratio"] | join("\t")),
 		(.[] | . as $g | def of($l): $g[] | select(.label == $l);
 		 [$g[0].title, $g[0].cpu] +
 		 ([["improved+traps", "weft"], ["improved", "weft, sweeps alone"]] |
@@ -160,10 +159,10 @@ headline_table()
 {
 	cjq '[.[] | select(.table == "steps" and .fabric == "irregular-32" and .cpu == "host")] | ordered |
 		map(select(.label | IN("basic", "improved", "improved+traps", "weft"))) | group_by(.order) |
-		(["mechanism", "a switch comes: lost", "SMPs", "a switch fails: lost", "routes whole again after ms", "SMPs"] | join("\t")),
+		(["mechanism", "a switch comes: lost", "SMPs", "a switch fails: lost", "cut off ms", "SMPs"] | join("\t")),
 		(.[] | (map(select(.how == "activation"))[0]) as $a | (map(select(.how == "deactivation"))[0]) as $d |
 		 [$a.label, ($a.mean.packets.lost | short), ($a.mean.smps.total | short), ($d.mean.packets.lost | short),
-		  ($d | .mean.time_s.detection + usable_s | ms), ($d.mean.smps.total | short)] | join("\t"))' | table
+		  ($d.mean.connectivity_below_s | ms), ($d.mean.smps.total | short)] | join("\t"))' | table
 }
 
 report()
@@ -189,6 +188,7 @@ if [ -n "$docs" ]; then
 	steps_tables irregular-16 | write_block "$root/docs/mechanism.md" mechanisms
 	parts_tables | write_block "$root/docs/mechanism.md" parts
 	headline_table | write_block "$root/README.md" headline
+	"$here/pictures.sh" "$weft"
 	say "refreshed: docs/mechanism.md, README.md"
 fi
 exit "$failed"
