@@ -10,6 +10,7 @@
 #	QUICK=1 bench/mechanisms.sh		the host's CPU model only, up to 16 switches
 #	SAMPLE=N bench/mechanisms.sh		N switches of the larger fabrics with the thesis's CPU model
 #	FULL=1 bench/mechanisms.sh		all of them: hours
+#	ONLY='irregular-16 host' bench/mechanisms.sh	this fabric with this CPU again, the rest as it was
 #
 # One run for each switch but the manager's, which fails (deactivation) or comes (activation); 25 % of
 # saturation, 256-byte packets, two data VLs, a sweep every 100 times its duration (10 on the tree). With
@@ -73,6 +74,7 @@ samples()
 run_list()
 {
 	local table=$1 list=$2 fabric=$3 cpu=$4 share=$5 sample=$6 factor=$7 how label options
+	[ -z "${ONLY:-}" ] || [ "$ONLY" = "$fabric $cpu" ] || return 0
 	for how in activation deactivation; do
 		while IFS='|' read -r label options; do
 			# shellcheck disable=SC2086 # options are words
@@ -86,7 +88,12 @@ parts_of_weft() { parts | sed 's/|/|--mechanism weft /'; }
 run_all()
 {
 	local row
-	: > "$records"
+	if [ -n "${ONLY:-}" ]; then
+		jq -c --arg only "$ONLY" 'select("\(.fabric) \(.cpu)" != $only)' "$records" > "$work/kept"
+		cat "$work/kept" > "$records"
+	else
+		: > "$records"
+	fi
 	fabrics
 	run_list parts parts_of_weft irregular-16 host 25 0 100
 	[ -n "${QUICK:-}" ] || run_list parts parts_of_weft irregular-32 host 25 0 100
@@ -104,7 +111,7 @@ cpu_title() { [ "$1" = thesis ] && echo "the thesis's CPU" || echo "the host's C
 groups()
 {
 	cjq --arg t "$1" '[.[] | select(.table == $t) | {fabric, title, cpu, runs, share}] |
-		reduce .[] as $x ([]; if index([$x]) then . else . + [$x] end) | .[] |
+		unique_by([.cpu, (.fabric | length), .fabric]) | sort_by([.cpu, (.fabric | startswith("tree")), (.fabric | length), .fabric]) | .[] |
 		[.fabric, .cpu, .runs, .share, .title] | join("|")'
 }
 
@@ -136,7 +143,7 @@ parts_tables()
 lost_table()
 {
 	cjq '[.[] | select(.table == "steps" and .share > 0)] | (map(.label) | reduce .[] as $l ([]; if index([$l]) then . else . + [$l] end)) as $labels |
-		group_by([.cpu, .how, (.fabric | explode | length), .fabric]) |
+		group_by([.cpu, .how, (.fabric | startswith("tree")), (.fabric | length), .fabric]) |
 		((["fabric", "CPU", "change", "runs"] + $labels) | join("\t")),
 		(.[] | . as $g | [$g[0].title, $g[0].cpu, $g[0].how, $g[0].runs] +
 			[$labels[] as $l | $g[] | select(.label == $l) | .mean.packets.lost | short] | join("\t"))' | table
@@ -146,7 +153,7 @@ lost_table()
 aim_table()
 {
 	cjq '[.[] | select(.table == "steps" and .share > 0 and .how == "deactivation")] |
-		group_by([.cpu, (.fabric | explode | length), .fabric]) |
+		group_by([.cpu, (.fabric | startswith("tree")), (.fabric | length), .fabric]) |
 		(["fabric", "CPU", "by traps: improved", "weft", "ratio", "noticed and explored ms", "by sweeps: improved", "weft", "ratio"] | join("\t")),
 		(.[] | . as $g | def of($l): $g[] | select(.label == $l);
 		 [$g[0].title, $g[0].cpu] +

@@ -106,7 +106,7 @@ beside()
 			select(.table == $t and .share == $s and .how == $how and .fabric == "irregular-\($row.n)"
 				and .label == (if $row.label == "final" then "provisional" else $row.label end))][0] |
 			if . then {runs, v: ('"$value"')} else null end))}) |
-		map(select(.ours[0])) |
+		map(select(.ours[0] and .ours[1])) |
 		(["switches", "", "activation: thesis", "here", "ratio", "deactivation: thesis", "here", "ratio", "runs"] | join("\t")),
 		(.[] | [.n, .label, (.activation | short), (.ours[0].v | short), ratio(.ours[0].v; .activation),
 			(.deactivation | short), (.ours[1].v | short), ratio(.ours[1].v; .deactivation), .ours[0].runs] |
