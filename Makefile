@@ -51,6 +51,7 @@ bench: build/build.ninja
 	ninja -C build
 	bench/run.sh
 	bench/packets.sh
+	bench/mechanisms.sh
 
 fuzz:
 	@scripts/setup.sh fuzz

@@ -25,13 +25,15 @@ enum { /* the paper, in pixels */
 };
 
 static const char *const tints[] = {"#e9e9e9", "#cfe0f3", "#fbe3b6", "#f6cfc4", "#dccbe8",
-				    "#cdead9", "#f3d3e0", "#d3ecef", "#e4e8b8", "#d9d2c5"};
+				    "#cdead9", "#f3d3e0", "#d3ecef", "#e4e8b8", "#d9d2c5",
+				    "#c9d6c4"};
 
 struct frame {
 	const struct panels *p;
 	struct strbuf *out;
 	uint64_t unit, span;
 	const char *names[NAMES]; /* of bands, in the order in which they come */
+	size_t tint[NAMES];
 	size_t nnames;
 };
 
@@ -55,14 +57,15 @@ static unsigned bottom(const struct frame *f)
 
 /* ---- bands ---- */
 
-static size_t name_of(struct frame *f, const char *name)
+static size_t name_of(struct frame *f, const struct panels_band *b)
 {
 	for (size_t i = 0; i < f->nnames; i++)
-		if (!strcmp(f->names[i], name))
+		if (!strcmp(f->names[i], b->name))
 			return i;
 	if (f->nnames == NAMES)
 		return NAMES - 1;
-	f->names[f->nnames] = name;
+	f->names[f->nnames] = b->name;
+	f->tint[f->nnames] = (b->tint ? b->tint - 1 : f->nnames) % ARRAY_LEN(tints);
 	return f->nnames++;
 }
 
@@ -84,7 +87,7 @@ static void draw_bands(struct frame *f)
 	for (size_t i = 0; i < f->p->nbands; i++) {
 		const struct panels_band *b = &f->p->bands[i];
 		unsigned from = x_at(f, b->from), to = x_at(f, b->to);
-		const char *colour = tints[name_of(f, b->name) % ARRAY_LEN(tints)];
+		const char *colour = tints[f->tint[name_of(f, b)]];
 
 		if (b->to <= f->p->from || b->from >= f->p->to)
 			continue;
@@ -102,7 +105,7 @@ static void draw_names(struct frame *f)
 
 	for (size_t i = 0; i < f->nnames; i++) {
 		add_rect(f->out, (unsigned[]){x, (TOP - 34) * 10, 110, 110},
-			 tints[i % ARRAY_LEN(tints)]);
+			 tints[f->tint[i]]);
 		plot_add_label(f->out, "s", x + 150, (TOP - 25) * 10, f->names[i]);
 		x += (unsigned)(15 + strlen(f->names[i]) * SMALL + 16) * 10;
 	}

@@ -109,6 +109,7 @@ void change_report_json(const struct sim_report *rep, struct json *j)
 	json_u64(j, "total", r->lost);
 	json_close(j);
 	json_u64(j, "futile", r->futile);
+	json_u64(j, "lost", r->lost - r->futile);
 	json_close(j);
 	json_bool(j, "conserved", r->conserved);
 	json_ports(j, "deadlock", rep->fab, r->watch.ring, r->watch.nring);
@@ -190,8 +191,8 @@ static void collect_bands(const struct sim_report *r, bands *b)
 	const struct lab_change_result *res = r->result;
 
 	if (res->sum.rounds)
-		vec_push(
-		    b, (struct panels_band){res->changed_at, res->sum.first_start, "not noticed"});
+		vec_push(b, (struct panels_band){res->changed_at, res->sum.first_start,
+						 "not noticed", 1});
 	for (size_t i = 0; i + 1 < r->phases.n; i++) {
 		const struct sim_phase *p = &r->phases.at[i];
 
@@ -200,7 +201,7 @@ static void collect_bands(const struct sim_report *r, bands *b)
 			continue;
 		if (r->phases.at[i + 1].at > p->at)
 			vec_push(b, (struct panels_band){p->at, r->phases.at[i + 1].at,
-							 sm_phase_name(p->phase)});
+							 sm_phase_name(p->phase), 1 + p->phase});
 	}
 }
 

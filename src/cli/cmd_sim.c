@@ -28,7 +28,7 @@ static const char *const cpus[] = {"host", "thesis", NULL};
 static struct {
 	const char *sm, *discovery, *detection, *activation, *mechanism, *cpu, *engine, *root;
 	const char *provisional, *routes, *distribution, *second, *tables;
-	unsigned window, lmc, retries, sweep_factor, threads, max_switches, count;
+	unsigned window, lmc, retries, sweep_factor, threads, max_switches, count, sample;
 	uint64_t seed, m_key;
 	double loss, delay, dup;
 	const char *svg, *each;
@@ -396,6 +396,7 @@ static int change_each(const char *file, const struct fab *f)
 	struct lab_each_config c = {.fab = f,
 				    .lab = &s.lab,
 				    .plan = &p,
+				    .sample = o.sample,
 				    .activation = !strcmp(o.each, "activation"),
 				    .threads = o.threads,
 				    .done = on_run_done};
@@ -428,6 +429,8 @@ static int check_change(void)
 			       : o.timeline ? "timeline"
 			       : o.smps	? "smps"
 					: "kill");
+	if (o.sample && !o.each)
+		return cli_bad("--sample is about many runs: expected --each-switch HOW with it");
 	if (o.svg && !strcmp(o.svg, "-"))
 		return cli_bad("--svg -: the table goes to standard output, expected a file");
 	if (load_given())
@@ -480,7 +483,8 @@ static int sim_change(char **args, unsigned nargs)
 	{"sweep-period", 0, CLI_TIME, &o.sweep_period, "TIME", "a sweep every TIME instead", NULL, 0, 0}
 
 #define CHANGE_EACH_OPT                                                                            \
-	{"each-switch", 0, CLI_CHOICE, &o.each, "HOW", "one run for each switch but the manager's, which goes (deactivation) or comes (activation)", each_hows, 0, 0}
+	{"each-switch", 0, CLI_CHOICE, &o.each, "HOW", "one run for each switch but the manager's, which goes (deactivation) or comes (activation)", each_hows, 0, 0}, \
+	{"sample", 0, CLI_UINT, &o.sample, "N", "with --each-switch: only N of them, evenly spread (default: all)", NULL, 1, 100000}
 
 #define CHANGE_LOAD_OPTS                                                                           \
 	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                          \

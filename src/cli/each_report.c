@@ -200,6 +200,7 @@ static uint64_t json_runs(struct json *j, const struct each_report *r)
 		json_u64(j, "rounds", x->r.sum.rounds);
 		json_u64(j, "smps", smps[n - 1].value);
 		json_u64(j, "discarded", x->r.lost);
+		json_u64(j, "futile", x->r.futile);
 		json_bool(j, "deadlock", x->r.watch.nring);
 		json_hex64(j, "trace_hash", x->r.hash);
 		json_close(j);

@@ -70,6 +70,18 @@ static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_
 	return rc;
 }
 
+/* Leave `sample` of the runs, evenly spread over the order of the switches. */
+static void thin_out(struct lab_each *out, size_t sample)
+{
+	size_t all = out->runs.n;
+
+	if (!sample || sample >= all)
+		return;
+	for (size_t i = 0; i < sample; i++)
+		out->runs.at[i] = out->runs.at[(2 * i + 1) * all / (2 * sample)];
+	out->runs.n = sample;
+}
+
 static int thread_count(unsigned want)
 {
 #ifdef _OPENMP
@@ -94,6 +106,7 @@ int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struc
 	for (uint32_t i = 0; sm != FAB_NONE && i < c->fab->nswitches; i++)
 		if (c->fab->switches[i] != keep)
 			vec_push(&out->runs, (struct lab_each_run){.sw = c->fab->switches[i]});
+	thin_out(out, c->sample);
 	if (!out->runs.n)
 		return err_set(e, -EINVAL,
 			       "there is no switch besides the manager's: expected at least two");

@@ -69,10 +69,11 @@ static void on_progress(void *ctx, uint64_t cookie)
 {
 	struct lab *l = ctx;
 	uint32_t step = cookie % PROGRESS_STEPS + 1, top = l->progress_top;
+	uint32_t ready = MAX(top * step / PROGRESS_STEPS, 1u); /* 0 would mean all */
 
 	lab_step(l, &(struct sm_event){.kind = SM_EV_PROGRESS,
 				       .routes = {.epoch = (uint32_t)(cookie / PROGRESS_STEPS),
-						  .ready = (uint16_t)(top * step / PROGRESS_STEPS)}});
+						  .ready = (uint16_t)ready}});
 }
 
 static void overlap(struct lab *l, const struct sm_compute *c, time_ps cost)

@@ -183,6 +183,33 @@ static void series_cover_the_run(void **state UNUSED)
 	lab_change_result_free(&r);
 }
 
+/* Entries are sent as they are computed: the last of them cannot be there before FERa is through. */
+static void final_tables_take_the_time_to_compute(void **state UNUSED)
+{
+	struct fab *f = ring_of_six();
+	struct lab_config lc = config();
+	struct lab_change_plan p = {.limit = 100 * PS_PER_S};
+	struct lab_each_config c = {.fab = f, .lab = &lc, .plan = &p, .sample = 1, .threads = 1};
+	struct sm_work_done fera = {.job = SM_JOB_FERA, .searched = 5};
+	const struct lab_sum *sum;
+	struct lab_each all;
+	struct err e;
+
+	lc.sim.plane.on = false;
+	lc.cpu = lab_cpu_find("thesis");
+	lc.sm.mechanism = *sm_mechanism_find("improved");
+	assert_int_equal(lab_each_switch(&c, &all, &e), 0);
+	sum = &all.runs.at[0].r.sum;
+	f->nnodes -= 2; /* what is left, as the CPU model sees it */
+	f->nswitches--;
+	assert_true(sum->in_place[SM_PROVISIONAL] > 0);
+	assert_true(sum->in_place[SM_FINAL] - sum->in_place[SM_PROVISIONAL] >= lc.cpu->route_ps(f, &fera));
+	f->nnodes += 2;
+	f->nswitches++;
+	lab_each_free(&all);
+	fab_free(f);
+}
+
 /* ---- each switch ---- */
 
 static void each(bool activation, unsigned threads, struct lab_each *all)
@@ -216,6 +243,25 @@ static void each_switch_has_its_run(void **state UNUSED)
 		lab_each_free(&one);
 		lab_each_free(&two);
 	}
+}
+
+/* Two of five, a quarter and three quarters of the way through, with the same runs as in the whole. */
+static void a_sample_is_some_of_them(void **state UNUSED)
+{
+	struct fab *f = ring_of_six();
+	struct lab_config lc = config();
+	struct lab_each_config c = {.fab = f, .lab = &lc, .plan = &plan, .sample = 2, .threads = 1};
+	struct lab_each all, two;
+	struct err e;
+
+	each(false, 2, &all);
+	assert_int_equal(lab_each_switch(&c, &two, &e), 0);
+	assert_int_equal(two.runs.n, 2);
+	assert_int_equal(two.runs.at[0].r.hash, all.runs.at[1].r.hash);
+	assert_int_equal(two.runs.at[1].r.hash, all.runs.at[3].r.hash);
+	lab_each_free(&all);
+	lab_each_free(&two);
+	fab_free(f);
 }
 
 static void one_switch_is_not_enough(void **state UNUSED)
@@ -262,6 +308,8 @@ int main(void)
 	    cmocka_unit_test(the_change_comes_between_two_sweeps),
 	    cmocka_unit_test(series_cover_the_run),
 	    cmocka_unit_test(each_switch_has_its_run),
+	    cmocka_unit_test(final_tables_take_the_time_to_compute),
+	    cmocka_unit_test(a_sample_is_some_of_them),
 	    cmocka_unit_test(one_switch_is_not_enough),
 	    cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
 	};

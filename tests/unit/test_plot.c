@@ -190,7 +190,7 @@ static void panels_count_from_the_event(void **state UNUSED)
 	const struct plot_point up[] = {{1000, 0, false}, {2000, 5, false}, {9000, 40, false}};
 	const struct panels_line line = {"a <b>", up, 3, true};
 	const struct panels_panel one[] = {{"first", 1, 0, &line, 1}, {"second", 1, 0, &line, 1}};
-	const struct panels_band bands[] = {{2000, 3000, "work"}, {3000, 4000, "rest"}, {4000, 5000, "work"}};
+	const struct panels_band bands[] = {{2000, 3000, "work", 0}, {3000, 4000, "rest", 5}, {4000, 5000, "work", 0}};
 	const struct panels p = {.title = "t",
 				 .note = "n & m",
 				 .x_label = "time",
@@ -209,6 +209,7 @@ static void panels_count_from_the_event(void **state UNUSED)
 	assert_non_null(strstr(svg, ">6</text>"));
 	assert_null(strstr(svg, ">7</text>"));
 	assert_int_equal(count(svg, ">work</text>"), 1); /* one name, one colour */
+	assert_int_equal(count(svg, "#dccbe8"), 3);	     /* the fifth, as asked: both panels and the key */
 	assert_int_equal(count(svg, ">event</text>"), 1);
 	assert_int_equal(count(svg, "<rect"), 1 + 3 * 2 + 2); /* paper; bands in both; two names */
 	assert_int_equal(count(svg, "class=\"l\""), 4);	     /* two lines, two samples */
