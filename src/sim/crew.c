@@ -210,7 +210,8 @@ static bool must_stay_whole(const struct sim *s)
 	const struct sim_plane_config *c = &s->cfg.plane;
 
 	return !s->plane || s->stats.in_flight || s->watch.seen || s->changes.changed ||
-	       s->plane->tap.sent || s->plane->discards.discarded || s->plane->detail || c->byte_error_q40 || c->rate_control;
+	       s->plane->tap.sent || s->plane->discards.discarded || s->plane->detail ||
+	       c->byte_error_q40 || c->rate_control;
 }
 
 static bool pays(const struct crew *c)

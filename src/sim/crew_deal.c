@@ -260,11 +260,20 @@ static void part_end(struct crew *c, unsigned k)
 	evq_free(&p->sim.q);
 }
 
+static bool copies_happen(const struct sim *s)
+{
+	for (node_id n = 0; n < s->fab->nnodes; n++)
+		if (s->nodes[n].mft)
+			return true;
+	return false;
+}
+
 void crew_deal(struct crew *c)
 {
 	c->part_of = mem_array(c->whole->fab->nports, sizeof(*c->part_of));
 	c->parts = mem_zarray(c->nparts, sizeof(*c->parts));
-	plane_copies_room(c->whole); /* later it would be too late for the others to see */
+	if (copies_happen(c->whole))
+		plane_copies_room(c->whole); /* later it would be too late for the others to see */
 	deal_nodes(c);
 	for (unsigned k = 0; k < c->nparts; k++)
 		part_begin(c, k);

@@ -2,8 +2,8 @@
 /*
  * Packets cut short: a link that dies in the middle of a packet takes the tail of what has its head
  * beyond, wherever that is, and of every copy that multicast made of it behind the cut. State: the
- * lineage of copies, empty without multicast and of each part its own (crew.c). Ways in: cut_receiving(), cut_copied(). Does not
- * discard: who gets a broken packet does.
+ * lineage of copies, empty without multicast and of each part its own (crew.c). Ways in:
+ * cut_receiving(), cut_copied(). Does not discard: who gets a broken packet does.
  */
 #include "sim/plane.h"
 

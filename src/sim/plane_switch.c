@@ -152,10 +152,12 @@ static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
 	unsigned lid = dlid - IBA_LID_MCAST_FIRST, in = chan_num(s, chan);
 	uint64_t *left;
 
+	if (!node->mft)
+		return false;
 	plane_copies_room(s);
 	left = pl->copies_left[chan];
 	memset(left, 0, sizeof(pl->copies_left[chan]));
-	for (unsigned group = 0; node->mft && lid < s->cfg.mft_cap && group < 16; group++)
+	for (unsigned group = 0; lid < s->cfg.mft_cap && group < 16; group++)
 		left[group / 4] |= (uint64_t)node->mft[lid * 16 + group] << group % 4 * 16;
 	left[0] &= ~1ull; /* port 0 takes no data here */
 	left[in / 64] &= ~(1ull << in % 64);
