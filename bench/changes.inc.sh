@@ -62,6 +62,7 @@ measure()
 		args=(--rate "$rate")
 	fi
 	[ "$sample" = 0 ] || args+=(--sample "$sample")
+	[ "$cpu" != thesis ] || args+=(--quiet 50s) # as long as its subnets were up before traffic began
 	say "$table: $fabric, $cpu, $share %, $how, $label"
 	"$weft" sim change "$work/$fabric.net" --each-switch "$how" --cpu "$cpu" "${args[@]}" "$@" --json \
 		> "$work/run" 2> "$work/err" || { failed=1; cat "$work/err" >&2; }

@@ -32,7 +32,7 @@ static struct {
 	uint64_t seed, m_key;
 	double loss, delay, dup;
 	const char *svg, *each;
-	time_ps limit, sweep_period, warmup, tail, series;
+	time_ps limit, sweep_period, warmup, tail, series, quiet;
 	bool timeline, qos, smps, change;
 	cli_strings kill;
 } o = {
@@ -251,6 +251,7 @@ static struct lab_change_plan make_plan(const struct setup *s)
 
 	return (struct lab_change_plan){
 		.traffic = load ? &s->traffic : NULL,
+		.quiet = o.quiet,
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
 		.limit = o.limit,
@@ -488,6 +489,7 @@ static int sim_change(char **args, unsigned nargs)
 
 #define CHANGE_LOAD_OPTS                                                                           \
 	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                          \
+	{"quiet", 0, CLI_TIME, &o.quiet, "TIME", "at rest after the bring-up, before traffic and change (default: two sweeps)", NULL, 0, 0}, \
 	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before the change (default 1ms)", NULL, 0, 0}, \
 	{"tail", 0, CLI_TIME, &o.tail, "TIME", "traffic after the manager has settled (default 1ms)", NULL, 0, 0}, \
 	{"series", 0, CLI_TIME, &o.series, "TIME", "also a series: what happened in every TIME", NULL, 0, 0}, \

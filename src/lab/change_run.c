@@ -151,7 +151,7 @@ static int up_to_change(struct run *x, struct err *e)
 	time_ps now = sim_now(x->l->sim), at = x->l->st.last_sweep_start + x->gap / 2;
 	int rc = 0;
 
-	while (at < now + (x->p->traffic ? x->p->warmup : 0))
+	while (at < now + x->p->quiet + (x->p->traffic ? x->p->warmup : 0))
 		at += x->gap;
 	if (x->p->traffic) {
 		run_to(x, at - x->p->warmup);

@@ -14,6 +14,7 @@ struct lab_change_plan {
 	const struct lab_change *change;
 	const struct traffic_config
 	    *traffic;	/* NULL: none; start and stop are lab_change_run()'s */
+	time_ps quiet;	/* at rest before that, so that the manager has time to think */
 	time_ps warmup; /* traffic before the change */
 	time_ps tail;	/* and after the manager has settled */
 	time_ps limit;	/* for the bring-up, and for the change */
