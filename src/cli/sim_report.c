@@ -490,6 +490,22 @@ static void json_net(struct json *j, const struct sim_report *r)
 	json_close(j);
 }
 
+/* Shares of all entries that there are: those that changed, those that were sent (thesis Table 10). */
+static void json_tables(struct json *j, const struct sim_report *r)
+{
+	const struct rt_tables *t = sm_tables(lab_sm(r->lab));
+	uint64_t switches = t ? t->nswitches : 0, all = switches * r->v.lids;
+	uint64_t room = t ? switches * t->stride : 0, sent = r->change.sent_blocks * IBA_LFT_BLOCK;
+
+	json_open(j, "tables", '{');
+	json_u64(j, "blocks_sent", r->change.sent_blocks);
+	json_u64(j, "entries", all);
+	json_u64(j, "entries_changed", r->change.entries);
+	json_fixed(j, "changed", all ? r->change.entries * 1000000 / all : 0, 6);
+	json_fixed(j, "sent", room ? sent * 1000000 / room : 0, 6);
+	json_close(j);
+}
+
 static void json_change(struct json *j, const struct sim_report *r)
 {
 	json_open(j, "change", '{');
@@ -498,6 +514,7 @@ static void json_change(struct json *j, const struct sim_report *r)
 	json_u64(j, "restarts", r->change.restarts);
 	json_smps(j, &r->change, true);
 	json_times(j, &r->change, r->changed_at, true);
+	json_tables(j, r);
 	json_close(j);
 	json_u64(j, "lids_moved", r->lids_moved);
 }
