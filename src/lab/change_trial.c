@@ -256,7 +256,7 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 
 	if (rt_verify(f, sm_tables(t->lab->sm), &o, &is, NULL) || rt_verify(f, tables, &o, &could, NULL))
 		wrong(t, "the tables cannot be verified");
-	else if (is.hops_sum > could.hops_sum || 4 * is.link_load_max > 5 * could.link_load_max + 8)
+	else if (20 * is.hops_sum > 21 * could.hops_sum || 4 * is.link_load_max > 5 * could.link_load_max + 8)
 		wrong(t, "%llu hops and %llu routes on a link, from scratch %llu and %llu",
 		      (unsigned long long)is.hops_sum, (unsigned long long)is.link_load_max,
 		      (unsigned long long)could.hops_sum, (unsigned long long)could.link_load_max);

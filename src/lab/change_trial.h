@@ -30,8 +30,8 @@ struct lab_change_trial {
 /*
  * 4 to max_switches switches. m: the mechanism; NULL: drawn, one with a name or any combination of
  * techniques that is safe. In the end the tables must be what the mechanism's engine computes from
- * scratch, byte for byte; of tables that were updated, as few hops in all and at most a quarter
- * (and two routes) more on the busiest link.
+ * scratch, byte for byte; of tables that were updated, at most a twentieth more hops in all and
+ * a quarter (and two routes) more on the busiest link.
  */
 void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
 		      struct lab_change_trial *t);

@@ -83,10 +83,15 @@ static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_
 
 /*
  * Link directions that were carried over a change are seldom those one would choose anew, but the
- * routes can be as short and as even for all that; then nothing need move. How much more load a link
- * may carry, in twentieths: a little always, and more where moving would cost packets.
+ * routes can be as short and as even for all that; then nothing need move. In twentieths, how many hops
+ * there may be in all and how much load a link may carry: as good as that where moving costs nothing,
+ * and as good as that will do where it would cost packets.
  */
-enum { EVEN = 21, EVEN_ENOUGH = 25 };
+struct worth {
+	unsigned hops, load;
+};
+
+static const struct worth as_it_should_be = {20, 21}, it_will_do = {21, 25};
 
 static bool may_keep(const struct sm_compute *c)
 {
@@ -98,10 +103,10 @@ static bool may_keep(const struct sm_compute *c)
 	return true;
 }
 
-static bool as_good(const struct rt_report *old, const struct rt_report *new, unsigned twentieths)
+static bool as_good(const struct rt_report *old, const struct rt_report *new, struct worth w)
 {
-	return old->ok && old->hops_sum <= new->hops_sum &&
-	       20 * old->link_load_max <= twentieths * new->link_load_max;
+	return old->ok && 20 * old->hops_sum <= w.hops * new->hops_sum &&
+	       20 * old->link_load_max <= w.load * new->link_load_max;
 }
 
 static void take_old(const struct sm_compute *c, struct sm_routes *out)
@@ -121,11 +126,11 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 
 	if (may_keep(c))
 		verify(c->fab, c->old, c->old_rank, threads, &old);
-	if (as_good(&old, new, EVEN)) {
+	if (as_good(&old, new, as_it_should_be)) {
 		take_old(c, out);
 	} else if (c->plan && c->old) {
 		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads, &out->plan, &e);
-		if (out->verified && out->plan.kind == RT_PLAN_TURNS && as_good(&old, new, EVEN_ENOUGH))
+		if (out->verified && out->plan.kind == RT_PLAN_TURNS && as_good(&old, new, it_will_do))
 			take_old(c, out);
 	}
 	rt_report_free(&old);
