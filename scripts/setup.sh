@@ -9,10 +9,11 @@
 set -eu
 
 level=${1:-build}
-need="gcc libc6-dev meson ninja-build pkg-config"
+need="gcc libc6-dev meson ninja-build pkg-config libuv1-dev libyaml-dev libsqlite3-dev libjansson-dev
+	libibumad-dev"
 case $level in
 build) ;;
-test) need="$need libcmocka-dev libibmad-dev libibumad-dev clang opensm ibsim-utils libumad2sim0
+test) need="$need libcmocka-dev libibmad-dev clang opensm ibsim-utils libumad2sim0
 	infiniband-diags ibutils jq groff-base tshark" ;;
 bench) need="$need jq valgrind opensm ibsim-utils libumad2sim0" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;

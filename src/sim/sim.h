@@ -55,6 +55,8 @@ struct sim_config {
 	/* By node, read by sim_new() and no later: RandomFDBCap of switches that have no linear table, 0
 	 * for all others. NULL: there is none. */
 	const uint16_t *random_only;
+	bool express;              /* SMPs and GMPs take no time but where a link has latency of its own: for
+				    * emulation. Not with the data plane. See sim_settle(). */
 	bool traps;                /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit;       /* sends of one trap without an answer; 0: no limit */
 	struct sim_faults faults;
@@ -184,6 +186,43 @@ void sim_attach(struct sim *s, node_id n, unsigned port,
 		void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
 /* Hand an SMP to the SMI of that port, which sends it in turn. */
 void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
+
+/* ---- emulation: many programs on one fabric ---- */
+
+/* Like sim_attach(), for programs of every kind at a port: what is not answered by the node itself goes
+ * to recv: responses, traps, SMInfo requests (only while IsSM is set: otherwise the SMA refuses them) and
+ * GMPs of classes no agent here serves. IsSM is set apart. */
+void sim_attach_port(struct sim *s, node_id n, unsigned port,
+		     void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
+void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on);
+/* GMPs (any class but subnet management) go by sim_send() too, with a DLID: as data on VL 0, along the
+ * tables, over Active ports. PerfMgt requests are answered by every node's own agent (pma.c). */
+
+/* Express: do all that is due at `now`, which is real time. What was sent arrives before it returns. */
+void sim_settle(struct sim *s, time_ps now);
+
+struct sim_link_trouble {
+	uint64_t loss_q32;   /* probability of 2^32 that a packet is lost, in each direction */
+	time_ps latency_ps;  /* one way */
+};
+void sim_set_trouble(struct sim *s, port_id p, const struct sim_link_trouble *t); /* both ends */
+void sim_get_trouble(const struct sim *s, port_id p, struct sim_link_trouble *t);
+
+/* Counters of a port as the PMA reports them: 64 bits, cut to the width of each attribute there. */
+enum sim_counter {
+	SIM_CNT_SYMBOL_ERROR, SIM_CNT_LINK_RECOVERY, SIM_CNT_LINK_DOWNED, SIM_CNT_RCV_ERRORS,
+	SIM_CNT_RCV_REMOTE_PHYS, SIM_CNT_RCV_SWITCH_RELAY, SIM_CNT_XMIT_DISCARDS, SIM_CNT_XMIT_CONSTRAINT,
+	SIM_CNT_RCV_CONSTRAINT, SIM_CNT_LOCAL_INTEGRITY, SIM_CNT_BUFFER_OVERRUN, SIM_CNT_VL15_DROPPED,
+	SIM_CNT_XMIT_DATA, SIM_CNT_RCV_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_RCV_PKTS, SIM_CNT_XMIT_WAIT,
+	SIM_CNT_UNI_XMIT, SIM_CNT_UNI_RCV, SIM_CNT_MULTI_XMIT, SIM_CNT_MULTI_RCV,
+	SIM_NCOUNTERS
+};
+const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCounter" */
+void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
+uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c);
+/* Packets from a host or switch to a LID, counted along the tables as if they had been sent: how far
+ * they came, in hops; -1: they did not arrive, and the port that discarded them counted them. */
+int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets, uint32_t bytes);
 
 /* ---- traffic: with the data plane on ---- */
 

@@ -144,8 +144,13 @@ static const char *const note_names[] = {
 	[SM_NOTE_PLAN] = "plan",
 	[SM_NOTE_GONE] = "gone",
 	[SM_NOTE_NO_ROOM] = "no_room",
+	[SM_NOTE_GUESS] = "guess",
 	[SM_NOTE_HELD] = "held",
 	[SM_NOTE_RELEASED] = "released",
+	[SM_NOTE_LID] = "lid",
+	[SM_NOTE_NAME] = "name",
+	[SM_NOTE_STATE] = "state",
+	[SM_NOTE_OTHER_SM] = "other_sm",
 };
 
 const char *sm_note_name(enum sm_note_kind k)

@@ -48,17 +48,41 @@ static uint32_t reclaim(struct sm *sm, unsigned lmc)
 	return search(sm, lmc);
 }
 
-uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+static struct sm_lid *owner(struct sm *sm, uint64_t guid)
 {
-	uint32_t at = map64_get(&sm->lid_by_guid, guid), lid;
-	struct sm_lid *l;
+	uint32_t at = map64_get(&sm->lid_by_guid, guid);
 
 	if (at == MAP_NONE) {
 		at = (uint32_t)sm->lids.n;
 		vec_push(&sm->lids, (struct sm_lid){.guid = guid});
 		map64_put(&sm->lid_by_guid, guid, at);
 	}
-	l = &sm->lids.at[at];
+	return &sm->lids.at[at];
+}
+
+static void keep(struct sm *sm, struct sm_lid *l, uint32_t lid, unsigned lmc)
+{
+	l->lid = (uint16_t)lid;
+	l->lmc = (uint8_t)lmc;
+	range_mark(sm, l, 1);
+}
+
+void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc)
+{
+	struct sm_lid *l;
+
+	if (!port_guid || lmc >= ARRAY_LEN(sm->lid_next) || !range_free(sm, lid, lmc))
+		return;
+	l = owner(sm, port_guid);
+	if (!l->lid)
+		keep(sm, l, lid, lmc);
+}
+
+uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+{
+	struct sm_lid *l = owner(sm, guid);
+	uint32_t lid;
+
 	l->epoch = sm->epoch;
 	if (l->lid && l->lmc == lmc)
 		return l->lid;
@@ -71,9 +95,8 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 		lid = reclaim(sm, lmc);
 	if (!lid)
 		return 0;
-	l->lid = (uint16_t)lid;
-	l->lmc = (uint8_t)lmc;
-	range_mark(sm, l, 1);
+	keep(sm, l, lid, lmc);
+	sm_note(sm, SM_NOTE_LID, guid, lid << 8 | lmc);
 	return l->lid;
 }
 

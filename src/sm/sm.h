@@ -69,7 +69,7 @@ const struct sm_supply *sm_supply_find(const char *name);
 const struct sm_technique *sm_technique_find(const char *name);
 const struct sm_mechanism *sm_mechanism_find(const char *name);
 
-enum { SM_MAX_ROOTS = 8 };
+enum { SM_MAX_ROOTS = 8, SM_MAX_M_KEYS = 4 };
 
 struct sm_config {
 	struct sm_mechanism mechanism;
@@ -87,6 +87,7 @@ struct sm_config {
 	unsigned vl_high_limit;
 	uint64_t m_key;
 	unsigned m_key_protect, m_key_lease_s;
+	uint64_t m_keys[SM_MAX_M_KEYS]; /* devices may still hold one of these; 0: no more */
 	uint64_t roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
 	bool root_centre;           /* then the centre of the graph instead of the SM's own switch */
 	enum rt_directions directions;
@@ -99,6 +100,13 @@ struct sm_config {
 	time_ps flap_ps, hold_ps;
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
 	unsigned priority;
+	/* For a daemon; the laboratory leaves these alone. */
+	bool read_back;             /* at the start switches are asked for the tables they hold: what is
+				     * right stays, and no port that is Active leaves that state for it */
+	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */
+	bool contest;               /* other SMs are looked for, and the one of higher rank is master */
+	time_ps standby_poll_ps;    /* how often a standby SM asks the master, */
+	unsigned standby_tries;     /* and after how many silent times it takes the master for dead */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -195,6 +203,10 @@ enum sm_note_kind {
 	SM_NOTE_GUESS,       /* a: GUID of the switch taken for dead; 0: a link */
 	SM_NOTE_HELD,        /* a: GUID, b: port that changes too often and counts as Down for now */
 	SM_NOTE_RELEASED,    /* a: GUID, b: port; it kept quiet, or is the only way to a switch */
+	SM_NOTE_LID,         /* a: port GUID, b: LID << 8 | LMC, given to it for good */
+	SM_NOTE_NAME,        /* a: node GUID whose NodeDescription came, or became another one */
+	SM_NOTE_STATE,       /* a: enum iba_sm_state left, b: entered */
+	SM_NOTE_OTHER_SM,    /* a: port GUID of another SM, b: its priority << 8 | its state */
 };
 const char *sm_note_name(enum sm_note_kind k);
 
@@ -223,6 +235,15 @@ struct sm *sm_new(const struct sm_config *c);
 void sm_free(struct sm *sm);
 int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out);
 void sm_actions_free(struct sm_actions *a);
+
+/* A LID this port had before, and is to have again; before SM_EV_START only. A second one for the same
+ * port, or a LID that is taken, is ignored. */
+void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
+/* Take over what may change while the SM runs: all but port, lmc, window and random tables. What it
+ * touches is done at the next round; sweep times and damping at once. */
+void sm_reconfigure(struct sm *sm, const struct sm_config *c);
+/* From the next event on, time is counted from `by` later: 64 bits of picoseconds are 213 days. */
+void sm_time_back(struct sm *sm, time_ps by);
 
 /* ---- looking in ---- */
 
@@ -287,5 +308,9 @@ void sm_status(const struct sm *sm, struct sm_status *st);
 const struct fab *sm_fabric(const struct sm *sm);       /* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none given */
+const char *sm_node_desc(const struct sm *sm, uint64_t node_guid); /* "": not known (yet) */
+bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni);
+/* The port as last read or set; false: not known. A CA's own and every port of a switch. */
+bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi);
 
 #endif

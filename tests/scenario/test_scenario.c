@@ -229,8 +229,11 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct story *s = ctx;
-	struct strbuf b = tell(s);
+	struct strbuf b;
 
+	if (n->kind == SM_NOTE_LID)
+		return; /* one for every port there is */
+	b = tell(s);
 	strbuf_addf(&b, "sm: %s", sm_note_name(n->kind));
 	switch (n->kind) {
 	case SM_NOTE_PHASE:
@@ -255,6 +258,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	case SM_NOTE_GUESS:
 	case SM_NOTE_HELD:
 	case SM_NOTE_RELEASED:
+	case SM_NOTE_NAME:
 		strbuf_addf(&b, " %s", guid_name(s, n->a));
 		break;
 	case SM_NOTE_PLAN:
@@ -263,6 +267,9 @@ static void on_note(void *ctx, const struct sm_note *n)
 	case SM_NOTE_BAD_STATUS:
 	case SM_NOTE_RESTART:
 	case SM_NOTE_REFUSED:
+	case SM_NOTE_LID:
+	case SM_NOTE_STATE:
+	case SM_NOTE_OTHER_SM:
 		break;
 	}
 	told(s, &b);

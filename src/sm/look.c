@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looking in from outside: what the SM knows of nodes and ports. State: none of its own. Does not
+ * change anything.
+ */
+#include "sm/sm_priv.h"
+
+static const struct sm_node *known(const struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->by_guid, guid);
+
+	return at == MAP_NONE || sm->nodes.at[at].gone ? NULL : &sm->nodes.at[at];
+}
+
+const char *sm_node_desc(const struct sm *sm, uint64_t node_guid)
+{
+	(void)sm;
+	(void)node_guid;
+	return "";
+}
+
+bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni)
+{
+	const struct sm_node *n = known(sm, node_guid);
+
+	if (!n)
+		return false;
+	*ni = (struct iba_node_info){.node_type = n->type,
+				     .num_ports = n->nports,
+				     .sys_guid = n->sys_guid,
+				     .node_guid = n->guid,
+				     .device_id = n->device_id,
+				     .vendor_id = n->vendor_id};
+	return true;
+}
+
+bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi)
+{
+	const struct sm_node *n = known(sm, node_guid);
+
+	if (!n || port > n->nports || !sm->ports.at[n->first_port + port].known)
+		return false;
+	*pi = sm->ports.at[n->first_port + port].pi;
+	return true;
+}
