@@ -75,7 +75,7 @@ static port_id linked_port(const struct fab *f, node_id n)
 /* SIM_HOST: a node, of which one port may be named as in H-0001[2]; none: the default. */
 static int find_place(struct emu *m, const char *text, port_id *p, struct err *e)
 {
-	struct word w = {.port = -1};
+	struct line_word w = {.port = -1};
 	struct target t;
 	char *bracket, *end;
 

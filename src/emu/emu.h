@@ -9,7 +9,7 @@
  * Who does what: emu.c the loop and the clock, wire.c sockets, clients.c who is connected, ctl.c what
  * they ask of the server itself, deliver.c what is whose, pending.c requests without an answer yet;
  * console.c the commands (for the console, the control socket and scripts alike) with cmd_*.c,
- * words.c and names.c what people write, input.c the console, script.c timed commands, events.c what
+ * line.c and names.c what people write, input.c the console, script.c timed commands, events.c what
  * is printed. A client that sends without end gets its share; one that never reads loses what does
  * not fit its queue, and nobody waits for it.
  */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/json.h"
 #include "emu/emu.h"
 #include "emu/pending.h"
 #include "transport/ibsim.h"

@@ -4,7 +4,7 @@
  */
 #include "emu/names.h"
 
-int names_target(const struct fab *f, const struct word *w, enum names_want want, struct target *t, struct err *e)
+int names_target(const struct fab *f, const struct line_word *w, enum names_want want, struct target *t, struct err *e)
 {
 	node_id n = fab_node_by_text(f, w->text);
 	struct names_buf b;

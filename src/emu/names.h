@@ -6,7 +6,7 @@
 #ifndef WEFT_EMU_NAMES_H
 #define WEFT_EMU_NAMES_H
 
-#include "emu/words.h"
+#include "emu/line.h"
 #include "fabric/fabric.h"
 
 struct target {
@@ -17,7 +17,7 @@ struct target {
 enum names_want { NAMES_ANY, NAMES_PORT, NAMES_NODE };
 
 /* 0, or -EINVAL with who was not found, or which port the node has not, in e. */
-int names_target(const struct fab *f, const struct word *w, enum names_want want, struct target *t, struct err *e);
+int names_target(const struct fab *f, const struct line_word *w, enum names_want want, struct target *t, struct err *e);
 
 /* "S-0002000000000002"[13] with quotes, as commands take it; without port for a whole node. */
 struct names_buf {
