@@ -4,6 +4,7 @@
  * when something is due in it. State: struct emu. Way in: emu_open(), emu_run(). Does not know what a MAD
  * or a command says.
  */
+#include <sched.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,6 +243,8 @@ static void serve(struct emu *m)
 			last = now;
 		else if (now - last >= spin)
 			return;
+		else
+			sched_yield(); /* who is to send the next one may need this core */
 		if (sim_next(m->sim) <= now)
 			emu_settle(m, now);
 		if (++rounds % ROUNDS == 0)
