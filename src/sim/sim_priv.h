@@ -197,6 +197,10 @@ const struct sm_hook *smi_hook(const struct sim *s, const struct pkt *p);
 
 /* gsi.c: GMPs at their port */
 void gsi_deliver(struct sim *s, uint32_t p);
+void gsi_respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status);
+
+/* pma.c: requests of performance management */
+void pma_handle(struct sim *s, node_id n, unsigned port, struct sim_smp *smp);
 
 /* express.c */
 void express_add(struct sim *s, uint32_t p);

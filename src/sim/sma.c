@@ -99,6 +99,8 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		.hoq_life = 16,
 		.local_phy_errors = c->phy_errors,
 	};
+	if (s->counters)
+		s->counters[s->fab->nodes[n].first_port + num] = (struct port_counters){0};
 	p->tx_free = 0;
 	p->lease_epoch++;
 	p->lease_runs = false;
