@@ -116,8 +116,8 @@ int run_dump(const struct run_view *v, const char *directory, struct err *e);
 
 struct run_state;
 
-/* Made when there is none. A file that is no database, or of a later version, is refused and left
- * alone. Every change is one transaction: after kill -9 the file holds all of it or nothing. */
+/* Made when there is none, mode 0600. A file that is not Weft's, of a later version, damaged (-EBADMSG)
+ * or in use by another process (-EBUSY) is refused and left alone. Every change is one transaction: after kill -9 the file holds all of it or nothing. */
 int run_state_open(struct run_state **s, const char *path, struct err *e);
 void run_state_close(struct run_state *s);
 /* Call fn for each, in GUID order. */
@@ -125,8 +125,9 @@ int run_state_lids(struct run_state *s, void (*fn)(void *ctx, uint64_t guid, uin
 		   void *ctx, struct err *e);
 /* M_Keys that devices may hold, newest first; returns how many were there, at most max, or -errno. */
 int run_state_m_keys(struct run_state *s, uint64_t *keys, unsigned max, struct err *e);
-/* These gather; run_state_commit() makes them last. An error is told once by commit (disk full, say)
- * and what was gathered stays gathered: the next commit tries again. */
+/* These gather; run_state_commit() makes them last: 0 or -errno. An error (disk full, say) is told once:
+ * when the last commit had the same one, e->text is "". What was gathered stays gathered, and the
+ * next commit tries again. */
 void run_state_put_lid(struct run_state *s, uint64_t guid, uint16_t lid, unsigned lmc);
 void run_state_put_m_key(struct run_state *s, uint64_t key);
 void run_state_put_name(struct run_state *s, uint64_t guid, const char *name);
