@@ -47,7 +47,7 @@ struct run_state {
 static const char schema[] =
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
-	"CREATE TABLE lids (guid INTEGER PRIMARY KEY, lid INTEGER NOT NULL, lmc INTEGER NOT NULL, seen INTEGER NOT NULL);"
+	"CREATE TABLE lids (guid INTEGER PRIMARY KEY, lid INTEGER NOT NULL UNIQUE, lmc INTEGER NOT NULL, seen INTEGER NOT NULL);"
 	"CREATE TABLE m_keys (id INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL UNIQUE);"
 	"CREATE TABLE names (guid INTEGER PRIMARY KEY, name TEXT NOT NULL);"
 	"INSERT INTO meta VALUES ('made by', 'weft " WEFT_VERSION "');"
@@ -287,6 +287,7 @@ void run_state_put_name(struct run_state *s, uint64_t guid, const char *name)
 
 /* ---- writing ---- */
 
+/* A LID has one owner: REPLACE also removes whoever had it before. */
 static int lids_write(struct run_state *s)
 {
 	sqlite3_stmt *q;

@@ -101,6 +101,26 @@ static void what_was_put_is_there_again(void **state UNUSED)
 	run_state_close(s);
 }
 
+static void a_lid_has_one_owner(void **state UNUSED)
+{
+	struct run_state *s = open_state();
+	struct seen x = {.n = 0};
+	struct err e;
+
+	for (uint16_t i = 1; i <= 3; i++)
+		run_state_put_lid(s, i, i, 0);
+	assert_int_equal(run_state_commit(s, &e), 0);
+	run_state_put_lid(s, 1, 2, 0); /* these two change places */
+	run_state_put_lid(s, 2, 1, 0);
+	run_state_put_lid(s, 4, 3, 0); /* and this one takes another's */
+	assert_int_equal(run_state_commit(s, &e), 0);
+	assert_int_equal(run_state_lids(s, see, &x, &e), 0);
+	assert_int_equal(x.n, 3);
+	assert_true(x.guid[0] == 1 && x.lid[0] == 2 && x.guid[1] == 2 && x.lid[1] == 1);
+	assert_true(x.guid[2] == 4 && x.lid[2] == 3);
+	run_state_close(s);
+}
+
 static void one_process_at_a_time(void **state UNUSED)
 {
 	struct run_state *s = open_state(), *t;
@@ -178,7 +198,7 @@ static void files_of_others_are_left_alone(void **state UNUSED)
 
 enum { GUIDS = 40 };
 
-/* For ever: all GUIDs with the same LID in one transaction, then tell which. */
+/* For ever: all GUIDs with LIDs in a row in one transaction, then tell which. */
 static void write_until_killed(int fd)
 {
 	struct run_state *s;
@@ -186,13 +206,14 @@ static void write_until_killed(int fd)
 
 	if (run_state_open(&s, path, &e))
 		_exit(1);
-	for (uint16_t lid = 1;; lid = (uint16_t)(lid % 49151 + 1)) {
-		for (unsigned g = 1; g <= GUIDS; g++)
-			run_state_put_lid(s, g, lid, 0);
+	for (uint16_t lid = 1; lid < 40000; lid++) {
+		for (unsigned g = 0; g < GUIDS; g++)
+			run_state_put_lid(s, g + 1, (uint16_t)(lid + g), 0);
 		run_state_put_m_key(s, lid);
 		if (run_state_commit(s, &e) || write(fd, &lid, sizeof(lid)) != sizeof(lid))
 			_exit(1);
 	}
+	_exit(2);
 }
 
 static void killed_at_any_moment(void **state UNUSED)
@@ -227,7 +248,7 @@ static void killed_at_any_moment(void **state UNUSED)
 		assert_int_equal(run_state_lids(s, see, &x, &e), 0);
 		assert_true(x.n == GUIDS || (!x.n && !last));
 		for (unsigned i = 1; i < x.n; i++)
-			assert_int_equal(x.lid[i], x.lid[0]); /* whole transactions only */
+			assert_int_equal(x.lid[i], x.lid[0] + i); /* whole transactions only */
 		if (last) /* nothing that commit had acknowledged is lost */
 			assert_in_range(x.lid[0], last, last + 1);
 		assert_int_equal(run_state_m_keys(s, &key, 1, &e), x.n ? 1 : 0);
@@ -253,9 +274,10 @@ static unsigned char on_a_full_disk(void)
 	run_state_put_lid(s, 1, 1, 0);
 	if (run_state_commit(s, &e) || setrlimit(RLIMIT_FSIZE, &limit))
 		return 2;
-	for (unsigned i = 0; i < 100 && !rc; i++) {
+	for (unsigned i = 0; i < 90 && !rc; i++) {
 		for (unsigned k = 0; k < 500; k++)
-			run_state_put_lid(s, guid++, 7, 0);
+			run_state_put_lid(s, guid + k, (uint16_t)(guid + k), 0);
+		guid += 500;
 		e.text[0] = 0;
 		rc = run_state_commit(s, &e);
 	}
@@ -270,7 +292,7 @@ static unsigned char on_a_full_disk(void)
 static void count(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc UNUSED)
 {
 	++*(unsigned *)ctx;
-	assert_int_equal(lid, guid == 1 ? 1 : 7);
+	assert_int_equal(lid, guid);
 }
 
 static void disk_full(void **state UNUSED)
@@ -308,7 +330,7 @@ static void tried_again(void **state UNUSED)
 	run_state_put_lid(s, 1, 1, 0);
 	assert_int_equal(run_state_commit(s, &e), -EBUSY);
 	assert_non_null(strstr(e.text, "locked"));
-	run_state_put_lid(s, 2, 7, 0);
+	run_state_put_lid(s, 2, 2, 0);
 	assert_int_equal(run_state_commit(s, &e), -EBUSY);
 	assert_string_equal(e.text, "");
 	assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), 0);
@@ -323,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_put_is_there_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lid_has_one_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_others_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(killed_at_any_moment, setup, teardown),
