@@ -218,9 +218,11 @@ void emu_close(struct emu *m)
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	uv_close((uv_handle_t *)&m->probe, NULL);
 	uv_close((uv_handle_t *)&m->clock, NULL);
-	uv_run(&m->loop, UV_RUN_DEFAULT);
+	while (uv_run(&m->loop, UV_RUN_DEFAULT)) /* emu_stop() may have ended it early */
+		;
 	close(m->clock_fd);
-	uv_loop_close(&m->loop);
+	if (uv_loop_close(&m->loop))
+		assert(!"a handle was left open");
 	pend_free(&m->pend);
 	sim_free(m->sim);
 	fab_free(m->fab);
