@@ -41,7 +41,7 @@ static void port_today(struct sim *s, node_id n, unsigned num)
 	pi->cap_mask |= IBA_CAP_SYS_GUID | IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS | IBA_CAP_DR_NOTICE |
 			IBA_CAP_CAP_NOTICE | IBA_CAP_ROUND_TRIP | IBA_CAP_CLIENT_REREG | IBA_CAP_OTHER_NOTICE |
 			(pi->speed_ext_supported ? IBA_CAP_EXT_SPEEDS : 0) |
-			(sim_is_switch(s, n) ? IBA_CAP_MCAST_TOP : IBA_CAP_COMM_MGT);
+			(sim_is_switch(s, n) ? 0 : IBA_CAP_COMM_MGT);
 	pi->cap_mask2 = (uint16_t)(IBA_CAP2_SET_NODE_DESC | IBA_CAP2_PORT_INFO_EXT |
 				   (pi->width_supported & IBA_WIDTH_2X ? IBA_CAP2_WIDTH_2X : 0) |
 				   (pi->speed_ext_supported & 4 ? IBA_CAP2_HDR : 0) |
