@@ -31,6 +31,27 @@ static uint8_t width_bit(unsigned lanes)
 	return IBA_WIDTH_1X;
 }
 
+/* What programs ask of devices made today. MTU and VLs are such that an SM finds nothing to lower: OpenSM
+ * sets every host port Down whose values it has to change. */
+static void port_today(struct sim *s, node_id n, unsigned num)
+{
+	struct iba_port_info *pi = &node_port(s, n, num)->pi;
+
+	pi->cap_mask &= ~(uint32_t)IBA_CAP_EXT_SPEEDS;
+	pi->cap_mask |= IBA_CAP_SYS_GUID | IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS | IBA_CAP_DR_NOTICE |
+			IBA_CAP_CAP_NOTICE | IBA_CAP_ROUND_TRIP | IBA_CAP_CLIENT_REREG | IBA_CAP_OTHER_NOTICE |
+			(pi->speed_ext_supported ? IBA_CAP_EXT_SPEEDS : 0) |
+			(sim_is_switch(s, n) ? 0 : IBA_CAP_COMM_MGT);
+	pi->cap_mask2 = (uint16_t)(IBA_CAP2_SET_NODE_DESC | IBA_CAP2_PORT_INFO_EXT |
+				   (pi->width_supported & IBA_WIDTH_2X ? IBA_CAP2_WIDTH_2X : 0) |
+				   (pi->speed_ext_supported & 4 ? IBA_CAP2_HDR : 0) |
+				   (pi->speed_ext_supported & 8 ? IBA_CAP2_NDR : 0));
+	pi->neighbor_mtu = pi->mtu_cap;
+	pi->oper_vls = pi->vl_cap;
+	pi->overrun_errors = pi->local_phy_errors;
+	pi->round_trip_latency = 0xffffff; /* not measured yet */
+}
+
 static void port_reset(struct sim *s, node_id n, unsigned num)
 {
 	const struct sim_config *c = &s->cfg;
@@ -69,6 +90,10 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		.hoq_life = 16,
 		.local_phy_errors = c->phy_errors,
 	};
+	if (c->link_pairs)
+		rate_power_on(s, n, num);
+	if (c->express)
+		port_today(s, n, num);
 	if (s->counters)
 		s->counters[s->fab->nodes[n].first_port + num] = (struct port_counters){0};
 	p->tx_free = 0;
@@ -94,6 +119,8 @@ void sma_free(struct sim *s, node_id n)
 	free(node->rft);
 	free(node->mft);
 	free(node->slvl);
+	free(node->desc);
+	node->desc = NULL;
 	node->lft = NULL;
 	node->lft_size = 0;
 	node->rft = NULL;
@@ -122,6 +149,8 @@ void sma_reset(struct sim *s, node_id n)
 		.mcast_not_primary_port = IBA_PORT_NONE,
 		.partition_enf_cap = s->cfg.pkey_cap,
 		.enhanced_port0 = fn->flags & FAB_ENHANCED_PORT0 ? 1 : 0,
+		.inbound_enf_cap = s->cfg.express,
+		.outbound_enf_cap = s->cfg.express,
 	};
 }
 
@@ -131,11 +160,11 @@ static unsigned notice_get(struct req *r)
 {
 	const struct trap_slot *t = r->s->nodes[r->n].trap;
 	struct iba_notice none = {0};
+	unsigned i = 0;
 
-	iba_notice_put(t[TRAP_SLOT_LINK].pending   ? &t[TRAP_SLOT_LINK].notice
-		       : t[TRAP_SLOT_MKEY].pending ? &t[TRAP_SLOT_MKEY].notice
-						   : &none,
-		       r->out);
+	while (i < TRAP_SLOTS && !t[i].pending)
+		i++;
+	iba_notice_put(i < TRAP_SLOTS ? &t[i].notice : &none, r->out);
 	return IBA_STATUS_OK;
 }
 
@@ -150,7 +179,7 @@ static const struct {
 	{IBA_ATTR_PORT_INFO, false, sma_port_info_get, sma_port_info_set},
 	{IBA_ATTR_NODE_INFO, false, sma_node_info_get, NULL},
 	{IBA_ATTR_SWITCH_INFO, true, sma_switch_info_get, sma_switch_info_set},
-	{IBA_ATTR_NODE_DESC, false, sma_node_desc_get, NULL},
+	{IBA_ATTR_NODE_DESC, false, sma_node_desc_get, sma_node_desc_set},
 	{IBA_ATTR_GUID_INFO, false, sma_guid_info_get, sma_guid_info_set},
 	{IBA_ATTR_PKEY_TABLE, false, sma_pkey_get, sma_pkey_set},
 	{IBA_ATTR_SLVL_TABLE, false, sma_slvl_get, sma_slvl_set},
@@ -158,6 +187,8 @@ static const struct {
 	{IBA_ATTR_RFT, true, sma_rft_get, sma_rft_set},
 	{IBA_ATTR_MFT, true, sma_mft_get, sma_mft_set},
 	{IBA_ATTR_NOTICE, false, notice_get, NULL},
+	{IBA_ATTR_PORT_INFO_EXT, false, sma_port_info_ext_get, NULL},
+	{IBA_ATTR_MLNX_EXT_PORT_INFO, false, sma_mlnx_ext_get, sma_mlnx_ext_set},
 };
 
 /* ---- the M_Key (thesis 3.1.3, IBA 14.2.4) ---- */

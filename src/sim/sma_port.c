@@ -11,8 +11,24 @@ unsigned sma_node_desc_get(struct req *r)
 	const char *name = fab_node_name(r->s->fab, r->n);
 
 	memset(r->out, 0, IBA_SMP_DATA_SIZE);
-	memcpy(r->out, name, MIN(strlen(name), (size_t)IBA_SMP_DATA_SIZE));
+	if (r->s->nodes[r->n].desc)
+		memcpy(r->out, r->s->nodes[r->n].desc, IBA_SMP_DATA_SIZE);
+	else
+		memcpy(r->out, name, MIN(strlen(name), (size_t)IBA_SMP_DATA_SIZE));
 	return IBA_STATUS_OK;
+}
+
+unsigned sma_node_desc_set(struct req *r)
+{
+	char text[IBA_SMP_DATA_SIZE + 1] = {0};
+
+	if (!r->s->cfg.express)
+		return IBA_STATUS_BAD_METHOD_ATTR;
+	memcpy(text, r->in, IBA_SMP_DATA_SIZE);
+	sma_node_desc_get(r);
+	if (memcmp(r->out, text, IBA_SMP_DATA_SIZE))
+		sim_set_node_desc(r->s, r->n, text);
+	return sma_node_desc_get(r);
 }
 
 /* Netlists may leave port GUIDs out. */
@@ -123,6 +139,8 @@ static bool port_info_ok(const struct req *r, unsigned num, const struct iba_por
 		return false;
 	if (v->oper_vls && (!iba_vl_count(v->oper_vls) || v->oper_vls > old->vl_cap))
 		return false;
+	if (r->s->cfg.link_pairs && !rate_ok(old, v))
+		return false;
 	return v->phys_state <= IBA_PHYS_DISABLED;
 }
 
@@ -151,6 +169,75 @@ static void state_order(struct req *r, unsigned num, unsigned to)
 		port_state_set(r->s, r->n, num, (enum iba_port_state)to);
 }
 
+/* ---- the same with link_pairs: a link has two ends ---- */
+
+enum { ANSWER_FIRST_PS = 10 * PS_PER_US }; /* a link goes down so long after the answer has left */
+
+/* What a Set means for the link itself: a physical state to go to, or NO_CHANGE. */
+static enum iba_phys_state link_wish(const struct sim_port *p, const struct iba_port_info *v,
+				     const struct iba_port_info *old)
+{
+	bool up = p->pi.state != IBA_PORT_DOWN;
+
+	if (v->phys_state == IBA_PHYS_DISABLED)
+		return IBA_PHYS_DISABLED;
+	if (v->phys_state != IBA_PHYS_NO_CHANGE)
+		return IBA_PHYS_POLLING; /* whoever sleeps is woken by the other end */
+	if (up && (v->state == IBA_PORT_DOWN || !rate_fits(p)))
+		return IBA_PHYS_POLLING;
+	if (!up && p->pi.phys_state == IBA_PHYS_POLLING &&
+	    (p->pi.width_enabled != old->width_enabled || p->pi.speed_enabled != old->speed_enabled ||
+	     p->pi.speed_ext_enabled != old->speed_ext_enabled))
+		return IBA_PHYS_POLLING; /* perhaps both ends agree now */
+	return IBA_PHYS_NO_CHANGE;
+}
+
+/* The answer may have to cross the very link: it leaves first, and says what comes. */
+static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
+{
+	struct sim *s = r->s;
+	port_id at = req_node(r)->first_port + num;
+	struct iba_port_info pi;
+
+	if (to == IBA_PHYS_POLLING && !s->cfg.training_ps) {
+		link_order(s, at, to);
+		sma_port_info_get(r);
+		return;
+	}
+	sim_push(s, s->now + ANSWER_FIRST_PS, PRIO_WORLD,
+		 (struct ev){.kind = EV_ORDER, .a = at, .b = s->nodes[r->n].incarnation, .c = to});
+	pi = req_port(r, num)->pi;
+	pi.state = IBA_PORT_DOWN;
+	pi.phys_state = (uint8_t)to;
+	pi.local_port = (uint8_t)r->in_port;
+	iba_port_info_put(&pi, r->out);
+}
+
+static void orders(struct req *r, unsigned num, const struct iba_port_info *v, const struct iba_port_info *old)
+{
+	struct sim_port *p = req_port(r, num);
+	enum iba_phys_state wish = num ? link_wish(p, v, old) : IBA_PHYS_NO_CHANGE;
+
+	if (wish != IBA_PHYS_NO_CHANGE) {
+		link_obey(r, num, wish);
+		return;
+	}
+	if (p->pi.state != IBA_PORT_DOWN)
+		state_order(r, num, v->state);
+	sma_port_info_get(r);
+}
+
+/* ---- Set(PortInfo) ---- */
+
+/* The thesis takes any value of what is enabled; no time depends on it. */
+static void rates_take(struct iba_port_info *pi, const struct iba_port_info *v)
+{
+	if (v->width_enabled && v->width_enabled != 0xff)
+		pi->width_enabled = v->width_enabled;
+	pi->speed_enabled = v->speed_enabled ? v->speed_enabled : pi->speed_enabled;
+	pi->speed_ext_enabled = v->speed_ext_enabled ? v->speed_ext_enabled : pi->speed_ext_enabled;
+}
+
 static void port_info_take(struct iba_port_info *pi, const struct iba_port_info *v, bool endport)
 {
 	if (endport) {
@@ -167,10 +254,6 @@ static void port_info_take(struct iba_port_info *pi, const struct iba_port_info 
 		pi->p_key_violations = v->p_key_violations;
 		pi->q_key_violations = v->q_key_violations;
 	}
-	if (v->width_enabled && v->width_enabled != 0xff)
-		pi->width_enabled = v->width_enabled;
-	pi->speed_enabled = v->speed_enabled ? v->speed_enabled : pi->speed_enabled;
-	pi->speed_ext_enabled = v->speed_ext_enabled ? v->speed_ext_enabled : pi->speed_ext_enabled;
 	pi->down_default = v->down_default ? v->down_default : pi->down_default;
 	pi->neighbor_mtu = v->neighbor_mtu;
 	pi->oper_vls = v->oper_vls ? v->oper_vls : pi->oper_vls;
@@ -207,8 +290,67 @@ unsigned sma_port_info_set(struct req *r)
 		host_active(r->s, req_node(r)->first_port + num);
 	if (addresses_data(&old, &req_port(r, num)->pi))
 		sim_changed(r->s, r->n, SIM_CHANGED_PORT);
+	if (r->s->cfg.link_pairs) {
+		rate_take(&req_port(r, num)->pi, &v);
+		orders(r, num, &v, &old);
+		return IBA_STATUS_OK;
+	}
+	rates_take(&req_port(r, num)->pi, &v);
 	phys_order(r, num, v.phys_state);
 	if (req_port(r, num)->pi.state != IBA_PORT_DOWN)
 		state_order(r, num, v.state);
 	return sma_port_info_get(r);
+}
+
+/* ---- beside PortInfo ---- */
+
+/* No FEC anywhere: an attribute of zeroes, but there. */
+unsigned sma_port_info_ext_get(struct req *r)
+{
+	struct iba_port_info_ext v = {0};
+	unsigned num;
+
+	if (!r->s->cfg.express)
+		return IBA_STATUS_BAD_METHOD_ATTR;
+	if (!sma_pick_port(r, r->mod & 0xff, &num))
+		return IBA_STATUS_BAD_FIELD;
+	iba_port_info_ext_put(&v, r->out);
+	return IBA_STATUS_OK;
+}
+
+unsigned sma_mlnx_ext_get(struct req *r)
+{
+	struct iba_mlnx_ext_port_info v = {0};
+	unsigned num;
+
+	if (!r->s->cfg.express)
+		return IBA_STATUS_BAD_METHOD_ATTR;
+	if (!sma_pick_port(r, r->mod & 0xff, &num))
+		return IBA_STATUS_BAD_FIELD;
+	v.speed_supported = req_port(r, num)->fdr10_supported;
+	v.speed_enabled = req_port(r, num)->fdr10_enabled;
+	v.speed_active = req_port(r, num)->fdr10_active;
+	iba_mlnx_ext_port_info_put(&v, r->out);
+	return IBA_STATUS_OK;
+}
+
+unsigned sma_mlnx_ext_set(struct req *r)
+{
+	struct iba_mlnx_ext_port_info v;
+	struct sim_port *p;
+	unsigned num;
+
+	if (!r->s->cfg.express)
+		return IBA_STATUS_BAD_METHOD_ATTR;
+	iba_mlnx_ext_port_info_get(&v, r->in, IBA_SMP_DATA_SIZE);
+	if (!sma_pick_port(r, r->mod & 0xff, &num) || v.speed_enabled > req_port(r, num)->fdr10_supported)
+		return IBA_STATUS_BAD_FIELD;
+	p = req_port(r, num);
+	if (v.state_change_enable & 1)
+		p->fdr10_enabled = v.speed_enabled;
+	if (num && p->pi.state != IBA_PORT_DOWN && !rate_fits(p))
+		sim_push(r->s, r->s->now + ANSWER_FIRST_PS, PRIO_WORLD,
+			 (struct ev){.kind = EV_ORDER, .a = req_node(r)->first_port + num,
+				     .b = r->s->nodes[r->n].incarnation, .c = IBA_PHYS_POLLING});
+	return sma_mlnx_ext_get(r);
 }

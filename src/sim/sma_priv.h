@@ -41,11 +41,15 @@ static inline bool sma_pick_port(const struct req *r, uint32_t num, unsigned *po
 /* sma_port.c: nodes and ports */
 uint64_t sma_port_guid(const struct req *r, unsigned num);
 unsigned sma_node_desc_get(struct req *r);
+unsigned sma_node_desc_set(struct req *r);
 unsigned sma_node_info_get(struct req *r);
 unsigned sma_switch_info_get(struct req *r);
 unsigned sma_switch_info_set(struct req *r);
 unsigned sma_port_info_get(struct req *r);
 unsigned sma_port_info_set(struct req *r);
+unsigned sma_port_info_ext_get(struct req *r);
+unsigned sma_mlnx_ext_get(struct req *r);
+unsigned sma_mlnx_ext_set(struct req *r);
 
 /* sma_tables.c: tables of ports and switches */
 unsigned sma_guid_info_get(struct req *r);
