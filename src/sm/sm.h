@@ -239,10 +239,12 @@ void sm_actions_free(struct sm_actions *a);
 /* A LID this port had before, and is to have again; before SM_EV_START only. A second one for the same
  * port, or a LID that is taken, is ignored. */
 void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
-/* Take over what may change while the SM runs: all but port, lmc, window and random tables. What it
- * touches is done at the next round; sweep times and damping at once. */
+/* Take over what may change while the SM runs: all but port, lmc and window. Between rounds at once, else
+ * when the running one is over; what it touches in devices is done in the next. Give the SM a
+ * SM_EV_WAKE afterwards: its next wake-up may be another one now. */
 void sm_reconfigure(struct sm *sm, const struct sm_config *c);
-/* From the next event on, time is counted from `by` later: 64 bits of picoseconds are 213 days. */
+/* From the next event on, time is counted from `by` later: 64 bits of picoseconds are 213 days. So is
+ * sm_actions.wake of the last step. Leave more than flap_ps and hold_ps of the past. */
 void sm_time_back(struct sm *sm, time_ps by);
 
 /* ---- looking in ---- */

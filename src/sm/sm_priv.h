@@ -163,6 +163,8 @@ struct sm_part {
 
 struct sm {
 	struct sm_config cfg;
+	struct sm_config wanted; /* from the end of the round on */
+	bool has_wanted;
 	time_ps now;
 	struct sm_actions *out; /* during sm_step only */
 
@@ -280,6 +282,12 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 time_ps sm_timeout(const struct sm *sm);
 void sm_failed(struct sm *sm, const struct sm_txn *t); /* a Set went wrong: note it and look again */
 
+/* life.c */
+void sm_config_settle(struct sm *sm); /* between rounds: take over what was wanted meanwhile */
+
+/* sweep.c */
+void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */
+
 /* discover.c */
 void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
 		 uint32_t port);
@@ -306,6 +314,8 @@ uint32_t sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the on
 void sm_damp_tell(struct sm *sm);       /* notes for what was held since */
 time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
 void sm_damp_release(struct sm *sm);
+void sm_damp_reset(struct sm *sm);  /* count anew: cfg.flaps is another number */
+void sm_damp_time_back(struct sm *sm, time_ps by);
 void sm_damp_free(struct sm *sm);
 
 /* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */
