@@ -557,8 +557,8 @@ static void on_wake(struct sm *sm)
 /* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
 void sm_routes_take(struct sm *sm, const struct sm_routes *r)
 {
-	rt_tables_free(sm->tables);
-	free(sm->rank);
+	sm_retire_tables(sm, sm->tables);
+	sm_retire_memory(sm, sm->rank);
 	rt_plan_free(&sm->plan);
 	sm->tables = r->tables;
 	sm->rank = r->rank;
@@ -574,6 +574,7 @@ static void on_routes(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_routes given = ev->routes, *r = &given;
 
+	sm_retired_free(sm, r->epoch);
 	if (sm_ahead_answer(sm, r))
 		return;
 	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */

@@ -122,19 +122,20 @@ void sm_free(struct sm *sm)
 {
 	if (!sm)
 		return;
+	sm->answered = sm->compute_id; /* nobody looks any more */
+	sm_retired_free(sm, sm->compute_id);
+	vec_free(&sm->retired);
 	sm_snapshot_free(sm);
 	sm_snapshot_forget(sm);
+	sm_retire_task(sm, sm->task);
 	rt_tables_free(sm->tables);
-	rt_tables_free(sm->old);
 	rt_plan_free(&sm->plan);
 	free(sm->rank);
-	free(sm->old_rank);
 	sm_waves_free(sm);
 	sm_ahead_reset(sm);
 	sm_rows_free(sm);
 	vec_free(&sm->off);
 	vec_free(&sm->rft_todo);
-	vec_free(&sm->off_turns);
 	vec_free(&sm->turns);
 	vec_free(&sm->suspects);
 	free(sm->txns);

@@ -152,9 +152,15 @@ struct sm_send {
 
 enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
 
+/*
+ * A request for routes. Whatever it points to stays as it is until the request is answered, or a later
+ * one: an answer says that nobody looks at what came with earlier ones any more. So they may be computed
+ * on another thread, one after another, and one that a later request has overtaken may be left out.
+ * Answers to requests that the SM no longer waits for are thrown away.
+ */
 struct sm_compute {
-	uint32_t epoch;        /* 0: nothing asked */
-	const struct fab *fab; /* this and the pointers below: valid until the answer, or the next request */
+	uint32_t epoch;        /* 0: nothing asked; else larger than all before */
+	const struct fab *fab;
 	node_id root;
 	enum rt_directions directions;
 	enum sm_stage stage;
@@ -232,7 +238,7 @@ struct sm_actions {
 struct sm;
 
 struct sm *sm_new(const struct sm_config *c);
-void sm_free(struct sm *sm);
+void sm_free(struct sm *sm); /* nobody may be computing for it any more */
 int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out);
 void sm_actions_free(struct sm_actions *a);
 

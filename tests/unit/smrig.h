@@ -58,6 +58,8 @@ struct rig {
 	unsigned outstanding, peak, peak_discover; /* requests without an answer */
 	struct sm_routes routes;		   /* computed, to be given next */
 	bool unverified, no_routes, hold;
+	bool slow;                      /* routes take long: the SM goes on while they are computed */
+	struct sm_compute busy, queued; /* the one being computed, the one after it; epoch 0: none */
 	unsigned copies; /* how often each response comes; 0: once */
 	/* Looks at a request and may spoil its answer (resp). False: no answer at all. */
 	bool (*twist)(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp);
@@ -102,7 +104,7 @@ static inline bool link_up(const struct rig *g, unsigned d, unsigned p)
 	return g->dev[d].peer[p].port && !g->dev[d].gone && !g->dev[g->dev[d].peer[p].dev].gone;
 }
 
-/* Pull all cables of a device, or put them back; its switches notice. */
+/* Pull all cables of a device, or put them back; switches at either end notice. */
 static inline void set_gone(struct rig *g, unsigned d, bool gone)
 {
 	g->dev[d].gone = gone;
@@ -113,7 +115,7 @@ static inline void set_gone(struct rig *g, unsigned d, bool gone)
 			continue;
 		g->dev[d].pi[p].state = g->dev[far].pi[fp].state =
 		    gone ? IBA_PORT_DOWN : IBA_PORT_INIT;
-		g->dev[far].si.port_state_change = 1;
+		g->dev[far].si.port_state_change = g->dev[d].si.port_state_change = 1;
 	}
 }
 
@@ -280,6 +282,10 @@ static inline void compute(struct rig *g, const struct sm_compute *c)
 {
 	struct sm_work_done done;
 
+	if (g->slow) {
+		*(g->busy.epoch ? &g->queued : &g->busy) = *c;
+		return;
+	}
 	sm_routes_free(&g->routes);
 	sm_compute_run(c, 1, &g->routes, &done);
 	assert_non_null(g->routes.tables);
@@ -346,12 +352,28 @@ static inline void give_routes(struct rig *g)
 	step(g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
 }
 
+/* A worker that takes its time looks at what it was given until the end. */
+static inline void worker_done(struct rig *g)
+{
+	struct sm_event ev = {.kind = SM_EV_ROUTES};
+	struct sm_work_done done;
+
+	sm_compute_run(&g->busy, 1, &ev.routes, &done);
+	g->busy = g->queued;
+	g->queued.epoch = 0;
+	step(g, ev);
+}
+
 /* One event: routes at once, else whatever is due first. False: nothing will happen any more. */
 static inline bool one_event(struct rig *g)
 {
 	size_t first = 0;
 	struct flight f;
 
+	if (g->busy.epoch && (g->wake == TIME_NEVER || rng_below(&g->rng, 30) == 0)) {
+		worker_done(g);
+		return true;
+	}
 	if (g->routes.epoch && !g->hold) {
 		give_routes(g);
 		return true;
