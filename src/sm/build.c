@@ -67,28 +67,28 @@ static bool as_before(const struct sm *sm)
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
 	const struct fab *f = sm->fab;
+	struct sm_task *j = mem_zalloc(sizeof(*j));
 	bool more; /* in the switches than the last tables say */
 
-	rt_tables_free(sm->old);
-	free(sm->old_rank);
-	sm->old = sm_rows_tables(sm);
-	more = sm_rft_overlay(sm, sm->old);
-	sm->old_rank = mem_array(f->nswitches, sizeof(*sm->old_rank));
+	sm_retire_task(sm, sm->task);
+	sm->task = j;
+	j->old = sm_rows_tables(sm);
+	more = sm_rft_overlay(sm, j->old);
+	j->old_rank = mem_array(f->nswitches, sizeof(*j->old_rank));
 	for (uint32_t s = 0; s < f->nswitches; s++)
-		sm->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
-	c->old = sm->old;
-	c->old_rank = sm->old_rank;
-	sm->before = (struct rt_before){sm->prev_fab, sm->prev_rank, sm->prev_tables};
-	c->before = !more && as_before(sm) ? &sm->before : NULL;
-	sm->off_turns.n = 0;
+		j->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
+	c->old = j->old;
+	c->old_rank = j->old_rank;
+	j->before = (struct rt_before){sm->prev_fab, sm->prev_rank, sm->prev_tables};
+	c->before = !more && as_before(sm) ? &j->before : NULL;
 	for (size_t i = 0; i < sm->off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->off.at[i].guid);
 
 		if (n != FAB_NONE)
-			vec_push(&sm->off_turns, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
+			vec_push(&j->off, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
 								  sm->off.at[i].out});
 	}
-	c->off = &sm->off_turns;
+	c->off = &j->off;
 }
 
 static void compute_begin(struct sm *sm)

@@ -6,25 +6,6 @@
  */
 #include "sm/rft.h"
 
-void sm_config_default(struct sm_config *c)
-{
-	*c = (struct sm_config){
-		.window = 32,
-		.retries = 4,
-		.restarts = 3,
-		.sweep_factor = 100, /* what the thesis's evaluations use */
-		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
-		.activate_by_lid = false,
-		.priority = 1,
-		.drain_ps = PS_PER_MS,
-		.ahead_switches = 128,
-		.ahead_bytes = 64u << 20,
-		.flap_ps = 60 * PS_PER_S,
-		.hold_ps = 30 * PS_PER_S,
-		.mechanism = *sm_mechanism_find("weft"),
-	};
-}
-
 /* ---- phases: what may follow what ---- */
 
 static void nothing_to_stop(struct sm *sm)
@@ -169,6 +150,8 @@ void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b)
 {
 	uint64_t smps = 0;
 
+	if (!sm->out) /* between steps nobody listens */
+		return;
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += sm->st.smps[i];
 	vec_push(&sm->out->notes, (struct sm_note){k, sm->now, a, b, smps});
@@ -574,8 +557,8 @@ static void on_wake(struct sm *sm)
 /* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
 void sm_routes_take(struct sm *sm, const struct sm_routes *r)
 {
-	rt_tables_free(sm->tables);
-	free(sm->rank);
+	sm_retire_tables(sm, sm->tables);
+	sm_retire_memory(sm, sm->rank);
 	rt_plan_free(&sm->plan);
 	sm->tables = r->tables;
 	sm->rank = r->rank;
@@ -591,6 +574,7 @@ static void on_routes(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_routes given = ev->routes, *r = &given;
 
+	sm_retired_free(sm, r->epoch);
 	if (sm_ahead_answer(sm, r))
 		return;
 	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
@@ -661,90 +645,4 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	out->wake = wake_time(sm);
 	sm->out = NULL;
 	return rc;
-}
-
-/* ---- life ---- */
-
-struct sm *sm_new(const struct sm_config *c)
-{
-	struct sm *sm = mem_zalloc(sizeof(*sm));
-
-	sm->cfg = *c;
-	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
-	sm->cfg.lmc = MIN(c->lmc, 7u);
-	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
-	sm->txns = mem_zarray(sm->cfg.window, sizeof(*sm->txns));
-	sm->txn_free = mem_array(sm->cfg.window, sizeof(*sm->txn_free));
-	for (uint32_t i = sm->cfg.window; i-- > 0;)
-		sm->txn_free[sm->nfree++] = i;
-	for (unsigned k = 0; k < ARRAY_LEN(sm->lid_next); k++)
-		sm->lid_next[k] = 1u << k;
-	sm->next_deadline = sm->next_sweep = sm->retry_at = sm->audit_at = TIME_NEVER;
-	sm->sweep_clear = NONE;
-	return sm;
-}
-
-void sm_free(struct sm *sm)
-{
-	if (!sm)
-		return;
-	sm_snapshot_free(sm);
-	sm_snapshot_forget(sm);
-	rt_tables_free(sm->tables);
-	rt_tables_free(sm->old);
-	rt_plan_free(&sm->plan);
-	free(sm->rank);
-	free(sm->old_rank);
-	sm_waves_free(sm);
-	sm_ahead_reset(sm);
-	sm_rows_free(sm);
-	vec_free(&sm->off);
-	vec_free(&sm->rft_todo);
-	vec_free(&sm->off_turns);
-	vec_free(&sm->turns);
-	vec_free(&sm->suspects);
-	free(sm->txns);
-	free(sm->txn_free);
-	vec_free(&sm->nodes);
-	vec_free(&sm->ports);
-	vec_free(&sm->hops);
-	vec_free(&sm->work);
-	vec_free(&sm->lids);
-	vec_free(&sm->held);
-	vec_free(&sm->shunned);
-	sm_damp_free(sm);
-	map64_free(&sm->by_guid);
-	map64_free(&sm->lid_by_guid);
-	free(sm);
-}
-
-void sm_actions_free(struct sm_actions *a)
-{
-	vec_free(&a->sends);
-	vec_free(&a->notes);
-}
-
-void sm_status(const struct sm *sm, struct sm_status *st)
-{
-	*st = sm->st;
-	st->phase = sm->phase;
-	st->state = sm->phase == SM_OFF                    ? IBA_SM_NOT_ACTIVE
-		    : sm->st.rounds || sm->phase > SM_DISCOVER ? IBA_SM_MASTER
-							       : IBA_SM_DISCOVERING;
-	st->lid = sm->own_lid;
-	st->epoch = sm->epoch;
-	st->nodes = sm->fab ? sm->fab->nnodes : 0;
-	st->switches = sm->fab ? sm->fab->nswitches : 0;
-	st->held = (uint32_t)sm->damp.held.n;
-	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
-}
-
-const struct fab *sm_fabric(const struct sm *sm)
-{
-	return sm->fab;
-}
-
-const struct rt_tables *sm_tables(const struct sm *sm)
-{
-	return sm->tables;
 }

@@ -43,3 +43,28 @@ bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct
 	*pi = sm->ports.at[n->first_port + port].pi;
 	return true;
 }
+
+void sm_status(const struct sm *sm, struct sm_status *st)
+{
+	*st = sm->st;
+	st->phase = sm->phase;
+	st->state = sm->phase == SM_OFF                    ? IBA_SM_NOT_ACTIVE
+		    : sm->st.rounds || sm->phase > SM_DISCOVER ? IBA_SM_MASTER
+							       : IBA_SM_DISCOVERING;
+	st->lid = sm->own_lid;
+	st->epoch = sm->epoch;
+	st->nodes = sm->fab ? sm->fab->nnodes : 0;
+	st->switches = sm->fab ? sm->fab->nswitches : 0;
+	st->held = (uint32_t)sm->damp.held.n;
+	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
+}
+
+const struct fab *sm_fabric(const struct sm *sm)
+{
+	return sm->fab;
+}
+
+const struct rt_tables *sm_tables(const struct sm *sm)
+{
+	return sm->tables;
+}

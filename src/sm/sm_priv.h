@@ -152,6 +152,22 @@ struct sm_txn {
 	struct sm_send send;
 };
 
+/* What a request for routes points to beside the snapshot: it must outlive the request. */
+struct sm_task {
+	struct fab *fab;        /* one made for it; NULL: the SM's own */
+	struct rt_tables *old;  /* what is in the switches */
+	uint64_t *old_rank;
+	rt_turns off;
+	struct rt_before before;
+};
+
+/* Whoever computes may still look at it: freed when that request is answered. */
+struct sm_retired {
+	uint32_t until; /* its id */
+	void (*free)(void *p);
+	void *p;
+};
+
 /* What a phase does. A function that is not there means nothing to do. */
 struct sm_part {
 	void (*begin)(struct sm *sm);
@@ -163,6 +179,8 @@ struct sm_part {
 
 struct sm {
 	struct sm_config cfg;
+	struct sm_config wanted; /* from the end of the round on */
+	bool has_wanted;
 	time_ps now;
 	struct sm_actions *out; /* during sm_step only */
 
@@ -235,10 +253,9 @@ struct sm {
 	struct fab *prev_fab;   /* the last snapshot whose tables were all in force, and those */
 	struct rt_tables *prev_tables;
 	uint64_t *prev_rank;
-	struct rt_before before;
-	struct rt_tables *old;  /* what the request said is in the switches */
-	uint64_t *old_rank;
-	rt_turns off_turns;
+	struct sm_task *task;     /* of the last request of a round; NULL: none */
+	uint32_t answered;      /* the last request that was */
+	VEC(struct sm_retired) retired;
 	VEC(struct sm_row) rows;
 	struct map64 row_by_guid;
 	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
@@ -280,6 +297,19 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 time_ps sm_timeout(const struct sm *sm);
 void sm_failed(struct sm *sm, const struct sm_txn *t); /* a Set went wrong: note it and look again */
 
+/* life.c */
+void sm_config_settle(struct sm *sm); /* between rounds: take over what was wanted meanwhile */
+
+/* retire.c: free these as soon as nobody can be looking at them; NULL is fine */
+void sm_retire_fab(struct sm *sm, struct fab *f);
+void sm_retire_tables(struct sm *sm, struct rt_tables *t);
+void sm_retire_memory(struct sm *sm, void *p);
+void sm_retire_task(struct sm *sm, struct sm_task *j);
+void sm_retired_free(struct sm *sm, uint32_t answered); /* all up to this request */
+
+/* sweep.c */
+void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */
+
 /* discover.c */
 void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
 		 uint32_t port);
@@ -306,6 +336,8 @@ uint32_t sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the on
 void sm_damp_tell(struct sm *sm);       /* notes for what was held since */
 time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
 void sm_damp_release(struct sm *sm);
+void sm_damp_reset(struct sm *sm);  /* count anew: cfg.flaps is another number */
+void sm_damp_time_back(struct sm *sm, time_ps by);
 void sm_damp_free(struct sm *sm);
 
 /* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */

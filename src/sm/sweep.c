@@ -32,6 +32,14 @@ static time_ps sweep_period(const struct sm *sm)
 	return MIN(d, TIME_NEVER / 4 / sm->cfg.sweep_factor) * sm->cfg.sweep_factor;
 }
 
+void sm_sweep_plan(struct sm *sm)
+{
+	time_ps period = sweep_period(sm);
+
+	if (sm->phase == SM_READY)
+		sm->next_sweep = period ? sm->now + period : TIME_NEVER;
+}
+
 /* What lies beyond 63 hops can be asked now that tables lead to the last switches seen. */
 static void look_further(struct sm *sm)
 {
@@ -67,8 +75,10 @@ static void plan_retry(struct sm *sm)
 static void ready_begin(struct sm *sm)
 {
 	bool swept = sm->sweep_start != TIME_NEVER && sm->round.end, in_vain = sm->in_vain;
-	time_ps period = sweep_period(sm);
+	time_ps period;
 
+	sm_config_settle(sm);
+	period = sweep_period(sm);
 	sm->in_vain = false;
 	if (!sm->round.end) {
 		round_end(sm);
