@@ -4,6 +4,7 @@
  * an eventfd tells the loop. (The descriptors of libumad2sim cannot be polled by anyone else.) State:
  * struct umad_tp. Way in: tp_umad. Does not repeat what is not answered: the sender does.
  */
+#undef _FILE_OFFSET_BITS /* libumad2sim stands in for open(), not for open64() */
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <pthread.h>
@@ -20,6 +21,9 @@ enum {
 	LOOK_MS = 200,      /* how often the thread looks whether it is to end */
 	GS_Q_KEY = (int)0x80010000,
 };
+
+/* umad_size() grows while a port is opened: this is what it grows to. */
+#define UMAD_SIZE (sizeof(struct ib_user_mad) + IBA_MAD_SIZE)
 
 /* Bits of the methods a class may be asked for unasked. */
 #define METHODS_SM (1L << IBA_GET | 1L << IBA_SET | 1L << IBA_TRAP | 1L << IBA_TRAP_REPRESS)
@@ -136,7 +140,7 @@ static void ring_put(struct umad_tp *u, void *umad)
 static void *reader(void *arg)
 {
 	struct umad_tp *u = arg;
-	void *umad = mem_zalloc(umad_size() + IBA_MAD_SIZE);
+	void *umad = mem_zalloc(UMAD_SIZE);
 	uint64_t one = 1;
 
 	while (!atomic_load(&u->stop)) {
@@ -204,7 +208,7 @@ static int umad_tp_open(struct tp **t, const struct tp_where *w, struct err *e)
 	u->tp.ops = &tp_umad;
 	u->port = u->issm = u->agent_dr = u->agent_lid = -1;
 	u->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	u->out = mem_zalloc(umad_size() + IBA_MAD_SIZE);
+	u->out = mem_zalloc(UMAD_SIZE);
 	u->sent = mem_zarray(SENT, sizeof(*u->sent));
 	u->ring = mem_zarray(RING, sizeof(*u->ring));
 	rc = umad_init() < 0 ? err_set(e, -ENODEV, "libibumad does not start: is the ib_umad module loaded?") : 0;
@@ -287,10 +291,8 @@ static int give_tid(struct umad_tp *u, uint8_t *mad)
 	uint32_t wire = (uint32_t)iba_smp_tid(mad);
 	const struct sent *s = &u->sent[wire % SENT];
 
-	if (iba_smp_method(mad) != IBA_GET_RESP) {
-		iba_smp_set_tid(mad, iba_smp_tid(mad) & UINT32_MAX);
-		return 0;
-	}
+	if (iba_smp_method(mad) != IBA_GET_RESP)
+		return 0; /* somebody else's */
 	if (s->wire != wire)
 		return -1;
 	iba_smp_set_tid(mad, s->tid);
