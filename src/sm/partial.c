@@ -562,6 +562,17 @@ static bool node_is_lost(const struct sm *sm, uint32_t node)
 	return true;
 }
 
+/* A switch that was new and went again: no table ever led there, so nobody missed it, but no link does. */
+static void miss_unlinked(struct sm *sm)
+{
+	uint8_t *seen = sm_nodes_linked(sm);
+
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		if (!seen[n] && sm->nodes.at[n].type == IBA_NODE_SWITCH)
+			sm->ports.at[sm->nodes.at[n].first_port].mark = SM_MISSING;
+	free(seen);
+}
+
 /* LIDs of those that are there are not for others, however long ago they were last set. */
 static void keep_lids(struct sm *sm)
 {
@@ -584,6 +595,7 @@ static void sweep_clean(struct sm *sm)
 
 static void partial_done(struct sm *sm)
 {
+	miss_unlinked(sm);
 	for (uint32_t n = 0; n < sm->nodes.n; n++)
 		if (node_is_lost(sm, n))
 			drop_node(sm, n);

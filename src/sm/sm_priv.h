@@ -350,6 +350,7 @@ uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* NONE */
 /* paths.c */
 bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
+uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);
 void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
