@@ -214,6 +214,7 @@ static void drop_node(struct sm *sm, uint32_t node)
 	sm->changed = true;
 	if (n->row != NONE)
 		sm_row_forget(sm, n->row);
+	sm_name_ask_again(sm, n->guid);
 	sm_note(sm, SM_NOTE_GONE, n->guid, 0);
 }
 

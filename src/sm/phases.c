@@ -105,6 +105,8 @@ void sm_phase_slide(struct sm *sm, enum sm_phase to)
 
 void sm_phase_set(struct sm *sm, enum sm_phase to)
 {
+	if (sm->phase == SM_READY) /* questions of spare time wait */
+		sm_forget_outstanding(sm);
 	assert(sm->noutstanding == 0);
 	sm_phase_slide(sm, to);
 	sm->begin_again = true;

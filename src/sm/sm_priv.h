@@ -99,6 +99,17 @@ struct sm_turn_off {
 	bool sure; /* acknowledged; until then it may be off or not */
 };
 
+enum { SM_NAME_SIZE = IBA_SMP_DATA_SIZE + 1 };
+
+struct sm_name {
+	uint64_t guid;
+	char text[SM_NAME_SIZE];
+	bool known;    /* it came, if only once */
+	bool asked;    /* and nothing happened since that would make it another one */
+	bool answered;
+	uint32_t given_up; /* rounds by then; it is asked again after the next */
+};
+
 struct sm_lid {
 	uint64_t guid;
 	uint32_t epoch; /* when it was last seen */
@@ -226,6 +237,11 @@ struct sm {
 	VEC(uint64_t) shunned;  /* GUIDs of devices that refused again and again: left out for now */
 	struct sm_damp damp;
 
+	/* names: kept by GUID */
+	VEC(struct sm_name) names;
+	struct map64 name_by_guid;
+	uint32_t names_at;      /* node of the snapshot to look at next */
+
 	/* LIDs: kept for good */
 	VEC(struct sm_lid) lids;
 	struct map64 lid_by_guid;
@@ -292,6 +308,13 @@ void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look
 
 /* notes.c */
 void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
+
+/* names.c */
+void sm_names_begin(struct sm *sm);
+bool sm_names_next(struct sm *sm, struct sm_req *r);
+void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+void sm_names_fail(struct sm *sm, const struct sm_txn *t);
+void sm_name_ask_again(struct sm *sm, uint64_t guid);
 
 /* traps.c */
 void sm_trap(struct sm *sm, const struct sm_event *ev);

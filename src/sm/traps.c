@@ -31,6 +31,19 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 	}
 }
 
+/* Trap 144 tells of several things; of these the name is what the SM keeps. */
+static void local_change(struct sm *sm, const struct iba_notice *n)
+{
+	struct iba_trap_cap d;
+
+	iba_trap_cap_get(&d, n->details, sizeof(n->details));
+	if (!(d.local_changes & IBA_CHANGED_NODE_DESC))
+		return;
+	for (uint32_t p = 0; p < sm->ports.n; p++)
+		if (sm_in_use(sm, p) && sm->ports.at[p].pi.lid == d.lid)
+			sm_name_ask_again(sm, sm->nodes.at[sm->ports.at[p].node].guid);
+}
+
 void sm_trap(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_req r = {.method = IBA_TRAP_REPRESS,
@@ -48,6 +61,10 @@ void sm_trap(struct sm *sm, const struct sm_event *ev)
 		sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->out->sends.at[sm->out->sends.n++]);
 		sm->st.smps[SM_FOR_TRAP]++;
 	}
-	if (notice.is_generic && notice.trap_number == IBA_TRAP_LINK_STATE && sm->phase != SM_OFF)
+	if (!notice.is_generic || sm->phase == SM_OFF)
+		return;
+	if (notice.trap_number == IBA_TRAP_LINK_STATE)
 		link_state_trap(sm, ev->slid);
+	else if (notice.trap_number == IBA_TRAP_CAP_CHANGE)
+		local_change(sm, &notice);
 }
