@@ -122,3 +122,48 @@ static void compute_begin(struct sm *sm)
 }
 
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */
+
+/* ---- the answer ---- */
+
+/* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
+void sm_routes_take(struct sm *sm, const struct sm_routes *r)
+{
+	sm_retire_tables(sm, sm->tables);
+	sm_retire_memory(sm, sm->rank);
+	rt_plan_free(&sm->plan);
+	sm->tables = r->tables;
+	sm->rank = r->rank;
+	sm->plan = r->plan;
+	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
+	sm->ready = r->ready ? r->ready : UINT16_MAX;
+	rt_tables_fill(sm->tables);
+	if (sm_rft_prepare(sm))
+		sm_phase_set(sm, SM_DEACTIVATE);
+}
+
+void sm_routes_in(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_routes given = ev->routes, *r = &given;
+
+	sm_retired_free(sm, r->epoch);
+	if (sm_ahead_answer(sm, r))
+		return;
+	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
+		sm_routes_free(r);
+		return;
+	}
+	if (!r->tables || !r->verified) {
+		sm_routes_free(r);
+		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
+		sm->dirty = true;
+		sm_phase_set(sm, SM_READY);
+		return;
+	}
+	sm_routes_take(sm, r);
+}
+
+void sm_routes_progress(struct sm *sm, const struct sm_event *ev)
+{
+	if (ev->routes.epoch == sm->compute_id)
+		sm->ready = ev->routes.ready ? MAX(sm->ready, ev->routes.ready) : UINT16_MAX;
+}

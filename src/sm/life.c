@@ -148,6 +148,8 @@ void sm_free(struct sm *sm)
 	vec_free(&sm->held);
 	vec_free(&sm->shunned);
 	sm_damp_free(sm);
+	vec_free(&sm->names);
+	map64_free(&sm->name_by_guid);
 	map64_free(&sm->by_guid);
 	map64_free(&sm->lid_by_guid);
 	free(sm);

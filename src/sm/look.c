@@ -12,13 +12,6 @@ static const struct sm_node *known(const struct sm *sm, uint64_t guid)
 	return at == MAP_NONE || sm->nodes.at[at].gone ? NULL : &sm->nodes.at[at];
 }
 
-const char *sm_node_desc(const struct sm *sm, uint64_t node_guid)
-{
-	(void)sm;
-	(void)node_guid;
-	return "";
-}
-
 bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni)
 {
 	const struct sm_node *n = known(sm, node_guid);

@@ -281,6 +281,7 @@ enum sm_purpose {
 	SM_FOR_ACTIVATION,
 	SM_FOR_AUDIT,
 	SM_FOR_TRAP,         /* TrapRepress */
+	SM_FOR_NAMES,        /* NodeDescriptions, in spare time */
 	SM_NPURPOSES
 };
 const char *sm_purpose_name(enum sm_purpose p);

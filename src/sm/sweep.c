@@ -85,6 +85,7 @@ static void ready_begin(struct sm *sm)
 		plan_retry(sm);
 	}
 	look_further(sm);
+	sm_names_begin(sm);
 	/* Somebody whose traps lead nowhere must not keep the SM from looking where it hurts. */
 	if (in_vain && sm->next_sweep != TIME_NEVER)
 		return;
@@ -94,7 +95,6 @@ static void ready_begin(struct sm *sm)
 
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
-	(void)r;
 	/* A sweep that is due asks everybody, those who told of a change among them. */
 	if (sm->partial && sm->now >= sm->next_sweep)
 		sm_phase_set(sm, SM_SWEEP);
@@ -104,10 +104,15 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 		sm_phase_set(sm, SM_AUDIT);
 	else
 		sm_ahead_think(sm);
-	return false;
+	return sm->phase == SM_READY && sm_names_next(sm, r);
 }
 
-const struct sm_part sm_part_ready = {.begin = ready_begin, .next = ready_next};
+const struct sm_part sm_part_ready = {
+	.begin = ready_begin,
+	.next = ready_next,
+	.recv = sm_names_recv,
+	.fail = sm_names_fail,
+};
 
 /* ---- a sweep ---- */
 

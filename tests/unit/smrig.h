@@ -31,6 +31,7 @@ struct dev {
 		unsigned dev, port;
 	} peer[MAX_PORTS + 1]; /* port 0: no cable */
 	uint8_t lft[LIDS];
+	char name[IBA_SMP_DATA_SIZE + 1];
 };
 
 struct flight {
@@ -87,6 +88,7 @@ static inline unsigned add_dev(struct rig *g, unsigned type, unsigned nports)
 						  .oper_vls = 1};
 	d->pi[0].state = IBA_PORT_ACTIVE;
 	memset(d->lft, 255, sizeof(d->lft));
+	snprintf(d->name, sizeof(d->name), "device %u", g->n);
 	return g->n++;
 }
 
@@ -201,6 +203,8 @@ static inline void answer(struct dev *d, unsigned in_port, uint8_t *m)
 					   1};
 
 		iba_node_info_put(&ni, data);
+	} else if (iba_smp_attr_id(m) == IBA_ATTR_NODE_DESC) {
+		memcpy(data, d->name, IBA_SMP_DATA_SIZE);
 	} else if (iba_smp_attr_id(m) == IBA_ATTR_PORT_INFO) {
 		answer_port_info(d, in_port, set, mod, data);
 	} else if (iba_smp_attr_id(m) == IBA_ATTR_SWITCH_INFO) {
@@ -448,6 +452,15 @@ static inline unsigned count_sends(const struct rig *g, unsigned method, uint16_
 }
 
 /* ---- life ---- */
+
+static inline void make_trap(uint8_t *mad, unsigned number, uint64_t tid)
+{
+	struct iba_notice n = {.is_generic = 1, .trap_number = (uint16_t)number};
+
+	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
+	iba_smp_set_tid(mad, tid);
+	iba_notice_put(&n, iba_smp_data(mad));
+}
 
 static inline void rig_open(struct rig *g)
 {

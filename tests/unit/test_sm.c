@@ -223,16 +223,6 @@ static void test_doubled_responses_are_dropped(void **state)
 
 /* ---- traps, sweeps, late answers ---- */
 
-static void make_trap(uint8_t *mad, unsigned number, uint64_t tid)
-{
-	struct iba_notice n = {
-	    .is_generic = 1, .type = IBA_NOTICE_URGENT, .trap_number = (uint16_t)number};
-
-	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
-	iba_smp_set_tid(mad, tid);
-	iba_notice_put(&n, iba_smp_data(mad));
-}
-
 static void test_late_answers_after_a_new_start(void **state)
 {
 	uint8_t trap[IBA_MAD_SIZE];
