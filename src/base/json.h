@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A JSON writer into a strbuf: two-space indent, commas kept by the writer, strings escaped,
+ * A JSON writer into a strbuf: two-space indent or one line, commas kept by the writer, strings escaped,
  * bytes that are not UTF-8 read as Latin-1. Keys come out in the order they are written.
  *
  *	json_open(&j, NULL, '{'); json_u64(&j, "hosts", 8); json_close(&j);
  *
- * The key is NULL inside arrays. json_fixed writes v / 10^digits exactly, without floats.
+ * The key is NULL inside arrays. json_fixed writes v / 10^digits exactly, without floats. json_none
+ * writes null; json_null() is a function of libjansson.
  */
 #ifndef WEFT_JSON_H
 #define WEFT_JSON_H
@@ -17,13 +18,14 @@ struct json {
 	char close[32]; /* what closes each open level */
 	int depth;
 	bool first;
+	bool line; /* all on one line, without blanks: set it before anything is written */
 };
 
 void json_open(struct json *j, const char *key, char brace); /* '{' or '[' */
 void json_close(struct json *j);
 void json_str(struct json *j, const char *key, const char *s);
 void json_bool(struct json *j, const char *key, bool v);
-void json_null(struct json *j, const char *key);
+void json_none(struct json *j, const char *key);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_i64(struct json *j, const char *key, int64_t v);
 void json_hex64(struct json *j, const char *key, uint64_t v); /* "0x%016x" as a string */
