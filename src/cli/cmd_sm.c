@@ -99,6 +99,13 @@ static int load(void *ctx, struct run_config *c, struct err *e)
 	return rc ? rc : apply(c, e);
 }
 
+static int reread(void *ctx, struct run_config *c, struct err *e)
+{
+	int rc = load(ctx, c, e);
+
+	return rc ? rc : run_config_paths(c, e);
+}
+
 /* ---- the summary of --once ---- */
 
 static void print_up(void *ctx, const struct run_view *v)
@@ -146,7 +153,7 @@ static void print_up(void *ctx, const struct run_view *v)
 
 static int sm(char **args UNUSED, unsigned nargs UNUSED)
 {
-	const struct run_hooks hooks = {.reread = load, .up = print_up};
+	const struct run_hooks hooks = {.reread = reread, .up = print_up};
 	struct run_config c;
 	struct strbuf out = {0};
 	struct err e;
@@ -165,6 +172,8 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 		run_config_print(&c, true, &out);
 		return cli_write("-", &out);
 	}
+	if (run_config_paths(&c, &e))
+		return cli_bad("%s", e.text);
 	if (!run_sm(&c, &hooks, &e))
 		return CLI_OK;
 	cli_bad("%s", e.text);

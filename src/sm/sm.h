@@ -110,6 +110,10 @@ struct sm_config {
 	bool contest;               /* other SMs are looked for, and the one of higher rank is master */
 	time_ps standby_poll_ps;    /* how often a standby SM asks the master, */
 	unsigned standby_tries;     /* and after how many silent times it takes the master for dead */
+	bool plain;                 /* SMPs travel as stock SMs send them: directed all the way, or by LID
+				     * over links that are Active; both in one only beyond 63 hops */
+	time_ps timeout_ps;         /* an answer is waited for at least so long, twice as long each time it is
+				     * asked for again; 0: for what distances and devices say, each time */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -121,6 +125,7 @@ void sm_config_default(struct sm_config *c);
 enum sm_event_kind {
 	SM_EV_START,  /* the port is there: begin */
 	SM_EV_SMP,    /* an SMP arrived */
+	SM_EV_LOST,   /* this request, as it was sent, found no way: no need to wait for the answer */
 	SM_EV_WAKE,   /* the time asked for has come (early or late does no harm) */
 	SM_EV_ROUTES, /* what out.compute asked for is ready */
 	SM_EV_PROGRESS, /* more of the tables given is computed: routes.epoch and .ready */
@@ -140,7 +145,7 @@ struct sm_routes {
 struct sm_event {
 	enum sm_event_kind kind;
 	time_ps now;
-	const uint8_t *mad; /* SM_EV_SMP: IBA_MAD_SIZE bytes */
+	const uint8_t *mad; /* SM_EV_SMP and SM_EV_LOST: IBA_MAD_SIZE bytes */
 	uint16_t slid;
 	struct sm_routes routes;
 };
