@@ -23,8 +23,14 @@ extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
 /* cmd_fabric.c */
 extern const struct cli_cmd cmd_fabric;
 
+/* cmd_sm.c */
+extern const struct cli_cmd cmd_sm;
+
 /* cmd_mad.c */
 extern const struct cli_cmd cmd_mad_decode;
+
+/* cmd_ctl.c */
+extern const struct cli_cmd cmd_ctl;
 
 /* help.c, man.c, complete.c: the program about itself */
 extern const struct cli_cmd cmd_help, cmd_man, cmd_completion;

@@ -30,6 +30,8 @@ void run_config_default(struct run_config *c)
 	c->sm.contest = true;
 	c->sm.standby_poll_ps = 10 * PS_PER_S;
 	c->sm.standby_tries = 4;
+	c->sm.plain = true;
+	c->sm.timeout_ps = 50 * PS_PER_MS;
 }
 
 /* ---- finding ---- */

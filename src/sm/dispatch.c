@@ -1,226 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The dispatcher: owns the list of requests that wait for a response, keeps it within the window,
- * repeats what times out, hands each response to the part that asked, and moves from phase to phase.
- * State: the transaction table and the phase. Does not know what the requests are about.
+ * repeats what times out, and hands each response to the part that asked. State: the transaction table. Does not know what the requests are about.
  */
 #include "sm/rft.h"
-
-void sm_config_default(struct sm_config *c)
-{
-	*c = (struct sm_config){
-		.window = 32,
-		.retries = 4,
-		.restarts = 3,
-		.sweep_factor = 100, /* what the thesis's evaluations use */
-		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
-		.activate_by_lid = false,
-		.priority = 1,
-		.drain_ps = PS_PER_MS,
-		.ahead_switches = 128,
-		.ahead_bytes = 64u << 20,
-		.flap_ps = 60 * PS_PER_S,
-		.hold_ps = 30 * PS_PER_S,
-		.mechanism = *sm_mechanism_find("weft"),
-	};
-}
-
-/* ---- phases: what may follow what ---- */
-
-static void nothing_to_stop(struct sm *sm)
-{
-	sm_phase_set(sm, SM_JOIN);
-}
-
-static void nothing_to_join(struct sm *sm)
-{
-	sm_phase_set(sm, SM_TABLES);
-}
-
-static const struct sm_part part_no_stop = {.done = nothing_to_stop}, part_no_join = {.done = nothing_to_join};
-
-/* The parts below are those of the basic mechanism; part_now() knows the others. */
-static const struct {
-	const char *name;
-	const struct sm_part *part;
-	uint16_t next; /* bits of the phases that may follow */
-} phases[SM_NPHASES] = {
-	[SM_OFF] = {"off", NULL, 1 << SM_DISCOVER},
-	[SM_DISCOVER] = {"discover", &sm_part_discover,
-			 1 << SM_DISCOVER | 1 << SM_CONFIGURE | 1 << SM_READY},
-	[SM_CONFIGURE] = {"configure", &sm_part_configure,
-			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
-	[SM_COMPUTE] = {"compute", &sm_part_compute,
-			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
-	[SM_DEACTIVATE] = {"deactivate", &part_no_stop, 1 << SM_DISCOVER | 1 << SM_JOIN | 1 << SM_READY},
-	[SM_JOIN] = {"join", &part_no_join, 1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
-	[SM_TABLES] = {"tables", &sm_part_blocks, 1 << SM_DISCOVER | 1 << SM_RESTORE | 1 << SM_READY},
-	[SM_RESTORE] = {"restore", &sm_part_restore, 1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
-	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE | 1 << SM_READY},
-	[SM_ACTIVATE] = {"activate", &sm_part_activate,
-			 1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_AUDIT | 1 << SM_READY},
-	[SM_AUDIT] = {"audit", &sm_part_audit, 1 << SM_DISCOVER | 1 << SM_READY},
-	[SM_READY] = {"ready", &sm_part_ready, 1 << SM_DISCOVER | 1 << SM_SWEEP | 1 << SM_AUDIT},
-	[SM_SWEEP] = {"sweep", &sm_part_sweep, 1 << SM_DISCOVER | 1 << SM_READY},
-};
-
-const char *sm_phase_name(enum sm_phase p)
-{
-	return p < SM_NPHASES ? phases[p].name : "?";
-}
-
-const struct sm_technique *sm_technique_now(const struct sm *sm)
-{
-	return sm->stage == SM_FINAL && sm->staged ? sm->cfg.mechanism.second : sm->cfg.mechanism.first;
-}
-
-/* Can what is known be built upon? */
-static bool can_be_partial(const struct sm *sm)
-{
-	return sm->cfg.mechanism.discovery->part == &sm_part_partial && sm->fab && sm->fab->nswitches &&
-	       !sm->full_needed;
-}
-
-static const struct sm_part *part_now(const struct sm *sm)
-{
-	switch (sm->phase) {
-	case SM_DISCOVER:
-	case SM_SWEEP:
-		/* A discovery stays what it began as. */
-		if (sm->begin_again ? can_be_partial(sm) : sm->partial)
-			return &sm_part_partial;
-		break;
-	case SM_DEACTIVATE:
-		if (sm_technique_now(sm)->before)
-			return sm_technique_now(sm)->before;
-		break;
-	case SM_JOIN:
-		if (sm_technique_now(sm)->plan)
-			return &sm_part_join;
-		break;
-	case SM_TABLES:
-		return sm_technique_now(sm)->tables;
-	case SM_OFF:
-	case SM_CONFIGURE:
-	case SM_COMPUTE:
-	case SM_RESTORE:
-	case SM_ARM:
-	case SM_ACTIVATE:
-	case SM_AUDIT:
-	case SM_READY:
-	case SM_NPHASES:
-		break;
-	}
-	return phases[sm->phase].part;
-}
-
-static const char *const purpose_names[SM_NPURPOSES] = {
-	[SM_FOR_SWEEP] = "sweep",
-	[SM_FOR_DISCOVERY] = "discovery",
-	[SM_FOR_CONFIGURATION] = "configuration",
-	[SM_FOR_DISTRIBUTION] = "distribution",
-	[SM_FOR_ACTIVATION] = "activation",
-	[SM_FOR_AUDIT] = "audit",
-	[SM_FOR_TRAP] = "trap",
-};
-
-const char *sm_purpose_name(enum sm_purpose p)
-{
-	return p < SM_NPURPOSES ? purpose_names[p] : "?";
-}
-
-static const char *const note_names[] = {
-	[SM_NOTE_PHASE] = "phase",
-	[SM_NOTE_CHANGE] = "change",
-	[SM_NOTE_UNREACHABLE] = "unreachable",
-	[SM_NOTE_BAD_STATUS] = "bad_status",
-	[SM_NOTE_RESTART] = "restart",
-	[SM_NOTE_REFUSED] = "refused",
-	[SM_NOTE_TOO_FAR] = "too_far",
-	[SM_NOTE_NO_LID] = "no_lid",
-	[SM_NOTE_MISMATCH] = "mismatch",
-	[SM_NOTE_TRAP] = "trap",
-	[SM_NOTE_LEFT_OUT] = "left_out",
-	[SM_NOTE_PLAN] = "plan",
-	[SM_NOTE_GONE] = "gone",
-	[SM_NOTE_NO_ROOM] = "no_room",
-	[SM_NOTE_GUESS] = "guess",
-	[SM_NOTE_HELD] = "held",
-	[SM_NOTE_RELEASED] = "released",
-	[SM_NOTE_LID] = "lid",
-	[SM_NOTE_NAME] = "name",
-	[SM_NOTE_STATE] = "state",
-	[SM_NOTE_OTHER_SM] = "other_sm",
-};
-
-const char *sm_note_name(enum sm_note_kind k)
-{
-	return k < ARRAY_LEN(note_names) ? note_names[k] : "?";
-}
-
-const char *sm_cause_name(enum sm_cause c)
-{
-	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry", "far", "release"};
-
-	return c < ARRAY_LEN(names) ? names[c] : "?";
-}
-
-void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b)
-{
-	uint64_t smps = 0;
-
-	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		smps += sm->st.smps[i];
-	vec_push(&sm->out->notes, (struct sm_note){k, sm->now, a, b, smps});
-}
-
-void sm_phase_slide(struct sm *sm, enum sm_phase to)
-{
-	assert(phases[sm->phase].next & 1 << to);
-	sm->round.time[sm->phase] += sm->now - sm->phase_since;
-	if (sm->phase == SM_COMPUTE)
-		sm->round.compute[sm->stage] += sm->now - sm->phase_since;
-	sm_note(sm, SM_NOTE_PHASE, sm->phase, to);
-	sm->phase = to;
-	sm->phase_since = sm->now;
-}
-
-void sm_phase_set(struct sm *sm, enum sm_phase to)
-{
-	assert(sm->noutstanding == 0);
-	sm_phase_slide(sm, to);
-	sm->begin_again = true;
-	sm->hold_until = 0;
-}
-
-void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
-{
-	if (sm->round.end || sm->phase == SM_OFF) { /* the last round is over: this is a new one */
-		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
-			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
-		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
-		sm->rewrote = sm->mending = false;
-		/* An audit that was still to come reads what was set then, too. */
-		sm->trouble = sm->audit_at != TIME_NEVER;
-		sm->retry_at = sm->audit_at = TIME_NEVER;
-		if (!sm->trouble)
-			sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
-		sm->restarts = 0;
-		sm->incomplete |= sm->shunned.n > 0;
-		sm->shunned.n = 0; /* perhaps it is the other device that changed */
-		sm->phase_since = sm->now;
-	}
-	sm_note(sm, SM_NOTE_CHANGE, cause, who);
-	sm->change_pending = false;
-}
-
-/* A new look at everything, whatever is going on. Late answers to old questions are dropped. */
-void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
-{
-	sm_round_begin(sm, cause, who);
-	sm_forget_outstanding(sm);
-	sm_phase_set(sm, SM_DISCOVER);
-}
 
 /* The device a request was for: what its mark means follows from the attribute; NONE: not known. */
 static uint32_t node_asked(const struct sm *sm, const struct sm_txn *t)
@@ -297,7 +80,7 @@ static time_ps subnet_time(const struct sm *sm)
 
 time_ps sm_timeout(const struct sm *sm)
 {
-	return 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u));
+	return MAX(2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u)), sm->cfg.timeout_ps);
 }
 
 /* Slot, whether it is a Set, generation: all in 32 bits, ibsim keeps no more. */
@@ -338,9 +121,14 @@ void sm_forget_outstanding(struct sm *sm)
 
 void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)
 {
-	uint16_t lid = r->lid ? r->lid : r->path.n || r->extra_hop ? 0 : r->path.via;
+	struct sm_path path = r->path;
+	uint16_t lid = r->lid ? r->lid : path.n || r->extra_hop ? 0 : path.via;
+	unsigned more = lid ? 0 : path.n + (r->extra_hop ? 1u : 0u);
+	struct sm_way way = {0};
 	uint8_t *m = s->mad;
 
+	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way))
+		lid = path.via = 0;
 	iba_smp_init(m, lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
 		     r->attr_mod);
 	iba_smp_set_tid(m, tid);
@@ -353,20 +141,23 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 		s->dlid = lid;
 		return;
 	}
-	s->slid = r->path.via ? sm->own_lid : IBA_LID_PERMISSIVE;
-	s->dlid = r->path.via ? r->path.via : IBA_LID_PERMISSIVE;
+	s->slid = path.via ? sm->own_lid : IBA_LID_PERMISSIVE;
+	s->dlid = path.via ? path.via : IBA_LID_PERMISSIVE;
 	iba_smp_set_dr_slid(m, s->slid);
 	iba_smp_set_dr_dlid(m, IBA_LID_PERMISSIVE);
-	iba_smp_set_hop_cnt(m, (uint8_t)(r->path.n + (r->extra_hop ? 1 : 0)));
-	memcpy(iba_smp_initial_path(m) + 1, sm->hops.at + r->path.at, r->path.n);
+	if (path.n)
+		memcpy(way.hops + way.n, sm->hops.at + path.at, path.n);
+	way.n += path.n;
 	if (r->extra_hop)
-		iba_smp_initial_path(m)[r->path.n + 1] = r->extra_hop;
+		way.hops[way.n++] = r->extra_hop;
+	iba_smp_set_hop_cnt(m, way.n);
+	memcpy(iba_smp_initial_path(m) + 1, way.hops, way.n);
 }
 
 static void put_on_wire(struct sm *sm, struct sm_txn *t)
 {
+	t->deadline = sm->now + (sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(t->tries, 6) : 0));
 	t->tries++;
-	t->deadline = sm->now + sm_timeout(sm);
 	sm->next_deadline = MIN(sm->next_deadline, t->deadline);
 	sm->st.smps[t->purpose]++;
 	vec_push(&sm->out->sends, t->send);
@@ -394,12 +185,12 @@ static unsigned window_now(const struct sm *sm)
 }
 
 /* Send while there is room and something to say; when all is said and answered, go on. */
-static void pump(struct sm *sm)
+void sm_pump(struct sm *sm)
 {
 	struct sm_req r;
 
 	for (;;) {
-		const struct sm_part *part = part_now(sm);
+		const struct sm_part *part = sm_part_now(sm);
 
 		if (!part || sm->now < sm->hold_until)
 			return;
@@ -426,13 +217,11 @@ static void pump(struct sm *sm)
 	}
 }
 
-/* ---- events ---- */
-
-static void on_response(struct sm *sm, const struct sm_event *ev)
+void sm_txn_response(struct sm *sm, const struct sm_event *ev)
 {
 	uint64_t tid = iba_smp_tid(ev->mad);
 	uint32_t slot = tid & TID_SLOT;
-	const struct sm_part *part = part_now(sm);
+	const struct sm_part *part = sm_part_now(sm);
 	struct sm_txn *t, copy;
 	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
 
@@ -454,74 +243,19 @@ static void on_response(struct sm *sm, const struct sm_event *ev)
 	}
 }
 
-static void link_state_trap(struct sm *sm, uint16_t lid)
+/* As if its time were up. It is asked for again, or given up, as others are. */
+void sm_txn_lost(struct sm *sm, const struct sm_event *ev)
 {
-	uint32_t node = sm_node_by_lid(sm, lid);
-	bool looking = sm->partial && !sm->begin_again && (sm->phase == SM_DISCOVER || sm->phase == SM_SWEEP);
+	uint32_t slot = iba_smp_tid(ev->mad) & TID_SLOT;
+	struct sm_txn *t = slot < sm->cfg.window ? &sm->txns[slot] : NULL;
 
-	if (looking && node != NONE) {
-		if (sm->phase == SM_SWEEP) {
-			sm_round_begin(sm, SM_CAUSE_TRAP, lid);
-			sm_phase_slide(sm, SM_DISCOVER);
-		}
-		sm_partial_suspect(sm, node);
+	if (!t || !t->used || txn_tid(sm, t) != (iba_smp_tid(ev->mad) & 0xffffffff))
 		return;
-	}
-	if (node != NONE)
-		vec_push(&sm->suspects, node);
-	else if (sm->damp.held.n) /* who is held off; whoever else there may be, a neighbour tells as well */
-		return;
-	else
-		sm->full_needed = true; /* nobody known has this LID */
-	if (sm->phase == SM_READY || sm->phase == SM_SWEEP) {
-		sm_change(sm, SM_CAUSE_TRAP, lid);
-	} else {
-		sm->change_pending = true;
-		sm->pending_cause = SM_CAUSE_TRAP;
-	}
+	t->deadline = sm->next_deadline = sm->now;
+	sm_txns_overdue(sm);
 }
 
-static void on_trap(struct sm *sm, const struct sm_event *ev)
-{
-	struct sm_req r = {.method = IBA_TRAP_REPRESS,
-			   .attr_id = IBA_ATTR_NOTICE,
-			   .purpose = SM_FOR_TRAP,
-			   .lid = ev->slid};
-	struct iba_notice notice;
-
-	iba_notice_get(&notice, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
-	sm->st.traps++;
-	sm_note(sm, SM_NOTE_TRAP, notice.trap_number, ev->slid);
-	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {
-		memcpy(r.data, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
-		vec_room(&sm->out->sends, sm->out->sends.n + 1);
-		sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->out->sends.at[sm->out->sends.n++]);
-		sm->st.smps[SM_FOR_TRAP]++;
-	}
-	if (notice.is_generic && notice.trap_number == IBA_TRAP_LINK_STATE && sm->phase != SM_OFF)
-		link_state_trap(sm, ev->slid);
-}
-
-static void on_smp(struct sm *sm, const struct sm_event *ev)
-{
-	unsigned cls = iba_smp_mgmt_class(ev->mad), method = iba_smp_method(ev->mad);
-
-	if (iba_smp_base_version(ev->mad) != 1 || iba_smp_class_version(ev->mad) != 1 ||
-	    (cls != IBA_CLASS_SUBN_LID && cls != IBA_CLASS_SUBN_DR)) {
-		sm->st.bad++;
-		return;
-	}
-	if (method == IBA_GET_RESP)
-		on_response(sm, ev);
-	else if (method == IBA_TRAP && iba_smp_attr_id(ev->mad) == IBA_ATTR_NOTICE)
-		on_trap(sm, ev);
-	else if ((method == IBA_GET || method == IBA_SET) && iba_smp_attr_id(ev->mad) == IBA_ATTR_SM_INFO)
-		sm_info_answer(sm, ev);
-	else
-		sm->st.bad++;
-}
-
-static void on_deadline(struct sm *sm)
+void sm_txns_overdue(struct sm *sm)
 {
 	uint32_t epoch = sm->epoch;
 	time_ps next = TIME_NEVER;
@@ -548,203 +282,9 @@ static void on_deadline(struct sm *sm)
 		sm->st.timeouts++;
 		copy = *t;
 		txn_free(sm, t);
-		part_now(sm)->fail(sm, &copy);
+		sm_part_now(sm)->fail(sm, &copy);
 		if (sm->epoch != epoch || sm->begin_again)
 			break; /* all else was forgotten */
 	}
 	sm->next_deadline = next;
-}
-
-static void on_wake(struct sm *sm)
-{
-	if (sm->noutstanding)
-		on_deadline(sm);
-	if (sm->phase == SM_READY && sm->now >= sm->retry_at) {
-		sm->full_needed = true;
-		sm_change(sm, SM_CAUSE_RETRY, 0);
-	} else if (sm->phase == SM_READY && sm->now >= sm->audit_at) {
-		sm_phase_set(sm, SM_AUDIT);
-	} else if (sm->phase == SM_READY && sm->now >= sm_damp_due(sm)) {
-		sm_damp_release(sm);
-	} else if (sm->phase == SM_READY && sm->now >= sm->next_sweep) {
-		sm_phase_set(sm, SM_SWEEP);
-	}
-}
-
-/* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
-void sm_routes_take(struct sm *sm, const struct sm_routes *r)
-{
-	rt_tables_free(sm->tables);
-	free(sm->rank);
-	rt_plan_free(&sm->plan);
-	sm->tables = r->tables;
-	sm->rank = r->rank;
-	sm->plan = r->plan;
-	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
-	sm->ready = r->ready ? r->ready : UINT16_MAX;
-	rt_tables_fill(sm->tables);
-	if (sm_rft_prepare(sm))
-		sm_phase_set(sm, SM_DEACTIVATE);
-}
-
-static void on_routes(struct sm *sm, const struct sm_event *ev)
-{
-	struct sm_routes given = ev->routes, *r = &given;
-
-	if (sm_ahead_answer(sm, r))
-		return;
-	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
-		sm_routes_free(r);
-		return;
-	}
-	if (!r->tables || !r->verified) {
-		sm_routes_free(r);
-		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
-		sm->dirty = true;
-		sm_phase_set(sm, SM_READY);
-		return;
-	}
-	sm_routes_take(sm, r);
-}
-
-static void on_progress(struct sm *sm, const struct sm_event *ev)
-{
-	if (ev->routes.epoch == sm->compute_id)
-		sm->ready = ev->routes.ready ? MAX(sm->ready, ev->routes.ready) : UINT16_MAX;
-}
-
-static time_ps wake_time(const struct sm *sm)
-{
-	time_ps t = sm->noutstanding ? sm->next_deadline : TIME_NEVER;
-
-	if (sm->phase == SM_READY)
-		t = MIN(MIN(t, sm_damp_due(sm)), MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
-	else if (sm->hold_until)
-		t = MIN(t, sm->hold_until);
-	return t;
-}
-
-int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
-{
-	int rc = 0;
-
-	out->sends.n = 0;
-	out->notes.n = 0;
-	out->compute.epoch = 0;
-	sm->out = out;
-	sm->now = MAX(sm->now, ev->now);
-	switch (ev->kind) {
-	case SM_EV_START:
-		if (sm->phase == SM_OFF)
-			sm_change(sm, SM_CAUSE_START, 0);
-		else
-			rc = -EINVAL;
-		break;
-	case SM_EV_SMP:
-		on_smp(sm, ev);
-		break;
-	case SM_EV_WAKE:
-		on_wake(sm);
-		break;
-	case SM_EV_ROUTES:
-		on_routes(sm, ev);
-		break;
-	case SM_EV_PROGRESS:
-		on_progress(sm, ev);
-		break;
-	case SM_EV_SWEEP:
-		if (sm->phase == SM_READY)
-			sm_phase_set(sm, SM_SWEEP);
-		break;
-	}
-	pump(sm);
-	out->wake = wake_time(sm);
-	sm->out = NULL;
-	return rc;
-}
-
-/* ---- life ---- */
-
-struct sm *sm_new(const struct sm_config *c)
-{
-	struct sm *sm = mem_zalloc(sizeof(*sm));
-
-	sm->cfg = *c;
-	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
-	sm->cfg.lmc = MIN(c->lmc, 7u);
-	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
-	sm->txns = mem_zarray(sm->cfg.window, sizeof(*sm->txns));
-	sm->txn_free = mem_array(sm->cfg.window, sizeof(*sm->txn_free));
-	for (uint32_t i = sm->cfg.window; i-- > 0;)
-		sm->txn_free[sm->nfree++] = i;
-	for (unsigned k = 0; k < ARRAY_LEN(sm->lid_next); k++)
-		sm->lid_next[k] = 1u << k;
-	sm->next_deadline = sm->next_sweep = sm->retry_at = sm->audit_at = TIME_NEVER;
-	sm->sweep_clear = NONE;
-	return sm;
-}
-
-void sm_free(struct sm *sm)
-{
-	if (!sm)
-		return;
-	sm_snapshot_free(sm);
-	sm_snapshot_forget(sm);
-	rt_tables_free(sm->tables);
-	rt_tables_free(sm->old);
-	rt_plan_free(&sm->plan);
-	free(sm->rank);
-	free(sm->old_rank);
-	sm_waves_free(sm);
-	sm_ahead_reset(sm);
-	sm_rows_free(sm);
-	vec_free(&sm->off);
-	vec_free(&sm->rft_todo);
-	vec_free(&sm->off_turns);
-	vec_free(&sm->turns);
-	vec_free(&sm->suspects);
-	free(sm->txns);
-	free(sm->txn_free);
-	vec_free(&sm->nodes);
-	vec_free(&sm->ports);
-	vec_free(&sm->hops);
-	vec_free(&sm->work);
-	vec_free(&sm->lids);
-	vec_free(&sm->held);
-	vec_free(&sm->shunned);
-	sm_damp_free(sm);
-	map64_free(&sm->by_guid);
-	map64_free(&sm->lid_by_guid);
-	free(sm);
-}
-
-void sm_actions_free(struct sm_actions *a)
-{
-	vec_free(&a->sends);
-	vec_free(&a->notes);
-}
-
-void sm_status(const struct sm *sm, struct sm_status *st)
-{
-	*st = sm->st;
-	st->phase = sm->phase;
-	st->state = sm->phase == SM_OFF                    ? IBA_SM_NOT_ACTIVE
-		    : sm->st.rounds || sm->phase > SM_DISCOVER ? IBA_SM_MASTER
-							       : IBA_SM_DISCOVERING;
-	st->lid = sm->own_lid;
-	st->epoch = sm->epoch;
-	st->nodes = sm->fab ? sm->fab->nnodes : 0;
-	st->switches = sm->fab ? sm->fab->nswitches : 0;
-	st->held = (uint32_t)sm->damp.held.n;
-	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
-}
-
-const struct fab *sm_fabric(const struct sm *sm)
-{
-	return sm->fab;
-}
-
-const struct rt_tables *sm_tables(const struct sm *sm)
-{
-	return sm->tables;
 }
