@@ -23,6 +23,8 @@
 #include <string.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#undef MIN /* sys/param.h, which uv.h includes, has the same */
+#undef MAX
 #define MIN(a, b)    ((a) < (b) ? (a) : (b))
 #define MAX(a, b)    ((a) > (b) ? (a) : (b))
 #define UNUSED       __attribute__((unused))

@@ -79,7 +79,7 @@ void json_bool(struct json *j, const char *key, bool v)
 	json_raw(j, key, v ? "true" : "false");
 }
 
-void json_null(struct json *j, const char *key)
+void json_none(struct json *j, const char *key)
 {
 	json_raw(j, key, "null");
 }
@@ -121,7 +121,7 @@ void json_seconds(struct json *j, const char *key, time_ps t)
 void json_double(struct json *j, const char *key, double v)
 {
 	if (!isfinite(v)) { /* JSON has no word for it */
-		json_null(j, key);
+		json_none(j, key);
 		return;
 	}
 	begin(j, key);

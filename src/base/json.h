@@ -5,7 +5,8 @@
  *
  *	json_open(&j, NULL, '{'); json_u64(&j, "hosts", 8); json_close(&j);
  *
- * The key is NULL inside arrays. json_fixed writes v / 10^digits exactly, without floats.
+ * The key is NULL inside arrays. json_fixed writes v / 10^digits exactly, without floats. json_none
+ * writes null; json_null() is a function of libjansson.
  */
 #ifndef WEFT_JSON_H
 #define WEFT_JSON_H
@@ -23,7 +24,7 @@ void json_open(struct json *j, const char *key, char brace); /* '{' or '[' */
 void json_close(struct json *j);
 void json_str(struct json *j, const char *key, const char *s);
 void json_bool(struct json *j, const char *key, bool v);
-void json_null(struct json *j, const char *key);
+void json_none(struct json *j, const char *key);
 void json_u64(struct json *j, const char *key, uint64_t v);
 void json_i64(struct json *j, const char *key, int64_t v);
 void json_hex64(struct json *j, const char *key, uint64_t v); /* "0x%016x" as a string */

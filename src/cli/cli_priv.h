@@ -6,6 +6,7 @@
 #ifndef WEFT_CLI_PRIV_H
 #define WEFT_CLI_PRIV_H
 
+#include "base/words.h"
 #include "cli/cli.h"
 
 struct cli_group {
@@ -44,19 +45,6 @@ const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i);
 /* Set the options among words. The plain arguments move to the front and *n becomes their number.
  * Returns 0, 1 when --help was met, or -EINVAL with e filled. */
 int cli_parse(const struct cli_cmd *c, char **words, unsigned *n, struct err *e);
-
-int cli_parse_share(const char *s, double *v); /* 0 or -EINVAL / -ERANGE */
-int cli_parse_time(const char *s, time_ps *v);
-
-/* Changes (insert, drop, replace, swap neighbours) between two words; UINT_MAX for long words. */
-unsigned cli_word_distance(const char *a, const char *b);
-
-/* Keeps the nearest of the words offered to it. Start with {.word = "typed"}. */
-struct cli_near {
-	const char *word, *best;
-	unsigned distance;
-};
-void cli_near_offer(struct cli_near *n, const char *candidate, const char *means);
 
 /* ---- renderings ---- */
 

@@ -186,7 +186,7 @@ static void json_attribute(struct json *j, const uint8_t *mad)
 		if (id == IBA_ATTR_NOTICE)
 			json_trap(j, data);
 	} else {
-		json_null(j, "name");
+		json_none(j, "name");
 		json_bytes(j, "data", data, IBA_SMP_DATA_SIZE);
 	}
 	json_close(j);

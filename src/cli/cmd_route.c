@@ -166,7 +166,7 @@ static void json_graph(struct json *j, const struct computed *c)
 	char id[32];
 
 	if (c->root == FAB_NONE) {
-		json_null(j, "root");
+		json_none(j, "root");
 	} else {
 		fab_node_ident(c->f, c->root, id);
 		json_str(j, "root", id);
@@ -310,7 +310,7 @@ static int verify_json(const struct fab *f, const struct rt_report *r)
 	if (opt.root)
 		json_u64(&j, "down_up", r->down_up);
 	else
-		json_null(&j, "down_up");
+		json_none(&j, "down_up");
 	json_u64(&j, "cycles", r->cycles);
 	json_cycle(&j, f, r);
 	json_report(&j, r);

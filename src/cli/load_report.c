@@ -215,7 +215,7 @@ static void json_ring(struct json *j, const struct load_report *rep)
 	char name[48];
 
 	if (!rep->r.nring) {
-		json_null(j, "deadlock");
+		json_none(j, "deadlock");
 		return;
 	}
 	json_open(j, "deadlock", '[');

@@ -31,128 +31,7 @@ const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
 	return i - own < ARRAY_LEN(common) ? &common[i - own] : NULL;
 }
 
-/* ---- near misses ---- */
-
-enum { WORD_MAX = 40 };
-
-unsigned cli_word_distance(const char *a, const char *b)
-{
-	unsigned d[WORD_MAX + 1][WORD_MAX + 1];
-	size_t la = strlen(a), lb = strlen(b);
-
-	if (la > WORD_MAX || lb > WORD_MAX)
-		return UINT_MAX;
-	for (size_t i = 0; i <= la; i++)
-		d[i][0] = (unsigned)i;
-	for (size_t j = 0; j <= lb; j++)
-		d[0][j] = (unsigned)j;
-	for (size_t i = 1; i <= la; i++) {
-		for (size_t j = 1; j <= lb; j++) {
-			unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-
-			best = MIN(best, MIN(d[i - 1][j], d[i][j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				best = MIN(best, d[i - 2][j - 2] + 1);
-			d[i][j] = best;
-		}
-	}
-	return d[la][lb];
-}
-
-void cli_near_offer(struct cli_near *n, const char *candidate, const char *means)
-{
-	size_t len = strlen(n->word);
-	unsigned d = cli_word_distance(n->word, candidate);
-
-	if (len >= 2 && !strncmp(candidate, n->word, len))
-		d = MIN(d, 1u); /* an abbreviation */
-	if (d > 1 + len / 4 || d >= len)
-		return;
-	if (!n->best || d < n->distance) {
-		n->best = means;
-		n->distance = d;
-	}
-}
-
 /* ---- values ---- */
-
-#define TRILLION 1000000000000ull
-
-/* "12.5" as 12 and 500000000000 (trillionths); *s moves behind it. */
-static int decimal(const char **s, uint64_t *whole, uint64_t *frac)
-{
-	const char *p = *s;
-	uint64_t unit = TRILLION;
-
-	if (!(*p >= '0' && *p <= '9'))
-		return -EINVAL;
-	for (*whole = *frac = 0; *p >= '0' && *p <= '9'; p++) {
-		if (*whole > (UINT64_MAX - 9) / 10)
-			return -ERANGE;
-		*whole = *whole * 10 + (uint64_t)(*p - '0');
-	}
-	if (*p == '.') {
-		if (!(p[1] >= '0' && p[1] <= '9'))
-			return -EINVAL;
-		for (p++; *p >= '0' && *p <= '9'; p++) {
-			unit /= 10;
-			if (!unit && *p != '0')
-				return -ERANGE; /* finer than can be kept */
-			*frac += unit * (uint64_t)(*p - '0');
-		}
-	}
-	*s = p;
-	return 0;
-}
-
-int cli_parse_share(const char *s, double *v)
-{
-	uint64_t whole, frac, full = 1;
-	int rc = decimal(&s, &whole, &frac);
-
-	if (rc)
-		return rc;
-	if (*s == '%') {
-		full = 100;
-		s++;
-	}
-	if (*s)
-		return -EINVAL;
-	if (whole > full || (whole == full && frac))
-		return -ERANGE;
-	/* One division of exact integers: 5% and 0.05 give the same bits. */
-	*v = (double)(whole * TRILLION + frac) / (double)(full * TRILLION);
-	return 0;
-}
-
-int cli_parse_time(const char *s, time_ps *v)
-{
-	static const struct {
-		const char *name;
-		time_ps ps;
-	} units[] = {
-	    {"ps", 1}, {"ns", PS_PER_NS}, {"us", PS_PER_US}, {"ms", PS_PER_MS}, {"s", PS_PER_S}};
-	uint64_t whole, frac;
-	int rc = decimal(&s, &whole, &frac);
-
-	if (rc)
-		return rc;
-	if (!*s && !whole && !frac) { /* nought needs no unit */
-		*v = 0;
-		return 0;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		time_ps unit = units[i].ps;
-
-		if (strcmp(s, units[i].name))
-			continue;
-		if (frac % (TRILLION / unit) || whole > (TIME_NEVER - unit) / unit)
-			return -ERANGE;
-		*v = whole * unit + frac / (TRILLION / unit);
-		return 0;
-	}
-	return -EINVAL;
-}
 
 static int number_set(const struct cli_opt *o, const char *s, struct err *e)
 {
@@ -176,12 +55,12 @@ static int number_set(const struct cli_opt *o, const char *s, struct err *e)
 
 static int choice_refuse(const struct cli_opt *o, const char *s, struct err *e)
 {
-	struct cli_near near = {.word = s};
+	struct word_near near = {.word = s};
 	struct strbuf all = {0};
 
 	for (const char *const *c = o->choices; *c; c++) {
 		strbuf_addf(&all, "%s%s", all.len ? ", " : "", *c);
-		cli_near_offer(&near, *c, *c);
+		word_near_offer(&near, *c, *c);
 	}
 	err_set(e, 0, "--%s: expected one of %.280s; found '%.60s'%s%s%s", o->name,
 		all.len ? all.s : "", s, near.best ? ", did you mean '" : "",
@@ -219,14 +98,14 @@ static int value_set(const struct cli_opt *o, const char *s, struct err *e)
 	case CLI_CHOICE:
 		return choice_set(o, s, e);
 	case CLI_SHARE:
-		if (!cli_parse_share(s, o->dst))
+		if (!parse_share(s, o->dst))
 			return 0;
 		return err_set(
 		    e, -EINVAL,
 		    "--%s: expected a share such as 5%% or 0.05, at most 1; found '%.60s'", o->name,
 		    s);
 	case CLI_TIME:
-		if (!cli_parse_time(s, o->dst))
+		if (!parse_time(s, o->dst))
 			return 0;
 		return err_set(e, -EINVAL,
 			       "--%s: expected a time with its unit (ps, ns, us, ms, s) such as "
@@ -267,15 +146,15 @@ static const struct cli_opt *opt_lettered(const struct cli_cmd *c, char letter)
 
 static int opt_unknown(const struct scan *s, const char *name, size_t len)
 {
-	char typed[WORD_MAX + 1] = "";
-	struct cli_near near = {.word = typed};
+	char typed[WORD_LONGEST + 1] = "";
+	struct word_near near = {.word = typed};
 	const struct cli_opt *o;
 
-	if (len <= WORD_MAX)
+	if (len <= WORD_LONGEST)
 		memcpy(typed, name, len);
 	for (unsigned i = 0; (o = cli_opt_at(s->cmd, i)); i++)
 		if (o->help)
-			cli_near_offer(&near, o->name, o->name);
+			word_near_offer(&near, o->name, o->name);
 	if (near.best)
 		return err_set(s->e, -EINVAL, "unknown option '--%.*s', did you mean '--%s'?",
 			       (int)MIN(len, (size_t)60), name, near.best);

@@ -27,8 +27,8 @@ struct run_config {
 	struct sm_config sm;
 	unsigned threads;       /* for computing routes; 0: as many as there are cores */
 	unsigned spin_us;       /* look so long for the next MAD before sleeping */
-	char state[256];        /* SQLite file; "": nothing is kept */
-	char control[108];      /* unix socket; "": none */
+	char state[256];        /* SQLite file; "": nothing is kept; "auto": see run_config_paths() */
+	char control[108];      /* unix socket; "": none; "auto": as above */
 	unsigned control_mode;
 	char dumps[256];        /* directory for OpenSM's files after each change; "": none */
 	char metrics_file[256]; /* written after each change and every metrics_s; "": none */
@@ -40,15 +40,26 @@ struct run_config {
 	char pid_file[256];
 	unsigned history;       /* changes remembered for `weft ctl changes` */
 	bool once;              /* end when the subnet is up: status 0 */
+	bool unsafe;            /* techniques that may deadlock are taken as they are */
 };
 
 void run_config_default(struct run_config *c);
-/* YAML over what c holds. 0, or -EINVAL/-ENOENT with "FILE:LINE: what was expected" in e; c is then
- * as it was before. */
+/* YAML over what c holds; "-" is standard input. 0, or -EINVAL/-ENOENT with "FILE:LINE:COLUMN: what was
+ * expected" in e; c is then as it was before. */
 int run_config_load(const char *path, struct run_config *c, struct err *e);
 int run_config_read(const char *name, const char *text, size_t len, struct run_config *c, struct err *e);
+/* The same, but every fault is told, one call each, in the order of lines: how many there are. */
+unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault),
+			   void *ctx);
+/* One key over what c holds, as on a command line: "manager.window=64". Settings that do not go
+ * together are not looked at: run_config_check() does. */
+int run_config_set(struct run_config *c, const char *assignment, struct err *e);
+int run_config_check(const struct run_config *c, struct err *e);
 void run_config_print(const struct run_config *c, bool comments, struct strbuf *out); /* as YAML */
 void run_config_schema(struct strbuf *out);                             /* JSON Schema */
+/* Once the transport is chosen: "auto" in state and control becomes a path (see transport/paths.h), named
+ * after the fabric: sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
+int run_config_paths(struct run_config *c, struct err *e);
 /* What differs and takes effect only after a restart, named, for the log; "" when nothing does. */
 void run_config_fixed(const struct run_config *running, const struct run_config *wanted, struct strbuf *out);
 
@@ -105,8 +116,8 @@ int run_dump(const struct run_view *v, const char *directory, struct err *e);
 
 struct run_state;
 
-/* Made when there is none. A file that is no database, or of a later version, is refused and left
- * alone. Every change is one transaction: after kill -9 the file holds all of it or nothing. */
+/* Made when there is none, mode 0600. A file that is not Weft's, of a later version, damaged (-EBADMSG)
+ * or in use by another process (-EBUSY) is refused and left alone. Every change is one transaction: after kill -9 the file holds all of it or nothing. */
 int run_state_open(struct run_state **s, const char *path, struct err *e);
 void run_state_close(struct run_state *s);
 /* Call fn for each, in GUID order. */
@@ -114,8 +125,9 @@ int run_state_lids(struct run_state *s, void (*fn)(void *ctx, uint64_t guid, uin
 		   void *ctx, struct err *e);
 /* M_Keys that devices may hold, newest first; returns how many were there, at most max, or -errno. */
 int run_state_m_keys(struct run_state *s, uint64_t *keys, unsigned max, struct err *e);
-/* These gather; run_state_commit() makes them last. An error is told once by commit (disk full, say)
- * and what was gathered stays gathered: the next commit tries again. */
+/* These gather; run_state_commit() makes them last: 0 or -errno. An error (disk full, say) is told once:
+ * when the last commit had the same one, e->text is "". What was gathered stays gathered, and the
+ * next commit tries again. */
 void run_state_put_lid(struct run_state *s, uint64_t guid, uint16_t lid, unsigned lmc);
 void run_state_put_m_key(struct run_state *s, uint64_t key);
 void run_state_put_name(struct run_state *s, uint64_t guid, const char *name);

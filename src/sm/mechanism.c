@@ -85,3 +85,28 @@ const struct sm_mechanism *sm_mechanism_find(const char *name)
 {
 	FIND(sm_mechanism, sm_mechanisms);
 }
+
+static bool is(const char *name, const char *what)
+{
+	return !strcmp(name, what);
+}
+
+/* Routes of one up/down graph: old and new ones may mix in any way that loses no packet. */
+static bool same_graph(const struct sm_mechanism *m)
+{
+	return is(m->provisional->name, "pira") && is(m->routes->name, "fera");
+}
+
+int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
+{
+	bool two = !is(m->provisional->name, "none");
+
+	if (is(m->routes->name, "none"))
+		return err_set(e, -EINVAL, "final routes cannot be 'none'");
+	if (is(m->first->name, "none") || is(m->first->name, "outwards"))
+		return err_set(e, -EDEADLK, "first tables distributed by '%s' may deadlock packets in flight", m->first->name);
+	if (two && (is(m->second->name, "none") || (is(m->second->name, "outwards") && !same_graph(m))))
+		return err_set(e, -EDEADLK, "final tables distributed by '%s' after '%s' may deadlock packets in flight",
+			       m->second->name, m->provisional->name);
+	return 0;
+}

@@ -68,6 +68,9 @@ const struct sm_discovery *sm_discovery_find(const char *name); /* NULL: no such
 const struct sm_supply *sm_supply_find(const char *name);
 const struct sm_technique *sm_technique_find(const char *name);
 const struct sm_mechanism *sm_mechanism_find(const char *name);
+/* Whether the techniques go together: 0, -EINVAL when they cannot work, -EDEADLK when packets in
+ * flight may deadlock while tables change. e says which and why. */
+int sm_mechanism_check(const struct sm_mechanism *m, struct err *e);
 
 enum { SM_MAX_ROOTS = 8, SM_MAX_M_KEYS = 4 };
 

@@ -245,7 +245,7 @@ static void json_keeps_commas_and_indent(void **state UNUSED)
 	json_i64(&j, "min", INT64_MIN);
 	json_hex64(&j, "guid", 0x2c903);
 	json_bool(&j, "yes", true);
-	json_null(&j, "nothing");
+	json_none(&j, "nothing");
 	json_fixed(&j, "share", 12345, 3);
 	json_seconds(&j, "time", 1500 * PS_PER_MS);
 	json_double(&j, "wall", 0.5);

@@ -218,11 +218,11 @@ static void shares(void **state UNUSED)
 	double v;
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-		assert_int_equal(cli_parse_share(good[i].text, &v), 0);
+		assert_int_equal(parse_share(good[i].text, &v), 0);
 		assert_true(v == good[i].v);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		assert_int_not_equal(cli_parse_share(bad[i], &v), 0);
+		assert_int_not_equal(parse_share(bad[i], &v), 0);
 	refuse("net --drop 200%",
 	       "--drop: expected a share such as 5% or 0.05, at most 1; found '200%'");
 }
@@ -257,11 +257,11 @@ static void times(void **state UNUSED)
 	time_ps v;
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-		assert_int_equal(cli_parse_time(good[i].text, &v), 0);
+		assert_int_equal(parse_time(good[i].text, &v), 0);
 		assert_true(v == good[i].v);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		assert_int_not_equal(cli_parse_time(bad[i], &v), 0);
+		assert_int_not_equal(parse_time(bad[i], &v), 0);
 	refuse("net --wait 10",
 	       "--wait: expected a time with its unit (ps, ns, us, ms, s) such as 1.5ms; "
 	       "found '10'");
@@ -269,16 +269,16 @@ static void times(void **state UNUSED)
 
 static void near_words(void **state UNUSED)
 {
-	struct cli_near n = {.word = "ge"};
+	struct word_near n = {.word = "ge"};
 
-	assert_int_equal(cli_word_distance("ports", "ports"), 0);
-	assert_int_equal(cli_word_distance("prots", "ports"), 1);
-	assert_int_equal(cli_word_distance("port", "ports"), 1);
-	assert_int_equal(cli_word_distance("kitten", "sitting"), 3);
-	assert_int_equal(cli_word_distance("", "abc"), 3);
-	cli_near_offer(&n, "show", "show");
+	assert_int_equal(word_distance("ports", "ports"), 0);
+	assert_int_equal(word_distance("prots", "ports"), 1);
+	assert_int_equal(word_distance("port", "ports"), 1);
+	assert_int_equal(word_distance("kitten", "sitting"), 3);
+	assert_int_equal(word_distance("", "abc"), 3);
+	word_near_offer(&n, "show", "show");
 	assert_null(n.best);
-	cli_near_offer(&n, "gen", "topo gen");
+	word_near_offer(&n, "gen", "topo gen");
 	assert_string_equal(n.best, "topo gen");
 }
 

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The configuration from YAML: what is in the file is gathered first and applied in the order of the
+ * table, so that the order in the file means nothing. State: struct reader, for one text. Way in:
+ * cfg_read(). Does not look at settings that do not go together: config.c does.
+ */
+#include <yaml.h>
+
+#include "base/words.h"
+#include "run/config_priv.h"
+
+enum { FAULTS_MOST = 100 };
+
+struct place {
+	unsigned line, column;
+};
+
+struct given { /* what the file says of one key */
+	VEC(char *) texts;
+	struct place at; /* of its value */
+	bool there;
+};
+
+struct reader {
+	yaml_parser_t parser;
+	yaml_event_t ev;
+	bool live;   /* ev holds something */
+	bool broken; /* no sense in going on */
+	cfg_faults *faults;
+	struct given given[CFG_MAX_KEYS];
+};
+
+/* ---- faults ---- */
+
+static void fault(struct reader *r, struct place at, const char *fmt, ...) PRINTF(3, 4);
+
+static void fault(struct reader *r, struct place at, const char *fmt, ...)
+{
+	char text[480];
+	va_list ap;
+
+	if (r->broken) /* what was left open by it is not worth telling */
+		return;
+	r->broken = r->faults->n + 1 == FAULTS_MOST;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vec_push(r->faults, (struct cfg_fault){at.line, at.column, mem_strdup(text)});
+}
+
+static int fault_order(const void *a, const void *b)
+{
+	const struct cfg_fault *x = a, *y = b;
+
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->column < y->column ? -1 : x->column > y->column;
+}
+
+void cfg_fault_text(const char *file, const struct cfg_fault *f, struct strbuf *out)
+{
+	if (f->line)
+		strbuf_addf(out, "%s:%u:%u: %s", file, f->line, f->column, f->text);
+	else
+		strbuf_addf(out, "%s: %s", file, f->text);
+}
+
+void cfg_faults_free(cfg_faults *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->at[i].text);
+	vec_free(f);
+}
+
+/* ---- events ---- */
+
+static struct place place_of(yaml_mark_t m)
+{
+	return (struct place){(unsigned)m.line + 1, (unsigned)m.column + 1};
+}
+
+static struct place here(const struct reader *r)
+{
+	return place_of(r->ev.start_mark);
+}
+
+static void syntax_fault(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	struct place at = place_of(p->problem_mark);
+
+	if (p->error == YAML_READER_ERROR)
+		fault(r, (struct place){0}, "not UTF-8 text: %s at byte %zu", p->problem ? p->problem : "?", p->problem_offset);
+	else if (p->context)
+		fault(r, at, "not YAML: %s, %s (line %zu)", p->problem ? p->problem : "?", p->context, p->context_mark.line + 1);
+	else
+		fault(r, at, "not YAML: %s", p->problem ? p->problem : "?");
+	r->broken = true;
+}
+
+/* The next event; YAML_NO_EVENT when there is no sense in going on. */
+static yaml_event_type_t next(struct reader *r)
+{
+	if (r->live)
+		yaml_event_delete(&r->ev);
+	r->live = false;
+	if (r->broken)
+		return YAML_NO_EVENT;
+	if (!yaml_parser_parse(&r->parser, &r->ev)) {
+		syntax_fault(r);
+		return YAML_NO_EVENT;
+	}
+	r->live = true;
+	return r->ev.type;
+}
+
+static yaml_event_type_t now(const struct reader *r)
+{
+	return r->live ? r->ev.type : YAML_NO_EVENT;
+}
+
+/* What the current node has beside its value is told, and otherwise ignored. */
+static void plain_only(struct reader *r)
+{
+	const yaml_char_t *anchor = NULL, *tag = NULL;
+
+	if (now(r) == YAML_ALIAS_EVENT) {
+		fault(r, here(r), "an alias (*%s): values are written out here", (char *)r->ev.data.alias.anchor);
+		return;
+	}
+	if (now(r) == YAML_SCALAR_EVENT) {
+		anchor = r->ev.data.scalar.anchor;
+		tag = r->ev.data.scalar.tag;
+	} else if (now(r) == YAML_SEQUENCE_START_EVENT) {
+		anchor = r->ev.data.sequence_start.anchor;
+		tag = r->ev.data.sequence_start.tag;
+	} else if (now(r) == YAML_MAPPING_START_EVENT) {
+		anchor = r->ev.data.mapping_start.anchor;
+		tag = r->ev.data.mapping_start.tag;
+	}
+	if (anchor)
+		fault(r, here(r), "an anchor (&%s): values are written out here", (const char *)anchor);
+	if (tag)
+		fault(r, here(r), "a tag (%s): values have the type of their key", (const char *)tag);
+}
+
+/* To the last event of the node that begins with the current one. */
+static void node_skip(struct reader *r)
+{
+	unsigned depth = 0;
+
+	for (;;) {
+		yaml_event_type_t t = now(r);
+
+		depth += t == YAML_SEQUENCE_START_EVENT || t == YAML_MAPPING_START_EVENT;
+		depth -= t == YAML_SEQUENCE_END_EVENT || t == YAML_MAPPING_END_EVENT;
+		if (!depth || t == YAML_NO_EVENT)
+			return;
+		next(r);
+	}
+}
+
+static const char *node_name(const struct reader *r)
+{
+	return now(r) == YAML_SEQUENCE_START_EVENT ? "a list" : now(r) == YAML_MAPPING_START_EVENT ? "a mapping" : "an alias";
+}
+
+/* `key:` with nothing behind it. */
+static bool is_nothing(const struct reader *r)
+{
+	return now(r) == YAML_SCALAR_EVENT && r->ev.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !r->ev.data.scalar.length;
+}
+
+/* The current scalar, or NULL after a fault; free it. */
+static char *scalar_take(struct reader *r)
+{
+	const char *s = (const char *)r->ev.data.scalar.value;
+
+	plain_only(r);
+	if (strlen(s) == r->ev.data.scalar.length)
+		return mem_strdup(s);
+	fault(r, here(r), "a NUL inside a text");
+	return NULL;
+}
+
+/* The key of a mapping's next pair; NULL at its end, or after a fault. */
+static char *key_take(struct reader *r)
+{
+	char *name;
+
+	for (;;) {
+		next(r);
+		if (now(r) == YAML_MAPPING_END_EVENT || now(r) == YAML_NO_EVENT)
+			return NULL;
+		if (now(r) == YAML_SCALAR_EVENT) {
+			name = scalar_take(r);
+			if (name)
+				return name;
+		} else {
+			fault(r, here(r), "expected the name of a key, found %s", node_name(r));
+			node_skip(r);
+		}
+		next(r);
+		node_skip(r);
+	}
+}
+
+/* ---- values ---- */
+
+static void list_take(struct reader *r, struct given *g)
+{
+	plain_only(r);
+	while (next(r) != YAML_SEQUENCE_END_EVENT && now(r) != YAML_NO_EVENT) {
+		char *text = NULL;
+
+		if (now(r) == YAML_SCALAR_EVENT) {
+			text = scalar_take(r);
+		} else {
+			fault(r, here(r), "expected a value in the list, found %s", node_name(r));
+			node_skip(r);
+		}
+		if (text)
+			vec_push(&g->texts, text);
+	}
+}
+
+static void value_take(struct reader *r, const struct cfg_key *k)
+{
+	struct given *g = &r->given[k - cfg_keys];
+	struct strbuf want = {0};
+	char *text;
+
+	g->at = here(r);
+	if (now(r) == YAML_SEQUENCE_START_EVENT && k->kind == CFG_HEXES) {
+		list_take(r, g);
+		g->there = true;
+	} else if (now(r) == YAML_SCALAR_EVENT) {
+		text = scalar_take(r);
+		if (text) {
+			vec_push(&g->texts, text);
+			g->there = true;
+		}
+	} else if (now(r) == YAML_ALIAS_EVENT) {
+		plain_only(r);
+	} else {
+		cfg_expects(k, &want);
+		fault(r, here(r), "%s.%s: expected %s; found %s", k->section, k->name, want.s, node_name(r));
+		strbuf_free(&want);
+		node_skip(r);
+	}
+}
+
+static void key_unknown(struct reader *r, const char *section, const char *name, struct place at)
+{
+	struct word_near near = {.word = name};
+
+	for (const struct cfg_key *k = cfg_keys; k->name; k++) {
+		if (!strcmp(k->section, section)) {
+			word_near_offer(&near, k->name, k->name);
+		} else if (!strcmp(k->name, name)) {
+			fault(r, at, "'%.40s' is a key of %s, not of %s", name, k->section, section);
+			return;
+		}
+	}
+	fault(r, at, "unknown key '%.40s' in %s%s%s%s", name, section, near.best ? ", did you mean '" : "", near.best ? near.best : "",
+	      near.best ? "'?" : "");
+}
+
+static void key_read(struct reader *r, const char *section, const char *name)
+{
+	const struct cfg_key *k = cfg_key_find(section, name);
+	const struct given *g = k ? &r->given[k - cfg_keys] : NULL;
+	struct place at = here(r);
+
+	if (!k)
+		key_unknown(r, section, name, at);
+	else if (g->at.line)
+		fault(r, at, "%s.%s again: the first is in line %u", section, name, g->at.line);
+	next(r);
+	if (k && !g->at.line)
+		value_take(r, k);
+	else
+		node_skip(r);
+}
+
+/* ---- sections ---- */
+
+static void section_unknown(struct reader *r, const char *name, struct place at)
+{
+	struct word_near near = {.word = name};
+
+	for (const struct cfg_key *k = cfg_keys; k->name; k++)
+		if (!strcmp(k->name, name)) {
+			fault(r, at, "'%.40s' is a key of %s: write it below '%s:'", name, k->section, k->section);
+			return;
+		}
+	for (const struct cfg_section *s = cfg_sections; s->name; s++)
+		word_near_offer(&near, s->name, s->name);
+	fault(r, at, "unknown section '%.40s'%s%s%s", name, near.best ? ", did you mean '" : "", near.best ? near.best : "",
+	      near.best ? "'?" : "");
+}
+
+static void section_read(struct reader *r, const char *section)
+{
+	char *name;
+
+	if (is_nothing(r)) {
+		plain_only(r);
+		return;
+	}
+	if (now(r) != YAML_MAPPING_START_EVENT) {
+		fault(r, here(r), "%s: expected keys and their values, found %s", section,
+		      now(r) == YAML_SCALAR_EVENT ? "a single value" : node_name(r));
+		node_skip(r);
+		return;
+	}
+	plain_only(r);
+	while ((name = key_take(r))) {
+		key_read(r, section, name);
+		free(name);
+	}
+}
+
+static void sections_read(struct reader *r)
+{
+	unsigned seen[32] = {0}; /* lines */
+	char *name;
+
+	plain_only(r);
+	while ((name = key_take(r))) {
+		struct place at = here(r);
+		unsigned i = 0;
+
+		while (cfg_sections[i].name && strcmp(cfg_sections[i].name, name))
+			i++;
+		assert(i < ARRAY_LEN(seen));
+		next(r);
+		if (!cfg_sections[i].name)
+			section_unknown(r, name, at);
+		else if (seen[i])
+			fault(r, at, "section %s again: the first is in line %u", name, seen[i]);
+		if (!cfg_sections[i].name || seen[i])
+			node_skip(r);
+		else
+			section_read(r, cfg_sections[i].name);
+		seen[i] = seen[i] ? seen[i] : at.line;
+		free(name);
+	}
+}
+
+static void document_read(struct reader *r)
+{
+	next(r); /* the stream begins */
+	if (next(r) != YAML_DOCUMENT_START_EVENT)
+		return; /* an empty file, or none that is YAML */
+	next(r);
+	if (now(r) == YAML_MAPPING_START_EVENT)
+		sections_read(r);
+	else if (is_nothing(r))
+		plain_only(r);
+	else if (r->live)
+		fault(r, here(r), "expected sections such as 'manager:', found %s",
+		      now(r) == YAML_SCALAR_EVENT ? "a single value" : node_name(r));
+	while (now(r) != YAML_DOCUMENT_END_EVENT && now(r) != YAML_NO_EVENT)
+		next(r);
+	if (next(r) == YAML_DOCUMENT_START_EVENT)
+		fault(r, here(r), "a second document: expected one in a file");
+}
+
+/* ---- applying ---- */
+
+static void values_apply(struct reader *r, struct run_config *c)
+{
+	for (unsigned i = 0; cfg_keys[i].name; i++) {
+		struct given *g = &r->given[i];
+		struct err e;
+
+		if (g->there && cfg_value_set(&cfg_keys[i], c, g->texts.at, (unsigned)g->texts.n, &e))
+			fault(r, g->at, "%s", e.text);
+	}
+}
+
+static void together_check(struct reader *r, const struct run_config *c)
+{
+	const struct cfg_key *k = NULL;
+	struct place at = {0};
+	struct err e;
+
+	if (!cfg_check(c, &k, &e))
+		return;
+	for (unsigned i = 0; cfg_keys[i].name; i++) /* the key itself, or another of its section */
+		if (r->given[i].there && (!at.line || &cfg_keys[i] == k) && !strcmp(cfg_keys[i].section, k->section))
+			at = r->given[i].at;
+	fault(r, at, "%s", e.text);
+}
+
+static void reader_free(struct reader *r)
+{
+	if (r->live)
+		yaml_event_delete(&r->ev);
+	yaml_parser_delete(&r->parser);
+	for (unsigned i = 0; i < CFG_MAX_KEYS; i++) {
+		for (size_t j = 0; j < r->given[i].texts.n; j++)
+			free(r->given[i].texts.at[j]);
+		vec_free(&r->given[i].texts);
+	}
+	free(r);
+}
+
+void cfg_read(const char *text, size_t len, struct run_config *c, cfg_faults *faults)
+{
+	struct reader *r = mem_zalloc(sizeof(*r));
+	struct run_config wanted = *c;
+
+	r->faults = faults;
+	if (!yaml_parser_initialize(&r->parser))
+		abort(); /* out of memory */
+	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
+	document_read(r);
+	values_apply(r, &wanted);
+	if (!faults->n)
+		together_check(r, &wanted);
+	reader_free(r);
+	if (faults->n)
+		qsort(faults->at, faults->n, sizeof(faults->at[0]), fault_order);
+	else
+		*c = wanted;
+}

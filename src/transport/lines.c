@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines asked and answered over a unix stream socket. State: the listening socket and, for each
+ * client, what it has asked and not yet got. Ways in: lines_listen() in a libuv loop, lines_ask() for
+ * the other end. Does not know what lines mean.
+ */
+#include "transport/lines.h"
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LINE_MAX_BYTES = 64 << 10,
+	WAIT_MAX_BYTES = 16 << 20,
+	ANSWER_MAX_BYTES = 1 << 30, /* what the asking end takes */
+	BACKLOG = 128,
+};
+
+struct client {
+	struct client *next, *prev;
+	struct lines *l;
+	uv_pipe_t pipe;
+	struct strbuf in;   /* asked, not answered yet; it begins at in_at */
+	size_t in_at;
+	unsigned writes;    /* under way */
+	bool events, ended; /* ended: the client asks no more */
+	char chunk[16 << 10];
+};
+
+struct lines {
+	uv_pipe_t pipe;
+	struct client *clients;
+	unsigned handles; /* not yet closed, the listening one included */
+	bool closing;
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	dev_t dev; /* of the socket file, to remove no other */
+	ino_t ino;
+	lines_answer *answer;
+	void *ctx;
+};
+
+struct out {
+	uv_write_t req;
+	struct client *c;
+	char *text;
+};
+
+/* ---- clients ---- */
+
+static void handle_gone(struct lines *l)
+{
+	if (!--l->handles)
+		free(l);
+}
+
+static void client_gone(uv_handle_t *h)
+{
+	struct client *c = h->data;
+
+	strbuf_free(&c->in);
+	handle_gone(c->l);
+	free(c);
+}
+
+static void client_drop(struct client *c)
+{
+	if (uv_is_closing((uv_handle_t *)&c->pipe))
+		return;
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		c->l->clients = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	uv_close((uv_handle_t *)&c->pipe, client_gone);
+}
+
+static void client_serve(struct client *c);
+
+static void out_done(uv_write_t *req, int status)
+{
+	struct out *o = req->data;
+	struct client *c = o->c;
+
+	free(o->text);
+	free(o);
+	c->writes--;
+	if (status < 0)
+		client_drop(c);
+	else
+		client_serve(c);
+}
+
+/* Takes the text over. What the socket does not take at once waits in the loop. */
+static void client_put(struct client *c, struct strbuf *text)
+{
+	uv_buf_t b = uv_buf_init(text->s, (unsigned)text->len);
+	bool gone = uv_is_closing((uv_handle_t *)&c->pipe);
+	int n = gone || c->writes ? 0 : uv_try_write((uv_stream_t *)&c->pipe, &b, 1);
+	struct out *o;
+
+	if (gone || n == (int)text->len) {
+		strbuf_free(text);
+		return;
+	}
+	o = mem_zalloc(sizeof(*o));
+	o->c = c;
+	o->text = text->s;
+	o->req.data = o;
+	n = MAX(n, 0);
+	b = uv_buf_init(text->s + n, (unsigned)(text->len - (size_t)n));
+	if (uv_write(&o->req, (uv_stream_t *)&c->pipe, &b, 1, out_done)) {
+		free(o->text);
+		free(o);
+		client_drop(c);
+		return;
+	}
+	c->writes++;
+}
+
+static void one_line(struct strbuf *b)
+{
+	for (size_t i = 0; i < b->len; i++)
+		if (b->s[i] == '\n' || b->s[i] == '\0')
+			b->s[i] = ' ';
+	while (b->len && b->s[b->len - 1] == ' ')
+		b->len--;
+	strbuf_add(b, "\n");
+}
+
+static void client_answer(struct client *c, char *line, size_t len)
+{
+	struct strbuf out = {0};
+
+	if (memchr(line, 0, len)) {
+		client_drop(c);
+		return;
+	}
+	if (len && line[len - 1] == '\r')
+		len--;
+	line[len] = 0;
+	if (!strcmp(line, "events")) {
+		c->events = true;
+		strbuf_add(&out, "{\"ok\":true}");
+	} else {
+		c->l->answer(c->l->ctx, line, &out);
+	}
+	one_line(&out);
+	client_put(c, &out);
+}
+
+/* The next whole line, or what is left when no more will come. */
+static char *line_take(struct client *c, size_t *len)
+{
+	char *at = c->in.s + c->in_at, *end;
+	size_t left = c->in.len - c->in_at;
+
+	end = left ? memchr(at, '\n', left) : NULL;
+	if (!end && (!c->ended || !left))
+		return NULL;
+	*len = end ? (size_t)(end - at) : left;
+	c->in_at += *len + (end ? 1 : 0);
+	return at;
+}
+
+static void chunk_give(uv_handle_t *h, size_t want UNUSED, uv_buf_t *b)
+{
+	struct client *c = h->data;
+
+	*b = uv_buf_init(c->chunk, sizeof(c->chunk));
+}
+
+static void client_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
+{
+	struct client *c = s->data;
+
+	if (n > 0) {
+		strbuf_addn(&c->in, b->base, (size_t)n);
+	} else if (n == UV_EOF) {
+		c->ended = true;
+		uv_read_stop(s);
+	} else if (n < 0) {
+		client_drop(c);
+		return;
+	}
+	client_serve(c);
+}
+
+/* Answer what is there until an answer has to wait; meanwhile nothing more is read from this one. */
+static void client_serve(struct client *c)
+{
+	uv_stream_t *s = (uv_stream_t *)&c->pipe;
+	char *line;
+	size_t len;
+
+	while (!uv_is_closing((uv_handle_t *)s) && !c->writes && (line = line_take(c, &len)))
+		client_answer(c, line, len);
+	if (uv_is_closing((uv_handle_t *)s))
+		return;
+	if (c->in_at) {
+		memmove(c->in.s, c->in.s + c->in_at, c->in.len - c->in_at);
+		c->in.len -= c->in_at;
+		c->in_at = 0;
+	}
+	if (c->writes)
+		uv_read_stop(s);
+	else if (c->ended || c->in.len > LINE_MAX_BYTES)
+		client_drop(c);
+	else
+		uv_read_start(s, chunk_give, client_read);
+}
+
+static void client_come(uv_stream_t *server, int status)
+{
+	struct lines *l = server->data;
+	struct client *c;
+
+	if (status < 0)
+		return;
+	c = mem_zalloc(sizeof(*c));
+	c->l = l;
+	c->pipe.data = c;
+	uv_pipe_init(server->loop, &c->pipe, 0);
+	l->handles++;
+	c->next = l->clients;
+	if (c->next)
+		c->next->prev = c;
+	l->clients = c;
+	if (uv_accept(server, (uv_stream_t *)&c->pipe))
+		client_drop(c);
+	else
+		uv_read_start((uv_stream_t *)&c->pipe, chunk_give, client_read);
+}
+
+/* ---- the socket ---- */
+
+static int address_make(struct sockaddr_un *a, const char *path, struct err *e)
+{
+	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (!*path)
+		return err_set(e, -EINVAL, "expected the path of a socket, found nothing");
+	if (strlen(path) >= sizeof(a->sun_path))
+		return err_set(e, -ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes", path,
+			       sizeof(a->sun_path) - 1);
+	strcpy(a->sun_path, path);
+	return 0;
+}
+
+static int socket_new(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/* 0 when the path is free, after removing a socket that nobody listens on any more. */
+static int path_free(const struct sockaddr_un *a, struct err *e)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (lstat(a->sun_path, &st))
+		return errno == ENOENT ? 0 : err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, -EEXIST, "%s: is there and is no socket: not replaced", a->sun_path);
+	fd = socket_new();
+	if (fd < 0)
+		return err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
+	rc = connect(fd, (const struct sockaddr *)a, sizeof(*a)) ? errno : 0;
+	close(fd);
+	if (rc == ECONNREFUSED && !unlink(a->sun_path))
+		return 0;
+	if (!rc || rc == EAGAIN)
+		return err_set(e, -EADDRINUSE, "%s: another process listens there", a->sun_path);
+	return err_set(e, -rc, "%s: cannot replace it: %s", a->sun_path, strerror(rc));
+}
+
+/* Two that start at the same moment must not remove each other's socket: one at a time a directory. */
+static int directory_lock(const char *path)
+{
+	char copy[sizeof(((struct lines *)NULL)->path)];
+	int fd;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	return fd;
+}
+
+static int socket_bind(struct lines *l, const struct sockaddr_un *a, unsigned mode, struct err *e)
+{
+	struct stat st;
+	int fd = socket_new(), rc = 0;
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)a, sizeof(*a)))
+		rc = -errno;
+	else if (chmod(l->path, mode) || lstat(l->path, &st)) /* nobody can connect before listen() */
+		rc = -errno;
+	if (rc) {
+		if (fd >= 0)
+			close(fd);
+		return err_set(e, rc, "%s: cannot listen: %s", a->sun_path, strerror(-rc));
+	}
+	l->dev = st.st_dev;
+	l->ino = st.st_ino;
+	return fd;
+}
+
+static void path_remove(const struct lines *l)
+{
+	struct stat st;
+
+	if (!lstat(l->path, &st) && st.st_dev == l->dev && st.st_ino == l->ino)
+		unlink(l->path);
+}
+
+static void server_gone(uv_handle_t *h)
+{
+	handle_gone(h->data);
+}
+
+static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct err *e)
+{
+	struct sockaddr_un a;
+	int rc = address_make(&a, l->path, e), fd;
+
+	rc = rc ? rc : path_free(&a, e);
+	fd = rc ? rc : socket_bind(l, &a, mode, e);
+	if (fd < 0)
+		return fd;
+	uv_pipe_init(loop, &l->pipe, 0);
+	l->pipe.data = l;
+	l->handles = 1;
+	rc = uv_pipe_open(&l->pipe, fd);
+	if (rc)
+		close(fd);
+	rc = rc ? rc : uv_listen((uv_stream_t *)&l->pipe, BACKLOG, client_come);
+	if (!rc)
+		return 0;
+	err_set(e, rc, "%s: cannot listen: %s", l->path, uv_strerror(rc));
+	lines_close(l);
+	return rc;
+}
+
+int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned mode, lines_answer *answer,
+		 void *ctx, struct err *e)
+{
+	struct sockaddr_un a;
+	struct lines *l;
+	int rc = address_make(&a, path, e), lock;
+
+	if (rc)
+		return rc;
+	l = mem_zalloc(sizeof(*l));
+	snprintf(l->path, sizeof(l->path), "%s", path);
+	l->answer = answer;
+	l->ctx = ctx;
+	lock = directory_lock(path);
+	rc = server_start(l, loop, mode, e);
+	if (lock >= 0)
+		close(lock);
+	if (!rc)
+		*out = l;
+	else if (!l->handles)
+		free(l);
+	return rc;
+}
+
+void lines_tell(struct lines *l, const char *line)
+{
+	for (struct client *c = l->clients, *next; c; c = next) {
+		struct strbuf out = {0};
+
+		next = c->next;
+		if (!c->events)
+			continue;
+		if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > WAIT_MAX_BYTES) {
+			client_drop(c);
+			continue;
+		}
+		strbuf_add(&out, line);
+		one_line(&out);
+		client_put(c, &out);
+	}
+}
+
+void lines_close(struct lines *l)
+{
+	if (!l || l->closing)
+		return;
+	l->closing = true;
+	path_remove(l);
+	while (l->clients)
+		client_drop(l->clients);
+	uv_close((uv_handle_t *)&l->pipe, server_gone);
+}
+
+/* ---- the other end ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* 0 when fd is ready, -ETIMEDOUT when it is not in time. */
+static int fd_wait(int fd, short what, unsigned timeout_ms)
+{
+	int64_t end = now_ms() + timeout_ms;
+	struct pollfd p = {.fd = fd, .events = what};
+	int n;
+
+	do {
+		n = poll(&p, 1, (int)MAX(end - now_ms(), 0));
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
+}
+
+/* A server whose queue is full says EAGAIN, and poll() says nothing of when it no longer is. */
+static int ask_connect(int fd, const struct sockaddr_un *a, unsigned timeout_ms)
+{
+	int64_t end = now_ms() + timeout_ms;
+
+	while (connect(fd, (const struct sockaddr *)a, sizeof(*a))) {
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (now_ms() >= end)
+			return -ETIMEDOUT;
+		poll(NULL, 0, 5);
+	}
+	return 0;
+}
+
+static int ask_send(int fd, const char *s, size_t len, unsigned timeout_ms)
+{
+	while (len) {
+		ssize_t n = send(fd, s, len, MSG_NOSIGNAL);
+		int rc = n >= 0 || errno == EINTR ? 0 : errno == EAGAIN ? fd_wait(fd, POLLOUT, timeout_ms) : -errno;
+
+		if (rc)
+			return rc;
+		s += MAX(n, 0);
+		len -= (size_t)MAX(n, 0);
+	}
+	return 0;
+}
+
+static int ask_receive(int fd, unsigned timeout_ms, struct strbuf *b)
+{
+	static const size_t most = ANSWER_MAX_BYTES;
+	char chunk[65536];
+	size_t from = b->len;
+
+	for (;;) {
+		ssize_t n = recv(fd, chunk, sizeof(chunk), 0);
+		const char *end = n > 0 ? memchr(chunk, '\n', (size_t)n) : NULL;
+		int rc;
+
+		strbuf_addn(b, chunk, end ? (size_t)(end - chunk) : n > 0 ? (size_t)n : 0);
+		if (end)
+			return 0;
+		if (!n)
+			return -ECONNRESET;
+		rc = n > 0 || errno == EINTR ? 0 : errno == EAGAIN ? fd_wait(fd, POLLIN, timeout_ms) : -errno;
+		if (rc)
+			return rc;
+		if (b->len - from > most)
+			return -EFBIG;
+	}
+}
+
+int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer, struct err *e)
+{
+	struct strbuf text = {0};
+	struct sockaddr_un a;
+	int fd, rc = address_make(&a, path, e);
+
+	if (rc)
+		return rc;
+	fd = socket_new();
+	rc = fd < 0 ? -errno : ask_connect(fd, &a, timeout_ms);
+	if (rc) {
+		err_set(e, rc, rc == -ENOENT || rc == -ECONNREFUSED ? "%s: nobody listens there (%s)" : "%s: %s", path,
+			strerror(-rc));
+	} else {
+		strbuf_addf(&text, "%s\n", line);
+		rc = ask_send(fd, text.s, text.len, timeout_ms);
+		rc = rc ? rc : ask_receive(fd, timeout_ms, answer);
+		strbuf_free(&text);
+		if (rc)
+			err_set(e, rc, "%s: no answer: %s", path, strerror(-rc));
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The daemon's configuration: what is read, what is refused and how, and that print, schema and
+ * documents follow the same table. `test_config print` and `test_config schema` show what the
+ * documents must hold.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <unistd.h>
+
+#include "run/config_priv.h"
+
+#define DOCS TEST_DATA "/../../docs/"
+
+static int read_text(const char *text, struct run_config *c, struct err *e)
+{
+	return run_config_read("f", text, strlen(text), c, e);
+}
+
+/* ---- what is read ---- */
+
+static void nothing_means_defaults(void **state UNUSED)
+{
+	static const char *const empty[] = {"", "# a comment\n", "---\n", "manager:\nlog:\n", "{}", "manager: {}\n"};
+	struct run_config c, d;
+	struct err e;
+
+	run_config_default(&d);
+	for (size_t i = 0; i < ARRAY_LEN(empty); i++) {
+		run_config_default(&c);
+		assert_int_equal(read_text(empty[i], &c, &e), 0);
+		assert_memory_equal(&c, &d, sizeof(c));
+	}
+	assert_int_equal(run_config_check(&d, &e), 0);
+	assert_string_equal(d.sm.mechanism.name, "weft");
+	assert_true(d.sm.names && d.sm.read_back && d.sm.contest);
+}
+
+static void every_kind_of_value(void **state UNUSED)
+{
+	struct run_config c;
+	struct err e;
+
+	run_config_default(&c);
+	assert_int_equal(read_text("transport:\n"
+				   "  kind: ibsim\n  server: 'lab 0'\n  spin: 50us\n"
+				   "manager:\n"
+				   "  detection: sweeps\n  mechanism: improved\n  tables: partial\n  then: full\n"
+				   "  window: 64\n  sweep: 1.5s\n  qos: true\n"
+				   "routes:\n"
+				   "  roots: [0x0002000000000001, 0002000000000002, '0002:0000:0000:0003']\n"
+				   "  otherwise: centre\n  directions: dfs\n  ahead_memory: 3MiB\n"
+				   "keys: {m_key: 0x1234, protect: 1, lease: 90s, former: 0x99}\n"
+				   "files: {state: none, dumps: /var/log/weft}\n"
+				   "control: {mode: 0660}\n"
+				   "log:\n  level: debug\n  format: json\n",
+				   &c, &e),
+			 0);
+	assert_string_equal(c.transport, "ibsim");
+	assert_string_equal(c.where.server, "lab 0");
+	assert_int_equal(c.spin_us, 50);
+	assert_string_equal(c.sm.mechanism.name, "improved");
+	assert_string_equal(c.sm.mechanism.second->name, "full");
+	assert_string_equal(c.sm.mechanism.provisional->name, "pira");
+	assert_true(c.sm.mechanism.partial_tables);
+	assert_false(c.sm.mechanism.traps); /* whatever the order in the file */
+	assert_int_equal(c.sm.window, 64);
+	assert_int_equal(c.sm.sweep_period_ps, 1500 * PS_PER_MS);
+	assert_true(c.sm.qos && c.sm.root_centre);
+	assert_int_equal(c.sm.roots[0], 0x0002000000000001);
+	assert_int_equal(c.sm.roots[1], 0x0002000000000002);
+	assert_int_equal(c.sm.roots[2], 0x0002000000000003);
+	assert_int_equal(c.sm.roots[3], 0);
+	assert_int_equal(c.sm.directions, RT_BY_DFS);
+	assert_int_equal(c.sm.ahead_bytes, 3 << 20);
+	assert_int_equal(c.sm.m_key, 0x1234);
+	assert_int_equal(c.sm.m_key_lease_s, 90);
+	assert_int_equal(c.sm.m_keys[0], 0x99);
+	assert_string_equal(c.state, "");
+	assert_string_equal(c.dumps, "/var/log/weft");
+	assert_int_equal(c.control_mode, 0660);
+	assert_int_equal(c.log_level, RUN_LOG_DEBUG);
+	assert_int_equal(c.log_format, RUN_LOG_JSON);
+}
+
+static void what_is_printed_is_read_again(void **state UNUSED)
+{
+	struct run_config c, d;
+	struct strbuf text = {0};
+	struct err e;
+
+	run_config_default(&c);
+	assert_int_equal(read_text("manager: {mechanism: improved+traps, then: plan, sweep: 0}\n"
+				   "transport: {device: \"od'd \\\"name\\\" \\\\ # x: é\", port: 2}\n"
+				   "routes: {roots: [0x1, 0x2], ahead_memory: 1000}\n"
+				   "metrics: {period: 60s, port: 9100, file: -x}\n"
+				   "log: {file: /var/log/weft.log}\n",
+				   &c, &e),
+			 0);
+	for (int comments = 0; comments < 2; comments++) {
+		text.len = 0;
+		run_config_print(&c, comments, &text);
+		run_config_default(&d);
+		assert_int_equal(read_text(text.s, &d, &e), 0);
+		assert_memory_equal(&c, &d, sizeof(c));
+	}
+	strbuf_free(&text);
+}
+
+/* ---- what is refused ---- */
+
+static const struct {
+	const char *yaml, *said;
+} bad[] = {
+	{"manager: {windw: 3}", "f:1:11: unknown key 'windw' in manager, did you mean 'window'?"},
+	{"manager:\n  xyzzy: 3\n", "f:2:3: unknown key 'xyzzy' in manager"},
+	{"log:\n  window: 3\n", "f:2:3: 'window' is a key of manager, not of log"},
+	{"window: 3", "f:1:1: 'window' is a key of manager: write it below 'manager:'"},
+	{"manger:\n  window: 3\n", "f:1:1: unknown section 'manger', did you mean 'manager'?"},
+	{"? [a]\n: 1\nlog: {level: info}\n", "f:1:3: expected the name of a key, found a list"},
+	{"manager:\n  window: 3\n  window: 4\n", "f:3:3: manager.window again: the first is in line 2"},
+	{"manager: {}\nmanager: {}\n", "f:2:1: section manager again: the first is in line 1"},
+	{"manager: 3", "f:1:10: manager: expected keys and their values, found a single value"},
+	{"manager: [3]", "f:1:10: manager: expected keys and their values, found a list"},
+	{"[1, 2]", "f:1:1: expected sections such as 'manager:', found a list"},
+	{"yes", "f:1:1: expected sections such as 'manager:', found a single value"},
+	{"manager: {window: 0}", "f:1:19: manager.window: expected a number from 1 to 4096; found '0'"},
+	{"manager: {window: 4097}", "f:1:19: manager.window: expected a number from 1 to 4096; found '4097'"},
+	{"manager: {window: -1}", "f:1:19: manager.window: expected a number from 1 to 4096; found '-1'"},
+	{"manager: {window: 3.5}", "f:1:19: manager.window: expected a number from 1 to 4096; found '3.5'"},
+	{"manager: {window: 99999999999999999999}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found '99999999999999999999'"},
+	{"manager:\n  window:\n", "f:2:10: manager.window: expected a number from 1 to 4096; found nothing"},
+	{"manager: {window: [3]}", "f:1:19: manager.window: expected a number from 1 to 4096; found a list"},
+	{"manager: {window: {a: 3}}", "f:1:19: manager.window: expected a number from 1 to 4096; found a mapping"},
+	{"manager: {qos: yes}", "f:1:16: manager.qos: expected true or false; found 'yes'"},
+	{"manager: {sweep: 10}",
+	 "f:1:18: manager.sweep: expected a time from 0 to 86400s, such as 500ms or 1.5s; found '10'"},
+	{"manager: {sweep: 10m}",
+	 "f:1:18: manager.sweep: expected a time from 0 to 86400s, such as 500ms or 1.5s; found '10m'"},
+	{"metrics: {period: 1500ms}", "f:1:19: metrics.period: expected a time from 1s to 86400s, such as 500ms or 1.5s, in whole "
+				      "seconds; found '1500ms'"},
+	{"manager: {mechanism: wefft}",
+	 "f:1:22: manager.mechanism: expected basic, improved, improved+partial, improved+traps or weft; found "
+	 "'wefft', did you mean 'weft'?"},
+	{"manager: {discovery: bfs}", "f:1:22: manager.discovery: expected full or partial; found 'bfs'"},
+	{"transport: {kind: verbs}", "f:1:19: transport.kind: expected auto, umad or ibsim; found 'verbs'"},
+	{"routes: {roots: [0x0, 0x1]}",
+	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '0x0'"},
+	{"routes: {roots: [1, 2, 3]}",
+	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '1'"},
+	{"routes: {roots: [0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9]}",
+	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '0x9'"},
+	{"routes: {roots: [[0x1]]}", "f:1:18: expected a value in the list, found a list"},
+	{"routes: {roots: {a: 0x1}}", "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none "
+				      "of them 0; found a mapping"},
+	{"keys: {m_key: 0x12345678901234567}",
+	 "f:1:15: keys.m_key: expected 64 bits in hexadecimal, such as 0x0002c90300001234; found '0x12345678901234567'"},
+	{"keys: {m_key: 12}", "f:1:15: keys.m_key: expected 64 bits in hexadecimal, such as 0x0002c90300001234; found '12'"},
+	{"routes: {ahead_memory: 64MB}", "f:1:24: routes.ahead_memory: expected a size such as 64MiB, up to 64GiB; found '64MB'"},
+	{"control: {mode: 0800}",
+	 "f:1:17: control.mode: expected permissions in octal, such as 0660, up to 0777; found '0800'"},
+	{"control: {mode: 1777}",
+	 "f:1:17: control.mode: expected permissions in octal, such as 0660, up to 0777; found '1777'"},
+	{"files: {state: \"\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found nothing"},
+	{"files: {state: \"a\\nb\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a?b'"},
+	{"files: {state: \"a\\0b\"}", "f:1:16: a NUL inside a text"},
+	{"files: {\"sta\\0te\": x}", "f:1:9: a NUL inside a text"},
+	{"log: &a {level: info}", "f:1:6: an anchor (&a): values are written out here"},
+	{"log: {level: &a info}", "f:1:14: an anchor (&a): values are written out here"},
+	{"log: {level: *a}", "f:1:14: an alias (*a): values are written out here"},
+	{"<<: {a: b}", "f:1:1: unknown section '<<'"},
+	{"log: {level: !!str info}", "f:1:14: a tag (tag:yaml.org,2002:str): values have the type of their key"},
+	{"log: {level: info}\n---\nlog: {}\n", "f:2:1: a second document: expected one in a file"},
+	{"log: {level: info", "f:2:1: not YAML: did not find expected ',' or '}', while parsing a flow mapping (line 1)"},
+	{"log:\n\tlevel: info\n", "f:2:1: not YAML: found character that cannot start any token, while scanning for the next token "
+				  "(line 2)"},
+	{"log: {level: \xff}", "f: not UTF-8 text: invalid leading UTF-8 octet at byte 13"},
+	{"log: {level: info}\x01", "f: not UTF-8 text: control characters are not allowed at byte 18"},
+	{"manager: {routes: none}", "f:1:19: manager: final routes cannot be 'none'"},
+	{"manager: {distribution: none}", "f:1:25: manager: first tables distributed by 'none' may deadlock packets in flight; unsafe: "
+					  "true takes it all the same"},
+	{"manager: {then: outwards}", "f:1:17: manager: final tables distributed by 'outwards' after 'repair' may deadlock packets in "
+				      "flight; unsafe: true takes it all the same"},
+	{"manager: {sweep: 0, detection: sweeps}",
+	 "f:1:18: manager: neither sweeps nor traps: no change would ever be noticed"},
+	{"keys: {protect: 1}", "f:1:17: keys: protect needs an m_key, found none"},
+	{"transport: {port_guid: 0x1, port: 1}",
+	 "f:1:24: transport: expected port_guid, or device and port; found both"},
+	{"log: {level: loud, format: xml}\nmanager: {a: b}\n",
+	 "f:1:14: log.level: expected error, warning, notice, info or debug; found 'loud' (and 2 more)"},
+};
+
+static void faults_are_told_by_place(void **state UNUSED)
+{
+	struct run_config c, d;
+	struct err e;
+
+	run_config_default(&d);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		run_config_default(&c);
+		assert_int_equal(read_text(bad[i].yaml, &c, &e), -EINVAL);
+		assert_string_equal(e.text, bad[i].said);
+		assert_memory_equal(&c, &d, sizeof(c)); /* nothing half-applied */
+	}
+}
+
+static void unsafe_takes_it_all_the_same(void **state UNUSED)
+{
+	struct run_config c;
+	struct err e;
+
+	run_config_default(&c);
+	assert_int_equal(read_text("manager: {distribution: none, unsafe: true}", &c, &e), 0);
+	assert_int_equal(read_text("manager: {mechanism: improved}", &c, &e), 0); /* outwards is safe there */
+}
+
+static void count(void *ctx, const char *text)
+{
+	unsigned *n = ctx;
+
+	assert_true(strlen(text) > 0);
+	++*n;
+}
+
+static void files(void **state UNUSED)
+{
+	char path[] = "/tmp/weft-config-XXXXXX";
+	int fd = mkstemp(path);
+	struct run_config c;
+	unsigned told = 0;
+	struct err e;
+
+	run_config_default(&c);
+	assert_int_equal(run_config_load("/nonexistent.yaml", &c, &e), -ENOENT);
+	assert_string_equal(e.text, "/nonexistent.yaml: No such file or directory");
+	assert_int_equal(run_config_load("/tmp", &c, &e), -EINVAL);
+	assert_int_equal(run_config_load("/dev/zero", &c, &e), -EINVAL);
+	assert_string_equal(e.text, "/dev/zero: has more than 256 KiB: no configuration");
+	assert_int_equal(dprintf(fd, "a: 1\nb: 2\nlog: {x: 3}\n"), 22);
+	assert_int_equal(run_config_faults(path, &c, count, &told), 3);
+	assert_int_equal(told, 3);
+	assert_int_equal(run_config_load(path, &c, &e), -EINVAL);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(run_config_load(path, &c, &e), 0);
+	close(fd);
+	unlink(path);
+}
+
+static void one_key_at_a_time(void **state UNUSED)
+{
+	struct run_config c;
+	struct err e;
+
+	run_config_default(&c);
+	assert_int_equal(run_config_set(&c, "manager.window=128", &e), 0);
+	assert_int_equal(c.sm.window, 128);
+	assert_int_equal(run_config_set(&c, "files.state=a=b", &e), 0);
+	assert_string_equal(c.state, "a=b");
+	assert_int_equal(run_config_set(&c, "manager.windo=1", &e), -EINVAL);
+	assert_string_equal(e.text, "unknown key 'manager.windo', did you mean 'manager.window'?");
+	assert_int_equal(run_config_set(&c, "window", &e), -EINVAL);
+	assert_string_equal(e.text, "expected SECTION.KEY=VALUE, found 'window'");
+	assert_int_equal(run_config_set(&c, "manager.window=", &e), -EINVAL);
+	assert_int_equal(run_config_set(&c, "routes.roots=0x12", &e), 0);
+	assert_int_equal(c.sm.roots[0], 0x12);
+	assert_int_equal(run_config_set(&c, "routes.roots=", &e), 0);
+	assert_int_equal(c.sm.roots[0], 0);
+}
+
+static void what_needs_a_restart(void **state UNUSED)
+{
+	struct run_config a, b;
+	struct strbuf out = {0};
+	struct err e;
+
+	run_config_default(&a);
+	b = a;
+	assert_int_equal(read_text("manager: {sweep: 5s}\nlog: {level: debug}\n", &b, &e), 0);
+	run_config_fixed(&a, &b, &out);
+	assert_int_equal(out.len, 0);
+	assert_int_equal(read_text("manager: {window: 5}\nfiles: {state: none}\n", &b, &e), 0);
+	run_config_fixed(&a, &b, &out);
+	assert_string_equal(out.s, "manager.window, files.state");
+	strbuf_free(&out);
+}
+
+static void default_paths(void **state UNUSED)
+{
+	struct run_config c;
+	struct err e;
+
+	setenv("RUNTIME_DIRECTORY", "/tmp", 1);
+	setenv("STATE_DIRECTORY", "/tmp", 1);
+	run_config_default(&c);
+	assert_int_equal(run_config_paths(&c, &e), 0);
+	assert_string_equal(c.control, "/tmp/sm.sock");
+	assert_string_equal(c.state, "/tmp/weft.db");
+	assert_int_equal(read_text("transport: {kind: ibsim, server: 'lab/0'}\nfiles: {state: auto}\ncontrol: {socket: none}\n", &c,
+				   &e),
+			 0);
+	assert_int_equal(run_config_paths(&c, &e), 0);
+	assert_string_equal(c.control, "");
+	assert_string_equal(c.state, "/tmp/weft-lab_0.db");
+	unsetenv("RUNTIME_DIRECTORY");
+	unsetenv("STATE_DIRECTORY");
+}
+
+/* ---- documents ---- */
+
+static void documents_are_current(void **state UNUSED)
+{
+	struct run_config c;
+	struct strbuf want = {0};
+	struct err e;
+	char *text;
+	size_t len;
+
+	run_config_default(&c);
+	strbuf_add(&want, "```yaml\n");
+	run_config_print(&c, true, &want);
+	strbuf_add(&want, "```\n");
+	assert_int_equal(file_read(DOCS "config.md", &text, &len, &e), 0);
+	if (!strstr(text, want.s))
+		fail_msg("docs/config.md is not what `weft sm --print-config` says (test_config print)");
+	free(text);
+	want.len = 0;
+	run_config_schema(&want);
+	assert_int_equal(file_read(DOCS "../data/weft.schema.json", &text, &len, &e), 0);
+	if (strcmp(text, want.s))
+		fail_msg("data/weft.schema.json is not what `weft sm --schema` says (test_config schema)");
+	free(text);
+	strbuf_free(&want);
+}
+
+/* Each key of the table, with a description and, but for parts of the mechanism, its default. */
+static void schema_has_every_key(void **state UNUSED)
+{
+	struct strbuf text = {0};
+	json_error_t why;
+	json_t *schema, *sections;
+
+	run_config_schema(&text);
+	schema = json_loads(text.s, JSON_REJECT_DUPLICATES, &why);
+	assert_non_null(schema);
+	sections = json_object_get(schema, "properties");
+	for (const struct cfg_key *k = cfg_keys; k->name; k++) {
+		json_t *s = json_object_get(json_object_get(sections, k->section), "properties");
+		json_t *key = json_object_get(s, k->name);
+
+		assert_non_null(json_string_value(json_object_get(key, "description")));
+		assert_true(json_object_get(key, "type") || json_object_get(key, "enum"));
+		assert_true(k->part || json_object_get(key, "default"));
+		assert_true(k - cfg_keys < CFG_MAX_KEYS);
+	}
+	json_decref(schema);
+	strbuf_free(&text);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_means_defaults),
+		cmocka_unit_test(every_kind_of_value),
+		cmocka_unit_test(what_is_printed_is_read_again),
+		cmocka_unit_test(faults_are_told_by_place),
+		cmocka_unit_test(unsafe_takes_it_all_the_same),
+		cmocka_unit_test(files),
+		cmocka_unit_test(one_key_at_a_time),
+		cmocka_unit_test(what_needs_a_restart),
+		cmocka_unit_test(default_paths),
+		cmocka_unit_test(documents_are_current),
+		cmocka_unit_test(schema_has_every_key),
+	};
+	struct strbuf out = {0};
+	struct run_config c;
+
+	if (argc < 2)
+		return cmocka_run_group_tests(tests, NULL, NULL);
+	run_config_default(&c);
+	if (!strcmp(argv[1], "schema"))
+		run_config_schema(&out);
+	else
+		run_config_print(&c, true, &out);
+	fputs(out.s, stdout);
+	strbuf_free(&out);
+	return 0;
+}

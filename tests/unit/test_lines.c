@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lines over a unix socket: one server in a loop, clients as raw sockets that are kind, hasty, silent
+ * or broken, and the blocking end from another thread.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "transport/lines.h"
+
+struct world {
+	uv_loop_t loop;
+	struct lines *l;
+	char dir[64], path[80];
+	unsigned asked;
+};
+
+/* "echo X" comes back; "big N" gives N bytes; the rest is refused. */
+static void answer(void *ctx, const char *line, struct strbuf *out)
+{
+	struct world *w = ctx;
+	unsigned n;
+
+	w->asked++;
+	if (!strncmp(line, "echo ", 5))
+		strbuf_add(out, line + 5);
+	else if (sscanf(line, "big %u", &n) == 1)
+		for (unsigned i = 0; i < n; i++)
+			strbuf_add(out, "x");
+	else if (!strcmp(line, "two lines"))
+		strbuf_add(out, "{\n  \"ok\": true\n}\n");
+	else if (!strcmp(line, "close"))
+		lines_close(w->l);
+	else
+		strbuf_addf(out, "what is '%s'?", line);
+}
+
+static int setup(void **state)
+{
+	struct world *w = mem_zalloc(sizeof(*w));
+	struct err e;
+
+	signal(SIGPIPE, SIG_IGN);
+	strcpy(w->dir, "/tmp/weft-lines-XXXXXX");
+	assert_non_null(mkdtemp(w->dir));
+	snprintf(w->path, sizeof(w->path), "%s/ctl", w->dir);
+	uv_loop_init(&w->loop);
+	assert_int_equal(lines_listen(&w->l, &w->loop, w->path, 0600, answer, w, &e), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	lines_close(w->l);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&w->loop), 0);
+	assert_int_not_equal(access(w->path, F_OK), 0);
+	assert_int_equal(rmdir(w->dir), 0);
+	free(w);
+	return 0;
+}
+
+static int dial(const struct world *w)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", w->path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+static void turn(struct world *w)
+{
+	for (int i = 0; i < 5; i++)
+		uv_run(&w->loop, UV_RUN_NOWAIT);
+}
+
+static void put(int fd, const char *s, size_t len)
+{
+	assert_int_equal(send(fd, s, len, MSG_NOSIGNAL), len);
+}
+
+/* What is there to read now; "GONE" at the end of the connection. */
+static const char *get(struct world *w, int fd)
+{
+	static char text[65536];
+	ssize_t n;
+
+	turn(w);
+	n = recv(fd, text, sizeof(text) - 1, 0);
+	if (n == 0 || (n < 0 && errno == ECONNRESET))
+		return "GONE";
+	text[MAX(n, 0)] = 0;
+	return text;
+}
+
+static void answers_in_order(void **state)
+{
+	struct world *w = *state;
+	int fd = dial(w);
+
+	put(fd, "echo a\necho b\r\nec", 17);
+	assert_string_equal(get(w, fd), "a\nb\n");
+	put(fd, "ho c\n\n", 6);
+	assert_string_equal(get(w, fd), "c\nwhat is ''?\n");
+	put(fd, "two lines\n", 10);
+	assert_string_equal(get(w, fd), "{   \"ok\": true }\n");
+	put(fd, "echo last", 9); /* without its newline */
+	shutdown(fd, SHUT_WR);
+	assert_string_equal(get(w, fd), "last\n");
+	assert_string_equal(get(w, fd), "GONE");
+	close(fd);
+}
+
+static void long_lines_and_nuls_cut_off(void **state)
+{
+	struct world *w = *state;
+	int fd = dial(w), other = dial(w), gone;
+	static char much[4096];
+
+	memset(much, 'y', sizeof(much));
+	for (gone = 0; gone < 64 && send(fd, much, sizeof(much), MSG_NOSIGNAL) > 0; gone++)
+		turn(w);
+	assert_string_equal(get(w, fd), "GONE");
+	close(fd);
+	fd = dial(w);
+	put(fd, "echo a\0b\n", 9);
+	assert_string_equal(get(w, fd), "GONE");
+	put(other, "echo fine\n", 10);
+	assert_string_equal(get(w, other), "fine\n");
+	assert_int_equal(w->asked, 1);
+	close(fd);
+	close(other);
+}
+
+/* Its questions wait as long as its answers do: nothing grows. */
+static void who_does_not_read_is_not_read(void **state)
+{
+	struct world *w = *state;
+	int fd = dial(w), other = dial(w);
+	size_t got = 0;
+	unsigned sent = 0;
+
+	for (; sent < 100 && send(fd, "big 1000000\n", 12, MSG_NOSIGNAL) == 12; sent++)
+		turn(w);
+	assert_true(w->asked < 5);
+	put(other, "echo fine\n", 10);
+	assert_string_equal(get(w, other), "fine\n");
+	while (got < sent * 1000001ull) {
+		const char *s = get(w, fd);
+
+		assert_true(strcmp(s, "GONE"));
+		got += strlen(s);
+	}
+	assert_int_equal(w->asked, sent + 1);
+	close(fd);
+	close(other);
+	turn(w);
+}
+
+static void events_are_told(void **state)
+{
+	struct world *w = *state;
+	int fd = dial(w), quiet = dial(w), slow = dial(w);
+	static char much[1 << 20];
+
+	put(fd, "events\n", 7);
+	put(slow, "events\n", 7);
+	assert_string_equal(get(w, fd), "{\"ok\":true}\n");
+	lines_tell(w->l, "it happened");
+	assert_string_equal(get(w, fd), "it happened\n");
+	assert_string_equal(get(w, quiet), "");
+	memset(much, 'z', sizeof(much) - 1);
+	for (int i = 0; i < 20; i++) {
+		size_t n = 0;
+
+		lines_tell(w->l, much);
+		while (n < sizeof(much)) /* its newline included */
+			n += strlen(get(w, fd));
+	}
+	put(fd, "echo still here\n", 16);
+	assert_string_equal(get(w, fd), "still here\n");
+	assert_true(send(slow, "x", 1, MSG_NOSIGNAL) < 0); /* cut off */
+	close(fd);
+	close(quiet);
+	close(slow);
+}
+
+static void closing_inside_an_answer(void **state)
+{
+	struct world *w = *state;
+	int fd = dial(w);
+
+	put(fd, "close\necho a\n", 13);
+	assert_string_equal(get(w, fd), "GONE");
+	assert_int_not_equal(access(w->path, F_OK), 0);
+	close(fd);
+}
+
+static int teardown_closed(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(uv_loop_close(&w->loop), 0);
+	rmdir(w->dir);
+	free(w);
+	return 0;
+}
+
+static void whose_path_it_is(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct lines *l;
+	struct stat st;
+	struct err e;
+	char path[100], long_path[200];
+	int fd;
+
+	assert_int_equal(stat(w->path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(lines_listen(&l, &w->loop, w->path, 0600, answer, w, &e), -EADDRINUSE);
+	assert_non_null(strstr(e.text, "another process listens"));
+	/* One that somebody left behind is replaced. */
+	snprintf(path, sizeof(path), "%s/stale", w->dir);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	close(fd);
+	assert_int_equal(lines_listen(&l, &w->loop, path, 0660, answer, w, &e), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0660);
+	/* What somebody else put there meanwhile stays. */
+	unlink(path);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	lines_close(l);
+	turn(w);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(lines_listen(&l, &w->loop, path, 0600, answer, w, &e), -EEXIST);
+	unlink(path);
+	memset(long_path, 'a', sizeof(long_path) - 1);
+	long_path[sizeof(long_path) - 1] = 0;
+	assert_int_equal(lines_listen(&l, &w->loop, long_path, 0600, answer, w, &e), -ENAMETOOLONG);
+	assert_int_equal(lines_listen(&l, &w->loop, "/nonexistent/x", 0600, answer, w, &e), -ENOENT);
+}
+
+/* ---- the blocking end ---- */
+
+struct asker {
+	struct world *w;
+	uv_async_t done;
+	struct strbuf a, b;
+	int rc[4];
+	struct err e;
+};
+
+static void *ask(void *ctx)
+{
+	struct asker *k = ctx;
+
+	k->rc[0] = lines_ask(k->w->path, "echo hello", 10000, &k->a, &k->e);
+	k->rc[1] = lines_ask(k->w->path, "big 5000000", 10000, &k->b, &k->e);
+	uv_async_send(&k->done);
+	return NULL;
+}
+
+static void asked_enough(uv_async_t *a)
+{
+	uv_stop(a->loop);
+	uv_close((uv_handle_t *)a, NULL);
+}
+
+static void blocking_end(void **state)
+{
+	struct asker k = {.w = *state};
+	pthread_t t;
+
+	uv_async_init(&k.w->loop, &k.done, asked_enough);
+	assert_int_equal(pthread_create(&t, NULL, ask, &k), 0);
+	uv_run(&k.w->loop, UV_RUN_DEFAULT);
+	pthread_join(t, NULL);
+	assert_int_equal(k.rc[0], 0);
+	assert_string_equal(k.a.s, "hello");
+	assert_int_equal(k.rc[1], 0);
+	assert_int_equal(k.b.len, 5000000);
+	k.a.len = 0;
+	assert_int_equal(lines_ask("/nonexistent/x", "x", 100, &k.a, &k.e), -ENOENT);
+	assert_non_null(strstr(k.e.text, "/nonexistent/x: nobody listens there"));
+	/* The loop does not turn: nobody answers. */
+	assert_int_equal(lines_ask(k.w->path, "x", 50, &k.a, &k.e), -ETIMEDOUT);
+	turn(k.w);
+	strbuf_free(&k.a);
+	strbuf_free(&k.b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(answers_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_lines_and_nuls_cut_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_does_not_read_is_not_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(closing_inside_an_answer, setup, teardown_closed),
+		cmocka_unit_test_setup_teardown(whose_path_it_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(blocking_end, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
