@@ -39,6 +39,8 @@ static void by_link(struct sim *s, port_id at, enum iba_port_state to)
 	enum iba_port_state from = p->pi.state;
 
 	p->link_epoch++;
+	if (from != IBA_PORT_DOWN && to == IBA_PORT_DOWN)
+		sim_count(s, at, SIM_CNT_LINK_DOWNED, 1);
 	p->tx_free = s->now; /* what waited for the transmitter is lost with the link */
 	if (to != IBA_PORT_DOWN)
 		p->pi.phys_state = IBA_PHYS_LINK_UP;
@@ -140,7 +142,7 @@ void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 		smi_enqueue(s, fp->node, p);
 }
 
-static bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
+bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
 {
 	return pi->lid && (lid & ~((1u << pi->lmc) - 1)) == pi->lid;
 }

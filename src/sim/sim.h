@@ -84,6 +84,8 @@ enum sim_drop {
 	SIM_DROP_BAD_MAD,     /* version, class or method that no SMI takes */
 	SIM_DROP_NO_SM,       /* a response or trap for an SM that is not there */
 	SIM_DROP_BUFFER,      /* VL15 had no room; with the data plane only */
+	SIM_DROP_LIFETIME,    /* in a forwarding loop; in express mode only */
+	SIM_DROP_NO_AGENT,    /* a GMP that nobody at its port takes; in express mode only */
 	SIM_NDROPS
 };
 const char *sim_drop_name(enum sim_drop d);
@@ -210,11 +212,12 @@ void sim_get_trouble(const struct sim *s, port_id p, struct sim_link_trouble *t)
 
 /* Counters of a port as the PMA reports them: 64 bits, cut to the width of each attribute there. */
 enum sim_counter {
+	SIM_CNT_XMIT_DATA, SIM_CNT_RCV_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_RCV_PKTS, /* data: 4 bytes */
+	SIM_CNT_UNI_XMIT, SIM_CNT_UNI_RCV, SIM_CNT_MULTI_XMIT, SIM_CNT_MULTI_RCV,
 	SIM_CNT_SYMBOL_ERROR, SIM_CNT_LINK_RECOVERY, SIM_CNT_LINK_DOWNED, SIM_CNT_RCV_ERRORS,
 	SIM_CNT_RCV_REMOTE_PHYS, SIM_CNT_RCV_SWITCH_RELAY, SIM_CNT_XMIT_DISCARDS, SIM_CNT_XMIT_CONSTRAINT,
 	SIM_CNT_RCV_CONSTRAINT, SIM_CNT_LOCAL_INTEGRITY, SIM_CNT_BUFFER_OVERRUN, SIM_CNT_VL15_DROPPED,
-	SIM_CNT_XMIT_DATA, SIM_CNT_RCV_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_RCV_PKTS, SIM_CNT_XMIT_WAIT,
-	SIM_CNT_UNI_XMIT, SIM_CNT_UNI_RCV, SIM_CNT_MULTI_XMIT, SIM_CNT_MULTI_RCV,
+	SIM_CNT_XMIT_WAIT,
 	SIM_NCOUNTERS
 };
 const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCounter" */

@@ -46,6 +46,7 @@ struct pkt {
 	node_id node;       /* where it is */
 	uint8_t in_port;    /* the port it came in by; 0: from the node's own SM or SMA */
 	uint8_t from_local; /* injected here and not yet handled by this node's SMI */
+	uint16_t hops;      /* links crossed, in express mode */
 };
 
 enum { TRAP_SLOT_LINK, TRAP_SLOT_MKEY, TRAP_SLOTS };
@@ -97,6 +98,10 @@ struct sm_hook {
 	void *ctx;
 };
 
+struct port_counters { /* whole cache lines; what every packet counts is in the first */
+	uint64_t c[(SIM_NCOUNTERS + 7) / 8 * 8];
+};
+
 struct call {
 	void (*fn)(void *ctx, uint64_t cookie);
 	void *ctx;
@@ -117,6 +122,11 @@ struct sim {
 	VEC(struct call) calls;
 	uint32_t call_free;
 	VEC(struct sm_hook) hooks;
+	uint32_t *hook_of;   /* by port: 1 + place in hooks, 0: none. A switch's is at port 0 */
+	/* express mode only */
+	uint32_t walk_head, walk_tail; /* packets that wait for their walk */
+	struct port_counters *counters;
+	struct sim_link_trouble *trouble; /* by port, once one was set */
 	struct rng fault_rng, error_rng;
 	struct sim_stats stats;
 	uint64_t *hash; /* by node: what happens at one time in two nodes has no order */
@@ -161,6 +171,7 @@ void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
 void lid_forward(struct sim *s, node_id n, uint32_t p);
+bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid);
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
 void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st);
 
@@ -169,6 +180,32 @@ void smi_enqueue(struct sim *s, node_id n, uint32_t p);
 void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 void smi_done(struct sim *s, node_id n);
 void smi_clear(struct sim *s, node_id n);
+
+enum verdict_kind { TO_PORT, TO_LID, TO_NODE, DISCARD };
+
+struct verdict {
+	enum verdict_kind kind;
+	unsigned port;      /* TO_PORT */
+	enum sim_drop why;  /* DISCARD */
+};
+
+/* What to do with an SMP at a node. Moves the hop pointer where that is part of the answer. */
+struct verdict smi_judge(struct sim *s, struct pkt *p);
+bool smi_has_lid(struct sim *s, const struct pkt *p); /* the port it came in by does */
+void smi_deliver(struct sim *s, uint32_t p); /* to SMA or SM */
+const struct sm_hook *smi_hook(const struct sim *s, const struct pkt *p);
+
+/* gsi.c: GMPs at their port */
+void gsi_deliver(struct sim *s, uint32_t p);
+void gsi_respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status);
+
+/* pma.c: requests of performance management */
+void pma_handle(struct sim *s, node_id n, unsigned port, struct sim_smp *smp);
+
+/* express.c */
+void express_add(struct sim *s, uint32_t p);
+void express_walk(struct sim *s);
+void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
 
 /* sma.c: requests in, responses out */
 void sma_reset(struct sim *s, node_id n);

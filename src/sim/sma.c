@@ -69,11 +69,13 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 	uint8_t width = width_bit(fp->width), sp = speed_bits[fp->speed].plain,
 		ext = speed_bits[fp->speed].ext;
 	bool port0 = num == 0;
+	/* Whoever is an SM at this port is still there when the node starts again. */
+	uint32_t is_sm = s->hook_of[s->fab->nodes[n].first_port + num] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
 
 	p->pi = (struct iba_port_info){
 		.gid_prefix = 0xfe80000000000000ull,
 		.cap_mask = IBA_CAP_SL_MAP | IBA_CAP_NOTICE | (c->traps ? IBA_CAP_TRAP : 0) |
-			    (ext ? IBA_CAP_EXT_SPEEDS : 0),
+			    (ext ? IBA_CAP_EXT_SPEEDS : 0) | is_sm,
 		.width_enabled = width,
 		.width_supported = (uint8_t)(width | (width - 1)),
 		.width_active = width,
@@ -97,6 +99,8 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		.hoq_life = 16,
 		.local_phy_errors = c->phy_errors,
 	};
+	if (s->counters)
+		s->counters[s->fab->nodes[n].first_port + num] = (struct port_counters){0};
 	p->tx_free = 0;
 	p->lease_epoch++;
 	p->lease_runs = false;
@@ -149,9 +153,6 @@ void sma_reset(struct sim *s, node_id n)
 		.partition_enf_cap = s->cfg.pkey_cap,
 		.enhanced_port0 = fn->flags & FAB_ENHANCED_PORT0 ? 1 : 0,
 	};
-	for (size_t i = 0; i < s->hooks.n; i++)
-		if (s->hooks.at[i].node == n)
-			node_port(s, n, s->hooks.at[i].port)->pi.cap_mask |= IBA_CAP_IS_SM;
 }
 
 /* ---- attributes: each returns a MAD status ---- */
