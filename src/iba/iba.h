@@ -152,6 +152,9 @@ enum iba_trap {
 	IBA_TRAP_SW_BAD_PKEY = 259,
 };
 
+/* Bits of local_changes in trap 144. */
+enum iba_local_change { IBA_CHANGED_NODE_DESC = 1 };
+
 /* Link widths as bits of LinkWidth*, speeds as bits of LinkSpeed* and LinkSpeedExt*. */
 enum iba_width { IBA_WIDTH_1X = 1, IBA_WIDTH_4X = 2, IBA_WIDTH_8X = 4, IBA_WIDTH_12X = 8, IBA_WIDTH_2X = 16 };
 

@@ -29,10 +29,7 @@ struct sm_ahead {
 	/* the one being computed; id 0: none */
 	uint32_t id;
 	uint64_t what;
-	struct fab *fab;
-	struct rt_tables *old;
-	uint64_t *old_rank;
-	struct rt_before before;
+	struct sm_task *task;
 };
 
 /* ---- snapshots that might be ---- */
@@ -135,14 +132,10 @@ static struct fab *fabric_without(const struct sm *sm, const struct failure *x)
 
 /* ---- life ---- */
 
-static void job_free(struct sm_ahead *a)
+static void task_free(struct sm *sm, struct sm_ahead *a)
 {
-	fab_free(a->fab);
-	rt_tables_free(a->old);
-	free(a->old_rank);
-	a->fab = NULL;
-	a->old = NULL;
-	a->old_rank = NULL;
+	sm_retire_task(sm, a->task);
+	a->task = NULL;
 	a->id = 0;
 }
 
@@ -159,7 +152,7 @@ void sm_ahead_reset(struct sm *sm)
 	}
 	vec_free(&a->remedies);
 	map64_free(&a->by_what);
-	job_free(a);
+	task_free(sm, a);
 	free(a);
 	sm->ahead = NULL;
 }
@@ -198,6 +191,18 @@ static bool may_think(const struct sm *sm)
 	       !sm->off.n && sm->fab->nswitches <= sm->cfg.ahead_switches && !sm->dirty;
 }
 
+static struct sm_task *task_for(struct sm *sm, const struct failure *x)
+{
+	struct sm_task *j = mem_zalloc(sizeof(*j));
+
+	j->fab = fabric_without(sm, x);
+	j->old = rt_tables_carry(sm->fab, sm->tables, j->fab);
+	j->old_rank = mem_array(j->fab->nswitches, sizeof(*j->old_rank));
+	rt_updown_rank_carry(sm->fab, sm->rank, j->fab, j->old_rank);
+	j->before = (struct rt_before){sm->fab, sm->rank, sm->tables};
+	return j;
+}
+
 void sm_ahead_think(struct sm *sm)
 {
 	struct sm_ahead *a = sm->ahead;
@@ -209,24 +214,20 @@ void sm_ahead_think(struct sm *sm)
 		a = sm->ahead = mem_zalloc(sizeof(*a));
 	if (!failure_next(sm, &a->next, &x))
 		return;
-	a->fab = fabric_without(sm, &x);
-	a->old = rt_tables_carry(sm->fab, sm->tables, a->fab);
-	a->old_rank = mem_array(a->fab->nswitches, sizeof(*a->old_rank));
-	rt_updown_rank_carry(sm->fab, sm->rank, a->fab, a->old_rank);
-	a->before = (struct rt_before){sm->fab, sm->rank, sm->tables};
+	a->task = task_for(sm, &x);
 	a->id = ++sm->compute_id;
 	sm->out->compute = (struct sm_compute){.epoch = a->id,
-					       .fab = a->fab,
-					       .root = sm_root_in(sm, a->fab),
+					       .fab = a->task->fab,
+					       .root = sm_root_in(sm, a->task->fab),
 					       .directions = sm->cfg.directions,
 					       .stage = SM_PROVISIONAL,
 					       .supply = sm->cfg.mechanism.provisional,
 					       .plan = sm->cfg.mechanism.first->plan,
 					       .ahead = true,
-					       .old = a->old,
-					       .old_rank = a->old_rank,
-					       .before = &a->before};
-	a->what = hash_of(a->fab, sm->out->compute.root);
+					       .old = a->task->old,
+					       .old_rank = a->task->old_rank,
+					       .before = &a->task->before};
+	a->what = hash_of(a->task->fab, sm->out->compute.root);
 }
 
 /* ---- the answer ---- */
@@ -245,26 +246,26 @@ bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
 
 	if (!a || !a->id || r->epoch != a->id)
 		return false;
-	if (r->verified && r->tables && r->rank && r->tables->nswitches == a->fab->nswitches) {
+	if (r->verified && r->tables && r->rank && r->tables->nswitches == a->task->fab->nswitches) {
 		for (uint32_t s = 0; s < r->tables->nswitches; s++)
 			for (uint32_t b = 0; b < r->tables->stride / IBA_LFT_BLOCK; b++) {
 				struct patch p = {.sw = s, .block = b};
 
 				memcpy(p.data, block_of(r->tables, s, b), IBA_LFT_BLOCK);
-				if (memcmp(p.data, block_of(a->old, s, b), IBA_LFT_BLOCK))
+				if (memcmp(p.data, block_of(a->task->old, s, b), IBA_LFT_BLOCK))
 					vec_push(&m.patches, p);
 			}
 		m.rank = r->rank;
 		m.plan = r->plan;
 		r->rank = NULL;
 		r->plan = (struct rt_plan){0};
-		a->bytes += m.patches.n * sizeof(struct patch) + a->fab->nswitches * sizeof(*m.rank) +
+		a->bytes += m.patches.n * sizeof(struct patch) + a->task->fab->nswitches * sizeof(*m.rank) +
 			    m.plan.turns.n * sizeof(struct rt_turn);
 		map64_put(&a->by_what, a->what, (uint32_t)a->remedies.n);
 		vec_push(&a->remedies, m);
 	}
 	sm_routes_free(r);
-	job_free(a);
+	task_free(sm, a);
 	return true;
 }
 

@@ -67,28 +67,28 @@ static bool as_before(const struct sm *sm)
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
 	const struct fab *f = sm->fab;
+	struct sm_task *j = mem_zalloc(sizeof(*j));
 	bool more; /* in the switches than the last tables say */
 
-	rt_tables_free(sm->old);
-	free(sm->old_rank);
-	sm->old = sm_rows_tables(sm);
-	more = sm_rft_overlay(sm, sm->old);
-	sm->old_rank = mem_array(f->nswitches, sizeof(*sm->old_rank));
+	sm_retire_task(sm, sm->task);
+	sm->task = j;
+	j->old = sm_rows_tables(sm);
+	more = sm_rft_overlay(sm, j->old);
+	j->old_rank = mem_array(f->nswitches, sizeof(*j->old_rank));
 	for (uint32_t s = 0; s < f->nswitches; s++)
-		sm->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
-	c->old = sm->old;
-	c->old_rank = sm->old_rank;
-	sm->before = (struct rt_before){sm->prev_fab, sm->prev_rank, sm->prev_tables};
-	c->before = !more && as_before(sm) ? &sm->before : NULL;
-	sm->off_turns.n = 0;
+		j->old_rank[s] = sm->rows.at[sm->nodes.at[sm->node_of[f->switches[s]]].row].rank;
+	c->old = j->old;
+	c->old_rank = j->old_rank;
+	j->before = (struct rt_before){sm->prev_fab, sm->prev_rank, sm->prev_tables};
+	c->before = !more && as_before(sm) ? &j->before : NULL;
 	for (size_t i = 0; i < sm->off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->off.at[i].guid);
 
 		if (n != FAB_NONE)
-			vec_push(&sm->off_turns, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
+			vec_push(&j->off, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
 								  sm->off.at[i].out});
 	}
-	c->off = &sm->off_turns;
+	c->off = &j->off;
 }
 
 static void compute_begin(struct sm *sm)
@@ -122,3 +122,48 @@ static void compute_begin(struct sm *sm)
 }
 
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */
+
+/* ---- the answer ---- */
+
+/* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
+void sm_routes_take(struct sm *sm, const struct sm_routes *r)
+{
+	sm_retire_tables(sm, sm->tables);
+	sm_retire_memory(sm, sm->rank);
+	rt_plan_free(&sm->plan);
+	sm->tables = r->tables;
+	sm->rank = r->rank;
+	sm->plan = r->plan;
+	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
+	sm->ready = r->ready ? r->ready : UINT16_MAX;
+	rt_tables_fill(sm->tables);
+	if (sm_rft_prepare(sm))
+		sm_phase_set(sm, SM_DEACTIVATE);
+}
+
+void sm_routes_in(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_routes given = ev->routes, *r = &given;
+
+	sm_retired_free(sm, r->epoch);
+	if (sm_ahead_answer(sm, r))
+		return;
+	if (sm->phase != SM_COMPUTE || r->epoch != sm->compute_id) { /* the world moved on */
+		sm_routes_free(r);
+		return;
+	}
+	if (!r->tables || !r->verified) {
+		sm_routes_free(r);
+		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
+		sm->dirty = true;
+		sm_phase_set(sm, SM_READY);
+		return;
+	}
+	sm_routes_take(sm, r);
+}
+
+void sm_routes_progress(struct sm *sm, const struct sm_event *ev)
+{
+	if (ev->routes.epoch == sm->compute_id)
+		sm->ready = ev->routes.ready ? MAX(sm->ready, ev->routes.ready) : UINT16_MAX;
+}

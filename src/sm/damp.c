@@ -279,6 +279,8 @@ static time_ps quiet_at(const struct sm *sm, uint32_t at)
 	uint32_t far = other(&sm->damp, at);
 	time_ps last = sm->damp.ends.at[at].last;
 
+	if (!sm->cfg.flaps) /* no more damping: at once */
+		return 0;
 	if (far != NONE)
 		last = MAX(last, sm->damp.ends.at[far].last);
 	return last + MIN(sm->cfg.hold_ps, TIME_NEVER / 2);
@@ -325,6 +327,28 @@ void sm_damp_release(struct sm *sm)
 	}
 	if (who) /* what is Down is only forgiven */
 		sm_change(sm, SM_CAUSE_RELEASE, who);
+}
+
+void sm_damp_reset(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->damp.ends.n; i++) {
+		free(sm->damp.ends.at[i].when);
+		sm->damp.ends.at[i].when = NULL;
+		sm->damp.ends.at[i].next = 0;
+	}
+}
+
+/* Changes from before the new clock's beginning are forgotten. */
+void sm_damp_time_back(struct sm *sm, time_ps by)
+{
+	for (size_t i = 0; i < sm->damp.ends.n; i++) {
+		struct sm_end *e = &sm->damp.ends.at[i];
+
+		e->last = e->last > by ? e->last - by : 0;
+		for (unsigned k = 0; e->when && k < sm->cfg.flaps; k++)
+			if (e->when[k] != TIME_NEVER)
+				e->when[k] = e->when[k] >= by ? e->when[k] - by : TIME_NEVER;
+	}
 }
 
 void sm_damp_free(struct sm *sm)

@@ -6,80 +6,7 @@
  */
 #include "sm/rft.h"
 
-bool sm_is_endport(const struct sm *sm, const struct sm_port *p)
-{
-	return sm->nodes.at[p->node].type != IBA_NODE_SWITCH || p->num == 0;
-}
-
-/* ---- addressing ---- */
-
-static struct sm_path path_to(const struct sm *sm, const struct sm_port *p)
-{
-	const struct sm_node *n = &sm->nodes.at[p->node];
-
-	return n->type == IBA_NODE_SWITCH ? n->path : p->path;
-}
-
-void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
-		 uint32_t port)
-{
-	const struct sm_port *p = &sm->ports.at[port];
-
-	r->method = method;
-	r->attr_id = IBA_ATTR_PORT_INFO;
-	r->attr_mod = p->num;
-	r->purpose = purpose;
-	r->path = path_to(sm, p);
-	r->ref = port;
-}
-
-void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
-		 uint32_t node, uint16_t attr_id, uint32_t attr_mod)
-{
-	r->method = method;
-	r->attr_id = attr_id;
-	r->attr_mod = attr_mod;
-	r->purpose = purpose;
-	r->path = sm->nodes.at[node].path;
-	r->ref = node;
-}
-
-/*
- * The path that questions through a port start from. A directed route has room for 63 hops; beyond
- * them it starts anew at the switch it ended at, which is reached by LID once tables lead there.
- */
-static struct sm_path path_through(const struct sm *sm, const struct sm_port *p)
-{
-	struct sm_path q = path_to(sm, p);
-	uint16_t lid = q.n == IBA_MAX_HOPS ? sm->ports.at[sm->nodes.at[p->node].first_port].pi.lid : 0;
-
-	if (lid && lid <= IBA_LID_MAX_UNICAST && sm->lid_routed[lid])
-		q = (struct sm_path){.at = q.at, .via = lid, .distance = q.distance};
-	return q;
-}
-
-struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port)
-{
-	struct sm_path q = {.at = (uint32_t)sm->hops.n,
-			    .n = (uint8_t)(p.n + 1),
-			    .via = p.via,
-			    .distance = (uint16_t)(p.distance + 1)};
-
-	vec_room(&sm->hops, sm->hops.n + q.n);
-	memcpy(sm->hops.at + q.at, sm->hops.at + p.at, p.n);
-	sm->hops.at[q.at + p.n] = port;
-	sm->hops.n += q.n;
-	sm->max_hops = MAX(sm->max_hops, q.distance);
-	return q;
-}
-
 /* ---- the queue of questions ---- */
-
-void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
-{
-	sm->grown |= kind == W_NODE_INFO || kind == W_SWITCH_INFO;
-	vec_push(&sm->work, (struct sm_work){kind, ref});
-}
 
 static void discover_begin(struct sm *sm)
 {
@@ -100,87 +27,6 @@ static void discover_begin(struct sm *sm)
 	sm_ask(sm, W_NODE_INFO, NONE);
 }
 
-static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
-{
-	r->method = IBA_GET;
-	r->attr_id = IBA_ATTR_NODE_INFO;
-	r->purpose = SM_FOR_DISCOVERY;
-	if (port != NONE) {
-		r->path = path_through(sm, &sm->ports.at[port]);
-		r->extra_hop = sm->ports.at[port].num;
-	}
-}
-
-/* What discovery itself sets: the LID, who is the SM, the key (thesis 3.2.1). */
-void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
-{
-	*pi = p->pi;
-	pi->state = IBA_PORT_NO_CHANGE;
-	pi->phys_state = IBA_PHYS_NO_CHANGE;
-	pi->width_enabled = pi->speed_enabled = pi->speed_ext_enabled = pi->down_default = 0;
-	pi->client_reregister = 0;
-	if (!sm_is_endport(sm, p))
-		return;
-	pi->m_key = sm->cfg.m_key;
-	pi->m_key_protect = (uint8_t)sm->cfg.m_key_protect;
-	pi->m_key_lease = (uint16_t)sm->cfg.m_key_lease_s;
-	pi->gid_prefix = 0xfe80000000000000ull;
-	pi->sm_lid = sm->own_lid;
-	pi->sm_sl = 0;
-}
-
-static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
-{
-	struct iba_port_info pi;
-
-	sm_req_port(sm, r, IBA_SET, SM_FOR_DISCOVERY, port);
-	sm_port_fill(sm, &sm->ports.at[port], &pi);
-	iba_port_info_put(&pi, r->data);
-}
-
-static void make_clear(struct sm *sm, uint32_t node, enum sm_purpose purpose, struct sm_req *r)
-{
-	struct iba_switch_info si = sm->nodes.at[node].si;
-
-	si.port_state_change = 1; /* writing one clears */
-	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SWITCH_INFO, 0);
-	iba_switch_info_put(&si, r->data);
-}
-
-bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
-{
-	switch (w.kind) {
-	case W_NODE_INFO:
-		make_node_info(sm, w.ref, r);
-		break;
-	case W_SWITCH_INFO:
-		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_SWITCH_INFO, 0);
-		break;
-	case W_CLEAR_CHANGE:
-		make_clear(sm, w.ref, SM_FOR_CONFIGURATION, r);
-		break;
-	case W_CLEAR_KNOWN:
-		make_clear(sm, w.ref, SM_FOR_DISCOVERY, r);
-		break;
-	case W_PORT_INFO:
-	case W_PORT_STATE:
-	case W_PORT_AGAIN:
-	case W_PORT_PEEK:
-		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
-		break;
-	case W_SET_LID:
-		make_set_lid(sm, w.ref, r);
-		break;
-	case W_POLL:
-		sm_req_node(sm, r, IBA_GET, sm->phase == SM_SWEEP ? SM_FOR_SWEEP : SM_FOR_DISCOVERY, w.ref,
-			    IBA_ATTR_SWITCH_INFO, 0);
-		break;
-	}
-	r->kind = w.kind;
-	r->ref = w.ref;
-	return true;
-}
-
 static void follow(struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->ports.at[port];
@@ -190,7 +36,7 @@ static void follow(struct sm *sm, uint32_t port)
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked through */
-	if (path_through(sm, p).n == IBA_MAX_HOPS) {
+	if (sm_path_through(sm, p).n == IBA_MAX_HOPS) {
 		sm->far = true;
 		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
 		return;
@@ -314,7 +160,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	if (near != NONE && (sm_damp_holds(sm, near) || sm_damp_holds_end(sm, ni.node_guid, ni.local_port)))
 		return; /* as if Down */
 	if (near != NONE)
-		path = sm_path_longer(sm, path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+		path = sm_path_longer(sm, sm_path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
 	n = map64_get(&sm->by_guid, ni.node_guid);
 	if (n != MAP_NONE && (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports)) {
 		sm->dirty = true; /* one GUID, two devices */

@@ -51,31 +51,19 @@ static bool all_others_told(struct sm *sm, uint32_t node, uint32_t near)
 /* Whoever links lead to is there, whether tables lead there or not; nobody else is. */
 static void believe_links(struct sm *sm)
 {
-	uint32_t *queue = mem_array(sm->nodes.n, sizeof(*queue)), head = 0, tail = 0;
-	uint8_t *seen = mem_zarray(sm->nodes.n, 1);
+	uint8_t *seen = sm_nodes_linked(sm);
 
-	seen[0] = 1;
-	queue[tail++] = 0;
-	while (head < tail) {
-		const struct sm_node *n = &sm->nodes.at[queue[head++]];
+	for (uint32_t p = 0; p < sm->ports.n; p++) {
+		uint32_t peer = sm->ports.at[p].peer, m = peer == NONE ? NONE : sm->ports.at[peer].node;
 
-		for (unsigned p = 1; p <= n->nports; p++) {
-			uint32_t peer = sm->ports.at[n->first_port + p].peer, m;
-
-			if (peer == NONE)
-				continue;
-			m = sm->ports.at[peer].node;
-			sm->ports.at[peer].mark = SM_REACHABLE; /* of endports it counts */
-			sm->ports.at[sm->nodes.at[m].first_port].mark = SM_REACHABLE;
-			if (!seen[m] && sm->nodes.at[m].type == IBA_NODE_SWITCH)
-				queue[tail++] = m;
-			seen[m] = 1;
-		}
+		if (m == NONE || !seen[sm->ports.at[p].node])
+			continue;
+		sm->ports.at[peer].mark = SM_REACHABLE; /* of endports it counts */
+		sm->ports.at[sm->nodes.at[m].first_port].mark = SM_REACHABLE;
 	}
 	for (uint32_t n = 0; n < sm->nodes.n; n++)
 		if (!seen[n] && sm->nodes.at[n].type == IBA_NODE_SWITCH)
 			sm->ports.at[sm->nodes.at[n].first_port].mark = SM_MISSING;
-	free(queue);
 	free(seen);
 }
 

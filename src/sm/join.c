@@ -15,27 +15,6 @@ static void join_begin(struct sm *sm)
 	sm->cur_in = JOIN_TABLES;
 }
 
-static bool tables_next(struct sm *sm, struct sm_req *r)
-{
-	uint32_t blocks = sm->tables->stride / IBA_LFT_BLOCK;
-
-	for (; sm->cur_node < sm->fab->nswitches; sm->cur_node++, sm->cur_step = 0) {
-		uint32_t node = sm->node_of[sm->fab->switches[sm->cur_node]];
-
-		while (!sm_rft_of(sm, sm->cur_node) && sm->cur_step < blocks) {
-			uint32_t b = sm->cur_step++;
-
-			if (sm_row_block(sm, sm->nodes.at[node].row, b))
-				continue;
-			sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
-			memcpy(r->data, rt_row(sm->tables, sm->cur_node) + (size_t)b * IBA_LFT_BLOCK,
-			       IBA_LFT_BLOCK);
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool between_switches(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->ports.at[port];
@@ -60,7 +39,7 @@ static bool ports_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
 static bool join_next(struct sm *sm, struct sm_req *r)
 {
 	while (sm->cur_in < JOIN_END) {
-		if (sm->cur_in == JOIN_TABLES ? tables_next(sm, r)
+		if (sm->cur_in == JOIN_TABLES ? sm_unknown_block_next(sm, r)
 					      : ports_next(sm, sm->cur_in == JOIN_ARM ? IBA_PORT_ARMED : IBA_PORT_ACTIVE,
 							   r))
 			return true;

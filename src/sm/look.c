@@ -12,13 +12,6 @@ static const struct sm_node *known(const struct sm *sm, uint64_t guid)
 	return at == MAP_NONE || sm->nodes.at[at].gone ? NULL : &sm->nodes.at[at];
 }
 
-const char *sm_node_desc(const struct sm *sm, uint64_t node_guid)
-{
-	(void)sm;
-	(void)node_guid;
-	return "";
-}
-
 bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni)
 {
 	const struct sm_node *n = known(sm, node_guid);
@@ -42,4 +35,29 @@ bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct
 		return false;
 	*pi = sm->ports.at[n->first_port + port].pi;
 	return true;
+}
+
+void sm_status(const struct sm *sm, struct sm_status *st)
+{
+	*st = sm->st;
+	st->phase = sm->phase;
+	st->state = sm->phase == SM_OFF                    ? IBA_SM_NOT_ACTIVE
+		    : sm->st.rounds || sm->phase > SM_DISCOVER ? IBA_SM_MASTER
+							       : IBA_SM_DISCOVERING;
+	st->lid = sm->own_lid;
+	st->epoch = sm->epoch;
+	st->nodes = sm->fab ? sm->fab->nnodes : 0;
+	st->switches = sm->fab ? sm->fab->nswitches : 0;
+	st->held = (uint32_t)sm->damp.held.n;
+	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
+}
+
+const struct fab *sm_fabric(const struct sm *sm)
+{
+	return sm->fab;
+}
+
+const struct rt_tables *sm_tables(const struct sm *sm)
+{
+	return sm->tables;
 }

@@ -9,150 +9,9 @@
  */
 #include "sm/rft.h"
 
-/* ---- endports: port 0 of a switch, or a linked port of another node ---- */
-
-static uint32_t endport_of(const struct sm *sm, uint32_t port)
-{
-	const struct sm_node *n = &sm->nodes.at[sm->ports.at[port].node];
-
-	return n->type == IBA_NODE_SWITCH ? n->first_port : port;
-}
-
-static bool in_use(const struct sm *sm, uint32_t port)
-{
-	const struct sm_port *p = &sm->ports.at[port];
-
-	return !sm->nodes.at[p->node].gone && sm_is_endport(sm, p) && p->asked;
-}
-
-/* Nodes that SMPs pass: switches, and the SM's own. */
-static bool passes(const struct sm *sm, uint32_t node)
-{
-	const struct sm_node *n = &sm->nodes.at[node];
-
-	if (n->gone)
-		return false;
-	return node == 0 || (n->type == IBA_NODE_SWITCH && sm->ports.at[n->first_port].mark == SM_REACHABLE);
-}
-
-uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
-{
-	for (uint32_t n = 0; n < sm->nodes.n; n++) {
-		const struct sm_node *x = &sm->nodes.at[n];
-
-		if (!x->gone && x->type == IBA_NODE_SWITCH && sm->ports.at[x->first_port].pi.lid == lid)
-			return n;
-	}
-	return NONE;
-}
-
-/* ---- marks ---- */
-
-static bool is_missing(const struct sm *sm, uint32_t node)
-{
-	const struct sm_node *n = &sm->nodes.at[node];
-
-	return n->type == IBA_NODE_SWITCH && sm->ports.at[n->first_port].mark == SM_MISSING;
-}
-
-static uint32_t node_of_work(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
-{
-	return kind == W_PORT_STATE || kind == W_PORT_AGAIN || kind == W_PORT_PEEK ? sm->ports.at[ref].node : ref;
-}
-
-/* Of switches that were known before. */
-static bool of_known(enum sm_work_kind kind)
-{
-	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE || kind == W_PORT_AGAIN ||
-	       kind == W_PORT_PEEK;
-}
-
-/* Nobody waits any longer for what was asked of a missing switch by its old route. */
-static bool asked_missing(const struct sm *sm, const struct sm_txn *t)
-{
-	return of_known((enum sm_work_kind)t->kind) &&
-	       is_missing(sm, node_of_work(sm, (enum sm_work_kind)t->kind, t->ref));
-}
-
-/*
- * Whom the tables no longer lead to, there or back: that is who is in the lists of destination devices
- * of the switches and links just lost (thesis 5.4.3). A switch that is missed takes others with it,
- * those whose routes cross it, so this goes on until nothing changes.
- */
-static void miss_cut_off(struct sm *sm)
-{
-	bool more = true;
-
-	while (more) {
-		more = false;
-		for (uint32_t p = 0; p < sm->ports.n; p++) {
-			struct sm_port *e = &sm->ports.at[p];
-
-			if (!e->by_lid || !in_use(sm, p) || e->node == 0 || sm_route_holds(sm, p))
-				continue;
-			e->by_lid = false;
-			e->mark = SM_MISSING;
-			more |= sm->nodes.at[e->node].type == IBA_NODE_SWITCH;
-		}
-	}
-	sm_forget_some(sm, asked_missing);
-}
-
-static void miss(struct sm *sm, uint32_t endport)
-{
-	struct sm_port *e = &sm->ports.at[endport];
-
-	if (e->node == 0)
-		return;
-	e->mark = SM_MISSING;
-	e->by_lid = false;
-	miss_cut_off(sm);
-}
-
-/* ---- links ---- */
-
-static bool unlink_port(struct sm *sm, uint32_t port)
-{
-	struct sm_port *p = &sm->ports.at[port], *q;
-
-	if (p->peer == NONE)
-		return false;
-	q = &sm->ports.at[p->peer];
-	p->peer = q->peer = NONE;
-	sm->changed = true;
-	/* A host behind it is asked again when it is met again: it may have been off. */
-	if (sm_is_endport(sm, q)) {
-		q->asked = q->known = q->has_lid = q->by_lid = false;
-		q->mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
-	}
-	return true;
-}
-
-/* An endport that was known elsewhere is met again: what is known of it is from before it moved. */
-void sm_partial_moved(struct sm *sm, uint32_t endport)
-{
-	if (sm->ports.at[endport].peer != NONE)
-		unlink_port(sm, sm->ports.at[endport].peer);
-	sm->ports.at[endport].asked = false;
-	miss_cut_off(sm);
-}
-
-void sm_partial_lost(struct sm *sm, uint32_t port)
-{
-	uint32_t far = sm->ports.at[port].peer;
-
-	if (far == NONE)
-		return;
-	sm_damp_lost(sm, far);
-	if (sm->nodes.at[sm->ports.at[far].node].type == IBA_NODE_SWITCH)
-		sm->ports.at[far].pi.state = IBA_PORT_DOWN; /* no light at one end, none at the other */
-	unlink_port(sm, port);
-	miss_cut_off(sm);
-}
-
 /* ---- questions ---- */
 
-static void poll(struct sm *sm, uint32_t node)
+void sm_poll(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
@@ -183,7 +42,7 @@ void sm_partial_suspect(struct sm *sm, uint32_t node)
 		peek(sm, node);
 	if (!sm->nodes.at[node].gone && sm->nodes.at[node].type == IBA_NODE_SWITCH &&
 	    sm->ports.at[sm->nodes.at[node].first_port].mark == SM_REACHABLE)
-		poll(sm, node);
+		sm_poll(sm, node);
 }
 
 /*
@@ -197,7 +56,7 @@ void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
 
 	if (sm->ports.at[n->first_port].mark == SM_MISSING || (n->polled != sm->epoch && node != 0)) {
 		n->path = path;
-		poll(sm, node);
+		sm_poll(sm, node);
 	}
 }
 
@@ -229,7 +88,7 @@ static void partial_begin(struct sm *sm)
 	if (sm->phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
 		sm->retry_at = sm->audit_at = TIME_NEVER;
 	for (uint32_t p = 0; p < sm->ports.n; p++)
-		if (in_use(sm, p))
+		if (sm_in_use(sm, p))
 			endport_begin(sm, p);
 	for (uint32_t n = 0; n < sm->nodes.n; n++)
 		sm->nodes.at[n].tries = 0;
@@ -237,60 +96,11 @@ static void partial_begin(struct sm *sm)
 		sm->sweep_start = sm->now;
 		memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
 		for (uint32_t i = 0; i < sm->fab->nswitches; i++)
-			poll(sm, sm->node_of[sm->fab->switches[i]]);
+			sm_poll(sm, sm->node_of[sm->fab->switches[i]]);
 	}
 	for (size_t i = 0; i < sm->suspects.n; i++)
 		sm_partial_suspect(sm, sm->suspects.at[i]);
 	sm->suspects.n = 0;
-}
-
-/* ---- devices that routes do not lead to any more ---- */
-
-/* A new route to a missing device: that of a neighbour within reach, and the port between. */
-static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
-{
-	struct sm_node *s = &sm->nodes.at[near];
-	uint32_t far = endport_of(sm, sm->ports.at[port].peer);
-	struct sm_port *e = &sm->ports.at[far];
-	struct sm_node *d = &sm->nodes.at[e->node];
-
-	if (e->mark != SM_MISSING || sm->ports.at[port].pi.state == IBA_PORT_DOWN)
-		return false;
-	if (s->polled != sm->epoch) { /* is that link still there? */
-		if (s->type == IBA_NODE_SWITCH) {
-			poll(sm, near);
-		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
-			s->polled = sm->epoch;
-			sm_ask(sm, W_NODE_INFO, port);
-		}
-		return true;
-	}
-	if (s->path.n == IBA_MAX_HOPS || d->tries >= 2)
-		return false;
-	if (d->type != IBA_NODE_SWITCH) {
-		e->path = sm_path_longer(sm, s->path, sm->ports.at[port].num);
-		e->mark = SM_REACHABLE;
-		return true;
-	}
-	d->path = sm_path_longer(sm, s->path, sm->ports.at[port].num);
-	d->tries++;
-	poll(sm, e->node);
-	return true;
-}
-
-static bool reconnect(struct sm *sm)
-{
-	bool any = false;
-
-	for (uint32_t n = 0; n < sm->nodes.n; n++) {
-		uint32_t first = sm->nodes.at[n].first_port;
-		bool sw = sm->nodes.at[n].type == IBA_NODE_SWITCH;
-
-		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? sm->nodes.at[n].nports : sm->cfg.port); p++)
-			if (passes(sm, n) && sm->ports.at[first + p].peer != NONE)
-				any |= reconnect_by(sm, n, first + p);
-	}
-	return any;
 }
 
 /* A held link that a switch cannot do without. Its port is read first: it may have gone since. */
@@ -313,13 +123,13 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 		if (sm->work_head == sm->work.n) {
 			if (sm->noutstanding || sm->guessed)
 				return false;
-			reconnect(sm);
+			sm_reconnect(sm);
 			if (sm->work_head == sm->work.n && !relent(sm))
 				return false;
 			continue;
 		}
 		w = sm->work.at[sm->work_head++];
-		if (of_known(w.kind) && is_missing(sm, node_of_work(sm, w.kind, w.ref)))
+		if (sm_work_of_known(w.kind) && sm_is_missing(sm, sm_work_node(sm, w.kind, w.ref)))
 			continue;
 		return sm_work_make(sm, w, r);
 	}
@@ -347,10 +157,10 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 	for (unsigned p = 0; p <= n->nports; p++) {
 		struct sm_port *q = &sm->ports.at[n->first_port + p];
 
-		unlink_port(sm, n->first_port + p);
+		sm_unlink_port(sm, n->first_port + p);
 		q->asked = q->known = q->has_lid = q->by_lid = false;
 	}
-	miss_cut_off(sm);
+	sm_miss_cut_off(sm);
 	sm_ask(sm, W_SWITCH_INFO, node);
 }
 
@@ -424,8 +234,8 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	n->explained |= p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
 	n->found |= p->pi.state != was;
 	if (sm_damp_saw(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
-		if (unlink_port(sm, port))
-			miss_cut_off(sm);
+		if (sm_unlink_port(sm, port))
+			sm_miss_cut_off(sm);
 		return;
 	}
 	if (p->pi.state == IBA_PORT_DOWN) {
@@ -435,8 +245,8 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
 		return;
 	sm->changed = n->found = true;
-	if (unlink_port(sm, port))
-		miss_cut_off(sm);
+	if (sm_unlink_port(sm, port))
+		sm_miss_cut_off(sm);
 	if (n->path.n < IBA_MAX_HOPS)
 		sm_ask(sm, W_NODE_INFO, port);
 }
@@ -512,61 +322,27 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 
 	if (t->kind == W_PORT_PEEK)
 		return; /* it is asked in earnest, too */
-	if (!of_known((enum sm_work_kind)t->kind)) {
+	if (!sm_work_of_known((enum sm_work_kind)t->kind)) {
 		noticed(sm, SM_CAUSE_SILENCE, 0);
 		sm_discover_fail(sm, t);
 		return;
 	}
-	node = node_of_work(sm, (enum sm_work_kind)t->kind, t->ref);
+	node = sm_work_node(sm, (enum sm_work_kind)t->kind, t->ref);
 	sm_note(sm, SM_NOTE_UNREACHABLE, sm->nodes.at[node].guid, t->attr_id);
 	noticed(sm, SM_CAUSE_SILENCE, sm->nodes.at[node].guid);
 	sm->nodes.at[node].silent = true;
 	if (t->kind != W_POLL)
 		sm->dirty = true; /* its ports were not read: look again */
-	miss(sm, sm->nodes.at[node].first_port);
+	sm_miss(sm, sm->nodes.at[node].first_port);
 }
 
 /* ---- the end ---- */
-
-static void drop_node(struct sm *sm, uint32_t node)
-{
-	struct sm_node *n = &sm->nodes.at[node];
-
-	for (unsigned p = 1; p <= n->nports; p++) {
-		uint32_t port = n->first_port + p, peer = sm->ports.at[port].peer;
-
-		/* Up at the other end, and silent: not gone, but not to be had either. */
-		sm->dirty |= peer != NONE && sm->ports.at[peer].pi.state != IBA_PORT_DOWN &&
-			     sm->ports.at[peer].mark != SM_MISSING && !is_missing(sm, sm->ports.at[peer].node);
-		unlink_port(sm, port);
-	}
-	n->gone = true;
-	n->fab = FAB_NONE;
-	sm->changed = true;
-	if (n->row != NONE)
-		sm_row_forget(sm, n->row);
-	sm_note(sm, SM_NOTE_GONE, n->guid, 0);
-}
-
-static bool node_is_lost(const struct sm *sm, uint32_t node)
-{
-	const struct sm_node *n = &sm->nodes.at[node];
-
-	if (n->gone || node == 0)
-		return false;
-	if (n->type == IBA_NODE_SWITCH)
-		return is_missing(sm, node);
-	for (unsigned p = 1; p <= n->nports; p++)
-		if (sm->ports.at[n->first_port + p].asked && sm->ports.at[n->first_port + p].mark != SM_MISSING)
-			return false;
-	return true;
-}
 
 /* LIDs of those that are there are not for others, however long ago they were last set. */
 static void keep_lids(struct sm *sm)
 {
 	for (uint32_t p = 0; p < sm->ports.n; p++) {
-		uint32_t at = in_use(sm, p) ? map64_get(&sm->lid_by_guid, sm->ports.at[p].guid) : MAP_NONE;
+		uint32_t at = sm_in_use(sm, p) ? map64_get(&sm->lid_by_guid, sm->ports.at[p].guid) : MAP_NONE;
 
 		if (at != MAP_NONE)
 			sm->lids.at[at].epoch = sm->epoch;
@@ -584,9 +360,7 @@ static void sweep_clean(struct sm *sm)
 
 static void partial_done(struct sm *sm)
 {
-	for (uint32_t n = 0; n < sm->nodes.n; n++)
-		if (node_is_lost(sm, n))
-			drop_node(sm, n);
+	sm_drop_lost(sm);
 	keep_lids(sm);
 	if (sm->phase == SM_SWEEP && !sm->dirty) {
 		sm_paths_rebuild(sm);

@@ -70,6 +70,31 @@ bool sm_route_home(const struct sm *sm, uint32_t node)
 	return walk(sm, node, sm->own_lid, own_endport(sm));
 }
 
+uint8_t *sm_nodes_linked(const struct sm *sm)
+{
+	uint32_t *queue = mem_array(sm->nodes.n, sizeof(*queue)), head = 0, tail = 0;
+	uint8_t *seen = mem_zarray(sm->nodes.n, 1);
+
+	seen[0] = 1;
+	queue[tail++] = 0;
+	while (head < tail) {
+		const struct sm_node *n = &sm->nodes.at[queue[head++]];
+
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t peer = sm->ports.at[n->first_port + p].peer, m;
+
+			if (peer == NONE)
+				continue;
+			m = sm->ports.at[peer].node;
+			if (!seen[m] && sm->nodes.at[m].type == IBA_NODE_SWITCH)
+				queue[tail++] = m;
+			seen[m] = 1;
+		}
+	}
+	free(queue);
+	return seen;
+}
+
 /* ---- directed routes, the shortest over the links known ---- */
 
 static struct sm_path by_lid(const struct sm_port *p, uint16_t distance)

@@ -155,9 +155,15 @@ struct sm_send {
 
 enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
 
+/*
+ * A request for routes. Whatever it points to stays as it is until the request is answered, or a later
+ * one: an answer says that nobody looks at what came with earlier ones any more. So they may be computed
+ * on another thread, one after another, and one that a later request has overtaken may be left out.
+ * Answers to requests that the SM no longer waits for are thrown away.
+ */
 struct sm_compute {
-	uint32_t epoch;        /* 0: nothing asked */
-	const struct fab *fab; /* this and the pointers below: valid until the answer, or the next request */
+	uint32_t epoch;        /* 0: nothing asked; else larger than all before */
+	const struct fab *fab;
 	node_id root;
 	enum rt_directions directions;
 	enum sm_stage stage;
@@ -235,17 +241,19 @@ struct sm_actions {
 struct sm;
 
 struct sm *sm_new(const struct sm_config *c);
-void sm_free(struct sm *sm);
+void sm_free(struct sm *sm); /* nobody may be computing for it any more */
 int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out);
 void sm_actions_free(struct sm_actions *a);
 
 /* A LID this port had before, and is to have again; before SM_EV_START only. A second one for the same
  * port, or a LID that is taken, is ignored. */
 void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
-/* Take over what may change while the SM runs: all but port, lmc, window and random tables. What it
- * touches is done at the next round; sweep times and damping at once. */
+/* Take over what may change while the SM runs: all but port, lmc and window. Between rounds at once, else
+ * when the running one is over; what it touches in devices is done in the next. Give the SM a
+ * SM_EV_WAKE afterwards: its next wake-up may be another one now. */
 void sm_reconfigure(struct sm *sm, const struct sm_config *c);
-/* From the next event on, time is counted from `by` later: 64 bits of picoseconds are 213 days. */
+/* From the next event on, time is counted from `by` later: 64 bits of picoseconds are 213 days. So is
+ * sm_actions.wake of the last step. Leave more than flap_ps and hold_ps of the past. */
 void sm_time_back(struct sm *sm, time_ps by);
 
 /* ---- looking in ---- */
@@ -276,6 +284,7 @@ enum sm_purpose {
 	SM_FOR_ACTIVATION,
 	SM_FOR_AUDIT,
 	SM_FOR_TRAP,         /* TrapRepress */
+	SM_FOR_NAMES,        /* NodeDescriptions, in spare time */
 	SM_NPURPOSES
 };
 const char *sm_purpose_name(enum sm_purpose p);

@@ -99,6 +99,17 @@ struct sm_turn_off {
 	bool sure; /* acknowledged; until then it may be off or not */
 };
 
+enum { SM_NAME_SIZE = IBA_SMP_DATA_SIZE + 1 };
+
+struct sm_name {
+	uint64_t guid;
+	char text[SM_NAME_SIZE];
+	bool known;    /* it came, if only once */
+	bool asked;    /* and nothing happened since that would make it another one */
+	bool answered;
+	uint32_t given_up; /* rounds by then; it is asked again after the next */
+};
+
 struct sm_lid {
 	uint64_t guid;
 	uint32_t epoch; /* when it was last seen */
@@ -152,6 +163,22 @@ struct sm_txn {
 	struct sm_send send;
 };
 
+/* What a request for routes points to beside the snapshot: it must outlive the request. */
+struct sm_task {
+	struct fab *fab;        /* one made for it; NULL: the SM's own */
+	struct rt_tables *old;  /* what is in the switches */
+	uint64_t *old_rank;
+	rt_turns off;
+	struct rt_before before;
+};
+
+/* Whoever computes may still look at it: freed when that request is answered. */
+struct sm_retired {
+	uint32_t until; /* its id */
+	void (*free)(void *p);
+	void *p;
+};
+
 /* What a phase does. A function that is not there means nothing to do. */
 struct sm_part {
 	void (*begin)(struct sm *sm);
@@ -163,6 +190,8 @@ struct sm_part {
 
 struct sm {
 	struct sm_config cfg;
+	struct sm_config wanted; /* from the end of the round on */
+	bool has_wanted;
 	time_ps now;
 	struct sm_actions *out; /* during sm_step only */
 
@@ -208,6 +237,11 @@ struct sm {
 	VEC(uint64_t) shunned;  /* GUIDs of devices that refused again and again: left out for now */
 	struct sm_damp damp;
 
+	/* names: kept by GUID */
+	VEC(struct sm_name) names;
+	struct map64 name_by_guid;
+	uint32_t names_at;      /* node of the snapshot to look at next */
+
 	/* LIDs: kept for good */
 	VEC(struct sm_lid) lids;
 	struct map64 lid_by_guid;
@@ -235,10 +269,9 @@ struct sm {
 	struct fab *prev_fab;   /* the last snapshot whose tables were all in force, and those */
 	struct rt_tables *prev_tables;
 	uint64_t *prev_rank;
-	struct rt_before before;
-	struct rt_tables *old;  /* what the request said is in the switches */
-	uint64_t *old_rank;
-	rt_turns off_turns;
+	struct sm_task *task;     /* of the last request of a round; NULL: none */
+	uint32_t answered;      /* the last request that was */
+	VEC(struct sm_retired) retired;
 	VEC(struct sm_row) rows;
 	struct map64 row_by_guid;
 	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
@@ -265,22 +298,52 @@ extern const struct sm_part sm_part_discover, sm_part_partial, sm_part_configure
 	sm_part_planned, sm_part_restore, sm_part_arm, sm_part_activate, sm_part_audit, sm_part_ready,
 	sm_part_sweep;
 
-/* dispatch.c */
+/* phases.c */
 void sm_phase_set(struct sm *sm, enum sm_phase to);
 void sm_phase_slide(struct sm *sm, enum sm_phase to); /* the same part goes on in another phase */
-void sm_routes_take(struct sm *sm, const struct sm_routes *r);
+const struct sm_part *sm_part_now(const struct sm *sm);
+const struct sm_technique *sm_technique_now(const struct sm *sm);
 void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who);
+void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look again */
+
+/* notes.c */
+void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
+
+/* names.c */
+void sm_names_begin(struct sm *sm);
+bool sm_names_next(struct sm *sm, struct sm_req *r);
+void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+void sm_names_fail(struct sm *sm, const struct sm_txn *t);
+void sm_name_ask_again(struct sm *sm, uint64_t guid);
+
+/* traps.c */
+void sm_trap(struct sm *sm, const struct sm_event *ev);
+
+/* dispatch.c */
+void sm_pump(struct sm *sm); /* send what there is room for; go on where all is answered */
+void sm_txn_response(struct sm *sm, const struct sm_event *ev);
+void sm_txns_overdue(struct sm *sm);
 /* Give up waiting for requests for which drop() says so. */
 void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
-const struct sm_technique *sm_technique_now(const struct sm *sm);
-void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
-void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look again */
 void sm_forget_outstanding(struct sm *sm);
 void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s);
 time_ps sm_timeout(const struct sm *sm);
 void sm_failed(struct sm *sm, const struct sm_txn *t); /* a Set went wrong: note it and look again */
 
-/* discover.c */
+/* life.c */
+void sm_config_settle(struct sm *sm); /* between rounds: take over what was wanted meanwhile */
+
+/* retire.c: free these as soon as nobody can be looking at them; NULL is fine */
+void sm_retire_fab(struct sm *sm, struct fab *f);
+void sm_retire_tables(struct sm *sm, struct rt_tables *t);
+void sm_retire_memory(struct sm *sm, void *p);
+void sm_retire_task(struct sm *sm, struct sm_task *j);
+void sm_retired_free(struct sm *sm, uint32_t answered); /* all up to this request */
+
+/* sweep.c */
+void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */
+
+/* requests.c */
 void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
 		 uint32_t port);
 void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
@@ -288,10 +351,14 @@ void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
 void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref);
 bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
+void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
+struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
+struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p); /* what is behind a port */
+
+/* discover.c */
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_discover_fail(struct sm *sm, const struct sm_txn *t);
 void sm_discover_again(struct sm *sm);
-struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 
 /* damp.c. A port was read, and whether it is held: by partial discovery (was: its state before), by full. */
 bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was);
@@ -306,18 +373,33 @@ uint32_t sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the on
 void sm_damp_tell(struct sm *sm);       /* notes for what was held since */
 time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
 void sm_damp_release(struct sm *sm);
+void sm_damp_reset(struct sm *sm);  /* count anew: cfg.flaps is another number */
+void sm_damp_time_back(struct sm *sm, time_ps by);
 void sm_damp_free(struct sm *sm);
 
 /* partial.c: a switch met by NodeInfo through a port that came up; and one that told of a change */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_partial_suspect(struct sm *sm, uint32_t node);
+void sm_poll(struct sm *sm, uint32_t node);
+
+/* missing.c */
+bool sm_in_use(const struct sm *sm, uint32_t port);     /* an endport that was asked */
+bool sm_is_missing(const struct sm *sm, uint32_t node); /* a switch */
+uint32_t sm_work_node(const struct sm *sm, enum sm_work_kind kind, uint32_t ref);
+bool sm_work_of_known(enum sm_work_kind kind);          /* asked of switches that were known before */
+uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* a switch, or NONE */
+void sm_miss(struct sm *sm, uint32_t endport);
+void sm_miss_cut_off(struct sm *sm);
+bool sm_unlink_port(struct sm *sm, uint32_t port);      /* false: there was no link */
 void sm_partial_moved(struct sm *sm, uint32_t endport);
-void sm_partial_lost(struct sm *sm, uint32_t port); /* the link at this port is gone */
-uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* NONE */
+void sm_partial_lost(struct sm *sm, uint32_t port);     /* the link at this port is gone */
+bool sm_reconnect(struct sm *sm);                       /* true: something is asked, or reached */
+void sm_drop_lost(struct sm *sm);
 
 /* paths.c */
 bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
+uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);
 void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
@@ -337,6 +419,9 @@ void sm_rows_doubt(struct sm *sm); /* no block of any switch is known */
 void sm_rows_free(struct sm *sm);
 
 /* distribute.c */
+void sm_cursor_begin(struct sm *sm);
+bool sm_block_next(struct sm *sm, uint32_t *sw, uint32_t *block); /* by the cursor, all of them */
+bool sm_unknown_block_next(struct sm *sm, struct sm_req *r);
 uint32_t sm_link_port_next(struct sm *sm); /* by the cursor: the next port with a link; NONE: no more */
 void sm_blocks_begin(struct sm *sm);
 bool sm_blocks_next(struct sm *sm, struct sm_req *r);
@@ -369,10 +454,12 @@ bool sm_ahead_recall(struct sm *sm, struct sm_routes *r);
 /* build.c */
 node_id sm_root_in(const struct sm *sm, const struct fab *f);
 void sm_rank_ensure(struct sm *sm); /* the SM can do without being told the ranks */
+void sm_routes_take(struct sm *sm, const struct sm_routes *r);
+void sm_routes_in(struct sm *sm, const struct sm_event *ev);
+void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
 
 /* waves.c */
 void sm_waves_free(struct sm *sm);
-void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
 
 /* lids.c */
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);

@@ -118,7 +118,7 @@ static void copy_links(struct sm *sm, struct fab_builder *b)
 
 void sm_snapshot_free(struct sm *sm)
 {
-	fab_free(sm->fab);
+	sm_retire_fab(sm, sm->fab);
 	free(sm->node_of);
 	sm->fab = NULL;
 	sm->node_of = NULL;
@@ -126,9 +126,9 @@ void sm_snapshot_free(struct sm *sm)
 
 void sm_snapshot_forget(struct sm *sm)
 {
-	fab_free(sm->prev_fab);
-	rt_tables_free(sm->prev_tables);
-	free(sm->prev_rank);
+	sm_retire_fab(sm, sm->prev_fab);
+	sm_retire_tables(sm, sm->prev_tables);
+	sm_retire_memory(sm, sm->prev_rank);
 	sm->prev_fab = NULL;
 	sm->prev_tables = NULL;
 	sm->prev_rank = NULL;
@@ -146,8 +146,8 @@ static void keep_or_free(struct sm *sm)
 		sm->prev_rank = sm->rank;
 		sm->fab = NULL;
 	} else {
-		rt_tables_free(sm->tables);
-		free(sm->rank);
+		sm_retire_tables(sm, sm->tables);
+		sm_retire_memory(sm, sm->rank);
 	}
 	sm->tables = NULL;
 	sm->rank = NULL;

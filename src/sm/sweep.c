@@ -32,6 +32,14 @@ static time_ps sweep_period(const struct sm *sm)
 	return MIN(d, TIME_NEVER / 4 / sm->cfg.sweep_factor) * sm->cfg.sweep_factor;
 }
 
+void sm_sweep_plan(struct sm *sm)
+{
+	time_ps period = sweep_period(sm);
+
+	if (sm->phase == SM_READY)
+		sm->next_sweep = period ? sm->now + period : TIME_NEVER;
+}
+
 /* What lies beyond 63 hops can be asked now that tables lead to the last switches seen. */
 static void look_further(struct sm *sm)
 {
@@ -67,14 +75,17 @@ static void plan_retry(struct sm *sm)
 static void ready_begin(struct sm *sm)
 {
 	bool swept = sm->sweep_start != TIME_NEVER && sm->round.end, in_vain = sm->in_vain;
-	time_ps period = sweep_period(sm);
+	time_ps period;
 
+	sm_config_settle(sm);
+	period = sweep_period(sm);
 	sm->in_vain = false;
 	if (!sm->round.end) {
 		round_end(sm);
 		plan_retry(sm);
 	}
 	look_further(sm);
+	sm_names_begin(sm);
 	/* Somebody whose traps lead nowhere must not keep the SM from looking where it hurts. */
 	if (in_vain && sm->next_sweep != TIME_NEVER)
 		return;
@@ -84,7 +95,6 @@ static void ready_begin(struct sm *sm)
 
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
-	(void)r;
 	/* A sweep that is due asks everybody, those who told of a change among them. */
 	if (sm->partial && sm->now >= sm->next_sweep)
 		sm_phase_set(sm, SM_SWEEP);
@@ -94,10 +104,15 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 		sm_phase_set(sm, SM_AUDIT);
 	else
 		sm_ahead_think(sm);
-	return false;
+	return sm->phase == SM_READY && sm_names_next(sm, r);
 }
 
-const struct sm_part sm_part_ready = {.begin = ready_begin, .next = ready_next};
+const struct sm_part sm_part_ready = {
+	.begin = ready_begin,
+	.next = ready_next,
+	.recv = sm_names_recv,
+	.fail = sm_names_fail,
+};
 
 /* ---- a sweep ---- */
 

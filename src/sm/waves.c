@@ -114,24 +114,8 @@ static uint32_t node_at(const struct sm *sm, uint32_t sw)
 
 static bool whole_next(struct sm *sm, struct sm_req *r)
 {
-	struct sm_waves *w = sm->waves;
-
-	for (; sm->cur_node < sm->fab->nswitches; sm->cur_node++, sm->cur_step = 0) {
-		uint32_t node = node_at(sm, sm->cur_node);
-
-		while (!sm_rft_of(sm, sm->cur_node) && sm->cur_step < w->nblocks) {
-			uint32_t b = sm->cur_step++;
-
-			if (sm_row_block(sm, sm->nodes.at[node].row, b))
-				continue;
-			sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
-			memcpy(r->data, rt_row(sm->tables, sm->cur_node) + (size_t)b * IBA_LFT_BLOCK,
-			       IBA_LFT_BLOCK);
-			r->kind = NONE;
-			return true;
-		}
-	}
-	return sm_rft_next(sm, r);
+	r->kind = NONE;
+	return sm_unknown_block_next(sm, r) || sm_rft_next(sm, r);
 }
 
 /* ---- one destination: who changes, and when ---- */

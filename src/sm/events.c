@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events in, actions out: the one way in. State: what is due when. Does not know what any of it is
+ * about.
+ */
+#include "sm/sm_priv.h"
+
+static void on_smp(struct sm *sm, const struct sm_event *ev)
+{
+	unsigned cls = iba_smp_mgmt_class(ev->mad), method = iba_smp_method(ev->mad);
+
+	if (iba_smp_base_version(ev->mad) != 1 || iba_smp_class_version(ev->mad) != 1 ||
+	    (cls != IBA_CLASS_SUBN_LID && cls != IBA_CLASS_SUBN_DR)) {
+		sm->st.bad++;
+		return;
+	}
+	if (method == IBA_GET_RESP)
+		sm_txn_response(sm, ev);
+	else if (method == IBA_TRAP && iba_smp_attr_id(ev->mad) == IBA_ATTR_NOTICE)
+		sm_trap(sm, ev);
+	else if ((method == IBA_GET || method == IBA_SET) && iba_smp_attr_id(ev->mad) == IBA_ATTR_SM_INFO)
+		sm_info_answer(sm, ev);
+	else
+		sm->st.bad++;
+}
+
+static void on_wake(struct sm *sm)
+{
+	if (sm->noutstanding)
+		sm_txns_overdue(sm);
+	if (sm->phase == SM_READY && sm->now >= sm->retry_at) {
+		sm->full_needed = true;
+		sm_change(sm, SM_CAUSE_RETRY, 0);
+	} else if (sm->phase == SM_READY && sm->now >= sm->audit_at) {
+		sm_phase_set(sm, SM_AUDIT);
+	} else if (sm->phase == SM_READY && sm->now >= sm_damp_due(sm)) {
+		sm_damp_release(sm);
+	} else if (sm->phase == SM_READY && sm->now >= sm->next_sweep) {
+		sm_phase_set(sm, SM_SWEEP);
+	}
+}
+
+static time_ps wake_time(const struct sm *sm)
+{
+	time_ps t = sm->noutstanding ? sm->next_deadline : TIME_NEVER;
+
+	if (sm->phase == SM_READY)
+		t = MIN(MIN(t, sm_damp_due(sm)), MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
+	else if (sm->hold_until)
+		t = MIN(t, sm->hold_until);
+	return t;
+}
+
+int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
+{
+	int rc = 0;
+
+	out->sends.n = 0;
+	out->notes.n = 0;
+	out->compute.epoch = 0;
+	sm->out = out;
+	sm->now = MAX(sm->now, ev->now);
+	switch (ev->kind) {
+	case SM_EV_START:
+		if (sm->phase == SM_OFF)
+			sm_change(sm, SM_CAUSE_START, 0);
+		else
+			rc = -EINVAL;
+		break;
+	case SM_EV_SMP:
+		on_smp(sm, ev);
+		break;
+	case SM_EV_WAKE:
+		on_wake(sm);
+		break;
+	case SM_EV_ROUTES:
+		sm_routes_in(sm, ev);
+		break;
+	case SM_EV_PROGRESS:
+		sm_routes_progress(sm, ev);
+		break;
+	case SM_EV_SWEEP:
+		if (sm->phase == SM_READY)
+			sm_phase_set(sm, SM_SWEEP);
+		break;
+	}
+	sm_pump(sm);
+	out->wake = wake_time(sm);
+	sm->out = NULL;
+	return rc;
+}

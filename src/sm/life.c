@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The manager's life: made, told to behave otherwise, its clock moved, freed. State: sm->wanted, a
+ * configuration that waits for the running round to end. Does not decide anything.
+ */
+#include "sm/rft.h"
+
+void sm_config_default(struct sm_config *c)
+{
+	*c = (struct sm_config){
+		.window = 32,
+		.retries = 4,
+		.restarts = 3,
+		.sweep_factor = 100, /* what the thesis's evaluations use */
+		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
+		.activate_by_lid = false,
+		.priority = 1,
+		.drain_ps = PS_PER_MS,
+		.ahead_switches = 128,
+		.ahead_bytes = 64u << 20,
+		.flap_ps = 60 * PS_PER_S,
+		.hold_ps = 30 * PS_PER_S,
+		.mechanism = *sm_mechanism_find("weft"),
+	};
+}
+
+/* ---- another configuration ---- */
+
+/* What is as it is for the SM's whole life stays; sizes of memory depend on it. */
+static void take_config(struct sm *sm, const struct sm_config *c)
+{
+	struct sm_config old = sm->cfg;
+
+	sm->cfg = *c;
+	sm->cfg.port = old.port;
+	sm->cfg.lmc = old.lmc;
+	sm->cfg.window = old.window;
+	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
+	if (sm->cfg.flaps != old.flaps)
+		sm_damp_reset(sm);
+	sm_ahead_reset(sm); /* other roots, other repairs */
+	sm_sweep_plan(sm);
+}
+
+void sm_reconfigure(struct sm *sm, const struct sm_config *c)
+{
+	sm->wanted = *c;
+	sm->has_wanted = true;
+	if (sm->phase == SM_OFF || sm->phase == SM_READY)
+		sm_config_settle(sm);
+}
+
+void sm_config_settle(struct sm *sm)
+{
+	if (!sm->has_wanted)
+		return;
+	sm->has_wanted = false;
+	take_config(sm, &sm->wanted);
+}
+
+/* ---- the clock ---- */
+
+/* What is longer ago than the new clock's beginning was at its beginning. */
+static void back(time_ps *t, time_ps by)
+{
+	if (*t != TIME_NEVER)
+		*t = *t > by ? *t - by : 0;
+}
+
+/* The same where 0 means that it never was. */
+static void back_if(time_ps *t, time_ps by)
+{
+	if (*t && *t != TIME_NEVER)
+		*t = *t > by ? *t - by : 1;
+}
+
+static void round_back(struct sm_round *r, time_ps by)
+{
+	back(&r->start, by);
+	back_if(&r->end, by);
+	for (unsigned i = 0; i < SM_NSTAGES; i++)
+		back_if(&r->in_place[i], by);
+}
+
+void sm_time_back(struct sm *sm, time_ps by)
+{
+	time_ps *const due[] = {&sm->next_deadline, &sm->next_sweep, &sm->retry_at, &sm->audit_at,
+				&sm->now, &sm->phase_since, &sm->sweep_start, &sm->st.last_sweep_start};
+
+	for (size_t i = 0; i < ARRAY_LEN(due); i++)
+		back(due[i], by);
+	back_if(&sm->hold_until, by);
+	for (uint32_t i = 0; i < sm->cfg.window; i++)
+		back(&sm->txns[i].deadline, by);
+	round_back(&sm->round, by);
+	round_back(&sm->st.last, by);
+	sm_damp_time_back(sm, by);
+}
+
+/* ---- beginning and end ---- */
+
+struct sm *sm_new(const struct sm_config *c)
+{
+	struct sm *sm = mem_zalloc(sizeof(*sm));
+
+	sm->cfg = *c;
+	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
+	sm->cfg.lmc = MIN(c->lmc, 7u);
+	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
+	sm->txns = mem_zarray(sm->cfg.window, sizeof(*sm->txns));
+	sm->txn_free = mem_array(sm->cfg.window, sizeof(*sm->txn_free));
+	for (uint32_t i = sm->cfg.window; i-- > 0;)
+		sm->txn_free[sm->nfree++] = i;
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lid_next); k++)
+		sm->lid_next[k] = 1u << k;
+	sm->next_deadline = sm->next_sweep = sm->retry_at = sm->audit_at = TIME_NEVER;
+	sm->sweep_clear = NONE;
+	return sm;
+}
+
+void sm_free(struct sm *sm)
+{
+	if (!sm)
+		return;
+	sm->answered = sm->compute_id; /* nobody looks any more */
+	sm_retired_free(sm, sm->compute_id);
+	vec_free(&sm->retired);
+	sm_snapshot_free(sm);
+	sm_snapshot_forget(sm);
+	sm_retire_task(sm, sm->task);
+	rt_tables_free(sm->tables);
+	rt_plan_free(&sm->plan);
+	free(sm->rank);
+	sm_waves_free(sm);
+	sm_ahead_reset(sm);
+	sm_rows_free(sm);
+	vec_free(&sm->off);
+	vec_free(&sm->rft_todo);
+	vec_free(&sm->turns);
+	vec_free(&sm->suspects);
+	free(sm->txns);
+	free(sm->txn_free);
+	vec_free(&sm->nodes);
+	vec_free(&sm->ports);
+	vec_free(&sm->hops);
+	vec_free(&sm->work);
+	vec_free(&sm->lids);
+	vec_free(&sm->held);
+	vec_free(&sm->shunned);
+	sm_damp_free(sm);
+	vec_free(&sm->names);
+	map64_free(&sm->name_by_guid);
+	map64_free(&sm->by_guid);
+	map64_free(&sm->lid_by_guid);
+	free(sm);
+}
+
+void sm_actions_free(struct sm_actions *a)
+{
+	vec_free(&a->sends);
+	vec_free(&a->notes);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Traps: answered, and looked into. State: none of its own. Does not find out what changed.
+ */
+#include "sm/sm_priv.h"
+
+static void link_state_trap(struct sm *sm, uint16_t lid)
+{
+	uint32_t node = sm_node_by_lid(sm, lid);
+	bool looking = sm->partial && !sm->begin_again && (sm->phase == SM_DISCOVER || sm->phase == SM_SWEEP);
+
+	if (looking && node != NONE) {
+		if (sm->phase == SM_SWEEP) {
+			sm_round_begin(sm, SM_CAUSE_TRAP, lid);
+			sm_phase_slide(sm, SM_DISCOVER);
+		}
+		sm_partial_suspect(sm, node);
+		return;
+	}
+	if (node != NONE)
+		vec_push(&sm->suspects, node);
+	else if (sm->damp.held.n) /* who is held off; whoever else there may be, a neighbour tells as well */
+		return;
+	else
+		sm->full_needed = true; /* nobody known has this LID */
+	if (sm->phase == SM_READY || sm->phase == SM_SWEEP) {
+		sm_change(sm, SM_CAUSE_TRAP, lid);
+	} else {
+		sm->change_pending = true;
+		sm->pending_cause = SM_CAUSE_TRAP;
+	}
+}
+
+/* Trap 144 tells of several things; of these the name is what the SM keeps. */
+static void local_change(struct sm *sm, const struct iba_notice *n)
+{
+	struct iba_trap_cap d;
+
+	iba_trap_cap_get(&d, n->details, sizeof(n->details));
+	if (!(d.local_changes & IBA_CHANGED_NODE_DESC))
+		return;
+	for (uint32_t p = 0; p < sm->ports.n; p++)
+		if (sm_in_use(sm, p) && sm->ports.at[p].pi.lid == d.lid)
+			sm_name_ask_again(sm, sm->nodes.at[sm->ports.at[p].node].guid);
+}
+
+void sm_trap(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_req r = {.method = IBA_TRAP_REPRESS,
+			   .attr_id = IBA_ATTR_NOTICE,
+			   .purpose = SM_FOR_TRAP,
+			   .lid = ev->slid};
+	struct iba_notice notice;
+
+	iba_notice_get(&notice, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+	sm->st.traps++;
+	sm_note(sm, SM_NOTE_TRAP, notice.trap_number, ev->slid);
+	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {
+		memcpy(r.data, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+		vec_room(&sm->out->sends, sm->out->sends.n + 1);
+		sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->out->sends.at[sm->out->sends.n++]);
+		sm->st.smps[SM_FOR_TRAP]++;
+	}
+	if (!notice.is_generic || sm->phase == SM_OFF)
+		return;
+	if (notice.trap_number == IBA_TRAP_LINK_STATE)
+		link_state_trap(sm, ev->slid);
+	else if (notice.trap_number == IBA_TRAP_CAP_CHANGE)
+		local_change(sm, &notice);
+}
