@@ -63,9 +63,6 @@ int run_config_paths(struct run_config *c, struct err *e);
 /* What differs and takes effect only after a restart, named, for the log; "" when nothing does. */
 void run_config_fixed(const struct run_config *running, const struct run_config *wanted, struct strbuf *out);
 
-/* Returns at SIGTERM or SIGINT (0), when once is set and the subnet is up (0), or -errno with e. */
-int run_sm(const struct run_config *c, struct err *e);
-
 /* ---- what others may see of it ---- */
 
 /* One round as it ended, for the history. */
@@ -100,6 +97,22 @@ struct run_orders {
 	void (*reload)(void *ctx);
 	void (*stop)(void *ctx);
 };
+
+/* ---- running ---- */
+
+struct run_hooks {
+	void *ctx;
+	/* At SIGHUP: the configuration as it should be now, over c. NULL: cannot be read again. */
+	int (*reread)(void *ctx, struct run_config *c, struct err *e);
+	/* With once: the subnet is up, before all ends. May be NULL. */
+	void (*up)(void *ctx, const struct run_view *v);
+};
+
+/*
+ * Returns at SIGTERM or SIGINT (0), when once is set and the subnet is up (0), or -errno with e. A
+ * worker that still computes then is left to itself: end the process soon.
+ */
+int run_sm(const struct run_config *c, const struct run_hooks *h, struct err *e);
 
 /* control.c: one JSON object a line: {"cmd":"status"} in, {"ok":true,...} or {"ok":false,"error":"..."}
  * out, whatever comes in. docs/control.md lists the commands. */

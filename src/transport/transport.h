@@ -9,8 +9,8 @@
  * One symbol a transport: const struct tp_ops tp_umad, tp_ibsim; tp_all[] lists them. Nothing blocks:
  * tp_send() takes what there is room for and says how many; what is left is offered again when
  * tp_fd() is writable, or a millisecond later. A MAD taken is not a MAD delivered: it may be lost on
- * its way, and whoever sent it has a time-out of its own. Only the low 32 bits of a transaction id
- * survive on the wire and back. When the other side is gone tp_recv() or tp_send() returns -ENOTCONN,
+ * its way, and whoever sent it has a time-out of its own. Only the low 32 bits of a request's
+ * transaction id survive on the wire and back; ids of what others ask are theirs, and whole. When the other side is gone tp_recv() or tp_send() returns -ENOTCONN,
  * now and ever after: close, and open again when it is back.
  */
 #ifndef WEFT_TRANSPORT_H

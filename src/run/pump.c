@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MADs from the transport to the SM and back, and the SM's time. State: struct run_pump, with a ring of
+ * what the transport had no room for. Ways in: run_pump_event(), run_pump_turn(). Does not wait for
+ * anything, nor know when to look again: the loop does.
+ */
+#include "run/daemon.h"
+
+enum {
+	BATCH = 32,      /* MADs received at a time */
+	BEYOND = 1024,   /* room in the ring beside the SM's window: answers and TrapRepresses */
+	DAYS = 100,      /* 64 bits of picoseconds are 213 */
+};
+
+void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window, uint64_t (*clock_ns)(void))
+{
+	*p = (struct run_pump){
+		.tp = tp,
+		.sm = sm,
+		.clock_ns = clock_ns,
+		.zero_ns = clock_ns(),
+		.back_after = DAYS * 86400 * PS_PER_S,
+		.wake = TIME_NEVER,
+		.size = window + BEYOND,
+	};
+	p->ring = mem_array(p->size, sizeof(*p->ring));
+}
+
+void run_pump_free(struct run_pump *p)
+{
+	sm_actions_free(&p->out);
+	free(p->ring);
+	*p = (struct run_pump){0};
+}
+
+time_ps run_pump_now(const struct run_pump *p)
+{
+	return (p->clock_ns() - p->zero_ns) * PS_PER_NS;
+}
+
+/* ---- out ---- */
+
+static void enqueue(struct run_pump *p, const struct sm_send *s)
+{
+	struct tp_mad *m;
+
+	if (p->n == p->size) {
+		p->lost++;
+		return;
+	}
+	m = &p->ring[(p->head + p->n++) % p->size];
+	memcpy(m->mad, s->mad, IBA_MAD_SIZE);
+	m->slid = s->slid;
+	m->dlid = s->dlid;
+	m->sl = s->sl;
+	m->qp = 0;
+}
+
+static int flush(struct run_pump *p)
+{
+	int moved = 0;
+
+	while (p->n) {
+		uint32_t run = MIN(p->n, p->size - p->head);
+		int rc = tp_send(p->tp, &p->ring[p->head], run);
+
+		if (rc < 0)
+			return rc;
+		p->head = (p->head + (uint32_t)rc) % p->size;
+		p->n -= (uint32_t)rc;
+		p->sent += (uint32_t)rc;
+		moved += rc;
+		if (rc < (int)run)
+			break;
+	}
+	return moved;
+}
+
+/* ---- steps ---- */
+
+static void step(struct run_pump *p, struct sm_event *ev, time_ps now)
+{
+	ev->now = now;
+	sm_step(p->sm, ev, &p->out);
+	p->wake = p->out.wake;
+	for (size_t i = 0; i < p->out.sends.n; i++)
+		enqueue(p, &p->out.sends.at[i]);
+	for (size_t i = 0; i < p->out.notes.n; i++)
+		p->note(p->ctx, &p->out.notes.at[i]);
+	if (p->out.compute.epoch)
+		p->compute(p->ctx, &p->out.compute);
+}
+
+/* An eighth of the past stays: the SM looks back over flaps and holds, which are far shorter. */
+static time_ps set_back(struct run_pump *p, time_ps now)
+{
+	time_ps by = p->back_after - p->back_after / 8;
+
+	if (now < p->back_after)
+		return now;
+	sm_time_back(p->sm, by);
+	p->zero_ns += by / PS_PER_NS;
+	if (p->wake != TIME_NEVER)
+		p->wake = p->wake > by ? p->wake - by : 0;
+	return run_pump_now(p);
+}
+
+void run_pump_event(struct run_pump *p, struct sm_event *ev)
+{
+	step(p, ev, set_back(p, run_pump_now(p)));
+}
+
+int run_pump_turn(struct run_pump *p)
+{
+	struct tp_mad in[BATCH];
+	int got = tp_recv(p->tp, in, BATCH), moved;
+	time_ps now;
+
+	if (got < 0)
+		return got;
+	now = set_back(p, run_pump_now(p));
+	p->in += (unsigned)got;
+	for (int i = 0; i < got; i++)
+		if (in[i].qp == 0)
+			step(p, &(struct sm_event){.kind = SM_EV_SMP, .mad = in[i].mad, .slid = in[i].slid}, now);
+	if (now >= p->wake)
+		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
+	moved = flush(p);
+	return moved < 0 ? moved : got + moved;
+}

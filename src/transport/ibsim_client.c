@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A client of ibsim's protocol: one socket for control, one for packets, both connected and never
+ * waited for once open. State: struct sim_tp. Way in: tp_ibsim. Does not know what the MADs are about.
+ */
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transport/ibsim.h"
+#include "transport/transport.h"
+
+enum {
+	BATCH = 32,           /* datagrams a system call; a unix socket's queue holds 10 */
+	ANSWER_MS = 3000,     /* a server that loads a large netlist or computes may take its time */
+	GOODBYE_MS = 200,
+	PROBE_MS = 500,       /* a silent server is looked after so often */
+	DROPPED = 110,        /* status of a packet that found no way */
+	TAKEN_IDS = 64,       /* connections of one process */
+	ID_STEP = 1 << 22,    /* larger than any pid */
+};
+
+/* Where the server is. Old servers' unix addresses are as long as the whole struct. */
+struct where {
+	char name[96];        /* of unix sockets */
+	bool udp, whole;
+	struct sockaddr_in in;
+};
+
+struct sim_tp {
+	struct tp tp;
+	int ctl, fd;
+	uint32_t client;
+	bool gone;
+	uint64_t heard_ms;    /* when the server last sent, or was looked after */
+	struct tp_info info;
+	struct ibsim_packet out[BATCH], in[BATCH];
+	struct iovec out_iov[BATCH], in_iov[BATCH];
+	struct mmsghdr out_hdr[BATCH], in_hdr[BATCH];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- addresses ---- */
+
+static int udp_where(struct where *w, const char *host, const char *port, struct err *e)
+{
+	struct addrinfo hint = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM}, *found;
+	int rc = getaddrinfo(host, port, &hint, &found);
+
+	if (rc)
+		return err_set(e, -EINVAL, "cannot find ibsim's server %s port %s: %s", host, port,
+			       gai_strerror(rc));
+	memcpy(&w->in, found->ai_addr, sizeof(w->in));
+	freeaddrinfo(found);
+	w->udp = true;
+	return 0;
+}
+
+/* "host:port" is UDP, anything else a socket name; without either, what libumad2sim reads. */
+static int where_from(struct where *w, const char *server, struct err *e)
+{
+	const char *host = getenv("IBSIM_SERVER_NAME"), *port = getenv("IBSIM_SERVER_PORT"), *colon;
+	char text[128];
+
+	memset(w, 0, sizeof(*w));
+	if (!*server && host && *host)
+		return udp_where(w, host, port && *port ? port : "7070", e);
+	if (!*server)
+		server = getenv("IBSIM_SOCKNAME");
+	if (!server || !*server)
+		server = "sim";
+	colon = strchr(server, ':');
+	if (colon) {
+		snprintf(text, sizeof(text), "%.*s", (int)(colon - server), server);
+		return udp_where(w, text, colon[1] ? colon + 1 : "7070", e);
+	}
+	if (strlen(server) > 80)
+		return err_set(e, -EINVAL, "'%.20s...' is too long for a socket name: 80 characters at most", server);
+	snprintf(w->name, sizeof(w->name), "%s", server);
+	return 0;
+}
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_un un;
+	struct sockaddr_in in;
+};
+
+/* NAME:WHAT<id>, without a number when id is negative; or the server's UDP port so much further on. */
+static socklen_t address(const struct where *w, union address *a, const char *what, int id, unsigned port_add)
+{
+	int n;
+
+	memset(a, 0, sizeof(*a));
+	if (w->udp) {
+		a->in = w->in;
+		a->in.sin_port = htons((uint16_t)(ntohs(w->in.sin_port) + port_add));
+		return sizeof(a->in);
+	}
+	a->un.sun_family = AF_UNIX;
+	n = snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, id < 0 ? "%s:%s" : "%s:%s%d", w->name, what, id);
+	return w->whole ? sizeof(a->un) : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
+}
+
+static int socket_for(const struct where *w)
+{
+	int fd = socket(w->udp ? AF_INET : AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Our own end: by name for a unix socket; the kernel chooses a port for UDP. */
+static int bind_as(const struct where *w, int fd, const char *what, int id)
+{
+	union address a;
+	socklen_t len = address(w, &a, what, id, 0);
+
+	if (w->udp) {
+		memset(&a, 0, sizeof(a));
+		a.in.sin_family = AF_INET;
+		len = sizeof(a.in);
+	}
+	return bind(fd, &a.any, len) ? -errno : 0;
+}
+
+static int connect_to(const struct where *w, int fd, const char *what, int id, unsigned port_add)
+{
+	union address a;
+	socklen_t len = address(w, &a, what, id, port_add);
+
+	return connect(fd, &a.any, len) ? -errno : 0;
+}
+
+/* ---- control ---- */
+
+static int wait_for(int fd, short events, uint64_t until_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	uint64_t now = now_ms();
+	int rc;
+
+	if (now >= until_ms)
+		return -ETIMEDOUT;
+	rc = poll(&p, 1, (int)(until_ms - now));
+	return rc < 0 && errno != EINTR ? -errno : rc == 0 ? -ETIMEDOUT : 0;
+}
+
+static int ctl_send(struct sim_tp *s, const struct ibsim_ctl *c, uint64_t until_ms)
+{
+	int rc = 0;
+
+	while (!rc) {
+		if (send(s->ctl, c, sizeof(*c), MSG_NOSIGNAL) == (ssize_t)sizeof(*c))
+			return 0;
+		rc = errno == EAGAIN || errno == EINTR ? wait_for(s->ctl, POLLOUT, until_ms) : -errno;
+	}
+	return rc;
+}
+
+/* Answers to what was given up waiting for may come first. */
+static int ctl_recv(struct sim_tp *s, struct ibsim_ctl *c, uint32_t type, uint64_t until_ms)
+{
+	int rc = 0;
+
+	while (!rc) {
+		ssize_t n = recv(s->ctl, c, sizeof(*c), 0);
+
+		if (n == (ssize_t)sizeof(*c) && c->magic == IBSIM_MAGIC && c->type == IBSIM_ERROR)
+			return -EACCES;
+		if (n == (ssize_t)sizeof(*c) && c->magic == IBSIM_MAGIC && c->type == type)
+			return 0;
+		if (n < 0)
+			rc = errno == EAGAIN || errno == EINTR ? wait_for(s->ctl, POLLIN, until_ms) : -errno;
+	}
+	return rc;
+}
+
+static int ask(struct sim_tp *s, enum ibsim_ctl_type type, void *data, uint32_t len, unsigned limit_ms)
+{
+	struct ibsim_ctl c = {.magic = IBSIM_MAGIC, .client = s->client, .type = type, .len = len};
+	uint64_t until = now_ms() + limit_ms;
+	int rc;
+
+	if (len)
+		memcpy(c.data, data, len);
+	rc = ctl_send(s, &c, until);
+	if (!rc)
+		rc = ctl_recv(s, &c, type, until);
+	if (!rc && len)
+		memcpy(data, c.data, len);
+	return rc;
+}
+
+/* ---- opening ---- */
+
+/* The id is part of our sockets' names; other connections of this process have others. */
+static int bind_pair(struct sim_tp *s, const struct where *w, uint32_t *id)
+{
+	int rc = -EADDRINUSE;
+
+	for (int i = 0; i < TAKEN_IDS && rc == -EADDRINUSE; i++) {
+		*id = (uint32_t)(getpid() + i * ID_STEP);
+		rc = w->udp ? 0 : bind_as(w, s->ctl, "ctl", (int)*id);
+		if (!rc)
+			rc = bind_as(w, s->fd, "in", (int)*id);
+	}
+	return rc;
+}
+
+static void shut(struct sim_tp *s)
+{
+	if (s->ctl >= 0)
+		close(s->ctl);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->ctl = s->fd = -1;
+}
+
+/* Both sockets, the control socket connected. -ECONNREFUSED: nobody listens by this kind of address. */
+static int make_sockets(struct sim_tp *s, const struct where *w, uint32_t *id)
+{
+	union address a;
+	socklen_t len = sizeof(a);
+	int rc;
+
+	s->ctl = socket_for(w);
+	s->fd = socket_for(w);
+	rc = s->ctl < 0 ? s->ctl : s->fd < 0 ? s->fd : 0;
+	if (!rc)
+		rc = connect_to(w, s->ctl, "ctl", -1, 0);
+	if (!rc)
+		rc = bind_pair(s, w, id);
+	if (!rc && w->udp) {
+		rc = getsockname(s->fd, &a.any, &len) ? -errno : 0;
+		*id = ntohs(a.in.sin_port);
+	}
+	if (rc)
+		shut(s);
+	return rc;
+}
+
+/* "0x..." is the GUID of a host; anything else the server's own id or name of a node. */
+static void node_name(const struct tp_where *w, char *out, size_t size)
+{
+	const char *text = *w->device ? w->device : getenv("SIM_HOST");
+	uint64_t guid;
+
+	if (w->port_guid)
+		snprintf(out, size, "H-%016llx", (unsigned long long)w->port_guid);
+	else if (text && !strncmp(text, "0x", 2) && !parse_u64(text, &guid))
+		snprintf(out, size, "H-%016llx", (unsigned long long)guid);
+	else
+		snprintf(out, size, "%.*s", (int)size - 1, text ? text : "");
+}
+
+static int join(struct sim_tp *s, const struct where *w, uint32_t id, struct ibsim_client_info *c)
+{
+	int rc;
+
+	c->id = id;
+	rc = ask(s, IBSIM_CONNECT, c, sizeof(*c), ANSWER_MS);
+	if (rc)
+		return rc;
+	s->client = c->id;
+	return connect_to(w, s->fd, "out", (int)s->client, s->client + 1);
+}
+
+static int ask_who(struct sim_tp *s)
+{
+	struct iba_node_info ni;
+	struct iba_port_info pi;
+	uint8_t data[64] = {0};
+	int rc = ask(s, IBSIM_GET_NODE_INFO, data, sizeof(data), ANSWER_MS);
+
+	if (rc)
+		return rc;
+	iba_node_info_get(&ni, data, sizeof(data));
+	memset(data, 0, sizeof(data));
+	rc = ask(s, IBSIM_GET_PORT_INFO, data, sizeof(data), ANSWER_MS);
+	if (rc)
+		return rc;
+	iba_port_info_get(&pi, data, sizeof(data));
+	s->info.node_guid = ni.node_guid;
+	s->info.node_type = (uint8_t)ni.node_type;
+	s->info.port = ni.node_type == IBA_NODE_SWITCH ? 0 : (uint8_t)MAX(pi.local_port, 1);
+	s->info.port_guid = ni.node_guid + s->info.port;
+	return 0;
+}
+
+static void headers(struct sim_tp *s)
+{
+	for (unsigned i = 0; i < BATCH; i++) {
+		s->out_iov[i] = (struct iovec){&s->out[i], sizeof(s->out[i])};
+		s->in_iov[i] = (struct iovec){&s->in[i], sizeof(s->in[i])};
+		s->out_hdr[i].msg_hdr = (struct msghdr){.msg_iov = &s->out_iov[i], .msg_iovlen = 1};
+		s->in_hdr[i].msg_hdr = (struct msghdr){.msg_iov = &s->in_iov[i], .msg_iovlen = 1};
+	}
+}
+
+static int explain(int rc, const struct where *w, const struct ibsim_client_info *c, struct err *e)
+{
+	char server[160];
+
+	if (w->udp)
+		snprintf(server, sizeof(server), "UDP port %u", ntohs(w->in.sin_port));
+	else
+		snprintf(server, sizeof(server), "socket '%s'", w->name);
+	switch (rc) {
+	case -ECONNREFUSED:
+	case -ENOTCONN:
+		return err_set(e, -ECONNREFUSED, "no ibsim or weft fabric serves %s", server);
+	case -ETIMEDOUT:
+		return err_set(e, rc, "the server at %s does not answer", server);
+	case -EACCES:
+		return err_set(e, rc, "the server at %s refused the connection: %s%s%s", server,
+			       *c->node ? "there is no node '" : "no room for another client", c->node,
+			       *c->node ? "', or no room for another client" : "");
+	default:
+		return err_set(e, rc, "cannot connect to the server at %s: %s", server, strerror(-rc));
+	}
+}
+
+static int sim_open(struct tp **t, const struct tp_where *tw, struct err *e)
+{
+	struct ibsim_client_info c = {0};
+	struct sim_tp *s;
+	struct where w;
+	uint32_t id;
+	int rc = where_from(&w, tw->server, e);
+
+	if (rc)
+		return rc;
+	s = mem_zalloc(sizeof(*s));
+	*s = (struct sim_tp){.tp.ops = &tp_ibsim, .ctl = -1, .fd = -1, .heard_ms = now_ms()};
+	headers(s);
+	node_name(tw, c.node, sizeof(c.node));
+	rc = make_sockets(s, &w, &id);
+	if (rc == -ECONNREFUSED && !w.udp) {
+		w.whole = true;
+		rc = make_sockets(s, &w, &id);
+	}
+	if (!rc)
+		rc = join(s, &w, id, &c);
+	if (!rc)
+		rc = ask_who(s);
+	if (rc) {
+		explain(rc, &w, &c, e);
+		shut(s);
+		free(s);
+		return rc == -ENOTCONN ? -ECONNREFUSED : rc;
+	}
+	snprintf(s->info.name, sizeof(s->info.name), "%.31s on ibsim '%s'", c.node, w.udp ? tw->server : w.name);
+	*t = &s->tp;
+	return 0;
+}
+
+static void sim_close(struct tp *t)
+{
+	struct sim_tp *s = (struct sim_tp *)t;
+
+	if (!s->gone)
+		ask(s, IBSIM_DISCONNECT, NULL, 0, GOODBYE_MS);
+	shut(s);
+	free(s);
+}
+
+static int sim_fd(const struct tp *t)
+{
+	return ((const struct sim_tp *)t)->fd;
+}
+
+/* ---- MADs ---- */
+
+/* Errors that mean nobody is at the other end, as opposed to no room or nothing there. */
+static int verdict(struct sim_tp *s)
+{
+	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS)
+		return 0;
+	s->gone = true;
+	return -ENOTCONN;
+}
+
+static void pack(struct ibsim_packet *p, const struct tp_mad *m)
+{
+	uint8_t length[8];
+
+	memset(p, 0, offsetof(struct ibsim_packet, mad));
+	iba_be16_put((uint8_t *)&p->dlid, m->dlid);
+	iba_be16_put((uint8_t *)&p->slid, m->slid);
+	p->dqp = p->sqp = htonl(m->qp);
+	iba_be64_put(length, IBA_MAD_SIZE);
+	memcpy(&p->length, length, sizeof(length));
+	memcpy(p->mad, m->mad, IBA_MAD_SIZE);
+}
+
+static int sim_send(struct tp *t, const struct tp_mad *m, unsigned n)
+{
+	struct sim_tp *s = (struct sim_tp *)t;
+	unsigned sent = 0;
+
+	while (sent < n && !s->gone) {
+		unsigned k = MIN(n - sent, (unsigned)BATCH);
+		int rc;
+
+		for (unsigned i = 0; i < k; i++)
+			pack(&s->out[i], &m[sent + i]);
+		rc = sendmmsg(s->fd, s->out_hdr, k, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (rc < 0 && verdict(s))
+			break;
+		sent += rc > 0 ? (unsigned)rc : 0;
+		if (rc < (int)k)
+			break;
+	}
+	return s->gone && !sent ? -ENOTCONN : (int)sent;
+}
+
+static bool unpack(const struct ibsim_packet *p, unsigned len, struct tp_mad *m)
+{
+	if (len != sizeof(*p) || ntohl(p->status) == DROPPED)
+		return false;
+	memcpy(m->mad, p->mad, IBA_MAD_SIZE);
+	if (iba_smp_method(m->mad) == IBA_GET_RESP) /* to us: the rest is the server's */
+		iba_smp_set_tid(m->mad, iba_smp_tid(m->mad) & UINT32_MAX);
+	m->slid = iba_be16((const uint8_t *)&p->slid);
+	m->dlid = iba_be16((const uint8_t *)&p->dlid);
+	m->sl = 0;
+	m->qp = ntohl(p->dqp) ? 1 : 0;
+	return true;
+}
+
+/*
+ * A server that went away is only noticed by who sends to it. An empty datagram is no message of the
+ * protocol: a server reads it and does nothing.
+ */
+static void probe(struct sim_tp *s)
+{
+	uint64_t now = now_ms();
+	struct ibsim_ctl c;
+
+	if (now < s->heard_ms + PROBE_MS)
+		return;
+	s->heard_ms = now;
+	while (recv(s->ctl, &c, sizeof(c), 0) >= 0)
+		;
+	if (errno != EAGAIN && errno != EINTR)
+		s->gone = true;
+	if (send(s->ctl, "", 0, MSG_NOSIGNAL) < 0)
+		verdict(s);
+}
+
+static int sim_recv(struct tp *t, struct tp_mad *m, unsigned max)
+{
+	struct sim_tp *s = (struct sim_tp *)t;
+	unsigned got = 0;
+
+	while (got < max && !s->gone) {
+		unsigned k = MIN(max - got, (unsigned)BATCH);
+		int rc = recvmmsg(s->fd, s->in_hdr, k, MSG_DONTWAIT, NULL);
+
+		if (rc < 0 && !verdict(s) && !got)
+			probe(s);
+		for (int i = 0; i < rc; i++)
+			got += unpack(&s->in[i], s->in_hdr[i].msg_len, &m[got]);
+		if (rc > 0)
+			s->heard_ms = now_ms();
+		if (rc < (int)k)
+			break;
+	}
+	return s->gone && !got ? -ENOTCONN : (int)got;
+}
+
+/*
+ * First off, then on: an SM that was killed on this node leaves ibsim's server with a client that has
+ * the bit and gets our traps. The notice of the bit going off lets the server find it dead.
+ */
+static int sim_set_is_sm(struct tp *t, bool on)
+{
+	struct sim_tp *s = (struct sim_tp *)t;
+	unsigned limit_ms = on ? ANSWER_MS : GOODBYE_MS;
+	int32_t value = 0;
+	int rc = ask(s, IBSIM_SET_IS_SM, &value, sizeof(value), limit_ms);
+
+	if (rc || !on)
+		return rc;
+	value = 1;
+	return ask(s, IBSIM_SET_IS_SM, &value, sizeof(value), limit_ms);
+}
+
+static void sim_info(const struct tp *t, struct tp_info *i)
+{
+	*i = ((const struct sim_tp *)t)->info;
+}
+
+const struct tp_ops tp_ibsim = {
+	.name = "ibsim",
+	.summary = "ibsim's protocol: to ibsim itself or to weft fabric; reads server and device (a node)",
+	.open = sim_open,
+	.close = sim_close,
+	.fd = sim_fd,
+	.send = sim_send,
+	.recv = sim_recv,
+	.set_is_sm = sim_set_is_sm,
+	.info = sim_info,
+};

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A port of a local device, by libibumad. A thread of its own waits in umad_recv() and fills a ring;
+ * an eventfd tells the loop. (The descriptors of libumad2sim cannot be polled by anyone else.) State:
+ * struct umad_tp. Way in: tp_umad. Does not repeat what is not answered: the sender does.
+ */
+#undef _FILE_OFFSET_BITS /* libumad2sim stands in for open(), not for open64() */
+#include <fcntl.h>
+#include <infiniband/umad.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "transport/transport.h"
+
+enum {
+	RING = 4096,        /* MADs; more that come at once are lost, as on a wire */
+	SENT = 16384,       /* requests whose transaction ids are remembered */
+	KERNEL_MS = 2000,   /* the kernel waits so long for an answer: longer than any sender does */
+	LOOK_MS = 200,      /* how often the thread looks whether it is to end */
+	GS_Q_KEY = (int)0x80010000,
+};
+
+/* umad_size() grows while a port is opened: this is what it grows to. */
+#define UMAD_SIZE (sizeof(struct ib_user_mad) + IBA_MAD_SIZE)
+
+/* Bits of the methods a class may be asked for unasked. */
+#define METHODS_SM (1L << IBA_GET | 1L << IBA_SET | 1L << IBA_TRAP | 1L << IBA_TRAP_REPRESS)
+
+struct sent {
+	uint32_t wire, tid;
+};
+
+struct umad_tp {
+	struct tp tp;
+	int port, issm, wake;
+	int agent_dr, agent_lid;
+	char issm_path[256];
+	struct tp_info info;
+	void *out;
+	/*
+	 * The kernel refuses a second request with the id of one that it still waits for, so each that
+	 * is sent gets an id of its own, and the answer its old one again.
+	 */
+	struct sent *sent;
+	uint32_t next;
+	pthread_t reader;
+	atomic_bool stop, gone;
+	_Atomic uint32_t head, tail; /* written by the loop, by the thread */
+	struct tp_mad *ring;
+};
+
+/* ---- which port ---- */
+
+static bool usable(const umad_port_t *p)
+{
+	return !*p->link_layer || !strncasecmp(p->link_layer, "InfiniBand", 10) ||
+	       !strncasecmp(p->link_layer, "IB", 2);
+}
+
+static bool wanted(const struct tp_where *w, const umad_port_t *p)
+{
+	if (w->port_guid)
+		return be64toh(p->port_guid) == w->port_guid;
+	return w->port ? (unsigned)p->portnum == w->port : usable(p) && p->state > IBA_PORT_DOWN;
+}
+
+/* Of one device: the port that is wanted, or 0. */
+static int port_of(const struct tp_where *w, const char *ca_name, struct tp_info *i)
+{
+	umad_ca_t ca;
+	int found = 0;
+
+	if (umad_get_ca(ca_name, &ca) < 0)
+		return 0;
+	for (int n = 0; n < UMAD_CA_MAX_PORTS && !found; n++)
+		if (ca.ports[n] && wanted(w, ca.ports[n])) {
+			i->node_guid = be64toh(ca.node_guid);
+			i->node_type = (uint8_t)ca.node_type;
+			i->port_guid = be64toh(ca.ports[n]->port_guid);
+			i->port = (uint8_t)n;
+			snprintf(i->name, sizeof(i->name), "%.*s port %d", UMAD_CA_NAME_LEN, ca_name, n);
+			found = n;
+		}
+	umad_release_ca(&ca);
+	return found;
+}
+
+static int choose(const struct tp_where *w, char *name, struct tp_info *i, struct err *e)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	bool seen = false;
+
+	if (n <= 0)
+		return err_set(e, -ENODEV,
+			       "there is no InfiniBand device on this machine (nothing in /sys/class/infiniband)");
+	for (int k = 0; k < n; k++) {
+		if (*w->device && strcmp(w->device, names[k]))
+			continue;
+		seen = true;
+		if (port_of(w, names[k], i)) {
+			snprintf(name, UMAD_CA_NAME_LEN, "%.*s", UMAD_CA_NAME_LEN - 1, names[k]);
+			return 0;
+		}
+	}
+	if (!seen)
+		return err_set(e, -ENODEV, "there is no device '%s'; the first one is '%s'", w->device, names[0]);
+	if (w->port_guid)
+		return err_set(e, -ENODEV, "no local port has the GUID 0x%016llx", (unsigned long long)w->port_guid);
+	if (w->port)
+		return err_set(e, -ENODEV, "'%s' has no port %u", *w->device ? w->device : names[0], w->port);
+	return err_set(e, -ENODEV, "no InfiniBand port of %s has a link: name a port to take it all the same",
+		       *w->device ? w->device : "this machine");
+}
+
+/* ---- receiving, on the thread ---- */
+
+static void ring_put(struct umad_tp *u, void *umad)
+{
+	uint32_t tail = atomic_load_explicit(&u->tail, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(&u->head, memory_order_acquire);
+	struct tp_mad *m = &u->ring[tail % RING];
+	const ib_mad_addr_t *a = umad_get_mad_addr(umad);
+	uint64_t one = 1;
+
+	if (tail - head == RING)
+		return;
+	memcpy(m->mad, umad_get_mad(umad), IBA_MAD_SIZE);
+	m->slid = be16toh(a->lid);
+	m->dlid = 0;
+	m->sl = a->sl;
+	m->qp = m->mad[1] == IBA_CLASS_SUBN_DR || m->mad[1] == IBA_CLASS_SUBN_LID ? 0 : 1;
+	atomic_store_explicit(&u->tail, tail + 1, memory_order_release);
+	if (write(u->wake, &one, sizeof(one)) < 0)
+		return; /* it is full, so the loop knows */
+}
+
+static void *reader(void *arg)
+{
+	struct umad_tp *u = arg;
+	void *umad = mem_zalloc(UMAD_SIZE);
+	uint64_t one = 1;
+
+	while (!atomic_load(&u->stop)) {
+		int len = IBA_MAD_SIZE, rc = umad_recv(u->port, umad, &len, LOOK_MS);
+
+		if (rc == -ENODEV || rc == -EBADF || rc == -EIO) {
+			atomic_store(&u->gone, true);
+			if (write(u->wake, &one, sizeof(one)) < 0)
+				break;
+			break;
+		}
+		/* With a status it is our own request that nobody answered. */
+		if (rc >= 0 && len >= IBA_MAD_SIZE && !umad_status(umad))
+			ring_put(u, umad);
+	}
+	free(umad);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static int join(struct umad_tp *u, const char *name, struct err *e)
+{
+	long methods[16 / sizeof(long)] = {METHODS_SM};
+
+	u->port = umad_open_port(name, u->info.port);
+	if (u->port < 0)
+		return err_set(e, u->port == -EINVAL ? -ENODEV : u->port,
+			       "cannot open %s: %s (is ib_umad loaded, and may this user use /dev/infiniband?)",
+			       u->info.name, strerror(-u->port));
+	u->agent_dr = umad_register(u->port, IBA_CLASS_SUBN_DR, 1, 0, methods);
+	u->agent_lid = u->agent_dr < 0 ? -1 : umad_register(u->port, IBA_CLASS_SUBN_LID, 1, 0, methods);
+	if (u->agent_lid < 0)
+		return err_set(e, -EBUSY, "cannot take subnet management at %s: does another SM run there?",
+			       u->info.name);
+	if (umad_get_issm_path(name, u->info.port, u->issm_path, sizeof(u->issm_path)))
+		u->issm_path[0] = 0;
+	return 0;
+}
+
+static void leave(struct umad_tp *u)
+{
+	if (u->issm >= 0)
+		close(u->issm);
+	if (u->agent_lid >= 0)
+		umad_unregister(u->port, u->agent_lid);
+	if (u->agent_dr >= 0)
+		umad_unregister(u->port, u->agent_dr);
+	if (u->port >= 0)
+		umad_close_port(u->port);
+	if (u->wake >= 0)
+		close(u->wake);
+	free(u->out);
+	free(u->sent);
+	free(u->ring);
+	free(u);
+}
+
+static int umad_tp_open(struct tp **t, const struct tp_where *w, struct err *e)
+{
+	struct umad_tp *u = mem_zalloc(sizeof(*u));
+	char name[UMAD_CA_NAME_LEN];
+	int rc;
+
+	u->tp.ops = &tp_umad;
+	u->port = u->issm = u->agent_dr = u->agent_lid = -1;
+	u->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	u->out = mem_zalloc(UMAD_SIZE);
+	u->sent = mem_zarray(SENT, sizeof(*u->sent));
+	u->ring = mem_zarray(RING, sizeof(*u->ring));
+	rc = umad_init() < 0 ? err_set(e, -ENODEV, "libibumad does not start: is the ib_umad module loaded?") : 0;
+	if (!rc)
+		rc = choose(w, name, &u->info, e);
+	if (!rc)
+		rc = join(u, name, e);
+	if (!rc && pthread_create(&u->reader, NULL, reader, u))
+		rc = err_set(e, -EAGAIN, "no thread for receiving");
+	if (rc) {
+		leave(u);
+		return rc;
+	}
+	*t = &u->tp;
+	return 0;
+}
+
+static void umad_tp_close(struct tp *t)
+{
+	struct umad_tp *u = (struct umad_tp *)t;
+
+	atomic_store(&u->stop, true);
+	pthread_join(u->reader, NULL);
+	leave(u);
+}
+
+static int umad_fd(const struct tp *t)
+{
+	return ((const struct umad_tp *)t)->wake;
+}
+
+/* ---- MADs, on the loop ---- */
+
+static bool is_request(const uint8_t *mad)
+{
+	unsigned method = iba_smp_method(mad);
+
+	return method == IBA_GET || method == IBA_SET;
+}
+
+static void rename_tid(struct umad_tp *u, uint8_t *mad)
+{
+	struct sent *s = &u->sent[++u->next % SENT];
+
+	*s = (struct sent){u->next, (uint32_t)iba_smp_tid(mad)};
+	iba_smp_set_tid(mad, s->wire);
+}
+
+static int umad_tp_send(struct tp *t, const struct tp_mad *m, unsigned n)
+{
+	struct umad_tp *u = (struct umad_tp *)t;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t *mad = umad_get_mad(u->out);
+		bool dr = m[i].mad[1] == IBA_CLASS_SUBN_DR, request = is_request(m[i].mad);
+		int rc;
+
+		if (atomic_load(&u->gone))
+			return i ? (int)i : -ENOTCONN;
+		memset(u->out, 0, umad_size());
+		memcpy(mad, m[i].mad, IBA_MAD_SIZE);
+		if (request)
+			rename_tid(u, mad);
+		umad_set_addr(u->out, m[i].dlid, m[i].qp, m[i].sl, m[i].qp ? GS_Q_KEY : 0);
+		rc = umad_send(u->port, dr ? u->agent_dr : u->agent_lid, u->out, IBA_MAD_SIZE,
+			       request ? KERNEL_MS : 0, 0);
+		if (rc == -ENODEV || rc == -EBADF || rc == -EIO) {
+			atomic_store(&u->gone, true);
+			return i ? (int)i : -ENOTCONN;
+		}
+		if (rc == -EAGAIN || rc == -ENOMEM || rc == -ENOBUFS)
+			return (int)i;
+	}
+	return (int)n;
+}
+
+/* The answer gets the id of its request back; -1: it is to none that is remembered. */
+static int give_tid(struct umad_tp *u, uint8_t *mad)
+{
+	uint32_t wire = (uint32_t)iba_smp_tid(mad);
+	const struct sent *s = &u->sent[wire % SENT];
+
+	if (iba_smp_method(mad) != IBA_GET_RESP)
+		return 0; /* somebody else's */
+	if (s->wire != wire)
+		return -1;
+	iba_smp_set_tid(mad, s->tid);
+	return 0;
+}
+
+static int umad_tp_recv(struct tp *t, struct tp_mad *m, unsigned max)
+{
+	struct umad_tp *u = (struct umad_tp *)t;
+	uint32_t head = atomic_load_explicit(&u->head, memory_order_relaxed);
+	uint64_t count;
+	unsigned got = 0;
+
+	if (read(u->wake, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return -ENOTCONN;
+	while (got < max && head != atomic_load_explicit(&u->tail, memory_order_acquire)) {
+		m[got] = u->ring[head++ % RING];
+		got += !give_tid(u, m[got].mad);
+	}
+	atomic_store_explicit(&u->head, head, memory_order_release);
+	/* The rest is told again. */
+	count = 1;
+	if (head != atomic_load_explicit(&u->tail, memory_order_acquire) && write(u->wake, &count, sizeof(count)) < 0)
+		return (int)got;
+	return atomic_load(&u->gone) && !got ? -ENOTCONN : (int)got;
+}
+
+/* The bit is set for as long as the device stays open. Another SM may have it: that is no reason to wait. */
+static int umad_set_is_sm(struct tp *t, bool on)
+{
+	struct umad_tp *u = (struct umad_tp *)t;
+
+	if (u->issm >= 0)
+		close(u->issm);
+	u->issm = -1;
+	if (!on)
+		return 0;
+	if (!*u->issm_path)
+		return -ENOENT;
+	u->issm = open(u->issm_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return u->issm < 0 ? -errno : 0;
+}
+
+static void umad_tp_info(const struct tp *t, struct tp_info *i)
+{
+	*i = ((const struct umad_tp *)t)->info;
+}
+
+const struct tp_ops tp_umad = {
+	.name = "umad",
+	.summary = "a local device by libibumad; reads device and port, or port GUID",
+	.open = umad_tp_open,
+	.close = umad_tp_close,
+	.fd = umad_fd,
+	.send = umad_tp_send,
+	.recv = umad_tp_recv,
+	.set_is_sm = umad_set_is_sm,
+	.info = umad_tp_info,
+};
