@@ -22,6 +22,8 @@ extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
 
 /* cmd_sm.c */
 extern const struct cli_cmd cmd_sm;
+/* cmd_fabric.c */
+extern const struct cli_cmd cmd_fabric;
 
 /* cmd_mad.c */
 extern const struct cli_cmd cmd_mad_decode;

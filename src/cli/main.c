@@ -13,6 +13,7 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_route_compute, &cmd_route_verify,
 	&cmd_sim_demo, &cmd_sim_up, &cmd_sim_change, &cmd_sim_trial, &cmd_sim_run, &cmd_sim_saturate,
 	&cmd_sm,
+	&cmd_fabric,
 	&cmd_mad_decode,
 	&cmd_help, &cmd_man, &cmd_completion,
 	NULL,

@@ -45,6 +45,12 @@ void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add)
 	*v = add > UINT64_MAX - *v ? UINT64_MAX : *v + add;
 }
 
+void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value)
+{
+	if (s->counters)
+		s->counters[p].c[c] = value;
+}
+
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c)
 {
 	return s->counters ? s->counters[p].c[c] : 0;

@@ -222,6 +222,7 @@ enum sim_counter {
 };
 const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCounter" */
 void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
+void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value);
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c);
 /* Packets from a host or switch to a LID, counted along the tables as if they had been sent: how far
  * they came, in hops; -1: they did not arrive, and the port that discarded them counted them. */
