@@ -9,7 +9,7 @@ def sec: if . < 0.0995 then digits(4) elif . < 9.95 then digits(2) else digits(1
 def mib: if . < 9.95 then digits(1) else digits(0) end;
 def ratio: if . < 0.0995 then digits(4) else digits(2) end;
 def fabric_title: {t36_2: "36-port 2-tree, 648 hosts", t24_3: "24-port 3-tree, 3,456 hosts",
-	t36_3: "36-port 3-tree, 11,664 hosts"}[.];
+	t36_3: "36-port 3-tree, 11,664 hosts"}[.] // .;
 def server_title: {ibsim: "ibsim", weft: "weft fabric"}[.];
 
 # The meter's text: since_us N, then METHOD ATTRIBUTE COUNT FIRST LAST.

@@ -8,6 +8,7 @@
 #	QUICK=1 bench/sm.sh		up to 3,456 hosts
 #	OPENSM=0 bench/sm.sh		without OpenSM
 #	ONLY=up|changes bench/sm.sh	one half
+#	SIZES='t8_3 8 3' bench/sm.sh	another fabric: a name, then as for weft topo gen mtree
 #	bench/sm.sh --write-docs	also refresh the tables in README.md and docs/operate.md
 #
 # SMPs of a bring-up are what each manager says it sent (OpenSM: what it handed to libibumad). After a
@@ -55,6 +56,10 @@ trap 'exit 130' INT TERM
 
 sizes()
 {
+	if [ -n "${SIZES:-}" ]; then
+		printf '%s\n' "$SIZES"
+		return
+	fi
 	printf '%s\n' 't36_2 36 2' 't24_3 24 3'
 	[ "$quick" != 0 ] || echo 't36_3 36 3'
 }
@@ -236,7 +241,7 @@ change()
 	while IFS= read -r line; do
 		fabric "$line" > /dev/null
 	done < <(tr ';' '\n' <<< "$3")
-	settled "$1" || { say "$1 did not come to rest after: $2"; return 1; }
+	settled "$1" || { say "$1 did not come to rest after: $2: $(tail -n 1 "$dir"/sm.log "$dir"/osm.log 2> /dev/null | tail -n 1)"; return 1; }
 	fabric meter | sjq -Rsc --arg fabric "$fabric_name" --arg manager "$1" --arg event "$2" 'change($fabric; $manager; $event)' \
 		>> "$work/changes"
 }
