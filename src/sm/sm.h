@@ -58,6 +58,7 @@ struct sm_mechanism {
 	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
 	bool traps;                          /* also told by traps, not by sweeps alone */
 	bool ahead;                          /* repairs are computed before they are needed */
+	bool thrifty;                        /* nothing is asked or set that is known or right already */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
