@@ -32,7 +32,7 @@ static void follow(struct sm *sm, uint32_t port)
 	const struct sm_port *p = &sm->ports.at[port];
 	const struct sm_node *n = &sm->nodes.at[p->node];
 
-	if (p->pi.state == IBA_PORT_DOWN || p->num == 0)
+	if (p->pi.state == IBA_PORT_DOWN || p->num == 0 || sm_work_spared(sm, (struct sm_work){W_NODE_INFO, port}))
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked through */
@@ -50,7 +50,13 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 
 	if (sm->work_head == sm->work.n && !sm->noutstanding && (port = sm_damp_relent(sm)) != NONE)
 		follow(sm, port);
-	return sm->work_head < sm->work.n && sm_work_make(sm, sm->work.at[sm->work_head++], r);
+	while (sm->work_head < sm->work.n) {
+		struct sm_work w = sm->work.at[sm->work_head++];
+
+		if (!sm_work_spared(sm, w))
+			return sm_work_make(sm, w, r);
+	}
+	return false;
 }
 
 /* ---- answers ---- */
@@ -115,6 +121,7 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 	}
 	x->peer = b;
 	y->peer = a;
+	x->met = y->met = sm->epoch;
 	sm_damp_linked(sm, a, b);
 }
 
@@ -230,6 +237,18 @@ static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
 	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
 }
 
+/* Is everything there that discovery would set? */
+static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
+{
+	const struct iba_port_info *is = &p->pi;
+	struct iba_port_info to;
+
+	sm_port_fill(sm, p, &to);
+	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid && is->sm_sl == to.sm_sl &&
+	       is->m_key == to.m_key && is->m_key_protect == to.m_key_protect &&
+	       is->m_key_lease == to.m_key_lease && is->gid_prefix == to.gid_prefix;
+}
+
 static void give_lid(struct sm *sm, uint32_t port)
 {
 	struct sm_port *p = &sm->ports.at[port];
@@ -243,6 +262,10 @@ static void give_lid(struct sm *sm, uint32_t port)
 	lid = sm_lid_give(sm, p->guid, lmc, p->pi.lid);
 	if (!lid) {
 		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
+		return;
+	}
+	if (sm->cfg.mechanism.thrifty && has_all(sm, p, lid, lmc)) {
+		p->has_lid = true;
 		return;
 	}
 	p->pi.lid = lid;
@@ -280,6 +303,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_row_restarted(sm, n->row);
 	if (!sm_damp_found(sm, port))
 		follow(sm, port);
+	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE && looks_stale(sm, port, p->peer))
+		sm_ask(sm, W_PORT_AGAIN, p->peer);
 	n->ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
 		give_lid(sm, port);
@@ -376,8 +401,8 @@ static void discover_done(struct sm *sm)
 	sm_damp_tell(sm);
 	/* Only where it can happen that a change is none: to begin anew with everything is what the
 	 * basic mechanism does, and what is measured. */
-	if (sm->damp.held.n && sm->cfg.mechanism.discovery->part == &sm_part_discover && !sm->dirty &&
-	    sm_snapshot_stands(sm)) {
+	if ((sm->damp.held.n || sm->cfg.settle) && sm->cfg.mechanism.discovery->part == &sm_part_discover &&
+	    !sm->dirty && sm_snapshot_stands(sm)) {
 		sm_phase_set(sm, SM_READY);
 		return;
 	}

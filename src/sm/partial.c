@@ -129,6 +129,8 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 			continue;
 		}
 		w = sm->work.at[sm->work_head++];
+		if (sm_work_spared(sm, w))
+			continue;
 		if (sm_work_of_known(w.kind) && sm_is_missing(sm, sm_work_node(sm, w.kind, w.ref)))
 			continue;
 		return sm_work_make(sm, w, r);

@@ -58,6 +58,7 @@ struct sm_mechanism {
 	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
 	bool traps;                          /* also told by traps, not by sweeps alone */
 	bool ahead;                          /* repairs are computed before they are needed */
+	bool thrifty;                        /* nothing is asked or set that is known or right already */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
@@ -107,6 +108,8 @@ struct sm_config {
 	time_ps timeout_ps;         /* no shorter, and twice as long each time; 0: by distance, always the same */
 	bool plain;                 /* SMPs travel as stock SMs send them: directed all the way. ibsim takes
 				     * no mixed routes, and by LID only over links that are Active */
+	bool settle;                /* a full discovery that finds all as it was ends the round: links that
+				     * the SM itself reset tell of it as if others had */
 	bool read_back;             /* at the start switches are asked for the tables they hold: what is
 				     * right stays, and no port that is Active leaves that state for it */
 	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */

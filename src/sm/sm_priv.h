@@ -48,6 +48,7 @@ struct sm_port {
 	struct iba_port_info pi;
 	uint64_t guid;
 	uint32_t node, peer;
+	uint32_t met;        /* epoch in which the link to peer was last seen */
 	struct sm_path path; /* endports only */
 	uint8_t num;
 	bool asked;          /* PortInfo was asked for */
@@ -352,6 +353,8 @@ bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
 void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref);
 bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
 void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
+void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi); /* with its link's values */
+bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it was to be asked */
 struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p); /* what is behind a port */
 

@@ -46,10 +46,10 @@ static bool try(const struct sm_mechanism *m, struct seed_run *r)
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.smps;
-	snprintf(r->why, sizeof(r->why), "%s/%s/%s/%s/%s%s%s%s: %s", m->discovery->name,
+	snprintf(r->why, sizeof(r->why), "%s/%s/%s/%s/%s%s%s%s%s: %s", m->discovery->name,
 		 m->provisional->name, m->routes->name, m->first->name, m->second->name,
 		 m->partial_tables ? ", partial tables" : "", m->by_lid ? ", by LID" : "",
-		 m->traps ? ", traps" : "", t.why);
+		 m->traps ? ", traps" : "", m->thrifty ? ", thrifty" : "", t.why);
 	return t.ok;
 }
 
@@ -103,6 +103,7 @@ static void run_drawn(struct seed_run *run)
 	m.partial_tables = rng_below(&r, 2);
 	m.by_lid = rng_below(&r, 2);
 	m.traps = rng_below(&r, 2);
+	m.thrifty = rng_below(&r, 2);
 	try(&m, run);
 }
 
