@@ -27,6 +27,7 @@ void run_config_default(struct run_config *c)
 	c->sm.sweep_period_ps = 10 * PS_PER_S;
 	c->sm.plain = true;
 	c->sm.timeout_ps = 50 * PS_PER_MS; /* a busy machine stalls for tens of milliseconds */
+	c->sm.root_centre = true; /* a change far from the root moves little */
 	c->sm.settle = true;
 	c->sm.read_back = true;
 	c->sm.names = true;
