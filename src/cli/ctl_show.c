@@ -124,7 +124,10 @@ void ctl_show_status(const json_t *a)
 	line("mechanism", "%s, priority %llu", text(a, "mechanism"), (unsigned long long)number(a, "priority"));
 	status_subnet(a);
 	status_change(json_object_get(a, "last_change"));
-	line("sweeps", "%s, last clean one %s ago", count(a, "sweeps"), duration(a, "last_sweep_ago_s"));
+	if (json_is_number(json_object_get(a, "last_sweep_ago_s")))
+		line("sweeps", "%s, the last clean one %s ago", count(a, "sweeps"), duration(a, "last_sweep_ago_s"));
+	else
+		line("sweeps", "%s", count(a, "sweeps"));
 	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"), count(a, "retries"), count(a, "timeouts"),
 	     count(a, "traps"));
 	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"), count(mads, "out"), count(mads, "waiting"),

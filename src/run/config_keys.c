@@ -116,7 +116,7 @@ const struct cfg_key cfg_keys[] = {
 
 	{"control", "socket", "Path of the socket; auto: in the runtime directory (docs/control.md).", TEXT(control, "none"), .start = true},
 	{"control", "mode", "Its permissions, in octal: who may connect.", .kind = CFG_MODE, AT(control_mode), .max = 0777, .start = true},
-	{"control", "history", "Changes remembered for 'weft ctl changes'.", UINT(history, 1, 100000), .start = true},
+	{"control", "history", "Changes remembered for 'weft ctl changes'.", UINT(history, 1, 100000)},
 
 	{"metrics", "port", "On 127.0.0.1, http://127.0.0.1:PORT/metrics; 0: none.", UINT(metrics_port, 0, 65535), .start = true},
 	{"metrics", "file", "Written after each change, and every period.", TEXT(metrics_file, "none")},

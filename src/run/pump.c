@@ -54,6 +54,7 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 	m->dlid = s->dlid;
 	m->sl = s->sl;
 	m->qp = 0;
+	m->lost = false;
 }
 
 static int flush(struct run_pump *p)
@@ -122,7 +123,8 @@ int run_pump_turn(struct run_pump *p)
 	p->in += (unsigned)got;
 	for (int i = 0; i < got; i++)
 		if (in[i].qp == 0)
-			step(p, &(struct sm_event){.kind = SM_EV_SMP, .mad = in[i].mad, .slid = in[i].slid}, now);
+			step(p, &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP, .mad = in[i].mad,
+						   .slid = in[i].slid}, now);
 	if (now >= p->wake)
 		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
 	moved = flush(p);

@@ -127,9 +127,14 @@ void sm_forget_outstanding(struct sm *sm)
 
 void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)
 {
-	uint16_t lid = r->lid ? r->lid : r->path.n || r->extra_hop ? 0 : r->path.via;
+	struct sm_path path = r->path;
+	uint16_t lid = r->lid ? r->lid : path.n || r->extra_hop ? 0 : path.via;
+	unsigned more = lid ? 0 : path.n + (r->extra_hop ? 1u : 0u);
+	struct sm_way way = {0};
 	uint8_t *m = s->mad;
 
+	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way))
+		lid = path.via = 0;
 	iba_smp_init(m, lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
 		     r->attr_mod);
 	iba_smp_set_tid(m, tid);
@@ -142,14 +147,17 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 		s->dlid = lid;
 		return;
 	}
-	s->slid = r->path.via ? sm->own_lid : IBA_LID_PERMISSIVE;
-	s->dlid = r->path.via ? r->path.via : IBA_LID_PERMISSIVE;
+	s->slid = path.via ? sm->own_lid : IBA_LID_PERMISSIVE;
+	s->dlid = path.via ? path.via : IBA_LID_PERMISSIVE;
 	iba_smp_set_dr_slid(m, s->slid);
 	iba_smp_set_dr_dlid(m, IBA_LID_PERMISSIVE);
-	iba_smp_set_hop_cnt(m, (uint8_t)(r->path.n + (r->extra_hop ? 1 : 0)));
-	memcpy(iba_smp_initial_path(m) + 1, sm->hops.at + r->path.at, r->path.n);
+	if (path.n)
+		memcpy(way.hops + way.n, sm->hops.at + path.at, path.n);
+	way.n += path.n;
 	if (r->extra_hop)
-		iba_smp_initial_path(m)[r->path.n + 1] = r->extra_hop;
+		way.hops[way.n++] = r->extra_hop;
+	iba_smp_set_hop_cnt(m, way.n);
+	memcpy(iba_smp_initial_path(m) + 1, way.hops, way.n);
 }
 
 static void put_on_wire(struct sm *sm, struct sm_txn *t)
@@ -239,6 +247,18 @@ void sm_txn_response(struct sm *sm, const struct sm_event *ev)
 	} else if (part->recv) {
 		part->recv(sm, &copy, iba_smp_data_const(ev->mad));
 	}
+}
+
+/* As if its time were up. It is asked for again, or given up, as others are. */
+void sm_txn_lost(struct sm *sm, const struct sm_event *ev)
+{
+	uint32_t slot = iba_smp_tid(ev->mad) & TID_SLOT;
+	struct sm_txn *t = slot < sm->cfg.window ? &sm->txns[slot] : NULL;
+
+	if (!t || !t->used || txn_tid(sm, t) != (iba_smp_tid(ev->mad) & 0xffffffff))
+		return;
+	t->deadline = sm->next_deadline = sm->now;
+	sm_txns_overdue(sm);
 }
 
 void sm_txns_overdue(struct sm *sm)

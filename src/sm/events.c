@@ -70,6 +70,9 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	case SM_EV_SMP:
 		on_smp(sm, ev);
 		break;
+	case SM_EV_LOST:
+		sm_txn_lost(sm, ev);
+		break;
 	case SM_EV_WAKE:
 		on_wake(sm);
 		break;

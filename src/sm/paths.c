@@ -100,6 +100,84 @@ bool sm_route_home(const struct sm *sm, uint32_t node)
 	return walk(sm, node, sm->own_lid, own_endport(sm));
 }
 
+static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
+{
+	const struct iba_port_info *pi = &sm->ports.at[endport].pi;
+
+	return lid >= pi->lid && lid - pi->lid < 1 << pi->lmc ? endport : NONE;
+}
+
+/*
+ * The way of a LID-routed SMP as a directed one, by the tables and links known: the endport it ends at,
+ * or NONE. Room is left for `more` hops.
+ */
+static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
+{
+	uint32_t at = own_endport(sm);
+	const struct sm_node *n = &sm->nodes.at[0];
+	uint8_t out = n->type == IBA_NODE_SWITCH ? 0 : (uint8_t)sm->cfg.port;
+
+	*w = (struct sm_way){.active = true};
+	for (;;) {
+		if (n->type == IBA_NODE_SWITCH) {
+			const uint8_t *block = sm_row_block(sm, n->row, lid / IBA_LFT_BLOCK);
+
+			out = block ? block[lid % IBA_LFT_BLOCK] : IBA_PORT_NONE;
+			if (out == 0)
+				return has_lid(sm, n->first_port, lid);
+		}
+		if (out > n->nports || w->n + more >= IBA_MAX_HOPS)
+			return NONE;
+		at = n->first_port + out;
+		w->hops[w->n++] = out;
+		w->active &= sm->ports.at[at].pi.state == IBA_PORT_ACTIVE;
+		at = sm->ports.at[at].peer;
+		if (at == NONE)
+			return NONE;
+		w->active &= sm->ports.at[at].pi.state == IBA_PORT_ACTIVE;
+		n = &sm->nodes.at[sm->ports.at[at].node];
+		if (n->type != IBA_NODE_SWITCH)
+			return has_lid(sm, at, lid);
+	}
+}
+
+/* Are all links Active that an answer takes from this endport? */
+static bool active_home(const struct sm *sm, uint32_t endport)
+{
+	uint32_t own = own_endport(sm), node = first_switch(sm, endport), left = (uint32_t)sm->nodes.n;
+
+	while (node != NONE && left--) {
+		const struct sm_node *n = &sm->nodes.at[node];
+		const uint8_t *block = sm_row_block(sm, n->row, sm->own_lid / IBA_LFT_BLOCK);
+		uint8_t out = block ? block[sm->own_lid % IBA_LFT_BLOCK] : IBA_PORT_NONE;
+		const struct sm_port *p = &sm->ports.at[n->first_port + (out <= n->nports ? out : 0)];
+
+		if (out == 0)
+			return n->first_port == own;
+		if (out > n->nports || p->peer == NONE || p->pi.state != IBA_PORT_ACTIVE ||
+		    sm->ports.at[p->peer].pi.state != IBA_PORT_ACTIVE)
+			return false;
+		if (p->peer == own)
+			return true;
+		node = sm->nodes.at[sm->ports.at[p->peer].node].type == IBA_NODE_SWITCH ? sm->ports.at[p->peer].node : NONE;
+	}
+	return false;
+}
+
+bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
+{
+	uint32_t to;
+
+	if (!lid || lid == sm->own_lid || !sm->nodes.n)
+		return false;
+	to = way_of(sm, lid, more, w);
+	if (to == NONE || (!more && w->active && active_home(sm, to))) {
+		*w = (struct sm_way){0};
+		return false;
+	}
+	return true;
+}
+
 uint8_t *sm_nodes_linked(const struct sm *sm)
 {
 	uint32_t *queue = mem_array(sm->nodes.n, sizeof(*queue)), head = 0, tail = 0;

@@ -127,6 +127,7 @@ void sm_config_default(struct sm_config *c);
 enum sm_event_kind {
 	SM_EV_START,  /* the port is there: begin */
 	SM_EV_SMP,    /* an SMP arrived */
+	SM_EV_LOST,   /* this request, as it was sent, found no way: no need to wait for the answer */
 	SM_EV_WAKE,   /* the time asked for has come (early or late does no harm) */
 	SM_EV_ROUTES, /* what out.compute asked for is ready */
 	SM_EV_PROGRESS, /* more of the tables given is computed: routes.epoch and .ready */
@@ -146,7 +147,7 @@ struct sm_routes {
 struct sm_event {
 	enum sm_event_kind kind;
 	time_ps now;
-	const uint8_t *mad; /* SM_EV_SMP: IBA_MAD_SIZE bytes */
+	const uint8_t *mad; /* SM_EV_SMP and SM_EV_LOST: IBA_MAD_SIZE bytes */
 	uint16_t slid;
 	struct sm_routes routes;
 };

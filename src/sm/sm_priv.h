@@ -324,6 +324,7 @@ void sm_trap(struct sm *sm, const struct sm_event *ev);
 void sm_pump(struct sm *sm); /* send what there is room for; go on where all is answered */
 void sm_txn_response(struct sm *sm, const struct sm_event *ev);
 void sm_txns_overdue(struct sm *sm);
+void sm_txn_lost(struct sm *sm, const struct sm_event *ev);
 /* Give up waiting for requests for which drop() says so. */
 void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
 void sm_forget_outstanding(struct sm *sm);
@@ -402,6 +403,13 @@ void sm_drop_lost(struct sm *sm);
 /* paths.c */
 bool sm_route_holds(const struct sm *sm, uint32_t endport); /* SMPs come there and back, over the links known */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
+struct sm_way {
+	uint8_t hops[IBA_MAX_HOPS + 1], n;
+	bool active; /* all of its links are */
+};
+/* For cfg.plain: a directed way to take instead of the LID-routed one, `more` hops of another to follow;
+ * false, and w empty: the LID-routed one will do, or no other is known. */
+bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w);
 uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);
 void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */

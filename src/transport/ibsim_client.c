@@ -427,10 +427,11 @@ static int sim_send(struct tp *t, const struct tp_mad *m, unsigned n)
 
 static bool unpack(const struct ibsim_packet *p, unsigned len, struct tp_mad *m)
 {
-	if (len != sizeof(*p) || ntohl(p->status) == DROPPED)
+	m->lost = ntohl(p->status) == DROPPED;
+	if (len != sizeof(*p) || (m->lost && iba_smp_method(p->mad) != IBA_GET && iba_smp_method(p->mad) != IBA_SET))
 		return false;
 	memcpy(m->mad, p->mad, IBA_MAD_SIZE);
-	if (iba_smp_method(m->mad) == IBA_GET_RESP) /* to us: the rest is the server's */
+	if (iba_smp_method(m->mad) == IBA_GET_RESP || m->lost) /* to us: the rest is the server's */
 		iba_smp_set_tid(m->mad, iba_smp_tid(m->mad) & UINT32_MAX);
 	m->slid = iba_be16((const uint8_t *)&p->slid);
 	m->dlid = iba_be16((const uint8_t *)&p->dlid);

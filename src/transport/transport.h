@@ -23,6 +23,7 @@ struct tp_mad {
 	uint16_t slid, dlid; /* dlid permissive: directed route */
 	uint8_t sl;
 	uint8_t qp;          /* 0: subnet management, 1: general services */
+	bool lost;           /* received: our own request, which found no way; not every transport tells */
 };
 
 /* Which port. Each transport says in its summary what it reads of this; "" and 0 mean its default. */

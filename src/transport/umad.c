@@ -130,6 +130,7 @@ static void ring_put(struct umad_tp *u, void *umad)
 	memcpy(m->mad, umad_get_mad(umad), IBA_MAD_SIZE);
 	m->slid = be16toh(a->lid);
 	m->dlid = 0;
+	m->lost = false;
 	m->sl = a->sl;
 	m->qp = m->mad[1] == IBA_CLASS_SUBN_DR || m->mad[1] == IBA_CLASS_SUBN_LID ? 0 : 1;
 	atomic_store_explicit(&u->tail, tail + 1, memory_order_release);

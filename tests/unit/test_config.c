@@ -338,6 +338,33 @@ static void documents_are_current(void **state UNUSED)
 	strbuf_free(&want);
 }
 
+/* What is installed says nothing but the defaults; its examples, behind the first empty line, are right. */
+static void example_is_right(void **state UNUSED)
+{
+	struct run_config c, d;
+	struct err e;
+	char *text, *from, *to;
+	size_t len;
+
+	run_config_default(&c);
+	d = c;
+	assert_int_equal(run_config_load(DOCS "../data/weft.yaml", &c, &e), 0);
+	assert_memory_equal(&c, &d, sizeof(c));
+	assert_int_equal(file_read(DOCS "../data/weft.yaml", &text, &len, &e), 0);
+	from = to = strstr(text, "\n\n");
+	while (*from) {
+		if (*from == '#' && from[1] == ' ')
+			from += 2;
+		*to++ = *from++;
+	}
+	*to = 0;
+	if (run_config_read("weft.yaml", text, strlen(text), &c, &e))
+		fail_msg("%s", e.text);
+	assert_string_equal(c.where.device, "mlx5_0");
+	assert_string_equal(c.dumps, "/var/log/weft");
+	free(text);
+}
+
 /* Each key of the table, with a description and, but for parts of the mechanism, its default. */
 static void schema_has_every_key(void **state UNUSED)
 {
@@ -375,6 +402,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_needs_a_restart),
 		cmocka_unit_test(default_paths),
 		cmocka_unit_test(documents_are_current),
+		cmocka_unit_test(example_is_right),
 		cmocka_unit_test(schema_has_every_key),
 	};
 	struct strbuf out = {0};

@@ -283,6 +283,19 @@ static void orders(void **state UNUSED)
 	json_decref(a);
 }
 
+/* What is in them is for tests/interop/dumps.sh, where ibdmchk reads them. */
+static void dumps_that_cannot_be(void **state UNUSED)
+{
+	struct run_view none = {.cfg = &w.cfg};
+	struct err e;
+
+	assert_int_equal(run_dump(&none, "/tmp", &e), -EAGAIN);
+	assert_int_equal(run_dump(&w.v, "/nonexistent/x", &e), -ENOENT);
+	assert_string_equal(e.text, "/nonexistent/x: cannot make the directory: No such file or directory");
+	assert_int_equal(run_dump(&w.v, "/dev/null", &e), -ENOTDIR);
+	assert_string_equal(e.text, "/dev/null/opensm-subnet.lst: cannot write: Not a directory");
+}
+
 static void everything_else_is_refused(void **state UNUSED)
 {
 	static const char *const junk[] = {"",	  "status", "{", "[]", "7", "null", "{}", "{\"cmd\":7}", "{\"cmd\":null}", "{\"cmd\":\"\"}",
@@ -302,7 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(status),	     cmocka_unit_test(nothing_connected), cmocka_unit_test(topology),
 		cmocka_unit_test(switches_and_ports), cmocka_unit_test(routes_lead_there), cmocka_unit_test(one_route),
-		cmocka_unit_test(changes),	     cmocka_unit_test(orders),		  cmocka_unit_test(everything_else_is_refused),
+		cmocka_unit_test(changes),	     cmocka_unit_test(orders), cmocka_unit_test(dumps_that_cannot_be),		  cmocka_unit_test(everything_else_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

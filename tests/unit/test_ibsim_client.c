@@ -360,12 +360,16 @@ static void odd_packets_are_left_out(void **state)
 	assert_int_equal(echo(&s, 110), 1); /* it found no way */
 	assert_int_equal(send(s.out, "short", 5, 0), 5);
 	assert_int_equal(send(s.out, "", 0, 0), 0);
+	assert_int_equal(recv_all(t, m, 1), 1);
+	assert_true(m[0].lost);
+	assert_int_equal(iba_smp_tid(m[0].mad), 5);
 	assert_int_equal(tp_recv(t, m, 8), 0);
 	m[0] = request(6);
 	assert_int_equal(tp_send(t, m, 1), 1);
 	assert_int_equal(echo(&s, 0), 1);
 	assert_int_equal(recv_all(t, m, 1), 1);
 	assert_int_equal(iba_smp_tid(m[0].mad), 6);
+	assert_false(m[0].lost);
 	tp_close(t);
 	stop(&s);
 }
