@@ -10,7 +10,9 @@ dir=$(mktemp -d)
 n=0
 fabrics=0
 ibsim_pid=
-trap 'fabric_stop; cd /; rm -rf "$dir"' EXIT
+sm_pid=
+described=osm # where a subnet manager left opensm-subnet.lst and opensm.mcfdbs
+trap 'sm_stop; fabric_stop; cd /; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir" || exit 1
 # shellcheck disable=SC3045 # where it is not known, cores may be left in $dir, which goes
@@ -115,13 +117,106 @@ opensm_once()
 	return 1
 }
 
-# dmchk FDBS: ibdmchk's verdict on these tables of the subnet OpenSM described, as "PATHS BAD LOOPS":
+# console TEXT: a command to ibsim
+console()
+{
+	echo "$1" > console
+}
+
+# sm_once OPTION...: Weft brings the fabric up once; tables in sm/, summary in up.json
+sm_once()
+{
+	rm -rf sm
+	timeout 60 "$weft" sm --transport ibsim --state '' --control '' --dumps sm --once --json "$@" > up.json 2> sm.log ||
+		{ cat sm.log && return 1; }
+	jq -e '.state == "up" and .clean' up.json || { cat up.json sm.log && false; }
+}
+
+# sm_start OPTION...: Weft manages the fabric from now on, asked by sm_ask
+sm_start()
+{
+	sm_stop
+	"$weft" sm --transport ibsim --state '' --control "$dir/ctl" "$@" > sm.log 2>&1 &
+	sm_pid=$!
+	sm_settled 1
+}
+
+sm_stop()
+{
+	if [ -n "$sm_pid" ]; then
+		kill "$sm_pid" 2> /dev/null
+		wait "$sm_pid" 2> /dev/null
+		sm_pid=
+	fi
+}
+
+# sm_ask COMMAND...: what weft ctl answers, as JSON
+sm_ask()
+{
+	"$weft" ctl --socket "$dir/ctl" --json "$@" 2> ctl.err
+}
+
+sm_changes()
+{
+	sm_ask status | jq '.changes // 0'
+}
+
+# sm_settled N: it came to rest after change N at least
+sm_settled()
+{
+	tries=0
+	until sm_ask status > status &&
+		jq -e ".changes >= $1 and .phase == \"ready\" and (.change_pending | not)" status > /dev/null; do
+		tries=$((tries + 1))
+		if [ $tries -gt 600 ] || ! kill -0 "$sm_pid" 2> /dev/null; then
+			echo "Weft does not come to rest after change $1:"
+			cat status ctl.err
+			tail -n 5 sm.log
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# discover FILE: the fabric as ibnetdiscover sees it
+discover()
+{
+	on_fabric ibnetdiscover > "$1" 2> err && [ -s "$1" ] || { cat err && false; }
+}
+
+# same_graph NET DUMP: the same nodes and links, whatever LIDs they have
+same_graph()
+{
+	"$weft" topo diff "$1" "$2" --json > changes 2> err
+	[ $? -le 1 ] || { cat err && return 1; }
+	jq -e '[.changes[] | select((.what // "") | startswith("LID ") | not)] == []' changes || { cat changes && false; }
+}
+
+# all_active: how many ends of links there are; fails when one is not Active
+all_active()
+{
+	on_fabric iblinkinfo -l > links 2> err || { cat err && return 1; }
+	! grep -F '==>' links | grep -v 'Active/ *LinkUp)==>' | grep -v 'Down/' || return 1
+	grep -c 'Active/ *LinkUp)==>' links
+}
+
+# lids FILE: GUID and LID of every node of a dump
+lids()
+{
+	"$weft" topo show "$1" --json > /dev/null || return 1
+	awk '/^(Switch|Ca|Rt)/ { split($0, q, "\""); id = q[2]
+			if ($1 == "Switch") { match($0, / lid [0-9]+/); print id, substr($0, RSTART + 5, RLENGTH - 5) } }
+		/^\[/ && id ~ /^H/ { match($0, /# lid [0-9]+/); print id, $1, substr($0, RSTART + 6, RLENGTH - 6) }' "$1" |
+		sed 's/\[\([0-9]*\)\][^ ]*/\1/' | sort
+}
+
+# dmchk FDBS: ibdmchk's verdict on these tables of the subnet as described, as "PATHS BAD LOOPS":
 # CA to CA paths followed, whether one of them failed, whether they can deadlock. It often crashes
 # after its last line, so the text decides and not the status.
 dmchk()
 {
 	: > dmchk.out
-	{ ibdmchk -s osm/opensm-subnet.lst -f "$1" -m osm/opensm.mcfdbs > dmchk.out 2>&1; } 2> /dev/null
+	{ ibdmchk -s "$described/opensm-subnet.lst" -f "$1" -m "$described/opensm.mcfdbs" > dmchk.out 2>&1; } 2> /dev/null
 	awk '/^-I- Scanned:/ { split($2, p, ":"); paths = p[2] }
 		/Traversals Failed/ { bad = 1 }
 		/^-E- credit loops in routing/ { loops = 1; judged = 1 }
