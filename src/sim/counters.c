@@ -128,32 +128,40 @@ static bool flow_forward(struct flow *f, bool *there)
 	return flow_cross(f, out);
 }
 
-int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets, uint32_t bytes)
+/* From switch to switch, until it is where its LID is. */
+static int flow_walk(struct flow *f, int hops)
 {
-	struct flow f = {s, dlid, packets, packets * (bytes / 4), n, 0};
-	int hops = 0;
+	struct sim *s = f->s;
 	bool there;
 
-	if (!s->nodes[n].on)
-		return -1;
-	if (!sim_is_switch(s, n)) {
-		if (lid_is_ours(&node_port(s, n, port)->pi, dlid))
-			return 0;
-		if (!flow_cross(&f, port))
-			return -1;
-		hops++;
-	}
-	while (sim_is_switch(s, f.node)) {
-		if ((uint32_t)hops > s->fab->nswitches + 1) {
-			sim_count(s, s->fab->nodes[f.node].first_port + f.in_port, SIM_CNT_XMIT_DISCARDS,
-				  packets);
+	while (sim_is_switch(s, f->node)) {
+		if ((uint32_t)hops > s->fab->nswitches + 1) { /* it has been here before */
+			sim_count(s, s->fab->nodes[f->node].first_port + f->in_port, SIM_CNT_XMIT_DISCARDS,
+				  f->packets);
 			return -1;
 		}
-		if (!flow_forward(&f, &there))
+		if (!flow_forward(f, &there))
 			return -1;
 		if (there)
 			return hops;
 		hops++;
 	}
-	return lid_is_ours(&node_port(s, f.node, f.in_port)->pi, dlid) ? hops : -1;
+	return lid_is_ours(&node_port(s, f->node, f->in_port)->pi, f->dlid) ? hops : -1;
+}
+
+int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets, uint32_t bytes)
+{
+	struct flow f = {s, dlid, packets, 0, n, 0};
+
+	if (__builtin_mul_overflow(packets, (uint64_t)bytes / 4, &f.words))
+		f.words = UINT64_MAX;
+	if (!s->nodes[n].on)
+		return -1;
+	if (sim_is_switch(s, n))
+		return flow_walk(&f, 0);
+	if (!port || port > s->fab->nodes[n].nports)
+		return -1;
+	if (lid_is_ours(&node_port(s, n, port)->pi, dlid))
+		return 0;
+	return flow_cross(&f, port) ? flow_walk(&f, 1) : -1;
 }

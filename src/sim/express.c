@@ -43,14 +43,19 @@ static bool link_open(const struct sim *s, const struct sim_port *a, bool data)
 	return a->pi.state != IBA_PORT_DOWN && b->pi.state != IBA_PORT_DOWN;
 }
 
+static uint64_t more(uint64_t v, unsigned add)
+{
+	return v > UINT64_MAX - add ? UINT64_MAX : v + add;
+}
+
 static void count_packet(struct sim *s, port_id at, enum sim_counter data, enum sim_counter pkts,
 			 enum sim_counter uni)
 {
 	uint64_t *c = s->counters[at].c;
 
-	c[data] += (IBA_SMP_WIRE_BYTES - 2) / 4; /* in words, without the VCRC (IBA 16.1.3.5) */
-	c[pkts]++;
-	c[uni]++;
+	c[data] = more(c[data], (IBA_SMP_WIRE_BYTES - 2) / 4); /* words, no VCRC (IBA 16.1.3.5) */
+	c[pkts] = more(c[pkts], 1);
+	c[uni] = more(c[uni], 1);
 }
 
 /* A walk that visits more switches than there are, on both LID-routed segments, is a loop. */
@@ -191,15 +196,20 @@ void express_add(struct sim *s, uint32_t p)
 	s->walk_tail = p;
 }
 
-/* What a node answers, and what its program sends on the spot, is added at the end. */
+/* What a node answers, and what its program sends on the spot, is added at the end: a program that settles
+ * while it is being served finds somebody at it. */
 void express_walk(struct sim *s)
 {
+	if (s->walking)
+		return;
+	s->walking = true;
 	while (s->walk_head != PKT_NONE) {
 		uint32_t p = s->walk_head;
 
 		s->walk_head = s->pkts.at[p].next;
 		walk(s, p);
 	}
+	s->walking = false;
 }
 
 /* Over a link with latency. */
@@ -215,6 +225,8 @@ void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 
 void sim_settle(struct sim *s, time_ps now)
 {
+	if (s->walking)
+		return;
 	do {
 		while (sim_next(s) <= now && sim_step(s))
 			;

@@ -207,7 +207,9 @@ void sim_set_node_desc(struct sim *s, node_id n, const char *text);
 /* GMPs (any class but subnet management) go by sim_send() too, with a DLID: as data on VL 0, along the
  * tables, over Active ports. PerfMgt requests are answered by every node's own agent (pma.c). */
 
-/* Express: do all that is due at `now`, which is real time. What was sent arrives before it returns. */
+/* Express: do all that is due at `now`, which is real time and does not go back. What was sent arrives
+ * before it returns, unless a link has latency; what happens to the world between two calls happens at the
+ * time of the first. A program that calls it while it gets something is not heard. */
 void sim_settle(struct sim *s, time_ps now);
 
 struct sim_link_trouble {
@@ -231,8 +233,9 @@ const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCoun
 void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
 void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value);
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c);
-/* Packets from a host or switch to a LID, counted along the tables as if they had been sent: how far
- * they came, in hops; -1: they did not arrive, and the port that discarded them counted them. */
+/* Packets of so many bytes, from LRH to ICRC, from a host or switch to a LID: counted along the tables as
+ * if they had been sent. How far they came, in hops; -1: they did not arrive, and the port that discarded
+ * them counted them. */
 int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets, uint32_t bytes);
 
 /* ---- traffic: with the data plane on ---- */

@@ -128,6 +128,7 @@ struct sim {
 	uint32_t *hook_of;   /* by port: 1 + place in hooks, 0: none. A switch's is at port 0 */
 	/* express mode only */
 	uint32_t walk_head, walk_tail; /* packets that wait for their walk */
+	bool walking;
 	struct port_counters *counters;
 	struct sim_link_trouble *trouble; /* by port, once one was set */
 	struct rng fault_rng, error_rng;
