@@ -40,21 +40,30 @@ static void dump_trouble(const struct emu *m, port_id p, struct strbuf *out)
 	strbuf_add(out, "\n");
 }
 
+static const char *rate_word(const struct iba_port_info *pi)
+{
+	return pi->speed_ext_active ? iba_format_word(IBA_FMT_SPEED_EXT, pi->speed_ext_active)
+				    : iba_format_word(IBA_FMT_SPEED, pi->speed_active);
+}
+
 static void dump_port(const struct emu *m, port_id p, struct strbuf *out)
 {
 	const struct fab_port *fp = &m->fab->ports[p];
 	const struct iba_port_info *pi = sim_port_info(m->sim, p);
 	port_id peer = sim_port_peer(m->sim, p);
-	uint64_t guid = fp->guid ? fp->guid : m->fab->nodes[fp->node].guid + fp->num;
+	bool sw = fab_is_switch(m->fab, fp->node);
+	uint64_t guid = sw ? m->fab->nodes[fp->node].guid : fp->guid ? fp->guid : m->fab->nodes[fp->node].guid + fp->num;
 	struct names_buf b;
 
 	strbuf_addf(out, "%llx\t[%u]\t%s", (unsigned long long)guid, fp->num,
 		    !fp->num ? "\"Sma Port\"[0]" : peer == FAB_NONE ? "\t" : names_port(m->fab, peer, &b));
 	strbuf_add(out, "\t");
-	if (!fp->num || !fab_is_switch(m->fab, fp->node))
+	if (!fp->num || !sw)
 		strbuf_addf(out, " lid %u lmc %u smlid %u", pi->lid, pi->lmc, pi->sm_lid);
-	strbuf_addf(out, " %ux %s %s/%s", fp->width ? fp->width : 1, fab_speed_name(fp->speed),
-		    iba_port_state_name(pi->state), iba_format_word(IBA_FMT_PHYS_STATE, pi->phys_state));
+	if (fp->num && pi->state != IBA_PORT_DOWN)
+		strbuf_addf(out, " %s %s", iba_format_word(IBA_FMT_WIDTH, pi->width_active), rate_word(pi));
+	strbuf_addf(out, " %s/%s", iba_port_state_name(pi->state),
+		    iba_format_word(IBA_FMT_PHYS_STATE, pi->phys_state));
 	dump_trouble(m, p, out);
 }
 
