@@ -9,8 +9,7 @@
 #include "cli/load_opts.h"
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
-#include "cli/rft_opts.h"
-#include "cli/sim_report.h"
+#include "cli/manager_opts.h"
 
 #define LIMIT (1000 * PS_PER_S)
 
@@ -45,7 +44,7 @@ static struct {
 
 static int make_config(const struct fab *f, struct lab_config *c)
 {
-	if (sim_manager_config(f, o.sm, o.root, o.engine, c))
+	if (manager_place(f, o.sm, o.root, o.engine, c))
 		return CLI_BAD;
 	c->sm.qos = o.qos;
 	c->sim.seed = o.seed;

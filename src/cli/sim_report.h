@@ -32,11 +32,6 @@ struct sim_report {
 	VEC(struct sim_phase) phases; /* what the manager did when */
 };
 
-/* What every simulating command asks of the manager: defaults, then where it sits, the root of its
- * routes and its engine, each NULL for the usual. CLI_OK, or CLI_BAD after a message. */
-int sim_manager_config(const struct fab *f, const char *sm, const char *root, const char *engine,
-		       struct lab_config *c);
-
 /* What a change took, as keys and values in the order of reports: how many were filled in. */
 struct sim_figure {
 	const char *key;
@@ -51,6 +46,7 @@ void sim_report_up(struct sim_report *r);     /* the bring-up is over and so is 
 /* The change is over; the result stays the caller's. */
 void sim_report_change(struct sim_report *r, const struct lab_change_result *res);
 void sim_report_say(struct sim_report *r, const char *text); /* a line of the timeline */
+const char *sim_report_state(const struct sim_report *r); /* in a word */
 void sim_report_text(struct sim_report *r);
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed);
 void sim_report_free(struct sim_report *r);
