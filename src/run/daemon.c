@@ -320,6 +320,8 @@ int run_sm(const struct run_config *c, const struct run_hooks *h, struct err *e)
 	d->began_unix_ms = unix_ms();
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		d->cfg.spin_us = 0; /* whoever is to answer needs the processor */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that must not grow is like a full disk */
 	rc = log_open(&d->log, c->log_file, c->log_level, c->log_format, e);
 	if (rc) {
 		free(d);

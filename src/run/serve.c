@@ -303,7 +303,6 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	d->metrics_work.data = d->watchdog.data = d->metrics.data = d->last.data = d;
 	d->dumper.due = dump_due;
 	d->dumper.ctx = d;
-	signal(SIGPIPE, SIG_IGN);
 	for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
 		uv_signal_init(&d->loop, &d->signals[i]);
 		d->signals[i].data = d;
