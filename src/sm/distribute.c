@@ -89,7 +89,7 @@ enum { FIRST_DEAD, THEN_OTHERS };
 
 bool sm_differences_only(const struct sm *sm)
 {
-	return sm->cfg.mechanism.partial_tables || sm->mending;
+	return sm->cfg.mechanism.partial_tables || sm->mending || sm->found_old;
 }
 
 void sm_blocks_begin(struct sm *sm)

@@ -312,6 +312,8 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 	case W_CLEAR_CHANGE:
 	case W_PORT_INFO:
 	case W_SET_LID:
+	case W_TABLE:
+	case W_TURN:
 		sm_discover_recv(sm, t, data);
 		break;
 	}

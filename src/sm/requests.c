@@ -77,7 +77,12 @@ struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port)
 void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
 	sm->grown |= kind == W_NODE_INFO || kind == W_SWITCH_INFO;
-	vec_push(&sm->work, (struct sm_work){kind, ref});
+	vec_push(&sm->work, (struct sm_work){kind, ref, 0});
+}
+
+void sm_ask_for(struct sm *sm, enum sm_work_kind kind, uint32_t ref, uint32_t which)
+{
+	vec_push(&sm->work, (struct sm_work){kind, ref, which});
 }
 
 static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
@@ -188,6 +193,12 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 		break;
 	case W_SET_LID:
 		make_set_lid(sm, w.ref, r);
+		break;
+	case W_TABLE:
+		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_LFT, w.which);
+		break;
+	case W_TURN:
+		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_SLVL_TABLE, w.which);
 		break;
 	case W_POLL:
 		sm_req_node(sm, r, IBA_GET, sm->phase == SM_SWEEP ? SM_FOR_SWEEP : SM_FOR_DISCOVERY, w.ref,

@@ -178,6 +178,7 @@ struct sm_compute {
 	bool plan;             /* the way from old to new is to be planned */
 	bool ahead;            /* for a failure that has not happened: whenever there is time */
 	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
+	bool found;            /* old is what switches were found with: if it serves, it is to stay */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before *before; /* the snapshot and tables that old comes from; NULL: others */
