@@ -298,6 +298,7 @@ static void default_paths(void **state UNUSED)
 	setenv("RUNTIME_DIRECTORY", "/tmp", 1);
 	setenv("STATE_DIRECTORY", "/tmp", 1);
 	run_config_default(&c);
+	assert_int_equal(run_config_set(&c, "transport.kind=umad", &e), 0);
 	assert_int_equal(run_config_paths(&c, &e), 0);
 	assert_string_equal(c.control, "/tmp/sm.sock");
 	assert_string_equal(c.state, "/tmp/weft.db");
