@@ -148,7 +148,8 @@ int run_config_load(const char *path, struct run_config *c, struct err *e)
 	return rc;
 }
 
-unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault), void *ctx)
+unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault),
+			   void *ctx)
 {
 	cfg_faults faults = {0};
 	unsigned n;
