@@ -96,7 +96,28 @@ static int load(void *ctx, struct run_config *c, struct err *e)
 	run_config_default(c);
 	if (o.config)
 		rc = run_config_load(o.config, c, e);
-	return rc ? rc : apply(c, e);
+	rc = rc ? rc : apply(c, e);
+	return rc ? rc : run_config_check(c, e);
+}
+
+static void tell_fault(void *ctx, const char *fault)
+{
+	(void)ctx;
+	cli_bad("%s", fault);
+}
+
+/* Every fault of the file, not the first alone; then what options make of it. */
+static int check(struct run_config *c)
+{
+	struct err e;
+
+	run_config_default(c);
+	if (o.config && run_config_faults(o.config, c, tell_fault, NULL))
+		return CLI_BAD;
+	if (load(NULL, c, &e))
+		return cli_bad("%s", e.text);
+	printf("%s is right\n", o.config ? o.config : "no file, so the configuration");
+	return CLI_OK;
 }
 
 static int reread(void *ctx, struct run_config *c, struct err *e)
@@ -162,12 +183,10 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 		run_config_schema(&out);
 		return cli_write("-", &out);
 	}
+	if (o.check)
+		return check(&c);
 	if (load(NULL, &c, &e))
 		return cli_bad("%s", e.text);
-	if (o.check) {
-		printf("%s is right\n", o.config ? o.config : "no file, so the configuration");
-		return CLI_OK;
-	}
 	if (o.print) {
 		run_config_print(&c, true, &out);
 		return cli_write("-", &out);
@@ -182,7 +201,7 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 
 static const struct cli_opt opts[] = {
     {"config", 'c', CLI_STR, &o.config, "FILE", "read this configuration; options below go over it", NULL, 0, 0},
-    {"check-config", 0, CLI_FLAG, &o.check, NULL, "say whether the configuration is right, and end", NULL, 0, 0},
+    {"check-config", 0, CLI_FLAG, &o.check, NULL, "say what is wrong with the configuration, all of it, and end", NULL, 0, 0},
     {"print-config", 0, CLI_FLAG, &o.print, NULL, "print the configuration that would be used, with every key explained, and end", NULL, 0, 0},
     {"schema", 0, CLI_FLAG, &o.schema, NULL, "print the JSON Schema of the configuration, and end", NULL, 0, 0},
     {"transport", 't', CLI_CHOICE, &o.transport, "NAME", "umad: a local device; ibsim: ibsim's protocol (default: umad where there is a device)", transports, 0, 0},

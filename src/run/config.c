@@ -3,6 +3,8 @@
  * How the daemon is to run: defaults, files, settings that do not go together. State: none. Ways in:
  * run_config_*(). Does not start anything.
  */
+#include <unistd.h>
+
 #include "base/words.h"
 #include "run/config_priv.h"
 #include "transport/paths.h"
@@ -146,7 +148,8 @@ int run_config_load(const char *path, struct run_config *c, struct err *e)
 	return rc;
 }
 
-unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault), void *ctx)
+unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault),
+			   void *ctx)
 {
 	cfg_faults faults = {0};
 	unsigned n;
@@ -222,13 +225,20 @@ void run_config_fixed(const struct run_config *running, const struct run_config 
 
 /* ---- default paths ---- */
 
+static bool on_ibsim(const struct run_config *c)
+{
+	if (*c->transport)
+		return !strcmp(c->transport, "ibsim");
+	return *c->where.server || access("/sys/class/infiniband", F_OK);
+}
+
 /* What tells this fabric from another one on the same machine; "": the only one. */
 static void instance_name(const struct run_config *c, char name[64])
 {
 	const char *socket = getenv("IBSIM_SOCKNAME");
 
 	name[0] = 0;
-	if (!strcmp(c->transport, "ibsim"))
+	if (on_ibsim(c))
 		snprintf(name, 64, "%.60s", *c->where.server ? c->where.server : socket && *socket ? socket : "sim");
 	else if (c->where.port_guid)
 		snprintf(name, 64, "%016llx", (unsigned long long)c->where.port_guid);

@@ -6,6 +6,7 @@
 #define WEFT_DAEMON_PRIV_H
 
 #include "run/daemon.h"
+#include "run/http.h"
 #include "transport/lines.h"
 
 enum { RUN_LOOK_MS = 500 }; /* an idle connection is looked after so often */
@@ -46,6 +47,7 @@ struct run_daemon {
 	uv_signal_t signals[5];
 	uv_timer_t watchdog, metrics, last;
 	struct lines *lines;
+	struct run_http *http;
 	uv_work_t metrics_work;
 	bool metrics_busy, serving, up;
 	struct strbuf metrics_text;

@@ -66,16 +66,21 @@ static void metrics_written(uv_work_t *w, int status)
 		log_rec(&d->log, LOG_METRICS_FAILED, LOG_T("why", d->metrics_e.text));
 }
 
-static void metrics(struct run_daemon *d)
+static void metrics_now(void *ctx, struct strbuf *out)
 {
 	struct run_view v;
 
+	run_daemon_view(ctx, &v);
+	run_metrics(&v, out);
+}
+
+static void metrics(struct run_daemon *d)
+{
 	if (!*d->cfg.metrics_file || d->metrics_busy)
 		return;
 	d->metrics_busy = true;
 	d->metrics_text.len = 0;
-	run_daemon_view(d, &v);
-	run_metrics(&v, &d->metrics_text);
+	metrics_now(d, &d->metrics_text);
 	uv_queue_work(&d->loop, &d->metrics_work, metrics_write, metrics_written);
 }
 
@@ -312,6 +317,8 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 		uv_timer_start(&d->metrics, on_metrics, 0, d->cfg.metrics_s * (uint64_t)1000);
 	if (*d->cfg.control)
 		rc = lines_listen(&d->lines, &d->loop, d->cfg.control, d->cfg.control_mode, on_line, d, e);
+	if (!rc && d->cfg.metrics_port)
+		rc = run_http_listen(&d->http, &d->loop, d->cfg.metrics_port, metrics_now, d, e);
 	d->log.tell = on_record;
 	d->log.tell_ctx = d;
 	return rc;
@@ -323,6 +330,8 @@ void run_daemon_unlisten(struct run_daemon *d)
 	if (d->lines)
 		lines_close(d->lines);
 	d->lines = NULL;
+	run_http_close(d->http);
+	d->http = NULL;
 	while (d->metrics_busy)
 		uv_run(&d->loop, UV_RUN_ONCE);
 	strbuf_free(&d->metrics_text);
