@@ -58,6 +58,7 @@ struct sm_mechanism {
 	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
 	bool traps;                          /* also told by traps, not by sweeps alone */
 	bool ahead;                          /* repairs are computed before they are needed */
+	bool thrifty;                        /* nothing is asked or set that is known or right already */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
@@ -176,6 +177,7 @@ struct sm_compute {
 	bool plan;             /* the way from old to new is to be planned */
 	bool ahead;            /* for a failure that has not happened: whenever there is time */
 	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
+	bool found;            /* old is what switches were found with: if it serves, it is to stay */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before *before; /* the snapshot and tables that old comes from; NULL: others */

@@ -44,10 +44,11 @@ static bool run(uint64_t seed, unsigned max, const struct sm_mechanism *m)
 
 	lab_trial(seed, max, m, &t);
 	if (!t.ok)
-		printf("# seed %llu, %s/%s/%s/%s/%s%s%s%s: %s\n", (unsigned long long)seed,
+		printf("# seed %llu, %s/%s/%s/%s/%s%s%s%s%s: %s\n", (unsigned long long)seed,
 		       m->discovery->name, m->provisional->name, m->routes->name, m->first->name,
 		       m->second->name, m->partial_tables ? ", partial tables" : "",
-		       m->by_lid ? ", by LID" : "", m->traps ? ", traps" : "", t.why);
+		       m->by_lid ? ", by LID" : "", m->traps ? ", traps" : "",
+		       m->thrifty ? ", thrifty" : "", t.why);
 	return t.ok;
 }
 
@@ -89,6 +90,7 @@ static bool run_drawn(uint64_t seed, unsigned max)
 	m.partial_tables = rng_below(&r, 2);
 	m.by_lid = rng_below(&r, 2);
 	m.traps = rng_below(&r, 2);
+	m.thrifty = rng_below(&r, 2);
 	return run(seed, max, &m);
 }
 
