@@ -20,6 +20,9 @@ extern const struct cli_cmd cmd_sim_up, cmd_sim_change, cmd_sim_demo, cmd_sim_tr
 /* cmd_sim_run.c */
 extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
 
+/* cmd_fabric.c */
+extern const struct cli_cmd cmd_fabric;
+
 /* cmd_sm.c */
 extern const struct cli_cmd cmd_sm;
 
