@@ -66,15 +66,17 @@ static bool wanted(const struct tp_where *w, const umad_port_t *p)
 	return w->port ? (unsigned)p->portnum == w->port : usable(p) && p->state > IBA_PORT_DOWN;
 }
 
-/* Of one device: the port that is wanted, or 0; -1 when there is no such device. */
+/* Of one device: the number of the port that is wanted (0 on a switch), NO_PORT or NO_DEVICE. */
+enum { NO_PORT = -1, NO_DEVICE = -2 };
+
 static int port_of(const struct tp_where *w, const char *ca_name, struct tp_info *i)
 {
 	umad_ca_t ca;
-	int found = 0;
+	int found = NO_PORT;
 
 	if (umad_get_ca(ca_name, &ca) < 0)
-		return -1;
-	for (int n = 0; n < UMAD_CA_MAX_PORTS && !found; n++)
+		return NO_DEVICE;
+	for (int n = 0; n < UMAD_CA_MAX_PORTS && found < 0; n++)
 		if (ca.ports[n] && wanted(w, ca.ports[n])) {
 			i->node_guid = be64toh(ca.node_guid);
 			i->node_type = (uint8_t)ca.node_type;
@@ -97,9 +99,9 @@ static int choose(const struct tp_where *w, char *name, struct tp_info *i, struc
 		bool ask = !*w->device || !strcmp(w->device, names[k]);
 		int port = port_of(w, names[k], i);
 
-		any |= port >= 0;
-		seen |= ask && port >= 0;
-		if (ask && port > 0) {
+		any |= port != NO_DEVICE;
+		seen |= ask && port != NO_DEVICE;
+		if (ask && port >= 0) {
 			snprintf(name, UMAD_CA_NAME_LEN, "%.*s", UMAD_CA_NAME_LEN - 1, names[k]);
 			return 0;
 		}
