@@ -7,6 +7,7 @@
 #include "cli/change_report.h"
 #include "cli/cli.h"
 #include "cli/each_report.h"
+#include "cli/flap_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
 #include "cli/sim_report.h"
@@ -21,17 +22,25 @@ static struct {
 	time_ps limit, warmup, tail, series, quiet;
 	cli_strings kill;
 } o = {
-	.limit = 1000 * PS_PER_S,
+	.limit = TIME_NEVER,
 	.warmup = TIME_NEVER,
 	.tail = TIME_NEVER,
 };
 
 #define RUN_OPTS                                                                                   \
-	{"limit", 0, CLI_TIME, &o.limit, "TIME", "give up after this much simulated time (default 1000s)", NULL, 0, 0}, \
+	{"limit", 0, CLI_TIME, &o.limit, "TIME", "give up after this much simulated time (default 1000s, 10s with --byte-errors)", NULL, 0, 0}, \
 	{"timeline", 't', CLI_FLAG, &o.timeline, NULL, "print what happens as it happens", NULL, 0, 0}, \
 	{"smps", 0, CLI_FLAG, &o.smps, NULL, "print every SMP as it is sent and received", NULL, 0, 0}
 
 /* ---- setting up ---- */
+
+/* Of simulated time. With links that train anew all the time a run would hardly ever end. */
+static time_ps limit(void)
+{
+	if (o.limit != TIME_NEVER)
+		return o.limit;
+	return load_o.errors > 0 ? LOAD_LIMIT : 1000 * PS_PER_S;
+}
 
 static struct lab *make_lab(const struct fab *f, const struct lab_config *c, struct sim_report *r)
 {
@@ -68,18 +77,43 @@ static int conclude(struct sim_report *r)
 
 /* ---- weft sim up ---- */
 
+/* Links go and come; the run is over when they are in use again and a sweep finds nothing new. */
+static void run_flaps(struct sim_report *r, const flap_ports *ports)
+{
+	struct lab *l = r->lab;
+	struct sim *s = lab_sim(l);
+	time_ps since;
+	struct sm_status st;
+
+	sim_report_flaps(r);
+	flap_run(l, r->fab, ports);
+	sim_report_say(r, "LINKS FLAP NO MORE");
+	since = sim_now(s);
+	do {
+		r->settled = lab_run_settled(l, since, sim_now(s) + limit());
+		sm_status(lab_sm(l), &st);
+		since = st.last_sweep_start + 1;
+	} while (r->settled && st.held);
+}
+
 static int run_up(const struct fab *f)
 {
+	flap_ports flapping = {0};
 	struct sim_report r;
 	struct lab_config c;
-	struct lab *l = manager_config(f, &c) ? NULL : make_lab(f, &c, &r);
+	struct lab *l = NULL;
 
-	if (!l)
-		return CLI_BAD;
-	lab_power_on(l, NULL);
-	r.settled = lab_run_ready(l, o.limit);
-	sim_report_up(&r);
-	return conclude(&r);
+	if (!manager_config(f, &c) && !flap_find(f, &flapping))
+		l = make_lab(f, &c, &r);
+	if (l) {
+		lab_power_on(l, NULL);
+		r.settled = lab_run_ready(l, limit());
+		if (r.settled && flapping.n)
+			run_flaps(&r, &flapping);
+		sim_report_up(&r);
+	}
+	vec_free(&flapping);
+	return l ? conclude(&r) : CLI_BAD;
 }
 
 static int sim_up(char **args, unsigned nargs)
@@ -101,12 +135,15 @@ const struct cli_cmd cmd_sim_up = {
 	.summary = "bring a fabric up from power-on, in simulated time",
 	.about = "Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
 		 "LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
-		 "activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.",
+		 "activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
+		 "--flap makes links go and come after that; the run ends when a sweep finds nothing new and, with "
+		 "--damp, no link is held any more.",
 	.examples = "weft sim up cluster.net\n"
 		    "weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
 		    "weft sim up cluster.net --loss 5% --seed 7 --json\n"
+		    "weft sim up cluster.net --flap S-0002000000000005:1 --damp 5 --damp-window 1s --damp-hold 2s --timeline\n"
 		    "weft topo gen mtree 8 3 | weft sim up -",
-	.opts = (const struct cli_opt[]){MANAGER_OPTS, RUN_OPTS, {0}},
+	.opts = (const struct cli_opt[]){MANAGER_OPTS, FLAP_OPTS, RUN_OPTS, {0}},
 	.min_args = 1,
 	.max_args = 1,
 	.run = sim_up,
@@ -167,7 +204,7 @@ static struct lab_change_plan make_plan(const struct setup *s)
 		.quiet = o.quiet,
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
-		.limit = o.limit,
+		.limit = limit(),
 		.period = o.series ? o.series : o.svg ? TIME_NEVER : 0,
 	};
 }

@@ -22,6 +22,8 @@ struct manager_opts manager_o = {
 	.retries = 4,
 	.sweep_factor = 100,
 	.seed = 1,
+	.damp_window = TIME_NEVER,
+	.damp_hold = TIME_NEVER,
 };
 
 int manager_place(const struct fab *f, const char *sm, const char *root, const char *engine,
@@ -76,11 +78,27 @@ static void make_mechanism(struct sm_mechanism *m)
 		m->traps = strcmp(o->detection, "sweep") != 0;
 }
 
+static int make_damping(struct sm_config *c)
+{
+	const struct manager_opts *o = &manager_o;
+	bool window = o->damp_window != TIME_NEVER, hold = o->damp_hold != TIME_NEVER;
+
+	if (!o->damp && (window || hold))
+		return cli_bad("--damp-%s is about links that are held: expected --damp N with it",
+			       window ? "window" : "hold");
+	c->flaps = o->damp;
+	if (window)
+		c->flap_ps = o->damp_window;
+	if (hold)
+		c->hold_ps = o->damp_hold;
+	return CLI_OK;
+}
+
 int manager_config(const struct fab *f, struct lab_config *c)
 {
 	const struct manager_opts *o = &manager_o;
 
-	if (manager_place(f, o->sm, o->root, o->engine, c))
+	if (manager_place(f, o->sm, o->root, o->engine, c) || make_damping(&c->sm))
 		return CLI_BAD;
 	if (o->cpu)
 		c->cpu = lab_cpu_find(o->cpu);

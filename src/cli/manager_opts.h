@@ -12,10 +12,10 @@
 struct manager_opts {
 	const char *sm, *discovery, *detection, *activation, *mechanism, *cpu, *engine, *root;
 	const char *provisional, *routes, *distribution, *second, *tables;
-	unsigned window, lmc, retries, sweep_factor, threads;
+	unsigned window, lmc, retries, sweep_factor, threads, damp;
 	uint64_t seed, m_key;
 	double loss, delay, dup;
-	time_ps sweep_period;
+	time_ps sweep_period, damp_window, damp_hold; /* the last two TIME_NEVER: not given */
 	bool qos;
 };
 
@@ -38,6 +38,9 @@ extern const char *const manager_tables[], *const manager_cpus[];
 	{"lmc", 0, CLI_UINT, &manager_o.lmc, "N", "2^N LIDs for each host port (default 0)", NULL, 0, 7}, \
 	{"m-key", 0, CLI_U64, &manager_o.m_key, "KEY", "management key the manager sets and shows (default 0: none)", NULL, 0, 0}, \
 	{"qos", 0, CLI_FLAG, &manager_o.qos, NULL, "also write SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
+	{"damp", 0, CLI_UINT, &manager_o.damp, "N", "hold a link that changed N times: it counts as Down until it kept quiet (default: never)", NULL, 1, SM_MAX_FLAPS}, \
+	{"damp-window", 0, CLI_TIME, &manager_o.damp_window, "TIME", "with --damp: N times within this (default 60s)", NULL, 0, 0}, \
+	{"damp-hold", 0, CLI_TIME, &manager_o.damp_hold, "TIME", "with --damp: how long it has to keep quiet (default 30s)", NULL, 0, 0}, \
 	{"cpu", 0, CLI_CHOICE, &manager_o.cpu, "MODEL", "what work costs: host, or the thesis's reference machine (default host)", manager_cpus, 0, 0}, \
 	{"seed", 0, CLI_U64, &manager_o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0}, \
 	{"loss", 0, CLI_SHARE, &manager_o.loss, "P", "share of SMPs lost", NULL, 0, 0}, \

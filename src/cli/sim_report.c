@@ -154,6 +154,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct sim_report *r = ctx;
 	char who[96];
 
+	r->held += n->kind == SM_NOTE_HELD;
+	r->released += n->kind == SM_NOTE_RELEASED;
 	if (n->kind == SM_NOTE_PHASE)
 		vec_push(&r->phases, (struct sim_phase){n->when, (enum sm_phase)n->b});
 	if (!r->timeline)
@@ -252,9 +254,17 @@ static void judge(struct sim_report *r)
 	lab_judge(r->lab, &r->v);
 }
 
-void sim_report_up(struct sim_report *r)
+void sim_report_flaps(struct sim_report *r)
 {
 	r->up = *lab_sum(r->lab);
+	lab_sum_reset(r->lab);
+	r->changed_at = sim_now(lab_sim(r->lab));
+	sim_report_say(r, "LINKS BEGIN TO FLAP");
+}
+
+void sim_report_up(struct sim_report *r)
+{
+	*(r->changed_at ? &r->change : &r->up) = *lab_sum(r->lab);
 	judge(r);
 }
 
@@ -375,8 +385,10 @@ void sim_report_text(struct sim_report *r)
 	       r->v.nodes, r->v.lids);
 	if (r->v.unreached)
 		printf(", %u nodes are not connected to the manager's", r->v.unreached);
-	if (r->changed_at)
+	if (r->result)
 		printf(", %u LIDs moved", r->lids_moved);
+	if (r->held)
+		printf(", links held: %u, released: %u", r->held, r->released);
 	if (st.retries)
 		printf(", %s SMPs repeated", cli_count(st.retries));
 	printf("\n");

@@ -24,6 +24,7 @@ struct sim_report {
 	time_ps changed_at;    /* 0: nothing changed */
 	struct lab_sum up, change;
 	uint32_t lids_moved;
+	unsigned held, released; /* links that changed too often */
 	struct lab_verdict v;
 	const struct lab_change_result *result; /* of a change */
 	const char *what;      /* of a change under load: the traffic, in words */
@@ -42,7 +43,8 @@ unsigned sim_change_times(const struct lab_sum *s, time_ps since, struct sim_fig
 unsigned sim_change_smps(const struct lab_sum *s, struct sim_figure at[SIM_FIGURES]);
 
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps);
-void sim_report_up(struct sim_report *r);     /* the bring-up is over and so is the run */
+void sim_report_flaps(struct sim_report *r);  /* the bring-up is over, links begin to flap */
+void sim_report_up(struct sim_report *r);     /* the run is over: a bring-up, and links that flapped */
 /* The change is over; the result stays the caller's. */
 void sim_report_change(struct sim_report *r, const struct lab_change_result *res);
 void sim_report_say(struct sim_report *r, const char *text); /* a line of the timeline */

@@ -77,7 +77,8 @@ static void json_change(struct json *j, const struct sim_report *r)
 	json_times(j, &r->change, r->changed_at, true);
 	json_tables(j, r);
 	json_close(j);
-	json_u64(j, "lids_moved", r->lids_moved);
+	if (r->result)
+		json_u64(j, "lids_moved", r->lids_moved);
 }
 
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
@@ -101,6 +102,8 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 		json_change(j, r);
 	if (r->result && r->result->traffic_at)
 		change_report_json(r, j);
+	json_u64(j, "held", r->held);
+	json_u64(j, "released", r->released);
 	json_u64(j, "retries", st.retries);
 	json_u64(j, "timeouts", st.timeouts);
 	json_u64(j, "late_responses", st.late);
