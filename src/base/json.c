@@ -24,16 +24,24 @@ static void add_string(struct strbuf *b, const char *s)
 	strbuf_add(b, "\"");
 }
 
+static void new_line(struct json *j)
+{
+	if (j->line)
+		return;
+	strbuf_add(&j->out, "\n");
+	for (int i = 0; i < j->depth; i++)
+		strbuf_add(&j->out, "  ");
+}
+
 static void begin(struct json *j, const char *key)
 {
 	if (j->depth) {
-		strbuf_add(&j->out, j->first ? "\n" : ",\n");
-		for (int i = 0; i < j->depth; i++)
-			strbuf_add(&j->out, "  ");
+		strbuf_add(&j->out, j->first ? "" : ",");
+		new_line(j);
 	}
 	if (key) {
 		add_string(&j->out, key);
-		strbuf_add(&j->out, ": ");
+		strbuf_add(&j->out, j->line ? ":" : ": ");
 	}
 	j->first = false;
 }
@@ -51,13 +59,10 @@ void json_close(struct json *j)
 {
 	assert(j->depth > 0);
 	j->depth--;
-	if (!j->first) {
-		strbuf_add(&j->out, "\n");
-		for (int i = 0; i < j->depth; i++)
-			strbuf_add(&j->out, "  ");
-	}
+	if (!j->first)
+		new_line(j);
 	strbuf_addn(&j->out, &j->close[j->depth], 1);
-	if (!j->depth)
+	if (!j->depth && !j->line)
 		strbuf_add(&j->out, "\n");
 	j->first = false;
 }

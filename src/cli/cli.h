@@ -48,6 +48,7 @@ struct cli_cmd {
 	const char *examples;/* lines "weft ...", or NULL */
 	const struct cli_opt *opts; /* ends with name == NULL; --help and --json are not listed here */
 	unsigned min_args, max_args;
+	const char *const *words; /* what the first argument may be, for completion; NULL: anything */
 	int (*run)(char **args, unsigned nargs);
 };
 

@@ -28,6 +28,9 @@ extern const struct cli_cmd cmd_fabric;
 /* cmd_mad.c */
 extern const struct cli_cmd cmd_mad_decode;
 
+/* cmd_ctl.c */
+extern const struct cli_cmd cmd_ctl;
+
 /* help.c, man.c, complete.c: the program about itself */
 extern const struct cli_cmd cmd_help, cmd_man, cmd_completion;
 

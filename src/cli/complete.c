@@ -74,6 +74,8 @@ static void command_case(struct strbuf *b, const struct cli_cmd *c)
 	}
 	strbuf_add(b, "'");
 	literal_words(&literal, c->args);
+	for (const char *const *w = c->words; w && *w; w++)
+		strbuf_addf(&literal, "%s%s", literal.len ? " " : "", *w);
 	if (literal.len)
 		strbuf_addf(b, " words='%s'", literal.s);
 	if (names_file(c->args))

@@ -15,6 +15,7 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_sm,
 	&cmd_fabric,
 	&cmd_mad_decode,
+	&cmd_ctl,
 	&cmd_help, &cmd_man, &cmd_completion,
 	NULL,
 };

@@ -1,12 +1,197 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `weft ctl` asks, answered. State: none. Way in: run_control_answer(). Changes nothing itself:
- * orders go through struct run_orders.
+ * What `weft ctl` asks, answered: a line of JSON in, a line of JSON out. State: none. Way in:
+ * run_control_answer(). Changes nothing itself: orders go through struct run_orders.
  */
-#include "run/run.h"
+#include <jansson.h>
 
-void run_control_answer(const struct run_view *v UNUSED, const struct run_orders *o UNUSED,
-			const char *line UNUSED, struct strbuf *out)
+#include "base/words.h"
+#include "run/control_priv.h"
+
+enum ctl_arg_kind { CTL_NONE, CTL_TEXT, CTL_NUMBER };
+
+struct ctl_arg {
+	const char *name;
+	enum ctl_arg_kind kind;
+	bool needed;
+};
+
+struct ctl_cmd {
+	const char *name;
+	ctl_run *run;
+	struct ctl_arg args[CTL_MAX_ARGS];
+};
+
+/* ---- orders ---- */
+
+static int ctl_sweep(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
 {
-	strbuf_add(out, "{\"ok\":false,\"error\":\"unknown command\"}");
+	if (!a->v->sm)
+		return err_set(e, -EINVAL, "not connected to a fabric: there is nothing to sweep");
+	a->o->sweep(a->o->ctx);
+	return 0;
+}
+
+static const char *const levels[] = {"error", "warning", "notice", "info", "debug"}; /* enum run_log_level */
+
+static int ctl_log(const struct ctl_ask *a, struct json *j, struct err *e)
+{
+	for (unsigned i = 0; a->text[0] && i < ARRAY_LEN(levels); i++) {
+		if (strcmp(a->text[0], levels[i]))
+			continue;
+		a->o->log_level(a->o->ctx, (enum run_log_level)i);
+		json_str(j, "level", levels[i]);
+		return 0;
+	}
+	if (a->text[0])
+		return err_set(e, -EINVAL, "expected error, warning, notice, info or debug; found '%.60s'", a->text[0]);
+	json_str(j, "level", levels[a->v->log_level]);
+	return 0;
+}
+
+static int ctl_dump(const struct ctl_ask *a, struct json *j, struct err *e)
+{
+	int rc = a->o->dump(a->o->ctx, e);
+
+	if (!rc)
+		json_str(j, "directory", a->v->cfg->dumps);
+	return rc;
+}
+
+static int ctl_reload(const struct ctl_ask *a, struct json *j UNUSED, struct err *e UNUSED)
+{
+	a->o->reload(a->o->ctx);
+	return 0;
+}
+
+static int ctl_stop(const struct ctl_ask *a, struct json *j UNUSED, struct err *e UNUSED)
+{
+	a->o->stop(a->o->ctx);
+	return 0;
+}
+
+/* ---- the table ---- */
+
+static const struct ctl_cmd cmds[] = {
+	{"status", ctl_status, {{0}}},
+	{"topology", ctl_topology, {{"netlist", CTL_NUMBER, false}}},
+	{"route", ctl_route, {{"from", CTL_TEXT, true}, {"to", CTL_TEXT, true}}},
+	{"switches", ctl_switches, {{0}}},
+	{"ports", ctl_ports, {{"node", CTL_TEXT, false}}},
+	{"changes", ctl_changes, {{"count", CTL_NUMBER, false}}},
+	{"smps", ctl_smps, {{0}}},
+	{"config", ctl_config, {{0}}},
+	{"sweep", ctl_sweep, {{0}}},
+	{"log", ctl_log, {{"level", CTL_TEXT, false}}},
+	{"dump", ctl_dump, {{0}}},
+	{"reload", ctl_reload, {{0}}},
+	{"stop", ctl_stop, {{0}}},
+};
+
+/* ---- reading a question ---- */
+
+static const struct ctl_cmd *cmd_find(const char *name, struct err *e)
+{
+	struct word_near near = {.word = name};
+	struct strbuf all = {0};
+
+	for (unsigned i = 0; i < ARRAY_LEN(cmds); i++) {
+		if (!strcmp(cmds[i].name, name))
+			return strbuf_free(&all), &cmds[i];
+		word_near_offer(&near, cmds[i].name, cmds[i].name);
+		strbuf_addf(&all, "%s%s", i ? ", " : "", cmds[i].name);
+	}
+	if (near.best)
+		err_set(e, 0, "unknown command '%.60s', did you mean '%s'?", name, near.best);
+	else
+		err_set(e, 0, "unknown command '%.60s': expected one of %s", name, all.s);
+	strbuf_free(&all);
+	return NULL;
+}
+
+static int arg_take(struct ctl_ask *a, unsigned i, const struct ctl_arg *arg, const json_t *value, struct err *e)
+{
+	if (arg->kind == CTL_TEXT) {
+		a->text[i] = json_string_value(value);
+		return a->text[i] ? 0 : err_set(e, -EINVAL, "'%s': expected a text", arg->name);
+	}
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return err_set(e, -EINVAL, "'%s': expected a number", arg->name);
+	a->number[i] = (uint64_t)json_integer_value(value);
+	return 0;
+}
+
+static int args_take(struct ctl_ask *a, const struct ctl_cmd *c, json_t *q, struct err *e)
+{
+	const char *key;
+	json_t *value;
+
+	for (unsigned i = 0; i < CTL_MAX_ARGS && c->args[i].name; i++) {
+		value = json_object_get(q, c->args[i].name);
+		if (!value && c->args[i].needed)
+			return err_set(e, -EINVAL, "%s needs '%s'", c->name, c->args[i].name);
+		if (value && arg_take(a, i, &c->args[i], value, e))
+			return -EINVAL;
+	}
+	json_object_foreach(q, key, value) {
+		bool is_known = !strcmp(key, "cmd");
+
+		for (unsigned i = 0; i < CTL_MAX_ARGS && c->args[i].name; i++)
+			is_known |= !strcmp(key, c->args[i].name);
+		if (!is_known)
+			return err_set(e, -EINVAL, "%s has no '%.60s'", c->name, key);
+	}
+	return 0;
+}
+
+/* ---- answering ---- */
+
+static void refuse(struct strbuf *out, const char *why)
+{
+	struct json j = {.line = true};
+
+	json_open(&j, NULL, '{');
+	json_bool(&j, "ok", false);
+	json_str(&j, "error", why);
+	json_close(&j);
+	strbuf_addn(out, j.out.s, j.out.len);
+	json_free(&j);
+}
+
+static int answer(struct ctl_ask *a, json_t *q, struct json *j, struct err *e)
+{
+	const char *name = json_string_value(json_object_get(q, "cmd"));
+	const struct ctl_cmd *c;
+
+	if (!name)
+		return err_set(e, -EINVAL, "expected {\"cmd\": \"...\"}");
+	c = cmd_find(name, e);
+	if (!c || args_take(a, c, q, e))
+		return -EINVAL;
+	return c->run(a, j, e);
+}
+
+void run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line, struct strbuf *out)
+{
+	struct ctl_ask a = {.v = v, .o = o, .number = {UINT64_MAX, UINT64_MAX}};
+	struct json j = {.line = true};
+	json_error_t why;
+	json_t *q = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+	struct err e = {""};
+
+	if (!q) {
+		err_set(&e, 0, "not JSON: %.160s", why.text);
+		refuse(out, e.text);
+		return;
+	}
+	json_open(&j, NULL, '{');
+	json_bool(&j, "ok", true);
+	if (answer(&a, q, &j, &e)) {
+		refuse(out, e.text);
+	} else {
+		json_close(&j);
+		strbuf_addn(out, j.out.s, j.out.len);
+	}
+	json_free(&j);
+	json_decref(q);
 }

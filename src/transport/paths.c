@@ -119,7 +119,9 @@ static bool place(unsigned k, char *dir, size_t size)
 
 bool paths_runtime_at(unsigned i, char *dir, size_t size)
 {
-	for (unsigned k = 0; k < 4; k++)
+	if (place(0, dir, size)) /* a service has its own and no business elsewhere */
+		return !i;
+	for (unsigned k = 1; k < 4; k++)
 		if (place(k, dir, size) && !i--)
 			return true;
 	return false;

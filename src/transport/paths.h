@@ -16,7 +16,7 @@ int paths_runtime(char *path, size_t size, const char *file, struct err *e);
 int paths_state(char *path, size_t size, const char *file, struct err *e);
 
 /* For whoever looks for a socket: the i-th directory where one may be, nearest first; false: no more.
- * Nothing is made. */
+ * $RUNTIME_DIRECTORY leaves no other. Nothing is made. */
 bool paths_runtime_at(unsigned i, char *dir, size_t size);
 
 #endif

@@ -281,6 +281,23 @@ static void json_keeps_commas_and_indent(void **state UNUSED)
 	json_free(&j);
 }
 
+static void json_on_one_line(void **state UNUSED)
+{
+	struct json j = {.line = true};
+
+	json_open(&j, NULL, '{');
+	json_bool(&j, "ok", true);
+	json_open(&j, "list", '[');
+	json_u64(&j, NULL, 1);
+	json_str(&j, NULL, "a b");
+	json_close(&j);
+	json_open(&j, "empty", '{');
+	json_close(&j);
+	json_close(&j);
+	assert_string_equal(j.out.s, "{\"ok\":true,\"list\":[1,\"a b\"],\"empty\":{}}");
+	json_free(&j);
+}
+
 static void json_strings_are_ascii_whatever_goes_in(void **state UNUSED)
 {
 	struct json j = {0};
@@ -420,6 +437,7 @@ int main(void)
 	    cmocka_unit_test(draws_stay_below_their_bound_and_reach_every_value),
 	    cmocka_unit_test(chance_follows_its_share),
 	    cmocka_unit_test(json_keeps_commas_and_indent),
+	    cmocka_unit_test(json_on_one_line),
 	    cmocka_unit_test(json_strings_are_ascii_whatever_goes_in),
 	    cmocka_unit_test(files_are_replaced_whole),
 	    cmocka_unit_test(large_and_empty_files_come_back),

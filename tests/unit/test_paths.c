@@ -85,11 +85,12 @@ static void places_to_look_at(void **state UNUSED)
 	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
 	assert_true(paths_runtime_at(0, got, sizeof(got)));
 	assert_string_equal(got, "/run/user/7/weft");
+	assert_true(paths_runtime_at(2, got, sizeof(got)));
+	assert_false(paths_runtime_at(3, got, sizeof(got)));
 	setenv("RUNTIME_DIRECTORY", "/run/weft-b", 1);
 	assert_true(paths_runtime_at(0, got, sizeof(got)));
 	assert_string_equal(got, "/run/weft-b");
-	assert_true(paths_runtime_at(3, got, sizeof(got)));
-	assert_false(paths_runtime_at(4, got, sizeof(got)));
+	assert_false(paths_runtime_at(1, got, sizeof(got)));
 }
 
 int main(void)

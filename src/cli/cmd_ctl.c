@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft ctl: asks a running manager or emulator over its control socket. State: the options of one run.
+ * Way in: cmd_ctl. Knows no subnet itself: the answer is all there is (docs/control.md).
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "base/words.h"
+#include "cli/cmds.h"
+#include "cli/ctl.h"
+#include "transport/lines.h"
+
+static struct {
+	const char *socket, *name;
+	time_ps timeout;
+	bool summary, watch;
+} opt = {.timeout = 10 * PS_PER_S};
+
+struct verb {
+	const char *name, *args[2]; /* names of the question's members */
+	unsigned min, max;
+	bool number; /* the argument is one */
+	ctl_show *show; /* NULL: nothing to show */
+};
+
+static const struct verb verbs[] = {
+	{"status", {0}, 0, 0, false, ctl_show_status},
+	{"topology", {0}, 0, 0, false, ctl_show_topology},
+	{"route", {"from", "to"}, 2, 2, false, ctl_show_route},
+	{"switches", {0}, 0, 0, false, ctl_show_switches},
+	{"ports", {"node"}, 0, 1, false, ctl_show_ports},
+	{"changes", {"count"}, 0, 1, true, ctl_show_changes},
+	{"smps", {0}, 0, 0, false, ctl_show_smps},
+	{"config", {0}, 0, 0, false, ctl_show_text},
+	{"sweep", {0}, 0, 0, false, NULL},
+	{"log", {"level"}, 0, 1, false, ctl_show_level},
+	{"dump", {0}, 0, 0, false, ctl_show_dump},
+	{"reload", {0}, 0, 0, false, NULL},
+	{"stop", {0}, 0, 0, false, NULL},
+	{"fabric", {0}, 1, 32, false, ctl_show_text},
+};
+
+static const char *const verb_names[] = {"status", "topology", "route", "switches", "ports", "changes", "smps",	 "config",
+					 "sweep",  "log",      "dump",	"reload",   "stop",  "fabric",	NULL};
+
+_Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1, "each verb has its word for completion");
+
+static const struct verb *verb_find(const char *name)
+{
+	struct word_near near = {.word = name};
+
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+		word_near_offer(&near, verbs[i].name, verbs[i].name);
+	}
+	if (near.best)
+		cli_bad("unknown command '%.60s', did you mean '%s'? (see 'weft ctl --help')", name, near.best);
+	else
+		cli_bad("unknown command '%.60s' (see 'weft ctl --help')", name);
+	return NULL;
+}
+
+/* ---- the question ---- */
+
+/* An emulator takes commands as its console does. */
+static void fabric_line(char **args, unsigned n, struct strbuf *q)
+{
+	for (unsigned i = 0; i < n; i++)
+		strbuf_addf(q, "%s%s", i ? " " : "", args[i]);
+}
+
+static int question(const struct verb *v, char **args, unsigned n, struct strbuf *q)
+{
+	struct json j = {.line = true};
+	uint64_t number;
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "cmd", v->name);
+	for (unsigned i = 0; i < n; i++) {
+		if (!v->number) {
+			json_str(&j, v->args[i], args[i]);
+		} else if (parse_u64(args[i], &number) || number > INT64_MAX) {
+			json_free(&j);
+			return cli_bad("%s: expected a number, found '%.60s'", v->name, args[i]);
+		} else {
+			json_u64(&j, v->args[i], number);
+		}
+	}
+	if (opt.summary)
+		json_u64(&j, "netlist", 0);
+	json_close(&j);
+	strbuf_addn(q, j.out.s, j.out.len);
+	json_free(&j);
+	return CLI_OK;
+}
+
+/* ---- the answer ---- */
+
+static int show(const struct verb *v, const char *answer)
+{
+	struct strbuf text = {0};
+	json_error_t why;
+	json_t *a = json_loads(answer, 0, &why);
+	int rc = CLI_OK;
+
+	if (!a)
+		return cli_bad("the answer is not JSON: %s", why.text);
+	if (!json_is_true(json_object_get(a, "ok"))) {
+		const char *error = json_string_value(json_object_get(a, "error"));
+
+		rc = cli_bad("%s: %s", v->name, error ? error : "refused");
+	} else if (cli_json) {
+		ctl_json_indent(answer, &text);
+		rc = cli_write("-", &text);
+	} else if (v->show) {
+		v->show(a);
+	}
+	if (rc == CLI_OK && json_is_false(json_object_get(a, "reached")))
+		rc = CLI_NO;
+	json_decref(a);
+	return rc;
+}
+
+static int ask_once(const struct verb *v, const char *path, const char *q)
+{
+	struct strbuf answer = {0};
+	struct err e;
+	int rc;
+
+	if (lines_ask(path, q, (unsigned)MIN(opt.timeout / PS_PER_MS, (time_ps)86400000), &answer, &e))
+		rc = cli_bad("%s", e.text);
+	else
+		rc = show(v, answer.s);
+	strbuf_free(&answer);
+	return rc;
+}
+
+static int ask_again_and_again(const struct verb *v, const char *path, const char *q)
+{
+	int rc;
+
+	do {
+		if (isatty(STDOUT_FILENO))
+			printf("\033[H\033[J");
+		rc = ask_once(v, path, q);
+		fflush(stdout);
+	} while (!rc && !ferror(stdout) && !nanosleep(&(struct timespec){.tv_sec = 1}, NULL));
+	return rc;
+}
+
+static int ctl(char **args, unsigned nargs)
+{
+	const struct verb *v = verb_find(args[0]);
+	bool fabric = v && !strcmp(v->name, "fabric");
+	struct strbuf q = {0};
+	char path[108];
+	int rc;
+
+	if (!v)
+		return CLI_BAD;
+	if (nargs - 1 < v->min || nargs - 1 > v->max)
+		return cli_bad("%s: expected %u%s argument%s, found %u (see 'weft ctl --help')", v->name, v->min,
+			       v->max > v->min ? " or more" : "", v->min == 1 ? "" : "s", nargs - 1);
+	if (opt.summary && strcmp(v->name, "topology"))
+		return cli_bad("--summary goes with topology");
+	if (opt.watch && !v->show)
+		return cli_bad("--watch goes with commands that show something, not with %s", v->name);
+	if (fabric)
+		fabric_line(args + 1, nargs - 1, &q);
+	else if (question(v, args + 1, nargs - 1, &q))
+		return CLI_BAD;
+	rc = ctl_socket_find(fabric ? "fabric" : "sm", opt.socket, opt.name, path, sizeof(path));
+	if (!rc)
+		rc = opt.watch ? ask_again_and_again(v, path, q.s) : ask_once(v, path, q.s);
+	strbuf_free(&q);
+	return rc;
+}
+
+static const struct cli_opt opts[] = {
+	{"socket", 's', CLI_STR, &opt.socket, "PATH", "the control socket; default: that of the one manager that runs here", NULL, 0, 0},
+	{"name", 'n', CLI_STR, &opt.name, "NAME", "the manager of this fabric: ibsim's socket name, or the device; default $IBSIM_SOCKNAME",
+	 NULL, 0, 0},
+	{"timeout", 't', CLI_TIME, &opt.timeout, "TIME", "wait so long for an answer; default 10s", NULL, 0, 0},
+	{"summary", 0, CLI_FLAG, &opt.summary, NULL, "topology: only how much there is of what", NULL, 0, 0},
+	{"watch", 'w', CLI_FLAG, &opt.watch, NULL, "ask again every second", NULL, 0, 0},
+	{0},
+};
+
+const struct cli_cmd cmd_ctl = {
+	.name = "ctl",
+	.args = "COMMAND [ARG...]",
+	.words = verb_names,
+	.summary = "ask a running manager, and tell it what to do",
+	.about = "Speaks to 'weft sm' over its control socket. NODE is a GUID of a node or port, a LID, an id such as\n"
+		 "S-0002000000000001, or a name.\n"
+		 "\n"
+		 "  status            what it is doing, the subnet in numbers, the last change\n"
+		 "  topology          the subnet as a netlist, as ibnetdiscover writes it\n"
+		 "  route NODE NODE   the way from one to the other, hop by hop; status 1 when there is none\n"
+		 "  switches          every switch\n"
+		 "  ports [NODE]      every port of a node, or every port with a link\n"
+		 "  changes [N]       the last changes (all that are remembered): cause, time, SMPs, phases\n"
+		 "  smps              SMPs by purpose, repetitions, time-outs\n"
+		 "  config            the configuration in force\n"
+		 "  sweep             look for changes now\n"
+		 "  log [LEVEL]       the log's level: error, warning, notice, info or debug\n"
+		 "  dump              write the files in OpenSM's formats\n"
+		 "  reload            read the configuration again\n"
+		 "  stop              end it\n"
+		 "  fabric COMMAND... a command of the console of 'weft fabric'\n"
+		 "\n"
+		 "Exit status 2 when nobody listens or the question is refused.",
+	.examples = "weft ctl status --watch\n"
+		    "weft ctl topology | weft topo show -\n"
+		    "weft ctl route H-0001000000000010 H-0001000000000020\n"
+		    "weft ctl changes 5 --json | jq '.changes[].time_s'\n"
+		    "weft ctl --name lab0 fabric unlink '\"S-0002000000000001\"[3]'\n",
+	.opts = opts,
+	.min_args = 1,
+	.max_args = 33,
+	.run = ctl,
+};

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Answers of the control socket as text. State: none. Ways in: ctl_show_*(). Nothing is computed here:
+ * what is not in the answer is not in the text.
+ */
+#include "cli/ctl.h"
+
+/* ---- looking into an answer ---- */
+
+static const char *text(const json_t *a, const char *key)
+{
+	const char *s = json_string_value(json_object_get(a, key));
+
+	return s ? s : "-";
+}
+
+static uint64_t number(const json_t *a, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(a, key));
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+static const char *count(const json_t *a, const char *key)
+{
+	return cli_count(number(a, key));
+}
+
+/* Seconds in the answer, for reading. */
+static const char *duration(const json_t *a, const char *key)
+{
+	double s = json_number_value(json_object_get(a, key));
+
+	return s > 0 && s < 1e6 ? cli_duration((time_ps)(s * 1e9) * PS_PER_NS) : s > 0 ? "days" : "0";
+}
+
+static bool is_true(const json_t *a, const char *key)
+{
+	return json_is_true(json_object_get(a, key));
+}
+
+/* The name where there is one, else the id. */
+static const char *called(const json_t *node)
+{
+	const char *name = text(node, "name");
+
+	return *name && strcmp(name, "-") ? name : text(node, "id");
+}
+
+static void line(const char *label, const char *fmt, ...) PRINTF(2, 3);
+
+static void line(const char *label, const char *fmt, ...)
+{
+	va_list ap;
+	char s[1024];
+
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof(s), fmt, ap);
+	va_end(ap);
+	for (char *p = s; *p; p++) /* names come from the fabric: no escape sequences */
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	printf("%-14s %s\n", label, s);
+}
+
+static void add_port(struct cli_table *t, const json_t *row, const char *key)
+{
+	if (json_is_integer(json_object_get(row, key)))
+		cli_table_add(t, "%llu", (unsigned long long)number(row, key));
+	else
+		cli_table_add(t, "%s", "");
+}
+
+/* ---- status ---- */
+
+static const char *age(double s)
+{
+	static char buf[64];
+	uint64_t n = s > 0 ? (uint64_t)s : 0;
+
+	if (n >= 86400)
+		snprintf(buf, sizeof(buf), "%llu d %llu h", (unsigned long long)(n / 86400), (unsigned long long)(n / 3600 % 24));
+	else if (n >= 3600)
+		snprintf(buf, sizeof(buf), "%llu h %llu min", (unsigned long long)(n / 3600), (unsigned long long)(n / 60 % 60));
+	else if (n >= 60)
+		snprintf(buf, sizeof(buf), "%llu min %llu s", (unsigned long long)(n / 60), (unsigned long long)(n % 60));
+	else
+		snprintf(buf, sizeof(buf), "%llu.%llu s", (unsigned long long)n, (unsigned long long)((uint64_t)(s * 10) % 10));
+	return buf;
+}
+
+static void status_change(const json_t *c)
+{
+	const json_t *smps = json_object_get(c, "smps");
+
+	if (!json_is_object(c)) {
+		line("last change", "none yet");
+		return;
+	}
+	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s", count(c, "number"), text(c, "began"), text(c, "cause"),
+	     duration(c, "time_s"), count(smps, "all"), count(c, "entries"), is_true(c, "clean") ? "" : ", not all answered");
+}
+
+static void status_subnet(const json_t *a)
+{
+	const json_t *s = json_object_get(a, "subnet");
+
+	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"), count(s, "hosts"), count(s, "links"),
+	     count(s, "lids"));
+	if (number(s, "held_ports"))
+		line("held", "%s ports that change too often", count(s, "held_ports"));
+	if (is_true(a, "change_pending"))
+		line("pending", "something changed and is not done yet");
+}
+
+void ctl_show_status(const json_t *a)
+{
+	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"), *mads = json_object_get(a, "mads");
+
+	line("manager", "weft %s, process %llu, up %s", text(a, "version"), (unsigned long long)number(a, "pid"),
+	     age(json_number_value(json_object_get(a, "uptime_s"))));
+	line("state", "%s, %s%s", text(a, "state"), text(a, "phase"), is_true(a, "connected") ? "" : ", NOT CONNECTED");
+	line("port", "%s, GUID %s, LID %llu", text(p, "name"), text(p, "port_guid"), (unsigned long long)number(p, "lid"));
+	line("mechanism", "%s, priority %llu", text(a, "mechanism"), (unsigned long long)number(a, "priority"));
+	status_subnet(a);
+	status_change(json_object_get(a, "last_change"));
+	line("sweeps", "%s, last clean one %s ago", count(a, "sweeps"), duration(a, "last_sweep_ago_s"));
+	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"), count(a, "retries"), count(a, "timeouts"),
+	     count(a, "traps"));
+	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"), count(mads, "out"), count(mads, "waiting"),
+	     count(a, "reconnects"));
+	line("routes", "computed %s times in %s", count(a, "routes_computed"), duration(a, "compute_s"));
+	line("log level", "%s", text(a, "log_level"));
+}
+
+void ctl_show_smps(const json_t *a)
+{
+	const json_t *mads = json_object_get(a, "mads"), *v;
+	struct cli_table t;
+	const char *key;
+
+	cli_table_init(&t, "lr", "SMPs for", "sent");
+	json_object_foreach((json_t *)json_object_get(a, "smps"), key, v) {
+		cli_table_add(&t, "%s", key);
+		cli_table_add(&t, "%s", cli_count((uint64_t)json_integer_value(v)));
+	}
+	cli_table_print(&t, stdout);
+	printf("\n");
+	line("again", "%s", count(a, "retries"));
+	line("unanswered", "%s", count(a, "timeouts"));
+	line("late answers", "%s", count(a, "late"));
+	line("not for us", "%s", count(a, "bad"));
+	line("traps", "%s", count(a, "traps"));
+	line("MADs", "%s in, %s out, %s waiting", count(mads, "in"), count(mads, "out"), count(mads, "waiting"));
+}
+
+/* ---- the subnet ---- */
+
+void ctl_show_topology(const json_t *a)
+{
+	const char *netlist = json_string_value(json_object_get(a, "netlist"));
+
+	if (netlist) {
+		fputs(netlist, stdout);
+		return;
+	}
+	line("switches", "%s", count(a, "switches"));
+	line("hosts", "%s", count(a, "hosts"));
+	line("routers", "%s", count(a, "routers"));
+	line("links", "%s", count(a, "links"));
+	line("highest LID", "%s", count(a, "top_lid"));
+}
+
+void ctl_show_route(const json_t *a)
+{
+	const json_t *hops = json_object_get(a, "hops"), *h;
+	struct cli_table t;
+	size_t i;
+
+	cli_table_init(&t, "rlrrrll", "hop", "type", "LID", "in", "out", "id", "name");
+	json_array_foreach((json_t *)hops, i, h) {
+		cli_table_add(&t, "%zu", i);
+		cli_table_add(&t, "%s", text(h, "type"));
+		add_port(&t, h, "lid");
+		add_port(&t, h, "in");
+		add_port(&t, h, "out");
+		cli_table_add(&t, "%s", text(h, "id"));
+		cli_table_add(&t, "%s", text(h, "name"));
+	}
+	cli_table_print(&t, stdout);
+	if (!is_true(a, "reached"))
+		line("NOT REACHED", "%s", text(a, "why"));
+}
+
+void ctl_show_switches(const json_t *a)
+{
+	const json_t *h;
+	struct cli_table t;
+	size_t i;
+
+	cli_table_init(&t, "lrrrrrl", "id", "LID", "ports", "to switches", "to hosts", "entries", "name");
+	json_array_foreach((json_t *)json_object_get(a, "switches"), i, h) {
+		cli_table_add(&t, "%s", text(h, "id"));
+		add_port(&t, h, "lid");
+		add_port(&t, h, "ports");
+		add_port(&t, h, "to_switches");
+		add_port(&t, h, "to_hosts");
+		cli_table_add(&t, "%s", count(h, "entries"));
+		cli_table_add(&t, "%s", text(h, "name"));
+	}
+	cli_table_print(&t, stdout);
+}
+
+void ctl_show_ports(const json_t *a)
+{
+	const json_t *h;
+	struct cli_table t;
+	size_t i;
+
+	cli_table_init(&t, "lrrlllll", "node", "port", "LID", "state", "physical", "rate", "MTU", "leads to");
+	json_array_foreach((json_t *)json_object_get(a, "ports"), i, h) {
+		const json_t *peer = json_object_get(h, "peer");
+
+		cli_table_add(&t, "%s", called(h));
+		add_port(&t, h, "port");
+		add_port(&t, h, "lid");
+		cli_table_add(&t, "%s", text(h, "state"));
+		cli_table_add(&t, "%s", text(h, "physical"));
+		cli_table_add(&t, "%s%s", text(h, "width"), text(h, "speed"));
+		cli_table_add(&t, "%s", text(h, "mtu"));
+		if (json_is_object(peer))
+			cli_table_add(&t, "%s[%llu]", called(peer), (unsigned long long)number(peer, "port"));
+		else
+			cli_table_add(&t, "%s", "");
+	}
+	cli_table_print(&t, stdout);
+}
+
+/* ---- changes ---- */
+
+/* What takes long is named; the rest would only make lines long. */
+static void phases_text(const json_t *phases, struct strbuf *out)
+{
+	const json_t *v;
+	const char *key;
+
+	json_object_foreach((json_t *)phases, key, v)
+		strbuf_addf(out, "%s%s %s", out->len ? ", " : "", key, duration(phases, key));
+}
+
+void ctl_show_changes(const json_t *a)
+{
+	const json_t *c;
+	struct cli_table t;
+	size_t i;
+
+	cli_table_init(&t, "rllrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep", "discovery", "config.", "tables", "activ.", "entries",
+		       "restarts", "clean", "phases");
+	json_array_foreach((json_t *)json_object_get(a, "changes"), i, c) {
+		static const char *const purposes[] = {"all", "sweep", "discovery", "configuration", "distribution", "activation"};
+		const json_t *smps = json_object_get(c, "smps");
+		struct strbuf phases = {0};
+
+		cli_table_add(&t, "%s", count(c, "number"));
+		cli_table_add(&t, "%s", text(c, "began"));
+		cli_table_add(&t, "%s", text(c, "cause"));
+		cli_table_add(&t, "%s", duration(c, "time_s"));
+		for (size_t k = 0; k < ARRAY_LEN(purposes); k++)
+			cli_table_add(&t, "%s", count(smps, purposes[k]));
+		cli_table_add(&t, "%s", count(c, "entries"));
+		cli_table_add(&t, "%s", count(c, "restarts"));
+		cli_table_add(&t, "%s", is_true(c, "clean") ? "yes" : "NO");
+		phases_text(json_object_get(c, "phases_s"), &phases);
+		cli_table_add(&t, "%s", phases.len ? phases.s : "");
+		strbuf_free(&phases);
+	}
+	cli_table_print(&t, stdout);
+}
+
+/* ---- the rest ---- */
+
+void ctl_show_text(const json_t *a)
+{
+	const char *s = json_string_value(json_object_get(a, "text"));
+
+	if (!s || !*s)
+		return;
+	fputs(s, stdout);
+	if (s[strlen(s) - 1] != '\n')
+		putchar('\n');
+}
+
+void ctl_show_level(const json_t *a)
+{
+	printf("%s\n", text(a, "level"));
+}
+
+void ctl_show_dump(const json_t *a)
+{
+	printf("written to %s\n", text(a, "directory"));
+}
+
+/* ---- JSON ---- */
+
+static void break_line(struct strbuf *out, unsigned depth)
+{
+	strbuf_add(out, "\n");
+	while (depth--)
+		strbuf_add(out, "  ");
+}
+
+void ctl_json_indent(const char *s, struct strbuf *out)
+{
+	unsigned depth = 0;
+	bool quoted = false;
+
+	for (; *s; s++) {
+		bool opens = !quoted && (*s == '{' || *s == '['), closes = !quoted && (*s == '}' || *s == ']');
+		bool empty = opens && (s[1] == '}' || s[1] == ']');
+
+		if (!quoted && *s == ' ')
+			continue;
+		depth -= closes && depth;
+		if (closes && s[-1] != '{' && s[-1] != '[')
+			break_line(out, depth);
+		strbuf_addn(out, s, 1);
+		if (quoted && *s == '\\' && s[1])
+			strbuf_addn(out, ++s, 1);
+		else if (*s == '"')
+			quoted = !quoted;
+		depth += opens;
+		if ((opens && !empty) || (!quoted && *s == ','))
+			break_line(out, depth);
+		else if (!quoted && *s == ':')
+			strbuf_add(out, " ");
+	}
+	strbuf_add(out, "\n");
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The subnet as others are shown it. State: none; everything comes from the SM. Ways in: view_*().
+ * Changes nothing.
+ */
+#include "run/view.h"
+
+const char *view_name(const struct sm *sm, const struct fab *f, node_id n)
+{
+	const char *name = sm_node_desc(sm, f->nodes[n].guid);
+
+	return *name ? name : fab_node_name(f, n);
+}
+
+const char *view_type(const struct fab *f, node_id n)
+{
+	return fab_is_switch(f, n) ? "switch" : f->nodes[n].type == IBA_NODE_ROUTER ? "router" : "host";
+}
+
+unsigned view_lanes(const struct iba_port_info *pi)
+{
+	switch (pi->width_active) {
+	case IBA_WIDTH_1X:
+		return 1;
+	case IBA_WIDTH_2X:
+		return 2;
+	case IBA_WIDTH_4X:
+		return 4;
+	case IBA_WIDTH_8X:
+		return 8;
+	case IBA_WIDTH_12X:
+		return 12;
+	default:
+		return 0;
+	}
+}
+
+enum fab_speed view_speed(const struct iba_port_info *pi)
+{
+	static const enum fab_speed slow[16] = {[1] = FAB_SDR, [2] = FAB_DDR, [4] = FAB_QDR};
+	static const enum fab_speed fast[16] = {[1] = FAB_FDR, [2] = FAB_EDR, [4] = FAB_HDR, [8] = FAB_NDR};
+
+	return fast[pi->speed_ext_active & 15] ? fast[pi->speed_ext_active & 15] : slow[pi->speed_active & 15];
+}
+
+static void port_fill(const struct sm *sm, const struct fab *f, struct fab_builder *b, port_id p)
+{
+	struct fab_port *x = fab_builder_port(b, f->ports[p].node, f->ports[p].num);
+	struct iba_port_info pi;
+
+	if (f->ports[p].peer == FAB_NONE || !sm_port_look(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
+		return;
+	x->width = (uint8_t)view_lanes(&pi);
+	x->speed = (uint8_t)view_speed(&pi);
+}
+
+struct fab *view_fab(const struct sm *sm)
+{
+	const struct fab *f = sm ? sm_fabric(sm) : NULL;
+	struct fab_builder *b;
+
+	if (!f)
+		return NULL;
+	b = fab_builder_from(f);
+	for (node_id n = 0; n < f->nnodes; n++) {
+		struct iba_node_info ni;
+
+		fab_builder_rename(b, n, view_name(sm, f, n));
+		if (!sm_node_look(sm, f->nodes[n].guid, &ni))
+			continue;
+		fab_builder_node(b, n)->vendor_id = ni.vendor_id;
+		fab_builder_node(b, n)->device_id = ni.device_id;
+		fab_builder_node(b, n)->sys_guid = ni.sys_guid;
+	}
+	for (port_id p = 0; p < f->nports; p++)
+		port_fill(sm, f, b, p);
+	return fab_build(b);
+}
+
+/* ---- finding ---- */
+
+static port_id port_of_node(const struct fab *f, node_id n)
+{
+	if (fab_is_switch(f, n))
+		return fab_port_id(f, n, 0);
+	for (unsigned i = 1; i <= f->nodes[n].nports; i++)
+		if (f->ports[fab_port_id(f, n, i)].peer != FAB_NONE)
+			return fab_port_id(f, n, i);
+	return fab_port_id(f, n, 1);
+}
+
+static port_id port_by_guid(const struct fab *f, uint64_t guid)
+{
+	for (port_id p = 0; guid && p < f->nports; p++)
+		if (f->ports[p].guid == guid && (f->ports[p].num || fab_is_switch(f, f->ports[p].node)))
+			return p;
+	return FAB_NONE;
+}
+
+static port_id port_by_lid(const struct fab *f, uint64_t lid)
+{
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].lid && lid >= f->ports[p].lid && lid < f->ports[p].lid + (1u << f->ports[p].lmc))
+			return p;
+	return FAB_NONE;
+}
+
+static node_id node_by_name(const struct sm *sm, const struct fab *f, const char *name, unsigned *count)
+{
+	node_id found = FAB_NONE;
+
+	*count = 0;
+	for (node_id n = 0; *name && n < f->nnodes; n++) {
+		if (strcmp(view_name(sm, f, n), name))
+			continue;
+		found = n;
+		++*count;
+	}
+	return found;
+}
+
+/* A number is a GUID when there is one like it, else a LID. */
+static port_id port_by_number(const struct fab *f, uint64_t v)
+{
+	node_id n = fab_node_by_guid(f, v);
+	port_id p = n == FAB_NONE ? port_by_guid(f, v) : port_of_node(f, n);
+
+	return p == FAB_NONE && v <= IBA_LID_MAX_UNICAST ? port_by_lid(f, v) : p;
+}
+
+int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
+{
+	const struct fab *f = sm ? sm_fabric(sm) : NULL;
+	unsigned count = 0;
+	uint64_t v;
+	node_id n;
+
+	if (!f)
+		return err_set(e, -EINVAL, "no subnet is known yet");
+	*p = parse_u64(text, &v) ? FAB_NONE : port_by_number(f, v);
+	if (*p != FAB_NONE)
+		return 0;
+	n = node_by_name(sm, f, text, &count);
+	if (count > 1)
+		return err_set(e, -EINVAL, "%u nodes are called '%.80s': expected a GUID or LID instead", count, text);
+	n = n == FAB_NONE ? fab_node_by_text(f, text) : n;
+	if (n == FAB_NONE)
+		return err_set(e, -EINVAL, "'%.80s' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name", text);
+	*p = port_of_node(f, n);
+	return 0;
+}
+
+/* ---- routes ---- */
+
+static uint8_t entry(const struct rt_tables *t, uint32_t sw, uint16_t lid)
+{
+	uint8_t out = lid <= t->top_lid ? rt_row(t, sw)[lid] : IBA_PORT_NONE;
+
+	return out == IBA_PORT_NONE && t->dflt ? t->dflt[sw] : out;
+}
+
+static bool has_lid(const struct fab *f, node_id n, unsigned port, uint16_t lid)
+{
+	const struct fab_port *p = &f->ports[fab_port_id(f, n, port)];
+
+	return p->lid && lid >= p->lid && lid < p->lid + (1u << p->lmc);
+}
+
+/* One step: from port `out` of the last hop to the next; false when nothing is there. */
+static bool step(const struct fab *f, view_hops *hops, uint8_t out)
+{
+	struct view_hop *last = &hops->at[hops->n - 1];
+	port_id peer = out <= f->nodes[last->node].nports ? f->ports[fab_port_id(f, last->node, out)].peer : FAB_NONE;
+
+	if (peer == FAB_NONE)
+		return false;
+	last->out = out;
+	vec_push(hops, (struct view_hop){f->ports[peer].node, f->ports[peer].num, IBA_PORT_NONE});
+	return true;
+}
+
+static int lost(const struct fab *f, node_id n, uint8_t out, uint16_t lid, struct err *e)
+{
+	char id[32];
+
+	fab_node_ident(f, n, id);
+	if (out == IBA_PORT_NONE)
+		return err_set(e, -EHOSTUNREACH, "%s has no entry for LID %u", id, lid);
+	return err_set(e, -EHOSTUNREACH, "%s sends LID %u to port %u, which leads nowhere", id, lid, out);
+}
+
+int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops, struct err *e)
+{
+	const struct fab *f = sm_fabric(sm);
+	const struct rt_tables *t = sm_tables(sm);
+	const struct fab_port *p = &f->ports[from];
+
+	if (!t)
+		return err_set(e, -EHOSTUNREACH, "there are no tables yet");
+	vec_push(hops, (struct view_hop){p->node, IBA_PORT_NONE, IBA_PORT_NONE});
+	if (!fab_is_switch(f, p->node)) {
+		if (has_lid(f, p->node, p->num, lid))
+			return 0;
+		if (!step(f, hops, p->num))
+			return lost(f, p->node, p->num, lid, e);
+	}
+	while (hops->n <= f->nswitches + 2) {
+		const struct view_hop *h = &hops->at[hops->n - 1];
+		uint8_t out;
+
+		if (!fab_is_switch(f, h->node))
+			return has_lid(f, h->node, h->in, lid) ? 0 : lost(f, h->node, IBA_PORT_NONE, lid, e);
+		if (has_lid(f, h->node, 0, lid))
+			return 0;
+		out = entry(t, f->switch_index[h->node], lid);
+		if (out == IBA_PORT_NONE || !out || !step(f, hops, out))
+			return lost(f, h->node, out, lid, e);
+	}
+	return err_set(e, -EHOSTUNREACH, "LID %u goes in circles", lid);
+}

@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `weft ctl` from outside, as TAP: ctl.sh PATH/TO/weft PATH/TO/lab_manager
+#
+# lab_manager brings a simulated fabric up and answers as a daemon would, so that no fabric is needed.
+#
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
+set -u
+
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+manager=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+dir=$(mktemp -d)
+pids=
+trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+n=0
+unset IBSIM_SOCKNAME XDG_RUNTIME_DIR
+export RUNTIME_DIRECTORY="$dir/run"
+mkdir run
+
+ok()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		sed 's/^/# /' said >&2
+	fi
+}
+
+if ! command -v jq > /dev/null; then
+	echo "1..0 # SKIP jq is not installed"
+	exit 0
+fi
+
+# says STATUS TEXT COMMAND...: this status, and this whole text on either output
+says()
+{
+	want=$1
+	text=$2
+	shift 2
+	"$@" > out 2>&1
+	got=$?
+	[ $got -eq "$want" ] && grep -qxF -e "$text" out ||
+		{ echo "status $got, expected $want; expected: $text; said:" && cat out && false; }
+}
+
+start()
+{
+	"$manager" net "$1" > "$dir/log" 2>&1 &
+	pid=$!
+	pids="$pids $pid"
+	tries=0
+	until [ -S "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -le 400 ] && kill -0 "$pid" 2> /dev/null || { cat "$dir/log" && return 1; }
+		sleep 0.05
+	done
+}
+
+# ---- nobody there ----
+
+ok "nobody listens" says 2 "weft ctl: no manager listens: looked for sm*.sock in $dir/run; --socket names another place" \
+	"$weft" ctl status
+ok "nobody of this name listens" says 2 \
+	"weft ctl: no manager 'x' listens: looked for sm-x.sock in $dir/run" "$weft" ctl --name x status
+ok "no such socket" says 2 "weft ctl: $dir/none: nobody listens there (No such file or directory)" \
+	"$weft" ctl --socket "$dir/none" status
+ok "a command that is none" says 2 "weft ctl: unknown command 'statsu', did you mean 'status'? (see 'weft ctl --help')" "$weft" ctl statsu
+ok "an argument too few" says 2 "weft ctl: route: expected 2 arguments, found 1 (see 'weft ctl --help')" "$weft" ctl route a
+ok "an argument too many" says 2 "weft ctl: status: expected 0 arguments, found 1 (see 'weft ctl --help')" "$weft" ctl status x
+ok "no number" says 2 "weft ctl: changes: expected a number, found 'x'" "$weft" ctl changes x
+
+# ---- one manager ----
+
+"$weft" topo gen mtree 4 2 -o net
+ok "the manager comes up" start run/sm.sock
+
+json()
+{
+	filter=$1
+	shift
+	"$weft" ctl "$@" --json > out && jq -e "$filter" out > /dev/null || { cat out && false; }
+}
+ok "status as JSON" json '.ok and .state == "Master" and .subnet.switches == 6 and .subnet.hosts == 8' status
+ok "status as text" says 0 "subnet         6 switches, 8 hosts, 16 links, 14 LIDs" "$weft" ctl status
+ok "options before the command" says 0 "state          Master, ready" "$weft" ctl --socket run/sm.sock status
+
+topology()
+{
+	"$weft" ctl topology > seen || return 1
+	"$weft" topo show net --json | jq 'del(.lids)' > a
+	"$weft" topo show seen --json | jq 'del(.lids)' > b
+	diff a b
+}
+ok "the topology is the netlist" topology
+ok "the topology in numbers" says 0 "links          16" "$weft" ctl topology --summary
+
+host()
+{
+	sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' net | sed -n "${1}p"
+}
+
+route()
+{
+	"$weft" ctl route "$(host 1)" "$(host 8)" > out || { cat out && return 1; }
+	[ "$(sed -n '2s/.*host.*\(H-[0-9a-f]*\).*/\1/p' out)" = "$(host 1)" ] &&
+		[ "$(sed -n '$s/.*host.*\(H-[0-9a-f]*\).*/\1/p' out)" = "$(host 8)" ] &&
+		[ "$(grep -c ' switch ' out)" -eq 3 ] || { cat out && false; }
+}
+ok "a route hop by hop" route
+ok "a route as JSON" json '.reached and (.hops | length) == 5 and .hops[0].in == null and .hops[4].out == null' \
+	route "$(host 1)" "$(host 8)"
+ok "a node that is not there" says 2 \
+	"weft ctl: route: 'nobody' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name" "$weft" ctl route nobody 1
+ok "every switch" json '(.switches | length) == 6 and all(.switches[]; .entries == 14)' switches
+ok "every port" json '(.ports | length) == 32 and all(.ports[]; .state == "Active")' ports
+ok "the ports of a node" json '(.ports | length) == 5' ports 0x0002000000000001
+ok "changes" json '(.changes | length) == 1 and .changes[0].cause == "start" and .changes[0].smps.all > 0' changes 5
+ok "SMPs" json '.smps.discovery > 0 and .retries == 0' smps
+ok "the configuration" says 0 "  mechanism: weft" "$weft" ctl config
+ok "the log's level" says 0 "debug" "$weft" ctl log debug
+ok "and what it is now" says 0 "debug" "$weft" ctl log
+ok "a level that is none" says 2 "weft ctl: log: expected error, warning, notice, info or debug; found 'loud'" "$weft" ctl log loud
+ok "an order that is refused" says 2 "weft ctl: dump: no directory for dumps is configured" "$weft" ctl dump
+
+# every table has its text: headings and at least one row
+texts()
+{
+	for c in status switches ports changes smps; do
+		"$weft" ctl $c > out && [ "$(wc -l < out)" -ge 2 ] || { echo "$c:" && cat out && return 1; }
+		if grep -q ' $' out; then echo "$c: blanks at the end of a line" && return 1; fi
+	done
+}
+ok "everything has a text" texts
+
+# ---- several ----
+
+ok "a second manager comes up" start run/sm-lab7.sock
+ok "two of them: which?" says 2 \
+	"weft ctl: 2 of them run here: choose with --socket or --name: $dir/run/sm-lab7.sock, $dir/run/sm.sock" "$weft" ctl status
+ok "this one" says 0 "state          Master, ready" "$weft" ctl --name lab7 status
+ok "this one, by the environment" says 0 "state          Master, ready" env IBSIM_SOCKNAME=lab7 "$weft" ctl status
+
+stops()
+{
+	"$weft" ctl --name lab7 stop || return 1
+	wait "$pid"
+	[ $? -eq 0 ] && [ ! -e run/sm-lab7.sock ]
+}
+ok "stop ends it, and its socket goes" stops
+ok "then there is one again" says 0 "state          Master, ready" "$weft" ctl status
+echo "1..$n"

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the control socket answers, from a manager that brought a small simulated fabric up: every
+ * command, and everything that is no command.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "lab/lab.h"
+#include "run/view.h"
+
+static struct {
+	struct fab *fab;
+	struct lab *lab;
+	struct run_config cfg;
+	struct run_change changes[3];
+	struct run_view v;
+	struct run_orders o;
+	unsigned swept, reloaded, stopped, dumped;
+	enum run_log_level level;
+} w;
+
+static void on_sweep(void *ctx UNUSED)
+{
+	w.swept++;
+}
+
+static void on_level(void *ctx UNUSED, enum run_log_level l)
+{
+	w.level = l;
+}
+
+static int on_dump(void *ctx UNUSED, struct err *e)
+{
+	return w.dumped++ ? err_set(e, -EIO, "the disk is gone") : 0;
+}
+
+static void on_reload(void *ctx UNUSED)
+{
+	w.reloaded++;
+}
+
+static void on_stop(void *ctx UNUSED)
+{
+	w.stopped++;
+}
+
+static int setup(void **state UNUSED)
+{
+	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
+	struct lab_config c;
+	struct sm_status st;
+	struct err e;
+
+	lab_config_default(&c);
+	w.fab = fab_generate(&g, &e);
+	w.lab = lab_new(w.fab, &c, &e);
+	lab_power_on(w.lab, NULL);
+	if (!lab_run_ready(w.lab, 10 * PS_PER_S))
+		return -1;
+	run_config_default(&w.cfg);
+	sm_status(lab_sm(w.lab), &st);
+	for (unsigned i = 0; i < 3; i++)
+		w.changes[i] = (struct run_change){.number = i + 1, .unix_ms = 1700000000123 + i, .round = st.last, .switches = st.switches};
+	w.v = (struct run_view){.cfg = &w.cfg, .sm = lab_sm(w.lab), .connected = true, .uptime_ms = 1234, .now = st.last.end,
+				.changes = w.changes, .nchanges = 3, .log_level = RUN_LOG_NOTICE, .port = {.name = "a port"}};
+	w.o = (struct run_orders){NULL, on_sweep, on_level, on_dump, on_reload, on_stop};
+	return 0;
+}
+
+static int teardown(void **state UNUSED)
+{
+	lab_free(w.lab);
+	fab_free(w.fab);
+	return 0;
+}
+
+/* The answer, which must be one line of JSON; its "ok" is as expected. */
+static json_t *ask(const struct run_view *v, const char *line, bool ok)
+{
+	struct strbuf out = {0};
+	json_error_t why;
+	json_t *a;
+
+	run_control_answer(v, &w.o, line, &out);
+	assert_null(strchr(out.s, '\n'));
+	a = json_loads(out.s, JSON_REJECT_DUPLICATES, &why);
+	if (!a)
+		fail_msg("%s: %s", out.s, why.text);
+	if (json_is_true(json_object_get(a, "ok")) != ok)
+		fail_msg("%s -> %s", line, out.s);
+	strbuf_free(&out);
+	return a;
+}
+
+static void refused(const char *line, const char *why)
+{
+	json_t *a = ask(&w.v, line, false);
+
+	assert_string_equal(json_string_value(json_object_get(a, "error")), why);
+	assert_int_equal(json_object_size(a), 2);
+	json_decref(a);
+}
+
+static long long num(json_t *a, const char *key)
+{
+	json_t *v = json_object_get(a, key);
+
+	assert_true(json_is_integer(v));
+	return json_integer_value(v);
+}
+
+static void status(void **state UNUSED)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"status\"}", true), *s = json_object_get(a, "subnet");
+
+	assert_string_equal(json_string_value(json_object_get(a, "state")), "Master");
+	assert_string_equal(json_string_value(json_object_get(a, "phase")), "ready");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(a, "port"), "name")), "a port");
+	assert_int_equal(num(s, "switches"), 6);
+	assert_int_equal(num(s, "hosts"), 8);
+	assert_int_equal(num(a, "changes"), 3);
+	assert_true(num(json_object_get(a, "smps"), "all") > 0);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(a, "last_change"), "began")),
+			    "2023-11-14T22:13:20.125Z");
+	json_decref(a);
+}
+
+/* Without a connection there is no SM: every command still has an answer. */
+static void nothing_connected(void **state UNUSED)
+{
+	struct run_view v = {.cfg = &w.cfg};
+	json_t *a = ask(&v, "{\"cmd\":\"status\"}", true);
+
+	assert_string_equal(json_string_value(json_object_get(a, "state")), "NotActive");
+	assert_true(json_is_null(json_object_get(a, "last_change")));
+	json_decref(a);
+	json_decref(ask(&v, "{\"cmd\":\"smps\"}", true));
+	json_decref(ask(&v, "{\"cmd\":\"changes\"}", true));
+	a = ask(&v, "{\"cmd\":\"topology\"}", false);
+	assert_string_equal(json_string_value(json_object_get(a, "error")), "no subnet is known yet");
+	json_decref(a);
+	json_decref(ask(&v, "{\"cmd\":\"switches\"}", false));
+	json_decref(ask(&v, "{\"cmd\":\"ports\",\"node\":\"x\"}", false));
+	json_decref(ask(&v, "{\"cmd\":\"route\",\"from\":\"1\",\"to\":\"2\"}", false));
+	json_decref(ask(&v, "{\"cmd\":\"sweep\"}", false));
+}
+
+static void topology(void **state UNUSED)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"topology\"}", true);
+	const char *text = json_string_value(json_object_get(a, "netlist"));
+	struct fab_netlist net;
+	fab_diff_list d = {0};
+	struct err e;
+
+	assert_non_null(text);
+	assert_int_equal(fab_netlist_parse(&net, "net", text, strlen(text), &e), 0);
+	fab_diff(net.fab, w.fab, &d);
+	for (size_t i = 0; i < d.n; i++) /* names may still be missing */
+		assert_int_equal(d.at[i].kind, FAB_NODE_CHANGED);
+	assert_true(net.fab->nlinks == w.fab->nlinks && net.fab->ports[1].width == w.fab->ports[1].width);
+	fab_diff_free(&d);
+	fab_netlist_free(&net);
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"topology\",\"netlist\":0}", true);
+	assert_null(json_object_get(a, "netlist"));
+	assert_int_equal(num(a, "links"), sm_fabric(w.v.sm)->nlinks);
+	json_decref(a);
+}
+
+static void switches_and_ports(void **state UNUSED)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"switches\"}", true), *rows = json_object_get(a, "switches"), *row;
+
+	assert_int_equal(json_array_size(rows), 6);
+	assert_int_equal(num(json_array_get(rows, 0), "entries"), 14);
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"ports\",\"node\":\"S-0002000000000001\"}", true);
+	rows = json_object_get(a, "ports");
+	assert_int_equal(json_array_size(rows), 5); /* port 0 and four others */
+	row = json_array_get(rows, 1);
+	assert_string_equal(json_string_value(json_object_get(row, "state")), "Active");
+	assert_true(json_is_object(json_object_get(row, "peer")));
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"ports\"}", true);
+	assert_int_equal(json_array_size(json_object_get(a, "ports")), 2 * sm_fabric(w.v.sm)->nlinks);
+	json_decref(a);
+}
+
+/* From every host to every port that has a LID, hop by hop along real cables. */
+static void routes_lead_there(void **state UNUSED)
+{
+	const struct fab *f = sm_fabric(w.v.sm);
+	unsigned followed = 0;
+
+	for (port_id from = 0; from < f->nports; from++)
+		for (port_id to = 0; f->ports[from].lid && to < f->nports; to++) {
+			view_hops hops = {0};
+			struct err e;
+
+			if (!f->ports[to].lid)
+				continue;
+			assert_int_equal(view_route(w.v.sm, from, f->ports[to].lid, &hops, &e), 0);
+			assert_int_equal(hops.at[0].node, f->ports[from].node);
+			assert_int_equal(hops.at[hops.n - 1].node, f->ports[to].node);
+			for (size_t i = 1; i < hops.n; i++)
+				assert_int_equal(f->ports[fab_port_id(f, hops.at[i - 1].node, hops.at[i - 1].out)].peer,
+						 fab_port_id(f, hops.at[i].node, hops.at[i].in));
+			followed++;
+			vec_free(&hops);
+		}
+	assert_int_equal(followed, 14 * 14);
+}
+
+static void one_route(void **state UNUSED)
+{
+	const struct fab *f = sm_fabric(w.v.sm);
+	char line[256], id[32];
+	json_t *a, *hops;
+
+	fab_node_ident(f, fab_node_by_guid(f, 0x0002000000000001), id);
+	snprintf(line, sizeof(line), "{\"cmd\":\"route\",\"from\":\"%u\",\"to\":\"%s\"}", f->ports[fab_port_id(f, lab_sm_node(w.lab), 1)].lid,
+		 id);
+	a = ask(&w.v, line, true);
+	hops = json_object_get(a, "hops");
+	assert_true(json_is_true(json_object_get(a, "reached")));
+	assert_true(json_array_size(hops) >= 2);
+	assert_true(json_is_null(json_object_get(json_array_get(hops, 0), "in")));
+	assert_int_equal(num(json_array_get(hops, 0), "out"), 1);
+	json_decref(a);
+	refused("{\"cmd\":\"route\",\"from\":\"1\"}", "route needs 'to'");
+	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":\"nobody\"}",
+		"'nobody' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
+	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":\"0xdead\"}",
+		"'0xdead' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
+	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":7}", "'to': expected a text");
+}
+
+static void changes(void **state UNUSED)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"changes\"}", true), *rows = json_object_get(a, "changes"), *row;
+
+	assert_int_equal(json_array_size(rows), 3);
+	row = json_array_get(rows, 0);
+	assert_int_equal(num(row, "number"), 1);
+	assert_string_equal(json_string_value(json_object_get(row, "cause")), "start");
+	assert_true(json_is_true(json_object_get(row, "clean")));
+	assert_true(json_real_value(json_object_get(json_object_get(row, "phases_s"), "discover")) > 0);
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"changes\",\"count\":2}", true);
+	rows = json_object_get(a, "changes");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_int_equal(num(json_array_get(rows, 1), "number"), 3);
+	json_decref(a);
+	refused("{\"cmd\":\"changes\",\"count\":-2}", "'count': expected a number");
+	refused("{\"cmd\":\"changes\",\"count\":\"2\"}", "'count': expected a number");
+}
+
+static void orders(void **state UNUSED)
+{
+	json_t *a;
+
+	json_decref(ask(&w.v, "{\"cmd\":\"sweep\"}", true));
+	json_decref(ask(&w.v, "{\"cmd\":\"reload\"}", true));
+	json_decref(ask(&w.v, "{\"cmd\":\"stop\"}", true));
+	json_decref(ask(&w.v, "{\"cmd\":\"log\",\"level\":\"debug\"}", true));
+	assert_int_equal(w.level, RUN_LOG_DEBUG);
+	refused("{\"cmd\":\"log\",\"level\":\"loud\"}", "expected error, warning, notice, info or debug; found 'loud'");
+	a = ask(&w.v, "{\"cmd\":\"log\"}", true);
+	assert_string_equal(json_string_value(json_object_get(a, "level")), "notice");
+	json_decref(a);
+	json_decref(ask(&w.v, "{\"cmd\":\"dump\"}", true));
+	refused("{\"cmd\":\"dump\"}", "the disk is gone");
+	assert_true(w.swept == 1 && w.reloaded == 1 && w.stopped == 1 && w.dumped == 2);
+	a = ask(&w.v, "{\"cmd\":\"config\"}", true);
+	assert_non_null(strstr(json_string_value(json_object_get(a, "text")), "mechanism: weft"));
+	json_decref(a);
+}
+
+static void everything_else_is_refused(void **state UNUSED)
+{
+	static const char *const junk[] = {"",	  "status", "{", "[]", "7", "null", "{}", "{\"cmd\":7}", "{\"cmd\":null}", "{\"cmd\":\"\"}",
+					   "{\"cmd\":\"status\"} x", "{\"cmd\":\"status\",\"cmd\":\"stop\"}", "{\"cmd\":\"\\u0000\"}", "\xff"};
+
+	for (size_t i = 0; i < ARRAY_LEN(junk); i++)
+		json_decref(ask(&w.v, junk[i], false));
+	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
+	refused("{\"cmd\":\"xyzzy\"}", "unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
+				       "smps, config, sweep, log, dump, reload, stop");
+	refused("{\"cmd\":\"status\",\"verbose\":1}", "status has no 'verbose'");
+	refused("{}", "expected {\"cmd\": \"...\"}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(status),	     cmocka_unit_test(nothing_connected), cmocka_unit_test(topology),
+		cmocka_unit_test(switches_and_ports), cmocka_unit_test(routes_lead_there), cmocka_unit_test(one_route),
+		cmocka_unit_test(changes),	     cmocka_unit_test(orders),		  cmocka_unit_test(everything_else_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
