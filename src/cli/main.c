@@ -12,10 +12,10 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_topo_gen, &cmd_topo_show, &cmd_topo_check, &cmd_topo_diff, &cmd_topo_dot, &cmd_topo_svg,
 	&cmd_route_compute, &cmd_route_verify,
 	&cmd_sim_demo, &cmd_sim_up, &cmd_sim_change, &cmd_sim_trial, &cmd_sim_run, &cmd_sim_saturate,
-	&cmd_sm,
 	&cmd_fabric,
-	&cmd_mad_decode,
+	&cmd_sm,
 	&cmd_ctl,
+	&cmd_mad_decode,
 	&cmd_help, &cmd_man, &cmd_completion,
 	NULL,
 };

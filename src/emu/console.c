@@ -5,6 +5,7 @@
  */
 #include "emu/console.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 #include "base/words.h"
@@ -165,7 +166,7 @@ static const struct emu_cmd *const table[] = {
 	&con_dump,   &con_route,	&con_link,  &con_unlink, &con_clear,	&con_guid, &con_error,
 	&con_baselid, &con_start,	&con_verbose, &con_wait, &con_attached, &con_x,    &con_help,
 	&con_quit,   &con_relink,	&con_perfset, &con_off,  &con_on,	&con_loss, &con_latency,
-	&con_counter, &con_flow,	&con_stat,  &con_file,
+	&con_counter, &con_flow,	&con_stat,  &con_meter, &con_file,
 };
 
 static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct strbuf *out)
@@ -184,17 +185,30 @@ static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct
 
 static const struct emu_cmd con_help = {"Help", "", "this list", 0, 1, con_parse_nothing, help_run};
 
+static void lower(char out[WORD_SIZE], const char *s)
+{
+	size_t n = 0;
+
+	for (; s[n] && n < WORD_SIZE - 1; n++)
+		out[n] = (char)tolower((unsigned char)s[n]);
+	out[n] = 0;
+}
+
 static const struct emu_cmd *find(const char *typed, struct err *e)
 {
-	struct word_near near = {.word = typed};
+	char word[WORD_SIZE], name[WORD_SIZE];
+	struct word_near near = {.word = word};
 
 	if (!strcmp(typed, "?"))
 		return &con_help;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		if (!strncasecmp(table[i]->name, typed, strlen(typed)))
 			return table[i];
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		word_near_offer(&near, table[i]->name, table[i]->name);
+	lower(word, typed);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		lower(name, table[i]->name);
+		word_near_offer(&near, name, table[i]->name);
+	}
 	err_set(e, -EINVAL, "there is no command '%.40s'%s%s%s", typed, near.best ? ", did you mean " : "; try help",
 		near.best ? near.best : "", near.best ? "?" : "");
 	return NULL;

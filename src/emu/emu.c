@@ -4,6 +4,7 @@
  * when something is due in it. State: struct emu. Way in: emu_open(), emu_run(). Does not know what a MAD
  * or a command says.
  */
+#include <sched.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -217,9 +218,11 @@ void emu_close(struct emu *m)
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	uv_close((uv_handle_t *)&m->probe, NULL);
 	uv_close((uv_handle_t *)&m->clock, NULL);
-	uv_run(&m->loop, UV_RUN_DEFAULT);
+	while (uv_run(&m->loop, UV_RUN_DEFAULT)) /* emu_stop() may have ended it early */
+		;
 	close(m->clock_fd);
-	uv_loop_close(&m->loop);
+	if (uv_loop_close(&m->loop))
+		assert(!"a handle was left open");
 	pend_free(&m->pend);
 	sim_free(m->sim);
 	fab_free(m->fab);
@@ -242,6 +245,8 @@ static void serve(struct emu *m)
 			last = now;
 		else if (now - last >= spin)
 			return;
+		else
+			sched_yield(); /* who is to send the next one may need this core */
 		if (sim_next(m->sim) <= now)
 			emu_settle(m, now);
 		if (++rounds % ROUNDS == 0)

@@ -164,6 +164,7 @@
 	F(uint8_t, port, 32, 8, DEC)
 #define IBA_TRAP_CAP_FIELDS(F, A)    /* 144: capability, description, link changes */              \
 	F(uint16_t, lid, 16, 16, DEC)                                                              \
+	F(uint8_t, other_changes, 47, 1, DEC)                                                      \
 	F(uint32_t, cap_mask, 48, 32, HEX)                                                         \
 	F(uint16_t, local_changes, 80, 16, HEX)
 #define IBA_TRAP_SYSGUID_FIELDS(F, A) /* 145: system image GUID changed */                         \

@@ -124,7 +124,25 @@ enum iba_cap_mask {
 	IBA_CAP_TRAP = 1 << 3,
 	IBA_CAP_SL_MAP = 1 << 6,
 	IBA_CAP_SM_DISABLED = 1 << 10,
+	IBA_CAP_SYS_GUID = 1 << 11,
 	IBA_CAP_EXT_SPEEDS = 1 << 14,
+	IBA_CAP_CAP_MASK2 = 1 << 15,
+	IBA_CAP_COMM_MGT = 1 << 16,
+	IBA_CAP_VENDOR_CLASS = 1 << 20,
+	IBA_CAP_DR_NOTICE = 1 << 21,
+	IBA_CAP_CAP_NOTICE = 1 << 22,
+	IBA_CAP_ROUND_TRIP = 1 << 24,
+	IBA_CAP_CLIENT_REREG = 1 << 25,
+	IBA_CAP_OTHER_NOTICE = 1 << 26,
+	IBA_CAP_MCAST_TOP = 1 << 30,
+};
+
+enum iba_cap_mask2 {
+	IBA_CAP2_SET_NODE_DESC = 1 << 0,
+	IBA_CAP2_PORT_INFO_EXT = 1 << 1,
+	IBA_CAP2_WIDTH_2X = 1 << 4,
+	IBA_CAP2_HDR = 1 << 5,
+	IBA_CAP2_NDR = 1 << 10,
 };
 
 enum iba_notice_type {

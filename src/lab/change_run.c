@@ -138,17 +138,17 @@ static bool run_to_rest(struct run *x)
 
 	if (!lab_run_settled(x->l, 0, x->p->limit))
 		return false;
-	first = x->l->st.last_sweep_start;
+	first = x->l->lead->st.last_sweep_start;
 	if (!lab_run_settled(x->l, first + 1, x->p->limit))
 		return false;
-	x->gap = x->l->st.last_sweep_start - first;
+	x->gap = x->l->lead->st.last_sweep_start - first;
 	return true;
 }
 
 /* Half-way between two sweeps, and not before the traffic has run for its time. */
 static int up_to_change(struct run *x, struct err *e)
 {
-	time_ps now = sim_now(x->l->sim), at = x->l->st.last_sweep_start + x->gap / 2;
+	time_ps now = sim_now(x->l->sim), at = x->l->lead->st.last_sweep_start + x->gap / 2;
 	int rc = 0;
 
 	while (at < now + x->p->quiet + (x->p->traffic ? x->p->warmup : 0))

@@ -254,7 +254,7 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 	struct rt_verify_opts o = {.threads = 1};
 	struct rt_report is = {0}, could = {0};
 
-	if (rt_verify(f, sm_tables(t->lab->sm), &o, &is, NULL) || rt_verify(f, tables, &o, &could, NULL))
+	if (rt_verify(f, sm_tables(t->lab->lead->sm), &o, &is, NULL) || rt_verify(f, tables, &o, &could, NULL))
 		wrong(t, "the tables cannot be verified");
 	else if (20 * is.hops_sum > 21 * could.hops_sum || 4 * is.link_load_max > 5 * could.link_load_max + 8)
 		wrong(t, "%llu hops and %llu routes on a link, from scratch %llu and %llu",
@@ -268,7 +268,7 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 static void check_fresh(struct trial *t)
 {
 	const struct sm_supply *routes = t->lab->cfg.sm.mechanism.routes;
-	const struct fab *f = sm_fabric(t->lab->sm);
+	const struct fab *f = sm_fabric(t->lab->lead->sm);
 	struct rt_tables *tables = NULL;
 	struct rt_opts o = {.threads = 1};
 	struct err e = {{0}};
@@ -290,7 +290,7 @@ static void check_fresh(struct trial *t)
 
 static void check_lids(struct trial *t)
 {
-	const struct fab *f = sm_fabric(t->lab->sm);
+	const struct fab *f = sm_fabric(t->lab->lead->sm);
 
 	for (port_id p = 0; p < t->fab->nports; p++) {
 		node_id n = t->fab->ports[p].node;
@@ -460,6 +460,8 @@ void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mech
 	lab_config_default(&c);
 	draw_config(&t, &c);
 	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng);
+	c.sm.plain = seed % 3 == 0; /* not drawn: all else stays as it was for a seed */
+	c.sm.timeout_ps = seed % 5 == 0 ? 12 * PS_PER_MS : 0;
 	name_mechanism(&c.sm.mechanism, out->mechanism);
 	t.lab = lab_new(t.fab, &c, &e);
 	t.sim = lab_sim(t.lab);

@@ -170,7 +170,7 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	struct rt_tables *t;
 	struct err e;
 
-	if (v->complete && same_tables(l, sm_fabric(l->sm), sm_tables(l->sm))) {
+	if (v->complete && same_tables(l, sm_fabric(l->lead->sm), sm_tables(l->lead->sm))) {
 		v->verified = true; /* the SM programs nothing that was not verified */
 		return;
 	}
@@ -186,14 +186,14 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 void lab_judge(struct lab *l, struct lab_verdict *v)
 {
 	struct fab *all = sim_snapshot(l->sim);
-	node_id own = fab_node_by_guid(all, l->fab->nodes[l->node].guid);
+	node_id own = fab_node_by_guid(all, l->fab->nodes[l->lead->node].guid);
 	struct fab *f = component(all, own);
 
 	memset(v, 0, sizeof(*v));
 	v->nodes = f->nnodes;
 	v->unreached = all->nnodes - f->nnodes;
 	fab_free(all);
-	v->complete = same_fabric(f, sm_fabric(l->sm));
+	v->complete = same_fabric(f, sm_fabric(l->lead->sm));
 	judge_ports(l, f, v);
 	judge_lids(f, v);
 	judge_tables(l, f, v);

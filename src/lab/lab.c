@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An SM on a simulated fabric: SMPs across, work charged to the CPU model, routes on request. State:
- * struct lab. Way in: lab_new(), lab_power_on(), lab_run_*(). Does not decide anything an SM would.
+ * Managers on a simulated fabric, under one clock. State: struct lab. Way in: lab_new(),
+ * lab_power_on(), lab_run_*(). What goes on at a manager's seat is in seat.c.
  */
 #include "lab/lab_priv.h"
 
@@ -12,153 +12,6 @@ void lab_config_default(struct lab_config *c)
 	sm_config_default(&c->sm);
 	c->cpu = &lab_cpus[0];
 	c->sm_node = FAB_NONE;
-}
-
-/* ---- the SM's side ---- */
-
-static void lab_step(struct lab *l, struct sm_event *ev);
-
-static void on_wake(void *ctx, uint64_t cookie)
-{
-	struct lab *l = ctx;
-
-	if (cookie != l->wake_at)
-		return; /* an earlier one was asked for meanwhile */
-	l->wake_at = TIME_NEVER;
-	lab_step(l, &(struct sm_event){.kind = SM_EV_WAKE});
-}
-
-static void on_smp_processed(void *ctx, uint64_t cookie)
-{
-	struct lab *l = ctx;
-	struct sim_smp smp = l->inbox.at[l->inbox_head++];
-
-	(void)cookie;
-	if (l->inbox_head == l->inbox.n)
-		l->inbox.n = l->inbox_head = 0;
-	lab_step(l, &(struct sm_event){.kind = SM_EV_SMP, .mad = smp.mad, .slid = smp.slid});
-}
-
-/* The SM takes SMPs one after another, each for the model's time. */
-static void on_smp(void *ctx, const struct sim_smp *smp)
-{
-	struct lab *l = ctx;
-
-	vec_push(&l->inbox, *smp);
-	l->sm_free = MAX(l->sm_free, sim_now(l->sim)) + l->cfg.cpu->sm_ps;
-	sim_call(l->sim, l->sm_free, on_smp_processed, l, 0);
-}
-
-/* ---- routes ---- */
-
-static void on_routes(void *ctx, uint64_t cookie)
-{
-	struct lab *l = ctx;
-	struct sm_routes r = l->routes;
-
-	if (r.epoch != cookie)
-		return; /* the SM asked again since */
-	l->routes = (struct sm_routes){0};
-	lab_step(l, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
-}
-
-/* How far an overlapped computation has come: the SM hears of it in so many steps. */
-enum { PROGRESS_STEPS = 64 };
-
-static void on_progress(void *ctx, uint64_t cookie)
-{
-	struct lab *l = ctx;
-	uint32_t step = cookie % PROGRESS_STEPS + 1, top = l->progress_top;
-	uint32_t ready = MAX(top * step / PROGRESS_STEPS, 1u); /* 0 would mean all */
-
-	lab_step(l, &(struct sm_event){.kind = SM_EV_PROGRESS,
-				       .routes = {.epoch = (uint32_t)(cookie / PROGRESS_STEPS),
-						  .ready = (uint16_t)ready}});
-}
-
-static void overlap(struct lab *l, const struct sm_compute *c, time_ps cost)
-{
-	l->progress_top = l->routes.tables->stride - 1;
-	l->routes.ready = 1;
-	for (uint64_t k = 0; k < PROGRESS_STEPS; k++)
-		sim_call(l->sim, sim_now(l->sim) + cost * (k + 1) / PROGRESS_STEPS, on_progress, l,
-			 c->epoch * (uint64_t)PROGRESS_STEPS + k);
-}
-
-static void compute(struct lab *l, const struct sm_compute *c)
-{
-	struct sm_work_done done;
-	time_ps cost;
-
-	sm_routes_free(&l->routes); /* an answer nobody waits for any more */
-	sm_compute_run(c, l->cfg.threads, &l->routes, &done);
-	cost = l->cfg.cpu->route_ps(c->fab, &done);
-	if (c->overlap && l->routes.verified) {
-		overlap(l, c, cost);
-		cost = 0;
-	}
-	sim_call(l->sim, sim_now(l->sim) + cost, on_routes, l, c->epoch);
-}
-
-/* ---- actions ---- */
-
-static void sum_round(struct lab *l)
-{
-	const struct sm_round *last = &l->st.last;
-	struct lab_sum *s = &l->sum;
-	uint32_t seen = l->st.rounds;
-
-	sm_status(l->sm, &l->st);
-	if (l->st.rounds == seen)
-		return;
-	if (!s->rounds++) {
-		s->first_start = last->start;
-		s->cause = last->cause;
-	}
-	s->last_end = last->end;
-	s->restarts += last->restarts;
-	for (unsigned i = 0; i < SM_NSTAGES; i++) {
-		s->in_place[i] = last->in_place[i] ? last->in_place[i] : s->in_place[i];
-		s->compute[i] += last->compute[i];
-	}
-	s->entries += last->entries;
-	s->sent_blocks += last->sent_blocks;
-	for (unsigned i = 0; i < SM_NPHASES; i++)
-		s->time[i] += last->time[i];
-	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		s->smps[i] += last->smps[i];
-}
-
-static void lab_step(struct lab *l, struct sm_event *ev)
-{
-	struct sim_smp smp;
-
-	ev->now = sim_now(l->sim);
-	sm_step(l->sm, ev, &l->out);
-	sum_round(l);
-	for (size_t i = 0; l->note && i < l->out.notes.n; i++)
-		l->note(l->note_ctx, &l->out.notes.at[i]);
-	for (size_t i = 0; i < l->out.sends.n; i++) {
-		const struct sm_send *s = &l->out.sends.at[i];
-
-		memcpy(smp.mad, s->mad, IBA_MAD_SIZE);
-		smp.slid = s->slid;
-		smp.dlid = s->dlid;
-		smp.sl = s->sl;
-		sim_send(l->sim, l->node, l->cfg.sm.port, &smp);
-	}
-	if (l->out.compute.epoch)
-		compute(l, &l->out.compute);
-	if (l->out.wake < l->wake_at) {
-		l->wake_at = l->out.wake;
-		sim_call(l->sim, l->wake_at, on_wake, l, l->wake_at);
-	}
-}
-
-static void on_start(void *ctx, uint64_t cookie)
-{
-	(void)cookie;
-	lab_step(ctx, &(struct sm_event){.kind = SM_EV_START});
 }
 
 /* ---- life ---- */
@@ -199,16 +52,6 @@ node_id lab_choose_node(const struct fab *f)
 	return best;
 }
 
-static unsigned choose_port(const struct fab *f, node_id n)
-{
-	if (fab_is_switch(f, n))
-		return 0;
-	for (unsigned p = 1; p <= f->nodes[n].nports; p++)
-		if (f->ports[fab_port_id(f, n, p)].peer != FAB_NONE)
-			return p;
-	return 1;
-}
-
 struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err *e)
 {
 	struct lab *l;
@@ -221,14 +64,13 @@ struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err 
 	l = mem_zalloc(sizeof(*l));
 	l->cfg = *c;
 	l->fab = f;
-	l->node = n;
-	l->cfg.sm.port = choose_port(f, n);
 	l->cfg.sim.traps |= c->sm.mechanism.traps;
 	l->cfg.sim.smi_ps = c->cpu->smi_ps;
 	l->cfg.sim.sma_ps = c->cpu->sma_ps;
 	l->sim = sim_new(f, &l->cfg.sim);
-	l->sm = sm_new(&l->cfg.sm);
-	l->wake_at = TIME_NEVER;
+	lab_manager_add(l, n, &l->cfg.sm);
+	l->lead = &l->seat[0];
+	l->cfg.sm.port = l->seat[0].cfg.port;
 	return l;
 }
 
@@ -236,11 +78,9 @@ void lab_free(struct lab *l)
 {
 	if (!l)
 		return;
-	sm_routes_free(&l->routes);
-	sm_free(l->sm);
+	for (unsigned i = 0; i < l->nseats; i++)
+		lab_seat_free(&l->seat[i]);
 	sim_free(l->sim);
-	sm_actions_free(&l->out);
-	vec_free(&l->inbox);
 	free(l);
 }
 
@@ -263,12 +103,12 @@ struct sim *lab_sim(struct lab *l)
 
 const struct sm *lab_sm(const struct lab *l)
 {
-	return l->sm;
+	return l->lead->sm;
 }
 
 node_id lab_sm_node(const struct lab *l)
 {
-	return l->node;
+	return l->lead->node;
 }
 
 void lab_power_on(struct lab *l, const bool *on)
@@ -276,8 +116,9 @@ void lab_power_on(struct lab *l, const bool *on)
 	for (node_id n = 0; n < l->fab->nnodes; n++)
 		if (!on || on[n])
 			sim_node_power(l->sim, n, true);
-	sim_attach(l->sim, l->node, l->cfg.sm.port, on_smp, l);
-	sim_call(l->sim, sim_now(l->sim), on_start, l, 0);
+	for (unsigned i = 0; i < l->nseats; i++)
+		if (l->seat[i].sm)
+			lab_seat_start(&l->seat[i]);
 }
 
 /* ---- running ---- */
@@ -291,7 +132,9 @@ static void run_one(struct lab *l)
 
 static bool at_rest(const struct lab *l)
 {
-	return l->st.phase == SM_READY && !l->st.change_pending && l->st.rounds;
+	const struct sm_status *st = &l->lead->st;
+
+	return st->phase == SM_READY && !st->change_pending && st->rounds;
 }
 
 bool lab_run_ready(struct lab *l, time_ps limit)
@@ -303,7 +146,7 @@ bool lab_run_ready(struct lab *l, time_ps limit)
 
 bool lab_run_settled(struct lab *l, time_ps since, time_ps limit)
 {
-	const struct sm_status *st = &l->st;
+	const struct sm_status *st = &l->lead->st;
 
 	for (;;) {
 		if (at_rest(l) && st->clean_sweeps && st->last_sweep_start >= since &&
@@ -324,10 +167,10 @@ void lab_run_until(struct lab *l, time_ps t)
 
 void lab_sum_reset(struct lab *l)
 {
-	l->sum = (struct lab_sum){0};
+	l->lead->sum = (struct lab_sum){0};
 }
 
 const struct lab_sum *lab_sum(const struct lab *l)
 {
-	return &l->sum;
+	return &l->lead->sum;
 }

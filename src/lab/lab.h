@@ -57,6 +57,20 @@ bool lab_run_ready(struct lab *l, time_ps limit);
 bool lab_run_settled(struct lab *l, time_ps since, time_ps limit);
 void lab_run_until(struct lab *l, time_ps t);
 
+/* ---- managers that come and go; the first has seat 0 ---- */
+
+enum { LAB_SEATS = 2 };
+
+/* It is gone at once, with all it knew; what it sent is still under way. */
+void lab_manager_stop(struct lab *l, unsigned seat);
+/* A new one sits down. Seeded: it is told the LIDs that the last one had given. */
+void lab_manager_start(struct lab *l, unsigned seat, bool seeded);
+void lab_manager_config(struct lab *l, unsigned seat, const struct sm_config *c); /* of the next one */
+/* Another one, on another node; before lab_power_on(). */
+void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c);
+/* Whom lab_sm(), lab_run_*(), lab_sum() and lab_judge() are about, until told otherwise seat 0. */
+void lab_manager_lead(struct lab *l, unsigned seat);
+
 /* The rounds (assimilations) added up since lab_sum_reset(). */
 struct lab_sum {
 	uint32_t rounds, restarts;

@@ -26,7 +26,7 @@ static struct lab_sample counters_now(const struct lab *l)
 	struct lab_sample now = {.generated = st->generated, .delivered = st->delivered};
 	struct sm_status sm;
 
-	sm_status(l->sm, &sm);
+	sm_status(l->lead->sm, &sm);
 	now.bytes = st->delivered_bytes + st->delivered * LAB_OVERHEAD_BYTES;
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++) {
 		now.discarded_by[i] = st->discarded[i];

@@ -1,10 +1,184 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * OpenMetrics text. State: none. Way in: run_metrics(). Does not serve it.
+ * OpenMetrics text of what the daemon and its manager do. State: none; counters are those of the SM and
+ * the daemon. Way in: run_metrics(). Does not serve it: http.c does, or a file.
+ *
+ * A counter starts anew with each connection where the SM does; who reads it takes that for a restart.
  */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "run/run.h"
 
-void run_metrics(const struct run_view *v UNUSED, struct strbuf *out)
+static void family(struct strbuf *out, const char *name, const char *type, const char *unit, const char *help)
 {
+	strbuf_addf(out, "# TYPE weft_%s %s\n", name, type);
+	if (unit)
+		strbuf_addf(out, "# UNIT weft_%s %s\n", name, unit);
+	strbuf_addf(out, "# HELP weft_%s %s\n", name, help);
+}
+
+static void gauge(struct strbuf *out, const char *name, const char *help, uint64_t v)
+{
+	family(out, name, "gauge", NULL, help);
+	strbuf_addf(out, "weft_%s %llu\n", name, (unsigned long long)v);
+}
+
+static void counter(struct strbuf *out, const char *name, const char *help, uint64_t v)
+{
+	family(out, name, "counter", NULL, help);
+	strbuf_addf(out, "weft_%s_total %llu\n", name, (unsigned long long)v);
+}
+
+/* Exactly, without floating point. */
+static void seconds(struct strbuf *out, time_ps t)
+{
+	strbuf_addf(out, "%llu.%012llu", (unsigned long long)(t / PS_PER_S), (unsigned long long)(t % PS_PER_S));
+}
+
+/* A label's value: what comes from outside may hold anything. */
+static void label_text(struct strbuf *out, const char *s)
+{
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		len = utf8_len(s, n);
+		if (*s == '\\' || *s == '"')
+			strbuf_addf(out, "\\%c", *s);
+		else if (*s == '\n')
+			strbuf_add(out, "\\n");
+		else
+			strbuf_addn(out, len ? s : "?", len ? len : 1);
+		len = MAX(len, (size_t)1);
+	}
+}
+
+/* ---- families ---- */
+
+static void build_info(struct strbuf *out, const struct run_view *v)
+{
+	family(out, "build", "info", NULL, "Version, mechanism and port.");
+	strbuf_addf(out, "weft_build_info{version=\"%s\",mechanism=\"%s\",port=\"", WEFT_VERSION, v->cfg->sm.mechanism.name);
+	label_text(out, v->port.name);
+	strbuf_addf(out, "\",port_guid=\"0x%016llx\"} 1\n", (unsigned long long)v->port.port_guid);
+}
+
+static void state_set(struct strbuf *out, const struct sm_status *st, bool there)
+{
+	static const struct {
+		const char *name;
+		enum iba_sm_state state;
+	} states[] = {{"not_active", IBA_SM_NOT_ACTIVE}, {"discovering", IBA_SM_DISCOVERING}, {"standby", IBA_SM_STANDBY}, {"master", IBA_SM_MASTER}};
+
+	family(out, "state", "stateset", NULL, "State of the manager as SMInfo tells it.");
+	for (unsigned i = 0; i < ARRAY_LEN(states); i++)
+		strbuf_addf(out, "weft_state{weft_state=\"%s\"} %d\n", states[i].name,
+			    there ? st->state == states[i].state : states[i].state == IBA_SM_NOT_ACTIVE);
+}
+
+static void phase_set(struct strbuf *out, const struct sm_status *st)
+{
+	family(out, "phase", "stateset", NULL, "What the manager is doing.");
+	for (unsigned p = 0; p < SM_NPHASES; p++)
+		strbuf_addf(out, "weft_phase{weft_phase=\"%s\"} %d\n", sm_phase_name(p), st->phase == p);
+}
+
+static void subnet(struct strbuf *out, const struct run_view *v, const struct sm_status *st)
+{
+	const struct fab *f = v->sm ? sm_fabric(v->sm) : NULL;
+
+	gauge(out, "switches", "Switches of the subnet.", st->switches);
+	gauge(out, "hosts", "Channel adapters of the subnet.", f ? f->nhosts : 0);
+	gauge(out, "routers", "Routers of the subnet.", f ? f->nrouters : 0);
+	gauge(out, "links", "Links of the subnet.", f ? f->nlinks : 0);
+	gauge(out, "lids", "LIDs given to ports.", st->lids);
+	gauge(out, "held_ports", "Ports that change too often and count as Down.", st->held);
+	gauge(out, "change_pending", "Whether a change is noticed and not done yet.", st->change_pending);
+}
+
+static void smps(struct strbuf *out, const struct sm_status *st)
+{
+	family(out, "smps", "counter", NULL, "Requests sent, repetitions included, by purpose.");
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		strbuf_addf(out, "weft_smps_total{purpose=\"%s\"} %llu\n", sm_purpose_name(i), (unsigned long long)st->smps[i]);
+	counter(out, "smp_retries", "Requests that were repeated.", st->retries);
+	counter(out, "smp_timeouts", "Requests that were given up.", st->timeouts);
+	counter(out, "smps_late", "Responses that came when nobody waited any more.", st->late);
+	counter(out, "smps_bad", "SMPs that made no sense.", st->bad);
+	counter(out, "traps", "Traps received.", st->traps);
+	counter(out, "sweeps", "Sweeps that came to an end.", st->sweeps);
+	counter(out, "sweeps_clean", "Sweeps that found no change.", st->clean_sweeps);
+}
+
+static void last_round(struct strbuf *out, const struct sm_round *r)
+{
+	family(out, "round_phase_seconds", "gauge", "seconds", "Time of the last change, by phase.");
+	for (unsigned p = 0; p < SM_NPHASES; p++) {
+		strbuf_addf(out, "weft_round_phase_seconds{phase=\"%s\"} ", sm_phase_name(p));
+		seconds(out, r->time[p]);
+		strbuf_add(out, "\n");
+	}
+	family(out, "round_seconds", "gauge", "seconds", "Time of the last change, from noticing it to rest.");
+	strbuf_add(out, "weft_round_seconds ");
+	seconds(out, r->end - r->start);
+	strbuf_add(out, "\n");
+	family(out, "round_smps", "gauge", NULL, "Requests of the last change, by purpose.");
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		strbuf_addf(out, "weft_round_smps{purpose=\"%s\"} %llu\n", sm_purpose_name(i), (unsigned long long)r->smps[i]);
+	gauge(out, "round_entries", "Table entries that the last change changed in switches.", r->entries);
+	gauge(out, "round_blocks", "Table blocks that the last change wrote.", r->sent_blocks);
+	gauge(out, "round_clean", "Whether everything answered in the last change.", r->clean);
+}
+
+static void daemon_itself(struct strbuf *out, const struct run_view *v)
+{
+	counter(out, "changes", "Changes assimilated.", v->nchanges ? v->changes[v->nchanges - 1].number : 0);
+	family(out, "mads", "counter", NULL, "MADs that the transport took or gave.");
+	strbuf_addf(out, "weft_mads_total{direction=\"in\"} %llu\n", (unsigned long long)v->mads_in);
+	strbuf_addf(out, "weft_mads_total{direction=\"out\"} %llu\n", (unsigned long long)v->mads_out);
+	gauge(out, "mads_waiting", "MADs that the transport did not take yet.", v->mads_waiting);
+	counter(out, "reconnects", "Times the connection to the fabric was opened again.", v->reconnects);
+	counter(out, "routes_computed", "Computations of routes.", v->routes_computed);
+	family(out, "compute_seconds", "counter", "seconds", "Time spent computing routes.");
+	strbuf_addf(out, "weft_compute_seconds_total %llu.%03llu\n", (unsigned long long)(v->compute_ms / 1000),
+		    (unsigned long long)(v->compute_ms % 1000));
+	family(out, "uptime_seconds", "gauge", "seconds", "Time since the start.");
+	strbuf_addf(out, "weft_uptime_seconds %llu.%03llu\n", (unsigned long long)(v->uptime_ms / 1000),
+		    (unsigned long long)(v->uptime_ms % 1000));
+}
+
+static void process(struct strbuf *out)
+{
+	struct rusage u = {0};
+	uint64_t pages = 0, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f) {
+		if (fscanf(f, "%*u %llu", (unsigned long long *)&pages) == 1)
+			resident = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+		fclose(f);
+	}
+	getrusage(RUSAGE_SELF, &u);
+	family(out, "resident_memory_bytes", "gauge", "bytes", "Memory of the process.");
+	strbuf_addf(out, "weft_resident_memory_bytes %llu\n", (unsigned long long)resident);
+	family(out, "cpu_seconds", "counter", "seconds", "CPU time of the process.");
+	strbuf_addf(out, "weft_cpu_seconds_total %lld.%06lld\n",
+		    (long long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000000),
+		    (long long)((u.ru_utime.tv_usec + u.ru_stime.tv_usec) % 1000000));
+}
+
+void run_metrics(const struct run_view *v, struct strbuf *out)
+{
+	struct sm_status st = {.phase = SM_OFF};
+
+	if (v->sm)
+		sm_status(v->sm, &st);
+	build_info(out, v);
+	gauge(out, "up", "Whether the manager is connected to a fabric.", v->connected);
+	state_set(out, &st, v->sm != NULL);
+	phase_set(out, &st);
+	subnet(out, v, &st);
+	smps(out, &st);
+	last_round(out, &st.last);
+	daemon_itself(out, v);
+	process(out);
 	strbuf_add(out, "# EOF\n");
 }

@@ -145,6 +145,7 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	s->fab = f;
 	s->cfg = *c;
 	s->cfg.random_only = NULL;
+	s->cfg.link_pairs |= c->express;
 	if (c->random_only) {
 		s->random_only = mem_array(f->nnodes, sizeof(*s->random_only));
 		memcpy(s->random_only, c->random_only, f->nnodes * sizeof(*s->random_only));
@@ -311,6 +312,10 @@ bool sim_step(struct sim *s)
 	case EV_LEASE:
 		sma_lease_over(s, e.a, e.b);
 		break;
+	case EV_ORDER:
+		if (s->nodes[s->fab->ports[e.a].node].incarnation == e.b)
+			link_order(s, e.a, (enum iba_phys_state)e.c);
+		break;
 	case EV_P_HEAD:
 	case EV_P_FC:
 	case EV_P_ROUTE:
@@ -432,9 +437,28 @@ void sim_attach_port(struct sim *s, node_id n, unsigned port,
 void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on)
 {
 	struct iba_port_info *pi = &node_port(s, n, port)->pi;
+	bool was = pi->cap_mask & IBA_CAP_IS_SM;
 
 	pi->cap_mask &= ~(uint32_t)IBA_CAP_IS_SM;
 	pi->cap_mask |= on ? IBA_CAP_IS_SM : 0;
+	if (s->cfg.express && was != on)
+		trap_changed(s, n, port, false);
+}
+
+void sim_set_node_desc(struct sim *s, node_id n, const char *text)
+{
+	struct sim_node *node = &s->nodes[n];
+
+	if (!node->desc)
+		node->desc = mem_alloc(IBA_SMP_DATA_SIZE);
+	memset(node->desc, 0, IBA_SMP_DATA_SIZE);
+	memcpy(node->desc, text, strnlen(text, IBA_SMP_DATA_SIZE));
+	for (unsigned p = sim_is_switch(s, n) ? 0 : 1; s->cfg.express && p <= s->fab->nodes[n].nports; p++) {
+		if (!node_port(s, n, p)->pi.lid)
+			continue;
+		trap_changed(s, n, p, true);
+		break; /* one port tells for the node */
+	}
 }
 
 void sim_attach(struct sim *s, node_id n, unsigned port,

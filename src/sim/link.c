@@ -72,12 +72,26 @@ void link_try_up(struct sim *s, port_id a)
 		link_trained(s, a, s->ports[a].link_epoch);
 }
 
+/* Speed, width and LinkRoundTripLatency, in units of 4 ns. */
+static bool agree(struct sim *s, port_id a, port_id b)
+{
+	time_ps one_way = s->ports[a].wire_ps + (s->trouble ? s->trouble[a].latency_ps : 0);
+
+	if (!rate_agree(&s->ports[a], &s->ports[b]))
+		return false;
+	s->ports[a].pi.round_trip_latency = s->ports[b].pi.round_trip_latency =
+		(uint32_t)MIN(2 * one_way / (4 * PS_PER_NS), (time_ps)0xfffffe);
+	return true;
+}
+
 void link_trained(struct sim *s, port_id a, uint32_t epoch)
 {
 	port_id b = s->ports[a].peer;
 
 	if (s->ports[a].link_epoch != epoch || b == FAB_NONE || s->ports[a].pi.state != IBA_PORT_DOWN ||
 	    s->ports[b].pi.state != IBA_PORT_DOWN)
+		return;
+	if (s->cfg.link_pairs && !agree(s, a, b))
 		return;
 	by_link(s, a, IBA_PORT_INIT);
 	by_link(s, b, IBA_PORT_INIT);
@@ -95,6 +109,15 @@ void link_cut(struct sim *s, port_id a)
 		return;
 	by_link(s, a, IBA_PORT_DOWN);
 	by_link(s, b, IBA_PORT_DOWN);
+}
+
+/* Disabled until told otherwise, or down and up again. */
+void link_order(struct sim *s, port_id at, enum iba_phys_state to)
+{
+	link_cut(s, at);
+	s->ports[at].pi.phys_state = (uint8_t)to;
+	if (to != IBA_PHYS_DISABLED)
+		link_try_up(s, at);
 }
 
 void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)

@@ -56,7 +56,12 @@ struct sim_config {
 	 * for all others. NULL: there is none. */
 	const uint16_t *random_only;
 	bool express;              /* SMPs and GMPs take no time but where a link has latency of its own: for
-				    * emulation. Not with the data plane. See sim_settle(). */
+				    * emulation. Not with the data plane. See sim_settle(). Devices have all
+				    * the capabilities that programs ask for. */
+	bool link_pairs;           /* as hardware: a port that is ordered Down or Polling takes its link down
+				    * and trains it anew, at the best speed and width both ends enable. Off:
+				    * as the thesis has it, Down leads to Initialize at this end alone.
+				    * express implies it */
 	bool traps;                /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit;       /* sends of one trap without an answer; 0: no limit */
 	struct sim_faults faults;
@@ -197,6 +202,8 @@ void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp
 void sim_attach_port(struct sim *s, node_id n, unsigned port,
 		     void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
 void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on);
+/* NodeDescription until the node is powered off; at most 64 bytes count. Express: trap 144 tells. */
+void sim_set_node_desc(struct sim *s, node_id n, const char *text);
 /* GMPs (any class but subnet management) go by sim_send() too, with a DLID: as data on VL 0, along the
  * tables, over Active ports. PerfMgt requests are answered by every node's own agent (pma.c). */
 

@@ -17,6 +17,7 @@ enum sim_ev {
 	EV_INJECT, /* a: packet, b: node; a delayed copy or original enters the SMI */
 	EV_TRAP,   /* a: node, b: incarnation, c: slot; time to repeat */
 	EV_LEASE,  /* a: port, b: lease epoch; the M_Key lease ran out */
+	EV_ORDER,  /* a: port, b: incarnation of its node, c: physical state that was ordered */
 	/* the data plane (plane.c); c is the incarnation of the node unless said otherwise */
 	EV_P_HEAD,   /* a: port, b: cell, c: link epoch; a header has arrived */
 	EV_P_FC,     /* a: port, b: FCTBS << 16 | FCCL, c: link epoch << 4 | slot */
@@ -49,7 +50,7 @@ struct pkt {
 	uint16_t hops;      /* links crossed, in express mode */
 };
 
-enum { TRAP_SLOT_LINK, TRAP_SLOT_MKEY, TRAP_SLOTS };
+enum { TRAP_SLOT_LINK, TRAP_SLOT_MKEY, TRAP_SLOT_CHANGE, TRAP_SLOTS };
 
 struct trap_slot {
 	bool pending;
@@ -70,6 +71,7 @@ struct sim_port {
 	uint64_t *guids;              /* 8 entries once one was set */
 	uint32_t lease_epoch;
 	bool lease_runs;
+	uint8_t fdr10_supported, fdr10_enabled, fdr10_active; /* 0 or 1; rate.c */
 	time_ps tx_free;     /* when the transmitter is idle again */
 	time_ps wire_ps;     /* propagation to the peer */
 	time_ps byte_ps;
@@ -88,6 +90,7 @@ struct sim_node {
 	uint32_t rft_used;    /* blocks up to the last that was set */
 	uint16_t *mft;        /* mft_cap * 16 masks once one was set */
 	uint8_t *slvl;        /* [(nports+1)][(nports+1)][16] once one was set */
+	char *desc;           /* NodeDescription, 64 bytes, once it was set */
 	struct trap_slot trap[TRAP_SLOTS];
 };
 
@@ -170,6 +173,7 @@ void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
 void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
+void link_order(struct sim *s, port_id at, enum iba_phys_state to); /* with link_pairs */
 void lid_forward(struct sim *s, node_id n, uint32_t p);
 bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid);
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
@@ -214,7 +218,15 @@ bool sma_admits(struct sim *s, node_id n, const struct pkt *p); /* the M_Key che
 void sma_handle(struct sim *s, node_id n, struct pkt *p);
 void sma_lease_over(struct sim *s, port_id at, uint32_t epoch);
 
+/* rate.c: with link_pairs */
+void rate_power_on(struct sim *s, node_id n, unsigned num);
+bool rate_agree(struct sim_port *a, struct sim_port *b); /* sets what is active; false: nothing in common */
+bool rate_fits(const struct sim_port *p);
+bool rate_ok(const struct iba_port_info *pi, const struct iba_port_info *v);
+void rate_take(struct iba_port_info *pi, const struct iba_port_info *v);
+
 /* trap.c */
+void trap_changed(struct sim *s, node_id n, unsigned port, bool node_desc);
 void trap_link_state(struct sim *s, node_id n);
 void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 void trap_repeat(struct sim *s, node_id n, unsigned slot);

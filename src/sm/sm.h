@@ -104,6 +104,9 @@ struct sm_config {
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
 	unsigned priority;
 	/* For a daemon; the laboratory leaves these alone. */
+	time_ps timeout_ps;         /* no shorter, and twice as long each time; 0: by distance, always the same */
+	bool plain;                 /* SMPs travel as stock SMs send them: directed all the way. ibsim takes
+				     * no mixed routes, and by LID only over links that are Active */
 	bool read_back;             /* at the start switches are asked for the tables they hold: what is
 				     * right stays, and no port that is Active leaves that state for it */
 	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */

@@ -397,7 +397,7 @@ bool sm_reconnect(struct sm *sm);                       /* true: something is as
 void sm_drop_lost(struct sm *sm);
 
 /* paths.c */
-bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
+bool sm_route_holds(const struct sm *sm, uint32_t endport); /* SMPs come there and back, over the links known */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
 uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);

@@ -15,7 +15,7 @@
 #include "transport/transport.h"
 
 enum {
-	BATCH = 32,           /* datagrams a system call; a unix socket's queue holds 10 */
+	BATCH = 32,           /* datagrams a system call */
 	ANSWER_MS = 3000,     /* a server that loads a large netlist or computes may take its time */
 	GOODBYE_MS = 200,
 	PROBE_MS = 500,       /* a silent server is looked after so often */

@@ -11,13 +11,13 @@ build() { # name, compiler and flags: one object a source, in parallel, in a dir
 	name=$1
 	shift
 	mkdir "$tmp/$name"
-	"$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -c -o "$tmp/$name/main.o" "$root/tests/scenario/test_trials.c" || return 1
 	for room in $rooms; do
 		mkdir "$tmp/$name/$room"
 		(cd "$tmp/$name/$room" &&
 			printf '%s\n' "$root/src/$room"/*.c | xargs -P 2 -n 8 "$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -c) || return 1
 	done
-	"$@" -pthread -o "$tmp/$name/trials" "$tmp/$name/main.o" "$tmp/$name"/*/*.o -lm
+	"$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -pthread -o "$tmp/$name/trials" \
+		"$root/tests/scenario/test_trials.c" "$root/tests/scenario/seeds.c" "$tmp/$name"/*/*.o -lm
 }
 
 echo 1..4

@@ -4,15 +4,13 @@
  * buffers, traffic up to well beyond what it can carry, links that make errors and train anew, and
  * links and switches that fail and return while the manager repairs. Each is run twice, on one
  * thread and on several, and must leave the same hash. Does not judge the manager: test_trials
- * does. usage: test_plane_trials FIRST COUNT [hash]   ("hash": print each seed's hash
- * instead)
+ * does. usage: test_plane_trials FIRST COUNT [hash]
  */
-#include <unistd.h>
-
 #include "lab/lab.h"
+#include "seeds.h"
 #include "sim/plane.h"
 
-enum { BATCH = 100, MAX_SWITCHES = 24 };
+enum { MAX_SWITCHES = 24 };
 
 struct trial {
 	uint64_t seed;
@@ -309,7 +307,7 @@ static void drain(struct trial *t)
 	check_pools(t);
 }
 
-static void run(struct trial *t, uint64_t seed, unsigned threads)
+static void try(struct trial *t, uint64_t seed, unsigned threads)
 {
 	struct traffic_config traffic;
 	struct lab_config c;
@@ -356,70 +354,48 @@ static void run(struct trial *t, uint64_t seed, unsigned threads)
 	fab_free(t->fab);
 }
 
-struct totals {
+/* ---- all trials ---- */
+
+static struct {
 	uint64_t packets, lost, trainings;
 	unsigned hits, locks;
-};
+} total;
 
-static bool run_seed(uint64_t seed, struct totals *sum)
-{
-	struct trial a, b;
-
-	run(&a, seed, 1);
-	if (a.why[0])
-		printf("# seed %llu: %s\n", (unsigned long long)seed, a.why);
-	run(&b, seed, 2 + (unsigned)(seed % 3));
-	if (a.hash != b.hash)
-		printf("# seed %llu: hash %016llx, then %016llx\n", (unsigned long long)seed,
-		       (unsigned long long)a.hash, (unsigned long long)b.hash);
-	sum->packets += a.packets;
-	sum->lost += a.lost;
-	sum->trainings += a.trainings;
-	sum->hits += a.hits;
-	sum->locks += a.locked;
-	return !a.why[0] && a.hash == b.hash;
-}
-
-static void print_hashes(uint64_t first, uint64_t count)
+static void run(struct seed_run *r)
 {
 	struct trial t;
 
-	for (uint64_t s = first; s < first + count; s++) {
-		run(&t, s, 1);
-		printf("%llu %016llx %llu\n", (unsigned long long)s, (unsigned long long)t.hash,
-		       (unsigned long long)t.packets);
-	}
+	try(&t, r->seed, r->again ? 2 + (unsigned)(r->seed % 3) : 1);
+	r->ok = !t.why[0];
+	r->hash = t.hash;
+	r->size = t.packets;
+	snprintf(r->why, sizeof(r->why), "%s", t.why);
+	if (r->again)
+		return;
+	total.packets += t.packets;
+	total.lost += t.lost;
+	total.trainings += t.trainings;
+	total.hits += t.hits;
+	total.locks += t.locked;
+}
+
+static void sums(char *text, size_t len)
+{
+	snprintf(text, len, "%llu packets, %llu lost, %u failures, %llu trainings, %u locks",
+		 (unsigned long long)total.packets, (unsigned long long)total.lost, total.hits,
+		 (unsigned long long)total.trainings, total.locks);
+	memset(&total, 0, sizeof(total));
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t first, count;
-	unsigned failed = 0;
+	static const struct seeds trials = {
+	    .name = "test_plane_trials",
+	    .batch = 100,
+	    .again = 1,
+	    .run = run,
+	    .sums = sums,
+	};
 
-	if (argc < 3 || parse_u64(argv[1], &first) || parse_u64(argv[2], &count)) {
-		fputs("usage: test_plane_trials FIRST COUNT [hash]\n", stderr);
-		return 2;
-	}
-	if (argc > 3) {
-		print_hashes(first, count);
-		return 0;
-	}
-	printf("1..%llu\n", (unsigned long long)((count + BATCH - 1) / BATCH));
-	for (uint64_t s = first, n = 1; s < first + count; s += BATCH, n++) {
-		uint64_t end = MIN(s + BATCH, first + count);
-		struct totals sum = {0};
-		unsigned bad = 0;
-
-		for (uint64_t i = s; i < end; i++)
-			bad += !run_seed(i, &sum);
-		printf("%s %llu - seeds %llu to %llu: %llu packets, %llu lost, %u failures, "
-		       "%llu trainings, %u locks\n",
-		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
-		       (unsigned long long)end - 1, (unsigned long long)sum.packets,
-		       (unsigned long long)sum.lost, sum.hits,
-		       (unsigned long long)sum.trainings, sum.locks);
-		fflush(stdout);
-		failed += bad;
-	}
-	return failed ? 1 : 0;
+	return seeds_main(argc, argv, &trials);
 }

@@ -267,6 +267,7 @@ static const struct {
     {"rft", NULL, "libibmad has no random forwarding tables"},
     {"trap_gid", NULL, "libibmad knows the details of traps 128 and 144 only"},
     {"trap_port", NULL, "libibmad knows the details of traps 128 and 144 only"},
+    {"trap_cap", "other_changes", "libibmad knows LID and capability mask of trap 144 only"},
     {"trap_cap", "local_changes", "libibmad stops after trap 144's capability mask"},
     {"trap_sysguid", NULL, "libibmad knows the details of traps 128 and 144 only"},
     {"trap_mkey", NULL, "libibmad knows the details of traps 128 and 144 only"},

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records as text and as JSON, files that are moved away, floods; and what systemd is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "run/daemon.h"
+
+static char dir[] = "/tmp/weft-log-XXXXXX";
+
+static char *path_of(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static unsigned lines_in(const char *name, const char *with)
+{
+	char *text, *line, *save = NULL;
+	unsigned n = 0;
+	size_t len;
+	struct err e;
+
+	if (file_read(path_of(name), &text, &len, &e))
+		return 0;
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		n += strstr(line, with) != NULL;
+	free(text);
+	return n;
+}
+
+static struct strbuf render(enum run_log_format f, enum log_kind k, const struct log_value *v)
+{
+	struct run_log l = {.format = f, .level = RUN_LOG_DEBUG};
+	struct strbuf out = {0};
+
+	log_render(&l, k, v, &out);
+	return out;
+}
+
+#define VALUES(...) ((const struct log_value[]){__VA_ARGS__, {0}})
+
+static void text_is_a_sentence(void **state)
+{
+	struct strbuf s = render(RUN_LOG_TEXT, LOG_SUBNET_UP,
+				 VALUES(LOG_U("switches", 20), LOG_U("hosts", 16), LOG_U("lids", 36),
+					LOG_TIME("took_us", 6543), LOG_U("smps", 551), LOG_NOT("unanswered")));
+
+	(void)state;
+	assert_string_equal(s.s, "notice  subnet_up: SUBNET UP: 20 switches, 16 hosts, 36 LIDs in 6.5 ms, 551 SMPs");
+	strbuf_free(&s);
+}
+
+static void what_is_not_known_is_left_out(void **state)
+{
+	struct strbuf s = render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "")));
+
+	(void)state;
+	assert_string_equal(s.s, "notice  gone: 0x0000000000000018 is gone");
+	strbuf_free(&s);
+	s = render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "leaf 3")));
+	assert_string_equal(s.s, "notice  gone: 0x0000000000000018 leaf 3 is gone");
+	strbuf_free(&s);
+}
+
+/* A NodeDescription may hold anything: a record stays one line, and JSON stays JSON. */
+static void names_from_outside_stay_inside(void **state)
+{
+	const char *evil = "a\nb\x1b[31m\"} {lid}\xff";
+	struct strbuf s = render(RUN_LOG_TEXT, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
+
+	(void)state;
+	assert_null(strchr(s.s, '\n'));
+	assert_null(strchr(s.s, '\x1b'));
+	assert_non_null(strstr(s.s, "a\\x0ab"));
+	strbuf_free(&s);
+	s = render(RUN_LOG_JSON, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
+	assert_null(strchr(s.s, '\n'));
+	assert_string_equal(s.s, "{\"level\": \"debug\",\"record\": \"name\","
+				 "\"text\": \"0x0000000000000001 is a\\\\x0ab\\\\x1b[31m\\\"} {lid}\\\\xff\","
+				 "\"node\": \"0x0000000000000001\","
+				 "\"name\": \"a\\u000ab\\u001b[31m\\\"} {lid}\\u00ff\"}");
+	strbuf_free(&s);
+}
+
+static void times_read_well(void **state)
+{
+	static const struct {
+		uint64_t us;
+		const char *text;
+	} cases[] = {{0, "in 0 us"}, {999, "in 999 us"}, {1000, "in 1.0 ms"}, {999999, "in 999.9 ms"}, {2104608, "in 2.104 s"}};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_LEN(cases); i++) {
+		struct strbuf s = render(RUN_LOG_TEXT, LOG_ROUTES,
+					 VALUES(LOG_U("switches", 1), LOG_TIME("took_us", cases[i].us)));
+
+		assert_non_null(strstr(s.s, cases[i].text));
+		strbuf_free(&s);
+	}
+}
+
+static void levels_files_and_moving(void **state)
+{
+	struct run_log l;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(log_open(&l, path_of("log"), RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
+	log_rec(&l, LOG_STOP, LOG_T("why", "one"));
+	log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", 1)); /* debug */
+	assert_int_equal(lines_in("log", ""), 1);
+	assert_int_equal(lines_in("log", "stop: ends: one"), 1);
+	assert_int_equal(rename(path_of("log"), "/tmp/weft-log-moved"), 0);
+	unlink("/tmp/weft-log-moved");
+	log_reopen(&l);
+	log_rec(&l, LOG_STOP, LOG_T("why", "two"));
+	assert_int_equal(lines_in("log", "ends: two"), 1);
+	log_close(&l);
+	log_rec(&l, LOG_STOP, LOG_T("why", "three")); /* after the end: nothing */
+	assert_int_equal(lines_in("log", ""), 1);
+	assert_int_not_equal(log_open(&l, "/nowhere/log", RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
+	assert_non_null(strstr(e.text, "/nowhere/log"));
+}
+
+static void a_flood_is_counted(void **state)
+{
+	struct run_log l;
+	struct err e;
+	unsigned written;
+
+	(void)state;
+	assert_int_equal(log_open(&l, path_of("flood"), RUN_LOG_NOTICE, RUN_LOG_JSON, &e), 0);
+	for (unsigned i = 0; i < 100000; i++)
+		log_rec(&l, LOG_UNREACHABLE, LOG_T("attribute", "PortInfo"));
+	log_rec(&l, LOG_STOP, LOG_T("why", "done")); /* others still get through */
+	written = lines_in("flood", "\"unreachable\"");
+	assert_in_range(written, 100, 50000); /* a hundred a second, however long this took */
+	assert_int_equal(lines_in("flood", "\"stop\""), 1);
+	l.second = 0; /* as if a second went by */
+	log_rec(&l, LOG_STOP, LOG_T("why", "later"));
+	assert_true(lines_in("flood", "\"suppressed\"") >= 1);
+	log_close(&l);
+}
+
+static int told;
+
+static void on_tell(void *ctx, const char *json)
+{
+	(void)ctx;
+	assert_int_equal(json[0], '{');
+	told++;
+}
+
+static void others_are_told(void **state)
+{
+	struct run_log l;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(log_open(&l, path_of("told"), RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
+	l.tell = on_tell;
+	log_rec(&l, LOG_STOP, LOG_T("why", "x"));
+	log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", 1));
+	assert_int_equal(told, 1);
+	log_close(&l);
+}
+
+/* Every note has a record, whatever is in it. */
+static void every_note_has_a_record(void **state)
+{
+	struct sm_config c;
+	struct run_log l;
+	struct err e;
+	struct sm *sm;
+
+	(void)state;
+	sm_config_default(&c);
+	sm = sm_new(&c);
+	assert_int_equal(log_open(&l, path_of("notes"), RUN_LOG_DEBUG, RUN_LOG_JSON, &e), 0);
+	for (unsigned k = 0; k <= SM_NOTE_OTHER_SM; k++) {
+		unsigned before = lines_in("notes", "");
+
+		run_note_log(&l, sm, &(struct sm_note){.kind = (enum sm_note_kind)k, .a = 1, .b = 2});
+		run_note_log(&l, sm, &(struct sm_note){.kind = (enum sm_note_kind)k});
+		assert_int_equal(lines_in("notes", ""), before + 2);
+	}
+	log_close(&l);
+	sm_free(sm);
+}
+
+static void systemd_is_told(void **state)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	char text[64] = "";
+
+	(void)state;
+	unsetenv("NOTIFY_SOCKET");
+	notify_send("READY=1"); /* nobody there: nothing happens */
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", dir);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	setenv("NOTIFY_SOCKET", a.sun_path, 1);
+	notify_send("STATUS=%u switches", 7);
+	assert_int_equal(recv(fd, text, sizeof(text) - 1, 0), strlen("STATUS=7 switches"));
+	assert_string_equal(text, "STATUS=7 switches");
+	unsetenv("NOTIFY_SOCKET");
+	close(fd);
+	setenv("WATCHDOG_USEC", "3000000", 1);
+	assert_int_equal(notify_watchdog_us(), 3000000);
+	setenv("WATCHDOG_PID", "1", 1); /* somebody else's */
+	assert_int_equal(notify_watchdog_us(), 0);
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+	assert_int_equal(notify_watchdog_us(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_is_a_sentence),
+		cmocka_unit_test(what_is_not_known_is_left_out),
+		cmocka_unit_test(names_from_outside_stay_inside),
+		cmocka_unit_test(times_read_well),
+		cmocka_unit_test(levels_files_and_moving),
+		cmocka_unit_test(a_flood_is_counted),
+		cmocka_unit_test(others_are_told),
+		cmocka_unit_test(every_note_has_a_record),
+		cmocka_unit_test(systemd_is_told),
+	};
+	char command[64];
+	int rc;
+
+	if (!mkdtemp(dir))
+		return 1;
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command) ? 1 : rc;
+}

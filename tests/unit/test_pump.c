@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MADs between transport and SM: a transport of the test's own, which has little room or goes away, in
+ * front of a simulated fabric; a clock of the test's own; routes on the spot.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "run/daemon.h"
+#include "sim/sim.h"
+
+/* ---- a transport in front of a simulation ---- */
+
+struct wire {
+	struct tp tp;
+	struct sim *sim;
+	node_id node;
+	VEC(struct tp_mad) inbox;
+	unsigned room;  /* MADs taken at a time */
+	bool gone;
+	unsigned refused;
+};
+
+static void on_smp(void *ctx, const struct sim_smp *smp)
+{
+	struct wire *w = ctx;
+	struct tp_mad m = {.slid = smp->slid, .dlid = smp->dlid};
+
+	memcpy(m.mad, smp->mad, IBA_MAD_SIZE);
+	vec_push(&w->inbox, m);
+}
+
+static int wire_send(struct tp *t, const struct tp_mad *m, unsigned n)
+{
+	struct wire *w = (struct wire *)t;
+	unsigned k = MIN(n, w->room);
+
+	if (w->gone)
+		return -ENOTCONN;
+	w->refused += n - k;
+	for (unsigned i = 0; i < k; i++) {
+		struct sim_smp smp = {.slid = m[i].slid, .dlid = m[i].dlid, .sl = m[i].sl};
+
+		memcpy(smp.mad, m[i].mad, IBA_MAD_SIZE);
+		sim_send(w->sim, w->node, 1, &smp);
+	}
+	return (int)k;
+}
+
+static int wire_recv(struct tp *t, struct tp_mad *m, unsigned max)
+{
+	struct wire *w = (struct wire *)t;
+	unsigned n = MIN((unsigned)w->inbox.n, max);
+
+	if (w->gone)
+		return -ENOTCONN;
+	if (n)
+		memcpy(m, w->inbox.at, n * sizeof(*m));
+	memmove(w->inbox.at, w->inbox.at + n, (w->inbox.n - n) * sizeof(*m));
+	w->inbox.n -= n;
+	return (int)n;
+}
+
+static const struct tp_ops wire_ops = {.name = "wire", .send = wire_send, .recv = wire_recv};
+
+/* ---- the bench ---- */
+
+static uint64_t clock_now; /* nanoseconds */
+
+static uint64_t test_clock(void)
+{
+	return clock_now;
+}
+
+struct bench {
+	struct fab *fab;
+	struct wire wire;
+	struct sm_config cfg;
+	struct sm *sm;
+	struct run_pump pump;
+	struct sm_routes routes;
+	bool have_routes;
+	unsigned notes, ready;
+};
+
+static void on_note(void *ctx, const struct sm_note *n)
+{
+	struct bench *b = ctx;
+
+	b->notes++;
+	b->ready += n->kind == SM_NOTE_PHASE && n->b == SM_READY;
+}
+
+static void on_compute(void *ctx, const struct sm_compute *c)
+{
+	struct sm_work_done did;
+	struct bench *b = ctx;
+
+	if (b->have_routes)
+		sm_routes_free(&b->routes);
+	sm_compute_run(c, 1, &b->routes, &did);
+	b->have_routes = true;
+}
+
+static void make_sm(struct bench *b)
+{
+	b->sm = sm_new(&b->cfg);
+	run_pump_init(&b->pump, &b->wire.tp, b->sm, b->cfg.window, test_clock);
+	b->pump.note = on_note;
+	b->pump.compute = on_compute;
+	b->pump.ctx = b;
+}
+
+static int setup(void **state)
+{
+	struct bench *b = mem_zalloc(sizeof(*b));
+	struct fab_gen g = {.kind = "ring", .dims = {6}, .ndims = 1};
+	struct sim_config sc;
+	struct err e;
+
+	clock_now = 12345678;
+	b->fab = fab_generate(&g, &e);
+	assert_non_null(b->fab);
+	sim_config_default(&sc);
+	b->wire = (struct wire){.tp.ops = &wire_ops, .sim = sim_new(b->fab, &sc), .room = UINT32_MAX};
+	while (fab_is_switch(b->fab, b->wire.node))
+		b->wire.node++;
+	for (node_id n = 0; n < b->fab->nnodes; n++)
+		sim_node_power(b->wire.sim, n, true);
+	sim_attach(b->wire.sim, b->wire.node, 1, on_smp, &b->wire);
+	sm_config_default(&b->cfg);
+	b->cfg.port = 1;
+	b->cfg.sweep_factor = 0;
+	b->cfg.sweep_period_ps = PS_PER_S;
+	make_sm(b);
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	run_pump_free(&b->pump);
+	sm_free(b->sm);
+	if (b->have_routes)
+		sm_routes_free(&b->routes);
+	sim_free(b->wire.sim);
+	fab_free(b->fab);
+	vec_free(&b->wire.inbox);
+	free(b);
+	return 0;
+}
+
+/* ---- the loop: what the daemon's does, in simulated time ---- */
+
+static void begin(struct bench *b)
+{
+	run_pump_event(&b->pump, &(struct sm_event){.kind = SM_EV_START});
+}
+
+/* One turn, and time goes on when there was nothing to do. */
+static void go_on(struct bench *b)
+{
+	uint64_t zero = clock_now - sim_now(b->wire.sim) / PS_PER_NS;
+	int moved = run_pump_turn(&b->pump);
+	time_ps next;
+
+	assert_true(moved >= 0);
+	if (b->have_routes) {
+		struct sm_event routes = {.kind = SM_EV_ROUTES, .routes = b->routes};
+
+		b->have_routes = false;
+		run_pump_event(&b->pump, &routes);
+		return;
+	}
+	if (moved || b->pump.n)
+		return;
+	next = sim_next(b->wire.sim);
+	if (next == TIME_NEVER || next > sim_now(b->wire.sim) + PS_PER_MS) {
+		/* Nothing on the way: only the SM's own clock. */
+		clock_now += 100000;
+		return;
+	}
+	sim_step(b->wire.sim);
+	clock_now = MAX(clock_now, zero + sim_now(b->wire.sim) / PS_PER_NS);
+}
+
+static void until_ready(struct bench *b, unsigned times)
+{
+	for (unsigned i = 0; i < 1000000 && b->ready < times; i++)
+		go_on(b);
+	assert_true(b->ready >= times);
+}
+
+static struct sm_status status(const struct bench *b)
+{
+	struct sm_status st;
+
+	sm_status(b->sm, &st);
+	return st;
+}
+
+/* ---- the tests ---- */
+
+static void a_subnet_comes_up(void **state)
+{
+	struct bench *b = *state;
+	struct sm_status st;
+
+	begin(b);
+	assert_true(b->pump.n > 0); /* nothing goes out before a turn */
+	until_ready(b, 1);
+	st = status(b);
+	assert_int_equal(st.switches, 6);
+	assert_int_equal(st.nodes, b->fab->nnodes);
+	assert_true(st.last.clean);
+	assert_int_equal(b->pump.lost, 0);
+	assert_true(b->pump.sent >= b->pump.in);
+	assert_true(b->notes > 0);
+}
+
+/* What the transport has no room for waits in its turn. */
+static void little_room_loses_nothing(void **state)
+{
+	struct bench *b = *state;
+
+	b->wire.room = 1;
+	begin(b);
+	until_ready(b, 1);
+	assert_true(status(b).last.clean);
+	assert_int_equal(status(b).retries, 0);
+	assert_true(b->wire.refused > 0);
+	assert_int_equal(b->pump.n, 0);
+}
+
+/* Traps are answered one by one whatever the window; a flood of them is lost where there is no room. */
+static void a_flood_of_traps_ends_at_the_ring(void **state)
+{
+	struct bench *b = *state;
+	struct iba_notice notice = {.is_generic = 1, .trap_number = IBA_TRAP_LINK_STATE};
+	struct tp_mad m = {.slid = 2, .dlid = 1};
+	uint32_t size = b->pump.size;
+
+	begin(b);
+	until_ready(b, 1);
+	iba_smp_init(m.mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
+	iba_notice_put(&notice, iba_smp_data(m.mad));
+	b->wire.room = 0;
+	for (uint32_t i = 0; i < 2 * size; i++)
+		vec_push(&b->wire.inbox, m);
+	while (b->wire.inbox.n)
+		assert_true(run_pump_turn(&b->pump) >= 0);
+	assert_int_equal(b->pump.n, size);
+	assert_true(b->pump.lost >= size);
+	b->wire.room = UINT32_MAX;
+	until_ready(b, 2);
+	assert_int_equal(b->pump.n, 0);
+}
+
+/* Not for the SM: general services, and bytes that are no SMP. */
+static void what_is_not_for_the_sm_does_no_harm(void **state)
+{
+	struct bench *b = *state;
+	struct tp_mad gs = {.qp = 1}, junk = {.slid = 7};
+
+	begin(b);
+	until_ready(b, 1);
+	memset(gs.mad, 0x81, sizeof(gs.mad));
+	memset(junk.mad, 0xff, sizeof(junk.mad));
+	vec_push(&b->wire.inbox, gs);
+	vec_push(&b->wire.inbox, junk);
+	assert_int_equal(run_pump_turn(&b->pump), 2);
+	assert_int_equal(status(b).bad, 1);
+}
+
+static void the_end_of_a_connection_is_told(void **state)
+{
+	struct bench *b = *state;
+
+	begin(b);
+	b->wire.gone = true;
+	assert_int_equal(run_pump_turn(&b->pump), -ENOTCONN);
+	b->wire.gone = false; /* also when only sending fails */
+	b->wire.room = 0;
+	assert_int_equal(run_pump_turn(&b->pump), 0);
+}
+
+/* The SM's time is set back now and then; sweeps keep their pace all the same. */
+static void time_is_set_back(void **state)
+{
+	struct bench *b = *state;
+	uint64_t sweeps;
+
+	b->cfg.sweep_period_ps = 20 * PS_PER_MS;
+	run_pump_free(&b->pump);
+	sm_free(b->sm);
+	make_sm(b);
+	b->pump.back_after = PS_PER_S;
+	begin(b);
+	until_ready(b, 1);
+	for (unsigned s = 1; s <= 3; s++) {
+		uint64_t until = clock_now + 1000000000;
+
+		sweeps = status(b).sweeps;
+		while (clock_now < until)
+			go_on(b);
+		assert_true(run_pump_now(&b->pump) < PS_PER_S);
+		assert_in_range(status(b).sweeps - sweeps, 40, 51);
+	}
+	assert_int_equal(status(b).rounds, 1);
+	assert_int_equal(status(b).retries, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_subnet_comes_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(little_room_loses_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flood_of_traps_ends_at_the_ring, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_for_the_sm_does_no_harm, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_end_of_a_connection_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(time_is_set_back, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The worker: requests that overtake one another, answers in order, an end while it computes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "run/daemon.h"
+
+struct bench {
+	uv_loop_t loop;
+	struct run_worker *w;
+	struct fab *fab;
+	VEC(uint32_t) answered;
+	VEC(uint64_t) owners;
+	uint32_t until;
+};
+
+static void on_done(void *ctx, struct sm_routes *r, uint64_t owner, uint64_t took_us)
+{
+	struct bench *b = ctx;
+
+	(void)took_us;
+	assert_true(r->verified);
+	assert_int_equal(r->tables->nswitches, b->fab->nswitches);
+	vec_push(&b->answered, r->epoch);
+	vec_push(&b->owners, owner);
+	if (r->epoch == b->until)
+		uv_stop(&b->loop);
+	sm_routes_free(r);
+}
+
+static int setup(void **state)
+{
+	struct bench *b = mem_zalloc(sizeof(*b));
+	struct fab_gen g = {.kind = "torus", .dims = {6, 6}, .ndims = 2};
+	struct fab *bare;
+	struct err e;
+
+	bare = fab_generate(&g, &e);
+	assert_non_null(bare);
+	b->fab = fab_assign_lids(bare, 0, &e);
+	assert_non_null(b->fab);
+	fab_free(bare);
+	uv_loop_init(&b->loop);
+	assert_int_equal(run_worker_start(&b->w, &b->loop, 1, on_done, b, &e), 0);
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	if (b->w)
+		assert_true(run_worker_stop(b->w));
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&b->loop), 0);
+	fab_free(b->fab);
+	vec_free(&b->answered);
+	vec_free(&b->owners);
+	free(b);
+	return 0;
+}
+
+static void ask(struct bench *b, uint32_t epoch, uint64_t owner)
+{
+	struct sm_compute c = {.epoch = epoch,
+			       .fab = b->fab,
+			       .root = b->fab->switches[0],
+			       .stage = SM_FINAL,
+			       .supply = sm_supply_find("fera")};
+
+	run_worker_ask(b->w, &c, owner);
+}
+
+static void run_until(struct bench *b, uint32_t epoch)
+{
+	b->until = epoch;
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+}
+
+static void one_request_one_answer(void **state)
+{
+	struct bench *b = *state;
+
+	assert_false(run_worker_busy(b->w));
+	ask(b, 7, 3);
+	run_until(b, 7);
+	assert_int_equal(b->answered.n, 1);
+	assert_int_equal(b->owners.at[0], 3);
+	assert_false(run_worker_busy(b->w));
+}
+
+/* However the thread and the loop take turns: the last is answered, none twice, none out of order. */
+static void later_requests_overtake(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 1; i <= 200; i++) {
+		ask(b, i, i);
+		if (i % 3 == 0)
+			uv_run(&b->loop, UV_RUN_NOWAIT);
+	}
+	run_until(b, 200);
+	for (size_t i = 1; i < b->answered.n; i++)
+		assert_true(b->answered.at[i] > b->answered.at[i - 1]);
+	assert_int_equal(b->answered.at[b->answered.n - 1], 200);
+	assert_true(b->answered.n <= 200);
+}
+
+/* What has not begun is forgotten; what has is answered. */
+static void forgetting(void **state)
+{
+	struct bench *b = *state;
+
+	for (uint32_t i = 1; i <= 50; i++)
+		ask(b, i, 1);
+	run_worker_forget(b->w);
+	while (run_worker_busy(b->w))
+		uv_run(&b->loop, UV_RUN_ONCE);
+	ask(b, 51, 2);
+	run_until(b, 51);
+	assert_true(b->answered.n <= 51);
+	assert_int_equal(b->owners.at[b->owners.n - 1], 2);
+	for (size_t i = 0; i + 1 < b->owners.n; i++)
+		assert_int_equal(b->owners.at[i], 1);
+}
+
+/* An end with an answer that nobody took. */
+static void an_end_with_an_answer_waiting(void **state)
+{
+	struct bench *b = *state;
+	bool over;
+
+	ask(b, 1, 1);
+	do
+		over = run_worker_stop(b->w);
+	while (!over); /* false while it computes */
+	b->w = NULL;
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+	assert_true(b->answered.n <= 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_request_one_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(later_requests_overtake, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgetting, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_end_with_an_answer_waiting, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
