@@ -35,6 +35,11 @@ struct emu_addr {
 	socklen_t len;
 };
 
+static inline bool emu_addr_same(const struct emu_addr *a, const struct emu_addr *b)
+{
+	return a->len == b->len && !memcmp(&a->a, &b->a, a->len);
+}
+
 /* A socket in the loop. It lives until the loop has let go of it; emu or client may be gone before. */
 struct emu_sock {
 	uv_poll_t poll;
