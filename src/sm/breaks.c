@@ -190,8 +190,8 @@ static bool restore_next(struct sm *sm, struct sm_req *r)
 	}
 	if (sm->noutstanding)
 		return false;
-	for (; sm->cur_in < sm->fab->nswitches; sm->cur_in++)
-		if (sm_mark_make(sm, sm->node_of[sm->fab->switches[sm->cur_in]], r))
+	while (sm->cur_in < sm->fab->nswitches) /* each once: a device may not keep what it is told */
+		if (sm_mark_make(sm, sm->node_of[sm->fab->switches[sm->cur_in++]], r))
 			return true;
 	return false;
 }
