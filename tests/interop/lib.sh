@@ -184,12 +184,13 @@ discover()
 	on_fabric ibnetdiscover > "$1" 2> err && [ -s "$1" ] || { cat err && false; }
 }
 
-# same_graph NET DUMP: the same nodes and links, whatever LIDs they have
+# same_graph NET DUMP [LESS]: the same nodes and links, whatever LIDs they have, and LESS ("rate") as well
 same_graph()
 {
 	"$weft" topo diff "$1" "$2" --json > changes 2> err
 	[ $? -le 1 ] || { cat err && return 1; }
-	jq -e '[.changes[] | select((.what // "") | startswith("LID ") | not)] == []' changes || { cat changes && false; }
+	jq -e --arg less "${3:-LID} " '[.changes[] | .what // "" | select(startswith("LID ") or startswith($less) | not)] == []' \
+		changes || { cat changes && false; }
 }
 
 # all_active: how many ends of links there are; fails when one is not Active
