@@ -469,6 +469,8 @@ void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mech
 	lab_config_default(&c);
 	draw_config(&t, &c);
 	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng);
+	c.sm.plain = seed % 3 == 0; /* not drawn: all else stays as it was for a seed */
+	c.sm.timeout_ps = seed % 5 == 0 ? 12 * PS_PER_MS : 0;
 	if (!strcmp(c.sm.mechanism.name, "drawn"))
 		c.sm.mechanism.thrifty = draw_thrift(seed);
 	name_mechanism(&c.sm.mechanism, out->mechanism);

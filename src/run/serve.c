@@ -150,19 +150,20 @@ void run_daemon_rest(struct run_daemon *d)
 		say_ready(d, &st);
 		return;
 	}
-	if (st.phase != SM_READY || !st.rounds)
+	if (!st.rounds)
 		return;
+	/* A round may end and the next one begin in one step. */
 	if (st.rounds != d->rounds) {
 		run_daemon_view(d, &v);
 		remember(d, &st, &v);
 		d->rounds = st.rounds;
 		run_keeper_flush(&d->keeper);
-		if (*d->cfg.dumps)
+		if (*d->cfg.dumps && st.phase == SM_READY)
 			dump_due(d);
 		metrics(d);
 		say_ready(d, &st);
 	}
-	if (d->cfg.once)
+	if (d->cfg.once && st.phase == SM_READY)
 		once(d, &st);
 }
 

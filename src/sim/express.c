@@ -198,7 +198,7 @@ void express_add(struct sim *s, uint32_t p)
 
 /* What a node answers, and what its program sends on the spot, is added at the end: a program that settles
  * while it is being served finds somebody at it. */
-void express_walk(struct sim *s)
+static void express_walk(struct sim *s)
 {
 	if (s->walking)
 		return;
@@ -229,7 +229,7 @@ void sim_settle(struct sim *s, time_ps now)
 		return;
 	do {
 		while (sim_next(s) <= now && sim_step(s))
-			;
+			express_walk(s);
 		s->now = MAX(s->now, now);
 		express_walk(s);
 	} while (sim_next(s) <= now);

@@ -335,8 +335,6 @@ bool sim_step(struct sim *s)
 		plane_event(s, &e);
 		break;
 	}
-	if (s->cfg.express)
-		express_walk(s);
 	return true;
 }
 

@@ -165,11 +165,6 @@ void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 		smi_enqueue(s, fp->node, p);
 }
 
-bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
-{
-	return pi->lid && (lid & ~((1u << pi->lmc) - 1)) == pi->lid;
-}
-
 /* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
 {

@@ -157,6 +157,11 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 	return s->fab->nodes[n].type == IBA_NODE_SWITCH;
 }
 
+static inline bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
+{
+	return pi->lid && (lid & ~((1u << pi->lmc) - 1)) == pi->lid;
+}
+
 /* kernel.c */
 void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e);
 void sim_push_arrival(struct sim *s, time_ps when, struct ev e); /* at port e.a, from its link */
@@ -176,7 +181,6 @@ void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
 void link_order(struct sim *s, port_id at, enum iba_phys_state to); /* with link_pairs */
 void lid_forward(struct sim *s, node_id n, uint32_t p);
-bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid);
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
 void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st);
 
@@ -209,7 +213,6 @@ void pma_handle(struct sim *s, node_id n, unsigned port, struct sim_smp *smp);
 
 /* express.c */
 void express_add(struct sim *s, uint32_t p);
-void express_walk(struct sim *s);
 void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
 
 /* sma.c: requests in, responses out */

@@ -81,7 +81,7 @@ static struct verdict homeward(struct sim *s, struct pkt *p)
 	return discard(SIM_DROP_BAD_PATH);
 }
 
-bool smi_has_lid(struct sim *s, const struct pkt *p)
+static bool has_lid(struct sim *s, const struct pkt *p)
 {
 	unsigned num = sim_is_switch(s, p->node) ? 0 : p->in_port;
 	const struct iba_port_info *pi = &node_port(s, p->node, num)->pi;
@@ -89,7 +89,7 @@ bool smi_has_lid(struct sim *s, const struct pkt *p)
 	return lid_is_ours(pi, p->smp.dlid);
 }
 
-struct verdict smi_judge(struct sim *s, struct pkt *p)
+__attribute__((always_inline)) static inline struct verdict judge(struct sim *s, struct pkt *p)
 {
 	const uint8_t *m = p->smp.mad;
 
@@ -100,14 +100,14 @@ struct verdict smi_judge(struct sim *s, struct pkt *p)
 			return discard(SIM_DROP_BAD_MAD);
 		if (p->smp.dlid == IBA_LID_PERMISSIVE)
 			return (struct verdict){.kind = TO_NODE};
-		if (smi_has_lid(s, p))
+		if (has_lid(s, p))
 			return (struct verdict){.kind = TO_NODE};
 		return p->from_local ? (struct verdict){.kind = TO_LID} : discard(SIM_DROP_NOT_FOR_US);
 	}
 	if (iba_smp_hop_cnt(m) > IBA_MAX_HOPS || iba_smp_hop_ptr(m) > IBA_MAX_HOPS + 1)
 		return discard(SIM_DROP_BAD_PATH);
 	if (p->smp.dlid != IBA_LID_PERMISSIVE) { /* in or before a LID-routed segment */
-		if (!smi_has_lid(s, p))
+		if (!has_lid(s, p))
 			return p->from_local ? (struct verdict){.kind = TO_LID}
 					     : discard(SIM_DROP_NOT_FOR_US);
 	}
@@ -136,7 +136,7 @@ static bool is_for_sm(struct sim *s, const struct pkt *p, const struct sm_hook *
 	       node_port(s, sm->node, sm->port)->pi.cap_mask & IBA_CAP_IS_SM;
 }
 
-void smi_deliver(struct sim *s, uint32_t p)
+static void deliver(struct sim *s, uint32_t p)
 {
 	struct pkt *pkt = &s->pkts.at[p];
 	unsigned method = iba_smp_method(pkt->smp.mad);
@@ -175,6 +175,23 @@ void smi_deliver(struct sim *s, uint32_t p)
 	sim_seen(s, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 0);
 	pkt_free(s, p);
 	sma_handle(s, req.node, &req);
+}
+
+/* ---- for express mode ---- */
+
+struct verdict smi_judge(struct sim *s, struct pkt *p)
+{
+	return judge(s, p);
+}
+
+bool smi_has_lid(struct sim *s, const struct pkt *p)
+{
+	return has_lid(s, p);
+}
+
+void smi_deliver(struct sim *s, uint32_t p)
+{
+	deliver(s, p);
 }
 
 /* ---- the queue ---- */
@@ -227,7 +244,7 @@ void smi_done(struct sim *s, node_id n)
 	node->q_len--;
 	if (node->q_head != PKT_NONE)
 		serve_next(s, n);
-	v = smi_judge(s, &s->pkts.at[p]);
+	v = judge(s, &s->pkts.at[p]);
 	switch (v.kind) {
 	case TO_PORT:
 		link_send(s, n, v.port, p);
@@ -236,7 +253,7 @@ void smi_done(struct sim *s, node_id n)
 		lid_forward(s, n, p);
 		break;
 	case TO_NODE:
-		smi_deliver(s, p);
+		deliver(s, p);
 		break;
 	case DISCARD:
 		pkt_drop(s, p, v.why);

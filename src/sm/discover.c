@@ -454,8 +454,8 @@ static void discover_done(struct sm *sm)
 	sm_damp_tell(sm);
 	/* Only where it can happen that a change is none: to begin anew with everything is what the
 	 * basic mechanism does, and what is measured. */
-	if (sm->damp.held.n && sm->cfg.mechanism.discovery->part == &sm_part_discover && !sm->dirty &&
-	    sm_snapshot_stands(sm)) {
+	if ((sm->damp.held.n || sm->cfg.settle) && sm->cfg.mechanism.discovery->part == &sm_part_discover &&
+	    !sm->dirty && sm_snapshot_stands(sm)) {
 		sm_phase_set(sm, SM_READY);
 		return;
 	}

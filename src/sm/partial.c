@@ -68,7 +68,7 @@ static void endport_begin(struct sm *sm, uint32_t port)
 	p->mark = SM_REACHABLE;
 	if (sm->incomplete)
 		p->by_lid = sm_route_holds(sm, port);
-	if (p->node == 0 || !p->by_lid)
+	if (p->node == 0 || !p->by_lid || sm->cfg.plain)
 		return;
 	if (sm->nodes.at[p->node].type == IBA_NODE_SWITCH) {
 		lid.distance = sm->nodes.at[p->node].path.distance;

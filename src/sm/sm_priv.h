@@ -420,7 +420,7 @@ bool sm_reconnect(struct sm *sm);                       /* true: something is as
 void sm_drop_lost(struct sm *sm);
 
 /* paths.c */
-bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
+bool sm_route_holds(const struct sm *sm, uint32_t endport); /* SMPs come there and back, over the links known */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
 struct sm_way {
 	uint8_t hops[IBA_MAX_HOPS + 1], n;
