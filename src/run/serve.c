@@ -287,13 +287,17 @@ static void on_signal(uv_signal_t *s, int number)
 	}
 }
 
+/* A sign of life; and as long as the subnet is not up, a request for patience. */
 static void on_watchdog(uv_timer_t *t)
 {
-	(void)t;
-	notify_send("WATCHDOG=1");
+	const struct run_daemon *d = t->data;
+
+	notify_send(d->up ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000");
 }
 
 /* ---- life ---- */
+
+enum { SIGN_OF_LIFE_MS = 15000 };
 
 int run_daemon_listen(struct run_daemon *d, struct err *e)
 {
@@ -312,8 +316,7 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	uv_timer_init(&d->loop, &d->watchdog);
 	uv_timer_init(&d->loop, &d->metrics);
 	uv_timer_init(&d->loop, &d->last);
-	if (watchdog_ms)
-		uv_timer_start(&d->watchdog, on_watchdog, 0, watchdog_ms);
+	uv_timer_start(&d->watchdog, on_watchdog, 0, watchdog_ms ? watchdog_ms : SIGN_OF_LIFE_MS);
 	if (*d->cfg.metrics_file && d->cfg.metrics_s)
 		uv_timer_start(&d->metrics, on_metrics, 0, d->cfg.metrics_s * (uint64_t)1000);
 	if (*d->cfg.control)

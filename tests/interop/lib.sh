@@ -64,7 +64,22 @@ listening()
 	grep -q "@$IBSIM_SOCKNAME:ctl" /proc/net/unix
 }
 
-# fabric_start NET: ibsim with this netlist; other programs then run at its first host
+# fabric_serve NET: ibsim, or what stands in for it, at the sockets that IBSIM_SOCKNAME says
+server=ibsim
+fabric_serve()
+{
+	rm -f console
+	mkfifo console
+	# Open for reading and writing: at an end of input ibsim 0.10 never comes to rest.
+	if [ "$server" = ibsim ]; then
+		ibsim -s -N 20000 -S 3000 -P 120000 -L 49152 "$1" 0<> console > ibsim.out 2>&1 &
+	else
+		"$weft" fabric "$1" --no-control --quiet 0<> console > ibsim.out 2>&1 &
+	fi
+	ibsim_pid=$!
+}
+
+# fabric_start NET: a server with this netlist; other programs then run at its first host
 fabric_start()
 {
 	fabric_stop
@@ -72,16 +87,12 @@ fabric_start()
 	IBSIM_SOCKNAME=weft-$$-$fabrics
 	SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$1" | head -n 1)
 	export IBSIM_SOCKNAME SIM_HOST
-	rm -f console
-	mkfifo console
-	# Open for reading and writing: at an end of input ibsim 0.10 never comes to rest.
-	ibsim -s -N 20000 -S 3000 -P 120000 -L 49152 "$1" 0<> console > ibsim.out 2>&1 &
-	ibsim_pid=$!
+	fabric_serve "$1"
 	tries=0
 	until listening; do
 		tries=$((tries + 1))
 		if [ $tries -gt 200 ] || ! kill -0 $ibsim_pid 2> /dev/null; then
-			echo "ibsim does not take the netlist:"
+			echo "$server does not take the netlist:"
 			tail -n 5 ibsim.out
 			return 1
 		fi
@@ -184,16 +195,17 @@ discover()
 	on_fabric ibnetdiscover > "$1" 2> err && [ -s "$1" ] || { cat err && false; }
 }
 
-# same_graph NET DUMP: the same nodes and links, whatever LIDs they have
+# same_graph NET DUMP [LESS]: the same nodes and links, whatever LIDs they have, and LESS ("rate") as well
 same_graph()
 {
 	"$weft" topo diff "$1" "$2" --json > changes 2> err
 	[ $? -le 1 ] || { cat err && return 1; }
-	jq -e '[.changes[] | select((.what // "") | startswith("LID ") | not)] == []' changes || { cat changes && false; }
+	jq -e --arg less "${3:-LID} " '[.changes[] | .what // "" | select(startswith("LID ") or startswith($less) | not)] == []' \
+		changes || { cat changes && false; }
 }
 
-# all_active: how many ends of links there are; fails when one is not Active
-all_active()
+# links_active: how many ends of links there are; fails when one is not Active
+links_active()
 {
 	on_fabric iblinkinfo -l > links 2> err || { cat err && return 1; }
 	! grep -F '==>' links | grep -v 'Active/ *LinkUp)==>' | grep -v 'Down/' || return 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `weft sm` follows changes in ibsim's own server: sm_changes.sh WEFT
+# `weft sm` follows changes in ibsim's own server, or in ours: sm_changes.sh WEFT [ibsim|fabric]
 #
 # Links are pulled and plugged in again: a trunk, all of a leaf's, a host's, a whole switch's, ten at
 # once, one during a sweep. Each time the manager comes to rest; then the tables are read out of the
@@ -12,6 +12,7 @@
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
 # shellcheck source=tests/interop/lib.sh
 . "$(dirname "$0")/lib.sh"
+server=${2:-ibsim}
 need dump_lfts ibnetdiscover ibsim jq
 need_umad2sim
 
@@ -101,7 +102,7 @@ sw()
 {
 	printf '"S-%016x"' $((0x0002000000000000 + $1))
 }
-ok "ibsim takes the netlist" fabric_start net
+ok "$server takes the netlist" fabric_start net
 ok "weft sm brings it up" first
 one "a trunk" "$(sw 9)[6]"
 one "a host" "$(sw 7)[2]"

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `weft sm` and what may befall it, on ibsim's own server: sm_restarts.sh WEFT
+# `weft sm` and what may befall it: sm_restarts.sh WEFT [ibsim|fabric [KILLS]]
 #
 # Killed in the middle of a bring-up, again and again; the server killed and started again under it; a
 # disk that takes nothing; its configuration read again; by libibumad and over UDP instead.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
-kills=${2:-10}
+kills=${3:-10}
 # shellcheck source=tests/interop/lib.sh
 . "$(dirname "$0")/lib.sh"
+server=${2:-ibsim}
 need ibnetdiscover ibsim jq
 need_umad2sim
 
@@ -73,12 +74,10 @@ server_restarts()
 	sleep 1
 	kill -0 "$sm_pid" || { cat sm.log && return 1; }
 	sm_ask status | jq -e '.phase == "off"' > /dev/null || { cat ctl.err && return 1; }
-	rm -f console && mkfifo console
-	ibsim -s -N 20000 -S 3000 -P 120000 -L 49152 net 0<> console > ibsim.out 2>&1 &
-	ibsim_pid=$!
+	fabric_serve net
 	sm_settled 2 || return 1
 	grep -q 'connection_lost' sm.log && discover dump && same_graph net dump && given dump | cmp before - &&
-		all_active > /dev/null
+		links_active > /dev/null
 }
 
 # ---- a disk that takes nothing ----
@@ -154,7 +153,7 @@ by_umad()
 	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:replace_intrin=0 LD_PRELOAD=$preload \
 		timeout 60 "$weft" sm --transport umad --state '' --control '' --once --json > up.json 2> sm.log
 	jq -e '.state == "up" and .clean and .hosts == 128' up.json || { cat up.json sm.log && return 1; }
-	discover dump && same_graph net dump && all_active > /dev/null
+	discover dump && same_graph net dump && links_active > /dev/null
 }
 
 no_device()
@@ -168,7 +167,11 @@ by_udp()
 {
 	fabric_stop
 	for port in 17070 27070 37070 47070; do
-		ibsim -r -l $port -s -N 20000 -S 3000 -P 120000 -L 49152 net 0<> console > ibsim.out 2>&1 &
+		if [ "$server" = ibsim ]; then
+			ibsim -r -l $port -s -N 20000 -S 3000 -P 120000 -L 49152 net 0<> console > ibsim.out 2>&1 &
+		else
+			"$weft" fabric net --no-control --quiet --udp $port 0<> console > ibsim.out 2>&1 &
+		fi
 		ibsim_pid=$!
 		timeout 20 "$weft" sm --server "127.0.0.1:$port" --state '' --control '' --once --json > up.json 2> sm.log
 		jq -e '.state == "up" and .clean and .hosts == 128' up.json && return
@@ -178,7 +181,7 @@ by_udp()
 	return 1
 }
 
-ok "ibsim takes the netlist" fabric_start net
+ok "$server takes the netlist" fabric_start net
 ok "killed $kills times while it brings the subnet up" same_end
 ok "LIDs survive in the file" cold_again
 ok "the server killed and started again" server_restarts
