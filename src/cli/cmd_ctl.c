@@ -20,7 +20,7 @@ static struct {
 struct verb {
 	const char *name, *args[2]; /* names of the question's members */
 	unsigned min, max;
-	bool number; /* the argument is one */
+	bool number;	/* the argument is one */
 	ctl_show *show; /* NULL: nothing to show */
 };
 
@@ -41,8 +41,9 @@ static const struct verb verbs[] = {
 	{"fabric", {0}, 1, 32, false, ctl_show_text},
 };
 
-static const char *const verb_names[] = {"status", "topology", "route", "switches", "ports", "changes", "smps",	 "config",
-					 "sweep",  "log",      "dump",	"reload",   "stop",  "fabric",	NULL};
+static const char *const verb_names[] = {"status",  "topology", "route",  "switches", "ports",
+					 "changes", "smps",	"config", "sweep",    "log",
+					 "dump",    "reload",	"stop",	  "fabric",   NULL};
 
 _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1, "each verb has its word for completion");
 
@@ -179,9 +180,10 @@ static int ctl(char **args, unsigned nargs)
 }
 
 static const struct cli_opt opts[] = {
-	{"socket", 's', CLI_STR, &opt.socket, "PATH", "the control socket; default: that of the one manager that runs here", NULL, 0, 0},
-	{"name", 'n', CLI_STR, &opt.name, "NAME", "the manager of this fabric: ibsim's socket name, or the device; default $IBSIM_SOCKNAME",
-	 NULL, 0, 0},
+	{"socket", 's', CLI_STR, &opt.socket, "PATH",
+	 "the control socket; default: that of the one manager that runs here", NULL, 0, 0},
+	{"name", 'n', CLI_STR, &opt.name, "NAME",
+	 "the manager of this fabric: ibsim's socket name, or the device; default $IBSIM_SOCKNAME", NULL, 0, 0},
 	{"timeout", 't', CLI_TIME, &opt.timeout, "TIME", "wait so long for an answer; default 10s", NULL, 0, 0},
 	{"summary", 0, CLI_FLAG, &opt.summary, NULL, "topology: only how much there is of what", NULL, 0, 0},
 	{"watch", 'w', CLI_FLAG, &opt.watch, NULL, "ask again every second", NULL, 0, 0},

@@ -79,13 +79,17 @@ static const char *age(double s)
 	uint64_t n = s > 0 ? (uint64_t)s : 0;
 
 	if (n >= 86400)
-		snprintf(buf, sizeof(buf), "%llu d %llu h", (unsigned long long)(n / 86400), (unsigned long long)(n / 3600 % 24));
+		snprintf(buf, sizeof(buf), "%llu d %llu h", (unsigned long long)(n / 86400),
+			 (unsigned long long)(n / 3600 % 24));
 	else if (n >= 3600)
-		snprintf(buf, sizeof(buf), "%llu h %llu min", (unsigned long long)(n / 3600), (unsigned long long)(n / 60 % 60));
+		snprintf(buf, sizeof(buf), "%llu h %llu min", (unsigned long long)(n / 3600),
+			 (unsigned long long)(n / 60 % 60));
 	else if (n >= 60)
-		snprintf(buf, sizeof(buf), "%llu min %llu s", (unsigned long long)(n / 60), (unsigned long long)(n % 60));
+		snprintf(buf, sizeof(buf), "%llu min %llu s", (unsigned long long)(n / 60),
+			 (unsigned long long)(n % 60));
 	else
-		snprintf(buf, sizeof(buf), "%llu.%llu s", (unsigned long long)n, (unsigned long long)((uint64_t)(s * 10) % 10));
+		snprintf(buf, sizeof(buf), "%llu.%llu s", (unsigned long long)n,
+			 (unsigned long long)((uint64_t)(s * 10) % 10));
 	return buf;
 }
 
@@ -97,16 +101,17 @@ static void status_change(const json_t *c)
 		line("last change", "none yet");
 		return;
 	}
-	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s", count(c, "number"), text(c, "began"), text(c, "cause"),
-	     duration(c, "time_s"), count(smps, "all"), count(c, "entries"), is_true(c, "clean") ? "" : ", not all answered");
+	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s", count(c, "number"), text(c, "began"),
+	     text(c, "cause"), duration(c, "time_s"), count(smps, "all"), count(c, "entries"),
+	     is_true(c, "clean") ? "" : ", not all answered");
 }
 
 static void status_subnet(const json_t *a)
 {
 	const json_t *s = json_object_get(a, "subnet");
 
-	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"), count(s, "hosts"), count(s, "links"),
-	     count(s, "lids"));
+	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"), count(s, "hosts"),
+	     count(s, "links"), count(s, "lids"));
 	if (number(s, "held_ports"))
 		line("held", "%s ports that change too often", count(s, "held_ports"));
 	if (is_true(a, "change_pending"))
@@ -115,12 +120,14 @@ static void status_subnet(const json_t *a)
 
 void ctl_show_status(const json_t *a)
 {
-	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"), *mads = json_object_get(a, "mads");
+	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"),
+		     *mads = json_object_get(a, "mads");
 
 	line("manager", "weft %s, process %llu, up %s", text(a, "version"), (unsigned long long)number(a, "pid"),
 	     age(json_number_value(json_object_get(a, "uptime_s"))));
 	line("state", "%s, %s%s", text(a, "state"), text(a, "phase"), is_true(a, "connected") ? "" : ", NOT CONNECTED");
-	line("port", "%s, GUID %s, LID %llu", text(p, "name"), text(p, "port_guid"), (unsigned long long)number(p, "lid"));
+	line("port", "%s, GUID %s, LID %llu", text(p, "name"), text(p, "port_guid"),
+	     (unsigned long long)number(p, "lid"));
 	line("mechanism", "%s, priority %llu", text(a, "mechanism"), (unsigned long long)number(a, "priority"));
 	status_subnet(a);
 	status_change(json_object_get(a, "last_change"));
@@ -128,10 +135,10 @@ void ctl_show_status(const json_t *a)
 		line("sweeps", "%s, the last clean one %s ago", count(a, "sweeps"), duration(a, "last_sweep_ago_s"));
 	else
 		line("sweeps", "%s", count(a, "sweeps"));
-	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"), count(a, "retries"), count(a, "timeouts"),
-	     count(a, "traps"));
-	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"), count(mads, "out"), count(mads, "waiting"),
-	     count(a, "reconnects"));
+	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"), count(a, "retries"),
+	     count(a, "timeouts"), count(a, "traps"));
+	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"), count(mads, "out"),
+	     count(mads, "waiting"), count(a, "reconnects"));
 	line("routes", "computed %s times in %s", count(a, "routes_computed"), duration(a, "compute_s"));
 	line("log level", "%s", text(a, "log_level"));
 }
@@ -143,7 +150,8 @@ void ctl_show_smps(const json_t *a)
 	const char *key;
 
 	cli_table_init(&t, "lr", "SMPs for", "sent");
-	json_object_foreach((json_t *)json_object_get(a, "smps"), key, v) {
+	json_object_foreach((json_t *)json_object_get(a, "smps"), key, v)
+	{
 		cli_table_add(&t, "%s", key);
 		cli_table_add(&t, "%s", cli_count((uint64_t)json_integer_value(v)));
 	}
@@ -181,7 +189,8 @@ void ctl_show_route(const json_t *a)
 	size_t i;
 
 	cli_table_init(&t, "rlrrrll", "hop", "type", "LID", "in", "out", "id", "name");
-	json_array_foreach((json_t *)hops, i, h) {
+	json_array_foreach((json_t *)hops, i, h)
+	{
 		cli_table_add(&t, "%zu", i);
 		cli_table_add(&t, "%s", text(h, "type"));
 		add_port(&t, h, "lid");
@@ -202,7 +211,8 @@ void ctl_show_switches(const json_t *a)
 	size_t i;
 
 	cli_table_init(&t, "lrrrrrl", "id", "LID", "ports", "to switches", "to hosts", "entries", "name");
-	json_array_foreach((json_t *)json_object_get(a, "switches"), i, h) {
+	json_array_foreach((json_t *)json_object_get(a, "switches"), i, h)
+	{
 		cli_table_add(&t, "%s", text(h, "id"));
 		add_port(&t, h, "lid");
 		add_port(&t, h, "ports");
@@ -221,7 +231,8 @@ void ctl_show_ports(const json_t *a)
 	size_t i;
 
 	cli_table_init(&t, "lrrlllll", "node", "port", "LID", "state", "physical", "rate", "MTU", "leads to");
-	json_array_foreach((json_t *)json_object_get(a, "ports"), i, h) {
+	json_array_foreach((json_t *)json_object_get(a, "ports"), i, h)
+	{
 		const json_t *peer = json_object_get(h, "peer");
 
 		cli_table_add(&t, "%s", called(h));
@@ -257,10 +268,12 @@ void ctl_show_changes(const json_t *a)
 	struct cli_table t;
 	size_t i;
 
-	cli_table_init(&t, "rllrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep", "discovery", "config.", "tables", "activ.", "entries",
-		       "restarts", "clean", "phases");
-	json_array_foreach((json_t *)json_object_get(a, "changes"), i, c) {
-		static const char *const purposes[] = {"all", "sweep", "discovery", "configuration", "distribution", "activation"};
+	cli_table_init(&t, "rllrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep", "discovery", "config.",
+		       "tables", "activ.", "entries", "restarts", "clean", "phases");
+	json_array_foreach((json_t *)json_object_get(a, "changes"), i, c)
+	{
+		static const char *const purposes[] = {"all",		"sweep",	"discovery",
+						       "configuration", "distribution", "activation"};
 		const json_t *smps = json_object_get(c, "smps");
 		struct strbuf phases = {0};
 

@@ -14,12 +14,19 @@ static unsigned hook_num(const struct emu *m, port_id p)
 	return fab_is_switch(m->fab, m->fab->ports[p].node) ? 0 : m->fab->ports[p].num;
 }
 
-static struct emu_port *port_hook(struct emu *m, port_id p)
+static struct emu_port *port_find(const struct emu *m, port_id p)
 {
 	struct emu_port *h = m->ports;
 
 	while (h && h->port != p)
 		h = h->next;
+	return h;
+}
+
+static struct emu_port *port_hook(struct emu *m, port_id p)
+{
+	struct emu_port *h = port_find(m, p);
+
 	if (h)
 		return h;
 	h = mem_zalloc(sizeof(*h));
@@ -54,7 +61,9 @@ static void port_is_sm(struct emu *m, port_id p)
 
 bool clients_sm_at(struct emu *m, port_id p)
 {
-	for (uint32_t c = port_hook(m, p)->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+	const struct emu_port *h = port_find(m, p);
+
+	for (uint32_t c = h ? h->first : CLIENT_NONE; c != CLIENT_NONE; c = m->clients[c].next_at_port)
 		if (m->clients[c].is_sm)
 			return true;
 	return false;
@@ -107,12 +116,20 @@ static uint32_t free_slot(const struct emu *m)
 	return CLIENT_NONE;
 }
 
-/* A process has one address: when it connects again, it is not where it was. */
-static void forget_double(struct emu *m, uint32_t id, bool udp)
+/*
+ * A process has one address: when it connects again, it is not where it was. Its control socket has its
+ * name, so that nobody connects, and disconnects, in the place of another; with UDP this cannot be told.
+ */
+static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from, bool udp, struct err *e)
 {
-	for (uint32_t c = 0; c < m->cfg.clients; c++)
-		if (m->clients[c].used && m->clients[c].id == id && m->clients[c].udp == udp)
-			clients_detach(m, c, "it connected again");
+	for (uint32_t c = 0; c < m->cfg.clients; c++) {
+		if (!m->clients[c].used || m->clients[c].id != id || m->clients[c].udp != udp)
+			continue;
+		if (!udp && !emu_addr_same(&m->clients[c].ctl, from))
+			return err_set(e, -EADDRINUSE, "that is another client's id");
+		clients_detach(m, c, "it connected again");
+	}
+	return 0;
 }
 
 static void join_port(struct emu *m, uint32_t c)
@@ -144,7 +161,8 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const 
 		err_set(e, -EBUSY, "an SM is at %s already", names_port(m->fab, port, &b));
 		return CLIENT_NONE;
 	}
-	forget_double(m, i->id, udp);
+	if (forget_double(m, i->id, from, udp, e))
+		return CLIENT_NONE;
 	c = free_slot(m);
 	if (c == CLIENT_NONE) {
 		err_set(e, -EMFILE, "there are %u clients already", m->cfg.clients);

@@ -50,6 +50,8 @@ extern const struct emu_cmd con_link, con_unlink, con_relink, con_clear, con_off
 extern const struct emu_cmd con_error, con_loss, con_latency, con_counter, con_perfset, con_flow;
 /* cmd_show.c */
 extern const struct emu_cmd con_dump, con_route, con_attached, con_stat;
+/* meter.c */
+extern const struct emu_cmd con_meter;
 /* cmd_port.c */
 extern const struct emu_cmd con_guid, con_baselid;
 /* console.c: those that input.c knows as well */

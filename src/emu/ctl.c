@@ -9,12 +9,6 @@
 
 #include "emu/names.h"
 
-/* Where bytes are compared they must not contain what nobody set. */
-static bool same_addr(const struct emu_addr *a, const struct emu_addr *b)
-{
-	return a->len == b->len && !memcmp(&a->a, &b->a, a->len);
-}
-
 static bool ctl_connect(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *from, bool udp)
 {
 	struct ibsim_client_info i;
@@ -163,7 +157,7 @@ bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *fro
 	if (msg->type == IBSIM_CONNECT)
 		ok = ctl_connect(m, msg, from, udp);
 	else if (c >= m->cfg.clients || !m->clients[c].used || m->clients[c].udp != udp ||
-		 !same_addr(&m->clients[c].ctl, from))
+		 !emu_addr_same(&m->clients[c].ctl, from))
 		ok = msg->type == IBSIM_DISCONNECT; /* it is gone already; nobody speaks for another */
 	else
 		ok = ctl_known(m, c, msg);

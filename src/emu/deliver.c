@@ -105,6 +105,7 @@ void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p
 	cl->last = now;
 	cl->mads_in++;
 	m->stats.mads_in++;
+	meter_count(m, smp.mad, now);
 	bit_set(iba_smp_method(smp.mad) & METHOD_RESPONSE ? cl->answered : cl->asked, iba_smp_mgmt_class(smp.mad));
 	if (wants_response(smp.mad))
 		remember(m, c, &smp, now);

@@ -23,6 +23,7 @@ enum {
 	EMU_PENDING_MAX = 4096,  /* requests of one client without an answer */
 	EMU_QUEUE_MAX = 4096,    /* packets that wait for one client */
 	EMU_STATUS_TIMEOUT = 110,
+	EMU_METER_ATTRS = 64,    /* the last: all beyond */
 };
 
 struct emu_addr {
@@ -33,6 +34,11 @@ struct emu_addr {
 	} a;
 	socklen_t len;
 };
+
+static inline bool emu_addr_same(const struct emu_addr *a, const struct emu_addr *b)
+{
+	return a->len == b->len && !memcmp(&a->a, &b->a, a->len);
+}
 
 /* A socket in the loop. It lives until the loop has let go of it; emu or client may be gone before. */
 struct emu_sock {
@@ -76,6 +82,12 @@ struct emu_stats {
 	uint64_t connects, bad_packets;
 };
 
+/* SMPs of one method and attribute: meter.c */
+struct emu_meter {
+	uint64_t n;
+	time_ps first, last;
+};
+
 struct script;
 struct input;
 struct events;
@@ -95,6 +107,8 @@ struct emu {
 	uint32_t *hot, nhot, *dirty, ndirty;
 	struct pend pend;
 	struct emu_stats stats;
+	struct emu_meter meter[3][EMU_METER_ATTRS];
+	time_ps meter_since;
 	port_id *before; /* by port: what it was connected with before it was cut; FAB_NONE */
 	port_id default_port;
 	unsigned verbose;
@@ -145,6 +159,9 @@ bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *fro
 void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p, time_ps now);
 void deliver_to_port(void *ctx, const struct sim_smp *smp);
 void deliver_late(struct emu *m, time_ps now); /* requests sent again, or given up */
+
+/* meter.c */
+void meter_count(struct emu *m, const uint8_t *mad, time_ps now);
 
 /* events.c */
 void events_open(struct emu *m);

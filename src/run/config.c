@@ -3,6 +3,8 @@
  * How the daemon is to run: defaults, files, settings that do not go together. State: none. Ways in:
  * run_config_*(). Does not start anything.
  */
+#include <unistd.h>
+
 #include "base/words.h"
 #include "run/config_priv.h"
 #include "transport/paths.h"
@@ -25,13 +27,15 @@ void run_config_default(struct run_config *c)
 	c->sm.window = 32;
 	c->sm.sweep_factor = 0;
 	c->sm.sweep_period_ps = 10 * PS_PER_S;
+	c->sm.plain = true;
+	c->sm.timeout_ps = 50 * PS_PER_MS; /* a busy machine stalls for tens of milliseconds */
+	c->sm.root_centre = true; /* a change far from the root moves little */
+	c->sm.settle = true;
 	c->sm.read_back = true;
 	c->sm.names = true;
 	c->sm.contest = true;
 	c->sm.standby_poll_ps = 10 * PS_PER_S;
 	c->sm.standby_tries = 4;
-	c->sm.plain = true;
-	c->sm.timeout_ps = 50 * PS_PER_MS;
 }
 
 /* ---- finding ---- */
@@ -146,7 +150,8 @@ int run_config_load(const char *path, struct run_config *c, struct err *e)
 	return rc;
 }
 
-unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault), void *ctx)
+unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault),
+			   void *ctx)
 {
 	cfg_faults faults = {0};
 	unsigned n;
@@ -222,13 +227,20 @@ void run_config_fixed(const struct run_config *running, const struct run_config 
 
 /* ---- default paths ---- */
 
+static bool on_ibsim(const struct run_config *c)
+{
+	if (*c->transport)
+		return !strcmp(c->transport, "ibsim");
+	return *c->where.server || access("/sys/class/infiniband", F_OK);
+}
+
 /* What tells this fabric from another one on the same machine; "": the only one. */
 static void instance_name(const struct run_config *c, char name[64])
 {
 	const char *socket = getenv("IBSIM_SOCKNAME");
 
 	name[0] = 0;
-	if (!strcmp(c->transport, "ibsim"))
+	if (on_ibsim(c))
 		snprintf(name, 64, "%.60s", *c->where.server ? c->where.server : socket && *socket ? socket : "sim");
 	else if (c->where.port_guid)
 		snprintf(name, 64, "%016llx", (unsigned long long)c->where.port_guid);

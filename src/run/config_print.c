@@ -146,7 +146,8 @@ static void schema_type(struct json *j, const struct cfg_key *k)
 		schema_choices(j, k);
 		return;
 	case CFG_HEX:
-		schema_text_or_number(j, "^(0|0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
+		schema_text_or_number(j,
+				      "^(0|0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
 		return;
 	case CFG_HEXES:
 		schema_list(j, k);

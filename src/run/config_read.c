@@ -90,9 +90,11 @@ static void syntax_fault(struct reader *r)
 	struct place at = place_of(p->problem_mark);
 
 	if (p->error == YAML_READER_ERROR)
-		fault(r, (struct place){0}, "not UTF-8 text: %s at byte %zu", p->problem ? p->problem : "?", p->problem_offset);
+		fault(r, (struct place){0}, "not UTF-8 text: %s at byte %zu", p->problem ? p->problem : "?",
+		      p->problem_offset);
 	else if (p->context)
-		fault(r, at, "not YAML: %s, %s (line %zu)", p->problem ? p->problem : "?", p->context, p->context_mark.line + 1);
+		fault(r, at, "not YAML: %s, %s (line %zu)", p->problem ? p->problem : "?", p->context,
+		      p->context_mark.line + 1);
 	else
 		fault(r, at, "not YAML: %s", p->problem ? p->problem : "?");
 	r->broken = true;
@@ -162,13 +164,16 @@ static void node_skip(struct reader *r)
 
 static const char *node_name(const struct reader *r)
 {
-	return now(r) == YAML_SEQUENCE_START_EVENT ? "a list" : now(r) == YAML_MAPPING_START_EVENT ? "a mapping" : "an alias";
+	return now(r) == YAML_SEQUENCE_START_EVENT  ? "a list"
+	       : now(r) == YAML_MAPPING_START_EVENT ? "a mapping"
+						    : "an alias";
 }
 
 /* `key:` with nothing behind it. */
 static bool is_nothing(const struct reader *r)
 {
-	return now(r) == YAML_SCALAR_EVENT && r->ev.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !r->ev.data.scalar.length;
+	return now(r) == YAML_SCALAR_EVENT && r->ev.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	       !r->ev.data.scalar.length;
 }
 
 /* The current scalar, or NULL after a fault; free it. */
@@ -262,8 +267,8 @@ static void key_unknown(struct reader *r, const char *section, const char *name,
 			return;
 		}
 	}
-	fault(r, at, "unknown key '%.40s' in %s%s%s%s", name, section, near.best ? ", did you mean '" : "", near.best ? near.best : "",
-	      near.best ? "'?" : "");
+	fault(r, at, "unknown key '%.40s' in %s%s%s%s", name, section, near.best ? ", did you mean '" : "",
+	      near.best ? near.best : "", near.best ? "'?" : "");
 }
 
 static void key_read(struct reader *r, const char *section, const char *name)
@@ -296,8 +301,8 @@ static void section_unknown(struct reader *r, const char *name, struct place at)
 		}
 	for (const struct cfg_section *s = cfg_sections; s->name; s++)
 		word_near_offer(&near, s->name, s->name);
-	fault(r, at, "unknown section '%.40s'%s%s%s", name, near.best ? ", did you mean '" : "", near.best ? near.best : "",
-	      near.best ? "'?" : "");
+	fault(r, at, "unknown section '%.40s'%s%s%s", name, near.best ? ", did you mean '" : "",
+	      near.best ? near.best : "", near.best ? "'?" : "");
 }
 
 static void section_read(struct reader *r, const char *section)

@@ -133,7 +133,8 @@ static int args_take(struct ctl_ask *a, const struct ctl_cmd *c, json_t *q, stru
 		if (value && arg_take(a, i, &c->args[i], value, e))
 			return -EINVAL;
 	}
-	json_object_foreach(q, key, value) {
+	json_object_foreach(q, key, value)
+	{
 		bool is_known = !strcmp(key, "cmd");
 
 		for (unsigned i = 0; i < CTL_MAX_ARGS && c->args[i].name; i++)

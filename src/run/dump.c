@@ -16,7 +16,10 @@
 static void add_name(struct strbuf *out, const char *name)
 {
 	for (; *name; name++) {
-		char c = *name == '{' ? '(' : *name == '}' ? ')' : (unsigned char)*name < ' ' || *name == 0x7f ? ' ' : *name;
+		char c = *name == '{'				       ? '('
+			 : *name == '}'				       ? ')'
+			 : (unsigned char)*name < ' ' || *name == 0x7f ? ' '
+								       : *name;
 
 		strbuf_addn(out, &c, 1);
 	}
@@ -31,8 +34,11 @@ static void add_end(struct strbuf *out, const struct fab *f, port_id p, uint16_t
 	const struct fab_port *addressed = is_switch ? &f->ports[n->first_port] : x;
 
 	strbuf_addf(out, "{ %s%s Ports:%02X SystemGUID:%016llx NodeGUID:%016llx PortGUID:%016llx ",
-		    is_switch ? "SW" : n->type == IBA_NODE_ROUTER ? "Rt" : "CA", addressed->lid && addressed->lid == sm_lid ? "-SM" : "",
-		    n->nports, (unsigned long long)n->sys_guid, (unsigned long long)n->guid, (unsigned long long)addressed->guid);
+		    is_switch			 ? "SW"
+		    : n->type == IBA_NODE_ROUTER ? "Rt"
+						 : "CA",
+		    addressed->lid && addressed->lid == sm_lid ? "-SM" : "", n->nports, (unsigned long long)n->sys_guid,
+		    (unsigned long long)n->guid, (unsigned long long)addressed->guid);
 	strbuf_addf(out, "VenID:%0*X DevID:%04X Rev:%08X {", vendor_digits, n->vendor_id, n->device_id, 0);
 	add_name(out, fab_node_name(f, x->node));
 	strbuf_addf(out, "} LID:%04X PN:%02X } ", addressed->lid, x->num);
@@ -40,8 +46,16 @@ static void add_end(struct strbuf *out, const struct fab *f, port_id p, uint16_t
 
 static const char *speed_text(unsigned speed)
 {
-	static const char *const words[FAB_NSPEEDS] = {"??",	[FAB_SDR] = "2.5", [FAB_DDR] = "5",  [FAB_QDR] = "10", [FAB_FDR10] = "FDR10",
-						       [FAB_FDR] = "14", [FAB_EDR] = "25",  [FAB_HDR] = "50", [FAB_NDR] = "100", [FAB_XDR] = "200"};
+	static const char *const words[FAB_NSPEEDS] = {"??",
+						       [FAB_SDR] = "2.5",
+						       [FAB_DDR] = "5",
+						       [FAB_QDR] = "10",
+						       [FAB_FDR10] = "FDR10",
+						       [FAB_FDR] = "14",
+						       [FAB_EDR] = "25",
+						       [FAB_HDR] = "50",
+						       [FAB_NDR] = "100",
+						       [FAB_XDR] = "200"};
 
 	return words[speed < FAB_NSPEEDS ? speed : 0];
 }
@@ -52,7 +66,10 @@ static const char *state_text(const struct sm *sm, const struct fab *f, port_id 
 
 	if (!sm_port_look(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
 		return "DWN";
-	return pi.state == IBA_PORT_ACTIVE ? "ACT" : pi.state == IBA_PORT_ARMED ? "ARM" : pi.state == IBA_PORT_INIT ? "INI" : "DWN";
+	return pi.state == IBA_PORT_ACTIVE  ? "ACT"
+	       : pi.state == IBA_PORT_ARMED ? "ARM"
+	       : pi.state == IBA_PORT_INIT  ? "INI"
+					    : "DWN";
 }
 
 static void write_subnet(struct file_out *o, const struct sm *sm, const struct fab *f, uint16_t sm_lid)
@@ -84,10 +101,10 @@ enum { UNSET = 255, NOWHERE = 254 }; /* farther than 253 links is nowhere, as fo
 struct routes {
 	const struct fab *f;
 	const struct rt_tables *t;
-	port_id *owner;  /* by LID */
+	port_id *owner; /* by LID */
 	uint8_t *least; /* links from switch s to switch d: least[d * nswitches + s] */
 	uint8_t *along; /* by LID, then switch: links along the tables */
-	uint32_t *way;   /* switches, for whatever walks */
+	uint32_t *way;	/* switches, for whatever walks */
 };
 
 static uint8_t one_more(uint8_t links)
@@ -281,7 +298,8 @@ static struct rt_tables *tables_filled(const struct rt_tables *t)
 	return c;
 }
 
-static int dump_all(const struct run_view *v, const struct fab *f, const struct rt_tables *t, const char *directory, struct err *e)
+static int dump_all(const struct run_view *v, const struct fab *f, const struct rt_tables *t, const char *directory,
+		    struct err *e)
 {
 	static const char *const files[] = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm.mcfdbs"};
 	struct sm_status st;

@@ -93,8 +93,9 @@ static void answer_make(struct conn *c, int status, bool head)
 		c->h->text(c->h->ctx, &body);
 	else
 		strbuf_addf(&body, "%d %s: metrics are at /metrics\n", status, reason(status));
-	strbuf_addf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\n", status, reason(status),
-		    status == 200 ? "application/openmetrics-text; version=1.0.0" : "text/plain", body.len);
+	strbuf_addf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\n", status,
+		    reason(status), status == 200 ? "application/openmetrics-text; version=1.0.0" : "text/plain",
+		    body.len);
 	if (status == 405)
 		strbuf_add(&c->out, "Allow: GET, HEAD\r\n");
 	strbuf_add(&c->out, "Connection: close\r\n\r\n");

@@ -56,7 +56,8 @@ static void label_text(struct strbuf *out, const char *s)
 static void build_info(struct strbuf *out, const struct run_view *v)
 {
 	family(out, "build", "info", NULL, "Version, mechanism and port.");
-	strbuf_addf(out, "weft_build_info{version=\"%s\",mechanism=\"%s\",port=\"", WEFT_VERSION, v->cfg->sm.mechanism.name);
+	strbuf_addf(out, "weft_build_info{version=\"%s\",mechanism=\"%s\",port=\"", WEFT_VERSION,
+		    v->cfg->sm.mechanism.name);
 	label_text(out, v->port.name);
 	strbuf_addf(out, "\",port_guid=\"0x%016llx\"} 1\n", (unsigned long long)v->port.port_guid);
 }
@@ -66,7 +67,10 @@ static void state_set(struct strbuf *out, const struct sm_status *st, bool there
 	static const struct {
 		const char *name;
 		enum iba_sm_state state;
-	} states[] = {{"not_active", IBA_SM_NOT_ACTIVE}, {"discovering", IBA_SM_DISCOVERING}, {"standby", IBA_SM_STANDBY}, {"master", IBA_SM_MASTER}};
+	} states[] = {{"not_active", IBA_SM_NOT_ACTIVE},
+		      {"discovering", IBA_SM_DISCOVERING},
+		      {"standby", IBA_SM_STANDBY},
+		      {"master", IBA_SM_MASTER}};
 
 	family(out, "state", "stateset", NULL, "State of the manager as SMInfo tells it.");
 	for (unsigned i = 0; i < ARRAY_LEN(states); i++)
@@ -98,7 +102,8 @@ static void smps(struct strbuf *out, const struct sm_status *st)
 {
 	family(out, "smps", "counter", NULL, "Requests sent, repetitions included, by purpose.");
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		strbuf_addf(out, "weft_smps_total{purpose=\"%s\"} %llu\n", sm_purpose_name(i), (unsigned long long)st->smps[i]);
+		strbuf_addf(out, "weft_smps_total{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
+			    (unsigned long long)st->smps[i]);
 	counter(out, "smp_retries", "Requests that were repeated.", st->retries);
 	counter(out, "smp_timeouts", "Requests that were given up.", st->timeouts);
 	counter(out, "smps_late", "Responses that came when nobody waited any more.", st->late);
@@ -122,7 +127,8 @@ static void last_round(struct strbuf *out, const struct sm_round *r)
 	strbuf_add(out, "\n");
 	family(out, "round_smps", "gauge", NULL, "Requests of the last change, by purpose.");
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		strbuf_addf(out, "weft_round_smps{purpose=\"%s\"} %llu\n", sm_purpose_name(i), (unsigned long long)r->smps[i]);
+		strbuf_addf(out, "weft_round_smps{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
+			    (unsigned long long)r->smps[i]);
 	gauge(out, "round_entries", "Table entries that the last change changed in switches.", r->entries);
 	gauge(out, "round_blocks", "Table blocks that the last change wrote.", r->sent_blocks);
 	gauge(out, "round_clean", "Whether everything answered in the last change.", r->clean);
@@ -161,7 +167,8 @@ static void process(struct strbuf *out)
 	strbuf_addf(out, "weft_resident_memory_bytes %llu\n", (unsigned long long)resident);
 	family(out, "cpu_seconds", "counter", "seconds", "CPU time of the process.");
 	strbuf_addf(out, "weft_cpu_seconds_total %lld.%06lld\n",
-		    (long long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000000),
+		    (long long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec +
+				(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000000),
 		    (long long)((u.ru_utime.tv_usec + u.ru_stime.tv_usec) % 1000000));
 }
 

@@ -41,19 +41,19 @@ struct run_state {
 	VEC(uint64_t) keys;
 	VEC(struct name_put) names;
 	struct map64 lid_at, name_at; /* GUID -> place among those */
-	int told;                     /* the error last told; 0: none since the last success */
+	int told;		      /* the error last told; 0: none since the last success */
 };
 
-static const char schema[] =
-	"BEGIN IMMEDIATE;"
-	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
-	"CREATE TABLE lids (guid INTEGER PRIMARY KEY, lid INTEGER NOT NULL UNIQUE, lmc INTEGER NOT NULL, seen INTEGER NOT NULL);"
-	"CREATE TABLE m_keys (id INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL UNIQUE);"
-	"CREATE TABLE names (guid INTEGER PRIMARY KEY, name TEXT NOT NULL);"
-	"INSERT INTO meta VALUES ('made by', 'weft " WEFT_VERSION "');"
-	"PRAGMA application_id = 0x57656674;"
-	"PRAGMA user_version = 1;"
-	"COMMIT";
+static const char schema[] = "BEGIN IMMEDIATE;"
+			     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
+			     "CREATE TABLE lids (guid INTEGER PRIMARY KEY, lid INTEGER NOT NULL UNIQUE, lmc INTEGER "
+			     "NOT NULL, seen INTEGER NOT NULL);"
+			     "CREATE TABLE m_keys (id INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL UNIQUE);"
+			     "CREATE TABLE names (guid INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+			     "INSERT INTO meta VALUES ('made by', 'weft " WEFT_VERSION "');"
+			     "PRAGMA application_id = 0x57656674;"
+			     "PRAGMA user_version = 1;"
+			     "COMMIT";
 
 /* ---- errors ---- */
 
@@ -81,8 +81,8 @@ static int fail(const struct run_state *s, const char *what, struct err *e)
 	int sqlite = sqlite3_extended_errcode(s->db), os = sqlite3_system_errno(s->db);
 	bool more = (sqlite & 0xff) == SQLITE_IOERR && os;
 
-	return err_set(e, code_of(sqlite), "%s: cannot %s: %s%s%s", s->path, what, sqlite3_errmsg(s->db), more ? ": " : "",
-		       more ? strerror(os) : "");
+	return err_set(e, code_of(sqlite), "%s: cannot %s: %s%s%s", s->path, what, sqlite3_errmsg(s->db),
+		       more ? ": " : "", more ? strerror(os) : "");
 }
 
 static int run(const struct run_state *s, const char *sql, const char *what, struct err *e)
@@ -129,12 +129,14 @@ static int header_check(const struct run_state *s, struct err *e)
 	if (n < 0)
 		return err_set(e, -errno, "%s: cannot read: %s", s->path, strerror(errno));
 	if (n < (ssize_t)sizeof(h) || memcmp(h, "SQLite format 3", 16))
-		return err_set(e, -EBADMSG, "%s: is no state file of Weft: not an SQLite database; left alone", s->path);
+		return err_set(e, -EBADMSG, "%s: is no state file of Weft: not an SQLite database; left alone",
+			       s->path);
 	if (be32(h + 68) != APPLICATION)
-		return err_set(e, -EBADMSG, "%s: is no state file of Weft, but another program's database; left alone", s->path);
+		return err_set(e, -EBADMSG, "%s: is no state file of Weft, but another program's database; left alone",
+			       s->path);
 	if (be32(h + 60) > VERSION)
-		return err_set(e, -EBADMSG, "%s: is of version %u, this Weft knows version %d; left alone", s->path, be32(h + 60),
-			       VERSION);
+		return err_set(e, -EBADMSG, "%s: is of version %u, this Weft knows version %d; left alone", s->path,
+			       be32(h + 60), VERSION);
 	return 0;
 }
 
@@ -167,7 +169,8 @@ static int database_open(struct run_state *s, struct err *e)
 	if (!rc)
 		rc = ask(s, "PRAGMA quick_check(1)", NULL, word, sizeof(word), e);
 	if (!rc && strcmp(word, "ok"))
-		rc = err_set(e, -EBADMSG, "%s: is damaged (%s): move it away, and LIDs will be read from the devices", s->path, word);
+		rc = err_set(e, -EBADMSG, "%s: is damaged (%s): move it away, and LIDs will be read from the devices",
+			     s->path, word);
 	if (!rc)
 		rc = ask(s, "PRAGMA journal_mode = WAL", NULL, word, sizeof(word), e);
 	if (!rc)
@@ -223,13 +226,15 @@ int run_state_lids(struct run_state *s, void (*fn)(void *ctx, uint64_t guid, uin
 		   struct err *e)
 {
 	/* SQLite's numbers are signed, GUIDs are not. */
-	static const char sql[] = "SELECT guid, lid, lmc FROM lids WHERE lid BETWEEN 1 AND 49151 AND lmc BETWEEN 0 AND 7 "
-				  "ORDER BY guid < 0, guid";
+	static const char sql[] =
+		"SELECT guid, lid, lmc FROM lids WHERE lid BETWEEN 1 AND 49151 AND lmc BETWEEN 0 AND 7 "
+		"ORDER BY guid < 0, guid";
 	sqlite3_stmt *q;
 	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
 
 	while (!rc && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-		fn(ctx, (uint64_t)sqlite3_column_int64(q, 0), (uint16_t)sqlite3_column_int(q, 1), (unsigned)sqlite3_column_int(q, 2));
+		fn(ctx, (uint64_t)sqlite3_column_int64(q, 0), (uint16_t)sqlite3_column_int(q, 1),
+		   (unsigned)sqlite3_column_int(q, 2));
 		rc = 0;
 	}
 	rc = rc == SQLITE_DONE ? 0 : fail(s, "read", e);

@@ -145,7 +145,8 @@ int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
 		return err_set(e, -EINVAL, "%u nodes are called '%.80s': expected a GUID or LID instead", count, text);
 	n = n == FAB_NONE ? fab_node_by_text(f, text) : n;
 	if (n == FAB_NONE)
-		return err_set(e, -EINVAL, "'%.80s' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name", text);
+		return err_set(e, -EINVAL,
+			       "'%.80s' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name", text);
 	*p = port_of_node(f, n);
 	return 0;
 }

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lines asked and answered over a unix stream socket. State: the listening socket and, for each
- * client, what it has asked and not yet got. Ways in: lines_listen() in a libuv loop, lines_ask() for
- * the other end. Does not know what lines mean.
+ * client, what it has asked and not yet got. Way in: lines_listen(), in a libuv loop. Does not know what
+ * lines mean; the other end is lines_ask.c.
  */
-#include "transport/lines.h"
+#include "transport/lines_priv.h"
 
 #include <fcntl.h>
 #include <libgen.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
 	LINE_MAX_BYTES = 64 << 10,
 	WAIT_MAX_BYTES = 16 << 20,
-	ANSWER_MAX_BYTES = 1 << 30, /* what the asking end takes */
 	BACKLOG = 128,
 };
 
@@ -27,7 +24,7 @@ struct client {
 	struct client *next, *prev;
 	struct lines *l;
 	uv_pipe_t pipe;
-	struct strbuf in;   /* asked, not answered yet; it begins at in_at */
+	struct strbuf in; /* asked, not answered yet; it begins at in_at */
 	size_t in_at;
 	unsigned writes;    /* under way */
 	bool events, ended; /* ended: the client asks no more */
@@ -241,23 +238,6 @@ static void client_come(uv_stream_t *server, int status)
 
 /* ---- the socket ---- */
 
-static int address_make(struct sockaddr_un *a, const char *path, struct err *e)
-{
-	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (!*path)
-		return err_set(e, -EINVAL, "expected the path of a socket, found nothing");
-	if (strlen(path) >= sizeof(a->sun_path))
-		return err_set(e, -ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes", path,
-			       sizeof(a->sun_path) - 1);
-	strcpy(a->sun_path, path);
-	return 0;
-}
-
-static int socket_new(void)
-{
-	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
 /* 0 when the path is free, after removing a socket that nobody listens on any more. */
 static int path_free(const struct sockaddr_un *a, struct err *e)
 {
@@ -268,7 +248,7 @@ static int path_free(const struct sockaddr_un *a, struct err *e)
 		return errno == ENOENT ? 0 : err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(e, -EEXIST, "%s: is there and is no socket: not replaced", a->sun_path);
-	fd = socket_new();
+	fd = lines_socket();
 	if (fd < 0)
 		return err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
 	rc = connect(fd, (const struct sockaddr *)a, sizeof(*a)) ? errno : 0;
@@ -296,7 +276,7 @@ static int directory_lock(const char *path)
 static int socket_bind(struct lines *l, const struct sockaddr_un *a, unsigned mode, struct err *e)
 {
 	struct stat st;
-	int fd = socket_new(), rc = 0;
+	int fd = lines_socket(), rc = 0;
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)a, sizeof(*a)))
 		rc = -errno;
@@ -328,7 +308,7 @@ static void server_gone(uv_handle_t *h)
 static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct err *e)
 {
 	struct sockaddr_un a;
-	int rc = address_make(&a, l->path, e), fd;
+	int rc = lines_address(&a, l->path, e), fd;
 
 	rc = rc ? rc : path_free(&a, e);
 	fd = rc ? rc : socket_bind(l, &a, mode, e);
@@ -348,12 +328,12 @@ static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct 
 	return rc;
 }
 
-int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned mode, lines_answer *answer,
-		 void *ctx, struct err *e)
+int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned mode, lines_answer *answer, void *ctx,
+		 struct err *e)
 {
 	struct sockaddr_un a;
 	struct lines *l;
-	int rc = address_make(&a, path, e), lock;
+	int rc = lines_address(&a, path, e), lock;
 
 	if (rc)
 		return rc;
@@ -399,106 +379,4 @@ void lines_close(struct lines *l)
 	while (l->clients)
 		client_drop(l->clients);
 	uv_close((uv_handle_t *)&l->pipe, server_gone);
-}
-
-/* ---- the other end ---- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* 0 when fd is ready, -ETIMEDOUT when it is not in time. */
-static int fd_wait(int fd, short what, unsigned timeout_ms)
-{
-	int64_t end = now_ms() + timeout_ms;
-	struct pollfd p = {.fd = fd, .events = what};
-	int n;
-
-	do {
-		n = poll(&p, 1, (int)MAX(end - now_ms(), 0));
-	} while (n < 0 && errno == EINTR);
-	return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
-}
-
-/* A server whose queue is full says EAGAIN, and poll() says nothing of when it no longer is. */
-static int ask_connect(int fd, const struct sockaddr_un *a, unsigned timeout_ms)
-{
-	int64_t end = now_ms() + timeout_ms;
-
-	while (connect(fd, (const struct sockaddr *)a, sizeof(*a))) {
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-		if (now_ms() >= end)
-			return -ETIMEDOUT;
-		poll(NULL, 0, 5);
-	}
-	return 0;
-}
-
-static int ask_send(int fd, const char *s, size_t len, unsigned timeout_ms)
-{
-	while (len) {
-		ssize_t n = send(fd, s, len, MSG_NOSIGNAL);
-		int rc = n >= 0 || errno == EINTR ? 0 : errno == EAGAIN ? fd_wait(fd, POLLOUT, timeout_ms) : -errno;
-
-		if (rc)
-			return rc;
-		s += MAX(n, 0);
-		len -= (size_t)MAX(n, 0);
-	}
-	return 0;
-}
-
-static int ask_receive(int fd, unsigned timeout_ms, struct strbuf *b)
-{
-	static const size_t most = ANSWER_MAX_BYTES;
-	char chunk[65536];
-	size_t from = b->len;
-
-	for (;;) {
-		ssize_t n = recv(fd, chunk, sizeof(chunk), 0);
-		const char *end = n > 0 ? memchr(chunk, '\n', (size_t)n) : NULL;
-		int rc;
-
-		strbuf_addn(b, chunk, end ? (size_t)(end - chunk) : n > 0 ? (size_t)n : 0);
-		if (end)
-			return 0;
-		if (!n)
-			return -ECONNRESET;
-		rc = n > 0 || errno == EINTR ? 0 : errno == EAGAIN ? fd_wait(fd, POLLIN, timeout_ms) : -errno;
-		if (rc)
-			return rc;
-		if (b->len - from > most)
-			return -EFBIG;
-	}
-}
-
-int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer, struct err *e)
-{
-	struct strbuf text = {0};
-	struct sockaddr_un a;
-	int fd, rc = address_make(&a, path, e);
-
-	if (rc)
-		return rc;
-	fd = socket_new();
-	rc = fd < 0 ? -errno : ask_connect(fd, &a, timeout_ms);
-	if (rc) {
-		err_set(e, rc, rc == -ENOENT || rc == -ECONNREFUSED ? "%s: nobody listens there (%s)" : "%s: %s", path,
-			strerror(-rc));
-	} else {
-		strbuf_addf(&text, "%s\n", line);
-		rc = ask_send(fd, text.s, text.len, timeout_ms);
-		rc = rc ? rc : ask_receive(fd, timeout_ms, answer);
-		strbuf_free(&text);
-		if (rc)
-			err_set(e, rc, "%s: no answer: %s", path, strerror(-rc));
-	}
-	if (fd >= 0)
-		close(fd);
-	return rc;
 }

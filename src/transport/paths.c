@@ -45,8 +45,7 @@ static void state_dir(char *dir, size_t size)
 		return;
 	if (!geteuid())
 		snprintf(dir, size, "/var/lib/weft");
-	else if (!from_user("XDG_STATE_HOME", "weft", dir, size) &&
-		 !from_user("HOME", ".local/state/weft", dir, size))
+	else if (!from_user("XDG_STATE_HOME", "weft", dir, size) && !from_user("HOME", ".local/state/weft", dir, size))
 		snprintf(dir, size, "/tmp/weft-%lu", (unsigned long)geteuid());
 }
 

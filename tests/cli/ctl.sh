@@ -12,6 +12,7 @@ weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 manager=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 dir=$(mktemp -d)
 pids=
+# shellcheck disable=SC2154 # p is the loop's
 trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir" || exit 1
@@ -150,8 +151,7 @@ ok "this one, by the environment" says 0 "state          Master, ready" env IBSI
 stops()
 {
 	"$weft" ctl --name lab7 stop || return 1
-	wait "$pid"
-	[ $? -eq 0 ] && [ ! -e run/sm-lab7.sock ]
+	wait "$pid" && [ ! -e run/sm-lab7.sock ]
 }
 ok "stop ends it, and its socket goes" stops
 ok "then there is one again" says 0 "state          Master, ready" "$weft" ctl status

@@ -73,7 +73,7 @@ struct peer {
 
 static inline socklen_t peer_addr(struct sockaddr_un *a, const struct emu *m, const char *what, long n)
 {
-	char number[16] = "";
+	char number[24] = "";
 	int len;
 
 	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
