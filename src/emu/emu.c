@@ -11,7 +11,7 @@
 
 #include "emu/emu_priv.h"
 
-enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000, CROWDED_US = 20, CALM_MS = 50 };
+enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000, CROWDED_US = 300, CALM_MS = 20 };
 
 void emu_config_default(struct emu_config *c)
 {
