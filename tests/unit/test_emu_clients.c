@@ -452,6 +452,33 @@ static void who_does_not_read_loses(void **state)
 	peer_die(&kind);
 }
 
+/* As much as the socket holds, turn by turn: whoever asks once is served in the same turn. */
+static void who_floods_gets_a_share(void **state)
+{
+	struct emu *m = *state;
+	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 1, 0, NULL);
+	struct peer flood, kind;
+	struct ibsim_packet out = {.dlid = 0xffff, .slid = 0xffff}, in;
+
+	assert_true(peer_join(m, &flood, 10, "host0", false));
+	assert_true(peer_join(m, &kind, 11, "host0", false));
+	memcpy(out.mad, smp.mad, IBA_MAD_SIZE);
+	for (unsigned i = 0; i < 500; i++) {
+		uint64_t before = m->clients[flood.client].mads_in;
+
+		while (send(flood.data, &out, sizeof(out), MSG_DONTWAIT) > 0)
+			;
+		peer_send(&kind, &smp);
+		emu_turn(m);
+		assert_true(peer_recv(&kind, &in));
+		assert_in_range(m->clients[flood.client].mads_in - before, 1, EMU_BATCH);
+		while (peer_recv(&flood, &in))
+			;
+	}
+	peer_die(&flood);
+	peer_die(&kind);
+}
+
 static void packets_may_be_anything(void **state)
 {
 	struct emu *m = *state;
@@ -499,6 +526,7 @@ int main(void)
 		EMU_TEST(the_dead_are_detached),
 		EMU_TEST(who_connects_again_is_one),
 		EMU_TEST(who_does_not_read_loses),
+		EMU_TEST(who_floods_gets_a_share),
 		EMU_TEST(packets_may_be_anything),
 	};
 
