@@ -201,7 +201,7 @@ static bool restore_next(struct sm *sm, struct sm_req *r)
 	}
 	if (sm->noutstanding)
 		return false;
-	while (sm->cur_in < sm->fab->nswitches) /* once each: it may not stay */
+	while (sm->cur_in < sm->fab->nswitches) /* each once: a device may not keep what it is told */
 		if (sm_mark_make(sm, sm->node_of[sm->fab->switches[sm->cur_in++]], r))
 			return true;
 	return false;

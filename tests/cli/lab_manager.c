@@ -87,12 +87,12 @@ static int serve(const char *path, struct err *e)
 	if (rc)
 		return rc;
 	uv_run(&m.loop, UV_RUN_DEFAULT);
-	return 0;
+	return uv_loop_close(&m.loop);
 }
 
 int main(int argc, char **argv)
 {
-	struct fab_netlist net;
+	struct fab_netlist net = {0};
 	struct err e = {"usage: lab_manager NETLIST SOCKET | NETLIST --dump DIR [LMC]"};
 	int rc = argc < 3 ? -EINVAL : fab_netlist_load(&net, argv[1], &e);
 
@@ -105,5 +105,8 @@ int main(int argc, char **argv)
 		rc = serve(argv[2], &e);
 	if (rc)
 		fprintf(stderr, "lab_manager: %s\n", e.text);
+	if (m.lab)
+		lab_free(m.lab);
+	fab_netlist_free(&net);
 	return rc ? 2 : 0;
 }

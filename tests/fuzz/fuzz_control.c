@@ -36,16 +36,18 @@ static const struct run_view *view(void)
 	static struct run_config cfg;
 	static struct run_change change;
 	static struct run_view v;
+	static struct fab *f; /* these two stay, for the manager */
+	static struct lab *l;
 	struct fab_gen g = {.kind = "ring", .dims = {3}, .ndims = 1};
 	struct lab_config c;
 	struct sm_status st;
-	struct lab *l;
 	struct err e;
 
 	if (v.cfg)
 		return &v;
 	lab_config_default(&c);
-	l = lab_new(fab_generate(&g, &e), &c, &e);
+	f = fab_generate(&g, &e);
+	l = lab_new(f, &c, &e);
 	CHECK(l);
 	lab_power_on(l, NULL);
 	CHECK(lab_run_ready(l, 10 * PS_PER_S));
