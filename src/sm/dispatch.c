@@ -139,8 +139,11 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 	struct sm_way way = {0};
 	uint8_t *m = s->mad;
 
-	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way))
+	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
+		if (lid) /* all of it was to go by LID */
+			path.n = 0;
 		lid = path.via = 0;
+	}
 	iba_smp_init(m, lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
 		     r->attr_mod);
 	iba_smp_set_tid(m, tid);
