@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # set by, and for, the scripts that read this
 #
-# What bench/mechanisms.sh and bench/thesis.sh share: the fabrics and what saturates them, one
-# measurement of a change, tables, and the blocks of the documents that are made from them.
-# Sourced, after `weft`, `here` and `name` are set.
+# What bench/mechanisms.sh and bench/thesis.sh share: the command line, the fabrics and what saturates
+# them, one measurement of a change, tables, and the blocks of the documents that are made from them.
+# Sourced, after `here` and `name` are set. Sets `docs` and `tables_only` to 1 where asked for, `weft`.
 
+docs=
+tables_only=
+while [[ ${1:-} == --* ]]; do
+	case $1 in
+	--write-docs) docs=1 ;;
+	--tables) tables_only=1 ;;
+	*) echo "usage: bench/$name.sh [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
+	esac
+	shift
+done
+weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
 out=$here/out
 root=$here/..
 records=$out/$name.jsonl

@@ -18,12 +18,10 @@ weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
 out=$here/out
 quick=${QUICK:-0}
 with_opensm=${OPENSM:-1}
-umad2sim=$(compgen -G '/usr/lib/*/umad2sim/libumad2sim.so' | head -n 1 || true)
 work=
 ibsim_pid=
-
-say() { printf '[%3ds] %s\n' "$SECONDS" "$*" >&2; }
-die() { echo "bench: $*" >&2; exit 2; }
+# shellcheck source=bench/peers.inc.sh
+. "$here/peers.inc.sh"
 
 # jq with the functions of report.jq; the program comes last.
 rjq()
@@ -48,17 +46,6 @@ sizes()
 	else
 		printf '%s\n' 't36_2 36 2 9 yes' 't24_3 24 3 7 yes' 't36_3 36 3 7 yes' 't56_3 56 3 3 no'
 	fi
-}
-
-machine()
-{
-	jq -n --arg cpu "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)" \
-		--argjson cores "$(nproc)" --arg kernel "$(uname -sr)" \
-		--argjson memory_mib "$(awk '/^MemTotal/ {print int($2 / 1024)}' /proc/meminfo)" \
-		--arg compiler "$(cc --version | head -n 1)" \
-		--arg weft "$("$weft" --version | head -n 1)" \
-		--arg load "$(cut -d ' ' -f 1-3 /proc/loadavg)" \
-		--arg date "$(date '+%Y-%m-%d %H:%M UTC')" '$ARGS.named'
 }
 
 # ---- Weft ----
@@ -143,51 +130,6 @@ instructions()
 
 # ---- OpenSM on ibsim ----
 
-opensm_missing()
-{
-	if [ "$with_opensm" = 0 ]; then
-		echo "OPENSM=0 was given"
-	elif ! command -v opensm > /dev/null || ! command -v ibsim > /dev/null; then
-		echo "opensm or ibsim is not installed"
-	elif [ -z "$umad2sim" ]; then
-		echo "libumad2sim.so is not installed"
-	elif ! cc -O2 -shared -fPIC -o "$work/umadcount.so" "$here/umadcount.c" -ldl >&2; then
-		echo "umadcount.c does not compile"
-	fi
-}
-
-# The console stays open: at the end of its input ibsim would spin.
-ibsim_start()
-{
-	local dir=$1 net=$2
-	mkfifo "$dir/console"
-	: > "$dir/ibsim.out"
-	exec 7<> "$dir/console"
-	ibsim -s -N 20000 -S 3000 -P 120000 -L 49152 "$net" <&7 > "$dir/ibsim.out" 2>&1 &
-	ibsim_pid=$!
-	until grep -q 'simulator ready' "$dir/ibsim.out"; do
-		kill -0 "$ibsim_pid" 2> /dev/null || return 1
-		sleep 0.05
-	done
-}
-
-ibsim_stop()
-{
-	kill "$ibsim_pid" 2> /dev/null || true
-	wait "$ibsim_pid" 2> /dev/null || true
-	ibsim_pid=
-	exec 7>&-
-}
-
-# When the log first says something, in seconds since 1970. Its own stamps have no year.
-log_time()
-{
-	local line
-	line=$(grep -m 1 -E "^[A-Z][a-z]{2} .*$2" "$1") || return 1
-	read -ra line <<< "$line"
-	echo "$(date -d "${line[*]:0:3}" +%s).${line[3]}"
-}
-
 opensm_run()
 {
 	local name=$1 engine=$2 dir=$3 net=$work/$1.net start up build opts=()
@@ -225,25 +167,6 @@ opensm_one()
 }
 
 # ---- the report ----
-
-# Rows of tab-separated words in, an aligned table out that is Markdown as well.
-table()
-{
-	awk -F '\t' '
-		{ for (i = 1; i <= NF; i++) {
-			cell[NR, i] = $i
-			if (length($i) > w[i]) w[i] = length($i)
-		  }
-		  if (NF > cols) cols = NF }
-		function row(r, fill,   i, s) {
-			s = "|"
-			for (i = 1; i <= cols; i++)
-				s = s sprintf(i == 1 ? " %-*s |" : " %*s |", w[i], cell[r, i])
-			if (fill) { gsub(/ /, "-", s); gsub(/-\|/, ":|", s); sub(/:\|/, "-|", s) }
-			print s
-		}
-		END { row(1); row(0, 1); for (r = 2; r <= NR; r++) row(r) }'
-}
 
 section()
 {

@@ -20,19 +20,8 @@ export LC_ALL=C
 
 here=$(cd "$(dirname "$0")" && pwd)
 name=thesis
-docs=
-tables_only=
-while [[ ${1:-} == --* ]]; do
-	case $1 in
-	--write-docs) docs=1 ;;
-	--tables) tables_only=1 ;;
-	*) echo "usage: bench/thesis.sh [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
-	esac
-	shift
-done
-weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
 # shellcheck source=bench/changes.inc.sh
-. "$here/changes.inc.sh"
+. "$here/changes.inc.sh" # which reads the command line
 
 # Experiment, the thesis's name of the row, options. Chapters 6 and 7 take partial discovery for
 # granted; final tables behind provisional ones always go out while traffic flows.

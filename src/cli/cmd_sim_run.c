@@ -9,10 +9,7 @@
 #include "cli/load_opts.h"
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
-#include "cli/rft_opts.h"
-#include "cli/sim_report.h"
-
-#define LIMIT (1000 * PS_PER_S)
+#include "cli/manager_opts.h"
 
 static struct {
 	const char *trace, *sm, *root, *engine, *svg, *capture, *capture_node;
@@ -40,12 +37,13 @@ static struct {
 	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
 	{"qos", 0, CLI_FLAG, &o.qos, NULL, "the manager also writes SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
 	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes, packets and the points of a search; changes no result (default: as many as pay)", NULL, 0, 256}, \
+	LOAD_LIMIT_OPT, \
 	{"seed", 0, CLI_U64, &o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0}
 /* clang-format on */
 
 static int make_config(const struct fab *f, struct lab_config *c)
 {
-	if (sim_manager_config(f, o.sm, o.root, o.engine, c))
+	if (manager_place(f, o.sm, o.root, o.engine, c))
 		return CLI_BAD;
 	c->sm.qos = o.qos;
 	c->sim.seed = o.seed;
@@ -160,17 +158,14 @@ static int run_traffic(struct load_report *r, struct lab *l, struct lab_load *d)
 	return rc;
 }
 
-static int run_load(struct load_report *r, struct lab *l, struct lab_load *d)
+static int run_load(const char *file, struct load_report *r, struct lab *l, struct lab_load *d)
 {
 	struct progress p = {.lab = l};
 	double start = cli_wall_s();
-	struct err e;
 
 	lab_on_tick(l, on_run_tick, &p);
-	if (lab_load_up(l, LIMIT, &e)) {
-		cli_progress_end();
-		return cli_bad("%s", e.text);
-	}
+	if (load_up(file, l))
+		return CLI_BAD;
 	r->up_wall_s = cli_wall_s() - start;
 	r->up_events = sim_stats(lab_sim(l))->events;
 	lab_load_times(r->fab, d);
@@ -207,7 +202,7 @@ static int run_on(const char *file, const struct fab *f)
 	load_describe(&d.traffic, o.trace, r.what);
 	if (!o.trace || !read_trace(l, &trace)) {
 		d.trace = o.trace ? &trace : NULL;
-		rc = run_load(&r, l, &d);
+		rc = run_load(file, &r, l, &d);
 	}
 	lab_free(l);
 	lab_series_free(&r.series);

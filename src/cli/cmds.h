@@ -15,10 +15,16 @@ extern const struct cli_cmd cmd_topo_dot, cmd_topo_svg;
 extern const struct cli_cmd cmd_route_compute, cmd_route_verify;
 
 /* cmd_sim.c */
-extern const struct cli_cmd cmd_sim_up, cmd_sim_change, cmd_sim_demo, cmd_sim_trial;
+extern const struct cli_cmd cmd_sim_up, cmd_sim_change, cmd_sim_demo;
+
+/* cmd_sim_trial.c */
+extern const struct cli_cmd cmd_sim_trial;
 
 /* cmd_sim_run.c */
 extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
+
+/* cmd_fabric.c */
+extern const struct cli_cmd cmd_fabric;
 
 /* cmd_sm.c */
 extern const struct cli_cmd cmd_sm;

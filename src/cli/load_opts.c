@@ -27,6 +27,7 @@ struct load_opts load_o = {
     .setup = 2 * PS_PER_NS,
     .arbiter = 40 * PS_PER_NS,
     .error_limit = 8,
+    .limit = LOAD_LIMIT,
 };
 
 /* ---- options to configurations ---- */
@@ -219,6 +220,41 @@ static void on_sat_done(void *ctx, const struct lab_sat_point *pt)
 	on_sat_tick(p);
 }
 
+int load_up(const char *file, struct lab *l)
+{
+	struct err e;
+
+	if (!lab_load_up(l, load_o.limit, &e))
+		return CLI_OK;
+	cli_progress_end();
+	if (!(load_o.errors > 0))
+		return cli_bad("%s: the manager was not at rest after %s of simulated time, expected that --limit is enough",
+			       file, cli_duration(load_o.limit));
+	return cli_bad("%s: the manager was not at rest after %s of simulated time, links trained anew %s times: "
+		       "expected fewer --byte-errors, a higher --error-limit or a longer --limit",
+		       file, cli_duration(load_o.limit), cli_count(sim_plane_stats(lab_sim(l))->recoveries));
+}
+
+static void on_up_tick(void *ctx)
+{
+	cli_progress("bring-up: %s of simulated time", cli_duration(sim_now(lab_sim(ctx))));
+}
+
+/* All points of a search come up alike, or none of them does. */
+static int check_comes_up(const char *file, const struct fab *f, const struct lab_config *c)
+{
+	struct err e;
+	struct lab *l = lab_new(f, c, &e);
+	int rc;
+
+	if (!l)
+		return cli_bad("%s: %s", file, e.text);
+	lab_on_tick(l, on_up_tick, l);
+	rc = load_up(file, l);
+	lab_free(l);
+	return rc;
+}
+
 int load_saturate(const char *file, const struct fab *f, const struct lab_config *lc,
 		    const struct lab_load *d, unsigned points, struct lab_saturation *s)
 {
@@ -231,8 +267,12 @@ int load_saturate(const char *file, const struct fab *f, const struct lab_config
 				   .tick = on_sat_tick,
 				   .ctx = &p};
 	struct err e;
-	int rc = lab_saturation(&c, s, &e);
+	int rc;
 
+	*s = (struct lab_saturation){0};
+	if (load_o.errors > 0 && check_comes_up(file, f, lc))
+		return CLI_BAD;
+	rc = lab_saturation(&c, s, &e);
 	cli_progress_end();
 	if (!rc)
 		return CLI_OK;

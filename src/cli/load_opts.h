@@ -13,6 +13,7 @@
 #include "lab/lab.h"
 
 #define LOAD_NOT_GIVEN UINT_MAX
+#define LOAD_LIMIT     (10 * PS_PER_S) /* for a bring-up on links that make errors */
 
 struct load_opts {
 	const char *pattern, *arrivals, *mtu, *vls, *sl, *hot;
@@ -22,6 +23,7 @@ struct load_opts {
 	double hot_share, errors, retrain_fail;
 	bool of_saturation, rate_control, refresh;
 	time_ps wire, retrain, route, map, crossbar, setup, arbiter;
+	time_ps limit; /* of a bring-up */
 };
 
 extern struct load_opts load_o; /* of the one command that runs */
@@ -32,6 +34,9 @@ extern const char *const load_patterns[], *const load_arrivals[], *const load_mt
 	{"load", 'l', CLI_SHARE, &load_o.load, "SHARE", "what each host offers, as a share of its link", NULL, 0, 0}, \
 	{"rate", 'r', CLI_U64, &load_o.rate, "N", "the same in packets a second", NULL, 1, 1000000000000}, \
 	{"of-saturation", 0, CLI_FLAG, &load_o.of_saturation, NULL, "--load is a share of saturation, which is searched for first", NULL, 0, 0}
+
+#define LOAD_LIMIT_OPT \
+	{"limit", 0, CLI_TIME, &load_o.limit, "TIME", "give up when the fabric is not up after this much simulated time (default 10s)", NULL, 0, 0}
 
 #define LOAD_TRAFFIC_OPTS \
 	{"pattern", 'p', CLI_CHOICE, &load_o.pattern, "NAME", "who sends to whom (default uniform)", load_patterns, 0, 0}, \
@@ -67,6 +72,10 @@ const char *load_option_given(void); /* one of the other options that is not as 
 int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t); /* all but the interval */
 int load_network(struct sim_config *c); /* ports, buffers and wires; turns the data plane on */
 void load_describe(const struct traffic_config *t, const char *trace, char buf[160]);
+
+/* Bring the fabric up on its packet-level network; a new lab. Links that make errors may keep the
+ * manager from ever being at rest: this ends at load_o.limit. */
+int load_up(const char *file, struct lab *l);
 
 /* The interval that --load or --rate asks for; 0 after a message. */
 uint64_t load_choose_interval(const char *file, const struct fab *f, const struct lab_config *c,

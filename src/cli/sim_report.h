@@ -24,6 +24,7 @@ struct sim_report {
 	time_ps changed_at;    /* 0: nothing changed */
 	struct lab_sum up, change;
 	uint32_t lids_moved;
+	unsigned held, released; /* links that changed too often */
 	struct lab_verdict v;
 	const struct lab_change_result *result; /* of a change */
 	const char *what;      /* of a change under load: the traffic, in words */
@@ -31,11 +32,6 @@ struct sim_report {
 	uint64_t smps_noted;   /* sent when the last line of the timeline was written */
 	VEC(struct sim_phase) phases; /* what the manager did when */
 };
-
-/* What every simulating command asks of the manager: defaults, then where it sits, the root of its
- * routes and its engine, each NULL for the usual. CLI_OK, or CLI_BAD after a message. */
-int sim_manager_config(const struct fab *f, const char *sm, const char *root, const char *engine,
-		       struct lab_config *c);
 
 /* What a change took, as keys and values in the order of reports: how many were filled in. */
 struct sim_figure {
@@ -47,10 +43,12 @@ unsigned sim_change_times(const struct lab_sum *s, time_ps since, struct sim_fig
 unsigned sim_change_smps(const struct lab_sum *s, struct sim_figure at[SIM_FIGURES]);
 
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps);
-void sim_report_up(struct sim_report *r);     /* the bring-up is over and so is the run */
+void sim_report_flaps(struct sim_report *r);  /* the bring-up is over, links begin to flap */
+void sim_report_up(struct sim_report *r);     /* the run is over: a bring-up, and links that flapped */
 /* The change is over; the result stays the caller's. */
 void sim_report_change(struct sim_report *r, const struct lab_change_result *res);
 void sim_report_say(struct sim_report *r, const char *text); /* a line of the timeline */
+const char *sim_report_state(const struct sim_report *r); /* in a word */
 void sim_report_text(struct sim_report *r);
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed);
 void sim_report_free(struct sim_report *r);

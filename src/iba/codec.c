@@ -160,6 +160,26 @@ static const struct iba_field rows_trap_pkey[] = {IBA_TRAP_PKEY_FIELDS(ROW_F, RO
 static const struct iba_field rows_trap_swpkey[] = {IBA_TRAP_SWPKEY_FIELDS(ROW_F, ROW_A)};
 #undef HOST
 
+#define HOST struct iba_mlnx_ext_port_info
+static const struct iba_field rows_mlnx_ext_port_info[] = {IBA_MLNX_EXT_PORT_INFO_FIELDS(ROW_F, ROW_A)};
+#undef HOST
+
+#define HOST struct iba_port_info_ext
+static const struct iba_field rows_port_info_ext[] = {IBA_PORT_INFO_EXT_FIELDS(ROW_F, ROW_A)};
+#undef HOST
+
+#define HOST struct iba_class_port_info
+static const struct iba_field rows_class_port_info[] = {IBA_CLASS_PORT_INFO_FIELDS(ROW_F, ROW_A)};
+#undef HOST
+
+#define HOST struct iba_port_counters
+static const struct iba_field rows_port_counters[] = {IBA_PORT_COUNTERS_FIELDS(ROW_F, ROW_A)};
+#undef HOST
+
+#define HOST struct iba_port_counters_ext
+static const struct iba_field rows_port_counters_ext[] = {IBA_PORT_COUNTERS_EXT_FIELDS(ROW_F, ROW_A)};
+#undef HOST
+
 #define LAYOUT(stem, FIELDS, wire)                                                                 \
 	{#stem, wire, sizeof(struct iba_##stem), ARRAY_LEN(rows_##stem), rows_##stem},
 static const struct iba_layout layouts[] = {IBA_STRUCTS(LAYOUT)};
@@ -182,7 +202,8 @@ static const struct {
 	{IBA_ATTR_PKEY_TABLE, "pkey_table"}, {IBA_ATTR_SLVL_TABLE, "slvl_table"},
 	{IBA_ATTR_VLARB_TABLE, "vlarb_table"}, {IBA_ATTR_LFT, "lft"},
 	{IBA_ATTR_RFT, "rft"},               {IBA_ATTR_MFT, "mft"},
-	{IBA_ATTR_SM_INFO, "sm_info"},
+	{IBA_ATTR_SM_INFO, "sm_info"},       {IBA_ATTR_PORT_INFO_EXT, "port_info_ext"},
+	{IBA_ATTR_MLNX_EXT_PORT_INFO, "mlnx_ext_port_info"},
 };
 
 const struct iba_layout *iba_layout_by_attr(uint16_t attr_id)
@@ -190,6 +211,19 @@ const struct iba_layout *iba_layout_by_attr(uint16_t attr_id)
 	for (size_t i = 0; i < ARRAY_LEN(attr_stems); i++)
 		if (attr_stems[i].attr_id == attr_id)
 			return iba_layout_by_name(attr_stems[i].stem);
+	return NULL;
+}
+
+const struct iba_layout *iba_layout_by_perf_attr(uint16_t attr_id)
+{
+	switch (attr_id) {
+	case IBA_PERF_CLASS_PORT_INFO:
+		return iba_layout_by_name("class_port_info");
+	case IBA_PERF_PORT_COUNTERS:
+		return iba_layout_by_name("port_counters");
+	case IBA_PERF_PORT_COUNTERS_EXT:
+		return iba_layout_by_name("port_counters_ext");
+	}
 	return NULL;
 }
 

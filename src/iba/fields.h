@@ -164,6 +164,7 @@
 	F(uint8_t, port, 32, 8, DEC)
 #define IBA_TRAP_CAP_FIELDS(F, A)    /* 144: capability, description, link changes */              \
 	F(uint16_t, lid, 16, 16, DEC)                                                              \
+	F(uint8_t, other_changes, 47, 1, DEC)                                                      \
 	F(uint32_t, cap_mask, 48, 32, HEX)                                                         \
 	F(uint16_t, local_changes, 80, 16, HEX)
 #define IBA_TRAP_SYSGUID_FIELDS(F, A) /* 145: system image GUID changed */                         \
@@ -206,6 +207,96 @@
 	F(uint16_t, switch_lid, 384, 16, DEC)                                                      \
 	F(uint8_t, switch_port, 400, 8, DEC)
 
+/* Beyond IBA: FDR10, as devices of Mellanox tell it (attribute 0xff90). */
+#define IBA_MLNX_EXT_PORT_INFO_FIELDS(F, A)                                                        \
+	F(uint8_t, state_change_enable, 24, 8, HEX)                                                \
+	F(uint8_t, speed_supported, 56, 8, HEX)                                                    \
+	F(uint8_t, speed_enabled, 88, 8, HEX)                                                      \
+	F(uint8_t, speed_active, 120, 8, HEX)
+#define IBA_PORT_INFO_EXT_FIELDS(F, A)                                                             \
+	F(uint32_t, cap_mask, 0, 32, HEX)                                                          \
+	F(uint16_t, fec_active, 32, 16, HEX)                                                       \
+	F(uint16_t, fdr_fec_supported, 48, 16, HEX)                                                \
+	F(uint16_t, fdr_fec_enabled, 64, 16, HEX)                                                  \
+	F(uint16_t, edr_fec_supported, 80, 16, HEX)                                                \
+	F(uint16_t, edr_fec_enabled, 96, 16, HEX)                                                  \
+	F(uint16_t, hdr_fec_supported, 112, 16, HEX)                                               \
+	F(uint16_t, hdr_fec_enabled, 128, 16, HEX)                                                 \
+	F(uint16_t, ndr_fec_supported, 144, 16, HEX)                                               \
+	F(uint16_t, ndr_fec_enabled, 160, 16, HEX)
+
+/* General services: bytes 64 on of a GMP (IBA 13.4.8.1, 16.1.3). */
+#define IBA_CLASS_PORT_INFO_FIELDS(F, A)                                                           \
+	F(uint8_t, base_version, 0, 8, DEC)                                                        \
+	F(uint8_t, class_version, 8, 8, DEC)                                                       \
+	F(uint16_t, cap_mask, 16, 16, HEX)                                                         \
+	F(uint32_t, cap_mask2, 32, 27, HEX)                                                        \
+	F(uint8_t, resp_time, 59, 5, DEC)                                                          \
+	A(uint8_t, redirect_gid, 16, 64, 8, 8, HEX)                                                \
+	F(uint8_t, redirect_tclass, 192, 8, HEX)                                                   \
+	F(uint8_t, redirect_sl, 200, 4, DEC)                                                       \
+	F(uint32_t, redirect_flow, 204, 20, HEX)                                                   \
+	F(uint16_t, redirect_lid, 224, 16, DEC)                                                    \
+	F(uint16_t, redirect_pkey, 240, 16, HEX)                                                   \
+	F(uint32_t, redirect_qp, 264, 24, HEX)                                                     \
+	F(uint32_t, redirect_qkey, 288, 32, HEX)                                                   \
+	A(uint8_t, trap_gid, 16, 320, 8, 8, HEX)                                                   \
+	F(uint8_t, trap_tclass, 448, 8, HEX)                                                       \
+	F(uint8_t, trap_sl, 456, 4, DEC)                                                           \
+	F(uint32_t, trap_flow, 460, 20, HEX)                                                       \
+	F(uint16_t, trap_lid, 480, 16, DEC)                                                        \
+	F(uint16_t, trap_pkey, 496, 16, HEX)                                                       \
+	F(uint8_t, trap_hop_limit, 512, 8, DEC)                                                    \
+	F(uint32_t, trap_qp, 520, 24, HEX)                                                         \
+	F(uint32_t, trap_qkey, 544, 32, HEX)
+#define IBA_PORT_COUNTERS_FIELDS(F, A)                                                             \
+	F(uint8_t, port_select, 8, 8, DEC)                                                         \
+	F(uint16_t, counter_select, 16, 16, HEX)                                                   \
+	F(uint16_t, symbol_error, 32, 16, DEC)                                                     \
+	F(uint8_t, link_recovery, 48, 8, DEC)                                                      \
+	F(uint8_t, link_downed, 56, 8, DEC)                                                        \
+	F(uint16_t, rcv_errors, 64, 16, DEC)                                                       \
+	F(uint16_t, rcv_remote_phys, 80, 16, DEC)                                                  \
+	F(uint16_t, rcv_switch_relay, 96, 16, DEC)                                                 \
+	F(uint16_t, xmit_discards, 112, 16, DEC)                                                   \
+	F(uint8_t, xmit_constraint, 128, 8, DEC)                                                   \
+	F(uint8_t, rcv_constraint, 136, 8, DEC)                                                    \
+	F(uint8_t, counter_select2, 144, 8, HEX)                                                   \
+	F(uint8_t, local_integrity, 152, 4, DEC)                                                   \
+	F(uint8_t, buffer_overrun, 156, 4, DEC)                                                    \
+	F(uint16_t, vl15_dropped, 176, 16, DEC)                                                    \
+	F(uint32_t, xmit_data, 192, 32, DEC)                                                       \
+	F(uint32_t, rcv_data, 224, 32, DEC)                                                        \
+	F(uint32_t, xmit_pkts, 256, 32, DEC)                                                       \
+	F(uint32_t, rcv_pkts, 288, 32, DEC)                                                        \
+	F(uint32_t, xmit_wait, 320, 32, DEC)
+#define IBA_PORT_COUNTERS_EXT_FIELDS(F, A)                                                         \
+	F(uint8_t, port_select, 8, 8, DEC)                                                         \
+	F(uint16_t, counter_select, 16, 16, HEX)                                                   \
+	F(uint32_t, counter_select2, 32, 32, HEX)                                                  \
+	F(uint64_t, xmit_data, 64, 64, DEC)                                                        \
+	F(uint64_t, rcv_data, 128, 64, DEC)                                                        \
+	F(uint64_t, xmit_pkts, 192, 64, DEC)                                                       \
+	F(uint64_t, rcv_pkts, 256, 64, DEC)                                                        \
+	F(uint64_t, uni_xmit, 320, 64, DEC)                                                        \
+	F(uint64_t, uni_rcv, 384, 64, DEC)                                                         \
+	F(uint64_t, multi_xmit, 448, 64, DEC)                                                      \
+	F(uint64_t, multi_rcv, 512, 64, DEC)                                                       \
+	F(uint64_t, symbol_error, 576, 64, DEC)                                                    \
+	F(uint64_t, link_recovery, 640, 64, DEC)                                                   \
+	F(uint64_t, link_downed, 704, 64, DEC)                                                     \
+	F(uint64_t, rcv_errors, 768, 64, DEC)                                                      \
+	F(uint64_t, rcv_remote_phys, 832, 64, DEC)                                                 \
+	F(uint64_t, rcv_switch_relay, 896, 64, DEC)                                                \
+	F(uint64_t, xmit_discards, 960, 64, DEC)                                                   \
+	F(uint64_t, xmit_constraint, 1024, 64, DEC)                                                \
+	F(uint64_t, rcv_constraint, 1088, 64, DEC)                                                 \
+	F(uint64_t, local_integrity, 1152, 64, DEC)                                                \
+	F(uint64_t, buffer_overrun, 1216, 64, DEC)                                                 \
+	F(uint64_t, vl15_dropped, 1280, 64, DEC)                                                   \
+	F(uint64_t, xmit_wait, 1344, 64, DEC)                                                      \
+	F(uint64_t, qp1_dropped, 1408, 64, DEC)
+
 /* Every attribute: X(struct and function stem, FIELDS list, bytes on the wire) */
 #define IBA_STRUCTS(X)                                                                             \
 	X(mad_hdr, IBA_MAD_HDR_FIELDS, 24)                                                         \
@@ -230,6 +321,11 @@
 	X(trap_sysguid, IBA_TRAP_SYSGUID_FIELDS, 54)                                               \
 	X(trap_mkey, IBA_TRAP_MKEY_FIELDS, 54)                                                     \
 	X(trap_pkey, IBA_TRAP_PKEY_FIELDS, 54)                                                     \
-	X(trap_swpkey, IBA_TRAP_SWPKEY_FIELDS, 54)
+	X(trap_swpkey, IBA_TRAP_SWPKEY_FIELDS, 54)                                                 \
+	X(mlnx_ext_port_info, IBA_MLNX_EXT_PORT_INFO_FIELDS, 64)                                   \
+	X(port_info_ext, IBA_PORT_INFO_EXT_FIELDS, 64)                                             \
+	X(class_port_info, IBA_CLASS_PORT_INFO_FIELDS, 72)                                         \
+	X(port_counters, IBA_PORT_COUNTERS_FIELDS, 44)                                             \
+	X(port_counters_ext, IBA_PORT_COUNTERS_EXT_FIELDS, 184)
 
 #endif

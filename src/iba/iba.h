@@ -20,6 +20,7 @@ enum {
 	IBA_MAD_SIZE = 256,
 	IBA_SMP_DATA_OFF = 64, /* where an SMP's attribute lies in the MAD */
 	IBA_SMP_DATA_SIZE = 64,
+	IBA_PERF_DATA_SIZE = 192, /* at the same place in a GMP of performance management */
 	IBA_SMP_HDR_OFF = 24,
 	IBA_PATH_SIZE = 64, /* initial and return path; entry 0 is not used */
 	IBA_MAX_HOPS = 63,
@@ -33,7 +34,7 @@ enum {
 	IBA_SMP_WIRE_BYTES = 290, /* LRH 8, BTH 12, DETH 8, MAD 256, ICRC 4, VCRC 2 */
 };
 
-enum iba_class { IBA_CLASS_SUBN_LID = 0x01, IBA_CLASS_SUBN_DR = 0x81 };
+enum iba_class { IBA_CLASS_SUBN_LID = 0x01, IBA_CLASS_PERF = 0x04, IBA_CLASS_SUBN_DR = 0x81 };
 
 enum iba_method {
 	IBA_GET = 0x01,
@@ -60,7 +61,23 @@ enum iba_attr {
 	IBA_ATTR_RFT = 0x001a,
 	IBA_ATTR_MFT = 0x001b,
 	IBA_ATTR_SM_INFO = 0x0020,
+	IBA_ATTR_PORT_INFO_EXT = 0x0033,
+	IBA_ATTR_MLNX_EXT_PORT_INFO = 0xff90,
 };
+
+enum iba_perf_attr {
+	IBA_PERF_CLASS_PORT_INFO = 0x0001,
+	IBA_PERF_PORT_COUNTERS = 0x0012,
+	IBA_PERF_PORT_COUNTERS_EXT = 0x001d,
+};
+
+/* ClassPortInfo of performance management (IBA 16.1.3.1). */
+enum iba_perf_cap {
+	IBA_PERF_ALL_PORTS = 1 << 8,
+	IBA_PERF_EXT_WIDTH = 1 << 9,
+	IBA_PERF_XMIT_WAIT = 1 << 12,
+};
+enum iba_perf_cap2 { IBA_PERF2_EXT_ERRORS = 1 << 1 };
 
 /* Common status, low byte of MADHeader.Status (13.4.7); bit 15 is D in class 0x81. */
 enum iba_status {
@@ -107,7 +124,25 @@ enum iba_cap_mask {
 	IBA_CAP_TRAP = 1 << 3,
 	IBA_CAP_SL_MAP = 1 << 6,
 	IBA_CAP_SM_DISABLED = 1 << 10,
+	IBA_CAP_SYS_GUID = 1 << 11,
 	IBA_CAP_EXT_SPEEDS = 1 << 14,
+	IBA_CAP_CAP_MASK2 = 1 << 15,
+	IBA_CAP_COMM_MGT = 1 << 16,
+	IBA_CAP_VENDOR_CLASS = 1 << 20,
+	IBA_CAP_DR_NOTICE = 1 << 21,
+	IBA_CAP_CAP_NOTICE = 1 << 22,
+	IBA_CAP_ROUND_TRIP = 1 << 24,
+	IBA_CAP_CLIENT_REREG = 1 << 25,
+	IBA_CAP_OTHER_NOTICE = 1 << 26,
+	IBA_CAP_MCAST_TOP = 1 << 30,
+};
+
+enum iba_cap_mask2 {
+	IBA_CAP2_SET_NODE_DESC = 1 << 0,
+	IBA_CAP2_PORT_INFO_EXT = 1 << 1,
+	IBA_CAP2_WIDTH_2X = 1 << 4,
+	IBA_CAP2_HDR = 1 << 5,
+	IBA_CAP2_NDR = 1 << 10,
 };
 
 enum iba_notice_type {
@@ -193,6 +228,7 @@ struct iba_layout {
 /* By struct stem ("port_info") or by attribute id of the subnet management class; NULL if none. */
 const struct iba_layout *iba_layout_by_name(const char *stem);
 const struct iba_layout *iba_layout_by_attr(uint16_t attr_id);
+const struct iba_layout *iba_layout_by_perf_attr(uint16_t attr_id); /* of class 0x04 */
 const struct iba_layout *iba_layout_of_trap(uint16_t trap_number);
 
 /* The same work driven by the table at run time. host points at the struct of that layout. */

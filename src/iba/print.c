@@ -24,7 +24,7 @@ static const struct word class_words[] = {
     {IBA_CLASS_SUBN_LID, "SubnLidRouted"},
     {IBA_CLASS_SUBN_DR, "SubnDirectedRoute"},
     {0x03, "SubnAdm"},
-    {0x04, "Perf"},
+    {IBA_CLASS_PERF, "Perf"},
     {0x05, "BoardMgt"},
     {0x06, "DevMgt"},
     {0x07, "ComMgt"},
@@ -52,6 +52,14 @@ static const struct word attr_words[] = {
     {IBA_ATTR_RFT, "RandomForwardingTable"},
     {IBA_ATTR_MFT, "MulticastForwardingTable"},
     {IBA_ATTR_SM_INFO, "SMInfo"},
+    {IBA_ATTR_PORT_INFO_EXT, "PortInfoExtended"},
+    {IBA_ATTR_MLNX_EXT_PORT_INFO, "MlnxExtendedPortInfo"},
+};
+
+static const struct word perf_words[] = {
+    {IBA_PERF_CLASS_PORT_INFO, "ClassPortInfo"},
+    {IBA_PERF_PORT_COUNTERS, "PortCounters"},
+    {IBA_PERF_PORT_COUNTERS_EXT, "PortCountersExtended"},
 };
 
 static const struct word node_type_words[] = {
@@ -594,12 +602,26 @@ static void print_smp_header(struct strbuf *out, const uint8_t *mad)
 	print_path(out, "return_path", mad + 192, iba_smp_hop_cnt(mad));
 }
 
+static void print_perf(struct strbuf *out, const uint8_t *mad)
+{
+	const struct iba_layout *l = iba_layout_by_perf_attr(iba_smp_attr_id(mad));
+	union {
+		IBA_STRUCTS(MEMBER)
+	} host;
+
+	strbuf_addf(out, "%s\n", WORD(perf_words, iba_smp_attr_id(mad)));
+	iba_layout_get(l, &host, iba_smp_data_const(mad), IBA_PERF_DATA_SIZE);
+	print_fields(out, l, &host);
+}
+
 void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
 {
 	print_header(out, mad);
 	if (mad_is_smp(mad)) {
 		print_smp_header(out, mad);
 		print_attribute(out, mad);
+	} else if (mad[1] == IBA_CLASS_PERF && iba_layout_by_perf_attr(iba_smp_attr_id(mad))) {
+		print_perf(out, mad);
 	} else {
 		strbuf_add(out, "Data\n");
 		print_bytes(out, mad, IBA_SMP_HDR_OFF, IBA_MAD_SIZE - IBA_SMP_HDR_OFF);

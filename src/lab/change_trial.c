@@ -80,6 +80,15 @@ static struct sm_mechanism draw_combination(struct rng *r)
 	return m;
 }
 
+/* A stream of its own: seeds stay what they were. */
+static bool draw_thrift(uint64_t seed)
+{
+	struct rng r;
+
+	rng_seed(&r, seed, 11);
+	return rng_below(&r, 2);
+}
+
 static struct sm_mechanism draw_mechanism(struct rng *r)
 {
 	unsigned n = 0;
@@ -434,9 +443,9 @@ static void name_mechanism(const struct sm_mechanism *m, char buf[96])
 	if (strcmp(m->name, "drawn"))
 		snprintf(buf, 96, "%s", m->name);
 	else
-		snprintf(buf, 96, "%s/%s/%s/%s/%s%s%s", m->discovery->name, m->provisional->name, m->routes->name,
+		snprintf(buf, 96, "%s/%s/%s/%s/%s%s%s%s", m->discovery->name, m->provisional->name, m->routes->name,
 			 m->first->name, m->second->name, m->partial_tables ? "/partial" : "",
-			 m->by_lid ? "/by-lid" : "");
+			 m->by_lid ? "/by-lid" : "", m->thrifty ? "/thrifty" : "");
 }
 
 void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
@@ -460,6 +469,10 @@ void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mech
 	lab_config_default(&c);
 	draw_config(&t, &c);
 	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng);
+	c.sm.plain = seed % 3 == 0; /* not drawn: all else stays as it was for a seed */
+	c.sm.timeout_ps = seed % 5 == 0 ? 12 * PS_PER_MS : 0;
+	if (!strcmp(c.sm.mechanism.name, "drawn"))
+		c.sm.mechanism.thrifty = draw_thrift(seed);
 	name_mechanism(&c.sm.mechanism, out->mechanism);
 	t.lab = lab_new(t.fab, &c, &e);
 	t.sim = lab_sim(t.lab);

@@ -27,13 +27,15 @@ void run_config_default(struct run_config *c)
 	c->sm.window = 32;
 	c->sm.sweep_factor = 0;
 	c->sm.sweep_period_ps = 10 * PS_PER_S;
+	c->sm.plain = true;
+	c->sm.timeout_ps = 50 * PS_PER_MS; /* a busy machine stalls for tens of milliseconds */
+	c->sm.root_centre = true; /* a change far from the root moves little */
+	c->sm.settle = true;
 	c->sm.read_back = true;
 	c->sm.names = true;
 	c->sm.contest = true;
 	c->sm.standby_poll_ps = 10 * PS_PER_S;
 	c->sm.standby_tries = 4;
-	c->sm.plain = true;
-	c->sm.timeout_ps = 50 * PS_PER_MS;
 }
 
 /* ---- finding ---- */

@@ -197,7 +197,7 @@ void run_daemon_drop(struct run_daemon *d)
 	d->sm = NULL;
 }
 
-enum { ONCE_MS = 10000 };
+enum { ONCE_MS = 10000, PATIENCE_MS = 500 };
 
 /* At first a port that is not there is a mistake; a server that is not there may still come. */
 static bool on_failed(void *ctx, int rc, const struct err *e)
@@ -272,6 +272,31 @@ static void close_handle(uv_handle_t *h, void *arg)
 		uv_close(h, NULL);
 }
 
+static void on_patience(uv_timer_t *t)
+{
+	*(bool *)t->data = true;
+}
+
+/* Most computations are over in a moment. One that is not is left to itself, with all it looks at. */
+static void stop_worker(struct run_daemon *d)
+{
+	static struct run_daemon *left; /* in nobody's way, but not lost */
+	uv_timer_t patience;
+	bool over = false;
+
+	uv_timer_init(&d->loop, &patience);
+	patience.data = &over;
+	uv_timer_start(&patience, on_patience, PATIENCE_MS, 0);
+	while (run_worker_busy(d->worker) && !over)
+		uv_run(&d->loop, UV_RUN_ONCE);
+	uv_close((uv_handle_t *)&patience, NULL);
+	d->left_alone = !run_worker_stop(d->worker);
+	if (d->left_alone)
+		left = d;
+	uv_run(&d->loop, UV_RUN_NOWAIT);
+	(void)left;
+}
+
 /* In the reverse order; the IsSM bit goes first, so that nobody counts on us any more. */
 static void end(struct run_daemon *d)
 {
@@ -284,8 +309,8 @@ static void end(struct run_daemon *d)
 	run_daemon_unlisten(d);
 	run_keeper_close(&d->keeper);
 	run_dumper_wait(&d->dumper);
-	if (d->worker && !run_worker_stop(d->worker))
-		d->left_alone = true;
+	if (d->worker)
+		stop_worker(d);
 	pid_file(d, false);
 	while (d->link.busy)
 		uv_run(&d->loop, UV_RUN_ONCE);
@@ -320,6 +345,8 @@ int run_sm(const struct run_config *c, const struct run_hooks *h, struct err *e)
 	d->began_unix_ms = unix_ms();
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		d->cfg.spin_us = 0; /* whoever is to answer needs the processor */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that must not grow is like a full disk */
 	rc = log_open(&d->log, c->log_file, c->log_level, c->log_format, e);
 	if (rc) {
 		free(d);

@@ -149,6 +149,12 @@ static int read_keys(struct run_keeper *k, struct sm_config *cfg, struct err *e)
 	return MIN(n, 0);
 }
 
+/* No room is no reason to leave a subnet alone; a file that is not ours, or not readable, is. */
+static bool is_full(int rc)
+{
+	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EIO;
+}
+
 int run_keeper_open(struct run_keeper *k, uv_loop_t *loop, struct run_log *log, const char *path,
 		    struct sm_config *cfg, struct err *e)
 {
@@ -164,8 +170,14 @@ int run_keeper_open(struct run_keeper *k, uv_loop_t *loop, struct run_log *log, 
 		rc = read_keys(k, cfg, e);
 	if (rc) {
 		run_state_close(k->state);
+		k->state = NULL;
+	}
+	if (rc && !is_full(rc)) {
+		k->log = NULL;
 		return rc;
 	}
+	if (rc)
+		log_rec(log, LOG_STATE_FAILED, LOG_T("why", e->text));
 	uv_timer_init(loop, &k->timer);
 	k->m_key = cfg->m_key;
 	if (k->state)

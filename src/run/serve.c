@@ -150,19 +150,20 @@ void run_daemon_rest(struct run_daemon *d)
 		say_ready(d, &st);
 		return;
 	}
-	if (st.phase != SM_READY || !st.rounds)
+	if (!st.rounds)
 		return;
+	/* A round may end and the next one begin in one step. */
 	if (st.rounds != d->rounds) {
 		run_daemon_view(d, &v);
 		remember(d, &st, &v);
 		d->rounds = st.rounds;
 		run_keeper_flush(&d->keeper);
-		if (*d->cfg.dumps)
+		if (*d->cfg.dumps && st.phase == SM_READY)
 			dump_due(d);
 		metrics(d);
 		say_ready(d, &st);
 	}
-	if (d->cfg.once)
+	if (d->cfg.once && st.phase == SM_READY)
 		once(d, &st);
 }
 
@@ -286,13 +287,17 @@ static void on_signal(uv_signal_t *s, int number)
 	}
 }
 
+/* A sign of life; and as long as the subnet is not up, a request for patience. */
 static void on_watchdog(uv_timer_t *t)
 {
-	(void)t;
-	notify_send("WATCHDOG=1");
+	const struct run_daemon *d = t->data;
+
+	notify_send(d->up ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000");
 }
 
 /* ---- life ---- */
+
+enum { SIGN_OF_LIFE_MS = 15000 };
 
 int run_daemon_listen(struct run_daemon *d, struct err *e)
 {
@@ -303,7 +308,6 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	d->metrics_work.data = d->watchdog.data = d->metrics.data = d->last.data = d;
 	d->dumper.due = dump_due;
 	d->dumper.ctx = d;
-	signal(SIGPIPE, SIG_IGN);
 	for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
 		uv_signal_init(&d->loop, &d->signals[i]);
 		d->signals[i].data = d;
@@ -312,8 +316,7 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	uv_timer_init(&d->loop, &d->watchdog);
 	uv_timer_init(&d->loop, &d->metrics);
 	uv_timer_init(&d->loop, &d->last);
-	if (watchdog_ms)
-		uv_timer_start(&d->watchdog, on_watchdog, 0, watchdog_ms);
+	uv_timer_start(&d->watchdog, on_watchdog, 0, watchdog_ms ? watchdog_ms : SIGN_OF_LIFE_MS);
 	if (*d->cfg.metrics_file && d->cfg.metrics_s)
 		uv_timer_start(&d->metrics, on_metrics, 0, d->cfg.metrics_s * (uint64_t)1000);
 	if (*d->cfg.control)

@@ -87,6 +87,7 @@ static port_id event_port(const struct sim *s, const struct ev *e)
 	case EV_INJECT:
 	case EV_TRAP:
 	case EV_LEASE:
+	case EV_ORDER:
 		break;
 	}
 	return FAB_NONE;

@@ -48,6 +48,8 @@ static const char *const drop_names[SIM_NDROPS] = {
 	[SIM_DROP_BAD_MAD] = "bad_mad",
 	[SIM_DROP_NO_SM] = "no_sm",
 	[SIM_DROP_BUFFER] = "buffer",
+	[SIM_DROP_LIFETIME] = "lifetime",
+	[SIM_DROP_NO_AGENT] = "no_agent",
 };
 
 const char *sim_drop_name(enum sim_drop d)
@@ -103,6 +105,8 @@ void sim_hash_smp(struct sim *s, node_id n, const struct sim_smp *smp)
 {
 	uint64_t w[11];
 
+	if (s->cfg.express) /* real time decides there: no two runs are alike */
+		return;
 	memcpy(w, smp->mad, 24);
 	memcpy(w + 3, iba_smp_data_const(smp->mad), 64);
 	sim_hash_add(s, n, s->now);
@@ -141,15 +145,21 @@ struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 	s->fab = f;
 	s->cfg = *c;
 	s->cfg.random_only = NULL;
+	s->cfg.link_pairs |= c->express;
 	if (c->random_only) {
 		s->random_only = mem_array(f->nnodes, sizeof(*s->random_only));
 		memcpy(s->random_only, c->random_only, f->nnodes * sizeof(*s->random_only));
 	}
 	s->pkt_free = PKT_NONE;
 	s->call_free = PKT_NONE;
+	s->walk_head = PKT_NONE;
 	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
 	s->hash = mem_zarray(f->nnodes, sizeof(*s->hash));
 	s->ports = mem_lines(f->nports, sizeof(*s->ports));
+	s->hook_of = mem_zarray(f->nports, sizeof(*s->hook_of));
+	assert(!c->express || !c->plane.on);
+	if (c->express)
+		s->counters = mem_lines(f->nports, sizeof(*s->counters));
 	rng_seed(&s->fault_rng, c->seed, 1);
 	rng_seed(&s->error_rng, c->seed, 2);
 	for (port_id p = 0; p < f->nports; p++) {
@@ -178,6 +188,9 @@ void sim_free(struct sim *s)
 	free(s->nodes);
 	free(s->hash);
 	free(s->ports);
+	free(s->hook_of);
+	free(s->counters);
+	free(s->trouble);
 	evq_free(&s->q);
 	vec_free(&s->pkts);
 	vec_free(&s->calls);
@@ -277,7 +290,10 @@ bool sim_step(struct sim *s)
 		link_trained(s, e.a, e.b);
 		break;
 	case EV_ARRIVE:
-		link_arrive(s, e.a, e.b, e.c);
+		if (s->cfg.express)
+			express_arrive(s, e.a, e.b, e.c);
+		else
+			link_arrive(s, e.a, e.b, e.c);
 		break;
 	case EV_SMI:
 		if (s->nodes[e.a].on && s->nodes[e.a].incarnation == e.b)
@@ -295,6 +311,10 @@ bool sim_step(struct sim *s)
 		break;
 	case EV_LEASE:
 		sma_lease_over(s, e.a, e.b);
+		break;
+	case EV_ORDER:
+		if (s->nodes[s->fab->ports[e.a].node].incarnation == e.b)
+			link_order(s, e.a, (enum iba_phys_state)e.c);
 		break;
 	case EV_P_HEAD:
 	case EV_P_FC:
@@ -384,16 +404,66 @@ void sim_uncable(struct sim *s, port_id a)
 
 /* ---- an SM's way in ---- */
 
+static uint32_t *hook_slot(struct sim *s, node_id n, unsigned port)
+{
+	return &s->hook_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
+}
+
+/* The last hook takes the place of one that goes. */
+static void hook_remove(struct sim *s, uint32_t *slot)
+{
+	struct sm_hook *gone = &s->hooks.at[*slot - 1], last = s->hooks.at[--s->hooks.n];
+
+	*gone = last;
+	*hook_slot(s, last.node, last.port) = *slot;
+	*slot = 0;
+}
+
+void sim_attach_port(struct sim *s, node_id n, unsigned port,
+		     void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx)
+{
+	uint32_t *slot = hook_slot(s, n, port);
+
+	if (*slot)
+		hook_remove(s, slot);
+	if (!recv)
+		return;
+	vec_push(&s->hooks, (struct sm_hook){n, (uint8_t)port, recv, ctx});
+	*slot = (uint32_t)s->hooks.n;
+}
+
+void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on)
+{
+	struct iba_port_info *pi = &node_port(s, n, port)->pi;
+	bool was = pi->cap_mask & IBA_CAP_IS_SM;
+
+	pi->cap_mask &= ~(uint32_t)IBA_CAP_IS_SM;
+	pi->cap_mask |= on ? IBA_CAP_IS_SM : 0;
+	if (s->cfg.express && was != on)
+		trap_changed(s, n, port, false);
+}
+
+void sim_set_node_desc(struct sim *s, node_id n, const char *text)
+{
+	struct sim_node *node = &s->nodes[n];
+
+	if (!node->desc)
+		node->desc = mem_alloc(IBA_SMP_DATA_SIZE);
+	memset(node->desc, 0, IBA_SMP_DATA_SIZE);
+	memcpy(node->desc, text, strnlen(text, IBA_SMP_DATA_SIZE));
+	for (unsigned p = sim_is_switch(s, n) ? 0 : 1; s->cfg.express && p <= s->fab->nodes[n].nports; p++) {
+		if (!node_port(s, n, p)->pi.lid)
+			continue;
+		trap_changed(s, n, p, true);
+		break; /* one port tells for the node */
+	}
+}
+
 void sim_attach(struct sim *s, node_id n, unsigned port,
 		void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx)
 {
-	for (size_t i = 0; i < s->hooks.n; i++)
-		if (s->hooks.at[i].node == n && s->hooks.at[i].port == port)
-			s->hooks.at[i--] = s->hooks.at[--s->hooks.n];
-	if (recv)
-		vec_push(&s->hooks, (struct sm_hook){n, (uint8_t)port, recv, ctx});
-	node_port(s, n, port)->pi.cap_mask &= ~(uint32_t)IBA_CAP_IS_SM;
-	node_port(s, n, port)->pi.cap_mask |= recv ? IBA_CAP_IS_SM : 0;
+	sim_attach_port(s, n, port, recv, ctx);
+	sim_set_is_sm(s, n, port, recv != NULL);
 }
 
 void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)

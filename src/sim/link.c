@@ -39,6 +39,8 @@ static void by_link(struct sim *s, port_id at, enum iba_port_state to)
 	enum iba_port_state from = p->pi.state;
 
 	p->link_epoch++;
+	if (from != IBA_PORT_DOWN && to == IBA_PORT_DOWN)
+		sim_count(s, at, SIM_CNT_LINK_DOWNED, 1);
 	p->tx_free = s->now; /* what waited for the transmitter is lost with the link */
 	if (to != IBA_PORT_DOWN)
 		p->pi.phys_state = IBA_PHYS_LINK_UP;
@@ -70,12 +72,26 @@ void link_try_up(struct sim *s, port_id a)
 		link_trained(s, a, s->ports[a].link_epoch);
 }
 
+/* Speed, width and LinkRoundTripLatency, in units of 4 ns. */
+static bool agree(struct sim *s, port_id a, port_id b)
+{
+	time_ps one_way = s->ports[a].wire_ps + (s->trouble ? s->trouble[a].latency_ps : 0);
+
+	if (!rate_agree(&s->ports[a], &s->ports[b]))
+		return false;
+	s->ports[a].pi.round_trip_latency = s->ports[b].pi.round_trip_latency =
+		(uint32_t)MIN(2 * one_way / (4 * PS_PER_NS), (time_ps)0xfffffe);
+	return true;
+}
+
 void link_trained(struct sim *s, port_id a, uint32_t epoch)
 {
 	port_id b = s->ports[a].peer;
 
 	if (s->ports[a].link_epoch != epoch || b == FAB_NONE || s->ports[a].pi.state != IBA_PORT_DOWN ||
 	    s->ports[b].pi.state != IBA_PORT_DOWN)
+		return;
+	if (s->cfg.link_pairs && !agree(s, a, b))
 		return;
 	by_link(s, a, IBA_PORT_INIT);
 	by_link(s, b, IBA_PORT_INIT);
@@ -93,6 +109,15 @@ void link_cut(struct sim *s, port_id a)
 		return;
 	by_link(s, a, IBA_PORT_DOWN);
 	by_link(s, b, IBA_PORT_DOWN);
+}
+
+/* Disabled until told otherwise, or down and up again. */
+void link_order(struct sim *s, port_id at, enum iba_phys_state to)
+{
+	link_cut(s, at);
+	s->ports[at].pi.phys_state = (uint8_t)to;
+	if (to != IBA_PHYS_DISABLED)
+		link_try_up(s, at);
 }
 
 void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
@@ -138,11 +163,6 @@ void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 		lid_forward(s, fp->node, p);
 	else
 		smi_enqueue(s, fp->node, p);
-}
-
-static bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
-{
-	return pi->lid && (lid & ~((1u << pi->lmc) - 1)) == pi->lid;
 }
 
 /* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */

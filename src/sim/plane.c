@@ -380,6 +380,7 @@ void plane_event(struct sim *s, const struct ev *e)
 	case EV_INJECT:
 	case EV_TRAP:
 	case EV_LEASE:
+	case EV_ORDER:
 		break;
 	}
 }

@@ -56,7 +56,12 @@ struct sim_config {
 	 * for all others. NULL: there is none. */
 	const uint16_t *random_only;
 	bool express;              /* SMPs and GMPs take no time but where a link has latency of its own: for
-				    * emulation. Not with the data plane. See sim_settle(). */
+				    * emulation. Not with the data plane. See sim_settle(). Devices have all
+				    * the capabilities that programs ask for. */
+	bool link_pairs;           /* as hardware: a port that is ordered Down or Polling takes its link down
+				    * and trains it anew, at the best speed and width both ends enable. Off:
+				    * as the thesis has it, Down leads to Initialize at this end alone.
+				    * express implies it */
 	bool traps;                /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit;       /* sends of one trap without an answer; 0: no limit */
 	struct sim_faults faults;
@@ -84,6 +89,8 @@ enum sim_drop {
 	SIM_DROP_BAD_MAD,     /* version, class or method that no SMI takes */
 	SIM_DROP_NO_SM,       /* a response or trap for an SM that is not there */
 	SIM_DROP_BUFFER,      /* VL15 had no room; with the data plane only */
+	SIM_DROP_LIFETIME,    /* in a forwarding loop; in express mode only */
+	SIM_DROP_NO_AGENT,    /* a GMP that nobody at its port takes; in express mode only */
 	SIM_NDROPS
 };
 const char *sim_drop_name(enum sim_drop d);
@@ -195,10 +202,14 @@ void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp
 void sim_attach_port(struct sim *s, node_id n, unsigned port,
 		     void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
 void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on);
+/* NodeDescription until the node is powered off; at most 64 bytes count. Express: trap 144 tells. */
+void sim_set_node_desc(struct sim *s, node_id n, const char *text);
 /* GMPs (any class but subnet management) go by sim_send() too, with a DLID: as data on VL 0, along the
  * tables, over Active ports. PerfMgt requests are answered by every node's own agent (pma.c). */
 
-/* Express: do all that is due at `now`, which is real time. What was sent arrives before it returns. */
+/* Express: do all that is due at `now`, which is real time and does not go back. What was sent arrives
+ * before it returns, unless a link has latency; what happens to the world between two calls happens at the
+ * time of the first. A program that calls it while it gets something is not heard. */
 void sim_settle(struct sim *s, time_ps now);
 
 struct sim_link_trouble {
@@ -210,18 +221,21 @@ void sim_get_trouble(const struct sim *s, port_id p, struct sim_link_trouble *t)
 
 /* Counters of a port as the PMA reports them: 64 bits, cut to the width of each attribute there. */
 enum sim_counter {
+	SIM_CNT_XMIT_DATA, SIM_CNT_RCV_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_RCV_PKTS, /* data: 4 bytes */
+	SIM_CNT_UNI_XMIT, SIM_CNT_UNI_RCV, SIM_CNT_MULTI_XMIT, SIM_CNT_MULTI_RCV,
 	SIM_CNT_SYMBOL_ERROR, SIM_CNT_LINK_RECOVERY, SIM_CNT_LINK_DOWNED, SIM_CNT_RCV_ERRORS,
 	SIM_CNT_RCV_REMOTE_PHYS, SIM_CNT_RCV_SWITCH_RELAY, SIM_CNT_XMIT_DISCARDS, SIM_CNT_XMIT_CONSTRAINT,
 	SIM_CNT_RCV_CONSTRAINT, SIM_CNT_LOCAL_INTEGRITY, SIM_CNT_BUFFER_OVERRUN, SIM_CNT_VL15_DROPPED,
-	SIM_CNT_XMIT_DATA, SIM_CNT_RCV_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_RCV_PKTS, SIM_CNT_XMIT_WAIT,
-	SIM_CNT_UNI_XMIT, SIM_CNT_UNI_RCV, SIM_CNT_MULTI_XMIT, SIM_CNT_MULTI_RCV,
+	SIM_CNT_XMIT_WAIT,
 	SIM_NCOUNTERS
 };
 const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCounter" */
 void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
+void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value);
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c);
-/* Packets from a host or switch to a LID, counted along the tables as if they had been sent: how far
- * they came, in hops; -1: they did not arrive, and the port that discarded them counted them. */
+/* Packets of so many bytes, from LRH to ICRC, from a host or switch to a LID: counted along the tables as
+ * if they had been sent. How far they came, in hops; -1: they did not arrive, and the port that discarded
+ * them counted them. */
 int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets, uint32_t bytes);
 
 /* ---- traffic: with the data plane on ---- */

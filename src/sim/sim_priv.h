@@ -17,6 +17,7 @@ enum sim_ev {
 	EV_INJECT, /* a: packet, b: node; a delayed copy or original enters the SMI */
 	EV_TRAP,   /* a: node, b: incarnation, c: slot; time to repeat */
 	EV_LEASE,  /* a: port, b: lease epoch; the M_Key lease ran out */
+	EV_ORDER,  /* a: port, b: incarnation of its node, c: physical state that was ordered */
 	/* the data plane (plane.c); c is the incarnation of the node unless said otherwise */
 	EV_P_HEAD,   /* a: port, b: cell, c: link epoch; a header has arrived */
 	EV_P_FC,     /* a: port, b: FCTBS << 16 | FCCL, c: link epoch << 4 | slot */
@@ -46,9 +47,10 @@ struct pkt {
 	node_id node;       /* where it is */
 	uint8_t in_port;    /* the port it came in by; 0: from the node's own SM or SMA */
 	uint8_t from_local; /* injected here and not yet handled by this node's SMI */
+	uint16_t hops;      /* links crossed, in express mode */
 };
 
-enum { TRAP_SLOT_LINK, TRAP_SLOT_MKEY, TRAP_SLOTS };
+enum { TRAP_SLOT_LINK, TRAP_SLOT_MKEY, TRAP_SLOT_CHANGE, TRAP_SLOTS };
 
 struct trap_slot {
 	bool pending;
@@ -69,6 +71,7 @@ struct sim_port {
 	uint64_t *guids;              /* 8 entries once one was set */
 	uint32_t lease_epoch;
 	bool lease_runs;
+	uint8_t fdr10_supported, fdr10_enabled, fdr10_active; /* 0 or 1; rate.c */
 	time_ps tx_free;     /* when the transmitter is idle again */
 	time_ps wire_ps;     /* propagation to the peer */
 	time_ps byte_ps;
@@ -87,6 +90,7 @@ struct sim_node {
 	uint32_t rft_used;    /* blocks up to the last that was set */
 	uint16_t *mft;        /* mft_cap * 16 masks once one was set */
 	uint8_t *slvl;        /* [(nports+1)][(nports+1)][16] once one was set */
+	char *desc;           /* NodeDescription, 64 bytes, once it was set */
 	struct trap_slot trap[TRAP_SLOTS];
 };
 
@@ -95,6 +99,10 @@ struct sm_hook {
 	uint8_t port;
 	void (*recv)(void *ctx, const struct sim_smp *smp);
 	void *ctx;
+};
+
+struct port_counters { /* whole cache lines; what every packet counts is in the first */
+	uint64_t c[(SIM_NCOUNTERS + 7) / 8 * 8];
 };
 
 struct call {
@@ -117,6 +125,12 @@ struct sim {
 	VEC(struct call) calls;
 	uint32_t call_free;
 	VEC(struct sm_hook) hooks;
+	uint32_t *hook_of;   /* by port: 1 + place in hooks, 0: none. A switch's is at port 0 */
+	/* express mode only */
+	uint32_t walk_head, walk_tail; /* packets that wait for their walk */
+	bool walking;
+	struct port_counters *counters;
+	struct sim_link_trouble *trouble; /* by port, once one was set */
 	struct rng fault_rng, error_rng;
 	struct sim_stats stats;
 	uint64_t *hash; /* by node: what happens at one time in two nodes has no order */
@@ -143,6 +157,11 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 	return s->fab->nodes[n].type == IBA_NODE_SWITCH;
 }
 
+static inline bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
+{
+	return pi->lid && (lid & ~((1u << pi->lmc) - 1)) == pi->lid;
+}
+
 /* kernel.c */
 void sim_push(struct sim *s, time_ps when, uint8_t priority, struct ev e);
 void sim_push_arrival(struct sim *s, time_ps when, struct ev e); /* at port e.a, from its link */
@@ -160,6 +179,7 @@ void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
 void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
+void link_order(struct sim *s, port_id at, enum iba_phys_state to); /* with link_pairs */
 void lid_forward(struct sim *s, node_id n, uint32_t p);
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid); /* 0: here; over nports: nowhere */
 void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state st);
@@ -170,6 +190,31 @@ void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *s
 void smi_done(struct sim *s, node_id n);
 void smi_clear(struct sim *s, node_id n);
 
+enum verdict_kind { TO_PORT, TO_LID, TO_NODE, DISCARD };
+
+struct verdict {
+	enum verdict_kind kind;
+	unsigned port;      /* TO_PORT */
+	enum sim_drop why;  /* DISCARD */
+};
+
+/* What to do with an SMP at a node. Moves the hop pointer where that is part of the answer. */
+struct verdict smi_judge(struct sim *s, struct pkt *p);
+bool smi_has_lid(struct sim *s, const struct pkt *p); /* the port it came in by does */
+void smi_deliver(struct sim *s, uint32_t p); /* to SMA or SM */
+const struct sm_hook *smi_hook(const struct sim *s, const struct pkt *p);
+
+/* gsi.c: GMPs at their port */
+void gsi_deliver(struct sim *s, uint32_t p);
+void gsi_respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status);
+
+/* pma.c: requests of performance management */
+void pma_handle(struct sim *s, node_id n, unsigned port, struct sim_smp *smp);
+
+/* express.c */
+void express_add(struct sim *s, uint32_t p);
+void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
+
 /* sma.c: requests in, responses out */
 void sma_reset(struct sim *s, node_id n);
 void sma_free(struct sim *s, node_id n);
@@ -177,7 +222,15 @@ bool sma_admits(struct sim *s, node_id n, const struct pkt *p); /* the M_Key che
 void sma_handle(struct sim *s, node_id n, struct pkt *p);
 void sma_lease_over(struct sim *s, port_id at, uint32_t epoch);
 
+/* rate.c: with link_pairs */
+void rate_power_on(struct sim *s, node_id n, unsigned num);
+bool rate_agree(struct sim_port *a, struct sim_port *b); /* sets what is active; false: nothing in common */
+bool rate_fits(const struct sim_port *p);
+bool rate_ok(const struct iba_port_info *pi, const struct iba_port_info *v);
+void rate_take(struct iba_port_info *pi, const struct iba_port_info *v);
+
 /* trap.c */
+void trap_changed(struct sim *s, node_id n, unsigned port, bool node_desc);
 void trap_link_state(struct sim *s, node_id n);
 void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 void trap_repeat(struct sim *s, node_id n, unsigned slot);

@@ -6,14 +6,6 @@
  */
 #include "sim/sim_priv.h"
 
-enum verdict_kind { TO_PORT, TO_LID, TO_NODE, DISCARD };
-
-struct verdict {
-	enum verdict_kind kind;
-	unsigned port;      /* TO_PORT */
-	enum sim_drop why;  /* DISCARD */
-};
-
 static struct verdict discard(enum sim_drop why)
 {
 	return (struct verdict){.kind = DISCARD, .why = why};
@@ -94,11 +86,10 @@ static bool has_lid(struct sim *s, const struct pkt *p)
 	unsigned num = sim_is_switch(s, p->node) ? 0 : p->in_port;
 	const struct iba_port_info *pi = &node_port(s, p->node, num)->pi;
 
-	return pi->lid && (p->smp.dlid & ~((1u << pi->lmc) - 1)) == pi->lid;
+	return lid_is_ours(pi, p->smp.dlid);
 }
 
-/* What to do with the SMP in service. Moves the hop pointer where that is part of the answer. */
-static struct verdict judge(struct sim *s, struct pkt *p)
+__attribute__((always_inline)) static inline struct verdict judge(struct sim *s, struct pkt *p)
 {
 	const uint8_t *m = p->smp.mad;
 
@@ -125,35 +116,38 @@ static struct verdict judge(struct sim *s, struct pkt *p)
 
 /* ---- delivery ---- */
 
-static const struct sm_hook *sm_of(const struct sim *s, const struct pkt *p)
+const struct sm_hook *smi_hook(const struct sim *s, const struct pkt *p)
 {
-	for (size_t i = 0; i < s->hooks.n; i++)
-		if (s->hooks.at[i].node == p->node &&
-		    (sim_is_switch(s, p->node) || s->hooks.at[i].port == p->in_port))
-			return &s->hooks.at[i];
-	return NULL;
+	unsigned at = sim_is_switch(s, p->node) ? 0 : p->in_port;
+	uint32_t i = s->hook_of[s->fab->nodes[p->node].first_port + at];
+
+	return i ? &s->hooks.at[i - 1] : NULL;
 }
 
 /* Thesis 3.1.4: responses, traps and everything about SMInfo are for the SM, the rest for the SMA. */
-static bool is_for_sm(const uint8_t *m)
+static bool is_for_sm(struct sim *s, const struct pkt *p, const struct sm_hook *sm)
 {
+	const uint8_t *m = p->smp.mad;
 	unsigned method = iba_smp_method(m);
 
-	return method == IBA_GET_RESP || method == IBA_TRAP || iba_smp_attr_id(m) == IBA_ATTR_SM_INFO;
+	if (method == IBA_GET_RESP || method == IBA_TRAP)
+		return true;
+	return sm && iba_smp_attr_id(m) == IBA_ATTR_SM_INFO &&
+	       node_port(s, sm->node, sm->port)->pi.cap_mask & IBA_CAP_IS_SM;
 }
 
 static void deliver(struct sim *s, uint32_t p)
 {
 	struct pkt *pkt = &s->pkts.at[p];
 	unsigned method = iba_smp_method(pkt->smp.mad);
-	const struct sm_hook *sm = sm_of(s, pkt);
+	const struct sm_hook *sm = smi_hook(s, pkt);
 
 	if (method != IBA_GET && method != IBA_SET && method != IBA_TRAP && method != IBA_TRAP_REPRESS &&
 	    method != IBA_GET_RESP) {
 		pkt_drop(s, p, SIM_DROP_BAD_MAD);
 		return;
 	}
-	if (is_for_sm(pkt->smp.mad) && (sm || method == IBA_GET_RESP || method == IBA_TRAP)) {
+	if (is_for_sm(s, pkt, sm)) {
 		if (!sm) {
 			pkt_drop(s, p, SIM_DROP_NO_SM);
 			return;
@@ -183,6 +177,23 @@ static void deliver(struct sim *s, uint32_t p)
 	sma_handle(s, req.node, &req);
 }
 
+/* ---- for express mode ---- */
+
+struct verdict smi_judge(struct sim *s, struct pkt *p)
+{
+	return judge(s, p);
+}
+
+bool smi_has_lid(struct sim *s, const struct pkt *p)
+{
+	return has_lid(s, p);
+}
+
+void smi_deliver(struct sim *s, uint32_t p)
+{
+	deliver(s, p);
+}
+
 /* ---- the queue ---- */
 
 /* A request for this node's SMA keeps the SMI busy for the SMA's time too. */
@@ -208,6 +219,10 @@ void smi_enqueue(struct sim *s, node_id n, uint32_t p)
 {
 	struct sim_node *node = &s->nodes[n];
 
+	if (s->cfg.express) {
+		express_add(s, p);
+		return;
+	}
 	s->pkts.at[p].next = PKT_NONE;
 	if (node->q_head == PKT_NONE) {
 		node->q_head = node->q_tail = p;
@@ -270,6 +285,7 @@ static uint32_t make(struct sim *s, node_id n, unsigned port, const struct sim_s
 	pkt->node = n;
 	pkt->in_port = (uint8_t)port;
 	pkt->from_local = true;
+	pkt->hops = 0;
 	return p;
 }
 

@@ -107,6 +107,25 @@ void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp
 	trap_raise(s, n, TRAP_SLOT_MKEY, port, notice);
 }
 
+/* Trap 144: an endport's capabilities or its node's description are others than before. */
+void trap_changed(struct sim *s, node_id n, unsigned port, bool node_desc)
+{
+	const struct iba_port_info *pi = &node_port(s, n, port)->pi;
+	struct iba_notice notice = {.is_generic = 1,
+				    .type = IBA_NOTICE_INFO,
+				    .producer_type = s->fab->nodes[n].type,
+				    .trap_number = IBA_TRAP_CAP_CHANGE};
+	struct iba_trap_cap d = {.lid = pi->lid,
+				 .cap_mask = pi->cap_mask,
+				 .other_changes = node_desc,
+				 .local_changes = node_desc};
+
+	if (!s->cfg.traps || !s->nodes[n].on || !pi->lid)
+		return;
+	iba_trap_cap_put(&d, notice.details);
+	trap_raise(s, n, TRAP_SLOT_CHANGE, port, notice);
+}
+
 void trap_repress(struct sim *s, node_id n, const struct sim_smp *smp)
 {
 	for (unsigned i = 0; i < TRAP_SLOTS; i++) {

@@ -65,6 +65,7 @@ static size_t turn_off_find(const struct sm *sm, const struct rt_turn *t)
 
 static void turns_off_begin(struct sm *sm)
 {
+	sm->cur_in = 0;
 	if (sm_technique_now(sm)->plan && sm_rows_in_doubt(sm)) {
 		turns_of_break_nodes(sm); /* no plan holds for what is not known: this is safe with anything */
 	} else if (sm_technique_now(sm)->plan) {
@@ -78,19 +79,43 @@ static void turns_off_begin(struct sm *sm)
 	}
 }
 
+/* From now on, whether an answer comes or not. */
+static size_t off_note(struct sm *sm, const struct rt_turn *t)
+{
+	size_t at = turn_off_find(sm, t);
+
+	if (at == SIZE_MAX) {
+		at = sm->off.n;
+		vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out, false});
+	}
+	return at;
+}
+
+/* Before the first of its turns is off a switch is marked; what goes to it by one way keeps its order. */
+static bool mark_next(struct sm *sm, struct sm_req *r)
+{
+	while (sm->cfg.read_back && sm->cur_in < sm->turns.n) {
+		const struct rt_turn *t = &sm->turns.at[sm->cur_in++];
+
+		off_note(sm, t);
+		if (sm_mark_make(sm, turn_node(sm, t), r))
+			return true;
+	}
+	return false;
+}
+
 static bool turns_off_next(struct sm *sm, struct sm_req *r)
 {
 	struct iba_slvl_table off;
 
+	if (mark_next(sm, r))
+		return true;
 	while (sm->cur_step < sm->turns.n) {
 		const struct rt_turn *t = &sm->turns.at[sm->cur_step++];
-		size_t at = turn_off_find(sm, t);
+		size_t at = off_note(sm, t);
 
-		if (at != SIZE_MAX && sm->off.at[at].sure)
+		if (sm->off.at[at].sure)
 			continue;
-		if (at == SIZE_MAX) /* from now on, whether an answer comes or not */
-			vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in,
-								t->out, false});
 		memset(off.vl, IBA_VL_SUBN, sizeof(off.vl));
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t), IBA_ATTR_SLVL_TABLE,
 			    (uint32_t)t->in << 8 | t->out);
@@ -103,9 +128,13 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	size_t at = turn_off_find(sm, &sm->turns.at[t->kind]);
+	size_t at;
 
-	(void)data;
+	if (t->attr_id == IBA_ATTR_PORT_INFO) { /* the mark */
+		sm_port_take(sm, t, data);
+		return;
+	}
+	at = turn_off_find(sm, &sm->turns.at[t->kind]);
 	if (at != SIZE_MAX)
 		sm->off.at[at].sure = true;
 }
@@ -117,6 +146,8 @@ const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns
 
 static bool may_stay_off(const struct sm *sm)
 {
+	if (sm->found_old && !sm->ranked) /* tables that were found may obey another graph */
+		return false;
 	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
 }
 
@@ -139,7 +170,7 @@ static void restore_begin(struct sm *sm)
 {
 	if (sm->off.n && may_stay_off(sm)) /* final tables may have another graph than provisional ones */
 		turns_of_break_nodes(sm);
-	sm->cur_step = 0;
+	sm->cur_step = sm->cur_in = 0;
 	/* A packet that took its place before the tables changed may still want a turn. */
 	if (sm->off.n && sm_technique_now(sm)->plan)
 		sm->hold_until = sm->now + sm->cfg.drain_ps;
@@ -157,14 +188,23 @@ static bool restore_next(struct sm *sm, struct sm_req *r)
 		r->kind = (uint32_t)x->in << 8 | x->out;
 		return true;
 	}
+	if (sm->noutstanding)
+		return false;
+	for (; sm->cur_in < sm->fab->nswitches; sm->cur_in++)
+		if (sm_mark_make(sm, sm->node_of[sm->fab->switches[sm->cur_in]], r))
+			return true;
 	return false;
 }
 
 static void restore_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	size_t i = off_find(sm, sm->nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);
+	size_t i;
 
-	(void)data;
+	if (t->attr_id == IBA_ATTR_PORT_INFO) {
+		sm_port_take(sm, t, data);
+		return;
+	}
+	i = off_find(sm, sm->nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);
 	if (i == SIZE_MAX)
 		return;
 	/* Those behind it move up; the cursor with them. */

@@ -84,7 +84,7 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 	for (size_t i = 0; i < sm->off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->off.at[i].guid);
 
-		if (n != FAB_NONE)
+		if (n != FAB_NONE && sm->off.at[i].sure) /* a plan must not rely on what may be */
 			vec_push(&j->off, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
 								  sm->off.at[i].out});
 	}
@@ -98,12 +98,15 @@ static void compute_begin(struct sm *sm)
 	bool old = any_row_known(sm);
 	struct sm_routes known;
 
+	sm->found_old = sm->taking_over && old;
 	if (sm->staged) { /* provisional tables are in place */
 		sm->stage = SM_FINAL;
 	} else {
 		/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
 		sm->mending &= !sm->changed;
-		sm->stage = strcmp(m->provisional->name, "none") && old && !sm->mending ? SM_PROVISIONAL : SM_FINAL;
+		sm->stage = strcmp(m->provisional->name, "none") && old && !sm->mending && !sm->found_old
+				    ? SM_PROVISIONAL
+				    : SM_FINAL;
 	}
 	*c = (struct sm_compute){.epoch = ++sm->compute_id,
 				 .fab = sm->fab,
@@ -112,7 +115,10 @@ static void compute_begin(struct sm *sm)
 				 .stage = sm->stage,
 				 .supply = sm->stage == SM_PROVISIONAL ? m->provisional : m->routes,
 				 .plan = sm_technique_now(sm)->plan,
-				 .overlap = sm_technique_now(sm)->tables == &sm_part_waves && old};
+				 .overlap = sm_technique_now(sm)->tables == &sm_part_waves && old,
+				 .found = sm->found_old};
+	if (sm->found_old)
+		c->supply = sm_supply_find("update");
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
 	if (c->before && c->supply->keep && !sm->off.n && sm_ahead_recall(sm, &known)) {
@@ -133,6 +139,7 @@ void sm_routes_take(struct sm *sm, const struct sm_routes *r)
 	rt_plan_free(&sm->plan);
 	sm->tables = r->tables;
 	sm->rank = r->rank;
+	sm->ranked = r->rank != NULL;
 	sm->plan = r->plan;
 	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
 	sm->ready = r->ready ? r->ready : UINT16_MAX;

@@ -92,6 +92,8 @@ struct worth {
 };
 
 static const struct worth as_it_should_be = {20, 21}, it_will_do = {21, 25};
+/* More than what an SM leaves behind that goes by the above: the next one must not begin to move it. */
+static const struct worth may_stay = {22, 40};
 
 static bool may_keep(const struct sm_compute *c)
 {
@@ -117,6 +119,35 @@ static void take_old(const struct sm_compute *c, struct sm_routes *out)
 	out->plan = (struct rt_plan){.kind = RT_PLAN_NOTHING};
 }
 
+/*
+ * Tables that were found in the switches: they stay if every pair reaches each other by them without
+ * a deadlock, and not by much longer ways. Ranks are needed for repairs; if these tables do not obey
+ * those the SM would choose, there are none until the next change.
+ */
+static bool keep_found(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
+		       struct sm_routes *out)
+{
+	struct rt_report old;
+	bool ranked, keep;
+
+	keep = ranked = verify(c->fab, c->old, out->rank, threads, &old);
+	if (!ranked) {
+		rt_report_free(&old);
+		keep = verify(c->fab, c->old, NULL, threads, &old);
+	}
+	keep = keep && as_good(&old, new, may_stay);
+	rt_report_free(&old);
+	if (!keep)
+		return false;
+	memcpy(out->tables->lft, c->old->lft, (size_t)c->old->nswitches * c->old->stride);
+	out->plan = (struct rt_plan){.kind = RT_PLAN_NOTHING};
+	if (!ranked) {
+		free(out->rank);
+		out->rank = NULL;
+	}
+	return true;
+}
+
 /* The way from old to new, or the insight that it is better not to go it. */
 static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		 struct sm_routes *out)
@@ -124,6 +155,8 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 	struct rt_report old = {0};
 	struct err e;
 
+	if (c->found && keep_found(c, threads, new, out))
+		return;
 	if (may_keep(c))
 		verify(c->fab, c->old, c->old_rank, threads, &old);
 	if (as_good(&old, new, as_it_should_be)) {

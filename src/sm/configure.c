@@ -17,12 +17,24 @@ static void configure_begin(struct sm *sm)
 	sm->subnet_timeout = (uint8_t)(sm->cfg.subnet_timeout ? sm->cfg.subnet_timeout
 							      : MAX(sm->partial ? sm->subnet_timeout : 0u,
 								    iba_time_to_exp(t)));
+	sm->subnet_timeout = sm_subnet_timeout_found(sm, sm->subnet_timeout);
 	sm->incomplete = true;
 	sm->staged = sm->settled = false;
 	sm->stage = SM_FINAL;
 	sm->turns.n = 0; /* their switches are those of the last snapshot */
 	sm->top_lid = (uint16_t)fab_top_lid(sm->fab);
 	sm->cur_node = sm->cur_step = sm->cur_in = 0;
+}
+
+/*
+ * A larger top does no harm where tables are sent that say what is behind the last LID: to the end of its
+ * block. What old tables say of LIDs that nobody has any more must not be followed beside new ones.
+ */
+static bool top_will_do(const struct sm *sm, uint16_t top)
+{
+	if (!sm->partial && !sm->cfg.read_back)
+		return top == sm->top_lid;
+	return top >= sm->top_lid && top / IBA_LFT_BLOCK == sm->top_lid / IBA_LFT_BLOCK;
 }
 
 static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
@@ -32,7 +44,7 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 
 	if (!si.linear_cap && si.random_cap)
 		return false; /* a random table has no top */
-	if (sm->partial ? si.linear_top >= sm->top_lid : si.linear_top == sm->top_lid)
+	if (top_will_do(sm, si.linear_top))
 		return false;
 	si.linear_top = sm->top_lid;
 	si.port_state_change = 0;
@@ -48,9 +60,9 @@ static bool want_port0(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_port *p = &sm->ports.at[port];
 	struct iba_port_info pi;
 
-	if (p->pi.subnet_timeout == sm->subnet_timeout)
+	if (p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
 		return false;
-	p->pi.subnet_timeout = sm->subnet_timeout;
+	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
 	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
 	sm_port_fill(sm, p, &pi);
 	iba_port_info_put(&pi, r->data);

@@ -25,6 +25,7 @@ static void discover_begin(struct sm *sm)
 	sm->retry_at = sm->audit_at = TIME_NEVER;
 	vec_room(&sm->hops, 64); /* an empty path points somewhere */
 	sm_ask(sm, W_NODE_INFO, NONE);
+	sm_found_begin(sm);
 }
 
 static void follow(struct sm *sm, uint32_t port)
@@ -32,7 +33,7 @@ static void follow(struct sm *sm, uint32_t port)
 	const struct sm_port *p = &sm->ports.at[port];
 	const struct sm_node *n = &sm->nodes.at[p->node];
 
-	if (p->pi.state == IBA_PORT_DOWN || p->num == 0)
+	if (p->pi.state == IBA_PORT_DOWN || p->num == 0 || sm_work_spared(sm, (struct sm_work){W_NODE_INFO, port, 0}))
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked through */
@@ -44,13 +45,25 @@ static void follow(struct sm *sm, uint32_t port)
 	sm_ask(sm, W_NODE_INFO, port);
 }
 
+static void all_met(struct sm *sm);
+
 static bool discover_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	if (sm->work_head == sm->work.n && !sm->noutstanding && (port = sm_damp_relent(sm)) != NONE)
-		follow(sm, port);
-	return sm->work_head < sm->work.n && sm_work_make(sm, sm->work.at[sm->work_head++], r);
+	if (sm->work_head == sm->work.n && !sm->noutstanding) {
+		if ((port = sm_damp_relent(sm)) != NONE)
+			follow(sm, port);
+		else
+			all_met(sm);
+	}
+	while (sm->work_head < sm->work.n) {
+		struct sm_work w = sm->work.at[sm->work_head++];
+
+		if (!sm_work_spared(sm, w))
+			return sm_work_make(sm, w, r);
+	}
+	return false;
 }
 
 /* ---- answers ---- */
@@ -115,6 +128,7 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 	}
 	x->peer = b;
 	y->peer = a;
+	x->met = y->met = sm->epoch;
 	sm_damp_linked(sm, a, b);
 }
 
@@ -195,6 +209,17 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		sm_ask(sm, W_PORT_AGAIN, port);
 }
 
+/* As after power-on: whatever it held is lost. */
+static bool has_restarted(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	if (sm->rows.at[n->row].rft)
+		return sm_rft_restarted(sm, node, &n->si);
+	/* A random table may be full, and nothing here tells; the LID will. */
+	return !n->si.linear_top && (n->si.linear_cap || !sm->taking_over);
+}
+
 /*
  * PortStateChange is cleared before the ports are read: a port that changes afterwards sets it again,
  * so no change can slip between discovery and the first sweep.
@@ -204,8 +229,7 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	struct sm_node *node = &sm->nodes.at[n];
 
 	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
-	if (sm->rows.at[node->row].rft ? sm_rft_restarted(sm, n, &node->si)
-				       : !node->si.linear_top) /* as after power-on: whatever it held is lost */
+	if (has_restarted(sm, n))
 		sm_row_restarted(sm, node->row);
 	if (node->si.port_state_change && !node->has_si) {
 		node->has_si = true;
@@ -230,13 +254,25 @@ static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
 	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
 }
 
+/* Is everything there that discovery would set? */
+static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
+{
+	const struct iba_port_info *is = &p->pi;
+	struct iba_port_info to;
+
+	sm_port_fill(sm, p, &to);
+	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid && is->sm_sl == to.sm_sl &&
+	       is->m_key == to.m_key && is->m_key_protect == to.m_key_protect &&
+	       is->m_key_lease == to.m_key_lease && is->gid_prefix == to.gid_prefix;
+}
+
 static void give_lid(struct sm *sm, uint32_t port)
 {
 	struct sm_port *p = &sm->ports.at[port];
 	unsigned lmc = lmc_of(sm, p);
 	uint16_t lid;
 
-	if (!sm->own_lid) { /* the SMP also says where the SM is */
+	if (!sm->own_lid || sm_lid_must_wait(sm, p, lmc)) { /* the SMP also says where the SM is */
 		vec_push(&sm->held, port);
 		return;
 	}
@@ -245,9 +281,22 @@ static void give_lid(struct sm *sm, uint32_t port)
 		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
 		return;
 	}
+	if ((sm->cfg.mechanism.thrifty || sm->taking_over) && has_all(sm, p, lid, lmc)) {
+		p->has_lid = true;
+		return;
+	}
 	p->pi.lid = lid;
 	p->pi.lmc = (uint8_t)lmc;
 	sm_ask(sm, W_SET_LID, port);
+}
+
+static void give_held(struct sm *sm)
+{
+	size_t n = sm->held.n;
+
+	sm->held.n = 0; /* who has to wait longer comes back to it, behind those that were read */
+	for (size_t i = 0; i < n; i++)
+		give_lid(sm, sm->held.at[i]);
 }
 
 static void own_lid_known(struct sm *sm, const struct sm_port *own)
@@ -257,9 +306,28 @@ static void own_lid_known(struct sm *sm, const struct sm_port *own)
 		sm_note(sm, SM_NOTE_NO_LID, own->guid, 0);
 		return;
 	}
-	for (size_t i = 0; i < sm->held.n; i++)
-		give_lid(sm, sm->held.at[i]);
-	sm->held.n = 0;
+	give_held(sm);
+}
+
+/* No LID can turn up any more that is somebody's: those without one get theirs. */
+static void all_met(struct sm *sm)
+{
+	const struct sm_port *own;
+
+	if (!sm->taking_over || sm->all_met || !sm->nodes.n)
+		return;
+	sm->all_met = true;
+	own = &sm->ports.at[sm->nodes.at[0].first_port + (sm->nodes.at[0].type == IBA_NODE_SWITCH ? 0 : sm->cfg.port)];
+	if (!sm->own_lid && own->known)
+		own_lid_known(sm, own);
+	else
+		give_held(sm);
+}
+
+static void switch_read(struct sm *sm, uint32_t node)
+{
+	sm_found_ports(sm, node);
+	give_lid(sm, sm->nodes.at[node].first_port);
 }
 
 static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
@@ -270,21 +338,25 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
 	p->known = true;
 	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
-	if (n->type == IBA_NODE_SWITCH && p->num == 0 && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
+	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm->taking_over && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
-	if (is_own(sm, p))
+	if (is_own(sm, p) && !sm_lid_must_wait(sm, p, lmc_of(sm, p)))
 		own_lid_known(sm, p);
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
 		sm_row_restarted(sm, n->row);
+	else if (p->num == 0 && n->row != NONE)
+		sm_found_switch(sm, p->node);
 	if (!sm_damp_found(sm, port))
 		follow(sm, port);
+	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE && looks_stale(sm, port, p->peer))
+		sm_ask(sm, W_PORT_AGAIN, p->peer);
 	n->ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
 		give_lid(sm, port);
 	else if (n->ports_left == 0)
-		give_lid(sm, n->first_port);
+		switch_read(sm, p->node);
 }
 
 /* Of full discovery: the state alone, what is to be set was decided by the first answer. */
@@ -330,6 +402,12 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 	case W_SET_LID:
 		on_set_lid(sm, t->ref, data);
 		break;
+	case W_TABLE:
+		sm_found_block(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
+		break;
+	case W_TURN:
+		sm_found_turn(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
+		break;
 	case W_PORT_AGAIN:
 		on_port_again(sm, t->ref, data);
 		break;
@@ -345,7 +423,7 @@ void sm_discover_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint64_t guid = 0;
 
-	if (t->attr_id == IBA_ATTR_SWITCH_INFO)
+	if (t->attr_id == IBA_ATTR_SWITCH_INFO || t->kind == W_TABLE || t->kind == W_TURN)
 		guid = sm->nodes.at[t->ref].guid;
 	else if (t->ref != NONE)
 		guid = sm->nodes.at[sm->ports.at[t->ref].node].guid;
@@ -376,8 +454,8 @@ static void discover_done(struct sm *sm)
 	sm_damp_tell(sm);
 	/* Only where it can happen that a change is none: to begin anew with everything is what the
 	 * basic mechanism does, and what is measured. */
-	if (sm->damp.held.n && sm->cfg.mechanism.discovery->part == &sm_part_discover && !sm->dirty &&
-	    sm_snapshot_stands(sm)) {
+	if ((sm->damp.held.n || sm->cfg.settle) && sm->cfg.mechanism.discovery->part == &sm_part_discover &&
+	    !sm->dirty && sm_snapshot_stands(sm)) {
 		sm_phase_set(sm, SM_READY);
 		return;
 	}

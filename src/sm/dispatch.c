@@ -83,6 +83,12 @@ time_ps sm_timeout(const struct sm *sm)
 	return MAX(2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u)), sm->cfg.timeout_ps);
 }
 
+/* Where time is real, silence may be a busy machine's: patience grows. */
+static time_ps patience(const struct sm *sm, const struct sm_txn *t)
+{
+	return sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(t->tries - 1, 6) : 0);
+}
+
 /* Slot, whether it is a Set, generation: all in 32 bits, ibsim keeps no more. */
 enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW };
 
@@ -156,8 +162,8 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 
 static void put_on_wire(struct sm *sm, struct sm_txn *t)
 {
-	t->deadline = sm->now + (sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(t->tries, 6) : 0));
 	t->tries++;
+	t->deadline = sm->now + patience(sm, t);
 	sm->next_deadline = MIN(sm->next_deadline, t->deadline);
 	sm->st.smps[t->purpose]++;
 	vec_push(&sm->out->sends, t->send);

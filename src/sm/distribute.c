@@ -27,19 +27,6 @@ uint32_t sm_link_port_next(struct sm *sm)
 	return NONE;
 }
 
-/* What is settled by both ends of the link (thesis Table 7), for any Set(PortInfo) from now on. */
-static void fill_from_link(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
-{
-	const struct iba_port_info *far = &sm->ports.at[p->peer].pi;
-
-	sm_port_fill(sm, p, pi);
-	pi->neighbor_mtu = MIN(p->pi.mtu_cap, far->mtu_cap);
-	pi->oper_vls = MIN(p->pi.vl_cap, far->vl_cap);
-	pi->vl_high_limit = (uint8_t)sm->cfg.vl_high_limit;
-	if (sm_is_endport(sm, p))
-		pi->subnet_timeout = sm->subnet_timeout;
-}
-
 /* The LID by which a port's SMA is reached: the node's port 0, or the endport itself. */
 static uint16_t lid_of_port(const struct sm *sm, const struct sm_port *p)
 {
@@ -56,7 +43,7 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 
 	sm_req_port(sm, r, IBA_SET, purpose, port);
 	if (purpose == SM_FOR_ACTIVATION)
-		fill_from_link(sm, p, &pi);
+		sm_link_fill(sm, p, &pi);
 	else
 		sm_port_fill(sm, p, &pi);
 	pi.state = (uint8_t)st;
@@ -102,7 +89,7 @@ enum { FIRST_DEAD, THEN_OTHERS };
 
 bool sm_differences_only(const struct sm *sm)
 {
-	return sm->cfg.mechanism.partial_tables || sm->mending;
+	return sm->cfg.mechanism.partial_tables || sm->mending || sm->found_old;
 }
 
 void sm_blocks_begin(struct sm *sm)

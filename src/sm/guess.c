@@ -76,6 +76,15 @@ static void act(struct sm *sm, uint32_t node)
 	sm_note(sm, SM_NOTE_GUESS, node == NONE ? 0 : sm->nodes.at[node].guid, 0);
 }
 
+/* Whoever has a link to it: one whose word was not waited for may know better. */
+static void look_later(struct sm *sm, uint32_t node)
+{
+	if (sm->nodes.at[node].type != IBA_NODE_SWITCH)
+		return;
+	sm->nodes.at[node].unread = true;
+	vec_push(&sm->suspects, node);
+}
+
 /* A port that a link between switches is known at turns out to be Down. */
 void sm_guess(struct sm *sm, uint32_t port)
 {
@@ -95,6 +104,7 @@ void sm_guess(struct sm *sm, uint32_t port)
 			if (peer == NONE)
 				continue;
 			sm->ports.at[peer].pi.state = IBA_PORT_DOWN; /* if not, that is news then */
+			look_later(sm, sm->ports.at[peer].node);
 			sm_partial_lost(sm, peer);
 		}
 		act(sm, far);
@@ -108,10 +118,8 @@ void sm_guess_check(struct sm *sm)
 		return;
 	sm->guessed = false;
 	for (uint32_t n = 0; n < sm->nodes.n; n++)
-		if (told(sm, n) && !sm->nodes.at[n].gone) {
-			sm->nodes.at[n].unread = true;
-			vec_push(&sm->suspects, n);
-		}
+		if (told(sm, n) && !sm->nodes.at[n].gone)
+			look_later(sm, n);
 	sm->change_pending = true;
 	sm->pending_cause = SM_CAUSE_TRAP;
 }

@@ -46,17 +46,17 @@ enum { ALL_PORTS, BREAK_PORTS, DEPENDENCIES, NOTHING, OUTWARDS, PLAN };
 const struct sm_mechanism sm_mechanisms[] = {
 	{"basic", "full discovery, FERa, full deactivation (thesis Table 26)", &sm_discoveries[FULL],
 	 &sm_supplies[NONE_FIRST], &sm_supplies[FERA], &sm_techniques[ALL_PORTS],
-	 &sm_techniques[ALL_PORTS], false, false, false, false},
+	 &sm_techniques[ALL_PORTS], false, false, false, false, false},
 	{"improved",
 	 "partial discovery, PIRa by break-node dependencies, then FERa while traffic flows (Table 26)",
-	 IMPROVED, false, false, false, false},
+	 IMPROVED, false, false, false, false, false},
 	{"improved+partial", "improved, and only table blocks that differ (thesis 8.6)", IMPROVED, true,
-	 false, false, false},
+	 false, false, false, false},
 	{"improved+traps", "improved, told by traps as well as sweeps (thesis 8.9)", IMPROVED, false, false,
-	 true, false},
+	 true, false, false},
 	{"weft", "repair first, recompute what is touched, send what differs, plan every step",
 	 &sm_discoveries[PARTIAL], &sm_supplies[REPAIR], &sm_supplies[UPDATE], &sm_techniques[PLAN],
-	 &sm_techniques[PLAN], true, true, true, true},
+	 &sm_techniques[PLAN], true, true, true, true, true},
 	{0},
 };
 

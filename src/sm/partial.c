@@ -68,7 +68,7 @@ static void endport_begin(struct sm *sm, uint32_t port)
 	p->mark = SM_REACHABLE;
 	if (sm->incomplete)
 		p->by_lid = sm_route_holds(sm, port);
-	if (p->node == 0 || !p->by_lid)
+	if (p->node == 0 || !p->by_lid || sm->cfg.plain)
 		return;
 	if (sm->nodes.at[p->node].type == IBA_NODE_SWITCH) {
 		lid.distance = sm->nodes.at[p->node].path.distance;
@@ -129,6 +129,8 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 			continue;
 		}
 		w = sm->work.at[sm->work_head++];
+		if (sm_work_spared(sm, w))
+			continue;
 		if (sm_work_of_known(w.kind) && sm_is_missing(sm, sm_work_node(sm, w.kind, w.ref)))
 			continue;
 		return sm_work_make(sm, w, r);
@@ -310,6 +312,8 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 	case W_CLEAR_CHANGE:
 	case W_PORT_INFO:
 	case W_SET_LID:
+	case W_TABLE:
+	case W_TURN:
 		sm_discover_recv(sm, t, data);
 		break;
 	}

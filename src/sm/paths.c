@@ -54,7 +54,27 @@ static uint32_t own_endport(const struct sm *sm)
 	return own->type == IBA_NODE_SWITCH ? own->first_port : own->first_port + sm->cfg.port;
 }
 
-bool sm_route_holds(const struct sm *sm, uint32_t endport)
+/* A directed route, hop by hop over the links known. */
+static bool path_holds(const struct sm *sm, uint32_t endport)
+{
+	const struct sm_port *e = &sm->ports.at[endport];
+	const struct sm_path *path = sm->nodes.at[e->node].type == IBA_NODE_SWITCH ? &sm->nodes.at[e->node].path : &e->path;
+	uint32_t node = 0;
+
+	for (unsigned i = 0; i < path->n; i++) {
+		const struct sm_node *n = &sm->nodes.at[node];
+		unsigned out = sm->hops.at[path->at + i];
+		const struct sm_port *p = &sm->ports.at[n->first_port + out];
+
+		if (out > n->nports || p->peer == NONE || p->pi.state == IBA_PORT_DOWN ||
+		    (node && sm->ports.at[n->first_port].mark == SM_MISSING))
+			return false;
+		node = sm->ports.at[p->peer].node;
+	}
+	return node == e->node;
+}
+
+static bool tables_lead(const struct sm *sm, uint32_t endport)
 {
 	uint32_t own = own_endport(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
 
@@ -63,6 +83,16 @@ bool sm_route_holds(const struct sm *sm, uint32_t endport)
 	if (near == NONE || far == NONE || !sm->ports.at[endport].has_lid)
 		return false;
 	return walk(sm, near, sm->ports.at[endport].pi.lid, endport) && walk(sm, far, sm->own_lid, own);
+}
+
+bool sm_route_holds(const struct sm *sm, uint32_t endport)
+{
+	const struct sm_port *e = &sm->ports.at[endport];
+	bool sw = sm->nodes.at[e->node].type == IBA_NODE_SWITCH;
+
+	if (sm->cfg.plain && !(sw ? sm->nodes.at[e->node].path.via : e->path.via))
+		return path_holds(sm, endport);
+	return tables_lead(sm, endport);
 }
 
 bool sm_route_home(const struct sm *sm, uint32_t node)
@@ -203,7 +233,7 @@ static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uin
 	if (seen[q->node] || base.n == IBA_MAX_HOPS) /* of CAs only the SM's own is ever marked */
 		return;
 	path = sm_path_longer(sm, base, sm->ports.at[near].num);
-	if (sm->cfg.mechanism.by_lid && e->by_lid)
+	if (sm->cfg.mechanism.by_lid && !sm->cfg.plain && e->by_lid)
 		path = by_lid(e, path.distance);
 	if (!sw) {
 		q->path = path;

@@ -49,6 +49,8 @@ const char *sm_phase_name(enum sm_phase p)
 
 const struct sm_technique *sm_technique_now(const struct sm *sm)
 {
+	if (sm->found_old) /* somebody else's tables: whatever is needed, and nothing that need not stop */
+		return sm_technique_find("plan");
 	return sm->stage == SM_FINAL && sm->staged ? sm->cfg.mechanism.second : sm->cfg.mechanism.first;
 }
 

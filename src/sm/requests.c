@@ -77,7 +77,12 @@ struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port)
 void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
 	sm->grown |= kind == W_NODE_INFO || kind == W_SWITCH_INFO;
-	vec_push(&sm->work, (struct sm_work){kind, ref});
+	vec_push(&sm->work, (struct sm_work){kind, ref, 0});
+}
+
+void sm_ask_for(struct sm *sm, enum sm_work_kind kind, uint32_t ref, uint32_t which)
+{
+	vec_push(&sm->work, (struct sm_work){kind, ref, which});
 }
 
 static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
@@ -109,12 +114,43 @@ void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *
 	pi->sm_sl = 0;
 }
 
+/* What is settled by both ends of the link (thesis Table 7), for any Set(PortInfo) from now on. */
+void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
+{
+	const struct iba_port_info *far = &sm->ports.at[p->peer].pi;
+
+	sm_port_fill(sm, p, pi);
+	pi->neighbor_mtu = MIN(p->pi.mtu_cap, far->mtu_cap);
+	pi->oper_vls = MIN(p->pi.vl_cap, far->vl_cap);
+	pi->vl_high_limit = (uint8_t)sm->cfg.vl_high_limit;
+	if (sm_is_endport(sm, p))
+		pi->subnet_timeout = sm->subnet_timeout;
+}
+
+/* A host whose link is known can be told everything at once: Armed it receives, but does not send. */
+static bool arms_too(const struct sm *sm, const struct sm_port *p)
+{
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	/* Where all ports stop before tables are sent, this one would have to stop again. */
+	return m->thrifty && m->first->plan && sm->nodes.at[p->node].type != IBA_NODE_SWITCH &&
+	       p->peer != NONE && sm->ports.at[p->peer].known && p->pi.state == IBA_PORT_INIT;
+}
+
 static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
 {
+	struct sm_port *p = &sm->ports.at[port];
 	struct iba_port_info pi;
 
 	sm_req_port(sm, r, IBA_SET, SM_FOR_DISCOVERY, port);
-	sm_port_fill(sm, &sm->ports.at[port], &pi);
+	if (arms_too(sm, p)) {
+		sm_link_fill(sm, p, &pi);
+		pi.subnet_timeout = p->pi.subnet_timeout; /* distances are not known yet: later */
+		pi.state = IBA_PORT_ARMED;
+		p->set_in = sm->generation;
+	} else {
+		sm_port_fill(sm, p, &pi);
+	}
 	iba_port_info_put(&pi, r->data);
 }
 
@@ -125,6 +161,13 @@ static void make_clear(struct sm *sm, uint32_t node, enum sm_purpose purpose, st
 	si.port_state_change = 1; /* writing one clears */
 	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SWITCH_INFO, 0);
 	iba_switch_info_put(&si, r->data);
+}
+
+/* Whoever answered through a port said which port of its own leads back. */
+bool sm_work_spared(const struct sm *sm, struct sm_work w)
+{
+	return sm->cfg.mechanism.thrifty && w.kind == W_NODE_INFO && w.ref != NONE &&
+	       sm->ports.at[w.ref].peer != NONE && sm->ports.at[w.ref].met == sm->epoch;
 }
 
 bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
@@ -150,6 +193,12 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 		break;
 	case W_SET_LID:
 		make_set_lid(sm, w.ref, r);
+		break;
+	case W_TABLE:
+		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_LFT, w.which);
+		break;
+	case W_TURN:
+		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_SLVL_TABLE, w.which);
 		break;
 	case W_POLL:
 		sm_req_node(sm, r, IBA_GET, sm->phase == SM_SWEEP ? SM_FOR_SWEEP : SM_FOR_DISCOVERY, w.ref,

@@ -66,6 +66,17 @@ void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data
 	r->known[block] = sm->generation;
 }
 
+/* As if it had been set long ago: the audit is about what this SM did. */
+void sm_row_found(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
+{
+	struct sm_row *r = &sm->rows.at[row];
+
+	row_room(r, block + 1);
+	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+	r->known[block] = (uint8_t)(sm->generation > 2 ? sm->generation - 2 : sm->generation + 100);
+	r->fresh = false;
+}
+
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block)
 {
 	sm->rows.at[row].fresh = false;

@@ -58,6 +58,7 @@ struct sm_mechanism {
 	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
 	bool traps;                          /* also told by traps, not by sweeps alone */
 	bool ahead;                          /* repairs are computed before they are needed */
+	bool thrifty;                        /* nothing is asked or set that is known or right already */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
@@ -104,16 +105,17 @@ struct sm_config {
 	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
 	unsigned priority;
 	/* For a daemon; the laboratory leaves these alone. */
+	time_ps timeout_ps;         /* no shorter, and twice as long each time; 0: by distance, always the same */
+	bool plain;                 /* SMPs travel as stock SMs send them: directed all the way. ibsim takes
+				     * no mixed routes, and by LID only over links that are Active */
+	bool settle;                /* a full discovery that finds all as it was ends the round: links that
+				     * the SM itself reset tell of it as if others had */
 	bool read_back;             /* at the start switches are asked for the tables they hold: what is
 				     * right stays, and no port that is Active leaves that state for it */
 	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */
 	bool contest;               /* other SMs are looked for, and the one of higher rank is master */
 	time_ps standby_poll_ps;    /* how often a standby SM asks the master, */
 	unsigned standby_tries;     /* and after how many silent times it takes the master for dead */
-	bool plain;                 /* SMPs travel as stock SMs send them: directed all the way, or by LID
-				     * over links that are Active; both in one only beyond 63 hops */
-	time_ps timeout_ps;         /* an answer is waited for at least so long, twice as long each time it is
-				     * asked for again; 0: for what distances and devices say, each time */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -176,6 +178,7 @@ struct sm_compute {
 	bool plan;             /* the way from old to new is to be planned */
 	bool ahead;            /* for a failure that has not happened: whenever there is time */
 	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
+	bool found;            /* old is what switches were found with: if it serves, it is to stay */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before *before; /* the snapshot and tables that old comes from; NULL: others */

@@ -48,6 +48,7 @@ struct sm_port {
 	struct iba_port_info pi;
 	uint64_t guid;
 	uint32_t node, peer;
+	uint32_t met;        /* epoch in which the link to peer was last seen */
 	struct sm_path path; /* endports only */
 	uint8_t num;
 	bool asked;          /* PortInfo was asked for */
@@ -123,6 +124,8 @@ enum sm_work_kind {
 	W_CLEAR_CHANGE,
 	W_PORT_INFO,
 	W_SET_LID,
+	W_TABLE,      /* a block of the linear table a switch was found with */
+	W_TURN,       /* an SL-to-VL table: is that turn off? */
 	/* partial discovery, of switches that are known: */
 	W_POLL,       /* SwitchInfo: did a port change? */
 	W_CLEAR_KNOWN,
@@ -134,6 +137,7 @@ enum sm_work_kind {
 struct sm_work {
 	enum sm_work_kind kind;
 	uint32_t ref; /* node or port, by kind; W_NODE_INFO: the port that leads there, NONE: local */
+	uint32_t which; /* block, or turn as the attribute modifier has it */
 };
 
 /* ---- requests ---- */
@@ -229,6 +233,9 @@ struct sm {
 	bool changed;           /* it found something new */
 	bool grown;             /* it explores something that came up */
 	bool guessed;           /* it ended before all was known */
+	bool taking_over;       /* the first round, on a fabric that somebody may have managed before */
+	bool all_met;           /* then: no more LIDs can turn up */
+	bool found_old;         /* and tables were found: they stay if they serve */
 	bool in_vain;           /* the last one found nothing: sweeps keep their time */
 	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
@@ -260,6 +267,7 @@ struct sm {
 	uint32_t *node_of;      /* fab node -> sm node */
 	struct rt_tables *tables;
 	uint64_t *rank;         /* of tables, by switch; NULL: not told */
+	bool ranked;            /* the rank came with the tables, and they obey it */
 	struct rt_plan plan;
 	enum sm_stage stage;
 	bool staged;            /* provisional tables came first in this round */
@@ -309,6 +317,17 @@ void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look
 /* notes.c */
 void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
 
+/* found.c */
+void sm_found_begin(struct sm *sm);
+void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
+void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
+void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
+void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data);
+bool sm_lid_must_wait(const struct sm *sm, const struct sm_port *p, unsigned lmc);
+uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node); /* with a mark if turns are off */
+uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
+bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r); /* false: it is as it should be */
+
 /* names.c */
 void sm_names_begin(struct sm *sm);
 bool sm_names_next(struct sm *sm, struct sm_req *r);
@@ -351,8 +370,11 @@ void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 		 uint32_t node, uint16_t attr_id, uint32_t attr_mod);
 bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
 void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref);
+void sm_ask_for(struct sm *sm, enum sm_work_kind kind, uint32_t ref, uint32_t which);
 bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
 void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
+void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi); /* with its link's values */
+bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it was to be asked */
 struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p); /* what is behind a port */
 
@@ -398,7 +420,7 @@ bool sm_reconnect(struct sm *sm);                       /* true: something is as
 void sm_drop_lost(struct sm *sm);
 
 /* paths.c */
-bool sm_route_holds(const struct sm *sm, uint32_t endport); /* there and back, by tables and links known */
+bool sm_route_holds(const struct sm *sm, uint32_t endport); /* SMPs come there and back, over the links known */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
 struct sm_way {
 	uint8_t hops[IBA_MAX_HOPS + 1], n;
@@ -417,6 +439,7 @@ void sm_row_forget(struct sm *sm, uint32_t row);
 void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothing set is left */
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block); /* NULL: not known */
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
+void sm_row_found(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data); /* not set: read */
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
 bool sm_rows_in_doubt(const struct sm *sm); /* a switch may hold what nobody knows of */
 void sm_row_blank(struct sm *sm, uint32_t row); /* no block is known, but its rank */
@@ -470,6 +493,7 @@ void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
 void sm_waves_free(struct sm *sm);
 
 /* lids.c */
+bool sm_lid_is_free(const struct sm *sm, uint32_t lid, unsigned lmc);
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 
 /* snapshot.c */

@@ -79,7 +79,7 @@ static void ready_begin(struct sm *sm)
 
 	sm_config_settle(sm);
 	period = sweep_period(sm);
-	sm->in_vain = false;
+	sm->in_vain = sm->taking_over = sm->found_old = false;
 	if (!sm->round.end) {
 		round_end(sm);
 		plan_retry(sm);

@@ -25,6 +25,10 @@ enum ibsim_ctl_type {
 	IBSIM_GET_PORT_INFO, /* data[0]: port number; 0: the client's own */
 	IBSIM_SET_IS_SM,     /* data: int32 */
 	IBSIM_GET_PKEYS,
+
+	/* weft fabric's own, which ibsim echoes and ignores; data: two uint32, milliseconds and retries. How
+	 * the server repeats this client's requests and gives them up; 0 ms: neither, the client does. */
+	IBSIM_SET_TIMEOUT = 0x57454601,
 };
 
 struct ibsim_ctl {

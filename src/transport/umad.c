@@ -66,15 +66,17 @@ static bool wanted(const struct tp_where *w, const umad_port_t *p)
 	return w->port ? (unsigned)p->portnum == w->port : usable(p) && p->state > IBA_PORT_DOWN;
 }
 
-/* Of one device: the port that is wanted, or 0. */
+/* Of one device: the number of the port that is wanted (0 on a switch), NO_PORT or NO_DEVICE. */
+enum { NO_PORT = -1, NO_DEVICE = -2 };
+
 static int port_of(const struct tp_where *w, const char *ca_name, struct tp_info *i)
 {
 	umad_ca_t ca;
-	int found = 0;
+	int found = NO_PORT;
 
 	if (umad_get_ca(ca_name, &ca) < 0)
-		return 0;
-	for (int n = 0; n < UMAD_CA_MAX_PORTS && !found; n++)
+		return NO_DEVICE;
+	for (int n = 0; n < UMAD_CA_MAX_PORTS && found < 0; n++)
 		if (ca.ports[n] && wanted(w, ca.ports[n])) {
 			i->node_guid = be64toh(ca.node_guid);
 			i->node_type = (uint8_t)ca.node_type;
@@ -91,20 +93,22 @@ static int choose(const struct tp_where *w, char *name, struct tp_info *i, struc
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-	bool seen = false;
+	bool any = false, seen = false;
 
-	if (n <= 0)
-		return err_set(e, -ENODEV,
-			       "there is no InfiniBand device on this machine (nothing in /sys/class/infiniband)");
-	for (int k = 0; k < n; k++) {
-		if (*w->device && strcmp(w->device, names[k]))
-			continue;
-		seen = true;
-		if (port_of(w, names[k], i)) {
+	for (int k = 0; k < n; k++) { /* where there is none, the library names one all the same */
+		bool ask = !*w->device || !strcmp(w->device, names[k]);
+		int port = port_of(w, names[k], i);
+
+		any |= port != NO_DEVICE;
+		seen |= ask && port != NO_DEVICE;
+		if (ask && port >= 0) {
 			snprintf(name, UMAD_CA_NAME_LEN, "%.*s", UMAD_CA_NAME_LEN - 1, names[k]);
 			return 0;
 		}
 	}
+	if (!any)
+		return err_set(e, -ENODEV,
+			       "there is no InfiniBand device on this machine (nothing in /sys/class/infiniband)");
 	if (!seen)
 		return err_set(e, -ENODEV, "there is no device '%s'; the first one is '%s'", w->device, names[0]);
 	if (w->port_guid)

@@ -303,6 +303,7 @@ sim demo
 sim up net.txt
 sim up net.txt --engine pira --root centre
 sim up net.txt --engine pira --rft all:64
+sim up net.txt --flap S-0002000000000003:1 --flap-times 2 --damp 5
 sim change net.txt --kill S-0002000000000005 --rft all --rft S-0002000000000003:32
 sim change net.txt --kill S-0002000000000005
 sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us --tail 100us --svg change.svg
@@ -402,6 +403,22 @@ load_keys()
 		and (.series | length) > 10' out > /dev/null || { jq 'del(.series)' out && false; }
 }
 ok "a change under load has its keys and balanced books" load_keys
+
+# A link that flaps ten times is held at its fifth change, so that the manager writes less, and in
+# use again in the end. Without damping each change is a round.
+flaps_are_damped()
+{
+	"$bin" topo gen ring 4 > flap.net || return 1
+	"$bin" sim up flap.net --flap S-0002000000000002:3 --json > free || return 1
+	"$bin" sim up flap.net --flap S-0002000000000002:3 --damp 5 --damp-window 1s --damp-hold 2s \
+		--json > damped || return 1
+	jq -e '.held == 0 and .change.rounds >= 20' free > /dev/null &&
+		jq -e --slurpfile free free '.held == 1 and .released == 1 and .state == "active" and .verified
+			and .change.smps.distribution * 2 < $free[0].change.smps.distribution
+			and .change.time_s.total > 2.9' damped > /dev/null ||
+		{ cat free damped && false; }
+}
+ok "a link that flaps is held until it keeps quiet" flaps_are_damped
 
 # The same bytes whatever the number of threads, but for what was measured of the machine.
 same_by_threads()

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random trials of any combination of techniques, sensible or not, in TAP: first those that once
- * went wrong, then seeds FIRST to FIRST+COUNT-1, each with a mechanism of its own. Keeps no state
- * between seeds. Does not try named mechanisms: see test_trials.c. usage: test_combinations FIRST
- * COUNT MAX_SWITCHES
+ * went wrong, then seeds, each with a mechanism of its own. Keeps no state between seeds. Does not
+ * try named mechanisms: see test_trials.c. usage: test_combinations FIRST COUNT [MAX_SWITCHES]
  */
 #include "base/rng.h"
 #include "lab/lab.h"
+#include "seeds.h"
 
-enum { BATCH = 250, STREAM = 77 };
+enum { STREAM = 77 };
 
 /* Where and what: each of these left a subnet that was not as it should be, for another reason. */
 static const struct {
@@ -38,16 +38,18 @@ static const struct {
     {35435, "partial", "repair", "fera", "dependencies", "plan", true, true, true},
 };
 
-static bool run(uint64_t seed, unsigned max, const struct sm_mechanism *m)
+static bool try(const struct sm_mechanism *m, struct seed_run *r)
 {
 	struct lab_trial t;
 
-	lab_trial(seed, max, m, &t);
-	if (!t.ok)
-		printf("# seed %llu, %s/%s/%s/%s/%s%s%s%s: %s\n", (unsigned long long)seed,
-		       m->discovery->name, m->provisional->name, m->routes->name, m->first->name,
-		       m->second->name, m->partial_tables ? ", partial tables" : "",
-		       m->by_lid ? ", by LID" : "", m->traps ? ", traps" : "", t.why);
+	lab_trial(r->seed, r->max_switches, m, &t);
+	r->ok = t.ok;
+	r->hash = t.hash;
+	r->size = t.smps;
+	snprintf(r->why, sizeof(r->why), "%s/%s/%s/%s/%s%s%s%s%s: %s", m->discovery->name,
+		 m->provisional->name, m->routes->name, m->first->name, m->second->name,
+		 m->partial_tables ? ", partial tables" : "", m->by_lid ? ", by LID" : "",
+		 m->traps ? ", traps" : "", m->thrifty ? ", thrifty" : "", t.why);
 	return t.ok;
 }
 
@@ -63,15 +65,27 @@ static bool run_once_wrong(size_t i)
 				 .partial_tables = once_wrong[i].partial_tables,
 				 .by_lid = once_wrong[i].by_lid,
 				 .traps = once_wrong[i].traps};
+	struct seed_run r = {.seed = once_wrong[i].seed, .max_switches = 64};
 
-	return run(once_wrong[i].seed, 64, &m);
+	if (!try(&m, &r))
+		printf("# seed %llu, %s\n", (unsigned long long)r.seed, r.why);
+	return r.ok;
+}
+
+static bool run_all_once_wrong(void)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(once_wrong); i++)
+		ok &= run_once_wrong(i);
+	return ok;
 }
 
 #define COUNT(n, table)                                                                            \
 	for (n = 0; (table)[n].name; n++)                                                          \
 		;
 
-static bool run_drawn(uint64_t seed, unsigned max)
+static void run_drawn(struct seed_run *run)
 {
 	struct sm_mechanism m = {.name = "any", .summary = ""};
 	unsigned discoveries, supplies, techniques;
@@ -80,7 +94,7 @@ static bool run_drawn(uint64_t seed, unsigned max)
 	COUNT(discoveries, sm_discoveries)
 	COUNT(supplies, sm_supplies)
 	COUNT(techniques, sm_techniques)
-	rng_seed(&r, seed, STREAM);
+	rng_seed(&r, run->seed, STREAM);
 	m.discovery = &sm_discoveries[rng_below(&r, discoveries)];
 	m.provisional = &sm_supplies[rng_below(&r, supplies)];
 	m.routes = &sm_supplies[1 + rng_below(&r, supplies - 1)]; /* the first is none */
@@ -89,35 +103,20 @@ static bool run_drawn(uint64_t seed, unsigned max)
 	m.partial_tables = rng_below(&r, 2);
 	m.by_lid = rng_below(&r, 2);
 	m.traps = rng_below(&r, 2);
-	return run(seed, max, &m);
+	m.thrifty = rng_below(&r, 2);
+	try(&m, run);
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t first, count, max;
-	unsigned failed = 0, bad = 0;
+	static const struct seeds combinations = {
+	    .name = "test_combinations",
+	    .batch = 250,
+	    .max_switches = 64,
+	    .run = run_drawn,
+	    .before_name = "what once went wrong",
+	    .before = run_all_once_wrong,
+	};
 
-	if (argc < 4 || parse_u64(argv[1], &first) || parse_u64(argv[2], &count) ||
-	    parse_u64(argv[3], &max)) {
-		fputs("usage: test_combinations FIRST COUNT MAX_SWITCHES\n", stderr);
-		return 2;
-	}
-	printf("1..%llu\n", (unsigned long long)(1 + (count + BATCH - 1) / BATCH));
-	for (size_t i = 0; i < ARRAY_LEN(once_wrong); i++)
-		bad += !run_once_wrong(i);
-	printf("%s 1 - what once went wrong\n", bad ? "not ok" : "ok");
-	failed += bad;
-	for (uint64_t s = first, n = 2; s < first + count; s += BATCH, n++) {
-		uint64_t end = MIN(s + BATCH, first + count);
-
-		bad = 0;
-		for (uint64_t i = s; i < end; i++)
-			bad += !run_drawn(i, (unsigned)max);
-		printf("%s %llu - seeds %llu to %llu, up to %llu switches\n", bad ? "not ok" : "ok",
-		       (unsigned long long)n, (unsigned long long)s, (unsigned long long)end - 1,
-		       (unsigned long long)max);
-		fflush(stdout);
-		failed += bad;
-	}
-	return failed ? 1 : 0;
+	return seeds_main(argc, argv, &combinations);
 }

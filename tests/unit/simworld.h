@@ -28,6 +28,7 @@ struct world {
 	struct sim *sim;
 	node_id sm;
 	unsigned sm_port;
+	bool express; /* what is sent arrives at once */
 	VEC(struct sim_smp) inbox;
 	VEC(struct world_seen) seen;
 	void (*after_step)(struct world *w);
@@ -119,6 +120,7 @@ static inline void world_open(struct world *w, struct fab *f, const struct sim_c
 	memset(w, 0, sizeof(*w));
 	w->fab = f;
 	w->sim = sim_new(f, c ? c : &standard);
+	w->express = c && c->express;
 	w->sm_port = fab_is_switch(f, 0) ? 0 : 1;
 	sim_watch(w->sim, (struct sim_watch){world_note, w});
 	for (node_id n = 0; n < f->nnodes; n++)
@@ -218,6 +220,8 @@ static inline struct sim_smp smp_dr(unsigned method, uint16_t attr, uint32_t mod
 static inline void world_send(struct world *w, const struct sim_smp *s)
 {
 	sim_send(w->sim, w->sm, w->sm_port, s);
+	if (w->express)
+		sim_settle(w->sim, sim_now(w->sim));
 	world_check_sums(w);
 }
 

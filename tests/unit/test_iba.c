@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "iba/iba.h"
 
-enum { ROUNDS = 100, WIRE_MAX = 64 };
+enum { ROUNDS = 100, WIRE_MAX = 192 };
 
 union host {
 #define MEMBER(stem, FIELDS, size) struct iba_##stem stem;

@@ -199,7 +199,8 @@ static unsigned echo(struct server *s, uint32_t status)
 	unsigned n = 0;
 
 	while (n < 16 && recv(s->out, &p, sizeof(p), 0) == (ssize_t)sizeof(p)) {
-		iba_smp_set_method(p.mad, IBA_GET_RESP);
+		if (!status)
+			iba_smp_set_method(p.mad, IBA_GET_RESP);
 		iba_smp_set_tid(p.mad, iba_smp_tid(p.mad) | 7ull << 48);
 		p.status = htonl(status);
 		assert_int_equal(send(s->out, &p, sizeof(p), 0), sizeof(p));

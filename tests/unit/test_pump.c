@@ -57,8 +57,9 @@ static int wire_recv(struct tp *t, struct tp_mad *m, unsigned max)
 
 	if (w->gone)
 		return -ENOTCONN;
-	if (n)
-		memcpy(m, w->inbox.at, n * sizeof(*m));
+	if (!n)
+		return 0;
+	memcpy(m, w->inbox.at, n * sizeof(*m));
 	memmove(w->inbox.at, w->inbox.at + n, (w->inbox.n - n) * sizeof(*m));
 	w->inbox.n -= n;
 	return (int)n;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft fabric: a netlist as a fabric that other programs take for real. State: the options. Way in:
+ * cmd_fabric. Does no work of its own; emu/ does.
+ */
+#include "cli/cmds.h"
+#include "emu/emu.h"
+#include "transport/paths.h"
+
+static const char *name, *control, *script, *vls = "8", *mtu = "4096";
+static unsigned udp, clients = 128, retries = 3;
+static bool quiet, no_control, no_console;
+static time_ps spin = 50 * PS_PER_US, timeout = 200 * PS_PER_MS, training;
+static uint64_t seed = 1;
+
+static const char *const vl_words[] = {"1", "2", "4", "8", "15", NULL};
+static const char *const mtu_words[] = {"256", "512", "1024", "2048", "4096", NULL};
+
+static unsigned word_code(const char *const *words, const char *w)
+{
+	unsigned i = 0;
+
+	while (strcmp(words[i], w))
+		i++;
+	return i + 1;
+}
+
+static int control_path(struct emu_config *c)
+{
+	char file[80];
+	struct err e;
+
+	if (no_control)
+		return 0;
+	if (control) {
+		if (strlen(control) >= sizeof(c->control))
+			return cli_bad("--control: expected a path of at most %zu characters", sizeof(c->control) - 1);
+		snprintf(c->control, sizeof(c->control), "%s", control);
+		return 0;
+	}
+	snprintf(file, sizeof(file), "fabric-%s.sock", c->name);
+	return paths_runtime(c->control, sizeof(c->control), file, &e) ? cli_bad("%s", e.text) : 0;
+}
+
+static int configure(struct emu_config *c)
+{
+	emu_config_default(c);
+	if (name)
+		snprintf(c->name, sizeof(c->name), "%s", name);
+	if (!c->name[0] || strlen(name ? name : c->name) > 48 || strchr(c->name, '/'))
+		return cli_bad("--name: expected 1 to 48 characters without '/', found '%.60s'", name ? name : c->name);
+	if (udp && udp + clients > UINT16_MAX)
+		return cli_bad("--udp: expected a port with %u free ones behind it, found %u", clients, udp);
+	c->udp_port = udp;
+	c->clients = clients;
+	c->script = script;
+	c->quiet = quiet;
+	c->console = !no_console;
+	c->spin_us = (unsigned)MIN(spin / PS_PER_US, (time_ps)1000000);
+	c->timeout_ms = (unsigned)MIN(timeout / PS_PER_MS, (time_ps)60000);
+	c->retries = retries;
+	c->sim.seed = seed;
+	c->sim.training_ps = training;
+	c->sim.vl_cap = (uint8_t)word_code(vl_words, vls);
+	c->sim.mtu_cap = (uint8_t)word_code(mtu_words, mtu);
+	return control_path(c);
+}
+
+static void ready(const struct fab *f, const struct emu_config *c)
+{
+	if (quiet)
+		return;
+	printf("fabric '%s': %s hosts, %s switches, %s links", c->name, cli_count(f->nhosts), cli_count(f->nswitches),
+	       cli_count(f->nlinks));
+	if (c->udp_port)
+		printf("; UDP from port %u", c->udp_port);
+	if (c->control[0])
+		printf("; control socket %s", c->control);
+	printf("\n");
+	fflush(stdout);
+}
+
+static int fabric_run(char **args, unsigned nargs UNUSED)
+{
+	struct emu_config c;
+	struct emu *m = NULL;
+	struct fab *f;
+	struct err e;
+	int rc = configure(&c);
+
+	if (rc)
+		return rc;
+	f = cli_load(args[0]);
+	if (!f)
+		return CLI_BAD;
+	rc = emu_open(&m, f, &c, &e);
+	if (!rc)
+		ready(f, &c);
+	fab_free(f); /* the emulator has its own */
+	if (rc)
+		return cli_bad("%s", e.text);
+	emu_run(m);
+	emu_close(m);
+	return CLI_OK;
+}
+
+/* clang-format off */
+static const struct cli_opt opts[] = {
+	{"name", 'n', CLI_STR, &name, "NAME", "of the sockets; what clients have in IBSIM_SOCKNAME (default: that, or sim)", NULL, 0, 0},
+	{"udp", 0, CLI_UINT, &udp, "PORT", "serve 127.0.0.1 as well: control at PORT, client i at PORT + 1 + i", NULL, 1, 65534},
+	{"clients", 0, CLI_UINT, &clients, "N", "at most so many (default 128)", NULL, 1, 1024},
+	{"script", 's', CLI_STR, &script, "FILE", "timed commands: lines at TIME COMMAND and every TIME COMMAND", NULL, 0, 0},
+	{"control", 0, CLI_STR, &control, "PATH", "socket for commands (default: fabric-NAME.sock in the runtime directory)", NULL, 0, 0},
+	{"no-control", 0, CLI_FLAG, &no_control, NULL, "no such socket", NULL, 0, 0},
+	{"no-console", 0, CLI_FLAG, &no_console, NULL, "do not read commands from standard input", NULL, 0, 0},
+	{"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not print what happens", NULL, 0, 0},
+	{"spin", 0, CLI_TIME, &spin, "TIME", "look so long for the next MAD before sleeping (default 50us; 0: never)", NULL, 0, 0},
+	{"timeout", 0, CLI_TIME, &timeout, "TIME", "send a request without an answer again after this long (default 200ms; 0: never)", NULL, 0, 0},
+	{"retries", 0, CLI_UINT, &retries, "N", "so many times; then it has timed out (default 3)", NULL, 0, 100},
+	{"training", 0, CLI_TIME, &training, "TIME", "from a cable or power to a link in Init (default 0)", NULL, 0, 0},
+	{"vls", 0, CLI_CHOICE, &vls, "N", "data VLs of every port (default 8)", vl_words, 0, 0},
+	{"mtu", 0, CLI_CHOICE, &mtu, "BYTES", "of every port (default 4096)", mtu_words, 0, 0},
+	{"seed", 0, CLI_U64, &seed, "N", "of what links with loss lose (default 1)", NULL, 0, 0},
+	{0},
+};
+/* clang-format on */
+
+const struct cli_cmd cmd_fabric = {
+    .name = "fabric",
+    .args = "NETLIST [options]",
+    .summary = "emulate a fabric that OpenSM and diagnostic programs take for real",
+    .about =
+	"Serves ibsim's protocol, so that programs started with libumad2sim preloaded find a port of a "
+	"device whose fabric is NETLIST. A program is at the node that SIM_HOST names by id, name or GUID, "
+	"with [2] behind it at that port; without SIM_HOST at the first host.\n\n"
+	"Commands are read from standard input and from the control socket; `help` lists them. They cut and "
+	"restore links, switch nodes off and on, make links lose or delay packets, and move counters. A "
+	"script gives them at their times; it is checked as a whole before anything starts.\n\n"
+	"It ends at `quit`, SIGTERM or SIGINT, not at the end of input.",
+    .examples = "weft topo gen mtree 8 3 -o tree.txt && weft fabric tree.txt\n"
+		"weft fabric tree.txt --name lab0 --script events.txt < /dev/null",
+    .opts = opts,
+    .min_args = 1,
+    .max_args = 1,
+    .run = fabric_run,
+};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft sim trial: random subnets under random failures, or under load while they change. Keeps the
+ * options of the command. Way in: cmd_sim_trial. Does not draw, run or judge: that is src/lab.
+ */
+#include "base/rng.h"
+#include "cli/cli.h"
+#include "cli/manager_opts.h"
+#include "lab/change_trial.h"
+
+enum { FEW = 20 }; /* trials that have a line each, well or not */
+
+static struct {
+	const char *mechanism;
+	unsigned max_switches, count;
+	uint64_t seed;
+	bool change;
+} o = {.count = 1, .seed = 1};
+
+/* ---- what a trial looks like ---- */
+
+static void change_trial_json(struct json *j, const struct lab_change_trial *t)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "seed", t->seed);
+	json_bool(j, "ok", t->ok);
+	json_str(j, "why", t->why);
+	json_str(j, "mechanism", t->mechanism);
+	json_u64(j, "switches", t->switches);
+	json_u64(j, "hosts", t->hosts);
+	json_u64(j, "links", t->links);
+	json_u64(j, "changes", t->changes);
+	json_fixed(j, "load", t->load, 2);
+	json_double(j, "loss", t->loss);
+	json_u64(j, "smps", t->smps);
+	json_u64(j, "packets", t->packets);
+	json_u64(j, "discarded", t->lost);
+	json_fixed(j, "connectivity_min", t->connectivity_min, 6);
+	json_u64(j, "looks", t->looks);
+	json_u64(j, "events", t->sim_events);
+	json_seconds(j, "time_s", t->end);
+	json_hex64(j, "trace_hash", t->hash);
+	json_close(j);
+}
+
+static void change_trial_text(const struct lab_change_trial *t)
+{
+	printf("seed %llu: %s  %s, %u switches, %u hosts, %u changes, load %u%%, loss %.1f%%, %s packets, ",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism, t->switches, t->hosts, t->changes, t->load,
+	       100 * t->loss, cli_count(t->packets));
+	printf("%s discarded, %s looks, hash %016llx%s%s\n", cli_count(t->lost), cli_count(t->looks),
+	       (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
+}
+
+static void trial_json(struct json *j, const struct lab_trial *t)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "seed", t->seed);
+	json_bool(j, "ok", t->ok);
+	json_str(j, "why", t->why);
+	json_str(j, "mechanism", t->mechanism ? t->mechanism : "");
+	json_u64(j, "switches", t->switches);
+	json_u64(j, "hosts", t->hosts);
+	json_u64(j, "links", t->links);
+	json_u64(j, "failures", t->events);
+	json_double(j, "loss", t->loss);
+	json_u64(j, "smps", t->smps);
+	json_u64(j, "events", t->sim_events);
+	json_seconds(j, "time_s", t->end);
+	json_hex64(j, "trace_hash", t->hash);
+	json_close(j);
+}
+
+static void trial_text(const struct lab_trial *t)
+{
+	printf("seed %llu: %s  %s, %u switches, %u hosts, %u failures, loss %.1f%%, %s SMPs, %s, hash %016llx%s%s\n",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism ? t->mechanism : "-", t->switches, t->hosts, t->events,
+	       100 * t->loss, cli_count(t->smps), cli_duration(t->end), (unsigned long long)t->hash,
+	       t->ok ? "" : ": ", t->why);
+}
+
+/* ---- weft sim trial ---- */
+
+/* NULL: drawn. */
+static const struct sm_mechanism *mechanism(void)
+{
+	return o.mechanism ? sm_mechanism_find(o.mechanism) : NULL;
+}
+
+static bool one_trial(uint64_t seed, struct json *j, uint64_t *hash)
+{
+	struct lab_trial t;
+
+	lab_trial(seed, o.max_switches, mechanism(), &t);
+	*hash = hash64_add(*hash, t.hash);
+	if (cli_json)
+		trial_json(j, &t);
+	else if (o.count <= FEW || !t.ok)
+		trial_text(&t);
+	return t.ok;
+}
+
+static bool one_change_trial(uint64_t seed, struct json *j, uint64_t *hash)
+{
+	struct lab_change_trial t;
+
+	lab_change_trial(seed, o.max_switches, mechanism(), &t);
+	*hash = hash64_add(*hash, t.hash);
+	if (cli_json)
+		change_trial_json(j, &t);
+	else if (o.count <= FEW || !t.ok)
+		change_trial_text(&t);
+	return t.ok;
+}
+
+static unsigned run_trials(struct json *j, uint64_t *hash)
+{
+	unsigned failed = 0;
+
+	for (unsigned i = 0; i < o.count; i++) {
+		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
+		if (o.change)
+			failed += !one_change_trial(o.seed + i, j, hash);
+		else
+			failed += !one_trial(o.seed + i, j, hash);
+	}
+	cli_progress_end();
+	return failed;
+}
+
+static int sim_trial(char **args, unsigned nargs)
+{
+	struct json j = {0};
+	uint64_t hash = 0;
+	unsigned failed;
+
+	(void)args;
+	(void)nargs;
+	if (o.change && o.max_switches && o.max_switches < 4)
+		return cli_bad("--change needs 4 switches or more, found --max-switches %u", o.max_switches);
+	if (!o.max_switches)
+		o.max_switches = o.change ? 32 : 128;
+	json_open(&j, NULL, '{');
+	json_open(&j, "trials", '[');
+	failed = run_trials(&j, &hash);
+	json_close(&j);
+	json_u64(&j, "failed", failed);
+	json_hex64(&j, "trace_hash", hash);
+	json_close(&j);
+	if (cli_json) {
+		if (cli_print_json(&j))
+			return CLI_BAD;
+	} else {
+		json_free(&j);
+		printf("%u trials, %u failed, hash %016llx\n", o.count, failed, (unsigned long long)hash);
+	}
+	return failed ? CLI_NO : CLI_OK;
+}
+
+const struct cli_cmd cmd_sim_trial = {
+	.name = "sim trial",
+	.args = "",
+	.summary = "random subnets under random failures, judged at the end",
+	.about = "Each seed draws an irregular subnet of 2 to --max-switches switches, the manager's settings, lost, "
+		 "delayed and doubled SMPs, and links and switches that fail and return while the manager works. In "
+		 "the end every port must be active and every route verified. The same seed gives the same run: "
+		 "this is how a failure reported by the tests is replayed.\n\n"
+		 "With --change, hosts send at 5 to 40 % of their links while switches and links go and come, alone, at "
+		 "once or overlapping. Whenever a device changes, its tables, ports and mappings must leave no cycle of "
+		 "dependencies; packets may never wait for each other in a ring. In the end all that cables connect is "
+		 "connected, LIDs are as before, tables are those a computation from scratch gives, every packet is "
+		 "accounted for and every credit is back.",
+	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
+		    "weft sim trial --seed 42 --max-switches 16 --json\n"
+		    "weft sim trial --change --seed 7 --count 100",
+	.opts = (const struct cli_opt[]){{"seed", 0, CLI_U64, &o.seed, "N", "the first seed (default 1)", NULL, 0, 0},
+					 {"count", 0, CLI_UINT, &o.count, "N", "how many seeds from there on (default 1)", NULL, 1, 100000000},
+					 {"max-switches", 0, CLI_UINT, &o.max_switches, "N", "size of the largest subnet (default 128; with --change 32)", NULL, 2, 1024},
+					 {"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "always this mechanism (default: drawn)", manager_mechanisms, 0, 0},
+					 {"change", 0, CLI_FLAG, &o.change, NULL, "changes under load, watched all the time", NULL, 0, 0},
+					 {0}},
+	.min_args = 0,
+	.max_args = 0,
+	.run = sim_trial,
+};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who is connected, and where: slots with a node's port each. State: struct emu_client, struct emu_port.
+ * Way in: clients_attach(). Does not read or send MADs of clients; emu_ask() is the emulator's own way
+ * to a node's agent.
+ */
+#include "emu/emu_priv.h"
+#include "emu/names.h"
+
+/* ---- ports that somebody listens at ---- */
+
+static unsigned hook_num(const struct emu *m, port_id p)
+{
+	return fab_is_switch(m->fab, m->fab->ports[p].node) ? 0 : m->fab->ports[p].num;
+}
+
+static struct emu_port *port_find(const struct emu *m, port_id p)
+{
+	struct emu_port *h = m->ports;
+
+	while (h && h->port != p)
+		h = h->next;
+	return h;
+}
+
+static struct emu_port *port_hook(struct emu *m, port_id p)
+{
+	struct emu_port *h = port_find(m, p);
+
+	if (h)
+		return h;
+	h = mem_zalloc(sizeof(*h));
+	*h = (struct emu_port){m, p, CLIENT_NONE, m->ports};
+	m->ports = h;
+	sim_attach_port(m->sim, m->fab->ports[p].node, hook_num(m, p), deliver_to_port, h);
+	return h;
+}
+
+static void port_unhook(struct emu *m, port_id p)
+{
+	struct emu_port **at = &m->ports, *h;
+
+	while ((*at)->port != p)
+		at = &(*at)->next;
+	h = *at;
+	if (h->first != CLIENT_NONE)
+		return;
+	sim_attach_port(m->sim, m->fab->ports[p].node, hook_num(m, p), NULL, NULL);
+	*at = h->next;
+	free(h);
+}
+
+static void port_is_sm(struct emu *m, port_id p)
+{
+	bool on = false;
+
+	for (uint32_t c = port_hook(m, p)->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+		on |= m->clients[c].is_sm;
+	sim_set_is_sm(m->sim, m->fab->ports[p].node, hook_num(m, p), on);
+}
+
+bool clients_sm_at(struct emu *m, port_id p)
+{
+	const struct emu_port *h = port_find(m, p);
+
+	for (uint32_t c = h ? h->first : CLIENT_NONE; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+		if (m->clients[c].is_sm)
+			return true;
+	return false;
+}
+
+/* ---- where a client goes ---- */
+
+static port_id linked_port(const struct fab *f, node_id n)
+{
+	if (fab_is_switch(f, n))
+		return fab_port_id(f, n, 0);
+	for (unsigned p = 1; p <= f->nodes[n].nports; p++)
+		if (f->ports[fab_port_id(f, n, p)].peer != FAB_NONE)
+			return fab_port_id(f, n, p);
+	return fab_port_id(f, n, 1);
+}
+
+/* SIM_HOST: a node, of which one port may be named as in H-0001[2]; none: the default. */
+static int find_place(struct emu *m, const char *text, port_id *p, struct err *e)
+{
+	struct line_word w = {.port = -1};
+	struct target t;
+	char *bracket, *end;
+
+	if (!*text) {
+		*p = m->default_port;
+		return 0;
+	}
+	snprintf(w.text, sizeof(w.text), "%s", text);
+	bracket = fab_node_by_text(m->fab, w.text) == FAB_NONE ? strrchr(w.text, '[') : NULL;
+	if (bracket) {
+		w.port = (int)(strtoul(bracket + 1, &end, 10) & 0xff);
+		*bracket = 0;
+	}
+	if (names_target(m->fab, &w, NAMES_ANY, &t, e))
+		return -EINVAL;
+	*p = linked_port(m->fab, t.node);
+	if (t.port >= 0 && !fab_is_switch(m->fab, t.node))
+		*p = fab_port_id(m->fab, t.node, (unsigned)t.port);
+	return 0;
+}
+
+/* ---- coming and going ---- */
+
+static uint32_t free_slot(const struct emu *m)
+{
+	for (uint32_t c = 0; c < m->cfg.clients; c++)
+		if (!m->clients[c].used)
+			return c;
+	return CLIENT_NONE;
+}
+
+/*
+ * A process has one address: when it connects again, it is not where it was. Its control socket has its
+ * name, so that nobody connects, and disconnects, in the place of another; with UDP this cannot be told.
+ */
+static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from, bool udp, struct err *e)
+{
+	for (uint32_t c = 0; c < m->cfg.clients; c++) {
+		if (!m->clients[c].used || m->clients[c].id != id || m->clients[c].udp != udp)
+			continue;
+		if (!udp && !emu_addr_same(&m->clients[c].ctl, from))
+			return err_set(e, -EADDRINUSE, "that is another client's id");
+		clients_detach(m, c, "it connected again");
+	}
+	return 0;
+}
+
+static void join_port(struct emu *m, uint32_t c)
+{
+	uint32_t *at = &port_hook(m, m->clients[c].port)->first;
+
+	while (*at != CLIENT_NONE)
+		at = &m->clients[*at].next_at_port;
+	*at = c;
+	m->clients[c].next_at_port = CLIENT_NONE;
+}
+
+uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const struct emu_addr *from, bool udp,
+			struct err *e)
+{
+	struct names_buf b;
+	char node[sizeof(i->node) + 1] = {0};
+	port_id port;
+	uint32_t c;
+
+	memcpy(node, i->node, sizeof(i->node));
+	if (find_place(m, node, &port, e))
+		return CLIENT_NONE;
+	if (!sim_node_on(m->sim, m->fab->ports[port].node)) {
+		err_set(e, -EHOSTDOWN, "%s is off", names_node(m->fab, m->fab->ports[port].node, &b));
+		return CLIENT_NONE;
+	}
+	if (i->is_sm && clients_sm_at(m, port)) {
+		err_set(e, -EBUSY, "an SM is at %s already", names_port(m->fab, port, &b));
+		return CLIENT_NONE;
+	}
+	if (forget_double(m, i->id, from, udp, e))
+		return CLIENT_NONE;
+	c = free_slot(m);
+	if (c == CLIENT_NONE) {
+		err_set(e, -EMFILE, "there are %u clients already", m->cfg.clients);
+		return CLIENT_NONE;
+	}
+	m->clients[c] = (struct emu_client){.used = true,
+					    .udp = udp,
+					    .id = i->id,
+					    .port = port,
+					    .ctl = *from,
+					    .timeout_ms = m->cfg.timeout_ms,
+					    .retries = m->cfg.retries,
+					    .since = emu_now(m)};
+	if (wire_connect(m, c, e)) {
+		m->clients[c].used = false;
+		return CLIENT_NONE;
+	}
+	join_port(m, c);
+	if (i->is_sm)
+		clients_set_is_sm(m, c, true);
+	m->stats.connects++;
+	events_say(m, "client %u (%s %u) at %s", c, udp ? "UDP port" : "pid", i->id, names_port(m->fab, port, &b));
+	return c;
+}
+
+void clients_detach(struct emu *m, uint32_t c, const char *why)
+{
+	struct emu_client *cl = &m->clients[c];
+	uint32_t *at = &port_hook(m, cl->port)->first;
+	bool was_sm = cl->is_sm;
+
+	while (*at != c)
+		at = &m->clients[*at].next_at_port;
+	*at = cl->next_at_port;
+	cl->is_sm = false;
+	if (was_sm)
+		port_is_sm(m, cl->port);
+	port_unhook(m, cl->port);
+	pend_del_client(&m->pend, c);
+	wire_disconnect(m, c);
+	cl->used = false;
+	events_say(m, "client %u (%s %u) detached: %s", c, cl->udp ? "UDP port" : "pid", cl->id, why);
+}
+
+void clients_set_is_sm(struct emu *m, uint32_t c, bool on)
+{
+	struct names_buf b;
+
+	if (m->clients[c].is_sm == on)
+		return;
+	m->clients[c].is_sm = on;
+	port_is_sm(m, m->clients[c].port);
+	events_say(m, "client %u %s an SM at %s", c, on ? "is" : "is no longer",
+		   names_port(m->fab, m->clients[c].port, &b));
+}
+
+void clients_probe(struct emu *m)
+{
+	for (uint32_t c = 0; c < m->cfg.clients; c++)
+		if (m->clients[c].used && !wire_alive(m, c))
+			clients_detach(m, c, "it is gone");
+}
+
+void clients_free(struct emu *m)
+{
+	for (uint32_t c = 0; m->clients && c < m->cfg.clients; c++)
+		if (m->clients[c].used)
+			clients_detach(m, c, "the fabric ends");
+	free(m->clients);
+	free(m->hot);
+	free(m->dirty);
+}
+
+/* ---- the emulator's own questions ---- */
+
+bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod, uint8_t data[64])
+{
+	node_id n = m->fab->ports[p].node;
+	port_id at = fab_port_id(m->fab, n, hook_num(m, p));
+	struct sim_smp smp = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
+
+	port_hook(m, at);
+	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, (enum iba_method)method, (uint16_t)attr, mod);
+	iba_smp_set_tid(smp.mad, EMU_ASK_TID);
+	iba_smp_set_m_key(smp.mad, sim_port_info(m->sim, at)->m_key);
+	iba_smp_set_dr_slid(smp.mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(smp.mad, IBA_LID_PERMISSIVE);
+	memcpy(iba_smp_data(smp.mad), data, IBA_SMP_DATA_SIZE);
+	m->asking = true;
+	m->answered = false;
+	sim_send(m->sim, n, hook_num(m, p), &smp);
+	emu_settle(m, emu_now(m));
+	m->asking = false;
+	port_unhook(m, at);
+	if (!m->answered || iba_smp_status(m->answer) & 0x7fff)
+		return false;
+	memcpy(data, iba_smp_data(m->answer), IBA_SMP_DATA_SIZE);
+	return true;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose is a MAD: from clients into the fabric, and what arrives at a port to the client that asked, that
+ * is the SM, or that serves the class. State: the table of pending requests. Way in:
+ * deliver_from_client() and, from the simulation, deliver_to_port(). Does not touch sockets.
+ *
+ * libumad2sim has no time-outs, though all that is built on libibumad counts on the kernel's: a request
+ * that is never answered comes back as timed out. So the server does what a kernel does, with times of
+ * its own since the protocol does not carry the client's.
+ */
+#include <arpa/inet.h>
+
+#include "emu/emu_priv.h"
+
+enum {
+	CLASS_SA = 0x03,
+	METHOD_RESPONSE = 0x80,
+	RMPP_TYPE = 25, /* byte of the MAD, in classes that have RMPP */
+	RMPP_FLAGS = 26,
+	RMPP_SEGMENT = 28,
+	RMPP_DATA = 1,
+	RMPP_ACTIVE = 1,
+	RMPP_LAST = 4,
+	SILENT_MS = 100,
+};
+
+static bool is_smp(const uint8_t *mad)
+{
+	return iba_smp_mgmt_class(mad) == IBA_CLASS_SUBN_LID || iba_smp_is_dr(mad);
+}
+
+static bool has_rmpp(const uint8_t *mad)
+{
+	unsigned c = iba_smp_mgmt_class(mad);
+
+	return c == CLASS_SA || (c >= 0x30 && c <= 0x4f);
+}
+
+static bool rmpp_active(const uint8_t *mad)
+{
+	return has_rmpp(mad) && mad[RMPP_FLAGS] & RMPP_ACTIVE;
+}
+
+/* A segment after which others follow. libumad2sim sends the beginning of a long response without the
+ * number that a kernel would give it: nothing follows that. */
+static bool rmpp_more(const uint8_t *mad)
+{
+	return rmpp_active(mad) && mad[RMPP_TYPE] == RMPP_DATA && !(mad[RMPP_FLAGS] & RMPP_LAST) &&
+	       iba_be16(mad + RMPP_SEGMENT) | iba_be16(mad + RMPP_SEGMENT + 2);
+}
+
+/* Requests, not what needs no answer: Send, traps, and the acknowledgements of long responses. */
+static bool wants_response(const uint8_t *mad)
+{
+	unsigned method = iba_smp_method(mad);
+
+	if (method & METHOD_RESPONSE || method == IBA_SEND || method == IBA_TRAP || method == IBA_TRAP_REPRESS)
+		return false;
+	return !rmpp_active(mad) || mad[RMPP_TYPE] == RMPP_DATA;
+}
+
+static void bit_set(uint8_t *bits, unsigned i)
+{
+	bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << i % 8);
+}
+
+static bool bit(const uint8_t *bits, unsigned i)
+{
+	return bits[i / 8] >> i % 8 & 1;
+}
+
+/* ---- from a client ---- */
+
+static void timed_out(struct emu *m, uint32_t i)
+{
+	const struct pend_entry *e = &m->pend.at.at[i];
+
+	m->stats.timeouts++;
+	wire_queue(m, e->client, &e->smp, EMU_STATUS_TIMEOUT);
+	pend_del(&m->pend, i);
+}
+
+static void remember(struct emu *m, uint32_t c, const struct sim_smp *smp, time_ps now)
+{
+	struct emu_client *cl = &m->clients[c];
+
+	if (pend_full(&m->pend, c)) {
+		if (cl->timeout_ms && !m->pend.at.at[m->pend.client[c].oldest].partly)
+			timed_out(m, m->pend.client[c].oldest);
+		else
+			pend_del(&m->pend, m->pend.client[c].oldest);
+	}
+	pend_add(&m->pend, c, cl->port, smp, now);
+}
+
+void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p, time_ps now)
+{
+	struct emu_client *cl = &m->clients[c];
+	const struct fab_port *port = &m->fab->ports[cl->port];
+	struct sim_smp smp = {.slid = ntohs((uint16_t)p->slid), .dlid = ntohs((uint16_t)p->dlid)};
+
+	memcpy(smp.mad, p->mad, IBA_MAD_SIZE);
+	if (!smp.slid) /* "whatever mine is" */
+		smp.slid = sim_port_info(m->sim, cl->port)->lid;
+	cl->last = now;
+	cl->mads_in++;
+	m->stats.mads_in++;
+	meter_count(m, smp.mad, now);
+	bit_set(iba_smp_method(smp.mad) & METHOD_RESPONSE ? cl->answered : cl->asked, iba_smp_mgmt_class(smp.mad));
+	if (wants_response(smp.mad))
+		remember(m, c, &smp, now);
+	sim_send(m->sim, port->node, port->num, &smp);
+}
+
+/* ---- to a port ---- */
+
+static void give(struct emu *m, uint32_t c, const struct sim_smp *smp)
+{
+	wire_queue(m, c, smp, 0);
+}
+
+static bool give_response(struct emu *m, port_id port, const struct sim_smp *smp)
+{
+	uint32_t i = pend_find(&m->pend, port, smp->mad);
+
+	if (i == PEND_NONE)
+		return false;
+	give(m, m->pend.at.at[i].client, smp);
+	if (!rmpp_more(smp->mad)) {
+		pend_del(&m->pend, i);
+		return true;
+	}
+	m->pend.at.at[i].partly = true; /* the rest is for whoever asked, too */
+	pend_again(&m->pend, i, emu_now(m));
+	return true;
+}
+
+static bool give_sm(struct emu *m, const struct emu_port *h, const struct sim_smp *smp)
+{
+	for (uint32_t c = h->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+		if (m->clients[c].is_sm) {
+			give(m, c, smp);
+			return true;
+		}
+	return false;
+}
+
+/* To everybody at the port of whom `fits` is true. */
+static bool give_some(struct emu *m, const struct emu_port *h, const struct sim_smp *smp,
+		      bool (*fits)(const struct emu *m, const struct emu_client *c, unsigned cls))
+{
+	bool any = false;
+
+	for (uint32_t c = h->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+		if (fits(m, &m->clients[c], iba_smp_mgmt_class(smp->mad))) {
+			give(m, c, smp);
+			any = true;
+		}
+	return any;
+}
+
+static bool serves(const struct emu *m UNUSED, const struct emu_client *c, unsigned cls)
+{
+	return bit(c->answered, cls);
+}
+
+static bool subscribes(const struct emu *m UNUSED, const struct emu_client *c, unsigned cls)
+{
+	return !c->is_sm && bit(c->asked, cls);
+}
+
+/*
+ * A server such as ibping -S says nothing before it is asked. Others must be spared: libumad2sim crashes
+ * at a class its program has not registered, and a program that only asks begins at once.
+ */
+static bool may_serve(const struct emu *m, const struct emu_client *c, unsigned cls UNUSED)
+{
+	return !c->is_sm && !c->mads_in && emu_now(m) - c->since >= SILENT_MS * PS_PER_MS;
+}
+
+static bool give_request(struct emu *m, const struct emu_port *h, const struct sim_smp *smp)
+{
+	if (is_smp(smp->mad))
+		return give_sm(m, h, smp);
+	if (iba_smp_mgmt_class(smp->mad) == CLASS_SA)
+		return iba_smp_method(smp->mad) == IBA_REPORT ? give_some(m, h, smp, subscribes)
+							      : give_sm(m, h, smp);
+	return give_some(m, h, smp, serves) || give_some(m, h, smp, may_serve);
+}
+
+void deliver_to_port(void *ctx, const struct sim_smp *smp)
+{
+	struct emu_port *h = ctx;
+	struct emu *m = h->m;
+	bool taken;
+
+	if (m->asking && iba_smp_is_dr(smp->mad) && iba_smp_tid(smp->mad) == EMU_ASK_TID) {
+		memcpy(m->answer, smp->mad, IBA_MAD_SIZE);
+		m->answered = true;
+		return;
+	}
+	taken = iba_smp_method(smp->mad) & METHOD_RESPONSE ? give_response(m, h->port, smp)
+							   : give_request(m, h, smp);
+	m->stats.unclaimed += !taken;
+}
+
+/* ---- without an answer ---- */
+
+static void late_of(struct emu *m, uint32_t c, time_ps now)
+{
+	const struct emu_client *cl = &m->clients[c];
+	const struct fab_port *port = &m->fab->ports[cl->port];
+
+	while (m->pend.client[c].n) {
+		uint32_t i = m->pend.client[c].oldest;
+		struct pend_entry *e = &m->pend.at.at[i];
+		struct sim_smp smp;
+
+		if (now - e->since < cl->timeout_ms * PS_PER_MS)
+			return;
+		if (e->partly) {
+			pend_del(&m->pend, i);
+			continue;
+		}
+		if (e->tries >= cl->retries) {
+			timed_out(m, i);
+			continue;
+		}
+		e->tries++;
+		m->stats.repeats++;
+		smp = e->smp;
+		pend_again(&m->pend, i, now);
+		sim_send(m->sim, port->node, port->num, &smp);
+	}
+}
+
+void deliver_late(struct emu *m, time_ps now)
+{
+	for (uint32_t c = 0; c < m->cfg.clients && m->pend.n; c++)
+		if (m->clients[c].used && m->clients[c].timeout_ms)
+			late_of(m, c, now);
+}

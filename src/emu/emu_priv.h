@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The emulator's inside, shared by its files: who does what is told in emu.h and in each .c file.
+ */
+#ifndef WEFT_EMU_PRIV_H
+#define WEFT_EMU_PRIV_H
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/json.h"
+#include "emu/emu.h"
+#include "emu/pending.h"
+#include "transport/ibsim.h"
+#include "transport/lines.h"
+
+#define CLIENT_NONE UINT32_MAX
+#define EMU_ASK_TID 0x7765667400000001ull /* of the emulator's own questions */
+
+enum {
+	EMU_BATCH = 32,          /* MADs of one client in a turn */
+	EMU_CLIENTS_MAX = 1024,
+	EMU_PENDING_MAX = 4096,  /* requests of one client without an answer */
+	EMU_QUEUE_MAX = 4096,    /* packets that wait for one client */
+	EMU_STATUS_TIMEOUT = 110,
+	EMU_METER_ATTRS = 64,    /* the last: all beyond */
+};
+
+struct emu_addr {
+	union {
+		struct sockaddr any;
+		struct sockaddr_un un;
+		struct sockaddr_storage storage;
+	} a;
+	socklen_t len;
+};
+
+static inline bool emu_addr_same(const struct emu_addr *a, const struct emu_addr *b)
+{
+	return a->len == b->len && !memcmp(&a->a, &b->a, a->len);
+}
+
+/* A socket in the loop. It lives until the loop has let go of it; emu or client may be gone before. */
+struct emu_sock {
+	uv_poll_t poll;
+	int fd, events;
+	struct emu *m;
+	uint32_t client; /* CLIENT_NONE: a control socket */
+	bool udp;
+};
+
+struct emu_client {
+	bool used, udp, is_sm;
+	bool hot, dirty;         /* in the lists of those to be read; that have something to be sent */
+	bool blocked;            /* its socket is full: wait until it is not */
+	uint32_t id;             /* its pid, or its UDP port */
+	port_id port;
+	uint32_t next_at_port;
+	struct emu_sock *sock;
+	struct emu_addr ctl, in; /* where it is asked from, where it reads */
+	unsigned timeout_ms, retries;
+	time_ps since, last;     /* it came; its last MAD did */
+	uint64_t mads_in, mads_out, lost;
+	uint8_t asked[32], answered[32]; /* classes it sent requests, responses of */
+	struct ibsim_packet *queue;      /* a ring */
+	uint32_t q_first, q_n, q_cap;
+};
+
+/* A port that clients sit at: what the simulation delivers there comes here. */
+struct emu_port {
+	struct emu *m;
+	port_id port;
+	uint32_t first; /* client, the oldest one first */
+	struct emu_port *next;
+};
+
+struct emu_stats {
+	uint64_t mads_in, mads_out;     /* from and to clients */
+	uint64_t lost;                  /* to clients that did not read */
+	uint64_t unclaimed;             /* for nobody who is here */
+	uint64_t repeats, timeouts;
+	uint64_t connects, bad_packets;
+};
+
+/* SMPs of one method and attribute: meter.c */
+struct emu_meter {
+	uint64_t n;
+	time_ps first, last;
+};
+
+struct script;
+struct input;
+struct events;
+struct emu_io; /* wire.c: where batches are read to and written from */
+
+struct emu {
+	struct emu_config cfg;
+	struct fab *fab; /* our own copy: the command Guid changes it */
+	struct sim *sim;
+	uv_loop_t loop;
+	bool loop_open, stop;
+	uint64_t start_ns;
+	struct emu_sock *ctl_unix, *ctl_udp;
+	struct emu_io *io;
+	struct emu_client *clients;
+	struct emu_port *ports;
+	uint32_t *hot, nhot, *dirty, ndirty;
+	struct pend pend;
+	struct emu_stats stats;
+	struct emu_meter meter[3][EMU_METER_ATTRS];
+	time_ps meter_since;
+	port_id *before; /* by port: what it was connected with before it was cut; FAB_NONE */
+	port_id default_port;
+	unsigned verbose;
+	bool asking;     /* emu_ask() waits for this answer */
+	bool answered;
+	uint8_t answer[IBA_MAD_SIZE];
+	uv_signal_t sigint, sigterm;
+	uv_timer_t tick, probe;
+	uv_poll_t clock; /* a timerfd: what the simulation has to do next */
+	int clock_fd;
+	struct lines *control;
+	struct script *script;
+	struct input *input;
+	struct events *events;
+};
+
+/* emu.c */
+time_ps emu_now(const struct emu *m);
+void emu_settle(struct emu *m, time_ps now);
+void emu_stop(struct emu *m);
+
+/* wire.c */
+int wire_open(struct emu *m, struct err *e);
+void wire_close(struct emu *m);
+int wire_connect(struct emu *m, uint32_t c, struct err *e); /* a data socket for this client */
+void wire_disconnect(struct emu *m, uint32_t c);
+bool wire_alive(struct emu *m, uint32_t c); /* somebody reads at its address */
+bool wire_serve(struct emu *m, time_ps now); /* one turn for everybody who is hot; something was done */
+void wire_cool(struct emu *m);               /* before sleeping: the loop watches again */
+bool wire_flush(struct emu *m);              /* something was sent */
+void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned status);
+
+/* clients.c */
+uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const struct emu_addr *from, bool udp,
+			struct err *e);
+void clients_detach(struct emu *m, uint32_t c, const char *why);
+bool clients_sm_at(struct emu *m, port_id p);
+void clients_set_is_sm(struct emu *m, uint32_t c, bool on);
+void clients_probe(struct emu *m); /* who is gone without a word is detached */
+void clients_free(struct emu *m);
+/* A MAD of ours to the node itself, with the right M_Key: attribute data in and out. False: no answer. */
+bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod, uint8_t data[64]);
+
+/* ctl.c: the message is changed into its answer; false: none is due */
+bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *from, bool udp);
+
+/* deliver.c */
+void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p, time_ps now);
+void deliver_to_port(void *ctx, const struct sim_smp *smp);
+void deliver_late(struct emu *m, time_ps now); /* requests sent again, or given up */
+
+/* meter.c */
+void meter_count(struct emu *m, const uint8_t *mad, time_ps now);
+
+/* events.c */
+void events_open(struct emu *m);
+void events_close(struct emu *m);
+void events_say(struct emu *m, const char *fmt, ...) PRINTF(2, 3);
+void events_flush(struct emu *m); /* what was only counted */
+
+/* input.c */
+int input_open(struct emu *m, struct err *e);
+void input_close(struct emu *m);
+
+/* script.c */
+int script_open(struct emu *m, struct err *e);
+void script_start(struct emu *m);
+void script_close(struct emu *m);
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sockets: the control sockets, one data socket a client, batches in and out. State: struct emu_io and
+ * each client's queue. Way in: wire_open(), then wire_serve() turn by turn. Never blocks, never waits for
+ * a client; does not look into MADs.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "emu/emu_priv.h"
+
+enum { CTL_TURN = 16, QUEUE_FIRST = 64 };
+
+struct emu_io {
+	struct ibsim_packet in[EMU_BATCH];
+	struct iovec in_iov[EMU_BATCH], out_iov[EMU_BATCH];
+	struct mmsghdr in_msg[EMU_BATCH], out_msg[EMU_BATCH];
+};
+
+/* ---- addresses ---- */
+
+/* As libumad2sim has them: as long as the name with the NUL behind it. */
+static void addr_unix(struct emu_addr *a, const char *name, const char *what, long number)
+{
+	int n;
+
+	*a = (struct emu_addr){0};
+	a->a.un.sun_family = AF_UNIX;
+	n = number < 0 ? snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s", name, what)
+		       : snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s%ld", name, what, number);
+	assert(n > 0 && (size_t)n < sizeof(a->a.un.sun_path) - 1);
+	a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
+}
+
+static void addr_loopback(struct emu_addr *a, unsigned port)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	*a = (struct emu_addr){.len = sizeof(in)};
+	memcpy(&a->a.storage, &in, sizeof(in));
+}
+
+static int socket_bound(const struct emu_addr *a)
+{
+	int fd = socket(a->a.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	if (!bind(fd, &a->a.any, a->len))
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* ---- sockets in the loop ---- */
+
+static void sock_freed(uv_handle_t *h)
+{
+	free(h->data);
+}
+
+static void sock_free(struct emu_sock *s)
+{
+	if (!s)
+		return;
+	uv_poll_stop(&s->poll);
+	close(s->fd);
+	uv_close((uv_handle_t *)&s->poll, sock_freed);
+}
+
+static void sock_watch(struct emu_sock *s, int events, uv_poll_cb cb)
+{
+	if (s->events == events)
+		return;
+	s->events = events;
+	uv_poll_start(&s->poll, events, cb);
+}
+
+static struct emu_sock *sock_new(struct emu *m, int fd, uint32_t client, bool udp, uv_poll_cb cb)
+{
+	struct emu_sock *s = mem_zalloc(sizeof(*s));
+
+	s->fd = fd;
+	s->m = m;
+	s->client = client;
+	s->udp = udp;
+	uv_poll_init(&m->loop, &s->poll, fd);
+	s->poll.data = s;
+	sock_watch(s, UV_READABLE, cb);
+	return s;
+}
+
+/* ---- control messages ---- */
+
+static void ctl_ready(uv_poll_t *h, int status UNUSED, int events UNUSED)
+{
+	struct emu_sock *s = h->data;
+	struct ibsim_ctl msg[2]; /* room for one that is too long to be noticed */
+
+	for (unsigned i = 0; i < CTL_TURN; i++) {
+		struct emu_addr from = {.len = sizeof(from.a)};
+		ssize_t n = recvfrom(s->fd, msg, sizeof(msg), 0, &from.a.any, &from.len);
+
+		if (n < 0)
+			break;
+		if (n != sizeof(msg[0]) || !ctl_answer(s->m, &msg[0], &from, s->udp)) {
+			s->m->stats.bad_packets++;
+			continue;
+		}
+		/* A client asks one thing at a time: there is room for the answer, or nobody waits. */
+		if (sendto(s->fd, &msg[0], sizeof(msg[0]), 0, &from.a.any, from.len) < 0)
+			continue;
+	}
+}
+
+static int ctl_open(struct emu *m, const struct emu_addr *a, bool udp, struct emu_sock **s)
+{
+	int fd = socket_bound(a);
+
+	if (fd < 0)
+		return fd;
+	*s = sock_new(m, fd, CLIENT_NONE, udp, ctl_ready);
+	return 0;
+}
+
+int wire_open(struct emu *m, struct err *e)
+{
+	struct emu_addr a;
+	int rc;
+
+	m->io = mem_zalloc(sizeof(*m->io));
+	for (unsigned i = 0; i < EMU_BATCH; i++) {
+		m->io->in_iov[i] = (struct iovec){&m->io->in[i], sizeof(m->io->in[i])};
+		m->io->in_msg[i].msg_hdr = (struct msghdr){.msg_iov = &m->io->in_iov[i], .msg_iovlen = 1};
+		m->io->out_msg[i].msg_hdr = (struct msghdr){.msg_iov = &m->io->out_iov[i], .msg_iovlen = 1};
+	}
+	if (!m->cfg.name[0])
+		return 0;
+	addr_unix(&a, m->cfg.name, "ctl", -1);
+	rc = ctl_open(m, &a, false, &m->ctl_unix);
+	if (rc == -EADDRINUSE)
+		return err_set(e, rc, "a fabric named '%s' is being served already", m->cfg.name);
+	if (rc)
+		return err_set(e, rc, "the socket '%s:ctl': %s", m->cfg.name, strerror(-rc));
+	if (!m->cfg.udp_port)
+		return 0;
+	addr_loopback(&a, m->cfg.udp_port);
+	rc = ctl_open(m, &a, true, &m->ctl_udp);
+	return rc ? err_set(e, rc, "UDP port %u on 127.0.0.1: %s", m->cfg.udp_port, strerror(-rc)) : 0;
+}
+
+void wire_close(struct emu *m)
+{
+	sock_free(m->ctl_unix);
+	sock_free(m->ctl_udp);
+	m->ctl_unix = m->ctl_udp = NULL;
+	free(m->io);
+	m->io = NULL;
+}
+
+/* ---- lists of clients with something to do ---- */
+
+static void list_drop(uint32_t *list, uint32_t *n, uint32_t c)
+{
+	for (uint32_t i = 0; i < *n; i++)
+		if (list[i] == c) {
+			list[i] = list[--*n];
+			return;
+		}
+}
+
+static void make_hot(struct emu *m, uint32_t c)
+{
+	if (!m->clients[c].hot)
+		m->hot[m->nhot++] = c;
+	m->clients[c].hot = true;
+}
+
+static void make_dirty(struct emu *m, uint32_t c)
+{
+	if (!m->clients[c].dirty)
+		m->dirty[m->ndirty++] = c;
+	m->clients[c].dirty = true;
+}
+
+static void data_ready(uv_poll_t *h, int status, int events)
+{
+	struct emu_sock *s = h->data;
+
+	if (status < 0 || events & UV_READABLE)
+		make_hot(s->m, s->client);
+	if (events & UV_WRITABLE) {
+		s->m->clients[s->client].blocked = false;
+		sock_watch(s, UV_READABLE, data_ready);
+		make_hot(s->m, s->client); /* the next turn sends */
+	}
+}
+
+/* ---- a client's socket ---- */
+
+int wire_connect(struct emu *m, uint32_t c, struct err *e)
+{
+	struct emu_client *cl = &m->clients[c];
+	struct emu_addr own;
+	int fd, rc;
+
+	if (cl->udp) {
+		struct sockaddr_in in;
+
+		addr_loopback(&own, m->cfg.udp_port + 1 + c);
+		memcpy(&in, &cl->ctl.a.storage, sizeof(in)); /* same host, the port it named */
+		in.sin_port = htons((uint16_t)cl->id);
+		cl->in = (struct emu_addr){.len = sizeof(in)};
+		memcpy(&cl->in.a.storage, &in, sizeof(in));
+	} else {
+		addr_unix(&own, m->cfg.name, "out", (long)c);
+		addr_unix(&cl->in, m->cfg.name, "in", (long)cl->id);
+	}
+	fd = socket_bound(&own);
+	if (fd < 0)
+		return err_set(e, fd, "a socket for it: %s", strerror(-fd));
+	if (connect(fd, &cl->in.a.any, cl->in.len)) {
+		rc = -errno;
+		close(fd);
+		return err_set(e, rc, "its socket: %s", strerror(-rc));
+	}
+	cl->sock = sock_new(m, fd, c, cl->udp, data_ready);
+	return 0;
+}
+
+void wire_disconnect(struct emu *m, uint32_t c)
+{
+	struct emu_client *cl = &m->clients[c];
+
+	if (cl->hot)
+		list_drop(m->hot, &m->nhot, c);
+	if (cl->dirty)
+		list_drop(m->dirty, &m->ndirty, c);
+	sock_free(cl->sock);
+	free(cl->queue);
+	cl->sock = NULL;
+	cl->queue = NULL;
+}
+
+/* Unix: whether anybody can be reached at its address. UDP: whether its port is still taken. */
+bool wire_alive(struct emu *m, uint32_t c)
+{
+	const struct emu_client *cl = &m->clients[c];
+	struct emu_addr a;
+	bool alive;
+	int fd;
+
+	if (cl->udp) {
+		addr_loopback(&a, cl->id);
+		fd = socket_bound(&a);
+		if (fd >= 0)
+			close(fd);
+		return fd == -EADDRINUSE;
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	alive = fd < 0 || !connect(fd, &cl->in.a.any, cl->in.len) || errno != ECONNREFUSED;
+	if (fd >= 0)
+		close(fd);
+	return alive;
+}
+
+/* ---- out ---- */
+
+static void queue_grow(struct emu_client *cl)
+{
+	uint32_t cap = cl->q_cap ? cl->q_cap * 2 : QUEUE_FIRST;
+	struct ibsim_packet *q = mem_array(cap, sizeof(*q));
+
+	for (uint32_t i = 0; i < cl->q_n; i++)
+		q[i] = cl->queue[(cl->q_first + i) & (cl->q_cap - 1)];
+	free(cl->queue);
+	cl->queue = q;
+	cl->q_cap = cap;
+	cl->q_first = 0;
+}
+
+void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned status)
+{
+	struct emu_client *cl = &m->clients[c];
+	bool gmp = iba_smp_mgmt_class(smp->mad) != IBA_CLASS_SUBN_LID && !iba_smp_is_dr(smp->mad);
+	struct ibsim_packet *p;
+
+	if (cl->q_n == cl->q_cap) {
+		if (cl->q_cap >= EMU_QUEUE_MAX) {
+			cl->lost++;
+			m->stats.lost++;
+			return;
+		}
+		queue_grow(cl);
+	}
+	p = &cl->queue[(cl->q_first + cl->q_n++) & (cl->q_cap - 1)];
+	*p = (struct ibsim_packet){.dlid = htons(smp->dlid),
+				   .slid = htons(smp->slid),
+				   .dqp = htonl(gmp),
+				   .sqp = htonl(gmp),
+				   .status = htonl(status),
+				   .length = __builtin_bswap64(IBA_MAD_SIZE)};
+	memcpy(p->mad, smp->mad, IBA_MAD_SIZE);
+	make_dirty(m, c);
+}
+
+/* As much of a client's queue as it takes now; how many, or -errno when it is gone. */
+static int queue_send(struct emu *m, struct emu_client *cl)
+{
+	int total = 0;
+
+	while (cl->q_n) {
+		unsigned want = MIN(cl->q_n, (uint32_t)EMU_BATCH);
+		int n;
+
+		for (unsigned i = 0; i < want; i++)
+			m->io->out_iov[i] = (struct iovec){&cl->queue[(cl->q_first + i) & (cl->q_cap - 1)],
+							   sizeof(*cl->queue)};
+		n = sendmmsg(cl->sock->fd, m->io->out_msg, want, MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN && errno != ENOBUFS)
+			return -errno;
+		cl->blocked = n < (int)want;
+		if (n <= 0)
+			break;
+		cl->q_first = (cl->q_first + (uint32_t)n) & (cl->q_cap - 1);
+		cl->q_n -= (uint32_t)n;
+		cl->mads_out += (unsigned)n;
+		total += n;
+	}
+	return total;
+}
+
+bool wire_flush(struct emu *m)
+{
+	bool any = false;
+
+	for (uint32_t i = m->ndirty; i-- > 0;) {
+		uint32_t c = i < m->ndirty ? m->dirty[i] : CLIENT_NONE;
+		int n;
+
+		if (c == CLIENT_NONE)
+			continue;
+		n = queue_send(m, &m->clients[c]);
+		if (n < 0) {
+			clients_detach(m, c, "it is gone");
+			continue;
+		}
+		any |= n > 0;
+		m->stats.mads_out += (unsigned)n;
+		if (!m->clients[c].q_n) {
+			m->clients[c].dirty = false;
+			list_drop(m->dirty, &m->ndirty, c);
+		}
+	}
+	return any;
+}
+
+/* ---- in ---- */
+
+static int client_read(struct emu *m, uint32_t c, time_ps now)
+{
+	int n = recvmmsg(m->clients[c].sock->fd, m->io->in_msg, EMU_BATCH, MSG_DONTWAIT, NULL);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	for (int i = 0; i < n; i++) {
+		if (m->io->in_msg[i].msg_len == sizeof(m->io->in[i]) &&
+		    !(m->io->in_msg[i].msg_hdr.msg_flags & MSG_TRUNC))
+			deliver_from_client(m, c, &m->io->in[i], now);
+		else
+			m->stats.bad_packets++;
+	}
+	return n;
+}
+
+bool wire_serve(struct emu *m, time_ps now)
+{
+	bool any = false;
+
+	for (uint32_t i = m->nhot; i-- > 0;) {
+		uint32_t c = i < m->nhot ? m->hot[i] : CLIENT_NONE;
+		int n;
+
+		if (c == CLIENT_NONE)
+			continue;
+		n = client_read(m, c, now);
+		if (n < 0 && !wire_alive(m, c)) {
+			clients_detach(m, c, "it is gone");
+			continue;
+		}
+		if (n <= 0)
+			continue;
+		any = true;
+		emu_settle(m, now);
+		wire_flush(m);
+	}
+	if (m->ndirty)
+		any |= wire_flush(m);
+	return any;
+}
+
+void wire_cool(struct emu *m)
+{
+	while (m->nhot)
+		m->clients[m->hot[--m->nhot]].hot = false;
+	for (uint32_t i = 0; i < m->ndirty; i++)
+		sock_watch(m->clients[m->dirty[i]].sock, UV_READABLE | UV_WRITABLE, data_ready);
+}

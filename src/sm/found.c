@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was there before the SM (cfg.read_back): tables that switches hold, turns that are off, and
+ * LIDs of devices that were not met yet. State: sm->taking_over, in the first round. Does not decide
+ * whether what was found may stay: see compute.c.
+ *
+ * Nobody remembers a turn that is off, and to ask for all of them takes more SMPs than all the rest:
+ * so before turns of a switch go off it is marked, and the mark goes when they are on again. The mark
+ * is the lowest bit of SubnetTimeOut in its port 0, which is read anyway and does no harm.
+ */
+#include "sm/sm_priv.h"
+
+/* ---- marks ---- */
+
+static unsigned plain_bit(const struct sm *sm)
+{
+	return sm->cfg.subnet_timeout & 1;
+}
+
+static bool any_off(const struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->off.n; i++)
+		if (sm->off.at[i].guid == guid)
+			return true;
+	return false;
+}
+
+uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node)
+{
+	bool mark = sm->cfg.read_back && any_off(sm, sm->nodes.at[node].guid);
+
+	return (uint8_t)(sm->subnet_timeout ^ (mark ? 1 : 0));
+}
+
+/*
+ * Values that differ in the mark alone are the same. What is there will do if it is not far off: how
+ * long the longest way is also depends on the order in which devices answered.
+ */
+uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted)
+{
+	unsigned most = 0;
+
+	if (!sm->cfg.read_back || sm->cfg.subnet_timeout)
+		return wanted;
+	wanted = (uint8_t)MIN((wanted + 1u) & ~1u, 30u);
+	for (uint32_t n = 0; sm->taking_over && n < sm->nodes.n; n++)
+		if (sm->nodes.at[n].type == IBA_NODE_SWITCH)
+			most = MAX(most, sm->ports.at[sm->nodes.at[n].first_port].pi.subnet_timeout & ~1u);
+	return (uint8_t)(most && most + 2 >= wanted && most <= wanted + 4u ? most : wanted);
+}
+
+bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	struct sm_port *p = &sm->ports.at[sm->nodes.at[node].first_port];
+	struct iba_port_info pi;
+
+	if (!sm->cfg.read_back || p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
+		return false;
+	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
+	sm_req_port(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, sm->nodes.at[node].first_port);
+	sm_port_fill(sm, p, &pi);
+	iba_port_info_put(&pi, r->data);
+	return true;
+}
+
+/* ---- tables and turns ---- */
+
+/* A switch with a LID that somebody gave it a table for. */
+void sm_found_switch(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	if (!sm->cfg.read_back || !n->si.linear_top || n->si.linear_top > IBA_LID_MAX_UNICAST)
+		return;
+	for (uint32_t b = 0; b <= n->si.linear_top / IBA_LFT_BLOCK; b++)
+		if (!sm_row_block(sm, n->row, b))
+			sm_ask_for(sm, W_TABLE, node, b);
+}
+
+void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
+{
+	sm_row_found(sm, sm->nodes.at[node].row, block, data);
+}
+
+/* All its ports are known. */
+void sm_found_ports(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+	const struct sm_port *p = &sm->ports.at[n->first_port];
+
+	if (!sm->cfg.read_back || !p->pi.lid || (p->pi.subnet_timeout & 1) == plain_bit(sm))
+		return;
+	for (unsigned in = 1; in <= n->nports; in++)
+		for (unsigned out = 1; out <= n->nports; out++)
+			if (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN)
+				sm_ask_for(sm, W_TURN, node, in << 8 | out);
+}
+
+void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
+{
+	uint64_t guid = sm->nodes.at[node].guid;
+	struct iba_slvl_table is;
+
+	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
+	for (size_t i = 0; i < sm->off.n; i++)
+		if (sm->off.at[i].guid == guid && sm->off.at[i].in == turn >> 8 && sm->off.at[i].out == (turn & 0xff))
+			return;
+	if (is.vl[0] == IBA_VL_SUBN)
+		vec_push(&sm->off, (struct sm_turn_off){guid, (uint8_t)(turn >> 8), (uint8_t)turn, true});
+}
+
+/* ---- LIDs ---- */
+
+/*
+ * Until everybody was met, a LID that seems free may be somebody's. Who has one that is free, or is
+ * known to have had it, keeps it; all others wait.
+ */
+bool sm_lid_must_wait(const struct sm *sm, const struct sm_port *p, unsigned lmc)
+{
+	unsigned had;
+
+	if (!sm->taking_over || sm->all_met)
+		return false;
+	if (sm_lid_of(sm, p->guid, &had) && had == lmc)
+		return false;
+	return p->pi.lmc != lmc || !sm_lid_is_free(sm, p->pi.lid, lmc);
+}
+
+/* ---- the round ---- */
+
+void sm_found_begin(struct sm *sm)
+{
+	sm->taking_over = sm->cfg.read_back && !sm->st.rounds;
+	sm->all_met = false;
+	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
+	if (sm->taking_over && sm->epoch == 1)
+		sm->hold_until = sm->now + sm_timeout(sm);
+}

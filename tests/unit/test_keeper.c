@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What survives, by way of the keeper: written soon and on another thread, read by the next one, and a
+ * disk without room in between.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/daemon.h"
+
+struct bench {
+	char dir[64], db[96], log_path[96];
+	uv_loop_t loop;
+	struct run_log log;
+	struct run_keeper k;
+	struct sm_config cfg;
+};
+
+static void open_keeper(struct bench *b)
+{
+	struct err e;
+
+	sm_config_default(&b->cfg);
+	if (run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e))
+		fail_msg("%s", e.text);
+}
+
+static void close_keeper(struct bench *b)
+{
+	run_keeper_close(&b->k);
+	uv_run(&b->loop, UV_RUN_DEFAULT);
+}
+
+static int setup(void **state)
+{
+	struct bench *b = mem_zalloc(sizeof(*b));
+	struct err e;
+
+	strcpy(b->dir, "/tmp/weft-keeper-XXXXXX");
+	assert_non_null(mkdtemp(b->dir));
+	snprintf(b->db, sizeof(b->db), "%s/db", b->dir);
+	snprintf(b->log_path, sizeof(b->log_path), "%s/log", b->dir);
+	assert_int_equal(log_open(&b->log, b->log_path, RUN_LOG_DEBUG, RUN_LOG_TEXT, &e), 0);
+	uv_loop_init(&b->loop);
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+	char command[96];
+
+	log_close(&b->log);
+	assert_int_equal(uv_loop_close(&b->loop), 0);
+	snprintf(command, sizeof(command), "rm -rf %s", b->dir);
+	assert_int_equal(system(command), 0);
+	free(b);
+	return 0;
+}
+
+static unsigned logged(struct bench *b, const char *what)
+{
+	char *text, *at;
+	unsigned n = 0;
+	size_t len;
+	struct err e;
+
+	assert_int_equal(file_read(b->log_path, &text, &len, &e), 0);
+	for (at = text; (at = strstr(at, what)); at++)
+		n++;
+	free(text);
+	return n;
+}
+
+/* Until the thread is done and told so. */
+static void until_written(struct bench *b)
+{
+	run_keeper_flush(&b->k);
+	while (b->k.busy || b->k.soon)
+		uv_run(&b->loop, UV_RUN_ONCE);
+}
+
+static void the_next_one_knows(void **state)
+{
+	struct bench *b = *state;
+	struct sm *sm;
+	unsigned lmc;
+
+	open_keeper(b);
+	run_keeper_lid(&b->k, 0x10, 7, 0);
+	run_keeper_lid(&b->k, 0x20, 8, 2);
+	run_keeper_lid(&b->k, 0x10, 6, 0); /* another one since */
+	run_keeper_name(&b->k, 0x10, "leaf");
+	until_written(b);
+	run_keeper_lid(&b->k, 0x30, 12, 0); /* is written at the end */
+	close_keeper(b);
+	open_keeper(b);
+	assert_int_equal(b->k.lids.n, 3);
+	sm = sm_new(&b->cfg);
+	run_keeper_seed(&b->k, sm);
+	assert_int_equal(sm_lid_of(sm, 0x10, &lmc), 6);
+	assert_int_equal(sm_lid_of(sm, 0x20, &lmc), 8);
+	assert_int_equal(lmc, 2);
+	assert_int_equal(sm_lid_of(sm, 0x30, &lmc), 12);
+	sm_free(sm);
+	close_keeper(b);
+}
+
+/* Without being asked, not long after. */
+static void it_writes_by_itself(void **state)
+{
+	struct bench *b = *state;
+
+	open_keeper(b);
+	run_keeper_lid(&b->k, 0x10, 7, 0);
+	while (b->k.pending.n || b->k.busy)
+		uv_run(&b->loop, UV_RUN_ONCE);
+	assert_int_equal(b->k.writing.n, 0);
+	close_keeper(b);
+}
+
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit r;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &r);
+	r.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+static void no_room_is_told_once(void **state)
+{
+	struct bench *b = *state;
+	char path[112];
+	struct stat st;
+
+	open_keeper(b);
+	snprintf(path, sizeof(path), "%s-wal", b->db);
+	assert_int_equal(stat(path, &st), 0);
+	limit_files((rlim_t)st.st_size + 1024); /* the log of the test is shorter */
+	for (unsigned i = 1; i <= 3; i++) {
+		run_keeper_lid(&b->k, 0x100 * i, (uint16_t)i, 0);
+		until_written(b);
+	}
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(logged(b, "state_failed"), 1);
+	until_written(b);
+	assert_int_equal(logged(b, "state_written"), 1);
+	close_keeper(b);
+	open_keeper(b);
+	assert_int_equal(b->k.lids.n, 3);
+	close_keeper(b);
+}
+
+static void no_room_from_the_start(void **state)
+{
+	struct bench *b = *state;
+
+	limit_files(1024);
+	open_keeper(b);
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(logged(b, "state_failed"), 1);
+	run_keeper_lid(&b->k, 0x10, 7, 0); /* goes nowhere, but is known */
+	assert_int_equal(b->k.lids.n, 1);
+	close_keeper(b);
+}
+
+static void what_is_no_state_is_refused(void **state)
+{
+	struct bench *b = *state;
+	struct err e;
+
+	assert_int_equal(file_write(b->db, "not a database, far from it\n", 28, &e), 0);
+	sm_config_default(&b->cfg);
+	assert_int_not_equal(run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
+	run_keeper_close(&b->k); /* does no harm */
+	assert_non_null(strstr(e.text, b->db));
+}
+
+static void without_a_file_it_only_remembers(void **state)
+{
+	struct bench *b = *state;
+
+	b->db[0] = 0;
+	open_keeper(b);
+	run_keeper_lid(&b->k, 0x10, 7, 0);
+	run_keeper_name(&b->k, 0x10, "x");
+	run_keeper_flush(&b->k);
+	assert_false(b->k.busy);
+	assert_int_equal(b->k.lids.n, 1);
+	close_keeper(b);
+}
+
+static void keys_come_back(void **state)
+{
+	struct bench *b = *state;
+	struct err e;
+
+	sm_config_default(&b->cfg);
+	b->cfg.m_key = 0xabc;
+	assert_int_equal(run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
+	close_keeper(b);
+	sm_config_default(&b->cfg);
+	b->cfg.m_key = 0xdef;
+	assert_int_equal(run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
+	assert_int_equal(b->cfg.m_keys[0], 0xabc);
+	assert_int_equal(b->cfg.m_keys[1], 0);
+	close_keeper(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_next_one_knows, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_writes_by_itself, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_room_is_told_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_room_from_the_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_state_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_file_it_only_remembers, setup, teardown),
+		cmocka_unit_test_setup_teardown(keys_come_back, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
