@@ -4,6 +4,11 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 30
+# make soak: the first seed, how many, seconds for each fuzz target, which parts (none: all).
+SOAK_FIRST ?= 10001
+SOAK_SEEDS ?= 2000
+SOAK_FUZZ_SECONDS ?= 300
+SOAK_PARTS ?=
 # make's own default for CC is cc, whatever that may be; one given on purpose is kept.
 COMPILER := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 # A foreign Python's settings must not reach Debian's Meson.
@@ -13,7 +18,7 @@ SAN := -Db_sanitize=address,undefined -Db_lundef=false
 SOURCES = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test bench fuzz install clean format
+.PHONY: help setup build run test bench fuzz soak install clean format
 
 help:
 	@echo 'make            build (build/src/cli/weft)'
@@ -21,6 +26,7 @@ help:
 	@echo 'make test       all tests, plain and under ASan and UBSan'
 	@echo 'make bench      measure; results in bench/out'
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
+	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, and fuzzing'
 	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
 	@echo 'make format     clang-format all sources'
 	@echo 'make clean      remove what was built'
@@ -61,6 +67,16 @@ fuzz:
 		-Dwerror=false -Dc_args=-fsanitize=fuzzer-no-link $(SAN)
 	ninja -C build-fuzz reconfigure fuzzers
 	@scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+# With the tests, which build/ may not have yet.
+soak:
+	@scripts/setup.sh test
+	@scripts/setup.sh fuzz
+	test -e build/build.ninja || CC='$(COMPILER)' meson setup build -Dtests=true
+	meson configure build -Dtests=true
+	ninja -C build
+	@SOAK_FIRST=$(SOAK_FIRST) SOAK_SEEDS=$(SOAK_SEEDS) SOAK_FUZZ_SECONDS=$(SOAK_FUZZ_SECONDS) \
+		scripts/soak.sh build $(SOAK_PARTS)
 
 install: build/build.ninja | setup
 	meson configure build --prefix='$(PREFIX)'

@@ -28,19 +28,11 @@ static struct {
 };
 
 #define RUN_OPTS                                                                                   \
-	{"limit", 0, CLI_TIME, &o.limit, "TIME", "give up after this much simulated time (default 1000s, 10s with --byte-errors)", NULL, 0, 0}, \
+	{"limit", 0, CLI_TIME, &o.limit, "TIME", "give up after this much simulated time (default 1000s, 10s where links make errors)", NULL, 0, 0}, \
 	{"timeline", 't', CLI_FLAG, &o.timeline, NULL, "print what happens as it happens", NULL, 0, 0}, \
 	{"smps", 0, CLI_FLAG, &o.smps, NULL, "print every SMP as it is sent and received", NULL, 0, 0}
 
 /* ---- setting up ---- */
-
-/* Of simulated time. With links that train anew all the time a run would hardly ever end. */
-static time_ps limit(void)
-{
-	if (o.limit != TIME_NEVER)
-		return o.limit;
-	return load_o.errors > 0 ? LOAD_LIMIT : 1000 * PS_PER_S;
-}
 
 static struct lab *make_lab(const struct fab *f, const struct lab_config *c, struct sim_report *r)
 {
@@ -90,7 +82,7 @@ static void run_flaps(struct sim_report *r, const flap_ports *ports)
 	sim_report_say(r, "LINKS FLAP NO MORE");
 	since = sim_now(s);
 	do {
-		r->settled = lab_run_settled(l, since, sim_now(s) + limit());
+		r->settled = lab_run_settled(l, since, sim_now(s) + load_limit(o.limit));
 		sm_status(lab_sm(l), &st);
 		since = st.last_sweep_start + 1;
 	} while (r->settled && st.held);
@@ -107,7 +99,7 @@ static int run_up(const struct fab *f)
 		l = make_lab(f, &c, &r);
 	if (l) {
 		lab_power_on(l, NULL);
-		r.settled = lab_run_ready(l, limit());
+		r.settled = lab_run_ready(l, load_limit(o.limit));
 		if (r.settled && flapping.n)
 			run_flaps(&r, &flapping);
 		sim_report_up(&r);
@@ -204,7 +196,7 @@ static struct lab_change_plan make_plan(const struct setup *s)
 		.quiet = o.quiet,
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
-		.limit = limit(),
+		.limit = load_limit(o.limit),
 		.period = o.series ? o.series : o.svg ? TIME_NEVER : 0,
 	};
 }

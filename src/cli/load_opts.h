@@ -13,7 +13,6 @@
 #include "lab/lab.h"
 
 #define LOAD_NOT_GIVEN UINT_MAX
-#define LOAD_LIMIT     (10 * PS_PER_S) /* for a bring-up on links that make errors */
 
 struct load_opts {
 	const char *pattern, *arrivals, *mtu, *vls, *sl, *hot;
@@ -23,7 +22,7 @@ struct load_opts {
 	double hot_share, errors, retrain_fail;
 	bool of_saturation, rate_control, refresh;
 	time_ps wire, retrain, route, map, crossbar, setup, arbiter;
-	time_ps limit; /* of a bring-up */
+	time_ps limit; /* of a bring-up; TIME_NEVER: not given */
 };
 
 extern struct load_opts load_o; /* of the one command that runs */
@@ -36,7 +35,7 @@ extern const char *const load_patterns[], *const load_arrivals[], *const load_mt
 	{"of-saturation", 0, CLI_FLAG, &load_o.of_saturation, NULL, "--load is a share of saturation, which is searched for first", NULL, 0, 0}
 
 #define LOAD_LIMIT_OPT \
-	{"limit", 0, CLI_TIME, &load_o.limit, "TIME", "give up when the fabric is not up after this much simulated time (default 10s)", NULL, 0, 0}
+	{"limit", 0, CLI_TIME, &load_o.limit, "TIME", "give up when the fabric is not up after this much simulated time (default 1000s, 10s where links make errors)", NULL, 0, 0}
 
 #define LOAD_TRAFFIC_OPTS \
 	{"pattern", 'p', CLI_CHOICE, &load_o.pattern, "NAME", "who sends to whom (default uniform)", load_patterns, 0, 0}, \
@@ -74,8 +73,9 @@ int load_network(struct sim_config *c); /* ports, buffers and wires; turns the d
 void load_describe(const struct traffic_config *t, const char *trace, char buf[160]);
 
 /* Bring the fabric up on its packet-level network; a new lab. Links that make errors may keep the
- * manager from ever being at rest: this ends at load_o.limit. */
+ * manager from ever being at rest: this ends at the limit. */
 int load_up(const char *file, struct lab *l);
+time_ps load_limit(time_ps given); /* of simulated time; TIME_NEVER: the usual one */
 
 /* The interval that --load or --rate asks for; 0 after a message. */
 uint64_t load_choose_interval(const char *file, const struct fab *f, const struct lab_config *c,

@@ -110,7 +110,7 @@ static void on_signal(uv_signal_t *s, int number UNUSED)
 static void control_answer(void *ctx, const char *line, struct strbuf *out)
 {
 	struct strbuf text = {0};
-	struct json j = {0};
+	struct json j = {.line = true};
 	int rc = emu_command(ctx, line, &text);
 
 	while (rc && text.len && text.s[text.len - 1] == '\n')
@@ -119,7 +119,7 @@ static void control_answer(void *ctx, const char *line, struct strbuf *out)
 	json_bool(&j, "ok", !rc);
 	json_str(&j, rc ? "error" : "text", text.len ? text.s : "");
 	json_close(&j);
-	strbuf_addn(out, j.out.s, j.out.len - 1);
+	strbuf_add(out, j.out.s);
 	json_free(&j);
 	strbuf_free(&text);
 }

@@ -25,7 +25,7 @@ static void print(struct emu *m, const char *text)
 		fflush(m->cfg.out);
 	}
 	if (m->control) {
-		struct json j = {0};
+		struct json j = {.line = true};
 
 		json_open(&j, NULL, '{');
 		json_seconds(&j, "time", now);

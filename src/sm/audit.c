@@ -93,6 +93,30 @@ static bool audit_block(struct sm *sm, uint32_t ref, const uint8_t *data)
 	return false;
 }
 
+/*
+ * Once or twice it was a late copy. If it goes on, what is known of the subnet is wrong: two names for one
+ * switch, say, that are both given their tables. A full discovery tells, or else the round ends here.
+ */
+enum { MENDED_A_ROUND = 4, MISMATCHES_A_ROUND = 16 };
+
+static void mend(struct sm *sm, const struct sm_txn *t, uint64_t guid)
+{
+	sm->round.restarts++;
+	sm->mending |= t->kind != AUDIT_PORT;
+	sm->incomplete = true;
+	if (sm->round.restarts > MENDED_A_ROUND) {
+		sm->full_needed = true;
+		sm->mending = false;
+	}
+	if (sm->round.end || sm->round.restarts <= MISMATCHES_A_ROUND) {
+		sm_change(sm, SM_CAUSE_SILENCE, guid);
+		return;
+	}
+	sm->dirty = true;
+	sm_forget_outstanding(sm);
+	sm_phase_set(sm, SM_READY);
+}
+
 static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	uint64_t guid = 0;
@@ -112,10 +136,7 @@ static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	if (ok)
 		return;
 	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
-	sm->round.restarts++;
-	sm->mending |= t->kind != AUDIT_PORT;
-	sm->incomplete = true;
-	sm_change(sm, SM_CAUSE_SILENCE, guid);
+	mend(sm, t, guid);
 }
 
 static void audit_done(struct sm *sm)

@@ -120,6 +120,23 @@ static void take_old(const struct sm_compute *c, struct sm_routes *out)
 }
 
 /*
+ * What is in the switches instead of what was computed, but for LIDs that nobody has: nobody verified
+ * those, and half of their entries may be another table's. Are there any?
+ */
+static bool stay(const struct sm_compute *c, struct rt_tables *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < (size_t)t->nswitches * t->stride; i++) {
+		if (t->lft[i] == IBA_PORT_NONE)
+			any |= c->old->lft[i] != IBA_PORT_NONE;
+		else
+			t->lft[i] = c->old->lft[i];
+	}
+	return any;
+}
+
+/*
  * Tables that were found in the switches: they stay if every pair reaches each other by them without
  * a deadlock, and not by much longer ways. Ranks are needed for repairs; if these tables do not obey
  * those the SM would choose, there are none until the next change.
@@ -139,8 +156,7 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 	rt_report_free(&old);
 	if (!keep)
 		return false;
-	memcpy(out->tables->lft, c->old->lft, (size_t)c->old->nswitches * c->old->stride);
-	out->plan = (struct rt_plan){.kind = RT_PLAN_NOTHING};
+	out->plan = (struct rt_plan){.kind = stay(c, out->tables) ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING};
 	if (!ranked) {
 		free(out->rank);
 		out->rank = NULL;

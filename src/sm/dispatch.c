@@ -78,9 +78,15 @@ static time_ps subnet_time(const struct sm *sm)
 	return MAX(sm->max_hops, 4u) * (sm->cfg.link_smp_ps + iba_time_from_exp(MAX(sm->max_resp, 8u)));
 }
 
+/*
+ * Where time is real, one device that says it needs hours must not stop the SM for hours when an SMP to
+ * another is lost; patience() waits longer for whoever is that slow.
+ */
 time_ps sm_timeout(const struct sm *sm)
 {
-	return MAX(2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u)), sm->cfg.timeout_ps);
+	time_ps t = 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u)), floor = sm->cfg.timeout_ps;
+
+	return floor ? MIN(MAX(t, floor), MAX(PS_PER_S, floor)) : t;
 }
 
 /* Where time is real, silence may be a busy machine's: patience grows. */

@@ -54,7 +54,7 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_port *p = &sm->ports.at[sm->nodes.at[node].first_port];
 	struct iba_port_info pi;
 
-	if (!sm->cfg.read_back || p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
+	if (!sm->cfg.read_back || sm->nodes.at[node].markless || p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
 		return false;
 	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
 	sm_req_port(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, sm->nodes.at[node].first_port);

@@ -39,6 +39,7 @@ struct sm_node {
 	bool doubt;          /* it may have been off: SwitchInfo was set while it told of a change */
 	uint8_t reads_left;
 	bool silent;         /* did not answer by the route it was last asked by */
+	bool markless;       /* does not keep the mark of turns that are off: see found.c */
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;

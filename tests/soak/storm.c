@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SEATS_MAX = 16, SALT_PROBE = 200, PROBE_EACH = 1000, DRAIN_EACH = 64, CONTROL_EACH = 300, MOVE_EACH = 2000 };
+enum { SEATS_MAX = 16, SALT_PROBE = 200, PROBE_EACH = 1000, DRAIN_EACH = 64, CONTROL_EACH = 300, MOVE_EACH = 2000, TRIES = 50 };
 
 struct world {
 	const char *server, *home;      /* home: where the honest ones sit */
@@ -97,12 +97,15 @@ static pid_t witness_start(const struct world *w, int *stop)
 
 /* ---- the others ---- */
 
+/* Refused where an SM is already, and by answers to what the seat threw before it left. */
 static void seat_open(struct world *w, unsigned i)
 {
 	int rc = peer_open(&w->peer[i], w->server, w->seats[i], 1 + i, rng_below(&w->rng, 4) == 0);
 
-	if (rc == -EACCES) /* an SM is there already */
+	for (unsigned k = 0; k < TRIES && (rc == -EACCES || rc == -ECONNREFUSED); k++) {
+		usleep(1000 * k);
 		rc = peer_open(&w->peer[i], w->server, w->seats[i], 1 + i, false);
+	}
 	if (rc)
 		soak_fail("storm: cannot connect at '%s': %s", w->seats[i], strerror(-rc));
 }

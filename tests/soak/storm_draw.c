@@ -51,10 +51,15 @@ static unsigned draw_attr(struct storm *s)
 	return one_in(s, 16) ? below(s, 65536) : PICK(s, known);
 }
 
-static uint32_t draw_mod(struct storm *s)
+/* Mostly one that means something: a port, a pair of ports, a block of LIDs that are in use. */
+static uint32_t draw_mod(struct storm *s, unsigned attr)
 {
 	if (one_in(s, 8))
 		return (uint32_t)rng_u64(&s->rng);
+	if (attr == IBA_ATTR_LFT || attr == IBA_ATTR_SWITCH_INFO)
+		return below(s, 2);
+	if (attr == IBA_ATTR_PORT_INFO)
+		return below(s, s->ports + 1);
 	return one_in(s, 4) ? below(s, s->ports + 2) << (8 * below(s, 4)) | below(s, s->ports + 2) : below(s, 40);
 }
 
@@ -166,7 +171,7 @@ static void fill(struct storm *s, uint8_t *mad)
 
 static void header(struct storm *s, uint8_t *mad, unsigned class, unsigned method, unsigned attr)
 {
-	iba_smp_init(mad, (enum iba_class)class, (enum iba_method)method, (uint16_t)attr, draw_mod(s));
+	iba_smp_init(mad, (enum iba_class)class, (enum iba_method)method, (uint16_t)attr, draw_mod(s, attr));
 	iba_smp_set_tid(mad, draw_tid(s));
 	iba_smp_set_m_key(mad, one_in(s, 4) ? 0 : SOAK_KEY);
 	if (one_in(s, 8))
@@ -185,6 +190,8 @@ static void draw_path(struct storm *s, uint8_t *mad)
 	iba_smp_set_dr_dlid(mad, one_in(s, 8) ? draw_lid(s) : IBA_LID_PERMISSIVE);
 	for (unsigned i = 1; i < IBA_PATH_SIZE; i++)
 		iba_smp_initial_path(mad)[i] = (uint8_t)(wild ? below(s, 256) : 1 + below(s, s->ports));
+	if (one_in(s, 2))
+		iba_smp_initial_path(mad)[1] = 1; /* the only port of most hosts */
 	if (one_in(s, 16))
 		noise(s, iba_smp_return_path(mad), IBA_PATH_SIZE);
 }

@@ -134,7 +134,7 @@ static inline void mech_seen(void *ctx, enum sim_seen what, node_id n, unsigned 
 	if (what == SIM_SEEN_NODE && fab_is_switch(w->fab, n))
 		memset(w->lft[w->fab->nodes[n].guid - sw_guid(0)], IBA_PORT_NONE,
 		       sizeof(w->lft[0]));
-	if (what != SIM_SEEN_RECV || iba_smp_method(smp->mad) != IBA_SET)
+	if (what != SIM_SEEN_RECV || iba_smp_method(smp->mad) != IBA_SET || !lab_sm(w->lab))
 		return;
 	if (iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT) {
 		mech_check_window(lab_sm(w->lab));

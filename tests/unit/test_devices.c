@@ -160,6 +160,32 @@ static void the_laboratory_keeps_its_rule(void **state UNUSED)
 	world_close(&w);
 }
 
+/* link_pairs is a matter of its own: it works by events too. */
+static void by_events_with_link_pairs(void **state UNUSED)
+{
+	struct iba_port_info pi;
+	struct sim_config c;
+	struct world w;
+
+	sim_config_default(&c);
+	c.link_pairs = true;
+	c.training_ps = PS_PER_MS;
+	world_open(&w, draw_chain(2), &c);
+	world_run(&w, 10 * PS_PER_MS);
+	express_activate(&w, 1, 2);
+	express_activate(&w, 2, 1);
+	pi = order(&w, 2, 1);
+	pi.state = IBA_PORT_DOWN;
+	assert_int_equal(give(&w, 2, 1, &pi, 0).state, IBA_PORT_DOWN); /* over the link that goes */
+	assert_int_equal(port(&w, 1, 2)->state, IBA_PORT_ACTIVE);
+	world_run(&w, sim_now(w.sim) + PS_PER_MS / 2);
+	assert_int_equal(port(&w, 1, 2)->state, IBA_PORT_DOWN);
+	world_run(&w, sim_now(w.sim) + PS_PER_MS);
+	assert_int_equal(port(&w, 1, 2)->state, IBA_PORT_INIT);
+	assert_int_equal(port(&w, 2, 1)->state, IBA_PORT_INIT);
+	world_close(&w);
+}
+
 static void a_host_disables_its_own_port(void **state UNUSED)
 {
 	struct iba_port_info pi;
@@ -499,6 +525,32 @@ static void capabilities_are_there(void **state UNUSED)
 	world_close(&w);
 }
 
+/* ---- the M_Key, in real time ---- */
+
+static void the_m_key_guards_until_its_lease_is_over(void **state UNUSED)
+{
+	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
+	struct iba_port_info pi;
+	struct world w;
+
+	express_open(&w, draw_chain(1));
+	pi = world_port_draft(&w, 2, 1);
+	pi.m_key = 0xabc;
+	pi.m_key_protect = 2;
+	pi.m_key_lease = 5;
+	give(&w, 2, 1, &pi, IBA_STATUS_OK);
+	assert_null(express_ask(&w, &s));
+	assert_int_equal(port(&w, 2, 1)->m_key_violations, 1);
+	assert_int_equal(sim_stats(w.sim)->dropped[SIM_DROP_MKEY], 1);
+	wait_ms(&w, 4000);
+	assert_null(express_ask(&w, &s)); /* does not prolong it */
+	wait_ms(&w, 1000);
+	assert_non_null(express_ask(&w, &s));
+	assert_int_equal(port(&w, 2, 1)->m_key, 0xabc);
+	assert_int_equal(port(&w, 2, 1)->m_key_protect, 0);
+	world_close(&w);
+}
+
 /* ---- descriptions and trap 144 ---- */
 
 static void assert_desc(struct world *w, unsigned hops, const char *text)
@@ -583,6 +635,7 @@ int main(void)
 	    cmocka_unit_test(a_reset_takes_both_ends_down),
 	    cmocka_unit_test(down_means_down_at_both_ends),
 	    cmocka_unit_test(the_laboratory_keeps_its_rule),
+	    cmocka_unit_test(by_events_with_link_pairs),
 	    cmocka_unit_test(a_host_disables_its_own_port),
 	    cmocka_unit_test(an_order_does_not_outlive_the_power),
 	    cmocka_unit_test(rates_are_those_of_the_netlist),
@@ -596,6 +649,7 @@ int main(void)
 	    cmocka_unit_test(what_is_set_is_read_back),
 	    cmocka_unit_test(power_on_values_need_no_change),
 	    cmocka_unit_test(capabilities_are_there),
+	    cmocka_unit_test(the_m_key_guards_until_its_lease_is_over),
 	    cmocka_unit_test(a_description_can_be_set),
 	    cmocka_unit_test(a_new_sm_is_told_of),
 	};

@@ -134,6 +134,14 @@ static void clients_are_refused(void **state)
 	peer_die(&p[0]);
 	assert_false(peer_join(m, &p[0], 1, "host0[7]", false));
 	peer_die(&p[0]);
+	assert_true(peer_join(m, &p[0], 1, "host1", false));
+	p[0].client = 0;
+	msg = peer_ask(m, &p[0], IBSIM_CONNECT, &(struct ibsim_client_info){.id = 9, .is_sm = 1, .node = "host2"},
+		       sizeof(struct ibsim_client_info)); /* nobody reads there */
+	assert_int_equal(msg.type, IBSIM_ERROR);
+	assert_ptr_equal(m->ports->next, NULL); /* and nothing is left of it */
+	peer_die(&p[0]);
+	clients_probe(m);
 	assert_int_equal(emu_command(m, "off host2", &out), 0);
 	assert_false(peer_join(m, &p[0], 1, "host2", false));
 	peer_die(&p[0]);
@@ -170,6 +178,10 @@ static void a_client_speaks_for_itself_only(void **state)
 	msg = peer_ask(m, &b, IBSIM_GET_PORT, "", 0);
 	assert_int_equal(msg.type, IBSIM_ERROR);
 	peer_ask(m, &b, IBSIM_DISCONNECT, "", 0);
+	assert_true(m->clients[a.client].used);
+	/* nor does it connect in the place of another */
+	msg = peer_ask(m, &b, IBSIM_CONNECT, &(struct ibsim_client_info){.id = 1}, sizeof(struct ibsim_client_info));
+	assert_int_equal(msg.type, IBSIM_ERROR);
 	assert_true(m->clients[a.client].used);
 	peer_ask(m, &a, IBSIM_DISCONNECT, "", 0);
 	assert_false(m->clients[a.client].used);

@@ -727,6 +727,23 @@ static void test_nonsense_capabilities(void **state)
 	rig_close(&g);
 }
 
+/* One device that says it needs hours must not make the SM wait for hours for another. */
+static void test_nonsense_response_time(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_pair(&g);
+	g.twist = nonsense_caps;
+	g.dev[3].mute = true;
+	g.cfg.timeout_ps = 50 * PS_PER_MS;
+	g.cfg.restarts = 0;
+	rig_start(&g);
+	run_phase(&g, SM_CONFIGURE);
+	assert_true(g.now < 60 * PS_PER_S);
+	rig_close(&g);
+}
+
 static bool wrong_node_info(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
 {
 	struct iba_node_info ni;
@@ -978,6 +995,7 @@ int main(void)
 	    cmocka_unit_test(test_garbage_is_counted_and_ignored),
 	    cmocka_unit_test(test_an_answer_must_fit_its_question),
 	    cmocka_unit_test(test_nonsense_capabilities),
+	    cmocka_unit_test(test_nonsense_response_time),
 	    cmocka_unit_test(test_a_device_that_makes_no_sense_is_left_out),
 	    cmocka_unit_test(test_the_own_node_makes_no_sense),
 	    cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),

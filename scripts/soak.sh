@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Long runs, for a night or a release: scripts/soak.sh BUILDDIR [PART...]
+#
+#	SOAK_FIRST=N		the first seed (10001: beyond those that `make test` runs)
+#	SOAK_SEEDS=N		how many of each kind (2000)
+#	SOAK_FUZZ_SECONDS=N	for each fuzz target (300)
+#
+# BUILDDIR has the tests built (`make soak` sees to it). A part is a function part_NAME here and a word
+# in `parts`; without a PART all are run. What each said is in BUILDDIR/soak. Every part runs even when
+# one before it failed. The last line is "soak: N parts, N failed"; status 1 when any did.
+# shellcheck disable=SC2317 # parts are called by name
+set -u
+
+parts="trials changes planes combinations fuzz"
+build=$(cd "$1" && pwd) || exit 2
+shift
+root=$(cd "$(dirname "$0")/.." && pwd)
+first=${SOAK_FIRST:-10001}
+seeds=${SOAK_SEEDS:-2000}
+fuzz_seconds=${SOAK_FUZZ_SECONDS:-300}
+out=$build/soak
+cores=$(nproc)
+[ "$cores" -le "$seeds" ] || cores=$seeds
+pids=
+# shellcheck disable=SC2086 # a list
+trap '[ -z "$pids" ] || kill $pids; exit 1' HUP INT TERM
+# The runs are what is done at once: an OpenMP thread without work must not keep a core.
+export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
+
+# split NAME FUNCTION: FUNCTION FIRST COUNT, which replaces its shell, on every core, each with its
+# share of the seeds
+split()
+{
+	name=$1
+	did="$seeds seeds"
+	pids=
+	core=0
+	while [ "$core" -lt "$cores" ]; do
+		from=$((seeds * core / cores))
+		core=$((core + 1))
+		"$2" $((first + from)) $((seeds * core / cores - from)) > "$out/$name.$core" 2>&1 &
+		pids="$pids $!"
+	done
+	ended=0
+	for pid in $pids; do
+		wait "$pid" || ended=1
+	done
+	pids=
+	cat "$out/$name".[0-9]* > "$out/$name.log" && rm "$out/$name".[0-9]*
+	return $ended
+}
+
+trials() { exec "$build/src/cli/weft" sim trial --seed "$1" --count "$2"; }
+part_trials() { split trials trials; }
+
+changes() { exec "$build/src/cli/weft" sim trial --change --seed "$1" --count "$2"; }
+part_changes() { split changes changes; }
+
+planes() { exec "$build/tests/scenario/test_plane_trials" "$1" "$2"; }
+part_planes() { split planes planes; }
+
+combinations() { exec "$build/tests/scenario/test_combinations" "$1" "$2"; }
+part_combinations() { split combinations combinations; }
+
+# One target after the other; crashes are left in build-fuzz/crashes.
+part_fuzz()
+{
+	did="$fuzz_seconds s for each target"
+	make -C "$root" --no-print-directory fuzz FUZZ_SECONDS="$fuzz_seconds" > "$out/fuzz.log" 2>&1
+}
+
+for part in "$@"; do
+	case " $parts " in
+	*" $part "*) ;;
+	*) echo "soak: unknown part '$part', expected some of: $parts" >&2; exit 2 ;;
+	esac
+done
+[ $# -gt 0 ] && parts=$*
+mkdir -p "$out" || exit 2
+echo "soak: seeds $first to $((first + seeds - 1)), $fuzz_seconds s for each fuzz target: $parts"
+ran=0 failed=0
+for part in $parts; do
+	start=$(date +%s)
+	ran=$((ran + 1))
+	if "part_$part"; then
+		said=ok
+	else
+		said=FAILED
+		failed=$((failed + 1))
+		grep -E 'FAILED|^not ok|^# seed|replay:|SUMMARY|runtime error' "$out/$part.log" | head -20
+	fi
+	echo "soak: $part $said, $did, in $(($(date +%s) - start)) s"
+done
+echo "soak: $ran parts, $failed failed; what they said is in $out"
+[ "$failed" -eq 0 ]
