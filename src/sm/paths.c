@@ -47,7 +47,7 @@ static uint32_t first_switch(const struct sm *sm, uint32_t endport)
 	return n != NONE && sm->nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
 }
 
-static uint32_t own_endport(const struct sm *sm)
+uint32_t sm_own_port(const struct sm *sm)
 {
 	const struct sm_node *own = &sm->nodes.at[0];
 
@@ -56,7 +56,7 @@ static uint32_t own_endport(const struct sm *sm)
 
 bool sm_route_holds(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = own_endport(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
+	uint32_t own = sm_own_port(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
 
 	if (endport == own)
 		return true;
@@ -67,7 +67,7 @@ bool sm_route_holds(const struct sm *sm, uint32_t endport)
 
 bool sm_route_home(const struct sm *sm, uint32_t node)
 {
-	return walk(sm, node, sm->own_lid, own_endport(sm));
+	return walk(sm, node, sm->own_lid, sm_own_port(sm));
 }
 
 uint8_t *sm_nodes_linked(const struct sm *sm)
