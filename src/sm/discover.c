@@ -54,7 +54,7 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 	if (sm->work_head == sm->work.n && !sm->noutstanding) {
 		if ((port = sm_damp_relent(sm)) != NONE)
 			follow(sm, port);
-		else
+		else if (!sm->all_met && sm->nodes.n)
 			all_met(sm);
 	}
 	while (sm->work_head < sm->work.n) {
@@ -220,6 +220,22 @@ static bool has_restarted(const struct sm *sm, uint32_t node)
 	return !n->si.linear_top && (n->si.linear_cap || !sm->taking_over);
 }
 
+static void clear_and_read(struct sm *sm, uint32_t n)
+{
+	struct sm_node *node = &sm->nodes.at[n];
+	bool told = node->si.port_state_change && !node->has_si;
+
+	node->has_si = true;
+	node->uncleared = told && sm_contest_open(sm) && sm_is_managed(sm, &sm->ports.at[node->first_port].pi);
+	if (told && !node->uncleared) {
+		sm_ask(sm, W_CLEAR_CHANGE, n);
+		return;
+	}
+	node->ports_asked = true;
+	for (unsigned p = 0; p <= node->nports; p++)
+		port_ask(sm, node->first_port + p);
+}
+
 /*
  * PortStateChange is cleared before the ports are read: a port that changes afterwards sets it again,
  * so no change can slip between discovery and the first sweep.
@@ -231,14 +247,37 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
 	if (has_restarted(sm, n))
 		sm_row_restarted(sm, node->row);
-	if (node->si.port_state_change && !node->has_si) {
-		node->has_si = true;
-		sm_ask(sm, W_CLEAR_CHANGE, n);
-		return;
+	/* Whose it is can be seen by its port 0: that comes first while it matters. */
+	node->waits = sm_contest_open(sm) && !sm->ports.at[node->first_port].asked;
+	if (node->waits)
+		port_ask(sm, node->first_port);
+	else
+		clear_and_read(sm, n);
+}
+
+/* The contest is won: changes that were left to another SM are told to this one from now on. */
+static void on_cleared_late(struct sm *sm, uint32_t n)
+{
+	struct sm_node *node = &sm->nodes.at[n];
+
+	node->uncleared = false;
+	for (unsigned p = 1; p <= node->nports; p++)
+		sm_ask(sm, W_PORT_CHECK, node->first_port + p);
+}
+
+/* A port that is Active now and was then has been so all the time; of others nobody knows. */
+static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.state != p->pi.state) {
+		sm->dirty = true;
+	} else if (pi.state != IBA_PORT_DOWN && pi.state != IBA_PORT_ACTIVE) {
+		p->met = 0;
+		follow(sm, port);
 	}
-	node->has_si = true;
-	for (unsigned p = 0; p <= node->nports; p++)
-		port_ask(sm, node->first_port + p);
 }
 
 static bool is_own(const struct sm *sm, const struct sm_port *p)
@@ -309,15 +348,19 @@ static void own_lid_known(struct sm *sm, const struct sm_port *own)
 	give_held(sm);
 }
 
-/* No LID can turn up any more that is somebody's: those without one get theirs. */
+/* No LID can turn up any more that is somebody's, and no SM: those without a LID get theirs. */
 static void all_met(struct sm *sm)
 {
-	const struct sm_port *own;
+	const struct sm_port *own = &sm->ports.at[sm_own_port(sm)];
 
-	if (!sm->taking_over || sm->all_met || !sm->nodes.n)
-		return;
 	sm->all_met = true;
-	own = &sm->ports.at[sm->nodes.at[0].first_port + (sm->nodes.at[0].type == IBA_NODE_SWITCH ? 0 : sm->cfg.port)];
+	if (sm->state == IBA_SM_DISCOVERING)
+		sm_state_set(sm, IBA_SM_MASTER);
+	for (uint32_t n = 0; n < sm->nodes.n; n++)
+		if (sm->nodes.at[n].uncleared)
+			sm_ask(sm, W_CLEAR_CHANGE, n);
+	if (!sm->taking_over && !sm->cfg.contest)
+		return; /* nobody had to wait */
 	if (!sm->own_lid && own->known)
 		own_lid_known(sm, own);
 	else
@@ -352,10 +395,16 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		follow(sm, port);
 	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE && looks_stale(sm, port, p->peer))
 		sm_ask(sm, W_PORT_AGAIN, p->peer);
+	if (sm->cfg.contest && sm_is_endport(sm, p) && !is_own(sm, p) && p->pi.cap_mask & IBA_CAP_IS_SM)
+		sm_ask(sm, W_SM_INFO, port);
+	if (n->waits && p->num == 0) {
+		n->waits = false;
+		clear_and_read(sm, p->node);
+	}
 	n->ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
 		give_lid(sm, port);
-	else if (n->ports_left == 0)
+	else if (n->ports_left == 0 && n->ports_asked)
 		switch_read(sm, p->node);
 }
 
@@ -393,8 +442,19 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 		on_node_info(sm, t->ref, data);
 		break;
 	case W_SWITCH_INFO:
-	case W_CLEAR_CHANGE:
 		on_switch_info(sm, t->ref, data);
+		break;
+	case W_CLEAR_CHANGE:
+		if (sm->nodes.at[t->ref].uncleared)
+			on_cleared_late(sm, t->ref);
+		else
+			on_switch_info(sm, t->ref, data);
+		break;
+	case W_SM_INFO:
+		sm_other_heard(sm, t->ref, data);
+		break;
+	case W_PORT_CHECK:
+		on_port_check(sm, t->ref, data);
 		break;
 	case W_PORT_INFO:
 		on_port_info(sm, t->ref, data);
@@ -423,6 +483,8 @@ void sm_discover_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint64_t guid = 0;
 
+	if (t->kind == W_SM_INFO)
+		return; /* it says that it is there, but is not */
 	if (t->attr_id == IBA_ATTR_SWITCH_INFO || t->kind == W_TABLE || t->kind == W_TURN)
 		guid = sm->nodes.at[t->ref].guid;
 	else if (t->ref != NONE)

@@ -47,7 +47,7 @@ static uint32_t first_switch(const struct sm *sm, uint32_t endport)
 	return n != NONE && sm->nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
 }
 
-static uint32_t own_endport(const struct sm *sm)
+uint32_t sm_own_port(const struct sm *sm)
 {
 	const struct sm_node *own = &sm->nodes.at[0];
 
@@ -76,7 +76,7 @@ static bool path_holds(const struct sm *sm, uint32_t endport)
 
 static bool tables_lead(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = own_endport(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
+	uint32_t own = sm_own_port(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
 
 	if (endport == own)
 		return true;
@@ -97,7 +97,7 @@ bool sm_route_holds(const struct sm *sm, uint32_t endport)
 
 bool sm_route_home(const struct sm *sm, uint32_t node)
 {
-	return walk(sm, node, sm->own_lid, own_endport(sm));
+	return walk(sm, node, sm->own_lid, sm_own_port(sm));
 }
 
 static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
@@ -113,7 +113,7 @@ static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
  */
 static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
 {
-	uint32_t at = own_endport(sm);
+	uint32_t at = sm_own_port(sm);
 	const struct sm_node *n = &sm->nodes.at[0];
 	uint8_t out = n->type == IBA_NODE_SWITCH ? 0 : (uint8_t)sm->cfg.port;
 
@@ -144,7 +144,7 @@ static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct 
 /* Are all links Active that an answer takes from this endport? */
 static bool active_home(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = own_endport(sm), node = first_switch(sm, endport), left = (uint32_t)sm->nodes.n;
+	uint32_t own = sm_own_port(sm), node = first_switch(sm, endport), left = (uint32_t)sm->nodes.n;
 
 	while (node != NONE && left--) {
 		const struct sm_node *n = &sm->nodes.at[node];

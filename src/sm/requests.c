@@ -189,7 +189,13 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case W_PORT_STATE:
 	case W_PORT_AGAIN:
 	case W_PORT_PEEK:
+	case W_PORT_CHECK:
 		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
+		break;
+	case W_SM_INFO:
+		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
+		r->attr_id = IBA_ATTR_SM_INFO;
+		r->attr_mod = 0;
 		break;
 	case W_SET_LID:
 		make_set_lid(sm, w.ref, r);

@@ -227,7 +227,7 @@ enum sm_note_kind {
 };
 const char *sm_note_name(enum sm_note_kind k);
 
-enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR, SM_CAUSE_RELEASE };
+enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR, SM_CAUSE_RELEASE, SM_CAUSE_HANDOVER };
 const char *sm_cause_name(enum sm_cause c);
 
 struct sm_note {
@@ -280,6 +280,7 @@ enum sm_phase {
 	SM_AUDIT,      /* only when SMPs were lost or doubled: read back what was set */
 	SM_READY,
 	SM_SWEEP,
+	SM_STANDBY,    /* another SM manages the subnet, or this one was told not to */
 	SM_NPHASES
 };
 const char *sm_phase_name(enum sm_phase p);
