@@ -475,7 +475,6 @@ bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the 
 uint32_t sm_own_port(const struct sm *sm);
 uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);
-void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
 /* rows.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */
