@@ -45,8 +45,6 @@ static void follow(struct sm *sm, uint32_t port)
 	sm_ask(sm, W_NODE_INFO, port);
 }
 
-static void all_met(struct sm *sm);
-
 static bool discover_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
@@ -55,7 +53,7 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 		if ((port = sm_damp_relent(sm)) != NONE)
 			follow(sm, port);
 		else if (!sm->all_met && sm->nodes.n)
-			all_met(sm);
+			sm_all_met(sm);
 	}
 	while (sm->work_head < sm->work.n) {
 		struct sm_work w = sm->work.at[sm->work_head++];
@@ -175,6 +173,8 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		return; /* as if Down */
 	if (near != NONE)
 		path = sm_path_longer(sm, sm_path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+	if (sm->cfg.m_keys[0])
+		sm_key_learnt(sm, ni.port_guid, sm->key_hint);
 	n = map64_get(&sm->by_guid, ni.node_guid);
 	if (n != MAP_NONE && (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports)) {
 		sm->dirty = true; /* one GUID, two devices */
@@ -280,97 +280,10 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 }
 
-static bool is_own(const struct sm *sm, const struct sm_port *p)
-{
-	/* The SM's own node is the first that answers. */
-	return p->node == 0 && (sm->nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0 : p->num == sm->cfg.port);
-}
-
-static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
-{
-	const struct sm_node *n = &sm->nodes.at[p->node];
-
-	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
-}
-
-/* Is everything there that discovery would set? */
-static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
-{
-	const struct iba_port_info *is = &p->pi;
-	struct iba_port_info to;
-
-	sm_port_fill(sm, p, &to);
-	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid && is->sm_sl == to.sm_sl &&
-	       is->m_key == to.m_key && is->m_key_protect == to.m_key_protect &&
-	       is->m_key_lease == to.m_key_lease && is->gid_prefix == to.gid_prefix;
-}
-
-static void give_lid(struct sm *sm, uint32_t port)
-{
-	struct sm_port *p = &sm->ports.at[port];
-	unsigned lmc = lmc_of(sm, p);
-	uint16_t lid;
-
-	if (!sm->own_lid || sm_lid_must_wait(sm, p, lmc)) { /* the SMP also says where the SM is */
-		vec_push(&sm->held, port);
-		return;
-	}
-	lid = sm_lid_give(sm, p->guid, lmc, p->pi.lid);
-	if (!lid) {
-		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
-		return;
-	}
-	if ((sm->cfg.mechanism.thrifty || sm->taking_over) && has_all(sm, p, lid, lmc)) {
-		p->has_lid = true;
-		return;
-	}
-	p->pi.lid = lid;
-	p->pi.lmc = (uint8_t)lmc;
-	sm_ask(sm, W_SET_LID, port);
-}
-
-static void give_held(struct sm *sm)
-{
-	size_t n = sm->held.n;
-
-	sm->held.n = 0; /* who has to wait longer comes back to it, behind those that were read */
-	for (size_t i = 0; i < n; i++)
-		give_lid(sm, sm->held.at[i]);
-}
-
-static void own_lid_known(struct sm *sm, const struct sm_port *own)
-{
-	sm->own_lid = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
-	if (!sm->own_lid) { /* who waits goes on waiting */
-		sm_note(sm, SM_NOTE_NO_LID, own->guid, 0);
-		return;
-	}
-	give_held(sm);
-}
-
-/* No LID can turn up any more that is somebody's, and no SM: those without a LID get theirs. */
-static void all_met(struct sm *sm)
-{
-	const struct sm_port *own = &sm->ports.at[sm_own_port(sm)];
-
-	sm->all_met = true;
-	if (sm->state == IBA_SM_DISCOVERING)
-		sm_state_set(sm, IBA_SM_MASTER);
-	for (uint32_t n = 0; n < sm->nodes.n; n++)
-		if (sm->nodes.at[n].uncleared)
-			sm_ask(sm, W_CLEAR_CHANGE, n);
-	if (!sm->taking_over && !sm->cfg.contest)
-		return; /* nobody had to wait */
-	if (!sm->own_lid && own->known)
-		own_lid_known(sm, own);
-	else
-		give_held(sm);
-}
-
 static void switch_read(struct sm *sm, uint32_t node)
 {
 	sm_found_ports(sm, node);
-	give_lid(sm, sm->nodes.at[node].first_port);
+	sm_address_give(sm, sm->nodes.at[node].first_port);
 }
 
 static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
@@ -380,13 +293,14 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
 	p->known = true;
+	sm_key_seen(sm, port);
 	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
 	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm->taking_over && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
-	if (is_own(sm, p) && !sm_lid_must_wait(sm, p, lmc_of(sm, p)))
-		own_lid_known(sm, p);
+	if (sm_is_own(sm, p))
+		sm_address_own(sm, p);
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)
@@ -395,7 +309,7 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		follow(sm, port);
 	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE && looks_stale(sm, port, p->peer))
 		sm_ask(sm, W_PORT_AGAIN, p->peer);
-	if (sm->cfg.contest && sm_is_endport(sm, p) && !is_own(sm, p) && p->pi.cap_mask & IBA_CAP_IS_SM)
+	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) && p->pi.cap_mask & IBA_CAP_IS_SM)
 		sm_ask(sm, W_SM_INFO, port);
 	if (n->waits && p->num == 0) {
 		n->waits = false;
@@ -403,7 +317,7 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 	n->ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
-		give_lid(sm, port);
+		sm_address_give(sm, port);
 	else if (n->ports_left == 0 && n->ports_asked)
 		switch_read(sm, p->node);
 }
@@ -415,24 +329,6 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	sm->ports.at[port].pi.state = pi.state;
-}
-
-/* The response shows what was taken (thesis 3.1.3); another value is as bad as none. */
-static void on_set_lid(struct sm *sm, uint32_t port, const uint8_t *data)
-{
-	struct sm_port *p = &sm->ports.at[port];
-	struct iba_port_info pi;
-
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (pi.lid != p->pi.lid || pi.lmc != p->pi.lmc || pi.sm_lid != sm->own_lid) {
-		sm_note(sm, SM_NOTE_MISMATCH, p->guid, IBA_ATTR_PORT_INFO);
-		sm->dirty = true;
-		return;
-	}
-	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
-		sm->dirty = true; /* the link came or went since the port was read */
-	p->pi = pi;
-	p->has_lid = true;
 }
 
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -460,7 +356,7 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 		on_port_info(sm, t->ref, data);
 		break;
 	case W_SET_LID:
-		on_set_lid(sm, t->ref, data);
+		sm_address_set(sm, t->ref, data);
 		break;
 	case W_TABLE:
 		sm_found_block(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);

@@ -222,6 +222,17 @@ static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
 	return path;
 }
 
+/*
+ * Only a plan says what becomes of packets while tables change. Without one half-new tables may lead SMPs
+ * in circles, the very ones that change them.
+ */
+static bool may_go_by_lid(const struct sm *sm)
+{
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	return m->by_lid && m->first->plan && m->second->plan;
+}
+
 static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uint32_t *queue, uint32_t *tail)
 {
 	struct sm_port *q = &sm->ports.at[far];
@@ -233,7 +244,7 @@ static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uin
 	if (seen[q->node] || base.n == IBA_MAX_HOPS) /* of CAs only the SM's own is ever marked */
 		return;
 	path = sm_path_longer(sm, base, sm->ports.at[near].num);
-	if (sm->cfg.mechanism.by_lid && !sm->cfg.plain && e->by_lid)
+	if (may_go_by_lid(sm) && !sm->cfg.plain && e->by_lid)
 		path = by_lid(e, path.distance);
 	if (!sw) {
 		q->path = path;
@@ -268,11 +279,4 @@ void sm_paths_rebuild(struct sm *sm)
 	}
 	free(seen);
 	free(queue);
-}
-
-void sm_paths_directed(struct sm *sm)
-{
-	for (uint32_t p = 0; p < sm->ports.n; p++)
-		sm->ports.at[p].by_lid = false;
-	sm_paths_rebuild(sm);
 }

@@ -55,7 +55,7 @@ struct sm_mechanism {
 	const struct sm_technique *first;    /* how the first tables of a change are distributed */
 	const struct sm_technique *second;   /* and how the final ones, when provisional ones came first */
 	bool partial_tables;                 /* only blocks that differ */
-	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
+	bool by_lid;                         /* SMPs LID-routed where the tables in force lead; with plans only */
 	bool traps;                          /* also told by traps, not by sweeps alone */
 	bool ahead;                          /* repairs are computed before they are needed */
 	bool thrifty;                        /* nothing is asked or set that is known or right already */

@@ -168,6 +168,8 @@ struct sm_req {
 	enum sm_purpose purpose;
 	struct sm_path path;
 	uint8_t extra_hop; /* one more port behind the path; 0: none */
+	bool keyed;        /* m_key instead of cfg.m_key */
+	uint64_t m_key;
 	uint16_t lid;      /* not 0: LID-routed instead */
 	uint32_t kind, ref;/* the part's own marks, given back with the response */
 	uint8_t data[IBA_SMP_DATA_SIZE];
@@ -273,6 +275,11 @@ struct sm {
 	bool rival;              /* another one discovered while this one did */
 	bool arriving;           /* no round has come to its end since the start, or since it stood by */
 
+	/* M_Keys: of devices that do not have cfg.m_key */
+	VEC(uint64_t) keys;
+	struct map64 key_by_guid; /* of the port that is guarded */
+	uint64_t key_hint;        /* what opened the last device */
+
 	/* names: kept by GUID */
 	VEC(struct sm_name) names;
 	struct map64 name_by_guid;
@@ -357,6 +364,15 @@ uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node); /* with a mark
 uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
 bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r); /* false: it is as it should be */
 
+/* keys.c */
+unsigned sm_key_count(const struct sm *sm);
+uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries);
+uint64_t sm_key_of(const struct sm *sm, uint32_t port);
+void sm_key_learnt(struct sm *sm, uint64_t port_guid, uint64_t key);
+void sm_key_seen(struct sm *sm, uint32_t port);
+void sm_key_answered(struct sm *sm, const struct sm_txn *t);
+void sm_keys_changed(struct sm *sm, uint64_t old);
+
 /* names.c */
 void sm_names_begin(struct sm *sm);
 bool sm_names_next(struct sm *sm, struct sm_req *r);
@@ -406,6 +422,13 @@ void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *
 bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it was to be asked */
 struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p); /* what is behind a port */
+
+/* address.c */
+bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM sits on */
+void sm_address_give(struct sm *sm, uint32_t port);
+void sm_address_own(struct sm *sm, const struct sm_port *own);
+void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */
+void sm_all_met(struct sm *sm); /* a discovery has nobody left to ask */
 
 /* discover.c */
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
@@ -461,7 +484,6 @@ bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_
 uint32_t sm_own_port(const struct sm *sm);
 uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);
-void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
 /* rows.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */
