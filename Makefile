@@ -59,6 +59,7 @@ bench: build/build.ninja
 	bench/run.sh
 	bench/packets.sh
 	bench/mechanisms.sh
+	bench/fabric.sh
 
 fuzz:
 	@scripts/setup.sh fuzz
