@@ -34,6 +34,7 @@ static const struct verb verbs[] = {
 	{"smps", {0}, 0, 0, false, ctl_show_smps},
 	{"config", {0}, 0, 0, false, ctl_show_text},
 	{"sweep", {0}, 0, 0, false, NULL},
+	{"resync", {0}, 0, 0, false, NULL},
 	{"log", {"level"}, 0, 1, false, ctl_show_level},
 	{"dump", {0}, 0, 0, false, ctl_show_dump},
 	{"reload", {0}, 0, 0, false, NULL},
@@ -41,9 +42,8 @@ static const struct verb verbs[] = {
 	{"fabric", {0}, 1, 32, false, ctl_show_text},
 };
 
-static const char *const verb_names[] = {"status",  "topology", "route",  "switches", "ports",
-					 "changes", "smps",	"config", "sweep",    "log",
-					 "dump",    "reload",	"stop",	  "fabric",   NULL};
+static const char *const verb_names[] = {"status", "topology", "route",  "switches", "ports", "changes", "smps", "config",
+					 "sweep",  "resync",   "log",    "dump",     "reload", "stop",    "fabric", NULL};
 
 _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1, "each verb has its word for completion");
 
@@ -210,6 +210,7 @@ const struct cli_cmd cmd_ctl = {
 		 "  smps              SMPs by purpose, repetitions, time-outs\n"
 		 "  config            the configuration in force\n"
 		 "  sweep             look for changes now\n"
+		 "  resync            believe nothing: read the whole subnet anew and put right what is wrong\n"
 		 "  log [LEVEL]       the log's level: error, warning, notice, info or debug\n"
 		 "  dump              write the files in OpenSM's formats\n"
 		 "  reload            read the configuration again\n"

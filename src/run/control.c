@@ -32,6 +32,14 @@ static int ctl_sweep(const struct ctl_ask *a, struct json *j UNUSED, struct err 
 	return 0;
 }
 
+static int ctl_resync(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
+{
+	if (!a->v->sm)
+		return err_set(e, -EINVAL, "not connected to a fabric: all of it is read once it is");
+	a->o->resync(a->o->ctx);
+	return 0;
+}
+
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug"}; /* enum run_log_level */
 
 static int ctl_log(const struct ctl_ask *a, struct json *j, struct err *e)
@@ -82,6 +90,7 @@ static const struct ctl_cmd cmds[] = {
 	{"smps", ctl_smps, {{0}}},
 	{"config", ctl_config, {{0}}},
 	{"sweep", ctl_sweep, {{0}}},
+	{"resync", ctl_resync, {{0}}},
 	{"log", ctl_log, {{"level", CTL_TEXT, false}}},
 	{"dump", ctl_dump, {{0}}},
 	{"reload", ctl_reload, {{0}}},

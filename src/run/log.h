@@ -20,6 +20,7 @@
 	X(CONNECTED, "connected", NOTICE, "at {port}, port GUID {port_guid}")                                   \
 	X(NO_CONNECTION, "no_connection", WARNING, "{why}; trying again")                                       \
 	X(LOST, "connection_lost", WARNING, "the other end of {port} is gone; trying to connect again")         \
+	X(RESYNC, "resync", NOTICE, "all that is known of the subnet at {port} is forgotten and read anew")      \
 	X(IS_SM, "is_sm", WARNING, "the IsSM bit of {port} cannot be set: {why}")                               \
 	X(SUBNET_UP, "subnet_up", NOTICE,                                                                       \
 	  "SUBNET UP: {switches} switches, {hosts} hosts, {lids} LIDs in {took_us}, {smps} SMPs"                \

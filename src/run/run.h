@@ -92,6 +92,7 @@ struct run_view {
 struct run_orders {
 	void *ctx;
 	void (*sweep)(void *ctx);
+	void (*resync)(void *ctx); /* believe nothing: read the whole subnet anew */
 	void (*log_level)(void *ctx, enum run_log_level l);
 	int (*dump)(void *ctx, struct err *e);
 	void (*reload)(void *ctx);

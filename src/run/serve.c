@@ -179,6 +179,18 @@ static void order_sweep(void *ctx)
 		run_daemon_awake(d);
 }
 
+/* A new SM on a new connection, which is told the LIDs and reads all else. */
+static void order_resync(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	if (!d->sm)
+		return;
+	log_rec(&d->log, LOG_RESYNC, LOG_T("port", d->port.name));
+	run_daemon_drop(d);
+	run_link_open(&d->link);
+}
+
 static void order_log_level(void *ctx, enum run_log_level l)
 {
 	struct run_daemon *d = ctx;
@@ -246,7 +258,7 @@ static void order_stop(void *ctx)
 
 static void on_line(void *ctx, const char *line, struct strbuf *out)
 {
-	struct run_orders o = {ctx, order_sweep, order_log_level, order_dump, order_reload, order_stop};
+	struct run_orders o = {ctx, order_sweep, order_resync, order_log_level, order_dump, order_reload, order_stop};
 	struct run_view v;
 
 	run_daemon_view(ctx, &v);

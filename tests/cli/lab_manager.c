@@ -47,7 +47,7 @@ static int order_dump(void *ctx UNUSED, struct err *e)
 
 static void answer(void *ctx UNUSED, const char *line, struct strbuf *out)
 {
-	const struct run_orders o = {NULL, order_nothing, order_level, order_dump, order_nothing, order_stop};
+	const struct run_orders o = {NULL, order_nothing, order_nothing, order_level, order_dump, order_nothing, order_stop};
 
 	run_control_answer(&m.v, &o, line, out);
 }

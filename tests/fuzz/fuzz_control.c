@@ -60,7 +60,7 @@ static const struct run_view *view(void)
 
 static void ask(const char *line)
 {
-	const struct run_orders o = {NULL, order, order_level, order_dump, order, order};
+	const struct run_orders o = {NULL, order, order, order_level, order_dump, order, order};
 	struct strbuf out = {0};
 	json_error_t why;
 	json_t *a;

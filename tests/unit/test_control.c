@@ -21,9 +21,14 @@ static struct {
 	struct run_change changes[3];
 	struct run_view v;
 	struct run_orders o;
-	unsigned swept, reloaded, stopped, dumped;
+	unsigned swept, resynced, reloaded, stopped, dumped;
 	enum run_log_level level;
 } w;
+
+static void on_resync(void *ctx UNUSED)
+{
+	w.resynced++;
+}
 
 static void on_sweep(void *ctx UNUSED)
 {
@@ -69,7 +74,7 @@ static int setup(void **state UNUSED)
 		w.changes[i] = (struct run_change){.number = i + 1, .unix_ms = 1700000000123 + i, .round = st.last, .switches = st.switches};
 	w.v = (struct run_view){.cfg = &w.cfg, .sm = lab_sm(w.lab), .connected = true, .uptime_ms = 1234, .now = st.last.end,
 				.changes = w.changes, .nchanges = 3, .log_level = RUN_LOG_NOTICE, .port = {.name = "a port"}};
-	w.o = (struct run_orders){NULL, on_sweep, on_level, on_dump, on_reload, on_stop};
+	w.o = (struct run_orders){NULL, on_sweep, on_resync, on_level, on_dump, on_reload, on_stop};
 	return 0;
 }
 
@@ -149,6 +154,7 @@ static void nothing_connected(void **state UNUSED)
 	json_decref(ask(&v, "{\"cmd\":\"ports\",\"node\":\"x\"}", false));
 	json_decref(ask(&v, "{\"cmd\":\"route\",\"from\":\"1\",\"to\":\"2\"}", false));
 	json_decref(ask(&v, "{\"cmd\":\"sweep\"}", false));
+	json_decref(ask(&v, "{\"cmd\":\"resync\"}", false));
 }
 
 static void topology(void **state UNUSED)
@@ -267,6 +273,7 @@ static void orders(void **state UNUSED)
 	json_t *a;
 
 	json_decref(ask(&w.v, "{\"cmd\":\"sweep\"}", true));
+	json_decref(ask(&w.v, "{\"cmd\":\"resync\"}", true));
 	json_decref(ask(&w.v, "{\"cmd\":\"reload\"}", true));
 	json_decref(ask(&w.v, "{\"cmd\":\"stop\"}", true));
 	json_decref(ask(&w.v, "{\"cmd\":\"log\",\"level\":\"debug\"}", true));
@@ -277,7 +284,7 @@ static void orders(void **state UNUSED)
 	json_decref(a);
 	json_decref(ask(&w.v, "{\"cmd\":\"dump\"}", true));
 	refused("{\"cmd\":\"dump\"}", "the disk is gone");
-	assert_true(w.swept == 1 && w.reloaded == 1 && w.stopped == 1 && w.dumped == 2);
+	assert_true(w.swept == 1 && w.resynced == 1 && w.reloaded == 1 && w.stopped == 1 && w.dumped == 2);
 	a = ask(&w.v, "{\"cmd\":\"config\"}", true);
 	assert_non_null(strstr(json_string_value(json_object_get(a, "text")), "mechanism: weft"));
 	json_decref(a);
@@ -305,7 +312,7 @@ static void everything_else_is_refused(void **state UNUSED)
 		json_decref(ask(&w.v, junk[i], false));
 	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
 	refused("{\"cmd\":\"xyzzy\"}", "unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
-				       "smps, config, sweep, log, dump, reload, stop");
+				       "smps, config, sweep, resync, log, dump, reload, stop");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status has no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
 }
