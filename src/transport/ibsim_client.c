@@ -166,6 +166,7 @@ static void node_name(const struct tp_where *w, char *out, size_t size)
 
 static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id, struct ibsim_client_info *c)
 {
+	uint32_t never[2] = {0, 0};
 	int rc;
 
 	c->id = id;
@@ -173,6 +174,8 @@ static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id, stru
 	if (rc)
 		return rc;
 	s->client = c->id;
+	/* Who sends has time-outs of its own: what a server repeated on top might undo what came after. */
+	ask(s, IBSIM_SET_TIMEOUT, never, sizeof(never), ANSWER_MS);
 	return ibsim_connect(w, s->fd, "out", (int)s->client, s->client + 1);
 }
 
