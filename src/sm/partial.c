@@ -83,7 +83,7 @@ static void partial_begin(struct sm *sm)
 {
 	sm->epoch++;
 	sm->partial = true;
-	sm->dirty = sm->changed = sm->grown = sm->guessed = false;
+	sm->dirty = sm->changed = sm->grown = sm->guessed = sm->read_ports = false;
 	sm->work.n = sm->work_head = 0;
 	if (sm->phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
 		sm->retry_at = sm->audit_at = TIME_NEVER;
@@ -175,6 +175,7 @@ static void ask_ports(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
+	sm->read_ports = true;
 	n->reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
 		sm_ask(sm, W_PORT_STATE, n->first_port + p);
