@@ -217,7 +217,7 @@ static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
-	if (t->tries > 1 || n->doubt)
+	if (t->tries > 1 || n->doubt || sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
 		sm_ask(sm, W_PORT_AGAIN, n->first_port);
 	if (t->tries > 1 || n->reads_left != n->nports)
 		ask_ports(sm, t->ref);
