@@ -67,7 +67,7 @@ ready()
 
 "$weft" topo gen mtree 36 2 -o t36_2.net
 "$weft" topo gen mtree 36 3 -o t36_3.net
-echo "load before: $(cut -d ' ' -f 1-3 /proc/loadavg); $(nproc) cores; $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)"
+echo "load:  $(cut -d ' ' -f 1-3 /proc/loadavg); $(nproc) cores; $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)"
 
 declare -A rate cost of
 for kind in ibsim weft sockets; do

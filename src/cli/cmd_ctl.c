@@ -65,11 +65,14 @@ static const struct verb *verb_find(const char *name)
 
 /* ---- the question ---- */
 
-/* An emulator takes commands as its console does. */
+/* An emulator takes commands as its console does. The shell has taken the quotes of names with blanks. */
 static void fabric_line(char **args, unsigned n, struct strbuf *q)
 {
-	for (unsigned i = 0; i < n; i++)
-		strbuf_addf(q, "%s%s", i ? " " : "", args[i]);
+	for (unsigned i = 0; i < n; i++) {
+		const char *quote = n > 1 && strchr(args[i], ' ') && !strchr(args[i], '"') ? "\"" : "";
+
+		strbuf_addf(q, "%s%s%s%s", i ? " " : "", quote, args[i], quote);
+	}
 }
 
 static int question(const struct verb *v, char **args, unsigned n, struct strbuf *q)

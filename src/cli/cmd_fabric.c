@@ -55,6 +55,7 @@ static int configure(struct emu_config *c)
 	c->clients = clients;
 	c->script = script;
 	c->quiet = quiet;
+	c->json = cli_json;
 	c->console = !no_console;
 	c->spin_us = (unsigned)MIN(spin / PS_PER_US, (time_ps)1000000);
 	c->timeout_ms = (unsigned)MIN(timeout / PS_PER_MS, (time_ps)60000);
@@ -66,10 +67,31 @@ static int configure(struct emu_config *c)
 	return control_path(c);
 }
 
+static void ready_json(const struct fab *f, const struct emu_config *c)
+{
+	struct json j = {.line = true};
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "name", c->name);
+	json_u64(&j, "hosts", f->nhosts);
+	json_u64(&j, "switches", f->nswitches);
+	json_u64(&j, "links", f->nlinks);
+	json_u64(&j, "udp", c->udp_port);
+	json_str(&j, "control", c->control);
+	json_close(&j);
+	printf("%s\n", j.out.s);
+	json_free(&j);
+}
+
 static void ready(const struct fab *f, const struct emu_config *c)
 {
 	if (quiet)
 		return;
+	if (cli_json) {
+		ready_json(f, c);
+		fflush(stdout);
+		return;
+	}
 	printf("fabric '%s': %s hosts, %s switches, %s links", c->name, cli_count(f->nhosts), cli_count(f->nswitches),
 	       cli_count(f->nlinks));
 	if (c->udp_port)
@@ -136,7 +158,8 @@ const struct cli_cmd cmd_fabric = {
 	"Commands are read from standard input and from the control socket; `help` lists them. They cut and "
 	"restore links, switch nodes off and on, make links lose or delay packets, and move counters. A "
 	"script gives them at their times; it is checked as a whole before anything starts.\n\n"
-	"It ends at `quit`, SIGTERM or SIGINT, not at the end of input.",
+	"It ends at `quit`, SIGTERM or SIGINT, not at the end of input. With --json what happens is printed "
+	"as JSON, one object a line.",
     .examples = "weft topo gen mtree 8 3 -o tree.txt && weft fabric tree.txt\n"
 		"weft fabric tree.txt --name lab0 --script events.txt < /dev/null",
     .opts = opts,

@@ -132,6 +132,18 @@ static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from
 	return 0;
 }
 
+static int admit(struct emu *m, port_id port, bool is_sm, struct err *e)
+{
+	node_id n = m->fab->ports[port].node;
+	struct names_buf b;
+
+	if (!sim_node_on(m->sim, n))
+		return err_set(e, -EHOSTDOWN, "%s is off", names_node(m->fab, n, &b));
+	if (is_sm && clients_sm_at(m, port))
+		return err_set(e, -EBUSY, "an SM is at %s already", names_port(m->fab, port, &b));
+	return 0;
+}
+
 static void join_port(struct emu *m, uint32_t c)
 {
 	uint32_t *at = &port_hook(m, m->clients[c].port)->first;
@@ -151,16 +163,8 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const 
 	uint32_t c;
 
 	memcpy(node, i->node, sizeof(i->node));
-	if (find_place(m, node, &port, e))
+	if (find_place(m, node, &port, e) || admit(m, port, i->is_sm, e))
 		return CLIENT_NONE;
-	if (!sim_node_on(m->sim, m->fab->ports[port].node)) {
-		err_set(e, -EHOSTDOWN, "%s is off", names_node(m->fab, m->fab->ports[port].node, &b));
-		return CLIENT_NONE;
-	}
-	if (i->is_sm && clients_sm_at(m, port)) {
-		err_set(e, -EBUSY, "an SM is at %s already", names_port(m->fab, port, &b));
-		return CLIENT_NONE;
-	}
 	if (forget_double(m, i->id, from, udp, e))
 		return CLIENT_NONE;
 	c = free_slot(m);

@@ -32,6 +32,7 @@ struct emu_config {
 	unsigned retries;    /* so many times, and then comes back as timed out: what a kernel does */
 	bool console;        /* read commands from standard input */
 	bool quiet;          /* do not print events as they happen */
+	bool json;           /* print them as JSON, one a line */
 	FILE *out;
 };
 

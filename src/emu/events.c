@@ -15,25 +15,33 @@ struct events {
 	uint64_t counted[8]; /* by new state, not printed */
 };
 
+static void print_text(struct emu *m, time_ps now, const char *text)
+{
+	fprintf(m->cfg.out, "[%5llu.%06llu] %s\n", (unsigned long long)(now / PS_PER_S),
+		(unsigned long long)(now % PS_PER_S / PS_PER_US), text);
+}
+
 static void print(struct emu *m, const char *text)
 {
+	bool shown = !m->cfg.quiet && m->verbose;
+	struct json j = {.line = true};
 	time_ps now = emu_now(m);
 
-	if (!m->cfg.quiet && m->verbose) {
-		fprintf(m->cfg.out, "[%5llu.%06llu] %s\n", (unsigned long long)(now / PS_PER_S),
-			(unsigned long long)(now % PS_PER_S / PS_PER_US), text);
-		fflush(m->cfg.out);
-	}
-	if (m->control) {
-		struct json j = {.line = true};
-
-		json_open(&j, NULL, '{');
-		json_seconds(&j, "time", now);
-		json_str(&j, "event", text);
-		json_close(&j);
+	if (!shown && !m->control)
+		return;
+	json_open(&j, NULL, '{');
+	json_seconds(&j, "time", now);
+	json_str(&j, "event", text);
+	json_close(&j);
+	if (m->control)
 		lines_tell(m->control, j.out.s);
-		json_free(&j);
-	}
+	if (shown && m->cfg.json)
+		fprintf(m->cfg.out, "%s\n", j.out.s);
+	else if (shown)
+		print_text(m, now, text);
+	if (shown)
+		fflush(m->cfg.out);
+	json_free(&j);
 }
 
 void events_say(struct emu *m, const char *fmt, ...)

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "emu/emu_priv.h"
@@ -128,11 +129,24 @@ static int ctl_open(struct emu *m, const struct emu_addr *a, bool udp, struct em
 	return 0;
 }
 
+/* A descriptor a client, and some more: what the shell allows by default may not do. */
+static void allow_descriptors(unsigned clients)
+{
+	struct rlimit r;
+	rlim_t want = clients + 64;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur >= want)
+		return;
+	r.rlim_cur = MIN(want, r.rlim_max);
+	setrlimit(RLIMIT_NOFILE, &r); /* if it fails, who comes too late is refused */
+}
+
 int wire_open(struct emu *m, struct err *e)
 {
 	struct emu_addr a;
 	int rc;
 
+	allow_descriptors(m->cfg.clients);
 	m->io = mem_zalloc(sizeof(*m->io));
 	for (unsigned i = 0; i < EMU_BATCH; i++) {
 		m->io->in_iov[i] = (struct iovec){&m->io->in[i], sizeof(m->io->in[i])};

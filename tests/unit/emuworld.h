@@ -64,6 +64,41 @@ static inline struct emu *emu_make(const char *name, unsigned clients)
 	return m;
 }
 
+/* ---- commands ---- */
+
+/* What a command says; it must succeed. */
+static inline const char *does(struct emu *m, const char *line)
+{
+	static struct strbuf out;
+
+	strbuf_free(&out);
+	out = (struct strbuf){0};
+	if (emu_command(m, line, &out))
+		fail_msg("%s: %s", line, out.s);
+	return out.len ? out.s : "";
+}
+
+static inline void refuses(struct emu *m, const char *line, const char *says)
+{
+	struct strbuf out = {0};
+
+	if (!emu_command(m, line, &out))
+		fail_msg("%s was taken", line);
+	if (!strstr(out.s, says))
+		fail_msg("%s: expected '%s' in: %s", line, says, out.s);
+	strbuf_free(&out);
+}
+
+static inline port_id port(const struct emu *m, const char *name, unsigned num)
+{
+	return fab_port_id(m->fab, fab_node_by_text(m->fab, name), num);
+}
+
+static inline unsigned state_of(const struct emu *m, const char *name, unsigned num)
+{
+	return sim_port_info(m->sim, port(m, name, num))->state;
+}
+
 /* ---- clients ---- */
 
 struct peer {

@@ -20,78 +20,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- the table of pending requests ---- */
-
-static struct sim_smp request(unsigned cls, uint64_t tid)
-{
-	struct sim_smp smp = {0};
-
-	iba_smp_init(smp.mad, (enum iba_class)cls, IBA_GET, IBA_ATTR_NODE_INFO, 0);
-	iba_smp_set_tid(smp.mad, tid);
-	return smp;
-}
-
-static void pending_is_found_by_port_class_and_id(void **state UNUSED)
-{
-	struct sim_smp a = request(0x81, 7), b = request(0x01, 7), c = request(0x81, 8);
-	struct pend p;
-	uint32_t i, j, k;
-
-	pend_init(&p, 4, 16);
-	i = pend_add(&p, 0, 100, &a, 1);
-	j = pend_add(&p, 1, 200, &a, 2);
-	k = pend_add(&p, 0, 100, &b, 3);
-	assert_int_equal(pend_find(&p, 100, a.mad), i);
-	assert_int_equal(pend_find(&p, 200, a.mad), j);
-	assert_int_equal(pend_find(&p, 100, b.mad), k);
-	assert_int_equal(pend_find(&p, 100, c.mad), PEND_NONE);
-	assert_int_equal(pend_find(&p, 300, a.mad), PEND_NONE);
-	pend_del(&p, i);
-	assert_int_equal(pend_find(&p, 100, a.mad), PEND_NONE);
-	assert_int_equal(pend_find(&p, 200, a.mad), j);
-	assert_int_equal(p.n, 2);
-	pend_free(&p);
-}
-
-static void pending_of_two_goes_to_the_equal_then_the_oldest(void **state UNUSED)
-{
-	struct sim_smp a = request(0x81, 0x100000007), b = request(0x81, 0x200000007), c = request(0x81, 0x300000007);
-	struct pend p;
-	uint32_t i, j;
-
-	pend_init(&p, 4, 16);
-	i = pend_add(&p, 0, 100, &a, 1);
-	j = pend_add(&p, 1, 100, &b, 2);
-	assert_int_equal(pend_find(&p, 100, a.mad), i);
-	assert_int_equal(pend_find(&p, 100, b.mad), j);
-	assert_int_equal(pend_find(&p, 100, c.mad), i); /* the upper half is not the sender's alone */
-	pend_del(&p, i);
-	assert_int_equal(pend_find(&p, 100, c.mad), j);
-	pend_free(&p);
-}
-
-static void pending_again_is_one_entry_and_the_newest(void **state UNUSED)
-{
-	struct sim_smp a = request(0x81, 1), b = request(0x81, 2);
-	struct pend p;
-	uint32_t i, j;
-
-	pend_init(&p, 4, 2);
-	i = pend_add(&p, 0, 100, &a, 1);
-	j = pend_add(&p, 0, 100, &b, 2);
-	assert_true(pend_full(&p, 0));
-	assert_false(pend_full(&p, 1));
-	assert_int_equal(p.client[0].oldest, i);
-	assert_int_equal(pend_add(&p, 0, 100, &a, 3), i);
-	assert_int_equal(p.client[0].oldest, j);
-	assert_int_equal(p.n, 2);
-	pend_del_client(&p, 0);
-	assert_int_equal(p.n, 0);
-	assert_int_equal(p.client[0].oldest, PEND_NONE);
-	assert_true(pend_add(&p, 0, 100, &a, 4) <= 1); /* the room is used again */
-	pend_free(&p);
-}
-
 /* ---- joining ---- */
 
 static void clients_sit_where_they_say(void **state)
@@ -452,6 +380,33 @@ static void who_does_not_read_loses(void **state)
 	peer_die(&kind);
 }
 
+/* As much as the socket holds, turn by turn: whoever asks once is served in the same turn. */
+static void who_floods_gets_a_share(void **state)
+{
+	struct emu *m = *state;
+	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 1, 0, NULL);
+	struct peer flood, kind;
+	struct ibsim_packet out = {.dlid = 0xffff, .slid = 0xffff}, in;
+
+	assert_true(peer_join(m, &flood, 10, "host0", false));
+	assert_true(peer_join(m, &kind, 11, "host0", false));
+	memcpy(out.mad, smp.mad, IBA_MAD_SIZE);
+	for (unsigned i = 0; i < 500; i++) {
+		uint64_t before = m->clients[flood.client].mads_in;
+
+		while (send(flood.data, &out, sizeof(out), MSG_DONTWAIT) > 0)
+			;
+		peer_send(&kind, &smp);
+		emu_turn(m);
+		assert_true(peer_recv(&kind, &in));
+		assert_in_range(m->clients[flood.client].mads_in - before, 1, EMU_BATCH);
+		while (peer_recv(&flood, &in))
+			;
+	}
+	peer_die(&flood);
+	peer_die(&kind);
+}
+
 static void packets_may_be_anything(void **state)
 {
 	struct emu *m = *state;
@@ -484,9 +439,6 @@ int main(void)
 {
 #define EMU_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pending_is_found_by_port_class_and_id),
-		cmocka_unit_test(pending_of_two_goes_to_the_equal_then_the_oldest),
-		cmocka_unit_test(pending_again_is_one_entry_and_the_newest),
 		EMU_TEST(clients_sit_where_they_say),
 		EMU_TEST(clients_are_refused),
 		EMU_TEST(a_client_speaks_for_itself_only),
@@ -499,6 +451,7 @@ int main(void)
 		EMU_TEST(the_dead_are_detached),
 		EMU_TEST(who_connects_again_is_one),
 		EMU_TEST(who_does_not_read_loses),
+		EMU_TEST(who_floods_gets_a_share),
 		EMU_TEST(packets_may_be_anything),
 	};
 

@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# weft fabric from outside, without other people's programs, as TAP: fabric.sh PATH/TO/weft
+#
+# The console, scripts, events, the control socket by `weft ctl`, and how it ends.
+
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions are called by ok
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+dir=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill $pid 2> /dev/null; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+n=0
+name=weft-cli-$$
+
+ok()
+{
+	what=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $what"
+	else
+		echo "not ok $n - $what"
+		sed 's/^/# /' said >&2
+	fi
+}
+
+until_true()
+{
+	tries=400
+	until "$@" > /dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+"$weft" topo gen mtree 4 2 -o net || exit 1
+leaf='"S-0002000000000001"'
+
+# run INPUT [OPTION...]: a fabric that reads this file, to its end
+run()
+{
+	input=$1
+	shift
+	timeout 60 "$weft" fabric net --name $name --no-control "$@" < "$input" > out 2> err
+	rc=$?
+	[ $rc = 0 ] || { cat out err && echo "status $rc" && return 1; }
+}
+
+has()
+{
+	grep -qF -- "$1" out || { cat out && echo "expected: $1" && return 1; }
+}
+
+console()
+{
+	cat > input << END
+# comments and blank lines
+
+Unlink ${leaf}[3]
+Wait 10ms
+DUMP $leaf
+rel all
+frobnicate
+off "root1"
+stat
+quit
+END
+	run input && has '] "S-0002000000000001"[3] Down' && has 'Down/Polling' && has "there is no command 'frobnicate'" &&
+		has '] "S-0002000000000006" off' && has 'ports Down               8'
+}
+
+files()
+{
+	echo "Unlink ${leaf}[4]" > inner
+	printf '!inner\n!nowhere\nDump %s\nquit\n' "$leaf" > input
+	run input -q && has '[4]' && has 'nowhere: No such file' && ! grep -q '\] "S-' out || { cat out && false; }
+}
+
+script()
+{
+	cat > timed << END
+at 60ms quit
+at 20ms unlink ${leaf}[3]
+every 5ms counter ${leaf}[1] SymbolErrorCounter
+at 30ms unlink ${leaf}[3]
+END
+	run /dev/null --script timed && has 'script: unlink "S-0002000000000001"[3]' &&
+		has 'timed:4: "S-0002000000000001"[3] is not linked' || return 1
+	[ "$(grep -c 'script: counter' out)" -ge 2 ] || { cat out && false; }
+}
+
+as_json()
+{
+	printf 'unlink %s[3]\nquit\n' "$leaf" > input
+	run input --json && has '"hosts":8,' && has '"event":"\"S-0002000000000001\"[3] Down"}' || return 1
+	! grep -v '^{.*}$' out
+}
+
+start()
+{
+	XDG_RUNTIME_DIR=$dir "$weft" fabric net --name $name --control "$dir/socket" < /dev/null > out 2>&1 &
+	pid=$!
+	until_true "$weft" ctl --socket "$dir/socket" fabric stat || { cat out && return 1; }
+}
+
+ctl()
+{
+	"$weft" ctl --socket "$dir/socket" fabric "$@"
+}
+
+control()
+{
+	ctl unlink 'host 1[1]' && ctl 'relink "host 1"[1]' && ctl unlink 'S-0002000000000001[3]' && ctl dump S-0002000000000001 > dumped && grep -q 'Down/Polling' dumped &&
+		ctl relink all && ! ctl off nobody 2> refused && grep -q "expected a node of the netlist, found 'nobody'" refused
+}
+
+taken()
+{
+	"$weft" fabric net --name $name --no-control < /dev/null 2> refused
+	[ $? = 2 ] && grep -q "a fabric named '$name' is being served already" refused || { cat refused && false; }
+}
+
+ends()
+{
+	kill -TERM "$pid"
+	wait "$pid"
+	rc=$?
+	pid=
+	[ $rc = 0 ] && [ ! -e "$dir/socket" ] || { echo "status $rc" && ls && false; }
+}
+
+quits()
+{
+	start && ctl quit || return 1
+	wait "$pid"
+	rc=$?
+	pid=
+	[ $rc = 0 ]
+}
+
+ok "the console takes commands" console
+ok "files of commands; quiet" files
+ok "scripts" script
+ok "events as JSON" as_json
+ok "it starts with a control socket" start
+ok "weft ctl fabric" control
+ok "a name is served once" taken
+ok "SIGTERM ends it" ends
+ok "quit ends it, also from the control socket" quits
+echo "1..$n"
