@@ -59,6 +59,7 @@ bench: build/build.ninja
 	bench/run.sh
 	bench/packets.sh
 	bench/mechanisms.sh
+	bench/fabric.sh
 
 fuzz:
 	@scripts/setup.sh fuzz
@@ -72,7 +73,7 @@ fuzz:
 soak:
 	@scripts/setup.sh test
 	@scripts/setup.sh fuzz
-	test -e build/build.ninja || CC='$(COMPILER)' meson setup build -Dtests=true
+	test -e build/build.ninja || CC='$(COMPILER)' meson setup build -Dtests=true > /dev/null
 	meson configure build -Dtests=true
 	ninja -C build
 	@SOAK_FIRST=$(SOAK_FIRST) SOAK_SEEDS=$(SOAK_SEEDS) SOAK_FUZZ_SECONDS=$(SOAK_FUZZ_SECONDS) \

@@ -5,18 +5,19 @@
 # server in CPU time, and how long the servers take to load a large fabric.
 #
 #	bench/fabric.sh [WEFT]		WEFT: the program, default build/src/cli/weft
-#	ROUNDS=5 COUNT=200000		the best of so many rounds, each with so many SMPs
+#	ROUNDS=5 COUNT=100000		the best of so many rounds, each with so many SMPs
 #
-# The rounds of the servers alternate, so that both meet the same machine. "sockets" is a server that does
-# nothing but send packets back (echo.c): what the client and the kernel allow. Status 2: nothing could be
-# measured.
+# Two clients: one that sleeps and makes a system call a MAD, as programs do, and one that works in batches
+# and never sleeps. The rounds of the servers alternate, so that all meet the same machine. "sockets" is a
+# server that does nothing but send packets back (echo.c): what client and kernel allow. Status 2: nothing
+# could be measured.
 set -euo pipefail
 export LC_ALL=C
 
 here=$(cd "$(dirname "$0")" && pwd)
 weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
 rounds=${ROUNDS:-5}
-count=${COUNT:-200000}
+count=${COUNT:-100000}
 work=$(mktemp -d)
 pids=()
 trap '[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2> /dev/null || true; rm -rf "$work"' EXIT
@@ -74,34 +75,46 @@ for kind in ibsim weft sockets; do
 	of[$kind]=$pid
 done
 sleep 2
+host=$(host_of t36_2.net)
 route="1 19 3" # over two switches to a third
-for window in 1 4 8 64; do
-	for ((i = 0; i < rounds; i++)); do
-		for kind in ibsim weft sockets; do
-			# Who is not asked must not run: the last one never sleeps.
-			for other in ibsim weft sockets; do kill -STOP "${of[$other]}"; done
-			kill -CONT "${of[$kind]}"
-			before=$(cpu_ns "${of[$kind]}")
-			# shellcheck disable=SC2086 # the ports of a route
-			read -r smps lost _ < <(timeout 60 ./flood "bench-$$-$kind" "$(host_of t36_2.net)" $window "$count" $route)
-			used=$((($(cpu_ns "${of[$kind]}") - before) / count))
-			[ "$lost" = 0 ] || echo "$kind, window $window: $lost SMPs were lost"
-			[ "${rate[$kind,$window]:-0}" -ge "$smps" ] || rate[$kind,$window]=$smps
-			[ "${cost[$kind,$window]:-999999}" -le "$used" ] || cost[$kind,$window]=$used
+
+# once KIND WINDOW [-b]: one run; keeps the best
+once()
+{
+	local kind=$1 window=$2 other before smps lost used
+	for other in ibsim weft sockets; do kill -STOP "${of[$other]}"; done # one of them never sleeps
+	kill -CONT "${of[$kind]}"
+	before=$(cpu_ns "${of[$kind]}")
+	# shellcheck disable=SC2086 # the ports of a route, an option or none
+	read -r smps lost _ < <(timeout 60 ./flood ${3:-} "bench-$$-$kind" "$host" "$window" "$count" $route) ||
+		die "$kind does not answer"
+	used=$((($(cpu_ns "${of[$kind]}") - before) / count))
+	[ "$lost" = 0 ] || echo "$kind, window $window: $lost SMPs were lost"
+	[ "${rate[$kind,$window]:-0}" -ge "$smps" ] || rate[$kind,$window]=$smps
+	[ "${cost[$kind,$window]:-999999}" -le "$used" ] || cost[$kind,$window]=$used
+}
+
+for client in "" -b; do
+	rate=() cost=()
+	for window in 1 4 8 64; do
+		for ((i = 0; i < rounds; i++)); do
+			for kind in ibsim weft sockets; do once $kind $window $client; done
 		done
+	done
+	echo
+	[ -n "$client" ] && words="works in batches, never sleeps" || words="one system call a MAD, sleeps"
+	echo "client: $words"
+	echo
+	echo "| window | ibsim SMPs/s | weft SMPs/s | ratio | sockets SMPs/s | ibsim CPU ns | weft CPU ns | sockets CPU ns |"
+	echo "|---|---|---|---|---|---|---|---|"
+	for w in 1 4 8 64; do
+		ratio=$((rate[weft,$w] * 10 / rate[ibsim,$w]))
+		echo "| $w | ${rate[ibsim,$w]} | ${rate[weft,$w]} | $((ratio / 10)).$((ratio % 10)) | ${rate[sockets,$w]} |" \
+			"${cost[ibsim,$w]} | ${cost[weft,$w]} | ${cost[sockets,$w]} |"
 	done
 done
 for kind in ibsim weft sockets; do kill -CONT "${of[$kind]}"; stop "${of[$kind]}"; done
 pids=()
-
-echo
-echo "| window | ibsim SMPs/s | weft SMPs/s | ratio | sockets SMPs/s | ibsim CPU ns | weft CPU ns | sockets CPU ns |"
-echo "|---|---|---|---|---|---|---|---|"
-for w in 1 4 8 64; do
-	ratio=$((rate[weft,$w] * 10 / rate[ibsim,$w]))
-	echo "| $w | ${rate[ibsim,$w]} | ${rate[weft,$w]} | $((ratio / 10)).$((ratio % 10)) | ${rate[sockets,$w]} |" \
-		"${cost[ibsim,$w]} | ${cost[weft,$w]} | ${cost[sockets,$w]} |"
-done
 
 echo
 echo "| 36-port 3-tree, 11,664 hosts | ready after ms | MiB |"

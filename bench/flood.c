@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How many SMPs a second a server of ibsim's protocol answers: Get(NodeInfo) along a directed route, so
- * many outstanding. Keeps what is outstanding. Way in: main(). Uses no code of Weft, and one system call
- * a MAD as libumad2sim does, so that every server meets the same client.
+ * many outstanding. Keeps what is outstanding. Way in: main(). Uses no code of Weft, so that every server
+ * meets the same client: one that sleeps and makes one system call a MAD, as programs on libumad2sim do,
+ * or, with -b, one that sends and reads in batches and never sleeps, which shows more of the server and
+ * less of itself.
  *
- *	flood NAME NODE WINDOW COUNT [PORT...]
+ *	flood [-b] NAME NODE WINDOW COUNT [PORT...]
  *
  * Prints one line: SMPs a second, and how many were lost.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +35,7 @@ struct control {
 	uint8_t data[64];
 };
 
-enum { CONNECT = 1, DISCONNECT = 2, QUIET_MS = 500 };
+enum { CONNECT = 1, DISCONNECT = 2, QUIET_MS = 2000 };
 
 static void die(const char *what)
 {
@@ -165,16 +168,85 @@ static void flood(struct run *r, struct packet *p)
 	}
 }
 
+/* ---- in batches ---- */
+
+enum { BATCH = 64 };
+
+struct batch {
+	struct packet p[BATCH];
+	struct iovec iov[BATCH];
+	struct mmsghdr msg[BATCH];
+};
+
+static void batch_init(struct batch *b, const struct packet *p)
+{
+	for (int i = 0; i < BATCH; i++) {
+		b->p[i] = *p;
+		b->iov[i] = (struct iovec){&b->p[i], sizeof(b->p[i])};
+		b->msg[i].msg_hdr = (struct msghdr){.msg_iov = &b->iov[i], .msg_iovlen = 1};
+	}
+}
+
+static int batch_send(struct run *r, struct batch *b)
+{
+	long room = r->window - (r->sent - r->back - r->lost);
+	int n = 0, k;
+
+	for (; n < BATCH && n < room && r->sent + n < r->count; n++) {
+		uint32_t tid = htonl((uint32_t)(r->sent + n) + 1);
+
+		memcpy(b->p[n].mad + 12, &tid, sizeof(tid));
+	}
+	k = n ? sendmmsg(r->fd, b->msg, (unsigned)n, MSG_DONTWAIT) : 0;
+	if (k < 0 && errno != EAGAIN && errno != ENOBUFS)
+		die("send");
+	r->sent += k > 0 ? k : 0;
+	return k > 0;
+}
+
+static int batch_recv(struct run *r, struct batch *b)
+{
+	int n = recvmmsg(r->fd, b->msg, BATCH, MSG_DONTWAIT, NULL);
+
+	for (int i = 0; i < n; i++)
+		r->bad += b->p[i].status || b->p[i].mad[3] != 0x81;
+	r->back += n > 0 ? n : 0;
+	return n > 0;
+}
+
+static void flood_batches(struct run *r, const struct packet *p)
+{
+	static struct batch out, in;
+	double last = now();
+
+	batch_init(&out, p);
+	batch_init(&in, p);
+	for (unsigned long idle = 0; r->back + r->lost < r->count;) {
+		if (batch_send(r, &out) | batch_recv(r, &in)) {
+			idle = 0;
+			continue;
+		}
+		if (!idle++)
+			last = now();
+		sched_yield();
+		if (idle % 1024 == 0 && now() - last > QUIET_MS * 1e-3)
+			r->lost = r->sent - r->back;
+	}
+}
+
 int main(int argc, char **argv)
 {
+	int batches = argc > 1 && !strcmp(argv[1], "-b");
 	struct control bye = {0xdeadbeef, 0, DISCONNECT, 0, {0}};
 	struct run r = {0};
 	struct packet p;
 	double start, took;
 	int ctl;
 
+	argc -= batches;
+	argv += batches;
 	if (argc < 5) {
-		fprintf(stderr, "usage: flood NAME NODE WINDOW COUNT [PORT...]\n");
+		fprintf(stderr, "usage: flood [-b] NAME NODE WINDOW COUNT [PORT...]\n");
 		return 2;
 	}
 	r.window = atol(argv[3]);
@@ -186,7 +258,10 @@ int main(int argc, char **argv)
 	lead_to(r.fd, argv[1], "out", bye.client);
 	request(&p, argv + 5, argc - 5);
 	start = now();
-	flood(&r, &p);
+	if (batches)
+		flood_batches(&r, &p);
+	else
+		flood(&r, &p);
 	took = now() - start - (r.lost ? QUIET_MS * 1e-3 : 0);
 	printf("%.0f %ld %ld\n", (double)r.back / took, r.lost, r.bad);
 	ask(ctl, &bye);

@@ -6,12 +6,27 @@
 
 #include <math.h>
 
+/* Bytes that go out as they are, one after another. */
+static size_t plain_len(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 static void add_string(struct strbuf *b, const char *s)
 {
 	strbuf_add(b, "\"");
 	for (size_t n = strlen(s), len; n; s += len, n -= len) {
 		unsigned char c = (unsigned char)*s;
 
+		len = plain_len(s);
+		if (len) { /* most of it */
+			strbuf_addn(b, s, len);
+			continue;
+		}
 		len = utf8_len(s, n);
 		if (c == '"' || c == '\\')
 			strbuf_addf(b, "\\%c", c);

@@ -102,6 +102,7 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 	case SM_OFF:
 	case SM_READY:
 	case SM_SWEEP:
+	case SM_STANDBY:
 	case SM_NPHASES:
 		break;
 	}
@@ -134,6 +135,9 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 		break;
 	case SM_CAUSE_RELEASE:
 		line(r, n->when, "a held port kept quiet: discovery takes it in again");
+		break;
+	case SM_CAUSE_HANDOVER:
+		line(r, n->when, "another manager handed the subnet over");
 		break;
 	case SM_CAUSE_FAR:
 		line(r, n->when, "looking beyond 63 hops, by LID to the last switches seen");

@@ -11,7 +11,7 @@
 
 #include "emu/emu_priv.h"
 
-enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000 };
+enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000, CROWDED_US = 300, CALM_MS = 20 };
 
 void emu_config_default(struct emu_config *c)
 {
@@ -232,10 +232,24 @@ void emu_close(struct emu *m)
 
 /* ---- running ---- */
 
+/*
+ * Nothing came: look again, if that is still worth it. Where others want this core, who looks loses it
+ * for long, and who sleeps is woken at once: then it is better to sleep for a while.
+ */
+static bool look_again(struct emu *m, time_ps now, time_ps last)
+{
+	if (now < m->crowded_until || now - last >= m->cfg.spin_us * PS_PER_US)
+		return false;
+	sched_yield(); /* who is to send the next one may need this core */
+	if (emu_now(m) - now > CROWDED_US * PS_PER_US)
+		m->crowded_until = now + CALM_MS * PS_PER_MS;
+	return true;
+}
+
 /* Turn after turn while MADs come, and a while longer; the loop has its say now and then. */
 static void serve(struct emu *m)
 {
-	time_ps spin = m->cfg.spin_us * PS_PER_US, last = emu_now(m);
+	time_ps last = emu_now(m);
 	unsigned rounds = 0;
 
 	while ((m->nhot || m->ndirty) && !m->stop) {
@@ -243,10 +257,8 @@ static void serve(struct emu *m)
 
 		if (wire_serve(m, now))
 			last = now;
-		else if (now - last >= spin)
+		else if (!look_again(m, now, last))
 			return;
-		else
-			sched_yield(); /* who is to send the next one may need this core */
 		if (sim_next(m->sim) <= now)
 			emu_settle(m, now);
 		if (++rounds % ROUNDS == 0)

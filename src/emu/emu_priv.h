@@ -100,6 +100,7 @@ struct emu {
 	uv_loop_t loop;
 	bool loop_open, stop;
 	uint64_t start_ns;
+	time_ps crowded_until; /* others need the core: do not spin */
 	struct emu_sock *ctl_unix, *ctl_udp;
 	struct emu_io *io;
 	struct emu_client *clients;

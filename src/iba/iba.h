@@ -118,6 +118,15 @@ enum iba_sm_state {
 	IBA_SM_MASTER = 3,
 };
 
+/* What Set(SMInfo) orders: its attribute modifier. */
+enum iba_sm_order {
+	IBA_SM_HANDOVER = 1,
+	IBA_SM_ACKNOWLEDGE = 2,
+	IBA_SM_DISABLE = 3,
+	IBA_SM_STAND_BY = 4,
+	IBA_SM_DISCOVER = 5,
+};
+
 enum iba_cap_mask {
 	IBA_CAP_IS_SM = 1 << 1,
 	IBA_CAP_NOTICE = 1 << 2,

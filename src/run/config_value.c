@@ -263,9 +263,11 @@ static int text_put(const struct cfg_key *k, struct run_config *c, const char *s
 
 	if (!*s || strlen(s) >= k->size || (k->choices && choice_read(k, s, &v)))
 		return -EINVAL;
-	for (const char *p = s; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return -EINVAL;
+	for (size_t left = strlen(s), at = 0, len; left; at += len, left -= len) {
+		len = utf8_len(s + at, left);
+		if (!len)
+			return -EINVAL; /* a control character */
+	}
 	memset(field(k, c), 0, k->size);
 	strcpy(field(k, c), strcmp(s, k->nothing) ? s : "");
 	return 0;
@@ -330,7 +332,17 @@ int cfg_value_set(const struct cfg_key *k, struct run_config *c, char *const *te
 
 /* ---- as text ---- */
 
-/* Plain where YAML takes it as it is. */
+static uint32_t code_point(const char *s, unsigned len)
+{
+	uint32_t v = (unsigned char)*s & (0x7fu >> len);
+
+	for (unsigned i = 1; i < len; i++)
+		v = v << 6 | ((unsigned char)s[i] & 0x3fu);
+	return v;
+}
+
+/* Plain where YAML takes it as it is. From U+0800 on there are some that it takes for line breaks, or not
+ * at all. */
 static void yaml_text(struct strbuf *out, const char *s)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+";
@@ -340,10 +352,14 @@ static void yaml_text(struct strbuf *out, const char *s)
 		return;
 	}
 	strbuf_add(out, "\"");
-	for (; *s; s++) {
+	for (size_t left = strlen(s), len; left; s += len, left -= len) {
+		len = utf8_len(s, left);
 		if (*s == '"' || *s == '\\')
 			strbuf_add(out, "\\");
-		strbuf_addn(out, s, 1);
+		if (len < 3)
+			strbuf_addn(out, s, len);
+		else
+			strbuf_addf(out, "\\U%08x", code_point(s, (unsigned)len));
 	}
 	strbuf_add(out, "\"");
 }

@@ -99,13 +99,13 @@ static bool flow_cross(struct flow *f, unsigned out)
 	struct sim *s = f->s;
 	port_id at = s->fab->nodes[f->node].first_port + out, to = s->ports[at].peer;
 
-	if (to == FAB_NONE || s->ports[at].pi.state != IBA_PORT_ACTIVE ||
-	    s->ports[to].pi.state != IBA_PORT_ACTIVE) {
+	if (!link_open(s, &s->ports[at], true)) {
 		sim_count(s, at, SIM_CNT_XMIT_DISCARDS, f->packets);
 		return false;
 	}
 	flow_count(f, at, true);
 	flow_count(f, to, false);
+	link_data_came(s, to);
 	f->node = s->fab->ports[to].node;
 	f->in_port = s->fab->ports[to].num;
 	return true;

@@ -30,8 +30,8 @@ static enum place drop_counted(struct sim *s, uint32_t p, enum sim_drop why, por
 	return drop(s, p, why);
 }
 
-/* Data passes between Active ports only, SMPs wherever there is a link. */
-static bool link_open(const struct sim *s, const struct sim_port *a, bool data)
+/* Data leaves an Active port for one that is Active or Armed, SMPs pass wherever there is a link. */
+bool link_open(const struct sim *s, const struct sim_port *a, bool data)
 {
 	const struct sim_port *b;
 
@@ -39,8 +39,16 @@ static bool link_open(const struct sim *s, const struct sim_port *a, bool data)
 		return false;
 	b = &s->ports[a->peer];
 	if (data)
-		return a->pi.state == IBA_PORT_ACTIVE && b->pi.state == IBA_PORT_ACTIVE;
+		return a->pi.state == IBA_PORT_ACTIVE && b->pi.state >= IBA_PORT_ARMED;
 	return a->pi.state != IBA_PORT_DOWN && b->pi.state != IBA_PORT_DOWN;
+}
+
+void link_data_came(struct sim *s, port_id at)
+{
+	const struct fab_port *fp = &s->fab->ports[at];
+
+	if (s->ports[at].pi.state == IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
+		port_state_set(s, fp->node, fp->num, IBA_PORT_ACTIVE);
 }
 
 static uint64_t more(uint64_t v, unsigned add)
@@ -72,6 +80,8 @@ static void arrive(struct sim *s, uint32_t p, port_id at)
 	pkt->node = s->fab->ports[at].node;
 	pkt->in_port = s->fab->ports[at].num;
 	pkt->from_local = false;
+	if (is_gmp(pkt))
+		link_data_came(s, at);
 }
 
 /* Over the link of port `out`, if it lets the packet through. */

@@ -212,6 +212,8 @@ void gsi_respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, u
 void pma_handle(struct sim *s, node_id n, unsigned port, struct sim_smp *smp);
 
 /* express.c */
+bool link_open(const struct sim *s, const struct sim_port *a, bool data);
+void link_data_came(struct sim *s, port_id at);
 void express_add(struct sim *s, uint32_t p);
 void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
 

@@ -104,6 +104,17 @@ static bool mark_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
+/* Some devices, ibsim's among them, do not keep SubnetTimeOut: no use to try again and again. */
+static void mark_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_port_info sent;
+
+	sm_port_take(sm, t, data);
+	iba_port_info_get(&sent, iba_smp_data_const(t->send.mad), IBA_SMP_DATA_SIZE);
+	if (sent.subnet_timeout != sm->ports.at[t->ref].pi.subnet_timeout)
+		sm->nodes.at[sm->ports.at[t->ref].node].markless = true;
+}
+
 static bool turns_off_next(struct sm *sm, struct sm_req *r)
 {
 	struct iba_slvl_table off;
@@ -130,8 +141,8 @@ static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t 
 {
 	size_t at;
 
-	if (t->attr_id == IBA_ATTR_PORT_INFO) { /* the mark */
-		sm_port_take(sm, t, data);
+	if (t->attr_id == IBA_ATTR_PORT_INFO) {
+		mark_take(sm, t, data);
 		return;
 	}
 	at = turn_off_find(sm, &sm->turns.at[t->kind]);
@@ -201,7 +212,7 @@ static void restore_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 	size_t i;
 
 	if (t->attr_id == IBA_ATTR_PORT_INFO) {
-		sm_port_take(sm, t, data);
+		mark_take(sm, t, data);
 		return;
 	}
 	i = off_find(sm, sm->nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);

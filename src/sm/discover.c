@@ -45,8 +45,6 @@ static void follow(struct sm *sm, uint32_t port)
 	sm_ask(sm, W_NODE_INFO, port);
 }
 
-static void all_met(struct sm *sm);
-
 static bool discover_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
@@ -54,8 +52,8 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 	if (sm->work_head == sm->work.n && !sm->noutstanding) {
 		if ((port = sm_damp_relent(sm)) != NONE)
 			follow(sm, port);
-		else
-			all_met(sm);
+		else if (!sm->all_met && sm->nodes.n)
+			sm_all_met(sm);
 	}
 	while (sm->work_head < sm->work.n) {
 		struct sm_work w = sm->work.at[sm->work_head++];
@@ -175,6 +173,8 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		return; /* as if Down */
 	if (near != NONE)
 		path = sm_path_longer(sm, sm_path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+	if (sm->cfg.m_keys[0])
+		sm_key_learnt(sm, ni.port_guid, sm->key_hint);
 	n = map64_get(&sm->by_guid, ni.node_guid);
 	if (n != MAP_NONE && (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports)) {
 		sm->dirty = true; /* one GUID, two devices */
@@ -220,6 +220,22 @@ static bool has_restarted(const struct sm *sm, uint32_t node)
 	return !n->si.linear_top && (n->si.linear_cap || !sm->taking_over);
 }
 
+static void clear_and_read(struct sm *sm, uint32_t n)
+{
+	struct sm_node *node = &sm->nodes.at[n];
+	bool told = node->si.port_state_change && !node->has_si;
+
+	node->has_si = true;
+	node->uncleared = told && sm_contest_open(sm) && sm_is_managed(sm, &sm->ports.at[node->first_port].pi);
+	if (told && !node->uncleared) {
+		sm_ask(sm, W_CLEAR_CHANGE, n);
+		return;
+	}
+	node->ports_asked = true;
+	for (unsigned p = 0; p <= node->nports; p++)
+		port_ask(sm, node->first_port + p);
+}
+
 /*
  * PortStateChange is cleared before the ports are read: a port that changes afterwards sets it again,
  * so no change can slip between discovery and the first sweep.
@@ -231,103 +247,43 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
 	if (has_restarted(sm, n))
 		sm_row_restarted(sm, node->row);
-	if (node->si.port_state_change && !node->has_si) {
-		node->has_si = true;
-		sm_ask(sm, W_CLEAR_CHANGE, n);
-		return;
-	}
-	node->has_si = true;
-	for (unsigned p = 0; p <= node->nports; p++)
-		port_ask(sm, node->first_port + p);
+	/* Whose it is can be seen by its port 0: that comes first while it matters. */
+	node->waits = sm_contest_open(sm) && !sm->ports.at[node->first_port].asked;
+	if (node->waits)
+		port_ask(sm, node->first_port);
+	else
+		clear_and_read(sm, n);
 }
 
-static bool is_own(const struct sm *sm, const struct sm_port *p)
+/* The contest is won: changes that were left to another SM are told to this one from now on. */
+static void on_cleared_late(struct sm *sm, uint32_t n)
 {
-	/* The SM's own node is the first that answers. */
-	return p->node == 0 && (sm->nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0 : p->num == sm->cfg.port);
+	struct sm_node *node = &sm->nodes.at[n];
+
+	node->uncleared = false;
+	for (unsigned p = 1; p <= node->nports; p++)
+		sm_ask(sm, W_PORT_CHECK, node->first_port + p);
 }
 
-static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
-{
-	const struct sm_node *n = &sm->nodes.at[p->node];
-
-	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
-}
-
-/* Is everything there that discovery would set? */
-static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
-{
-	const struct iba_port_info *is = &p->pi;
-	struct iba_port_info to;
-
-	sm_port_fill(sm, p, &to);
-	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid && is->sm_sl == to.sm_sl &&
-	       is->m_key == to.m_key && is->m_key_protect == to.m_key_protect &&
-	       is->m_key_lease == to.m_key_lease && is->gid_prefix == to.gid_prefix;
-}
-
-static void give_lid(struct sm *sm, uint32_t port)
+/* A port that is Active now and was then has been so all the time; of others nobody knows. */
+static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct sm_port *p = &sm->ports.at[port];
-	unsigned lmc = lmc_of(sm, p);
-	uint16_t lid;
+	struct iba_port_info pi;
 
-	if (!sm->own_lid || sm_lid_must_wait(sm, p, lmc)) { /* the SMP also says where the SM is */
-		vec_push(&sm->held, port);
-		return;
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.state != p->pi.state) {
+		sm->dirty = true;
+	} else if (pi.state != IBA_PORT_DOWN && pi.state != IBA_PORT_ACTIVE) {
+		p->met = 0;
+		follow(sm, port);
 	}
-	lid = sm_lid_give(sm, p->guid, lmc, p->pi.lid);
-	if (!lid) {
-		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
-		return;
-	}
-	if ((sm->cfg.mechanism.thrifty || sm->taking_over) && has_all(sm, p, lid, lmc)) {
-		p->has_lid = true;
-		return;
-	}
-	p->pi.lid = lid;
-	p->pi.lmc = (uint8_t)lmc;
-	sm_ask(sm, W_SET_LID, port);
-}
-
-static void give_held(struct sm *sm)
-{
-	size_t n = sm->held.n;
-
-	sm->held.n = 0; /* who has to wait longer comes back to it, behind those that were read */
-	for (size_t i = 0; i < n; i++)
-		give_lid(sm, sm->held.at[i]);
-}
-
-static void own_lid_known(struct sm *sm, const struct sm_port *own)
-{
-	sm->own_lid = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
-	if (!sm->own_lid) { /* who waits goes on waiting */
-		sm_note(sm, SM_NOTE_NO_LID, own->guid, 0);
-		return;
-	}
-	give_held(sm);
-}
-
-/* No LID can turn up any more that is somebody's: those without one get theirs. */
-static void all_met(struct sm *sm)
-{
-	const struct sm_port *own;
-
-	if (!sm->taking_over || sm->all_met || !sm->nodes.n)
-		return;
-	sm->all_met = true;
-	own = &sm->ports.at[sm->nodes.at[0].first_port + (sm->nodes.at[0].type == IBA_NODE_SWITCH ? 0 : sm->cfg.port)];
-	if (!sm->own_lid && own->known)
-		own_lid_known(sm, own);
-	else
-		give_held(sm);
 }
 
 static void switch_read(struct sm *sm, uint32_t node)
 {
 	sm_found_ports(sm, node);
-	give_lid(sm, sm->nodes.at[node].first_port);
+	sm_address_give(sm, sm->nodes.at[node].first_port);
 }
 
 static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
@@ -337,13 +293,14 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
 	p->known = true;
+	sm_key_seen(sm, port);
 	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
 	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm->taking_over && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
-	if (is_own(sm, p) && !sm_lid_must_wait(sm, p, lmc_of(sm, p)))
-		own_lid_known(sm, p);
+	if (sm_is_own(sm, p))
+		sm_address_own(sm, p);
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)
@@ -352,10 +309,16 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		follow(sm, port);
 	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE && looks_stale(sm, port, p->peer))
 		sm_ask(sm, W_PORT_AGAIN, p->peer);
+	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) && p->pi.cap_mask & IBA_CAP_IS_SM)
+		sm_ask(sm, W_SM_INFO, port);
+	if (n->waits && p->num == 0) {
+		n->waits = false;
+		clear_and_read(sm, p->node);
+	}
 	n->ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
-		give_lid(sm, port);
-	else if (n->ports_left == 0)
+		sm_address_give(sm, port);
+	else if (n->ports_left == 0 && n->ports_asked)
 		switch_read(sm, p->node);
 }
 
@@ -368,24 +331,6 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 	sm->ports.at[port].pi.state = pi.state;
 }
 
-/* The response shows what was taken (thesis 3.1.3); another value is as bad as none. */
-static void on_set_lid(struct sm *sm, uint32_t port, const uint8_t *data)
-{
-	struct sm_port *p = &sm->ports.at[port];
-	struct iba_port_info pi;
-
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (pi.lid != p->pi.lid || pi.lmc != p->pi.lmc || pi.sm_lid != sm->own_lid) {
-		sm_note(sm, SM_NOTE_MISMATCH, p->guid, IBA_ATTR_PORT_INFO);
-		sm->dirty = true;
-		return;
-	}
-	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
-		sm->dirty = true; /* the link came or went since the port was read */
-	p->pi = pi;
-	p->has_lid = true;
-}
-
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	switch ((enum sm_work_kind)t->kind) {
@@ -393,14 +338,25 @@ void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 		on_node_info(sm, t->ref, data);
 		break;
 	case W_SWITCH_INFO:
-	case W_CLEAR_CHANGE:
 		on_switch_info(sm, t->ref, data);
+		break;
+	case W_CLEAR_CHANGE:
+		if (sm->nodes.at[t->ref].uncleared)
+			on_cleared_late(sm, t->ref);
+		else
+			on_switch_info(sm, t->ref, data);
+		break;
+	case W_SM_INFO:
+		sm_other_heard(sm, t->ref, data);
+		break;
+	case W_PORT_CHECK:
+		on_port_check(sm, t->ref, data);
 		break;
 	case W_PORT_INFO:
 		on_port_info(sm, t->ref, data);
 		break;
 	case W_SET_LID:
-		on_set_lid(sm, t->ref, data);
+		sm_address_set(sm, t->ref, data);
 		break;
 	case W_TABLE:
 		sm_found_block(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
@@ -423,6 +379,8 @@ void sm_discover_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint64_t guid = 0;
 
+	if (t->kind == W_SM_INFO)
+		return; /* it says that it is there, but is not */
 	if (t->attr_id == IBA_ATTR_SWITCH_INFO || t->kind == W_TABLE || t->kind == W_TURN)
 		guid = sm->nodes.at[t->ref].guid;
 	else if (t->ref != NONE)

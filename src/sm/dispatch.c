@@ -139,12 +139,15 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 	struct sm_way way = {0};
 	uint8_t *m = s->mad;
 
-	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way))
+	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
+		if (lid) /* all of it was to go by LID */
+			path.n = 0;
 		lid = path.via = 0;
+	}
 	iba_smp_init(m, lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
 		     r->attr_mod);
 	iba_smp_set_tid(m, tid);
-	iba_smp_set_m_key(m, sm->cfg.m_key);
+	iba_smp_set_m_key(m, r->keyed ? r->m_key : sm->cfg.m_key);
 	if (r->method == IBA_SET || r->method == IBA_TRAP_REPRESS)
 		memcpy(iba_smp_data(m), r->data, IBA_SMP_DATA_SIZE);
 	s->sl = 0;
@@ -246,6 +249,7 @@ void sm_txn_response(struct sm *sm, const struct sm_event *ev)
 	}
 	copy = *t;
 	txn_free(sm, t);
+	sm_key_answered(sm, &copy);
 	if (status) {
 		sm->st.bad++;
 		sm_note(sm, SM_NOTE_BAD_STATUS, 0, (uint64_t)copy.attr_id << 16 | status);
@@ -283,7 +287,8 @@ void sm_txns_overdue(struct sm *sm)
 			next = MIN(next, t->deadline);
 			continue;
 		}
-		if (t->tries <= sm->cfg.retries) {
+		if (t->tries < (sm->cfg.retries + 1) * sm_key_count(sm)) {
+			iba_smp_set_m_key(t->send.mad, sm_key_next(sm, iba_smp_m_key(t->send.mad), t->tries));
 			sm->trouble |= t->method == IBA_SET;
 			sm->copies |= t->method == IBA_SET;
 			sm->st.retries++;

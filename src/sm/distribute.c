@@ -99,14 +99,6 @@ void sm_blocks_begin(struct sm *sm)
 	sm_rft_begin(sm, RFT_ALL);
 }
 
-/* In any order: half of it new, the tables may lead SMPs in circles, the very ones that change them. */
-static void blocks_begin(struct sm *sm)
-{
-	if (sm->cfg.mechanism.by_lid)
-		sm_paths_directed(sm);
-	sm_blocks_begin(sm);
-}
-
 /* Block cur_step of switch cur_node, then the next switch's; false behind the last. */
 bool sm_block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
 {
@@ -316,7 +308,7 @@ static void activate_done(struct sm *sm)
 
 const struct sm_part sm_part_deactivate = {sm_cursor_begin, deactivate_next, sm_port_take, sm_failed,
 					   deactivate_done};
-const struct sm_part sm_part_blocks = {blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
+const struct sm_part sm_part_blocks = {sm_blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
 				       sm_tables_done};
 const struct sm_part sm_part_arm = {sm_cursor_begin, arm_next, sm_port_take, sm_failed, arm_done};
 const struct sm_part sm_part_activate = {activate_begin, activate_next, sm_port_take, sm_failed,

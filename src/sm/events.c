@@ -46,6 +46,8 @@ static time_ps wake_time(const struct sm *sm)
 
 	if (sm->phase == SM_READY)
 		t = MIN(MIN(t, sm_damp_due(sm)), MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
+	else if (sm->phase == SM_STANDBY)
+		t = sm->state == IBA_SM_STANDBY && !sm->noutstanding ? MIN(t, sm->poll_at) : t;
 	else if (sm->hold_until)
 		t = MIN(t, sm->hold_until);
 	return t;
@@ -62,10 +64,12 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	sm->now = MAX(sm->now, ev->now);
 	switch (ev->kind) {
 	case SM_EV_START:
-		if (sm->phase == SM_OFF)
-			sm_change(sm, SM_CAUSE_START, 0);
-		else
+		if (sm->phase != SM_OFF) {
 			rc = -EINVAL;
+			break;
+		}
+		sm_state_set(sm, IBA_SM_DISCOVERING);
+		sm_change(sm, SM_CAUSE_START, 0);
 		break;
 	case SM_EV_SMP:
 		on_smp(sm, ev);

@@ -55,7 +55,7 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_port *p = &sm->ports.at[sm->nodes.at[node].first_port];
 	struct iba_port_info pi;
 
-	if (!sm->cfg.read_back || p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
+	if (!sm->cfg.read_back || sm->nodes.at[node].markless || p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
 		return false;
 	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
 	sm_req_port(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, sm->nodes.at[node].first_port);
@@ -120,27 +120,27 @@ void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *d
 /* ---- LIDs ---- */
 
 /*
- * Until everybody was met, a LID that seems free may be somebody's. Who has one that is free, or is
- * known to have had it, keeps it; all others wait.
+ * Until everybody was met, a LID that seems free may be somebody's. Who has one that nobody else was
+ * met with keeps it; all others wait.
  */
-bool sm_lid_must_wait(const struct sm *sm, const struct sm_port *p, unsigned lmc)
+bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 {
-	unsigned had;
-
-	if (!sm->taking_over || sm->all_met)
+	if ((!sm->taking_over && !sm_contest_open(sm)) || sm->all_met)
 		return false;
-	if (sm_lid_of(sm, p->guid, &had) && had == lmc)
-		return false;
-	return p->pi.lmc != lmc || !sm_lid_is_free(sm, p->pi.lid, lmc);
+	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) || sm_contest_open(sm);
 }
 
 /* ---- the round ---- */
 
 void sm_found_begin(struct sm *sm)
 {
-	sm->taking_over = sm->cfg.read_back && !sm->st.rounds;
+	bool first = sm->arriving && !sm->taking_over;
+
+	sm->taking_over = sm->cfg.read_back && sm->arriving;
 	sm->all_met = false;
+	if (sm->arriving) /* another SM may have given it another one */
+		sm->own_lid = 0;
 	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
-	if (sm->taking_over && sm->epoch == 1)
+	if (sm->taking_over && first)
 		sm->hold_until = sm->now + sm_timeout(sm);
 }

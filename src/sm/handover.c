@@ -1,29 +1,355 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Handover: tells other subnet managers who this one is (thesis 3.1.1). For now one SM manages the
- * subnet and this part answers SMInfo; the contest itself has its place here.
+ * Handover: who manages the subnet when there are several SMs (IBA 14.4). State: sm->state, the other
+ * SMs met, and whom a standby SM asks. Does not look for others: discovery meets them.
+ *
+ * An SM that discovers sets nothing in a device that another SM manages, and no LIDs at all, until it
+ * has met everybody: see sm_contest_open(). The one of higher rank goes on, the others stand by.
  */
 #include "sm/sm_priv.h"
 
-void sm_info_answer(struct sm *sm, const struct sm_event *ev)
+/* What may follow what. */
+static const uint8_t next_states[] = {
+	[IBA_SM_NOT_ACTIVE] = 1 << IBA_SM_DISCOVERING | 1 << IBA_SM_STANDBY,
+	[IBA_SM_DISCOVERING] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_MASTER | 1 << IBA_SM_NOT_ACTIVE,
+	[IBA_SM_STANDBY] = 1 << IBA_SM_DISCOVERING | 1 << IBA_SM_NOT_ACTIVE,
+	[IBA_SM_MASTER] = 1 << IBA_SM_STANDBY,
+};
+
+void sm_state_set(struct sm *sm, enum iba_sm_state to)
 {
-	struct sm_status st;
+	if (sm->state == to)
+		return;
+	assert(next_states[sm->state] & 1 << to);
+	sm_note(sm, SM_NOTE_STATE, sm->state, to);
+	sm->state = to;
+}
+
+bool sm_contest_open(const struct sm *sm)
+{
+	return sm->cfg.contest && sm->state == IBA_SM_DISCOVERING;
+}
+
+/* Somebody gave it a LID and said who its SM is; if that was this SM's port, it was one before us. */
+bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi)
+{
+	const struct sm_port *own = &sm->ports.at[sm_own_port(sm)];
+
+	return pi->lid && pi->sm_lid && !(own->known && own->pi.lid == pi->sm_lid);
+}
+
+/* ---- the others ---- */
+
+static uint64_t own_guid(const struct sm *sm)
+{
+	return sm->nodes.n ? sm->ports.at[sm_own_port(sm)].guid : 0;
+}
+
+/* By priority; of equals the lower GUID. */
+static bool ranks_above(const struct sm *sm, const struct sm_other *o)
+{
+	if (o->priority != sm->cfg.priority)
+		return o->priority > sm->cfg.priority;
+	return o->guid < own_guid(sm);
+}
+
+static struct sm_other *other_of(struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->others.n; i++)
+		if (sm->others.at[i].guid == guid)
+			return &sm->others.at[i];
+	vec_push(&sm->others, (struct sm_other){.guid = guid, .state = UINT8_MAX});
+	return &sm->others.at[sm->others.n - 1];
+}
+
+static struct sm_other *take(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct iba_sm_info si;
+	struct sm_other *o;
+	bool news;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	o = other_of(sm, sm->ports.at[port].guid);
+	news = o->state != si.state || o->priority != si.priority;
+	o->state = si.state;
+	o->priority = si.priority;
+	o->port = port;
+	if (news)
+		sm_note(sm, SM_NOTE_OTHER_SM, o->guid, (uint64_t)o->priority << 8 | o->state);
+	return o;
+}
+
+/*
+ * A master gives way to a master of higher rank, and to one that waits with a higher priority; of equal
+ * priority it stays what it is.
+ */
+static bool must_yield(const struct sm *sm, const struct sm_other *o)
+{
+	if (o->state == IBA_SM_MASTER)
+		return ranks_above(sm, o);
+	return o->state == IBA_SM_STANDBY && o->priority > sm->cfg.priority;
+}
+
+void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	const struct sm_other *o = take(sm, port, data);
+
+	switch (sm->state) {
+	case IBA_SM_DISCOVERING:
+		if (o->state == IBA_SM_MASTER || (o->state != IBA_SM_NOT_ACTIVE && ranks_above(sm, o)))
+			sm_stand_by(sm, o->guid, port, 0);
+		else if (o->state == IBA_SM_DISCOVERING) /* what it did meanwhile may hide a change */
+			sm->rival = true;
+		return;
+	case IBA_SM_MASTER:
+		if (must_yield(sm, o))
+			sm->yield_to = o->guid;
+		return;
+	case IBA_SM_STANDBY:
+	case IBA_SM_NOT_ACTIVE:
+		return;
+	}
+}
+
+/* ---- standing by ---- */
+
+static void rest(struct sm *sm)
+{
+	sm_forget_outstanding(sm);
+	if (!sm->round.end)
+		sm->round.end = sm->now ? sm->now : 1;
+	sm->change_pending = sm->rival = false;
+	sm->yield_to = 0;
+	sm->misses = 0;
+	sm->poll_at = sm->now + sm->cfg.standby_poll_ps;
+	if (sm->phase != SM_STANDBY)
+		sm_phase_set(sm, SM_STANDBY);
+}
+
+/* What the devices hold is another one's business now, and nothing that is known of it will last. */
+static void forget_devices(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->rows.n; i++)
+		sm_row_forget(sm, i);
+	sm->off.n = 0;
+	sm_snapshot_forget(sm);
+	sm_ahead_reset(sm);
+	memset(sm->lid_routed, 0, sizeof(sm->lid_routed));
+	sm->full_needed = sm->incomplete = sm->arriving = true;
+	sm->retry_at = sm->audit_at = TIME_NEVER;
+}
+
+void sm_stand_by(struct sm *sm, uint64_t guid, uint32_t port, uint16_t lid)
+{
+	forget_devices(sm);
+	rest(sm);
+	sm_state_set(sm, IBA_SM_STANDBY);
+	sm->polled = (struct sm_polled){guid, port, lid};
+}
+
+static void take_over(struct sm *sm, enum sm_cause cause)
+{
+	uint64_t guid = sm->polled.guid;
+
+	sm->arriving = sm->full_needed = true;
+	sm_state_set(sm, IBA_SM_DISCOVERING);
+	sm_change(sm, cause, guid);
+}
+
+static bool standby_next(struct sm *sm, struct sm_req *r)
+{
+	if (sm->state != IBA_SM_STANDBY || sm->noutstanding || sm->now < sm->poll_at)
+		return false;
+	if (sm->polled.lid) {
+		r->method = IBA_GET;
+		r->lid = sm->polled.lid;
+	} else {
+		sm_req_port(sm, r, IBA_GET, SM_FOR_SWEEP, sm->polled.port);
+	}
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = 0;
+	r->purpose = SM_FOR_SWEEP;
+	r->ref = sm->polled.port;
+	return true;
+}
+
+static void missed(struct sm *sm)
+{
+	sm->poll_at = sm->now + sm->cfg.standby_poll_ps;
+	if (++sm->misses >= MAX(sm->cfg.standby_tries, 1u))
+		take_over(sm, SM_CAUSE_SILENCE);
+}
+
+static void standby_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_sm_info si;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (t->ref != NONE && si.guid == sm->polled.guid)
+		take(sm, t->ref, data);
+	if (si.state == IBA_SM_NOT_ACTIVE || (sm->polled.guid && si.guid != sm->polled.guid)) {
+		missed(sm); /* it will not manage anything; or somebody else sits there now */
+		return;
+	}
+	sm->misses = 0;
+	sm->poll_at = sm->now + sm->cfg.standby_poll_ps;
+}
+
+static void standby_fail(struct sm *sm, const struct sm_txn *t)
+{
+	(void)t;
+	missed(sm);
+}
+
+const struct sm_part sm_part_standby = {.next = standby_next, .recv = standby_recv, .fail = standby_fail};
+
+/* ---- giving way, while the SM rests ---- */
+
+bool sm_yield_next(struct sm *sm, struct sm_req *r)
+{
+	struct iba_sm_info si;
+	struct sm_other *o;
+
+	if (!sm->yield_to || sm->noutstanding)
+		return false;
+	o = other_of(sm, sm->yield_to);
+	sm->yield_to = 0;
+	sm_req_port(sm, r, IBA_SET, SM_FOR_SWEEP, o->port);
+	sm_info_make(sm, &si);
+	iba_sm_info_put(&si, r->data);
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = IBA_SM_HANDOVER;
+	return true;
+}
+
+/* It took the order: from now on it is the master. */
+void sm_yielded(struct sm *sm, const struct sm_txn *t)
+{
+	if (t->method == IBA_SET)
+		sm_stand_by(sm, sm->ports.at[t->ref].guid, t->ref, 0);
+}
+
+/* ---- SMInfo ---- */
+
+void sm_info_make(const struct sm *sm, struct iba_sm_info *si)
+{
+	*si = (struct iba_sm_info){.guid = own_guid(sm),
+				   .act_count = (uint32_t)(sm->st.sweeps + sm->st.rounds),
+				   .priority = (uint8_t)sm->cfg.priority,
+				   .state = (uint8_t)sm->state};
+}
+
+static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
+{
 	struct iba_sm_info si;
 	struct sm_send s;
 
-	if (iba_smp_method(ev->mad) != IBA_GET)
-		return; /* orders of another SM: ignored until there is a contest */
-	sm_status(sm, &st);
-	si = (struct iba_sm_info){.guid = sm->nodes.n ? sm->nodes.at[0].guid : 0,
-				  .act_count = (uint32_t)sm->st.sweeps,
-				  .priority = (uint8_t)sm->cfg.priority,
-				  .state = (uint8_t)st.state};
+	sm_info_make(sm, &si);
 	memcpy(s.mad, ev->mad, IBA_MAD_SIZE);
 	iba_smp_set_method(s.mad, IBA_GET_RESP);
-	iba_smp_set_status(s.mad, iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0);
+	iba_smp_set_status(s.mad, (uint16_t)(status | (iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0)));
 	iba_sm_info_put(&si, iba_smp_data(s.mad));
 	s.slid = sm->own_lid;
 	s.dlid = ev->slid;
 	s.sl = 0;
 	vec_push(&sm->out->sends, s);
+}
+
+/* Where the sender of an order can be asked later: by its LID, or by the way it was met. */
+static bool can_poll(struct sm *sm, const struct sm_event *ev, struct sm_polled *p)
+{
+	struct iba_sm_info si;
+
+	iba_sm_info_get(&si, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+	*p = (struct sm_polled){si.guid, NONE, 0};
+	for (size_t i = 0; i < sm->others.n; i++)
+		if (sm->others.at[i].guid == si.guid && sm->others.at[i].port < sm->ports.n)
+			p->port = sm->others.at[i].port;
+	if (p->port == NONE && ev->slid && ev->slid <= IBA_LID_MAX_UNICAST && sm->own_lid)
+		p->lid = ev->slid;
+	return p->port != NONE || p->lid;
+}
+
+/* The other half of a handover: whoever gave the subnet away is told that it was taken. */
+static void acknowledge(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_req r = {.method = IBA_SET,
+			   .attr_id = IBA_ATTR_SM_INFO,
+			   .attr_mod = IBA_SM_ACKNOWLEDGE,
+			   .purpose = SM_FOR_SWEEP,
+			   .lid = ev->slid};
+	struct iba_sm_info si;
+
+	if (!ev->slid || ev->slid > IBA_LID_MAX_UNICAST)
+		return; /* the response to its order says so as well */
+	sm_info_make(sm, &si);
+	iba_sm_info_put(&si, r.data);
+	vec_room(&sm->out->sends, sm->out->sends.n + 1);
+	sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->out->sends.at[sm->out->sends.n++]);
+	sm->st.smps[SM_FOR_SWEEP]++;
+}
+
+/* Each order has states in which it makes sense (IBA 14.4.1); in others, and without a contest, it is
+ * refused. */
+static bool order_ok(const struct sm *sm, unsigned order)
+{
+	static const uint8_t in_states[] = {
+		[IBA_SM_HANDOVER] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_MASTER,
+		[IBA_SM_ACKNOWLEDGE] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_MASTER,
+		[IBA_SM_DISABLE] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_NOT_ACTIVE,
+		[IBA_SM_STAND_BY] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_NOT_ACTIVE,
+		[IBA_SM_DISCOVER] = 1 << IBA_SM_STANDBY,
+	};
+
+	return sm->cfg.contest && order >= IBA_SM_HANDOVER && order <= IBA_SM_DISCOVER &&
+	       in_states[order] & 1 << sm->state;
+}
+
+static void obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order order)
+{
+	struct sm_polled p;
+
+	switch (order) {
+	case IBA_SM_HANDOVER:
+		acknowledge(sm, ev);
+		if (sm->state == IBA_SM_STANDBY) {
+			take_over(sm, SM_CAUSE_HANDOVER);
+			sm_state_set(sm, IBA_SM_MASTER); /* no more contest: it was given */
+		} else if (sm->phase == SM_READY) {
+			sm->full_needed = true; /* the other's part of the subnet */
+			sm_change(sm, SM_CAUSE_HANDOVER, 0);
+		}
+		return;
+	case IBA_SM_ACKNOWLEDGE:
+		return; /* the response to the handover came first, or comes next */
+	case IBA_SM_DISABLE:
+		rest(sm);
+		sm_state_set(sm, IBA_SM_NOT_ACTIVE);
+		return;
+	case IBA_SM_STAND_BY:
+		if (sm->state != IBA_SM_NOT_ACTIVE)
+			return;
+		if (can_poll(sm, ev, &p))
+			sm_stand_by(sm, p.guid, p.port, p.lid);
+		else
+			take_over(sm, SM_CAUSE_HANDOVER); /* it will meet the master, and then stand by */
+		return;
+	case IBA_SM_DISCOVER:
+		take_over(sm, SM_CAUSE_HANDOVER);
+		return;
+	}
+}
+
+void sm_info_answer(struct sm *sm, const struct sm_event *ev)
+{
+	unsigned order = iba_smp_attr_mod(ev->mad);
+
+	if (iba_smp_method(ev->mad) == IBA_GET) {
+		respond(sm, ev, 0);
+	} else if (!order_ok(sm, order)) {
+		respond(sm, ev, IBA_STATUS_BAD_FIELD);
+	} else {
+		respond(sm, ev, 0);
+		obey(sm, ev, (enum iba_sm_order)order);
+	}
 }

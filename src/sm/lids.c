@@ -5,7 +5,7 @@
  */
 #include "sm/sm_priv.h"
 
-bool sm_lid_is_free(const struct sm *sm, uint32_t lid, unsigned lmc)
+static bool range_free(const struct sm *sm, uint32_t lid, unsigned lmc)
 {
 	uint32_t n = 1u << lmc;
 
@@ -27,7 +27,7 @@ static uint32_t search(struct sm *sm, unsigned lmc)
 {
 	uint32_t *from = &sm->lid_next[lmc];
 
-	while (*from <= IBA_LID_MAX_UNICAST && !sm_lid_is_free(sm, *from, lmc))
+	while (*from <= IBA_LID_MAX_UNICAST && !range_free(sm, *from, lmc))
 		*from += 1u << lmc;
 	return *from <= IBA_LID_MAX_UNICAST ? *from : 0;
 }
@@ -71,11 +71,60 @@ void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc)
 {
 	struct sm_lid *l;
 
-	if (!port_guid || lmc >= ARRAY_LEN(sm->lid_next) || !sm_lid_is_free(sm, lid, lmc))
+	if (!port_guid || lmc >= ARRAY_LEN(sm->lid_next) || !range_free(sm, lid, lmc))
 		return;
 	l = owner(sm, port_guid);
 	if (!l->lid)
 		keep(sm, l, lid, lmc);
+}
+
+/* Whoever owns one of these LIDs and was not met in this discovery gives it up; false: somebody was. */
+static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, unsigned lmc)
+{
+	uint32_t n = 1u << lmc;
+
+	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
+		return false;
+	if (range_free(sm, lid, lmc))
+		return true;
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < sm->lids.n; i++) {
+			struct sm_lid *l = &sm->lids.at[i];
+
+			if (l == by || !l->lid || l->lid >= lid + n || l->lid + (1u << l->lmc) <= lid)
+				continue;
+			if (!pass && l->epoch == sm->epoch)
+				return false;
+			if (pass) {
+				range_mark(sm, l, 0);
+				l->lid = 0;
+			}
+		}
+	return true;
+}
+
+/*
+ * On a fabric that somebody managed, what a port has counts for more than what it is said to have had:
+ * it may be in use.
+ */
+bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+{
+	struct sm_lid *l = owner(sm, guid);
+
+	if (l->lid == reported && l->lmc == lmc && reported) {
+		l->epoch = sm->epoch;
+		return true;
+	}
+	if (l->lid && l->epoch == sm->epoch) /* it was given another one already */
+		return false;
+	if (!range_take(sm, l, reported, lmc))
+		return false;
+	if (l->lid)
+		range_mark(sm, l, 0);
+	l->epoch = sm->epoch;
+	keep(sm, l, reported, lmc);
+	sm_note(sm, SM_NOTE_LID, guid, (uint64_t)reported << 8 | lmc);
+	return true;
 }
 
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
@@ -90,7 +139,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 		range_mark(sm, l, 0);
 	l->lid = 0;
 	/* What the port has already is kept if nobody else has it: nothing needs to move. */
-	lid = sm_lid_is_free(sm, reported, lmc) ? reported : search(sm, lmc);
+	lid = range_free(sm, reported, lmc) ? reported : search(sm, lmc);
 	if (!lid)
 		lid = reclaim(sm, lmc);
 	if (!lid)

@@ -20,6 +20,8 @@ void sm_config_default(struct sm_config *c)
 		.ahead_bytes = 64u << 20,
 		.flap_ps = 60 * PS_PER_S,
 		.hold_ps = 30 * PS_PER_S,
+		.standby_poll_ps = 10 * PS_PER_S, /* as OpenSM */
+		.standby_tries = 4,
 		.mechanism = *sm_mechanism_find("weft"),
 	};
 }
@@ -40,13 +42,21 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 		sm_damp_reset(sm);
 	sm_ahead_reset(sm); /* other roots, other repairs */
 	sm_sweep_plan(sm);
+	if (sm->cfg.m_key == old.m_key && sm->cfg.m_key_protect == old.m_key_protect &&
+	    sm->cfg.m_key_lease_s == old.m_key_lease_s)
+		return;
+	sm_keys_changed(sm, sm->phase == SM_OFF ? 0 : old.m_key);
+	if (sm->phase == SM_READY) { /* everybody is to be told */
+		sm->full_needed = sm->incomplete = sm->change_pending = true;
+		sm->pending_cause = SM_CAUSE_RETRY;
+	}
 }
 
 void sm_reconfigure(struct sm *sm, const struct sm_config *c)
 {
 	sm->wanted = *c;
 	sm->has_wanted = true;
-	if (sm->phase == SM_OFF || sm->phase == SM_READY)
+	if (sm->phase == SM_OFF || sm->phase == SM_READY || sm->phase == SM_STANDBY)
 		sm_config_settle(sm);
 }
 
@@ -85,7 +95,7 @@ static void round_back(struct sm_round *r, time_ps by)
 void sm_time_back(struct sm *sm, time_ps by)
 {
 	time_ps *const due[] = {&sm->next_deadline, &sm->next_sweep, &sm->retry_at, &sm->audit_at,
-				&sm->now, &sm->phase_since, &sm->sweep_start, &sm->st.last_sweep_start};
+				&sm->now, &sm->phase_since, &sm->poll_at, &sm->sweep_start, &sm->st.last_sweep_start};
 
 	for (size_t i = 0; i < ARRAY_LEN(due); i++)
 		back(due[i], by);
@@ -115,6 +125,8 @@ struct sm *sm_new(const struct sm_config *c)
 		sm->lid_next[k] = 1u << k;
 	sm->next_deadline = sm->next_sweep = sm->retry_at = sm->audit_at = TIME_NEVER;
 	sm->sweep_clear = NONE;
+	sm->key_hint = sm->cfg.m_key;
+	sm->arriving = true;
 	return sm;
 }
 
@@ -149,6 +161,10 @@ void sm_free(struct sm *sm)
 	vec_free(&sm->shunned);
 	sm_damp_free(sm);
 	vec_free(&sm->names);
+	vec_free(&sm->keys);
+	map64_free(&sm->key_by_guid);
+	vec_free(&sm->others);
+	vec_free(&sm->sm_ports);
 	map64_free(&sm->name_by_guid);
 	map64_free(&sm->by_guid);
 	map64_free(&sm->lid_by_guid);

@@ -41,9 +41,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 {
 	*st = sm->st;
 	st->phase = sm->phase;
-	st->state = sm->phase == SM_OFF                    ? IBA_SM_NOT_ACTIVE
-		    : sm->st.rounds || sm->phase > SM_DISCOVER ? IBA_SM_MASTER
-							       : IBA_SM_DISCOVERING;
+	st->state = sm->state;
 	st->lid = sm->own_lid;
 	st->epoch = sm->epoch;
 	st->nodes = sm->fab ? sm->fab->nnodes : 0;

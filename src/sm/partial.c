@@ -314,6 +314,8 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 	case W_SET_LID:
 	case W_TABLE:
 	case W_TURN:
+	case W_SM_INFO:
+	case W_PORT_CHECK:
 		sm_discover_recv(sm, t, data);
 		break;
 	}
@@ -324,8 +326,8 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t node;
 
-	if (t->kind == W_PORT_PEEK)
-		return; /* it is asked in earnest, too */
+	if (t->kind == W_PORT_PEEK || t->kind == W_SM_INFO)
+		return; /* it is asked in earnest, too; no SM answers */
 	if (!sm_work_of_known((enum sm_work_kind)t->kind)) {
 		noticed(sm, SM_CAUSE_SILENCE, 0);
 		sm_discover_fail(sm, t);

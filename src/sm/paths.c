@@ -47,7 +47,7 @@ static uint32_t first_switch(const struct sm *sm, uint32_t endport)
 	return n != NONE && sm->nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
 }
 
-static uint32_t own_endport(const struct sm *sm)
+uint32_t sm_own_port(const struct sm *sm)
 {
 	const struct sm_node *own = &sm->nodes.at[0];
 
@@ -76,7 +76,7 @@ static bool path_holds(const struct sm *sm, uint32_t endport)
 
 static bool tables_lead(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = own_endport(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
+	uint32_t own = sm_own_port(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
 
 	if (endport == own)
 		return true;
@@ -97,7 +97,7 @@ bool sm_route_holds(const struct sm *sm, uint32_t endport)
 
 bool sm_route_home(const struct sm *sm, uint32_t node)
 {
-	return walk(sm, node, sm->own_lid, own_endport(sm));
+	return walk(sm, node, sm->own_lid, sm_own_port(sm));
 }
 
 static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
@@ -113,7 +113,7 @@ static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
  */
 static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
 {
-	uint32_t at = own_endport(sm);
+	uint32_t at = sm_own_port(sm);
 	const struct sm_node *n = &sm->nodes.at[0];
 	uint8_t out = n->type == IBA_NODE_SWITCH ? 0 : (uint8_t)sm->cfg.port;
 
@@ -144,7 +144,7 @@ static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct 
 /* Are all links Active that an answer takes from this endport? */
 static bool active_home(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = own_endport(sm), node = first_switch(sm, endport), left = (uint32_t)sm->nodes.n;
+	uint32_t own = sm_own_port(sm), node = first_switch(sm, endport), left = (uint32_t)sm->nodes.n;
 
 	while (node != NONE && left--) {
 		const struct sm_node *n = &sm->nodes.at[node];
@@ -222,6 +222,17 @@ static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
 	return path;
 }
 
+/*
+ * Only a plan says what becomes of packets while tables change. Without one half-new tables may lead SMPs
+ * in circles, the very ones that change them.
+ */
+static bool may_go_by_lid(const struct sm *sm)
+{
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	return m->by_lid && m->first->plan && m->second->plan;
+}
+
 static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uint32_t *queue, uint32_t *tail)
 {
 	struct sm_port *q = &sm->ports.at[far];
@@ -233,7 +244,7 @@ static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uin
 	if (seen[q->node] || base.n == IBA_MAX_HOPS) /* of CAs only the SM's own is ever marked */
 		return;
 	path = sm_path_longer(sm, base, sm->ports.at[near].num);
-	if (sm->cfg.mechanism.by_lid && !sm->cfg.plain && e->by_lid)
+	if (may_go_by_lid(sm) && !sm->cfg.plain && e->by_lid)
 		path = by_lid(e, path.distance);
 	if (!sw) {
 		q->path = path;
@@ -268,11 +279,4 @@ void sm_paths_rebuild(struct sm *sm)
 	}
 	free(seen);
 	free(queue);
-}
-
-void sm_paths_directed(struct sm *sm)
-{
-	for (uint32_t p = 0; p < sm->ports.n; p++)
-		sm->ports.at[p].by_lid = false;
-	sm_paths_rebuild(sm);
 }

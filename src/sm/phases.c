@@ -25,7 +25,7 @@ static const struct {
 } phases[SM_NPHASES] = {
 	[SM_OFF] = {"off", NULL, 1 << SM_DISCOVER},
 	[SM_DISCOVER] = {"discover", &sm_part_discover,
-			 1 << SM_DISCOVER | 1 << SM_CONFIGURE | 1 << SM_READY},
+			 1 << SM_DISCOVER | 1 << SM_CONFIGURE | 1 << SM_READY | 1 << SM_STANDBY},
 	[SM_CONFIGURE] = {"configure", &sm_part_configure,
 			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
 	[SM_COMPUTE] = {"compute", &sm_part_compute,
@@ -38,8 +38,10 @@ static const struct {
 	[SM_ACTIVATE] = {"activate", &sm_part_activate,
 			 1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_AUDIT | 1 << SM_READY},
 	[SM_AUDIT] = {"audit", &sm_part_audit, 1 << SM_DISCOVER | 1 << SM_READY},
-	[SM_READY] = {"ready", &sm_part_ready, 1 << SM_DISCOVER | 1 << SM_SWEEP | 1 << SM_AUDIT},
+	[SM_READY] = {"ready", &sm_part_ready,
+		      1 << SM_DISCOVER | 1 << SM_SWEEP | 1 << SM_AUDIT | 1 << SM_STANDBY},
 	[SM_SWEEP] = {"sweep", &sm_part_sweep, 1 << SM_DISCOVER | 1 << SM_READY},
+	[SM_STANDBY] = {"standby", &sm_part_standby, 1 << SM_DISCOVER},
 };
 
 const char *sm_phase_name(enum sm_phase p)
@@ -88,6 +90,7 @@ const struct sm_part *sm_part_now(const struct sm *sm)
 	case SM_ACTIVATE:
 	case SM_AUDIT:
 	case SM_READY:
+	case SM_STANDBY:
 	case SM_NPHASES:
 		break;
 	}

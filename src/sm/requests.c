@@ -30,6 +30,8 @@ void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 	r->purpose = purpose;
 	r->path = path_to(sm, p);
 	r->ref = port;
+	r->keyed = true;
+	r->m_key = sm_key_of(sm, port);
 }
 
 void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
@@ -41,6 +43,8 @@ void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 	r->purpose = purpose;
 	r->path = sm->nodes.at[node].path;
 	r->ref = node;
+	r->keyed = true;
+	r->m_key = sm_key_of(sm, sm->nodes.at[node].first_port);
 }
 
 /*
@@ -90,6 +94,8 @@ static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
 	r->method = IBA_GET;
 	r->attr_id = IBA_ATTR_NODE_INFO;
 	r->purpose = SM_FOR_DISCOVERY;
+	r->keyed = true; /* whoever is there */
+	r->m_key = sm->cfg.m_keys[0] ? sm->key_hint : sm->cfg.m_key;
 	if (port != NONE) {
 		r->path = sm_path_through(sm, &sm->ports.at[port]);
 		r->extra_hop = sm->ports.at[port].num;
@@ -189,7 +195,13 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case W_PORT_STATE:
 	case W_PORT_AGAIN:
 	case W_PORT_PEEK:
+	case W_PORT_CHECK:
 		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
+		break;
+	case W_SM_INFO:
+		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref);
+		r->attr_id = IBA_ATTR_SM_INFO;
+		r->attr_mod = 0;
 		break;
 	case W_SET_LID:
 		make_set_lid(sm, w.ref, r);

@@ -55,7 +55,7 @@ struct sm_mechanism {
 	const struct sm_technique *first;    /* how the first tables of a change are distributed */
 	const struct sm_technique *second;   /* and how the final ones, when provisional ones came first */
 	bool partial_tables;                 /* only blocks that differ */
-	bool by_lid;                         /* SMPs LID-routed where the tables in force lead */
+	bool by_lid;                         /* SMPs LID-routed where the tables in force lead; with plans only */
 	bool traps;                          /* also told by traps, not by sweeps alone */
 	bool ahead;                          /* repairs are computed before they are needed */
 	bool thrifty;                        /* nothing is asked or set that is known or right already */
@@ -229,7 +229,7 @@ enum sm_note_kind {
 };
 const char *sm_note_name(enum sm_note_kind k);
 
-enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR, SM_CAUSE_RELEASE };
+enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR, SM_CAUSE_RELEASE, SM_CAUSE_HANDOVER };
 const char *sm_cause_name(enum sm_cause c);
 
 struct sm_note {
@@ -282,6 +282,7 @@ enum sm_phase {
 	SM_AUDIT,      /* only when SMPs were lost or doubled: read back what was set */
 	SM_READY,
 	SM_SWEEP,
+	SM_STANDBY,    /* another SM manages the subnet, or this one was told not to */
 	SM_NPHASES
 };
 const char *sm_phase_name(enum sm_phase p);

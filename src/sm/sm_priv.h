@@ -29,6 +29,9 @@ struct sm_node {
 	struct sm_path path; /* to a switch; endports are reached by their own */
 	uint16_t ports_left; /* PortInfos still to come */
 	bool has_si;
+	bool waits;          /* contest: its port 0 is read first */
+	bool ports_asked;
+	bool uncleared;      /* contest: ports were read while PortStateChange was set */
 	bool gone;           /* was there once */
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint32_t told;       /* epoch in which its trap came */
@@ -39,6 +42,7 @@ struct sm_node {
 	bool doubt;          /* it may have been off: SwitchInfo was set while it told of a change */
 	uint8_t reads_left;
 	bool silent;         /* did not answer by the route it was last asked by */
+	bool markless;       /* does not keep the mark of turns that are off: see found.c */
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;
@@ -111,6 +115,18 @@ struct sm_name {
 	uint32_t given_up; /* rounds by then; it is asked again after the next */
 };
 
+struct sm_other { /* another SM */
+	uint64_t guid; /* of its port */
+	uint32_t port;
+	uint8_t priority, state;
+};
+
+struct sm_polled { /* the one a standby SM asks */
+	uint64_t guid;
+	uint32_t port; /* NONE: by its LID */
+	uint16_t lid;
+};
+
 struct sm_lid {
 	uint64_t guid;
 	uint32_t epoch; /* when it was last seen */
@@ -126,6 +142,8 @@ enum sm_work_kind {
 	W_SET_LID,
 	W_TABLE,      /* a block of the linear table a switch was found with */
 	W_TURN,       /* an SL-to-VL table: is that turn off? */
+	W_SM_INFO,    /* who is the SM at this port? */
+	W_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
 	/* partial discovery, of switches that are known: */
 	W_POLL,       /* SwitchInfo: did a port change? */
 	W_CLEAR_KNOWN,
@@ -150,6 +168,8 @@ struct sm_req {
 	enum sm_purpose purpose;
 	struct sm_path path;
 	uint8_t extra_hop; /* one more port behind the path; 0: none */
+	bool keyed;        /* m_key instead of cfg.m_key */
+	uint64_t m_key;
 	uint16_t lid;      /* not 0: LID-routed instead */
 	uint32_t kind, ref;/* the part's own marks, given back with the response */
 	uint8_t data[IBA_SMP_DATA_SIZE];
@@ -244,6 +264,22 @@ struct sm {
 	VEC(uint64_t) shunned;  /* GUIDs of devices that refused again and again: left out for now */
 	struct sm_damp damp;
 
+	/* several SMs */
+	enum iba_sm_state state;
+	VEC(struct sm_other) others;
+	VEC(uint32_t) sm_ports;  /* ports that say there is an SM, to be asked in spare time */
+	struct sm_polled polled;
+	time_ps poll_at;
+	unsigned misses;
+	uint64_t yield_to;       /* GUID of the SM that is to be master; 0: none */
+	bool rival;              /* another one discovered while this one did */
+	bool arriving;           /* no round has come to its end since the start, or since it stood by */
+
+	/* M_Keys: of devices that do not have cfg.m_key */
+	VEC(uint64_t) keys;
+	struct map64 key_by_guid; /* of the port that is guarded */
+	uint64_t key_hint;        /* what opened the last device */
+
 	/* names: kept by GUID */
 	VEC(struct sm_name) names;
 	struct map64 name_by_guid;
@@ -304,7 +340,7 @@ struct sm {
 extern const struct sm_part sm_part_discover, sm_part_partial, sm_part_configure, sm_part_compute,
 	sm_part_deactivate, sm_part_join, sm_part_break_ports, sm_part_turns_off, sm_part_blocks, sm_part_waves,
 	sm_part_planned, sm_part_restore, sm_part_arm, sm_part_activate, sm_part_audit, sm_part_ready,
-	sm_part_sweep;
+	sm_part_sweep, sm_part_standby;
 
 /* phases.c */
 void sm_phase_set(struct sm *sm, enum sm_phase to);
@@ -323,10 +359,19 @@ void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
 void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
 void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
 void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data);
-bool sm_lid_must_wait(const struct sm *sm, const struct sm_port *p, unsigned lmc);
+bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc);
 uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node); /* with a mark if turns are off */
 uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
 bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r); /* false: it is as it should be */
+
+/* keys.c */
+unsigned sm_key_count(const struct sm *sm);
+uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries);
+uint64_t sm_key_of(const struct sm *sm, uint32_t port);
+void sm_key_learnt(struct sm *sm, uint64_t port_guid, uint64_t key);
+void sm_key_seen(struct sm *sm, uint32_t port);
+void sm_key_answered(struct sm *sm, const struct sm_txn *t);
+void sm_keys_changed(struct sm *sm, uint64_t old);
 
 /* names.c */
 void sm_names_begin(struct sm *sm);
@@ -377,6 +422,13 @@ void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *
 bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it was to be asked */
 struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p); /* what is behind a port */
+
+/* address.c */
+bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM sits on */
+void sm_address_give(struct sm *sm, uint32_t port);
+void sm_address_own(struct sm *sm, const struct sm_port *own);
+void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */
+void sm_all_met(struct sm *sm); /* a discovery has nobody left to ask */
 
 /* discover.c */
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
@@ -429,9 +481,9 @@ struct sm_way {
 /* For cfg.plain: a directed way to take instead of the LID-routed one, `more` hops of another to follow;
  * false, and w empty: the LID-routed one will do, or no other is known. */
 bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w);
+uint32_t sm_own_port(const struct sm *sm);
 uint8_t *sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
 void sm_paths_rebuild(struct sm *sm);
-void sm_paths_directed(struct sm *sm); /* and nothing by LID until tables are in force again */
 
 /* rows.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */
@@ -493,7 +545,7 @@ void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
 void sm_waves_free(struct sm *sm);
 
 /* lids.c */
-bool sm_lid_is_free(const struct sm *sm, uint32_t lid, unsigned lmc);
+bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 
 /* snapshot.c */
@@ -504,5 +556,13 @@ void sm_snapshot_forget(struct sm *sm); /* the one before, too */
 
 /* handover.c */
 void sm_info_answer(struct sm *sm, const struct sm_event *ev);
+void sm_info_make(const struct sm *sm, struct iba_sm_info *si);
+void sm_state_set(struct sm *sm, enum iba_sm_state to);
+bool sm_contest_open(const struct sm *sm); /* it is not decided who manages: nothing is to be set */
+bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi); /* by another one */
+void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data);
+void sm_stand_by(struct sm *sm, uint64_t guid, uint32_t port, uint16_t lid);
+bool sm_yield_next(struct sm *sm, struct sm_req *r);
+void sm_yielded(struct sm *sm, const struct sm_txn *t);
 
 #endif

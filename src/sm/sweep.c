@@ -62,6 +62,11 @@ static void plan_retry(struct sm *sm)
 	time_ps most = sm->shunned.n ? 600 * PS_PER_S : 10 * PS_PER_S;
 
 	sm->retry_at = TIME_NEVER;
+	if (sm->rival) { /* it was at work at the same time: once more, when it has stopped */
+		sm->rival = false;
+		sm->retry_at = sm->now + sm_timeout(sm);
+		return;
+	}
 	if (!sm->unseen && !sm->shunned.n) {
 		sm->backoff_ps = 0;
 		return;
@@ -79,7 +84,7 @@ static void ready_begin(struct sm *sm)
 
 	sm_config_settle(sm);
 	period = sweep_period(sm);
-	sm->in_vain = sm->taking_over = sm->found_old = false;
+	sm->in_vain = sm->taking_over = sm->found_old = sm->arriving = false;
 	if (!sm->round.end) {
 		round_end(sm);
 		plan_retry(sm);
@@ -93,6 +98,17 @@ static void ready_begin(struct sm *sm)
 	sm->next_sweep = !period ? TIME_NEVER : swept ? MAX(sm->now, sm->sweep_start + period) : sm->now + period;
 }
 
+/* A port told that there is an SM now. */
+static bool ask_sm_next(struct sm *sm, struct sm_req *r)
+{
+	if (!sm->sm_ports.n)
+		return false;
+	sm_req_port(sm, r, IBA_GET, SM_FOR_SWEEP, sm->sm_ports.at[--sm->sm_ports.n]);
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = 0;
+	return true;
+}
+
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
 	/* A sweep that is due asks everybody, those who told of a change among them. */
@@ -104,14 +120,31 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 		sm_phase_set(sm, SM_AUDIT);
 	else
 		sm_ahead_think(sm);
-	return sm->phase == SM_READY && sm_names_next(sm, r);
+	return sm->phase == SM_READY &&
+	       (sm_yield_next(sm, r) || ask_sm_next(sm, r) || sm_names_next(sm, r));
+}
+
+static void ready_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	if (t->attr_id == IBA_ATTR_NODE_DESC)
+		sm_names_recv(sm, t, data);
+	else if (t->method == IBA_GET)
+		sm_other_heard(sm, t->ref, data);
+	else
+		sm_yielded(sm, t);
+}
+
+static void ready_fail(struct sm *sm, const struct sm_txn *t)
+{
+	if (t->attr_id == IBA_ATTR_NODE_DESC)
+		sm_names_fail(sm, t);
 }
 
 const struct sm_part sm_part_ready = {
 	.begin = ready_begin,
 	.next = ready_next,
-	.recv = sm_names_recv,
-	.fail = sm_names_fail,
+	.recv = ready_recv,
+	.fail = ready_fail,
 };
 
 /* ---- a sweep ---- */

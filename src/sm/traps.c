@@ -31,17 +31,20 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 	}
 }
 
-/* Trap 144 tells of several things; of these the name is what the SM keeps. */
+/* Trap 144 tells of several things: another name, or an SM that was not there. */
 static void local_change(struct sm *sm, const struct iba_notice *n)
 {
 	struct iba_trap_cap d;
 
 	iba_trap_cap_get(&d, n->details, sizeof(n->details));
-	if (!(d.local_changes & IBA_CHANGED_NODE_DESC))
-		return;
-	for (uint32_t p = 0; p < sm->ports.n; p++)
-		if (sm_in_use(sm, p) && sm->ports.at[p].pi.lid == d.lid)
+	for (uint32_t p = 0; p < sm->ports.n; p++) {
+		if (!sm_in_use(sm, p) || sm->ports.at[p].pi.lid != d.lid || p == sm_own_port(sm))
+			continue;
+		if (d.local_changes & IBA_CHANGED_NODE_DESC)
 			sm_name_ask_again(sm, sm->nodes.at[sm->ports.at[p].node].guid);
+		if (sm->cfg.contest && d.cap_mask & IBA_CAP_IS_SM && sm->phase == SM_READY)
+			vec_push(&sm->sm_ports, p);
+	}
 }
 
 void sm_trap(struct sm *sm, const struct sm_event *ev)
@@ -54,6 +57,8 @@ void sm_trap(struct sm *sm, const struct sm_event *ev)
 
 	iba_notice_get(&notice, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
 	sm->st.traps++;
+	if (sm->phase == SM_STANDBY)
+		return; /* for the master */
 	sm_note(sm, SM_NOTE_TRAP, notice.trap_number, ev->slid);
 	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {
 		memcpy(r.data, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);

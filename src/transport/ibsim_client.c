@@ -3,15 +3,13 @@
  * A client of ibsim's protocol: one socket for control, one for packets, both connected and never
  * waited for once open. State: struct sim_tp. Way in: tp_ibsim. Does not know what the MADs are about.
  */
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "transport/ibsim.h"
+#include "transport/ibsim_address.h"
 #include "transport/transport.h"
 
 enum {
@@ -22,13 +20,6 @@ enum {
 	DROPPED = 110,        /* status of a packet that found no way */
 	TAKEN_IDS = 64,       /* connections of one process */
 	ID_STEP = 1 << 22,    /* larger than any pid */
-};
-
-/* Where the server is. Old servers' unix addresses are as long as the whole struct. */
-struct where {
-	char name[96];        /* of unix sockets */
-	bool udp, whole;
-	struct sockaddr_in in;
 };
 
 struct sim_tp {
@@ -49,97 +40,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* ---- addresses ---- */
-
-static int udp_where(struct where *w, const char *host, const char *port, struct err *e)
-{
-	struct addrinfo hint = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM}, *found;
-	int rc = getaddrinfo(host, port, &hint, &found);
-
-	if (rc)
-		return err_set(e, -EINVAL, "cannot find ibsim's server %s port %s: %s", host, port,
-			       gai_strerror(rc));
-	memcpy(&w->in, found->ai_addr, sizeof(w->in));
-	freeaddrinfo(found);
-	w->udp = true;
-	return 0;
-}
-
-/* "host:port" is UDP, anything else a socket name; without either, what libumad2sim reads. */
-static int where_from(struct where *w, const char *server, struct err *e)
-{
-	const char *host = getenv("IBSIM_SERVER_NAME"), *port = getenv("IBSIM_SERVER_PORT"), *colon;
-	char text[128];
-
-	memset(w, 0, sizeof(*w));
-	if (!*server && host && *host)
-		return udp_where(w, host, port && *port ? port : "7070", e);
-	if (!*server)
-		server = getenv("IBSIM_SOCKNAME");
-	if (!server || !*server)
-		server = "sim";
-	colon = strchr(server, ':');
-	if (colon) {
-		snprintf(text, sizeof(text), "%.*s", (int)(colon - server), server);
-		return udp_where(w, text, colon[1] ? colon + 1 : "7070", e);
-	}
-	if (strlen(server) > 80)
-		return err_set(e, -EINVAL, "'%.20s...' is too long for a socket name: 80 characters at most", server);
-	snprintf(w->name, sizeof(w->name), "%s", server);
-	return 0;
-}
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_un un;
-	struct sockaddr_in in;
-};
-
-/* NAME:WHAT<id>, without a number when id is negative; or the server's UDP port so much further on. */
-static socklen_t address(const struct where *w, union address *a, const char *what, int id, unsigned port_add)
-{
-	int n;
-
-	memset(a, 0, sizeof(*a));
-	if (w->udp) {
-		a->in = w->in;
-		a->in.sin_port = htons((uint16_t)(ntohs(w->in.sin_port) + port_add));
-		return sizeof(a->in);
-	}
-	a->un.sun_family = AF_UNIX;
-	n = snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, id < 0 ? "%s:%s" : "%s:%s%d", w->name, what, id);
-	return w->whole ? sizeof(a->un) : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
-}
-
-static int socket_for(const struct where *w)
-{
-	int fd = socket(w->udp ? AF_INET : AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Our own end: by name for a unix socket; the kernel chooses a port for UDP. */
-static int bind_as(const struct where *w, int fd, const char *what, int id)
-{
-	union address a;
-	socklen_t len = address(w, &a, what, id, 0);
-
-	if (w->udp) {
-		memset(&a, 0, sizeof(a));
-		a.in.sin_family = AF_INET;
-		len = sizeof(a.in);
-	}
-	return bind(fd, &a.any, len) ? -errno : 0;
-}
-
-static int connect_to(const struct where *w, int fd, const char *what, int id, unsigned port_add)
-{
-	union address a;
-	socklen_t len = address(w, &a, what, id, port_add);
-
-	return connect(fd, &a.any, len) ? -errno : 0;
 }
 
 /* ---- control ---- */
@@ -205,15 +105,15 @@ static int ask(struct sim_tp *s, enum ibsim_ctl_type type, void *data, uint32_t 
 /* ---- opening ---- */
 
 /* The id is part of our sockets' names; other connections of this process have others. */
-static int bind_pair(struct sim_tp *s, const struct where *w, uint32_t *id)
+static int bind_pair(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id)
 {
 	int rc = -EADDRINUSE;
 
 	for (int i = 0; i < TAKEN_IDS && rc == -EADDRINUSE; i++) {
 		*id = (uint32_t)(getpid() + i * ID_STEP);
-		rc = w->udp ? 0 : bind_as(w, s->ctl, "ctl", (int)*id);
+		rc = w->udp ? 0 : ibsim_bind(w, s->ctl, "ctl", (int)*id);
 		if (!rc)
-			rc = bind_as(w, s->fd, "in", (int)*id);
+			rc = ibsim_bind(w, s->fd, "in", (int)*id);
 	}
 	return rc;
 }
@@ -228,22 +128,22 @@ static void shut(struct sim_tp *s)
 }
 
 /* Both sockets, the control socket connected. -ECONNREFUSED: nobody listens by this kind of address. */
-static int make_sockets(struct sim_tp *s, const struct where *w, uint32_t *id)
+static int make_sockets(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id)
 {
-	union address a;
+	struct sockaddr_in a;
 	socklen_t len = sizeof(a);
 	int rc;
 
-	s->ctl = socket_for(w);
-	s->fd = socket_for(w);
+	s->ctl = ibsim_socket(w);
+	s->fd = ibsim_socket(w);
 	rc = s->ctl < 0 ? s->ctl : s->fd < 0 ? s->fd : 0;
 	if (!rc)
-		rc = connect_to(w, s->ctl, "ctl", -1, 0);
+		rc = ibsim_connect(w, s->ctl, "ctl", -1, 0);
 	if (!rc)
 		rc = bind_pair(s, w, id);
 	if (!rc && w->udp) {
-		rc = getsockname(s->fd, &a.any, &len) ? -errno : 0;
-		*id = ntohs(a.in.sin_port);
+		rc = getsockname(s->fd, (struct sockaddr *)&a, &len) ? -errno : 0;
+		*id = ntohs(a.sin_port);
 	}
 	if (rc)
 		shut(s);
@@ -264,7 +164,7 @@ static void node_name(const struct tp_where *w, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)size - 1, text ? text : "");
 }
 
-static int join(struct sim_tp *s, const struct where *w, uint32_t id, struct ibsim_client_info *c)
+static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id, struct ibsim_client_info *c)
 {
 	int rc;
 
@@ -273,7 +173,7 @@ static int join(struct sim_tp *s, const struct where *w, uint32_t id, struct ibs
 	if (rc)
 		return rc;
 	s->client = c->id;
-	return connect_to(w, s->fd, "out", (int)s->client, s->client + 1);
+	return ibsim_connect(w, s->fd, "out", (int)s->client, s->client + 1);
 }
 
 static int ask_who(struct sim_tp *s)
@@ -308,7 +208,7 @@ static void headers(struct sim_tp *s)
 	}
 }
 
-static int explain(int rc, const struct where *w, const struct ibsim_client_info *c, struct err *e)
+static int explain(int rc, const struct ibsim_where *w, const struct ibsim_client_info *c, struct err *e)
 {
 	char server[160];
 
@@ -335,9 +235,9 @@ static int sim_open(struct tp **t, const struct tp_where *tw, struct err *e)
 {
 	struct ibsim_client_info c = {0};
 	struct sim_tp *s;
-	struct where w;
+	struct ibsim_where w;
 	uint32_t id;
-	int rc = where_from(&w, tw->server, e);
+	int rc = ibsim_where_from(&w, tw->server, e);
 
 	if (rc)
 		return rc;

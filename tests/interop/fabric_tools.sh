@@ -4,7 +4,9 @@
 # Stock programs on `weft fabric`, each judged by what it prints: fabric_tools.sh WEFT
 #
 # OpenSM manages a small fabric of mixed hardware; infiniband-diags look at it and change it, led there
-# by libumad2sim. Then what only servers do: many clients, M_Keys, UDP, the end of input.
+# by libumad2sim. Then what only servers do: many clients, M_Keys, UDP, the end of input. At last what
+# libumad2sim cannot do, whatever the server (it cuts what is longer than 256 bytes off, and crashes at
+# classes it does not expect): with libweft-umad in its place.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 data=$(cd "$(dirname "$0")/../data" && pwd)
@@ -18,6 +20,8 @@ need opensm ibnetdiscover iblinkinfo ibhosts ibswitches sminfo smpquery smpdump 
 need_umad2sim
 
 net=$data/two-leaves.net
+umad2sim=$preload
+umad=$(cd "$(dirname "$weft")/../preload" 2> /dev/null && pwd)/libweft-umad.so
 leaf=S-b8599f0300000100
 
 # says PATTERN COMMAND...: succeeds on the fabric and prints a line like this; ibqueryerrors counts
@@ -263,6 +267,45 @@ input_ends()
 	[ $rc = 0 ] || { cat fabric.out && echo "status $rc" && false; }
 }
 
+# ---- with libweft-umad ----
+
+with_own_library()
+{
+	mkdir -p tmp
+	export TMPDIR="$dir/tmp"
+	emu_start "$net" && opensm_start && all_active 13
+}
+
+# whole_list N WORD COMMAND...: so many records
+whole_list()
+{
+	want=$1
+	word=$2
+	shift 2
+	on_fabric "$@" > out 2> err || { cat err && return 1; }
+	[ "$(grep -c "$word" out)" = "$want" ] || { grep -c "$word" out && echo "expected $want" && false; }
+}
+
+times_out()
+{
+	on_fabric smpquery -t 100 -D NI 0,1,40 > out 2> err && { cat out && return 1; }
+	grep -qi 'timed out\|failed' err || { cat err && false; }
+}
+
+diagnosed()
+{
+	mkdir -p diag
+	on_fabric ibdiagnet -o diag > out 2>&1 || { cat out && return 1; }
+	grep -q '10 nodes (4 Switches & 6 CA-s) discovered' out && ! grep -q '^-E-' out || { cat out && false; }
+}
+
+nothing_left()
+{
+	opensm_stop
+	ls tmp > out
+	[ ! -s out ] || { cat out && false; }
+}
+
 ok "weft fabric starts" emu_start "$net"
 # By default OpenSM enables all speeds again.
 ok "OpenSM comes up" opensm_start 'force_link_speed 0' 'force_link_speed_ext 0'
@@ -303,4 +346,21 @@ ok "a second OpenSM stands by" second_sm
 ok "M_Keys guard the nodes" with_m_key
 ok "clients over UDP" over_udp
 ok "the end of input is not the end; SIGTERM is" input_ends
+if [ -e "$umad" ]; then
+	preload=$umad
+	ok "libweft-umad: OpenSM comes up" with_own_library
+	ok "libweft-umad: saquery lists all nodes" whole_list 11 NodeDescription saquery NR
+	ok "libweft-umad: saquery lists all ports" whole_list 155 EndPortLid saquery PIR
+	ok "libweft-umad: saquery lists all paths" whole_list 121 dlid saquery PR
+	ok "libweft-umad: what is not answered times out" times_out
+	if command -v ibdiagnet > /dev/null; then
+		ok "libweft-umad: ibdiagnet finds nothing wrong" diagnosed
+	else
+		skip "libweft-umad: ibdiagnet finds nothing wrong" "ibdiagnet is not installed"
+	fi
+	ok "libweft-umad: it leaves nothing behind" nothing_left
+	preload=$umad2sim
+else
+	skip "libweft-umad" "it is not beside $weft"
+fi
 echo "1..$n"

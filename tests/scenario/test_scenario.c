@@ -231,8 +231,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct story *s = ctx;
 	struct strbuf b;
 
-	if (n->kind == SM_NOTE_LID)
-		return; /* one for every port there is */
+	if (n->kind == SM_NOTE_LID || n->kind == SM_NOTE_STATE)
+		return; /* one for every port there is; and one SM alone has no choice */
 	b = tell(s);
 	strbuf_addf(&b, "sm: %s", sm_note_name(n->kind));
 	switch (n->kind) {

@@ -32,6 +32,8 @@ struct dev {
 	} peer[MAX_PORTS + 1]; /* port 0: no cable */
 	uint8_t lft[LIDS];
 	char name[IBA_SMP_DATA_SIZE + 1];
+	struct iba_sm_info sm; /* another SM, if its guid is set */
+	unsigned order;        /* the last it was given */
 };
 
 struct flight {
@@ -175,6 +177,7 @@ static inline void answer_port_info(struct dev *d, unsigned in_port, bool set, u
 			    : v.state == IBA_PORT_DOWN	  ? IBA_PORT_INIT
 							  : v.state;
 		pi->mtu_cap = old.mtu_cap;
+		pi->cap_mask = old.cap_mask;
 		pi->vl_cap = old.vl_cap;
 	}
 	v = *pi;
@@ -205,6 +208,9 @@ static inline void answer(struct dev *d, unsigned in_port, uint8_t *m)
 		iba_node_info_put(&ni, data);
 	} else if (iba_smp_attr_id(m) == IBA_ATTR_NODE_DESC) {
 		memcpy(data, d->name, IBA_SMP_DATA_SIZE);
+	} else if (iba_smp_attr_id(m) == IBA_ATTR_SM_INFO) {
+		d->order = set ? mod : d->order;
+		iba_sm_info_put(&d->sm, data);
 	} else if (iba_smp_attr_id(m) == IBA_ATTR_PORT_INFO) {
 		answer_port_info(d, in_port, set, mod, data);
 	} else if (iba_smp_attr_id(m) == IBA_ATTR_SWITCH_INFO) {

@@ -95,7 +95,7 @@ static void what_is_printed_is_read_again(void **state UNUSED)
 
 	run_config_default(&c);
 	assert_int_equal(read_text("manager: {mechanism: improved+traps, then: plan, sweep: 0}\n"
-				   "transport: {device: \"od'd \\\"name\\\" \\\\ # x: é\", port: 2}\n"
+				   "transport: {device: \"od'd \\\"name\\\" \\\\ # x: é\\u2028\\ufffe \U0001f600\", port: 2}\n"
 				   "routes: {roots: [0x1, 0x2], ahead_memory: 1000}\n"
 				   "metrics: {period: 60s, port: 9100, file: -x}\n"
 				   "log: {file: /var/log/weft.log}\n",
@@ -168,6 +168,7 @@ static const struct {
 	 "f:1:17: control.mode: expected permissions in octal, such as 0660, up to 0777; found '1777'"},
 	{"files: {state: \"\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found nothing"},
 	{"files: {state: \"a\\nb\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a?b'"},
+	{"files: {state: \"a\\x82b\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a??b'"},
 	{"files: {state: \"a\\0b\"}", "f:1:16: a NUL inside a text"},
 	{"files: {\"sta\\0te\": x}", "f:1:9: a NUL inside a text"},
 	{"log: &a {level: info}", "f:1:6: an anchor (&a): values are written out here"},

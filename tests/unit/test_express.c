@@ -328,9 +328,13 @@ static void gmps_need_active_links(void **state UNUSED)
 	assert_int_equal(pi.state, IBA_PORT_INIT);
 	express_activate(&w, 2, 2);
 	world_lose(&w, &s, SIM_DROP_LINK); /* one end is not enough */
-	express_activate(&w, 3, 0);
-	world_send(&w, &s);
+	pi = world_port_draft(&w, 3, 0);
+	pi.lid = 2;
+	pi.state = IBA_PORT_ARMED;
+	assert_int_equal(world_set_port_info(&w, 3, 0, &pi), 0);
+	world_send(&w, &s); /* but data activates an Armed end */
 	assert_int_equal(p.inbox.n, 2);
+	assert_int_equal(world_port_info(&w, 3, 0).state, IBA_PORT_ACTIVE);
 	vec_free(&p.inbox);
 	world_close(&w);
 }

@@ -293,9 +293,46 @@ static void test_smps_do_not_travel_by_tables_that_change_in_any_order(void **st
 	}
 }
 
+/* ---- by LID only where a plan says that it arrives ---- */
+
+static uint64_t smps_lost(const struct mech_world *w)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SIM_NDROPS; i++)
+		n += sim_stats(lab_sim(w->lab))->dropped[i];
+	return n;
+}
+
+static void test_no_smp_is_lost_on_half_new_tables(void **state)
+{
+	static const char *const names[] = {"full", "ports", "dependencies", "none", "plan"};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		for (unsigned link = 0; link < 4; link++) {
+			struct sm_mechanism m = *sm_mechanism_find("weft");
+			struct mech_world w;
+			uint64_t before;
+
+			m.first = sm_technique_find(names[i]);
+			m.second = sm_technique_find(names[(i + 1) % ARRAY_LEN(names)]);
+			mech_draw(&w, &m);
+			mech_up(&w);
+			mech_cut(&w, link, 1);
+			mech_settle(&w);
+			before = smps_lost(&w);
+			mech_join(&w, link, 1);
+			mech_settle(&w);
+			assert_int_equal(smps_lost(&w), before);
+			mech_close(&w);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_no_smp_is_lost_on_half_new_tables),
 	    cmocka_unit_test(test_partial_tables_send_only_blocks_that_differ),
 	    cmocka_unit_test(test_whole_tables_send_every_block),
 	    cmocka_unit_test(test_entries_change_from_the_destination_outwards),

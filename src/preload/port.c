@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a kernel does for the users of a port: agents, files with messages to be read, requests that wait
+ * for their response, are sent again and time out. State: the_port and the list of those requests. Way
+ * in: port_open(), then what wrap.c is called with. One thread receives.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/preload.h"
+
+struct umad_port the_port;
+
+/* A request that was sent with a time-out. */
+struct sent {
+	struct sent *next;
+	unsigned agent;
+	struct ib_user_mad_hdr to;
+	uint8_t mad[IBA_MAD_SIZE];
+	uint64_t due_ms;
+	unsigned retries;
+	struct rmpp_in *in;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t receiver;
+static struct sent *waiting;
+static int wake = -1; /* an eventfd: there is something new to wait for */
+
+void port_lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+void port_unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+uint64_t preload_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- files ---- */
+
+int port_file_of(int fd)
+{
+	for (unsigned i = 0; fd >= 0 && the_port.open && i < FILES_MAX; i++)
+		if (the_port.files[i].used && the_port.files[i].fd == fd)
+			return (int)i;
+	return -1;
+}
+
+int port_file_open(bool is_sm_device)
+{
+	for (unsigned i = 0; i < FILES_MAX; i++) {
+		struct umad_file *f = &the_port.files[i];
+		int32_t on = 1;
+
+		if (f->used)
+			continue;
+		if (is_sm_device && link_ask(&the_port, IBSIM_SET_IS_SM, &on, sizeof(on))) {
+			errno = EBUSY;
+			return -1;
+		}
+		*f = (struct umad_file){.is_sm_device = is_sm_device};
+		f->fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+		f->used = f->fd >= 0;
+		return f->fd;
+	}
+	errno = EMFILE;
+	return -1;
+}
+
+static void message_free(struct message *m)
+{
+	free(m->data);
+	free(m);
+}
+
+static void sent_end(struct sent **at)
+{
+	struct sent *s = *at;
+
+	*at = s->next;
+	rmpp_in_free(s->in);
+	free(s);
+}
+
+void port_file_close(unsigned file)
+{
+	struct umad_file *f = &the_port.files[file];
+	int32_t off = 0;
+
+	for (unsigned a = 0; a < AGENTS_MAX; a++)
+		if (the_port.agents[a].used && the_port.agents[a].file == file)
+			port_unregister(file, a);
+	while (f->first) {
+		struct message *m = f->first;
+
+		f->first = m->next;
+		message_free(m);
+	}
+	if (f->is_sm_device)
+		link_ask(&the_port, IBSIM_SET_IS_SM, &off, sizeof(off));
+	f->used = false;
+}
+
+/* ---- agents ---- */
+
+int port_register(unsigned file, struct ib_user_mad_reg_req *r)
+{
+	for (unsigned a = 0; a < AGENTS_MAX; a++) {
+		if (the_port.agents[a].used)
+			continue;
+		r->id = a;
+		the_port.agents[a] = (struct agent){true, file, *r};
+		return 0;
+	}
+	errno = ENOMEM;
+	return -1;
+}
+
+int port_unregister(unsigned file, uint32_t id)
+{
+	if (id >= AGENTS_MAX || !the_port.agents[id].used || the_port.agents[id].file != file) {
+		errno = EINVAL;
+		return -1;
+	}
+	the_port.agents[id].used = false;
+	for (struct sent **at = &waiting; *at;) {
+		if ((*at)->agent == id)
+			sent_end(at);
+		else
+			at = &(*at)->next;
+	}
+	return 0;
+}
+
+static bool serves(const struct agent *a, const uint8_t *mad)
+{
+	unsigned method = mad[3] & 0x7f;
+	unsigned long mask;
+
+	if (!a->used || a->reg.mgmt_class != mad[1] || a->reg.mgmt_class_version != mad[2])
+		return false;
+	if (mad[1] >= 0x30 && mad[1] <= 0x4f && memcmp(a->reg.oui, mad + 37, sizeof(a->reg.oui)))
+		return false;
+	memcpy(&mask, (const uint8_t *)a->reg.method_mask + method / (8 * sizeof(mask)) * sizeof(mask), sizeof(mask));
+	return mask >> method % (8 * sizeof(mask)) & 1;
+}
+
+/* ---- reading ---- */
+
+void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint8_t *mad, size_t len, int status)
+{
+	struct umad_file *f = &the_port.files[the_port.agents[agent].file];
+	struct message *m = mem_zalloc(sizeof(*m));
+	struct ib_user_mad_hdr h = *from;
+
+	h.id = agent;
+	h.status = (uint32_t)status;
+	h.length = (uint32_t)(UMAD_HDR + len);
+	m->len = UMAD_HDR + len;
+	m->data = mem_alloc(m->len);
+	memcpy(m->data, &h, UMAD_HDR);
+	memcpy(m->data + UMAD_HDR, mad, len);
+	if (f->first)
+		f->last->next = m;
+	else
+		f->first = m;
+	f->last = m;
+	eventfd_write(f->fd, 1);
+}
+
+/* Nothing there: wait without the mutex. */
+static int wait_for(unsigned file)
+{
+	struct pollfd p = {the_port.files[file].fd, POLLIN, 0};
+
+	port_unlock();
+	poll(&p, 1, -1);
+	port_lock();
+	return the_port.files[file].used ? 0 : -1;
+}
+
+ssize_t port_read(unsigned file, uint8_t *buf, size_t count)
+{
+	struct umad_file *f = &the_port.files[file];
+	struct message *m;
+	eventfd_t one;
+	size_t len;
+
+	while (!f->first)
+		if (wait_for(file)) {
+			errno = EBADF;
+			return -1;
+		}
+	m = f->first;
+	len = m->len;
+	memcpy(buf, m->data, MIN(len, count));
+	if (len > count) { /* the header tells how much room it takes; it may be asked for again */
+		errno = count < UMAD_HDR ? EINVAL : ENOSPC;
+		return -1;
+	}
+	f->first = m->next;
+	eventfd_read(f->fd, &one);
+	message_free(m);
+	return (ssize_t)len;
+}
+
+/* ---- writing ---- */
+
+static bool is_response(const uint8_t *mad)
+{
+	return mad[3] & METHOD_RESPONSE || mad[3] == IBA_TRAP_REPRESS;
+}
+
+/* The upper half of a request's transaction id is the kernel's: it leads the response to its agent. */
+static void mark_tid(uint8_t *mad, unsigned agent)
+{
+	uint64_t own = ((uint64_t)getpid() & 0xffff) << 16 | (agent + 1);
+
+	iba_smp_set_tid(mad, own << 32 | (uint32_t)iba_smp_tid(mad));
+}
+
+static void remember(unsigned agent, const struct ib_user_mad_hdr *to, const uint8_t *mad)
+{
+	struct sent *s = mem_zalloc(sizeof(*s));
+
+	*s = (struct sent){.agent = agent, .to = *to, .due_ms = preload_ms() + to->timeout_ms, .retries = to->retries};
+	memcpy(s->mad, mad, IBA_MAD_SIZE);
+	s->next = waiting;
+	waiting = s;
+	eventfd_write(wake, 1);
+}
+
+ssize_t port_write(unsigned file, const uint8_t *buf, size_t count)
+{
+	const uint8_t *data = buf + UMAD_HDR;
+	struct ib_user_mad_hdr h;
+	uint8_t mad[IBA_MAD_SIZE] = {0};
+
+	if (count < UMAD_HDR + 24) {
+		errno = EINVAL;
+		return -1;
+	}
+	memcpy(&h, buf, UMAD_HDR);
+	if (h.id >= AGENTS_MAX || !the_port.agents[h.id].used || the_port.agents[h.id].file != file) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (the_port.agents[h.id].reg.rmpp_version && is_response(data) && count >= UMAD_HDR + 56 && rmpp_has(data)) {
+		rmpp_send(h.id, &h, data, count - UMAD_HDR);
+		eventfd_write(wake, 1);
+		return (ssize_t)count;
+	}
+	memcpy(mad, data, MIN(count - UMAD_HDR, sizeof(mad)));
+	if (!is_response(mad)) {
+		mark_tid(mad, h.id);
+		if (h.timeout_ms)
+			remember(h.id, &h, mad);
+	}
+	link_send(&the_port, &h, the_port.agents[h.id].reg.qpn, mad);
+	return (ssize_t)count;
+}
+
+/* ---- receiving ---- */
+
+static void from_wire(const struct ibsim_packet *in, struct ib_user_mad_hdr *h)
+{
+	*h = (struct ib_user_mad_hdr){.qpn = in->sqp, .lid = (uint16_t)in->slid};
+}
+
+static void response(const struct ibsim_packet *in)
+{
+	struct sent **at = &waiting, *s;
+	struct ib_user_mad_hdr h;
+	uint8_t *whole = NULL;
+	size_t len;
+
+	while (*at && (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) || (*at)->mad[1] != in->mad[1]))
+		at = &(*at)->next;
+	s = *at;
+	if (!s)
+		return;
+	from_wire(in, &h);
+	/* libumad2sim sends only the beginning of what is long, and does not number it. */
+	if (the_port.agents[s->agent].reg.rmpp_version && rmpp_has(in->mad) && rmpp_is_data(in->mad) &&
+	    (in->mad[28] | in->mad[29] | in->mad[30] | in->mad[31])) {
+		s->due_ms = preload_ms() + MAX(s->to.timeout_ms, 1000u);
+		s->retries = 0;
+		if (!rmpp_take(&s->in, s->agent, in, &whole, &len))
+			return;
+		port_deliver(s->agent, &h, whole, len, 0);
+		free(whole);
+	} else {
+		port_deliver(s->agent, &h, in->mad, IBA_MAD_SIZE, 0);
+	}
+	sent_end(at);
+}
+
+static void request(const struct ibsim_packet *in)
+{
+	struct ib_user_mad_hdr h;
+
+	if (rmpp_has(in->mad) && !rmpp_is_data(in->mad)) {
+		rmpp_control(in);
+		return;
+	}
+	from_wire(in, &h);
+	for (unsigned a = 0; a < AGENTS_MAX; a++)
+		if (serves(&the_port.agents[a], in->mad)) {
+			port_deliver(a, &h, in->mad, IBA_MAD_SIZE, 0);
+			return;
+		}
+}
+
+/* What is late is sent again or comes back; when to look again. */
+static uint64_t late(uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (struct sent **at = &waiting; *at;) {
+		struct sent *s = *at;
+
+		if (now >= s->due_ms && !s->retries) {
+			struct ib_user_mad_hdr h = s->to;
+
+			port_deliver(s->agent, &h, s->mad, IBA_MAD_SIZE, ETIMEDOUT);
+			sent_end(at);
+			continue;
+		}
+		if (now >= s->due_ms) {
+			s->retries--;
+			s->due_ms = now + s->to.timeout_ms;
+			link_send(&the_port, &s->to, the_port.agents[s->agent].reg.qpn, s->mad);
+		}
+		next = MIN(next, s->due_ms);
+		at = &s->next;
+	}
+	return MIN(next, rmpp_late(now));
+}
+
+static void *receive(void *unused UNUSED)
+{
+	struct pollfd p[2] = {{the_port.data, POLLIN, 0}, {wake, POLLIN, 0}};
+	struct ibsim_packet in;
+	eventfd_t times;
+	uint64_t next;
+	int rc;
+
+	for (;;) {
+		port_lock();
+		while (!(rc = link_recv(&the_port, &in)) || rc == -EBADMSG) {
+			if (rc || in.status) /* ibsim's word for lost: time will tell */
+				continue;
+			if (is_response(in.mad))
+				response(&in);
+			else
+				request(&in);
+		}
+		next = late(preload_ms());
+		port_unlock();
+		rc = next == UINT64_MAX ? -1 : (int)MIN(next - MIN(preload_ms(), next) + 1, (uint64_t)60000);
+		poll(p, 2, rc);
+		if (p[1].revents)
+			eventfd_read(wake, &times);
+	}
+	return NULL;
+}
+
+/* ---- life ---- */
+
+/* Who we are, from the node itself: the server's NodeInfo is made for libumad2sim. */
+static int learn(void)
+{
+	struct ib_user_mad_hdr to = {.lid = 0xffff};
+	uint8_t mad[IBA_MAD_SIZE];
+	struct ibsim_packet in;
+	struct iba_node_info ni;
+	struct pollfd p = {the_port.data, POLLIN, 0};
+
+	iba_smp_init(mad, IBA_CLASS_SUBN_DR, IBA_GET, IBA_ATTR_NODE_INFO, 0);
+	iba_smp_set_dr_slid(mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(mad, IBA_LID_PERMISSIVE);
+	for (unsigned i = 0; i < 5; i++) {
+		iba_smp_set_tid(mad, i + 1);
+		link_send(&the_port, &to, 0, mad);
+		if (poll(&p, 1, 200) > 0 && !link_recv(&the_port, &in) && in.mad[3] == IBA_GET_RESP) {
+			iba_node_info_get(&ni, iba_smp_data(in.mad), IBA_SMP_DATA_SIZE);
+			the_port.node_guid = ni.node_guid;
+			the_port.port_guid = ni.port_guid;
+			the_port.sys_guid = ni.sys_guid;
+			the_port.node_type = ni.node_type;
+			the_port.num = ni.node_type == IBA_NODE_SWITCH ? 0 : ni.local_port;
+			return 0;
+		}
+	}
+	return -ETIMEDOUT;
+}
+
+static int open_once(void)
+{
+	int rc = link_open(&the_port);
+
+	if (!rc)
+		rc = learn();
+	if (!rc)
+		rc = tree_make(&the_port);
+	wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (!rc && (wake < 0 || pthread_create(&receiver, NULL, receive, NULL)))
+		rc = -EAGAIN;
+	the_port.open = !rc;
+	return rc;
+}
+
+int port_open(void)
+{
+	int rc = 0;
+
+	port_lock();
+	if (!the_port.open)
+		rc = open_once();
+	if (rc)
+		fprintf(stderr, "libweft-umad: no fabric: %s\n", strerror(-rc));
+	port_unlock();
+	return rc;
+}
+
+void port_close_all(void)
+{
+	port_lock(); /* for good: the receiver must not go on */
+	if (the_port.open)
+		link_close(&the_port);
+	the_port.open = false;
+	tree_remove();
+}

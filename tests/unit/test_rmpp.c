@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Long responses of libweft-umad: what one end cuts up the other puts together, also when segments and
+ * acknowledgements are lost. The wire is a list; time is made up.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/vec.h"
+#include "preload/preload.h"
+
+struct umad_port the_port;
+
+static VEC(struct ibsim_packet) wire;
+static unsigned draw, lose_percent;
+static uint64_t clock_ms;
+
+uint64_t preload_ms(void)
+{
+	return clock_ms;
+}
+
+/* Both ends are LID 7: what is sent comes from there, too. */
+void link_send(struct umad_port *p UNUSED, const struct ib_user_mad_hdr *to, unsigned qpn UNUSED,
+	       const uint8_t mad[IBA_MAD_SIZE])
+{
+	struct ibsim_packet out = {.slid = to->lid, .dlid = to->lid, .sqp = to->qpn};
+
+	memcpy(out.mad, mad, IBA_MAD_SIZE);
+	draw = draw * 1103515245 + 12345;
+	if ((draw >> 16) % 100 >= lose_percent)
+		vec_push(&wire, out);
+}
+
+static uint8_t *response(unsigned class, size_t len)
+{
+	uint8_t *mad = mem_zalloc(len);
+
+	for (size_t i = 56; i < len; i++)
+		mad[i] = (uint8_t)(i * 7 + i / 256);
+	mad[0] = 1;
+	mad[1] = (uint8_t)class;
+	mad[2] = 2;
+	mad[3] = 0x92;
+	mad[15] = 99;
+	mad[26] = 1;
+	return mad;
+}
+
+struct end {
+	struct rmpp_in *in;
+	uint8_t *whole;
+	size_t len;
+	unsigned done, acks;
+};
+
+static void carry(struct end *e)
+{
+	while (wire.n) {
+		struct ibsim_packet p = wire.at[0];
+
+		memmove(wire.at, wire.at + 1, --wire.n * sizeof(*wire.at));
+		if (!rmpp_is_data(p.mad)) {
+			e->acks++;
+			assert_int_equal(p.mad[3], 0x12);
+			rmpp_control(&p);
+		} else if (rmpp_take(&e->in, 0, &p, &e->whole, &e->len)) {
+			e->done++;
+			assert_null(e->in);
+		}
+	}
+}
+
+/* As often as time-outs allow. */
+static void transfer(struct end *e, unsigned class, size_t len)
+{
+	struct ib_user_mad_hdr to = {.lid = 7, .qpn = 1};
+	uint8_t *mad = response(class, len);
+	size_t head = class == CLASS_SA ? 56 : 40;
+
+	*e = (struct end){0};
+	rmpp_send(0, &to, mad, len);
+	for (unsigned i = 0; i < 200 && rmpp_late(clock_ms) != UINT64_MAX && !(e->done && !lose_percent); i++) {
+		carry(e);
+		clock_ms += 501;
+	}
+	assert_true(e->done >= 1);
+	assert_int_equal(e->len, len);
+	assert_memory_equal(e->whole + head, mad + head, len - head);
+	assert_memory_equal(e->whole, mad, 24);
+	free(e->whole);
+	free(mad);
+	rmpp_in_free(e->in);
+}
+
+static void settle(void)
+{
+	for (unsigned i = 0; i < 10; i++) {
+		clock_ms += 1000;
+		rmpp_late(clock_ms);
+		wire.n = 0;
+	}
+	assert_int_equal(rmpp_late(clock_ms), UINT64_MAX);
+	lose_percent = 0;
+}
+
+static void lengths_survive(void **state UNUSED)
+{
+	static const size_t lens[] = {57, 255, 256, 257, 456, 457, 656, 5000, 56 + 64 * 200, 57 + 64 * 200, 300000};
+	struct end e;
+
+	for (size_t i = 0; i < ARRAY_LEN(lens); i++) {
+		transfer(&e, CLASS_SA, lens[i]);
+		assert_int_equal(e.done, 1);
+		settle();
+		transfer(&e, 0x32, lens[i]);
+		settle();
+	}
+}
+
+static void acknowledgements_are_few(void **state UNUSED)
+{
+	struct end e;
+
+	transfer(&e, CLASS_SA, 56 + 200 * 200); /* 200 segments: after 1, 65, 129, 193 and the last */
+	assert_int_equal(e.acks, 5);
+	settle();
+}
+
+static void losses_are_mended(void **state UNUSED)
+{
+	struct end e;
+
+	for (unsigned i = 0; i < 200; i++) {
+		draw = i;
+		lose_percent = 5;
+		transfer(&e, CLASS_SA, 20000);
+		settle();
+	}
+}
+
+static void nobody_there_ends(void **state UNUSED)
+{
+	struct ib_user_mad_hdr to = {.lid = 7, .qpn = 1};
+	uint8_t *mad = response(CLASS_SA, 5000);
+
+	rmpp_send(0, &to, mad, 5000);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(wire.n, i + 1); /* the first segment, again and again */
+		assert_true(rmpp_late(clock_ms += 501) != UINT64_MAX);
+	}
+	assert_int_equal(rmpp_late(clock_ms += 501), UINT64_MAX);
+	wire.n = 0;
+	free(mad);
+}
+
+/* Segments in any order and with any flags: nothing but a whole is given out. */
+static void segments_may_be_anything(void **state UNUSED)
+{
+	struct end e = {0};
+	unsigned x = 1;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		struct ibsim_packet p = {.slid = 7};
+
+		p.mad[1] = CLASS_SA;
+		p.mad[3] = 0x92;
+		for (unsigned b = 24; b < 36; b++)
+			p.mad[b] = (uint8_t)((x = x * 1103515245 + 12345) >> 16 & 3);
+		p.mad[28] = p.mad[29] = p.mad[30] = 0;
+		p.mad[25] &= 1;
+		if (!rmpp_is_data(p.mad))
+			rmpp_control(&p);
+		else if (rmpp_take(&e.in, 0, &p, &e.whole, &e.len)) {
+			assert_true(e.len >= 36);
+			free(e.whole);
+		}
+		wire.n = 0;
+	}
+	rmpp_in_free(e.in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lengths_survive),	    cmocka_unit_test(acknowledgements_are_few),
+		cmocka_unit_test(losses_are_mended),	    cmocka_unit_test(nobody_there_ends),
+		cmocka_unit_test(segments_may_be_anything),
+	};
+	int rc = cmocka_run_group_tests(tests, NULL, NULL);
+
+	vec_free(&wire);
+	return rc;
+}
