@@ -41,6 +41,7 @@ struct run_daemon {
 	uint64_t busy_ns;       /* when a MAD last moved */
 	VEC(struct run_old) old;
 	bool complained;
+	bool resync;            /* the next SM is to trust nothing */
 	struct err complaint;
 
 	/* serve.c */

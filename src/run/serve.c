@@ -187,6 +187,7 @@ static void order_resync(void *ctx)
 	if (!d->sm)
 		return;
 	log_rec(&d->log, LOG_RESYNC, LOG_T("port", d->port.name));
+	d->resync = true;
 	run_daemon_drop(d);
 	run_link_open(&d->link);
 }

@@ -97,7 +97,7 @@ static bool audit_block(struct sm *sm, uint32_t ref, const uint8_t *data)
  * Once or twice it was a late copy. If it goes on, what is known of the subnet is wrong: two names for one
  * switch, say, that are both given their tables. A full discovery tells, or else the round ends here.
  */
-enum { MENDED_A_ROUND = 4, MISMATCHES_A_ROUND = 16 };
+enum { MENDED_A_ROUND = 64, MISMATCHES_A_ROUND = 256 };
 
 static void mend(struct sm *sm, const struct sm_txn *t, uint64_t guid)
 {

@@ -40,6 +40,9 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 		if (sm->ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
+		/* In the thesis's model the other end stays as it is; a real link goes down at both. */
+		if (sm->ports.at[port].peer != NONE)
+			sm->ports.at[sm->ports.at[port].peer].in_doubt = true;
 		return true;
 	}
 	return false;

@@ -21,7 +21,7 @@ static void discover_begin(struct sm *sm)
 	sm->suspects.n = 0; /* everybody is asked anyway */
 	sm->dirty = sm->far = sm->partial = sm->full_needed = sm->unseen = false;
 	sm->changed = true;
-	sm->max_hops = sm->max_resp = 0;
+	sm->max_hops = 0;
 	sm->retry_at = sm->audit_at = TIME_NEVER;
 	vec_room(&sm->hops, 64); /* an empty path points somewhere */
 	sm_ask(sm, W_NODE_INFO, NONE);

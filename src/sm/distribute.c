@@ -243,10 +243,38 @@ void sm_tables_done(struct sm *sm)
 
 /* ---- 3: Armed, then Active ---- */
 
+static void arm_begin(struct sm *sm)
+{
+	sm_cursor_begin(sm);
+	sm->cur_in = 0;
+}
+
+/* Ports that may have stopped with the other end of their links. */
+static bool look_next(struct sm *sm, struct sm_req *r)
+{
+	uint32_t port;
+
+	while (!sm->cur_in && (port = sm_link_port_next(sm)) != NONE)
+		if (sm->ports.at[port].in_doubt) {
+			sm->ports.at[port].in_doubt = false;
+			sm_req_port(sm, r, IBA_GET, SM_FOR_ACTIVATION, port);
+			return true;
+		}
+	if (!sm->cur_in && !sm->noutstanding) {
+		sm_cursor_begin(sm);
+		sm->cur_in = 1;
+	}
+	return false;
+}
+
 static bool arm_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
+	if (look_next(sm, r))
+		return true;
+	if (!sm->cur_in)
+		return false;
 	while ((port = sm_link_port_next(sm)) != NONE) {
 		if (sm->ports.at[port].pi.state >= IBA_PORT_ARMED)
 			continue;
@@ -310,6 +338,6 @@ const struct sm_part sm_part_deactivate = {sm_cursor_begin, deactivate_next, sm_
 					   deactivate_done};
 const struct sm_part sm_part_blocks = {sm_blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
 				       sm_tables_done};
-const struct sm_part sm_part_arm = {sm_cursor_begin, arm_next, sm_port_take, sm_failed, arm_done};
+const struct sm_part sm_part_arm = {arm_begin, arm_next, sm_port_take, sm_failed, arm_done};
 const struct sm_part sm_part_activate = {activate_begin, activate_next, sm_port_take, sm_failed,
 					 activate_done};

@@ -6,7 +6,8 @@
  *
  * Nobody remembers a turn that is off, and to ask for all of them takes more SMPs than all the rest:
  * so before turns of a switch go off it is marked, and the mark goes when they are on again. The mark
- * is the lowest bit of SubnetTimeOut in its port 0, which is read anyway and does no harm.
+ * is the lowest bit of SubnetTimeOut in its port 0, which is read anyway and does no harm. Where marks
+ * cannot be trusted (cfg.read_turns) all are asked for.
  */
 #include "sm/sm_priv.h"
 
@@ -87,10 +88,14 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->nodes.at[node];
 	const struct sm_port *p = &sm->ports.at[n->first_port];
+	bool all;
 
-	if (!sm->cfg.read_back || !p->pi.lid || (p->pi.subnet_timeout & 1) == plain_bit(sm))
+	if (!sm->cfg.read_back || !p->pi.lid)
 		return;
-	for (unsigned in = 1; in <= n->nports; in++)
+	all = sm->cfg.read_turns && sm->taking_over;
+	if ((p->pi.subnet_timeout & 1) == plain_bit(sm) && !all)
+		return;
+	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
 		for (unsigned out = 1; out <= n->nports; out++)
 			if (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN)
 				sm_ask_for(sm, W_TURN, node, in << 8 | out);
@@ -99,13 +104,16 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
 {
 	uint64_t guid = sm->nodes.at[node].guid;
+	const struct sm_port *out = &sm->ports.at[sm->nodes.at[node].first_port + (turn & 0xff)];
+	unsigned live = iba_vl_count(out->pi.oper_vls);
 	struct iba_slvl_table is;
 
 	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
 	for (size_t i = 0; i < sm->off.n; i++)
 		if (sm->off.at[i].guid == guid && sm->off.at[i].in == turn >> 8 && sm->off.at[i].out == (turn & 0xff))
 			return;
-	if (is.vl[0] == IBA_VL_SUBN)
+	/* Whoever else wrote it, a VL that is not there is as good as off. */
+	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.read_turns && live && is.vl[0] >= live))
 		vec_push(&sm->off, (struct sm_turn_off){guid, (uint8_t)(turn >> 8), (uint8_t)turn, true});
 }
 

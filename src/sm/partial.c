@@ -83,7 +83,7 @@ static void partial_begin(struct sm *sm)
 {
 	sm->epoch++;
 	sm->partial = true;
-	sm->dirty = sm->changed = sm->grown = sm->guessed = false;
+	sm->dirty = sm->changed = sm->grown = sm->guessed = sm->read_ports = false;
 	sm->work.n = sm->work_head = 0;
 	if (sm->phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
 		sm->retry_at = sm->audit_at = TIME_NEVER;
@@ -175,6 +175,7 @@ static void ask_ports(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
+	sm->read_ports = true;
 	n->reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
 		sm_ask(sm, W_PORT_STATE, n->first_port + p);
@@ -216,7 +217,7 @@ static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
-	if (t->tries > 1 || n->doubt)
+	if (t->tries > 1 || n->doubt || sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
 		sm_ask(sm, W_PORT_AGAIN, n->first_port);
 	if (t->tries > 1 || n->reads_left != n->nports)
 		ask_ports(sm, t->ref);

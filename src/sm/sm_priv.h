@@ -60,6 +60,7 @@ struct sm_port {
 	bool has_lid;        /* its LID was set and confirmed */
 	bool by_lid;         /* endports: the tables in the switches lead there and back */
 	bool ordered;        /* its state was, and the answer is not there yet */
+	bool in_doubt;       /* the other end was stopped: it is to be looked at before it is armed */
 	uint8_t mark;        /* endports: enum sm_mark, during partial discovery */
 	uint8_t set_in;      /* sm->generation when its state was last ordered */
 };
@@ -257,6 +258,7 @@ struct sm {
 	bool all_met;           /* then: no more LIDs can turn up */
 	bool found_old;         /* and tables were found: they stay if they serve */
 	bool in_vain;           /* the last one found nothing: sweeps keep their time */
+	bool read_ports;        /* partial: somebody told of a change when asked */
 	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */

@@ -86,7 +86,10 @@ static void ready_begin(struct sm *sm)
 	period = sweep_period(sm);
 	sm->in_vain = sm->taking_over = sm->found_old = sm->arriving = false;
 	if (!sm->round.end) {
-		round_end(sm);
+		if (in_vain && !sm->read_ports) /* a late trap, told of long ago: no more than a sweep */
+			sm->round.end = sm->now;
+		else
+			round_end(sm);
 		plan_retry(sm);
 	}
 	look_further(sm);

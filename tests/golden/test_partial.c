@@ -140,6 +140,8 @@ static void world_open(struct world *w, bool by_lid)
 	c.sm_node = fab_node_by_guid(lab_change_fab(w->change), 0x200);
 	c.sm.mechanism = *sm_mechanism_find("improved");
 	c.sm.mechanism.by_lid = by_lid;
+	if (by_lid) /* which takes a plan */
+		c.sm.mechanism.first = c.sm.mechanism.second = sm_technique_find("plan");
 	w->lab = lab_new(lab_change_fab(w->change), &c, &e);
 	assert_non_null(w->lab);
 	sim_watch(lab_sim(w->lab), (struct sim_watch){on_seen, w});

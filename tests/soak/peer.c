@@ -6,6 +6,7 @@
 #include "peer.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -49,40 +50,53 @@ uint64_t soak_number(const char *text)
 
 /* ---- sockets ---- */
 
-static socklen_t address(struct sockaddr_un *a, const char *server, const char *what, int64_t number)
+union address {
+	struct sockaddr any;
+	struct sockaddr_un un;
+	struct sockaddr_in in;
+};
+
+/* NAME:WHAT<number>, without one when it is negative; or that port on the loopback. */
+static socklen_t address(const struct peer *p, union address *a, const char *what, int64_t number, unsigned port)
 {
 	int n;
 
 	memset(a, 0, sizeof(*a));
-	a->sun_family = AF_UNIX;
-	n = number < 0 ? snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s", server, what)
-		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%lld", server, what,
+	if (p->udp) {
+		a->in.sin_family = AF_INET;
+		a->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		a->in.sin_port = htons((uint16_t)port);
+		return sizeof(a->in);
+	}
+	a->un.sun_family = AF_UNIX;
+	n = number < 0 ? snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "%s:%s", p->server, what)
+		       : snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "%s:%s%lld", p->server, what,
 				  (long long)number);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
 static int end_bind(const struct peer *p, const char *what)
 {
-	struct sockaddr_un a;
-	socklen_t len = address(&a, p->server, what, p->id);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	union address a;
+	socklen_t len = address(p, &a, what, p->id, 0);
+	int fd = socket(a.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int rc;
 
 	if (fd < 0)
 		return -errno;
-	if (!bind(fd, (struct sockaddr *)&a, len))
+	if (!bind(fd, &a.any, len))
 		return fd;
 	rc = -errno;
 	close(fd);
 	return rc;
 }
 
-static int end_connect(const struct peer *p, int fd, const char *what, int64_t number)
+static int end_connect(const struct peer *p, int fd, const char *what, int64_t number, unsigned port)
 {
-	struct sockaddr_un a;
-	socklen_t len = address(&a, p->server, what, number);
+	union address a;
+	socklen_t len = address(p, &a, what, number, port);
 
-	return connect(fd, (struct sockaddr *)&a, len) ? -errno : 0;
+	return connect(fd, &a.any, len) ? -errno : 0;
 }
 
 static int end_wait(int fd, short events, int wait_ms)
@@ -162,15 +176,20 @@ void peer_ctl_drain(struct peer *p)
 
 static int join(struct peer *p, const char *node, bool is_sm)
 {
-	struct ibsim_client_info i = {.id = p->id, .is_sm = is_sm};
-	int rc = end_connect(p, p->ctl, "ctl", -1);
+	struct ibsim_client_info i = {.is_sm = is_sm};
+	union address a;
+	socklen_t len = sizeof(a);
+	int rc = end_connect(p, p->ctl, "ctl", -1, p->udp);
 
+	if (p->udp && !rc && !getsockname(p->fd, &a.any, &len))
+		p->id = ntohs(a.in.sin_port);
+	i.id = p->id;
 	snprintf(i.node, sizeof(i.node), "%s", node);
 	rc = rc ? rc : peer_ctl(p, IBSIM_CONNECT, &i, sizeof(i));
 	if (rc)
 		return rc;
 	p->client = i.id;
-	return end_connect(p, p->fd, "out", p->client);
+	return end_connect(p, p->fd, "out", p->client, p->udp + 1 + p->client);
 }
 
 int peer_open(struct peer *p, const char *server, const char *node, unsigned salt, bool is_sm)
@@ -179,6 +198,8 @@ int peer_open(struct peer *p, const char *server, const char *node, unsigned sal
 
 	*p = (struct peer){.ctl = -1, .fd = -1, .id = (uint32_t)getpid() + salt * SALT_STEP};
 	snprintf(p->server, sizeof(p->server), "%s", server);
+	if (!strncmp(server, "udp:", 4))
+		p->udp = (unsigned)soak_number(server + 4);
 	p->ctl = end_bind(p, "ctl");
 	p->fd = end_bind(p, "in");
 	rc = p->ctl < 0 ? p->ctl : p->fd < 0 ? p->fd : join(p, node, is_sm);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A client of ibsim's protocol down to its datagrams, so that a test can also send what no honest
- * program would. Unix sockets only. Calls that wait have limits; those are generous, since all they
- * tell apart is an answer and none.
+ * program would: over unix sockets, or, where the server is "udp:PORT", over UDP on the loopback. Calls
+ * that wait have limits; those are generous, since all they tell apart is an answer and none.
  */
 #ifndef WEFT_SOAK_PEER_H
 #define WEFT_SOAK_PEER_H
@@ -16,8 +16,9 @@ enum { PEER_WAIT_MS = 20000, PEER_AGAIN_MS = 500, PEER_SALTS = 256 };
 
 struct peer {
 	char server[64];
+	unsigned udp;    /* the server's port; 0: unix */
 	int ctl, fd;
-	uint32_t id;     /* part of our sockets' names: the pid and `salt` */
+	uint32_t id;     /* part of our sockets' names: the pid and `salt`; or our UDP port */
 	uint32_t client; /* the server's number for us */
 };
 

@@ -19,6 +19,7 @@ struct world {
 	struct lies lies;
 	struct sm_hook hook; /* the manager's own */
 	struct fab *fab;
+	struct lab_config cfg;
 	uint16_t *lid;       /* by port, before the lies; 0: none */
 };
 
@@ -111,6 +112,8 @@ static void draw_config(struct rng *r, struct lab_config *c)
 	c->sm.plain = rng_below(r, 2);
 	c->sm.timeout_ps = 20 * PS_PER_MS;
 	c->sm.names = rng_below(r, 2);
+	c->sm.read_back = rng_below(r, 2);
+	c->sm.settle = rng_below(r, 2);
 	c->sim.traps = rng_below(r, 2);
 	c->threads = 1;
 }
@@ -159,6 +162,19 @@ static bool lids_kept(struct world *w, struct seed_run *r)
 	return true;
 }
 
+/* By tables, port states and SL-to-VL mappings: some mechanisms leave turns off that no route takes. */
+static bool is_connected(struct world *w, struct seed_run *r)
+{
+	struct lab_levels v;
+
+	lab_levels(w->lab, &v);
+	if (v.connected == v.pairs && !v.cyclic)
+		return true;
+	snprintf(r->why, sizeof(r->why), "%llu of %llu pairs are connected, %u links may deadlock",
+		 (unsigned long long)v.connected, (unsigned long long)v.pairs, v.cyclic);
+	return false;
+}
+
 static bool is_whole(struct world *w, struct seed_run *r)
 {
 	struct lab_verdict v;
@@ -166,7 +182,8 @@ static bool is_whole(struct world *w, struct seed_run *r)
 	lab_judge(w->lab, &v);
 	snprintf(r->why, sizeof(r->why), "%s", v.why);
 	rt_report_free(&v.report);
-	return v.active && v.verified && v.lids_unique && v.complete && lids_kept(w, r);
+	return v.active && v.verified && v.lids_unique && v.complete && lids_kept(w, r) &&
+	       is_connected(w, r);
 }
 
 /* A lie that was believed and that nothing speaks against is found when all is read again. */
@@ -177,6 +194,8 @@ static void judge(struct world *w, struct seed_run *r)
 		return;
 	misled++;
 	lab_manager_stop(w->lab, 0);
+	w->cfg.sm.read_back = w->cfg.sm.read_turns = true;
+	lab_manager_config(w->lab, 0, &w->cfg.sm);
 	lab_manager_start(w->lab, 0, true);
 	r->ok = comes_to_rest(w, r) && is_whole(w, r);
 }
@@ -184,15 +203,14 @@ static void judge(struct world *w, struct seed_run *r)
 static void run(struct seed_run *r)
 {
 	struct world w = {0};
-	struct lab_config c;
 	struct rng rng;
 	struct err e;
 
 	rng_seed(&rng, r->seed, 11);
 	rng_seed(&w.lies.rng, r->seed, 12);
 	w.fab = draw_fabric(&rng);
-	draw_config(&rng, &c);
-	w.lab = lab_new(w.fab, &c, &e);
+	draw_config(&rng, &w.cfg);
+	w.lab = lab_new(w.fab, &w.cfg, &e);
 	w.lies.deliver = to_manager;
 	w.lies.ctx = &w;
 	w.lies.one_in = 2 + rng_below(&rng, 40);

@@ -61,6 +61,8 @@ struct rig {
 	unsigned outstanding, peak, peak_discover; /* requests without an answer */
 	struct sm_routes routes;		   /* computed, to be given next */
 	bool unverified, no_routes, hold;
+	bool real_links;		/* a port that is ordered Down takes the other end with it */
+	unsigned stops;			/* ports ordered Down */
 	bool slow;                      /* routes take long: the SM goes on while they are computed */
 	struct sm_compute busy, queued; /* the one being computed, the one after it; epoch 0: none */
 	unsigned copies; /* how often each response comes; 0: once */
@@ -240,6 +242,21 @@ static inline void fly(struct rig *g, time_ps when, const uint8_t *mad, uint16_t
 	vec_push(&g->air, f);
 }
 
+static inline void note_stop(struct rig *g, unsigned dev, const struct sm_send *s)
+{
+	unsigned p = iba_smp_attr_mod(s->mad);
+	struct iba_port_info pi;
+
+	if (iba_smp_method(s->mad) != IBA_SET || iba_smp_attr_id(s->mad) != IBA_ATTR_PORT_INFO)
+		return;
+	iba_port_info_get(&pi, iba_smp_data_const(s->mad), IBA_SMP_DATA_SIZE);
+	if (pi.state != IBA_PORT_DOWN)
+		return;
+	g->stops++;
+	if (g->real_links && g->dev[dev].peer[p].port)
+		g->dev[g->dev[dev].peer[p].dev].pi[g->dev[dev].peer[p].port].state = IBA_PORT_INIT;
+}
+
 static inline void on_send(struct rig *g, const struct sm_send *s)
 {
 	unsigned method = iba_smp_method(s->mad), dev, in_port;
@@ -255,6 +272,7 @@ static inline void on_send(struct rig *g, const struct sm_send *s)
 		return;
 	memcpy(resp, s->mad, IBA_MAD_SIZE);
 	answer(&g->dev[dev], in_port, resp);
+	note_stop(g, dev, s);
 	if (g->twist && !g->twist(g, dev, s, resp))
 		return;
 	for (unsigned i = 0; i <= g->copies; i++)

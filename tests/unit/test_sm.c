@@ -890,6 +890,67 @@ static void test_every_request_shows_the_key(void **state)
 	rig_close(&g);
 }
 
+/* ---- a link that stops at both ends ---- */
+
+static void test_the_other_end_of_a_stopped_link_is_armed_too(void **state)
+{
+	(void)state;
+	for (unsigned real = 0; real < 2; real++) {
+		struct rig g;
+
+		rig_open(&g);
+		g.cfg.mechanism.first = g.cfg.mechanism.second = sm_technique_find("ports");
+		g.real_links = real;
+		add_dev(&g, IBA_NODE_CA, 1);
+		for (unsigned i = 0; i < 4; i++)
+			add_dev(&g, IBA_NODE_SWITCH, 6);
+		add_dev(&g, IBA_NODE_CA, 1);
+		join(&g, 0, 1, 1, 1);
+		join(&g, 5, 1, 3, 1);
+		for (unsigned a = 1; a <= 4; a++) /* everybody with everybody: break nodes in plenty */
+			for (unsigned b = a + 1; b <= 4; b++)
+				join(&g, a, 1 + b, b, 1 + a);
+		rig_start(&g);
+		run_ready(&g);
+		expect_up(&g);
+		set_gone(&g, 5, true);
+		step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
+		while (g.sm->phase == SM_SWEEP)
+			assert_true(one_event(&g));
+		run_ready(&g);
+		assert_true(g.stops > 0);
+		expect_up(&g);
+		rig_close(&g);
+	}
+}
+
+static void test_a_late_trap_is_no_round(void **state)
+{
+	uint8_t mad[IBA_MAD_SIZE];
+	uint32_t rounds;
+	struct rig g;
+	size_t sent;
+
+	(void)state;
+	draw_pair(&g);
+	g.cfg.mechanism = *sm_mechanism_find("weft");
+	rig_start(&g);
+	run_ready(&g);
+	rounds = status(&g).rounds;
+	sent = g.log.n;
+	make_trap(mad, IBA_TRAP_LINK_STATE, 1);
+	give_smp(&g, mad, lid_of(&g, 2));
+	run_ready(&g);
+	assert_int_equal(status(&g).rounds, rounds);
+	assert_int_equal(g.log.n, sent + 3); /* TrapRepress, one question, one port between switches */
+	/* One that has something to tell is another matter. */
+	g.dev[2].si.port_state_change = 1;
+	give_smp(&g, mad, lid_of(&g, 2));
+	run_ready(&g);
+	assert_int_equal(status(&g).rounds, rounds + 1);
+	rig_close(&g);
+}
+
 /* ---- purity ---- */
 
 static bool chaos(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
@@ -1001,6 +1062,8 @@ int main(void)
 	    cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),
 	    cmocka_unit_test(test_tells_who_it_is),
 	    cmocka_unit_test(test_every_request_shows_the_key),
+	    cmocka_unit_test(test_the_other_end_of_a_stopped_link_is_armed_too),
+	    cmocka_unit_test(test_a_late_trap_is_no_round),
 	    cmocka_unit_test(test_same_events_same_actions),
 	    cmocka_unit_test(test_a_table_that_was_set_without_an_answer_is_not_known),
 	};

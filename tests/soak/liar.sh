@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A server that lies to the SM: liar.sh WEFT TOOLS [PACKETS [SEED]]
+#
+# From the first SMP on, then once the subnet is up. The SM never crashes, answers its control socket all
+# the while, does not grow, and has the subnet right once it is told the truth; LIDs that were given stay.
+
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+tools=$(cd "$2" && pwd)
+packets=${3:-4000}
+seed=${4:-1}
+# shellcheck source=tests/soak/lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq
+
+"$weft" topo gen mtree 4 3 -o net
+
+# Sweeps without a pause: there is always something to lie about.
+lied_to()
+{
+	"$weft" sm --transport ibsim --server "$IBSIM_SOCKNAME-liar" --state state.db --control "$dir/ctl" \
+		--log-level error > sm.log 2>&1 &
+	sm_pid=$!
+	tries=0
+	until sm_ask status > status; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || { cat sm.log ctl.err && return 1; }
+		sleep 0.05
+	done
+	watch_begin
+	lies_end
+}
+
+# All told, as far as the SM lets it: one that waits for its next try is not asked for more.
+lies_end()
+{
+	tries=0
+	until grep -q honest liar.out; do
+		tries=$((tries + 1))
+		kill -0 "$sm_pid" || { tail -n 30 sm.log && return 1; }
+		[ $tries -lt 60 ] || break
+		sm_ask sweep > /dev/null
+		sleep 0.1
+	done
+	liar_honest && cat liar.out >> told
+}
+
+answered()
+{
+	always_answered && is_small "$sm_pid"
+}
+
+right_in_the_end()
+{
+	sm_resync && is_whole -t
+}
+
+# Now it is up, and has LIDs to lose.
+lied_to_again()
+{
+	cp lids before
+	liar_stop
+	liar_start "$packets" 5 "$((seed + 1))" || return 1
+	watch_begin
+	lies_end
+}
+
+lids_stay()
+{
+	right_in_the_end && same_lids before
+}
+
+well()
+{
+	sm_ends && liar_stop && fabric_ends
+}
+
+ok "the server takes the netlist" fabric_start net
+ok "a liar stands before it" liar_start "$packets" 10 "$seed"
+ok "lies about $packets packets from the first on" lied_to
+ok "the SM answers all the while" answered
+ok "it has the subnet right in the end" right_in_the_end
+ok "lies once it is up, one in five" lied_to_again
+ok "the SM answers all the while" answered
+ok "LIDs stay" lids_stay
+ok "all are well and end" well
+sed -n 's/^liar: honest/# honest/p' told
+echo "1..$n"

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Bad datagrams in masses: storm.sh WEFT TOOLS [COUNT [SEED]]
+#
+# At the fabric's server without an SM, over unix sockets and UDP, then with one, whom most of them are
+# for. Honest clients are served meanwhile, the SM answers its control socket, nobody grows or crashes;
+# and what the storm did to LIDs, port states and tables is put right afterwards.
+
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+tools=$(cd "$2" && pwd)
+count=${3:-20000}
+seed=${4:-1}
+# shellcheck source=tests/soak/lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq
+
+"$weft" topo gen mtree 4 3 -o net
+
+# storm COUNT OPTION...: from the SM's own host, two others and a switch
+storm()
+{
+	storms=$1
+	shift
+	"$tools/storm" -s "$IBSIM_SOCKNAME" -n "$storms" -S "$seed" -h $home -p 4 -a H-0001000000000010 \
+		-a H-0001000000000024 -a S-0002000000000012 -a H-0001000000000048 "$@" > storm.out 2>&1 ||
+		{ cat storm.out && return 1; }
+	cat storm.out >> told
+}
+
+at_the_server()
+{
+	storm "$count" && is_small "$ibsim_pid" && fabric_ends
+}
+
+over_udp()
+{
+	IBSIM_SOCKNAME=weft-$$-udp
+	export IBSIM_SOCKNAME
+	for port in 17170 27170 37170 47170; do
+		"$weft" fabric net --no-control --quiet --udp $port 0<> console > ibsim.out 2>&1 &
+		ibsim_pid=$!
+		sleep 0.5
+		"$tools/storm" -s "udp:$port" -n $((count / 2)) -S "$seed" -h $home -p 4 -a H-0001000000000010 \
+			-a H-0001000000000024 -a S-0002000000000012 > storm.out 2>&1 && break
+		kill -0 $ibsim_pid 2> /dev/null && { cat storm.out && return 1; }
+		fabric_stop # the port was somebody's
+	done
+	cat storm.out >> told
+	is_small "$ibsim_pid" && fabric_ends
+}
+
+# The SM's LID is 1 on a fresh fabric; its pid is its id.
+with_an_sm()
+{
+	fabric_start net && sm_start --state state.db || return 1
+	is_whole -t && cp lids before || return 1
+	watch_begin
+	storm "$count" -l 1 -v "$sm_pid" || return 1
+	kill -0 "$sm_pid" || { tail -n 30 sm.log && return 1; }
+}
+
+put_right()
+{
+	sm_resync && is_whole -t && same_lids before
+}
+
+well()
+{
+	is_small "$ibsim_pid" && is_small "$sm_pid" && sm_ends && fabric_ends
+}
+
+: > told
+ok "the server takes the netlist" fabric_start net
+ok "$count datagrams at the server" at_the_server
+ok "half as many over UDP" over_udp
+ok "$count with an SM, and for it" with_an_sm
+ok "the SM answers all the while" always_answered
+ok "what was done to the subnet is put right" put_right
+ok "both are well and end" well
+cat told
+echo "1..$n"
