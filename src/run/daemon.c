@@ -154,7 +154,7 @@ static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 	notify_send("STATUS=bringing the subnet up");
 	c.port = d->port.port;
 	c.read_back |= d->generation > 0; /* what the last one set is there */
-	c.read_turns = d->resync;
+	c.distrust = d->resync;
 	d->resync = false;
 	d->sm = sm_new(&c);
 	d->generation++;

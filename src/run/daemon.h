@@ -71,7 +71,8 @@ struct run_keep { /* a LID, or a name */
 
 struct run_keeper {
 	struct run_log *log;
-	struct run_state *state;         /* NULL: nothing goes to disk */
+	char path[256];                  /* "": nothing goes to disk */
+	struct run_state *state;         /* NULL: there was no room to make it */
 	VEC(struct run_keep) lids;       /* all that were ever given, for a new SM */
 	struct map64 by_guid;
 	VEC(struct run_keep) pending, writing;

@@ -31,6 +31,9 @@ static void on_work(uv_work_t *w)
 {
 	struct run_keeper *k = w->data;
 
+	k->rc = k->state ? 0 : run_state_open(&k->state, k->path, &k->e); /* there was no room to make it */
+	if (k->rc)
+		return;
 	put_all(k);
 	k->rc = run_state_commit(k->state, &k->e);
 }
@@ -70,7 +73,7 @@ static void after_work(uv_work_t *w, int status)
 
 void run_keeper_flush(struct run_keeper *k)
 {
-	if (!k->state || k->closing)
+	if (!*k->path || k->closing)
 		return;
 	if (k->busy) {
 		k->soon = true;
@@ -88,7 +91,7 @@ void run_keeper_flush(struct run_keeper *k)
 
 static void gather(struct run_keeper *k, const struct run_keep *x)
 {
-	if (!k->state)
+	if (!*k->path)
 		return;
 	vec_push(&k->pending, *x);
 	if (!uv_is_active((uv_handle_t *)&k->timer))
@@ -119,7 +122,7 @@ void run_keeper_lid(struct run_keeper *k, uint64_t guid, uint16_t lid, uint8_t l
 
 void run_keeper_name(struct run_keeper *k, uint64_t guid, const char *name)
 {
-	if (k->state)
+	if (*k->path)
 		gather(k, &(struct run_keep){.guid = guid, .name = mem_strdup(name)});
 }
 
@@ -161,6 +164,7 @@ int run_keeper_open(struct run_keeper *k, uv_loop_t *loop, struct run_log *log, 
 	int rc = 0;
 
 	*k = (struct run_keeper){.log = log};
+	snprintf(k->path, sizeof(k->path), "%s", path);
 	k->timer.data = k->work.data = k;
 	if (*path)
 		rc = run_state_open(&k->state, path, e);
@@ -176,9 +180,13 @@ int run_keeper_open(struct run_keeper *k, uv_loop_t *loop, struct run_log *log, 
 		k->log = NULL;
 		return rc;
 	}
-	if (rc)
-		log_rec(log, LOG_STATE_FAILED, LOG_T("why", e->text));
 	uv_timer_init(loop, &k->timer);
+	k->rc = rc;
+	if (rc)
+		k->e = *e;
+	tell(k);
+	if (rc)
+		uv_timer_start(&k->timer, on_timer, AGAIN_MS, 0);
 	k->m_key = cfg->m_key;
 	if (k->state)
 		log_rec(log, LOG_STATE_LOADED, LOG_U("lids", k->lids.n), LOG_T("file", path));
@@ -189,6 +197,8 @@ static void free_keeps(struct run_keeper *k)
 {
 	for (size_t i = 0; i < k->pending.n; i++)
 		free(k->pending.at[i].name);
+	for (size_t i = 0; i < k->writing.n; i++)
+		free(k->writing.at[i].name);
 	vec_free(&k->pending);
 	vec_free(&k->writing);
 	vec_free(&k->lids);
@@ -203,7 +213,7 @@ void run_keeper_close(struct run_keeper *k)
 	uv_close((uv_handle_t *)&k->timer, NULL);
 	while (k->busy)
 		uv_run(k->timer.loop, UV_RUN_ONCE);
-	if (k->state) {
+	if (*k->path) {
 		for (size_t i = 0; i < k->pending.n; i++)
 			vec_push(&k->writing, k->pending.at[i]);
 		k->pending.n = 0;

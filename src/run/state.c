@@ -154,16 +154,19 @@ static int file_take(struct run_state *s, struct err *e)
 	return header_check(s, e);
 }
 
-static int database_open(struct run_state *s, struct err *e)
+/* alone: nobody else may look into it meanwhile, and no file is needed that tells others of its log. */
+static int database_open(struct run_state *s, bool alone, struct err *e)
 {
 	int64_t version = 0;
 	char word[64];
-	int rc;
+	int rc = 0;
 
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL))
 		return fail(s, "open", e);
 	sqlite3_extended_result_codes(s->db, 1);
-	rc = ask(s, "PRAGMA user_version", &version, NULL, 0, e);
+	if (alone)
+		rc = run(s, "PRAGMA locking_mode = EXCLUSIVE", "set it up", e);
+	rc = rc ? rc : ask(s, "PRAGMA user_version", &version, NULL, 0, e);
 	if (!rc && !version)
 		rc = run(s, schema, "make the tables", e);
 	if (!rc)
@@ -186,7 +189,12 @@ int run_state_open(struct run_state **out, const char *path, struct err *e)
 	s->fd = -1;
 	s->path = mem_strdup(path);
 	rc = file_take(s, e);
-	rc = rc ? rc : database_open(s, e);
+	rc = rc ? rc : database_open(s, false, e);
+	if (rc == -ENOSPC || rc == -EIO) { /* no room? To read it none is needed */
+		sqlite3_close(s->db);
+		s->db = NULL;
+		rc = database_open(s, true, e);
+	}
 	if (rc)
 		run_state_close(s);
 	else

@@ -7,7 +7,7 @@
  * Nobody remembers a turn that is off, and to ask for all of them takes more SMPs than all the rest:
  * so before turns of a switch go off it is marked, and the mark goes when they are on again. The mark
  * is the lowest bit of SubnetTimeOut in its port 0, which is read anyway and does no harm. Where marks
- * cannot be trusted (cfg.read_turns) all are asked for.
+ * cannot be trusted (cfg.distrust) all are asked for.
  */
 #include "sm/sm_priv.h"
 
@@ -92,7 +92,7 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 
 	if (!sm->cfg.read_back || !p->pi.lid)
 		return;
-	all = sm->cfg.read_turns && sm->taking_over;
+	all = sm->cfg.distrust && sm->taking_over;
 	if ((p->pi.subnet_timeout & 1) == plain_bit(sm) && !all)
 		return;
 	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
@@ -113,7 +113,7 @@ void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *d
 		if (sm->off.at[i].guid == guid && sm->off.at[i].in == turn >> 8 && sm->off.at[i].out == (turn & 0xff))
 			return;
 	/* Whoever else wrote it, a VL that is not there is as good as off. */
-	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.read_turns && live && is.vl[0] >= live))
+	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.distrust && live && is.vl[0] >= live))
 		vec_push(&sm->off, (struct sm_turn_off){guid, (uint8_t)(turn >> 8), (uint8_t)turn, true});
 }
 
@@ -125,8 +125,12 @@ void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *d
  */
 bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 {
+	unsigned had;
+
 	if ((!sm->taking_over && !sm_contest_open(sm)) || sm->all_met)
 		return false;
+	if (sm->cfg.distrust && sm_lid_of(sm, p->guid, &had) && had == lmc) /* that one and no other */
+		return sm_contest_open(sm);
 	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) || sm_contest_open(sm);
 }
 

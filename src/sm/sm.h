@@ -112,8 +112,8 @@ struct sm_config {
 				     * the SM itself reset tell of it as if others had */
 	bool read_back;             /* at the start switches are asked for the tables they hold: what is
 				     * right stays, and no port that is Active leaves that state for it */
-	bool read_turns;            /* with read_back: every SL-to-VL table as well, since somebody else may
-				     * have written one; many SMPs */
+	bool distrust;              /* with read_back: what devices hold may be a stranger's. LIDs are as seeded,
+				     * and every SL-to-VL table is read, which takes many SMPs */
 	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */
 	bool contest;               /* other SMs are looked for, and the one of higher rank is master */
 	time_ps standby_poll_ps;    /* how often a standby SM asks the master, */

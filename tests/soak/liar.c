@@ -2,7 +2,7 @@
 /*
  * A server of ibsim's protocol that knows nothing but another server, and lies about what that one says:
  * a share of the answers comes changed, twice, late, as an answer to something else, or not at all. After
- * so many packets, or at SIGUSR1, it tells the truth. State: struct liar. Way in: main(). Requests go up
+ * so many packets, or at SIGUSR1, it tells the truth, until SIGUSR2. State: struct liar. Way in: main(). Requests go up
  * as they are: what is in the devices is what the SM sets.
  */
 #include "liar.h"
@@ -32,14 +32,17 @@ struct liar {
 	int ctl;
 	struct client clients[CLIENTS];
 	struct lies lies;
+	uint64_t packets; /* to lie about */
 };
 
-static volatile sig_atomic_t honest, stop;
+static volatile sig_atomic_t honest, again, stop;
 
 static void on_signal(int number)
 {
 	if (number == SIGUSR1)
 		honest = 1;
+	else if (number == SIGUSR2)
+		again = 1;
 	else
 		stop = 1;
 }
@@ -189,6 +192,9 @@ static void serve(struct liar *l)
 			up_and_down(l, i);
 	if (honest)
 		l->lies.left = 0;
+	else if (again)
+		l->lies.left = l->packets;
+	honest = again = 0;
 	lies_due(&l->lies, soak_now_ms());
 }
 
@@ -204,7 +210,7 @@ static void parse(struct liar *l, int argc, char **argv)
 		else if (o == 'u')
 			l->up = optarg;
 		else if (o == 'n')
-			l->lies.left = soak_number(optarg);
+			l->packets = l->lies.left = soak_number(optarg);
 		else if (o == 'S')
 			seed = soak_number(optarg);
 		else if (o == 'k')
@@ -219,10 +225,11 @@ int main(int argc, char **argv)
 {
 	static struct liar l;
 	struct sigaction a = {.sa_handler = on_signal};
-	bool lied = true;
+	bool lied = false;
 
 	parse(&l, argc, argv);
 	sigaction(SIGUSR1, &a, NULL);
+	sigaction(SIGUSR2, &a, NULL);
 	sigaction(SIGTERM, &a, NULL);
 	sigaction(SIGINT, &a, NULL);
 	l.ctl = bound(l.name, "ctl", -1);
@@ -232,10 +239,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (!stop) {
 		serve(&l);
-		if (lied && !l.lies.left) {
+		if (lied && !l.lies.left)
 			lies_report(&l.lies);
-			lied = false;
-		}
+		lied = l.lies.left > 0;
 	}
 	for (unsigned i = 0; i < CLIENTS; i++)
 		if (l.clients[i].used)

@@ -61,8 +61,8 @@ right_in_the_end()
 lied_to_again()
 {
 	cp lids before
-	liar_stop
-	liar_start "$packets" 5 "$((seed + 1))" || return 1
+	: > liar.out
+	kill -USR2 "$liar_pid"
 	watch_begin
 	lies_end
 }
@@ -78,11 +78,11 @@ well()
 }
 
 ok "the server takes the netlist" fabric_start net
-ok "a liar stands before it" liar_start "$packets" 10 "$seed"
+ok "a liar stands before it" liar_start "$packets" 6 "$seed"
 ok "lies about $packets packets from the first on" lied_to
 ok "the SM answers all the while" answered
 ok "it has the subnet right in the end" right_in_the_end
-ok "lies once it is up, one in five" lied_to_again
+ok "lies once it is up" lied_to_again
 ok "the SM answers all the while" answered
 ok "LIDs stay" lids_stay
 ok "all are well and end" well

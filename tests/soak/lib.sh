@@ -136,7 +136,7 @@ sm_resync()
 # liar_start PACKETS ONE_IN SEED: it serves $IBSIM_SOCKNAME-liar
 liar_start()
 {
-	"$tools/liar" -s "$IBSIM_SOCKNAME-liar" -u "$IBSIM_SOCKNAME" -n "$1" -k "$2" -S "$3" > liar.out 2>&1 &
+	"$tools/liar" -s "$IBSIM_SOCKNAME-liar" -u "$IBSIM_SOCKNAME" -n "$1" -k "$2" -S "$3" >> liar.out 2>&1 &
 	liar_pid=$!
 	tries=0
 	until grep -q serving liar.out; do

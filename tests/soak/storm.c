@@ -23,6 +23,7 @@ struct world {
 	struct storm storm;
 	struct rng rng;                 /* of what is no datagram: who sends, who leaves */
 	uint64_t count, reconnects;
+	bool flood, deaf;               /* good requests alone; nobody reads */
 	uint64_t home_guid;
 };
 
@@ -126,10 +127,21 @@ static void throw_control(struct world *w, unsigned i)
 	peer_ctl_drain(&w->peer[i]);
 }
 
+/* Get(NodeInfo) of the node itself. */
+static size_t good_request(struct world *w, uint8_t *buf)
+{
+	struct ibsim_packet p;
+
+	peer_directed(&p, IBA_GET, IBA_ATTR_NODE_INFO, 0, NULL, 0);
+	iba_smp_set_tid(p.mad, rng_u64(&w->rng));
+	memcpy(buf, &p, sizeof(p));
+	return sizeof(p);
+}
+
 static void throw_packet(struct world *w, unsigned i)
 {
 	uint8_t buf[STORM_MAX_BYTES];
-	size_t len = storm_packet(&w->storm, buf);
+	size_t len = w->flood ? good_request(w, buf) : storm_packet(&w->storm, buf);
 	int rc = peer_send(&w->peer[i], buf, len);
 
 	if (rc == -ENOTCONN) /* a control message of ours, or of another seat, ended it */
@@ -147,11 +159,11 @@ static void rage(struct world *w, struct asked *a)
 		unsigned i = rng_below(&w->rng, w->nseats);
 
 		throw_packet(w, i);
-		if (n % CONTROL_EACH == CONTROL_EACH - 1)
+		if (!w->flood && n % CONTROL_EACH == CONTROL_EACH - 1)
 			throw_control(w, i);
-		if (n % MOVE_EACH == MOVE_EACH - 1)
+		if (!w->flood && n % MOVE_EACH == MOVE_EACH - 1)
 			seat_again(w, i, n / MOVE_EACH % 2);
-		if (n % DRAIN_EACH == 0)
+		if (!w->deaf && n % DRAIN_EACH == 0)
 			for (unsigned s = 1; s < w->nseats; s++) /* the first never reads */
 				peer_drain(&w->peer[s]);
 		if (n % PROBE_EACH == PROBE_EACH - 1)
@@ -163,9 +175,11 @@ static void rage(struct world *w, struct asked *a)
 
 static void report(const struct world *w, const struct asked *a, uint64_t us)
 {
-	printf("# storm: %llu datagrams in %llu ms:", (unsigned long long)w->count, (unsigned long long)us / 1000);
-	for (unsigned k = 0; k < STORM_NKINDS; k++)
-		printf(" %llu %s%s", (unsigned long long)w->storm.sent[k], storm_names[k], k + 1 < STORM_NKINDS ? "," : "\n");
+	printf("# storm: %llu datagrams in %llu ms, %llu a second", (unsigned long long)w->count,
+	       (unsigned long long)us / 1000, (unsigned long long)(w->count * 1000000 / MAX(us, 1u)));
+	for (unsigned k = 0; !w->flood && k < STORM_NKINDS; k++)
+		printf("%s%llu %s", k ? ", " : ": ", (unsigned long long)w->storm.sent[k], storm_names[k]);
+	putchar('\n');
 	printf("# storm: %llu new connections; %llu probes, the slowest after %llu ms\n",
 	       (unsigned long long)w->reconnects, (unsigned long long)a->times, (unsigned long long)a->worst_us / 1000);
 }
@@ -177,7 +191,7 @@ static void parse(struct world *w, int argc, char **argv)
 
 	w->home = "";
 	w->storm.ports = 8;
-	while ((o = getopt(argc, argv, "s:n:S:a:h:l:p:v:")) >= 0) {
+	while ((o = getopt(argc, argv, "s:n:S:a:h:l:p:v:FD")) >= 0) {
 		if (o == 's')
 			w->server = optarg;
 		else if (o == 'n')
@@ -192,10 +206,14 @@ static void parse(struct world *w, int argc, char **argv)
 			w->storm.sm_lid = (uint16_t)soak_number(optarg);
 		else if (o == 'p')
 			w->storm.ports = (unsigned)soak_number(optarg);
+		else if (o == 'F')
+			w->flood = true;
+		else if (o == 'D')
+			w->deaf = true;
 		else if (o == 'v')
 			w->storm.victim = (uint32_t)soak_number(optarg);
 		else
-			soak_fail("usage: storm -s SERVER -n COUNT -h HOME -a SEAT... [-S SEED] [-l SM_LID] [-p PORTS] [-v PID]");
+			soak_fail("usage: storm -s SERVER -n COUNT -h HOME -a SEAT... [-S SEED] [-l SM_LID] [-p PORTS] [-v PID] [-F] [-D]");
 	}
 	if (!w->server || !w->count || !w->nseats || !w->storm.ports)
 		soak_fail("storm: -s, -n, -h and -a are needed");

@@ -194,7 +194,7 @@ static void judge(struct world *w, struct seed_run *r)
 		return;
 	misled++;
 	lab_manager_stop(w->lab, 0);
-	w->cfg.sm.read_back = w->cfg.sm.read_turns = true;
+	w->cfg.sm.read_back = w->cfg.sm.distrust = true;
 	lab_manager_config(w->lab, 0, &w->cfg.sm);
 	lab_manager_start(w->lab, 0, true);
 	r->ok = comes_to_rest(w, r) && is_whole(w, r);

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/daemon.h"
@@ -168,10 +169,61 @@ static void no_room_from_the_start(void **state)
 
 	limit_files(1024);
 	open_keeper(b);
+	run_keeper_lid(&b->k, 0x10, 7, 0); /* goes nowhere, but is known */
+	run_keeper_name(&b->k, 0x10, "leaf");
+	until_written(b);
 	limit_files(RLIM_INFINITY);
 	assert_int_equal(logged(b, "state_failed"), 1);
-	run_keeper_lid(&b->k, 0x10, 7, 0); /* goes nowhere, but is known */
 	assert_int_equal(b->k.lids.n, 1);
+	until_written(b);
+	assert_int_equal(logged(b, "state_written"), 1);
+	close_keeper(b);
+	open_keeper(b);
+	assert_int_equal(b->k.lids.n, 1);
+	close_keeper(b);
+}
+
+/* What is there can be read without room to write. */
+static void no_room_for_who_comes_back(void **state)
+{
+	struct bench *b = *state;
+
+	open_keeper(b);
+	run_keeper_lid(&b->k, 0x10, 7, 0);
+	close_keeper(b);
+	limit_files(1024);
+	open_keeper(b);
+	assert_int_equal(b->k.lids.n, 1);
+	run_keeper_lid(&b->k, 0x20, 8, 0);
+	until_written(b);
+	assert_int_equal(logged(b, "state_failed"), 1);
+	limit_files(RLIM_INFINITY);
+	until_written(b);
+	close_keeper(b);
+	open_keeper(b);
+	assert_int_equal(b->k.lids.n, 2);
+	close_keeper(b);
+}
+
+/* Nor for one that was killed: what it wrote last is in SQLite's log alone. */
+static void no_room_after_a_kill(void **state)
+{
+	struct bench *b = *state;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		open_keeper(b);
+		run_keeper_lid(&b->k, 0x10, 7, 0);
+		until_written(b);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	limit_files(1024);
+	open_keeper(b);
+	assert_int_equal(b->k.lids.n, 1);
+	limit_files(RLIM_INFINITY);
 	close_keeper(b);
 }
 
@@ -225,6 +277,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(it_writes_by_itself, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_room_is_told_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_room_from_the_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_room_for_who_comes_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_room_after_a_kill, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_state_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_file_it_only_remembers, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_come_back, setup, teardown),
