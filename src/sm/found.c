@@ -142,7 +142,8 @@ void sm_found_begin(struct sm *sm)
 
 	sm->taking_over = sm->cfg.read_back && sm->arriving;
 	sm->all_met = false;
-	if (sm->arriving) /* another SM may have given it another one */
+	sm->sm_ports.n = 0; /* everybody is asked anyway */
+	if (sm->arriving && (sm->cfg.read_back || sm->cfg.contest)) /* another SM may have given it another one */
 		sm->own_lid = 0;
 	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
 	if (sm->taking_over && first)

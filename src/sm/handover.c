@@ -45,6 +45,12 @@ static uint64_t own_guid(const struct sm *sm)
 	return sm->nodes.n ? sm->ports.at[sm_own_port(sm)].guid : 0;
 }
 
+/* A full discovery numbers ports anew, and who was not met in it is nowhere. */
+static bool is_there(const struct sm *sm, const struct sm_other *o)
+{
+	return o->port < sm->ports.n && sm->ports.at[o->port].guid == o->guid;
+}
+
 /* By priority; of equals the lower GUID. */
 static bool ranks_above(const struct sm *sm, const struct sm_other *o)
 {
@@ -214,6 +220,8 @@ bool sm_yield_next(struct sm *sm, struct sm_req *r)
 		return false;
 	o = other_of(sm, sm->yield_to);
 	sm->yield_to = 0;
+	if (!is_there(sm, o))
+		return false;
 	sm_req_port(sm, r, IBA_SET, SM_FOR_SWEEP, o->port);
 	sm_info_make(sm, &si);
 	iba_sm_info_put(&si, r->data);
@@ -263,7 +271,7 @@ static bool can_poll(struct sm *sm, const struct sm_event *ev, struct sm_polled 
 	iba_sm_info_get(&si, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
 	*p = (struct sm_polled){si.guid, NONE, 0};
 	for (size_t i = 0; i < sm->others.n; i++)
-		if (sm->others.at[i].guid == si.guid && sm->others.at[i].port < sm->ports.n)
+		if (sm->others.at[i].guid == si.guid && is_there(sm, &sm->others.at[i]))
 			p->port = sm->others.at[i].port;
 	if (p->port == NONE && ev->slid && ev->slid <= IBA_LID_MAX_UNICAST && sm->own_lid)
 		p->lid = ev->slid;
@@ -301,7 +309,7 @@ static bool order_ok(const struct sm *sm, unsigned order)
 		[IBA_SM_DISCOVER] = 1 << IBA_SM_STANDBY,
 	};
 
-	return sm->cfg.contest && order >= IBA_SM_HANDOVER && order <= IBA_SM_DISCOVER &&
+	return sm->cfg.contest && sm->phase != SM_OFF && order >= IBA_SM_HANDOVER && order <= IBA_SM_DISCOVER &&
 	       in_states[order] & 1 << sm->state;
 }
 

@@ -26,6 +26,7 @@ struct place {
 	uint8_t state[PORTS]; /* 0: as after power-on */
 	uint8_t vl[PORTS][PORTS];
 	uint8_t lft[BLOCKS * IBA_LFT_BLOCK];
+	uint8_t before; /* not 0: what another manager left */
 };
 
 struct play {
@@ -152,6 +153,13 @@ static void fill_port_info(struct place *x, const struct sm_send *s, uint8_t *da
 			*state = pi.state;
 	}
 	pi.state = num == 0 ? IBA_PORT_ACTIVE : *state ? *state : IBA_PORT_INIT;
+	if (x->before) { /* somebody was here before */
+		pi.lid = (uint16_t)(x->before * 3);
+		pi.sm_lid = x->before & 7;
+		pi.subnet_timeout = x->before & 31;
+		pi.cap_mask = x->before & 64 ? IBA_CAP_IS_SM : 0;
+		pi.m_key = x->before & 128 ? 0x4321 : 0;
+	}
 	iba_port_info_put(&pi, data);
 }
 
@@ -167,6 +175,13 @@ static void fill_switch_info(struct place *x, bool set, uint8_t *data)
 	si = (struct iba_switch_info){
 	    .linear_cap = 49152, .linear_top = x->top, .port_state_change = x->changed};
 	iba_switch_info_put(&si, data);
+}
+
+static void fill_sm_info(const struct place *x, uint8_t *data)
+{
+	struct iba_sm_info si = {.guid = x->before, .priority = x->before >> 2 & 3, .state = x->before & 3};
+
+	iba_sm_info_put(&si, data);
 }
 
 static void fill_tables(struct place *x, const struct sm_send *s, uint8_t *data)
@@ -202,6 +217,8 @@ static void answer(struct play *p, const struct sm_send *s, unsigned spoil)
 		fill_port_info(x, s, data);
 	else if (iba_smp_attr_id(mad) == IBA_ATTR_SWITCH_INFO)
 		fill_switch_info(x, iba_smp_method(mad) == IBA_SET, data);
+	else if (iba_smp_attr_id(mad) == IBA_ATTR_SM_INFO)
+		fill_sm_info(x, data);
 	else
 		fill_tables(x, s, data);
 	iba_smp_set_method(mad, IBA_GET_RESP);
@@ -311,6 +328,28 @@ static void do_progress(struct play *p)
 		    .routes = {.epoch = p->want.epoch + (how & 1), .ready = (uint16_t)(how >> 1)}});
 }
 
+/* Whoever runs it moves its clock, or wants it otherwise. */
+static void do_orders(struct play *p)
+{
+	unsigned what = byte(p);
+	struct sm_config c = p->cfg;
+	time_ps by = (uint64_t)byte(p) << (byte(p) % 56);
+
+	if (what & 1) {
+		by = MIN(by, p->now);
+		sm_time_back(p->sm, by);
+		p->now -= by;
+		p->out.wake = p->out.wake == TIME_NEVER || p->out.wake < by ? p->out.wake : p->out.wake - by;
+	} else {
+		c.contest = what & 2;
+		c.read_back = what & 4;
+		c.names = what & 8;
+		c.m_key = what & 16 ? 0x4321 : c.m_key;
+		c.flaps = what >> 5;
+		sm_reconfigure(p->sm, &c);
+	}
+}
+
 /* A device forgets all, or one of its links comes or goes. */
 static void do_change(struct play *p)
 {
@@ -318,7 +357,7 @@ static void do_change(struct play *p)
 	unsigned what = byte(p);
 
 	if (what & 128)
-		*x = (struct place){.changed = true};
+		*x = (struct place){.changed = true, .before = (uint8_t)(what & 32 ? byte(p) : 0)};
 	x->state[what % PORTS] = what & 64 ? IBA_PORT_DOWN : IBA_PORT_INIT;
 	x->changed = true;
 }
@@ -367,7 +406,10 @@ static void do_one(struct play *p)
 		do_routes(p, byte(p));
 		break;
 	case 10:
-		do_progress(p);
+		if (op >= 192)
+			do_orders(p);
+		else
+			do_progress(p);
 		break;
 	case 11:
 		do_change(p);
@@ -376,7 +418,7 @@ static void do_one(struct play *p)
 }
 
 /* Any combination, sensible or not: from the end of the input, where nothing else is read first. */
-static void draw_mechanism(struct play *p, struct sm_mechanism *m)
+static void draw_mechanism(struct play *p, struct sm_mechanism *m, struct sm_config *c)
 {
 	unsigned n = 0, supplies = 0, techniques = 0;
 	const uint8_t *tail;
@@ -392,6 +434,12 @@ static void draw_mechanism(struct play *p, struct sm_mechanism *m)
 	while (sm_techniques[techniques].name)
 		techniques++;
 	*m = sm_mechanisms[tail[0] % n];
+	c->read_back = tail[3] & 8;
+	c->contest = tail[3] & 16;
+	c->names = tail[3] & 32;
+	c->m_keys[0] = tail[3] & 64 ? 0x4321 : 0;
+	c->standby_poll_ps = PS_PER_S;
+	c->standby_tries = 1;
 	if (tail[0] < 128)
 		return;
 	m->discovery = &sm_discoveries[tail[0] & 1];
@@ -402,6 +450,7 @@ static void draw_mechanism(struct play *p, struct sm_mechanism *m)
 	m->partial_tables = tail[3] & 1;
 	m->by_lid = tail[3] & 2;
 	m->traps = tail[3] & 4;
+	m->thrifty = tail[3] & 128;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -420,7 +469,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	p.cfg.retries = (b >> 4) % 3;
 	p.cfg.restarts = (b >> 6) % 3;
 	p.cfg.m_key = b & 8 ? 0x1234 : 0;
-	draw_mechanism(&p, &p.cfg.mechanism);
+	draw_mechanism(&p, &p.cfg.mechanism, &p.cfg);
 	p.sm = sm_new(&p.cfg);
 	step(&p, (struct sm_event){.kind = SM_EV_START});
 	for (unsigned i = 0; p.left && i < 2000; i++)

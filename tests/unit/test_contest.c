@@ -325,6 +325,11 @@ static void test_orders_that_make_no_sense_are_refused(void **state)
 	assert_int_equal(g.sm->state, IBA_SM_STANDBY);
 	rig_close(&g);
 	draw_two(&g, IBA_SM_NOT_ACTIVE, 1);
+	g.sm = sm_new(&g.cfg); /* not even started */
+	for (unsigned order = 0; order <= 6; order++)
+		assert_int_equal(give_order(&g, order, 13), IBA_STATUS_BAD_FIELD);
+	rig_close(&g);
+	draw_two(&g, IBA_SM_NOT_ACTIVE, 1);
 	rig_start(&g);
 	run_ready(&g);
 	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), IBA_STATUS_BAD_FIELD);
