@@ -4,10 +4,13 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 30
-# make soak: the first seed, how many, seconds for each fuzz target, which parts (none: all).
+# make soak: the first seed, how many, seconds for each fuzz target, bad datagrams, kills, which parts
+# (none: all).
 SOAK_FIRST ?= 10001
 SOAK_SEEDS ?= 2000
 SOAK_FUZZ_SECONDS ?= 300
+SOAK_MADS ?= 10000000
+SOAK_KILLS ?= 200
 SOAK_PARTS ?=
 # make's own default for CC is cc, whatever that may be; one given on purpose is kept.
 COMPILER := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
@@ -26,7 +29,8 @@ help:
 	@echo 'make test       all tests, plain and under ASan and UBSan'
 	@echo 'make bench      measure; results in bench/out'
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
-	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, and fuzzing'
+	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, fuzzing,'
+	@echo '                SOAK_MADS=$(SOAK_MADS) bad datagrams, SOAK_KILLS=$(SOAK_KILLS) times kill -9'
 	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
 	@echo 'make format     clang-format all sources'
 	@echo 'make clean      remove what was built'
@@ -69,14 +73,17 @@ fuzz:
 	ninja -C build-fuzz reconfigure fuzzers
 	@scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
-# With the tests, which build/ may not have yet.
+# With the tests, which build/ may not have yet; what throws bad datagrams is sanitized.
 soak:
 	@scripts/setup.sh test
 	@scripts/setup.sh fuzz
 	test -e build/build.ninja || CC='$(COMPILER)' meson setup build -Dtests=true > /dev/null
 	meson configure build -Dtests=true
 	ninja -C build
+	test -e build-san/build.ninja || CC='$(COMPILER)' meson setup build-san -Dtests=true $(SAN) > /dev/null
+	ninja -C build-san src/cli/weft tests/soak/storm tests/soak/liar tests/soak/census
 	@SOAK_FIRST=$(SOAK_FIRST) SOAK_SEEDS=$(SOAK_SEEDS) SOAK_FUZZ_SECONDS=$(SOAK_FUZZ_SECONDS) \
+		SOAK_SAN=build-san SOAK_MADS=$(SOAK_MADS) SOAK_KILLS=$(SOAK_KILLS) \
 		scripts/soak.sh build $(SOAK_PARTS)
 
 install: build/build.ninja | setup

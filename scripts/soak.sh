@@ -6,6 +6,9 @@
 #	SOAK_FIRST=N		the first seed (10001: beyond those that `make test` runs)
 #	SOAK_SEEDS=N		how many of each kind (2000)
 #	SOAK_FUZZ_SECONDS=N	for each fuzz target (300)
+#	SOAK_SAN=DIR		a sanitized build, for all that throws bad datagrams (BUILDDIR)
+#	SOAK_MADS=N		bad datagrams in all (10000000)
+#	SOAK_KILLS=N		kill -9 of the manager, and a quarter as often of the server (200)
 #
 # BUILDDIR has the tests built (`make soak` sees to it). A part is a function part_NAME here and a word
 # in `parts`; without a PART all are run. What each said is in BUILDDIR/soak. Every part runs even when
@@ -13,13 +16,16 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations fuzz"
+parts="trials changes planes combinations lies storm liar flood kills servers disk fuzz"
 build=$(cd "$1" && pwd) || exit 2
+san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 first=${SOAK_FIRST:-10001}
 seeds=${SOAK_SEEDS:-2000}
 fuzz_seconds=${SOAK_FUZZ_SECONDS:-300}
+mads=${SOAK_MADS:-10000000}
+kills=${SOAK_KILLS:-200}
 out=$build/soak
 cores=$(nproc)
 [ "$cores" -le "$seeds" ] || cores=$seeds
@@ -63,6 +69,26 @@ part_planes() { split planes planes; }
 
 combinations() { exec "$build/tests/scenario/test_combinations" "$1" "$2"; }
 part_combinations() { split combinations combinations; }
+
+lies() { exec "$build/tests/soak/test_lies" "$1" "$2"; }
+part_lies() { split lies lies; }
+
+# ill_treat NAME ARG...: a script of tests/soak, which says in TAP how it went
+ill_treat()
+{
+	name=$1
+	shift
+	sh "$root/tests/soak/$name.sh" "$san/src/cli/weft" "$san/tests/soak" "$@" > "$out/$name.log" 2>&1
+	grep -q '^1\.\.' "$out/$name.log" && ! grep -q '^not ok' "$out/$name.log"
+}
+
+# Of five datagrams two are for the server alone, one comes by UDP, two are for the manager.
+part_storm() { did="$mads datagrams"; ill_treat storm $((mads * 2 / 5)) "$first"; }
+part_liar() { did="lies about twice $((mads / 100)) packets"; ill_treat liar $((mads / 100)) "$first"; }
+part_flood() { did="twice $((mads / 10)) questions"; ill_treat flood $((mads / 10)); }
+part_kills() { did="$kills kills"; ill_treat kills "$kills" "$first"; }
+part_servers() { did="$((kills / 4)) kills"; ill_treat servers $((kills / 4)) "$first"; }
+part_disk() { did="twice"; ill_treat disk; }
 
 # One target after the other; crashes are left in build-fuzz/crashes.
 part_fuzz()

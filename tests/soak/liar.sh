@@ -17,7 +17,6 @@ need jq
 
 "$weft" topo gen mtree 4 3 -o net
 
-# Sweeps without a pause: there is always something to lie about.
 lied_to()
 {
 	"$weft" sm --transport ibsim --server "$IBSIM_SOCKNAME-liar" --state state.db --control "$dir/ctl" \
@@ -33,15 +32,16 @@ lied_to()
 	lies_end
 }
 
-# All told, as far as the SM lets it: one that waits for its next try is not asked for more.
+# All told, as far as the SM lets it: it is asked to sweep, and to read all anew, so that there is something
+# to lie about; but one that waits for its next try asks nothing.
 lies_end()
 {
 	tries=0
 	until grep -q honest liar.out; do
 		tries=$((tries + 1))
 		kill -0 "$sm_pid" || { tail -n 30 sm.log && return 1; }
-		[ $tries -lt 60 ] || break
-		sm_ask sweep > /dev/null
+		[ $tries -lt $((50 + packets / 100)) ] || break
+		sm_ask "$([ $((tries % 4)) -eq 0 ] && echo resync || echo sweep)" > /dev/null
 		sleep 0.1
 	done
 	liar_honest && cat liar.out >> told
