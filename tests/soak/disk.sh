@@ -7,7 +7,7 @@
 # it writes all of it, which a kill -9 and a cold fabric show. By a limit on the size of files, and, where
 # one can be mounted, on a file system that is full: for state, dumps, metrics and log.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+# shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 # shellcheck source=tests/soak/lib.sh

@@ -6,7 +6,7 @@
 # Meanwhile others are served, a subnet is brought up and a change is followed; and what waits for those
 # who do not read is bounded.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+# shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 count=${3:-100000}

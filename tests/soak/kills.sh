@@ -7,7 +7,7 @@
 # change; started again each time with the same state file. In the end the subnet is the same: all links
 # Active, tables verified, no turn left off, and every LID that a device ever had is still its own.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+# shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 kills=${3:-12}

@@ -6,7 +6,7 @@
 # From the first SMP on, then once the subnet is up. The SM never crashes, answers its control socket all
 # the while, does not grow, and has the subnet right once it is told the truth; LIDs that were given stay.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+# shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 packets=${3:-4000}

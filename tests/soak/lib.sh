@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=sh disable=SC2034,SC2154,SC2015 # the scripts that read this use what is set here
+# shellcheck shell=sh disable=SC2034,SC2094,SC2120,SC2154,SC2015 # the scripts that read this use what is set here
 #
 # What the soak tests share; read with `.` after `weft` and `tools`, the directory of storm, census and
 # the others, are set. Beyond tests/interop/lib.sh: what devices hold, and whether programs are well.

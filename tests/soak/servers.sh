@@ -6,7 +6,7 @@
 # At random moments: while the SM connects, brings up, or is at rest. It always comes back, with the LIDs it
 # had given, and keeps no descriptors of connections that are gone.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+# shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 times=${3:-8}

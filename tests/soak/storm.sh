@@ -7,7 +7,7 @@
 # for. Honest clients are served meanwhile, the SM answers its control socket, nobody grows or crashes;
 # and what the storm did to LIDs, port states and tables is put right afterwards.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`
+# shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 count=${3:-20000}

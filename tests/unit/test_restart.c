@@ -314,6 +314,44 @@ static void test_a_lid_that_seems_free_may_be_somebodys(void **state)
 	mech_close(&w);
 }
 
+/*
+ * distrust: a stranger wrote a LID, a table and a turn, and marked nothing. LIDs are as seeded, not as the
+ * device has them, and all turns are looked at.
+ */
+static void test_a_stranger_was_here(void **state)
+{
+	struct mech_lids before, after;
+	struct iba_slvl_table odd = {{0}};
+	struct iba_port_info pi;
+	uint8_t data[IBA_SMP_DATA_SIZE];
+	struct mech_world w;
+	struct lab_levels levels;
+
+	(void)state;
+	draw(&w, "weft");
+	w.cfg.sm.distrust = true;
+	mech_up(&w);
+	before = mech_lids(&w);
+	memset(odd.vl, 9, sizeof(odd.vl)); /* a VL that is not there */
+	iba_slvl_table_put(&odd, data);
+	set_by_hand(&w, before.sw[1], IBA_ATTR_SLVL_TABLE, 3 << 8 | 2, data);
+	memset(data, 200, sizeof(data));
+	set_by_hand(&w, before.sw[2], IBA_ATTR_LFT, 0, data);
+	pi = *sim_port_info(lab_sim(w.lab), mech_port(&w, 1, 0));
+	pi.state = pi.phys_state = 0;
+	pi.lid = 77;
+	iba_port_info_put(&pi, data);
+	set_by_hand(&w, before.sw[1], IBA_ATTR_PORT_INFO, 0, data);
+	follow(&w, true);
+	mech_settle(&w);
+	after = mech_lids(&w);
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_int_equal(sim_port_info(lab_sim(w.lab), mech_port(&w, 1, 0))->lid, before.sw[1]);
+	lab_levels(w.lab, &levels);
+	assert_int_equal(levels.connected, levels.pairs);
+	mech_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +363,7 @@ int main(void)
 	    cmocka_unit_test(test_tables_that_lead_nowhere_are_replaced),
 	    cmocka_unit_test(test_turns_that_were_left_off_come_on),
 	    cmocka_unit_test(test_a_lid_that_seems_free_may_be_somebodys),
+	    cmocka_unit_test(test_a_stranger_was_here),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
