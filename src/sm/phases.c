@@ -105,6 +105,7 @@ void sm_phase_slide(struct sm *sm, enum sm_phase to)
 		sm->round.compute[sm->stage] += sm->now - sm->phase_since;
 	sm_note(sm, SM_NOTE_PHASE, sm->phase, to);
 	sm->phase = to;
+	sm->worked |= to == SM_CONFIGURE;
 	sm->phase_since = sm->now;
 }
 
@@ -124,7 +125,7 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
 			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
 		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
-		sm->rewrote = sm->mending = false;
+		sm->rewrote = sm->mending = sm->worked = false;
 		/* An audit that was still to come reads what was set then, too. */
 		sm->trouble = sm->audit_at != TIME_NEVER;
 		sm->retry_at = sm->audit_at = TIME_NEVER;

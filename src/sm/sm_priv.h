@@ -259,6 +259,7 @@ struct sm {
 	bool found_old;         /* and tables were found: they stay if they serve */
 	bool in_vain;           /* the last one found nothing: sweeps keep their time */
 	bool read_ports;        /* partial: somebody told of a change when asked */
+	bool worked;            /* the round went beyond discovery */
 	VEC(uint32_t) suspects; /* nodes that told of a change, or failed, since the last discovery */
 	unsigned max_hops;      /* longest distance */
 	unsigned max_resp;      /* largest RespTimeValue seen */

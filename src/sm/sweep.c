@@ -87,7 +87,8 @@ static void ready_begin(struct sm *sm)
 	sm->in_vain = sm->taking_over = sm->found_old = sm->arriving = false;
 	if (!sm->round.end) {
 		/* A late trap, told of long ago, is no more than a sweep, unless it mends what the last round left. */
-		if (in_vain && !sm->read_ports && sm->round.cause == SM_CAUSE_TRAP && sm->st.last.clean)
+		if (in_vain && !sm->read_ports && sm->round.cause == SM_CAUSE_TRAP && sm->st.last.clean &&
+		    !sm->worked)
 			sm->round.end = sm->now;
 		else
 			round_end(sm);
