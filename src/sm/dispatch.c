@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The dispatcher: owns the list of requests that wait for a response, keeps it within the window,
- * repeats what times out, and hands each response to the part that asked. State: the transaction table. Does not know what the requests are about.
+ * repeats what times out and hands each response to the part that asked. State: the transaction table.
+ * Does not know what the requests are about.
  */
 #include "sm/rft.h"
 

@@ -374,6 +374,7 @@ static void partial_done(struct sm *sm)
 		sweep_clean(sm);
 		return;
 	}
+	noticed(sm, SM_CAUSE_SILENCE, 0); /* a sweep that ends in doubt was more than one */
 	if (sm->dirty && sm->restarts < sm->cfg.restarts) {
 		sm_discover_again(sm);
 		return;

@@ -229,7 +229,16 @@ enum sm_note_kind {
 };
 const char *sm_note_name(enum sm_note_kind k);
 
-enum sm_cause { SM_CAUSE_START, SM_CAUSE_SWEEP, SM_CAUSE_TRAP, SM_CAUSE_SILENCE, SM_CAUSE_RETRY, SM_CAUSE_FAR, SM_CAUSE_RELEASE, SM_CAUSE_HANDOVER };
+enum sm_cause {
+	SM_CAUSE_START,
+	SM_CAUSE_SWEEP,
+	SM_CAUSE_TRAP,
+	SM_CAUSE_SILENCE,
+	SM_CAUSE_RETRY,
+	SM_CAUSE_FAR,
+	SM_CAUSE_RELEASE,
+	SM_CAUSE_HANDOVER, /* another SM gave the subnet, or an order */
+};
 const char *sm_cause_name(enum sm_cause c);
 
 struct sm_note {

@@ -331,9 +331,9 @@ static void do_progress(struct play *p)
 /* Whoever runs it moves its clock, or wants it otherwise. */
 static void do_orders(struct play *p)
 {
-	unsigned what = byte(p);
+	unsigned what = byte(p), n = byte(p);
+	time_ps by = (uint64_t)n << (byte(p) % 56);
 	struct sm_config c = p->cfg;
-	time_ps by = (uint64_t)byte(p) << (byte(p) % 56);
 
 	if (what & 1) {
 		by = MIN(by, p->now);
@@ -395,7 +395,8 @@ static void do_one(struct play *p)
 		break;
 	case 8:
 		if (op >= 128) {
-			p->now += (uint64_t)byte(p) << (byte(p) % 56);
+			n = byte(p); /* one after the other, whatever the compiler */
+			p->now += (uint64_t)n << (byte(p) % 56);
 			p->now = MIN(p->now, TIME_NEVER / 2);
 			step(p, (struct sm_event){.kind = op & 64 ? SM_EV_WAKE : SM_EV_SWEEP});
 		} else if (p->tail != p->head) {
