@@ -94,7 +94,7 @@ static size_t off_note(struct sm *sm, const struct rt_turn *t)
 	return at;
 }
 
-/* Before the first of its turns is off a switch is marked; what goes to it by one way keeps its order. */
+/* Before the first of its turns is off a switch is marked. */
 static bool mark_next(struct sm *sm, struct sm_req *r)
 {
 	while (sm->cfg.read_back && sm->cur_in < sm->turns.n) {
@@ -124,6 +124,8 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 	if (mark_next(sm, r))
 		return true;
+	if (sm->cfg.read_back && !sm->cur_step && sm->noutstanding)
+		return false; /* a mark that was lost, and nobody would ever know of the turn */
 	while (sm->cur_step < sm->turns.n) {
 		const struct rt_turn *t = &sm->turns.at[sm->cur_step++];
 		size_t at = off_note(sm, t);

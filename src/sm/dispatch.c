@@ -16,9 +16,12 @@ static uint32_t node_asked(const struct sm *sm, const struct sm_txn *t)
 	return t->ref < sm->nodes.n ? t->ref : NONE;
 }
 
-/* A part of a table that was sent and not acknowledged: nobody knows what the switch has now. */
-static void table_unknown(struct sm *sm, const struct sm_txn *t)
+/* Sent and not acknowledged, a part of a table or the mark of a switch: nobody knows what it has now. */
+static void set_unknown(struct sm *sm, const struct sm_txn *t)
 {
+	if (t->method == IBA_SET && t->attr_id == IBA_ATTR_PORT_INFO && t->ref < sm->ports.n &&
+	    !sm->ports.at[t->ref].num)
+		sm->ports.at[t->ref].pi.subnet_timeout = UINT8_MAX; /* so that it is set again */
 	if (t->method != IBA_SET || t->ref >= sm->nodes.n)
 		return;
 	if (t->attr_id == IBA_ATTR_LFT)
@@ -50,7 +53,7 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t node = node_asked(sm, t);
 
-	table_unknown(sm, t);
+	set_unknown(sm, t);
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
 	if (sm->round.restarts) { /* once more: let nothing be taken for granted, nor that tables are as set */
@@ -122,7 +125,7 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 		/* It may yet be carried out, after what replaces it. */
 		sm->trouble |= t->method == IBA_SET;
 		sm->copies |= t->method == IBA_SET;
-		table_unknown(sm, t);
+		set_unknown(sm, t);
 		txn_free(sm, t);
 	}
 }
