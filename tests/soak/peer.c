@@ -237,16 +237,6 @@ bool peer_recv(struct peer *p, struct ibsim_packet *pkt, int wait_ms)
 	return n == (ssize_t)sizeof(*pkt);
 }
 
-unsigned peer_drain(struct peer *p)
-{
-	struct ibsim_packet pkt;
-	unsigned n = 0;
-
-	while (peer_recv(p, &pkt, 0))
-		n++;
-	return n;
-}
-
 /* ---- requests ---- */
 
 void peer_directed(struct ibsim_packet *pkt, enum iba_method method, uint16_t attr, uint32_t mod,

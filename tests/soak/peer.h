@@ -35,7 +35,6 @@ void peer_ctl_drain(struct peer *p);
 /* Waits for room. -ENOTCONN: nobody is there; -ETIMEDOUT: the server does not read. */
 int peer_send(struct peer *p, const void *bytes, size_t len);
 bool peer_recv(struct peer *p, struct ibsim_packet *pkt, int wait_ms);
-unsigned peer_drain(struct peer *p); /* how many packets there were */
 
 /* A directed request with the storm's M_Key; further fields are the caller's. */
 void peer_directed(struct ibsim_packet *pkt, enum iba_method method, uint16_t attr, uint32_t mod,

@@ -127,6 +127,30 @@ static void throw_control(struct world *w, unsigned i)
 	peer_ctl_drain(&w->peer[i]);
 }
 
+/* Who is asked for its SMInfo says that it is an SM of high rank, or anything. */
+static void answer_back(struct world *w, unsigned i, const struct ibsim_packet *got)
+{
+	struct iba_sm_info si = {.guid = rng_u64(&w->rng), .priority = 15, .state = rng_below(&w->rng, 5) & 7};
+	struct ibsim_packet p = *got;
+
+	if (iba_smp_method(p.mad) != IBA_GET || iba_smp_attr_id(p.mad) != IBA_ATTR_SM_INFO)
+		return;
+	iba_smp_set_method(p.mad, IBA_GET_RESP);
+	iba_smp_set_status(p.mad, iba_smp_is_dr(p.mad) ? IBA_STATUS_DR_RETURN : 0);
+	iba_sm_info_put(&si, iba_smp_data(p.mad));
+	p.dlid = got->slid;
+	p.slid = got->dlid;
+	peer_send(&w->peer[i], &p, sizeof(p));
+}
+
+static void seat_read(struct world *w, unsigned i)
+{
+	struct ibsim_packet p;
+
+	while (peer_recv(&w->peer[i], &p, 0))
+		answer_back(w, i, &p);
+}
+
 /* Get(NodeInfo) of the node itself. */
 static size_t good_request(struct world *w, uint8_t *buf)
 {
@@ -165,7 +189,7 @@ static void rage(struct world *w, struct asked *a)
 			seat_again(w, i, n / MOVE_EACH % 2);
 		if (!w->deaf && n % DRAIN_EACH == 0)
 			for (unsigned s = 1; s < w->nseats; s++) /* the first never reads */
-				peer_drain(&w->peer[s]);
+				seat_read(w, s);
 		if (n % PROBE_EACH == PROBE_EACH - 1)
 			ask_home(&w->probe, &r, w->home_guid, a, "probe");
 	}

@@ -57,8 +57,9 @@ with_an_sm()
 	fabric_start net && sm_start --state state.db || return 1
 	is_whole -t && cp lids before || return 1
 	watch_begin
-	storm "$count" -l 1 -v "$sm_pid" || return 1
+	storm "$count" -l 1 -v "$sm_pid" -a H-0001000000000010 -a H-0001000000000010 -a H-0001000000000010 || return 1
 	kill -0 "$sm_pid" || { tail -n 30 sm.log && return 1; }
+	sm_ask status | jq -r '"# SM: \(.mads.in) MADs in, \(.traps) traps, \(.bad) bad, \(.late) late, \(.changes) changes"' >> told
 }
 
 put_right()
