@@ -123,7 +123,7 @@ opensm_start()
 	manager_pid=$!
 }
 
-opensm_ups() { grep -c 'SUBNET UP' "$dir/osm.log" 2> /dev/null || true; }
+opensm_ups() { cat "$dir/osm.log" 2> /dev/null | grep -c 'SUBNET UP' || true; }
 
 # wait_until SECONDS COMMAND...: asked again and again
 wait_until()
