@@ -65,6 +65,8 @@ enum { LAB_SEATS = 2 };
 void lab_manager_stop(struct lab *l, unsigned seat);
 /* A new one sits down. Seeded: it is told the LIDs that the last one had given. */
 void lab_manager_start(struct lab *l, unsigned seat, bool seeded);
+/* The same with all that the last one knew, if that was at rest when it went; else with its LIDs. True: was. */
+bool lab_manager_resume(struct lab *l, unsigned seat);
 void lab_manager_config(struct lab *l, unsigned seat, const struct sm_config *c); /* of the next one */
 /* Another one, on another node; before lab_power_on(). */
 void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c);

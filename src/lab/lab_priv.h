@@ -29,6 +29,8 @@ struct lab_seat {
 	struct sm_status st;       /* the SM's after its last step: nothing else changes it */
 	struct lab_sum sum;
 	VEC(struct lab_lid) lids;  /* what the last one had given */
+	uint8_t *memory;           /* and all it knew, if it was at rest; NULL: it was not */
+	size_t memory_len;
 };
 
 struct lab {

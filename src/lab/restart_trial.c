@@ -95,13 +95,24 @@ static void run_for(struct trial *t, time_ps how_long)
 	lab_run_until(t->lab, end);
 }
 
-static void restart(struct trial *t, time_ps pause)
+/* The next one knows nothing, the LIDs, or all that its forerunner knew at rest. True: that. */
+static bool succeed(struct trial *t)
+{
+	unsigned knows = rng_below(&t->rng, 4);
+
+	t->out->restarts++;
+	if (knows > 1)
+		return lab_manager_resume(t->lab, 0);
+	lab_manager_start(t->lab, 0, knows);
+	return false;
+}
+
+static bool restart(struct trial *t, time_ps pause)
 {
 	lab_manager_stop(t->lab, 0);
 	if (pause)
 		run_for(t, pause);
-	lab_manager_start(t->lab, 0, rng_below(&t->rng, 2));
-	t->out->restarts++;
+	return succeed(t);
 }
 
 /* A few times in a row: after a while, and with or without a pause in which nobody manages. */
@@ -207,8 +218,7 @@ static void change(struct trial *t)
 		strike(t);
 	if (unmanaged) {
 		run_for(t, rng_u64(&t->rng) % PS_PER_MS);
-		lab_manager_start(t->lab, 0, rng_below(&t->rng, 2));
-		t->out->restarts++;
+		succeed(t);
 	}
 	die_some(t, 2 * PS_PER_MS);
 	if (settle(t, "change"))
@@ -233,8 +243,10 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 /* All is as it should be: whoever comes now has to find that out, and to leave it alone. */
 static void warm(struct trial *t)
 {
+	bool resumed;
+
 	sim_watch(t->sim, (struct sim_watch){on_seen, t});
-	restart(t, rng_below(&t->rng, 2) ? 0 : 5 * PS_PER_MS);
+	resumed = restart(t, rng_below(&t->rng, 2) ? 0 : 5 * PS_PER_MS);
 	while (!t->lab->lead->st.rounds && sim_step(t->sim))
 		;
 	sim_watch(t->sim, (struct sim_watch){0});
@@ -243,6 +255,10 @@ static void warm(struct trial *t)
 	/* With qos everything is written anew; and turns that one graph leaves off another may need. */
 	if (t->sets && !t->lab->cfg.sm.qos && !t->lab->cfg.sm.mechanism.first->stay_off)
 		wrong(t, "a warm start sent %u Sets", t->sets);
+	/* Of each switch SwitchInfo, port 0 and a block; the own node, its port, and who is behind that. */
+	if (resumed && t->out->loss == 0 && t->gets > 3 * t->fab->nswitches + 3)
+		wrong(t, "a warm start with a memory sent %u Gets", t->gets);
+	t->out->resumed = resumed;
 	if (settle(t, "warm start"))
 		check(t, "warm start");
 	check_lids(t, "warm start");

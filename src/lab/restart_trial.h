@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random trials of managers that die: one seed draws a subnet, a manager's settings, lost SMPs, and the
- * moments at which the manager is gone and another one starts who knows nothing, or LIDs alone: during
+ * moments at which the manager is gone and another one starts who knows nothing, LIDs alone, or all that was known: during
  * bring-up, during changes, and at rest. What is there in the end must be as if one had lived through it.
  */
 #ifndef WEFT_RESTART_TRIAL_H
@@ -15,6 +15,7 @@ struct lab_restart_trial {
 	unsigned switches, hosts, links;
 	unsigned restarts, changes;
 	unsigned warm_gets, warm_sets; /* of the last start, on a fabric where nothing was to be done */
+	bool resumed;                  /* that one had been given what its forerunner knew */
 	double loss;                   /* for printing only */
 	const char *mechanism;
 	bool ok;

@@ -198,6 +198,7 @@ void lab_seat_free(struct lab_seat *x)
 	sm_actions_free(&x->out);
 	vec_free(&x->inbox);
 	vec_free(&x->lids);
+	free(x->memory);
 }
 
 void lab_seat_start(struct lab_seat *x)
@@ -230,6 +231,8 @@ void lab_manager_stop(struct lab *l, unsigned seat)
 		return;
 	x->lids.n = 0;
 	keep_lids(x);
+	free(x->memory);
+	x->memory = sm_at_rest(x->sm) ? sm_memory_save(x->sm, &x->memory_len) : NULL;
 	sim_attach(l->sim, x->node, x->cfg.port, NULL, NULL);
 	sm_routes_free(&x->routes);
 	sm_free(x->sm);
@@ -241,15 +244,30 @@ void lab_manager_stop(struct lab *l, unsigned seat)
 	memset(&x->st, 0, sizeof(x->st));
 }
 
-void lab_manager_start(struct lab *l, unsigned seat, bool seeded)
+static void seat_fill(struct lab_seat *x, bool seeded)
 {
-	struct lab_seat *x = &l->seat[seat];
-
 	assert(!x->sm);
 	x->sm = sm_new(&x->cfg);
 	for (size_t i = 0; seeded && i < x->lids.n; i++)
 		sm_seed_lid(x->sm, x->lids.at[i].guid, x->lids.at[i].lid, x->lids.at[i].lmc);
+}
+
+void lab_manager_start(struct lab *l, unsigned seat, bool seeded)
+{
+	seat_fill(&l->seat[seat], seeded);
+	lab_seat_start(&l->seat[seat]);
+}
+
+bool lab_manager_resume(struct lab *l, unsigned seat)
+{
+	struct lab_seat *x = &l->seat[seat];
+	struct err e;
+
+	seat_fill(x, true);
+	if (x->memory && sm_memory_load(x->sm, x->memory, x->memory_len, &e))
+		assert(!"an SM does not know what an SM wrote");
 	lab_seat_start(x);
+	return x->memory != NULL;
 }
 
 void lab_manager_config(struct lab *l, unsigned seat, const struct sm_config *c)

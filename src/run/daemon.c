@@ -103,9 +103,20 @@ static void on_note(void *ctx, const struct sm_note *n)
 		run_keeper_lid(&d->keeper, n->a, (uint16_t)(n->b >> 8), (uint8_t)n->b);
 	else if (n->kind == SM_NOTE_NAME)
 		run_keeper_name(&d->keeper, n->a, sm_node_desc(d->sm, n->a));
+	if (n->kind == SM_NOTE_NAME || (n->kind == SM_NOTE_PHASE && n->b == SM_READY))
+		run_image_rest(&d->image, n->kind == SM_NOTE_NAME);
+	if (n->kind == SM_NOTE_RESTART) /* what is found is not what is in the file */
+		run_image_touch(&d->image);
 	run_note_log(&d->log, d->sm, n);
 	if ((n->kind == SM_NOTE_PHASE && n->b == SM_READY) || n->kind == SM_NOTE_STATE)
 		run_daemon_rest(d);
+}
+
+static void on_set(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	run_image_touch(&d->image);
 }
 
 static void on_compute(void *ctx, const struct sm_compute *c)
@@ -160,9 +171,13 @@ static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 	d->generation++;
 	d->rounds = 0;
 	run_keeper_seed(&d->keeper, d->sm);
+	if (c.read_back && !c.distrust)
+		run_image_give(&d->image, d->sm);
+	d->image.sm = d->sm;
 	run_pump_init(&d->pump, tp, d->sm, c.window, uv_hrtime);
 	d->pump.note = on_note;
 	d->pump.compute = on_compute;
+	d->pump.set = on_set;
 	d->pump.ctx = d;
 	d->poll = mem_zalloc(sizeof(*d->poll));
 	d->poll->data = d;
@@ -183,6 +198,7 @@ void run_daemon_drop(struct run_daemon *d)
 {
 	if (!d->tp)
 		return;
+	run_image_forget(&d->image);
 	uv_idle_stop(&d->idle);
 	uv_timer_stop(&d->timer);
 	uv_close((uv_handle_t *)d->poll, on_poll_closed);
@@ -243,6 +259,8 @@ static int start(struct run_daemon *d, struct err *e)
 
 	if (!rc)
 		rc = run_keeper_open(&d->keeper, &d->loop, &d->log, d->cfg.state, &d->cfg.sm, e);
+	if (!rc)
+		run_image_open(&d->image, &d->loop, &d->log, d->cfg.state);
 	if (!rc)
 		rc = run_daemon_listen(d, e);
 	if (rc)
@@ -306,6 +324,7 @@ static void end(struct run_daemon *d)
 		tp_set_is_sm(d->tp, false);
 	if (d->linked)
 		run_link_close(&d->link);
+	run_image_close(&d->image);
 	if (d->worker)
 		run_daemon_drop(d);
 	run_daemon_unlisten(d);

@@ -47,6 +47,7 @@ struct run_pump {
 	uint64_t in, sent, lost; /* lost: no room in the ring */
 	void (*note)(void *ctx, const struct sm_note *n);
 	void (*compute)(void *ctx, const struct sm_compute *c);
+	void (*set)(void *ctx); /* a Set is about to be sent; NULL: nobody asks */
 	void *ctx;
 };
 
@@ -93,6 +94,30 @@ void run_keeper_flush(struct run_keeper *k); /* as soon as can be; otherwise wit
 void run_keeper_seed(const struct run_keeper *k, struct sm *sm);
 /* Writes what is left, waiting for it. The loop must run once more before k goes. */
 void run_keeper_close(struct run_keeper *k);
+
+/* ---- image.c: what the SM knows of a subnet at rest, in a file ---- */
+
+struct run_image {
+	struct run_log *log;
+	char path[264], fresh[272]; /* path "": nothing is kept */
+	struct sm *sm;              /* NULL: there is none */
+	int fd;                     /* of the file; -1: there is none */
+	bool holds;                 /* the file does */
+	bool stale;                 /* but more is known */
+	bool touched;               /* a Set was sent since the child began */
+	bool closing;
+	uv_timer_t timer;
+	uv_poll_t *poll;
+	int pid, pid_fd;            /* of the child; 0: none */
+	uint64_t wrote_ns;
+};
+
+void run_image_open(struct run_image *i, uv_loop_t *loop, struct run_log *log, const char *state);
+void run_image_give(struct run_image *i, struct sm *sm); /* to a new SM, before it starts */
+void run_image_touch(struct run_image *i);               /* a Set is about to be sent */
+void run_image_rest(struct run_image *i, bool news);     /* the SM rests; news: it knows more than the file */
+void run_image_forget(struct run_image *i);              /* the SM goes */
+void run_image_close(struct run_image *i); /* writes it, if the SM is there; the loop must run once more */
 
 /* ---- link.c: the connection, opened on a thread of libuv's pool, again and again ---- */
 

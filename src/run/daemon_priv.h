@@ -25,6 +25,7 @@ struct run_daemon {
 	uv_timer_t timer;  /* else: look again then */
 	struct run_worker *worker;
 	struct run_keeper keeper;
+	struct run_image image;
 	struct run_link link;
 	struct run_dumper dumper;
 	bool linked, stopping, left_alone;

@@ -32,6 +32,7 @@
 	X(RELOAD_FAILED, "reload_failed", ERROR, "the configuration stays as it was: {why}")                    \
 	X(STATE_FAILED, "state_failed", ERROR, "what must survive cannot be written: {why}; the SM goes on")    \
 	X(STATE_BACK, "state_written", NOTICE, "what must survive is written again")                            \
+	X(REMEMBERED, "remembered", INFO, "what was known at rest is known from {file}")                        \
 	X(STATE_LOADED, "state_loaded", INFO, "{lids} LIDs known from {file}")                                  \
 	X(DUMPED, "dumped", INFO, "tables written to {directory}")                                              \
 	X(DUMP_FAILED, "dump_failed", ERROR, "tables cannot be written: {why}")                                 \

@@ -48,6 +48,8 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 		p->lost++;
 		return;
 	}
+	if (p->set && iba_smp_method(s->mad) == IBA_SET)
+		p->set(p->ctx);
 	m = &p->ring[(p->head + p->n++) % p->size];
 	memcpy(m->mad, s->mad, IBA_MAD_SIZE);
 	m->slid = s->slid;

@@ -58,7 +58,7 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 	while (sm->work_head < sm->work.n) {
 		struct sm_work w = sm->work.at[sm->work_head++];
 
-		if (!sm_work_spared(sm, w))
+		if (!sm_work_spared(sm, w) && !sm_recall(sm, w))
 			return sm_work_make(sm, w, r);
 	}
 	return false;
@@ -299,8 +299,10 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
-	if (sm_is_own(sm, p))
+	if (sm_is_own(sm, p)) {
+		sm_found_own(sm, p);
 		sm_address_own(sm, p);
+	}
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)
@@ -333,6 +335,12 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
+	if (sm_recall_misleads(sm, t, data)) {
+		sm_recall_lost(sm);
+		sm_forget_outstanding(sm);
+		sm_discover_again(sm);
+		return;
+	}
 	switch ((enum sm_work_kind)t->kind) {
 	case W_NODE_INFO:
 		on_node_info(sm, t->ref, data);
@@ -404,10 +412,13 @@ void sm_discover_again(struct sm *sm)
 
 static void discover_done(struct sm *sm)
 {
+	if (sm->dirty)
+		sm_recall_lost(sm);
 	if (sm->dirty && sm->restarts < sm->cfg.restarts) {
 		sm_discover_again(sm);
 		return;
 	}
+	sm_recall_end(sm);
 	sm->restarts = 0;
 	sm_damp_tell(sm);
 	/* Only where it can happen that a change is none: to begin anew with everything is what the

@@ -137,6 +137,7 @@ void sm_free(struct sm *sm)
 	sm->answered = sm->compute_id; /* nobody looks any more */
 	sm_retired_free(sm, sm->compute_id);
 	vec_free(&sm->retired);
+	sm_recall_end(sm);
 	sm_snapshot_free(sm);
 	sm_snapshot_forget(sm);
 	sm_retire_task(sm, sm->task);

@@ -96,6 +96,25 @@ void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		sm_note(sm, SM_NOTE_NAME, x->guid, 0);
 }
 
+void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t len)
+{
+	struct sm_name *x = name_of(sm, guid);
+	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
+
+	if (!len || x->known)
+		return;
+	memcpy(data, text, MIN(len, sizeof(data)));
+	take_text(x->text, data);
+	x->known = x->asked = x->answered = true;
+}
+
+void sm_names_forget(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->names.n; i++)
+		sm->names.at[i].asked = sm->names.at[i].answered = false;
+	sm->names_at = 0;
+}
+
 void sm_names_fail(struct sm *sm, const struct sm_txn *t)
 {
 	name_of(sm, sm->nodes.at[t->ref].guid)->given_up = sm->st.rounds;

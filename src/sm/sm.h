@@ -267,6 +267,15 @@ void sm_actions_free(struct sm_actions *a);
 /* A LID this port had before, and is to have again; before SM_EV_START only. A second one for the same
  * port, or a LID that is taken, is ignored. */
 void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
+/* Whether devices hold what the SM knows, and will until it sends the next Set. */
+bool sm_at_rest(const struct sm *sm);
+/* At rest: all that is known, as bytes for the next SM; NULL: not of this subnet (random tables). Free it. */
+uint8_t *sm_memory_save(const struct sm *sm, size_t *len);
+/*
+ * Before SM_EV_START, with cfg.read_back: what an earlier SM knew, if nobody can have set anything since.
+ * Three SMPs a switch tell what of it still holds; only the rest is asked for. -EBADMSG: not such bytes.
+ */
+int sm_memory_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e);
 /* Take over what may change while the SM runs: all but port, lmc and window. Between rounds at once, else
  * when the running one is over; what it touches in devices is done in the next. Give the SM a
  * SM_EV_WAKE afterwards: its next wake-up may be another one now. */

@@ -42,6 +42,7 @@ struct sm_node {
 	bool doubt;          /* it may have been off: SwitchInfo was set while it told of a change */
 	uint8_t reads_left;
 	bool silent;         /* did not answer by the route it was last asked by */
+	bool unchanged;      /* since what is remembered of it: see recall.c */
 	bool markless;       /* does not keep the mark of turns that are off: see found.c */
 	uint32_t row;        /* of a switch: into sm->rows */
 	node_id fab;         /* in the snapshot, or FAB_NONE */
@@ -176,6 +177,8 @@ struct sm_req {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 };
 
+struct sm_memory; /* memory.h */
+
 struct sm_txn {
 	bool used;
 	uint16_t gen;
@@ -238,6 +241,7 @@ struct sm {
 	bool mending;           /* the audit found other tables than were set: those alone are sent again */
 	bool incomplete;        /* what was discovered is not all configured, routed and active yet */
 	time_ps hold_until;     /* the running phase waits; 0: it does not */
+	time_ps others_until;   /* another SM's Sets may be under way so long, if there was one; 0: not asked */
 
 	/* topology */
 	uint32_t epoch;
@@ -276,6 +280,7 @@ struct sm {
 	unsigned misses;
 	uint64_t yield_to;       /* GUID of the SM that is to be master; 0: none */
 	bool rival;              /* another one discovered while this one did */
+	struct sm_memory *memory; /* of an earlier SM, for the first discovery; NULL: none */
 	bool arriving;           /* no round has come to its end since the start, or since it stood by */
 
 	/* M_Keys: of devices that do not have cfg.m_key */
@@ -358,6 +363,7 @@ void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
 
 /* found.c */
 void sm_found_begin(struct sm *sm);
+void sm_found_own(struct sm *sm, const struct sm_port *p); /* the SM's own port, as it was found */
 void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
 void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
 void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
@@ -382,6 +388,15 @@ bool sm_names_next(struct sm *sm, struct sm_req *r);
 void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_names_fail(struct sm *sm, const struct sm_txn *t);
 void sm_name_ask_again(struct sm *sm, uint64_t guid);
+void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t len); /* as if it had come */
+void sm_names_forget(struct sm *sm); /* all are to be asked for again */
+
+/* recall.c */
+bool sm_recall(struct sm *sm, struct sm_work w); /* true: answered, nothing is to be asked */
+bool sm_recall_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+bool sm_recalls_turns(const struct sm *sm, uint32_t node);
+void sm_recall_lost(struct sm *sm); /* and what it said of tables and names */
+void sm_recall_end(struct sm *sm);
 
 /* traps.c */
 void sm_trap(struct sm *sm, const struct sm_event *ev);
