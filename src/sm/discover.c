@@ -45,23 +45,30 @@ static void follow(struct sm *sm, uint32_t port)
 	sm_ask(sm, W_NODE_INFO, port);
 }
 
+/* Nothing to ask and nothing to wait for: who was held back for that moment? */
+static void all_asked(struct sm *sm)
+{
+	uint32_t port = sm_damp_relent(sm);
+
+	if (port != NONE)
+		follow(sm, port);
+	else if (!sm->all_met && sm->nodes.n)
+		sm_all_met(sm);
+}
+
 static bool discover_next(struct sm *sm, struct sm_req *r)
 {
-	uint32_t port;
+	for (;;) {
+		struct sm_work w;
 
-	if (sm->work_head == sm->work.n && !sm->noutstanding) {
-		if ((port = sm_damp_relent(sm)) != NONE)
-			follow(sm, port);
-		else if (!sm->all_met && sm->nodes.n)
-			sm_all_met(sm);
-	}
-	while (sm->work_head < sm->work.n) {
-		struct sm_work w = sm->work.at[sm->work_head++];
-
+		if (sm->work_head == sm->work.n && !sm->noutstanding)
+			all_asked(sm);
+		if (sm->work_head == sm->work.n)
+			return false;
+		w = sm->work.at[sm->work_head++];
 		if (!sm_work_spared(sm, w) && !sm_recall(sm, w))
 			return sm_work_make(sm, w, r);
 	}
-	return false;
 }
 
 /* ---- answers ---- */
