@@ -83,21 +83,18 @@ void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t 
 	sm_row_found(sm, sm->nodes.at[node].row, block, data);
 }
 
-/* All its ports are known. */
+/* All its ports are known. Behind a mark may be turns of ports that are Down now, and will not stay so. */
 void sm_found_ports(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->nodes.at[node];
 	const struct sm_port *p = &sm->ports.at[n->first_port];
-	bool all;
+	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm), all = sm->cfg.distrust && sm->taking_over;
 
-	if (!sm->cfg.read_back || !p->pi.lid || sm_recalls_turns(sm, node))
-		return;
-	all = sm->cfg.distrust && sm->taking_over;
-	if ((p->pi.subnet_timeout & 1) == plain_bit(sm) && !all)
+	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_recalls_turns(sm, node))
 		return;
 	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
 		for (unsigned out = 1; out <= n->nports; out++)
-			if (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN)
+			if (marked || (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN))
 				sm_ask_for(sm, W_TURN, node, in << 8 | out);
 }
 
