@@ -198,6 +198,11 @@ static void standby_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		missed(sm); /* it will not manage anything; or somebody else sits there now */
 		return;
 	}
+	/* It came back, met this one and thinks the better one manages: they would wait for each other. */
+	if (si.state == IBA_SM_STANDBY && !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority})) {
+		take_over(sm, SM_CAUSE_HANDOVER);
+		return;
+	}
 	sm->misses = 0;
 	sm->poll_at = sm->now + sm->cfg.standby_poll_ps;
 }

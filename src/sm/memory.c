@@ -12,7 +12,7 @@
 
 static const char MAGIC[8] = "WEFTMEM1";
 
-enum { HEAD = 12, TAIL = 8 };
+enum { HEAD = 12, TAIL = 8, NO_NAME = 255 };
 
 /* ---- writing ---- */
 
@@ -49,6 +49,14 @@ static uint64_t hash_of(const uint8_t *p, size_t n)
 	return hash64_add(h, w);
 }
 
+void sm_memory_seal(uint8_t *bytes, size_t len)
+{
+	uint64_t h = hash_of(bytes, len);
+
+	for (unsigned i = 0; i < TAIL; i++)
+		bytes[len + i] = (uint8_t)(h >> 8 * (TAIL - 1 - i));
+}
+
 static void save_port(const struct sm *sm, const struct sm_port *p, struct sink *s)
 {
 	const struct sm_port *peer = p->peer == NONE ? NULL : &sm->ports.at[p->peer];
@@ -82,8 +90,8 @@ static void save_switch(const struct sm *sm, const struct sm_node *n, struct sin
 
 static void save_node(const struct sm *sm, const struct sm_node *n, struct sink *s)
 {
-	const char *name = sm_node_desc(sm, n->guid);
-	size_t len = strlen(name);
+	const char *name = sm_name_known(sm, n->guid);
+	size_t len = name ? strlen(name) : 0;
 
 	put_n(s, n->guid, 8);
 	put_n(s, n->sys_guid, 8);
@@ -91,8 +99,9 @@ static void save_node(const struct sm *sm, const struct sm_node *n, struct sink 
 	put_n(s, n->device_id, 2);
 	put_n(s, n->type, 1);
 	put_n(s, n->nports, 1);
-	put_n(s, len, 1);
-	put(s, name, len);
+	put_n(s, name ? len : NO_NAME, 1);
+	if (len)
+		put(s, name, len);
 	if (n->type == IBA_NODE_SWITCH)
 		save_switch(sm, n, s);
 	for (unsigned p = 0; p <= n->nports; p++)
@@ -141,8 +150,9 @@ uint8_t *sm_memory_save(const struct sm *sm, size_t *len)
 	for (size_t i = 0; i < sm->nodes.n; i++)
 		if (!sm->nodes.at[i].gone)
 			save_node(sm, &sm->nodes.at[i], &s);
-	put_n(&s, hash_of(s.b.at, s.b.n), 8);
-	*len = s.b.n;
+	vec_room(&s.b, s.b.n + TAIL);
+	sm_memory_seal(s.b.at, s.b.n);
+	*len = s.b.n + TAIL;
 	return s.b.at;
 }
 
@@ -198,15 +208,18 @@ static void load_node(struct source *s, struct sm_memory *m)
 	n.type = (uint8_t)take_n(s, 1);
 	n.nports = (uint8_t)take_n(s, 1);
 	len = take_n(s, 1);
-	n.name_len = (uint8_t)len;
-	n.name = take(s, len);
+	if (len != NO_NAME) {
+		n.name_len = (uint8_t)len;
+		n.name = take(s, len);
+		s->bad |= len > IBA_SMP_DATA_SIZE;
+	}
 	if (n.type == IBA_NODE_SWITCH) {
 		n.si = take(s, IBA_SMP_DATA_SIZE);
 		n.nblocks = (uint16_t)take_n(s, 2);
 		n.lft = take(s, (size_t)n.nblocks * IBA_LFT_BLOCK);
 	}
 	s->bad |= !n.nports || n.nports == IBA_PORT_NONE || n.type < IBA_NODE_CA || n.type > IBA_NODE_ROUTER ||
-		  len > IBA_SMP_DATA_SIZE || map64_get(&m->by_guid, n.guid) != MAP_NONE;
+		  map64_get(&m->by_guid, n.guid) != MAP_NONE;
 	if (s->bad)
 		return;
 	n.first_port = (uint32_t)m->ports.n;

@@ -12,7 +12,7 @@ struct sm_mem_node {
 	uint32_t vendor_id, first_port;
 	uint16_t device_id, nblocks;
 	uint8_t type, nports, name_len;
-	const uint8_t *name;     /* no NUL behind it */
+	const uint8_t *name;     /* no NUL behind it; NULL: not known */
 	const uint8_t *si, *lft; /* of a switch */
 };
 
@@ -31,5 +31,6 @@ struct sm_memory {
 };
 
 void sm_memory_free(struct sm_memory *m);
+void sm_memory_seal(uint8_t *bytes, size_t len); /* the hash goes behind them: 8 bytes more */
 
 #endif

@@ -101,7 +101,7 @@ void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t le
 	struct sm_name *x = name_of(sm, guid);
 	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
 
-	if (!len || x->known)
+	if (!text || x->known)
 		return;
 	memcpy(data, text, MIN(len, sizeof(data)));
 	take_text(x->text, data);
@@ -118,6 +118,13 @@ void sm_names_forget(struct sm *sm)
 void sm_names_fail(struct sm *sm, const struct sm_txn *t)
 {
 	name_of(sm, sm->nodes.at[t->ref].guid)->given_up = sm->st.rounds;
+}
+
+const char *sm_name_known(const struct sm *sm, uint64_t node_guid)
+{
+	uint32_t at = map64_get(&sm->name_by_guid, node_guid);
+
+	return at == MAP_NONE || !sm->names.at[at].known ? NULL : sm->names.at[at].text;
 }
 
 const char *sm_node_desc(const struct sm *sm, uint64_t node_guid)

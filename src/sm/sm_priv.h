@@ -389,6 +389,7 @@ void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_names_fail(struct sm *sm, const struct sm_txn *t);
 void sm_name_ask_again(struct sm *sm, uint64_t guid);
 void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t len); /* as if it had come */
+const char *sm_name_known(const struct sm *sm, uint64_t node_guid); /* NULL: it never came */
 void sm_names_forget(struct sm *sm); /* all are to be asked for again */
 
 /* recall.c */

@@ -467,6 +467,28 @@ static void expect_master(struct duel *d, unsigned seat)
 	rt_report_free(&v.report);
 }
 
+/* It is gone for so short a time that the standby does not notice, finds that one to be the better, and
+ * stands by: somebody has to manage. */
+static void test_a_master_that_comes_back_to_a_better_one(void **state)
+{
+	struct duel d;
+
+	(void)state;
+	duel_open(&d, draw_fabric(6, 2), 5, 3);
+	lab_manager_stop(d.lab, 0);
+	lab_power_on(d.lab, NULL);
+	duel_wait(&d, 50 * PS_PER_MS);
+	expect_master(&d, 1);
+	lab_manager_start(d.lab, 0, false);
+	while (duel_state(&d, 0) != IBA_SM_STANDBY) /* the master has not heard of it yet */
+		assert_true(sim_step(lab_sim(d.lab)));
+	lab_manager_stop(d.lab, 1);
+	lab_manager_start(d.lab, 1, false);
+	duel_wait(&d, 300 * PS_PER_MS);
+	expect_master(&d, 0);
+	duel_close(&d);
+}
+
 static void test_of_two_one_manages(void **state)
 {
 	(void)state;
@@ -570,6 +592,8 @@ static void test_any_order_of_starts_and_deaths(void **state)
 			duel_wait(&d, rng_u64(&r) % (30 * PS_PER_MS));
 			if (d.lab->seat[who].sm)
 				lab_manager_stop(d.lab, who);
+			else if (rng_below(&r, 2)) /* what it knew may be another one's by now */
+				lab_manager_resume(d.lab, who);
 			else
 				lab_manager_start(d.lab, who, rng_below(&r, 2));
 		}
@@ -597,6 +621,7 @@ int main(void)
 	    cmocka_unit_test(test_told_to_discover_it_looks_and_stands_by_again),
 	    cmocka_unit_test(test_orders_that_make_no_sense_are_refused),
 	    cmocka_unit_test(test_a_master_gives_way_to_rank),
+	    cmocka_unit_test(test_a_master_that_comes_back_to_a_better_one),
 	    cmocka_unit_test(test_of_two_one_manages),
 	    cmocka_unit_test(test_a_failover_costs_no_packet),
 	    cmocka_unit_test(test_any_order_of_starts_and_deaths),
