@@ -26,8 +26,9 @@ static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsign
 
 	sm_port_fill(sm, p, &to);
 	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid && is->sm_sl == to.sm_sl &&
-	       is->m_key == to.m_key && is->m_key_protect == to.m_key_protect &&
-	       is->m_key_lease == to.m_key_lease && is->gid_prefix == to.gid_prefix;
+	       is->gid_prefix == to.gid_prefix && is->m_key == to.m_key &&
+	       (!to.m_key || /* else it guards nothing, for however long */
+		(is->m_key_protect == to.m_key_protect && is->m_key_lease == to.m_key_lease));
 }
 
 void sm_address_give(struct sm *sm, uint32_t port)

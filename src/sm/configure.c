@@ -60,7 +60,7 @@ static bool want_port0(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_port *p = &sm->ports.at[port];
 	struct iba_port_info pi;
 
-	if (p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
+	if (p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node) || sm->nodes.at[node].markless)
 		return false;
 	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
 	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);

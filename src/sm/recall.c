@@ -56,6 +56,9 @@ static bool port_misleads(struct sm *sm, uint32_t port, const uint8_t *data)
 		return false;
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	iba_port_info_get(&was, p->pi, IBA_SMP_DATA_SIZE);
+	/* It was told another value once, and does not keep it: nor would it keep a mark. */
+	sm->nodes.at[sm->ports.at[port].node].markless |=
+		pi.subnet_timeout == SUBNET_TIMEOUT_MAX && was.subnet_timeout != SUBNET_TIMEOUT_MAX;
 	return pi.lid && /* else it was off; whoever is before it tells */
 	       (pi.lid != was.lid || pi.lmc != was.lmc || pi.sm_lid != was.sm_lid ||
 		(pi.subnet_timeout != was.subnet_timeout && pi.subnet_timeout != SUBNET_TIMEOUT_MAX));

@@ -64,6 +64,48 @@ cold_again()
 	fabric_start net && sm_once --state state.db && discover dump && given dump > again && cmp end again
 }
 
+# ---- what was known at rest ----
+
+smps() { jq .smps up.json; }
+sets() { jq '.smps_by_purpose | .configuration + .distribution + .activation' up.json; }
+few() { [ "$(smps)" -le 280 ] && [ "$(sets)" -eq 0 ] || { echo "$(smps) SMPs, $(sets) of them Sets" && return 1; }; }
+
+# 80 switches and three SMPs each; names are asked for besides. From scratch it takes thousands.
+next_to_nothing()
+{
+	sm_once --state state.db > said && sm_once --state state.db > said && few
+}
+
+# Killed at rest the file holds; killed in the middle of a change it does not, and all is read.
+killed_at_rest()
+{
+	rm -f state.db.fabric
+	sm_start --state state.db || return 1
+	i=0
+	until [ -s state.db.fabric ] && [ "$(dd if=state.db.fabric bs=1 skip=8 count=1 2> /dev/null | od -An -tu1)" -eq 1 ]; do
+		[ $i -lt 100 ] || { echo "nothing was written" && return 1; }
+		i=$((i + 1))
+		sleep 0.1
+	done
+	kill -9 "$sm_pid" && wait "$sm_pid" 2> /dev/null
+	sm_pid=
+	sm_once --state state.db > said && few
+}
+
+# One byte says that it holds no more; a file of another time, or cut short, is not used either.
+not_believed()
+{
+	for harm in 'printf "\0" | dd of=state.db.fabric bs=1 seek=8 conv=notrunc' \
+		'printf "0" | dd of=state.db.fabric bs=1 seek=9 conv=notrunc' \
+		'truncate -s -1 state.db.fabric' 'truncate -s 30 state.db.fabric' ': > state.db.fabric'; do
+		sh -c "$harm" 2> /dev/null
+		sm_once --state state.db > said || return 1
+		[ "$(smps)" -gt 1000 ] || { echo "$(smps) SMPs after: $harm" && return 1; }
+		sm_once --state state.db > said && few || return 1
+	done
+	discover dump && given dump | cmp again -
+}
+
 # ---- the server goes and comes ----
 
 server_restarts()
@@ -184,6 +226,9 @@ by_udp()
 ok "$server takes the netlist" fabric_start net
 ok "killed $kills times while it brings the subnet up" same_end
 ok "LIDs survive in the file" cold_again
+ok "started again it asks next to nothing" next_to_nothing
+ok "nor when it was killed at rest" killed_at_rest
+ok "a file that does not hold is not believed" not_believed
 ok "the server killed and started again" server_restarts
 ok "a disk that takes nothing" disk_is_full
 ok "SIGHUP reads the configuration again" rereads
