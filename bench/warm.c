@@ -75,6 +75,10 @@ int main(int argc, char **argv)
 	if (!run(&c))
 		return 1;
 	tell("again", &c);
+	lab_manager_stop(c.lab, 0);
+	if (!lab_manager_resume(c.lab, 0) || !run(&c))
+		return 1;
+	tell("again, with what was known", &c);
 	lab_free(c.lab);
 	fab_free(f);
 	return 0;
