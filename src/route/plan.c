@@ -218,11 +218,11 @@ static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, str
 	out->kind = RT_PLAN_ANY_ORDER;
 	if (!is_cyclic(&p->any))
 		return 0;
-	if (is_cyclic(&p->now))
-		return err_set(e, -EINVAL, "plan: the new tables are not free of deadlock");
 	out->kind = RT_PLAN_OUTWARDS;
 	if (!is_cyclic(&p->outward))
 		return 0;
+	if (is_cyclic(&p->now))
+		return err_set(e, -EINVAL, "plan: the new tables are not free of deadlock");
 	out->kind = RT_PLAN_TURNS;
 	rc = turns_choose(&p->outward, &p->now, rank, &out->turns, e);
 	for (size_t i = 0; i < out->turns.n; i++)

@@ -225,6 +225,13 @@ struct rt_report {
 int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_verify_opts *o,
 	      struct rt_report *r, struct err *e);
 void rt_report_free(struct rt_report *r);
+/*
+ * The same verdict, quickly, for tables after a change: `before` are tables that were verified with its
+ * ranks. Only routes that differ are walked. True: rt_verify() with these ranks would find nothing; false:
+ * it may, or the two snapshots do not compare.
+ */
+bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
+		      const struct rt_before *before);
 
 /* ---- tables as text: OpenSM's opensm-lfts.dump, also what dump_lfts prints ---- */
 

@@ -42,6 +42,9 @@ struct sm_waves {
 	struct wave wave[OPEN];
 	uint32_t nopen, next_lid;
 	uint32_t *level, *stack;    /* by switch, for one destination at a time */
+	VEC(uint32_t) differ[IBA_LFT_BLOCK]; /* of one block: by destination, switches with another entry */
+	uint32_t looked;            /* destinations before this one are in it, or were */
+	VEC(uint32_t) random;       /* switches with random tables */
 	bool whole_done;            /* switches whose tables are not known have them whole */
 	bool tidying;               /* all destinations are done */
 };
@@ -54,6 +57,9 @@ void sm_waves_free(struct sm *sm)
 		return;
 	for (unsigned i = 0; i < OPEN; i++)
 		vec_free(&w->wave[i].order);
+	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
+		vec_free(&w->differ[i]);
+	vec_free(&w->random);
 	vec_free(&w->queue);
 	vec_free(&w->pool);
 	free(w->first);
@@ -101,6 +107,9 @@ static void waves_begin(struct sm *sm)
 	w->level = mem_array(nsw, sizeof(*w->level));
 	w->stack = mem_array(nsw, sizeof(*w->stack));
 	w->pool_free = NONE;
+	for (uint32_t s = 0; s < nsw; s++)
+		if (sm_rft_of(sm, s))
+			vec_push(&w->random, s);
 	sm_blocks_begin(sm);
 	sm_rft_begin(sm, RFT_EARLY);
 }
@@ -155,28 +164,46 @@ static int entry_cmp(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-static bool differs(const struct sm *sm, uint32_t s, uint16_t lid)
+/* Rows are long and most of them as they should be: a block of all is compared at a time. */
+static void block_look(struct sm *sm, uint32_t last)
 {
-	const uint8_t *has;
+	struct sm_waves *w = sm->waves;
+	uint32_t from = w->looked, block = from / IBA_LFT_BLOCK, lid0 = block * IBA_LFT_BLOCK;
+	uint32_t to = MIN(last, lid0 + IBA_LFT_BLOCK - 1);
 
-	if (sm_rft_of(sm, s))
-		return sm_rft_differs(sm, s, lid);
-	has = sm_row_block(sm, sm->nodes.at[node_at(sm, s)].row, lid / IBA_LFT_BLOCK);
-	return has && has[lid % IBA_LFT_BLOCK] != rt_row(sm->tables, s)[lid];
+	for (uint32_t i = from; i <= to; i++)
+		w->differ[i - lid0].n = 0;
+	for (uint32_t s = 0; s < sm->fab->nswitches; s++) {
+		uint32_t row = sm->nodes.at[node_at(sm, s)].row;
+		const uint8_t *has = sm_row_block(sm, row, block), *new = rt_row(sm->tables, s) + lid0;
+
+		if (!has || sm->rows.at[row].rft || !memcmp(has + from - lid0, new + from - lid0, to - from + 1))
+			continue;
+		for (uint32_t i = from - lid0; i <= to - lid0; i++)
+			if (has[i] != new[i])
+				vec_push(&w->differ[i], s);
+	}
+	w->looked = to + 1;
 }
 
 static void wave_fill(struct sm *sm, struct wave *v, uint16_t lid)
 {
 	struct sm_waves *w = sm->waves;
+	const uint32_t *differ = w->differ[lid % IBA_LFT_BLOCK].at;
+	size_t n = w->differ[lid % IBA_LFT_BLOCK].n;
 
 	v->order.n = 0;
 	v->at = 0;
 	v->left = 0;
 	v->lid = lid;
+	if (!n && !w->random.n)
+		return;
 	memset(w->level, 0xff, sm->fab->nswitches * sizeof(*w->level));
-	for (uint32_t s = 0; s < sm->fab->nswitches; s++)
-		if (differs(sm, s, lid))
-			vec_push(&v->order, (struct entry){s, level_of(sm, s, lid)});
+	for (size_t i = 0; i < n; i++)
+		vec_push(&v->order, (struct entry){differ[i], level_of(sm, differ[i], lid)});
+	for (size_t i = 0; i < w->random.n; i++)
+		if (sm_rft_differs(sm, w->random.at[i], lid))
+			vec_push(&v->order, (struct entry){w->random.at[i], level_of(sm, w->random.at[i], lid)});
 	if (v->order.n)
 		qsort(v->order.at, v->order.n, sizeof(*v->order.at), entry_cmp);
 }
@@ -233,6 +260,8 @@ static void waves_open(struct sm *sm)
 
 	for (unsigned i = 0; i < OPEN && w->next_lid <= last; i++)
 		while (!w->wave[i].open && w->next_lid <= last) {
+			if (w->next_lid == w->looked)
+				block_look(sm, last);
 			wave_fill(sm, &w->wave[i], (uint16_t)w->next_lid++);
 			if (!w->wave[i].order.n)
 				continue;
