@@ -200,9 +200,12 @@ static bool walk_new(struct change *x, uint32_t lid)
 	return true;
 }
 
+/* Nobody can be reached where there is no cable, nor has to be. */
 static bool wants(const struct change *x, uint32_t lid)
 {
-	return lid <= x->top && x->lids[lid] != FAB_NONE && (x->look[lid] || x->fresh.n);
+	port_id p = lid <= x->top ? x->lids[lid] : FAB_NONE;
+
+	return p != FAB_NONE && (!x->f->ports[p].num || x->f->ports[p].peer != FAB_NONE) && (x->look[lid] || x->fresh.n);
 }
 
 /* Rows are long and columns are walked: those that are wanted are turned around first. */
