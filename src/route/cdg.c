@@ -40,12 +40,19 @@ void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out)
 		cdg_row(c, from, 0, 0)[out / 64] &= ~(1ull << out % 64);
 }
 
-/* A vertex is vl * nports + port id. Successors are numbered by bit: next vl, then output port. */
-static uint32_t next_vertex(const struct cdg *c, uint32_t v, uint32_t *bit)
+/* A vertex is vl * nports + port id. Port 0 of the switch behind it: only one with successors has such. */
+static port_id base_of(const struct cdg *c, uint32_t v)
 {
-	port_id p = v % c->f->nports, peer = c->f->ports[p].peer;
+	port_id peer = c->f->ports[v % c->f->nports].peer;
+
+	return peer == FAB_NONE ? FAB_NONE : c->f->nodes[c->f->ports[peer].node].first_port;
+}
+
+/* Successors are numbered by bit: next vl, then output port. */
+static uint32_t next_vertex(const struct cdg *c, uint32_t v, port_id base, uint32_t *bit)
+{
 	uint32_t per_vl = c->words * 64, end = c->nvls * per_vl;
-	const uint64_t *row = cdg_row(c, p, v / c->f->nports, 0);
+	const uint64_t *row = c->bits + (size_t)v * c->nvls * c->words;
 
 	while (*bit < end) {
 		uint64_t rest = row[*bit / 64] >> *bit % 64;
@@ -55,16 +62,17 @@ static uint32_t next_vertex(const struct cdg *c, uint32_t v, uint32_t *bit)
 			continue;
 		}
 		*bit += (uint32_t)__builtin_ctzll(rest);
-		uint32_t vl = *bit / per_vl, out = *bit % per_vl;
+		uint32_t vl = c->nvls == 1 ? 0 : *bit / per_vl, out = *bit - vl * per_vl;
 
 		++*bit;
-		return vl * c->f->nports + fab_port_id(c->f, c->f->ports[peer].node, out);
+		return vl * c->f->nports + base + out;
 	}
 	return FAB_NONE;
 }
 
 struct frame {
 	uint32_t v, bit;
+	port_id base;
 };
 
 struct scc {
@@ -80,7 +88,11 @@ struct scc {
 
 static bool loops_to_itself(const struct cdg *c, uint32_t v)
 {
-	for (uint32_t bit = 0, w; (w = next_vertex(c, v, &bit)) != FAB_NONE;)
+	port_id base = base_of(c, v), p = v % c->f->nports;
+
+	if (base == FAB_NONE || c->f->nodes[c->f->ports[p].node].first_port != base)
+		return false; /* no cable from a switch to itself */
+	for (uint32_t bit = 0, w; (w = next_vertex(c, v, base, &bit)) != FAB_NONE;)
 		if (w == v)
 			return true;
 	return false;
@@ -113,7 +125,7 @@ static void visit(struct scc *x, uint32_t v)
 {
 	x->index[v] = x->low[v] = ++x->seen;
 	vec_push(&x->open, v);
-	vec_push(&x->frames, (struct frame){v, 0});
+	vec_push(&x->frames, (struct frame){v, 0, base_of(x->c, v)});
 }
 
 /* Tarjan's algorithm with its own stack: a ring of a thousand switches would be deep recursion. */
@@ -122,7 +134,7 @@ static void search_from(struct scc *x, uint32_t start)
 	visit(x, start);
 	while (x->frames.n) {
 		struct frame *top = &x->frames.at[x->frames.n - 1];
-		uint32_t v = top->v, w = next_vertex(x->c, v, &top->bit);
+		uint32_t v = top->v, w = next_vertex(x->c, v, top->base, &top->bit);
 
 		if (w == FAB_NONE) {
 			x->frames.n--;
@@ -151,9 +163,9 @@ static void cycle_through(struct scc *x, uint32_t start, uint32_t *from, cdg_pat
 		from[x->best.at[i]] = FAB_NONE;
 	vec_push(&queue, start);
 	for (size_t head = 0; head < queue.n && from[start] == FAB_NONE; head++) {
-		uint32_t v = queue.at[head];
+		uint32_t v = queue.at[head], base = base_of(x->c, v);
 
-		for (uint32_t bit = 0, w; (w = next_vertex(x->c, v, &bit)) != FAB_NONE;)
+		for (uint32_t bit = 0, w; (w = next_vertex(x->c, v, base, &bit)) != FAB_NONE;)
 			if (x->part[w] == x->part[start] && from[w] == FAB_NONE) {
 				from[w] = v;
 				vec_push(&queue, w);
@@ -182,7 +194,7 @@ static void scc_run(struct scc *x, const struct cdg *c)
 	for (uint32_t v = 0; v < n; v++) {
 		uint32_t bit = 0;
 
-		if (!x->index[v] && next_vertex(c, v, &bit) != FAB_NONE)
+		if (!x->index[v] && next_vertex(c, v, 0, &bit) != FAB_NONE)
 			search_from(x, v);
 	}
 }
