@@ -519,6 +519,7 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 
 /* configure.c */
+bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si); /* LinearFDBTop may stay */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r);
