@@ -97,15 +97,6 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 	iba_slvl_table_put(&t, r->data);
 }
 
-static bool turn_is_off(const struct sm *sm, uint32_t node, unsigned in, unsigned out)
-{
-	for (size_t i = 0; i < sm->off.n; i++)
-		if (sm->off.at[i].guid == sm->nodes.at[node].guid && sm->off.at[i].in == in &&
-		    sm->off.at[i].out == out)
-			return true;
-	return false;
-}
-
 /* For every input and output port in use, but for turns that are switched off. */
 static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 {
@@ -116,7 +107,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 		in = sm->cur_in / width;
 		out = sm->cur_in % width;
 		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)) ||
-		    turn_is_off(sm, node, in, out))
+		    sm_off_find(sm, n->guid, in, out) != SIZE_MAX)
 			continue;
 		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);
 		sm->cur_in++;
