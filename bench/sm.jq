@@ -12,7 +12,9 @@ def or_dash(f): if . == null then "-" else f end;
 def fabric_title: {t36_2: "36-port 2-tree, 648 hosts", t24_3: "24-port 3-tree, 3,456 hosts",
 	t36_3: "36-port 3-tree, 11,664 hosts"}[.] // .;
 def server_title: {ibsim: "ibsim", weft: "weft fabric"}[.];
-def in_order: reduce .[] as $x ([]; if index([$x]) then . else . + [$x] end);
+def in_order: reduce .[] as $x ([]; if index([$x]) then . else . + [$x] end)
+	| [.[] | select(.fabric == "t36_2")] + [.[] | select(.fabric == "t24_3")]
+	  + [.[] | select(.fabric != "t36_2" and .fabric != "t24_3")];
 
 # The meter's text: since_us N, then METHOD ATTRIBUTE COUNT FIRST LAST.
 def change:
@@ -67,7 +69,7 @@ def table_ratio: . as $all
 def table_windows: . as $all
 	| ["fabric", "server", "window", "OpenSM s", "weft s"],
 	  ([ups[] | {fabric, server}] | in_order[] | .fabric as $f | .server as $s | $all
-	   | select([windows($f; $s; "opensm", "weft")[]] | unique | length > 3)
+	   | select([windows($f; $s; "opensm", "weft")[]] | unique | length > 4)
 	   | ([windows($f; $s; "opensm", "weft")[]] | unique[]) as $win
 	   | [($f | fabric_title), ($s | server_title), ($win | window_title)]
 	     + [("opensm", "weft") as $m
