@@ -293,13 +293,16 @@ trunks()
 host_of() { grep '^Ca' "$1" | tail -n 1 | cut -d '"' -f 2; }
 switch_of() { grep '^Switch.*"root' "$1" | tail -n 1 | cut -d '"' -f 2; }
 
+# events NET MANAGER. Two of the mechanisms write all tables every time: on large fabrics they get half.
 events()
 {
-	local net=$1 trunk
+	local net=$1 trunk half=
+	[[ $2 != basic && $2 != improved ]] || [ "$(grep -c '^Ca' "$net")" -lt 5000 ] || half=1
 	trunk=$(trunks "$net" | sed -n 1p)
 	printf 'link fails|unlink %s\nlink comes|relink %s\n' "$trunk" "$trunk"
-	printf 'host leaves|unlink "%s"\nhost comes|relink "%s"\n' "$(host_of "$net")" "$(host_of "$net")"
+	[ -n "$half" ] || printf 'host leaves|unlink "%s"\nhost comes|relink "%s"\n' "$(host_of "$net")" "$(host_of "$net")"
 	printf 'switch fails|off "%s"\nswitch comes|on "%s"\n' "$(switch_of "$net")" "$(switch_of "$net")"
+	[ -z "$half" ] || return 0
 	printf 'ten links fail|%s\n' "$(trunks "$net" | sed -n '2,11s/^/unlink /p' | paste -sd ';')"
 	printf 'ten links come|%s\n' "$(trunks "$net" | sed -n '2,11s/^/relink /p' | paste -sd ';')"
 }
@@ -374,7 +377,7 @@ changes()
 		say "$2: $broken"
 		failed=1
 		jq -n --arg failed "$broken" '$ARGS.named' | change_row "$1" "$2" "$label"
-	done < <(events "$net")
+	done < <(events "$net" "$2")
 	server_stop
 }
 
