@@ -20,6 +20,9 @@
 # all from the event until the manager is at rest. Nobody sweeps meanwhile: OpenSM runs with -s 0, weft
 # with `sweep: 0`, and traps tell both.
 #
+# Both ends of a socket look for a while before they sleep (`spin`): on a busy machine that costs many times
+# what it brings, so this wants two cores for itself.
+#
 # Rows are written to bench/out/sm.jsonl as they come, so a run that is cut short leaves what it measured;
 # bench/out/sm.md has the tables. Status 1: a run failed, and its row says why; 2: nothing could be measured.
 # shellcheck disable=SC2016,SC2317 # dollars in single quotes are jq's; the trap calls cleanup
@@ -472,6 +475,8 @@ else
 	[ -x "$weft" ] || die "no program at $weft: run make first"
 	why=$(opensm_missing)
 	machine | jq -c '{kind: "machine"} + .' > "$rows"
+	! awk '$1 < 0.7 { exit 1 }' /proc/loadavg ||
+		say "others are at work here (load $(cut -d ' ' -f 1 /proc/loadavg)): times will mean little"
 	measure
 fi
 report > "$out/sm.md"
