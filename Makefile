@@ -64,6 +64,7 @@ bench: build/build.ninja
 	bench/packets.sh
 	bench/mechanisms.sh
 	bench/fabric.sh
+	bench/sm.sh
 
 fuzz:
 	@scripts/setup.sh fuzz

@@ -45,6 +45,7 @@ struct run_pump {
 	struct tp_mad *ring;     /* from the SM, not yet taken by the transport */
 	uint32_t size, head, n;
 	uint64_t in, sent, lost; /* lost: no room in the ring */
+	unsigned full;           /* batches in a row that were full: there may be more */
 	void (*note)(void *ctx, const struct sm_note *n);
 	void (*compute)(void *ctx, const struct sm_compute *c);
 	void (*set)(void *ctx); /* a Set is about to be sent; NULL: nobody asks */

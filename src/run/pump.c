@@ -9,6 +9,7 @@
 enum {
 	BATCH = 32,      /* MADs received at a time */
 	BEYOND = 1024,   /* room in the ring beside the SM's window: answers and TrapRepresses */
+	PATIENT = SM_MAX_WINDOW / BATCH + 1, /* full batches before time counts: more than can be awaited */
 	DAYS = 100,      /* 64 bits of picoseconds are 213 */
 };
 
@@ -127,7 +128,9 @@ int run_pump_turn(struct run_pump *p)
 		if (in[i].qp == 0)
 			step(p, &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP, .mad = in[i].mad,
 						   .slid = in[i].slid}, now);
-	if (now >= p->wake)
+	/* After a stall, answers that have come are no silence: they are taken first, but not for ever. */
+	p->full = got == BATCH ? p->full + 1 : 0;
+	if (now >= p->wake && p->full % PATIENT == 0)
 		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
 	moved = flush(p);
 	return moved < 0 ? moved : got + moved;

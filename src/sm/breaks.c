@@ -2,8 +2,8 @@
 /*
  * The distributor, gentler ways to keep old and new tables from a deadlock: some ports of break nodes
  * stop (thesis 7.2.2), or single turns are switched off by mapping them to VL15 (7.2.3), and come on
- * again when tables no longer need that. State: sm->turns, those of the running distribution, and
- * sm->off, all that are off. Does not decide which turns a plan needs.
+ * again when tables no longer need that. State: sm->turns, those of the running distribution.
+ * Does not decide which turns a plan needs.
  */
 #include "sm/sm_priv.h"
 
@@ -53,17 +53,9 @@ const struct sm_part sm_part_break_ports = {turns_of_break_nodes, break_ports_ne
 
 /* ---- turns off ---- */
 
-static size_t off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out)
-{
-	for (size_t i = 0; i < sm->off.n; i++)
-		if (sm->off.at[i].guid == guid && sm->off.at[i].in == in && sm->off.at[i].out == out)
-			return i;
-	return SIZE_MAX;
-}
-
 static size_t turn_off_find(const struct sm *sm, const struct rt_turn *t)
 {
-	return off_find(sm, sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out);
+	return sm_off_find(sm, sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out);
 }
 
 static void turns_off_begin(struct sm *sm)
@@ -85,13 +77,7 @@ static void turns_off_begin(struct sm *sm)
 /* From now on, whether an answer comes or not. */
 static size_t off_note(struct sm *sm, const struct rt_turn *t)
 {
-	size_t at = turn_off_find(sm, t);
-
-	if (at == SIZE_MAX) {
-		at = sm->off.n;
-		vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out, false});
-	}
-	return at;
+	return sm_off_add(sm, sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out, false);
 }
 
 /* Before the first of its turns is off a switch is marked. */
@@ -167,19 +153,27 @@ static bool may_stay_off(const struct sm *sm)
 	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
 }
 
+/* The order that rt_forbidden_turns() gives them. */
+static int turn_cmp(const void *a, const void *b)
+{
+	const struct rt_turn *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return x->in != y->in ? x->in - y->in : x->out - y->out;
+}
+
 /*
  * Thesis 7.2.3: new tables never take the turns that the new graph forbids, so these may stay off. But
  * the graph changes with the fabric, and a turn that it no longer forbids has to come on again.
  */
-static bool stays_off(const struct sm *sm, const struct sm_turn_off *x)
+static bool stays_off(const struct sm *sm, const struct sm_turn_off *x, node_id n)
 {
-	if (!may_stay_off(sm))
+	struct rt_turn t = {sm->fab->switch_index[n], x->in, x->out};
+
+	if (!may_stay_off(sm) || !sm->turns.n)
 		return false;
-	for (size_t i = 0; i < sm->turns.n; i++)
-		if (sm->turns.at[i].in == x->in && sm->turns.at[i].out == x->out &&
-		    sm->nodes.at[turn_node(sm, &sm->turns.at[i])].guid == x->guid)
-			return true;
-	return false;
+	return bsearch(&t, sm->turns.at, sm->turns.n, sizeof(t), turn_cmp) != NULL;
 }
 
 static void restore_begin(struct sm *sm)
@@ -198,7 +192,7 @@ static bool restore_next(struct sm *sm, struct sm_req *r)
 		const struct sm_turn_off *x = &sm->off.at[sm->cur_step++];
 		node_id n = fab_node_by_guid(sm->fab, x->guid);
 
-		if (n == FAB_NONE || stays_off(sm, x))
+		if (n == FAB_NONE || stays_off(sm, x, n))
 			continue;
 		sm_slvl_make(sm, sm->node_of[n], x->in, x->out, SM_FOR_DISTRIBUTION, r);
 		r->kind = (uint32_t)x->in << 8 | x->out;
@@ -220,12 +214,11 @@ static void restore_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		mark_take(sm, t, data);
 		return;
 	}
-	i = off_find(sm, sm->nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);
+	i = sm_off_find(sm, sm->nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);
 	if (i == SIZE_MAX)
 		return;
-	/* Those behind it move up; the cursor with them. */
-	memmove(&sm->off.at[i], &sm->off.at[i + 1], (--sm->off.n - i) * sizeof(sm->off.at[0]));
-	if (sm->cur_step > i)
+	sm_off_remove(sm, i);
+	if (sm->cur_step > i) /* the cursor moves up with those behind it */
 		sm->cur_step--;
 }
 
@@ -249,8 +242,8 @@ bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data)
 	if ((is.vl[0] == IBA_VL_SUBN) == (at != SIZE_MAX))
 		return true;
 	if (at == SIZE_MAX)
-		vec_push(&sm->off, (struct sm_turn_off){sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out, true});
+		sm_off_add(sm, sm->nodes.at[turn_node(sm, t)].guid, t->in, t->out, true);
 	else
-		memmove(&sm->off.at[at], &sm->off.at[at + 1], (--sm->off.n - at) * sizeof(sm->off.at[0]));
+		sm_off_remove(sm, at);
 	return false;
 }

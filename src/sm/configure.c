@@ -30,11 +30,13 @@ static void configure_begin(struct sm *sm)
  * A larger top does no harm where tables are sent that say what is behind the last LID: to the end of its
  * block. What old tables say of LIDs that nobody has any more must not be followed beside new ones.
  */
-static bool top_will_do(const struct sm *sm, uint16_t top)
+bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
 {
+	if (!si->linear_cap && si->random_cap)
+		return true; /* a random table has no top */
 	if (!sm->partial && !sm->cfg.read_back)
-		return top == sm->top_lid;
-	return top >= sm->top_lid && top / IBA_LFT_BLOCK == sm->top_lid / IBA_LFT_BLOCK;
+		return si->linear_top == sm->top_lid;
+	return si->linear_top >= sm->top_lid && si->linear_top / IBA_LFT_BLOCK == sm->top_lid / IBA_LFT_BLOCK;
 }
 
 static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
@@ -42,9 +44,7 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_node *n = &sm->nodes.at[node];
 	struct iba_switch_info si = n->si;
 
-	if (!si.linear_cap && si.random_cap)
-		return false; /* a random table has no top */
-	if (top_will_do(sm, si.linear_top))
+	if (sm_top_serves(sm, &si))
 		return false;
 	si.linear_top = sm->top_lid;
 	si.port_state_change = 0;
@@ -97,15 +97,6 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 	iba_slvl_table_put(&t, r->data);
 }
 
-static bool turn_is_off(const struct sm *sm, uint32_t node, unsigned in, unsigned out)
-{
-	for (size_t i = 0; i < sm->off.n; i++)
-		if (sm->off.at[i].guid == sm->nodes.at[node].guid && sm->off.at[i].in == in &&
-		    sm->off.at[i].out == out)
-			return true;
-	return false;
-}
-
 /* For every input and output port in use, but for turns that are switched off. */
 static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 {
@@ -116,7 +107,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 		in = sm->cur_in / width;
 		out = sm->cur_in % width;
 		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)) ||
-		    turn_is_off(sm, node, in, out))
+		    sm_off_find(sm, n->guid, in, out) != SIZE_MAX)
 			continue;
 		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);
 		sm->cur_in++;

@@ -18,17 +18,9 @@ static unsigned plain_bit(const struct sm *sm)
 	return sm->cfg.subnet_timeout & 1;
 }
 
-static bool any_off(const struct sm *sm, uint64_t guid)
-{
-	for (size_t i = 0; i < sm->off.n; i++)
-		if (sm->off.at[i].guid == guid)
-			return true;
-	return false;
-}
-
 uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node)
 {
-	bool mark = sm->cfg.read_back && any_off(sm, sm->nodes.at[node].guid);
+	bool mark = sm->cfg.read_back && sm_off_any(sm, sm->nodes.at[node].guid);
 
 	return (uint8_t)(sm->subnet_timeout ^ (mark ? 1 : 0));
 }
@@ -100,18 +92,14 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 
 void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
 {
-	uint64_t guid = sm->nodes.at[node].guid;
 	const struct sm_port *out = &sm->ports.at[sm->nodes.at[node].first_port + (turn & 0xff)];
 	unsigned live = iba_vl_count(out->pi.oper_vls);
 	struct iba_slvl_table is;
 
 	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
-	for (size_t i = 0; i < sm->off.n; i++)
-		if (sm->off.at[i].guid == guid && sm->off.at[i].in == turn >> 8 && sm->off.at[i].out == (turn & 0xff))
-			return;
 	/* Whoever else wrote it, a VL that is not there is as good as off. */
 	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.distrust && live && is.vl[0] >= live))
-		vec_push(&sm->off, (struct sm_turn_off){guid, (uint8_t)(turn >> 8), (uint8_t)turn, true});
+		sm_off_add(sm, sm->nodes.at[node].guid, turn >> 8 & 0xff, turn & 0xff, true);
 }
 
 /* ---- LIDs ---- */

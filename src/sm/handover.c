@@ -137,8 +137,8 @@ static void forget_devices(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->rows.n; i++)
 		sm_row_forget(sm, i);
-	sm->off.n = 0;
 	sm_recall_lost(sm);
+	sm_off_clear(sm);
 	sm_snapshot_forget(sm);
 	sm_ahead_reset(sm);
 	memset(sm->lid_routed, 0, sizeof(sm->lid_routed));

@@ -148,6 +148,7 @@ void sm_free(struct sm *sm)
 	sm_ahead_reset(sm);
 	sm_rows_free(sm);
 	vec_free(&sm->off);
+	map64_free(&sm->off_by);
 	vec_free(&sm->rft_todo);
 	vec_free(&sm->turns);
 	vec_free(&sm->suspects);

@@ -27,14 +27,11 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 	r->rank = UINT64_MAX;
 }
 
-/* Its turns should be as they were when it was new; but it only seems that it was off. */
 void sm_row_restarted(struct sm *sm, uint32_t row)
 {
 	sm_row_forget(sm, row);
 	sm->rows.at[row].fresh = true;
-	for (size_t i = 0; i < sm->off.n; i++)
-		if (sm->off.at[i].guid == sm->rows.at[row].guid)
-			sm->off.at[i].sure = false;
+	sm_off_doubt(sm, row);
 }
 
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)

@@ -80,6 +80,7 @@ struct sm_row {
 	uint8_t *known;      /* by block: 0, or sm->generation when it was set */
 	bool fresh;          /* it was off, and empty: what is not known is not there */
 	struct sm_rft *rft;  /* instead of a linear table; see rft.h. NULL: has one */
+	uint32_t noff;       /* turns of it in sm->off */
 };
 
 /* A switch's end of a link, for damping. */
@@ -102,6 +103,7 @@ struct sm_damp {
 
 struct sm_turn_off {
 	uint64_t guid;
+	uint32_t serial; /* grows along sm->off */
 	uint8_t in, out;
 	bool sure; /* acknowledged; until then it may be off or not */
 };
@@ -326,7 +328,9 @@ struct sm {
 	VEC(struct sm_retired) retired;
 	VEC(struct sm_row) rows;
 	struct map64 row_by_guid;
-	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15 */
+	VEC(struct sm_turn_off) off; /* turns that are mapped to VL15; changed by turns.c only */
+	struct map64 off_by;    /* from row, in and out to the serial in off */
+	uint32_t off_serial;    /* the next */
 	rt_turns turns;         /* those the running technique switches off */
 	struct sm_ahead *ahead; /* repairs thought out; NULL: none */
 	VEC(uint32_t) rft_todo; /* switches whose random tables are being sent */
@@ -535,9 +539,19 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 
 /* configure.c */
+bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si); /* LinearFDBTop may stay */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r);
+
+/* turns.c; SIZE_MAX: it is not off */
+size_t sm_off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out);
+bool sm_off_any(const struct sm *sm, uint64_t guid); /* of that switch */
+/* One that is there stays as it is. */
+size_t sm_off_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure);
+void sm_off_remove(struct sm *sm, size_t at);
+void sm_off_clear(struct sm *sm);
+void sm_off_doubt(struct sm *sm, uint32_t row);
 
 /* breaks.c */
 bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data);

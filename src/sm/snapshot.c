@@ -175,8 +175,10 @@ static bool same_node(const struct sm *sm, uint32_t node, node_id was)
 	const struct sm_node *n = &sm->nodes.at[node];
 	const struct fab_node *w = &sm->fab->nodes[was];
 
-	if (n->type != w->type || n->nports != w->nports ||
-	    (n->type == IBA_NODE_SWITCH && n->si.linear_top != sm->top_lid))
+	if (n->type != w->type || n->nports != w->nports)
+		return false;
+	/* What would be set in a round, no more: otherwise one would follow upon the other for ever. */
+	if (n->type == IBA_NODE_SWITCH && !sm_top_serves(sm, &n->si))
 		return false;
 	for (unsigned p = 0; p <= n->nports; p++)
 		if (!same_port(sm, n->first_port + p, w->first_port + p))

@@ -89,6 +89,30 @@ static void test_who_does_not_look_has_to_write(void **state)
 	mech_close(&w);
 }
 
+/*
+ * As the daemon runs it: links that the SM stops tell of it by traps, and what a full discovery then
+ * finds as it was ends the round. The host with the last LID leaves: a top that is one too high serves.
+ */
+static void test_the_last_lid_goes_and_there_is_rest(void **state)
+{
+	struct mech_lids l;
+	struct mech_world w;
+
+	(void)state;
+	draw(&w, "basic");
+	w.cfg.sm.settle = true;
+	w.cfg.sim.traps = w.cfg.sim.link_pairs = true;
+	w.cfg.sim.training_ps = 0;
+	mech_up(&w);
+	l = mech_lids(&w);
+	for (unsigned i = 0; i < SWITCHES; i++)
+		assert_true(l.sw[i] < l.host[4] && (i == 4 || l.host[i] < l.host[4]));
+	mech_cut(&w, 4, 3);
+	assert_int_equal(mech_settle(&w), 9);
+	assert_int_equal(mech_entered(&w, SM_DEACTIVATE), 1);
+	mech_close(&w);
+}
+
 /* ---- under load ---- */
 
 static void send_traffic(struct mech_world *w, time_ps how_long)
@@ -357,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_where_all_is_right_nothing_is_set),
 	    cmocka_unit_test(test_who_does_not_look_has_to_write),
+	    cmocka_unit_test(test_the_last_lid_goes_and_there_is_rest),
 	    cmocka_unit_test(test_no_packet_feels_a_warm_start),
 	    cmocka_unit_test(test_a_change_that_nobody_saw),
 	    cmocka_unit_test(test_tables_with_a_deadlock_are_replaced),

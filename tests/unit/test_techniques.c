@@ -329,6 +329,76 @@ static void test_no_smp_is_lost_on_half_new_tables(void **state)
 		}
 }
 
+/* ---- which turns are off ---- */
+
+struct turn_list {
+	struct {
+		uint64_t guid;
+		unsigned in, out;
+	} at[600];
+	size_t n;
+};
+
+static size_t list_find(const struct turn_list *l, uint64_t guid, unsigned in, unsigned out)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->at[i].guid == guid && l->at[i].in == in && l->at[i].out == out)
+			return i;
+	return SIZE_MAX;
+}
+
+static void list_flip(struct turn_list *l, struct sm *sm, uint64_t guid, unsigned in, unsigned out)
+{
+	size_t at = list_find(l, guid, in, out);
+
+	if (at == SIZE_MAX) {
+		l->at[l->n].guid = guid;
+		l->at[l->n].in = in;
+		l->at[l->n].out = out;
+		assert_int_equal(sm_off_add(sm, guid, in, out, false), l->n++);
+	} else {
+		assert_int_equal(sm_off_add(sm, guid, in, out, false), at); /* it is there */
+		sm_off_remove(sm, at);
+		memmove(&l->at[at], &l->at[at + 1], (--l->n - at) * sizeof(l->at[0]));
+	}
+}
+
+static void test_turns_that_are_off_are_found_and_keep_their_order(void **state)
+{
+	struct turn_list l = {.n = 0};
+	struct sm_config c;
+	struct rng r;
+	struct sm *sm;
+
+	(void)state;
+	sm_config_default(&c);
+	sm = sm_new(&c);
+	rng_seed(&r, 5, 1);
+	for (unsigned step = 0; step < 20000; step++) {
+		uint64_t guid = 7 + rng_below(&r, 5);
+		unsigned in = rng_below(&r, 10), out = rng_below(&r, 10);
+
+		assert_int_equal(sm_off_find(sm, guid, in, out), list_find(&l, guid, in, out));
+		list_flip(&l, sm, guid, in, out);
+		assert_int_equal(sm->off.n, l.n);
+		if (step == 9000)
+			sm->off_serial = MAP_NONE; /* it numbers anew */
+		if (step % 3000 == 2999) {
+			sm_off_clear(sm);
+			l.n = 0;
+			assert_false(sm_off_any(sm, guid));
+		}
+	}
+	for (size_t i = 0; i < l.n; i++)
+		assert_true(sm->off.at[i].guid == l.at[i].guid && sm->off.at[i].in == l.at[i].in &&
+			    sm->off.at[i].out == l.at[i].out && sm_off_any(sm, l.at[i].guid));
+	while (sm->off.n)
+		sm_off_remove(sm, rng_below(&r, (uint32_t)sm->off.n));
+	for (uint64_t guid = 7; guid < 12; guid++)
+		assert_false(sm_off_any(sm, guid));
+	sm_free(sm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +410,7 @@ int main(void)
 	    cmocka_unit_test(test_a_subnet_that_comes_up_has_no_provisional_routes),
 	    cmocka_unit_test(test_turns_come_on_again_when_no_longer_forbidden),
 	    cmocka_unit_test(test_a_plan_leaves_no_turn_off),
+	    cmocka_unit_test(test_turns_that_are_off_are_found_and_keep_their_order),
 	    cmocka_unit_test(test_smps_do_not_travel_by_tables_that_change_in_any_order),
 	};
 
