@@ -84,7 +84,12 @@ ill_treat()
 
 # Of five datagrams two are for the server alone, one comes by UDP, two are for the manager.
 part_storm() { did="$mads datagrams"; ill_treat storm $((mads * 2 / 5)) "$first"; }
-part_liar() { did="lies about twice $((mads / 100)) packets"; ill_treat liar $((mads / 100)) "$first"; }
+# As many as were for the manager come straight to its socket, half of them before it is up.
+part_liar()
+{
+	did="lies about twice $((mads / 100)) packets, and twice $((mads / 5)) that nobody sent"
+	ill_treat liar $((mads / 100)) "$first" $((mads / 5))
+}
 part_flood() { did="twice $((mads / 10)) questions"; ill_treat flood $((mads / 10)); }
 part_kills() { did="$kills kills"; ill_treat kills "$kills" "$first"; }
 part_servers() { did="$((kills / 4)) kills"; ill_treat servers $((kills / 4)) "$first"; }
