@@ -8,7 +8,7 @@
 #	SOAK_FUZZ_SECONDS=N	for each fuzz target (300)
 #	SOAK_SAN=DIR		a sanitized build, for all that throws bad datagrams (BUILDDIR)
 #	SOAK_MADS=N		bad datagrams in all (10000000)
-#	SOAK_KILLS=N		kill -9 of the manager, and a quarter as often of the server (200)
+#	SOAK_KILLS=N		kill -9 of the manager in bring-ups, half as often in changes, a quarter as often of the server (200)
 #
 # BUILDDIR has the tests built (`make soak` sees to it). A part is a function part_NAME here and a word
 # in `parts`; without a PART all are run. What each said is in BUILDDIR/soak. Every part runs even when
