@@ -106,7 +106,7 @@ sm_at()
 {
 	case $(draw 3 $((seed * 7000 + i))) in
 	0) phase=configure ;;
-	1) phase=join ;;
+	1) phase='join' ;;
 	2) phase=arm ;;
 	esac
 	tries=0

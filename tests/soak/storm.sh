@@ -44,7 +44,7 @@ reached()
 	took=$(awk '/^(MADs from clients|bad packets) / { n += $NF } END { print n + 0 }' ibsim.out)
 	awk '/^(MADs (to|nobody|for|delivered)|requests|dropped|links)/ { v = $NF; sub(/ +[0-9]+$/, ""); s = s ", " v " " $0 }
 		END { print "# server:", took, "datagrams read" s }' took="$took" ibsim.out >> told
-	[ "$took" -ge $(($1 / 20 * 19)) ] || { echo "of $1 datagrams $took were read" && cat ibsim.out && false; }
+	[ "$took" -ge $(($1 * 19 / 20)) ] || { echo "of $1 datagrams $took were read" && cat ibsim.out && false; }
 }
 
 at_the_server()
