@@ -6,8 +6,10 @@
 # While it brings a fabric up, from the first moment of the process to the last SMP, and half as often while it
 # follows a change; started again each time with the same state file, and every other time, drawn, left alone
 # until it is done. The subnet is then the same: all links Active, tables verified, no turn left off, and
-# every LID that a device ever had is still its own. Next is a cold fabric. Most are slow, so
-# that a shell can aim.
+# every LID that a device ever had is still its own. Next is a cold fabric, and half of the
+# time no state file: LIDs are then those the killed ones had begun to give, which only the devices and what
+# was written in time can tell. Each SM sits elsewhere, and would give others. Most fabrics are slow, so that a
+# shell can aim.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -66,22 +68,37 @@ sm_begins()
 	done
 }
 
-# cold NUMBER: a fabric that knows nothing; three of four are slow at the SM's own link
+# seat NUMBER: where the next SM sits; where the fabric is slow, its link is
+seat()
+{
+	SIM_HOST=$(printf 'H-%016x' $((0x0001000000000010 + 4 * $(draw 128 $((seed * 8000 + $1))))))
+	[ $slow -eq 0 ] || console "latency \"$SIM_HOST\"[1] 2ms"
+}
+
+# cold NUMBER: a fabric that knows nothing; three of four are slow
 cold()
 {
 	fabric_start net || return 1
 	slow=$(($1 % 4 > 0))
-	[ $slow -eq 0 ] || console "latency \"$SIM_HOST\"[1] 2ms"
+	[ "$1" -eq 0 ] || [ "$(draw 2 $((seed * 9000 + $1)))" -eq 0 ] || anew
+}
+
+# Nothing is known of any LID: in which order they are given depends on where the SM sits.
+anew()
+{
+	rm -f state.db*
+	: > seen
+	: > first
 }
 
 # How long it takes here until the process is connected, and to bring up a fabric and a slow one, to aim at
 # all of it.
 measure()
 {
-	cold 1 && began=$(date +%s%N) && sm_begins || return 1
+	fabric_start net && console "latency \"$SIM_HOST\"[1] 2ms" && began=$(date +%s%N) && sm_begins || return 1
 	start_ms=$((($(date +%s%N) - began) / 1000000))
 	sm_settled 1 && slow_ms=$(took_ms) && is_whole -t && cp lids first && note_lids && sm_stop || return 1
-	cold 0 && sm_start --state state.db && up_ms=$(took_ms) && is_whole -t && same_lids first && sm_stop &&
+	fabric_start net && sm_start --state state.db && up_ms=$(took_ms) && is_whole -t && same_lids first && sm_stop &&
 		echo "# bring-up: $start_ms ms to the first SMP, then $up_ms ms, or $slow_ms ms where it is slow" >> told
 }
 
@@ -121,6 +138,7 @@ in_bring_ups()
 	i=0 done=0
 	cold 0 || return 1
 	while [ $i -lt "$kills" ]; do
+		seat $i
 		a_kill && note_lids || return 1
 		i=$((i + 1))
 		[ "$(draw 2 $((seed * 6000 + i)))" -eq 0 ] || continue
@@ -141,7 +159,9 @@ told_phases()
 
 same_subnet()
 {
-	sm_start --state state.db && is_whole -t && same_lids first && lids_stayed
+	sm_start --state state.db && is_whole -t && lids_stayed || return 1
+	[ -s first ] || cp lids first
+	same_lids first
 }
 
 # A trunk or a leaf's uplink goes and comes; the SM dies somewhere on the way.
