@@ -29,8 +29,8 @@ storm()
 	cat storm.out >> told
 }
 
-# reached SENT: of so many datagrams nearly all were read by the server, as it counts itself; the rest were
-# underway to a seat that somebody's control message ended, or, over UDP, found no room
+# reached SENT [OTHERS]: of so many datagrams nearly all were read by the server, as it counts itself; the rest were
+# underway from a seat that left, or that somebody's control message ended. OTHERS are no storm's.
 reached()
 {
 	: > ibsim.out
@@ -41,9 +41,10 @@ reached()
 		[ $tries -lt 200 ] || { cat ibsim.out && return 1; }
 		sleep 0.05
 	done
-	took=$(awk '/^(MADs from clients|bad packets) / { n += $NF } END { print n + 0 }' ibsim.out)
+	others=$(awk '/^# witness:/ { n += $3 } / probes,/ { n += $6 } END { print n + o }' o="${2:-0}" storm.out)
+	took=$(awk '/^(MADs from clients|bad packets) / { n += $NF } END { print n - o }' o="$others" ibsim.out)
 	awk '/^(MADs (to|nobody|for|delivered)|requests|dropped|links)/ { v = $NF; sub(/ +[0-9]+$/, ""); s = s ", " v " " $0 }
-		END { print "# server:", took, "datagrams read" s }' took="$took" ibsim.out >> told
+		END { print "# server:", took, "of them read" s }' took="$took" ibsim.out >> told
 	[ "$took" -ge $(($1 * 19 / 20)) ] || { echo "of $1 datagrams $took were read" && cat ibsim.out && false; }
 }
 
@@ -77,8 +78,8 @@ with_an_sm()
 	watch_begin
 	storm "$count" -l 1 -v "$sm_pid" -a H-0001000000000010 -a H-0001000000000010 -a H-0001000000000010 || return 1
 	kill -0 "$sm_pid" || { tail -n 30 sm.log && return 1; }
-	reached "$count" || return 1
-	sm_ask status | jq -r '"# SM: \(.mads.in) MADs in, \(.mads.out) out, \(.traps) traps, \(.bad) bad, \(.late) late, \(.changes) changes"' >> told
+	sm_ask status > status && reached "$count" "$(jq .mads.out status)" || return 1
+	jq -r '"# SM: \(.mads.in) MADs in, \(.mads.out) out, \(.traps) traps, \(.bad) bad, \(.late) late, \(.changes) changes"' status >> told
 }
 
 put_right()

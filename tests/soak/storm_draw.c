@@ -290,13 +290,22 @@ static void spoil(struct storm *s, uint8_t *bytes, size_t len)
 		bytes[below(s, (uint32_t)len)] ^= (uint8_t)(1u << below(s, 8));
 }
 
-/* What only a person could undo is left out, whatever drew or spoiled it. */
+/*
+ * What only a person could undo is left out, whatever drew or spoiled it. What breaks the ways to an SM that
+ * is aimed at is rare: it takes the SM a while to mend them, and nothing comes to it meanwhile.
+ */
 static void tame(struct storm *s, uint8_t *mad)
 {
 	struct iba_port_info pi;
 	bool smp = iba_smp_is_dr(mad) || iba_smp_mgmt_class(mad) == IBA_CLASS_SUBN_LID;
+	unsigned attr = iba_smp_attr_id(mad);
 
-	if (!smp || iba_smp_method(mad) != IBA_SET || iba_smp_attr_id(mad) != IBA_ATTR_PORT_INFO)
+	if (!smp || iba_smp_method(mad) != IBA_SET)
+		return;
+	if (s->sm_lid && (attr == IBA_ATTR_PORT_INFO || attr == IBA_ATTR_LFT || attr == IBA_ATTR_SWITCH_INFO) &&
+	    !one_in(s, 64))
+		iba_smp_set_method(mad, IBA_GET);
+	else if (attr != IBA_ATTR_PORT_INFO)
 		return;
 	iba_port_info_get(&pi, iba_smp_data(mad), IBA_SMP_DATA_SIZE);
 	pi.m_key = one_in(s, 64) ? SOAK_KEY : 0;
