@@ -257,6 +257,7 @@ static int stat_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf
 	stat_line(out, "bad packets", m->stats.bad_packets);
 	stat_line(out, "traps", st->traps);
 	stat_line(out, "links crossed", st->hops);
+	stat_line(out, "MADs delivered", st->delivered);
 	for (unsigned d = 0; d < SIM_NDROPS; d++) {
 		char name[40];
 

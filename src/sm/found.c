@@ -106,7 +106,8 @@ void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *d
 
 /*
  * Until everybody was met, a LID that seems free may be somebody's. Who has one that nobody else was
- * met with keeps it; all others wait.
+ * met with keeps it; all others wait. Where devices are not trusted, one that is known keeps the LID that
+ * it is known by, and a stranger takes nobody's: it may be that very device under a false name.
  */
 bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 {
@@ -114,8 +115,10 @@ bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 
 	if ((!sm->taking_over && !sm_contest_open(sm)) || sm->all_met)
 		return false;
-	if (sm->cfg.distrust && sm_lid_of(sm, p->guid, &had) && had == lmc) /* that one and no other */
+	if (sm->cfg.distrust && sm_lid_of(sm, p->guid, &had) && had == lmc)
 		return sm_contest_open(sm);
+	if (sm->cfg.distrust && !sm_lid_free(sm, p->pi.lid, lmc))
+		return true;
 	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) || sm_contest_open(sm);
 }
 

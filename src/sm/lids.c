@@ -5,7 +5,7 @@
  */
 #include "sm/sm_priv.h"
 
-static bool range_free(const struct sm *sm, uint32_t lid, unsigned lmc)
+bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc)
 {
 	uint32_t n = 1u << lmc;
 
@@ -27,7 +27,7 @@ static uint32_t search(struct sm *sm, unsigned lmc)
 {
 	uint32_t *from = &sm->lid_next[lmc];
 
-	while (*from <= IBA_LID_MAX_UNICAST && !range_free(sm, *from, lmc))
+	while (*from <= IBA_LID_MAX_UNICAST && !sm_lid_free(sm, *from, lmc))
 		*from += 1u << lmc;
 	return *from <= IBA_LID_MAX_UNICAST ? *from : 0;
 }
@@ -71,7 +71,7 @@ void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc)
 {
 	struct sm_lid *l;
 
-	if (!port_guid || lmc >= ARRAY_LEN(sm->lid_next) || !range_free(sm, lid, lmc))
+	if (!port_guid || lmc >= ARRAY_LEN(sm->lid_next) || !sm_lid_free(sm, lid, lmc))
 		return;
 	l = owner(sm, port_guid);
 	if (!l->lid)
@@ -85,7 +85,7 @@ static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, uns
 
 	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
 		return false;
-	if (range_free(sm, lid, lmc))
+	if (sm_lid_free(sm, lid, lmc))
 		return true;
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < sm->lids.n; i++) {
@@ -139,7 +139,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 		range_mark(sm, l, 0);
 	l->lid = 0;
 	/* What the port has already is kept if nobody else has it: nothing needs to move. */
-	lid = range_free(sm, reported, lmc) ? reported : search(sm, lmc);
+	lid = sm_lid_free(sm, reported, lmc) ? reported : search(sm, lmc);
 	if (!lid)
 		lid = reclaim(sm, lmc);
 	if (!lid)

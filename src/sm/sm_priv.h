@@ -578,6 +578,7 @@ void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
 void sm_waves_free(struct sm *sm);
 
 /* lids.c */
+bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc); /* nobody's, whether met or not */
 bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 

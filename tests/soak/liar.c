@@ -2,10 +2,12 @@
 /*
  * A server of ibsim's protocol that knows nothing but another server, and lies about what that one says:
  * a share of the answers comes changed, twice, late, as an answer to something else, or not at all. After
- * so many packets, or at SIGUSR1, it tells the truth, until SIGUSR2. State: struct liar. Way in: main(). Requests go up
- * as they are: what is in the devices is what the SM sets.
+ * so many packets, or at SIGUSR1, it tells the truth, until SIGUSR2. Meanwhile it may pelt its clients with
+ * datagrams nobody sent. State: struct liar. Way in: main(). Requests go up as they are: what is in the
+ * devices is what the SM sets.
  */
 #include "liar.h"
+#include "storm.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CLIENTS = 16, TURN = 32, PATIENCE_MS = 200 };
+enum { CLIENTS = 16, TURN = 32, PATIENCE_MS = 200, PELT_TURN = 64 };
 
 struct client {
 	bool used;
@@ -33,6 +35,8 @@ struct liar {
 	struct client clients[CLIENTS];
 	struct lies lies;
 	uint64_t packets; /* to lie about */
+	struct storm storm;
+	uint64_t pelt, pelt_left, pelted, no_room;
 };
 
 static volatile sig_atomic_t honest, again, stop;
@@ -177,6 +181,35 @@ static void up_and_down(struct liar *l, uint32_t i)
 		lies_pass(&l->lies, i, &p, soak_now_ms());
 }
 
+/*
+ * Anything, or an answer that passed lately with something wrong in it, now and then for a question that is
+ * open. What there is no room for is not sent, and does not count.
+ */
+static bool pelt(struct liar *l, uint32_t to)
+{
+	uint8_t bytes[STORM_MAX_BYTES];
+	size_t len = sizeof(struct ibsim_packet);
+
+	if (l->lies.nold && rng_below(&l->storm.rng, 2))
+		lies_about_old(&l->lies, (struct ibsim_packet *)bytes);
+	else
+		len = storm_packet(&l->storm, bytes);
+	return send(l->clients[to].fd, bytes, len, MSG_NOSIGNAL) >= 0;
+}
+
+static void pelt_all(struct liar *l)
+{
+	for (uint32_t i = 0; i < CLIENTS; i++)
+		for (unsigned k = 0; l->clients[i].used && l->pelt_left && k < PELT_TURN; k++) {
+			if (!pelt(l, i)) {
+				l->no_room++;
+				break;
+			}
+			l->pelted++;
+			l->pelt_left--;
+		}
+}
+
 static void serve(struct liar *l)
 {
 	struct pollfd fds[1 + 2 * CLIENTS] = {{.fd = l->ctl, .events = POLLIN}};
@@ -185,15 +218,16 @@ static void serve(struct liar *l)
 		fds[1 + 2 * i] = (struct pollfd){.fd = l->clients[i].used ? l->clients[i].fd : -1, .events = POLLIN};
 		fds[2 + 2 * i] = (struct pollfd){.fd = l->clients[i].used ? l->clients[i].up.fd : -1, .events = POLLIN};
 	}
-	poll(fds, ARRAY_LEN(fds), 5);
+	poll(fds, ARRAY_LEN(fds), l->pelt_left ? 0 : 5);
 	ctl_ready(l);
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		if (l->clients[i].used)
 			up_and_down(l, i);
+	pelt_all(l);
 	if (honest)
-		l->lies.left = 0;
+		l->lies.left = l->pelt_left = 0;
 	else if (again)
-		l->lies.left = l->packets;
+		l->lies.left = l->packets, l->pelt_left = l->pelt;
 	honest = again = 0;
 	lies_due(&l->lies, soak_now_ms());
 }
@@ -204,7 +238,7 @@ static void parse(struct liar *l, int argc, char **argv)
 	int o;
 
 	l->lies.one_in = 10;
-	while ((o = getopt(argc, argv, "s:u:n:S:k:")) >= 0) {
+	while ((o = getopt(argc, argv, "s:u:n:S:k:x:")) >= 0) {
 		if (o == 's')
 			l->name = optarg;
 		else if (o == 'u')
@@ -215,10 +249,15 @@ static void parse(struct liar *l, int argc, char **argv)
 			seed = soak_number(optarg);
 		else if (o == 'k')
 			l->lies.one_in = (uint32_t)soak_number(optarg);
+		else if (o == 'x')
+			l->pelt = l->pelt_left = soak_number(optarg);
 	}
 	if (!l->name || !l->up || !l->lies.one_in)
-		soak_fail("usage: liar -s NAME -u HONEST_SERVER -n PACKETS [-k ONE_IN] [-S SEED]");
+		soak_fail("usage: liar -s NAME -u HONEST_SERVER -n PACKETS [-k ONE_IN] [-S SEED] [-x PELTS]");
 	rng_seed(&l->lies.rng, seed, 1);
+	rng_seed(&l->storm.rng, seed, 2);
+	l->storm.sm_lid = 1;
+	l->storm.ports = 4;
 }
 
 int main(int argc, char **argv)
@@ -239,9 +278,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (!stop) {
 		serve(&l);
-		if (lied && !l.lies.left)
+		if (lied && !l.lies.left && !l.pelt_left) {
+			printf("liar: pelted %llu times, %llu times no room\n", (unsigned long long)l.pelted,
+			       (unsigned long long)l.no_room);
 			lies_report(&l.lies);
-		lied = l.lies.left > 0;
+		}
+		lied = l.lies.left || l.pelt_left;
 	}
 	for (unsigned i = 0; i < CLIENTS; i++)
 		if (l.clients[i].used)

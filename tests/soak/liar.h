@@ -50,6 +50,8 @@ struct lies {
 };
 
 void lies_pass(struct lies *l, uint32_t to, const struct ibsim_packet *p, uint64_t now_ms);
+/* One that passed lately, changed. */
+void lies_about_old(struct lies *l, struct ibsim_packet *p);
 void lies_due(struct lies *l, uint64_t now_ms); /* what is late comes now */
 void lies_report(const struct lies *l);
 void lies_free(struct lies *l);

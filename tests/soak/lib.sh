@@ -133,10 +133,10 @@ sm_resync()
 
 # ---- a server that lies ----
 
-# liar_start PACKETS ONE_IN SEED: it serves $IBSIM_SOCKNAME-liar
+# liar_start PACKETS ONE_IN SEED PELTS: it serves $IBSIM_SOCKNAME-liar
 liar_start()
 {
-	"$tools/liar" -s "$IBSIM_SOCKNAME-liar" -u "$IBSIM_SOCKNAME" -n "$1" -k "$2" -S "$3" >> liar.out 2>&1 &
+	"$tools/liar" -s "$IBSIM_SOCKNAME-liar" -u "$IBSIM_SOCKNAME" -n "$1" -k "$2" -S "$3" -x "${4:-0}" >> liar.out 2>&1 &
 	liar_pid=$!
 	tries=0
 	until grep -q serving liar.out; do

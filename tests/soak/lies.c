@@ -284,6 +284,28 @@ void lies_pass(struct lies *l, uint32_t to, const struct ibsim_packet *p, uint64
 	l->left -= l->left > 0;
 }
 
+/* With an id that passed, or one of the next: questions are numbered one after the other. */
+void lies_about_old(struct lies *l, struct ibsim_packet *p)
+{
+	*p = *any_old(l);
+	switch (below(l, 4)) {
+	case 0:
+		flip(l, p->mad);
+		break;
+	case 1:
+		noise(l, p->mad);
+		break;
+	case 2:
+		lie_field(l, p->mad);
+		break;
+	case 3:
+		lie_status(l, p->mad);
+		break;
+	}
+	if (!below(l, 8))
+		iba_smp_set_tid(p->mad, iba_smp_tid(p->mad) + below(l, LIES_OLD));
+}
+
 void lies_due(struct lies *l, uint64_t now_ms)
 {
 	size_t kept = 0;

@@ -29,9 +29,28 @@ storm()
 	cat storm.out >> told
 }
 
+# reached SENT [OTHERS]: of so many datagrams nearly all were read by the server, as it counts itself; the rest were
+# underway from a seat that left, or that somebody's control message ended. OTHERS are no storm's.
+reached()
+{
+	: > ibsim.out
+	console stat
+	tries=0
+	until grep -q '^ports Active' ibsim.out; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || { cat ibsim.out && return 1; }
+		sleep 0.05
+	done
+	others=$(awk '/^# witness:/ { n += $3 } / probes,/ { n += $6 } END { print n + o }' o="${2:-0}" storm.out)
+	took=$(awk '/^(MADs from clients|bad packets) / { n += $NF } END { print n - o }' o="$others" ibsim.out)
+	awk '/^(MADs (to|nobody|for|delivered)|requests|dropped|links)/ { v = $NF; sub(/ +[0-9]+$/, ""); s = s ", " v " " $0 }
+		END { print "# server:", took, "of them read" s }' took="$took" ibsim.out >> told
+	[ "$took" -ge $(($1 * 19 / 20)) ] || { echo "of $1 datagrams $took were read" && cat ibsim.out && false; }
+}
+
 at_the_server()
 {
-	storm "$count" && is_small "$ibsim_pid" && fabric_ends
+	storm "$count" && reached "$count" && is_small "$ibsim_pid" && fabric_ends
 }
 
 over_udp()
@@ -48,7 +67,7 @@ over_udp()
 		fabric_stop # the port was somebody's
 	done
 	cat storm.out >> told
-	is_small "$ibsim_pid" && fabric_ends
+	reached $((count / 2)) && is_small "$ibsim_pid" && fabric_ends
 }
 
 # The SM's LID is 1 on a fresh fabric; its pid is its id.
@@ -59,7 +78,8 @@ with_an_sm()
 	watch_begin
 	storm "$count" -l 1 -v "$sm_pid" -a H-0001000000000010 -a H-0001000000000010 -a H-0001000000000010 || return 1
 	kill -0 "$sm_pid" || { tail -n 30 sm.log && return 1; }
-	sm_ask status | jq -r '"# SM: \(.mads.in) MADs in, \(.traps) traps, \(.bad) bad, \(.late) late, \(.changes) changes"' >> told
+	sm_ask status > status && reached "$count" "$(jq .mads.out status)" || return 1
+	jq -r '"# SM: \(.mads.in) MADs in, \(.mads.out) out, \(.traps) traps, \(.bad) bad, \(.late) late, \(.changes) changes"' status >> told
 }
 
 put_right()

@@ -7,6 +7,8 @@
 
 #include <arpa/inet.h>
 
+enum { NEAR_LIDS = 8 };
+
 const char *const storm_names[STORM_NKINDS] = {
 	[STORM_DIRECTED] = "directed", [STORM_LID] = "by LID", [STORM_GMP] = "GMPs",
 	[STORM_TRAP] = "traps",        [STORM_SM] = "to the SM", [STORM_NOISE] = "noise",
@@ -63,13 +65,19 @@ static uint32_t draw_mod(struct storm *s, unsigned attr)
 	return one_in(s, 4) ? below(s, s->ports + 2) << (8 * below(s, 4)) | below(s, s->ports + 2) : below(s, 40);
 }
 
+/* Mostly one of a few, so that what is sent to a LID often finds somebody who was given it. */
+static uint16_t lid_near(struct storm *s)
+{
+	return (uint16_t)(1 + below(s, one_in(s, 2) ? NEAR_LIDS : 128));
+}
+
 static uint16_t draw_lid(struct storm *s)
 {
 	static const uint16_t odd[] = {0, 0xffff, 0xc000, 0xbfff, 0xfffe, 0x8000};
 
 	if (s->sm_lid && one_in(s, 4))
 		return s->sm_lid;
-	return one_in(s, 8) ? PICK(s, odd) : one_in(s, 8) ? (uint16_t)below(s, 65536) : (uint16_t)below(s, 128);
+	return one_in(s, 8) ? PICK(s, odd) : one_in(s, 8) ? (uint16_t)below(s, 65536) : lid_near(s);
 }
 
 static uint64_t draw_tid(struct storm *s)
@@ -83,11 +91,13 @@ static void fill_port_info(struct storm *s, uint8_t *data)
 {
 	struct iba_port_info pi = {0};
 
-	pi.lid = (uint16_t)(1 + below(s, 128));
+	pi.lid = lid_near(s);
 	pi.lmc = one_in(s, 8) ? below(s, 8) & 7 : 0;
 	pi.sm_lid = draw_lid(s);
-	pi.state = below(s, 6) & 7;
-	pi.phys_state = below(s, 3) & 7;
+	if (one_in(s, 16)) { /* a link that is down stops all that would come after */
+		pi.state = below(s, 6) & 7;
+		pi.phys_state = below(s, 3) & 7;
+	}
 	pi.neighbor_mtu = (uint8_t)(1 + below(s, 5));
 	pi.oper_vls = below(s, 6) & 7;
 	pi.gid_prefix = rng_u64(&s->rng);
@@ -181,7 +191,7 @@ static void header(struct storm *s, uint8_t *mad, unsigned class, unsigned metho
 
 static void draw_path(struct storm *s, uint8_t *mad)
 {
-	unsigned hops = one_in(s, 16) ? below(s, 256) : below(s, 8);
+	unsigned hops = one_in(s, 16) ? below(s, 256) : below(s, one_in(s, 2) ? 2 : 8);
 	bool wild = one_in(s, 8);
 
 	iba_smp_set_hop_cnt(mad, (uint8_t)hops);
@@ -280,13 +290,22 @@ static void spoil(struct storm *s, uint8_t *bytes, size_t len)
 		bytes[below(s, (uint32_t)len)] ^= (uint8_t)(1u << below(s, 8));
 }
 
-/* What only a person could undo is left out, whatever drew or spoiled it. */
+/*
+ * What only a person could undo is left out, whatever drew or spoiled it. What breaks the ways to an SM that
+ * is aimed at is rare: it takes the SM a while to mend them, and nothing comes to it meanwhile.
+ */
 static void tame(struct storm *s, uint8_t *mad)
 {
 	struct iba_port_info pi;
 	bool smp = iba_smp_is_dr(mad) || iba_smp_mgmt_class(mad) == IBA_CLASS_SUBN_LID;
+	unsigned attr = iba_smp_attr_id(mad);
 
-	if (!smp || iba_smp_method(mad) != IBA_SET || iba_smp_attr_id(mad) != IBA_ATTR_PORT_INFO)
+	if (!smp || iba_smp_method(mad) != IBA_SET)
+		return;
+	if (s->sm_lid && (attr == IBA_ATTR_PORT_INFO || attr == IBA_ATTR_LFT || attr == IBA_ATTR_SWITCH_INFO) &&
+	    !one_in(s, 64))
+		iba_smp_set_method(mad, IBA_GET);
+	else if (attr != IBA_ATTR_PORT_INFO)
 		return;
 	iba_port_info_get(&pi, iba_smp_data(mad), IBA_SMP_DATA_SIZE);
 	pi.m_key = one_in(s, 64) ? SOAK_KEY : 0;
@@ -302,6 +321,8 @@ static enum storm_kind draw_kind(struct storm *s)
 	static const uint8_t kinds[] = {STORM_DIRECTED, STORM_DIRECTED, STORM_DIRECTED, STORM_LID, STORM_LID,
 					STORM_GMP,      STORM_GMP,      STORM_TRAP,     STORM_SM,  STORM_NOISE};
 
+	if (!s->sm_lid && one_in(s, 2))
+		return STORM_DIRECTED; /* nobody keeps the tables that lead to LIDs */
 	return (enum storm_kind)PICK(s, kinds);
 }
 

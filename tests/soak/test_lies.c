@@ -21,6 +21,7 @@ struct world {
 	struct fab *fab;
 	struct lab_config cfg;
 	uint16_t *lid;       /* by port, before the lies; 0: none */
+	uint64_t anew;       /* lies after which all is read anew, again and again; 0: never */
 };
 
 static uint64_t now_ms(const struct world *w)
@@ -118,13 +119,29 @@ static void draw_config(struct rng *r, struct lab_config *c)
 	c->threads = 1;
 }
 
+/* As `weft ctl resync` has it: another manager with the LIDs of the last, which trusts no device. */
+static void read_anew(struct world *w)
+{
+	lab_manager_stop(w->lab, 0);
+	w->cfg.sm.read_back = w->cfg.sm.distrust = true;
+	lab_manager_config(w->lab, 0, &w->cfg.sm);
+	lab_manager_start(w->lab, 0, true);
+}
+
 /* Until the lies are all told, with a sweep now and then so that there is something to lie about. */
 static void lie(struct world *w)
 {
 	time_ps limit = sim_now(lab_sim(w->lab)) + 600 * PS_PER_S;
+	uint64_t next = w->anew ? w->lies.left - MIN(w->lies.left, w->anew) : 0;
 
-	while (w->lies.left && sim_next(lab_sim(w->lab)) <= limit)
+	while (w->lies.left && sim_next(lab_sim(w->lab)) <= limit) {
 		sim_step(lab_sim(w->lab));
+		if (!next || w->lies.left > next)
+			continue;
+		read_anew(w);
+		come_between(w);
+		next -= MIN(next, w->anew);
+	}
 	w->lies.left = 0;
 }
 
@@ -193,10 +210,7 @@ static void judge(struct world *w, struct seed_run *r)
 	if (!r->ok || is_whole(w, r))
 		return;
 	misled++;
-	lab_manager_stop(w->lab, 0);
-	w->cfg.sm.read_back = w->cfg.sm.distrust = true;
-	lab_manager_config(w->lab, 0, &w->cfg.sm);
-	lab_manager_start(w->lab, 0, true);
+	read_anew(w);
 	r->ok = comes_to_rest(w, r) && is_whole(w, r);
 }
 
@@ -222,6 +236,7 @@ static void run(struct seed_run *r)
 	lids_read(&w);
 	come_between(&w);
 	w.lies.left = 1 + rng_below(&rng, 5000);
+	w.anew = r->seed % 2 ? 100 + rng_below(&rng, 1000) : 0;
 	lie(&w);
 	if (getenv("TRACE"))
 		fprintf(stderr, "%14.6f ms the truth from now on\n", (double)sim_now(lab_sim(w.lab)) / (double)PS_PER_MS);
