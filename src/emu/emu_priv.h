@@ -61,7 +61,7 @@ struct emu_client {
 	unsigned timeout_ms, retries;
 	time_ps since, last;     /* it came; its last MAD did */
 	uint64_t mads_in, mads_out, lost;
-	uint8_t asked[32], answered[32]; /* classes it sent requests, responses of */
+	uint8_t asked[32], serves[32]; /* classes it sent requests of; sent responses of, or says it serves */
 	struct ibsim_packet *queue;      /* a ring */
 	uint32_t q_first, q_n, q_cap;
 };
