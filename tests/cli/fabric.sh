@@ -5,7 +5,7 @@
 #
 # The console, scripts, events, the control socket by `weft ctl`, and how it ends.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions are called by ok
+# shellcheck disable=SC2015,SC2217,SC2317 # `a && b || explain`; who only holds a pipe open; functions called by ok
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 dir=$(mktemp -d)
 pid=

@@ -156,6 +156,20 @@ counters_reset()
 	says '^PortXmitDiscards:\.*0$' perfquery "$lid" 1
 }
 
+# ---- bad links ----
+
+# ibsim's error rate for one attribute: PortInfo gets lost, NodeInfo does not.
+attribute_is_lost()
+{
+	lid=$(lid_of 'node2 mlx5_0')
+	emu_ask "Error ${leaf}[2] 100 21" > out
+	[ ! -s out ] || { cat out && return 1; }
+	says '^NodeType:' smpquery NI "$lid" || return 1
+	on_fabric smpquery -t 100 PI "$lid" > out 2>&1 && { cat out && return 1; }
+	emu_ask "Error ${leaf}[2] 0" > out
+	says '^LinkState:\.*Active' smpquery PI "$lid"
+}
+
 # ---- programs that serve ----
 
 pings()
@@ -312,9 +326,9 @@ nothing_left()
 	until_true 20 ping_attached || { cat ping.out && return 1; }
 	kill -9 $ping_pid
 	wait $ping_pid 2> /dev/null
-	[ "$(ls tmp | wc -l)" = 2 ] || { ls tmp && return 1; }
+	[ "$(find tmp -name "weft-umad-*" | wc -l)" = 2 ] || { ls tmp && return 1; }
 	says Active ibstat || return 1
-	[ "$(ls tmp | wc -l)" = 1 ] || { ls tmp && return 1; }
+	[ "$(find tmp -name "weft-umad-*" | wc -l)" = 1 ] || { ls tmp && return 1; }
 	opensm_stop
 	ls tmp > out
 	[ ! -s out ] || { cat out && false; }
@@ -356,6 +370,7 @@ ok "ibportstate width and speed" change_rate
 ok "perfquery -x sees packets" counters_move
 ok "ibqueryerrors finds errors and clears them" errors_are_found
 ok "perfquery -R resets" counters_reset
+ok "Error loses MADs of one attribute" attribute_is_lost
 ok "ibping is answered by its server" pings
 ok "ibping to an SM harms nobody" ping_of_death
 ok "saquery asks the SA" sa_answers
