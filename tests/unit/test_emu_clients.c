@@ -316,6 +316,33 @@ static void who_says_it_serves_is_asked(void **state)
 	peer_die(&tool);
 }
 
+/* OpenSM sends traps of its own; a kernel takes TrapRepress for their response, and misses it in time. */
+static void a_trap_waits_for_its_repress(void **state)
+{
+	struct emu *m = *state;
+	struct sim_smp trap = gmp(0x01, IBA_TRAP, 7), repress = gmp(0x01, IBA_TRAP_REPRESS, 7);
+	struct ibsim_packet in;
+	struct peer p;
+
+	assert_true(peer_join(m, &p, 10, "host0", true));
+	peer_send(&p, &trap);
+	emu_turn(m);
+	assert_int_equal(m->pend.n, 1);
+	deliver(m, &p, &repress);
+	assert_true(peer_recv(&p, &in));
+	assert_int_equal(in.mad[3], IBA_TRAP_REPRESS);
+	assert_int_equal(m->pend.n, 0);
+	peer_send(&p, &trap);
+	emu_turn(m);
+	for (unsigned i = 0; i < 10; i++)
+		deliver_late(m, emu_now(m) + (i + 1) * PS_PER_S);
+	wire_flush(m);
+	assert_true(peer_recv(&p, &in));
+	assert_int_equal(ntohl(in.status), 110);
+	assert_int_equal(m->pend.n, 0);
+	peer_die(&p);
+}
+
 static void parts_of_a_long_response_go_to_who_asked(void **state)
 {
 	struct emu *m = *state;
@@ -474,6 +501,7 @@ int main(void)
 		EMU_TEST(a_client_may_have_its_own_time_outs),
 		EMU_TEST(requests_go_to_who_serves_them),
 		EMU_TEST(who_says_it_serves_is_asked),
+		EMU_TEST(a_trap_waits_for_its_repress),
 		EMU_TEST(parts_of_a_long_response_go_to_who_asked),
 		EMU_TEST(the_dead_are_detached),
 		EMU_TEST(who_connects_again_is_one),
