@@ -25,7 +25,7 @@ SOURCES = $(shell find src tests bench -name '*.[ch]')
 
 help:
 	@echo 'make            build (build/src/cli/weft)'
-	@echo 'make run        build and show what it can do: weft sim demo'
+	@echo 'make run        build and show what it can do, in a few seconds'
 	@echo 'make test       all tests, plain and under ASan and UBSan'
 	@echo 'make bench      measure; results in bench/out'
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
@@ -47,7 +47,7 @@ build: build/build.ninja | setup
 
 run: build/build.ninja | setup
 	ninja -C build src/cli/weft
-	build/src/cli/weft sim demo
+	@scripts/run-demo.sh build/src/cli/weft
 
 # Both runs always happen, and the last line adds them up. Line numbers (-g1) are all that a
 # sanitizer's report needs, and take a third less time to compile.

@@ -166,7 +166,7 @@ static int ctl(char **args, unsigned nargs)
 		return CLI_BAD;
 	if (nargs - 1 < v->min || nargs - 1 > v->max)
 		return cli_bad("%s: expected %u%s argument%s, found %u (see 'weft ctl --help')", v->name, v->min,
-			       v->max > v->min ? " or more" : "", v->min == 1 ? "" : "s", nargs - 1);
+			       v->max > v->min ? " or more" : "", v->min == 1 && v->max == 1 ? "" : "s", nargs - 1);
 	if (opt.summary && strcmp(v->name, "topology"))
 		return cli_bad("--summary goes with topology");
 	if (opt.watch && !v->show)

@@ -236,7 +236,7 @@ const struct cli_cmd cmd_sm = {
 	     "opens the log file anew. Exit status: 0 ended as told, 1 could not run, 2 bad\n"
 	     "configuration.",
     .examples = "weft sm\n"
-		"weft sm --config /etc/weft/sm.yaml --check-config\n"
+		"weft sm --config /etc/weft/weft.yaml --check-config\n"
 		"weft sm --device mlx5_0 --port 1\n"
 		"weft sm --transport ibsim --server lab0 --once --json | jq .took_us\n",
     .opts = opts,

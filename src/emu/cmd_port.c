@@ -28,9 +28,9 @@ static int guid_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 		m->fab->ports[n->first_port + (unsigned)op->a.port].guid = op->n;
 		return 0;
 	}
-	if (other != FAB_NONE && other != op->a.node)
+	if (other != FAB_NONE && other != op->a.node && m->fab->nodes[other].guid == op->n)
 		return con_refuse(out, "that is the GUID of %s", names_node(m->fab, other, &b));
-	map64_del(&m->fab->by_guid, n->guid);
+	/* The netlist's id, which has the old one in it, goes on to name the node. */
 	n->guid = op->n;
 	map64_put(&m->fab->by_guid, n->guid, op->a.node);
 	if (n->type == IBA_NODE_SWITCH)

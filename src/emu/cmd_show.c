@@ -35,6 +35,8 @@ static void dump_trouble(const struct emu *m, port_id p, struct strbuf *out)
 	sim_get_trouble(m->sim, p, &t);
 	if (t.loss_q32)
 		strbuf_addf(out, "\t# loss %.4g%%", (double)t.loss_q32 / 42949672.96);
+	if (t.loss_q32 && t.loss_attr)
+		strbuf_addf(out, " of attribute %u", t.loss_attr);
 	if (t.latency_ps)
 		strbuf_addf(out, "\t# latency %.6g us", (double)t.latency_ps / 1e6);
 	strbuf_add(out, "\n");

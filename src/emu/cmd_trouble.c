@@ -28,10 +28,12 @@ static void trouble(struct emu *m, const struct emu_op *op, bool loss)
 		struct sim_link_trouble t;
 
 		sim_get_trouble(m->sim, p, &t);
-		if (loss)
+		if (loss) {
 			t.loss_q32 = op->share_q32;
-		else
+			t.loss_attr = (uint16_t)op->m;
+		} else {
 			t.latency_ps = op->t;
+		}
 		sim_set_trouble(m->sim, p, &t);
 	}
 }
@@ -166,8 +168,8 @@ static int error_parse(const struct emu *m, const struct line *l, struct emu_op 
 	if (names_target(m->fab, &l->at[1], NAMES_ANY, &op->a, e) ||
 	    con_number(&l->at[2], 100, "an error rate in percent", &percent, e))
 		return -EINVAL;
-	if (l->n > 3)
-		return err_set(e, -EINVAL, "an error rate for one attribute only is not supported");
+	if (l->n > 3 && (con_number(&l->at[3], UINT16_MAX, "an attribute's number", &op->m, e)))
+		return -EINVAL;
 	op->share_q32 = (percent << 32) / 100;
 	if (!op->a.port)
 		op->a.port = -1; /* what reaches port 0 comes over every link */
@@ -182,7 +184,7 @@ static int error_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_error = {"Error", "LINK PERCENT | PORT NAME [N]", "lose packets of a link; or as counter", 2, 3,
+const struct emu_cmd con_error = {"Error", "LINK PERCENT [ATTRIBUTE]", "lose packets of a link, or only MADs of an attribute; or as counter", 2, 3,
 				  error_parse, error_run};
 
 /* ---- flow ---- */

@@ -67,19 +67,19 @@ static const struct emu_cmd con_start = {"Start", "", "does nothing: the network
 static int verbose_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op, struct err *e)
 {
 	op->has_n = l->n > 1;
-	return l->n > 1 ? con_number(&l->at[1], 2, "a level", &op->n, e) : 0;
+	return l->n > 1 ? con_number(&l->at[1], UINT32_MAX, "a level", &op->n, e) : 0;
 }
 
 static int verbose_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 {
 	if (op->has_n)
-		m->verbose = (unsigned)op->n;
+		m->verbose = (unsigned)MIN(op->n, (uint64_t)2);
 	strbuf_addf(out, "verbose level is %u\n", m->verbose);
 	return 0;
 }
 
 static const struct emu_cmd con_verbose = {
-	"Verbose", "[LEVEL]", "what is printed: 0 nothing, 1 events, 2 every change of a port, many as they may be", 0, 1,
+	"Verbose", "[LEVEL]", "what is printed: 0 nothing, 1 events, 2 every port state, however many", 0, 1,
 	verbose_parse, verbose_run};
 
 static int wait_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op, struct err *e)
@@ -176,7 +176,7 @@ static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct
 
 		snprintf(left, sizeof(left), "%s%s%s", table[i]->name,
 			 table[i] == &con_file ? "" : " ", table[i]->args);
-		strbuf_addf(out, "  %-32s %s\n", left, table[i]->help);
+		strbuf_addf(out, "  %-39s %s\n", left, table[i]->help);
 	}
 	strbuf_add(out, "A NODE is an id, a name or a GUID of the netlist, quoted where it has blanks; a PORT is a\n"
 			"node with [number] behind it; a LINK is either of its ports, or a node for all its links.\n");

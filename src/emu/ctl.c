@@ -116,6 +116,20 @@ static bool ctl_timeout(struct emu *m, uint32_t c, const uint8_t *data)
 	return true;
 }
 
+static bool ctl_serves(struct emu *m, uint32_t c, const uint8_t *data)
+{
+	uint32_t v[2];
+
+	memcpy(v, data, sizeof(v));
+	if (v[0] > UINT8_MAX)
+		return false;
+	if (v[1])
+		m->clients[c].serves[v[0] / 8] |= (uint8_t)(1 << v[0] % 8);
+	else
+		m->clients[c].serves[v[0] / 8] &= (uint8_t)~(1 << v[0] % 8);
+	return true;
+}
+
 static bool ctl_known(struct emu *m, uint32_t c, struct ibsim_ctl *msg)
 {
 	const struct emu_client *cl = &m->clients[c];
@@ -143,6 +157,8 @@ static bool ctl_known(struct emu *m, uint32_t c, struct ibsim_ctl *msg)
 		return emu_ask(m, cl->port, IBA_GET, IBA_ATTR_PKEY_TABLE, 0, msg->data);
 	case IBSIM_SET_TIMEOUT:
 		return ctl_timeout(m, c, msg->data);
+	case IBSIM_SET_SERVES:
+		return ctl_serves(m, c, msg->data);
 	}
 	return false;
 }

@@ -49,12 +49,18 @@ static bool rmpp_more(const uint8_t *mad)
 	       iba_be16(mad + RMPP_SEGMENT) | iba_be16(mad + RMPP_SEGMENT + 2);
 }
 
-/* Requests, not what needs no answer: Send, traps, and the acknowledgements of long responses. */
+static bool is_response(const uint8_t *mad)
+{
+	return iba_smp_method(mad) & METHOD_RESPONSE || iba_smp_method(mad) == IBA_TRAP_REPRESS;
+}
+
+/* Requests, not what needs no answer: Send, and the acknowledgements of long responses. A trap is answered
+ * by TrapRepress: OpenSM sends some, and waits for it. */
 static bool wants_response(const uint8_t *mad)
 {
 	unsigned method = iba_smp_method(mad);
 
-	if (method & METHOD_RESPONSE || method == IBA_SEND || method == IBA_TRAP || method == IBA_TRAP_REPRESS)
+	if (is_response(mad) || method == IBA_SEND)
 		return false;
 	return !rmpp_active(mad) || mad[RMPP_TYPE] == RMPP_DATA;
 }
@@ -106,7 +112,7 @@ void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p
 	cl->mads_in++;
 	m->stats.mads_in++;
 	meter_count(m, smp.mad, now);
-	bit_set(iba_smp_method(smp.mad) & METHOD_RESPONSE ? cl->answered : cl->asked, iba_smp_mgmt_class(smp.mad));
+	bit_set(iba_smp_method(smp.mad) & METHOD_RESPONSE ? cl->serves : cl->asked, iba_smp_mgmt_class(smp.mad));
 	if (wants_response(smp.mad))
 		remember(m, c, &smp, now);
 	sim_send(m->sim, port->node, port->num, &smp);
@@ -161,7 +167,7 @@ static bool give_some(struct emu *m, const struct emu_port *h, const struct sim_
 
 static bool serves(const struct emu *m UNUSED, const struct emu_client *c, unsigned cls)
 {
-	return bit(c->answered, cls);
+	return bit(c->serves, cls);
 }
 
 static bool subscribes(const struct emu *m UNUSED, const struct emu_client *c, unsigned cls)
@@ -199,8 +205,7 @@ void deliver_to_port(void *ctx, const struct sim_smp *smp)
 		m->answered = true;
 		return;
 	}
-	taken = iba_smp_method(smp->mad) & METHOD_RESPONSE ? give_response(m, h->port, smp)
-							   : give_request(m, h, smp);
+	taken = is_response(smp->mad) ? give_response(m, h->port, smp) : give_request(m, h, smp);
 	m->stats.unclaimed += !taken;
 }
 

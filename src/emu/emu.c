@@ -22,7 +22,7 @@ void emu_config_default(struct emu_config *c)
 				 .timeout_ms = 200, /* OpenSM's, and below libibmad's second with its retries */
 				 .retries = 3,
 				 .console = true,
-				 .out = stdout};
+				 .out = STDOUT_FILENO};
 	sim_config_default(&c->sim);
 	c->sim.express = true;
 	c->sim.traps = true;
@@ -98,6 +98,7 @@ static void probe(uv_timer_t *t)
 
 	clients_probe(m);
 	events_flush(m);
+	output_flush(m);
 }
 
 static void on_signal(uv_signal_t *s, int number UNUSED)
@@ -159,6 +160,7 @@ static void world_open(struct emu *m)
 	m->dirty = mem_array(m->cfg.clients, sizeof(*m->dirty));
 	pend_init(&m->pend, m->cfg.clients, EMU_PENDING_MAX);
 	m->verbose = 1;
+	output_open(m);
 	events_open(m);
 }
 
@@ -210,6 +212,7 @@ void emu_close(struct emu *m)
 	if (m->clients)
 		clients_free(m);
 	events_close(m);
+	output_close(m);
 	if (m->control)
 		lines_close(m->control);
 	wire_close(m);

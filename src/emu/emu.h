@@ -33,7 +33,7 @@ struct emu_config {
 	bool console;        /* read commands from standard input */
 	bool quiet;          /* do not print events as they happen */
 	bool json;           /* print them as JSON, one a line */
-	FILE *out;
+	int out;             /* descriptor for events and answers; -1: nowhere */
 };
 
 struct emu;

@@ -61,7 +61,7 @@ struct emu_client {
 	unsigned timeout_ms, retries;
 	time_ps since, last;     /* it came; its last MAD did */
 	uint64_t mads_in, mads_out, lost;
-	uint8_t asked[32], answered[32]; /* classes it sent requests, responses of */
+	uint8_t asked[32], serves[32]; /* classes it sent requests of; sent responses of, or says it serves */
 	struct ibsim_packet *queue;      /* a ring */
 	uint32_t q_first, q_n, q_cap;
 };
@@ -91,6 +91,7 @@ struct emu_meter {
 struct script;
 struct input;
 struct events;
+struct output;
 struct emu_io; /* wire.c: where batches are read to and written from */
 
 struct emu {
@@ -124,6 +125,7 @@ struct emu {
 	struct script *script;
 	struct input *input;
 	struct events *events;
+	struct output *output;
 };
 
 /* emu.c */
@@ -163,6 +165,13 @@ void deliver_late(struct emu *m, time_ps now); /* requests sent again, or given 
 
 /* meter.c */
 void meter_count(struct emu *m, const uint8_t *mad, time_ps now);
+
+/* output.c: never waited for */
+void output_open(struct emu *m);
+void output_close(struct emu *m);
+void output_event(struct emu *m, const char *line); /* left out, and counted, where nobody reads */
+void output_answer(struct emu *m, const char *text); /* kept for a while, where nobody reads yet */
+void output_flush(struct emu *m);
 
 /* events.c */
 void events_open(struct emu *m);

@@ -17,8 +17,12 @@ struct events {
 
 static void print_text(struct emu *m, time_ps now, const char *text)
 {
-	fprintf(m->cfg.out, "[%5llu.%06llu] %s\n", (unsigned long long)(now / PS_PER_S),
-		(unsigned long long)(now % PS_PER_S / PS_PER_US), text);
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "[%5llu.%06llu] %s\n", (unsigned long long)(now / PS_PER_S),
+		    (unsigned long long)(now % PS_PER_S / PS_PER_US), text);
+	output_event(m, b.s);
+	strbuf_free(&b);
 }
 
 static void print(struct emu *m, const char *text)
@@ -35,12 +39,12 @@ static void print(struct emu *m, const char *text)
 	json_close(&j);
 	if (m->control)
 		lines_tell(m->control, j.out.s);
-	if (shown && m->cfg.json)
-		fprintf(m->cfg.out, "%s\n", j.out.s);
-	else if (shown)
+	if (shown && m->cfg.json) {
+		strbuf_add(&j.out, "\n");
+		output_event(m, j.out.s);
+	} else if (shown) {
 		print_text(m, now, text);
-	if (shown)
-		fflush(m->cfg.out);
+	}
 	json_free(&j);
 }
 

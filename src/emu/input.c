@@ -4,6 +4,7 @@
  * out yet and until when they wait. Way in: input_open(). At the end of input the console ends and
  * nothing else does.
  */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +28,7 @@ static void prompt(const struct input *in)
 {
 	if (!in->is_tty || in->at_end)
 		return;
-	fputs("weft> ", in->m->cfg.out);
-	fflush(in->m->cfg.out);
+	output_answer(in->m, "weft> ");
 }
 
 /* ---- lines ---- */
@@ -85,8 +85,7 @@ static void line_run(struct input *in, const char *line)
 		console_run(in->m, &op, &out);
 	}
 	if (out.len)
-		fputs(out.s, in->m->cfg.out);
-	fflush(in->m->cfg.out);
+		output_answer(in->m, out.s);
 	strbuf_free(&out);
 }
 
@@ -162,7 +161,7 @@ int input_open(struct emu *m, struct err *e)
 {
 	struct input *in;
 	struct stat st;
-	int rc;
+	int rc, flags;
 
 	if (!m->cfg.console || fstat(STDIN_FILENO, &st))
 		return 0;
@@ -177,7 +176,11 @@ int input_open(struct emu *m, struct err *e)
 		from_file(in);
 		return 0;
 	}
+	/* libuv makes it non-blocking; but a terminal is shared with whoever else writes there. */
+	flags = fcntl(STDIN_FILENO, F_GETFL);
 	rc = uv_poll_init(&m->loop, &in->poll, STDIN_FILENO);
+	if (flags >= 0)
+		fcntl(STDIN_FILENO, F_SETFL, flags);
 	if (rc)
 		return err_set(e, rc, "standard input: %s", uv_strerror(rc));
 	in->poll.data = in;

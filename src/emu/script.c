@@ -119,7 +119,7 @@ static void entry_run(struct script *s, struct entry *en)
 	if (rc)
 		events_say(s->m, "%s:%u: %.*s", s->path, en->line, (int)strcspn(out.s, "\n"), out.s);
 	else if (out.len && !s->m->cfg.quiet)
-		fputs(out.s, s->m->cfg.out);
+		output_answer(s->m, out.s);
 	strbuf_free(&out);
 	en->when = en->every ? en->when + en->every : TIME_NEVER;
 }

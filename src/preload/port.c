@@ -118,13 +118,39 @@ void port_file_close(unsigned file)
 
 /* ---- agents ---- */
 
+/* Does an agent take requests of this class? The SM is known by its bit, and the SA is at the SM. */
+static bool takes(unsigned mgmt_class)
+{
+	static const uint32_t none[4];
+	bool is_sm = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DR || mgmt_class == CLASS_SA;
+
+	for (unsigned a = 0; !is_sm && a < AGENTS_MAX; a++)
+		if (the_port.agents[a].used && the_port.agents[a].reg.mgmt_class == mgmt_class &&
+		    memcmp(the_port.agents[a].reg.method_mask, none, sizeof(none)))
+			return true;
+	return false;
+}
+
+/* The server must know who serves: a program at the same port may only ask. */
+static void tell_served(unsigned mgmt_class, bool before)
+{
+	uint32_t v[2] = {mgmt_class, takes(mgmt_class)};
+
+	if (v[1] != before)
+		link_ask(&the_port, IBSIM_SET_SERVES, v, sizeof(v));
+}
+
 int port_register(unsigned file, struct ib_user_mad_reg_req *r)
 {
+	bool before;
+
 	for (unsigned a = 0; a < AGENTS_MAX; a++) {
 		if (the_port.agents[a].used)
 			continue;
 		r->id = a;
+		before = takes(r->mgmt_class);
 		the_port.agents[a] = (struct agent){true, file, *r};
+		tell_served(r->mgmt_class, before);
 		return 0;
 	}
 	errno = ENOMEM;
@@ -133,11 +159,15 @@ int port_register(unsigned file, struct ib_user_mad_reg_req *r)
 
 int port_unregister(unsigned file, uint32_t id)
 {
+	bool before;
+
 	if (id >= AGENTS_MAX || !the_port.agents[id].used || the_port.agents[id].file != file) {
 		errno = EINVAL;
 		return -1;
 	}
+	before = takes(the_port.agents[id].reg.mgmt_class);
 	the_port.agents[id].used = false;
+	tell_served(the_port.agents[id].reg.mgmt_class, before);
 	for (struct sent **at = &waiting; *at;) {
 		if ((*at)->agent == id)
 			sent_end(at);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The files that a program finds instead of those in /sys: one device with one port. State: the directory
- * they are in. Way in: tree_make(). Does not know who reads them.
+ * they are in, locked as long as the process lives. Way in: tree_make(). Does not know who reads them.
  */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +18,7 @@
 static char root[96];
 static uint64_t refreshed_ms;
 
-static const char device[] = "weft0";
+static const char device[] = "weft0", prefix[] = "weft-umad-";
 static const char class_ib[] = "/sys/class/infiniband", class_mad[] = "/sys/class/infiniband_mad";
 
 static void make_dirs(char *path)
@@ -127,16 +130,87 @@ static void put_pkeys(struct umad_port *p)
 	}
 }
 
+/* ---- the directory ---- */
+
+static int remove_one(const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *ftw UNUSED)
+{
+	return remove(path);
+}
+
+static void remove_all(const char *path)
+{
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The lock on a directory, as a descriptor; -1: somebody has it, or it is none of ours. */
+static int lock(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* A program that is killed cannot remove its directory. The next one does. */
+static void remove_leftovers(const char *tmp)
+{
+	DIR *d = opendir(tmp);
+	struct dirent *e;
+	char path[512];
+	int fd;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, prefix, strlen(prefix)))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", tmp, e->d_name);
+		fd = lock(path);
+		if (fd < 0)
+			continue;
+		remove_all(path);
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int make_root(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	tmp = tmp && *tmp ? tmp : "/tmp";
+	remove_leftovers(tmp);
+	do { /* again, should another one take it for a leftover before it is locked */
+		if (snprintf(root, sizeof(root), "%s/%sXXXXXX", tmp, prefix) >= (int)sizeof(root))
+			return -ENAMETOOLONG;
+		if (!mkdtemp(root))
+			return -errno;
+	} while (lock(root) < 0 || access(root, F_OK));
+	return 0;
+}
+
+void tree_remove(void)
+{
+	if (root[0])
+		remove_all(root);
+	root[0] = 0;
+}
+
+/* ---- life ---- */
+
 int tree_make(const struct umad_port *port)
 {
 	static const char *const types[] = {"<unknown>", "CA", "SWITCH", "ROUTER"};
 	struct umad_port *p = (struct umad_port *)port;
-	const char *tmp = getenv("TMPDIR");
 	char b[256];
+	int rc = make_root();
 
-	if (snprintf(root, sizeof(root), "%s/weft-umad-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= (int)sizeof(root) ||
-	    !mkdtemp(root))
-		return -errno;
+	if (rc)
+		return rc;
 	put("/sys/class/infiniband_mad/abi_version", "5\n");
 	snprintf(b, sizeof(b), "%s/%s/node_type", class_ib, device);
 	put(b, "%u: %s\n", p->node_type, types[p->node_type & 3]);
@@ -171,18 +245,6 @@ void tree_refresh(struct umad_port *p)
 		return;
 	put_port(p);
 	refreshed_ms = preload_ms();
-}
-
-static int remove_one(const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-void tree_remove(void)
-{
-	if (root[0])
-		nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-	root[0] = 0;
 }
 
 const char *tree_path(const char *path, char *buf, size_t size)

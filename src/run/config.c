@@ -34,6 +34,7 @@ void run_config_default(struct run_config *c)
 	c->sm.read_back = true;
 	c->sm.names = true;
 	c->sm.contest = true;
+	c->sm.sm_key = 1; /* as OpenSM, which knows no manager with another one */
 	c->sm.standby_poll_ps = 10 * PS_PER_S;
 	c->sm.standby_tries = 4;
 }

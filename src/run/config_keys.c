@@ -106,6 +106,8 @@ const struct cfg_key cfg_keys[] = {
 
 	{"election", "contest", "Look for other managers: the one of higher priority, then of lower GUID, is master.", BOOL(sm.contest)},
 	{"election", "priority", "The higher one is master.", UINT(sm.priority, 0, 15)},
+	{"election", "sm_key", "Shown in SMInfo; OpenSM knows only managers with its own key, which is 1 unless it was told another.",
+	 .kind = CFG_HEX, AT(sm.sm_key)},
 	{"election", "poll", "How often a standby manager asks the master.", TIME(sm.standby_poll_ps, 10 * PS_PER_MS, 86400 * PS_PER_S, 1)},
 	{"election", "tries", "Silent times after which it takes the master for dead.", UINT(sm.standby_tries, 1, 100)},
 

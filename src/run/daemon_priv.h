@@ -47,7 +47,7 @@ struct run_daemon {
 
 	/* serve.c */
 	uv_signal_t signals[5];
-	uv_timer_t watchdog, metrics, last;
+	uv_timer_t watchdog, metrics, last, hearing;
 	struct lines *lines;
 	struct run_http *http;
 	uv_work_t metrics_work;

@@ -42,7 +42,8 @@ static bool is_journal(int fd)
 
 static int open_file(struct run_log *l)
 {
-	int fd = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	/* It may be a FIFO, which is opened without waiting for its reader. */
+	int fd = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0640);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -58,6 +59,7 @@ int log_open(struct run_log *l, const char *path, enum run_log_level level, enum
 			return err_set(e, l->fd, "cannot write the log %s: %s", path, strerror(-l->fd));
 	}
 	l->journal = is_journal(l->fd);
+	outlet_open(&l->out, l->fd);
 	return 0;
 }
 
@@ -67,12 +69,16 @@ void log_reopen(struct run_log *l)
 
 	if (fd < 0)
 		return;
+	outlet_close(&l->out);
 	close(l->fd);
 	l->fd = fd;
+	outlet_open(&l->out, fd);
 }
 
 void log_close(struct run_log *l)
 {
+	log_catch_up(l);
+	outlet_close(&l->out);
 	if (l->fd > STDERR_FILENO)
 		close(l->fd);
 	l->fd = -1;
@@ -254,6 +260,29 @@ void log_render(const struct run_log *l, enum log_kind k, const struct log_value
 
 /* ---- writing ---- */
 
+static bool tell_lost(struct run_log *l, const char *when)
+{
+	struct strbuf out = {0};
+
+	if (!l->lost)
+		return true;
+	render(l, LOG_LOST_LINES, (const struct log_value[]){LOG_U("count", l->lost), {0}}, when, &out);
+	strbuf_add(&out, "\n");
+	if (outlet_put(&l->out, out.s, out.len))
+		l->lost = 0;
+	strbuf_free(&out);
+	return !l->lost;
+}
+
+void log_catch_up(struct run_log *l)
+{
+	char when[40];
+
+	now_text(when, sizeof(when));
+	if (outlet_flush(&l->out))
+		tell_lost(l, when);
+}
+
 static void put(struct run_log *l, enum log_kind k, const struct log_value *v)
 {
 	struct strbuf out = {0};
@@ -262,8 +291,8 @@ static void put(struct run_log *l, enum log_kind k, const struct log_value *v)
 	now_text(when, sizeof(when));
 	render(l, k, v, when, &out);
 	strbuf_add(&out, "\n");
-	if (write(l->fd, out.s, out.len) < 0)
-		errno = 0; /* nowhere to complain */
+	if (!tell_lost(l, when) || !outlet_put(&l->out, out.s, out.len))
+		l->lost++;
 	out.len = 0;
 	if (l->tell) {
 		render_json(k, v, when, &out);

@@ -2,13 +2,15 @@
 /*
  * What happened, as typed records: a stable name, a level and values with names. Text and JSON lines
  * are two renderings of the same record. One line is one write(), so lines of several processes in one
- * file stay whole. A kind that comes too often is counted instead of written.
+ * file stay whole. A kind that comes too often is counted instead of written; so is everything while
+ * nobody reads (a full pipe, a stopped terminal), for a log is never waited for.
  *
  *	log_rec(l, LOG_SUBNET_UP, LOG_U("switches", n), LOG_TIME("took_us", us));
  */
 #ifndef WEFT_LOG_H
 #define WEFT_LOG_H
 
+#include "base/outlet.h"
 #include "run/run.h"
 
 /* kind, name, level, text; {key} stands for a value, and what is in [] is left out when its values are
@@ -39,6 +41,7 @@
 	X(METRICS_FAILED, "metrics_failed", ERROR, "metrics cannot be written: {why}")                          \
 	X(LOG_LEVEL, "log_level", NOTICE, "log level is {level} now")                                           \
 	X(ROUTES, "routes", DEBUG, "routes for {switches} switches in {took_us}")                                \
+	X(LOST_LINES, "lost_lines", WARNING, "{count} lines are missing here: nobody read them")               \
 	X(SUPPRESSED, "suppressed", WARNING, "{count} more records '{record}' within a second were left out")   \
 	X(PHASE, "phase", DEBUG, "{from} -> {to}, {smps} SMPs so far")                                          \
 	X(CHANGE, "change", INFO, "something changed: told by {cause}[, {node}][ {name}][, LID {lid}]")                \
@@ -90,6 +93,8 @@ struct run_log {
 	enum run_log_format format;
 	char path[256];
 	int fd;
+	struct outlet out; /* to fd */
+	uint64_t lost;     /* lines that found no room, not told yet */
 	bool journal;  /* standard error is the journal's: it has the time, and wants the level as <n> */
 	void (*tell)(void *ctx, const char *json); /* whoever else wants to know; NULL: nobody */
 	void *tell_ctx;
@@ -103,6 +108,8 @@ extern const char *const log_level_names[]; /* "error", "warning", ...; ends wit
 int log_open(struct run_log *l, const char *path, enum run_log_level level, enum run_log_format format,
 	     struct err *e);
 void log_reopen(struct run_log *l); /* the file was moved away */
+/* Tells what was lost, if there is room again. */
+void log_catch_up(struct run_log *l);
 void log_close(struct run_log *l);
 
 #define log_rec(l, kind, ...)                                                                      \

@@ -308,9 +308,16 @@ static void on_watchdog(uv_timer_t *t)
 	notify_send(d->up ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=60000000");
 }
 
+static void on_hearing(uv_timer_t *t)
+{
+	struct run_daemon *d = t->data;
+
+	log_catch_up(&d->log);
+}
+
 /* ---- life ---- */
 
-enum { SIGN_OF_LIFE_MS = 15000 };
+enum { SIGN_OF_LIFE_MS = 15000, HEARING_MS = 1000 };
 
 int run_daemon_listen(struct run_daemon *d, struct err *e)
 {
@@ -318,7 +325,7 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	uint64_t watchdog_ms = notify_watchdog_us() / 2000;
 	int rc = 0;
 
-	d->metrics_work.data = d->watchdog.data = d->metrics.data = d->last.data = d;
+	d->metrics_work.data = d->watchdog.data = d->metrics.data = d->last.data = d->hearing.data = d;
 	d->dumper.due = dump_due;
 	d->dumper.ctx = d;
 	for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
@@ -329,6 +336,8 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	uv_timer_init(&d->loop, &d->watchdog);
 	uv_timer_init(&d->loop, &d->metrics);
 	uv_timer_init(&d->loop, &d->last);
+	uv_timer_init(&d->loop, &d->hearing);
+	uv_timer_start(&d->hearing, on_hearing, HEARING_MS, HEARING_MS);
 	uv_timer_start(&d->watchdog, on_watchdog, 0, watchdog_ms ? watchdog_ms : SIGN_OF_LIFE_MS);
 	if (*d->cfg.metrics_file && d->cfg.metrics_s)
 		uv_timer_start(&d->metrics, on_metrics, 0, d->cfg.metrics_s * (uint64_t)1000);

@@ -84,6 +84,11 @@ static void arrive(struct sim *s, uint32_t p, port_id at)
 		link_data_came(s, at);
 }
 
+static bool suffers(const struct sim_link_trouble *t, const struct pkt *pkt)
+{
+	return !t->loss_attr || t->loss_attr == iba_smp_attr_id(pkt->smp.mad);
+}
+
 /* Over the link of port `out`, if it lets the packet through. */
 static enum place cross(struct sim *s, uint32_t p, unsigned out)
 {
@@ -103,7 +108,7 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 	s->stats.hops++;
 	count_packet(s, at, SIM_CNT_XMIT_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_UNI_XMIT);
 	t = s->trouble ? &s->trouble[at] : NULL;
-	if (t && rng_chance(&s->fault_rng, t->loss_q32))
+	if (t && suffers(t, pkt) && rng_chance(&s->fault_rng, t->loss_q32))
 		return drop_counted(s, p, SIM_DROP_FAULT, to,
 				    gmp ? SIM_CNT_RCV_ERRORS : SIM_CNT_VL15_DROPPED);
 	if (t && t->latency_ps) {

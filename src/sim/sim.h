@@ -214,6 +214,7 @@ void sim_settle(struct sim *s, time_ps now);
 
 struct sim_link_trouble {
 	uint64_t loss_q32;   /* probability of 2^32 that a packet is lost, in each direction */
+	uint16_t loss_attr;  /* only MADs of this attribute; 0: all packets */
 	time_ps latency_ps;  /* one way */
 };
 void sim_set_trouble(struct sim *s, port_id p, const struct sim_link_trouble *t); /* both ends */

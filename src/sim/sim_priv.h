@@ -237,5 +237,6 @@ void trap_link_state(struct sim *s, node_id n);
 void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 void trap_repeat(struct sim *s, node_id n, unsigned slot);
 void trap_repress(struct sim *s, node_id n, const struct sim_smp *smp);
+bool trap_is_ours(const struct sim_smp *smp); /* the response to a trap of a node itself */
 
 #endif

@@ -132,6 +132,8 @@ static bool is_for_sm(struct sim *s, const struct pkt *p, const struct sm_hook *
 
 	if (method == IBA_GET_RESP || method == IBA_TRAP)
 		return true;
+	if (method == IBA_TRAP_REPRESS) /* SMs send traps, too; a kernel takes this for their response */
+		return sm && !trap_is_ours(&p->smp);
 	return sm && iba_smp_attr_id(m) == IBA_ATTR_SM_INFO &&
 	       node_port(s, sm->node, sm->port)->pi.cap_mask & IBA_CAP_IS_SM;
 }

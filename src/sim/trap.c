@@ -6,10 +6,12 @@
  */
 #include "sim/sim_priv.h"
 
+enum { TID_MARK = 0x72 }; /* the highest byte: no program's own */
+
 /* The serial tells one event from the next: a TrapRepress for the last one must not silence this. */
 static uint64_t trap_tid(const struct trap_slot *t, unsigned slot)
 {
-	return (uint64_t)t->serial << 8 | slot | 0x7200000000000000ull;
+	return (uint64_t)t->serial << 8 | slot | (uint64_t)TID_MARK << 56;
 }
 
 static void trap_send(struct sim *s, node_id n, unsigned slot)
@@ -124,6 +126,11 @@ void trap_changed(struct sim *s, node_id n, unsigned port, bool node_desc)
 		return;
 	iba_trap_cap_put(&d, notice.details);
 	trap_raise(s, n, TRAP_SLOT_CHANGE, port, notice);
+}
+
+bool trap_is_ours(const struct sim_smp *smp)
+{
+	return iba_smp_tid(smp->mad) >> 56 == TID_MARK;
 }
 
 void trap_repress(struct sim *s, node_id n, const struct sim_smp *smp)

@@ -248,6 +248,7 @@ void sm_yielded(struct sm *sm, const struct sm_txn *t)
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si)
 {
 	*si = (struct iba_sm_info){.guid = own_guid(sm),
+				   .sm_key = sm->cfg.sm_key,
 				   .act_count = (uint32_t)(sm->st.sweeps + sm->st.rounds),
 				   .priority = (uint8_t)sm->cfg.priority,
 				   .state = (uint8_t)sm->state};

@@ -116,6 +116,7 @@ struct sm_config {
 				     * and every SL-to-VL table is read, which takes many SMPs */
 	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */
 	bool contest;               /* other SMs are looked for, and the one of higher rank is master */
+	uint64_t sm_key;            /* in every SMInfo: OpenSM passes over SMs that show another key than its own */
 	time_ps standby_poll_ps;    /* how often a standby SM asks the master, */
 	unsigned standby_tries;     /* and after how many silent times it takes the master for dead */
 };

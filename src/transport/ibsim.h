@@ -29,6 +29,8 @@ enum ibsim_ctl_type {
 	/* weft fabric's own, which ibsim echoes and ignores; data: two uint32, milliseconds and retries. How
 	 * the server repeats this client's requests and gives them up; 0 ms: neither, the client does. */
 	IBSIM_SET_TIMEOUT = 0x57454601,
+	/* The same; data: two uint32, a management class and whether this client takes its requests. */
+	IBSIM_SET_SERVES = 0x57454602,
 };
 
 struct ibsim_ctl {

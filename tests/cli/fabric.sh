@@ -5,7 +5,7 @@
 #
 # The console, scripts, events, the control socket by `weft ctl`, and how it ends.
 
-# shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions are called by ok
+# shellcheck disable=SC2015,SC2217,SC2317 # `a && b || explain`; who only holds a pipe open; functions called by ok
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 dir=$(mktemp -d)
 pid=
@@ -143,6 +143,30 @@ quits()
 	[ $rc = 0 ]
 }
 
+# Events into a pipe that nobody reads: the fabric serves on, and says later what is missing.
+unread()
+{
+	mkfifo pipe
+	{ echo verbose 2 && yes "unlink $leaf
+relink $leaf" | head -n 2000; } > input
+	sleep 60 < pipe & # it is open, that is all
+	sleeper=$!
+	"$weft" fabric net --name $name --control "$dir/socket" < input > pipe 2> err &
+	pid=$!
+	until_true ctl stat
+	served=$?
+	timeout 20 cat pipe > out &
+	reader=$!
+	until_true grep -q 'lines are missing here: nobody read them' out
+	told=$?
+	kill -9 $sleeper
+	[ $served = 0 ] || kill -9 $pid
+	kill $pid 2> /dev/null
+	wait $pid $reader $sleeper 2> /dev/null
+	pid=
+	[ $served = 0 ] && [ $told = 0 ] || { tail -n 3 out && echo "served: $served, told: $told" && false; }
+}
+
 ok "the console takes commands" console
 ok "files of commands; quiet" files
 ok "scripts" script
@@ -152,4 +176,5 @@ ok "weft ctl fabric" control
 ok "a name is served once" taken
 ok "SIGTERM ends it" ends
 ok "quit ends it, also from the control socket" quits
+ok "events that nobody reads hold nobody up" unread
 echo "1..$n"

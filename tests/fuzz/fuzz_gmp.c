@@ -120,7 +120,7 @@ static void do_world(struct play *p)
 {
 	unsigned what = byte(p);
 	port_id a = byte(p) % p->fab->nports, b = byte(p) % p->fab->nports;
-	struct sim_link_trouble t = {(uint64_t)byte(p) << 24, byte(p) * PS_PER_US};
+	struct sim_link_trouble t = {.loss_q32 = (uint64_t)byte(p) << 24, .latency_ps = byte(p) * PS_PER_US};
 
 	switch (what % 5) {
 	case 0:

@@ -156,6 +156,20 @@ counters_reset()
 	says '^PortXmitDiscards:\.*0$' perfquery "$lid" 1
 }
 
+# ---- bad links ----
+
+# ibsim's error rate for one attribute: PortInfo gets lost, NodeInfo does not.
+attribute_is_lost()
+{
+	lid=$(lid_of 'node2 mlx5_0')
+	emu_ask "Error ${leaf}[2] 100 21" > out
+	[ ! -s out ] || { cat out && return 1; }
+	says '^NodeType:' smpquery NI "$lid" || return 1
+	on_fabric smpquery -t 100 PI "$lid" > out 2>&1 && { cat out && return 1; }
+	emu_ask "Error ${leaf}[2] 0" > out
+	says '^LinkState:\.*Active' smpquery PI "$lid"
+}
+
 # ---- programs that serve ----
 
 pings()
@@ -299,8 +313,22 @@ diagnosed()
 	grep -q '10 nodes (4 Switches & 6 CA-s) discovered' out && ! grep -q '^-E-' out || { cat out && false; }
 }
 
+ping_attached()
+{
+	emu_ask Attached | grep -qw "$ping_pid"
+}
+
+# Who is killed leaves a directory, which the next one removes; and only that.
 nothing_left()
 {
+	LD_PRELOAD=$preload ibping -S > ping.out 2>&1 &
+	ping_pid=$!
+	until_true 20 ping_attached || { cat ping.out && return 1; }
+	kill -9 $ping_pid
+	wait $ping_pid 2> /dev/null
+	[ "$(find tmp -name "weft-umad-*" | wc -l)" = 2 ] || { ls tmp && return 1; }
+	says Active ibstat || return 1
+	[ "$(find tmp -name "weft-umad-*" | wc -l)" = 1 ] || { ls tmp && return 1; }
 	opensm_stop
 	ls tmp > out
 	[ ! -s out ] || { cat out && false; }
@@ -325,6 +353,10 @@ ok "smpquery PKeyTable" says '0: 0xffff' smpquery PKeys "$leaf_lid" 1
 ok "smpquery SL2VLTable" says 'in  3, out  1:' smpquery SL2VL "$leaf_lid" 1
 ok "smpquery VLArbitration" says 'LowCap 64 HighCap 64' smpquery VLArb "$leaf_lid" 1
 ok "smpquery GUIDInfo" says '0: 0xb8599f0300000100' smpquery GI "$leaf_lid"
+ok "smpquery GUIDInfo of a host" says '0: 0x0c42a10300000011' smpquery GI "$(lid_of 'node1 mlx5_0')"
+ok "smpquery MlnxExtPortInfo" says '^LinkSpeedActive:\.*0x00' smpquery MEPI "$leaf_lid" 1
+ok "smpquery shows keys" says '^Mkey:\.*0x0000000000000000' smpquery -K PI "$leaf_lid" 1
+ok "smpquery along a combined route" says 'Description:\.*node2 mlx5_0' smpquery -c ND "$leaf_lid" 0,2
 ok "smpquery along a directed route" says '^Guid:\.*0x0c42a10300000020' smpquery -D NI 0,1,2
 ok "smpquery by GUID, through the SA" says '^DevId:\.*0x5a5a' smpquery -G NI 0x0008f10500000400
 ok "smpdump shows bytes" says '^0102? ?0228|^0101 0228' smpdump "$leaf_lid" 0x11
@@ -338,6 +370,7 @@ ok "ibportstate width and speed" change_rate
 ok "perfquery -x sees packets" counters_move
 ok "ibqueryerrors finds errors and clears them" errors_are_found
 ok "perfquery -R resets" counters_reset
+ok "Error loses MADs of one attribute" attribute_is_lost
 ok "ibping is answered by its server" pings
 ok "ibping to an SM harms nobody" ping_of_death
 ok "saquery asks the SA" sa_answers
@@ -352,6 +385,9 @@ if [ -e "$umad" ]; then
 	ok "libweft-umad: saquery lists all nodes" whole_list 11 NodeDescription saquery NR
 	ok "libweft-umad: saquery lists all ports" whole_list 155 EndPortLid saquery PIR
 	ok "libweft-umad: saquery lists all paths" whole_list 121 dlid saquery PR
+	on_fabric ibnetdiscover > seen
+	ok "libweft-umad: ibping is answered by its server" pings
+	ok "libweft-umad: ibping to an SM harms nobody" ping_of_death
 	ok "libweft-umad: what is not answered times out" times_out
 	if command -v ibdiagnet > /dev/null; then
 		ok "libweft-umad: ibdiagnet finds nothing wrong" diagnosed

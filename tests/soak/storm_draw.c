@@ -376,7 +376,7 @@ size_t storm_control(struct storm *s, uint32_t client, uint8_t buf[STORM_MAX_BYT
 	if (c.type == IBSIM_CONNECT || one_in(s, 4))
 		draw_connect(s, &c);
 	if (one_in(s, 16))
-		c.type = IBSIM_SET_TIMEOUT;
+		c.type = one_in(s, 2) ? IBSIM_SET_TIMEOUT : IBSIM_SET_SERVES;
 	if (one_in(s, 16))
 		c.type = (uint32_t)rng_u64(&s->rng);
 	if (one_in(s, 16))

@@ -290,6 +290,59 @@ static void requests_go_to_who_serves_them(void **state)
 	peer_die(&tool);
 }
 
+/* A library that knows what its program registered need not be guessed at. */
+static void who_says_it_serves_is_asked(void **state)
+{
+	struct emu *m = *state;
+	static const uint32_t yes[2] = {0x32, 1}, no[2] = {0x32, 0}, what[2] = {0x100, 1};
+	struct sim_smp ping = gmp(0x32, IBA_GET, 3), asked = gmp(0x03, IBA_SET, 9);
+	struct peer server, tool;
+	struct ibsim_packet in;
+
+	assert_true(peer_join(m, &server, 11, "host0", false));
+	assert_true(peer_join(m, &tool, 12, "host0", false));
+	m->clients[tool.client].since -= PS_PER_S;
+	peer_send(&server, &asked); /* neither silent nor known for an answer */
+	emu_turn(m);
+	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, yes, sizeof(yes)).type, IBSIM_SET_SERVES);
+	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, what, sizeof(what)).type, IBSIM_ERROR);
+	deliver(m, &server, &ping);
+	assert_true(peer_recv(&server, &in));
+	assert_false(peer_recv(&tool, &in));
+	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, no, sizeof(no)).type, IBSIM_SET_SERVES);
+	deliver(m, &server, &ping);
+	assert_false(peer_recv(&server, &in));
+	peer_die(&server);
+	peer_die(&tool);
+}
+
+/* OpenSM sends traps of its own; a kernel takes TrapRepress for their response, and misses it in time. */
+static void a_trap_waits_for_its_repress(void **state)
+{
+	struct emu *m = *state;
+	struct sim_smp trap = gmp(0x01, IBA_TRAP, 7), repress = gmp(0x01, IBA_TRAP_REPRESS, 7);
+	struct ibsim_packet in;
+	struct peer p;
+
+	assert_true(peer_join(m, &p, 10, "host0", true));
+	peer_send(&p, &trap);
+	emu_turn(m);
+	assert_int_equal(m->pend.n, 1);
+	deliver(m, &p, &repress);
+	assert_true(peer_recv(&p, &in));
+	assert_int_equal(in.mad[3], IBA_TRAP_REPRESS);
+	assert_int_equal(m->pend.n, 0);
+	peer_send(&p, &trap);
+	emu_turn(m);
+	for (unsigned i = 0; i < 10; i++)
+		deliver_late(m, emu_now(m) + (i + 1) * PS_PER_S);
+	wire_flush(m);
+	assert_true(peer_recv(&p, &in));
+	assert_int_equal(ntohl(in.status), 110);
+	assert_int_equal(m->pend.n, 0);
+	peer_die(&p);
+}
+
 static void parts_of_a_long_response_go_to_who_asked(void **state)
 {
 	struct emu *m = *state;
@@ -447,6 +500,8 @@ int main(void)
 		EMU_TEST(what_is_not_answered_comes_back),
 		EMU_TEST(a_client_may_have_its_own_time_outs),
 		EMU_TEST(requests_go_to_who_serves_them),
+		EMU_TEST(who_says_it_serves_is_asked),
+		EMU_TEST(a_trap_waits_for_its_repress),
 		EMU_TEST(parts_of_a_long_response_go_to_who_asked),
 		EMU_TEST(the_dead_are_detached),
 		EMU_TEST(who_connects_again_is_one),

@@ -212,12 +212,16 @@ static void guids_change(void **state)
 	struct emu *m = *state;
 	uint8_t data[64] = {0};
 	struct iba_node_info ni;
+	char ident[32], unlink[64];
 
+	fab_node_ident(m->fab, m->fab->ports[port(m, "switch 1", 0)].node, ident);
+	snprintf(unlink, sizeof(unlink), "Unlink \"%s\"[1]", ident);
 	does(m, "Guid \"switch 1\" 0xabc");
 	assert_true(emu_ask(m, port(m, "switch 1", 0), IBA_GET, IBA_ATTR_NODE_INFO, 0, data));
 	iba_node_info_get(&ni, data, sizeof(data));
 	assert_int_equal(ni.node_guid, 0xabc);
 	does(m, "Dump S-0000000000000abc");
+	does(m, unlink); /* as the netlist calls it, and as ibsim still would */
 	refuses(m, "Guid host0 0xabc", "that is the GUID of \"S-0000000000000abc\"");
 	does(m, "Guid host0[1] 0x777");
 	assert_true(emu_ask(m, port(m, "host0", 1), IBA_GET, IBA_ATTR_NODE_INFO, 0, data));
@@ -262,7 +266,12 @@ static void links_get_bad(void **state)
 	refuses(m, "loss host0[1] 2", "expected a share such as 1% or 0.01, found '2'");
 	refuses(m, "latency host0[1] 2min", "expected a time such as 5us");
 	refuses(m, "Error host0[1] 101", "expected an error rate in percent up to 100");
-	refuses(m, "Error host0[1] 10 17", "one attribute only is not supported");
+	does(m, "Error host0[1] 10 17");
+	assert_non_null(strstr(does(m, "Dump host0"), "# loss 10% of attribute 17"));
+	does(m, "loss host0[1] 10%");
+	sim_get_trouble(m->sim, port(m, "host0", 1), &t);
+	assert_int_equal(t.loss_attr, 0);
+	refuses(m, "Error host0[1] 10 PortInfo", "expected an attribute's number");
 }
 
 static void counters_move(void **state)
@@ -373,6 +382,7 @@ static void figures_are_shown(void **state)
 	refuses(m, "X 0", "there is no client 0");
 	refuses(m, "X 8", "expected a client's number up to 7");
 	assert_string_equal(does(m, "Verbose 2"), "verbose level is 2\n");
+	assert_string_equal(does(m, "Verbose 7"), "verbose level is 2\n"); /* ibsim has no limit */
 	refuses(m, "Wait 1", "only the console can wait");
 	refuses(m, "Wait soon", "expected a time");
 	does(m, "quit");

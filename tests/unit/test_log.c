@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -153,6 +155,39 @@ static void a_flood_is_counted(void **state)
 	log_close(&l);
 }
 
+/* A log is never waited for; once somebody reads again it says what is missing. */
+static void nobody_reads(void **state)
+{
+	struct run_log l;
+	struct err e;
+	char buf[1 << 16];
+	struct strbuf all = {0};
+	int reader;
+	ssize_t n;
+
+	(void)state;
+	assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
+	reader = open(path_of("fifo"), O_RDONLY | O_NONBLOCK);
+	assert_int_equal(log_open(&l, path_of("fifo"), RUN_LOG_DEBUG, RUN_LOG_TEXT, &e), 0);
+	alarm(60); /* a log that waits ends here */
+	for (unsigned i = 0; i < 10000; i++)
+		log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", i));
+	assert_in_range(l.lost, 1, 9999);
+	log_catch_up(&l);
+	assert_in_range(l.lost, 1, 9999);
+	while ((n = read(reader, buf, sizeof(buf))) > 0)
+		strbuf_addn(&all, buf, (size_t)n);
+	log_catch_up(&l);
+	assert_int_equal(l.lost, 0);
+	while ((n = read(reader, buf, sizeof(buf))) > 0)
+		strbuf_addn(&all, buf, (size_t)n);
+	alarm(0);
+	assert_non_null(strstr(all.s, "lost_lines: "));
+	strbuf_free(&all);
+	log_close(&l);
+	close(reader);
+}
+
 static int told;
 
 static void on_tell(void *ctx, const char *json)
@@ -234,6 +269,7 @@ int main(void)
 		cmocka_unit_test(times_read_well),
 		cmocka_unit_test(levels_files_and_moving),
 		cmocka_unit_test(a_flood_is_counted),
+		cmocka_unit_test(nobody_reads),
 		cmocka_unit_test(others_are_told),
 		cmocka_unit_test(every_note_has_a_record),
 		cmocka_unit_test(systemd_is_told),

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Called by meson install: install-config.sh FILE DIRECTORY. A configuration that is there already stays:
+# somebody may have written it.
+set -eu
+
+to=${DESTDIR:-}$2/$(basename "$1")
+if [ -e "$to" ]; then
+	echo "$to is there already, and stays"
+else
+	echo "Installing $1 to $2"
+	mkdir -p "$(dirname "$to")"
+	install -m 0644 "$1" "$to"
+fi

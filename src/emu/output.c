@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is printed, to whoever may or may not read it. State: what waits for room, how many events were
+ * left out. Ways in: output_event(), output_answer(). Never waits, and says later what was left out.
+ */
+#include "base/outlet.h"
+#include "emu/emu_priv.h"
+
+enum { ANSWERS_MAX = 64 << 20 };
+
+struct output {
+	struct outlet to;
+	uint64_t lost; /* events and answers, not told yet */
+	bool polled;
+	uv_poll_t room;
+};
+
+static bool tell_lost(struct emu *m)
+{
+	struct output *o = m->output;
+	char line[120];
+
+	if (!o->lost)
+		return true;
+	snprintf(line, sizeof(line),
+		 m->cfg.json ? "{\"lost_lines\":%llu}\n" : "(%llu lines are missing here: nobody read them)\n",
+		 (unsigned long long)o->lost);
+	if (!outlet_put(&o->to, line, strlen(line)))
+		return false;
+	o->lost = 0;
+	return true;
+}
+
+static void on_room(uv_poll_t *h, int status UNUSED, int events UNUSED)
+{
+	output_flush(h->data);
+}
+
+/* Only a description of our own: libuv makes it non-blocking. Others are tried again now and then. */
+static void await_room(struct emu *m)
+{
+	struct output *o = m->output;
+
+	if (!o->to.own)
+		return;
+	if (!o->polled && uv_poll_init(&m->loop, &o->room, o->to.fd))
+		return;
+	o->polled = true;
+	o->room.data = m;
+	uv_poll_start(&o->room, UV_WRITABLE, on_room);
+}
+
+void output_flush(struct emu *m)
+{
+	struct output *o = m->output;
+
+	if (!outlet_flush(&o->to) || !tell_lost(m))
+		await_room(m);
+	else if (o->polled)
+		uv_poll_stop(&o->room);
+}
+
+void output_event(struct emu *m, const char *line)
+{
+	struct output *o = m->output;
+
+	if (!tell_lost(m) || !outlet_put(&o->to, line, strlen(line)))
+		o->lost++;
+	if (o->lost || o->to.rest.len)
+		await_room(m);
+}
+
+void output_answer(struct emu *m, const char *text)
+{
+	struct output *o = m->output;
+
+	if (!outlet_keep(&o->to, text, strlen(text), ANSWERS_MAX))
+		o->lost++;
+	if (o->to.rest.len)
+		await_room(m);
+}
+
+void output_open(struct emu *m)
+{
+	m->output = mem_zalloc(sizeof(*m->output));
+	outlet_open(&m->output->to, m->cfg.out);
+}
+
+static void room_closed(uv_handle_t *h)
+{
+	struct emu *m = h->data;
+
+	outlet_close(&m->output->to);
+	free(m->output);
+	m->output = NULL;
+}
+
+void output_close(struct emu *m)
+{
+	struct output *o = m->output;
+
+	if (!o)
+		return;
+	output_flush(m);
+	o->room.data = m;
+	if (o->polled)
+		uv_close((uv_handle_t *)&o->room, room_closed);
+	else
+		room_closed((uv_handle_t *)&o->room);
+}
