@@ -376,6 +376,37 @@ static void test_a_stranger_was_here(void **state)
 	mech_close(&w);
 }
 
+/*
+ * distrust: a host that is met early is nobody the manager knows and has the LID of a switch far away. It
+ * may be that switch under a false name, so it does not get that LID, though its owner was not met yet.
+ */
+static void test_a_stranger_takes_nobodys_lid(void **state)
+{
+	uint8_t data[IBA_SMP_DATA_SIZE];
+	struct mech_lids before, after;
+	struct iba_port_info pi;
+	struct mech_world w;
+
+	(void)state;
+	draw(&w, "weft");
+	w.cfg.sm.distrust = true;
+	mech_up(&w);
+	before = mech_lids(&w);
+	lab_manager_stop(w.lab, 0);
+	pi = *sim_port_info(lab_sim(w.lab), fab_port_id(w.fab, mech_node(&w, host_guid(1)), 1));
+	pi.state = pi.phys_state = 0;
+	pi.lid = before.sw[SWITCHES - 1];
+	iba_port_info_put(&pi, data);
+	set_by_hand(&w, before.host[1], IBA_ATTR_PORT_INFO, 1, data);
+	lab_manager_start(w.lab, 0, false);
+	sm_seed_lid((struct sm *)lab_sm(w.lab), sw_guid(SWITCHES - 1), before.sw[SWITCHES - 1], 0);
+	mech_settle(&w);
+	after = mech_lids(&w);
+	assert_int_equal(after.sw[SWITCHES - 1], before.sw[SWITCHES - 1]);
+	assert_int_not_equal(after.host[1], before.sw[SWITCHES - 1]);
+	mech_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +420,7 @@ int main(void)
 	    cmocka_unit_test(test_turns_that_were_left_off_come_on),
 	    cmocka_unit_test(test_a_lid_that_seems_free_may_be_somebodys),
 	    cmocka_unit_test(test_a_stranger_was_here),
+	    cmocka_unit_test(test_a_stranger_takes_nobodys_lid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
