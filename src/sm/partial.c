@@ -20,17 +20,29 @@ void sm_poll(struct sm *sm, uint32_t node)
 	sm_ask(sm, W_POLL, node);
 }
 
-/* What a switch that told of a change is asked at once, so that the worst is known first. */
+enum { PEEKS = 12 };
+
+static bool leads_to_switch(const struct sm *sm, uint32_t port)
+{
+	uint32_t peer = sm->ports.at[port].peer;
+
+	return peer != NONE && sm->nodes.at[sm->ports.at[peer].node].type == IBA_NODE_SWITCH;
+}
+
+/*
+ * What a switch that told of a change is asked at once, so that the worst is known first. All of it is
+ * asked again when PortStateChange is cleared, so this is for switches with few links to others.
+ */
 static void peek(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->nodes.at[node];
+	unsigned links = 0;
 
-	for (unsigned p = 1; p <= n->nports; p++) {
-		uint32_t peer = sm->ports.at[n->first_port + p].peer;
-
-		if (peer != NONE && sm->nodes.at[sm->ports.at[peer].node].type == IBA_NODE_SWITCH)
+	for (unsigned p = 1; p <= n->nports; p++)
+		links += leads_to_switch(sm, n->first_port + p);
+	for (unsigned p = 1; links <= PEEKS && p <= n->nports; p++)
+		if (leads_to_switch(sm, n->first_port + p))
 			sm_ask(sm, W_PORT_PEEK, n->first_port + p);
-	}
 }
 
 void sm_partial_suspect(struct sm *sm, uint32_t node)
