@@ -44,8 +44,9 @@ struct run_pump {
 	time_ps wake;
 	struct tp_mad *ring;     /* from the SM, not yet taken by the transport */
 	uint32_t size, head, n;
+	unsigned batch;          /* half the window: while these are dealt with, others are under way */
 	uint64_t in, sent, lost; /* lost: no room in the ring */
-	unsigned full;           /* batches in a row that were full: there may be more */
+	unsigned more;           /* MADs in full batches in a row: there may be more */
 	void (*note)(void *ctx, const struct sm_note *n);
 	void (*compute)(void *ctx, const struct sm_compute *c);
 	void (*set)(void *ctx); /* a Set is about to be sent; NULL: nobody asks */

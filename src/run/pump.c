@@ -7,9 +7,8 @@
 #include "run/daemon.h"
 
 enum {
-	BATCH = 32,      /* MADs received at a time */
+	BATCH = 32,      /* MADs received at a time, at most */
 	BEYOND = 1024,   /* room in the ring beside the SM's window: answers and TrapRepresses */
-	PATIENT = SM_MAX_WINDOW / BATCH + 1, /* full batches before time counts: more than can be awaited */
 	DAYS = 100,      /* 64 bits of picoseconds are 213 */
 };
 
@@ -23,6 +22,7 @@ void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned wi
 		.back_after = DAYS * 86400 * PS_PER_S,
 		.wake = TIME_NEVER,
 		.size = window + BEYOND,
+		.batch = MIN(MAX(window / 2, 1u), (unsigned)BATCH),
 	};
 	p->ring = mem_array(p->size, sizeof(*p->ring));
 }
@@ -117,7 +117,7 @@ void run_pump_event(struct run_pump *p, struct sm_event *ev)
 int run_pump_turn(struct run_pump *p)
 {
 	struct tp_mad in[BATCH];
-	int got = tp_recv(p->tp, in, BATCH), moved;
+	int got = tp_recv(p->tp, in, p->batch), moved;
 	time_ps now;
 
 	if (got < 0)
@@ -129,9 +129,11 @@ int run_pump_turn(struct run_pump *p)
 			step(p, &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP, .mad = in[i].mad,
 						   .slid = in[i].slid}, now);
 	/* After a stall, answers that have come are no silence: they are taken first, but not for ever. */
-	p->full = got == BATCH ? p->full + 1 : 0;
-	if (now >= p->wake && p->full % PATIENT == 0)
+	p->more = got == (int)p->batch ? p->more + p->batch : 0;
+	if (now >= p->wake && (!p->more || p->more > SM_MAX_WINDOW)) {
+		p->more = 0; /* more than can be awaited */
 		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
+	}
 	moved = flush(p);
 	return moved < 0 ? moved : got + moved;
 }
