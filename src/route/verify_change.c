@@ -4,27 +4,31 @@
  * State: struct change, for one call; the way in is rt_verify_change(). Says yes only to what rt_verify()
  * with the same ranks says yes to; where the proof does not hold it says no, and the other one decides.
  *
- * Routes to a LID are as they were if no switch has another entry for it and every entry that is used
- * leads to the same port as before, by a link of the same direction. All others are walked. A new
- * switch's routes end with a known one's, so only its own first steps are looked at.
+ * A step is another one if the switch has another entry for the LID, or the entry leads to another port
+ * than before, or by a link of another direction. A route without such a step is as it was. Any other
+ * comes to its first one as it always did; so it is enough to follow the routes that begin with such a
+ * step, and to look at the turns into it. Routes to a LID that is new or moved are walked all.
  */
 #include "route/route_priv.h"
 
-enum { TILE = 64 };
-enum { UNSEEN = 0, ON_PATH = 1, GOOD = 2 };
+enum { UNSEEN, GOOD };
+enum { BLOCK = 64, STEPS_A_SWITCH = 1024 }; /* of a row compared at once; with more in all the other one is quicker */
+
+struct step {
+	uint32_t sw;
+	uint16_t lid;
+};
 
 struct change {
 	const struct fab *f, *b;
 	const struct rt_tables *t, *old;
 	const uint64_t *rank, *old_rank;
-	uint32_t *was;        /* by switch: its index before; FAB_NONE: new */
-	VEC(uint32_t) fresh;  /* new ones */
+	uint32_t *was;         /* by switch: its index before; FAB_NONE: new */
 	port_id *lids, *old_lids;
 	uint32_t top, old_top;
-	uint8_t *look;        /* by LID: walk all routes to it */
-	/* of the LIDs that are walked */
-	uint8_t *tile, *entry; /* [TILE][switches], and the row of it */
-	uint8_t *end;          /* by switch */
+	uint8_t *moved;        /* by LID: it is somebody else's, or behind another port */
+	VEC(struct step) steps;
+	uint8_t *end;          /* by switch, of one LID */
 	uint32_t *path;
 };
 
@@ -63,33 +67,61 @@ static bool port_stands(const struct change *x, uint32_t s, unsigned port)
 				 (x->rank[s] < x->rank[v]) == (x->old_rank[x->was[s]] < x->old_rank[x->was[v]]));
 }
 
-/* ---- which LIDs to look at ---- */
+/* ---- which steps to look at ---- */
+
+/* Nobody can be reached where there is no cable, nor has to be. Who moved is looked at anyway. */
+static bool wants(const struct change *x, uint32_t lid)
+{
+	port_id p = lid <= x->top ? x->lids[lid] : FAB_NONE;
+
+	return p != FAB_NONE && !x->moved[lid] && (!x->f->ports[p].num || x->f->ports[p].peer != FAB_NONE);
+}
+
+static void want(struct change *x, uint32_t s, uint32_t lid)
+{
+	if (wants(x, lid))
+		vec_push(&x->steps, (struct step){s, (uint16_t)lid});
+}
 
 static void row_compare(struct change *x, uint32_t s)
 {
 	const uint8_t *now = rt_row(x->t, s), *then = rt_row(x->old, x->was[s]);
 	uint32_t common = MIN(x->t->stride, x->old->stride);
 
-	for (uint32_t lid0 = 0; lid0 < common; lid0 += TILE) {
-		if (!memcmp(now + lid0, then + lid0, TILE))
+	for (uint32_t lid0 = 0; lid0 < common; lid0 += BLOCK) {
+		if (!memcmp(now + lid0, then + lid0, BLOCK))
 			continue;
-		for (uint32_t i = lid0; i < lid0 + TILE && i <= x->top; i++)
-			x->look[i] |= now[i] != then[i];
+		for (uint32_t i = lid0; i < lid0 + BLOCK; i++)
+			if (now[i] != then[i])
+				want(x, s, i);
 	}
 	for (uint32_t i = common; i <= x->top; i++)
-		x->look[i] = 1;
+		want(x, s, i);
 }
 
 static void ports_compare(struct change *x, uint32_t s)
 {
 	unsigned nports = x->f->nodes[x->f->switches[s]].nports;
 	const uint8_t *row = rt_row(x->t, s);
-	bool moved[256] = {false}, any = false;
+	bool other[256] = {false}, any = false;
 
 	for (unsigned p = 1; p <= nports; p++)
-		any |= moved[p] = !port_stands(x, s, p);
+		any |= other[p] = !port_stands(x, s, p);
 	for (uint32_t i = 0; any && i <= x->top; i++)
-		x->look[i] |= moved[row[i]];
+		if (other[row[i]])
+			want(x, s, i);
+}
+
+static void steps_find(struct change *x)
+{
+	for (uint32_t s = 0; s < x->f->nswitches; s++) {
+		for (uint32_t i = 0; x->was[s] == FAB_NONE && i <= x->top; i++)
+			want(x, s, i);
+		if (x->was[s] == FAB_NONE)
+			continue;
+		row_compare(x, s);
+		ports_compare(x, s);
+	}
 }
 
 /* False: this is not what can be told from before. */
@@ -102,8 +134,6 @@ static bool switches_match(struct change *x)
 		x->was[s] = m == FAB_NONE ? FAB_NONE : x->b->switch_index[m];
 		if (m != FAB_NONE && (x->was[s] == FAB_NONE || x->b->nodes[m].nports != n->nports))
 			return false;
-		if (m == FAB_NONE)
-			vec_push(&x->fresh, s);
 		/* Whoever speaks counts; one that began to would be a source that nobody looked at. */
 		if (!x->f->ports[n->first_port].lid || (m != FAB_NONE && !x->b->ports[x->b->nodes[m].first_port].lid))
 			return false;
@@ -133,12 +163,22 @@ static void lids_compare(struct change *x)
 
 		if (now == FAB_NONE)
 			continue;
-		x->look[i] |= !same_peer(x, now, then) ||
+		x->moved[i] = !same_peer(x, now, then) ||
 			      (x->f->ports[now].num && !same_peer(x, x->f->ports[now].peer, x->b->ports[then].peer));
 	}
 }
 
 /* ---- walking ---- */
+
+static unsigned entry(const struct change *x, uint32_t s, uint32_t lid)
+{
+	return rt_row(x->t, s)[lid];
+}
+
+static uint32_t next_switch(const struct change *x, uint32_t s, uint32_t lid)
+{
+	return switch_behind(x->f, s, entry(x, s, lid));
+}
 
 static bool arrives(const struct change *x, uint32_t s, unsigned port, port_id dest)
 {
@@ -149,80 +189,73 @@ static bool arrives(const struct change *x, uint32_t s, unsigned port, port_id d
 	return port <= n->nports && x->f->ports[n->first_port + port].peer == dest && dest != FAB_NONE;
 }
 
-/* Down, then up: not with these ranks. */
-static bool turns_back(const struct change *x, uint32_t s, uint32_t t)
+/* From s to t down, then up: not with these ranks. */
+static bool turns_back(const struct change *x, uint32_t s, uint32_t t, uint32_t lid)
 {
-	uint32_t u = switch_behind(x->f, t, x->entry[t]);
+	uint32_t u = next_switch(x, t, lid);
 
 	return u != FAB_NONE && x->rank[t] > x->rank[s] && x->rank[u] < x->rank[t];
 }
 
-static bool walk(struct change *x, uint32_t s, port_id dest)
+/* Follow the route from s to its end or to something known to be good. */
+static bool walk(struct change *x, uint32_t s, uint32_t lid, uint8_t *end)
 {
 	uint32_t n = 0;
 
-	while (x->end[s] == UNSEEN) {
-		uint32_t t = switch_behind(x->f, s, x->entry[s]);
+	while (n <= x->f->nswitches) {
+		uint32_t t = next_switch(x, s, lid);
 
-		x->end[s] = ON_PATH;
 		x->path[n++] = s;
-		if (t == FAB_NONE ? !arrives(x, s, x->entry[s], dest) : turns_back(x, s, t))
+		if (t == FAB_NONE ? !arrives(x, s, entry(x, s, lid), x->lids[lid]) : turns_back(x, s, t, lid))
 			return false;
-		if (t == FAB_NONE)
+		if (t == FAB_NONE || (end && end[t] == GOOD))
 			break;
-		if (x->end[t] == ON_PATH)
-			return false;
 		s = t;
 	}
-	while (n)
-		x->end[x->path[--n]] = GOOD;
+	if (n > x->f->nswitches)
+		return false; /* round and round */
+	while (end && n)
+		end[x->path[--n]] = GOOD;
 	return true;
 }
 
-static bool walk_all(struct change *x, uint32_t lid)
+/* Whoever sends this LID to s must not have come down to do so, if it goes up from there. */
+static bool entered_well(const struct change *x, uint32_t s, uint32_t lid)
 {
-	memset(x->end, UNSEEN, x->f->nswitches);
-	for (uint32_t s = 0; s < x->f->nswitches; s++)
-		if (!walk(x, s, x->lids[lid]))
+	uint32_t u = next_switch(x, s, lid);
+	unsigned nports = x->f->nodes[x->f->switches[s]].nports;
+
+	if (u == FAB_NONE || x->rank[u] >= x->rank[s])
+		return true;
+	for (unsigned p = 1; p <= nports; p++) {
+		uint32_t v = switch_behind(x->f, s, p);
+
+		if (v != FAB_NONE && x->rank[v] < x->rank[s] && next_switch(x, v, lid) == s)
+			return false;
+	}
+	return true;
+}
+
+static bool steps_walk(struct change *x)
+{
+	for (size_t i = 0; i < x->steps.n; i++)
+		if (!walk(x, x->steps.at[i].sw, x->steps.at[i].lid, NULL) ||
+		    !entered_well(x, x->steps.at[i].sw, x->steps.at[i].lid))
 			return false;
 	return true;
 }
 
-/* Of the others it is known that they arrive. */
-static bool walk_new(struct change *x, uint32_t lid)
+static bool moved_walk(struct change *x)
 {
-	memset(x->end, GOOD, x->f->nswitches);
-	for (size_t i = 0; i < x->fresh.n; i++)
-		x->end[x->fresh.at[i]] = UNSEEN;
-	for (size_t i = 0; i < x->fresh.n; i++)
-		if (!walk(x, x->fresh.at[i], x->lids[lid]))
-			return false;
-	return true;
-}
+	for (uint32_t lid = 0; lid <= x->top; lid++) {
+		port_id p = x->moved[lid] ? x->lids[lid] : FAB_NONE;
 
-/* Nobody can be reached where there is no cable, nor has to be. */
-static bool wants(const struct change *x, uint32_t lid)
-{
-	port_id p = lid <= x->top ? x->lids[lid] : FAB_NONE;
-
-	return p != FAB_NONE && (!x->f->ports[p].num || x->f->ports[p].peer != FAB_NONE) && (x->look[lid] || x->fresh.n);
-}
-
-/* Rows are long and columns are walked: those that are wanted are turned around first. */
-static bool walk_tile(struct change *x, uint32_t lid0)
-{
-	uint32_t n = x->f->nswitches, want[TILE], k = 0;
-
-	for (uint32_t i = 0; i < TILE; i++)
-		if (wants(x, lid0 + i))
-			want[k++] = i;
-	for (uint32_t s = 0; k && s < n; s++)
-		for (uint32_t i = 0; i < k; i++)
-			x->tile[(size_t)i * n + s] = rt_row(x->t, s)[lid0 + want[i]];
-	for (uint32_t i = 0; i < k; i++) {
-		x->entry = x->tile + (size_t)i * n;
-		if (!(x->look[lid0 + want[i]] ? walk_all(x, lid0 + want[i]) : walk_new(x, lid0 + want[i])))
-			return false;
+		if (p == FAB_NONE || (x->f->ports[p].num && x->f->ports[p].peer == FAB_NONE))
+			continue;
+		memset(x->end, UNSEEN, x->f->nswitches);
+		for (uint32_t s = 0; s < x->f->nswitches; s++)
+			if (x->end[s] != GOOD && !walk(x, s, lid, x->end))
+				return false;
 	}
 	return true;
 }
@@ -234,17 +267,9 @@ static bool prove(struct change *x)
 	if (fab_lid_table(x->f, &x->lids, &x->top, &e) || fab_lid_table(x->b, &x->old_lids, &x->old_top, &e) ||
 	    x->top > x->t->top_lid || !switches_match(x) || !ports_fit(x->f))
 		return false;
-	for (uint32_t s = 0; s < x->f->nswitches; s++) {
-		if (x->was[s] == FAB_NONE)
-			continue;
-		row_compare(x, s);
-		ports_compare(x, s);
-	}
 	lids_compare(x);
-	for (uint32_t lid0 = 0; lid0 <= x->top; lid0 += TILE)
-		if (!walk_tile(x, lid0))
-			return false;
-	return true;
+	steps_find(x);
+	return x->steps.n <= (size_t)x->f->nswitches * STEPS_A_SWITCH && steps_walk(x) && moved_walk(x);
 }
 
 bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
@@ -257,17 +282,15 @@ bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint
 	if (t->nswitches != n || before->t->nswitches != before->f->nswitches)
 		return false;
 	x.was = mem_array(n, sizeof(*x.was));
-	x.look = mem_zarray(IBA_LID_MAX_UNICAST + TILE + 1, 1);
-	x.tile = mem_array((size_t)TILE * n, 1);
+	x.moved = mem_zarray(IBA_LID_MAX_UNICAST + 1, 1);
 	x.end = mem_array(n, 1);
-	x.path = mem_array(n, sizeof(*x.path));
+	x.path = mem_array(n + 1, sizeof(*x.path));
 	ok = prove(&x);
 	free(x.was);
-	vec_free(&x.fresh);
+	vec_free(&x.steps);
 	free(x.lids);
 	free(x.old_lids);
-	free(x.look);
-	free(x.tile);
+	free(x.moved);
 	free(x.end);
 	free(x.path);
 	return ok;
