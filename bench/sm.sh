@@ -9,6 +9,7 @@
 #	OPENSM=0 bench/sm.sh		without OpenSM
 #	ONLY=up|window|changes ...	one part: bring-ups; which window is best; changes
 #	RUNS=3 bench/sm.sh		each cold bring-up so often; tables have the median
+#	SPIN=0us bench/sm.sh		weft's transport.spin, in place of its default
 #	SIZES='t8_3 8 3' bench/sm.sh	another fabric: a name, then as for weft topo gen mtree
 #	bench/sm.sh --write-docs	also refresh the tables in docs/operate.md
 #	bench/sm.sh --tables		measure nothing: tables from the rows of the last run
@@ -47,6 +48,7 @@ quick=${QUICK:-0}
 with_opensm=${OPENSM:-1}
 only=${ONLY:-}
 runs=${RUNS:-1}
+spin=${SPIN:-}
 common='4 64'                # windows for both, on every fabric; 4 is OpenSM's default
 warm_with=64                 # of them
 scan='1 4 16 32 64 128 256'  # on one fabric, to find the best
@@ -166,6 +168,10 @@ weft_start()
 {
 	local net=$1
 	shift
+	if [ -n "$spin" ]; then
+		[ -e "$dir/sm.yaml" ] || set -- --config "$dir/sm.yaml" "$@"
+		printf 'transport: {spin: %s}\n' "$spin" >> "$dir/sm.yaml"
+	fi
 	"$weft" sm --transport ibsim --server "$IBSIM_SOCKNAME" --device "$(first_host "$net")" --state "$dir/state.db" \
 		"$@" > "$dir/up.json" 2> "$dir/sm.log" &
 	manager_pid=$!
@@ -217,6 +223,7 @@ up_weft()
 {
 	local start cpu up
 	cpu=$(times_of_children)
+	rm -f "$dir/sm.yaml"
 	start=$EPOCHREALTIME
 	weft_start "$1" --window "$2" --control '' --once --json
 	manager_ends "$up_limit" || return 1
