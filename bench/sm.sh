@@ -473,6 +473,7 @@ replace()
 
 command -v jq > /dev/null || die "jq is needed"
 work=$(mktemp -d)
+cd "$work" # libumad2sim makes its directory where it is started
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 mkdir -p "$out"
