@@ -122,9 +122,9 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 
 		if (!t->used || (drop && !drop(sm, t)))
 			continue;
-		/* It may yet be carried out, after what replaces it. */
-		sm->trouble |= t->method == IBA_SET;
-		sm->copies |= t->method == IBA_SET;
+		/* It may yet be carried out, after what replaces it: of ports and tables the audit tells. */
+		sm->trouble |= t->method == IBA_SET && t->attr_id != IBA_ATTR_SWITCH_INFO;
+		sm->copies |= t->method == IBA_SET && t->attr_id != IBA_ATTR_SWITCH_INFO;
 		set_unknown(sm, t);
 		txn_free(sm, t);
 	}
@@ -247,8 +247,8 @@ void sm_txn_response(struct sm *sm, const struct sm_event *ev)
 	t = slot < sm->cfg.window ? &sm->txns[slot] : NULL;
 	if (!t || !t->used || txn_tid(sm, t) != (tid & 0xffffffff) || t->attr_id != iba_smp_attr_id(ev->mad)) {
 		sm->st.late++;
-		sm->trouble |= (tid & TID_SET) != 0; /* it was carried out twice, or too late */
-		sm->copies |= (tid & TID_SET) != 0;
+		if (tid & TID_SET && iba_smp_attr_id(ev->mad) != IBA_ATTR_SWITCH_INFO)
+			sm->trouble = sm->copies = true; /* it was carried out twice, or too late */
 		return;
 	}
 	copy = *t;

@@ -85,6 +85,22 @@ static void look_later(struct sm *sm, uint32_t node)
 	vec_push(&sm->suspects, node);
 }
 
+static void take_for_dead(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	for (unsigned p = 1; p <= n->nports; p++) {
+		uint32_t peer = sm->ports.at[n->first_port + p].peer;
+
+		if (peer == NONE)
+			continue;
+		sm->ports.at[peer].pi.state = IBA_PORT_DOWN; /* if not, that is news then */
+		look_later(sm, sm->ports.at[peer].node);
+		sm_partial_lost(sm, peer);
+	}
+	act(sm, node);
+}
+
 /* A port that a link between switches is known at turns out to be Down. */
 void sm_guess(struct sm *sm, uint32_t port)
 {
@@ -96,19 +112,20 @@ void sm_guess(struct sm *sm, uint32_t port)
 		sm_partial_lost(sm, port);
 		act(sm, NONE);
 	} else if (far != 0 && all_others_told(sm, far, near)) {
-		const struct sm_node *n = &sm->nodes.at[far];
-
-		for (unsigned p = 1; p <= n->nports; p++) {
-			uint32_t peer = sm->ports.at[n->first_port + p].peer;
-
-			if (peer == NONE)
-				continue;
-			sm->ports.at[peer].pi.state = IBA_PORT_DOWN; /* if not, that is news then */
-			look_later(sm, sm->ports.at[peer].node);
-			sm_partial_lost(sm, peer);
-		}
-		act(sm, far);
+		take_for_dead(sm, far);
 	}
+}
+
+/* The same where ports are read anyway: of a link little is left to read, of a switch's neighbours much. */
+bool sm_guess_switch(struct sm *sm, uint32_t port)
+{
+	uint32_t near = sm->ports.at[port].node, far = switch_behind(sm, port);
+
+	if (far == NONE || far == 0 || near == 0 || !sm_guess_possible(sm) || !told(sm, near) || told(sm, far) ||
+	    !all_others_told(sm, far, near))
+		return false;
+	take_for_dead(sm, far);
+	return true;
 }
 
 /* The repair was made: now look at what everybody said. */

@@ -29,18 +29,26 @@ static bool leads_to_switch(const struct sm *sm, uint32_t port)
 	return peer != NONE && sm->nodes.at[sm->ports.at[peer].node].type == IBA_NODE_SWITCH;
 }
 
-/*
- * What a switch that told of a change is asked at once, so that the worst is known first. All of it is
- * asked again when PortStateChange is cleared, so this is for switches with few links to others.
- */
-static void peek(struct sm *sm, uint32_t node)
+/* A look at all its links to others is no great matter. */
+static bool has_few_links(const struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->nodes.at[node];
 	unsigned links = 0;
 
 	for (unsigned p = 1; p <= n->nports; p++)
 		links += leads_to_switch(sm, n->first_port + p);
-	for (unsigned p = 1; links <= PEEKS && p <= n->nports; p++)
+	return links <= PEEKS;
+}
+
+/*
+ * What a switch that told of a change is asked at once, so that the worst is known first. All of it is
+ * asked again when PortStateChange is cleared; where that is much, the second look must do.
+ */
+static void peek(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->nodes.at[node];
+
+	for (unsigned p = 1; p <= n->nports; p++)
 		if (leads_to_switch(sm, n->first_port + p))
 			sm_ask(sm, W_PORT_PEEK, n->first_port + p);
 }
@@ -50,7 +58,7 @@ void sm_partial_suspect(struct sm *sm, uint32_t node)
 	bool first = sm->nodes.at[node].told != sm->epoch;
 
 	sm->nodes.at[node].told = sm->epoch;
-	if (first && sm_guess_possible(sm) && sm->nodes.at[node].type == IBA_NODE_SWITCH)
+	if (first && sm_guess_possible(sm) && sm->nodes.at[node].type == IBA_NODE_SWITCH && has_few_links(sm, node))
 		peek(sm, node);
 	if (!sm->nodes.at[node].gone && sm->nodes.at[node].type == IBA_NODE_SWITCH &&
 	    sm->ports.at[sm->nodes.at[node].first_port].mark == SM_REACHABLE)
@@ -186,11 +194,16 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 static void ask_ports(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
+	bool in_order = has_few_links(sm, node); /* else links to other switches first: they tell more */
 
 	sm->read_ports = true;
 	n->reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
-		sm_ask(sm, W_PORT_STATE, n->first_port + p);
+		if (in_order || leads_to_switch(sm, n->first_port + p))
+			sm_ask(sm, W_PORT_STATE, n->first_port + p);
+	for (unsigned p = 1; !in_order && p <= n->nports; p++)
+		if (!leads_to_switch(sm, n->first_port + p))
+			sm_ask(sm, W_PORT_STATE, n->first_port + p);
 }
 
 static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
@@ -306,6 +319,10 @@ static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		on_cleared(sm, t, data);
 		break;
 	case W_PORT_STATE:
+		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+		if (pi.state == IBA_PORT_DOWN && !has_few_links(sm, sm->ports.at[t->ref].node) &&
+		    sm_guess_switch(sm, t->ref))
+			break;
 		on_port_state(sm, t->ref, data);
 		read_one(sm, sm->ports.at[t->ref].node);
 		break;

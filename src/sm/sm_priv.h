@@ -559,6 +559,7 @@ bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data);
 /* guess.c */
 bool sm_guess_possible(const struct sm *sm);
 void sm_guess(struct sm *sm, uint32_t port);
+bool sm_guess_switch(struct sm *sm, uint32_t port); /* true: it is taken for dead, and discovery over */
 void sm_guess_check(struct sm *sm);
 
 /* ahead.c */
