@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Switches with more links to each other than are worth a look in advance: what their ports say when they
+ * are read tells of a dead switch just as well, and nothing is guessed of a link.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lab/lab.h"
+
+struct world {
+	struct fab *fab;
+	struct lab *lab;
+	uint64_t guessed; /* the last GUID; 0: none, or a link */
+	unsigned guesses;
+};
+
+static void on_note(void *ctx, const struct sm_note *n)
+{
+	struct world *w = ctx;
+
+	if (n->kind != SM_NOTE_GUESS)
+		return;
+	w->guessed = n->a;
+	w->guesses++;
+}
+
+static void settle(struct world *w)
+{
+	time_ps now = sim_now(lab_sim(w->lab));
+	struct lab_verdict v;
+
+	assert_true(lab_run_settled(w->lab, now, now + 60 * PS_PER_S));
+	lab_judge(w->lab, &v);
+	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+		fail_msg("%s", v.why);
+	rt_report_free(&v.report);
+}
+
+/* 14 links up from each leaf, 28 down from each root. */
+static void up(struct world *w)
+{
+	struct fab_gen g = {.kind = "mtree", .ndims = 2, .dims = {28, 2}};
+	struct lab_config c;
+	struct err e;
+
+	*w = (struct world){.fab = fab_generate(&g, &e)};
+	lab_config_default(&c);
+	w->lab = lab_new(w->fab, &c, &e);
+	lab_on_note(w->lab, on_note, w);
+	lab_power_on(w->lab, NULL);
+	settle(w);
+	/* Repairs are thought out while there is nothing else to do. */
+	lab_run_until(w->lab, sim_now(lab_sim(w->lab)) + 200 * PS_PER_MS);
+}
+
+static void down(struct world *w)
+{
+	lab_free(w->lab);
+	fab_free(w->fab);
+}
+
+static node_id find(const struct world *w, const char *name)
+{
+	node_id n = fab_node_by_text(w->fab, name);
+
+	assert_true(n != FAB_NONE);
+	return n;
+}
+
+static void a_dead_switch_is_guessed(const char *name)
+{
+	struct world w;
+	node_id n;
+
+	up(&w);
+	n = find(&w, name);
+	sim_node_power(lab_sim(w.lab), n, false);
+	settle(&w);
+	assert_int_equal(w.guesses, 1);
+	assert_int_equal(w.guessed, w.fab->nodes[n].guid);
+	sim_node_power(lab_sim(w.lab), n, true);
+	settle(&w);
+	assert_int_equal(w.guesses, 1);
+	down(&w);
+}
+
+static void test_a_root_dies(void **state)
+{
+	(void)state;
+	a_dead_switch_is_guessed("root5");
+}
+
+static void test_a_leaf_dies(void **state)
+{
+	(void)state;
+	a_dead_switch_is_guessed("leaf20");
+}
+
+static void test_of_a_link_nothing_is_guessed(void **state)
+{
+	struct world w;
+	port_id p, peer;
+
+	(void)state;
+	up(&w);
+	p = fab_port_id(w.fab, find(&w, "leaf20"), 20);
+	peer = w.fab->ports[p].peer;
+	sim_uncable(lab_sim(w.lab), p);
+	settle(&w);
+	sim_cable(lab_sim(w.lab), p, peer);
+	settle(&w);
+	assert_int_equal(w.guesses, 0);
+	down(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_a_root_dies),
+	    cmocka_unit_test(test_a_leaf_dies),
+	    cmocka_unit_test(test_of_a_link_nothing_is_guessed),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
