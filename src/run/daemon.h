@@ -97,6 +97,21 @@ void run_keeper_seed(const struct run_keeper *k, struct sm *sm);
 /* Writes what is left, waiting for it. The loop must run once more before k goes. */
 void run_keeper_close(struct run_keeper *k);
 
+/* ---- child.c: a process with a picture of this moment ---- */
+
+struct run_child {
+	bool (*work)(void *ctx);          /* in the child; true: it went well */
+	void (*done)(void *ctx, bool ok); /* on the loop */
+	void *ctx;
+	uv_poll_t *poll;
+	int pid, pid_fd;                  /* pid 0: there is none */
+};
+
+/* keep: a descriptor that the child needs besides the first three, moved next to them; NULL: none.
+ * 0 or -errno. */
+int run_child_start(struct run_child *c, uv_loop_t *loop, int *keep);
+bool run_child_wait(struct run_child *c); /* until it ends: did it go well? done() is not called */
+
 /* ---- image.c: what the SM knows of a subnet at rest, in a file ---- */
 
 struct run_image {
@@ -109,8 +124,7 @@ struct run_image {
 	bool touched;               /* a Set was sent since the child began */
 	bool closing;
 	uv_timer_t timer;
-	uv_poll_t *poll;
-	int pid, pid_fd;            /* of the child; 0: none */
+	struct run_child child;
 	uint64_t wrote_ns;
 };
 
@@ -156,8 +170,9 @@ void run_round_log(struct run_log *l, const struct run_change *c, bool first);
 struct run_dumper {
 	uv_loop_t *loop;
 	struct run_log *log;
-	uv_poll_t *poll;
-	int pid, pid_fd;     /* of the child; 0: none */
+	struct run_child child;
+	const struct run_view *view; /* for the child */
+	const char *directory;
 	bool again;          /* something changed since it began */
 	void (*due)(void *ctx);
 	void *ctx;

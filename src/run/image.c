@@ -11,8 +11,6 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/daemon.h"
@@ -114,41 +112,28 @@ void run_image_touch(struct run_image *i)
 		unlink(i->path);
 }
 
-/* The child has nothing: above all no socket, or others would take it for the SM. */
-static _Noreturn void child(struct run_image *i)
+static bool work(void *ctx)
 {
-	syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
-	_exit(write_new(i, i->sm) ? 0 : 1);
+	struct run_image *i = ctx;
+
+	return write_new(i, i->sm);
 }
 
-static void on_closed(uv_handle_t *h)
-{
-	free(h);
-}
+static void on_timer(uv_timer_t *t);
 
-static void reap(struct run_image *i)
+static void written(struct run_image *i, bool ok)
 {
-	int status = -1;
-
-	waitpid(i->pid, &status, 0);
-	uv_close((uv_handle_t *)i->poll, on_closed);
-	close(i->pid_fd);
-	i->pid = 0;
-	if (status == 0 && !i->touched)
+	if (ok && !i->touched)
 		adopt(i);
 	else
 		unlink(i->fresh);
 }
 
-static void on_timer(uv_timer_t *t);
-
-static void on_end(uv_poll_t *p, int status, int events)
+static void done(void *ctx, bool ok)
 {
-	struct run_image *i = p->data;
+	struct run_image *i = ctx;
 
-	(void)status;
-	(void)events;
-	reap(i);
+	written(i, ok);
 	if (!i->holds || i->stale)
 		uv_timer_start(&i->timer, on_timer, BETWEEN_MS, 0);
 }
@@ -156,26 +141,15 @@ static void on_end(uv_poll_t *p, int status, int events)
 static void begin(struct run_image *i)
 {
 	i->touched = i->stale = false;
-	i->pid = fork();
-	if (i->pid == 0)
-		child(i);
-	if (i->pid < 0) {
-		i->pid = 0;
-		return;
-	}
-	i->pid_fd = (int)syscall(SYS_pidfd_open, i->pid, 0);
-	i->poll = mem_zalloc(sizeof(*i->poll));
-	i->poll->data = i;
-	uv_poll_init(i->timer.loop, i->poll, i->pid_fd);
-	uv_poll_start(i->poll, UV_READABLE, on_end);
-	i->wrote_ns = uv_hrtime();
+	if (!run_child_start(&i->child, i->timer.loop, NULL))
+		i->wrote_ns = uv_hrtime();
 }
 
 static void on_timer(uv_timer_t *t)
 {
 	struct run_image *i = t->data;
 
-	if (!i->sm || i->pid || (i->holds && !i->stale))
+	if (!i->sm || i->child.pid || (i->holds && !i->stale))
 		return;
 	if (sm_at_rest(i->sm))
 		begin(i);
@@ -198,6 +172,7 @@ void run_image_rest(struct run_image *i, bool news)
 void run_image_open(struct run_image *i, uv_loop_t *loop, struct run_log *log, const char *state)
 {
 	*i = (struct run_image){.log = log, .fd = -1};
+	i->child = (struct run_child){.work = work, .done = done, .ctx = i};
 	if (*state) {
 		snprintf(i->path, sizeof(i->path), "%s.fabric", state);
 		snprintf(i->fresh, sizeof(i->fresh), "%s.fabric.new", state);
@@ -265,8 +240,8 @@ void run_image_close(struct run_image *i)
 		return;
 	i->closing = true;
 	uv_close((uv_handle_t *)&i->timer, NULL);
-	if (i->pid)
-		reap(i);
+	if (i->child.pid)
+		written(i, run_child_wait(&i->child));
 	if (*i->path && i->sm && (!i->holds || i->stale) && sm_at_rest(i->sm) && write_new(i, i->sm))
 		adopt(i);
 	if (i->fd >= 0)

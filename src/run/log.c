@@ -75,6 +75,13 @@ void log_reopen(struct run_log *l)
 	outlet_open(&l->out, fd);
 }
 
+/* fd may be another one, what the parent has not got out is its own, and nobody is to be told. */
+void log_in_child(struct run_log *l)
+{
+	outlet_open(&l->out, l->fd);
+	l->tell = NULL;
+}
+
 void log_close(struct run_log *l)
 {
 	log_catch_up(l);

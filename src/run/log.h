@@ -111,6 +111,7 @@ void log_reopen(struct run_log *l); /* the file was moved away */
 /* Tells what was lost, if there is room again. */
 void log_catch_up(struct run_log *l);
 void log_close(struct run_log *l);
+void log_in_child(struct run_log *l); /* a child that has nothing but fd goes on with it */
 
 #define log_rec(l, kind, ...)                                                                      \
 	log_values(l, kind, (const struct log_value[]){__VA_ARGS__ __VA_OPT__(, ){0}})

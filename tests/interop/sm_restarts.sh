@@ -182,6 +182,16 @@ dumps_and_reopens()
 	done
 }
 
+# A child writes large ones, and says so in the parent's log, be that a pipe.
+large_dumps()
+{
+	"$weft" topo gen mtree 20 3 -o large && fabric_start large || return 1
+	rm -rf dumps
+	{ timeout 60 "$weft" sm --transport ibsim --state '' --control '' --dumps dumps --once --log-level info \
+		2>&1 > up | cat > sm.log; } && grep -q ' dumped' sm.log || { cat sm.log && return 1; }
+	[ "$(grep -c '^Unicast lids' dumps/opensm-lfts.dump)" -eq 500 ]
+}
+
 # ---- other ways ----
 
 # By libibumad, as on hardware: libumad2sim stands in for the devices.
@@ -236,4 +246,5 @@ ok "SIGUSR1 writes dumps and opens the log anew" dumps_and_reopens
 ok "by libibumad" by_umad
 ok "without a device it says so" no_device
 ok "over UDP" by_udp
+[ "$server" = ibsim ] || ok "a child writes large dumps" large_dumps
 echo "1..$n"
