@@ -5,18 +5,8 @@
 # them, one measurement of a change, tables, and the blocks of the documents that are made from them.
 # Sourced, after `here` and `name` are set. Sets `docs` and `tables_only` to 1 where asked for, `weft`.
 
-docs=
-tables_only=
-while [[ ${1:-} == --* ]]; do
-	case $1 in
-	--write-docs) docs=1 ;;
-	--tables) tables_only=1 ;;
-	*) echo "usage: bench/$name.sh [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
-	esac
-	shift
-done
-weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
-out=$here/out
+# shellcheck source=bench/args.inc.sh
+. "$here/args.inc.sh"
 root=$here/..
 records=$out/$name.jsonl
 command -v jq > /dev/null || { echo "bench: jq is needed" >&2; exit 2; }

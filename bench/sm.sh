@@ -31,18 +31,9 @@ set -euo pipefail
 export LC_ALL=C TZ=UTC
 
 here=$(cd "$(dirname "$0")" && pwd)
-docs=
-tables_only=
-while [[ ${1:-} == --* ]]; do
-	case $1 in
-	--write-docs) docs=1 ;;
-	--tables) tables_only=1 ;;
-	*) echo "usage: bench/sm.sh [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
-	esac
-	shift
-done
-weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
-out=$here/out
+name=sm
+# shellcheck source=bench/args.inc.sh
+. "$here/args.inc.sh"
 rows=$out/sm.jsonl
 quick=${QUICK:-0}
 with_opensm=${OPENSM:-1}

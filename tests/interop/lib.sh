@@ -115,6 +115,24 @@ on_fabric()
 	LD_PRELOAD=$preload timeout 60 "$@"
 }
 
+# Arguments for weft topo gen, a fabric a line: of every family one that stock tools take in a moment.
+fabrics()
+{
+	cat << 'END'
+irregular 16 --hosts 14 --seed 7
+irregular 32 --seed 11
+irregular 64 --hosts 60 --seed 5
+mtree 8 3
+kary 3 3
+torus 4 4
+torus 3 3 3
+hypercube 4
+dragonfly 2 4 2
+ring 6
+star 8
+END
+}
+
 # opensm_once OPTION...: OpenSM brings the fabric up once and leaves its tables in osm/
 opensm_once()
 {

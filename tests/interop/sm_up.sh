@@ -18,23 +18,6 @@ need_umad2sim
 described=sm
 less=
 
-fabrics()
-{
-	cat << 'END'
-irregular 16 --hosts 14 --seed 7
-irregular 32 --seed 11
-irregular 64 --hosts 60 --seed 5
-mtree 8 3
-kary 3 3
-torus 4 4
-torus 3 3 3
-hypercube 4
-dragonfly 2 4 2
-ring 6
-star 8
-END
-}
-
 comes_up()
 {
 	sm_once || return 1

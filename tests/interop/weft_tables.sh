@@ -15,23 +15,6 @@ weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any 
 need ibdmchk opensm ibnetdiscover ibsim jq
 need_umad2sim
 
-fabrics()
-{
-	cat << 'END'
-irregular 16 --hosts 14 --seed 7
-irregular 32 --seed 11
-irregular 64 --hosts 60 --seed 5
-mtree 8 3
-kary 3 3
-torus 4 4
-torus 3 3 3
-hypercube 4
-dragonfly 2 4 2
-ring 6
-star 8
-END
-}
-
 describe()
 {
 	opensm_once -R minhop || return 1

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # set by, and for, the scripts that read this
+#
+# The command line of benchmarks that write tables into documents. Sourced, with the arguments, after `here`
+# and `name` are set. Sets `docs` and `tables_only` to 1 where asked for, `weft` and `out`.
+
+docs=
+tables_only=
+while [[ ${1:-} == --* ]]; do
+	case $1 in
+	--write-docs) docs=1 ;;
+	--tables) tables_only=1 ;;
+	*) echo "usage: bench/$name.sh [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
+	esac
+	shift
+done
+weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
+out=$here/out
