@@ -27,7 +27,6 @@ struct sm_memory {
 	VEC(struct sm_mem_node) nodes;
 	VEC(struct sm_mem_port) ports;
 	struct map64 by_guid;
-	uint32_t recalled;       /* answers given */
 };
 
 void sm_memory_free(struct sm_memory *m);

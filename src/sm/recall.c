@@ -160,7 +160,6 @@ bool sm_recall(struct sm *sm, struct sm_work w)
 		known = recall_block(sm, w.ref, w.which, data);
 	if (!known)
 		return false;
-	sm->memory->recalled++;
 	iba_smp_init(t.send.mad, IBA_CLASS_SUBN_DR, IBA_GET, 0, w.which);
 	sm_discover_recv(sm, &t, data);
 	return true;

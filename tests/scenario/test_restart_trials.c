@@ -9,7 +9,7 @@
 enum { BATCH = 100, AGAIN = 10 };
 
 struct totals {
-	unsigned restarts, changes, gets, sets;
+	unsigned restarts, changes, resumed, gets, sets;
 };
 
 static bool run_seed(uint64_t seed, unsigned max, struct totals *sum)
@@ -19,6 +19,7 @@ static bool run_seed(uint64_t seed, unsigned max, struct totals *sum)
 	lab_restart_trial(seed, max, &a);
 	sum->restarts += a.restarts;
 	sum->changes += a.changes;
+	sum->resumed += a.resumed;
 	sum->gets += a.warm_gets;
 	sum->sets += a.warm_sets;
 	if (!a.ok)
@@ -51,9 +52,9 @@ int main(int argc, char **argv)
 
 		for (uint64_t i = s; i < end; i++)
 			bad += !run_seed(i, (unsigned)max, &sum);
-		printf("%s %llu - seeds %llu to %llu: %u managers died, %u changes; warm starts %u Gets, %u Sets\n",
+		printf("%s %llu - seeds %llu to %llu: %u managers died, %u changes; warm starts, %u knew all: %u Gets, %u Sets\n",
 		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
-		       (unsigned long long)end - 1, sum.restarts, sum.changes, sum.gets, sum.sets);
+		       (unsigned long long)end - 1, sum.restarts, sum.changes, sum.resumed, sum.gets, sum.sets);
 		fflush(stdout);
 		failed += bad;
 	}
