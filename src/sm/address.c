@@ -80,7 +80,6 @@ void sm_all_met(struct sm *sm)
 	const struct sm_port *own = &sm->ports.at[sm_own_port(sm)];
 
 	sm->all_met = true;
-	sm->others_until = 0;
 	if (sm->state == IBA_SM_DISCOVERING)
 		sm_state_set(sm, IBA_SM_MASTER);
 	for (uint32_t n = 0; n < sm->nodes.n; n++)

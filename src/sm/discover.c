@@ -342,7 +342,7 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 
 void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (sm_recall_misleads(sm, t, data) || (t->kind == W_PORT_INFO && sm_found_somebody(sm, t->ref, data))) {
+	if (sm_recall_misleads(sm, t, data)) {
 		sm_recall_lost(sm);
 		sm_forget_outstanding(sm);
 		sm_discover_again(sm);

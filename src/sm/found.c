@@ -137,28 +137,12 @@ void sm_found_begin(struct sm *sm)
 }
 
 /*
- * What another SM sent last may still be under way, and must not arrive behind what is read now. Somebody
- * has a LID: there was one. If that is not the SM's own port, it sat elsewhere, and what was read before
- * may be old by now.
+ * What another SM sent last may still be under way, and must not arrive behind what is read now. Whoever
+ * had a port without a LID had not begun to set anything.
  */
 void sm_found_own(struct sm *sm, const struct sm_port *p)
 {
-	if (!p->pi.lid || sm->others_until <= sm->now)
-		return;
-	sm->hold_until = sm->others_until;
+	if (p->pi.lid && sm->others_until > sm->now)
+		sm->hold_until = sm->others_until;
 	sm->others_until = 0;
-}
-
-bool sm_found_somebody(struct sm *sm, uint32_t port, const uint8_t *data)
-{
-	struct iba_port_info pi;
-
-	if (sm->others_until <= sm->now || sm_is_own(sm, &sm->ports.at[port]))
-		return false;
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (!pi.lid)
-		return false;
-	sm->hold_until = sm->others_until;
-	sm->others_until = 0;
-	return true;
 }

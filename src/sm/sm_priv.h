@@ -368,7 +368,6 @@ void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
 /* found.c */
 void sm_found_begin(struct sm *sm);
 void sm_found_own(struct sm *sm, const struct sm_port *p); /* the SM's own port, as it was found */
-bool sm_found_somebody(struct sm *sm, uint32_t port, const uint8_t *data); /* true: wait, and begin again */
 void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
 void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
 void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
