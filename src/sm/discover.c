@@ -306,10 +306,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
-	if (sm_is_own(sm, p)) {
-		sm_found_own(sm, p);
+	if (sm_is_own(sm, p))
 		sm_address_own(sm, p);
-	}
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)

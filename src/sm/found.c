@@ -133,16 +133,7 @@ void sm_found_begin(struct sm *sm)
 	sm->sm_ports.n = 0; /* everybody is asked anyway */
 	if (sm->arriving && (sm->cfg.read_back || sm->cfg.contest)) /* another SM may have given it another one */
 		sm->own_lid = 0;
-	sm->others_until = sm->taking_over && first && !sm->memory ? sm->now + sm_timeout(sm) : 0;
-}
-
-/*
- * What another SM sent last may still be under way, and must not arrive behind what is read now. Whoever
- * had a port without a LID had not begun to set anything.
- */
-void sm_found_own(struct sm *sm, const struct sm_port *p)
-{
-	if (p->pi.lid && sm->others_until > sm->now)
-		sm->hold_until = sm->others_until;
-	sm->others_until = 0;
+	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
+	if (sm->taking_over && first && !sm->memory)
+		sm->hold_until = sm->now + sm_timeout(sm);
 }

@@ -243,7 +243,6 @@ struct sm {
 	bool mending;           /* the audit found other tables than were set: those alone are sent again */
 	bool incomplete;        /* what was discovered is not all configured, routed and active yet */
 	time_ps hold_until;     /* the running phase waits; 0: it does not */
-	time_ps others_until;   /* another SM's Sets may be under way so long, if there was one; 0: not asked */
 
 	/* topology */
 	uint32_t epoch;
@@ -367,7 +366,6 @@ void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
 
 /* found.c */
 void sm_found_begin(struct sm *sm);
-void sm_found_own(struct sm *sm, const struct sm_port *p); /* the SM's own port, as it was found */
 void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
 void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
 void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
