@@ -30,7 +30,8 @@ static socklen_t address(struct sockaddr_un *a, const char *name, const char *wh
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
 	n = number < 0 ? snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s", name, what)
-		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%ld", name, what, number);
+		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%ld", name, what,
+				  number);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
@@ -54,7 +55,8 @@ static void control(int ctl, const char *name, int *data)
 	struct sockaddr_un from, a;
 	socklen_t len = sizeof(from), alen;
 
-	if (recvfrom(ctl, msg, sizeof(msg), MSG_DONTWAIT, (struct sockaddr *)&from, &len) != sizeof(msg))
+	if (recvfrom(ctl, msg, sizeof(msg), MSG_DONTWAIT, (struct sockaddr *)&from, &len) !=
+	    sizeof(msg))
 		return;
 	if (msg[2] == CONNECT) {
 		if (*data >= 0)

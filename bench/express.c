@@ -50,7 +50,8 @@ static void find_paths(struct run *r, node_id from)
 
 		if (dist[n] == r->hops)
 			vec_push(&r->paths, to[n]);
-		for (unsigned p = 1; p <= r->fab->nodes[n].nports && (!i || fab_is_switch(r->fab, n)); p++) {
+		for (unsigned p = 1;
+		     p <= r->fab->nodes[n].nports && (!i || fab_is_switch(r->fab, n)); p++) {
 			port_id peer = r->fab->ports[fab_port_id(r->fab, n, p)].peer;
 			node_id m = peer == FAB_NONE ? n : r->fab->ports[peer].node;
 
@@ -78,14 +79,16 @@ static void measure(struct run *r, node_id from, unsigned method, uint16_t attr,
 	iba_smp_set_hop_cnt(s.mad, (uint8_t)r->hops);
 	r->answers = 0;
 	for (uint64_t i = 0; i < count; i++) {
-		memcpy(iba_smp_initial_path(s.mad), r->paths.at[i % r->paths.n].ports, IBA_PATH_SIZE);
+		memcpy(iba_smp_initial_path(s.mad), r->paths.at[i % r->paths.n].ports,
+		       IBA_PATH_SIZE);
 		sim_send(r->sim, from, 1, &s);
 		sim_settle(r->sim, i);
 	}
 	took = seconds() - before;
 	printf("%s %-20s %llu answers, %.3f s, %.2f million/s, %.0f ns each\n",
-	       method == IBA_GET ? "Get" : "Set", iba_attr_name(attr), (unsigned long long)r->answers, took,
-	       (double)count / took / 1e6, took * 1e9 / (double)count);
+	       method == IBA_GET ? "Get" : "Set", iba_attr_name(attr),
+	       (unsigned long long)r->answers, took, (double)count / took / 1e6,
+	       took * 1e9 / (double)count);
 }
 
 int main(int argc, char **argv)
@@ -116,8 +119,8 @@ int main(int argc, char **argv)
 		from++;
 	sim_attach_port(r.sim, from, 1, on_smp, &r);
 	find_paths(&r, from);
-	printf("%u switches, %u hosts; %zu nodes %u hops away\n", r.fab->nswitches, r.fab->nhosts, r.paths.n,
-	       r.hops);
+	printf("%u switches, %u hosts; %zu nodes %u hops away\n", r.fab->nswitches, r.fab->nhosts,
+	       r.paths.n, r.hops);
 	if (r.paths.n) {
 		measure(&r, from, IBA_GET, IBA_ATTR_NODE_INFO, arg[3]);
 		measure(&r, from, IBA_GET, IBA_ATTR_PORT_INFO, arg[3]);

@@ -50,7 +50,8 @@ static socklen_t address(struct sockaddr_un *a, const char *name, const char *wh
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
 	n = number < 0 ? snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s", name, what)
-		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%ld", name, what, number);
+		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%ld", name, what,
+				  number);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
@@ -76,7 +77,8 @@ static void lead_to(int fd, const char *name, const char *what, long number)
 
 static void ask(int fd, struct control *m)
 {
-	if (write(fd, m, sizeof(*m)) != sizeof(*m) || read(fd, m, sizeof(*m)) != sizeof(*m) || !m->type)
+	if (write(fd, m, sizeof(*m)) != sizeof(*m) || read(fd, m, sizeof(*m)) != sizeof(*m) ||
+	    !m->type)
 		die("control");
 }
 

@@ -87,7 +87,7 @@ static void write_report(FILE *f)
 	fprintf(f, "],\"total\":%llu,\"rss_kib\":%ld,\"cpu_s\":%.3f}\n",
 		(unsigned long long)atomic_load(&total), u.ru_maxrss,
 		(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6);
+			(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6);
 }
 
 /* A program that sent nothing, a wrapper say, leaves the file to the one that did. */

@@ -10,8 +10,8 @@ struct count {
 	uint64_t gets, sets, tables;
 };
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct count *c = ctx;
 
@@ -27,8 +27,8 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 static void tell(const char *what, struct count *c)
 {
 	printf("%s: %llu SMPs, %llu Gets and %llu Sets, of them %llu for tables\n", what,
-	       (unsigned long long)(c->gets + c->sets), (unsigned long long)c->gets, (unsigned long long)c->sets,
-	       (unsigned long long)c->tables);
+	       (unsigned long long)(c->gets + c->sets), (unsigned long long)c->gets,
+	       (unsigned long long)c->sets, (unsigned long long)c->tables);
 	c->gets = c->sets = c->tables = 0;
 }
 

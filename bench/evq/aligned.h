@@ -62,8 +62,8 @@ static inline uint32_t heapa_least(const struct ev *at, uint32_t c, unsigned d)
 
 	if (d == 8)
 		x = heapa_less(
-		    at, x,
-		    heapa_less(at, heapa_less(at, c + 4, c + 5), heapa_less(at, c + 6, c + 7)));
+			at, x,
+			heapa_less(at, heapa_less(at, c + 4, c + 5), heapa_less(at, c + 6, c + 7)));
 	return x;
 }
 

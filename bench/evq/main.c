@@ -12,9 +12,9 @@
 #include "recorder.h"
 
 static const struct queue *const queues[] = {
-    &evq_now,	   &evq_bin,	&evq_d4,    &evq_d8,	     &evq_d4a,
-    &evq_d8a,	   &evq_key4,	&evq_key8,  &evq_soa8,	     &evq_pairing,
-    &evq_calendar, &evq_ladder, &evq_wheel, &evq_wheel_fine, &evq_wheel_coarse,
+	&evq_now,      &evq_bin,    &evq_d4,	&evq_d8,	 &evq_d4a,
+	&evq_d8a,      &evq_key4,   &evq_key8,	&evq_soa8,	 &evq_pairing,
+	&evq_calendar, &evq_ladder, &evq_wheel, &evq_wheel_fine, &evq_wheel_coarse,
 };
 
 static struct {
@@ -294,12 +294,11 @@ int main(int argc, char **argv)
 			o.synthetic = true;
 			break;
 		default:
-			fputs(
-			    "usage: evq [-c SEEDS] [-q QUEUE,...] [-n SIZE] [-p PORTS] [-r ROUNDS] "
-			    "[-s]\n"
-			    "-c compare orders only; -q only these queues; -n only this size;\n"
-			    "-p record a PORTS-port 3-tree; -r median of ROUNDS; -s no recording\n",
-			    stderr);
+			fputs("usage: evq [-c SEEDS] [-q QUEUE,...] [-n SIZE] [-p PORTS] [-r ROUNDS] "
+			      "[-s]\n"
+			      "-c compare orders only; -q only these queues; -n only this size;\n"
+			      "-p record a PORTS-port 3-tree; -r median of ROUNDS; -s no recording\n",
+			      stderr);
 			return 2;
 		}
 	}

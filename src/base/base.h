@@ -27,23 +27,24 @@
 #undef MAX
 #define MIN(a, b)    ((a) < (b) ? (a) : (b))
 #define MAX(a, b)    ((a) > (b) ? (a) : (b))
-#define UNUSED       __attribute__((unused))
+#define UNUSED	     __attribute__((unused))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* Simulated and real time are picoseconds since a start that the caller chose. */
 typedef uint64_t time_ps;
-#define PS_PER_NS ((time_ps)1000)
-#define PS_PER_US ((time_ps)1000000)
-#define PS_PER_MS ((time_ps)1000000000)
-#define PS_PER_S  ((time_ps)1000000000000)
+#define PS_PER_NS  ((time_ps)1000)
+#define PS_PER_US  ((time_ps)1000000)
+#define PS_PER_MS  ((time_ps)1000000000)
+#define PS_PER_S   ((time_ps)1000000000000)
 #define TIME_NEVER UINT64_MAX
 
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
-void *mem_array(size_t n, size_t size);  /* uninitialised */
+void *mem_array(size_t n, size_t size);	 /* uninitialised */
 void *mem_zarray(size_t n, size_t size); /* zeroed */
 void *mem_resize(void *p, size_t n, size_t size);
-void *mem_lines(size_t n, size_t size); /* zeroed, at the start of a cache line; large: of a huge page */
+void *mem_lines(size_t n,
+		size_t size); /* zeroed, at the start of a cache line; large: of a huge page */
 char *mem_strdup(const char *s);
 
 struct err {

@@ -18,9 +18,9 @@ struct hist {
 
 void hist_add(struct hist *h, uint64_t v);
 void hist_merge(struct hist *into, const struct hist *from);
-uint64_t hist_mean(const struct hist *h);                           /* rounded; 0 when empty */
+uint64_t hist_mean(const struct hist *h);			    /* rounded; 0 when empty */
 uint64_t hist_percentile(const struct hist *h, unsigned per_mille); /* 500: the median */
-uint64_t hist_sd(const struct hist *h);                             /* standard deviation, integer */
+uint64_t hist_sd(const struct hist *h); /* standard deviation, integer */
 
 /* The same in less room, where there are thousands: only the octaves that were met have buckets (128
  * bytes each), which stop counting at 2^32 - 1. All zero is an empty one; adding may allocate. */

@@ -16,7 +16,7 @@ struct map64 {
 	uint32_t n, cap;
 };
 
-uint32_t map64_get(const struct map64 *m, uint64_t key); /* MAP_NONE when absent */
+uint32_t map64_get(const struct map64 *m, uint64_t key);     /* MAP_NONE when absent */
 void map64_put(struct map64 *m, uint64_t key, uint32_t val); /* val != MAP_NONE; replaces */
 void map64_del(struct map64 *m, uint64_t key);
 void map64_clear(struct map64 *m); /* keeps the memory */

@@ -13,16 +13,16 @@
 #include "base/base.h"
 
 struct outlet {
-	int fd;        /* -1: nowhere, and all is well */
-	bool own;      /* opened here */
+	int fd;	  /* -1: nowhere, and all is well */
+	bool own; /* opened here */
 	bool socket;
-	bool unsure;   /* a write may block: ask first, and write little */
+	bool unsure;	    /* a write may block: ask first, and write little */
 	struct strbuf rest; /* what waits for room; begins within a text */
-	size_t sent;   /* so much of it is out */
+	size_t sent;	    /* so much of it is out */
 };
 
 void outlet_open(struct outlet *o, int fd); /* fd stays the caller's, and stays open as long */
-void outlet_close(struct outlet *o);        /* what waits is lost, unless there is room right now */
+void outlet_close(struct outlet *o);	    /* what waits is lost, unless there is room right now */
 
 /* False: there is no room, and nothing of it was taken. */
 bool outlet_put(struct outlet *o, const char *text, size_t len);

@@ -24,9 +24,9 @@ enum { /* the paper, in pixels */
        NAMES = 12, /* different bands */
 };
 
-static const char *const tints[] = {"#e9e9e9", "#cfe0f3", "#fbe3b6", "#f6cfc4", "#dccbe8",
-				    "#cdead9", "#f3d3e0", "#d3ecef", "#e4e8b8", "#d9d2c5",
-				    "#c9d6c4"};
+static const char *const tints[] = {"#e9e9e9", "#cfe0f3", "#fbe3b6", "#f6cfc4",
+				    "#dccbe8", "#cdead9", "#f3d3e0", "#d3ecef",
+				    "#e4e8b8", "#d9d2c5", "#c9d6c4"};
 
 struct frame {
 	const struct panels *p;
@@ -104,8 +104,7 @@ static void draw_names(struct frame *f)
 	unsigned x = LEFT * 10;
 
 	for (size_t i = 0; i < f->nnames; i++) {
-		add_rect(f->out, (unsigned[]){x, (TOP - 34) * 10, 110, 110},
-			 tints[f->tint[i]]);
+		add_rect(f->out, (unsigned[]){x, (TOP - 34) * 10, 110, 110}, tints[f->tint[i]]);
 		plot_add_label(f->out, "s", x + 150, (TOP - 25) * 10, f->names[i]);
 		x += (unsigned)(15 + strlen(f->names[i]) * SMALL + 16) * 10;
 	}

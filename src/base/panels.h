@@ -26,7 +26,7 @@ struct panels_panel {
 struct panels_band {
 	uint64_t from, to;
 	const char *name; /* bands of one name have one colour */
-	unsigned tint;	  /* which, from 1: the same in every picture; 0: by the order of the names */
+	unsigned tint; /* which, from 1: the same in every picture; 0: by the order of the names */
 };
 
 struct panels {

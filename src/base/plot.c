@@ -23,13 +23,13 @@ enum { /* the paper, in pixels */
 };
 
 const char *const plot_colours[PLOT_COLOURS] = {"#1f5fa8", "#c8501e", "#1e8a5a", "#8a3fa0",
-				      "#b38600", "#2a9fc0", "#b02a4c", "#555555"};
+						"#b38600", "#2a9fc0", "#b02a4c", "#555555"};
 
 const char plot_style[] =
-    "<style>text{font-family:sans-serif;font-size:12px;fill:#222}.t{font-size:15px;"
-    "font-weight:bold}.m{text-anchor:middle}.e{text-anchor:end}.s{font-size:11px;fill:#555}"
-    ".g{stroke:#e2e2e2}.a{stroke:#222}.l{fill:none;stroke-width:1.8;stroke-linejoin:round}"
-    "</style>\n";
+	"<style>text{font-family:sans-serif;font-size:12px;fill:#222}.t{font-size:15px;"
+	"font-weight:bold}.m{text-anchor:middle}.e{text-anchor:end}.s{font-size:11px;fill:#555}"
+	".g{stroke:#e2e2e2}.a{stroke:#222}.l{fill:none;stroke-width:1.8;stroke-linejoin:round}"
+	"</style>\n";
 
 struct axis {
 	const struct plot_axis *p;
@@ -194,8 +194,7 @@ void plot_add_px(struct strbuf *out, unsigned tenths)
 	strbuf_addf(out, tenths % 10 ? "%u.%u" : "%u", tenths / 10, tenths % 10);
 }
 
-void plot_add_label(struct strbuf *out, const char *class, unsigned x, unsigned y,
-		      const char *text)
+void plot_add_label(struct strbuf *out, const char *class, unsigned x, unsigned y, const char *text)
 {
 	strbuf_addf(out, "<text class=\"%s\" x=\"", class);
 	plot_add_px(out, x);
@@ -226,8 +225,9 @@ static void draw_tick(struct frame *f, const struct axis *a, uint64_t v)
 
 	plot_value_text(a->unit, v, text);
 	if (a == &f->x) {
-		plot_add_line(f->out, "g",
-			 (unsigned[]){LEFT * 10 + at, TOP * 10, LEFT * 10 + at, (TOP + HIGH) * 10});
+		plot_add_line(
+			f->out, "g",
+			(unsigned[]){LEFT * 10 + at, TOP * 10, LEFT * 10 + at, (TOP + HIGH) * 10});
 		plot_add_label(f->out, "m", LEFT * 10 + at, (TOP + HIGH + 18) * 10, text);
 	} else {
 		unsigned y = (TOP + HIGH) * 10 - at;
@@ -247,8 +247,9 @@ static void draw_axes(struct frame *f)
 			draw_tick(f, a, v);
 		while (tick_next(a, &v));
 	}
-	plot_add_line(f->out, "a",
-		 (unsigned[]){LEFT * 10, (TOP + HIGH) * 10, (LEFT + WIDE) * 10, (TOP + HIGH) * 10});
+	plot_add_line(
+		f->out, "a",
+		(unsigned[]){LEFT * 10, (TOP + HIGH) * 10, (LEFT + WIDE) * 10, (TOP + HIGH) * 10});
 	plot_add_line(f->out, "a", (unsigned[]){LEFT * 10, TOP * 10, LEFT * 10, (TOP + HIGH) * 10});
 	plot_add_label(f->out, "m", (LEFT + WIDE / 2) * 10, (TOP + HIGH + 42) * 10, f->p->x.label);
 	strbuf_addf(f->out, "<text class=\"m\" transform=\"translate(18 %d) rotate(-90)\">",
@@ -261,11 +262,11 @@ static void draw_axes(struct frame *f)
 static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned y, bool hollow)
 {
 	static const int shapes[][9] = {
-	    /* number of corners, then each as x, y in halves of a marker */
-	    {0},
-	    {4, -2, -2, 2, -2, 2, 2, -2, 2},
-	    {4, 0, -3, 3, 0, 0, 3, -3, 0},
-	    {3, 0, -3, 3, 2, -3, 2}};
+		/* number of corners, then each as x, y in halves of a marker */
+		{0},
+		{4, -2, -2, 2, -2, 2, 2, -2, 2},
+		{4, 0, -3, 3, 0, 0, 3, -3, 0},
+		{3, 0, -3, 3, 2, -3, 2}};
 	const int *shape = shapes[series % ARRAY_LEN(shapes)];
 	const char *colour = plot_colours[series % PLOT_COLOURS];
 

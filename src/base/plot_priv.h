@@ -11,7 +11,7 @@ enum { PLOT_COLOURS = 8 };
 
 extern const char *const plot_colours[PLOT_COLOURS];
 extern const char
-    plot_style[]; /* classes: t title, m middle, e end, s small, g grid, a axis, l line */
+	plot_style[]; /* classes: t title, m middle, e end, s small, g grid, a axis, l line */
 
 uint64_t plot_round_above(uint64_t v);			       /* 1, 2, 5, 10, 20, ... */
 void plot_value_text(uint64_t unit, uint64_t v, char buf[48]); /* v / unit, no digit too many */

@@ -104,8 +104,11 @@ int parse_time(const char *s, time_ps *v)
 	static const struct {
 		const char *name;
 		time_ps ps;
-	} units[] = {
-	    {"ps", 1}, {"ns", PS_PER_NS}, {"us", PS_PER_US}, {"ms", PS_PER_MS}, {"s", PS_PER_S}};
+	} units[] = {{"ps", 1},
+		     {"ns", PS_PER_NS},
+		     {"us", PS_PER_US},
+		     {"ms", PS_PER_MS},
+		     {"s", PS_PER_S}};
 	uint64_t whole, frac;
 	int rc = decimal(&s, &whole, &frac);
 

@@ -175,8 +175,9 @@ static void collect_series(const struct lab_change_result *r, points at[NLINES])
 		vec_push(&at[LOST], (struct plot_point){.x = x->at, .y = lost});
 		vec_push(&at[SENT], (struct plot_point){.x = x->at,
 							.y = x->generated * PS_PER_MS / s->period});
-		vec_push(&at[RECEIVED], (struct plot_point){
-					    .x = x->at, .y = x->delivered * PS_PER_MS / s->period});
+		vec_push(
+			&at[RECEIVED],
+			(struct plot_point){.x = x->at, .y = x->delivered * PS_PER_MS / s->period});
 	}
 	vec_push(&at[CONNECTED], (struct plot_point){.x = r->traffic_at, .y = 10000});
 	for (size_t i = 0; i < r->watch.points.n; i++)
@@ -214,31 +215,31 @@ void change_report_svg(const struct sim_report *r, const char *title, struct str
 	collect_series(res, at);
 	collect_bands(r, &b);
 	const struct panels_line lines[NLINES] = {
-	    [SMPS] = {"SMPs", at[SMPS].at, at[SMPS].n, true},
-	    [LOST] = {"discarded", at[LOST].at, at[LOST].n, true},
-	    [SENT] = {"sent", at[SENT].at, at[SENT].n, false},
-	    [RECEIVED] = {"received", at[RECEIVED].at, at[RECEIVED].n, false},
-	    [CONNECTED] = {"connected", at[CONNECTED].at, at[CONNECTED].n, true},
+		[SMPS] = {"SMPs", at[SMPS].at, at[SMPS].n, true},
+		[LOST] = {"discarded", at[LOST].at, at[LOST].n, true},
+		[SENT] = {"sent", at[SENT].at, at[SENT].n, false},
+		[RECEIVED] = {"received", at[RECEIVED].at, at[RECEIVED].n, false},
+		[CONNECTED] = {"connected", at[CONNECTED].at, at[CONNECTED].n, true},
 	};
 	const struct panels_panel panels[] = {
-	    panel("SMPs", "thousand SMPs", &lines[SMPS], 1),
-	    panel("packets lost", "thousand lost", &lines[LOST], 1),
-	    panel("packets/ms", "packets/us", &lines[SENT], 2),
-	    {"pairs, %", 100, 10000, &lines[CONNECTED], 1},
+		panel("SMPs", "thousand SMPs", &lines[SMPS], 1),
+		panel("packets lost", "thousand lost", &lines[LOST], 1),
+		panel("packets/ms", "packets/us", &lines[SENT], 2),
+		{"pairs, %", 100, 10000, &lines[CONNECTED], 1},
 	};
 	const struct panels p = {
-	    .title = title,
-	    .note = r->what,
-	    .x_label = "milliseconds since the change",
-	    .x_unit = PS_PER_MS,
-	    .from = res->traffic_at,
-	    .to = picture_end(res),
-	    .zero = res->changed_at,
-	    .zero_name = "change",
-	    .bands = b.at,
-	    .nbands = b.n,
-	    .panels = panels,
-	    .n = ARRAY_LEN(panels),
+		.title = title,
+		.note = r->what,
+		.x_label = "milliseconds since the change",
+		.x_unit = PS_PER_MS,
+		.from = res->traffic_at,
+		.to = picture_end(res),
+		.zero = res->changed_at,
+		.zero_name = "change",
+		.bands = b.at,
+		.nbands = b.n,
+		.panels = panels,
+		.n = ARRAY_LEN(panels),
 	};
 
 	panels_svg(&p, out);

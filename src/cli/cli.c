@@ -84,8 +84,9 @@ static void stage_show(int sig UNUSED)
 
 static void stage_timer(double after_s)
 {
-	struct itimerval t = {.it_value = {.tv_sec = (time_t)after_s,
-					   .tv_usec = (suseconds_t)((after_s - (double)(time_t)after_s) * 1e6)}};
+	struct itimerval t = {
+		.it_value = {.tv_sec = (time_t)after_s,
+			     .tv_usec = (suseconds_t)((after_s - (double)(time_t)after_s) * 1e6)}};
 
 	setitimer(ITIMER_REAL, &t, NULL);
 }
@@ -121,8 +122,9 @@ int cli_find_node(const struct fab *f, const char *option, const char *text, nod
 {
 	*n = fab_node_by_text(f, text);
 	if (*n == FAB_NONE)
-		return cli_bad("%s '%.60s' is not in the fabric: expected a node GUID, an S-/H- id or a name", option,
-			       text);
+		return cli_bad(
+			"%s '%.60s' is not in the fabric: expected a node GUID, an S-/H- id or a name",
+			option, text);
 	return CLI_OK;
 }
 

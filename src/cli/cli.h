@@ -31,24 +31,26 @@ typedef VEC(const char *) cli_strings;
 
 struct cli_opt {
 	const char *name; /* without dashes */
-	char letter;      /* 0: none */
+	char letter;	  /* 0: none */
 	enum cli_type type;
 	void *dst;
-	const char *arg;  /* "N", "GUID", "FILE"; NULL for flags */
-	const char *help; /* what it does and its default */
+	const char *arg;	    /* "N", "GUID", "FILE"; NULL for flags */
+	const char *help;	    /* what it does and its default */
 	const char *const *choices; /* ends with NULL */
-	uint64_t min, max;          /* CLI_UINT, CLI_U64; both 0: any */
+	uint64_t min, max;	    /* CLI_UINT, CLI_U64; both 0: any */
 };
 
 struct cli_cmd {
-	const char *name;    /* "topo gen" */
-	const char *args;    /* "FILE [options]" */
-	const char *summary; /* one line */
-	const char *about;   /* paragraphs, or NULL */
-	const char *examples;/* lines "weft ...", or NULL */
-	const struct cli_opt *opts; /* ends with name == NULL; --help and --json are not listed here */
+	const char *name;     /* "topo gen" */
+	const char *args;     /* "FILE [options]" */
+	const char *summary;  /* one line */
+	const char *about;    /* paragraphs, or NULL */
+	const char *examples; /* lines "weft ...", or NULL */
+	const struct cli_opt
+		*opts; /* ends with name == NULL; --help and --json are not listed here */
 	unsigned min_args, max_args;
-	const char *const *words; /* what the first argument may be, for completion; NULL: anything */
+	const char *const
+		*words; /* what the first argument may be, for completion; NULL: anything */
 	int (*run)(char **args, unsigned nargs);
 };
 
@@ -79,14 +81,14 @@ struct cli_table {
 };
 void cli_table_init(struct cli_table *t, const char *align, ...); /* then one heading a column */
 void cli_table_add(struct cli_table *t, const char *fmt, ...) PRINTF(2, 3); /* the next cell */
-void cli_table_print(struct cli_table *t, FILE *f); /* and free */
+void cli_table_print(struct cli_table *t, FILE *f);			    /* and free */
 
 /* Numbers as people read them. Each returns one of a few static buffers. */
-const char *cli_count(uint64_t n);     /* 861,518 */
-const char *cli_duration(time_ps t);   /* 12.5 us, 3.210 ms, 1.204 s */
+const char *cli_count(uint64_t n);   /* 861,518 */
+const char *cli_duration(time_ps t); /* 12.5 us, 3.210 ms, 1.204 s */
 
-double cli_wall_s(void);               /* monotonic seconds */
-double cli_rss_mib(void);              /* this process's peak resident memory */
+double cli_wall_s(void);  /* monotonic seconds */
+double cli_rss_mib(void); /* this process's peak resident memory */
 
 /* A line on standard error, redrawn in place, only on a terminal and only after two seconds. */
 void cli_progress(const char *fmt, ...) PRINTF(1, 2);

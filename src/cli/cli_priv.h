@@ -18,7 +18,7 @@ struct cli_app {
 	const struct cli_group *groups;	   /* ends with name == NULL */
 	const struct cli_cmd *const *cmds; /* ends with NULL */
 	const struct cli_cmd *const
-	    *first; /* their first examples open the overview; ends with NULL */
+		*first; /* their first examples open the overview; ends with NULL */
 };
 
 /* The whole program: find the command, parse, run, make sure that the output arrived. */

@@ -42,10 +42,12 @@ static const struct verb verbs[] = {
 	{"fabric", {0}, 1, 32, false, ctl_show_text},
 };
 
-static const char *const verb_names[] = {"status", "topology", "route",  "switches", "ports", "changes", "smps", "config",
-					 "sweep",  "resync",   "log",    "dump",     "reload", "stop",    "fabric", NULL};
+static const char *const verb_names[] = {
+	"status", "topology", "route", "switches", "ports",  "changes", "smps",	  "config",
+	"sweep",  "resync",   "log",   "dump",	   "reload", "stop",	"fabric", NULL};
 
-_Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1, "each verb has its word for completion");
+_Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1,
+	       "each verb has its word for completion");
 
 static const struct verb *verb_find(const char *name)
 {
@@ -57,7 +59,8 @@ static const struct verb *verb_find(const char *name)
 		word_near_offer(&near, verbs[i].name, verbs[i].name);
 	}
 	if (near.best)
-		cli_bad("unknown command '%.60s', did you mean '%s'? (see 'weft ctl --help')", name, near.best);
+		cli_bad("unknown command '%.60s', did you mean '%s'? (see 'weft ctl --help')", name,
+			near.best);
 	else
 		cli_bad("unknown command '%.60s' (see 'weft ctl --help')", name);
 	return NULL;
@@ -69,7 +72,8 @@ static const struct verb *verb_find(const char *name)
 static void fabric_line(char **args, unsigned n, struct strbuf *q)
 {
 	for (unsigned i = 0; i < n; i++) {
-		const char *quote = n > 1 && strchr(args[i], ' ') && !strchr(args[i], '"') ? "\"" : "";
+		const char *quote =
+			n > 1 && strchr(args[i], ' ') && !strchr(args[i], '"') ? "\"" : "";
 
 		strbuf_addf(q, "%s%s%s%s", i ? " " : "", quote, args[i], quote);
 	}
@@ -133,7 +137,8 @@ static int ask_once(const struct verb *v, const char *path, const char *q)
 	struct err e;
 	int rc;
 
-	if (lines_ask(path, q, (unsigned)MIN(opt.timeout / PS_PER_MS, (time_ps)86400000), &answer, &e))
+	if (lines_ask(path, q, (unsigned)MIN(opt.timeout / PS_PER_MS, (time_ps)86400000), &answer,
+		      &e))
 		rc = cli_bad("%s", e.text);
 	else
 		rc = show(v, answer.s);
@@ -165,12 +170,14 @@ static int ctl(char **args, unsigned nargs)
 	if (!v)
 		return CLI_BAD;
 	if (nargs - 1 < v->min || nargs - 1 > v->max)
-		return cli_bad("%s: expected %u%s argument%s, found %u (see 'weft ctl --help')", v->name, v->min,
-			       v->max > v->min ? " or more" : "", v->min == 1 && v->max == 1 ? "" : "s", nargs - 1);
+		return cli_bad("%s: expected %u%s argument%s, found %u (see 'weft ctl --help')",
+			       v->name, v->min, v->max > v->min ? " or more" : "",
+			       v->min == 1 && v->max == 1 ? "" : "s", nargs - 1);
 	if (opt.summary && strcmp(v->name, "topology"))
 		return cli_bad("--summary goes with topology");
 	if (opt.watch && !v->show)
-		return cli_bad("--watch goes with commands that show something, not with %s", v->name);
+		return cli_bad("--watch goes with commands that show something, not with %s",
+			       v->name);
 	if (fabric)
 		fabric_line(args + 1, nargs - 1, &q);
 	else if (question(v, args + 1, nargs - 1, &q))
@@ -186,9 +193,12 @@ static const struct cli_opt opts[] = {
 	{"socket", 's', CLI_STR, &opt.socket, "PATH",
 	 "the control socket; default: that of the one manager that runs here", NULL, 0, 0},
 	{"name", 'n', CLI_STR, &opt.name, "NAME",
-	 "the manager of this fabric: ibsim's socket name, or the device; default $IBSIM_SOCKNAME", NULL, 0, 0},
-	{"timeout", 't', CLI_TIME, &opt.timeout, "TIME", "wait so long for an answer; default 10s", NULL, 0, 0},
-	{"summary", 0, CLI_FLAG, &opt.summary, NULL, "topology: only how much there is of what", NULL, 0, 0},
+	 "the manager of this fabric: ibsim's socket name, or the device; default $IBSIM_SOCKNAME",
+	 NULL, 0, 0},
+	{"timeout", 't', CLI_TIME, &opt.timeout, "TIME", "wait so long for an answer; default 10s",
+	 NULL, 0, 0},
+	{"summary", 0, CLI_FLAG, &opt.summary, NULL, "topology: only how much there is of what",
+	 NULL, 0, 0},
 	{"watch", 'w', CLI_FLAG, &opt.watch, NULL, "ask again every second", NULL, 0, 0},
 	{0},
 };
@@ -198,26 +208,27 @@ const struct cli_cmd cmd_ctl = {
 	.args = "COMMAND [ARG...]",
 	.words = verb_names,
 	.summary = "ask a running manager, and tell it what to do",
-	.about = "Speaks to 'weft sm' over its control socket. NODE is a GUID of a node or port, a LID, an id such as\n"
-		 "S-0002000000000001, or a name.\n"
-		 "\n"
-		 "  status            what it is doing, the subnet in numbers, the last change\n"
-		 "  topology          the subnet as a netlist, as ibnetdiscover writes it\n"
-		 "  route NODE NODE   the way from one to the other, hop by hop; status 1 when there is none\n"
-		 "  switches          every switch\n"
-		 "  ports [NODE]      every port of a node, or every port with a link\n"
-		 "  changes [N]       the last changes (all that are remembered): cause, time, SMPs, phases\n"
-		 "  smps              SMPs by purpose, repetitions, time-outs\n"
-		 "  config            the configuration in force\n"
-		 "  sweep             look for changes now\n"
-		 "  resync            believe nothing: read the whole subnet anew and put right what is wrong\n"
-		 "  log [LEVEL]       the log's level: error, warning, notice, info or debug\n"
-		 "  dump              write the files in OpenSM's formats\n"
-		 "  reload            read the configuration again\n"
-		 "  stop              end it\n"
-		 "  fabric COMMAND... a command of the console of 'weft fabric'\n"
-		 "\n"
-		 "Exit status 2 when nobody listens or the question is refused.",
+	.about =
+		"Speaks to 'weft sm' over its control socket. NODE is a GUID of a node or port, a LID, an id such as\n"
+		"S-0002000000000001, or a name.\n"
+		"\n"
+		"  status            what it is doing, the subnet in numbers, the last change\n"
+		"  topology          the subnet as a netlist, as ibnetdiscover writes it\n"
+		"  route NODE NODE   the way from one to the other, hop by hop; status 1 when there is none\n"
+		"  switches          every switch\n"
+		"  ports [NODE]      every port of a node, or every port with a link\n"
+		"  changes [N]       the last changes (all that are remembered): cause, time, SMPs, phases\n"
+		"  smps              SMPs by purpose, repetitions, time-outs\n"
+		"  config            the configuration in force\n"
+		"  sweep             look for changes now\n"
+		"  resync            believe nothing: read the whole subnet anew and put right what is wrong\n"
+		"  log [LEVEL]       the log's level: error, warning, notice, info or debug\n"
+		"  dump              write the files in OpenSM's formats\n"
+		"  reload            read the configuration again\n"
+		"  stop              end it\n"
+		"  fabric COMMAND... a command of the console of 'weft fabric'\n"
+		"\n"
+		"Exit status 2 when nobody listens or the question is refused.",
 	.examples = "weft ctl status --watch\n"
 		    "weft ctl topology | weft topo show -\n"
 		    "weft ctl route H-0001000000000010 H-0001000000000020\n"

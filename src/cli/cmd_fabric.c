@@ -34,7 +34,8 @@ static int control_path(struct emu_config *c)
 		return 0;
 	if (control) {
 		if (strlen(control) >= sizeof(c->control))
-			return cli_bad("--control: expected a path of at most %zu characters", sizeof(c->control) - 1);
+			return cli_bad("--control: expected a path of at most %zu characters",
+				       sizeof(c->control) - 1);
 		snprintf(c->control, sizeof(c->control), "%s", control);
 		return 0;
 	}
@@ -48,9 +49,11 @@ static int configure(struct emu_config *c)
 	if (name)
 		snprintf(c->name, sizeof(c->name), "%s", name);
 	if (!c->name[0] || strlen(name ? name : c->name) > 48 || strchr(c->name, '/'))
-		return cli_bad("--name: expected 1 to 48 characters without '/', found '%.60s'", name ? name : c->name);
+		return cli_bad("--name: expected 1 to 48 characters without '/', found '%.60s'",
+			       name ? name : c->name);
 	if (udp && udp + clients > UINT16_MAX)
-		return cli_bad("--udp: expected a port with %u free ones behind it, found %u", clients, udp);
+		return cli_bad("--udp: expected a port with %u free ones behind it, found %u",
+			       clients, udp);
 	c->udp_port = udp;
 	c->clients = clients;
 	c->script = script;
@@ -92,8 +95,8 @@ static void ready(const struct fab *f, const struct emu_config *c)
 		fflush(stdout);
 		return;
 	}
-	printf("fabric '%s': %s hosts, %s switches, %s links", c->name, cli_count(f->nhosts), cli_count(f->nswitches),
-	       cli_count(f->nlinks));
+	printf("fabric '%s': %s hosts, %s switches, %s links", c->name, cli_count(f->nhosts),
+	       cli_count(f->nswitches), cli_count(f->nlinks));
 	if (c->udp_port)
 		printf("; UDP from port %u", c->udp_port);
 	if (c->control[0])
@@ -148,22 +151,22 @@ static const struct cli_opt opts[] = {
 /* clang-format on */
 
 const struct cli_cmd cmd_fabric = {
-    .name = "fabric",
-    .args = "NETLIST [options]",
-    .summary = "emulate a fabric that OpenSM and diagnostic programs take for real",
-    .about =
-	"Serves ibsim's protocol, so that programs started with libumad2sim preloaded find a port of a "
-	"device whose fabric is NETLIST. A program is at the node that SIM_HOST names by id, name or GUID, "
-	"with [2] behind it at that port; without SIM_HOST at the first host.\n\n"
-	"Commands are read from standard input and from the control socket; `help` lists them. They cut and "
-	"restore links, switch nodes off and on, make links lose or delay packets, and move counters. A "
-	"script gives them at their times; it is checked as a whole before anything starts.\n\n"
-	"It ends at `quit`, SIGTERM or SIGINT, not at the end of input. With --json what happens is printed "
-	"as JSON, one object a line.",
-    .examples = "weft topo gen mtree 8 3 -o tree.txt && weft fabric tree.txt\n"
-		"weft fabric tree.txt --name lab0 --script events.txt < /dev/null",
-    .opts = opts,
-    .min_args = 1,
-    .max_args = 1,
-    .run = fabric_run,
+	.name = "fabric",
+	.args = "NETLIST [options]",
+	.summary = "emulate a fabric that OpenSM and diagnostic programs take for real",
+	.about =
+		"Serves ibsim's protocol, so that programs started with libumad2sim preloaded find a port of a "
+		"device whose fabric is NETLIST. A program is at the node that SIM_HOST names by id, name or GUID, "
+		"with [2] behind it at that port; without SIM_HOST at the first host.\n\n"
+		"Commands are read from standard input and from the control socket; `help` lists them. They cut and "
+		"restore links, switch nodes off and on, make links lose or delay packets, and move counters. A "
+		"script gives them at their times; it is checked as a whole before anything starts.\n\n"
+		"It ends at `quit`, SIGTERM or SIGINT, not at the end of input. With --json what happens is printed "
+		"as JSON, one object a line.",
+	.examples = "weft topo gen mtree 8 3 -o tree.txt && weft fabric tree.txt\n"
+		    "weft fabric tree.txt --name lab0 --script events.txt < /dev/null",
+	.opts = opts,
+	.min_args = 1,
+	.max_args = 1,
+	.run = fabric_run,
 };

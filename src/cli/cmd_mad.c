@@ -40,7 +40,11 @@ static int mad_load(const char *arg, uint8_t *mad, struct err *e)
 		if (rc)
 			return rc;
 	}
-	rc = iba_mad_from_text(mad, is_stdin ? "standard input" : is_text ? "argument" : arg, data, len, e);
+	rc = iba_mad_from_text(mad,
+			       is_stdin	 ? "standard input"
+			       : is_text ? "argument"
+					 : arg,
+			       data, len, e);
 	free(data);
 	return rc;
 }
@@ -236,20 +240,21 @@ static int mad_decode(char **args, unsigned nargs)
 static const struct cli_opt no_opts[] = {{0}};
 
 const struct cli_cmd cmd_mad_decode = {
-    .name = "mad decode",
-    .args = "[FILE|HEX|-]",
-    .summary = "show the fields of a MAD given in hexadecimal",
-    .about = "Takes the 256 bytes of a MAD as hexadecimal text from a file, from the argument\n"
-	     "itself, or from standard input, and prints its header, path and attribute.\n"
-	     "\n"
-	     "Blanks, line ends, commas, colons and 0x may stand between the bytes; # starts a\n"
-	     "comment. The dumps of hexdump -C, xxd, od -A x -t x1 and Wireshark can be given\n"
-	     "as they are: offsets are checked and the column of characters is left out.",
-    .examples = "weft mad decode smp.hex\n"
-		"xxd smp.bin | weft mad decode\n"
-		"weft mad decode --json smp.hex | jq .attribute.fields.state_name\n",
-    .opts = no_opts,
-    .min_args = 0,
-    .max_args = 1,
-    .run = mad_decode,
+	.name = "mad decode",
+	.args = "[FILE|HEX|-]",
+	.summary = "show the fields of a MAD given in hexadecimal",
+	.about =
+		"Takes the 256 bytes of a MAD as hexadecimal text from a file, from the argument\n"
+		"itself, or from standard input, and prints its header, path and attribute.\n"
+		"\n"
+		"Blanks, line ends, commas, colons and 0x may stand between the bytes; # starts a\n"
+		"comment. The dumps of hexdump -C, xxd, od -A x -t x1 and Wireshark can be given\n"
+		"as they are: offsets are checked and the column of characters is left out.",
+	.examples = "weft mad decode smp.hex\n"
+		    "xxd smp.bin | weft mad decode\n"
+		    "weft mad decode --json smp.hex | jq .attribute.fields.state_name\n",
+	.opts = no_opts,
+	.min_args = 0,
+	.max_args = 1,
+	.run = mad_decode,
 };

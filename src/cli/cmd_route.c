@@ -398,81 +398,85 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 static const char *const engines[] = {"fera", "pira", NULL};
 
 static const struct cli_opt compute_opts[] = {
-    {"engine", 'e', CLI_CHOICE, &opt.engine, "NAME", "routing engine; default fera", engines, 0, 0},
-    {"root", 'r', CLI_STR, &opt.root, "NODE",
-     "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
-     "centre: the switch from which the farthest is nearest; default the first switch",
-     NULL, 0, 0},
-    {"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
-     "which end of a link is up: the one nearer to the root, or the one that a breadth-first or a "
-     "depth-first tree finds first; default distance",
-     directions, 0, 0},
-    {"threads", 't', CLI_UINT, &opt.threads, "N",
-     "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
-    {"lmc", 'l', CLI_UINT, &opt.lmc, "N", "give every host port 2^N LIDs; default 0", NULL, 0, 7},
-    {"lfts", 'o', CLI_STR, &opt.lfts, "OUT",
-     "write the tables to OUT in the format of opensm-lfts.dump; - is standard output", NULL, 0, 0},
-    {0},
+	{"engine", 'e', CLI_CHOICE, &opt.engine, "NAME", "routing engine; default fera", engines, 0,
+	 0},
+	{"root", 'r', CLI_STR, &opt.root, "NODE",
+	 "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
+	 "centre: the switch from which the farthest is nearest; default the first switch",
+	 NULL, 0, 0},
+	{"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
+	 "which end of a link is up: the one nearer to the root, or the one that a breadth-first or a "
+	 "depth-first tree finds first; default distance",
+	 directions, 0, 0},
+	{"threads", 't', CLI_UINT, &opt.threads, "N",
+	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
+	{"lmc", 'l', CLI_UINT, &opt.lmc, "N", "give every host port 2^N LIDs; default 0", NULL, 0,
+	 7},
+	{"lfts", 'o', CLI_STR, &opt.lfts, "OUT",
+	 "write the tables to OUT in the format of opensm-lfts.dump; - is standard output", NULL, 0,
+	 0},
+	{0},
 };
 
 const struct cli_cmd cmd_route_compute = {
-    .name = "route compute",
-    .args = "FILE",
-    .summary = "compute forwarding tables and verify them",
-    .about =
-	"Reads a netlist, gives LIDs to the ports that have none, lets an engine compute the\n"
-	"forwarding table of every switch, and checks the result without trusting the\n"
-	"engine: every port reaches every other, nothing goes in circles, nothing can\n"
-	"deadlock. Exit status 1 when that check fails.\n"
-	"\n"
-	"Engine fera routes up*/down* from one root: no route goes up after it went down, and\n"
-	"a switch that has a way down takes it even where a way up is shorter. Equal ports\n"
-	"share the destinations evenly.\n"
-	"\n"
-	"Engine pira computes far fewer entries: ways up are left to a default port, and its\n"
-	"routes are longer. The tables written with --lfts have the default port in every entry\n"
-	"that was left open.\n"
-	"\n"
-	"A break node is a switch that two or more up links leave: between those it may not\n"
-	"turn packets round, in either direction.",
-    .examples = "weft route compute fabric.net --root 0x0002000000000001\n"
-		"weft route compute fabric.net --lfts fera.lfts\n"
-		"weft route compute fabric.net --engine pira --root centre --directions dfs\n"
-		"weft route compute fabric.net --json | jq .link_load.max\n",
-    .opts = compute_opts,
-    .min_args = 1,
-    .max_args = 1,
-    .run = route_compute,
+	.name = "route compute",
+	.args = "FILE",
+	.summary = "compute forwarding tables and verify them",
+	.about =
+		"Reads a netlist, gives LIDs to the ports that have none, lets an engine compute the\n"
+		"forwarding table of every switch, and checks the result without trusting the\n"
+		"engine: every port reaches every other, nothing goes in circles, nothing can\n"
+		"deadlock. Exit status 1 when that check fails.\n"
+		"\n"
+		"Engine fera routes up*/down* from one root: no route goes up after it went down, and\n"
+		"a switch that has a way down takes it even where a way up is shorter. Equal ports\n"
+		"share the destinations evenly.\n"
+		"\n"
+		"Engine pira computes far fewer entries: ways up are left to a default port, and its\n"
+		"routes are longer. The tables written with --lfts have the default port in every entry\n"
+		"that was left open.\n"
+		"\n"
+		"A break node is a switch that two or more up links leave: between those it may not\n"
+		"turn packets round, in either direction.",
+	.examples = "weft route compute fabric.net --root 0x0002000000000001\n"
+		    "weft route compute fabric.net --lfts fera.lfts\n"
+		    "weft route compute fabric.net --engine pira --root centre --directions dfs\n"
+		    "weft route compute fabric.net --json | jq .link_load.max\n",
+	.opts = compute_opts,
+	.min_args = 1,
+	.max_args = 1,
+	.run = route_compute,
 };
 
 static const struct cli_opt verify_opts[] = {
-    {"root", 'r', CLI_STR, &opt.root, "NODE",
-     "also look for routes that turn up after down, seen from this root, or from the centre", NULL,
-     0, 0},
-    {"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
-     "with --root: how its links get their directions; default distance", directions, 0, 0},
-    {"hosts-only", 0, CLI_FLAG, &opt.hosts_only, NULL,
-     "judge only routes from host to host, none from or to a switch", NULL, 0, 0},
-    {"threads", 't', CLI_UINT, &opt.threads, "N", "threads to use; default all", NULL, 1, 256},
-    {0},
+	{"root", 'r', CLI_STR, &opt.root, "NODE",
+	 "also look for routes that turn up after down, seen from this root, or from the centre",
+	 NULL, 0, 0},
+	{"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
+	 "with --root: how its links get their directions; default distance", directions, 0, 0},
+	{"hosts-only", 0, CLI_FLAG, &opt.hosts_only, NULL,
+	 "judge only routes from host to host, none from or to a switch", NULL, 0, 0},
+	{"threads", 't', CLI_UINT, &opt.threads, "N", "threads to use; default all", NULL, 1, 256},
+	{0},
 };
 
 const struct cli_cmd cmd_route_verify = {
-    .name = "route verify",
-    .args = "FILE LFTS",
-    .summary = "check the forwarding tables of any subnet manager",
-    .about =
-	"Reads a netlist and the tables that opensm-lfts.dump or dump_lfts shows for it, and\n"
-	"follows every route: pairs that cannot reach each other, routes that go in circles,\n"
-	"and credit loops, that is cycles of channels that may wait for one another. The\n"
-	"LIDs of the dump replace those of the netlist. Service levels and VLs are not looked\n"
-	"at: an engine that needs several VLs shows credit loops here.\n"
-	"\n"
-	"Exit status 0 when all is well, 1 when something is wrong, 2 for bad input.",
-    .examples = "weft route verify fabric.net opensm-lfts.dump\n"
+	.name = "route verify",
+	.args = "FILE LFTS",
+	.summary = "check the forwarding tables of any subnet manager",
+	.about =
+		"Reads a netlist and the tables that opensm-lfts.dump or dump_lfts shows for it, and\n"
+		"follows every route: pairs that cannot reach each other, routes that go in circles,\n"
+		"and credit loops, that is cycles of channels that may wait for one another. The\n"
+		"LIDs of the dump replace those of the netlist. Service levels and VLs are not looked\n"
+		"at: an engine that needs several VLs shows credit loops here.\n"
+		"\n"
+		"Exit status 0 when all is well, 1 when something is wrong, 2 for bad input.",
+	.examples =
+		"weft route verify fabric.net opensm-lfts.dump\n"
 		"weft route verify fabric.net opensm-lfts.dump --hosts-only --json | jq .cycle\n",
-    .opts = verify_opts,
-    .min_args = 2,
-    .max_args = 2,
-    .run = route_verify,
+	.opts = verify_opts,
+	.min_args = 2,
+	.max_args = 2,
+	.run = route_verify,
 };

@@ -28,9 +28,21 @@ static struct {
 };
 
 #define RUN_OPTS                                                                                   \
-	{"limit", 0, CLI_TIME, &o.limit, "TIME", "give up after this much simulated time (default 1000s, 10s where links make errors)", NULL, 0, 0}, \
-	{"timeline", 't', CLI_FLAG, &o.timeline, NULL, "print what happens as it happens", NULL, 0, 0}, \
-	{"smps", 0, CLI_FLAG, &o.smps, NULL, "print every SMP as it is sent and received", NULL, 0, 0}
+	{"limit",                                                                                  \
+	 0,                                                                                        \
+	 CLI_TIME,                                                                                 \
+	 &o.limit,                                                                                 \
+	 "TIME",                                                                                   \
+	 "give up after this much simulated time (default 1000s, 10s where links make errors)",    \
+	 NULL,                                                                                     \
+	 0,                                                                                        \
+	 0},                                                                                       \
+		{"timeline", 't', CLI_FLAG, &o.timeline, NULL, "print what happens as it happens", \
+		 NULL,	     0,	  0},                                                              \
+	{                                                                                          \
+		"smps", 0, CLI_FLAG, &o.smps, NULL, "print every SMP as it is sent and received",  \
+			NULL, 0, 0                                                                 \
+	}
 
 /* ---- setting up ---- */
 
@@ -125,16 +137,18 @@ const struct cli_cmd cmd_sim_up = {
 	.name = "sim up",
 	.args = "FILE",
 	.summary = "bring a fabric up from power-on, in simulated time",
-	.about = "Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
-		 "LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
-		 "activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
-		 "--flap makes links go and come after that; the run ends when a sweep finds nothing new and, with "
-		 "--damp, no link is held any more.",
-	.examples = "weft sim up cluster.net\n"
-		    "weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
-		    "weft sim up cluster.net --loss 5% --seed 7 --json\n"
-		    "weft sim up cluster.net --flap S-0002000000000005:1 --damp 5 --damp-window 1s --damp-hold 2s --timeline\n"
-		    "weft topo gen mtree 8 3 | weft sim up -",
+	.about =
+		"Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
+		"LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
+		"activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
+		"--flap makes links go and come after that; the run ends when a sweep finds nothing new and, with "
+		"--damp, no link is held any more.",
+	.examples =
+		"weft sim up cluster.net\n"
+		"weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
+		"weft sim up cluster.net --loss 5% --seed 7 --json\n"
+		"weft sim up cluster.net --flap S-0002000000000005:1 --damp 5 --damp-window 1s --damp-hold 2s --timeline\n"
+		"weft topo gen mtree 8 3 | weft sim up -",
 	.opts = (const struct cli_opt[]){MANAGER_OPTS, FLAP_OPTS, RUN_OPTS, {0}},
 	.min_args = 1,
 	.max_args = 1,
@@ -168,7 +182,8 @@ struct setup {
 	char what[160]; /* the traffic, in words */
 };
 
-static int make_setup(const char *file, const struct fab *before, const struct lab_change *c, struct setup *s)
+static int make_setup(const char *file, const struct fab *before, const struct lab_change *c,
+		      struct setup *s)
 {
 	struct lab_load d = {.warmup = TIME_NEVER, .duration = TIME_NEVER};
 
@@ -179,7 +194,8 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 		s->lab.sm_node = lab_change_sm(c);
 	if (!load_given())
 		return CLI_OK;
-	if (load_network(&s->lab.sim) || load_traffic(lab_change_fab(c), manager_o.seed, &s->traffic))
+	if (load_network(&s->lab.sim) ||
+	    load_traffic(lab_change_fab(c), manager_o.seed, &s->traffic))
 		return CLI_BAD;
 	d.traffic = s->traffic;
 	s->traffic.interval_ps = load_choose_interval(file, before, &s->lab, &d);
@@ -197,7 +213,9 @@ static struct lab_change_plan make_plan(const struct setup *s)
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
 		.limit = load_limit(o.limit),
-		.period = o.series ? o.series : o.svg ? TIME_NEVER : 0,
+		.period = o.series ? o.series
+			  : o.svg  ? TIME_NEVER
+				   : 0,
 	};
 }
 
@@ -224,7 +242,8 @@ static int draw(const struct sim_report *r, const struct lab_change *c)
 	int rc;
 
 	lab_change_text(c, what, sizeof(what));
-	strbuf_addf(&title, "%s: the %s mechanism", what, manager_o.mechanism ? manager_o.mechanism : "weft");
+	strbuf_addf(&title, "%s: the %s mechanism", what,
+		    manager_o.mechanism ? manager_o.mechanism : "weft");
 	change_report_svg(r, title.s, &svg);
 	strbuf_free(&title);
 	rc = cli_write(o.svg, &svg);
@@ -261,7 +280,8 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 		return CLI_BAD;
 	if (!lab_change_has(c, lab_sm_node(l))) {
 		lab_free(l);
-		return cli_bad("the manager's own node is not there before and after: choose another with --sm");
+		return cli_bad(
+			"the manager's own node is not there before and after: choose another with --sm");
 	}
 	p.change = c;
 	p.about_to = on_about_to;
@@ -349,7 +369,8 @@ static int change_each(const char *file, const struct fab *f)
 	if (rc)
 		rc = cli_bad("%s: %s", file, e.text);
 	else
-		rc = print_each(&(struct each_report){f, &all, o.each, s.what, manager_o.seed, cli_wall_s() - start});
+		rc = print_each(&(struct each_report){f, &all, o.each, s.what, manager_o.seed,
+						      cli_wall_s() - start});
 	lab_each_free(&all);
 	return rc;
 }
@@ -367,11 +388,11 @@ static int check_change(void)
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
 	if (o.each && (o.svg || o.series || o.timeline || o.smps || o.kill.n))
 		return cli_bad("--each-switch is many runs: expected no --%s with it",
-			       o.svg	? "svg"
-			       : o.series	? "series"
+			       o.svg	    ? "svg"
+			       : o.series   ? "series"
 			       : o.timeline ? "timeline"
-			       : o.smps	? "smps"
-					: "kill");
+			       : o.smps	    ? "smps"
+					    : "kill");
 	if (o.sample && !o.each)
 		return cli_bad("--sample is about many runs: expected --each-switch HOW with it");
 	if (o.svg && !strcmp(o.svg, "-"))
@@ -381,7 +402,8 @@ static int check_change(void)
 	lone = o.warmup != TIME_NEVER ? "warmup" : o.tail != TIME_NEVER ? "tail" : lone;
 	lone = o.series ? "series" : o.svg ? "svg" : lone;
 	if (lone)
-		return cli_bad("--%s is about traffic: expected --load SHARE or --rate N with it", lone);
+		return cli_bad("--%s is about traffic: expected --load SHARE or --rate N with it",
+			       lone);
 	return CLI_OK;
 }
 
@@ -402,7 +424,8 @@ static int sim_change(char **args, unsigned nargs)
 	else if (nargs < 2 && !o.kill.n && !o.each)
 		rc = cli_bad("expected AFTER, or --kill NODE to say what fails");
 	else if (manager_o.sweep_factor == 0 && manager_o.sweep_period == 0)
-		rc = cli_bad("without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
+		rc = cli_bad(
+			"without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
 	else if (o.each)
 		rc = change_each(args[0], before);
 	else if (nargs < 2)
@@ -414,38 +437,75 @@ static int sim_change(char **args, unsigned nargs)
 	return rc;
 }
 
-#define CHANGE_EACH_OPTS                                                                            \
-	{"each-switch", 0, CLI_CHOICE, &o.each, "HOW", "one run for each switch but the manager's, which goes (deactivation) or comes (activation)", each_hows, 0, 0}, \
-	{"sample", 0, CLI_UINT, &o.sample, "N", "with --each-switch: only N of them, evenly spread (default: all)", NULL, 1, 100000}
+#define CHANGE_EACH_OPTS                                                                               \
+	{"each-switch",                                                                                \
+	 0,                                                                                            \
+	 CLI_CHOICE,                                                                                   \
+	 &o.each,                                                                                      \
+	 "HOW",                                                                                        \
+	 "one run for each switch but the manager's, which goes (deactivation) or comes (activation)", \
+	 each_hows,                                                                                    \
+	 0,                                                                                            \
+	 0},                                                                                           \
+	{                                                                                              \
+		"sample", 0, CLI_UINT, &o.sample, "N",                                                 \
+			"with --each-switch: only N of them, evenly spread (default: all)", NULL,      \
+			1, 100000                                                                      \
+	}
 
 #define CHANGE_LOAD_OPTS                                                                           \
-	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                          \
-	{"quiet", 0, CLI_TIME, &o.quiet, "TIME", "at rest after the bring-up, before traffic and change (default: two sweeps)", NULL, 0, 0}, \
-	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before the change (default 1ms)", NULL, 0, 0}, \
-	{"tail", 0, CLI_TIME, &o.tail, "TIME", "traffic after the manager has settled (default 1ms)", NULL, 0, 0}, \
-	{"series", 0, CLI_TIME, &o.series, "TIME", "also a series: what happened in every TIME", NULL, 0, 0}, \
-	{"svg", 0, CLI_STR, &o.svg, "FILE", "draw SMPs, packets lost, traffic and connectivity over time", NULL, 0, 0}
+	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                         \
+		{"quiet",                                                                          \
+		 0,                                                                                \
+		 CLI_TIME,                                                                         \
+		 &o.quiet,                                                                         \
+		 "TIME",                                                                           \
+		 "at rest after the bring-up, before traffic and change (default: two sweeps)",    \
+		 NULL,                                                                             \
+		 0,                                                                                \
+		 0},                                                                               \
+		{"warmup",  'w',    CLI_TIME,                                                      \
+		 &o.warmup, "TIME", "traffic before the change (default 1ms)",                     \
+		 NULL,	    0,	    0},                                                            \
+		{"tail",  0,	  CLI_TIME,                                                        \
+		 &o.tail, "TIME", "traffic after the manager has settled (default 1ms)",           \
+		 NULL,	  0,	  0},                                                              \
+		{"series",  0,	    CLI_TIME,                                                      \
+		 &o.series, "TIME", "also a series: what happened in every TIME",                  \
+		 NULL,	    0,	    0},                                                            \
+	{                                                                                          \
+		"svg", 0, CLI_STR, &o.svg, "FILE",                                                 \
+			"draw SMPs, packets lost, traffic and connectivity over time", NULL, 0, 0  \
+	}
 
 const struct cli_cmd cmd_sim_change = {
 	.name = "sim change",
 	.args = "BEFORE [AFTER]",
 	.summary = "let a running fabric change at once and watch the manager follow",
-	.about = "The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
-		 "link turns into AFTER in one moment. Nodes are told apart by GUID. --kill NODE takes a node out "
-		 "of AFTER (or of BEFORE, when there is no AFTER). The run ends when a later sweep finds nothing "
-		 "new. Status 0 when all that is left is active and verified.\n\n"
-		 "With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded since "
-		 "the change count by cause, and whenever a device changes, connectivity and cycles of dependencies are "
-		 "looked at. Status 1 also when packets wait for each other in a ring, or are not accounted for.\n\n"
-		 "--each-switch repeats the change for each switch but the manager's and gives mean and standard "
-		 "deviation; --threads runs go on at once.",
-	.examples = "weft sim change before.net after.net\n"
-		    "weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
-		    "weft sim change cluster.net --kill leaf0_1 --detection traps --json\n"
-		    "weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
-		    "weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
-	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE", "this node fails; may be given again", NULL, 0, 0},
-					 CHANGE_EACH_OPTS, MANAGER_CHANGE_OPTS, MANAGER_OPTS, RUN_OPTS, CHANGE_LOAD_OPTS, {0}},
+	.about =
+		"The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
+		"link turns into AFTER in one moment. Nodes are told apart by GUID. --kill NODE takes a node out "
+		"of AFTER (or of BEFORE, when there is no AFTER). The run ends when a later sweep finds nothing "
+		"new. Status 0 when all that is left is active and verified.\n\n"
+		"With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded since "
+		"the change count by cause, and whenever a device changes, connectivity and cycles of dependencies are "
+		"looked at. Status 1 also when packets wait for each other in a ring, or are not accounted for.\n\n"
+		"--each-switch repeats the change for each switch but the manager's and gives mean and standard "
+		"deviation; --threads runs go on at once.",
+	.examples =
+		"weft sim change before.net after.net\n"
+		"weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
+		"weft sim change cluster.net --kill leaf0_1 --detection traps --json\n"
+		"weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
+		"weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
+	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE",
+					  "this node fails; may be given again", NULL, 0, 0},
+					 CHANGE_EACH_OPTS,
+					 MANAGER_CHANGE_OPTS,
+					 MANAGER_OPTS,
+					 RUN_OPTS,
+					 CHANGE_LOAD_OPTS,
+					 {0}},
 	.min_args = 1,
 	.max_args = 2,
 	.run = sim_change,
@@ -472,7 +532,8 @@ static int sim_demo(char **args, unsigned nargs)
 	if (!cli_json) {
 		printf("An 8-port 3-tree: %u switches, %u hosts, %u links. The manager brings it up, then\n"
 		       "switch %s (%s) fails.\n\n",
-		       f->nswitches, f->nhosts, f->nlinks, ident, fab_node_name(f, f->switches[f->nswitches / 2]));
+		       f->nswitches, f->nhosts, f->nlinks, ident,
+		       fab_node_name(f, f->switches[f->nswitches / 2]));
 		fflush(stdout);
 	}
 	rc = change_between("demo", f, f);
@@ -485,9 +546,11 @@ const struct cli_cmd cmd_sim_demo = {
 	.name = "sim demo",
 	.args = "",
 	.summary = "a fat tree comes up, loses a switch and recovers",
-	.about = "What 'make run' shows: the manager on an embedded 8-port 3-tree in simulated time, with a timeline "
-		 "and a table of phases.",
-	.examples = "weft sim demo\nweft sim demo --detection traps\nweft sim demo --cpu thesis --loss 2%",
+	.about =
+		"What 'make run' shows: the manager on an embedded 8-port 3-tree in simulated time, with a timeline "
+		"and a table of phases.",
+	.examples =
+		"weft sim demo\nweft sim demo --detection traps\nweft sim demo --cpu thesis --loss 2%",
 	.opts = (const struct cli_opt[]){MANAGER_CHANGE_OPTS, MANAGER_OPTS, RUN_OPTS, {0}},
 	.min_args = 0,
 	.max_args = 0,

@@ -19,11 +19,11 @@ static struct {
 	bool qos, log_x, links, nodes;
 	time_ps duration, warmup;
 } o = {
-    .points = 12,
-    .seed = 1,
-    .duration = TIME_NEVER,
-    .warmup = TIME_NEVER,
-    .wants = {.series = TIME_NEVER},
+	.points = 12,
+	.seed = 1,
+	.duration = TIME_NEVER,
+	.warmup = TIME_NEVER,
+	.wants = {.series = TIME_NEVER},
 };
 
 /* clang-format off */
@@ -69,7 +69,7 @@ static int check_run(void)
 			       load_o.pattern);
 	if (trace && load_given())
 		return cli_bad(
-		    "--trace says when packets are sent: expected neither --load nor --rate");
+			"--trace says when packets are sent: expected neither --load nor --rate");
 	if (load_check_rate())
 		return CLI_BAD;
 	if (!trace && !load_given())
@@ -185,7 +185,8 @@ static int run_load(const char *file, struct load_report *r, struct lab *l, stru
 static int run_on(const char *file, const struct fab *f)
 {
 	struct load_report r = {.fab = f, .seed = o.seed, .nodes = o.nodes, .links = o.links};
-	struct lab_load d = {.warmup = o.warmup, .duration = o.duration, .detail = o.nodes || o.links};
+	struct lab_load d = {
+		.warmup = o.warmup, .duration = o.duration, .detail = o.nodes || o.links};
 	traffic_trace trace = {0};
 	struct lab_config c;
 	struct lab *l;
@@ -283,8 +284,8 @@ static int saturate_file(const char *file, const struct fab *f, struct sat_repor
 	int rc;
 
 	rc = load_traffic(f, o.seed, &d.traffic) || make_config(f, &c)
-		 ? CLI_BAD
-		 : load_saturate(file, f, &c, &d, o.points, &r->s);
+		     ? CLI_BAD
+		     : load_saturate(file, f, &c, &d, o.points, &r->s);
 	*r = (struct sat_report){.file = file,
 				 .s = r->s,
 				 .switches = f->nswitches,

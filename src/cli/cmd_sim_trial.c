@@ -46,10 +46,10 @@ static void change_trial_json(struct json *j, const struct lab_change_trial *t)
 static void change_trial_text(const struct lab_change_trial *t)
 {
 	printf("seed %llu: %s  %s, %u switches, %u hosts, %u changes, load %u%%, loss %.1f%%, %s packets, ",
-	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism, t->switches, t->hosts, t->changes, t->load,
-	       100 * t->loss, cli_count(t->packets));
-	printf("%s discarded, %s looks, hash %016llx%s%s\n", cli_count(t->lost), cli_count(t->looks),
-	       (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism, t->switches,
+	       t->hosts, t->changes, t->load, 100 * t->loss, cli_count(t->packets));
+	printf("%s discarded, %s looks, hash %016llx%s%s\n", cli_count(t->lost),
+	       cli_count(t->looks), (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
 }
 
 static void trial_json(struct json *j, const struct lab_trial *t)
@@ -74,8 +74,9 @@ static void trial_json(struct json *j, const struct lab_trial *t)
 static void trial_text(const struct lab_trial *t)
 {
 	printf("seed %llu: %s  %s, %u switches, %u hosts, %u failures, loss %.1f%%, %s SMPs, %s, hash %016llx%s%s\n",
-	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism ? t->mechanism : "-", t->switches, t->hosts, t->events,
-	       100 * t->loss, cli_count(t->smps), cli_duration(t->end), (unsigned long long)t->hash,
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED",
+	       t->mechanism ? t->mechanism : "-", t->switches, t->hosts, t->events, 100 * t->loss,
+	       cli_count(t->smps), cli_duration(t->end), (unsigned long long)t->hash,
 	       t->ok ? "" : ": ", t->why);
 }
 
@@ -137,7 +138,8 @@ static int sim_trial(char **args, unsigned nargs)
 	(void)args;
 	(void)nargs;
 	if (o.change && o.max_switches && o.max_switches < 4)
-		return cli_bad("--change needs 4 switches or more, found --max-switches %u", o.max_switches);
+		return cli_bad("--change needs 4 switches or more, found --max-switches %u",
+			       o.max_switches);
 	if (!o.max_switches)
 		o.max_switches = o.change ? 32 : 128;
 	json_open(&j, NULL, '{');
@@ -152,7 +154,8 @@ static int sim_trial(char **args, unsigned nargs)
 			return CLI_BAD;
 	} else {
 		json_free(&j);
-		printf("%u trials, %u failed, hash %016llx\n", o.count, failed, (unsigned long long)hash);
+		printf("%u trials, %u failed, hash %016llx\n", o.count, failed,
+		       (unsigned long long)hash);
 	}
 	return failed ? CLI_NO : CLI_OK;
 }
@@ -161,24 +164,33 @@ const struct cli_cmd cmd_sim_trial = {
 	.name = "sim trial",
 	.args = "",
 	.summary = "random subnets under random failures, judged at the end",
-	.about = "Each seed draws an irregular subnet of 2 to --max-switches switches, the manager's settings, lost, "
-		 "delayed and doubled SMPs, and links and switches that fail and return while the manager works. In "
-		 "the end every port must be active and every route verified. The same seed gives the same run: "
-		 "this is how a failure reported by the tests is replayed.\n\n"
-		 "With --change, hosts send at 5 to 40 % of their links while switches and links go and come, alone, at "
-		 "once or overlapping. Whenever a device changes, its tables, ports and mappings must leave no cycle of "
-		 "dependencies; packets may never wait for each other in a ring. In the end all that cables connect is "
-		 "connected, LIDs are as before, tables are those a computation from scratch gives, every packet is "
-		 "accounted for and every credit is back.",
+	.about =
+		"Each seed draws an irregular subnet of 2 to --max-switches switches, the manager's settings, lost, "
+		"delayed and doubled SMPs, and links and switches that fail and return while the manager works. In "
+		"the end every port must be active and every route verified. The same seed gives the same run: "
+		"this is how a failure reported by the tests is replayed.\n\n"
+		"With --change, hosts send at 5 to 40 % of their links while switches and links go and come, alone, at "
+		"once or overlapping. Whenever a device changes, its tables, ports and mappings must leave no cycle of "
+		"dependencies; packets may never wait for each other in a ring. In the end all that cables connect is "
+		"connected, LIDs are as before, tables are those a computation from scratch gives, every packet is "
+		"accounted for and every credit is back.",
 	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		    "weft sim trial --seed 42 --max-switches 16 --json\n"
 		    "weft sim trial --change --seed 7 --count 100",
-	.opts = (const struct cli_opt[]){{"seed", 0, CLI_U64, &o.seed, "N", "the first seed (default 1)", NULL, 0, 0},
-					 {"count", 0, CLI_UINT, &o.count, "N", "how many seeds from there on (default 1)", NULL, 1, 100000000},
-					 {"max-switches", 0, CLI_UINT, &o.max_switches, "N", "size of the largest subnet (default 128; with --change 32)", NULL, 2, 1024},
-					 {"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "always this mechanism (default: drawn)", manager_mechanisms, 0, 0},
-					 {"change", 0, CLI_FLAG, &o.change, NULL, "changes under load, watched all the time", NULL, 0, 0},
-					 {0}},
+	.opts =
+		(const struct cli_opt[]){
+			{"seed", 0, CLI_U64, &o.seed, "N", "the first seed (default 1)", NULL, 0,
+			 0},
+			{"count", 0, CLI_UINT, &o.count, "N",
+			 "how many seeds from there on (default 1)", NULL, 1, 100000000},
+			{"max-switches", 0, CLI_UINT, &o.max_switches, "N",
+			 "size of the largest subnet (default 128; with --change 32)", NULL, 2,
+			 1024},
+			{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME",
+			 "always this mechanism (default: drawn)", manager_mechanisms, 0, 0},
+			{"change", 0, CLI_FLAG, &o.change, NULL,
+			 "changes under load, watched all the time", NULL, 0, 0},
+			{0}},
 	.min_args = 0,
 	.max_args = 0,
 	.run = sim_trial,

@@ -6,7 +6,8 @@
 #include "cli/cli.h"
 #include "run/run.h"
 
-static const char *const mechanisms[] = {"basic", "improved", "improved+partial", "improved+traps", "weft", NULL};
+static const char *const mechanisms[] = {"basic",	   "improved", "improved+partial",
+					 "improved+traps", "weft",     NULL};
 static const char *const transports[] = {"ibsim", "umad", NULL};
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
@@ -14,7 +15,8 @@ static const char *const formats[] = {"text", "json", NULL};
 enum { NOT_GIVEN = 65535 };
 
 static struct {
-	const char *config, *transport, *device, *server, *mechanism, *state, *control, *dumps, *level, *format, *log;
+	const char *config, *transport, *device, *server, *mechanism, *state, *control, *dumps,
+		*level, *format, *log;
 	bool check, print, schema, once, foreground;
 	unsigned port, window, priority;
 	uint64_t guid;
@@ -140,8 +142,9 @@ static void print_up(void *ctx, const struct run_view *v)
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += st.smps[i];
 	if (!cli_json) {
-		printf("SUBNET UP: %u switches, %u hosts, %u LIDs in %s, %s SMPs, %.0f MiB\n", st.switches,
-		       st.nodes - st.switches, st.lids, cli_duration(v->now), cli_count(smps), cli_rss_mib());
+		printf("SUBNET UP: %u switches, %u hosts, %u LIDs in %s, %s SMPs, %.0f MiB\n",
+		       st.switches, st.nodes - st.switches, st.lids, cli_duration(v->now),
+		       cli_count(smps), cli_rss_mib());
 		fflush(stdout);
 		return;
 	}
@@ -200,47 +203,68 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 }
 
 static const struct cli_opt opts[] = {
-    {"config", 'c', CLI_STR, &o.config, "FILE", "read this configuration; options below go over it", NULL, 0, 0},
-    {"check-config", 0, CLI_FLAG, &o.check, NULL, "say what is wrong with the configuration, all of it, and end", NULL, 0, 0},
-    {"print-config", 0, CLI_FLAG, &o.print, NULL, "print the configuration that would be used, with every key explained, and end", NULL, 0, 0},
-    {"schema", 0, CLI_FLAG, &o.schema, NULL, "print the JSON Schema of the configuration, and end", NULL, 0, 0},
-    {"transport", 't', CLI_CHOICE, &o.transport, "NAME", "umad: a local device; ibsim: ibsim's protocol (default: umad where there is a device)", transports, 0, 0},
-    {"device", 'd', CLI_STR, &o.device, "NAME", "umad: the device; ibsim: the node to sit on (default: the first with a link; $SIM_HOST)", NULL, 0, 0},
-    {"port", 'p', CLI_UINT, &o.port, "N", "umad: the device's port (default: the first with a link)", NULL, 0, 254},
-    {"guid", 'g', CLI_U64, &o.guid, "GUID", "umad: the port with this GUID", NULL, 0, 0},
-    {"server", 's', CLI_STR, &o.server, "NAME", "ibsim: socket name, or HOST:PORT for UDP (default $IBSIM_SOCKNAME, else sim)", NULL, 0, 0},
-    {"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME", "how a change is assimilated (default weft)", mechanisms, 0, 0},
-    {"window", 'w', CLI_UINT, &o.window, "N", "SMPs outstanding at once", NULL, 1, SM_MAX_WINDOW},
-    {"priority", 0, CLI_UINT, &o.priority, "N", "against other SMs; the highest is master", NULL, 0, 15},
-    {"once", '1', CLI_FLAG, &o.once, NULL, "end when the subnet is up, with a summary on standard output", NULL, 0, 0},
-    {"state", 0, CLI_STR, &o.state, "FILE", "what must survive; '' keeps nothing", NULL, 0, 0},
-    {"control", 0, CLI_STR, &o.control, "PATH", "socket for weft ctl; '' for none", NULL, 0, 0},
-    {"dumps", 0, CLI_STR, &o.dumps, "DIR", "write OpenSM's files there after each change", NULL, 0, 0},
-    {"log", 0, CLI_STR, &o.log, "FILE", "log there (default standard error)", NULL, 0, 0},
-    {"log-level", 'l', CLI_CHOICE, &o.level, "LEVEL", "what is worth a line (default notice)", levels, 0, 0},
-    {"log-format", 0, CLI_CHOICE, &o.format, "FORMAT", "lines of text or of JSON", formats, 0, 0},
-    {"foreground", 'f', CLI_FLAG, &o.foreground, NULL, "what it always does; here for scripts that say so", NULL, 0, 0},
-    {0},
+	{"config", 'c', CLI_STR, &o.config, "FILE",
+	 "read this configuration; options below go over it", NULL, 0, 0},
+	{"check-config", 0, CLI_FLAG, &o.check, NULL,
+	 "say what is wrong with the configuration, all of it, and end", NULL, 0, 0},
+	{"print-config", 0, CLI_FLAG, &o.print, NULL,
+	 "print the configuration that would be used, with every key explained, and end", NULL, 0,
+	 0},
+	{"schema", 0, CLI_FLAG, &o.schema, NULL,
+	 "print the JSON Schema of the configuration, and end", NULL, 0, 0},
+	{"transport", 't', CLI_CHOICE, &o.transport, "NAME",
+	 "umad: a local device; ibsim: ibsim's protocol (default: umad where there is a device)",
+	 transports, 0, 0},
+	{"device", 'd', CLI_STR, &o.device, "NAME",
+	 "umad: the device; ibsim: the node to sit on (default: the first with a link; $SIM_HOST)",
+	 NULL, 0, 0},
+	{"port", 'p', CLI_UINT, &o.port, "N",
+	 "umad: the device's port (default: the first with a link)", NULL, 0, 254},
+	{"guid", 'g', CLI_U64, &o.guid, "GUID", "umad: the port with this GUID", NULL, 0, 0},
+	{"server", 's', CLI_STR, &o.server, "NAME",
+	 "ibsim: socket name, or HOST:PORT for UDP (default $IBSIM_SOCKNAME, else sim)", NULL, 0,
+	 0},
+	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME",
+	 "how a change is assimilated (default weft)", mechanisms, 0, 0},
+	{"window", 'w', CLI_UINT, &o.window, "N", "SMPs outstanding at once", NULL, 1,
+	 SM_MAX_WINDOW},
+	{"priority", 0, CLI_UINT, &o.priority, "N", "against other SMs; the highest is master",
+	 NULL, 0, 15},
+	{"once", '1', CLI_FLAG, &o.once, NULL,
+	 "end when the subnet is up, with a summary on standard output", NULL, 0, 0},
+	{"state", 0, CLI_STR, &o.state, "FILE", "what must survive; '' keeps nothing", NULL, 0, 0},
+	{"control", 0, CLI_STR, &o.control, "PATH", "socket for weft ctl; '' for none", NULL, 0, 0},
+	{"dumps", 0, CLI_STR, &o.dumps, "DIR", "write OpenSM's files there after each change", NULL,
+	 0, 0},
+	{"log", 0, CLI_STR, &o.log, "FILE", "log there (default standard error)", NULL, 0, 0},
+	{"log-level", 'l', CLI_CHOICE, &o.level, "LEVEL", "what is worth a line (default notice)",
+	 levels, 0, 0},
+	{"log-format", 0, CLI_CHOICE, &o.format, "FORMAT", "lines of text or of JSON", formats, 0,
+	 0},
+	{"foreground", 'f', CLI_FLAG, &o.foreground, NULL,
+	 "what it always does; here for scripts that say so", NULL, 0, 0},
+	{0},
 };
 
 const struct cli_cmd cmd_sm = {
-    .name = "sm",
-    .args = "[options]",
-    .summary = "manage a subnet: the subnet manager on a real or emulated fabric",
-    .about = "Brings the subnet at a local port up and keeps it so: discovers it, gives LIDs, computes\n"
-	     "and verifies routes, programs the switches, and follows every change. It stays in the\n"
-	     "foreground; systemd or a shell may do otherwise with it. Without a configuration it does\n"
-	     "what is right for most.\n"
-	     "\n"
-	     "SIGTERM and SIGINT end it, SIGHUP reads the configuration again, SIGUSR1 writes dumps and\n"
-	     "opens the log file anew. Exit status: 0 ended as told, 1 could not run, 2 bad\n"
-	     "configuration.",
-    .examples = "weft sm\n"
-		"weft sm --config /etc/weft/weft.yaml --check-config\n"
-		"weft sm --device mlx5_0 --port 1\n"
-		"weft sm --transport ibsim --server lab0 --once --json | jq .took_us\n",
-    .opts = opts,
-    .min_args = 0,
-    .max_args = 0,
-    .run = sm,
+	.name = "sm",
+	.args = "[options]",
+	.summary = "manage a subnet: the subnet manager on a real or emulated fabric",
+	.about =
+		"Brings the subnet at a local port up and keeps it so: discovers it, gives LIDs, computes\n"
+		"and verifies routes, programs the switches, and follows every change. It stays in the\n"
+		"foreground; systemd or a shell may do otherwise with it. Without a configuration it does\n"
+		"what is right for most.\n"
+		"\n"
+		"SIGTERM and SIGINT end it, SIGHUP reads the configuration again, SIGUSR1 writes dumps and\n"
+		"opens the log file anew. Exit status: 0 ended as told, 1 could not run, 2 bad\n"
+		"configuration.",
+	.examples = "weft sm\n"
+		    "weft sm --config /etc/weft/weft.yaml --check-config\n"
+		    "weft sm --device mlx5_0 --port 1\n"
+		    "weft sm --transport ibsim --server lab0 --once --json | jq .took_us\n",
+	.opts = opts,
+	.min_args = 0,
+	.max_args = 0,
+	.run = sm,
 };

@@ -33,10 +33,10 @@ static int rate_parse(const char *s, unsigned *width, unsigned *speed, struct er
 			break;
 	if (*speed == FAB_NSPEEDS || !strchr("\1\2\4\10\14", (int)MIN(*width, 255)) || !*width)
 		return err_set(
-		    e, -EINVAL,
-		    "--rate: expected lanes (1, 2, 4, 8 or 12), x and a speed (SDR to XDR) as "
-		    "in 4xEDR, found '%s'",
-		    s);
+			e, -EINVAL,
+			"--rate: expected lanes (1, 2, 4, 8 or 12), x and a speed (SDR to XDR) as "
+			"in 4xEDR, found '%s'",
+			s);
 	return 0;
 }
 
@@ -46,7 +46,8 @@ static int cable_parse(const char *option, const char *s, uint32_t *cm, struct e
 
 	if (fab_cable_take(&at, end, cm) && at == end)
 		return 0;
-	return err_set(e, -EINVAL, "--%s: expected a length of 1cm to 100km such as 3m or 0.5m, found '%.60s'",
+	return err_set(e, -EINVAL,
+		       "--%s: expected a length of 1cm to 100km such as 3m or 0.5m, found '%.60s'",
 		       option, s);
 }
 
@@ -177,43 +178,45 @@ static int gen_run(char **args, unsigned nargs)
 }
 
 static const struct cli_opt gen_opts[] = {
-    {"switches", 's', CLI_UINT, &gen_switches, "N", "the size of irregular, ring and fullmesh",
-     NULL, 1, 1 << 20},
-    {"ports", 'p', CLI_UINT, &gen_ports, "N",
-     "ports a switch (default: 4 for irregular, else as many as the shape needs)", NULL, 1, 254},
-    {"hosts", 0, CLI_UINT, &gen_hosts, "N",
-     "irregular: hosts in all; other kinds: hosts a switch that bears hosts", NULL, 0, 1 << 20},
-    {"links", 'l', CLI_UINT, &gen_links, "N",
-     "irregular: links between switches (default: as many as fit)", NULL, 1, 1 << 24},
-    {"seed", 0, CLI_U64, &gen_seed, "N", "what the random kinds draw from (default 1)", NULL, 0, 0},
-    {"rate", 'r', CLI_STR, &gen_rate, "RATE", "of every link, as 4xEDR (default 4xQDR)", NULL, 0,
-     0},
-    {"cable", 0, CLI_STR, &gen_cable, "LENGTH", "of every cable, as 3m (default: not known)", NULL,
-     0, 0},
-    {"trunk", 0, CLI_STR, &gen_trunk, "LENGTH",
-     "of the cables between switches, as 30m (default: as --cable)", NULL, 0, 0},
-    {"output", 'o', CLI_STR, &out_path, "FILE", "where to write (default: standard output)", NULL,
-     0, 0},
-    {0},
+	{"switches", 's', CLI_UINT, &gen_switches, "N", "the size of irregular, ring and fullmesh",
+	 NULL, 1, 1 << 20},
+	{"ports", 'p', CLI_UINT, &gen_ports, "N",
+	 "ports a switch (default: 4 for irregular, else as many as the shape needs)", NULL, 1,
+	 254},
+	{"hosts", 0, CLI_UINT, &gen_hosts, "N",
+	 "irregular: hosts in all; other kinds: hosts a switch that bears hosts", NULL, 0, 1 << 20},
+	{"links", 'l', CLI_UINT, &gen_links, "N",
+	 "irregular: links between switches (default: as many as fit)", NULL, 1, 1 << 24},
+	{"seed", 0, CLI_U64, &gen_seed, "N", "what the random kinds draw from (default 1)", NULL, 0,
+	 0},
+	{"rate", 'r', CLI_STR, &gen_rate, "RATE", "of every link, as 4xEDR (default 4xQDR)", NULL,
+	 0, 0},
+	{"cable", 0, CLI_STR, &gen_cable, "LENGTH", "of every cable, as 3m (default: not known)",
+	 NULL, 0, 0},
+	{"trunk", 0, CLI_STR, &gen_trunk, "LENGTH",
+	 "of the cables between switches, as 30m (default: as --cable)", NULL, 0, 0},
+	{"output", 'o', CLI_STR, &out_path, "FILE", "where to write (default: standard output)",
+	 NULL, 0, 0},
+	{0},
 };
 
 const struct cli_cmd cmd_topo_gen = {
-    .name = "topo gen",
-    .args = "[KIND SIZE...]",
-    .summary = "generate a fabric as a netlist",
-    .about =
-	"Kinds: irregular N; mtree M N (M-port N-tree); kary K N (K-ary N-tree); clos M N R (M "
-	"middle switches, N hosts on each of R edge switches); mesh and torus X Y ...; "
-	"hypercube N; dragonfly P A H [G]; fullmesh N; ring N; star N. Without KIND, what "
-	"each takes is listed.\n\n"
-	"The same kind, sizes, options and seed give the same netlist everywhere.",
-    .examples = "weft topo gen irregular 16 --hosts 14 --seed 7 -o net.txt\n"
-		"weft topo gen mtree 8 3 --rate 4xHDR -o tree.txt\n"
-		"weft topo gen mtree 8 3 --cable 2m --trunk 30m -o hall.txt\n"
-		"weft topo gen dragonfly 2 4 2 | weft topo svg - -o dragonfly.svg",
-    .opts = gen_opts,
-    .max_args = 64, /* more than any kind takes: sizes_parse() explains that better */
-    .run = gen_run,
+	.name = "topo gen",
+	.args = "[KIND SIZE...]",
+	.summary = "generate a fabric as a netlist",
+	.about =
+		"Kinds: irregular N; mtree M N (M-port N-tree); kary K N (K-ary N-tree); clos M N R (M "
+		"middle switches, N hosts on each of R edge switches); mesh and torus X Y ...; "
+		"hypercube N; dragonfly P A H [G]; fullmesh N; ring N; star N. Without KIND, what "
+		"each takes is listed.\n\n"
+		"The same kind, sizes, options and seed give the same netlist everywhere.",
+	.examples = "weft topo gen irregular 16 --hosts 14 --seed 7 -o net.txt\n"
+		    "weft topo gen mtree 8 3 --rate 4xHDR -o tree.txt\n"
+		    "weft topo gen mtree 8 3 --cable 2m --trunk 30m -o hall.txt\n"
+		    "weft topo gen dragonfly 2 4 2 | weft topo svg - -o dragonfly.svg",
+	.opts = gen_opts,
+	.max_args = 64, /* more than any kind takes: sizes_parse() explains that better */
+	.run = gen_run,
 };
 
 /* ---- topo show ---- */
@@ -356,8 +359,9 @@ static void show_cables(const struct fab_stats *s)
 		return;
 	fab_cable_text(min, s->cable_min_cm);
 	fab_cable_text(max, s->cable_max_cm);
-	printf("\n%s of %s cables have a known length: %s to %s, %s m in all\n", cli_count(s->cables),
-	       cli_count(s->links), min, max, cli_count((s->cable_sum_cm + 50) / 100));
+	printf("\n%s of %s cables have a known length: %s to %s, %s m in all\n",
+	       cli_count(s->cables), cli_count(s->links), min, max,
+	       cli_count((s->cable_sum_cm + 50) / 100));
 }
 
 static void show_text(const struct fab *f, const struct fab_stats *s, const struct fab_netlist *net)
@@ -415,16 +419,16 @@ static int show_run(char **args, unsigned nargs UNUSED)
 }
 
 const struct cli_cmd cmd_topo_show = {
-    .name = "topo show",
-    .args = "FILE",
-    .summary = "sizes, distances and rates of a netlist",
-    .about =
-	"FILE is what ibnetdiscover prints or ibsim reads; '-' is standard input. Warnings about "
-	"the file are part of the answer here and do not change the exit status.",
-    .examples = "ibnetdiscover | weft topo show -\nweft topo show net.txt --json",
-    .min_args = 1,
-    .max_args = 1,
-    .run = show_run,
+	.name = "topo show",
+	.args = "FILE",
+	.summary = "sizes, distances and rates of a netlist",
+	.about =
+		"FILE is what ibnetdiscover prints or ibsim reads; '-' is standard input. Warnings about "
+		"the file are part of the answer here and do not change the exit status.",
+	.examples = "ibnetdiscover | weft topo show -\nweft topo show net.txt --json",
+	.min_args = 1,
+	.max_args = 1,
+	.run = show_run,
 };
 
 /* ---- topo check ---- */
@@ -582,17 +586,17 @@ static int check_run(char **args, unsigned nargs UNUSED)
 }
 
 const struct cli_cmd cmd_topo_check = {
-    .name = "topo check",
-    .args = "FILE",
-    .summary = "find what is wrong with a netlist",
-    .about =
-	"Lists links that only one end knows, nodes without links, parts that are not connected "
-	"with each other, and LIDs or GUIDs used twice. The status is 0 when there is nothing to "
-	"list, 1 when there is, 2 when FILE cannot be read as a netlist.",
-    .examples = "ibnetdiscover | weft topo check -",
-    .min_args = 1,
-    .max_args = 1,
-    .run = check_run,
+	.name = "topo check",
+	.args = "FILE",
+	.summary = "find what is wrong with a netlist",
+	.about =
+		"Lists links that only one end knows, nodes without links, parts that are not connected "
+		"with each other, and LIDs or GUIDs used twice. The status is 0 when there is nothing to "
+		"list, 1 when there is, 2 when FILE cannot be read as a netlist.",
+	.examples = "ibnetdiscover | weft topo check -",
+	.min_args = 1,
+	.max_args = 1,
+	.run = check_run,
 };
 
 /* ---- topo diff ---- */
@@ -600,9 +604,9 @@ const struct cli_cmd cmd_topo_check = {
 static const struct {
 	const char *word, *sign;
 } diff_kinds[] = {
-    [FAB_NODE_ADDED] = {"node added", "+"},	[FAB_NODE_GONE] = {"node removed", "-"},
-    [FAB_LINK_ADDED] = {"link added", "+"},	[FAB_LINK_GONE] = {"link removed", "-"},
-    [FAB_NODE_CHANGED] = {"node changed", "~"},
+	[FAB_NODE_ADDED] = {"node added", "+"},	    [FAB_NODE_GONE] = {"node removed", "-"},
+	[FAB_LINK_ADDED] = {"link added", "+"},	    [FAB_LINK_GONE] = {"link removed", "-"},
+	[FAB_NODE_CHANGED] = {"node changed", "~"},
 };
 
 /* The node's identity and name, from whichever of the two snapshots has it. */
@@ -709,16 +713,17 @@ static int diff_run(char **args, unsigned nargs UNUSED)
 }
 
 const struct cli_cmd cmd_topo_diff = {
-    .name = "topo diff",
-    .args = "BEFORE AFTER",
-    .summary = "what changed between two netlists",
-    .about =
-	"Nodes are the same when their GUIDs are, whatever the order in the files. The status is 0 "
-	"when nothing differs and 1 when something does.",
-    .examples = "weft topo diff yesterday.txt today.txt\nibnetdiscover | weft topo diff plan.txt -",
-    .min_args = 2,
-    .max_args = 2,
-    .run = diff_run,
+	.name = "topo diff",
+	.args = "BEFORE AFTER",
+	.summary = "what changed between two netlists",
+	.about =
+		"Nodes are the same when their GUIDs are, whatever the order in the files. The status is 0 "
+		"when nothing differs and 1 when something does.",
+	.examples =
+		"weft topo diff yesterday.txt today.txt\nibnetdiscover | weft topo diff plan.txt -",
+	.min_args = 2,
+	.max_args = 2,
+	.run = diff_run,
 };
 
 /* ---- topo dot, topo svg ---- */
@@ -756,34 +761,34 @@ static int svg_run(char **args, unsigned nargs UNUSED)
 }
 
 static const struct cli_opt draw_opts[] = {
-    {"output", 'o', CLI_STR, &out_path, "FILE", "where to write (default: standard output)", NULL,
-     0, 0},
-    {0},
+	{"output", 'o', CLI_STR, &out_path, "FILE", "where to write (default: standard output)",
+	 NULL, 0, 0},
+	{0},
 };
 
 const struct cli_cmd cmd_topo_dot = {
-    .name = "topo dot",
-    .args = "FILE",
-    .summary = "a netlist as a Graphviz graph",
-    .examples = "weft topo dot net.txt | neato -Tpdf -o net.pdf",
-    .opts = draw_opts,
-    .min_args = 1,
-    .max_args = 1,
-    .run = dot_run,
+	.name = "topo dot",
+	.args = "FILE",
+	.summary = "a netlist as a Graphviz graph",
+	.examples = "weft topo dot net.txt | neato -Tpdf -o net.pdf",
+	.opts = draw_opts,
+	.min_args = 1,
+	.max_args = 1,
+	.run = dot_run,
 };
 
 const struct cli_cmd cmd_topo_svg = {
-    .name = "topo svg",
-    .args = "FILE",
-    .summary = "a netlist as a picture",
-    .about =
-	"Trees are drawn in layers with their hosts below; other shapes so that distances on paper "
-	"follow distances in hops. Links are coloured by speed. Names, GUIDs, LIDs and port "
-	"numbers "
-	"show when the pointer rests on a node or link.",
-    .examples = "weft topo gen mtree 8 3 | weft topo svg - -o tree.svg",
-    .opts = draw_opts,
-    .min_args = 1,
-    .max_args = 1,
-    .run = svg_run,
+	.name = "topo svg",
+	.args = "FILE",
+	.summary = "a netlist as a picture",
+	.about =
+		"Trees are drawn in layers with their hosts below; other shapes so that distances on paper "
+		"follow distances in hops. Links are coloured by speed. Names, GUIDs, LIDs and port "
+		"numbers "
+		"show when the pointer rests on a node or link.",
+	.examples = "weft topo gen mtree 8 3 | weft topo svg - -o tree.svg",
+	.opts = draw_opts,
+	.min_args = 1,
+	.max_args = 1,
+	.run = svg_run,
 };

@@ -169,14 +169,15 @@ static int completion_run(char **args, unsigned n UNUSED)
 }
 
 const struct cli_cmd cmd_completion = {
-    .name = "completion",
-    .args = "bash",
-    .summary = "print a completion script for the shell",
-    .about = "The script is made from the same table as the help: it completes commands, options, "
-	     "the values of options that have a fixed choice, and file names.",
-    .examples = "eval \"$(weft completion bash)\"\n"
-		"weft completion bash > weft-completion.bash",
-    .min_args = 1,
-    .max_args = 1,
-    .run = completion_run,
+	.name = "completion",
+	.args = "bash",
+	.summary = "print a completion script for the shell",
+	.about =
+		"The script is made from the same table as the help: it completes commands, options, "
+		"the values of options that have a fixed choice, and file names.",
+	.examples = "eval \"$(weft completion bash)\"\n"
+		    "weft completion bash > weft-completion.bash",
+	.min_args = 1,
+	.max_args = 1,
+	.run = completion_run,
 };

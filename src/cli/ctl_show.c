@@ -31,7 +31,9 @@ static const char *duration(const json_t *a, const char *key)
 {
 	double s = json_number_value(json_object_get(a, key));
 
-	return s > 0 && s < 1e6 ? cli_duration((time_ps)(s * 1e9) * PS_PER_NS) : s > 0 ? "days" : "0";
+	return s > 0 && s < 1e6 ? cli_duration((time_ps)(s * 1e9) * PS_PER_NS)
+	       : s > 0		? "days"
+				: "0";
 }
 
 static bool is_true(const json_t *a, const char *key)
@@ -101,8 +103,9 @@ static void status_change(const json_t *c)
 		line("last change", "none yet");
 		return;
 	}
-	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s", count(c, "number"), text(c, "began"),
-	     text(c, "cause"), duration(c, "time_s"), count(smps, "all"), count(c, "entries"),
+	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s",
+	     count(c, "number"), text(c, "began"), text(c, "cause"), duration(c, "time_s"),
+	     count(smps, "all"), count(c, "entries"),
 	     is_true(c, "clean") ? "" : ", not all answered");
 }
 
@@ -110,8 +113,8 @@ static void status_subnet(const json_t *a)
 {
 	const json_t *s = json_object_get(a, "subnet");
 
-	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"), count(s, "hosts"),
-	     count(s, "links"), count(s, "lids"));
+	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"),
+	     count(s, "hosts"), count(s, "links"), count(s, "lids"));
 	if (number(s, "held_ports"))
 		line("held", "%s ports that change too often", count(s, "held_ports"));
 	if (is_true(a, "change_pending"))
@@ -123,23 +126,28 @@ void ctl_show_status(const json_t *a)
 	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"),
 		     *mads = json_object_get(a, "mads");
 
-	line("manager", "weft %s, process %llu, up %s", text(a, "version"), (unsigned long long)number(a, "pid"),
+	line("manager", "weft %s, process %llu, up %s", text(a, "version"),
+	     (unsigned long long)number(a, "pid"),
 	     age(json_number_value(json_object_get(a, "uptime_s"))));
-	line("state", "%s, %s%s", text(a, "state"), text(a, "phase"), is_true(a, "connected") ? "" : ", NOT CONNECTED");
+	line("state", "%s, %s%s", text(a, "state"), text(a, "phase"),
+	     is_true(a, "connected") ? "" : ", NOT CONNECTED");
 	line("port", "%s, GUID %s, LID %llu", text(p, "name"), text(p, "port_guid"),
 	     (unsigned long long)number(p, "lid"));
-	line("mechanism", "%s, priority %llu", text(a, "mechanism"), (unsigned long long)number(a, "priority"));
+	line("mechanism", "%s, priority %llu", text(a, "mechanism"),
+	     (unsigned long long)number(a, "priority"));
 	status_subnet(a);
 	status_change(json_object_get(a, "last_change"));
 	if (json_is_number(json_object_get(a, "last_sweep_ago_s")))
-		line("sweeps", "%s, the last clean one %s ago", count(a, "sweeps"), duration(a, "last_sweep_ago_s"));
+		line("sweeps", "%s, the last clean one %s ago", count(a, "sweeps"),
+		     duration(a, "last_sweep_ago_s"));
 	else
 		line("sweeps", "%s", count(a, "sweeps"));
-	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"), count(a, "retries"),
-	     count(a, "timeouts"), count(a, "traps"));
-	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"), count(mads, "out"),
-	     count(mads, "waiting"), count(a, "reconnects"));
-	line("routes", "computed %s times in %s", count(a, "routes_computed"), duration(a, "compute_s"));
+	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"),
+	     count(a, "retries"), count(a, "timeouts"), count(a, "traps"));
+	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"),
+	     count(mads, "out"), count(mads, "waiting"), count(a, "reconnects"));
+	line("routes", "computed %s times in %s", count(a, "routes_computed"),
+	     duration(a, "compute_s"));
 	line("log level", "%s", text(a, "log_level"));
 }
 
@@ -162,7 +170,8 @@ void ctl_show_smps(const json_t *a)
 	line("late answers", "%s", count(a, "late"));
 	line("not for us", "%s", count(a, "bad"));
 	line("traps", "%s", count(a, "traps"));
-	line("MADs", "%s in, %s out, %s waiting", count(mads, "in"), count(mads, "out"), count(mads, "waiting"));
+	line("MADs", "%s in, %s out, %s waiting", count(mads, "in"), count(mads, "out"),
+	     count(mads, "waiting"));
 }
 
 /* ---- the subnet ---- */
@@ -210,7 +219,8 @@ void ctl_show_switches(const json_t *a)
 	struct cli_table t;
 	size_t i;
 
-	cli_table_init(&t, "lrrrrrl", "id", "LID", "ports", "to switches", "to hosts", "entries", "name");
+	cli_table_init(&t, "lrrrrrl", "id", "LID", "ports", "to switches", "to hosts", "entries",
+		       "name");
 	json_array_foreach((json_t *)json_object_get(a, "switches"), i, h)
 	{
 		cli_table_add(&t, "%s", text(h, "id"));
@@ -230,7 +240,8 @@ void ctl_show_ports(const json_t *a)
 	struct cli_table t;
 	size_t i;
 
-	cli_table_init(&t, "lrrlllll", "node", "port", "LID", "state", "physical", "rate", "MTU", "leads to");
+	cli_table_init(&t, "lrrlllll", "node", "port", "LID", "state", "physical", "rate", "MTU",
+		       "leads to");
 	json_array_foreach((json_t *)json_object_get(a, "ports"), i, h)
 	{
 		const json_t *peer = json_object_get(h, "peer");
@@ -243,7 +254,8 @@ void ctl_show_ports(const json_t *a)
 		cli_table_add(&t, "%s%s", text(h, "width"), text(h, "speed"));
 		cli_table_add(&t, "%s", text(h, "mtu"));
 		if (json_is_object(peer))
-			cli_table_add(&t, "%s[%llu]", called(peer), (unsigned long long)number(peer, "port"));
+			cli_table_add(&t, "%s[%llu]", called(peer),
+				      (unsigned long long)number(peer, "port"));
 		else
 			cli_table_add(&t, "%s", "");
 	}
@@ -268,12 +280,13 @@ void ctl_show_changes(const json_t *a)
 	struct cli_table t;
 	size_t i;
 
-	cli_table_init(&t, "rllrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep", "discovery", "config.",
-		       "tables", "activ.", "entries", "restarts", "clean", "phases");
+	cli_table_init(&t, "rllrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep",
+		       "discovery", "config.", "tables", "activ.", "entries", "restarts", "clean",
+		       "phases");
 	json_array_foreach((json_t *)json_object_get(a, "changes"), i, c)
 	{
-		static const char *const purposes[] = {"all",		"sweep",	"discovery",
-						       "configuration", "distribution", "activation"};
+		static const char *const purposes[] = {
+			"all", "sweep", "discovery", "configuration", "distribution", "activation"};
 		const json_t *smps = json_object_get(c, "smps");
 		struct strbuf phases = {0};
 
@@ -331,7 +344,8 @@ void ctl_json_indent(const char *s, struct strbuf *out)
 	bool quoted = false;
 
 	for (; *s; s++) {
-		bool opens = !quoted && (*s == '{' || *s == '['), closes = !quoted && (*s == '}' || *s == ']');
+		bool opens = !quoted && (*s == '{' || *s == '['),
+		     closes = !quoted && (*s == '}' || *s == ']');
 		bool empty = opens && (s[1] == '}' || s[1] == ']');
 
 		if (!quoted && *s == ' ')

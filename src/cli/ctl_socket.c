@@ -37,8 +37,8 @@ static void candidate(struct search *s, const char *dir, const char *file)
 {
 	char path[sizeof(s->path[0])];
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path) || s->found == FOUND_MOST ||
-	    !is_alive(path))
+	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path) ||
+	    s->found == FOUND_MOST || !is_alive(path))
 		return;
 	for (unsigned i = 0; i < s->found; i++)
 		if (!strcmp(s->path[i], path))
@@ -97,9 +97,11 @@ static int several(const struct search *s)
 	return CLI_BAD;
 }
 
-int ctl_socket_find(const char *kind, const char *socket_path, const char *name, char *path, size_t size)
+int ctl_socket_find(const char *kind, const char *socket_path, const char *name, char *path,
+		    size_t size)
 {
-	const char *server = getenv("IBSIM_SOCKNAME"), *what = !strcmp(kind, "sm") ? "manager" : "fabric";
+	const char *server = getenv("IBSIM_SOCKNAME"),
+		   *what = !strcmp(kind, "sm") ? "manager" : "fabric";
 	struct search s = {.kind = kind};
 	int rc = CLI_OK;
 
@@ -113,11 +115,12 @@ int ctl_socket_find(const char *kind, const char *socket_path, const char *name,
 	if (!s.found)
 		places_search(&s, name);
 	if (!s.found && name)
-		rc = cli_bad("no %s '%.60s' listens: looked for %s-%.60s.sock in %s", what, name, kind, name,
-			     s.tried.s);
+		rc = cli_bad("no %s '%.60s' listens: looked for %s-%.60s.sock in %s", what, name,
+			     kind, name, s.tried.s);
 	else if (!s.found)
-		rc = cli_bad("no %s listens: looked for %s*.sock in %s; --socket names another place", what, kind,
-			     s.tried.s);
+		rc = cli_bad(
+			"no %s listens: looked for %s*.sock in %s; --socket names another place",
+			what, kind, s.tried.s);
 	else if (s.found > 1)
 		rc = several(&s);
 	else

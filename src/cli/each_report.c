@@ -37,7 +37,8 @@ static void add_load(figures *f, size_t *at, const struct lab_change_result *r)
 	add(f, at, (struct figure){.group = "packets", .key = "received", .kind = COUNT},
 	    r->received);
 	add(f, at, (struct figure){.group = "packets", .key = "futile", .kind = COUNT}, r->futile);
-	add(f, at, (struct figure){.group = "packets", .key = "lost", .kind = COUNT}, r->lost - r->futile);
+	add(f, at, (struct figure){.group = "packets", .key = "lost", .kind = COUNT},
+	    r->lost - r->futile);
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		add(f, at,
 		    (struct figure){.group = "discarded",

@@ -20,7 +20,8 @@ static int find_one(const struct fab *f, const char *text, port_id *port)
 
 	if (!colon || parse_u64(colon + 1, &num))
 		return cli_bad("--flap '%.60s': expected NODE:PORT", text);
-	snprintf(name, sizeof(name), "%.*s", (int)MIN((size_t)(colon - text), sizeof(name) - 1), text);
+	snprintf(name, sizeof(name), "%.*s", (int)MIN((size_t)(colon - text), sizeof(name) - 1),
+		 text);
 	if (cli_find_node(f, "--flap", name, &n))
 		return CLI_BAD;
 	if (!num || num > f->nodes[n].nports)
@@ -37,12 +38,14 @@ static int check_times(void)
 	bool times = flap_o.times != USUAL_TIMES;
 
 	if (!flap_o.links.n && (times || flap_o.period != USUAL_PERIOD))
-		return cli_bad("--flap-%s is about links that flap: expected --flap NODE:PORT with it",
-			       times ? "times" : "period");
+		return cli_bad(
+			"--flap-%s is about links that flap: expected --flap NODE:PORT with it",
+			times ? "times" : "period");
 	if (flap_o.period < 2)
 		return cli_bad("--flap-period: expected more than no time");
 	if (flap_o.period > TIME_NEVER / 4 / flap_o.times)
-		return cli_bad("--flap-period: %u times so long is more than can be counted", flap_o.times);
+		return cli_bad("--flap-period: %u times so long is more than can be counted",
+			       flap_o.times);
 	return CLI_OK;
 }
 
@@ -57,7 +60,8 @@ int flap_find(const struct fab *f, flap_ports *ports)
 			return CLI_BAD;
 		for (size_t k = 0; k < ports->n; k++)
 			if (ports->at[k] == p || f->ports[ports->at[k]].peer == p)
-				return cli_bad("--flap '%.60s': this link was named before", flap_o.links.at[i]);
+				return cli_bad("--flap '%.60s': this link was named before",
+					       flap_o.links.at[i]);
 		vec_push(ports, p);
 	}
 	return CLI_OK;

@@ -361,14 +361,15 @@ static int help_run(char **args, unsigned n)
 }
 
 const struct cli_cmd cmd_help = {
-    .name = "help",
-    .args = "[COMMAND]",
-    .summary = "explain the program, a group of commands or one command",
-    .about = "With --json, print the table of commands with their arguments, options and "
-	     "examples, from which the help, the man pages and the completion are made.",
-    .examples = "weft help topo gen\nweft help topo\nweft help --json",
-    .opts =
-	(const struct cli_opt[]){{.name = "parse-only", .type = CLI_FLAG, .dst = &parse_only}, {0}},
-    .max_args = 64,
-    .run = help_run,
+	.name = "help",
+	.args = "[COMMAND]",
+	.summary = "explain the program, a group of commands or one command",
+	.about = "With --json, print the table of commands with their arguments, options and "
+		 "examples, from which the help, the man pages and the completion are made.",
+	.examples = "weft help topo gen\nweft help topo\nweft help --json",
+	.opts =
+		(const struct cli_opt[]){
+			{.name = "parse-only", .type = CLI_FLAG, .dst = &parse_only}, {0}},
+	.max_args = 64,
+	.run = help_run,
 };

@@ -6,28 +6,28 @@
 #include "cli/load_opts.h"
 #include "base/rng.h"
 
-const char *const load_patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
-				       "tornado", "all-to-all",	 "incast", "trace",   NULL};
+const char *const load_patterns[] = {"uniform", "permutation", "shift",	 "hotspot", "complement",
+				     "tornado", "all-to-all",  "incast", "trace",   NULL};
 const char *const load_arrivals[] = {"poisson", "constant", "bursty", NULL};
-const char *const load_mtus[] = {"256",  "512",  "1024",
-				   "2048", "4096", NULL};		 /* by IBA code, from 1 */
+const char *const load_mtus[] = {"256",	 "512",	 "1024",
+				 "2048", "4096", NULL};		       /* by IBA code, from 1 */
 const char *const load_vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the same */
 
 struct load_opts load_o = {
-    .payload = LOAD_NOT_GIVEN,
-    .load = -1,
-    .shift = 1,
-    .burst = 16,
-    .hot_share = 0.1,
-    .wire = 100 * PS_PER_NS,
-    .retrain = 2 * PS_PER_MS,
-    .route = 40 * PS_PER_NS,
-    .map = 20 * PS_PER_NS,
-    .crossbar = 40 * PS_PER_NS,
-    .setup = 2 * PS_PER_NS,
-    .arbiter = 40 * PS_PER_NS,
-    .error_limit = 8,
-    .limit = TIME_NEVER,
+	.payload = LOAD_NOT_GIVEN,
+	.load = -1,
+	.shift = 1,
+	.burst = 16,
+	.hot_share = 0.1,
+	.wire = 100 * PS_PER_NS,
+	.retrain = 2 * PS_PER_MS,
+	.route = 40 * PS_PER_NS,
+	.map = 20 * PS_PER_NS,
+	.crossbar = 40 * PS_PER_NS,
+	.setup = 2 * PS_PER_NS,
+	.arbiter = 40 * PS_PER_NS,
+	.error_limit = 8,
+	.limit = TIME_NEVER,
 };
 
 /* ---- options to configurations ---- */
@@ -83,8 +83,8 @@ static int sl_mask(const char *text, uint16_t *mask)
 	} while (*s == ',');
 	if (*s || !*mask || (s > text && s[-1] == ','))
 		return cli_bad(
-		    "--sl: expected service levels from 0 to 15 such as 0,2,4-7; found '%.60s'",
-		    text);
+			"--sl: expected service levels from 0 to 15 such as 0,2,4-7; found '%.60s'",
+			text);
 	return CLI_OK;
 }
 
@@ -93,13 +93,15 @@ int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t)
 	node_id n;
 
 	*t = (struct traffic_config){
-	    .pattern = (enum traffic_pattern)chosen(load_patterns, load_o.pattern, TRAFFIC_UNIFORM),
-	    .arrivals = (enum traffic_arrivals)chosen(load_arrivals, load_o.arrivals, TRAFFIC_POISSON),
-	    .payload = (uint16_t)payload(),
-	    .hot_share_q32 = prob_q32(load_o.hot_share),
-	    .shift = load_o.shift,
-	    .burst_packets = load_o.burst,
-	    .seed = seed,
+		.pattern = (enum traffic_pattern)chosen(load_patterns, load_o.pattern,
+							TRAFFIC_UNIFORM),
+		.arrivals = (enum traffic_arrivals)chosen(load_arrivals, load_o.arrivals,
+							  TRAFFIC_POISSON),
+		.payload = (uint16_t)payload(),
+		.hot_share_q32 = prob_q32(load_o.hot_share),
+		.shift = load_o.shift,
+		.burst_packets = load_o.burst,
+		.seed = seed,
 	};
 	if (payload() > iba_mtu_bytes(mtu_code()))
 		return cli_bad("--payload %u does not fit an MTU of %u: expected at most that",
@@ -124,8 +126,8 @@ static int make_buffers(struct sim_plane_config *p)
 
 	if (load_o.buffer && load_o.buffer < packet)
 		return cli_bad(
-		    "--buffer %u does not hold a packet: expected at least %u for an MTU of %u",
-		    load_o.buffer, packet, iba_mtu_bytes(mtu_code()));
+			"--buffer %u does not hold a packet: expected at least %u for an MTU of %u",
+			load_o.buffer, packet, iba_mtu_bytes(mtu_code()));
 	p->on = true;
 	p->buffer_bytes = load_o.buffer ? load_o.buffer : MAX(p->buffer_bytes, 2 * packet);
 	return CLI_OK;
@@ -153,7 +155,8 @@ int load_network(struct sim_config *c)
 void load_describe(const struct traffic_config *t, const char *trace, char buf[160])
 {
 	if (t->pattern == TRAFFIC_TRACE)
-		snprintf(buf, 160, "packets of %.80s, %s data VLs", trace, load_o.vls ? load_o.vls : "2");
+		snprintf(buf, 160, "packets of %.80s, %s data VLs", trace,
+			 load_o.vls ? load_o.vls : "2");
 	else
 		snprintf(buf, 160, "%s, %s, %u bytes a packet on SL %.60s, %s data VLs",
 			 traffic_pattern_name(t->pattern), traffic_arrivals_name(t->arrivals),
@@ -174,11 +177,16 @@ const char *load_option_given(void)
 		bool given;
 		const char *name;
 	} all[] = {
-		{l->pattern, "pattern"},	{l->arrivals, "arrivals"},
-		{l->mtu, "mtu"},		{l->payload != LOAD_NOT_GIVEN, "payload"},
-		{l->sl, "sl"},			{l->vls, "vls"},
-		{l->buffer, "buffer"},		{l->wire != 100 * PS_PER_NS, "wire"},
-		{l->errors > 0, "byte-errors"}, {l->hot, "hot"},
+		{l->pattern, "pattern"},
+		{l->arrivals, "arrivals"},
+		{l->mtu, "mtu"},
+		{l->payload != LOAD_NOT_GIVEN, "payload"},
+		{l->sl, "sl"},
+		{l->vls, "vls"},
+		{l->buffer, "buffer"},
+		{l->wire != 100 * PS_PER_NS, "wire"},
+		{l->errors > 0, "byte-errors"},
+		{l->hot, "hot"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
@@ -238,11 +246,13 @@ int load_up(const char *file, struct lab *l)
 		return CLI_OK;
 	cli_progress_end();
 	if (!(load_o.errors > 0))
-		return cli_bad("%s: the manager was not at rest after %s of simulated time, expected that --limit is enough",
-			       file, cli_duration(limit));
-	return cli_bad("%s: the manager was not at rest after %s of simulated time, links trained anew %s times: "
-		       "expected fewer --byte-errors, a higher --error-limit or a longer --limit",
-		       file, cli_duration(limit), cli_count(sim_plane_stats(lab_sim(l))->recoveries));
+		return cli_bad(
+			"%s: the manager was not at rest after %s of simulated time, expected that --limit is enough",
+			file, cli_duration(limit));
+	return cli_bad(
+		"%s: the manager was not at rest after %s of simulated time, links trained anew %s times: "
+		"expected fewer --byte-errors, a higher --error-limit or a longer --limit",
+		file, cli_duration(limit), cli_count(sim_plane_stats(lab_sim(l))->recoveries));
 }
 
 static void on_up_tick(void *ctx)
@@ -266,7 +276,7 @@ static int check_comes_up(const char *file, const struct fab *f, const struct la
 }
 
 int load_saturate(const char *file, const struct fab *f, const struct lab_config *lc,
-		    const struct lab_load *d, unsigned points, struct lab_saturation *s)
+		  const struct lab_load *d, unsigned points, struct lab_saturation *s)
 {
 	struct progress p = {.file = file};
 	struct lab_sat_config c = {.fab = f,
@@ -291,7 +301,7 @@ int load_saturate(const char *file, const struct fab *f, const struct lab_config
 }
 
 uint64_t load_choose_interval(const char *file, const struct fab *f, const struct lab_config *c,
-				const struct lab_load *d)
+			      const struct lab_load *d)
 {
 	struct lab_saturation s;
 	struct lab_load quick = *d;

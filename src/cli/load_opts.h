@@ -26,7 +26,8 @@ struct load_opts {
 };
 
 extern struct load_opts load_o; /* of the one command that runs */
-extern const char *const load_patterns[], *const load_arrivals[], *const load_mtus[], *const load_vl_counts[];
+extern const char *const load_patterns[], *const load_arrivals[], *const load_mtus[],
+									  *const load_vl_counts[];
 
 /* clang-format off */
 #define LOAD_RATE_OPTS \
@@ -65,11 +66,12 @@ extern const char *const load_patterns[], *const load_arrivals[], *const load_mt
 
 /* --load and --rate against each other; neither is no fault here. */
 int load_check_rate(void);
-bool load_given(void); /* --load or --rate */
+bool load_given(void);		     /* --load or --rate */
 const char *load_option_given(void); /* one of the other options that is not as it was, or NULL */
 
-int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t); /* all but the interval */
-int load_network(struct sim_config *c); /* ports, buffers and wires; turns the data plane on */
+int load_traffic(const struct fab *f, uint64_t seed,
+		 struct traffic_config *t); /* all but the interval */
+int load_network(struct sim_config *c);	    /* ports, buffers and wires; turns the data plane on */
 void load_describe(const struct traffic_config *t, const char *trace, char buf[160]);
 
 /* Bring the fabric up on its packet-level network; a new lab. Links that make errors may keep the

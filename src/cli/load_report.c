@@ -163,9 +163,9 @@ void load_report_text(const struct load_report *rep)
 		printf("no deadlock\n");
 	}
 	if (rep->has_levels)
-		printf("connectivity level %u.%u %%, deadlock level %u.%u %%\n", rep->levels.connectivity / 10000,
-		       rep->levels.connectivity / 1000 % 10, rep->levels.deadlock / 10000,
-		       rep->levels.deadlock / 1000 % 10);
+		printf("connectivity level %u.%u %%, deadlock level %u.%u %%\n",
+		       rep->levels.connectivity / 10000, rep->levels.connectivity / 1000 % 10,
+		       rep->levels.deadlock / 10000, rep->levels.deadlock / 1000 % 10);
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
 	print_smps(r);
@@ -458,19 +458,19 @@ void sat_report_svg(const struct sat_report *r, unsigned n, bool log_x, struct s
 {
 	struct plot_series *s = mem_zarray(n, sizeof(*s));
 	struct plot p = {
-	    .title = "Latency against offered load",
-	    .x = {.label = "offered load, thousand packets/s/node", .unit = 1000, .log = log_x},
-	    .y = {.label = "mean latency, \xc2\xb5s", .unit = 1000},
-	    .series = s,
-	    .n = n};
+		.title = "Latency against offered load",
+		.x = {.label = "offered load, thousand packets/s/node", .unit = 1000, .log = log_x},
+		.y = {.label = "mean latency, \xc2\xb5s", .unit = 1000},
+		.series = s,
+		.n = n};
 	struct strbuf note = {0};
 
 	strbuf_addf(&note, "%s. Hollow: saturated.", n ? r[0].what : "");
 	p.note = note.s;
 	for (unsigned i = 0; i < n; i++) {
 		p.y.max = MAX(p.y.max, r[i].s.zero_load / PS_PER_NS * SHOWN_TIMES);
-		s[i] =
-		    (struct plot_series){series_name(&r[i]), curve_points(&r[i]), r[i].s.curve.n};
+		s[i] = (struct plot_series){series_name(&r[i]), curve_points(&r[i]),
+					    r[i].s.curve.n};
 	}
 	plot_svg(&p, out);
 	for (unsigned i = 0; i < n; i++) {

@@ -24,16 +24,16 @@ struct load_report {
 	char what[160];	   /* the traffic, in words */
 	uint64_t interval; /* picoseconds between packets of a host; 0: a trace */
 	uint64_t seed, up_events;
-	double up_wall_s, wall_s; /* bring-up, traffic */
-	struct lab_series series; /* empty unless asked for */
+	double up_wall_s, wall_s;	   /* bring-up, traffic */
+	struct lab_series series;	   /* empty unless asked for */
 	VEC(struct load_discard) discards; /* the first of them, if asked for */
-	bool nodes, links;        /* show them: r.usage is filled */
-	bool has_levels;          /* at the end of the run */
+	bool nodes, links;		   /* show them: r.usage is filled */
+	bool has_levels;		   /* at the end of the run */
 	struct lab_levels levels;
 };
 
 void load_report_text(const struct load_report *r);
-void load_series_text(const struct lab_series *s);           /* nothing when it is empty */
+void load_series_text(const struct lab_series *s);		   /* nothing when it is empty */
 void load_series_json(const struct lab_series *s, struct json *j); /* .series[], if there is one */
 void load_report_json(const struct load_report *r, struct json *j);
 

@@ -195,8 +195,8 @@ void load_series_node_csv(const struct fab *f, const struct lab_node_sample *x, 
 
 	if (!x) {
 		strbuf_add(
-		    out,
-		    "time_s,node,generated,sent,received,discarded,latency_ns,queue,buffer_use\n");
+			out,
+			"time_s,node,generated,sent,received,discarded,latency_ns,queue,buffer_use\n");
 		return;
 	}
 	fab_node_ident(f, x->node, ident);
@@ -299,8 +299,8 @@ static size_t line_points(const struct lab_series *s, enum what w, struct plot_p
 }
 
 static const char *const line_names[W_COUNT] = {
-    "sent",	   "received",	   "discarded", "mean",		"p99",		 "header, mean",
-    "links, mean", "busiest link", "buffers",	"connectivity", "deadlock level"};
+	"sent",	       "received",     "discarded", "mean",	    "p99",	     "header, mean",
+	"links, mean", "busiest link", "buffers",   "connectivity", "deadlock level"};
 
 void load_series_svg(const struct lab_series *s, struct strbuf *out)
 {
@@ -308,18 +308,18 @@ void load_series_svg(const struct lab_series *s, struct strbuf *out)
 	struct plot_series lines[W_COUNT];
 	struct plot_point *at[W_COUNT];
 	struct plot p[PANELS] = {
-	    {.title = "Packets",
-	     .y = {.label = "thousand packets/s", .unit = 1000},
-	     .series = lines,
-	     .n = 3},
-	    {.title = "Latency",
-	     .y = {.label = "latency, \xc2\xb5s", .unit = 1000},
-	     .series = lines + W_LATENCY,
-	     .n = 3},
-	    {.title = "Occupation",
-	     .y = {.label = "per cent", .unit = 10000},
-	     .series = lines + W_LINKS,
-	     .n = s->levels ? LINES : 3},
+		{.title = "Packets",
+		 .y = {.label = "thousand packets/s", .unit = 1000},
+		 .series = lines,
+		 .n = 3},
+		{.title = "Latency",
+		 .y = {.label = "latency, \xc2\xb5s", .unit = 1000},
+		 .series = lines + W_LATENCY,
+		 .n = 3},
+		{.title = "Occupation",
+		 .y = {.label = "per cent", .unit = 10000},
+		 .series = lines + W_LINKS,
+		 .n = s->levels ? LINES : 3},
 	};
 
 	if (s->samples.n * s->period >= 10 * PS_PER_MS)
@@ -327,8 +327,8 @@ void load_series_svg(const struct lab_series *s, struct strbuf *out)
 				       .unit = 1000000};
 	for (unsigned i = 0; i < W_COUNT; i++) {
 		at[i] = mem_array(s->samples.n + 1, sizeof(*at[i]));
-		lines[i] =
-		    (struct plot_series){line_names[i], at[i], line_points(s, (enum what)i, at[i])};
+		lines[i] = (struct plot_series){line_names[i], at[i],
+						line_points(s, (enum what)i, at[i])};
 	}
 	for (unsigned i = 0; i < PANELS; i++)
 		p[i].x = x;

@@ -30,7 +30,8 @@ int load_wants_check(const struct load_wants *w)
 					       files[k].option, files[i].option);
 	}
 	if (w->series < PS_PER_US)
-		return cli_bad("--series: expected 1us at least, found %s", cli_duration(w->series));
+		return cli_bad("--series: expected 1us at least, found %s",
+			       cli_duration(w->series));
 	return CLI_OK;
 }
 

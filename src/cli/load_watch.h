@@ -23,7 +23,8 @@ struct load_watch {
 };
 
 int load_wants_check(const struct load_wants *w);
-int load_wants_fit(const struct load_wants *w, time_ps span); /* not too many samples in that time */
+int load_wants_fit(const struct load_wants *w,
+		   time_ps span); /* not too many samples in that time */
 /* CLI_OK, or CLI_BAD after a message; load_watch_end() comes in either case. */
 int load_watch_start(struct load_watch *w, const struct load_wants *wants, struct load_report *r,
 		     struct lab *l);

@@ -22,28 +22,28 @@ static const struct cli_cmd *const commands[] = {
 /* clang-format on */
 
 static const struct cli_group groups[] = {
-    {"topo", "make, look at and compare fabrics, as netlists"},
-    {"route", "compute forwarding tables and prove them"},
-    {"sim", "run the subnet manager on a simulated fabric"},
-    {"mad", "management packets"},
-    {0},
+	{"topo", "make, look at and compare fabrics, as netlists"},
+	{"route", "compute forwarding tables and prove them"},
+	{"sim", "run the subnet manager on a simulated fabric"},
+	{"mad", "management packets"},
+	{0},
 };
 
 static const struct cli_cmd *const first_steps[] = {
-    &cmd_sim_demo,
-    &cmd_topo_gen,
-    &cmd_route_verify,
-    NULL,
+	&cmd_sim_demo,
+	&cmd_topo_gen,
+	&cmd_route_verify,
+	NULL,
 };
 
 int main(int argc, char **argv)
 {
 	static const struct cli_app app = {
-	    .version = WEFT_VERSION,
-	    .summary = "InfiniBand subnet manager and fabric laboratory",
-	    .groups = groups,
-	    .cmds = commands,
-	    .first = first_steps,
+		.version = WEFT_VERSION,
+		.summary = "InfiniBand subnet manager and fabric laboratory",
+		.groups = groups,
+		.cmds = commands,
+		.first = first_steps,
 	};
 
 	return cli_main(&app, argc, argv);

@@ -30,8 +30,8 @@ static size_t roff_unicode(struct strbuf *b, const unsigned char *s, size_t n)
 static void roff(struct strbuf *b, const char *s, size_t n)
 {
 	static const char *const as[128] = {
-	    ['\\'] = "\\(rs", ['-'] = "\\-",   ['\''] = "\\(aq", ['`'] = "\\(ga",
-	    ['^'] = "\\(ha",  ['~'] = "\\(ti", ['"'] = "\\(dq",
+		['\\'] = "\\(rs", ['-'] = "\\-",   ['\''] = "\\(aq", ['`'] = "\\(ga",
+		['^'] = "\\(ha",  ['~'] = "\\(ti", ['"'] = "\\(dq",
 	};
 
 	while (n) {
@@ -234,13 +234,14 @@ void cli_man_app(struct strbuf *b, const struct cli_app *app)
 {
 	head(b, app, "weft", app->summary);
 	strbuf_add(
-	    b, ".SH SYNOPSIS\n.B weft\n.I COMMAND\n[arguments] [options]\n.SH DESCRIPTION\n"
-	       "Options may stand anywhere among the arguments, as\n"
-	       ".BR \\-\\-option \" value\" ,\n.B \\-\\-option=value\nor\n.BR \\-o \" value\" ;\n"
-	       ".B \\-\\-\nends them.\nA file named\n.B \\-\n"
-	       "is standard input or standard output.\n"
-	       "Results go to standard output, messages to standard error.\n"
-	       ".SH COMMANDS\n");
+		b,
+		".SH SYNOPSIS\n.B weft\n.I COMMAND\n[arguments] [options]\n.SH DESCRIPTION\n"
+		"Options may stand anywhere among the arguments, as\n"
+		".BR \\-\\-option \" value\" ,\n.B \\-\\-option=value\nor\n.BR \\-o \" value\" ;\n"
+		".B \\-\\-\nends them.\nA file named\n.B \\-\n"
+		"is standard input or standard output.\n"
+		"Results go to standard output, messages to standard error.\n"
+		".SH COMMANDS\n");
 	for (const struct cli_cmd *const *c = app->cmds; *c; c++)
 		command_section(b, *c);
 	exit_status(b);
@@ -282,11 +283,11 @@ static int man_run(char **args, unsigned n)
 }
 
 const struct cli_cmd cmd_man = {
-    .name = "man",
-    .args = "[COMMAND]",
-    .summary = "print a man page, for man -l",
-    .about = "Without a command, weft(1): the whole program on one page.",
-    .examples = "weft man topo gen | man -l -\nweft man > weft.1",
-    .max_args = 2,
-    .run = man_run,
+	.name = "man",
+	.args = "[COMMAND]",
+	.summary = "print a man page, for man -l",
+	.about = "Without a command, weft(1): the whole program on one page.",
+	.examples = "weft man topo gen | man -l -\nweft man > weft.1",
+	.max_args = 2,
+	.run = man_run,
 };

@@ -10,10 +10,12 @@
 const char *const manager_discoveries[] = {"full", "bfs", "partial", NULL};
 const char *const manager_detections[] = {"sweep", "traps", "both", NULL};
 const char *const manager_activations[] = {"directed", "lid", NULL};
-const char *const manager_mechanisms[] = {"basic", "improved", "improved+partial", "improved+traps", "weft", NULL};
+const char *const manager_mechanisms[] = {"basic",	    "improved", "improved+partial",
+					  "improved+traps", "weft",	NULL};
 const char *const manager_supplies[] = {"fera", "pira", "update", "repair", NULL};
 const char *const manager_first_supplies[] = {"none", "pira", "fera", "update", "repair", NULL};
-const char *const manager_techniques[] = {"full", "ports", "dependencies", "none", "outwards", "plan", NULL};
+const char *const manager_techniques[] = {"full", "ports", "dependencies", "none", "outwards",
+					  "plan", NULL};
 const char *const manager_tables[] = {"full", "partial", NULL};
 const char *const manager_cpus[] = {"host", "thesis", NULL};
 
@@ -47,8 +49,9 @@ int manager_place(const struct fab *f, const char *sm, const char *root, const c
 		return CLI_OK;
 	c->sm.mechanism.routes = rt_engine_find(engine) ? sm_supply_find(engine) : NULL;
 	if (!c->sm.mechanism.routes)
-		return cli_bad("there is no engine '%.60s': expected one of those 'weft route compute --help' lists",
-			       engine);
+		return cli_bad(
+			"there is no engine '%.60s': expected one of those 'weft route compute --help' lists",
+			engine);
 	return CLI_OK;
 }
 
@@ -63,7 +66,8 @@ static void make_mechanism(struct sm_mechanism *m)
 	if (o->engine)
 		m->routes = routes;
 	if (o->discovery)
-		m->discovery = sm_discovery_find(strcmp(o->discovery, "bfs") ? o->discovery : "full");
+		m->discovery =
+			sm_discovery_find(strcmp(o->discovery, "bfs") ? o->discovery : "full");
 	if (o->provisional)
 		m->provisional = sm_supply_find(o->provisional);
 	if (o->routes)
@@ -107,7 +111,8 @@ int manager_config(const struct fab *f, struct lab_config *c)
 	c->sm.lmc = o->lmc;
 	c->sm.m_key = o->m_key;
 	c->sm.qos = o->qos;
-	c->sm.explore = o->discovery && !strcmp(o->discovery, "bfs") ? SM_EXPLORE_BFS : SM_EXPLORE_PROPAGATION;
+	c->sm.explore = o->discovery && !strcmp(o->discovery, "bfs") ? SM_EXPLORE_BFS
+								     : SM_EXPLORE_PROPAGATION;
 	c->sm.activate_by_lid = o->activation && !strcmp(o->activation, "lid");
 	c->sm.sweep_factor = o->sweep_period ? 0 : o->sweep_factor;
 	c->sm.sweep_period_ps = o->sweep_period;

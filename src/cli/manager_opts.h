@@ -21,8 +21,10 @@ struct manager_opts {
 
 extern struct manager_opts manager_o; /* of the one command that runs */
 extern const char *const manager_mechanisms[];
-extern const char *const manager_discoveries[], *const manager_detections[], *const manager_activations[];
-extern const char *const manager_supplies[], *const manager_first_supplies[], *const manager_techniques[];
+extern const char *const manager_discoveries[], *const manager_detections[],
+							*const manager_activations[];
+extern const char *const manager_supplies[], *const manager_first_supplies[],
+						     *const manager_techniques[];
 extern const char *const manager_tables[], *const manager_cpus[];
 
 /* clang-format off */

@@ -12,12 +12,12 @@ bool cli_json;
 static bool wants_help;
 
 static const struct cli_opt common[] = {
-    {.name = "json", .type = CLI_FLAG, .dst = &cli_json, .help = "print the result as JSON"},
-    {.name = "help",
-     .letter = 'h',
-     .type = CLI_FLAG,
-     .dst = &wants_help,
-     .help = "print this help"},
+	{.name = "json", .type = CLI_FLAG, .dst = &cli_json, .help = "print the result as JSON"},
+	{.name = "help",
+	 .letter = 'h',
+	 .type = CLI_FLAG,
+	 .dst = &wants_help,
+	 .help = "print this help"},
 };
 
 const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
@@ -101,9 +101,9 @@ static int value_set(const struct cli_opt *o, const char *s, struct err *e)
 		if (!parse_share(s, o->dst))
 			return 0;
 		return err_set(
-		    e, -EINVAL,
-		    "--%s: expected a share such as 5%% or 0.05, at most 1; found '%.60s'", o->name,
-		    s);
+			e, -EINVAL,
+			"--%s: expected a share such as 5%% or 0.05, at most 1; found '%.60s'",
+			o->name, s);
 	case CLI_TIME:
 		if (!parse_time(s, o->dst))
 			return 0;
@@ -171,9 +171,9 @@ static int value_from_next(struct scan *s, const struct cli_opt *o)
 			       o->arg ? o->arg : "?");
 	if (v[0] == '-' && v[1])
 		return err_set(
-		    s->e, -EINVAL,
-		    "--%s needs a value: %s, found '%.60s' (write --%s=%.60s if you mean it)",
-		    o->name, o->arg ? o->arg : "?", v, o->name, v);
+			s->e, -EINVAL,
+			"--%s needs a value: %s, found '%.60s' (write --%s=%.60s if you mean it)",
+			o->name, o->arg ? o->arg : "?", v, o->name, v);
 	s->at++;
 	return value_set(o, v, s->e);
 }

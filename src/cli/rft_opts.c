@@ -42,7 +42,8 @@ static int apply_one(const struct fab *f, const char *text)
 		return CLI_BAD;
 	if (!fab_is_switch(f, n))
 		return cli_bad(
-		    "--rft '%.60s' is not a switch: only switches have forwarding tables", name);
+			"--rft '%.60s' is not a switch: only switches have forwarding tables",
+			name);
 	caps[n] = (uint16_t)cap;
 	return CLI_OK;
 }

@@ -72,10 +72,12 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 		break;
 	case SM_COMPUTE:
 		if (sm_tables(lab_sm(r->lab)) && sm_tables(lab_sm(r->lab))->entries)
-			snprintf(text, sizeof(text), "routes computed and verified: %s table entries",
+			snprintf(text, sizeof(text),
+				 "routes computed and verified: %s table entries",
 				 cli_count(sm_tables(lab_sm(r->lab))->entries));
 		else
-			snprintf(text, sizeof(text), "routes at hand, computed and verified before");
+			snprintf(text, sizeof(text),
+				 "routes at hand, computed and verified before");
 		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_DEACTIVATE:
@@ -118,17 +120,20 @@ static void on_change(struct sim_report *r, const struct sm_note *n)
 		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
 		break;
 	case SM_CAUSE_SWEEP:
-		snprintf(text, sizeof(text), "sweep: %.40s reports a port state change", name_of(r, n->b, who));
+		snprintf(text, sizeof(text), "sweep: %.40s reports a port state change",
+			 name_of(r, n->b, who));
 		line_smps(r, n->when, n->smps, text);
 		break;
 	case SM_CAUSE_TRAP:
 		if (n->b)
-			line(r, n->when, "trap 128 from LID %llu: discovery starts", (unsigned long long)n->b);
+			line(r, n->when, "trap 128 from LID %llu: discovery starts",
+			     (unsigned long long)n->b);
 		else
 			line(r, n->when, "what traps told meanwhile is looked into");
 		break;
 	case SM_CAUSE_SILENCE:
-		line_smps(r, n->when, n->smps, "a device does not answer as it should: discovery starts again");
+		line_smps(r, n->when, n->smps,
+			  "a device does not answer as it should: discovery starts again");
 		break;
 	case SM_CAUSE_RETRY:
 		line(r, n->when, "looking again for what did not answer");
@@ -176,25 +181,31 @@ static void on_note(void *ctx, const struct sm_note *n)
 	else if (n->kind == SM_NOTE_REFUSED)
 		line(r, n->when, "the routes failed verification and are not used");
 	else if (n->kind == SM_NOTE_TOO_FAR)
-		line(r, n->when, "%s is 63 hops away: what is behind port %u has to wait", name_of(r, n->a, who),
-		     (unsigned)n->b);
+		line(r, n->when, "%s is 63 hops away: what is behind port %u has to wait",
+		     name_of(r, n->a, who), (unsigned)n->b);
 	else if (n->kind == SM_NOTE_LEFT_OUT)
-		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it", name_of(r, n->a, who));
+		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it",
+		     name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_NO_ROOM)
-		line(r, n->when, "%s has room for %u table entries and needs %u: the subnet comes up without it",
+		line(r, n->when,
+		     "%s has room for %u table entries and needs %u: the subnet comes up without it",
 		     name_of(r, n->a, who), (unsigned)n->b, (unsigned)(n->b >> 32));
 	else if (n->kind == SM_NOTE_GONE)
 		line(r, n->when, "%s is gone", name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_GUESS)
-		line(r, n->when, n->a ? "all around %s tell of a change: the repair goes out first" :
-				        "both ends of a link tell of a change: the repair goes out first%s",
+		line(r, n->when,
+		     n->a ? "all around %s tell of a change: the repair goes out first"
+			  : "both ends of a link tell of a change: the repair goes out first%s",
 		     n->a ? name_of(r, n->a, who) : "");
 	else if (n->kind == SM_NOTE_PLAN && n->a != RT_PLAN_NOTHING)
-		line(r, n->when, "plan for the new tables: %s", rt_plan_name((enum rt_plan_kind)n->a));
+		line(r, n->when, "plan for the new tables: %s",
+		     rt_plan_name((enum rt_plan_kind)n->a));
 	else if (n->kind == SM_NOTE_HELD)
-		line(r, n->when, "port %u of %s changes too often and is held", (unsigned)n->b, name_of(r, n->a, who));
+		line(r, n->when, "port %u of %s changes too often and is held", (unsigned)n->b,
+		     name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_RELEASED)
-		line(r, n->when, "port %u of %s is held no longer", (unsigned)n->b, name_of(r, n->a, who));
+		line(r, n->when, "port %u of %s is held no longer", (unsigned)n->b,
+		     name_of(r, n->a, who));
 	else if (n->kind == SM_NOTE_NO_LID)
 		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
 	fflush(stdout);
@@ -206,12 +217,12 @@ static void on_tick(void *ctx)
 	struct sm_status st;
 
 	sm_status(lab_sm(r->lab), &st);
-	cli_progress("%s: %s SMPs, %s of simulated time", sm_phase_name(st.phase), cli_count(smps_total(&st)),
-		     cli_duration(sim_now(lab_sim(r->lab))));
+	cli_progress("%s: %s SMPs, %s of simulated time", sm_phase_name(st.phase),
+		     cli_count(smps_total(&st)), cli_duration(sim_now(lab_sim(r->lab))));
 }
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	static const char *const words[] = {"sends", "gets", "lost"};
 	struct sim_report *r = ctx;
@@ -221,8 +232,9 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 	if (!smp)
 		return;
 	iba_mad_summary(&b, smp->mad);
-	line(r, sim_now(lab_sim(r->lab)), "%s[%u] %s %s%s%s", name_of(r, r->fab->nodes[n].guid, who), port,
-	     words[what], b.s, what == SIM_SEEN_DROP ? ": " : "",
+	line(r, sim_now(lab_sim(r->lab)), "%s[%u] %s %s%s%s",
+	     name_of(r, r->fab->nodes[n].guid, who), port, words[what], b.s,
+	     what == SIM_SEEN_DROP ? ": " : "",
 	     what == SIM_SEEN_DROP ? sim_drop_name((enum sim_drop)detail) : "");
 	strbuf_free(&b);
 }
@@ -238,7 +250,8 @@ void sim_report_say(struct sim_report *r, const char *text)
 
 /* ---- taking stock ---- */
 
-void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline, bool smps)
+void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline,
+		     bool smps)
 {
 	memset(r, 0, sizeof(*r));
 	r->fab = f;
@@ -296,14 +309,15 @@ void sim_report_free(struct sim_report *r)
 struct row {
 	const char *key, *label;
 	unsigned phases; /* bits of the phases whose times add up */
-	int purpose;     /* -1: none */
+	int purpose;	 /* -1: none */
 };
 
 static const struct row rows[] = {
 	{"discovery", "discovery", 1 << SM_DISCOVER, SM_FOR_DISCOVERY},
 	{"configuration", "configuration", 1 << SM_CONFIGURE, SM_FOR_CONFIGURATION},
 	{"computation", "route computation", 1 << SM_COMPUTE, -1},
-	{"distribution", "table distribution", 1 << SM_DEACTIVATE | 1 << SM_JOIN | 1 << SM_TABLES | 1 << SM_RESTORE, SM_FOR_DISTRIBUTION},
+	{"distribution", "table distribution",
+	 1 << SM_DEACTIVATE | 1 << SM_JOIN | 1 << SM_TABLES | 1 << SM_RESTORE, SM_FOR_DISTRIBUTION},
 	{"activation", "activation", 1 << SM_ARM | 1 << SM_ACTIVATE, SM_FOR_ACTIVATION},
 	{"audit", "audit", 1 << SM_AUDIT, SM_FOR_AUDIT},
 };
@@ -349,11 +363,16 @@ static void print_table(struct sim_report *r)
 		cli_table_add(&t, "detection");
 		cli_table_add(&t, "-");
 		cli_table_add(&t, "-");
-		cli_table_add(&t, "%s", r->change.rounds ? cli_duration(r->change.first_start - r->changed_at) : "-");
-		cli_table_add(&t, "%s", cli_count(r->change.smps[SM_FOR_SWEEP] + r->change.smps[SM_FOR_TRAP]));
+		cli_table_add(&t, "%s",
+			      r->change.rounds ? cli_duration(r->change.first_start - r->changed_at)
+					       : "-");
+		cli_table_add(
+			&t, "%s",
+			cli_count(r->change.smps[SM_FOR_SWEEP] + r->change.smps[SM_FOR_TRAP]));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (rows[i].purpose == SM_FOR_AUDIT && !r->up.smps[SM_FOR_AUDIT] && !r->change.smps[SM_FOR_AUDIT])
+		if (rows[i].purpose == SM_FOR_AUDIT && !r->up.smps[SM_FOR_AUDIT] &&
+		    !r->change.smps[SM_FOR_AUDIT])
 			continue;
 		cli_table_add(&t, "%s", rows[i].label);
 		row_cells(&t, &r->up, &rows[i]);
@@ -364,7 +383,9 @@ static void print_table(struct sim_report *r)
 	cli_table_add(&t, "%s", cli_duration(r->up.last_end - r->up.first_start));
 	cli_table_add(&t, "%s", cli_count(sum_smps(&r->up)));
 	if (two) {
-		cli_table_add(&t, "%s", r->change.rounds ? cli_duration(r->change.last_end - r->changed_at) : "-");
+		cli_table_add(&t, "%s",
+			      r->change.rounds ? cli_duration(r->change.last_end - r->changed_at)
+					       : "-");
 		cli_table_add(&t, "%s", cli_count(sum_smps(&r->change)));
 	}
 	cli_table_print(&t, stdout);
@@ -385,8 +406,8 @@ void sim_report_text(struct sim_report *r)
 	if (r->timeline)
 		putchar('\n');
 	print_table(r);
-	printf("\nstate %s, %s: %u nodes, %u LIDs", sim_report_state(r), r->v.verified ? "verified" : "NOT verified",
-	       r->v.nodes, r->v.lids);
+	printf("\nstate %s, %s: %u nodes, %u LIDs", sim_report_state(r),
+	       r->v.verified ? "verified" : "NOT verified", r->v.nodes, r->v.lids);
 	if (r->v.unreached)
 		printf(", %u nodes are not connected to the manager's", r->v.unreached);
 	if (r->result)
@@ -400,8 +421,9 @@ void sim_report_text(struct sim_report *r)
 		printf("why: %s\n", r->v.why);
 	if (r->result && r->result->traffic_at)
 		change_report_text(r);
-	printf("simulated %s in %.2f s, %.0f MiB, trace hash %016llx\n", cli_duration(sim_now(lab_sim(r->lab))),
-	       cli_wall_s() - r->wall_start, cli_rss_mib(), (unsigned long long)sim_hash(lab_sim(r->lab)));
+	printf("simulated %s in %.2f s, %.0f MiB, trace hash %016llx\n",
+	       cli_duration(sim_now(lab_sim(r->lab))), cli_wall_s() - r->wall_start, cli_rss_mib(),
+	       (unsigned long long)sim_hash(lab_sim(r->lab)));
 }
 
 /* ---- figures ---- */
@@ -426,8 +448,11 @@ unsigned sim_change_times(const struct lab_sum *s, time_ps since, struct sim_fig
 	at[n++] = (struct sim_figure){"detection", s->rounds ? s->first_start - since : 0};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		at[n++] = (struct sim_figure){rows[i].key, row_time(s, &rows[i])};
-	at[n++] = (struct sim_figure){"provisional", s->in_place[SM_PROVISIONAL] ? s->in_place[SM_PROVISIONAL] - s->first_start : 0};
-	at[n++] = (struct sim_figure){"final", s->in_place[SM_FINAL] ? s->in_place[SM_FINAL] - s->first_start : 0};
+	at[n++] = (struct sim_figure){
+		"provisional",
+		s->in_place[SM_PROVISIONAL] ? s->in_place[SM_PROVISIONAL] - s->first_start : 0};
+	at[n++] = (struct sim_figure){
+		"final", s->in_place[SM_FINAL] ? s->in_place[SM_FINAL] - s->first_start : 0};
 	at[n++] = (struct sim_figure){"total", s->rounds ? s->last_end - since : 0};
 	return n;
 }

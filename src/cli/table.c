@@ -119,9 +119,9 @@ const char *cli_duration(time_ps t)
 		unsigned digits;
 		uint64_t scale; /* 10^digits */
 	} units[] = {
-	    {"ps", 1, 0, 1},	      {"ns", PS_PER_NS, 1, 10},
-	    {"us", PS_PER_US, 1, 10}, {"ms", PS_PER_MS, 3, 1000},
-	    {"s", PS_PER_S, 3, 1000},
+		{"ps", 1, 0, 1},	  {"ns", PS_PER_NS, 1, 10},
+		{"us", PS_PER_US, 1, 10}, {"ms", PS_PER_MS, 3, 1000},
+		{"s", PS_PER_S, 3, 1000},
 	};
 	char *s = text_slot();
 

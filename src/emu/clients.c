@@ -63,7 +63,8 @@ bool clients_sm_at(struct emu *m, port_id p)
 {
 	const struct emu_port *h = port_find(m, p);
 
-	for (uint32_t c = h ? h->first : CLIENT_NONE; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+	for (uint32_t c = h ? h->first : CLIENT_NONE; c != CLIENT_NONE;
+	     c = m->clients[c].next_at_port)
 		if (m->clients[c].is_sm)
 			return true;
 	return false;
@@ -120,7 +121,8 @@ static uint32_t free_slot(const struct emu *m)
  * A process has one address: when it connects again, it is not where it was. Its control socket has its
  * name, so that nobody connects, and disconnects, in the place of another; with UDP this cannot be told.
  */
-static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from, bool udp, struct err *e)
+static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from, bool udp,
+			 struct err *e)
 {
 	for (uint32_t c = 0; c < m->cfg.clients; c++) {
 		if (!m->clients[c].used || m->clients[c].id != id || m->clients[c].udp != udp)
@@ -154,8 +156,8 @@ static void join_port(struct emu *m, uint32_t c)
 	m->clients[c].next_at_port = CLIENT_NONE;
 }
 
-uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const struct emu_addr *from, bool udp,
-			struct err *e)
+uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
+			const struct emu_addr *from, bool udp, struct err *e)
 {
 	struct names_buf b;
 	char node[sizeof(i->node) + 1] = {0};
@@ -188,7 +190,8 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const 
 	if (i->is_sm)
 		clients_set_is_sm(m, c, true);
 	m->stats.connects++;
-	events_say(m, "client %u (%s %u) at %s", c, udp ? "UDP port" : "pid", i->id, names_port(m->fab, port, &b));
+	events_say(m, "client %u (%s %u) at %s", c, udp ? "UDP port" : "pid", i->id,
+		   names_port(m->fab, port, &b));
 	return c;
 }
 
@@ -208,7 +211,8 @@ void clients_detach(struct emu *m, uint32_t c, const char *why)
 	pend_del_client(&m->pend, c);
 	wire_disconnect(m, c);
 	cl->used = false;
-	events_say(m, "client %u (%s %u) detached: %s", c, cl->udp ? "UDP port" : "pid", cl->id, why);
+	events_say(m, "client %u (%s %u) detached: %s", c, cl->udp ? "UDP port" : "pid", cl->id,
+		   why);
 }
 
 void clients_set_is_sm(struct emu *m, uint32_t c, bool on)
@@ -242,7 +246,8 @@ void clients_free(struct emu *m)
 
 /* ---- the emulator's own questions ---- */
 
-bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod, uint8_t data[64])
+bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod,
+	     uint8_t data[64])
 {
 	node_id n = m->fab->ports[p].node;
 	port_id at = fab_port_id(m->fab, n, hook_num(m, p));

@@ -19,8 +19,8 @@ static int need_link_port(const struct emu *m, const struct target *t, struct er
 static int link_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
 {
 	if (names_target(m->fab, &l->at[1], NAMES_PORT, &op->a, e) ||
-	    names_target(m->fab, &l->at[2], NAMES_PORT, &op->b, e) || need_link_port(m, &op->a, e) ||
-	    need_link_port(m, &op->b, e))
+	    names_target(m->fab, &l->at[2], NAMES_PORT, &op->b, e) ||
+	    need_link_port(m, &op->a, e) || need_link_port(m, &op->b, e))
 		return -EINVAL;
 	if (op->a.node == op->b.node && op->a.port == op->b.port)
 		return err_set(e, -EINVAL, "expected two ports, found one twice");
@@ -46,7 +46,8 @@ static int link_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 			     fab_port_id(m->fab, op->b.node, (unsigned)op->b.port), out);
 }
 
-const struct emu_cmd con_link = {"Link", "PORT PORT", "connect two ports", 2, 2, link_parse, link_run};
+const struct emu_cmd con_link = {"Link",     "PORT PORT", "connect two ports", 2, 2,
+				 link_parse, link_run};
 
 /* ---- unlink and relink ---- */
 
@@ -75,7 +76,8 @@ static bool cut(struct emu *m, port_id p)
 }
 
 /* Every port of the target, in order; how many fn said yes to. */
-static unsigned each_port(struct emu *m, const struct target *t, bool (*fn)(struct emu *m, port_id p))
+static unsigned each_port(struct emu *m, const struct target *t,
+			  bool (*fn)(struct emu *m, port_id p))
 {
 	unsigned first = t->port >= 0 ? (unsigned)t->port : 1;
 	unsigned last = t->port >= 0 ? (unsigned)t->port : m->fab->nodes[t->node].nports;
@@ -92,11 +94,13 @@ static int unlink_run(struct emu *m, const struct emu_op *op, struct strbuf *out
 
 	if (each_port(m, &op->a, cut) || op->a.port < 0)
 		return 0;
-	return con_refuse(out, "%s is not linked",
-			  names_port(m->fab, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), &b));
+	return con_refuse(
+		out, "%s is not linked",
+		names_port(m->fab, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), &b));
 }
 
-const struct emu_cmd con_unlink = {"Unlink", "LINK", "take the cable out", 1, 1, cable_parse, unlink_run};
+const struct emu_cmd con_unlink = {"Unlink",	"LINK",	   "take the cable out", 1, 1,
+				   cable_parse, unlink_run};
 
 static bool restore(struct emu *m, port_id p)
 {
@@ -127,8 +131,8 @@ static int relink_run(struct emu *m, const struct emu_op *op, struct strbuf *out
 	return connect_ports(m, p, m->before[p], out);
 }
 
-const struct emu_cmd con_relink = {"ReLink", "LINK|all", "put the cable back where it was", 1, 1, relink_parse,
-				   relink_run};
+const struct emu_cmd con_relink = {
+	"ReLink", "LINK|all", "put the cable back where it was", 1, 1, relink_parse, relink_run};
 
 /* ---- clear ---- */
 
@@ -153,8 +157,9 @@ static int clear_run(struct emu *m, const struct emu_op *op, struct strbuf *out 
 	return 0;
 }
 
-const struct emu_cmd con_clear = {"Clear", "LINK", "unlink; a whole node also forgets all it was told", 1, 1,
-				  cable_parse, clear_run};
+const struct emu_cmd con_clear = {
+	"Clear",     "LINK",   "unlink; a whole node also forgets all it was told", 1, 1,
+	cable_parse, clear_run};
 
 /* ---- off and on ---- */
 
@@ -168,7 +173,8 @@ static int power(struct emu *m, node_id n, bool on, struct strbuf *out)
 	struct names_buf b;
 
 	if (sim_node_on(m->sim, n) == on)
-		return con_refuse(out, "%s is %s already", names_node(m->fab, n, &b), on ? "on" : "off");
+		return con_refuse(out, "%s is %s already", names_node(m->fab, n, &b),
+				  on ? "on" : "off");
 	sim_node_power(m->sim, n, on);
 	return 0;
 }
@@ -183,5 +189,6 @@ static int on_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return power(m, op->a.node, true, out);
 }
 
-const struct emu_cmd con_off = {"off", "NODE", "take its power; it forgets all it was told", 1, 1, node_parse, off_run};
+const struct emu_cmd con_off = {
+	"off", "NODE", "take its power; it forgets all it was told", 1, 1, node_parse, off_run};
 const struct emu_cmd con_on = {"on", "NODE", "give it power again", 1, 1, node_parse, on_run};

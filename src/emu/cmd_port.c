@@ -14,7 +14,8 @@ static int guid_parse(const struct emu *m, const struct line *l, struct emu_op *
 	if (names_target(m->fab, &l->at[1], NAMES_ANY, &op->a, e))
 		return -EINVAL;
 	if (w->port >= 0 || parse_u64(w->text, &op->n) || !op->n)
-		return err_set(e, -EINVAL, "expected a GUID such as 0x2c9000100000005, found '%.40s'", w->from);
+		return err_set(e, -EINVAL,
+			       "expected a GUID such as 0x2c9000100000005, found '%.40s'", w->from);
 	return 0;
 }
 
@@ -38,12 +39,14 @@ static int guid_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_guid = {"Guid", "NODE|PORT GUID", "change the GUID of a node, or of a host's port", 2, 2,
-				 guid_parse, guid_run};
+const struct emu_cmd con_guid = {
+	"Guid",	    "NODE|PORT GUID", "change the GUID of a node, or of a host's port", 2, 2,
+	guid_parse, guid_run};
 
 /* ---- baselid ---- */
 
-static int baselid_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
+static int baselid_parse(const struct emu *m, const struct line *l, struct emu_op *op,
+			 struct err *e)
 {
 	if (names_target(m->fab, &l->at[1], NAMES_PORT, &op->a, e) ||
 	    con_number(&l->at[2], IBA_LID_MAX_UNICAST, "a LID", &op->n, e))
@@ -72,5 +75,6 @@ static int baselid_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 	return 0;
 }
 
-const struct emu_cmd con_baselid = {"Baselid", "PORT LID [LMC]", "change a port's LID, as an SM would", 2, 3,
-				    baselid_parse, baselid_run};
+const struct emu_cmd con_baselid = {
+	"Baselid",     "PORT LID [LMC]", "change a port's LID, as an SM would", 2, 3,
+	baselid_parse, baselid_run};

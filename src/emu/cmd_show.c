@@ -9,15 +9,16 @@
 
 /* ---- dump ---- */
 
-static const char *const type_words[] = {[IBA_NODE_CA] = "Ca", [IBA_NODE_SWITCH] = "Switch", [IBA_NODE_ROUTER] = "Rt"};
+static const char *const type_words[] = {
+	[IBA_NODE_CA] = "Ca", [IBA_NODE_SWITCH] = "Switch", [IBA_NODE_ROUTER] = "Rt"};
 
 static void dump_tables(const struct emu *m, node_id n, struct strbuf *out)
 {
 	const struct iba_switch_info *si = sim_switch_info(m->sim, n);
 	enum { ROW = 16 };
 
-	strbuf_addf(out, "#\tlinearcap %u FDBtop %u portchange %u\n", si->linear_cap, si->linear_top,
-		    si->port_state_change);
+	strbuf_addf(out, "#\tlinearcap %u FDBtop %u portchange %u\n", si->linear_cap,
+		    si->linear_top, si->port_state_change);
 	for (unsigned lid = 0; si->linear_top && lid <= si->linear_top; lid += ROW) {
 		unsigned last = MIN(lid + ROW - 1, (unsigned)si->linear_top);
 
@@ -54,16 +55,21 @@ static void dump_port(const struct emu *m, port_id p, struct strbuf *out)
 	const struct iba_port_info *pi = sim_port_info(m->sim, p);
 	port_id peer = sim_port_peer(m->sim, p);
 	bool sw = fab_is_switch(m->fab, fp->node);
-	uint64_t guid = sw ? m->fab->nodes[fp->node].guid : fp->guid ? fp->guid : m->fab->nodes[fp->node].guid + fp->num;
+	uint64_t guid = sw	   ? m->fab->nodes[fp->node].guid
+			: fp->guid ? fp->guid
+				   : m->fab->nodes[fp->node].guid + fp->num;
 	struct names_buf b;
 
 	strbuf_addf(out, "%llx\t[%u]\t%s", (unsigned long long)guid, fp->num,
-		    !fp->num ? "\"Sma Port\"[0]" : peer == FAB_NONE ? "\t" : names_port(m->fab, peer, &b));
+		    !fp->num	       ? "\"Sma Port\"[0]"
+		    : peer == FAB_NONE ? "\t"
+				       : names_port(m->fab, peer, &b));
 	strbuf_add(out, "\t");
 	if (!fp->num || !sw)
 		strbuf_addf(out, " lid %u lmc %u smlid %u", pi->lid, pi->lmc, pi->sm_lid);
 	if (fp->num && pi->state != IBA_PORT_DOWN)
-		strbuf_addf(out, " %s %s", iba_format_word(IBA_FMT_WIDTH, pi->width_active), rate_word(pi));
+		strbuf_addf(out, " %s %s", iba_format_word(IBA_FMT_WIDTH, pi->width_active),
+			    rate_word(pi));
 	strbuf_addf(out, " %s/%s", iba_port_state_name(pi->state),
 		    iba_format_word(IBA_FMT_PHYS_STATE, pi->phys_state));
 	dump_trouble(m, p, out);
@@ -74,8 +80,9 @@ static void dump_node(const struct emu *m, node_id n, struct strbuf *out)
 	const struct fab_node *fn = &m->fab->nodes[n];
 	struct names_buf b;
 
-	strbuf_addf(out, "\n%s %u %s\tnodeguid %llx\tsysimgguid %llx\t# \"%s\"%s\n", type_words[fn->type], fn->nports,
-		    names_node(m->fab, n, &b), (unsigned long long)fn->guid, (unsigned long long)fn->sys_guid,
+	strbuf_addf(out, "\n%s %u %s\tnodeguid %llx\tsysimgguid %llx\t# \"%s\"%s\n",
+		    type_words[fn->type], fn->nports, names_node(m->fab, n, &b),
+		    (unsigned long long)fn->guid, (unsigned long long)fn->sys_guid,
 		    fab_node_name(m->fab, n), sim_node_on(m->sim, n) ? "" : " off");
 	if (fn->type == IBA_NODE_SWITCH)
 		dump_tables(m, n, out);
@@ -100,7 +107,8 @@ static int dump_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_dump = {"Dump", "[NODE]", "show nodes, ports and tables", 0, 1, con_parse_target, dump_run};
+const struct emu_cmd con_dump = {"Dump",	   "[NODE]", "show nodes, ports and tables", 0, 1,
+				 con_parse_target, dump_run};
 
 /* ---- route ---- */
 
@@ -114,12 +122,14 @@ static bool lid_of(const struct emu *m, port_id p, uint64_t lid)
 static port_id port_by_lid(const struct emu *m, uint64_t lid)
 {
 	for (port_id p = 0; p < m->fab->nports; p++)
-		if ((!m->fab->ports[p].num || !fab_is_switch(m->fab, m->fab->ports[p].node)) && lid_of(m, p, lid))
+		if ((!m->fab->ports[p].num || !fab_is_switch(m->fab, m->fab->ports[p].node)) &&
+		    lid_of(m, p, lid))
 			return p;
 	return FAB_NONE;
 }
 
-static int lid_parse(const struct emu *m, const struct line_word *w, uint64_t *lid, struct target *t, struct err *e)
+static int lid_parse(const struct emu *m, const struct line_word *w, uint64_t *lid,
+		     struct target *t, struct err *e)
 {
 	if (w->port < 0 && !parse_u64(w->text, lid) && *lid && *lid <= IBA_LID_MAX_UNICAST)
 		return 0;
@@ -156,33 +166,41 @@ static bool route_step(struct emu *m, uint64_t to, port_id *at, struct strbuf *o
 	if (fab_is_switch(m->fab, n)) {
 		hop = sim_route(m->sim, n, (uint16_t)to);
 		if (!hop || hop > m->fab->nodes[n].nports)
-			return con_refuse(out, "Bad forwarding table entry found at: node %s lid entry %llu is %u",
-					  names_node(m->fab, n, &b), (unsigned long long)to, hop), false;
+			return con_refuse(
+				       out,
+				       "Bad forwarding table entry found at: node %s lid entry %llu is %u",
+				       names_node(m->fab, n, &b), (unsigned long long)to, hop),
+			       false;
 	}
 	p = fab_port_id(m->fab, n, hop);
 	*at = sim_port_peer(m->sim, p);
 	if (*at == FAB_NONE || sim_port_info(m->sim, p)->state != IBA_PORT_ACTIVE)
-		return con_refuse(out, "Bad port state found: node %s port %u state %u", names_node(m->fab, n, &b), hop,
-				  sim_port_info(m->sim, p)->state), false;
+		return con_refuse(out, "Bad port state found: node %s port %u state %u",
+				  names_node(m->fab, n, &b), hop, sim_port_info(m->sim, p)->state),
+		       false;
 	strbuf_addf(out, "[%u] -> %s\n", hop, names_port(m->fab, *at, &b));
 	return true;
 }
 
-static void route_end(const struct emu *m, const char *word, port_id p, uint64_t lid, struct strbuf *out)
+static void route_end(const struct emu *m, const char *word, port_id p, uint64_t lid,
+		      struct strbuf *out)
 {
 	struct names_buf b;
 
-	strbuf_addf(out, "%s node %s port %u lid %llu\n", word, names_node(m->fab, m->fab->ports[p].node, &b),
-		    m->fab->ports[p].num, (unsigned long long)lid);
+	strbuf_addf(out, "%s node %s port %u lid %llu\n", word,
+		    names_node(m->fab, m->fab->ports[p].node, &b), m->fab->ports[p].num,
+		    (unsigned long long)lid);
 }
 
 static int route_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 {
-	uint64_t from = op->n ? op->n : target_lid(m, &op->a), to = op->m ? op->m : target_lid(m, &op->b);
+	uint64_t from = op->n ? op->n : target_lid(m, &op->a),
+		 to = op->m ? op->m : target_lid(m, &op->b);
 	port_id at = port_by_lid(m, from), end = port_by_lid(m, to);
 
 	if (!from || !to || at == FAB_NONE || end == FAB_NONE)
-		return con_refuse(out, "no port has the LID %llu", (unsigned long long)(at == FAB_NONE ? from : to));
+		return con_refuse(out, "no port has the LID %llu",
+				  (unsigned long long)(at == FAB_NONE ? from : to));
 	route_end(m, "From", at, from, out);
 	for (uint32_t hops = 0; m->fab->ports[at].node != m->fab->ports[end].node; hops++) {
 		if (hops > m->fab->nswitches)
@@ -194,7 +212,8 @@ static int route_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_route = {"Route", "FROM TO", "the way between two LIDs or nodes", 2, 2, route_parse, route_run};
+const struct emu_cmd con_route = {"Route",     "FROM TO", "the way between two LIDs or nodes", 2, 2,
+				  route_parse, route_run};
 
 /* ---- attached ---- */
 
@@ -207,16 +226,19 @@ static int attached_run(struct emu *m, const struct emu_op *op UNUSED, struct st
 
 		if (!cl->used)
 			continue;
-		strbuf_addf(out, "Client %u: %s %u connected at %s, lid %u, in %llu out %llu lost %llu waiting %u%s\n", c,
-			    cl->udp ? "port" : "pid", cl->id, names_port(m->fab, cl->port, &b),
-			    sim_port_info(m->sim, cl->port)->lid, (unsigned long long)cl->mads_in,
-			    (unsigned long long)cl->mads_out, (unsigned long long)cl->lost, m->pend.client[c].n,
-			    cl->is_sm ? " SM" : "");
+		strbuf_addf(
+			out,
+			"Client %u: %s %u connected at %s, lid %u, in %llu out %llu lost %llu waiting %u%s\n",
+			c, cl->udp ? "port" : "pid", cl->id, names_port(m->fab, cl->port, &b),
+			sim_port_info(m->sim, cl->port)->lid, (unsigned long long)cl->mads_in,
+			(unsigned long long)cl->mads_out, (unsigned long long)cl->lost,
+			m->pend.client[c].n, cl->is_sm ? " SM" : "");
 	}
 	return 0;
 }
 
-const struct emu_cmd con_attached = {"Attached", "", "list clients", 0, 0, con_parse_nothing, attached_run};
+const struct emu_cmd con_attached = {"Attached",	"",	     "list clients", 0, 0,
+				     con_parse_nothing, attached_run};
 
 /* ---- stat ---- */
 
@@ -271,4 +293,5 @@ static int stat_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf
 	return 0;
 }
 
-const struct emu_cmd con_stat = {"stat", "", "figures of the fabric and the server", 0, 0, con_parse_nothing, stat_run};
+const struct emu_cmd con_stat = {
+	"stat", "", "figures of the fabric and the server", 0, 0, con_parse_nothing, stat_run};

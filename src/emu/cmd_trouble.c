@@ -15,7 +15,9 @@ static int link_parse(const struct emu *m, const struct line *l, struct emu_op *
 
 	if (names_target(m->fab, &l->at[1], NAMES_ANY, &op->a, e))
 		return -EINVAL;
-	return op->a.port ? 0 : err_set(e, -EINVAL, "port 0 of %s has no link", names_node(m->fab, op->a.node, &b));
+	return op->a.port ? 0
+			  : err_set(e, -EINVAL, "port 0 of %s has no link",
+				    names_node(m->fab, op->a.node, &b));
 }
 
 static void trouble(struct emu *m, const struct emu_op *op, bool loss)
@@ -43,7 +45,8 @@ static int loss_parse(const struct emu *m, const struct line *l, struct emu_op *
 	if (link_parse(m, l, op, e))
 		return -EINVAL;
 	if (l->at[2].port >= 0 || line_share(l->at[2].text, &op->share_q32))
-		return err_set(e, -EINVAL, "expected a share such as 1%% or 0.01, found '%.40s'", l->at[2].from);
+		return err_set(e, -EINVAL, "expected a share such as 1%% or 0.01, found '%.40s'",
+			       l->at[2].from);
 	return 0;
 }
 
@@ -53,15 +56,18 @@ static int loss_run(struct emu *m, const struct emu_op *op, struct strbuf *out U
 	return 0;
 }
 
-const struct emu_cmd con_loss = {"loss", "LINK SHARE", "lose 1% or 0.01 of its packets, each way", 2, 2, loss_parse,
-				 loss_run};
+const struct emu_cmd con_loss = {
+	"loss",	    "LINK SHARE", "lose 1% or 0.01 of its packets, each way", 2, 2,
+	loss_parse, loss_run};
 
-static int latency_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
+static int latency_parse(const struct emu *m, const struct line *l, struct emu_op *op,
+			 struct err *e)
 {
 	if (link_parse(m, l, op, e))
 		return -EINVAL;
 	if (l->at[2].port >= 0 || line_time(l->at[2].text, &op->t) || op->t > 60 * PS_PER_S)
-		return err_set(e, -EINVAL, "expected a time such as 5us, up to a minute, found '%.40s'",
+		return err_set(e, -EINVAL,
+			       "expected a time such as 5us, up to a minute, found '%.40s'",
 			       l->at[2].from);
 	return 0;
 }
@@ -72,8 +78,9 @@ static int latency_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 	return 0;
 }
 
-const struct emu_cmd con_latency = {"latency", "LINK TIME", "make it slower by so much, each way", 2, 2,
-				    latency_parse, latency_run};
+const struct emu_cmd con_latency = {"latency",	"LINK TIME", "make it slower by so much, each way",
+				    2,		2,	     latency_parse,
+				    latency_run};
 
 /* ---- counters ---- */
 
@@ -87,11 +94,14 @@ static int find_counter(const char *name, size_t n, enum sim_counter *c, struct 
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "expected a counter such as SymbolErrorCounter or PortXmitDiscards, found '%.*s'",
-		       (int)MIN(n, (size_t)40), name);
+	return err_set(
+		e, -EINVAL,
+		"expected a counter such as SymbolErrorCounter or PortXmitDiscards, found '%.*s'",
+		(int)MIN(n, (size_t)40), name);
 }
 
-static int counter_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
+static int counter_parse(const struct emu *m, const struct line *l, struct emu_op *op,
+			 struct err *e)
 {
 	op->n = 1;
 	if (names_target(m->fab, &l->at[1], NAMES_PORT, &op->a, e) ||
@@ -102,25 +112,29 @@ static int counter_parse(const struct emu *m, const struct line *l, struct emu_o
 
 static int counter_run(struct emu *m, const struct emu_op *op, struct strbuf *out UNUSED)
 {
-	sim_count(m->sim, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), op->counter, op->n);
+	sim_count(m->sim, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), op->counter,
+		  op->n);
 	return 0;
 }
 
-const struct emu_cmd con_counter = {"counter", "PORT NAME [N]", "add N, or 1, to one of its counters", 2, 3,
-				    counter_parse, counter_run};
+const struct emu_cmd con_counter = {
+	"counter",     "PORT NAME [N]", "add N, or 1, to one of its counters", 2, 3,
+	counter_parse, counter_run};
 
 static bool is_counters(const char *word, const char *dot)
 {
 	static const char *const names[] = {"PortCounters", "PortCountersExtended"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strlen(names[i]) == (size_t)(dot - word) && !strncasecmp(names[i], word, strlen(names[i])))
+		if (strlen(names[i]) == (size_t)(dot - word) &&
+		    !strncasecmp(names[i], word, strlen(names[i])))
 			return true;
 	return false;
 }
 
 /* PortCounters.SymbolErrorCounter=5, with or without blanks around the equals sign. */
-static int perfset_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
+static int perfset_parse(const struct emu *m, const struct line *l, struct emu_op *op,
+			 struct err *e)
 {
 	const char *word = l->at[2].text, *dot = strchr(word, '.');
 	char value[24];
@@ -129,8 +143,10 @@ static int perfset_parse(const struct emu *m, const struct line *l, struct emu_o
 	if (names_target(m->fab, &l->at[1], NAMES_PORT, &op->a, e))
 		return -EINVAL;
 	if (!dot || !is_counters(word, dot))
-		return err_set(e, -EINVAL, "expected PortCounters.NAME=N or PortCountersExtended.NAME=N, found '%.40s'",
-			       l->at[2].from);
+		return err_set(
+			e, -EINVAL,
+			"expected PortCounters.NAME=N or PortCountersExtended.NAME=N, found '%.40s'",
+			l->at[2].from);
 	n = strcspn(dot + 1, "= ");
 	if (find_counter(dot + 1, n, &op->counter, e))
 		return -EINVAL;
@@ -142,19 +158,28 @@ static int perfset_parse(const struct emu *m, const struct line *l, struct emu_o
 		word = "";
 	snprintf(value, sizeof(value), "%.*s", (int)strcspn(word, " \t\r\n"), word);
 	if (parse_u64(value, &op->n))
-		return err_set(e, -EINVAL, "expected = and a number after the counter's name, found '%.40s'", word);
+		return err_set(e, -EINVAL,
+			       "expected = and a number after the counter's name, found '%.40s'",
+			       word);
 	return 0;
 }
 
 static int perfset_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 {
-	sim_count_set(m->sim, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), op->counter, op->n);
-	strbuf_addf(out, "%s has been set to %llu\n", sim_counter_name(op->counter), (unsigned long long)op->n);
+	sim_count_set(m->sim, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), op->counter,
+		      op->n);
+	strbuf_addf(out, "%s has been set to %llu\n", sim_counter_name(op->counter),
+		    (unsigned long long)op->n);
 	return 0;
 }
 
-const struct emu_cmd con_perfset = {"PerformanceSet", "PORT PortCounters.NAME=N", "set one of its counters", 2, 4,
-				    perfset_parse, perfset_run};
+const struct emu_cmd con_perfset = {"PerformanceSet",
+				    "PORT PortCounters.NAME=N",
+				    "set one of its counters",
+				    2,
+				    4,
+				    perfset_parse,
+				    perfset_run};
 
 /* ---- error: ibsim's error rate in percent, or a counter ---- */
 
@@ -184,8 +209,14 @@ static int error_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_error = {"Error", "LINK PERCENT [ATTRIBUTE]", "lose packets of a link, or only MADs of an attribute; or as counter", 2, 3,
-				  error_parse, error_run};
+const struct emu_cmd con_error = {
+	"Error",
+	"LINK PERCENT [ATTRIBUTE]",
+	"lose packets of a link, or only MADs of an attribute; or as counter",
+	2,
+	3,
+	error_parse,
+	error_run};
 
 /* ---- flow ---- */
 
@@ -230,5 +261,10 @@ static int flow_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_flow = {"flow", "FROM TO PACKETS [BYTES]", "count packets along the tables, as if they were sent",
-				 3, 4, flow_parse, flow_run};
+const struct emu_cmd con_flow = {"flow",
+				 "FROM TO PACKETS [BYTES]",
+				 "count packets along the tables, as if they were sent",
+				 3,
+				 4,
+				 flow_parse,
+				 flow_run};

@@ -26,8 +26,8 @@ int con_refuse(struct strbuf *out, const char *fmt, ...)
 	return -EINVAL;
 }
 
-int con_parse_nothing(const struct emu *m UNUSED, const struct line *l UNUSED, struct emu_op *op UNUSED,
-		      struct err *e UNUSED)
+int con_parse_nothing(const struct emu *m UNUSED, const struct line *l UNUSED,
+		      struct emu_op *op UNUSED, struct err *e UNUSED)
 {
 	return 0;
 }
@@ -45,7 +45,8 @@ int con_parse_target(const struct emu *m, const struct line *l, struct emu_op *o
 	return names_target(m->fab, &l->at[1], NAMES_ANY, &op->a, e);
 }
 
-int con_number(const struct line_word *w, uint64_t max, const char *what, uint64_t *v, struct err *e)
+int con_number(const struct line_word *w, uint64_t max, const char *what, uint64_t *v,
+	       struct err *e)
 {
 	if (w->port >= 0 || parse_u64(w->text, v) || *v > max)
 		return err_set(e, -EINVAL, "expected %s up to %llu, found '%.40s'", what,
@@ -61,10 +62,12 @@ static int start_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struc
 	return 0;
 }
 
-static const struct emu_cmd con_start = {"Start", "", "does nothing: the network runs from the start", 0, 1,
-					 con_parse_nothing, start_run};
+static const struct emu_cmd con_start = {
+	"Start",	   "",	     "does nothing: the network runs from the start", 0, 1,
+	con_parse_nothing, start_run};
 
-static int verbose_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op, struct err *e)
+static int verbose_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op,
+			 struct err *e)
 {
 	op->has_n = l->n > 1;
 	return l->n > 1 ? con_number(&l->at[1], UINT32_MAX, "a level", &op->n, e) : 0;
@@ -79,13 +82,20 @@ static int verbose_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 }
 
 static const struct emu_cmd con_verbose = {
-	"Verbose", "[LEVEL]", "what is printed: 0 nothing, 1 events, 2 every port state, however many", 0, 1,
-	verbose_parse, verbose_run};
+	"Verbose",
+	"[LEVEL]",
+	"what is printed: 0 nothing, 1 events, 2 every port state, however many",
+	0,
+	1,
+	verbose_parse,
+	verbose_run};
 
-static int wait_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op, struct err *e)
+static int wait_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op,
+		      struct err *e)
 {
 	if (l->at[1].port >= 0 || line_time(l->at[1].text, &op->t))
-		return err_set(e, -EINVAL, "expected a time such as 2 or 500ms, found '%.40s'", l->at[1].from);
+		return err_set(e, -EINVAL, "expected a time such as 2 or 500ms, found '%.40s'",
+			       l->at[1].from);
 	return 0;
 }
 
@@ -94,10 +104,12 @@ static int wait_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct
 	return con_refuse(out, "only the console can wait");
 }
 
-const struct emu_cmd con_wait = {"Wait", "TIME", "read the next command after TIME; the fabric goes on", 1, 1,
-				 wait_parse, wait_run};
+const struct emu_cmd con_wait = {
+	"Wait",	    "TIME",  "read the next command after TIME; the fabric goes on", 1, 1,
+	wait_parse, wait_run};
 
-static int disconnect_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
+static int disconnect_parse(const struct emu *m, const struct line *l, struct emu_op *op,
+			    struct err *e)
 {
 	return con_number(&l->at[1], m->cfg.clients - 1, "a client's number", &op->n, e);
 }
@@ -110,8 +122,8 @@ static int disconnect_run(struct emu *m, const struct emu_op *op, struct strbuf 
 	return 0;
 }
 
-static const struct emu_cmd con_x = {"X", "CLIENT", "detach a client, by its number", 1, 1, disconnect_parse,
-				     disconnect_run};
+static const struct emu_cmd con_x = {
+	"X", "CLIENT", "detach a client, by its number", 1, 1, disconnect_parse, disconnect_run};
 
 static int quit_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf *out UNUSED)
 {
@@ -119,11 +131,13 @@ static int quit_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf
 	return 0;
 }
 
-static const struct emu_cmd con_quit = {"Quit", "", "end the fabric", 0, 0, con_parse_nothing, quit_run};
+static const struct emu_cmd con_quit = {"Quit",	 "", "end the fabric", 0, 0, con_parse_nothing,
+					quit_run};
 
 /* ---- commands from a file, at once ---- */
 
-static int file_run_line(struct emu *m, const char *path, unsigned number, const char *text, struct strbuf *out)
+static int file_run_line(struct emu *m, const char *path, unsigned number, const char *text,
+			 struct strbuf *out)
 {
 	struct emu_op op;
 	struct err e;
@@ -143,7 +157,8 @@ static int file_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	int rc = 0;
 
 	if (depth == FILE_DEPTH)
-		return con_refuse(out, "%s: files of commands lead to each other without end", op->text);
+		return con_refuse(out, "%s: files of commands lead to each other without end",
+				  op->text);
 	if (file_read(op->text, &data, &len, &e))
 		return con_refuse(out, "%s", e.text);
 	depth++;
@@ -154,8 +169,10 @@ static int file_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return rc;
 }
 
-const struct emu_cmd con_file = {"!", "FILE", "run the commands of a file; the first that fails ends it", 1, 1,
-				 con_parse_nothing, file_run};
+const struct emu_cmd con_file = {
+	"!",	 "FILE", "run the commands of a file; the first that fails ends it",
+	1,	 1,	 con_parse_nothing,
+	file_run};
 
 /* ---- the table ---- */
 
@@ -163,10 +180,11 @@ static const struct emu_cmd con_help;
 
 /* ibsim's come first and in its order: there, the first that begins with what was typed is meant. */
 static const struct emu_cmd *const table[] = {
-	&con_dump,   &con_route,	&con_link,  &con_unlink, &con_clear,	&con_guid, &con_error,
-	&con_baselid, &con_start,	&con_verbose, &con_wait, &con_attached, &con_x,    &con_help,
-	&con_quit,   &con_relink,	&con_perfset, &con_off,  &con_on,	&con_loss, &con_latency,
-	&con_counter, &con_flow,	&con_stat,  &con_meter, &con_file,
+	&con_dump,  &con_route,	  &con_link,	&con_unlink,  &con_clear,   &con_guid,
+	&con_error, &con_baselid, &con_start,	&con_verbose, &con_wait,    &con_attached,
+	&con_x,	    &con_help,	  &con_quit,	&con_relink,  &con_perfset, &con_off,
+	&con_on,    &con_loss,	  &con_latency, &con_counter, &con_flow,    &con_stat,
+	&con_meter, &con_file,
 };
 
 static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct strbuf *out)
@@ -178,8 +196,10 @@ static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct
 			 table[i] == &con_file ? "" : " ", table[i]->args);
 		strbuf_addf(out, "  %-39s %s\n", left, table[i]->help);
 	}
-	strbuf_add(out, "A NODE is an id, a name or a GUID of the netlist, quoted where it has blanks; a PORT is a\n"
-			"node with [number] behind it; a LINK is either of its ports, or a node for all its links.\n");
+	strbuf_add(
+		out,
+		"A NODE is an id, a name or a GUID of the netlist, quoted where it has blanks; a PORT is a\n"
+		"node with [number] behind it; a LINK is either of its ports, or a node for all its links.\n");
 	return 0;
 }
 
@@ -209,8 +229,9 @@ static const struct emu_cmd *find(const char *typed, struct err *e)
 		lower(name, table[i]->name);
 		word_near_offer(&near, name, table[i]->name);
 	}
-	err_set(e, -EINVAL, "there is no command '%.40s'%s%s%s", typed, near.best ? ", did you mean " : "; try help",
-		near.best ? near.best : "", near.best ? "?" : "");
+	err_set(e, -EINVAL, "there is no command '%.40s'%s%s%s", typed,
+		near.best ? ", did you mean " : "; try help", near.best ? near.best : "",
+		near.best ? "?" : "");
 	return NULL;
 }
 
@@ -249,7 +270,8 @@ int console_parse(const struct emu *m, const char *text, struct emu_op *op, stru
 	if (!c)
 		return -EINVAL;
 	if (l.n - 1 < c->min || l.n - 1 > c->max || l.at[0].port >= 0)
-		return err_set(e, -EINVAL, "expected %s%s%s", c->name, *c->args ? " " : "", c->args);
+		return err_set(e, -EINVAL, "expected %s%s%s", c->name, *c->args ? " " : "",
+			       c->args);
 	if (c->parse(m, &l, op, e))
 		return -EINVAL;
 	op->cmd = c;

@@ -15,7 +15,7 @@ struct emu_cmd;
 
 struct emu_op {
 	const struct emu_cmd *cmd; /* NULL: nothing to do */
-	struct target a, b;        /* node FAB_NONE: not given */
+	struct target a, b;	   /* node FAB_NONE: not given */
 	uint64_t n, m;
 	bool has_n;
 	time_ps t;
@@ -39,7 +39,8 @@ int console_run(struct emu *m, const struct emu_op *op, struct strbuf *out);
 /* What parse functions have in common. */
 int con_parse_nothing(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e);
 int con_parse_target(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e);
-int con_number(const struct line_word *w, uint64_t max, const char *what, uint64_t *v, struct err *e);
+int con_number(const struct line_word *w, uint64_t max, const char *what, uint64_t *v,
+	       struct err *e);
 /* A sentence into out, and -EINVAL. */
 int con_refuse(struct strbuf *out, const char *fmt, ...) PRINTF(2, 3);
 bool con_is_all(const struct line_word *w);

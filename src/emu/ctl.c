@@ -126,7 +126,7 @@ static bool ctl_serves(struct emu *m, uint32_t c, const uint8_t *data)
 	if (v[1])
 		m->clients[c].serves[v[0] / 8] |= (uint8_t)(1 << v[0] % 8);
 	else
-		m->clients[c].serves[v[0] / 8] &= (uint8_t)~(1 << v[0] % 8);
+		m->clients[c].serves[v[0] / 8] &= (uint8_t) ~(1 << v[0] % 8);
 	return true;
 }
 
@@ -174,7 +174,8 @@ bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *fro
 		ok = ctl_connect(m, msg, from, udp);
 	else if (c >= m->cfg.clients || !m->clients[c].used || m->clients[c].udp != udp ||
 		 !emu_addr_same(&m->clients[c].ctl, from))
-		ok = msg->type == IBSIM_DISCONNECT; /* it is gone already; nobody speaks for another */
+		ok = msg->type ==
+		     IBSIM_DISCONNECT; /* it is gone already; nobody speaks for another */
 	else
 		ok = ctl_known(m, c, msg);
 	if (!ok)

@@ -112,7 +112,8 @@ void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p
 	cl->mads_in++;
 	m->stats.mads_in++;
 	meter_count(m, smp.mad, now);
-	bit_set(iba_smp_method(smp.mad) & METHOD_RESPONSE ? cl->serves : cl->asked, iba_smp_mgmt_class(smp.mad));
+	bit_set(iba_smp_method(smp.mad) & METHOD_RESPONSE ? cl->serves : cl->asked,
+		iba_smp_mgmt_class(smp.mad));
 	if (wants_response(smp.mad))
 		remember(m, c, &smp, now);
 	sim_send(m->sim, port->node, port->num, &smp);

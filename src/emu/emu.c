@@ -17,12 +17,13 @@ void emu_config_default(struct emu_config *c)
 {
 	const char *name = getenv("IBSIM_SOCKNAME");
 
-	*c = (struct emu_config){.clients = 128,
-				 .spin_us = 50,
-				 .timeout_ms = 200, /* OpenSM's, and below libibmad's second with its retries */
-				 .retries = 3,
-				 .console = true,
-				 .out = STDOUT_FILENO};
+	*c = (struct emu_config){
+		.clients = 128,
+		.spin_us = 50,
+		.timeout_ms = 200, /* OpenSM's, and below libibmad's second with its retries */
+		.retries = 3,
+		.console = true,
+		.out = STDOUT_FILENO};
 	sim_config_default(&c->sim);
 	c->sim.express = true;
 	c->sim.traps = true;
@@ -130,7 +131,8 @@ static void control_answer(void *ctx, const char *line, struct strbuf *out)
 static port_id default_port(const struct fab *f)
 {
 	for (node_id n = 0; n < f->nnodes; n++)
-		for (unsigned p = 1; f->nodes[n].type == IBA_NODE_CA && p <= f->nodes[n].nports; p++)
+		for (unsigned p = 1; f->nodes[n].type == IBA_NODE_CA && p <= f->nodes[n].nports;
+		     p++)
 			if (f->ports[fab_port_id(f, n, p)].peer != FAB_NONE)
 				return fab_port_id(f, n, p);
 	return fab_port_id(f, 0, fab_is_switch(f, 0) ? 0 : 1);
@@ -171,7 +173,8 @@ static int doors_open(struct emu *m, struct err *e)
 	if (!rc)
 		rc = wire_open(m, e);
 	if (!rc && m->cfg.control[0])
-		rc = lines_listen(&m->control, &m->loop, m->cfg.control, 0600, control_answer, m, e);
+		rc = lines_listen(&m->control, &m->loop, m->cfg.control, 0600, control_answer, m,
+				  e);
 	return rc;
 }
 
@@ -183,7 +186,8 @@ int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, 
 	if (!f->nnodes)
 		return err_set(e, -EINVAL, "the netlist has no nodes");
 	if (!c->clients || c->clients > EMU_CLIENTS_MAX || strlen(c->name) > 48)
-		return err_set(e, -EINVAL, "expected 1 to %d clients and a name of at most 48 characters",
+		return err_set(e, -EINVAL,
+			       "expected 1 to %d clients and a name of at most 48 characters",
 			       EMU_CLIENTS_MAX);
 	m = mem_zalloc(sizeof(*m));
 	m->cfg = *c;

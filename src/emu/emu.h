@@ -22,18 +22,19 @@
 
 struct emu_config {
 	struct sim_config sim;
-	char name[64];       /* of the sockets: $IBSIM_SOCKNAME or "sim"; "": none, for tests */
-	unsigned udp_port;   /* also on 127.0.0.1; 0: not */
-	unsigned clients;    /* at most so many, 1..1024 */
-	char control[108];   /* unix socket for commands; "": none */
-	const char *script;  /* file of timed commands; NULL: none */
-	unsigned spin_us;    /* look so long for the next MAD before sleeping */
-	unsigned timeout_ms; /* a client's request without an answer is sent again after this long, */
-	unsigned retries;    /* so many times, and then comes back as timed out: what a kernel does */
-	bool console;        /* read commands from standard input */
-	bool quiet;          /* do not print events as they happen */
-	bool json;           /* print them as JSON, one a line */
-	int out;             /* descriptor for events and answers; -1: nowhere */
+	char name[64];	    /* of the sockets: $IBSIM_SOCKNAME or "sim"; "": none, for tests */
+	unsigned udp_port;  /* also on 127.0.0.1; 0: not */
+	unsigned clients;   /* at most so many, 1..1024 */
+	char control[108];  /* unix socket for commands; "": none */
+	const char *script; /* file of timed commands; NULL: none */
+	unsigned spin_us;   /* look so long for the next MAD before sleeping */
+	unsigned
+		timeout_ms; /* a client's request without an answer is sent again after this long, */
+	unsigned retries; /* so many times, and then comes back as timed out: what a kernel does */
+	bool console;	  /* read commands from standard input */
+	bool quiet;	  /* do not print events as they happen */
+	bool json;	  /* print them as JSON, one a line */
+	int out;	  /* descriptor for events and answers; -1: nowhere */
 };
 
 struct emu;

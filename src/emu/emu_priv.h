@@ -18,12 +18,12 @@
 #define EMU_ASK_TID 0x7765667400000001ull /* of the emulator's own questions */
 
 enum {
-	EMU_BATCH = 32,          /* MADs of one client in a turn */
+	EMU_BATCH = 32, /* MADs of one client in a turn */
 	EMU_CLIENTS_MAX = 1024,
-	EMU_PENDING_MAX = 4096,  /* requests of one client without an answer */
-	EMU_QUEUE_MAX = 4096,    /* packets that wait for one client */
+	EMU_PENDING_MAX = 4096, /* requests of one client without an answer */
+	EMU_QUEUE_MAX = 4096,	/* packets that wait for one client */
 	EMU_STATUS_TIMEOUT = 110,
-	EMU_METER_ATTRS = 64,    /* the last: all beyond */
+	EMU_METER_ATTRS = 64, /* the last: all beyond */
 };
 
 struct emu_addr {
@@ -51,18 +51,19 @@ struct emu_sock {
 
 struct emu_client {
 	bool used, udp, is_sm;
-	bool hot, dirty;         /* in the lists of those to be read; that have something to be sent */
-	bool blocked;            /* its socket is full: wait until it is not */
-	uint32_t id;             /* its pid, or its UDP port */
+	bool hot, dirty; /* in the lists of those to be read; that have something to be sent */
+	bool blocked;	 /* its socket is full: wait until it is not */
+	uint32_t id;	 /* its pid, or its UDP port */
 	port_id port;
 	uint32_t next_at_port;
 	struct emu_sock *sock;
 	struct emu_addr ctl, in; /* where it is asked from, where it reads */
 	unsigned timeout_ms, retries;
-	time_ps since, last;     /* it came; its last MAD did */
+	time_ps since, last; /* it came; its last MAD did */
 	uint64_t mads_in, mads_out, lost;
-	uint8_t asked[32], serves[32]; /* classes it sent requests of; sent responses of, or says it serves */
-	struct ibsim_packet *queue;      /* a ring */
+	uint8_t asked[32],
+		serves[32]; /* classes it sent requests of; sent responses of, or says it serves */
+	struct ibsim_packet *queue; /* a ring */
 	uint32_t q_first, q_n, q_cap;
 };
 
@@ -75,9 +76,9 @@ struct emu_port {
 };
 
 struct emu_stats {
-	uint64_t mads_in, mads_out;     /* from and to clients */
-	uint64_t lost;                  /* to clients that did not read */
-	uint64_t unclaimed;             /* for nobody who is here */
+	uint64_t mads_in, mads_out; /* from and to clients */
+	uint64_t lost;		    /* to clients that did not read */
+	uint64_t unclaimed;	    /* for nobody who is here */
 	uint64_t repeats, timeouts;
 	uint64_t connects, bad_packets;
 };
@@ -114,7 +115,7 @@ struct emu {
 	port_id *before; /* by port: what it was connected with before it was cut; FAB_NONE */
 	port_id default_port;
 	unsigned verbose;
-	bool asking;     /* emu_ask() waits for this answer */
+	bool asking; /* emu_ask() waits for this answer */
 	bool answered;
 	uint8_t answer[IBA_MAD_SIZE];
 	uv_signal_t sigint, sigterm;
@@ -139,21 +140,23 @@ void wire_close(struct emu *m);
 int wire_connect(struct emu *m, uint32_t c, struct err *e); /* a data socket for this client */
 void wire_disconnect(struct emu *m, uint32_t c);
 bool wire_alive(struct emu *m, uint32_t c); /* somebody reads at its address */
-bool wire_serve(struct emu *m, time_ps now); /* one turn for everybody who is hot; something was done */
-void wire_cool(struct emu *m);               /* before sleeping: the loop watches again */
-bool wire_flush(struct emu *m);              /* something was sent */
+bool wire_serve(struct emu *m,
+		time_ps now);	/* one turn for everybody who is hot; something was done */
+void wire_cool(struct emu *m);	/* before sleeping: the loop watches again */
+bool wire_flush(struct emu *m); /* something was sent */
 void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned status);
 
 /* clients.c */
-uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i, const struct emu_addr *from, bool udp,
-			struct err *e);
+uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
+			const struct emu_addr *from, bool udp, struct err *e);
 void clients_detach(struct emu *m, uint32_t c, const char *why);
 bool clients_sm_at(struct emu *m, port_id p);
 void clients_set_is_sm(struct emu *m, uint32_t c, bool on);
 void clients_probe(struct emu *m); /* who is gone without a word is detached */
 void clients_free(struct emu *m);
 /* A MAD of ours to the node itself, with the right M_Key: attribute data in and out. False: no answer. */
-bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod, uint8_t data[64]);
+bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod,
+	     uint8_t data[64]);
 
 /* ctl.c: the message is changed into its answer; false: none is due */
 bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *from, bool udp);
@@ -169,7 +172,7 @@ void meter_count(struct emu *m, const uint8_t *mad, time_ps now);
 /* output.c: never waited for */
 void output_open(struct emu *m);
 void output_close(struct emu *m);
-void output_event(struct emu *m, const char *line); /* left out, and counted, where nobody reads */
+void output_event(struct emu *m, const char *line);  /* left out, and counted, where nobody reads */
 void output_answer(struct emu *m, const char *text); /* kept for a while, where nobody reads yet */
 void output_flush(struct emu *m);
 

@@ -67,7 +67,8 @@ void events_flush(struct emu *m)
 
 	for (unsigned s = 0; s < ARRAY_LEN(ev->counted); s++)
 		if (ev->counted[s])
-			strbuf_addf(&b, ", %llu %s", (unsigned long long)ev->counted[s], iba_port_state_name(s));
+			strbuf_addf(&b, ", %llu %s", (unsigned long long)ev->counted[s],
+				    iba_port_state_name(s));
 	if (b.len)
 		events_say(m, "more port states: %s", b.s + 2);
 	strbuf_free(&b);
@@ -88,11 +89,12 @@ static void port_state(struct emu *m, node_id n, unsigned port, unsigned state)
 		ev->counted[state & 7]++;
 		return;
 	}
-	events_say(m, "%s %s", names_port(m->fab, fab_port_id(m->fab, n, port), &b), iba_port_state_name(state));
+	events_say(m, "%s %s", names_port(m->fab, fab_port_id(m->fab, n, port), &b),
+		   iba_port_state_name(state));
 }
 
-static void seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp UNUSED,
-		 unsigned detail)
+static void seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		 const struct sim_smp *smp UNUSED, unsigned detail)
 {
 	struct emu *m = ctx;
 	struct names_buf b;

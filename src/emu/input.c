@@ -16,12 +16,12 @@ struct input {
 	struct emu *m;
 	uv_poll_t poll;
 	uv_timer_t timer;
-	bool polled;     /* the handle is in use */
+	bool polled;	  /* the handle is in use */
 	unsigned handles; /* that the loop has not let go of */
 	bool waits, at_end, is_tty, regular;
-	unsigned files;  /* that were run: they may name each other */
+	unsigned files;	    /* that were run: they may name each other */
 	struct strbuf text; /* not carried out yet */
-	size_t done;        /* so much of it is */
+	size_t done;	    /* so much of it is */
 };
 
 static void prompt(const struct input *in)

@@ -80,8 +80,8 @@ int line_split(struct line *w, const char *line, struct err *e)
 		if (!*line || *line == '#')
 			return 0;
 		if (w->n == LINE_WORDS)
-			return err_set(e, -EINVAL, "expected no more than %d words, found '%.40s'", LINE_WORDS,
-				       line);
+			return err_set(e, -EINVAL, "expected no more than %d words, found '%.40s'",
+				       LINE_WORDS, line);
 		if (word_take(&line, &w->at[w->n], e))
 			return -EINVAL;
 		w->n++;

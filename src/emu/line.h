@@ -12,7 +12,7 @@ enum { LINE_WORDS = 8, WORD_SIZE = 128 };
 
 struct line_word {
 	char text[WORD_SIZE]; /* without quotes and port */
-	int port;             /* -1: none was given */
+	int port;	      /* -1: none was given */
 	const char *from;     /* where it begins in the line */
 };
 

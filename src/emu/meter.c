@@ -30,12 +30,14 @@ static void meter_line(const struct emu *m, struct strbuf *out, unsigned row, un
 	const struct emu_meter *t = &m->meter[row][attr];
 
 	strbuf_addf(out, "%s %s %llu %llu %llu\n", methods[row],
-		    attr == EMU_METER_ATTRS - 1 ? "other" : iba_attr_name(attr), (unsigned long long)t->n,
+		    attr == EMU_METER_ATTRS - 1 ? "other" : iba_attr_name(attr),
+		    (unsigned long long)t->n,
 		    (unsigned long long)((t->first - m->meter_since) / PS_PER_US),
 		    (unsigned long long)((t->last - m->meter_since) / PS_PER_US));
 }
 
-static int meter_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op, struct err *e)
+static int meter_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op,
+		       struct err *e)
 {
 	op->has_n = l->n > 1;
 	if (l->n > 1 && strcmp(l->at[1].text, "reset"))
@@ -50,7 +52,8 @@ static int meter_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 		m->meter_since = emu_now(m);
 		return 0;
 	}
-	strbuf_addf(out, "since_us %llu\n", (unsigned long long)((emu_now(m) - m->meter_since) / PS_PER_US));
+	strbuf_addf(out, "since_us %llu\n",
+		    (unsigned long long)((emu_now(m) - m->meter_since) / PS_PER_US));
 	for (unsigned r = 0; r < ARRAY_LEN(m->meter); r++)
 		for (unsigned a = 0; a < EMU_METER_ATTRS; a++)
 			if (m->meter[r][a].n)
@@ -58,5 +61,7 @@ static int meter_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_meter = {"meter", "[reset]", "SMPs of clients: method, attribute, how many, first and last in us",
-				  0, 1, meter_parse, meter_run};
+const struct emu_cmd con_meter = {
+	"meter",  "[reset]", "SMPs of clients: method, attribute, how many, first and last in us",
+	0,	  1,	     meter_parse,
+	meter_run};

@@ -4,23 +4,26 @@
  */
 #include "emu/names.h"
 
-int names_target(const struct fab *f, const struct line_word *w, enum names_want want, struct target *t, struct err *e)
+int names_target(const struct fab *f, const struct line_word *w, enum names_want want,
+		 struct target *t, struct err *e)
 {
 	node_id n = fab_node_by_text(f, w->text);
 	struct names_buf b;
 	int first;
 
 	if (n == FAB_NONE)
-		return err_set(e, -EINVAL, "expected a node of the netlist, found '%.60s'", w->text);
+		return err_set(e, -EINVAL, "expected a node of the netlist, found '%.60s'",
+			       w->text);
 	first = fab_is_switch(f, n) ? 0 : 1;
 	if (want == NAMES_PORT && w->port < 0)
-		return err_set(e, -EINVAL, "expected a port in brackets after %s", names_node(f, n, &b));
+		return err_set(e, -EINVAL, "expected a port in brackets after %s",
+			       names_node(f, n, &b));
 	if (want == NAMES_NODE && w->port >= 0)
 		return err_set(e, -EINVAL, "expected a whole node, found port %d of %s", w->port,
 			       names_node(f, n, &b));
 	if (w->port >= 0 && (w->port < first || w->port > f->nodes[n].nports))
-		return err_set(e, -EINVAL, "%s has ports %d to %u, not %d", names_node(f, n, &b), first,
-			       f->nodes[n].nports, w->port);
+		return err_set(e, -EINVAL, "%s has ports %d to %u, not %d", names_node(f, n, &b),
+			       first, f->nodes[n].nports, w->port);
 	*t = (struct target){n, w->port};
 	return 0;
 }

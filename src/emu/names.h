@@ -17,7 +17,8 @@ struct target {
 enum names_want { NAMES_ANY, NAMES_PORT, NAMES_NODE };
 
 /* 0, or -EINVAL with who was not found, or which port the node has not, in e. */
-int names_target(const struct fab *f, const struct line_word *w, enum names_want want, struct target *t, struct err *e);
+int names_target(const struct fab *f, const struct line_word *w, enum names_want want,
+		 struct target *t, struct err *e);
 
 /* "S-0002000000000002"[13] with quotes, as commands take it; without port for a whole node. */
 struct names_buf {

@@ -23,7 +23,8 @@ static bool tell_lost(struct emu *m)
 	if (!o->lost)
 		return true;
 	snprintf(line, sizeof(line),
-		 m->cfg.json ? "{\"lost_lines\":%llu}\n" : "(%llu lines are missing here: nobody read them)\n",
+		 m->cfg.json ? "{\"lost_lines\":%llu}\n"
+			     : "(%llu lines are missing here: nobody read them)\n",
 		 (unsigned long long)o->lost);
 	if (!outlet_put(&o->to, line, strlen(line)))
 		return false;

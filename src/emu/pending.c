@@ -9,7 +9,8 @@ enum { HASH_SIZE = 1 << 12 };
 
 void pend_init(struct pend *p, unsigned nclients, unsigned limit)
 {
-	*p = (struct pend){.free = PEND_NONE, .mask = HASH_SIZE - 1, .nclients = nclients, .limit = limit};
+	*p = (struct pend){
+		.free = PEND_NONE, .mask = HASH_SIZE - 1, .nclients = nclients, .limit = limit};
 	p->hash = mem_array(HASH_SIZE, sizeof(*p->hash));
 	memset(p->hash, 0xff, HASH_SIZE * sizeof(*p->hash));
 	p->client = mem_array(nclients, sizeof(*p->client));
@@ -32,7 +33,8 @@ static uint32_t low_tid(const uint8_t *mad)
 
 static uint32_t bucket(const struct pend *p, port_id port, const uint8_t *mad)
 {
-	uint64_t x = ((uint64_t)low_tid(mad) << 32 | port) ^ (uint64_t)iba_smp_mgmt_class(mad) << 24;
+	uint64_t x = ((uint64_t)low_tid(mad) << 32 | port) ^ (uint64_t)iba_smp_mgmt_class(mad)
+								     << 24;
 
 	return (uint32_t)((x * 0x9e3779b97f4a7c15ull) >> 40) & p->mask;
 }
@@ -104,13 +106,15 @@ static uint32_t find_own(const struct pend *p, uint32_t client, port_id port, co
 	for (uint32_t i = p->hash[bucket(p, port, mad)]; i != PEND_NONE; i = p->at.at[i].chain) {
 		const struct pend_entry *e = &p->at.at[i];
 
-		if (e->client == client && same(e, port, mad) && iba_smp_tid(e->smp.mad) == iba_smp_tid(mad))
+		if (e->client == client && same(e, port, mad) &&
+		    iba_smp_tid(e->smp.mad) == iba_smp_tid(mad))
 			return i;
 	}
 	return PEND_NONE;
 }
 
-uint32_t pend_add(struct pend *p, uint32_t client, port_id port, const struct sim_smp *smp, time_ps now)
+uint32_t pend_add(struct pend *p, uint32_t client, port_id port, const struct sim_smp *smp,
+		  time_ps now)
 {
 	uint32_t i = find_own(p, client, port, smp->mad);
 
@@ -122,7 +126,8 @@ uint32_t pend_add(struct pend *p, uint32_t client, port_id port, const struct si
 	}
 	assert(!pend_full(p, client));
 	i = take(p);
-	p->at.at[i] = (struct pend_entry){.smp = *smp, .since = now, .port = port, .client = client, .used = true};
+	p->at.at[i] = (struct pend_entry){
+		.smp = *smp, .since = now, .port = port, .client = client, .used = true};
 	p->client[client].n++;
 	p->n++;
 	chain_append(p, i);

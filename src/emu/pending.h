@@ -14,13 +14,13 @@
 
 struct pend_entry {
 	struct sim_smp smp;
-	time_ps since;       /* it was last sent */
-	port_id port;        /* where the client sits and the response will arrive */
+	time_ps since; /* it was last sent */
+	port_id port;  /* where the client sits and the response will arrive */
 	uint32_t client;
-	uint32_t chain;      /* next with the same hash */
+	uint32_t chain;	       /* next with the same hash */
 	uint32_t older, newer; /* of the same client; newer is also the free list */
-	uint8_t tries;       /* how often it was sent again */
-	bool partly;         /* a part of the response has come */
+	uint8_t tries;	       /* how often it was sent again */
+	bool partly;	       /* a part of the response has come */
 	bool used;
 };
 
@@ -41,7 +41,8 @@ void pend_free(struct pend *p);
 
 /* A new entry, or the one that this client already has for this transaction: as sent now. There must
  * be room: pend_full(). */
-uint32_t pend_add(struct pend *p, uint32_t client, port_id port, const struct sim_smp *smp, time_ps now);
+uint32_t pend_add(struct pend *p, uint32_t client, port_id port, const struct sim_smp *smp,
+		  time_ps now);
 static inline bool pend_full(const struct pend *p, uint32_t client)
 {
 	return p->client[client].n >= p->limit;
@@ -52,7 +53,8 @@ static inline bool pend_full(const struct pend *p, uint32_t client)
  * sender's alone. When several wait for the same, the one whose id is wholly equal, then the oldest.
  */
 uint32_t pend_find(const struct pend *p, port_id port, const uint8_t *mad);
-void pend_again(struct pend *p, uint32_t i, time_ps now); /* sent now: it becomes its client's newest */
+void pend_again(struct pend *p, uint32_t i,
+		time_ps now); /* sent now: it becomes its client's newest */
 void pend_del(struct pend *p, uint32_t i);
 void pend_del_client(struct pend *p, uint32_t client);
 

@@ -10,7 +10,7 @@ struct entry {
 	struct emu_op op;
 	time_ps when, every; /* every: 0: once */
 	unsigned line;
-	char *text;          /* as written */
+	char *text; /* as written */
 };
 
 struct script {
@@ -34,16 +34,22 @@ static int entry_parse(const struct emu *m, const char *text, struct entry *en, 
 		return 1; /* nothing here */
 	every = !strcmp(l.at[0].text, "every");
 	if (!every && strcmp(l.at[0].text, "at"))
-		return err_set(e, -EINVAL, "expected at TIME COMMAND or every TIME COMMAND, found '%.40s'", l.at[0].from);
+		return err_set(e, -EINVAL,
+			       "expected at TIME COMMAND or every TIME COMMAND, found '%.40s'",
+			       l.at[0].from);
 	if (l.n < 3)
-		return err_set(e, -EINVAL, "expected a time and a command after '%s'", l.at[0].text);
-	if (l.at[1].port >= 0 || line_time(l.at[1].text, &en->when) || (every && en->when < PS_PER_MS))
-		return err_set(e, -EINVAL, "expected a time such as 2.5s or 200ms, found '%.40s'", l.at[1].text);
+		return err_set(e, -EINVAL, "expected a time and a command after '%s'",
+			       l.at[0].text);
+	if (l.at[1].port >= 0 || line_time(l.at[1].text, &en->when) ||
+	    (every && en->when < PS_PER_MS))
+		return err_set(e, -EINVAL, "expected a time such as 2.5s or 200ms, found '%.40s'",
+			       l.at[1].text);
 	en->every = every ? en->when : 0;
 	if (console_parse(m, l.at[2].from, &en->op, e))
 		return -EINVAL;
 	if (!en->op.cmd || en->op.cmd == &con_wait)
-		return err_set(e, -EINVAL, "expected a command that does something, found '%.40s'", l.at[2].from);
+		return err_set(e, -EINVAL, "expected a command that does something, found '%.40s'",
+			       l.at[2].from);
 	en->text = mem_strdup(l.at[2].from);
 	return 0;
 }
@@ -56,7 +62,8 @@ static void script_free(struct script *s)
 	free(s);
 }
 
-int script_read(struct script **out, const struct emu *m, const char *name, char *text, struct err *e)
+int script_read(struct script **out, const struct emu *m, const char *name, char *text,
+		struct err *e)
 {
 	struct script *s = mem_zalloc(sizeof(*s));
 	unsigned number = 0;
@@ -89,8 +96,9 @@ int script_open(struct emu *m, struct err *e)
 	rc = file_read(m->cfg.script, &text, &len, e);
 	if (rc)
 		return rc;
-	rc = memchr(text, 0, len) ? err_set(e, -EINVAL, "%s: expected text, found a NUL", m->cfg.script)
-				  : script_read(&m->script, m, m->cfg.script, text, e);
+	rc = memchr(text, 0, len)
+		     ? err_set(e, -EINVAL, "%s: expected text, found a NUL", m->cfg.script)
+		     : script_read(&m->script, m, m->cfg.script, text, e);
 	free(text);
 	if (m->script)
 		m->script->path = m->cfg.script;
@@ -117,7 +125,8 @@ static void entry_run(struct script *s, struct entry *en)
 	events_say(s->m, "script: %s", en->text);
 	rc = console_run(s->m, &en->op, &out);
 	if (rc)
-		events_say(s->m, "%s:%u: %.*s", s->path, en->line, (int)strcspn(out.s, "\n"), out.s);
+		events_say(s->m, "%s:%u: %.*s", s->path, en->line, (int)strcspn(out.s, "\n"),
+			   out.s);
 	else if (out.len && !s->m->cfg.quiet)
 		output_answer(s->m, out.s);
 	strbuf_free(&out);
@@ -142,7 +151,8 @@ static void arm(struct script *s)
 	time_ps now = emu_now(s->m), when = en ? s->start + en->when : 0;
 
 	if (en && !s->m->stop) /* to the next millisecond, never before */
-		uv_timer_start(&s->timer, due, when > now ? (when - now + PS_PER_MS - 1) / PS_PER_MS : 0, 0);
+		uv_timer_start(&s->timer, due,
+			       when > now ? (when - now + PS_PER_MS - 1) / PS_PER_MS : 0, 0);
 }
 
 void script_start(struct emu *m)

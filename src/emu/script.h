@@ -9,6 +9,7 @@
 
 /* text is cut at its newlines. 0 with *out made, to be put into m->script; or -EINVAL with
  * "NAME:LINE: what was expected" in e. */
-int script_read(struct script **out, const struct emu *m, const char *name, char *text, struct err *e);
+int script_read(struct script **out, const struct emu *m, const char *name, char *text,
+		struct err *e);
 
 #endif

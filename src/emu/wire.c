@@ -29,8 +29,10 @@ static void addr_unix(struct emu_addr *a, const char *name, const char *what, lo
 
 	*a = (struct emu_addr){0};
 	a->a.un.sun_family = AF_UNIX;
-	n = number < 0 ? snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s", name, what)
-		       : snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s%ld", name, what, number);
+	n = number < 0 ? snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s", name,
+				  what)
+		       : snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s%ld",
+				  name, what, number);
 	assert(n > 0 && (size_t)n < sizeof(a->a.un.sun_path) - 1);
 	a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
@@ -150,8 +152,10 @@ int wire_open(struct emu *m, struct err *e)
 	m->io = mem_zalloc(sizeof(*m->io));
 	for (unsigned i = 0; i < EMU_BATCH; i++) {
 		m->io->in_iov[i] = (struct iovec){&m->io->in[i], sizeof(m->io->in[i])};
-		m->io->in_msg[i].msg_hdr = (struct msghdr){.msg_iov = &m->io->in_iov[i], .msg_iovlen = 1};
-		m->io->out_msg[i].msg_hdr = (struct msghdr){.msg_iov = &m->io->out_iov[i], .msg_iovlen = 1};
+		m->io->in_msg[i].msg_hdr =
+			(struct msghdr){.msg_iov = &m->io->in_iov[i], .msg_iovlen = 1};
+		m->io->out_msg[i].msg_hdr =
+			(struct msghdr){.msg_iov = &m->io->out_iov[i], .msg_iovlen = 1};
 	}
 	if (!m->cfg.name[0])
 		return 0;
@@ -165,7 +169,8 @@ int wire_open(struct emu *m, struct err *e)
 		return 0;
 	addr_loopback(&a, m->cfg.udp_port);
 	rc = ctl_open(m, &a, true, &m->ctl_udp);
-	return rc ? err_set(e, rc, "UDP port %u on 127.0.0.1: %s", m->cfg.udp_port, strerror(-rc)) : 0;
+	return rc ? err_set(e, rc, "UDP port %u on 127.0.0.1: %s", m->cfg.udp_port, strerror(-rc))
+		  : 0;
 }
 
 void wire_close(struct emu *m)
@@ -333,8 +338,9 @@ static int queue_send(struct emu *m, struct emu_client *cl)
 		int n;
 
 		for (unsigned i = 0; i < want; i++)
-			m->io->out_iov[i] = (struct iovec){&cl->queue[(cl->q_first + i) & (cl->q_cap - 1)],
-							   sizeof(*cl->queue)};
+			m->io->out_iov[i] =
+				(struct iovec){&cl->queue[(cl->q_first + i) & (cl->q_cap - 1)],
+					       sizeof(*cl->queue)};
 		n = sendmmsg(cl->sock->fd, m->io->out_msg, want, MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;

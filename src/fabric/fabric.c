@@ -54,7 +54,8 @@ node_id fab_add_node(struct fab_builder *b, enum iba_node_type type, uint64_t gu
 					      .type = (uint8_t)type,
 					      .nports = (uint8_t)nports});
 	for (unsigned p = 0; p <= nports; p++)
-		vec_push(&b->ports, (struct fab_port){.node = n, .peer = FAB_NONE, .num = (uint8_t)p});
+		vec_push(&b->ports,
+			 (struct fab_port){.node = n, .peer = FAB_NONE, .num = (uint8_t)p});
 	if (type == IBA_NODE_SWITCH)
 		fab_builder_port(b, n, 0)->guid = guid;
 	map64_put(&b->by_guid, guid, n);
@@ -207,16 +208,11 @@ static const struct {
 	const char *name;
 	uint64_t lane_bps; /* after 8b/10b, 64b/66b or PAM4 with its forward error correction */
 } speeds[FAB_NSPEEDS] = {
-	[FAB_SPEED_UNKNOWN] = {"?", 2000000000ull},
-	[FAB_SDR] = {"SDR", 2000000000ull},
-	[FAB_DDR] = {"DDR", 4000000000ull},
-	[FAB_QDR] = {"QDR", 8000000000ull},
-	[FAB_FDR10] = {"FDR10", 10000000000ull},
-	[FAB_FDR] = {"FDR", 13636363636ull},
-	[FAB_EDR] = {"EDR", 25000000000ull},
-	[FAB_HDR] = {"HDR", 50000000000ull},
-	[FAB_NDR] = {"NDR", 100000000000ull},
-	[FAB_XDR] = {"XDR", 200000000000ull},
+	[FAB_SPEED_UNKNOWN] = {"?", 2000000000ull}, [FAB_SDR] = {"SDR", 2000000000ull},
+	[FAB_DDR] = {"DDR", 4000000000ull},	    [FAB_QDR] = {"QDR", 8000000000ull},
+	[FAB_FDR10] = {"FDR10", 10000000000ull},    [FAB_FDR] = {"FDR", 13636363636ull},
+	[FAB_EDR] = {"EDR", 25000000000ull},	    [FAB_HDR] = {"HDR", 50000000000ull},
+	[FAB_NDR] = {"NDR", 100000000000ull},	    [FAB_XDR] = {"XDR", 200000000000ull},
 };
 
 const char *fab_speed_name(unsigned speed)
@@ -338,8 +334,8 @@ struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e)
 		while (*from <= IBA_LID_MAX_UNICAST && !range_free(pool, *from, k))
 			*from += 1u << k;
 		if (*from > IBA_LID_MAX_UNICAST) {
-			err_set(e, -ENOSPC, "the fabric needs more than the 49151 unicast LIDs (LMC %u)",
-				lmc);
+			err_set(e, -ENOSPC,
+				"the fabric needs more than the 49151 unicast LIDs (LMC %u)", lmc);
 			fab_builder_free(b);
 			free(pool);
 			return NULL;

@@ -23,22 +23,22 @@ typedef uint32_t port_id;
 #define FAB_NONE UINT32_MAX
 
 enum fab_speed { /* of one lane; order is by rate */
-	FAB_SPEED_UNKNOWN,
-	FAB_SDR,   /* 2.5 Gb/s, 8b/10b */
-	FAB_DDR,   /* 5 */
-	FAB_QDR,   /* 10 */
-	FAB_FDR10, /* 10.3125, 64b/66b */
-	FAB_FDR,   /* 14.0625 */
-	FAB_EDR,   /* 25.78125 */
-	FAB_HDR,   /* 53.125, PAM4 */
-	FAB_NDR,   /* 106.25, PAM4 */
-	FAB_XDR,   /* 212.5, PAM4 */
-	FAB_NSPEEDS
+		 FAB_SPEED_UNKNOWN,
+		 FAB_SDR,   /* 2.5 Gb/s, 8b/10b */
+		 FAB_DDR,   /* 5 */
+		 FAB_QDR,   /* 10 */
+		 FAB_FDR10, /* 10.3125, 64b/66b */
+		 FAB_FDR,   /* 14.0625 */
+		 FAB_EDR,   /* 25.78125 */
+		 FAB_HDR,   /* 53.125, PAM4 */
+		 FAB_NDR,   /* 106.25, PAM4 */
+		 FAB_XDR,   /* 212.5, PAM4 */
+		 FAB_NSPEEDS
 };
 
 enum fab_node_flags {
 	FAB_ENHANCED_PORT0 = 1, /* switch whose port 0 is a full port (may have an LMC) */
-	FAB_SHARP_AN = 2,       /* a SHARP aggregation node: a CA inside a switch */
+	FAB_SHARP_AN = 2,	/* a SHARP aggregation node: a CA inside a switch */
 };
 
 struct fab_node {
@@ -47,17 +47,17 @@ struct fab_node {
 	uint32_t name; /* offset into strings: fab_node_name() */
 	uint32_t vendor_id;
 	uint16_t device_id;
-	uint8_t type;   /* enum iba_node_type */
+	uint8_t type;	/* enum iba_node_type */
 	uint8_t nports; /* physical ports, 1..254 */
-	uint8_t flags;  /* enum fab_node_flags */
+	uint8_t flags;	/* enum fab_node_flags */
 };
 
 struct fab_port {
 	uint64_t guid; /* 0 on a switch's external ports */
 	node_id node;
-	port_id peer;  /* FAB_NONE when nothing is connected */
+	port_id peer;	   /* FAB_NONE when nothing is connected */
 	uint32_t cable_cm; /* length of the cable, the same at both ends; 0 when not known */
-	uint16_t lid;  /* base LID, 0 when not known; switches carry it on port 0 */
+	uint16_t lid;	   /* base LID, 0 when not known; switches carry it on port 0 */
 	uint8_t lmc;
 	uint8_t num;   /* 0..nports */
 	uint8_t width; /* lanes: 1, 2, 4, 8, 12; 0 when not known */
@@ -69,10 +69,10 @@ struct fab {
 	uint32_t nswitches, nhosts, nrouters, nlinks;
 	struct fab_node *nodes;
 	struct fab_port *ports;
-	node_id *switches;      /* the switches' node ids, in node order */
+	node_id *switches;	/* the switches' node ids, in node order */
 	uint32_t *switch_index; /* node id -> position in switches[], FAB_NONE for others */
 	char *strings;
-	struct map64 by_guid;   /* node GUID -> node id */
+	struct map64 by_guid; /* node GUID -> node id */
 };
 
 /* ---- asking ---- */
@@ -93,9 +93,10 @@ static inline const char *fab_node_name(const struct fab *f, node_id n)
 }
 
 node_id fab_node_by_guid(const struct fab *f, uint64_t guid); /* FAB_NONE */
-node_id fab_node_by_text(const struct fab *f, const char *s); /* GUID in hex, S-/H-/R- id, or exact name */
+node_id fab_node_by_text(const struct fab *f,
+			 const char *s); /* GUID in hex, S-/H-/R- id, or exact name */
 void fab_node_ident(const struct fab *f, node_id n, char buf[32]); /* S-0002000000000001 */
-const char *fab_speed_name(unsigned speed);                        /* "SDR" ... */
+const char *fab_speed_name(unsigned speed);			   /* "SDR" ... */
 uint64_t fab_lane_bps(unsigned speed); /* data bits a second of one lane after encoding */
 
 /* A length such as 3m, 0.5m, 50cm or 1.2km at *at, up to 100 km; false, with *at where it was, when
@@ -159,17 +160,17 @@ void fab_netlist_write(const struct fab *f, struct strbuf *out);
 /* ---- generators: one function a family, all through fab_generate ---- */
 
 struct fab_gen {
-	const char *kind;       /* "irregular", "mtree", ... */
-	unsigned dims[8];       /* sizes in the order the family documents */
+	const char *kind; /* "irregular", "mtree", ... */
+	unsigned dims[8]; /* sizes in the order the family documents */
 	unsigned ndims;
-	unsigned ports;         /* ports a switch; 0: the family's default */
-	unsigned hosts;         /* hosts a switch or in all, as the family documents; see has_hosts */
+	unsigned ports; /* ports a switch; 0: the family's default */
+	unsigned hosts; /* hosts a switch or in all, as the family documents; see has_hosts */
 	bool has_hosts;
-	unsigned links;         /* irregular: links between switches; 0: as many as fit */
+	unsigned links; /* irregular: links between switches; 0: as many as fit */
 	uint64_t seed;
-	unsigned width, speed;  /* of every link; 0: 4X QDR */
-	uint32_t cable_cm;      /* length of every cable; 0: not known */
-	uint32_t trunk_cm;      /* of those between switches, when not the same */
+	unsigned width, speed; /* of every link; 0: 4X QDR */
+	uint32_t cable_cm;     /* length of every cable; 0: not known */
+	uint32_t trunk_cm;     /* of those between switches, when not the same */
 };
 
 struct fab_family {
@@ -177,22 +178,22 @@ struct fab_family {
 	struct fab *(*make)(const struct fab_gen *g, struct err *e);
 };
 
-extern const struct fab_family fab_families[]; /* ends with kind == NULL */
+extern const struct fab_family fab_families[];			  /* ends with kind == NULL */
 struct fab *fab_generate(const struct fab_gen *g, struct err *e); /* NULL with e filled */
 
 /* ---- looking at a snapshot ---- */
 
 struct fab_stats {
 	uint32_t switches, hosts, routers, links, switch_links, isolated;
-	uint32_t components;     /* connected parts, nodes without links included */
-	uint32_t diameter;       /* longest shortest path between switches, in hops between switches */
-	uint32_t host_diameter;  /* the same between hosts, in links */
-	uint32_t levels;         /* distinct distances of switches from the nearest host-bearing switch */
+	uint32_t components; /* connected parts, nodes without links included */
+	uint32_t diameter;   /* longest shortest path between switches, in hops between switches */
+	uint32_t host_diameter; /* the same between hosts, in links */
+	uint32_t levels; /* distinct distances of switches from the nearest host-bearing switch */
 	uint32_t degree_min, degree_max; /* connected ports of a switch */
 	uint64_t degree_sum;
-	uint32_t ports_free;     /* switch ports with nothing connected */
+	uint32_t ports_free;		/* switch ports with nothing connected */
 	uint32_t rate[FAB_NSPEEDS][13]; /* links by speed and width */
-	uint32_t cables;         /* links whose length is known; the shortest, longest, all together */
+	uint32_t cables; /* links whose length is known; the shortest, longest, all together */
 	uint32_t cable_min_cm, cable_max_cm;
 	uint64_t cable_sum_cm;
 };
@@ -203,12 +204,18 @@ void fab_stats(const struct fab *f, struct fab_stats *s);
  * UINT32_MAX where unreachable. dist has nnodes entries. */
 void fab_distances(const struct fab *f, node_id from, uint32_t *dist);
 
-enum fab_diff_kind { FAB_NODE_ADDED, FAB_NODE_GONE, FAB_LINK_ADDED, FAB_LINK_GONE, FAB_NODE_CHANGED };
+enum fab_diff_kind {
+	FAB_NODE_ADDED,
+	FAB_NODE_GONE,
+	FAB_LINK_ADDED,
+	FAB_LINK_GONE,
+	FAB_NODE_CHANGED
+};
 struct fab_diff_item {
 	enum fab_diff_kind kind;
 	uint64_t guid_a, guid_b; /* b: the other end of a link, else 0 */
 	uint8_t port_a, port_b;
-	char *text;              /* for FAB_NODE_CHANGED: what changed */
+	char *text; /* for FAB_NODE_CHANGED: what changed */
 };
 typedef VEC(struct fab_diff_item) fab_diff_list;
 

@@ -6,44 +6,44 @@
 #include "fabric/gen_priv.h"
 
 const struct fab_family fab_families[] = {
-    {"irregular", "N",
-     "N switches (4 ports unless --ports) joined at random: a spanning tree, then more links. "
-     "--links: links between switches; --hosts: hosts in all, one a switch first. With --links "
-     "alone every switch with a free port gets a host; with neither, every switch has one host "
-     "and the other ports are filled",
-     "weft topo gen irregular 8 --hosts 7 --links 11 --seed 1", gen_irregular},
-    {"mtree", "M N",
-     "M-port N-tree, a fat tree: 2(M/2)^N hosts, (2N-1)(M/2)^(N-1) switches. "
-     "--hosts: hosts a leaf, at most M/2",
-     "weft topo gen mtree 8 3", gen_mtree},
-    {"kary", "K N",
-     "K-ary N-tree: K^N hosts, N K^(N-1) switches of 2K ports, roots half used. "
-     "--hosts: hosts a leaf, at most K",
-     "weft topo gen kary 4 3", gen_kary},
-    {"clos", "M N R",
-     "folded Clos network: M middle switches, R edge switches with N hosts each, one link "
-     "between every middle and every edge. 3 1 4 is 7 switches and 4 hosts, of which 2, 3 and "
-     "4 are the middle ones: half of the edge switches are numbered before the middle",
-     "weft topo gen clos 3 1 4", gen_clos},
-    {"mesh", "X [Y ...]", "mesh of up to 8 dimensions; --hosts: hosts a switch (1)",
-     "weft topo gen mesh 4 4", gen_mesh},
-    {"torus", "X [Y ...]",
-     "torus of up to 8 dimensions; a dimension of size 2 is one link, not two; "
-     "--hosts: hosts a switch (1)",
-     "weft topo gen torus 4 4 4 --hosts 2", gen_torus},
-    {"hypercube", "N", "2^N switches; --hosts: hosts a switch (1)", "weft topo gen hypercube 4",
-     gen_hypercube},
-    {"dragonfly", "P A H [G]",
-     "G groups (A*H+1) of A switches, each with P hosts and H links to other groups; inside a "
-     "group all are joined, and between any two groups there are as many links as divide evenly",
-     "weft topo gen dragonfly 2 4 2", gen_dragonfly},
-    {"fullmesh", "N", "N switches, each joined to every other; --hosts: hosts a switch (1)",
-     "weft topo gen fullmesh 6", gen_fullmesh},
-    {"ring", "N", "N switches in a ring; --hosts: hosts a switch (1)", "weft topo gen ring 8",
-     gen_ring},
-    {"star", "N", "N leaf switches around a centre; --hosts: hosts a leaf (1)",
-     "weft topo gen star 8 --hosts 4", gen_star},
-    {0},
+	{"irregular", "N",
+	 "N switches (4 ports unless --ports) joined at random: a spanning tree, then more links. "
+	 "--links: links between switches; --hosts: hosts in all, one a switch first. With --links "
+	 "alone every switch with a free port gets a host; with neither, every switch has one host "
+	 "and the other ports are filled",
+	 "weft topo gen irregular 8 --hosts 7 --links 11 --seed 1", gen_irregular},
+	{"mtree", "M N",
+	 "M-port N-tree, a fat tree: 2(M/2)^N hosts, (2N-1)(M/2)^(N-1) switches. "
+	 "--hosts: hosts a leaf, at most M/2",
+	 "weft topo gen mtree 8 3", gen_mtree},
+	{"kary", "K N",
+	 "K-ary N-tree: K^N hosts, N K^(N-1) switches of 2K ports, roots half used. "
+	 "--hosts: hosts a leaf, at most K",
+	 "weft topo gen kary 4 3", gen_kary},
+	{"clos", "M N R",
+	 "folded Clos network: M middle switches, R edge switches with N hosts each, one link "
+	 "between every middle and every edge. 3 1 4 is 7 switches and 4 hosts, of which 2, 3 and "
+	 "4 are the middle ones: half of the edge switches are numbered before the middle",
+	 "weft topo gen clos 3 1 4", gen_clos},
+	{"mesh", "X [Y ...]", "mesh of up to 8 dimensions; --hosts: hosts a switch (1)",
+	 "weft topo gen mesh 4 4", gen_mesh},
+	{"torus", "X [Y ...]",
+	 "torus of up to 8 dimensions; a dimension of size 2 is one link, not two; "
+	 "--hosts: hosts a switch (1)",
+	 "weft topo gen torus 4 4 4 --hosts 2", gen_torus},
+	{"hypercube", "N", "2^N switches; --hosts: hosts a switch (1)", "weft topo gen hypercube 4",
+	 gen_hypercube},
+	{"dragonfly", "P A H [G]",
+	 "G groups (A*H+1) of A switches, each with P hosts and H links to other groups; inside a "
+	 "group all are joined, and between any two groups there are as many links as divide evenly",
+	 "weft topo gen dragonfly 2 4 2", gen_dragonfly},
+	{"fullmesh", "N", "N switches, each joined to every other; --hosts: hosts a switch (1)",
+	 "weft topo gen fullmesh 6", gen_fullmesh},
+	{"ring", "N", "N switches in a ring; --hosts: hosts a switch (1)", "weft topo gen ring 8",
+	 gen_ring},
+	{"star", "N", "N leaf switches around a centre; --hosts: hosts a leaf (1)",
+	 "weft topo gen star 8 --hosts 4", gen_star},
+	{0},
 };
 
 static const struct fab_family *family_find(const char *kind)
@@ -150,12 +150,12 @@ int gen_check_size(const struct fab_gen *g, uint64_t switches, uint64_t ports, u
 
 	if (switches + hosts > GEN_MAX_NODES || slots > GEN_MAX_SLOTS)
 		return err_set(
-		    e, -EINVAL,
-		    "%s: too large: %s%llu switches and %s%llu hosts; at most %d nodes and "
-		    "%d ports are made",
-		    g->kind, switches >= UINT32_MAX ? "over " : "", (unsigned long long)switches,
-		    hosts >= UINT32_MAX ? "over " : "", (unsigned long long)hosts, GEN_MAX_NODES,
-		    GEN_MAX_SLOTS);
+			e, -EINVAL,
+			"%s: too large: %s%llu switches and %s%llu hosts; at most %d nodes and "
+			"%d ports are made",
+			g->kind, switches >= UINT32_MAX ? "over " : "",
+			(unsigned long long)switches, hosts >= UINT32_MAX ? "over " : "",
+			(unsigned long long)hosts, GEN_MAX_NODES, GEN_MAX_SLOTS);
 	return 0;
 }
 

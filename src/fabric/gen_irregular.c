@@ -214,18 +214,18 @@ static int irr_check(const struct fab_gen *g, unsigned n, uint64_t ports, struct
 		return err_set(e, -EINVAL, "irregular: one switch has nothing to be linked with");
 	if (2 * links > all)
 		return err_set(
-		    e, -EINVAL,
-		    "irregular: %llu links between switches need %llu ports; %u switches "
-		    "of %llu ports have %llu",
-		    (unsigned long long)links, (unsigned long long)(2 * links), n,
-		    (unsigned long long)ports, (unsigned long long)all);
+			e, -EINVAL,
+			"irregular: %llu links between switches need %llu ports; %u switches "
+			"of %llu ports have %llu",
+			(unsigned long long)links, (unsigned long long)(2 * links), n,
+			(unsigned long long)ports, (unsigned long long)all);
 	if (g->has_hosts && g->hosts + 2 * links > all)
 		return err_set(
-		    e, -EINVAL,
-		    "irregular: %u hosts do not fit: of %llu ports the %llu links between "
-		    "switches take %llu and leave %llu",
-		    g->hosts, (unsigned long long)all, (unsigned long long)links,
-		    (unsigned long long)(2 * links), (unsigned long long)(all - 2 * links));
+			e, -EINVAL,
+			"irregular: %u hosts do not fit: of %llu ports the %llu links between "
+			"switches take %llu and leave %llu",
+			g->hosts, (unsigned long long)all, (unsigned long long)links,
+			(unsigned long long)(2 * links), (unsigned long long)(all - 2 * links));
 	return 0;
 }
 

@@ -99,8 +99,8 @@ static int take_id(struct nl *l, struct nl_id *id)
 			return nl_fail_found(l, "a second one", "one quotation mark around the id");
 		l->at = close + len;
 	} else {
-		while (l->at < l->end && !nl_space_at(l->at, l->end) && !memchr("[]()#=", *l->at, 6) &&
-		       !nl_quote_at(l->at, l->end, &len))
+		while (l->at < l->end && !nl_space_at(l->at, l->end) &&
+		       !memchr("[]()#=", *l->at, 6) && !nl_quote_at(l->at, l->end, &len))
 			l->at++;
 		close = l->at;
 	}
@@ -212,7 +212,7 @@ static int node_again(struct nl *l, uint32_t at, const struct nl_node *n)
 		snprintf(expected, sizeof(expected), "%s with %u ports as in line %u",
 			 type_words[first->type], first->nports, first->line);
 		return nl_fail_found(l, expected, "the same node as %s with %u ports",
-				  type_words[n->type], n->nports);
+				     type_words[n->type], n->nports);
 	}
 	nl_warn(l, l->line, "the node of line %u is defined once more; both are taken as one",
 		first->line);
@@ -477,7 +477,8 @@ enum assignment {
 static int line_ends(struct nl *l)
 {
 	nl_skip_space(l);
-	return l->at == l->end || *l->at == '#' ? 0 : nl_fail(l, "a comment or the end of the line");
+	return l->at == l->end || *l->at == '#' ? 0
+						: nl_fail(l, "a comment or the end of the line");
 }
 
 static int take_value(struct nl *l, bool hex, uint64_t max, uint64_t *v)
@@ -519,9 +520,9 @@ static int assign_guid(struct nl *l, int type)
 static int assign(struct nl *l, int what)
 {
 	static const uint64_t max[] = {
-	    [SET_VENDOR] = UINT32_MAX, [SET_DEVICE] = UINT16_MAX, [SET_SYSTEM] = UINT64_MAX,
-	    [SET_WIDTH] = 31,	       [SET_SPEED] = 15,	  [SET_SPEED_EXT] = 31,
-	    [SET_NOTHING] = UINT64_MAX};
+		[SET_VENDOR] = UINT32_MAX, [SET_DEVICE] = UINT16_MAX, [SET_SYSTEM] = UINT64_MAX,
+		[SET_WIDTH] = 31,	   [SET_SPEED] = 15,	      [SET_SPEED_EXT] = 31,
+		[SET_NOTHING] = UINT64_MAX};
 	uint64_t v;
 	int rc;
 
@@ -592,36 +593,36 @@ static const struct keyword {
 	int (*parse)(struct nl *l, int arg);
 	int arg;
 } keywords[] = {
-    {"Switch", node_line, IBA_NODE_SWITCH},
-    {"Ca", node_line, IBA_NODE_CA},
-    {"Hca", node_line, IBA_NODE_CA},
-    {"Rt", node_line, IBA_NODE_ROUTER},
-    {"Router", node_line, IBA_NODE_ROUTER},
-    {"vendid", assign, SET_VENDOR},
-    {"devid", assign, SET_DEVICE},
-    {"sysimgguid", assign, SET_SYSTEM},
-    {"switchguid", assign, SET_SWITCH},
-    {"switchguids", assign, SET_SWITCH},
-    {"caguid", assign, SET_CA},
-    {"hcaguid", assign, SET_CA},
-    {"hcaguids", assign, SET_CA},
-    {"rtguid", assign, SET_ROUTER},
-    {"numports", assign, SET_NOTHING},
-    {"width", assign, SET_WIDTH},
-    {"speed", assign, SET_SPEED},
-    {"extspeed", assign, SET_SPEED_EXT},
-    {"pdebug", assign, SET_NOTHING},
-    {"module", module_line, 0},
-    {"include", include_line, 0},
-    {"do", command_line, 0},
+	{"Switch", node_line, IBA_NODE_SWITCH},
+	{"Ca", node_line, IBA_NODE_CA},
+	{"Hca", node_line, IBA_NODE_CA},
+	{"Rt", node_line, IBA_NODE_ROUTER},
+	{"Router", node_line, IBA_NODE_ROUTER},
+	{"vendid", assign, SET_VENDOR},
+	{"devid", assign, SET_DEVICE},
+	{"sysimgguid", assign, SET_SYSTEM},
+	{"switchguid", assign, SET_SWITCH},
+	{"switchguids", assign, SET_SWITCH},
+	{"caguid", assign, SET_CA},
+	{"hcaguid", assign, SET_CA},
+	{"hcaguids", assign, SET_CA},
+	{"rtguid", assign, SET_ROUTER},
+	{"numports", assign, SET_NOTHING},
+	{"width", assign, SET_WIDTH},
+	{"speed", assign, SET_SPEED},
+	{"extspeed", assign, SET_SPEED_EXT},
+	{"pdebug", assign, SET_NOTHING},
+	{"module", module_line, 0},
+	{"include", include_line, 0},
+	{"do", command_line, 0},
 };
 
 /* Lines that the tools print around the topology, with or without a '#'. */
 static bool is_banner(const struct nl *l)
 {
 	static const char *const banners[] = {
-	    "Chassis ",	  "Non-Chassis Nodes", "Topology file", "Max of ", "Initiated from",
-	    "Total MADs", "Reported max hops", "Hostname:",	"ibwarn:", "ibdebug:"};
+		"Chassis ",   "Non-Chassis Nodes", "Topology file", "Max of ", "Initiated from",
+		"Total MADs", "Reported max hops", "Hostname:",	    "ibwarn:", "ibdebug:"};
 
 	for (size_t i = 0; i < ARRAY_LEN(banners); i++)
 		if ((size_t)(l->end - l->at) >= strlen(banners[i]) &&
@@ -727,10 +728,10 @@ int fab_netlist_parse(struct fab_netlist *out, const char *name, const char *tex
 		      struct err *e)
 {
 	struct nl l = {
-	    .file = name,
-	    .e = e,
-	    .node = FAB_NONE,
-	    .next_guid = {0, 0x100000, 0x200000, 0x300000}}; /* the first two as in ibsim */
+		.file = name,
+		.e = e,
+		.node = FAB_NONE,
+		.next_guid = {0, 0x100000, 0x200000, 0x300000}}; /* the first two as in ibsim */
 	int rc = parse_text(&l, text, len);
 
 	if (!rc)

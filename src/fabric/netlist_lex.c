@@ -39,8 +39,8 @@ int nl_fail(struct nl *l, const char *expected)
 	} else {
 		strbuf_add(&b, "the end of the line");
 	}
-	rc =
-	    err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, b.s, expected);
+	rc = err_set(l->e, -EINVAL, "%s:%u: found %s, expected %s", l->file, l->line, b.s,
+		     expected);
 	strbuf_free(&b);
 	return rc;
 }

@@ -8,17 +8,17 @@
 #include "fabric/svg_priv.h"
 
 static const char *const speed_colour[FAB_NSPEEDS] = {
-    [FAB_SPEED_UNKNOWN] = "#888888", [FAB_SDR] = "#8c564b",   [FAB_DDR] = "#b8860b",
-    [FAB_QDR] = "#2a6fb0",	     [FAB_FDR10] = "#1797a6", [FAB_FDR] = "#2c8a3c",
-    [FAB_EDR] = "#c0392b",	     [FAB_HDR] = "#7d3fb2",   [FAB_NDR] = "#d4700f",
-    [FAB_XDR] = "#c2257f",
+	[FAB_SPEED_UNKNOWN] = "#888888", [FAB_SDR] = "#8c564b",	  [FAB_DDR] = "#b8860b",
+	[FAB_QDR] = "#2a6fb0",		 [FAB_FDR10] = "#1797a6", [FAB_FDR] = "#2c8a3c",
+	[FAB_EDR] = "#c0392b",		 [FAB_HDR] = "#7d3fb2",	  [FAB_NDR] = "#d4700f",
+	[FAB_XDR] = "#c2257f",
 };
 
 static const char style[] =
-    "<style>text{font-family:sans-serif;fill:#222}.t{font-size:15px;font-weight:bold}"
-    ".l{font-size:11px}.n{font-size:9px;text-anchor:middle}path{fill:none}"
-    ".S rect{fill:#fff7e0;stroke:#7a5b00}.H circle{fill:#dfe9f5;stroke:#345}"
-    ".R path{fill:#e6d6f5;stroke:#345}g:hover>:first-child{stroke-width:3}</style>\n";
+	"<style>text{font-family:sans-serif;fill:#222}.t{font-size:15px;font-weight:bold}"
+	".l{font-size:11px}.n{font-size:9px;text-anchor:middle}path{fill:none}"
+	".S rect{fill:#fff7e0;stroke:#7a5b00}.H circle{fill:#dfe9f5;stroke:#345}"
+	".R path{fill:#e6d6f5;stroke:#345}g:hover>:first-child{stroke-width:3}</style>\n";
 
 /* At most `most` bytes of a name, whole characters only. */
 static void add_text(struct strbuf *out, const char *s, size_t most)
@@ -274,10 +274,10 @@ static void add_title(struct strbuf *out, const struct fab *f)
 static int add_legend_nodes(struct strbuf *out, const struct fab *f, int x, int y)
 {
 	strbuf_addf(
-	    out,
-	    "<g class=\"S\"><rect x=\"%d\" y=\"%d\" width=\"16\" height=\"10\" rx=\"2\"/></g>"
-	    "<text class=\"l\" x=\"%d\" y=\"%d\">switch</text>\n",
-	    x, y - 5, x + 20, y + 4);
+		out,
+		"<g class=\"S\"><rect x=\"%d\" y=\"%d\" width=\"16\" height=\"10\" rx=\"2\"/></g>"
+		"<text class=\"l\" x=\"%d\" y=\"%d\">switch</text>\n",
+		x, y - 5, x + 20, y + 4);
 	strbuf_addf(out,
 		    "<g class=\"H\"><circle cx=\"%d\" cy=\"%d\" r=\"4\"/></g>"
 		    "<text class=\"l\" x=\"%d\" y=\"%d\">host</text>\n",

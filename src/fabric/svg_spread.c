@@ -125,10 +125,10 @@ static void on_axes(struct spread *s)
 	const uint16_t *dc = s->dist + (size_t)c * s->n, *dd = s->dist + (size_t)d * s->n;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		s->x[i] =
-		    (int64_t)(da[i] - db[i]) * HALF_HOP / 2 + (int64_t)(i * 37 % 101) * UNIT / 4;
-		s->y[i] =
-		    (int64_t)(dc[i] - dd[i]) * HALF_HOP / 2 + (int64_t)(i * 53 % 103) * UNIT / 4;
+		s->x[i] = (int64_t)(da[i] - db[i]) * HALF_HOP / 2 +
+			  (int64_t)(i * 37 % 101) * UNIT / 4;
+		s->y[i] = (int64_t)(dc[i] - dd[i]) * HALF_HOP / 2 +
+			  (int64_t)(i * 53 % 103) * UNIT / 4;
 	}
 }
 
@@ -215,8 +215,8 @@ static void put_down(struct spread *s)
 
 		left = MIN(left, s->x[i]);
 		top = MIN(top, s->y[i]);
-		edge = MAX(
-		    edge, MAX(s->p->half[sw], (int)pic_host_cols(s->p->nhosts[sw]) * PIC_CELL / 2));
+		edge = MAX(edge, MAX(s->p->half[sw],
+				     (int)pic_host_cols(s->p->nhosts[sw]) * PIC_CELL / 2));
 	}
 	for (uint32_t i = 0; i < s->n; i++) {
 		node_id sw = s->p->f->switches[i];

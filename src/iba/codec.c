@@ -161,7 +161,8 @@ static const struct iba_field rows_trap_swpkey[] = {IBA_TRAP_SWPKEY_FIELDS(ROW_F
 #undef HOST
 
 #define HOST struct iba_mlnx_ext_port_info
-static const struct iba_field rows_mlnx_ext_port_info[] = {IBA_MLNX_EXT_PORT_INFO_FIELDS(ROW_F, ROW_A)};
+static const struct iba_field rows_mlnx_ext_port_info[] = {
+	IBA_MLNX_EXT_PORT_INFO_FIELDS(ROW_F, ROW_A)};
 #undef HOST
 
 #define HOST struct iba_port_info_ext
@@ -177,7 +178,8 @@ static const struct iba_field rows_port_counters[] = {IBA_PORT_COUNTERS_FIELDS(R
 #undef HOST
 
 #define HOST struct iba_port_counters_ext
-static const struct iba_field rows_port_counters_ext[] = {IBA_PORT_COUNTERS_EXT_FIELDS(ROW_F, ROW_A)};
+static const struct iba_field rows_port_counters_ext[] = {
+	IBA_PORT_COUNTERS_EXT_FIELDS(ROW_F, ROW_A)};
 #undef HOST
 
 #define LAYOUT(stem, FIELDS, wire)                                                                 \
@@ -196,13 +198,20 @@ static const struct {
 	uint16_t attr_id;
 	const char *stem;
 } attr_stems[] = {
-	{IBA_ATTR_NOTICE, "notice"},         {IBA_ATTR_NODE_DESC, "node_desc"},
-	{IBA_ATTR_NODE_INFO, "node_info"},   {IBA_ATTR_SWITCH_INFO, "switch_info"},
-	{IBA_ATTR_GUID_INFO, "guid_info"},   {IBA_ATTR_PORT_INFO, "port_info"},
-	{IBA_ATTR_PKEY_TABLE, "pkey_table"}, {IBA_ATTR_SLVL_TABLE, "slvl_table"},
-	{IBA_ATTR_VLARB_TABLE, "vlarb_table"}, {IBA_ATTR_LFT, "lft"},
-	{IBA_ATTR_RFT, "rft"},               {IBA_ATTR_MFT, "mft"},
-	{IBA_ATTR_SM_INFO, "sm_info"},       {IBA_ATTR_PORT_INFO_EXT, "port_info_ext"},
+	{IBA_ATTR_NOTICE, "notice"},
+	{IBA_ATTR_NODE_DESC, "node_desc"},
+	{IBA_ATTR_NODE_INFO, "node_info"},
+	{IBA_ATTR_SWITCH_INFO, "switch_info"},
+	{IBA_ATTR_GUID_INFO, "guid_info"},
+	{IBA_ATTR_PORT_INFO, "port_info"},
+	{IBA_ATTR_PKEY_TABLE, "pkey_table"},
+	{IBA_ATTR_SLVL_TABLE, "slvl_table"},
+	{IBA_ATTR_VLARB_TABLE, "vlarb_table"},
+	{IBA_ATTR_LFT, "lft"},
+	{IBA_ATTR_RFT, "rft"},
+	{IBA_ATTR_MFT, "mft"},
+	{IBA_ATTR_SM_INFO, "sm_info"},
+	{IBA_ATTR_PORT_INFO_EXT, "port_info_ext"},
 	{IBA_ATTR_MLNX_EXT_PORT_INFO, "mlnx_ext_port_info"},
 };
 
@@ -304,7 +313,8 @@ void iba_layout_put(const struct iba_layout *l, const void *host, uint8_t *data)
 		const struct iba_field *f = &l->fields[i];
 
 		for (unsigned k = 0; k < f->count; k++)
-			bits_put(data, f->bit + k * f->stride, f->width, iba_field_value(f, host, k));
+			bits_put(data, f->bit + k * f->stride, f->width,
+				 iba_field_value(f, host, k));
 	}
 }
 

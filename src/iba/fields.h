@@ -155,14 +155,15 @@
 	F(uint8_t, state, 164, 4, SM_STATE)
 
 /* Details of the subnet management traps (bytes from Notice.DataDetails on). */
-#define IBA_TRAP_GID_FIELDS(F, A) /* 64 to 67: a GID (in or out of service, group made, deleted) */ \
+#define IBA_TRAP_GID_FIELDS(F,                                                                     \
+			    A) /* 64 to 67: a GID (in or out of service, group made, deleted) */   \
 	F(uint64_t, gid_prefix, 48, 64, HEX)                                                       \
 	F(uint64_t, gid_guid, 112, 64, GUID)
 #define IBA_TRAP_SWITCH_FIELDS(F, A) F(uint16_t, lid, 0, 16, DEC) /* 128: a port changed state */
 #define IBA_TRAP_PORT_FIELDS(F, A)   /* 129 to 131: integrity, overrun, watchdog */                \
 	F(uint16_t, lid, 16, 16, DEC)                                                              \
 	F(uint8_t, port, 32, 8, DEC)
-#define IBA_TRAP_CAP_FIELDS(F, A)    /* 144: capability, description, link changes */              \
+#define IBA_TRAP_CAP_FIELDS(F, A) /* 144: capability, description, link changes */                 \
 	F(uint16_t, lid, 16, 16, DEC)                                                              \
 	F(uint8_t, other_changes, 47, 1, DEC)                                                      \
 	F(uint32_t, cap_mask, 48, 32, HEX)                                                         \
@@ -170,7 +171,7 @@
 #define IBA_TRAP_SYSGUID_FIELDS(F, A) /* 145: system image GUID changed */                         \
 	F(uint16_t, lid, 16, 16, DEC)                                                              \
 	F(uint64_t, sys_guid, 48, 64, GUID)
-#define IBA_TRAP_MKEY_FIELDS(F, A)    /* 256: bad M_Key */                                         \
+#define IBA_TRAP_MKEY_FIELDS(F, A) /* 256: bad M_Key */                                            \
 	F(uint16_t, lid, 16, 16, DEC)                                                              \
 	F(uint16_t, dr_slid, 32, 16, DEC)                                                          \
 	F(uint8_t, method, 48, 8, METHOD)                                                          \
@@ -181,7 +182,7 @@
 	F(uint8_t, dr_path_truncated, 185, 1, DEC)                                                 \
 	F(uint8_t, dr_hop_count, 186, 6, DEC)                                                      \
 	A(uint8_t, dr_return_path, 30, 192, 8, 8, DEC)
-#define IBA_TRAP_PKEY_FIELDS(F, A)    /* 257 bad P_Key, 258 bad Q_Key */                           \
+#define IBA_TRAP_PKEY_FIELDS(F, A) /* 257 bad P_Key, 258 bad Q_Key */                              \
 	F(uint16_t, lid1, 16, 16, DEC)                                                             \
 	F(uint16_t, lid2, 32, 16, DEC)                                                             \
 	F(uint32_t, key, 48, 32, HEX)                                                              \
@@ -192,7 +193,7 @@
 	F(uint64_t, gid1_guid, 208, 64, GUID)                                                      \
 	F(uint64_t, gid2_prefix, 272, 64, HEX)                                                     \
 	F(uint64_t, gid2_guid, 336, 64, GUID)
-#define IBA_TRAP_SWPKEY_FIELDS(F, A)  /* 259: bad P_Key at a switch's port */                      \
+#define IBA_TRAP_SWPKEY_FIELDS(F, A) /* 259: bad P_Key at a switch's port */                       \
 	F(uint16_t, data_valid, 0, 16, HEX)                                                        \
 	F(uint16_t, lid1, 16, 16, DEC)                                                             \
 	F(uint16_t, lid2, 32, 16, DEC)                                                             \

@@ -215,8 +215,8 @@ static int hex_parse(struct hex_in *in)
 	}
 	if (in->nbytes == IBA_MAD_SIZE)
 		return 0;
-	return err_set(in->e, -EINVAL, "%s: found %zu bytes, expected the %d of a MAD", in->name, in->nbytes,
-		       IBA_MAD_SIZE);
+	return err_set(in->e, -EINVAL, "%s: found %zu bytes, expected the %d of a MAD", in->name,
+		       in->nbytes, IBA_MAD_SIZE);
 }
 
 int iba_mad_from_text(uint8_t mad[IBA_MAD_SIZE], const char *name, const char *text, size_t len,

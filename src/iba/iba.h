@@ -30,7 +30,7 @@ enum {
 	IBA_LID_MAX_UNICAST = 0xbfff,
 	IBA_LID_MCAST_FIRST = 0xc000,
 	IBA_LID_PERMISSIVE = 0xffff,
-	IBA_PORT_NONE = 255, /* in a forwarding table: discard */
+	IBA_PORT_NONE = 255,	  /* in a forwarding table: discard */
 	IBA_SMP_WIRE_BYTES = 290, /* LRH 8, BTH 12, DETH 8, MAD 256, ICRC 4, VCRC 2 */
 };
 
@@ -183,11 +183,17 @@ enum iba_trap {
 enum iba_local_change { IBA_CHANGED_NODE_DESC = 1 };
 
 /* Link widths as bits of LinkWidth*, speeds as bits of LinkSpeed* and LinkSpeedExt*. */
-enum iba_width { IBA_WIDTH_1X = 1, IBA_WIDTH_4X = 2, IBA_WIDTH_8X = 4, IBA_WIDTH_12X = 8, IBA_WIDTH_2X = 16 };
+enum iba_width {
+	IBA_WIDTH_1X = 1,
+	IBA_WIDTH_4X = 2,
+	IBA_WIDTH_8X = 4,
+	IBA_WIDTH_12X = 8,
+	IBA_WIDTH_2X = 16
+};
 
 /* ---- host structs and codec functions, all from fields.h ---- */
 
-#define IBA_MEMBER_F(type, name, bit, width, fmt)                type name;
+#define IBA_MEMBER_F(type, name, bit, width, fmt)		 type name;
 #define IBA_MEMBER_A(type, name, count, bit, width, stride, fmt) type name[count];
 #define IBA_DECLARE(stem, FIELDS, size)                                                            \
 	struct iba_##stem {                                                                        \
@@ -221,14 +227,14 @@ enum iba_format {
 
 struct iba_field {
 	const char *name;
-	uint16_t bit, width;     /* position of the first element on the wire */
-	uint16_t count, stride;  /* 1 and 0 for a plain field; stride in bits */
-	uint16_t offset, size;   /* of the first element in the host struct */
+	uint16_t bit, width;	/* position of the first element on the wire */
+	uint16_t count, stride; /* 1 and 0 for a plain field; stride in bits */
+	uint16_t offset, size;	/* of the first element in the host struct */
 	enum iba_format format;
 };
 
 struct iba_layout {
-	const char *name;          /* "port_info" */
+	const char *name; /* "port_info" */
 	uint16_t wire_size, host_size;
 	uint16_t nfields;
 	const struct iba_field *fields;
@@ -251,7 +257,7 @@ const struct iba_field *iba_layout_diff(const struct iba_layout *l, const void *
 /* Words for numbers; a static string, or "?" for what the table does not know. */
 const char *iba_class_name(unsigned v);
 const char *iba_method_name(unsigned v); /* "SubnGet", "SubnTrapRepress", ... */
-const char *iba_attr_name(unsigned v);   /* "PortInfo", "LinearForwardingTable", ... */
+const char *iba_attr_name(unsigned v);	 /* "PortInfo", "LinearForwardingTable", ... */
 const char *iba_node_type_name(unsigned v);
 const char *iba_port_state_name(unsigned v);
 const char *iba_trap_name(unsigned trap_number);

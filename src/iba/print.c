@@ -21,132 +21,132 @@ static const char *word_find(const struct word *t, size_t n, unsigned v)
 #define WORD(table, v) word_find(table, ARRAY_LEN(table), v)
 
 static const struct word class_words[] = {
-    {IBA_CLASS_SUBN_LID, "SubnLidRouted"},
-    {IBA_CLASS_SUBN_DR, "SubnDirectedRoute"},
-    {0x03, "SubnAdm"},
-    {IBA_CLASS_PERF, "Perf"},
-    {0x05, "BoardMgt"},
-    {0x06, "DevMgt"},
-    {0x07, "ComMgt"},
-    {0x08, "Snmp"},
+	{IBA_CLASS_SUBN_LID, "SubnLidRouted"},
+	{IBA_CLASS_SUBN_DR, "SubnDirectedRoute"},
+	{0x03, "SubnAdm"},
+	{IBA_CLASS_PERF, "Perf"},
+	{0x05, "BoardMgt"},
+	{0x06, "DevMgt"},
+	{0x07, "ComMgt"},
+	{0x08, "Snmp"},
 };
 
 static const struct word method_words[] = {
-    {IBA_GET, "SubnGet"},	   {IBA_SET, "SubnSet"},
-    {IBA_SEND, "SubnSend"},	   {IBA_TRAP, "SubnTrap"},
-    {IBA_REPORT, "SubnReport"},	   {IBA_TRAP_REPRESS, "SubnTrapRepress"},
-    {IBA_GET_RESP, "SubnGetResp"}, {IBA_REPORT_RESP, "SubnReportResp"},
+	{IBA_GET, "SubnGet"},	       {IBA_SET, "SubnSet"},
+	{IBA_SEND, "SubnSend"},	       {IBA_TRAP, "SubnTrap"},
+	{IBA_REPORT, "SubnReport"},    {IBA_TRAP_REPRESS, "SubnTrapRepress"},
+	{IBA_GET_RESP, "SubnGetResp"}, {IBA_REPORT_RESP, "SubnReportResp"},
 };
 
 static const struct word attr_words[] = {
-    {IBA_ATTR_NOTICE, "Notice"},
-    {IBA_ATTR_NODE_DESC, "NodeDescription"},
-    {IBA_ATTR_NODE_INFO, "NodeInfo"},
-    {IBA_ATTR_SWITCH_INFO, "SwitchInfo"},
-    {IBA_ATTR_GUID_INFO, "GUIDInfo"},
-    {IBA_ATTR_PORT_INFO, "PortInfo"},
-    {IBA_ATTR_PKEY_TABLE, "P_KeyTable"},
-    {IBA_ATTR_SLVL_TABLE, "SLtoVLMappingTable"},
-    {IBA_ATTR_VLARB_TABLE, "VLArbitrationTable"},
-    {IBA_ATTR_LFT, "LinearForwardingTable"},
-    {IBA_ATTR_RFT, "RandomForwardingTable"},
-    {IBA_ATTR_MFT, "MulticastForwardingTable"},
-    {IBA_ATTR_SM_INFO, "SMInfo"},
-    {IBA_ATTR_PORT_INFO_EXT, "PortInfoExtended"},
-    {IBA_ATTR_MLNX_EXT_PORT_INFO, "MlnxExtendedPortInfo"},
+	{IBA_ATTR_NOTICE, "Notice"},
+	{IBA_ATTR_NODE_DESC, "NodeDescription"},
+	{IBA_ATTR_NODE_INFO, "NodeInfo"},
+	{IBA_ATTR_SWITCH_INFO, "SwitchInfo"},
+	{IBA_ATTR_GUID_INFO, "GUIDInfo"},
+	{IBA_ATTR_PORT_INFO, "PortInfo"},
+	{IBA_ATTR_PKEY_TABLE, "P_KeyTable"},
+	{IBA_ATTR_SLVL_TABLE, "SLtoVLMappingTable"},
+	{IBA_ATTR_VLARB_TABLE, "VLArbitrationTable"},
+	{IBA_ATTR_LFT, "LinearForwardingTable"},
+	{IBA_ATTR_RFT, "RandomForwardingTable"},
+	{IBA_ATTR_MFT, "MulticastForwardingTable"},
+	{IBA_ATTR_SM_INFO, "SMInfo"},
+	{IBA_ATTR_PORT_INFO_EXT, "PortInfoExtended"},
+	{IBA_ATTR_MLNX_EXT_PORT_INFO, "MlnxExtendedPortInfo"},
 };
 
 static const struct word perf_words[] = {
-    {IBA_PERF_CLASS_PORT_INFO, "ClassPortInfo"},
-    {IBA_PERF_PORT_COUNTERS, "PortCounters"},
-    {IBA_PERF_PORT_COUNTERS_EXT, "PortCountersExtended"},
+	{IBA_PERF_CLASS_PORT_INFO, "ClassPortInfo"},
+	{IBA_PERF_PORT_COUNTERS, "PortCounters"},
+	{IBA_PERF_PORT_COUNTERS_EXT, "PortCountersExtended"},
 };
 
 static const struct word node_type_words[] = {
-    {IBA_NODE_CA, "CA"},
-    {IBA_NODE_SWITCH, "Switch"},
-    {IBA_NODE_ROUTER, "Router"},
+	{IBA_NODE_CA, "CA"},
+	{IBA_NODE_SWITCH, "Switch"},
+	{IBA_NODE_ROUTER, "Router"},
 };
 
 static const struct word port_state_words[] = {
-    {IBA_PORT_NO_CHANGE, "NoChange"}, {IBA_PORT_DOWN, "Down"},
-    {IBA_PORT_INIT, "Init"},	      {IBA_PORT_ARMED, "Armed"},
-    {IBA_PORT_ACTIVE, "Active"},      {IBA_PORT_ACT_DEFER, "ActiveDefer"},
+	{IBA_PORT_NO_CHANGE, "NoChange"}, {IBA_PORT_DOWN, "Down"},
+	{IBA_PORT_INIT, "Init"},	  {IBA_PORT_ARMED, "Armed"},
+	{IBA_PORT_ACTIVE, "Active"},	  {IBA_PORT_ACT_DEFER, "ActiveDefer"},
 };
 
 static const struct word phys_state_words[] = {
-    {IBA_PHYS_NO_CHANGE, "NoChange"}, {IBA_PHYS_SLEEP, "Sleep"},
-    {IBA_PHYS_POLLING, "Polling"},    {IBA_PHYS_DISABLED, "Disabled"},
-    {IBA_PHYS_TRAINING, "Training"},  {IBA_PHYS_LINK_UP, "LinkUp"},
-    {IBA_PHYS_RECOVERY, "Recovery"},  {7, "PhyTest"},
+	{IBA_PHYS_NO_CHANGE, "NoChange"}, {IBA_PHYS_SLEEP, "Sleep"},
+	{IBA_PHYS_POLLING, "Polling"},	  {IBA_PHYS_DISABLED, "Disabled"},
+	{IBA_PHYS_TRAINING, "Training"},  {IBA_PHYS_LINK_UP, "LinkUp"},
+	{IBA_PHYS_RECOVERY, "Recovery"},  {7, "PhyTest"},
 };
 
 static const struct word notice_type_words[] = {
-    {IBA_NOTICE_FATAL, "Fatal"},	{IBA_NOTICE_URGENT, "Urgent"},
-    {IBA_NOTICE_SECURITY, "Security"},	{IBA_NOTICE_SM, "SubnetManagement"},
-    {IBA_NOTICE_INFO, "Informational"}, {0x7f, "Empty"},
+	{IBA_NOTICE_FATAL, "Fatal"},	    {IBA_NOTICE_URGENT, "Urgent"},
+	{IBA_NOTICE_SECURITY, "Security"},  {IBA_NOTICE_SM, "SubnetManagement"},
+	{IBA_NOTICE_INFO, "Informational"}, {0x7f, "Empty"},
 };
 
 static const struct word sm_state_words[] = {
-    {IBA_SM_NOT_ACTIVE, "NotActive"},
-    {IBA_SM_DISCOVERING, "Discovering"},
-    {IBA_SM_STANDBY, "Standby"},
-    {IBA_SM_MASTER, "Master"},
+	{IBA_SM_NOT_ACTIVE, "NotActive"},
+	{IBA_SM_DISCOVERING, "Discovering"},
+	{IBA_SM_STANDBY, "Standby"},
+	{IBA_SM_MASTER, "Master"},
 };
 
 static const struct word trap_words[] = {
-    {IBA_TRAP_GID_IN, "GidInService"},
-    {IBA_TRAP_GID_OUT, "GidOutOfService"},
-    {IBA_TRAP_MCAST_CREATED, "MulticastGroupCreated"},
-    {IBA_TRAP_MCAST_DELETED, "MulticastGroupDeleted"},
-    {IBA_TRAP_LINK_STATE, "LinkStateChange"},
-    {IBA_TRAP_INTEGRITY, "LocalLinkIntegrity"},
-    {IBA_TRAP_OVERRUN, "ExcessiveBufferOverrun"},
-    {IBA_TRAP_WATCHDOG, "FlowControlWatchdog"},
-    {IBA_TRAP_CAP_CHANGE, "CapabilityChange"},
-    {IBA_TRAP_SYS_GUID, "SystemImageGuidChange"},
-    {IBA_TRAP_BAD_MKEY, "BadM_Key"},
-    {IBA_TRAP_BAD_PKEY, "BadP_Key"},
-    {IBA_TRAP_BAD_QKEY, "BadQ_Key"},
-    {IBA_TRAP_SW_BAD_PKEY, "SwitchBadP_Key"},
+	{IBA_TRAP_GID_IN, "GidInService"},
+	{IBA_TRAP_GID_OUT, "GidOutOfService"},
+	{IBA_TRAP_MCAST_CREATED, "MulticastGroupCreated"},
+	{IBA_TRAP_MCAST_DELETED, "MulticastGroupDeleted"},
+	{IBA_TRAP_LINK_STATE, "LinkStateChange"},
+	{IBA_TRAP_INTEGRITY, "LocalLinkIntegrity"},
+	{IBA_TRAP_OVERRUN, "ExcessiveBufferOverrun"},
+	{IBA_TRAP_WATCHDOG, "FlowControlWatchdog"},
+	{IBA_TRAP_CAP_CHANGE, "CapabilityChange"},
+	{IBA_TRAP_SYS_GUID, "SystemImageGuidChange"},
+	{IBA_TRAP_BAD_MKEY, "BadM_Key"},
+	{IBA_TRAP_BAD_PKEY, "BadP_Key"},
+	{IBA_TRAP_BAD_QKEY, "BadQ_Key"},
+	{IBA_TRAP_SW_BAD_PKEY, "SwitchBadP_Key"},
 };
 
 static const struct word width_words[] = {
-    {IBA_WIDTH_1X, "1x"},   {IBA_WIDTH_4X, "4x"}, {IBA_WIDTH_8X, "8x"},
-    {IBA_WIDTH_12X, "12x"}, {IBA_WIDTH_2X, "2x"},
+	{IBA_WIDTH_1X, "1x"},	{IBA_WIDTH_4X, "4x"}, {IBA_WIDTH_8X, "8x"},
+	{IBA_WIDTH_12X, "12x"}, {IBA_WIDTH_2X, "2x"},
 };
 
 static const struct word speed_words[] = {
-    {1, "SDR 2.5 Gb/s"},
-    {2, "DDR 5 Gb/s"},
-    {4, "QDR 10 Gb/s"},
+	{1, "SDR 2.5 Gb/s"},
+	{2, "DDR 5 Gb/s"},
+	{4, "QDR 10 Gb/s"},
 };
 
 static const struct word speed_ext_words[] = {
-    {0, "none"},
-    {1, "FDR 14.0625 Gb/s"},
-    {2, "EDR 25.78125 Gb/s"},
-    {4, "HDR 53.125 Gb/s"},
-    {8, "NDR 106.25 Gb/s"},
+	{0, "none"},
+	{1, "FDR 14.0625 Gb/s"},
+	{2, "EDR 25.78125 Gb/s"},
+	{4, "HDR 53.125 Gb/s"},
+	{8, "NDR 106.25 Gb/s"},
 };
 
 static const struct word mtu_words[] = {
-    {1, "256 bytes"}, {2, "512 bytes"}, {3, "1024 bytes"}, {4, "2048 bytes"}, {5, "4096 bytes"},
+	{1, "256 bytes"}, {2, "512 bytes"}, {3, "1024 bytes"}, {4, "2048 bytes"}, {5, "4096 bytes"},
 };
 
 static const struct word vls_words[] = {
-    {1, "VL0"}, {2, "VL0-1"}, {3, "VL0-3"}, {4, "VL0-7"}, {5, "VL0-14"},
+	{1, "VL0"}, {2, "VL0-1"}, {3, "VL0-3"}, {4, "VL0-7"}, {5, "VL0-14"},
 };
 
 /* Common status without D and the class-specific byte (13.4.7). */
 static const struct word status_words[] = {
-    {IBA_STATUS_OK, "ok"},
-    {IBA_STATUS_BUSY, "busy"},
-    {0x0002, "redirect"},
-    {IBA_STATUS_BAD_VERSION, "version not supported"},
-    {IBA_STATUS_BAD_METHOD, "method not supported"},
-    {IBA_STATUS_BAD_METHOD_ATTR, "method and attribute combination not supported"},
-    {IBA_STATUS_BAD_FIELD, "invalid field in attribute or modifier"},
+	{IBA_STATUS_OK, "ok"},
+	{IBA_STATUS_BUSY, "busy"},
+	{0x0002, "redirect"},
+	{IBA_STATUS_BAD_VERSION, "version not supported"},
+	{IBA_STATUS_BAD_METHOD, "method not supported"},
+	{IBA_STATUS_BAD_METHOD_ATTR, "method and attribute combination not supported"},
+	{IBA_STATUS_BAD_FIELD, "invalid field in attribute or modifier"},
 };
 
 const char *iba_class_name(unsigned v)
@@ -358,10 +358,10 @@ static void print_slvl(struct strbuf *out, const uint8_t *data, uint32_t mod)
 static void print_vlarb(struct strbuf *out, const uint8_t *data, uint32_t mod)
 {
 	static const struct word parts[] = {
-	    {1, "low priority, entries 0-31"},
-	    {2, "low priority, entries 32-63"},
-	    {3, "high priority, entries 0-31"},
-	    {4, "high priority, entries 32-63"},
+		{1, "low priority, entries 0-31"},
+		{2, "low priority, entries 32-63"},
+		{3, "high priority, entries 0-31"},
+		{4, "high priority, entries 32-63"},
 	};
 	struct iba_vlarb_table t;
 
@@ -478,14 +478,14 @@ static const struct {
 	uint16_t attr_id;
 	void (*print)(struct strbuf *out, const uint8_t *data, uint32_t mod);
 } table_printers[] = {
-    {IBA_ATTR_NODE_DESC, print_node_desc},
-    {IBA_ATTR_GUID_INFO, print_guid_info},
-    {IBA_ATTR_PKEY_TABLE, print_pkeys},
-    {IBA_ATTR_SLVL_TABLE, print_slvl},
-    {IBA_ATTR_VLARB_TABLE, print_vlarb},
-    {IBA_ATTR_LFT, print_lft},
-    {IBA_ATTR_RFT, print_rft},
-    {IBA_ATTR_MFT, print_mft},
+	{IBA_ATTR_NODE_DESC, print_node_desc},
+	{IBA_ATTR_GUID_INFO, print_guid_info},
+	{IBA_ATTR_PKEY_TABLE, print_pkeys},
+	{IBA_ATTR_SLVL_TABLE, print_slvl},
+	{IBA_ATTR_VLARB_TABLE, print_vlarb},
+	{IBA_ATTR_LFT, print_lft},
+	{IBA_ATTR_RFT, print_rft},
+	{IBA_ATTR_MFT, print_mft},
 };
 
 static void print_attribute(struct strbuf *out, const uint8_t *mad)

@@ -69,10 +69,11 @@ static int join_nodes(struct fab_builder *b, const struct fab *before, const str
 		if (k != FAB_NONE) {
 			o = &before->nodes[k];
 			if (o->type != a->type || o->nports != a->nports)
-				return err_set(e, -EINVAL,
-					       "node %016llx has %u ports before and %u after: expected the "
-					       "same device",
-					       (unsigned long long)a->guid, o->nports, a->nports);
+				return err_set(
+					e, -EINVAL,
+					"node %016llx has %u ports before and %u after: expected the "
+					"same device",
+					(unsigned long long)a->guid, o->nports, a->nports);
 			continue;
 		}
 		k = fab_add_node(b, a->type, a->guid, a->nports, fab_node_name(after, n));
@@ -95,7 +96,8 @@ static bool may_wait(struct fab_builder *b, const struct fab *before, const stru
 
 	if (fab_builder_port(b, n, x->num)->peer != FAB_NONE)
 		return false;
-	for (unsigned i = 1; old != FAB_NONE && !fab_is_switch(before, old) && i <= before->nodes[old].nports; i++)
+	for (unsigned i = 1;
+	     old != FAB_NONE && !fab_is_switch(before, old) && i <= before->nodes[old].nports; i++)
 		if (before->ports[fab_port_id(before, old, i)].peer != FAB_NONE)
 			return false;
 	return true;
@@ -127,10 +129,12 @@ static void join_links(struct fab_builder *b, const struct fab *before, const st
 		y = &after->ports[x->peer];
 		from = after->nodes[x->node].guid;
 		to = after->nodes[y->node].guid;
-		if (fab_node_by_guid(before, from) != FAB_NONE && fab_node_by_guid(before, to) != FAB_NONE)
+		if (fab_node_by_guid(before, from) != FAB_NONE &&
+		    fab_node_by_guid(before, to) != FAB_NONE)
 			continue;
 		if (may_wait(b, before, after, p) && may_wait(b, before, after, x->peer))
-			fab_add_link(b, fab_builder_find(b, from), x->num, fab_builder_find(b, to), y->num);
+			fab_add_link(b, fab_builder_find(b, from), x->num, fab_builder_find(b, to),
+				     y->num);
 	}
 }
 
@@ -225,18 +229,22 @@ void lab_change_text(const struct lab_change *c, char *buf, size_t size)
 		port_id old = c->peer_before[p], new = c->peer_after[p];
 
 		cut += old != FAB_NONE && old > p && old != new;
-		made += new != FAB_NONE && new > p && old != new;
+		made += new != FAB_NONE &&new > p &&old != new;
 	}
 	const struct {
 		unsigned n;
 		const char *one, *what;
-	} parts[] = {{off, "node", "off"}, {on, "node", "on"}, {cut, "link", "down"}, {made, "link", "up"}};
+	} parts[] = {{off, "node", "off"},
+		     {on, "node", "on"},
+		     {cut, "link", "down"},
+		     {made, "link", "up"}};
 
 	snprintf(buf, size, "nothing");
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		if (parts[i].n && at < size)
-			at += (size_t)snprintf(buf + at, size - at, "%s%u %s%s %s", at ? ", " : "", parts[i].n,
-					       parts[i].one, parts[i].n == 1 ? "" : "s", parts[i].what);
+			at += (size_t)snprintf(buf + at, size - at, "%s%u %s%s %s", at ? ", " : "",
+					       parts[i].n, parts[i].one, parts[i].n == 1 ? "" : "s",
+					       parts[i].what);
 }
 
 node_id lab_change_sm(const struct lab_change *c)

@@ -60,7 +60,8 @@ static port_id host_of(struct run *x, uint16_t lid)
 	return x->host_by_lid[lid];
 }
 
-static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid, uint16_t dlid)
+static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid,
+		       uint16_t dlid)
 {
 	struct run *x = ctx;
 	port_id to = host_of(x, dlid);

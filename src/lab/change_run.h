@@ -13,13 +13,12 @@
 struct lab_change_plan {
 	const struct lab_change *change;
 	const struct traffic_config
-	    *traffic;	/* NULL: none; start and stop are lab_change_run()'s */
-	time_ps quiet;	/* at rest before that, so that the manager has time to think */
-	time_ps warmup; /* traffic before the change */
-	time_ps tail;	/* and after the manager has settled */
-	time_ps limit;	/* for the bring-up, and for the change */
-	time_ps
-	    period; /* of the series, with traffic; 0: none; TIME_NEVER: 200 between two sweeps */
+		*traffic; /* NULL: none; start and stop are lab_change_run()'s */
+	time_ps quiet;	  /* at rest before that, so that the manager has time to think */
+	time_ps warmup;	  /* traffic before the change */
+	time_ps tail;	  /* and after the manager has settled */
+	time_ps limit;	  /* for the bring-up, and for the change */
+	time_ps period; /* of the series, with traffic; 0: none; TIME_NEVER: 200 between two sweeps */
 	void (*about_to)(void *ctx); /* the fabric changes now; may be NULL */
 	void *ctx;
 };
@@ -35,7 +34,8 @@ struct lab_change_result {
 	/* with traffic, from the moment of the change on */
 	uint64_t sent, received, in_flight_before, in_flight;
 	uint64_t discarded[SIM_NDISCARDS], lost; /* by cause; all causes */
-	uint64_t futile; /* of them, where no cables lead to the destination any more: nobody could deliver them */
+	uint64_t
+		futile; /* of them, where no cables lead to the destination any more: nobody could deliver them */
 	bool conserved;
 	uint64_t hash; /* of the whole run */
 	struct lab_watch watch;

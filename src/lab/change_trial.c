@@ -73,7 +73,8 @@ static struct sm_mechanism draw_combination(struct rng *r)
 	m.provisional = sm_supply_find(first[rng_below(r, ARRAY_LEN(first))]);
 	m.routes = sm_supply_find(last[rng_below(r, ARRAY_LEN(last))]);
 	m.first = draw_technique(r, false);
-	m.second = draw_technique(r, !strcmp(m.provisional->name, "pira") && !strcmp(m.routes->name, "fera"));
+	m.second = draw_technique(r, !strcmp(m.provisional->name, "pira") &&
+					     !strcmp(m.routes->name, "fera"));
 	m.partial_tables = rng_below(r, 2);
 	m.by_lid = m.first->plan && m.second->plan && rng_below(r, 2);
 	m.traps = rng_below(r, 2);
@@ -128,16 +129,16 @@ static void draw_traffic(struct trial *t, struct traffic_config *c)
 
 	t->out->load = 5 + rng_below(r, 36);
 	*c = (struct traffic_config){
-	    .pattern = rng_below(r, 4) ? TRAFFIC_UNIFORM : TRAFFIC_PERMUTATION,
-	    .arrivals = rng_below(r, 3) ? TRAFFIC_POISSON : TRAFFIC_CONSTANT,
-	    .payload = (uint16_t)payloads[rng_below(r, ARRAY_LEN(payloads))],
-	    .sl_mask = 0xffff,
-	    .known_only = true,
-	    .start_ps = sim_now(t->sim),
-	    .stop_ps = t->last_hit + AFTER,
-	    .seed = rng_u64(r)};
-	c->interval_ps =
-	    lab_load_interval(MAX(lab_load_full_rate(t->fab, c->payload) * t->out->load / 100, 1u));
+		.pattern = rng_below(r, 4) ? TRAFFIC_UNIFORM : TRAFFIC_PERMUTATION,
+		.arrivals = rng_below(r, 3) ? TRAFFIC_POISSON : TRAFFIC_CONSTANT,
+		.payload = (uint16_t)payloads[rng_below(r, ARRAY_LEN(payloads))],
+		.sl_mask = 0xffff,
+		.known_only = true,
+		.start_ps = sim_now(t->sim),
+		.stop_ps = t->last_hit + AFTER,
+		.seed = rng_u64(r)};
+	c->interval_ps = lab_load_interval(
+		MAX(lab_load_full_rate(t->fab, c->payload) * t->out->load / 100, 1u));
 }
 
 /* The manager's node and the switch before it stay. */
@@ -263,9 +264,11 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 	struct rt_verify_opts o = {.threads = 1};
 	struct rt_report is = {0}, could = {0};
 
-	if (rt_verify(f, sm_tables(t->lab->lead->sm), &o, &is, NULL) || rt_verify(f, tables, &o, &could, NULL))
+	if (rt_verify(f, sm_tables(t->lab->lead->sm), &o, &is, NULL) ||
+	    rt_verify(f, tables, &o, &could, NULL))
 		wrong(t, "the tables cannot be verified");
-	else if (20 * is.hops_sum > 21 * could.hops_sum || 4 * is.link_load_max > 5 * could.link_load_max + 8)
+	else if (20 * is.hops_sum > 21 * could.hops_sum ||
+		 4 * is.link_load_max > 5 * could.link_load_max + 8)
 		wrong(t, "%llu hops and %llu routes on a link, from scratch %llu and %llu",
 		      (unsigned long long)is.hops_sum, (unsigned long long)is.link_load_max,
 		      (unsigned long long)could.hops_sum, (unsigned long long)could.link_load_max);
@@ -285,7 +288,8 @@ static void check_fresh(struct trial *t)
 	if (!f || t->out->why[0])
 		return;
 	o.root = root_of(t, f);
-	if (rt_compute(rt_engine_find(routes->update ? "fera" : routes->engine), f, &o, &tables, &e)) {
+	if (rt_compute(rt_engine_find(routes->update ? "fera" : routes->engine), f, &o, &tables,
+		       &e)) {
 		wrong(t, "from scratch: %.200s", e.text);
 		return;
 	}
@@ -443,9 +447,10 @@ static void name_mechanism(const struct sm_mechanism *m, char buf[96])
 	if (strcmp(m->name, "drawn"))
 		snprintf(buf, 96, "%s", m->name);
 	else
-		snprintf(buf, 96, "%s/%s/%s/%s/%s%s%s%s", m->discovery->name, m->provisional->name, m->routes->name,
-			 m->first->name, m->second->name, m->partial_tables ? "/partial" : "",
-			 m->by_lid ? "/by-lid" : "", m->thrifty ? "/thrifty" : "");
+		snprintf(buf, 96, "%s/%s/%s/%s/%s%s%s%s", m->discovery->name, m->provisional->name,
+			 m->routes->name, m->first->name, m->second->name,
+			 m->partial_tables ? "/partial" : "", m->by_lid ? "/by-lid" : "",
+			 m->thrifty ? "/thrifty" : "");
 }
 
 void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,

@@ -50,8 +50,8 @@ static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_
 	gone[x->sw] = true;
 	without = lab_without(c->fab, gone);
 	free(gone);
-	change =
-	    c->activation ? lab_change_new(without, c->fab, e) : lab_change_new(c->fab, without, e);
+	change = c->activation ? lab_change_new(without, c->fab, e)
+			       : lab_change_new(c->fab, without, e);
 	if (change) {
 		lc.sm_node = fab_node_by_guid(lab_change_fab(change), c->fab->nodes[sm].guid);
 		l = lab_new(lab_change_fab(change), &lc, e);

@@ -12,7 +12,7 @@ struct lab_each_config {
 	const struct fab *fab;
 	const struct lab_config *lab;	    /* sm_node as in fab */
 	const struct lab_change_plan *plan; /* but for the change itself and about_to */
-	unsigned sample;  /* so many of the switches, evenly spread; 0: all */
+	unsigned sample;		    /* so many of the switches, evenly spread; 0: all */
 	bool activation;  /* the subnet starts without the switch, which comes; else it goes */
 	unsigned threads; /* runs at once, 0: as many as the machine has; changes no result */
 	void (*done)(void *ctx, unsigned ended, unsigned of); /* one at a time; may be NULL */

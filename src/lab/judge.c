@@ -81,7 +81,8 @@ static bool same_fabric(const struct fab *truth, const struct fab *known)
 		if (k == FAB_NONE || known->nodes[k].nports != truth->nodes[n].nports)
 			return false;
 		for (unsigned p = 0; p <= truth->nodes[n].nports; p++)
-			if (!same_port(truth, fab_port_id(truth, n, p), known, fab_port_id(known, k, p)))
+			if (!same_port(truth, fab_port_id(truth, n, p), known,
+				       fab_port_id(known, k, p)))
 				return false;
 	}
 	return true;
@@ -138,7 +139,8 @@ static void judge_ports(const struct lab *l, const struct fab *f, struct lab_ver
 	for (port_id p = 0; p < f->nports; p++) {
 		const struct fab_port *q = &f->ports[p];
 		node_id n = sim_id(l, f, q->node);
-		const struct iba_port_info *pi = sim_port_info(l->sim, fab_port_id(l->fab, n, q->num));
+		const struct iba_port_info *pi =
+			sim_port_info(l->sim, fab_port_id(l->fab, n, q->num));
 
 		if (q->lid)
 			v->lids += 1u << q->lmc;
@@ -179,7 +181,8 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	t = device_tables(l, f);
 	v->verified = rt_verify(f, t, &o, &v->report, &e) == 0 && v->report.ok;
 	if (!v->verified)
-		say(v, "the switches' tables: %s", v->report.nproblems ? v->report.problem[0] : e.text);
+		say(v, "the switches' tables: %s",
+		    v->report.nproblems ? v->report.problem[0] : e.text);
 	rt_tables_free(t);
 }
 

@@ -38,7 +38,8 @@ node_id lab_choose_node(const struct fab *f)
 
 	for (int hosts = 1; hosts >= 0 && best == FAB_NONE; hosts--)
 		for (node_id n = 0; n < f->nnodes; n++) {
-			bool host = f->nodes[n].type == IBA_NODE_CA && !(f->nodes[n].flags & FAB_SHARP_AN);
+			bool host = f->nodes[n].type == IBA_NODE_CA &&
+				    !(f->nodes[n].flags & FAB_SHARP_AN);
 			uint32_t size;
 
 			if (seen[n] || host != hosts)

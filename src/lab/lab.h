@@ -16,19 +16,20 @@
 struct lab_cpu {
 	const char *name, *summary;
 	time_ps smi_ps, sma_ps; /* in every device */
-	time_ps sm_ps;          /* the SM, for each SMP that arrives */
+	time_ps sm_ps;		/* the SM, for each SMP that arrives */
 	time_ps (*route_ps)(const struct fab *f, const struct sm_work_done *w);
 };
 
-extern const struct lab_cpu lab_cpus[];        /* ends with name == NULL */
+extern const struct lab_cpu lab_cpus[]; /* ends with name == NULL */
 const struct lab_cpu *lab_cpu_find(const char *name);
 
 struct lab_config {
 	struct sim_config sim;
 	struct sm_config sm;
 	const struct lab_cpu *cpu;
-	unsigned threads;  /* for routes, verifying and packets; 0: as many as pay; changes no result */
-	node_id sm_node;   /* FAB_NONE: the first host of the largest part, or any node */
+	unsigned
+		threads; /* for routes, verifying and packets; 0: as many as pay; changes no result */
+	node_id sm_node; /* FAB_NONE: the first host of the largest part, or any node */
 };
 
 void lab_config_default(struct lab_config *c);
@@ -67,7 +68,8 @@ void lab_manager_stop(struct lab *l, unsigned seat);
 void lab_manager_start(struct lab *l, unsigned seat, bool seeded);
 /* The same with all that the last one knew, if that was at rest when it went; else with its LIDs. True: was. */
 bool lab_manager_resume(struct lab *l, unsigned seat);
-void lab_manager_config(struct lab *l, unsigned seat, const struct sm_config *c); /* of the next one */
+void lab_manager_config(struct lab *l, unsigned seat,
+			const struct sm_config *c); /* of the next one */
 /* Another one, on another node; before lab_power_on(). */
 void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c);
 /* Whom lab_sm(), lab_run_*(), lab_sum() and lab_judge() are about, until told otherwise seat 0. */
@@ -77,8 +79,9 @@ void lab_manager_lead(struct lab *l, unsigned seat);
 struct lab_sum {
 	uint32_t rounds, restarts;
 	time_ps first_start, last_end; /* detection and final READY */
-	enum sm_cause cause;           /* of the first */
-	time_ps in_place[SM_NSTAGES];  /* moments when a stage's tables were in the switches; 0: none */
+	enum sm_cause cause;	       /* of the first */
+	time_ps in_place
+		[SM_NSTAGES]; /* moments when a stage's tables were in the switches; 0: none */
 	time_ps compute[SM_NSTAGES];
 	uint64_t entries, sent_blocks; /* changed in the switches; blocks written */
 	time_ps time[SM_NPHASES];
@@ -91,14 +94,14 @@ const struct lab_sum *lab_sum(const struct lab *l);
 /* ---- the verdict ---- */
 
 struct lab_verdict {
-	bool active;        /* every port at the end of a link is Active */
-	bool verified;      /* the tables in the switches connect every pair without deadlock */
+	bool active;   /* every port at the end of a link is Active */
+	bool verified; /* the tables in the switches connect every pair without deadlock */
 	bool lids_unique;
-	bool complete;      /* the SM knows exactly what is there */
+	bool complete; /* the SM knows exactly what is there */
 	uint32_t nodes, lids, ports_inactive;
-	uint32_t unreached; /* nodes that are on but not connected to the manager's */
+	uint32_t unreached;	 /* nodes that are on but not connected to the manager's */
 	struct rt_report report; /* filled when the tables had to be looked at anew */
-	char why[256];      /* the first thing that is wrong, or empty */
+	char why[256];		 /* the first thing that is wrong, or empty */
 };
 
 /* Look at the fabric itself, as it is now: what can be reached from the SM's node. */
@@ -109,9 +112,9 @@ void lab_judge(struct lab *l, struct lab_verdict *v);
 struct lab_levels {
 	uint32_t connectivity; /* of the pairs, those that can reach each other */
 	uint32_t deadlock;     /* of the links, those that are part of a potential deadlock */
-	uint64_t pairs;        /* ordered pairs of host ports that cables connect right now */
+	uint64_t pairs;	       /* ordered pairs of host ports that cables connect right now */
 	uint64_t connected;
-	uint32_t links;        /* directed links between switches that carry data */
+	uint32_t links; /* directed links between switches that carry data */
 	uint32_t cyclic;
 };
 
@@ -127,10 +130,10 @@ struct lab_change; /* BEFORE and AFTER as one fabric with two sets of links */
 struct lab_change *lab_change_new(const struct fab *before, const struct fab *after, struct err *e);
 void lab_change_free(struct lab_change *c);
 const struct fab *lab_change_fab(const struct lab_change *c); /* simulate this one */
-const bool *lab_change_on(const struct lab_change *c);        /* nodes there before */
+const bool *lab_change_on(const struct lab_change *c);	      /* nodes there before */
 node_id lab_change_sm(const struct lab_change *c); /* where a manager sits unless told otherwise */
 void lab_change_text(const struct lab_change *c, char *buf, size_t size); /* "1 node off, ..." */
-bool lab_change_has(const struct lab_change *c, node_id n);   /* there before and after */
+bool lab_change_has(const struct lab_change *c, node_id n); /* there before and after */
 void lab_change_apply(const struct lab_change *c, struct sim *s);
 
 /* ---- random trials ---- */
@@ -138,9 +141,9 @@ void lab_change_apply(const struct lab_change *c, struct sim *s);
 struct lab_trial {
 	uint64_t seed;
 	unsigned switches, hosts, links; /* of the topology drawn */
-	unsigned random_tables;          /* switches without a linear table */
-	unsigned events;                 /* links and switches that went down or up */
-	double loss;                     /* for printing only */
+	unsigned random_tables;		 /* switches without a linear table */
+	unsigned events;		 /* links and switches that went down or up */
+	double loss;			 /* for printing only */
 	const char *mechanism;
 	bool ok;
 	char why[256];
@@ -151,7 +154,8 @@ struct lab_trial {
 
 /* One subnet drawn from the seed (2 to max_switches switches), brought up while SMPs are lost,
  * delayed and doubled and links and switches fail and return; then judged. m NULL: drawn as well. */
-void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m, struct lab_trial *t);
+void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+	       struct lab_trial *t);
 
 /* ---- traffic: a fabric under load ---- */
 
@@ -161,24 +165,25 @@ enum { LAB_OVERHEAD_BYTES = 26 }; /* of a data packet: LRH, BTH, ICRC, VCRC */
  * linked port of a CA; of times without a value see lab_load_times(). */
 struct lab_load {
 	struct traffic_config traffic; /* start, stop, trace and burst_gap are lab_load_run()'s */
-	traffic_trace *trace; /* its times count from the start of the traffic: they are moved; outlives the lab */
+	traffic_trace *
+		trace; /* its times count from the start of the traffic: they are moved; outlives the lab */
 	time_ps warmup, duration; /* what is not counted; what is */
-	bool detail;              /* by host, switch and link as well */
+	bool detail;		  /* by host, switch and link as well */
 };
 
 struct lab_load_result {
 	uint32_t hosts, senders;
 	time_ps start, window_start, window_end;
 	struct sim_plane_stats plane; /* at the end of the window */
-	uint64_t discarded;           /* of all causes */
-	bool conserved;               /* generated = delivered + discarded + in flight */
+	uint64_t discarded;	      /* of all causes */
+	bool conserved;		      /* generated = delivered + discarded + in flight */
 	uint64_t offered, accepted;   /* packets a second and sending node, in the window */
-	uint64_t events;              /* while there was traffic */
-	uint64_t smps, hash;          /* of the whole run; SMPs are the manager's */
+	uint64_t events;	      /* while there was traffic */
+	uint64_t smps, hash;	      /* of the whole run; SMPs are the manager's */
 	uint64_t smps_by[SM_NPURPOSES];
-	struct sim_stats net;         /* what became of SMPs, of the whole run */
-	struct lab_usage usage;       /* with detail */
-	port_id *ring;                /* output ports that wait for each other for good; see nring */
+	struct sim_stats net;	/* what became of SMPs, of the whole run */
+	struct lab_usage usage; /* with detail */
+	port_id *ring;		/* output ports that wait for each other for good; see nring */
 	size_t nring;
 };
 
@@ -203,18 +208,18 @@ void lab_load_free(struct lab_load_result *r);
 /* ---- saturation ---- */
 
 struct lab_sat_point {
-	uint64_t rate;              /* asked for, packets a second and sending node */
+	uint64_t rate;		    /* asked for, packets a second and sending node */
 	uint64_t offered, accepted; /* what came of it */
-	time_ps mean, p99;          /* latency */
+	time_ps mean, p99;	    /* latency */
 	bool saturated, deadlock, conserved;
 };
 
 struct lab_saturation {
-	uint64_t rate;       /* the highest found that is not saturated */
-	bool full;           /* that is all a host's link carries */
-	time_ps zero_load;   /* mean latency when packets hardly meet */
+	uint64_t rate;	   /* the highest found that is not saturated */
+	bool full;	   /* that is all a host's link carries */
+	time_ps zero_load; /* mean latency when packets hardly meet */
 	uint64_t runs, events;
-	bool sound;          /* no deadlock, all packets accounted for */
+	bool sound; /* no deadlock, all packets accounted for */
 	VEC(struct lab_sat_point) curve;
 };
 
@@ -222,8 +227,9 @@ struct lab_saturation {
 struct lab_sat_config {
 	const struct fab *fab;
 	const struct lab_config *lab;
-	const struct lab_load *load; /* without interval; times TIME_NEVER unless they are the same for all */
-	unsigned points;             /* of the curve, the last at 6/5 of saturation */
+	const struct lab_load
+		*load;	 /* without interval; times TIME_NEVER unless they are the same for all */
+	unsigned points; /* of the curve, the last at 6/5 of saturation */
 	void (*done)(void *ctx, const struct lab_sat_point *p);
 	void (*tick)(void *ctx);
 	void *ctx;

@@ -17,19 +17,19 @@ struct lab_lid {
 struct lab_seat {
 	struct lab *lab;
 	struct sm_config cfg;
-	struct sm *sm;   /* NULL: nobody */
-	uint32_t life;   /* how many sat there before */
+	struct sm *sm; /* NULL: nobody */
+	uint32_t life; /* how many sat there before */
 	node_id node;
 	struct sm_actions out;
 	VEC(struct sim_smp) inbox; /* arrived at the SM, waiting for its CPU */
 	size_t inbox_head;
 	time_ps sm_free, wake_at;
-	struct sm_routes routes;   /* computed, on their way back */
-	uint32_t progress_top;     /* LIDs of tables given while they are computed */
-	struct sm_status st;       /* the SM's after its last step: nothing else changes it */
+	struct sm_routes routes; /* computed, on their way back */
+	uint32_t progress_top;	 /* LIDs of tables given while they are computed */
+	struct sm_status st;	 /* the SM's after its last step: nothing else changes it */
 	struct lab_sum sum;
-	VEC(struct lab_lid) lids;  /* what the last one had given */
-	uint8_t *memory;           /* and all it knew, if it was at rest; NULL: it was not */
+	VEC(struct lab_lid) lids; /* what the last one had given */
+	uint8_t *memory;	  /* and all it knew, if it was at rest; NULL: it was not */
 	size_t memory_len;
 };
 

@@ -283,7 +283,7 @@ static uint32_t visit(struct lab_scan *s, port_id start, size_t *nstack)
 			depth--;
 			if (depth)
 				s->low[s->path[depth - 1]] =
-				    MIN(s->low[s->path[depth - 1]], s->low[p]);
+					MIN(s->low[s->path[depth - 1]], s->low[p]);
 			if (s->low[p] == s->index[p])
 				sum += part_done(s, p, nstack);
 		} else if (s->index[q] == UINT32_MAX) {

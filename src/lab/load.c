@@ -156,9 +156,9 @@ static void take_stock(struct lab *l, struct lab_load_result *r, bool detail)
 	r->conserved = r->plane.generated + r->plane.copies ==
 		       r->plane.delivered + r->discarded + r->plane.in_flight;
 	r->offered =
-	    rate_of(r->plane.window_generated, r->window_end - r->window_start, r->senders);
+		rate_of(r->plane.window_generated, r->window_end - r->window_start, r->senders);
 	r->accepted =
-	    rate_of(r->plane.window_delivered, r->window_end - r->window_start, r->senders);
+		rate_of(r->plane.window_delivered, r->window_end - r->window_start, r->senders);
 }
 
 static time_ps sum_or_end(time_ps a, time_ps b)

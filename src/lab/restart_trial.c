@@ -17,7 +17,7 @@ struct trial {
 	struct lab_watch watch;
 	bool watched;
 	uint16_t *lids; /* by port, when all was at rest */
-	time_ps up;     /* how long a bring-up takes when nobody dies */
+	time_ps up;	/* how long a bring-up takes when nobody dies */
 	unsigned gets, sets;
 	struct lab_restart_trial *out;
 };
@@ -146,7 +146,8 @@ static void strike(struct trial *t)
 {
 	node_id n = t->fab->switches[rng_below(&t->rng, t->fab->nswitches)];
 	port_id p = rng_below(&t->rng, t->fab->nports);
-	port_id own = fab_port_id(t->fab, lab_sm_node(t->lab), t->lab->cfg.sm.port), far = t->fab->ports[p].peer;
+	port_id own = fab_port_id(t->fab, lab_sm_node(t->lab), t->lab->cfg.sm.port),
+		far = t->fab->ports[p].peer;
 
 	t->out->changes++;
 	if (rng_below(&t->rng, 2) && may_go(t, n)) {
@@ -192,8 +193,10 @@ static void check_lids(struct trial *t, const char *when)
 		uint16_t now = sim_port_info(t->sim, p)->lid;
 
 		if (t->lids[p] && now && now != t->lids[p])
-			wrong(t, "%s: port %u of %016llx had LID %u and has %u", when, t->fab->ports[p].num,
-			      (unsigned long long)t->fab->nodes[t->fab->ports[p].node].guid, t->lids[p], now);
+			wrong(t, "%s: port %u of %016llx had LID %u and has %u", when,
+			      t->fab->ports[p].num,
+			      (unsigned long long)t->fab->nodes[t->fab->ports[p].node].guid,
+			      t->lids[p], now);
 	}
 }
 
@@ -227,8 +230,8 @@ static void change(struct trial *t)
 	remember_lids(t);
 }
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct trial *t = ctx;
 
@@ -257,7 +260,8 @@ static void warm(struct trial *t)
 		wrong(t, "a warm start sent %u Sets", t->sets);
 	/* Of each switch SwitchInfo, port 0 and a block; the own node, its port, and who is behind that.
 	 * What a trap tells is asked for besides. */
-	if (resumed && t->out->loss == 0 && !t->lab->lead->st.traps && t->gets > 3 * t->fab->nswitches + 3)
+	if (resumed && t->out->loss == 0 && !t->lab->lead->st.traps &&
+	    t->gets > 3 * t->fab->nswitches + 3)
 		wrong(t, "a warm start with a memory sent %u Gets", t->gets);
 	t->out->resumed = resumed;
 	if (settle(t, "warm start"))

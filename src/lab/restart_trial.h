@@ -14,9 +14,10 @@ struct lab_restart_trial {
 	uint64_t seed;
 	unsigned switches, hosts, links;
 	unsigned restarts, changes;
-	unsigned warm_gets, warm_sets; /* of the last start, on a fabric where nothing was to be done */
-	bool resumed;                  /* that one had been given what its forerunner knew */
-	double loss;                   /* for printing only */
+	unsigned warm_gets,
+		warm_sets; /* of the last start, on a fabric where nothing was to be done */
+	bool resumed;	   /* that one had been given what its forerunner knew */
+	double loss;	   /* for printing only */
 	const char *mechanism;
 	bool ok;
 	char why[256];

@@ -166,13 +166,13 @@ static int measure(struct search *q, uint64_t rate, struct lab_sat_point *p, str
 	if (rc)
 		return rc;
 	*p = (struct lab_sat_point){
-	    .rate = rate,
-	    .offered = r.offered,
-	    .accepted = r.accepted,
-	    .mean = hist_mean(&r.plane.latency),
-	    .p99 = hist_percentile(&r.plane.latency, 990),
-	    .deadlock = r.nring != 0,
-	    .conserved = r.conserved,
+		.rate = rate,
+		.offered = r.offered,
+		.accepted = r.accepted,
+		.mean = hist_mean(&r.plane.latency),
+		.p99 = hist_percentile(&r.plane.latency, 990),
+		.deadlock = r.nring != 0,
+		.conserved = r.conserved,
 	};
 	p->saturated = is_saturated(p, s->zero_load);
 	s->runs++;

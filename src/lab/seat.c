@@ -77,8 +77,9 @@ static void on_progress(void *ctx, uint64_t cookie)
 
 	if (!is_ours(x, cookie))
 		return;
-	seat_step(x, &(struct sm_event){.kind = SM_EV_PROGRESS,
-					.routes = {.epoch = low / PROGRESS_STEPS, .ready = (uint16_t)ready}});
+	seat_step(x, &(struct sm_event){
+			     .kind = SM_EV_PROGRESS,
+			     .routes = {.epoch = low / PROGRESS_STEPS, .ready = (uint16_t)ready}});
 }
 
 static void overlap(struct lab_seat *x, const struct sm_compute *c, time_ps cost)
@@ -216,7 +217,8 @@ static void keep_lids(struct lab_seat *x)
 	struct lab_lid l;
 
 	for (port_id p = 0; p < f->nports; p++) {
-		l.guid = f->ports[p].guid ? f->ports[p].guid : f->nodes[f->ports[p].node].guid + f->ports[p].num;
+		l.guid = f->ports[p].guid ? f->ports[p].guid
+					  : f->nodes[f->ports[p].node].guid + f->ports[p].num;
 		l.lid = sm_lid_of(x->sm, l.guid, &l.lmc);
 		if (l.lid)
 			vec_push(&x->lids, l);

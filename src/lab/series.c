@@ -100,14 +100,15 @@ static struct lab_link_sample sample_link(struct lab_series *s, port_id p, time_
 {
 	struct lab_series_port now = port_now(s->lab, p), *then = &s->ports[p];
 	struct lab_link_sample x = {
-	    .at = sim_now(s->lab->sim),
-	    .port = p,
-	    .packets = now.packets - then->packets,
-	    .bytes = now.tx_bytes - then->tx_bytes,
-	    .use = share(now.busy - then->busy, span),
-	    .wait = share(now.wait - then->wait, span),
-	    .no_credit = share(now.no_credit - then->no_credit, span * sim_vl_count(s->lab->sim)),
-	    .buffer_use = port_buffers(s->lab, sim_port_peer(s->lab->sim, p))};
+		.at = sim_now(s->lab->sim),
+		.port = p,
+		.packets = now.packets - then->packets,
+		.bytes = now.tx_bytes - then->tx_bytes,
+		.use = share(now.busy - then->busy, span),
+		.wait = share(now.wait - then->wait, span),
+		.no_credit =
+			share(now.no_credit - then->no_credit, span * sim_vl_count(s->lab->sim)),
+		.buffer_use = port_buffers(s->lab, sim_port_peer(s->lab->sim, p))};
 
 	*then = now;
 	return x;

@@ -13,11 +13,11 @@ struct lab_sample {
 	/* in the interval */
 	uint64_t generated, delivered, discarded, smps;
 	uint64_t discarded_by[SIM_NDISCARDS], smps_by[SM_NPURPOSES];
-	uint64_t bytes;                      /* delivered, with headers */
-	time_ps latency_ps, latency_p99_ps;  /* of the packets delivered in it; 0: none */
-	time_ps header_ps, header_p99_ps;    /* of the headers that arrived in it */
-	uint32_t link_use, link_use_max;     /* of the time links sent; busiest of them */
-	uint32_t no_credit, no_credit_max;   /* of the time lanes waited for credit; worst of them */
+	uint64_t bytes;			    /* delivered, with headers */
+	time_ps latency_ps, latency_p99_ps; /* of the packets delivered in it; 0: none */
+	time_ps header_ps, header_p99_ps;   /* of the headers that arrived in it */
+	uint32_t link_use, link_use_max;    /* of the time links sent; busiest of them */
+	uint32_t no_credit, no_credit_max;  /* of the time lanes waited for credit; worst of them */
 	/* at its end */
 	uint64_t in_flight;
 	uint32_t buffer_use, buffer_use_max; /* of the switches' input buffers; fullest of them */
@@ -29,10 +29,10 @@ struct lab_node_sample {
 	time_ps at;
 	node_id node;
 	uint64_t generated, sent, received; /* a switch: packets sent on */
-	uint64_t discarded;                 /* in this node */
-	time_ps latency_ps;                 /* mean of what was received */
-	uint64_t queue;                     /* packets in its output queues, at the end */
-	uint32_t buffer_use;                /* its input buffers, at the end */
+	uint64_t discarded;		    /* in this node */
+	time_ps latency_ps;		    /* mean of what was received */
+	uint64_t queue;			    /* packets in its output queues, at the end */
+	uint32_t buffer_use;		    /* its input buffers, at the end */
 };
 
 /* One direction of a link in one interval. */
@@ -41,7 +41,7 @@ struct lab_link_sample {
 	port_id port;
 	uint64_t packets, bytes;
 	uint32_t use, wait, no_credit; /* no_credit: mean of its lanes */
-	uint32_t buffer_use;           /* the input buffers it leads to, at the end */
+	uint32_t buffer_use;	       /* the input buffers it leads to, at the end */
 };
 
 /* Who wants series by node or link hears of each sample and keeps what it likes. */

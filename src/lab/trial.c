@@ -38,7 +38,8 @@ static void on_hit(void *ctx, uint64_t cookie)
 		sim_uncable(s, id);
 		break;
 	case HIT_JOIN:
-		if (sim_port_peer(s, id) == FAB_NONE && sim_port_peer(s, t->fab->ports[id].peer) == FAB_NONE)
+		if (sim_port_peer(s, id) == FAB_NONE &&
+		    sim_port_peer(s, t->fab->ports[id].peer) == FAB_NONE)
 			sim_cable(s, id, t->fab->ports[id].peer);
 		break;
 	case HIT_OFF:
@@ -90,7 +91,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 static struct fab *draw_fabric(struct rng *r, uint64_t seed, unsigned max_switches, struct err *e)
 {
-	struct rng cables; /* a stream of its own: seeds stay what they were before cables had lengths */
+	struct rng
+		cables; /* a stream of its own: seeds stay what they were before cables had lengths */
 	struct fab_gen g = {.kind = "irregular", .ndims = 1, .ports = 4};
 	unsigned span = 1, octave, n;
 
@@ -153,8 +155,9 @@ static uint16_t *draw_random_only(uint64_t seed, const struct fab *f, unsigned l
 	cap = mem_zarray(f->nnodes, sizeof(*cap));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (rng_below(&r, 4) < share)
-			cap[f->switches[s]] = (uint16_t)MIN((endports << lmc) + rng_below(&r, 2) * rng_below(&r, 512),
-							   (uint32_t)UINT16_MAX);
+			cap[f->switches[s]] = (uint16_t)MIN(
+				(endports << lmc) + rng_below(&r, 2) * rng_below(&r, 512),
+				(uint32_t)UINT16_MAX);
 	return cap;
 }
 
@@ -184,7 +187,8 @@ static const struct sm_mechanism *draw_mechanism(struct rng *r)
 	return &sm_mechanisms[rng_below(r, n)];
 }
 
-void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m, struct lab_trial *out)
+void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+	       struct lab_trial *out)
 {
 	struct trial t = {0};
 	struct lab_config c;
@@ -220,7 +224,8 @@ void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *
 	/* What is still to strike may do so now; then a sweep must find nothing new. */
 	while (out->ok && t.budget)
 		strike(&t, 10 * PS_PER_MS);
-	out->ok = out->ok && lab_run_settled(t.lab, sim_now(lab_sim(t.lab)) + 220 * PS_PER_MS, 600 * PS_PER_S);
+	out->ok = out->ok &&
+		  lab_run_settled(t.lab, sim_now(lab_sim(t.lab)) + 220 * PS_PER_MS, 600 * PS_PER_S);
 	if (!out->ok)
 		snprintf(out->why, sizeof(out->why), "the manager did not come to rest in 600 s");
 	conclude(&t, out);

@@ -16,12 +16,13 @@ struct lab_latency {
 
 struct lab_host_use { /* a linked port of a CA */
 	port_id port;
-	uint64_t generated, sent, received; /* sent: on the wire; the rest of them waits or is discarded */
-	uint64_t lost;                      /* generated here, discarded anywhere */
+	uint64_t generated, sent,
+		received; /* sent: on the wire; the rest of them waits or is discarded */
+	uint64_t lost;	  /* generated here, discarded anywhere */
 	uint64_t discarded[SIM_NDISCARDS], discarded_all; /* here, wherever they came from */
 	uint64_t window_generated, window_received, window_bytes;
 	struct lab_latency latency, header; /* of what arrived here */
-	uint64_t queue_milli;               /* the injection queue: mean, thousandths of packets */
+	uint64_t queue_milli;		    /* the injection queue: mean, thousandths of packets */
 	uint32_t queue_max;
 };
 
@@ -29,9 +30,10 @@ struct lab_switch_use {
 	node_id node;
 	uint64_t forwarded; /* data packets sent */
 	uint64_t discarded[SIM_NDISCARDS], discarded_all;
-	uint32_t buffer, buffer_max; /* input buffers of linked ports: all together, and the fullest */
-	uint32_t no_credit;          /* the mean of its output lanes */
-	uint64_t queue_milli;        /* all its output queues together */
+	uint32_t buffer,
+		buffer_max;   /* input buffers of linked ports: all together, and the fullest */
+	uint32_t no_credit;   /* the mean of its output lanes */
+	uint64_t queue_milli; /* all its output queues together */
 };
 
 struct lab_link_use { /* one direction of a link: the port it leaves by */
@@ -45,7 +47,8 @@ struct lab_usage {
 	VEC(struct lab_host_use) hosts;
 	VEC(struct lab_switch_use) switches;
 	VEC(struct lab_link_use) links;
-	VEC(struct sim_lane_detail) lanes; /* nvl for each of links; their buffers are those at the far end */
+	VEC(struct sim_lane_detail)
+	lanes; /* nvl for each of links; their buffers are those at the far end */
 };
 
 void lab_usage_take(struct lab_usage *u, const struct fab *f, const struct sim *s);

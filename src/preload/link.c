@@ -45,8 +45,10 @@ static void local(struct address *a, const char *what, long number)
 
 	*a = (struct address){0};
 	a->a.un.sun_family = AF_UNIX;
-	n = number < 0 ? snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s", name, what)
-		       : snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s%ld", name, what, number);
+	n = number < 0 ? snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s", name,
+				  what)
+		       : snprintf(a->a.un.sun_path + 1, sizeof(a->a.un.sun_path) - 1, "%s:%s%ld",
+				  name, what, number);
 	a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
@@ -86,10 +88,12 @@ static int socket_bound(const char *what)
 
 int link_ask(struct umad_port *p, unsigned type, void *data, size_t len)
 {
-	struct ibsim_ctl m = {.magic = IBSIM_MAGIC, .client = p->client, .type = type, .len = (uint32_t)len};
+	struct ibsim_ctl m = {
+		.magic = IBSIM_MAGIC, .client = p->client, .type = type, .len = (uint32_t)len};
 
 	memcpy(m.data, data, len);
-	if (send(p->ctl, &m, sizeof(m), 0) != sizeof(m) || recv(p->ctl, &m, sizeof(m), 0) != sizeof(m))
+	if (send(p->ctl, &m, sizeof(m), 0) != sizeof(m) ||
+	    recv(p->ctl, &m, sizeof(m), 0) != sizeof(m))
 		return -errno;
 	if (m.type == IBSIM_ERROR)
 		return -EIO;
@@ -147,7 +151,8 @@ void link_close(struct umad_port *p)
 	close(p->data);
 }
 
-void link_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned qpn, const uint8_t mad[IBA_MAD_SIZE])
+void link_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned qpn,
+	       const uint8_t mad[IBA_MAD_SIZE])
 {
 	struct ibsim_packet out = {.dlid = to->lid,
 				   .slid = to->lid == 0xffff ? 0xffff : 0,

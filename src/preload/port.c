@@ -122,7 +122,8 @@ void port_file_close(unsigned file)
 static bool takes(unsigned mgmt_class)
 {
 	static const uint32_t none[4];
-	bool is_sm = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DR || mgmt_class == CLASS_SA;
+	bool is_sm = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DR ||
+		     mgmt_class == CLASS_SA;
 
 	for (unsigned a = 0; !is_sm && a < AGENTS_MAX; a++)
 		if (the_port.agents[a].used && the_port.agents[a].reg.mgmt_class == mgmt_class &&
@@ -186,13 +187,16 @@ static bool serves(const struct agent *a, const uint8_t *mad)
 		return false;
 	if (mad[1] >= 0x30 && mad[1] <= 0x4f && memcmp(a->reg.oui, mad + 37, sizeof(a->reg.oui)))
 		return false;
-	memcpy(&mask, (const uint8_t *)a->reg.method_mask + method / (8 * sizeof(mask)) * sizeof(mask), sizeof(mask));
+	memcpy(&mask,
+	       (const uint8_t *)a->reg.method_mask + method / (8 * sizeof(mask)) * sizeof(mask),
+	       sizeof(mask));
 	return mask >> method % (8 * sizeof(mask)) & 1;
 }
 
 /* ---- reading ---- */
 
-void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint8_t *mad, size_t len, int status)
+void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint8_t *mad,
+		  size_t len, int status)
 {
 	struct umad_file *f = &the_port.files[the_port.agents[agent].file];
 	struct message *m = mem_zalloc(sizeof(*m));
@@ -268,7 +272,10 @@ static void remember(unsigned agent, const struct ib_user_mad_hdr *to, const uin
 {
 	struct sent *s = mem_zalloc(sizeof(*s));
 
-	*s = (struct sent){.agent = agent, .to = *to, .due_ms = preload_ms() + to->timeout_ms, .retries = to->retries};
+	*s = (struct sent){.agent = agent,
+			   .to = *to,
+			   .due_ms = preload_ms() + to->timeout_ms,
+			   .retries = to->retries};
 	memcpy(s->mad, mad, IBA_MAD_SIZE);
 	s->next = waiting;
 	waiting = s;
@@ -286,11 +293,13 @@ ssize_t port_write(unsigned file, const uint8_t *buf, size_t count)
 		return -1;
 	}
 	memcpy(&h, buf, UMAD_HDR);
-	if (h.id >= AGENTS_MAX || !the_port.agents[h.id].used || the_port.agents[h.id].file != file) {
+	if (h.id >= AGENTS_MAX || !the_port.agents[h.id].used ||
+	    the_port.agents[h.id].file != file) {
 		errno = EINVAL;
 		return -1;
 	}
-	if (the_port.agents[h.id].reg.rmpp_version && is_response(data) && count >= UMAD_HDR + 56 && rmpp_has(data)) {
+	if (the_port.agents[h.id].reg.rmpp_version && is_response(data) && count >= UMAD_HDR + 56 &&
+	    rmpp_has(data)) {
 		rmpp_send(h.id, &h, data, count - UMAD_HDR);
 		eventfd_write(wake, 1);
 		return (ssize_t)count;
@@ -319,15 +328,16 @@ static void response(const struct ibsim_packet *in)
 	uint8_t *whole = NULL;
 	size_t len;
 
-	while (*at && (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) || (*at)->mad[1] != in->mad[1]))
+	while (*at &&
+	       (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) || (*at)->mad[1] != in->mad[1]))
 		at = &(*at)->next;
 	s = *at;
 	if (!s)
 		return;
 	from_wire(in, &h);
 	/* libumad2sim sends only the beginning of what is long, and does not number it. */
-	if (the_port.agents[s->agent].reg.rmpp_version && rmpp_has(in->mad) && rmpp_is_data(in->mad) &&
-	    (in->mad[28] | in->mad[29] | in->mad[30] | in->mad[31])) {
+	if (the_port.agents[s->agent].reg.rmpp_version && rmpp_has(in->mad) &&
+	    rmpp_is_data(in->mad) && (in->mad[28] | in->mad[29] | in->mad[30] | in->mad[31])) {
 		s->due_ms = preload_ms() + MAX(s->to.timeout_ms, 1000u);
 		s->retries = 0;
 		if (!rmpp_take(&s->in, s->agent, in, &whole, &len))
@@ -402,7 +412,9 @@ static void *receive(void *unused UNUSED)
 		}
 		next = late(preload_ms());
 		port_unlock();
-		rc = next == UINT64_MAX ? -1 : (int)MIN(next - MIN(preload_ms(), next) + 1, (uint64_t)60000);
+		rc = next == UINT64_MAX
+			     ? -1
+			     : (int)MIN(next - MIN(preload_ms(), next) + 1, (uint64_t)60000);
 		poll(p, 2, rc);
 		if (p[1].revents)
 			eventfd_read(wake, &times);
@@ -427,7 +439,8 @@ static int learn(void)
 	for (unsigned i = 0; i < 5; i++) {
 		iba_smp_set_tid(mad, i + 1);
 		link_send(&the_port, &to, 0, mad);
-		if (poll(&p, 1, 200) > 0 && !link_recv(&the_port, &in) && in.mad[3] == IBA_GET_RESP) {
+		if (poll(&p, 1, 200) > 0 && !link_recv(&the_port, &in) &&
+		    in.mad[3] == IBA_GET_RESP) {
 			iba_node_info_get(&ni, iba_smp_data(in.mad), IBA_SMP_DATA_SIZE);
 			the_port.node_guid = ni.node_guid;
 			the_port.port_guid = ni.port_guid;

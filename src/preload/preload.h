@@ -63,11 +63,13 @@ uint64_t preload_ms(void);
 int link_open(struct umad_port *p);
 void link_close(struct umad_port *p);
 int link_ask(struct umad_port *p, unsigned type, void *data, size_t len);
-void link_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned qpn, const uint8_t mad[IBA_MAD_SIZE]);
-int link_recv(struct umad_port *p, struct ibsim_packet *in); /* 0, or -errno when nothing is there */
+void link_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned qpn,
+	       const uint8_t mad[IBA_MAD_SIZE]);
+int link_recv(struct umad_port *p,
+	      struct ibsim_packet *in); /* 0, or -errno when nothing is there */
 
 /* port.c */
-int port_open(void);       /* takes the mutex itself; once */
+int port_open(void);	   /* takes the mutex itself; once */
 void port_close_all(void); /* the same */
 int port_file_open(bool is_sm_device);
 void port_file_close(unsigned file);
@@ -76,7 +78,8 @@ int port_register(unsigned file, struct ib_user_mad_reg_req *r);
 int port_unregister(unsigned file, uint32_t id);
 ssize_t port_write(unsigned file, const uint8_t *buf, size_t count);
 ssize_t port_read(unsigned file, uint8_t *buf, size_t count);
-void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint8_t *mad, size_t len, int status);
+void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint8_t *mad,
+		  size_t len, int status);
 void port_lock(void);
 void port_unlock(void);
 
@@ -84,9 +87,10 @@ void port_unlock(void);
 bool rmpp_has(const uint8_t *mad); /* a class with RMPP, and RMPP active in it */
 void rmpp_send(unsigned agent, const struct ib_user_mad_hdr *to, const uint8_t *mad, size_t len);
 void rmpp_control(const struct ibsim_packet *in); /* an acknowledgement, stop or abort */
-struct rmpp_in; /* a long response as it comes; NULL at first */
+struct rmpp_in;					  /* a long response as it comes; NULL at first */
 /* One segment. True when it is complete: whole and len are set and go to the caller with the rest freed. */
-bool rmpp_take(struct rmpp_in **r, unsigned agent, const struct ibsim_packet *in, uint8_t **whole, size_t *len);
+bool rmpp_take(struct rmpp_in **r, unsigned agent, const struct ibsim_packet *in, uint8_t **whole,
+	       size_t *len);
 void rmpp_in_free(struct rmpp_in *r);
 uint64_t rmpp_late(uint64_t now_ms); /* repeats; when it wants to be called next */
 bool rmpp_is_data(const uint8_t *mad);
@@ -95,6 +99,7 @@ bool rmpp_is_data(const uint8_t *mad);
 int tree_make(const struct umad_port *p);
 void tree_refresh(struct umad_port *p); /* what changes: LID, states */
 void tree_remove(void);
-const char *tree_path(const char *path, char *buf, size_t size); /* where to look instead; path itself: there */
+const char *tree_path(const char *path, char *buf,
+		      size_t size); /* where to look instead; path itself: there */
 
 #endif

@@ -9,13 +9,13 @@
 #include "preload/preload.h"
 
 enum { /* bytes of the MAD */
-	RMPP_VERSION = 24,
-	RMPP_TYPE = 25,
-	RMPP_FLAGS = 26,
-	RMPP_STATUS = 27,
-	RMPP_SEGMENT = 28,
-	RMPP_LENGTH = 32, /* or the new window's last segment */
-	RMPP_PAYLOAD = 220, /* a segment's bytes behind the RMPP header */
+       RMPP_VERSION = 24,
+       RMPP_TYPE = 25,
+       RMPP_FLAGS = 26,
+       RMPP_STATUS = 27,
+       RMPP_SEGMENT = 28,
+       RMPP_LENGTH = 32,   /* or the new window's last segment */
+       RMPP_PAYLOAD = 220, /* a segment's bytes behind the RMPP header */
 };
 enum { RMPP_DATA = 1, RMPP_ACK = 2 };
 enum { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
@@ -67,7 +67,8 @@ static struct transfer *transfers;
 
 static void segment_send(struct transfer *t, uint32_t n)
 {
-	size_t head = data_offset(t->mad), room = IBA_MAD_SIZE - head, from = head + (size_t)(n - 1) * room;
+	size_t head = data_offset(t->mad), room = IBA_MAD_SIZE - head,
+	       from = head + (size_t)(n - 1) * room;
 	size_t bytes = from < t->len ? MIN(room, t->len - from) : 0;
 	bool last = n == t->segments;
 	uint32_t length = 0;
@@ -76,13 +77,14 @@ static void segment_send(struct transfer *t, uint32_t n)
 	memcpy(mad, t->mad, head);
 	memcpy(mad + head, t->mad + from, bytes);
 	if (n == 1)
-		length = t->segments * RMPP_PAYLOAD - (uint32_t)(t->segments * room - (t->len - head));
+		length = t->segments * RMPP_PAYLOAD -
+			 (uint32_t)(t->segments * room - (t->len - head));
 	if (last)
 		length = RMPP_PAYLOAD - (uint32_t)(room - bytes);
 	mad[RMPP_VERSION] = 1; /* which the sender leaves to us */
 	mad[RMPP_TYPE] = RMPP_DATA;
-	mad[RMPP_FLAGS] = (uint8_t)((t->mad[RMPP_FLAGS] & ~7u) | RMPP_ACTIVE | (n == 1 ? RMPP_FIRST : 0) |
-				    (last ? RMPP_LAST : 0));
+	mad[RMPP_FLAGS] = (uint8_t)((t->mad[RMPP_FLAGS] & ~7u) | RMPP_ACTIVE |
+				    (n == 1 ? RMPP_FIRST : 0) | (last ? RMPP_LAST : 0));
 	mad[RMPP_STATUS] = 0;
 	put32(mad + RMPP_SEGMENT, n);
 	put32(mad + RMPP_LENGTH, length);
@@ -101,7 +103,8 @@ void rmpp_send(unsigned agent, const struct ib_user_mad_hdr *to, const uint8_t *
 	struct transfer *t = mem_zalloc(sizeof(*t));
 	size_t head = data_offset(mad), room = IBA_MAD_SIZE - head;
 
-	*t = (struct transfer){.next = transfers, .agent = agent, .to = *to, .len = len, .window = 1};
+	*t = (struct transfer){
+		.next = transfers, .agent = agent, .to = *to, .len = len, .window = 1};
 	t->mad = mem_alloc(len);
 	memcpy(t->mad, mad, len);
 	t->segments = (uint32_t)MAX((len - head + room - 1) / room, (size_t)1);
@@ -122,8 +125,8 @@ void rmpp_control(const struct ibsim_packet *in)
 {
 	struct transfer **at = &transfers, *t;
 
-	while (*at && (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) || (*at)->mad[1] != in->mad[1] ||
-		       (*at)->to.lid != (uint16_t)in->slid))
+	while (*at && (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) ||
+		       (*at)->mad[1] != in->mad[1] || (*at)->to.lid != (uint16_t)in->slid))
 		at = &(*at)->next;
 	t = *at;
 	if (!t)
@@ -193,7 +196,8 @@ static void append(struct rmpp_in *r, const uint8_t *from, size_t n)
 	r->len += n;
 }
 
-bool rmpp_take(struct rmpp_in **at, unsigned agent, const struct ibsim_packet *in, uint8_t **whole, size_t *len)
+bool rmpp_take(struct rmpp_in **at, unsigned agent, const struct ibsim_packet *in, uint8_t **whole,
+	       size_t *len)
 {
 	size_t head = data_offset(in->mad), bytes = IBA_MAD_SIZE - head;
 	uint32_t segment = get32(in->mad + RMPP_SEGMENT), length = get32(in->mad + RMPP_LENGTH);

@@ -79,22 +79,32 @@ static void rate(const struct iba_port_info *pi, unsigned *tenths, const char **
 
 static void put_rate(const struct umad_port *p, const struct iba_port_info *pi)
 {
-	unsigned lanes = pi->width_active == IBA_WIDTH_4X ? 4 : pi->width_active == IBA_WIDTH_8X ? 8 :
-			 pi->width_active == IBA_WIDTH_12X ? 12 : pi->width_active == IBA_WIDTH_2X ? 2 : 1;
+	unsigned lanes = pi->width_active == IBA_WIDTH_4X    ? 4
+			 : pi->width_active == IBA_WIDTH_8X  ? 8
+			 : pi->width_active == IBA_WIDTH_12X ? 12
+			 : pi->width_active == IBA_WIDTH_2X  ? 2
+							     : 1;
 	unsigned tenths;
 	const char *word;
 	char b[256];
 
 	rate(pi, &tenths, &word);
-	put(at(b, sizeof(b), p, "rate"), "%u%s Gb/sec (%uX%s)\n", tenths * lanes / 10, tenths * lanes % 10 ? ".5" : "",
-	    lanes, word);
+	put(at(b, sizeof(b), p, "rate"), "%u%s Gb/sec (%uX%s)\n", tenths * lanes / 10,
+	    tenths * lanes % 10 ? ".5" : "", lanes, word);
 }
 
 static void put_port(struct umad_port *p)
 {
-	static const char *const states[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
-	static const char *const phys[] = {"<unknown>", "Sleep", "Polling", "Disabled", "PortConfigurationTraining",
-					   "LinkUp", "LinkErrorRecovery", "Phy Test"};
+	static const char *const states[] = {"NOP",   "DOWN",	"INIT",
+					     "ARMED", "ACTIVE", "ACTIVE_DEFER"};
+	static const char *const phys[] = {"<unknown>",
+					   "Sleep",
+					   "Polling",
+					   "Disabled",
+					   "PortConfigurationTraining",
+					   "LinkUp",
+					   "LinkErrorRecovery",
+					   "Phy Test"};
 	uint8_t data[64] = {0};
 	struct iba_port_info pi;
 	char b[256];
@@ -132,7 +142,8 @@ static void put_pkeys(struct umad_port *p)
 
 /* ---- the directory ---- */
 
-static int remove_one(const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *ftw UNUSED)
+static int remove_one(const char *path, const struct stat *st UNUSED, int type UNUSED,
+		      struct FTW *ftw UNUSED)
 {
 	return remove(path);
 }

@@ -21,7 +21,8 @@ enum { PATH_LEN = 4096 };
 
 static bool is_ours(const char *path)
 {
-	return !strncmp(path, "/sys/class/infiniband", 21) || !strncmp(path, "/dev/infiniband/", 16);
+	return !strncmp(path, "/sys/class/infiniband", 21) ||
+	       !strncmp(path, "/dev/infiniband/", 16);
 }
 
 /* The first look at a device connects; a program without one can do nothing. */

@@ -29,7 +29,7 @@ static void neighbours_make(struct centre *c)
 		for (unsigned p = 1; p <= f->nodes[sw].nports; p++) {
 			port_id peer = f->ports[fab_port_id(f, sw, p)].peer;
 			uint32_t v =
-			    peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+				peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 			if (v != FAB_NONE && v != s)
 				c->to[n++] = v;

@@ -43,7 +43,7 @@ struct meaning {
 static struct meaning meant_before(const struct delta *x, uint32_t s, unsigned port)
 {
 	uint32_t v =
-	    port < x->start[s + 1] - x->start[s] ? x->behind[x->start[s] + port] : FAB_NONE;
+		port < x->start[s + 1] - x->start[s] ? x->behind[x->start[s] + port] : FAB_NONE;
 
 	return (struct meaning){v, v != FAB_NONE && x->b->rank[v] < x->b->rank[s]};
 }
@@ -61,7 +61,7 @@ static void behind_make(struct delta *x)
 		for (unsigned p = 0; p <= f->nodes[n].nports; p++) {
 			port_id peer = f->ports[fab_port_id(f, n, p)].peer;
 			uint32_t v =
-			    peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+				peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 			x->behind[at++] = v == s ? FAB_NONE : v;
 		}
@@ -74,7 +74,7 @@ static struct meaning means(const struct delta *x, uint32_t s, unsigned port)
 	const struct fab *f = x->g->f;
 	node_id n = f->switches[s];
 	port_id peer =
-	    port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
+		port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
 	uint32_t v = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 	if (v == FAB_NONE || v == s)

@@ -56,7 +56,7 @@ static uint32_t dest_add(struct fera *g, uint32_t at, const struct fab_port *p, 
 {
 	for (unsigned i = 0; p->lid && i < 1u << p->lmc; i++)
 		g->dest[at++] =
-		    (struct dest){(uint16_t)(p->lid + i), (uint16_t)(k + i), (uint8_t)port};
+			(struct dest){(uint16_t)(p->lid + i), (uint16_t)(k + i), (uint8_t)port};
 	return at;
 }
 
@@ -389,7 +389,7 @@ static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 }
 
 const struct rt_engine rt_fera = {
-    .name = "fera",
-    .summary = "up*/down* from one root, every entry explicit (thesis 6.2.2)",
-    .route = fera_route,
+	.name = "fera",
+	.summary = "up*/down* from one root, every entry explicit (thesis 6.2.2)",
+	.route = fera_route,
 };

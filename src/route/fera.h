@@ -35,7 +35,7 @@ struct fera {
 	uint32_t *dest_first;		 /* LIDs behind switch s */
 	struct dest *dest;
 	uint32_t *hosts_before,
-	    *leaf_number; /* how tied ports are dealt out: see fera_tie_start() */
+		*leaf_number; /* how tied ports are dealt out: see fera_tie_start() */
 	uint8_t *level;
 	bool direct; /* every switch has hosts */
 };

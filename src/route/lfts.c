@@ -94,8 +94,8 @@ static void write_switch(const struct fab *f, const struct rt_tables *t, uint32_
 		if (row[l] == IBA_PORT_NONE)
 			continue;
 		strbuf_addn(
-		    out, head,
-		    (size_t)snprintf(head, sizeof(head), "0x%04x %03u", l & 0xffff, row[l]));
+			out, head,
+			(size_t)snprintf(head, sizeof(head), "0x%04x %03u", l & 0xffff, row[l]));
 		strbuf_addn(out, x->text.s + x->at[l], x->at[l + 1] - x->at[l]);
 		lines++;
 	}
@@ -367,9 +367,9 @@ static int heading_read(struct reader *r)
 	r->sw = r->f->switch_index[n];
 	if (r->heading[r->sw])
 		return err_set(
-		    r->e, -EINVAL,
-		    "%s:%u: a second table for switch 0x%016llx, the first is in line %u", r->name,
-		    r->line, (unsigned long long)guid, r->heading[r->sw]);
+			r->e, -EINVAL,
+			"%s:%u: a second table for switch 0x%016llx, the first is in line %u",
+			r->name, r->line, (unsigned long long)guid, r->heading[r->sw]);
 	r->heading[r->sw] = r->line;
 	r->top = MAX(r->top, (uint32_t)lid);
 	return lid_note(r, (uint32_t)lid, r->f->ports[fab_port_id(r->f, n, 0)].guid, NULL, 0);
@@ -416,9 +416,9 @@ static int lines_read(struct reader *r, const char *text, size_t len)
 	}
 	if (r->sw == FAB_NONE && r->f->nswitches)
 		return err_set(
-		    r->e, -EINVAL,
-		    "%s: expected 'Unicast lids ...', found no forwarding table in the file",
-		    r->name);
+			r->e, -EINVAL,
+			"%s: expected 'Unicast lids ...', found no forwarding table in the file",
+			r->name);
 	return 0;
 }
 

@@ -199,7 +199,7 @@ static int pira_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 }
 
 const struct rt_engine rt_pira = {
-    .name = "pira",
-    .summary = "up*/down* from one root, ways up by default ports (thesis 6.2.3)",
-    .route = pira_route,
+	.name = "pira",
+	.summary = "up*/down* from one root, ways up by default ports (thesis 6.2.3)",
+	.route = pira_route,
 };

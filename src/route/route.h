@@ -14,9 +14,10 @@
 struct rt_tables {
 	uint32_t nswitches;
 	uint32_t top_lid;
-	uint32_t stride;  /* bytes a row: top_lid + 1 rounded up to 64 */
-	uint8_t *lft;     /* nswitches * stride, 255 where nothing was computed */
-	uint8_t *dflt;    /* by switch: the way for entries left open, 255: none; NULL: no such engine */
+	uint32_t stride; /* bytes a row: top_lid + 1 rounded up to 64 */
+	uint8_t *lft;	 /* nswitches * stride, 255 where nothing was computed */
+	uint8_t *
+		dflt; /* by switch: the way for entries left open, 255: none; NULL: no such engine */
 	uint64_t entries; /* entries the engine computed, default ports not counted */
 };
 
@@ -39,14 +40,14 @@ void rt_tables_fill(struct rt_tables *t);
 /* How the links of the up/down graph get their directions (thesis 6.1.1). */
 enum rt_directions {
 	RT_BY_DISTANCE, /* by distance from the root, then GUID */
-	RT_BY_BFS,      /* by the order in which a breadth-first tree from the root finds the switches */
-	RT_BY_DFS,      /* by the order of a depth-first tree */
+	RT_BY_BFS, /* by the order in which a breadth-first tree from the root finds the switches */
+	RT_BY_DFS, /* by the order of a depth-first tree */
 };
 
 struct rt_before;
 
 struct rt_opts {
-	node_id root;     /* sink of the up/down graph; FAB_NONE: the first switch */
+	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
 	enum rt_directions directions;
 	unsigned threads; /* 0: as many as the machine has */
 	/* By switch index: use these ranks instead of root and directions; NULL: as said above. */
@@ -64,13 +65,14 @@ struct rt_opts {
  */
 struct rt_engine {
 	const char *name, *summary;
-	int (*route)(const struct fab *f, const struct rt_opts *o, struct rt_tables *t, struct err *e);
+	int (*route)(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
+		     struct err *e);
 };
 
 extern const struct rt_engine rt_fera, rt_pira;
 
 const struct rt_engine *rt_engine_find(const char *name); /* NULL */
-extern const struct rt_engine *const rt_engines[];        /* ends with NULL */
+extern const struct rt_engine *const rt_engines[];	  /* ends with NULL */
 
 /* Make tables and let the engine fill them. */
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
@@ -101,7 +103,8 @@ node_id rt_root_centre(const struct fab *f);
  * would give them, as far as the old order allows. Returns how many links between switches known
  * before changed direction.
  */
-uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old, uint64_t *rank);
+uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old,
+			     uint64_t *rank);
 /* The ranks of fabric `from` by the switches of `to`: what rt_updown_rank_keep() takes as old. */
 void rt_updown_rank_carry(const struct fab *from, const uint64_t *rank, const struct fab *to,
 			  uint64_t *old);
@@ -142,13 +145,13 @@ void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out
  */
 struct rt_before {
 	const struct fab *f;
-	const uint64_t *rank;      /* by f's switches, as all below; none UINT64_MAX */
+	const uint64_t *rank; /* by f's switches, as all below; none UINT64_MAX */
 	const struct rt_tables *t;
 };
 
 struct rt_update_stats {
-	uint32_t searched;  /* destination switches searched anew, of f->nswitches */
-	uint64_t changed;   /* entries that differ from old */
+	uint32_t searched; /* destination switches searched anew, of f->nswitches */
+	uint64_t changed;  /* entries that differ from old */
 };
 
 int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
@@ -163,9 +166,9 @@ int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tabl
 enum rt_plan_kind {
 	RT_PLAN_NOTHING,   /* the tables are the same */
 	RT_PLAN_ANY_ORDER, /* all at once */
-	RT_PLAN_OUTWARDS,  /* for each destination from its switch outwards: a switch changes after the
+	RT_PLAN_OUTWARDS, /* for each destination from its switch outwards: a switch changes after the
 			    * next switch on its new route has */
-	RT_PLAN_TURNS,     /* switch the turns off first (map to VL15), then outwards, then on again */
+	RT_PLAN_TURNS, /* switch the turns off first (map to VL15), then outwards, then on again */
 };
 
 struct rt_plan {
@@ -174,8 +177,8 @@ struct rt_plan {
 	 * may be the same port: mixed tables can send a packet back where it came from. In the order of
 	 * switch, in, out. */
 	rt_turns turns;
-	uint64_t entries;  /* that differ */
-	uint64_t blocks;   /* of 64 entries that differ */
+	uint64_t entries; /* that differ */
+	uint64_t blocks;  /* of 64 entries that differ */
 };
 
 const char *rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "turns off" */
@@ -194,31 +197,32 @@ void rt_plan_free(struct rt_plan *p);
 /* ---- the verifier ---- */
 
 struct rt_verify_opts {
-	unsigned threads;      /* 0: as many as the machine has */
-	bool hosts_only;       /* judge routes from host to host only, none from or to a switch */
-	const uint64_t *rank;  /* by switch index: also look for down-up turns; NULL: do not */
+	unsigned threads;     /* 0: as many as the machine has */
+	bool hosts_only;      /* judge routes from host to host only, none from or to a switch */
+	const uint64_t *rank; /* by switch index: also look for down-up turns; NULL: do not */
 	/* The VL a packet of service level sl takes from port `in` to port `out` of a switch; NULL:
 	 * every packet of one SL stays on one VL, so one dependency graph stands for all. */
 	unsigned (*vl)(const void *ctx, uint32_t sw, unsigned in, unsigned out, unsigned sl);
 	const void *vl_ctx;
-	uint16_t sl_mask;      /* service levels in use, with vl only */
+	uint16_t sl_mask; /* service levels in use, with vl only */
 };
 
 struct rt_report {
 	bool ok;
-	uint64_t pairs;        /* ordered pairs of different LIDs' ports that were looked at */
-	uint64_t unreachable;  /* pairs that end at 255, at a dead port or at the wrong node */
-	uint64_t loops;        /* pairs that never end */
-	uint64_t down_up;      /* switch-destination pairs where a route turns up after down */
-	uint32_t cycles;       /* strongly connected parts of the channel dependency graph with a cycle */
+	uint64_t pairs;	      /* ordered pairs of different LIDs' ports that were looked at */
+	uint64_t unreachable; /* pairs that end at 255, at a dead port or at the wrong node */
+	uint64_t loops;	      /* pairs that never end */
+	uint64_t down_up;     /* switch-destination pairs where a route turns up after down */
+	uint32_t cycles; /* strongly connected parts of the channel dependency graph with a cycle */
 	uint32_t cyclic_channels; /* directed links (and VLs) in those parts */
-	uint32_t hops_max;     /* links from a source port to a destination port */
+	uint32_t hops_max;	  /* links from a source port to a destination port */
 	uint64_t hops_sum;
-	uint64_t link_load_max, link_load_sum; /* routes over a link and direction between switches */
+	uint64_t link_load_max,
+		link_load_sum; /* routes over a link and direction between switches */
 	uint32_t nlinks;       /* directed links between switches */
 	uint32_t nproblems;    /* texts below, in words for a person: the first few of each kind */
 	char problem[8][192];
-	VEC(port_id) cycle;    /* one cycle, as the output ports in order */
+	VEC(port_id) cycle; /* one cycle, as the output ports in order */
 };
 
 /* Returns 0 and fills r whatever the verdict; free r with rt_report_free(). */

@@ -66,8 +66,8 @@ static void edge_add(struct graph *g, port_id p, port_id q, unsigned out)
 	struct cut c = {.from = g->index[p], .to = g->index[q], .off = true};
 
 	if (!used && goes_down(g, p) && goes_up(g, q)) {
-		c.turn =
-		    (struct rt_turn){enters(g, p), f->ports[f->ports[p].peer].num, (uint8_t)out};
+		c.turn = (struct rt_turn){enters(g, p), f->ports[f->ports[p].peer].num,
+					  (uint8_t)out};
 		vec_push(&g->cut, c);
 	} else {
 		vec_push(&g->edge, c.to);

@@ -50,7 +50,7 @@ static void flood(const struct fab *f, uint32_t from, uint32_t *dist, uint32_t *
 		for (unsigned p = 1; p <= f->nodes[n].nports; p++) {
 			port_id peer = f->ports[fab_port_id(f, n, p)].peer;
 			uint32_t t =
-			    peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+				peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 			if (t != FAB_NONE && dist[t] == DIST_NONE) {
 				dist[t] = dist[s] + 1;

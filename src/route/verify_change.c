@@ -12,7 +12,10 @@
 #include "route/route_priv.h"
 
 enum { UNSEEN, GOOD };
-enum { BLOCK = 64, STEPS_A_SWITCH = 1024 }; /* of a row compared at once; with more in all the other one is quicker */
+enum {
+	BLOCK = 64,
+	STEPS_A_SWITCH = 1024
+}; /* of a row compared at once; with more in all the other one is quicker */
 
 struct step {
 	uint32_t sw;
@@ -23,12 +26,12 @@ struct change {
 	const struct fab *f, *b;
 	const struct rt_tables *t, *old;
 	const uint64_t *rank, *old_rank;
-	uint32_t *was;         /* by switch: its index before; FAB_NONE: new */
+	uint32_t *was; /* by switch: its index before; FAB_NONE: new */
 	port_id *lids, *old_lids;
 	uint32_t top, old_top;
-	uint8_t *moved;        /* by LID: it is somebody else's, or behind another port */
+	uint8_t *moved; /* by LID: it is somebody else's, or behind another port */
 	VEC(struct step) steps;
-	uint8_t *end;          /* by switch, of one LID */
+	uint8_t *end; /* by switch, of one LID */
 	uint32_t *path;
 };
 
@@ -37,7 +40,8 @@ struct change {
 static uint32_t switch_behind(const struct fab *f, uint32_t s, unsigned port)
 {
 	node_id n = f->switches[s];
-	port_id peer = port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
+	port_id peer = port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer
+							  : FAB_NONE;
 
 	return peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 }
@@ -60,11 +64,13 @@ static bool port_stands(const struct change *x, uint32_t s, unsigned port)
 	node_id n = x->f->switches[s], m = x->b->switches[x->was[s]];
 	uint32_t v;
 
-	if (!same_peer(x, x->f->ports[fab_port_id(x->f, n, port)].peer, x->b->ports[fab_port_id(x->b, m, port)].peer))
+	if (!same_peer(x, x->f->ports[fab_port_id(x->f, n, port)].peer,
+		       x->b->ports[fab_port_id(x->b, m, port)].peer))
 		return false;
 	v = switch_behind(x->f, s, port);
-	return v == FAB_NONE || (x->was[v] != FAB_NONE &&
-				 (x->rank[s] < x->rank[v]) == (x->old_rank[x->was[s]] < x->old_rank[x->was[v]]));
+	return v == FAB_NONE ||
+	       (x->was[v] != FAB_NONE &&
+		(x->rank[s] < x->rank[v]) == (x->old_rank[x->was[s]] < x->old_rank[x->was[v]]));
 }
 
 /* ---- which steps to look at ---- */
@@ -74,7 +80,8 @@ static bool wants(const struct change *x, uint32_t lid)
 {
 	port_id p = lid <= x->top ? x->lids[lid] : FAB_NONE;
 
-	return p != FAB_NONE && !x->moved[lid] && (!x->f->ports[p].num || x->f->ports[p].peer != FAB_NONE);
+	return p != FAB_NONE && !x->moved[lid] &&
+	       (!x->f->ports[p].num || x->f->ports[p].peer != FAB_NONE);
 }
 
 static void want(struct change *x, uint32_t s, uint32_t lid)
@@ -135,7 +142,8 @@ static bool switches_match(struct change *x)
 		if (m != FAB_NONE && (x->was[s] == FAB_NONE || x->b->nodes[m].nports != n->nports))
 			return false;
 		/* Whoever speaks counts; one that began to would be a source that nobody looked at. */
-		if (!x->f->ports[n->first_port].lid || (m != FAB_NONE && !x->b->ports[x->b->nodes[m].first_port].lid))
+		if (!x->f->ports[n->first_port].lid ||
+		    (m != FAB_NONE && !x->b->ports[x->b->nodes[m].first_port].lid))
 			return false;
 	}
 	return true;
@@ -164,7 +172,8 @@ static void lids_compare(struct change *x)
 		if (now == FAB_NONE)
 			continue;
 		x->moved[i] = !same_peer(x, now, then) ||
-			      (x->f->ports[now].num && !same_peer(x, x->f->ports[now].peer, x->b->ports[then].peer));
+			      (x->f->ports[now].num &&
+			       !same_peer(x, x->f->ports[now].peer, x->b->ports[then].peer));
 	}
 }
 
@@ -186,7 +195,8 @@ static bool arrives(const struct change *x, uint32_t s, unsigned port, port_id d
 
 	if (!port)
 		return dest == n->first_port;
-	return port <= n->nports && x->f->ports[n->first_port + port].peer == dest && dest != FAB_NONE;
+	return port <= n->nports && x->f->ports[n->first_port + port].peer == dest &&
+	       dest != FAB_NONE;
 }
 
 /* From s to t down, then up: not with these ranks. */
@@ -206,7 +216,8 @@ static bool walk(struct change *x, uint32_t s, uint32_t lid, uint8_t *end)
 		uint32_t t = next_switch(x, s, lid);
 
 		x->path[n++] = s;
-		if (t == FAB_NONE ? !arrives(x, s, entry(x, s, lid), x->lids[lid]) : turns_back(x, s, t, lid))
+		if (t == FAB_NONE ? !arrives(x, s, entry(x, s, lid), x->lids[lid])
+				  : turns_back(x, s, t, lid))
 			return false;
 		if (t == FAB_NONE || (end && end[t] == GOOD))
 			break;
@@ -264,19 +275,26 @@ static bool prove(struct change *x)
 {
 	struct err e;
 
-	if (fab_lid_table(x->f, &x->lids, &x->top, &e) || fab_lid_table(x->b, &x->old_lids, &x->old_top, &e) ||
-	    x->top > x->t->top_lid || !switches_match(x) || !ports_fit(x->f))
+	if (fab_lid_table(x->f, &x->lids, &x->top, &e) ||
+	    fab_lid_table(x->b, &x->old_lids, &x->old_top, &e) || x->top > x->t->top_lid ||
+	    !switches_match(x) || !ports_fit(x->f))
 		return false;
 	lids_compare(x);
 	steps_find(x);
-	return x->steps.n <= (size_t)x->f->nswitches * STEPS_A_SWITCH && steps_walk(x) && moved_walk(x);
+	return x->steps.n <= (size_t)x->f->nswitches * STEPS_A_SWITCH && steps_walk(x) &&
+	       moved_walk(x);
 }
 
 bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
 		      const struct rt_before *before)
 {
 	uint32_t n = f->nswitches;
-	struct change x = {.f = f, .b = before->f, .t = t, .old = before->t, .rank = rank, .old_rank = before->rank};
+	struct change x = {.f = f,
+			   .b = before->f,
+			   .t = t,
+			   .old = before->t,
+			   .rank = rank,
+			   .old_rank = before->rank};
 	bool ok;
 
 	if (t->nswitches != n || before->t->nswitches != before->f->nswitches)

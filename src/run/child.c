@@ -39,7 +39,8 @@ static _Noreturn void live(struct run_child *c, int *keep)
 {
 	if (keep && *keep > STDERR_FILENO)
 		*keep = dup2(*keep, STDERR_FILENO + 1);
-	syscall(SYS_close_range, MAX(keep ? (unsigned)*keep : 0u, (unsigned)STDERR_FILENO) + 1, ~0u, 0);
+	syscall(SYS_close_range, MAX(keep ? (unsigned)*keep : 0u, (unsigned)STDERR_FILENO) + 1, ~0u,
+		0);
 	_exit(c->work(c->ctx) ? 0 : 1);
 }
 

@@ -29,7 +29,7 @@ void run_config_default(struct run_config *c)
 	c->sm.sweep_period_ps = 10 * PS_PER_S;
 	c->sm.plain = true;
 	c->sm.timeout_ps = 50 * PS_PER_MS; /* a busy machine stalls for tens of milliseconds */
-	c->sm.root_centre = true; /* a change far from the root moves little */
+	c->sm.root_centre = true;	   /* a change far from the root moves little */
 	c->sm.settle = true;
 	c->sm.read_back = true;
 	c->sm.names = true;
@@ -51,7 +51,8 @@ const struct cfg_key *cfg_key_find(const char *section, const char *name)
 
 /* ---- settings that do not go together ---- */
 
-static int together(const struct run_config *c, const char **section, const char **name, struct err *e)
+static int together(const struct run_config *c, const char **section, const char **name,
+		    struct err *e)
 {
 	struct err why;
 	int rc = sm_mechanism_check(&c->sm.mechanism, &why);
@@ -59,13 +60,16 @@ static int together(const struct run_config *c, const char **section, const char
 	*section = "manager";
 	*name = "distribution";
 	if (rc == -EDEADLK && !c->unsafe)
-		return err_set(e, -EINVAL, "manager: %s; unsafe: true takes it all the same", why.text);
+		return err_set(e, -EINVAL, "manager: %s; unsafe: true takes it all the same",
+			       why.text);
 	*name = "routes";
 	if (rc && rc != -EDEADLK)
 		return err_set(e, -EINVAL, "manager: %s", why.text);
 	*name = "sweep";
 	if (!c->sm.sweep_period_ps && !c->sm.sweep_factor && !c->sm.mechanism.traps)
-		return err_set(e, -EINVAL, "manager: neither sweeps nor traps: no change would ever be noticed");
+		return err_set(
+			e, -EINVAL,
+			"manager: neither sweeps nor traps: no change would ever be noticed");
 	*section = "keys";
 	*name = "protect";
 	if (c->sm.m_key_protect && !c->sm.m_key)
@@ -73,7 +77,8 @@ static int together(const struct run_config *c, const char **section, const char
 	*section = "transport";
 	*name = "port_guid";
 	if (c->where.port_guid && (*c->where.device || c->where.port))
-		return err_set(e, -EINVAL, "transport: expected port_guid, or device and port; found both");
+		return err_set(e, -EINVAL,
+			       "transport: expected port_guid, or device and port; found both");
 	return 0;
 }
 
@@ -109,7 +114,8 @@ static int text_load(const char *path, char **text, size_t *len, struct err *e)
 	if (ferror(f))
 		rc = err_set(e, -EINVAL, "%s: cannot read: %s", path, strerror(errno));
 	else if (*len > FILE_MAX_BYTES)
-		rc = err_set(e, -EINVAL, "%s: has more than %d KiB: no configuration", path, FILE_MAX_BYTES >> 10);
+		rc = err_set(e, -EINVAL, "%s: has more than %d KiB: no configuration", path,
+			     FILE_MAX_BYTES >> 10);
 	if (f != stdin)
 		fclose(f);
 	if (rc)
@@ -122,7 +128,8 @@ static const char *file_name(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-int run_config_read(const char *name, const char *text, size_t len, struct run_config *c, struct err *e)
+int run_config_read(const char *name, const char *text, size_t len, struct run_config *c,
+		    struct err *e)
 {
 	cfg_faults faults = {0};
 	struct strbuf first = {0};
@@ -131,7 +138,8 @@ int run_config_read(const char *name, const char *text, size_t len, struct run_c
 	cfg_read(text, len, c, &faults);
 	if (faults.n) {
 		cfg_fault_text(name, &faults.at[0], &first);
-		rc = err_set(e, -EINVAL, faults.n > 1 ? "%.480s (and %zu more)" : "%.480s", first.s, faults.n - 1);
+		rc = err_set(e, -EINVAL, faults.n > 1 ? "%.480s (and %zu more)" : "%.480s", first.s,
+			     faults.n - 1);
 	}
 	strbuf_free(&first);
 	cfg_faults_free(&faults);
@@ -151,8 +159,8 @@ int run_config_load(const char *path, struct run_config *c, struct err *e)
 	return rc;
 }
 
-unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault),
-			   void *ctx)
+unsigned run_config_faults(const char *path, struct run_config *c,
+			   void (*tell)(void *ctx, const char *fault), void *ctx)
 {
 	cfg_faults faults = {0};
 	unsigned n;
@@ -189,8 +197,9 @@ static int key_unknown(const char *name, struct err *e)
 		if (near.best == full)
 			near.best = strcpy(best, full);
 	}
-	return err_set(e, -EINVAL, "unknown key '%.60s'%s%s%s", name, near.best ? ", did you mean '" : "",
-		       near.best ? near.best : "", near.best ? "'?" : "");
+	return err_set(e, -EINVAL, "unknown key '%.60s'%s%s%s", name,
+		       near.best ? ", did you mean '" : "", near.best ? near.best : "",
+		       near.best ? "'?" : "");
 }
 
 int run_config_set(struct run_config *c, const char *assignment, struct err *e)
@@ -219,7 +228,8 @@ int run_config_set(struct run_config *c, const char *assignment, struct err *e)
 	return rc;
 }
 
-void run_config_fixed(const struct run_config *running, const struct run_config *wanted, struct strbuf *out)
+void run_config_fixed(const struct run_config *running, const struct run_config *wanted,
+		      struct strbuf *out)
 {
 	for (const struct cfg_key *k = cfg_keys; k->name; k++)
 		if (k->start && !cfg_value_same(k, running, wanted))
@@ -242,11 +252,15 @@ static void instance_name(const struct run_config *c, char name[64])
 
 	name[0] = 0;
 	if (on_ibsim(c))
-		snprintf(name, 64, "%.60s", *c->where.server ? c->where.server : socket && *socket ? socket : "sim");
+		snprintf(name, 64, "%.60s",
+			 *c->where.server    ? c->where.server
+			 : socket && *socket ? socket
+					     : "sim");
 	else if (c->where.port_guid)
 		snprintf(name, 64, "%016llx", (unsigned long long)c->where.port_guid);
 	else if (*c->where.device)
-		snprintf(name, 64, c->where.port ? "%.55s-%u" : "%.60s", c->where.device, c->where.port);
+		snprintf(name, 64, c->where.port ? "%.55s-%u" : "%.60s", c->where.device,
+			 c->where.port);
 	for (char *p = name; *p; p++)
 		if (*p == '/' || *p == ':')
 			*p = '_';

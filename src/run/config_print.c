@@ -37,8 +37,8 @@ static void key_comment(struct strbuf *out, const struct cfg_key *k)
 	cfg_range(k, &range);
 	strbuf_add(&text, k->help);
 	if (range.len || k->start)
-		strbuf_addf(&text, " [%s%s%s]", range.len ? range.s : "", range.len && k->start ? "; " : "",
-			    k->start ? "at the start only" : "");
+		strbuf_addf(&text, " [%s%s%s]", range.len ? range.s : "",
+			    range.len && k->start ? "; " : "", k->start ? "at the start only" : "");
 	comment(out, "  ", text.s);
 	strbuf_free(&text);
 	strbuf_free(&range);
@@ -56,7 +56,8 @@ static bool is_own(const struct cfg_key *k, const struct run_config *c)
 	return cfg_value_same(k, c, &own);
 }
 
-static void key_print(struct strbuf *out, const struct cfg_key *k, const struct run_config *c, bool comments)
+static void key_print(struct strbuf *out, const struct cfg_key *k, const struct run_config *c,
+		      bool comments)
 {
 	struct strbuf value = {0};
 	bool own = is_own(k, c);
@@ -110,7 +111,8 @@ static void schema_list(struct json *j, const struct cfg_key *k)
 	json_str(j, "type", "array");
 	json_u64(j, "maxItems", k->size / sizeof(uint64_t));
 	json_open(j, "items", '{');
-	schema_text_or_number(j, "^(0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
+	schema_text_or_number(
+		j, "^(0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
 	json_close(j);
 }
 
@@ -146,8 +148,9 @@ static void schema_type(struct json *j, const struct cfg_key *k)
 		schema_choices(j, k);
 		return;
 	case CFG_HEX:
-		schema_text_or_number(j,
-				      "^(0|0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
+		schema_text_or_number(
+			j,
+			"^(0|0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
 		return;
 	case CFG_HEXES:
 		schema_list(j, k);

@@ -24,15 +24,15 @@ enum cfg_kind {
 struct cfg_key {
 	const char *section, *name, *help;
 	enum cfg_kind kind;
-	size_t at, size;      /* the field in struct run_config */
-	uint64_t min, max;    /* CFG_TIME: in picoseconds */
+	size_t at, size;   /* the field in struct run_config */
+	uint64_t min, max; /* CFG_TIME: in picoseconds */
 	time_ps unit;
 	const char *nothing;
 	const char *const *choices; /* CFG_TEXT: NULL: anything */
-	const void *rows;     /* ends with a row whose name is NULL */
+	const void *rows;	    /* ends with a row whose name is NULL */
 	size_t stride;
-	bool start;           /* takes effect only at the start */
-	bool part;            /* of the mechanism: printed when it is not the mechanism's own */
+	bool start; /* takes effect only at the start */
+	bool part;  /* of the mechanism: printed when it is not the mechanism's own */
 };
 
 struct cfg_section {
@@ -40,17 +40,21 @@ struct cfg_section {
 };
 
 extern const struct cfg_section cfg_sections[]; /* these end with name == NULL */
-extern const struct cfg_key cfg_keys[];         /* sections together, in their order */
+extern const struct cfg_key cfg_keys[];		/* sections together, in their order */
 enum { CFG_MAX_KEYS = 96 };
 
 /* ---- values (config_value.c) ---- */
 
 /* A list has several texts, others one. 0, or -EINVAL with "expected ..., found ..." in e. */
-int cfg_value_set(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n, struct err *e);
-void cfg_value_text(const struct cfg_key *k, const struct run_config *c, struct strbuf *out); /* as YAML */
-bool cfg_value_same(const struct cfg_key *k, const struct run_config *a, const struct run_config *b);
+int cfg_value_set(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n,
+		  struct err *e);
+void cfg_value_text(const struct cfg_key *k, const struct run_config *c,
+		    struct strbuf *out); /* as YAML */
+bool cfg_value_same(const struct cfg_key *k, const struct run_config *a,
+		    const struct run_config *b);
 const char *cfg_choice(const struct cfg_key *k, unsigned i); /* NULL: no more; of choices or rows */
-void cfg_range(const struct cfg_key *k, struct strbuf *out);   /* "1 to 4096"; nothing where anything goes */
+void cfg_range(const struct cfg_key *k,
+	       struct strbuf *out); /* "1 to 4096"; nothing where anything goes */
 void cfg_expects(const struct cfg_key *k, struct strbuf *out); /* "a number from 1 to 4096" */
 
 /* ---- finding (config.c) ---- */

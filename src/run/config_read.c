@@ -90,11 +90,11 @@ static void syntax_fault(struct reader *r)
 	struct place at = place_of(p->problem_mark);
 
 	if (p->error == YAML_READER_ERROR)
-		fault(r, (struct place){0}, "not UTF-8 text: %s at byte %zu", p->problem ? p->problem : "?",
-		      p->problem_offset);
+		fault(r, (struct place){0}, "not UTF-8 text: %s at byte %zu",
+		      p->problem ? p->problem : "?", p->problem_offset);
 	else if (p->context)
-		fault(r, at, "not YAML: %s, %s (line %zu)", p->problem ? p->problem : "?", p->context,
-		      p->context_mark.line + 1);
+		fault(r, at, "not YAML: %s, %s (line %zu)", p->problem ? p->problem : "?",
+		      p->context, p->context_mark.line + 1);
 	else
 		fault(r, at, "not YAML: %s", p->problem ? p->problem : "?");
 	r->broken = true;
@@ -127,7 +127,8 @@ static void plain_only(struct reader *r)
 	const yaml_char_t *anchor = NULL, *tag = NULL;
 
 	if (now(r) == YAML_ALIAS_EVENT) {
-		fault(r, here(r), "an alias (*%s): values are written out here", (char *)r->ev.data.alias.anchor);
+		fault(r, here(r), "an alias (*%s): values are written out here",
+		      (char *)r->ev.data.alias.anchor);
 		return;
 	}
 	if (now(r) == YAML_SCALAR_EVENT) {
@@ -141,9 +142,11 @@ static void plain_only(struct reader *r)
 		tag = r->ev.data.mapping_start.tag;
 	}
 	if (anchor)
-		fault(r, here(r), "an anchor (&%s): values are written out here", (const char *)anchor);
+		fault(r, here(r), "an anchor (&%s): values are written out here",
+		      (const char *)anchor);
 	if (tag)
-		fault(r, here(r), "a tag (%s): values have the type of their key", (const char *)tag);
+		fault(r, here(r), "a tag (%s): values have the type of their key",
+		      (const char *)tag);
 }
 
 /* To the last event of the node that begins with the current one. */
@@ -249,7 +252,8 @@ static void value_take(struct reader *r, const struct cfg_key *k)
 		plain_only(r);
 	} else {
 		cfg_expects(k, &want);
-		fault(r, here(r), "%s.%s: expected %s; found %s", k->section, k->name, want.s, node_name(r));
+		fault(r, here(r), "%s.%s: expected %s; found %s", k->section, k->name, want.s,
+		      node_name(r));
 		strbuf_free(&want);
 		node_skip(r);
 	}
@@ -263,12 +267,14 @@ static void key_unknown(struct reader *r, const char *section, const char *name,
 		if (!strcmp(k->section, section)) {
 			word_near_offer(&near, k->name, k->name);
 		} else if (!strcmp(k->name, name)) {
-			fault(r, at, "'%.40s' is a key of %s, not of %s", name, k->section, section);
+			fault(r, at, "'%.40s' is a key of %s, not of %s", name, k->section,
+			      section);
 			return;
 		}
 	}
-	fault(r, at, "unknown key '%.40s' in %s%s%s%s", name, section, near.best ? ", did you mean '" : "",
-	      near.best ? near.best : "", near.best ? "'?" : "");
+	fault(r, at, "unknown key '%.40s' in %s%s%s%s", name, section,
+	      near.best ? ", did you mean '" : "", near.best ? near.best : "",
+	      near.best ? "'?" : "");
 }
 
 static void key_read(struct reader *r, const char *section, const char *name)
@@ -296,7 +302,8 @@ static void section_unknown(struct reader *r, const char *name, struct place at)
 
 	for (const struct cfg_key *k = cfg_keys; k->name; k++)
 		if (!strcmp(k->name, name)) {
-			fault(r, at, "'%.40s' is a key of %s: write it below '%s:'", name, k->section, k->section);
+			fault(r, at, "'%.40s' is a key of %s: write it below '%s:'", name,
+			      k->section, k->section);
 			return;
 		}
 	for (const struct cfg_section *s = cfg_sections; s->name; s++)
@@ -380,7 +387,8 @@ static void values_apply(struct reader *r, struct run_config *c)
 		struct given *g = &r->given[i];
 		struct err e;
 
-		if (g->there && cfg_value_set(&cfg_keys[i], c, g->texts.at, (unsigned)g->texts.n, &e))
+		if (g->there &&
+		    cfg_value_set(&cfg_keys[i], c, g->texts.at, (unsigned)g->texts.n, &e))
 			fault(r, g->at, "%s", e.text);
 	}
 }
@@ -394,7 +402,8 @@ static void together_check(struct reader *r, const struct run_config *c)
 	if (!cfg_check(c, &k, &e))
 		return;
 	for (unsigned i = 0; cfg_keys[i].name; i++) /* the key itself, or another of its section */
-		if (r->given[i].there && (!at.line || &cfg_keys[i] == k) && !strcmp(cfg_keys[i].section, k->section))
+		if (r->given[i].there && (!at.line || &cfg_keys[i] == k) &&
+		    !strcmp(cfg_keys[i].section, k->section))
 			at = r->given[i].at;
 	fault(r, at, "%s", e.text);
 }

@@ -45,7 +45,8 @@ static void time_text(struct strbuf *out, time_ps t)
 
 	while (t && t % times[i].n)
 		i++;
-	strbuf_addf(out, t ? "%llu%s" : "%llu", (unsigned long long)(t / times[i].n), times[i].name);
+	strbuf_addf(out, t ? "%llu%s" : "%llu", (unsigned long long)(t / times[i].n),
+		    times[i].name);
 }
 
 static void bytes_text(struct strbuf *out, uint64_t v)
@@ -54,7 +55,8 @@ static void bytes_text(struct strbuf *out, uint64_t v)
 
 	while (v % sizes[i].n)
 		i++;
-	strbuf_addf(out, v ? "%llu%s" : "%llu", (unsigned long long)(v / sizes[i].n), sizes[i].name);
+	strbuf_addf(out, v ? "%llu%s" : "%llu", (unsigned long long)(v / sizes[i].n),
+		    sizes[i].name);
 }
 
 static int bytes_read(const char *s, uint64_t *v)
@@ -66,7 +68,8 @@ static int bytes_read(const char *s, uint64_t *v)
 		if (strcmp(s + digits, sizes[i].name))
 			continue;
 		snprintf(number, sizeof(number), "%.*s", (int)digits, s);
-		return parse_u64(number, v) || __builtin_mul_overflow(*v, sizes[i].n, v) ? -EINVAL : 0;
+		return parse_u64(number, v) || __builtin_mul_overflow(*v, sizes[i].n, v) ? -EINVAL
+											 : 0;
 	}
 	return -EINVAL;
 }
@@ -128,7 +131,8 @@ void cfg_range(const struct cfg_key *k, struct strbuf *out)
 	if (cfg_choice(k, 0)) {
 		expects_choice(k, out);
 	} else if (k->kind == CFG_UINT) {
-		strbuf_addf(out, "%llu to %llu", (unsigned long long)k->min, (unsigned long long)k->max);
+		strbuf_addf(out, "%llu to %llu", (unsigned long long)k->min,
+			    (unsigned long long)k->max);
 	} else if (k->kind == CFG_TIME) {
 		time_text(out, k->min);
 		strbuf_add(out, " to ");
@@ -143,7 +147,8 @@ void cfg_expects(const struct cfg_key *k, struct strbuf *out)
 		strbuf_add(out, "true or false");
 		return;
 	case CFG_UINT:
-		strbuf_addf(out, "a number from %llu to %llu", (unsigned long long)k->min, (unsigned long long)k->max);
+		strbuf_addf(out, "a number from %llu to %llu", (unsigned long long)k->min,
+			    (unsigned long long)k->max);
 		return;
 	case CFG_BYTES:
 		strbuf_add(out, "a size such as 64MiB, up to ");
@@ -153,13 +158,15 @@ void cfg_expects(const struct cfg_key *k, struct strbuf *out)
 		expects_time(k, out);
 		return;
 	case CFG_MODE:
-		strbuf_addf(out, "permissions in octal, such as 0660, up to 0%llo", (unsigned long long)k->max);
+		strbuf_addf(out, "permissions in octal, such as 0660, up to 0%llo",
+			    (unsigned long long)k->max);
 		return;
 	case CFG_TEXT:
 		if (k->choices)
 			expects_choice(k, out);
 		else
-			strbuf_addf(out, "a text of 1 to %zu bytes, or %s", k->size - 1, k->nothing);
+			strbuf_addf(out, "a text of 1 to %zu bytes, or %s", k->size - 1,
+				    k->nothing);
 		return;
 	case CFG_CHOICE:
 	case CFG_ROW:
@@ -169,8 +176,10 @@ void cfg_expects(const struct cfg_key *k, struct strbuf *out)
 		strbuf_add(out, "64 bits in hexadecimal, such as 0x0002c90300001234");
 		return;
 	case CFG_HEXES:
-		strbuf_addf(out, "a list of up to %zu numbers such as 0x0002c90300001234, none of them 0",
-			    k->size / sizeof(uint64_t));
+		strbuf_addf(
+			out,
+			"a list of up to %zu numbers such as 0x0002c90300001234, none of them 0",
+			k->size / sizeof(uint64_t));
 		return;
 	}
 }
@@ -204,7 +213,8 @@ static int refuse(const struct cfg_key *k, const char *text, struct err *e)
 	for (unsigned i = 0; (c = cfg_choice(k, i)); i++)
 		word_near_offer(&near, c, c);
 	err_set(e, 0, "%s.%s: expected %s; found %s%s%s%s", k->section, k->name, want.s, found.s,
-		near.best ? ", did you mean '" : "", near.best ? near.best : "", near.best ? "'?" : "");
+		near.best ? ", did you mean '" : "", near.best ? near.best : "",
+		near.best ? "'?" : "");
 	strbuf_free(&want);
 	strbuf_free(&found);
 	return -EINVAL;
@@ -273,7 +283,8 @@ static int text_put(const struct cfg_key *k, struct run_config *c, const char *s
 	return 0;
 }
 
-static int list_put(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n, struct err *e)
+static int list_put(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n,
+		    struct err *e)
 {
 	uint64_t *to = field(k, c);
 	unsigned room = (unsigned)(k->size / sizeof(*to));
@@ -322,7 +333,8 @@ static int one_put(const struct cfg_key *k, struct run_config *c, const char *s)
 	return -EINVAL;
 }
 
-int cfg_value_set(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n, struct err *e)
+int cfg_value_set(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n,
+		  struct err *e)
 {
 	if (k->kind == CFG_HEXES)
 		return list_put(k, c, texts, n, e);
@@ -345,7 +357,8 @@ static uint32_t code_point(const char *s, unsigned len)
  * at all. */
 static void yaml_text(struct strbuf *out, const char *s)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+";
 
 	if (*s && !strchr("-+.", *s) && !s[strspn(s, plain)]) {
 		strbuf_add(out, s);
@@ -411,7 +424,8 @@ void cfg_value_text(const struct cfg_key *k, const struct run_config *c, struct 
 		strbuf_add(out, row_name(k->size == k->stride ? f : *(const void *const *)f));
 		return;
 	case CFG_HEX:
-		strbuf_addf(out, number_get(k, c) ? "0x%016llx" : "%llu", (unsigned long long)number_get(k, c));
+		strbuf_addf(out, number_get(k, c) ? "0x%016llx" : "%llu",
+			    (unsigned long long)number_get(k, c));
 		return;
 	case CFG_HEXES:
 		list_text(f, (unsigned)(k->size / sizeof(uint64_t)), out);

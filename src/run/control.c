@@ -35,12 +35,14 @@ static int ctl_sweep(const struct ctl_ask *a, struct json *j UNUSED, struct err 
 static int ctl_resync(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
 {
 	if (!a->v->sm)
-		return err_set(e, -EINVAL, "not connected to a fabric: all of it is read once it is");
+		return err_set(e, -EINVAL,
+			       "not connected to a fabric: all of it is read once it is");
 	a->o->resync(a->o->ctx);
 	return 0;
 }
 
-static const char *const levels[] = {"error", "warning", "notice", "info", "debug"}; /* enum run_log_level */
+static const char *const levels[] = {"error", "warning", "notice", "info",
+				     "debug"}; /* enum run_log_level */
 
 static int ctl_log(const struct ctl_ask *a, struct json *j, struct err *e)
 {
@@ -52,7 +54,9 @@ static int ctl_log(const struct ctl_ask *a, struct json *j, struct err *e)
 		return 0;
 	}
 	if (a->text[0])
-		return err_set(e, -EINVAL, "expected error, warning, notice, info or debug; found '%.60s'", a->text[0]);
+		return err_set(e, -EINVAL,
+			       "expected error, warning, notice, info or debug; found '%.60s'",
+			       a->text[0]);
 	json_str(j, "level", levels[a->v->log_level]);
 	return 0;
 }
@@ -118,7 +122,8 @@ static const struct ctl_cmd *cmd_find(const char *name, struct err *e)
 	return NULL;
 }
 
-static int arg_take(struct ctl_ask *a, unsigned i, const struct ctl_arg *arg, const json_t *value, struct err *e)
+static int arg_take(struct ctl_ask *a, unsigned i, const struct ctl_arg *arg, const json_t *value,
+		    struct err *e)
 {
 	if (arg->kind == CTL_TEXT) {
 		a->text[i] = json_string_value(value);
@@ -181,7 +186,8 @@ static int answer(struct ctl_ask *a, json_t *q, struct json *j, struct err *e)
 	return c->run(a, j, e);
 }
 
-void run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line, struct strbuf *out)
+void run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
+			struct strbuf *out)
 {
 	struct ctl_ask a = {.v = v, .o = o, .number = {UINT64_MAX, UINT64_MAX}};
 	struct json j = {.line = true};

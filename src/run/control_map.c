@@ -154,7 +154,8 @@ int ctl_ports(const struct ctl_ask *a, struct json *j, struct err *e)
 	for (port_id p = 0; p < f->nports; p++) {
 		bool exists = f->ports[p].num || fab_is_switch(f, f->ports[p].node);
 
-		if (one == FAB_NONE ? f->ports[p].peer != FAB_NONE : exists && f->ports[p].node == f->ports[one].node)
+		if (one == FAB_NONE ? f->ports[p].peer != FAB_NONE
+				    : exists && f->ports[p].node == f->ports[one].node)
 			port_row(j, a, f, p);
 	}
 	json_close(j);
@@ -163,9 +164,13 @@ int ctl_ports(const struct ctl_ask *a, struct json *j, struct err *e)
 
 /* ---- routes ---- */
 
-static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f, const struct view_hop *h)
+static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f,
+		    const struct view_hop *h)
 {
-	port_id p = fab_port_id(f, h->node, h->in != IBA_PORT_NONE ? h->in : h->out != IBA_PORT_NONE ? h->out : 0);
+	port_id p = fab_port_id(f, h->node,
+				h->in != IBA_PORT_NONE	  ? h->in
+				: h->out != IBA_PORT_NONE ? h->out
+							  : 0);
 
 	json_open(j, NULL, '{');
 	node_members(j, a, f, h->node);
@@ -187,7 +192,8 @@ static uint16_t lid_meant(const struct fab *f, port_id p, const char *text)
 {
 	uint64_t v;
 
-	if (!parse_u64(text, &v) && v >= f->ports[p].lid && v < f->ports[p].lid + (1u << f->ports[p].lmc))
+	if (!parse_u64(text, &v) && v >= f->ports[p].lid &&
+	    v < f->ports[p].lid + (1u << f->ports[p].lmc))
 		return (uint16_t)v;
 	return f->ports[p].lid;
 }
@@ -200,7 +206,8 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 	uint16_t lid;
 	int rc;
 
-	if (subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) || view_find(a->v->sm, a->text[1], &to, e))
+	if (subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) ||
+	    view_find(a->v->sm, a->text[1], &to, e))
 		return -EINVAL;
 	lid = lid_meant(f, to, a->text[1]);
 	if (!lid)

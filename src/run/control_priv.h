@@ -14,7 +14,7 @@ struct ctl_ask {
 	const struct run_view *v;
 	const struct run_orders *o;
 	const char *text[CTL_MAX_ARGS]; /* by place in the command's table; NULL: not given */
-	uint64_t number[CTL_MAX_ARGS];  /* for arguments that are numbers; UINT64_MAX: not given */
+	uint64_t number[CTL_MAX_ARGS];	/* for arguments that are numbers; UINT64_MAX: not given */
 };
 
 typedef int ctl_run(const struct ctl_ask *a, struct json *j, struct err *e);

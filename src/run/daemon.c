@@ -12,8 +12,10 @@
 /* ---- the pump, and when to look again ---- */
 
 enum {
-	TURN_NS = 100 * 1000,  /* at most so long without a look at the rest of the loop */
-	CLOSE_NS = 1000 * 1000 /* a wake-up nearer than this is waited for awake: timers count milliseconds */
+	TURN_NS = 100 * 1000, /* at most so long without a look at the rest of the loop */
+	CLOSE_NS =
+		1000 *
+		1000 /* a wake-up nearer than this is waited for awake: timers count milliseconds */
 };
 
 static void lost(struct run_daemon *d)
@@ -30,7 +32,8 @@ static void on_timer(uv_timer_t *t);
 /* Nothing came for a while: sleep until something does or is due. */
 static void sleep_now(struct run_daemon *d, time_ps now)
 {
-	time_ps wait = d->pump.wake == TIME_NEVER ? TIME_NEVER : d->pump.wake - MIN(d->pump.wake, now);
+	time_ps wait =
+		d->pump.wake == TIME_NEVER ? TIME_NEVER : d->pump.wake - MIN(d->pump.wake, now);
 	uint64_t ms = MIN(wait / PS_PER_MS, (time_ps)RUN_LOOK_MS);
 
 	if (d->pump.n)
@@ -41,7 +44,8 @@ static void sleep_now(struct run_daemon *d, time_ps now)
 
 static bool is_close(const struct run_daemon *d, time_ps now)
 {
-	return d->cfg.spin_us && d->pump.wake != TIME_NEVER && d->pump.wake < now + CLOSE_NS * PS_PER_NS;
+	return d->cfg.spin_us && d->pump.wake != TIME_NEVER &&
+	       d->pump.wake < now + CLOSE_NS * PS_PER_NS;
 }
 
 /* Turn while there is something to do, for a moment. */
@@ -64,7 +68,8 @@ static void turn(struct run_daemon *d)
 		lost(d);
 	if (!d->tp)
 		return;
-	if (rc > 0 || now <= d->busy_ns + d->cfg.spin_us * (uint64_t)1000 || is_close(d, run_pump_now(&d->pump)))
+	if (rc > 0 || now <= d->busy_ns + d->cfg.spin_us * (uint64_t)1000 ||
+	    is_close(d, run_pump_now(&d->pump)))
 		run_daemon_awake(d);
 	else
 		sleep_now(d, run_pump_now(&d->pump));
@@ -134,7 +139,8 @@ static void on_routes(void *ctx, struct sm_routes *r, uint64_t owner, uint64_t t
 	d->routes_computed++;
 	d->compute_us += took_us;
 	if (r->tables)
-		log_rec(&d->log, LOG_ROUTES, LOG_U("switches", r->tables->nswitches), LOG_TIME("took_us", took_us));
+		log_rec(&d->log, LOG_ROUTES, LOG_U("switches", r->tables->nswitches),
+			LOG_TIME("took_us", took_us));
 	for (size_t i = 0; i < d->old.n; i++)
 		if (d->old.at[i].generation <= owner)
 			sm_free(d->old.at[i].sm);
@@ -159,9 +165,11 @@ static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 
 	d->tp = tp;
 	tp_info(tp, &d->port);
-	log_rec(&d->log, LOG_CONNECTED, LOG_T("port", d->port.name), LOG_G("port_guid", d->port.port_guid));
+	log_rec(&d->log, LOG_CONNECTED, LOG_T("port", d->port.name),
+		LOG_G("port_guid", d->port.port_guid));
 	if (is_sm_rc)
-		log_rec(&d->log, LOG_IS_SM, LOG_T("port", d->port.name), LOG_T("why", strerror(-is_sm_rc)));
+		log_rec(&d->log, LOG_IS_SM, LOG_T("port", d->port.name),
+			LOG_T("why", strerror(-is_sm_rc)));
 	notify_send("STATUS=bringing the subnet up");
 	c.port = d->port.port;
 	c.read_back |= d->generation > 0; /* what the last one set is there */
@@ -378,8 +386,8 @@ int run_sm(const struct run_config *c, const struct run_hooks *h, struct err *e)
 	uv_timer_init(&d->loop, &d->timer);
 	d->idle.data = d->timer.data = d->loop.data = d;
 	run_dumper_init(&d->dumper, &d->loop, &d->log);
-	log_rec(&d->log, LOG_START, LOG_T("version", WEFT_VERSION), LOG_T("mechanism", c->sm.mechanism.name),
-		LOG_U("window", c->sm.window));
+	log_rec(&d->log, LOG_START, LOG_T("version", WEFT_VERSION),
+		LOG_T("mechanism", c->sm.mechanism.name), LOG_U("window", c->sm.window));
 	rc = start(d, e);
 	if (!rc) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);

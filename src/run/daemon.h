@@ -19,8 +19,8 @@ struct run_worker;
 /* The routes are the receiver's; owner is what was given with the request. */
 typedef void run_worker_done(void *ctx, struct sm_routes *routes, uint64_t owner, uint64_t took_us);
 
-int run_worker_start(struct run_worker **w, uv_loop_t *loop, unsigned threads, run_worker_done *done, void *ctx,
-		     struct err *e);
+int run_worker_start(struct run_worker **w, uv_loop_t *loop, unsigned threads,
+		     run_worker_done *done, void *ctx, struct err *e);
 /*
  * A request that has not begun when a newer one comes is dropped; one that has is finished and answered,
  * in order. What a request points at must stay until its answer, or a later one's, was given.
@@ -39,14 +39,14 @@ struct run_pump {
 	struct sm *sm;
 	struct sm_actions out;
 	uint64_t (*clock_ns)(void);
-	uint64_t zero_ns;        /* of the SM's time */
-	time_ps back_after;      /* then the SM's time is set back, to an eighth of it */
+	uint64_t zero_ns;   /* of the SM's time */
+	time_ps back_after; /* then the SM's time is set back, to an eighth of it */
 	time_ps wake;
-	struct tp_mad *ring;     /* from the SM, not yet taken by the transport */
+	struct tp_mad *ring; /* from the SM, not yet taken by the transport */
 	uint32_t size, head, n;
-	unsigned batch;          /* half the window: while these are dealt with, others are under way */
+	unsigned batch; /* half the window: while these are dealt with, others are under way */
 	uint64_t in, sent, lost; /* lost: no room in the ring */
-	unsigned more;           /* MADs in full batches in a row: there may be more */
+	unsigned more;		 /* MADs in full batches in a row: there may be more */
 	void (*note)(void *ctx, const struct sm_note *n);
 	void (*compute)(void *ctx, const struct sm_compute *c);
 	void (*set)(void *ctx); /* a Set is about to be sent; NULL: nobody asks */
@@ -54,7 +54,8 @@ struct run_pump {
 };
 
 /* tp and sm are borrowed; note, compute and ctx are filled by the caller afterwards. */
-void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window, uint64_t (*clock_ns)(void));
+void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
+		   uint64_t (*clock_ns)(void));
 void run_pump_free(struct run_pump *p);
 time_ps run_pump_now(const struct run_pump *p);
 /* Give the SM an event (its time is filled in) and do what it says. */
@@ -74,16 +75,16 @@ struct run_keep { /* a LID, or a name */
 
 struct run_keeper {
 	struct run_log *log;
-	char path[256];                  /* "": nothing goes to disk */
-	struct run_state *state;         /* NULL: there was no room to make it */
-	VEC(struct run_keep) lids;       /* all that were ever given, for a new SM */
+	char path[256];		   /* "": nothing goes to disk */
+	struct run_state *state;   /* NULL: there was no room to make it */
+	VEC(struct run_keep) lids; /* all that were ever given, for a new SM */
 	struct map64 by_guid;
 	VEC(struct run_keep) pending, writing;
-	uint64_t m_key;                  /* to be put down with the next; 0: was */
+	uint64_t m_key; /* to be put down with the next; 0: was */
 	uv_timer_t timer;
 	uv_work_t work;
 	bool busy, soon, failed, closing;
-	struct err e;                    /* of the last commit */
+	struct err e; /* of the last commit */
 	int rc;
 };
 
@@ -100,11 +101,11 @@ void run_keeper_close(struct run_keeper *k);
 /* ---- child.c: a process with a picture of this moment ---- */
 
 struct run_child {
-	bool (*work)(void *ctx);          /* in the child; true: it went well */
+	bool (*work)(void *ctx);	  /* in the child; true: it went well */
 	void (*done)(void *ctx, bool ok); /* on the loop */
 	void *ctx;
 	uv_poll_t *poll;
-	int pid, pid_fd;                  /* pid 0: there is none */
+	int pid, pid_fd; /* pid 0: there is none */
 };
 
 /* keep: a descriptor that the child needs besides the first three, moved next to them; NULL: none.
@@ -117,11 +118,11 @@ bool run_child_wait(struct run_child *c); /* until it ends: did it go well? done
 struct run_image {
 	struct run_log *log;
 	char path[264], fresh[272]; /* path "": nothing is kept */
-	struct sm *sm;              /* NULL: there is none */
-	int fd;                     /* of the file; -1: there is none */
-	bool holds;                 /* the file does */
-	bool stale;                 /* but more is known */
-	bool touched;               /* a Set was sent since the child began */
+	struct sm *sm;		    /* NULL: there is none */
+	int fd;			    /* of the file; -1: there is none */
+	bool holds;		    /* the file does */
+	bool stale;		    /* but more is known */
+	bool touched;		    /* a Set was sent since the child began */
 	bool closing;
 	uv_timer_t timer;
 	struct run_child child;
@@ -130,10 +131,12 @@ struct run_image {
 
 void run_image_open(struct run_image *i, uv_loop_t *loop, struct run_log *log, const char *state);
 void run_image_give(struct run_image *i, struct sm *sm); /* to a new SM, before it starts */
-void run_image_touch(struct run_image *i);               /* a Set is about to be sent */
-void run_image_rest(struct run_image *i, bool news);     /* the SM rests; news: it knows more than the file */
-void run_image_forget(struct run_image *i);              /* the SM goes */
-void run_image_close(struct run_image *i); /* writes it, if the SM is there; the loop must run once more */
+void run_image_touch(struct run_image *i);		 /* a Set is about to be sent */
+void run_image_rest(struct run_image *i,
+		    bool news);		    /* the SM rests; news: it knows more than the file */
+void run_image_forget(struct run_image *i); /* the SM goes */
+void run_image_close(
+	struct run_image *i); /* writes it, if the SM is there; the loop must run once more */
 
 /* ---- link.c: the connection, opened on a thread of libuv's pool, again and again ---- */
 
@@ -155,8 +158,9 @@ struct run_link {
 };
 
 void run_link_init(struct run_link *l, uv_loop_t *loop, const struct run_config *c);
-void run_link_open(struct run_link *l);  /* now */
-void run_link_again(struct run_link *l); /* after a while: 100 ms, and twice as long each time, up to 2 s */
+void run_link_open(struct run_link *l); /* now */
+void run_link_again(
+	struct run_link *l); /* after a while: 100 ms, and twice as long each time, up to 2 s */
 void run_link_close(struct run_link *l); /* the loop must run until it is not busy */
 
 /* ---- notes.c: what the SM says, for the log ---- */
@@ -173,18 +177,19 @@ struct run_dumper {
 	struct run_child child;
 	const struct run_view *view; /* for the child */
 	const char *directory;
-	bool again;          /* something changed since it began */
+	bool again; /* something changed since it began */
 	void (*due)(void *ctx);
 	void *ctx;
 };
 
 void run_dumper_init(struct run_dumper *d, uv_loop_t *loop, struct run_log *log);
-int run_dumper_dump(struct run_dumper *d, const struct run_view *v, const char *directory, struct err *e);
+int run_dumper_dump(struct run_dumper *d, const struct run_view *v, const char *directory,
+		    struct err *e);
 void run_dumper_wait(struct run_dumper *d); /* until the child is done */
 
 /* ---- notify.c: systemd, by its protocol ---- */
 
 void notify_send(const char *fmt, ...) PRINTF(1, 2); /* "READY=1"; nothing where nobody listens */
-uint64_t notify_watchdog_us(void);                   /* 0: none is wanted */
+uint64_t notify_watchdog_us(void);		     /* 0: none is wanted */
 
 #endif

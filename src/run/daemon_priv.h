@@ -21,15 +21,15 @@ struct run_daemon {
 	struct run_hooks hooks;
 	struct run_log log;
 	uv_loop_t loop;
-	uv_idle_t idle;    /* active: look again at once */
-	uv_timer_t timer;  /* else: look again then */
+	uv_idle_t idle;	  /* active: look again at once */
+	uv_timer_t timer; /* else: look again then */
 	struct run_worker *worker;
 	struct run_keeper keeper;
 	struct run_image image;
 	struct run_link link;
 	struct run_dumper dumper;
 	bool linked, stopping, left_alone;
-	int rc;            /* of run_sm(), with e */
+	int rc; /* of run_sm(), with e */
 	struct err e;
 
 	/* the connection, and the SM that lives as long */
@@ -38,11 +38,11 @@ struct run_daemon {
 	uv_poll_t *poll;
 	struct run_pump pump;
 	struct sm *sm;
-	uint64_t generation;    /* of the SM; 0: there was none yet */
-	uint64_t busy_ns;       /* when a MAD last moved */
+	uint64_t generation; /* of the SM; 0: there was none yet */
+	uint64_t busy_ns;    /* when a MAD last moved */
 	VEC(struct run_old) old;
 	bool complained;
-	bool resync;            /* the next SM is to trust nothing */
+	bool resync; /* the next SM is to trust nothing */
 	struct err complaint;
 
 	/* serve.c */
@@ -59,7 +59,7 @@ struct run_daemon {
 	/* what happened */
 	uint64_t began_ns;
 	int64_t began_unix_ms;
-	uint32_t rounds;        /* of this SM, as seen */
+	uint32_t rounds; /* of this SM, as seen */
 	VEC(struct run_change) changes;
 	uint64_t nchanges;
 	uint64_t mads_in, mads_out; /* of earlier connections */

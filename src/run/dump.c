@@ -26,7 +26,8 @@ static void add_name(struct strbuf *out, const char *name)
 }
 
 /* One end of a link. OpenSM writes vendor ids with 6 digits at the first end and 8 at the second. */
-static void add_end(struct strbuf *out, const struct fab *f, port_id p, uint16_t sm_lid, int vendor_digits)
+static void add_end(struct strbuf *out, const struct fab *f, port_id p, uint16_t sm_lid,
+		    int vendor_digits)
 {
 	const struct fab_port *x = &f->ports[p];
 	const struct fab_node *n = &f->nodes[x->node];
@@ -37,9 +38,11 @@ static void add_end(struct strbuf *out, const struct fab *f, port_id p, uint16_t
 		    is_switch			 ? "SW"
 		    : n->type == IBA_NODE_ROUTER ? "Rt"
 						 : "CA",
-		    addressed->lid && addressed->lid == sm_lid ? "-SM" : "", n->nports, (unsigned long long)n->sys_guid,
-		    (unsigned long long)n->guid, (unsigned long long)addressed->guid);
-	strbuf_addf(out, "VenID:%0*X DevID:%04X Rev:%08X {", vendor_digits, n->vendor_id, n->device_id, 0);
+		    addressed->lid && addressed->lid == sm_lid ? "-SM" : "", n->nports,
+		    (unsigned long long)n->sys_guid, (unsigned long long)n->guid,
+		    (unsigned long long)addressed->guid);
+	strbuf_addf(out, "VenID:%0*X DevID:%04X Rev:%08X {", vendor_digits, n->vendor_id,
+		    n->device_id, 0);
 	add_name(out, fab_node_name(f, x->node));
 	strbuf_addf(out, "} LID:%04X PN:%02X } ", addressed->lid, x->num);
 }
@@ -72,7 +75,8 @@ static const char *state_text(const struct sm *sm, const struct fab *f, port_id 
 					    : "DWN";
 }
 
-static void write_subnet(struct file_out *o, const struct sm *sm, const struct fab *f, uint16_t sm_lid)
+static void write_subnet(struct file_out *o, const struct sm *sm, const struct fab *f,
+			 uint16_t sm_lid)
 {
 	struct strbuf line = {0};
 
@@ -128,7 +132,8 @@ static void least_from(struct routes *r, uint32_t d)
 
 		for (unsigned p = 1; p <= f->nodes[sw].nports; p++) {
 			port_id peer = f->ports[fab_port_id(f, sw, p)].peer;
-			uint32_t s = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+			uint32_t s =
+				peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 			if (s == FAB_NONE || least[s] != NOWHERE)
 				continue;
@@ -149,7 +154,8 @@ static uint32_t next_switch(const struct routes *r, uint32_t s, uint32_t lid, ui
 	*left = NOWHERE;
 	if (!out && f->ports[to].node == sw)
 		*left = 0;
-	peer = out && out <= f->nodes[sw].nports ? f->ports[fab_port_id(f, sw, out)].peer : FAB_NONE;
+	peer = out && out <= f->nodes[sw].nports ? f->ports[fab_port_id(f, sw, out)].peer
+						 : FAB_NONE;
 	if (peer != FAB_NONE && fab_is_switch(f, f->ports[peer].node))
 		return f->switch_index[f->ports[peer].node];
 	if (peer != FAB_NONE && peer == to)
@@ -191,7 +197,8 @@ static unsigned best_port(const struct routes *r, uint32_t s, uint32_t d, port_i
 		port_id peer = f->ports[fab_port_id(f, sw, p)].peer;
 		uint32_t far = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
-		if ((peer != FAB_NONE && peer == to) || (far != FAB_NONE && one_more(least[far]) == least[s]))
+		if ((peer != FAB_NONE && peer == to) ||
+		    (far != FAB_NONE && one_more(least[far]) == least[s]))
 			return p;
 	}
 	return 0;
@@ -223,7 +230,8 @@ static void add_entry(struct strbuf *out, const struct routes *r, uint32_t s, ui
 	if (links == least)
 		strbuf_add(out, "yes\n");
 	else
-		strbuf_addf(out, "No %u hop path possible via port %u!\n", least, best_port(r, s, d, to));
+		strbuf_addf(out, "No %u hop path possible via port %u!\n", least,
+			    best_port(r, s, d, to));
 }
 
 static void routes_make(struct routes *r, const struct fab *f, const struct rt_tables *t)
@@ -253,7 +261,8 @@ static void write_fdbs(struct file_out *o, const struct fab *f, const struct rt_
 	routes_make(&r, f, t);
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		text.len = 0;
-		strbuf_addf(&text, "dump_ucast_routes: Switch 0x%016llx\nLID    : Port : Hops : Optimal\n",
+		strbuf_addf(&text,
+			    "dump_ucast_routes: Switch 0x%016llx\nLID    : Port : Hops : Optimal\n",
 			    (unsigned long long)f->nodes[f->switches[s]].guid);
 		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
 			add_entry(&text, &r, s, lid);
@@ -298,10 +307,11 @@ static struct rt_tables *tables_filled(const struct rt_tables *t)
 	return c;
 }
 
-static int dump_all(const struct run_view *v, const struct fab *f, const struct rt_tables *t, const char *directory,
-		    struct err *e)
+static int dump_all(const struct run_view *v, const struct fab *f, const struct rt_tables *t,
+		    const char *directory, struct err *e)
 {
-	static const char *const files[] = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs", "opensm.mcfdbs"};
+	static const char *const files[] = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs",
+					    "opensm.mcfdbs"};
 	struct sm_status st;
 
 	sm_status(v->sm, &st);
@@ -337,7 +347,8 @@ int run_dump(const struct run_view *v, const char *directory, struct err *e)
 	}
 	if (mkdir(directory, 0755) && errno != EEXIST) {
 		fab_free(f);
-		return err_set(e, -errno, "%s: cannot make the directory: %s", directory, strerror(errno));
+		return err_set(e, -errno, "%s: cannot make the directory: %s", directory,
+			       strerror(errno));
 	}
 	filled = tables_filled(t);
 	rc = dump_all(v, f, filled, directory, e);

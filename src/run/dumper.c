@@ -8,7 +8,8 @@
 
 enum { AT_ONCE = 1 << 20 }; /* table entries that are written in a moment: some 50 ms */
 
-static int dump_now(struct run_dumper *d, const struct run_view *v, const char *directory, struct err *e)
+static int dump_now(struct run_dumper *d, const struct run_view *v, const char *directory,
+		    struct err *e)
 {
 	int rc = run_dump(v, directory, e);
 
@@ -43,7 +44,8 @@ void run_dumper_init(struct run_dumper *d, uv_loop_t *loop, struct run_log *log)
 	d->child = (struct run_child){.work = work, .done = done, .ctx = d};
 }
 
-static int by_child(struct run_dumper *d, const struct run_view *v, const char *directory, struct err *e)
+static int by_child(struct run_dumper *d, const struct run_view *v, const char *directory,
+		    struct err *e)
 {
 	int rc;
 
@@ -56,7 +58,8 @@ static int by_child(struct run_dumper *d, const struct run_view *v, const char *
 	return rc ? err_set(e, rc, "no process to write tables: %s", strerror(-rc)) : 0;
 }
 
-int run_dumper_dump(struct run_dumper *d, const struct run_view *v, const char *directory, struct err *e)
+int run_dumper_dump(struct run_dumper *d, const struct run_view *v, const char *directory,
+		    struct err *e)
 {
 	const struct fab *f = v->sm ? sm_fabric(v->sm) : NULL;
 

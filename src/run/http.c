@@ -93,8 +93,10 @@ static void answer_make(struct conn *c, int status, bool head)
 		c->h->text(c->h->ctx, &body);
 	else
 		strbuf_addf(&body, "%d %s: metrics are at /metrics\n", status, reason(status));
-	strbuf_addf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\n", status,
-		    reason(status), status == 200 ? "application/openmetrics-text; version=1.0.0" : "text/plain",
+	strbuf_addf(&c->out,
+		    "HTTP/1.1 %d %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\n",
+		    status, reason(status),
+		    status == 200 ? "application/openmetrics-text; version=1.0.0" : "text/plain",
 		    body.len);
 	if (status == 405)
 		strbuf_add(&c->out, "Allow: GET, HEAD\r\n");
@@ -212,8 +214,8 @@ static void server_gone(uv_handle_t *handle)
 	http_gone(handle->data);
 }
 
-int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port, void (*text)(void *ctx, struct strbuf *out),
-		    void *ctx, struct err *e)
+int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
+		    void (*text)(void *ctx, struct strbuf *out), void *ctx, struct err *e)
 {
 	struct run_http *h = mem_zalloc(sizeof(*h));
 	struct sockaddr_in a;
@@ -232,7 +234,8 @@ int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port, void 
 		return 0;
 	}
 	run_http_close(h);
-	return err_set(e, rc, "127.0.0.1:%u: cannot serve metrics there: %s", port, uv_strerror(rc));
+	return err_set(e, rc, "127.0.0.1:%u: cannot serve metrics there: %s", port,
+		       uv_strerror(rc));
 }
 
 unsigned run_http_port(const struct run_http *h)

@@ -14,10 +14,11 @@
 struct run_http;
 
 /* text() fills in what is served, anew for each request. Port 0: any that is free. */
-int run_http_listen(struct run_http **h, uv_loop_t *loop, unsigned port, void (*text)(void *ctx, struct strbuf *out),
-		    void *ctx, struct err *e);
+int run_http_listen(struct run_http **h, uv_loop_t *loop, unsigned port,
+		    void (*text)(void *ctx, struct strbuf *out), void *ctx, struct err *e);
 unsigned run_http_port(const struct run_http *h);
-void run_http_close(struct run_http *h); /* the loop must run once more after it; NULL does no harm */
+void run_http_close(
+	struct run_http *h); /* the loop must run once more after it; NULL does no harm */
 
 enum { HTTP_REQUEST_MAX = 8192 };
 

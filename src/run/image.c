@@ -16,10 +16,10 @@
 #include "run/daemon.h"
 
 enum {
-	AFTER_MS = 1000,   /* at rest for so long */
+	AFTER_MS = 1000,    /* at rest for so long */
 	BETWEEN_MS = 10000, /* and not more often than this */
-	BOOT = 36,         /* characters in the name of a boot */
-	HOLDS_AT = 8,      /* where in the head it says whether it holds */
+	BOOT = 36,	    /* characters in the name of a boot */
+	HOLDS_AT = 8,	    /* where in the head it says whether it holds */
 	HEAD = 64,
 };
 
@@ -162,9 +162,11 @@ void run_image_rest(struct run_image *i, bool news)
 	uint64_t since = (uv_hrtime() - i->wrote_ns) / 1000000;
 
 	i->stale |= news;
-	if (!*i->path || i->closing || (i->holds && !i->stale) || uv_is_active((uv_handle_t *)&i->timer))
+	if (!*i->path || i->closing || (i->holds && !i->stale) ||
+	    uv_is_active((uv_handle_t *)&i->timer))
 		return;
-	uv_timer_start(&i->timer, on_timer, !i->wrote_ns || since > BETWEEN_MS ? AFTER_MS : BETWEEN_MS - since, 0);
+	uv_timer_start(&i->timer, on_timer,
+		       !i->wrote_ns || since > BETWEEN_MS ? AFTER_MS : BETWEEN_MS - since, 0);
 }
 
 /* ---- life ---- */
@@ -242,7 +244,8 @@ void run_image_close(struct run_image *i)
 	uv_close((uv_handle_t *)&i->timer, NULL);
 	if (i->child.pid)
 		written(i, run_child_wait(&i->child));
-	if (*i->path && i->sm && (!i->holds || i->stale) && sm_at_rest(i->sm) && write_new(i, i->sm))
+	if (*i->path && i->sm && (!i->holds || i->stale) && sm_at_rest(i->sm) &&
+	    write_new(i, i->sm))
 		adopt(i);
 	if (i->fd >= 0)
 		close(i->fd);

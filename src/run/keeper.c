@@ -31,7 +31,9 @@ static void on_work(uv_work_t *w)
 {
 	struct run_keeper *k = w->data;
 
-	k->rc = k->state ? 0 : run_state_open(&k->state, k->path, &k->e); /* there was no room to make it */
+	k->rc = k->state ? 0
+			 : run_state_open(&k->state, k->path,
+					  &k->e); /* there was no room to make it */
 	if (k->rc)
 		return;
 	put_all(k);

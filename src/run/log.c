@@ -36,8 +36,8 @@ static bool is_journal(int fd)
 	unsigned long long dev, ino;
 	struct stat st;
 
-	return env && sscanf(env, "%llu:%llu", &dev, &ino) == 2 && !fstat(fd, &st) && st.st_dev == dev &&
-	       st.st_ino == ino;
+	return env && sscanf(env, "%llu:%llu", &dev, &ino) == 2 && !fstat(fd, &st) &&
+	       st.st_dev == dev && st.st_ino == ino;
 }
 
 static int open_file(struct run_log *l)
@@ -48,15 +48,16 @@ static int open_file(struct run_log *l)
 	return fd < 0 ? -errno : fd;
 }
 
-int log_open(struct run_log *l, const char *path, enum run_log_level level, enum run_log_format format,
-	     struct err *e)
+int log_open(struct run_log *l, const char *path, enum run_log_level level,
+	     enum run_log_format format, struct err *e)
 {
 	*l = (struct run_log){.level = level, .format = format, .fd = STDERR_FILENO};
 	snprintf(l->path, sizeof(l->path), "%s", path);
 	if (*l->path) {
 		l->fd = open_file(l);
 		if (l->fd < 0)
-			return err_set(e, l->fd, "cannot write the log %s: %s", path, strerror(-l->fd));
+			return err_set(e, l->fd, "cannot write the log %s: %s", path,
+				       strerror(-l->fd));
 	}
 	l->journal = is_journal(l->fd);
 	outlet_open(&l->out, l->fd);
@@ -103,7 +104,8 @@ static void time_text(uint64_t us, struct strbuf *out)
 	if (us < 1000)
 		strbuf_addf(out, "%llu us", (unsigned long long)us);
 	else if (us < 1000000)
-		strbuf_addf(out, "%llu.%llu ms", (unsigned long long)us / 1000, (unsigned long long)us % 1000 / 100);
+		strbuf_addf(out, "%llu.%llu ms", (unsigned long long)us / 1000,
+			    (unsigned long long)us % 1000 / 100);
 	else
 		strbuf_addf(out, "%llu.%03llu s", (unsigned long long)us / 1000000,
 			    (unsigned long long)us % 1000000 / 1000);
@@ -157,9 +159,9 @@ static const struct log_value *value_of(const struct log_value *v, const char *k
 static void fill(const char *t, const char *end, const struct log_value *v, struct strbuf *out)
 {
 	while (t < end) {
-		const char *close = *t == '{' ? memchr(t, '}', (size_t)(end - t))
-				  : *t == '[' ? memchr(t, ']', (size_t)(end - t))
-					      : NULL;
+		const char *close = *t == '{'	? memchr(t, '}', (size_t)(end - t))
+				    : *t == '[' ? memchr(t, ']', (size_t)(end - t))
+						: NULL;
 		const struct log_value *x;
 
 		if (!close) {
@@ -223,7 +225,8 @@ static void now_text(char *out, size_t size)
 	snprintf(out + n, size - n, ".%06ldZ", t.tv_nsec / 1000);
 }
 
-static void render_json(enum log_kind k, const struct log_value *v, const char *when, struct strbuf *out)
+static void render_json(enum log_kind k, const struct log_value *v, const char *when,
+			struct strbuf *out)
 {
 	struct json j = {0};
 	struct strbuf text = {0};
@@ -243,8 +246,8 @@ static void render_json(enum log_kind k, const struct log_value *v, const char *
 	strbuf_free(&j.out);
 }
 
-static void render(const struct run_log *l, enum log_kind k, const struct log_value *v, const char *when,
-		   struct strbuf *out)
+static void render(const struct run_log *l, enum log_kind k, const struct log_value *v,
+		   const char *when, struct strbuf *out)
 {
 	if (l->format == RUN_LOG_JSON) {
 		render_json(k, v, when, out);
@@ -260,7 +263,8 @@ static void render(const struct run_log *l, enum log_kind k, const struct log_va
 	fill(records[k].text, records[k].text + strlen(records[k].text), v, out);
 }
 
-void log_render(const struct run_log *l, enum log_kind k, const struct log_value *v, struct strbuf *out)
+void log_render(const struct run_log *l, enum log_kind k, const struct log_value *v,
+		struct strbuf *out)
 {
 	render(l, k, v, NULL, out);
 }
@@ -273,7 +277,8 @@ static bool tell_lost(struct run_log *l, const char *when)
 
 	if (!l->lost)
 		return true;
-	render(l, LOG_LOST_LINES, (const struct log_value[]){LOG_U("count", l->lost), {0}}, when, &out);
+	render(l, LOG_LOST_LINES, (const struct log_value[]){LOG_U("count", l->lost), {0}}, when,
+	       &out);
 	strbuf_add(&out, "\n");
 	if (outlet_put(&l->out, out.s, out.len))
 		l->lost = 0;
@@ -319,7 +324,9 @@ static void next_second(struct run_log *l, uint64_t second)
 
 		l->count[k] = l->left_out[k] = 0;
 		if (n)
-			put(l, LOG_SUPPRESSED, (const struct log_value[]){LOG_U("count", n), LOG_T("record", records[k].name), {0}});
+			put(l, LOG_SUPPRESSED,
+			    (const struct log_value[]){
+				    LOG_U("count", n), LOG_T("record", records[k].name), {0}});
 	}
 }
 

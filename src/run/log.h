@@ -77,7 +77,7 @@ enum log_kind {
 struct log_value {
 	const char *key; /* NULL: the end */
 	enum { LOG_TEXT, LOG_COUNT, LOG_GUID_VALUE, LOG_HEX, LOG_MICROSECONDS } type;
-	const char *s;   /* NULL: not there */
+	const char *s; /* NULL: not there */
 	uint64_t u;
 };
 
@@ -94,8 +94,8 @@ struct run_log {
 	char path[256];
 	int fd;
 	struct outlet out; /* to fd */
-	uint64_t lost;     /* lines that found no room, not told yet */
-	bool journal;  /* standard error is the journal's: it has the time, and wants the level as <n> */
+	uint64_t lost;	   /* lines that found no room, not told yet */
+	bool journal; /* standard error is the journal's: it has the time, and wants the level as <n> */
 	void (*tell)(void *ctx, const char *json); /* whoever else wants to know; NULL: nobody */
 	void *tell_ctx;
 	uint64_t second;
@@ -105,8 +105,8 @@ struct run_log {
 extern const char *const log_level_names[]; /* "error", "warning", ...; ends with NULL */
 
 /* path "": standard error. 0 or -errno with e filled. */
-int log_open(struct run_log *l, const char *path, enum run_log_level level, enum run_log_format format,
-	     struct err *e);
+int log_open(struct run_log *l, const char *path, enum run_log_level level,
+	     enum run_log_format format, struct err *e);
 void log_reopen(struct run_log *l); /* the file was moved away */
 /* Tells what was lost, if there is room again. */
 void log_catch_up(struct run_log *l);
@@ -117,6 +117,7 @@ void log_in_child(struct run_log *l); /* a child that has nothing but fd goes on
 	log_values(l, kind, (const struct log_value[]){__VA_ARGS__ __VA_OPT__(, ){0}})
 void log_values(struct run_log *l, enum log_kind k, const struct log_value *v);
 /* What log_values() would write, without the time. */
-void log_render(const struct run_log *l, enum log_kind k, const struct log_value *v, struct strbuf *out);
+void log_render(const struct run_log *l, enum log_kind k, const struct log_value *v,
+		struct strbuf *out);
 
 #endif

@@ -10,7 +10,8 @@
 
 #include "run/run.h"
 
-static void family(struct strbuf *out, const char *name, const char *type, const char *unit, const char *help)
+static void family(struct strbuf *out, const char *name, const char *type, const char *unit,
+		   const char *help)
 {
 	strbuf_addf(out, "# TYPE weft_%s %s\n", name, type);
 	if (unit)
@@ -33,7 +34,8 @@ static void counter(struct strbuf *out, const char *name, const char *help, uint
 /* Exactly, without floating point. */
 static void seconds(struct strbuf *out, time_ps t)
 {
-	strbuf_addf(out, "%llu.%012llu", (unsigned long long)(t / PS_PER_S), (unsigned long long)(t % PS_PER_S));
+	strbuf_addf(out, "%llu.%012llu", (unsigned long long)(t / PS_PER_S),
+		    (unsigned long long)(t % PS_PER_S));
 }
 
 /* A label's value: what comes from outside may hold anything. */
@@ -75,14 +77,16 @@ static void state_set(struct strbuf *out, const struct sm_status *st, bool there
 	family(out, "state", "stateset", NULL, "State of the manager as SMInfo tells it.");
 	for (unsigned i = 0; i < ARRAY_LEN(states); i++)
 		strbuf_addf(out, "weft_state{weft_state=\"%s\"} %d\n", states[i].name,
-			    there ? st->state == states[i].state : states[i].state == IBA_SM_NOT_ACTIVE);
+			    there ? st->state == states[i].state
+				  : states[i].state == IBA_SM_NOT_ACTIVE);
 }
 
 static void phase_set(struct strbuf *out, const struct sm_status *st)
 {
 	family(out, "phase", "stateset", NULL, "What the manager is doing.");
 	for (unsigned p = 0; p < SM_NPHASES; p++)
-		strbuf_addf(out, "weft_phase{weft_phase=\"%s\"} %d\n", sm_phase_name(p), st->phase == p);
+		strbuf_addf(out, "weft_phase{weft_phase=\"%s\"} %d\n", sm_phase_name(p),
+			    st->phase == p);
 }
 
 static void subnet(struct strbuf *out, const struct run_view *v, const struct sm_status *st)
@@ -95,7 +99,8 @@ static void subnet(struct strbuf *out, const struct run_view *v, const struct sm
 	gauge(out, "links", "Links of the subnet.", f ? f->nlinks : 0);
 	gauge(out, "lids", "LIDs given to ports.", st->lids);
 	gauge(out, "held_ports", "Ports that change too often and count as Down.", st->held);
-	gauge(out, "change_pending", "Whether a change is noticed and not done yet.", st->change_pending);
+	gauge(out, "change_pending", "Whether a change is noticed and not done yet.",
+	      st->change_pending);
 }
 
 static void smps(struct strbuf *out, const struct sm_status *st)
@@ -115,13 +120,15 @@ static void smps(struct strbuf *out, const struct sm_status *st)
 
 static void last_round(struct strbuf *out, const struct sm_round *r)
 {
-	family(out, "round_phase_seconds", "gauge", "seconds", "Time of the last change, by phase.");
+	family(out, "round_phase_seconds", "gauge", "seconds",
+	       "Time of the last change, by phase.");
 	for (unsigned p = 0; p < SM_NPHASES; p++) {
 		strbuf_addf(out, "weft_round_phase_seconds{phase=\"%s\"} ", sm_phase_name(p));
 		seconds(out, r->time[p]);
 		strbuf_add(out, "\n");
 	}
-	family(out, "round_seconds", "gauge", "seconds", "Time of the last change, from noticing it to rest.");
+	family(out, "round_seconds", "gauge", "seconds",
+	       "Time of the last change, from noticing it to rest.");
 	strbuf_add(out, "weft_round_seconds ");
 	seconds(out, r->end - r->start);
 	strbuf_add(out, "\n");
@@ -129,25 +136,32 @@ static void last_round(struct strbuf *out, const struct sm_round *r)
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		strbuf_addf(out, "weft_round_smps{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
 			    (unsigned long long)r->smps[i]);
-	gauge(out, "round_entries", "Table entries that the last change changed in switches.", r->entries);
+	gauge(out, "round_entries", "Table entries that the last change changed in switches.",
+	      r->entries);
 	gauge(out, "round_blocks", "Table blocks that the last change wrote.", r->sent_blocks);
 	gauge(out, "round_clean", "Whether everything answered in the last change.", r->clean);
 }
 
 static void daemon_itself(struct strbuf *out, const struct run_view *v)
 {
-	counter(out, "changes", "Changes assimilated.", v->nchanges ? v->changes[v->nchanges - 1].number : 0);
+	counter(out, "changes", "Changes assimilated.",
+		v->nchanges ? v->changes[v->nchanges - 1].number : 0);
 	family(out, "mads", "counter", NULL, "MADs that the transport took or gave.");
-	strbuf_addf(out, "weft_mads_total{direction=\"in\"} %llu\n", (unsigned long long)v->mads_in);
-	strbuf_addf(out, "weft_mads_total{direction=\"out\"} %llu\n", (unsigned long long)v->mads_out);
+	strbuf_addf(out, "weft_mads_total{direction=\"in\"} %llu\n",
+		    (unsigned long long)v->mads_in);
+	strbuf_addf(out, "weft_mads_total{direction=\"out\"} %llu\n",
+		    (unsigned long long)v->mads_out);
 	gauge(out, "mads_waiting", "MADs that the transport did not take yet.", v->mads_waiting);
-	counter(out, "reconnects", "Times the connection to the fabric was opened again.", v->reconnects);
+	counter(out, "reconnects", "Times the connection to the fabric was opened again.",
+		v->reconnects);
 	counter(out, "routes_computed", "Computations of routes.", v->routes_computed);
 	family(out, "compute_seconds", "counter", "seconds", "Time spent computing routes.");
-	strbuf_addf(out, "weft_compute_seconds_total %llu.%03llu\n", (unsigned long long)(v->compute_ms / 1000),
+	strbuf_addf(out, "weft_compute_seconds_total %llu.%03llu\n",
+		    (unsigned long long)(v->compute_ms / 1000),
 		    (unsigned long long)(v->compute_ms % 1000));
 	family(out, "uptime_seconds", "gauge", "seconds", "Time since the start.");
-	strbuf_addf(out, "weft_uptime_seconds %llu.%03llu\n", (unsigned long long)(v->uptime_ms / 1000),
+	strbuf_addf(out, "weft_uptime_seconds %llu.%03llu\n",
+		    (unsigned long long)(v->uptime_ms / 1000),
 		    (unsigned long long)(v->uptime_ms % 1000));
 }
 

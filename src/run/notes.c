@@ -30,13 +30,14 @@ static void change(struct run_log *l, const struct sm *sm, const struct sm_note 
 		LOG_T("name", name_of(sm, guid)), lid ? LOG_U("lid", n->b) : LOG_NOT("lid"));
 }
 
-static void with_node(struct run_log *l, const struct sm *sm, enum log_kind k, uint64_t guid, struct log_value more,
-		      struct log_value yet)
+static void with_node(struct run_log *l, const struct sm *sm, enum log_kind k, uint64_t guid,
+		      struct log_value more, struct log_value yet)
 {
 	log_rec(l, k, node(guid), LOG_T("name", name_of(sm, guid)), more, yet);
 }
 
-static void attribute(struct run_log *l, const struct sm *sm, enum log_kind k, const struct sm_note *n)
+static void attribute(struct run_log *l, const struct sm *sm, enum log_kind k,
+		      const struct sm_note *n)
 {
 	with_node(l, sm, k, n->a, LOG_T("attribute", iba_attr_name((unsigned)n->b)), LOG_NOT("-"));
 }
@@ -55,7 +56,8 @@ void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *
 		attribute(l, sm, LOG_UNREACHABLE, n);
 		break;
 	case SM_NOTE_BAD_STATUS:
-		with_node(l, sm, LOG_BAD_STATUS, n->a, LOG_T("attribute", iba_attr_name((unsigned)(n->b >> 16))),
+		with_node(l, sm, LOG_BAD_STATUS, n->a,
+			  LOG_T("attribute", iba_attr_name((unsigned)(n->b >> 16))),
 			  LOG_X("status", n->b & 0xffff));
 		break;
 	case SM_NOTE_RESTART:
@@ -74,20 +76,22 @@ void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *
 		attribute(l, sm, LOG_MISMATCH, n);
 		break;
 	case SM_NOTE_TRAP:
-		log_rec(l, LOG_TRAP, LOG_U("trap", n->a), LOG_T("trap_name", iba_trap_name((unsigned)n->a)),
-			LOG_U("lid", n->b));
+		log_rec(l, LOG_TRAP, LOG_U("trap", n->a),
+			LOG_T("trap_name", iba_trap_name((unsigned)n->a)), LOG_U("lid", n->b));
 		break;
 	case SM_NOTE_LEFT_OUT:
 		attribute(l, sm, LOG_LEFT_OUT, n);
 		break;
 	case SM_NOTE_PLAN:
-		log_rec(l, LOG_PLAN, LOG_T("plan", rt_plan_name((enum rt_plan_kind)n->a)), LOG_U("turns", n->b));
+		log_rec(l, LOG_PLAN, LOG_T("plan", rt_plan_name((enum rt_plan_kind)n->a)),
+			LOG_U("turns", n->b));
 		break;
 	case SM_NOTE_GONE:
 		with_node(l, sm, LOG_GONE, n->a, LOG_NOT("-"), LOG_NOT("-"));
 		break;
 	case SM_NOTE_NO_ROOM:
-		with_node(l, sm, LOG_NO_ROOM, n->a, LOG_U("need", n->b >> 32), LOG_U("has", n->b & UINT32_MAX));
+		with_node(l, sm, LOG_NO_ROOM, n->a, LOG_U("need", n->b >> 32),
+			  LOG_U("has", n->b & UINT32_MAX));
 		break;
 	case SM_NOTE_GUESS:
 		with_node(l, sm, LOG_GUESS, n->a, LOG_NOT("-"), LOG_NOT("-"));
@@ -108,7 +112,8 @@ void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *
 		log_rec(l, LOG_STATE, LOG_T("from", sm_state(n->a)), LOG_T("to", sm_state(n->b)));
 		break;
 	case SM_NOTE_OTHER_SM:
-		log_rec(l, LOG_OTHER_SM, node(n->a), LOG_T("state", sm_state(n->b & 0xff)), LOG_U("priority", n->b >> 8));
+		log_rec(l, LOG_OTHER_SM, node(n->a), LOG_T("state", sm_state(n->b & 0xff)),
+			LOG_U("priority", n->b >> 8));
 		break;
 	}
 }
@@ -121,7 +126,8 @@ void run_round_log(struct run_log *l, const struct run_change *c, bool first)
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += r->smps[i];
 	log_rec(l, first ? LOG_SUBNET_UP : LOG_CHANGE_DONE, LOG_T("cause", sm_cause_name(r->cause)),
-		LOG_U("switches", c->switches), LOG_U("hosts", c->nodes - c->switches), LOG_U("lids", c->lids),
-		LOG_TIME("took_us", (r->end - r->start) / PS_PER_US), LOG_U("smps", smps), LOG_U("blocks", r->sent_blocks),
-		LOG_U("change", c->number), r->clean ? LOG_NOT("unanswered") : LOG_T("unanswered", "see warnings"));
+		LOG_U("switches", c->switches), LOG_U("hosts", c->nodes - c->switches),
+		LOG_U("lids", c->lids), LOG_TIME("took_us", (r->end - r->start) / PS_PER_US),
+		LOG_U("smps", smps), LOG_U("blocks", r->sent_blocks), LOG_U("change", c->number),
+		r->clean ? LOG_NOT("unanswered") : LOG_T("unanswered", "see warnings"));
 }

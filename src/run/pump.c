@@ -7,12 +7,13 @@
 #include "run/daemon.h"
 
 enum {
-	BATCH = 32,      /* MADs received at a time, at most */
-	BEYOND = 1024,   /* room in the ring beside the SM's window: answers and TrapRepresses */
-	DAYS = 100,      /* 64 bits of picoseconds are 213 */
+	BATCH = 32,    /* MADs received at a time, at most */
+	BEYOND = 1024, /* room in the ring beside the SM's window: answers and TrapRepresses */
+	DAYS = 100,    /* 64 bits of picoseconds are 213 */
 };
 
-void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window, uint64_t (*clock_ns)(void))
+void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
+		   uint64_t (*clock_ns)(void))
 {
 	*p = (struct run_pump){
 		.tp = tp,
@@ -126,8 +127,11 @@ int run_pump_turn(struct run_pump *p)
 	p->in += (unsigned)got;
 	for (int i = 0; i < got; i++)
 		if (in[i].qp == 0)
-			step(p, &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP, .mad = in[i].mad,
-						   .slid = in[i].slid}, now);
+			step(p,
+			     &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP,
+						.mad = in[i].mad,
+						.slid = in[i].slid},
+			     now);
 	/* After a stall, answers that have come are no silence: they are taken first, but not for ever. */
 	p->more = got == (int)p->batch ? p->more + p->batch : 0;
 	if (now >= p->wake && (!p->more || p->more > SM_MAX_WINDOW)) {

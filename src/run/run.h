@@ -22,68 +22,71 @@ enum run_log_level { RUN_LOG_ERROR, RUN_LOG_WARNING, RUN_LOG_NOTICE, RUN_LOG_INF
 enum run_log_format { RUN_LOG_TEXT, RUN_LOG_JSON };
 
 struct run_config {
-	char transport[16];     /* a name of tp_all[]; "": umad where there is a device, else ibsim */
+	char transport[16]; /* a name of tp_all[]; "": umad where there is a device, else ibsim */
 	struct tp_where where;
 	struct sm_config sm;
-	unsigned threads;       /* for computing routes; 0: as many as there are cores */
-	unsigned spin_us;       /* look so long for the next MAD before sleeping */
-	char state[256];        /* SQLite file; "": nothing is kept; "auto": see run_config_paths() */
-	char control[108];      /* unix socket; "": none; "auto": as above */
+	unsigned threads;  /* for computing routes; 0: as many as there are cores */
+	unsigned spin_us;  /* look so long for the next MAD before sleeping */
+	char state[256];   /* SQLite file; "": nothing is kept; "auto": see run_config_paths() */
+	char control[108]; /* unix socket; "": none; "auto": as above */
 	unsigned control_mode;
-	char dumps[256];        /* directory for OpenSM's files after each change; "": none */
+	char dumps[256];	/* directory for OpenSM's files after each change; "": none */
 	char metrics_file[256]; /* written after each change and every metrics_s; "": none */
-	unsigned metrics_port;  /* on 127.0.0.1; 0: none */
+	unsigned metrics_port;	/* on 127.0.0.1; 0: none */
 	unsigned metrics_s;
 	enum run_log_level log_level;
 	enum run_log_format log_format;
-	char log_file[256];     /* "": standard error */
+	char log_file[256]; /* "": standard error */
 	char pid_file[256];
-	unsigned history;       /* changes remembered for `weft ctl changes` */
-	bool once;              /* end when the subnet is up: status 0 */
-	bool unsafe;            /* techniques that may deadlock are taken as they are */
+	unsigned history; /* changes remembered for `weft ctl changes` */
+	bool once;	  /* end when the subnet is up: status 0 */
+	bool unsafe;	  /* techniques that may deadlock are taken as they are */
 };
 
 void run_config_default(struct run_config *c);
 /* YAML over what c holds; "-" is standard input. 0, or -EINVAL/-ENOENT with "FILE:LINE:COLUMN: what was
  * expected" in e; c is then as it was before. */
 int run_config_load(const char *path, struct run_config *c, struct err *e);
-int run_config_read(const char *name, const char *text, size_t len, struct run_config *c, struct err *e);
+int run_config_read(const char *name, const char *text, size_t len, struct run_config *c,
+		    struct err *e);
 /* The same, but every fault is told, one call each, in the order of lines: how many there are. */
-unsigned run_config_faults(const char *path, struct run_config *c, void (*tell)(void *ctx, const char *fault),
-			   void *ctx);
+unsigned run_config_faults(const char *path, struct run_config *c,
+			   void (*tell)(void *ctx, const char *fault), void *ctx);
 /* One key over what c holds, as on a command line: "manager.window=64". Settings that do not go
  * together are not looked at: run_config_check() does. */
 int run_config_set(struct run_config *c, const char *assignment, struct err *e);
 int run_config_check(const struct run_config *c, struct err *e);
 void run_config_print(const struct run_config *c, bool comments, struct strbuf *out); /* as YAML */
-void run_config_schema(struct strbuf *out);                             /* JSON Schema */
+void run_config_schema(struct strbuf *out); /* JSON Schema */
 /* Once the transport is chosen: "auto" in state and control becomes a path (see transport/paths.h), named
  * after the fabric: sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
 int run_config_paths(struct run_config *c, struct err *e);
 /* What differs and takes effect only after a restart, named, for the log; "" when nothing does. */
-void run_config_fixed(const struct run_config *running, const struct run_config *wanted, struct strbuf *out);
+void run_config_fixed(const struct run_config *running, const struct run_config *wanted,
+		      struct strbuf *out);
 
 /* ---- what others may see of it ---- */
 
 /* One round as it ended, for the history. */
 struct run_change {
-	uint64_t number;      /* from 1 */
-	int64_t unix_ms;      /* when it began */
+	uint64_t number; /* from 1 */
+	int64_t unix_ms; /* when it began */
 	struct sm_round round;
 	uint32_t switches, nodes, lids;
 };
 
 struct run_view {
 	const struct run_config *cfg;
-	const struct sm *sm;   /* NULL while there is no connection */
+	const struct sm *sm; /* NULL while there is no connection */
 	struct tp_info port;
 	bool connected;
 	int64_t started_unix_ms;
 	uint64_t uptime_ms;
-	time_ps now;           /* the manager's time */
-	uint64_t mads_in, mads_out, mads_waiting; /* waiting: taken from the SM, not yet by the transport */
+	time_ps now; /* the manager's time */
+	uint64_t mads_in, mads_out,
+		mads_waiting; /* waiting: taken from the SM, not yet by the transport */
 	uint64_t reconnects, routes_computed;
-	uint64_t compute_ms;   /* of the worker, all in all */
+	uint64_t compute_ms;		  /* of the worker, all in all */
 	const struct run_change *changes; /* the last ones, oldest first */
 	uint32_t nchanges;
 	enum run_log_level log_level;
@@ -135,8 +138,9 @@ struct run_state;
 int run_state_open(struct run_state **s, const char *path, struct err *e);
 void run_state_close(struct run_state *s);
 /* Call fn for each, in GUID order. */
-int run_state_lids(struct run_state *s, void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc),
-		   void *ctx, struct err *e);
+int run_state_lids(struct run_state *s,
+		   void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc), void *ctx,
+		   struct err *e);
 /* M_Keys that devices may hold, newest first; returns how many were there, at most max, or -errno. */
 int run_state_m_keys(struct run_state *s, uint64_t *keys, unsigned max, struct err *e);
 /* These gather; run_state_commit() makes them last: 0 or -errno. An error (disk full, say) is told once:

@@ -53,7 +53,8 @@ static void metrics_write(uv_work_t *w)
 {
 	struct run_daemon *d = w->data;
 
-	d->metrics_rc = file_write(d->cfg.metrics_file, d->metrics_text.s, d->metrics_text.len, &d->metrics_e);
+	d->metrics_rc = file_write(d->cfg.metrics_file, d->metrics_text.s, d->metrics_text.len,
+				   &d->metrics_e);
 }
 
 static void metrics_written(uv_work_t *w, int status)
@@ -93,10 +94,14 @@ static void on_metrics(uv_timer_t *t)
 
 static void remember(struct run_daemon *d, const struct sm_status *st, const struct run_view *v)
 {
-	struct run_change c = {.number = ++d->nchanges, .round = st->last, .switches = st->switches,
-			       .nodes = st->nodes, .lids = st->lids};
+	struct run_change c = {.number = ++d->nchanges,
+			       .round = st->last,
+			       .switches = st->switches,
+			       .nodes = st->nodes,
+			       .lids = st->lids};
 
-	c.unix_ms = d->began_unix_ms + (int64_t)v->uptime_ms - (int64_t)((v->now - st->last.start) / PS_PER_MS);
+	c.unix_ms = d->began_unix_ms + (int64_t)v->uptime_ms -
+		    (int64_t)((v->now - st->last.start) / PS_PER_MS);
 	if (d->changes.n && d->changes.n >= d->cfg.history) {
 		d->changes.n--;
 		memmove(d->changes.at, d->changes.at + 1, d->changes.n * sizeof(*d->changes.at));
@@ -135,8 +140,8 @@ static void say_ready(struct run_daemon *d, const struct sm_status *st)
 {
 	const char *state = iba_format_word(IBA_FMT_SM_STATE, st->state);
 
-	notify_send("%sSTATUS=%s: %u switches, %u hosts, %u LIDs", d->up ? "" : "READY=1\n", state, st->switches,
-		    st->nodes - st->switches, st->lids);
+	notify_send("%sSTATUS=%s: %u switches, %u hosts, %u LIDs", d->up ? "" : "READY=1\n", state,
+		    st->switches, st->nodes - st->switches, st->lids);
 	d->up = true;
 }
 
@@ -259,7 +264,8 @@ static void order_stop(void *ctx)
 
 static void on_line(void *ctx, const char *line, struct strbuf *out)
 {
-	struct run_orders o = {ctx, order_sweep, order_resync, order_log_level, order_dump, order_reload, order_stop};
+	struct run_orders o = {ctx,	   order_sweep,	 order_resync, order_log_level,
+			       order_dump, order_reload, order_stop};
 	struct run_view v;
 
 	run_daemon_view(ctx, &v);
@@ -325,7 +331,8 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	uint64_t watchdog_ms = notify_watchdog_us() / 2000;
 	int rc = 0;
 
-	d->metrics_work.data = d->watchdog.data = d->metrics.data = d->last.data = d->hearing.data = d;
+	d->metrics_work.data = d->watchdog.data = d->metrics.data = d->last.data = d->hearing.data =
+		d;
 	d->dumper.due = dump_due;
 	d->dumper.ctx = d;
 	for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
@@ -342,7 +349,8 @@ int run_daemon_listen(struct run_daemon *d, struct err *e)
 	if (*d->cfg.metrics_file && d->cfg.metrics_s)
 		uv_timer_start(&d->metrics, on_metrics, 0, d->cfg.metrics_s * (uint64_t)1000);
 	if (*d->cfg.control)
-		rc = lines_listen(&d->lines, &d->loop, d->cfg.control, d->cfg.control_mode, on_line, d, e);
+		rc = lines_listen(&d->lines, &d->loop, d->cfg.control, d->cfg.control_mode, on_line,
+				  d, e);
 	if (!rc && d->cfg.metrics_port)
 		rc = run_http_listen(&d->http, &d->loop, d->cfg.metrics_port, metrics_now, d, e);
 	d->log.tell = on_record;

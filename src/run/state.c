@@ -44,16 +44,17 @@ struct run_state {
 	int told;		      /* the error last told; 0: none since the last success */
 };
 
-static const char schema[] = "BEGIN IMMEDIATE;"
-			     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
-			     "CREATE TABLE lids (guid INTEGER PRIMARY KEY, lid INTEGER NOT NULL UNIQUE, lmc INTEGER "
-			     "NOT NULL, seen INTEGER NOT NULL);"
-			     "CREATE TABLE m_keys (id INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL UNIQUE);"
-			     "CREATE TABLE names (guid INTEGER PRIMARY KEY, name TEXT NOT NULL);"
-			     "INSERT INTO meta VALUES ('made by', 'weft " WEFT_VERSION "');"
-			     "PRAGMA application_id = 0x57656674;"
-			     "PRAGMA user_version = 1;"
-			     "COMMIT";
+static const char schema[] =
+	"BEGIN IMMEDIATE;"
+	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
+	"CREATE TABLE lids (guid INTEGER PRIMARY KEY, lid INTEGER NOT NULL UNIQUE, lmc INTEGER "
+	"NOT NULL, seen INTEGER NOT NULL);"
+	"CREATE TABLE m_keys (id INTEGER PRIMARY KEY AUTOINCREMENT, key INTEGER NOT NULL UNIQUE);"
+	"CREATE TABLE names (guid INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+	"INSERT INTO meta VALUES ('made by', 'weft " WEFT_VERSION "');"
+	"PRAGMA application_id = 0x57656674;"
+	"PRAGMA user_version = 1;"
+	"COMMIT";
 
 /* ---- errors ---- */
 
@@ -81,8 +82,8 @@ static int fail(const struct run_state *s, const char *what, struct err *e)
 	int sqlite = sqlite3_extended_errcode(s->db), os = sqlite3_system_errno(s->db);
 	bool more = (sqlite & 0xff) == SQLITE_IOERR && os;
 
-	return err_set(e, code_of(sqlite), "%s: cannot %s: %s%s%s", s->path, what, sqlite3_errmsg(s->db),
-		       more ? ": " : "", more ? strerror(os) : "");
+	return err_set(e, code_of(sqlite), "%s: cannot %s: %s%s%s", s->path, what,
+		       sqlite3_errmsg(s->db), more ? ": " : "", more ? strerror(os) : "");
 }
 
 static int run(const struct run_state *s, const char *sql, const char *what, struct err *e)
@@ -91,7 +92,8 @@ static int run(const struct run_state *s, const char *sql, const char *what, str
 }
 
 /* The first column of the first row. */
-static int ask(const struct run_state *s, const char *sql, int64_t *number, char *text, size_t size, struct err *e)
+static int ask(const struct run_state *s, const char *sql, int64_t *number, char *text, size_t size,
+	       struct err *e)
 {
 	sqlite3_stmt *q;
 	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
@@ -129,14 +131,18 @@ static int header_check(const struct run_state *s, struct err *e)
 	if (n < 0)
 		return err_set(e, -errno, "%s: cannot read: %s", s->path, strerror(errno));
 	if (n < (ssize_t)sizeof(h) || memcmp(h, "SQLite format 3", 16))
-		return err_set(e, -EBADMSG, "%s: is no state file of Weft: not an SQLite database; left alone",
+		return err_set(e, -EBADMSG,
+			       "%s: is no state file of Weft: not an SQLite database; left alone",
 			       s->path);
 	if (be32(h + 68) != APPLICATION)
-		return err_set(e, -EBADMSG, "%s: is no state file of Weft, but another program's database; left alone",
-			       s->path);
+		return err_set(
+			e, -EBADMSG,
+			"%s: is no state file of Weft, but another program's database; left alone",
+			s->path);
 	if (be32(h + 60) > VERSION)
-		return err_set(e, -EBADMSG, "%s: is of version %u, this Weft knows version %d; left alone", s->path,
-			       be32(h + 60), VERSION);
+		return err_set(e, -EBADMSG,
+			       "%s: is of version %u, this Weft knows version %d; left alone",
+			       s->path, be32(h + 60), VERSION);
 	return 0;
 }
 
@@ -172,12 +178,15 @@ static int database_open(struct run_state *s, bool alone, struct err *e)
 	if (!rc)
 		rc = ask(s, "PRAGMA quick_check(1)", NULL, word, sizeof(word), e);
 	if (!rc && strcmp(word, "ok"))
-		rc = err_set(e, -EBADMSG, "%s: is damaged (%s): move it away, and LIDs will be read from the devices",
-			     s->path, word);
+		rc = err_set(
+			e, -EBADMSG,
+			"%s: is damaged (%s): move it away, and LIDs will be read from the devices",
+			s->path, word);
 	if (!rc)
 		rc = ask(s, "PRAGMA journal_mode = WAL", NULL, word, sizeof(word), e);
 	if (!rc)
-		rc = run(s, "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304", "set it up", e);
+		rc = run(s, "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304",
+			 "set it up", e);
 	return rc;
 }
 
@@ -230,7 +239,8 @@ void run_state_close(struct run_state *s)
 
 /* ---- reading ---- */
 
-int run_state_lids(struct run_state *s, void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc), void *ctx,
+int run_state_lids(struct run_state *s,
+		   void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc), void *ctx,
 		   struct err *e)
 {
 	/* SQLite's numbers are signed, GUIDs are not. */
@@ -304,7 +314,8 @@ void run_state_put_name(struct run_state *s, uint64_t guid, const char *name)
 static int lids_write(struct run_state *s)
 {
 	sqlite3_stmt *q;
-	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO lids VALUES (?, ?, ?, ?)", -1, &q, NULL);
+	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO lids VALUES (?, ?, ?, ?)", -1,
+				    &q, NULL);
 
 	for (size_t i = 0; !rc && i < s->lids.n; i++) {
 		sqlite3_bind_int64(q, 1, (int64_t)s->lids.at[i].guid);
@@ -322,7 +333,8 @@ static int lids_write(struct run_state *s)
 static int keys_write(struct run_state *s)
 {
 	sqlite3_stmt *q;
-	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO m_keys (key) VALUES (?)", -1, &q, NULL);
+	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO m_keys (key) VALUES (?)", -1, &q,
+				    NULL);
 
 	for (size_t i = 0; !rc && i < s->keys.n; i++) {
 		sqlite3_bind_int64(q, 1, (int64_t)s->keys.at[i]);
@@ -336,7 +348,8 @@ static int keys_write(struct run_state *s)
 static int names_write(struct run_state *s)
 {
 	sqlite3_stmt *q;
-	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO names VALUES (?, ?)", -1, &q, NULL);
+	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO names VALUES (?, ?)", -1, &q,
+				    NULL);
 
 	for (size_t i = 0; !rc && i < s->names.n; i++) {
 		sqlite3_bind_int64(q, 1, (int64_t)s->names.at[i].guid);
@@ -350,7 +363,8 @@ static int names_write(struct run_state *s)
 
 static int all_write(struct run_state *s, struct err *e)
 {
-	int rc = run(s, s->keys.n ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", "write", e);
+	int rc = run(s, s->keys.n ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+		     "write", e);
 
 	rc = rc ? rc : run(s, "BEGIN IMMEDIATE", "write", e);
 	if (rc)

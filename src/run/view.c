@@ -14,7 +14,9 @@ const char *view_name(const struct sm *sm, const struct fab *f, node_id n)
 
 const char *view_type(const struct fab *f, node_id n)
 {
-	return fab_is_switch(f, n) ? "switch" : f->nodes[n].type == IBA_NODE_ROUTER ? "router" : "host";
+	return fab_is_switch(f, n)		     ? "switch"
+	       : f->nodes[n].type == IBA_NODE_ROUTER ? "router"
+						     : "host";
 }
 
 unsigned view_lanes(const struct iba_port_info *pi)
@@ -38,9 +40,11 @@ unsigned view_lanes(const struct iba_port_info *pi)
 enum fab_speed view_speed(const struct iba_port_info *pi)
 {
 	static const enum fab_speed slow[16] = {[1] = FAB_SDR, [2] = FAB_DDR, [4] = FAB_QDR};
-	static const enum fab_speed fast[16] = {[1] = FAB_FDR, [2] = FAB_EDR, [4] = FAB_HDR, [8] = FAB_NDR};
+	static const enum fab_speed fast[16] = {
+		[1] = FAB_FDR, [2] = FAB_EDR, [4] = FAB_HDR, [8] = FAB_NDR};
 
-	return fast[pi->speed_ext_active & 15] ? fast[pi->speed_ext_active & 15] : slow[pi->speed_active & 15];
+	return fast[pi->speed_ext_active & 15] ? fast[pi->speed_ext_active & 15]
+					       : slow[pi->speed_active & 15];
 }
 
 static void port_fill(const struct sm *sm, const struct fab *f, struct fab_builder *b, port_id p)
@@ -48,7 +52,8 @@ static void port_fill(const struct sm *sm, const struct fab *f, struct fab_build
 	struct fab_port *x = fab_builder_port(b, f->ports[p].node, f->ports[p].num);
 	struct iba_port_info pi;
 
-	if (f->ports[p].peer == FAB_NONE || !sm_port_look(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
+	if (f->ports[p].peer == FAB_NONE ||
+	    !sm_port_look(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
 		return;
 	x->width = (uint8_t)view_lanes(&pi);
 	x->speed = (uint8_t)view_speed(&pi);
@@ -92,7 +97,8 @@ static port_id port_of_node(const struct fab *f, node_id n)
 static port_id port_by_guid(const struct fab *f, uint64_t guid)
 {
 	for (port_id p = 0; guid && p < f->nports; p++)
-		if (f->ports[p].guid == guid && (f->ports[p].num || fab_is_switch(f, f->ports[p].node)))
+		if (f->ports[p].guid == guid &&
+		    (f->ports[p].num || fab_is_switch(f, f->ports[p].node)))
 			return p;
 	return FAB_NONE;
 }
@@ -100,12 +106,14 @@ static port_id port_by_guid(const struct fab *f, uint64_t guid)
 static port_id port_by_lid(const struct fab *f, uint64_t lid)
 {
 	for (port_id p = 0; p < f->nports; p++)
-		if (f->ports[p].lid && lid >= f->ports[p].lid && lid < f->ports[p].lid + (1u << f->ports[p].lmc))
+		if (f->ports[p].lid && lid >= f->ports[p].lid &&
+		    lid < f->ports[p].lid + (1u << f->ports[p].lmc))
 			return p;
 	return FAB_NONE;
 }
 
-static node_id node_by_name(const struct sm *sm, const struct fab *f, const char *name, unsigned *count)
+static node_id node_by_name(const struct sm *sm, const struct fab *f, const char *name,
+			    unsigned *count)
 {
 	node_id found = FAB_NONE;
 
@@ -142,11 +150,15 @@ int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
 		return 0;
 	n = node_by_name(sm, f, text, &count);
 	if (count > 1)
-		return err_set(e, -EINVAL, "%u nodes are called '%.80s': expected a GUID or LID instead", count, text);
+		return err_set(e, -EINVAL,
+			       "%u nodes are called '%.80s': expected a GUID or LID instead", count,
+			       text);
 	n = n == FAB_NONE ? fab_node_by_text(f, text) : n;
 	if (n == FAB_NONE)
-		return err_set(e, -EINVAL,
-			       "'%.80s' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name", text);
+		return err_set(
+			e, -EINVAL,
+			"'%.80s' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name",
+			text);
 	*p = port_of_node(f, n);
 	return 0;
 }
@@ -171,7 +183,9 @@ static bool has_lid(const struct fab *f, node_id n, unsigned port, uint16_t lid)
 static bool step(const struct fab *f, view_hops *hops, uint8_t out)
 {
 	struct view_hop *last = &hops->at[hops->n - 1];
-	port_id peer = out <= f->nodes[last->node].nports ? f->ports[fab_port_id(f, last->node, out)].peer : FAB_NONE;
+	port_id peer = out <= f->nodes[last->node].nports
+			       ? f->ports[fab_port_id(f, last->node, out)].peer
+			       : FAB_NONE;
 
 	if (peer == FAB_NONE)
 		return false;
@@ -187,7 +201,8 @@ static int lost(const struct fab *f, node_id n, uint8_t out, uint16_t lid, struc
 	fab_node_ident(f, n, id);
 	if (out == IBA_PORT_NONE)
 		return err_set(e, -EHOSTUNREACH, "%s has no entry for LID %u", id, lid);
-	return err_set(e, -EHOSTUNREACH, "%s sends LID %u to port %u, which leads nowhere", id, lid, out);
+	return err_set(e, -EHOSTUNREACH, "%s sends LID %u to port %u, which leads nowhere", id, lid,
+		       out);
 }
 
 int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops, struct err *e)
@@ -210,7 +225,9 @@ int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops,
 		uint8_t out;
 
 		if (!fab_is_switch(f, h->node))
-			return has_lid(f, h->node, h->in, lid) ? 0 : lost(f, h->node, IBA_PORT_NONE, lid, e);
+			return has_lid(f, h->node, h->in, lid)
+				       ? 0
+				       : lost(f, h->node, IBA_PORT_NONE, lid, e);
 		if (has_lid(f, h->node, 0, lid))
 			return 0;
 		out = entry(t, f->switch_index[h->node], lid);

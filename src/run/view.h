@@ -8,8 +8,8 @@
 #include "run/run.h"
 
 const char *view_name(const struct sm *sm, const struct fab *f, node_id n); /* "": not known */
-const char *view_type(const struct fab *f, node_id n);                      /* "switch", "host", "router" */
-unsigned view_lanes(const struct iba_port_info *pi);                        /* 0: not known */
+const char *view_type(const struct fab *f, node_id n); /* "switch", "host", "router" */
+unsigned view_lanes(const struct iba_port_info *pi);   /* 0: not known */
 enum fab_speed view_speed(const struct iba_port_info *pi);
 
 /* The snapshot with names, ids and rates; NULL when there is none. The caller frees it. */

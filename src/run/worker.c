@@ -90,8 +90,8 @@ static void on_async(uv_async_t *a)
 		w->done(w->ctx, &r, owner, took_us);
 }
 
-int run_worker_start(struct run_worker **out, uv_loop_t *loop, unsigned threads, run_worker_done *done, void *ctx,
-		     struct err *e)
+int run_worker_start(struct run_worker **out, uv_loop_t *loop, unsigned threads,
+		     run_worker_done *done, void *ctx, struct err *e)
 {
 	struct run_worker *w = mem_zalloc(sizeof(*w));
 	int rc;

@@ -53,7 +53,8 @@ void sim_set_node_desc(struct sim *s, node_id n, const char *text)
 		node->desc = mem_alloc(IBA_SMP_DATA_SIZE);
 	memset(node->desc, 0, IBA_SMP_DATA_SIZE);
 	memcpy(node->desc, text, strnlen(text, IBA_SMP_DATA_SIZE));
-	for (unsigned p = sim_is_switch(s, n) ? 0 : 1; s->cfg.express && p <= s->fab->nodes[n].nports; p++) {
+	for (unsigned p = sim_is_switch(s, n) ? 0 : 1;
+	     s->cfg.express && p <= s->fab->nodes[n].nports; p++) {
 		if (!node_port(s, n, p)->pi.lid)
 			continue;
 		trap_changed(s, n, p, true);

@@ -136,8 +136,8 @@ static int flow_walk(struct flow *f, int hops)
 
 	while (sim_is_switch(s, f->node)) {
 		if ((uint32_t)hops > s->fab->nswitches + 1) { /* it has been here before */
-			sim_count(s, s->fab->nodes[f->node].first_port + f->in_port, SIM_CNT_XMIT_DISCARDS,
-				  f->packets);
+			sim_count(s, s->fab->nodes[f->node].first_port + f->in_port,
+				  SIM_CNT_XMIT_DISCARDS, f->packets);
 			return -1;
 		}
 		if (!flow_forward(f, &there))
@@ -149,7 +149,8 @@ static int flow_walk(struct flow *f, int hops)
 	return lid_is_ours(&node_port(s, f->node, f->in_port)->pi, f->dlid) ? hops : -1;
 }
 
-int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets, uint32_t bytes)
+int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets,
+	     uint32_t bytes)
 {
 	struct flow f = {s, dlid, packets, 0, n, 0};
 

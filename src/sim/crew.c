@@ -64,8 +64,8 @@ static void next_window(struct crew *c)
 		first = MIN(first, c->hands[k].next);
 	crew_refill(c);
 	c->over = first > c->limit;
-	c->horizon =
-	    c->limit - MIN(first, c->limit) < c->lookahead ? c->limit + 1 : first + c->lookahead;
+	c->horizon = c->limit - MIN(first, c->limit) < c->lookahead ? c->limit + 1
+								    : first + c->lookahead;
 	c->window++;
 	if (!c->over)
 		c->whole->now = MAX(c->whole->now, first); /* for whoever shows progress */
@@ -249,6 +249,7 @@ bool sim_run_apart(struct sim *s, time_ps limit, unsigned threads, void (*tick)(
 {
 	if (s->stats.events < s->crew_after || limit <= s->now || must_stay_whole(s))
 		return false;
-	return try_apart(
-	    s, &(struct crew){.whole = s, .limit = limit, .tick = tick, .tick_ctx = ctx}, threads);
+	return try_apart(s,
+			 &(struct crew){.whole = s, .limit = limit, .tick = tick, .tick_ctx = ctx},
+			 threads);
 }

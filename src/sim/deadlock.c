@@ -34,7 +34,8 @@ static bool in_stuck(const struct sim *s, uint32_t out)
 	const struct plane *pl = s->plane;
 	const struct out_chan *o = &pl->out[out];
 	const struct plane_port *port = &pl->ports[chan_port(pl, out)];
-	unsigned leaving = port->tx_busy && port->tx_slot == chan_slot(pl, out) ? port->tx_blocks : 0;
+	unsigned leaving =
+		port->tx_busy && port->tx_slot == chan_slot(pl, out) ? port->tx_blocks : 0;
 
 	return o->wait_head != CHAN_NONE &&
 	       o->used - leaving + head_blocks(pl, pl->in[o->wait_head].head) > o->cap;
@@ -53,7 +54,8 @@ static uint32_t waits_for(const struct sim *s, uint32_t out)
 	in = &pl->in[chan_of(pl, far, chan_slot(pl, out))];
 	if (in->state != IN_WAITING)
 		return CHAN_NONE;
-	next = chan_of(pl, s->fab->nodes[s->fab->ports[far].node].first_port + in->out, in->out_slot);
+	next = chan_of(pl, s->fab->nodes[s->fab->ports[far].node].first_port + in->out,
+		       in->out_slot);
 	return in_stuck(s, next) ? next : CHAN_NONE;
 }
 

@@ -250,7 +250,8 @@ void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e)
 {
 	/* Not e with two fields set: a copy of what was just written in parts makes the CPU wait.
 	 */
-	const struct ev new = {when,   (uint64_t)priority << 56 | UNRANKED | q->seq++, e.kind, e.a, e.b, e.c};
+	const struct ev new = {
+		when, (uint64_t)priority << 56 | UNRANKED | q->seq++, e.kind, e.a, e.b, e.c};
 
 	put(q, &new);
 }

@@ -47,7 +47,7 @@ struct evq {
 
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e);
 void evq_put(struct evq *q, const struct ev *e); /* when and order are set already */
-bool evq_pop(struct evq *q, struct ev *e); /* false when empty */
+bool evq_pop(struct evq *q, struct ev *e);	 /* false when empty */
 void evq_free(struct evq *q);
 time_ps evq_next_far(const struct evq *q);
 

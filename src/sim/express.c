@@ -47,7 +47,8 @@ void link_data_came(struct sim *s, port_id at)
 {
 	const struct fab_port *fp = &s->fab->ports[at];
 
-	if (s->ports[at].pi.state == IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
+	if (s->ports[at].pi.state ==
+	    IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
 		port_state_set(s, fp->node, fp->num, IBA_PORT_ACTIVE);
 }
 
@@ -113,7 +114,8 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 				    gmp ? SIM_CNT_RCV_ERRORS : SIM_CNT_VL15_DROPPED);
 	if (t && t->latency_ps) {
 		sim_push(s, s->now + t->latency_ps, PRIO_NET,
-			 (struct ev){.kind = EV_ARRIVE, .a = to, .b = p, .c = s->ports[to].link_epoch});
+			 (struct ev){
+				 .kind = EV_ARRIVE, .a = to, .b = p, .c = s->ports[to].link_epoch});
 		return GONE;
 	}
 	arrive(s, p, to);
@@ -190,8 +192,9 @@ static void walk(struct sim *s, uint32_t p)
 		const struct pkt *pkt = &s->pkts.at[p];
 
 		if (at == AT_PORT)
-			at = pkt->smp.dlid != IBA_LID_PERMISSIVE && sim_is_switch(s, pkt->node) ? AT_TABLE
-												 : AT_NODE;
+			at = pkt->smp.dlid != IBA_LID_PERMISSIVE && sim_is_switch(s, pkt->node)
+				     ? AT_TABLE
+				     : AT_NODE;
 		if (at == AT_TABLE)
 			at = by_table(s, p);
 		else

@@ -32,7 +32,8 @@ void gsi_deliver(struct sim *s, uint32_t p)
 	unsigned port = pkt->in_port;
 	const struct sm_hook *hook = smi_hook(s, pkt);
 	struct sim_smp smp = pkt->smp; /* whoever takes it may send, which moves the pool */
-	bool ours = iba_smp_mgmt_class(smp.mad) == IBA_CLASS_PERF && !(iba_smp_method(smp.mad) & RESPONSE);
+	bool ours = iba_smp_mgmt_class(smp.mad) == IBA_CLASS_PERF &&
+		    !(iba_smp_method(smp.mad) & RESPONSE);
 
 	if (!ours && !hook && !is_request(smp.mad)) {
 		pkt_drop(s, p, SIM_DROP_NO_AGENT);

@@ -11,14 +11,15 @@ void sim_config_default(struct sim_config *c)
 		.seed = 1,
 		.smi_ps = 2 * PS_PER_US,
 		.sma_ps = 3 * PS_PER_US,
-		.hop_ps = 142 * PS_PER_NS,  /* 40 route + 20 map + 40 crossbar + 2 set-up + 40 link */
+		.hop_ps =
+			142 * PS_PER_NS, /* 40 route + 20 map + 40 crossbar + 2 set-up + 40 link */
 		.wire_ps = 100 * PS_PER_NS, /* 20 m at 5 ns (thesis 4.2.1) */
 		.cable_m_ps = 5 * PS_PER_NS,
 		.training_ps = 0,
 		.mtu_cap = 4, /* 2048 */
 		.vl_cap = 2,  /* two data VLs: thesis 4.4.2 */
 		.vlarb_cap = 64,
-		.resp_time = 8, /* 1.05 ms, the 1 ms of IBA 1.0 (thesis 3.1.3) */
+		.resp_time = 8,	 /* 1.05 ms, the 1 ms of IBA 1.0 (thesis 3.1.3) */
 		.phy_errors = 8, /* what OpenSM writes unless told otherwise */
 		.lft_cap = 49152,
 		.rft_cap = 0,
@@ -84,14 +85,15 @@ void pkt_free(struct sim *s, uint32_t p)
 void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why)
 {
 	s->stats.dropped[why]++;
-	sim_seen(s, SIM_SEEN_DROP, s->pkts.at[p].node, s->pkts.at[p].in_port, &s->pkts.at[p].smp, why);
+	sim_seen(s, SIM_SEEN_DROP, s->pkts.at[p].node, s->pkts.at[p].in_port, &s->pkts.at[p].smp,
+		 why);
 	pkt_free(s, p);
 }
 
 /* ---- what happened, for watchers and for the hash ---- */
 
-void sim_seen(struct sim *s, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-	      unsigned detail)
+void sim_seen(struct sim *s, enum sim_seen what, node_id n, unsigned port,
+	      const struct sim_smp *smp, unsigned detail)
 {
 	if (what == SIM_SEEN_PORT || what == SIM_SEEN_NODE) {
 		sim_hash_add(s, n, s->now);
@@ -241,7 +243,10 @@ void sim_push_arrival(struct sim *s, time_ps when, struct ev e)
 {
 	const struct ev new = {when < s->now ? TIME_NEVER : when,
 			       evq_rank(PRIO_NET, (uint64_t)e.a << 1 | (e.kind == EV_P_FC)),
-			       e.kind, e.a, e.b, e.c};
+			       e.kind,
+			       e.a,
+			       e.b,
+			       e.c};
 
 	if (!s->crew || !crew_mail(s, &new))
 		evq_put(&s->q, &new);
@@ -469,8 +474,8 @@ struct fab *sim_snapshot(const struct sim *s)
 	for (port_id p = 0; p < s->fab->nports; p++) {
 		port_id q = s->ports[p].peer;
 
-		if (q != FAB_NONE && q > p && s->ports[p].pi.state != IBA_PORT_DOWN && s->fab->ports[p].num &&
-		    s->nodes[s->fab->ports[p].node].on)
+		if (q != FAB_NONE && q > p && s->ports[p].pi.state != IBA_PORT_DOWN &&
+		    s->fab->ports[p].num && s->nodes[s->fab->ports[p].node].on)
 			fab_add_link(b, id[s->fab->ports[p].node], s->fab->ports[p].num,
 				     id[s->fab->ports[q].node], s->fab->ports[q].num);
 	}

@@ -28,7 +28,8 @@ void port_state_set(struct sim *s, node_id n, unsigned num, enum iba_port_state 
 	if (s->plane && st == IBA_PORT_ACTIVE)
 		host_active(s, s->fab->nodes[n].first_port + num);
 	if (s->plane && num)
-		link_kick(s, s->fab->nodes[n].first_port + num); /* what waits may go, or is discarded */
+		link_kick(s, s->fab->nodes[n].first_port +
+				     num); /* what waits may go, or is discarded */
 	sim_changed(s, n, SIM_CHANGED_PORT);
 }
 
@@ -61,9 +62,11 @@ void link_try_up(struct sim *s, port_id a)
 {
 	port_id b = s->ports[a].peer;
 
-	if (b == FAB_NONE || !s->nodes[s->fab->ports[a].node].on || !s->nodes[s->fab->ports[b].node].on)
+	if (b == FAB_NONE || !s->nodes[s->fab->ports[a].node].on ||
+	    !s->nodes[s->fab->ports[b].node].on)
 		return;
-	if (s->ports[a].pi.phys_state == IBA_PHYS_DISABLED || s->ports[b].pi.phys_state == IBA_PHYS_DISABLED)
+	if (s->ports[a].pi.phys_state == IBA_PHYS_DISABLED ||
+	    s->ports[b].pi.phys_state == IBA_PHYS_DISABLED)
 		return;
 	if (s->cfg.training_ps)
 		sim_push(s, s->now + s->cfg.training_ps, PRIO_WORLD,
@@ -88,8 +91,8 @@ void link_trained(struct sim *s, port_id a, uint32_t epoch)
 {
 	port_id b = s->ports[a].peer;
 
-	if (s->ports[a].link_epoch != epoch || b == FAB_NONE || s->ports[a].pi.state != IBA_PORT_DOWN ||
-	    s->ports[b].pi.state != IBA_PORT_DOWN)
+	if (s->ports[a].link_epoch != epoch || b == FAB_NONE ||
+	    s->ports[a].pi.state != IBA_PORT_DOWN || s->ports[b].pi.state != IBA_PORT_DOWN)
 		return;
 	if (s->cfg.link_pairs && !agree(s, a, b))
 		return;
@@ -175,8 +178,8 @@ unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
 	if (!node->si.linear_cap || (node->rft && !node->lft_size)) {
 		for (unsigned b = 0; b < node->rft_used; b++)
 			for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
-				if (node->rft[b].valid[i] &&
-				    (lid & ~((1u << node->rft[b].lmc[i]) - 1)) == node->rft[b].lid[i])
+				if (node->rft[b].valid[i] && (lid & ~((1u << node->rft[b].lmc[i]) -
+								      1)) == node->rft[b].lid[i])
 					return node->rft[b].port[i];
 		return node->si.default_port;
 	}
@@ -203,7 +206,8 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 	}
 	out = lid_route(s, n, pkt->smp.dlid);
 	if (out == 0) {
-		pkt->from_local = false; /* the table says it is for this node: it is sent no more */
+		pkt->from_local =
+			false; /* the table says it is for this node: it is sent no more */
 		smi_enqueue(s, n, p);
 	} else if (out > s->fab->nodes[n].nports) {
 		pkt_drop(s, p, SIM_DROP_UNROUTABLE);

@@ -65,7 +65,8 @@ void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum s
 		detail_discarded_now(s, s->fab->nodes[n].first_port + port, p, why);
 	sim_hash_add(s, n, s->now ^ (uint64_t)n << 40 ^ (uint64_t)why << 32 ^ p->dlid);
 	if (s->plane->discards.discarded)
-		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid, p->dlid);
+		s->plane->discards.discarded(s->plane->discards.ctx, n, port, why, p->slid,
+					     p->dlid);
 }
 
 /* ---- set-up ---- */
@@ -74,14 +75,16 @@ static void channels_reset(struct sim *s, port_id p)
 {
 	struct plane *pl = s->plane;
 	bool endport = !sim_is_switch(s, s->fab->ports[p].node);
-	unsigned one = (iba_mtu_bytes(s->cfg.mtu_cap) + 24 + 63) / 64; /* a packet at least (2.4.2) */
+	unsigned one =
+		(iba_mtu_bytes(s->cfg.mtu_cap) + 24 + 63) / 64; /* a packet at least (2.4.2) */
 	uint16_t cap = (uint16_t)MIN(MAX(s->cfg.plane.buffer_bytes / 64, one), 2048u);
 
 	for (unsigned i = 0; i < 1u << pl->shift; i++) {
 		struct in_chan *in = &pl->in[chan_of(pl, p, i)];
 		struct out_chan *out = &pl->out[chan_of(pl, p, i)];
 
-		*in = (struct in_chan){.head = CELL_NONE, .tail = CELL_NONE, .next = CHAN_NONE, .cap = cap};
+		*in = (struct in_chan){
+			.head = CELL_NONE, .tail = CELL_NONE, .next = CHAN_NONE, .cap = cap};
 		*out = (struct out_chan){.head = CELL_NONE,
 					 .tail = CELL_NONE,
 					 .wait_head = CHAN_NONE,
@@ -136,14 +139,16 @@ void plane_new(struct sim *s)
 		port_reset(s, p);
 		channels_reset(s, p);
 		pl->host_of[p] = UINT32_MAX;
-		if (s->fab->nodes[fp->node].type == IBA_NODE_CA && fp->num && fp->peer != FAB_NONE) {
+		if (s->fab->nodes[fp->node].type == IBA_NODE_CA && fp->num &&
+		    fp->peer != FAB_NONE) {
 			pl->host_of[p] = (uint32_t)pl->hosts.n;
 			vec_push(&pl->hosts, p);
 		}
 	}
 	pl->known = mem_zarray(pl->hosts.n, sizeof(*pl->known));
 	for (node_id n = 0; n < s->fab->nnodes; n++)
-		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
+		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE,
+							CHAN_NONE};
 	pl->stats.window_end = TIME_NEVER;
 }
 
@@ -271,7 +276,8 @@ void plane_clear_node(struct sim *s, node_id n)
 		if (pl->detail)
 			detail_cleared_now(s, p);
 	}
-	pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
+	pl->switches[n] =
+		(struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE};
 }
 
 /* ---- events ---- */

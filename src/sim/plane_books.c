@@ -37,11 +37,11 @@ static bool channel_rests(const struct sim *s, port_id p, unsigned vl, char *why
 	room = pl->in[chan_of(pl, far, vl)].cap;
 	if (credit != room)
 		return wrong(
-		    why, size,
-		    "port %u of %016llx, VL %u: credit for %u blocks, the far buffer has %u",
-		    s->fab->ports[p].num,
-		    (unsigned long long)s->fab->nodes[s->fab->ports[p].node].guid, vl, credit,
-		    room);
+			why, size,
+			"port %u of %016llx, VL %u: credit for %u blocks, the far buffer has %u",
+			s->fab->ports[p].num,
+			(unsigned long long)s->fab->nodes[s->fab->ports[p].node].guid, vl, credit,
+			room);
 	return true;
 }
 

@@ -310,7 +310,7 @@ void sim_port_detail(const struct sim *s, port_id p, struct sim_port_detail *d)
 				      .use = share(w.window_busy, passed),
 				      .wait_share = share(w.window_wait, passed),
 				      .queue_milli =
-					  passed ? (uint64_t)(w.queue_area * 1000 / passed) : 0,
+					      passed ? (uint64_t)(w.queue_area * 1000 / passed) : 0,
 				      .queue_max = w.queue_max};
 }
 
@@ -332,7 +332,7 @@ void sim_lane_detail(const struct sim *s, port_id p, unsigned vl, struct sim_lan
 				      .buffer = share(l.in_area, passed * cap),
 				      .buffer_max = share(l.in_max, cap),
 				      .queue_milli =
-					  passed ? (uint64_t)(l.queue_area * 1000 / passed) : 0,
+					      passed ? (uint64_t)(l.queue_area * 1000 / passed) : 0,
 				      .queue_max = l.queue_max};
 }
 

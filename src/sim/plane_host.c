@@ -61,7 +61,8 @@ static void inject(struct sim *s, port_id port, uint32_t pkt)
 	if (vl >= pl->nvl || vl >= iba_vl_count(pi->oper_vls)) {
 		plane_discard(s, n, s->plane->ports[port].num, pkt, SIM_DISCARD_UNMAPPABLE);
 		cell_free(s, cell);
-	} else if (pi->state == IBA_PORT_ACTIVE && d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + DATA_OVERHEAD) {
+	} else if (pi->state == IBA_PORT_ACTIVE &&
+		   d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + DATA_OVERHEAD) {
 		/* It might wait for more credit than any buffer can give. */
 		plane_discard(s, n, s->plane->ports[port].num, pkt, SIM_DISCARD_MTU);
 		cell_free(s, cell);
@@ -106,7 +107,8 @@ void host_paced(struct sim *s, uint32_t pkt, uint32_t incarnation)
 	} else { /* it lay in a host that has gone off meanwhile */
 		uint32_t cell = cell_new(s, pkt);
 
-		plane_discard(s, s->fab->ports[port].node, s->plane->ports[port].num, pkt, SIM_DISCARD_CLEARED);
+		plane_discard(s, s->fab->ports[port].node, s->plane->ports[port].num, pkt,
+			      SIM_DISCARD_CLEARED);
 		cell_free(s, cell);
 	}
 }
@@ -119,7 +121,8 @@ static bool pkey_in_table(const struct sim *s, port_id port, uint16_t pkey)
 	if (!t)
 		return (pkey & 0x7fff) == 0x7fff;
 	for (unsigned i = 0; i < (s->cfg.pkey_cap + 31u) / 32 * 32; i++)
-		if ((t[i] & 0x7fff) && (t[i] & 0x7fff) == (pkey & 0x7fff) && ((t[i] | pkey) & 0x8000))
+		if ((t[i] & 0x7fff) && (t[i] & 0x7fff) == (pkey & 0x7fff) &&
+		    ((t[i] | pkey) & 0x8000))
 			return true;
 	return false;
 }
@@ -156,7 +159,8 @@ static uint32_t make(struct sim *s, uint32_t host, uint16_t dlid, uint16_t paylo
 	d->blocks = (uint8_t)((payload + CREDIT_OVERHEAD + 63) / 64);
 	pl->stats.generated++;
 	pl->stats.in_flight++;
-	pl->stats.window_generated += s->now >= pl->stats.window_start && s->now < pl->stats.window_end;
+	pl->stats.window_generated +=
+		s->now >= pl->stats.window_start && s->now < pl->stats.window_end;
 	if (pl->detail)
 		detail_made_now(s, host);
 	return pkt;
@@ -217,7 +221,8 @@ void host_head(struct sim *s, uint32_t chan, uint32_t cell)
 	if (!c->smp && pl->detail)
 		detail_header_now(s, chan_port(pl, chan), &pl->pkts.at[c->pkt]);
 	sim_push(s, c->tail, PRIO_NET,
-		 (struct ev){.kind = EV_P_SINK, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
+		 (struct ev){
+			 .kind = EV_P_SINK, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
 }
 
 static bool is_for(const struct sim *s, port_id port, uint16_t dlid)

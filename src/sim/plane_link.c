@@ -82,7 +82,8 @@ void link_fc_want(struct sim *s, port_id port, unsigned slot)
 {
 	struct plane_port *p = &s->plane->ports[port];
 
-	if (!s->plane->ports[port].num || slot_is_15(s->plane, slot) || s->ports[port].pi.state == IBA_PORT_DOWN)
+	if (!s->plane->ports[port].num || slot_is_15(s->plane, slot) ||
+	    s->ports[port].pi.state == IBA_PORT_DOWN)
 		return;
 	if (!p->fc_due)
 		p->fc_since = s->now;
@@ -183,8 +184,8 @@ static bool can_send(const struct sim *s, const struct plane *pl, port_id port, 
 }
 
 /* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
-static bool table_entry(const struct sim *s, const struct plane *pl, port_id port, bool high, unsigned i,
-			unsigned *vl, unsigned *weight)
+static bool table_entry(const struct sim *s, const struct plane *pl, port_id port, bool high,
+			unsigned i, unsigned *vl, unsigned *weight)
 {
 	const struct iba_vlarb_table *t = s->ports[port].vlarb;
 
@@ -231,7 +232,8 @@ static unsigned pick_data(struct sim *s, port_id port)
 	unsigned limit = high_limit(s, port), blocks, slot;
 	bool may_high = limit == 255 || p->high_left >= 0;
 
-	slot = s->ports[port].vlarb && may_high ? table_pick(s, pl, port, true, &p->high) : pl->nslots;
+	slot = s->ports[port].vlarb && may_high ? table_pick(s, pl, port, true, &p->high)
+						: pl->nslots;
 	if (slot < pl->nslots) {
 		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->high.left = (int16_t)(p->high.left - (int)blocks);
@@ -279,8 +281,8 @@ static void tap(struct sim *s, port_id port, unsigned slot, const struct dpkt *d
 	const struct sim_tap *t = &s->plane->tap;
 
 	t->sent(t->ctx, port, slot_is_15(s->plane, slot) ? 15 : slot,
-		d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl, d->pkey,
-		d->bytes);
+		d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl,
+		d->pkey, d->bytes);
 }
 
 static void transmit(struct sim *s, port_id port, unsigned slot)
@@ -293,7 +295,8 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	port_id far = s->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
 	time_ps end = MAX(s->now + wire_time(s, port, c->bytes), c->tail);
-	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, c->bytes)) + s->ports[port].wire_ps;
+	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, c->bytes)) +
+		       s->ports[port].wire_ps;
 
 	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : c->blocks)) & CREDIT_MASK);
 	o->expired = 0;
@@ -313,8 +316,9 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	c->slot = (uint8_t)slot; /* the same cell, now on the wire; it remembers its VL */
 	c->ready = head;
 	c->tail = end + s->ports[port].wire_ps;
-	sim_push_arrival(s, head,
-			 (struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
+	sim_push_arrival(
+		s, head,
+		(struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
 	at_port(s, end, EV_P_SENT, port);
 }
 
@@ -327,7 +331,8 @@ static bool port_sends_data(struct sim *s, port_id port)
 		return true;
 	for (unsigned slot = 0; slot < s->plane->nvl; slot++)
 		discard_out(s, port, slot,
-			    st == IBA_PORT_DOWN ? SIM_DISCARD_INACTIVE_PORT : SIM_DISCARD_DEACTIVATED_PORT);
+			    st == IBA_PORT_DOWN ? SIM_DISCARD_INACTIVE_PORT
+						: SIM_DISCARD_DEACTIVATED_PORT);
 	return false;
 }
 
@@ -459,7 +464,8 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 
 	c->next = CELL_NONE;
 	if (ok && error_hits(s, c->bytes)) {
-		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, SIM_DISCARD_ERROR);
+		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt,
+			      SIM_DISCARD_ERROR);
 		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
 		retrain_error(s, port);
 		return;

@@ -22,7 +22,8 @@ static void *pool_grow(void *old, size_t n, size_t *cap, size_t size)
 uint32_t dpkt_add(struct plane *pl)
 {
 	if (pl->pkts.n == pl->pkts.cap)
-		pl->pkts.at = pool_grow(pl->pkts.at, pl->pkts.n, &pl->pkts.cap, sizeof(*pl->pkts.at));
+		pl->pkts.at =
+			pool_grow(pl->pkts.at, pl->pkts.n, &pl->pkts.cap, sizeof(*pl->pkts.at));
 	return (uint32_t)pl->pkts.n++;
 }
 
@@ -30,7 +31,7 @@ uint32_t cell_add(struct plane *pl)
 {
 	if (pl->cells.n == pl->cells.cap)
 		pl->cells.at =
-		    pool_grow(pl->cells.at, pl->cells.n, &pl->cells.cap, sizeof(*pl->cells.at));
+			pool_grow(pl->cells.at, pl->cells.n, &pl->cells.cap, sizeof(*pl->cells.at));
 	return (uint32_t)pl->cells.n++;
 }
 
@@ -44,7 +45,7 @@ uint32_t dpkt_new(struct sim *s)
 	else
 		pl->pkt_free = pl->pkts.at[p].next_free;
 	pl->pkts.at[p] =
-	    (struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
+		(struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
 	return p;
 }
 

@@ -142,7 +142,8 @@ void plane_copies_room(struct sim *s)
 	struct plane *pl = s->plane;
 
 	if (!pl->copies_left)
-		pl->copies_left = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
+		pl->copies_left =
+			mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*pl->copies_left));
 }
 
 static bool copies_begin(struct sim *s, uint32_t chan, uint16_t dlid)
@@ -184,7 +185,8 @@ static void copies_next(struct sim *s, uint32_t chan)
 	in->out = (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(left[w]));
 	left[w] &= left[w] - 1;
 	in->out_slot = (uint8_t)(in->out <= s->fab->nodes[chan_node(s, chan)].nports
-					 ? map_of(s, chan, in->out, &pl->pkts.at[pl->cells.at[in->head].pkt])
+					 ? map_of(s, chan, in->out,
+						  &pl->pkts.at[pl->cells.at[in->head].pkt])
 					 : pl->nslots);
 	in->state = IN_MAPPING;
 	later(s, s->cfg.plane.map_ps, EV_P_MAP, chan, chan_node(s, chan));
@@ -229,7 +231,8 @@ void switch_route_done(struct sim *s, node_id n)
 		drop_head(s, chan, SIM_DISCARD_TURNED_BACK);
 	} else {
 		if (p->smp == PKT_NONE)
-			slot = out ? map_of(s, chan, out, p) : pl->nslots; /* no data for port 0 here */
+			slot = out ? map_of(s, chan, out, p)
+				   : pl->nslots; /* no data for port 0 here */
 		in->state = IN_MAPPING;
 		in->out = (uint8_t)out;
 		in->out_slot = (uint8_t)slot;
@@ -250,7 +253,8 @@ static void cross(struct sim *s, uint32_t chan)
 	struct plane *pl = s->plane;
 	struct in_chan *in = &pl->in[chan];
 	struct cell *c = &pl->cells.at[in->head];
-	port_id pace = pl->ports[chan_port(pl, chan)].first + (in->out ? in->out : chan_num(s, chan));
+	port_id pace =
+		pl->ports[chan_port(pl, chan)].first + (in->out ? in->out : chan_num(s, chan));
 	time_ps start = s->now + s->cfg.plane.crossbar_ps + s->cfg.plane.setup_ps;
 	time_ps end = MAX(start + wire_time(s, pace, c->bytes), c->tail);
 
@@ -261,11 +265,15 @@ static void cross(struct sim *s, uint32_t chan)
 		out->busy = true;
 		out->used = (uint16_t)(out->used + c->blocks);
 		sim_push(s, start + wire_time(s, pace, s->cfg.plane.header_bytes), PRIO_NET,
-			 (struct ev){.kind = EV_P_CROSS, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
+			 (struct ev){.kind = EV_P_CROSS,
+				     .a = chan,
+				     .c = pl->ports[chan_port(pl, chan)].life});
 	}
 	c->tail = end; /* from now on: when the last byte is across */
 	sim_push(s, end, PRIO_NET,
-		 (struct ev){.kind = EV_P_CROSSED, .a = chan, .c = pl->ports[chan_port(pl, chan)].life});
+		 (struct ev){.kind = EV_P_CROSSED,
+			     .a = chan,
+			     .c = pl->ports[chan_port(pl, chan)].life});
 }
 
 void switch_request(struct sim *s, uint32_t chan)
@@ -295,7 +303,8 @@ void switch_request(struct sim *s, uint32_t chan)
 	out = chan_of(pl, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot);
 	if (pl->out[out].wait_head == CHAN_NONE && room_for(pl, out, c)) {
 		cross(s, chan);
-	} else if (slot_is_15(pl, in->out_slot) && !pl->out[out].busy && pl->out[out].wait_head == CHAN_NONE) {
+	} else if (slot_is_15(pl, in->out_slot) && !pl->out[out].busy &&
+		   pl->out[out].wait_head == CHAN_NONE) {
 		drop_head(s, chan, SIM_DISCARD_BUFFER); /* VL15 does not wait for room (2.5.2) */
 	} else {
 		in->state = IN_WAITING;
@@ -332,7 +341,8 @@ void switch_room(struct sim *s, uint32_t out)
 	while (o->wait_head != CHAN_NONE) {
 		uint32_t chan = o->wait_head;
 		const struct cell *c = &pl->cells.at[pl->in[chan].head];
-		bool drop = slot_is_15(pl, chan_slot(pl, out)) && !o->busy && o->used + c->blocks > o->cap;
+		bool drop = slot_is_15(pl, chan_slot(pl, out)) && !o->busy &&
+			    o->used + c->blocks > o->cap;
 
 		if (!drop && !room_for(pl, out, c))
 			return;

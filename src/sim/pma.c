@@ -17,9 +17,12 @@ struct place {
 };
 
 #define PLACE(stem, field, bits, select, counter)                                                  \
-	{offsetof(struct iba_##stem, field), sizeof(((struct iba_##stem *)0)->field), bits, select, counter}
+	{                                                                                          \
+		offsetof(struct iba_##stem, field), sizeof(((struct iba_##stem *)0)->field), bits, \
+			select, counter                                                            \
+	}
 #define NARROW(field, bits, select, counter) PLACE(port_counters, field, bits, select, counter)
-#define WIDE(field, select, counter)         PLACE(port_counters_ext, field, 64, select, counter)
+#define WIDE(field, select, counter)	     PLACE(port_counters_ext, field, 64, select, counter)
 
 static const struct place narrow[] = {
 	NARROW(symbol_error, 16, 0, SIM_CNT_SYMBOL_ERROR),
@@ -108,7 +111,8 @@ static void fill(const struct range *r, const struct place *t, size_t n, void *h
 	}
 }
 
-static void take(const struct range *r, const struct place *t, size_t n, const void *host, uint64_t select)
+static void take(const struct range *r, const struct place *t, size_t n, const void *host,
+		 uint64_t select)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = 0;

@@ -6,14 +6,19 @@
  */
 #include "sim/sim_priv.h"
 
-enum { EXT_OFF = 30, EXT_ALL = 31, PLAIN_ALL = 15, WIDTH_ALL = 255 }; /* of *Enabled, beside sets of bits */
+enum {
+	EXT_OFF = 30,
+	EXT_ALL = 31,
+	PLAIN_ALL = 15,
+	WIDTH_ALL = 255
+}; /* of *Enabled, beside sets of bits */
 
 /* LinkSpeedSupported and LinkSpeedExtSupported of a port that reaches this speed. */
 static const struct {
 	uint8_t plain, ext;
 } reach[FAB_NSPEEDS] = {
-	[FAB_SDR] = {1, 0},  [FAB_DDR] = {3, 0},  [FAB_QDR] = {7, 0},  [FAB_FDR10] = {7, 0},
-	[FAB_FDR] = {7, 1},  [FAB_EDR] = {7, 3},  [FAB_HDR] = {7, 7},  [FAB_NDR] = {7, 15},
+	[FAB_SDR] = {1, 0},  [FAB_DDR] = {3, 0}, [FAB_QDR] = {7, 0}, [FAB_FDR10] = {7, 0},
+	[FAB_FDR] = {7, 1},  [FAB_EDR] = {7, 3}, [FAB_HDR] = {7, 7}, [FAB_NDR] = {7, 15},
 	[FAB_XDR] = {7, 15}, /* its bits lie beyond the fields of IBA 1.5 */
 };
 
@@ -82,7 +87,8 @@ static uint8_t highest_bit(unsigned bits)
 
 static uint8_t widest(unsigned bits)
 {
-	static const uint8_t order[] = {IBA_WIDTH_12X, IBA_WIDTH_8X, IBA_WIDTH_4X, IBA_WIDTH_2X, IBA_WIDTH_1X};
+	static const uint8_t order[] = {IBA_WIDTH_12X, IBA_WIDTH_8X, IBA_WIDTH_4X, IBA_WIDTH_2X,
+					IBA_WIDTH_1X};
 
 	for (unsigned i = 0; i < ARRAY_LEN(order); i++)
 		if (bits & order[i])
@@ -133,10 +139,12 @@ bool rate_ok(const struct iba_port_info *pi, const struct iba_port_info *v)
 void rate_take(struct iba_port_info *pi, const struct iba_port_info *v)
 {
 	if (v->width_enabled)
-		pi->width_enabled = v->width_enabled == WIDTH_ALL ? pi->width_supported : v->width_enabled;
+		pi->width_enabled =
+			v->width_enabled == WIDTH_ALL ? pi->width_supported : v->width_enabled;
 	if (v->speed_enabled)
-		pi->speed_enabled = v->speed_enabled == PLAIN_ALL ? pi->speed_supported : v->speed_enabled;
+		pi->speed_enabled =
+			v->speed_enabled == PLAIN_ALL ? pi->speed_supported : v->speed_enabled;
 	if (v->speed_ext_enabled && pi->speed_ext_supported)
 		pi->speed_ext_enabled = v->speed_ext_enabled == EXT_ALL ? pi->speed_ext_supported
-									 : v->speed_ext_enabled;
+									: v->speed_ext_enabled;
 }

@@ -12,8 +12,8 @@ static const struct {
 	uint8_t plain, ext; /* bits of LinkSpeed* and LinkSpeedExt* */
 } speed_bits[FAB_NSPEEDS] = {
 	[FAB_SPEED_UNKNOWN] = {1, 0}, [FAB_SDR] = {1, 0}, [FAB_DDR] = {2, 0}, [FAB_QDR] = {4, 0},
-	[FAB_FDR10] = {4, 0},         [FAB_FDR] = {4, 1}, [FAB_EDR] = {4, 2}, [FAB_HDR] = {4, 4},
-	[FAB_NDR] = {4, 8},           [FAB_XDR] = {4, 8},
+	[FAB_FDR10] = {4, 0},	      [FAB_FDR] = {4, 1}, [FAB_EDR] = {4, 2}, [FAB_HDR] = {4, 4},
+	[FAB_NDR] = {4, 8},	      [FAB_XDR] = {4, 8},
 };
 
 static uint8_t width_bit(unsigned lanes)
@@ -38,8 +38,9 @@ static void port_today(struct sim *s, node_id n, unsigned num)
 	struct iba_port_info *pi = &node_port(s, n, num)->pi;
 
 	pi->cap_mask &= ~(uint32_t)IBA_CAP_EXT_SPEEDS;
-	pi->cap_mask |= IBA_CAP_SYS_GUID | IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS | IBA_CAP_DR_NOTICE |
-			IBA_CAP_CAP_NOTICE | IBA_CAP_ROUND_TRIP | IBA_CAP_CLIENT_REREG | IBA_CAP_OTHER_NOTICE |
+	pi->cap_mask |= IBA_CAP_SYS_GUID | IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS |
+			IBA_CAP_DR_NOTICE | IBA_CAP_CAP_NOTICE | IBA_CAP_ROUND_TRIP |
+			IBA_CAP_CLIENT_REREG | IBA_CAP_OTHER_NOTICE |
 			(pi->speed_ext_supported ? IBA_CAP_EXT_SPEEDS : 0) |
 			(sim_is_switch(s, n) ? 0 : IBA_CAP_COMM_MGT);
 	pi->cap_mask2 = (uint16_t)(IBA_CAP2_SET_NODE_DESC | IBA_CAP2_PORT_INFO_EXT |
@@ -61,7 +62,8 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		ext = speed_bits[fp->speed].ext;
 	bool port0 = num == 0;
 	/* Whoever is an SM at this port is still there when the node starts again. */
-	uint32_t is_sm = s->hook_of[s->fab->nodes[n].first_port + num] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
+	uint32_t is_sm =
+		s->hook_of[s->fab->nodes[n].first_port + num] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
 
 	p->pi = (struct iba_port_info){
 		.gid_prefix = 0xfe80000000000000ull,
@@ -256,12 +258,14 @@ static unsigned answer(struct req *r, unsigned method, uint16_t attr_id)
 	return IBA_STATUS_BAD_METHOD_ATTR;
 }
 
-static void respond(struct sim *s, node_id n, const struct pkt *p, unsigned status, struct sim_smp *out)
+static void respond(struct sim *s, node_id n, const struct pkt *p, unsigned status,
+		    struct sim_smp *out)
 {
 	const uint8_t *m = p->smp.mad;
 
 	iba_smp_set_method(out->mad, IBA_GET_RESP);
-	iba_smp_set_status(out->mad, (uint16_t)(status | (iba_smp_is_dr(m) ? IBA_STATUS_DR_RETURN : 0)));
+	iba_smp_set_status(out->mad,
+			   (uint16_t)(status | (iba_smp_is_dr(m) ? IBA_STATUS_DR_RETURN : 0)));
 	out->dlid = p->smp.slid;
 	out->slid = p->smp.dlid;
 	smi_inject(s, n, p->in_port, out);
@@ -276,7 +280,11 @@ void sma_handle(struct sim *s, node_id n, struct pkt *p)
 	bool hide = guard->m_key && guard->m_key_protect == 1 &&
 		    iba_smp_m_key(p->smp.mad) != guard->m_key;
 	struct sim_smp out = p->smp;
-	struct req r = {s, n, p->in_port, iba_smp_attr_mod(p->smp.mad), iba_smp_data_const(p->smp.mad),
+	struct req r = {s,
+			n,
+			p->in_port,
+			iba_smp_attr_mod(p->smp.mad),
+			iba_smp_data_const(p->smp.mad),
 			iba_smp_data(out.mad)};
 	unsigned status;
 

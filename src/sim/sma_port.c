@@ -186,7 +186,8 @@ static enum iba_phys_state link_wish(const struct sim_port *p, const struct iba_
 	if (up && (v->state == IBA_PORT_DOWN || !rate_fits(p)))
 		return IBA_PHYS_POLLING;
 	if (!up && p->pi.phys_state == IBA_PHYS_POLLING &&
-	    (p->pi.width_enabled != old->width_enabled || p->pi.speed_enabled != old->speed_enabled ||
+	    (p->pi.width_enabled != old->width_enabled ||
+	     p->pi.speed_enabled != old->speed_enabled ||
 	     p->pi.speed_ext_enabled != old->speed_ext_enabled))
 		return IBA_PHYS_POLLING; /* perhaps both ends agree now */
 	return IBA_PHYS_NO_CHANGE;
@@ -213,7 +214,8 @@ static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
 	iba_port_info_put(&pi, r->out);
 }
 
-static void orders(struct req *r, unsigned num, const struct iba_port_info *v, const struct iba_port_info *old)
+static void orders(struct req *r, unsigned num, const struct iba_port_info *v,
+		   const struct iba_port_info *old)
 {
 	struct sim_port *p = req_port(r, num);
 	enum iba_phys_state wish = num ? link_wish(p, v, old) : IBA_PHYS_NO_CHANGE;
@@ -343,14 +345,17 @@ unsigned sma_mlnx_ext_set(struct req *r)
 	if (!r->s->cfg.express)
 		return IBA_STATUS_BAD_METHOD_ATTR;
 	iba_mlnx_ext_port_info_get(&v, r->in, IBA_SMP_DATA_SIZE);
-	if (!sma_pick_port(r, r->mod & 0xff, &num) || v.speed_enabled > req_port(r, num)->fdr10_supported)
+	if (!sma_pick_port(r, r->mod & 0xff, &num) ||
+	    v.speed_enabled > req_port(r, num)->fdr10_supported)
 		return IBA_STATUS_BAD_FIELD;
 	p = req_port(r, num);
 	if (v.state_change_enable & 1)
 		p->fdr10_enabled = v.speed_enabled;
 	if (num && p->pi.state != IBA_PORT_DOWN && !rate_fits(p))
 		sim_push(r->s, r->s->now + ANSWER_FIRST_PS, PRIO_WORLD,
-			 (struct ev){.kind = EV_ORDER, .a = req_node(r)->first_port + num,
-				     .b = r->s->nodes[r->n].incarnation, .c = IBA_PHYS_POLLING});
+			 (struct ev){.kind = EV_ORDER,
+				     .a = req_node(r)->first_port + num,
+				     .b = r->s->nodes[r->n].incarnation,
+				     .c = IBA_PHYS_POLLING});
 	return sma_mlnx_ext_get(r);
 }

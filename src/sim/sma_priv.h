@@ -11,10 +11,10 @@
 struct req {
 	struct sim *s;
 	node_id n;
-	unsigned in_port;   /* by which the request came; a switch's own is 0 */
+	unsigned in_port; /* by which the request came; a switch's own is 0 */
 	uint32_t mod;
-	const uint8_t *in;  /* the request's attribute */
-	uint8_t *out;       /* the response's attribute; holds the request's at first */
+	const uint8_t *in; /* the request's attribute */
+	uint8_t *out;	   /* the response's attribute; holds the request's at first */
 };
 
 static inline const struct fab_node *req_node(const struct req *r)

@@ -252,10 +252,12 @@ unsigned sma_rft_set(struct req *r)
 		return IBA_STATUS_BAD_FIELD;
 	iba_rft_get(&t, r->in, IBA_SMP_DATA_SIZE);
 	for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
-		if (t.valid[i] && (t.port[i] > req_node(r)->nports || t.lid[i] & ((1u << t.lmc[i]) - 1)))
+		if (t.valid[i] &&
+		    (t.port[i] > req_node(r)->nports || t.lid[i] & ((1u << t.lmc[i]) - 1)))
 			return IBA_STATUS_BAD_FIELD;
 	if (!node->rft)
-		node->rft = mem_zarray((node->si.random_cap + 15u) / IBA_RFT_BLOCK, sizeof(*node->rft));
+		node->rft =
+			mem_zarray((node->si.random_cap + 15u) / IBA_RFT_BLOCK, sizeof(*node->rft));
 	node->rft[r->mod] = t;
 	sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
 	node->rft_used = MAX(node->rft_used, r->mod + 1);
@@ -293,7 +295,8 @@ unsigned sma_mft_set(struct req *r)
 	if (!mft_where(r, &block, &group))
 		return IBA_STATUS_BAD_FIELD;
 	if (!node->mft)
-		node->mft = mem_zarray((r->s->cfg.mft_cap + 31u) / 32 * 32 * 16, sizeof(*node->mft));
+		node->mft =
+			mem_zarray((r->s->cfg.mft_cap + 31u) / 32 * 32 * 16, sizeof(*node->mft));
 	iba_mft_get(&t, r->in, IBA_SMP_DATA_SIZE);
 	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++)
 		node->mft[(block * IBA_MFT_BLOCK + i) * 16 + group] = t.mask[i];

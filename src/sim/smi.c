@@ -102,7 +102,8 @@ __attribute__((always_inline)) static inline struct verdict judge(struct sim *s,
 			return (struct verdict){.kind = TO_NODE};
 		if (has_lid(s, p))
 			return (struct verdict){.kind = TO_NODE};
-		return p->from_local ? (struct verdict){.kind = TO_LID} : discard(SIM_DROP_NOT_FOR_US);
+		return p->from_local ? (struct verdict){.kind = TO_LID}
+				     : discard(SIM_DROP_NOT_FOR_US);
 	}
 	if (iba_smp_hop_cnt(m) > IBA_MAX_HOPS || iba_smp_hop_ptr(m) > IBA_MAX_HOPS + 1)
 		return discard(SIM_DROP_BAD_PATH);
@@ -132,7 +133,8 @@ static bool is_for_sm(struct sim *s, const struct pkt *p, const struct sm_hook *
 
 	if (method == IBA_GET_RESP || method == IBA_TRAP)
 		return true;
-	if (method == IBA_TRAP_REPRESS) /* SMs send traps, too; a kernel takes this for their response */
+	if (method ==
+	    IBA_TRAP_REPRESS) /* SMs send traps, too; a kernel takes this for their response */
 		return sm && !trap_is_ours(&p->smp);
 	return sm && iba_smp_attr_id(m) == IBA_ATTR_SM_INFO &&
 	       node_port(s, sm->node, sm->port)->pi.cap_mask & IBA_CAP_IS_SM;
@@ -144,8 +146,8 @@ static void deliver(struct sim *s, uint32_t p)
 	unsigned method = iba_smp_method(pkt->smp.mad);
 	const struct sm_hook *sm = smi_hook(s, pkt);
 
-	if (method != IBA_GET && method != IBA_SET && method != IBA_TRAP && method != IBA_TRAP_REPRESS &&
-	    method != IBA_GET_RESP) {
+	if (method != IBA_GET && method != IBA_SET && method != IBA_TRAP &&
+	    method != IBA_TRAP_REPRESS && method != IBA_GET_RESP) {
 		pkt_drop(s, p, SIM_DROP_BAD_MAD);
 		return;
 	}
@@ -203,8 +205,9 @@ static time_ps service_time(const struct sim *s, const struct pkt *p)
 {
 	const uint8_t *m = p->smp.mad;
 	bool request = iba_smp_method(m) == IBA_GET || iba_smp_method(m) == IBA_SET;
-	bool here = iba_smp_is_dr(m) ? !iba_smp_is_return(m) && iba_smp_hop_ptr(m) >= iba_smp_hop_cnt(m)
-				     : !p->from_local;
+	bool here = iba_smp_is_dr(m)
+			    ? !iba_smp_is_return(m) && iba_smp_hop_ptr(m) >= iba_smp_hop_cnt(m)
+			    : !p->from_local;
 
 	return s->cfg.smi_ps + (request && here ? s->cfg.sma_ps : 0);
 }

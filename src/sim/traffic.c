@@ -23,7 +23,7 @@ struct source {
 	struct rng rng;
 	uint64_t when; /* of the last packet */
 	uint64_t time_frac,
-	    burst_frac;	     /* what rounding left over: carried on, so means are exact */
+		burst_frac;  /* what rounding left over: carried on, so means are exact */
 	uint64_t burst_left; /* packets of the burst that are still to come */
 	uint32_t turn;	     /* all to all: hosts on from here; trace: place in order */
 	bool begun, done;
@@ -271,7 +271,7 @@ struct traffic *traffic_new(const struct traffic_config *c, uint32_t n, struct e
 	} else if (c->arrivals == TRAFFIC_BURSTY) {
 		t->burst_low_q16 = pareto_low_q16(c->burst_packets - 1);
 		t->off_low_q16 =
-		    pareto_low_q16((u128)(c->interval_ps - c->burst_gap_ps) * c->burst_packets);
+			pareto_low_q16((u128)(c->interval_ps - c->burst_gap_ps) * c->burst_packets);
 	}
 	return t;
 }
@@ -356,8 +356,8 @@ static uint64_t burst_begin(struct traffic *t, struct source *s)
 	}
 	/* A burst is one packet and a Pareto number more: the one or the others were met. */
 	packets = 1 + (rng_below(&s->rng, t->c.burst_packets)
-			   ? pareto_met(s, t->burst_low_q16, &s->burst_frac)
-			   : pareto_next(t, s, t->burst_low_q16, &s->burst_frac));
+			       ? pareto_met(s, t->burst_low_q16, &s->burst_frac)
+			       : pareto_next(t, s, t->burst_low_q16, &s->burst_frac));
 	s->burst_left = traffic_scaled(rng_u64(&s->rng), packets);
 	return burst_step(t, s, phase);
 }

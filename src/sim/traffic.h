@@ -12,19 +12,19 @@
 enum traffic_pattern {
 	TRAFFIC_UNIFORM,     /* any other host */
 	TRAFFIC_PERMUTATION, /* one partner for good, drawn at random without fixed points */
-	TRAFFIC_SHIFT,       /* host i to i + shift */
+	TRAFFIC_SHIFT,	     /* host i to i + shift */
 	TRAFFIC_HOTSPOT,     /* a share goes to one host, the rest is uniform */
 	TRAFFIC_COMPLEMENT,  /* host i to n - 1 - i (bit complement where n is a power of two) */
 	TRAFFIC_TORNADO,     /* host i to i + n/2 - 1 */
 	TRAFFIC_ALL_TO_ALL,  /* every other host in turn */
-	TRAFFIC_INCAST,      /* all to one host, which sends nothing */
-	TRAFFIC_TRACE,       /* from a file */
+	TRAFFIC_INCAST,	     /* all to one host, which sends nothing */
+	TRAFFIC_TRACE,	     /* from a file */
 };
 
 enum traffic_arrivals {
 	TRAFFIC_POISSON,
 	TRAFFIC_CONSTANT, /* at equal intervals, each host with its own random phase */
-	TRAFFIC_BURSTY,   /* on and off times with a heavy tail (Pareto), self-similar in the sum */
+	TRAFFIC_BURSTY,	  /* on and off times with a heavy tail (Pareto), self-similar in the sum */
 };
 
 struct traffic_trace_item { /* one line: time source destination bytes sl */
@@ -38,16 +38,17 @@ typedef VEC(struct traffic_trace_item) traffic_trace;
 struct traffic_config {
 	enum traffic_pattern pattern;
 	enum traffic_arrivals arrivals;
-	uint64_t interval_ps;    /* mean time between packets of one host; not for traces */
-	uint16_t payload;        /* bytes, 0..4096 */
-	uint16_t sl_mask;        /* service levels drawn uniformly; 0: SL 0 */
-	uint32_t hot_host;       /* hot spot, incast */
-	uint64_t hot_share_q32;  /* hot spot: share of the traffic, of 2^32 */
+	uint64_t interval_ps;	/* mean time between packets of one host; not for traces */
+	uint16_t payload;	/* bytes, 0..4096 */
+	uint16_t sl_mask;	/* service levels drawn uniformly; 0: SL 0 */
+	uint32_t hot_host;	/* hot spot, incast */
+	uint64_t hot_share_q32; /* hot spot: share of the traffic, of 2^32 */
 	uint32_t shift;
-	unsigned burst_packets;  /* bursty: mean packets of a burst, sent back to back at burst_gap_ps */
+	unsigned
+		burst_packets; /* bursty: mean packets of a burst, sent back to back at burst_gap_ps */
 	uint64_t burst_gap_ps;
 	uint64_t start_ps, stop_ps; /* packets are made in [start, stop) */
-	bool known_only;         /* who was never Active neither sends nor is sent to */
+	bool known_only;	    /* who was never Active neither sends nor is sent to */
 	uint64_t seed;
 	const traffic_trace *trace; /* sorted by time */
 };
@@ -73,7 +74,7 @@ const char *traffic_arrivals_name(enum traffic_arrivals a);
 
 /* Text with a line a packet: "time src dst bytes [sl]", time as 12.5us or in ns without unit, '#'
  * starts a comment. Sorts by time. -EINVAL with "name:line: ..." in e. */
-int traffic_trace_parse(traffic_trace *out, uint32_t nhosts, const char *name, const char *text, size_t len,
-			struct err *e);
+int traffic_trace_parse(traffic_trace *out, uint32_t nhosts, const char *name, const char *text,
+			size_t len, struct err *e);
 
 #endif

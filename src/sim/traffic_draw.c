@@ -58,8 +58,8 @@ static uint64_t exp2_q40(const struct traffic_logs *l, uint64_t x_q48)
 			hi = mid;
 	}
 	mantissa_q52 = (1ull << 52) + ((uint64_t)lo << (52 - INDEX_BITS));
-	mantissa_q52 +=
-	    (uint64_t)(((u128)(frac - l->at[lo]) << (52 - INDEX_BITS)) / (l->at[hi] - l->at[lo]));
+	mantissa_q52 += (uint64_t)(((u128)(frac - l->at[lo]) << (52 - INDEX_BITS)) /
+				   (l->at[hi] - l->at[lo]));
 	return (uint64_t)((u128)mantissa_q52 << (x_q48 >> LOG_BITS) >> 12);
 }
 

@@ -19,7 +19,8 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	struct trap_slot *t = &s->nodes[n].trap[slot];
 	const struct iba_port_info *pi = &node_port(s, n, sim_is_switch(s, n) ? 0 : t->port)->pi;
 	struct sim_smp smp;
-	time_ps again = MAX(iba_time_from_exp(pi->subnet_timeout), iba_time_from_exp(pi->resp_time));
+	time_ps again =
+		MAX(iba_time_from_exp(pi->subnet_timeout), iba_time_from_exp(pi->resp_time));
 
 	/* The M_Key stays 0 (IBA o14-1): a notice must not give the key away. */
 	iba_smp_init(smp.mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
@@ -52,7 +53,8 @@ void trap_repeat(struct sim *s, node_id n, unsigned slot)
 	trap_send(s, n, slot);
 }
 
-static void trap_raise(struct sim *s, node_id n, unsigned slot, unsigned port, struct iba_notice notice)
+static void trap_raise(struct sim *s, node_id n, unsigned slot, unsigned port,
+		       struct iba_notice notice)
 {
 	struct trap_slot *t = &s->nodes[n].trap[slot];
 	bool was = t->pending;

@@ -8,7 +8,8 @@
 bool sm_is_own(const struct sm *sm, const struct sm_port *p)
 {
 	/* The SM's own node is the first that answers. */
-	return p->node == 0 && (sm->nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0 : p->num == sm->cfg.port);
+	return p->node == 0 &&
+	       (sm->nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0 : p->num == sm->cfg.port);
 }
 
 static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
@@ -25,8 +26,8 @@ static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsign
 	struct iba_port_info to;
 
 	sm_port_fill(sm, p, &to);
-	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid && is->sm_sl == to.sm_sl &&
-	       is->gid_prefix == to.gid_prefix && is->m_key == to.m_key &&
+	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid &&
+	       is->sm_sl == to.sm_sl && is->gid_prefix == to.gid_prefix && is->m_key == to.m_key &&
 	       (!to.m_key || /* else it guards nothing, for however long */
 		(is->m_key_protect == to.m_key_protect && is->m_key_lease == to.m_key_lease));
 }

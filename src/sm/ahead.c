@@ -22,8 +22,8 @@ struct remedy {
 };
 
 struct sm_ahead {
-	uint32_t next;  /* failure to look at: switches, then links by their lower port */
-	size_t bytes;   /* that remedies take */
+	uint32_t next; /* failure to look at: switches, then links by their lower port */
+	size_t bytes;  /* that remedies take */
 	VEC(struct remedy) remedies;
 	struct map64 by_what;
 	/* the one being computed; id 0: none */
@@ -44,7 +44,8 @@ static uint64_t hash_of(const struct fab *f, node_id root)
 		const struct fab_port *x = &f->ports[p];
 
 		if (x->lid || x->peer != FAB_NONE)
-			h = hash64_add(h, (uint64_t)p << 32 | x->lid << 3 | x->lmc), h = hash64_add(h, x->peer);
+			h = hash64_add(h, (uint64_t)p << 32 | x->lid << 3 | x->lmc),
+			h = hash64_add(h, x->peer);
 	}
 	return h;
 }
@@ -58,8 +59,8 @@ static bool survives(const struct fab *f, const struct failure *x, port_id p)
 {
 	port_id q = f->ports[p].peer;
 
-	return q != FAB_NONE && f->ports[p].node != x->node && f->ports[q].node != x->node && p != x->port &&
-	       q != x->port;
+	return q != FAB_NONE && f->ports[p].node != x->node && f->ports[q].node != x->node &&
+	       p != x->port && q != x->port;
 }
 
 /* Nodes that links lead to from the SM's, as the snapshot takes them. */
@@ -75,7 +76,8 @@ static bool *within_reach(const struct sm *sm, const struct failure *x)
 	while (head < tail) {
 		node_id n = queue[head++];
 
-		for (unsigned i = 1; (fab_is_switch(f, n) || n == own) && i <= f->nodes[n].nports; i++) {
+		for (unsigned i = 1; (fab_is_switch(f, n) || n == own) && i <= f->nodes[n].nports;
+		     i++) {
 			port_id p = fab_port_id(f, n, i);
 			node_id m = survives(f, x, p) ? f->ports[f->ports[p].peer].node : FAB_NONE;
 
@@ -89,7 +91,8 @@ static bool *within_reach(const struct sm *sm, const struct failure *x)
 	return in;
 }
 
-static void copy_node(struct fab_builder *b, const struct fab *f, node_id n, const struct failure *x)
+static void copy_node(struct fab_builder *b, const struct fab *f, node_id n,
+		      const struct failure *x)
 {
 	const struct fab_node *s = &f->nodes[n];
 	node_id k = fab_add_node(b, s->type, s->guid, s->nports, "");
@@ -100,7 +103,8 @@ static void copy_node(struct fab_builder *b, const struct fab *f, node_id n, con
 		const struct fab_port *p = &f->ports[s->first_port + i];
 
 		d->guid = p->guid;
-		if (s->type != IBA_NODE_SWITCH && p->peer != FAB_NONE && !survives(f, x, s->first_port + i))
+		if (s->type != IBA_NODE_SWITCH && p->peer != FAB_NONE &&
+		    !survives(f, x, s->first_port + i))
 			continue; /* a host's port without a link has no LID */
 		d->lid = p->lid;
 		d->lmc = p->lmc;
@@ -163,8 +167,10 @@ void sm_ahead_reset(struct sm *sm)
 static bool failure_next(const struct sm *sm, uint32_t *at, struct failure *x)
 {
 	const struct fab *f = sm->fab;
-	port_id own = fab_port_id(f, sm->nodes.at[0].fab, sm->nodes.at[0].type == IBA_NODE_SWITCH ? 0 : sm->cfg.port);
-	node_id base = f->ports[own].peer == FAB_NONE ? f->ports[own].node : f->ports[f->ports[own].peer].node;
+	port_id own = fab_port_id(f, sm->nodes.at[0].fab,
+				  sm->nodes.at[0].type == IBA_NODE_SWITCH ? 0 : sm->cfg.port);
+	node_id base = f->ports[own].peer == FAB_NONE ? f->ports[own].node
+						      : f->ports[f->ports[own].peer].node;
 
 	for (; *at < f->nswitches + f->nports; ++*at) {
 		if (*at < f->nswitches) {
@@ -187,8 +193,9 @@ static bool may_think(const struct sm *sm)
 {
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
 
-	return m->ahead && m->provisional->keep && sm->fab && sm->tables && sm->rank && !sm->incomplete &&
-	       !sm->off.n && sm->fab->nswitches <= sm->cfg.ahead_switches && !sm->dirty;
+	return m->ahead && m->provisional->keep && sm->fab && sm->tables && sm->rank &&
+	       !sm->incomplete && !sm->off.n && sm->fab->nswitches <= sm->cfg.ahead_switches &&
+	       !sm->dirty;
 }
 
 static struct sm_task *task_for(struct sm *sm, const struct failure *x)
@@ -236,7 +243,8 @@ static const uint8_t *block_of(const struct rt_tables *t, uint32_t sw, uint32_t 
 {
 	static const uint8_t open[IBA_LFT_BLOCK] = {[0 ... IBA_LFT_BLOCK - 1] = IBA_PORT_NONE};
 
-	return block < t->stride / IBA_LFT_BLOCK ? rt_row(t, sw) + (size_t)block * IBA_LFT_BLOCK : open;
+	return block < t->stride / IBA_LFT_BLOCK ? rt_row(t, sw) + (size_t)block * IBA_LFT_BLOCK
+						 : open;
 }
 
 bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
@@ -246,7 +254,8 @@ bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
 
 	if (!a || !a->id || r->epoch != a->id)
 		return false;
-	if (r->verified && r->tables && r->rank && r->tables->nswitches == a->task->fab->nswitches) {
+	if (r->verified && r->tables && r->rank &&
+	    r->tables->nswitches == a->task->fab->nswitches) {
 		for (uint32_t s = 0; s < r->tables->nswitches; s++)
 			for (uint32_t b = 0; b < r->tables->stride / IBA_LFT_BLOCK; b++) {
 				struct patch p = {.sw = s, .block = b};
@@ -259,7 +268,8 @@ bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
 		m.plan = r->plan;
 		r->rank = NULL;
 		r->plan = (struct rt_plan){0};
-		a->bytes += m.patches.n * sizeof(struct patch) + a->task->fab->nswitches * sizeof(*m.rank) +
+		a->bytes += m.patches.n * sizeof(struct patch) +
+			    a->task->fab->nswitches * sizeof(*m.rank) +
 			    m.plan.turns.n * sizeof(struct rt_turn);
 		map64_put(&a->by_what, a->what, (uint32_t)a->remedies.n);
 		vec_push(&a->remedies, m);
@@ -273,7 +283,8 @@ bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
 bool sm_ahead_recall(struct sm *sm, struct sm_routes *r)
 {
 	struct sm_ahead *a = sm->ahead;
-	uint32_t at = a ? map64_get(&a->by_what, hash_of(sm->fab, sm_root_in(sm, sm->fab))) : MAP_NONE;
+	uint32_t at =
+		a ? map64_get(&a->by_what, hash_of(sm->fab, sm_root_in(sm, sm->fab))) : MAP_NONE;
 	struct remedy *m = at == MAP_NONE ? NULL : &a->remedies.at[at];
 	struct rt_tables *was;
 
@@ -285,7 +296,8 @@ bool sm_ahead_recall(struct sm *sm, struct sm_routes *r)
 	for (uint32_t s = 0; s < sm->fab->nswitches; s++)
 		memcpy(rt_row(r->tables, s), rt_row(was, s), MIN(was->stride, r->tables->stride));
 	for (size_t i = 0; i < m->patches.n; i++)
-		memcpy(rt_row(r->tables, m->patches.at[i].sw) + (size_t)m->patches.at[i].block * IBA_LFT_BLOCK,
+		memcpy(rt_row(r->tables, m->patches.at[i].sw) +
+			       (size_t)m->patches.at[i].block * IBA_LFT_BLOCK,
 		       m->patches.at[i].data, IBA_LFT_BLOCK);
 	r->rank = m->rank;
 	r->plan = m->plan;

@@ -52,16 +52,16 @@ static bool audit_turn_next(struct sm *sm, struct sm_req *r)
 	if (sm->cur_step >= sm->turns.n)
 		return false;
 	t = &sm->turns.at[sm->cur_step];
-	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, sm->node_of[sm->fab->switches[t->sw]], IBA_ATTR_SLVL_TABLE,
-		    (uint32_t)t->in << 8 | t->out);
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, sm->node_of[sm->fab->switches[t->sw]],
+		    IBA_ATTR_SLVL_TABLE, (uint32_t)t->in << 8 | t->out);
 	r->ref = sm->cur_step++;
 	return true;
 }
 
 static bool audit_next(struct sm *sm, struct sm_req *r)
 {
-	static bool (*const next[])(struct sm *, struct sm_req *) = {audit_port_next, audit_block_next,
-								     sm_rft_audit_next, audit_turn_next};
+	static bool (*const next[])(struct sm *, struct sm_req *) = {
+		audit_port_next, audit_block_next, sm_rft_audit_next, audit_turn_next};
 
 	for (; sm->cur_in < ARRAY_LEN(next); sm->cur_in++, sm_cursor_begin(sm))
 		if (next[sm->cur_in](sm, r)) {

@@ -48,8 +48,8 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-const struct sm_part sm_part_break_ports = {turns_of_break_nodes, break_ports_next, sm_port_take, sm_failed,
-					    stopped};
+const struct sm_part sm_part_break_ports = {turns_of_break_nodes, break_ports_next, sm_port_take,
+					    sm_failed, stopped};
 
 /* ---- turns off ---- */
 
@@ -62,7 +62,8 @@ static void turns_off_begin(struct sm *sm)
 {
 	sm->cur_in = 0;
 	if (sm_technique_now(sm)->plan && sm_rows_in_doubt(sm)) {
-		turns_of_break_nodes(sm); /* no plan holds for what is not known: this is safe with anything */
+		turns_of_break_nodes(
+			sm); /* no plan holds for what is not known: this is safe with anything */
 	} else if (sm_technique_now(sm)->plan) {
 		sm->turns.n = 0;
 		for (size_t i = 0; i < sm->plan.turns.n; i++)
@@ -119,8 +120,8 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 		if (sm->off.at[at].sure)
 			continue;
 		memset(off.vl, IBA_VL_SUBN, sizeof(off.vl));
-		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t), IBA_ATTR_SLVL_TABLE,
-			    (uint32_t)t->in << 8 | t->out);
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t),
+			    IBA_ATTR_SLVL_TABLE, (uint32_t)t->in << 8 | t->out);
 		iba_slvl_table_put(&off, r->data);
 		r->kind = sm->cur_step - 1;
 		return true;
@@ -141,8 +142,8 @@ static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t 
 		sm->off.at[at].sure = true;
 }
 
-const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns_off_recv, sm_failed,
-					  stopped};
+const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns_off_recv,
+					  sm_failed, stopped};
 
 /* ---- turns on again ---- */
 
@@ -178,7 +179,8 @@ static bool stays_off(const struct sm *sm, const struct sm_turn_off *x, node_id 
 
 static void restore_begin(struct sm *sm)
 {
-	if (sm->off.n && may_stay_off(sm)) /* final tables may have another graph than provisional ones */
+	if (sm->off.n &&
+	    may_stay_off(sm)) /* final tables may have another graph than provisional ones */
 		turns_of_break_nodes(sm);
 	sm->cur_step = sm->cur_in = 0;
 	/* A packet that took its place before the tables changed may still want a turn. */
@@ -200,7 +202,8 @@ static bool restore_next(struct sm *sm, struct sm_req *r)
 	}
 	if (sm->noutstanding)
 		return false;
-	while (sm->cur_in < sm->fab->nswitches) /* each once: a device may not keep what it is told */
+	while (sm->cur_in <
+	       sm->fab->nswitches) /* each once: a device may not keep what it is told */
 		if (sm_mark_make(sm, sm->node_of[sm->fab->switches[sm->cur_in++]], r))
 			return true;
 	return false;
@@ -227,7 +230,8 @@ static void restore_done(struct sm *sm)
 	sm_phase_set(sm, SM_ARM);
 }
 
-const struct sm_part sm_part_restore = {restore_begin, restore_next, restore_recv, sm_failed, restore_done};
+const struct sm_part sm_part_restore = {restore_begin, restore_next, restore_recv, sm_failed,
+					restore_done};
 
 /* ---- for the audit ---- */
 

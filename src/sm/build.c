@@ -53,10 +53,12 @@ static bool as_before(const struct sm *sm)
 		for (uint32_t b = 0; b < sm->prev_tables->stride / IBA_LFT_BLOCK; b++) {
 			const uint8_t *has = sm_row_block(sm, row, b);
 
-			if (n == FAB_NONE ? has != NULL
-					  : !has || memcmp(has, rt_row(sm->prev_tables, g->switch_index[n]) +
-									(size_t)b * IBA_LFT_BLOCK,
-							   IBA_LFT_BLOCK))
+			if (n == FAB_NONE
+				    ? has != NULL
+				    : !has || memcmp(has,
+						     rt_row(sm->prev_tables, g->switch_index[n]) +
+							     (size_t)b * IBA_LFT_BLOCK,
+						     IBA_LFT_BLOCK))
 				return false;
 		}
 	}
@@ -86,7 +88,7 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 
 		if (n != FAB_NONE && sm->off.at[i].sure) /* a plan must not rely on what may be */
 			vec_push(&j->off, (struct rt_turn){f->switch_index[n], sm->off.at[i].in,
-								  sm->off.at[i].out});
+							   sm->off.at[i].out});
 	}
 	c->off = &j->off;
 }
@@ -104,7 +106,8 @@ static void compute_begin(struct sm *sm)
 	} else {
 		/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
 		sm->mending &= !sm->changed;
-		sm->stage = strcmp(m->provisional->name, "none") && old && !sm->mending && !sm->found_old
+		sm->stage = strcmp(m->provisional->name, "none") && old && !sm->mending &&
+					    !sm->found_old
 				    ? SM_PROVISIONAL
 				    : SM_FINAL;
 	}
@@ -141,7 +144,8 @@ void sm_routes_take(struct sm *sm, const struct sm_routes *r)
 	sm->rank = r->rank;
 	sm->ranked = r->rank != NULL;
 	sm->plan = r->plan;
-	sm->settled = r->settled && sm->cfg.mechanism.routes->update; /* others have tables of their own */
+	sm->settled = r->settled &&
+		      sm->cfg.mechanism.routes->update; /* others have tables of their own */
 	sm->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(sm->tables);
 	if (sm_rft_prepare(sm))

@@ -46,10 +46,14 @@ static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
 	return kept;
 }
 
-static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *rank, unsigned threads,
-				    struct sm_work_done *done)
+static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *rank,
+				    unsigned threads, struct sm_work_done *done)
 {
-	struct rt_opts o = {.root = c->root, .threads = threads, .rank = rank, .before = c->before, .even = true};
+	struct rt_opts o = {.root = c->root,
+			    .threads = threads,
+			    .rank = rank,
+			    .before = c->before,
+			    .even = true};
 	const char *name = c->supply->engine ? c->supply->engine : "fera";
 	struct rt_tables *t = NULL;
 	struct rt_update_stats st;
@@ -72,8 +76,8 @@ static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *
 	return t;
 }
 
-static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_t *rank, unsigned threads,
-		   struct rt_report *r)
+static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
+		   unsigned threads, struct rt_report *r)
 {
 	struct rt_verify_opts o = {.threads = threads, .rank = rank};
 
@@ -108,7 +112,7 @@ static bool may_keep(const struct sm_compute *c)
 static bool as_good(const struct rt_report *old, const struct rt_report *new, struct worth w)
 {
 	return old->ok && 20 * old->hops_sum <= w.hops * new->hops_sum &&
-	       20 * old->link_load_max <= w.load * new->link_load_max;
+	       20 * old->link_load_max <= w.load *new->link_load_max;
 }
 
 static void take_old(const struct sm_compute *c, struct sm_routes *out)
@@ -156,7 +160,8 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 	rt_report_free(&old);
 	if (!keep)
 		return false;
-	out->plan = (struct rt_plan){.kind = stay(c, out->tables) ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING};
+	out->plan = (struct rt_plan){.kind = stay(c, out->tables) ? RT_PLAN_ANY_ORDER
+								  : RT_PLAN_NOTHING};
 	if (!ranked) {
 		free(out->rank);
 		out->rank = NULL;
@@ -178,8 +183,10 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 	if (as_good(&old, new, as_it_should_be)) {
 		take_old(c, out);
 	} else if (c->plan && c->old) {
-		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads, &out->plan, &e);
-		if (out->verified && out->plan.kind == RT_PLAN_TURNS && as_good(&old, new, it_will_do))
+		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads,
+					 &out->plan, &e);
+		if (out->verified && out->plan.kind == RT_PLAN_TURNS &&
+		    as_good(&old, new, it_will_do))
 			take_old(c, out);
 	}
 	rt_report_free(&old);
@@ -190,7 +197,8 @@ static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out
 			 struct rt_report *r)
 {
 	memset(r, 0, sizeof(*r));
-	if (c->stage == SM_PROVISIONAL && c->before && rt_verify_change(c->fab, out->tables, out->rank, c->before))
+	if (c->stage == SM_PROVISIONAL && c->before &&
+	    rt_verify_change(c->fab, out->tables, out->rank, c->before))
 		return true;
 	return verify(c->fab, out->tables, out->rank, threads, r);
 }

@@ -14,9 +14,10 @@ static void configure_begin(struct sm *sm)
 	time_ps t = MAX(sm->max_hops, 1u) * (sm->cfg.link_smp_ps + iba_time_from_exp(sm->max_resp));
 
 	/* Shorter would do when the fabric shrinks, but to tell everybody is not worth it. */
-	sm->subnet_timeout = (uint8_t)(sm->cfg.subnet_timeout ? sm->cfg.subnet_timeout
-							      : MAX(sm->partial ? sm->subnet_timeout : 0u,
-								    iba_time_to_exp(t)));
+	sm->subnet_timeout =
+		(uint8_t)(sm->cfg.subnet_timeout
+				  ? sm->cfg.subnet_timeout
+				  : MAX(sm->partial ? sm->subnet_timeout : 0u, iba_time_to_exp(t)));
 	sm->subnet_timeout = sm_subnet_timeout_found(sm, sm->subnet_timeout);
 	sm->incomplete = true;
 	sm->staged = sm->settled = false;
@@ -36,7 +37,8 @@ bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
 		return true; /* a random table has no top */
 	if (!sm->partial && !sm->cfg.read_back)
 		return si->linear_top == sm->top_lid;
-	return si->linear_top >= sm->top_lid && si->linear_top / IBA_LFT_BLOCK == sm->top_lid / IBA_LFT_BLOCK;
+	return si->linear_top >= sm->top_lid &&
+	       si->linear_top / IBA_LFT_BLOCK == sm->top_lid / IBA_LFT_BLOCK;
 }
 
 static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
@@ -80,7 +82,8 @@ static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
 unsigned sm_port_vls(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->ports.at[port];
-	unsigned code = p->peer == NONE ? p->pi.vl_cap : MIN(p->pi.vl_cap, sm->ports.at[p->peer].pi.vl_cap);
+	unsigned code =
+		p->peer == NONE ? p->pi.vl_cap : MIN(p->pi.vl_cap, sm->ports.at[p->peer].pi.vl_cap);
 
 	return MAX(iba_vl_count(code), 1u);
 }
@@ -106,7 +109,8 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 	for (; sm->cur_in < width * width; sm->cur_in++) {
 		in = sm->cur_in / width;
 		out = sm->cur_in % width;
-		if (in == out || !port_in_use(sm, node, out) || (in && !port_in_use(sm, node, in)) ||
+		if (in == out || !port_in_use(sm, node, out) ||
+		    (in && !port_in_use(sm, node, in)) ||
 		    sm_off_find(sm, n->guid, in, out) != SIZE_MAX)
 			continue;
 		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);

@@ -27,9 +27,10 @@ static uint32_t ends_of(struct sm *sm, const struct sm_node *n, bool make)
 		return NONE;
 	first = (uint32_t)d->ends.n; /* a GUID that has other ports than before is another device */
 	for (unsigned p = 0; p <= n->nports; p++)
-		vec_push(&d->ends,
-			 (struct sm_end){
-			     .guid = n->guid, .far = NONE, .num = (uint8_t)p, .nports = n->nports});
+		vec_push(&d->ends, (struct sm_end){.guid = n->guid,
+						   .far = NONE,
+						   .num = (uint8_t)p,
+						   .nports = n->nports});
 	map64_put(&d->by_guid, n->guid, first);
 	return first;
 }

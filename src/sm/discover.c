@@ -33,7 +33,8 @@ static void follow(struct sm *sm, uint32_t port)
 	const struct sm_port *p = &sm->ports.at[port];
 	const struct sm_node *n = &sm->nodes.at[p->node];
 
-	if (p->pi.state == IBA_PORT_DOWN || p->num == 0 || sm_work_spared(sm, (struct sm_work){W_NODE_INFO, port, 0}))
+	if (p->pi.state == IBA_PORT_DOWN || p->num == 0 ||
+	    sm_work_spared(sm, (struct sm_work){W_NODE_INFO, port, 0}))
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked through */
@@ -99,7 +100,8 @@ static uint32_t node_add(struct sm *sm, const struct iba_node_info *ni, struct s
 					   .row = NONE,
 					   .fab = FAB_NONE};
 	for (unsigned p = 0; p <= ni->num_ports; p++)
-		sm->ports.at[first + p] = (struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p};
+		sm->ports.at[first + p] =
+			(struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p};
 	if (ni->node_type == IBA_NODE_SWITCH)
 		sm->nodes.at[n].row = sm_row_find(sm, ni->node_guid);
 	sm->changed = true;
@@ -176,14 +178,17 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		sm->dirty = true;
 		return;
 	}
-	if (near != NONE && (sm_damp_holds(sm, near) || sm_damp_holds_end(sm, ni.node_guid, ni.local_port)))
+	if (near != NONE &&
+	    (sm_damp_holds(sm, near) || sm_damp_holds_end(sm, ni.node_guid, ni.local_port)))
 		return; /* as if Down */
 	if (near != NONE)
-		path = sm_path_longer(sm, sm_path_through(sm, &sm->ports.at[near]), sm->ports.at[near].num);
+		path = sm_path_longer(sm, sm_path_through(sm, &sm->ports.at[near]),
+				      sm->ports.at[near].num);
 	if (sm->cfg.m_keys[0])
 		sm_key_learnt(sm, ni.port_guid, sm->key_hint);
 	n = map64_get(&sm->by_guid, ni.node_guid);
-	if (n != MAP_NONE && (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports)) {
+	if (n != MAP_NONE &&
+	    (sm->nodes.at[n].type != ni.node_type || sm->nodes.at[n].nports != ni.num_ports)) {
 		sm->dirty = true; /* one GUID, two devices */
 		return;
 	}
@@ -195,14 +200,16 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		sm_partial_met(sm, n, path);
 	}
 	port = sm->nodes.at[n].first_port + ni.local_port;
-	if (sm->partial && near != NONE && ni.node_type != IBA_NODE_SWITCH && sm->ports.at[port].asked &&
-	    sm->ports.at[port].peer != near)
+	if (sm->partial && near != NONE && ni.node_type != IBA_NODE_SWITCH &&
+	    sm->ports.at[port].asked && sm->ports.at[port].peer != near)
 		sm_partial_moved(sm, port);
 	if (ni.node_type != IBA_NODE_SWITCH && !sm->ports.at[port].asked) {
-		sm->ports.at[port].path = n ? path : (struct sm_path){0}; /* the SM's own is at hand */
+		sm->ports.at[port].path =
+			n ? path : (struct sm_path){0}; /* the SM's own is at hand */
 		sm->ports.at[port].guid = ni.port_guid;
 		port_ask(sm, port);
-	} else if (ni.node_type == IBA_NODE_SWITCH && !sm->ports.at[sm->nodes.at[n].first_port].guid) {
+	} else if (ni.node_type == IBA_NODE_SWITCH &&
+		   !sm->ports.at[sm->nodes.at[n].first_port].guid) {
 		sm->ports.at[sm->nodes.at[n].first_port].guid = ni.port_guid;
 	}
 	if (near == NONE)
@@ -233,7 +240,8 @@ static void clear_and_read(struct sm *sm, uint32_t n)
 	bool told = node->si.port_state_change && !node->has_si;
 
 	node->has_si = true;
-	node->uncleared = told && sm_contest_open(sm) && sm_is_managed(sm, &sm->ports.at[node->first_port].pi);
+	node->uncleared = told && sm_contest_open(sm) &&
+			  sm_is_managed(sm, &sm->ports.at[node->first_port].pi);
 	if (told && !node->uncleared) {
 		sm_ask(sm, W_CLEAR_CHANGE, n);
 		return;
@@ -302,7 +310,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	p->known = true;
 	sm_key_seen(sm, port);
 	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
-	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm->taking_over && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
+	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm->taking_over &&
+	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm->max_resp = MAX(sm->max_resp, p->pi.resp_time);
@@ -314,9 +323,11 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_found_switch(sm, p->node);
 	if (!sm_damp_found(sm, port))
 		follow(sm, port);
-	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE && looks_stale(sm, port, p->peer))
+	if (sm->cfg.mechanism.thrifty && !sm->partial && p->peer != NONE &&
+	    looks_stale(sm, port, p->peer))
 		sm_ask(sm, W_PORT_AGAIN, p->peer);
-	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) && p->pi.cap_mask & IBA_CAP_IS_SM)
+	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) &&
+	    p->pi.cap_mask & IBA_CAP_IS_SM)
 		sm_ask(sm, W_SM_INFO, port);
 	if (n->waits && p->num == 0) {
 		n->waits = false;
@@ -428,8 +439,9 @@ static void discover_done(struct sm *sm)
 	sm_damp_tell(sm);
 	/* Only where it can happen that a change is none: to begin anew with everything is what the
 	 * basic mechanism does, and what is measured. */
-	if ((sm->damp.held.n || sm->cfg.settle) && sm->cfg.mechanism.discovery->part == &sm_part_discover &&
-	    !sm->dirty && sm_snapshot_stands(sm)) {
+	if ((sm->damp.held.n || sm->cfg.settle) &&
+	    sm->cfg.mechanism.discovery->part == &sm_part_discover && !sm->dirty &&
+	    sm_snapshot_stands(sm)) {
 		sm_phase_set(sm, SM_READY);
 		return;
 	}

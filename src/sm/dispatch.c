@@ -56,7 +56,8 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
 	set_unknown(sm, t);
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
-	if (sm->round.restarts) { /* once more: let nothing be taken for granted, nor that tables are as set */
+	if (sm->round
+		    .restarts) { /* once more: let nothing be taken for granted, nor that tables are as set */
 		sm->full_needed = true;
 		sm_rows_doubt(sm);
 	}
@@ -79,7 +80,8 @@ void sm_failed(struct sm *sm, const struct sm_txn *t)
  */
 static time_ps subnet_time(const struct sm *sm)
 {
-	return MAX(sm->max_hops, 4u) * (sm->cfg.link_smp_ps + iba_time_from_exp(MAX(sm->max_resp, 8u)));
+	return MAX(sm->max_hops, 4u) *
+	       (sm->cfg.link_smp_ps + iba_time_from_exp(MAX(sm->max_resp, 8u)));
 }
 
 /*
@@ -88,7 +90,8 @@ static time_ps subnet_time(const struct sm *sm)
  */
 time_ps sm_timeout(const struct sm *sm)
 {
-	time_ps t = 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u)), floor = sm->cfg.timeout_ps;
+	time_ps t = 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->max_resp, 8u)),
+		floor = sm->cfg.timeout_ps;
 
 	return floor ? MIN(MAX(t, floor), MAX(PS_PER_S, floor)) : t;
 }
@@ -104,7 +107,8 @@ enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW };
 
 static uint64_t txn_tid(const struct sm *sm, const struct sm_txn *t)
 {
-	return (uint32_t)t->gen << 16 | (t->method == IBA_SET ? TID_SET : 0) | (uint32_t)(t - sm->txns);
+	return (uint32_t)t->gen << 16 | (t->method == IBA_SET ? TID_SET : 0) |
+	       (uint32_t)(t - sm->txns);
 }
 
 static void txn_free(struct sm *sm, struct sm_txn *t)
@@ -143,7 +147,8 @@ void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_
 	struct sm_way way = {0};
 	uint8_t *m = s->mad;
 
-	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE && sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
+	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE &&
+	    sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
 		if (lid) /* all of it was to go by LID */
 			path.n = 0;
 		lid = path.via = 0;
@@ -245,7 +250,8 @@ void sm_txn_response(struct sm *sm, const struct sm_event *ev)
 	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
 
 	t = slot < sm->cfg.window ? &sm->txns[slot] : NULL;
-	if (!t || !t->used || txn_tid(sm, t) != (tid & 0xffffffff) || t->attr_id != iba_smp_attr_id(ev->mad)) {
+	if (!t || !t->used || txn_tid(sm, t) != (tid & 0xffffffff) ||
+	    t->attr_id != iba_smp_attr_id(ev->mad)) {
 		sm->st.late++;
 		if (tid & TID_SET && iba_smp_attr_id(ev->mad) != IBA_ATTR_SWITCH_INFO)
 			sm->trouble = sm->copies = true; /* it was carried out twice, or too late */
@@ -292,7 +298,8 @@ void sm_txns_overdue(struct sm *sm)
 			continue;
 		}
 		if (t->tries < (sm->cfg.retries + 1) * sm_key_count(sm)) {
-			iba_smp_set_m_key(t->send.mad, sm_key_next(sm, iba_smp_m_key(t->send.mad), t->tries));
+			iba_smp_set_m_key(t->send.mad,
+					  sm_key_next(sm, iba_smp_m_key(t->send.mad), t->tries));
 			sm->trouble |= t->method == IBA_SET;
 			sm->copies |= t->method == IBA_SET;
 			sm->st.retries++;

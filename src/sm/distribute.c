@@ -95,7 +95,8 @@ bool sm_differences_only(const struct sm *sm)
 void sm_blocks_begin(struct sm *sm)
 {
 	sm_cursor_begin(sm);
-	sm->cur_in = sm_technique_now(sm)->plan && sm_differences_only(sm) ? FIRST_DEAD : THEN_OTHERS;
+	sm->cur_in =
+		sm_technique_now(sm)->plan && sm_differences_only(sm) ? FIRST_DEAD : THEN_OTHERS;
 	sm_rft_begin(sm, RFT_ALL);
 }
 
@@ -152,7 +153,8 @@ bool sm_unknown_block_next(struct sm *sm, struct sm_req *r)
 static bool block_is_dead(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
 {
 	const struct fab_node *f = &sm->fab->nodes[sm->fab->switches[sw]];
-	const uint8_t *has = sm_row_block(sm, sm->nodes.at[node].row, block), *new = table_block(sm, sw, block);
+	const uint8_t *has = sm_row_block(sm, sm->nodes.at[node].row, block),
+		      *new = table_block(sm, sw, block);
 
 	for (unsigned i = 0; has && i < IBA_LFT_BLOCK; i++)
 		if (has[i] && has[i] <= f->nports && new[i] != IBA_PORT_NONE &&
@@ -171,7 +173,8 @@ static bool block_is_due(const struct sm *sm, uint32_t node, uint32_t sw, uint32
 		return true;
 	if (block_is_there(sm, node, sw, block))
 		return false;
-	return !sm_technique_now(sm)->plan || block_is_dead(sm, node, sw, block) == (sm->cur_in == FIRST_DEAD);
+	return !sm_technique_now(sm)->plan ||
+	       block_is_dead(sm, node, sw, block) == (sm->cur_in == FIRST_DEAD);
 }
 
 static bool due_block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
@@ -227,7 +230,8 @@ static void all_by_lid(struct sm *sm)
 		}
 		if (fab_is_switch(f, n)) {
 			sm->lid_routed[f->ports[fab_port_id(f, n, 0)].lid] = 1;
-			sm->rows.at[x->row].rank = sm->rank ? sm->rank[f->switch_index[n]] : UINT64_MAX;
+			sm->rows.at[x->row].rank =
+				sm->rank ? sm->rank[f->switch_index[n]] : UINT64_MAX;
 		}
 	}
 }
@@ -312,7 +316,8 @@ static bool activate_next(struct sm *sm, struct sm_req *r)
 			continue;
 		}
 		if (sm->ports.at[port].pi.state >= IBA_PORT_ACTIVE ||
-		    (sm->nodes.at[sm->ports.at[port].node].type == IBA_NODE_SWITCH) == (sm->cur_in == 1))
+		    (sm->nodes.at[sm->ports.at[port].node].type == IBA_NODE_SWITCH) ==
+			    (sm->cur_in == 1))
 			continue;
 		sm_port_order(sm, port, IBA_PORT_ACTIVE, SM_FOR_ACTIVATION, r);
 		return true;
@@ -334,8 +339,8 @@ static void activate_done(struct sm *sm)
 	sm_phase_set(sm, sm->trouble ? SM_AUDIT : SM_READY);
 }
 
-const struct sm_part sm_part_deactivate = {sm_cursor_begin, deactivate_next, sm_port_take, sm_failed,
-					   deactivate_done};
+const struct sm_part sm_part_deactivate = {sm_cursor_begin, deactivate_next, sm_port_take,
+					   sm_failed, deactivate_done};
 const struct sm_part sm_part_blocks = {sm_blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
 				       sm_tables_done};
 const struct sm_part sm_part_arm = {arm_begin, arm_next, sm_port_take, sm_failed, arm_done};

@@ -18,7 +18,8 @@ static void on_smp(struct sm *sm, const struct sm_event *ev)
 		sm_txn_response(sm, ev);
 	else if (method == IBA_TRAP && iba_smp_attr_id(ev->mad) == IBA_ATTR_NOTICE)
 		sm_trap(sm, ev);
-	else if ((method == IBA_GET || method == IBA_SET) && iba_smp_attr_id(ev->mad) == IBA_ATTR_SM_INFO)
+	else if ((method == IBA_GET || method == IBA_SET) &&
+		 iba_smp_attr_id(ev->mad) == IBA_ATTR_SM_INFO)
 		sm_info_answer(sm, ev);
 	else
 		sm->st.bad++;
@@ -45,7 +46,8 @@ static time_ps wake_time(const struct sm *sm)
 	time_ps t = sm->noutstanding ? sm->next_deadline : TIME_NEVER;
 
 	if (sm->phase == SM_READY)
-		t = MIN(MIN(t, sm_damp_due(sm)), MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
+		t = MIN(MIN(t, sm_damp_due(sm)),
+			MIN(sm->next_sweep, MIN(sm->retry_at, sm->audit_at)));
 	else if (sm->phase == SM_STANDBY)
 		t = sm->state == IBA_SM_STANDBY && !sm->noutstanding ? MIN(t, sm->poll_at) : t;
 	else if (sm->hold_until)

@@ -38,7 +38,9 @@ uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted)
 	wanted = (uint8_t)MIN((wanted + 1u) & ~1u, 30u);
 	for (uint32_t n = 0; sm->taking_over && n < sm->nodes.n; n++)
 		if (sm->nodes.at[n].type == IBA_NODE_SWITCH)
-			most = MAX(most, sm->ports.at[sm->nodes.at[n].first_port].pi.subnet_timeout & ~1u);
+			most = MAX(most,
+				   sm->ports.at[sm->nodes.at[n].first_port].pi.subnet_timeout &
+					   ~1u);
 	return (uint8_t)(most && most + 2 >= wanted && most <= wanted + 4u ? most : wanted);
 }
 
@@ -47,7 +49,8 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 	struct sm_port *p = &sm->ports.at[sm->nodes.at[node].first_port];
 	struct iba_port_info pi;
 
-	if (!sm->cfg.read_back || sm->nodes.at[node].markless || p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
+	if (!sm->cfg.read_back || sm->nodes.at[node].markless ||
+	    p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
 		return false;
 	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
 	sm_req_port(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, sm->nodes.at[node].first_port);
@@ -80,13 +83,15 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->nodes.at[node];
 	const struct sm_port *p = &sm->ports.at[n->first_port];
-	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm), all = sm->cfg.distrust && sm->taking_over;
+	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm),
+	     all = sm->cfg.distrust && sm->taking_over;
 
 	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_recalls_turns(sm, node))
 		return;
 	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
 		for (unsigned out = 1; out <= n->nports; out++)
-			if (marked || (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN))
+			if (marked ||
+			    (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN))
 				sm_ask_for(sm, W_TURN, node, in << 8 | out);
 }
 
@@ -119,7 +124,8 @@ bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 		return sm_contest_open(sm);
 	if (sm->cfg.distrust && !sm_lid_free(sm, p->pi.lid, lmc))
 		return true;
-	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) || sm_contest_open(sm);
+	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) ||
+	       sm_contest_open(sm);
 }
 
 /* ---- the round ---- */
@@ -131,7 +137,8 @@ void sm_found_begin(struct sm *sm)
 	sm->taking_over = sm->cfg.read_back && sm->arriving;
 	sm->all_met = false;
 	sm->sm_ports.n = 0; /* everybody is asked anyway */
-	if (sm->arriving && (sm->cfg.read_back || sm->cfg.contest)) /* another SM may have given it another one */
+	if (sm->arriving &&
+	    (sm->cfg.read_back || sm->cfg.contest)) /* another SM may have given it another one */
 		sm->own_lid = 0;
 	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
 	if (sm->taking_over && first && !sm->memory)

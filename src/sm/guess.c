@@ -9,8 +9,9 @@
 
 bool sm_guess_possible(const struct sm *sm)
 {
-	return sm->cfg.mechanism.ahead && sm->ahead && !sm->incomplete && sm->phase == SM_DISCOVER &&
-	       !sm->guessed && !sm->grown; /* what came up must be explored to the end */
+	return sm->cfg.mechanism.ahead && sm->ahead && !sm->incomplete &&
+	       sm->phase == SM_DISCOVER && !sm->guessed &&
+	       !sm->grown; /* what came up must be explored to the end */
 }
 
 static bool told(const struct sm *sm, uint32_t node)
@@ -54,7 +55,8 @@ static void believe_links(struct sm *sm)
 	uint8_t *seen = sm_nodes_linked(sm);
 
 	for (uint32_t p = 0; p < sm->ports.n; p++) {
-		uint32_t peer = sm->ports.at[p].peer, m = peer == NONE ? NONE : sm->ports.at[peer].node;
+		uint32_t peer = sm->ports.at[p].peer,
+			 m = peer == NONE ? NONE : sm->ports.at[peer].node;
 
 		if (m == NONE || !seen[sm->ports.at[p].node])
 			continue;
@@ -121,8 +123,8 @@ bool sm_guess_switch(struct sm *sm, uint32_t port)
 {
 	uint32_t near = sm->ports.at[port].node, far = switch_behind(sm, port);
 
-	if (far == NONE || far == 0 || near == 0 || !sm_guess_possible(sm) || !told(sm, near) || told(sm, far) ||
-	    !all_others_told(sm, far, near))
+	if (far == NONE || far == 0 || near == 0 || !sm_guess_possible(sm) || !told(sm, near) ||
+	    told(sm, far) || !all_others_told(sm, far, near))
 		return false;
 	take_for_dead(sm, far);
 	return true;

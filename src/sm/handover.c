@@ -102,9 +102,11 @@ void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	switch (sm->state) {
 	case IBA_SM_DISCOVERING:
-		if (o->state == IBA_SM_MASTER || (o->state != IBA_SM_NOT_ACTIVE && ranks_above(sm, o)))
+		if (o->state == IBA_SM_MASTER ||
+		    (o->state != IBA_SM_NOT_ACTIVE && ranks_above(sm, o)))
 			sm_stand_by(sm, o->guid, port, 0);
-		else if (o->state == IBA_SM_DISCOVERING) /* what it did meanwhile may hide a change */
+		else if (o->state ==
+			 IBA_SM_DISCOVERING) /* what it did meanwhile may hide a change */
 			sm->rival = true;
 		return;
 	case IBA_SM_MASTER:
@@ -199,7 +201,8 @@ static void standby_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 		return;
 	}
 	/* It came back, met this one and thinks the better one manages: they would wait for each other. */
-	if (si.state == IBA_SM_STANDBY && !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority})) {
+	if (si.state == IBA_SM_STANDBY &&
+	    !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority})) {
 		take_over(sm, SM_CAUSE_HANDOVER);
 		return;
 	}
@@ -213,7 +216,8 @@ static void standby_fail(struct sm *sm, const struct sm_txn *t)
 	missed(sm);
 }
 
-const struct sm_part sm_part_standby = {.next = standby_next, .recv = standby_recv, .fail = standby_fail};
+const struct sm_part sm_part_standby = {
+	.next = standby_next, .recv = standby_recv, .fail = standby_fail};
 
 /* ---- giving way, while the SM rests ---- */
 
@@ -262,7 +266,8 @@ static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 	sm_info_make(sm, &si);
 	memcpy(s.mad, ev->mad, IBA_MAD_SIZE);
 	iba_smp_set_method(s.mad, IBA_GET_RESP);
-	iba_smp_set_status(s.mad, (uint16_t)(status | (iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0)));
+	iba_smp_set_status(s.mad,
+			   (uint16_t)(status | (iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0)));
 	iba_sm_info_put(&si, iba_smp_data(s.mad));
 	s.slid = sm->own_lid;
 	s.dlid = ev->slid;
@@ -316,8 +321,8 @@ static bool order_ok(const struct sm *sm, unsigned order)
 		[IBA_SM_DISCOVER] = 1 << IBA_SM_STANDBY,
 	};
 
-	return sm->cfg.contest && sm->phase != SM_OFF && order >= IBA_SM_HANDOVER && order <= IBA_SM_DISCOVER &&
-	       in_states[order] & 1 << sm->state;
+	return sm->cfg.contest && sm->phase != SM_OFF && order >= IBA_SM_HANDOVER &&
+	       order <= IBA_SM_DISCOVER && in_states[order] & 1 << sm->state;
 }
 
 static void obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order order)
@@ -347,7 +352,9 @@ static void obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order ord
 		if (can_poll(sm, ev, &p))
 			sm_stand_by(sm, p.guid, p.port, p.lid);
 		else
-			take_over(sm, SM_CAUSE_HANDOVER); /* it will meet the master, and then stand by */
+			take_over(
+				sm,
+				SM_CAUSE_HANDOVER); /* it will meet the master, and then stand by */
 		return;
 	case IBA_SM_DISCOVER:
 		take_over(sm, SM_CAUSE_HANDOVER);

@@ -39,9 +39,11 @@ static bool ports_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
 static bool join_next(struct sm *sm, struct sm_req *r)
 {
 	while (sm->cur_in < JOIN_END) {
-		if (sm->cur_in == JOIN_TABLES ? sm_unknown_block_next(sm, r)
-					      : ports_next(sm, sm->cur_in == JOIN_ARM ? IBA_PORT_ARMED : IBA_PORT_ACTIVE,
-							   r))
+		if (sm->cur_in == JOIN_TABLES
+			    ? sm_unknown_block_next(sm, r)
+			    : ports_next(sm,
+					 sm->cur_in == JOIN_ARM ? IBA_PORT_ARMED : IBA_PORT_ACTIVE,
+					 r))
 			return true;
 		if (sm->noutstanding)
 			return false;

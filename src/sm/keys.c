@@ -100,7 +100,8 @@ void sm_key_answered(struct sm *sm, const struct sm_txn *t)
 	sm->key_hint = iba_smp_m_key(t->send.mad);
 	if (t->attr_id == IBA_ATTR_NODE_INFO)
 		return; /* whose it is says the answer itself */
-	if (t->attr_id == IBA_ATTR_PORT_INFO || t->attr_id == IBA_ATTR_VLARB_TABLE || t->attr_id == IBA_ATTR_SM_INFO)
+	if (t->attr_id == IBA_ATTR_PORT_INFO || t->attr_id == IBA_ATTR_VLARB_TABLE ||
+	    t->attr_id == IBA_ATTR_SM_INFO)
 		port = t->ref < sm->ports.n ? t->ref : NONE;
 	else if (t->purpose != SM_FOR_AUDIT && t->purpose != SM_FOR_NAMES && t->ref < sm->nodes.n)
 		port = sm->nodes.at[t->ref].first_port;
@@ -114,7 +115,8 @@ void sm_keys_changed(struct sm *sm, uint64_t old)
 	sm->key_hint = old ? old : sm->cfg.m_key;
 	if (!old || old == sm->cfg.m_key)
 		return;
-	memmove(sm->cfg.m_keys + 1, sm->cfg.m_keys, (SM_MAX_M_KEYS - 1) * sizeof(sm->cfg.m_keys[0]));
+	memmove(sm->cfg.m_keys + 1, sm->cfg.m_keys,
+		(SM_MAX_M_KEYS - 1) * sizeof(sm->cfg.m_keys[0]));
 	sm->cfg.m_keys[0] = old;
 	for (uint32_t p = 0; p < sm->ports.n; p++)
 		if (sm_in_use(sm, p) && sm->ports.at[p].has_lid)

@@ -91,7 +91,8 @@ static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, uns
 		for (size_t i = 0; i < sm->lids.n; i++) {
 			struct sm_lid *l = &sm->lids.at[i];
 
-			if (l == by || !l->lid || l->lid >= lid + n || l->lid + (1u << l->lmc) <= lid)
+			if (l == by || !l->lid || l->lid >= lid + n ||
+			    l->lid + (1u << l->lmc) <= lid)
 				continue;
 			if (!pass && l->epoch == sm->epoch)
 				return false;

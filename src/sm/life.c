@@ -11,7 +11,7 @@ void sm_config_default(struct sm_config *c)
 		.window = 32,
 		.retries = 4,
 		.restarts = 3,
-		.sweep_factor = 100, /* what the thesis's evaluations use */
+		.sweep_factor = 100,		 /* what the thesis's evaluations use */
 		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
 		.activate_by_lid = false,
 		.priority = 1,
@@ -94,8 +94,9 @@ static void round_back(struct sm_round *r, time_ps by)
 
 void sm_time_back(struct sm *sm, time_ps by)
 {
-	time_ps *const due[] = {&sm->next_deadline, &sm->next_sweep, &sm->retry_at, &sm->audit_at,
-				&sm->now, &sm->phase_since, &sm->poll_at, &sm->sweep_start, &sm->st.last_sweep_start};
+	time_ps *const due[] = {&sm->next_deadline, &sm->next_sweep,  &sm->retry_at,
+				&sm->audit_at,	    &sm->now,	      &sm->phase_since,
+				&sm->poll_at,	    &sm->sweep_start, &sm->st.last_sweep_start};
 
 	for (size_t i = 0; i < ARRAY_LEN(due); i++)
 		back(due[i], by);

@@ -47,7 +47,8 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->nodes = sm->fab ? sm->fab->nnodes : 0;
 	st->switches = sm->fab ? sm->fab->nswitches : 0;
 	st->held = (uint32_t)sm->damp.held.n;
-	st->change_pending = sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
+	st->change_pending =
+		sm->change_pending || sm->retry_at != TIME_NEVER || sm->audit_at != TIME_NEVER;
 }
 
 const struct fab *sm_fabric(const struct sm *sm)

@@ -114,7 +114,8 @@ static bool node_whole(const struct sm *sm, const struct sm_node *n)
 {
 	if (n->type != IBA_NODE_SWITCH || n->gone)
 		return true;
-	if (!n->has_si || n->row == NONE || sm->rows.at[n->row].rft || n->si.linear_top > IBA_LID_MAX_UNICAST)
+	if (!n->has_si || n->row == NONE || sm->rows.at[n->row].rft ||
+	    n->si.linear_top > IBA_LID_MAX_UNICAST)
 		return false;
 	for (uint32_t b = 0; b < blocks_of(n); b++)
 		if (!sm_row_block(sm, n->row, b))
@@ -125,9 +126,10 @@ static bool node_whole(const struct sm *sm, const struct sm_node *n)
 /* Nothing is under way, due or in doubt: until a Set is sent, devices hold what is known. */
 bool sm_at_rest(const struct sm *sm)
 {
-	if (sm->phase != SM_READY || sm->state != IBA_SM_MASTER || sm->begin_again || sm->change_pending ||
-	    sm->incomplete || sm->dirty || sm->far || sm->off.n || sm->shunned.n || sm->damp.held.n ||
-	    sm->suspects.n || sm->audit_at != TIME_NEVER || sm->retry_at != TIME_NEVER || !sm->fab || !sm->st.rounds)
+	if (sm->phase != SM_READY || sm->state != IBA_SM_MASTER || sm->begin_again ||
+	    sm->change_pending || sm->incomplete || sm->dirty || sm->far || sm->off.n ||
+	    sm->shunned.n || sm->damp.held.n || sm->suspects.n || sm->audit_at != TIME_NEVER ||
+	    sm->retry_at != TIME_NEVER || !sm->fab || !sm->st.rounds)
 		return false;
 	for (uint32_t i = 0; sm->noutstanding && i < sm->cfg.window; i++)
 		if (sm->txns[i].used && sm->txns[i].method == IBA_SET)
@@ -218,8 +220,8 @@ static void load_node(struct source *s, struct sm_memory *m)
 		n.nblocks = (uint16_t)take_n(s, 2);
 		n.lft = take(s, (size_t)n.nblocks * IBA_LFT_BLOCK);
 	}
-	s->bad |= !n.nports || n.nports == IBA_PORT_NONE || n.type < IBA_NODE_CA || n.type > IBA_NODE_ROUTER ||
-		  map64_get(&m->by_guid, n.guid) != MAP_NONE;
+	s->bad |= !n.nports || n.nports == IBA_PORT_NONE || n.type < IBA_NODE_CA ||
+		  n.type > IBA_NODE_ROUTER || map64_get(&m->by_guid, n.guid) != MAP_NONE;
 	if (s->bad)
 		return;
 	n.first_port = (uint32_t)m->ports.n;

@@ -12,18 +12,18 @@ struct sm_mem_node {
 	uint32_t vendor_id, first_port;
 	uint16_t device_id, nblocks;
 	uint8_t type, nports, name_len;
-	const uint8_t *name;     /* no NUL behind it; NULL: not known */
+	const uint8_t *name;	 /* no NUL behind it; NULL: not known */
 	const uint8_t *si, *lft; /* of a switch */
 };
 
 struct sm_mem_port {
-	uint64_t guid, peer;     /* of the node behind the cable; 0: none */
+	uint64_t guid, peer; /* of the node behind the cable; 0: none */
 	uint8_t peer_num;
-	const uint8_t *pi;       /* PortInfo; NULL: was not known */
+	const uint8_t *pi; /* PortInfo; NULL: was not known */
 };
 
 struct sm_memory {
-	uint8_t *bytes;          /* what the others point into */
+	uint8_t *bytes; /* what the others point into */
 	VEC(struct sm_mem_node) nodes;
 	VEC(struct sm_mem_port) ports;
 	struct map64 by_guid;

@@ -28,7 +28,8 @@ static bool passes(const struct sm *sm, uint32_t node)
 
 	if (n->gone)
 		return false;
-	return node == 0 || (n->type == IBA_NODE_SWITCH && sm->ports.at[n->first_port].mark == SM_REACHABLE);
+	return node == 0 ||
+	       (n->type == IBA_NODE_SWITCH && sm->ports.at[n->first_port].mark == SM_REACHABLE);
 }
 
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
@@ -36,7 +37,8 @@ uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
 	for (uint32_t n = 0; n < sm->nodes.n; n++) {
 		const struct sm_node *x = &sm->nodes.at[n];
 
-		if (!x->gone && x->type == IBA_NODE_SWITCH && sm->ports.at[x->first_port].pi.lid == lid)
+		if (!x->gone && x->type == IBA_NODE_SWITCH &&
+		    sm->ports.at[x->first_port].pi.lid == lid)
 			return n;
 	}
 	return NONE;
@@ -53,14 +55,16 @@ bool sm_is_missing(const struct sm *sm, uint32_t node)
 
 uint32_t sm_work_node(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
 {
-	return kind == W_PORT_STATE || kind == W_PORT_AGAIN || kind == W_PORT_PEEK ? sm->ports.at[ref].node : ref;
+	return kind == W_PORT_STATE || kind == W_PORT_AGAIN || kind == W_PORT_PEEK
+		       ? sm->ports.at[ref].node
+		       : ref;
 }
 
 /* Of switches that were known before. */
 bool sm_work_of_known(enum sm_work_kind kind)
 {
-	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE || kind == W_PORT_AGAIN ||
-	       kind == W_PORT_PEEK;
+	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE ||
+	       kind == W_PORT_AGAIN || kind == W_PORT_PEEK;
 }
 
 /* Nobody waits any longer for what was asked of a missing switch by its old route. */
@@ -84,7 +88,8 @@ void sm_miss_cut_off(struct sm *sm)
 		for (uint32_t p = 0; p < sm->ports.n; p++) {
 			struct sm_port *e = &sm->ports.at[p];
 
-			if (!e->by_lid || !sm_in_use(sm, p) || e->node == 0 || sm_route_holds(sm, p))
+			if (!e->by_lid || !sm_in_use(sm, p) || e->node == 0 ||
+			    sm_route_holds(sm, p))
 				continue;
 			e->by_lid = false;
 			e->mark = SM_MISSING;
@@ -141,7 +146,8 @@ void sm_partial_lost(struct sm *sm, uint32_t port)
 		return;
 	sm_damp_lost(sm, far);
 	if (sm->nodes.at[sm->ports.at[far].node].type == IBA_NODE_SWITCH)
-		sm->ports.at[far].pi.state = IBA_PORT_DOWN; /* no light at one end, none at the other */
+		sm->ports.at[far].pi.state =
+			IBA_PORT_DOWN; /* no light at one end, none at the other */
 	sm_unlink_port(sm, port);
 	sm_miss_cut_off(sm);
 }
@@ -188,7 +194,8 @@ bool sm_reconnect(struct sm *sm)
 		uint32_t first = sm->nodes.at[n].first_port;
 		bool sw = sm->nodes.at[n].type == IBA_NODE_SWITCH;
 
-		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? sm->nodes.at[n].nports : sm->cfg.port); p++)
+		for (unsigned p = sw ? 1 : sm->cfg.port;
+		     p <= (sw ? sm->nodes.at[n].nports : sm->cfg.port); p++)
 			if (passes(sm, n) && sm->ports.at[first + p].peer != NONE)
 				any |= reconnect_by(sm, n, first + p);
 	}
@@ -206,7 +213,8 @@ static void drop_node(struct sm *sm, uint32_t node)
 
 		/* Up at the other end, and silent: not gone, but not to be had either. */
 		sm->dirty |= peer != NONE && sm->ports.at[peer].pi.state != IBA_PORT_DOWN &&
-			     sm->ports.at[peer].mark != SM_MISSING && !sm_is_missing(sm, sm->ports.at[peer].node);
+			     sm->ports.at[peer].mark != SM_MISSING &&
+			     !sm_is_missing(sm, sm->ports.at[peer].node);
 		sm_unlink_port(sm, port);
 	}
 	n->gone = true;
@@ -227,7 +235,8 @@ static bool node_is_lost(const struct sm *sm, uint32_t node)
 	if (n->type == IBA_NODE_SWITCH)
 		return sm_is_missing(sm, node);
 	for (unsigned p = 1; p <= n->nports; p++)
-		if (sm->ports.at[n->first_port + p].asked && sm->ports.at[n->first_port + p].mark != SM_MISSING)
+		if (sm->ports.at[n->first_port + p].asked &&
+		    sm->ports.at[n->first_port + p].mark != SM_MISSING)
 			return false;
 	return true;
 }

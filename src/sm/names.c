@@ -36,7 +36,8 @@ void sm_names_begin(struct sm *sm)
 {
 	sm->names_at = 0;
 	for (size_t i = 0; i < sm->names.n; i++)
-		sm->names.at[i].asked = sm->names.at[i].answered || sm->names.at[i].given_up == sm->st.rounds;
+		sm->names.at[i].asked =
+			sm->names.at[i].answered || sm->names.at[i].given_up == sm->st.rounds;
 }
 
 /* A port by which the node is reached; NONE: there is none. */

@@ -51,7 +51,8 @@ const char *sm_note_name(enum sm_note_kind k)
 
 const char *sm_cause_name(enum sm_cause c)
 {
-	static const char *const names[] = {"start", "sweep", "trap", "silence", "retry", "far", "release", "handover"};
+	static const char *const names[] = {"start", "sweep", "trap",	 "silence",
+					    "retry", "far",   "release", "handover"};
 
 	return c < ARRAY_LEN(names) ? names[c] : "?";
 }

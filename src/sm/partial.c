@@ -58,7 +58,8 @@ void sm_partial_suspect(struct sm *sm, uint32_t node)
 	bool first = sm->nodes.at[node].told != sm->epoch;
 
 	sm->nodes.at[node].told = sm->epoch;
-	if (first && sm_guess_possible(sm) && sm->nodes.at[node].type == IBA_NODE_SWITCH && has_few_links(sm, node))
+	if (first && sm_guess_possible(sm) && sm->nodes.at[node].type == IBA_NODE_SWITCH &&
+	    has_few_links(sm, node))
 		peek(sm, node);
 	if (!sm->nodes.at[node].gone && sm->nodes.at[node].type == IBA_NODE_SWITCH &&
 	    sm->ports.at[sm->nodes.at[node].first_port].mark == SM_REACHABLE)
@@ -74,7 +75,8 @@ void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
 {
 	struct sm_node *n = &sm->nodes.at[node];
 
-	if (sm->ports.at[n->first_port].mark == SM_MISSING || (n->polled != sm->epoch && node != 0)) {
+	if (sm->ports.at[n->first_port].mark == SM_MISSING ||
+	    (n->polled != sm->epoch && node != 0)) {
 		n->path = path;
 		sm_poll(sm, node);
 	}
@@ -194,7 +196,8 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 static void ask_ports(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->nodes.at[node];
-	bool in_order = has_few_links(sm, node); /* else links to other switches first: they tell more */
+	bool in_order =
+		has_few_links(sm, node); /* else links to other switches first: they tell more */
 
 	sm->read_ports = true;
 	n->reads_left = n->nports;
@@ -242,7 +245,8 @@ static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	struct sm_node *n = &sm->nodes.at[t->ref];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
-	if (t->tries > 1 || n->doubt || sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
+	if (t->tries > 1 || n->doubt ||
+	    sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
 		sm_ask(sm, W_PORT_AGAIN, n->first_port);
 	if (t->tries > 1 || n->reads_left != n->nports)
 		ask_ports(sm, t->ref);
@@ -378,7 +382,8 @@ static void partial_fail(struct sm *sm, const struct sm_txn *t)
 static void keep_lids(struct sm *sm)
 {
 	for (uint32_t p = 0; p < sm->ports.n; p++) {
-		uint32_t at = sm_in_use(sm, p) ? map64_get(&sm->lid_by_guid, sm->ports.at[p].guid) : MAP_NONE;
+		uint32_t at = sm_in_use(sm, p) ? map64_get(&sm->lid_by_guid, sm->ports.at[p].guid)
+					       : MAP_NONE;
 
 		if (at != MAP_NONE)
 			sm->lids.at[at].epoch = sm->epoch;

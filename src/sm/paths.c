@@ -58,7 +58,9 @@ uint32_t sm_own_port(const struct sm *sm)
 static bool path_holds(const struct sm *sm, uint32_t endport)
 {
 	const struct sm_port *e = &sm->ports.at[endport];
-	const struct sm_path *path = sm->nodes.at[e->node].type == IBA_NODE_SWITCH ? &sm->nodes.at[e->node].path : &e->path;
+	const struct sm_path *path = sm->nodes.at[e->node].type == IBA_NODE_SWITCH
+					     ? &sm->nodes.at[e->node].path
+					     : &e->path;
 	uint32_t node = 0;
 
 	for (unsigned i = 0; i < path->n; i++) {
@@ -76,13 +78,15 @@ static bool path_holds(const struct sm *sm, uint32_t endport)
 
 static bool tables_lead(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = sm_own_port(sm), near = first_switch(sm, own), far = first_switch(sm, endport);
+	uint32_t own = sm_own_port(sm), near = first_switch(sm, own),
+		 far = first_switch(sm, endport);
 
 	if (endport == own)
 		return true;
 	if (near == NONE || far == NONE || !sm->ports.at[endport].has_lid)
 		return false;
-	return walk(sm, near, sm->ports.at[endport].pi.lid, endport) && walk(sm, far, sm->own_lid, own);
+	return walk(sm, near, sm->ports.at[endport].pi.lid, endport) &&
+	       walk(sm, far, sm->own_lid, own);
 }
 
 bool sm_route_holds(const struct sm *sm, uint32_t endport)
@@ -144,13 +148,15 @@ static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct 
 /* Are all links Active that an answer takes from this endport? */
 static bool active_home(const struct sm *sm, uint32_t endport)
 {
-	uint32_t own = sm_own_port(sm), node = first_switch(sm, endport), left = (uint32_t)sm->nodes.n;
+	uint32_t own = sm_own_port(sm), node = first_switch(sm, endport),
+		 left = (uint32_t)sm->nodes.n;
 
 	while (node != NONE && left--) {
 		const struct sm_node *n = &sm->nodes.at[node];
 		const uint8_t *block = sm_row_block(sm, n->row, sm->own_lid / IBA_LFT_BLOCK);
 		uint8_t out = block ? block[sm->own_lid % IBA_LFT_BLOCK] : IBA_PORT_NONE;
-		const struct sm_port *p = &sm->ports.at[n->first_port + (out <= n->nports ? out : 0)];
+		const struct sm_port *p =
+			&sm->ports.at[n->first_port + (out <= n->nports ? out : 0)];
 
 		if (out == 0)
 			return n->first_port == own;
@@ -159,7 +165,9 @@ static bool active_home(const struct sm *sm, uint32_t endport)
 			return false;
 		if (p->peer == own)
 			return true;
-		node = sm->nodes.at[sm->ports.at[p->peer].node].type == IBA_NODE_SWITCH ? sm->ports.at[p->peer].node : NONE;
+		node = sm->nodes.at[sm->ports.at[p->peer].node].type == IBA_NODE_SWITCH
+			       ? sm->ports.at[p->peer].node
+			       : NONE;
 	}
 	return false;
 }
@@ -216,8 +224,8 @@ static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
 	const struct sm_port *p = &sm->ports.at[n->first_port];
 	struct sm_path path = n->path;
 
-	if (n->type == IBA_NODE_SWITCH && path.n == IBA_MAX_HOPS && p->pi.lid <= IBA_LID_MAX_UNICAST &&
-	    sm->lid_routed[p->pi.lid])
+	if (n->type == IBA_NODE_SWITCH && path.n == IBA_MAX_HOPS &&
+	    p->pi.lid <= IBA_LID_MAX_UNICAST && sm->lid_routed[p->pi.lid])
 		path = by_lid(p, path.distance);
 	return path;
 }
@@ -233,7 +241,8 @@ static bool may_go_by_lid(const struct sm *sm)
 	return m->by_lid && m->first->plan && m->second->plan;
 }
 
-static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uint32_t *queue, uint32_t *tail)
+static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uint32_t *queue,
+		  uint32_t *tail)
 {
 	struct sm_port *q = &sm->ports.at[far];
 	struct sm_node *m = &sm->nodes.at[q->node], *n = &sm->nodes.at[sm->ports.at[near].node];
@@ -270,7 +279,8 @@ void sm_paths_rebuild(struct sm *sm)
 		const struct sm_node *n = &sm->nodes.at[at];
 		bool sw = n->type == IBA_NODE_SWITCH;
 
-		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? n->nports : sm->cfg.port); p++) {
+		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? n->nports : sm->cfg.port);
+		     p++) {
 			uint32_t near = n->first_port + p, far = sm->ports.at[near].peer;
 
 			if (far != NONE && sm->ports.at[near].pi.state != IBA_PORT_DOWN)

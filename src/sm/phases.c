@@ -15,7 +15,8 @@ static void nothing_to_join(struct sm *sm)
 	sm_phase_set(sm, SM_TABLES);
 }
 
-static const struct sm_part part_no_stop = {.done = nothing_to_stop}, part_no_join = {.done = nothing_to_join};
+static const struct sm_part part_no_stop = {.done = nothing_to_stop},
+			    part_no_join = {.done = nothing_to_join};
 
 /* The parts below are those of the basic mechanism; sm_part_now() knows the others. */
 static const struct {
@@ -30,10 +31,13 @@ static const struct {
 			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
 	[SM_COMPUTE] = {"compute", &sm_part_compute,
 			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
-	[SM_DEACTIVATE] = {"deactivate", &part_no_stop, 1 << SM_DISCOVER | 1 << SM_JOIN | 1 << SM_READY},
+	[SM_DEACTIVATE] = {"deactivate", &part_no_stop,
+			   1 << SM_DISCOVER | 1 << SM_JOIN | 1 << SM_READY},
 	[SM_JOIN] = {"join", &part_no_join, 1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
-	[SM_TABLES] = {"tables", &sm_part_blocks, 1 << SM_DISCOVER | 1 << SM_RESTORE | 1 << SM_READY},
-	[SM_RESTORE] = {"restore", &sm_part_restore, 1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
+	[SM_TABLES] = {"tables", &sm_part_blocks,
+		       1 << SM_DISCOVER | 1 << SM_RESTORE | 1 << SM_READY},
+	[SM_RESTORE] = {"restore", &sm_part_restore,
+			1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
 	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE | 1 << SM_READY},
 	[SM_ACTIVATE] = {"activate", &sm_part_activate,
 			 1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_AUDIT | 1 << SM_READY},
@@ -53,14 +57,15 @@ const struct sm_technique *sm_technique_now(const struct sm *sm)
 {
 	if (sm->found_old) /* somebody else's tables: whatever is needed, and nothing that need not stop */
 		return sm_technique_find("plan");
-	return sm->stage == SM_FINAL && sm->staged ? sm->cfg.mechanism.second : sm->cfg.mechanism.first;
+	return sm->stage == SM_FINAL && sm->staged ? sm->cfg.mechanism.second
+						   : sm->cfg.mechanism.first;
 }
 
 /* Can what is known be built upon? */
 static bool can_be_partial(const struct sm *sm)
 {
-	return sm->cfg.mechanism.discovery->part == &sm_part_partial && sm->fab && sm->fab->nswitches &&
-	       !sm->full_needed;
+	return sm->cfg.mechanism.discovery->part == &sm_part_partial && sm->fab &&
+	       sm->fab->nswitches && !sm->full_needed;
 }
 
 const struct sm_part *sm_part_now(const struct sm *sm)
@@ -122,7 +127,7 @@ void sm_phase_set(struct sm *sm, enum sm_phase to)
 void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 {
 	if (sm->round.end || sm->phase == SM_OFF) { /* the last round is over: this is a new one */
-		if (sm->phase != SM_SWEEP) /* a sweep's marks were set when it began */
+		if (sm->phase != SM_SWEEP)	    /* a sweep's marks were set when it began */
 			memcpy(sm->mark, sm->st.smps, sizeof(sm->mark));
 		sm->round = (struct sm_round){.cause = cause, .start = sm->now};
 		sm->rewrote = sm->mending = sm->worked = false;
@@ -130,7 +135,8 @@ void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		sm->trouble = sm->audit_at != TIME_NEVER;
 		sm->retry_at = sm->audit_at = TIME_NEVER;
 		if (!sm->trouble)
-			sm->generation = (uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
+			sm->generation =
+				(uint8_t)(sm->generation == UINT8_MAX ? 1 : sm->generation + 1);
 		sm->restarts = 0;
 		sm->incomplete |= sm->shunned.n > 0;
 		sm->shunned.n = 0; /* perhaps it is the other device that changed */

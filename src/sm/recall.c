@@ -26,8 +26,9 @@ static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
 	const struct sm_node *now = &sm->nodes.at[p->node];
 	const struct sm_mem_node *n = node_known(sm, now->guid);
 
-	return n && n->type == now->type && n->nports == now->nports ? &sm->memory->ports.at[n->first_port + p->num]
-								      : NULL;
+	return n && n->type == now->type && n->nports == now->nports
+		       ? &sm->memory->ports.at[n->first_port + p->num]
+		       : NULL;
 }
 
 /* ---- does it still hold? ---- */
@@ -42,7 +43,8 @@ static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
 		return false;
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	iba_switch_info_get(&was, n->si, IBA_SMP_DATA_SIZE);
-	now->unchanged = !si.port_state_change && si.linear_top == was.linear_top && si.linear_cap == was.linear_cap;
+	now->unchanged = !si.port_state_change && si.linear_top == was.linear_top &&
+			 si.linear_cap == was.linear_cap;
 	return !si.port_state_change && !now->unchanged;
 }
 
@@ -61,14 +63,16 @@ static bool port_misleads(struct sm *sm, uint32_t port, const uint8_t *data)
 		pi.subnet_timeout == SUBNET_TIMEOUT_MAX && was.subnet_timeout != SUBNET_TIMEOUT_MAX;
 	return pi.lid && /* else it was off; whoever is before it tells */
 	       (pi.lid != was.lid || pi.lmc != was.lmc || pi.sm_lid != was.sm_lid ||
-		(pi.subnet_timeout != was.subnet_timeout && pi.subnet_timeout != SUBNET_TIMEOUT_MAX));
+		(pi.subnet_timeout != was.subnet_timeout &&
+		 pi.subnet_timeout != SUBNET_TIMEOUT_MAX));
 }
 
 static bool table_misleads(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
 {
 	const struct sm_mem_node *n = node_known(sm, sm->nodes.at[node].guid);
 
-	return n && block < n->nblocks && memcmp(n->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0;
+	return n && block < n->nblocks &&
+	       memcmp(n->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0;
 }
 
 /* Looks at what devices answered; true: somebody managed the subnet since. */
@@ -111,7 +115,9 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 				    .vendor_id = n->vendor_id,
 				    .device_id = n->device_id,
 				    .local_port = p->peer_num};
-	ni.port_guid = sm->memory->ports.at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)].guid;
+	ni.port_guid = sm->memory->ports
+			       .at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)]
+			       .guid;
 	iba_node_info_put(&ni, data);
 	sm_name_recall(sm, n->guid, n->name, n->name_len);
 	return true;
@@ -124,7 +130,8 @@ static bool recall_port(struct sm *sm, uint32_t port, uint8_t *data)
 	bool of_switch = sm->nodes.at[now->node].type == IBA_NODE_SWITCH;
 	const struct sm_mem_port *p;
 
-	if (of_switch ? !now->num || !is_unchanged(sm, port) : now->node == 0 || !is_unchanged(sm, now->peer))
+	if (of_switch ? !now->num || !is_unchanged(sm, port)
+		      : now->node == 0 || !is_unchanged(sm, now->peer))
 		return false;
 	p = port_known(sm, port);
 	if (!p || !p->pi)
@@ -138,7 +145,8 @@ static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *
 {
 	const struct sm_mem_node *n = node_known(sm, sm->nodes.at[node].guid);
 
-	if (!n || n->type != IBA_NODE_SWITCH || block >= n->nblocks || block == hash64(n->guid) % n->nblocks)
+	if (!n || n->type != IBA_NODE_SWITCH || block >= n->nblocks ||
+	    block == hash64(n->guid) % n->nblocks)
 		return false;
 	memcpy(data, n->lft + (size_t)block * IBA_LFT_BLOCK, IBA_LFT_BLOCK);
 	return true;

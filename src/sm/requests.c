@@ -54,7 +54,8 @@ void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p)
 {
 	struct sm_path q = path_to(sm, p);
-	uint16_t lid = q.n == IBA_MAX_HOPS ? sm->ports.at[sm->nodes.at[p->node].first_port].pi.lid : 0;
+	uint16_t lid =
+		q.n == IBA_MAX_HOPS ? sm->ports.at[sm->nodes.at[p->node].first_port].pi.lid : 0;
 
 	if (lid && lid <= IBA_LID_MAX_UNICAST && sm->lid_routed[lid])
 		q = (struct sm_path){.at = q.at, .via = lid, .distance = q.distance};
@@ -213,8 +214,8 @@ bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, w.ref, IBA_ATTR_SLVL_TABLE, w.which);
 		break;
 	case W_POLL:
-		sm_req_node(sm, r, IBA_GET, sm->phase == SM_SWEEP ? SM_FOR_SWEEP : SM_FOR_DISCOVERY, w.ref,
-			    IBA_ATTR_SWITCH_INFO, 0);
+		sm_req_node(sm, r, IBA_GET, sm->phase == SM_SWEEP ? SM_FOR_SWEEP : SM_FOR_DISCOVERY,
+			    w.ref, IBA_ATTR_SWITCH_INFO, 0);
 		break;
 	}
 	r->kind = w.kind;

@@ -127,8 +127,8 @@ static bool leads_up(const struct sm *sm, uint32_t sw, unsigned port)
 {
 	const struct fab *f = sm->fab;
 	node_id n = f->switches[sw];
-	port_id peer =
-	    port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer : FAB_NONE;
+	port_id peer = port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer
+							  : FAB_NONE;
 	uint32_t far = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 
 	return far != FAB_NONE && sm->rank[far] < sm->rank[sw];
@@ -333,8 +333,8 @@ static uint32_t sw_of(const struct sm *sm, uint32_t node)
 static uint8_t by_default(const struct sm *sm, uint32_t sw, const struct sm_rft *t, uint32_t lid)
 {
 	return lid >= sm->tables->stride || rt_row(sm->tables, sw)[lid] == IBA_PORT_NONE
-		   ? IBA_PORT_NONE
-		   : t->dflt;
+		       ? IBA_PORT_NONE
+		       : t->dflt;
 }
 
 /* The whole row, once everything is known. */
@@ -389,7 +389,7 @@ void sm_rft_take_default(struct sm *sm, uint32_t node, uint8_t port)
 	struct sm_rft *t = rft_of_node(sm, node);
 
 	sm->rewrote |=
-	    t->dflt_known && t->dflt != port && (uint8_t)(sm->generation - t->dflt_known) <= 1;
+		t->dflt_known && t->dflt != port && (uint8_t)(sm->generation - t->dflt_known) <= 1;
 	t->unknown -= !t->dflt_known;
 	t->dflt = port;
 	t->dflt_known = sm->generation;

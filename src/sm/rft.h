@@ -39,7 +39,7 @@ struct sm_rft {
 struct sm_rft *sm_rft_of(const struct sm *sm,
 			 uint32_t sw); /* of the snapshot; NULL: a linear table */
 bool sm_rft_prepare(
-    struct sm *sm); /* for new tables; false: some do not fit, and the SM looks anew */
+	struct sm *sm); /* for new tables; false: some do not fit, and the SM looks anew */
 bool sm_rft_explicit(uint8_t port, uint8_t dflt); /* does a LID with this port need an entry? */
 uint8_t sm_rft_choose(struct sm *sm, uint32_t sw);
 void sm_rft_reset(struct sm_rft *t, uint32_t nlids);	       /* want becomes has */

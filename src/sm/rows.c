@@ -38,7 +38,8 @@ const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)
 {
 	const struct sm_row *r = &sm->rows.at[row];
 
-	return block < r->nblocks && r->known[block] ? r->lft + (size_t)block * IBA_LFT_BLOCK : NULL;
+	return block < r->nblocks && r->known[block] ? r->lft + (size_t)block * IBA_LFT_BLOCK
+						     : NULL;
 }
 
 static void row_room(struct sm_row *r, uint32_t nblocks)
@@ -111,7 +112,8 @@ void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port)
 bool sm_rows_in_doubt(const struct sm *sm)
 {
 	for (uint32_t s = 0; s < sm->fab->nswitches; s++) {
-		const struct sm_row *r = &sm->rows.at[sm->nodes.at[sm->node_of[sm->fab->switches[s]]].row];
+		const struct sm_row *r =
+			&sm->rows.at[sm->nodes.at[sm->node_of[sm->fab->switches[s]]].row];
 
 		if (r->fresh)
 			continue;
@@ -134,7 +136,8 @@ struct rt_tables *sm_rows_tables(const struct sm *sm)
 			const uint8_t *data = sm_row_block(sm, row, b);
 
 			if (data)
-				memcpy(rt_row(t, s) + (size_t)b * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+				memcpy(rt_row(t, s) + (size_t)b * IBA_LFT_BLOCK, data,
+				       IBA_LFT_BLOCK);
 		}
 	}
 	return t;

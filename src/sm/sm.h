@@ -35,30 +35,32 @@ struct sm_discovery {
 struct sm_supply {
 	const char *name, *summary;
 	const char *engine; /* of src/route; NULL: none, or rt_update() */
-	bool update;        /* from the tables in the switches, with as little new as possible */
-	bool keep;          /* over the ranks in use before, turned round only where they must be */
+	bool update;	    /* from the tables in the switches, with as little new as possible */
+	bool keep;	    /* over the ranks in use before, turned round only where they must be */
 };
 
 struct sm_technique {
 	const char *name, *summary;
 	const struct sm_part *before; /* what must stop while tables change; NULL: nothing */
 	const struct sm_part *tables; /* how tables are sent */
-	bool plan;                    /* needs a struct rt_plan with the tables */
-	bool stay_off;                /* turns switched off stay so while they are forbidden */
+	bool plan;		      /* needs a struct rt_plan with the tables */
+	bool stay_off;		      /* turns switched off stay so while they are forbidden */
 };
 
 struct sm_mechanism {
 	const char *name, *summary;
 	const struct sm_discovery *discovery;
-	const struct sm_supply *provisional; /* routes sent first; .name "none": the final ones are */
-	const struct sm_supply *routes;      /* what stays */
-	const struct sm_technique *first;    /* how the first tables of a change are distributed */
-	const struct sm_technique *second;   /* and how the final ones, when provisional ones came first */
-	bool partial_tables;                 /* only blocks that differ */
-	bool by_lid;                         /* SMPs LID-routed where the tables in force lead; with plans only */
-	bool traps;                          /* also told by traps, not by sweeps alone */
-	bool ahead;                          /* repairs are computed before they are needed */
-	bool thrifty;                        /* nothing is asked or set that is known or right already */
+	const struct sm_supply
+		*provisional;		  /* routes sent first; .name "none": the final ones are */
+	const struct sm_supply *routes;	  /* what stays */
+	const struct sm_technique *first; /* how the first tables of a change are distributed */
+	const struct sm_technique
+		*second;     /* and how the final ones, when provisional ones came first */
+	bool partial_tables; /* only blocks that differ */
+	bool by_lid;	     /* SMPs LID-routed where the tables in force lead; with plans only */
+	bool traps;	     /* also told by traps, not by sweeps alone */
+	bool ahead;	     /* repairs are computed before they are needed */
+	bool thrifty;	     /* nothing is asked or set that is known or right already */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
@@ -77,48 +79,50 @@ enum { SM_MAX_ROOTS = 8, SM_MAX_M_KEYS = 4 };
 
 struct sm_config {
 	struct sm_mechanism mechanism;
-	unsigned port;              /* the local port the SM sits on; 0 on a switch */
+	unsigned port; /* the local port the SM sits on; 0 on a switch */
 	enum sm_exploration explore;
-	unsigned window;            /* requests outstanding at once, 1..SM_MAX_WINDOW */
-	unsigned retries;           /* sends after the first before a target counts as unreachable */
-	unsigned restarts;          /* discoveries begun again before what was found must do */
+	unsigned window;   /* requests outstanding at once, 1..SM_MAX_WINDOW */
+	unsigned retries;  /* sends after the first before a target counts as unreachable */
+	unsigned restarts; /* discoveries begun again before what was found must do */
 	unsigned lmc;
-	unsigned sweep_factor;      /* period = factor * duration of a sweep; 0: use sweep_period_ps */
-	time_ps sweep_period_ps;    /* 0 and factor 0: no sweeps */
-	bool activate_by_lid;       /* LID-routed SMPs for Armed and Active */
-	bool qos;                   /* also write SL2VL and VL arbitration tables */
-	unsigned subnet_timeout;    /* exponent for PortInfo; 0: from distance and response times */
+	unsigned sweep_factor;	 /* period = factor * duration of a sweep; 0: use sweep_period_ps */
+	time_ps sweep_period_ps; /* 0 and factor 0: no sweeps */
+	bool activate_by_lid;	 /* LID-routed SMPs for Armed and Active */
+	bool qos;		 /* also write SL2VL and VL arbitration tables */
+	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */
 	unsigned vl_high_limit;
 	uint64_t m_key;
 	unsigned m_key_protect, m_key_lease_s;
 	uint64_t m_keys[SM_MAX_M_KEYS]; /* devices may still hold one of these; 0: no more */
-	uint64_t roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
-	bool root_centre;           /* then the centre of the graph instead of the SM's own switch */
+	uint64_t
+		roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
+	bool root_centre; /* then the centre of the graph instead of the SM's own switch */
 	enum rt_directions directions;
-	unsigned ahead_switches;    /* repairs ahead only in fabrics up to so many switches, */
-	size_t ahead_bytes;         /* and until they take so much memory */
-	time_ps drain_ps;           /* packets on old routes are gone by then: turns come on again */
+	unsigned ahead_switches; /* repairs ahead only in fabrics up to so many switches, */
+	size_t ahead_bytes;	 /* and until they take so much memory */
+	time_ps drain_ps;	 /* packets on old routes are gone by then: turns come on again */
 	/* Damping: a link whose port changed so often (1..SM_MAX_FLAPS, 0: never) within flap_ps is
 	 * held: as if Down, until it kept quiet for hold_ps. Hosts may be off for it, switches never. */
 	unsigned flaps;
 	time_ps flap_ps, hold_ps;
-	time_ps link_smp_ps;        /* an SMP over one link, for the time-out */
+	time_ps link_smp_ps; /* an SMP over one link, for the time-out */
 	unsigned priority;
 	/* For a daemon; the laboratory leaves these alone. */
-	time_ps timeout_ps;         /* no shorter, and twice as long each time; 0: by distance, always the same */
-	bool plain;                 /* SMPs travel as stock SMs send them: directed all the way. ibsim takes
+	time_ps timeout_ps; /* no shorter, and twice as long each time; 0: by distance, always the same */
+	bool plain;	    /* SMPs travel as stock SMs send them: directed all the way. ibsim takes
 				     * no mixed routes, and by LID only over links that are Active */
-	bool settle;                /* a full discovery that finds all as it was ends the round: links that
+	bool settle;	    /* a full discovery that finds all as it was ends the round: links that
 				     * the SM itself reset tell of it as if others had */
-	bool read_back;             /* at the start switches are asked for the tables they hold: what is
+	bool read_back; /* at the start switches are asked for the tables they hold: what is
 				     * right stays, and no port that is Active leaves that state for it */
-	bool distrust;              /* with read_back: what devices hold may be a stranger's. LIDs are as seeded,
+	bool distrust; /* with read_back: what devices hold may be a stranger's. LIDs are as seeded,
 				     * and every SL-to-VL table is read, which takes many SMPs */
-	bool names;                 /* NodeDescriptions are asked for when there is nothing else to do */
-	bool contest;               /* other SMs are looked for, and the one of higher rank is master */
-	uint64_t sm_key;            /* in every SMInfo: OpenSM passes over SMs that show another key than its own */
-	time_ps standby_poll_ps;    /* how often a standby SM asks the master, */
-	unsigned standby_tries;     /* and after how many silent times it takes the master for dead */
+	bool names;    /* NodeDescriptions are asked for when there is nothing else to do */
+	bool contest;  /* other SMs are looked for, and the one of higher rank is master */
+	uint64_t
+		sm_key; /* in every SMInfo: OpenSM passes over SMs that show another key than its own */
+	time_ps standby_poll_ps; /* how often a standby SM asks the master, */
+	unsigned standby_tries;	 /* and after how many silent times it takes the master for dead */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -128,23 +132,23 @@ void sm_config_default(struct sm_config *c);
 /* ---- in ---- */
 
 enum sm_event_kind {
-	SM_EV_START,  /* the port is there: begin */
-	SM_EV_SMP,    /* an SMP arrived */
-	SM_EV_LOST,   /* this request, as it was sent, found no way: no need to wait for the answer */
-	SM_EV_WAKE,   /* the time asked for has come (early or late does no harm) */
-	SM_EV_ROUTES, /* what out.compute asked for is ready */
+	SM_EV_START, /* the port is there: begin */
+	SM_EV_SMP,   /* an SMP arrived */
+	SM_EV_LOST, /* this request, as it was sent, found no way: no need to wait for the answer */
+	SM_EV_WAKE, /* the time asked for has come (early or late does no harm) */
+	SM_EV_ROUTES,	/* what out.compute asked for is ready */
 	SM_EV_PROGRESS, /* more of the tables given is computed: routes.epoch and .ready */
-	SM_EV_SWEEP,  /* look for changes now */
+	SM_EV_SWEEP,	/* look for changes now */
 };
 
 struct sm_routes {
-	uint32_t epoch;            /* as in the request */
-	struct rt_tables *tables;  /* the SM takes it over; NULL: no routes could be computed */
-	uint64_t *rank;            /* of these tables, by switch; the SM takes it over; may be NULL */
-	struct rt_plan plan;       /* where the request asked for it; the SM takes it over */
-	bool verified;             /* by the verifier; the SM programs nothing that is not */
-	bool settled;              /* these provisional routes are as good as final ones would be */
-	uint16_t ready;            /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
+	uint32_t epoch;		  /* as in the request */
+	struct rt_tables *tables; /* the SM takes it over; NULL: no routes could be computed */
+	uint64_t *rank;	     /* of these tables, by switch; the SM takes it over; may be NULL */
+	struct rt_plan plan; /* where the request asked for it; the SM takes it over */
+	bool verified;	     /* by the verifier; the SM programs nothing that is not */
+	bool settled;	     /* these provisional routes are as good as final ones would be */
+	uint16_t ready;	     /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 };
 
 struct sm_event {
@@ -172,20 +176,21 @@ enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
  * Answers to requests that the SM no longer waits for are thrown away.
  */
 struct sm_compute {
-	uint32_t epoch;        /* 0: nothing asked; else larger than all before */
+	uint32_t epoch; /* 0: nothing asked; else larger than all before */
 	const struct fab *fab;
 	node_id root;
 	enum rt_directions directions;
 	enum sm_stage stage;
 	const struct sm_supply *supply;
-	bool plan;             /* the way from old to new is to be planned */
-	bool ahead;            /* for a failure that has not happened: whenever there is time */
-	bool overlap;          /* tables may be given while they are computed: see sm_routes.ready */
-	bool found;            /* old is what switches were found with: if it serves, it is to stay */
+	bool plan;    /* the way from old to new is to be planned */
+	bool ahead;   /* for a failure that has not happened: whenever there is time */
+	bool overlap; /* tables may be given while they are computed: see sm_routes.ready */
+	bool found;   /* old is what switches were found with: if it serves, it is to stay */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
-	const struct rt_before *before; /* the snapshot and tables that old comes from; NULL: others */
-	const rt_turns *off;         /* turns that are switched off */
+	const struct rt_before
+		*before;     /* the snapshot and tables that old comes from; NULL: others */
+	const rt_turns *off; /* turns that are switched off */
 };
 
 /* What computing took, for whoever charges it to a CPU model. */
@@ -206,27 +211,27 @@ void sm_routes_free(struct sm_routes *r);
 
 /* What happened, for logs, timelines and metrics: a stable name and numbers. */
 enum sm_note_kind {
-	SM_NOTE_PHASE,       /* a: enum sm_phase left, b: entered */
-	SM_NOTE_CHANGE,      /* a: enum sm_cause, b: LID or GUID that told */
+	SM_NOTE_PHASE,	     /* a: enum sm_phase left, b: entered */
+	SM_NOTE_CHANGE,	     /* a: enum sm_cause, b: LID or GUID that told */
 	SM_NOTE_UNREACHABLE, /* a: GUID (0: behind a port not yet known), b: attribute id */
 	SM_NOTE_BAD_STATUS,  /* a: GUID, b: attribute id << 16 | status */
 	SM_NOTE_RESTART,     /* a: how often in a row */
 	SM_NOTE_REFUSED,     /* tables failed verification */
 	SM_NOTE_TOO_FAR,     /* a: GUID of a switch 63 hops away, b: port; comes later, by LID */
-	SM_NOTE_NO_LID,      /* a: GUID that got none: all 49151 are taken */
+	SM_NOTE_NO_LID,	     /* a: GUID that got none: all 49151 are taken */
 	SM_NOTE_MISMATCH,    /* a: GUID, b: attribute; the audit found other values than were set */
-	SM_NOTE_TRAP,        /* a: trap number, b: issuer LID */
+	SM_NOTE_TRAP,	     /* a: trap number, b: issuer LID */
 	SM_NOTE_LEFT_OUT,    /* a: GUID, b: attribute it refused, again and again */
-	SM_NOTE_PLAN,        /* a: enum rt_plan_kind, b: turns switched off */
-	SM_NOTE_GONE,        /* a: GUID of a node that partial discovery gave up */
-	SM_NOTE_NO_ROOM,     /* a: GUID left out, b: entries its random table needs << 32 | has room for */
-	SM_NOTE_GUESS,       /* a: GUID of the switch taken for dead; 0: a link */
-	SM_NOTE_HELD,        /* a: GUID, b: port that changes too often and counts as Down for now */
-	SM_NOTE_RELEASED,    /* a: GUID, b: port; it kept quiet, or is the only way to a switch */
-	SM_NOTE_LID,         /* a: port GUID, b: LID << 8 | LMC, given to it for good */
-	SM_NOTE_NAME,        /* a: node GUID whose NodeDescription came, or became another one */
-	SM_NOTE_STATE,       /* a: enum iba_sm_state left, b: entered */
-	SM_NOTE_OTHER_SM,    /* a: port GUID of another SM, b: its priority << 8 | its state */
+	SM_NOTE_PLAN,	     /* a: enum rt_plan_kind, b: turns switched off */
+	SM_NOTE_GONE,	     /* a: GUID of a node that partial discovery gave up */
+	SM_NOTE_NO_ROOM, /* a: GUID left out, b: entries its random table needs << 32 | has room for */
+	SM_NOTE_GUESS,	  /* a: GUID of the switch taken for dead; 0: a link */
+	SM_NOTE_HELD,	  /* a: GUID, b: port that changes too often and counts as Down for now */
+	SM_NOTE_RELEASED, /* a: GUID, b: port; it kept quiet, or is the only way to a switch */
+	SM_NOTE_LID,	  /* a: port GUID, b: LID << 8 | LMC, given to it for good */
+	SM_NOTE_NAME,	  /* a: node GUID whose NodeDescription came, or became another one */
+	SM_NOTE_STATE,	  /* a: enum iba_sm_state left, b: entered */
+	SM_NOTE_OTHER_SM, /* a: port GUID of another SM, b: its priority << 8 | its state */
 };
 const char *sm_note_name(enum sm_note_kind k);
 
@@ -295,13 +300,13 @@ enum sm_phase {
 	SM_DEACTIVATE, /* ports to Initialize: traffic stops */
 	SM_JOIN,       /* what carries no traffic yet is made ready */
 	SM_TABLES,
-	SM_RESTORE,    /* turns that were switched off before and need not be */
+	SM_RESTORE, /* turns that were switched off before and need not be */
 	SM_ARM,
 	SM_ACTIVATE,
-	SM_AUDIT,      /* only when SMPs were lost or doubled: read back what was set */
+	SM_AUDIT, /* only when SMPs were lost or doubled: read back what was set */
 	SM_READY,
 	SM_SWEEP,
-	SM_STANDBY,    /* another SM manages the subnet, or this one was told not to */
+	SM_STANDBY, /* another SM manages the subnet, or this one was told not to */
 	SM_NPHASES
 };
 const char *sm_phase_name(enum sm_phase p);
@@ -313,8 +318,8 @@ enum sm_purpose {
 	SM_FOR_DISTRIBUTION, /* deactivation and tables */
 	SM_FOR_ACTIVATION,
 	SM_FOR_AUDIT,
-	SM_FOR_TRAP,         /* TrapRepress */
-	SM_FOR_NAMES,        /* NodeDescriptions, in spare time */
+	SM_FOR_TRAP,  /* TrapRepress */
+	SM_FOR_NAMES, /* NodeDescriptions, in spare time */
 	SM_NPURPOSES
 };
 const char *sm_purpose_name(enum sm_purpose p);
@@ -324,10 +329,11 @@ struct sm_round {
 	enum sm_cause cause;
 	time_ps start, end;
 	time_ps time[SM_NPHASES];
-	time_ps compute[SM_NSTAGES];  /* of it, by stage */
-	time_ps in_place[SM_NSTAGES]; /* moment when the stage's tables were all in force; 0: never */
+	time_ps compute[SM_NSTAGES]; /* of it, by stage */
+	time_ps in_place
+		[SM_NSTAGES]; /* moment when the stage's tables were all in force; 0: never */
 	uint64_t entries, sent_blocks; /* changed in the switches; blocks written */
-	uint64_t smps[SM_NPURPOSES]; /* the sweep that noticed included */
+	uint64_t smps[SM_NPURPOSES];   /* the sweep that noticed included */
 	uint32_t restarts;
 	bool clean; /* everything found answered */
 };
@@ -337,17 +343,17 @@ struct sm_status {
 	enum iba_sm_state state;
 	uint16_t lid;
 	uint32_t epoch, rounds, nodes, switches, lids;
-	uint32_t held;               /* ports of switches that change too often: both ends of a link count */
+	uint32_t held; /* ports of switches that change too often: both ends of a link count */
 	uint64_t smps[SM_NPURPOSES]; /* requests sent since the start, repetitions included */
 	uint64_t retries, timeouts, late, bad, traps;
 	uint64_t sweeps, clean_sweeps; /* finished; finished without a change */
 	time_ps last_sweep_start;      /* of the last clean one */
 	bool change_pending;
-	struct sm_round last;          /* the last round that came to an end */
+	struct sm_round last; /* the last round that came to an end */
 };
 
 void sm_status(const struct sm *sm, struct sm_status *st);
-const struct fab *sm_fabric(const struct sm *sm);       /* the snapshot in force, or NULL */
+const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none given */
 const char *sm_node_desc(const struct sm *sm, uint64_t node_guid); /* "": not known (yet) */

@@ -112,7 +112,8 @@ static void copy_links(struct sm *sm, struct fab_builder *b)
 		q = &sm->ports.at[p->peer];
 		if (sm->nodes.at[q->node].fab != FAB_NONE && p->known && q->known &&
 		    p->pi.state != IBA_PORT_DOWN && q->pi.state != IBA_PORT_DOWN)
-			fab_add_link(b, sm->nodes.at[p->node].fab, p->num, sm->nodes.at[q->node].fab, q->num);
+			fab_add_link(b, sm->nodes.at[p->node].fab, p->num,
+				     sm->nodes.at[q->node].fab, q->num);
 	}
 }
 
@@ -137,7 +138,8 @@ void sm_snapshot_forget(struct sm *sm)
 /* The snapshot that goes is what the next tables can be made from, if its own were all in force. */
 static void keep_or_free(struct sm *sm)
 {
-	bool keep = sm->cfg.mechanism.routes->update && !sm->incomplete && sm->fab && sm->tables && sm->rank;
+	bool keep = sm->cfg.mechanism.routes->update && !sm->incomplete && sm->fab && sm->tables &&
+		    sm->rank;
 
 	if (keep) {
 		sm_snapshot_forget(sm);
@@ -165,7 +167,8 @@ static bool same_port(const struct sm *sm, uint32_t port, port_id was)
 		return false;
 	if (p->peer == NONE || w->peer == FAB_NONE)
 		return p->peer == NONE && w->peer == FAB_NONE;
-	return p->pi.state == IBA_PORT_ACTIVE && sm->ports.at[p->peer].num == sm->fab->ports[w->peer].num &&
+	return p->pi.state == IBA_PORT_ACTIVE &&
+	       sm->ports.at[p->peer].num == sm->fab->ports[w->peer].num &&
 	       sm->nodes.at[sm->ports.at[p->peer].node].guid ==
 		       sm->fab->nodes[sm->fab->ports[w->peer].node].guid;
 }

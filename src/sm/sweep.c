@@ -87,8 +87,8 @@ static void ready_begin(struct sm *sm)
 	sm->in_vain = sm->taking_over = sm->found_old = sm->arriving = false;
 	if (!sm->round.end) {
 		/* A late trap, told of long ago, is no more than a sweep, unless it mends what the last round left. */
-		if (in_vain && !sm->read_ports && sm->round.cause == SM_CAUSE_TRAP && sm->st.last.clean &&
-		    !sm->worked)
+		if (in_vain && !sm->read_ports && sm->round.cause == SM_CAUSE_TRAP &&
+		    sm->st.last.clean && !sm->worked)
 			sm->round.end = sm->now;
 		else
 			round_end(sm);
@@ -100,7 +100,9 @@ static void ready_begin(struct sm *sm)
 	if (in_vain && sm->next_sweep != TIME_NEVER)
 		return;
 	/* Factor 1 means one sweep right after the other: periods count from start to start. */
-	sm->next_sweep = !period ? TIME_NEVER : swept ? MAX(sm->now, sm->sweep_start + period) : sm->now + period;
+	sm->next_sweep = !period ? TIME_NEVER
+			 : swept ? MAX(sm->now, sm->sweep_start + period)
+				 : sm->now + period;
 }
 
 /* A port told that there is an SM now. */
@@ -207,7 +209,8 @@ static void own_port_recv(struct sm *sm, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (sm->cfg.port <= own->nports && pi.state != sm->ports.at[own->first_port + sm->cfg.port].pi.state)
+	if (sm->cfg.port <= own->nports &&
+	    pi.state != sm->ports.at[own->first_port + sm->cfg.port].pi.state)
 		sm_change(sm, SM_CAUSE_SWEEP, own->guid);
 }
 

@@ -7,7 +7,8 @@
 static void link_state_trap(struct sm *sm, uint16_t lid)
 {
 	uint32_t node = sm_node_by_lid(sm, lid);
-	bool looking = sm->partial && !sm->begin_again && (sm->phase == SM_DISCOVER || sm->phase == SM_SWEEP);
+	bool looking = sm->partial && !sm->begin_again &&
+		       (sm->phase == SM_DISCOVER || sm->phase == SM_SWEEP);
 
 	if (looking && node != NONE) {
 		if (sm->phase == SM_SWEEP) {
@@ -19,7 +20,9 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 	}
 	if (node != NONE)
 		vec_push(&sm->suspects, node);
-	else if (sm->damp.held.n) /* who is held off; whoever else there may be, a neighbour tells as well */
+	else if (
+		sm->damp.held
+			.n) /* who is held off; whoever else there may be, a neighbour tells as well */
 		return;
 	else
 		sm->full_needed = true; /* nobody known has this LID */

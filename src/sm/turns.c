@@ -51,7 +51,8 @@ static void number_anew(struct sm *sm)
 		struct sm_turn_off *x = &sm->off.at[i];
 
 		x->serial = (uint32_t)i;
-		map64_put(&sm->off_by, key_of(map64_get(&sm->row_by_guid, x->guid), x->in, x->out), x->serial);
+		map64_put(&sm->off_by, key_of(map64_get(&sm->row_by_guid, x->guid), x->in, x->out),
+			  x->serial);
 	}
 	sm->off_serial = (uint32_t)sm->off.n;
 }
@@ -66,7 +67,8 @@ size_t sm_off_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool 
 	if (!sm->off.n || sm->off_serial == MAP_NONE)
 		number_anew(sm);
 	row = sm_row_find(sm, guid);
-	vec_push(&sm->off, (struct sm_turn_off){guid, sm->off_serial, (uint8_t)in, (uint8_t)out, sure});
+	vec_push(&sm->off,
+		 (struct sm_turn_off){guid, sm->off_serial, (uint8_t)in, (uint8_t)out, sure});
 	map64_put(&sm->off_by, key_of(row, in, out), sm->off_serial++);
 	sm->rows.at[row].noff++;
 	return sm->off.n - 1;

@@ -22,31 +22,32 @@ struct pending {
 	uint32_t next; /* in its block's list; NONE: the last */
 };
 
-struct wave { /* one destination */
+struct wave {			 /* one destination */
 	VEC(struct entry) order; /* by level */
 	size_t at;
-	uint32_t left;           /* of the level under way */
+	uint32_t left; /* of the level under way */
 	uint16_t lid;
 	bool open;
 };
 
 struct sm_waves {
-	uint32_t nblocks;           /* of a linear table */
+	uint32_t nblocks;	    /* of a linear table */
 	uint32_t *first, *owner;    /* by switch: its blocks; by block: its switch */
 	uint32_t *waiting, *flying; /* by block: into pool */
 	uint8_t *state;
-	VEC(uint32_t) queue;        /* blocks with something to send */
+	VEC(uint32_t) queue; /* blocks with something to send */
 	size_t queue_head;
 	VEC(struct pending) pool;
 	uint32_t pool_free;
 	struct wave wave[OPEN];
 	uint32_t nopen, next_lid;
-	uint32_t *level, *stack;    /* by switch, for one destination at a time */
-	VEC(uint32_t) differ[IBA_LFT_BLOCK]; /* of one block: by destination, switches with another entry */
-	uint32_t looked;            /* destinations before this one are in it, or were */
-	VEC(uint32_t) random;       /* switches with random tables */
-	bool whole_done;            /* switches whose tables are not known have them whole */
-	bool tidying;               /* all destinations are done */
+	uint32_t *level, *stack; /* by switch, for one destination at a time */
+	VEC(uint32_t)
+	differ[IBA_LFT_BLOCK]; /* of one block: by destination, switches with another entry */
+	uint32_t looked;       /* destinations before this one are in it, or were */
+	VEC(uint32_t) random;  /* switches with random tables */
+	bool whole_done;       /* switches whose tables are not known have them whole */
+	bool tidying;	       /* all destinations are done */
 };
 
 void sm_waves_free(struct sm *sm)
@@ -133,7 +134,8 @@ static uint32_t next_switch(const struct sm *sm, uint32_t sw, uint8_t out)
 {
 	const struct fab *f = sm->fab;
 	node_id n = f->switches[sw];
-	port_id peer = out && out <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, out)].peer : FAB_NONE;
+	port_id peer =
+		out && out <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, out)].peer : FAB_NONE;
 
 	return peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 }
@@ -175,9 +177,11 @@ static void block_look(struct sm *sm, uint32_t last)
 		w->differ[i - lid0].n = 0;
 	for (uint32_t s = 0; s < sm->fab->nswitches; s++) {
 		uint32_t row = sm->nodes.at[node_at(sm, s)].row;
-		const uint8_t *has = sm_row_block(sm, row, block), *new = rt_row(sm->tables, s) + lid0;
+		const uint8_t *has = sm_row_block(sm, row, block),
+			      *new = rt_row(sm->tables, s) + lid0;
 
-		if (!has || sm->rows.at[row].rft || !memcmp(has + from - lid0, new + from - lid0, to - from + 1))
+		if (!has || sm->rows.at[row].rft ||
+		    !memcmp(has + from - lid0, new + from - lid0, to - from + 1))
 			continue;
 		for (uint32_t i = from - lid0; i <= to - lid0; i++)
 			if (has[i] != new[i])
@@ -203,7 +207,8 @@ static void wave_fill(struct sm *sm, struct wave *v, uint16_t lid)
 		vec_push(&v->order, (struct entry){differ[i], level_of(sm, differ[i], lid)});
 	for (size_t i = 0; i < w->random.n; i++)
 		if (sm_rft_differs(sm, w->random.at[i], lid))
-			vec_push(&v->order, (struct entry){w->random.at[i], level_of(sm, w->random.at[i], lid)});
+			vec_push(&v->order, (struct entry){w->random.at[i],
+							   level_of(sm, w->random.at[i], lid)});
 	if (v->order.n)
 		qsort(v->order.at, v->order.n, sizeof(*v->order.at), entry_cmp);
 }
@@ -230,7 +235,8 @@ static void pend(struct sm_waves *w, uint32_t block, uint16_t lid, uint8_t wave)
 
 static uint32_t block_for(struct sm *sm, uint32_t sw, uint16_t lid)
 {
-	return sm->waves->first[sw] + (sm_rft_of(sm, sw) ? sm_rft_place(sm, sw, lid) : lid / IBA_LFT_BLOCK);
+	return sm->waves->first[sw] +
+	       (sm_rft_of(sm, sw) ? sm_rft_place(sm, sw, lid) : lid / IBA_LFT_BLOCK);
 }
 
 /* The next level of a destination is due; or it is done. */
@@ -282,7 +288,8 @@ static void block_make(struct sm *sm, uint32_t block, struct sm_req *r)
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
 		memcpy(r->data, sm_row_block(sm, sm->nodes.at[node].row, b), IBA_LFT_BLOCK);
 		for (uint32_t i = w->waiting[block]; i != NONE; i = w->pool.at[i].next)
-			r->data[w->pool.at[i].lid % IBA_LFT_BLOCK] = rt_row(sm->tables, sw)[w->pool.at[i].lid];
+			r->data[w->pool.at[i].lid % IBA_LFT_BLOCK] =
+				rt_row(sm->tables, sw)[w->pool.at[i].lid];
 	}
 	w->flying[block] = w->waiting[block];
 	w->waiting[block] = NONE;
@@ -395,4 +402,5 @@ static void planned_done(struct sm *sm)
 		waves_done(sm);
 }
 
-const struct sm_part sm_part_planned = {planned_begin, planned_next, planned_recv, sm_failed, planned_done};
+const struct sm_part sm_part_planned = {planned_begin, planned_next, planned_recv, sm_failed,
+					planned_done};

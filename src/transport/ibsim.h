@@ -39,7 +39,7 @@ struct ibsim_ctl {
 };
 
 struct ibsim_client_info { /* IBSIM_CONNECT, both ways */
-	uint32_t id;      /* pid, or UDP port; in the answer: the client's number */
+	uint32_t id;	   /* pid, or UDP port; in the answer: the client's number */
 	uint32_t qp, is_sm;
 	char node[32];
 };
@@ -49,7 +49,7 @@ struct ibsim_packet {
 	uint32_t dqp, sqp;   /* big-endian */
 	uint32_t status;     /* big-endian; 110: dropped */
 	uint32_t pad;
-	uint64_t length;     /* big-endian */
+	uint64_t length; /* big-endian */
 	uint8_t mad[IBA_MAD_SIZE];
 };
 

@@ -41,7 +41,9 @@ int ibsim_where_from(struct ibsim_where *w, const char *server, struct err *e)
 		return udp_where(w, text, colon[1] ? colon + 1 : "7070", e);
 	}
 	if (strlen(server) > 80)
-		return err_set(e, -EINVAL, "'%.20s...' is too long for a socket name: 80 characters at most", server);
+		return err_set(e, -EINVAL,
+			       "'%.20s...' is too long for a socket name: 80 characters at most",
+			       server);
 	snprintf(w->name, sizeof(w->name), "%s", server);
 	return 0;
 }
@@ -53,7 +55,8 @@ union address {
 };
 
 /* NAME:WHAT<id>, without a number when id is negative; or the server's UDP port so much further on. */
-static socklen_t address(const struct ibsim_where *w, union address *a, const char *what, int id, unsigned port_add)
+static socklen_t address(const struct ibsim_where *w, union address *a, const char *what, int id,
+			 unsigned port_add)
 {
 	int n;
 
@@ -64,8 +67,10 @@ static socklen_t address(const struct ibsim_where *w, union address *a, const ch
 		return sizeof(a->in);
 	}
 	a->un.sun_family = AF_UNIX;
-	n = snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, id < 0 ? "%s:%s" : "%s:%s%d", w->name, what, id);
-	return w->whole ? sizeof(a->un) : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
+	n = snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, id < 0 ? "%s:%s" : "%s:%s%d",
+		     w->name, what, id);
+	return w->whole ? sizeof(a->un)
+			: (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
 int ibsim_socket(const struct ibsim_where *w)

@@ -10,9 +10,9 @@
 #include "base/base.h"
 
 struct ibsim_where {
-	char name[96];        /* of unix sockets */
+	char name[96]; /* of unix sockets */
 	bool udp;
-	bool whole;           /* unix addresses are as long as the whole struct, as old servers have them */
+	bool whole; /* unix addresses are as long as the whole struct, as old servers have them */
 	struct sockaddr_in in;
 };
 

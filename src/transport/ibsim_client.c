@@ -13,13 +13,13 @@
 #include "transport/transport.h"
 
 enum {
-	BATCH = 32,           /* datagrams a system call */
-	ANSWER_MS = 3000,     /* a server that loads a large netlist or computes may take its time */
+	BATCH = 32,	  /* datagrams a system call */
+	ANSWER_MS = 3000, /* a server that loads a large netlist or computes may take its time */
 	GOODBYE_MS = 200,
-	PROBE_MS = 500,       /* a silent server is looked after so often */
-	DROPPED = 110,        /* status of a packet that found no way */
-	TAKEN_IDS = 64,       /* connections of one process */
-	ID_STEP = 1 << 22,    /* larger than any pid */
+	PROBE_MS = 500,	   /* a silent server is looked after so often */
+	DROPPED = 110,	   /* status of a packet that found no way */
+	TAKEN_IDS = 64,	   /* connections of one process */
+	ID_STEP = 1 << 22, /* larger than any pid */
 };
 
 struct sim_tp {
@@ -27,7 +27,7 @@ struct sim_tp {
 	int ctl, fd;
 	uint32_t client;
 	bool gone;
-	uint64_t heard_ms;    /* when the server last sent, or was looked after */
+	uint64_t heard_ms; /* when the server last sent, or was looked after */
 	struct tp_info info;
 	struct ibsim_packet out[BATCH], in[BATCH];
 	struct iovec out_iov[BATCH], in_iov[BATCH];
@@ -63,7 +63,8 @@ static int ctl_send(struct sim_tp *s, const struct ibsim_ctl *c, uint64_t until_
 	while (!rc) {
 		if (send(s->ctl, c, sizeof(*c), MSG_NOSIGNAL) == (ssize_t)sizeof(*c))
 			return 0;
-		rc = errno == EAGAIN || errno == EINTR ? wait_for(s->ctl, POLLOUT, until_ms) : -errno;
+		rc = errno == EAGAIN || errno == EINTR ? wait_for(s->ctl, POLLOUT, until_ms)
+						       : -errno;
 	}
 	return rc;
 }
@@ -81,12 +82,14 @@ static int ctl_recv(struct sim_tp *s, struct ibsim_ctl *c, uint32_t type, uint64
 		if (n == (ssize_t)sizeof(*c) && c->magic == IBSIM_MAGIC && c->type == type)
 			return 0;
 		if (n < 0)
-			rc = errno == EAGAIN || errno == EINTR ? wait_for(s->ctl, POLLIN, until_ms) : -errno;
+			rc = errno == EAGAIN || errno == EINTR ? wait_for(s->ctl, POLLIN, until_ms)
+							       : -errno;
 	}
 	return rc;
 }
 
-static int ask(struct sim_tp *s, enum ibsim_ctl_type type, void *data, uint32_t len, unsigned limit_ms)
+static int ask(struct sim_tp *s, enum ibsim_ctl_type type, void *data, uint32_t len,
+	       unsigned limit_ms)
 {
 	struct ibsim_ctl c = {.magic = IBSIM_MAGIC, .client = s->client, .type = type, .len = len};
 	uint64_t until = now_ms() + limit_ms;
@@ -164,7 +167,8 @@ static void node_name(const struct tp_where *w, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)size - 1, text ? text : "");
 }
 
-static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id, struct ibsim_client_info *c)
+static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id,
+		struct ibsim_client_info *c)
 {
 	uint32_t never[2] = {0, 0};
 	int rc;
@@ -211,7 +215,8 @@ static void headers(struct sim_tp *s)
 	}
 }
 
-static int explain(int rc, const struct ibsim_where *w, const struct ibsim_client_info *c, struct err *e)
+static int explain(int rc, const struct ibsim_where *w, const struct ibsim_client_info *c,
+		   struct err *e)
 {
 	char server[160];
 
@@ -227,10 +232,11 @@ static int explain(int rc, const struct ibsim_where *w, const struct ibsim_clien
 		return err_set(e, rc, "the server at %s does not answer", server);
 	case -EACCES:
 		return err_set(e, rc, "the server at %s refused the connection: %s%s%s", server,
-			       *c->node ? "there is no node '" : "no room for another client", c->node,
-			       *c->node ? "', or no room for another client" : "");
+			       *c->node ? "there is no node '" : "no room for another client",
+			       c->node, *c->node ? "', or no room for another client" : "");
 	default:
-		return err_set(e, rc, "cannot connect to the server at %s: %s", server, strerror(-rc));
+		return err_set(e, rc, "cannot connect to the server at %s: %s", server,
+			       strerror(-rc));
 	}
 }
 
@@ -263,7 +269,8 @@ static int sim_open(struct tp **t, const struct tp_where *tw, struct err *e)
 		free(s);
 		return rc == -ENOTCONN ? -ECONNREFUSED : rc;
 	}
-	snprintf(s->info.name, sizeof(s->info.name), "%.31s on ibsim '%s'", c.node, w.udp ? tw->server : w.name);
+	snprintf(s->info.name, sizeof(s->info.name), "%.31s on ibsim '%s'", c.node,
+		 w.udp ? tw->server : w.name);
 	*t = &s->tp;
 	return 0;
 }
@@ -331,7 +338,8 @@ static int sim_send(struct tp *t, const struct tp_mad *m, unsigned n)
 static bool unpack(const struct ibsim_packet *p, unsigned len, struct tp_mad *m)
 {
 	m->lost = ntohl(p->status) == DROPPED;
-	if (len != sizeof(*p) || (m->lost && iba_smp_method(p->mad) != IBA_GET && iba_smp_method(p->mad) != IBA_SET))
+	if (len != sizeof(*p) ||
+	    (m->lost && iba_smp_method(p->mad) != IBA_GET && iba_smp_method(p->mad) != IBA_SET))
 		return false;
 	memcpy(m->mad, p->mad, IBA_MAD_SIZE);
 	if (iba_smp_method(m->mad) == IBA_GET_RESP || m->lost) /* to us: the rest is the server's */
@@ -408,7 +416,8 @@ static void sim_info(const struct tp *t, struct tp_info *i)
 
 const struct tp_ops tp_ibsim = {
 	.name = "ibsim",
-	.summary = "ibsim's protocol: to ibsim itself or to weft fabric; reads server and device (a node)",
+	.summary =
+		"ibsim's protocol: to ibsim itself or to weft fabric; reads server and device (a node)",
 	.open = sim_open,
 	.close = sim_close,
 	.fd = sim_fd,

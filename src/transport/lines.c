@@ -245,9 +245,11 @@ static int path_free(const struct sockaddr_un *a, struct err *e)
 	int fd, rc;
 
 	if (lstat(a->sun_path, &st))
-		return errno == ENOENT ? 0 : err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, -EEXIST, "%s: is there and is no socket: not replaced", a->sun_path);
+		return err_set(e, -EEXIST, "%s: is there and is no socket: not replaced",
+			       a->sun_path);
 	fd = lines_socket();
 	if (fd < 0)
 		return err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
@@ -280,7 +282,8 @@ static int socket_bind(struct lines *l, const struct sockaddr_un *a, unsigned mo
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)a, sizeof(*a)))
 		rc = -errno;
-	else if (chmod(l->path, mode) || lstat(l->path, &st)) /* nobody can connect before listen() */
+	else if (chmod(l->path, mode) ||
+		 lstat(l->path, &st)) /* nobody can connect before listen() */
 		rc = -errno;
 	if (rc) {
 		if (fd >= 0)
@@ -328,8 +331,8 @@ static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct 
 	return rc;
 }
 
-int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned mode, lines_answer *answer, void *ctx,
-		 struct err *e)
+int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned mode,
+		 lines_answer *answer, void *ctx, struct err *e)
 {
 	struct sockaddr_un a;
 	struct lines *l;

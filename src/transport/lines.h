@@ -21,8 +21,8 @@ struct lines;
  * blank, which JSON does not mind. */
 typedef void lines_answer(void *ctx, const char *line, struct strbuf *out);
 
-int lines_listen(struct lines **l, uv_loop_t *loop, const char *path, unsigned mode, lines_answer *answer,
-		 void *ctx, struct err *e);
+int lines_listen(struct lines **l, uv_loop_t *loop, const char *path, unsigned mode,
+		 lines_answer *answer, void *ctx, struct err *e);
 /* A line to every client that asked for events by the line "events" (answered {"ok":true}): told as
  * they happen, never waited for. */
 void lines_tell(struct lines *l, const char *line);
@@ -30,6 +30,7 @@ void lines_close(struct lines *l); /* the loop must run once more after it */
 
 /* The other end, blocking: ask one line, get one, added to answer. 0 or -errno with e filled:
  * -ETIMEDOUT when nothing moved for timeout_ms. */
-int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer, struct err *e);
+int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer,
+	      struct err *e);
 
 #endif

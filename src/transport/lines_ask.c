@@ -17,8 +17,8 @@ int lines_address(struct sockaddr_un *a, const char *path, struct err *e)
 	if (!*path)
 		return err_set(e, -EINVAL, "expected the path of a socket, found nothing");
 	if (strlen(path) >= sizeof(a->sun_path))
-		return err_set(e, -ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes", path,
-			       sizeof(a->sun_path) - 1);
+		return err_set(e, -ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes",
+			       path, sizeof(a->sun_path) - 1);
 	strcpy(a->sun_path, path);
 	return 0;
 }
@@ -68,7 +68,9 @@ static int ask_send(int fd, const char *s, size_t len, unsigned timeout_ms)
 {
 	while (len) {
 		ssize_t n = send(fd, s, len, MSG_NOSIGNAL);
-		int rc = n >= 0 || errno == EINTR ? 0 : errno == EAGAIN ? fd_wait(fd, POLLOUT, timeout_ms) : -errno;
+		int rc = n >= 0 || errno == EINTR ? 0
+			 : errno == EAGAIN	  ? fd_wait(fd, POLLOUT, timeout_ms)
+						  : -errno;
 
 		if (rc)
 			return rc;
@@ -94,7 +96,9 @@ static int ask_receive(int fd, unsigned timeout_ms, struct strbuf *b)
 			return 0;
 		if (!n)
 			return -ECONNRESET;
-		rc = n > 0 || errno == EINTR ? 0 : errno == EAGAIN ? fd_wait(fd, POLLIN, timeout_ms) : -errno;
+		rc = n > 0 || errno == EINTR ? 0
+		     : errno == EAGAIN	     ? fd_wait(fd, POLLIN, timeout_ms)
+					     : -errno;
 		if (rc)
 			return rc;
 		if (b->len - from > most)
@@ -102,7 +106,8 @@ static int ask_receive(int fd, unsigned timeout_ms, struct strbuf *b)
 	}
 }
 
-int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer, struct err *e)
+int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer,
+	      struct err *e)
 {
 	struct strbuf text = {0};
 	struct sockaddr_un a;
@@ -113,8 +118,10 @@ int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct st
 	fd = lines_socket();
 	rc = fd < 0 ? -errno : ask_connect(fd, &a, timeout_ms);
 	if (rc) {
-		err_set(e, rc, rc == -ENOENT || rc == -ECONNREFUSED ? "%s: nobody listens there (%s)" : "%s: %s", path,
-			strerror(-rc));
+		err_set(e, rc,
+			rc == -ENOENT || rc == -ECONNREFUSED ? "%s: nobody listens there (%s)"
+							     : "%s: %s",
+			path, strerror(-rc));
 	} else {
 		strbuf_addf(&text, "%s\n", line);
 		rc = ask_send(fd, text.s, text.len, timeout_ms);

@@ -11,6 +11,6 @@
 #include "transport/lines.h"
 
 int lines_address(struct sockaddr_un *a, const char *path, struct err *e); /* 0, or -errno with e */
-int lines_socket(void);                                                    /* never blocks */
+int lines_socket(void);							   /* never blocks */
 
 #endif

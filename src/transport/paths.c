@@ -45,7 +45,8 @@ static void state_dir(char *dir, size_t size)
 		return;
 	if (!geteuid())
 		snprintf(dir, size, "/var/lib/weft");
-	else if (!from_user("XDG_STATE_HOME", "weft", dir, size) && !from_user("HOME", ".local/state/weft", dir, size))
+	else if (!from_user("XDG_STATE_HOME", "weft", dir, size) &&
+		 !from_user("HOME", ".local/state/weft", dir, size))
 		snprintf(dir, size, "/tmp/weft-%lu", (unsigned long)geteuid());
 }
 
@@ -64,7 +65,8 @@ static int directory_make(const char *dir, struct err *e)
 			continue;
 		*at = 0;
 		if (mkdir(copy, 0700) && errno != EEXIST)
-			return err_set(e, -errno, "%s: cannot make the directory: %s", copy, strerror(errno));
+			return err_set(e, -errno, "%s: cannot make the directory: %s", copy,
+				       strerror(errno));
 		if (!was)
 			break;
 		*at = was;
@@ -82,7 +84,8 @@ static int join(char *path, size_t size, const char *dir, const char *file, stru
 	int rc = directory_make(dir, e);
 
 	if (!rc && (size_t)snprintf(path, size, "%s/%s", dir, file) >= size)
-		rc = err_set(e, -ENAMETOOLONG, "%s/%s: the path has more than %zu bytes", dir, file, size - 1);
+		rc = err_set(e, -ENAMETOOLONG, "%s/%s: the path has more than %zu bytes", dir, file,
+			     size - 1);
 	return rc;
 }
 

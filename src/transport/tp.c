@@ -21,7 +21,8 @@ int tp_open(struct tp **t, const char *name, const struct tp_where *w, struct er
 
 	*t = NULL;
 	if (!o)
-		return err_set(e, -EINVAL, "there is no transport '%s'; there are umad and ibsim", name);
+		return err_set(e, -EINVAL, "there is no transport '%s'; there are umad and ibsim",
+			       name);
 	return o->open(t, w, e);
 }
 

@@ -15,10 +15,10 @@
 #include "transport/transport.h"
 
 enum {
-	RING = 4096,        /* MADs; more that come at once are lost, as on a wire */
-	SENT = 16384,       /* requests whose transaction ids are remembered */
-	KERNEL_MS = 2000,   /* the kernel waits so long for an answer: longer than any sender does */
-	LOOK_MS = 200,      /* how often the thread looks whether it is to end */
+	RING = 4096,	  /* MADs; more that come at once are lost, as on a wire */
+	SENT = 16384,	  /* requests whose transaction ids are remembered */
+	KERNEL_MS = 2000, /* the kernel waits so long for an answer: longer than any sender does */
+	LOOK_MS = 200,	  /* how often the thread looks whether it is to end */
 	GS_Q_KEY = (int)0x80010000,
 };
 
@@ -82,7 +82,8 @@ static int port_of(const struct tp_where *w, const char *ca_name, struct tp_info
 			i->node_type = (uint8_t)ca.node_type;
 			i->port_guid = be64toh(ca.ports[n]->port_guid);
 			i->port = (uint8_t)n;
-			snprintf(i->name, sizeof(i->name), "%.*s port %d", UMAD_CA_NAME_LEN, ca_name, n);
+			snprintf(i->name, sizeof(i->name), "%.*s port %d", UMAD_CA_NAME_LEN,
+				 ca_name, n);
 			found = n;
 		}
 	umad_release_ca(&ca);
@@ -107,15 +108,20 @@ static int choose(const struct tp_where *w, char *name, struct tp_info *i, struc
 		}
 	}
 	if (!any)
-		return err_set(e, -ENODEV,
-			       "there is no InfiniBand device on this machine (nothing in /sys/class/infiniband)");
+		return err_set(
+			e, -ENODEV,
+			"there is no InfiniBand device on this machine (nothing in /sys/class/infiniband)");
 	if (!seen)
-		return err_set(e, -ENODEV, "there is no device '%s'; the first one is '%s'", w->device, names[0]);
+		return err_set(e, -ENODEV, "there is no device '%s'; the first one is '%s'",
+			       w->device, names[0]);
 	if (w->port_guid)
-		return err_set(e, -ENODEV, "no local port has the GUID 0x%016llx", (unsigned long long)w->port_guid);
+		return err_set(e, -ENODEV, "no local port has the GUID 0x%016llx",
+			       (unsigned long long)w->port_guid);
 	if (w->port)
-		return err_set(e, -ENODEV, "'%s' has no port %u", *w->device ? w->device : names[0], w->port);
-	return err_set(e, -ENODEV, "no InfiniBand port of %s has a link: name a port to take it all the same",
+		return err_set(e, -ENODEV, "'%s' has no port %u", *w->device ? w->device : names[0],
+			       w->port);
+	return err_set(e, -ENODEV,
+		       "no InfiniBand port of %s has a link: name a port to take it all the same",
 		       *w->device ? w->device : "this machine");
 }
 
@@ -173,13 +179,16 @@ static int join(struct umad_tp *u, const char *name, struct err *e)
 
 	u->port = umad_open_port(name, u->info.port);
 	if (u->port < 0)
-		return err_set(e, u->port == -EINVAL ? -ENODEV : u->port,
-			       "cannot open %s: %s (is ib_umad loaded, and may this user use /dev/infiniband?)",
-			       u->info.name, strerror(-u->port));
+		return err_set(
+			e, u->port == -EINVAL ? -ENODEV : u->port,
+			"cannot open %s: %s (is ib_umad loaded, and may this user use /dev/infiniband?)",
+			u->info.name, strerror(-u->port));
 	u->agent_dr = umad_register(u->port, IBA_CLASS_SUBN_DR, 1, 0, methods);
-	u->agent_lid = u->agent_dr < 0 ? -1 : umad_register(u->port, IBA_CLASS_SUBN_LID, 1, 0, methods);
+	u->agent_lid =
+		u->agent_dr < 0 ? -1 : umad_register(u->port, IBA_CLASS_SUBN_LID, 1, 0, methods);
 	if (u->agent_lid < 0)
-		return err_set(e, -EBUSY, "cannot take subnet management at %s: does another SM run there?",
+		return err_set(e, -EBUSY,
+			       "cannot take subnet management at %s: does another SM run there?",
 			       u->info.name);
 	if (umad_get_issm_path(name, u->info.port, u->issm_path, sizeof(u->issm_path)))
 		u->issm_path[0] = 0;
@@ -216,7 +225,9 @@ static int umad_tp_open(struct tp **t, const struct tp_where *w, struct err *e)
 	u->out = mem_zalloc(UMAD_SIZE);
 	u->sent = mem_zarray(SENT, sizeof(*u->sent));
 	u->ring = mem_zarray(RING, sizeof(*u->ring));
-	rc = umad_init() < 0 ? err_set(e, -ENODEV, "libibumad does not start: is the ib_umad module loaded?") : 0;
+	rc = umad_init() < 0 ? err_set(e, -ENODEV,
+				       "libibumad does not start: is the ib_umad module loaded?")
+			     : 0;
 	if (!rc)
 		rc = choose(w, name, &u->info, e);
 	if (!rc)
@@ -320,7 +331,8 @@ static int umad_tp_recv(struct tp *t, struct tp_mad *m, unsigned max)
 	atomic_store_explicit(&u->head, head, memory_order_release);
 	/* The rest is told again. */
 	count = 1;
-	if (head != atomic_load_explicit(&u->tail, memory_order_acquire) && write(u->wake, &count, sizeof(count)) < 0)
+	if (head != atomic_load_explicit(&u->tail, memory_order_acquire) &&
+	    write(u->wake, &count, sizeof(count)) < 0)
 		return (int)got;
 	return atomic_load(&u->gone) && !got ? -ENOTCONN : (int)got;
 }

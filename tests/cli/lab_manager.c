@@ -47,7 +47,8 @@ static int order_dump(void *ctx UNUSED, struct err *e)
 
 static void answer(void *ctx UNUSED, const char *line, struct strbuf *out)
 {
-	const struct run_orders o = {NULL, order_nothing, order_nothing, order_level, order_dump, order_nothing, order_stop};
+	const struct run_orders o = {NULL,	 order_nothing, order_nothing, order_level,
+				     order_dump, order_nothing, order_stop};
 
 	run_control_answer(&m.v, &o, line, out);
 }
@@ -68,12 +69,23 @@ static int bring_up(const struct fab *f, unsigned lmc, struct err *e)
 	if (!lab_run_ready(m.lab, 100 * PS_PER_S))
 		return err_set(e, -ETIMEDOUT, "the fabric does not come up");
 	sm_status(lab_sm(m.lab), &st);
-	lab_run_until(m.lab, st.last.end + PS_PER_S); /* names come when there is nothing else to do */
+	lab_run_until(m.lab,
+		      st.last.end + PS_PER_S); /* names come when there is nothing else to do */
 	sm_status(lab_sm(m.lab), &st);
-	m.change = (struct run_change){.number = 1, .unix_ms = 1700000000000, .round = st.last, .switches = st.switches, .nodes = st.nodes,
+	m.change = (struct run_change){.number = 1,
+				       .unix_ms = 1700000000000,
+				       .round = st.last,
+				       .switches = st.switches,
+				       .nodes = st.nodes,
 				       .lids = st.lids};
-	m.v = (struct run_view){.cfg = &m.cfg, .sm = lab_sm(m.lab), .connected = true, .now = st.last.end, .changes = &m.change,
-				.nchanges = 1, .log_level = RUN_LOG_NOTICE, .port = {.name = "a simulated port"}};
+	m.v = (struct run_view){.cfg = &m.cfg,
+				.sm = lab_sm(m.lab),
+				.connected = true,
+				.now = st.last.end,
+				.changes = &m.change,
+				.nchanges = 1,
+				.log_level = RUN_LOG_NOTICE,
+				.port = {.name = "a simulated port"}};
 	return 0;
 }
 

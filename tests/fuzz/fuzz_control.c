@@ -69,7 +69,8 @@ static void ask(const char *line)
 	CHECK(!memchr(out.s, '\n', out.len));
 	a = json_loads(out.s, JSON_REJECT_DUPLICATES, &why);
 	CHECK(json_is_boolean(json_object_get(a, "ok")));
-	CHECK(json_is_true(json_object_get(a, "ok")) || json_string_value(json_object_get(a, "error")));
+	CHECK(json_is_true(json_object_get(a, "ok")) ||
+	      json_string_value(json_object_get(a, "error")));
 	json_decref(a);
 	strbuf_free(&out);
 }

@@ -25,8 +25,8 @@ static struct emu *open_emu(void)
 	fab_add_node(b, IBA_NODE_SWITCH, 0x10, 3, "one");
 	fab_add_node(b, IBA_NODE_SWITCH, 0x11, 3, "two words");
 	fab_add_node(b, IBA_NODE_CA, 0x20, 2, "host");
-	CHECK(!fab_add_link(b, 0, 1, 1, 1) && !fab_add_link(b, 0, 2, 1, 2) && !fab_add_link(b, 2, 1, 0, 3) &&
-	      !fab_add_link(b, 2, 2, 1, 3));
+	CHECK(!fab_add_link(b, 0, 1, 1, 1) && !fab_add_link(b, 0, 2, 1, 2) &&
+	      !fab_add_link(b, 2, 1, 0, 3) && !fab_add_link(b, 2, 2, 1, 3));
 	f = fab_build(b);
 	emu_config_default(&c);
 	c.name[0] = 0;

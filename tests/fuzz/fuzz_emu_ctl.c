@@ -97,7 +97,8 @@ static void check_books(const struct emu *m)
 
 	for (uint32_t c = 0; c < PEERS; c++) {
 		CHECK(m->clients[c].used || !m->pend.client[c].n);
-		for (uint32_t i = m->pend.client[c].oldest; i != PEND_NONE; i = m->pend.at.at[i].newer, n++)
+		for (uint32_t i = m->pend.client[c].oldest; i != PEND_NONE;
+		     i = m->pend.at.at[i].newer, n++)
 			CHECK(m->pend.at.at[i].used && m->pend.at.at[i].client == c);
 	}
 	CHECK(n == m->pend.n);

@@ -76,7 +76,8 @@ static void do_perf(struct play *p)
 	struct sim_smp s = {.slid = (uint16_t)byte(p), .dlid = (uint16_t)(byte(p) & 15)};
 	unsigned how = byte(p);
 
-	iba_smp_init(s.mad, IBA_CLASS_PERF, how & 1 ? IBA_SET : IBA_GET, attrs[(how >> 1) % sizeof(attrs)], 0);
+	iba_smp_init(s.mad, IBA_CLASS_PERF, how & 1 ? IBA_SET : IBA_GET,
+		     attrs[(how >> 1) % sizeof(attrs)], 0);
 	iba_smp_data(s.mad)[1] = (uint8_t)byte(p); /* PortSelect */
 	memset(iba_smp_data(s.mad) + 2, (int)byte(p), 6);
 	if (how & 0x80)
@@ -89,7 +90,8 @@ static void do_raw(struct play *p)
 	node_id n = byte(p) % p->fab->nnodes;
 	struct sim_smp s = {.slid = any_lid(p), .dlid = any_lid(p), .sl = byte(p) & 15};
 
-	iba_smp_init(s.mad, (enum iba_class)byte(p), (enum iba_method)byte(p), (uint16_t)byte(p), byte(p));
+	iba_smp_init(s.mad, (enum iba_class)byte(p), (enum iba_method)byte(p), (uint16_t)byte(p),
+		     byte(p));
 	iba_smp_set_hop_cnt(s.mad, byte(p) & 7);
 	iba_smp_set_dr_slid(s.mad, any_lid(p));
 	iba_smp_set_dr_dlid(s.mad, any_lid(p));
@@ -120,7 +122,8 @@ static void do_world(struct play *p)
 {
 	unsigned what = byte(p);
 	port_id a = byte(p) % p->fab->nports, b = byte(p) % p->fab->nports;
-	struct sim_link_trouble t = {.loss_q32 = (uint64_t)byte(p) << 24, .latency_ps = byte(p) * PS_PER_US};
+	struct sim_link_trouble t = {.loss_q32 = (uint64_t)byte(p) << 24,
+				     .latency_ps = byte(p) * PS_PER_US};
 
 	switch (what % 5) {
 	case 0:
@@ -140,8 +143,8 @@ static void do_world(struct play *p)
 		sim_count(p->sim, a, (enum sim_counter)(b % SIM_NCOUNTERS), t.loss_q32 << 24);
 		break;
 	case 4:
-		sim_flow(p->sim, p->fab->ports[a].node, p->fab->ports[a].num, (uint16_t)(b & 15), t.loss_q32,
-			 (uint32_t)t.latency_ps);
+		sim_flow(p->sim, p->fab->ports[a].node, p->fab->ports[a].num, (uint16_t)(b & 15),
+			 t.loss_q32, (uint32_t)t.latency_ps);
 		break;
 	}
 }

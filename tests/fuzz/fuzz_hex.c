@@ -19,7 +19,8 @@ static void must(bool ok, const char *what)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t mad[IBA_MAD_SIZE], again[IBA_MAD_SIZE], before[IBA_MAD_SIZE];
-	char *text = mem_alloc(size + 1); /* exactly as long, so that a sanitizer sees a step beyond */
+	char *text =
+		mem_alloc(size + 1); /* exactly as long, so that a sanitizer sees a step beyond */
 	struct strbuf plain = {0};
 	struct err e = {{0}};
 
@@ -35,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			strbuf_addf(&plain, "%02x ", mad[i]);
 		/* Where the first word looks like an offset, the rows are read another way. */
 		if (mad[0] == 1) {
-			must(!iba_mad_from_text(again, "in", plain.s, plain.len, &e), "own text refused");
+			must(!iba_mad_from_text(again, "in", plain.s, plain.len, &e),
+			     "own text refused");
 			must(!memcmp(mad, again, sizeof(mad)), "other bytes the second time");
 		}
 	}

@@ -14,14 +14,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	size = MIN(size, (size_t)HTTP_REQUEST_MAX);
 	for (size_t n = 0; n <= size; n++) {
-		char *part = mem_alloc(n); /* of exactly this size: what is read behind it is found */
+		char *part =
+			mem_alloc(n); /* of exactly this size: what is read behind it is found */
 		int now;
 
 		memcpy(part, data, n);
 		now = http_request(part, n, &head);
 		if (status && now != status)
 			abort();
-		if (now && now != 200 && now != 400 && now != 404 && now != 405 && now != 431 && now != 505)
+		if (now && now != 200 && now != 400 && now != 404 && now != 405 && now != 431 &&
+		    now != 505)
 			abort();
 		status = now;
 		free(part);

@@ -28,7 +28,8 @@ static void answer(const struct sm *sm, uint8_t *mad)
 
 		iba_node_info_put(&ni, d);
 	} else if (attr == IBA_ATTR_PORT_INFO) {
-		struct iba_port_info pi = {.lid = (uint16_t)(1 + hops), .sm_lid = 1, .state = IBA_PORT_ACTIVE};
+		struct iba_port_info pi = {
+			.lid = (uint16_t)(1 + hops), .sm_lid = 1, .state = IBA_PORT_ACTIVE};
 
 		iba_port_info_put(&pi, d);
 	} else if (attr == IBA_ATTR_SWITCH_INFO) {

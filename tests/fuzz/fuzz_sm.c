@@ -141,7 +141,7 @@ static void fill_node_info(const uint8_t *path, unsigned hops, const uint8_t *at
 static void fill_port_info(struct place *x, const struct sm_send *s, uint8_t *data)
 {
 	struct iba_port_info pi = {
-	    .mtu_cap = 4, .vl_cap = 2, .resp_time = 8, .neighbor_mtu = 1, .oper_vls = 1};
+		.mtu_cap = 4, .vl_cap = 2, .resp_time = 8, .neighbor_mtu = 1, .oper_vls = 1};
 	unsigned num = iba_smp_attr_mod(s->mad) & 0xff;
 	uint8_t *state = &x->state[num % PORTS];
 
@@ -173,13 +173,14 @@ static void fill_switch_info(struct place *x, bool set, uint8_t *data)
 		x->changed &= !si.port_state_change;
 	}
 	si = (struct iba_switch_info){
-	    .linear_cap = 49152, .linear_top = x->top, .port_state_change = x->changed};
+		.linear_cap = 49152, .linear_top = x->top, .port_state_change = x->changed};
 	iba_switch_info_put(&si, data);
 }
 
 static void fill_sm_info(const struct place *x, uint8_t *data)
 {
-	struct iba_sm_info si = {.guid = x->before, .priority = x->before >> 2 & 3, .state = x->before & 3};
+	struct iba_sm_info si = {
+		.guid = x->before, .priority = x->before >> 2 & 3, .state = x->before & 3};
 
 	iba_sm_info_put(&si, data);
 }
@@ -292,7 +293,7 @@ static void real_routes(struct play *p, struct sm_routes *r)
 		rt_tables_fill(r->tables);
 	if (c->plan && c->old && r->tables)
 		r->verified &=
-		    !rt_plan(c->fab, c->old, r->tables, r->rank, c->off, 1, &r->plan, &e);
+			!rt_plan(c->fab, c->old, r->tables, r->rank, c->off, 1, &r->plan, &e);
 }
 
 static void do_routes(struct play *p, unsigned how)
@@ -323,9 +324,9 @@ static void do_progress(struct play *p)
 {
 	unsigned how = byte(p);
 
-	step(p, (struct sm_event){
-		    .kind = SM_EV_PROGRESS,
-		    .routes = {.epoch = p->want.epoch + (how & 1), .ready = (uint16_t)(how >> 1)}});
+	step(p, (struct sm_event){.kind = SM_EV_PROGRESS,
+				  .routes = {.epoch = p->want.epoch + (how & 1),
+					     .ready = (uint16_t)(how >> 1)}});
 }
 
 /* Whoever runs it moves its clock, or wants it otherwise. */
@@ -339,7 +340,8 @@ static void do_orders(struct play *p)
 		by = MIN(by, p->now);
 		sm_time_back(p->sm, by);
 		p->now -= by;
-		p->out.wake = p->out.wake == TIME_NEVER || p->out.wake < by ? p->out.wake : p->out.wake - by;
+		p->out.wake = p->out.wake == TIME_NEVER || p->out.wake < by ? p->out.wake
+									    : p->out.wake - by;
 	} else {
 		c.contest = what & 2;
 		c.read_back = what & 4;
@@ -384,10 +386,10 @@ static void do_one(struct play *p)
 		break;
 	case 6: /* an old one again */
 		if (p->head)
-			answer(
-			    p,
-			    &p->ring[(p->head - 1 - byte(p) % MIN(p->head, (uint32_t)RING)) % RING],
-			    byte(p));
+			answer(p,
+			       &p->ring[(p->head - 1 - byte(p) % MIN(p->head, (uint32_t)RING)) %
+					RING],
+			       byte(p));
 		break;
 	case 7:
 		p->now = p->out.wake != TIME_NEVER && p->out.wake > p->now ? p->out.wake : p->now;

@@ -12,7 +12,7 @@
 #define CHECK(x)                                                                                   \
 	do {                                                                                       \
 		if (!(x)) {                                                                        \
-			fprintf(stderr, "simulation: %s\n", #x);                                     \
+			fprintf(stderr, "simulation: %s\n", #x);                                   \
 			abort();                                                                   \
 		}                                                                                  \
 	} while (0)
@@ -75,7 +75,7 @@ static inline unsigned way_in(const struct fab *f, node_id n)
 
 /* An SMP from a node to itself. */
 static inline void send_local(struct play *p, node_id n, unsigned port, uint64_t key, uint16_t attr,
-		       uint32_t mod, const uint8_t *d)
+			      uint32_t mod, const uint8_t *d)
 {
 	struct sim_smp s = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
 

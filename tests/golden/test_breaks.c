@@ -117,7 +117,7 @@ static void world_close(struct world *w)
 static void dependencies_take_four_smps(void **state UNUSED)
 {
 	static const struct turn_set want[] = {
-	    {6, 1, 2, true}, {6, 2, 1, true}, {10, 1, 2, true}, {10, 2, 1, true}};
+		{6, 1, 2, true}, {6, 2, 1, true}, {10, 1, 2, true}, {10, 2, 1, true}};
 	struct world w;
 
 	world_open(&w, "dependencies");
@@ -132,8 +132,8 @@ static void dependencies_take_four_smps(void **state UNUSED)
 	assert_int_equal(w.nstopped, 0);
 	for (unsigned sl = 0; sl < 16; sl++) /* and the switch did as told */
 		assert_int_equal(
-		    sim_slvl(lab_sim(w.lab), fab_node_by_guid(w.net.fab, 0x107), 1, 2, sl),
-		    IBA_VL_SUBN);
+			sim_slvl(lab_sim(w.lab), fab_node_by_guid(w.net.fab, 0x107), 1, 2, sl),
+			IBA_VL_SUBN);
 	/* They stay off, so the next change with the same break nodes needs none. */
 	host_leaves(&w);
 	assert_int_equal(w.turns.n, 4);
@@ -170,8 +170,8 @@ static void full_stops_every_port(void **state UNUSED)
 			port_id peer = w.net.fab->ports[fab_port_id(w.net.fab, n, p)].peer;
 			unsigned lid = table_lid(&w, n),
 				 far = peer == FAB_NONE
-					   ? 0
-					   : table_lid(&w, w.net.fab->ports[peer].node);
+					       ? 0
+					       : table_lid(&w, w.net.fab->ports[peer].node);
 
 			assert_int_equal(w.stopped[lid][p], far && far != 13 && lid != 13);
 		}
@@ -193,10 +193,10 @@ static void none_stops_nothing(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(dependencies_take_four_smps),
-	    cmocka_unit_test(ports_stop_one_port_a_break_node),
-	    cmocka_unit_test(full_stops_every_port),
-	    cmocka_unit_test(none_stops_nothing),
+		cmocka_unit_test(dependencies_take_four_smps),
+		cmocka_unit_test(ports_stop_one_port_a_break_node),
+		cmocka_unit_test(full_stops_every_port),
+		cmocka_unit_test(none_stops_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -232,12 +232,12 @@ static void a_plan_is_safe(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(without_care_the_ring_1_2_6_3_is_closed),
-	    cmocka_unit_test(old_routes_alone_are_safe),
-	    cmocka_unit_test(full_deactivation_is_safe),
-	    cmocka_unit_test(break_node_ports_are_safe),
-	    cmocka_unit_test(break_node_dependencies_are_safe),
-	    cmocka_unit_test(a_plan_is_safe),
+		cmocka_unit_test(without_care_the_ring_1_2_6_3_is_closed),
+		cmocka_unit_test(old_routes_alone_are_safe),
+		cmocka_unit_test(full_deactivation_is_safe),
+		cmocka_unit_test(break_node_ports_are_safe),
+		cmocka_unit_test(break_node_dependencies_are_safe),
+		cmocka_unit_test(a_plan_is_safe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,13 +32,13 @@ static void path_text(const uint8_t *mad, char *out, size_t size)
 	size_t at = (size_t)snprintf(out, size, n ? "(" : "( )");
 
 	for (unsigned i = 1; i <= n; i++)
-		at += (size_t)snprintf(out + at, size - at, "%u%s", iba_smp_initial_path((uint8_t *)mad)[i],
-				       i == n ? ")" : ",");
+		at += (size_t)snprintf(out + at, size - at, "%u%s",
+				       iba_smp_initial_path((uint8_t *)mad)[i], i == n ? ")" : ",");
 }
 
 /* Every request the SM's node sends. */
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct world *w = ctx;
 	struct seen s = {.modifier = -1};
@@ -58,7 +58,8 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 	vec_push(&w->smps, s);
 }
 
-static void world_open(struct world *w, const struct fab *f, const struct lab_config *c, const bool *on)
+static void world_open(struct world *w, const struct fab *f, const struct lab_config *c,
+		       const bool *on)
 {
 	struct err e;
 
@@ -115,7 +116,8 @@ static void check_row(struct world *w, const char *line)
 			return;
 		}
 	}
-	fail_msg("Table 12, transaction %s: %s(%s) %s %s was not sent", tid, method, attribute, modifier, path);
+	fail_msg("Table 12, transaction %s: %s(%s) %s %s was not sent", tid, method, attribute,
+		 modifier, path);
 }
 
 static void config(const struct fab *f, struct lab_config *c)

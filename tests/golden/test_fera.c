@@ -148,7 +148,7 @@ static void the_verifier_agrees(void **state UNUSED)
 	for (node_id n = 0; n < ex.f->nnodes; n++) {
 		bool sw = fab_is_switch(ex.f, n);
 		port_id at =
-		    sw ? fab_port_id(ex.f, n, 0) : ex.f->ports[fab_port_id(ex.f, n, 1)].peer;
+			sw ? fab_port_id(ex.f, n, 0) : ex.f->ports[fab_port_id(ex.f, n, 1)].peer;
 		unsigned own = ex.f->ports[fab_port_id(ex.f, n, sw ? 0 : 1)].lid;
 		unsigned s = ex.f->ports[fab_port_id(ex.f, ex.f->ports[at].node, 0)].lid;
 
@@ -163,8 +163,8 @@ static void the_verifier_agrees(void **state UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(all_120_entries_are_those_of_table_18),
-	    cmocka_unit_test(the_verifier_agrees),
+		cmocka_unit_test(all_120_entries_are_those_of_table_18),
+		cmocka_unit_test(the_verifier_agrees),
 	};
 
 	if (argc > 1)

@@ -331,9 +331,9 @@ static void new_routes_are_those_of_table_13(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(three_nodes_appear_35_smps),
-	    cmocka_unit_test(switch_3_dies_26_smps),
-	    cmocka_unit_test(new_routes_are_those_of_table_13),
+		cmocka_unit_test(three_nodes_appear_35_smps),
+		cmocka_unit_test(switch_3_dies_26_smps),
+		cmocka_unit_test(new_routes_are_those_of_table_13),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

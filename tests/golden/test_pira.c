@@ -193,9 +193,9 @@ static void pira_computes_the_share_of_entries_of_table_20(void **state UNUSED)
 		unsigned thesis = v[3] * 1000 / v[2], ours = share(v[0], v[1]);
 
 		print_message(
-		    "# %3u switches, %3u nodes: PIRa computes %u.%u %% of FERa's entries; "
-		    "thesis %u.%u %%\n",
-		    v[0], v[1], ours / 10, ours % 10, thesis / 10, thesis % 10);
+			"# %3u switches, %3u nodes: PIRa computes %u.%u %% of FERa's entries; "
+			"thesis %u.%u %%\n",
+			v[0], v[1], ours / 10, ours % 10, thesis / 10, thesis % 10);
 		assert_in_range(ours, thesis * (100 - TOLERANCE) / 100,
 				thesis * (100 + TOLERANCE) / 100);
 	}
@@ -205,10 +205,10 @@ static void pira_computes_the_share_of_entries_of_table_20(void **state UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_50_entries_are_those_of_table_19),
-	    cmocka_unit_test(the_7_default_ports_are_those_of_table_19),
-	    cmocka_unit_test(the_break_nodes_are_6_and_10_with_two_turns_each),
-	    cmocka_unit_test(pira_computes_the_share_of_entries_of_table_20),
+		cmocka_unit_test(the_50_entries_are_those_of_table_19),
+		cmocka_unit_test(the_7_default_ports_are_those_of_table_19),
+		cmocka_unit_test(the_break_nodes_are_6_and_10_with_two_turns_each),
+		cmocka_unit_test(pira_computes_the_share_of_entries_of_table_20),
 	};
 
 	if (argc > 1)

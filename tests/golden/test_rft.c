@@ -106,7 +106,7 @@ static unsigned lid_given(unsigned table_lid)
 	node_id n = node_of(table_lid);
 
 	return sim_port_info(lab_sim(ex.lab), fab_port_id(ex.f, n, fab_is_switch(ex.f, n) ? 0 : 1))
-	    ->lid;
+		->lid;
 }
 
 static void the_sets_carry_the_50_entries_of_table_19(void **state UNUSED)
@@ -151,9 +151,9 @@ static void packets_find_their_way(void **state UNUSED)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_sets_carry_the_50_entries_of_table_19),
-	    cmocka_unit_test(and_its_7_default_ports),
-	    cmocka_unit_test(packets_find_their_way),
+		cmocka_unit_test(the_sets_carry_the_50_entries_of_table_19),
+		cmocka_unit_test(and_its_7_default_ports),
+		cmocka_unit_test(packets_find_their_way),
 	};
 
 	dir = argc > 1 ? argv[1] : dir;

@@ -10,33 +10,33 @@
 enum { HOST_PORT, SWITCH_PORT }; /* interfaces */
 
 static const struct pcap_headers rc = {
-    .vl = 2,
-    .sl = 5,
-    .slid = 0x11,
-    .dlid = 0x22,
-    .pkey = 0xffff,
-    .opcode = 0x04,
-    .dest_qp = 0x123456,
-    .psn = 0xabcdef,
+	.vl = 2,
+	.sl = 5,
+	.slid = 0x11,
+	.dlid = 0x22,
+	.pkey = 0xffff,
+	.opcode = 0x04,
+	.dest_qp = 0x123456,
+	.psn = 0xabcdef,
 };
 static const struct pcap_headers ud = {
-    .vl = 1,
-    .sl = 3,
-    .slid = 0x33,
-    .dlid = 0xc001,
-    .pkey = 0x8001,
-    .opcode = 0x64,
-    .dest_qp = 0xffffff,
-    .src_qp = 0x654321,
-    .psn = 7,
-    .qkey = 0x0badcafe,
+	.vl = 1,
+	.sl = 3,
+	.slid = 0x33,
+	.dlid = 0xc001,
+	.pkey = 0x8001,
+	.opcode = 0x64,
+	.dest_qp = 0xffffff,
+	.src_qp = 0x654321,
+	.psn = 7,
+	.qkey = 0x0badcafe,
 };
 static const struct pcap_headers qp0 = {
-    .vl = 15,
-    .slid = IBA_LID_PERMISSIVE,
-    .dlid = IBA_LID_PERMISSIVE,
-    .pkey = 0xffff,
-    .opcode = 0x64,
+	.vl = 15,
+	.slid = IBA_LID_PERMISSIVE,
+	.dlid = IBA_LID_PERMISSIVE,
+	.pkey = 0xffff,
+	.opcode = 0x64,
 };
 
 /* The request as its target finds it: two hops out by ports 1 and 3. */
@@ -56,18 +56,18 @@ static void node_info_request(uint8_t mad[IBA_MAD_SIZE])
 static void node_info_response(uint8_t mad[IBA_MAD_SIZE])
 {
 	const struct iba_node_info ni = {
-	    .base_version = 1,
-	    .class_version = 1,
-	    .node_type = IBA_NODE_SWITCH,
-	    .num_ports = 24,
-	    .sys_guid = 0x2000000000000001,
-	    .node_guid = 0x2000000000000002,
-	    .port_guid = 0x2000000000000003,
-	    .partition_cap = 8,
-	    .device_id = 0xb924,
-	    .revision = 0xa1,
-	    .local_port = 6,
-	    .vendor_id = 0x0002c9,
+		.base_version = 1,
+		.class_version = 1,
+		.node_type = IBA_NODE_SWITCH,
+		.num_ports = 24,
+		.sys_guid = 0x2000000000000001,
+		.node_guid = 0x2000000000000002,
+		.port_guid = 0x2000000000000003,
+		.partition_cap = 8,
+		.device_id = 0xb924,
+		.revision = 0xa1,
+		.local_port = 6,
+		.vendor_id = 0x0002c9,
 	};
 
 	iba_smp_set_method(mad, IBA_GET_RESP);

@@ -25,7 +25,8 @@ static int parse(int argc, char **argv, const struct seeds *s, struct range *r)
 	return i == argc ? 0 : -EINVAL;
 }
 
-static struct seed_run run_once(const struct seeds *s, uint64_t seed, const struct range *r, bool again)
+static struct seed_run run_once(const struct seeds *s, uint64_t seed, const struct range *r,
+				bool again)
 {
 	struct seed_run one = {.seed = seed, .max_switches = (unsigned)r->max, .again = again};
 
@@ -67,8 +68,8 @@ static int print_hashes(const struct seeds *s, const struct range *r)
 	for (uint64_t seed = r->first; seed < r->first + r->count; seed++) {
 		struct seed_run one = run_once(s, seed, r, false);
 
-		printf("%llu %016llx %llu\n", (unsigned long long)seed, (unsigned long long)one.hash,
-		       (unsigned long long)one.size);
+		printf("%llu %016llx %llu\n", (unsigned long long)seed,
+		       (unsigned long long)one.hash, (unsigned long long)one.size);
 	}
 	return 0;
 }
@@ -105,7 +106,8 @@ int seeds_main(int argc, char **argv, const struct seeds *s)
 	}
 	if (r.hash)
 		return print_hashes(s, &r);
-	printf("1..%llu\n", (unsigned long long)((r.count + s->batch - 1) / s->batch + (s->before != NULL)));
+	printf("1..%llu\n",
+	       (unsigned long long)((r.count + s->batch - 1) / s->batch + (s->before != NULL)));
 	if (s->before) {
 		failed = !s->before();
 		printf("%s %u - %s\n", failed ? "not ok" : "ok", ++line, s->before_name);

@@ -20,8 +20,9 @@ struct seed_run {
 };
 
 struct seeds {
-	const char *name;      /* of the program */
-	const char *replay;    /* the command that replays a seed, up to the seed; NULL: this program does */
+	const char *name; /* of the program */
+	const char *
+		replay; /* the command that replays a seed, up to the seed; NULL: this program does */
 	unsigned batch;	       /* seeds a line */
 	unsigned again;	       /* every so many is run twice; 0: none */
 	unsigned max_switches; /* unless the command line says otherwise; 0: it may not */

@@ -38,13 +38,13 @@ static void sums(char *text, size_t len)
 int main(int argc, char **argv)
 {
 	static const struct seeds trials = {
-	    .name = "test_change_trials",
-	    .replay = "weft sim trial --change --seed",
-	    .batch = 50,
-	    .again = 10,
-	    .max_switches = 32,
-	    .run = run,
-	    .sums = sums,
+		.name = "test_change_trials",
+		.replay = "weft sim trial --change --seed",
+		.batch = 50,
+		.again = 10,
+		.max_switches = 32,
+		.run = run,
+		.sums = sums,
 	};
 
 	return seeds_main(argc, argv, &trials);

@@ -16,26 +16,26 @@ static const struct {
 	const char *discovery, *provisional, *routes, *first, *second;
 	bool partial_tables, by_lid, traps;
 } once_wrong[] = {
-    /* the manager's own link bounced between its own port and its switch's */
-    {1605, "partial", "none", "pira", "plan", "none", false, true, false},
-    /* SMPs by LID went in circles of half-new tables, until switches were left out */
-    {3532, "full", "fera", "pira", "dependencies", "none", true, true, true},
-    {3653, "full", "pira", "fera", "full", "ports", true, true, false},
-    /* what was left out was never tried again: a sweep forgot it */
-    {1513, "partial", "repair", "update", "outwards", "dependencies", true, true, false},
-    {2001, "partial", "pira", "fera", "outwards", "none", true, true, false},
-    {4433, "partial", "fera", "repair", "none", "dependencies", true, false, false},
-    /* the audit read turns of switches that were there before (out of bounds) */
-    {5479, "partial", "fera", "update", "none", "dependencies", false, false, true},
-    /* a restart was hidden by LinearFDBTop, written before anybody noticed */
-    {18345, "partial", "update", "update", "full", "ports", true, false, false},
-    {19481, "partial", "fera", "fera", "full", "full", true, false, true},
-    /* a trap that could not be repressed kept the manager from sweeping */
-    {17361, "partial", "update", "update", "outwards", "full", true, false, true},
-    /* a late copy undid a Set after the audit that the next round forgot */
-    {34102, "partial", "update", "repair", "full", "full", false, false, true},
-    {34850, "partial", "update", "fera", "outwards", "ports", true, true, false},
-    {35435, "partial", "repair", "fera", "dependencies", "plan", true, true, true},
+	/* the manager's own link bounced between its own port and its switch's */
+	{1605, "partial", "none", "pira", "plan", "none", false, true, false},
+	/* SMPs by LID went in circles of half-new tables, until switches were left out */
+	{3532, "full", "fera", "pira", "dependencies", "none", true, true, true},
+	{3653, "full", "pira", "fera", "full", "ports", true, true, false},
+	/* what was left out was never tried again: a sweep forgot it */
+	{1513, "partial", "repair", "update", "outwards", "dependencies", true, true, false},
+	{2001, "partial", "pira", "fera", "outwards", "none", true, true, false},
+	{4433, "partial", "fera", "repair", "none", "dependencies", true, false, false},
+	/* the audit read turns of switches that were there before (out of bounds) */
+	{5479, "partial", "fera", "update", "none", "dependencies", false, false, true},
+	/* a restart was hidden by LinearFDBTop, written before anybody noticed */
+	{18345, "partial", "update", "update", "full", "ports", true, false, false},
+	{19481, "partial", "fera", "fera", "full", "full", true, false, true},
+	/* a trap that could not be repressed kept the manager from sweeping */
+	{17361, "partial", "update", "update", "outwards", "full", true, false, true},
+	/* a late copy undid a Set after the audit that the next round forgot */
+	{34102, "partial", "update", "repair", "full", "full", false, false, true},
+	{34850, "partial", "update", "fera", "outwards", "ports", true, true, false},
+	{35435, "partial", "repair", "fera", "dependencies", "plan", true, true, true},
 };
 
 static bool try(const struct sm_mechanism *m, struct seed_run *r)
@@ -110,12 +110,12 @@ static void run_drawn(struct seed_run *run)
 int main(int argc, char **argv)
 {
 	static const struct seeds combinations = {
-	    .name = "test_combinations",
-	    .batch = 250,
-	    .max_switches = 64,
-	    .run = run_drawn,
-	    .before_name = "what once went wrong",
-	    .before = run_all_once_wrong,
+		.name = "test_combinations",
+		.batch = 250,
+		.max_switches = 64,
+		.run = run_drawn,
+		.before_name = "what once went wrong",
+		.before = run_all_once_wrong,
 	};
 
 	return seeds_main(argc, argv, &combinations);

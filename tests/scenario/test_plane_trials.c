@@ -14,7 +14,8 @@ enum { MAX_SWITCHES = 24, SMALL_LINKS = 12 };
 
 struct trial {
 	uint64_t seed;
-	struct rng rng, more; /* the second for what was added later, so that seeds stay what they are */
+	struct rng rng,
+		more; /* the second for what was added later, so that seeds stay what they are */
 	struct fab *fab;
 	struct lab *lab;
 	struct sim *sim;
@@ -49,14 +50,14 @@ static struct fab *draw_shape(struct rng *r)
 		const char *kind;
 		unsigned ndims, low[2], high[2];
 	} shapes[] = {
-	    {"irregular", 1, {2}, {MAX_SWITCHES}},
-	    {"mesh", 2, {2, 1}, {5, 4}},
-	    {"torus", 2, {3, 3}, {5, 4}},
-	    {"ring", 1, {3}, {12}},
-	    {"fullmesh", 1, {2}, {8}},
-	    {"star", 1, {2}, {8}},
-	    {"kary", 2, {2, 2}, {3, 3}},
-	    {"hypercube", 1, {1}, {4}},
+		{"irregular", 1, {2}, {MAX_SWITCHES}},
+		{"mesh", 2, {2, 1}, {5, 4}},
+		{"torus", 2, {3, 3}, {5, 4}},
+		{"ring", 1, {3}, {12}},
+		{"fullmesh", 1, {2}, {8}},
+		{"star", 1, {2}, {8}},
+		{"kary", 2, {2, 2}, {3, 3}},
+		{"hypercube", 1, {1}, {4}},
 	};
 	unsigned k = rng_below(r, ARRAY_LEN(shapes)), rate = rng_below(r, ARRAY_LEN(rates));
 	struct fab_gen g = {.kind = shapes[k].kind,
@@ -69,7 +70,7 @@ static struct fab *draw_shape(struct rng *r)
 
 	for (unsigned i = 0; i < g.ndims; i++)
 		g.dims[i] =
-		    shapes[k].low[i] + rng_below(r, shapes[k].high[i] - shapes[k].low[i] + 1);
+			shapes[k].low[i] + rng_below(r, shapes[k].high[i] - shapes[k].low[i] + 1);
 	f = fab_generate(&g, &e);
 	if (!f)
 		printf("# %s: %s\n", g.kind, e.text);
@@ -143,8 +144,8 @@ static void draw_config(struct rng *r, struct lab_config *c)
 static time_ps draw_traffic(struct trial *t, struct traffic_config *c)
 {
 	static const enum traffic_pattern patterns[] = {
-	    TRAFFIC_UNIFORM,	TRAFFIC_PERMUTATION, TRAFFIC_SHIFT,  TRAFFIC_HOTSPOT,
-	    TRAFFIC_COMPLEMENT, TRAFFIC_ALL_TO_ALL,  TRAFFIC_INCAST, TRAFFIC_TORNADO};
+		TRAFFIC_UNIFORM,    TRAFFIC_PERMUTATION, TRAFFIC_SHIFT,	 TRAFFIC_HOTSPOT,
+		TRAFFIC_COMPLEMENT, TRAFFIC_ALL_TO_ALL,	 TRAFFIC_INCAST, TRAFFIC_TORNADO};
 	struct rng *r = &t->rng;
 	uint32_t hosts = sim_host_count(t->sim);
 	unsigned load = 5 + rng_below(r, 146); /* per cent of a host's link */
@@ -153,7 +154,7 @@ static time_ps draw_traffic(struct trial *t, struct traffic_config *c)
 
 	memset(c, 0, sizeof(*c));
 	c->pattern =
-	    patterns[rng_below(r, hosts > 2 ? ARRAY_LEN(patterns) : ARRAY_LEN(patterns) - 1)];
+		patterns[rng_below(r, hosts > 2 ? ARRAY_LEN(patterns) : ARRAY_LEN(patterns) - 1)];
 	c->arrivals = rng_below(r, 3);
 	c->payload = (uint16_t)rng_below(r, rng_below(r, 10) ? MIN(mtu, 1024u) + 1 : mtu + 100);
 	c->payload = MIN(c->payload, 4096);
@@ -162,7 +163,7 @@ static time_ps draw_traffic(struct trial *t, struct traffic_config *c)
 	c->hot_share_q32 = (1ull << 32) / 4;
 	c->shift = 1 + rng_below(r, hosts - 1);
 	c->interval_ps =
-	    wire_time(t->sim, t->sim->plane->hosts.at[0], c->payload + 26u) * 100 / load + 1;
+		wire_time(t->sim, t->sim->plane->hosts.at[0], c->payload + 26u) * 100 / load + 1;
 	if (rng_below(r, 3) ==
 	    0) /* long enough for the manager to repair what fails at its start */
 		c->interval_ps = MAX(c->interval_ps, 3 * PS_PER_MS * hosts / packets);
@@ -414,11 +415,11 @@ static void sums(char *text, size_t len)
 int main(int argc, char **argv)
 {
 	static const struct seeds trials = {
-	    .name = "test_plane_trials",
-	    .batch = 100,
-	    .again = 1,
-	    .run = run,
-	    .sums = sums,
+		.name = "test_plane_trials",
+		.batch = 100,
+		.again = 1,
+		.run = run,
+		.sums = sums,
 	};
 
 	return seeds_main(argc, argv, &trials);

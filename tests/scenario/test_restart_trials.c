@@ -23,8 +23,8 @@ static bool run_seed(uint64_t seed, unsigned max, struct totals *sum)
 	sum->gets += a.warm_gets;
 	sum->sets += a.warm_sets;
 	if (!a.ok)
-		printf("# seed %llu (%s, %u switches, loss %g): %s\n", (unsigned long long)seed, a.mechanism,
-		       a.switches, a.loss, a.why);
+		printf("# seed %llu (%s, %u switches, loss %g): %s\n", (unsigned long long)seed,
+		       a.mechanism, a.switches, a.loss, a.why);
 	if (seed % AGAIN)
 		return a.ok;
 	lab_restart_trial(seed, max, &b);
@@ -54,7 +54,8 @@ int main(int argc, char **argv)
 			bad += !run_seed(i, (unsigned)max, &sum);
 		printf("%s %llu - seeds %llu to %llu: %u managers died, %u changes; warm starts, %u knew all: %u Gets, %u Sets\n",
 		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
-		       (unsigned long long)end - 1, sum.restarts, sum.changes, sum.resumed, sum.gets, sum.sets);
+		       (unsigned long long)end - 1, sum.restarts, sum.changes, sum.resumed,
+		       sum.gets, sum.sets);
 		fflush(stdout);
 		failed += bad;
 	}

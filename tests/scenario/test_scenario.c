@@ -109,8 +109,8 @@ static const char *target(const struct story *s, node_id from, const struct sim_
 	uint8_t *m = (uint8_t *)smp->mad;
 	node_id n = smp->dlid != IBA_LID_PERMISSIVE ? node_of_lid(s, smp->dlid)
 		    : iba_smp_is_return(m)
-			? lab_sm_node(s->lab)
-			: walk(s, from, iba_smp_initial_path(m), iba_smp_hop_cnt(m));
+			    ? lab_sm_node(s->lab)
+			    : walk(s, from, iba_smp_initial_path(m), iba_smp_hop_cnt(m));
 
 	return n == FAB_NONE ? "nowhere" : node_name(s, n);
 }
@@ -432,8 +432,8 @@ static int read_line(struct story *s, unsigned line, char *text)
 		return add_deed(s, line, word, n);
 	if (!strcmp(word[0], "run"))
 		return n == 2 && !parse_time(word[1], &s->end)
-			   ? 0
-			   : fail(s, line, "run TIME", word[n - 1]);
+			       ? 0
+			       : fail(s, line, "run TIME", word[n - 1]);
 	return fail(s, line, "gen, switch, host, link, set, at, run, never or expect", word[0]);
 }
 
@@ -682,12 +682,12 @@ static time_ps route_ps(const struct fab *f, const struct sm_work_done *w)
 }
 
 static const struct lab_cpu scenario_cpu = {
-    .name = "scenario",
-    .summary = "round numbers",
-    .smi_ps = 2 * PS_PER_US,
-    .sma_ps = 3 * PS_PER_US,
-    .sm_ps = 1 * PS_PER_US,
-    .route_ps = route_ps,
+	.name = "scenario",
+	.summary = "round numbers",
+	.smi_ps = 2 * PS_PER_US,
+	.sma_ps = 3 * PS_PER_US,
+	.sm_ps = 1 * PS_PER_US,
+	.route_ps = route_ps,
 };
 
 static bool run_file(const char *path, bool print)

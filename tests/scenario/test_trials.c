@@ -20,12 +20,12 @@ static void run(struct seed_run *r)
 int main(int argc, char **argv)
 {
 	static const struct seeds trials = {
-	    .name = "test_trials",
-	    .replay = "weft sim trial --seed",
-	    .batch = 100,
-	    .again = 4,
-	    .max_switches = 128,
-	    .run = run,
+		.name = "test_trials",
+		.replay = "weft sim trial --seed",
+		.batch = 100,
+		.again = 4,
+		.max_switches = 128,
+		.run = run,
 	};
 
 	return seeds_main(argc, argv, &trials);

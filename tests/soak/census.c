@@ -42,7 +42,8 @@ struct census {
 	bool turns;
 };
 
-static void get(struct census *c, const struct node *n, uint16_t attr, uint32_t mod, uint8_t data[IBA_SMP_DATA_SIZE])
+static void get(struct census *c, const struct node *n, uint16_t attr, uint32_t mod,
+		uint8_t data[IBA_SMP_DATA_SIZE])
 {
 	struct ibsim_packet p;
 	int rc;
@@ -50,11 +51,13 @@ static void get(struct census *c, const struct node *n, uint16_t attr, uint32_t 
 	peer_directed(&p, IBA_GET, attr, mod, n->path, n->hops);
 	rc = peer_ask(&c->peer, &p, rng_u64(&c->rng), PEER_WAIT_MS);
 	if (rc)
-		soak_fail("census: 0x%llx, %u hops away, does not answer Get(%s): %s", (unsigned long long)n->ni.node_guid,
-			  n->hops, iba_attr_name(attr), strerror(-rc));
+		soak_fail("census: 0x%llx, %u hops away, does not answer Get(%s): %s",
+			  (unsigned long long)n->ni.node_guid, n->hops, iba_attr_name(attr),
+			  strerror(-rc));
 	if (iba_smp_status(p.mad) & 0x7fff)
-		soak_fail("census: 0x%llx answers Get(%s) %u with status 0x%x", (unsigned long long)n->ni.node_guid,
-			  iba_attr_name(attr), mod, iba_smp_status(p.mad) & 0x7fffu);
+		soak_fail("census: 0x%llx answers Get(%s) %u with status 0x%x",
+			  (unsigned long long)n->ni.node_guid, iba_attr_name(attr), mod,
+			  iba_smp_status(p.mad) & 0x7fffu);
 	memcpy(data, iba_smp_data(p.mad), IBA_SMP_DATA_SIZE);
 }
 
@@ -91,8 +94,8 @@ static void visit(struct census *c, struct node n)
 	if (!is_switch(&n)) {
 		pi = port_info(c, &n, n.ni.local_port);
 		end_add(c, &n, &pi);
-		strbuf_addf(&c->ports, "0x%016llx %u %s\n", (unsigned long long)n.ni.node_guid, n.ni.local_port,
-			    iba_port_state_name(pi.state));
+		strbuf_addf(&c->ports, "0x%016llx %u %s\n", (unsigned long long)n.ni.node_guid,
+			    n.ni.local_port, iba_port_state_name(pi.state));
 		return; /* each port of a host is another way to it */
 	}
 	if (map64_get(&c->by_guid, n.ni.node_guid) != MAP_NONE)
@@ -149,8 +152,8 @@ static void table(struct census *c, const struct node *n, const struct end *cons
 
 	get(c, n, IBA_ATTR_SWITCH_INFO, 0, data);
 	iba_switch_info_get(&si, data, sizeof(data));
-	strbuf_addf(&c->lfts, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx (''):\n", si.linear_top,
-		    port_info(c, n, 0).lid, (unsigned long long)n->ni.node_guid);
+	strbuf_addf(&c->lfts, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx (''):\n",
+		    si.linear_top, port_info(c, n, 0).lid, (unsigned long long)n->ni.node_guid);
 	for (unsigned l = 0; l <= si.linear_top && l < LIDS; l++) {
 		uint8_t out;
 
@@ -177,7 +180,8 @@ static void turns(struct census *c, const struct node *n)
 		for (unsigned in = 0; in <= n->ni.num_ports; in++) {
 			get(c, n, IBA_ATTR_SLVL_TABLE, in << 8 | out, data);
 			if (data[0] >> 4 >= live)
-				strbuf_addf(&c->off, "0x%016llx %u %u\n", (unsigned long long)n->ni.node_guid, in, out);
+				strbuf_addf(&c->off, "0x%016llx %u %u\n",
+					    (unsigned long long)n->ni.node_guid, in, out);
 		}
 	}
 }
@@ -197,10 +201,12 @@ static void tables(struct census *c)
 	for (size_t i = 0; i < c->ends.n; i++) {
 		const struct end *e = &c->ends.at[i];
 
-		strbuf_addf(&c->lids, "0x%016llx %u %u\n", (unsigned long long)e->guid, e->lid, e->lmc);
+		strbuf_addf(&c->lids, "0x%016llx %u %u\n", (unsigned long long)e->guid, e->lid,
+			    e->lmc);
 		for (unsigned l = e->lid; l < e->lid + (1u << e->lmc) && l < LIDS; l++)
 			if (l && owner[l])
-				soak_fail("census: 0x%llx and 0x%llx both have LID %u", (unsigned long long)owner[l]->guid,
+				soak_fail("census: 0x%llx and 0x%llx both have LID %u",
+					  (unsigned long long)owner[l]->guid,
 					  (unsigned long long)e->guid, l);
 			else if (l)
 				owner[l] = e;

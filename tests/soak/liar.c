@@ -25,8 +25,8 @@ struct client {
 	struct sockaddr_un ctl; /* where it asks from */
 	socklen_t ctl_len;
 	uint32_t id;
-	int fd;                 /* our end of its packets */
-	struct peer up;         /* its connection to the honest server */
+	int fd;		/* our end of its packets */
+	struct peer up; /* its connection to the honest server */
 };
 
 struct liar {
@@ -53,15 +53,16 @@ static void on_signal(int number)
 
 /* ---- sockets ---- */
 
-static socklen_t address(struct sockaddr_un *a, const char *server, const char *what, int64_t number)
+static socklen_t address(struct sockaddr_un *a, const char *server, const char *what,
+			 int64_t number)
 {
 	int n;
 
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
 	n = number < 0 ? snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s", server, what)
-		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%lld", server, what,
-				  (long long)number);
+		       : snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%lld", server,
+				  what, (long long)number);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
@@ -85,7 +86,8 @@ static void client_gone(struct client *c, bool goodbye)
 	c->used = false;
 }
 
-static bool client_come(struct liar *l, struct ibsim_ctl *m, const struct sockaddr_un *from, socklen_t len)
+static bool client_come(struct liar *l, struct ibsim_ctl *m, const struct sockaddr_un *from,
+			socklen_t len)
 {
 	struct ibsim_client_info info;
 	struct sockaddr_un in;
@@ -139,7 +141,8 @@ static void ctl_ready(struct liar *l)
 
 	while ((n = recvfrom(l->ctl, &m, sizeof(m), 0, (struct sockaddr *)&from, &len)) >= 0) {
 		if (n == (ssize_t)sizeof(m) && m.magic == IBSIM_MAGIC) {
-			if (!(m.type == IBSIM_CONNECT ? client_come(l, &m, &from, len) : ctl_known(l, &m)))
+			if (!(m.type == IBSIM_CONNECT ? client_come(l, &m, &from, len)
+						      : ctl_known(l, &m)))
 				m.type = IBSIM_ERROR;
 			sendto(l->ctl, &m, sizeof(m), 0, (struct sockaddr *)&from, len);
 		}
@@ -215,8 +218,10 @@ static void serve(struct liar *l)
 	struct pollfd fds[1 + 2 * CLIENTS] = {{.fd = l->ctl, .events = POLLIN}};
 
 	for (unsigned i = 0; i < CLIENTS; i++) {
-		fds[1 + 2 * i] = (struct pollfd){.fd = l->clients[i].used ? l->clients[i].fd : -1, .events = POLLIN};
-		fds[2 + 2 * i] = (struct pollfd){.fd = l->clients[i].used ? l->clients[i].up.fd : -1, .events = POLLIN};
+		fds[1 + 2 * i] = (struct pollfd){.fd = l->clients[i].used ? l->clients[i].fd : -1,
+						 .events = POLLIN};
+		fds[2 + 2 * i] = (struct pollfd){
+			.fd = l->clients[i].used ? l->clients[i].up.fd : -1, .events = POLLIN};
 	}
 	poll(fds, ARRAY_LEN(fds), l->pelt_left ? 0 : 5);
 	ctl_ready(l);
@@ -253,7 +258,8 @@ static void parse(struct liar *l, int argc, char **argv)
 			l->pelt = l->pelt_left = soak_number(optarg);
 	}
 	if (!l->name || !l->up || !l->lies.one_in)
-		soak_fail("usage: liar -s NAME -u HONEST_SERVER -n PACKETS [-k ONE_IN] [-S SEED] [-x PELTS]");
+		soak_fail(
+			"usage: liar -s NAME -u HONEST_SERVER -n PACKETS [-k ONE_IN] [-S SEED] [-x PELTS]");
 	rng_seed(&l->lies.rng, seed, 1);
 	rng_seed(&l->storm.rng, seed, 2);
 	l->storm.sm_lid = 1;
@@ -279,8 +285,8 @@ int main(int argc, char **argv)
 	while (!stop) {
 		serve(&l);
 		if (lied && !l.lies.left && !l.pelt_left) {
-			printf("liar: pelted %llu times, %llu times no room\n", (unsigned long long)l.pelted,
-			       (unsigned long long)l.no_room);
+			printf("liar: pelted %llu times, %llu times no room\n",
+			       (unsigned long long)l.pelted, (unsigned long long)l.no_room);
 			lies_report(&l.lies);
 		}
 		lied = l.lies.left || l.pelt_left;

@@ -13,19 +13,19 @@
 enum lie {
 	LIE_DROP,
 	LIE_TWICE,
-	LIE_LATE,     /* up to half a second, so that others overtake it */
-	LIE_BITS,     /* some bits anywhere in the MAD */
-	LIE_NOISE,    /* a part of the attribute */
-	LIE_FIELD,    /* one field, another plausible value */
-	LIE_OTHER,    /* the attribute as another node or another time gave it */
-	LIE_TID,      /* the answer to another question */
+	LIE_LATE,  /* up to half a second, so that others overtake it */
+	LIE_BITS,  /* some bits anywhere in the MAD */
+	LIE_NOISE, /* a part of the attribute */
+	LIE_FIELD, /* one field, another plausible value */
+	LIE_OTHER, /* the attribute as another node or another time gave it */
+	LIE_TID,   /* the answer to another question */
 	LIE_STATUS,
 	LIE_METHOD,
-	LIE_REPLAY,   /* and an old one once more */
-	LIE_TRAP,     /* and a trap that nobody sent */
-	LIE_ORDER,    /* and an order of an SM that is not there */
-	LIE_SIZE,     /* cut, or too long */
-	LIE_TIMEOUT,  /* the server says it found no way */
+	LIE_REPLAY,  /* and an old one once more */
+	LIE_TRAP,    /* and a trap that nobody sent */
+	LIE_ORDER,   /* and an order of an SM that is not there */
+	LIE_SIZE,    /* cut, or too long */
+	LIE_TIMEOUT, /* the server says it found no way */
 	LIE_NKINDS
 };
 
@@ -39,8 +39,8 @@ struct late {
 
 struct lies {
 	struct rng rng;
-	uint64_t left;    /* packets to lie about; then the truth */
-	uint32_t one_in;  /* of so many packets, one */
+	uint64_t left;	 /* packets to lie about; then the truth */
+	uint32_t one_in; /* of so many packets, one */
 	uint64_t told[LIE_NKINDS], passed, lost;
 	struct ibsim_packet old[LIES_OLD];
 	uint32_t nold;

@@ -10,10 +10,11 @@
 enum { LATE_MS = 500, LATE_MAX = 4096 };
 
 static const char *const lie_names[LIE_NKINDS] = {
-	[LIE_DROP] = "dropped",  [LIE_TWICE] = "twice",       [LIE_LATE] = "late",       [LIE_BITS] = "bits",
-	[LIE_NOISE] = "noise",   [LIE_FIELD] = "a field",     [LIE_OTHER] = "another's", [LIE_TID] = "another id",
-	[LIE_STATUS] = "status", [LIE_METHOD] = "method",     [LIE_REPLAY] = "replayed", [LIE_TRAP] = "a trap",
-	[LIE_ORDER] = "an order", [LIE_SIZE] = "wrong size",  [LIE_TIMEOUT] = "timed out",
+	[LIE_DROP] = "dropped",	   [LIE_TWICE] = "twice",     [LIE_LATE] = "late",
+	[LIE_BITS] = "bits",	   [LIE_NOISE] = "noise",     [LIE_FIELD] = "a field",
+	[LIE_OTHER] = "another's", [LIE_TID] = "another id",  [LIE_STATUS] = "status",
+	[LIE_METHOD] = "method",   [LIE_REPLAY] = "replayed", [LIE_TRAP] = "a trap",
+	[LIE_ORDER] = "an order",  [LIE_SIZE] = "wrong size", [LIE_TIMEOUT] = "timed out",
 };
 
 static uint32_t below(struct lies *l, uint32_t n)
@@ -172,7 +173,8 @@ static void lie_status(struct lies *l, uint8_t *mad)
 
 static void lie_method(struct lies *l, uint8_t *mad)
 {
-	static const uint8_t methods[] = {IBA_GET, IBA_SET, IBA_TRAP, IBA_TRAP_REPRESS, IBA_REPORT, 0x85, 0x12, 0x92, 0};
+	static const uint8_t methods[] = {
+		IBA_GET, IBA_SET, IBA_TRAP, IBA_TRAP_REPRESS, IBA_REPORT, 0x85, 0x12, 0x92, 0};
 
 	iba_smp_set_method(mad, methods[below(l, sizeof(methods))]);
 }
@@ -184,7 +186,8 @@ static void invent(struct lies *l, uint32_t to, bool trap)
 	struct iba_notice n = {.is_generic = 1,
 			       .type = IBA_NOTICE_URGENT,
 			       .producer_type = IBA_NODE_SWITCH,
-			       .trap_number = below(l, 2) ? IBA_TRAP_LINK_STATE : IBA_TRAP_CAP_CHANGE};
+			       .trap_number =
+				       below(l, 2) ? IBA_TRAP_LINK_STATE : IBA_TRAP_CAP_CHANGE};
 	struct iba_sm_info si = {.guid = below(l, 1000), .priority = 15, .state = below(l, 5) & 7};
 	uint16_t lid = (uint16_t)(below(l, 4) ? 1 + below(l, 64) : below(l, 65536));
 	struct ibsim_packet p = {.slid = htons(lid), .length = __builtin_bswap64(IBA_MAD_SIZE)};
@@ -195,7 +198,8 @@ static void invent(struct lies *l, uint32_t to, bool trap)
 		iba_smp_init(p.mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
 		iba_notice_put(&n, iba_smp_data(p.mad));
 	} else {
-		iba_smp_init(p.mad, IBA_CLASS_SUBN_LID, below(l, 2) ? IBA_SET : IBA_GET, IBA_ATTR_SM_INFO, 1 + below(l, 6));
+		iba_smp_init(p.mad, IBA_CLASS_SUBN_LID, below(l, 2) ? IBA_SET : IBA_GET,
+			     IBA_ATTR_SM_INFO, 1 + below(l, 6));
 		iba_sm_info_put(&si, iba_smp_data(p.mad));
 	}
 	iba_smp_set_tid(p.mad, rng_u64(&l->rng));
@@ -322,7 +326,8 @@ void lies_report(const struct lies *l)
 {
 	printf("liar: honest after %llu packets:", (unsigned long long)l->passed);
 	for (unsigned i = 0; i < LIE_NKINDS; i++)
-		printf(" %llu %s%s", (unsigned long long)l->told[i], lie_names[i], i + 1 < LIE_NKINDS ? "," : "\n");
+		printf(" %llu %s%s", (unsigned long long)l->told[i], lie_names[i],
+		       i + 1 < LIE_NKINDS ? "," : "\n");
 	fflush(stdout);
 }
 

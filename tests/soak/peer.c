@@ -57,7 +57,8 @@ union address {
 };
 
 /* NAME:WHAT<number>, without one when it is negative; or that port on the loopback. */
-static socklen_t address(const struct peer *p, union address *a, const char *what, int64_t number, unsigned port)
+static socklen_t address(const struct peer *p, union address *a, const char *what, int64_t number,
+			 unsigned port)
 {
 	int n;
 
@@ -69,9 +70,10 @@ static socklen_t address(const struct peer *p, union address *a, const char *wha
 		return sizeof(a->in);
 	}
 	a->un.sun_family = AF_UNIX;
-	n = number < 0 ? snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "%s:%s", p->server, what)
-		       : snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "%s:%s%lld", p->server, what,
-				  (long long)number);
+	n = number < 0 ? snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "%s:%s",
+				  p->server, what)
+		       : snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "%s:%s%lld",
+				  p->server, what, (long long)number);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
@@ -91,7 +93,8 @@ static int end_bind(const struct peer *p, const char *what)
 	return rc;
 }
 
-static int end_connect(const struct peer *p, int fd, const char *what, int64_t number, unsigned port)
+static int end_connect(const struct peer *p, int fd, const char *what, int64_t number,
+		       unsigned port)
 {
 	union address a;
 	socklen_t len = address(p, &a, what, number, port);

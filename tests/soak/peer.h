@@ -16,9 +16,9 @@ enum { PEER_WAIT_MS = 20000, PEER_AGAIN_MS = 500, PEER_SALTS = 256 };
 
 struct peer {
 	char server[64];
-	unsigned udp;    /* the server's port; 0: unix */
+	unsigned udp; /* the server's port; 0: unix */
 	int ctl, fd;
-	uint32_t id;     /* part of our sockets' names: the pid and `salt`; or our UDP port */
+	uint32_t id;	 /* part of our sockets' names: the pid and `salt`; or our UDP port */
 	uint32_t client; /* the server's number for us */
 };
 

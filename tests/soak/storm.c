@@ -12,18 +12,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SEATS_MAX = 16, SALT_PROBE = 200, PROBE_EACH = 64, FLOOD_PROBE_EACH = 1000, DRAIN_EACH = 64, CONTROL_EACH = 300, MOVE_EACH = 2000, TRIES = 50 };
+enum {
+	SEATS_MAX = 16,
+	SALT_PROBE = 200,
+	PROBE_EACH = 64,
+	FLOOD_PROBE_EACH = 1000,
+	DRAIN_EACH = 64,
+	CONTROL_EACH = 300,
+	MOVE_EACH = 2000,
+	TRIES = 50
+};
 
 struct world {
-	const char *server, *home;      /* home: where the honest ones sit */
+	const char *server, *home; /* home: where the honest ones sit */
 	const char *seats[SEATS_MAX];
 	unsigned nseats;
 	struct peer peer[SEATS_MAX];
 	struct peer probe;
 	struct storm storm;
-	struct rng rng;                 /* of what is no datagram: who sends, who leaves */
+	struct rng rng; /* of what is no datagram: who sends, who leaves */
 	uint64_t count, reconnects;
-	bool flood, deaf;               /* good requests alone; nobody reads */
+	bool flood, deaf; /* good requests alone; nobody reads */
 	uint64_t home_guid;
 };
 
@@ -48,10 +57,11 @@ static void ask_home(struct peer *p, struct rng *r, uint64_t guid, struct asked 
 	int rc = peer_node_info(p, rng_u64(r), &ni);
 
 	if (rc)
-		soak_fail("%s: no answer to question %llu: %s", who, (unsigned long long)a->times, strerror(-rc));
+		soak_fail("%s: no answer to question %llu: %s", who, (unsigned long long)a->times,
+			  strerror(-rc));
 	if (ni.node_guid != guid)
-		soak_fail("%s: asked 0x%llx, the answer is from 0x%llx", who, (unsigned long long)guid,
-			  (unsigned long long)ni.node_guid);
+		soak_fail("%s: asked 0x%llx, the answer is from 0x%llx", who,
+			  (unsigned long long)guid, (unsigned long long)ni.node_guid);
 	took = soak_now_us() - began;
 	a->times++;
 	a->worst_us = MAX(a->worst_us, took);
@@ -130,7 +140,8 @@ static void throw_control(struct world *w, unsigned i)
 /* Who is asked for its SMInfo says that it is an SM of high rank, or anything. */
 static void answer_back(struct world *w, unsigned i, const struct ibsim_packet *got)
 {
-	struct iba_sm_info si = {.guid = rng_u64(&w->rng), .priority = 15, .state = rng_below(&w->rng, 5) & 7};
+	struct iba_sm_info si = {
+		.guid = rng_u64(&w->rng), .priority = 15, .state = rng_below(&w->rng, 5) & 7};
 	struct ibsim_packet p = *got;
 
 	if (iba_smp_method(p.mad) != IBA_GET || iba_smp_attr_id(p.mad) != IBA_ATTR_SM_INFO)
@@ -203,12 +214,15 @@ static void rage(struct world *w, struct asked *a)
 static void report(const struct world *w, const struct asked *a, uint64_t us)
 {
 	printf("# storm: %llu datagrams in %llu ms, %llu a second", (unsigned long long)w->count,
-	       (unsigned long long)us / 1000, (unsigned long long)(w->count * 1000000 / MAX(us, 1u)));
+	       (unsigned long long)us / 1000,
+	       (unsigned long long)(w->count * 1000000 / MAX(us, 1u)));
 	for (unsigned k = 0; !w->flood && k < STORM_NKINDS; k++)
-		printf("%s%llu %s", k ? ", " : ": ", (unsigned long long)w->storm.sent[k], storm_names[k]);
+		printf("%s%llu %s", k ? ", " : ": ", (unsigned long long)w->storm.sent[k],
+		       storm_names[k]);
 	putchar('\n');
 	printf("# storm: %llu new connections; %llu probes, the slowest after %llu ms\n",
-	       (unsigned long long)w->reconnects, (unsigned long long)a->times, (unsigned long long)a->worst_us / 1000);
+	       (unsigned long long)w->reconnects, (unsigned long long)a->times,
+	       (unsigned long long)a->worst_us / 1000);
 }
 
 static void parse(struct world *w, int argc, char **argv)
@@ -240,7 +254,8 @@ static void parse(struct world *w, int argc, char **argv)
 		else if (o == 'v')
 			w->storm.victim = (uint32_t)soak_number(optarg);
 		else
-			soak_fail("usage: storm -s SERVER -n COUNT -h HOME -a SEAT... [-S SEED] [-l SM_LID] [-p PORTS] [-v PID] [-F] [-D]");
+			soak_fail(
+				"usage: storm -s SERVER -n COUNT -h HOME -a SEAT... [-S SEED] [-l SM_LID] [-p PORTS] [-v PID] [-F] [-D]");
 	}
 	if (!w->server || !w->count || !w->nseats || !w->storm.ports)
 		soak_fail("storm: -s, -n, -h and -a are needed");

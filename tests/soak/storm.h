@@ -14,13 +14,13 @@
 
 enum storm_kind {
 	STORM_DIRECTED, /* SMPs on directed routes, good and wild */
-	STORM_LID,      /* SMPs by LID */
-	STORM_GMP,      /* all other classes, some with RMPP headers */
-	STORM_TRAP,     /* traps, reports and their answers, to the SM if there is one */
-	STORM_SM,       /* what the SM takes: SMInfo, responses with guessed transaction ids */
-	STORM_NOISE,    /* 256 random bytes */
-	STORM_SIZE,     /* datagrams of a wrong size */
-	STORM_CONTROL,  /* control messages: counted by the caller */
+	STORM_LID,	/* SMPs by LID */
+	STORM_GMP,	/* all other classes, some with RMPP headers */
+	STORM_TRAP,	/* traps, reports and their answers, to the SM if there is one */
+	STORM_SM,	/* what the SM takes: SMInfo, responses with guessed transaction ids */
+	STORM_NOISE,	/* 256 random bytes */
+	STORM_SIZE,	/* datagrams of a wrong size */
+	STORM_CONTROL,	/* control messages: counted by the caller */
 	STORM_NKINDS
 };
 
@@ -28,9 +28,9 @@ extern const char *const storm_names[STORM_NKINDS];
 
 struct storm {
 	struct rng rng;
-	uint16_t sm_lid;                /* whom to aim at; 0: nobody in particular */
-	unsigned ports;                 /* port numbers drawn go up to this */
-	uint32_t victim;                /* the id of an honest client, to pass oneself off as */
+	uint16_t sm_lid; /* whom to aim at; 0: nobody in particular */
+	unsigned ports;	 /* port numbers drawn go up to this */
+	uint32_t victim; /* the id of an honest client, to pass oneself off as */
 	uint64_t sent[STORM_NKINDS];
 };
 

@@ -10,8 +10,8 @@
 enum { NEAR_LIDS = 8 };
 
 const char *const storm_names[STORM_NKINDS] = {
-	[STORM_DIRECTED] = "directed", [STORM_LID] = "by LID", [STORM_GMP] = "GMPs",
-	[STORM_TRAP] = "traps",        [STORM_SM] = "to the SM", [STORM_NOISE] = "noise",
+	[STORM_DIRECTED] = "directed", [STORM_LID] = "by LID",	    [STORM_GMP] = "GMPs",
+	[STORM_TRAP] = "traps",	       [STORM_SM] = "to the SM",    [STORM_NOISE] = "noise",
 	[STORM_SIZE] = "wrong sizes",  [STORM_CONTROL] = "control",
 };
 
@@ -37,18 +37,24 @@ static void noise(struct storm *s, uint8_t *to, size_t n)
 
 static unsigned draw_method(struct storm *s)
 {
-	static const uint8_t common[] = {IBA_GET, IBA_GET, IBA_SET, IBA_SET, IBA_SEND, IBA_TRAP, IBA_REPORT,
-					 IBA_TRAP_REPRESS, IBA_GET_RESP, IBA_REPORT_RESP, 0x12, 0x13, 0x14,
-					 0x15, 0x92, 0x93, 0x95};
+	static const uint8_t common[] = {IBA_GET,      IBA_GET,
+					 IBA_SET,      IBA_SET,
+					 IBA_SEND,     IBA_TRAP,
+					 IBA_REPORT,   IBA_TRAP_REPRESS,
+					 IBA_GET_RESP, IBA_REPORT_RESP,
+					 0x12,	       0x13,
+					 0x14,	       0x15,
+					 0x92,	       0x93,
+					 0x95};
 
 	return one_in(s, 16) ? below(s, 256) : PICK(s, common);
 }
 
 static unsigned draw_attr(struct storm *s)
 {
-	static const uint16_t known[] = {0x01, 0x02, 0x03, 0x10, 0x11, 0x12, 0x14, 0x15, 0x15, 0x16, 0x17, 0x18,
-					 0x19, 0x19, 0x1a, 0x1b, 0x1d, 0x20, 0x30, 0x31, 0x33, 0x35, 0x36, 0x38,
-					 0x39, 0xff90, 0xff00};
+	static const uint16_t known[] = {0x01, 0x02, 0x03, 0x10, 0x11, 0x12, 0x14, 0x15,   0x15,
+					 0x16, 0x17, 0x18, 0x19, 0x19, 0x1a, 0x1b, 0x1d,   0x20,
+					 0x30, 0x31, 0x33, 0x35, 0x36, 0x38, 0x39, 0xff90, 0xff00};
 
 	return one_in(s, 16) ? below(s, 65536) : PICK(s, known);
 }
@@ -62,7 +68,8 @@ static uint32_t draw_mod(struct storm *s, unsigned attr)
 		return below(s, 2);
 	if (attr == IBA_ATTR_PORT_INFO)
 		return below(s, s->ports + 1);
-	return one_in(s, 4) ? below(s, s->ports + 2) << (8 * below(s, 4)) | below(s, s->ports + 2) : below(s, 40);
+	return one_in(s, 4) ? below(s, s->ports + 2) << (8 * below(s, 4)) | below(s, s->ports + 2)
+			    : below(s, 40);
 }
 
 /* Mostly one of a few, so that what is sent to a LID often finds somebody who was given it. */
@@ -120,11 +127,13 @@ static void fill_switch_info(struct storm *s, uint8_t *data)
 
 static void fill_notice(struct storm *s, uint8_t *data)
 {
-	static const uint16_t numbers[] = {64, 65, 66, 67, 128, 128, 128, 129, 130, 131, 144, 145, 256, 257, 258, 259};
+	static const uint16_t numbers[] = {64,	65,  66,  67,  128, 128, 128, 129,
+					   130, 131, 144, 145, 256, 257, 258, 259};
 	struct iba_notice n = {.is_generic = !one_in(s, 8),
 			       .type = below(s, 8) & 7,
 			       .producer_type = below(s, 5),
-			       .trap_number = one_in(s, 8) ? (uint16_t)below(s, 65536) : PICK(s, numbers),
+			       .trap_number =
+				       one_in(s, 8) ? (uint16_t)below(s, 65536) : PICK(s, numbers),
 			       .issuer_lid = draw_lid(s),
 			       .toggle = below(s, 2) & 1,
 			       .count = below(s, 4) & 3};
@@ -181,7 +190,8 @@ static void fill(struct storm *s, uint8_t *mad)
 
 static void header(struct storm *s, uint8_t *mad, unsigned class, unsigned method, unsigned attr)
 {
-	iba_smp_init(mad, (enum iba_class)class, (enum iba_method)method, (uint16_t)attr, draw_mod(s, attr));
+	iba_smp_init(mad, (enum iba_class) class, (enum iba_method)method, (uint16_t)attr,
+		     draw_mod(s, attr));
 	iba_smp_set_tid(mad, draw_tid(s));
 	iba_smp_set_m_key(mad, one_in(s, 4) ? 0 : SOAK_KEY);
 	if (one_in(s, 8))
@@ -199,7 +209,8 @@ static void draw_path(struct storm *s, uint8_t *mad)
 	iba_smp_set_dr_slid(mad, one_in(s, 8) ? draw_lid(s) : IBA_LID_PERMISSIVE);
 	iba_smp_set_dr_dlid(mad, one_in(s, 8) ? draw_lid(s) : IBA_LID_PERMISSIVE);
 	for (unsigned i = 1; i < IBA_PATH_SIZE; i++)
-		iba_smp_initial_path(mad)[i] = (uint8_t)(wild ? below(s, 256) : 1 + below(s, s->ports));
+		iba_smp_initial_path(mad)[i] =
+			(uint8_t)(wild ? below(s, 256) : 1 + below(s, s->ports));
 	if (one_in(s, 2))
 		iba_smp_initial_path(mad)[1] = 1; /* the only port of most hosts */
 	if (one_in(s, 16))
@@ -223,8 +234,9 @@ static void draw_by_lid(struct storm *s, struct ibsim_packet *p)
 
 static void draw_gmp(struct storm *s, struct ibsim_packet *p)
 {
-	static const uint8_t classes[] = {0x03, 0x03, 0x03, 0x04, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0c,
-					  0x0f, 0x10, 0x1f, 0x20, 0x30, 0x32, 0x4f, 0x50, 0x00, 0xff};
+	static const uint8_t classes[] = {0x03, 0x03, 0x03, 0x04, 0x04, 0x05, 0x06,
+					  0x07, 0x08, 0x09, 0x0c, 0x0f, 0x10, 0x1f,
+					  0x20, 0x30, 0x32, 0x4f, 0x50, 0x00, 0xff};
 
 	header(s, p->mad, PICK(s, classes), draw_method(s), draw_attr(s));
 	if (one_in(s, 2))
@@ -244,9 +256,11 @@ static void draw_gmp(struct storm *s, struct ibsim_packet *p)
 
 static void draw_trap(struct storm *s, struct ibsim_packet *p)
 {
-	static const uint8_t methods[] = {IBA_TRAP, IBA_TRAP, IBA_TRAP, IBA_REPORT, IBA_TRAP_REPRESS, IBA_REPORT_RESP};
+	static const uint8_t methods[] = {IBA_TRAP,   IBA_TRAP,		IBA_TRAP,
+					  IBA_REPORT, IBA_TRAP_REPRESS, IBA_REPORT_RESP};
 
-	header(s, p->mad, one_in(s, 4) ? IBA_CLASS_SUBN_DR : IBA_CLASS_SUBN_LID, PICK(s, methods), IBA_ATTR_NOTICE);
+	header(s, p->mad, one_in(s, 4) ? IBA_CLASS_SUBN_DR : IBA_CLASS_SUBN_LID, PICK(s, methods),
+	       IBA_ATTR_NOTICE);
 	if (iba_smp_is_dr(p->mad))
 		draw_path(s, p->mad);
 	p->dlid = htons(s->sm_lid && !one_in(s, 8) ? s->sm_lid : draw_lid(s));
@@ -256,7 +270,8 @@ static void draw_trap(struct storm *s, struct ibsim_packet *p)
 /* Responses nobody asked for, with ids that a manager might have open; and orders of other SMs. */
 static void draw_to_sm(struct storm *s, struct ibsim_packet *p)
 {
-	static const uint8_t methods[] = {IBA_GET_RESP, IBA_GET_RESP, IBA_GET_RESP, IBA_GET, IBA_SET};
+	static const uint8_t methods[] = {IBA_GET_RESP, IBA_GET_RESP, IBA_GET_RESP, IBA_GET,
+					  IBA_SET};
 	unsigned method = PICK(s, methods);
 	unsigned attr = method == IBA_GET_RESP && !one_in(s, 4) ? draw_attr(s) : IBA_ATTR_SM_INFO;
 
@@ -302,7 +317,8 @@ static void tame(struct storm *s, uint8_t *mad)
 
 	if (!smp || iba_smp_method(mad) != IBA_SET)
 		return;
-	if (s->sm_lid && (attr == IBA_ATTR_PORT_INFO || attr == IBA_ATTR_LFT || attr == IBA_ATTR_SWITCH_INFO) &&
+	if (s->sm_lid &&
+	    (attr == IBA_ATTR_PORT_INFO || attr == IBA_ATTR_LFT || attr == IBA_ATTR_SWITCH_INFO) &&
 	    !one_in(s, 64))
 		iba_smp_set_method(mad, IBA_GET);
 	else if (attr != IBA_ATTR_PORT_INFO)
@@ -318,8 +334,9 @@ static void tame(struct storm *s, uint8_t *mad)
 
 static enum storm_kind draw_kind(struct storm *s)
 {
-	static const uint8_t kinds[] = {STORM_DIRECTED, STORM_DIRECTED, STORM_DIRECTED, STORM_LID, STORM_LID,
-					STORM_GMP,      STORM_GMP,      STORM_TRAP,     STORM_SM,  STORM_NOISE};
+	static const uint8_t kinds[] = {STORM_DIRECTED, STORM_DIRECTED, STORM_DIRECTED, STORM_LID,
+					STORM_LID,	STORM_GMP,	STORM_GMP,	STORM_TRAP,
+					STORM_SM,	STORM_NOISE};
 
 	if (!s->sm_lid && one_in(s, 2))
 		return STORM_DIRECTED; /* nobody keeps the tables that lead to LIDs */
@@ -329,8 +346,9 @@ static enum storm_kind draw_kind(struct storm *s)
 size_t storm_packet(struct storm *s, uint8_t buf[STORM_MAX_BYTES])
 {
 	static void (*const draw[])(struct storm *, struct ibsim_packet *) = {
-		[STORM_DIRECTED] = draw_directed, [STORM_LID] = draw_by_lid, [STORM_GMP] = draw_gmp,
-		[STORM_TRAP] = draw_trap,         [STORM_SM] = draw_to_sm,   [STORM_NOISE] = draw_noise,
+		[STORM_DIRECTED] = draw_directed, [STORM_LID] = draw_by_lid,
+		[STORM_GMP] = draw_gmp,		  [STORM_TRAP] = draw_trap,
+		[STORM_SM] = draw_to_sm,	  [STORM_NOISE] = draw_noise,
 	};
 	struct ibsim_packet p = {.length = __builtin_bswap64(IBA_MAD_SIZE)};
 	enum storm_kind kind = draw_kind(s);
@@ -338,12 +356,14 @@ size_t storm_packet(struct storm *s, uint8_t buf[STORM_MAX_BYTES])
 
 	draw[kind](s, &p);
 	if (one_in(s, 3))
-		spoil(s, one_in(s, 4) ? (uint8_t *)&p : p.mad, one_in(s, 4) ? IBA_MAD_SIZE / 2 : IBA_MAD_SIZE);
+		spoil(s, one_in(s, 4) ? (uint8_t *)&p : p.mad,
+		      one_in(s, 4) ? IBA_MAD_SIZE / 2 : IBA_MAD_SIZE);
 	tame(s, p.mad);
 	memcpy(buf, &p, sizeof(p));
 	if (one_in(s, 200)) {
 		kind = STORM_SIZE;
-		len = one_in(s, 2) ? below(s, sizeof(p)) : sizeof(p) + 1 + below(s, STORM_MAX_BYTES - sizeof(p) - 1);
+		len = one_in(s, 2) ? below(s, sizeof(p))
+				   : sizeof(p) + 1 + below(s, STORM_MAX_BYTES - sizeof(p) - 1);
 		memset(buf + sizeof(p), 0, STORM_MAX_BYTES - sizeof(p));
 	}
 	s->sent[kind]++;
@@ -354,7 +374,8 @@ size_t storm_packet(struct storm *s, uint8_t buf[STORM_MAX_BYTES])
 
 static void draw_connect(struct storm *s, struct ibsim_ctl *c)
 {
-	static const char *const nodes[] = {"", "H-", "S-0002000000000001", "no such node", "%s%n", "H-[300]", "[[", "0x1"};
+	static const char *const nodes[] = {
+		"", "H-", "S-0002000000000001", "no such node", "%s%n", "H-[300]", "[[", "0x1"};
 	struct ibsim_client_info i = {.id = one_in(s, 2) ? (uint32_t)rng_u64(&s->rng) : s->victim,
 				      .qp = below(s, 3),
 				      .is_sm = below(s, 2)};
@@ -370,7 +391,9 @@ size_t storm_control(struct storm *s, uint32_t client, uint8_t buf[STORM_MAX_BYT
 	struct ibsim_ctl c = {.magic = IBSIM_MAGIC, .type = below(s, 14)};
 	size_t len = sizeof(c);
 
-	c.client = one_in(s, 2) ? client : one_in(s, 2) ? below(s, 130) : (uint32_t)rng_u64(&s->rng);
+	c.client = one_in(s, 2)	  ? client
+		   : one_in(s, 2) ? below(s, 130)
+				  : (uint32_t)rng_u64(&s->rng);
 	c.len = one_in(s, 2) ? (uint32_t)rng_u64(&s->rng) : below(s, 65);
 	noise(s, c.data, sizeof(c.data));
 	if (c.type == IBSIM_CONNECT || one_in(s, 4))

@@ -20,8 +20,8 @@ struct world {
 	struct sm_hook hook; /* the manager's own */
 	struct fab *fab;
 	struct lab_config cfg;
-	uint16_t *lid;       /* by port, before the lies; 0: none */
-	uint64_t anew;       /* lies after which all is read anew, again and again; 0: never */
+	uint16_t *lid; /* by port, before the lies; 0: none */
+	uint64_t anew; /* lies after which all is read anew, again and again; 0: never */
 };
 
 static uint64_t now_ms(const struct world *w)
@@ -84,13 +84,14 @@ static void come_between(struct world *w)
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	(void)ctx;
-	fprintf(stderr, "%14.6f ms %s %llx %llx\n", (double)n->when / (double)PS_PER_MS, sm_note_name(n->kind),
-		(unsigned long long)n->a, (unsigned long long)n->b);
+	fprintf(stderr, "%14.6f ms %s %llx %llx\n", (double)n->when / (double)PS_PER_MS,
+		sm_note_name(n->kind), (unsigned long long)n->a, (unsigned long long)n->b);
 }
 
 static struct fab *draw_fabric(struct rng *r)
 {
-	struct fab_gen g = {.kind = "irregular", .ndims = 1, .ports = 4 + rng_below(r, 3), .seed = rng_u64(r)};
+	struct fab_gen g = {
+		.kind = "irregular", .ndims = 1, .ports = 4 + rng_below(r, 3), .seed = rng_u64(r)};
 	struct err e;
 	struct fab *f;
 
@@ -153,7 +154,8 @@ static bool comes_to_rest(struct world *w, struct seed_run *r)
 	if (lab_run_settled(w->lab, now, now + 3600 * PS_PER_S))
 		return true;
 	sm_status(lab_sm(w->lab), &st);
-	snprintf(r->why, sizeof(r->why), "does not come to rest: phase %s", sm_phase_name(st.phase));
+	snprintf(r->why, sizeof(r->why), "does not come to rest: phase %s",
+		 sm_phase_name(st.phase));
 	return false;
 }
 
@@ -172,8 +174,10 @@ static bool lids_kept(struct world *w, struct seed_run *r)
 
 		if (!w->lid[p] || w->lid[p] == now)
 			continue;
-		snprintf(r->why, sizeof(r->why), "port %u of %016llx had LID %u and has %u", w->fab->ports[p].num,
-			 (unsigned long long)w->fab->nodes[w->fab->ports[p].node].guid, w->lid[p], now);
+		snprintf(r->why, sizeof(r->why), "port %u of %016llx had LID %u and has %u",
+			 w->fab->ports[p].num,
+			 (unsigned long long)w->fab->nodes[w->fab->ports[p].node].guid, w->lid[p],
+			 now);
 		return false;
 	}
 	return true;
@@ -239,7 +243,8 @@ static void run(struct seed_run *r)
 	w.anew = r->seed % 2 ? 100 + rng_below(&rng, 1000) : 0;
 	lie(&w);
 	if (getenv("TRACE"))
-		fprintf(stderr, "%14.6f ms the truth from now on\n", (double)sim_now(lab_sim(w.lab)) / (double)PS_PER_MS);
+		fprintf(stderr, "%14.6f ms the truth from now on\n",
+			(double)sim_now(lab_sim(w.lab)) / (double)PS_PER_MS);
 	judge(&w, r);
 	r->hash = sim_hash(lab_sim(w.lab));
 	r->size = sim_stats(lab_sim(w.lab))->sent;
@@ -258,12 +263,12 @@ static void sums(char *text, size_t len)
 int main(int argc, char **argv)
 {
 	static const struct seeds lies = {
-	    .name = "test_lies",
-	    .replay = NULL,
-	    .batch = 100,
-	    .again = 4,
-	    .run = run,
-	    .sums = sums,
+		.name = "test_lies",
+		.replay = NULL,
+		.batch = 100,
+		.again = 4,
+		.run = run,
+		.sums = sums,
 	};
 
 	return seeds_main(argc, argv, &lies);

@@ -106,7 +106,8 @@ struct peer {
 	uint32_t id, client;
 };
 
-static inline socklen_t peer_addr(struct sockaddr_un *a, const struct emu *m, const char *what, long n)
+static inline socklen_t peer_addr(struct sockaddr_un *a, const struct emu *m, const char *what,
+				  long n)
 {
 	char number[24] = "";
 	int len;
@@ -114,7 +115,8 @@ static inline socklen_t peer_addr(struct sockaddr_un *a, const struct emu *m, co
 	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (n >= 0)
 		snprintf(number, sizeof(number), "%ld", n);
-	len = snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%s", m->cfg.name, what, number);
+	len = snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s%s", m->cfg.name, what,
+		       number);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len + 1);
 }
 
@@ -127,8 +129,8 @@ static inline void emu_turn(struct emu *m)
 	wire_cool(m);
 }
 
-static inline struct ibsim_ctl peer_ask(struct emu *m, const struct peer *p, unsigned type, const void *data,
-					size_t len)
+static inline struct ibsim_ctl peer_ask(struct emu *m, const struct peer *p, unsigned type,
+					const void *data, size_t len)
 {
 	struct ibsim_ctl msg = {IBSIM_MAGIC, p->client, type, (uint32_t)len, {0}};
 
@@ -140,7 +142,8 @@ static inline struct ibsim_ctl peer_ask(struct emu *m, const struct peer *p, uns
 }
 
 /* As libumad2sim does it; false: refused. */
-static inline bool peer_join(struct emu *m, struct peer *p, uint32_t id, const char *node, bool is_sm)
+static inline bool peer_join(struct emu *m, struct peer *p, uint32_t id, const char *node,
+			     bool is_sm)
 {
 	struct ibsim_client_info i = {.id = id, .is_sm = is_sm};
 	struct sockaddr_un a;
@@ -186,7 +189,8 @@ static inline bool peer_recv(const struct peer *p, struct ibsim_packet *in)
 }
 
 /* Get of an attribute along a directed route. */
-static inline struct sim_smp smp_get(unsigned attr, uint64_t tid, unsigned hops, const uint8_t *path)
+static inline struct sim_smp smp_get(unsigned attr, uint64_t tid, unsigned hops,
+				     const uint8_t *path)
 {
 	struct sim_smp smp = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
 

@@ -65,7 +65,7 @@ static inline struct sim_smp gmp(unsigned class, unsigned method, uint16_t attr,
 {
 	struct sim_smp s = {.slid = 1, .dlid = dlid};
 
-	iba_smp_init(s.mad, (enum iba_class)class, (enum iba_method)method, attr, 0);
+	iba_smp_init(s.mad, (enum iba_class) class, (enum iba_method)method, attr, 0);
 	iba_smp_set_tid(s.mad, 0x77);
 	return s;
 }

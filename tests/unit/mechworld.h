@@ -119,7 +119,7 @@ static inline void mech_check_window(const struct sm *sm)
 				     b->method == IBA_SET && a->attr_id == IBA_ATTR_LFT &&
 				     b->attr_id == IBA_ATTR_LFT && a->ref == b->ref &&
 				     iba_smp_attr_mod(a->send.mad) ==
-					 iba_smp_attr_mod(b->send.mad));
+					     iba_smp_attr_mod(b->send.mad));
 		}
 }
 
@@ -272,7 +272,7 @@ static inline uint16_t mech_lid(const struct mech_world *w, uint64_t guid)
 
 	return sim_port_info(lab_sim(w->lab),
 			     fab_port_id(w->fab, n, fab_is_switch(w->fab, n) ? 0 : 1))
-	    ->lid;
+		->lid;
 }
 
 struct mech_lids {

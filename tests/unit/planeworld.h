@@ -161,9 +161,9 @@ static inline void pw_slvl_set(struct pworld *w, node_id n, unsigned sl, unsigne
 	uint8_t *all = mem_array(size, 1);
 
 	for (unsigned i = 0; i < size; i++)
-		all[i] = i % 16 == sl
-			     ? (uint8_t)vl
-			     : (uint8_t)sim_slvl(w->sim, n, i / 16 / width, i / 16 % width, i % 16);
+		all[i] = i % 16 == sl ? (uint8_t)vl
+				      : (uint8_t)sim_slvl(w->sim, n, i / 16 / width, i / 16 % width,
+							  i % 16);
 	free(w->sim->nodes[n].slvl);
 	w->sim->nodes[n].slvl = all;
 }
@@ -279,7 +279,7 @@ static inline void pw_check_buffers(const struct pworld *w)
 			const struct out_chan *out = &pl->out[chan_of(pl, p, slot)];
 			const struct plane_port *port = &pl->ports[p];
 			unsigned sending =
-			    port->tx_busy && port->tx_slot == slot ? port->tx_blocks : 0;
+				port->tx_busy && port->tx_slot == slot ? port->tx_blocks : 0;
 
 			assert_true(in->used <= in->cap);
 			assert_int_equal(in->used, pw_list_blocks(pl, in->head));
@@ -287,7 +287,7 @@ static inline void pw_check_buffers(const struct pworld *w)
 				continue;
 			assert_true(out->used <= out->cap);
 			assert_int_equal(out->used, pw_list_blocks(pl, out->head) + sending +
-							pw_crossing_blocks(w, p, slot));
+							    pw_crossing_blocks(w, p, slot));
 		}
 	assert_int_equal(pl->stats.discarded[SIM_DISCARD_BUFFER], 0);
 }
@@ -401,7 +401,7 @@ static inline int pw_by_time(const void *a, const void *b)
 static inline void pw_start(struct pworld *w)
 {
 	struct traffic_config c = {
-	    .pattern = TRAFFIC_TRACE, .trace = &w->trace, .stop_ps = TIME_NEVER};
+		.pattern = TRAFFIC_TRACE, .trace = &w->trace, .stop_ps = TIME_NEVER};
 	struct err e = {{0}};
 
 	qsort(w->trace.at, w->trace.n, sizeof(*w->trace.at), pw_by_time);

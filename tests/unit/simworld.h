@@ -309,7 +309,7 @@ static inline void world_give_top(struct world *w, unsigned hops, unsigned top)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_SWITCH_INFO, 0, chain_path(), hops);
 	struct iba_switch_info si =
-	    *sim_switch_info(w->sim, hops); /* on a chain hops are node ids */
+		*sim_switch_info(w->sim, hops); /* on a chain hops are node ids */
 	const struct sim_smp *r;
 
 	si.linear_top = (uint16_t)top;
@@ -345,10 +345,10 @@ static inline void world_lose(struct world *w, const struct sim_smp *s, enum sim
 	world_drain(w);
 	for (unsigned i = 0; i < SIM_NDROPS; i++)
 		if (sim_stats(w->sim)->dropped[i] != before.dropped[i] + (i == why))
-			fail_msg(
-			    "%s: %llu dropped, expected %u", sim_drop_name((enum sim_drop)i),
-			    (unsigned long long)(sim_stats(w->sim)->dropped[i] - before.dropped[i]),
-			    i == why);
+			fail_msg("%s: %llu dropped, expected %u", sim_drop_name((enum sim_drop)i),
+				 (unsigned long long)(sim_stats(w->sim)->dropped[i] -
+						      before.dropped[i]),
+				 i == why);
 	assert_int_equal(w->inbox.n, heard);
 }
 

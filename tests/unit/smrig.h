@@ -33,7 +33,7 @@ struct dev {
 	uint8_t lft[LIDS];
 	char name[IBA_SMP_DATA_SIZE + 1];
 	struct iba_sm_info sm; /* another SM, if its guid is set */
-	unsigned order;        /* the last it was given */
+	unsigned order;	       /* the last it was given */
 };
 
 struct flight {
@@ -61,10 +61,11 @@ struct rig {
 	unsigned outstanding, peak, peak_discover; /* requests without an answer */
 	struct sm_routes routes;		   /* computed, to be given next */
 	bool unverified, no_routes, hold;
-	bool real_links;		/* a port that is ordered Down takes the other end with it */
-	unsigned stops;			/* ports ordered Down */
-	bool slow;                      /* routes take long: the SM goes on while they are computed */
-	struct sm_compute busy, queued; /* the one being computed, the one after it; epoch 0: none */
+	bool real_links; /* a port that is ordered Down takes the other end with it */
+	unsigned stops;	 /* ports ordered Down */
+	bool slow;	 /* routes take long: the SM goes on while they are computed */
+	struct sm_compute busy,
+		queued;	 /* the one being computed, the one after it; epoch 0: none */
 	unsigned copies; /* how often each response comes; 0: once */
 	/* Looks at a request and may spoil its answer (resp). False: no answer at all. */
 	bool (*twist)(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp);
@@ -120,7 +121,7 @@ static inline void set_gone(struct rig *g, unsigned d, bool gone)
 		if (!fp)
 			continue;
 		g->dev[d].pi[p].state = g->dev[far].pi[fp].state =
-		    gone ? IBA_PORT_DOWN : IBA_PORT_INIT;
+			gone ? IBA_PORT_DOWN : IBA_PORT_INIT;
 		g->dev[far].si.port_state_change = g->dev[d].si.port_state_change = 1;
 	}
 }
@@ -138,7 +139,7 @@ static inline bool find_lid(const struct rig *g, uint16_t lid, unsigned *dev)
 
 /* By LID, by a directed route, or by LID to where the directed route begins. */
 static inline bool find_target(const struct rig *g, const struct sm_send *s, unsigned *dev,
-			unsigned *in_port)
+			       unsigned *in_port)
 {
 	const uint8_t *path = iba_smp_initial_path((uint8_t *)s->mad);
 
@@ -163,7 +164,8 @@ static inline bool find_target(const struct rig *g, const struct sm_send *s, uns
 	return true;
 }
 
-static inline void answer_port_info(struct dev *d, unsigned in_port, bool set, uint32_t mod, uint8_t *data)
+static inline void answer_port_info(struct dev *d, unsigned in_port, bool set, uint32_t mod,
+				    uint8_t *data)
 {
 	unsigned p = d->type == IBA_NODE_SWITCH || mod ? mod : in_port;
 	struct iba_port_info v, *pi;
@@ -299,7 +301,8 @@ static inline void expect_same_actions(const struct rig *g)
 		assert_int_equal(a->notes.at[i].a, b->notes.at[i].a);
 		assert_int_equal(a->notes.at[i].b, b->notes.at[i].b);
 	}
-	assert_true(a->wake == TIME_NEVER ? b->wake == TIME_NEVER : a->wake == b->wake + g->twin_back);
+	assert_true(a->wake == TIME_NEVER ? b->wake == TIME_NEVER
+					  : a->wake == b->wake + g->twin_back);
 	assert_int_equal(a->compute.epoch, b->compute.epoch);
 	if (a->compute.epoch)
 		assert_int_equal(a->compute.root, b->compute.root);

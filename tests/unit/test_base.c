@@ -76,24 +76,24 @@ static void numbers_are_read_whole_or_not_at_all(void **state UNUSED)
 		int rc;
 		uint64_t v;
 	} cases[] = {
-	    {"0", 0, 0},
-	    {"42", 0, 42},
-	    {"007", 0, 7}, /* decimal, not octal */
-	    {"0x2A", 0, 42},
-	    {"0Xff", 0, 255},
-	    {"18446744073709551615", 0, UINT64_MAX},
-	    {"0xffffffffffffffff", 0, UINT64_MAX},
-	    {"18446744073709551616", -ERANGE, 0},
-	    {"0x10000000000000000", -ERANGE, 0},
-	    {"", -EINVAL, 0},
-	    {" 1", -EINVAL, 0},
-	    {"1 ", -EINVAL, 0},
-	    {"-1", -EINVAL, 0},
-	    {"+1", -EINVAL, 0},
-	    {"0x", -EINVAL, 0},
-	    {"0xg", -EINVAL, 0},
-	    {"12a", -EINVAL, 0},
-	    {"ff", -EINVAL, 0},
+		{"0", 0, 0},
+		{"42", 0, 42},
+		{"007", 0, 7}, /* decimal, not octal */
+		{"0x2A", 0, 42},
+		{"0Xff", 0, 255},
+		{"18446744073709551615", 0, UINT64_MAX},
+		{"0xffffffffffffffff", 0, UINT64_MAX},
+		{"18446744073709551616", -ERANGE, 0},
+		{"0x10000000000000000", -ERANGE, 0},
+		{"", -EINVAL, 0},
+		{" 1", -EINVAL, 0},
+		{"1 ", -EINVAL, 0},
+		{"-1", -EINVAL, 0},
+		{"+1", -EINVAL, 0},
+		{"0x", -EINVAL, 0},
+		{"0xg", -EINVAL, 0},
+		{"12a", -EINVAL, 0},
+		{"ff", -EINVAL, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -172,18 +172,18 @@ static void streams_are_the_same_everywhere(void **state UNUSED)
 	static const struct {
 		uint64_t seed, stream, want[4];
 	} cases[] = {
-	    {0,
-	     0,
-	     {0xfc72158253f7415e, 0x1fdd9141b20d58b1, 0x01e47fb3be09449e, 0xefdef2f9f678bc62}},
-	    {1,
-	     0,
-	     {0x99ec5f36cb75f2b4, 0xbf6e1f784956452a, 0x1a5f849d4933e6e0, 0x6aa594f1262d2d2c}},
-	    {1,
-	     1,
-	     {0xabc868451bd580dc, 0x3dd06cbdfc7e8a0c, 0x676314fccd1691b1, 0xd52c01da966103bd}},
-	    {42,
-	     7,
-	     {0xc9f6aa62aae562d1, 0x2aae73a94de7bc66, 0x9b2627d66ce7331d, 0x985697e2bed2c9b3}},
+		{0,
+		 0,
+		 {0xfc72158253f7415e, 0x1fdd9141b20d58b1, 0x01e47fb3be09449e, 0xefdef2f9f678bc62}},
+		{1,
+		 0,
+		 {0x99ec5f36cb75f2b4, 0xbf6e1f784956452a, 0x1a5f849d4933e6e0, 0x6aa594f1262d2d2c}},
+		{1,
+		 1,
+		 {0xabc868451bd580dc, 0x3dd06cbdfc7e8a0c, 0x676314fccd1691b1, 0xd52c01da966103bd}},
+		{42,
+		 7,
+		 {0xc9f6aa62aae562d1, 0x2aae73a94de7bc66, 0x9b2627d66ce7331d, 0x985697e2bed2c9b3}},
 	};
 	static const uint32_t below[] = {90, 45, 46, 10, 75, 55, 9, 35};
 	struct rng r;
@@ -305,8 +305,9 @@ static void json_strings_are_ascii_whatever_goes_in(void **state UNUSED)
 	json_open(&j, NULL, '{');
 	json_str(&j, "k\"ey", "a\"b\\c\n\t\x01\x7f\xe9\xc3\xa9");
 	json_close(&j);
-	assert_string_equal(j.out.s, "{\n  \"k\\\"ey\": "
-				     "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u007f\\u00e9\xc3\xa9\"\n}\n");
+	assert_string_equal(j.out.s,
+			    "{\n  \"k\\\"ey\": "
+			    "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u007f\\u00e9\xc3\xa9\"\n}\n");
 	json_free(&j);
 }
 
@@ -427,22 +428,22 @@ static void vectors_grow(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(strbuf_grows_and_stays_terminated),
-	    cmocka_unit_test(strbuf_addf_takes_text_longer_than_its_first_guess),
-	    cmocka_unit_test(errors_carry_a_code_and_a_cut_text),
-	    cmocka_unit_test(numbers_are_read_whole_or_not_at_all),
-	    cmocka_unit_test(map_agrees_with_a_plain_array),
-	    cmocka_unit_test(map_has_no_forbidden_key),
-	    cmocka_unit_test(streams_are_the_same_everywhere),
-	    cmocka_unit_test(draws_stay_below_their_bound_and_reach_every_value),
-	    cmocka_unit_test(chance_follows_its_share),
-	    cmocka_unit_test(json_keeps_commas_and_indent),
-	    cmocka_unit_test(json_on_one_line),
-	    cmocka_unit_test(json_strings_are_ascii_whatever_goes_in),
-	    cmocka_unit_test(files_are_replaced_whole),
-	    cmocka_unit_test(large_and_empty_files_come_back),
-	    cmocka_unit_test(file_errors_name_the_file),
-	    cmocka_unit_test(vectors_grow),
+		cmocka_unit_test(strbuf_grows_and_stays_terminated),
+		cmocka_unit_test(strbuf_addf_takes_text_longer_than_its_first_guess),
+		cmocka_unit_test(errors_carry_a_code_and_a_cut_text),
+		cmocka_unit_test(numbers_are_read_whole_or_not_at_all),
+		cmocka_unit_test(map_agrees_with_a_plain_array),
+		cmocka_unit_test(map_has_no_forbidden_key),
+		cmocka_unit_test(streams_are_the_same_everywhere),
+		cmocka_unit_test(draws_stay_below_their_bound_and_reach_every_value),
+		cmocka_unit_test(chance_follows_its_share),
+		cmocka_unit_test(json_keeps_commas_and_indent),
+		cmocka_unit_test(json_on_one_line),
+		cmocka_unit_test(json_strings_are_ascii_whatever_goes_in),
+		cmocka_unit_test(files_are_replaced_whole),
+		cmocka_unit_test(large_and_empty_files_come_back),
+		cmocka_unit_test(file_errors_name_the_file),
+		cmocka_unit_test(vectors_grow),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, files_setup, files_teardown);

@@ -89,17 +89,17 @@ static uint32_t cable_at(const struct fab *f, node_id n, unsigned num)
 static void test_a_length_stands_behind_the_rate(void **state)
 {
 	struct fab *f =
-	    netlist("Switch 4 \"S-0000000000000001\" # \"a 9m\" base port 0 lid 1 lmc 0\n"
-		    "[1] \"S-0000000000000002\"[1] # \"b 4xQDR 7m\" lid 2 4xQDR 3m\n"
-		    "[2] \"S-0000000000000002\"[2] # \"b\" lid 2 ?x? 0.5m\n"
-		    "[3] \"S-0000000000000002\"[3] # b 8m lid 2 4xQDR\n"
-		    "[4] \"S-0000000000000002\"[4] # \"b\" 6m lid 2 4xQDR up for 5m2\n"
-		    "Switch 4 \"S-0000000000000002\" # \"b\" base port 0 lid 2 lmc 0\n"
-		    "[1] \"S-0000000000000001\"[1] # \"a\" lid 1 4xQDR\n"
-		    "[2] \"S-0000000000000001\"[2] # \"a\" lid 1\n"
-		    "[3] \"S-0000000000000001\"[3] # \"a\" lid 1 4xQDR\n"
-		    "[4] \"S-0000000000000001\"[4] # \"a\" lid 1 4xQDR 1.2km\n",
-		    NULL);
+		netlist("Switch 4 \"S-0000000000000001\" # \"a 9m\" base port 0 lid 1 lmc 0\n"
+			"[1] \"S-0000000000000002\"[1] # \"b 4xQDR 7m\" lid 2 4xQDR 3m\n"
+			"[2] \"S-0000000000000002\"[2] # \"b\" lid 2 ?x? 0.5m\n"
+			"[3] \"S-0000000000000002\"[3] # b 8m lid 2 4xQDR\n"
+			"[4] \"S-0000000000000002\"[4] # \"b\" 6m lid 2 4xQDR up for 5m2\n"
+			"Switch 4 \"S-0000000000000002\" # \"b\" base port 0 lid 2 lmc 0\n"
+			"[1] \"S-0000000000000001\"[1] # \"a\" lid 1 4xQDR\n"
+			"[2] \"S-0000000000000001\"[2] # \"a\" lid 1\n"
+			"[3] \"S-0000000000000001\"[3] # \"a\" lid 1 4xQDR\n"
+			"[4] \"S-0000000000000001\"[4] # \"a\" lid 1 4xQDR 1.2km\n",
+			NULL);
 	static const uint32_t expected[] = {300, 50, 0, 120000};
 	struct strbuf text = {0};
 	struct fab *again;
@@ -135,7 +135,7 @@ static void test_ends_that_disagree(void **state)
 static void test_generated_lengths_and_their_difference(void **state)
 {
 	struct fab_gen g = {
-	    .kind = "star", .dims = {2}, .ndims = 1, .cable_cm = 200, .trunk_cm = 3000};
+		.kind = "star", .dims = {2}, .ndims = 1, .cable_cm = 200, .trunk_cm = 3000};
 	fab_diff_list l = {0};
 	struct fab_stats s;
 	struct fab *f, *o;
@@ -287,15 +287,15 @@ static void test_a_new_cable_is_as_long_as_it_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_lengths_as_people_write_them),
-	    cmocka_unit_test(test_what_is_written_reads_back),
-	    cmocka_unit_test(test_a_length_stands_behind_the_rate),
-	    cmocka_unit_test(test_ends_that_disagree),
-	    cmocka_unit_test(test_generated_lengths_and_their_difference),
-	    cmocka_unit_test(test_a_packet_over_copper_and_fibre),
-	    cmocka_unit_test(test_a_long_cable_needs_buffers),
-	    cmocka_unit_test(test_smps_alone_take_as_long),
-	    cmocka_unit_test(test_a_new_cable_is_as_long_as_it_says),
+		cmocka_unit_test(test_lengths_as_people_write_them),
+		cmocka_unit_test(test_what_is_written_reads_back),
+		cmocka_unit_test(test_a_length_stands_behind_the_rate),
+		cmocka_unit_test(test_ends_that_disagree),
+		cmocka_unit_test(test_generated_lengths_and_their_difference),
+		cmocka_unit_test(test_a_packet_over_copper_and_fibre),
+		cmocka_unit_test(test_a_long_cable_needs_buffers),
+		cmocka_unit_test(test_smps_alone_take_as_long),
+		cmocka_unit_test(test_a_new_cable_is_as_long_as_it_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

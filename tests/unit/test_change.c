@@ -35,10 +35,10 @@ static struct lab_config config(void)
 }
 
 static const struct traffic_config traffic = {
-    .interval_ps = 5 * PS_PER_US, .payload = 256, .sl_mask = 0xffff, .seed = 3};
+	.interval_ps = 5 * PS_PER_US, .payload = 256, .sl_mask = 0xffff, .seed = 3};
 
 static const struct lab_change_plan plan = {
-    .traffic = &traffic, .warmup = PS_PER_MS, .tail = PS_PER_MS / 2, .limit = PS_PER_S * 10};
+	.traffic = &traffic, .warmup = PS_PER_MS, .tail = PS_PER_MS / 2, .limit = PS_PER_S * 10};
 
 /* The third switch goes, or comes. */
 static void run(bool comes, const struct lab_change_plan *how, struct lab_change_result *r)
@@ -99,7 +99,8 @@ static void a_switch_goes(void **state UNUSED)
 	assert_int_equal(r.watch.unsafe_at, TIME_NEVER);
 	assert_int_equal(r.lids_moved, 0);
 	/* Noticed, then discovered, computed and written: the final tables come before the end. */
-	assert_true(r.sum.in_place[SM_FINAL] > r.sum.first_start && r.sum.in_place[SM_FINAL] < r.sum.last_end);
+	assert_true(r.sum.in_place[SM_FINAL] > r.sum.first_start &&
+		    r.sum.in_place[SM_FINAL] < r.sum.last_end);
 	assert_int_equal(r.sum.in_place[SM_PROVISIONAL], 0);
 	lab_change_result_free(&r);
 }
@@ -203,7 +204,8 @@ static void final_tables_take_the_time_to_compute(void **state UNUSED)
 	f->nnodes -= 2; /* what is left, as the CPU model sees it */
 	f->nswitches--;
 	assert_true(sum->in_place[SM_PROVISIONAL] > 0);
-	assert_true(sum->in_place[SM_FINAL] - sum->in_place[SM_PROVISIONAL] >= lc.cpu->route_ps(f, &fera));
+	assert_true(sum->in_place[SM_FINAL] - sum->in_place[SM_PROVISIONAL] >=
+		    lc.cpu->route_ps(f, &fera));
 	f->nnodes += 2;
 	f->nswitches++;
 	lab_each_free(&all);
@@ -217,7 +219,7 @@ static void each(bool activation, unsigned threads, struct lab_each *all)
 	struct fab *f = ring_of_six();
 	struct lab_config lc = config();
 	struct lab_each_config c = {
-	    .fab = f, .lab = &lc, .plan = &plan, .activation = activation, .threads = threads};
+		.fab = f, .lab = &lc, .plan = &plan, .activation = activation, .threads = threads};
 	struct err e;
 
 	assert_int_equal(lab_each_switch(&c, all, &e), 0);
@@ -302,16 +304,16 @@ static void a_trial_takes_the_mechanism_it_is_given(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_switch_goes),
-	    cmocka_unit_test(a_switch_comes),
-	    cmocka_unit_test(without_traffic_only_the_manager_counts),
-	    cmocka_unit_test(the_change_comes_between_two_sweeps),
-	    cmocka_unit_test(series_cover_the_run),
-	    cmocka_unit_test(each_switch_has_its_run),
-	    cmocka_unit_test(final_tables_take_the_time_to_compute),
-	    cmocka_unit_test(a_sample_is_some_of_them),
-	    cmocka_unit_test(one_switch_is_not_enough),
-	    cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
+		cmocka_unit_test(a_switch_goes),
+		cmocka_unit_test(a_switch_comes),
+		cmocka_unit_test(without_traffic_only_the_manager_counts),
+		cmocka_unit_test(the_change_comes_between_two_sweeps),
+		cmocka_unit_test(series_cover_the_run),
+		cmocka_unit_test(each_switch_has_its_run),
+		cmocka_unit_test(final_tables_take_the_time_to_compute),
+		cmocka_unit_test(a_sample_is_some_of_them),
+		cmocka_unit_test(one_switch_is_not_enough),
+		cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,34 +24,34 @@ static struct {
 static const char *const kinds[] = {"ring", "mtree", "irregular", NULL};
 
 static const struct cli_opt opts[] = {
-    {.name = "quick", .letter = 'q', .type = CLI_FLAG, .dst = &got.quick, .help = "hurry"},
-    {.name = "output",
-     .letter = 'o',
-     .type = CLI_STR,
-     .dst = &got.output,
-     .arg = "FILE",
-     .help = "where to"},
-    {.name = "kind",
-     .letter = 'k',
-     .type = CLI_CHOICE,
-     .dst = &got.kind,
-     .arg = "KIND",
-     .choices = kinds,
-     .help = "what sort"},
-    {.name = "ports",
-     .letter = 'p',
-     .type = CLI_UINT,
-     .dst = &got.ports,
-     .arg = "N",
-     .min = 1,
-     .max = 254,
-     .help = "how many"},
-    {.name = "seed", .type = CLI_U64, .dst = &got.seed, .arg = "SEED", .help = "chance"},
-    {.name = "drop", .type = CLI_SHARE, .dst = &got.drop, .arg = "SHARE", .help = "lost"},
-    {.name = "cut", .type = CLI_LIST, .dst = &got.cut, .arg = "LINK", .help = "cut it"},
-    {.name = "wait", .type = CLI_TIME, .dst = &got.wait, .arg = "TIME", .help = "how long"},
-    {.name = "secret", .type = CLI_FLAG, .dst = &got.quick},
-    {0},
+	{.name = "quick", .letter = 'q', .type = CLI_FLAG, .dst = &got.quick, .help = "hurry"},
+	{.name = "output",
+	 .letter = 'o',
+	 .type = CLI_STR,
+	 .dst = &got.output,
+	 .arg = "FILE",
+	 .help = "where to"},
+	{.name = "kind",
+	 .letter = 'k',
+	 .type = CLI_CHOICE,
+	 .dst = &got.kind,
+	 .arg = "KIND",
+	 .choices = kinds,
+	 .help = "what sort"},
+	{.name = "ports",
+	 .letter = 'p',
+	 .type = CLI_UINT,
+	 .dst = &got.ports,
+	 .arg = "N",
+	 .min = 1,
+	 .max = 254,
+	 .help = "how many"},
+	{.name = "seed", .type = CLI_U64, .dst = &got.seed, .arg = "SEED", .help = "chance"},
+	{.name = "drop", .type = CLI_SHARE, .dst = &got.drop, .arg = "SHARE", .help = "lost"},
+	{.name = "cut", .type = CLI_LIST, .dst = &got.cut, .arg = "LINK", .help = "cut it"},
+	{.name = "wait", .type = CLI_TIME, .dst = &got.wait, .arg = "TIME", .help = "how long"},
+	{.name = "secret", .type = CLI_FLAG, .dst = &got.quick},
+	{0},
 };
 
 static int run(char **args UNUSED, unsigned n UNUSED)
@@ -60,15 +60,16 @@ static int run(char **args UNUSED, unsigned n UNUSED)
 }
 
 static const struct cli_cmd weave = {
-    .name = "loom weave",
-    .args = "FILE [SECOND] [options]",
-    .summary = "Weave a fabric",
-    .about = "The first lines\nare filled.\n\n  these are\n  kept\n\n.Not a request: it's text.",
-    .examples = "weft loom weave net.txt\nweft loom weave -k ring net.txt",
-    .opts = opts,
-    .min_args = 1,
-    .max_args = 2,
-    .run = run,
+	.name = "loom weave",
+	.args = "FILE [SECOND] [options]",
+	.summary = "Weave a fabric",
+	.about =
+		"The first lines\nare filled.\n\n  these are\n  kept\n\n.Not a request: it's text.",
+	.examples = "weft loom weave net.txt\nweft loom weave -k ring net.txt",
+	.opts = opts,
+	.min_args = 1,
+	.max_args = 2,
+	.run = run,
 };
 static const struct cli_cmd bare = {.name = "rest", .summary = "Do nothing", .run = run};
 static const struct cli_cmd *const cmds[] = {&weave, &bare, NULL};
@@ -109,9 +110,9 @@ static void refuse(const char *line, const char *why)
 static void values_of_every_type(void **state UNUSED)
 {
 	assert_int_equal(
-	    parse("net --quick --output out --kind mtree --ports 36 --seed 0xffffffffffffffff "
-		  "--drop 5% --cut a --wait 1.5ms --cut=b --json"),
-	    0);
+		parse("net --quick --output out --kind mtree --ports 36 --seed 0xffffffffffffffff "
+		      "--drop 5% --cut a --wait 1.5ms --cut=b --json"),
+		0);
 	assert_true(got.quick);
 	assert_string_equal(got.output, "out");
 	assert_string_equal(got.kind, "mtree");
@@ -174,9 +175,8 @@ static void wrong_options_are_named(void **state UNUSED)
 	refuse("net -o", "--output needs a value: FILE");
 	refuse("net --output --quick", "--output needs a value: FILE, found '--quick' (write "
 				       "--output=--quick if you mean it)");
-	refuse(
-	    "",
-	    "needs at least 1 argument, found 0; usage: weft loom weave FILE [SECOND] [options]");
+	refuse("",
+	       "needs at least 1 argument, found 0; usage: weft loom weave FILE [SECOND] [options]");
 	refuse("a b c", "unexpected argument 'c'; usage: weft loom weave FILE [SECOND] [options]");
 }
 
@@ -197,9 +197,8 @@ static void numbers_keep_their_range(void **state UNUSED)
 static void choices_are_listed(void **state UNUSED)
 {
 	refuse("net -k star", "--kind: expected one of ring, mtree, irregular; found 'star'");
-	refuse(
-	    "net -k mtere",
-	    "--kind: expected one of ring, mtree, irregular; found 'mtere', did you mean 'mtree'?");
+	refuse("net -k mtere",
+	       "--kind: expected one of ring, mtree, irregular; found 'mtere', did you mean 'mtree'?");
 	refuse("net -k irr", "--kind: expected one of ring, mtree, irregular; found 'irr', did you "
 			     "mean 'irregular'?");
 }
@@ -424,24 +423,24 @@ static void clock_and_memory(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(values_of_every_type),
-	    cmocka_unit_test(options_stand_anywhere),
-	    cmocka_unit_test(help_comes_before_anything_missing),
-	    cmocka_unit_test(wrong_options_are_named),
-	    cmocka_unit_test(numbers_keep_their_range),
-	    cmocka_unit_test(choices_are_listed),
-	    cmocka_unit_test(shares),
-	    cmocka_unit_test(times),
-	    cmocka_unit_test(near_words),
-	    cmocka_unit_test(commands_are_found),
-	    cmocka_unit_test(help_shows_what_parses),
-	    cmocka_unit_test(overview_groups_by_first_word),
-	    cmocka_unit_test(man_page_shields_text),
-	    cmocka_unit_test(tables_line_up),
-	    cmocka_unit_test(counts),
-	    cmocka_unit_test(durations),
-	    cmocka_unit_test(several_number_texts_at_once),
-	    cmocka_unit_test(clock_and_memory),
+		cmocka_unit_test(values_of_every_type),
+		cmocka_unit_test(options_stand_anywhere),
+		cmocka_unit_test(help_comes_before_anything_missing),
+		cmocka_unit_test(wrong_options_are_named),
+		cmocka_unit_test(numbers_keep_their_range),
+		cmocka_unit_test(choices_are_listed),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(times),
+		cmocka_unit_test(near_words),
+		cmocka_unit_test(commands_are_found),
+		cmocka_unit_test(help_shows_what_parses),
+		cmocka_unit_test(overview_groups_by_first_word),
+		cmocka_unit_test(man_page_shields_text),
+		cmocka_unit_test(tables_line_up),
+		cmocka_unit_test(counts),
+		cmocka_unit_test(durations),
+		cmocka_unit_test(several_number_texts_at_once),
+		cmocka_unit_test(clock_and_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

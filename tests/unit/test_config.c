@@ -25,7 +25,8 @@ static int read_text(const char *text, struct run_config *c, struct err *e)
 
 static void nothing_means_defaults(void **state UNUSED)
 {
-	static const char *const empty[] = {"", "# a comment\n", "---\n", "manager:\nlog:\n", "{}", "manager: {}\n"};
+	static const char *const empty[] = {"",	  "# a comment\n", "---\n", "manager:\nlog:\n",
+					    "{}", "manager: {}\n"};
 	struct run_config c, d;
 	struct err e;
 
@@ -46,20 +47,22 @@ static void every_kind_of_value(void **state UNUSED)
 	struct err e;
 
 	run_config_default(&c);
-	assert_int_equal(read_text("transport:\n"
-				   "  kind: ibsim\n  server: 'lab 0'\n  spin: 50us\n"
-				   "manager:\n"
-				   "  detection: sweeps\n  mechanism: improved\n  tables: partial\n  then: full\n"
-				   "  window: 64\n  sweep: 1.5s\n  qos: true\n"
-				   "routes:\n"
-				   "  roots: [0x0002000000000001, 0002000000000002, '0002:0000:0000:0003']\n"
-				   "  otherwise: centre\n  directions: dfs\n  ahead_memory: 3MiB\n"
-				   "keys: {m_key: 0x1234, protect: 1, lease: 90s, former: 0x99}\n"
-				   "files: {state: none, dumps: /var/log/weft}\n"
-				   "control: {mode: 0660}\n"
-				   "log:\n  level: debug\n  format: json\n",
-				   &c, &e),
-			 0);
+	assert_int_equal(
+		read_text(
+			"transport:\n"
+			"  kind: ibsim\n  server: 'lab 0'\n  spin: 50us\n"
+			"manager:\n"
+			"  detection: sweeps\n  mechanism: improved\n  tables: partial\n  then: full\n"
+			"  window: 64\n  sweep: 1.5s\n  qos: true\n"
+			"routes:\n"
+			"  roots: [0x0002000000000001, 0002000000000002, '0002:0000:0000:0003']\n"
+			"  otherwise: centre\n  directions: dfs\n  ahead_memory: 3MiB\n"
+			"keys: {m_key: 0x1234, protect: 1, lease: 90s, former: 0x99}\n"
+			"files: {state: none, dumps: /var/log/weft}\n"
+			"control: {mode: 0660}\n"
+			"log:\n  level: debug\n  format: json\n",
+			&c, &e),
+		0);
 	assert_string_equal(c.transport, "ibsim");
 	assert_string_equal(c.where.server, "lab 0");
 	assert_int_equal(c.spin_us, 50);
@@ -94,13 +97,15 @@ static void what_is_printed_is_read_again(void **state UNUSED)
 	struct err e;
 
 	run_config_default(&c);
-	assert_int_equal(read_text("manager: {mechanism: improved+traps, then: plan, sweep: 0}\n"
-				   "transport: {device: \"od'd \\\"name\\\" \\\\ # x: é\\u2028\\ufffe \U0001f600\", port: 2}\n"
-				   "routes: {roots: [0x1, 0x2], ahead_memory: 1000}\n"
-				   "metrics: {period: 60s, port: 9100, file: -x}\n"
-				   "log: {file: /var/log/weft.log}\n",
-				   &c, &e),
-			 0);
+	assert_int_equal(
+		read_text(
+			"manager: {mechanism: improved+traps, then: plan, sweep: 0}\n"
+			"transport: {device: \"od'd \\\"name\\\" \\\\ # x: é\\u2028\\ufffe \U0001f600\", port: 2}\n"
+			"routes: {roots: [0x1, 0x2], ahead_memory: 1000}\n"
+			"metrics: {period: 60s, port: 9100, file: -x}\n"
+			"log: {file: /var/log/weft.log}\n",
+			&c, &e),
+		0);
 	for (int comments = 0; comments < 2; comments++) {
 		text.len = 0;
 		run_config_print(&c, comments, &text);
@@ -122,33 +127,44 @@ static const struct {
 	{"window: 3", "f:1:1: 'window' is a key of manager: write it below 'manager:'"},
 	{"manger:\n  window: 3\n", "f:1:1: unknown section 'manger', did you mean 'manager'?"},
 	{"? [a]\n: 1\nlog: {level: info}\n", "f:1:3: expected the name of a key, found a list"},
-	{"manager:\n  window: 3\n  window: 4\n", "f:3:3: manager.window again: the first is in line 2"},
+	{"manager:\n  window: 3\n  window: 4\n",
+	 "f:3:3: manager.window again: the first is in line 2"},
 	{"manager: {}\nmanager: {}\n", "f:2:1: section manager again: the first is in line 1"},
 	{"manager: 3", "f:1:10: manager: expected keys and their values, found a single value"},
 	{"manager: [3]", "f:1:10: manager: expected keys and their values, found a list"},
 	{"[1, 2]", "f:1:1: expected sections such as 'manager:', found a list"},
 	{"yes", "f:1:1: expected sections such as 'manager:', found a single value"},
-	{"manager: {window: 0}", "f:1:19: manager.window: expected a number from 1 to 4096; found '0'"},
-	{"manager: {window: 4097}", "f:1:19: manager.window: expected a number from 1 to 4096; found '4097'"},
-	{"manager: {window: -1}", "f:1:19: manager.window: expected a number from 1 to 4096; found '-1'"},
-	{"manager: {window: 3.5}", "f:1:19: manager.window: expected a number from 1 to 4096; found '3.5'"},
+	{"manager: {window: 0}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found '0'"},
+	{"manager: {window: 4097}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found '4097'"},
+	{"manager: {window: -1}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found '-1'"},
+	{"manager: {window: 3.5}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found '3.5'"},
 	{"manager: {window: 99999999999999999999}",
 	 "f:1:19: manager.window: expected a number from 1 to 4096; found '99999999999999999999'"},
-	{"manager:\n  window:\n", "f:2:10: manager.window: expected a number from 1 to 4096; found nothing"},
-	{"manager: {window: [3]}", "f:1:19: manager.window: expected a number from 1 to 4096; found a list"},
-	{"manager: {window: {a: 3}}", "f:1:19: manager.window: expected a number from 1 to 4096; found a mapping"},
+	{"manager:\n  window:\n",
+	 "f:2:10: manager.window: expected a number from 1 to 4096; found nothing"},
+	{"manager: {window: [3]}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found a list"},
+	{"manager: {window: {a: 3}}",
+	 "f:1:19: manager.window: expected a number from 1 to 4096; found a mapping"},
 	{"manager: {qos: yes}", "f:1:16: manager.qos: expected true or false; found 'yes'"},
 	{"manager: {sweep: 10}",
 	 "f:1:18: manager.sweep: expected a time from 0 to 86400s, such as 500ms or 1.5s; found '10'"},
 	{"manager: {sweep: 10m}",
 	 "f:1:18: manager.sweep: expected a time from 0 to 86400s, such as 500ms or 1.5s; found '10m'"},
-	{"metrics: {period: 1500ms}", "f:1:19: metrics.period: expected a time from 1s to 86400s, such as 500ms or 1.5s, in whole "
-				      "seconds; found '1500ms'"},
+	{"metrics: {period: 1500ms}",
+	 "f:1:19: metrics.period: expected a time from 1s to 86400s, such as 500ms or 1.5s, in whole "
+	 "seconds; found '1500ms'"},
 	{"manager: {mechanism: wefft}",
 	 "f:1:22: manager.mechanism: expected basic, improved, improved+partial, improved+traps or weft; found "
 	 "'wefft', did you mean 'weft'?"},
-	{"manager: {discovery: bfs}", "f:1:22: manager.discovery: expected full or partial; found 'bfs'"},
-	{"transport: {kind: verbs}", "f:1:19: transport.kind: expected auto, umad or ibsim; found 'verbs'"},
+	{"manager: {discovery: bfs}",
+	 "f:1:22: manager.discovery: expected full or partial; found 'bfs'"},
+	{"transport: {kind: verbs}",
+	 "f:1:19: transport.kind: expected auto, umad or ibsim; found 'verbs'"},
 	{"routes: {roots: [0x0, 0x1]}",
 	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '0x0'"},
 	{"routes: {roots: [1, 2, 3]}",
@@ -156,37 +172,49 @@ static const struct {
 	{"routes: {roots: [0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9]}",
 	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '0x9'"},
 	{"routes: {roots: [[0x1]]}", "f:1:18: expected a value in the list, found a list"},
-	{"routes: {roots: {a: 0x1}}", "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none "
-				      "of them 0; found a mapping"},
+	{"routes: {roots: {a: 0x1}}",
+	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none "
+	 "of them 0; found a mapping"},
 	{"keys: {m_key: 0x12345678901234567}",
 	 "f:1:15: keys.m_key: expected 64 bits in hexadecimal, such as 0x0002c90300001234; found '0x12345678901234567'"},
-	{"keys: {m_key: 12}", "f:1:15: keys.m_key: expected 64 bits in hexadecimal, such as 0x0002c90300001234; found '12'"},
-	{"routes: {ahead_memory: 64MB}", "f:1:24: routes.ahead_memory: expected a size such as 64MiB, up to 64GiB; found '64MB'"},
+	{"keys: {m_key: 12}",
+	 "f:1:15: keys.m_key: expected 64 bits in hexadecimal, such as 0x0002c90300001234; found '12'"},
+	{"routes: {ahead_memory: 64MB}",
+	 "f:1:24: routes.ahead_memory: expected a size such as 64MiB, up to 64GiB; found '64MB'"},
 	{"control: {mode: 0800}",
 	 "f:1:17: control.mode: expected permissions in octal, such as 0660, up to 0777; found '0800'"},
 	{"control: {mode: 1777}",
 	 "f:1:17: control.mode: expected permissions in octal, such as 0660, up to 0777; found '1777'"},
-	{"files: {state: \"\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found nothing"},
-	{"files: {state: \"a\\nb\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a?b'"},
-	{"files: {state: \"a\\x82b\"}", "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a??b'"},
+	{"files: {state: \"\"}",
+	 "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found nothing"},
+	{"files: {state: \"a\\nb\"}",
+	 "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a?b'"},
+	{"files: {state: \"a\\x82b\"}",
+	 "f:1:16: files.state: expected a text of 1 to 255 bytes, or none; found 'a??b'"},
 	{"files: {state: \"a\\0b\"}", "f:1:16: a NUL inside a text"},
 	{"files: {\"sta\\0te\": x}", "f:1:9: a NUL inside a text"},
 	{"log: &a {level: info}", "f:1:6: an anchor (&a): values are written out here"},
 	{"log: {level: &a info}", "f:1:14: an anchor (&a): values are written out here"},
 	{"log: {level: *a}", "f:1:14: an alias (*a): values are written out here"},
 	{"<<: {a: b}", "f:1:1: unknown section '<<'"},
-	{"log: {level: !!str info}", "f:1:14: a tag (tag:yaml.org,2002:str): values have the type of their key"},
+	{"log: {level: !!str info}",
+	 "f:1:14: a tag (tag:yaml.org,2002:str): values have the type of their key"},
 	{"log: {level: info}\n---\nlog: {}\n", "f:2:1: a second document: expected one in a file"},
-	{"log: {level: info", "f:2:1: not YAML: did not find expected ',' or '}', while parsing a flow mapping (line 1)"},
-	{"log:\n\tlevel: info\n", "f:2:1: not YAML: found character that cannot start any token, while scanning for the next token "
-				  "(line 2)"},
+	{"log: {level: info",
+	 "f:2:1: not YAML: did not find expected ',' or '}', while parsing a flow mapping (line 1)"},
+	{"log:\n\tlevel: info\n",
+	 "f:2:1: not YAML: found character that cannot start any token, while scanning for the next token "
+	 "(line 2)"},
 	{"log: {level: \xff}", "f: not UTF-8 text: invalid leading UTF-8 octet at byte 13"},
-	{"log: {level: info}\x01", "f: not UTF-8 text: control characters are not allowed at byte 18"},
+	{"log: {level: info}\x01",
+	 "f: not UTF-8 text: control characters are not allowed at byte 18"},
 	{"manager: {routes: none}", "f:1:19: manager: final routes cannot be 'none'"},
-	{"manager: {distribution: none}", "f:1:25: manager: first tables distributed by 'none' may deadlock packets in flight; unsafe: "
-					  "true takes it all the same"},
-	{"manager: {then: outwards}", "f:1:17: manager: final tables distributed by 'outwards' after 'repair' may deadlock packets in "
-				      "flight; unsafe: true takes it all the same"},
+	{"manager: {distribution: none}",
+	 "f:1:25: manager: first tables distributed by 'none' may deadlock packets in flight; unsafe: "
+	 "true takes it all the same"},
+	{"manager: {then: outwards}",
+	 "f:1:17: manager: final tables distributed by 'outwards' after 'repair' may deadlock packets in "
+	 "flight; unsafe: true takes it all the same"},
 	{"manager: {sweep: 0, detection: sweeps}",
 	 "f:1:18: manager: neither sweeps nor traps: no change would ever be noticed"},
 	{"keys: {protect: 1}", "f:1:17: keys: protect needs an m_key, found none"},
@@ -217,7 +245,8 @@ static void unsafe_takes_it_all_the_same(void **state UNUSED)
 
 	run_config_default(&c);
 	assert_int_equal(read_text("manager: {distribution: none, unsafe: true}", &c, &e), 0);
-	assert_int_equal(read_text("manager: {mechanism: improved}", &c, &e), 0); /* outwards is safe there */
+	assert_int_equal(read_text("manager: {mechanism: improved}", &c, &e),
+			 0); /* outwards is safe there */
 }
 
 static void count(void *ctx, const char *text)
@@ -302,9 +331,11 @@ static void default_paths(void **state UNUSED)
 	assert_int_equal(run_config_paths(&c, &e), 0);
 	assert_string_equal(c.control, "/tmp/sm.sock");
 	assert_string_equal(c.state, "/tmp/weft.db");
-	assert_int_equal(read_text("transport: {kind: ibsim, server: 'lab/0'}\nfiles: {state: auto}\ncontrol: {socket: none}\n", &c,
-				   &e),
-			 0);
+	assert_int_equal(
+		read_text(
+			"transport: {kind: ibsim, server: 'lab/0'}\nfiles: {state: auto}\ncontrol: {socket: none}\n",
+			&c, &e),
+		0);
 	assert_int_equal(run_config_paths(&c, &e), 0);
 	assert_string_equal(c.control, "");
 	assert_string_equal(c.state, "/tmp/weft-lab_0.db");
@@ -328,13 +359,15 @@ static void documents_are_current(void **state UNUSED)
 	strbuf_add(&want, "```\n");
 	assert_int_equal(file_read(DOCS "config.md", &text, &len, &e), 0);
 	if (!strstr(text, want.s))
-		fail_msg("docs/config.md is not what `weft sm --print-config` says: run scripts/config-docs.sh");
+		fail_msg(
+			"docs/config.md is not what `weft sm --print-config` says: run scripts/config-docs.sh");
 	free(text);
 	want.len = 0;
 	run_config_schema(&want);
 	assert_int_equal(file_read(DOCS "../data/weft.schema.json", &text, &len, &e), 0);
 	if (strcmp(text, want.s))
-		fail_msg("data/weft.schema.json is not what `weft sm --schema` says: run scripts/config-docs.sh");
+		fail_msg(
+			"data/weft.schema.json is not what `weft sm --schema` says: run scripts/config-docs.sh");
 	free(text);
 	strbuf_free(&want);
 }

@@ -23,8 +23,9 @@ static void draw_two(struct rig *g, unsigned state, unsigned priority)
 	g->cfg.priority = 5;
 	g->cfg.standby_poll_ps = PS_PER_S;
 	g->cfg.standby_tries = 3;
-	g->dev[OTHER].sm =
-	    (struct iba_sm_info){.guid = port_guid(g, OTHER), .priority = (uint8_t)priority, .state = (uint8_t)state};
+	g->dev[OTHER].sm = (struct iba_sm_info){.guid = port_guid(g, OTHER),
+						.priority = (uint8_t)priority,
+						.state = (uint8_t)state};
 	g->dev[OTHER].pi[1].cap_mask = IBA_CAP_IS_SM;
 }
 
@@ -123,7 +124,8 @@ static void test_when_the_master_dies_the_standby_takes_over(void **state)
 	assert_int_equal(lid_of(&g, 0), 10);
 	assert_int_equal(lid_of(&g, 2), 12);
 	assert_int_equal(g.dev[2].si.port_state_change, 0);
-	assert_int_equal(count_sends(&g, IBA_SET, IBA_ATTR_LFT), 2); /* LID 13 is nobody's any more */
+	assert_int_equal(count_sends(&g, IBA_SET, IBA_ATTR_LFT),
+			 2); /* LID 13 is nobody's any more */
 	rig_close(&g);
 }
 
@@ -159,10 +161,10 @@ static void test_of_those_that_discover_one_goes_on(void **state)
 		unsigned state, priority;
 		bool lower_guid, we_win;
 	} cases[] = {
-	    {IBA_SM_DISCOVERING, 4, false, true}, {IBA_SM_DISCOVERING, 6, false, false},
-	    {IBA_SM_DISCOVERING, 5, false, true}, {IBA_SM_DISCOVERING, 5, true, false},
-	    {IBA_SM_STANDBY, 6, false, false},	  {IBA_SM_STANDBY, 4, false, true},
-	    {IBA_SM_NOT_ACTIVE, 9, true, true},	  {IBA_SM_MASTER, 1, false, false},
+		{IBA_SM_DISCOVERING, 4, false, true}, {IBA_SM_DISCOVERING, 6, false, false},
+		{IBA_SM_DISCOVERING, 5, false, true}, {IBA_SM_DISCOVERING, 5, true, false},
+		{IBA_SM_STANDBY, 6, false, false},    {IBA_SM_STANDBY, 4, false, true},
+		{IBA_SM_NOT_ACTIVE, 9, true, true},   {IBA_SM_MASTER, 1, false, false},
 	};
 
 	(void)state;
@@ -359,9 +361,10 @@ static void test_a_master_gives_way_to_rank(void **state)
 		unsigned state, priority;
 		bool yields;
 	} cases[] = {
-	    {IBA_SM_STANDBY, 5, false},	    {IBA_SM_STANDBY, 6, true}, {IBA_SM_MASTER, 4, false},
-	    {IBA_SM_MASTER, 6, true},	    {IBA_SM_MASTER, 5, false}, {IBA_SM_NOT_ACTIVE, 9, false},
-	    {IBA_SM_DISCOVERING, 9, false},
+		{IBA_SM_STANDBY, 5, false},	{IBA_SM_STANDBY, 6, true},
+		{IBA_SM_MASTER, 4, false},	{IBA_SM_MASTER, 6, true},
+		{IBA_SM_MASTER, 5, false},	{IBA_SM_NOT_ACTIVE, 9, false},
+		{IBA_SM_DISCOVERING, 9, false},
 	};
 
 	(void)state;
@@ -423,7 +426,8 @@ static void duel_close(struct duel *d)
 
 static struct fab *draw_fabric(unsigned switches, uint64_t seed)
 {
-	struct fab_gen g = {.kind = "irregular", .ndims = 1, .dims = {switches}, .ports = 5, .seed = seed};
+	struct fab_gen g = {
+		.kind = "irregular", .ndims = 1, .dims = {switches}, .ports = 5, .seed = seed};
 	struct err e;
 
 	return fab_generate(&g, &e);
@@ -456,7 +460,8 @@ static void expect_master(struct duel *d, unsigned seat)
 
 	lab_manager_lead(d->lab, seat);
 	if (!lab_run_settled(d->lab, now, now + 60 * PS_PER_S))
-		fail_msg("manager %u does not come to rest: %s, %s", seat, sm_phase_name(d->lab->seat[seat].st.phase),
+		fail_msg("manager %u does not come to rest: %s, %s", seat,
+			 sm_phase_name(d->lab->seat[seat].st.phase),
 			 sm_phase_name(d->lab->seat[!seat].st.phase));
 	assert_int_equal(duel_state(d, seat), IBA_SM_MASTER);
 	if (d->lab->seat[!seat].sm)
@@ -516,8 +521,8 @@ struct watch_sets {
 	unsigned tables, ports, other;
 };
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct watch_sets *w = ctx;
 
@@ -528,7 +533,8 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 		return;
 	w->tables += iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT;
 	w->ports += iba_smp_attr_id(smp->mad) == IBA_ATTR_PORT_INFO;
-	w->other += iba_smp_attr_id(smp->mad) != IBA_ATTR_LFT && iba_smp_attr_id(smp->mad) != IBA_ATTR_PORT_INFO;
+	w->other += iba_smp_attr_id(smp->mad) != IBA_ATTR_LFT &&
+		    iba_smp_attr_id(smp->mad) != IBA_ATTR_PORT_INFO;
 }
 
 /* Another one at the helm: everybody has to know its LID, and that is all. */
@@ -610,21 +616,21 @@ static void test_any_order_of_starts_and_deaths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_master_is_left_alone),
-	    cmocka_unit_test(test_when_the_master_dies_the_standby_takes_over),
-	    cmocka_unit_test(test_a_standby_that_goes_silent_for_a_moment_is_no_death),
-	    cmocka_unit_test(test_of_those_that_discover_one_goes_on),
-	    cmocka_unit_test(test_without_a_contest_nobody_is_asked),
-	    cmocka_unit_test(test_a_port_that_only_says_it_has_an_sm),
-	    cmocka_unit_test(test_disabled_until_told_otherwise),
-	    cmocka_unit_test(test_a_handover_makes_a_master),
-	    cmocka_unit_test(test_told_to_discover_it_looks_and_stands_by_again),
-	    cmocka_unit_test(test_orders_that_make_no_sense_are_refused),
-	    cmocka_unit_test(test_a_master_gives_way_to_rank),
-	    cmocka_unit_test(test_a_master_that_comes_back_to_a_better_one),
-	    cmocka_unit_test(test_of_two_one_manages),
-	    cmocka_unit_test(test_a_failover_costs_no_packet),
-	    cmocka_unit_test(test_any_order_of_starts_and_deaths),
+		cmocka_unit_test(test_a_master_is_left_alone),
+		cmocka_unit_test(test_when_the_master_dies_the_standby_takes_over),
+		cmocka_unit_test(test_a_standby_that_goes_silent_for_a_moment_is_no_death),
+		cmocka_unit_test(test_of_those_that_discover_one_goes_on),
+		cmocka_unit_test(test_without_a_contest_nobody_is_asked),
+		cmocka_unit_test(test_a_port_that_only_says_it_has_an_sm),
+		cmocka_unit_test(test_disabled_until_told_otherwise),
+		cmocka_unit_test(test_a_handover_makes_a_master),
+		cmocka_unit_test(test_told_to_discover_it_looks_and_stands_by_again),
+		cmocka_unit_test(test_orders_that_make_no_sense_are_refused),
+		cmocka_unit_test(test_a_master_gives_way_to_rank),
+		cmocka_unit_test(test_a_master_that_comes_back_to_a_better_one),
+		cmocka_unit_test(test_of_two_one_manages),
+		cmocka_unit_test(test_a_failover_costs_no_packet),
+		cmocka_unit_test(test_any_order_of_starts_and_deaths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

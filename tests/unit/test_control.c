@@ -71,9 +71,19 @@ static int setup(void **state UNUSED)
 	run_config_default(&w.cfg);
 	sm_status(lab_sm(w.lab), &st);
 	for (unsigned i = 0; i < 3; i++)
-		w.changes[i] = (struct run_change){.number = i + 1, .unix_ms = 1700000000123 + i, .round = st.last, .switches = st.switches};
-	w.v = (struct run_view){.cfg = &w.cfg, .sm = lab_sm(w.lab), .connected = true, .uptime_ms = 1234, .now = st.last.end,
-				.changes = w.changes, .nchanges = 3, .log_level = RUN_LOG_NOTICE, .port = {.name = "a port"}};
+		w.changes[i] = (struct run_change){.number = i + 1,
+						   .unix_ms = 1700000000123 + i,
+						   .round = st.last,
+						   .switches = st.switches};
+	w.v = (struct run_view){.cfg = &w.cfg,
+				.sm = lab_sm(w.lab),
+				.connected = true,
+				.uptime_ms = 1234,
+				.now = st.last.end,
+				.changes = w.changes,
+				.nchanges = 3,
+				.log_level = RUN_LOG_NOTICE,
+				.port = {.name = "a port"}};
 	w.o = (struct run_orders){NULL, on_sweep, on_resync, on_level, on_dump, on_reload, on_stop};
 	return 0;
 }
@@ -126,13 +136,15 @@ static void status(void **state UNUSED)
 
 	assert_string_equal(json_string_value(json_object_get(a, "state")), "Master");
 	assert_string_equal(json_string_value(json_object_get(a, "phase")), "ready");
-	assert_string_equal(json_string_value(json_object_get(json_object_get(a, "port"), "name")), "a port");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(a, "port"), "name")),
+			    "a port");
 	assert_int_equal(num(s, "switches"), 6);
 	assert_int_equal(num(s, "hosts"), 8);
 	assert_int_equal(num(a, "changes"), 3);
 	assert_true(num(json_object_get(a, "smps"), "all") > 0);
-	assert_string_equal(json_string_value(json_object_get(json_object_get(a, "last_change"), "began")),
-			    "2023-11-14T22:13:20.125Z");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(a, "last_change"), "began")),
+		"2023-11-14T22:13:20.125Z");
 	json_decref(a);
 }
 
@@ -148,7 +160,8 @@ static void nothing_connected(void **state UNUSED)
 	json_decref(ask(&v, "{\"cmd\":\"smps\"}", true));
 	json_decref(ask(&v, "{\"cmd\":\"changes\"}", true));
 	a = ask(&v, "{\"cmd\":\"topology\"}", false);
-	assert_string_equal(json_string_value(json_object_get(a, "error")), "no subnet is known yet");
+	assert_string_equal(json_string_value(json_object_get(a, "error")),
+			    "no subnet is known yet");
 	json_decref(a);
 	json_decref(ask(&v, "{\"cmd\":\"switches\"}", false));
 	json_decref(ask(&v, "{\"cmd\":\"ports\",\"node\":\"x\"}", false));
@@ -170,7 +183,8 @@ static void topology(void **state UNUSED)
 	fab_diff(net.fab, w.fab, &d);
 	for (size_t i = 0; i < d.n; i++) /* names may still be missing */
 		assert_int_equal(d.at[i].kind, FAB_NODE_CHANGED);
-	assert_true(net.fab->nlinks == w.fab->nlinks && net.fab->ports[1].width == w.fab->ports[1].width);
+	assert_true(net.fab->nlinks == w.fab->nlinks &&
+		    net.fab->ports[1].width == w.fab->ports[1].width);
 	fab_diff_free(&d);
 	fab_netlist_free(&net);
 	json_decref(a);
@@ -182,7 +196,8 @@ static void topology(void **state UNUSED)
 
 static void switches_and_ports(void **state UNUSED)
 {
-	json_t *a = ask(&w.v, "{\"cmd\":\"switches\"}", true), *rows = json_object_get(a, "switches"), *row;
+	json_t *a = ask(&w.v, "{\"cmd\":\"switches\"}", true),
+	       *rows = json_object_get(a, "switches"), *row;
 
 	assert_int_equal(json_array_size(rows), 6);
 	assert_int_equal(num(json_array_get(rows, 0), "entries"), 14);
@@ -195,7 +210,8 @@ static void switches_and_ports(void **state UNUSED)
 	assert_true(json_is_object(json_object_get(row, "peer")));
 	json_decref(a);
 	a = ask(&w.v, "{\"cmd\":\"ports\"}", true);
-	assert_int_equal(json_array_size(json_object_get(a, "ports")), 2 * sm_fabric(w.v.sm)->nlinks);
+	assert_int_equal(json_array_size(json_object_get(a, "ports")),
+			 2 * sm_fabric(w.v.sm)->nlinks);
 	json_decref(a);
 }
 
@@ -216,7 +232,9 @@ static void routes_lead_there(void **state UNUSED)
 			assert_int_equal(hops.at[0].node, f->ports[from].node);
 			assert_int_equal(hops.at[hops.n - 1].node, f->ports[to].node);
 			for (size_t i = 1; i < hops.n; i++)
-				assert_int_equal(f->ports[fab_port_id(f, hops.at[i - 1].node, hops.at[i - 1].out)].peer,
+				assert_int_equal(f->ports[fab_port_id(f, hops.at[i - 1].node,
+								      hops.at[i - 1].out)]
+							 .peer,
 						 fab_port_id(f, hops.at[i].node, hops.at[i].in));
 			followed++;
 			vec_free(&hops);
@@ -231,8 +249,8 @@ static void one_route(void **state UNUSED)
 	json_t *a, *hops;
 
 	fab_node_ident(f, fab_node_by_guid(f, 0x0002000000000001), id);
-	snprintf(line, sizeof(line), "{\"cmd\":\"route\",\"from\":\"%u\",\"to\":\"%s\"}", f->ports[fab_port_id(f, lab_sm_node(w.lab), 1)].lid,
-		 id);
+	snprintf(line, sizeof(line), "{\"cmd\":\"route\",\"from\":\"%u\",\"to\":\"%s\"}",
+		 f->ports[fab_port_id(f, lab_sm_node(w.lab), 1)].lid, id);
 	a = ask(&w.v, line, true);
 	hops = json_object_get(a, "hops");
 	assert_true(json_is_true(json_object_get(a, "reached")));
@@ -250,14 +268,16 @@ static void one_route(void **state UNUSED)
 
 static void changes(void **state UNUSED)
 {
-	json_t *a = ask(&w.v, "{\"cmd\":\"changes\"}", true), *rows = json_object_get(a, "changes"), *row;
+	json_t *a = ask(&w.v, "{\"cmd\":\"changes\"}", true), *rows = json_object_get(a, "changes"),
+	       *row;
 
 	assert_int_equal(json_array_size(rows), 3);
 	row = json_array_get(rows, 0);
 	assert_int_equal(num(row, "number"), 1);
 	assert_string_equal(json_string_value(json_object_get(row, "cause")), "start");
 	assert_true(json_is_true(json_object_get(row, "clean")));
-	assert_true(json_real_value(json_object_get(json_object_get(row, "phases_s"), "discover")) > 0);
+	assert_true(json_real_value(json_object_get(json_object_get(row, "phases_s"), "discover")) >
+		    0);
 	json_decref(a);
 	a = ask(&w.v, "{\"cmd\":\"changes\",\"count\":2}", true);
 	rows = json_object_get(a, "changes");
@@ -278,13 +298,15 @@ static void orders(void **state UNUSED)
 	json_decref(ask(&w.v, "{\"cmd\":\"stop\"}", true));
 	json_decref(ask(&w.v, "{\"cmd\":\"log\",\"level\":\"debug\"}", true));
 	assert_int_equal(w.level, RUN_LOG_DEBUG);
-	refused("{\"cmd\":\"log\",\"level\":\"loud\"}", "expected error, warning, notice, info or debug; found 'loud'");
+	refused("{\"cmd\":\"log\",\"level\":\"loud\"}",
+		"expected error, warning, notice, info or debug; found 'loud'");
 	a = ask(&w.v, "{\"cmd\":\"log\"}", true);
 	assert_string_equal(json_string_value(json_object_get(a, "level")), "notice");
 	json_decref(a);
 	json_decref(ask(&w.v, "{\"cmd\":\"dump\"}", true));
 	refused("{\"cmd\":\"dump\"}", "the disk is gone");
-	assert_true(w.swept == 1 && w.resynced == 1 && w.reloaded == 1 && w.stopped == 1 && w.dumped == 2);
+	assert_true(w.swept == 1 && w.resynced == 1 && w.reloaded == 1 && w.stopped == 1 &&
+		    w.dumped == 2);
 	a = ask(&w.v, "{\"cmd\":\"config\"}", true);
 	assert_non_null(strstr(json_string_value(json_object_get(a, "text")), "mechanism: weft"));
 	json_decref(a);
@@ -298,21 +320,35 @@ static void dumps_that_cannot_be(void **state UNUSED)
 
 	assert_int_equal(run_dump(&none, "/tmp", &e), -EAGAIN);
 	assert_int_equal(run_dump(&w.v, "/nonexistent/x", &e), -ENOENT);
-	assert_string_equal(e.text, "/nonexistent/x: cannot make the directory: No such file or directory");
+	assert_string_equal(e.text,
+			    "/nonexistent/x: cannot make the directory: No such file or directory");
 	assert_int_equal(run_dump(&w.v, "/dev/null", &e), -ENOTDIR);
 	assert_string_equal(e.text, "/dev/null/opensm-subnet.lst: cannot write: Not a directory");
 }
 
 static void everything_else_is_refused(void **state UNUSED)
 {
-	static const char *const junk[] = {"",	  "status", "{", "[]", "7", "null", "{}", "{\"cmd\":7}", "{\"cmd\":null}", "{\"cmd\":\"\"}",
-					   "{\"cmd\":\"status\"} x", "{\"cmd\":\"status\",\"cmd\":\"stop\"}", "{\"cmd\":\"\\u0000\"}", "\xff"};
+	static const char *const junk[] = {"",
+					   "status",
+					   "{",
+					   "[]",
+					   "7",
+					   "null",
+					   "{}",
+					   "{\"cmd\":7}",
+					   "{\"cmd\":null}",
+					   "{\"cmd\":\"\"}",
+					   "{\"cmd\":\"status\"} x",
+					   "{\"cmd\":\"status\",\"cmd\":\"stop\"}",
+					   "{\"cmd\":\"\\u0000\"}",
+					   "\xff"};
 
 	for (size_t i = 0; i < ARRAY_LEN(junk); i++)
 		json_decref(ask(&w.v, junk[i], false));
 	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
-	refused("{\"cmd\":\"xyzzy\"}", "unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
-				       "smps, config, sweep, resync, log, dump, reload, stop");
+	refused("{\"cmd\":\"xyzzy\"}",
+		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
+		"smps, config, sweep, resync, log, dump, reload, stop");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status has no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
 }
@@ -320,9 +356,16 @@ static void everything_else_is_refused(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(status),	     cmocka_unit_test(nothing_connected), cmocka_unit_test(topology),
-		cmocka_unit_test(switches_and_ports), cmocka_unit_test(routes_lead_there), cmocka_unit_test(one_route),
-		cmocka_unit_test(changes),	     cmocka_unit_test(orders), cmocka_unit_test(dumps_that_cannot_be),		  cmocka_unit_test(everything_else_is_refused),
+		cmocka_unit_test(status),
+		cmocka_unit_test(nothing_connected),
+		cmocka_unit_test(topology),
+		cmocka_unit_test(switches_and_ports),
+		cmocka_unit_test(routes_lead_there),
+		cmocka_unit_test(one_route),
+		cmocka_unit_test(changes),
+		cmocka_unit_test(orders),
+		cmocka_unit_test(dumps_that_cannot_be),
+		cmocka_unit_test(everything_else_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

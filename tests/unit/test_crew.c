@@ -47,7 +47,7 @@ static struct fab *make(uint32_t cable_cm)
 	for (port_id p = 0; cable_cm && p < f->nports; p++)
 		if (f->ports[p].peer != FAB_NONE)
 			f->ports[p].cable_cm = f->ports[f->ports[p].peer].cable_cm =
-			    30 + MAX(p, f->ports[p].peer) * 170 % cable_cm;
+				30 + MAX(p, f->ports[p].peer) * 170 % cable_cm;
 	return f;
 }
 
@@ -259,7 +259,7 @@ static void join_and_lend_the_address(struct sim *s)
 static void a_link_fails_under_copies(void **state UNUSED)
 {
 	struct story t = {
-	    .traffic = busy, .ready = join_and_lend_the_address, .middle = cut_now_and_then};
+		.traffic = busy, .ready = join_and_lend_the_address, .middle = cut_now_and_then};
 
 	t.traffic.pattern = TRAFFIC_INCAST;
 	t.traffic.interval_ps = 30 * PS_PER_US; /* a copy leaves at once only where nothing waits */
@@ -349,10 +349,10 @@ static void damage(struct lab_config *c)
 static void who_listens_hears_one_after_another(void **state UNUSED)
 {
 	const struct story stories[] = {
-	    {.traffic = busy, .ready = watch_wires},
-	    {.traffic = busy, .ready = watch_changes},
-	    {.traffic = busy, .ready = sim_detail_start},
-	    {.traffic = busy, .tune = damage},
+		{.traffic = busy, .ready = watch_wires},
+		{.traffic = busy, .ready = watch_changes},
+		{.traffic = busy, .ready = sim_detail_start},
+		{.traffic = busy, .tune = damage},
 	};
 	struct fab *f = make(0);
 
@@ -368,16 +368,16 @@ static void who_listens_hears_one_after_another(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(uniform_traffic),
-	    cmocka_unit_test(many_things_at_once),
-	    cmocka_unit_test(all_to_one),
-	    cmocka_unit_test(multicast),
-	    cmocka_unit_test(a_link_fails),
-	    cmocka_unit_test(a_link_fails_under_copies),
-	    cmocka_unit_test(packets_wait_in_vain),
-	    cmocka_unit_test(cables_of_all_lengths),
-	    cmocka_unit_test(wires_without_length),
-	    cmocka_unit_test(who_listens_hears_one_after_another),
+		cmocka_unit_test(uniform_traffic),
+		cmocka_unit_test(many_things_at_once),
+		cmocka_unit_test(all_to_one),
+		cmocka_unit_test(multicast),
+		cmocka_unit_test(a_link_fails),
+		cmocka_unit_test(a_link_fails_under_copies),
+		cmocka_unit_test(packets_wait_in_vain),
+		cmocka_unit_test(cables_of_all_lengths),
+		cmocka_unit_test(wires_without_length),
+		cmocka_unit_test(who_listens_hears_one_after_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,14 +323,14 @@ static void test_off_by_default(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_link_is_held_and_released),
-	    cmocka_unit_test(test_two_links),
-	    cmocka_unit_test(test_a_switch_is_not_cut_off),
-	    cmocka_unit_test(test_a_host_that_flaps),
-	    cmocka_unit_test(test_the_managers_own_link),
-	    cmocka_unit_test(test_the_only_link_between_switches),
-	    cmocka_unit_test(test_random_flaps),
-	    cmocka_unit_test(test_off_by_default),
+		cmocka_unit_test(test_a_link_is_held_and_released),
+		cmocka_unit_test(test_two_links),
+		cmocka_unit_test(test_a_switch_is_not_cut_off),
+		cmocka_unit_test(test_a_host_that_flaps),
+		cmocka_unit_test(test_the_managers_own_link),
+		cmocka_unit_test(test_the_only_link_between_switches),
+		cmocka_unit_test(test_random_flaps),
+		cmocka_unit_test(test_off_by_default),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

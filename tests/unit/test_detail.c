@@ -207,12 +207,12 @@ static void test_counting_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_busy_link),
-	    cmocka_unit_test(test_shares_are_of_the_window),
-	    cmocka_unit_test(test_waiting_for_credit),
-	    cmocka_unit_test(test_losses_have_a_place),
-	    cmocka_unit_test(test_power_off_empties_queues),
-	    cmocka_unit_test(test_counting_changes_nothing),
+		cmocka_unit_test(test_a_busy_link),
+		cmocka_unit_test(test_shares_are_of_the_window),
+		cmocka_unit_test(test_waiting_for_credit),
+		cmocka_unit_test(test_losses_have_a_place),
+		cmocka_unit_test(test_power_off_empties_queues),
+		cmocka_unit_test(test_counting_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,8 @@ static struct iba_port_info order(struct world *w, unsigned hops, unsigned num)
 }
 
 /* The answer to a Set(PortInfo), as read. */
-static struct iba_port_info give(struct world *w, unsigned hops, unsigned num, const struct iba_port_info *pi,
-				 unsigned status)
+static struct iba_port_info give(struct world *w, unsigned hops, unsigned num,
+				 const struct iba_port_info *pi, unsigned status)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_PORT_INFO, num, chain_path(), hops);
 	const struct sim_smp *r;
@@ -116,13 +116,15 @@ static void a_reset_takes_both_ends_down(void **state UNUSED)
 		pi.phys_state = IBA_PHYS_POLLING;
 		give(&w, 1, 2, &pi, 0);
 		wait_ms(&w, 1);
-		assert_int_equal(port(&w, 2, 1)->state, training[i] ? IBA_PORT_DOWN : IBA_PORT_INIT);
+		assert_int_equal(port(&w, 2, 1)->state,
+				 training[i] ? IBA_PORT_DOWN : IBA_PORT_INIT);
 		wait_ms(&w, 10);
 		assert_int_equal(port(&w, 1, 2)->state, IBA_PORT_INIT);
 		assert_int_equal(port(&w, 2, 1)->state, IBA_PORT_INIT);
 		assert_int_equal(sim_switch_info(w.sim, 1)->port_state_change, 1);
 		assert_int_equal(sim_switch_info(w.sim, 2)->port_state_change, 1);
-		assert_int_equal(sim_counted(w.sim, express_port(&w, 2, 1), SIM_CNT_LINK_DOWNED), 1);
+		assert_int_equal(sim_counted(w.sim, express_port(&w, 2, 1), SIM_CNT_LINK_DOWNED),
+				 1);
 		world_close(&w);
 	}
 }
@@ -230,7 +232,8 @@ struct pair {
 static void open_rates(struct world *w, const struct pair r[3])
 {
 	struct fab_builder *b = fab_builder_new();
-	node_id h0 = draw_host(b, 1), s0 = draw_switch(b, 4), s1 = draw_switch(b, 4), h1 = draw_host(b, 1);
+	node_id h0 = draw_host(b, 1), s0 = draw_switch(b, 4), s1 = draw_switch(b, 4),
+		h1 = draw_host(b, 1);
 	const struct {
 		node_id a, b;
 		unsigned pa, pb;
@@ -252,11 +255,11 @@ static void rates_are_those_of_the_netlist(void **state UNUSED)
 		struct pair rate;
 		unsigned plain, ext, width;
 	} cases[] = {
-	    {{FAB_SDR, 1}, 1, 0, IBA_WIDTH_1X},	 {{FAB_DDR, 4}, 2, 0, IBA_WIDTH_4X},
-	    {{FAB_QDR, 12}, 4, 0, IBA_WIDTH_12X}, {{FAB_FDR10, 4}, 4, 0, IBA_WIDTH_4X},
-	    {{FAB_FDR, 4}, 4, 1, IBA_WIDTH_4X},	 {{FAB_EDR, 4}, 4, 2, IBA_WIDTH_4X},
-	    {{FAB_HDR, 2}, 4, 4, IBA_WIDTH_2X},	 {{FAB_NDR, 8}, 4, 8, IBA_WIDTH_8X},
-	    {{0, 0}, 4, 0, IBA_WIDTH_4X}, /* like what a generator draws */
+		{{FAB_SDR, 1}, 1, 0, IBA_WIDTH_1X},   {{FAB_DDR, 4}, 2, 0, IBA_WIDTH_4X},
+		{{FAB_QDR, 12}, 4, 0, IBA_WIDTH_12X}, {{FAB_FDR10, 4}, 4, 0, IBA_WIDTH_4X},
+		{{FAB_FDR, 4}, 4, 1, IBA_WIDTH_4X},   {{FAB_EDR, 4}, 4, 2, IBA_WIDTH_4X},
+		{{FAB_HDR, 2}, 4, 4, IBA_WIDTH_2X},   {{FAB_NDR, 8}, 4, 8, IBA_WIDTH_8X},
+		{{0, 0}, 4, 0, IBA_WIDTH_4X}, /* like what a generator draws */
 	};
 
 	for (unsigned i = 0; i < ARRAY_LEN(cases); i++) {
@@ -392,10 +395,12 @@ static void rates_that_are_not_supported_are_refused(void **state UNUSED)
 	world_close(&w);
 }
 
-static struct iba_mlnx_ext_port_info fdr10(struct world *w, unsigned method, unsigned enable, unsigned status)
+static struct iba_mlnx_ext_port_info fdr10(struct world *w, unsigned method, unsigned enable,
+					   unsigned status)
 {
 	struct sim_smp s = smp_dr(method, IBA_ATTR_MLNX_EXT_PORT_INFO, 2, chain_path(), 1);
-	struct iba_mlnx_ext_port_info v = {.state_change_enable = 1, .speed_enabled = (uint8_t)enable};
+	struct iba_mlnx_ext_port_info v = {.state_change_enable = 1,
+					   .speed_enabled = (uint8_t)enable};
 	const struct sim_smp *r;
 
 	iba_mlnx_ext_port_info_put(&v, iba_smp_data(s.mad));
@@ -508,9 +513,9 @@ static void power_on_values_need_no_change(void **state UNUSED)
 
 static void capabilities_are_there(void **state UNUSED)
 {
-	uint32_t both = IBA_CAP_NOTICE | IBA_CAP_TRAP | IBA_CAP_SL_MAP | IBA_CAP_SYS_GUID | IBA_CAP_CAP_MASK2 |
-			IBA_CAP_VENDOR_CLASS | IBA_CAP_CAP_NOTICE | IBA_CAP_ROUND_TRIP | IBA_CAP_CLIENT_REREG |
-			IBA_CAP_OTHER_NOTICE;
+	uint32_t both = IBA_CAP_NOTICE | IBA_CAP_TRAP | IBA_CAP_SL_MAP | IBA_CAP_SYS_GUID |
+			IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS | IBA_CAP_CAP_NOTICE |
+			IBA_CAP_ROUND_TRIP | IBA_CAP_CLIENT_REREG | IBA_CAP_OTHER_NOTICE;
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_PORT_INFO_EXT, 1, chain_path(), 1);
 	const struct sim_smp *r;
 	struct world w;
@@ -518,7 +523,8 @@ static void capabilities_are_there(void **state UNUSED)
 	express_open(&w, draw_chain(1));
 	assert_int_equal(port(&w, 1, 0)->cap_mask & both, both);
 	assert_int_equal(port(&w, 2, 1)->cap_mask & both, both);
-	assert_int_equal(port(&w, 2, 1)->cap_mask2, IBA_CAP2_SET_NODE_DESC | IBA_CAP2_PORT_INFO_EXT);
+	assert_int_equal(port(&w, 2, 1)->cap_mask2,
+			 IBA_CAP2_SET_NODE_DESC | IBA_CAP2_PORT_INFO_EXT);
 	r = express_ask(&w, &s);
 	assert_non_null(r);
 	assert_int_equal(smp_status(r), 0);
@@ -630,28 +636,28 @@ static void a_new_sm_is_told_of(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(disable_and_enable),
-	    cmocka_unit_test(the_answer_leaves_first),
-	    cmocka_unit_test(a_reset_takes_both_ends_down),
-	    cmocka_unit_test(down_means_down_at_both_ends),
-	    cmocka_unit_test(the_laboratory_keeps_its_rule),
-	    cmocka_unit_test(by_events_with_link_pairs),
-	    cmocka_unit_test(a_host_disables_its_own_port),
-	    cmocka_unit_test(an_order_does_not_outlive_the_power),
-	    cmocka_unit_test(rates_are_those_of_the_netlist),
-	    cmocka_unit_test(a_free_port_is_like_the_others_of_its_node),
-	    cmocka_unit_test(what_is_no_longer_enabled_trains_anew),
-	    cmocka_unit_test(what_could_be_faster_waits),
-	    cmocka_unit_test(nothing_in_common_no_link),
-	    cmocka_unit_test(rates_that_are_not_supported_are_refused),
-	    cmocka_unit_test(fdr10_is_told_apart),
-	    cmocka_unit_test(the_round_trip_is_that_of_the_cable),
-	    cmocka_unit_test(what_is_set_is_read_back),
-	    cmocka_unit_test(power_on_values_need_no_change),
-	    cmocka_unit_test(capabilities_are_there),
-	    cmocka_unit_test(the_m_key_guards_until_its_lease_is_over),
-	    cmocka_unit_test(a_description_can_be_set),
-	    cmocka_unit_test(a_new_sm_is_told_of),
+		cmocka_unit_test(disable_and_enable),
+		cmocka_unit_test(the_answer_leaves_first),
+		cmocka_unit_test(a_reset_takes_both_ends_down),
+		cmocka_unit_test(down_means_down_at_both_ends),
+		cmocka_unit_test(the_laboratory_keeps_its_rule),
+		cmocka_unit_test(by_events_with_link_pairs),
+		cmocka_unit_test(a_host_disables_its_own_port),
+		cmocka_unit_test(an_order_does_not_outlive_the_power),
+		cmocka_unit_test(rates_are_those_of_the_netlist),
+		cmocka_unit_test(a_free_port_is_like_the_others_of_its_node),
+		cmocka_unit_test(what_is_no_longer_enabled_trains_anew),
+		cmocka_unit_test(what_could_be_faster_waits),
+		cmocka_unit_test(nothing_in_common_no_link),
+		cmocka_unit_test(rates_that_are_not_supported_are_refused),
+		cmocka_unit_test(fdr10_is_told_apart),
+		cmocka_unit_test(the_round_trip_is_that_of_the_cable),
+		cmocka_unit_test(what_is_set_is_read_back),
+		cmocka_unit_test(power_on_values_need_no_change),
+		cmocka_unit_test(capabilities_are_there),
+		cmocka_unit_test(the_m_key_guards_until_its_lease_is_over),
+		cmocka_unit_test(a_description_can_be_set),
+		cmocka_unit_test(a_new_sm_is_told_of),
 	};
 
 	return cmocka_run_group_tests_name("emulated devices", tests, NULL, NULL);

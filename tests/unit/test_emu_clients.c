@@ -28,8 +28,13 @@ static void clients_sit_where_they_say(void **state)
 	static const struct {
 		const char *node;
 		uint64_t port_guid;
-	} places[] = {{"", 0x101},      {"host2", 0x121},    {"H-0000000000000110", 0x999}, {"0x110", 0x999},
-		      {"host1[1]", 0x111}, {"switch 2", 0x202}, {"S-0000000000000200", 0x200}};
+	} places[] = {{"", 0x101},
+		      {"host2", 0x121},
+		      {"H-0000000000000110", 0x999},
+		      {"0x110", 0x999},
+		      {"host1[1]", 0x111},
+		      {"switch 2", 0x202},
+		      {"S-0000000000000200", 0x200}};
 	struct peer p[ARRAY_LEN(places)];
 
 	for (unsigned i = 0; i < ARRAY_LEN(places); i++) {
@@ -64,7 +69,8 @@ static void clients_are_refused(void **state)
 	peer_die(&p[0]);
 	assert_true(peer_join(m, &p[0], 1, "host1", false));
 	p[0].client = 0;
-	msg = peer_ask(m, &p[0], IBSIM_CONNECT, &(struct ibsim_client_info){.id = 9, .is_sm = 1, .node = "host2"},
+	msg = peer_ask(m, &p[0], IBSIM_CONNECT,
+		       &(struct ibsim_client_info){.id = 9, .is_sm = 1, .node = "host2"},
 		       sizeof(struct ibsim_client_info)); /* nobody reads there */
 	assert_int_equal(msg.type, IBSIM_ERROR);
 	assert_ptr_equal(m->ports->next, NULL); /* and nothing is left of it */
@@ -108,7 +114,8 @@ static void a_client_speaks_for_itself_only(void **state)
 	peer_ask(m, &b, IBSIM_DISCONNECT, "", 0);
 	assert_true(m->clients[a.client].used);
 	/* nor does it connect in the place of another */
-	msg = peer_ask(m, &b, IBSIM_CONNECT, &(struct ibsim_client_info){.id = 1}, sizeof(struct ibsim_client_info));
+	msg = peer_ask(m, &b, IBSIM_CONNECT, &(struct ibsim_client_info){.id = 1},
+		       sizeof(struct ibsim_client_info));
 	assert_int_equal(msg.type, IBSIM_ERROR);
 	assert_true(m->clients[a.client].used);
 	peer_ask(m, &a, IBSIM_DISCONNECT, "", 0);
@@ -213,7 +220,8 @@ static void a_client_may_have_its_own_time_outs(void **state)
 	struct peer p;
 
 	assert_true(peer_join(m, &p, 10, "host0", false));
-	assert_int_equal(peer_ask(m, &p, IBSIM_SET_TIMEOUT, never, sizeof(never)).type, IBSIM_SET_TIMEOUT);
+	assert_int_equal(peer_ask(m, &p, IBSIM_SET_TIMEOUT, never, sizeof(never)).type,
+			 IBSIM_SET_TIMEOUT);
 	for (unsigned i = 0; i < EMU_PENDING_MAX + 100; i++) {
 		iba_smp_set_tid(smp.mad, i + 1);
 		peer_send(&p, &smp);
@@ -251,8 +259,9 @@ static struct sim_smp gmp(unsigned cls, unsigned method, uint64_t tid)
 static void requests_go_to_who_serves_them(void **state)
 {
 	struct emu *m = *state;
-	struct sim_smp trap = gmp(0x01, IBA_TRAP, 1), sa = gmp(0x03, 0x12, 2), ping = gmp(0x32, IBA_GET, 3),
-		       report = gmp(0x03, IBA_REPORT, 4), asked = gmp(0x03, IBA_SET, 9), pong = gmp(0x32, IBA_GET_RESP, 3);
+	struct sim_smp trap = gmp(0x01, IBA_TRAP, 1), sa = gmp(0x03, 0x12, 2),
+		       ping = gmp(0x32, IBA_GET, 3), report = gmp(0x03, IBA_REPORT, 4),
+		       asked = gmp(0x03, IBA_SET, 9), pong = gmp(0x32, IBA_GET_RESP, 3);
 	struct peer sm, server, tool;
 	struct ibsim_packet in;
 
@@ -304,12 +313,15 @@ static void who_says_it_serves_is_asked(void **state)
 	m->clients[tool.client].since -= PS_PER_S;
 	peer_send(&server, &asked); /* neither silent nor known for an answer */
 	emu_turn(m);
-	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, yes, sizeof(yes)).type, IBSIM_SET_SERVES);
-	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, what, sizeof(what)).type, IBSIM_ERROR);
+	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, yes, sizeof(yes)).type,
+			 IBSIM_SET_SERVES);
+	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, what, sizeof(what)).type,
+			 IBSIM_ERROR);
 	deliver(m, &server, &ping);
 	assert_true(peer_recv(&server, &in));
 	assert_false(peer_recv(&tool, &in));
-	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, no, sizeof(no)).type, IBSIM_SET_SERVES);
+	assert_int_equal(peer_ask(m, &server, IBSIM_SET_SERVES, no, sizeof(no)).type,
+			 IBSIM_SET_SERVES);
 	deliver(m, &server, &ping);
 	assert_false(peer_recv(&server, &in));
 	peer_die(&server);
@@ -355,7 +367,8 @@ static void parts_of_a_long_response_go_to_who_asked(void **state)
 	emu_turn(m);
 	part.mad[25] = 1;
 	for (unsigned i = 1; i <= 3; i++) {
-		part.mad[26] = (uint8_t)(1 | (i == 1 ? 2 : 0) | (i == 3 ? 4 : 0)); /* active, first, last */
+		part.mad[26] = (uint8_t)(1 | (i == 1 ? 2 : 0) |
+					 (i == 3 ? 4 : 0)); /* active, first, last */
 		part.mad[31] = (uint8_t)i;
 		deliver(m, &p, &part);
 		assert_true(peer_recv(&p, &in));

@@ -26,7 +26,8 @@ static void words_are_quoted_or_not(void **state UNUSED)
 	struct line l;
 	struct err e;
 
-	assert_int_equal(line_split(&l, "  Link \"switch 0\"[13] S-0200[2]\t\"switch 1[4]\" # rest", &e), 0);
+	assert_int_equal(
+		line_split(&l, "  Link \"switch 0\"[13] S-0200[2]\t\"switch 1[4]\" # rest", &e), 0);
 	assert_int_equal(l.n, 4);
 	assert_string_equal(l.at[0].text, "Link");
 	assert_int_equal(l.at[0].port, -1);
@@ -43,8 +44,8 @@ static void words_are_quoted_or_not(void **state UNUSED)
 static void words_that_are_none(void **state UNUSED)
 {
 	static const char *const bad[] = {
-		"Dump \"open", "Dump S-1[", "Dump S-1[x]", "Dump S-1[-1]", "Dump S-1[255]", "Dump S-1[1]x",
-		"Dump \"S-1\"x", "a b c d e f g h i",
+		"Dump \"open",	 "Dump S-1[",	 "Dump S-1[x]",	  "Dump S-1[-1]",
+		"Dump S-1[255]", "Dump S-1[1]x", "Dump \"S-1\"x", "a b c d e f g h i",
 	};
 	struct strbuf longer = {0};
 	struct line l;
@@ -93,7 +94,8 @@ static void nodes_have_ids_names_and_guids(void **state)
 	refuses(m, "Unlink host0[2]", "has ports 1 to 1, not 2");
 	refuses(m, "Unlink S-0000000000000200[0]", "port 0 of \"S-0000000000000200\" has no link");
 	refuses(m, "off host0[1]", "expected a whole node");
-	refuses(m, "Link host0 host1[1]", "expected a port in brackets after \"H-0000000000000100\"");
+	refuses(m, "Link host0 host1[1]",
+		"expected a port in brackets after \"H-0000000000000100\"");
 }
 
 /* ---- which command ---- */
@@ -103,11 +105,29 @@ static void commands_may_be_short(void **state)
 	struct emu *m = *state;
 	static const struct {
 		const char *typed, *name;
-	} words[] = {{"d", "Dump"},   {"r", "Route"},    {"l", "Link"},    {"u", "Unlink"}, {"c", "Clear"},
-		     {"g", "Guid"},   {"e", "Error"},    {"b", "Baselid"}, {"s", "Start"},  {"v", "Verbose"},
-		     {"w", "Wait"},   {"a", "Attached"}, {"x", "X"},       {"h", "Help"},   {"q", "Quit"},
-		     {"rel", "ReLink"}, {"P", "PerformanceSet"}, {"lo", "loss"}, {"la", "latency"},
-		     {"co", "counter"}, {"f", "flow"},   {"stat", "stat"}, {"of", "off"}};
+	} words[] = {{"d", "Dump"},
+		     {"r", "Route"},
+		     {"l", "Link"},
+		     {"u", "Unlink"},
+		     {"c", "Clear"},
+		     {"g", "Guid"},
+		     {"e", "Error"},
+		     {"b", "Baselid"},
+		     {"s", "Start"},
+		     {"v", "Verbose"},
+		     {"w", "Wait"},
+		     {"a", "Attached"},
+		     {"x", "X"},
+		     {"h", "Help"},
+		     {"q", "Quit"},
+		     {"rel", "ReLink"},
+		     {"P", "PerformanceSet"},
+		     {"lo", "loss"},
+		     {"la", "latency"},
+		     {"co", "counter"},
+		     {"f", "flow"},
+		     {"stat", "stat"},
+		     {"of", "off"}};
 	const char *help = mem_strdup(does(m, "help"));
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -144,7 +164,8 @@ static void links_are_cut_and_restored(void **state)
 	does(m, "ReLink \"switch 1\"[3]");
 	assert_int_equal(state_of(m, "switch 0", 2), IBA_PORT_INIT);
 	refuses(m, "ReLink \"switch 1\"[3]", "was not unlinked");
-	refuses(m, "Link \"switch 1\"[3] \"switch 2\"[4]", "\"S-0000000000000201\"[3] is linked already");
+	refuses(m, "Link \"switch 1\"[3] \"switch 2\"[4]",
+		"\"S-0000000000000201\"[3] is linked already");
 	does(m, "Link \"switch 1\"[4] \"switch 2\"[4]");
 	assert_int_equal(sim_port_peer(m->sim, port(m, "switch 1", 4)), port(m, "switch 2", 4));
 	refuses(m, "Link \"switch 0\"[4] \"switch 0\"[4]", "found one twice");
@@ -291,8 +312,10 @@ static void counters_move(void **state)
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_XMIT_PKTS), 16);
 	refuses(m, "counter host0 SymbolErrorCounter", "expected a port in brackets");
 	refuses(m, "counter host0[1] Symbols", "expected a counter such as");
-	refuses(m, "PerformanceSet host0[1] PortCounters.LinkDownedCounter", "expected = and a number");
-	refuses(m, "PerformanceSet host0[1] Nothing.LinkDownedCounter=1", "expected PortCounters.NAME=N");
+	refuses(m, "PerformanceSet host0[1] PortCounters.LinkDownedCounter",
+		"expected = and a number");
+	refuses(m, "PerformanceSet host0[1] Nothing.LinkDownedCounter=1",
+		"expected PortCounters.NAME=N");
 }
 
 /* LIDs and tables by hand, as an SM would leave them. */
@@ -333,7 +356,8 @@ static void bring_up(struct emu *m)
 			pi.state = (uint8_t)st;
 			pi.phys_state = 0;
 			iba_port_info_put(&pi, data);
-			assert_true(emu_ask(m, p, IBA_SET, IBA_ATTR_PORT_INFO, m->fab->ports[p].num, data));
+			assert_true(emu_ask(m, p, IBA_SET, IBA_ATTR_PORT_INFO, m->fab->ports[p].num,
+					    data));
 		}
 }
 
@@ -349,7 +373,8 @@ static void routes_are_followed(void **state)
 						  "[2] -> \"S-0000000000000202\"[3]\n"
 						  "[1] -> \"H-0000000000000120\"[1]\n"
 						  "To node \"H-0000000000000120\" port 1 lid 3\n");
-	assert_non_null(strstr(does(m, "route host2 host1"), "To node \"H-0000000000000110\" port 2 lid 2"));
+	assert_non_null(strstr(does(m, "route host2 host1"),
+			       "To node \"H-0000000000000110\" port 2 lid 2"));
 	does(m, "Unlink \"switch 1\"[2]");
 	refuses(m, "Route 1 3", "Bad port state found: node \"S-0000000000000201\" port 2 state 1");
 }
@@ -364,7 +389,8 @@ static void flows_are_counted(void **state)
 	bring_up(m);
 	before = sim_counted(m->sim, p, SIM_CNT_XMIT_PKTS);
 	words = sim_counted(m->sim, p, SIM_CNT_XMIT_DATA);
-	assert_string_equal(does(m, "flow host0 host2 1000 256"), "1000 packets arrived after 4 links\n");
+	assert_string_equal(does(m, "flow host0 host2 1000 256"),
+			    "1000 packets arrived after 4 links\n");
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_XMIT_PKTS), before + 1000);
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_XMIT_DATA), words + 64000);
 	does(m, "off \"switch 2\"");

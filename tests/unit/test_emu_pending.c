@@ -43,7 +43,8 @@ static void pending_is_found_by_port_class_and_id(void **state UNUSED)
 
 static void pending_of_two_goes_to_the_equal_then_the_oldest(void **state UNUSED)
 {
-	struct sim_smp a = request(0x81, 0x100000007), b = request(0x81, 0x200000007), c = request(0x81, 0x300000007);
+	struct sim_smp a = request(0x81, 0x100000007), b = request(0x81, 0x200000007),
+		       c = request(0x81, 0x300000007);
 	struct pend p;
 	uint32_t i, j;
 
@@ -52,7 +53,8 @@ static void pending_of_two_goes_to_the_equal_then_the_oldest(void **state UNUSED
 	j = pend_add(&p, 1, 100, &b, 2);
 	assert_int_equal(pend_find(&p, 100, a.mad), i);
 	assert_int_equal(pend_find(&p, 100, b.mad), j);
-	assert_int_equal(pend_find(&p, 100, c.mad), i); /* the upper half is not the sender's alone */
+	assert_int_equal(pend_find(&p, 100, c.mad),
+			 i); /* the upper half is not the sender's alone */
 	pend_del(&p, i);
 	assert_int_equal(pend_find(&p, 100, c.mad), j);
 	pend_free(&p);

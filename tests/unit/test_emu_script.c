@@ -47,9 +47,12 @@ static void scripts_are_checked_first(void **state)
 		const char *text, *says;
 	} bad[] = {
 		{"at 1s\n", "s:1: expected a time and a command after 'at'"},
-		{"\n# x\nunlink host0\n", "s:3: expected at TIME COMMAND or every TIME COMMAND, found 'unlink host0'"},
-		{"at soon unlink host0\n", "s:1: expected a time such as 2.5s or 200ms, found 'soon'"},
-		{"at 1s unlink host0\nat 2s unlink host9\n", "s:2: expected a node of the netlist, found 'host9'"},
+		{"\n# x\nunlink host0\n",
+		 "s:3: expected at TIME COMMAND or every TIME COMMAND, found 'unlink host0'"},
+		{"at soon unlink host0\n",
+		 "s:1: expected a time such as 2.5s or 200ms, found 'soon'"},
+		{"at 1s unlink host0\nat 2s unlink host9\n",
+		 "s:2: expected a node of the netlist, found 'host9'"},
 		{"every 0 unlink host0\n", "s:1: expected a time"},
 		{"at 1s wait 3\n", "s:1: expected a command that does something"},
 		{"at 1s unlink \"host0\n", "s:1: expected a closing quote"},
@@ -72,8 +75,9 @@ static void scripts_are_checked_first(void **state)
 static void scripts_are_run(void **state)
 {
 	struct emu *m = *state;
-	char *text = mem_strdup("at 3ms quit\nat 2ms relink host0[1] # again\nat 1ms unlink host0[1]\n"
-				"at 1ms unlink host0[1]\nat 2ms off \"switch 2\"\n");
+	char *text =
+		mem_strdup("at 3ms quit\nat 2ms relink host0[1] # again\nat 1ms unlink host0[1]\n"
+			   "at 1ms unlink host0[1]\nat 2ms off \"switch 2\"\n");
 	struct err e;
 
 	assert_int_equal(script_read(&m->script, m, "s", text, &e), 0);

@@ -166,11 +166,11 @@ static void test_extreme_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_empty),
-	    cmocka_unit_test(test_same_time_by_priority_then_first_come),
-	    cmocka_unit_test(test_same_time_by_rank),
-	    cmocka_unit_test(test_like_a_sorted_list),
-	    cmocka_unit_test(test_extreme_times),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_same_time_by_priority_then_first_come),
+		cmocka_unit_test(test_same_time_by_rank),
+		cmocka_unit_test(test_like_a_sorted_list),
+		cmocka_unit_test(test_extreme_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

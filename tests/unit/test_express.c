@@ -63,7 +63,8 @@ struct twins {
 
 static struct sim_smp random_smp(struct rng *r)
 {
-	static const uint8_t attrs[] = {IBA_ATTR_NODE_INFO, IBA_ATTR_SWITCH_INFO, IBA_ATTR_LFT, 0x31};
+	static const uint8_t attrs[] = {IBA_ATTR_NODE_INFO, IBA_ATTR_SWITCH_INFO, IBA_ATTR_LFT,
+					0x31};
 	uint8_t path[IBA_PATH_SIZE];
 	struct sim_smp s;
 
@@ -76,7 +77,8 @@ static struct sim_smp random_smp(struct rng *r)
 	}
 	if (!rng_below(r, 4)) { /* with LID-routed segments */
 		iba_smp_set_dr_slid(s.mad, rng_below(r, 2) ? 1 : IBA_LID_PERMISSIVE);
-		iba_smp_set_dr_dlid(s.mad, rng_below(r, 2) ? (uint16_t)rng_below(r, 16) : IBA_LID_PERMISSIVE);
+		iba_smp_set_dr_dlid(s.mad, rng_below(r, 2) ? (uint16_t)rng_below(r, 16)
+							   : IBA_LID_PERMISSIVE);
 		if (rng_below(r, 2)) {
 			s.slid = 1;
 			s.dlid = (uint16_t)rng_below(r, 16);
@@ -93,8 +95,9 @@ static void assert_same_fate(struct twins *t)
 
 	for (unsigned i = 0; i < SIM_NDROPS; i++)
 		if (a->dropped[i] != b->dropped[i])
-			fail_msg("%s: %llu by events, %llu express", sim_drop_name((enum sim_drop)i),
-				 (unsigned long long)a->dropped[i], (unsigned long long)b->dropped[i]);
+			fail_msg("%s: %llu by events, %llu express",
+				 sim_drop_name((enum sim_drop)i), (unsigned long long)a->dropped[i],
+				 (unsigned long long)b->dropped[i]);
 	assert_int_equal(a->sent, b->sent);
 	assert_int_equal(a->delivered, b->delivered);
 	assert_int_equal(a->hops, b->hops);
@@ -131,7 +134,8 @@ static void smps_fare_as_they_do_by_events(void **state UNUSED)
 		assert_same_fate(&t);
 		for (size_t k = 0; k < t.slow.inbox.n; k++)
 			if (iba_smp_attr_id(t.slow.inbox.at[k].mad) != IBA_ATTR_SWITCH_INFO)
-				assert_memory_equal(t.slow.inbox.at[k].mad, t.fast.inbox.at[k].mad, IBA_MAD_SIZE);
+				assert_memory_equal(t.slow.inbox.at[k].mad, t.fast.inbox.at[k].mad,
+						    IBA_MAD_SIZE);
 	}
 	assert_true(sim_stats(t.fast.sim)->dropped[SIM_DROP_BAD_PATH] > 100);
 	assert_true(sim_stats(t.fast.sim)->delivered > 10000);
@@ -284,7 +288,8 @@ static void attach(struct world *w, struct program *p, node_id n, unsigned port)
 
 static void gmps_go_to_the_program_and_back(void **state UNUSED)
 {
-	static const uint8_t classes[] = {0x03, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x21, 0x32, 0x4f, 0xff, 0x00};
+	static const uint8_t classes[] = {0x03, 0x05, 0x06, 0x07, 0x08, 0x09,
+					  0x0a, 0x21, 0x32, 0x4f, 0xff, 0x00};
 	struct program p;
 	struct world w;
 
@@ -437,7 +442,8 @@ static void ports_of_one_host_are_apart(void **state UNUSED)
 		uint8_t path[] = {1, (uint8_t)(2 + i)};
 
 		s = smp_dr(IBA_GET, IBA_ATTR_PORT_INFO, 0, path, 2);
-		iba_port_info_get(&pi, iba_smp_data_const(world_ask(&w, &s)->mad), IBA_SMP_DATA_SIZE);
+		iba_port_info_get(&pi, iba_smp_data_const(world_ask(&w, &s)->mad),
+				  IBA_SMP_DATA_SIZE);
 		assert_int_equal(pi.local_port, i + 1);
 		pi.lid = (uint16_t)(5 + i);
 		pi.sm_lid = 1;
@@ -558,8 +564,8 @@ static void flows_count_along_the_tables(void **state UNUSED)
 	express_chain(&w, 3);
 	assert_int_equal(sim_flow(w.sim, 0, 1, 2, 1000, 2048), 4);
 	assert_int_equal(sim_flow(w.sim, 0, 1, 12, 1, 256), 3); /* to a switch */
-	assert_int_equal(sim_flow(w.sim, 2, 0, 1, 1, 256), 2);  /* from one */
-	assert_int_equal(sim_flow(w.sim, 0, 1, 1, 1, 256), 0);  /* to itself */
+	assert_int_equal(sim_flow(w.sim, 2, 0, 1, 1, 256), 2);	/* from one */
+	assert_int_equal(sim_flow(w.sim, 0, 1, 1, 1, 256), 0);	/* to itself */
 	assert_true(sim_counted(w.sim, express_port(&w, 2, 2), SIM_CNT_XMIT_DATA) >= 1000 * 512);
 	assert_true(sim_counted(w.sim, express_port(&w, 4, 1), SIM_CNT_RCV_PKTS) >= 1000);
 	assert_true(sim_counted(w.sim, express_port(&w, 4, 1), SIM_CNT_UNI_RCV) >= 1000);
@@ -568,7 +574,8 @@ static void flows_count_along_the_tables(void **state UNUSED)
 	sim_uncable(w.sim, express_port(&w, 3, 2));
 	assert_int_equal(sim_flow(w.sim, 0, 1, 2, 9, 256), -1);
 	assert_int_equal(sim_counted(w.sim, express_port(&w, 3, 2), SIM_CNT_XMIT_DISCARDS), 9);
-	assert_int_equal(sim_flow(w.sim, 0, 1, 12, UINT64_MAX, UINT32_MAX), 3); /* stops at its end */
+	assert_int_equal(sim_flow(w.sim, 0, 1, 12, UINT64_MAX, UINT32_MAX),
+			 3); /* stops at its end */
 	assert_true(sim_counted(w.sim, express_port(&w, 2, 2), SIM_CNT_XMIT_DATA) == UINT64_MAX);
 	assert_int_equal(sim_flow(w.sim, 0, 2, 12, 1, 1), -1); /* no such port */
 	world_close(&w);
@@ -577,25 +584,25 @@ static void flows_count_along_the_tables(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_directed_smp_comes_back_at_once),
-	    cmocka_unit_test(lid_routed_smps_and_mixed_routes),
-	    cmocka_unit_test(smps_fare_as_they_do_by_events),
-	    cmocka_unit_test(latency_is_real_time),
-	    cmocka_unit_test(what_is_on_a_link_is_lost_with_it),
-	    cmocka_unit_test(loss_is_drawn_from_the_seed),
-	    cmocka_unit_test(a_forwarding_loop_ends),
-	    cmocka_unit_test(gmps_go_to_the_program_and_back),
-	    cmocka_unit_test(gmps_need_active_links),
-	    cmocka_unit_test(gmps_that_nobody_takes),
-	    cmocka_unit_test(a_program_may_ask_itself),
-	    cmocka_unit_test(answers_without_end_do_not_recurse),
-	    cmocka_unit_test(sm_info_is_for_whoever_is_an_sm),
-	    cmocka_unit_test(ports_of_one_host_are_apart),
-	    cmocka_unit_test(the_last_program_takes_a_freed_place),
-	    cmocka_unit_test(traps_are_repeated_in_real_time),
-	    cmocka_unit_test(calls_come_at_their_time),
-	    cmocka_unit_test(a_node_that_is_off_takes_nothing),
-	    cmocka_unit_test(flows_count_along_the_tables),
+		cmocka_unit_test(a_directed_smp_comes_back_at_once),
+		cmocka_unit_test(lid_routed_smps_and_mixed_routes),
+		cmocka_unit_test(smps_fare_as_they_do_by_events),
+		cmocka_unit_test(latency_is_real_time),
+		cmocka_unit_test(what_is_on_a_link_is_lost_with_it),
+		cmocka_unit_test(loss_is_drawn_from_the_seed),
+		cmocka_unit_test(a_forwarding_loop_ends),
+		cmocka_unit_test(gmps_go_to_the_program_and_back),
+		cmocka_unit_test(gmps_need_active_links),
+		cmocka_unit_test(gmps_that_nobody_takes),
+		cmocka_unit_test(a_program_may_ask_itself),
+		cmocka_unit_test(answers_without_end_do_not_recurse),
+		cmocka_unit_test(sm_info_is_for_whoever_is_an_sm),
+		cmocka_unit_test(ports_of_one_host_are_apart),
+		cmocka_unit_test(the_last_program_takes_a_freed_place),
+		cmocka_unit_test(traps_are_repeated_in_real_time),
+		cmocka_unit_test(calls_come_at_their_time),
+		cmocka_unit_test(a_node_that_is_off_takes_nothing),
+		cmocka_unit_test(flows_count_along_the_tables),
 	};
 
 	return cmocka_run_group_tests_name("express mode", tests, NULL, NULL);

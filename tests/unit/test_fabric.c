@@ -220,7 +220,7 @@ static void lids_run_out(void **state UNUSED)
 	for (unsigned i = 0; i < 384;
 	     i++) /* 128 LIDs each: 0xc000 / 128 = 384 blocks, less block 0 */
 		fab_builder_node(b, fab_add_node(b, IBA_NODE_SWITCH, i + 1, 1, ""))->flags =
-		    FAB_ENHANCED_PORT0;
+			FAB_ENHANCED_PORT0;
 	f = fab_build(b);
 	g = fab_assign_lids(f, 6, &e);
 	assert_non_null(g);
@@ -409,22 +409,22 @@ static void links_sort_by_port_first(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_builder_becomes_a_snapshot),
-	    cmocka_unit_test(nothing_is_a_snapshot_too),
-	    cmocka_unit_test(links_that_cannot_be),
-	    cmocka_unit_test(lookups),
-	    cmocka_unit_test(a_copy_can_be_changed),
-	    cmocka_unit_test(lids_in_node_order),
-	    cmocka_unit_test(valid_lids_stay),
-	    cmocka_unit_test(lmc_aligns),
-	    cmocka_unit_test(no_such_lmc),
-	    cmocka_unit_test(lids_run_out),
-	    cmocka_unit_test(lid_tables),
-	    cmocka_unit_test(equal_snapshots_do_not_differ),
-	    cmocka_unit_test(differences_are_sorted),
-	    cmocka_unit_test(a_switch_cabled_to_itself_is_one_link),
-	    cmocka_unit_test(each_property_of_a_node_counts),
-	    cmocka_unit_test(links_sort_by_port_first),
+		cmocka_unit_test(a_builder_becomes_a_snapshot),
+		cmocka_unit_test(nothing_is_a_snapshot_too),
+		cmocka_unit_test(links_that_cannot_be),
+		cmocka_unit_test(lookups),
+		cmocka_unit_test(a_copy_can_be_changed),
+		cmocka_unit_test(lids_in_node_order),
+		cmocka_unit_test(valid_lids_stay),
+		cmocka_unit_test(lmc_aligns),
+		cmocka_unit_test(no_such_lmc),
+		cmocka_unit_test(lids_run_out),
+		cmocka_unit_test(lid_tables),
+		cmocka_unit_test(equal_snapshots_do_not_differ),
+		cmocka_unit_test(differences_are_sorted),
+		cmocka_unit_test(a_switch_cabled_to_itself_is_one_link),
+		cmocka_unit_test(each_property_of_a_node_counts),
+		cmocka_unit_test(links_sort_by_port_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

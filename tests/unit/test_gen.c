@@ -82,34 +82,34 @@ static const struct known {
 	struct fab_gen g;
 	uint32_t switches, hosts, switch_links, diameter, levels;
 } known[] = {
-    {GEN("mtree", 8, 3), 80, 128, 256, 4, 3},
-    {GEN("mtree", 4, 4), 56, 32, 96, 6, 4},
-    {GEN("mtree", 36, 2), 54, 648, 648, 2, 2},
-    {GEN("mtree", 24, 3), 720, 3456, 6912, 4, 3},
-    {GEN("mtree", 6, 1), 1, 6, 0, 0, 1},
-    {GEN("mtree", 2, 3), 5, 2, 4, 4, 3},
-    {GEN("kary", 4, 3), 48, 64, 128, 4, 3},
-    {GEN("kary", 2, 4), 32, 16, 48, 6, 4},
-    {GEN("kary", 5, 1), 1, 5, 0, 0, 1},
-    {GEN("clos", 3, 1, 4), 7, 4, 12, 2, 2},
-    {GEN("clos", 2, 5, 3), 5, 15, 6, 2, 2},
-    {GEN("mesh", 4, 5), 20, 20, 31, 7, 1},
-    {GEN("mesh", 7), 7, 7, 6, 6, 1},
-    {GEN("mesh", 2, 3, 4), 24, 24, 46, 6, 1},
-    {GEN("torus", 4, 4), 16, 16, 32, 4, 1},
-    {GEN("torus", 5, 3), 15, 15, 30, 3, 1},
-    {GEN("torus", 2, 3), 6, 6, 9, 2, 1}, /* a size of 2 is one link */
-    {GEN("torus", 1, 4), 4, 4, 4, 2, 1},
-    {GEN("hypercube", 1), 2, 2, 1, 1, 1},
-    {GEN("hypercube", 6), 64, 64, 192, 6, 1},
-    {GEN("dragonfly", 2, 4, 2), 36, 72, 90, 3, 1},    /* 9 * 6 inside, 36 pairs of groups */
-    {GEN("dragonfly", 1, 4, 2, 5), 20, 20, 50, 3, 1}, /* 5 * 6 inside, 10 pairs twice */
-    {GEN("dragonfly", 3, 4, 1, 1), 4, 12, 6, 1, 1},
-    {GEN("fullmesh", 7), 7, 7, 21, 1, 1},
-    {GEN("ring", 9), 9, 9, 9, 4, 1},
-    {GEN("ring", 2), 2, 2, 1, 1, 1},
-    {GEN("ring", 1), 1, 1, 0, 0, 1},
-    {GEN("star", 6), 7, 6, 6, 2, 2},
+	{GEN("mtree", 8, 3), 80, 128, 256, 4, 3},
+	{GEN("mtree", 4, 4), 56, 32, 96, 6, 4},
+	{GEN("mtree", 36, 2), 54, 648, 648, 2, 2},
+	{GEN("mtree", 24, 3), 720, 3456, 6912, 4, 3},
+	{GEN("mtree", 6, 1), 1, 6, 0, 0, 1},
+	{GEN("mtree", 2, 3), 5, 2, 4, 4, 3},
+	{GEN("kary", 4, 3), 48, 64, 128, 4, 3},
+	{GEN("kary", 2, 4), 32, 16, 48, 6, 4},
+	{GEN("kary", 5, 1), 1, 5, 0, 0, 1},
+	{GEN("clos", 3, 1, 4), 7, 4, 12, 2, 2},
+	{GEN("clos", 2, 5, 3), 5, 15, 6, 2, 2},
+	{GEN("mesh", 4, 5), 20, 20, 31, 7, 1},
+	{GEN("mesh", 7), 7, 7, 6, 6, 1},
+	{GEN("mesh", 2, 3, 4), 24, 24, 46, 6, 1},
+	{GEN("torus", 4, 4), 16, 16, 32, 4, 1},
+	{GEN("torus", 5, 3), 15, 15, 30, 3, 1},
+	{GEN("torus", 2, 3), 6, 6, 9, 2, 1}, /* a size of 2 is one link */
+	{GEN("torus", 1, 4), 4, 4, 4, 2, 1},
+	{GEN("hypercube", 1), 2, 2, 1, 1, 1},
+	{GEN("hypercube", 6), 64, 64, 192, 6, 1},
+	{GEN("dragonfly", 2, 4, 2), 36, 72, 90, 3, 1},	  /* 9 * 6 inside, 36 pairs of groups */
+	{GEN("dragonfly", 1, 4, 2, 5), 20, 20, 50, 3, 1}, /* 5 * 6 inside, 10 pairs twice */
+	{GEN("dragonfly", 3, 4, 1, 1), 4, 12, 6, 1, 1},
+	{GEN("fullmesh", 7), 7, 7, 21, 1, 1},
+	{GEN("ring", 9), 9, 9, 9, 4, 1},
+	{GEN("ring", 2), 2, 2, 1, 1, 1},
+	{GEN("ring", 1), 1, 1, 0, 0, 1},
+	{GEN("star", 6), 7, 6, 6, 2, 2},
 };
 
 static void test_families_follow_their_formulas(void **state UNUSED)
@@ -175,8 +175,8 @@ static void test_clos_middle_switches(void **state UNUSED)
 		bool host = false;
 
 		for (unsigned i = 1; i <= 4; i++)
-			host |=
-			    !fab_is_switch(f, f->ports[f->ports[fab_port_id(f, n, i)].peer].node);
+			host |= !fab_is_switch(f,
+					       f->ports[f->ports[fab_port_id(f, n, i)].peer].node);
 		assert_int_equal(host, n < 2 || n > 4);
 		assert_int_equal(f->nodes[n].nports, 4);
 	}
@@ -250,10 +250,10 @@ static void test_irregular_keeps_its_promises(void **state UNUSED)
 	static const struct {
 		unsigned n, ports, hosts, links; /* hosts 999: not given */
 	} row[] = {
-	    {8, 0, 7, 0},    {16, 0, 14, 0},   {24, 0, 22, 0},	 {32, 0, 40, 0}, {64, 0, 82, 0},
-	    {32, 0, 21, 0},  {8, 0, 999, 0},   {8, 0, 999, 13},	 {8, 0, 0, 16},	 {8, 0, 18, 7},
-	    {12, 6, 20, 24}, {40, 3, 999, 50}, {2, 0, 999, 4},	 {3, 2, 999, 0}, {1, 0, 999, 0},
-	    {5, 0, 999, 10}, {20, 2, 2, 19},   {20, 36, 999, 0}, {6, 0, 12, 0},	 {9, 4, 0, 18},
+		{8, 0, 7, 0},	 {16, 0, 14, 0},   {24, 0, 22, 0},   {32, 0, 40, 0}, {64, 0, 82, 0},
+		{32, 0, 21, 0},	 {8, 0, 999, 0},   {8, 0, 999, 13},  {8, 0, 0, 16},  {8, 0, 18, 7},
+		{12, 6, 20, 24}, {40, 3, 999, 50}, {2, 0, 999, 4},   {3, 2, 999, 0}, {1, 0, 999, 0},
+		{5, 0, 999, 10}, {20, 2, 2, 19},   {20, 36, 999, 0}, {6, 0, 12, 0},  {9, 4, 0, 18},
 	};
 
 	for (uint64_t seed = 0; seed < 15; seed++) {
@@ -334,46 +334,48 @@ static void test_bad_parameters_say_why(void **state UNUSED)
 		struct fab_gen g;
 		const char *says;
 	} row[] = {
-	    {{.kind = "moebius"}, "expected one of irregular, mtree"},
-	    {{.kind = NULL}, "no topology is called ''"},
-	    {GEN("mtree", 7, 2), "M is 7, expected an even"},
-	    {GEN("mtree", 8), "expected 2 sizes (M N), found 1"},
-	    {GEN("mtree", 8, 0), "size 2 is 0"},
-	    {GEN("mtree", 256, 2), "would need 256 ports"},
-	    {GEN("mtree", 100, 20), "too large"},
-	    {GEN("mtree", 4, 21), "expected 1 to 20"},
-	    {GEN("kary", 2, 20), "too large"},
-	    {GEN("kary", 4294967295u, 4294967295u), "levels"},
-	    {GEN("clos", 3, 1), "expected 3 sizes"},
-	    {GEN("clos", 200, 55, 4), "would need 255 ports"},
-	    {GEN("mesh", 4096, 4096), "too large"},
-	    {GEN("torus", 4294967295u, 4294967295u, 4294967295u), "too large"},
-	    {GEN("hypercube", 21), "expected 1 to 20"},
-	    {GEN("hypercube", 4294967295u), "expected 1 to 20"},
-	    {GEN("dragonfly", 2, 4, 2, 10), "reach at most 9"},
-	    {GEN("dragonfly", 200, 40, 20), "would need 259 ports"},
-	    {GEN("fullmesh", 300), "would need 300 ports"},
-	    {GEN("fullmesh", 0), "expected at least 1"},
-	    {GEN("star", 255), "would need 255 ports"},
-	    {GEN("ring", 4, 4), "expected 1 size (N), found 2"},
-	    {{.kind = "ring", .dims = {4}, .ndims = 1, .ports = 2},
-	     "needs 3 ports, --ports gives it 2"},
-	    {{.kind = "ring", .dims = {4}, .ndims = 1, .links = 2}, "--links is for irregular"},
-	    {{.kind = "ring", .dims = {4}, .ndims = 1, .width = 3}, "expected 1, 2, 4, 8 or 12"},
-	    {{.kind = "ring", .dims = {4}, .ndims = 1, .speed = 99}, "no link speed"},
-	    {{.kind = "ring", .dims = {4}, .ndims = 1, .ports = 255}, "it can have 254"},
-	    {{.kind = "clos", .dims = {3, 1, 4}, .ndims = 3, .has_hosts = true},
-	     "leave out --hosts"},
-	    {{.kind = "mtree", .dims = {8, 3}, .ndims = 2, .has_hosts = true, .hosts = 5},
-	     "a leaf has 4 ports"},
-	    {{.kind = "irregular", .dims = {8}, .ndims = 1, .links = 6}, "7 are needed"},
-	    {{.kind = "irregular", .dims = {8}, .ndims = 1, .links = 17}, "have 32"},
-	    {{.kind = "irregular", .dims = {1}, .ndims = 1, .links = 1}, "nothing to be linked"},
-	    {{.kind = "irregular", .dims = {8}, .ndims = 1, .has_hosts = true, .hosts = 19},
-	     "19 hosts do not fit"},
-	    {{.kind = "irregular", .dims = {3}, .ndims = 1, .ports = 1}, "need 4 ports"},
-	    {{.kind = "irregular", .dims = {4294967295u}, .ndims = 1}, "too large"},
-	    {{.kind = "irregular"}, "expected 1 size (N), found 0"},
+		{{.kind = "moebius"}, "expected one of irregular, mtree"},
+		{{.kind = NULL}, "no topology is called ''"},
+		{GEN("mtree", 7, 2), "M is 7, expected an even"},
+		{GEN("mtree", 8), "expected 2 sizes (M N), found 1"},
+		{GEN("mtree", 8, 0), "size 2 is 0"},
+		{GEN("mtree", 256, 2), "would need 256 ports"},
+		{GEN("mtree", 100, 20), "too large"},
+		{GEN("mtree", 4, 21), "expected 1 to 20"},
+		{GEN("kary", 2, 20), "too large"},
+		{GEN("kary", 4294967295u, 4294967295u), "levels"},
+		{GEN("clos", 3, 1), "expected 3 sizes"},
+		{GEN("clos", 200, 55, 4), "would need 255 ports"},
+		{GEN("mesh", 4096, 4096), "too large"},
+		{GEN("torus", 4294967295u, 4294967295u, 4294967295u), "too large"},
+		{GEN("hypercube", 21), "expected 1 to 20"},
+		{GEN("hypercube", 4294967295u), "expected 1 to 20"},
+		{GEN("dragonfly", 2, 4, 2, 10), "reach at most 9"},
+		{GEN("dragonfly", 200, 40, 20), "would need 259 ports"},
+		{GEN("fullmesh", 300), "would need 300 ports"},
+		{GEN("fullmesh", 0), "expected at least 1"},
+		{GEN("star", 255), "would need 255 ports"},
+		{GEN("ring", 4, 4), "expected 1 size (N), found 2"},
+		{{.kind = "ring", .dims = {4}, .ndims = 1, .ports = 2},
+		 "needs 3 ports, --ports gives it 2"},
+		{{.kind = "ring", .dims = {4}, .ndims = 1, .links = 2}, "--links is for irregular"},
+		{{.kind = "ring", .dims = {4}, .ndims = 1, .width = 3},
+		 "expected 1, 2, 4, 8 or 12"},
+		{{.kind = "ring", .dims = {4}, .ndims = 1, .speed = 99}, "no link speed"},
+		{{.kind = "ring", .dims = {4}, .ndims = 1, .ports = 255}, "it can have 254"},
+		{{.kind = "clos", .dims = {3, 1, 4}, .ndims = 3, .has_hosts = true},
+		 "leave out --hosts"},
+		{{.kind = "mtree", .dims = {8, 3}, .ndims = 2, .has_hosts = true, .hosts = 5},
+		 "a leaf has 4 ports"},
+		{{.kind = "irregular", .dims = {8}, .ndims = 1, .links = 6}, "7 are needed"},
+		{{.kind = "irregular", .dims = {8}, .ndims = 1, .links = 17}, "have 32"},
+		{{.kind = "irregular", .dims = {1}, .ndims = 1, .links = 1},
+		 "nothing to be linked"},
+		{{.kind = "irregular", .dims = {8}, .ndims = 1, .has_hosts = true, .hosts = 19},
+		 "19 hosts do not fit"},
+		{{.kind = "irregular", .dims = {3}, .ndims = 1, .ports = 1}, "need 4 ports"},
+		{{.kind = "irregular", .dims = {4294967295u}, .ndims = 1}, "too large"},
+		{{.kind = "irregular"}, "expected 1 size (N), found 0"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
@@ -391,9 +393,9 @@ static void test_bad_parameters_say_why(void **state UNUSED)
 static void test_diameters_agree_with_brute_force(void **state UNUSED)
 {
 	static const struct fab_gen row[] = {
-	    GEN("irregular", 30),      GEN("irregular", 70),  GEN("mtree", 4, 3),
-	    GEN("dragonfly", 1, 3, 1), GEN("torus", 3, 4, 5), GEN("star", 3),
-	    GEN("ring", 67),	       GEN("fullmesh", 1),
+		GEN("irregular", 30),	   GEN("irregular", 70),  GEN("mtree", 4, 3),
+		GEN("dragonfly", 1, 3, 1), GEN("torus", 3, 4, 5), GEN("star", 3),
+		GEN("ring", 67),	   GEN("fullmesh", 1),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
@@ -536,12 +538,12 @@ static void assert_drawn(const struct fab *f)
 static void test_every_node_is_drawn_once(void **state UNUSED)
 {
 	static const struct fab_gen row[] = {
-	    GEN("mtree", 4, 3),	  GEN("irregular", 16),
-	    GEN("torus", 4, 4),	  GEN("dragonfly", 2, 2, 1),
-	    GEN("star", 9),	  GEN("ring", 5),
-	    GEN("ring", 1),	  GEN("ring", 2),
-	    GEN("clos", 3, 1, 4), GEN("fullmesh", 5),
-	    GEN("mesh", 330),
+		GEN("mtree", 4, 3),   GEN("irregular", 16),
+		GEN("torus", 4, 4),   GEN("dragonfly", 2, 2, 1),
+		GEN("star", 9),	      GEN("ring", 5),
+		GEN("ring", 1),	      GEN("ring", 2),
+		GEN("clos", 3, 1, 4), GEN("fullmesh", 5),
+		GEN("mesh", 330),
 	};
 	struct fab *f;
 
@@ -578,20 +580,20 @@ static void test_picture_carries_names_and_lids(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_families_follow_their_formulas),
-	    cmocka_unit_test(test_largest_tree_of_the_seeds),
-	    cmocka_unit_test(test_tree_ports_down_then_up),
-	    cmocka_unit_test(test_clos_middle_switches),
-	    cmocka_unit_test(test_dragonfly_joins_all_groups),
-	    cmocka_unit_test(test_names_guids_and_options),
-	    cmocka_unit_test(test_irregular_keeps_its_promises),
-	    cmocka_unit_test(test_irregular_hosts),
-	    cmocka_unit_test(test_seed_decides),
-	    cmocka_unit_test(test_bad_parameters_say_why),
-	    cmocka_unit_test(test_diameters_agree_with_brute_force),
-	    cmocka_unit_test(test_stats_of_an_odd_fabric),
-	    cmocka_unit_test(test_every_node_is_drawn_once),
-	    cmocka_unit_test(test_picture_carries_names_and_lids),
+		cmocka_unit_test(test_families_follow_their_formulas),
+		cmocka_unit_test(test_largest_tree_of_the_seeds),
+		cmocka_unit_test(test_tree_ports_down_then_up),
+		cmocka_unit_test(test_clos_middle_switches),
+		cmocka_unit_test(test_dragonfly_joins_all_groups),
+		cmocka_unit_test(test_names_guids_and_options),
+		cmocka_unit_test(test_irregular_keeps_its_promises),
+		cmocka_unit_test(test_irregular_hosts),
+		cmocka_unit_test(test_seed_decides),
+		cmocka_unit_test(test_bad_parameters_say_why),
+		cmocka_unit_test(test_diameters_agree_with_brute_force),
+		cmocka_unit_test(test_stats_of_an_odd_fabric),
+		cmocka_unit_test(test_every_node_is_drawn_once),
+		cmocka_unit_test(test_picture_carries_names_and_lids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,9 +120,9 @@ static void test_of_a_link_nothing_is_guessed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_root_dies),
-	    cmocka_unit_test(test_a_leaf_dies),
-	    cmocka_unit_test(test_of_a_link_nothing_is_guessed),
+		cmocka_unit_test(test_a_root_dies),
+		cmocka_unit_test(test_a_leaf_dies),
+		cmocka_unit_test(test_of_a_link_nothing_is_guessed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -241,15 +241,15 @@ static void test_small_like_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_like_a_sorted_array),
-	    cmocka_unit_test(test_few_values),
-	    cmocka_unit_test(test_all_small_triples),
-	    cmocka_unit_test(test_empty),
-	    cmocka_unit_test(test_known),
-	    cmocka_unit_test(test_merge_is_adding_all),
-	    cmocka_unit_test(test_every_octave),
-	    cmocka_unit_test(test_largest),
-	    cmocka_unit_test(test_small_like_large),
+		cmocka_unit_test(test_like_a_sorted_array),
+		cmocka_unit_test(test_few_values),
+		cmocka_unit_test(test_all_small_triples),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_merge_is_adding_all),
+		cmocka_unit_test(test_every_octave),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_small_like_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static const struct codec {
 	void (*put)(const union host *h, uint8_t *data);
 } codecs[] = {
 #define CODEC(stem, FIELDS, size) {#stem, size, get_##stem, put_##stem},
-    IBA_STRUCTS(CODEC)};
+	IBA_STRUCTS(CODEC)};
 
 static void random_bytes(struct rng *r, void *p, size_t n)
 {
@@ -164,7 +164,7 @@ static void short_buffers_are_refused_unread(void **state UNUSED)
 		before = h;
 		for (unsigned len = 0; len < l->wire_size; len++) {
 			uint8_t *exact =
-			    mem_zalloc(len); /* a read beyond shows under a sanitizer */
+				mem_zalloc(len); /* a read beyond shows under a sanitizer */
 
 			assert_int_equal(codecs[c].get(&h, exact, len), -EBADMSG);
 			assert_int_equal(iba_layout_get(l, &h, exact, len), -EBADMSG);
@@ -334,18 +334,18 @@ static void expect_attribute(const uint8_t *mad, const char *text)
 static void prints_a_directed_request(void **state UNUSED)
 {
 	static const struct iba_node_info ni = {
-	    .base_version = 1,
-	    .class_version = 1,
-	    .node_type = IBA_NODE_SWITCH,
-	    .num_ports = 36,
-	    .sys_guid = 0x2c9030000000100,
-	    .node_guid = 0x2c9030000000100,
-	    .port_guid = 0x2c9030000000101,
-	    .partition_cap = 8,
-	    .device_id = 0xbd36,
-	    .revision = 1,
-	    .local_port = 7,
-	    .vendor_id = 0x2c9,
+		.base_version = 1,
+		.class_version = 1,
+		.node_type = IBA_NODE_SWITCH,
+		.num_ports = 36,
+		.sys_guid = 0x2c9030000000100,
+		.node_guid = 0x2c9030000000100,
+		.port_guid = 0x2c9030000000101,
+		.partition_cap = 8,
+		.device_id = 0xbd36,
+		.revision = 1,
+		.local_port = 7,
+		.vendor_id = 0x2c9,
 	};
 	uint8_t mad[IBA_MAD_SIZE];
 
@@ -471,7 +471,7 @@ static void prints_forwarding_tables_by_lid(void **state UNUSED)
 	uint8_t mad[IBA_MAD_SIZE];
 	struct iba_mft mft = {.mask = {[1] = 0x8003, [31] = 0x0001}};
 	struct iba_rft rft = {
-	    .lid = {[2] = 77}, .valid = {[2] = 1}, .lmc = {[2] = 2}, .port = {[2] = 9}};
+		.lid = {[2] = 77}, .valid = {[2] = 1}, .lmc = {[2] = 2}, .port = {[2] = 9}};
 
 	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_SET, IBA_ATTR_LFT, 2);
 	for (unsigned i = 0; i < 64; i++)
@@ -598,22 +598,22 @@ static void prints_what_it_does_not_know(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(values_come_back_from_the_wire),
-	    cmocka_unit_test(bytes_settle_after_one_round),
-	    cmocka_unit_test(wide_values_are_cut_to_their_field),
-	    cmocka_unit_test(fields_fit_and_do_not_overlap),
-	    cmocka_unit_test(short_buffers_are_refused_unread),
-	    cmocka_unit_test(differences_are_found_by_name),
-	    cmocka_unit_test(pkeys_and_random_tables_by_hand),
-	    cmocka_unit_test(trap_details_by_hand),
-	    cmocka_unit_test(times_and_sizes_follow_their_codes),
-	    cmocka_unit_test(codes_have_words),
-	    cmocka_unit_test(prints_a_directed_request),
-	    cmocka_unit_test(prints_a_trap_with_its_details),
-	    cmocka_unit_test(prints_descriptions_escaped),
-	    cmocka_unit_test(prints_forwarding_tables_by_lid),
-	    cmocka_unit_test(prints_small_tables_compactly),
-	    cmocka_unit_test(prints_what_it_does_not_know),
+		cmocka_unit_test(values_come_back_from_the_wire),
+		cmocka_unit_test(bytes_settle_after_one_round),
+		cmocka_unit_test(wide_values_are_cut_to_their_field),
+		cmocka_unit_test(fields_fit_and_do_not_overlap),
+		cmocka_unit_test(short_buffers_are_refused_unread),
+		cmocka_unit_test(differences_are_found_by_name),
+		cmocka_unit_test(pkeys_and_random_tables_by_hand),
+		cmocka_unit_test(trap_details_by_hand),
+		cmocka_unit_test(times_and_sizes_follow_their_codes),
+		cmocka_unit_test(codes_have_words),
+		cmocka_unit_test(prints_a_directed_request),
+		cmocka_unit_test(prints_a_trap_with_its_details),
+		cmocka_unit_test(prints_descriptions_escaped),
+		cmocka_unit_test(prints_forwarding_tables_by_lid),
+		cmocka_unit_test(prints_small_tables_compactly),
+		cmocka_unit_test(prints_what_it_does_not_know),
 	};
 
 	return cmocka_run_group_tests_name("iba", tests, NULL, NULL);

@@ -24,7 +24,7 @@ enum manner { ANSWERS, REFUSES, SILENT };
 
 struct server {
 	enum manner manner;
-	bool whole, udp;       /* addresses of the whole struct's length; UDP instead */
+	bool whole, udp; /* addresses of the whole struct's length; UDP instead */
 	int ctl, out;
 	char name[32];
 	unsigned udp_port;
@@ -44,7 +44,8 @@ static socklen_t unix_name(const struct server *s, struct sockaddr_un *a, const 
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
 	n = snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "%s:%s", s->name, what);
-	return s->whole ? sizeof(*a) : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 2 + (size_t)n);
+	return s->whole ? sizeof(*a)
+			: (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 2 + (size_t)n);
 }
 
 static int unix_socket(const struct server *s, const char *fmt, int n)
@@ -59,7 +60,8 @@ static int unix_socket(const struct server *s, const char *fmt, int n)
 
 static int udp_socket(unsigned port, unsigned *got)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons((uint16_t)port),
 				.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(a);
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
@@ -82,12 +84,14 @@ static void attach(struct server *s, const struct sockaddr_in *from)
 
 	in.sin_port = htons((uint16_t)s->client.id);
 	assert_int_equal(s->udp ? connect(s->out, (struct sockaddr *)&in, sizeof(in))
-				: connect(s->out, (struct sockaddr *)&a, len), 0);
+				: connect(s->out, (struct sockaddr *)&a, len),
+			 0);
 }
 
 static void answer(struct server *s)
 {
-	struct iba_node_info ni = {.node_type = IBA_NODE_CA, .num_ports = 2, .node_guid = 0x1000, .local_port = 1};
+	struct iba_node_info ni = {
+		.node_type = IBA_NODE_CA, .num_ports = 2, .node_guid = 0x1000, .local_port = 1};
 	struct iba_port_info pi = {.local_port = 1};
 	union {
 		struct sockaddr any;
@@ -97,14 +101,16 @@ static void answer(struct server *s)
 	socklen_t len = sizeof(from);
 	struct ibsim_ctl c;
 
-	if (recvfrom(s->ctl, &c, sizeof(c), 0, &from.any, &len) != (ssize_t)sizeof(c) || s->manner == SILENT)
+	if (recvfrom(s->ctl, &c, sizeof(c), 0, &from.any, &len) != (ssize_t)sizeof(c) ||
+	    s->manner == SILENT)
 		return;
 	if (s->manner == REFUSES) {
 		c.type = IBSIM_ERROR;
 	} else if (c.type == IBSIM_CONNECT) {
 		memcpy(&s->client, c.data, sizeof(s->client));
 		attach(s, &from.in);
-		memcpy(c.data, &(struct ibsim_client_info){.id = 0, .node = "H-1"}, sizeof(s->client));
+		memcpy(c.data, &(struct ibsim_client_info){.id = 0, .node = "H-1"},
+		       sizeof(s->client));
 	} else if (c.type == IBSIM_GET_NODE_INFO) {
 		iba_node_info_put(&ni, c.data);
 	} else if (c.type == IBSIM_GET_PORT_INFO) {

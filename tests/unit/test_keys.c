@@ -13,8 +13,8 @@
 static void expect_key(const struct mech_world *w, uint64_t key, unsigned protect)
 {
 	for (node_id n = 0; n < w->fab->nnodes; n++) {
-		const struct iba_port_info *pi =
-		    sim_port_info(lab_sim(w->lab), fab_port_id(w->fab, n, fab_is_switch(w->fab, n) ? 0 : 1));
+		const struct iba_port_info *pi = sim_port_info(
+			lab_sim(w->lab), fab_port_id(w->fab, n, fab_is_switch(w->fab, n) ? 0 : 1));
 
 		assert_true(pi->m_key == key);
 		assert_int_equal(pi->m_key_protect, protect);
@@ -29,7 +29,8 @@ static void draw(struct mech_world *w, const char *mechanism, uint64_t key, unsi
 	w->cfg.sm.m_key_protect = protect;
 }
 
-static struct sm_config with_keys(const struct mech_world *w, uint64_t key, uint64_t first, uint64_t second)
+static struct sm_config with_keys(const struct mech_world *w, uint64_t key, uint64_t first,
+				  uint64_t second)
 {
 	struct sm_config c = w->cfg.sm;
 
@@ -80,7 +81,8 @@ static void test_every_device_another_key(void **state)
 		mech_up(&w);
 		before = mech_lids(&w);
 		lab_manager_stop(w.lab, 0);
-		for (unsigned i = 1; i < SWITCHES; i += 2) { /* off and on, and another manager in between */
+		for (unsigned i = 1; i < SWITCHES;
+		     i += 2) { /* off and on, and another manager in between */
 			mech_power(&w, host_guid(i), false);
 			mech_power(&w, host_guid(i), true);
 		}
@@ -149,10 +151,10 @@ static void test_another_key_while_it_runs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_the_next_manager_knows_old_keys),
-	    cmocka_unit_test(test_every_device_another_key),
-	    cmocka_unit_test(test_without_the_key_there_is_nothing_to_be_had),
-	    cmocka_unit_test(test_another_key_while_it_runs),
+		cmocka_unit_test(test_the_next_manager_knows_old_keys),
+		cmocka_unit_test(test_every_device_another_key),
+		cmocka_unit_test(test_without_the_key_there_is_nothing_to_be_had),
+		cmocka_unit_test(test_another_key_while_it_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

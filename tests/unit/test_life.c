@@ -197,12 +197,12 @@ static void test_what_a_worker_looks_at_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_time_moved_back_changes_nothing),
-	    cmocka_unit_test(test_what_never_was_stays_so),
-	    cmocka_unit_test(test_sweeps_change_their_pace_at_once),
-	    cmocka_unit_test(test_a_round_ends_as_it_began),
-	    cmocka_unit_test(test_no_more_damping_lets_go),
-	    cmocka_unit_test(test_what_a_worker_looks_at_stays),
+		cmocka_unit_test(test_time_moved_back_changes_nothing),
+		cmocka_unit_test(test_what_never_was_stays_so),
+		cmocka_unit_test(test_sweeps_change_their_pace_at_once),
+		cmocka_unit_test(test_a_round_ends_as_it_began),
+		cmocka_unit_test(test_no_more_damping_lets_go),
+		cmocka_unit_test(test_what_a_worker_looks_at_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

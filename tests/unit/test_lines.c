@@ -256,7 +256,8 @@ static void whose_path_it_is(void **state)
 	memset(long_path, 'a', sizeof(long_path) - 1);
 	long_path[sizeof(long_path) - 1] = 0;
 	assert_int_equal(lines_listen(&l, &w->loop, long_path, 0600, answer, w, &e), -ENAMETOOLONG);
-	assert_int_equal(lines_listen(&l, &w->loop, "/nonexistent/x", 0600, answer, w, &e), -ENOENT);
+	assert_int_equal(lines_listen(&l, &w->loop, "/nonexistent/x", 0600, answer, w, &e),
+			 -ENOENT);
 }
 
 /* ---- the blocking end ---- */

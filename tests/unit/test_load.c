@@ -45,13 +45,13 @@ static struct lab_load load(const struct fab *f, unsigned percent)
 	uint64_t full = lab_load_full_rate(f, PAYLOAD);
 
 	return (struct lab_load){
-	    .traffic = {.payload = PAYLOAD,
-			.sl_mask = 0xffff,
-			.seed = 1,
-			.burst_packets = 16,
-			.interval_ps = percent ? lab_load_interval(full * percent / 100) : 0},
-	    .warmup = TIME_NEVER,
-	    .duration = TIME_NEVER,
+		.traffic = {.payload = PAYLOAD,
+			    .sl_mask = 0xffff,
+			    .seed = 1,
+			    .burst_packets = 16,
+			    .interval_ps = percent ? lab_load_interval(full * percent / 100) : 0},
+		.warmup = TIME_NEVER,
+		.duration = TIME_NEVER,
 	};
 }
 
@@ -140,7 +140,8 @@ static void parts_add_up_to_the_whole(void **state UNUSED)
 		sent += h->sent;
 		in_window += h->latency.n;
 		assert_true(h->latency.p50 <= h->latency.p99 && h->latency.p99 <= h->latency.max);
-		assert_true(h->latency.max <= r.plane.latency.max && h->header.mean < h->latency.mean);
+		assert_true(h->latency.max <= r.plane.latency.max &&
+			    h->header.mean < h->latency.mean);
 	}
 	for (size_t i = 0; i < r.usage.switches.n; i++)
 		forwarded += r.usage.switches.at[i].forwarded;
@@ -256,9 +257,9 @@ static void a_trace_is_sent_as_written(void **state UNUSED)
 	vec_push(&trace,
 		 (struct traffic_trace_item){.when_ps = 0, .src = 0, .dst = 5, .bytes = 256});
 	vec_push(&trace, (struct traffic_trace_item){
-			     .when_ps = PS_PER_US, .src = 3, .dst = 1, .bytes = 0, .sl = 15});
+				 .when_ps = PS_PER_US, .src = 3, .dst = 1, .bytes = 0, .sl = 15});
 	vec_push(&trace, (struct traffic_trace_item){
-			     .when_ps = PS_PER_US, .src = 4, .dst = 1, .bytes = 100});
+				 .when_ps = PS_PER_US, .src = 4, .dst = 1, .bytes = 100});
 	d.trace = &trace;
 	d.traffic.pattern = TRAFFIC_TRACE;
 	run(f, &c, d, &r);
@@ -479,21 +480,21 @@ static void a_fabric_in_two_parts_has_no_saturation(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(parts_add_up_to_the_whole),
-	    cmocka_unit_test(smps_have_purposes),
-	    cmocka_unit_test(a_link_carries_so_many_packets),
-	    cmocka_unit_test(hosts_have_numbers),
-	    cmocka_unit_test(times_follow_the_rate),
-	    cmocka_unit_test(at_low_load_all_that_is_sent_arrives),
-	    cmocka_unit_test(six_to_one_fill_one_link),
-	    cmocka_unit_test(a_seed_is_a_run),
-	    cmocka_unit_test(a_trace_is_sent_as_written),
-	    cmocka_unit_test(what_does_not_fit_is_refused),
-	    cmocka_unit_test(packets_in_a_ring_wait_for_ever),
-	    cmocka_unit_test(the_knee_is_found),
-	    cmocka_unit_test(threads_find_the_same_knee),
-	    cmocka_unit_test(a_star_bears_a_full_link),
-	    cmocka_unit_test(a_fabric_in_two_parts_has_no_saturation),
+		cmocka_unit_test(parts_add_up_to_the_whole),
+		cmocka_unit_test(smps_have_purposes),
+		cmocka_unit_test(a_link_carries_so_many_packets),
+		cmocka_unit_test(hosts_have_numbers),
+		cmocka_unit_test(times_follow_the_rate),
+		cmocka_unit_test(at_low_load_all_that_is_sent_arrives),
+		cmocka_unit_test(six_to_one_fill_one_link),
+		cmocka_unit_test(a_seed_is_a_run),
+		cmocka_unit_test(a_trace_is_sent_as_written),
+		cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(packets_in_a_ring_wait_for_ever),
+		cmocka_unit_test(the_knee_is_found),
+		cmocka_unit_test(threads_find_the_same_knee),
+		cmocka_unit_test(a_star_bears_a_full_link),
+		cmocka_unit_test(a_fabric_in_two_parts_has_no_saturation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,17 +55,21 @@ static struct strbuf render(enum run_log_format f, enum log_kind k, const struct
 static void text_is_a_sentence(void **state)
 {
 	struct strbuf s = render(RUN_LOG_TEXT, LOG_SUBNET_UP,
-				 VALUES(LOG_U("switches", 20), LOG_U("hosts", 16), LOG_U("lids", 36),
-					LOG_TIME("took_us", 6543), LOG_U("smps", 551), LOG_NOT("unanswered")));
+				 VALUES(LOG_U("switches", 20), LOG_U("hosts", 16),
+					LOG_U("lids", 36), LOG_TIME("took_us", 6543),
+					LOG_U("smps", 551), LOG_NOT("unanswered")));
 
 	(void)state;
-	assert_string_equal(s.s, "notice  subnet_up: SUBNET UP: 20 switches, 16 hosts, 36 LIDs in 6.5 ms, 551 SMPs");
+	assert_string_equal(
+		s.s,
+		"notice  subnet_up: SUBNET UP: 20 switches, 16 hosts, 36 LIDs in 6.5 ms, 551 SMPs");
 	strbuf_free(&s);
 }
 
 static void what_is_not_known_is_left_out(void **state)
 {
-	struct strbuf s = render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "")));
+	struct strbuf s =
+		render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "")));
 
 	(void)state;
 	assert_string_equal(s.s, "notice  gone: 0x0000000000000018 is gone");
@@ -79,7 +83,8 @@ static void what_is_not_known_is_left_out(void **state)
 static void names_from_outside_stay_inside(void **state)
 {
 	const char *evil = "a\nb\x1b[31m\"} {lid}\xff";
-	struct strbuf s = render(RUN_LOG_TEXT, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
+	struct strbuf s =
+		render(RUN_LOG_TEXT, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
 
 	(void)state;
 	assert_null(strchr(s.s, '\n'));
@@ -88,10 +93,11 @@ static void names_from_outside_stay_inside(void **state)
 	strbuf_free(&s);
 	s = render(RUN_LOG_JSON, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
 	assert_null(strchr(s.s, '\n'));
-	assert_string_equal(s.s, "{\"level\": \"debug\",\"record\": \"name\","
-				 "\"text\": \"0x0000000000000001 is a\\\\x0ab\\\\x1b[31m\\\"} {lid}\\\\xff\","
-				 "\"node\": \"0x0000000000000001\","
-				 "\"name\": \"a\\u000ab\\u001b[31m\\\"} {lid}\\u00ff\"}");
+	assert_string_equal(
+		s.s, "{\"level\": \"debug\",\"record\": \"name\","
+		     "\"text\": \"0x0000000000000001 is a\\\\x0ab\\\\x1b[31m\\\"} {lid}\\\\xff\","
+		     "\"node\": \"0x0000000000000001\","
+		     "\"name\": \"a\\u000ab\\u001b[31m\\\"} {lid}\\u00ff\"}");
 	strbuf_free(&s);
 }
 
@@ -100,12 +106,17 @@ static void times_read_well(void **state)
 	static const struct {
 		uint64_t us;
 		const char *text;
-	} cases[] = {{0, "in 0 us"}, {999, "in 999 us"}, {1000, "in 1.0 ms"}, {999999, "in 999.9 ms"}, {2104608, "in 2.104 s"}};
+	} cases[] = {{0, "in 0 us"},
+		     {999, "in 999 us"},
+		     {1000, "in 1.0 ms"},
+		     {999999, "in 999.9 ms"},
+		     {2104608, "in 2.104 s"}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(cases); i++) {
-		struct strbuf s = render(RUN_LOG_TEXT, LOG_ROUTES,
-					 VALUES(LOG_U("switches", 1), LOG_TIME("took_us", cases[i].us)));
+		struct strbuf s =
+			render(RUN_LOG_TEXT, LOG_ROUTES,
+			       VALUES(LOG_U("switches", 1), LOG_TIME("took_us", cases[i].us)));
 
 		assert_non_null(strstr(s.s, cases[i].text));
 		strbuf_free(&s);
@@ -226,7 +237,8 @@ static void every_note_has_a_record(void **state)
 	for (unsigned k = 0; k <= SM_NOTE_OTHER_SM; k++) {
 		unsigned before = lines_in("notes", "");
 
-		run_note_log(&l, sm, &(struct sm_note){.kind = (enum sm_note_kind)k, .a = 1, .b = 2});
+		run_note_log(&l, sm,
+			     &(struct sm_note){.kind = (enum sm_note_kind)k, .a = 1, .b = 2});
 		run_note_log(&l, sm, &(struct sm_note){.kind = (enum sm_note_kind)k});
 		assert_int_equal(lines_in("notes", ""), before + 2);
 	}

@@ -122,9 +122,11 @@ static void bad_text_is_named_with_its_place(void **state UNUSED)
 	} cases[] = {
 		{"", "argument: found 0 bytes, expected the 256 of a MAD"},
 		{"01 81 01", "argument: found 3 bytes, expected the 256 of a MAD"},
-		{"01 81\n018", "argument:2:1: expected two digits a byte, found a word of 3 digits"},
+		{"01 81\n018",
+		 "argument:2:1: expected two digits a byte, found a word of 3 digits"},
 		{"01 81\n 0x", "argument:2:3: expected hexadecimal digits, found 'x'"},
-		{"0000: 01 81\n0010: 00", "argument:2: expected offset 0x2 after 2 bytes, found 0x10"},
+		{"0000: 01 81\n0010: 00",
+		 "argument:2: expected offset 0x2 after 2 bytes, found 0x10"},
 		{"0000: 01\n01", "argument:2:1: expected the row's offset, as on the rows before, "
 				 "found '0'"},
 		{"no-such-file", "no-such-file: No such file or directory"},

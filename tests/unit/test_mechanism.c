@@ -30,7 +30,13 @@ static void tell_for_each(void **state)
 	}
 }
 
-#define STORY(fn) {"test_" #fn, tell_for_each, NULL, NULL, &(struct story){fn}}
+#define STORY(fn)                                                                                  \
+	{                                                                                          \
+		"test_" #fn, tell_for_each, NULL, NULL, &(struct story)                            \
+		{                                                                                  \
+			fn                                                                         \
+		}                                                                                  \
+	}
 
 static void assert_lids_are(struct mech_world *w, const struct mech_lids *before)
 {
@@ -184,7 +190,8 @@ static void test_changes_during_every_phase(void **state)
 		for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
 			struck[p] += change_in_phase(&sm_mechanisms[n], p);
 	for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
-		if (p != SM_AUDIT && p != SM_STANDBY) /* nothing is lost here, and nobody else is there */
+		if (p != SM_AUDIT &&
+		    p != SM_STANDBY) /* nothing is lost here, and nobody else is there */
 			assert_int_equal(struck[p], n);
 }
 
@@ -263,7 +270,7 @@ static void test_the_managers_own_link_bounces_during_a_full_discovery(void **st
 
 	(void)state;
 	m.first = m.second =
-	    sm_technique_find("none"); /* which touches no port that seems to be Active */
+		sm_technique_find("none"); /* which touches no port that seems to be Active */
 	for (time_ps t = 0; t < 120 * PS_PER_US; t += 4 * PS_PER_US) {
 		struct mech_world w;
 
@@ -411,7 +418,8 @@ static void a_silent_switch_is_left_out_and_comes_back(struct mech_world *w)
 	mech_wait(w, 2 * PS_PER_S);
 	/* It and its host are out of reach, the others are served: h1 and h3 across the ring. */
 	assert_int_equal(lab_sm(w->lab)->fab->nnodes, 8);
-	assert_int_equal(sim_port_info(lab_sim(w->lab), mech_port(w, 2, 3))->state, IBA_PORT_ACTIVE);
+	assert_int_equal(sim_port_info(lab_sim(w->lab), mech_port(w, 2, 3))->state,
+			 IBA_PORT_ACTIVE);
 	mech_cut(w, 0, 1); /* and changes elsewhere are still assimilated */
 	mech_wait(w, 2 * PS_PER_S);
 	assert_int_equal(lab_sm(w->lab)->fab->nlinks, 4 + 3);
@@ -478,22 +486,22 @@ static void test_every_combination_survives_a_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    STORY(a_power_cycled_switch_gets_everything_again),
-	    STORY(a_host_that_bounced_gets_its_lid_again),
-	    STORY(lids_of_those_that_stay_never_change),
-	    STORY(a_link_moves_from_port_to_port),
-	    STORY(two_cables_are_swapped),
-	    STORY(several_changes_at_once),
-	    cmocka_unit_test(test_changes_during_every_phase),
-	    cmocka_unit_test(test_a_switch_restarts_during_every_phase),
-	    cmocka_unit_test(test_the_managers_own_link_bounces_during_a_full_discovery),
-	    cmocka_unit_test(test_a_trap_while_a_sweep_is_under_way),
-	    STORY(the_managers_own_link_bounces),
-	    STORY(the_manager_moves_to_another_switch),
-	    cmocka_unit_test(test_smps_are_lost),
-	    STORY(falls_back_to_full_discovery),
-	    STORY(a_silent_switch_is_left_out_and_comes_back),
-	    cmocka_unit_test(test_every_combination_survives_a_change),
+		STORY(a_power_cycled_switch_gets_everything_again),
+		STORY(a_host_that_bounced_gets_its_lid_again),
+		STORY(lids_of_those_that_stay_never_change),
+		STORY(a_link_moves_from_port_to_port),
+		STORY(two_cables_are_swapped),
+		STORY(several_changes_at_once),
+		cmocka_unit_test(test_changes_during_every_phase),
+		cmocka_unit_test(test_a_switch_restarts_during_every_phase),
+		cmocka_unit_test(test_the_managers_own_link_bounces_during_a_full_discovery),
+		cmocka_unit_test(test_a_trap_while_a_sweep_is_under_way),
+		STORY(the_managers_own_link_bounces),
+		STORY(the_manager_moves_to_another_switch),
+		cmocka_unit_test(test_smps_are_lost),
+		STORY(falls_back_to_full_discovery),
+		STORY(a_silent_switch_is_left_out_and_comes_back),
+		cmocka_unit_test(test_every_combination_survives_a_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@ struct tally {
 	unsigned gets, sets, ports, table_gets;
 };
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct tally *t = ctx;
 	bool get;
@@ -83,10 +83,14 @@ static void test_what_is_known_is_what_is_there(void **state)
 			iba_port_info_put(sim_port_info(lab_sim(w.lab), id), data);
 			data[LOCAL_PORT] = port->pi[LOCAL_PORT]; /* by which the question came */
 			assert_memory_equal(port->pi, data, sizeof(data));
-			assert_int_equal(port->peer, peer == FAB_NONE ? 0 : w.fab->nodes[w.fab->ports[peer].node].guid);
-			assert_int_equal(port->peer_num, peer == FAB_NONE ? 0 : w.fab->ports[peer].num);
+			assert_int_equal(
+				port->peer,
+				peer == FAB_NONE ? 0 : w.fab->nodes[w.fab->ports[peer].node].guid);
+			assert_int_equal(port->peer_num,
+					 peer == FAB_NONE ? 0 : w.fab->ports[peer].num);
 		}
-		for (unsigned lid = 0; is_switch && lid < n->nblocks * (unsigned)IBA_LFT_BLOCK; lid++)
+		for (unsigned lid = 0; is_switch && lid < n->nblocks * (unsigned)IBA_LFT_BLOCK;
+		     lid++)
 			assert_int_equal(n->lft[lid], sim_lft(lab_sim(w.lab), at, lid));
 	}
 	sm_free(sm);
@@ -149,7 +153,8 @@ static void test_a_link_failed_meanwhile(void **state)
 	mech_wait(&w, PS_PER_MS);
 	t = resume(&w);
 	assert_true(t.sets > 0);
-	assert_int_equal(t.ports, SWITCHES + 1 + 2 * 6 + 2); /* own; of two switches all, and their hosts */
+	assert_int_equal(t.ports,
+			 SWITCHES + 1 + 2 * 6 + 2); /* own; of two switches all, and their hosts */
 	assert_int_equal(mech_settle(&w), 10);
 	mech_close(&w);
 }
@@ -175,7 +180,8 @@ static void test_a_switch_and_a_host_restarted_meanwhile(void **state)
 	mech_close(&w);
 }
 
-static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint32_t mod, const uint8_t *data)
+static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint32_t mod,
+			const uint8_t *data)
 {
 	struct sim_smp smp = {.slid = mech_lid(w, host_guid(0)), .dlid = lid};
 
@@ -222,7 +228,8 @@ static void test_somebody_else_was_the_manager(void **state)
 	t = resume(&w);
 	assert_true(t.ports > 5 * 6);
 	assert_int_equal(mech_settle(&w), 10);
-	assert_int_equal(sim_port_info(lab_sim(w.lab), mech_port(&w, 4, 0))->sm_lid, mech_lid(&w, host_guid(0)));
+	assert_int_equal(sim_port_info(lab_sim(w.lab), mech_port(&w, 4, 0))->sm_lid,
+			 mech_lid(&w, host_guid(0)));
 	mech_close(&w);
 }
 
@@ -275,15 +282,15 @@ static void test_bytes_that_are_not_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_what_is_known_is_what_is_there),
-	    cmocka_unit_test(test_three_questions_a_switch),
-	    cmocka_unit_test(test_names_are_known),
-	    cmocka_unit_test(test_a_link_failed_meanwhile),
-	    cmocka_unit_test(test_a_switch_and_a_host_restarted_meanwhile),
-	    cmocka_unit_test(test_somebody_else_wrote_a_table),
-	    cmocka_unit_test(test_somebody_else_was_the_manager),
-	    cmocka_unit_test(test_there_is_no_rest_in_the_middle),
-	    cmocka_unit_test(test_bytes_that_are_not_whole),
+		cmocka_unit_test(test_what_is_known_is_what_is_there),
+		cmocka_unit_test(test_three_questions_a_switch),
+		cmocka_unit_test(test_names_are_known),
+		cmocka_unit_test(test_a_link_failed_meanwhile),
+		cmocka_unit_test(test_a_switch_and_a_host_restarted_meanwhile),
+		cmocka_unit_test(test_somebody_else_wrote_a_table),
+		cmocka_unit_test(test_somebody_else_was_the_manager),
+		cmocka_unit_test(test_there_is_no_rest_in_the_middle),
+		cmocka_unit_test(test_bytes_that_are_not_whole),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -77,11 +77,13 @@ static void meta_line(struct om *o, const char *line)
 	assert_int_equal(f->samples, 0);
 	if (!strcmp(what, "TYPE")) {
 		assert_string_equal(f->type, "");
-		assert_true(!strcmp(rest, "gauge") || !strcmp(rest, "counter") || !strcmp(rest, "info") || !strcmp(rest, "stateset"));
+		assert_true(!strcmp(rest, "gauge") || !strcmp(rest, "counter") ||
+			    !strcmp(rest, "info") || !strcmp(rest, "stateset"));
 		strcpy(f->type, rest);
 	} else if (!strcmp(what, "UNIT")) {
 		assert_true(!strcmp(rest, "seconds") || !strcmp(rest, "bytes"));
-		assert_string_equal(name + strlen(name) - strlen(rest), rest); /* the name ends with its unit */
+		assert_string_equal(name + strlen(name) - strlen(rest),
+				    rest); /* the name ends with its unit */
 		strcpy(f->unit, rest);
 	} else {
 		assert_string_equal(what, "HELP");
@@ -207,8 +209,14 @@ static void of_a_subnet(void **state UNUSED)
 	l = lab_new(f, &c, &e);
 	lab_power_on(l, NULL);
 	assert_true(lab_run_ready(l, 10 * PS_PER_S));
-	v = (struct run_view){.cfg = &rc, .sm = lab_sm(l), .connected = true, .mads_in = 12, .uptime_ms = 1234, .changes = &change,
-			      .nchanges = 1, .port.name = "a \"quoted\\ \nname\" \xff\x01"};
+	v = (struct run_view){.cfg = &rc,
+			      .sm = lab_sm(l),
+			      .connected = true,
+			      .mads_in = 12,
+			      .uptime_ms = 1234,
+			      .changes = &change,
+			      .nchanges = 1,
+			      .port.name = "a \"quoted\\ \nname\" \xff\x01"};
 	run_metrics(&v, &out);
 	om_parse(&o, out.s);
 	has(out.s, "weft_up 1");
@@ -235,11 +243,23 @@ static void requests(void **state UNUSED)
 		const char *text;
 		int status;
 	} t[] = {
-		{"", 0}, {"GET /metrics HTTP/1.1\r\n", 0}, {"GET /metrics HTTP/1.1\r\nHost: x\r\n", 0},
-		{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200}, {"GET /metrics HTTP/1.0\n\n", 200}, {"GET /metrics?x=y HTTP/1.1\r\n\r\n", 200},
-		{"HEAD /metrics HTTP/1.1\r\n\r\n", 200}, {"GET / HTTP/1.1\r\n\r\n", 404}, {"GET /metricsx HTTP/1.1\r\n\r\n", 404},
-		{"POST /metrics HTTP/1.1\r\n\r\n", 405}, {"GET /metrics\r\n\r\n", 400}, {"GET  HTTP/1.1\r\n\r\n", 400}, {"\r\n\r\n", 400},
-		{"\n\n", 400}, {"GET metrics HTTP/1.1\r\n\r\n", 400}, {"GET /metrics HTTP/2\r\n\r\n", 505}, {"GET /metrics SPDY/1.1\r\n\r\n", 505},
+		{"", 0},
+		{"GET /metrics HTTP/1.1\r\n", 0},
+		{"GET /metrics HTTP/1.1\r\nHost: x\r\n", 0},
+		{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+		{"GET /metrics HTTP/1.0\n\n", 200},
+		{"GET /metrics?x=y HTTP/1.1\r\n\r\n", 200},
+		{"HEAD /metrics HTTP/1.1\r\n\r\n", 200},
+		{"GET / HTTP/1.1\r\n\r\n", 404},
+		{"GET /metricsx HTTP/1.1\r\n\r\n", 404},
+		{"POST /metrics HTTP/1.1\r\n\r\n", 405},
+		{"GET /metrics\r\n\r\n", 400},
+		{"GET  HTTP/1.1\r\n\r\n", 400},
+		{"\r\n\r\n", 400},
+		{"\n\n", 400},
+		{"GET metrics HTTP/1.1\r\n\r\n", 400},
+		{"GET /metrics HTTP/2\r\n\r\n", 505},
+		{"GET /metrics SPDY/1.1\r\n\r\n", 505},
 		{"GET /metrics HTTP/1.1\n\nbody", 200},
 	};
 	static char much[HTTP_REQUEST_MAX];
@@ -269,7 +289,8 @@ static void text(void *ctx, struct strbuf *out)
 
 static int dial(const struct server *s)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)run_http_port(s->h)),
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons((uint16_t)run_http_port(s->h)),
 				.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -310,11 +331,13 @@ static void served(void **state UNUSED)
 	signal(SIGPIPE, SIG_IGN);
 	uv_loop_init(&s.loop);
 	assert_int_equal(run_http_listen(&s.h, &s.loop, 0, text, &s, &e), 0);
-	assert_int_equal(run_http_listen(&other, &s.loop, run_http_port(s.h), text, &s, &e), UV_EADDRINUSE);
+	assert_int_equal(run_http_listen(&other, &s.loop, run_http_port(s.h), text, &s, &e),
+			 UV_EADDRINUSE);
 	assert_non_null(strstr(e.text, "cannot serve metrics there"));
-	assert_string_equal(talk(&s, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", false),
-			    "HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"
-			    "Content-Length: 6\r\nConnection: close\r\n\r\n# EOF\n");
+	assert_string_equal(
+		talk(&s, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", false),
+		"HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"
+		"Content-Length: 6\r\nConnection: close\r\n\r\n# EOF\n");
 	assert_non_null(strstr(talk(&s, "GET /metrics HTTP/1.1\r\n\r\n", true), "# EOF"));
 	assert_null(strstr(talk(&s, "HEAD /metrics HTTP/1.1\r\n\r\n", false), "# EOF"));
 	assert_memory_equal(talk(&s, "GET /x HTTP/1.1\r\n\r\n", false), "HTTP/1.1 404 ", 13);

@@ -103,7 +103,8 @@ static void test_trap_144_asks_again(void **state)
 	run_idle(&g);
 	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid), "device 3");
 	tell_change(&g, 3, IBA_CHANGED_NODE_DESC);
-	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid), "device 3"); /* until the new one is here */
+	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid),
+			    "device 3"); /* until the new one is here */
 	run_idle(&g);
 	expect_named(&g);
 	assert_int_equal(count_notes(&g, SM_NOTE_NAME), g.n + 1);
@@ -268,15 +269,15 @@ static void test_any_64_bytes_are_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_names_come_once_all_is_up),
-	    cmocka_unit_test(test_nobody_asks_unless_told_to),
-	    cmocka_unit_test(test_trap_144_asks_again),
-	    cmocka_unit_test(test_names_outlive_discoveries),
-	    cmocka_unit_test(test_who_comes_back_may_be_called_otherwise),
-	    cmocka_unit_test(test_questions_hold_nothing_up),
-	    cmocka_unit_test(test_a_trap_comes_before_names),
-	    cmocka_unit_test(test_who_gives_no_name_is_asked_after_the_next_round),
-	    cmocka_unit_test(test_any_64_bytes_are_a_name),
+		cmocka_unit_test(test_names_come_once_all_is_up),
+		cmocka_unit_test(test_nobody_asks_unless_told_to),
+		cmocka_unit_test(test_trap_144_asks_again),
+		cmocka_unit_test(test_names_outlive_discoveries),
+		cmocka_unit_test(test_who_comes_back_may_be_called_otherwise),
+		cmocka_unit_test(test_questions_hold_nothing_up),
+		cmocka_unit_test(test_a_trap_comes_before_names),
+		cmocka_unit_test(test_who_gives_no_name_is_asked_after_the_next_round),
+		cmocka_unit_test(test_any_64_bytes_are_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

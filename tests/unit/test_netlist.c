@@ -96,41 +96,41 @@ static void assert_round_trip(const struct fab *f)
 /* ---- what ibnetdiscover prints ---- */
 
 static const char ordinary[] =
-    "#\n"
-    "# Topology file: generated on Mon Mar  3 09:12:44 2025\n"
-    "#\n"
-    "# Initiated from node 0000000000000004 port 0000000000000005\n"
-    "\n"
-    "vendid=0x2c9\n"
-    "devid=0xd2f0\n"
-    "sysimgguid=0x100\n"
-    "switchguid=0x1(2)\n"
-    "Switch\t41 \"" SW(
-	1) "\"\t\t# \"MF0;leaf:MQM8700/U1\" enhanced port 0 lid 3 lmc 1\n"
-	   "[1]\t\"" CA(
-	       4) "\"[1](5) \t\t# \"n001 mlx5_0\" lid 8 2xHDR\n"
-		  "[7]\t\"" RT(
-		      6) "\"[2](7) \t\t# \"gate\" lid 9 4xEDR\n"
-			 "\n"
-			 "vendid=0x15b3\n"
-			 "devid=0x101b\n"
-			 "sysimgguid=0x4\n"
-			 "caguid=0x4\n"
-			 "Ca\t2 \"" CA(
-			     4) "\"\t\t# \"n001 mlx5_0\"\n"
-				"[1](5) \t\"" SW(
-				    1) "\"[1]\t\t# lid 8 lmc 2 \"MF0;leaf:MQM8700/U1\" lid 3 "
-				       "2xHDR\n"
-				       "\n"
-				       "vendid=0x1777\n"
-				       "devid=0x1\n"
-				       "sysimgguid=0x6\n"
-				       "rtguid=0x6\n"
-				       "Rt\t2 \"" RT(
-					   6) "\"\t\t# \"gate\"\n"
-					      "[2](7) \t\"" SW(
-						  1) "\"[7]\t\t# lid 9 lmc 0 "
-						     "\"MF0;leaf:MQM8700/U1\" lid 3 4xEDR\n";
+	"#\n"
+	"# Topology file: generated on Mon Mar  3 09:12:44 2025\n"
+	"#\n"
+	"# Initiated from node 0000000000000004 port 0000000000000005\n"
+	"\n"
+	"vendid=0x2c9\n"
+	"devid=0xd2f0\n"
+	"sysimgguid=0x100\n"
+	"switchguid=0x1(2)\n"
+	"Switch\t41 \"" SW(
+		1) "\"\t\t# \"MF0;leaf:MQM8700/U1\" enhanced port 0 lid 3 lmc 1\n"
+		   "[1]\t\"" CA(
+			   4) "\"[1](5) \t\t# \"n001 mlx5_0\" lid 8 2xHDR\n"
+			      "[7]\t\"" RT(
+				      6) "\"[2](7) \t\t# \"gate\" lid 9 4xEDR\n"
+					 "\n"
+					 "vendid=0x15b3\n"
+					 "devid=0x101b\n"
+					 "sysimgguid=0x4\n"
+					 "caguid=0x4\n"
+					 "Ca\t2 \"" CA(
+						 4) "\"\t\t# \"n001 mlx5_0\"\n"
+						    "[1](5) \t\"" SW(
+							    1) "\"[1]\t\t# lid 8 lmc 2 \"MF0;leaf:MQM8700/U1\" lid 3 "
+							       "2xHDR\n"
+							       "\n"
+							       "vendid=0x1777\n"
+							       "devid=0x1\n"
+							       "sysimgguid=0x6\n"
+							       "rtguid=0x6\n"
+							       "Rt\t2 \"" RT(
+								       6) "\"\t\t# \"gate\"\n"
+									  "[2](7) \t\"" SW(
+										  1) "\"[7]\t\t# lid 9 lmc 0 "
+										     "\"MF0;leaf:MQM8700/U1\" lid 3 4xEDR\n";
 
 static void an_ordinary_dump(void **state UNUSED)
 {
@@ -188,18 +188,18 @@ static void every_rate(void **state UNUSED)
 static void names_hold_anything_but_a_line_end(void **state UNUSED)
 {
 	static const char *const names[] = {
-	    "",
-	    " ",
-	    "plain",
-	    "#",
-	    "\"",
-	    "\"\"",
-	    "say \"hi\" base port 0 lid 9 lmc 7",
-	    "[1] \"S-0000000000000001\"[2](3) # lid 5",
-	    "caf\xc3\xa9 \xe2\x80\x9cq\xe2\x80\x9d",
-	    "\xff\x80 \x01\t\r",
-	    "it's",
-	    "enhanced port 0 12xXDR",
+		"",
+		" ",
+		"plain",
+		"#",
+		"\"",
+		"\"\"",
+		"say \"hi\" base port 0 lid 9 lmc 7",
+		"[1] \"S-0000000000000001\"[2](3) # lid 5",
+		"caf\xc3\xa9 \xe2\x80\x9cq\xe2\x80\x9d",
+		"\xff\x80 \x01\t\r",
+		"it's",
+		"enhanced port 0 12xXDR",
 	};
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f;
@@ -207,14 +207,14 @@ static void names_hold_anything_but_a_line_end(void **state UNUSED)
 	fab_add_node(b, IBA_NODE_SWITCH, 0x100, ARRAY_LEN(names), "hub");
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
 		node_id n =
-		    fab_add_node(b, i % 2 ? IBA_NODE_SWITCH : IBA_NODE_CA, i + 1, 2, names[i]);
+			fab_add_node(b, i % 2 ? IBA_NODE_SWITCH : IBA_NODE_CA, i + 1, 2, names[i]);
 
 		fab_add_link(b, 0, i + 1, n, 2);
 		if (i % 2 == 0) {
 			fab_builder_port(b, n, 2)->guid = 0x200 + i;
 			fab_builder_port(b, n, 2)->lid = (uint16_t)(i + 1);
 			fab_builder_port(b, n, 1)->guid =
-			    0x300 + i; /* known, but without a cable */
+				0x300 + i; /* known, but without a cable */
 		}
 	}
 	f = fab_build(b);
@@ -258,59 +258,68 @@ static void a_very_long_name(void **state UNUSED)
 /* ---- mess: texts that must read as the same small fabric ---- */
 
 static const char tidy[] = "Switch 4 \"" SW(
-    1) "\" # \"a b\" enhanced port 0 lid 5 lmc 0\n"
-       "[1] \"" CA(2) "\"[1](3) # \"h\" lid 7 4xEDR\n"
-		      "Ca 1 \"" CA(2) "\" # \"h\"\n"
-				      "[1](3) \"" SW(1) "\"[1] # lid 7 lmc 1 \"a b\" lid 5 4xEDR\n";
+	1) "\" # \"a b\" enhanced port 0 lid 5 lmc 0\n"
+	   "[1] \"" CA(2) "\"[1](3) # \"h\" lid 7 4xEDR\n"
+			  "Ca 1 \"" CA(2) "\" # \"h\"\n"
+					  "[1](3) \"" SW(
+						  1) "\"[1] # lid 7 lmc 1 \"a b\" lid 5 4xEDR\n";
 
 static const char *const messy[] = {
-    /* CRLF, BOM */
-    "\xef\xbb\xbfSwitch 4 \"" SW(
-	1) "\" # \"a b\" enhanced port 0 lid 5 lmc 0\r\n"
-	   "[1] \"" CA(2) "\"[1](3) # \"h\" lid 7 4xEDR\r\n\r\n"
-			  "Ca 1 \"" CA(2) "\" # \"h\"\r\n"
-					  "[1](3) \"" SW(
-					      1) "\"[1] # lid 7 lmc 1 \"a b\" lid 5 4xEDR\r\n",
-    /* no spaces */
-    "Switch4\"" SW(1) "\"#\"a b\"enhanced port 0 lid 5lmc 0\n"
-		      "[1]\"" CA(2) "\"[1](3)#\"h\"lid 7 4xEDR\n"
-				    "Ca1\"" CA(2) "\"#\"h\"\n"
-						  "[1](3)\"" SW(
-						      1) "\"[1]#lid 7lmc 1\"a b\"lid 5 4xEDR",
-    /* more spaces, no-break ones too */
-    "  Switch \t 4\t\t\"" SW(
-	1) "\"\t \t#\t\t\"a b\"  enhanced port 0  lid  5  lmc\t0  \n"
-	   "\t[ 1 ]\xc2\xa0\"" CA(
-	       2) "\" [ 1 ] ( 3 )   #  \"h\"  lid\t7   4xEDR\n"
-		  " Ca  1  \"" CA(2) "\"  #  \"h\"   \n"
-				     " [ 1 ] ( 3 )  \"" SW(
-					 1) "\" [1]  # lid 7  lmc 1  \"a b\"  lid 5 4xEDR \n",
-    /* single, curly and no quotes */
-    "Switch 4 '" SW(1) "' # 'a b' enhanced port 0 lid 5 lmc 0\n"
-		       "[1] \xe2\x80\x9c" CA(
+	/* CRLF, BOM */
+	"\xef\xbb\xbfSwitch 4 \"" SW(
+		1) "\" # \"a b\" enhanced port 0 lid 5 lmc 0\r\n"
+		   "[1] \"" CA(
+			   2) "\"[1](3) # \"h\" lid 7 4xEDR\r\n\r\n"
+			      "Ca 1 \"" CA(
+				      2) "\" # \"h\"\r\n"
+					 "[1](3) \"" SW(
+						 1) "\"[1] # lid 7 lmc 1 \"a b\" lid 5 4xEDR\r\n",
+	/* no spaces */
+	"Switch4\"" SW(1) "\"#\"a b\"enhanced port 0 lid 5lmc 0\n"
+			  "[1]\"" CA(2) "\"[1](3)#\"h\"lid 7 4xEDR\n"
+					"Ca1\"" CA(
+						2) "\"#\"h\"\n"
+						   "[1](3)\"" SW(
+							   1) "\"[1]#lid 7lmc 1\"a b\"lid 5 4xEDR",
+	/* more spaces, no-break ones too */
+	"  Switch \t 4\t\t\"" SW(
+		1) "\"\t \t#\t\t\"a b\"  enhanced port 0  lid  5  lmc\t0  \n"
+		   "\t[ 1 ]\xc2\xa0\"" CA(
+			   2) "\" [ 1 ] ( 3 )   #  \"h\"  lid\t7   4xEDR\n"
+			      " Ca  1  \"" CA(
+				      2) "\"  #  \"h\"   \n"
+					 " [ 1 ] ( 3 )  \"" SW(
+						 1) "\" [1]  # lid 7  lmc 1  \"a b\"  lid 5 4xEDR \n",
+	/* single, curly and no quotes */
+	"Switch 4 '" SW(
+		1) "' # 'a b' enhanced port 0 lid 5 lmc 0\n"
+		   "[1] \xe2\x80\x9c" CA(
 			   2) "\xe2\x80\x9d[1](3) # \xe2\x80\x9ch\xe2\x80\x9d lid 7 4xEDR\n"
 			      "Ca 1 " CA(2) " # h\n"
 					    "[1](3) " SW(1) "[1] # lid 7 lmc 1 a b lid 5 4xEDR\n",
-    /* half of the quotes, no '#' */
-    "Switch 4 \"" SW(1) " # \"a b enhanced port 0 lid 5 lmc 0\n"
-			"[1] \"" CA(2) "[1](3) \"h\" lid 7 4xEDR\n"
-				       "Ca 1 " CA(2) "\" \"h\"\n"
-						     "[1](3) \"" SW(
-							 1) "[1] lid 7 lmc 1 \"a b lid 5 4xEDR\n",
-    /* comments anywhere, the words of `-f` and `-g`, other cases */
-    "# Max of 3 hops discovered\nMax of 3 hops discovered\n"
-    "Initiated from node 01 port 01\nChassis 1 (guid 0x5)\n# Chassis Switches\n\n"
-    "SWITCH 4 \"" SW(1) "\" # \"a b\" enhanced port 0 lid 5 lmc 0\n"
-			"# [2] \"" SW(9) "\"[1]\n#[3] \"" SW(
-			    9) "\"[1]\n"
-			       "[1][ext 9] \"" CA(2) "\"[1](3) # \"h\" lid 7 4xedr s=1 w=2 v=4\n\n"
-						     "Non-Chassis Nodes\n\n"
-						     "hca 1 \"" CA(
-							 2) "\" # \"h\"\n"
-							    "# a remark\n"
-							    "[1](0x3) \"" SW(
-								1) "\"[1][ext 9] # lid 7 lmc 1 \"a "
-								   "b\" lid 5 4x EDR s=1 w=2 v=4\n",
+	/* half of the quotes, no '#' */
+	"Switch 4 \"" SW(
+		1) " # \"a b enhanced port 0 lid 5 lmc 0\n"
+		   "[1] \"" CA(2) "[1](3) \"h\" lid 7 4xEDR\n"
+				  "Ca 1 " CA(2) "\" \"h\"\n"
+						"[1](3) \"" SW(
+							1) "[1] lid 7 lmc 1 \"a b lid 5 4xEDR\n",
+	/* comments anywhere, the words of `-f` and `-g`, other cases */
+	"# Max of 3 hops discovered\nMax of 3 hops discovered\n"
+	"Initiated from node 01 port 01\nChassis 1 (guid 0x5)\n# Chassis Switches\n\n"
+	"SWITCH 4 \"" SW(
+		1) "\" # \"a b\" enhanced port 0 lid 5 lmc 0\n"
+		   "# [2] \"" SW(9) "\"[1]\n#[3] \"" SW(
+			   9) "\"[1]\n"
+			      "[1][ext 9] \"" CA(
+				      2) "\"[1](3) # \"h\" lid 7 4xedr s=1 w=2 v=4\n\n"
+					 "Non-Chassis Nodes\n\n"
+					 "hca 1 \"" CA(
+						 2) "\" # \"h\"\n"
+						    "# a remark\n"
+						    "[1](0x3) \"" SW(
+							    1) "\"[1][ext 9] # lid 7 lmc 1 \"a "
+							       "b\" lid 5 4x EDR s=1 w=2 v=4\n",
 };
 
 static void mess_reads_as_tidy(void **state UNUSED)
@@ -408,20 +417,21 @@ static void modules_and_defaults(void **state UNUSED)
 static void aggregation_nodes(void **state UNUSED)
 {
 	struct fab_netlist n = read_text("Switch 40 \"" SW(
-	    1) "\" # \"leaf\" base port 0 lid 1 lmc 0\n"
-	       "[41] \"" CA(2) "\"[1](2) # \"Mellanox Technologies Aggregation Node\" lid 2 4xHDR\n"
-			       "[40] \"" CA(
-				   3) "\"[1](3) # \"x\" lid 3 4xHDR\n"
-				      "Ca 1 \"" CA(
-					  2) "\" # \"Mellanox Technologies Aggregation Node\"\n"
-					     "[1](2) \"" SW(
-						 1) "\"[41] # lid 2 lmc 0 \"leaf\" lid 1 4xHDR\n"
-						    "devid=0xcf09\n"
-						    "Ca 1 \"" CA(
-							3) "\" # \"x\"\n"
-							   "[1](3) \"" SW(
-							       1) "\"[40] # lid 3 lmc 0 \"leaf\" "
-								  "lid 1 4xHDR\n");
+		1) "\" # \"leaf\" base port 0 lid 1 lmc 0\n"
+		   "[41] \"" CA(
+			   2) "\"[1](2) # \"Mellanox Technologies Aggregation Node\" lid 2 4xHDR\n"
+			      "[40] \"" CA(
+				      3) "\"[1](3) # \"x\" lid 3 4xHDR\n"
+					 "Ca 1 \"" CA(
+						 2) "\" # \"Mellanox Technologies Aggregation Node\"\n"
+						    "[1](2) \"" SW(
+							    1) "\"[41] # lid 2 lmc 0 \"leaf\" lid 1 4xHDR\n"
+							       "devid=0xcf09\n"
+							       "Ca 1 \"" CA(
+								       3) "\" # \"x\"\n"
+									  "[1](3) \"" SW(
+										  1) "\"[40] # lid 3 lmc 0 \"leaf\" "
+										     "lid 1 4xHDR\n");
 
 	assert_warnings(&n, "2: " SW(1) " is declared with 40 ports, but port 41 is used; "
 					"it is given 41\n");
@@ -437,10 +447,10 @@ static void aggregation_nodes(void **state UNUSED)
 static void unlinked_ports_are_remembered(void **state UNUSED)
 {
 	struct fab_netlist n = read_text(
-	    "Ca 3 \"" CA(1) "\" # \"h\"\n"
-			    "#[2](0x17)\t# lid 6 lmc 1 4xNDR\n"
-			    "#[9](18)\t# lid 6 lmc 1 4xNDR\n" /* no such port: a comment */
-			    "#[3](19) \"" SW(1) "\"[1]\n");   /* a comment too */
+		"Ca 3 \"" CA(1) "\" # \"h\"\n"
+				"#[2](0x17)\t# lid 6 lmc 1 4xNDR\n"
+				"#[9](18)\t# lid 6 lmc 1 4xNDR\n" /* no such port: a comment */
+				"#[3](19) \"" SW(1) "\"[1]\n");	  /* a comment too */
 
 	assert_warnings(&n, "");
 	assert_int_equal(port_at(n.fab, 0, 2)->guid, 0x17);
@@ -456,9 +466,9 @@ static void unlinked_ports_are_remembered(void **state UNUSED)
 static void one_side_tells_of_the_other(void **state UNUSED)
 {
 	struct fab_netlist n =
-	    read_text("Switch 4 \"" SW(1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
-					  "[1] \"" CA(2) "\"[2](33) # \"h\" lid 7 4xFDR10\n"
-							 "Ca 2 \"" CA(2) "\" # \"h\"\n");
+		read_text("Switch 4 \"" SW(1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
+					      "[1] \"" CA(2) "\"[2](33) # \"h\" lid 7 4xFDR10\n"
+							     "Ca 2 \"" CA(2) "\" # \"h\"\n");
 
 	assert_warnings(&n,
 			"2: " SW(1) "[1] \"s\" leads to " CA(2) "[2] \"h\", which does not list "
@@ -475,11 +485,12 @@ static void one_side_tells_of_the_other(void **state UNUSED)
 static void who_speaks_of_himself_is_believed(void **state UNUSED)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
-	    1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
-	       "[1] \"" CA(2) "\"[1](33) # \"h\" lid 7 4xFDR\n"
-			      "Ca 1 \"" CA(2) "\" # \"h\"\n"
-					      "[1](34) \"" SW(
-						  1) "\"[1] # lid 9 lmc 0 \"s\" lid 6 1xSDR\n");
+		1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
+		   "[1] \"" CA(2) "\"[1](33) # \"h\" lid 7 4xFDR\n"
+				  "Ca 1 \"" CA(
+					  2) "\" # \"h\"\n"
+					     "[1](34) \"" SW(
+						     1) "\"[1] # lid 9 lmc 0 \"s\" lid 6 1xSDR\n");
 
 	assert_warnings(&n, "");
 	assert_int_equal(port_at(n.fab, 0, 0)->lid, 5);
@@ -494,10 +505,10 @@ static void who_speaks_of_himself_is_believed(void **state UNUSED)
 static void else_the_neighbour_is_believed(void **state UNUSED)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
-	    1) "\"\n"
-	       "[1] \"" CA(2) "\"[1](33) # lid 7 4xFDR\n"
-			      "Ca 1 \"" CA(2) "\"\n"
-					      "[1] \"" SW(1) "\"[1] # s lid 6 4xFDR\n");
+		1) "\"\n"
+		   "[1] \"" CA(2) "\"[1](33) # lid 7 4xFDR\n"
+				  "Ca 1 \"" CA(2) "\"\n"
+						  "[1] \"" SW(1) "\"[1] # s lid 6 4xFDR\n");
 
 	assert_warnings(&n, "");
 	assert_int_equal(port_at(n.fab, 0, 0)->lid, 6);
@@ -509,39 +520,42 @@ static void else_the_neighbour_is_believed(void **state UNUSED)
 static void what_is_written(void **state UNUSED)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
-	    1) "\" # \"a\" enhanced port 0 lid 5 lmc 1\n"
-	       "[1] \"" CA(2) "\"[1](3) # \"h\" lid 8 4xEDR\n"
+		1) "\" # \"a\" enhanced port 0 lid 5 lmc 1\n"
+		   "[1] \"" CA(
+			   2) "\"[1](3) # \"h\" lid 8 4xEDR\n"
 			      "[2] \"sw\"[4]\n"
 			      "vendid=713\ndevid=0x1017\nsysimgguid=0x99\ncaguid=2\n"
 			      "Ca 2 \"" CA(
-				  2) "\" # \"h\"\n"
-				     "[1](3) \"" SW(
-					 1) "\"[1] # lid 8 lmc 3 \"a\" lid 5 2xEDR\n"
-					    "#[2](4)\t# lid 0 lmc 0 1xSDR\n"
-					    "switchguid=0xab(cd)\nSwitch 4 \"sw\"\n[4] \"" SW(
-						1) "\"[2]\n");
+				      2) "\" # \"h\"\n"
+					 "[1](3) \"" SW(
+						 1) "\"[1] # lid 8 lmc 3 \"a\" lid 5 2xEDR\n"
+						    "#[2](4)\t# lid 0 lmc 0 1xSDR\n"
+						    "switchguid=0xab(cd)\nSwitch 4 \"sw\"\n[4] \"" SW(
+							    1) "\"[2]\n");
 	struct strbuf out = {0};
 
 	fab_netlist_write(n.fab, &out);
 	assert_string_equal(
-	    out.s,
-	    "# 2 switches, 1 hosts, 0 routers, 2 links\n"
-	    "\nvendid=0x0\ndevid=0x0\nsysimgguid=0x1\nswitchguid=0x1(1)\n"
-	    "Switch\t4 \"" SW(
-		1) "\"\t\t# \"a\" enhanced port 0 lid 5 lmc 1\n"
-		   "[1]\t\"" CA(2) "\"[1](3)\t\t# \"h\" lid 8 4xEDR\n"
-				   "[2]\t\"S-00000000000000ab\"[4]\t\t# \"sw\" lid 0\n"
-				   "\nvendid=0x2c9\ndevid=0x1017\nsysimgguid=0x99\ncaguid=0x2\n"
-				   "Ca\t2 \"" CA(
-				       2) "\"\t\t# \"h\"\n"
-					  "[1](3)\t\"" SW(
-					      1) "\"[1]\t\t# lid 8 lmc 3 \"a\" lid 5 2xEDR\n"
-						 "#[2](4)\t# lid 0 lmc 0 1xSDR\n"
-						 "\nvendid=0x0\ndevid=0x0\nsysimgguid="
-						 "0xab\nswitchguid=0xab(cd)\n"
-						 "Switch\t4 \"S-00000000000000ab\"\t\t# \"sw\" "
-						 "base port 0 lid 0 lmc 0\n"
-						 "[4]\t\"" SW(1) "\"[2]\t\t# \"a\" lid 5\n");
+		out.s,
+		"# 2 switches, 1 hosts, 0 routers, 2 links\n"
+		"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x1\nswitchguid=0x1(1)\n"
+		"Switch\t4 \"" SW(
+			1) "\"\t\t# \"a\" enhanced port 0 lid 5 lmc 1\n"
+			   "[1]\t\"" CA(
+				   2) "\"[1](3)\t\t# \"h\" lid 8 4xEDR\n"
+				      "[2]\t\"S-00000000000000ab\"[4]\t\t# \"sw\" lid 0\n"
+				      "\nvendid=0x2c9\ndevid=0x1017\nsysimgguid=0x99\ncaguid=0x2\n"
+				      "Ca\t2 \"" CA(
+					      2) "\"\t\t# \"h\"\n"
+						 "[1](3)\t\"" SW(
+							 1) "\"[1]\t\t# lid 8 lmc 3 \"a\" lid 5 2xEDR\n"
+							    "#[2](4)\t# lid 0 lmc 0 1xSDR\n"
+							    "\nvendid=0x0\ndevid=0x0\nsysimgguid="
+							    "0xab\nswitchguid=0xab(cd)\n"
+							    "Switch\t4 \"S-00000000000000ab\"\t\t# \"sw\" "
+							    "base port 0 lid 0 lmc 0\n"
+							    "[4]\t\"" SW(
+								    1) "\"[2]\t\t# \"a\" lid 5\n");
 	strbuf_free(&out);
 	fab_netlist_free(&n);
 }
@@ -552,76 +566,77 @@ static const struct {
 	const char *text, *warnings;
 	unsigned nodes, links;
 } doubtful[] = {
-    /* the far node is not there */
-    {"Switch 4 \"" SW(1) "\" # \"a\"\n[1] \"" CA(
-	 2) "\"[1](3) # \"gone\" lid 7 4xEDR\n[2] \"x\"[4]\n",
-     "2: " SW(1) "[1] \"a\" leads to " CA(
-	 2) "[1], which is not in the file; the link is left out\n"
-	    "3: " SW(1) "[2] \"a\" leads to x[4], which is not in the file; the link is left out\n",
-     1, 0},
-    /* the two sides disagree */
-    {"Switch 4 \"a\"\n[1] \"b\"[1]\nSwitch 4 \"b\"\n[1] \"c\"[1]\nSwitch 4 \"c\"\n[1] \"b\"[1]\n",
-     "4: b[1] leads to c[1], but the link between b[1] and a[1] is stated first and kept\n"
-     "6: c[1] leads to b[1], but the link between b[1] and a[1] is stated first and kept\n",
-     3, 1},
-    /* the same port twice */
-    {"Switch 4 \"a\"\n[1] \"b\"[1]\n[1] \"b\"[1]\n[1] \"b\"[2]\nSwitch 4 \"b\"\n[1] \"a\"[1]\n",
-     "3: a[1] leads to b[1], as line 2 says already\n"
-     "4: a[1] leads to b[2], but line 2 says otherwise and is kept\n",
-     2, 1},
-    /* a loopback plug, and a real cable between two ports of one switch */
-    {"Switch 4 \"a\"\n[1] \"a\"[1]\n[2] \"a\"[3]\n[3] \"a\"[2]\n",
-     "2: a[1] leads to a[1], which is itself; a loopback plug is ignored\n", 1, 1},
-    /* port 0 */
-    {"Switch 4 \"a\"\n[2] \"b\"[0]\nHca 1 \"b\"\n[0] \"a\"[1]\n",
-     "2: a[2] leads to b[0], but port 0 has no cable; the line is ignored\n"
-     "4: b[0] leads to a[1], but port 0 has no cable; the line is ignored\n",
-     2, 0},
-    /* more ports than declared, on either side; none declared */
-    {"Switch 2 \"a\"\n[3] \"b\"[5]\nHca 1 \"b\"\n[5] \"a\"[3]\nHca 0 \"c\"\nHca 0 \"d\"\n[1] "
-     "\"a\"[1]\n",
-     "2: a is declared with 2 ports, but port 3 is used; it is given 3\n"
-     "2: b is declared with 1 ports, but port 5 is used; it is given 5\n"
-     "5: c is declared with 0 ports; it is given 1\n"
-     "7: d is declared with 0 ports, but port 1 is used; it is given 1\n"
-     "7: d[1] leads to a[1], which does not list it; the link is completed\n",
-     4, 2},
-    /* defined twice alike */
-    {"Switch 2 \"" SW(1) "\"\n[1] \"b\"[1]\nHca 2 \"b\"\n[1] \"" SW(1) "\"[1]\n[2] \"" SW(
-	 1) "\"[2]\n"
-	    "Switch 2 \"" SW(1) "\" # \"late name\"\n[1] \"b\"[1]\n[2] \"b\"[2]\n",
-     "6: the node of line 1 is defined once more; both are taken as one\n"
-     "7: " SW(1) "[1] \"late name\" leads to b[1], as line 2 says already\n",
-     2, 2},
-    /* GUID 0 is nobody's */
-    {"Switch 2 \"" SW(0) "\"\n[1] \"b\"[1]\nHca 2 \"b\"\n[1] \"" SW(0) "\"[1]\n",
-     "1: " SW(0) " has GUID 0; it is given 0x0000000000200000\n", 2, 1},
-    /* GUID lines that belong to no node */
-    {"switchguid=0x9\nSwitch 2 \"" SW(1) "\"\ncaguid=0x8\nSwitch 2 \"" SW(2) "\"\nrtguid=0x7\n",
-     "1: GUID 0x0000000000000009 is not that of the Switch of line 2; it is ignored\n"
-     "3: GUID 0x0000000000000008 is not that of the Switch of line 4; it is ignored\n"
-     "5: GUID 0x0000000000000007 is not followed by its node\n",
-     2, 0},
-    /* impossible addresses */
-    {"Switch 2 \"a\" # \"a\" base port 0 lid 49152 lmc 8\n[1] \"b\"[1] # \"b\" lid "
-     "99999999999999999999\n"
-     "Hca 1 \"b\" # \"b\"\n[1] \"a\"[1] # lid 65535 lmc 0 \"a\" lid 0 4xQDR\n",
-     "1: lid 49152 is not a unicast LID (1 to 49151); it is ignored\n"
-     "1: lmc 8 is not an LMC (0 to 7); it is ignored\n"
-     "2: lid 18446744073709551615 is not a unicast LID (1 to 49151); it is ignored\n"
-     "4: lid 65535 is not a unicast LID (1 to 49151); it is ignored\n",
-     2, 1},
-    /* what ibnetdiscover complained of, caught in the same file, also in the middle of a node */
-    {"src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\nSwitch 2 \"a\"\n"
-     "../lib/query.c:12; mad timed out\n[1] \"b\"[1]\nHca 1 \"b\"\n[1] \"a\"[1]\n",
-     "1: whoever wrote the file had trouble, so something may be missing: "
-     "src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\n"
-     "3: whoever wrote the file had trouble, so something may be missing: "
-     "../lib/query.c:12; mad timed out\n",
-     2, 1},
-    /* control characters of an id do not reach the terminal */
-    {"Switch 2 \"a\x1b[2J\"\n[1] \"b\x07\"[1]\n",
-     "2: a?[2J[1] leads to b?[1], which is not in the file; the link is left out\n", 1, 0},
+	/* the far node is not there */
+	{"Switch 4 \"" SW(1) "\" # \"a\"\n[1] \"" CA(
+		 2) "\"[1](3) # \"gone\" lid 7 4xEDR\n[2] \"x\"[4]\n",
+	 "2: " SW(1) "[1] \"a\" leads to " CA(
+		 2) "[1], which is not in the file; the link is left out\n"
+		    "3: " SW(
+			    1) "[2] \"a\" leads to x[4], which is not in the file; the link is left out\n",
+	 1, 0},
+	/* the two sides disagree */
+	{"Switch 4 \"a\"\n[1] \"b\"[1]\nSwitch 4 \"b\"\n[1] \"c\"[1]\nSwitch 4 \"c\"\n[1] \"b\"[1]\n",
+	 "4: b[1] leads to c[1], but the link between b[1] and a[1] is stated first and kept\n"
+	 "6: c[1] leads to b[1], but the link between b[1] and a[1] is stated first and kept\n",
+	 3, 1},
+	/* the same port twice */
+	{"Switch 4 \"a\"\n[1] \"b\"[1]\n[1] \"b\"[1]\n[1] \"b\"[2]\nSwitch 4 \"b\"\n[1] \"a\"[1]\n",
+	 "3: a[1] leads to b[1], as line 2 says already\n"
+	 "4: a[1] leads to b[2], but line 2 says otherwise and is kept\n",
+	 2, 1},
+	/* a loopback plug, and a real cable between two ports of one switch */
+	{"Switch 4 \"a\"\n[1] \"a\"[1]\n[2] \"a\"[3]\n[3] \"a\"[2]\n",
+	 "2: a[1] leads to a[1], which is itself; a loopback plug is ignored\n", 1, 1},
+	/* port 0 */
+	{"Switch 4 \"a\"\n[2] \"b\"[0]\nHca 1 \"b\"\n[0] \"a\"[1]\n",
+	 "2: a[2] leads to b[0], but port 0 has no cable; the line is ignored\n"
+	 "4: b[0] leads to a[1], but port 0 has no cable; the line is ignored\n",
+	 2, 0},
+	/* more ports than declared, on either side; none declared */
+	{"Switch 2 \"a\"\n[3] \"b\"[5]\nHca 1 \"b\"\n[5] \"a\"[3]\nHca 0 \"c\"\nHca 0 \"d\"\n[1] "
+	 "\"a\"[1]\n",
+	 "2: a is declared with 2 ports, but port 3 is used; it is given 3\n"
+	 "2: b is declared with 1 ports, but port 5 is used; it is given 5\n"
+	 "5: c is declared with 0 ports; it is given 1\n"
+	 "7: d is declared with 0 ports, but port 1 is used; it is given 1\n"
+	 "7: d[1] leads to a[1], which does not list it; the link is completed\n",
+	 4, 2},
+	/* defined twice alike */
+	{"Switch 2 \"" SW(1) "\"\n[1] \"b\"[1]\nHca 2 \"b\"\n[1] \"" SW(1) "\"[1]\n[2] \"" SW(
+		 1) "\"[2]\n"
+		    "Switch 2 \"" SW(1) "\" # \"late name\"\n[1] \"b\"[1]\n[2] \"b\"[2]\n",
+	 "6: the node of line 1 is defined once more; both are taken as one\n"
+	 "7: " SW(1) "[1] \"late name\" leads to b[1], as line 2 says already\n",
+	 2, 2},
+	/* GUID 0 is nobody's */
+	{"Switch 2 \"" SW(0) "\"\n[1] \"b\"[1]\nHca 2 \"b\"\n[1] \"" SW(0) "\"[1]\n",
+	 "1: " SW(0) " has GUID 0; it is given 0x0000000000200000\n", 2, 1},
+	/* GUID lines that belong to no node */
+	{"switchguid=0x9\nSwitch 2 \"" SW(1) "\"\ncaguid=0x8\nSwitch 2 \"" SW(2) "\"\nrtguid=0x7\n",
+	 "1: GUID 0x0000000000000009 is not that of the Switch of line 2; it is ignored\n"
+	 "3: GUID 0x0000000000000008 is not that of the Switch of line 4; it is ignored\n"
+	 "5: GUID 0x0000000000000007 is not followed by its node\n",
+	 2, 0},
+	/* impossible addresses */
+	{"Switch 2 \"a\" # \"a\" base port 0 lid 49152 lmc 8\n[1] \"b\"[1] # \"b\" lid "
+	 "99999999999999999999\n"
+	 "Hca 1 \"b\" # \"b\"\n[1] \"a\"[1] # lid 65535 lmc 0 \"a\" lid 0 4xQDR\n",
+	 "1: lid 49152 is not a unicast LID (1 to 49151); it is ignored\n"
+	 "1: lmc 8 is not an LMC (0 to 7); it is ignored\n"
+	 "2: lid 18446744073709551615 is not a unicast LID (1 to 49151); it is ignored\n"
+	 "4: lid 65535 is not a unicast LID (1 to 49151); it is ignored\n",
+	 2, 1},
+	/* what ibnetdiscover complained of, caught in the same file, also in the middle of a node */
+	{"src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\nSwitch 2 \"a\"\n"
+	 "../lib/query.c:12; mad timed out\n[1] \"b\"[1]\nHca 1 \"b\"\n[1] \"a\"[1]\n",
+	 "1: whoever wrote the file had trouble, so something may be missing: "
+	 "src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\n"
+	 "3: whoever wrote the file had trouble, so something may be missing: "
+	 "../lib/query.c:12; mad timed out\n",
+	 2, 1},
+	/* control characters of an id do not reach the terminal */
+	{"Switch 2 \"a\x1b[2J\"\n[1] \"b\x07\"[1]\n",
+	 "2: a?[2J[1] leads to b?[1], which is not in the file; the link is left out\n", 1, 0},
 };
 
 static void doubtful_files_load_with_warnings(void **state UNUSED)
@@ -642,84 +657,86 @@ static void doubtful_files_load_with_warnings(void **state UNUSED)
 static const struct {
 	const char *text, *message;
 } broken[] = {
-    {"", "t:1: found no node in the file, expected a Switch, Ca or Rt line"},
-    {"# only\n\n# comments\n", "t:3: found no node in the file, expected a Switch, Ca or Rt line"},
-    {"hello world\n",
-     "t:1: found 'hello world', expected a node, a port, an assignment or a comment"},
-    {"Switch 2 \"a\"\n\n%&!\n",
-     "t:3: found '%&!', expected a node, a port, an assignment or a comment"},
-    {"Switches 2 \"a\"\n",
-     "t:1: found 'Switches 2 \"a\"', expected a node, a port, an assignment or a comment"},
-    {"Switch\t: 0x0002c9020046c588 ports 36 \"x\" base port 0 lid 2 lmc 0\n",
-     "t:1: found ': 0x0002c9020046c588 ports 36 \"x...', expected the number of ports"},
-    {"Switch \"a\"\n", "t:1: found '\"a\"', expected the number of ports"},
-    {"Switch -1 \"a\"\n", "t:1: found '-1 \"a\"', expected the number of ports"},
-    {"Switch 255 \"a\"\n", "t:1: found 255 ports, expected at most 254"},
-    {"Ca 99999999999999999999999 \"a\"\n",
-     "t:1: found 99999999999999999999999 ports, expected at most 254"},
-    {"src/smp.c:x; lost\nSwitch 2 \"a\"\n",
-     "t:1: found 'src/smp.c:x; lost', expected a node, a port, an assignment or a comment"},
-    {"Switch 4\n",
-     "t:1: found the end of the line, expected a node's id like \"S-0002000000000001\""},
-    {"Switch 4 # \"name\"\n",
-     "t:1: found '# \"name\"', expected a node's id like \"S-0002000000000001\""},
-    {"Switch 4 \"\"\n",
-     "t:1: found '\"\"', expected a node's id like \"S-0002000000000001\""},
-    {"Switch 4 \"a\n", "t:1: found one quotation mark around the id, expected a second one"},
-    {"Switch 4 \"a\" name\n", "t:1: found 'name', expected a comment or the end of the line"},
-    {"[1] \"a\"[2]\n",
-     "t:1: found '[1] \"a\"[2]', expected a Switch, Ca or Rt line before the ports"},
-    {"Switch 2 \"a\"\nvendid=0x1\n[1] \"a\"[2]\n",
-     "t:3: found '[1] \"a\"[2]', expected a Switch, Ca or Rt line before the ports"},
-    {"Switch 2 \"a\"\n[x] \"a\"[2]\n", "t:2: found 'x] \"a\"[2]', expected a port number"},
-    {"Switch 2 \"a\"\n[1 \"a\"[2]\n", "t:2: found '\"a\"[2]', expected ']'"},
-    {"Switch 2 \"a\"\n[255] \"a\"[2]\n", "t:2: found port 255, expected at most 254"},
-    {"Switch 2 \"a\"\n[1] \"a\"[1000]\n", "t:2: found port 1000, expected at most 254"},
-    {"Switch 2 \"a\"\n[1] \"a\"[]\n", "t:2: found ']', expected a port number"},
-    {"Switch 2 \"a\"\n[1]\n",
-     "t:2: found the end of the line, expected a node's id like \"S-0002000000000001\""},
-    {"Switch 2 \"a\"\n[1] [2]\n",
-     "t:2: found '[2]', expected a node's id like \"S-0002000000000001\""},
-    {"Switch 2 \"a\"\n[1] \"b\"[2] or so\n",
-     "t:2: found 'or so', expected a comment or the end of the line"},
-    {"Ca 2 \"a\"\n[1](xyz) \"b\"[2]\n",
-     "t:2: found 'xyz) \"b\"[2]', expected a port GUID of up to 16 hexadecimal digits"},
-    {"Ca 2 \"a\"\n[1](12345678901234567) \"b\"[2]\n",
-     "t:2: found '12345678901234567) \"b\"[2]', expected a port GUID of up to 16 hexadecimal "
-     "digits"},
-    {"Ca 2 \"a\"\n[1](12 \"b\"[2]\n", "t:2: found '\"b\"[2]', expected ')'"},
-    {"Ca 2 \"a\"\n[1][ext 5 \"b\"\n",
-     "t:2: found '[ext 5 \"b\"', expected ']' behind the external port"},
-    {"Ca 2 \"a\"\n@[1] \"alias\"\n",
-     "t:2: found '@[1] \"alias\"', expected a port without an alias"},
-    {"vendid\n", "t:1: found the end of the line, expected '='"},
-    {"vendid=\n", "t:1: found the end of the line, expected a number"},
-    {"vendid=0x100000000\n", "t:1: found 0x100000000, expected at most 0xffffffff"},
-    {"devid=70000\n", "t:1: found 70000, expected at most 65535"},
-    {"devid=0x1 0x2\n", "t:1: found '0x2', expected a comment or the end of the line"},
-    {"devid=0xq\n", "t:1: found '0xq', expected a number of up to 16 hexadecimal digits"},
-    {"switchguid=node\n", "t:1: found 'node', expected a number of up to 16 hexadecimal digits"},
-    {"switchguid=0x1(2\n", "t:1: found the end of the line, expected ')'"},
-    {"caguid=0x00112233445566778\n",
-     "t:1: found '0x00112233445566778', expected a number of up to 16 hexadecimal digits"},
-    {"include \"more.net\"\n", "t:1: found an include line, expected the whole fabric in one file"},
-    {"module=x\n", "t:1: found 'x', expected a name in quotes"},
-    {"module=\"x\n", "t:1: found one quotation mark around the name, expected a second one"},
-    {"width=99\n", "t:1: found 99, expected at most 31"},
-    {"Switch 4 \"" SW(1) "\"\n\nSwitch 8 \"" SW(1) "\"\n",
-     "t:3: found the same node as Switch with 8 ports, expected Switch with 4 ports as in line 1"},
-    {"Ca 4 \"a\"\nRt 4 \"a\"\n",
-     "t:2: found the same node as Rt with 4 ports, expected Ca with 4 ports as in line 1"},
-    {"switchguid=0x1\nSwitch 4 \"a\"\nSwitch 4 \"" SW(1) "\"\n",
-     "t:3: found GUID 0x0000000000000001, expected another than the node of line 2 has"},
-    {"Switch 4 \"" SW(1) "\"\nswitchguid=0x1\nSwitch 4 \"a\"\n",
-     "t:3: found GUID 0x0000000000000001, expected another than the node of line 1 has"},
-    {"Switch 2 \"a\"\ncaf\xc3\xa9\x01 with a tail much longer than what fits\n",
-     "t:2: found 'caf\xc3\xa9? with a tail much longer t...', expected a node, a port, an "
-     "assignment "
-     "or a comment"},
-    {"\x1f\x8b\x08 \xc3(\xe0\x80\x9b\x9b[2J\xe2\x82\xac\n",
-     "t:1: found '??? ?(????[2J\xe2\x82\xac', expected a node, a port, an assignment or a comment"},
+	{"", "t:1: found no node in the file, expected a Switch, Ca or Rt line"},
+	{"# only\n\n# comments\n",
+	 "t:3: found no node in the file, expected a Switch, Ca or Rt line"},
+	{"hello world\n",
+	 "t:1: found 'hello world', expected a node, a port, an assignment or a comment"},
+	{"Switch 2 \"a\"\n\n%&!\n",
+	 "t:3: found '%&!', expected a node, a port, an assignment or a comment"},
+	{"Switches 2 \"a\"\n",
+	 "t:1: found 'Switches 2 \"a\"', expected a node, a port, an assignment or a comment"},
+	{"Switch\t: 0x0002c9020046c588 ports 36 \"x\" base port 0 lid 2 lmc 0\n",
+	 "t:1: found ': 0x0002c9020046c588 ports 36 \"x...', expected the number of ports"},
+	{"Switch \"a\"\n", "t:1: found '\"a\"', expected the number of ports"},
+	{"Switch -1 \"a\"\n", "t:1: found '-1 \"a\"', expected the number of ports"},
+	{"Switch 255 \"a\"\n", "t:1: found 255 ports, expected at most 254"},
+	{"Ca 99999999999999999999999 \"a\"\n",
+	 "t:1: found 99999999999999999999999 ports, expected at most 254"},
+	{"src/smp.c:x; lost\nSwitch 2 \"a\"\n",
+	 "t:1: found 'src/smp.c:x; lost', expected a node, a port, an assignment or a comment"},
+	{"Switch 4\n",
+	 "t:1: found the end of the line, expected a node's id like \"S-0002000000000001\""},
+	{"Switch 4 # \"name\"\n",
+	 "t:1: found '# \"name\"', expected a node's id like \"S-0002000000000001\""},
+	{"Switch 4 \"\"\n", "t:1: found '\"\"', expected a node's id like \"S-0002000000000001\""},
+	{"Switch 4 \"a\n", "t:1: found one quotation mark around the id, expected a second one"},
+	{"Switch 4 \"a\" name\n", "t:1: found 'name', expected a comment or the end of the line"},
+	{"[1] \"a\"[2]\n",
+	 "t:1: found '[1] \"a\"[2]', expected a Switch, Ca or Rt line before the ports"},
+	{"Switch 2 \"a\"\nvendid=0x1\n[1] \"a\"[2]\n",
+	 "t:3: found '[1] \"a\"[2]', expected a Switch, Ca or Rt line before the ports"},
+	{"Switch 2 \"a\"\n[x] \"a\"[2]\n", "t:2: found 'x] \"a\"[2]', expected a port number"},
+	{"Switch 2 \"a\"\n[1 \"a\"[2]\n", "t:2: found '\"a\"[2]', expected ']'"},
+	{"Switch 2 \"a\"\n[255] \"a\"[2]\n", "t:2: found port 255, expected at most 254"},
+	{"Switch 2 \"a\"\n[1] \"a\"[1000]\n", "t:2: found port 1000, expected at most 254"},
+	{"Switch 2 \"a\"\n[1] \"a\"[]\n", "t:2: found ']', expected a port number"},
+	{"Switch 2 \"a\"\n[1]\n",
+	 "t:2: found the end of the line, expected a node's id like \"S-0002000000000001\""},
+	{"Switch 2 \"a\"\n[1] [2]\n",
+	 "t:2: found '[2]', expected a node's id like \"S-0002000000000001\""},
+	{"Switch 2 \"a\"\n[1] \"b\"[2] or so\n",
+	 "t:2: found 'or so', expected a comment or the end of the line"},
+	{"Ca 2 \"a\"\n[1](xyz) \"b\"[2]\n",
+	 "t:2: found 'xyz) \"b\"[2]', expected a port GUID of up to 16 hexadecimal digits"},
+	{"Ca 2 \"a\"\n[1](12345678901234567) \"b\"[2]\n",
+	 "t:2: found '12345678901234567) \"b\"[2]', expected a port GUID of up to 16 hexadecimal "
+	 "digits"},
+	{"Ca 2 \"a\"\n[1](12 \"b\"[2]\n", "t:2: found '\"b\"[2]', expected ')'"},
+	{"Ca 2 \"a\"\n[1][ext 5 \"b\"\n",
+	 "t:2: found '[ext 5 \"b\"', expected ']' behind the external port"},
+	{"Ca 2 \"a\"\n@[1] \"alias\"\n",
+	 "t:2: found '@[1] \"alias\"', expected a port without an alias"},
+	{"vendid\n", "t:1: found the end of the line, expected '='"},
+	{"vendid=\n", "t:1: found the end of the line, expected a number"},
+	{"vendid=0x100000000\n", "t:1: found 0x100000000, expected at most 0xffffffff"},
+	{"devid=70000\n", "t:1: found 70000, expected at most 65535"},
+	{"devid=0x1 0x2\n", "t:1: found '0x2', expected a comment or the end of the line"},
+	{"devid=0xq\n", "t:1: found '0xq', expected a number of up to 16 hexadecimal digits"},
+	{"switchguid=node\n",
+	 "t:1: found 'node', expected a number of up to 16 hexadecimal digits"},
+	{"switchguid=0x1(2\n", "t:1: found the end of the line, expected ')'"},
+	{"caguid=0x00112233445566778\n",
+	 "t:1: found '0x00112233445566778', expected a number of up to 16 hexadecimal digits"},
+	{"include \"more.net\"\n",
+	 "t:1: found an include line, expected the whole fabric in one file"},
+	{"module=x\n", "t:1: found 'x', expected a name in quotes"},
+	{"module=\"x\n", "t:1: found one quotation mark around the name, expected a second one"},
+	{"width=99\n", "t:1: found 99, expected at most 31"},
+	{"Switch 4 \"" SW(1) "\"\n\nSwitch 8 \"" SW(1) "\"\n",
+	 "t:3: found the same node as Switch with 8 ports, expected Switch with 4 ports as in line 1"},
+	{"Ca 4 \"a\"\nRt 4 \"a\"\n",
+	 "t:2: found the same node as Rt with 4 ports, expected Ca with 4 ports as in line 1"},
+	{"switchguid=0x1\nSwitch 4 \"a\"\nSwitch 4 \"" SW(1) "\"\n",
+	 "t:3: found GUID 0x0000000000000001, expected another than the node of line 2 has"},
+	{"Switch 4 \"" SW(1) "\"\nswitchguid=0x1\nSwitch 4 \"a\"\n",
+	 "t:3: found GUID 0x0000000000000001, expected another than the node of line 1 has"},
+	{"Switch 2 \"a\"\ncaf\xc3\xa9\x01 with a tail much longer than what fits\n",
+	 "t:2: found 'caf\xc3\xa9? with a tail much longer t...', expected a node, a port, an "
+	 "assignment "
+	 "or a comment"},
+	{"\x1f\x8b\x08 \xc3(\xe0\x80\x9b\x9b[2J\xe2\x82\xac\n",
+	 "t:1: found '??? ?(????[2J\xe2\x82\xac', expected a node, a port, an assignment or a comment"},
 };
 
 static void broken_files_name_the_line(void **state UNUSED)
@@ -794,17 +811,17 @@ static void the_sample_cluster(void **state UNUSED)
 	node_id router = fab_node_by_text(f, "edge router \"north\"");
 
 	assert_warnings(
-	    &n,
-	    "44: S-b8599f0300d20000[10] \"MF0;ib-leaf1:MQM8700/U1\" leads to "
-	    "H-0c42a1030041ffe0[1], which is not in the file; the link is left out\n"
-	    "78: S-b8599f0300d20100 is declared with 40 ports, but port 41 is used; it is given "
-	    "41\n"
-	    "193: H-0c42a10300410080[1] \"node005 mlx5_0\" leads to S-b8599f0300d20000[9] "
-	    "\"MF0;ib-leaf1:MQM8700/U1\", but the link between H-0c42a10300410080[1] "
-	    "\"node005 mlx5_0\" and S-b8599f0300d20000[5] \"MF0;ib-leaf1:MQM8700/U1\" is stated "
-	    "first and kept\n"
-	    "285: H-0c42a10300410220[1] \"node018 mlx5_0\" leads to S-b8599f0300d20300[3] "
-	    "\"MF0;ib-leaf4:MQM8700/U1\", which does not list it; the link is completed\n");
+		&n,
+		"44: S-b8599f0300d20000[10] \"MF0;ib-leaf1:MQM8700/U1\" leads to "
+		"H-0c42a1030041ffe0[1], which is not in the file; the link is left out\n"
+		"78: S-b8599f0300d20100 is declared with 40 ports, but port 41 is used; it is given "
+		"41\n"
+		"193: H-0c42a10300410080[1] \"node005 mlx5_0\" leads to S-b8599f0300d20000[9] "
+		"\"MF0;ib-leaf1:MQM8700/U1\", but the link between H-0c42a10300410080[1] "
+		"\"node005 mlx5_0\" and S-b8599f0300d20000[5] \"MF0;ib-leaf1:MQM8700/U1\" is stated "
+		"first and kept\n"
+		"285: H-0c42a10300410220[1] \"node018 mlx5_0\" leads to S-b8599f0300d20300[3] "
+		"\"MF0;ib-leaf4:MQM8700/U1\", which does not list it; the link is completed\n");
 	assert_int_equal(f->nswitches, 6);
 	assert_int_equal(f->nhosts, 33);
 	assert_int_equal(f->nrouters, 1);
@@ -887,29 +904,29 @@ static void a_larger_tree(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_ordinary_dump),
-	    cmocka_unit_test(every_rate),
-	    cmocka_unit_test(names_hold_anything_but_a_line_end),
-	    cmocka_unit_test(a_line_end_in_a_name_becomes_a_space),
-	    cmocka_unit_test(a_very_long_name),
-	    cmocka_unit_test(mess_reads_as_tidy),
-	    cmocka_unit_test(plain_words_as_ids),
-	    cmocka_unit_test(made_up_guids_keep_clear_of_others),
-	    cmocka_unit_test(modules_and_defaults),
-	    cmocka_unit_test(aggregation_nodes),
-	    cmocka_unit_test(unlinked_ports_are_remembered),
-	    cmocka_unit_test(one_side_tells_of_the_other),
-	    cmocka_unit_test(who_speaks_of_himself_is_believed),
-	    cmocka_unit_test(else_the_neighbour_is_believed),
-	    cmocka_unit_test(what_is_written),
-	    cmocka_unit_test(doubtful_files_load_with_warnings),
-	    cmocka_unit_test(broken_files_name_the_line),
-	    cmocka_unit_test(zero_bytes_are_refused),
-	    cmocka_unit_test(cut_off_anywhere),
-	    cmocka_unit_test(the_sample_cluster),
-	    cmocka_unit_test(the_other_samples),
-	    cmocka_unit_test(a_file_that_is_not_there),
-	    cmocka_unit_test(a_larger_tree),
+		cmocka_unit_test(an_ordinary_dump),
+		cmocka_unit_test(every_rate),
+		cmocka_unit_test(names_hold_anything_but_a_line_end),
+		cmocka_unit_test(a_line_end_in_a_name_becomes_a_space),
+		cmocka_unit_test(a_very_long_name),
+		cmocka_unit_test(mess_reads_as_tidy),
+		cmocka_unit_test(plain_words_as_ids),
+		cmocka_unit_test(made_up_guids_keep_clear_of_others),
+		cmocka_unit_test(modules_and_defaults),
+		cmocka_unit_test(aggregation_nodes),
+		cmocka_unit_test(unlinked_ports_are_remembered),
+		cmocka_unit_test(one_side_tells_of_the_other),
+		cmocka_unit_test(who_speaks_of_himself_is_believed),
+		cmocka_unit_test(else_the_neighbour_is_believed),
+		cmocka_unit_test(what_is_written),
+		cmocka_unit_test(doubtful_files_load_with_warnings),
+		cmocka_unit_test(broken_files_name_the_line),
+		cmocka_unit_test(zero_bytes_are_refused),
+		cmocka_unit_test(cut_off_anywhere),
+		cmocka_unit_test(the_sample_cluster),
+		cmocka_unit_test(the_other_samples),
+		cmocka_unit_test(a_file_that_is_not_there),
+		cmocka_unit_test(a_larger_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

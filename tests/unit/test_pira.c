@@ -41,7 +41,8 @@ static struct fab *make(struct fab_gen g, unsigned lmc)
 static struct fab *irregular(unsigned n, unsigned ports, uint64_t seed, unsigned lmc)
 {
 	return make(
-	    (struct fab_gen){.kind = "irregular", .dims = {n}, .ports = ports, .seed = seed}, lmc);
+		(struct fab_gen){.kind = "irregular", .dims = {n}, .ports = ports, .seed = seed},
+		lmc);
 }
 
 struct cable {
@@ -133,8 +134,8 @@ static void define_visit(const struct fab *f, const struct rt_tables *t, const u
 	assert_true(parent == FAB_NONE || rank[parent] < rank[x]);
 	for (uint32_t y = 0; y < f->nswitches; y++) /* FT(y, x) = FT(y, parent) */
 		if (visited[y] && y != parent)
-			rt_row(want, y)[own] =
-			    rt_row(want, y)[f->ports[fab_port_id(f, f->switches[parent], 0)].lid];
+			rt_row(want, y)[own] = rt_row(
+				want, y)[f->ports[fab_port_id(f, f->switches[parent], 0)].lid];
 	for (unsigned p = nports(f, x); p > 0; p--) {
 		uint32_t y = peer_switch(f, x, p);
 
@@ -143,10 +144,10 @@ static void define_visit(const struct fab *f, const struct rt_tables *t, const u
 		assert_true(visited[y]);
 		assert_int_not_equal(parent, FAB_NONE);
 		rt_row(want, y)[own] =
-		    f->ports[f->ports[fab_port_id(f, f->switches[x], p)].peer].num;
+			f->ports[f->ports[fab_port_id(f, f->switches[x], p)].peer].num;
 		if (y != parent)
 			rt_row(want, x)[f->ports[fab_port_id(f, f->switches[y], 0)].lid] =
-			    (uint8_t)p;
+				(uint8_t)p;
 	}
 	rt_row(want, x)[own] = 0;
 	visited[x] = true;
@@ -160,7 +161,7 @@ static void define_host(const struct fab *f, struct rt_tables *want, const struc
 	for (uint32_t y = 0; y < f->nswitches; y++)
 		for (unsigned i = 0; i < 1u << h->lmc; i++)
 			rt_row(want, y)[h->lid + i] =
-			    f->switches[y] == sw->node ? sw->num : rt_row(want, y)[via];
+				f->switches[y] == sw->node ? sw->num : rt_row(want, y)[via];
 }
 
 /* The smallest rank among switches that are not visited yet. */
@@ -215,10 +216,10 @@ static void expect_good(const struct fab *f, node_id root)
 static void pira_is_legal_and_complete_on_every_family(void **state UNUSED)
 {
 	const struct fab_gen families[] = {
-	    {.kind = "ring", .dims = {9}},     {.kind = "mesh", .dims = {4, 5}},
-	    {.kind = "torus", .dims = {3, 4}}, {.kind = "mtree", .dims = {4, 3}},
-	    {.kind = "kary", .dims = {3, 2}},  {.kind = "dragonfly", .dims = {1, 3, 1}},
-	    {.kind = "star", .dims = {5}},     {.kind = "hypercube", .dims = {4}},
+		{.kind = "ring", .dims = {9}},	   {.kind = "mesh", .dims = {4, 5}},
+		{.kind = "torus", .dims = {3, 4}}, {.kind = "mtree", .dims = {4, 3}},
+		{.kind = "kary", .dims = {3, 2}},  {.kind = "dragonfly", .dims = {1, 3, 1}},
+		{.kind = "star", .dims = {5}},	   {.kind = "hypercube", .dims = {4}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(families); i++) {
@@ -384,7 +385,7 @@ static void expect_order(const struct fab *f, enum rt_directions d, const unsign
 static void each_tree_has_its_own_order(void **state UNUSED)
 {
 	const struct cable c[] = {
-	    {0, 1, 3, 1}, {0, 2, 1, 1}, {1, 2, 2, 1}, {3, 2, 4, 1}, {4, 2, 2, 2}};
+		{0, 1, 3, 1}, {0, 2, 1, 1}, {1, 2, 2, 1}, {3, 2, 4, 1}, {4, 2, 2, 2}};
 	struct fab *f = wired(5, c, ARRAY_LEN(c));
 
 	expect_order(f, RT_BY_DISTANCE, (const unsigned[]){0, 1, 3, 2, 4});
@@ -506,7 +507,7 @@ static void the_centre_is_in_the_largest_part(void **state UNUSED)
 {
 	/* 0 - 1 are close together, but 2 - 3 - 4 - 5 - 6 are more */
 	const struct cable c[] = {
-	    {0, 1, 1, 1}, {2, 1, 3, 1}, {3, 2, 4, 1}, {4, 2, 5, 1}, {5, 2, 6, 1}};
+		{0, 1, 1, 1}, {2, 1, 3, 1}, {3, 2, 4, 1}, {4, 2, 5, 1}, {5, 2, 6, 1}};
 	struct fab *f = wired(7, c, ARRAY_LEN(c)), *ring, *none;
 
 	assert_int_equal(rt_root_centre(f), 4);
@@ -572,7 +573,7 @@ static void lids_that_clash_or_do_not_fit_are_refused(void **state UNUSED)
 	assert_int_equal(rt_pira.route(f, &o, t, &e), -ERANGE);
 	assert_string_equal(e.text, "pira: LID 8 does not fit tables up to LID 2");
 	f->ports[fab_port_id(f, f->switches[0], 0)].lid =
-	    f->ports[fab_port_id(f, f->switches[1], 0)].lid;
+		f->ports[fab_port_id(f, f->switches[1], 0)].lid;
 	assert_int_equal(rt_pira.route(f, &o, t, &e), -EEXIST);
 	rt_tables_free(t);
 	fab_free(f);
@@ -596,23 +597,23 @@ static void fabrics_without_switches_or_links_do_no_harm(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pira_is_legal_and_complete_on_every_family),
-	    cmocka_unit_test(pira_is_legal_and_complete_on_irregular_fabrics),
-	    cmocka_unit_test(odd_cables_do_no_harm),
-	    cmocka_unit_test(the_parent_has_the_shortest_way_to_the_root),
-	    cmocka_unit_test(the_number_of_threads_changes_nothing),
-	    cmocka_unit_test(packets_to_nobody_end_at_the_root),
-	    cmocka_unit_test(filling_writes_open_entries_of_real_lids_only),
-	    cmocka_unit_test(each_tree_has_its_own_order),
-	    cmocka_unit_test(ranks_are_unique_and_the_root_is_the_only_sink),
-	    cmocka_unit_test(given_ranks_replace_root_and_directions),
-	    cmocka_unit_test(parts_without_a_way_between_them_are_routed_apart),
-	    cmocka_unit_test(the_centre_is_found_by_looking_from_everywhere),
-	    cmocka_unit_test(the_centre_is_in_the_largest_part),
-	    cmocka_unit_test(a_ring_has_one_break_node),
-	    cmocka_unit_test(parallel_links_make_a_break_node),
-	    cmocka_unit_test(lids_that_clash_or_do_not_fit_are_refused),
-	    cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
+		cmocka_unit_test(pira_is_legal_and_complete_on_every_family),
+		cmocka_unit_test(pira_is_legal_and_complete_on_irregular_fabrics),
+		cmocka_unit_test(odd_cables_do_no_harm),
+		cmocka_unit_test(the_parent_has_the_shortest_way_to_the_root),
+		cmocka_unit_test(the_number_of_threads_changes_nothing),
+		cmocka_unit_test(packets_to_nobody_end_at_the_root),
+		cmocka_unit_test(filling_writes_open_entries_of_real_lids_only),
+		cmocka_unit_test(each_tree_has_its_own_order),
+		cmocka_unit_test(ranks_are_unique_and_the_root_is_the_only_sink),
+		cmocka_unit_test(given_ranks_replace_root_and_directions),
+		cmocka_unit_test(parts_without_a_way_between_them_are_routed_apart),
+		cmocka_unit_test(the_centre_is_found_by_looking_from_everywhere),
+		cmocka_unit_test(the_centre_is_in_the_largest_part),
+		cmocka_unit_test(a_ring_has_one_break_node),
+		cmocka_unit_test(parallel_links_make_a_break_node),
+		cmocka_unit_test(lids_that_clash_or_do_not_fit_are_refused),
+		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -302,7 +302,8 @@ static void expect_mixture(const struct fab *f, const struct rt_tables *mix,
 			   const struct rt_plan *p)
 {
 	struct rt_report r = world_verify(
-	    f, mix, (struct rt_verify_opts){.vl = turns_as_vl, .vl_ctx = &p->turns, .sl_mask = 1});
+		f, mix,
+		(struct rt_verify_opts){.vl = turns_as_vl, .vl_ctx = &p->turns, .sl_mask = 1});
 
 	assert_int_equal(r.cycles, 0);
 	if (p->kind != RT_PLAN_TURNS)
@@ -360,11 +361,11 @@ static void expect_plan(const struct fab *f, const struct rt_tables *old,
 static struct fab *small_fabric(uint64_t i)
 {
 	const struct fab_gen families[] = {
-	    {.kind = "ring", .dims = {4 + i / 5 % 3}},
-	    {.kind = "mesh", .dims = {2, 3}},
-	    {.kind = "irregular", .dims = {5}, .ports = 5, .seed = i},
-	    {.kind = "irregular", .dims = {6}, .ports = 5, .seed = i},
-	    {.kind = "irregular", .dims = {6}, .ports = 6, .seed = i},
+		{.kind = "ring", .dims = {4 + i / 5 % 3}},
+		{.kind = "mesh", .dims = {2, 3}},
+		{.kind = "irregular", .dims = {5}, .ports = 5, .seed = i},
+		{.kind = "irregular", .dims = {6}, .ports = 5, .seed = i},
+		{.kind = "irregular", .dims = {6}, .ports = 6, .seed = i},
 	};
 
 	return world_make(families[i % ARRAY_LEN(families)]);
@@ -450,14 +451,14 @@ static void the_number_of_threads_changes_no_plan(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_same_tables_need_no_plan),
-	    cmocka_unit_test(another_cable_to_the_same_switch_needs_no_order),
-	    cmocka_unit_test(a_way_back_must_not_open_before_the_way_on),
-	    cmocka_unit_test(where_the_break_node_moves_its_turns_are_off),
-	    cmocka_unit_test(tables_that_deadlock_are_refused),
-	    cmocka_unit_test(packets_for_those_who_left_count),
-	    cmocka_unit_test(plans_are_safe_and_no_cheaper_one_is),
-	    cmocka_unit_test(the_number_of_threads_changes_no_plan),
+		cmocka_unit_test(the_same_tables_need_no_plan),
+		cmocka_unit_test(another_cable_to_the_same_switch_needs_no_order),
+		cmocka_unit_test(a_way_back_must_not_open_before_the_way_on),
+		cmocka_unit_test(where_the_break_node_moves_its_turns_are_off),
+		cmocka_unit_test(tables_that_deadlock_are_refused),
+		cmocka_unit_test(packets_for_those_who_left_count),
+		cmocka_unit_test(plans_are_safe_and_no_cheaper_one_is),
+		cmocka_unit_test(the_number_of_threads_changes_no_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void queue_run(unsigned percent, unsigned batch, struct batches *b)
 		pw_run(&w, from + span);
 		/* Without the packet itself and the cable. */
 		b->mean[i] =
-		    hist_mean(&sim_plane_stats(w.sim)->latency) - service - 100 * PS_PER_NS;
+			hist_mean(&sim_plane_stats(w.sim)->latency) - service - 100 * PS_PER_NS;
 		sum += b->mean[i];
 	}
 	b->all = sum / BATCHES;
@@ -289,14 +289,14 @@ static void test_static_rate_control(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_fig49_at_1x),
-	    cmocka_unit_test(test_fig49_at_4x),
-	    cmocka_unit_test(test_queue_at_30_percent),
-	    cmocka_unit_test(test_queue_at_60_percent),
-	    cmocka_unit_test(test_queue_at_90_percent),
-	    cmocka_unit_test(test_routes_without_deadlock),
-	    cmocka_unit_test(test_traffic_is_replaced),
-	    cmocka_unit_test(test_static_rate_control),
+		cmocka_unit_test(test_fig49_at_1x),
+		cmocka_unit_test(test_fig49_at_4x),
+		cmocka_unit_test(test_queue_at_30_percent),
+		cmocka_unit_test(test_queue_at_60_percent),
+		cmocka_unit_test(test_queue_at_90_percent),
+		cmocka_unit_test(test_routes_without_deadlock),
+		cmocka_unit_test(test_traffic_is_replaced),
+		cmocka_unit_test(test_static_rate_control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,10 +144,10 @@ static void test_many_copies_and_failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_all_or_nobody),
-	    cmocka_unit_test(test_only_what_is_behind_the_cut),
-	    cmocka_unit_test(test_the_copying_switch_dies),
-	    cmocka_unit_test(test_many_copies_and_failures),
+		cmocka_unit_test(test_all_or_nobody),
+		cmocka_unit_test(test_only_what_is_behind_the_cut),
+		cmocka_unit_test(test_the_copying_switch_dies),
+		cmocka_unit_test(test_many_copies_and_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

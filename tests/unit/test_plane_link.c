@@ -8,8 +8,7 @@
 #include "planeworld.h"
 
 enum {
-	SIZE =
-	    294, /* with headers 320 bytes on the wire and 5 blocks of 64: no rounding anywhere */
+	SIZE = 294, /* with headers 320 bytes on the wire and 5 blocks of 64: no rounding anywhere */
 	WIRE = SIZE + PW_BYTES,
 	BLOCKS = 5,
 };
@@ -309,7 +308,7 @@ static void test_vl15_goes_first(void **state)
 	sent = start + 4 * packet; /* the first end of a packet after 5.04 us */
 	assert_true(sent > 5040 * PS_PER_NS && sent - packet < 5040 * PS_PER_NS);
 	assert_int_equal(smp_arrived, sent + IBA_SMP_WIRE_BYTES * SDR_BYTE + 100 * PS_PER_NS +
-					  w.sim->cfg.smi_ps + w.sim->cfg.sma_ps);
+					      w.sim->cfg.smi_ps + w.sim->cfg.sma_ps);
 	pw_drain(&w, PS_PER_MS);
 	pw_expect(&w, 20, SIM_DISCARD_BUFFER, 0);
 	pw_close(&w);
@@ -687,7 +686,7 @@ static void test_credits_after_a_new_link(void **state)
 	pw_drain(&w, PS_PER_MS);
 	assert_true(pw_delivered(&w) > 50);
 	assert_int_equal(pw_delivered(&w) + pw_lost(&w, SIM_DISCARD_INACTIVE_PORT) +
-			     pw_lost(&w, SIM_DISCARD_DEACTIVATED_PORT),
+				 pw_lost(&w, SIM_DISCARD_DEACTIVATED_PORT),
 			 100);
 	pw_close(&w);
 }
@@ -822,31 +821,31 @@ static void test_a_vl_that_moves_does_not_stall(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_no_buffer_overruns),
-	    cmocka_unit_test(test_counters_wrap),
-	    cmocka_unit_test(test_a_credit_packet_for_each_packet),
-	    cmocka_unit_test(test_two_weights),
-	    cmocka_unit_test(test_a_unit_of_weight),
-	    cmocka_unit_test(test_three_weights),
-	    cmocka_unit_test(test_weights_count_bytes),
-	    cmocka_unit_test(test_an_empty_vl_costs_nothing),
-	    cmocka_unit_test(test_limit_of_high_priority),
-	    cmocka_unit_test(test_vl15_goes_first),
-	    cmocka_unit_test(test_vl15_has_no_credits),
-	    cmocka_unit_test(test_a_full_vl_stops_no_other),
-	    cmocka_unit_test(test_states_of_the_sender),
-	    cmocka_unit_test(test_states_of_the_receiver),
-	    cmocka_unit_test(test_the_first_packet_activates),
-	    cmocka_unit_test(test_mtu),
-	    cmocka_unit_test(test_larger_than_a_buffer),
-	    cmocka_unit_test(test_a_buffer_holds_a_packet),
-	    cmocka_unit_test(test_a_cut_cable_loses_what_is_on_it),
-	    cmocka_unit_test(test_a_tail_that_never_comes),
-	    cmocka_unit_test(test_a_dead_node_loses_what_it_held),
-	    cmocka_unit_test(test_credits_after_a_new_link),
-	    cmocka_unit_test(test_head_of_queue_life),
-	    cmocka_unit_test(test_a_stalled_vl),
-	    cmocka_unit_test(test_a_vl_that_moves_does_not_stall),
+		cmocka_unit_test(test_no_buffer_overruns),
+		cmocka_unit_test(test_counters_wrap),
+		cmocka_unit_test(test_a_credit_packet_for_each_packet),
+		cmocka_unit_test(test_two_weights),
+		cmocka_unit_test(test_a_unit_of_weight),
+		cmocka_unit_test(test_three_weights),
+		cmocka_unit_test(test_weights_count_bytes),
+		cmocka_unit_test(test_an_empty_vl_costs_nothing),
+		cmocka_unit_test(test_limit_of_high_priority),
+		cmocka_unit_test(test_vl15_goes_first),
+		cmocka_unit_test(test_vl15_has_no_credits),
+		cmocka_unit_test(test_a_full_vl_stops_no_other),
+		cmocka_unit_test(test_states_of_the_sender),
+		cmocka_unit_test(test_states_of_the_receiver),
+		cmocka_unit_test(test_the_first_packet_activates),
+		cmocka_unit_test(test_mtu),
+		cmocka_unit_test(test_larger_than_a_buffer),
+		cmocka_unit_test(test_a_buffer_holds_a_packet),
+		cmocka_unit_test(test_a_cut_cable_loses_what_is_on_it),
+		cmocka_unit_test(test_a_tail_that_never_comes),
+		cmocka_unit_test(test_a_dead_node_loses_what_it_held),
+		cmocka_unit_test(test_credits_after_a_new_link),
+		cmocka_unit_test(test_head_of_queue_life),
+		cmocka_unit_test(test_a_stalled_vl),
+		cmocka_unit_test(test_a_vl_that_moves_does_not_stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,13 +235,13 @@ static void test_the_world_changes_meanwhile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_one_damaged_packet),
-	    cmocka_unit_test(test_links_that_never_train),
-	    cmocka_unit_test(test_errors_must_come_often),
-	    cmocka_unit_test(test_what_is_on_the_cable),
-	    cmocka_unit_test(test_life_goes_on),
-	    cmocka_unit_test(test_training_fails),
-	    cmocka_unit_test(test_the_world_changes_meanwhile),
+		cmocka_unit_test(test_one_damaged_packet),
+		cmocka_unit_test(test_links_that_never_train),
+		cmocka_unit_test(test_errors_must_come_often),
+		cmocka_unit_test(test_what_is_on_the_cable),
+		cmocka_unit_test(test_life_goes_on),
+		cmocka_unit_test(test_training_fails),
+		cmocka_unit_test(test_the_world_changes_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -472,22 +472,22 @@ static void test_life_times_end_a_lock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_time_at_one_rate),
-	    cmocka_unit_test(test_time_in_figures),
-	    cmocka_unit_test(test_time_between_rates),
-	    cmocka_unit_test(test_no_entry),
-	    cmocka_unit_test(test_back_where_it_came_from),
-	    cmocka_unit_test(test_to_the_wrong_host),
-	    cmocka_unit_test(test_sl_to_vl15),
-	    cmocka_unit_test(test_a_vl_that_is_not_in_use),
-	    cmocka_unit_test(test_mtu_of_the_next_link),
-	    cmocka_unit_test(test_switches_enforce_partitions),
-	    cmocka_unit_test(test_a_discard_leaves_no_trace),
-	    cmocka_unit_test(test_inputs_take_turns),
-	    cmocka_unit_test(test_the_next_in_line),
-	    cmocka_unit_test(test_a_ring_locks),
-	    cmocka_unit_test(test_a_lock_is_for_ever),
-	    cmocka_unit_test(test_life_times_end_a_lock),
+		cmocka_unit_test(test_time_at_one_rate),
+		cmocka_unit_test(test_time_in_figures),
+		cmocka_unit_test(test_time_between_rates),
+		cmocka_unit_test(test_no_entry),
+		cmocka_unit_test(test_back_where_it_came_from),
+		cmocka_unit_test(test_to_the_wrong_host),
+		cmocka_unit_test(test_sl_to_vl15),
+		cmocka_unit_test(test_a_vl_that_is_not_in_use),
+		cmocka_unit_test(test_mtu_of_the_next_link),
+		cmocka_unit_test(test_switches_enforce_partitions),
+		cmocka_unit_test(test_a_discard_leaves_no_trace),
+		cmocka_unit_test(test_inputs_take_turns),
+		cmocka_unit_test(test_the_next_in_line),
+		cmocka_unit_test(test_a_ring_locks),
+		cmocka_unit_test(test_a_lock_is_for_ever),
+		cmocka_unit_test(test_life_times_end_a_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

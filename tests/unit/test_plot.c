@@ -32,7 +32,7 @@ static unsigned count(const char *text, const char *word)
 }
 
 static const struct plot_point rising[] = {
-    {0, 1000, false}, {50000, 2000, false}, {100000, 4000, true}};
+	{0, 1000, false}, {50000, 2000, false}, {100000, 4000, true}};
 
 static void axes_have_round_ticks(void **state UNUSED)
 {
@@ -78,7 +78,7 @@ static void what_is_above_the_end_is_cut_off(void **state UNUSED)
 static void a_logarithmic_axis_gives_decades_the_same_room(void **state UNUSED)
 {
 	static const struct plot_point at[] = {
-	    {0, 1, false}, {10, 1, false}, {100, 1, false}, {1000, 1, false}};
+		{0, 1, false}, {10, 1, false}, {100, 1, false}, {1000, 1, false}};
 	const struct plot_series s = {"one", at, 4};
 	struct plot p = {.title = "t",
 			 .x = {.label = "x", .log = true},
@@ -140,7 +140,7 @@ static void many_series_are_told_apart(void **state UNUSED)
 {
 	struct plot_series s[20];
 	struct plot p = {
-	    .title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = s, .n = 20};
+		.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = s, .n = 20};
 	char *svg;
 
 	for (unsigned i = 0; i < 20; i++)
@@ -156,14 +156,17 @@ static void many_series_are_told_apart(void **state UNUSED)
 static void a_stack_is_one_document(void **state UNUSED)
 {
 	const struct plot_series s = {"one", rising, 3};
-	struct plot p[2] = {
-	    {.title = "upper", .x = {.label = "load"}, .y = {.label = "us"}, .series = &s, .n = 1},
-	    {.title = "lower",
-	     .x = {.label = "load"},
-	     .y = {.label = "us"},
-	     .note = "small print",
-	     .series = &s,
-	     .n = 1}};
+	struct plot p[2] = {{.title = "upper",
+			     .x = {.label = "load"},
+			     .y = {.label = "us"},
+			     .series = &s,
+			     .n = 1},
+			    {.title = "lower",
+			     .x = {.label = "load"},
+			     .y = {.label = "us"},
+			     .note = "small print",
+			     .series = &s,
+			     .n = 1}};
 	struct strbuf b = {0};
 
 	plot_svg_stack(p, 2, &b);
@@ -190,7 +193,8 @@ static void panels_count_from_the_event(void **state UNUSED)
 	const struct plot_point up[] = {{1000, 0, false}, {2000, 5, false}, {9000, 40, false}};
 	const struct panels_line line = {"a <b>", up, 3, true};
 	const struct panels_panel one[] = {{"first", 1, 0, &line, 1}, {"second", 1, 0, &line, 1}};
-	const struct panels_band bands[] = {{2000, 3000, "work", 0}, {3000, 4000, "rest", 5}, {4000, 5000, "work", 0}};
+	const struct panels_band bands[] = {
+		{2000, 3000, "work", 0}, {3000, 4000, "rest", 5}, {4000, 5000, "work", 0}};
 	const struct panels p = {.title = "t",
 				 .note = "n & m",
 				 .x_label = "time",
@@ -209,10 +213,11 @@ static void panels_count_from_the_event(void **state UNUSED)
 	assert_non_null(strstr(svg, ">6</text>"));
 	assert_null(strstr(svg, ">7</text>"));
 	assert_int_equal(count(svg, ">work</text>"), 1); /* one name, one colour */
-	assert_int_equal(count(svg, "#dccbe8"), 3);	     /* the fifth, as asked: both panels and the key */
+	assert_int_equal(count(svg, "#dccbe8"),
+			 3); /* the fifth, as asked: both panels and the key */
 	assert_int_equal(count(svg, ">event</text>"), 1);
 	assert_int_equal(count(svg, "<rect"), 1 + 3 * 2 + 2); /* paper; bands in both; two names */
-	assert_int_equal(count(svg, "class=\"l\""), 4);	     /* two lines, two samples */
+	assert_int_equal(count(svg, "class=\"l\""), 4);	      /* two lines, two samples */
 	assert_int_equal(count(svg, "a &#60;b&#62;"), 2);
 	/* Steps: along at the old height, then up. What lies behind the end is not drawn. */
 	assert_non_null(strstr(svg, "M84 184H184L184 170.3H784"));
@@ -222,7 +227,8 @@ static void panels_count_from_the_event(void **state UNUSED)
 static void panels_of_nothing(void **state UNUSED)
 {
 	const struct panels_panel empty = {.label = "none"};
-	struct panels p = {.title = "t", .x_label = "x", .zero_name = "z", .panels = &empty, .n = 1};
+	struct panels p = {
+		.title = "t", .x_label = "x", .zero_name = "z", .panels = &empty, .n = 1};
 	char *svg = draw_panels(&p);
 
 	assert_non_null(strstr(svg, "</svg>"));
@@ -241,15 +247,15 @@ static void panels_of_nothing(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(axes_have_round_ticks),
-	    cmocka_unit_test(what_is_above_the_end_is_cut_off),
-	    cmocka_unit_test(a_logarithmic_axis_gives_decades_the_same_room),
-	    cmocka_unit_test(text_cannot_break_out),
-	    cmocka_unit_test(extremes_are_drawn_somehow),
-	    cmocka_unit_test(many_series_are_told_apart),
-	    cmocka_unit_test(a_stack_is_one_document),
-	    cmocka_unit_test(panels_count_from_the_event),
-	    cmocka_unit_test(panels_of_nothing),
+		cmocka_unit_test(axes_have_round_ticks),
+		cmocka_unit_test(what_is_above_the_end_is_cut_off),
+		cmocka_unit_test(a_logarithmic_axis_gives_decades_the_same_room),
+		cmocka_unit_test(text_cannot_break_out),
+		cmocka_unit_test(extremes_are_drawn_somehow),
+		cmocka_unit_test(many_series_are_told_apart),
+		cmocka_unit_test(a_stack_is_one_document),
+		cmocka_unit_test(panels_count_from_the_event),
+		cmocka_unit_test(panels_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,8 @@ static void every_node_says_what_it_can(void **state UNUSED)
 		assert_int_equal(iba_smp_tid(r->mad), 0x77);
 		iba_class_port_info_get(&v, iba_smp_data_const(r->mad), IBA_PERF_DATA_SIZE);
 		assert_int_equal(v.base_version, 1);
-		assert_int_equal(v.cap_mask, IBA_PERF_ALL_PORTS | IBA_PERF_EXT_WIDTH | IBA_PERF_XMIT_WAIT);
+		assert_int_equal(v.cap_mask,
+				 IBA_PERF_ALL_PORTS | IBA_PERF_EXT_WIDTH | IBA_PERF_XMIT_WAIT);
 		assert_int_equal(v.cap_mask2, 0);
 	}
 	world_close(&w);
@@ -86,7 +87,8 @@ static void packets_count_at_both_ends(void **state UNUSED)
 	assert_int_equal(b.xmit_pkts, a.xmit_pkts + 1);
 	assert_int_equal(b.xmit_data, a.xmit_data + WORDS);
 	a = counters(&w, 11, 1);
-	assert_int_equal(a.xmit_pkts, sim_counted(w.sim, express_port(&w, 1, 2), SIM_CNT_RCV_PKTS) - 1);
+	assert_int_equal(a.xmit_pkts,
+			 sim_counted(w.sim, express_port(&w, 1, 2), SIM_CNT_RCV_PKTS) - 1);
 	world_close(&w);
 }
 
@@ -139,7 +141,8 @@ static void a_set_clears_what_it_selects(void **state UNUSED)
 		unsigned cleared = 0, which = 0;
 
 		v = (struct iba_port_counters){.port_select = 4,
-					       .counter_select = (uint16_t)(bit < 16 ? 1u << bit : 0),
+					       .counter_select =
+						       (uint16_t)(bit < 16 ? 1u << bit : 0),
 					       .counter_select2 = bit == 16};
 		for (unsigned c = 0; c < SIM_NCOUNTERS; c++)
 			sim_count(w.sim, p, (enum sim_counter)c, 3);
@@ -152,7 +155,7 @@ static void a_set_clears_what_it_selects(void **state UNUSED)
 			}
 		}
 		assert_int_equal(cleared, 1);
-		assert_int_equal(which, bit == 16 ? SIM_CNT_XMIT_WAIT
+		assert_int_equal(which, bit == 16   ? SIM_CNT_XMIT_WAIT
 					: bit >= 12 ? SIM_CNT_XMIT_DATA + bit - 12
 						    : SIM_CNT_SYMBOL_ERROR + bit);
 	}
@@ -168,7 +171,8 @@ static void the_wide_ones_are_cleared_alike(void **state UNUSED)
 	p = express_port(&w, 1, 4);
 	for (unsigned bit = 0; bit < 21; bit++) {
 		struct sim_smp s = gmp(IBA_CLASS_PERF, IBA_SET, IBA_PERF_PORT_COUNTERS_EXT, 10);
-		struct iba_port_counters_ext v = {.port_select = 4, .symbol_error = 7, .xmit_data = 7};
+		struct iba_port_counters_ext v = {
+			.port_select = 4, .symbol_error = 7, .xmit_data = 7};
 
 		v.counter_select = (uint16_t)(bit < 8 ? 1u << bit : 0);
 		v.counter_select2 = bit >= 8 ? 1u << (bit - 8) : 0;
@@ -205,14 +209,16 @@ static void all_ports_are_added_up_and_cleared(void **state UNUSED)
 	iba_port_counters_put(&v, iba_smp_data(s.mad));
 	assert_int_equal(refused(&w, &s), 0);
 	for (unsigned p = 1; p <= 4; p++)
-		assert_int_equal(sim_counted(w.sim, express_port(&w, 1, p), SIM_CNT_SYMBOL_ERROR), 0);
+		assert_int_equal(sim_counted(w.sim, express_port(&w, 1, p), SIM_CNT_SYMBOL_ERROR),
+				 0);
 	assert_true(counters(&w, 10, 1).rcv_pkts > 0); /* was not selected */
 	world_close(&w);
 }
 
 static void what_is_not_there_is_refused(void **state UNUSED)
 {
-	static const uint16_t absent[] = {0x10, 0x11, 0x15, 0x16, 0x1e, 0x1f, 0x36, 0x37, 0, 2, 0xffff};
+	static const uint16_t absent[] = {0x10, 0x11, 0x15, 0x16, 0x1e,	 0x1f,
+					  0x36, 0x37, 0,    2,	  0xffff};
 	struct sim_smp s;
 	struct world w;
 
@@ -290,16 +296,16 @@ static void counters_go_with_the_power(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_node_says_what_it_can),
-	    cmocka_unit_test(packets_count_at_both_ends),
-	    cmocka_unit_test(counters_stop_at_their_end),
-	    cmocka_unit_test(a_set_clears_what_it_selects),
-	    cmocka_unit_test(the_wide_ones_are_cleared_alike),
-	    cmocka_unit_test(all_ports_are_added_up_and_cleared),
-	    cmocka_unit_test(what_is_not_there_is_refused),
-	    cmocka_unit_test(a_link_that_goes_down_is_counted),
-	    cmocka_unit_test(discards_count_where_they_happen),
-	    cmocka_unit_test(counters_go_with_the_power),
+		cmocka_unit_test(every_node_says_what_it_can),
+		cmocka_unit_test(packets_count_at_both_ends),
+		cmocka_unit_test(counters_stop_at_their_end),
+		cmocka_unit_test(a_set_clears_what_it_selects),
+		cmocka_unit_test(the_wide_ones_are_cleared_alike),
+		cmocka_unit_test(all_ports_are_added_up_and_cleared),
+		cmocka_unit_test(what_is_not_there_is_refused),
+		cmocka_unit_test(a_link_that_goes_down_is_counted),
+		cmocka_unit_test(discards_count_where_they_happen),
+		cmocka_unit_test(counters_go_with_the_power),
 	};
 
 	return cmocka_run_group_tests_name("performance management", tests, NULL, NULL);

@@ -19,7 +19,7 @@ struct wire {
 	struct sim *sim;
 	node_id node;
 	VEC(struct tp_mad) inbox;
-	unsigned room;  /* MADs taken at a time */
+	unsigned room; /* MADs taken at a time */
 	bool gone;
 	unsigned refused;
 };
@@ -126,7 +126,8 @@ static int setup_ring(void **state, unsigned switches)
 	b->fab = fab_generate(&g, &e);
 	assert_non_null(b->fab);
 	sim_config_default(&sc);
-	b->wire = (struct wire){.tp.ops = &wire_ops, .sim = sim_new(b->fab, &sc), .room = UINT32_MAX};
+	b->wire =
+		(struct wire){.tp.ops = &wire_ops, .sim = sim_new(b->fab, &sc), .room = UINT32_MAX};
 	while (fab_is_switch(b->fab, b->wire.node))
 		b->wire.node++;
 	for (node_id n = 0; n < b->fab->nnodes; n++)
@@ -285,7 +286,8 @@ static void after_a_stall_answers_come_first(void **state)
 	make_sm(b);
 	begin(b);
 	for (unsigned i = 0; i < 1000000 && !b->ready; i++) {
-		while (sim_next(b->wire.sim) <= sim_now(b->wire.sim) + PS_PER_MS) /* all that is under way */
+		while (sim_next(b->wire.sim) <=
+		       sim_now(b->wire.sim) + PS_PER_MS) /* all that is under way */
 			sim_step(b->wire.sim);
 		if (b->wire.inbox.n > 32) {
 			most = (unsigned)b->wire.inbox.n;
@@ -358,8 +360,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_subnet_comes_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(little_room_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_flood_of_traps_ends_at_the_ring, setup, teardown),
-		cmocka_unit_test_setup_teardown(after_a_stall_answers_come_first, setup_large, teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_for_the_sm_does_no_harm, setup, teardown),
+		cmocka_unit_test_setup_teardown(after_a_stall_answers_come_first, setup_large,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_for_the_sm_does_no_harm, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_end_of_a_connection_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(time_is_set_back, setup, teardown),
 	};

@@ -31,7 +31,7 @@ static node_id by_lid(const struct story *s, uint16_t lid)
 {
 	for (uint32_t i = 0; i < s->fab->nswitches; i++)
 		if (sim_port_info(lab_sim(s->lab), fab_port_id(s->fab, s->fab->switches[i], 0))
-			->lid == lid)
+			    ->lid == lid)
 			return s->fab->switches[i];
 	return FAB_NONE;
 }
@@ -111,7 +111,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 static void begin(struct story *s, unsigned switches)
 {
 	struct fab_gen g = {
-	    .kind = "irregular", .dims = {switches}, .ndims = 1, .ports = 6, .seed = 3};
+		.kind = "irregular", .dims = {switches}, .ndims = 1, .ports = 6, .seed = 3};
 	struct lab_config c;
 	struct err e;
 
@@ -180,8 +180,8 @@ static void test_ports_are_asked_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_dead_entries_first),
-	    cmocka_unit_test(test_ports_are_asked_at_once),
+		cmocka_unit_test(test_dead_entries_first),
+		cmocka_unit_test(test_ports_are_asked_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@ struct tally {
 	unsigned left_active; /* ports that went from Active to something else */
 };
 
-static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, const struct sim_smp *smp,
-		    unsigned detail)
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
 {
 	struct tally *t = ctx;
 
@@ -26,7 +26,8 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port, con
 		return;
 	t->gets += iba_smp_method(smp->mad) == IBA_GET;
 	t->sets += iba_smp_method(smp->mad) == IBA_SET;
-	t->table_gets += iba_smp_method(smp->mad) == IBA_GET && iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT;
+	t->table_gets +=
+		iba_smp_method(smp->mad) == IBA_GET && iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT;
 }
 
 static void draw(struct mech_world *w, const char *mechanism)
@@ -196,7 +197,8 @@ static void test_a_change_that_nobody_saw(void **state)
 
 /* ---- somebody else's tables ---- */
 
-static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint32_t mod, const uint8_t *data)
+static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint32_t mod,
+			const uint8_t *data)
 {
 	struct sim_smp s = {.slid = mech_lid(w, host_guid(0)), .dlid = lid};
 
@@ -410,17 +412,17 @@ static void test_a_stranger_takes_nobodys_lid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_where_all_is_right_nothing_is_set),
-	    cmocka_unit_test(test_who_does_not_look_has_to_write),
-	    cmocka_unit_test(test_the_last_lid_goes_and_there_is_rest),
-	    cmocka_unit_test(test_no_packet_feels_a_warm_start),
-	    cmocka_unit_test(test_a_change_that_nobody_saw),
-	    cmocka_unit_test(test_tables_with_a_deadlock_are_replaced),
-	    cmocka_unit_test(test_tables_that_lead_nowhere_are_replaced),
-	    cmocka_unit_test(test_turns_that_were_left_off_come_on),
-	    cmocka_unit_test(test_a_lid_that_seems_free_may_be_somebodys),
-	    cmocka_unit_test(test_a_stranger_was_here),
-	    cmocka_unit_test(test_a_stranger_takes_nobodys_lid),
+		cmocka_unit_test(test_where_all_is_right_nothing_is_set),
+		cmocka_unit_test(test_who_does_not_look_has_to_write),
+		cmocka_unit_test(test_the_last_lid_goes_and_there_is_rest),
+		cmocka_unit_test(test_no_packet_feels_a_warm_start),
+		cmocka_unit_test(test_a_change_that_nobody_saw),
+		cmocka_unit_test(test_tables_with_a_deadlock_are_replaced),
+		cmocka_unit_test(test_tables_that_lead_nowhere_are_replaced),
+		cmocka_unit_test(test_turns_that_were_left_off_come_on),
+		cmocka_unit_test(test_a_lid_that_seems_free_may_be_somebodys),
+		cmocka_unit_test(test_a_stranger_was_here),
+		cmocka_unit_test(test_a_stranger_takes_nobodys_lid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,7 +182,7 @@ static void default_ports_make_no_ring(void **state UNUSED)
 
 			for (; (out = sim_route(lab_sim(g.lab), n, nobody)) != 0; hops++) {
 				port_id peer =
-				    sim_port_peer(lab_sim(g.lab), fab_port_id(g.fab, n, out));
+					sim_port_peer(lab_sim(g.lab), fab_port_id(g.fab, n, out));
 
 				assert_true(out <= g.fab->nodes[n].nports && peer != FAB_NONE &&
 					    hops < 16);
@@ -227,8 +227,8 @@ static void too_small_a_table_is_reported_and_its_switch_left_out(void **state U
 	lab_judge(g.lab, &v);
 	assert_false(v.complete);
 	assert_int_equal(
-	    sim_port_info(lab_sim(g.lab), fab_port_id(g.fab, g.fab->switches[0], 1))->state,
-	    IBA_PORT_ACTIVE);
+		sim_port_info(lab_sim(g.lab), fab_port_id(g.fab, g.fab->switches[0], 1))->state,
+		IBA_PORT_ACTIVE);
 	rt_report_free(&v.report);
 	rig_free(&g);
 }
@@ -267,13 +267,13 @@ static void a_hidden_restart_is_noticed(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(both_kinds_come_up_and_change_under_every_mechanism),
-	    cmocka_unit_test(tables_without_a_spare_slot_change_too),
-	    cmocka_unit_test(a_small_change_sends_few_blocks),
-	    cmocka_unit_test(default_ports_make_no_ring),
-	    cmocka_unit_test(too_small_a_table_is_reported_and_its_switch_left_out),
-	    cmocka_unit_test(random_trials_pass),
-	    cmocka_unit_test(a_hidden_restart_is_noticed),
+		cmocka_unit_test(both_kinds_come_up_and_change_under_every_mechanism),
+		cmocka_unit_test(tables_without_a_spare_slot_change_too),
+		cmocka_unit_test(a_small_change_sends_few_blocks),
+		cmocka_unit_test(default_ports_make_no_ring),
+		cmocka_unit_test(too_small_a_table_is_reported_and_its_switch_left_out),
+		cmocka_unit_test(random_trials_pass),
+		cmocka_unit_test(a_hidden_restart_is_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

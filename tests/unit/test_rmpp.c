@@ -42,7 +42,7 @@ static uint8_t *response(unsigned class, size_t len)
 	for (size_t i = 56; i < len; i++)
 		mad[i] = (uint8_t)(i * 7 + i / 256);
 	mad[0] = 1;
-	mad[1] = (uint8_t)class;
+	mad[1] = (uint8_t) class;
 	mad[2] = 2;
 	mad[3] = 0x92;
 	mad[15] = 99;
@@ -83,7 +83,8 @@ static void transfer(struct end *e, unsigned class, size_t len)
 
 	*e = (struct end){0};
 	rmpp_send(0, &to, mad, len);
-	for (unsigned i = 0; i < 200 && rmpp_late(clock_ms) != UINT64_MAX && !(e->done && !lose_percent); i++) {
+	for (unsigned i = 0;
+	     i < 200 && rmpp_late(clock_ms) != UINT64_MAX && !(e->done && !lose_percent); i++) {
 		carry(e);
 		clock_ms += 501;
 	}
@@ -109,7 +110,8 @@ static void settle(void)
 
 static void lengths_survive(void **state UNUSED)
 {
-	static const size_t lens[] = {57, 255, 256, 257, 456, 457, 656, 5000, 56 + 64 * 200, 57 + 64 * 200, 300000};
+	static const size_t lens[] = {57,  255,	 256,		257,	       456,   457,
+				      656, 5000, 56 + 64 * 200, 57 + 64 * 200, 300000};
 	struct end e;
 
 	for (size_t i = 0; i < ARRAY_LEN(lens); i++) {
@@ -125,7 +127,8 @@ static void acknowledgements_are_few(void **state UNUSED)
 {
 	struct end e;
 
-	transfer(&e, CLASS_SA, 56 + 200 * 200); /* 200 segments: after 1, 65, 129, 193 and the last */
+	transfer(&e, CLASS_SA,
+		 56 + 200 * 200); /* 200 segments: after 1, 65, 129, 193 and the last */
 	assert_int_equal(e.acks, 5);
 	settle();
 }
@@ -186,8 +189,10 @@ static void segments_may_be_anything(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths_survive),	    cmocka_unit_test(acknowledgements_are_few),
-		cmocka_unit_test(losses_are_mended),	    cmocka_unit_test(nobody_there_ends),
+		cmocka_unit_test(lengths_survive),
+		cmocka_unit_test(acknowledgements_are_few),
+		cmocka_unit_test(losses_are_mended),
+		cmocka_unit_test(nobody_there_ends),
 		cmocka_unit_test(segments_may_be_anything),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);

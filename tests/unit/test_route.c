@@ -263,10 +263,10 @@ static struct rt_tables *expect_good(const struct fab *f, node_id root)
 static void fera_is_legal_and_complete_on_every_family(void **state UNUSED)
 {
 	const struct fab_gen families[] = {
-	    {.kind = "ring", .dims = {9}},     {.kind = "mesh", .dims = {4, 5}},
-	    {.kind = "torus", .dims = {3, 4}}, {.kind = "mtree", .dims = {4, 3}},
-	    {.kind = "kary", .dims = {3, 2}},  {.kind = "dragonfly", .dims = {1, 3, 1}},
-	    {.kind = "star", .dims = {5}},     {.kind = "hypercube", .dims = {4}},
+		{.kind = "ring", .dims = {9}},	   {.kind = "mesh", .dims = {4, 5}},
+		{.kind = "torus", .dims = {3, 4}}, {.kind = "mtree", .dims = {4, 3}},
+		{.kind = "kary", .dims = {3, 2}},  {.kind = "dragonfly", .dims = {1, 3, 1}},
+		{.kind = "star", .dims = {5}},	   {.kind = "hypercube", .dims = {4}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(families); i++) {
@@ -285,7 +285,7 @@ static void fera_is_legal_and_complete_on_irregular_fabrics(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
 		for (uint64_t seed = 1; seed <= 4; seed++) {
 			struct fab *f = make((struct fab_gen){
-			    .kind = "irregular", .dims = {sizes[i]}, .ports = 6, .seed = seed});
+				.kind = "irregular", .dims = {sizes[i]}, .ports = 6, .seed = seed});
 
 			rt_tables_free(expect_good(f, f->switches[seed % f->nswitches]));
 			fab_free(f);
@@ -319,8 +319,8 @@ static void fera_takes_a_long_way_down_before_a_short_way_up(void **state UNUSED
 
 static void the_number_of_threads_changes_nothing(void **state UNUSED)
 {
-	struct fab *f = make(
-	    (struct fab_gen){.kind = "torus", .dims = {6, 6, 3}, .has_hosts = true, .hosts = 2});
+	struct fab *f = make((struct fab_gen){
+		.kind = "torus", .dims = {6, 6, 3}, .has_hosts = true, .hosts = 2});
 	struct rt_tables *one = fera(f, FAB_NONE, 1);
 
 	rt_row(one, 7)[9] = 200; /* so that there is something to report */
@@ -390,7 +390,7 @@ static void the_lids_of_one_port_prefer_different_ways(void **state UNUSED)
 
 	for (node_id h = 2; h < f->nnodes; h++) {
 		uint32_t there =
-		    f->switch_index[f->ports[f->ports[fab_port_id(f, h, 1)].peer].node];
+			f->switch_index[f->ports[f->ports[fab_port_id(f, h, 1)].peer].node];
 		unsigned seen = 0;
 
 		assert_int_equal(f->ports[fab_port_id(f, h, 1)].lmc, 2);
@@ -594,8 +594,10 @@ static void the_verifier_counts_like_a_walk_of_every_pair(void **state UNUSED)
 
 	rng_seed(&g, 7, 0);
 	for (uint64_t seed = 1; seed <= 6; seed++) {
-		struct fab *f = make((struct fab_gen){
-		    .kind = "irregular", .dims = {12 + (unsigned)seed}, .ports = 5, .seed = seed});
+		struct fab *f = make((struct fab_gen){.kind = "irregular",
+						      .dims = {12 + (unsigned)seed},
+						      .ports = 5,
+						      .seed = seed});
 		struct rt_tables *t = fera(f, FAB_NONE, 0);
 
 		expect_same(f, t);
@@ -746,7 +748,7 @@ static struct rt_tables *route_clockwise(const struct fab *f)
 	for (port_id q = 0; q < f->nports; q++) {
 		const struct fab_port *x = &f->ports[q];
 		node_id at =
-		    fab_is_switch(f, x->node) || !x->lid ? x->node : f->ports[x->peer].node;
+			fab_is_switch(f, x->node) || !x->lid ? x->node : f->ports[x->peer].node;
 
 		for (uint32_t s = 0; x->lid && s < f->nswitches; s++)
 			if (f->switches[s] != at)
@@ -944,13 +946,13 @@ static void both_dependency_graphs_agree(void **state UNUSED)
 
 	rng_seed(&g, 11, 0);
 	for (uint64_t seed = 1; seed <= 8; seed++) {
-		struct fab *f = make(
-		    (struct fab_gen){.kind = "irregular", .dims = {14}, .ports = 5, .seed = seed});
+		struct fab *f = make((struct fab_gen){
+			.kind = "irregular", .dims = {14}, .ports = 5, .seed = seed});
 		struct rt_tables *t = fera(f, FAB_NONE, 0);
 
 		for (unsigned i = 0; i < 4 * seed; i++)
 			rt_row(t, rng_below(&g, f->nswitches))[1 + rng_below(&g, t->top_lid)] =
-			    (uint8_t)(1 + rng_below(&g, 5));
+				(uint8_t)(1 + rng_below(&g, 5));
 		for (int hosts_only = 0; hosts_only < 2; hosts_only++) {
 			struct rt_verify_opts o = {.hosts_only = hosts_only};
 			struct rt_report a = verify(f, t, o), b;
@@ -1031,41 +1033,41 @@ static struct fab *pair(void)
 }
 
 static const char of_opensm[] =
-    "Unicast lids [0-9] of switch Lid 2 guid 0x0000000000000010 ('switch'):\n"
-    "0x0001 002 # Channel Adapter portguid 0x0000000000000101: 'host'\n"
-    "0x0002 000 # Switch portguid 0x0000000000000010: 'switch'\n"
-    "0x0003 001 # Switch portguid 0x0000000000000011: 'switch'\n"
-    "0x0007 001 # unknown node and type\n"
-    "0x0009 001 # Channel Adapter portguid 0x0000000000000111: 'host'\n"
-    "5 lids dumped\n"
-    "Unicast lids [0-9] of switch Lid 3 guid 0x0000000000000011 ('switch'):\n"
-    "0x0001 001 # Channel Adapter portguid 0x0000000000000101: 'host'\n"
-    "0x0002 001 # Switch portguid 0x0000000000000010: 'switch'\n"
-    "0x0003 000 # Switch portguid 0x0000000000000011: 'switch'\n"
-    "0x0009 002 # Channel Adapter portguid 0x0000000000000111: 'host'\n"
-    "4 lids dumped\n";
+	"Unicast lids [0-9] of switch Lid 2 guid 0x0000000000000010 ('switch'):\n"
+	"0x0001 002 # Channel Adapter portguid 0x0000000000000101: 'host'\n"
+	"0x0002 000 # Switch portguid 0x0000000000000010: 'switch'\n"
+	"0x0003 001 # Switch portguid 0x0000000000000011: 'switch'\n"
+	"0x0007 001 # unknown node and type\n"
+	"0x0009 001 # Channel Adapter portguid 0x0000000000000111: 'host'\n"
+	"5 lids dumped\n"
+	"Unicast lids [0-9] of switch Lid 3 guid 0x0000000000000011 ('switch'):\n"
+	"0x0001 001 # Channel Adapter portguid 0x0000000000000101: 'host'\n"
+	"0x0002 001 # Switch portguid 0x0000000000000010: 'switch'\n"
+	"0x0003 000 # Switch portguid 0x0000000000000011: 'switch'\n"
+	"0x0009 002 # Channel Adapter portguid 0x0000000000000111: 'host'\n"
+	"4 lids dumped\n";
 
 static const char of_dump_lfts[] =
-    "# a remark\r\n"
-    "Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000000010 "
-    "(switch):\r\n"
-    "  Lid  Out   Destination\r\n"
-    "       Port     Info \r\n"
-    "0x0000 255 : (path #0 - illegal port)\r\n"
-    "0x0001 002 : (Channel Adapter portguid 0x0000000000000101: 'host')\r\n"
-    "0x0002 000 : (Switch portguid 0x0000000000000010: 'switch')\r\n"
-    "0x0003 001 : (Switch portguid 0x0000000000000011: 'switch')\r\n"
-    "0x0007 001 : (path #0 - unknown)\r\n"
-    "0x0009 001 : (path #1 out of 1: portguid 0x0000000000000111)\r\n"
-    "6 valid lids dumped \r\n"
-    "Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0,1,1 guid 0x0000000000000011 "
-    "(switch):\r\n"
-    "0x0001 001\r\n"
-    "0x0002 001\r\n"
-    "0x0003 000\r\n"
-    "0x0009 002\r\n"
-    "\r\n"
-    "*** WARNING ***: this command has been replaced by dump_fts\r\n";
+	"# a remark\r\n"
+	"Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000000010 "
+	"(switch):\r\n"
+	"  Lid  Out   Destination\r\n"
+	"       Port     Info \r\n"
+	"0x0000 255 : (path #0 - illegal port)\r\n"
+	"0x0001 002 : (Channel Adapter portguid 0x0000000000000101: 'host')\r\n"
+	"0x0002 000 : (Switch portguid 0x0000000000000010: 'switch')\r\n"
+	"0x0003 001 : (Switch portguid 0x0000000000000011: 'switch')\r\n"
+	"0x0007 001 : (path #0 - unknown)\r\n"
+	"0x0009 001 : (path #1 out of 1: portguid 0x0000000000000111)\r\n"
+	"6 valid lids dumped \r\n"
+	"Unicast lids [0x0-0x9] of switch DR path slid 0; dlid 0; 0,1,1 guid 0x0000000000000011 "
+	"(switch):\r\n"
+	"0x0001 001\r\n"
+	"0x0002 001\r\n"
+	"0x0003 000\r\n"
+	"0x0009 002\r\n"
+	"\r\n"
+	"*** WARNING ***: this command has been replaced by dump_fts\r\n";
 
 static void both_dialects_are_read(void **state UNUSED)
 {
@@ -1207,39 +1209,39 @@ static void a_lid_with_two_owners_is_refused(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ranks_grow_with_the_distance_and_ties_go_by_guid),
-	    cmocka_unit_test(fera_is_legal_and_complete_on_every_family),
-	    cmocka_unit_test(fera_is_legal_and_complete_on_irregular_fabrics),
-	    cmocka_unit_test(fera_takes_a_long_way_down_before_a_short_way_up),
-	    cmocka_unit_test(the_number_of_threads_changes_nothing),
-	    cmocka_unit_test(parallel_links_share_the_destinations),
-	    cmocka_unit_test(the_lids_of_one_port_prefer_different_ways),
-	    cmocka_unit_test(a_tree_is_loaded_evenly),
-	    cmocka_unit_test(both_ports_of_a_host_are_destinations_and_hosts_never_forward),
-	    cmocka_unit_test(parts_without_a_way_between_them_are_routed_apart),
-	    cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
-	    cmocka_unit_test(the_verifier_counts_like_a_walk_of_every_pair),
-	    cmocka_unit_test(hops_and_loads_of_a_line_are_as_by_hand),
-	    cmocka_unit_test(a_missing_entry_is_found),
-	    cmocka_unit_test(the_wrong_host_is_found),
-	    cmocka_unit_test(a_dead_port_is_found),
-	    cmocka_unit_test(a_loop_is_found),
-	    cmocka_unit_test(tables_that_end_early_leave_pairs_unreachable),
-	    cmocka_unit_test(a_turn_up_after_down_is_found),
-	    cmocka_unit_test(a_ring_routed_one_way_round_has_one_credit_loop),
-	    cmocka_unit_test(minimal_routes_on_a_ring_have_a_credit_loop_each_way),
-	    cmocka_unit_test(routes_that_only_switches_use_count_unless_told_otherwise),
-	    cmocka_unit_test(a_dateline_by_vl_breaks_the_credit_loop),
-	    cmocka_unit_test(a_dateline_does_not_help_long_routes),
-	    cmocka_unit_test(packets_that_go_round_are_followed_all_the_way),
-	    cmocka_unit_test(both_dependency_graphs_agree),
-	    cmocka_unit_test(tables_survive_writing_and_reading),
-	    cmocka_unit_test(both_dialects_are_read),
-	    cmocka_unit_test(port_guids_of_ibsim_are_understood_by_name),
-	    cmocka_unit_test(a_switch_without_a_table_has_no_routes),
-	    cmocka_unit_test(bad_dumps_are_refused_with_file_and_line),
-	    cmocka_unit_test(engines_are_found_by_name),
-	    cmocka_unit_test(a_lid_with_two_owners_is_refused),
+		cmocka_unit_test(ranks_grow_with_the_distance_and_ties_go_by_guid),
+		cmocka_unit_test(fera_is_legal_and_complete_on_every_family),
+		cmocka_unit_test(fera_is_legal_and_complete_on_irregular_fabrics),
+		cmocka_unit_test(fera_takes_a_long_way_down_before_a_short_way_up),
+		cmocka_unit_test(the_number_of_threads_changes_nothing),
+		cmocka_unit_test(parallel_links_share_the_destinations),
+		cmocka_unit_test(the_lids_of_one_port_prefer_different_ways),
+		cmocka_unit_test(a_tree_is_loaded_evenly),
+		cmocka_unit_test(both_ports_of_a_host_are_destinations_and_hosts_never_forward),
+		cmocka_unit_test(parts_without_a_way_between_them_are_routed_apart),
+		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
+		cmocka_unit_test(the_verifier_counts_like_a_walk_of_every_pair),
+		cmocka_unit_test(hops_and_loads_of_a_line_are_as_by_hand),
+		cmocka_unit_test(a_missing_entry_is_found),
+		cmocka_unit_test(the_wrong_host_is_found),
+		cmocka_unit_test(a_dead_port_is_found),
+		cmocka_unit_test(a_loop_is_found),
+		cmocka_unit_test(tables_that_end_early_leave_pairs_unreachable),
+		cmocka_unit_test(a_turn_up_after_down_is_found),
+		cmocka_unit_test(a_ring_routed_one_way_round_has_one_credit_loop),
+		cmocka_unit_test(minimal_routes_on_a_ring_have_a_credit_loop_each_way),
+		cmocka_unit_test(routes_that_only_switches_use_count_unless_told_otherwise),
+		cmocka_unit_test(a_dateline_by_vl_breaks_the_credit_loop),
+		cmocka_unit_test(a_dateline_does_not_help_long_routes),
+		cmocka_unit_test(packets_that_go_round_are_followed_all_the_way),
+		cmocka_unit_test(both_dependency_graphs_agree),
+		cmocka_unit_test(tables_survive_writing_and_reading),
+		cmocka_unit_test(both_dialects_are_read),
+		cmocka_unit_test(port_guids_of_ibsim_are_understood_by_name),
+		cmocka_unit_test(a_switch_without_a_table_has_no_routes),
+		cmocka_unit_test(bad_dumps_are_refused_with_file_and_line),
+		cmocka_unit_test(engines_are_found_by_name),
+		cmocka_unit_test(a_lid_with_two_owners_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,8 @@ static void test_intervals_add_up(void **state)
 	}
 	assert_int_equal(made, sim_plane_stats(lab_sim(l))->generated);
 	assert_int_equal(got, made);
-	assert_true(s.samples.at[3].link_use > 0 && s.samples.at[3].link_use_max > s.samples.at[3].link_use);
+	assert_true(s.samples.at[3].link_use > 0 &&
+		    s.samples.at[3].link_use_max > s.samples.at[3].link_use);
 	assert_int_equal(s.samples.at[19].link_use, 0);
 	lab_free(l);
 	lab_series_free(&s);
@@ -212,7 +213,8 @@ static void test_levels_follow_a_failure(void **state)
 
 	(void)state;
 	lab_series_start(&s, l, 20 * PS_PER_US, true);
-	sim_uncable(lab_sim(l), fab_port_id(f, f->switches[2], 3)); /* the link to the next switch */
+	sim_uncable(lab_sim(l),
+		    fab_port_id(f, f->switches[2], 3)); /* the link to the next switch */
 	lab_run_until(l, sim_now(lab_sim(l)) + 50 * PS_PER_MS);
 	for (size_t i = 0; i < s.samples.n; i++)
 		lowest = MIN(lowest, s.samples.at[i].connectivity);

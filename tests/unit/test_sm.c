@@ -30,11 +30,12 @@ static void test_brings_a_subnet_up(void **state)
 	assert_non_null(sm_tables(g.sm));
 	for (unsigned d = 0; d < g.n; d++)
 		assert_int_equal(
-		    sm_lid_of(g.sm, g.dev[d].guid + (g.dev[d].type == IBA_NODE_CA), NULL),
-		    lid_of(&g, d));
+			sm_lid_of(g.sm, g.dev[d].guid + (g.dev[d].type == IBA_NODE_CA), NULL),
+			lid_of(&g, d));
 	/* A second start makes no sense. */
 	assert_int_equal(
-	    sm_step(g.sm, &(struct sm_event){.kind = SM_EV_START, .now = g.now}, &g.out), -EINVAL);
+		sm_step(g.sm, &(struct sm_event){.kind = SM_EV_START, .now = g.now}, &g.out),
+		-EINVAL);
 	rig_close(&g);
 }
 
@@ -621,7 +622,8 @@ static void test_routes_nobody_asked_for(void **state)
 	g.hold = false;
 	run_ready(&g);
 	expect_up(&g);
-	old = copy_routes(&(struct sm_routes){.epoch = old.epoch, .tables = g.sm->tables, .rank = g.sm->rank});
+	old = copy_routes(&(struct sm_routes){
+		.epoch = old.epoch, .tables = g.sm->tables, .rank = g.sm->rank});
 	step(&g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = old});
 	assert_int_equal(g.sm->phase, SM_READY);
 	rig_close(&g);
@@ -907,7 +909,8 @@ static void test_the_other_end_of_a_stopped_link_is_armed_too(void **state)
 		add_dev(&g, IBA_NODE_CA, 1);
 		join(&g, 0, 1, 1, 1);
 		join(&g, 5, 1, 3, 1);
-		for (unsigned a = 1; a <= 4; a++) /* everybody with everybody: break nodes in plenty */
+		for (unsigned a = 1; a <= 4;
+		     a++) /* everybody with everybody: break nodes in plenty */
 			for (unsigned b = a + 1; b <= 4; b++)
 				join(&g, a, 1 + b, b, 1 + a);
 		rig_start(&g);
@@ -942,7 +945,8 @@ static void test_a_late_trap_is_no_round(void **state)
 	give_smp(&g, mad, lid_of(&g, 2));
 	run_ready(&g);
 	assert_int_equal(status(&g).rounds, rounds);
-	assert_int_equal(g.log.n, sent + 3); /* TrapRepress, one question, one port between switches */
+	assert_int_equal(g.log.n,
+			 sent + 3); /* TrapRepress, one question, one port between switches */
 	/* One that has something to tell is another matter. */
 	g.dev[2].si.port_state_change = 1;
 	give_smp(&g, mad, lid_of(&g, 2));
@@ -996,7 +1000,8 @@ static bool lose_table_answers(struct rig *g, unsigned dev, const struct sm_send
 	static unsigned lost;
 
 	(void)resp;
-	if (dev != 2 || iba_smp_method(s->mad) != IBA_SET || iba_smp_attr_id(s->mad) != IBA_ATTR_LFT)
+	if (dev != 2 || iba_smp_method(s->mad) != IBA_SET ||
+	    iba_smp_attr_id(s->mad) != IBA_ATTR_LFT)
 		return true;
 	if (++lost <= g->cfg.retries)
 		return false;
@@ -1031,41 +1036,41 @@ static void test_a_table_that_was_set_without_an_answer_is_not_known(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_brings_a_subnet_up),
-	    cmocka_unit_test(test_window),
-	    cmocka_unit_test(test_breadth_first_asks_one_at_a_time),
-	    cmocka_unit_test(test_timeout_to_the_picosecond),
-	    cmocka_unit_test(test_a_silent_host_does_not_hold_up_the_rest),
-	    cmocka_unit_test(test_lost_responses_are_asked_for_again),
-	    cmocka_unit_test(test_doubled_responses_are_dropped),
-	    cmocka_unit_test(test_late_answers_after_a_new_start),
-	    cmocka_unit_test(test_a_trap_is_repressed_and_looked_into),
-	    cmocka_unit_test(test_traps_that_change_nothing),
-	    cmocka_unit_test(test_sweeps_find_changes),
-	    cmocka_unit_test(test_lids_stay),
-	    cmocka_unit_test(test_lmc_ranges_are_aligned_and_apart),
-	    cmocka_unit_test(test_lids_in_devices_are_kept),
-	    cmocka_unit_test(test_two_devices_with_one_lid),
-	    cmocka_unit_test(test_lids_that_no_port_may_have),
-	    cmocka_unit_test(test_lids_run_out),
-	    cmocka_unit_test(test_not_even_one_for_itself),
-	    cmocka_unit_test(test_others_wait_for_the_sms_own_lid),
-	    cmocka_unit_test(test_lids_of_the_departed_are_given_again),
-	    cmocka_unit_test(test_unverified_tables_are_refused),
-	    cmocka_unit_test(test_routes_nobody_asked_for),
-	    cmocka_unit_test(test_garbage_is_counted_and_ignored),
-	    cmocka_unit_test(test_an_answer_must_fit_its_question),
-	    cmocka_unit_test(test_nonsense_capabilities),
-	    cmocka_unit_test(test_nonsense_response_time),
-	    cmocka_unit_test(test_a_device_that_makes_no_sense_is_left_out),
-	    cmocka_unit_test(test_the_own_node_makes_no_sense),
-	    cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),
-	    cmocka_unit_test(test_tells_who_it_is),
-	    cmocka_unit_test(test_every_request_shows_the_key),
-	    cmocka_unit_test(test_the_other_end_of_a_stopped_link_is_armed_too),
-	    cmocka_unit_test(test_a_late_trap_is_no_round),
-	    cmocka_unit_test(test_same_events_same_actions),
-	    cmocka_unit_test(test_a_table_that_was_set_without_an_answer_is_not_known),
+		cmocka_unit_test(test_brings_a_subnet_up),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_breadth_first_asks_one_at_a_time),
+		cmocka_unit_test(test_timeout_to_the_picosecond),
+		cmocka_unit_test(test_a_silent_host_does_not_hold_up_the_rest),
+		cmocka_unit_test(test_lost_responses_are_asked_for_again),
+		cmocka_unit_test(test_doubled_responses_are_dropped),
+		cmocka_unit_test(test_late_answers_after_a_new_start),
+		cmocka_unit_test(test_a_trap_is_repressed_and_looked_into),
+		cmocka_unit_test(test_traps_that_change_nothing),
+		cmocka_unit_test(test_sweeps_find_changes),
+		cmocka_unit_test(test_lids_stay),
+		cmocka_unit_test(test_lmc_ranges_are_aligned_and_apart),
+		cmocka_unit_test(test_lids_in_devices_are_kept),
+		cmocka_unit_test(test_two_devices_with_one_lid),
+		cmocka_unit_test(test_lids_that_no_port_may_have),
+		cmocka_unit_test(test_lids_run_out),
+		cmocka_unit_test(test_not_even_one_for_itself),
+		cmocka_unit_test(test_others_wait_for_the_sms_own_lid),
+		cmocka_unit_test(test_lids_of_the_departed_are_given_again),
+		cmocka_unit_test(test_unverified_tables_are_refused),
+		cmocka_unit_test(test_routes_nobody_asked_for),
+		cmocka_unit_test(test_garbage_is_counted_and_ignored),
+		cmocka_unit_test(test_an_answer_must_fit_its_question),
+		cmocka_unit_test(test_nonsense_capabilities),
+		cmocka_unit_test(test_nonsense_response_time),
+		cmocka_unit_test(test_a_device_that_makes_no_sense_is_left_out),
+		cmocka_unit_test(test_the_own_node_makes_no_sense),
+		cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),
+		cmocka_unit_test(test_tells_who_it_is),
+		cmocka_unit_test(test_every_request_shows_the_key),
+		cmocka_unit_test(test_the_other_end_of_a_stopped_link_is_armed_too),
+		cmocka_unit_test(test_a_late_trap_is_no_round),
+		cmocka_unit_test(test_same_events_same_actions),
+		cmocka_unit_test(test_a_table_that_was_set_without_an_answer_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

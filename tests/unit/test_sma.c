@@ -153,7 +153,7 @@ static void test_linear_table(void **state)
 static void test_random_table(void **state)
 {
 	struct iba_rft t = {
-	    .lid = {3, 8, 0xbffe}, .valid = {1, 1, 1}, .lmc = {0, 3, 1}, .port = {1, 4, 0}};
+		.lid = {3, 8, 0xbffe}, .valid = {1, 1, 1}, .lmc = {0, 3, 1}, .port = {1, 4, 0}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct sim_config c;
 	struct world w;
@@ -448,31 +448,31 @@ static void test_port_info_values(void **state)
 {
 	enum { NO = IBA_STATUS_BAD_FIELD };
 	static const struct port_fault t[] = {
-	    {"all well", H1, 0, 9, 1, 0, 4, 2, 0, 0},
-	    {"LID 0", H1, 0, 0, 1, 0, 4, 2, 0, NO},
-	    {"the last unicast LID", H1, 0, 0xbfff, 1, 0, 4, 2, 0, 0},
-	    {"a multicast LID", H1, 0, 0xc000, 1, 0, 4, 2, 0, NO},
-	    {"the permissive LID", H1, 0, 0xffff, 1, 0, 4, 2, 0, NO},
-	    {"a LID that fits its LMC", H1, 0, 16, 1, 4, 4, 2, 0, 0},
-	    {"one that does not", H1, 0, 24, 1, 4, 4, 2, 0, NO},
-	    {"LMC 7", H1, 0, 128, 1, 7, 4, 2, 0, 0},
-	    {"a switch's port 0", SW, 0, 8, 1, 0, 4, 2, 0, 0},
-	    {"with LMC, but it is a base port 0", SW, 0, 8, 1, 1, 4, 2, 0, NO},
-	    {"LID 0 there", SW, 0, 0, 1, 0, 4, 2, 0, NO},
-	    {"external ports have no LID", SW, 2, 0, 0, 0, 4, 2, 0, 0},
-	    {"a multicast SM LID", H1, 0, 9, 0xc000, 0, 4, 2, 0, NO},
-	    {"no SM", H1, 0, 9, 0, 0, 4, 2, 0, 0},
-	    {"MTU code 0", H1, 0, 9, 1, 0, 0, 2, 0, NO},
-	    {"MTU above the capability", H1, 0, 9, 1, 0, 5, 2, 0, NO},
-	    {"MTU code 6", H1, 0, 9, 1, 0, 6, 2, 0, NO},
-	    {"smallest MTU", SW, 2, 0, 0, 0, 1, 2, 0, 0},
-	    {"VLs: no change", H1, 0, 9, 1, 0, 4, 0, 0, 0},
-	    {"VLs above the capability", H1, 0, 9, 1, 0, 4, 3, 0, NO},
-	    {"VL code 6", SW, 2, 0, 0, 0, 4, 6, 0, NO},
-	    {"physical state Training", SW, 2, 0, 0, 0, 4, 2, 4, NO},
-	    {"physical state LinkUp", SW, 2, 0, 0, 0, 4, 2, 5, NO},
-	    {"a port that is not there", SW, 5, 0, 0, 0, 4, 2, 0, NO},
-	    {"a host's second port", H1, 2, 9, 1, 0, 4, 2, 0, NO},
+		{"all well", H1, 0, 9, 1, 0, 4, 2, 0, 0},
+		{"LID 0", H1, 0, 0, 1, 0, 4, 2, 0, NO},
+		{"the last unicast LID", H1, 0, 0xbfff, 1, 0, 4, 2, 0, 0},
+		{"a multicast LID", H1, 0, 0xc000, 1, 0, 4, 2, 0, NO},
+		{"the permissive LID", H1, 0, 0xffff, 1, 0, 4, 2, 0, NO},
+		{"a LID that fits its LMC", H1, 0, 16, 1, 4, 4, 2, 0, 0},
+		{"one that does not", H1, 0, 24, 1, 4, 4, 2, 0, NO},
+		{"LMC 7", H1, 0, 128, 1, 7, 4, 2, 0, 0},
+		{"a switch's port 0", SW, 0, 8, 1, 0, 4, 2, 0, 0},
+		{"with LMC, but it is a base port 0", SW, 0, 8, 1, 1, 4, 2, 0, NO},
+		{"LID 0 there", SW, 0, 0, 1, 0, 4, 2, 0, NO},
+		{"external ports have no LID", SW, 2, 0, 0, 0, 4, 2, 0, 0},
+		{"a multicast SM LID", H1, 0, 9, 0xc000, 0, 4, 2, 0, NO},
+		{"no SM", H1, 0, 9, 0, 0, 4, 2, 0, 0},
+		{"MTU code 0", H1, 0, 9, 1, 0, 0, 2, 0, NO},
+		{"MTU above the capability", H1, 0, 9, 1, 0, 5, 2, 0, NO},
+		{"MTU code 6", H1, 0, 9, 1, 0, 6, 2, 0, NO},
+		{"smallest MTU", SW, 2, 0, 0, 0, 1, 2, 0, 0},
+		{"VLs: no change", H1, 0, 9, 1, 0, 4, 0, 0, 0},
+		{"VLs above the capability", H1, 0, 9, 1, 0, 4, 3, 0, NO},
+		{"VL code 6", SW, 2, 0, 0, 0, 4, 6, 0, NO},
+		{"physical state Training", SW, 2, 0, 0, 0, 4, 2, 4, NO},
+		{"physical state LinkUp", SW, 2, 0, 0, 0, 4, 2, 5, NO},
+		{"a port that is not there", SW, 5, 0, 0, 0, 4, 2, 0, NO},
+		{"a host's second port", H1, 2, 9, 1, 0, 4, 2, 0, NO},
 	};
 	struct world w;
 
@@ -600,10 +600,10 @@ static void test_every_order_in_every_state(void **state)
 	/* From Down, Initialize, Armed, Active; ordered: no change, Down, Init, Armed, Active, and
 	 * two that no SM may order. What the port is afterwards, NO: refused, and as it was. */
 	static const uint8_t want[4][7] = {
-	    {D, NO, NO, NO, NO, NO, NO},
-	    {I, I, NO, A, NO, NO, NO},
-	    {A, I, NO, A, C, NO, NO},
-	    {C, I, NO, NO, C, NO, NO},
+		{D, NO, NO, NO, NO, NO, NO},
+		{I, I, NO, A, NO, NO, NO},
+		{A, I, NO, A, C, NO, NO},
+		{C, I, NO, NO, C, NO, NO},
 	};
 	static const uint8_t ordered[7] = {0, 1, 2, 3, 4, 5, 15};
 	struct iba_switch_info si;
@@ -797,8 +797,8 @@ static void set_key(struct world *w, unsigned hops, uint64_t key, unsigned prote
 static const struct sim_smp *with_key(struct world *w, unsigned hops, unsigned method, uint64_t key)
 {
 	struct sim_smp s = smp_dr(method, IBA_ATTR_PORT_INFO, 0, chain_path(), hops);
-	struct iba_port_info pi =
-	    *sim_port_info(w->sim, fab_port_id(w->fab, hops, fab_is_switch(w->fab, hops) ? 0 : 1));
+	struct iba_port_info pi = *sim_port_info(
+		w->sim, fab_port_id(w->fab, hops, fab_is_switch(w->fab, hops) ? 0 : 1));
 
 	pi.state = pi.phys_state = 0;
 	iba_port_info_put(&pi, iba_smp_data(s.mad));
@@ -1184,43 +1184,43 @@ static void test_a_host_tells_of_a_bad_key_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_node_info_and_description),
-	    cmocka_unit_test(test_unknown_attributes),
-	    cmocka_unit_test(test_linear_table),
-	    cmocka_unit_test(test_random_table),
-	    cmocka_unit_test(test_random_table_where_there_is_none),
-	    cmocka_unit_test(test_multicast_table),
-	    cmocka_unit_test(test_partition_keys),
-	    cmocka_unit_test(test_guids),
-	    cmocka_unit_test(test_guid_of_an_unnamed_port),
-	    cmocka_unit_test(test_sl_to_vl_by_both_ports),
-	    cmocka_unit_test(test_vl_arbitration),
-	    cmocka_unit_test(test_short_vl_arbitration),
-	    cmocka_unit_test(test_switch_info),
-	    cmocka_unit_test(test_port_state_change_is_cleared_by_writing_one),
-	    cmocka_unit_test(test_port_info_values),
-	    cmocka_unit_test(test_enhanced_port_zero_has_lmc),
-	    cmocka_unit_test(test_port_info_takes_what_may_be_set),
-	    cmocka_unit_test(test_every_order_in_every_state),
-	    cmocka_unit_test(test_port_zero_is_always_active),
-	    cmocka_unit_test(test_links_set_port_state_change),
-	    cmocka_unit_test(test_training_takes_its_time),
-	    cmocka_unit_test(test_disabled_until_told_otherwise),
-	    cmocka_unit_test(test_power_off_forgets_everything),
-	    cmocka_unit_test(test_m_key_levels),
-	    cmocka_unit_test(test_no_key_no_check),
-	    cmocka_unit_test(test_m_key_lease),
-	    cmocka_unit_test(test_the_key_stops_the_lease),
-	    cmocka_unit_test(test_a_lease_of_zero_never_ends),
-	    cmocka_unit_test(test_trap_128_until_repressed),
-	    cmocka_unit_test(test_trap_interval_is_the_subnet_timeout),
-	    cmocka_unit_test(test_an_old_repress_does_not_silence_a_new_event),
-	    cmocka_unit_test(test_trap_limit),
-	    cmocka_unit_test(test_traps_until_the_end_of_time),
-	    cmocka_unit_test(test_no_traps_unless_supported),
-	    cmocka_unit_test(test_a_trap_waits_for_an_sm),
-	    cmocka_unit_test(test_trap_256_names_the_intruder),
-	    cmocka_unit_test(test_a_host_tells_of_a_bad_key_too),
+		cmocka_unit_test(test_node_info_and_description),
+		cmocka_unit_test(test_unknown_attributes),
+		cmocka_unit_test(test_linear_table),
+		cmocka_unit_test(test_random_table),
+		cmocka_unit_test(test_random_table_where_there_is_none),
+		cmocka_unit_test(test_multicast_table),
+		cmocka_unit_test(test_partition_keys),
+		cmocka_unit_test(test_guids),
+		cmocka_unit_test(test_guid_of_an_unnamed_port),
+		cmocka_unit_test(test_sl_to_vl_by_both_ports),
+		cmocka_unit_test(test_vl_arbitration),
+		cmocka_unit_test(test_short_vl_arbitration),
+		cmocka_unit_test(test_switch_info),
+		cmocka_unit_test(test_port_state_change_is_cleared_by_writing_one),
+		cmocka_unit_test(test_port_info_values),
+		cmocka_unit_test(test_enhanced_port_zero_has_lmc),
+		cmocka_unit_test(test_port_info_takes_what_may_be_set),
+		cmocka_unit_test(test_every_order_in_every_state),
+		cmocka_unit_test(test_port_zero_is_always_active),
+		cmocka_unit_test(test_links_set_port_state_change),
+		cmocka_unit_test(test_training_takes_its_time),
+		cmocka_unit_test(test_disabled_until_told_otherwise),
+		cmocka_unit_test(test_power_off_forgets_everything),
+		cmocka_unit_test(test_m_key_levels),
+		cmocka_unit_test(test_no_key_no_check),
+		cmocka_unit_test(test_m_key_lease),
+		cmocka_unit_test(test_the_key_stops_the_lease),
+		cmocka_unit_test(test_a_lease_of_zero_never_ends),
+		cmocka_unit_test(test_trap_128_until_repressed),
+		cmocka_unit_test(test_trap_interval_is_the_subnet_timeout),
+		cmocka_unit_test(test_an_old_repress_does_not_silence_a_new_event),
+		cmocka_unit_test(test_trap_limit),
+		cmocka_unit_test(test_traps_until_the_end_of_time),
+		cmocka_unit_test(test_no_traps_unless_supported),
+		cmocka_unit_test(test_a_trap_waits_for_an_sm),
+		cmocka_unit_test(test_trap_256_names_the_intruder),
+		cmocka_unit_test(test_a_host_tells_of_a_bad_key_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void log_stage(struct world *w)
 			const uint8_t *m = w->sim->pkts.at[p].smp.mad;
 
 			now |= (uint64_t)iba_smp_hop_ptr(m) << 32 | (uint64_t)iba_smp_is_return(m)
-									<< 40;
+									    << 40;
 		}
 		if (now != stage_last[n] && p != PKT_NONE) {
 			uint8_t *m = w->sim->pkts.at[p].smp.mad;
@@ -206,8 +206,8 @@ static void test_lid_routed_switch_latency(void **state)
 	assert_non_null(world_ask(&w, &s));
 	/* sw0 forwards both ways without its SMI; sw1's own answer crosses its crossbar too. */
 	assert_int_equal(sim_now(w.sim) - start, 4 * c.smi_ps + c.sma_ps +
-						     4 * (290 * 4 * PS_PER_NS + c.wire_ps) +
-						     3 * c.hop_ps);
+							 4 * (290 * 4 * PS_PER_NS + c.wire_ps) +
+							 3 * c.hop_ps);
 	world_close(&w);
 }
 
@@ -329,21 +329,21 @@ struct bad_path {
 static void test_bad_paths(void **state)
 {
 	static const struct bad_path bad[] = {
-	    {0, 64, {1}, false, SIM_DROP_BAD_PATH},
-	    {0, 255, {1}, false, SIM_DROP_BAD_PATH},
-	    {3, 1, {1}, false, SIM_DROP_BAD_PATH}, /* beyond the end */
-	    {255, 1, {1}, false, SIM_DROP_BAD_PATH},
-	    {1, 3, {1, 2, 2}, false, SIM_DROP_BAD_PATH}, /* begins in the middle */
-	    {0, 1, {0}, false, SIM_DROP_BAD_PATH},	 /* port 0 */
-	    {0, 1, {2}, false, SIM_DROP_BAD_PATH},	 /* a port h0 does not have */
-	    {0, 2, {1, 0}, false, SIM_DROP_BAD_PATH},
-	    {0, 2, {1, 5}, false, SIM_DROP_BAD_PATH},
-	    {0, 2, {1, 255}, false, SIM_DROP_BAD_PATH},
-	    {0, 2, {1, 3}, false, SIM_DROP_LINK},	    /* nothing connected */
-	    {0, 4, {1, 2, 2, 1}, false, SIM_DROP_BAD_PATH}, /* through h1 */
-	    {3, 1, {1}, true, SIM_DROP_BAD_PATH},
-	    {65, 63, {1}, true, SIM_DROP_BAD_PATH},
-	    {2, 1, {1}, true, SIM_DROP_BAD_PATH}, /* the return path is all zero */
+		{0, 64, {1}, false, SIM_DROP_BAD_PATH},
+		{0, 255, {1}, false, SIM_DROP_BAD_PATH},
+		{3, 1, {1}, false, SIM_DROP_BAD_PATH}, /* beyond the end */
+		{255, 1, {1}, false, SIM_DROP_BAD_PATH},
+		{1, 3, {1, 2, 2}, false, SIM_DROP_BAD_PATH}, /* begins in the middle */
+		{0, 1, {0}, false, SIM_DROP_BAD_PATH},	     /* port 0 */
+		{0, 1, {2}, false, SIM_DROP_BAD_PATH},	     /* a port h0 does not have */
+		{0, 2, {1, 0}, false, SIM_DROP_BAD_PATH},
+		{0, 2, {1, 5}, false, SIM_DROP_BAD_PATH},
+		{0, 2, {1, 255}, false, SIM_DROP_BAD_PATH},
+		{0, 2, {1, 3}, false, SIM_DROP_LINK},		/* nothing connected */
+		{0, 4, {1, 2, 2, 1}, false, SIM_DROP_BAD_PATH}, /* through h1 */
+		{3, 1, {1}, true, SIM_DROP_BAD_PATH},
+		{65, 63, {1}, true, SIM_DROP_BAD_PATH},
+		{2, 1, {1}, true, SIM_DROP_BAD_PATH}, /* the return path is all zero */
 	};
 	struct world w;
 
@@ -773,28 +773,28 @@ static void test_sums_in_a_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_directed_routes_stage_by_stage),
-	    cmocka_unit_test(test_time_of_one_hop),
-	    cmocka_unit_test(test_sixty_three_hops_and_no_more),
-	    cmocka_unit_test(test_lid_routed),
-	    cmocka_unit_test(test_lid_routed_switch_latency),
-	    cmocka_unit_test(test_lid_routed_first_segment),
-	    cmocka_unit_test(test_lid_routed_last_segment),
-	    cmocka_unit_test(test_lid_routed_at_both_ends),
-	    cmocka_unit_test(test_bad_headers),
-	    cmocka_unit_test(test_bad_paths),
-	    cmocka_unit_test(test_bad_ends_at_hosts),
-	    cmocka_unit_test(test_nobody_to_hear),
-	    cmocka_unit_test(test_linear_table),
-	    cmocka_unit_test(test_random_table_with_default_port),
-	    cmocka_unit_test(test_an_smi_serves_in_turn),
-	    cmocka_unit_test(test_lost_on_a_cut_link),
-	    cmocka_unit_test(test_lost_in_a_dead_node),
-	    cmocka_unit_test(test_delayed_in_a_dead_node),
-	    cmocka_unit_test(test_a_cut_link_forgets_its_queue),
-	    cmocka_unit_test(test_a_dying_switch_is_silent),
-	    cmocka_unit_test(test_loss_and_copies),
-	    cmocka_unit_test(test_sums_in_a_storm),
+		cmocka_unit_test(test_directed_routes_stage_by_stage),
+		cmocka_unit_test(test_time_of_one_hop),
+		cmocka_unit_test(test_sixty_three_hops_and_no_more),
+		cmocka_unit_test(test_lid_routed),
+		cmocka_unit_test(test_lid_routed_switch_latency),
+		cmocka_unit_test(test_lid_routed_first_segment),
+		cmocka_unit_test(test_lid_routed_last_segment),
+		cmocka_unit_test(test_lid_routed_at_both_ends),
+		cmocka_unit_test(test_bad_headers),
+		cmocka_unit_test(test_bad_paths),
+		cmocka_unit_test(test_bad_ends_at_hosts),
+		cmocka_unit_test(test_nobody_to_hear),
+		cmocka_unit_test(test_linear_table),
+		cmocka_unit_test(test_random_table_with_default_port),
+		cmocka_unit_test(test_an_smi_serves_in_turn),
+		cmocka_unit_test(test_lost_on_a_cut_link),
+		cmocka_unit_test(test_lost_in_a_dead_node),
+		cmocka_unit_test(test_delayed_in_a_dead_node),
+		cmocka_unit_test(test_a_cut_link_forgets_its_queue),
+		cmocka_unit_test(test_a_dying_switch_is_silent),
+		cmocka_unit_test(test_loss_and_copies),
+		cmocka_unit_test(test_sums_in_a_storm),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 

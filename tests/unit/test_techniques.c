@@ -73,7 +73,7 @@ static void test_whole_tables_send_every_block(void **state)
 static unsigned next_switch(const struct mech_world *w, unsigned sw, uint8_t out)
 {
 	port_id peer =
-	    out && out <= 6 ? sim_port_peer(lab_sim(w->lab), mech_port(w, sw, out)) : FAB_NONE;
+		out && out <= 6 ? sim_port_peer(lab_sim(w->lab), mech_port(w, sw, out)) : FAB_NONE;
 	uint64_t guid = peer == FAB_NONE ? 0 : w->fab->nodes[w->fab->ports[peer].node].guid;
 
 	return guid >= sw_guid(0) && guid < sw_guid(SWITCHES) ? (unsigned)(guid - sw_guid(0))
@@ -99,7 +99,8 @@ static void expect_outwards(const struct mech_world *w)
 			if (x->data[e] == x->was[e] || x->data[e] == IBA_PORT_NONE)
 				continue;
 			assert_int_equal(
-			    x->data[e], w->lft[x->sw][lid]); /* each entry changes once, for good */
+				x->data[e],
+				w->lft[x->sw][lid]); /* each entry changes once, for good */
 			next = next_switch(w, x->sw, x->data[e]);
 			changed++;
 			if (next == SWITCHES)
@@ -402,16 +403,16 @@ static void test_turns_that_are_off_are_found_and_keep_their_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_no_smp_is_lost_on_half_new_tables),
-	    cmocka_unit_test(test_partial_tables_send_only_blocks_that_differ),
-	    cmocka_unit_test(test_whole_tables_send_every_block),
-	    cmocka_unit_test(test_entries_change_from_the_destination_outwards),
-	    cmocka_unit_test(test_provisional_routes_then_final_ones),
-	    cmocka_unit_test(test_a_subnet_that_comes_up_has_no_provisional_routes),
-	    cmocka_unit_test(test_turns_come_on_again_when_no_longer_forbidden),
-	    cmocka_unit_test(test_a_plan_leaves_no_turn_off),
-	    cmocka_unit_test(test_turns_that_are_off_are_found_and_keep_their_order),
-	    cmocka_unit_test(test_smps_do_not_travel_by_tables_that_change_in_any_order),
+		cmocka_unit_test(test_no_smp_is_lost_on_half_new_tables),
+		cmocka_unit_test(test_partial_tables_send_only_blocks_that_differ),
+		cmocka_unit_test(test_whole_tables_send_every_block),
+		cmocka_unit_test(test_entries_change_from_the_destination_outwards),
+		cmocka_unit_test(test_provisional_routes_then_final_ones),
+		cmocka_unit_test(test_a_subnet_that_comes_up_has_no_provisional_routes),
+		cmocka_unit_test(test_turns_come_on_again_when_no_longer_forbidden),
+		cmocka_unit_test(test_a_plan_leaves_no_turn_off),
+		cmocka_unit_test(test_turns_that_are_off_are_found_and_keep_their_order),
+		cmocka_unit_test(test_smps_do_not_travel_by_tables_that_change_in_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

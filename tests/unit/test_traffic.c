@@ -15,16 +15,16 @@
 static struct traffic_config config(enum traffic_pattern p, enum traffic_arrivals a)
 {
 	return (struct traffic_config){
-	    .pattern = p,
-	    .arrivals = a,
-	    .interval_ps = PS_PER_US,
-	    .payload = 256,
-	    .hot_share_q32 = 1ull << 30,
-	    .shift = 3,
-	    .burst_packets = 8,
-	    .burst_gap_ps = 100 * PS_PER_NS,
-	    .stop_ps = TIME_NEVER,
-	    .seed = 1,
+		.pattern = p,
+		.arrivals = a,
+		.interval_ps = PS_PER_US,
+		.payload = 256,
+		.hot_share_q32 = 1ull << 30,
+		.shift = 3,
+		.burst_packets = 8,
+		.burst_gap_ps = 100 * PS_PER_NS,
+		.stop_ps = TIME_NEVER,
+		.seed = 1,
 	};
 }
 
@@ -83,8 +83,8 @@ static void test_exact_arrivals(void **state)
 	c.seed = 2;
 	c.start_ps = 1000 * PS_PER_US;
 	assert_packets(
-	    &c, 16, 3,
-	    "1003980415>6/7 1004080415>8/11 1004180415>11/11 1007507080>8/7 1007607080>5/8");
+		&c, 16, 3,
+		"1003980415>6/7 1004080415>8/11 1004180415>11/11 1007507080>8/7 1007607080>5/8");
 }
 
 static void test_exact_patterns(void **state)
@@ -722,8 +722,8 @@ static void test_trace_is_read(void **state)
 				   "17ps 1 0 2\n"
 				   "2.000000000001000s 2 1 5";
 	static const struct traffic_trace_item want[] = {
-	    {17, 1, 0, 2, 0},		{1000, 0, 2, 1, 3},	{3000, 2, 0, 0, 0},
-	    {12500000, 0, 1, 4096, 15}, {12500000, 1, 2, 7, 0}, {2000000000001, 2, 1, 5, 0},
+		{17, 1, 0, 2, 0},	    {1000, 0, 2, 1, 3},	    {3000, 2, 0, 0, 0},
+		{12500000, 0, 1, 4096, 15}, {12500000, 1, 2, 7, 0}, {2000000000001, 2, 1, 5, 0},
 	};
 	traffic_trace trace;
 	struct err e;
@@ -889,37 +889,37 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_exact_arrivals),
-	    cmocka_unit_test(test_exact_patterns),
-	    cmocka_unit_test(test_fixed_destinations),
-	    cmocka_unit_test(test_two_hosts),
-	    cmocka_unit_test(test_uniform_is_uniform),
-	    cmocka_unit_test(test_hot_spot_has_its_share),
-	    cmocka_unit_test(test_all_to_all_takes_turns),
-	    cmocka_unit_test(test_permutations),
-	    cmocka_unit_test(test_service_levels),
-	    cmocka_unit_test(test_fixed_point_means),
-	    cmocka_unit_test(test_fixed_point_known),
-	    cmocka_unit_test(test_poisson_gaps_are_exponential),
-	    cmocka_unit_test(test_offered_rate),
-	    cmocka_unit_test(test_offered_rate_of_bursts),
-	    cmocka_unit_test(test_bursts),
-	    cmocka_unit_test(test_burstiness),
-	    cmocka_unit_test(test_window),
-	    cmocka_unit_test(test_end_of_time),
-	    cmocka_unit_test(test_hosts_are_independent),
-	    cmocka_unit_test(test_hosts_and_seeds_differ),
-	    cmocka_unit_test(test_too_few_hosts),
-	    cmocka_unit_test(test_bad_patterns),
-	    cmocka_unit_test(test_bad_arrivals),
-	    cmocka_unit_test(test_bad_traces),
-	    cmocka_unit_test(test_trace_is_read),
-	    cmocka_unit_test(test_bad_trace_times),
-	    cmocka_unit_test(test_bad_trace_words),
-	    cmocka_unit_test(test_trace_limits),
-	    cmocka_unit_test(test_trace_is_sorted),
-	    cmocka_unit_test(test_trace_is_sent),
-	    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_exact_arrivals),
+		cmocka_unit_test(test_exact_patterns),
+		cmocka_unit_test(test_fixed_destinations),
+		cmocka_unit_test(test_two_hosts),
+		cmocka_unit_test(test_uniform_is_uniform),
+		cmocka_unit_test(test_hot_spot_has_its_share),
+		cmocka_unit_test(test_all_to_all_takes_turns),
+		cmocka_unit_test(test_permutations),
+		cmocka_unit_test(test_service_levels),
+		cmocka_unit_test(test_fixed_point_means),
+		cmocka_unit_test(test_fixed_point_known),
+		cmocka_unit_test(test_poisson_gaps_are_exponential),
+		cmocka_unit_test(test_offered_rate),
+		cmocka_unit_test(test_offered_rate_of_bursts),
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_burstiness),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_end_of_time),
+		cmocka_unit_test(test_hosts_are_independent),
+		cmocka_unit_test(test_hosts_and_seeds_differ),
+		cmocka_unit_test(test_too_few_hosts),
+		cmocka_unit_test(test_bad_patterns),
+		cmocka_unit_test(test_bad_arrivals),
+		cmocka_unit_test(test_bad_traces),
+		cmocka_unit_test(test_trace_is_read),
+		cmocka_unit_test(test_bad_trace_times),
+		cmocka_unit_test(test_bad_trace_words),
+		cmocka_unit_test(test_trace_limits),
+		cmocka_unit_test(test_trace_is_sorted),
+		cmocka_unit_test(test_trace_is_sent),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

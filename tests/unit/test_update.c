@@ -198,8 +198,8 @@ static void hardly_more_links_turn_than_must(void **state UNUSED)
 
 	rng_seed(&r, 1, 0);
 	for (uint64_t seed = 1; seed <= 400; seed++) {
-		struct fab *f = world_make(
-		    (struct fab_gen){.kind = "irregular", .dims = {7}, .ports = 5, .seed = seed});
+		struct fab *f = world_make((struct fab_gen){
+			.kind = "irregular", .dims = {7}, .ports = 5, .seed = seed});
 		struct world_down d = world_down_new(f);
 		node_id was = f->switches[rng_below(&r, f->nswitches)], root;
 		uint64_t *rank = fresh_ranks(f, was), *kept;
@@ -411,8 +411,8 @@ static uint32_t next_state(struct state *x, struct fab *f, node_id root, bool th
 	y.rank = kept_ranks(x->f, x->rank, f, root, &turned);
 	rt_updown_rank_carry(x->f, x->rank, f, old_rank);
 	expect_ranks(f, root, old_rank, y.rank, turned);
-	y.t =
-	    updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .threads = 1}, old, &st);
+	y.t = updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .threads = 1}, old,
+		      &st);
 	blind = updated(f, (struct rt_opts){.rank = y.rank, .threads = 3}, old, &all);
 	assert_int_equal(all.searched, f->nswitches);
 	assert_int_equal(st.changed, all.changed);
@@ -423,9 +423,9 @@ static uint32_t next_state(struct state *x, struct fab *f, node_id root, bool th
 		struct state even = y;
 
 		expect_columns(f, y.rank, old, y.t);
-		even.t =
-		    updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .even = true},
-			    old, &st2);
+		even.t = updated(f,
+				 (struct rt_opts){.rank = y.rank, .before = &before, .even = true},
+				 old, &st2);
 		assert_int_equal(st2.changed, count_changed(old, even.t));
 		expect_as_good(&even, NULL);
 		rt_tables_free(even.t);
@@ -449,16 +449,16 @@ static struct state first_state(struct fab *f, node_id root)
 static struct fab *any_fabric(uint64_t i)
 {
 	const struct fab_gen families[] = {
-	    {.kind = "ring", .dims = {5}},
-	    {.kind = "mesh", .dims = {3, 4}},
-	    {.kind = "torus", .dims = {3, 3}},
-	    {.kind = "mtree", .dims = {4, 2}},
-	    {.kind = "mtree", .dims = {4, 3}},
-	    {.kind = "kary", .dims = {3, 2}},
-	    {.kind = "hypercube", .dims = {4}},
-	    {.kind = "irregular", .dims = {6}, .ports = 5, .seed = i},
-	    {.kind = "irregular", .dims = {12}, .ports = 6, .seed = i},
-	    {.kind = "irregular", .dims = {24}, .ports = 8, .seed = i},
+		{.kind = "ring", .dims = {5}},
+		{.kind = "mesh", .dims = {3, 4}},
+		{.kind = "torus", .dims = {3, 3}},
+		{.kind = "mtree", .dims = {4, 2}},
+		{.kind = "mtree", .dims = {4, 3}},
+		{.kind = "kary", .dims = {3, 2}},
+		{.kind = "hypercube", .dims = {4}},
+		{.kind = "irregular", .dims = {6}, .ports = 5, .seed = i},
+		{.kind = "irregular", .dims = {12}, .ports = 6, .seed = i},
+		{.kind = "irregular", .dims = {24}, .ports = 8, .seed = i},
 	};
 
 	return world_make(families[i % ARRAY_LEN(families)]);
@@ -516,8 +516,8 @@ static void tree_change(struct state *x, struct fab *f, bool even, struct tally 
 	uint32_t turned;
 
 	y.rank = kept_ranks(x->f, x->rank, f, f->switches[0], &turned);
-	y.t =
-	    updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .even = even}, old, &st);
+	y.t = updated(f, (struct rt_opts){.rank = y.rank, .before = &before, .even = even}, old,
+		      &st);
 	assert_int_equal(st.changed, count_changed(old, y.t));
 	expect_as_good(&y, NULL);
 	whole = world_fera(f, y.rank);
@@ -540,7 +540,7 @@ static void trees_stay_balanced(void **state UNUSED)
 	rng_seed(&r, 5, 0);
 	for (unsigned i = 0; i < 60; i++) {
 		struct fab *f =
-		    world_make((struct fab_gen){.kind = "mtree", .dims = {6 + i % 2 * 2, 3}});
+			world_make((struct fab_gen){.kind = "mtree", .dims = {6 + i % 2 * 2, 3}});
 		struct world_down d = world_down_new(f);
 		struct state x = first_state(world_now(f, &d), f->switches[0]);
 
@@ -617,13 +617,13 @@ static void what_does_not_fit_is_refused(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nothing_turns_while_every_switch_has_a_way_up),
-	    cmocka_unit_test(a_switch_without_a_way_up_turns_the_links_of_one_way),
-	    cmocka_unit_test(hardly_more_links_turn_than_must),
-	    cmocka_unit_test(updated_tables_are_as_good_as_new_ones),
-	    cmocka_unit_test(trees_stay_balanced),
-	    cmocka_unit_test(from_nothing_come_feras_tables),
-	    cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(nothing_turns_while_every_switch_has_a_way_up),
+		cmocka_unit_test(a_switch_without_a_way_up_turns_the_links_of_one_way),
+		cmocka_unit_test(hardly_more_links_turn_than_must),
+		cmocka_unit_test(updated_tables_are_as_good_as_new_ones),
+		cmocka_unit_test(trees_stay_balanced),
+		cmocka_unit_test(from_nothing_come_feras_tables),
+		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,12 +13,12 @@ struct tally {
 static struct fab *any_fabric(uint64_t i)
 {
 	const struct fab_gen families[] = {
-	    {.kind = "ring", .dims = {6}},
-	    {.kind = "mesh", .dims = {3, 4}},
-	    {.kind = "torus", .dims = {3, 4}},
-	    {.kind = "mtree", .dims = {4, 3}},
-	    {.kind = "irregular", .dims = {8}, .ports = 5, .seed = i},
-	    {.kind = "irregular", .dims = {16}, .ports = 6, .seed = i},
+		{.kind = "ring", .dims = {6}},
+		{.kind = "mesh", .dims = {3, 4}},
+		{.kind = "torus", .dims = {3, 4}},
+		{.kind = "mtree", .dims = {4, 3}},
+		{.kind = "irregular", .dims = {8}, .ports = 5, .seed = i},
+		{.kind = "irregular", .dims = {16}, .ports = 6, .seed = i},
 	};
 
 	return world_make(families[i % ARRAY_LEN(families)]);
@@ -26,15 +26,16 @@ static struct fab *any_fabric(uint64_t i)
 
 static bool all_walked(const struct fab *f, const struct rt_tables *t, const uint64_t *rank)
 {
-	struct rt_report r = world_verify(f, t, (struct rt_verify_opts){.rank = rank, .threads = 1});
+	struct rt_report r =
+		world_verify(f, t, (struct rt_verify_opts){.rank = rank, .threads = 1});
 	bool ok = r.ok;
 
 	rt_report_free(&r);
 	return ok;
 }
 
-static void compare(const struct fab *f, const struct rt_tables *t, const uint64_t *rank, const struct rt_before *b,
-		    struct tally *n)
+static void compare(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
+		    const struct rt_before *b, struct tally *n)
 {
 	bool quick = rt_verify_change(f, t, rank, b), whole = all_walked(f, t, rank);
 
@@ -51,7 +52,8 @@ static void spoil(struct rt_tables *t, const struct fab *f, struct rng *r)
 		uint32_t s = rng_below(r, f->nswitches);
 
 		rt_row(t, s)[1 + rng_below(r, t->top_lid)] =
-			(uint8_t)(rng_below(r, 8) ? rng_below(r, world_ports(f, s) + 1u) : 255 - rng_below(r, 3));
+			(uint8_t)(rng_below(r, 8) ? rng_below(r, world_ports(f, s) + 1u)
+						  : 255 - rng_below(r, 3));
 	}
 }
 
@@ -66,7 +68,8 @@ static struct rt_tables *copy_of(const struct rt_tables *t)
 /* From f to g: as computed, then with harm done to it. */
 static void one_change(const struct fab *f, const struct fab *g, struct rng *r, struct tally *n)
 {
-	uint64_t *rank = mem_array(f->nswitches, sizeof(*rank)), *old = mem_array(g->nswitches, sizeof(*old));
+	uint64_t *rank = mem_array(f->nswitches, sizeof(*rank)),
+		 *old = mem_array(g->nswitches, sizeof(*old));
 	uint64_t *kept = mem_array(g->nswitches, sizeof(*kept));
 	struct rt_tables *was, *carried, *t;
 	struct rt_update_stats st;
@@ -82,7 +85,10 @@ static void one_change(const struct fab *f, const struct fab *g, struct rng *r, 
 		goto out;
 	rt_updown_rank_carry(f, rank, g, old);
 	rt_updown_rank_keep(g, g->switches[0], old, kept);
-	assert_int_equal(rt_update(g, &(struct rt_opts){.rank = kept, .before = &before, .even = true}, carried, t, &st, &e), 0);
+	assert_int_equal(rt_update(g,
+				   &(struct rt_opts){.rank = kept, .before = &before, .even = true},
+				   carried, t, &st, &e),
+			 0);
 	compare(g, t, kept, &before, n);
 	n->computed += all_walked(g, t, kept);
 	n->of_those += rt_verify_change(g, t, kept, &before);
@@ -129,8 +135,9 @@ static void it_says_yes_to_nothing_that_the_other_refuses(void **state UNUSED)
 		world_down_free(&d);
 		fab_free(f);
 	}
-	print_message("# %u good tables, %u of them proven; of %u as computed %u; %u bad, %u of them by harm\n", n.good,
-		      n.proven, n.computed, n.of_those, n.bad, n.spoilt);
+	print_message(
+		"# %u good tables, %u of them proven; of %u as computed %u; %u bad, %u of them by harm\n",
+		n.good, n.proven, n.computed, n.of_those, n.bad, n.spoilt);
 	assert_int_equal(n.computed, n.of_those);
 	assert_true(n.spoilt > 1000);
 }
@@ -157,8 +164,8 @@ static void what_does_not_compare_is_not_proven(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(it_says_yes_to_nothing_that_the_other_refuses),
-	    cmocka_unit_test(what_does_not_compare_is_not_proven),
+		cmocka_unit_test(it_says_yes_to_nothing_that_the_other_refuses),
+		cmocka_unit_test(what_does_not_compare_is_not_proven),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

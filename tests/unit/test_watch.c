@@ -272,13 +272,13 @@ static void test_a_manager_at_work(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_ring_of_dependencies),
-	    cmocka_unit_test(test_a_turn_that_is_off),
-	    cmocka_unit_test(test_ports_and_power),
-	    cmocka_unit_test(test_random_tables),
-	    cmocka_unit_test(test_every_change_is_seen),
-	    cmocka_unit_test(test_packets_that_wait_for_good),
-	    cmocka_unit_test(test_a_manager_at_work),
+		cmocka_unit_test(test_a_ring_of_dependencies),
+		cmocka_unit_test(test_a_turn_that_is_off),
+		cmocka_unit_test(test_ports_and_power),
+		cmocka_unit_test(test_random_tables),
+		cmocka_unit_test(test_every_change_is_seen),
+		cmocka_unit_test(test_packets_that_wait_for_good),
+		cmocka_unit_test(test_a_manager_at_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
