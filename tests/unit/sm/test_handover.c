@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several subnet managers: who manages, who stands by, orders and handing over. First alone against
+ * scripted others (struct rig), then two of them in the laboratory. No state between stories.
+ */
+#include "sm_fixture.h"
+#include "lab/lab_priv.h"
+
+/* ---- one, and others that are a script ---- */
+
+enum { OTHER = 3 }; /* the host of draw_pair() at the far end */
+
+static uint64_t port_guid(const struct rig *g, unsigned dev)
+{
+	return g->dev[dev].guid + 1;
+}
+
+static void draw_two(struct rig *g, unsigned state, unsigned priority)
+{
+	draw_pair(g);
+	g->cfg.mechanism = *sm_mechanism_find("weft");
+	g->cfg.contest = g->cfg.read_back = true;
+	g->cfg.priority = 5;
+	g->cfg.standby_poll_ps = PS_PER_S;
+	g->cfg.standby_tries = 3;
+	g->dev[OTHER].sm = (struct iba_sm_info){.guid = port_guid(g, OTHER),
+						.priority = (uint8_t)priority,
+						.state = (uint8_t)state};
+	g->dev[OTHER].pi[1].cap_mask = IBA_CAP_IS_SM;
+}
+
+/* As another SM would have left it. */
+static void make_managed(struct rig *g)
+{
+	static const uint8_t toward[2][4] = {{1, 0, 2, 2}, {1, 1, 0, 2}};
+
+	for (unsigned d = 0; d < g->n; d++) {
+		struct iba_port_info *pi = &g->dev[d].pi[g->dev[d].type == IBA_NODE_SWITCH ? 0 : 1];
+
+		pi->lid = (uint16_t)(10 + d);
+		pi->sm_lid = 10 + OTHER;
+		pi->gid_prefix = 0xfe80000000000000ull;
+		for (unsigned p = 1; p <= g->dev[d].nports; p++)
+			if (link_up(g, d, p))
+				g->dev[d].pi[p].state = IBA_PORT_ACTIVE;
+	}
+	for (unsigned s = 1; s <= 2; s++) {
+		g->dev[s].si.linear_top = 13;
+		g->dev[s].si.port_state_change = 0;
+		for (unsigned d = 0; d < g->n; d++)
+			g->dev[s].lft[10 + d] = toward[s - 1][d];
+	}
+}
+
+static unsigned all_sets(const struct rig *g)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < g->log.n; i++)
+		n += iba_smp_method(g->log.at[i].send.mad) == IBA_SET;
+	return n;
+}
+
+static void run_state(struct rig *g, enum iba_sm_state s)
+{
+	for (unsigned i = 0; i < 200000 && g->sm->state != s; i++)
+		assert_true(one_event(g));
+	assert_int_equal(g->sm->state, s);
+}
+
+static void run_quiet(struct rig *g)
+{
+	while (g->air.n)
+		assert_true(one_event(g));
+}
+
+static void test_a_master_is_left_alone(void **state)
+{
+	struct rig g;
+	size_t sent;
+	time_ps t;
+
+	(void)state;
+	draw_two(&g, IBA_SM_MASTER, 0); /* whatever its rank */
+	make_managed(&g);
+	g.dev[2].si.port_state_change = 1; /* for the master to see */
+	rig_start(&g);
+	run_state(&g, IBA_SM_STANDBY);
+	run_quiet(&g);
+	assert_int_equal(g.sm->phase, SM_STANDBY);
+	assert_int_equal(all_sets(&g), 0);
+	assert_int_equal(g.dev[2].si.port_state_change, 1);
+	assert_int_equal(count_notes(&g, SM_NOTE_OTHER_SM), 1);
+	/* From now on one question a second, and nothing else. */
+	sent = g.log.n;
+	t = g.now;
+	while (g.now < t + 10 * PS_PER_S)
+		assert_true(one_event(&g));
+	assert_in_range(g.log.n - sent, 9, 11);
+	for (size_t i = sent; i < g.log.n; i++)
+		assert_int_equal(iba_smp_attr_id(g.log.at[i].send.mad), IBA_ATTR_SM_INFO);
+	assert_int_equal(all_sets(&g), 0);
+	rig_close(&g);
+}
+
+static void test_when_the_master_dies_the_standby_takes_over(void **state)
+{
+	struct rig g;
+	time_ps t;
+
+	(void)state;
+	draw_two(&g, IBA_SM_MASTER, 9);
+	make_managed(&g);
+	rig_start(&g);
+	run_state(&g, IBA_SM_STANDBY);
+	t = g.now;
+	g.dev[OTHER].gone = true; /* with the whole host */
+	g.dev[2].pi[2].state = IBA_PORT_DOWN;
+	g.dev[2].si.port_state_change = 1;
+	run_state(&g, IBA_SM_MASTER);
+	assert_in_range(g.now - t, 2 * PS_PER_S, 5 * PS_PER_S);
+	run_ready(&g);
+	expect_up(&g);
+	assert_int_equal(lid_of(&g, 0), 10);
+	assert_int_equal(lid_of(&g, 2), 12);
+	assert_int_equal(g.dev[2].si.port_state_change, 0);
+	assert_int_equal(count_sends(&g, IBA_SET, IBA_ATTR_LFT),
+			 2); /* LID 13 is nobody's any more */
+	rig_close(&g);
+}
+
+static void test_a_standby_that_goes_silent_for_a_moment_is_no_death(void **state)
+{
+	struct rig g;
+	time_ps t;
+
+	(void)state;
+	draw_two(&g, IBA_SM_MASTER, 9);
+	make_managed(&g);
+	rig_start(&g);
+	run_state(&g, IBA_SM_STANDBY);
+	for (unsigned i = 0; i < 5; i++) {
+		g.dev[OTHER].mute = true;
+		t = g.now;
+		while (g.sm->misses < 2)
+			assert_true(one_event(&g));
+		g.dev[OTHER].mute = false;
+		while (g.sm->misses)
+			assert_true(one_event(&g));
+		assert_true(g.now > t);
+		assert_int_equal(g.sm->state, IBA_SM_STANDBY);
+	}
+	assert_int_equal(all_sets(&g), 0);
+	rig_close(&g);
+}
+
+/* Rank: priority, then the lower GUID. */
+static void test_of_those_that_discover_one_goes_on(void **state)
+{
+	static const struct {
+		unsigned state, priority;
+		bool lower_guid, we_win;
+	} cases[] = {
+		{IBA_SM_DISCOVERING, 4, false, true}, {IBA_SM_DISCOVERING, 6, false, false},
+		{IBA_SM_DISCOVERING, 5, false, true}, {IBA_SM_DISCOVERING, 5, true, false},
+		{IBA_SM_STANDBY, 6, false, false},    {IBA_SM_STANDBY, 4, false, true},
+		{IBA_SM_NOT_ACTIVE, 9, true, true},   {IBA_SM_MASTER, 1, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rig g;
+
+		draw_two(&g, cases[i].state, cases[i].priority);
+		if (cases[i].lower_guid) {
+			g.dev[OTHER].guid = 0x50;
+			g.dev[OTHER].sm.guid = 0x51;
+		}
+		rig_start(&g);
+		run_state(&g, cases[i].we_win ? IBA_SM_MASTER : IBA_SM_STANDBY);
+		if (cases[i].we_win) {
+			run_ready(&g);
+			expect_up(&g);
+			/* Who was at work at the same time may have hidden a change: looked at twice. */
+			assert_int_equal(count_notes(&g, SM_NOTE_CHANGE),
+					 cases[i].state == IBA_SM_DISCOVERING ? 2 : 1);
+		} else {
+			assert_int_equal(count_sends(&g, IBA_SET, IBA_ATTR_PORT_INFO), 0);
+			assert_int_equal(count_sends(&g, IBA_SET, IBA_ATTR_LFT), 0);
+		}
+		rig_close(&g);
+	}
+}
+
+static void test_without_a_contest_nobody_is_asked(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_two(&g, IBA_SM_MASTER, 9);
+	g.cfg.contest = false;
+	rig_start(&g);
+	run_ready(&g);
+	expect_up(&g);
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_SM_INFO), 0);
+	rig_close(&g);
+}
+
+static bool no_sm_info(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)dev;
+	(void)resp;
+	return iba_smp_attr_id(s->mad) != IBA_ATTR_SM_INFO;
+}
+
+static void test_a_port_that_only_says_it_has_an_sm(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_two(&g, IBA_SM_MASTER, 9);
+	g.twist = no_sm_info;
+	rig_start(&g);
+	run_ready(&g);
+	expect_up(&g);
+	assert_int_equal(g.sm->state, IBA_SM_MASTER);
+	assert_true(status(&g).last.clean);
+	rig_close(&g);
+}
+
+/* ---- orders ---- */
+
+static unsigned give_order(struct rig *g, unsigned order, uint16_t slid)
+{
+	struct iba_sm_info si = g->dev[OTHER].sm;
+	uint8_t mad[IBA_MAD_SIZE];
+
+	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_SET, IBA_ATTR_SM_INFO, order);
+	iba_smp_set_tid(mad, 99);
+	iba_sm_info_put(&si, iba_smp_data(mad));
+	give_smp(g, mad, slid);
+	assert_true(g->out.sends.n >= 1);
+	assert_int_equal(iba_smp_method(g->out.sends.at[0].mad), IBA_GET_RESP);
+	assert_int_equal(iba_smp_tid(g->out.sends.at[0].mad), 99);
+	return iba_smp_status(g->out.sends.at[0].mad);
+}
+
+static void open_standby(struct rig *g)
+{
+	draw_two(g, IBA_SM_MASTER, 9);
+	make_managed(g);
+	rig_start(g);
+	run_state(g, IBA_SM_STANDBY);
+	run_quiet(g);
+}
+
+static void test_disabled_until_told_otherwise(void **state)
+{
+	struct rig g;
+	size_t sent;
+
+	(void)state;
+	open_standby(&g);
+	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), 0);
+	assert_int_equal(g.sm->state, IBA_SM_NOT_ACTIVE);
+	assert_true(g.wake == TIME_NEVER);
+	sent = g.log.n;
+	g.now += 100 * PS_PER_S;
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
+	assert_int_equal(g.log.n, sent);
+	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(give_order(&g, IBA_SM_STAND_BY, 13), 0);
+	assert_int_equal(g.sm->state, IBA_SM_STANDBY);
+	while (g.log.n == sent)
+		assert_true(one_event(&g));
+	assert_int_equal(iba_smp_attr_id(g.log.at[sent].send.mad), IBA_ATTR_SM_INFO);
+	rig_close(&g);
+}
+
+static void test_a_handover_makes_a_master(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	open_standby(&g);
+	g.dev[OTHER].sm.state = IBA_SM_STANDBY;
+	assert_int_equal(give_order(&g, IBA_SM_HANDOVER, 13), 0);
+	assert_int_equal(g.sm->state, IBA_SM_MASTER);
+	/* It says so to the one that gave. */
+	assert_int_equal(g.dev[OTHER].order, IBA_SM_ACKNOWLEDGE);
+	g.cfg.contest = false;
+	g.dev[OTHER].sm.priority = 1;
+	run_ready(&g);
+	expect_up(&g);
+	assert_int_equal(lid_of(&g, 3), 13);
+	assert_int_equal(g.dev[3].pi[1].sm_lid, lid_of(&g, 0));
+	rig_close(&g);
+}
+
+static void test_told_to_discover_it_looks_and_stands_by_again(void **state)
+{
+	struct rig g;
+	size_t sent;
+
+	(void)state;
+	open_standby(&g);
+	sent = g.log.n;
+	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), 0);
+	assert_int_equal(g.sm->state, IBA_SM_DISCOVERING);
+	run_state(&g, IBA_SM_STANDBY);
+	assert_true(g.log.n > sent + 5);
+	assert_int_equal(all_sets(&g), 0);
+	rig_close(&g);
+}
+
+static void test_orders_that_make_no_sense_are_refused(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	open_standby(&g);
+	assert_int_equal(give_order(&g, 0, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(give_order(&g, 6, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(give_order(&g, 0xffffffff, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(g.sm->state, IBA_SM_STANDBY);
+	rig_close(&g);
+	draw_two(&g, IBA_SM_NOT_ACTIVE, 1);
+	g.sm = sm_new(&g.cfg); /* not even started */
+	for (unsigned order = 0; order <= 6; order++)
+		assert_int_equal(give_order(&g, order, 13), IBA_STATUS_BAD_FIELD);
+	rig_close(&g);
+	draw_two(&g, IBA_SM_NOT_ACTIVE, 1);
+	rig_start(&g);
+	run_ready(&g);
+	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(give_order(&g, IBA_SM_STAND_BY, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(g.sm->state, IBA_SM_MASTER);
+	rig_close(&g);
+}
+
+/* ---- a master meets another ---- */
+
+static void tell_of_sm(struct rig *g)
+{
+	struct iba_notice n = {.is_generic = 1, .trap_number = IBA_TRAP_CAP_CHANGE};
+	struct iba_trap_cap d = {.lid = lid_of(g, OTHER), .cap_mask = IBA_CAP_IS_SM};
+	uint8_t mad[IBA_MAD_SIZE];
+
+	make_trap(mad, IBA_TRAP_CAP_CHANGE, 7);
+	iba_trap_cap_put(&d, n.details);
+	iba_notice_put(&n, iba_smp_data(mad));
+	give_smp(g, mad, lid_of(g, OTHER));
+}
+
+static void test_a_master_gives_way_to_rank(void **state)
+{
+	static const struct {
+		unsigned state, priority;
+		bool yields;
+	} cases[] = {
+		{IBA_SM_STANDBY, 5, false},	{IBA_SM_STANDBY, 6, true},
+		{IBA_SM_MASTER, 4, false},	{IBA_SM_MASTER, 6, true},
+		{IBA_SM_MASTER, 5, false},	{IBA_SM_NOT_ACTIVE, 9, false},
+		{IBA_SM_DISCOVERING, 9, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rig g;
+
+		draw_two(&g, IBA_SM_NOT_ACTIVE, 0);
+		rig_start(&g);
+		run_ready(&g);
+		g.dev[OTHER].sm.state = (uint8_t)cases[i].state;
+		g.dev[OTHER].sm.priority = (uint8_t)cases[i].priority;
+		tell_of_sm(&g);
+		run_quiet(&g);
+		assert_int_equal(g.sm->state, cases[i].yields ? IBA_SM_STANDBY : IBA_SM_MASTER);
+		assert_int_equal(g.dev[OTHER].order, cases[i].yields ? IBA_SM_HANDOVER : 0);
+		rig_close(&g);
+	}
+}
+
+/* ---- two in the laboratory ---- */
+
+struct duel {
+	struct fab *fab;
+	struct lab_config cfg;
+	struct lab *lab;
+};
+
+static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned second)
+{
+	struct sm_config c;
+	struct err e;
+
+	memset(d, 0, sizeof(*d));
+	d->fab = f;
+	assert_non_null(f);
+	lab_config_default(&d->cfg);
+	d->cfg.threads = 1;
+	d->cfg.sm.contest = d->cfg.sm.read_back = true;
+	d->cfg.sm.priority = first;
+	d->cfg.sm.standby_poll_ps = 5 * PS_PER_MS;
+	d->cfg.sm.standby_tries = 2;
+	for (node_id n = 0; n < f->nnodes && d->cfg.sm_node == FAB_NONE; n++)
+		d->cfg.sm_node = fab_is_switch(f, n) ? FAB_NONE : n;
+	d->lab = lab_new(f, &d->cfg, &e);
+	assert_non_null(d->lab);
+	c = d->cfg.sm;
+	c.priority = second;
+	for (node_id n = f->nnodes; n-- > 0 && d->lab->nseats < 2;)
+		if (!fab_is_switch(f, n) && n != d->cfg.sm_node)
+			lab_manager_add(d->lab, n, &c);
+	assert_int_equal(d->lab->nseats, 2);
+}
+
+static void duel_close(struct duel *d)
+{
+	lab_free(d->lab);
+	fab_free(d->fab);
+}
+
+static struct fab *draw_fabric(unsigned switches, uint64_t seed)
+{
+	struct fab_gen g = {
+		.kind = "irregular", .ndims = 1, .dims = {switches}, .ports = 5, .seed = seed};
+	struct err e;
+
+	return fab_generate(&g, &e);
+}
+
+static void on_moment(void *ctx, uint64_t cookie)
+{
+	(void)ctx;
+	(void)cookie;
+}
+
+static void duel_wait(struct duel *d, time_ps t)
+{
+	struct sim *s = lab_sim(d->lab);
+
+	sim_call(s, sim_now(s) + t, on_moment, NULL, 0);
+	lab_run_until(d->lab, sim_now(s) + t);
+}
+
+static enum iba_sm_state duel_state(const struct duel *d, unsigned seat)
+{
+	return d->lab->seat[seat].sm ? d->lab->seat[seat].sm->state : IBA_SM_NOT_ACTIVE;
+}
+
+/* One manages and all is well; the other one, if there is one, stands by. */
+static void expect_master(struct duel *d, unsigned seat)
+{
+	struct lab_verdict v;
+	time_ps now = sim_now(lab_sim(d->lab));
+
+	lab_manager_lead(d->lab, seat);
+	if (!lab_run_settled(d->lab, now, now + 60 * PS_PER_S))
+		fail_msg("manager %u does not come to rest: %s, %s", seat,
+			 sm_phase_name(d->lab->seat[seat].st.phase),
+			 sm_phase_name(d->lab->seat[!seat].st.phase));
+	assert_int_equal(duel_state(d, seat), IBA_SM_MASTER);
+	if (d->lab->seat[!seat].sm)
+		assert_int_equal(duel_state(d, !seat), IBA_SM_STANDBY);
+	lab_judge(d->lab, &v);
+	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+		fail_msg("%s", v.why);
+	rt_report_free(&v.report);
+}
+
+/* It is gone for so short a time that the standby does not notice, finds that one to be the better, and
+ * stands by: somebody has to manage. */
+static void test_a_master_that_comes_back_to_a_better_one(void **state)
+{
+	struct duel d;
+
+	(void)state;
+	duel_open(&d, draw_fabric(6, 2), 5, 3);
+	lab_manager_stop(d.lab, 0);
+	lab_power_on(d.lab, NULL);
+	duel_wait(&d, 50 * PS_PER_MS);
+	expect_master(&d, 1);
+	lab_manager_start(d.lab, 0, false);
+	while (duel_state(&d, 0) != IBA_SM_STANDBY) /* the master has not heard of it yet */
+		assert_true(sim_step(lab_sim(d.lab)));
+	lab_manager_stop(d.lab, 1);
+	lab_manager_start(d.lab, 1, false);
+	duel_wait(&d, 300 * PS_PER_MS);
+	expect_master(&d, 0);
+	duel_close(&d);
+}
+
+static void test_of_two_one_manages(void **state)
+{
+	(void)state;
+	for (unsigned first = 3; first <= 5; first++) {
+		unsigned best = first >= 4 ? 0 : 1; /* of equals the lower GUID */
+		struct duel d;
+
+		duel_open(&d, draw_fabric(8, 1), first, 4);
+		lab_power_on(d.lab, NULL);
+		expect_master(&d, best);
+		/* The master dies: the other one finds everything in order and takes its place. */
+		lab_manager_stop(d.lab, best);
+		duel_wait(&d, 100 * PS_PER_MS);
+		expect_master(&d, !best);
+		/* Back again it finds a master, and stands by. */
+		lab_manager_start(d.lab, best, true);
+		duel_wait(&d, 100 * PS_PER_MS);
+		expect_master(&d, !best);
+		duel_close(&d);
+	}
+}
+
+struct watch_sets {
+	struct duel *d;
+	unsigned tables, ports, other;
+};
+
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
+{
+	struct watch_sets *w = ctx;
+
+	(void)n;
+	(void)port;
+	(void)detail;
+	if (what != SIM_SEEN_SEND || iba_smp_method(smp->mad) != IBA_SET)
+		return;
+	w->tables += iba_smp_attr_id(smp->mad) == IBA_ATTR_LFT;
+	w->ports += iba_smp_attr_id(smp->mad) == IBA_ATTR_PORT_INFO;
+	w->other += iba_smp_attr_id(smp->mad) != IBA_ATTR_LFT &&
+		    iba_smp_attr_id(smp->mad) != IBA_ATTR_PORT_INFO;
+}
+
+/* Another one at the helm: everybody has to know its LID, and that is all. */
+static void test_a_failover_costs_no_packet(void **state)
+{
+	struct traffic_config t = {.pattern = TRAFFIC_UNIFORM,
+				   .arrivals = TRAFFIC_POISSON,
+				   .payload = 256,
+				   .sl_mask = 1,
+				   .known_only = true,
+				   .interval_ps = 5 * PS_PER_US,
+				   .seed = 3};
+	const struct sim_plane_stats *st;
+	struct watch_sets w = {0};
+	struct duel d;
+	struct err e;
+
+	(void)state;
+	duel_open(&d, draw_fabric(6, 2), 5, 4);
+	lab_free(d.lab);
+	d.cfg.sim.plane.on = true;
+	d.lab = lab_new(d.fab, &d.cfg, &e);
+	for (node_id n = d.fab->nnodes; n-- > 0 && d.lab->nseats < 2;)
+		if (!fab_is_switch(d.fab, n))
+			lab_manager_add(d.lab, n, &d.cfg.sm);
+	lab_power_on(d.lab, NULL);
+	expect_master(&d, 0);
+	t.start_ps = sim_now(lab_sim(d.lab));
+	t.stop_ps = t.start_ps + 60 * PS_PER_MS;
+	assert_int_equal(sim_traffic(lab_sim(d.lab), &t, &e), 0);
+	sim_watch(lab_sim(d.lab), (struct sim_watch){on_seen, &w});
+	lab_manager_stop(d.lab, 0);
+	duel_wait(&d, 62 * PS_PER_MS);
+	sim_watch(lab_sim(d.lab), (struct sim_watch){0});
+	expect_master(&d, 1);
+	assert_int_equal(w.tables + w.other, 0);
+	assert_int_equal(w.ports, d.fab->nnodes);
+	st = sim_plane_stats(lab_sim(d.lab));
+	assert_true(st->delivered > 1000);
+	assert_int_equal(st->generated, st->delivered + st->in_flight);
+	duel_close(&d);
+}
+
+/* Whenever they start and die: in the end there is one master. */
+static void test_any_order_of_starts_and_deaths(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		unsigned prio[2], master;
+		struct rng r;
+		struct duel d;
+
+		rng_seed(&r, seed, 21);
+		prio[0] = rng_below(&r, 4);
+		prio[1] = rng_below(&r, 4);
+		duel_open(&d, draw_fabric(2 + rng_below(&r, 8), seed), prio[0], prio[1]);
+		lab_power_on(d.lab, NULL);
+		for (unsigned n = rng_below(&r, 6); n; n--) {
+			unsigned who = rng_below(&r, 2);
+
+			duel_wait(&d, rng_u64(&r) % (30 * PS_PER_MS));
+			if (d.lab->seat[who].sm)
+				lab_manager_stop(d.lab, who);
+			else if (rng_below(&r, 2)) /* what it knew may be another one's by now */
+				lab_manager_resume(d.lab, who);
+			else
+				lab_manager_start(d.lab, who, rng_below(&r, 2));
+		}
+		for (unsigned i = 0; i < 2; i++)
+			if (!d.lab->seat[i].sm)
+				lab_manager_start(d.lab, i, false);
+		duel_wait(&d, 300 * PS_PER_MS);
+		master = duel_state(&d, 0) == IBA_SM_MASTER ? 0 : 1;
+		expect_master(&d, master);
+		duel_close(&d);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_master_is_left_alone),
+		cmocka_unit_test(test_when_the_master_dies_the_standby_takes_over),
+		cmocka_unit_test(test_a_standby_that_goes_silent_for_a_moment_is_no_death),
+		cmocka_unit_test(test_of_those_that_discover_one_goes_on),
+		cmocka_unit_test(test_without_a_contest_nobody_is_asked),
+		cmocka_unit_test(test_a_port_that_only_says_it_has_an_sm),
+		cmocka_unit_test(test_disabled_until_told_otherwise),
+		cmocka_unit_test(test_a_handover_makes_a_master),
+		cmocka_unit_test(test_told_to_discover_it_looks_and_stands_by_again),
+		cmocka_unit_test(test_orders_that_make_no_sense_are_refused),
+		cmocka_unit_test(test_a_master_gives_way_to_rank),
+		cmocka_unit_test(test_a_master_that_comes_back_to_a_better_one),
+		cmocka_unit_test(test_of_two_one_manages),
+		cmocka_unit_test(test_a_failover_costs_no_packet),
+		cmocka_unit_test(test_any_order_of_starts_and_deaths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The manager's clock moved back under it, and another configuration while it runs. State: struct rig,
+ * one a story. Does not use the simulator.
+ */
+#include "sm_fixture.h"
+
+/* ---- the clock ---- */
+
+/* What goes wrong on the way, and links that come and go. */
+static bool unreliable(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)dev;
+	(void)s;
+	(void)resp;
+	return rng_below(&g->rng, 15) != 0;
+}
+
+static uint64_t one_life(const char *mechanism, uint64_t seed)
+{
+	uint64_t sweeps;
+	struct rig g;
+
+	draw_star(&g);
+	g.cfg.mechanism = *sm_mechanism_find(mechanism);
+	g.cfg.sweep_factor = 3;
+	g.cfg.flaps = 2;
+	g.cfg.hold_ps = 40 * PS_PER_MS;
+	g.cfg.port = 1;
+	g.now = 1000 * PS_PER_S; /* there has to be something to take away */
+	rng_seed(&g.rng, seed, 3);
+	g.twin = sm_new(&g.cfg);
+	g.twist = unreliable;
+	rig_start(&g);
+	for (unsigned i = 0; i < 3000 && one_event(&g); i++) {
+		if (rng_below(&g.rng, 100) == 0)
+			set_gone(&g, 2 + rng_below(&g.rng, g.n - 2), rng_below(&g.rng, 2));
+		if (rng_below(&g.rng, 50) == 0) {
+			time_ps by = rng_u64(&g.rng) % PS_PER_S;
+
+			sm_time_back(g.twin, by);
+			g.twin_back += by;
+		}
+	}
+	assert_true(g.twin_back > PS_PER_S);
+	sweeps = status(&g).sweeps;
+	rig_close(&g);
+	return sweeps;
+}
+
+static void test_time_moved_back_changes_nothing(void **state)
+{
+	uint64_t sweeps = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		sweeps += one_life(seed % 2 ? "weft" : "basic", seed);
+	assert_true(sweeps > 50);
+}
+
+static void test_what_never_was_stays_so(void **state)
+{
+	struct sm_status st;
+	struct rig g;
+
+	(void)state;
+	draw_pair(&g);
+	g.cfg.sweep_factor = 0; /* no sweeps: nothing is due, ever */
+	g.now = 50 * PS_PER_S;
+	rig_start(&g);
+	run_ready(&g);
+	sm_time_back(g.sm, 49 * PS_PER_S);
+	st = status(&g);
+	assert_int_equal(st.last_sweep_start, 0);
+	assert_int_equal(st.last.in_place[SM_PROVISIONAL], 0);
+	assert_true(st.last.end > PS_PER_S && st.last.end < 2 * PS_PER_S);
+	g.now -= 49 * PS_PER_S;
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	assert_true(g.wake == TIME_NEVER);
+	/* Longer ago than the clock goes back: it was, though. */
+	sm_time_back(g.sm, 1000 * PS_PER_S);
+	assert_int_not_equal(status(&g).last.end, 0);
+	rig_close(&g);
+}
+
+/* ---- another configuration ---- */
+
+static void test_sweeps_change_their_pace_at_once(void **state)
+{
+	struct sm_config c;
+	struct rig g;
+
+	(void)state;
+	draw_pair(&g);
+	g.cfg.sweep_factor = 0;
+	g.cfg.sweep_period_ps = 100 * PS_PER_S;
+	rig_start(&g);
+	run_ready(&g);
+	assert_int_equal(g.wake, status(&g).last.end + 100 * PS_PER_S);
+	c = g.cfg;
+	c.sweep_period_ps = PS_PER_S;
+	sm_reconfigure(g.sm, &c);
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	assert_int_equal(g.wake, g.now + PS_PER_S);
+	rig_close(&g);
+}
+
+static void test_a_round_ends_as_it_began(void **state)
+{
+	struct sm_config c;
+	struct rig g;
+
+	(void)state;
+	draw_pair(&g);
+	rig_start(&g);
+	run_phase(&g, SM_TABLES);
+	c = g.cfg;
+	c.mechanism = *sm_mechanism_find("weft");
+	c.window = 1;
+	c.port = 7;
+	c.lmc = 3;
+	sm_reconfigure(g.sm, &c);
+	assert_string_equal(g.sm->cfg.mechanism.name, "basic");
+	run_ready(&g);
+	assert_string_equal(g.sm->cfg.mechanism.name, "weft");
+	assert_int_equal(g.sm->cfg.window, g.cfg.window);
+	assert_int_equal(g.sm->cfg.port, 1);
+	assert_int_equal(g.sm->cfg.lmc, 0);
+	set_gone(&g, 3, true);
+	step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
+	run_ready(&g);
+	expect_up(&g);
+	rig_close(&g);
+}
+
+static void test_no_more_damping_lets_go(void **state)
+{
+	struct sm_config c;
+	struct rig g;
+
+	(void)state;
+	draw_pair(&g);
+	g.cfg.mechanism = *sm_mechanism_find("weft");
+	g.cfg.flaps = 2;
+	g.cfg.hold_ps = 1000 * PS_PER_S;
+	rig_start(&g);
+	run_ready(&g);
+	for (unsigned i = 0; i < 6; i++) {
+		set_gone(&g, 3, i % 2 == 0);
+		step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
+		run_ready(&g);
+	}
+	assert_int_equal(status(&g).held, 1);
+	c = g.cfg;
+	c.flaps = 0;
+	sm_reconfigure(g.sm, &c);
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	run_ready(&g);
+	assert_int_equal(status(&g).held, 0);
+	expect_up(&g);
+	rig_close(&g);
+}
+
+/* ---- somebody else computes ---- */
+
+static void test_what_a_worker_looks_at_stays(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct rig g;
+		time_ps since;
+
+		draw_star(&g);
+		g.cfg.mechanism = *sm_mechanism_find("weft");
+		g.cfg.sweep_factor = 2;
+		g.slow = true;
+		rng_seed(&g.rng, seed, 4);
+		rig_start(&g);
+		for (unsigned i = 0; i < 3000 && one_event(&g); i++)
+			if (rng_below(&g.rng, 60) == 0)
+				set_gone(&g, 2 + rng_below(&g.rng, g.n - 2), rng_below(&g.rng, 2));
+		for (unsigned d = 2; d < g.n; d++)
+			if (g.dev[d].gone)
+				set_gone(&g, d, false);
+		since = g.now;
+		while (status(&g).last_sweep_start <= since || g.sm->phase != SM_READY)
+			assert_true(one_event(&g));
+		expect_up(&g);
+		/* Nothing is kept for requests that are over. */
+		while (g.busy.epoch)
+			worker_done(&g);
+		assert_int_equal(g.sm->retired.n, 0);
+		rig_close(&g);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_time_moved_back_changes_nothing),
+		cmocka_unit_test(test_what_never_was_stays_so),
+		cmocka_unit_test(test_sweeps_change_their_pace_at_once),
+		cmocka_unit_test(test_a_round_ends_as_it_began),
+		cmocka_unit_test(test_no_more_damping_lets_go),
+		cmocka_unit_test(test_what_a_worker_looks_at_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Mechanisms against a world that moves: what comes and goes between sweeps, during every phase, at
+ * the manager's own port; SMPs that are lost, devices that fall silent; and every combination of
+ * techniques there is. State: struct mech_world, one a story. Does not look into tables: see
+ * test_distribute.c.
+ */
+#include "mechanism_fixture.h"
+
+/* Those whose discovery is partial; the others look at everything anyway. */
+static const char *const partial[] = {"improved", "improved+partial", "improved+traps", "weft"};
+
+/* ---- telling stories ---- */
+
+/* What happens to a subnet that is up; told once for each of these mechanisms. */
+struct story {
+	void (*tell)(struct mech_world *w);
+};
+
+static void tell_for_each(void **state)
+{
+	const struct story *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(partial); i++) {
+		struct mech_world w;
+
+		mech_open(&w, partial[i]);
+		s->tell(&w);
+		mech_close(&w);
+	}
+}
+
+#define STORY(fn)                                                                                  \
+	{                                                                                          \
+		"test_" #fn, tell_for_each, NULL, NULL, &(struct story)                            \
+		{                                                                                  \
+			fn                                                                         \
+		}                                                                                  \
+	}
+
+static void assert_lids_are(struct mech_world *w, const struct mech_lids *before)
+{
+	struct mech_lids now = mech_lids(w);
+
+	assert_memory_equal(before, &now, sizeof(now));
+}
+
+/* Whether the manager enters the phase, for the first time that anybody asks. */
+static bool strikes(struct mech_world *w, const struct sm_note *n, enum sm_phase phase)
+{
+	if (w->struck || n->kind != SM_NOTE_PHASE || n->b != phase)
+		return false;
+	w->struck = true;
+	return true;
+}
+
+static port_id host_port(const struct mech_world *w, unsigned host)
+{
+	return fab_port_id(w->fab, mech_node(w, host_guid(host)), 1);
+}
+
+/* ---- devices that come back ---- */
+
+static unsigned linear_top(const struct mech_world *w, unsigned sw)
+{
+	return sim_switch_info(lab_sim(w->lab), mech_node(w, sw_guid(sw)))->linear_top;
+}
+
+static void a_power_cycled_switch_gets_everything_again(struct mech_world *w)
+{
+	struct mech_lids before = mech_lids(w);
+
+	mech_power(w, sw_guid(1), false);
+	mech_wait(w, PS_PER_US);
+	mech_power(w, sw_guid(1), true); /* long before the next sweep: nobody missed it */
+	assert_int_equal(linear_top(w, 1), 0);
+	assert_int_equal(mech_settle(w), 10);
+	assert_lids_are(w, &before);
+	assert_int_equal(mech_notes(w, SM_NOTE_RESTART), 0); /* found without a full discovery */
+	assert_int_equal(mech_notes(w, SM_NOTE_GONE), 0);
+	assert_true(linear_top(w, 1) > 0);
+}
+
+static void a_host_that_bounced_gets_its_lid_again(struct mech_world *w)
+{
+	uint16_t lid = mech_lid(w, host_guid(3));
+
+	mech_power(w, host_guid(3), false);
+	mech_wait(w, PS_PER_US);
+	mech_power(w, host_guid(3), true);
+	assert_int_equal(mech_lid(w, host_guid(3)), 0);
+	assert_int_equal(mech_settle(w), 10);
+	assert_int_equal(mech_lid(w, host_guid(3)), lid);
+}
+
+static void lids_of_those_that_stay_never_change(struct mech_world *w)
+{
+	struct mech_lids before = mech_lids(w), now;
+
+	mech_power(w, sw_guid(2), false); /* sw4 and two hosts are cut off as well */
+	assert_int_equal(mech_settle(w), 6);
+	now = mech_lids(w);
+	assert_memory_equal(before.sw, now.sw, 2 * sizeof(now.sw[0]));
+	assert_memory_equal(before.host, now.host, 2 * sizeof(now.host[0]));
+	assert_int_equal(before.sw[3], now.sw[3]);
+	assert_int_equal(before.host[3], now.host[3]);
+	mech_power(w, sw_guid(2), true);
+	assert_int_equal(mech_settle(w), 10);
+	assert_lids_are(w, &before); /* and those that went have theirs again */
+}
+
+/* ---- links ---- */
+
+static void a_link_moves_from_port_to_port(struct mech_world *w)
+{
+	struct mech_lids before = mech_lids(w);
+
+	mech_cut(w, 1, 1); /* sw1 to sw2, now by ports 5 and 6 */
+	sim_cable(lab_sim(w->lab), mech_port(w, 1, 5), mech_port(w, 2, 6));
+	assert_int_equal(mech_settle(w), 10);
+	mech_cut(w, 3, 3); /* and h3 moves to sw4 */
+	sim_cable(lab_sim(w->lab), mech_port(w, 4, 6), host_port(w, 3));
+	assert_int_equal(mech_settle(w), 10);
+	assert_lids_are(w, &before);
+}
+
+static void two_cables_are_swapped(struct mech_world *w)
+{
+	mech_cut(w, 1, 3);
+	mech_cut(w, 2, 3);
+	sim_cable(lab_sim(w->lab), mech_port(w, 1, 3), host_port(w, 2));
+	sim_cable(lab_sim(w->lab), mech_port(w, 2, 3), host_port(w, 1));
+	assert_int_equal(mech_settle(w), 10);
+}
+
+static void several_changes_at_once(struct mech_world *w)
+{
+	mech_cut(w, 0, 1);
+	mech_power(w, sw_guid(4), false);
+	mech_power(w, host_guid(2), false);
+	sim_cable(lab_sim(w->lab), mech_port(w, 0, 5), mech_port(w, 2, 5));
+	assert_int_equal(mech_settle(w), 7);
+	mech_power(w, sw_guid(3), false);
+	mech_power(w, sw_guid(4), true);
+	mech_power(w, host_guid(2), true);
+	mech_join(w, 0, 1);
+	assert_int_equal(mech_settle(w), 8);
+}
+
+/* ---- at a bad moment ---- */
+
+static void strike_once(struct mech_world *w, const struct sm_note *n)
+{
+	if (!strikes(w, n, w->strike_in))
+		return;
+	mech_cut(w, 2, 1);
+	mech_power(w, sw_guid(4), false);
+}
+
+/* A change starts a round; when the round comes to the phase, more changes. */
+static bool change_in_phase(const struct sm_mechanism *m, enum sm_phase phase)
+{
+	struct mech_world w;
+	bool struck;
+
+	mech_draw(&w, m);
+	mech_up(&w);
+	w.strike_in = phase;
+	w.on_note = strike_once;
+	mech_cut(&w, 0, 1);
+	mech_settle(&w);
+	struck = w.struck;
+	if (struck) {
+		assert_int_equal(lab_sm(w.lab)->fab->nnodes, 4); /* half of the ring, cut twice */
+		mech_join(&w, 0, 1);
+		mech_power(&w, sw_guid(4), true);
+		mech_join(&w, 2, 1);
+		assert_int_equal(mech_settle(&w), 10);
+	}
+	mech_close(&w);
+	return struck;
+}
+
+static void test_changes_during_every_phase(void **state)
+{
+	unsigned struck[SM_NPHASES] = {0}, n = 0;
+
+	(void)state;
+	for (; sm_mechanisms[n].name; n++)
+		for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
+			struck[p] += change_in_phase(&sm_mechanisms[n], p);
+	for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
+		if (p != SM_AUDIT &&
+		    p != SM_STANDBY) /* nothing is lost here, and nobody else is there */
+			assert_int_equal(struck[p], n);
+}
+
+/* ---- a switch restarts at a bad moment ---- */
+
+static void on_again(void *ctx, uint64_t guid)
+{
+	mech_power(ctx, guid, true);
+}
+
+static void restart_once(struct mech_world *w, const struct sm_note *n)
+{
+	struct sim *s = lab_sim(w->lab);
+
+	if (!strikes(w, n, w->strike_in))
+		return;
+	mech_power(w, sw_guid(w->strike_sw), false);
+	sim_call(s, sim_now(s) + w->strike_for, on_again, w, sw_guid(w->strike_sw));
+}
+
+/* While the subnet comes up, so that some of what the switch holds is from before, some from after.
+ */
+static void restart_in_phase(const struct sm_mechanism *m, unsigned sw, enum sm_phase phase,
+			     time_ps off)
+{
+	struct mech_world w;
+
+	mech_draw(&w, m);
+	w.strike_in = phase;
+	w.strike_sw = sw;
+	w.strike_for = off;
+	w.on_note = restart_once;
+	mech_up(&w);
+	assert_int_equal(mech_settle(&w), 10);
+	mech_cut(&w, 2, 1);
+	w.struck = false; /* and once more while a change is assimilated */
+	assert_int_equal(mech_settle(&w), 10);
+	mech_close(&w);
+}
+
+/* sw0 lies between the manager and everybody else: its LIDs and tables carry all others. */
+static void test_a_switch_restarts_during_every_phase(void **state)
+{
+	static const time_ps off[] = {PS_PER_US, 200 * PS_PER_US, 12 * PS_PER_MS};
+
+	(void)state;
+	for (unsigned i = 0; sm_mechanisms[i].name; i++)
+		for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
+			for (size_t k = 0; k < ARRAY_LEN(off); k++) {
+				restart_in_phase(&sm_mechanisms[i], 0, p, off[k]);
+				restart_in_phase(&sm_mechanisms[i], 2, p, off[k]);
+			}
+}
+
+/* ---- the manager's own link, while it looks at everything ---- */
+
+static void own_link_down(void *ctx, uint64_t cookie)
+{
+	(void)cookie;
+	mech_cut(ctx, 0, 3);
+	mech_join(ctx, 0, 3);
+}
+
+static void bounce_in_discovery(struct mech_world *w, const struct sm_note *n)
+{
+	struct sim *s = lab_sim(w->lab);
+
+	if (strikes(w, n, SM_DISCOVER))
+		sim_call(s, sim_now(s) + w->strike_for, own_link_down, w, 0);
+}
+
+/* Its own port is the only one that is read before its switch is asked for changes. */
+static void test_the_managers_own_link_bounces_during_a_full_discovery(void **state)
+{
+	struct sm_mechanism m = *sm_mechanism_find("basic");
+
+	(void)state;
+	m.first = m.second =
+		sm_technique_find("none"); /* which touches no port that seems to be Active */
+	for (time_ps t = 0; t < 120 * PS_PER_US; t += 4 * PS_PER_US) {
+		struct mech_world w;
+
+		mech_draw(&w, &m);
+		mech_up(&w);
+		w.strike_for = t;
+		w.on_note = bounce_in_discovery;
+		mech_cut(&w, 2, 1);
+		assert_int_equal(mech_settle(&w), 10);
+		assert_true(w.struck);
+		mech_close(&w);
+	}
+}
+
+static void cut_in_sweep(struct mech_world *w, const struct sm_note *n)
+{
+	if (strikes(w, n, SM_SWEEP))
+		mech_cut(w, 1, 1);
+}
+
+/* The trap overtakes the answer of the same switch, or comes behind it. */
+static void test_a_trap_while_a_sweep_is_under_way(void **state)
+{
+	static const char *const with_traps[] = {"improved+traps", "weft"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(with_traps); i++) {
+		struct mech_world w;
+
+		mech_open(&w, with_traps[i]);
+		w.on_note = cut_in_sweep;
+		mech_wait(&w, 30 * PS_PER_MS);
+		assert_true(w.struck);
+		assert_true(mech_notes(&w, SM_NOTE_TRAP) >= 2); /* both ends tell */
+		assert_int_equal(mech_settle(&w), 10);
+		assert_int_equal(mech_notes(&w, SM_NOTE_RESTART), 0);
+		mech_close(&w);
+	}
+}
+
+/* ---- the manager's own link ---- */
+
+static void the_managers_own_link_bounces(struct mech_world *w)
+{
+	struct mech_lids before = mech_lids(w);
+
+	mech_cut(w, 0, 3); /* back before anybody looks */
+	mech_wait(w, PS_PER_US);
+	mech_join(w, 0, 3);
+	assert_int_equal(mech_settle(w), 10);
+	mech_cut(w, 0, 3); /* away for long: the manager is alone */
+	assert_int_equal(mech_settle(w), 1);
+	mech_join(w, 0, 3);
+	assert_int_equal(mech_settle(w), 10);
+	assert_lids_are(w, &before);
+}
+
+static void the_manager_moves_to_another_switch(struct mech_world *w)
+{
+	mech_cut(w, 0, 3);
+	sim_cable(lab_sim(w->lab), mech_port(w, 2, 5), host_port(w, 0));
+	assert_int_equal(mech_settle(w), 10);
+}
+
+/* ---- SMPs are lost, devices fall silent ---- */
+
+static void lose(struct mech_world *w, unsigned percent)
+{
+	struct sim_faults f = {.loss_q32 = ((uint64_t)percent << 32) / 100};
+
+	sim_set_faults(lab_sim(w->lab), &f);
+}
+
+static void test_smps_are_lost(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; sm_mechanisms[i].name; i++) {
+		struct mech_world w;
+
+		mech_draw(&w, &sm_mechanisms[i]);
+		mech_up(&w);
+		lose(&w, 10);
+		mech_cut(&w, 0, 1);
+		mech_power(&w, sw_guid(4), false);
+		mech_settle(&w);
+		mech_join(&w, 0, 1);
+		mech_power(&w, sw_guid(4), true);
+		mech_settle(&w);
+		lose(&w, 0);
+		assert_int_equal(mech_settle(&w), 10);
+		mech_close(&w);
+	}
+}
+
+static void lose_all_in_discovery(struct mech_world *w, const struct sm_note *n)
+{
+	if (strikes(w, n, SM_DISCOVER))
+		lose(w, 100);
+}
+
+/* What partial discovery cannot make sense of is looked at from scratch. */
+static void falls_back_to_full_discovery(struct mech_world *w)
+{
+	w->on_note = lose_all_in_discovery;
+	mech_power(w, host_guid(1), false);
+	mech_wait(w, 400 * PS_PER_MS); /* every retry fails */
+	assert_true(w->struck);
+	lose(w, 0);
+	assert_int_equal(mech_settle(w), 9);
+	assert_true(mech_notes(w, SM_NOTE_RESTART) > 0);
+	assert_false(lab_sm(w->lab)->full_needed);
+	mech_power(w, host_guid(1), true); /* and partial discovery is back at work after it */
+	assert_int_equal(mech_settle(w), 10);
+	assert_true(lab_sm(w->lab)->partial);
+}
+
+/* A stranger takes sw4 over: with his key, it does not answer the manager any more. */
+static void rekey_sw4(struct mech_world *w, uint64_t key, uint64_t next)
+{
+	static const uint8_t to_sw4[] = {1, 1, 4}; /* from h1 */
+	struct sim_smp smp = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
+	struct iba_port_info pi = *sim_port_info(lab_sim(w->lab), mech_port(w, 4, 0));
+
+	pi.state = IBA_PORT_NO_CHANGE;
+	pi.phys_state = IBA_PHYS_NO_CHANGE;
+	pi.m_key = next;
+	pi.m_key_protect = next ? 3 : 0;
+	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_PORT_INFO, 0);
+	iba_smp_set_dr_slid(smp.mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(smp.mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_hop_cnt(smp.mad, ARRAY_LEN(to_sw4));
+	memcpy(iba_smp_initial_path(smp.mad) + 1, to_sw4, sizeof(to_sw4));
+	iba_smp_set_m_key(smp.mad, key);
+	iba_port_info_put(&pi, iba_smp_data(smp.mad));
+	sim_send(lab_sim(w->lab), mech_node(w, host_guid(1)), 1, &smp);
+	mech_wait(w, PS_PER_MS / 10);
+	assert_int_equal(sim_port_info(lab_sim(w->lab), mech_port(w, 4, 0))->m_key, next);
+}
+
+static void a_silent_switch_is_left_out_and_comes_back(struct mech_world *w)
+{
+	struct mech_lids before = mech_lids(w);
+
+	rekey_sw4(w, 0, 0xbad);
+	mech_wait(w, 2 * PS_PER_S);
+	/* It and its host are out of reach, the others are served: h1 and h3 across the ring. */
+	assert_int_equal(lab_sm(w->lab)->fab->nnodes, 8);
+	assert_int_equal(sim_port_info(lab_sim(w->lab), mech_port(w, 2, 3))->state,
+			 IBA_PORT_ACTIVE);
+	mech_cut(w, 0, 1); /* and changes elsewhere are still assimilated */
+	mech_wait(w, 2 * PS_PER_S);
+	assert_int_equal(lab_sm(w->lab)->fab->nlinks, 4 + 3);
+	mech_join(w, 0, 1);
+	rekey_sw4(w, 0xbad, 0);
+	assert_int_equal(mech_settle(w), 10);
+	assert_lids_are(w, &before);
+}
+
+/* ---- every combination ---- */
+
+static void survive_a_change(const struct sm_mechanism *m)
+{
+	struct mech_world w;
+
+	mech_draw(&w, m);
+	mech_up(&w);
+	mech_cut(&w, 0, 1); /* the ring opens: the break node goes, routes turn round */
+	mech_power(&w, host_guid(4), false);
+	assert_int_equal(mech_settle(&w), 9);
+	mech_join(&w, 0, 1);
+	mech_power(&w, host_guid(4), true);
+	assert_int_equal(mech_settle(&w), 10);
+	mech_close(&w);
+}
+
+/* What is done with the tables once they are there; flags, which depend on nothing, take turns. */
+static unsigned with_techniques(struct sm_mechanism *m)
+{
+	bool staged = strcmp(m->provisional->name, "none");
+	unsigned n = 0;
+
+	for (m->first = sm_techniques; m->first->name; m->first++)
+		for (m->second = sm_techniques; m->second->name; m->second++) {
+			/* Without provisional routes there is no second distribution. */
+			if (!staged && m->second != m->first)
+				continue;
+			m->partial_tables = n & 1;
+			m->by_lid = n & 2;
+			m->traps = n & 4;
+			survive_a_change(m);
+			n++;
+		}
+	return n;
+}
+
+static void test_every_combination_survives_a_change(void **state)
+{
+	struct sm_mechanism m = {.name = "any", .summary = ""};
+	unsigned n = 0;
+
+	(void)state;
+	for (m.discovery = sm_discoveries; m.discovery->name; m.discovery++)
+		for (m.provisional = sm_supplies; m.provisional->name; m.provisional++)
+			for (m.routes = sm_supplies; m.routes->name; m.routes++) {
+				if (!strcmp(m.routes->name,
+					    "none")) /* without routes there is no subnet */
+					continue;
+				n += with_techniques(&m);
+			}
+	print_message("# %u combinations\n", n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORY(a_power_cycled_switch_gets_everything_again),
+		STORY(a_host_that_bounced_gets_its_lid_again),
+		STORY(lids_of_those_that_stay_never_change),
+		STORY(a_link_moves_from_port_to_port),
+		STORY(two_cables_are_swapped),
+		STORY(several_changes_at_once),
+		cmocka_unit_test(test_changes_during_every_phase),
+		cmocka_unit_test(test_a_switch_restarts_during_every_phase),
+		cmocka_unit_test(test_the_managers_own_link_bounces_during_a_full_discovery),
+		cmocka_unit_test(test_a_trap_while_a_sweep_is_under_way),
+		STORY(the_managers_own_link_bounces),
+		STORY(the_manager_moves_to_another_switch),
+		cmocka_unit_test(test_smps_are_lost),
+		STORY(falls_back_to_full_discovery),
+		STORY(a_silent_switch_is_left_out_and_comes_back),
+		cmocka_unit_test(test_every_combination_survives_a_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * NodeDescriptions: asked for in spare time, never in anybody's way. State: struct rig, one a story.
+ * Does not use the simulator.
+ */
+#include "sm_fixture.h"
+
+static void draw_named(struct rig *g)
+{
+	draw_star(g);
+	g->cfg.names = true;
+	g->cfg.sweep_factor = 0;
+	g->cfg.sweep_period_ps = PS_PER_S;
+}
+
+static bool idle(const struct rig *g)
+{
+	return g->sm->phase == SM_READY && !g->sm->noutstanding && !g->air.n;
+}
+
+/* At rest, and everybody asked. */
+static void run_idle(struct rig *g)
+{
+	run_ready(g);
+	while (!idle(g))
+		assert_true(one_event(g));
+}
+
+static void expect_named(const struct rig *g)
+{
+	for (unsigned d = 0; d < g->n; d++)
+		if (!g->dev[d].gone)
+			assert_string_equal(sm_node_desc(g->sm, g->dev[d].guid), g->dev[d].name);
+}
+
+static void sweep_now(struct rig *g)
+{
+	step(g, (struct sm_event){.kind = SM_EV_SWEEP});
+	while (g->sm->phase == SM_SWEEP)
+		assert_true(one_event(g));
+	run_idle(g);
+}
+
+static void test_names_come_once_all_is_up(void **state)
+{
+	struct sm_status st;
+	struct rig g;
+
+	(void)state;
+	draw_named(&g);
+	rig_start(&g);
+	run_phase(&g, SM_READY);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid), "");
+	run_idle(&g);
+	expect_named(&g);
+	expect_up(&g);
+	st = status(&g);
+	assert_int_equal(st.smps[SM_FOR_NAMES], g.n);
+	assert_int_equal(st.last.smps[SM_FOR_NAMES], 0);
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), g.n);
+	assert_int_equal(count_notes(&g, SM_NOTE_NAME), g.n);
+	assert_string_equal(sm_node_desc(g.sm, 0xdead), "");
+	/* What is known is not asked again. */
+	sweep_now(&g);
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), g.n);
+	rig_close(&g);
+}
+
+static void test_nobody_asks_unless_told_to(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_star(&g);
+	rig_start(&g);
+	run_ready(&g);
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), 0);
+	rig_close(&g);
+}
+
+static void tell_change(struct rig *g, unsigned dev, unsigned what)
+{
+	struct iba_notice n = {.is_generic = 1, .trap_number = IBA_TRAP_CAP_CHANGE};
+	struct iba_trap_cap d = {.lid = lid_of(g, dev), .local_changes = (uint16_t)what};
+	uint8_t mad[IBA_MAD_SIZE];
+
+	make_trap(mad, IBA_TRAP_CAP_CHANGE, 7);
+	iba_trap_cap_put(&d, n.details);
+	iba_notice_put(&n, iba_smp_data(mad));
+	give_smp(g, mad, lid_of(g, dev));
+}
+
+static void test_trap_144_asks_again(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_named(&g);
+	rig_start(&g);
+	run_idle(&g);
+	strcpy(g.dev[3].name, "another name");
+	tell_change(&g, 3, 2); /* of link widths */
+	run_idle(&g);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid), "device 3");
+	tell_change(&g, 3, IBA_CHANGED_NODE_DESC);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid),
+			    "device 3"); /* until the new one is here */
+	run_idle(&g);
+	expect_named(&g);
+	assert_int_equal(count_notes(&g, SM_NOTE_NAME), g.n + 1);
+	/* It said so, but the name is the same: no news. */
+	tell_change(&g, 3, IBA_CHANGED_NODE_DESC);
+	run_idle(&g);
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), g.n + 2);
+	assert_int_equal(count_notes(&g, SM_NOTE_NAME), g.n + 1);
+	rig_close(&g);
+}
+
+static void check_outlive(const char *mechanism)
+{
+	struct rig g;
+
+	draw_named(&g);
+	g.cfg.mechanism = *sm_mechanism_find(mechanism);
+	rig_start(&g);
+	run_idle(&g);
+	set_gone(&g, 3, true);
+	sweep_now(&g);
+	assert_int_equal(status(&g).nodes, g.n - 1);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid), "device 3");
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), g.n);
+	set_gone(&g, 3, false);
+	sweep_now(&g);
+	assert_int_equal(status(&g).nodes, g.n);
+	expect_named(&g);
+	rig_close(&g);
+}
+
+static void test_names_outlive_discoveries(void **state)
+{
+	(void)state;
+	check_outlive("basic");
+	check_outlive("weft");
+}
+
+static void test_who_comes_back_may_be_called_otherwise(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_named(&g);
+	g.cfg.mechanism = *sm_mechanism_find("weft");
+	rig_start(&g);
+	run_idle(&g);
+	set_gone(&g, 3, true);
+	sweep_now(&g);
+	strcpy(g.dev[3].name, "rebooted");
+	set_gone(&g, 3, false);
+	sweep_now(&g);
+	expect_named(&g);
+	rig_close(&g);
+}
+
+static bool no_names(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)dev;
+	(void)resp;
+	return iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_DESC;
+}
+
+static void test_questions_hold_nothing_up(void **state)
+{
+	struct rig g;
+	time_ps due;
+
+	(void)state;
+	draw_named(&g);
+	g.cfg.window = 8;
+	g.twist = no_names;
+	rig_start(&g);
+	run_phase(&g, SM_READY);
+	assert_int_equal(g.sm->noutstanding, 2); /* a fourth */
+	/* A sweep asked for, and one that is due, begin at once. */
+	step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
+	assert_int_equal(g.sm->phase, SM_SWEEP);
+	run_phase(&g, SM_READY);
+	assert_int_equal(g.sm->noutstanding, 2);
+	due = g.sm->next_sweep;
+	while (g.sm->phase == SM_READY)
+		assert_true(one_event(&g));
+	assert_int_equal(g.sm->phase, SM_SWEEP);
+	assert_int_equal(g.now, due);
+	rig_close(&g);
+}
+
+static void test_a_trap_comes_before_names(void **state)
+{
+	uint8_t mad[IBA_MAD_SIZE];
+	struct rig g;
+
+	(void)state;
+	draw_named(&g);
+	g.twist = no_names;
+	rig_start(&g);
+	run_phase(&g, SM_READY);
+	assert_true(g.sm->noutstanding > 0);
+	make_trap(mad, IBA_TRAP_LINK_STATE, 1);
+	give_smp(&g, mad, lid_of(&g, 1));
+	assert_int_equal(g.sm->phase, SM_DISCOVER);
+	g.twist = NULL;
+	run_idle(&g);
+	expect_named(&g);
+	rig_close(&g);
+}
+
+static unsigned mute_desc;
+
+static bool one_without(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)resp;
+	return dev != mute_desc || iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_DESC;
+}
+
+static void test_who_gives_no_name_is_asked_after_the_next_round(void **state)
+{
+	unsigned asked;
+	struct rig g;
+
+	(void)state;
+	draw_named(&g);
+	mute_desc = 4;
+	g.twist = one_without;
+	rig_start(&g);
+	run_idle(&g);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[4].guid), "");
+	asked = count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC);
+	assert_int_equal(asked, g.n + g.cfg.retries);
+	sweep_now(&g); /* which finds nothing */
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), asked);
+	g.twist = NULL;
+	set_gone(&g, 3, true);
+	sweep_now(&g);
+	assert_int_equal(count_sends(&g, IBA_GET, IBA_ATTR_NODE_DESC), asked + 1);
+	expect_named(&g);
+	rig_close(&g);
+}
+
+static void test_any_64_bytes_are_a_name(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	draw_named(&g);
+	memset(g.dev[3].name, 'x', IBA_SMP_DATA_SIZE);
+	strcpy(g.dev[4].name, "");
+	strcpy(g.dev[5].name, "a\tb\033[2Jc\177");
+	strcpy(g.dev[6].name, "M\303\274nchen");
+	rig_start(&g);
+	run_idle(&g);
+	assert_int_equal(strlen(sm_node_desc(g.sm, g.dev[3].guid)), IBA_SMP_DATA_SIZE);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[4].guid), "");
+	assert_string_equal(sm_node_desc(g.sm, g.dev[5].guid), "a?b?[2Jc?");
+	assert_string_equal(sm_node_desc(g.sm, g.dev[6].guid), "M\303\274nchen");
+	rig_close(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_come_once_all_is_up),
+		cmocka_unit_test(test_nobody_asks_unless_told_to),
+		cmocka_unit_test(test_trap_144_asks_again),
+		cmocka_unit_test(test_names_outlive_discoveries),
+		cmocka_unit_test(test_who_comes_back_may_be_called_otherwise),
+		cmocka_unit_test(test_questions_hold_nothing_up),
+		cmocka_unit_test(test_a_trap_comes_before_names),
+		cmocka_unit_test(test_who_gives_no_name_is_asked_after_the_next_round),
+		cmocka_unit_test(test_any_64_bytes_are_a_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
