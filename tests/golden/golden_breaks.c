@@ -5,11 +5,7 @@
  * the orders seen on the simulated wire, by the tables' LIDs. Does not look at what traffic makes
  * of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 #include "sm/sm_priv.h"
@@ -114,7 +110,7 @@ static void world_close(struct world *w)
 /* ---- stories ---- */
 
 /* The four turns of section 7.2.3; ports as Tables 18 and 19 number them (see golden_pira.c). */
-static void dependencies_take_four_smps(void **state UNUSED)
+TEST(dependencies_take_four_smps)
 {
 	static const struct turn_set want[] = {
 		{6, 1, 2, true}, {6, 2, 1, true}, {10, 1, 2, true}, {10, 2, 1, true}};
@@ -142,7 +138,7 @@ static void dependencies_take_four_smps(void **state UNUSED)
 }
 
 /* Section 7.2.2: on each break node all up ports but one; here one of two. */
-static void ports_stop_one_port_a_break_node(void **state UNUSED)
+TEST(ports_stop_one_port_a_break_node)
 {
 	struct world w;
 
@@ -157,7 +153,7 @@ static void ports_stop_one_port_a_break_node(void **state UNUSED)
 }
 
 /* Section 7.2.1: both ends of all 15 links that are left. */
-static void full_stops_every_port(void **state UNUSED)
+TEST(full_stops_every_port)
 {
 	struct world w;
 
@@ -179,7 +175,7 @@ static void full_stops_every_port(void **state UNUSED)
 	world_close(&w);
 }
 
-static void none_stops_nothing(void **state UNUSED)
+TEST(none_stops_nothing)
 {
 	struct world w;
 

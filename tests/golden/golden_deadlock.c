@@ -4,11 +4,7 @@
  * the break nodes. With nothing to prevent it, old routes through switch 6 and new ones through
  * switch 2 close a ring. State: one loaded subnet at a time. Does not count packets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 #include "sm/sm_priv.h"
@@ -151,7 +147,7 @@ static void expect_all_gone(struct world *w)
 /* ---- stories ---- */
 
 /* The ring is the one of the thesis, one way round or the other: LIDs 1, 2, 6, 3. */
-static void without_care_the_ring_1_2_6_3_is_closed(void **state UNUSED)
+TEST(without_care_the_ring_1_2_6_3_is_closed)
 {
 	static const uint64_t ring_guids[] = {0x100, 0x105, 0x104, 0x106};
 	bool in_ring[ARRAY_LEN(ring_guids)] = {false};
@@ -175,7 +171,7 @@ static void without_care_the_ring_1_2_6_3_is_closed(void **state UNUSED)
 }
 
 /* The same load without a change: old routes alone do not deadlock. */
-static void old_routes_alone_are_safe(void **state UNUSED)
+TEST(old_routes_alone_are_safe)
 {
 	struct world w;
 
@@ -197,17 +193,17 @@ static void survives(const char *technique)
 	world_close(&w);
 }
 
-static void full_deactivation_is_safe(void **state UNUSED)
+TEST(full_deactivation_is_safe)
 {
 	survives("full");
 }
 
-static void break_node_ports_are_safe(void **state UNUSED)
+TEST(break_node_ports_are_safe)
 {
 	survives("ports");
 }
 
-static void break_node_dependencies_are_safe(void **state UNUSED)
+TEST(break_node_dependencies_are_safe)
 {
 	survives("dependencies");
 }
@@ -217,7 +213,7 @@ static void break_node_dependencies_are_safe(void **state UNUSED)
  * differ, so it proves nothing that it may go well. The plan knows: it wants turns off, in their
  * order.
  */
-static void a_plan_is_safe(void **state UNUSED)
+TEST(a_plan_is_safe)
 {
 	struct world w;
 

@@ -4,11 +4,7 @@
  * those of Table 12; after Fig. 68's three nodes appear, 123 with the sweep. State: the SMPs seen on
  * the simulated wire.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 
@@ -127,7 +123,7 @@ static void config(const struct fab *f, struct lab_config *c)
 	c->sm_node = fab_node_by_guid(f, 0x200);
 }
 
-static void test_97_smps_and_table_12(void **state)
+TEST(test_97_smps_and_table_12)
 {
 	struct world w = {0};
 	struct lab_config c;
@@ -136,7 +132,6 @@ static void test_97_smps_and_table_12(void **state)
 	struct err e;
 	int rows = 0;
 
-	(void)state;
 	load(&w.net, "example15-discovery.net");
 	config(w.net.fab, &c);
 	world_open(&w, w.net.fab, &c, NULL);
@@ -156,7 +151,7 @@ static void test_97_smps_and_table_12(void **state)
 }
 
 /* The names of the nodes in the file are the LIDs of the thesis's tables. */
-static void test_lids_of_the_first_nodes(void **state)
+TEST(test_lids_of_the_first_nodes)
 {
 	static const struct {
 		uint64_t guid;
@@ -165,7 +160,6 @@ static void test_lids_of_the_first_nodes(void **state)
 	struct world w = {0};
 	struct lab_config c;
 
-	(void)state;
 	load(&w.net, "example15-discovery.net");
 	config(w.net.fab, &c);
 	world_open(&w, w.net.fab, &c, NULL);
@@ -177,12 +171,11 @@ static void test_lids_of_the_first_nodes(void **state)
 	fab_netlist_free(&w.net);
 }
 
-static void test_bfs_takes_the_same_smps_one_at_a_time(void **state)
+TEST(test_bfs_takes_the_same_smps_one_at_a_time)
 {
 	struct world w = {0};
 	struct lab_config c;
 
-	(void)state;
 	load(&w.net, "example15-discovery.net");
 	config(w.net.fab, &c);
 	c.sm.explore = SM_EXPLORE_BFS;
@@ -194,7 +187,7 @@ static void test_bfs_takes_the_same_smps_one_at_a_time(void **state)
 	fab_netlist_free(&w.net);
 }
 
-static void test_123_smps_when_three_nodes_appear(void **state)
+TEST(test_123_smps_when_three_nodes_appear)
 {
 	struct fab_netlist after;
 	struct world w = {0};
@@ -205,7 +198,6 @@ static void test_123_smps_when_three_nodes_appear(void **state)
 	struct err e;
 	time_ps at;
 
-	(void)state;
 	load(&w.net, "example15-discovery.net");
 	load(&after, "example18-activation.net");
 	change = lab_change_new(w.net.fab, after.fab, &e);
@@ -235,14 +227,13 @@ static void test_123_smps_when_three_nodes_appear(void **state)
 
 /* Table 11: with the thesis's CPU a sweep of 8 switches lasts 1.20 ms. The topology of that row is
  * only known as a picture; this one has the same 8 switches and 15 nodes. */
-static void test_sweep_takes_as_long_as_in_table_11(void **state)
+TEST(test_sweep_takes_as_long_as_in_table_11)
 {
 	struct world w = {0};
 	struct lab_config c;
 	time_ps start, took;
 	struct sm_status st;
 
-	(void)state;
 	load(&w.net, "example15-discovery.net");
 	config(w.net.fab, &c);
 	c.cpu = lab_cpu_find("thesis");

@@ -4,11 +4,7 @@
  * table for all tests; the argument is the directory of both files. Where two ports tie the table
  * shows one of them, and any port of the same distance and direction is as good.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "example15.h"
 #include "route/route.h"
@@ -108,7 +104,7 @@ static unsigned equals(unsigned s, unsigned d)
 	return n;
 }
 
-static void all_120_entries_are_those_of_table_18(void **state UNUSED)
+TEST(all_120_entries_are_those_of_table_18)
 {
 	unsigned looked_at = 0;
 
@@ -134,7 +130,7 @@ static void all_120_entries_are_those_of_table_18(void **state UNUSED)
 	assert_int_equal(looked_at, 120);
 }
 
-static void the_verifier_agrees(void **state UNUSED)
+TEST(the_verifier_agrees)
 {
 	struct rt_verify_opts o = {.rank = ex.rank};
 	struct rt_report r;

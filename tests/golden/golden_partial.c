@@ -4,11 +4,7 @@
  * dies, 26 SMPs) and the new routes of Table 13. State: the requests the SM sent between a change
  * and the end of the discovery that it caused. Does not look at what is distributed afterwards.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 #include "sm/sm_priv.h"
@@ -262,7 +258,7 @@ static void by_switch_9(rows_t *rows)
 	}
 }
 
-static void three_nodes_appear_35_smps(void **state UNUSED)
+TEST(three_nodes_appear_35_smps)
 {
 	rows_t rows = {0};
 	struct world w;
@@ -284,7 +280,7 @@ static void three_nodes_appear_35_smps(void **state UNUSED)
 	world_close(&w);
 }
 
-static void switch_3_dies_26_smps(void **state UNUSED)
+TEST(switch_3_dies_26_smps)
 {
 	rows_t rows = {0};
 	struct world w;
@@ -305,7 +301,7 @@ static void switch_3_dies_26_smps(void **state UNUSED)
  * all others stay as they were. The SM keeps such routes for what it sends later where SMPs go by
  * LID.
  */
-static void new_routes_are_those_of_table_13(void **state UNUSED)
+TEST(new_routes_are_those_of_table_13)
 {
 	char path[512], *text, lid[8], want[48];
 	unsigned rows = 0;

@@ -4,11 +4,7 @@
  * of FERa's entries that PIRa computes (Table 20). Keeps the example for all tests; the argument is
  * the directory of the data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "example15.h"
 #include "route/route.h"
@@ -55,7 +51,7 @@ static unsigned lid_of(uint32_t sw)
 }
 
 /* Exactly the table's entries, and nothing where it has none. */
-static void the_50_entries_are_those_of_table_19(void **state UNUSED)
+TEST(the_50_entries_are_those_of_table_19)
 {
 	FILE *f = table_open(dir, "table19-pira.csv");
 	unsigned want[LIDS + 1][LIDS + 1], rows = 0, v[4];
@@ -73,7 +69,7 @@ static void the_50_entries_are_those_of_table_19(void **state UNUSED)
 		}
 }
 
-static void the_7_default_ports_are_those_of_table_19(void **state UNUSED)
+TEST(the_7_default_ports_are_those_of_table_19)
 {
 	FILE *f = table_open(dir, "table19-pira-default-ports.csv");
 	unsigned want[LIDS + 1], rows = 0, v[4];
@@ -125,7 +121,7 @@ static void swap_cables(node_id n, unsigned p, unsigned q)
  * on port 1 and host 15 on port 3; Fig. 92 numbers these two the other way round, and then the
  * turns are those of the thesis's text.
  */
-static void the_break_nodes_are_6_and_10_with_two_turns_each(void **state UNUSED)
+TEST(the_break_nodes_are_6_and_10_with_two_turns_each)
 {
 	node_id n10 = fab_node_by_guid(ex.f, 0x107);
 
@@ -184,7 +180,7 @@ static unsigned share(unsigned switches, unsigned nodes)
 	return (unsigned)(pira * 1000 / fera);
 }
 
-static void pira_computes_the_share_of_entries_of_table_20(void **state UNUSED)
+TEST(pira_computes_the_share_of_entries_of_table_20)
 {
 	FILE *f = table_open(dir, "table20-entries.csv");
 	unsigned v[4], rows = 0; /* switches, nodes, FERa's entries, PIRa's */

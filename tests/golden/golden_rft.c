@@ -4,11 +4,7 @@
  * forwarding tables: entry by entry, and default ports as DefaultPort. Keeps what the SMPs said;
  * the argument is the directory of the data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "example15.h"
 #include "lab/lab.h"
@@ -109,7 +105,7 @@ static unsigned lid_given(unsigned table_lid)
 		->lid;
 }
 
-static void the_sets_carry_the_50_entries_of_table_19(void **state UNUSED)
+TEST(the_sets_carry_the_50_entries_of_table_19)
 {
 	FILE *f = table_open(dir, "table19-pira.csv");
 	unsigned rows = 0, v[4];
@@ -122,7 +118,7 @@ static void the_sets_carry_the_50_entries_of_table_19(void **state UNUSED)
 }
 
 /* The root has none: what it has no entry for ends at its own port 0. */
-static void and_its_7_default_ports(void **state UNUSED)
+TEST(and_its_7_default_ports)
 {
 	FILE *f = table_open(dir, "table19-pira-default-ports.csv");
 	unsigned rows = 0, v[4], set = 0;
@@ -138,7 +134,7 @@ static void and_its_7_default_ports(void **state UNUSED)
 	assert_int_equal(ex.dflt[fab_node_by_guid(ex.f, 0x100)], 0);
 }
 
-static void packets_find_their_way(void **state UNUSED)
+TEST(packets_find_their_way)
 {
 	struct lab_verdict v;
 

@@ -6,11 +6,7 @@
 #ifndef WEFT_TEST_EMU_FIXTURE_H
 #define WEFT_TEST_EMU_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <arpa/inet.h>
 #include <unistd.h>

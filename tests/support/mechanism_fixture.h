@@ -14,11 +14,7 @@
 #ifndef WEFT_TEST_MECHANISM_FIXTURE_H
 #define WEFT_TEST_MECHANISM_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 #include "sm/sm_priv.h"

@@ -7,11 +7,7 @@
 #ifndef WEFT_TEST_SIM_FIXTURE_H
 #define WEFT_TEST_SIM_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "sim/sim.h"
 

@@ -7,11 +7,7 @@
 #ifndef WEFT_TEST_SM_FIXTURE_H
 #define WEFT_TEST_SM_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/rng.h"
 #include "sm/sm_priv.h"

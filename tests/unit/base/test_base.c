@@ -3,11 +3,7 @@
  * The helpers that everything stands on: strings, errors, files, the map, random streams, JSON.
  * Keeps no state but a scratch directory; run as a program. Does not test running out of memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -20,7 +16,7 @@
 #include "base/rng.h"
 #include "base/vec.h"
 
-static void strbuf_grows_and_stays_terminated(void **state UNUSED)
+TEST(strbuf_grows_and_stays_terminated)
 {
 	struct strbuf b = {0};
 
@@ -40,7 +36,7 @@ static void strbuf_grows_and_stays_terminated(void **state UNUSED)
 	assert_int_equal(b.len, 0);
 }
 
-static void strbuf_addf_takes_text_longer_than_its_first_guess(void **state UNUSED)
+TEST(strbuf_addf_takes_text_longer_than_its_first_guess)
 {
 	struct strbuf b = {0};
 	char *want;
@@ -54,7 +50,7 @@ static void strbuf_addf_takes_text_longer_than_its_first_guess(void **state UNUS
 	strbuf_free(&b);
 }
 
-static void errors_carry_a_code_and_a_cut_text(void **state UNUSED)
+TEST(errors_carry_a_code_and_a_cut_text)
 {
 	char longer[700];
 	struct err e;
@@ -69,7 +65,7 @@ static void errors_carry_a_code_and_a_cut_text(void **state UNUSED)
 	assert_int_equal(strlen(e.text), sizeof(e.text) - 1);
 }
 
-static void numbers_are_read_whole_or_not_at_all(void **state UNUSED)
+TEST(numbers_are_read_whole_or_not_at_all)
 {
 	static const struct {
 		const char *s;
@@ -110,7 +106,7 @@ static void numbers_are_read_whole_or_not_at_all(void **state UNUSED)
 #define KEYS 512
 
 /* Few keys, many operations: every slot is taken, freed and taken again. */
-static void map_agrees_with_a_plain_array(void **state UNUSED)
+TEST(map_agrees_with_a_plain_array)
 {
 	static uint32_t want[KEYS];
 	struct map64 m = {0};
@@ -149,7 +145,7 @@ static void map_agrees_with_a_plain_array(void **state UNUSED)
 }
 
 /* Keys 0 and all ones are keys like any other. */
-static void map_has_no_forbidden_key(void **state UNUSED)
+TEST(map_has_no_forbidden_key)
 {
 	struct map64 m = {0};
 
@@ -167,7 +163,7 @@ static void map_has_no_forbidden_key(void **state UNUSED)
 
 /* The expected words come from a separate implementation of the published algorithms. A change
  * here changes the result of every seeded run. */
-static void streams_are_the_same_everywhere(void **state UNUSED)
+TEST(streams_are_the_same_everywhere)
 {
 	static const struct {
 		uint64_t seed, stream, want[4];
@@ -200,7 +196,7 @@ static void streams_are_the_same_everywhere(void **state UNUSED)
 	assert_true(hash64_add(hash64_add(0, 1), 2) != hash64_add(hash64_add(0, 2), 1));
 }
 
-static void draws_stay_below_their_bound_and_reach_every_value(void **state UNUSED)
+TEST(draws_stay_below_their_bound_and_reach_every_value)
 {
 	unsigned hits[7] = {0};
 	struct rng r;
@@ -216,7 +212,7 @@ static void draws_stay_below_their_bound_and_reach_every_value(void **state UNUS
 	}
 }
 
-static void chance_follows_its_share(void **state UNUSED)
+TEST(chance_follows_its_share)
 {
 	struct rng r;
 	int hits = 0;
@@ -236,7 +232,7 @@ static void chance_follows_its_share(void **state UNUSED)
 
 /* ---- JSON ---- */
 
-static void json_keeps_commas_and_indent(void **state UNUSED)
+TEST(json_keeps_commas_and_indent)
 {
 	struct json j = {0};
 
@@ -281,7 +277,7 @@ static void json_keeps_commas_and_indent(void **state UNUSED)
 	json_free(&j);
 }
 
-static void json_on_one_line(void **state UNUSED)
+TEST(json_on_one_line)
 {
 	struct json j = {.line = true};
 
@@ -298,7 +294,7 @@ static void json_on_one_line(void **state UNUSED)
 	json_free(&j);
 }
 
-static void json_strings_are_ascii_whatever_goes_in(void **state UNUSED)
+TEST(json_strings_are_ascii_whatever_goes_in)
 {
 	struct json j = {0};
 
@@ -343,7 +339,7 @@ static unsigned files_in_dir(void)
 	return n;
 }
 
-static void files_are_replaced_whole(void **state UNUSED)
+TEST(files_are_replaced_whole)
 {
 	struct stat before, after;
 	char *data;
@@ -370,7 +366,7 @@ static void files_are_replaced_whole(void **state UNUSED)
 	assert_int_equal(files_in_dir(), 1);
 }
 
-static void large_and_empty_files_come_back(void **state UNUSED)
+TEST(large_and_empty_files_come_back)
 {
 	size_t n = 200001, len;
 	char *big = mem_alloc(n), *data;
@@ -391,7 +387,7 @@ static void large_and_empty_files_come_back(void **state UNUSED)
 	free(data);
 }
 
-static void file_errors_name_the_file(void **state UNUSED)
+TEST(file_errors_name_the_file)
 {
 	char bad[96], want[192];
 	struct err e;
@@ -411,7 +407,7 @@ static void file_errors_name_the_file(void **state UNUSED)
 	assert_string_equal(e.text, "/dev/full: cannot write: No space left on device");
 }
 
-static void vectors_grow(void **state UNUSED)
+TEST(vectors_grow)
 {
 	VEC(int) v = {0};
 

@@ -2,11 +2,7 @@
 /*
  * Histograms beside what a sorted array and plain sums tell. Keeps no state.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/hist.h"
 #include "base/rng.h"
@@ -68,12 +64,11 @@ static void check_against(const struct hist *h, const uint64_t *v, unsigned n)
 	}
 }
 
-static void test_like_a_sorted_array(void **state)
+TEST(test_like_a_sorted_array)
 {
 	static const unsigned bits[] = {1, 6, 7, 20, 40, 56};
 	uint64_t v[VALUES];
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(bits); i++) {
 		struct hist *h;
 
@@ -85,11 +80,10 @@ static void test_like_a_sorted_array(void **state)
 	}
 }
 
-static void test_few_values(void **state)
+TEST(test_few_values)
 {
 	uint64_t v[40];
 
-	(void)state;
 	for (unsigned n = 1; n <= 40; n++) {
 		struct hist *h;
 
@@ -102,9 +96,8 @@ static void test_few_values(void **state)
 }
 
 /* The root is exact: it is not rounded up even when a fraction is all that is missing. */
-static void test_all_small_triples(void **state)
+TEST(test_all_small_triples)
 {
-	(void)state;
 	for (unsigned i = 0; i < 16 * 16 * 16; i++) {
 		uint64_t v[3] = {i % 16, i / 16 % 16, i / 256};
 		struct hist *h = hist_of(v, 3);
@@ -115,11 +108,10 @@ static void test_all_small_triples(void **state)
 	}
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	static struct hist h, other;
 
-	(void)state;
 	assert_int_equal(hist_mean(&h), 0);
 	assert_int_equal(hist_sd(&h), 0);
 	assert_int_equal(hist_percentile(&h, 500), 0);
@@ -134,11 +126,10 @@ static void test_empty(void **state)
 }
 
 /* The five numbers of a textbook: mean 6, deviation 2 (the root of 8 rounded down). */
-static void test_known(void **state)
+TEST(test_known)
 {
 	static struct hist h;
 
-	(void)state;
 	for (uint64_t v = 2; v <= 10; v += 2)
 		hist_add(&h, v);
 	assert_int_equal(hist_mean(&h), 6);
@@ -152,12 +143,11 @@ static void test_known(void **state)
 	assert_int_equal(hist_mean(&h), 7);
 }
 
-static void test_merge_is_adding_all(void **state)
+TEST(test_merge_is_adding_all)
 {
 	uint64_t v[VALUES];
 	struct hist *all, *some, *rest;
 
-	(void)state;
 	fill(v, VALUES, 48, 3);
 	all = hist_of(v, VALUES);
 	some = hist_of(v, 1234);
@@ -172,9 +162,8 @@ static void test_merge_is_adding_all(void **state)
 }
 
 /* Each power of two and its neighbours have a bucket, and a value is near what stands for it. */
-static void test_every_octave(void **state)
+TEST(test_every_octave)
 {
-	(void)state;
 	for (unsigned bit = 0; bit < 64; bit++) {
 		for (int d = -1; d <= 1; d++) {
 			uint64_t v = (1ull << bit) + (uint64_t)d, got;
@@ -191,11 +180,10 @@ static void test_every_octave(void **state)
 }
 
 /* Squares that need more than 128 bits: still about right. */
-static void test_largest(void **state)
+TEST(test_largest)
 {
 	static struct hist h;
 
-	(void)state;
 	hist_add(&h, UINT64_MAX);
 	assert_true(hist_mean(&h) == UINT64_MAX);
 	assert_int_equal(hist_sd(&h), 0);
@@ -211,13 +199,12 @@ static void test_largest(void **state)
 }
 
 /* The small form says what the large one says, and takes room only for what it met. */
-static void test_small_like_large(void **state)
+TEST(test_small_like_large)
 {
 	static uint64_t v[VALUES];
 	struct hist_small s = {0};
 	struct hist *h;
 
-	(void)state;
 	assert_int_equal(hist_small_percentile(&s, 990), 0);
 	fill(v, VALUES, 56, 4);
 	h = hist_of(v, VALUES);

@@ -2,11 +2,7 @@
 /*
  * Text for readers who do not read: whole, kept or refused, and never waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -69,7 +65,7 @@ static void fill_and_drain(struct outlet *o, int reader)
 	alarm(0);
 }
 
-static void a_full_pipe_refuses(void **state UNUSED)
+TEST(a_full_pipe_refuses)
 {
 	struct outlet o;
 	int fd[2];
@@ -84,7 +80,7 @@ static void a_full_pipe_refuses(void **state UNUSED)
 }
 
 /* Where no description of our own can be had. */
-static void a_full_pipe_refuses_when_shared(void **state UNUSED)
+TEST(a_full_pipe_refuses_when_shared)
 {
 	struct outlet o;
 	int fd[2];
@@ -97,7 +93,7 @@ static void a_full_pipe_refuses_when_shared(void **state UNUSED)
 	close(fd[1]);
 }
 
-static void a_full_socket_refuses(void **state UNUSED)
+TEST(a_full_socket_refuses)
 {
 	struct outlet o;
 	int fd[2];
@@ -111,7 +107,7 @@ static void a_full_socket_refuses(void **state UNUSED)
 }
 
 /* An answer of any length waits for its reader, up to a limit. */
-static void what_is_kept_comes_later(void **state UNUSED)
+TEST(what_is_kept_comes_later)
 {
 	struct strbuf all = {0};
 	struct outlet o;
@@ -139,7 +135,7 @@ static void what_is_kept_comes_later(void **state UNUSED)
 	close(fd[1]);
 }
 
-static void nobody_left_to_read_is_no_reason_to_keep(void **state UNUSED)
+TEST(nobody_left_to_read_is_no_reason_to_keep)
 {
 	struct outlet o;
 	int fd[2];

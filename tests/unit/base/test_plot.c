@@ -3,11 +3,7 @@
  * Line charts: where things stand on the paper, what axes say, and that nothing a caller hands over
  * breaks the document.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/panels.h"
 #include "base/plot.h"
@@ -34,7 +30,7 @@ static unsigned count(const char *text, const char *word)
 static const struct plot_point rising[] = {
 	{0, 1000, false}, {50000, 2000, false}, {100000, 4000, true}};
 
-static void axes_have_round_ticks(void **state UNUSED)
+TEST(axes_have_round_ticks)
 {
 	const struct plot_series s = {"one", rising, 3};
 	struct plot p = {.title = "t",
@@ -58,7 +54,7 @@ static void axes_have_round_ticks(void **state UNUSED)
 	free(svg);
 }
 
-static void what_is_above_the_end_is_cut_off(void **state UNUSED)
+TEST(what_is_above_the_end_is_cut_off)
 {
 	const struct plot_series s = {"one", rising, 3};
 	struct plot p = {.title = "t",
@@ -75,7 +71,7 @@ static void what_is_above_the_end_is_cut_off(void **state UNUSED)
 	free(svg);
 }
 
-static void a_logarithmic_axis_gives_decades_the_same_room(void **state UNUSED)
+TEST(a_logarithmic_axis_gives_decades_the_same_room)
 {
 	static const struct plot_point at[] = {
 		{0, 1, false}, {10, 1, false}, {100, 1, false}, {1000, 1, false}};
@@ -95,7 +91,7 @@ static void a_logarithmic_axis_gives_decades_the_same_room(void **state UNUSED)
 	free(svg);
 }
 
-static void text_cannot_break_out(void **state UNUSED)
+TEST(text_cannot_break_out)
 {
 	const struct plot_series s = {"<b>\"&'\x01\xff", rising, 3};
 	struct plot p = {.title = "a<b",
@@ -114,7 +110,7 @@ static void text_cannot_break_out(void **state UNUSED)
 	free(svg);
 }
 
-static void extremes_are_drawn_somehow(void **state UNUSED)
+TEST(extremes_are_drawn_somehow)
 {
 	static const struct plot_point none[] = {{0, 0, false}};
 	static const struct plot_point huge[] = {{UINT64_MAX, UINT64_MAX, false}, {1, 1, false}};
@@ -136,7 +132,7 @@ static void extremes_are_drawn_somehow(void **state UNUSED)
 		}
 }
 
-static void many_series_are_told_apart(void **state UNUSED)
+TEST(many_series_are_told_apart)
 {
 	struct plot_series s[20];
 	struct plot p = {
@@ -153,7 +149,7 @@ static void many_series_are_told_apart(void **state UNUSED)
 	free(svg);
 }
 
-static void a_stack_is_one_document(void **state UNUSED)
+TEST(a_stack_is_one_document)
 {
 	const struct plot_series s = {"one", rising, 3};
 	struct plot p[2] = {{.title = "upper",
@@ -188,7 +184,7 @@ static char *draw_panels(const struct panels *p)
 	return b.s;
 }
 
-static void panels_count_from_the_event(void **state UNUSED)
+TEST(panels_count_from_the_event)
 {
 	const struct plot_point up[] = {{1000, 0, false}, {2000, 5, false}, {9000, 40, false}};
 	const struct panels_line line = {"a <b>", up, 3, true};
@@ -224,7 +220,7 @@ static void panels_count_from_the_event(void **state UNUSED)
 	free(svg);
 }
 
-static void panels_of_nothing(void **state UNUSED)
+TEST(panels_of_nothing)
 {
 	const struct panels_panel empty = {.label = "none"};
 	struct panels p = {

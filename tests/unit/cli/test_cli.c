@@ -3,11 +3,7 @@
  * The command line: a made-up command whose options have every type there is. What people type goes
  * in, values or a sentence come out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "cli/cli_priv.h"
 
@@ -107,7 +103,7 @@ static void refuse(const char *line, const char *why)
 		fail_msg("'%s' gave %d, '%s'; expected '%s'", line, rc, fault.text, why);
 }
 
-static void values_of_every_type(void **state UNUSED)
+TEST(values_of_every_type)
 {
 	assert_int_equal(
 		parse("net --quick --output out --kind mtree --ports 36 --seed 0xffffffffffffffff "
@@ -128,7 +124,7 @@ static void values_of_every_type(void **state UNUSED)
 	assert_string_equal(words[0], "net");
 }
 
-static void options_stand_anywhere(void **state UNUSED)
+TEST(options_stand_anywhere)
 {
 	assert_int_equal(parse("-q net -o- --ports=7 - -k ring"), 0);
 	assert_true(got.quick);
@@ -154,7 +150,7 @@ static void options_stand_anywhere(void **state UNUSED)
 	assert_string_equal(got.output, "--x");
 }
 
-static void help_comes_before_anything_missing(void **state UNUSED)
+TEST(help_comes_before_anything_missing)
 {
 	assert_int_equal(parse("--help"), 1);
 	assert_int_equal(parse("-h"), 1);
@@ -162,7 +158,7 @@ static void help_comes_before_anything_missing(void **state UNUSED)
 	assert_int_equal(parse("net -- -h"), 0);
 }
 
-static void wrong_options_are_named(void **state UNUSED)
+TEST(wrong_options_are_named)
 {
 	refuse("net --foo", "unknown option '--foo'");
 	refuse("net --prots 3", "unknown option '--prots', did you mean '--ports'?");
@@ -180,7 +176,7 @@ static void wrong_options_are_named(void **state UNUSED)
 	refuse("a b c", "unexpected argument 'c'; usage: weft loom weave FILE [SECOND] [options]");
 }
 
-static void numbers_keep_their_range(void **state UNUSED)
+TEST(numbers_keep_their_range)
 {
 	assert_int_equal(parse("net -p 1"), 0);
 	assert_int_equal(parse("net -p 254"), 0);
@@ -194,7 +190,7 @@ static void numbers_keep_their_range(void **state UNUSED)
 	refuse("net --seed=-1", "--seed: expected a number, found '-1'");
 }
 
-static void choices_are_listed(void **state UNUSED)
+TEST(choices_are_listed)
 {
 	refuse("net -k star", "--kind: expected one of ring, mtree, irregular; found 'star'");
 	refuse("net -k mtere",
@@ -203,7 +199,7 @@ static void choices_are_listed(void **state UNUSED)
 			     "mean 'irregular'?");
 }
 
-static void shares(void **state UNUSED)
+TEST(shares)
 {
 	static const struct {
 		const char *text;
@@ -226,7 +222,7 @@ static void shares(void **state UNUSED)
 	       "--drop: expected a share such as 5% or 0.05, at most 1; found '200%'");
 }
 
-static void times(void **state UNUSED)
+TEST(times)
 {
 	static const struct {
 		const char *text;
@@ -266,7 +262,7 @@ static void times(void **state UNUSED)
 	       "found '10'");
 }
 
-static void near_words(void **state UNUSED)
+TEST(near_words)
 {
 	struct word_near n = {.word = "ge"};
 
@@ -281,7 +277,7 @@ static void near_words(void **state UNUSED)
 	assert_string_equal(n.best, "topo gen");
 }
 
-static void commands_are_found(void **state UNUSED)
+TEST(commands_are_found)
 {
 	unsigned used;
 
@@ -299,7 +295,7 @@ static void commands_are_found(void **state UNUSED)
 
 /* ---- renderings ---- */
 
-static void help_shows_what_parses(void **state UNUSED)
+TEST(help_shows_what_parses)
 {
 	struct strbuf b = {0};
 
@@ -326,7 +322,7 @@ static void help_shows_what_parses(void **state UNUSED)
 	strbuf_free(&b);
 }
 
-static void overview_groups_by_first_word(void **state UNUSED)
+TEST(overview_groups_by_first_word)
 {
 	struct strbuf b = {0};
 
@@ -338,7 +334,7 @@ static void overview_groups_by_first_word(void **state UNUSED)
 	strbuf_free(&b);
 }
 
-static void man_page_shields_text(void **state UNUSED)
+TEST(man_page_shields_text)
 {
 	struct strbuf b = {0};
 
@@ -353,7 +349,7 @@ static void man_page_shields_text(void **state UNUSED)
 
 /* ---- tables and numbers ---- */
 
-static void tables_line_up(void **state UNUSED)
+TEST(tables_line_up)
 {
 	struct cli_table t;
 	char *text = NULL;
@@ -377,7 +373,7 @@ static void tables_line_up(void **state UNUSED)
 	free(text);
 }
 
-static void counts(void **state UNUSED)
+TEST(counts)
 {
 	assert_string_equal(cli_count(0), "0");
 	assert_string_equal(cli_count(999), "999");
@@ -386,7 +382,7 @@ static void counts(void **state UNUSED)
 	assert_string_equal(cli_count(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-static void durations(void **state UNUSED)
+TEST(durations)
 {
 	assert_string_equal(cli_duration(0), "0 ps");
 	assert_string_equal(cli_duration(999), "999 ps");
@@ -402,7 +398,7 @@ static void durations(void **state UNUSED)
 	assert_string_equal(cli_duration(TIME_NEVER), "never");
 }
 
-static void several_number_texts_at_once(void **state UNUSED)
+TEST(several_number_texts_at_once)
 {
 	const char *a = cli_count(1), *b = cli_count(2), *c = cli_duration(3), *d = cli_duration(4);
 
@@ -412,7 +408,7 @@ static void several_number_texts_at_once(void **state UNUSED)
 	assert_string_equal(d, "4 ps");
 }
 
-static void clock_and_memory(void **state UNUSED)
+TEST(clock_and_memory)
 {
 	double before = cli_wall_s();
 

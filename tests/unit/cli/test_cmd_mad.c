@@ -3,11 +3,7 @@
  * weft mad decode: the same MAD in every kind of dump, and what is said about bad text. Keeps the
  * last output of the command, caught in stand-ins for the command-line core; reads no files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "cli/cli.h"
 #include "cli/cmds.h"
@@ -85,7 +81,7 @@ static void dump(struct strbuf *b, const uint8_t *mad, const struct style *s)
 		strbuf_addf(b, "%08x\n", IBA_MAD_SIZE);
 }
 
-static void every_kind_of_dump_is_read_alike(void **state UNUSED)
+TEST(every_kind_of_dump_is_read_alike)
 {
 	static const struct style styles[] = {
 		{"", "%02x", "", 256, false},
@@ -115,7 +111,7 @@ static void every_kind_of_dump_is_read_alike(void **state UNUSED)
 	strbuf_free(&want);
 }
 
-static void bad_text_is_named_with_its_place(void **state UNUSED)
+TEST(bad_text_is_named_with_its_place)
 {
 	static const struct {
 		const char *text, *message;
@@ -139,7 +135,7 @@ static void bad_text_is_named_with_its_place(void **state UNUSED)
 	}
 }
 
-static void too_much_is_not_cut_in_silence(void **state UNUSED)
+TEST(too_much_is_not_cut_in_silence)
 {
 	struct strbuf b = {0};
 
@@ -150,7 +146,7 @@ static void too_much_is_not_cut_in_silence(void **state UNUSED)
 	strbuf_free(&b);
 }
 
-static void json_names_the_attribute_and_its_fields(void **state UNUSED)
+TEST(json_names_the_attribute_and_its_fields)
 {
 	static const struct style plain = {"", "%02x", "", 256, false};
 	uint8_t mad[IBA_MAD_SIZE];

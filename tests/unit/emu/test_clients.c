@@ -22,7 +22,7 @@ static int teardown(void **state)
 
 /* ---- joining ---- */
 
-static void clients_sit_where_they_say(void **state)
+TEST(clients_sit_where_they_say)
 {
 	struct emu *m = *state;
 	static const struct {
@@ -55,7 +55,7 @@ static void clients_sit_where_they_say(void **state)
 		peer_die(&p[i]);
 }
 
-static void clients_are_refused(void **state)
+TEST(clients_are_refused)
 {
 	struct emu *m = *state;
 	struct strbuf out = {0};
@@ -100,7 +100,7 @@ static void clients_are_refused(void **state)
 	strbuf_free(&out);
 }
 
-static void a_client_speaks_for_itself_only(void **state)
+TEST(a_client_speaks_for_itself_only)
 {
 	struct emu *m = *state;
 	struct ibsim_ctl msg;
@@ -124,7 +124,7 @@ static void a_client_speaks_for_itself_only(void **state)
 	peer_die(&b);
 }
 
-static void control_messages_may_be_anything(void **state)
+TEST(control_messages_may_be_anything)
 {
 	struct emu *m = *state;
 	uint8_t junk[200];
@@ -147,7 +147,7 @@ static void control_messages_may_be_anything(void **state)
 
 /* ---- responses ---- */
 
-static void each_gets_its_own_answers(void **state)
+TEST(each_gets_its_own_answers)
 {
 	struct emu *m = *state;
 	static const uint8_t path[] = {1, 2};
@@ -179,7 +179,7 @@ static void each_gets_its_own_answers(void **state)
 		peer_die(&p[i]);
 }
 
-static void what_is_not_answered_comes_back(void **state)
+TEST(what_is_not_answered_comes_back)
 {
 	struct emu *m = *state;
 	static const uint8_t nowhere[] = {1, 4}; /* a port without a cable */
@@ -210,7 +210,7 @@ static void what_is_not_answered_comes_back(void **state)
 	peer_die(&p);
 }
 
-static void a_client_may_have_its_own_time_outs(void **state)
+TEST(a_client_may_have_its_own_time_outs)
 {
 	struct emu *m = *state;
 	static const uint8_t nowhere[] = {1, 4};
@@ -256,7 +256,7 @@ static struct sim_smp gmp(unsigned cls, unsigned method, uint64_t tid)
 	return smp;
 }
 
-static void requests_go_to_who_serves_them(void **state)
+TEST(requests_go_to_who_serves_them)
 {
 	struct emu *m = *state;
 	struct sim_smp trap = gmp(0x01, IBA_TRAP, 1), sa = gmp(0x03, 0x12, 2),
@@ -300,7 +300,7 @@ static void requests_go_to_who_serves_them(void **state)
 }
 
 /* A library that knows what its program registered need not be guessed at. */
-static void who_says_it_serves_is_asked(void **state)
+TEST(who_says_it_serves_is_asked)
 {
 	struct emu *m = *state;
 	static const uint32_t yes[2] = {0x32, 1}, no[2] = {0x32, 0}, what[2] = {0x100, 1};
@@ -329,7 +329,7 @@ static void who_says_it_serves_is_asked(void **state)
 }
 
 /* OpenSM sends traps of its own; a kernel takes TrapRepress for their response, and misses it in time. */
-static void a_trap_waits_for_its_repress(void **state)
+TEST(a_trap_waits_for_its_repress)
 {
 	struct emu *m = *state;
 	struct sim_smp trap = gmp(0x01, IBA_TRAP, 7), repress = gmp(0x01, IBA_TRAP_REPRESS, 7);
@@ -355,7 +355,7 @@ static void a_trap_waits_for_its_repress(void **state)
 	peer_die(&p);
 }
 
-static void parts_of_a_long_response_go_to_who_asked(void **state)
+TEST(parts_of_a_long_response_go_to_who_asked)
 {
 	struct emu *m = *state;
 	struct sim_smp ask = gmp(0x03, 0x12, 7), part = gmp(0x03, 0x92, 7);
@@ -382,7 +382,7 @@ static void parts_of_a_long_response_go_to_who_asked(void **state)
 
 /* ---- bad company ---- */
 
-static void the_dead_are_detached(void **state)
+TEST(the_dead_are_detached)
 {
 	struct emu *m = *state;
 	struct sim_smp trap = gmp(0x01, IBA_TRAP, 1);
@@ -401,7 +401,7 @@ static void the_dead_are_detached(void **state)
 	assert_null(m->ports);
 }
 
-static void who_connects_again_is_one(void **state)
+TEST(who_connects_again_is_one)
 {
 	struct emu *m = *state;
 	struct peer p;
@@ -417,7 +417,7 @@ static void who_connects_again_is_one(void **state)
 }
 
 /* One asks without ever reading; the other is served all the same, and the first gets what fits. */
-static void who_does_not_read_loses(void **state)
+TEST(who_does_not_read_loses)
 {
 	struct emu *m = *state;
 	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 1, 0, NULL);
@@ -447,7 +447,7 @@ static void who_does_not_read_loses(void **state)
 }
 
 /* As much as the socket holds, turn by turn: whoever asks once is served in the same turn. */
-static void who_floods_gets_a_share(void **state)
+TEST(who_floods_gets_a_share)
 {
 	struct emu *m = *state;
 	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 1, 0, NULL);
@@ -473,7 +473,7 @@ static void who_floods_gets_a_share(void **state)
 	peer_die(&kind);
 }
 
-static void packets_may_be_anything(void **state)
+TEST(packets_may_be_anything)
 {
 	struct emu *m = *state;
 	struct ibsim_packet junk;

@@ -21,7 +21,7 @@ static int teardown(void **state)
 
 /* ---- words ---- */
 
-static void words_are_quoted_or_not(void **state UNUSED)
+TEST(words_are_quoted_or_not)
 {
 	struct line l;
 	struct err e;
@@ -41,7 +41,7 @@ static void words_are_quoted_or_not(void **state UNUSED)
 	assert_int_equal(l.n, 0);
 }
 
-static void words_that_are_none(void **state UNUSED)
+TEST(words_that_are_none)
 {
 	static const char *const bad[] = {
 		"Dump \"open",	 "Dump S-1[",	 "Dump S-1[x]",	  "Dump S-1[-1]",
@@ -59,7 +59,7 @@ static void words_that_are_none(void **state UNUSED)
 	strbuf_free(&longer);
 }
 
-static void times_and_shares(void **state UNUSED)
+TEST(times_and_shares)
 {
 	uint64_t q;
 	time_ps t;
@@ -82,7 +82,7 @@ static void times_and_shares(void **state UNUSED)
 
 /* ---- names ---- */
 
-static void nodes_have_ids_names_and_guids(void **state)
+TEST(nodes_have_ids_names_and_guids)
 {
 	struct emu *m = *state;
 
@@ -100,7 +100,7 @@ static void nodes_have_ids_names_and_guids(void **state)
 
 /* ---- which command ---- */
 
-static void commands_may_be_short(void **state)
+TEST(commands_may_be_short)
 {
 	struct emu *m = *state;
 	static const struct {
@@ -152,7 +152,7 @@ static void commands_may_be_short(void **state)
 
 /* ---- cables and power ---- */
 
-static void links_are_cut_and_restored(void **state)
+TEST(links_are_cut_and_restored)
 {
 	struct emu *m = *state;
 
@@ -171,7 +171,7 @@ static void links_are_cut_and_restored(void **state)
 	refuses(m, "Link \"switch 0\"[4] \"switch 0\"[4]", "found one twice");
 }
 
-static void whole_nodes_are_cut_and_restored(void **state)
+TEST(whole_nodes_are_cut_and_restored)
 {
 	struct emu *m = *state;
 
@@ -186,7 +186,7 @@ static void whole_nodes_are_cut_and_restored(void **state)
 	assert_int_equal(state_of(m, "switch 2", 3), IBA_PORT_INIT);
 }
 
-static void a_cable_elsewhere_stays_there(void **state)
+TEST(a_cable_elsewhere_stays_there)
 {
 	struct emu *m = *state;
 
@@ -196,7 +196,7 @@ static void a_cable_elsewhere_stays_there(void **state)
 	assert_int_equal(state_of(m, "host0", 1), IBA_PORT_DOWN);
 }
 
-static void nodes_go_off_and_on(void **state)
+TEST(nodes_go_off_and_on)
 {
 	struct emu *m = *state;
 
@@ -211,7 +211,7 @@ static void nodes_go_off_and_on(void **state)
 	assert_int_equal(sim_port_info(m->sim, port(m, "switch 1", 0))->lid, 0);
 }
 
-static void clear_forgets(void **state)
+TEST(clear_forgets)
 {
 	struct emu *m = *state;
 
@@ -228,7 +228,7 @@ static void clear_forgets(void **state)
 
 /* ---- what a node says of itself ---- */
 
-static void guids_change(void **state)
+TEST(guids_change)
 {
 	struct emu *m = *state;
 	uint8_t data[64] = {0};
@@ -250,7 +250,7 @@ static void guids_change(void **state)
 	assert_int_equal(ni.port_guid, 0x777);
 }
 
-static void lids_change(void **state)
+TEST(lids_change)
 {
 	struct emu *m = *state;
 
@@ -266,7 +266,7 @@ static void lids_change(void **state)
 
 /* ---- troubles and counters ---- */
 
-static void links_get_bad(void **state)
+TEST(links_get_bad)
 {
 	struct emu *m = *state;
 	struct sim_link_trouble t;
@@ -295,7 +295,7 @@ static void links_get_bad(void **state)
 	refuses(m, "Error host0[1] 10 PortInfo", "expected an attribute's number");
 }
 
-static void counters_move(void **state)
+TEST(counters_move)
 {
 	struct emu *m = *state;
 	port_id p = port(m, "host0", 1);
@@ -361,7 +361,7 @@ static void bring_up(struct emu *m)
 		}
 }
 
-static void routes_are_followed(void **state)
+TEST(routes_are_followed)
 {
 	struct emu *m = *state;
 
@@ -379,7 +379,7 @@ static void routes_are_followed(void **state)
 	refuses(m, "Route 1 3", "Bad port state found: node \"S-0000000000000201\" port 2 state 1");
 }
 
-static void flows_are_counted(void **state)
+TEST(flows_are_counted)
 {
 	struct emu *m = *state;
 	port_id p = port(m, "switch 1", 2);
@@ -397,7 +397,7 @@ static void flows_are_counted(void **state)
 	refuses(m, "flow host0 host2 1000", "did not arrive");
 }
 
-static void figures_are_shown(void **state)
+TEST(figures_are_shown)
 {
 	struct emu *m = *state;
 	const char *text = does(m, "stat");

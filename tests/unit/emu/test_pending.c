@@ -2,11 +2,7 @@
 /*
  * The emulator's table of requests without a response.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "emu/pending.h"
 
@@ -19,7 +15,7 @@ static struct sim_smp request(unsigned cls, uint64_t tid)
 	return smp;
 }
 
-static void pending_is_found_by_port_class_and_id(void **state UNUSED)
+TEST(pending_is_found_by_port_class_and_id)
 {
 	struct sim_smp a = request(0x81, 7), b = request(0x01, 7), c = request(0x81, 8);
 	struct pend p;
@@ -41,7 +37,7 @@ static void pending_is_found_by_port_class_and_id(void **state UNUSED)
 	pend_free(&p);
 }
 
-static void pending_of_two_goes_to_the_equal_then_the_oldest(void **state UNUSED)
+TEST(pending_of_two_goes_to_the_equal_then_the_oldest)
 {
 	struct sim_smp a = request(0x81, 0x100000007), b = request(0x81, 0x200000007),
 		       c = request(0x81, 0x300000007);
@@ -60,7 +56,7 @@ static void pending_of_two_goes_to_the_equal_then_the_oldest(void **state UNUSED
 	pend_free(&p);
 }
 
-static void pending_again_is_one_entry_and_the_newest(void **state UNUSED)
+TEST(pending_again_is_one_entry_and_the_newest)
 {
 	struct sim_smp a = request(0x81, 1), b = request(0x81, 2);
 	struct pend p;

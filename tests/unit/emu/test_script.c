@@ -18,7 +18,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void files_are_run(void **state)
+TEST(files_are_run)
 {
 	struct emu *m = *state;
 	char path[] = "/tmp/weft-emu-XXXXXX", line[64];
@@ -40,7 +40,7 @@ static void files_are_run(void **state)
 	refuses(m, "!", "expected the name of a file");
 }
 
-static void scripts_are_checked_first(void **state)
+TEST(scripts_are_checked_first)
 {
 	struct emu *m = *state;
 	static const struct {
@@ -72,7 +72,7 @@ static void scripts_are_checked_first(void **state)
 }
 
 /* The loop runs until the script itself ends it: no clock decides. */
-static void scripts_are_run(void **state)
+TEST(scripts_are_run)
 {
 	struct emu *m = *state;
 	char *text =

@@ -25,9 +25,8 @@ static void reads(const char *text, uint32_t cm, size_t left)
 		fail_msg("'%s' is taken for %u cm", text, got);
 }
 
-static void test_lengths_as_people_write_them(void **state)
+TEST(test_lengths_as_people_write_them)
 {
-	(void)state;
 	reads("3m", 300, 0);
 	reads("0.5m", 50, 0);
 	reads("50cm", 50, 0);
@@ -47,11 +46,10 @@ static void test_lengths_as_people_write_them(void **state)
 	reads("", 0, 0);
 }
 
-static void test_what_is_written_reads_back(void **state)
+TEST(test_what_is_written_reads_back)
 {
 	char text[16];
 
-	(void)state;
 	for (uint32_t cm = 1; cm <= FAB_CABLE_MAX_CM; cm += cm < 1000 ? 1 : cm / 7) {
 		fab_cable_text(text, cm);
 		reads(text, cm, 0);
@@ -86,7 +84,7 @@ static uint32_t cable_at(const struct fab *f, node_id n, unsigned num)
 	return f->ports[fab_port_id(f, n, num)].cable_cm;
 }
 
-static void test_a_length_stands_behind_the_rate(void **state)
+TEST(test_a_length_stands_behind_the_rate)
 {
 	struct fab *f =
 		netlist("Switch 4 \"S-0000000000000001\" # \"a 9m\" base port 0 lid 1 lmc 0\n"
@@ -104,7 +102,6 @@ static void test_a_length_stands_behind_the_rate(void **state)
 	struct strbuf text = {0};
 	struct fab *again;
 
-	(void)state;
 	fab_netlist_write(f, &text);
 	again = netlist(text.s, NULL);
 	for (unsigned i = 0; i < 4; i++)
@@ -117,7 +114,7 @@ static void test_a_length_stands_behind_the_rate(void **state)
 	fab_free(f);
 }
 
-static void test_ends_that_disagree(void **state)
+TEST(test_ends_that_disagree)
 {
 	struct fab *f = netlist("Switch 1 \"S-0000000000000001\" # \"a\" base port 0 lid 1 lmc 0\n"
 				"[1] \"S-0000000000000002\"[1] # \"b\" lid 2 4xQDR 3m\n"
@@ -126,13 +123,12 @@ static void test_ends_that_disagree(void **state)
 				"S-0000000000000001[1] \"a\" leads to S-0000000000000002[1] \"b\", "
 				"which gives the cable another length; this line's is kept");
 
-	(void)state;
 	assert_int_equal(cable_at(f, 0, 1), 300);
 	assert_int_equal(cable_at(f, 1, 1), 300);
 	fab_free(f);
 }
 
-static void test_generated_lengths_and_their_difference(void **state)
+TEST(test_generated_lengths_and_their_difference)
 {
 	struct fab_gen g = {
 		.kind = "star", .dims = {2}, .ndims = 1, .cable_cm = 200, .trunk_cm = 3000};
@@ -141,7 +137,6 @@ static void test_generated_lengths_and_their_difference(void **state)
 	struct fab *f, *o;
 	struct err e;
 
-	(void)state;
 	f = fab_generate(&g, &e);
 	g.trunk_cm = 0;
 	o = fab_generate(&g, &e);
@@ -176,12 +171,11 @@ static struct fab *draw_two_cables(uint32_t left, uint32_t right)
 /* 3 m of copper are 15 ns, 123.45 m of fibre 617,250 ps. By hand, in ns: the host's arbiter 40, the
  * header 5, the cable, routing to set-up 102, the header across 5, the arbiter 40, then the header
  * (5) or all of the packet (70.5) and the other cable. */
-static void test_a_packet_over_copper_and_fibre(void **state)
+TEST(test_a_packet_over_copper_and_fibre)
 {
 	struct sim_config c;
 	struct pworld w;
 
-	(void)state;
 	pw_config(&c);
 	pw_open(&w, draw_two_cables(300, 12345), &c);
 	pw_packet(&w, PS_PER_US, 0, 1, 256, 0);
@@ -205,11 +199,10 @@ static void test_a_packet_over_copper_and_fibre(void **state)
 
 /* Credits come back over the same cable: with a buffer of one packet the next one has to wait for
  * it, so a long cable is slow however fast its ends are. */
-static void test_a_long_cable_needs_buffers(void **state)
+TEST(test_a_long_cable_needs_buffers)
 {
 	time_ps span[2];
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct fab *f = draw_pair(4, FAB_QDR);
 		struct sim_config c;
@@ -235,13 +228,12 @@ static void test_a_long_cable_needs_buffers(void **state)
 
 /* Without a data plane, by hand: two SMIs, an SMA and two SMIs, and each way 290 bytes at 0.25 ns
  * and a cable of 2,000 m, which is 10 us. */
-static void test_smps_alone_take_as_long(void **state)
+TEST(test_smps_alone_take_as_long)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct sim_config c;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	world_open(&w, draw_two_cables(200000, 0), &c);
 	assert_non_null(world_ask(&w, &s));
@@ -252,7 +244,7 @@ static void test_smps_alone_take_as_long(void **state)
 
 /* ---- cables that move ---- */
 
-static void test_a_new_cable_is_as_long_as_it_says(void **state)
+TEST(test_a_new_cable_is_as_long_as_it_says)
 {
 	struct fab *before = draw_two_cables(300, 500), *after = draw_two_cables(300, 700);
 	struct sim_config c;
@@ -261,7 +253,6 @@ static void test_a_new_cable_is_as_long_as_it_says(void **state)
 	struct err e;
 	port_id p;
 
-	(void)state;
 	sim_config_default(&c);
 	change = lab_change_new(before, after, &e);
 	s = sim_new(lab_change_fab(change), &c);

@@ -3,11 +3,7 @@
  * Snapshots: building one, asking it, giving LIDs, comparing two. Keeps no state; run as a program.
  * Does not read text (test_netlist.c) and does not generate (test_gen.c).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "fabric/fabric.h"
 
@@ -31,7 +27,7 @@ static struct fab_builder *small(void)
 	return b;
 }
 
-static void a_builder_becomes_a_snapshot(void **state UNUSED)
+TEST(a_builder_becomes_a_snapshot)
 {
 	struct fab *f = fab_build(small());
 
@@ -52,7 +48,7 @@ static void a_builder_becomes_a_snapshot(void **state UNUSED)
 	fab_free(f);
 }
 
-static void nothing_is_a_snapshot_too(void **state UNUSED)
+TEST(nothing_is_a_snapshot_too)
 {
 	struct fab *f = fab_build(fab_builder_new());
 	struct fab *g = fab_assign_lids(f, 0, NULL);
@@ -66,7 +62,7 @@ static void nothing_is_a_snapshot_too(void **state UNUSED)
 	fab_free(g);
 }
 
-static void links_that_cannot_be(void **state UNUSED)
+TEST(links_that_cannot_be)
 {
 	struct fab_builder *b = small();
 
@@ -82,7 +78,7 @@ static void links_that_cannot_be(void **state UNUSED)
 	fab_builder_free(b);
 }
 
-static void lookups(void **state UNUSED)
+TEST(lookups)
 {
 	struct fab_builder *b = small();
 	struct fab *f;
@@ -112,7 +108,7 @@ static void lookups(void **state UNUSED)
 	fab_free(f);
 }
 
-static void a_copy_can_be_changed(void **state UNUSED)
+TEST(a_copy_can_be_changed)
 {
 	struct fab *f = fab_build(small()), *g;
 	struct fab_builder *b = fab_builder_from(f);
@@ -136,7 +132,7 @@ static unsigned lid_at(const struct fab *f, node_id n, unsigned port)
 	return f->ports[fab_port_id(f, n, port)].lid;
 }
 
-static void lids_in_node_order(void **state UNUSED)
+TEST(lids_in_node_order)
 {
 	struct fab *f = fab_build(small());
 	struct fab *g = fab_assign_lids(f, 0, NULL);
@@ -155,7 +151,7 @@ static void lids_in_node_order(void **state UNUSED)
 	fab_free(g);
 }
 
-static void valid_lids_stay(void **state UNUSED)
+TEST(valid_lids_stay)
 {
 	struct fab_builder *b = small();
 	struct fab *f, *g;
@@ -178,7 +174,7 @@ static void valid_lids_stay(void **state UNUSED)
 	fab_free(g);
 }
 
-static void lmc_aligns(void **state UNUSED)
+TEST(lmc_aligns)
 {
 	struct fab_builder *b = small();
 	struct fab *f, *g;
@@ -201,7 +197,7 @@ static void lmc_aligns(void **state UNUSED)
 	fab_free(g);
 }
 
-static void no_such_lmc(void **state UNUSED)
+TEST(no_such_lmc)
 {
 	struct fab *f = fab_build(small());
 	struct err e;
@@ -211,7 +207,7 @@ static void no_such_lmc(void **state UNUSED)
 	fab_free(f);
 }
 
-static void lids_run_out(void **state UNUSED)
+TEST(lids_run_out)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;
@@ -231,7 +227,7 @@ static void lids_run_out(void **state UNUSED)
 	fab_free(f);
 }
 
-static void lid_tables(void **state UNUSED)
+TEST(lid_tables)
 {
 	struct fab_builder *b = small();
 	struct fab *f;
@@ -263,7 +259,7 @@ static void lid_tables(void **state UNUSED)
 
 /* ---- differences ---- */
 
-static void equal_snapshots_do_not_differ(void **state UNUSED)
+TEST(equal_snapshots_do_not_differ)
 {
 	struct fab *f = fab_build(small()), *g = fab_build(small());
 	fab_diff_list l = {0};
@@ -313,7 +309,7 @@ static struct fab *changed(void)
 	return fab_build(b);
 }
 
-static void differences_are_sorted(void **state UNUSED)
+TEST(differences_are_sorted)
 {
 	struct fab *f = fab_build(small()), *g = changed();
 	fab_diff_list l = {0};
@@ -336,7 +332,7 @@ static void differences_are_sorted(void **state UNUSED)
 	fab_free(g);
 }
 
-static void a_switch_cabled_to_itself_is_one_link(void **state UNUSED)
+TEST(a_switch_cabled_to_itself_is_one_link)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;
@@ -355,7 +351,7 @@ static void a_switch_cabled_to_itself_is_one_link(void **state UNUSED)
 	fab_free(g);
 }
 
-static void each_property_of_a_node_counts(void **state UNUSED)
+TEST(each_property_of_a_node_counts)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;
@@ -384,7 +380,7 @@ static void each_property_of_a_node_counts(void **state UNUSED)
 }
 
 /* The port of the lower end decides before the higher end's GUID does. */
-static void links_sort_by_port_first(void **state UNUSED)
+TEST(links_sort_by_port_first)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;

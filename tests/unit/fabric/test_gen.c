@@ -3,10 +3,9 @@
  * Generated fabrics and what is said and drawn of them. Keeps no state. The figures come from the
  * families' formulas and from brute force, never from the code under test.
  */
-#include "fabric/fabric.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <cmocka.h>
+#include "fabric/fabric.h"
 
 static struct fab *make(struct fab_gen g)
 {
@@ -112,7 +111,7 @@ static const struct known {
 	{GEN("star", 6), 7, 6, 6, 2, 2},
 };
 
-static void test_families_follow_their_formulas(void **state UNUSED)
+TEST(test_families_follow_their_formulas)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		const struct known *k = &known[i];
@@ -133,7 +132,7 @@ static void test_families_follow_their_formulas(void **state UNUSED)
 	}
 }
 
-static void test_largest_tree_of_the_seeds(void **state UNUSED)
+TEST(test_largest_tree_of_the_seeds)
 {
 	struct fab *f = make(GEN("mtree", 36, 3));
 	struct fab_stats s;
@@ -151,7 +150,7 @@ static void test_largest_tree_of_the_seeds(void **state UNUSED)
 	fab_free(f);
 }
 
-static void test_tree_ports_down_then_up(void **state UNUSED)
+TEST(test_tree_ports_down_then_up)
 {
 	struct fab *f = make(GEN("mtree", 8, 3));
 	node_id leaf = fab_node_by_text(f, "leaf2_3"), mid = fab_node_by_text(f, "mid2_1");
@@ -167,7 +166,7 @@ static void test_tree_ports_down_then_up(void **state UNUSED)
 	fab_free(f);
 }
 
-static void test_clos_middle_switches(void **state UNUSED)
+TEST(test_clos_middle_switches)
 {
 	struct fab *f = make(GEN("clos", 3, 1, 4));
 
@@ -183,7 +182,7 @@ static void test_clos_middle_switches(void **state UNUSED)
 	fab_free(f);
 }
 
-static void test_dragonfly_joins_all_groups(void **state UNUSED)
+TEST(test_dragonfly_joins_all_groups)
 {
 	struct fab *f = make(GEN("dragonfly", 2, 4, 2));
 	unsigned seen[9][9] = {{0}};
@@ -198,7 +197,7 @@ static void test_dragonfly_joins_all_groups(void **state UNUSED)
 	fab_free(f);
 }
 
-static void test_names_guids_and_options(void **state UNUSED)
+TEST(test_names_guids_and_options)
 {
 	struct fab_gen g = GEN("ring", 3);
 	struct fab *f;
@@ -245,7 +244,7 @@ static void irregular_check(const struct fab_gen *g, const struct fab *f)
 		assert_true(simple);
 }
 
-static void test_irregular_keeps_its_promises(void **state UNUSED)
+TEST(test_irregular_keeps_its_promises)
 {
 	static const struct {
 		unsigned n, ports, hosts, links; /* hosts 999: not given */
@@ -274,7 +273,7 @@ static void test_irregular_keeps_its_promises(void **state UNUSED)
 }
 
 /* Without numbers every switch has one host; with links given, those that have a port free. */
-static void test_irregular_hosts(void **state UNUSED)
+TEST(test_irregular_hosts)
 {
 	struct fab_gen g = GEN("irregular", 16);
 	struct fab *f = make(g);
@@ -307,7 +306,7 @@ static bool same(const struct fab *a, const struct fab *b)
 	       !memcmp(a->ports, b->ports, a->nports * sizeof(*a->ports));
 }
 
-static void test_seed_decides(void **state UNUSED)
+TEST(test_seed_decides)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct fab_gen g = GEN("irregular", 16);
@@ -328,7 +327,7 @@ static void test_seed_decides(void **state UNUSED)
 
 /* ---- what cannot be made ---- */
 
-static void test_bad_parameters_say_why(void **state UNUSED)
+TEST(test_bad_parameters_say_why)
 {
 	static const struct {
 		struct fab_gen g;
@@ -390,7 +389,7 @@ static void test_bad_parameters_say_why(void **state UNUSED)
 
 /* ---- figures ---- */
 
-static void test_diameters_agree_with_brute_force(void **state UNUSED)
+TEST(test_diameters_agree_with_brute_force)
 {
 	static const struct fab_gen row[] = {
 		GEN("irregular", 30),	   GEN("irregular", 70),  GEN("mtree", 4, 3),
@@ -435,7 +434,7 @@ static struct fab *odd_fabric(void)
 	return fab_build(b);
 }
 
-static void test_stats_of_an_odd_fabric(void **state UNUSED)
+TEST(test_stats_of_an_odd_fabric)
 {
 	struct fab *f = odd_fabric();
 	uint32_t d[16];
@@ -535,7 +534,7 @@ static void assert_drawn(const struct fab *f)
 	strbuf_free(&dot);
 }
 
-static void test_every_node_is_drawn_once(void **state UNUSED)
+TEST(test_every_node_is_drawn_once)
 {
 	static const struct fab_gen row[] = {
 		GEN("mtree", 4, 3),   GEN("irregular", 16),
@@ -560,7 +559,7 @@ static void test_every_node_is_drawn_once(void **state UNUSED)
 	fab_free(f);
 }
 
-static void test_picture_carries_names_and_lids(void **state UNUSED)
+TEST(test_picture_carries_names_and_lids)
 {
 	struct fab *f = odd_fabric();
 	struct strbuf svg = {0}, dot = {0};

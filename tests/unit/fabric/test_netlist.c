@@ -3,11 +3,7 @@
  * The netlist reader and writer: round trips, each kind of mess that real files hold, and the exact
  * sentence for each kind of error. Keeps no state; run as a program. Does not run ibsim.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "fabric/fabric.h"
 
@@ -132,7 +128,7 @@ static const char ordinary[] =
 										  1) "\"[7]\t\t# lid 9 lmc 0 "
 										     "\"MF0;leaf:MQM8700/U1\" lid 3 4xEDR\n";
 
-static void an_ordinary_dump(void **state UNUSED)
+TEST(an_ordinary_dump)
 {
 	struct fab_netlist n = read_text(ordinary);
 	const struct fab *f = n.fab;
@@ -164,7 +160,7 @@ static void an_ordinary_dump(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void every_rate(void **state UNUSED)
+TEST(every_rate)
 {
 	static const unsigned widths[] = {0, 1, 2, 4, 8, 12};
 	struct fab_builder *b = fab_builder_new();
@@ -185,7 +181,7 @@ static void every_rate(void **state UNUSED)
 	fab_free(f);
 }
 
-static void names_hold_anything_but_a_line_end(void **state UNUSED)
+TEST(names_hold_anything_but_a_line_end)
 {
 	static const char *const names[] = {
 		"",
@@ -222,7 +218,7 @@ static void names_hold_anything_but_a_line_end(void **state UNUSED)
 	fab_free(f);
 }
 
-static void a_line_end_in_a_name_becomes_a_space(void **state UNUSED)
+TEST(a_line_end_in_a_name_becomes_a_space)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct strbuf out = {0};
@@ -239,7 +235,7 @@ static void a_line_end_in_a_name_becomes_a_space(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void a_very_long_name(void **state UNUSED)
+TEST(a_very_long_name)
 {
 	struct fab_builder *b = fab_builder_new();
 	char *name = mem_zalloc(100001);
@@ -322,7 +318,7 @@ static const char *const messy[] = {
 							       "b\" lid 5 4x EDR s=1 w=2 v=4\n",
 };
 
-static void mess_reads_as_tidy(void **state UNUSED)
+TEST(mess_reads_as_tidy)
 {
 	struct fab_netlist want = read_text(tidy);
 
@@ -340,7 +336,7 @@ static void mess_reads_as_tidy(void **state UNUSED)
 
 /* ---- ibsim's own dialect ---- */
 
-static void plain_words_as_ids(void **state UNUSED)
+TEST(plain_words_as_ids)
 {
 	struct fab_netlist n = read_text("Switch 8 \"one\"\n"
 					 "[1] \"h\" w=2 s=4\n" /* no brackets: port 1 */
@@ -376,7 +372,7 @@ static void plain_words_as_ids(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void made_up_guids_keep_clear_of_others(void **state UNUSED)
+TEST(made_up_guids_keep_clear_of_others)
 {
 	struct fab_netlist n = read_text("Switch 1 \"a\"\nSwitch 1 \"b\"\n"
 					 "Switch 1 \"S-0000000000200000\"\n"
@@ -393,7 +389,7 @@ static void made_up_guids_keep_clear_of_others(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void modules_and_defaults(void **state UNUSED)
+TEST(modules_and_defaults)
 {
 	struct fab_netlist n = read_text("width=2\nspeed=7\nmodule=\"m1\"\n"
 					 "Switch 4 \"x\"\n[1] \"m2#x\"[1]\n[2] \"y\"[2]\n"
@@ -414,7 +410,7 @@ static void modules_and_defaults(void **state UNUSED)
 
 /* ---- aggregation nodes, several ports, notes about ports without a cable ---- */
 
-static void aggregation_nodes(void **state UNUSED)
+TEST(aggregation_nodes)
 {
 	struct fab_netlist n = read_text("Switch 40 \"" SW(
 		1) "\" # \"leaf\" base port 0 lid 1 lmc 0\n"
@@ -444,7 +440,7 @@ static void aggregation_nodes(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void unlinked_ports_are_remembered(void **state UNUSED)
+TEST(unlinked_ports_are_remembered)
 {
 	struct fab_netlist n = read_text(
 		"Ca 3 \"" CA(1) "\" # \"h\"\n"
@@ -463,7 +459,7 @@ static void unlinked_ports_are_remembered(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void one_side_tells_of_the_other(void **state UNUSED)
+TEST(one_side_tells_of_the_other)
 {
 	struct fab_netlist n =
 		read_text("Switch 4 \"" SW(1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
@@ -482,7 +478,7 @@ static void one_side_tells_of_the_other(void **state UNUSED)
 }
 
 /* Line by line: the host says 9 of itself and 6 of the switch, the switch says 5 and 7. */
-static void who_speaks_of_himself_is_believed(void **state UNUSED)
+TEST(who_speaks_of_himself_is_believed)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
 		1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
@@ -502,7 +498,7 @@ static void who_speaks_of_himself_is_believed(void **state UNUSED)
 }
 
 /* Neither node says its LID or GUIDs itself, and the comments have lost their names. */
-static void else_the_neighbour_is_believed(void **state UNUSED)
+TEST(else_the_neighbour_is_believed)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
 		1) "\"\n"
@@ -517,7 +513,7 @@ static void else_the_neighbour_is_believed(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void what_is_written(void **state UNUSED)
+TEST(what_is_written)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
 		1) "\" # \"a\" enhanced port 0 lid 5 lmc 1\n"
@@ -639,7 +635,7 @@ static const struct {
 	 "2: a?[2J[1] leads to b?[1], which is not in the file; the link is left out\n", 1, 0},
 };
 
-static void doubtful_files_load_with_warnings(void **state UNUSED)
+TEST(doubtful_files_load_with_warnings)
 {
 	for (size_t i = 0; i < ARRAY_LEN(doubtful); i++) {
 		struct fab_netlist n = read_text(doubtful[i].text);
@@ -739,7 +735,7 @@ static const struct {
 	 "t:1: found '??? ?(????[2J\xe2\x82\xac', expected a node, a port, an assignment or a comment"},
 };
 
-static void broken_files_name_the_line(void **state UNUSED)
+TEST(broken_files_name_the_line)
 {
 	assert_true(ARRAY_LEN(broken) >= 25);
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
@@ -754,7 +750,7 @@ static void broken_files_name_the_line(void **state UNUSED)
 	}
 }
 
-static void zero_bytes_are_refused(void **state UNUSED)
+TEST(zero_bytes_are_refused)
 {
 	static const char utf16[] = "S\0w\0i\0t\0c\0h\0\n\0";
 	static const char late[] = "Switch 2 \"a\"\n# x\0y\n";
@@ -768,7 +764,7 @@ static void zero_bytes_are_refused(void **state UNUSED)
 }
 
 /* Each prefix of a good file either loads or is refused with a line; no prefix crashes. */
-static void cut_off_anywhere(void **state UNUSED)
+TEST(cut_off_anywhere)
 {
 	for (size_t len = 0; len < sizeof(ordinary); len++) {
 		struct fab_netlist n = {0};
@@ -802,7 +798,7 @@ static struct fab_netlist load(const char *file)
 	return n;
 }
 
-static void the_sample_cluster(void **state UNUSED)
+TEST(the_sample_cluster)
 {
 	struct fab_netlist n = load("cluster-hdr.net");
 	const struct fab *f = n.fab;
@@ -840,7 +836,7 @@ static void the_sample_cluster(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void the_other_samples(void **state UNUSED)
+TEST(the_other_samples)
 {
 	struct fab_netlist n = load("chassis-grouped.net");
 
@@ -867,7 +863,7 @@ static void the_other_samples(void **state UNUSED)
 	fab_netlist_free(&n);
 }
 
-static void a_file_that_is_not_there(void **state UNUSED)
+TEST(a_file_that_is_not_there)
 {
 	struct fab_netlist n = {0};
 	struct err e;
@@ -877,7 +873,7 @@ static void a_file_that_is_not_there(void **state UNUSED)
 }
 
 /* A two-level tree of 36-port switches with every port in use reads back the same. */
-static void a_larger_tree(void **state UNUSED)
+TEST(a_larger_tree)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;

@@ -4,11 +4,7 @@
  * field of every layout must be mapped to libibmad's ids or be listed as unknown to it, so that a
  * new field cannot slip by. Keeps no state; opens no device.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <strings.h>
 
@@ -323,7 +319,7 @@ static void host_store(const struct iba_field *f, union host *h, unsigned elemen
 	memcpy((uint8_t *)h + f->offset + (size_t)element * f->size, &v, f->size);
 }
 
-static void fields_are_read_alike(void **state UNUSED)
+TEST(fields_are_read_alike)
 {
 	uint8_t buf[IBA_MAD_SIZE];
 	union host h;
@@ -352,7 +348,7 @@ static void fields_are_read_alike(void **state UNUSED)
 }
 
 /* The whole buffer must come out alike: neither may touch a bit beside the field. */
-static void fields_are_written_alike(void **state UNUSED)
+TEST(fields_are_written_alike)
 {
 	uint8_t ours[IBA_MAD_SIZE], theirs[IBA_MAD_SIZE];
 	struct rng r;
@@ -379,7 +375,7 @@ static void fields_are_written_alike(void **state UNUSED)
 	}
 }
 
-static void byte_arrays_are_read_and_written_alike(void **state UNUSED)
+TEST(byte_arrays_are_read_and_written_alike)
 {
 	uint8_t buf[IBA_MAD_SIZE], theirs[64], back[IBA_MAD_SIZE];
 	struct rng r;
@@ -411,7 +407,7 @@ static void byte_arrays_are_read_and_written_alike(void **state UNUSED)
 
 /* libibmad takes the 16 nibbles as one number, the first SL on top; its printer takes them one by
  * one: both must agree with us. */
-static void sl_to_vl_agrees(void **state UNUSED)
+TEST(sl_to_vl_agrees)
 {
 	uint8_t buf[64], back[64] = {0};
 	struct iba_slvl_table t;
@@ -455,7 +451,7 @@ static void numbers_of(const char *text, const char *title, unsigned *v, unsigne
 	}
 }
 
-static void vl_arbitration_agrees(void **state UNUSED)
+TEST(vl_arbitration_agrees)
 {
 	unsigned vl[32], weight[32];
 	struct iba_vlarb_table t;
@@ -483,7 +479,7 @@ static void vl_arbitration_agrees(void **state UNUSED)
 	}
 }
 
-static void smp_parts_are_where_libibmad_has_them(void **state UNUSED)
+TEST(smp_parts_are_where_libibmad_has_them)
 {
 	uint8_t mad[IBA_MAD_SIZE], bytes[64];
 	struct rng r;
@@ -516,7 +512,7 @@ static void smp_parts_are_where_libibmad_has_them(void **state UNUSED)
 }
 
 /* Codes mean the same to both: MTU in bytes, VLs by their last, widths. */
-static void codes_mean_the_same(void **state UNUSED)
+TEST(codes_mean_the_same)
 {
 	static const int widths[] = {IBA_WIDTH_1X, IBA_WIDTH_4X, IBA_WIDTH_8X, IBA_WIDTH_12X,
 				     IBA_WIDTH_2X};
@@ -587,7 +583,7 @@ static void check_listed(const struct iba_layout *l, const struct iba_field *f)
 	}
 }
 
-static void every_field_is_compared_or_excused(void **state UNUSED)
+TEST(every_field_is_compared_or_excused)
 {
 	unsigned compared = 0, excused = 0;
 

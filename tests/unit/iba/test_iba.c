@@ -4,11 +4,7 @@
  * not know is laid out here by hand, and MADs print as expected. Keeps no state. Whether the bit
  * positions are right is for test_codec_libibmad.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/rng.h"
 #include "iba/iba.h"
@@ -61,7 +57,7 @@ static void random_host(struct rng *r, const struct iba_layout *l, union host *h
 	}
 }
 
-static void values_come_back_from_the_wire(void **state UNUSED)
+TEST(values_come_back_from_the_wire)
 {
 	struct rng r;
 
@@ -90,7 +86,7 @@ static void values_come_back_from_the_wire(void **state UNUSED)
 }
 
 /* Random bytes lose only reserved bits, and lose them once. */
-static void bytes_settle_after_one_round(void **state UNUSED)
+TEST(bytes_settle_after_one_round)
 {
 	struct rng r;
 
@@ -115,7 +111,7 @@ static void bytes_settle_after_one_round(void **state UNUSED)
 	}
 }
 
-static void wide_values_are_cut_to_their_field(void **state UNUSED)
+TEST(wide_values_are_cut_to_their_field)
 {
 	struct iba_port_info all, cut;
 	uint8_t wire[64];
@@ -130,7 +126,7 @@ static void wide_values_are_cut_to_their_field(void **state UNUSED)
 	assert_int_equal(wire[34], 0xc7); /* the three reserved bits stay zero */
 }
 
-static void fields_fit_and_do_not_overlap(void **state UNUSED)
+TEST(fields_fit_and_do_not_overlap)
 {
 	for (size_t c = 0; c < ARRAY_LEN(codecs); c++) {
 		const struct iba_layout *l = iba_layout_by_name(codecs[c].stem);
@@ -154,7 +150,7 @@ static void fields_fit_and_do_not_overlap(void **state UNUSED)
 	}
 }
 
-static void short_buffers_are_refused_unread(void **state UNUSED)
+TEST(short_buffers_are_refused_unread)
 {
 	for (size_t c = 0; c < ARRAY_LEN(codecs); c++) {
 		const struct iba_layout *l = iba_layout_by_name(codecs[c].stem);
@@ -174,7 +170,7 @@ static void short_buffers_are_refused_unread(void **state UNUSED)
 	}
 }
 
-static void differences_are_found_by_name(void **state UNUSED)
+TEST(differences_are_found_by_name)
 {
 	const struct iba_layout *l = iba_layout_by_name("pkey_table");
 	struct iba_pkey_table a = {0}, b = {0};
@@ -191,7 +187,7 @@ static void differences_are_found_by_name(void **state UNUSED)
 
 /* ---- layouts that libibmad does not know, byte by byte ---- */
 
-static void pkeys_and_random_tables_by_hand(void **state UNUSED)
+TEST(pkeys_and_random_tables_by_hand)
 {
 	uint8_t wire[64] = {0xff, 0xff, 0x7f, 0xfe};
 	struct iba_pkey_table keys;
@@ -213,7 +209,7 @@ static void pkeys_and_random_tables_by_hand(void **state UNUSED)
 }
 
 /* Details 00 01 02 ...: a field's value tells where it was read. */
-static void trap_details_by_hand(void **state UNUSED)
+TEST(trap_details_by_hand)
 {
 	struct iba_trap_gid gid;
 	struct iba_trap_port port;
@@ -253,7 +249,7 @@ static void trap_details_by_hand(void **state UNUSED)
 
 /* ---- numbers and words ---- */
 
-static void times_and_sizes_follow_their_codes(void **state UNUSED)
+TEST(times_and_sizes_follow_their_codes)
 {
 	assert_true(iba_time_from_exp(0) == 4096 * PS_PER_NS);
 	assert_true(iba_time_from_exp(1) == 8192 * PS_PER_NS);
@@ -279,7 +275,7 @@ static void times_and_sizes_follow_their_codes(void **state UNUSED)
 	assert_int_equal(iba_vl_count(6), 0);
 }
 
-static void codes_have_words(void **state UNUSED)
+TEST(codes_have_words)
 {
 	assert_string_equal(iba_class_name(IBA_CLASS_SUBN_DR), "SubnDirectedRoute");
 	assert_string_equal(iba_method_name(IBA_TRAP_REPRESS), "SubnTrapRepress");
@@ -331,7 +327,7 @@ static void expect_attribute(const uint8_t *mad, const char *text)
 	strbuf_free(&b);
 }
 
-static void prints_a_directed_request(void **state UNUSED)
+TEST(prints_a_directed_request)
 {
 	static const struct iba_node_info ni = {
 		.base_version = 1,
@@ -396,7 +392,7 @@ static void prints_a_directed_request(void **state UNUSED)
 		     "  vendor_id               0x0002c9\n");
 }
 
-static void prints_a_trap_with_its_details(void **state UNUSED)
+TEST(prints_a_trap_with_its_details)
 {
 	struct iba_notice n = {.is_generic = 1,
 			       .type = IBA_NOTICE_URGENT,
@@ -452,7 +448,7 @@ static void prints_a_trap_with_its_details(void **state UNUSED)
 			      "  007a: 00 00 00 00 00 00\n");
 }
 
-static void prints_descriptions_escaped(void **state UNUSED)
+TEST(prints_descriptions_escaped)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 
@@ -466,7 +462,7 @@ static void prints_descriptions_escaped(void **state UNUSED)
 			      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"\n");
 }
 
-static void prints_forwarding_tables_by_lid(void **state UNUSED)
+TEST(prints_forwarding_tables_by_lid)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 	struct iba_mft mft = {.mask = {[1] = 0x8003, [31] = 0x0001}};
@@ -504,7 +500,7 @@ static void prints_forwarding_tables_by_lid(void **state UNUSED)
 			      "  entry 18   lid 77 lmc 2 -> port 9\n");
 }
 
-static void prints_small_tables_compactly(void **state UNUSED)
+TEST(prints_small_tables_compactly)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 	struct iba_pkey_table keys = {.pkey = {0xffff, 0x7001}};
@@ -553,7 +549,7 @@ static void prints_small_tables_compactly(void **state UNUSED)
 }
 
 /* Strange MADs: no words are invented, no byte beyond the paths is read. */
-static void prints_what_it_does_not_know(void **state UNUSED)
+TEST(prints_what_it_does_not_know)
 {
 	struct strbuf b = {0};
 	uint8_t *mad = mem_zalloc(IBA_MAD_SIZE);

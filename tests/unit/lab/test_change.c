@@ -3,11 +3,7 @@
  * A change seen from the application: a ring of six switches loses one, or gets it, while hosts
  * send.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/change_trial.h"
 #include "lab/each_switch.h"
@@ -78,7 +74,7 @@ static uint64_t sum_of(const struct lab_change_result *r)
 	return n;
 }
 
-static void a_switch_goes(void **state UNUSED)
+TEST(a_switch_goes)
 {
 	struct lab_change_result r;
 
@@ -107,7 +103,7 @@ static void a_switch_goes(void **state UNUSED)
 
 /* The host behind the new switch is not spoken of before it has an address, and gets packets then.
  */
-static void a_switch_comes(void **state UNUSED)
+TEST(a_switch_comes)
 {
 	struct lab_change_result r;
 
@@ -120,7 +116,7 @@ static void a_switch_comes(void **state UNUSED)
 	lab_change_result_free(&r);
 }
 
-static void without_traffic_only_the_manager_counts(void **state UNUSED)
+TEST(without_traffic_only_the_manager_counts)
 {
 	struct lab_change_plan p = plan;
 	struct lab_change_result r;
@@ -135,7 +131,7 @@ static void without_traffic_only_the_manager_counts(void **state UNUSED)
 }
 
 /* Half-way between two sweeps: with sweeps alone, detection takes half a period. */
-static void the_change_comes_between_two_sweeps(void **state UNUSED)
+TEST(the_change_comes_between_two_sweeps)
 {
 	struct fab *f = ring_of_six();
 	bool *gone = mem_zarray(f->nnodes, sizeof(*gone));
@@ -166,7 +162,7 @@ static void the_change_comes_between_two_sweeps(void **state UNUSED)
 	free(gone);
 }
 
-static void series_cover_the_run(void **state UNUSED)
+TEST(series_cover_the_run)
 {
 	struct lab_change_plan p = plan;
 	struct lab_change_result r;
@@ -185,7 +181,7 @@ static void series_cover_the_run(void **state UNUSED)
 }
 
 /* Entries are sent as they are computed: the last of them cannot be there before FERa is through. */
-static void final_tables_take_the_time_to_compute(void **state UNUSED)
+TEST(final_tables_take_the_time_to_compute)
 {
 	struct fab *f = ring_of_six();
 	struct lab_config lc = config();
@@ -228,7 +224,7 @@ static void each(bool activation, unsigned threads, struct lab_each *all)
 	fab_free(f);
 }
 
-static void each_switch_has_its_run(void **state UNUSED)
+TEST(each_switch_has_its_run)
 {
 	struct lab_each one, two;
 
@@ -248,7 +244,7 @@ static void each_switch_has_its_run(void **state UNUSED)
 }
 
 /* Two of five, a quarter and three quarters of the way through, with the same runs as in the whole. */
-static void a_sample_is_some_of_them(void **state UNUSED)
+TEST(a_sample_is_some_of_them)
 {
 	struct fab *f = ring_of_six();
 	struct lab_config lc = config();
@@ -266,7 +262,7 @@ static void a_sample_is_some_of_them(void **state UNUSED)
 	fab_free(f);
 }
 
-static void one_switch_is_not_enough(void **state UNUSED)
+TEST(one_switch_is_not_enough)
 {
 	struct lab_config lc = config();
 	struct lab_each_config c = {.lab = &lc, .plan = &plan, .threads = 1};
@@ -288,7 +284,7 @@ static void one_switch_is_not_enough(void **state UNUSED)
 
 /* ---- trials ---- */
 
-static void a_trial_takes_the_mechanism_it_is_given(void **state UNUSED)
+TEST(a_trial_takes_the_mechanism_it_is_given)
 {
 	struct lab_change_trial a, b;
 

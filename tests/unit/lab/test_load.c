@@ -3,11 +3,7 @@
  * Fabrics under load: the manager brings them up, hosts send, and what is measured has to agree
  * with what the links can carry.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 
@@ -70,7 +66,7 @@ static void run(const struct fab *f, const struct lab_config *c, struct lab_load
 
 /* ---- rates ---- */
 
-static void a_link_carries_so_many_packets(void **state UNUSED)
+TEST(a_link_carries_so_many_packets)
 {
 	struct fab *f = make("irregular", 4, 6);
 
@@ -81,7 +77,7 @@ static void a_link_carries_so_many_packets(void **state UNUSED)
 	fab_free(f);
 }
 
-static void hosts_have_numbers(void **state UNUSED)
+TEST(hosts_have_numbers)
 {
 	struct fab *f = make("irregular", 4, 6);
 	uint32_t next = 0;
@@ -92,7 +88,7 @@ static void hosts_have_numbers(void **state UNUSED)
 	fab_free(f);
 }
 
-static void times_follow_the_rate(void **state UNUSED)
+TEST(times_follow_the_rate)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_load d = load(f, 10), given = load(f, 10);
@@ -118,7 +114,7 @@ static void times_follow_the_rate(void **state UNUSED)
 
 /* ---- by node and link ---- */
 
-static void parts_add_up_to_the_whole(void **state UNUSED)
+TEST(parts_add_up_to_the_whole)
 {
 	struct fab *f = make("irregular", 8, 10);
 	struct lab_config c = config();
@@ -156,7 +152,7 @@ static void parts_add_up_to_the_whole(void **state UNUSED)
 	fab_free(f);
 }
 
-static void smps_have_purposes(void **state UNUSED)
+TEST(smps_have_purposes)
 {
 	struct fab *f = make("irregular", 4, 4);
 	struct lab_config c = config();
@@ -177,7 +173,7 @@ static void smps_have_purposes(void **state UNUSED)
 
 /* ---- runs ---- */
 
-static void at_low_load_all_that_is_sent_arrives(void **state UNUSED)
+TEST(at_low_load_all_that_is_sent_arrives)
 {
 	struct fab *f = make("irregular", 8, 7);
 	struct lab_config c = config();
@@ -206,7 +202,7 @@ static void at_low_load_all_that_is_sent_arrives(void **state UNUSED)
 }
 
 /* The thesis's own check of its model (4.2.5): whoever sends, one link brings 2 Gb/s. */
-static void six_to_one_fill_one_link(void **state UNUSED)
+TEST(six_to_one_fill_one_link)
 {
 	struct fab *f = make("irregular", 8, 7);
 	struct lab_config c = config();
@@ -226,7 +222,7 @@ static void six_to_one_fill_one_link(void **state UNUSED)
 	fab_free(f);
 }
 
-static void a_seed_is_a_run(void **state UNUSED)
+TEST(a_seed_is_a_run)
 {
 	struct fab *f = make("irregular", 6, 8);
 	struct lab_config c = config();
@@ -246,7 +242,7 @@ static void a_seed_is_a_run(void **state UNUSED)
 	fab_free(f);
 }
 
-static void a_trace_is_sent_as_written(void **state UNUSED)
+TEST(a_trace_is_sent_as_written)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_config c = config();
@@ -272,7 +268,7 @@ static void a_trace_is_sent_as_written(void **state UNUSED)
 	fab_free(f);
 }
 
-static void what_does_not_fit_is_refused(void **state UNUSED)
+TEST(what_does_not_fit_is_refused)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_config c = config();
@@ -333,7 +329,7 @@ static unsigned next_in_ring(const struct fab *f, uint32_t i)
 
 /* All round one way on one virtual lane: the textbook's deadlock, which a verified table never has.
  */
-static void packets_in_a_ring_wait_for_ever(void **state UNUSED)
+TEST(packets_in_a_ring_wait_for_ever)
 {
 	struct fab *f = make("ring", 6, 2);
 	struct lab_config c = config();
@@ -366,7 +362,7 @@ static void packets_in_a_ring_wait_for_ever(void **state UNUSED)
 
 /* ---- saturation ---- */
 
-static void the_knee_is_found(void **state UNUSED)
+TEST(the_knee_is_found)
 {
 	struct fab *f = make("irregular", 4, 3);
 	struct lab_config c = config();
@@ -396,7 +392,7 @@ static void the_knee_is_found(void **state UNUSED)
 }
 
 /* What is simulated ahead, on other threads, is used or forgotten; nobody sees that it was. */
-static void threads_find_the_same_knee(void **state UNUSED)
+TEST(threads_find_the_same_knee)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_config c = config();
@@ -429,7 +425,7 @@ static void threads_find_the_same_knee(void **state UNUSED)
 
 /* In a star with a host a leaf a shift has every link for itself: there is no knee below the link's
  * rate. */
-static void a_star_bears_a_full_link(void **state UNUSED)
+TEST(a_star_bears_a_full_link)
 {
 	struct fab *f = make("star", 4, 1);
 	struct lab_config c = config();
@@ -450,7 +446,7 @@ static void a_star_bears_a_full_link(void **state UNUSED)
 	fab_free(f);
 }
 
-static void a_fabric_in_two_parts_has_no_saturation(void **state UNUSED)
+TEST(a_fabric_in_two_parts_has_no_saturation)
 {
 	struct fab *one = make("irregular", 4, 6), *f;
 	struct fab_builder *b = fab_builder_from(one);

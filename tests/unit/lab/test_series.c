@@ -3,11 +3,7 @@
  * Series over time: intervals add up to the run, levels follow a failure and its repair, and looking
  * changes nothing. State: one laboratory a test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/series.h"
 
@@ -52,14 +48,13 @@ static void send(struct lab *l, time_ps for_ps)
 	assert_int_equal(sim_traffic(lab_sim(l), &t, &e), 0);
 }
 
-static void test_intervals_add_up(void **state)
+TEST(test_intervals_add_up)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
 	struct lab_series s;
 	uint64_t made = 0, got = 0;
 
-	(void)state;
 	lab_series_start(&s, l, 100 * PS_PER_US, true);
 	send(l, PS_PER_MS);
 	lab_run_until(l, sim_now(lab_sim(l)) + 2 * PS_PER_MS);
@@ -81,14 +76,13 @@ static void test_intervals_add_up(void **state)
 	fab_free(f);
 }
 
-static void test_the_last_may_be_shorter(void **state)
+TEST(test_the_last_may_be_shorter)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
 	struct lab_series s;
 	uint64_t made = 0;
 
-	(void)state;
 	lab_series_start(&s, l, 100 * PS_PER_US, false);
 	send(l, PS_PER_MS);
 	lab_run_until(l, sim_now(lab_sim(l)) + 250 * PS_PER_US);
@@ -134,7 +128,7 @@ static void hear_link(void *ctx, const struct lab_link_sample *x)
 	assert_true(x->use + x->wait <= 1000001);
 }
 
-static void test_nodes_and_links_add_up(void **state)
+TEST(test_nodes_and_links_add_up)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -143,7 +137,6 @@ static void test_nodes_and_links_add_up(void **state)
 	uint32_t use_max = 0;
 	struct lab_series s;
 
-	(void)state;
 	lab_series_start(&s, l, 100 * PS_PER_US, false);
 	lab_series_sink(&s, (struct lab_series_sink){hear_node, hear_link, &h});
 	send(l, PS_PER_MS);
@@ -164,7 +157,7 @@ static void test_nodes_and_links_add_up(void **state)
 
 /* A link is cut under traffic: every loss has its interval, cause and node; SMPs have a purpose; the
  * header is there before the packet. */
-static void test_causes_and_purposes(void **state)
+TEST(test_causes_and_purposes)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -173,7 +166,6 @@ static void test_causes_and_purposes(void **state)
 	struct heard h = {0};
 	struct lab_series s;
 
-	(void)state;
 	lab_series_start(&s, l, 200 * PS_PER_US, false);
 	lab_series_sink(&s, (struct lab_series_sink){hear_node, NULL, &h});
 	send(l, 40 * PS_PER_MS);
@@ -204,14 +196,13 @@ static void test_causes_and_purposes(void **state)
 	fab_free(f);
 }
 
-static void test_levels_follow_a_failure(void **state)
+TEST(test_levels_follow_a_failure)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
 	uint32_t lowest = 1000000;
 	struct lab_series s;
 
-	(void)state;
 	lab_series_start(&s, l, 20 * PS_PER_US, true);
 	sim_uncable(lab_sim(l),
 		    fab_port_id(f, f->switches[2], 3)); /* the link to the next switch */
@@ -246,9 +237,8 @@ static uint64_t hash_of_run(bool watched)
 	return h;
 }
 
-static void test_looking_changes_nothing(void **state)
+TEST(test_looking_changes_nothing)
 {
-	(void)state;
 	assert_int_equal(hash_of_run(false), hash_of_run(true));
 }
 

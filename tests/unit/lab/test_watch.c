@@ -55,12 +55,11 @@ static struct lab_levels levels(const struct bench *b)
 
 /* ---- levels ---- */
 
-static void test_a_ring_of_dependencies(void **state)
+TEST(test_a_ring_of_dependencies)
 {
 	struct bench b;
 	struct lab_levels v;
 
-	(void)state;
 	open_ring(&b, 0);
 	v = levels(&b);
 	assert_int_equal(v.pairs, 12);
@@ -83,12 +82,11 @@ static void turn_off(struct pworld *w, node_id n, unsigned in, unsigned out)
 	memset(w->sim->nodes[n].slvl + (in * width + out) * 16, 15, 16);
 }
 
-static void test_a_turn_that_is_off(void **state)
+TEST(test_a_turn_that_is_off)
 {
 	struct bench b;
 	struct lab_levels v;
 
-	(void)state;
 	open_ring(&b, 0);
 	clockwise(&b.w, 4, 1);
 	turn_off(&b.w, 0, 2, 1);
@@ -101,12 +99,11 @@ static void test_a_turn_that_is_off(void **state)
 	close_bench(&b);
 }
 
-static void test_ports_and_power(void **state)
+TEST(test_ports_and_power)
 {
 	struct bench b;
 	struct lab_levels v;
 
-	(void)state;
 	open_ring(&b, 0);
 	clockwise(&b.w, 4, 1);
 	/* One direction dies: a port that is not Active sends nothing, the cable is still there. */
@@ -129,12 +126,11 @@ static void test_ports_and_power(void **state)
 }
 
 /* No linear table at all: random entries for the next hosts, the default port for the rest. */
-static void test_random_tables(void **state)
+TEST(test_random_tables)
 {
 	struct bench b;
 	struct lab_levels v;
 
-	(void)state;
 	open_ring(&b, 16);
 	for (node_id n = 0; n < 4; n++) {
 		struct sim_node *node = &b.w.sim->nodes[n];
@@ -173,12 +169,11 @@ static void run_for(struct bench *b, time_ps t)
 	lab_run_until(b->lab, sim_now(b->w.sim) + t);
 }
 
-static void test_every_change_is_seen(void **state)
+TEST(test_every_change_is_seen)
 {
 	struct lab_watch w;
 	struct bench b;
 
-	(void)state;
 	open_ring(&b, 0);
 	lab_watch_start(&w, b.lab);
 	run_for(&b, PS_PER_US);
@@ -210,7 +205,7 @@ static void test_every_change_is_seen(void **state)
 	lab_watch_free(&w);
 }
 
-static void test_packets_that_wait_for_good(void **state)
+TEST(test_packets_that_wait_for_good)
 {
 	struct traffic_config t = {.pattern = TRAFFIC_SHIFT,
 				   .shift = 2,
@@ -222,7 +217,6 @@ static void test_packets_that_wait_for_good(void **state)
 	struct bench b;
 	struct err e;
 
-	(void)state;
 	open_ring(&b, 0);
 	clockwise(&b.w, 4, 1);
 	lab_watch_start(&w, b.lab);
@@ -235,7 +229,7 @@ static void test_packets_that_wait_for_good(void **state)
 	lab_watch_free(&w);
 }
 
-static void test_a_manager_at_work(void **state)
+TEST(test_a_manager_at_work)
 {
 	struct fab_gen g = {.kind = "ring", .dims = {6}, .ndims = 1};
 	struct lab_watch w;
@@ -244,7 +238,6 @@ static void test_a_manager_at_work(void **state)
 	struct lab *l;
 	struct err e;
 
-	(void)state;
 	f = fab_generate(&g, &e);
 	lab_config_default(&c);
 	c.sm.mechanism = *sm_mechanism_find("basic");

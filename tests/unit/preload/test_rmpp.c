@@ -3,11 +3,7 @@
  * Long responses of libweft-umad: what one end cuts up the other puts together, also when segments and
  * acknowledgements are lost. The wire is a list; time is made up.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/vec.h"
 #include "preload/preload.h"
@@ -108,7 +104,7 @@ static void settle(void)
 	lose_percent = 0;
 }
 
-static void lengths_survive(void **state UNUSED)
+TEST(lengths_survive)
 {
 	static const size_t lens[] = {57,  255,	 256,		257,	       456,   457,
 				      656, 5000, 56 + 64 * 200, 57 + 64 * 200, 300000};
@@ -123,7 +119,7 @@ static void lengths_survive(void **state UNUSED)
 	}
 }
 
-static void acknowledgements_are_few(void **state UNUSED)
+TEST(acknowledgements_are_few)
 {
 	struct end e;
 
@@ -133,7 +129,7 @@ static void acknowledgements_are_few(void **state UNUSED)
 	settle();
 }
 
-static void losses_are_mended(void **state UNUSED)
+TEST(losses_are_mended)
 {
 	struct end e;
 
@@ -145,7 +141,7 @@ static void losses_are_mended(void **state UNUSED)
 	}
 }
 
-static void nobody_there_ends(void **state UNUSED)
+TEST(nobody_there_ends)
 {
 	struct ib_user_mad_hdr to = {.lid = 7, .qpn = 1};
 	uint8_t *mad = response(CLASS_SA, 5000);
@@ -161,7 +157,7 @@ static void nobody_there_ends(void **state UNUSED)
 }
 
 /* Segments in any order and with any flags: nothing but a whole is given out. */
-static void segments_may_be_anything(void **state UNUSED)
+TEST(segments_may_be_anything)
 {
 	struct end e = {0};
 	unsigned x = 1;

@@ -3,11 +3,7 @@
  * PIRa against its definition, node by node; the directions of the links; roots and break nodes.
  * Keeps no state; every test makes its own fabric. The thesis's example is in tests/golden.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "route/route.h"
 
@@ -213,7 +209,7 @@ static void expect_good(const struct fab *f, node_id root)
 	}
 }
 
-static void pira_is_legal_and_complete_on_every_family(void **state UNUSED)
+TEST(pira_is_legal_and_complete_on_every_family)
 {
 	const struct fab_gen families[] = {
 		{.kind = "ring", .dims = {9}},	   {.kind = "mesh", .dims = {4, 5}},
@@ -232,7 +228,7 @@ static void pira_is_legal_and_complete_on_every_family(void **state UNUSED)
 	}
 }
 
-static void pira_is_legal_and_complete_on_irregular_fabrics(void **state UNUSED)
+TEST(pira_is_legal_and_complete_on_irregular_fabrics)
 {
 	const unsigned sizes[] = {1, 2, 5, 8, 16, 33, 60};
 
@@ -246,7 +242,7 @@ static void pira_is_legal_and_complete_on_irregular_fabrics(void **state UNUSED)
 }
 
 /* Parallel cables, a cable from a switch to itself, a host with both ports in use. */
-static void odd_cables_do_no_harm(void **state UNUSED)
+TEST(odd_cables_do_no_harm)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id r = fab_add_node(b, IBA_NODE_SWITCH, 0x30, 6, "r");
@@ -270,7 +266,7 @@ static void odd_cables_do_no_harm(void **state UNUSED)
 	fab_free(f);
 }
 
-static void the_parent_has_the_shortest_way_to_the_root(void **state UNUSED)
+TEST(the_parent_has_the_shortest_way_to_the_root)
 {
 	/* 3 hangs on 2, far from the root, and on 1, next to it; both were visited before */
 	const struct cable c[] = {{0, 1, 1, 1}, {1, 2, 2, 1}, {2, 2, 3, 1}, {1, 3, 3, 2}};
@@ -285,7 +281,7 @@ static void the_parent_has_the_shortest_way_to_the_root(void **state UNUSED)
 	fab_free(f);
 }
 
-static void the_number_of_threads_changes_nothing(void **state UNUSED)
+TEST(the_number_of_threads_changes_nothing)
 {
 	struct fab *f = make((struct fab_gen){.kind = "torus", .dims = {6, 6, 4}}, 1);
 	struct rt_tables *one = compute(&rt_pira, f, (struct rt_opts){.threads = 1});
@@ -318,7 +314,7 @@ static uint32_t follow(const struct fab *f, const struct rt_tables *t, uint32_t 
 	return FAB_NONE;
 }
 
-static void packets_to_nobody_end_at_the_root(void **state UNUSED)
+TEST(packets_to_nobody_end_at_the_root)
 {
 	struct fab *f = irregular(20, 4, 3, 2);
 	node_id root = f->switches[7];
@@ -343,7 +339,7 @@ static void packets_to_nobody_end_at_the_root(void **state UNUSED)
 	fab_free(f);
 }
 
-static void filling_writes_open_entries_of_real_lids_only(void **state UNUSED)
+TEST(filling_writes_open_entries_of_real_lids_only)
 {
 	struct fab *f = irregular(8, 4, 1, 0);
 	struct rt_tables *t = compute(&rt_pira, f, (struct rt_opts){0});
@@ -382,7 +378,7 @@ static void expect_order(const struct fab *f, enum rt_directions d, const unsign
 }
 
 /* From 0 port 1 leads to 3 and port 2 to 1; 2 hangs on 1, 4 on 3; 4 and 2 are joined. */
-static void each_tree_has_its_own_order(void **state UNUSED)
+TEST(each_tree_has_its_own_order)
 {
 	const struct cable c[] = {
 		{0, 1, 3, 1}, {0, 2, 1, 1}, {1, 2, 2, 1}, {3, 2, 4, 1}, {4, 2, 2, 2}};
@@ -410,7 +406,7 @@ static void expect_one_sink(const struct fab *f, node_id root, const uint64_t *r
 	}
 }
 
-static void ranks_are_unique_and_the_root_is_the_only_sink(void **state UNUSED)
+TEST(ranks_are_unique_and_the_root_is_the_only_sink)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++)
 		for (int d = 0; d < NDIRECTIONS; d++) {
@@ -424,7 +420,7 @@ static void ranks_are_unique_and_the_root_is_the_only_sink(void **state UNUSED)
 		}
 }
 
-static void given_ranks_replace_root_and_directions(void **state UNUSED)
+TEST(given_ranks_replace_root_and_directions)
 {
 	const struct rt_engine *const engines[] = {&rt_fera, &rt_pira};
 	struct fab *f = irregular(24, 6, 5, 0);
@@ -446,7 +442,7 @@ static void given_ranks_replace_root_and_directions(void **state UNUSED)
 }
 
 /* Two rings without a cable between them: routes inside each, none across, ranks given or not. */
-static void parts_without_a_way_between_them_are_routed_apart(void **state UNUSED)
+TEST(parts_without_a_way_between_them_are_routed_apart)
 {
 	const struct cable c[] = {{0, 1, 1, 2}, {1, 1, 2, 2}, {2, 1, 0, 2},
 				  {3, 1, 4, 2}, {4, 1, 5, 2}, {5, 1, 3, 2}};
@@ -485,7 +481,7 @@ static uint32_t farthest(const struct fab *f, node_id from)
 	return max;
 }
 
-static void the_centre_is_found_by_looking_from_everywhere(void **state UNUSED)
+TEST(the_centre_is_found_by_looking_from_everywhere)
 {
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		struct fab *f = irregular((unsigned)(seed * 17), 4, seed, 0);
@@ -503,7 +499,7 @@ static void the_centre_is_found_by_looking_from_everywhere(void **state UNUSED)
 	}
 }
 
-static void the_centre_is_in_the_largest_part(void **state UNUSED)
+TEST(the_centre_is_in_the_largest_part)
 {
 	/* 0 - 1 are close together, but 2 - 3 - 4 - 5 - 6 are more */
 	const struct cable c[] = {
@@ -522,7 +518,7 @@ static void the_centre_is_in_the_largest_part(void **state UNUSED)
 
 /* ---- break nodes ---- */
 
-static void a_ring_has_one_break_node(void **state UNUSED)
+TEST(a_ring_has_one_break_node)
 {
 	struct fab *f = make((struct fab_gen){.kind = "ring", .dims = {7}}, 0);
 
@@ -541,7 +537,7 @@ static void a_ring_has_one_break_node(void **state UNUSED)
 	fab_free(f);
 }
 
-static void parallel_links_make_a_break_node(void **state UNUSED)
+TEST(parallel_links_make_a_break_node)
 {
 	const struct cable c[] = {{0, 1, 1, 4}, {0, 2, 1, 2}, {0, 3, 1, 1}, {1, 3, 2, 1}};
 	const uint8_t want[][2] = {{1, 2}, {1, 4}, {2, 1}, {2, 4}, {4, 1}, {4, 2}};
@@ -563,7 +559,7 @@ static void parallel_links_make_a_break_node(void **state UNUSED)
 
 /* ---- what is refused, what is empty ---- */
 
-static void lids_that_clash_or_do_not_fit_are_refused(void **state UNUSED)
+TEST(lids_that_clash_or_do_not_fit_are_refused)
 {
 	struct fab *f = irregular(4, 4, 1, 0);
 	struct rt_tables *t = rt_tables_new(f->nswitches, 2);
@@ -579,7 +575,7 @@ static void lids_that_clash_or_do_not_fit_are_refused(void **state UNUSED)
 	fab_free(f);
 }
 
-static void fabrics_without_switches_or_links_do_no_harm(void **state UNUSED)
+TEST(fabrics_without_switches_or_links_do_no_harm)
 {
 	struct fab *none = fab_build(fab_builder_new()), *alone = wired(2, NULL, 0);
 	struct rt_tables *t = compute(&rt_pira, none, (struct rt_opts){.root = FAB_NONE});

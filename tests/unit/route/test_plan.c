@@ -40,7 +40,7 @@ static uint32_t host_lid(const struct fab *f, uint32_t sw)
 
 /* ---- by hand ---- */
 
-static void the_same_tables_need_no_plan(void **state UNUSED)
+TEST(the_same_tables_need_no_plan)
 {
 	struct fab *f = ring_of_four(true);
 	uint64_t *rank = ranks(f, 0);
@@ -60,7 +60,7 @@ static void the_same_tables_need_no_plan(void **state UNUSED)
 }
 
 /* Two cables between two switches, one breaks. */
-static void another_cable_to_the_same_switch_needs_no_order(void **state UNUSED)
+TEST(another_cable_to_the_same_switch_needs_no_order)
 {
 	const uint8_t links[][4] = {{0, 1, 1, 1}, {0, 2, 1, 2}};
 	struct fab *two = world_links(2, 3, links, 2), *one = world_links(2, 3, links, 1);
@@ -81,7 +81,7 @@ static void another_cable_to_the_same_switch_needs_no_order(void **state UNUSED)
 
 /* 0 sent packets for 2 by 1; the cable from 1 to 2 breaks. If 1 changes first, it and 0 play ball.
  */
-static void a_way_back_must_not_open_before_the_way_on(void **state UNUSED)
+TEST(a_way_back_must_not_open_before_the_way_on)
 {
 	struct fab *whole = ring_of_four(true), *broken = ring_of_four(false);
 	uint64_t *rank = ranks(whole, 0);
@@ -104,7 +104,7 @@ static void a_way_back_must_not_open_before_the_way_on(void **state UNUSED)
 
 /* Thesis 7.1.1: nothing breaks, but the root moves from 0 to 2 and with it the break node from 2 to
  * 0. What 0 let pass still does when 2 begins to, and the ring is closed. */
-static void where_the_break_node_moves_its_turns_are_off(void **state UNUSED)
+TEST(where_the_break_node_moves_its_turns_are_off)
 {
 	struct fab *f = ring_of_four(true);
 	uint64_t *before = ranks(f, 0), *after = ranks(f, 2);
@@ -138,7 +138,7 @@ static void where_the_break_node_moves_its_turns_are_off(void **state UNUSED)
 	fab_free(f);
 }
 
-static void tables_that_deadlock_are_refused(void **state UNUSED)
+TEST(tables_that_deadlock_are_refused)
 {
 	struct fab *f = ring_of_four(true);
 	uint64_t *rank = ranks(f, 0);
@@ -164,7 +164,7 @@ static void tables_that_deadlock_are_refused(void **state UNUSED)
 
 /* A host is gone, but packets for it, in tables of another manager perhaps, turn where others must
  * not: what its entries do counts until they are gone. */
-static void packets_for_those_who_left_count(void **state UNUSED)
+TEST(packets_for_those_who_left_count)
 {
 	struct fab *f = ring_of_four(true);
 	uint64_t *rank = ranks(f, 0);
@@ -371,7 +371,7 @@ static struct fab *small_fabric(uint64_t i)
 	return world_make(families[i % ARRAY_LEN(families)]);
 }
 
-static void plans_are_safe_and_no_cheaper_one_is(void **state UNUSED)
+TEST(plans_are_safe_and_no_cheaper_one_is)
 {
 	unsigned kinds[4] = {0}, turns = 0;
 	struct rng r;
@@ -419,7 +419,7 @@ static void plans_are_safe_and_no_cheaper_one_is(void **state UNUSED)
 }
 
 /* Larger ones, where only the verifier can look: neither threads nor the run change the plan. */
-static void the_number_of_threads_changes_no_plan(void **state UNUSED)
+TEST(the_number_of_threads_changes_no_plan)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "torus", .dims = {5, 5}});
 	uint64_t *before = ranks(f, 0), *after = ranks(f, 12);

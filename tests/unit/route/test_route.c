@@ -4,11 +4,7 @@
  * of every single pair and against planted faults, tables as text. Keeps no state; every test makes
  * its own fabric. Does not measure time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/rng.h"
 #include "route/route.h"
@@ -138,7 +134,7 @@ static void expect_problem(const struct rt_report *r, const char *text)
 
 /* ---- the up/down graph ---- */
 
-static void ranks_grow_with_the_distance_and_ties_go_by_guid(void **state UNUSED)
+TEST(ranks_grow_with_the_distance_and_ties_go_by_guid)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id s[5] = {add_switch(b, 0x30, 4), add_switch(b, 0x50, 4), add_switch(b, 0x20, 4),
@@ -260,7 +256,7 @@ static struct rt_tables *expect_good(const struct fab *f, node_id root)
 	return t;
 }
 
-static void fera_is_legal_and_complete_on_every_family(void **state UNUSED)
+TEST(fera_is_legal_and_complete_on_every_family)
 {
 	const struct fab_gen families[] = {
 		{.kind = "ring", .dims = {9}},	   {.kind = "mesh", .dims = {4, 5}},
@@ -278,7 +274,7 @@ static void fera_is_legal_and_complete_on_every_family(void **state UNUSED)
 	}
 }
 
-static void fera_is_legal_and_complete_on_irregular_fabrics(void **state UNUSED)
+TEST(fera_is_legal_and_complete_on_irregular_fabrics)
 {
 	const unsigned sizes[] = {2, 5, 16, 33, 70};
 
@@ -294,7 +290,7 @@ static void fera_is_legal_and_complete_on_irregular_fabrics(void **state UNUSED)
 
 /* Every switch but d is a neighbour of the root, so from a the root is the short way to d; but a
  * can go down by c, e and h, and those behind it rely on that. */
-static void fera_takes_a_long_way_down_before_a_short_way_up(void **state UNUSED)
+TEST(fera_takes_a_long_way_down_before_a_short_way_up)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id root = add_switch(b, 1, 4), a = add_switch(b, 2, 4), c = add_switch(b, 3, 4);
@@ -317,7 +313,7 @@ static void fera_takes_a_long_way_down_before_a_short_way_up(void **state UNUSED
 	fab_free(f);
 }
 
-static void the_number_of_threads_changes_nothing(void **state UNUSED)
+TEST(the_number_of_threads_changes_nothing)
 {
 	struct fab *f = make((struct fab_gen){
 		.kind = "torus", .dims = {6, 6, 3}, .has_hosts = true, .hosts = 2});
@@ -364,7 +360,7 @@ static struct fab *two_switches(unsigned links, unsigned hosts)
 	return fab_build(b);
 }
 
-static void parallel_links_share_the_destinations(void **state UNUSED)
+TEST(parallel_links_share_the_destinations)
 {
 	struct fab *f = with_lids(two_switches(4, 8), 0);
 	struct rt_tables *t = expect_good(f, FAB_NONE);
@@ -383,7 +379,7 @@ static void parallel_links_share_the_destinations(void **state UNUSED)
 	fab_free(f);
 }
 
-static void the_lids_of_one_port_prefer_different_ways(void **state UNUSED)
+TEST(the_lids_of_one_port_prefer_different_ways)
 {
 	struct fab *f = with_lids(two_switches(4, 2), 2);
 	struct rt_tables *t = expect_good(f, FAB_NONE);
@@ -404,7 +400,7 @@ static void the_lids_of_one_port_prefer_different_ways(void **state UNUSED)
 
 /* A tree can carry every host's traffic to every other evenly: the busiest link is hardly busier
  * than the mean (the traffic of the switches themselves is left out). */
-static void a_tree_is_loaded_evenly(void **state UNUSED)
+TEST(a_tree_is_loaded_evenly)
 {
 	struct fab *f = make((struct fab_gen){.kind = "mtree", .dims = {8, 3}});
 	struct rt_tables *t;
@@ -425,7 +421,7 @@ static void a_tree_is_loaded_evenly(void **state UNUSED)
 
 /* ---- shapes that are easy to get wrong ---- */
 
-static void both_ports_of_a_host_are_destinations_and_hosts_never_forward(void **state UNUSED)
+TEST(both_ports_of_a_host_are_destinations_and_hosts_never_forward)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id s0 = add_switch(b, 1, 4), s1 = add_switch(b, 2, 4), s2 = add_switch(b, 3, 4);
@@ -452,7 +448,7 @@ static void both_ports_of_a_host_are_destinations_and_hosts_never_forward(void *
 	fab_free(f);
 }
 
-static void parts_without_a_way_between_them_are_routed_apart(void **state UNUSED)
+TEST(parts_without_a_way_between_them_are_routed_apart)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct rt_report r;
@@ -479,7 +475,7 @@ static void parts_without_a_way_between_them_are_routed_apart(void **state UNUSE
 	fab_free(f);
 }
 
-static void fabrics_without_switches_or_links_do_no_harm(void **state UNUSED)
+TEST(fabrics_without_switches_or_links_do_no_harm)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id x = fab_add_node(b, IBA_NODE_CA, 1, 1, "x"),
@@ -588,7 +584,7 @@ static void expect_same(const struct fab *f, const struct rt_tables *t)
 	rt_report_free(&r);
 }
 
-static void the_verifier_counts_like_a_walk_of_every_pair(void **state UNUSED)
+TEST(the_verifier_counts_like_a_walk_of_every_pair)
 {
 	struct rng g;
 
@@ -615,7 +611,7 @@ static void the_verifier_counts_like_a_walk_of_every_pair(void **state UNUSED)
 	}
 }
 
-static void hops_and_loads_of_a_line_are_as_by_hand(void **state UNUSED)
+TEST(hops_and_loads_of_a_line_are_as_by_hand)
 {
 	struct fab *f = line(3);
 	struct rt_tables *t = expect_good(f, FAB_NONE);
@@ -655,18 +651,18 @@ static void plant(unsigned port, uint64_t unreachable, uint64_t loops, const cha
 	fab_free(f);
 }
 
-static void a_missing_entry_is_found(void **state UNUSED)
+TEST(a_missing_entry_is_found)
 {
 	plant(IBA_PORT_NONE, 4, 0, "LID 8 (H-0000000000000130[1]): no entry in S-0000000000000011");
 }
 
-static void the_wrong_host_is_found(void **state UNUSED)
+TEST(the_wrong_host_is_found)
 {
 	plant(3, 4, 0, "S-0000000000000011[3] delivers it to H-0000000000000110[1]");
 	plant(0, 4, 0, "S-0000000000000011[0] delivers it to S-0000000000000011[0]");
 }
 
-static void a_dead_port_is_found(void **state UNUSED)
+TEST(a_dead_port_is_found)
 {
 	struct fab *f = line(4);
 	struct rt_tables *t = fera(f, FAB_NONE, 0);
@@ -682,13 +678,13 @@ static void a_dead_port_is_found(void **state UNUSED)
 	plant(77, 4, 0, "sends it to port 77");
 }
 
-static void a_loop_is_found(void **state UNUSED)
+TEST(a_loop_is_found)
 {
 	plant(1, 0, 4,
 	      "goes round for ever: S-0000000000000010[2] -> S-0000000000000011[1] -> ...");
 }
 
-static void tables_that_end_early_leave_pairs_unreachable(void **state UNUSED)
+TEST(tables_that_end_early_leave_pairs_unreachable)
 {
 	struct fab *f = line(4);
 	struct rt_tables *t = rt_tables_new(f->nswitches, 0);
@@ -715,7 +711,7 @@ static unsigned clockwise(const struct fab *f, uint32_t s)
 	return 0;
 }
 
-static void a_turn_up_after_down_is_found(void **state UNUSED)
+TEST(a_turn_up_after_down_is_found)
 {
 	struct fab *f = ring(5); /* seen from switch 0 the lowest are 2 and 3 */
 	struct rt_tables *t = fera(f, FAB_NONE, 0);
@@ -757,7 +753,7 @@ static struct rt_tables *route_clockwise(const struct fab *f)
 	return t;
 }
 
-static void a_ring_routed_one_way_round_has_one_credit_loop(void **state UNUSED)
+TEST(a_ring_routed_one_way_round_has_one_credit_loop)
 {
 	struct fab *f = ring(6);
 	struct rt_tables *t = route_clockwise(f);
@@ -801,7 +797,7 @@ static struct rt_tables *route_minimal(const struct fab *f)
 	return t;
 }
 
-static void minimal_routes_on_a_ring_have_a_credit_loop_each_way(void **state UNUSED)
+TEST(minimal_routes_on_a_ring_have_a_credit_loop_each_way)
 {
 	struct fab *f = ring(5);
 	struct rt_tables *t = route_minimal(f);
@@ -816,7 +812,7 @@ static void minimal_routes_on_a_ring_have_a_credit_loop_each_way(void **state UN
 	fab_free(f);
 }
 
-static void routes_that_only_switches_use_count_unless_told_otherwise(void **state UNUSED)
+TEST(routes_that_only_switches_use_count_unless_told_otherwise)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct rt_report r;
@@ -856,7 +852,7 @@ static unsigned dateline_vl(const void *ctx, uint32_t sw, unsigned in, unsigned 
 
 /* On a ring of five, routes are at most two links between switches long: those that change to VL 1
  * at switch 0 end one link further, so nothing on VL 1 waits for anything. */
-static void a_dateline_by_vl_breaks_the_credit_loop(void **state UNUSED)
+TEST(a_dateline_by_vl_breaks_the_credit_loop)
 {
 	struct fab *f = ring(5);
 	struct rt_tables *t = route_minimal(f);
@@ -887,7 +883,7 @@ static void a_dateline_by_vl_breaks_the_credit_loop(void **state UNUSED)
 }
 
 /* Routes that go on behind the dateline come back to VL 0 there: it does not help. */
-static void a_dateline_does_not_help_long_routes(void **state UNUSED)
+TEST(a_dateline_does_not_help_long_routes)
 {
 	struct fab *f = ring(6);
 	struct rt_tables *t = route_clockwise(f);
@@ -913,7 +909,7 @@ static unsigned transit_vl(const void *ctx, uint32_t sw, unsigned in, unsigned o
 	return in && peer_switch(ctx, sw, in) != FAB_NONE;
 }
 
-static void packets_that_go_round_are_followed_all_the_way(void **state UNUSED)
+TEST(packets_that_go_round_are_followed_all_the_way)
 {
 	struct fab *f = ring(3);
 	struct rt_tables *t = route_minimal(f);
@@ -940,7 +936,7 @@ static unsigned one_vl(const void *ctx UNUSED, uint32_t sw UNUSED, unsigned in U
 }
 
 /* With one VL for all the general graph and the simple one are the same, loops included. */
-static void both_dependency_graphs_agree(void **state UNUSED)
+TEST(both_dependency_graphs_agree)
 {
 	struct rng g;
 
@@ -991,7 +987,7 @@ static void expect_refused(const struct fab *f, const char *text, const char *me
 		fail_msg("expected '%s', got '%s'", message, e.text);
 }
 
-static void tables_survive_writing_and_reading(void **state UNUSED)
+TEST(tables_survive_writing_and_reading)
 {
 	struct fab *plain = two_switches(3, 4), *f = with_lids(two_switches(3, 4), 1), *g;
 	struct rt_tables *t = fera(f, FAB_NONE, 0), *u;
@@ -1069,7 +1065,7 @@ static const char of_dump_lfts[] =
 	"\r\n"
 	"*** WARNING ***: this command has been replaced by dump_fts\r\n";
 
-static void both_dialects_are_read(void **state UNUSED)
+TEST(both_dialects_are_read)
 {
 	struct fab *f = pair(), *g, *h;
 	struct rt_tables *t, *u;
@@ -1097,7 +1093,7 @@ static void both_dialects_are_read(void **state UNUSED)
 
 /* ibsim calls port 1 of node 0x100 0x101 whatever the netlist says, here even where it says that
  * 0x101 is a port of another node. The names show what is meant. */
-static void port_guids_of_ibsim_are_understood_by_name(void **state UNUSED)
+TEST(port_guids_of_ibsim_are_understood_by_name)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct rt_tables *t;
@@ -1130,7 +1126,7 @@ static void port_guids_of_ibsim_are_understood_by_name(void **state UNUSED)
 	fab_free(f);
 }
 
-static void a_switch_without_a_table_has_no_routes(void **state UNUSED)
+TEST(a_switch_without_a_table_has_no_routes)
 {
 	struct fab *f = pair(), *g;
 	char *half = mem_strdup(of_opensm);
@@ -1152,7 +1148,7 @@ static void a_switch_without_a_table_has_no_routes(void **state UNUSED)
 
 #define HEAD "Unicast lids [0-9] of switch Lid 2 guid 0x0000000000000010 ('switch'):\n"
 
-static void bad_dumps_are_refused_with_file_and_line(void **state UNUSED)
+TEST(bad_dumps_are_refused_with_file_and_line)
 {
 	struct fab *f = pair();
 
@@ -1186,13 +1182,13 @@ static void bad_dumps_are_refused_with_file_and_line(void **state UNUSED)
 	fab_free(f);
 }
 
-static void engines_are_found_by_name(void **state UNUSED)
+TEST(engines_are_found_by_name)
 {
 	assert_ptr_equal(rt_engine_find("fera"), &rt_fera);
 	assert_null(rt_engine_find("feral"));
 }
 
-static void a_lid_with_two_owners_is_refused(void **state UNUSED)
+TEST(a_lid_with_two_owners_is_refused)
 {
 	struct fab *f = line(3);
 	struct rt_opts o = {.root = FAB_NONE};

@@ -32,7 +32,7 @@ static uint64_t *kept_ranks(const struct fab *from, const uint64_t *rank, const 
 	return kept;
 }
 
-static void nothing_turns_while_every_switch_has_a_way_up(void **state UNUSED)
+TEST(nothing_turns_while_every_switch_has_a_way_up)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "torus", .dims = {4, 4}}), *g;
 	struct world_down d = world_down_new(f);
@@ -75,7 +75,7 @@ static void nothing_turns_while_every_switch_has_a_way_up(void **state UNUSED)
 }
 
 /* Ring of six, root 0: 1 and 5 are its neighbours, 3 is opposite. */
-static void a_switch_without_a_way_up_turns_the_links_of_one_way(void **state UNUSED)
+TEST(a_switch_without_a_way_up_turns_the_links_of_one_way)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {6}}), *g;
 	struct world_down d = world_down_new(f);
@@ -191,7 +191,7 @@ static bool in_one_part(const struct fab *f, node_id root)
 	return one;
 }
 
-static void hardly_more_links_turn_than_must(void **state UNUSED)
+TEST(hardly_more_links_turn_than_must)
 {
 	uint64_t mine = 0, best = 0, cases = 0, exact = 0;
 	struct rng r;
@@ -465,7 +465,7 @@ static struct fab *any_fabric(uint64_t i)
 }
 
 /* Links, hosts and switches come and go, one or several at once, the root among them. */
-static void updated_tables_are_as_good_as_new_ones(void **state UNUSED)
+TEST(updated_tables_are_as_good_as_new_ones)
 {
 	enum { FABRICS = 250, CHANGES = 5 };
 	uint64_t searched = 0, switches = 0;
@@ -532,7 +532,7 @@ static void tree_change(struct state *x, struct fab *f, bool even, struct tally 
 	*x = y;
 }
 
-static void trees_stay_balanced(void **state UNUSED)
+TEST(trees_stay_balanced)
 {
 	struct tally down = {0}, up = {0}, kept = {0};
 	struct rng r;
@@ -567,7 +567,7 @@ static void trees_stay_balanced(void **state UNUSED)
 }
 
 /* From nothing come FERa's own tables, and from FERa's own tables nothing changes. */
-static void from_nothing_come_feras_tables(void **state UNUSED)
+TEST(from_nothing_come_feras_tables)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {6, 3}});
 	struct state x = first_state(f, f->switches[0]);
@@ -588,7 +588,7 @@ static void from_nothing_come_feras_tables(void **state UNUSED)
 	state_free(&x);
 }
 
-static void what_does_not_fit_is_refused(void **state UNUSED)
+TEST(what_does_not_fit_is_refused)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
 	struct state x = first_state(f, f->switches[0]);

@@ -113,7 +113,7 @@ out:
 	free(kept);
 }
 
-static void it_says_yes_to_nothing_that_the_other_refuses(void **state UNUSED)
+TEST(it_says_yes_to_nothing_that_the_other_refuses)
 {
 	struct tally n = {0};
 	struct rng r;
@@ -143,7 +143,7 @@ static void it_says_yes_to_nothing_that_the_other_refuses(void **state UNUSED)
 }
 
 /* Other tables than verified ones, and a fabric of other switches: there is no proof from that. */
-static void what_does_not_compare_is_not_proven(void **state UNUSED)
+TEST(what_does_not_compare_is_not_proven)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
 	uint64_t rank[4];

@@ -3,11 +3,7 @@
  * The daemon's configuration: what is read, what is refused and how, and that print, schema and
  * documents follow the same table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <jansson.h>
 #include <unistd.h>
@@ -23,7 +19,7 @@ static int read_text(const char *text, struct run_config *c, struct err *e)
 
 /* ---- what is read ---- */
 
-static void nothing_means_defaults(void **state UNUSED)
+TEST(nothing_means_defaults)
 {
 	static const char *const empty[] = {"",	  "# a comment\n", "---\n", "manager:\nlog:\n",
 					    "{}", "manager: {}\n"};
@@ -41,7 +37,7 @@ static void nothing_means_defaults(void **state UNUSED)
 	assert_true(d.sm.names && d.sm.read_back && d.sm.contest);
 }
 
-static void every_kind_of_value(void **state UNUSED)
+TEST(every_kind_of_value)
 {
 	struct run_config c;
 	struct err e;
@@ -90,7 +86,7 @@ static void every_kind_of_value(void **state UNUSED)
 	assert_int_equal(c.log_format, RUN_LOG_JSON);
 }
 
-static void what_is_printed_is_read_again(void **state UNUSED)
+TEST(what_is_printed_is_read_again)
 {
 	struct run_config c, d;
 	struct strbuf text = {0};
@@ -224,7 +220,7 @@ static const struct {
 	 "f:1:14: log.level: expected error, warning, notice, info or debug; found 'loud' (and 2 more)"},
 };
 
-static void faults_are_told_by_place(void **state UNUSED)
+TEST(faults_are_told_by_place)
 {
 	struct run_config c, d;
 	struct err e;
@@ -238,7 +234,7 @@ static void faults_are_told_by_place(void **state UNUSED)
 	}
 }
 
-static void unsafe_takes_it_all_the_same(void **state UNUSED)
+TEST(unsafe_takes_it_all_the_same)
 {
 	struct run_config c;
 	struct err e;
@@ -257,7 +253,7 @@ static void count(void *ctx, const char *text)
 	++*n;
 }
 
-static void files(void **state UNUSED)
+TEST(files)
 {
 	char path[] = "/tmp/weft-config-XXXXXX";
 	int fd = mkstemp(path);
@@ -281,7 +277,7 @@ static void files(void **state UNUSED)
 	unlink(path);
 }
 
-static void one_key_at_a_time(void **state UNUSED)
+TEST(one_key_at_a_time)
 {
 	struct run_config c;
 	struct err e;
@@ -302,7 +298,7 @@ static void one_key_at_a_time(void **state UNUSED)
 	assert_int_equal(c.sm.roots[0], 0);
 }
 
-static void what_needs_a_restart(void **state UNUSED)
+TEST(what_needs_a_restart)
 {
 	struct run_config a, b;
 	struct strbuf out = {0};
@@ -319,7 +315,7 @@ static void what_needs_a_restart(void **state UNUSED)
 	strbuf_free(&out);
 }
 
-static void default_paths(void **state UNUSED)
+TEST(default_paths)
 {
 	struct run_config c;
 	struct err e;
@@ -345,7 +341,7 @@ static void default_paths(void **state UNUSED)
 
 /* ---- documents ---- */
 
-static void documents_are_current(void **state UNUSED)
+TEST(documents_are_current)
 {
 	struct run_config c;
 	struct strbuf want = {0};
@@ -373,7 +369,7 @@ static void documents_are_current(void **state UNUSED)
 }
 
 /* What is installed says nothing but the defaults; its examples, behind the first empty line, are right. */
-static void example_is_right(void **state UNUSED)
+TEST(example_is_right)
 {
 	struct run_config c, d;
 	struct err e;
@@ -400,7 +396,7 @@ static void example_is_right(void **state UNUSED)
 }
 
 /* Each key of the table, with a description and, but for parts of the mechanism, its default. */
-static void schema_has_every_key(void **state UNUSED)
+TEST(schema_has_every_key)
 {
 	struct strbuf text = {0};
 	json_error_t why;

@@ -3,11 +3,7 @@
  * What the control socket answers, from a manager that brought a small simulated fabric up: every
  * command, and everything that is no command.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <jansson.h>
 
@@ -130,7 +126,7 @@ static long long num(json_t *a, const char *key)
 	return json_integer_value(v);
 }
 
-static void status(void **state UNUSED)
+TEST(status)
 {
 	json_t *a = ask(&w.v, "{\"cmd\":\"status\"}", true), *s = json_object_get(a, "subnet");
 
@@ -149,7 +145,7 @@ static void status(void **state UNUSED)
 }
 
 /* Without a connection there is no SM: every command still has an answer. */
-static void nothing_connected(void **state UNUSED)
+TEST(nothing_connected)
 {
 	struct run_view v = {.cfg = &w.cfg};
 	json_t *a = ask(&v, "{\"cmd\":\"status\"}", true);
@@ -170,7 +166,7 @@ static void nothing_connected(void **state UNUSED)
 	json_decref(ask(&v, "{\"cmd\":\"resync\"}", false));
 }
 
-static void topology(void **state UNUSED)
+TEST(topology)
 {
 	json_t *a = ask(&w.v, "{\"cmd\":\"topology\"}", true);
 	const char *text = json_string_value(json_object_get(a, "netlist"));
@@ -194,7 +190,7 @@ static void topology(void **state UNUSED)
 	json_decref(a);
 }
 
-static void switches_and_ports(void **state UNUSED)
+TEST(switches_and_ports)
 {
 	json_t *a = ask(&w.v, "{\"cmd\":\"switches\"}", true),
 	       *rows = json_object_get(a, "switches"), *row;
@@ -216,7 +212,7 @@ static void switches_and_ports(void **state UNUSED)
 }
 
 /* From every host to every port that has a LID, hop by hop along real cables. */
-static void routes_lead_there(void **state UNUSED)
+TEST(routes_lead_there)
 {
 	const struct fab *f = sm_fabric(w.v.sm);
 	unsigned followed = 0;
@@ -242,7 +238,7 @@ static void routes_lead_there(void **state UNUSED)
 	assert_int_equal(followed, 14 * 14);
 }
 
-static void one_route(void **state UNUSED)
+TEST(one_route)
 {
 	const struct fab *f = sm_fabric(w.v.sm);
 	char line[256], id[32];
@@ -266,7 +262,7 @@ static void one_route(void **state UNUSED)
 	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":7}", "'to': expected a text");
 }
 
-static void changes(void **state UNUSED)
+TEST(changes)
 {
 	json_t *a = ask(&w.v, "{\"cmd\":\"changes\"}", true), *rows = json_object_get(a, "changes"),
 	       *row;
@@ -288,7 +284,7 @@ static void changes(void **state UNUSED)
 	refused("{\"cmd\":\"changes\",\"count\":\"2\"}", "'count': expected a number");
 }
 
-static void orders(void **state UNUSED)
+TEST(orders)
 {
 	json_t *a;
 
@@ -313,7 +309,7 @@ static void orders(void **state UNUSED)
 }
 
 /* What is in them is for tests/interop/dumps.sh, where ibdmchk reads them. */
-static void dumps_that_cannot_be(void **state UNUSED)
+TEST(dumps_that_cannot_be)
 {
 	struct run_view none = {.cfg = &w.cfg};
 	struct err e;
@@ -326,7 +322,7 @@ static void dumps_that_cannot_be(void **state UNUSED)
 	assert_string_equal(e.text, "/dev/null/opensm-subnet.lst: cannot write: Not a directory");
 }
 
-static void everything_else_is_refused(void **state UNUSED)
+TEST(everything_else_is_refused)
 {
 	static const char *const junk[] = {"",
 					   "status",

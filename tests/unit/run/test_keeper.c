@@ -3,11 +3,7 @@
  * What survives, by way of the keeper: written soon and on another thread, read by the next one, and a
  * disk without room in between.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -90,7 +86,7 @@ static void until_written(struct bench *b)
 		uv_run(&b->loop, UV_RUN_ONCE);
 }
 
-static void the_next_one_knows(void **state)
+TEST(the_next_one_knows)
 {
 	struct bench *b = *state;
 	struct sm *sm;
@@ -117,7 +113,7 @@ static void the_next_one_knows(void **state)
 }
 
 /* Without being asked, not long after. */
-static void it_writes_by_itself(void **state)
+TEST(it_writes_by_itself)
 {
 	struct bench *b = *state;
 
@@ -139,7 +135,7 @@ static void limit_files(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
 }
 
-static void no_room_is_told_once(void **state)
+TEST(no_room_is_told_once)
 {
 	struct bench *b = *state;
 	char path[112];
@@ -163,7 +159,7 @@ static void no_room_is_told_once(void **state)
 	close_keeper(b);
 }
 
-static void no_room_from_the_start(void **state)
+TEST(no_room_from_the_start)
 {
 	struct bench *b = *state;
 
@@ -184,7 +180,7 @@ static void no_room_from_the_start(void **state)
 }
 
 /* What is there can be read without room to write. */
-static void no_room_for_who_comes_back(void **state)
+TEST(no_room_for_who_comes_back)
 {
 	struct bench *b = *state;
 
@@ -206,7 +202,7 @@ static void no_room_for_who_comes_back(void **state)
 }
 
 /* Nor for one that was killed: what it wrote last is in SQLite's log alone. */
-static void no_room_after_a_kill(void **state)
+TEST(no_room_after_a_kill)
 {
 	struct bench *b = *state;
 	int status;
@@ -227,7 +223,7 @@ static void no_room_after_a_kill(void **state)
 	close_keeper(b);
 }
 
-static void what_is_no_state_is_refused(void **state)
+TEST(what_is_no_state_is_refused)
 {
 	struct bench *b = *state;
 	struct err e;
@@ -239,7 +235,7 @@ static void what_is_no_state_is_refused(void **state)
 	assert_non_null(strstr(e.text, b->db));
 }
 
-static void without_a_file_it_only_remembers(void **state)
+TEST(without_a_file_it_only_remembers)
 {
 	struct bench *b = *state;
 
@@ -253,7 +249,7 @@ static void without_a_file_it_only_remembers(void **state)
 	close_keeper(b);
 }
 
-static void keys_come_back(void **state)
+TEST(keys_come_back)
 {
 	struct bench *b = *state;
 	struct err e;

@@ -2,11 +2,7 @@
 /*
  * Records as text and as JSON, files that are moved away, floods; and what systemd is told.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -52,26 +48,24 @@ static struct strbuf render(enum run_log_format f, enum log_kind k, const struct
 
 #define VALUES(...) ((const struct log_value[]){__VA_ARGS__, {0}})
 
-static void text_is_a_sentence(void **state)
+TEST(text_is_a_sentence)
 {
 	struct strbuf s = render(RUN_LOG_TEXT, LOG_SUBNET_UP,
 				 VALUES(LOG_U("switches", 20), LOG_U("hosts", 16),
 					LOG_U("lids", 36), LOG_TIME("took_us", 6543),
 					LOG_U("smps", 551), LOG_NOT("unanswered")));
 
-	(void)state;
 	assert_string_equal(
 		s.s,
 		"notice  subnet_up: SUBNET UP: 20 switches, 16 hosts, 36 LIDs in 6.5 ms, 551 SMPs");
 	strbuf_free(&s);
 }
 
-static void what_is_not_known_is_left_out(void **state)
+TEST(what_is_not_known_is_left_out)
 {
 	struct strbuf s =
 		render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "")));
 
-	(void)state;
 	assert_string_equal(s.s, "notice  gone: 0x0000000000000018 is gone");
 	strbuf_free(&s);
 	s = render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "leaf 3")));
@@ -80,13 +74,12 @@ static void what_is_not_known_is_left_out(void **state)
 }
 
 /* A NodeDescription may hold anything: a record stays one line, and JSON stays JSON. */
-static void names_from_outside_stay_inside(void **state)
+TEST(names_from_outside_stay_inside)
 {
 	const char *evil = "a\nb\x1b[31m\"} {lid}\xff";
 	struct strbuf s =
 		render(RUN_LOG_TEXT, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
 
-	(void)state;
 	assert_null(strchr(s.s, '\n'));
 	assert_null(strchr(s.s, '\x1b'));
 	assert_non_null(strstr(s.s, "a\\x0ab"));
@@ -101,7 +94,7 @@ static void names_from_outside_stay_inside(void **state)
 	strbuf_free(&s);
 }
 
-static void times_read_well(void **state)
+TEST(times_read_well)
 {
 	static const struct {
 		uint64_t us;
@@ -112,7 +105,6 @@ static void times_read_well(void **state)
 		     {999999, "in 999.9 ms"},
 		     {2104608, "in 2.104 s"}};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(cases); i++) {
 		struct strbuf s =
 			render(RUN_LOG_TEXT, LOG_ROUTES,
@@ -123,12 +115,11 @@ static void times_read_well(void **state)
 	}
 }
 
-static void levels_files_and_moving(void **state)
+TEST(levels_files_and_moving)
 {
 	struct run_log l;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(log_open(&l, path_of("log"), RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
 	log_rec(&l, LOG_STOP, LOG_T("why", "one"));
 	log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", 1)); /* debug */
@@ -146,13 +137,12 @@ static void levels_files_and_moving(void **state)
 	assert_non_null(strstr(e.text, "/nowhere/log"));
 }
 
-static void a_flood_is_counted(void **state)
+TEST(a_flood_is_counted)
 {
 	struct run_log l;
 	struct err e;
 	unsigned written;
 
-	(void)state;
 	assert_int_equal(log_open(&l, path_of("flood"), RUN_LOG_NOTICE, RUN_LOG_JSON, &e), 0);
 	for (unsigned i = 0; i < 100000; i++)
 		log_rec(&l, LOG_UNREACHABLE, LOG_T("attribute", "PortInfo"));
@@ -167,7 +157,7 @@ static void a_flood_is_counted(void **state)
 }
 
 /* A log is never waited for; once somebody reads again it says what is missing. */
-static void nobody_reads(void **state)
+TEST(nobody_reads)
 {
 	struct run_log l;
 	struct err e;
@@ -176,7 +166,6 @@ static void nobody_reads(void **state)
 	int reader;
 	ssize_t n;
 
-	(void)state;
 	assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
 	reader = open(path_of("fifo"), O_RDONLY | O_NONBLOCK);
 	assert_int_equal(log_open(&l, path_of("fifo"), RUN_LOG_DEBUG, RUN_LOG_TEXT, &e), 0);
@@ -208,12 +197,11 @@ static void on_tell(void *ctx, const char *json)
 	told++;
 }
 
-static void others_are_told(void **state)
+TEST(others_are_told)
 {
 	struct run_log l;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(log_open(&l, path_of("told"), RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
 	l.tell = on_tell;
 	log_rec(&l, LOG_STOP, LOG_T("why", "x"));
@@ -223,14 +211,13 @@ static void others_are_told(void **state)
 }
 
 /* Every note has a record, whatever is in it. */
-static void every_note_has_a_record(void **state)
+TEST(every_note_has_a_record)
 {
 	struct sm_config c;
 	struct run_log l;
 	struct err e;
 	struct sm *sm;
 
-	(void)state;
 	sm_config_default(&c);
 	sm = sm_new(&c);
 	assert_int_equal(log_open(&l, path_of("notes"), RUN_LOG_DEBUG, RUN_LOG_JSON, &e), 0);
@@ -246,13 +233,12 @@ static void every_note_has_a_record(void **state)
 	sm_free(sm);
 }
 
-static void systemd_is_told(void **state)
+TEST(systemd_is_told)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	char text[64] = "";
 
-	(void)state;
 	unsetenv("NOTIFY_SOCKET");
 	notify_send("READY=1"); /* nobody there: nothing happens */
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", dir);

@@ -3,11 +3,7 @@
  * Metrics: the text by a strict little parser of OpenMetrics, and the way to it over HTTP, with
  * clients that are slow, rude or many.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -175,7 +171,7 @@ static void has(const char *text, const char *sample)
 
 /* ---- the text ---- */
 
-static void without_a_connection(void **state UNUSED)
+TEST(without_a_connection)
 {
 	struct run_config c;
 	struct run_view v = {.cfg = &c};
@@ -191,7 +187,7 @@ static void without_a_connection(void **state UNUSED)
 	strbuf_free(&out);
 }
 
-static void of_a_subnet(void **state UNUSED)
+TEST(of_a_subnet)
 {
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
 	struct run_change change = {.number = 7};
@@ -237,7 +233,7 @@ static void of_a_subnet(void **state UNUSED)
 
 /* ---- HTTP ---- */
 
-static void requests(void **state UNUSED)
+TEST(requests)
 {
 	static const struct {
 		const char *text;
@@ -320,7 +316,7 @@ static const char *talk(struct server *s, const char *request, bool bytewise)
 	return answer;
 }
 
-static void served(void **state UNUSED)
+TEST(served)
 {
 	struct server s = {.asked = 0};
 	int silent[80], gone = 0;

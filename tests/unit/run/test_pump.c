@@ -3,11 +3,7 @@
  * MADs between transport and SM: a transport of the test's own, which has little room or goes away, in
  * front of a simulated fabric; a clock of the test's own; routes on the spot.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "run/daemon.h"
 #include "sim/sim.h"
@@ -218,7 +214,7 @@ static struct sm_status status(const struct bench *b)
 
 /* ---- the tests ---- */
 
-static void a_subnet_comes_up(void **state)
+TEST(a_subnet_comes_up)
 {
 	struct bench *b = *state;
 	struct sm_status st;
@@ -236,7 +232,7 @@ static void a_subnet_comes_up(void **state)
 }
 
 /* What the transport has no room for waits in its turn. */
-static void little_room_loses_nothing(void **state)
+TEST(little_room_loses_nothing)
 {
 	struct bench *b = *state;
 
@@ -250,7 +246,7 @@ static void little_room_loses_nothing(void **state)
 }
 
 /* Traps are answered one by one whatever the window; a flood of them is lost where there is no room. */
-static void a_flood_of_traps_ends_at_the_ring(void **state)
+TEST(a_flood_of_traps_ends_at_the_ring)
 {
 	struct bench *b = *state;
 	struct iba_notice notice = {.is_generic = 1, .trap_number = IBA_TRAP_LINK_STATE};
@@ -274,7 +270,7 @@ static void a_flood_of_traps_ends_at_the_ring(void **state)
 }
 
 /* A machine that stalls for long: answers that came meanwhile are all taken before any counts as overdue. */
-static void after_a_stall_answers_come_first(void **state)
+TEST(after_a_stall_answers_come_first)
 {
 	struct bench *b = *state;
 	unsigned most = 0;
@@ -301,7 +297,7 @@ static void after_a_stall_answers_come_first(void **state)
 }
 
 /* Not for the SM: general services, and bytes that are no SMP. */
-static void what_is_not_for_the_sm_does_no_harm(void **state)
+TEST(what_is_not_for_the_sm_does_no_harm)
 {
 	struct bench *b = *state;
 	struct tp_mad gs = {.qp = 1}, junk = {.slid = 7};
@@ -316,7 +312,7 @@ static void what_is_not_for_the_sm_does_no_harm(void **state)
 	assert_int_equal(status(b).bad, 1);
 }
 
-static void the_end_of_a_connection_is_told(void **state)
+TEST(the_end_of_a_connection_is_told)
 {
 	struct bench *b = *state;
 
@@ -329,7 +325,7 @@ static void the_end_of_a_connection_is_told(void **state)
 }
 
 /* The SM's time is set back now and then; sweeps keep their pace all the same. */
-static void time_is_set_back(void **state)
+TEST(time_is_set_back)
 {
 	struct bench *b = *state;
 	uint64_t sweeps;

@@ -3,11 +3,7 @@
  * What survives: what was put is there again, whoever is killed and whatever the disk says; files of
  * others are left alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -65,7 +61,7 @@ static void see(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc)
 	x->lmc[x->n++] = lmc;
 }
 
-static void what_was_put_is_there_again(void **state UNUSED)
+TEST(what_was_put_is_there_again)
 {
 	struct run_state *s = open_state();
 	struct seen x = {.n = 0};
@@ -101,7 +97,7 @@ static void what_was_put_is_there_again(void **state UNUSED)
 	run_state_close(s);
 }
 
-static void a_lid_has_one_owner(void **state UNUSED)
+TEST(a_lid_has_one_owner)
 {
 	struct run_state *s = open_state();
 	struct seen x = {.n = 0};
@@ -121,7 +117,7 @@ static void a_lid_has_one_owner(void **state UNUSED)
 	run_state_close(s);
 }
 
-static void one_process_at_a_time(void **state UNUSED)
+TEST(one_process_at_a_time)
 {
 	struct run_state *s = open_state(), *t;
 	struct err e;
@@ -160,7 +156,7 @@ static void sql(const char *text)
 	assert_int_equal(sqlite3_close(db), 0);
 }
 
-static void files_of_others_are_left_alone(void **state UNUSED)
+TEST(files_of_others_are_left_alone)
 {
 	struct run_state *s;
 	char page[4096];
@@ -216,7 +212,7 @@ static void write_until_killed(int fd)
 	_exit(2);
 }
 
-static void killed_at_any_moment(void **state UNUSED)
+TEST(killed_at_any_moment)
 {
 	struct rng r;
 
@@ -295,7 +291,7 @@ static void count(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc UNUSED)
 	assert_int_equal(lid, guid);
 }
 
-static void disk_full(void **state UNUSED)
+TEST(disk_full)
 {
 	unsigned n = 0;
 	struct run_state *s;
@@ -316,7 +312,7 @@ static void disk_full(void **state UNUSED)
 }
 
 /* What was gathered stays, and goes in when the file can be written again. */
-static void tried_again(void **state UNUSED)
+TEST(tried_again)
 {
 	struct run_state *s;
 	unsigned n = 0;

@@ -2,11 +2,7 @@
 /*
  * The worker: requests that overtake one another, answers in order, an end while it computes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "run/daemon.h"
 
@@ -83,7 +79,7 @@ static void run_until(struct bench *b, uint32_t epoch)
 	uv_run(&b->loop, UV_RUN_DEFAULT);
 }
 
-static void one_request_one_answer(void **state)
+TEST(one_request_one_answer)
 {
 	struct bench *b = *state;
 
@@ -96,7 +92,7 @@ static void one_request_one_answer(void **state)
 }
 
 /* However the thread and the loop take turns: the last is answered, none twice, none out of order. */
-static void later_requests_overtake(void **state)
+TEST(later_requests_overtake)
 {
 	struct bench *b = *state;
 
@@ -113,7 +109,7 @@ static void later_requests_overtake(void **state)
 }
 
 /* What has not begun is forgotten; what has is answered. */
-static void forgetting(void **state)
+TEST(forgetting)
 {
 	struct bench *b = *state;
 
@@ -131,7 +127,7 @@ static void forgetting(void **state)
 }
 
 /* An end with an answer that nobody took. */
-static void an_end_with_an_answer_waiting(void **state)
+TEST(an_end_with_an_answer_waiting)
 {
 	struct bench *b = *state;
 	bool over;

@@ -3,11 +3,7 @@
  * One simulation on several threads: whatever their number, the same packets arrive at the same
  * picosecond. Where parts cannot know what they would need, the whole runs as ever.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 #include "sim/detail.h"
@@ -142,7 +138,7 @@ static const struct traffic_config busy = {.pattern = TRAFFIC_UNIFORM,
 					   .interval_ps = 5 * PS_PER_US,
 					   .burst_packets = 16};
 
-static void uniform_traffic(void **state UNUSED)
+TEST(uniform_traffic)
 {
 	struct story t = {.traffic = busy};
 
@@ -150,7 +146,7 @@ static void uniform_traffic(void **state UNUSED)
 }
 
 /* At equal intervals of whole nanoseconds many things happen at the same time. */
-static void many_things_at_once(void **state UNUSED)
+TEST(many_things_at_once)
 {
 	struct story t = {.traffic = busy};
 
@@ -162,7 +158,7 @@ static void many_things_at_once(void **state UNUSED)
 }
 
 /* All packets are made in some parts and end in one: free places have to be dealt again. */
-static void all_to_one(void **state UNUSED)
+TEST(all_to_one)
 {
 	struct story t = {.traffic = busy};
 
@@ -209,7 +205,7 @@ static void send_to_group(struct sim *s)
 			sim_inject(s, h, IBA_LID_MCAST_FIRST + GROUP, 256, (uint8_t)(i % 2));
 }
 
-static void multicast(void **state UNUSED)
+TEST(multicast)
 {
 	struct story t = {.traffic = busy, .ready = join_group, .middle = send_to_group};
 
@@ -217,7 +213,7 @@ static void multicast(void **state UNUSED)
 }
 
 /* The shortest cable says how far parts may run ahead of each other. */
-static void cables_of_all_lengths(void **state UNUSED)
+TEST(cables_of_all_lengths)
 {
 	struct story t = {.traffic = busy, .cable_cm = 3000};
 
@@ -256,7 +252,7 @@ static void join_and_lend_the_address(struct sim *s)
 }
 
 /* Copies made in one part of what comes from another lose their tails with it. */
-static void a_link_fails_under_copies(void **state UNUSED)
+TEST(a_link_fails_under_copies)
 {
 	struct story t = {
 		.traffic = busy, .ready = join_and_lend_the_address, .middle = cut_now_and_then};
@@ -278,7 +274,7 @@ static void be_impatient(struct sim *s)
 }
 
 /* What waits too long is discarded, and so is what comes behind it. */
-static void packets_wait_in_vain(void **state UNUSED)
+TEST(packets_wait_in_vain)
 {
 	struct story t = {.traffic = busy, .ready = be_impatient};
 	struct fab *f = make(0);
@@ -299,7 +295,7 @@ static void with_traps(struct lab_config *c)
 	c->sim.traps = true;
 }
 
-static void a_link_fails(void **state UNUSED)
+TEST(a_link_fails)
 {
 	struct story t = {.traffic = busy, .tune = with_traps, .middle = cut_a_link};
 
@@ -312,7 +308,7 @@ static void short_wires(struct lab_config *c)
 	c->sim.plane.link_arb_ps = c->sim.plane.route_ps = 0;
 }
 
-static void wires_without_length(void **state UNUSED)
+TEST(wires_without_length)
 {
 	struct story t = {.traffic = busy, .tune = short_wires};
 
@@ -346,7 +342,7 @@ static void damage(struct lab_config *c)
 	c->sim.plane.byte_error_q40 = 1 << 20;
 }
 
-static void who_listens_hears_one_after_another(void **state UNUSED)
+TEST(who_listens_hears_one_after_another)
 {
 	const struct story stories[] = {
 		{.traffic = busy, .ready = watch_wires},

@@ -3,11 +3,7 @@
  * The event queue: what comes out is what a sorted list would give, whatever went in and however
  * pushing and popping are mixed. Keeps no state.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "base/rng.h"
 #include "base/vec.h"
@@ -62,12 +58,11 @@ static void push_both(struct evq *q, ref_list *l, time_ps when, uint8_t priority
 	ref_insert(l, (struct ref){when, priority, seq});
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct evq q = {0};
 	struct ev e;
 
-	(void)state;
 	assert_false(evq_pop(&q, &e));
 	assert_true(evq_next(&q) == TIME_NEVER);
 	evq_push(&q, 5, 0, (struct ev){.kind = 1});
@@ -78,14 +73,13 @@ static void test_empty(void **state)
 	evq_free(&q);
 }
 
-static void test_same_time_by_priority_then_first_come(void **state)
+TEST(test_same_time_by_priority_then_first_come)
 {
 	static const uint8_t priority[] = {2, 0, 1, 0, 2, 1, 255};
 	static const uint32_t order[] = {1, 3, 2, 5, 0, 4, 6};
 	struct evq q = {0};
 	struct ev e;
 
-	(void)state;
 	for (uint32_t i = 0; i < ARRAY_LEN(priority); i++)
 		evq_push(&q, 10, priority[i], (struct ev){.a = i});
 	for (uint32_t i = 0; i < ARRAY_LEN(order); i++) {
@@ -96,13 +90,12 @@ static void test_same_time_by_priority_then_first_come(void **state)
 }
 
 /* With a rank before those without, whenever they came; what was popped goes back as it was. */
-static void test_same_time_by_rank(void **state)
+TEST(test_same_time_by_rank)
 {
 	static const uint32_t order[] = {4, 1, 0, 2, 3};
 	struct evq q = {0}, other = {0};
 	struct ev e;
 
-	(void)state;
 	evq_push(&q, 10, 1, (struct ev){.a = 0});
 	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 7), .a = 1});
 	evq_push(&q, 10, 1, (struct ev){.a = 2});
@@ -119,11 +112,10 @@ static void test_same_time_by_rank(void **state)
 }
 
 /* Few different times and priorities, so that ties are the rule. */
-static void test_like_a_sorted_list(void **state)
+TEST(test_like_a_sorted_list)
 {
 	struct rng r;
 
-	(void)state;
 	for (unsigned round = 0; round < 40; round++) {
 		unsigned span = 1 + round * 5;
 		struct evq q = {0};
@@ -148,13 +140,12 @@ static void test_like_a_sorted_list(void **state)
 	}
 }
 
-static void test_extreme_times(void **state)
+TEST(test_extreme_times)
 {
 	static const time_ps t[] = {TIME_NEVER, 0, TIME_NEVER - 1, 1, PS_PER_S};
 	struct evq q = {0};
 	ref_list l = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < ARRAY_LEN(t); i++)
 		push_both(&q, &l, t[i], 0, i);
 	while (l.n)

@@ -8,7 +8,7 @@
 
 /* ---- SMPs ---- */
 
-static void a_directed_smp_comes_back_at_once(void **state UNUSED)
+TEST(a_directed_smp_comes_back_at_once)
 {
 	struct world w;
 	struct sim_smp s;
@@ -29,7 +29,7 @@ static void a_directed_smp_comes_back_at_once(void **state UNUSED)
 	world_close(&w);
 }
 
-static void lid_routed_smps_and_mixed_routes(void **state UNUSED)
+TEST(lid_routed_smps_and_mixed_routes)
 {
 	static const uint16_t to[] = {1, 10, 11, 12, 2};
 	struct world w;
@@ -112,7 +112,7 @@ static void twins_bring_up(struct world *w)
 	world_give_lft(w, 3, (const uint8_t[]){1, 1, 2, 2, 10, 1, 11, 1, 12, 0, 5, 3, 7, 0, 0});
 }
 
-static void smps_fare_as_they_do_by_events(void **state UNUSED)
+TEST(smps_fare_as_they_do_by_events)
 {
 	struct sim_config c;
 	struct twins t;
@@ -145,7 +145,7 @@ static void smps_fare_as_they_do_by_events(void **state UNUSED)
 
 /* ---- troubles of links ---- */
 
-static void latency_is_real_time(void **state UNUSED)
+TEST(latency_is_real_time)
 {
 	struct sim_link_trouble t = {.latency_ps = 5 * PS_PER_MS}, got;
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
@@ -170,7 +170,7 @@ static void latency_is_real_time(void **state UNUSED)
 	world_close(&w);
 }
 
-static void what_is_on_a_link_is_lost_with_it(void **state UNUSED)
+TEST(what_is_on_a_link_is_lost_with_it)
 {
 	struct sim_link_trouble t = {.latency_ps = PS_PER_MS};
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
@@ -214,7 +214,7 @@ static uint64_t lost_of(uint64_t seed, unsigned smps, uint64_t *counted)
 }
 
 /* A quarter in each direction: 7 of 16 are lost. */
-static void loss_is_drawn_from_the_seed(void **state UNUSED)
+TEST(loss_is_drawn_from_the_seed)
 {
 	uint64_t counted, again, lost = lost_of(7, 4000, &counted);
 
@@ -224,7 +224,7 @@ static void loss_is_drawn_from_the_seed(void **state UNUSED)
 	assert_int_not_equal(lost_of(8, 4000, &again), lost);
 }
 
-static void a_forwarding_loop_ends(void **state UNUSED)
+TEST(a_forwarding_loop_ends)
 {
 	struct sim_smp s = smp_lid(IBA_GET, IBA_ATTR_NODE_INFO, 0, 1, 33);
 	struct sim_smp g = gmp(0x03, IBA_GET, 0x11, 33);
@@ -286,7 +286,7 @@ static void attach(struct world *w, struct program *p, node_id n, unsigned port)
 	sim_attach_port(w->sim, n, port, program_recv, p);
 }
 
-static void gmps_go_to_the_program_and_back(void **state UNUSED)
+TEST(gmps_go_to_the_program_and_back)
 {
 	static const uint8_t classes[] = {0x03, 0x05, 0x06, 0x07, 0x08, 0x09,
 					  0x0a, 0x21, 0x32, 0x4f, 0xff, 0x00};
@@ -314,7 +314,7 @@ static void gmps_go_to_the_program_and_back(void **state UNUSED)
 	world_close(&w);
 }
 
-static void gmps_need_active_links(void **state UNUSED)
+TEST(gmps_need_active_links)
 {
 	struct sim_smp s = gmp(0x03, IBA_GET, 0x11, 2);
 	struct iba_port_info pi;
@@ -344,7 +344,7 @@ static void gmps_need_active_links(void **state UNUSED)
 	world_close(&w);
 }
 
-static void gmps_that_nobody_takes(void **state UNUSED)
+TEST(gmps_that_nobody_takes)
 {
 	struct sim_smp s = gmp(0x32, IBA_GET, 1, 2);
 	const struct sim_smp *r;
@@ -365,7 +365,7 @@ static void gmps_that_nobody_takes(void **state UNUSED)
 	world_close(&w);
 }
 
-static void a_program_may_ask_itself(void **state UNUSED)
+TEST(a_program_may_ask_itself)
 {
 	struct sim_smp s = gmp(0x03, IBA_GET, 0x11, 1);
 	const struct sim_smp *r;
@@ -380,7 +380,7 @@ static void a_program_may_ask_itself(void **state UNUSED)
 }
 
 /* Two programs that never stop answering each other: no stack grows. */
-static void answers_without_end_do_not_recurse(void **state UNUSED)
+TEST(answers_without_end_do_not_recurse)
 {
 	struct sim_smp s = gmp(0x09, IBA_GET, 1, 2);
 	struct program a, b;
@@ -398,7 +398,7 @@ static void answers_without_end_do_not_recurse(void **state UNUSED)
 	world_close(&w);
 }
 
-static void sm_info_is_for_whoever_is_an_sm(void **state UNUSED)
+TEST(sm_info_is_for_whoever_is_an_sm)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_SM_INFO, 0, chain_path(), 2);
 	const struct sim_smp *r;
@@ -425,7 +425,7 @@ static void sm_info_is_for_whoever_is_an_sm(void **state UNUSED)
 }
 
 /* A host with two ports: each its own LID, program and answers. */
-static void ports_of_one_host_are_apart(void **state UNUSED)
+TEST(ports_of_one_host_are_apart)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id h0 = draw_host(b, 1), sw = draw_switch(b, 4), h = draw_host(b, 2);
@@ -467,7 +467,7 @@ static void ports_of_one_host_are_apart(void **state UNUSED)
 	world_close(&w);
 }
 
-static void the_last_program_takes_a_freed_place(void **state UNUSED)
+TEST(the_last_program_takes_a_freed_place)
 {
 	struct sim_smp s = gmp(0x09, IBA_GET, 1, 2);
 	struct program a, b;
@@ -489,7 +489,7 @@ static void the_last_program_takes_a_freed_place(void **state UNUSED)
 
 /* ---- time ---- */
 
-static void traps_are_repeated_in_real_time(void **state UNUSED)
+TEST(traps_are_repeated_in_real_time)
 {
 	struct iba_port_info pi;
 	struct sim_smp s;
@@ -523,7 +523,7 @@ static void traps_are_repeated_in_real_time(void **state UNUSED)
 	world_close(&w);
 }
 
-static void calls_come_at_their_time(void **state UNUSED)
+TEST(calls_come_at_their_time)
 {
 	struct world w;
 
@@ -538,7 +538,7 @@ static void calls_come_at_their_time(void **state UNUSED)
 	world_close(&w);
 }
 
-static void a_node_that_is_off_takes_nothing(void **state UNUSED)
+TEST(a_node_that_is_off_takes_nothing)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct world w;
@@ -557,7 +557,7 @@ static void a_node_that_is_off_takes_nothing(void **state UNUSED)
 
 /* ---- flows ---- */
 
-static void flows_count_along_the_tables(void **state UNUSED)
+TEST(flows_count_along_the_tables)
 {
 	struct world w;
 

@@ -4,11 +4,7 @@
  * the specification's own example, and the blocks of the file. Keeps nothing. Does not ask
  * Wireshark; interop/tshark.sh does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "sim/pcap.h"
 
@@ -56,7 +52,7 @@ static void expect_remainders(const uint8_t *packet, size_t len)
 }
 
 /* IBA 7.8, sample packets: a local RDMA write of 14 bytes. For pcap_build(), RETH is payload. */
-static void test_specification_sample(void **state)
+TEST(test_specification_sample)
 {
 	static const uint8_t sample[] = {
 		0x70, 0x12, 0x37, 0x5c, 0x00, 0x0e, 0x17, 0xd2, 0x0a, 0x20, 0x24, 0x87, 0x00, 0x87,
@@ -76,13 +72,12 @@ static void test_specification_sample(void **state)
 	};
 	uint8_t buf[128];
 
-	(void)state;
 	assert_int_equal(pcap_build(buf, &h, sample + 20, 30), sizeof(sample) + 2);
 	assert_memory_equal(buf, sample, sizeof(sample));
 	expect_remainders(buf, sizeof(sample) + 2);
 }
 
-static void test_datagram(void **state)
+TEST(test_datagram)
 {
 	static const uint8_t want[] = {
 		0xf0, 0xa2, 0xc0, 0x01, 0x00, 0x09, 0x00, 0x33,				/* LRH */
@@ -104,7 +99,6 @@ static void test_datagram(void **state)
 	};
 	uint8_t buf[64];
 
-	(void)state;
 	memset(buf, 0xee, sizeof(buf));
 	assert_int_equal(pcap_build(buf, &h, (const uint8_t *)"w", 1), sizeof(want) + 6);
 	assert_memory_equal(buf, want, sizeof(want));
@@ -114,12 +108,11 @@ static void test_datagram(void **state)
 
 /* Every length of payload: whole words, the right pad, never a byte beyond what the header allows.
  */
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
 	struct pcap_headers h = {.opcode = 0x04, .dlid = 1, .slid = 2};
 	static uint8_t buf[4096 + 64], data[4096];
 
-	(void)state;
 	memset(data, 0xa5, sizeof(data));
 	for (size_t n = 0; n <= sizeof(data); n = n < 40 ? n + 1 : 2 * n - 17) {
 		for (unsigned ud = 0; ud < 2; ud++) {
@@ -141,13 +134,12 @@ static void test_lengths(void **state)
 }
 
 /* A switch may change the VL: the invariant remainder stays, the variant one does not. */
-static void test_vl_is_not_invariant(void **state)
+TEST(test_vl_is_not_invariant)
 {
 	struct pcap_headers h = {.vl = 0, .opcode = 0x04};
 	uint8_t a[64], b[64];
 	size_t len = pcap_build(a, &h, NULL, 16);
 
-	(void)state;
 	h.vl = 9;
 	assert_int_equal(pcap_build(b, &h, NULL, 16), len);
 	assert_memory_equal(a + 1, b + 1, len - 3);
@@ -175,7 +167,7 @@ static unsigned blocks_check(const struct strbuf *file, const char *at[], unsign
 	return n;
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
 	static const uint8_t data[] = {1, 2, 3, 4, 5};
 	/* 2 s and three quarters, a record of 16 + 5 bytes on the wire as 7 */
@@ -183,7 +175,6 @@ static void test_file(void **state)
 	struct strbuf file = {0};
 	const char *at[4];
 
-	(void)state;
 	pcap_begin(&file);
 	pcap_interface(&file, "s1/3");
 	pcap_interface(&file, "");
@@ -209,7 +200,7 @@ static void test_file(void **state)
 }
 
 /* The latest time there is, and the last picosecond of a second: no stamp overflows. */
-static void test_times(void **state)
+TEST(test_times)
 {
 	static const struct {
 		time_ps when;
@@ -223,7 +214,6 @@ static void test_times(void **state)
 		{UINT64_MAX, 18446744, 0x12dea111, 18446744073709551},
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(times); i++) {
 		struct strbuf file = {0};
 

@@ -74,15 +74,13 @@ static void curve49(unsigned width)
 	}
 }
 
-static void test_fig49_at_1x(void **state)
+TEST(test_fig49_at_1x)
 {
-	(void)state;
 	curve49(1);
 }
 
-static void test_fig49_at_4x(void **state)
+TEST(test_fig49_at_4x)
 {
-	(void)state;
 	curve49(4);
 }
 
@@ -159,21 +157,18 @@ static void queue_test(unsigned percent, unsigned batch, unsigned narrow)
 	assert_true(bound * 10000 < (unsigned __int128)want * want * narrow * narrow);
 }
 
-static void test_queue_at_30_percent(void **state)
+TEST(test_queue_at_30_percent)
 {
-	(void)state;
 	queue_test(30, 4000, 3);
 }
 
-static void test_queue_at_60_percent(void **state)
+TEST(test_queue_at_60_percent)
 {
-	(void)state;
 	queue_test(60, 8000, 5);
 }
 
-static void test_queue_at_90_percent(void **state)
+TEST(test_queue_at_90_percent)
 {
-	(void)state;
 	queue_test(90, 12000, 10);
 }
 
@@ -220,9 +215,8 @@ static void manager_ring(unsigned n)
 	fab_free(f);
 }
 
-static void test_routes_without_deadlock(void **state)
+TEST(test_routes_without_deadlock)
 {
-	(void)state;
 	manager_ring(4);
 	manager_ring(5);
 }
@@ -230,7 +224,7 @@ static void test_routes_without_deadlock(void **state)
 /* ---- hosts ---- */
 
 /* New traffic takes the place of what was planned before. */
-static void test_traffic_is_replaced(void **state)
+TEST(test_traffic_is_replaced)
 {
 	struct traffic_config c = {.pattern = TRAFFIC_INCAST,
 				   .arrivals = TRAFFIC_CONSTANT,
@@ -242,7 +236,6 @@ static void test_traffic_is_replaced(void **state)
 	struct pworld w;
 	struct err e;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	assert_int_equal(sim_traffic(w.sim, &c, &e), 0);
 	pw_run(&w, 1);
@@ -258,14 +251,13 @@ static void test_traffic_is_replaced(void **state)
 
 /* A fast host does not send faster than a slow one can hear, and one that goes off forgets what it
  * had put back. */
-static void test_static_rate_control(void **state)
+TEST(test_static_rate_control)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id sw = draw_switch(b, 2);
 	struct sim_config c;
 	struct pworld w;
 
-	(void)state;
 	draw_rated_link(b, sw, 1, draw_host(b, 1), 1, 4, FAB_QDR);
 	draw_rated_link(b, sw, 2, draw_host(b, 1), 1, 1, FAB_SDR);
 	pw_config(&c);

@@ -62,11 +62,10 @@ static uint64_t cut_after(node_id n, unsigned num, time_ps into)
 }
 
 /* On the cable it came in by, everybody's tail is lost: all get it, or nobody does. */
-static void test_all_or_nobody(void **state)
+TEST(test_all_or_nobody)
 {
 	unsigned all = 0, nobody = 0;
 
-	(void)state;
 	for (time_ps t = 0; t < 4 * PS_PER_US; t += 25 * PS_PER_NS) {
 		uint64_t n = cut_after(2, 1, t);
 
@@ -82,9 +81,8 @@ static void test_all_or_nobody(void **state)
 }
 
 /* Copies made before the cut, seen from the source, are whole: only those behind it suffer. */
-static void test_only_what_is_behind_the_cut(void **state)
+TEST(test_only_what_is_behind_the_cut)
 {
-	(void)state;
 	/* 1,200 ns: the first copy has its head at h2, the second waits in sw1, h1's has not left
 	 */
 	assert_int_equal(cut_after(0, 1, 1200 * PS_PER_NS), 1); /* the trunk: h1 remains */
@@ -94,9 +92,8 @@ static void test_only_what_is_behind_the_cut(void **state)
 }
 
 /* A switch that dies is all its cables at once. */
-static void test_the_copying_switch_dies(void **state)
+TEST(test_the_copying_switch_dies)
 {
-	(void)state;
 	for (time_ps t = 0; t < 8 * PS_PER_US; t += 100 * PS_PER_NS) {
 		struct pworld w;
 
@@ -113,11 +110,10 @@ static void test_the_copying_switch_dies(void **state)
 }
 
 /* Packets of many sources at once, links that come and go: the books of each event. */
-static void test_many_copies_and_failures(void **state)
+TEST(test_many_copies_and_failures)
 {
 	struct pworld w;
 
-	(void)state;
 	tree_open(&w);
 	for (unsigned i = 0; i < 300; i++) {
 		sim_inject(w.sim, i % 4, i % 3 ? GROUP : (uint16_t)(PW_LID0 + (i + 1) % 4), SIZE,

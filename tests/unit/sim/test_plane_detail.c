@@ -10,14 +10,13 @@ enum { WIRE = 256 + PW_BYTES, MILLION = 1000000 };
 
 static const time_ps packet_ps = WIRE * 4 * PS_PER_NS;
 
-static void test_a_busy_link(void **state)
+TEST(test_a_busy_link)
 {
 	struct pworld w;
 	struct sim_port_detail d;
 	struct sim_lane_detail l;
 	time_ps start;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	pw_run(&w, 10 * PS_PER_MS);
 	start = sim_now(w.sim);
@@ -39,7 +38,7 @@ static void test_a_busy_link(void **state)
 }
 
 /* In a window that opens and closes while the link is busy, it is busy all the time. */
-static void test_shares_are_of_the_window(void **state)
+TEST(test_shares_are_of_the_window)
 {
 	struct pworld w;
 	struct sim_port_detail d;
@@ -47,7 +46,6 @@ static void test_shares_are_of_the_window(void **state)
 	const struct sim_host_detail *h;
 	time_ps start;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	pw_run(&w, 10 * PS_PER_MS);
 	start = sim_now(w.sim);
@@ -82,14 +80,13 @@ static void test_shares_are_of_the_window(void **state)
 
 /* Two hosts send to a third as fast as they can: buffers fill, and credits are what they wait for.
  */
-static void test_waiting_for_credit(void **state)
+TEST(test_waiting_for_credit)
 {
 	struct pworld w;
 	struct sim_port_detail d;
 	struct sim_lane_detail l;
 	time_ps start;
 
-	(void)state;
 	pw_open(&w, draw_star(3, 1, FAB_SDR), NULL);
 	w.unchecked = true;
 	pw_run(&w, 10 * PS_PER_MS);
@@ -123,12 +120,11 @@ static void test_waiting_for_credit(void **state)
 }
 
 /* Each loss has a place, a cause and somebody who had sent it. */
-static void test_losses_have_a_place(void **state)
+TEST(test_losses_have_a_place)
 {
 	struct pworld w;
 	time_ps start;
 
-	(void)state;
 	pw_open(&w, draw_star(3, 1, FAB_SDR), NULL);
 	pw_run(&w, 10 * PS_PER_MS);
 	start = sim_now(w.sim);
@@ -152,13 +148,12 @@ static void test_losses_have_a_place(void **state)
 }
 
 /* A node that goes off takes its queues along; afterwards the books start from nothing. */
-static void test_power_off_empties_queues(void **state)
+TEST(test_power_off_empties_queues)
 {
 	struct pworld w;
 	struct sim_port_detail d;
 	time_ps start, wait;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	pw_run(&w, 10 * PS_PER_MS);
 	start = sim_now(w.sim);
@@ -198,9 +193,8 @@ static uint64_t hash_of(bool detail)
 	return hash;
 }
 
-static void test_counting_changes_nothing(void **state)
+TEST(test_counting_changes_nothing)
 {
-	(void)state;
 	assert_true(hash_of(false) == hash_of(true));
 }
 

@@ -4,11 +4,7 @@
  * rate control, counters and taps. Each test brings a small fabric up with the SM and then pokes one
  * thing. State: struct world.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 #include "sim/plane.h"
@@ -113,11 +109,10 @@ static void group_on_all_ports(struct world *w, unsigned mask)
 	}
 }
 
-static void test_multicast_reaches_everyone_else_once(void **state)
+TEST(test_multicast_reaches_everyone_else_once)
 {
 	struct world w;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	group_on_all_ports(&w, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 8);
 	sim_inject(w.sim, 0, 0xc005, 256, 0);
@@ -132,11 +127,10 @@ static void test_multicast_reaches_everyone_else_once(void **state)
 	close_world(&w);
 }
 
-static void test_multicast_under_load_is_conserved(void **state)
+TEST(test_multicast_under_load_is_conserved)
 {
 	struct world w;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	group_on_all_ports(&w, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 8);
 	for (unsigned i = 0; i < 200; i++) {
@@ -166,11 +160,10 @@ static void set_limits(struct world *w, uint8_t hoq, uint8_t life)
 		w->sim->nodes[n].si.life_time = life;
 }
 
-static void test_head_of_queue_life(void **state)
+TEST(test_head_of_queue_life)
 {
 	struct world w;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	set_limits(&w, 0, 31); /* 4.1 us without credit */
 	burst_across(&w, 50);
@@ -180,11 +173,10 @@ static void test_head_of_queue_life(void **state)
 	close_world(&w);
 }
 
-static void test_switch_life_time(void **state)
+TEST(test_switch_life_time)
 {
 	struct world w;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	set_limits(&w, 31, 1); /* 8.2 us without room */
 	burst_across(&w, 50);
@@ -194,11 +186,10 @@ static void test_switch_life_time(void **state)
 	close_world(&w);
 }
 
-static void test_without_limits_everything_arrives(void **state)
+TEST(test_without_limits_everything_arrives)
 {
 	struct world w;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	set_limits(&w, 31, 31);
 	burst_across(&w, 50);
@@ -216,12 +207,11 @@ static void one_byte_in_50000(struct lab_config *c)
 }
 
 /* A damaged packet takes its credit with it until FCTBS tells; nothing stops for good. */
-static void test_errors_cost_packets_but_no_credit(void **state)
+TEST(test_errors_cost_packets_but_no_credit)
 {
 	struct world w;
 	uint64_t errors = 0;
 
-	(void)state;
 	open_world(&w, 9, one_byte_in_50000);
 	for (unsigned round = 0; round < 40; round++) {
 		burst_across(&w, 10);
@@ -241,12 +231,11 @@ static void test_errors_cost_packets_but_no_credit(void **state)
 
 /* ---- P_Keys ---- */
 
-static void test_a_stranger_partition_is_not_served(void **state)
+TEST(test_a_stranger_partition_is_not_served)
 {
 	struct world w;
 	struct sim_port *to;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	to = &w.sim->ports[w.sim->plane->hosts.at[4]];
 	to->pkeys = mem_zarray(32, sizeof(*to->pkeys));
@@ -299,13 +288,12 @@ static void send_trace(struct world *w, const char *text)
 	vec_free(&trace);
 }
 
-static void test_a_slow_host_is_sent_to_slowly(void **state)
+TEST(test_a_slow_host_is_sent_to_slowly)
 {
 	static const char text[] = "900ms 0 5 256\n900ms 0 5 256\n900ms 0 5 256\n";
 	time_ps slow = 282 * 4000, fast = 282 * 1000; /* ps: 1X and 4X SDR */
 	struct world w;
 
-	(void)state;
 	for (int control = 0; control < 2; control++) {
 		open_world(&w, 5, control ? with_rate_control : NULL);
 		w.watched = w.sim->plane->hosts.at[0];
@@ -319,13 +307,12 @@ static void test_a_slow_host_is_sent_to_slowly(void **state)
 	}
 }
 
-static void test_counters_add_up(void **state)
+TEST(test_counters_add_up)
 {
 	const struct sim_port_counters *a, *b;
 	struct world w;
 	port_id p;
 
-	(void)state;
 	open_world(&w, 9, NULL);
 	p = w.sim->plane->hosts.at[0];
 	a = sim_port_counters(w.sim, p);

@@ -17,11 +17,10 @@ enum {
 /* ---- credits ---- */
 
 /* Three hosts send to a fourth, much more than it can take: a buffer full all the time. */
-static void test_no_buffer_overruns(void **state)
+TEST(test_no_buffer_overruns)
 {
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_star(4, 1, FAB_SDR), NULL);
 	for (unsigned h = 1; h < 4; h++)
 		for (unsigned sl = 0; sl < 2; sl++)
@@ -48,11 +47,10 @@ static void watch_counters(struct pworld *w)
 }
 
 /* 13,200 blocks over counters of 12 bits: both go round three times and nothing is lost. */
-static void test_counters_wrap(void **state)
+TEST(test_counters_wrap)
 {
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_pair(4, FAB_SDR), NULL);
 	pw_stream(&w, 0, PS_PER_NS, 400, 0, 1, 2048, 0); /* 33 blocks: a buffer holds one */
 	pw_start(&w);
@@ -66,11 +64,10 @@ static void test_counters_wrap(void **state)
 }
 
 /* Room that is free again is told once; VLs without packets are never spoken of. */
-static void test_a_credit_packet_for_each_packet(void **state)
+TEST(test_a_credit_packet_for_each_packet)
 {
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	pw_stream(&w, 0, 10 * PS_PER_US, 7, 0, 1, SIZE, 1);
 	pw_start(&w);
@@ -142,12 +139,11 @@ static void expect_share(const struct shares *s, unsigned vl, unsigned part, uns
 			 (unsigned long long)want);
 }
 
-static void test_two_weights(void **state)
+TEST(test_two_weights)
 {
 	struct pworld w;
 	struct shares s;
 
-	(void)state;
 	shares_open(&w, &s, 2);
 	for (unsigned sl = 0; sl < 2; sl++)
 		pw_stream(&w, 0, 0, 10000, 0, 1, SIZE, sl);
@@ -160,12 +156,11 @@ static void test_two_weights(void **state)
 }
 
 /* Packets of 64 bytes: every unit of weight is one. */
-static void test_a_unit_of_weight(void **state)
+TEST(test_a_unit_of_weight)
 {
 	struct pworld w;
 	struct shares s;
 
-	(void)state;
 	shares_open(&w, &s, 2);
 	for (unsigned sl = 0; sl < 2; sl++)
 		pw_stream(&w, 0, 0, 10000, 0, 1, 64 - PW_BYTES, sl);
@@ -179,13 +174,12 @@ static void test_a_unit_of_weight(void **state)
 }
 
 /* Three VLs, one of them in two entries, entries without weight between. */
-static void test_three_weights(void **state)
+TEST(test_three_weights)
 {
 	struct pworld w;
 	struct shares s;
 	port_id p;
 
-	(void)state;
 	shares_open(&w, &s, 3);
 	for (unsigned sl = 0; sl < 3; sl++)
 		pw_stream(&w, 0, 0, 10000, 0, 1, SIZE, sl);
@@ -205,12 +199,11 @@ static void test_three_weights(void **state)
 }
 
 /* Weights are bytes: twice the size, half the packets. */
-static void test_weights_count_bytes(void **state)
+TEST(test_weights_count_bytes)
 {
 	struct pworld w;
 	struct shares s;
 
-	(void)state;
 	shares_open(&w, &s, 2);
 	pw_stream(&w, 0, 0, 10000, 0, 1, SIZE, 0);
 	pw_stream(&w, 0, 0, 10000, 0, 1, 2 * WIRE - PW_BYTES, 1);
@@ -223,13 +216,12 @@ static void test_weights_count_bytes(void **state)
 }
 
 /* What one VL does not use the others have; what has no entry waits until it has one. */
-static void test_an_empty_vl_costs_nothing(void **state)
+TEST(test_an_empty_vl_costs_nothing)
 {
 	struct pworld w;
 	struct shares s;
 	port_id p;
 
-	(void)state;
 	shares_open(&w, &s, 2);
 	pw_stream(&w, 0, 0, 50, 0, 1, SIZE, 1);
 	p = pw_id(&w, 0, 1);
@@ -266,9 +258,8 @@ static void high_against_low(unsigned limit, const char *order)
 
 /* Limit of HighPriority (thesis 2.4.3): the counter is below 0 after 13 packets of 320 bytes when
  * it starts at 4096, after 26 when it starts at 8192. */
-static void test_limit_of_high_priority(void **state)
+TEST(test_limit_of_high_priority)
 {
-	(void)state;
 	high_against_low(0, "10101010101010");
 	high_against_low(1, "0111111111111101111111111111");
 	high_against_low(2, "01111111111111111111111111101111");
@@ -290,13 +281,12 @@ static void note_smp(void *ctx, enum sim_seen what, node_id n, unsigned port,
 }
 
 /* Twenty packets wait; an SMP that comes last goes next, right behind the one on the wire. */
-static void test_vl15_goes_first(void **state)
+TEST(test_vl15_goes_first)
 {
 	struct pworld w;
 	struct sim_smp smp = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	time_ps packet = WIRE * SDR_BYTE, start = 40 * PS_PER_NS, sent;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	pw_stream(&w, 0, 0, 20, 0, 1, SIZE, 0);
 	pw_start(&w);
@@ -316,7 +306,7 @@ static void test_vl15_goes_first(void **state)
 
 /* Fifty SMPs at once from a fast link to a slow one: VL15 has no credits, so what its buffers do
  * not hold is dropped, and counted. Data waits instead. */
-static void test_vl15_has_no_credits(void **state)
+TEST(test_vl15_has_no_credits)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id sw = draw_switch(b, 2);
@@ -325,7 +315,6 @@ static void test_vl15_has_no_credits(void **state)
 	struct sim_config c;
 	struct pworld w;
 
-	(void)state;
 	draw_rated_link(b, sw, 1, draw_host(b, 1), 1, 4, FAB_QDR);
 	draw_rated_link(b, sw, 2, draw_host(b, 1), 1, 1, FAB_SDR);
 	pw_config(&c);
@@ -382,13 +371,12 @@ static time_ps past_a_full_vl(unsigned sl)
 	return passed;
 }
 
-static void test_a_full_vl_stops_no_other(void **state)
+TEST(test_a_full_vl_stops_no_other)
 {
 	/* Arbiter, header, cable, switch, header, arbiter, header, cable: until the header is
 	 * there. */
 	time_ps idle = (40 + 5 + 100 + 102 + 5 + 40 + 5 + 100) * PS_PER_NS;
 
-	(void)state;
 	assert_in_range(past_a_full_vl(0), idle, idle + 80 * PS_PER_NS + 6 * PS_PER_NS);
 	assert_true(past_a_full_vl(1) > 60 * PS_PER_US);
 }
@@ -425,29 +413,26 @@ static void expect_states(enum iba_port_state tx, enum iba_port_state rx, unsign
 	pw_close(&w);
 }
 
-static void test_states_of_the_sender(void **state)
+TEST(test_states_of_the_sender)
 {
-	(void)state;
 	expect_states(IBA_PORT_DOWN, IBA_PORT_ACTIVE, 0, SIM_DISCARD_INACTIVE_PORT, false);
 	expect_states(IBA_PORT_INIT, IBA_PORT_ACTIVE, 0, SIM_DISCARD_DEACTIVATED_PORT, true);
 	expect_states(IBA_PORT_ARMED, IBA_PORT_ACTIVE, 0, SIM_DISCARD_DEACTIVATED_PORT, true);
 	expect_states(IBA_PORT_ACTIVE, IBA_PORT_ACTIVE, 10, SIM_DISCARD_DEACTIVATED_PORT, true);
 }
 
-static void test_states_of_the_receiver(void **state)
+TEST(test_states_of_the_receiver)
 {
-	(void)state;
 	expect_states(IBA_PORT_ACTIVE, IBA_PORT_DOWN, 0, SIM_DISCARD_INACTIVE_PORT, false);
 	expect_states(IBA_PORT_ACTIVE, IBA_PORT_INIT, 0, SIM_DISCARD_DEACTIVATED_PORT, true);
 	expect_states(IBA_PORT_ACTIVE, IBA_PORT_ARMED, 10, SIM_DISCARD_DEACTIVATED_PORT, true);
 }
 
 /* An Armed port does not send, until the first data packet it gets makes it Active. */
-static void test_the_first_packet_activates(void **state)
+TEST(test_the_first_packet_activates)
 {
 	struct pworld w;
 
-	(void)state;
 	states_open(&w, IBA_PORT_ACTIVE, IBA_PORT_ARMED);
 	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, 1, 1))->state, IBA_PORT_ACTIVE);
 	pw_close(&w);
@@ -458,11 +443,10 @@ static void test_the_first_packet_activates(void **state)
 
 /* ---- MTU ---- */
 
-static void test_mtu(void **state)
+TEST(test_mtu)
 {
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	for (unsigned n = 0; n < 2; n++)
 		pw_port(&w, n, 1)->pi.neighbor_mtu = 1; /* 256 bytes */
@@ -476,11 +460,10 @@ static void test_mtu(void **state)
 }
 
 /* Larger than any buffer: it could wait for credit for ever. */
-static void test_larger_than_a_buffer(void **state)
+TEST(test_larger_than_a_buffer)
 {
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_pair(1, FAB_SDR), NULL);
 	pw_packet(&w, 0, 0, 1, 4096, 0);
 	pw_stream(&w, 0, 0, 3, 0, 1, SIZE, 0);
@@ -491,12 +474,11 @@ static void test_larger_than_a_buffer(void **state)
 }
 
 /* A buffer holds at least one packet of the largest MTU, whatever its size was said to be. */
-static void test_a_buffer_holds_a_packet(void **state)
+TEST(test_a_buffer_holds_a_packet)
 {
 	struct sim_config c;
 	struct pworld w;
 
-	(void)state;
 	pw_config(&c);
 	c.mtu_cap = 5;
 	c.plane.buffer_bytes = 512;
@@ -564,12 +546,11 @@ static void cut_and_mend(time_ps into)
 	pw_close(&w);
 }
 
-static void test_a_cut_cable_loses_what_is_on_it(void **state)
+TEST(test_a_cut_cable_loses_what_is_on_it)
 {
 	/* made, leaving, header on its way, header there, all but the last bit there, there */
 	static const unsigned into_ns[] = {10, 50, 150, 230, 1419, 1421, 1990};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(into_ns); i++)
 		cut_and_mend(into_ns[i] * PS_PER_NS);
 }
@@ -596,9 +577,8 @@ static void behind_the_head(time_ps into, unsigned delivered)
 	pw_close(&w);
 }
 
-static void test_a_tail_that_never_comes(void **state)
+TEST(test_a_tail_that_never_comes)
 {
-	(void)state;
 	behind_the_head(1419 * PS_PER_NS, 0);
 	behind_the_head(1421 * PS_PER_NS, 1);
 }
@@ -645,12 +625,11 @@ static void kill_and_revive(time_ps into)
 	pw_close(&w);
 }
 
-static void test_a_dead_node_loses_what_it_held(void **state)
+TEST(test_a_dead_node_loses_what_it_held)
 {
 	static const unsigned into_ns[] = {10,	100, 441, 443, 600,  623,  700, 725,
 					   803, 805, 843, 845, 1000, 1100, 1900};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(into_ns); i++)
 		kill_and_revive(into_ns[i] * PS_PER_NS);
 }
@@ -659,14 +638,13 @@ static void test_a_dead_node_loses_what_it_held(void **state)
 
 /* A cable out and in again while the far buffer is full: its room is not promised twice, and in the
  * end it is all there again. */
-static void test_credits_after_a_new_link(void **state)
+TEST(test_credits_after_a_new_link)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id sw = draw_switch(b, 2);
 	struct pworld w;
 	port_id a, p;
 
-	(void)state;
 	draw_rated_link(b, sw, 1, draw_host(b, 1), 1, 4, FAB_QDR);
 	draw_rated_link(b, sw, 2, draw_host(b, 1), 1, 1, FAB_SDR);
 	pw_open(&w, fab_build(b), NULL);
@@ -726,11 +704,10 @@ static void head_waits(struct pworld *w, time_ps blocked)
 }
 
 /* Without credit for too long it is discarded; with credit in time it waits for the link only. */
-static void test_head_of_queue_life(void **state)
+TEST(test_head_of_queue_life)
 {
 	struct pworld w;
 
-	(void)state;
 	head_waits(&w, 6 * PS_PER_US);
 	pw_expect(&w, 1, SIM_DISCARD_LIFETIME, 1);
 	pw_close(&w);
@@ -745,13 +722,12 @@ static void test_head_of_queue_life(void **state)
  * the first is discarded at 4,498 ns, the second at 8,594. That stalls the VL for 32.768 us, until
  * 41,362: the three behind them go at once, and so does what comes meanwhile, credit or not.
  */
-static void test_a_stalled_vl(void **state)
+TEST(test_a_stalled_vl)
 {
 	const time_ps stall = 8594 * PS_PER_NS, end = 41362 * PS_PER_NS, way = 402 * PS_PER_NS;
 	struct out_chan *o;
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_star(2, 1, FAB_SDR), NULL);
 	pw_port(&w, 0, 1)->pi.hoq_life = 0;
 	pw_port(&w, 0, 1)->pi.vl_stall_count = 2;
@@ -789,12 +765,11 @@ static void hold_credit(struct pworld *w)
 }
 
 /* Only packets in a row count: one that is sent between two that expire starts the count anew. */
-static void test_a_vl_that_moves_does_not_stall(void **state)
+TEST(test_a_vl_that_moves_does_not_stall)
 {
 	struct out_chan *o;
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_star(2, 1, FAB_SDR), NULL);
 	pw_port(&w, 0, 1)->pi.hoq_life = 0;
 	pw_port(&w, 0, 1)->pi.vl_stall_count = 2;

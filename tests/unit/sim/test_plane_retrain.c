@@ -32,11 +32,10 @@ static void retrain_open(struct pworld *w, struct fab *f, unsigned limit)
  * 40, header 80, cable 100), so the link trains until 10,220. Then 40 ns of arbiter, a flow control
  * packet of 24 ns, the second packet (1,128) and the cable.
  */
-static void test_one_damaged_packet(void **state)
+TEST(test_one_damaged_packet)
 {
 	struct pworld w;
 
-	(void)state;
 	retrain_open(&w, draw_pair(1, FAB_SDR), 0);
 	pw_stream(&w, 0, 0, 2, 0, 1, SIZE, 0);
 	pw_start(&w);
@@ -66,11 +65,10 @@ static void test_one_damaged_packet(void **state)
 }
 
 /* Without a time for it nothing trains; the refresh alone brings the credit back. */
-static void test_links_that_never_train(void **state)
+TEST(test_links_that_never_train)
 {
 	struct pworld w;
 
-	(void)state;
 	retrain_open(&w, draw_pair(1, FAB_SDR), 0);
 	w.sim->cfg.plane.retrain_ps = 0;
 	pw_stream(&w, 0, 0, 2, 0, 1, SIZE, 0);
@@ -111,9 +109,8 @@ static uint64_t recoveries_of(const char *fates, unsigned limit)
 }
 
 /* Good packets take back what damaged ones count. */
-static void test_errors_must_come_often(void **state)
+TEST(test_errors_must_come_often)
 {
-	(void)state;
 	assert_int_equal(recoveries_of("x", 0), 1);
 	assert_int_equal(recoveries_of("x", 1), 0);
 	assert_int_equal(recoveries_of("xx", 1), 1);
@@ -126,11 +123,10 @@ static void test_errors_must_come_often(void **state)
 
 /* Whenever it strikes: what is on the cable is lost, two packets at most each way; what lies in
  * buffers stays, nothing is lost twice, and every credit comes back. */
-static void test_what_is_on_the_cable(void **state)
+TEST(test_what_is_on_the_cable)
 {
 	uint64_t lost = 0;
 
-	(void)state;
 	for (time_ps t = 0; t < 4 * PS_PER_US; t += 37 * PS_PER_NS) {
 		struct pworld w;
 
@@ -153,11 +149,10 @@ static void test_what_is_on_the_cable(void **state)
 }
 
 /* A head that waits for the training waits for its life-time at most. */
-static void test_life_goes_on(void **state)
+TEST(test_life_goes_on)
 {
 	struct pworld w;
 
-	(void)state;
 	retrain_open(&w, draw_star(2, 1, FAB_SDR), 0);
 	pw_port(&w, 0, 1)->pi.hoq_life = 0; /* 4.096 us */
 	pw_stream(&w, 0, 0, 2, 1, 0, SIZE, 0);
@@ -173,11 +168,10 @@ static void test_life_goes_on(void **state)
 }
 
 /* Training that fails: Down and, trained from the beginning, Initialize; the switch notices. */
-static void test_training_fails(void **state)
+TEST(test_training_fails)
 {
 	struct pworld w;
 
-	(void)state;
 	retrain_open(&w, draw_star(2, 1, FAB_SDR), 0);
 	w.sim->cfg.plane.retrain_fail_q32 = (uint64_t)1 << 32;
 	w.sim->cfg.training_ps = 5 * PS_PER_US;
@@ -204,9 +198,8 @@ static void test_training_fails(void **state)
 }
 
 /* Cables and nodes that go while their link trains take the training with them. */
-static void test_the_world_changes_meanwhile(void **state)
+TEST(test_the_world_changes_meanwhile)
 {
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		struct pworld w;
 

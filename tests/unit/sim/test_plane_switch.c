@@ -65,21 +65,19 @@ static void chain_of_one_rate(const struct rate *r)
 	}
 }
 
-static void test_time_at_one_rate(void **state)
+TEST(test_time_at_one_rate)
 {
-	(void)state;
 	chain_of_one_rate(&sdr);
 	chain_of_one_rate(&qdr);
 	chain_of_one_rate(&sdr4);
 }
 
 /* By hand, in nanoseconds: 1,670 = 40 + 80 + 100 + 102 + 80 + 40 + 1,128 + 100, and so on. */
-static void test_time_in_figures(void **state)
+TEST(test_time_in_figures)
 {
 	const struct rate *slow[] = {&sdr, &sdr}, *fast[] = {&qdr, &qdr};
 	time_ps head, all;
 
-	(void)state;
 	one_packet(1, slow, &head, &all);
 	assert_int_equal(head, 622 * PS_PER_NS);
 	assert_int_equal(all, 1670 * PS_PER_NS);
@@ -93,13 +91,12 @@ static void test_time_in_figures(void **state)
  * 40 + 1,128 + 100 and one more cable. Its header though left at 40 + 80 + 100 + 102 + 5 + 40.
  * Fast to slow: 40 + 5 + 100 + 102 + 80 + 40, then 1,128 and a cable.
  */
-static void test_time_between_rates(void **state)
+TEST(test_time_between_rates)
 {
 	const struct rate *up[] = {&sdr, &qdr}, *down[] = {&qdr, &sdr};
 	const struct rate *updown[] = {&sdr, &qdr, &sdr}, *downup[] = {&qdr, &sdr, &qdr};
 	time_ps head, all;
 
-	(void)state;
 	one_packet(1, up, &head, &all);
 	assert_int_equal(head, (40 + 80 + 100 + 102 + 5 + 40 + 5 + 100) * PS_PER_NS);
 	assert_int_equal(all, (40 + 1128 + 100 + 100) * PS_PER_NS);
@@ -134,11 +131,10 @@ static void star_expect(struct pworld *w, uint64_t delivered, enum sim_discard w
 	pw_close(w);
 }
 
-static void test_no_entry(void **state)
+TEST(test_no_entry)
 {
 	struct pworld w;
 
-	(void)state;
 	star_open(&w);
 	pw_lft_set(&w, 0, PW_LID0 + 1, IBA_PORT_NONE);
 	star_expect(&w, 0, SIM_DISCARD_UNROUTABLE, 10);
@@ -154,31 +150,28 @@ static void test_no_entry(void **state)
 	star_expect(&w, 0, SIM_DISCARD_UNROUTABLE, 10);
 }
 
-static void test_back_where_it_came_from(void **state)
+TEST(test_back_where_it_came_from)
 {
 	struct pworld w;
 
-	(void)state;
 	star_open(&w);
 	pw_lft_set(&w, 0, PW_LID0 + 1, 1);
 	star_expect(&w, 0, SIM_DISCARD_TURNED_BACK, 10);
 }
 
-static void test_to_the_wrong_host(void **state)
+TEST(test_to_the_wrong_host)
 {
 	struct pworld w;
 
-	(void)state;
 	star_open(&w);
 	pw_lft_set(&w, 0, PW_LID0 + 1, 3);
 	star_expect(&w, 0, SIM_DISCARD_WRONG_HOST, 10);
 }
 
-static void test_sl_to_vl15(void **state)
+TEST(test_sl_to_vl15)
 {
 	struct pworld w;
 
-	(void)state;
 	for (node_id n = 0; n < 2; n++) { /* in the switch, in the host */
 		star_open(&w);
 		pw_slvl_set(&w, n, 1, 15);
@@ -192,11 +185,10 @@ static void test_sl_to_vl15(void **state)
 	}
 }
 
-static void test_a_vl_that_is_not_in_use(void **state)
+TEST(test_a_vl_that_is_not_in_use)
 {
 	struct pworld w;
 
-	(void)state;
 	star_open(&w);
 	pw_slvl_set(&w, 0, 1, 1);
 	pw_port(&w, 0, 2)->pi.oper_vls = 1; /* VL 0 alone */
@@ -204,11 +196,10 @@ static void test_a_vl_that_is_not_in_use(void **state)
 }
 
 /* A switch does not send what is too long for the link; the far host never sees it. */
-static void test_mtu_of_the_next_link(void **state)
+TEST(test_mtu_of_the_next_link)
 {
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_star(3, 1, FAB_SDR), NULL);
 	pw_port(&w, 0, 2)->pi.neighbor_mtu = 2; /* 512 */
 	pw_packet(&w, 0, 0, 1, 512, 1);
@@ -236,9 +227,8 @@ static void enforce(unsigned num, bool in, bool out, uint16_t key, uint64_t deli
 }
 
 /* Partition enforcement (IBA 14.2.5.6): only where it is on, and in that direction. */
-static void test_switches_enforce_partitions(void **state)
+TEST(test_switches_enforce_partitions)
 {
-	(void)state;
 	enforce(1, true, false, 0x8001, 0);
 	enforce(2, false, true, 0x8001, 0);
 	enforce(1, false, true, 0x8001, 10);
@@ -248,11 +238,10 @@ static void test_switches_enforce_partitions(void **state)
 }
 
 /* Discards free their room: ten that go nowhere do not hold up the eleventh. */
-static void test_a_discard_leaves_no_trace(void **state)
+TEST(test_a_discard_leaves_no_trace)
 {
 	struct pworld w;
 
-	(void)state;
 	star_open(&w);
 	pw_lft_set(&w, 0, PW_LID0 + 1, IBA_PORT_NONE);
 	pw_stream(&w, 0, 0, 100, 0, 1, 2000, 0);
@@ -291,12 +280,11 @@ static void count_sent(void *ctx, port_id port, unsigned vl, const struct sim_sm
 
 /* Three hosts want the same output all the time: each gets a third; each one's packets stay in
  * their order, which their growing size tells. */
-static void test_inputs_take_turns(void **state)
+TEST(test_inputs_take_turns)
 {
 	struct tally t = {.in_order = true};
 	struct pworld w;
 
-	(void)state;
 	pw_open(&w, draw_star(4, 1, FAB_SDR), NULL);
 	for (unsigned h = 1; h < 4; h++)
 		for (unsigned i = 0; i < 120; i++)
@@ -319,12 +307,11 @@ static void test_inputs_take_turns(void **state)
  * and a short one of host 3 behind that, though there is room for it. When host 2's has waited 4 us
  * it is given up, and the short one goes before its own time is over.
  */
-static void test_the_next_in_line(void **state)
+TEST(test_the_next_in_line)
 {
 	struct pworld w;
 	struct out_chan *o;
 
-	(void)state;
 	pw_open(&w, draw_star(4, 4, FAB_QDR), NULL);
 	w.sim->nodes[0].si.life_time = 0;
 	o = &w.pl->out[chan_of(w.pl, pw_id(&w, 0, 1), 0)];
@@ -389,9 +376,8 @@ static void expect_ring(struct pworld *w, unsigned n)
 	free(ring);
 }
 
-static void test_a_ring_locks(void **state)
+TEST(test_a_ring_locks)
 {
-	(void)state;
 	for (unsigned n = 4; n <= 5; n++) {
 		struct pworld w;
 		uint64_t delivered;
@@ -438,11 +424,10 @@ static void lock_is_for_ever(unsigned n, unsigned hosts, time_ps gap, unsigned *
 	pw_close(&w);
 }
 
-static void test_a_lock_is_for_ever(void **state)
+TEST(test_a_lock_is_for_ever)
 {
 	unsigned locks = 0, runs = 0;
 
-	(void)state;
 	for (unsigned n = 4; n <= 6; n++)
 		for (unsigned hosts = 1; hosts <= 2; hosts++)
 			for (time_ps gap = 100; gap <= 1500; gap += 100, runs++)
@@ -451,12 +436,11 @@ static void test_a_lock_is_for_ever(void **state)
 }
 
 /* Packets that may not wait for ever: the ring comes loose, and what was given up is counted. */
-static void test_life_times_end_a_lock(void **state)
+TEST(test_life_times_end_a_lock)
 {
 	struct pworld w;
 	port_id *ring;
 
-	(void)state;
 	ring_open(&w, 4, 2, 1024);
 	w.unchecked = true;
 	for (unsigned i = 0; i < 4; i++)

@@ -45,7 +45,7 @@ static unsigned refused(struct world *w, const struct sim_smp *s)
 	return smp_status(r);
 }
 
-static void every_node_says_what_it_can(void **state UNUSED)
+TEST(every_node_says_what_it_can)
 {
 	static const uint16_t lids[] = {1, 2, 10, 11};
 	struct iba_class_port_info v;
@@ -71,7 +71,7 @@ static void every_node_says_what_it_can(void **state UNUSED)
 }
 
 /* Get, Get and see what the second one sees of the first: a request in, a response out. */
-static void packets_count_at_both_ends(void **state UNUSED)
+TEST(packets_count_at_both_ends)
 {
 	struct iba_port_counters a, b;
 	struct world w;
@@ -92,7 +92,7 @@ static void packets_count_at_both_ends(void **state UNUSED)
 	world_close(&w);
 }
 
-static void counters_stop_at_their_end(void **state UNUSED)
+TEST(counters_stop_at_their_end)
 {
 	struct iba_port_counters v;
 	struct iba_port_counters_ext x;
@@ -128,7 +128,7 @@ static void counters_stop_at_their_end(void **state UNUSED)
 }
 
 /* Every bit of CounterSelect clears the counter it means and no other. */
-static void a_set_clears_what_it_selects(void **state UNUSED)
+TEST(a_set_clears_what_it_selects)
 {
 	struct iba_port_counters v;
 	struct world w;
@@ -162,7 +162,7 @@ static void a_set_clears_what_it_selects(void **state UNUSED)
 	world_close(&w);
 }
 
-static void the_wide_ones_are_cleared_alike(void **state UNUSED)
+TEST(the_wide_ones_are_cleared_alike)
 {
 	struct world w;
 	port_id p;
@@ -192,7 +192,7 @@ static void the_wide_ones_are_cleared_alike(void **state UNUSED)
 	world_close(&w);
 }
 
-static void all_ports_are_added_up_and_cleared(void **state UNUSED)
+TEST(all_ports_are_added_up_and_cleared)
 {
 	struct sim_smp s = gmp(IBA_CLASS_PERF, IBA_SET, IBA_PERF_PORT_COUNTERS, 10);
 	struct iba_port_counters v = {.port_select = 255, .counter_select = 0x0fff};
@@ -215,7 +215,7 @@ static void all_ports_are_added_up_and_cleared(void **state UNUSED)
 	world_close(&w);
 }
 
-static void what_is_not_there_is_refused(void **state UNUSED)
+TEST(what_is_not_there_is_refused)
 {
 	static const uint16_t absent[] = {0x10, 0x11, 0x15, 0x16, 0x1e,	 0x1f,
 					  0x36, 0x37, 0,    2,	  0xffff};
@@ -242,7 +242,7 @@ static void what_is_not_there_is_refused(void **state UNUSED)
 	world_close(&w);
 }
 
-static void a_link_that_goes_down_is_counted(void **state UNUSED)
+TEST(a_link_that_goes_down_is_counted)
 {
 	struct world w;
 	port_id p;
@@ -257,7 +257,7 @@ static void a_link_that_goes_down_is_counted(void **state UNUSED)
 }
 
 /* A packet that cannot go on counts where it ended. */
-static void discards_count_where_they_happen(void **state UNUSED)
+TEST(discards_count_where_they_happen)
 {
 	struct sim_smp s = gmp(IBA_CLASS_PERF, IBA_GET, IBA_PERF_PORT_COUNTERS, 2);
 	struct iba_port_counters v;
@@ -277,7 +277,7 @@ static void discards_count_where_they_happen(void **state UNUSED)
 	world_close(&w);
 }
 
-static void counters_go_with_the_power(void **state UNUSED)
+TEST(counters_go_with_the_power)
 {
 	struct world w;
 	port_id p;

@@ -53,7 +53,7 @@ static void open_training(struct world *w, time_ps training)
 	wait_ms(w, 100);
 }
 
-static void disable_and_enable(void **state UNUSED)
+TEST(disable_and_enable)
 {
 	struct iba_port_info pi, got;
 	struct world w;
@@ -85,7 +85,7 @@ static void disable_and_enable(void **state UNUSED)
 }
 
 /* The link the answer comes by: it leaves before the link goes. */
-static void the_answer_leaves_first(void **state UNUSED)
+TEST(the_answer_leaves_first)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -99,7 +99,7 @@ static void the_answer_leaves_first(void **state UNUSED)
 	world_close(&w);
 }
 
-static void a_reset_takes_both_ends_down(void **state UNUSED)
+TEST(a_reset_takes_both_ends_down)
 {
 	time_ps training[] = {0, 3 * PS_PER_MS};
 
@@ -129,7 +129,7 @@ static void a_reset_takes_both_ends_down(void **state UNUSED)
 	}
 }
 
-static void down_means_down_at_both_ends(void **state UNUSED)
+TEST(down_means_down_at_both_ends)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -147,7 +147,7 @@ static void down_means_down_at_both_ends(void **state UNUSED)
 }
 
 /* By events and without link_pairs, as the thesis has it. */
-static void the_laboratory_keeps_its_rule(void **state UNUSED)
+TEST(the_laboratory_keeps_its_rule)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -163,7 +163,7 @@ static void the_laboratory_keeps_its_rule(void **state UNUSED)
 }
 
 /* link_pairs is a matter of its own: it works by events too. */
-static void by_events_with_link_pairs(void **state UNUSED)
+TEST(by_events_with_link_pairs)
 {
 	struct iba_port_info pi;
 	struct sim_config c;
@@ -188,7 +188,7 @@ static void by_events_with_link_pairs(void **state UNUSED)
 	world_close(&w);
 }
 
-static void a_host_disables_its_own_port(void **state UNUSED)
+TEST(a_host_disables_its_own_port)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -206,7 +206,7 @@ static void a_host_disables_its_own_port(void **state UNUSED)
 	world_close(&w);
 }
 
-static void an_order_does_not_outlive_the_power(void **state UNUSED)
+TEST(an_order_does_not_outlive_the_power)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -249,7 +249,7 @@ static void open_rates(struct world *w, const struct pair r[3])
 	express_open(w, fab_build(b));
 }
 
-static void rates_are_those_of_the_netlist(void **state UNUSED)
+TEST(rates_are_those_of_the_netlist)
 {
 	static const struct {
 		struct pair rate;
@@ -281,7 +281,7 @@ static void rates_are_those_of_the_netlist(void **state UNUSED)
 	}
 }
 
-static void a_free_port_is_like_the_others_of_its_node(void **state UNUSED)
+TEST(a_free_port_is_like_the_others_of_its_node)
 {
 	static const struct pair rates[3] = {{FAB_EDR, 4}, {FAB_HDR, 4}, {FAB_QDR, 4}};
 	struct world w;
@@ -298,7 +298,7 @@ static void a_free_port_is_like_the_others_of_its_node(void **state UNUSED)
 	world_close(&w);
 }
 
-static void what_is_no_longer_enabled_trains_anew(void **state UNUSED)
+TEST(what_is_no_longer_enabled_trains_anew)
 {
 	static const struct pair rates[3] = {{FAB_EDR, 4}, {FAB_EDR, 4}, {FAB_EDR, 4}};
 	struct iba_port_info pi, got;
@@ -329,7 +329,7 @@ static void what_is_no_longer_enabled_trains_anew(void **state UNUSED)
 }
 
 /* An SM that enables everything again must not break links. */
-static void what_could_be_faster_waits(void **state UNUSED)
+TEST(what_could_be_faster_waits)
 {
 	static const struct pair rates[3] = {{FAB_QDR, 4}, {FAB_QDR, 4}, {FAB_QDR, 4}};
 	struct iba_port_info pi, got;
@@ -354,7 +354,7 @@ static void what_could_be_faster_waits(void **state UNUSED)
 	world_close(&w);
 }
 
-static void nothing_in_common_no_link(void **state UNUSED)
+TEST(nothing_in_common_no_link)
 {
 	static const struct pair rates[3] = {{FAB_QDR, 4}, {FAB_QDR, 4}, {FAB_QDR, 4}};
 	struct iba_port_info pi;
@@ -375,7 +375,7 @@ static void nothing_in_common_no_link(void **state UNUSED)
 	world_close(&w);
 }
 
-static void rates_that_are_not_supported_are_refused(void **state UNUSED)
+TEST(rates_that_are_not_supported_are_refused)
 {
 	static const struct pair rates[3] = {{FAB_DDR, 4}, {FAB_DDR, 4}, {FAB_DDR, 4}};
 	struct iba_port_info pi;
@@ -411,7 +411,7 @@ static struct iba_mlnx_ext_port_info fdr10(struct world *w, unsigned method, uns
 	return v;
 }
 
-static void fdr10_is_told_apart(void **state UNUSED)
+TEST(fdr10_is_told_apart)
 {
 	static const struct pair ten[3] = {{FAB_FDR10, 4}, {FAB_FDR10, 4}, {FAB_FDR10, 4}};
 	static const struct pair qdr[3] = {{FAB_QDR, 4}, {FAB_QDR, 4}, {FAB_QDR, 4}};
@@ -430,7 +430,7 @@ static void fdr10_is_told_apart(void **state UNUSED)
 	world_close(&w);
 }
 
-static void the_round_trip_is_that_of_the_cable(void **state UNUSED)
+TEST(the_round_trip_is_that_of_the_cable)
 {
 	struct sim_link_trouble t = {.latency_ps = 10 * PS_PER_US};
 	struct world w;
@@ -450,7 +450,7 @@ static void the_round_trip_is_that_of_the_cable(void **state UNUSED)
 /* ---- what OpenSM compares ---- */
 
 /* Every field that OpenSM sets and looks at again, at a host and at a switch's port. */
-static void what_is_set_is_read_back(void **state UNUSED)
+TEST(what_is_set_is_read_back)
 {
 	struct iba_port_info pi, got;
 	struct world w;
@@ -494,7 +494,7 @@ static void what_is_set_is_read_back(void **state UNUSED)
 }
 
 /* So that OpenSM, which sets a host's port Down to change MTU or VLs, has nothing to change. */
-static void power_on_values_need_no_change(void **state UNUSED)
+TEST(power_on_values_need_no_change)
 {
 	const struct iba_port_info *pi;
 	struct world w;
@@ -511,7 +511,7 @@ static void power_on_values_need_no_change(void **state UNUSED)
 	world_close(&w);
 }
 
-static void capabilities_are_there(void **state UNUSED)
+TEST(capabilities_are_there)
 {
 	uint32_t both = IBA_CAP_NOTICE | IBA_CAP_TRAP | IBA_CAP_SL_MAP | IBA_CAP_SYS_GUID |
 			IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS | IBA_CAP_CAP_NOTICE |
@@ -533,7 +533,7 @@ static void capabilities_are_there(void **state UNUSED)
 
 /* ---- the M_Key, in real time ---- */
 
-static void the_m_key_guards_until_its_lease_is_over(void **state UNUSED)
+TEST(the_m_key_guards_until_its_lease_is_over)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct iba_port_info pi;
@@ -585,7 +585,7 @@ static const struct sim_smp *only_trap(struct world *w, unsigned number, struct 
 	return found;
 }
 
-static void a_description_can_be_set(void **state UNUSED)
+TEST(a_description_can_be_set)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_NODE_DESC, 0, chain_path(), 2);
 	struct iba_notice n;
@@ -611,7 +611,7 @@ static void a_description_can_be_set(void **state UNUSED)
 	world_close(&w);
 }
 
-static void a_new_sm_is_told_of(void **state UNUSED)
+TEST(a_new_sm_is_told_of)
 {
 	struct iba_notice n;
 	struct iba_trap_cap d;

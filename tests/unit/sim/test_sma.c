@@ -60,13 +60,12 @@ enum { H0 = 0, SW = 1, H1 = 2 }; /* hops, and node ids */
 
 /* ---- what cannot be set ---- */
 
-static void test_node_info_and_description(void **state)
+TEST(test_node_info_and_description)
 {
 	struct world w;
 	struct iba_node_info ni;
 	uint8_t d[IBA_SMP_DATA_SIZE], zero[IBA_SMP_DATA_SIZE] = {0};
 
-	(void)state;
 	open_one(&w, NULL);
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_NODE_INFO, 0, d), 0);
 	iba_node_info_get(&ni, d, sizeof(d));
@@ -92,7 +91,7 @@ static void test_node_info_and_description(void **state)
 	world_close(&w);
 }
 
-static void test_unknown_attributes(void **state)
+TEST(test_unknown_attributes)
 {
 	static const uint16_t no[] = {0x0000, 0x0001, 0x0013, 0x001c, 0x0031, 0xff17};
 	static const uint16_t switches_only[] = {IBA_ATTR_SWITCH_INFO, IBA_ATTR_LFT, IBA_ATTR_RFT,
@@ -100,7 +99,6 @@ static void test_unknown_attributes(void **state)
 	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(no); i++) {
 		assert_int_equal(get_mod(&w, SW, no[i], 0, NULL), IBA_STATUS_BAD_METHOD_ATTR);
@@ -126,12 +124,11 @@ static void fill(uint8_t *d, unsigned first)
 		d[i] = (uint8_t)(first + i);
 }
 
-static void test_linear_table(void **state)
+TEST(test_linear_table)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE], none[IBA_SMP_DATA_SIZE];
 	struct world w;
 
-	(void)state;
 	memset(none, IBA_PORT_NONE, sizeof(none));
 	open_one(&w, NULL);
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_LFT, 767, d), 0);
@@ -150,7 +147,7 @@ static void test_linear_table(void **state)
 	world_close(&w);
 }
 
-static void test_random_table(void **state)
+TEST(test_random_table)
 {
 	struct iba_rft t = {
 		.lid = {3, 8, 0xbffe}, .valid = {1, 1, 1}, .lmc = {0, 3, 1}, .port = {1, 4, 0}};
@@ -158,7 +155,6 @@ static void test_random_table(void **state)
 	struct sim_config c;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.rft_cap = 40;
 	open_one(&w, &c);
@@ -179,26 +175,24 @@ static void test_random_table(void **state)
 	world_close(&w);
 }
 
-static void test_random_table_where_there_is_none(void **state)
+TEST(test_random_table_where_there_is_none)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	assert_int_equal(get_mod(&w, SW, IBA_ATTR_RFT, 0, d), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(set_mod(&w, SW, IBA_ATTR_RFT, 0, d, NULL), IBA_STATUS_BAD_FIELD);
 	world_close(&w);
 }
 
-static void test_multicast_table(void **state)
+TEST(test_multicast_table)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE], e[IBA_SMP_DATA_SIZE], got[IBA_SMP_DATA_SIZE];
 	struct fab_builder *b = fab_builder_new();
 	struct world w;
 	node_id h = draw_host(b, 1), sw = draw_switch(b, 36);
 
-	(void)state;
 	draw_link(b, h, 1, sw, 1);
 	world_open(&w, fab_build(b), NULL);
 	fill(d, 9);
@@ -213,14 +207,13 @@ static void test_multicast_table(void **state)
 	world_close(&w);
 }
 
-static void test_partition_keys(void **state)
+TEST(test_partition_keys)
 {
 	struct iba_pkey_table t;
 	uint8_t d[IBA_SMP_DATA_SIZE], got[IBA_SMP_DATA_SIZE];
 	struct sim_config c;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.pkey_cap = 40; /* two blocks, the second not full */
 	open_one(&w, &c);
@@ -241,13 +234,12 @@ static void test_partition_keys(void **state)
 	world_close(&w);
 }
 
-static void test_guids(void **state)
+TEST(test_guids)
 {
 	struct iba_guid_info gi = {.guid = {1, 22, 33, 44, 55, 66, 77, 88}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	iba_guid_info_put(&gi, d);
 	assert_int_equal(set_mod(&w, H1, IBA_ATTR_GUID_INFO, 0, d, d), 0);
@@ -268,7 +260,7 @@ static void test_guids(void **state)
 }
 
 /* A fabric that names no port GUIDs: both attributes must tell the same one. */
-static void test_guid_of_an_unnamed_port(void **state)
+TEST(test_guid_of_an_unnamed_port)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id h = fab_add_node(b, IBA_NODE_CA, 0x5000, 2, "h");
@@ -277,7 +269,6 @@ static void test_guid_of_an_unnamed_port(void **state)
 	struct iba_guid_info gi;
 	struct world w;
 
-	(void)state;
 	(void)h;
 	world_open(&w, fab_build(b), NULL);
 	assert_int_equal(get_mod(&w, H0, IBA_ATTR_NODE_INFO, 0, d), 0);
@@ -289,13 +280,12 @@ static void test_guid_of_an_unnamed_port(void **state)
 	world_close(&w);
 }
 
-static void test_sl_to_vl_by_both_ports(void **state)
+TEST(test_sl_to_vl_by_both_ports)
 {
 	struct iba_slvl_table t = {.vl = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 15, 0}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	iba_slvl_table_put(&t, d);
 	round_trip(&w, SW, IBA_ATTR_SLVL_TABLE, 1 << 8 | 2, d);
@@ -312,13 +302,12 @@ static void test_sl_to_vl_by_both_ports(void **state)
 	world_close(&w);
 }
 
-static void test_vl_arbitration(void **state)
+TEST(test_vl_arbitration)
 {
 	struct iba_vlarb_table t = {.vl = {0, 1, 2}, .weight = {4, 255, 1}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	iba_vlarb_table_put(&t, d);
 	for (uint32_t block = 1; block <= 4; block++) {
@@ -342,13 +331,12 @@ static void test_vl_arbitration(void **state)
 	world_close(&w);
 }
 
-static void test_short_vl_arbitration(void **state)
+TEST(test_short_vl_arbitration)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
 	struct sim_config c;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.vlarb_cap = 32; /* no second halves */
 	open_one(&w, &c);
@@ -381,12 +369,11 @@ static unsigned set_switch_info(struct world *w, const struct iba_switch_info *s
 	return set_mod(w, SW, IBA_ATTR_SWITCH_INFO, 0, d, NULL);
 }
 
-static void test_switch_info(void **state)
+TEST(test_switch_info)
 {
 	struct iba_switch_info si, was;
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	was = si = switch_info(&w);
 	assert_int_equal(si.linear_cap, 49152);
@@ -415,12 +402,11 @@ static void test_switch_info(void **state)
 	world_close(&w);
 }
 
-static void test_port_state_change_is_cleared_by_writing_one(void **state)
+TEST(test_port_state_change_is_cleared_by_writing_one)
 {
 	struct iba_switch_info si;
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	si = switch_info(&w);
 	si.port_state_change = 0;
@@ -444,7 +430,7 @@ struct port_fault {
 	unsigned want;
 };
 
-static void test_port_info_values(void **state)
+TEST(test_port_info_values)
 {
 	enum { NO = IBA_STATUS_BAD_FIELD };
 	static const struct port_fault t[] = {
@@ -476,7 +462,6 @@ static void test_port_info_values(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		struct iba_port_info pi = world_port_draft(&w, t[i].hops, 0);
@@ -495,14 +480,13 @@ static void test_port_info_values(void **state)
 	world_close(&w);
 }
 
-static void test_enhanced_port_zero_has_lmc(void **state)
+TEST(test_enhanced_port_zero_has_lmc)
 {
 	struct fab *plain = draw_chain(1);
 	struct fab_builder *b = fab_builder_from(plain);
 	struct world w;
 	struct iba_port_info pi;
 
-	(void)state;
 	fab_free(plain);
 	fab_builder_node(b, SW)->flags |= FAB_ENHANCED_PORT0;
 	world_open(&w, fab_build(b), NULL);
@@ -515,12 +499,11 @@ static void test_enhanced_port_zero_has_lmc(void **state)
 	world_close(&w);
 }
 
-static void test_port_info_takes_what_may_be_set(void **state)
+TEST(test_port_info_takes_what_may_be_set)
 {
 	struct iba_port_info pi, got;
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	pi = world_port_draft(&w, H1, 0);
 	pi.lid = 40;
@@ -588,7 +571,7 @@ static unsigned port_in_state(struct world *w, unsigned st)
 	return 2;
 }
 
-static void test_every_order_in_every_state(void **state)
+TEST(test_every_order_in_every_state)
 {
 	enum {
 		D = IBA_PORT_DOWN,
@@ -609,7 +592,6 @@ static void test_every_order_in_every_state(void **state)
 	struct iba_switch_info si;
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	si = switch_info(&w);
 	assert_int_equal(set_switch_info(&w, &si), 0); /* clears PortStateChange */
@@ -630,11 +612,10 @@ static void test_every_order_in_every_state(void **state)
 	world_close(&w);
 }
 
-static void test_port_zero_is_always_active(void **state)
+TEST(test_port_zero_is_always_active)
 {
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	assert_int_equal(world_port_info(&w, SW, 0).state, IBA_PORT_ACTIVE);
 	for (unsigned st = 0; st < 6; st++)
@@ -655,12 +636,11 @@ static void clear_change(struct world *w)
 	assert_int_equal(switch_info(w).port_state_change, 0);
 }
 
-static void test_links_set_port_state_change(void **state)
+TEST(test_links_set_port_state_change)
 {
 	struct world w;
 	port_id a, b;
 
-	(void)state;
 	open_one(&w, NULL);
 	a = fab_port_id(w.fab, SW, 2);
 	b = fab_port_id(w.fab, H1, 1);
@@ -691,13 +671,12 @@ static void test_links_set_port_state_change(void **state)
 	world_close(&w);
 }
 
-static void test_training_takes_its_time(void **state)
+TEST(test_training_takes_its_time)
 {
 	struct sim_config c;
 	struct world w;
 	port_id a;
 
-	(void)state;
 	sim_config_default(&c);
 	c.training_ps = 10 * PS_PER_US;
 	open_one(&w, &c);
@@ -722,12 +701,11 @@ static unsigned phys_state(const struct world *w, node_id n, unsigned port)
 	return sim_port_info(w->sim, fab_port_id(w->fab, n, port))->phys_state;
 }
 
-static void test_disabled_until_told_otherwise(void **state)
+TEST(test_disabled_until_told_otherwise)
 {
 	struct world w;
 	port_id a, b;
 
-	(void)state;
 	open_one(&w, NULL);
 	a = fab_port_id(w.fab, SW, 2);
 	b = fab_port_id(w.fab, H1, 1);
@@ -753,12 +731,11 @@ static void test_disabled_until_told_otherwise(void **state)
 	world_close(&w);
 }
 
-static void test_power_off_forgets_everything(void **state)
+TEST(test_power_off_forgets_everything)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	world_give_lid(&w, SW, 5, 0);
 	world_give_lft(&w, SW, (uint8_t[]){1, 1, 0});
@@ -814,11 +791,10 @@ static uint64_t key_seen(const struct sim_smp *r)
 	return pi.m_key;
 }
 
-static void test_m_key_levels(void **state)
+TEST(test_m_key_levels)
 {
 	static const uint64_t key = 0xfeedc0de;
 
-	(void)state;
 	for (unsigned hops = SW; hops <= H1; hops++) {
 		for (unsigned protect = 0; protect < 4; protect++) {
 			const struct iba_port_info *pi;
@@ -851,11 +827,10 @@ static void test_m_key_levels(void **state)
 	}
 }
 
-static void test_no_key_no_check(void **state)
+TEST(test_no_key_no_check)
 {
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	set_key(&w, H1, 0, 3, 0);
 	assert_non_null(with_key(&w, H1, IBA_SET, 77));
@@ -863,12 +838,11 @@ static void test_no_key_no_check(void **state)
 	world_close(&w);
 }
 
-static void test_m_key_lease(void **state)
+TEST(test_m_key_lease)
 {
 	struct world w;
 	time_ps start;
 
-	(void)state;
 	open_one(&w, NULL);
 	set_key(&w, SW, 42, 2, 10);
 	start = sim_now(w.sim);
@@ -881,11 +855,10 @@ static void test_m_key_lease(void **state)
 	world_close(&w);
 }
 
-static void test_the_key_stops_the_lease(void **state)
+TEST(test_the_key_stops_the_lease)
 {
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	set_key(&w, SW, 42, 2, 10);
 	assert_null(with_key(&w, SW, IBA_GET, 5));
@@ -900,11 +873,10 @@ static void test_the_key_stops_the_lease(void **state)
 	world_close(&w);
 }
 
-static void test_a_lease_of_zero_never_ends(void **state)
+TEST(test_a_lease_of_zero_never_ends)
 {
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	set_key(&w, SW, 42, 3, 0);
 	assert_null(with_key(&w, SW, IBA_GET, 5));
@@ -960,7 +932,7 @@ static void repress(struct world *w, const struct sim_smp *trap)
 
 #define TRAP_INTERVAL iba_time_from_exp(8) /* RespTimeValue, as no SubnetTimeOut is set */
 
-static void test_trap_128_until_repressed(void **state)
+TEST(test_trap_128_until_repressed)
 {
 	struct iba_notice n;
 	struct iba_trap_switch d;
@@ -969,7 +941,6 @@ static void test_trap_128_until_repressed(void **state)
 	time_ps start;
 	uint64_t tid;
 
-	(void)state;
 	open_with_traps(&w, 0);
 	assert_true(world_port_info(&w, SW, 0).cap_mask & IBA_CAP_TRAP);
 	start = sim_now(w.sim);
@@ -1001,13 +972,12 @@ static void test_trap_128_until_repressed(void **state)
 	world_close(&w);
 }
 
-static void test_trap_interval_is_the_subnet_timeout(void **state)
+TEST(test_trap_interval_is_the_subnet_timeout)
 {
 	struct iba_port_info pi;
 	struct world w;
 	time_ps start;
 
-	(void)state;
 	open_with_traps(&w, 0);
 	pi = world_port_draft(&w, SW, 0);
 	pi.subnet_timeout = 12;
@@ -1021,13 +991,12 @@ static void test_trap_interval_is_the_subnet_timeout(void **state)
 	world_close(&w);
 }
 
-static void test_an_old_repress_does_not_silence_a_new_event(void **state)
+TEST(test_an_old_repress_does_not_silence_a_new_event)
 {
 	struct sim_smp first;
 	struct world w;
 	time_ps start;
 
-	(void)state;
 	open_with_traps(&w, 0);
 	start = sim_now(w.sim);
 	sim_uncable(w.sim, fab_port_id(w.fab, H1, 1));
@@ -1049,11 +1018,10 @@ static void test_an_old_repress_does_not_silence_a_new_event(void **state)
 	world_close(&w);
 }
 
-static void test_trap_limit(void **state)
+TEST(test_trap_limit)
 {
 	struct world w;
 
-	(void)state;
 	open_with_traps(&w, 3);
 	sim_uncable(w.sim, fab_port_id(w.fab, H1, 1));
 	world_run(&w, sim_now(w.sim) + 100 * TRAP_INTERVAL);
@@ -1063,13 +1031,12 @@ static void test_trap_limit(void **state)
 
 /* A time-out of hours, and nobody answers: simulated time has an end, and then nothing more comes.
  */
-static void test_traps_until_the_end_of_time(void **state)
+TEST(test_traps_until_the_end_of_time)
 {
 	struct iba_port_info pi;
 	struct world w;
 	unsigned n = 0;
 
-	(void)state;
 	open_with_traps(&w, 0);
 	pi = world_port_draft(&w, SW, 0);
 	pi.subnet_timeout = 31;
@@ -1083,11 +1050,10 @@ static void test_traps_until_the_end_of_time(void **state)
 	world_close(&w);
 }
 
-static void test_no_traps_unless_supported(void **state)
+TEST(test_no_traps_unless_supported)
 {
 	struct world w;
 
-	(void)state;
 	open_one(&w, NULL);
 	assert_int_equal(world_port_info(&w, SW, 0).cap_mask & IBA_CAP_TRAP, 0);
 	world_give_lid(&w, SW, 2, 0);
@@ -1100,13 +1066,12 @@ static void test_no_traps_unless_supported(void **state)
 
 /* Before an SM has said where it is there is nobody to tell; then the notice that waits goes out.
  */
-static void test_a_trap_waits_for_an_sm(void **state)
+TEST(test_a_trap_waits_for_an_sm)
 {
 	struct sim_config c;
 	struct iba_port_info pi;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.traps = true;
 	c.trap_limit = 2;
@@ -1127,14 +1092,13 @@ static void test_a_trap_waits_for_an_sm(void **state)
 	world_close(&w);
 }
 
-static void test_trap_256_names_the_intruder(void **state)
+TEST(test_trap_256_names_the_intruder)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_PORT_INFO, 3, chain_path(), SW);
 	struct iba_trap_mkey d;
 	struct iba_notice n;
 	struct world w;
 
-	(void)state;
 	open_with_traps(&w, 0);
 	set_key(&w, SW, 42, 1, 0);
 	iba_smp_set_m_key(s.mad, 0xbad);
@@ -1167,11 +1131,10 @@ static void test_trap_256_names_the_intruder(void **state)
 	world_close(&w);
 }
 
-static void test_a_host_tells_of_a_bad_key_too(void **state)
+TEST(test_a_host_tells_of_a_bad_key_too)
 {
 	struct world w;
 
-	(void)state;
 	open_with_traps(&w, 0);
 	set_key(&w, H1, 42, 1, 0);
 	assert_null(with_key(&w, H1, IBA_SET, 7));

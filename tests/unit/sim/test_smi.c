@@ -98,24 +98,22 @@ static void walk(struct world *w, unsigned hops)
 	assert_int_equal(i, stages.n);
 }
 
-static void test_directed_routes_stage_by_stage(void **state)
+TEST(test_directed_routes_stage_by_stage)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(4), NULL);
 	for (unsigned hops = 0; hops <= 5; hops++)
 		walk(&w, hops);
 	world_close(&w);
 }
 
-static void test_time_of_one_hop(void **state)
+TEST(test_time_of_one_hop)
 {
 	struct world w;
 	struct sim_config c;
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 
-	(void)state;
 	sim_config_default(&c);
 	world_open(&w, draw_chain(1), &c);
 	assert_non_null(world_ask(&w, &s));
@@ -125,14 +123,13 @@ static void test_time_of_one_hop(void **state)
 	world_close(&w);
 }
 
-static void test_sixty_three_hops_and_no_more(void **state)
+TEST(test_sixty_three_hops_and_no_more)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 63);
 	const struct sim_smp *r;
 	struct iba_node_info ni;
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(63), NULL);
 	r = world_ask(&w, &s);
 	assert_non_null(r);
@@ -170,7 +167,7 @@ static void expect_guid(const struct world *w, const struct sim_smp *r, node_id 
 	assert_int_equal(ni.node_guid, w->fab->nodes[n].guid);
 }
 
-static void test_lid_routed(void **state)
+TEST(test_lid_routed)
 {
 	static const struct {
 		uint16_t lid;
@@ -178,7 +175,6 @@ static void test_lid_routed(void **state)
 	} to[] = {{1, 0}, {2, 1}, {3, 2}, {8, 3}, {9, 3}};
 	struct world w;
 
-	(void)state;
 	open_routed(&w, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(to); i++) {
 		struct sim_smp s = smp_lid(IBA_GET, IBA_ATTR_NODE_INFO, 0, 1, to[i].lid);
@@ -192,14 +188,13 @@ static void test_lid_routed(void **state)
 	world_close(&w);
 }
 
-static void test_lid_routed_switch_latency(void **state)
+TEST(test_lid_routed_switch_latency)
 {
 	struct sim_smp s = smp_lid(IBA_GET, IBA_ATTR_NODE_INFO, 0, 1, 3);
 	struct sim_config c;
 	struct world w;
 	time_ps start;
 
-	(void)state;
 	sim_config_default(&c);
 	open_routed(&w, &c);
 	start = sim_now(w.sim);
@@ -221,13 +216,12 @@ static const struct sim_smp *heard_at(const struct world *w, node_id n)
 	return &x->smp;
 }
 
-static void test_lid_routed_first_segment(void **state)
+TEST(test_lid_routed_first_segment)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, (uint8_t[]){2}, 1);
 	const struct sim_smp *r;
 	struct world w;
 
-	(void)state;
 	open_routed(&w, NULL);
 	s.slid = 1;
 	s.dlid = 2;
@@ -244,13 +238,12 @@ static void test_lid_routed_first_segment(void **state)
 	world_close(&w);
 }
 
-static void test_lid_routed_last_segment(void **state)
+TEST(test_lid_routed_last_segment)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, (uint8_t[]){1}, 1);
 	const struct sim_smp *r;
 	struct world w;
 
-	(void)state;
 	open_routed(&w, NULL);
 	iba_smp_set_dr_dlid(s.mad, 9);
 	r = world_ask(&w, &s);
@@ -263,13 +256,12 @@ static void test_lid_routed_last_segment(void **state)
 	world_close(&w);
 }
 
-static void test_lid_routed_at_both_ends(void **state)
+TEST(test_lid_routed_at_both_ends)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, (uint8_t[]){2}, 1);
 	const struct sim_smp *r;
 	struct world w;
 
-	(void)state;
 	open_routed(&w, NULL);
 	s.slid = 1;
 	s.dlid = 2;
@@ -294,13 +286,12 @@ static void test_lid_routed_at_both_ends(void **state)
 
 /* ---- what makes no sense ---- */
 
-static void test_bad_headers(void **state)
+TEST(test_bad_headers)
 {
 	static const uint8_t methods[] = {0x00, IBA_SEND, IBA_REPORT, IBA_REPORT_RESP, 0x55, 0xff};
 	struct sim_smp good = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1), s;
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(1), NULL);
 	s = good;
 	iba_smp_set_base_version(s.mad, 2);
@@ -326,7 +317,7 @@ struct bad_path {
 	enum sim_drop why;
 };
 
-static void test_bad_paths(void **state)
+TEST(test_bad_paths)
 {
 	static const struct bad_path bad[] = {
 		{0, 64, {1}, false, SIM_DROP_BAD_PATH},
@@ -347,7 +338,6 @@ static void test_bad_paths(void **state)
 	};
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(2), NULL);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, bad[i].path, 4);
@@ -361,12 +351,11 @@ static void test_bad_paths(void **state)
 }
 
 /* A response may not turn up in the middle of an endport, nor leave one by LID. */
-static void test_bad_ends_at_hosts(void **state)
+TEST(test_bad_ends_at_hosts)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
 	struct world w;
 
-	(void)state;
 	open_routed(&w, NULL);
 	iba_smp_set_dr_dlid(s.mad,
 			    2); /* the directed part ends in a host, which does not forward */
@@ -382,13 +371,12 @@ static void test_bad_ends_at_hosts(void **state)
 	world_close(&w);
 }
 
-static void test_nobody_to_hear(void **state)
+TEST(test_nobody_to_hear)
 {
 	struct sim_smp s = smp_dr(IBA_GET_RESP, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	const struct sim_smp *r;
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(1), NULL);
 	world_lose(&w, &s, SIM_DROP_NO_SM);
 	iba_smp_set_method(s.mad, IBA_TRAP);
@@ -423,12 +411,11 @@ static void lose_lid(struct world *w, uint16_t lid, enum sim_drop why)
 	world_lose(w, &s, why);
 }
 
-static void test_linear_table(void **state)
+TEST(test_linear_table)
 {
 	struct sim_smp s;
 	struct world w;
 
-	(void)state;
 	open_routed(&w, NULL);
 	world_give_lft(&w, 1,
 		       (uint8_t[]){1, 1, 3, 2, 8, 2, 20, 1, 21, 2, 22, 3, 23, 5, 24, 77, 25, 0, 0});
@@ -475,14 +462,13 @@ static void set_default_port(struct world *w, unsigned hops, unsigned port)
 	assert_int_equal(smp_status(r), 0);
 }
 
-static void test_random_table_with_default_port(void **state)
+TEST(test_random_table_with_default_port)
 {
 	struct iba_rft t = {.lid = {1}, .valid = {1}, .port = {1}}, far = {0};
 	struct sim_config c;
 	struct sim_smp s;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.lft_cap = 0;
 	c.rft_cap = 20; /* the second block is not full, but is looked at all the same */
@@ -508,7 +494,7 @@ static void test_random_table_with_default_port(void **state)
 
 /* ---- one after another ---- */
 
-static void test_an_smi_serves_in_turn(void **state)
+TEST(test_an_smi_serves_in_turn)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, NULL, 0);
 	struct sim_config c;
@@ -516,7 +502,6 @@ static void test_an_smi_serves_in_turn(void **state)
 	time_ps done[3] = {0};
 	unsigned n = 0;
 
-	(void)state;
 	sim_config_default(&c);
 	world_open(&w, draw_chain(1), &c);
 	for (unsigned i = 0; i < 3; i++) {
@@ -543,13 +528,12 @@ static uint64_t lost(const struct world *w, enum sim_drop why)
 	return sim_stats(w->sim)->dropped[why];
 }
 
-static void test_lost_on_a_cut_link(void **state)
+TEST(test_lost_on_a_cut_link)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct world w;
 	port_id left, right;
 
-	(void)state;
 	world_open(&w, draw_chain(2), NULL);
 	left = fab_port_id(w.fab, 1, 2);
 	right = fab_port_id(w.fab, 2, 1);
@@ -566,12 +550,11 @@ static void test_lost_on_a_cut_link(void **state)
 	world_close(&w);
 }
 
-static void test_lost_in_a_dead_node(void **state)
+TEST(test_lost_in_a_dead_node)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(2), NULL);
 	world_send(&w, &s);
 	while (!w.sim->nodes[1].q_len)
@@ -596,13 +579,12 @@ static void test_lost_in_a_dead_node(void **state)
 	world_close(&w);
 }
 
-static void test_delayed_in_a_dead_node(void **state)
+TEST(test_delayed_in_a_dead_node)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct sim_config c;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.faults = (struct sim_faults){.delay_q32 = 1ull << 32, .delay_max_ps = PS_PER_MS};
 	world_open(&w, draw_chain(1), &c);
@@ -621,7 +603,7 @@ static void test_delayed_in_a_dead_node(void **state)
 
 /* The cable is pulled with many packets waiting for the transmitter: they do not hold up what is
  * sent over the new one. */
-static void test_a_cut_link_forgets_its_queue(void **state)
+TEST(test_a_cut_link_forgets_its_queue)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct sim_config c;
@@ -629,7 +611,6 @@ static void test_a_cut_link_forgets_its_queue(void **state)
 	time_ps start;
 	port_id a;
 
-	(void)state;
 	sim_config_default(&c);
 	c.smi_ps = c.sma_ps = 0;
 	world_open(&w, draw_chain(1), &c);
@@ -648,12 +629,11 @@ static void test_a_cut_link_forgets_its_queue(void **state)
 	world_close(&w);
 }
 
-static void test_a_dying_switch_is_silent(void **state)
+TEST(test_a_dying_switch_is_silent)
 {
 	struct sim_config c;
 	struct world w;
 
-	(void)state;
 	sim_config_default(&c);
 	c.traps = true;
 	open_routed(&w, &c);
@@ -666,12 +646,11 @@ static void test_a_dying_switch_is_silent(void **state)
 
 /* ---- faults, and the sums under all of them ---- */
 
-static void test_loss_and_copies(void **state)
+TEST(test_loss_and_copies)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct world w;
 
-	(void)state;
 	world_open(&w, draw_chain(1), NULL);
 	sim_set_faults(w.sim, &(struct sim_faults){.loss_q32 = 1ull << 32});
 	world_lose(&w, &s, SIM_DROP_FAULT);
@@ -762,9 +741,8 @@ static uint64_t storm(uint64_t seed)
 	return hash;
 }
 
-static void test_sums_in_a_storm(void **state)
+TEST(test_sums_in_a_storm)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed++)
 		assert_int_equal(storm(seed), storm(seed)); /* and it is the same storm each time */
 	assert_int_not_equal(storm(1), storm(2));

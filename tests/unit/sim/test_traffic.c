@@ -3,11 +3,7 @@
  * What hosts send: exact packets for fixed seeds, so that any change is noticed, and the statistics
  * that users rely on. Keeps no state. Integers only, like what is tested.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "sim/traffic.h"
 #include "sim/traffic_priv.h"
@@ -64,11 +60,10 @@ static void assert_packets(const struct traffic_config *c, uint32_t n, uint32_t 
 	traffic_free(t);
 }
 
-static void test_exact_arrivals(void **state)
+TEST(test_exact_arrivals)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_POISSON);
 
-	(void)state;
 	c.sl_mask = 0xffff;
 	assert_packets(&c, 16, 0,
 		       "1828730>12/4 2250126>4/1 2611089>6/12 3181369>10/9 3262501>6/12");
@@ -87,11 +82,10 @@ static void test_exact_arrivals(void **state)
 		"1003980415>6/7 1004080415>8/11 1004180415>11/11 1007507080>8/7 1007607080>5/8");
 }
 
-static void test_exact_patterns(void **state)
+TEST(test_exact_patterns)
 {
 	struct traffic_config c = config(TRAFFIC_PERMUTATION, TRAFFIC_CONSTANT);
 
-	(void)state;
 	c.stop_ps = 2 * PS_PER_US;
 	assert_packets(&c, 16, 4, "285653>10/0 1285653>10/0");
 	c.pattern = TRAFFIC_HOTSPOT;
@@ -124,9 +118,8 @@ static uint32_t only_destination(enum traffic_pattern p, uint32_t n, uint32_t ho
 	return a.dst;
 }
 
-static void test_fixed_destinations(void **state)
+TEST(test_fixed_destinations)
 {
-	(void)state;
 	for (uint32_t h = 0; h < 8; h++) {
 		assert_int_equal(only_destination(TRAFFIC_SHIFT, 8, h), (h + 3) % 8);
 		assert_int_equal(only_destination(TRAFFIC_TORNADO, 8, h), (h + 3) % 8);
@@ -143,13 +136,12 @@ static void test_fixed_destinations(void **state)
 }
 
 /* Whatever the pattern, two hosts send to one another. */
-static void test_two_hosts(void **state)
+TEST(test_two_hosts)
 {
 	static const enum traffic_pattern all[] = {TRAFFIC_UNIFORM,    TRAFFIC_PERMUTATION,
 						   TRAFFIC_SHIFT,      TRAFFIC_HOTSPOT,
 						   TRAFFIC_COMPLEMENT, TRAFFIC_ALL_TO_ALL};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(all); i++) {
 		assert_int_equal(only_destination(all[i], 2, 0), 1);
 		assert_int_equal(only_destination(all[i], 2, 1), 0);
@@ -186,12 +178,11 @@ static uint64_t chi_square_x1000(const unsigned *found, unsigned classes, uint64
 	return sum * 1000 / expected;
 }
 
-static void test_uniform_is_uniform(void **state)
+TEST(test_uniform_is_uniform)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_CONSTANT);
 	unsigned count[13];
 
-	(void)state;
 	for (uint32_t host = 0; host < 13; host += 6) {
 		count_destinations(&c, 13, host, 120000, count);
 		assert_int_equal(count[host], 0);
@@ -201,12 +192,11 @@ static void test_uniform_is_uniform(void **state)
 	}
 }
 
-static void test_hot_spot_has_its_share(void **state)
+TEST(test_hot_spot_has_its_share)
 {
 	struct traffic_config c = config(TRAFFIC_HOTSPOT, TRAFFIC_CONSTANT);
 	unsigned count[11];
 
-	(void)state;
 	c.hot_host = 10;
 	/* A quarter, and a tenth of the rest: 0.325 of 100000, of which the deviation is 148. */
 	count_destinations(&c, 11, 2, 100000, count);
@@ -223,12 +213,11 @@ static void test_hot_spot_has_its_share(void **state)
 	assert_int_equal(count[10], 1000);
 }
 
-static void test_all_to_all_takes_turns(void **state)
+TEST(test_all_to_all_takes_turns)
 {
 	struct traffic_config c = config(TRAFFIC_ALL_TO_ALL, TRAFFIC_POISSON);
 	unsigned count[7];
 
-	(void)state;
 	for (uint32_t host = 0; host < 7; host++) {
 		count_destinations(&c, 7, host, 6 * 5, count);
 		for (uint32_t d = 0; d < 7; d++)
@@ -238,13 +227,12 @@ static void test_all_to_all_takes_turns(void **state)
 
 /* All hosts together are a permutation without fixed points, and each of the nine of four hosts
  * comes as often as another. */
-static void test_permutations(void **state)
+TEST(test_permutations)
 {
 	struct traffic_config c = config(TRAFFIC_PERMUTATION, TRAFFIC_CONSTANT);
 	static const uint32_t sizes[] = {2, 3, 5, 100, 4096};
 	unsigned found[256] = {0}, kinds = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct traffic *t = must_new(&c, sizes[i]);
 		uint8_t *taken = mem_zarray(sizes[i], 1);
@@ -274,13 +262,12 @@ static void test_permutations(void **state)
 	assert_true(chi_square_x1000(found, 9, 200) < 26124);
 }
 
-static void test_service_levels(void **state)
+TEST(test_service_levels)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_CONSTANT);
 	unsigned count[16] = {0}, used[4];
 	struct traffic *t;
 
-	(void)state;
 	c.sl_mask = 1 << 1 | 1 << 4 | 1 << 9 | 1 << 15;
 	t = must_new(&c, 3);
 	for (unsigned i = 0; i < 40000; i++)
@@ -313,12 +300,11 @@ static uint64_t off_by_ppm(u128 found, u128 want)
 	return (uint64_t)(off * 1000000 / want);
 }
 
-static void test_fixed_point_means(void **state)
+TEST(test_fixed_point_means)
 {
 	static struct traffic_logs l;
 	u128 exponential = 0, pareto = 0, met = 0;
 
-	(void)state;
 	traffic_logs_make(&l);
 	for (uint64_t i = 0; i < STRATA; i++) {
 		exponential += traffic_exponential_q48(&l, stratum(i));
@@ -333,12 +319,11 @@ static void test_fixed_point_means(void **state)
 }
 
 /* Places where the answer is known: log2 is exact at powers of two, ln 2 to 15 digits. */
-static void test_fixed_point_known(void **state)
+TEST(test_fixed_point_known)
 {
 	static struct traffic_logs l;
 	uint64_t x;
 
-	(void)state;
 	traffic_logs_make(&l);
 	assert_int_equal(l.at[0], 0);
 	assert_int_equal(l.at[512], 164652306267094ull); /* log2(3/2) */
@@ -358,7 +343,7 @@ static void test_fixed_point_known(void **state)
 }
 
 /* Sixteen classes of gaps that are equally likely: the edges are -ln(1 - k/16) us. */
-static void test_poisson_gaps_are_exponential(void **state)
+TEST(test_poisson_gaps_are_exponential)
 {
 	static const uint64_t edge[15] = {64539,   133531,  207639,  287682,  374693,
 					  470004,  575364,  693147,  826679,  980829,
@@ -368,7 +353,6 @@ static void test_poisson_gaps_are_exponential(void **state)
 	unsigned count[16] = {0};
 	uint64_t before = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 200000; i++) {
 		uint64_t when = must_next(t, 5).when_ps, k = 0;
 
@@ -397,11 +381,10 @@ static uint64_t offered_off_by_ppm(const struct traffic_config *c, uint32_t n)
 	return off_by_ppm((u128)packets * c->interval_ps, (u128)(c->stop_ps - c->start_ps) * n);
 }
 
-static void test_offered_rate(void **state)
+TEST(test_offered_rate)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_POISSON);
 
-	(void)state;
 	c.start_ps = 77 * PS_PER_US;
 	c.stop_ps = c.start_ps + 2000 * PS_PER_US;
 	assert_true(offered_off_by_ppm(&c, 100) < 7000);
@@ -414,12 +397,11 @@ static void test_offered_rate(void **state)
 }
 
 /* Over many bursts of a host, and at the very start where each host meets its first. */
-static void test_offered_rate_of_bursts(void **state)
+TEST(test_offered_rate_of_bursts)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_BURSTY);
 	static const unsigned sizes[] = {1, 2, 8, 50};
 
-	(void)state;
 	c.burst_packets = 2; /* the deviation is 0.45 % for half a million bursts */
 	c.stop_ps = 100000 * PS_PER_US;
 	assert_true(offered_off_by_ppm(&c, 10) < 10000);
@@ -433,13 +415,12 @@ static void test_offered_rate_of_bursts(void **state)
 }
 
 /* Gaps are either those within a burst or longer, and packets come to eight a burst. */
-static void test_bursts(void **state)
+TEST(test_bursts)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_BURSTY);
 	struct traffic *t = must_new(&c, 2);
 	uint64_t before = must_next(t, 0).when_ps, bursts = 0, longest = 0, run = 1;
 
-	(void)state;
 	for (unsigned i = 0; i < 400000; i++) {
 		uint64_t when = must_next(t, 0).when_ps, gap = when - before;
 
@@ -476,19 +457,17 @@ static uint64_t variance_over_mean_x100(enum traffic_arrivals a)
 	return (squares * WINDOWS - sum * sum) * 100 / (sum * WINDOWS);
 }
 
-static void test_burstiness(void **state)
+TEST(test_burstiness)
 {
-	(void)state;
 	assert_true(variance_over_mean_x100(TRAFFIC_CONSTANT) == 0);
 	assert_in_range(variance_over_mean_x100(TRAFFIC_POISSON), 85, 115);
 	assert_true(variance_over_mean_x100(TRAFFIC_BURSTY) > 1000);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_POISSON);
 
-	(void)state;
 	c.start_ps = 500 * PS_PER_US;
 	c.stop_ps = 550 * PS_PER_US;
 	for (c.arrivals = TRAFFIC_POISSON; c.arrivals <= TRAFFIC_BURSTY; c.arrivals++) {
@@ -519,12 +498,11 @@ static void test_window(void **state)
 }
 
 /* Intervals as long as there is time: a host ends, it does not wrap round. */
-static void test_end_of_time(void **state)
+TEST(test_end_of_time)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_POISSON);
 	struct traffic_packet p;
 
-	(void)state;
 	for (c.arrivals = TRAFFIC_POISSON; c.arrivals <= TRAFFIC_BURSTY; c.arrivals++) {
 		struct traffic *t;
 
@@ -548,11 +526,10 @@ static void test_end_of_time(void **state)
 
 /* A host sends the same whether or not others are asked, before or after, and how many there are.
  */
-static void test_hosts_are_independent(void **state)
+TEST(test_hosts_are_independent)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_BURSTY);
 
-	(void)state;
 	c.sl_mask = 0xff;
 	for (c.pattern = 0; c.pattern < TRAFFIC_TRACE; c.pattern++) {
 		struct traffic *alone = must_new(&c, 9), *mixed = must_new(&c, 9);
@@ -572,13 +549,12 @@ static void test_hosts_are_independent(void **state)
 	}
 }
 
-static void test_hosts_and_seeds_differ(void **state)
+TEST(test_hosts_and_seeds_differ)
 {
 	struct traffic_config c = config(TRAFFIC_UNIFORM, TRAFFIC_POISSON), d = c;
 	struct traffic *t, *u;
 	unsigned same = 0;
 
-	(void)state;
 	d.seed = 2;
 	t = must_new(&c, 100);
 	u = must_new(&d, 100);
@@ -603,11 +579,10 @@ static void assert_refused(const struct traffic_config *c, uint32_t n, const cha
 	assert_string_equal(e.text, why);
 }
 
-static void test_too_few_hosts(void **state)
+TEST(test_too_few_hosts)
 {
 	struct traffic_config c = config(TRAFFIC_TORNADO, TRAFFIC_POISSON);
 
-	(void)state;
 	assert_refused(&c, 2, "pattern tornado needs at least 3 hosts, found 2");
 	for (c.pattern = 0; c.pattern <= TRAFFIC_TRACE; c.pattern++) {
 		char why[100];
@@ -621,11 +596,10 @@ static void test_too_few_hosts(void **state)
 	}
 }
 
-static void test_bad_patterns(void **state)
+TEST(test_bad_patterns)
 {
 	struct traffic_config c = config(TRAFFIC_SHIFT, TRAFFIC_POISSON);
 
-	(void)state;
 	c.shift = 12;
 	assert_refused(&c, 4,
 		       "pattern shift: found a shift by 12, which leads each of 4 hosts to itself, "
@@ -645,11 +619,10 @@ static void test_bad_patterns(void **state)
 	assert_refused(&c, 4, "pattern trace needs a trace, found none");
 }
 
-static void test_bad_arrivals(void **state)
+TEST(test_bad_arrivals)
 {
 	struct traffic_config good = config(TRAFFIC_UNIFORM, TRAFFIC_BURSTY), c = good;
 
-	(void)state;
 	c.interval_ps = 0;
 	assert_refused(&c, 4,
 		       "found a mean interval of 0 ps between packets, expected at least 1 ps");
@@ -680,13 +653,12 @@ static void test_bad_arrivals(void **state)
 	assert_refused(&c, 4, "found arrival process 3, expected one from 0 to 2");
 }
 
-static void test_bad_traces(void **state)
+TEST(test_bad_traces)
 {
 	struct traffic_trace_item two[2] = {{5, 0, 1, 64, 0}, {7, 1, 0, 64, 0}};
 	traffic_trace trace = {.at = two, .n = 2};
 	struct traffic_config c = config(TRAFFIC_TRACE, TRAFFIC_POISSON);
 
-	(void)state;
 	c.trace = &trace;
 	two[1].dst = 2;
 	assert_refused(&c, 2,
@@ -710,7 +682,7 @@ static void test_bad_traces(void **state)
 
 /* ---- traces ---- */
 
-static void test_trace_is_read(void **state)
+TEST(test_trace_is_read)
 {
 	static const char text[] = "# when from to bytes sl\r\n"
 				   "\r\n"
@@ -728,7 +700,6 @@ static void test_trace_is_read(void **state)
 	traffic_trace trace;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(traffic_trace_parse(&trace, 3, "t", text, strlen(text), &e), 0);
 	assert_int_equal(trace.n, ARRAY_LEN(want));
 	for (size_t i = 0; i < trace.n; i++) {
@@ -761,9 +732,8 @@ static void assert_trace_refused(const char *line, const char *why)
 #define A_TIME "a time such as 12.5us (ps, ns, us, ms, s; without unit ns)"
 #define RANGE  "a time below 2^64 picoseconds (213 days)"
 
-static void test_bad_trace_times(void **state)
+TEST(test_bad_trace_times)
 {
-	(void)state;
 	assert_trace_refused("x 0 1 64", "'x', expected " A_TIME);
 	assert_trace_refused("-5 0 1 64", "'-5', expected " A_TIME);
 	assert_trace_refused(".5us 0 1 64", "'.5us', expected " A_TIME);
@@ -784,9 +754,8 @@ static void test_bad_trace_times(void **state)
 			     "'a2345678901234567890123456789012...', expected " A_TIME);
 }
 
-static void test_bad_trace_words(void **state)
+TEST(test_bad_trace_words)
 {
-	(void)state;
 	assert_trace_refused("5us", "the end of the line, expected a source host from 0 to 3");
 	assert_trace_refused("5 us 0 1 64", "'us', expected a source host from 0 to 3");
 	assert_trace_refused("5 4 1 64", "'4', expected a source host from 0 to 3");
@@ -805,14 +774,13 @@ static void test_bad_trace_words(void **state)
 	assert_trace_refused("5 0 1 64\r1", "'64?1', expected a payload in bytes from 0 to 4096");
 }
 
-static void test_trace_limits(void **state)
+TEST(test_trace_limits)
 {
 	const size_t most = 10000000;
 	char *text = mem_alloc(most + 1);
 	traffic_trace trace;
 	struct err e;
 
-	(void)state;
 	memset(text, '\n', most + 1);
 	assert_int_equal(traffic_trace_parse(&trace, 2, "t", text, most, &e), 0);
 	assert_int_equal(traffic_trace_parse(&trace, 2, "t", text, most + 1, &e), -EINVAL);
@@ -823,14 +791,13 @@ static void test_trace_limits(void **state)
 }
 
 /* A trace in any order is sorted like a list where equal times keep the order of their lines. */
-static void test_trace_is_sorted(void **state)
+TEST(test_trace_is_sorted)
 {
 	struct strbuf text = {0};
 	traffic_trace trace;
 	struct err e;
 	struct rng r;
 
-	(void)state;
 	rng_seed(&r, 4, 0);
 	for (unsigned i = 0; i < 3001; i++) /* the bytes tell the line */
 		strbuf_addf(&text, "%u 0 1 %u\n", rng_below(&r, 200), i);
@@ -847,7 +814,7 @@ static void test_trace_is_sorted(void **state)
 }
 
 /* What was read is what is sent, host by host, within the window. */
-static void test_trace_is_sent(void **state)
+TEST(test_trace_is_sent)
 {
 	static const char text[] = "1 0 1 10\n2 2 0 20 2\n3 0 2 30 3\n3 2 1 40\n4 0 1 50\n";
 	struct traffic_config c = config(TRAFFIC_TRACE, TRAFFIC_POISSON);
@@ -856,7 +823,6 @@ static void test_trace_is_sent(void **state)
 	struct traffic *t;
 	struct err e;
 
-	(void)state;
 	assert_int_equal(traffic_trace_parse(&trace, 4, "t", text, strlen(text), &e), 0);
 	c.trace = &trace;
 	c.interval_ps = 0; /* says nothing here */
@@ -876,9 +842,8 @@ static void test_trace_is_sent(void **state)
 	vec_free(&trace);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	assert_string_equal(traffic_pattern_name(TRAFFIC_ALL_TO_ALL), "all-to-all");
 	assert_string_equal(traffic_pattern_name((enum traffic_pattern)77), "unknown");
 	assert_string_equal(traffic_arrivals_name(TRAFFIC_BURSTY), "bursty");

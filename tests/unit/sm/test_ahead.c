@@ -140,11 +140,10 @@ static void end(struct story *s)
 	fab_free(s->fab);
 }
 
-static void test_dead_entries_first(void **state)
+TEST(test_dead_entries_first)
 {
 	unsigned dead = 0, plain = 0;
 
-	(void)state;
 	for (uint32_t victim = 8; victim < 16; victim++) {
 		struct story s;
 
@@ -160,12 +159,11 @@ static void test_dead_entries_first(void **state)
 }
 
 /* The order to clear PortStateChange and the questions about ports leave together. */
-static void test_ports_are_asked_at_once(void **state)
+TEST(test_ports_are_asked_at_once)
 {
 	struct story s;
 	port_id p = 0;
 
-	(void)state;
 	begin(&s, 8);
 	while (!fab_is_switch(s.fab, s.fab->ports[p].node) || s.fab->ports[p].peer == FAB_NONE ||
 	       !fab_is_switch(s.fab, s.fab->ports[s.fab->ports[p].peer].node))

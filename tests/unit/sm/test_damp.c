@@ -165,9 +165,8 @@ static void a_link_that_flaps(const char *mechanism, unsigned most)
 	end(&s);
 }
 
-static void test_a_link_is_held_and_released(void **state)
+TEST(test_a_link_is_held_and_released)
 {
-	(void)state;
 	/* Before the fifth change there are four, each with provisional and final routes at most.
 	 */
 	a_link_that_flaps("weft", 10);
@@ -177,11 +176,10 @@ static void test_a_link_is_held_and_released(void **state)
 }
 
 /* Two at once, which do not wait for each other; held together they would cut the ring in two. */
-static void test_two_links(void **state)
+TEST(test_two_links)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, ring(), "weft");
 	flap(&s, 0, named(&s, SW1), 2, 20);
 	run(&s, 10 * PS_PER_MS);
@@ -194,11 +192,10 @@ static void test_two_links(void **state)
 }
 
 /* A held link that becomes the only way to a switch is let go at once. */
-static void test_a_switch_is_not_cut_off(void **state)
+TEST(test_a_switch_is_not_cut_off)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, ring(), "weft");
 	flap(&s, 0, named(&s, SW1), 2, 5);
 	run(&s, 600 * PS_PER_MS);
@@ -212,12 +209,11 @@ static void test_a_switch_is_not_cut_off(void **state)
 
 /* A host's link is its only one; it is off until it keeps quiet, and nobody else is told anything.
  */
-static void test_a_host_that_flaps(void **state)
+TEST(test_a_host_that_flaps)
 {
 	struct story s;
 	unsigned blocks, computed;
 
-	(void)state;
 	begin(&s, ring(), "weft");
 	flap(&s, 0, named(&s, H2), 1, 20);
 	run(&s, 400 * PS_PER_MS);
@@ -236,11 +232,10 @@ static void test_a_host_that_flaps(void **state)
 }
 
 /* The manager's own link is never held, whatever it does. */
-static void test_the_managers_own_link(void **state)
+TEST(test_the_managers_own_link)
 {
 	struct story s;
 
-	(void)state;
 	for (unsigned i = 0; sm_mechanisms[i].name; i++) {
 		begin(&s, ring(), sm_mechanisms[i].name);
 		flap(&s, 0, named(&s, H0), 1, 10);
@@ -253,11 +248,10 @@ static void test_the_managers_own_link(void **state)
 }
 
 /* Nor is the only link between two switches: what is behind it would be lost. */
-static void test_the_only_link_between_switches(void **state)
+TEST(test_the_only_link_between_switches)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, draw_chain(3), "weft");
 	flap(&s, 0, named(&s, SW1), 2, 10);
 	run(&s, 20 * PS_PER_MS + 1000 * PS_PER_MS);
@@ -303,19 +297,17 @@ static void random_flaps(uint64_t seed)
 	end(&s);
 }
 
-static void test_random_flaps(void **state)
+TEST(test_random_flaps)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++)
 		random_flaps(seed);
 }
 
 /* So it is without damping: every change is taken in. */
-static void test_off_by_default(void **state)
+TEST(test_off_by_default)
 {
 	struct sm_config c;
 
-	(void)state;
 	sm_config_default(&c);
 	assert_int_equal(c.flaps, 0);
 }

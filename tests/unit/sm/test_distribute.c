@@ -27,13 +27,12 @@ static void expect_tables_as_told(const struct mech_world *w)
 
 /* ---- partial tables (thesis 7.4) ---- */
 
-static void test_partial_tables_send_only_blocks_that_differ(void **state)
+TEST(test_partial_tables_send_only_blocks_that_differ)
 {
 	struct sm_mechanism m = one_stage("update", "none");
 	struct mech_world w;
 	unsigned blocks = 0;
 
-	(void)state;
 	m.partial_tables = true;
 	mech_draw(&w, &m);
 	w.cfg.sm.lmc = 5; /* 32 LIDs a host: five blocks a switch */
@@ -53,12 +52,11 @@ static void test_partial_tables_send_only_blocks_that_differ(void **state)
 	mech_close(&w);
 }
 
-static void test_whole_tables_send_every_block(void **state)
+TEST(test_whole_tables_send_every_block)
 {
 	struct sm_mechanism m = one_stage("update", "none");
 	struct mech_world w;
 
-	(void)state;
 	mech_draw(&w, &m);
 	w.cfg.sm.lmc = 5;
 	mech_up(&w);
@@ -113,11 +111,10 @@ static void expect_outwards(const struct mech_world *w)
 	assert_true(changed >= 4 && later >= 2); /* there was something to get wrong */
 }
 
-static void test_entries_change_from_the_destination_outwards(void **state)
+TEST(test_entries_change_from_the_destination_outwards)
 {
 	static const unsigned windows[] = {1, 4, 64};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
 		struct sm_mechanism m = one_stage("fera", "outwards");
 		struct mech_world w;
@@ -167,12 +164,11 @@ static void provisional_in_place(struct mech_world *w, const struct sm_note *n)
 	expect_engine(w, &rt_pira);
 }
 
-static void test_provisional_routes_then_final_ones(void **state)
+TEST(test_provisional_routes_then_final_ones)
 {
 	struct mech_world w;
 	struct sm_status st;
 
-	(void)state;
 	mech_open(&w, "improved");
 	expect_engine(&w, &rt_fera);
 	w.on_note = provisional_in_place;
@@ -191,12 +187,11 @@ static void test_provisional_routes_then_final_ones(void **state)
 }
 
 /* Where nothing is in force yet there is nothing to hurry for: one stage. */
-static void test_a_subnet_that_comes_up_has_no_provisional_routes(void **state)
+TEST(test_a_subnet_that_comes_up_has_no_provisional_routes)
 {
 	struct mech_world w;
 	struct sm_status st;
 
-	(void)state;
 	mech_open(&w, "improved");
 	sm_status(lab_sm(w.lab), &st);
 	assert_int_equal(st.last.in_place[SM_PROVISIONAL], 0);
@@ -224,12 +219,11 @@ static bool is_off(const struct mech_world *w, unsigned sw, unsigned in, unsigne
 }
 
 /* sw2 is opposite the root, sw0: the break node of the ring. Without the ring there is none. */
-static void test_turns_come_on_again_when_no_longer_forbidden(void **state)
+TEST(test_turns_come_on_again_when_no_longer_forbidden)
 {
 	struct sm_mechanism m = one_stage("fera", "dependencies");
 	struct mech_world w;
 
-	(void)state;
 	mech_draw(&w, &m);
 	mech_up(&w);
 	assert_true(is_off(&w, 2, 1, 2) && is_off(&w, 2, 2, 1));
@@ -245,13 +239,12 @@ static void test_turns_come_on_again_when_no_longer_forbidden(void **state)
 	mech_close(&w);
 }
 
-static void test_a_plan_leaves_no_turn_off(void **state)
+TEST(test_a_plan_leaves_no_turn_off)
 {
 	struct sm_mechanism m = one_stage("fera", "plan");
 	unsigned planned = 0;
 	struct mech_world w;
 
-	(void)state;
 	mech_draw(&w, &m);
 	w.cfg.sm.roots[0] = sw_guid(4); /* the root goes and comes: break nodes move */
 	w.cfg.sm.roots[1] = sw_guid(0);
@@ -273,11 +266,10 @@ static void test_a_plan_leaves_no_turn_off(void **state)
 
 /* In any order half-new tables may lead in circles; then SMPs do not rely on them. See mech_seen().
  */
-static void test_smps_do_not_travel_by_tables_that_change_in_any_order(void **state)
+TEST(test_smps_do_not_travel_by_tables_that_change_in_any_order)
 {
 	static const char *const unordered[] = {"full", "ports", "dependencies", "none"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(unordered); i++) {
 		struct sm_mechanism m = one_stage("fera", unordered[i]);
 		struct mech_world w;
@@ -305,11 +297,10 @@ static uint64_t smps_lost(const struct mech_world *w)
 	return n;
 }
 
-static void test_no_smp_is_lost_on_half_new_tables(void **state)
+TEST(test_no_smp_is_lost_on_half_new_tables)
 {
 	static const char *const names[] = {"full", "ports", "dependencies", "none", "plan"};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
 		for (unsigned link = 0; link < 4; link++) {
 			struct sm_mechanism m = *sm_mechanism_find("weft");
@@ -364,14 +355,13 @@ static void list_flip(struct turn_list *l, struct sm *sm, uint64_t guid, unsigne
 	}
 }
 
-static void test_turns_that_are_off_are_found_and_keep_their_order(void **state)
+TEST(test_turns_that_are_off_are_found_and_keep_their_order)
 {
 	struct turn_list l = {.n = 0};
 	struct sm_config c;
 	struct rng r;
 	struct sm *sm;
 
-	(void)state;
 	sm_config_default(&c);
 	sm = sm_new(&c);
 	rng_seed(&r, 5, 1);

@@ -3,11 +3,7 @@
  * Switches with more links to each other than are worth a look in advance: what their ports say when they
  * are read tells of a dead switch just as well, and nothing is guessed of a link.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 
@@ -88,24 +84,21 @@ static void a_dead_switch_is_guessed(const char *name)
 	down(&w);
 }
 
-static void test_a_root_dies(void **state)
+TEST(test_a_root_dies)
 {
-	(void)state;
 	a_dead_switch_is_guessed("root5");
 }
 
-static void test_a_leaf_dies(void **state)
+TEST(test_a_leaf_dies)
 {
-	(void)state;
 	a_dead_switch_is_guessed("leaf20");
 }
 
-static void test_of_a_link_nothing_is_guessed(void **state)
+TEST(test_of_a_link_nothing_is_guessed)
 {
 	struct world w;
 	port_id p, peer;
 
-	(void)state;
 	up(&w);
 	p = fab_port_id(w.fab, find(&w, "leaf20"), 20);
 	peer = w.fab->ports[p].peer;

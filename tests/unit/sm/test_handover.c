@@ -74,13 +74,12 @@ static void run_quiet(struct rig *g)
 		assert_true(one_event(g));
 }
 
-static void test_a_master_is_left_alone(void **state)
+TEST(test_a_master_is_left_alone)
 {
 	struct rig g;
 	size_t sent;
 	time_ps t;
 
-	(void)state;
 	draw_two(&g, IBA_SM_MASTER, 0); /* whatever its rank */
 	make_managed(&g);
 	g.dev[2].si.port_state_change = 1; /* for the master to see */
@@ -103,12 +102,11 @@ static void test_a_master_is_left_alone(void **state)
 	rig_close(&g);
 }
 
-static void test_when_the_master_dies_the_standby_takes_over(void **state)
+TEST(test_when_the_master_dies_the_standby_takes_over)
 {
 	struct rig g;
 	time_ps t;
 
-	(void)state;
 	draw_two(&g, IBA_SM_MASTER, 9);
 	make_managed(&g);
 	rig_start(&g);
@@ -129,12 +127,11 @@ static void test_when_the_master_dies_the_standby_takes_over(void **state)
 	rig_close(&g);
 }
 
-static void test_a_standby_that_goes_silent_for_a_moment_is_no_death(void **state)
+TEST(test_a_standby_that_goes_silent_for_a_moment_is_no_death)
 {
 	struct rig g;
 	time_ps t;
 
-	(void)state;
 	draw_two(&g, IBA_SM_MASTER, 9);
 	make_managed(&g);
 	rig_start(&g);
@@ -155,7 +152,7 @@ static void test_a_standby_that_goes_silent_for_a_moment_is_no_death(void **stat
 }
 
 /* Rank: priority, then the lower GUID. */
-static void test_of_those_that_discover_one_goes_on(void **state)
+TEST(test_of_those_that_discover_one_goes_on)
 {
 	static const struct {
 		unsigned state, priority;
@@ -167,7 +164,6 @@ static void test_of_those_that_discover_one_goes_on(void **state)
 		{IBA_SM_NOT_ACTIVE, 9, true, true},   {IBA_SM_MASTER, 1, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct rig g;
 
@@ -192,11 +188,10 @@ static void test_of_those_that_discover_one_goes_on(void **state)
 	}
 }
 
-static void test_without_a_contest_nobody_is_asked(void **state)
+TEST(test_without_a_contest_nobody_is_asked)
 {
 	struct rig g;
 
-	(void)state;
 	draw_two(&g, IBA_SM_MASTER, 9);
 	g.cfg.contest = false;
 	rig_start(&g);
@@ -214,11 +209,10 @@ static bool no_sm_info(struct rig *g, unsigned dev, const struct sm_send *s, uin
 	return iba_smp_attr_id(s->mad) != IBA_ATTR_SM_INFO;
 }
 
-static void test_a_port_that_only_says_it_has_an_sm(void **state)
+TEST(test_a_port_that_only_says_it_has_an_sm)
 {
 	struct rig g;
 
-	(void)state;
 	draw_two(&g, IBA_SM_MASTER, 9);
 	g.twist = no_sm_info;
 	rig_start(&g);
@@ -255,12 +249,11 @@ static void open_standby(struct rig *g)
 	run_quiet(g);
 }
 
-static void test_disabled_until_told_otherwise(void **state)
+TEST(test_disabled_until_told_otherwise)
 {
 	struct rig g;
 	size_t sent;
 
-	(void)state;
 	open_standby(&g);
 	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), 0);
 	assert_int_equal(g.sm->state, IBA_SM_NOT_ACTIVE);
@@ -279,11 +272,10 @@ static void test_disabled_until_told_otherwise(void **state)
 	rig_close(&g);
 }
 
-static void test_a_handover_makes_a_master(void **state)
+TEST(test_a_handover_makes_a_master)
 {
 	struct rig g;
 
-	(void)state;
 	open_standby(&g);
 	g.dev[OTHER].sm.state = IBA_SM_STANDBY;
 	assert_int_equal(give_order(&g, IBA_SM_HANDOVER, 13), 0);
@@ -299,12 +291,11 @@ static void test_a_handover_makes_a_master(void **state)
 	rig_close(&g);
 }
 
-static void test_told_to_discover_it_looks_and_stands_by_again(void **state)
+TEST(test_told_to_discover_it_looks_and_stands_by_again)
 {
 	struct rig g;
 	size_t sent;
 
-	(void)state;
 	open_standby(&g);
 	sent = g.log.n;
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), 0);
@@ -315,11 +306,10 @@ static void test_told_to_discover_it_looks_and_stands_by_again(void **state)
 	rig_close(&g);
 }
 
-static void test_orders_that_make_no_sense_are_refused(void **state)
+TEST(test_orders_that_make_no_sense_are_refused)
 {
 	struct rig g;
 
-	(void)state;
 	open_standby(&g);
 	assert_int_equal(give_order(&g, 0, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, 6, 13), IBA_STATUS_BAD_FIELD);
@@ -355,7 +345,7 @@ static void tell_of_sm(struct rig *g)
 	give_smp(g, mad, lid_of(g, OTHER));
 }
 
-static void test_a_master_gives_way_to_rank(void **state)
+TEST(test_a_master_gives_way_to_rank)
 {
 	static const struct {
 		unsigned state, priority;
@@ -367,7 +357,6 @@ static void test_a_master_gives_way_to_rank(void **state)
 		{IBA_SM_DISCOVERING, 9, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct rig g;
 
@@ -474,11 +463,10 @@ static void expect_master(struct duel *d, unsigned seat)
 
 /* It is gone for so short a time that the standby does not notice, finds that one to be the better, and
  * stands by: somebody has to manage. */
-static void test_a_master_that_comes_back_to_a_better_one(void **state)
+TEST(test_a_master_that_comes_back_to_a_better_one)
 {
 	struct duel d;
 
-	(void)state;
 	duel_open(&d, draw_fabric(6, 2), 5, 3);
 	lab_manager_stop(d.lab, 0);
 	lab_power_on(d.lab, NULL);
@@ -494,9 +482,8 @@ static void test_a_master_that_comes_back_to_a_better_one(void **state)
 	duel_close(&d);
 }
 
-static void test_of_two_one_manages(void **state)
+TEST(test_of_two_one_manages)
 {
-	(void)state;
 	for (unsigned first = 3; first <= 5; first++) {
 		unsigned best = first >= 4 ? 0 : 1; /* of equals the lower GUID */
 		struct duel d;
@@ -538,7 +525,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 }
 
 /* Another one at the helm: everybody has to know its LID, and that is all. */
-static void test_a_failover_costs_no_packet(void **state)
+TEST(test_a_failover_costs_no_packet)
 {
 	struct traffic_config t = {.pattern = TRAFFIC_UNIFORM,
 				   .arrivals = TRAFFIC_POISSON,
@@ -552,7 +539,6 @@ static void test_a_failover_costs_no_packet(void **state)
 	struct duel d;
 	struct err e;
 
-	(void)state;
 	duel_open(&d, draw_fabric(6, 2), 5, 4);
 	lab_free(d.lab);
 	d.cfg.sim.plane.on = true;
@@ -579,9 +565,8 @@ static void test_a_failover_costs_no_packet(void **state)
 }
 
 /* Whenever they start and die: in the end there is one master. */
-static void test_any_order_of_starts_and_deaths(void **state)
+TEST(test_any_order_of_starts_and_deaths)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		unsigned prio[2], master;
 		struct rng r;

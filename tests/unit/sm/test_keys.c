@@ -47,11 +47,10 @@ static void follow(struct mech_world *w, const struct sm_config *c)
 	lab_manager_start(w->lab, 0, false);
 }
 
-static void test_the_next_manager_knows_old_keys(void **state)
+TEST(test_the_next_manager_knows_old_keys)
 {
 	static const char *const names[] = {"basic", "weft"};
 
-	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
 		unsigned protect = i / 2;
 		struct mech_world w;
@@ -69,9 +68,8 @@ static void test_the_next_manager_knows_old_keys(void **state)
 }
 
 /* Some have this, some that. */
-static void test_every_device_another_key(void **state)
+TEST(test_every_device_another_key)
 {
-	(void)state;
 	for (unsigned protect = 0; protect <= 3; protect++) {
 		struct mech_lids before, after;
 		struct mech_world w;
@@ -100,12 +98,11 @@ static void test_every_device_another_key(void **state)
 	}
 }
 
-static void test_without_the_key_there_is_nothing_to_be_had(void **state)
+TEST(test_without_the_key_there_is_nothing_to_be_had)
 {
 	struct mech_world w;
 	struct sm_config c;
 
-	(void)state;
 	draw(&w, "weft", OLD, 2);
 	mech_up(&w);
 	mech_power(&w, host_guid(0), false); /* so that the manager's own port has none */
@@ -124,9 +121,8 @@ static void test_without_the_key_there_is_nothing_to_be_had(void **state)
 }
 
 /* While it runs: the next round tells everybody, and nothing else happens. */
-static void test_another_key_while_it_runs(void **state)
+TEST(test_another_key_while_it_runs)
 {
-	(void)state;
 	for (unsigned protect = 0; protect <= 3; protect++) {
 		struct mech_world w;
 		struct sm_config c;

@@ -48,22 +48,20 @@ static uint64_t one_life(const char *mechanism, uint64_t seed)
 	return sweeps;
 }
 
-static void test_time_moved_back_changes_nothing(void **state)
+TEST(test_time_moved_back_changes_nothing)
 {
 	uint64_t sweeps = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		sweeps += one_life(seed % 2 ? "weft" : "basic", seed);
 	assert_true(sweeps > 50);
 }
 
-static void test_what_never_was_stays_so(void **state)
+TEST(test_what_never_was_stays_so)
 {
 	struct sm_status st;
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.sweep_factor = 0; /* no sweeps: nothing is due, ever */
 	g.now = 50 * PS_PER_S;
@@ -85,12 +83,11 @@ static void test_what_never_was_stays_so(void **state)
 
 /* ---- another configuration ---- */
 
-static void test_sweeps_change_their_pace_at_once(void **state)
+TEST(test_sweeps_change_their_pace_at_once)
 {
 	struct sm_config c;
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.sweep_factor = 0;
 	g.cfg.sweep_period_ps = 100 * PS_PER_S;
@@ -105,12 +102,11 @@ static void test_sweeps_change_their_pace_at_once(void **state)
 	rig_close(&g);
 }
 
-static void test_a_round_ends_as_it_began(void **state)
+TEST(test_a_round_ends_as_it_began)
 {
 	struct sm_config c;
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_phase(&g, SM_TABLES);
@@ -133,12 +129,11 @@ static void test_a_round_ends_as_it_began(void **state)
 	rig_close(&g);
 }
 
-static void test_no_more_damping_lets_go(void **state)
+TEST(test_no_more_damping_lets_go)
 {
 	struct sm_config c;
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.mechanism = *sm_mechanism_find("weft");
 	g.cfg.flaps = 2;
@@ -163,9 +158,8 @@ static void test_no_more_damping_lets_go(void **state)
 
 /* ---- somebody else computes ---- */
 
-static void test_what_a_worker_looks_at_stays(void **state)
+TEST(test_what_a_worker_looks_at_stays)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct rig g;
 		time_ps since;

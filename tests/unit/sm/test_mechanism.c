@@ -17,7 +17,7 @@ struct story {
 	void (*tell)(struct mech_world *w);
 };
 
-static void tell_for_each(void **state)
+TEST(tell_for_each)
 {
 	const struct story *s = *state;
 
@@ -181,11 +181,10 @@ static bool change_in_phase(const struct sm_mechanism *m, enum sm_phase phase)
 	return struck;
 }
 
-static void test_changes_during_every_phase(void **state)
+TEST(test_changes_during_every_phase)
 {
 	unsigned struck[SM_NPHASES] = {0}, n = 0;
 
-	(void)state;
 	for (; sm_mechanisms[n].name; n++)
 		for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
 			struck[p] += change_in_phase(&sm_mechanisms[n], p);
@@ -233,11 +232,10 @@ static void restart_in_phase(const struct sm_mechanism *m, unsigned sw, enum sm_
 }
 
 /* sw0 lies between the manager and everybody else: its LIDs and tables carry all others. */
-static void test_a_switch_restarts_during_every_phase(void **state)
+TEST(test_a_switch_restarts_during_every_phase)
 {
 	static const time_ps off[] = {PS_PER_US, 200 * PS_PER_US, 12 * PS_PER_MS};
 
-	(void)state;
 	for (unsigned i = 0; sm_mechanisms[i].name; i++)
 		for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
 			for (size_t k = 0; k < ARRAY_LEN(off); k++) {
@@ -264,11 +262,10 @@ static void bounce_in_discovery(struct mech_world *w, const struct sm_note *n)
 }
 
 /* Its own port is the only one that is read before its switch is asked for changes. */
-static void test_the_managers_own_link_bounces_during_a_full_discovery(void **state)
+TEST(test_the_managers_own_link_bounces_during_a_full_discovery)
 {
 	struct sm_mechanism m = *sm_mechanism_find("basic");
 
-	(void)state;
 	m.first = m.second =
 		sm_technique_find("none"); /* which touches no port that seems to be Active */
 	for (time_ps t = 0; t < 120 * PS_PER_US; t += 4 * PS_PER_US) {
@@ -292,11 +289,10 @@ static void cut_in_sweep(struct mech_world *w, const struct sm_note *n)
 }
 
 /* The trap overtakes the answer of the same switch, or comes behind it. */
-static void test_a_trap_while_a_sweep_is_under_way(void **state)
+TEST(test_a_trap_while_a_sweep_is_under_way)
 {
 	static const char *const with_traps[] = {"improved+traps", "weft"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(with_traps); i++) {
 		struct mech_world w;
 
@@ -344,9 +340,8 @@ static void lose(struct mech_world *w, unsigned percent)
 	sim_set_faults(lab_sim(w->lab), &f);
 }
 
-static void test_smps_are_lost(void **state)
+TEST(test_smps_are_lost)
 {
-	(void)state;
 	for (unsigned i = 0; sm_mechanisms[i].name; i++) {
 		struct mech_world w;
 
@@ -466,12 +461,11 @@ static unsigned with_techniques(struct sm_mechanism *m)
 	return n;
 }
 
-static void test_every_combination_survives_a_change(void **state)
+TEST(test_every_combination_survives_a_change)
 {
 	struct sm_mechanism m = {.name = "any", .summary = ""};
 	unsigned n = 0;
 
-	(void)state;
 	for (m.discovery = sm_discoveries; m.discovery->name; m.discovery++)
 		for (m.provisional = sm_supplies; m.provisional->name; m.provisional++)
 			for (m.routes = sm_supplies; m.routes->name; m.routes++) {

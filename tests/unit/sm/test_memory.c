@@ -52,7 +52,7 @@ static struct tally resume(struct mech_world *w)
 }
 
 /* All that is known is true: every PortInfo, SwitchInfo and table, and who is behind which port. */
-static void test_what_is_known_is_what_is_there(void **state)
+TEST(test_what_is_known_is_what_is_there)
 {
 	struct mech_world w;
 	const struct sm_memory *m;
@@ -61,7 +61,6 @@ static void test_what_is_known_is_what_is_there(void **state)
 	size_t len;
 	struct sm *sm;
 
-	(void)state;
 	up(&w);
 	assert_true(sm_at_rest(lab_sm(w.lab)));
 	bytes = sm_memory_save(lab_sm(w.lab), &len);
@@ -98,13 +97,12 @@ static void test_what_is_known_is_what_is_there(void **state)
 	mech_close(&w);
 }
 
-static void test_three_questions_a_switch(void **state)
+TEST(test_three_questions_a_switch)
 {
 	struct mech_lids before, after;
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	up(&w);
 	before = mech_lids(&w);
 	lab_manager_stop(w.lab, 0);
@@ -119,12 +117,11 @@ static void test_three_questions_a_switch(void **state)
 }
 
 /* Only who was met by asking is asked for its name: the SM's own node and the next. */
-static void test_names_are_known(void **state)
+TEST(test_names_are_known)
 {
 	struct mech_world w;
 	uint64_t before;
 
-	(void)state;
 	mech_draw(&w, sm_mechanism_find("weft"));
 	w.cfg.sm.read_back = w.cfg.sm.names = true;
 	mech_up(&w);
@@ -141,12 +138,11 @@ static void test_names_are_known(void **state)
 }
 
 /* Whoever was next to it tells; the others are not asked for their ports. */
-static void test_a_link_failed_meanwhile(void **state)
+TEST(test_a_link_failed_meanwhile)
 {
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	up(&w);
 	lab_manager_stop(w.lab, 0);
 	mech_cut(&w, 1, 1); /* between switches 1 and 2 */
@@ -159,12 +155,11 @@ static void test_a_link_failed_meanwhile(void **state)
 	mech_close(&w);
 }
 
-static void test_a_switch_and_a_host_restarted_meanwhile(void **state)
+TEST(test_a_switch_and_a_host_restarted_meanwhile)
 {
 	struct mech_lids before, after;
 	struct mech_world w;
 
-	(void)state;
 	up(&w);
 	before = mech_lids(&w);
 	lab_manager_stop(w.lab, 0);
@@ -192,13 +187,12 @@ static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint3
 }
 
 /* Another table: all is read then, and that one mended. */
-static void test_somebody_else_wrote_a_table(void **state)
+TEST(test_somebody_else_wrote_a_table)
 {
 	uint8_t data[IBA_LFT_BLOCK];
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	up(&w);
 	lab_manager_stop(w.lab, 0);
 	memset(data, 200, sizeof(data));
@@ -210,14 +204,13 @@ static void test_somebody_else_wrote_a_table(void **state)
 }
 
 /* Another SM's LID at a switch: it managed the subnet. */
-static void test_somebody_else_was_the_manager(void **state)
+TEST(test_somebody_else_was_the_manager)
 {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 	struct iba_port_info pi;
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	up(&w);
 	lab_manager_stop(w.lab, 0);
 	pi = *sim_port_info(lab_sim(w.lab), mech_port(&w, 4, 0));
@@ -233,11 +226,10 @@ static void test_somebody_else_was_the_manager(void **state)
 	mech_close(&w);
 }
 
-static void test_there_is_no_rest_in_the_middle(void **state)
+TEST(test_there_is_no_rest_in_the_middle)
 {
 	struct mech_world w;
 
-	(void)state;
 	mech_draw(&w, sm_mechanism_find("weft"));
 	mech_up(&w);
 	mech_settle(&w);
@@ -252,7 +244,7 @@ static void test_there_is_no_rest_in_the_middle(void **state)
 }
 
 /* Cut short anywhere, or with one byte another. */
-static void test_bytes_that_are_not_whole(void **state)
+TEST(test_bytes_that_are_not_whole)
 {
 	struct mech_world w;
 	struct err e;
@@ -260,7 +252,6 @@ static void test_bytes_that_are_not_whole(void **state)
 	size_t len;
 	struct sm *sm;
 
-	(void)state;
 	up(&w);
 	bytes = sm_memory_save(lab_sm(w.lab), &len);
 	sm = sm_new(&w.cfg.sm);

@@ -41,12 +41,11 @@ static void sweep_now(struct rig *g)
 	run_idle(g);
 }
 
-static void test_names_come_once_all_is_up(void **state)
+TEST(test_names_come_once_all_is_up)
 {
 	struct sm_status st;
 	struct rig g;
 
-	(void)state;
 	draw_named(&g);
 	rig_start(&g);
 	run_phase(&g, SM_READY);
@@ -66,11 +65,10 @@ static void test_names_come_once_all_is_up(void **state)
 	rig_close(&g);
 }
 
-static void test_nobody_asks_unless_told_to(void **state)
+TEST(test_nobody_asks_unless_told_to)
 {
 	struct rig g;
 
-	(void)state;
 	draw_star(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -90,11 +88,10 @@ static void tell_change(struct rig *g, unsigned dev, unsigned what)
 	give_smp(g, mad, lid_of(g, dev));
 }
 
-static void test_trap_144_asks_again(void **state)
+TEST(test_trap_144_asks_again)
 {
 	struct rig g;
 
-	(void)state;
 	draw_named(&g);
 	rig_start(&g);
 	run_idle(&g);
@@ -136,18 +133,16 @@ static void check_outlive(const char *mechanism)
 	rig_close(&g);
 }
 
-static void test_names_outlive_discoveries(void **state)
+TEST(test_names_outlive_discoveries)
 {
-	(void)state;
 	check_outlive("basic");
 	check_outlive("weft");
 }
 
-static void test_who_comes_back_may_be_called_otherwise(void **state)
+TEST(test_who_comes_back_may_be_called_otherwise)
 {
 	struct rig g;
 
-	(void)state;
 	draw_named(&g);
 	g.cfg.mechanism = *sm_mechanism_find("weft");
 	rig_start(&g);
@@ -169,12 +164,11 @@ static bool no_names(struct rig *g, unsigned dev, const struct sm_send *s, uint8
 	return iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_DESC;
 }
 
-static void test_questions_hold_nothing_up(void **state)
+TEST(test_questions_hold_nothing_up)
 {
 	struct rig g;
 	time_ps due;
 
-	(void)state;
 	draw_named(&g);
 	g.cfg.window = 8;
 	g.twist = no_names;
@@ -194,12 +188,11 @@ static void test_questions_hold_nothing_up(void **state)
 	rig_close(&g);
 }
 
-static void test_a_trap_comes_before_names(void **state)
+TEST(test_a_trap_comes_before_names)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 	struct rig g;
 
-	(void)state;
 	draw_named(&g);
 	g.twist = no_names;
 	rig_start(&g);
@@ -223,12 +216,11 @@ static bool one_without(struct rig *g, unsigned dev, const struct sm_send *s, ui
 	return dev != mute_desc || iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_DESC;
 }
 
-static void test_who_gives_no_name_is_asked_after_the_next_round(void **state)
+TEST(test_who_gives_no_name_is_asked_after_the_next_round)
 {
 	unsigned asked;
 	struct rig g;
 
-	(void)state;
 	draw_named(&g);
 	mute_desc = 4;
 	g.twist = one_without;
@@ -247,11 +239,10 @@ static void test_who_gives_no_name_is_asked_after_the_next_round(void **state)
 	rig_close(&g);
 }
 
-static void test_any_64_bytes_are_a_name(void **state)
+TEST(test_any_64_bytes_are_a_name)
 {
 	struct rig g;
 
-	(void)state;
 	draw_named(&g);
 	memset(g.dev[3].name, 'x', IBA_SMP_DATA_SIZE);
 	strcpy(g.dev[4].name, "");

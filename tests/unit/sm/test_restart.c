@@ -49,11 +49,10 @@ static struct tally follow(struct mech_world *w, bool seeded)
 	return t;
 }
 
-static void test_where_all_is_right_nothing_is_set(void **state)
+TEST(test_where_all_is_right_nothing_is_set)
 {
 	static const char *const names[] = {"basic", "weft"};
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		struct mech_lids before, after;
 		struct mech_world w;
@@ -74,12 +73,11 @@ static void test_where_all_is_right_nothing_is_set(void **state)
 }
 
 /* Without read_back everything is written again, as before. */
-static void test_who_does_not_look_has_to_write(void **state)
+TEST(test_who_does_not_look_has_to_write)
 {
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	mech_draw(&w, sm_mechanism_find("basic"));
 	mech_up(&w);
 	t = follow(&w, false);
@@ -94,12 +92,11 @@ static void test_who_does_not_look_has_to_write(void **state)
  * As the daemon runs it: links that the SM stops tell of it by traps, and what a full discovery then
  * finds as it was ends the round. The host with the last LID leaves: a top that is one too high serves.
  */
-static void test_the_last_lid_goes_and_there_is_rest(void **state)
+TEST(test_the_last_lid_goes_and_there_is_rest)
 {
 	struct mech_lids l;
 	struct mech_world w;
 
-	(void)state;
 	draw(&w, "basic");
 	w.cfg.sm.settle = true;
 	w.cfg.sim.traps = w.cfg.sim.link_pairs = true;
@@ -142,9 +139,8 @@ static uint64_t lost(const struct mech_world *w)
 	return n;
 }
 
-static void test_no_packet_feels_a_warm_start(void **state)
+TEST(test_no_packet_feels_a_warm_start)
 {
-	(void)state;
 	for (unsigned seeded = 0; seeded < 2; seeded++) {
 		struct mech_world w;
 		struct tally t;
@@ -165,12 +161,11 @@ static void test_no_packet_feels_a_warm_start(void **state)
 
 /* A link that comes while nobody manages is taken into use without a loss; one that goes costs no more
  * than what is sent that way until the new manager has seen it. */
-static void test_a_change_that_nobody_saw(void **state)
+TEST(test_a_change_that_nobody_saw)
 {
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	draw(&w, "weft");
 	w.cfg.sim.plane.on = true;
 	mech_up(&w);
@@ -228,13 +223,12 @@ static void route_in_a_ring(struct mech_world *w)
 	}
 }
 
-static void test_tables_with_a_deadlock_are_replaced(void **state)
+TEST(test_tables_with_a_deadlock_are_replaced)
 {
 	struct lab_levels levels;
 	struct mech_world w;
 	unsigned turns = 0;
 
-	(void)state;
 	draw(&w, "weft");
 	mech_up(&w);
 	lab_manager_stop(w.lab, 0);
@@ -255,13 +249,12 @@ static void test_tables_with_a_deadlock_are_replaced(void **state)
 	mech_close(&w);
 }
 
-static void test_tables_that_lead_nowhere_are_replaced(void **state)
+TEST(test_tables_that_lead_nowhere_are_replaced)
 {
 	uint8_t data[IBA_LFT_BLOCK];
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	draw(&w, "weft");
 	mech_up(&w);
 	lab_manager_stop(w.lab, 0);
@@ -277,7 +270,7 @@ static void test_tables_that_lead_nowhere_are_replaced(void **state)
 
 /* ---- turns that the last one left off ---- */
 
-static void test_turns_that_were_left_off_come_on(void **state)
+TEST(test_turns_that_were_left_off_come_on)
 {
 	struct iba_slvl_table off;
 	struct iba_port_info pi;
@@ -286,7 +279,6 @@ static void test_turns_that_were_left_off_come_on(void **state)
 	struct mech_world w;
 	struct tally t;
 
-	(void)state;
 	draw(&w, "weft");
 	mech_up(&w);
 	lab_manager_stop(w.lab, 0);
@@ -315,12 +307,11 @@ static void test_turns_that_were_left_off_come_on(void **state)
 /* ---- LIDs ---- */
 
 /* A host without a LID is met long before one that has LID 1: it must not get that. */
-static void test_a_lid_that_seems_free_may_be_somebodys(void **state)
+TEST(test_a_lid_that_seems_free_may_be_somebodys)
 {
 	struct mech_lids before, after;
 	struct mech_world w;
 
-	(void)state;
 	draw(&w, "weft");
 	mech_up(&w);
 	before = mech_lids(&w);
@@ -344,7 +335,7 @@ static void test_a_lid_that_seems_free_may_be_somebodys(void **state)
  * distrust: a stranger wrote a LID, a table and a turn, and marked nothing. LIDs are as seeded, not as the
  * device has them, and all turns are looked at.
  */
-static void test_a_stranger_was_here(void **state)
+TEST(test_a_stranger_was_here)
 {
 	struct mech_lids before, after;
 	struct iba_slvl_table odd = {{0}};
@@ -353,7 +344,6 @@ static void test_a_stranger_was_here(void **state)
 	struct mech_world w;
 	struct lab_levels levels;
 
-	(void)state;
 	draw(&w, "weft");
 	w.cfg.sm.distrust = true;
 	mech_up(&w);
@@ -382,14 +372,13 @@ static void test_a_stranger_was_here(void **state)
  * distrust: a host that is met early is nobody the manager knows and has the LID of a switch far away. It
  * may be that switch under a false name, so it does not get that LID, though its owner was not met yet.
  */
-static void test_a_stranger_takes_nobodys_lid(void **state)
+TEST(test_a_stranger_takes_nobodys_lid)
 {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 	struct mech_lids before, after;
 	struct iba_port_info pi;
 	struct mech_world w;
 
-	(void)state;
 	draw(&w, "weft");
 	w.cfg.sm.distrust = true;
 	mech_up(&w);

@@ -4,11 +4,7 @@
  * under every mechanism and survive changes, their tables change no more than they must, and one
  * that is too small is reported and left out. State: struct rig, one laboratory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include "lab/lab.h"
 
@@ -123,7 +119,7 @@ static void change(struct rig *g, const char *mechanism)
 	all_is_well(g, when);
 }
 
-static void both_kinds_come_up_and_change_under_every_mechanism(void **state UNUSED)
+TEST(both_kinds_come_up_and_change_under_every_mechanism)
 {
 	struct rig g;
 
@@ -138,7 +134,7 @@ static void both_kinds_come_up_and_change_under_every_mechanism(void **state UNU
 }
 
 /* Room for every LID and no more: old and new entries do not fit together. */
-static void tables_without_a_spare_slot_change_too(void **state UNUSED)
+TEST(tables_without_a_spare_slot_change_too)
 {
 	struct rig g;
 
@@ -151,7 +147,7 @@ static void tables_without_a_spare_slot_change_too(void **state UNUSED)
 }
 
 /* A cut link changes few entries: the weft mechanism sends the blocks that hold them. */
-static void a_small_change_sends_few_blocks(void **state UNUSED)
+TEST(a_small_change_sends_few_blocks)
 {
 	struct rig g;
 	unsigned up;
@@ -168,7 +164,7 @@ static void a_small_change_sends_few_blocks(void **state UNUSED)
 }
 
 /* Packets for a LID that nobody has end somewhere: no ring of default ports. */
-static void default_ports_make_no_ring(void **state UNUSED)
+TEST(default_ports_make_no_ring)
 {
 	struct rig g;
 	const uint16_t nobody = 1000;
@@ -195,7 +191,7 @@ static void default_ports_make_no_ring(void **state UNUSED)
 }
 
 /* The root needs an entry for each LID: three are too few. */
-static void too_small_a_table_is_reported_and_its_switch_left_out(void **state UNUSED)
+TEST(too_small_a_table_is_reported_and_its_switch_left_out)
 {
 	struct rig g;
 	struct lab_verdict v;
@@ -234,7 +230,7 @@ static void too_small_a_table_is_reported_and_its_switch_left_out(void **state U
 }
 
 /* Seeds that draw such switches, among them some that once failed. */
-static void random_trials_pass(void **state UNUSED)
+TEST(random_trials_pass)
 {
 	static const uint64_t seeds[] = {168, 447, 1061, 1561, 1993, 2042, 2371, 2650, 3482};
 	struct lab_trial t;
@@ -249,7 +245,7 @@ static void random_trials_pass(void **state UNUSED)
 
 /* A switch that is off between a question and a Set looks as if it had never been: its LID tells.
  */
-static void a_hidden_restart_is_noticed(void **state UNUSED)
+TEST(a_hidden_restart_is_noticed)
 {
 	static const struct {
 		uint64_t seed;

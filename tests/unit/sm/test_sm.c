@@ -7,12 +7,11 @@
 
 /* ---- stories ---- */
 
-static void test_brings_a_subnet_up(void **state)
+TEST(test_brings_a_subnet_up)
 {
 	struct rig g;
 	struct sm_status st;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -39,11 +38,10 @@ static void test_brings_a_subnet_up(void **state)
 	rig_close(&g);
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
 	static const unsigned windows[] = {1, 2, 5, 32};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
 		struct rig g;
 
@@ -59,11 +57,10 @@ static void test_window(void **state)
 	}
 }
 
-static void test_breadth_first_asks_one_at_a_time(void **state)
+TEST(test_breadth_first_asks_one_at_a_time)
 {
 	struct rig g;
 
-	(void)state;
 	draw_star(&g);
 	g.cfg.explore = SM_EXPLORE_BFS;
 	rig_start(&g);
@@ -132,22 +129,20 @@ static void check_silence(unsigned switches, unsigned resp, unsigned hops_first,
 	rig_close(&g);
 }
 
-static void test_timeout_to_the_picosecond(void **state)
+TEST(test_timeout_to_the_picosecond)
 {
-	(void)state;
 	check_silence(1, 8, 4, 4); /* few hops: four are assumed */
 	/* Six switches deep; looking back from the last one took a route of seven. */
 	check_silence(6, 8, 6, 7);
 	check_silence(1, 10, 4, 4); /* slow agents */
 }
 
-static void test_a_silent_host_does_not_hold_up_the_rest(void **state)
+TEST(test_a_silent_host_does_not_hold_up_the_rest)
 {
 	struct sm_status st;
 	struct rig g;
 	time_ps first;
 
-	(void)state;
 	draw_pair(&g);
 	g.dev[3].mute = true;
 	rig_start(&g);
@@ -185,11 +180,10 @@ static bool lose_some(struct rig *g, unsigned dev, const struct sm_send *s, uint
 	return ++lose_countdown % 5 != 0;
 }
 
-static void test_lost_responses_are_asked_for_again(void **state)
+TEST(test_lost_responses_are_asked_for_again)
 {
 	struct rig g;
 
-	(void)state;
 	draw_star(&g);
 	g.twist = lose_some;
 	lose_countdown = 0;
@@ -202,12 +196,11 @@ static void test_lost_responses_are_asked_for_again(void **state)
 	rig_close(&g);
 }
 
-static void test_doubled_responses_are_dropped(void **state)
+TEST(test_doubled_responses_are_dropped)
 {
 	struct rig g;
 	uint64_t requests;
 
-	(void)state;
 	draw_pair(&g);
 	g.copies = 1;
 	rig_start(&g);
@@ -224,14 +217,13 @@ static void test_doubled_responses_are_dropped(void **state)
 
 /* ---- traps, sweeps, late answers ---- */
 
-static void test_late_answers_after_a_new_start(void **state)
+TEST(test_late_answers_after_a_new_start)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
 	size_t asked;
 	uint64_t late;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -254,13 +246,12 @@ static void test_late_answers_after_a_new_start(void **state)
 	rig_close(&g);
 }
 
-static void test_a_trap_is_repressed_and_looked_into(void **state)
+TEST(test_a_trap_is_repressed_and_looked_into)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	const struct sm_send *s;
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.m_key = 0x77;
 	rig_start(&g);
@@ -287,12 +278,11 @@ static void test_a_trap_is_repressed_and_looked_into(void **state)
 	rig_close(&g);
 }
 
-static void test_traps_that_change_nothing(void **state)
+TEST(test_traps_that_change_nothing)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -312,12 +302,11 @@ static void test_traps_that_change_nothing(void **state)
 	rig_close(&g);
 }
 
-static void test_sweeps_find_changes(void **state)
+TEST(test_sweeps_find_changes)
 {
 	struct rig g;
 	uint64_t swept;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -354,12 +343,11 @@ static void look_again(struct rig *g)
 	run_ready(g);
 }
 
-static void test_lids_stay(void **state)
+TEST(test_lids_stay)
 {
 	uint16_t was[4];
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -385,12 +373,11 @@ static void test_lids_stay(void **state)
 	rig_close(&g);
 }
 
-static void test_lmc_ranges_are_aligned_and_apart(void **state)
+TEST(test_lmc_ranges_are_aligned_and_apart)
 {
 	uint8_t used[LIDS] = {0};
 	struct rig g;
 
-	(void)state;
 	draw_star(&g);
 	g.dev[2].si.enhanced_port0 = 1;
 	g.cfg.lmc = 2;
@@ -409,11 +396,10 @@ static void test_lmc_ranges_are_aligned_and_apart(void **state)
 	rig_close(&g);
 }
 
-static void test_lids_in_devices_are_kept(void **state)
+TEST(test_lids_in_devices_are_kept)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.dev[0].pi[1].lid = 100;
 	g.dev[1].pi[0].lid = 7;
@@ -427,11 +413,10 @@ static void test_lids_in_devices_are_kept(void **state)
 	rig_close(&g);
 }
 
-static void test_two_devices_with_one_lid(void **state)
+TEST(test_two_devices_with_one_lid)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.dev[2].pi[0].lid = 50;
 	g.dev[3].pi[1].lid = 50;
@@ -443,11 +428,10 @@ static void test_two_devices_with_one_lid(void **state)
 	rig_close(&g);
 }
 
-static void test_lids_that_no_port_may_have(void **state)
+TEST(test_lids_that_no_port_may_have)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.lmc = 1;
 	g.dev[0].pi[1].lid = 5;	     /* odd */
@@ -461,11 +445,10 @@ static void test_lids_that_no_port_may_have(void **state)
 	rig_close(&g);
 }
 
-static void test_lids_run_out(void **state)
+TEST(test_lids_run_out)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.port = 1;
 	g.sm = sm_new(&g.cfg);
@@ -479,11 +462,10 @@ static void test_lids_run_out(void **state)
 	rig_close(&g);
 }
 
-static void test_not_even_one_for_itself(void **state)
+TEST(test_not_even_one_for_itself)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.port = 1;
 	g.sm = sm_new(&g.cfg);
@@ -534,21 +516,19 @@ static void check_late_own_lid(bool lids_left)
 	rig_close(&g);
 }
 
-static void test_others_wait_for_the_sms_own_lid(void **state)
+TEST(test_others_wait_for_the_sms_own_lid)
 {
-	(void)state;
 	check_late_own_lid(true);
 	check_late_own_lid(false);
 }
 
-static void test_lids_of_the_departed_are_given_again(void **state)
+TEST(test_lids_of_the_departed_are_given_again)
 {
 	struct sm_config c;
 	struct sm_status st;
 	struct sm *sm;
 	unsigned n;
 
-	(void)state;
 	sm_config_default(&c);
 	c.mechanism = *sm_mechanism_find("basic");
 	sm = sm_new(&c);
@@ -596,19 +576,17 @@ static void check_refused(bool no_routes)
 	rig_close(&g);
 }
 
-static void test_unverified_tables_are_refused(void **state)
+TEST(test_unverified_tables_are_refused)
 {
-	(void)state;
 	check_refused(false);
 	check_refused(true);
 }
 
-static void test_routes_nobody_asked_for(void **state)
+TEST(test_routes_nobody_asked_for)
 {
 	struct rig g;
 	struct sm_routes old;
 
-	(void)state;
 	draw_pair(&g);
 	g.hold = true;
 	rig_start(&g);
@@ -631,7 +609,7 @@ static void test_routes_nobody_asked_for(void **state)
 
 /* ---- nonsense ---- */
 
-static void test_garbage_is_counted_and_ignored(void **state)
+TEST(test_garbage_is_counted_and_ignored)
 {
 	static const uint8_t methods[] = {0x00,	   IBA_SEND, IBA_REPORT, IBA_TRAP_REPRESS,
 					  IBA_GET, 0x99};
@@ -639,7 +617,6 @@ static void test_garbage_is_counted_and_ignored(void **state)
 	struct sm_status before;
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	rig_start(&g);
 	run_ready(&g);
@@ -683,11 +660,10 @@ static bool wrong_attribute(struct rig *g, unsigned dev, const struct sm_send *s
 	return true;
 }
 
-static void test_an_answer_must_fit_its_question(void **state)
+TEST(test_an_answer_must_fit_its_question)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.twist = wrong_attribute;
 	rig_start(&g);
@@ -714,11 +690,10 @@ static bool nonsense_caps(struct rig *g, unsigned dev, const struct sm_send *s, 
 	return true;
 }
 
-static void test_nonsense_capabilities(void **state)
+TEST(test_nonsense_capabilities)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.qos = true;
 	g.twist = nonsense_caps;
@@ -730,11 +705,10 @@ static void test_nonsense_capabilities(void **state)
 }
 
 /* One device that says it needs hours must not make the SM wait for hours for another. */
-static void test_nonsense_response_time(void **state)
+TEST(test_nonsense_response_time)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.twist = nonsense_caps;
 	g.dev[3].mute = true;
@@ -759,11 +733,10 @@ static bool wrong_node_info(struct rig *g, unsigned dev, const struct sm_send *s
 	return true;
 }
 
-static void test_a_device_that_makes_no_sense_is_left_out(void **state)
+TEST(test_a_device_that_makes_no_sense_is_left_out)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.twist = wrong_node_info;
 	rig_start(&g);
@@ -789,12 +762,11 @@ static bool shrunken_self(struct rig *g, unsigned dev, const struct sm_send *s, 
 	return true;
 }
 
-static void test_the_own_node_makes_no_sense(void **state)
+TEST(test_the_own_node_makes_no_sense)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
 
-	(void)state;
 	rig_open(&g);
 	add_dev(&g, IBA_NODE_CA, 2);
 	add_dev(&g, IBA_NODE_SWITCH, 4);
@@ -822,11 +794,10 @@ static bool refuse_switch_info(struct rig *g, unsigned dev, const struct sm_send
 	return true;
 }
 
-static void test_a_stubborn_device_does_not_keep_the_sm_busy(void **state)
+TEST(test_a_stubborn_device_does_not_keep_the_sm_busy)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.twist = refuse_switch_info;
 	rig_start(&g);
@@ -847,13 +818,12 @@ static void test_a_stubborn_device_does_not_keep_the_sm_busy(void **state)
 
 /* ---- who is asking ---- */
 
-static void test_tells_who_it_is(void **state)
+TEST(test_tells_who_it_is)
 {
 	struct iba_sm_info si;
 	uint8_t mad[IBA_MAD_SIZE];
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.priority = 9;
 	rig_start(&g);
@@ -872,11 +842,10 @@ static void test_tells_who_it_is(void **state)
 	rig_close(&g);
 }
 
-static void test_every_request_shows_the_key(void **state)
+TEST(test_every_request_shows_the_key)
 {
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.m_key = 0xabcdef;
 	g.cfg.m_key_protect = 2;
@@ -894,9 +863,8 @@ static void test_every_request_shows_the_key(void **state)
 
 /* ---- a link that stops at both ends ---- */
 
-static void test_the_other_end_of_a_stopped_link_is_armed_too(void **state)
+TEST(test_the_other_end_of_a_stopped_link_is_armed_too)
 {
-	(void)state;
 	for (unsigned real = 0; real < 2; real++) {
 		struct rig g;
 
@@ -927,14 +895,13 @@ static void test_the_other_end_of_a_stopped_link_is_armed_too(void **state)
 	}
 }
 
-static void test_a_late_trap_is_no_round(void **state)
+TEST(test_a_late_trap_is_no_round)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 	uint32_t rounds;
 	struct rig g;
 	size_t sent;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.mechanism = *sm_mechanism_find("weft");
 	rig_start(&g);
@@ -966,9 +933,8 @@ static bool chaos(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t 
 	return rng_below(&g->rng, 12) != 0;
 }
 
-static void test_same_events_same_actions(void **state)
+TEST(test_same_events_same_actions)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		uint8_t trap[IBA_MAD_SIZE];
 		struct rig g;
@@ -1010,12 +976,11 @@ static bool lose_table_answers(struct rig *g, unsigned dev, const struct sm_send
 	return false;
 }
 
-static void test_a_table_that_was_set_without_an_answer_is_not_known(void **state)
+TEST(test_a_table_that_was_set_without_an_answer_is_not_known)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
 
-	(void)state;
 	draw_pair(&g);
 	g.cfg.mechanism.discovery = sm_discovery_find("partial");
 	g.cfg.mechanism.first = g.cfg.mechanism.second = sm_technique_find("none");

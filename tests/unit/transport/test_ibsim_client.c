@@ -3,11 +3,7 @@
  * The client of ibsim's protocol against a server on a thread: one that answers, refuses, says nothing,
  * reads nothing, or goes away.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -261,61 +257,55 @@ static void there_and_back(struct server *s)
 	stop(s);
 }
 
-static void mads_go_and_come(void **state)
+TEST(mads_go_and_come)
 {
 	struct server s;
 
-	(void)state;
 	start(&s, ANSWERS, false, false);
 	there_and_back(&s);
 }
 
-static void old_servers_addresses_are_longer(void **state)
+TEST(old_servers_addresses_are_longer)
 {
 	struct server s;
 
-	(void)state;
 	start(&s, ANSWERS, true, false);
 	there_and_back(&s);
 }
 
-static void udp_works_as_well(void **state)
+TEST(udp_works_as_well)
 {
 	struct server s;
 
-	(void)state;
 	start(&s, ANSWERS, false, true);
 	there_and_back(&s);
 }
 
-static void nobody_there_is_told_at_once(void **state)
+TEST(nobody_there_is_told_at_once)
 {
 	struct err e;
 
-	(void)state;
 	assert_int_equal(fails_at("nobody-here", &e), -ECONNREFUSED);
 	assert_non_null(strstr(e.text, "nobody-here"));
 	assert_int_equal(fails_at("no-such-host-anywhere.invalid:7070", &e), -EINVAL);
 }
 
-static void a_refusal_is_told(void **state)
+TEST(a_refusal_is_told)
 {
 	struct server s;
 	struct err e;
 
-	(void)state;
 	start(&s, REFUSES, false, false);
 	assert_int_equal(fails_at(s.name, &e), -EACCES);
 	assert_non_null(strstr(e.text, "refused"));
 	stop(&s);
 }
 
-static void a_silent_server_does_not_hang_us(void **state)
+TEST(a_silent_server_does_not_hang_us)
 {
 	struct server s;
 	struct err e;
 
-	(void)state;
 	start(&s, SILENT, false, false);
 	assert_int_equal(fails_at(s.name, &e), -ETIMEDOUT);
 	assert_non_null(strstr(e.text, "does not answer"));
@@ -323,7 +313,7 @@ static void a_silent_server_does_not_hang_us(void **state)
 }
 
 /* A socket holds so much and no more: what does not fit is offered again, nothing waits. */
-static void a_full_queue_takes_what_fits(void **state)
+TEST(a_full_queue_takes_what_fits)
 {
 	enum { MANY = 4096 };
 	struct tp_mad *m = mem_array(MANY, sizeof(*m)), in[64];
@@ -332,7 +322,6 @@ static void a_full_queue_takes_what_fits(void **state)
 	unsigned sent = 0, answered = 0;
 	int rc;
 
-	(void)state;
 	start(&s, ANSWERS, false, false);
 	t = open_at(&s, "");
 	for (unsigned i = 0; i < MANY; i++)
@@ -354,13 +343,12 @@ static void a_full_queue_takes_what_fits(void **state)
 	free(m);
 }
 
-static void odd_packets_are_left_out(void **state)
+TEST(odd_packets_are_left_out)
 {
 	struct tp_mad m[8] = {request(5)};
 	struct server s;
 	struct tp *t;
 
-	(void)state;
 	start(&s, ANSWERS, false, false);
 	t = open_at(&s, "");
 	assert_int_equal(tp_send(t, m, 1), 1);
@@ -382,14 +370,13 @@ static void odd_packets_are_left_out(void **state)
 }
 
 /* What somebody else asks keeps its id, or the answer would not find back. */
-static void ids_of_others_stay_whole(void **state)
+TEST(ids_of_others_stay_whole)
 {
 	struct ibsim_packet p = {.slid = htons(9), .dlid = htons(1)};
 	struct tp_mad m[8];
 	struct server s;
 	struct tp *t;
 
-	(void)state;
 	start(&s, ANSWERS, false, false);
 	t = open_at(&s, "");
 	iba_smp_init(p.mad, IBA_CLASS_SUBN_LID, IBA_GET, IBA_ATTR_SM_INFO, 0);
@@ -402,14 +389,13 @@ static void ids_of_others_stay_whole(void **state)
 	stop(&s);
 }
 
-static void a_server_that_goes_is_noticed(void **state)
+TEST(a_server_that_goes_is_noticed)
 {
 	struct tp_mad m[8] = {request(5)};
 	struct server s;
 	struct tp *t;
 	int rc = 0;
 
-	(void)state;
 	start(&s, ANSWERS, false, false);
 	t = open_at(&s, "");
 	stop(&s);
@@ -428,12 +414,11 @@ static void a_server_that_goes_is_noticed(void **state)
 	tp_close(t);
 }
 
-static void two_connections_of_one_process(void **state)
+TEST(two_connections_of_one_process)
 {
 	struct server a, b;
 	struct tp *t, *u;
 
-	(void)state;
 	start(&a, ANSWERS, false, false);
 	t = open_at(&a, "");
 	b = a; /* the same server, asked twice: only the ids matter here */
@@ -444,13 +429,12 @@ static void two_connections_of_one_process(void **state)
 	stop(&a);
 }
 
-static void transports_have_names(void **state)
+TEST(transports_have_names)
 {
 	struct tp_where w = {0};
 	struct err e;
 	struct tp *t;
 
-	(void)state;
 	assert_ptr_equal(tp_find("ibsim"), &tp_ibsim);
 	assert_ptr_equal(tp_find("umad"), &tp_umad);
 	assert_null(tp_find("pigeon"));

@@ -3,11 +3,7 @@
  * Lines over a unix socket: one server in a loop, clients as raw sockets that are kind, hasty, silent
  * or broken, and the blocking end from another thread.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -109,7 +105,7 @@ static const char *get(struct world *w, int fd)
 	return text;
 }
 
-static void answers_in_order(void **state)
+TEST(answers_in_order)
 {
 	struct world *w = *state;
 	int fd = dial(w);
@@ -127,7 +123,7 @@ static void answers_in_order(void **state)
 	close(fd);
 }
 
-static void long_lines_and_nuls_cut_off(void **state)
+TEST(long_lines_and_nuls_cut_off)
 {
 	struct world *w = *state;
 	int fd = dial(w), other = dial(w), gone;
@@ -149,7 +145,7 @@ static void long_lines_and_nuls_cut_off(void **state)
 }
 
 /* Its questions wait as long as its answers do: nothing grows. */
-static void who_does_not_read_is_not_read(void **state)
+TEST(who_does_not_read_is_not_read)
 {
 	struct world *w = *state;
 	int fd = dial(w), other = dial(w);
@@ -173,7 +169,7 @@ static void who_does_not_read_is_not_read(void **state)
 	turn(w);
 }
 
-static void events_are_told(void **state)
+TEST(events_are_told)
 {
 	struct world *w = *state;
 	int fd = dial(w), quiet = dial(w), slow = dial(w);
@@ -201,7 +197,7 @@ static void events_are_told(void **state)
 	close(slow);
 }
 
-static void closing_inside_an_answer(void **state)
+TEST(closing_inside_an_answer)
 {
 	struct world *w = *state;
 	int fd = dial(w);
@@ -222,7 +218,7 @@ static int teardown_closed(void **state)
 	return 0;
 }
 
-static void whose_path_it_is(void **state)
+TEST(whose_path_it_is)
 {
 	struct world *w = *state;
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -286,7 +282,7 @@ static void asked_enough(uv_async_t *a)
 	uv_close((uv_handle_t *)a, NULL);
 }
 
-static void blocking_end(void **state)
+TEST(blocking_end)
 {
 	struct asker k = {.w = *state};
 	pthread_t t;

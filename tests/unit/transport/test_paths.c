@@ -2,11 +2,7 @@
 /*
  * Default directories: what the environment says, and what is made of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit_test.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +29,7 @@ static int teardown(void **state UNUSED)
 	return system(cmd);
 }
 
-static void service_directories_come_first(void **state UNUSED)
+TEST(service_directories_come_first)
 {
 	char want[128], got[128], several[160];
 	struct stat st;
@@ -54,7 +50,7 @@ static void service_directories_come_first(void **state UNUSED)
 	assert_int_equal(st.st_mode & 07777, 0700);
 }
 
-static void a_path_too_long_is_told(void **state UNUSED)
+TEST(a_path_too_long_is_told)
 {
 	char got[20];
 	struct err e;
@@ -63,7 +59,7 @@ static void a_path_too_long_is_told(void **state UNUSED)
 	assert_int_equal(paths_runtime(got, sizeof(got), "sm.sock", &e), -ENAMETOOLONG);
 }
 
-static void a_file_in_the_way_is_told(void **state UNUSED)
+TEST(a_file_in_the_way_is_told)
 {
 	char file[96], got[160];
 	struct err e;
@@ -76,7 +72,7 @@ static void a_file_in_the_way_is_told(void **state UNUSED)
 	assert_non_null(strstr(e.text, "cannot make the directory"));
 }
 
-static void places_to_look_at(void **state UNUSED)
+TEST(places_to_look_at)
 {
 	char got[128];
 
