@@ -5,7 +5,7 @@
  * step without end. Way in: libFuzzer, or replay.c over files.
  */
 #include "base/rng.h"
-#include "sm/memory.h"
+#include "sm/restore/saved_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,10 +34,12 @@ static void answer(const struct sm *sm, uint8_t *mad)
 		iba_port_info_put(&pi, d);
 	} else if (attr == IBA_ATTR_SWITCH_INFO) {
 		struct iba_switch_info si = {.linear_cap = 1000, .linear_top = 100};
-		uint32_t at = sm->memory ? map64_get(&sm->memory->by_guid, 1 + hops) : MAP_NONE;
+		uint32_t at =
+			sm->disc.memory ? map64_get(&sm->disc.memory->by_guid, 1 + hops) : MAP_NONE;
 
-		if (at != MAP_NONE && sm->memory->nodes.at[at].si)
-			iba_switch_info_get(&si, sm->memory->nodes.at[at].si, IBA_SMP_DATA_SIZE);
+		if (at != MAP_NONE && sm->disc.memory->nodes.at[at].si)
+			iba_switch_info_get(&si, sm->disc.memory->nodes.at[at].si,
+					    IBA_SMP_DATA_SIZE);
 		si.port_state_change = 0;
 		iba_switch_info_put(&si, d);
 	}

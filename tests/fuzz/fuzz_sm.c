@@ -5,7 +5,7 @@
  * outstanding than the window, and no step that sends without end. State: struct play, one an
  * input. Way in: libFuzzer, or replay.c over files.
  */
-#include "sm/sm_priv.h"
+#include "sm/manager.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,7 +54,7 @@ static void step(struct play *p, struct sm_event ev)
 {
 	ev.now = p->now;
 	sm_step(p->sm, &ev, &p->out);
-	CHECK(p->sm->noutstanding <= p->sm->cfg.window);
+	CHECK(p->sm->txn.outstanding <= p->sm->cfg.window);
 	CHECK(p->out.sends.n <= 4 * p->sm->cfg.window + 4);
 	CHECK(p->out.notes.n <= 8 * p->sm->cfg.window + 64);
 	for (size_t i = 0; i < p->out.sends.n; i++) {
@@ -98,11 +98,11 @@ static unsigned target(const struct play *p, const struct sm_send *s, uint8_t *a
 	uint8_t path[2 * IBA_PATH_SIZE] = {0};
 	unsigned n = 0, hops = iba_smp_is_dr(mad) ? iba_smp_hop_cnt(mad) & 63 : 0;
 	uint32_t node = s->dlid == IBA_LID_PERMISSIVE ? NONE : sm_node_by_lid(p->sm, s->dlid);
-	uint64_t guid = node == NONE ? 0 : p->sm->nodes.at[node].guid;
+	uint64_t guid = node == NONE ? 0 : p->sm->topo.nodes.at[node].guid;
 
 	for (; guid > 0x1000 && n < MAX_DEPTH; guid >>= 3)
 		n++;
-	guid = node == NONE ? 0 : p->sm->nodes.at[node].guid;
+	guid = node == NONE ? 0 : p->sm->topo.nodes.at[node].guid;
 	for (unsigned i = n; i > 0; i--, guid >>= 3)
 		path[i] = guid & 7;
 	memcpy(path + n + 1, iba_smp_initial_path((uint8_t *)mad) + 1, hops);
@@ -303,8 +303,8 @@ static void do_routes(struct play *p, unsigned how)
 			      .settled = how & 16,
 			      .ready = how & 32 ? (uint16_t)byte(p) : 0};
 
-	if (!(how & 4) && p->sm->fab && p->want.epoch == p->sm->compute_id &&
-	    p->sm->phase == SM_COMPUTE) {
+	if (!(how & 4) && p->sm->topo.fab && p->want.epoch == p->sm->routes.request_id &&
+	    p->sm->core.phase == SM_COMPUTE) {
 		if (how & 8) {
 			real_routes(p, &r);
 		} else {

@@ -8,7 +8,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
-#include "sm/sm_priv.h"
+#include "sm/manager.h"
 
 enum { BREAK_NODE_A = 6, BREAK_NODE_B = 10 }; /* LIDs of the tables: GUIDs 0x104 and 0x107 */
 

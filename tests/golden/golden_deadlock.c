@@ -7,7 +7,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
-#include "sm/sm_priv.h"
+#include "sm/manager.h"
 
 #define SPAN (6 * PS_PER_MS)
 

@@ -7,7 +7,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
-#include "sm/sm_priv.h"
+#include "sm/manager.h"
 
 struct seen {
 	char text[224]; /* "SubnGet SwitchInfo n/a 1->8, (3)" */
@@ -87,7 +87,11 @@ static void keep_route(struct world *w, const struct sm *sm, uint16_t lid, const
 	if (p->via)
 		strbuf_addf(&s, "1->%u", table_lid(w, p->via));
 	for (unsigned i = 0; i < p->n; i++)
-		strbuf_addf(&s, "%s%u", i ? "," : p->via ? ", (" : "(", sm->hops.at[p->at + i]);
+		strbuf_addf(&s, "%s%u",
+			    i	     ? ","
+			    : p->via ? ", ("
+				     : "(",
+			    sm->topo.hops.at[p->at + i]);
 	snprintf(w->route[table_lid(w, lid)], sizeof(w->route[0]), "%s%s", s.s ? s.s : "",
 		 p->n ? ")" : "");
 	strbuf_free(&s);
@@ -101,12 +105,13 @@ static void on_note(void *ctx, const struct sm_note *n)
 	if (!w->record || n->kind != SM_NOTE_PHASE || n->a != SM_DISCOVER)
 		return;
 	w->record = false;
-	for (uint32_t p = 0; p < sm->ports.n; p++) {
-		const struct sm_node *x = &sm->nodes.at[sm->ports.at[p].node];
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++) {
+		const struct sm_node *x = &sm->topo.nodes.at[sm->topo.ports.at[p].node];
 
-		if (!x->gone && sm->ports.at[p].has_lid)
-			keep_route(w, sm, sm->ports.at[p].pi.lid,
-				   x->type == IBA_NODE_SWITCH ? &x->path : &sm->ports.at[p].path);
+		if (!x->gone && sm->topo.ports.at[p].has_lid)
+			keep_route(w, sm, sm->topo.ports.at[p].pi.lid,
+				   x->type == IBA_NODE_SWITCH ? &x->path
+							      : &sm->topo.ports.at[p].path);
 	}
 }
 

@@ -17,7 +17,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
-#include "sm/sm_priv.h"
+#include "sm/manager.h"
 
 enum { SWITCHES = 5, BLOCKS_MAX = 8 };
 
@@ -93,7 +93,7 @@ static inline void mech_lft_seen(struct mech_world *w, unsigned sw, const struct
 {
 	struct mech_set x = {.sw = sw,
 			     .block = iba_smp_attr_mod(smp->mad),
-			     .stage = lab_sm(w->lab)->stage,
+			     .stage = lab_sm(w->lab)->routes.stage,
 			     .directed = iba_smp_is_dr(smp->mad)};
 	uint8_t *at = w->lft[sw] + x.block * IBA_LFT_BLOCK;
 
@@ -109,7 +109,7 @@ static inline void mech_check_window(const struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->cfg.window; i++)
 		for (uint32_t k = 0; k < i; k++) {
-			const struct sm_txn *a = &sm->txns[i], *b = &sm->txns[k];
+			const struct sm_txn *a = &sm->txn.slots[i], *b = &sm->txn.slots[k];
 
 			assert_false(a->used && b->used && a->method == IBA_SET &&
 				     b->method == IBA_SET && a->attr_id == IBA_ATTR_LFT &&

@@ -10,7 +10,7 @@
 #include "unit_test.h"
 
 #include "base/rng.h"
-#include "sm/sm_priv.h"
+#include "sm/manager.h"
 
 /* ---- devices ---- */
 
@@ -360,10 +360,10 @@ static inline void step(struct rig *g, struct sm_event ev)
 	g->wake = g->out.wake;
 	if (g->out.compute.epoch)
 		compute(g, &g->out.compute);
-	assert_true(g->sm->noutstanding <= g->cfg.window);
-	g->peak = MAX(g->peak, g->sm->noutstanding);
-	if (g->sm->phase == SM_DISCOVER)
-		g->peak_discover = MAX(g->peak_discover, g->sm->noutstanding);
+	assert_true(g->sm->txn.outstanding <= g->cfg.window);
+	g->peak = MAX(g->peak, g->sm->txn.outstanding);
+	if (g->sm->core.phase == SM_DISCOVER)
+		g->peak_discover = MAX(g->peak_discover, g->sm->txn.outstanding);
 }
 
 static inline void give_smp(struct rig *g, const uint8_t *mad, uint16_t slid)
@@ -450,9 +450,9 @@ static inline void run_ready(struct rig *g)
 /* Until the phase is entered once more. */
 static inline void run_phase(struct rig *g, enum sm_phase p)
 {
-	for (unsigned i = 0; i < 200000 && g->sm->phase != p; i++)
+	for (unsigned i = 0; i < 200000 && g->sm->core.phase != p; i++)
 		assert_true(one_event(g));
-	assert_int_equal(g->sm->phase, p);
+	assert_int_equal(g->sm->core.phase, p);
 }
 
 static inline unsigned count_notes(const struct rig *g, enum sm_note_kind k)

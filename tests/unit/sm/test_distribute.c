@@ -20,7 +20,7 @@ static struct sm_mechanism one_stage(const char *routes, const char *technique)
 static void expect_tables_as_told(const struct mech_world *w)
 {
 	for (unsigned s = 0; s < SWITCHES; s++)
-		for (unsigned lid = 0; lid <= lab_sm(w->lab)->tables->top_lid; lid++)
+		for (unsigned lid = 0; lid <= lab_sm(w->lab)->routes.tables->top_lid; lid++)
 			assert_int_equal(w->lft[s][lid],
 					 sim_lft(lab_sim(w->lab), mech_node(w, sw_guid(s)), lid));
 }
@@ -37,7 +37,7 @@ TEST(test_partial_tables_send_only_blocks_that_differ)
 	mech_draw(&w, &m);
 	w.cfg.sm.lmc = 5; /* 32 LIDs a host: five blocks a switch */
 	mech_up(&w);
-	blocks = lab_sm(w.lab)->tables->stride / IBA_LFT_BLOCK;
+	blocks = lab_sm(w.lab)->routes.tables->stride / IBA_LFT_BLOCK;
 	assert_true(blocks >= 3);
 	mech_cut(&w, 1, 1);
 	mech_settle(&w);
@@ -62,7 +62,8 @@ TEST(test_whole_tables_send_every_block)
 	mech_up(&w);
 	mech_cut(&w, 1, 1);
 	mech_settle(&w);
-	assert_int_equal(w.sets.n, SWITCHES * (lab_sm(w.lab)->tables->stride / IBA_LFT_BLOCK));
+	assert_int_equal(w.sets.n,
+			 SWITCHES * (lab_sm(w.lab)->routes.tables->stride / IBA_LFT_BLOCK));
 	mech_close(&w);
 }
 
@@ -141,7 +142,7 @@ TEST(test_entries_change_from_the_destination_outwards)
 static void expect_engine(struct mech_world *w, const struct rt_engine *g)
 {
 	const struct sm *sm = lab_sm(w->lab);
-	const struct fab *f = sm->fab;
+	const struct fab *f = sm->topo.fab;
 	struct rt_opts o = {.root = fab_node_by_guid(f, sw_guid(0)), .threads = 1};
 	struct rt_tables *t;
 	struct err e;
@@ -371,9 +372,9 @@ TEST(test_turns_that_are_off_are_found_and_keep_their_order)
 
 		assert_int_equal(sm_off_find(sm, guid, in, out), list_find(&l, guid, in, out));
 		list_flip(&l, sm, guid, in, out);
-		assert_int_equal(sm->off.n, l.n);
+		assert_int_equal(sm->dev.off.n, l.n);
 		if (step == 9000)
-			sm->off_serial = MAP_NONE; /* it numbers anew */
+			sm->dev.off_serial = MAP_NONE; /* it numbers anew */
 		if (step % 3000 == 2999) {
 			sm_off_clear(sm);
 			l.n = 0;
@@ -381,10 +382,11 @@ TEST(test_turns_that_are_off_are_found_and_keep_their_order)
 		}
 	}
 	for (size_t i = 0; i < l.n; i++)
-		assert_true(sm->off.at[i].guid == l.at[i].guid && sm->off.at[i].in == l.at[i].in &&
-			    sm->off.at[i].out == l.at[i].out && sm_off_any(sm, l.at[i].guid));
-	while (sm->off.n)
-		sm_off_remove(sm, rng_below(&r, (uint32_t)sm->off.n));
+		assert_true(sm->dev.off.at[i].guid == l.at[i].guid &&
+			    sm->dev.off.at[i].in == l.at[i].in &&
+			    sm->dev.off.at[i].out == l.at[i].out && sm_off_any(sm, l.at[i].guid));
+	while (sm->dev.off.n)
+		sm_off_remove(sm, rng_below(&r, (uint32_t)sm->dev.off.n));
 	for (uint64_t guid = 7; guid < 12; guid++)
 		assert_false(sm_off_any(sm, guid));
 	sm_free(sm);

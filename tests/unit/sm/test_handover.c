@@ -63,9 +63,9 @@ static unsigned all_sets(const struct rig *g)
 
 static void run_state(struct rig *g, enum iba_sm_state s)
 {
-	for (unsigned i = 0; i < 200000 && g->sm->state != s; i++)
+	for (unsigned i = 0; i < 200000 && g->sm->election.state != s; i++)
 		assert_true(one_event(g));
-	assert_int_equal(g->sm->state, s);
+	assert_int_equal(g->sm->election.state, s);
 }
 
 static void run_quiet(struct rig *g)
@@ -86,7 +86,7 @@ TEST(test_a_master_is_left_alone)
 	rig_start(&g);
 	run_state(&g, IBA_SM_STANDBY);
 	run_quiet(&g);
-	assert_int_equal(g.sm->phase, SM_STANDBY);
+	assert_int_equal(g.sm->core.phase, SM_STANDBY);
 	assert_int_equal(all_sets(&g), 0);
 	assert_int_equal(g.dev[2].si.port_state_change, 1);
 	assert_int_equal(count_notes(&g, SM_NOTE_OTHER_SM), 1);
@@ -139,13 +139,13 @@ TEST(test_a_standby_that_goes_silent_for_a_moment_is_no_death)
 	for (unsigned i = 0; i < 5; i++) {
 		g.dev[OTHER].mute = true;
 		t = g.now;
-		while (g.sm->misses < 2)
+		while (g.sm->election.misses < 2)
 			assert_true(one_event(&g));
 		g.dev[OTHER].mute = false;
-		while (g.sm->misses)
+		while (g.sm->election.misses)
 			assert_true(one_event(&g));
 		assert_true(g.now > t);
-		assert_int_equal(g.sm->state, IBA_SM_STANDBY);
+		assert_int_equal(g.sm->election.state, IBA_SM_STANDBY);
 	}
 	assert_int_equal(all_sets(&g), 0);
 	rig_close(&g);
@@ -218,7 +218,7 @@ TEST(test_a_port_that_only_says_it_has_an_sm)
 	rig_start(&g);
 	run_ready(&g);
 	expect_up(&g);
-	assert_int_equal(g.sm->state, IBA_SM_MASTER);
+	assert_int_equal(g.sm->election.state, IBA_SM_MASTER);
 	assert_true(status(&g).last.clean);
 	rig_close(&g);
 }
@@ -256,7 +256,7 @@ TEST(test_disabled_until_told_otherwise)
 
 	open_standby(&g);
 	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), 0);
-	assert_int_equal(g.sm->state, IBA_SM_NOT_ACTIVE);
+	assert_int_equal(g.sm->election.state, IBA_SM_NOT_ACTIVE);
 	assert_true(g.wake == TIME_NEVER);
 	sent = g.log.n;
 	g.now += 100 * PS_PER_S;
@@ -265,7 +265,7 @@ TEST(test_disabled_until_told_otherwise)
 	assert_int_equal(g.log.n, sent);
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, IBA_SM_STAND_BY, 13), 0);
-	assert_int_equal(g.sm->state, IBA_SM_STANDBY);
+	assert_int_equal(g.sm->election.state, IBA_SM_STANDBY);
 	while (g.log.n == sent)
 		assert_true(one_event(&g));
 	assert_int_equal(iba_smp_attr_id(g.log.at[sent].send.mad), IBA_ATTR_SM_INFO);
@@ -279,7 +279,7 @@ TEST(test_a_handover_makes_a_master)
 	open_standby(&g);
 	g.dev[OTHER].sm.state = IBA_SM_STANDBY;
 	assert_int_equal(give_order(&g, IBA_SM_HANDOVER, 13), 0);
-	assert_int_equal(g.sm->state, IBA_SM_MASTER);
+	assert_int_equal(g.sm->election.state, IBA_SM_MASTER);
 	/* It says so to the one that gave. */
 	assert_int_equal(g.dev[OTHER].order, IBA_SM_ACKNOWLEDGE);
 	g.cfg.contest = false;
@@ -299,7 +299,7 @@ TEST(test_told_to_discover_it_looks_and_stands_by_again)
 	open_standby(&g);
 	sent = g.log.n;
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), 0);
-	assert_int_equal(g.sm->state, IBA_SM_DISCOVERING);
+	assert_int_equal(g.sm->election.state, IBA_SM_DISCOVERING);
 	run_state(&g, IBA_SM_STANDBY);
 	assert_true(g.log.n > sent + 5);
 	assert_int_equal(all_sets(&g), 0);
@@ -314,7 +314,7 @@ TEST(test_orders_that_make_no_sense_are_refused)
 	assert_int_equal(give_order(&g, 0, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, 6, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, 0xffffffff, 13), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(g.sm->state, IBA_SM_STANDBY);
+	assert_int_equal(g.sm->election.state, IBA_SM_STANDBY);
 	rig_close(&g);
 	draw_two(&g, IBA_SM_NOT_ACTIVE, 1);
 	g.sm = sm_new(&g.cfg); /* not even started */
@@ -327,7 +327,7 @@ TEST(test_orders_that_make_no_sense_are_refused)
 	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, IBA_SM_STAND_BY, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(g.sm->state, IBA_SM_MASTER);
+	assert_int_equal(g.sm->election.state, IBA_SM_MASTER);
 	rig_close(&g);
 }
 
@@ -367,7 +367,8 @@ TEST(test_a_master_gives_way_to_rank)
 		g.dev[OTHER].sm.priority = (uint8_t)cases[i].priority;
 		tell_of_sm(&g);
 		run_quiet(&g);
-		assert_int_equal(g.sm->state, cases[i].yields ? IBA_SM_STANDBY : IBA_SM_MASTER);
+		assert_int_equal(g.sm->election.state,
+				 cases[i].yields ? IBA_SM_STANDBY : IBA_SM_MASTER);
 		assert_int_equal(g.dev[OTHER].order, cases[i].yields ? IBA_SM_HANDOVER : 0);
 		rig_close(&g);
 	}
@@ -438,7 +439,7 @@ static void duel_wait(struct duel *d, time_ps t)
 
 static enum iba_sm_state duel_state(const struct duel *d, unsigned seat)
 {
-	return d->lab->seat[seat].sm ? d->lab->seat[seat].sm->state : IBA_SM_NOT_ACTIVE;
+	return d->lab->seat[seat].sm ? d->lab->seat[seat].sm->election.state : IBA_SM_NOT_ACTIVE;
 }
 
 /* One manages and all is well; the other one, if there is one, stands by. */

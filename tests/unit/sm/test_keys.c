@@ -110,7 +110,7 @@ TEST(test_without_the_key_there_is_nothing_to_be_had)
 	c = with_keys(&w, NEW, OLDER, 0);
 	follow(&w, &c);
 	mech_wait(&w, PS_PER_S);
-	assert_int_equal(lab_sm(w.lab)->fab->nnodes, 1);
+	assert_int_equal(lab_sm(w.lab)->topo.fab->nnodes, 1);
 	/* Told the key it gets on: a new look comes by itself. */
 	c = with_keys(&w, NEW, OLDER, OLD);
 	sm_reconfigure((struct sm *)lab_sm(w.lab), &c);

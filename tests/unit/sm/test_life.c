@@ -177,13 +177,13 @@ TEST(test_what_a_worker_looks_at_stays)
 			if (g.dev[d].gone)
 				set_gone(&g, d, false);
 		since = g.now;
-		while (status(&g).last_sweep_start <= since || g.sm->phase != SM_READY)
+		while (status(&g).last_sweep_start <= since || g.sm->core.phase != SM_READY)
 			assert_true(one_event(&g));
 		expect_up(&g);
 		/* Nothing is kept for requests that are over. */
 		while (g.busy.epoch)
 			worker_done(&g);
-		assert_int_equal(g.sm->retired.n, 0);
+		assert_int_equal(g.sm->routes.retired.n, 0);
 		rig_close(&g);
 	}
 }

@@ -171,7 +171,8 @@ static bool change_in_phase(const struct sm_mechanism *m, enum sm_phase phase)
 	mech_settle(&w);
 	struck = w.struck;
 	if (struck) {
-		assert_int_equal(lab_sm(w.lab)->fab->nnodes, 4); /* half of the ring, cut twice */
+		assert_int_equal(lab_sm(w.lab)->topo.fab->nnodes,
+				 4); /* half of the ring, cut twice */
 		mech_join(&w, 0, 1);
 		mech_power(&w, sw_guid(4), true);
 		mech_join(&w, 2, 1);
@@ -376,10 +377,10 @@ static void falls_back_to_full_discovery(struct mech_world *w)
 	lose(w, 0);
 	assert_int_equal(mech_settle(w), 9);
 	assert_true(mech_notes(w, SM_NOTE_RESTART) > 0);
-	assert_false(lab_sm(w->lab)->full_needed);
+	assert_false(lab_sm(w->lab)->disc.full_needed);
 	mech_power(w, host_guid(1), true); /* and partial discovery is back at work after it */
 	assert_int_equal(mech_settle(w), 10);
-	assert_true(lab_sm(w->lab)->partial);
+	assert_true(lab_sm(w->lab)->disc.partial);
 }
 
 /* A stranger takes sw4 over: with his key, it does not answer the manager any more. */
@@ -412,12 +413,12 @@ static void a_silent_switch_is_left_out_and_comes_back(struct mech_world *w)
 	rekey_sw4(w, 0, 0xbad);
 	mech_wait(w, 2 * PS_PER_S);
 	/* It and its host are out of reach, the others are served: h1 and h3 across the ring. */
-	assert_int_equal(lab_sm(w->lab)->fab->nnodes, 8);
+	assert_int_equal(lab_sm(w->lab)->topo.fab->nnodes, 8);
 	assert_int_equal(sim_port_info(lab_sim(w->lab), mech_port(w, 2, 3))->state,
 			 IBA_PORT_ACTIVE);
 	mech_cut(w, 0, 1); /* and changes elsewhere are still assimilated */
 	mech_wait(w, 2 * PS_PER_S);
-	assert_int_equal(lab_sm(w->lab)->fab->nlinks, 4 + 3);
+	assert_int_equal(lab_sm(w->lab)->topo.fab->nlinks, 4 + 3);
 	mech_join(w, 0, 1);
 	rekey_sw4(w, 0xbad, 0);
 	assert_int_equal(mech_settle(w), 10);

@@ -5,7 +5,7 @@
  */
 #include "mechanism_fixture.h"
 
-#include "sm/memory.h"
+#include "sm/restore/saved_state.h"
 
 enum { LOCAL_PORT = 28 }; /* in a PortInfo */
 
@@ -66,7 +66,7 @@ TEST(test_what_is_known_is_what_is_there)
 	bytes = sm_memory_save(lab_sm(w.lab), &len);
 	sm = sm_new(&w.cfg.sm);
 	assert_int_equal(sm_memory_load(sm, bytes, len, &e), 0);
-	m = sm->memory;
+	m = sm->disc.memory;
 	assert_int_equal(m->nodes.n, w.fab->nnodes);
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		const struct sm_mem_node *n = &m->nodes.at[i];
@@ -129,10 +129,10 @@ TEST(test_names_are_known)
 	mech_wait(&w, 10 * PS_PER_MS);
 	lab_manager_stop(w.lab, 0);
 	resume(&w);
-	before = lab_sm(w.lab)->st.smps[SM_FOR_NAMES];
+	before = lab_sm(w.lab)->core.st.smps[SM_FOR_NAMES];
 	mech_settle(&w);
 	assert_true(before <= 2);
-	assert_int_equal(lab_sm(w.lab)->st.smps[SM_FOR_NAMES], 2);
+	assert_int_equal(lab_sm(w.lab)->core.st.smps[SM_FOR_NAMES], 2);
 	assert_non_null(sm_name_known(lab_sm(w.lab), sw_guid(4)));
 	mech_close(&w);
 }
@@ -235,7 +235,7 @@ TEST(test_there_is_no_rest_in_the_middle)
 	mech_settle(&w);
 	assert_true(sm_at_rest(lab_sm(w.lab)));
 	mech_cut(&w, 1, 1);
-	while (lab_sm(w.lab)->phase == SM_READY)
+	while (lab_sm(w.lab)->core.phase == SM_READY)
 		assert_true(sim_step(lab_sim(w.lab)));
 	assert_false(sm_at_rest(lab_sm(w.lab)));
 	mech_settle(&w);
@@ -260,7 +260,7 @@ TEST(test_bytes_that_are_not_whole)
 	for (size_t i = 0; i < len; i += 11) {
 		bytes[i] ^= 0x10;
 		assert_int_equal(sm_memory_load(sm, bytes, len, &e), -EBADMSG);
-		assert_null(sm->memory);
+		assert_null(sm->disc.memory);
 		bytes[i] ^= 0x10;
 	}
 	assert_int_equal(sm_memory_load(sm, bytes, len, &e), 0);

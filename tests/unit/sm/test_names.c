@@ -15,7 +15,7 @@ static void draw_named(struct rig *g)
 
 static bool idle(const struct rig *g)
 {
-	return g->sm->phase == SM_READY && !g->sm->noutstanding && !g->air.n;
+	return g->sm->core.phase == SM_READY && !g->sm->txn.outstanding && !g->air.n;
 }
 
 /* At rest, and everybody asked. */
@@ -36,7 +36,7 @@ static void expect_named(const struct rig *g)
 static void sweep_now(struct rig *g)
 {
 	step(g, (struct sm_event){.kind = SM_EV_SWEEP});
-	while (g->sm->phase == SM_SWEEP)
+	while (g->sm->core.phase == SM_SWEEP)
 		assert_true(one_event(g));
 	run_idle(g);
 }
@@ -174,16 +174,16 @@ TEST(test_questions_hold_nothing_up)
 	g.twist = no_names;
 	rig_start(&g);
 	run_phase(&g, SM_READY);
-	assert_int_equal(g.sm->noutstanding, 2); /* a fourth */
+	assert_int_equal(g.sm->txn.outstanding, 2); /* a fourth */
 	/* A sweep asked for, and one that is due, begin at once. */
 	step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
-	assert_int_equal(g.sm->phase, SM_SWEEP);
+	assert_int_equal(g.sm->core.phase, SM_SWEEP);
 	run_phase(&g, SM_READY);
-	assert_int_equal(g.sm->noutstanding, 2);
-	due = g.sm->next_sweep;
-	while (g.sm->phase == SM_READY)
+	assert_int_equal(g.sm->txn.outstanding, 2);
+	due = g.sm->sweep.next;
+	while (g.sm->core.phase == SM_READY)
 		assert_true(one_event(&g));
-	assert_int_equal(g.sm->phase, SM_SWEEP);
+	assert_int_equal(g.sm->core.phase, SM_SWEEP);
 	assert_int_equal(g.now, due);
 	rig_close(&g);
 }
@@ -197,10 +197,10 @@ TEST(test_a_trap_comes_before_names)
 	g.twist = no_names;
 	rig_start(&g);
 	run_phase(&g, SM_READY);
-	assert_true(g.sm->noutstanding > 0);
+	assert_true(g.sm->txn.outstanding > 0);
 	make_trap(mad, IBA_TRAP_LINK_STATE, 1);
 	give_smp(&g, mad, lid_of(&g, 1));
-	assert_int_equal(g.sm->phase, SM_DISCOVER);
+	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
 	g.twist = NULL;
 	run_idle(&g);
 	expect_named(&g);

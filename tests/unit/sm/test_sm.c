@@ -232,14 +232,14 @@ TEST(test_late_answers_after_a_new_start)
 	assert_int_equal(asked, 2); /* two switches were asked and have answered */
 	make_trap(trap, IBA_TRAP_LINK_STATE, 99);
 	give_smp(&g, trap, lid_of(&g, 1));
-	assert_int_equal(g.sm->phase, SM_DISCOVER);
-	assert_int_equal(g.sm->noutstanding, 1);
+	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
+	assert_int_equal(g.sm->txn.outstanding, 1);
 	late = status(&g).late;
 	for (size_t i = 0; i < asked; i++)
 		assert_true(one_event(&g));
 	assert_int_equal(status(&g).late, late + asked);
-	assert_int_equal(g.sm->phase, SM_DISCOVER);
-	assert_int_equal(g.sm->nodes.n, 0); /* they told nothing */
+	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
+	assert_int_equal(g.sm->topo.nodes.n, 0); /* they told nothing */
 	run_ready(&g);
 	expect_up(&g);
 	assert_int_equal(status(&g).last.cause, SM_CAUSE_TRAP);
@@ -267,7 +267,7 @@ TEST(test_a_trap_is_repressed_and_looked_into)
 	assert_int_equal(s->slid, lid_of(&g, 0));
 	assert_memory_equal(iba_smp_data_const(s->mad), iba_smp_data_const(trap),
 			    IBA_SMP_DATA_SIZE);
-	assert_int_equal(g.sm->phase, SM_DISCOVER);
+	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
 	/* One that comes while it is busy: another round afterwards. */
 	give_smp(&g, trap, lid_of(&g, 2));
 	assert_int_equal(g.out.sends.n, 1);
@@ -289,7 +289,7 @@ TEST(test_traps_that_change_nothing)
 	make_trap(trap, IBA_TRAP_BAD_MKEY, 5);
 	give_smp(&g, trap, lid_of(&g, 2));
 	assert_int_equal(g.out.sends.n, 1); /* repressed */
-	assert_int_equal(g.sm->phase, SM_READY);
+	assert_int_equal(g.sm->core.phase, SM_READY);
 	/* From nowhere: nobody to answer, but worth a look. */
 	make_trap(trap, IBA_TRAP_BAD_MKEY, 6);
 	give_smp(&g, trap, 0);
@@ -452,7 +452,7 @@ TEST(test_lids_run_out)
 	draw_pair(&g);
 	g.cfg.port = 1;
 	g.sm = sm_new(&g.cfg);
-	memset(g.sm->lid_used + 4, 1, sizeof(g.sm->lid_used) - 4); /* three are left for four */
+	memset(g.sm->lids.used + 4, 1, sizeof(g.sm->lids.used) - 4); /* three are left for four */
 	step(&g, (struct sm_event){.kind = SM_EV_START});
 	while (!status(&g).rounds)
 		assert_true(one_event(&g));
@@ -469,7 +469,7 @@ TEST(test_not_even_one_for_itself)
 	draw_pair(&g);
 	g.cfg.port = 1;
 	g.sm = sm_new(&g.cfg);
-	memset(g.sm->lid_used, 1, sizeof(g.sm->lid_used));
+	memset(g.sm->lids.used, 1, sizeof(g.sm->lids.used));
 	step(&g, (struct sm_event){.kind = SM_EV_START});
 	for (unsigned i = 0; i < 1000 && !status(&g).rounds; i++)
 		assert_true(one_event(&g));
@@ -505,7 +505,7 @@ static void check_late_own_lid(bool lids_left)
 	port0_lost = 0;
 	g.sm = sm_new(&g.cfg);
 	if (!lids_left)
-		memset(g.sm->lid_used, 1, sizeof(g.sm->lid_used));
+		memset(g.sm->lids.used, 1, sizeof(g.sm->lids.used));
 	step(&g, (struct sm_event){.kind = SM_EV_START});
 	for (unsigned i = 0; i < 1000 && !status(&g).rounds; i++)
 		assert_true(one_event(&g));
@@ -532,13 +532,13 @@ TEST(test_lids_of_the_departed_are_given_again)
 	sm_config_default(&c);
 	c.mechanism = *sm_mechanism_find("basic");
 	sm = sm_new(&c);
-	sm->epoch = 1;
+	sm->topo.epoch = 1;
 	for (n = 0; sm_lid_give(sm, 1000 + n, 7, 0); n++)
 		assert_int_equal(sm_lid_of(sm, 1000 + n, NULL) % 128, 0);
 	assert_int_equal(n, 49152 / 128 - 1); /* LIDs 1 to 127 are no range of 128 */
 	sm_status(sm, &st);
 	assert_int_equal(st.lids, n * 128);
-	sm->epoch = 5;					    /* nobody has been seen for long */
+	sm->topo.epoch = 5;				    /* nobody has been seen for long */
 	assert_int_equal(sm_lid_give(sm, 1000, 7, 0), 128); /* but for this one */
 	assert_int_equal(sm_lid_give(sm, 5000, 7, 0), 256);
 	assert_int_equal(sm_lid_of(sm, 1001, NULL), 0);
@@ -596,14 +596,14 @@ TEST(test_routes_nobody_asked_for)
 	old = copy_routes(&g.routes);
 	old.epoch++;
 	step(&g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = old});
-	assert_int_equal(g.sm->phase, SM_COMPUTE);
+	assert_int_equal(g.sm->core.phase, SM_COMPUTE);
 	g.hold = false;
 	run_ready(&g);
 	expect_up(&g);
 	old = copy_routes(&(struct sm_routes){
-		.epoch = old.epoch, .tables = g.sm->tables, .rank = g.sm->rank});
+		.epoch = old.epoch, .tables = g.sm->routes.tables, .rank = g.sm->routes.rank});
 	step(&g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = old});
-	assert_int_equal(g.sm->phase, SM_READY);
+	assert_int_equal(g.sm->core.phase, SM_READY);
 	rig_close(&g);
 }
 
@@ -886,7 +886,7 @@ TEST(test_the_other_end_of_a_stopped_link_is_armed_too)
 		expect_up(&g);
 		set_gone(&g, 5, true);
 		step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
-		while (g.sm->phase == SM_SWEEP)
+		while (g.sm->core.phase == SM_SWEEP)
 			assert_true(one_event(&g));
 		run_ready(&g);
 		assert_true(g.stops > 0);

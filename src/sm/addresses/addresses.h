@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * LIDs: which port has which, and when discovery assigns it.
+ *
+ * Keeps: LIDs by port GUID for the manager's whole life, and which LIDs the tables in the switches lead to.
+ * Promises: a port keeps its LID.
+ */
+#ifndef WEFT_SM_ADDRESSES_H
+#define WEFT_SM_ADDRESSES_H
+
+#include "sm/topology/topology.h"
+
+struct sm_lid {
+	uint64_t guid;
+	uint32_t epoch; /* when it was last seen */
+	uint16_t lid;
+	uint8_t lmc;
+};
+
+struct sm_lids {
+	VEC(struct sm_lid) list;
+	struct map64 by_guid;
+	uint8_t used[IBA_LID_MAX_UNICAST + 1];
+	uint8_t routed[IBA_LID_MAX_UNICAST + 1]; /* the tables in the switches lead there */
+	uint32_t next[8];			 /* by LMC, where to look on */
+	uint16_t own;
+	VEC(uint32_t) waiting; /* ports to get a LID once the SM's own is known */
+};
+
+/* lids.c */
+bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc); /* not assigned to any port */
+bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
+uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
+
+/* lid_assignment.c */
+bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM sits on */
+void sm_address_give(struct sm *sm, uint32_t port);
+void sm_address_own(struct sm *sm, const struct sm_port *own);
+void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */
+void sm_all_met(struct sm *sm); /* a discovery has nobody left to ask */
+
+#endif

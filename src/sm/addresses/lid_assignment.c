@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Addresses, during discovery: who gets its LID when, and who need not be told. State: sm->lids.waiting, ports
+ * that wait. Which LID it is says lids.c. Does not ask anyone.
+ */
+#include "sm/manager.h"
+
+bool sm_is_own(const struct sm *sm, const struct sm_port *p)
+{
+	/* The SM's own node is the first that answers. */
+	return p->node == 0 &&
+	       (sm->topo.nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0
+							     : p->num == sm->cfg.port);
+}
+
+static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+
+	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
+}
+
+/* Is everything there that discovery would set? */
+static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
+{
+	const struct iba_port_info *is = &p->pi;
+	struct iba_port_info to;
+
+	sm_port_fill(sm, p, &to);
+	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid &&
+	       is->sm_sl == to.sm_sl && is->gid_prefix == to.gid_prefix && is->m_key == to.m_key &&
+	       (!to.m_key || /* else it guards nothing, for however long */
+		(is->m_key_protect == to.m_key_protect && is->m_key_lease == to.m_key_lease));
+}
+
+void sm_address_give(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+	unsigned lmc = lmc_of(sm, p);
+	uint16_t lid;
+
+	if (!sm->lids.own || sm_lid_must_wait(sm, p, lmc)) { /* the SMP also says where the SM is */
+		vec_push(&sm->lids.waiting, port);
+		return;
+	}
+	lid = sm_lid_give(sm, p->guid, lmc, p->pi.lid);
+	if (!lid) {
+		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
+		return;
+	}
+	if ((sm->cfg.mechanism.thrifty || sm->disc.taking_over) && has_all(sm, p, lid, lmc)) {
+		p->has_lid = true;
+		return;
+	}
+	p->pi.lid = lid;
+	p->pi.lmc = (uint8_t)lmc;
+	sm_ask(sm, W_SET_LID, port);
+}
+
+static void give_held(struct sm *sm)
+{
+	size_t n = sm->lids.waiting.n;
+
+	sm->lids.waiting.n =
+		0; /* who has to wait longer comes back to it, behind those that were read */
+	for (size_t i = 0; i < n; i++)
+		sm_address_give(sm, sm->lids.waiting.at[i]);
+}
+
+static void own_lid_known(struct sm *sm, const struct sm_port *own)
+{
+	sm->lids.own = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
+	if (!sm->lids.own) { /* who waits goes on waiting */
+		sm_note(sm, SM_NOTE_NO_LID, own->guid, 0);
+		return;
+	}
+	give_held(sm);
+}
+
+/* No LID can turn up any more that is somebody's, and no SM: those without a LID get theirs. */
+void sm_all_met(struct sm *sm)
+{
+	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
+
+	sm->disc.all_met = true;
+	if (sm->election.state == IBA_SM_DISCOVERING)
+		sm_state_set(sm, IBA_SM_MASTER);
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		if (sm->topo.nodes.at[n].uncleared)
+			sm_ask(sm, W_CLEAR_CHANGE, n);
+	if (!sm->disc.taking_over && !sm->cfg.contest)
+		return; /* nobody had to wait */
+	if (!sm->lids.own && own->known)
+		own_lid_known(sm, own);
+	else
+		give_held(sm);
+}
+
+/* The SM's own port was read. */
+void sm_address_own(struct sm *sm, const struct sm_port *own)
+{
+	if (!sm_lid_must_wait(sm, own, lmc_of(sm, own)))
+		own_lid_known(sm, own);
+}
+
+/* The response shows what was taken (thesis 3.1.3); another value is as bad as none. */
+void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.lid != p->pi.lid || pi.lmc != p->pi.lmc || pi.sm_lid != sm->lids.own) {
+		sm_note(sm, SM_NOTE_MISMATCH, p->guid, IBA_ATTR_PORT_INFO);
+		sm->disc.dirty = true;
+		return;
+	}
+	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
+		sm->disc.dirty = true; /* the link came or went since the port was read */
+	p->pi = pi;
+	p->has_lid = true;
+	sm_key_learnt(sm, p->guid, sm->cfg.m_key); /* it was set with the rest */
+}

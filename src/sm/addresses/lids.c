@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who has which LID. State: a list by port GUID that outlives every discovery, so that LIDs are
+ * stable. Way in: sm_lid_give(). Does not set anything in a device.
+ */
+#include "sm/manager.h"
+
+bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc)
+{
+	uint32_t n = 1u << lmc;
+
+	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (sm->lids.used[lid + i])
+			return false;
+	return true;
+}
+
+static void range_mark(struct sm *sm, const struct sm_lid *l, uint8_t used)
+{
+	memset(sm->lids.used + l->lid, used, 1u << l->lmc);
+	sm->core.st.lids += used ? 1u << l->lmc : -(1u << l->lmc);
+}
+
+static uint32_t search(struct sm *sm, unsigned lmc)
+{
+	uint32_t *from = &sm->lids.next[lmc];
+
+	while (*from <= IBA_LID_MAX_UNICAST && !sm_lid_free(sm, *from, lmc))
+		*from += 1u << lmc;
+	return *from <= IBA_LID_MAX_UNICAST ? *from : 0;
+}
+
+/* All taken: those whose owners were seen neither in this discovery nor in the last are free again. */
+static uint32_t reclaim(struct sm *sm, unsigned lmc)
+{
+	for (size_t i = 0; i < sm->lids.list.n; i++) {
+		struct sm_lid *l = &sm->lids.list.at[i];
+
+		if (l->lid && l->epoch + 1 < sm->topo.epoch) {
+			range_mark(sm, l, 0);
+			l->lid = 0;
+		}
+	}
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lids.next); k++)
+		sm->lids.next[k] = 1u << k;
+	return search(sm, lmc);
+}
+
+static struct sm_lid *owner(struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->lids.by_guid, guid);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)sm->lids.list.n;
+		vec_push(&sm->lids.list, (struct sm_lid){.guid = guid});
+		map64_put(&sm->lids.by_guid, guid, at);
+	}
+	return &sm->lids.list.at[at];
+}
+
+static void keep(struct sm *sm, struct sm_lid *l, uint32_t lid, unsigned lmc)
+{
+	l->lid = (uint16_t)lid;
+	l->lmc = (uint8_t)lmc;
+	range_mark(sm, l, 1);
+}
+
+void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc)
+{
+	struct sm_lid *l;
+
+	if (!port_guid || lmc >= ARRAY_LEN(sm->lids.next) || !sm_lid_free(sm, lid, lmc))
+		return;
+	l = owner(sm, port_guid);
+	if (!l->lid)
+		keep(sm, l, lid, lmc);
+}
+
+/* Whoever owns one of these LIDs and was not met in this discovery gives it up; false: somebody was. */
+static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, unsigned lmc)
+{
+	uint32_t n = 1u << lmc;
+
+	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
+		return false;
+	if (sm_lid_free(sm, lid, lmc))
+		return true;
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < sm->lids.list.n; i++) {
+			struct sm_lid *l = &sm->lids.list.at[i];
+
+			if (l == by || !l->lid || l->lid >= lid + n ||
+			    l->lid + (1u << l->lmc) <= lid)
+				continue;
+			if (!pass && l->epoch == sm->topo.epoch)
+				return false;
+			if (pass) {
+				range_mark(sm, l, 0);
+				l->lid = 0;
+			}
+		}
+	return true;
+}
+
+/*
+ * On a fabric that somebody managed, what a port has counts for more than what it is said to have had:
+ * it may be in use.
+ */
+bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+{
+	struct sm_lid *l = owner(sm, guid);
+
+	if (l->lid == reported && l->lmc == lmc && reported) {
+		l->epoch = sm->topo.epoch;
+		return true;
+	}
+	if (l->lid && l->epoch == sm->topo.epoch) /* it was given another one already */
+		return false;
+	if (!range_take(sm, l, reported, lmc))
+		return false;
+	if (l->lid)
+		range_mark(sm, l, 0);
+	l->epoch = sm->topo.epoch;
+	keep(sm, l, reported, lmc);
+	sm_note(sm, SM_NOTE_LID, guid, (uint64_t)reported << 8 | lmc);
+	return true;
+}
+
+uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+{
+	struct sm_lid *l = owner(sm, guid);
+	uint32_t lid;
+
+	l->epoch = sm->topo.epoch;
+	if (l->lid && l->lmc == lmc)
+		return l->lid;
+	if (l->lid)
+		range_mark(sm, l, 0);
+	l->lid = 0;
+	/* What the port has already is kept if nobody else has it: nothing needs to move. */
+	lid = sm_lid_free(sm, reported, lmc) ? reported : search(sm, lmc);
+	if (!lid)
+		lid = reclaim(sm, lmc);
+	if (!lid)
+		return 0;
+	keep(sm, l, lid, lmc);
+	sm_note(sm, SM_NOTE_LID, guid, lid << 8 | lmc);
+	return l->lid;
+}
+
+uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc)
+{
+	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);
+
+	if (at == MAP_NONE)
+		return 0;
+	if (lmc)
+		*lmc = sm->lids.list.at[at].lmc;
+	return sm->lids.list.at[at].lid;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looking in from outside: what the SM knows of nodes and ports. State: none of its own. Does not
+ * change anything.
+ */
+#include "sm/manager.h"
+
+static const struct sm_node *known(const struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->topo.by_guid, guid);
+
+	return at == MAP_NONE || sm->topo.nodes.at[at].gone ? NULL : &sm->topo.nodes.at[at];
+}
+
+bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni)
+{
+	const struct sm_node *n = known(sm, node_guid);
+
+	if (!n)
+		return false;
+	*ni = (struct iba_node_info){.node_type = n->type,
+				     .num_ports = n->nports,
+				     .sys_guid = n->sys_guid,
+				     .node_guid = n->guid,
+				     .device_id = n->device_id,
+				     .vendor_id = n->vendor_id};
+	return true;
+}
+
+bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi)
+{
+	const struct sm_node *n = known(sm, node_guid);
+
+	if (!n || port > n->nports || !sm->topo.ports.at[n->first_port + port].known)
+		return false;
+	*pi = sm->topo.ports.at[n->first_port + port].pi;
+	return true;
+}
+
+void sm_status(const struct sm *sm, struct sm_status *st)
+{
+	*st = sm->core.st;
+	st->phase = sm->core.phase;
+	st->state = sm->election.state;
+	st->lid = sm->lids.own;
+	st->epoch = sm->topo.epoch;
+	st->nodes = sm->topo.fab ? sm->topo.fab->nnodes : 0;
+	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;
+	st->held = (uint32_t)sm->damp.held.n;
+	st->change_pending = sm->core.change_pending || sm->sweep.retry_at != TIME_NEVER ||
+			     sm->audit.due != TIME_NEVER;
+}
+
+const struct fab *sm_fabric(const struct sm *sm)
+{
+	return sm->topo.fab;
+}
+
+const struct rt_tables *sm_tables(const struct sm *sm)
+{
+	return sm->routes.tables;
+}

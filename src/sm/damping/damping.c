@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Links that come and go all the time: after so many changes within a while both ends are held,
+ * that is, taken for Down, until they have kept quiet. State: struct sm_damp, kept by GUID and port
+ * through every discovery. Does not ask anyone, but for one link that it has to let go.
+ *
+ * A held link is in no snapshot, so no route takes it, and nobody arms its ports: they stay in
+ * Initialize and pass no data. What hangs on it alone is off with it if it is a host: better one
+ * host off than routes for all changed every second. The SM's own link is never held, and a switch
+ * is never cut off: when a discovery ends without a switch that a held link leads to, that link is
+ * let go, one at a time.
+ */
+#include "sm/manager.h"
+
+/* ---- what is known of each end ---- */
+
+/* The first of a switch's ends, by port number; NONE when there are none and they are not wanted.
+ */
+static uint32_t ends_of(struct sm *sm, const struct sm_node *n, bool make)
+{
+	struct sm_damp *d = &sm->damp;
+	uint32_t first = map64_get(&d->by_guid, n->guid);
+
+	if (first != MAP_NONE && d->ends.at[first].nports == n->nports)
+		return first;
+	if (!make)
+		return NONE;
+	first = (uint32_t)d->ends.n; /* a GUID that has other ports than before is another device */
+	for (unsigned p = 0; p <= n->nports; p++)
+		vec_push(&d->ends, (struct sm_end){.guid = n->guid,
+						   .far = NONE,
+						   .num = (uint8_t)p,
+						   .nports = n->nports});
+	map64_put(&d->by_guid, n->guid, first);
+	return first;
+}
+
+/* NONE for what is not damped: only ports of switches are, a host's link by its switch. */
+static uint32_t end_at(struct sm *sm, uint32_t port, bool make)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+	uint32_t first;
+
+	if (!sm->cfg.flaps || !p->num || n->type != IBA_NODE_SWITCH)
+		return NONE;
+	first = ends_of(sm, n, make);
+	return first == NONE ? NONE : first + p->num;
+}
+
+/* Where the topology database has it now; NONE: its switch is not there. */
+static uint32_t port_of(const struct sm *sm, const struct sm_end *e)
+{
+	uint32_t node = map64_get(&sm->topo.by_guid, e->guid);
+
+	if (node == MAP_NONE || sm->topo.nodes.at[node].gone ||
+	    sm->topo.nodes.at[node].nports != e->nports)
+		return NONE;
+	return sm->topo.nodes.at[node].first_port + e->num;
+}
+
+void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b)
+{
+	uint32_t x = end_at(sm, a, true), y = end_at(sm, b, true);
+
+	if (x != NONE) {
+		sm->damp.ends.at[x].peer = sm->topo.nodes.at[sm->topo.ports.at[b].node].guid;
+		sm->damp.ends.at[x].far = y;
+	}
+	if (y != NONE) {
+		sm->damp.ends.at[y].peer = sm->topo.nodes.at[sm->topo.ports.at[a].node].guid;
+		sm->damp.ends.at[y].far = x;
+	}
+}
+
+/* Full discovery forgets everything, but must know a change when it meets one. */
+void sm_damp_remember(struct sm *sm)
+{
+	for (uint32_t i = 0; sm->cfg.flaps && i < sm->topo.ports.n; i++) {
+		const struct sm_port *p = &sm->topo.ports.at[i];
+		uint32_t at =
+			p->known && !sm->topo.nodes.at[p->node].gone ? end_at(sm, i, true) : NONE;
+
+		/* An order nobody confirmed: whether it was carried out is not known. */
+		if (at != NONE)
+			sm->damp.ends.at[at].state = p->ordered ? IBA_PORT_NO_CHANGE : p->pi.state;
+	}
+}
+
+/* ---- held ---- */
+
+bool sm_damp_holds(struct sm *sm, uint32_t port)
+{
+	uint32_t at = sm->damp.held.n ? end_at(sm, port, false) : NONE;
+
+	return at != NONE && sm->damp.ends.at[at].held;
+}
+
+bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num)
+{
+	uint32_t first = sm->damp.held.n ? map64_get(&sm->damp.by_guid, guid) : MAP_NONE;
+
+	return first != MAP_NONE && num <= sm->damp.ends.at[first].nports &&
+	       sm->damp.ends.at[first + num].held;
+}
+
+/* The link's other end, if it is so for both: a cable may have moved. */
+static uint32_t other(const struct sm_damp *d, uint32_t at)
+{
+	uint32_t far = d->ends.at[at].far;
+
+	return far != NONE && d->ends.at[far].far == at ? far : NONE;
+}
+
+static void hold_one(struct sm_damp *d, uint32_t at)
+{
+	if (at == NONE || d->ends.at[at].held)
+		return;
+	d->ends.at[at].held = true;
+	d->ends.at[at].noted = false;
+	vec_push(&d->held, at);
+}
+
+static void let_go_one(struct sm_damp *d, uint32_t at)
+{
+	if (at == NONE || !d->ends.at[at].held)
+		return;
+	d->ends.at[at].held = false;
+	for (size_t i = 0; i < d->held.n; i++)
+		if (d->held.at[i] == at) {
+			memmove(&d->held.at[i], &d->held.at[i + 1],
+				(--d->held.n - i) * sizeof(d->held.at[0]));
+			return;
+		}
+}
+
+static void let_go(struct sm *sm, uint32_t at)
+{
+	const struct sm_end e = sm->damp.ends.at[at];
+
+	let_go_one(&sm->damp, at);
+	let_go_one(&sm->damp, other(&sm->damp, at));
+	if (e.noted)
+		sm_note(sm, SM_NOTE_RELEASED, e.guid, e.num);
+}
+
+static void hold(struct sm *sm, uint32_t at, uint32_t port)
+{
+	const struct sm_end *e = &sm->damp.ends.at[at];
+
+	if (e->peer == sm->topo.nodes.at[0].guid && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH)
+		return; /* the SM's own link */
+	if (!sm->disc.partial && sm->topo.ports.at[port].peer != NONE)
+		return; /* its other end was gone through already: when it changes again */
+	hold_one(&sm->damp, at);
+	hold_one(&sm->damp, other(&sm->damp, at));
+}
+
+/* One more change; the oldest of the last so many tells whether they are too many. */
+static void count(struct sm *sm, uint32_t at, uint32_t port)
+{
+	struct sm_end *e = &sm->damp.ends.at[at];
+	unsigned n = sm->cfg.flaps;
+
+	if (!e->when) {
+		e->when = mem_array(n, sizeof(*e->when));
+		for (unsigned i = 0; i < n; i++)
+			e->when[i] = TIME_NEVER;
+	}
+	e->last = sm->core.now;
+	e->when[e->next] = sm->core.now;
+	e->next = (uint8_t)((e->next + 1u) % n);
+	if (e->when[e->next] != TIME_NEVER && sm->core.now - e->when[e->next] <= sm->cfg.flap_ps)
+		hold(sm, at, port);
+}
+
+/* ---- what discovery sees ---- */
+
+/* Went, came, or is not as far as it was left: it went and came. */
+static bool is_change(unsigned was, unsigned is, bool ordered)
+{
+	if (was == IBA_PORT_NO_CHANGE)
+		return false;
+	if ((was == IBA_PORT_DOWN) != (is == IBA_PORT_DOWN))
+		return true;
+	return is < was && was >= IBA_PORT_ARMED && !ordered;
+}
+
+bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	uint32_t at = end_at(sm, port, true);
+
+	if (at == NONE)
+		return false;
+	if (is_change(was, p->pi.state, p->ordered))
+		count(sm, at, port);
+	return sm->damp.ends.at[at].held;
+}
+
+bool sm_damp_found(struct sm *sm, uint32_t port)
+{
+	uint32_t at = end_at(sm, port, true);
+
+	/* Of a switch that partial discovery takes for new, the ports at the other ends are
+	 * counted. */
+	return at != NONE &&
+	       sm_damp_saw(sm, port,
+			   sm->disc.partial ? IBA_PORT_NO_CHANGE : sm->damp.ends.at[at].state);
+}
+
+void sm_damp_lost(struct sm *sm, uint32_t far)
+{
+	uint32_t at = end_at(sm, far, true);
+
+	if (at != NONE && sm->topo.ports.at[far].pi.state != IBA_PORT_DOWN)
+		count(sm, at, far);
+}
+
+/*
+ * A switch told of a change, and none of its ports shows one: a port in Initialize that went and
+ * came looks as before. Those are the held ones.
+ */
+void sm_damp_unseen(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	for (size_t i = 0; i < sm->damp.held.n; i++) {
+		struct sm_end *e = &sm->damp.ends.at[sm->damp.held.at[i]];
+
+		if (e->guid == n->guid &&
+		    sm->topo.ports.at[n->first_port + e->num].pi.state != IBA_PORT_DOWN)
+			e->last = sm->core.now;
+	}
+}
+
+/* ---- a switch is not to be lost for it ---- */
+
+static bool is_reached(const struct sm *sm, uint64_t guid)
+{
+	uint32_t n = map64_get(&sm->topo.by_guid, guid);
+
+	return n != MAP_NONE && !sm->topo.nodes.at[n].gone &&
+	       sm->topo.ports.at[sm->topo.nodes.at[n].first_port].mark != SM_MISSING;
+}
+
+uint32_t sm_damp_relent(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->damp.held.n; i++) {
+		const struct sm_end *e = &sm->damp.ends.at[sm->damp.held.at[i]];
+		uint32_t port = port_of(sm, e);
+
+		if (e->far == NONE || port == NONE || !sm->topo.ports.at[port].known ||
+		    sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN || is_reached(sm, e->peer) ||
+		    !is_reached(sm, e->guid))
+			continue;
+		let_go(sm, sm->damp.held.at[i]);
+		return port;
+	}
+	return NONE;
+}
+
+void sm_damp_tell(struct sm *sm)
+{
+	struct sm_damp *d = &sm->damp;
+
+	for (size_t i = 0; i < d->held.n; i++) {
+		struct sm_end *e = &d->ends.at[d->held.at[i]];
+		uint32_t far = other(d, d->held.at[i]);
+
+		if (!e->noted)
+			sm_note(sm, SM_NOTE_HELD, e->guid, e->num);
+		e->noted = true;
+		if (far != NONE)
+			d->ends.at[far].noted = true; /* one line for one link */
+	}
+}
+
+/* ---- quiet again ---- */
+
+static time_ps quiet_at(const struct sm *sm, uint32_t at)
+{
+	uint32_t far = other(&sm->damp, at);
+	time_ps last = sm->damp.ends.at[at].last;
+
+	if (!sm->cfg.flaps) /* no more damping: at once */
+		return 0;
+	if (far != NONE)
+		last = MAX(last, sm->damp.ends.at[far].last);
+	return last + MIN(sm->cfg.hold_ps, TIME_NEVER / 2);
+}
+
+time_ps sm_damp_due(const struct sm *sm)
+{
+	time_ps t = TIME_NEVER;
+
+	for (size_t i = 0; i < sm->damp.held.n; i++)
+		t = MIN(t, quiet_at(sm, sm->damp.held.at[i]));
+	return t;
+}
+
+/* Its switch is to be read again, whether or not it tells of a change. */
+static bool look_at(struct sm *sm, const struct sm_end *e)
+{
+	uint32_t port = port_of(sm, e);
+
+	if (port == NONE ||
+	    (sm->topo.ports.at[port].known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN))
+		return false;
+	sm->topo.nodes.at[sm->topo.ports.at[port].node].unread = true;
+	vec_push(&sm->disc.suspects, sm->topo.ports.at[port].node);
+	return true;
+}
+
+void sm_damp_release(struct sm *sm)
+{
+	uint64_t who = 0;
+
+	for (size_t i = 0; i < sm->damp.held.n;) {
+		uint32_t at = sm->damp.held.at[i], far = other(&sm->damp, at);
+		const struct sm_end *e = &sm->damp.ends.at[at];
+
+		if (quiet_at(sm, at) > sm->core.now) {
+			i++;
+			continue;
+		}
+		let_go(sm, at);
+		i = 0;
+		if (look_at(sm, e) || (far != NONE && look_at(sm, &sm->damp.ends.at[far])))
+			who = who ? who : e->guid;
+	}
+	if (who) /* what is Down is only forgiven */
+		sm_change(sm, SM_CAUSE_RELEASE, who);
+}
+
+void sm_damp_reset(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->damp.ends.n; i++) {
+		free(sm->damp.ends.at[i].when);
+		sm->damp.ends.at[i].when = NULL;
+		sm->damp.ends.at[i].next = 0;
+	}
+}
+
+/* Changes from before the new clock's beginning are forgotten. */
+void sm_damp_time_back(struct sm *sm, time_ps by)
+{
+	for (size_t i = 0; i < sm->damp.ends.n; i++) {
+		struct sm_end *e = &sm->damp.ends.at[i];
+
+		e->last = e->last > by ? e->last - by : 0;
+		for (unsigned k = 0; e->when && k < sm->cfg.flaps; k++)
+			if (e->when[k] != TIME_NEVER)
+				e->when[k] = e->when[k] >= by ? e->when[k] - by : TIME_NEVER;
+	}
+}
+
+void sm_damp_free(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->damp.ends.n; i++)
+		free(sm->damp.ends.at[i].when);
+	vec_free(&sm->damp.ends);
+	vec_free(&sm->damp.held);
+	map64_free(&sm->damp.by_guid);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Damping: a link whose port changes too often is held, that is, treated as Down, until it has been quiet
+ * for a while.
+ *
+ * Keeps: by switch GUID and port, when it changed and whether it is held; through every discovery.
+ */
+#ifndef WEFT_SM_DAMPING_H
+#define WEFT_SM_DAMPING_H
+
+#include "sm/core/core.h"
+
+/* A switch's end of a link. */
+struct sm_end {
+	uint64_t guid, peer; /* of its switch; of who was behind it last, 0: never anybody */
+	uint32_t far;	     /* the link's other end; NONE: not known, or not of a switch */
+	uint8_t num, nports;
+	uint8_t state; /* when full discovery forgot it; IBA_PORT_NO_CHANGE: not known */
+	bool held, noted;
+	uint8_t next;  /* into when: the oldest */
+	time_ps *when; /* of the last cfg.flaps changes, NULL: there was none */
+	time_ps last;
+};
+
+struct sm_damp {
+	VEC(struct sm_end) ends;
+	struct map64 by_guid; /* the first end of a switch, those of its ports follow */
+	VEC(uint32_t) held;   /* in the order in which they were */
+};
+
+/* A port was read, and whether it is held: by partial discovery (was: its state before), by full. */
+bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was);
+bool sm_damp_found(struct sm *sm, uint32_t port);
+void sm_damp_lost(struct sm *sm, uint32_t far); /* the other end of one that went down */
+void sm_damp_unseen(struct sm *sm, uint32_t node);
+void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b);
+void sm_damp_remember(struct sm *sm);
+bool sm_damp_holds(struct sm *sm, uint32_t port);
+bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num);
+uint32_t
+sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the only way to a switch; NONE */
+void sm_damp_tell(struct sm *sm);	  /* notes for what was held since */
+time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
+void sm_damp_release(struct sm *sm);
+void sm_damp_reset(struct sm *sm); /* count anew: cfg.flaps is another number */
+void sm_damp_time_back(struct sm *sm, time_ps by);
+void sm_damp_free(struct sm *sm);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Partial discovery: whom links and tables no longer lead to, ways that still lead there, and who is
+ * gone for good. State: marks in the topology database. Does not decide when to look.
+ */
+#include "sm/manager.h"
+
+/* ---- endports: port 0 of a switch, or a linked port of another node ---- */
+
+static uint32_t endport_of(const struct sm *sm, uint32_t port)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[sm->topo.ports.at[port].node];
+
+	return n->type == IBA_NODE_SWITCH ? n->first_port : port;
+}
+
+bool sm_in_use(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	return !sm->topo.nodes.at[p->node].gone && sm_is_endport(sm, p) && p->asked;
+}
+
+/* Nodes that SMPs pass: switches, and the SM's own. */
+static bool passes(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	if (n->gone)
+		return false;
+	return node == 0 || (n->type == IBA_NODE_SWITCH &&
+			     sm->topo.ports.at[n->first_port].mark == SM_REACHABLE);
+}
+
+uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
+{
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
+		const struct sm_node *x = &sm->topo.nodes.at[n];
+
+		if (!x->gone && x->type == IBA_NODE_SWITCH &&
+		    sm->topo.ports.at[x->first_port].pi.lid == lid)
+			return n;
+	}
+	return NONE;
+}
+
+/* ---- marks ---- */
+
+bool sm_is_missing(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	return n->type == IBA_NODE_SWITCH && sm->topo.ports.at[n->first_port].mark == SM_MISSING;
+}
+
+uint32_t sm_work_node(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
+{
+	return kind == W_PORT_STATE || kind == W_PORT_AGAIN || kind == W_PORT_PEEK
+		       ? sm->topo.ports.at[ref].node
+		       : ref;
+}
+
+/* Of switches that were known before. */
+bool sm_work_of_known(enum sm_work_kind kind)
+{
+	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE ||
+	       kind == W_PORT_AGAIN || kind == W_PORT_PEEK;
+}
+
+/* Nobody waits any longer for what was asked of a missing switch by its old route. */
+static bool asked_missing(const struct sm *sm, const struct sm_txn *t)
+{
+	return sm_work_of_known((enum sm_work_kind)t->kind) &&
+	       sm_is_missing(sm, sm_work_node(sm, (enum sm_work_kind)t->kind, t->ref));
+}
+
+/*
+ * Whom the tables no longer lead to, there or back: that is who is in the lists of destination devices
+ * of the switches and links just lost (thesis 5.4.3). A switch that is missed takes others with it,
+ * those whose routes cross it, so this goes on until nothing changes.
+ */
+void sm_miss_cut_off(struct sm *sm)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t p = 0; p < sm->topo.ports.n; p++) {
+			struct sm_port *e = &sm->topo.ports.at[p];
+
+			if (!e->by_lid || !sm_in_use(sm, p) || e->node == 0 ||
+			    sm_route_holds(sm, p))
+				continue;
+			e->by_lid = false;
+			e->mark = SM_MISSING;
+			more |= sm->topo.nodes.at[e->node].type == IBA_NODE_SWITCH;
+		}
+	}
+	sm_forget_some(sm, asked_missing);
+}
+
+void sm_miss(struct sm *sm, uint32_t endport)
+{
+	struct sm_port *e = &sm->topo.ports.at[endport];
+
+	if (e->node == 0)
+		return;
+	e->mark = SM_MISSING;
+	e->by_lid = false;
+	sm_miss_cut_off(sm);
+}
+
+/* ---- links ---- */
+
+bool sm_unlink_port(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->topo.ports.at[port], *q;
+
+	if (p->peer == NONE)
+		return false;
+	q = &sm->topo.ports.at[p->peer];
+	p->peer = q->peer = NONE;
+	sm->disc.changed = true;
+	/* A host behind it is asked again when it is met again: it may have been off. */
+	if (sm_is_endport(sm, q)) {
+		q->asked = q->known = q->has_lid = q->by_lid = false;
+		q->mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
+	}
+	return true;
+}
+
+/* An endport that was known elsewhere is met again: what is known of it is from before it moved. */
+void sm_partial_moved(struct sm *sm, uint32_t endport)
+{
+	if (sm->topo.ports.at[endport].peer != NONE)
+		sm_unlink_port(sm, sm->topo.ports.at[endport].peer);
+	sm->topo.ports.at[endport].asked = false;
+	sm_miss_cut_off(sm);
+}
+
+void sm_partial_lost(struct sm *sm, uint32_t port)
+{
+	uint32_t far = sm->topo.ports.at[port].peer;
+
+	if (far == NONE)
+		return;
+	sm_damp_lost(sm, far);
+	if (sm->topo.nodes.at[sm->topo.ports.at[far].node].type == IBA_NODE_SWITCH)
+		sm->topo.ports.at[far].pi.state =
+			IBA_PORT_DOWN; /* no light at one end, none at the other */
+	sm_unlink_port(sm, port);
+	sm_miss_cut_off(sm);
+}
+
+/* ---- devices that routes do not lead to any more ---- */
+
+/* A new route to a missing device: that of a neighbour within reach, and the port between. */
+static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
+{
+	struct sm_node *s = &sm->topo.nodes.at[near];
+	uint32_t far = endport_of(sm, sm->topo.ports.at[port].peer);
+	struct sm_port *e = &sm->topo.ports.at[far];
+	struct sm_node *d = &sm->topo.nodes.at[e->node];
+
+	if (e->mark != SM_MISSING || sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
+		return false;
+	if (s->polled != sm->topo.epoch) { /* is that link still there? */
+		if (s->type == IBA_NODE_SWITCH) {
+			sm_poll(sm, near);
+		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
+			s->polled = sm->topo.epoch;
+			sm_ask(sm, W_NODE_INFO, port);
+		}
+		return true;
+	}
+	if (s->path.n == IBA_MAX_HOPS || d->tries >= 2)
+		return false;
+	if (d->type != IBA_NODE_SWITCH) {
+		e->path = sm_path_longer(sm, s->path, sm->topo.ports.at[port].num);
+		e->mark = SM_REACHABLE;
+		return true;
+	}
+	d->path = sm_path_longer(sm, s->path, sm->topo.ports.at[port].num);
+	d->tries++;
+	sm_poll(sm, e->node);
+	return true;
+}
+
+bool sm_reconnect(struct sm *sm)
+{
+	bool any = false;
+
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
+		uint32_t first = sm->topo.nodes.at[n].first_port;
+		bool sw = sm->topo.nodes.at[n].type == IBA_NODE_SWITCH;
+
+		for (unsigned p = sw ? 1 : sm->cfg.port;
+		     p <= (sw ? sm->topo.nodes.at[n].nports : sm->cfg.port); p++)
+			if (passes(sm, n) && sm->topo.ports.at[first + p].peer != NONE)
+				any |= reconnect_by(sm, n, first + p);
+	}
+	return any;
+}
+
+/* ---- given up ---- */
+
+static void drop_node(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+
+	for (unsigned p = 1; p <= n->nports; p++) {
+		uint32_t port = n->first_port + p, peer = sm->topo.ports.at[port].peer;
+
+		/* Up at the other end, and silent: not gone, but not to be had either. */
+		sm->disc.dirty |= peer != NONE &&
+				  sm->topo.ports.at[peer].pi.state != IBA_PORT_DOWN &&
+				  sm->topo.ports.at[peer].mark != SM_MISSING &&
+				  !sm_is_missing(sm, sm->topo.ports.at[peer].node);
+		sm_unlink_port(sm, port);
+	}
+	n->gone = true;
+	n->fab = FAB_NONE;
+	sm->disc.changed = true;
+	if (n->row != NONE)
+		sm_row_forget(sm, n->row);
+	sm_name_ask_again(sm, n->guid);
+	sm_note(sm, SM_NOTE_GONE, n->guid, 0);
+}
+
+static bool node_is_lost(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	if (n->gone || node == 0)
+		return false;
+	if (n->type == IBA_NODE_SWITCH)
+		return sm_is_missing(sm, node);
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (sm->topo.ports.at[n->first_port + p].asked &&
+		    sm->topo.ports.at[n->first_port + p].mark != SM_MISSING)
+			return false;
+	return true;
+}
+
+/* A switch that was new and went again: no table ever led there, so nobody missed it, but no link does. */
+static void miss_unlinked(struct sm *sm)
+{
+	uint8_t *seen = sm_nodes_linked(sm);
+
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		if (!seen[n] && sm->topo.nodes.at[n].type == IBA_NODE_SWITCH)
+			sm->topo.ports.at[sm->topo.nodes.at[n].first_port].mark = SM_MISSING;
+	free(seen);
+}
+
+void sm_drop_lost(struct sm *sm)
+{
+	miss_unlinked(sm);
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		if (node_is_lost(sm, n))
+			drop_node(sm, n);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The discoverer, partial discovery (thesis 5.4): what is known is kept; switches that tell of a
+ * change have their ports read, ports that came up are explored, and devices that routes no longer
+ * lead to get new ones. State: marks in the topology database. Does not forget a LID.
+ *
+ * One part serves two phases: a sweep polls every switch, and with the first that tells of a change
+ * it turns into a discovery while the other answers are still on their way.
+ */
+#include "sm/tables/random_tables.h"
+
+/* ---- questions ---- */
+
+void sm_poll(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+
+	n->polled = sm->topo.epoch;
+	sm->topo.ports.at[n->first_port].mark = SM_WAITING;
+	sm_ask(sm, W_POLL, node);
+}
+
+enum { PEEKS = 12 };
+
+static bool leads_to_switch(const struct sm *sm, uint32_t port)
+{
+	uint32_t peer = sm->topo.ports.at[port].peer;
+
+	return peer != NONE &&
+	       sm->topo.nodes.at[sm->topo.ports.at[peer].node].type == IBA_NODE_SWITCH;
+}
+
+/* A look at all its links to others is no great matter. */
+static bool has_few_links(const struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+	unsigned links = 0;
+
+	for (unsigned p = 1; p <= n->nports; p++)
+		links += leads_to_switch(sm, n->first_port + p);
+	return links <= PEEKS;
+}
+
+/*
+ * What a switch that told of a change is asked at once, so that the worst is known first. All of it is
+ * asked again when PortStateChange is cleared; where that is much, the second look must do.
+ */
+static void peek(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (leads_to_switch(sm, n->first_port + p))
+			sm_ask(sm, W_PORT_PEEK, n->first_port + p);
+}
+
+void sm_partial_suspect(struct sm *sm, uint32_t node)
+{
+	bool first = sm->topo.nodes.at[node].told != sm->topo.epoch;
+
+	sm->topo.nodes.at[node].told = sm->topo.epoch;
+	if (first && sm_guess_possible(sm) && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH &&
+	    has_few_links(sm, node))
+		peek(sm, node);
+	if (!sm->topo.nodes.at[node].gone && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH &&
+	    sm->topo.ports.at[sm->topo.nodes.at[node].first_port].mark == SM_REACHABLE)
+		sm_poll(sm, node);
+}
+
+/*
+ * A switch known before, met through a port that came up: if it was missed this is a way to it, and
+ * if it was not asked yet it may have more to tell. Either way this is a route that just served; the
+ * one known may be from before the switch was off.
+ */
+void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+
+	if (sm->topo.ports.at[n->first_port].mark == SM_MISSING ||
+	    (n->polled != sm->topo.epoch && node != 0)) {
+		n->path = path;
+		sm_poll(sm, node);
+	}
+}
+
+static void endport_begin(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+	struct sm_path lid = {.via = p->pi.lid};
+
+	p->mark = SM_REACHABLE;
+	if (sm->core.incomplete)
+		p->by_lid = sm_route_holds(sm, port);
+	if (p->node == 0 || !p->by_lid || sm->cfg.plain)
+		return;
+	if (sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH) {
+		lid.distance = sm->topo.nodes.at[p->node].path.distance;
+		sm->topo.nodes.at[p->node].path = lid;
+	} else {
+		lid.distance = p->path.distance;
+		p->path = lid;
+	}
+}
+
+static void partial_begin(struct sm *sm)
+{
+	sm->topo.epoch++;
+	sm->disc.partial = true;
+	sm->disc.dirty = sm->disc.changed = sm->disc.grown = sm->disc.guessed =
+		sm->disc.read_ports = false;
+	sm->disc.work.n = sm->disc.work_head = 0;
+	if (sm->core.phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
+		sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
+		if (sm_in_use(sm, p))
+			endport_begin(sm, p);
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		sm->topo.nodes.at[n].tries = 0;
+	if (sm->core.phase == SM_SWEEP) {
+		sm->sweep.start = sm->core.now;
+		memcpy(sm->core.mark, sm->core.st.smps, sizeof(sm->core.mark));
+		for (uint32_t i = 0; i < sm->topo.fab->nswitches; i++)
+			sm_poll(sm, sm->topo.node_of[sm->topo.fab->switches[i]]);
+	}
+	for (size_t i = 0; i < sm->disc.suspects.n; i++)
+		sm_partial_suspect(sm, sm->disc.suspects.at[i]);
+	sm->disc.suspects.n = 0;
+}
+
+/* A held link that a switch cannot do without. Its port is read first: it may have gone since. */
+static bool relent(struct sm *sm)
+{
+	uint32_t port = sm->core.phase == SM_DISCOVER ? sm_damp_relent(sm) : NONE;
+
+	if (port != NONE)
+		sm_ask(sm, W_PORT_AGAIN, port);
+	return port != NONE;
+}
+
+/* ---- the part ---- */
+
+static bool partial_next(struct sm *sm, struct sm_req *r)
+{
+	for (;;) {
+		struct sm_work w;
+
+		if (sm->disc.work_head == sm->disc.work.n) {
+			if (sm->txn.outstanding || sm->disc.guessed)
+				return false;
+			sm_reconnect(sm);
+			if (sm->disc.work_head == sm->disc.work.n && !relent(sm))
+				return false;
+			continue;
+		}
+		w = sm->disc.work.at[sm->disc.work_head++];
+		if (sm_work_spared(sm, w))
+			continue;
+		if (sm_work_of_known(w.kind) && sm_is_missing(sm, sm_work_node(sm, w.kind, w.ref)))
+			continue;
+		return sm_work_make(sm, w, r);
+	}
+}
+
+/* What was a sweep is a discovery from now on. */
+static void noticed(struct sm *sm, enum sm_cause cause, uint64_t who)
+{
+	if (sm->core.phase != SM_SWEEP)
+		return;
+	sm_round_begin(sm, cause, who);
+	sm_phase_slide(sm, SM_DISCOVER);
+}
+
+/* It was off since: everything about it is to be asked and set again, as if it were new. */
+static void switch_restarted(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+
+	sm_row_restarted(sm, n->row);
+	n->has_si = false;
+	n->si.linear_top = 0; /* said once, however often it is asked until all is done */
+	n->ports_left = 0;
+	sm->disc.changed = true;
+	for (unsigned p = 0; p <= n->nports; p++) {
+		struct sm_port *q = &sm->topo.ports.at[n->first_port + p];
+
+		sm_unlink_port(sm, n->first_port + p);
+		q->asked = q->known = q->has_lid = q->by_lid = false;
+	}
+	sm_miss_cut_off(sm);
+	sm_ask(sm, W_SWITCH_INFO, node);
+}
+
+/*
+ * PortStateChange has to be cleared before the ports are read. What goes to one switch by one way
+ * keeps its order, so the questions follow the order to clear without waiting for its answer; when
+ * that does not come first and at the first try, they are asked again.
+ */
+static void ask_ports(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+	bool in_order =
+		has_few_links(sm, node); /* else links to other switches first: they tell more */
+
+	sm->disc.read_ports = true;
+	n->reads_left = n->nports;
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (in_order || leads_to_switch(sm, n->first_port + p))
+			sm_ask(sm, W_PORT_STATE, n->first_port + p);
+	for (unsigned p = 1; !in_order && p <= n->nports; p++)
+		if (!leads_to_switch(sm, n->first_port + p))
+			sm_ask(sm, W_PORT_STATE, n->first_port + p);
+}
+
+static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+	struct iba_switch_info si;
+
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	sm->topo.ports.at[n->first_port].mark = SM_REACHABLE;
+	if ((!si.linear_top && n->si.linear_top) || sm_rft_restarted(sm, node, &si)) {
+		noticed(sm, SM_CAUSE_SWEEP, n->guid);
+		switch_restarted(sm, node);
+		return;
+	}
+	n->si = si;
+	/* By its LID it did not answer: does it still have it? When a switch was off and LinearFDBTop was
+	 * written before anybody noticed, nothing else tells. */
+	if (n->silent)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+	n->silent = false;
+	if (!si.port_state_change && !n->unread)
+		return;
+	noticed(sm, SM_CAUSE_SWEEP, n->guid);
+	n->unread = true; /* whatever comes between */
+	n->found = !si.port_state_change;
+	sm_ask(sm, W_CLEAR_KNOWN, node);
+	ask_ports(sm, node);
+}
+
+/*
+ * A Set writes all of SwitchInfo, and a switch that was off just before looks then as if it had not
+ * been. When this one was repeated, or another came while there was a change, its LID has to tell.
+ */
+static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct sm_node *n = &sm->topo.nodes.at[t->ref];
+
+	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
+	if (t->tries > 1 || n->doubt ||
+	    sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+	if (t->tries > 1 || n->reads_left != n->nports)
+		ask_ports(sm, t->ref);
+}
+
+/*
+ * A port that is up and was not, or that is not as far as it was left (the link was down in between),
+ * is explored: something else may be behind it now.
+ */
+static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+	struct sm_node *n = &sm->topo.nodes.at[p->node];
+	unsigned was = p->pi.state;
+
+	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
+	n->explained |= p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
+	n->found |= p->pi.state != was;
+	if (sm_damp_saw(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
+		if (sm_unlink_port(sm, port))
+			sm_miss_cut_off(sm);
+		return;
+	}
+	if (p->pi.state == IBA_PORT_DOWN) {
+		sm_partial_lost(sm, port);
+		return;
+	}
+	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
+		return;
+	sm->disc.changed = n->found = true;
+	if (sm_unlink_port(sm, port))
+		sm_miss_cut_off(sm);
+	if (n->path.n < IBA_MAX_HOPS)
+		sm_ask(sm, W_NODE_INFO, port);
+}
+
+/*
+ * A switch that was off for a moment may have been armed again before it could be asked: its ports
+ * look as they should. But its LID is gone.
+ */
+static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	sm->topo.nodes.at[p->node].doubt = false;
+	if (p->has_lid && (pi.lid != p->pi.lid || pi.sm_lid != sm->lids.own))
+		switch_restarted(sm, p->node);
+}
+
+static void read_one(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+
+	if (!n->reads_left || --n->reads_left)
+		return;
+	n->unread = false;
+	if (!n->explained)
+		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+	if (!n->found)
+		sm_damp_unseen(sm, node);
+}
+
+static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_port_info pi;
+
+	switch ((enum sm_work_kind)t->kind) {
+	case W_POLL:
+		on_poll(sm, t->ref, data);
+		break;
+	case W_CLEAR_KNOWN:
+		on_cleared(sm, t, data);
+		break;
+	case W_PORT_STATE:
+		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+		if (pi.state == IBA_PORT_DOWN &&
+		    !has_few_links(sm, sm->topo.ports.at[t->ref].node) &&
+		    sm_guess_switch(sm, t->ref))
+			break;
+		on_port_state(sm, t->ref, data);
+		read_one(sm, sm->topo.ports.at[t->ref].node);
+		break;
+	case W_PORT_AGAIN:
+		if (sm->topo.ports.at[t->ref].num)
+			on_port_state(sm, t->ref, data);
+		else
+			on_port0(sm, t->ref, data);
+		break;
+	case W_PORT_PEEK:
+		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+		if (pi.state == IBA_PORT_DOWN)
+			sm_guess(sm, t->ref);
+		break;
+	case W_NODE_INFO:
+	case W_SWITCH_INFO:
+	case W_CLEAR_CHANGE:
+	case W_PORT_INFO:
+	case W_SET_LID:
+	case W_TABLE:
+	case W_TURN:
+	case W_SM_INFO:
+	case W_PORT_CHECK:
+		sm_discover_recv(sm, t, data);
+		break;
+	}
+}
+
+/* A known switch that is silent is missed: it may be reached another way. */
+static void partial_fail(struct sm *sm, const struct sm_txn *t)
+{
+	uint32_t node;
+
+	if (t->kind == W_PORT_PEEK || t->kind == W_SM_INFO)
+		return; /* it is asked in earnest, too; no SM answers */
+	if (!sm_work_of_known((enum sm_work_kind)t->kind)) {
+		noticed(sm, SM_CAUSE_SILENCE, 0);
+		sm_discover_fail(sm, t);
+		return;
+	}
+	node = sm_work_node(sm, (enum sm_work_kind)t->kind, t->ref);
+	sm_note(sm, SM_NOTE_UNREACHABLE, sm->topo.nodes.at[node].guid, t->attr_id);
+	noticed(sm, SM_CAUSE_SILENCE, sm->topo.nodes.at[node].guid);
+	sm->topo.nodes.at[node].silent = true;
+	if (t->kind != W_POLL)
+		sm->disc.dirty = true; /* its ports were not read: look again */
+	sm_miss(sm, sm->topo.nodes.at[node].first_port);
+}
+
+/* ---- the end ---- */
+
+/* LIDs of those that are there are not for others, however long ago they were last set. */
+static void keep_lids(struct sm *sm)
+{
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++) {
+		uint32_t at = sm_in_use(sm, p)
+				      ? map64_get(&sm->lids.by_guid, sm->topo.ports.at[p].guid)
+				      : MAP_NONE;
+
+		if (at != MAP_NONE)
+			sm->lids.list.at[at].epoch = sm->topo.epoch;
+	}
+}
+
+static void sweep_clean(struct sm *sm)
+{
+	sm->sweep.duration = sm->core.now - sm->sweep.start;
+	sm->core.st.sweeps++;
+	sm->core.st.clean_sweeps++;
+	sm->core.st.last_sweep_start = sm->sweep.start;
+	sm_phase_set(sm, SM_READY);
+}
+
+static void partial_done(struct sm *sm)
+{
+	sm_drop_lost(sm);
+	keep_lids(sm);
+	if (sm->core.phase == SM_SWEEP && !sm->disc.dirty) {
+		sm_paths_rebuild(sm);
+		sweep_clean(sm);
+		return;
+	}
+	noticed(sm, SM_CAUSE_SILENCE, 0); /* a sweep that ends in doubt was more than one */
+	if (sm->disc.dirty && sm->disc.restarts < sm->cfg.restarts) {
+		sm_discover_again(sm);
+		return;
+	}
+	sm->disc.restarts = 0;
+	sm_guess_check(sm);
+	sm_damp_tell(sm);
+	sm_paths_rebuild(sm);
+	if (!sm->disc.changed && !sm->core.incomplete) {
+		sm->disc.in_vain = true;
+		sm_phase_set(sm, SM_READY);
+		return;
+	}
+	sm_snapshot_build(sm);
+	sm_phase_set(sm, sm->topo.fab->nnodes ? SM_CONFIGURE : SM_READY);
+}
+
+const struct sm_part sm_part_partial = {
+	.begin = partial_begin,
+	.next = partial_next,
+	.recv = partial_recv,
+	.fail = partial_fail,
+	.done = partial_done,
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was there before the SM (cfg.read_back): tables that switches hold, turns that are off, and
+ * LIDs of devices that were not met yet. State: sm->disc.taking_over, in the first round. Does not decide
+ * whether what was found may stay: see compute.c.
+ *
+ * Nobody remembers a turn that is off, and to ask for all of them takes more SMPs than all the rest:
+ * so before turns of a switch go off it is marked, and the mark goes when they are on again. The mark
+ * is the lowest bit of SubnetTimeOut in its port 0, which is read anyway and does no harm. Where marks
+ * cannot be trusted (cfg.distrust) all are asked for.
+ */
+#include "sm/manager.h"
+
+/* ---- marks ---- */
+
+static unsigned plain_bit(const struct sm *sm)
+{
+	return sm->cfg.subnet_timeout & 1;
+}
+
+uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node)
+{
+	bool mark = sm->cfg.read_back && sm_off_any(sm, sm->topo.nodes.at[node].guid);
+
+	return (uint8_t)(sm->topo.subnet_timeout ^ (mark ? 1 : 0));
+}
+
+/*
+ * Values that differ in the mark alone are the same. What is there will do if it is not far off: how
+ * long the longest way is also depends on the order in which devices answered.
+ */
+uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted)
+{
+	unsigned most = 0;
+
+	if (!sm->cfg.read_back || sm->cfg.subnet_timeout)
+		return wanted;
+	wanted = (uint8_t)MIN((wanted + 1u) & ~1u, 30u);
+	for (uint32_t n = 0; sm->disc.taking_over && n < sm->topo.nodes.n; n++)
+		if (sm->topo.nodes.at[n].type == IBA_NODE_SWITCH)
+			most = MAX(most, sm->topo.ports.at[sm->topo.nodes.at[n].first_port]
+							 .pi.subnet_timeout &
+						 ~1u);
+	return (uint8_t)(most && most + 2 >= wanted && most <= wanted + 4u ? most : wanted);
+}
+
+bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	struct sm_port *p = &sm->topo.ports.at[sm->topo.nodes.at[node].first_port];
+	struct iba_port_info pi;
+
+	if (!sm->cfg.read_back || sm->topo.nodes.at[node].markless ||
+	    p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
+		return false;
+	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
+	sm_req_port(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, sm->topo.nodes.at[node].first_port);
+	sm_port_fill(sm, p, &pi);
+	iba_port_info_put(&pi, r->data);
+	return true;
+}
+
+/* ---- tables and turns ---- */
+
+/* A switch with a LID that somebody gave it a table for. */
+void sm_found_switch(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	if (!sm->cfg.read_back || !n->si.linear_top || n->si.linear_top > IBA_LID_MAX_UNICAST)
+		return;
+	for (uint32_t b = 0; b <= n->si.linear_top / IBA_LFT_BLOCK; b++)
+		if (!sm_row_block(sm, n->row, b))
+			sm_ask_for(sm, W_TABLE, node, b);
+}
+
+void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
+{
+	sm_row_found(sm, sm->topo.nodes.at[node].row, block, data);
+}
+
+/* All its ports are known. Behind a mark may be turns of ports that are Down now, and will not stay so. */
+void sm_found_ports(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
+	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm),
+	     all = sm->cfg.distrust && sm->disc.taking_over;
+
+	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_recalls_turns(sm, node))
+		return;
+	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
+		for (unsigned out = 1; out <= n->nports; out++)
+			if (marked ||
+			    (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN))
+				sm_ask_for(sm, W_TURN, node, in << 8 | out);
+}
+
+void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
+{
+	const struct sm_port *out =
+		&sm->topo.ports.at[sm->topo.nodes.at[node].first_port + (turn & 0xff)];
+	unsigned live = iba_vl_count(out->pi.oper_vls);
+	struct iba_slvl_table is;
+
+	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
+	/* Whoever else wrote it, a VL that is not there is as good as off. */
+	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.distrust && live && is.vl[0] >= live))
+		sm_off_add(sm, sm->topo.nodes.at[node].guid, turn >> 8 & 0xff, turn & 0xff, true);
+}
+
+/* ---- LIDs ---- */
+
+/*
+ * Until everybody was met, a LID that seems free may be somebody's. Who has one that nobody else was
+ * met with keeps it; all others wait. Where devices are not trusted, one that is known keeps the LID that
+ * it is known by, and a stranger takes nobody's: it may be that very device under a false name.
+ */
+bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
+{
+	unsigned had;
+
+	if ((!sm->disc.taking_over && !sm_contest_open(sm)) || sm->disc.all_met)
+		return false;
+	if (sm->cfg.distrust && sm_lid_of(sm, p->guid, &had) && had == lmc)
+		return sm_contest_open(sm);
+	if (sm->cfg.distrust && !sm_lid_free(sm, p->pi.lid, lmc))
+		return true;
+	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) ||
+	       sm_contest_open(sm);
+}
+
+/* ---- the round ---- */
+
+void sm_found_begin(struct sm *sm)
+{
+	bool first = sm->disc.arriving && !sm->disc.taking_over;
+
+	sm->disc.taking_over = sm->cfg.read_back && sm->disc.arriving;
+	sm->disc.all_met = false;
+	sm->election.sm_ports.n = 0; /* everybody is asked anyway */
+	if (sm->disc.arriving &&
+	    (sm->cfg.read_back || sm->cfg.contest)) /* another SM may have given it another one */
+		sm->lids.own = 0;
+	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
+	if (sm->disc.taking_over && first && !sm->disc.memory)
+		sm->core.hold_until = sm->core.now + sm_timeout(sm);
+}

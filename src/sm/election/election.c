@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Handover: who manages the subnet when there are several SMs (IBA 14.4). State: sm->election.state, the other
+ * SMs met, and whom a standby SM asks. Does not look for others: discovery meets them.
+ *
+ * An SM that discovers sets nothing in a device that another SM manages, and no LIDs at all, until it
+ * has met everybody: see sm_contest_open(). The one of higher rank goes on, the others stand by.
+ */
+#include "sm/manager.h"
+
+/* What may follow what. */
+static const uint8_t next_states[] = {
+	[IBA_SM_NOT_ACTIVE] = 1 << IBA_SM_DISCOVERING | 1 << IBA_SM_STANDBY,
+	[IBA_SM_DISCOVERING] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_MASTER | 1 << IBA_SM_NOT_ACTIVE,
+	[IBA_SM_STANDBY] = 1 << IBA_SM_DISCOVERING | 1 << IBA_SM_NOT_ACTIVE,
+	[IBA_SM_MASTER] = 1 << IBA_SM_STANDBY,
+};
+
+void sm_state_set(struct sm *sm, enum iba_sm_state to)
+{
+	if (sm->election.state == to)
+		return;
+	assert(next_states[sm->election.state] & 1 << to);
+	sm_note(sm, SM_NOTE_STATE, sm->election.state, to);
+	sm->election.state = to;
+}
+
+bool sm_contest_open(const struct sm *sm)
+{
+	return sm->cfg.contest && sm->election.state == IBA_SM_DISCOVERING;
+}
+
+/* Somebody gave it a LID and said who its SM is; if that was this SM's port, it was one before us. */
+bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi)
+{
+	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
+
+	return pi->lid && pi->sm_lid && !(own->known && own->pi.lid == pi->sm_lid);
+}
+
+/* ---- the others ---- */
+
+static uint64_t own_guid(const struct sm *sm)
+{
+	return sm->topo.nodes.n ? sm->topo.ports.at[sm_own_port(sm)].guid : 0;
+}
+
+/* A full discovery numbers ports anew, and who was not met in it is nowhere. */
+static bool is_there(const struct sm *sm, const struct sm_other *o)
+{
+	return o->port < sm->topo.ports.n && sm->topo.ports.at[o->port].guid == o->guid;
+}
+
+/* By priority; of equals the lower GUID. */
+static bool ranks_above(const struct sm *sm, const struct sm_other *o)
+{
+	if (o->priority != sm->cfg.priority)
+		return o->priority > sm->cfg.priority;
+	return o->guid < own_guid(sm);
+}
+
+static struct sm_other *other_of(struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->election.others.n; i++)
+		if (sm->election.others.at[i].guid == guid)
+			return &sm->election.others.at[i];
+	vec_push(&sm->election.others, (struct sm_other){.guid = guid, .state = UINT8_MAX});
+	return &sm->election.others.at[sm->election.others.n - 1];
+}
+
+static struct sm_other *take(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct iba_sm_info si;
+	struct sm_other *o;
+	bool news;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	o = other_of(sm, sm->topo.ports.at[port].guid);
+	news = o->state != si.state || o->priority != si.priority;
+	o->state = si.state;
+	o->priority = si.priority;
+	o->port = port;
+	if (news)
+		sm_note(sm, SM_NOTE_OTHER_SM, o->guid, (uint64_t)o->priority << 8 | o->state);
+	return o;
+}
+
+/*
+ * A master gives way to a master of higher rank, and to one that waits with a higher priority; of equal
+ * priority it stays what it is.
+ */
+static bool must_yield(const struct sm *sm, const struct sm_other *o)
+{
+	if (o->state == IBA_SM_MASTER)
+		return ranks_above(sm, o);
+	return o->state == IBA_SM_STANDBY && o->priority > sm->cfg.priority;
+}
+
+void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	const struct sm_other *o = take(sm, port, data);
+
+	switch (sm->election.state) {
+	case IBA_SM_DISCOVERING:
+		if (o->state == IBA_SM_MASTER ||
+		    (o->state != IBA_SM_NOT_ACTIVE && ranks_above(sm, o)))
+			sm_stand_by(sm, o->guid, port, 0);
+		else if (o->state ==
+			 IBA_SM_DISCOVERING) /* what it did meanwhile may hide a change */
+			sm->election.rival = true;
+		return;
+	case IBA_SM_MASTER:
+		if (must_yield(sm, o))
+			sm->election.yield_to = o->guid;
+		return;
+	case IBA_SM_STANDBY:
+	case IBA_SM_NOT_ACTIVE:
+		return;
+	}
+}
+
+/* ---- standing by ---- */
+
+static void rest(struct sm *sm)
+{
+	sm_forget_outstanding(sm);
+	if (!sm->core.round.end)
+		sm->core.round.end = sm->core.now ? sm->core.now : 1;
+	sm->core.change_pending = sm->election.rival = false;
+	sm->election.yield_to = 0;
+	sm->election.misses = 0;
+	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
+	if (sm->core.phase != SM_STANDBY)
+		sm_phase_set(sm, SM_STANDBY);
+}
+
+/* What the devices hold is another one's business now, and nothing that is known of it will last. */
+static void forget_devices(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
+		sm_row_forget(sm, i);
+	sm_recall_lost(sm);
+	sm_off_clear(sm);
+	sm_snapshot_forget(sm);
+	sm_ahead_reset(sm);
+	memset(sm->lids.routed, 0, sizeof(sm->lids.routed));
+	sm->disc.full_needed = sm->core.incomplete = sm->disc.arriving = true;
+	sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
+}
+
+void sm_stand_by(struct sm *sm, uint64_t guid, uint32_t port, uint16_t lid)
+{
+	forget_devices(sm);
+	rest(sm);
+	sm_state_set(sm, IBA_SM_STANDBY);
+	sm->election.polled = (struct sm_polled){guid, port, lid};
+}
+
+static void take_over(struct sm *sm, enum sm_cause cause)
+{
+	uint64_t guid = sm->election.polled.guid;
+
+	sm->disc.arriving = sm->disc.full_needed = true;
+	sm_state_set(sm, IBA_SM_DISCOVERING);
+	sm_change(sm, cause, guid);
+}
+
+static bool standby_next(struct sm *sm, struct sm_req *r)
+{
+	if (sm->election.state != IBA_SM_STANDBY || sm->txn.outstanding ||
+	    sm->core.now < sm->election.poll_at)
+		return false;
+	if (sm->election.polled.lid) {
+		r->method = IBA_GET;
+		r->lid = sm->election.polled.lid;
+	} else {
+		sm_req_port(sm, r, IBA_GET, SM_FOR_SWEEP, sm->election.polled.port);
+	}
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = 0;
+	r->purpose = SM_FOR_SWEEP;
+	r->ref = sm->election.polled.port;
+	return true;
+}
+
+static void missed(struct sm *sm)
+{
+	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
+	if (++sm->election.misses >= MAX(sm->cfg.standby_tries, 1u))
+		take_over(sm, SM_CAUSE_SILENCE);
+}
+
+static void standby_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_sm_info si;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (t->ref != NONE && si.guid == sm->election.polled.guid)
+		take(sm, t->ref, data);
+	if (si.state == IBA_SM_NOT_ACTIVE ||
+	    (sm->election.polled.guid && si.guid != sm->election.polled.guid)) {
+		missed(sm); /* it will not manage anything; or somebody else sits there now */
+		return;
+	}
+	/* It came back, met this one and thinks the better one manages: they would wait for each other. */
+	if (si.state == IBA_SM_STANDBY &&
+	    !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority})) {
+		take_over(sm, SM_CAUSE_HANDOVER);
+		return;
+	}
+	sm->election.misses = 0;
+	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
+}
+
+static void standby_fail(struct sm *sm, const struct sm_txn *t)
+{
+	(void)t;
+	missed(sm);
+}
+
+const struct sm_part sm_part_standby = {
+	.next = standby_next, .recv = standby_recv, .fail = standby_fail};
+
+/* ---- giving way, while the SM rests ---- */
+
+bool sm_yield_next(struct sm *sm, struct sm_req *r)
+{
+	struct iba_sm_info si;
+	struct sm_other *o;
+
+	if (!sm->election.yield_to || sm->txn.outstanding)
+		return false;
+	o = other_of(sm, sm->election.yield_to);
+	sm->election.yield_to = 0;
+	if (!is_there(sm, o))
+		return false;
+	sm_req_port(sm, r, IBA_SET, SM_FOR_SWEEP, o->port);
+	sm_info_make(sm, &si);
+	iba_sm_info_put(&si, r->data);
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = IBA_SM_HANDOVER;
+	return true;
+}
+
+/* It took the order: from now on it is the master. */
+void sm_yielded(struct sm *sm, const struct sm_txn *t)
+{
+	if (t->method == IBA_SET)
+		sm_stand_by(sm, sm->topo.ports.at[t->ref].guid, t->ref, 0);
+}
+
+/* ---- SMInfo ---- */
+
+void sm_info_make(const struct sm *sm, struct iba_sm_info *si)
+{
+	*si = (struct iba_sm_info){.guid = own_guid(sm),
+				   .sm_key = sm->cfg.sm_key,
+				   .act_count = (uint32_t)(sm->core.st.sweeps + sm->core.st.rounds),
+				   .priority = (uint8_t)sm->cfg.priority,
+				   .state = (uint8_t)sm->election.state};
+}
+
+static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
+{
+	struct iba_sm_info si;
+	struct sm_send s;
+
+	sm_info_make(sm, &si);
+	memcpy(s.mad, ev->mad, IBA_MAD_SIZE);
+	iba_smp_set_method(s.mad, IBA_GET_RESP);
+	iba_smp_set_status(s.mad,
+			   (uint16_t)(status | (iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0)));
+	iba_sm_info_put(&si, iba_smp_data(s.mad));
+	s.slid = sm->lids.own;
+	s.dlid = ev->slid;
+	s.sl = 0;
+	vec_push(&sm->core.out->sends, s);
+}
+
+/* Where the sender of an order can be asked later: by its LID, or by the way it was met. */
+static bool can_poll(struct sm *sm, const struct sm_event *ev, struct sm_polled *p)
+{
+	struct iba_sm_info si;
+
+	iba_sm_info_get(&si, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+	*p = (struct sm_polled){si.guid, NONE, 0};
+	for (size_t i = 0; i < sm->election.others.n; i++)
+		if (sm->election.others.at[i].guid == si.guid &&
+		    is_there(sm, &sm->election.others.at[i]))
+			p->port = sm->election.others.at[i].port;
+	if (p->port == NONE && ev->slid && ev->slid <= IBA_LID_MAX_UNICAST && sm->lids.own)
+		p->lid = ev->slid;
+	return p->port != NONE || p->lid;
+}
+
+/* The other half of a handover: whoever gave the subnet away is told that it was taken. */
+static void acknowledge(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_req r = {.method = IBA_SET,
+			   .attr_id = IBA_ATTR_SM_INFO,
+			   .attr_mod = IBA_SM_ACKNOWLEDGE,
+			   .purpose = SM_FOR_SWEEP,
+			   .lid = ev->slid};
+	struct iba_sm_info si;
+
+	if (!ev->slid || ev->slid > IBA_LID_MAX_UNICAST)
+		return; /* the response to its order says so as well */
+	sm_info_make(sm, &si);
+	iba_sm_info_put(&si, r.data);
+	vec_room(&sm->core.out->sends, sm->core.out->sends.n + 1);
+	sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->core.out->sends.at[sm->core.out->sends.n++]);
+	sm->core.st.smps[SM_FOR_SWEEP]++;
+}
+
+/* Each order has states in which it makes sense (IBA 14.4.1); in others, and without a contest, it is
+ * refused. */
+static bool order_ok(const struct sm *sm, unsigned order)
+{
+	static const uint8_t in_states[] = {
+		[IBA_SM_HANDOVER] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_MASTER,
+		[IBA_SM_ACKNOWLEDGE] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_MASTER,
+		[IBA_SM_DISABLE] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_NOT_ACTIVE,
+		[IBA_SM_STAND_BY] = 1 << IBA_SM_STANDBY | 1 << IBA_SM_NOT_ACTIVE,
+		[IBA_SM_DISCOVER] = 1 << IBA_SM_STANDBY,
+	};
+
+	return sm->cfg.contest && sm->core.phase != SM_OFF && order >= IBA_SM_HANDOVER &&
+	       order <= IBA_SM_DISCOVER && in_states[order] & 1 << sm->election.state;
+}
+
+static void obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order order)
+{
+	struct sm_polled p;
+
+	switch (order) {
+	case IBA_SM_HANDOVER:
+		acknowledge(sm, ev);
+		if (sm->election.state == IBA_SM_STANDBY) {
+			take_over(sm, SM_CAUSE_HANDOVER);
+			sm_state_set(sm, IBA_SM_MASTER); /* no more contest: it was given */
+		} else if (sm->core.phase == SM_READY) {
+			sm->disc.full_needed = true; /* the other's part of the subnet */
+			sm_change(sm, SM_CAUSE_HANDOVER, 0);
+		}
+		return;
+	case IBA_SM_ACKNOWLEDGE:
+		return; /* the response to the handover came first, or comes next */
+	case IBA_SM_DISABLE:
+		rest(sm);
+		sm_state_set(sm, IBA_SM_NOT_ACTIVE);
+		return;
+	case IBA_SM_STAND_BY:
+		if (sm->election.state != IBA_SM_NOT_ACTIVE)
+			return;
+		if (can_poll(sm, ev, &p))
+			sm_stand_by(sm, p.guid, p.port, p.lid);
+		else
+			take_over(
+				sm,
+				SM_CAUSE_HANDOVER); /* it will meet the master, and then stand by */
+		return;
+	case IBA_SM_DISCOVER:
+		take_over(sm, SM_CAUSE_HANDOVER);
+		return;
+	}
+}
+
+void sm_info_answer(struct sm *sm, const struct sm_event *ev)
+{
+	unsigned order = iba_smp_attr_mod(ev->mad);
+
+	if (iba_smp_method(ev->mad) == IBA_GET) {
+		respond(sm, ev, 0);
+	} else if (!order_ok(sm, order)) {
+		respond(sm, ev, IBA_STATUS_BAD_FIELD);
+	} else {
+		respond(sm, ev, 0);
+		obey(sm, ev, (enum iba_sm_order)order);
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Election: which of several subnet managers is the master (IBA 14.4).
+ *
+ * Keeps: the SMInfo state, the other managers met, and the master that a standby polls.
+ */
+#ifndef WEFT_SM_ELECTION_H
+#define WEFT_SM_ELECTION_H
+
+#include "sm/core/core.h"
+
+struct sm_other {      /* another SM */
+	uint64_t guid; /* of its port */
+	uint32_t port;
+	uint8_t priority, state;
+};
+
+struct sm_polled { /* the one a standby SM asks */
+	uint64_t guid;
+	uint32_t port; /* NONE: by its LID */
+	uint16_t lid;
+};
+
+struct sm_election {
+	enum iba_sm_state state;
+	VEC(struct sm_other) others;
+	VEC(uint32_t) sm_ports; /* ports that say there is an SM, to be asked in spare time */
+	struct sm_polled polled;
+	time_ps poll_at;
+	unsigned misses;
+	uint64_t yield_to; /* GUID of the SM that is to be master; 0: none */
+	bool rival;	   /* another one discovered while this one did */
+};
+
+void sm_info_answer(struct sm *sm, const struct sm_event *ev);
+void sm_info_make(const struct sm *sm, struct iba_sm_info *si);
+void sm_state_set(struct sm *sm, enum iba_sm_state to);
+bool sm_contest_open(const struct sm *sm); /* it is not decided who manages: nothing is to be set */
+bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi); /* by another one */
+void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data);
+void sm_stand_by(struct sm *sm, uint64_t guid, uint32_t port, uint16_t lid);
+bool sm_yield_next(struct sm *sm, struct sm_req *r);
+void sm_yielded(struct sm *sm, const struct sm_txn *t);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * M_Keys that devices still hold from before (cfg.m_keys). State: sm->keys.list, by port GUID, of those that
+ * do not have cfg.m_key. An SMP with a wrong key is dropped without a word, so a request that stays
+ * silent is repeated with one key after another. Does not set any key: discovery does.
+ */
+#include "sm/manager.h"
+
+enum { SENDS_A_KEY = 2 }; /* one may be lost */
+
+/* Those there are, the first being the one in force. */
+static unsigned all_keys(const struct sm *sm, uint64_t keys[SM_MAX_M_KEYS + 1])
+{
+	unsigned n = 1;
+
+	keys[0] = sm->cfg.m_key;
+	for (unsigned i = 0; i < SM_MAX_M_KEYS && sm->cfg.m_keys[i]; i++) {
+		bool twice = false;
+
+		for (unsigned k = 0; k < n; k++)
+			twice |= keys[k] == sm->cfg.m_keys[i];
+		if (!twice)
+			keys[n++] = sm->cfg.m_keys[i];
+	}
+	return n;
+}
+
+unsigned sm_key_count(const struct sm *sm)
+{
+	uint64_t keys[SM_MAX_M_KEYS + 1];
+
+	return sm->cfg.m_keys[0] ? all_keys(sm, keys) : 1;
+}
+
+/* The request was sent `tries` times: the key for the next time. */
+uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries)
+{
+	uint64_t keys[SM_MAX_M_KEYS + 1];
+	unsigned n = all_keys(sm, keys);
+
+	if (n == 1 || tries % SENDS_A_KEY)
+		return now;
+	for (unsigned i = 0; i < n; i++)
+		if (keys[i] == now)
+			return keys[(i + 1) % n];
+	return keys[0]; /* it was one that a device showed */
+}
+
+/* ---- which device has which ---- */
+
+/* The port whose key guards a device: port 0 of a switch. */
+static uint64_t guard_of(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+
+	return n->type == IBA_NODE_SWITCH ? sm->topo.ports.at[n->first_port].guid : p->guid;
+}
+
+uint64_t sm_key_of(const struct sm *sm, uint32_t port)
+{
+	uint32_t at = sm->keys.list.n ? map64_get(&sm->keys.by_guid, guard_of(sm, port)) : MAP_NONE;
+
+	return at == MAP_NONE ? sm->cfg.m_key : sm->keys.list.at[at];
+}
+
+void sm_key_learnt(struct sm *sm, uint64_t port_guid, uint64_t key)
+{
+	uint32_t at = map64_get(&sm->keys.by_guid, port_guid);
+
+	if (at != MAP_NONE) {
+		sm->keys.list.at[at] = key;
+	} else if (key != sm->cfg.m_key) {
+		map64_put(&sm->keys.by_guid, port_guid, (uint32_t)sm->keys.list.n);
+		vec_push(&sm->keys.list, key);
+	}
+}
+
+/* A port was read: it shows its key, or that there is one which was not shown to it. */
+void sm_key_seen(struct sm *sm, uint32_t port)
+{
+	const struct iba_port_info *pi = &sm->topo.ports.at[port].pi;
+	uint64_t used = sm_key_of(sm, port);
+
+	if (!sm_is_endport(sm, &sm->topo.ports.at[port]))
+		return;
+	if (pi->m_key)
+		sm_key_learnt(sm, guard_of(sm, port), pi->m_key);
+	else if (pi->m_key_protect && sm->cfg.m_keys[0])
+		sm_key_learnt(sm, guard_of(sm, port), sm_key_next(sm, used, 0));
+}
+
+/* An answer came: the key it was asked with last is the right one, or any would do. */
+void sm_key_answered(struct sm *sm, const struct sm_txn *t)
+{
+	uint32_t port = NONE;
+
+	if (!sm->cfg.m_keys[0])
+		return;
+	sm->keys.hint = iba_smp_m_key(t->send.mad);
+	if (t->attr_id == IBA_ATTR_NODE_INFO)
+		return; /* whose it is says the answer itself */
+	if (t->attr_id == IBA_ATTR_PORT_INFO || t->attr_id == IBA_ATTR_VLARB_TABLE ||
+	    t->attr_id == IBA_ATTR_SM_INFO)
+		port = t->ref < sm->topo.ports.n ? t->ref : NONE;
+	else if (t->purpose != SM_FOR_AUDIT && t->purpose != SM_FOR_NAMES &&
+		 t->ref < sm->topo.nodes.n)
+		port = sm->topo.nodes.at[t->ref].first_port;
+	if (port != NONE && t->tries > 1)
+		sm_key_learnt(sm, guard_of(sm, port), sm->keys.hint);
+}
+
+/* The SM was told another key: devices have the old one, until they are told. */
+void sm_keys_changed(struct sm *sm, uint64_t old)
+{
+	sm->keys.hint = old ? old : sm->cfg.m_key;
+	if (!old || old == sm->cfg.m_key)
+		return;
+	memmove(sm->cfg.m_keys + 1, sm->cfg.m_keys,
+		(SM_MAX_M_KEYS - 1) * sizeof(sm->cfg.m_keys[0]));
+	sm->cfg.m_keys[0] = old;
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
+		if (sm_in_use(sm, p) && sm->topo.ports.at[p].has_lid)
+			sm_key_learnt(sm, guard_of(sm, p), old);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The first discovery of an SM that was given a memory: what still holds is answered from it instead of
+ * being asked for. State: sm->disc.memory, until that discovery is over. Does not send anything.
+ *
+ * Each switch is asked for SwitchInfo, port 0 and one block of its table. PortStateChange is clear: no
+ * port of it changed, so its ports and who is behind them are as they were; else it is read like any
+ * other. If a LID, the SM's LID, LinearFDBTop or that block is another one, somebody managed the subnet
+ * meanwhile: the memory is worth nothing, and everything is asked for.
+ */
+#include "base/rng.h"
+#include "sm/restore/saved_state.h"
+
+enum { SUBNET_TIMEOUT_MAX = 31 }; /* as ibsim's devices say, whatever they are told */
+
+static const struct sm_mem_node *node_known(const struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->disc.memory->by_guid, guid);
+
+	return at == MAP_NONE ? NULL : &sm->disc.memory->nodes.at[at];
+}
+
+static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *now = &sm->topo.nodes.at[p->node];
+	const struct sm_mem_node *n = node_known(sm, now->guid);
+
+	return n && n->type == now->type && n->nports == now->nports
+		       ? &sm->disc.memory->ports.at[n->first_port + p->num]
+		       : NULL;
+}
+
+/* ---- does it still hold? ---- */
+
+static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
+{
+	struct sm_node *now = &sm->topo.nodes.at[node];
+	const struct sm_mem_node *n = node_known(sm, now->guid);
+	struct iba_switch_info si, was;
+
+	if (!n || n->type != IBA_NODE_SWITCH || n->nports != now->nports)
+		return false;
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	iba_switch_info_get(&was, n->si, IBA_SMP_DATA_SIZE);
+	now->unchanged = !si.port_state_change && si.linear_top == was.linear_top &&
+			 si.linear_cap == was.linear_cap;
+	return !si.port_state_change && !now->unchanged;
+}
+
+/* Port 0 of a switch, and the SM's own. */
+static bool port_misleads(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	const struct sm_mem_port *p = port_known(sm, port);
+	struct iba_port_info pi, was;
+
+	if (!p || !p->pi || !sm_is_endport(sm, &sm->topo.ports.at[port]))
+		return false;
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	iba_port_info_get(&was, p->pi, IBA_SMP_DATA_SIZE);
+	/* It was told another value once, and does not keep it: nor would it keep a mark. */
+	sm->topo.nodes.at[sm->topo.ports.at[port].node].markless |=
+		pi.subnet_timeout == SUBNET_TIMEOUT_MAX && was.subnet_timeout != SUBNET_TIMEOUT_MAX;
+	return pi.lid && /* else it was off; whoever is before it tells */
+	       (pi.lid != was.lid || pi.lmc != was.lmc || pi.sm_lid != was.sm_lid ||
+		(pi.subnet_timeout != was.subnet_timeout &&
+		 pi.subnet_timeout != SUBNET_TIMEOUT_MAX));
+}
+
+static bool table_misleads(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
+{
+	const struct sm_mem_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
+
+	return n && block < n->nblocks &&
+	       memcmp(n->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0;
+}
+
+/* Looks at what devices answered; true: somebody managed the subnet since. */
+bool sm_recall_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	if (!sm->disc.memory || sm->disc.partial || !t->tries)
+		return false;
+	if (t->kind == W_SWITCH_INFO)
+		return switch_misleads(sm, t->ref, data);
+	if (t->kind == W_PORT_INFO)
+		return port_misleads(sm, t->ref, data);
+	if (t->kind == W_TABLE)
+		return table_misleads(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
+	return false;
+}
+
+/* ---- answers ---- */
+
+/* Its ports are as they were. */
+static bool is_unchanged(const struct sm *sm, uint32_t port)
+{
+	return port != NONE && sm->topo.nodes.at[sm->topo.ports.at[port].node].unchanged;
+}
+
+/* Who is behind this port of a switch, as it would say itself. */
+static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
+{
+	const struct sm_mem_port *p = is_unchanged(sm, near) ? port_known(sm, near) : NULL;
+	const struct sm_mem_node *n = p && p->peer ? node_known(sm, p->peer) : NULL;
+	struct iba_node_info ni;
+
+	if (!n || p->peer_num > n->nports)
+		return false;
+	ni = (struct iba_node_info){.base_version = 1,
+				    .class_version = 1,
+				    .node_type = n->type,
+				    .num_ports = n->nports,
+				    .sys_guid = n->sys_guid,
+				    .node_guid = n->guid,
+				    .vendor_id = n->vendor_id,
+				    .device_id = n->device_id,
+				    .local_port = p->peer_num};
+	ni.port_guid = sm->disc.memory->ports
+			       .at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)]
+			       .guid;
+	iba_node_info_put(&ni, data);
+	sm_name_recall(sm, n->guid, n->name, n->name_len);
+	return true;
+}
+
+/* Port 0 is always asked: it tells whose the switch is. So is whoever was reached by asking. */
+static bool recall_port(struct sm *sm, uint32_t port, uint8_t *data)
+{
+	const struct sm_port *now = &sm->topo.ports.at[port];
+	bool of_switch = sm->topo.nodes.at[now->node].type == IBA_NODE_SWITCH;
+	const struct sm_mem_port *p;
+
+	if (of_switch ? !now->num || !is_unchanged(sm, port)
+		      : now->node == 0 || !is_unchanged(sm, now->peer))
+		return false;
+	p = port_known(sm, port);
+	if (!p || !p->pi)
+		return false;
+	memcpy(data, p->pi, IBA_SMP_DATA_SIZE);
+	return true;
+}
+
+/* All but one block. */
+static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *data)
+{
+	const struct sm_mem_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
+
+	if (!n || n->type != IBA_NODE_SWITCH || block >= n->nblocks ||
+	    block == hash64(n->guid) % n->nblocks)
+		return false;
+	memcpy(data, n->lft + (size_t)block * IBA_LFT_BLOCK, IBA_LFT_BLOCK);
+	return true;
+}
+
+bool sm_recall(struct sm *sm, struct sm_work w)
+{
+	struct sm_txn t = {.kind = w.kind, .ref = w.ref, .method = IBA_GET};
+	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
+	bool known = false; /* tries stays 0: nothing was sent */
+
+	if (!sm->disc.memory)
+		return false;
+	if (w.kind == W_NODE_INFO)
+		known = recall_node(sm, w.ref, data);
+	else if (w.kind == W_PORT_INFO)
+		known = recall_port(sm, w.ref, data);
+	else if (w.kind == W_TABLE)
+		known = recall_block(sm, w.ref, w.which, data);
+	if (!known)
+		return false;
+	iba_smp_init(t.send.mad, IBA_CLASS_SUBN_DR, IBA_GET, 0, w.which);
+	sm_discover_recv(sm, &t, data);
+	return true;
+}
+
+/* At rest no turn is off; to ask for all of them takes more than all the rest. */
+bool sm_recalls_turns(const struct sm *sm, uint32_t node)
+{
+	return sm->disc.memory && node_known(sm, sm->topo.nodes.at[node].guid);
+}
+
+void sm_recall_lost(struct sm *sm)
+{
+	if (!sm->disc.memory)
+		return;
+	sm_rows_doubt(sm);
+	sm_names_forget(sm);
+	sm_recall_end(sm);
+}
+
+void sm_recall_end(struct sm *sm)
+{
+	sm_memory_free(sm->disc.memory);
+	sm->disc.memory = NULL;
+}

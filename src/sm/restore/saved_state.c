@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the SM knows of a subnet at rest, as bytes and back: so that the next SM need not ask for all of
+ * it again. State: struct sm_memory, what was loaded. Does not decide what of it still holds: see
+ * recall.c.
+ *
+ * The form: MAGIC, how many nodes, then each node (see save_node), and a hash of all before it. Numbers
+ * are big-endian, attributes as devices send them.
+ */
+#include "base/rng.h"
+#include "sm/restore/saved_state.h"
+
+static const char MAGIC[8] = "WEFTMEM1";
+
+enum { HEAD = 12, TAIL = 8, NO_NAME = 255 };
+
+/* ---- writing ---- */
+
+struct sink {
+	VEC(uint8_t) b;
+};
+
+static void put(struct sink *s, const void *p, size_t n)
+{
+	vec_room(&s->b, s->b.n + n);
+	memcpy(s->b.at + s->b.n, p, n);
+	s->b.n += n;
+}
+
+static void put_n(struct sink *s, uint64_t v, unsigned bytes)
+{
+	uint8_t b[8];
+
+	for (unsigned i = 0; i < bytes; i++)
+		b[i] = (uint8_t)(v >> 8 * (bytes - 1 - i));
+	put(s, b, bytes);
+}
+
+static uint64_t hash_of(const uint8_t *p, size_t n)
+{
+	uint64_t h = n, w = 0;
+
+	for (; n >= 8; p += 8, n -= 8) {
+		memcpy(&w, p, 8);
+		h = hash64_add(h, w);
+	}
+	for (w = 0; n; n--)
+		w = w << 8 | *p++;
+	return hash64_add(h, w);
+}
+
+void sm_memory_seal(uint8_t *bytes, size_t len)
+{
+	uint64_t h = hash_of(bytes, len);
+
+	for (unsigned i = 0; i < TAIL; i++)
+		bytes[len + i] = (uint8_t)(h >> 8 * (TAIL - 1 - i));
+}
+
+static void save_port(const struct sm *sm, const struct sm_port *p, struct sink *s)
+{
+	const struct sm_port *peer = p->peer == NONE ? NULL : &sm->topo.ports.at[p->peer];
+	uint8_t data[IBA_SMP_DATA_SIZE];
+
+	put_n(s, p->known, 1);
+	put_n(s, p->guid, 8);
+	put_n(s, peer ? sm->topo.nodes.at[peer->node].guid : 0, 8);
+	put_n(s, peer ? peer->num : 0, 1);
+	if (!p->known)
+		return;
+	iba_port_info_put(&p->pi, data);
+	put(s, data, sizeof(data));
+}
+
+static uint32_t blocks_of(const struct sm_node *n)
+{
+	return n->si.linear_top ? n->si.linear_top / IBA_LFT_BLOCK + 1u : 0;
+}
+
+static void save_switch(const struct sm *sm, const struct sm_node *n, struct sink *s)
+{
+	uint8_t data[IBA_SMP_DATA_SIZE];
+
+	iba_switch_info_put(&n->si, data);
+	put(s, data, sizeof(data));
+	put_n(s, blocks_of(n), 2);
+	for (uint32_t b = 0; b < blocks_of(n); b++)
+		put(s, sm_row_block(sm, n->row, b), IBA_LFT_BLOCK);
+}
+
+static void save_node(const struct sm *sm, const struct sm_node *n, struct sink *s)
+{
+	const char *name = sm_name_known(sm, n->guid);
+	size_t len = name ? strlen(name) : 0;
+
+	put_n(s, n->guid, 8);
+	put_n(s, n->sys_guid, 8);
+	put_n(s, n->vendor_id, 4);
+	put_n(s, n->device_id, 2);
+	put_n(s, n->type, 1);
+	put_n(s, n->nports, 1);
+	put_n(s, name ? len : NO_NAME, 1);
+	if (len)
+		put(s, name, len);
+	if (n->type == IBA_NODE_SWITCH)
+		save_switch(sm, n, s);
+	for (unsigned p = 0; p <= n->nports; p++)
+		save_port(sm, &sm->topo.ports.at[n->first_port + p], s);
+}
+
+/* ---- when there is something to write ---- */
+
+static bool node_whole(const struct sm *sm, const struct sm_node *n)
+{
+	if (n->type != IBA_NODE_SWITCH || n->gone)
+		return true;
+	if (!n->has_si || n->row == NONE || sm->dev.rows.at[n->row].rft ||
+	    n->si.linear_top > IBA_LID_MAX_UNICAST)
+		return false;
+	for (uint32_t b = 0; b < blocks_of(n); b++)
+		if (!sm_row_block(sm, n->row, b))
+			return false;
+	return true;
+}
+
+/* Nothing is under way, due or in doubt: until a Set is sent, devices hold what is known. */
+bool sm_at_rest(const struct sm *sm)
+{
+	if (sm->core.phase != SM_READY || sm->election.state != IBA_SM_MASTER || sm->core.entered ||
+	    sm->core.change_pending || sm->core.incomplete || sm->disc.dirty || sm->disc.far ||
+	    sm->dev.off.n || sm->disc.shunned.n || sm->damp.held.n || sm->disc.suspects.n ||
+	    sm->audit.due != TIME_NEVER || sm->sweep.retry_at != TIME_NEVER || !sm->topo.fab ||
+	    !sm->core.st.rounds)
+		return false;
+	for (uint32_t i = 0; sm->txn.outstanding && i < sm->cfg.window; i++)
+		if (sm->txn.slots[i].used && sm->txn.slots[i].method == IBA_SET)
+			return false;
+	return true;
+}
+
+uint8_t *sm_memory_save(const struct sm *sm, size_t *len)
+{
+	struct sink s = {.b = {0}};
+	uint32_t nnodes = 0;
+
+	for (size_t i = 0; i < sm->topo.nodes.n; i++) {
+		if (!node_whole(sm, &sm->topo.nodes.at[i]))
+			return NULL;
+		nnodes += !sm->topo.nodes.at[i].gone;
+	}
+	put(&s, MAGIC, sizeof(MAGIC));
+	put_n(&s, nnodes, 4);
+	for (size_t i = 0; i < sm->topo.nodes.n; i++)
+		if (!sm->topo.nodes.at[i].gone)
+			save_node(sm, &sm->topo.nodes.at[i], &s);
+	vec_room(&s.b, s.b.n + TAIL);
+	sm_memory_seal(s.b.at, s.b.n);
+	*len = s.b.n + TAIL;
+	return s.b.at;
+}
+
+/* ---- reading ---- */
+
+struct source {
+	const uint8_t *p;
+	size_t left;
+	bool bad; /* it ended early, or says what cannot be */
+};
+
+/* NULL when there is not so much. */
+static const uint8_t *take(struct source *s, size_t n)
+{
+	const uint8_t *p = s->p;
+
+	if (s->bad || s->left < n) {
+		s->bad = true;
+		return NULL;
+	}
+	s->p += n;
+	s->left -= n;
+	return p;
+}
+
+static uint64_t take_n(struct source *s, unsigned bytes)
+{
+	const uint8_t *p = take(s, bytes);
+	uint64_t v = 0;
+
+	for (unsigned i = 0; p && i < bytes; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+static void load_port(struct source *s, struct sm_mem_port *p)
+{
+	bool known = take_n(s, 1) == 1;
+
+	p->guid = take_n(s, 8);
+	p->peer = take_n(s, 8);
+	p->peer_num = (uint8_t)take_n(s, 1);
+	p->pi = known ? take(s, IBA_SMP_DATA_SIZE) : NULL;
+}
+
+static void load_node(struct source *s, struct sm_memory *m)
+{
+	struct sm_mem_node n = {.guid = take_n(s, 8), .sys_guid = take_n(s, 8)};
+	size_t len;
+
+	n.vendor_id = (uint32_t)take_n(s, 4);
+	n.device_id = (uint16_t)take_n(s, 2);
+	n.type = (uint8_t)take_n(s, 1);
+	n.nports = (uint8_t)take_n(s, 1);
+	len = take_n(s, 1);
+	if (len != NO_NAME) {
+		n.name_len = (uint8_t)len;
+		n.name = take(s, len);
+		s->bad |= len > IBA_SMP_DATA_SIZE;
+	}
+	if (n.type == IBA_NODE_SWITCH) {
+		n.si = take(s, IBA_SMP_DATA_SIZE);
+		n.nblocks = (uint16_t)take_n(s, 2);
+		n.lft = take(s, (size_t)n.nblocks * IBA_LFT_BLOCK);
+	}
+	s->bad |= !n.nports || n.nports == IBA_PORT_NONE || n.type < IBA_NODE_CA ||
+		  n.type > IBA_NODE_ROUTER || map64_get(&m->by_guid, n.guid) != MAP_NONE;
+	if (s->bad)
+		return;
+	n.first_port = (uint32_t)m->ports.n;
+	vec_room(&m->ports, m->ports.n + n.nports + 1u);
+	m->ports.n += n.nports + 1u;
+	for (unsigned p = 0; p <= n.nports; p++)
+		load_port(s, &m->ports.at[n.first_port + p]);
+	map64_put(&m->by_guid, n.guid, (uint32_t)m->nodes.n);
+	vec_push(&m->nodes, n);
+}
+
+void sm_memory_free(struct sm_memory *m)
+{
+	if (!m)
+		return;
+	vec_free(&m->nodes);
+	vec_free(&m->ports);
+	map64_free(&m->by_guid);
+	free(m->bytes);
+	free(m);
+}
+
+static bool load_all(struct sm_memory *m, size_t len)
+{
+	struct source s = {.p = m->bytes + HEAD, .left = len - HEAD - TAIL};
+	struct source head = {.p = m->bytes + sizeof(MAGIC), .left = HEAD - sizeof(MAGIC)};
+	uint64_t n = take_n(&head, 4);
+
+	for (; n && !s.bad; n--)
+		load_node(&s, m);
+	return !s.bad && !s.left;
+}
+
+int sm_memory_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e)
+{
+	struct source tail = {.p = bytes + (len < TAIL ? 0 : len - TAIL), .left = TAIL};
+	struct sm_memory *m;
+
+	if (sm->core.phase != SM_OFF)
+		return err_set(e, -EBUSY, "the manager runs already");
+	if (len < HEAD + TAIL || memcmp(bytes, MAGIC, sizeof(MAGIC)))
+		return err_set(e, -EBADMSG, "it is not a memory of a subnet");
+	if (take_n(&tail, TAIL) != hash_of(bytes, len - TAIL))
+		return err_set(e, -EBADMSG, "it is not whole");
+	m = mem_zalloc(sizeof(*m));
+	m->bytes = mem_alloc(len);
+	memcpy(m->bytes, bytes, len);
+	if (!load_all(m, len)) {
+		sm_memory_free(m);
+		return err_set(e, -EBADMSG, "what it says cannot be");
+	}
+	sm_memory_free(sm->disc.memory);
+	sm->disc.memory = m;
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The worker's side of the builder: tables for a request, by the engine it names or from the tables in
+ * the switches, verified, and with a plan where one is asked for. Keeps no state; the way in is
+ * sm_compute_run(). Does not touch the SM: it may run while the SM goes on.
+ */
+#include "sm/manager.h"
+
+void sm_routes_free(struct sm_routes *r)
+{
+	rt_tables_free(r->tables);
+	free(r->rank);
+	rt_plan_free(&r->plan);
+	*r = (struct sm_routes){0};
+}
+
+/* Do two sets of ranks give every link the same direction? */
+static bool same_directions(const struct fab *f, const uint64_t *a, const uint64_t *b)
+{
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = f->ports[p].peer;
+		uint32_t s, t;
+
+		if (q == FAB_NONE || q < p)
+			continue;
+		s = f->switch_index[f->ports[p].node];
+		t = f->switch_index[f->ports[q].node];
+		if (s != FAB_NONE && t != FAB_NONE && (a[s] < a[t]) != (b[s] < b[t]))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
+{
+	uint64_t *rank = mem_array(c->fab->nswitches, sizeof(*rank)), *kept;
+
+	rt_updown_rank_by(c->fab, c->root, c->directions, rank);
+	*settled = c->supply->update;
+	if (!c->supply->keep || !c->old_rank)
+		return rank;
+	kept = mem_array(c->fab->nswitches, sizeof(*kept));
+	rt_updown_rank_keep(c->fab, c->root, c->old_rank, kept);
+	*settled = same_directions(c->fab, rank, kept);
+	free(rank);
+	return kept;
+}
+
+static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *rank,
+				    unsigned threads, struct sm_work_done *done)
+{
+	struct rt_opts o = {.root = c->root,
+			    .threads = threads,
+			    .rank = rank,
+			    .before = c->before,
+			    .even = true};
+	const char *name = c->supply->engine ? c->supply->engine : "fera";
+	struct rt_tables *t = NULL;
+	struct rt_update_stats st;
+	struct err e;
+
+	if (!c->supply->update || !c->old) {
+		if (rt_compute(rt_engine_find(name), c->fab, &o, &t, &e))
+			return NULL;
+		*done = (struct sm_work_done){strcmp(name, "pira") ? SM_JOB_FERA : SM_JOB_PIRA,
+					      c->fab->nswitches, t->entries};
+		rt_tables_fill(t);
+		return t;
+	}
+	t = rt_tables_new(c->fab->nswitches, fab_top_lid(c->fab));
+	if (rt_update(c->fab, &o, c->old, t, &st, &e)) {
+		rt_tables_free(t);
+		return NULL;
+	}
+	*done = (struct sm_work_done){SM_JOB_UPDATE, st.searched, st.changed};
+	return t;
+}
+
+static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
+		   unsigned threads, struct rt_report *r)
+{
+	struct rt_verify_opts o = {.threads = threads, .rank = rank};
+
+	memset(r, 0, sizeof(*r));
+	return rt_verify(f, t, &o, r, NULL) == 0 && r->ok;
+}
+
+/*
+ * Link directions that were carried over a change are seldom those one would choose anew, but the
+ * routes can be as short and as even for all that; then nothing need move. In twentieths, how many hops
+ * there may be in all and how much load a link may carry: as good as that where moving costs nothing,
+ * and as good as that will do where it would cost packets.
+ */
+struct worth {
+	unsigned hops, load;
+};
+
+static const struct worth as_it_should_be = {20, 21}, it_will_do = {21, 25};
+/* More than what an SM leaves behind that goes by the above: the next one must not begin to move it. */
+static const struct worth may_stay = {22, 40};
+
+static bool may_keep(const struct sm_compute *c)
+{
+	if (c->stage != SM_FINAL || !c->supply->update || !c->old || !c->old_rank)
+		return false;
+	for (uint32_t s = 0; s < c->fab->nswitches; s++)
+		if (c->old_rank[s] == UINT64_MAX)
+			return false;
+	return true;
+}
+
+static bool as_good(const struct rt_report *old, const struct rt_report *new, struct worth w)
+{
+	return old->ok && 20 * old->hops_sum <= w.hops * new->hops_sum &&
+	       20 * old->link_load_max <= w.load *new->link_load_max;
+}
+
+static void take_old(const struct sm_compute *c, struct sm_routes *out)
+{
+	memcpy(out->tables->lft, c->old->lft, (size_t)c->old->nswitches * c->old->stride);
+	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
+	rt_plan_free(&out->plan);
+	out->plan = (struct rt_plan){.kind = RT_PLAN_NOTHING};
+}
+
+/*
+ * What is in the switches instead of what was computed, but for LIDs that nobody has: nobody verified
+ * those, and half of their entries may be another table's. Are there any?
+ */
+static bool stay(const struct sm_compute *c, struct rt_tables *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < (size_t)t->nswitches * t->stride; i++) {
+		if (t->lft[i] == IBA_PORT_NONE)
+			any |= c->old->lft[i] != IBA_PORT_NONE;
+		else
+			t->lft[i] = c->old->lft[i];
+	}
+	return any;
+}
+
+/*
+ * Tables that were found in the switches: they stay if every pair reaches each other by them without
+ * a deadlock, and not by much longer ways. Ranks are needed for repairs; if these tables do not obey
+ * those the SM would choose, there are none until the next change.
+ */
+static bool keep_found(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
+		       struct sm_routes *out)
+{
+	struct rt_report old;
+	bool ranked, keep;
+
+	keep = ranked = verify(c->fab, c->old, out->rank, threads, &old);
+	if (!ranked) {
+		rt_report_free(&old);
+		keep = verify(c->fab, c->old, NULL, threads, &old);
+	}
+	keep = keep && as_good(&old, new, may_stay);
+	rt_report_free(&old);
+	if (!keep)
+		return false;
+	out->plan = (struct rt_plan){.kind = stay(c, out->tables) ? RT_PLAN_ANY_ORDER
+								  : RT_PLAN_NOTHING};
+	if (!ranked) {
+		free(out->rank);
+		out->rank = NULL;
+	}
+	return true;
+}
+
+/* The way from old to new, or the insight that it is better not to go it. */
+static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
+		 struct sm_routes *out)
+{
+	struct rt_report old = {0};
+	struct err e;
+
+	if (c->found && keep_found(c, threads, new, out))
+		return;
+	if (may_keep(c))
+		verify(c->fab, c->old, c->old_rank, threads, &old);
+	if (as_good(&old, new, as_it_should_be)) {
+		take_old(c, out);
+	} else if (c->plan && c->old) {
+		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads,
+					 &out->plan, &e);
+		if (out->verified && out->plan.kind == RT_PLAN_TURNS &&
+		    as_good(&old, new, it_will_do))
+			take_old(c, out);
+	}
+	rt_report_free(&old);
+}
+
+/* Provisional routes are waited for, and nobody asks how good they are. */
+static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out, unsigned threads,
+			 struct rt_report *r)
+{
+	memset(r, 0, sizeof(*r));
+	if (c->stage == SM_PROVISIONAL && c->before &&
+	    rt_verify_change(c->fab, out->tables, out->rank, c->before))
+		return true;
+	return verify(c->fab, out->tables, out->rank, threads, r);
+}
+
+void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+		    struct sm_work_done *done)
+{
+	struct rt_report r;
+
+	*out = (struct sm_routes){.epoch = c->epoch};
+	*done = (struct sm_work_done){0};
+	out->rank = rank_for(c, &out->settled);
+	out->tables = tables_for(c, out->rank, threads, done);
+	if (!out->tables)
+		return;
+	out->verified = verify_stage(c, out, threads, &r);
+	if (out->verified)
+		plan(c, threads, &r, out);
+	rt_report_free(&r);
+}

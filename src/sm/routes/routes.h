@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Routes: requests for tables, the answers, repairs computed ahead, and memory that a worker may still read.
+ *
+ * Keeps: the tables, ranks and plan in force or being distributed, and those before them.
+ */
+#ifndef WEFT_SM_ROUTES_H
+#define WEFT_SM_ROUTES_H
+
+#include "sm/topology/topology.h"
+
+/* What a request for routes points to beside the snapshot: it must outlive the request. */
+struct sm_task {
+	struct fab *fab;       /* one made for it; NULL: the SM's own */
+	struct rt_tables *old; /* what is in the switches */
+	uint64_t *old_rank;
+	rt_turns off;
+	struct rt_before before;
+};
+
+/* A worker may still read it: freed when that request is answered. */
+struct sm_retired {
+	uint32_t until; /* its id */
+	void (*free)(void *p);
+	void *p;
+};
+
+struct sm_routing {
+	struct rt_tables *tables;
+	uint64_t *rank; /* of tables, by switch; NULL: not told */
+	bool ranked;	/* the rank came with the tables, and they obey it */
+	struct rt_plan plan;
+	enum sm_stage stage;
+	bool staged;	      /* provisional tables came first in this round */
+	bool settled;	      /* and are as good as final ones */
+	uint32_t request_id;  /* of the last request for routes */
+	uint16_t ready;	      /* LIDs up to this are computed */
+	struct fab *prev_fab; /* the last snapshot whose tables were all in force, and those */
+	struct rt_tables *prev_tables;
+	uint64_t *prev_rank;
+	struct sm_task *task; /* of the last request of a round; NULL: none */
+	uint32_t answered;    /* the last request that was */
+	VEC(struct sm_retired) retired;
+	struct sm_ahead *ahead; /* repairs computed ahead; NULL: none */
+};
+
+/* route_request.c */
+node_id sm_root_in(const struct sm *sm, const struct fab *f);
+void sm_rank_ensure(struct sm *sm); /* the SM can do without being told the ranks */
+void sm_routes_take(struct sm *sm, const struct sm_routes *r);
+void sm_routes_in(struct sm *sm, const struct sm_event *ev);
+void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
+
+/* repairs_ahead.c */
+void sm_ahead_reset(struct sm *sm);
+void sm_ahead_think(struct sm *sm);			  /* at rest: ask for the next */
+bool sm_ahead_answer(struct sm *sm, struct sm_routes *r); /* true: it was one, and is taken over */
+bool sm_ahead_recall(struct sm *sm, struct sm_routes *r);
+
+/* deferred_free.c: free these as soon as no worker can read them; NULL is fine */
+void sm_retire_fab(struct sm *sm, struct fab *f);
+void sm_retire_tables(struct sm *sm, struct rt_tables *t);
+void sm_retire_memory(struct sm *sm, void *p);
+void sm_retire_task(struct sm *sm, struct sm_task *j);
+void sm_retired_free(struct sm *sm, uint32_t answered); /* all up to this request */
+
+#endif

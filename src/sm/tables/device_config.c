@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What thesis Table 7 lists beyond LIDs and forwarding tables, once distances and both ends of each
+ * link are known: SwitchInfo, SubnetTimeout of switches, and with qos the SL2VL and VL arbitration
+ * tables. MTU, VLs and limits of ports ride on the SMP that arms the port. State: a cursor over the
+ * snapshot. Does not send what a device already has.
+ */
+#include "sm/manager.h"
+
+enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_SLVL, STEP_VLARB, STEP_END };
+
+static void configure_begin(struct sm *sm)
+{
+	time_ps t = MAX(sm->topo.max_hops, 1u) *
+		    (sm->cfg.link_smp_ps + iba_time_from_exp(sm->topo.max_resp));
+
+	/* Shorter would do when the fabric shrinks, but to tell everybody is not worth it. */
+	sm->topo.subnet_timeout =
+		(uint8_t)(sm->cfg.subnet_timeout
+				  ? sm->cfg.subnet_timeout
+				  : MAX(sm->disc.partial ? sm->topo.subnet_timeout : 0u,
+					iba_time_to_exp(t)));
+	sm->topo.subnet_timeout = sm_subnet_timeout_found(sm, sm->topo.subnet_timeout);
+	sm->core.incomplete = true;
+	sm->routes.staged = sm->routes.settled = false;
+	sm->routes.stage = SM_FINAL;
+	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
+	sm->topo.top_lid = (uint16_t)fab_top_lid(sm->topo.fab);
+	sm->run.node = sm->run.step = sm->run.pass = 0;
+}
+
+/*
+ * A larger top does no harm where tables are sent that say what is behind the last LID: to the end of its
+ * block. What old tables say of LIDs that nobody has any more must not be followed beside new ones.
+ */
+bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
+{
+	if (!si->linear_cap && si->random_cap)
+		return true; /* a random table has no top */
+	if (!sm->disc.partial && !sm->cfg.read_back)
+		return si->linear_top == sm->topo.top_lid;
+	return si->linear_top >= sm->topo.top_lid &&
+	       si->linear_top / IBA_LFT_BLOCK == sm->topo.top_lid / IBA_LFT_BLOCK;
+}
+
+static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+	struct iba_switch_info si = n->si;
+
+	if (sm_top_serves(sm, &si))
+		return false;
+	si.linear_top = sm->topo.top_lid;
+	si.port_state_change = 0;
+	n->si = si;
+	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);
+	iba_switch_info_put(&si, r->data);
+	return true;
+}
+
+static bool want_port0(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	uint32_t port = sm->topo.nodes.at[node].first_port;
+	struct sm_port *p = &sm->topo.ports.at[port];
+	struct iba_port_info pi;
+
+	if (p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node) ||
+	    sm->topo.nodes.at[node].markless)
+		return false;
+	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
+	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	sm_port_fill(sm, p, &pi);
+	iba_port_info_put(&pi, r->data);
+	return true;
+}
+
+static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
+{
+	const struct fab_node *f = &sm->topo.fab->nodes[sm->topo.nodes.at[node].fab];
+
+	return num && sm->topo.fab->ports[f->first_port + num].peer != FAB_NONE;
+}
+
+/* How many data VLs both ends have; one, if a device reports a code that means nothing. */
+unsigned sm_port_vls(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	unsigned code = p->peer == NONE ? p->pi.vl_cap
+					: MIN(p->pi.vl_cap, sm->topo.ports.at[p->peer].pi.vl_cap);
+
+	return MAX(iba_vl_count(code), 1u);
+}
+
+/* SL to VL in turn over the VLs both ends have (thesis 4.4.2). */
+void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
+		  struct sm_req *r)
+{
+	struct iba_slvl_table t;
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		t.vl[sl] =
+			(uint8_t)(sl % sm_port_vls(sm, sm->topo.nodes.at[node].first_port + out));
+	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
+	iba_slvl_table_put(&t, r->data);
+}
+
+/* For every input and output port in use, but for turns that are switched off. */
+static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+	uint32_t width = n->nports + 1u, in, out;
+
+	for (; sm->run.pass < width * width; sm->run.pass++) {
+		in = sm->run.pass / width;
+		out = sm->run.pass % width;
+		if (in == out || !port_in_use(sm, node, out) ||
+		    (in && !port_in_use(sm, node, in)) ||
+		    sm_off_find(sm, n->guid, in, out) != SIZE_MAX)
+			continue;
+		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);
+		sm->run.pass++;
+		return true;
+	}
+	return false;
+}
+
+static void make_vlarb(struct sm *sm, uint32_t port, struct sm_req *r)
+{
+	unsigned vls = sm_port_vls(sm, port);
+	struct iba_vlarb_table t = {0};
+
+	for (unsigned i = 0; i < vls; i++) {
+		t.vl[i] = (uint8_t)i;
+		t.weight[i] = 4; /* 256 bytes each in turn */
+	}
+	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	r->attr_id = IBA_ATTR_VLARB_TABLE;
+	r->attr_mod = 1u << 16 | sm->topo.ports.at[port].num; /* low priority, first half */
+	iba_vlarb_table_put(&t, r->data);
+}
+
+static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	for (; sm->run.pass <= n->nports; sm->run.pass++)
+		if (port_in_use(sm, node, sm->run.pass)) {
+			make_vlarb(sm, n->first_port + sm->run.pass++, r);
+			return true;
+		}
+	return false;
+}
+
+static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
+{
+	bool sw = sm->topo.nodes.at[node].type == IBA_NODE_SWITCH;
+
+	switch (step) {
+	case STEP_SWITCH_INFO:
+		return sw && want_switch_info(sm, node, r);
+	case STEP_PORT0:
+		return sw && want_port0(sm, node, r);
+	case STEP_SLVL:
+		return sw && sm->cfg.qos && want_slvl(sm, node, r);
+	case STEP_VLARB:
+		return sm->cfg.qos && want_vlarb(sm, node, r);
+	case STEP_END:
+		break;
+	}
+	return false;
+}
+
+static bool configure_next(struct sm *sm, struct sm_req *r)
+{
+	for (; sm->run.node < sm->topo.fab->nnodes; sm->run.node++, sm->run.step = 0) {
+		for (; sm->run.step < STEP_END; sm->run.step++, sm->run.pass = 0) {
+			if (want(sm, sm->topo.node_of[sm->run.node], (enum step)sm->run.step, r)) {
+				if (sm->run.step <= STEP_PORT0)
+					sm->run.step++;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_switch_info si;
+
+	if (t->attr_id != IBA_ATTR_SWITCH_INFO)
+		return;
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	sm->topo.nodes.at[t->ref].doubt |= si.port_state_change;
+}
+
+static void configure_done(struct sm *sm)
+{
+	sm_phase_set(sm, SM_COMPUTE);
+}
+
+const struct sm_part sm_part_configure = {
+	.begin = configure_begin,
+	.next = configure_next,
+	.recv = configure_recv,
+	.fail = sm_failed,
+	.done = configure_done,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Turns that are mapped to VL15. State: sm->dev.off in the order in which they went off, each with a serial
+ * number that grows along it, sm->dev.off_by from turn to serial, and how many each row has. Does not send
+ * anything: see breaks.c. A large fabric has 75,000 of them at once, so nobody may walk along all.
+ */
+#include "sm/manager.h"
+
+static uint64_t key_of(uint32_t row, unsigned in, unsigned out)
+{
+	return (uint64_t)row << 16 | in << 8 | out;
+}
+
+/* One that is gone left its serial in the map; nobody has that serial any more. */
+static size_t at_serial(const struct sm *sm, uint32_t serial)
+{
+	size_t low = 0, high = sm->dev.off.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (sm->dev.off.at[mid].serial < serial)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < sm->dev.off.n && sm->dev.off.at[low].serial == serial ? low : SIZE_MAX;
+}
+
+size_t sm_off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out)
+{
+	uint32_t row = map64_get(&sm->dev.row_by_guid, guid), serial;
+
+	if (row == MAP_NONE || !sm->dev.rows.at[row].noff)
+		return SIZE_MAX;
+	serial = map64_get(&sm->dev.off_by, key_of(row, in, out));
+	return serial == MAP_NONE ? SIZE_MAX : at_serial(sm, serial);
+}
+
+bool sm_off_any(const struct sm *sm, uint64_t guid)
+{
+	uint32_t row = map64_get(&sm->dev.row_by_guid, guid);
+
+	return row != MAP_NONE && sm->dev.rows.at[row].noff;
+}
+
+static void number_anew(struct sm *sm)
+{
+	map64_clear(&sm->dev.off_by);
+	for (size_t i = 0; i < sm->dev.off.n; i++) {
+		struct sm_turn_off *x = &sm->dev.off.at[i];
+
+		x->serial = (uint32_t)i;
+		map64_put(&sm->dev.off_by,
+			  key_of(map64_get(&sm->dev.row_by_guid, x->guid), x->in, x->out),
+			  x->serial);
+	}
+	sm->dev.off_serial = (uint32_t)sm->dev.off.n;
+}
+
+size_t sm_off_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure)
+{
+	size_t at = sm_off_find(sm, guid, in, out);
+	uint32_t row;
+
+	if (at != SIZE_MAX)
+		return at;
+	if (!sm->dev.off.n || sm->dev.off_serial == MAP_NONE)
+		number_anew(sm);
+	row = sm_row_find(sm, guid);
+	vec_push(&sm->dev.off,
+		 (struct sm_turn_off){guid, sm->dev.off_serial, (uint8_t)in, (uint8_t)out, sure});
+	map64_put(&sm->dev.off_by, key_of(row, in, out), sm->dev.off_serial++);
+	sm->dev.rows.at[row].noff++;
+	return sm->dev.off.n - 1;
+}
+
+/* Those behind it move up. */
+void sm_off_remove(struct sm *sm, size_t at)
+{
+	sm->dev.rows.at[map64_get(&sm->dev.row_by_guid, sm->dev.off.at[at].guid)].noff--;
+	memmove(&sm->dev.off.at[at], &sm->dev.off.at[at + 1],
+		(--sm->dev.off.n - at) * sizeof(sm->dev.off.at[0]));
+}
+
+void sm_off_clear(struct sm *sm)
+{
+	sm->dev.off.n = 0;
+	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
+		sm->dev.rows.at[i].noff = 0;
+}
+
+/* Whoever restarted should have all turns on; but it only seems that it did. */
+void sm_off_doubt(struct sm *sm, uint32_t row)
+{
+	if (sm->dev.rows.at[row].noff)
+		for (size_t i = 0; i < sm->dev.off.n; i++)
+			if (sm->dev.off.at[i].guid == sm->dev.rows.at[row].guid)
+				sm->dev.off.at[i].sure = false;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distributor, before tables change under traffic: switches whose tables are not known get them
+ * whole, and links between switches that are not Active become so. Nothing leads there yet, so nothing
+ * is disturbed, and routes that take them next find them open. Hosts come last, when routes lead to
+ * them. State: a cursor. Does not touch what carries traffic.
+ */
+#include "sm/tables/random_tables.h"
+
+enum { JOIN_TABLES, JOIN_ARM, JOIN_ACTIVATE, JOIN_END };
+
+static void join_begin(struct sm *sm)
+{
+	sm->run.node = sm->run.step = 0;
+	sm->run.pass = JOIN_TABLES;
+}
+
+static bool between_switches(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	return p->peer != NONE && sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH &&
+	       sm->topo.nodes.at[sm->topo.ports.at[p->peer].node].type == IBA_NODE_SWITCH;
+}
+
+static bool ports_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
+{
+	uint32_t port;
+
+	while ((port = sm_link_port_next(sm)) != NONE) {
+		if (sm->topo.ports.at[port].pi.state >= st || !between_switches(sm, port))
+			continue;
+		sm_port_order(sm, port, st, SM_FOR_ACTIVATION, r);
+		return true;
+	}
+	return false;
+}
+
+static bool join_next(struct sm *sm, struct sm_req *r)
+{
+	while (sm->run.pass < JOIN_END) {
+		if (sm->run.pass == JOIN_TABLES
+			    ? sm_unknown_block_next(sm, r)
+			    : ports_next(sm,
+					 sm->run.pass == JOIN_ARM ? IBA_PORT_ARMED
+								  : IBA_PORT_ACTIVE,
+					 r))
+			return true;
+		if (sm->txn.outstanding)
+			return false;
+		sm->run.pass++;
+		sm->run.node = sm->run.step = 0;
+	}
+	return false;
+}
+
+static void join_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	if (t->attr_id == IBA_ATTR_LFT)
+		sm_blocks_recv(sm, t, data);
+	else
+		sm_port_take(sm, t, data);
+}
+
+static void join_done(struct sm *sm)
+{
+	sm_phase_set(sm, SM_TABLES);
+}
+
+const struct sm_part sm_part_join = {join_begin, join_next, join_recv, sm_failed, join_done};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Switches that have a random forwarding table and a DefaultPort instead of a linear table: what
+ * they hold (rft.c) and how that is changed (rft_send.c). For all other parts such a switch has a
+ * linear row like any other (rows.c); hooks here take over where blocks are sent, given up or read
+ * back.
+ */
+#ifndef WEFT_SM_RFT_H
+#define WEFT_SM_RFT_H
+
+#include "sm/manager.h"
+
+struct sm_rft_slot {
+	uint16_t lid; /* 0: nothing here */
+	uint8_t port;
+};
+
+enum sm_rft_step { RFT_ADD, RFT_DEFAULT, RFT_REMOVE, RFT_END };
+
+struct sm_rft {
+	uint32_t cap, nblocks;
+	struct sm_rft_slot *has;  /* as acknowledged; empty in blocks that are not known */
+	struct sm_rft_slot *want; /* as it is to be */
+	uint8_t *known;		  /* by block: 0, or sm->audit.generation when it was set */
+	uint32_t unknown;	  /* blocks that are not known, and DefaultPort */
+	uint16_t *at;		  /* by LID: its slot in want, plus 1; 0: none */
+	uint32_t nat;
+	uint32_t free_at;	  /* where to look for an empty slot */
+	uint8_t dflt, dflt_known; /* dflt_known as known */
+	/* while it is sent */
+	enum sm_rft_step step;
+	uint8_t want_dflt;
+	bool direct; /* no entry has to wait for another */
+	bool resend; /* blocks in use even if they are there */
+	uint32_t cur, flying;
+};
+
+/* rft.c */
+struct sm_rft *sm_rft_of(const struct sm *sm,
+			 uint32_t sw); /* of the snapshot; NULL: a linear table */
+bool sm_rft_prepare(
+	struct sm *sm); /* for new tables; false: some do not fit, and the SM looks anew */
+bool sm_rft_explicit(uint8_t port, uint8_t dflt); /* does a LID with this port need an entry? */
+uint8_t sm_rft_choose(struct sm *sm, uint32_t sw);
+void sm_rft_reset(struct sm_rft *t, uint32_t nlids);	       /* want becomes has */
+void sm_rft_lay_out(struct sm *sm, uint32_t sw, uint8_t dflt); /* want becomes the new row */
+bool sm_rft_crowded(const struct sm *sm, uint32_t sw); /* old and new entries together do not fit */
+uint32_t sm_rft_place(struct sm *sm, uint32_t sw, uint16_t lid); /* one LID in want; its block */
+bool sm_rft_differs(const struct sm *sm, uint32_t sw, uint16_t lid);
+void sm_rft_take(struct sm *sm, uint32_t node, uint32_t block, const struct iba_rft *b);
+void sm_rft_take_default(struct sm *sm, uint32_t node, uint8_t port);
+void sm_rft_settle(struct sm *sm); /* tables are in place: rows say so */
+bool sm_rft_overlay(const struct sm *sm,
+		    struct rt_tables *old); /* LIDs that were nobody's until now */
+void sm_rft_forget(struct sm_rft *t);
+void sm_rft_block_unknown(struct sm *sm, uint32_t node, uint32_t block);
+void sm_rft_unknown(struct sm *sm, uint32_t node);
+void sm_rft_free(struct sm_rft *t);
+/* Does it say of itself what it cannot, unless it was off? */
+bool sm_rft_restarted(const struct sm *sm, uint32_t node, const struct iba_switch_info *si);
+
+/* rft_send.c */
+enum sm_rft_which {
+	RFT_ALL,   /* every one, whole */
+	RFT_EARLY, /* those that cannot change entry by entry */
+	RFT_TIDY,  /* what entry by entry left to do: other default ports */
+};
+void sm_rft_begin(struct sm *sm, enum sm_rft_which which);
+bool sm_rft_next(struct sm *sm, struct sm_req *r);
+void sm_rft_make(struct sm *sm, uint32_t sw, uint32_t block,
+		 struct sm_req *r); /* Set, as want says */
+void sm_rft_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+void sm_rft_undone(struct sm *sm, const struct sm_txn *t); /* nobody waits for this Set any more */
+bool sm_rft_audit_next(struct sm *sm, struct sm_req *r);   /* by cur_node and cur_step */
+bool sm_rft_audit(struct sm *sm, uint32_t ref, uint16_t attr_id, const uint8_t *data);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each switch holds in its linear table, as far as acknowledged Sets tell. State: sm->dev.rows, kept
+ * by GUID through every discovery. Does not send anything.
+ */
+#include "sm/tables/random_tables.h"
+
+uint32_t sm_row_find(struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->dev.row_by_guid, guid);
+
+	if (at != MAP_NONE)
+		return at;
+	at = (uint32_t)sm->dev.rows.n;
+	vec_push(&sm->dev.rows, (struct sm_row){.guid = guid, .rank = UINT64_MAX});
+	map64_put(&sm->dev.row_by_guid, guid, at);
+	return at;
+}
+
+void sm_row_forget(struct sm *sm, uint32_t row)
+{
+	struct sm_row *r = &sm->dev.rows.at[row];
+
+	sm_row_blank(sm, row);
+	if (r->rft)
+		sm_rft_forget(r->rft);
+	r->rank = UINT64_MAX;
+}
+
+void sm_row_restarted(struct sm *sm, uint32_t row)
+{
+	sm_row_forget(sm, row);
+	sm->dev.rows.at[row].fresh = true;
+	sm_off_doubt(sm, row);
+}
+
+const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)
+{
+	const struct sm_row *r = &sm->dev.rows.at[row];
+
+	return block < r->nblocks && r->known[block] ? r->lft + (size_t)block * IBA_LFT_BLOCK
+						     : NULL;
+}
+
+static void row_room(struct sm_row *r, uint32_t nblocks)
+{
+	if (nblocks <= r->nblocks)
+		return;
+	r->lft = mem_resize(r->lft, nblocks, IBA_LFT_BLOCK);
+	r->known = mem_resize(r->known, nblocks, 1);
+	memset(r->known + r->nblocks, 0, nblocks - r->nblocks);
+	r->nblocks = nblocks;
+}
+
+void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
+{
+	struct sm_row *r = &sm->dev.rows.at[row];
+
+	row_room(r, block + 1);
+	if (r->known[block] && (uint8_t)(sm->audit.generation - r->known[block]) <= 1 &&
+	    memcmp(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0)
+		sm->audit.rewrote = true;
+	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+	r->known[block] = sm->audit.generation;
+}
+
+/* As if it had been set long ago: the audit is about what this SM did. */
+void sm_row_found(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
+{
+	struct sm_row *r = &sm->dev.rows.at[row];
+
+	row_room(r, block + 1);
+	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+	r->known[block] = (uint8_t)(sm->audit.generation > 2 ? sm->audit.generation - 2
+							     : sm->audit.generation + 100);
+	r->fresh = false;
+}
+
+void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block)
+{
+	sm->dev.rows.at[row].fresh = false;
+	if (block < sm->dev.rows.at[row].nblocks)
+		sm->dev.rows.at[row].known[block] = 0;
+}
+
+void sm_row_blank(struct sm *sm, uint32_t row)
+{
+	struct sm_row *r = &sm->dev.rows.at[row];
+
+	r->fresh = false;
+	if (r->nblocks)
+		memset(r->known, 0, r->nblocks);
+}
+
+uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks)
+{
+	struct sm_row *r = &sm->dev.rows.at[row];
+
+	row_room(r, nblocks);
+	memset(r->known, sm->audit.generation, nblocks);
+	memset(r->known + nblocks, 0, r->nblocks - nblocks);
+	return r->lft;
+}
+
+void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid, uint8_t port)
+{
+	struct sm_row *r = &sm->dev.rows.at[row];
+
+	if (sm_row_block(sm, row, lid / IBA_LFT_BLOCK))
+		r->lft[lid] = port;
+}
+
+bool sm_rows_in_doubt(const struct sm *sm)
+{
+	for (uint32_t s = 0; s < sm->topo.fab->nswitches; s++) {
+		const struct sm_row *r =
+			&sm->dev.rows
+				 .at[sm->topo.nodes.at[sm->topo.node_of[sm->topo.fab->switches[s]]]
+					     .row];
+
+		if (r->fresh)
+			continue;
+		if (!r->nblocks || memchr(r->known, 0, r->nblocks))
+			return true;
+	}
+	return false;
+}
+
+/* For the switches of the snapshot; 255 where nothing is known. */
+struct rt_tables *sm_rows_tables(const struct sm *sm)
+{
+	const struct fab *f = sm->topo.fab;
+	struct rt_tables *t = rt_tables_new(f->nswitches, fab_top_lid(f));
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t row = sm->topo.nodes.at[sm->topo.node_of[f->switches[s]]].row;
+
+		for (uint32_t b = 0; b < t->stride / IBA_LFT_BLOCK; b++) {
+			const uint8_t *data = sm_row_block(sm, row, b);
+
+			if (data)
+				memcpy(rt_row(t, s) + (size_t)b * IBA_LFT_BLOCK, data,
+				       IBA_LFT_BLOCK);
+		}
+	}
+	return t;
+}
+
+void sm_rows_doubt(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->dev.rows.n; i++) {
+		sm_row_blank(sm, i);
+		if (sm->dev.rows.at[i].rft)
+			sm_rft_forget(sm->dev.rows.at[i].rft);
+	}
+}
+
+void sm_rows_free(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->dev.rows.n; i++) {
+		free(sm->dev.rows.at[i].lft);
+		free(sm->dev.rows.at[i].known);
+		sm_rft_free(sm->dev.rows.at[i].rft);
+	}
+	vec_free(&sm->dev.rows);
+	map64_free(&sm->dev.row_by_guid);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ways from the SM to every device: whether the tables in the switches still lead there, and routes
+ * for SMPs over the links known. State: the paths in the topology database. Does not ask anyone.
+ */
+#include "sm/manager.h"
+
+/* ---- do the tables lead there? ---- */
+
+/* From a switch by its table towards a LID; true when that ends at the port it belongs to. */
+static bool walk(const struct sm *sm, uint32_t node, uint16_t lid, uint32_t to)
+{
+	uint32_t left = (uint32_t)sm->topo.nodes.n;
+
+	while (left--) {
+		const struct sm_node *n = &sm->topo.nodes.at[node];
+		const uint8_t *block = sm_row_block(sm, n->row, lid / IBA_LFT_BLOCK);
+		const struct sm_port *p;
+		uint8_t out = block ? block[lid % IBA_LFT_BLOCK] : IBA_PORT_NONE;
+
+		if (out == 0)
+			return to == n->first_port;
+		if (out > n->nports)
+			return false;
+		p = &sm->topo.ports.at[n->first_port + out];
+		if (p->peer == NONE || p->pi.state == IBA_PORT_DOWN)
+			return false;
+		if (p->peer == to)
+			return true;
+		node = sm->topo.ports.at[p->peer].node;
+		n = &sm->topo.nodes.at[node];
+		if (n->type != IBA_NODE_SWITCH ||
+		    sm->topo.ports.at[n->first_port].mark == SM_MISSING)
+			return false;
+	}
+	return false;
+}
+
+/* The switch an endport's packets meet first; NONE when it has no link. */
+static uint32_t first_switch(const struct sm *sm, uint32_t endport)
+{
+	const struct sm_port *p = &sm->topo.ports.at[endport];
+	uint32_t n = p->node;
+
+	if (sm->topo.nodes.at[n].type == IBA_NODE_SWITCH)
+		return n;
+	n = p->peer == NONE || p->pi.state == IBA_PORT_DOWN ? NONE
+							    : sm->topo.ports.at[p->peer].node;
+	return n != NONE && sm->topo.nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
+}
+
+uint32_t sm_own_port(const struct sm *sm)
+{
+	const struct sm_node *own = &sm->topo.nodes.at[0];
+
+	return own->type == IBA_NODE_SWITCH ? own->first_port : own->first_port + sm->cfg.port;
+}
+
+/* A directed route, hop by hop over the links known. */
+static bool path_holds(const struct sm *sm, uint32_t endport)
+{
+	const struct sm_port *e = &sm->topo.ports.at[endport];
+	const struct sm_path *path = sm->topo.nodes.at[e->node].type == IBA_NODE_SWITCH
+					     ? &sm->topo.nodes.at[e->node].path
+					     : &e->path;
+	uint32_t node = 0;
+
+	for (unsigned i = 0; i < path->n; i++) {
+		const struct sm_node *n = &sm->topo.nodes.at[node];
+		unsigned out = sm->topo.hops.at[path->at + i];
+		const struct sm_port *p = &sm->topo.ports.at[n->first_port + out];
+
+		if (out > n->nports || p->peer == NONE || p->pi.state == IBA_PORT_DOWN ||
+		    (node && sm->topo.ports.at[n->first_port].mark == SM_MISSING))
+			return false;
+		node = sm->topo.ports.at[p->peer].node;
+	}
+	return node == e->node;
+}
+
+static bool tables_lead(const struct sm *sm, uint32_t endport)
+{
+	uint32_t own = sm_own_port(sm), near = first_switch(sm, own),
+		 far = first_switch(sm, endport);
+
+	if (endport == own)
+		return true;
+	if (near == NONE || far == NONE || !sm->topo.ports.at[endport].has_lid)
+		return false;
+	return walk(sm, near, sm->topo.ports.at[endport].pi.lid, endport) &&
+	       walk(sm, far, sm->lids.own, own);
+}
+
+bool sm_route_holds(const struct sm *sm, uint32_t endport)
+{
+	const struct sm_port *e = &sm->topo.ports.at[endport];
+	bool sw = sm->topo.nodes.at[e->node].type == IBA_NODE_SWITCH;
+
+	if (sm->cfg.plain && !(sw ? sm->topo.nodes.at[e->node].path.via : e->path.via))
+		return path_holds(sm, endport);
+	return tables_lead(sm, endport);
+}
+
+bool sm_route_home(const struct sm *sm, uint32_t node)
+{
+	return walk(sm, node, sm->lids.own, sm_own_port(sm));
+}
+
+static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
+{
+	const struct iba_port_info *pi = &sm->topo.ports.at[endport].pi;
+
+	return lid >= pi->lid && lid - pi->lid < 1 << pi->lmc ? endport : NONE;
+}
+
+/*
+ * The way of a LID-routed SMP as a directed one, by the tables and links known: the endport it ends at,
+ * or NONE. Room is left for `more` hops.
+ */
+static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
+{
+	uint32_t at = sm_own_port(sm);
+	const struct sm_node *n = &sm->topo.nodes.at[0];
+	uint8_t out = n->type == IBA_NODE_SWITCH ? 0 : (uint8_t)sm->cfg.port;
+
+	*w = (struct sm_way){.active = true};
+	for (;;) {
+		if (n->type == IBA_NODE_SWITCH) {
+			const uint8_t *block = sm_row_block(sm, n->row, lid / IBA_LFT_BLOCK);
+
+			out = block ? block[lid % IBA_LFT_BLOCK] : IBA_PORT_NONE;
+			if (out == 0)
+				return has_lid(sm, n->first_port, lid);
+		}
+		if (out > n->nports || w->n + more >= IBA_MAX_HOPS)
+			return NONE;
+		at = n->first_port + out;
+		w->hops[w->n++] = out;
+		w->active &= sm->topo.ports.at[at].pi.state == IBA_PORT_ACTIVE;
+		at = sm->topo.ports.at[at].peer;
+		if (at == NONE)
+			return NONE;
+		w->active &= sm->topo.ports.at[at].pi.state == IBA_PORT_ACTIVE;
+		n = &sm->topo.nodes.at[sm->topo.ports.at[at].node];
+		if (n->type != IBA_NODE_SWITCH)
+			return has_lid(sm, at, lid);
+	}
+}
+
+/* Are all links Active that an answer takes from this endport? */
+static bool active_home(const struct sm *sm, uint32_t endport)
+{
+	uint32_t own = sm_own_port(sm), node = first_switch(sm, endport),
+		 left = (uint32_t)sm->topo.nodes.n;
+
+	while (node != NONE && left--) {
+		const struct sm_node *n = &sm->topo.nodes.at[node];
+		const uint8_t *block = sm_row_block(sm, n->row, sm->lids.own / IBA_LFT_BLOCK);
+		uint8_t out = block ? block[sm->lids.own % IBA_LFT_BLOCK] : IBA_PORT_NONE;
+		const struct sm_port *p =
+			&sm->topo.ports.at[n->first_port + (out <= n->nports ? out : 0)];
+
+		if (out == 0)
+			return n->first_port == own;
+		if (out > n->nports || p->peer == NONE || p->pi.state != IBA_PORT_ACTIVE ||
+		    sm->topo.ports.at[p->peer].pi.state != IBA_PORT_ACTIVE)
+			return false;
+		if (p->peer == own)
+			return true;
+		node = sm->topo.nodes.at[sm->topo.ports.at[p->peer].node].type == IBA_NODE_SWITCH
+			       ? sm->topo.ports.at[p->peer].node
+			       : NONE;
+	}
+	return false;
+}
+
+bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
+{
+	uint32_t to;
+
+	if (!lid || lid == sm->lids.own || !sm->topo.nodes.n)
+		return false;
+	to = way_of(sm, lid, more, w);
+	if (to == NONE || (!more && w->active && active_home(sm, to))) {
+		*w = (struct sm_way){0};
+		return false;
+	}
+	return true;
+}
+
+uint8_t *sm_nodes_linked(const struct sm *sm)
+{
+	uint32_t *queue = mem_array(sm->topo.nodes.n, sizeof(*queue)), head = 0, tail = 0;
+	uint8_t *seen = mem_zarray(sm->topo.nodes.n, 1);
+
+	seen[0] = 1;
+	queue[tail++] = 0;
+	while (head < tail) {
+		const struct sm_node *n = &sm->topo.nodes.at[queue[head++]];
+
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t peer = sm->topo.ports.at[n->first_port + p].peer, m;
+
+			if (peer == NONE)
+				continue;
+			m = sm->topo.ports.at[peer].node;
+			if (!seen[m] && sm->topo.nodes.at[m].type == IBA_NODE_SWITCH)
+				queue[tail++] = m;
+			seen[m] = 1;
+		}
+	}
+	free(queue);
+	return seen;
+}
+
+/* ---- directed routes, the shortest over the links known ---- */
+
+static struct sm_path by_lid(const struct sm_port *p, uint16_t distance)
+{
+	return (struct sm_path){.via = p->pi.lid, .distance = distance};
+}
+
+/* Where a longer path starts from: behind a switch that SMPs reach by LID it begins anew. */
+static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
+{
+	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
+	struct sm_path path = n->path;
+
+	if (n->type == IBA_NODE_SWITCH && path.n == IBA_MAX_HOPS &&
+	    p->pi.lid <= IBA_LID_MAX_UNICAST && sm->lids.routed[p->pi.lid])
+		path = by_lid(p, path.distance);
+	return path;
+}
+
+/*
+ * Only a plan says what becomes of packets while tables change. Without one half-new tables may lead SMPs
+ * in circles, the very ones that change them.
+ */
+static bool may_go_by_lid(const struct sm *sm)
+{
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	return m->by_lid && m->first->plan && m->second->plan;
+}
+
+static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uint32_t *queue,
+		  uint32_t *tail)
+{
+	struct sm_port *q = &sm->topo.ports.at[far];
+	struct sm_node *m = &sm->topo.nodes.at[q->node],
+		       *n = &sm->topo.nodes.at[sm->topo.ports.at[near].node];
+	bool sw = m->type == IBA_NODE_SWITCH;
+	struct sm_port *e = sw ? &sm->topo.ports.at[m->first_port] : q;
+	struct sm_path base = base_of(sm, n), path;
+
+	if (seen[q->node] || base.n == IBA_MAX_HOPS) /* of CAs only the SM's own is ever marked */
+		return;
+	path = sm_path_longer(sm, base, sm->topo.ports.at[near].num);
+	if (may_go_by_lid(sm) && !sm->cfg.plain && e->by_lid)
+		path = by_lid(e, path.distance);
+	if (!sw) {
+		q->path = path;
+		return;
+	}
+	m->path = path;
+	seen[q->node] = 1;
+	queue[(*tail)++] = q->node;
+}
+
+void sm_paths_rebuild(struct sm *sm)
+{
+	uint8_t *seen = mem_zarray(sm->topo.nodes.n, 1);
+	uint32_t *queue = mem_array(sm->topo.nodes.n, sizeof(*queue)), head = 0, tail = 0;
+
+	sm->topo.hops.n = 0;
+	sm->topo.max_hops = 0;
+	sm->topo.nodes.at[0].path = (struct sm_path){0};
+	seen[0] = 1;
+	queue[tail++] = 0;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+		const struct sm_node *n = &sm->topo.nodes.at[at];
+		bool sw = n->type == IBA_NODE_SWITCH;
+
+		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? n->nports : sm->cfg.port);
+		     p++) {
+			uint32_t near = n->first_port + p, far = sm->topo.ports.at[near].peer;
+
+			if (far != NONE && sm->topo.ports.at[near].pi.state != IBA_PORT_DOWN)
+				reach(sm, near, far, seen, queue, &tail);
+		}
+	}
+	free(seen);
+	free(queue);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the topology database to an immutable snapshot: nodes that answered everything, in GUID order
+ * so that the order of responses decides nothing, and the links between them. State: sm->topo.fab and the
+ * way back from its nodes. Does not change the database but for each node's place in the snapshot.
+ */
+#include "sm/manager.h"
+
+static bool is_shunned(const struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->disc.shunned.n; i++)
+		if (sm->disc.shunned.at[i] == guid)
+			return true;
+	return false;
+}
+
+static bool node_complete(const struct sm *sm, const struct sm_node *n)
+{
+	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
+	bool any = false;
+
+	if (n->gone || n->ports_left || is_shunned(sm, n->guid))
+		return false;
+	if (n->type == IBA_NODE_SWITCH)
+		return n->has_si && p[0].has_lid;
+	for (unsigned i = 1; i <= n->nports; i++) {
+		if (p[i].asked && !p[i].has_lid)
+			return false;
+		any |= p[i].has_lid;
+	}
+	return any;
+}
+
+/*
+ * Reachable from the SM's node over links between complete nodes. After a partial discovery, which
+ * asks few, one that is not complete calls for another look.
+ */
+static uint8_t *mark_reachable(struct sm *sm)
+{
+	uint8_t *in = mem_zarray(sm->topo.nodes.n, 1);
+	VEC(uint32_t) todo = {0};
+
+	if (sm->topo.nodes.n && node_complete(sm, &sm->topo.nodes.at[0])) {
+		in[0] = 1;
+		vec_push(&todo, 0);
+	}
+	for (size_t i = 0; i < todo.n; i++) {
+		const struct sm_node *n = &sm->topo.nodes.at[todo.at[i]];
+
+		if (n->type != IBA_NODE_SWITCH && todo.at[i] != 0)
+			continue;
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t peer = sm->topo.ports.at[n->first_port + p].peer;
+			uint32_t far = peer == NONE ? NONE : sm->topo.ports.at[peer].node;
+
+			if (far == NONE || in[far])
+				continue;
+			if (node_complete(sm, &sm->topo.nodes.at[far])) {
+				in[far] = 1;
+				vec_push(&todo, far);
+			} else if (sm->disc.partial &&
+				   !is_shunned(sm, sm->topo.nodes.at[far].guid)) {
+				sm->disc.dirty = true;
+			}
+		}
+	}
+	vec_free(&todo);
+	return in;
+}
+
+struct by_guid {
+	uint64_t guid;
+	uint32_t node;
+};
+
+static int cmp_guid(const void *a, const void *b)
+{
+	uint64_t x = ((const struct by_guid *)a)->guid, y = ((const struct by_guid *)b)->guid;
+
+	return x < y ? -1 : x > y;
+}
+
+static void copy_node(struct sm *sm, struct fab_builder *b, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+
+	n->fab = fab_add_node(b, n->type, n->guid, n->nports, "");
+	struct fab_node *f = fab_builder_node(b, n->fab);
+
+	f->sys_guid = n->sys_guid;
+	f->vendor_id = n->vendor_id;
+	f->device_id = n->device_id;
+	f->flags = n->si.enhanced_port0 ? FAB_ENHANCED_PORT0 : 0;
+	for (unsigned i = 0; i <= n->nports; i++) {
+		const struct sm_port *p = &sm->topo.ports.at[n->first_port + i];
+		struct fab_port *q = fab_builder_port(b, n->fab, i);
+
+		q->guid = p->guid;
+		if (p->has_lid) {
+			q->lid = p->pi.lid;
+			q->lmc = p->pi.lmc;
+		}
+	}
+}
+
+static void copy_links(struct sm *sm, struct fab_builder *b)
+{
+	for (uint32_t i = 0; i < sm->topo.ports.n; i++) {
+		const struct sm_port *p = &sm->topo.ports.at[i], *q;
+
+		if (p->peer == NONE || p->peer < i || sm->topo.nodes.at[p->node].fab == FAB_NONE)
+			continue;
+		q = &sm->topo.ports.at[p->peer];
+		if (sm->topo.nodes.at[q->node].fab != FAB_NONE && p->known && q->known &&
+		    p->pi.state != IBA_PORT_DOWN && q->pi.state != IBA_PORT_DOWN)
+			fab_add_link(b, sm->topo.nodes.at[p->node].fab, p->num,
+				     sm->topo.nodes.at[q->node].fab, q->num);
+	}
+}
+
+void sm_snapshot_free(struct sm *sm)
+{
+	sm_retire_fab(sm, sm->topo.fab);
+	free(sm->topo.node_of);
+	sm->topo.fab = NULL;
+	sm->topo.node_of = NULL;
+}
+
+void sm_snapshot_forget(struct sm *sm)
+{
+	sm_retire_fab(sm, sm->routes.prev_fab);
+	sm_retire_tables(sm, sm->routes.prev_tables);
+	sm_retire_memory(sm, sm->routes.prev_rank);
+	sm->routes.prev_fab = NULL;
+	sm->routes.prev_tables = NULL;
+	sm->routes.prev_rank = NULL;
+}
+
+/* The snapshot that goes is what the next tables can be made from, if its own were all in force. */
+static void keep_or_free(struct sm *sm)
+{
+	bool keep = sm->cfg.mechanism.routes->update && !sm->core.incomplete && sm->topo.fab &&
+		    sm->routes.tables && sm->routes.rank;
+
+	if (keep) {
+		sm_snapshot_forget(sm);
+		sm->routes.prev_fab = sm->topo.fab;
+		sm->routes.prev_tables = sm->routes.tables;
+		sm->routes.prev_rank = sm->routes.rank;
+		sm->topo.fab = NULL;
+	} else {
+		sm_retire_tables(sm, sm->routes.tables);
+		sm_retire_memory(sm, sm->routes.rank);
+	}
+	sm->routes.tables = NULL;
+	sm->routes.rank = NULL;
+	sm_snapshot_free(sm);
+}
+
+/* ---- does it still stand? ---- */
+
+static bool same_port(const struct sm *sm, uint32_t port, port_id was)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct fab_port *w = &sm->topo.fab->ports[was];
+
+	if (p->has_lid != (w->lid != 0) || (w->lid && (p->pi.lid != w->lid || p->pi.lmc != w->lmc)))
+		return false;
+	if (p->peer == NONE || w->peer == FAB_NONE)
+		return p->peer == NONE && w->peer == FAB_NONE;
+	return p->pi.state == IBA_PORT_ACTIVE &&
+	       sm->topo.ports.at[p->peer].num == sm->topo.fab->ports[w->peer].num &&
+	       sm->topo.nodes.at[sm->topo.ports.at[p->peer].node].guid ==
+		       sm->topo.fab->nodes[sm->topo.fab->ports[w->peer].node].guid;
+}
+
+static bool same_node(const struct sm *sm, uint32_t node, node_id was)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+	const struct fab_node *w = &sm->topo.fab->nodes[was];
+
+	if (n->type != w->type || n->nports != w->nports)
+		return false;
+	/* What would be set in a round, no more: otherwise one would follow upon the other for ever. */
+	if (n->type == IBA_NODE_SWITCH && !sm_top_serves(sm, &n->si))
+		return false;
+	for (unsigned p = 0; p <= n->nports; p++)
+		if (!same_port(sm, n->first_port + p, w->first_port + p))
+			return false;
+	return true;
+}
+
+/* After a full discovery: all is as the snapshot in force has it, and Active. */
+bool sm_snapshot_stands(struct sm *sm)
+{
+	uint32_t *at;
+	uint8_t *in;
+	bool same;
+
+	if (!sm->topo.fab || !sm->routes.tables || sm->core.incomplete)
+		return false;
+	at = mem_array(sm->topo.fab->nnodes, sizeof(*at));
+	in = mark_reachable(sm);
+	same = sm->topo.fab->nnodes == sm->topo.nodes.n;
+	for (node_id n = 0; same && n < sm->topo.fab->nnodes; n++) {
+		at[n] = map64_get(&sm->topo.by_guid, sm->topo.fab->nodes[n].guid);
+		same = at[n] != MAP_NONE && in[at[n]] && same_node(sm, at[n], n);
+	}
+	for (node_id n = 0; same && n < sm->topo.fab->nnodes; n++) {
+		sm->topo.node_of[n] = at[n];
+		sm->topo.nodes.at[at[n]].fab = n;
+	}
+	free(at);
+	free(in);
+	return same;
+}
+
+void sm_snapshot_build(struct sm *sm)
+{
+	uint8_t *in = mark_reachable(sm);
+	struct fab_builder *b = fab_builder_new();
+	VEC(struct by_guid) order = {0};
+
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		if (in[n])
+			vec_push(&order, (struct by_guid){sm->topo.nodes.at[n].guid, n});
+	if (order.n)
+		qsort(order.at, order.n, sizeof(*order.at), cmp_guid);
+	keep_or_free(sm);
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		sm->topo.nodes.at[n].fab = FAB_NONE;
+	sm->topo.node_of = mem_array(order.n, sizeof(*sm->topo.node_of));
+	for (size_t i = 0; i < order.n; i++) {
+		copy_node(sm, b, order.at[i].node);
+		sm->topo.node_of[i] = order.at[i].node;
+	}
+	copy_links(sm, b);
+	sm->topo.fab = fab_build(b);
+	vec_free(&order);
+	free(in);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The topology database: what discovery learnt of nodes, ports and links, how SMPs reach each device, and
+ * the immutable snapshot made of it.
+ *
+ * Keeps: nodes and ports in the order in which they were met (node 0 is the SM's own), directed routes,
+ * the snapshot in force. Promises: a snapshot is in GUID order and never changes.
+ */
+#ifndef WEFT_SM_TOPOLOGY_H
+#define WEFT_SM_TOPOLOGY_H
+
+#include "sm/core/core.h"
+
+struct sm_node {
+	uint64_t guid, sys_guid;
+	uint32_t first_port;
+	uint32_t vendor_id;
+	uint16_t device_id;
+	uint8_t type, nports;
+	struct sm_path path; /* to a switch; endports are reached by their own */
+	uint16_t ports_left; /* PortInfos still to come */
+	bool has_si;
+	bool waits; /* contest: its port 0 is read first */
+	bool ports_asked;
+	bool uncleared;	 /* contest: ports were read while PortStateChange was set */
+	bool gone;	 /* was there once */
+	uint32_t polled; /* epoch in which partial discovery last asked it for changes */
+	uint32_t told;	 /* epoch in which its trap came */
+	uint8_t tries;	 /* new routes tried in this epoch */
+	bool unread;	 /* told of a change, and its ports were not all read since */
+	bool explained;	 /* a port that went down or came up is why */
+	bool found;	 /* and what it told of was seen */
+	bool doubt;	 /* it may have been off: SwitchInfo was set while it told of a change */
+	uint8_t reads_left;
+	bool silent;	/* did not answer by the route it was last asked by */
+	bool unchanged; /* since its state was saved: see saved_answers.c */
+	bool markless;	/* does not keep the mark of turns that are off: see takeover.c */
+	uint32_t row;	/* of a switch: into dev.rows */
+	node_id fab;	/* in the snapshot, or FAB_NONE */
+	struct iba_switch_info si;
+};
+
+/* Thesis 5.4.3: every switch is waited for, then reachable or missing. */
+enum sm_mark { SM_REACHABLE, SM_WAITING, SM_MISSING };
+
+struct sm_port {
+	struct iba_port_info pi;
+	uint64_t guid;
+	uint32_t node, peer;
+	uint32_t met;	     /* epoch in which the link to peer was last seen */
+	struct sm_path path; /* endports only */
+	uint8_t num;
+	bool asked;	/* PortInfo was asked for */
+	bool known;	/* and came */
+	bool has_lid;	/* its LID was set and confirmed */
+	bool by_lid;	/* endports: the tables in the switches lead there and back */
+	bool ordered;	/* its state was, and the answer is not there yet */
+	bool in_doubt;	/* the other end was stopped: it is to be looked at before it is armed */
+	uint8_t mark;	/* endports: enum sm_mark, during partial discovery */
+	uint8_t set_in; /* audit.generation when its state was last ordered */
+};
+
+struct sm_topology {
+	uint32_t epoch; /* of the discovery */
+	VEC(struct sm_node) nodes;
+	VEC(struct sm_port) ports;
+	VEC(uint8_t) hops;
+	struct map64 by_guid;
+	unsigned max_hops; /* longest distance */
+	unsigned max_resp; /* largest RespTimeValue seen */
+	uint8_t subnet_timeout;
+	struct fab *fab;   /* the snapshot */
+	uint16_t top_lid;  /* of the snapshot */
+	uint32_t *node_of; /* fab node -> node */
+};
+
+/* requests.c */
+void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
+		 uint32_t port);
+void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
+		 uint32_t node, uint16_t attr_id, uint32_t attr_mod);
+bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
+void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
+void sm_link_fill(struct sm *sm, const struct sm_port *p,
+		  struct iba_port_info *pi); /* with its link's values */
+struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
+struct sm_path sm_path_through(const struct sm *sm,
+			       const struct sm_port *p); /* what is behind a port */
+
+/* smp_paths.c */
+bool sm_route_holds(const struct sm *sm,
+		    uint32_t endport); /* SMPs come there and back, over the links known */
+bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
+struct sm_way {
+	uint8_t hops[IBA_MAX_HOPS + 1], n;
+	bool active; /* all of its links are */
+};
+/* For cfg.plain: a directed way to take instead of the LID-routed one, `more` hops of another to
+ * follow; false, and w empty: the LID-routed one will do, or no other is known. */
+bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w);
+uint32_t sm_own_port(const struct sm *sm);
+uint8_t *
+sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
+void sm_paths_rebuild(struct sm *sm);
+
+/* snapshot.c */
+void sm_snapshot_build(struct sm *sm);
+bool sm_snapshot_stands(struct sm *sm); /* and serves on, for what was discovered anew */
+void sm_snapshot_free(struct sm *sm);
+void sm_snapshot_forget(struct sm *sm); /* the one before, too */
+
+#endif
