@@ -9,7 +9,7 @@
 #include "base/words.h"
 #include "cli/cmds.h"
 #include "cli/ctl.h"
-#include "transport/lines.h"
+#include "control/lines.h"
 
 static struct {
 	const char *socket, *name;

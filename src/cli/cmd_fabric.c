@@ -5,7 +5,7 @@
  */
 #include "cli/cmds.h"
 #include "emu/emu.h"
-#include "transport/paths.h"
+#include "control/default_paths.h"
 
 static const char *name, *control, *script, *vls = "8", *mtu = "4096";
 static unsigned udp, clients = 128, retries = 3;

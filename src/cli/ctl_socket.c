@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/ctl.h"
-#include "transport/paths.h"
+#include "control/default_paths.h"
 
 enum { FOUND_MOST = 16 };
 

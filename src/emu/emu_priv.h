@@ -12,7 +12,7 @@
 #include "emu/emu.h"
 #include "emu/pending.h"
 #include "transport/ibsim.h"
-#include "transport/lines.h"
+#include "control/lines.h"
 
 #define CLIENT_NONE UINT32_MAX
 #define EMU_ASK_TID 0x7765667400000001ull /* of the emulator's own questions */

@@ -38,7 +38,7 @@ static void print(struct emu *m, const char *text)
 	json_str(&j, "event", text);
 	json_close(&j);
 	if (m->control)
-		lines_tell(m->control, j.out.s);
+		lines_send_event(m->control, j.out.s);
 	if (shown && m->cfg.json) {
 		strbuf_add(&j.out, "\n");
 		output_event(m, j.out.s);

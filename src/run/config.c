@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 #include "run/config_priv.h"
-#include "transport/paths.h"
+#include "control/default_paths.h"
 
 enum { FILE_MAX_BYTES = 256 << 10 };
 

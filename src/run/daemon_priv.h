@@ -7,7 +7,7 @@
 
 #include "run/daemon.h"
 #include "run/http.h"
-#include "transport/lines.h"
+#include "control/lines.h"
 
 enum { RUN_LOOK_MS = 500 }; /* an idle connection is looked after so often */
 

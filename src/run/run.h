@@ -58,7 +58,7 @@ int run_config_set(struct run_config *c, const char *assignment, struct err *e);
 int run_config_check(const struct run_config *c, struct err *e);
 void run_config_print(const struct run_config *c, bool comments, struct strbuf *out); /* as YAML */
 void run_config_schema(struct strbuf *out); /* JSON Schema */
-/* Once the transport is chosen: "auto" in state and control becomes a path (see transport/paths.h), named
+/* Once the transport is chosen: "auto" in state and control becomes a path (see control/default_paths.h), named
  * after the fabric: sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
 int run_config_paths(struct run_config *c, struct err *e);
 /* What differs and takes effect only after a restart, named, for the log; "" when nothing does. */

@@ -277,7 +277,7 @@ static void on_record(void *ctx, const char *json)
 	struct run_daemon *d = ctx;
 
 	if (d->lines)
-		lines_tell(d->lines, json);
+		lines_send_event(d->lines, json);
 }
 
 /* ---- signals ---- */

@@ -70,7 +70,7 @@ ok "nobody listens" says 2 "weft ctl: no manager listens: looked for sm*.sock in
 	"$weft" ctl status
 ok "nobody of this name listens" says 2 \
 	"weft ctl: no manager 'x' listens: looked for sm-x.sock in $dir/run" "$weft" ctl --name x status
-ok "no such socket" says 2 "weft ctl: $dir/none: nobody listens there (No such file or directory)" \
+ok "no such socket" says 2 "weft ctl: $dir/none: no process listens there (No such file or directory)" \
 	"$weft" ctl --socket "$dir/none" status
 ok "a command that is none" says 2 "weft ctl: unknown command 'statsu', did you mean 'status'? (see 'weft ctl --help')" "$weft" ctl statsu
 ok "an argument too few" says 2 "weft ctl: route: expected 2 arguments, found 1 (see 'weft ctl --help')" "$weft" ctl route a

@@ -8,7 +8,7 @@
 
 #include "lab/lab.h"
 #include "run/run.h"
-#include "transport/lines.h"
+#include "control/lines.h"
 
 static struct {
 	uv_loop_t loop;

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "transport/lines.h"
+#include "control/lines.h"
 
 struct world {
 	uv_loop_t loop;
@@ -178,14 +178,14 @@ TEST(events_are_told)
 	put(fd, "events\n", 7);
 	put(slow, "events\n", 7);
 	assert_string_equal(get(w, fd), "{\"ok\":true}\n");
-	lines_tell(w->l, "it happened");
+	lines_send_event(w->l, "it happened");
 	assert_string_equal(get(w, fd), "it happened\n");
 	assert_string_equal(get(w, quiet), "");
 	memset(much, 'z', sizeof(much) - 1);
 	for (int i = 0; i < 20; i++) {
 		size_t n = 0;
 
-		lines_tell(w->l, much);
+		lines_send_event(w->l, much);
 		while (n < sizeof(much)) /* its newline included */
 			n += strlen(get(w, fd));
 	}
@@ -297,7 +297,7 @@ TEST(blocking_end)
 	assert_int_equal(k.b.len, 5000000);
 	k.a.len = 0;
 	assert_int_equal(lines_ask("/nonexistent/x", "x", 100, &k.a, &k.e), -ENOENT);
-	assert_non_null(strstr(k.e.text, "/nonexistent/x: nobody listens there"));
+	assert_non_null(strstr(k.e.text, "/nonexistent/x: no process listens there"));
 	/* The loop does not turn: nobody answers. */
 	assert_int_equal(lines_ask(k.w->path, "x", 50, &k.a, &k.e), -ETIMEDOUT);
 	turn(k.w);

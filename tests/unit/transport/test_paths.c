@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "transport/paths.h"
+#include "control/default_paths.h"
 
 static char dir[64];
 
@@ -69,7 +69,7 @@ TEST(a_file_in_the_way_is_told)
 	strcat(file, "/below");
 	setenv("STATE_DIRECTORY", file, 1);
 	assert_int_equal(paths_state(got, sizeof(got), "weft.db", &e), -ENOTDIR);
-	assert_non_null(strstr(e.text, "cannot make the directory"));
+	assert_non_null(strstr(e.text, "cannot create the directory"));
 }
 
 TEST(places_to_look_at)

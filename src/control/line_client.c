@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The asking end of lines.c, and addresses for both. State: none; each question has its own connection.
- * Way in: lines_ask(). Waits, and no longer than it is told.
+ * The client of a control socket. State: none; each request has its own connection. Way in:
+ * lines_ask(). Does not retry and does not interpret lines.
  */
-#include "transport/lines_priv.h"
+#include "control/lines_priv.h"
 
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { ANSWER_MAX_BYTES = 1 << 30 };
-
-int lines_address(struct sockaddr_un *a, const char *path, struct err *e)
-{
-	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (!*path)
-		return err_set(e, -EINVAL, "expected the path of a socket, found nothing");
-	if (strlen(path) >= sizeof(a->sun_path))
-		return err_set(e, -ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes",
-			       path, sizeof(a->sun_path) - 1);
-	strcpy(a->sun_path, path);
-	return 0;
-}
-
-int lines_socket(void)
-{
-	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
 
 static int64_t now_ms(void)
 {
@@ -36,7 +19,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* 0 when fd is ready, -ETIMEDOUT when it is not in time. */
+/* 0 when fd is ready, -ETIMEDOUT when it is not ready in time. */
 static int fd_wait(int fd, short what, unsigned timeout_ms)
 {
 	int64_t end = now_ms() + timeout_ms;
@@ -49,7 +32,7 @@ static int fd_wait(int fd, short what, unsigned timeout_ms)
 	return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
 }
 
-/* A server whose queue is full says EAGAIN, and poll() says nothing of when it no longer is. */
+/* connect() returns EAGAIN while the server's backlog is full; poll() cannot wait for its end. */
 static int ask_connect(int fd, const struct sockaddr_un *a, unsigned timeout_ms)
 {
 	int64_t end = now_ms() + timeout_ms;
@@ -119,7 +102,7 @@ int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct st
 	rc = fd < 0 ? -errno : ask_connect(fd, &a, timeout_ms);
 	if (rc) {
 		err_set(e, rc,
-			rc == -ENOENT || rc == -ECONNREFUSED ? "%s: nobody listens there (%s)"
+			rc == -ENOENT || rc == -ECONNREFUSED ? "%s: no process listens there (%s)"
 							     : "%s: %s",
 			path, strerror(-rc));
 	} else {
@@ -128,7 +111,7 @@ int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct st
 		rc = rc ? rc : ask_receive(fd, timeout_ms, answer);
 		strbuf_free(&text);
 		if (rc)
-			err_set(e, rc, "%s: no answer: %s", path, strerror(-rc));
+			err_set(e, rc, "%s: no response: %s", path, strerror(-rc));
 	}
 	if (fd >= 0)
 		close(fd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines asked and answered over a unix stream socket. State: the listening socket and, for each
- * client, what it has asked and not yet got. Way in: lines_listen(), in a libuv loop. Does not know what
- * lines mean; the other end is lines_ask.c.
+ * The server of a control socket. State: the listening socket and, for each client, requests not
+ * answered yet and responses not written yet. Ways in: lines_listen() and callbacks of its libuv loop.
+ * Does not interpret lines; the client is line_client.c.
  */
-#include "transport/lines_priv.h"
+#include "control/lines_priv.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -16,7 +16,7 @@
 
 enum {
 	LINE_MAX_BYTES = 64 << 10,
-	WAIT_MAX_BYTES = 16 << 20,
+	UNREAD_MAX_BYTES = 16 << 20,
 	BACKLOG = 128,
 };
 
@@ -24,20 +24,21 @@ struct client {
 	struct client *next, *prev;
 	struct lines *l;
 	uv_pipe_t pipe;
-	struct strbuf in; /* asked, not answered yet; it begins at in_at */
+	struct strbuf in; /* received, not answered yet, from in_at on */
 	size_t in_at;
-	unsigned writes;    /* under way */
-	bool events, ended; /* ended: the client asks no more */
+	unsigned writes; /* not completed */
+	bool events;	 /* subscribed to events */
+	bool ended;	 /* the client has closed its sending side */
 	char chunk[16 << 10];
 };
 
 struct lines {
 	uv_pipe_t pipe;
 	struct client *clients;
-	unsigned handles; /* not yet closed, the listening one included */
+	unsigned handles; /* not closed yet, the listening one included */
 	bool closing;
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	dev_t dev; /* of the socket file, to remove no other */
+	dev_t dev; /* of the socket file: only this one is removed */
 	ino_t ino;
 	lines_answer *answer;
 	void *ctx;
@@ -51,18 +52,18 @@ struct out {
 
 /* ---- clients ---- */
 
-static void handle_gone(struct lines *l)
+static void handle_closed(struct lines *l)
 {
 	if (!--l->handles)
 		free(l);
 }
 
-static void client_gone(uv_handle_t *h)
+static void client_closed(uv_handle_t *h)
 {
 	struct client *c = h->data;
 
 	strbuf_free(&c->in);
-	handle_gone(c->l);
+	handle_closed(c->l);
 	free(c);
 }
 
@@ -76,7 +77,7 @@ static void client_drop(struct client *c)
 		c->l->clients = c->next;
 	if (c->next)
 		c->next->prev = c->prev;
-	uv_close((uv_handle_t *)&c->pipe, client_gone);
+	uv_close((uv_handle_t *)&c->pipe, client_closed);
 }
 
 static void client_serve(struct client *c);
@@ -95,7 +96,7 @@ static void out_done(uv_write_t *req, int status)
 		client_serve(c);
 }
 
-/* Takes the text over. What the socket does not take at once waits in the loop. */
+/* Takes ownership of the text. The loop writes what the socket does not accept at once. */
 static void client_put(struct client *c, struct strbuf *text)
 {
 	uv_buf_t b = uv_buf_init(text->s, (unsigned)text->len);
@@ -153,7 +154,7 @@ static void client_answer(struct client *c, char *line, size_t len)
 	client_put(c, &out);
 }
 
-/* The next whole line, or what is left when no more will come. */
+/* The next complete line, or the rest after the client has closed its sending side. */
 static char *line_take(struct client *c, size_t *len)
 {
 	char *at = c->in.s + c->in_at, *end;
@@ -190,7 +191,7 @@ static void client_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 	client_serve(c);
 }
 
-/* Answer what is there until an answer has to wait; meanwhile nothing more is read from this one. */
+/* Answers received lines until a response cannot be written at once, then stops reading this client. */
 static void client_serve(struct client *c)
 {
 	uv_stream_t *s = (uv_stream_t *)&c->pipe;
@@ -214,7 +215,7 @@ static void client_serve(struct client *c)
 		uv_read_start(s, chunk_give, client_read);
 }
 
-static void client_come(uv_stream_t *server, int status)
+static void client_accept(uv_stream_t *server, int status)
 {
 	struct lines *l = server->data;
 	struct client *c;
@@ -238,7 +239,7 @@ static void client_come(uv_stream_t *server, int status)
 
 /* ---- the socket ---- */
 
-/* 0 when the path is free, after removing a socket that nobody listens on any more. */
+/* 0 when the path is free, after removing a socket file on which no process listens. */
 static int path_free(const struct sockaddr_un *a, struct err *e)
 {
 	struct stat st;
@@ -248,7 +249,7 @@ static int path_free(const struct sockaddr_un *a, struct err *e)
 		return errno == ENOENT ? 0
 				       : err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, -EEXIST, "%s: is there and is no socket: not replaced",
+		return err_set(e, -EEXIST, "%s: exists and is not a socket; not replaced",
 			       a->sun_path);
 	fd = lines_socket();
 	if (fd < 0)
@@ -262,7 +263,7 @@ static int path_free(const struct sockaddr_un *a, struct err *e)
 	return err_set(e, -rc, "%s: cannot replace it: %s", a->sun_path, strerror(rc));
 }
 
-/* Two that start at the same moment must not remove each other's socket: one at a time a directory. */
+/* Serialises starts in one directory: two servers must not remove each other's socket file. */
 static int directory_lock(const char *path)
 {
 	char copy[sizeof(((struct lines *)NULL)->path)];
@@ -283,7 +284,7 @@ static int socket_bind(struct lines *l, const struct sockaddr_un *a, unsigned mo
 	if (fd < 0 || bind(fd, (const struct sockaddr *)a, sizeof(*a)))
 		rc = -errno;
 	else if (chmod(l->path, mode) ||
-		 lstat(l->path, &st)) /* nobody can connect before listen() */
+		 lstat(l->path, &st)) /* no client can connect before listen() */
 		rc = -errno;
 	if (rc) {
 		if (fd >= 0)
@@ -303,9 +304,9 @@ static void path_remove(const struct lines *l)
 		unlink(l->path);
 }
 
-static void server_gone(uv_handle_t *h)
+static void server_closed(uv_handle_t *h)
 {
-	handle_gone(h->data);
+	handle_closed(h->data);
 }
 
 static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct err *e)
@@ -323,7 +324,7 @@ static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct 
 	rc = uv_pipe_open(&l->pipe, fd);
 	if (rc)
 		close(fd);
-	rc = rc ? rc : uv_listen((uv_stream_t *)&l->pipe, BACKLOG, client_come);
+	rc = rc ? rc : uv_listen((uv_stream_t *)&l->pipe, BACKLOG, client_accept);
 	if (!rc)
 		return 0;
 	err_set(e, rc, "%s: cannot listen: %s", l->path, uv_strerror(rc));
@@ -355,7 +356,7 @@ int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned
 	return rc;
 }
 
-void lines_tell(struct lines *l, const char *line)
+void lines_send_event(struct lines *l, const char *line)
 {
 	for (struct client *c = l->clients, *next; c; c = next) {
 		struct strbuf out = {0};
@@ -363,7 +364,7 @@ void lines_tell(struct lines *l, const char *line)
 		next = c->next;
 		if (!c->events)
 			continue;
-		if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > WAIT_MAX_BYTES) {
+		if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > UNREAD_MAX_BYTES) {
 			client_drop(c);
 			continue;
 		}
@@ -381,5 +382,5 @@ void lines_close(struct lines *l)
 	path_remove(l);
 	while (l->clients)
 		client_drop(l->clients);
-	uv_close((uv_handle_t *)&l->pipe, server_gone);
+	uv_close((uv_handle_t *)&l->pipe, server_closed);
 }

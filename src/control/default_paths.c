@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Default directories. State: none; the environment decides. Ways in: paths_runtime(), paths_state().
- * Opens no file.
+ * Default directories. State: none; the environment decides. Ways in: paths_runtime(), paths_state(),
+ * paths_runtime_at(). Opens no file.
  */
-#include "transport/paths.h"
+#include "control/default_paths.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* systemd may give several directories, with colons between them: the first. */
+/* systemd may give several directories, separated by colons: the first one. */
 static bool from_service(const char *variable, char *dir, size_t size)
 {
 	const char *v = getenv(variable);
@@ -50,7 +50,7 @@ static void state_dir(char *dir, size_t size)
 		snprintf(dir, size, "/tmp/weft-%lu", (unsigned long)geteuid());
 }
 
-/* The directory with all above it. */
+/* Creates the directory and its parents. */
 static int directory_make(const char *dir, struct err *e)
 {
 	char copy[512];
@@ -65,7 +65,7 @@ static int directory_make(const char *dir, struct err *e)
 			continue;
 		*at = 0;
 		if (mkdir(copy, 0700) && errno != EEXIST)
-			return err_set(e, -errno, "%s: cannot make the directory: %s", copy,
+			return err_set(e, -errno, "%s: cannot create the directory: %s", copy,
 				       strerror(errno));
 		if (!was)
 			break;
@@ -73,9 +73,9 @@ static int directory_make(const char *dir, struct err *e)
 	}
 	if (lstat(dir, &st))
 		return err_set(e, -errno, "%s: %s", dir, strerror(errno));
-	/* Anybody may make a directory in /tmp; only there can it be another's. */
+	/* Any user may create a directory in /tmp: check who owns it. */
 	if (!strncmp(dir, "/tmp/weft-", 10) && (!S_ISDIR(st.st_mode) || st.st_uid != geteuid()))
-		return err_set(e, -EPERM, "%s: is not this user's own directory", dir);
+		return err_set(e, -EPERM, "%s: not a directory of this user", dir);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ int paths_state(char *path, size_t size, const char *file, struct err *e)
 	return join(path, size, dir, file, e);
 }
 
-/* The k-th place; false when this user has none there. */
+/* The k-th place; false when this user has no such directory. */
 static bool place(unsigned k, char *dir, size_t size)
 {
 	if (k == 0)
@@ -121,7 +121,7 @@ static bool place(unsigned k, char *dir, size_t size)
 
 bool paths_runtime_at(unsigned i, char *dir, size_t size)
 {
-	if (place(0, dir, size)) /* a service has its own and no business elsewhere */
+	if (place(0, dir, size)) /* a service looks only in its own directory */
 		return !i;
 	for (unsigned k = 1; k < 4; k++)
 		if (place(k, dir, size) && !i--)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Control sockets: a unix stream socket on which a client sends request lines and receives one
+ * response line for each, in order. The meaning of a line is the caller's.
+ *
+ * The server serves any number of clients and never blocks. It disconnects a client that sends a line
+ * of more than 64 KiB or a NUL, and a client that has more than 16 MiB of events unread; it stops
+ * reading from a client that does not read its responses. Other clients are not affected.
+ *
+ * The server replaces a socket file on which no process listens any more, refuses one on which another
+ * process listens (-EADDRINUSE), and removes its own when it closes.
+ */
+#ifndef WEFT_LINES_H
+#define WEFT_LINES_H
+
+#include <uv.h>
+
+#include "base/base.h"
+
+/* ---- the server (line_server.c), on the thread of its libuv loop ---- */
+
+struct lines;
+
+/* Append the response to `line` (without its newline) to out. The server turns a newline in it into a
+ * blank, which is harmless in JSON, and ends it with one. */
+typedef void lines_answer(void *ctx, const char *line, struct strbuf *out);
+
+/* mode: permissions of the socket file. 0 or -errno with e filled. */
+int lines_listen(struct lines **l, uv_loop_t *loop, const char *path, unsigned mode,
+		 lines_answer *answer, void *ctx, struct err *e);
+/* Sends an event line to every client that subscribed with the line "events" (response {"ok":true}). */
+void lines_send_event(struct lines *l, const char *line);
+/* NULL is allowed. The loop must run once more before it is closed. */
+void lines_close(struct lines *l);
+
+/* ---- the client (line_client.c), blocking ---- */
+
+/* Sends one line and appends the response to answer. 0 or -errno with e filled: -ENOENT or -ECONNREFUSED
+ * when no process listens at path, -ETIMEDOUT when no byte moved for timeout_ms. */
+int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer,
+	      struct err *e);
+
+#endif
