@@ -8,7 +8,6 @@
 
 static const char *const mechanisms[] = {"basic",	   "improved", "improved+partial",
 					 "improved+traps", "weft",     NULL};
-static const char *const transports[] = {"ibsim", "umad", NULL};
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -50,7 +49,8 @@ static int apply_texts(struct run_config *c, struct err *e)
 		size_t size;
 		const char *option, *text;
 	} texts[] = {
-		{c->transport, sizeof(c->transport), "transport", o.transport},
+		{c->transport, sizeof(c->transport), "transport",
+		 o.transport && !strcmp(o.transport, "auto") ? "" : o.transport},
 		{c->where.device, sizeof(c->where.device), "device", o.device},
 		{c->where.server, sizeof(c->where.server), "server", o.server},
 		{c->state, sizeof(c->state), "state", o.state},
@@ -84,9 +84,6 @@ static int apply(struct run_config *c, struct err *e)
 	if (o.format)
 		c->log_format = (enum run_log_format)index_of(formats, o.format);
 	c->once = o.once;
-	/* A server says which transport is meant. */
-	if (o.server && !o.transport && !*c->transport)
-		snprintf(c->transport, sizeof(c->transport), "ibsim");
 	return rc;
 }
 
@@ -212,9 +209,7 @@ static const struct cli_opt opts[] = {
 	 0},
 	{"schema", 0, CLI_FLAG, &o.schema, NULL,
 	 "print the JSON Schema of the configuration, and end", NULL, 0, 0},
-	{"transport", 't', CLI_CHOICE, &o.transport, "NAME",
-	 "umad: a local device; ibsim: ibsim's protocol (default: umad where there is a device)",
-	 transports, 0, 0},
+	{"transport", 't', CLI_CHOICE, &o.transport, "NAME", tp_kinds_help, tp_kinds, 0, 0},
 	{"device", 'd', CLI_STR, &o.device, "NAME",
 	 "umad: the device; ibsim: the node to sit on (default: the first with a link; $SIM_HOST)",
 	 NULL, 0, 0},

@@ -238,29 +238,10 @@ void run_config_fixed(const struct run_config *running, const struct run_config 
 
 /* ---- default paths ---- */
 
-static bool on_ibsim(const struct run_config *c)
-{
-	if (*c->transport)
-		return !strcmp(c->transport, "ibsim");
-	return *c->where.server || access("/sys/class/infiniband", F_OK);
-}
-
-/* What tells this fabric from another one on the same machine; "": the only one. */
+/* What distinguishes this fabric from others on this machine; "": nothing. */
 static void instance_name(const struct run_config *c, char name[64])
 {
-	const char *socket = getenv("IBSIM_SOCKNAME");
-
-	name[0] = 0;
-	if (on_ibsim(c))
-		snprintf(name, 64, "%.60s",
-			 *c->where.server    ? c->where.server
-			 : socket && *socket ? socket
-					     : "sim");
-	else if (c->where.port_guid)
-		snprintf(name, 64, "%016llx", (unsigned long long)c->where.port_guid);
-	else if (*c->where.device)
-		snprintf(name, 64, c->where.port ? "%.55s-%u" : "%.60s", c->where.device,
-			 c->where.port);
+	tp_instance(c->transport, &c->where, name, 64);
 	for (char *p = name; *p; p++)
 		if (*p == '/' || *p == ':')
 			*p = '_';

@@ -20,7 +20,6 @@ const struct cfg_section cfg_sections[] = {
 	{0},
 };
 
-static const char *const transports[] = {"auto", "umad", "ibsim", NULL};
 static const char *const tables[] = {"full", "partial", NULL};
 static const char *const detections[] = {"sweeps", "traps", NULL};
 static const char *const explorations[] = {"propagation", "bfs", NULL}; /* enum sm_exploration */
@@ -42,9 +41,8 @@ static const char *const formats[] = {"text", "json", NULL};
 /* clang-format on */
 
 const struct cfg_key cfg_keys[] = {
-	{"transport", "kind",
-	 "umad: a local device; ibsim: ibsim or 'weft fabric'; auto: a device where there is one.",
-	 TEXT(transport, "auto"), .choices = transports, .start = true},
+	{"transport", "kind", tp_kinds_help, TEXT(transport, "auto"), .choices = tp_kinds,
+	 .start = true},
 	{"transport", "device",
 	 "umad: name of the device, such as mlx5_0; ibsim: the node whose port is used.",
 	 TEXT(where.device, "auto"), .start = true},

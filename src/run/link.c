@@ -14,13 +14,7 @@ static void on_work(uv_work_t *w)
 {
 	struct run_link *l = w->data;
 
-	if (*l->transport) {
-		l->rc = tp_open(&l->tp, l->transport, &l->where, &l->e);
-	} else {
-		l->rc = tp_open(&l->tp, "umad", &l->where, &l->e);
-		if (l->rc == -ENODEV)
-			l->rc = tp_open(&l->tp, "ibsim", &l->where, &l->e);
-	}
+	l->rc = tp_open(&l->tp, l->transport, &l->where, &l->e);
 	l->is_sm_rc = l->rc ? 0 : tp_set_is_sm(l->tp, true);
 }
 

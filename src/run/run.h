@@ -22,7 +22,7 @@ enum run_log_level { RUN_LOG_ERROR, RUN_LOG_WARNING, RUN_LOG_NOTICE, RUN_LOG_INF
 enum run_log_format { RUN_LOG_TEXT, RUN_LOG_JSON };
 
 struct run_config {
-	char transport[16]; /* a name of tp_all[]; "": umad where there is a device, else ibsim */
+	char transport[16]; /* a name of tp_transports[]; "": auto */
 	struct tp_where where;
 	struct sm_config sm;
 	unsigned threads;  /* for computing routes; 0: as many as there are cores */

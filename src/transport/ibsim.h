@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ibsim's protocol, as both ends see it. Datagrams on abstract unix sockets `NAME:ctl`, `NAME:out<i>`
- * (server), `NAME:ctl<pid>`, `NAME:in<pid>` (client), where the address is as long as the name and one
- * NUL, or, from ibsim's own server, as long as the whole sockaddr_un; or UDP: the server's control port
- * P (default 7070) and P + 1 + i for client i, whose own data port is the id it connects with.
- * Control messages are in host order; packets in network order where it matters.
+ * ibsim's protocol, for server and client. Datagrams on abstract unix sockets `NAME:ctl`, `NAME:out<i>`
+ * (server), `NAME:ctl<pid>`, `NAME:in<pid>` (client); the address ends after the name and one NUL, or,
+ * from ibsim's own server, has the length of the whole sockaddr_un. Or UDP: the server's control port P
+ * (default 7070) and P + 1 + i for client i, whose own data port is the id it connects with. Control
+ * messages are in host byte order; the fields of packets say which order they have.
  */
 #ifndef WEFT_IBSIM_H
 #define WEFT_IBSIM_H
@@ -26,10 +26,10 @@ enum ibsim_ctl_type {
 	IBSIM_SET_IS_SM,     /* data: int32 */
 	IBSIM_GET_PKEYS,
 
-	/* weft fabric's own, which ibsim echoes and ignores; data: two uint32, milliseconds and retries. How
-	 * the server repeats this client's requests and gives them up; 0 ms: neither, the client does. */
+	/* Only weft fabric; ibsim echoes and ignores it. Data: two uint32, milliseconds and retries: how
+	 * the server repeats this client's requests before they time out; 0 ms: the client does it. */
 	IBSIM_SET_TIMEOUT = 0x57454601,
-	/* The same; data: two uint32, a management class and whether this client takes its requests. */
+	/* Only weft fabric. Data: two uint32, a management class and whether this client serves it. */
 	IBSIM_SET_SERVES = 0x57454602,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where ibsim's server is, and the sockets that lead there. Keeps no state; the ways in are in
- * ibsim_address.h. Sends nothing.
+ * Addresses and sockets of ibsim's protocol. State: none. Ways in: those of ibsim_address.h. Sends
+ * nothing.
  */
 #include <netdb.h>
 #include <sys/socket.h>
@@ -15,8 +15,8 @@ static int udp_where(struct ibsim_where *w, const char *host, const char *port, 
 	int rc = getaddrinfo(host, port, &hint, &found);
 
 	if (rc)
-		return err_set(e, -EINVAL, "cannot find ibsim's server %s port %s: %s", host, port,
-			       gai_strerror(rc));
+		return err_set(e, -EINVAL, "cannot resolve ibsim's server %s port %s: %s", host,
+			       port, gai_strerror(rc));
 	memcpy(&w->in, found->ai_addr, sizeof(w->in));
 	freeaddrinfo(found);
 	w->udp = true;
@@ -41,8 +41,7 @@ int ibsim_where_from(struct ibsim_where *w, const char *server, struct err *e)
 		return udp_where(w, text, colon[1] ? colon + 1 : "7070", e);
 	}
 	if (strlen(server) > 80)
-		return err_set(e, -EINVAL,
-			       "'%.20s...' is too long for a socket name: 80 characters at most",
+		return err_set(e, -EINVAL, "'%.20s...': a socket name has at most 80 characters",
 			       server);
 	snprintf(w->name, sizeof(w->name), "%s", server);
 	return 0;
@@ -54,7 +53,7 @@ union address {
 	struct sockaddr_in in;
 };
 
-/* NAME:WHAT<id>, without a number when id is negative; or the server's UDP port so much further on. */
+/* NAME:WHAT<id>, without a number when id is negative; or the server's UDP port plus port_add. */
 static socklen_t address(const struct ibsim_where *w, union address *a, const char *what, int id,
 			 unsigned port_add)
 {

@@ -61,7 +61,7 @@ static int wire_recv(struct tp *t, struct tp_mad *m, unsigned max)
 	return (int)n;
 }
 
-static const struct tp_ops wire_ops = {.name = "wire", .send = wire_send, .recv = wire_recv};
+static const struct tp_ops wire_ops = {.send = wire_send, .recv = wire_recv};
 
 /* ---- the bench ---- */
 

@@ -308,7 +308,7 @@ TEST(a_silent_server_does_not_hang_us)
 
 	start(&s, SILENT, false, false);
 	assert_int_equal(fails_at(s.name, &e), -ETIMEDOUT);
-	assert_non_null(strstr(e.text, "does not answer"));
+	assert_non_null(strstr(e.text, "does not respond"));
 	stop(&s);
 }
 

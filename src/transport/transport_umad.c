@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A port of a local device, by libibumad. A thread of its own waits in umad_recv() and fills a ring;
- * an eventfd tells the loop. (The descriptors of libumad2sim cannot be polled by anyone else.) State:
- * struct umad_tp. Way in: tp_umad. Does not repeat what is not answered: the sender does.
+ * A port of a local device, by libibumad. State: struct umad_tp; a thread waits in umad_recv(), fills a
+ * ring and wakes the loop through an eventfd, since libumad2sim's descriptors cannot be polled. Way in:
+ * tp_umad. Does not retry requests: the sender does.
  */
-#undef _FILE_OFFSET_BITS /* libumad2sim stands in for open(), not for open64() */
+#undef _FILE_OFFSET_BITS /* libumad2sim replaces open(), not open64() */
+#include <dirent.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <pthread.h>
@@ -15,17 +16,17 @@
 #include "transport/transport.h"
 
 enum {
-	RING = 4096,	  /* MADs; more that come at once are lost, as on a wire */
-	SENT = 16384,	  /* requests whose transaction ids are remembered */
-	KERNEL_MS = 2000, /* the kernel waits so long for an answer: longer than any sender does */
-	LOOK_MS = 200,	  /* how often the thread looks whether it is to end */
+	RING = 4096,	    /* MADs; what arrives while it is full is lost */
+	SENT = 16384,	    /* requests whose transaction ids are kept */
+	KERNEL_MS = 2000,   /* the kernel's response timeout: longer than any sender's */
+	STOP_POLL_MS = 200, /* how often the thread checks `stop` */
 	GS_Q_KEY = (int)0x80010000,
 };
 
-/* umad_size() grows while a port is opened: this is what it grows to. */
+/* umad_size() grows when a port is opened, up to this. */
 #define UMAD_SIZE (sizeof(struct ib_user_mad) + IBA_MAD_SIZE)
 
-/* Bits of the methods a class may be asked for unasked. */
+/* Methods of unsolicited MADs that this agent receives, as bits. */
 #define METHODS_SM (1L << IBA_GET | 1L << IBA_SET | 1L << IBA_TRAP | 1L << IBA_TRAP_REPRESS)
 
 struct sent {
@@ -39,10 +40,8 @@ struct umad_tp {
 	char issm_path[256];
 	struct tp_info info;
 	void *out;
-	/*
-	 * The kernel refuses a second request with the id of one that it still waits for, so each that
-	 * is sent gets an id of its own, and the answer its old one again.
-	 */
+	/* The kernel refuses a request whose transaction id is outstanding, so each transmission gets
+	 * an id of its own, and its response the original id again. */
 	struct sent *sent;
 	uint32_t next;
 	pthread_t reader;
@@ -66,7 +65,7 @@ static bool wanted(const struct tp_where *w, const umad_port_t *p)
 	return w->port ? (unsigned)p->portnum == w->port : usable(p) && p->state > IBA_PORT_DOWN;
 }
 
-/* Of one device: the number of the port that is wanted (0 on a switch), NO_PORT or NO_DEVICE. */
+/* Of one device: the number of the matching port (0 on a switch), NO_PORT or NO_DEVICE. */
 enum { NO_PORT = -1, NO_DEVICE = -2 };
 
 static int port_of(const struct tp_where *w, const char *ca_name, struct tp_info *i)
@@ -96,7 +95,7 @@ static int choose(const struct tp_where *w, char *name, struct tp_info *i, struc
 	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
 	bool any = false, seen = false;
 
-	for (int k = 0; k < n; k++) { /* where there is none, the library names one all the same */
+	for (int k = 0; k < n; k++) { /* without any device the library still returns a name */
 		bool ask = !*w->device || !strcmp(w->device, names[k]);
 		int port = port_of(w, names[k], i);
 
@@ -110,19 +109,43 @@ static int choose(const struct tp_where *w, char *name, struct tp_info *i, struc
 	if (!any)
 		return err_set(
 			e, -ENODEV,
-			"there is no InfiniBand device on this machine (nothing in /sys/class/infiniband)");
+			"no InfiniBand device on this machine (/sys/class/infiniband has none)");
 	if (!seen)
-		return err_set(e, -ENODEV, "there is no device '%s'; the first one is '%s'",
-			       w->device, names[0]);
+		return err_set(e, -ENODEV, "no device '%s'; the first device is '%s'", w->device,
+			       names[0]);
 	if (w->port_guid)
 		return err_set(e, -ENODEV, "no local port has the GUID 0x%016llx",
 			       (unsigned long long)w->port_guid);
 	if (w->port)
 		return err_set(e, -ENODEV, "'%s' has no port %u", *w->device ? w->device : names[0],
 			       w->port);
-	return err_set(e, -ENODEV,
-		       "no InfiniBand port of %s has a link: name a port to take it all the same",
-		       *w->device ? w->device : "this machine");
+	return err_set(
+		e, -ENODEV,
+		"no InfiniBand port of %s has a link; to use one without a link, give its number",
+		*w->device ? w->device : "this machine");
+}
+
+/* A server excludes a local device. */
+static bool umad_is_present(const struct tp_where *w)
+{
+	DIR *d = *w->server ? NULL : opendir("/sys/class/infiniband");
+	bool found = false;
+
+	for (const struct dirent *f; d && !found && (f = readdir(d));)
+		found = f->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static void umad_instance(const struct tp_where *w, char *out, size_t size)
+{
+	if (w->port_guid)
+		snprintf(out, size, "%016llx", (unsigned long long)w->port_guid);
+	else if (*w->device && w->port)
+		snprintf(out, size, "%.55s-%u", w->device, w->port);
+	else
+		snprintf(out, size, "%.60s", w->device);
 }
 
 /* ---- receiving, on the thread ---- */
@@ -145,7 +168,7 @@ static void ring_put(struct umad_tp *u, void *umad)
 	m->qp = m->mad[1] == IBA_CLASS_SUBN_DR || m->mad[1] == IBA_CLASS_SUBN_LID ? 0 : 1;
 	atomic_store_explicit(&u->tail, tail + 1, memory_order_release);
 	if (write(u->wake, &one, sizeof(one)) < 0)
-		return; /* it is full, so the loop knows */
+		return; /* the counter is at its limit, so the loop is awake */
 }
 
 static void *reader(void *arg)
@@ -155,7 +178,7 @@ static void *reader(void *arg)
 	uint64_t one = 1;
 
 	while (!atomic_load(&u->stop)) {
-		int len = IBA_MAD_SIZE, rc = umad_recv(u->port, umad, &len, LOOK_MS);
+		int len = IBA_MAD_SIZE, rc = umad_recv(u->port, umad, &len, STOP_POLL_MS);
 
 		if (rc == -ENODEV || rc == -EBADF || rc == -EIO) {
 			atomic_store(&u->gone, true);
@@ -163,7 +186,7 @@ static void *reader(void *arg)
 				break;
 			break;
 		}
-		/* With a status it is our own request that nobody answered. */
+		/* A status marks our own request that got no response. */
 		if (rc >= 0 && len >= IBA_MAD_SIZE && !umad_status(umad))
 			ring_put(u, umad);
 	}
@@ -171,9 +194,9 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
-static int join(struct umad_tp *u, const char *name, struct err *e)
+static int port_open(struct umad_tp *u, const char *name, struct err *e)
 {
 	long methods[16 / sizeof(long)] = {METHODS_SM};
 
@@ -181,21 +204,22 @@ static int join(struct umad_tp *u, const char *name, struct err *e)
 	if (u->port < 0)
 		return err_set(
 			e, u->port == -EINVAL ? -ENODEV : u->port,
-			"cannot open %s: %s (is ib_umad loaded, and may this user use /dev/infiniband?)",
+			"cannot open %s: %s (check that ib_umad is loaded and that this user may use /dev/infiniband)",
 			u->info.name, strerror(-u->port));
 	u->agent_dr = umad_register(u->port, IBA_CLASS_SUBN_DR, 1, 0, methods);
 	u->agent_lid =
 		u->agent_dr < 0 ? -1 : umad_register(u->port, IBA_CLASS_SUBN_LID, 1, 0, methods);
 	if (u->agent_lid < 0)
-		return err_set(e, -EBUSY,
-			       "cannot take subnet management at %s: does another SM run there?",
-			       u->info.name);
+		return err_set(
+			e, -EBUSY,
+			"cannot register for subnet management at %s: another subnet manager may be running",
+			u->info.name);
 	if (umad_get_issm_path(name, u->info.port, u->issm_path, sizeof(u->issm_path)))
 		u->issm_path[0] = 0;
 	return 0;
 }
 
-static void leave(struct umad_tp *u)
+static void port_close(struct umad_tp *u)
 {
 	if (u->issm >= 0)
 		close(u->issm);
@@ -225,17 +249,18 @@ static int umad_tp_open(struct tp **t, const struct tp_where *w, struct err *e)
 	u->out = mem_zalloc(UMAD_SIZE);
 	u->sent = mem_zarray(SENT, sizeof(*u->sent));
 	u->ring = mem_zarray(RING, sizeof(*u->ring));
-	rc = umad_init() < 0 ? err_set(e, -ENODEV,
-				       "libibumad does not start: is the ib_umad module loaded?")
-			     : 0;
+	rc = umad_init() < 0
+		     ? err_set(e, -ENODEV,
+			       "libibumad cannot start (check that the ib_umad module is loaded)")
+		     : 0;
 	if (!rc)
 		rc = choose(w, name, &u->info, e);
 	if (!rc)
-		rc = join(u, name, e);
+		rc = port_open(u, name, e);
 	if (!rc && pthread_create(&u->reader, NULL, reader, u))
-		rc = err_set(e, -EAGAIN, "no thread for receiving");
+		rc = err_set(e, -EAGAIN, "cannot start the receiving thread");
 	if (rc) {
-		leave(u);
+		port_close(u);
 		return rc;
 	}
 	*t = &u->tp;
@@ -248,7 +273,7 @@ static void umad_tp_close(struct tp *t)
 
 	atomic_store(&u->stop, true);
 	pthread_join(u->reader, NULL);
-	leave(u);
+	port_close(u);
 }
 
 static int umad_fd(const struct tp *t)
@@ -265,7 +290,7 @@ static bool is_request(const uint8_t *mad)
 	return method == IBA_GET || method == IBA_SET;
 }
 
-static void rename_tid(struct umad_tp *u, uint8_t *mad)
+static void tid_replace(struct umad_tp *u, uint8_t *mad)
 {
 	struct sent *s = &u->sent[++u->next % SENT];
 
@@ -287,7 +312,7 @@ static int umad_tp_send(struct tp *t, const struct tp_mad *m, unsigned n)
 		memset(u->out, 0, umad_size());
 		memcpy(mad, m[i].mad, IBA_MAD_SIZE);
 		if (request)
-			rename_tid(u, mad);
+			tid_replace(u, mad);
 		umad_set_addr(u->out, m[i].dlid, m[i].qp, m[i].sl, m[i].qp ? GS_Q_KEY : 0);
 		rc = umad_send(u->port, dr ? u->agent_dr : u->agent_lid, u->out, IBA_MAD_SIZE,
 			       request ? KERNEL_MS : 0, 0);
@@ -301,14 +326,14 @@ static int umad_tp_send(struct tp *t, const struct tp_mad *m, unsigned n)
 	return (int)n;
 }
 
-/* The answer gets the id of its request back; -1: it is to none that is remembered. */
-static int give_tid(struct umad_tp *u, uint8_t *mad)
+/* Restores the original transaction id of a response; -1: it belongs to no request that is kept. */
+static int tid_restore(struct umad_tp *u, uint8_t *mad)
 {
 	uint32_t wire = (uint32_t)iba_smp_tid(mad);
 	const struct sent *s = &u->sent[wire % SENT];
 
 	if (iba_smp_method(mad) != IBA_GET_RESP)
-		return 0; /* somebody else's */
+		return 0; /* a request of another sender */
 	if (s->wire != wire)
 		return -1;
 	iba_smp_set_tid(mad, s->tid);
@@ -326,10 +351,10 @@ static int umad_tp_recv(struct tp *t, struct tp_mad *m, unsigned max)
 		return -ENOTCONN;
 	while (got < max && head != atomic_load_explicit(&u->tail, memory_order_acquire)) {
 		m[got] = u->ring[head++ % RING];
-		got += !give_tid(u, m[got].mad);
+		got += !tid_restore(u, m[got].mad);
 	}
 	atomic_store_explicit(&u->head, head, memory_order_release);
-	/* The rest is told again. */
+	/* Wake the loop again for the rest. */
 	count = 1;
 	if (head != atomic_load_explicit(&u->tail, memory_order_acquire) &&
 	    write(u->wake, &count, sizeof(count)) < 0)
@@ -337,7 +362,7 @@ static int umad_tp_recv(struct tp *t, struct tp_mad *m, unsigned max)
 	return atomic_load(&u->gone) && !got ? -ENOTCONN : (int)got;
 }
 
-/* The bit is set for as long as the device stays open. Another SM may have it: that is no reason to wait. */
+/* The bit is set while the device file is open. O_NONBLOCK: do not wait for another SM to release it. */
 static int umad_set_is_sm(struct tp *t, bool on)
 {
 	struct umad_tp *u = (struct umad_tp *)t;
@@ -359,8 +384,8 @@ static void umad_tp_info(const struct tp *t, struct tp_info *i)
 }
 
 const struct tp_ops tp_umad = {
-	.name = "umad",
-	.summary = "a local device by libibumad; reads device and port, or port GUID",
+	.is_present = umad_is_present,
+	.instance = umad_instance,
 	.open = umad_tp_open,
 	.close = umad_tp_close,
 	.fd = umad_fd,

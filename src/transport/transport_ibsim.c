@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client of ibsim's protocol: one socket for control, one for packets, both connected and never
- * waited for once open. State: struct sim_tp. Way in: tp_ibsim. Does not know what the MADs are about.
+ * A client of ibsim's protocol: one socket for control messages and one for packets, both connected
+ * and non-blocking. State: struct sim_tp. Way in: tp_ibsim. Does not interpret MADs.
  */
 #include <poll.h>
 #include <sys/socket.h>
@@ -13,12 +13,12 @@
 #include "transport/transport.h"
 
 enum {
-	BATCH = 32,	  /* datagrams a system call */
-	ANSWER_MS = 3000, /* a server that loads a large netlist or computes may take its time */
+	BATCH = 32,	  /* datagrams per system call */
+	ANSWER_MS = 3000, /* a server that loads a large netlist responds late */
 	GOODBYE_MS = 200,
-	PROBE_MS = 500,	   /* a silent server is looked after so often */
-	DROPPED = 110,	   /* status of a packet that found no way */
-	TAKEN_IDS = 64,	   /* connections of one process */
+	PROBE_MS = 500,	   /* how often a silent server is probed */
+	DROPPED = 110,	   /* status of a packet that was not delivered */
+	IDS_MAX = 64,	   /* connections of one process */
 	ID_STEP = 1 << 22, /* larger than any pid */
 };
 
@@ -27,7 +27,7 @@ struct sim_tp {
 	int ctl, fd;
 	uint32_t client;
 	bool gone;
-	uint64_t heard_ms; /* when the server last sent, or was looked after */
+	uint64_t heard_ms; /* when the server last sent, or was last probed */
 	struct tp_info info;
 	struct ibsim_packet out[BATCH], in[BATCH];
 	struct iovec out_iov[BATCH], in_iov[BATCH];
@@ -40,6 +40,21 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- which server ---- */
+
+/* ibsim needs no device: the server may start later. */
+static bool sim_is_present(const struct tp_where *w UNUSED)
+{
+	return true;
+}
+
+static void sim_instance(const struct tp_where *w, char *out, size_t size)
+{
+	const char *socket = getenv("IBSIM_SOCKNAME");
+
+	snprintf(out, size, "%.60s", *w->server ? w->server : socket && *socket ? socket : "sim");
 }
 
 /* ---- control ---- */
@@ -69,7 +84,7 @@ static int ctl_send(struct sim_tp *s, const struct ibsim_ctl *c, uint64_t until_
 	return rc;
 }
 
-/* Answers to what was given up waiting for may come first. */
+/* Skips late responses to requests that timed out. */
 static int ctl_recv(struct sim_tp *s, struct ibsim_ctl *c, uint32_t type, uint64_t until_ms)
 {
 	int rc = 0;
@@ -107,12 +122,12 @@ static int ask(struct sim_tp *s, enum ibsim_ctl_type type, void *data, uint32_t 
 
 /* ---- opening ---- */
 
-/* The id is part of our sockets' names; other connections of this process have others. */
+/* The id is part of our socket names; each connection of this process needs its own. */
 static int bind_pair(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id)
 {
 	int rc = -EADDRINUSE;
 
-	for (int i = 0; i < TAKEN_IDS && rc == -EADDRINUSE; i++) {
+	for (int i = 0; i < IDS_MAX && rc == -EADDRINUSE; i++) {
 		*id = (uint32_t)(getpid() + i * ID_STEP);
 		rc = w->udp ? 0 : ibsim_bind(w, s->ctl, "ctl", (int)*id);
 		if (!rc)
@@ -121,7 +136,7 @@ static int bind_pair(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id
 	return rc;
 }
 
-static void shut(struct sim_tp *s)
+static void sockets_close(struct sim_tp *s)
 {
 	if (s->ctl >= 0)
 		close(s->ctl);
@@ -130,8 +145,8 @@ static void shut(struct sim_tp *s)
 	s->ctl = s->fd = -1;
 }
 
-/* Both sockets, the control socket connected. -ECONNREFUSED: nobody listens by this kind of address. */
-static int make_sockets(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id)
+/* Opens both sockets and connects the control socket. -ECONNREFUSED: no server at this form of the address. */
+static int sockets_open(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id)
 {
 	struct sockaddr_in a;
 	socklen_t len = sizeof(a);
@@ -149,11 +164,11 @@ static int make_sockets(struct sim_tp *s, const struct ibsim_where *w, uint32_t 
 		*id = ntohs(a.sin_port);
 	}
 	if (rc)
-		shut(s);
+		sockets_close(s);
 	return rc;
 }
 
-/* "0x..." is the GUID of a host; anything else the server's own id or name of a node. */
+/* "0x..." is the GUID of a host; any other text is an id or name that the server knows. */
 static void node_name(const struct tp_where *w, char *out, size_t size)
 {
 	const char *text = *w->device ? w->device : getenv("SIM_HOST");
@@ -167,8 +182,8 @@ static void node_name(const struct tp_where *w, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)size - 1, text ? text : "");
 }
 
-static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id,
-		struct ibsim_client_info *c)
+static int client_connect(struct sim_tp *s, const struct ibsim_where *w, uint32_t id,
+			  struct ibsim_client_info *c)
 {
 	uint32_t never[2] = {0, 0};
 	int rc;
@@ -178,12 +193,12 @@ static int join(struct sim_tp *s, const struct ibsim_where *w, uint32_t id,
 	if (rc)
 		return rc;
 	s->client = c->id;
-	/* Who sends has time-outs of its own: what a server repeated on top might undo what came after. */
+	/* The sender has its own timeouts. A request that the server repeats could undo a later one. */
 	ask(s, IBSIM_SET_TIMEOUT, never, sizeof(never), ANSWER_MS);
 	return ibsim_connect(w, s->fd, "out", (int)s->client, s->client + 1);
 }
 
-static int ask_who(struct sim_tp *s)
+static int port_identify(struct sim_tp *s)
 {
 	struct iba_node_info ni;
 	struct iba_port_info pi;
@@ -205,7 +220,7 @@ static int ask_who(struct sim_tp *s)
 	return 0;
 }
 
-static void headers(struct sim_tp *s)
+static void headers_init(struct sim_tp *s)
 {
 	for (unsigned i = 0; i < BATCH; i++) {
 		s->out_iov[i] = (struct iovec){&s->out[i], sizeof(s->out[i])};
@@ -229,7 +244,7 @@ static int explain(int rc, const struct ibsim_where *w, const struct ibsim_clien
 	case -ENOTCONN:
 		return err_set(e, -ECONNREFUSED, "no ibsim or weft fabric serves %s", server);
 	case -ETIMEDOUT:
-		return err_set(e, rc, "the server at %s does not answer", server);
+		return err_set(e, rc, "the server at %s does not respond", server);
 	case -EACCES:
 		return err_set(e, rc, "the server at %s refused the connection: %s%s%s", server,
 			       *c->node ? "there is no node '" : "no room for another client",
@@ -252,20 +267,20 @@ static int sim_open(struct tp **t, const struct tp_where *tw, struct err *e)
 		return rc;
 	s = mem_zalloc(sizeof(*s));
 	*s = (struct sim_tp){.tp.ops = &tp_ibsim, .ctl = -1, .fd = -1, .heard_ms = now_ms()};
-	headers(s);
+	headers_init(s);
 	node_name(tw, c.node, sizeof(c.node));
-	rc = make_sockets(s, &w, &id);
+	rc = sockets_open(s, &w, &id);
 	if (rc == -ECONNREFUSED && !w.udp) {
 		w.whole = true;
-		rc = make_sockets(s, &w, &id);
+		rc = sockets_open(s, &w, &id);
 	}
 	if (!rc)
-		rc = join(s, &w, id, &c);
+		rc = client_connect(s, &w, id, &c);
 	if (!rc)
-		rc = ask_who(s);
+		rc = port_identify(s);
 	if (rc) {
 		explain(rc, &w, &c, e);
-		shut(s);
+		sockets_close(s);
 		free(s);
 		return rc == -ENOTCONN ? -ECONNREFUSED : rc;
 	}
@@ -281,7 +296,7 @@ static void sim_close(struct tp *t)
 
 	if (!s->gone)
 		ask(s, IBSIM_DISCONNECT, NULL, 0, GOODBYE_MS);
-	shut(s);
+	sockets_close(s);
 	free(s);
 }
 
@@ -292,8 +307,8 @@ static int sim_fd(const struct tp *t)
 
 /* ---- MADs ---- */
 
-/* Errors that mean nobody is at the other end, as opposed to no room or nothing there. */
-static int verdict(struct sim_tp *s)
+/* After a failed call: 0 when it can be repeated later, -ENOTCONN when the server is gone. */
+static int connection_check(struct sim_tp *s)
 {
 	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS)
 		return 0;
@@ -326,7 +341,7 @@ static int sim_send(struct tp *t, const struct tp_mad *m, unsigned n)
 		for (unsigned i = 0; i < k; i++)
 			pack(&s->out[i], &m[sent + i]);
 		rc = sendmmsg(s->fd, s->out_hdr, k, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (rc < 0 && verdict(s))
+		if (rc < 0 && connection_check(s))
 			break;
 		sent += rc > 0 ? (unsigned)rc : 0;
 		if (rc < (int)k)
@@ -342,7 +357,7 @@ static bool unpack(const struct ibsim_packet *p, unsigned len, struct tp_mad *m)
 	    (m->lost && iba_smp_method(p->mad) != IBA_GET && iba_smp_method(p->mad) != IBA_SET))
 		return false;
 	memcpy(m->mad, p->mad, IBA_MAD_SIZE);
-	if (iba_smp_method(m->mad) == IBA_GET_RESP || m->lost) /* to us: the rest is the server's */
+	if (iba_smp_method(m->mad) == IBA_GET_RESP || m->lost) /* the high bits are the server's */
 		iba_smp_set_tid(m->mad, iba_smp_tid(m->mad) & UINT32_MAX);
 	m->slid = iba_be16((const uint8_t *)&p->slid);
 	m->dlid = iba_be16((const uint8_t *)&p->dlid);
@@ -352,8 +367,8 @@ static bool unpack(const struct ibsim_packet *p, unsigned len, struct tp_mad *m)
 }
 
 /*
- * A server that went away is only noticed by who sends to it. An empty datagram is no message of the
- * protocol: a server reads it and does nothing.
+ * Only sending reveals that the server is gone. An empty datagram is not a message of the protocol: the
+ * server reads and ignores it.
  */
 static void probe(struct sim_tp *s)
 {
@@ -368,7 +383,7 @@ static void probe(struct sim_tp *s)
 	if (errno != EAGAIN && errno != EINTR)
 		s->gone = true;
 	if (send(s->ctl, "", 0, MSG_NOSIGNAL) < 0)
-		verdict(s);
+		connection_check(s);
 }
 
 static int sim_recv(struct tp *t, struct tp_mad *m, unsigned max)
@@ -380,7 +395,7 @@ static int sim_recv(struct tp *t, struct tp_mad *m, unsigned max)
 		unsigned k = MIN(max - got, (unsigned)BATCH);
 		int rc = recvmmsg(s->fd, s->in_hdr, k, MSG_DONTWAIT, NULL);
 
-		if (rc < 0 && !verdict(s) && !got)
+		if (rc < 0 && !connection_check(s) && !got)
 			probe(s);
 		for (int i = 0; i < rc; i++)
 			got += unpack(&s->in[i], s->in_hdr[i].msg_len, &m[got]);
@@ -393,8 +408,8 @@ static int sim_recv(struct tp *t, struct tp_mad *m, unsigned max)
 }
 
 /*
- * First off, then on: an SM that was killed on this node leaves ibsim's server with a client that has
- * the bit and gets our traps. The notice of the bit going off lets the server find it dead.
+ * Clears the bit first: after an SM on this node was killed, ibsim's server still has a client with the
+ * bit set and sends our traps there. Clearing the bit makes the server notice that this client is dead.
  */
 static int sim_set_is_sm(struct tp *t, bool on)
 {
@@ -415,9 +430,8 @@ static void sim_info(const struct tp *t, struct tp_info *i)
 }
 
 const struct tp_ops tp_ibsim = {
-	.name = "ibsim",
-	.summary =
-		"ibsim's protocol: to ibsim itself or to weft fabric; reads server and device (a node)",
+	.is_present = sim_is_present,
+	.instance = sim_instance,
 	.open = sim_open,
 	.close = sim_close,
 	.fd = sim_fd,
