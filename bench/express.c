@@ -6,7 +6,8 @@
  */
 #include <time.h>
 
-#include "sim/sim.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 struct path {
 	uint8_t ports[IBA_PATH_SIZE];

@@ -4,6 +4,8 @@
  * the counts. usage: warm-bench PORTS LEVELS
  */
 #include "lab/lab.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 struct count {
 	struct lab *lab;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every compared event queue offers: the calls of src/sim/evq.h behind one table, so that one
+ * What every compared event queue offers: the calls of src/sim/kernel/event_queue.h behind one table, so that one
  * program can drive them all. An all-zero state of `size` bytes is an empty queue. next() may
  * rearrange the queue. Each .c defines its typed calls NAME_push() ... and one QUEUE(NAME, text).
  */
 #ifndef WEFT_BENCH_QUEUE_H
 #define WEFT_BENCH_QUEUE_H
 
-#include "sim/evq.h"
+#include "sim/kernel/event_queue.h"
 
 struct queue {
 	const char *name, *what;
@@ -18,7 +18,7 @@ struct queue {
 	void (*free)(void *q);
 };
 
-extern const struct queue evq_now; /* the one in src/sim */
+extern const struct queue evq_now; /* the one in src/sim/kernel */
 extern const struct queue evq_bin, evq_d4, evq_d8, evq_d4a, evq_d8a, evq_soa8, evq_key4, evq_key8;
 extern const struct queue evq_pairing, evq_calendar, evq_ladder;
 extern const struct queue evq_wheel, evq_wheel_fine, evq_wheel_coarse;

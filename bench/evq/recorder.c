@@ -6,7 +6,7 @@
 #define evq_push evq_now_push
 #define evq_pop	 evq_now_pop
 #define evq_free evq_now_free
-#include "sim/evq.c"
+#include "sim/kernel/event_queue.c"
 #undef evq_push
 #undef evq_pop
 #undef evq_free
@@ -47,4 +47,4 @@ struct evq_now { /* QUEUE takes the size from here */
 	struct evq q;
 };
 #define evq_now_next evq_next
-QUEUE(evq_now, "src/sim/evq.c");
+QUEUE(evq_now, "src/sim/kernel/event_queue.c");

@@ -4,7 +4,10 @@
  * interface number of each port. Does not hold packets.
  */
 #include "cli/capture.h"
-#include "sim/pcap.h"
+#include "sim/plane/pcap.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
 
 enum { DATA_OVERHEAD = 26, UD_SEND = 0x64, RC_SEND = 0x04, PACKET_MAX = 8192 };
 

@@ -12,6 +12,8 @@
 #include "cli/manager_opts.h"
 #include "cli/sim_report.h"
 #include "lab/lab.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 static const char *const each_hows[] = {"deactivation", "activation", NULL};
 

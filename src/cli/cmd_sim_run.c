@@ -10,6 +10,8 @@
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
 #include "cli/manager_opts.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/traffic/sim_traffic.h"
 
 static struct {
 	const char *trace, *sm, *root, *engine, *svg, *capture, *capture_node;

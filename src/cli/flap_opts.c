@@ -4,6 +4,8 @@
  * manager makes of it.
  */
 #include "cli/flap_opts.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 #define USUAL_PERIOD (100 * PS_PER_MS)
 enum { USUAL_TIMES = 10 };

@@ -11,6 +11,8 @@
 
 #include "cli/cli.h"
 #include "lab/lab.h"
+#include "sim/sim_config.h"
+#include "sim/traffic/traffic.h"
 
 #define LOAD_NOT_GIVEN UINT_MAX
 

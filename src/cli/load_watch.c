@@ -5,6 +5,8 @@
  */
 #include "cli/load_watch.h"
 #include "cli/cli.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
 
 /* ---- what is asked for ---- */
 

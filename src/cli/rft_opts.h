@@ -7,7 +7,7 @@
 #define WEFT_RFT_OPTS_H
 
 #include "cli/cli.h"
-#include "sim/sim.h"
+#include "sim/sim_config.h"
 
 extern cli_strings rft_switches; /* of the one command that runs */
 

@@ -6,6 +6,8 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 /* ---- the timeline ---- */
 

@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "sim/kernel/sim_kernel.h"
 
 static void json_smps(struct json *j, const struct lab_sum *s, bool change)
 {

@@ -138,10 +138,10 @@ const struct emu_cmd con_relink = {
 
 static bool forget(struct emu *m, port_id p)
 {
-	const struct sim_link_trouble none = {0};
+	const struct sim_link_fault none = {0};
 
 	cut(m, p);
-	sim_set_trouble(m->sim, p, &none);
+	sim_set_link_fault(m->sim, p, &none);
 	for (unsigned c = 0; c < SIM_NCOUNTERS; c++)
 		sim_count_set(m->sim, p, (enum sim_counter)c, 0);
 	return true;

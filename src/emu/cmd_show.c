@@ -4,6 +4,7 @@
  * in: the con_* tables. Dump, Route and Attached look as ibsim's do, for what reads them.
  */
 #include "emu/console.h"
+#include "sim/stats/sim_stats.h"
 
 #include <time.h>
 
@@ -31,9 +32,9 @@ static void dump_tables(const struct emu *m, node_id n, struct strbuf *out)
 
 static void dump_trouble(const struct emu *m, port_id p, struct strbuf *out)
 {
-	struct sim_link_trouble t;
+	struct sim_link_fault t;
 
-	sim_get_trouble(m->sim, p, &t);
+	sim_get_link_fault(m->sim, p, &t);
 	if (t.loss_q32)
 		strbuf_addf(out, "\t# loss %.4g%%", (double)t.loss_q32 / 42949672.96);
 	if (t.loss_q32 && t.loss_attr)

@@ -27,16 +27,16 @@ static void trouble(struct emu *m, const struct emu_op *op, bool loss)
 
 	for (unsigned i = first; i <= last; i++) {
 		port_id p = fab_port_id(m->fab, op->a.node, i);
-		struct sim_link_trouble t;
+		struct sim_link_fault t;
 
-		sim_get_trouble(m->sim, p, &t);
+		sim_get_link_fault(m->sim, p, &t);
 		if (loss) {
 			t.loss_q32 = op->share_q32;
 			t.loss_attr = (uint16_t)op->m;
 		} else {
 			t.latency_ps = op->t;
 		}
-		sim_set_trouble(m->sim, p, &t);
+		sim_set_link_fault(m->sim, p, &t);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "emu/emu_priv.h"
 #include "emu/line.h"
 #include "emu/names.h"
+#include "sim/device/sim_device.h"
 
 struct emu_cmd;
 

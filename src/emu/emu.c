@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "emu/emu_priv.h"
+#include "sim/kernel/sim_kernel.h"
 
 enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000, CROWDED_US = 300, CALM_MS = 20 };
 

@@ -18,7 +18,8 @@
 
 #include <uv.h>
 
-#include "sim/sim.h"
+#include "fabric/fabric.h"
+#include "sim/sim_config.h"
 
 struct emu_config {
 	struct sim_config sim;

@@ -8,7 +8,7 @@
 #define WEFT_EMU_PENDING_H
 
 #include "base/vec.h"
-#include "sim/sim.h"
+#include "sim/device/sim_device.h"
 
 #define PEND_NONE UINT32_MAX
 

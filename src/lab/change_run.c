@@ -5,6 +5,9 @@
  */
 #include "lab/change_run.h"
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
+#include "sim/traffic/sim_traffic.h"
 
 struct run {
 	struct lab *l;

@@ -9,6 +9,7 @@
 
 #include "lab/series.h"
 #include "lab/watch.h"
+#include "sim/traffic/traffic.h"
 
 struct lab_change_plan {
 	const struct lab_change *change;

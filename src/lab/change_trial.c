@@ -6,6 +6,9 @@
 #include "lab/change_trial.h"
 #include "lab/lab_priv.h"
 #include "lab/watch.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
+#include "sim/traffic/sim_traffic.h"
 
 #define LIMIT  (600 * PS_PER_S)
 #define WARMUP (200 * PS_PER_US)
@@ -381,7 +384,7 @@ static void check_books(struct trial *t)
 	if (st->discarded[SIM_DISCARD_BUFFER])
 		wrong(t, "%llu data packets found no room",
 		      (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
-	if (!sim_plane_rests(t->sim, why, sizeof(why)))
+	if (!sim_plane_drained(t->sim, why, sizeof(why)))
 		wrong(t, "%s", why);
 }
 

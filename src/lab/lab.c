@@ -4,6 +4,7 @@
  * lab_power_on(), lab_run_*(). What goes on at a manager's seat is in seat.c.
  */
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
 
 void lab_config_default(struct lab_config *c)
 {
@@ -162,7 +163,7 @@ bool lab_run_settled(struct lab *l, time_ps since, time_ps limit)
 void lab_run_until(struct lab *l, time_ps t)
 {
 	for (unsigned i = 0; sim_next(l->sim) <= t; i++)
-		if (i % 64 || !sim_run_apart(l->sim, t, l->cfg.threads, l->tick, l->tick_ctx))
+		if (i % 64 || !sim_run_parallel(l->sim, t, l->cfg.threads, l->tick, l->tick_ctx))
 			run_one(l);
 }
 

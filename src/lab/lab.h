@@ -8,7 +8,9 @@
 #define WEFT_LAB_H
 
 #include "lab/usage.h"
-#include "sim/sim.h"
+#include "sim/sim_config.h"
+#include "sim/stats/sim_stats.h"
+#include "sim/traffic/traffic.h"
 #include "sm/sm.h"
 
 /* ---- what work costs in simulated time ---- */

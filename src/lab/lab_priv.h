@@ -6,6 +6,7 @@
 #define WEFT_LAB_PRIV_H
 
 #include "lab/lab.h"
+#include "sim/device/sim_device.h"
 
 struct lab_lid {
 	uint64_t guid;

@@ -4,6 +4,9 @@
  * caller's result. Way in: lab_load_up(), lab_load_run(). Does not choose rates: see saturation.c.
  */
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
+#include "sim/traffic/sim_traffic.h"
 
 typedef unsigned __int128 u128;
 

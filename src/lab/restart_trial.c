@@ -6,6 +6,7 @@
 #include "lab/restart_trial.h"
 #include "lab/lab_priv.h"
 #include "lab/watch.h"
+#include "sim/kernel/sim_kernel.h"
 
 #define LIMIT (600 * PS_PER_S)
 

@@ -5,6 +5,7 @@
  * manager would.
  */
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
 
 /* Events that were set for a manager who is gone are for nobody: the cookie's upper half says whose. */
 static uint64_t cookie_of(const struct lab_seat *x, uint32_t low)

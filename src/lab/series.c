@@ -5,6 +5,8 @@
  */
 #include "lab/series.h"
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/traffic/sim_traffic.h"
 
 static uint32_t share(uint64_t part, uint64_t whole)
 {

@@ -6,6 +6,7 @@
  */
 #include "base/rng.h"
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
 
 struct trial {
 	struct lab *lab;

@@ -4,6 +4,7 @@
  * lab_usage_take(). Does not count anything itself: that is sim/plane_detail.c.
  */
 #include "lab/usage.h"
+#include "sim/traffic/sim_traffic.h"
 
 static struct lab_latency latency_of(const struct hist_small *h)
 {

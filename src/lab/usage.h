@@ -7,7 +7,7 @@
 #ifndef WEFT_USAGE_H
 #define WEFT_USAGE_H
 
-#include "sim/detail.h"
+#include "sim/stats/sim_detail.h"
 
 struct lab_latency {
 	uint64_t n;

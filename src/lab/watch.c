@@ -6,6 +6,8 @@
  */
 #include "lab/watch.h"
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
 
 #define LOCK_LOOK PS_PER_MS
 #define FIRST_GAP (100 * PS_PER_US)

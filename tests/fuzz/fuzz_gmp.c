@@ -6,6 +6,7 @@
  * one an input. Way in: libFuzzer, or replay.c over files.
  */
 #include "simfuzz.h"
+#include "sim/kernel/sim_kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -122,12 +123,12 @@ static void do_world(struct play *p)
 {
 	unsigned what = byte(p);
 	port_id a = byte(p) % p->fab->nports, b = byte(p) % p->fab->nports;
-	struct sim_link_trouble t = {.loss_q32 = (uint64_t)byte(p) << 24,
-				     .latency_ps = byte(p) * PS_PER_US};
+	struct sim_link_fault t = {.loss_q32 = (uint64_t)byte(p) << 24,
+				   .latency_ps = byte(p) * PS_PER_US};
 
 	switch (what % 5) {
 	case 0:
-		sim_set_trouble(p->sim, a, &t);
+		sim_set_link_fault(p->sim, a, &t);
 		break;
 	case 1:
 		if (sim_port_peer(p->sim, a) != FAB_NONE)

@@ -5,6 +5,7 @@
  * comes to its end. State: struct play, one an input. Way in: libFuzzer, or replay.c over files.
  */
 #include "simfuzz.h"
+#include "sim/kernel/sim_kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

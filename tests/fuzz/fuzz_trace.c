@@ -4,7 +4,7 @@
  * packets; what was read is sorted, reads the same again when written in picoseconds, and is sent
  * in full. Keeps no state. Way in: libFuzzer, or replay.c over files.
  */
-#include "sim/traffic.h"
+#include "sim/traffic/traffic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,8 @@
 #define WEFT_SIMFUZZ_H
 
 #include "route/route.h"
-#include "sim/sim.h"
+#include "sim/device/sim_device.h"
+#include "sim/stats/sim_stats.h"
 
 #define CHECK(x)                                                                                   \
 	do {                                                                                       \

@@ -9,6 +9,8 @@
 
 #include "lab/lab.h"
 #include "sm/manager.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 enum { BREAK_NODE_A = 6, BREAK_NODE_B = 10 }; /* LIDs of the tables: GUIDs 0x104 and 0x107 */
 

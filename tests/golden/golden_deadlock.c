@@ -8,6 +8,9 @@
 
 #include "lab/lab.h"
 #include "sm/manager.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
+#include "sim/traffic/sim_traffic.h"
 
 #define SPAN (6 * PS_PER_MS)
 

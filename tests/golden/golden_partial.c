@@ -8,6 +8,8 @@
 
 #include "lab/lab.h"
 #include "sm/manager.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 struct seen {
 	char text[224]; /* "SubnGet SwitchInfo n/a 1->8, (3)" */

@@ -5,7 +5,7 @@
  * does.
  */
 #include "iba/iba.h"
-#include "sim/pcap.h"
+#include "sim/plane/pcap.h"
 
 enum { HOST_PORT, SWITCH_PORT }; /* interfaces */
 

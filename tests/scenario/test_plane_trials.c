@@ -8,7 +8,7 @@
  */
 #include "lab/lab.h"
 #include "seeds.h"
-#include "sim/plane.h"
+#include "sim/plane/plane_priv.h"
 
 enum { MAX_SWITCHES = 24, SMALL_LINKS = 12 };
 

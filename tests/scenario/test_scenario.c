@@ -6,6 +6,8 @@
  * TAP, one case a file test_scenario --print FILE     the trace, to write expectations from
  */
 #include "lab/lab.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 typedef VEC(char *) line_list;
 

@@ -10,7 +10,7 @@
 #include "../scenario/seeds.h"
 #include "lab/lab.h"
 #include "liar.h"
-#include "sim/sim_priv.h"
+#include "sim/kernel/sim_priv.h"
 
 static unsigned misled; /* of a batch */
 

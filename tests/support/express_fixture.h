@@ -7,6 +7,8 @@
 #define WEFT_TEST_EXPRESS_FIXTURE_H
 
 #include "sim_fixture.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 static inline void express_open(struct world *w, struct fab *f)
 {

@@ -18,6 +18,8 @@
 
 #include "lab/lab.h"
 #include "sm/manager.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 enum { SWITCHES = 5, BLOCKS_MAX = 8 };
 

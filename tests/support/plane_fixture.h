@@ -10,7 +10,7 @@
 
 #include "sim_fixture.h"
 
-#include "sim/plane.h"
+#include "sim/plane/plane_priv.h"
 
 enum {
 	PW_LID0 = 1,   /* host h has LID PW_LID0 + h */

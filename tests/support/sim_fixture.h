@@ -9,7 +9,9 @@
 
 #include "unit_test.h"
 
-#include "sim/sim.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/stats/sim_stats.h"
 
 struct world_seen {
 	enum sim_seen what;

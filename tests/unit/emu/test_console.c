@@ -269,20 +269,20 @@ TEST(lids_change)
 TEST(links_get_bad)
 {
 	struct emu *m = *state;
-	struct sim_link_trouble t;
+	struct sim_link_fault t;
 
 	does(m, "loss \"switch 0\"[2] 50%");
 	does(m, "latency \"switch 0\"[2] 5us");
-	sim_get_trouble(m->sim, port(m, "switch 1", 3), &t);
+	sim_get_link_fault(m->sim, port(m, "switch 1", 3), &t);
 	assert_int_equal(t.loss_q32, 1ull << 31);
 	assert_int_equal(t.latency_ps, 5 * PS_PER_US);
 	assert_non_null(strstr(does(m, "Dump \"switch 1\""), "# loss 50%\t# latency 5 us"));
 	does(m, "Error \"switch 0\" 0");
-	sim_get_trouble(m->sim, port(m, "switch 1", 3), &t);
+	sim_get_link_fault(m->sim, port(m, "switch 1", 3), &t);
 	assert_int_equal(t.loss_q32, 0);
 	assert_int_equal(t.latency_ps, 5 * PS_PER_US);
 	does(m, "Error \"switch 0\"[1] 25");
-	sim_get_trouble(m->sim, port(m, "host0", 1), &t);
+	sim_get_link_fault(m->sim, port(m, "host0", 1), &t);
 	assert_int_equal(t.loss_q32, 1ull << 30);
 	refuses(m, "loss host0[1] 2", "expected a share such as 1% or 0.01, found '2'");
 	refuses(m, "latency host0[1] 2min", "expected a time such as 5us");
@@ -290,7 +290,7 @@ TEST(links_get_bad)
 	does(m, "Error host0[1] 10 17");
 	assert_non_null(strstr(does(m, "Dump host0"), "# loss 10% of attribute 17"));
 	does(m, "loss host0[1] 10%");
-	sim_get_trouble(m->sim, port(m, "host0", 1), &t);
+	sim_get_link_fault(m->sim, port(m, "host0", 1), &t);
 	assert_int_equal(t.loss_attr, 0);
 	refuses(m, "Error host0[1] 10 PortInfo", "expected an attribute's number");
 }

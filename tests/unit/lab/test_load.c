@@ -6,6 +6,8 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 enum { PAYLOAD = 256, WIRE_BYTES = PAYLOAD + LAB_OVERHEAD_BYTES };
 

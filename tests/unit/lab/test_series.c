@@ -6,6 +6,9 @@
 #include "unit_test.h"
 
 #include "lab/series.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/traffic/sim_traffic.h"
 
 static struct fab *ring_of_six(void)
 {

@@ -6,7 +6,8 @@
 #include "unit_test.h"
 
 #include "run/daemon.h"
-#include "sim/sim.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 /* ---- a transport in front of a simulation ---- */
 

@@ -6,7 +6,7 @@
  */
 #include "unit_test.h"
 
-#include "sim/pcap.h"
+#include "sim/plane/pcap.h"
 
 static uint32_t le32(const void *at)
 {

@@ -5,8 +5,8 @@
  */
 #include "unit_test.h"
 
-#include "sim/traffic.h"
-#include "sim/traffic_priv.h"
+#include "sim/traffic/traffic.h"
+#include "sim/traffic/traffic_priv.h"
 
 static struct traffic_config config(enum traffic_pattern p, enum traffic_arrivals a)
 {

@@ -5,6 +5,8 @@
  */
 #include "sm_fixture.h"
 #include "lab/lab_priv.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/traffic/sim_traffic.h"
 
 /* ---- one, and others that are a script ---- */
 

@@ -5,6 +5,7 @@
  * in tests/scenario/test_restart_trials.c.
  */
 #include "mechanism_fixture.h"
+#include "sim/traffic/sim_traffic.h"
 
 /* ---- what the new one sends ---- */
 

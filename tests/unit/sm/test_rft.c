@@ -7,6 +7,8 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
 
 struct rig {
 	struct fab *fab;

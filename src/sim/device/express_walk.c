@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Express mode: packets walk from node to node in one go, without an event a hop. State: a list of
+ * packets that wait for their walk, in struct sim. Way in: express_add(), sim_settle(). Does not
+ * decide what becomes of an SMP at a node: that is smi.c's.
+ */
+#include "sim/kernel/sim_priv.h"
+
+/* Where a packet is looked at next. */
+enum place { AT_PORT, AT_TABLE, AT_NODE, GONE };
+
+static bool is_gmp(const struct pkt *p)
+{
+	unsigned class = iba_smp_mgmt_class(p->smp.mad);
+
+	return class != IBA_CLASS_SUBN_LID && class != IBA_CLASS_SUBN_DR;
+}
+
+static enum place drop(struct sim *s, uint32_t p, enum sim_drop why)
+{
+	pkt_drop(s, p, why);
+	return GONE;
+}
+
+/* Dropped at a port that has a counter for it. */
+static enum place drop_counted(struct sim *s, uint32_t p, enum sim_drop why, port_id at,
+			       enum sim_counter c)
+{
+	sim_count(s, at, c, 1);
+	return drop(s, p, why);
+}
+
+/* Data leaves an Active port for one that is Active or Armed, SMPs pass wherever there is a link. */
+bool link_open(const struct sim *s, const struct sim_port *a, bool data)
+{
+	const struct sim_port *b;
+
+	if (a->peer == FAB_NONE)
+		return false;
+	b = &s->ports[a->peer];
+	if (data)
+		return a->pi.state == IBA_PORT_ACTIVE && b->pi.state >= IBA_PORT_ARMED;
+	return a->pi.state != IBA_PORT_DOWN && b->pi.state != IBA_PORT_DOWN;
+}
+
+void link_data_came(struct sim *s, port_id at)
+{
+	const struct fab_port *fp = &s->fab->ports[at];
+
+	if (s->ports[at].pi.state ==
+	    IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
+		port_state_set(s, fp->node, fp->num, IBA_PORT_ACTIVE);
+}
+
+static uint64_t more(uint64_t v, unsigned add)
+{
+	return v > UINT64_MAX - add ? UINT64_MAX : v + add;
+}
+
+static void count_packet(struct sim *s, port_id at, enum sim_counter data, enum sim_counter pkts,
+			 enum sim_counter uni)
+{
+	uint64_t *c = s->counters[at].c;
+
+	c[data] = more(c[data], (IBA_SMP_WIRE_BYTES - 2) / 4); /* words, no VCRC (IBA 16.1.3.5) */
+	c[pkts] = more(c[pkts], 1);
+	c[uni] = more(c[uni], 1);
+}
+
+/* A walk that visits more switches than there are, on both LID-routed segments, is a loop. */
+static unsigned hop_limit(const struct sim *s)
+{
+	return MIN(2u * s->fab->nswitches + IBA_MAX_HOPS + 2u, (unsigned)UINT16_MAX);
+}
+
+static void arrive(struct sim *s, uint32_t p, port_id at)
+{
+	struct pkt *pkt = &s->pkts.at[p];
+
+	count_packet(s, at, SIM_CNT_RCV_DATA, SIM_CNT_RCV_PKTS, SIM_CNT_UNI_RCV);
+	pkt->node = s->fab->ports[at].node;
+	pkt->in_port = s->fab->ports[at].num;
+	pkt->from_local = false;
+	if (is_gmp(pkt))
+		link_data_came(s, at);
+}
+
+static bool suffers(const struct sim_link_fault *t, const struct pkt *pkt)
+{
+	return !t->loss_attr || t->loss_attr == iba_smp_attr_id(pkt->smp.mad);
+}
+
+/* Over the link of port `out`, if it lets the packet through. */
+static enum place cross(struct sim *s, uint32_t p, unsigned out)
+{
+	struct pkt *pkt = &s->pkts.at[p];
+	const struct fab_node *fn = &s->fab->nodes[pkt->node];
+	port_id at = fn->first_port + out, to;
+	const struct sim_link_fault *t;
+	bool gmp = is_gmp(pkt);
+
+	if (!out || out > fn->nports)
+		return drop(s, p, SIM_DROP_BAD_PATH);
+	if (!link_open(s, &s->ports[at], gmp))
+		return drop_counted(s, p, SIM_DROP_LINK, at, SIM_CNT_XMIT_DISCARDS);
+	if (pkt->hops++ > hop_limit(s))
+		return drop_counted(s, p, SIM_DROP_LIFETIME, at, SIM_CNT_XMIT_DISCARDS);
+	to = s->ports[at].peer;
+	s->stats.hops++;
+	count_packet(s, at, SIM_CNT_XMIT_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_UNI_XMIT);
+	t = s->trouble ? &s->trouble[at] : NULL;
+	if (t && suffers(t, pkt) && rng_chance(&s->fault_rng, t->loss_q32))
+		return drop_counted(s, p, SIM_DROP_FAULT, to,
+				    gmp ? SIM_CNT_RCV_ERRORS : SIM_CNT_VL15_DROPPED);
+	if (t && t->latency_ps) {
+		sim_push(s, s->now + t->latency_ps, PRIO_NET,
+			 (struct ev){
+				 .kind = EV_ARRIVE, .a = to, .b = p, .c = s->ports[to].link_epoch});
+		return GONE;
+	}
+	arrive(s, p, to);
+	return AT_PORT;
+}
+
+/* What is LID-routed leaves an endport by the sender's port, a switch as its table says. */
+static enum place by_table(struct sim *s, uint32_t p)
+{
+	struct pkt *pkt = &s->pkts.at[p];
+	node_id n = pkt->node;
+	port_id in = s->fab->nodes[n].first_port + pkt->in_port;
+	unsigned out;
+
+	if (!sim_is_switch(s, n))
+		return cross(s, p, pkt->in_port);
+	out = lid_route(s, n, pkt->smp.dlid);
+	if (out == 0) {
+		pkt->from_local = false;
+		return AT_NODE;
+	}
+	if (out > s->fab->nodes[n].nports)
+		return drop_counted(s, p, SIM_DROP_UNROUTABLE, in, SIM_CNT_RCV_SWITCH_RELAY);
+	if (out == pkt->in_port && !pkt->from_local)
+		return drop_counted(s, p, SIM_DROP_TURNED_BACK, in, SIM_CNT_RCV_SWITCH_RELAY);
+	return cross(s, p, out);
+}
+
+static enum place at_smi(struct sim *s, uint32_t p)
+{
+	struct verdict v = smi_judge(s, &s->pkts.at[p]);
+
+	switch (v.kind) {
+	case TO_PORT:
+		return cross(s, p, v.port);
+	case TO_LID:
+		return AT_TABLE;
+	case TO_NODE:
+		smi_deliver(s, p);
+		return GONE;
+	case DISCARD:
+		break;
+	}
+	return drop(s, p, v.why);
+}
+
+static enum place at_gsi(struct sim *s, uint32_t p)
+{
+	struct pkt *pkt = &s->pkts.at[p];
+
+	if (smi_has_lid(s, pkt)) {
+		gsi_deliver(s, p);
+		return GONE;
+	}
+	if (pkt->smp.dlid == IBA_LID_PERMISSIVE)
+		return drop(s, p, SIM_DROP_BAD_PATH);
+	return pkt->from_local ? AT_TABLE : drop(s, p, SIM_DROP_NOT_FOR_US);
+}
+
+static enum place at_node(struct sim *s, uint32_t p)
+{
+	const struct pkt *pkt = &s->pkts.at[p];
+
+	if (!s->nodes[pkt->node].on)
+		return drop(s, p, SIM_DROP_NODE);
+	return is_gmp(pkt) ? at_gsi(s, p) : at_smi(s, p);
+}
+
+static void walk(struct sim *s, uint32_t p)
+{
+	enum place at = s->pkts.at[p].from_local ? AT_NODE : AT_PORT;
+
+	while (at != GONE) {
+		const struct pkt *pkt = &s->pkts.at[p];
+
+		if (at == AT_PORT)
+			at = pkt->smp.dlid != IBA_LID_PERMISSIVE && sim_is_switch(s, pkt->node)
+				     ? AT_TABLE
+				     : AT_NODE;
+		if (at == AT_TABLE)
+			at = by_table(s, p);
+		else
+			at = at_node(s, p);
+	}
+}
+
+/* ---- the list ---- */
+
+void express_add(struct sim *s, uint32_t p)
+{
+	s->pkts.at[p].next = PKT_NONE;
+	if (s->walk_head == PKT_NONE)
+		s->walk_head = p;
+	else
+		s->pkts.at[s->walk_tail].next = p;
+	s->walk_tail = p;
+}
+
+/* What a node answers, and what its program sends on the spot, is added at the end: a program that settles
+ * while it is being served finds somebody at it. */
+static void express_walk(struct sim *s)
+{
+	if (s->walking)
+		return;
+	s->walking = true;
+	while (s->walk_head != PKT_NONE) {
+		uint32_t p = s->walk_head;
+
+		s->walk_head = s->pkts.at[p].next;
+		walk(s, p);
+	}
+	s->walking = false;
+}
+
+/* Over a link with latency. */
+void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
+{
+	if (s->ports[at].link_epoch != epoch || s->ports[at].pi.state == IBA_PORT_DOWN) {
+		pkt_drop(s, p, SIM_DROP_LINK);
+		return;
+	}
+	arrive(s, p, at);
+	express_add(s, p);
+}
+
+void sim_settle(struct sim *s, time_ps now)
+{
+	if (s->walking)
+		return;
+	do {
+		while (sim_next(s) <= now && sim_step(s))
+			express_walk(s);
+		s->now = MAX(s->now, now);
+		express_walk(s);
+	} while (sim_next(s) <= now);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * GMPs that have come to their port: requests of performance management go to the node's own agent,
+ * everything else to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not carry
+ * GMPs: express.c does.
+ */
+#include "sim/kernel/sim_priv.h"
+
+enum { RESPONSE = 0x80 }; /* the R bit of a method */
+
+/* The request, changed to its answer where it must be. */
+void gsi_respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status)
+{
+	uint16_t to = smp->slid;
+
+	smp->slid = smp->dlid;
+	smp->dlid = to;
+	iba_smp_set_method(smp->mad, IBA_GET_RESP);
+	iba_smp_set_status(smp->mad, (uint16_t)status);
+	smi_inject(s, n, port, smp);
+}
+
+static bool is_request(const uint8_t *m)
+{
+	return iba_smp_method(m) == IBA_GET || iba_smp_method(m) == IBA_SET;
+}
+
+void gsi_deliver(struct sim *s, uint32_t p)
+{
+	struct pkt *pkt = &s->pkts.at[p];
+	node_id n = pkt->node;
+	unsigned port = pkt->in_port;
+	const struct sm_hook *hook = smi_hook(s, pkt);
+	struct sim_smp smp = pkt->smp; /* whoever takes it may send, which moves the pool */
+	bool ours = iba_smp_mgmt_class(smp.mad) == IBA_CLASS_PERF &&
+		    !(iba_smp_method(smp.mad) & RESPONSE);
+
+	if (!ours && !hook && !is_request(smp.mad)) {
+		pkt_drop(s, p, SIM_DROP_NO_AGENT);
+		return;
+	}
+	s->stats.delivered++;
+	sim_seen(s, SIM_SEEN_RECV, n, port, &smp, !ours);
+	pkt_free(s, p);
+	if (ours)
+		pma_handle(s, n, port, &smp);
+	else if (hook)
+		hook->recv(hook->ctx, &smp);
+	else /* as hosts do it, so that whoever asks need not wait for nothing */
+		gsi_respond(s, n, port, &smp, IBA_STATUS_BAD_METHOD_ATTR);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who is at a port from outside: the SM or program that gets what is not for the node itself, and what
+ * it sends; whether the port says it has an SM, and what its node is called. State: the hooks in struct
+ * sim. Does not look into what it passes on.
+ */
+#include "sim/kernel/sim_priv.h"
+
+static uint32_t *hook_slot(struct sim *s, node_id n, unsigned port)
+{
+	return &s->hook_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
+}
+
+/* The last hook takes the place of one that goes. */
+static void hook_remove(struct sim *s, uint32_t *slot)
+{
+	struct sm_hook *gone = &s->hooks.at[*slot - 1], last = s->hooks.at[--s->hooks.n];
+
+	*gone = last;
+	*hook_slot(s, last.node, last.port) = *slot;
+	*slot = 0;
+}
+
+void sim_attach_port(struct sim *s, node_id n, unsigned port,
+		     void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx)
+{
+	uint32_t *slot = hook_slot(s, n, port);
+
+	if (*slot)
+		hook_remove(s, slot);
+	if (!recv)
+		return;
+	vec_push(&s->hooks, (struct sm_hook){n, (uint8_t)port, recv, ctx});
+	*slot = (uint32_t)s->hooks.n;
+}
+
+void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on)
+{
+	struct iba_port_info *pi = &node_port(s, n, port)->pi;
+	bool was = pi->cap_mask & IBA_CAP_IS_SM;
+
+	pi->cap_mask &= ~(uint32_t)IBA_CAP_IS_SM;
+	pi->cap_mask |= on ? IBA_CAP_IS_SM : 0;
+	if (s->cfg.express && was != on)
+		trap_changed(s, n, port, false);
+}
+
+void sim_set_node_desc(struct sim *s, node_id n, const char *text)
+{
+	struct sim_node *node = &s->nodes[n];
+
+	if (!node->desc)
+		node->desc = mem_alloc(IBA_SMP_DATA_SIZE);
+	memset(node->desc, 0, IBA_SMP_DATA_SIZE);
+	memcpy(node->desc, text, strnlen(text, IBA_SMP_DATA_SIZE));
+	for (unsigned p = sim_is_switch(s, n) ? 0 : 1;
+	     s->cfg.express && p <= s->fab->nodes[n].nports; p++) {
+		if (!node_port(s, n, p)->pi.lid)
+			continue;
+		trap_changed(s, n, p, true);
+		break; /* one port tells for the node */
+	}
+}
+
+void sim_attach(struct sim *s, node_id n, unsigned port,
+		void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx)
+{
+	sim_attach_port(s, n, port, recv, ctx);
+	sim_set_is_sm(s, n, port, recv != NULL);
+}
+
+void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)
+{
+	if (s->nodes[n].on)
+		smi_inject(s, n, port, smp);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The devices' contract: nodes with their SMI, SMA and agents, ports, cables, and the programs
+ * attached to ports. Keeps what a device keeps: PortInfo, SwitchInfo, tables, counters, pending traps.
+ * Promises to answer MADs as IBA says, and to report every state change to the watchers.
+ *
+ * Called by the laboratory and the emulator: they power nodes, move cables, attach SMs and programs,
+ * send MADs, and read what a device holds without asking it by MAD.
+ */
+#ifndef WEFT_SIM_DEVICE_H
+#define WEFT_SIM_DEVICE_H
+
+#include "fabric/fabric.h"
+#include "sim/sim_config.h"
+
+struct sim;
+
+/* ---- power and cables ---- */
+
+void sim_node_power(struct sim *s, node_id n, bool on); /* off loses all state */
+/* Connects two free ports. Where the snapshot has this link, the cable has the snapshot's length. */
+void sim_cable(struct sim *s, port_id a, port_id b);
+void sim_cable_length(struct sim *s, port_id a, uint32_t cm); /* of the cable at a; 0: unknown */
+void sim_uncable(struct sim *s, port_id a); /* removes the cable, if there is one */
+void sim_set_faults(struct sim *s, const struct sim_faults *f);
+void sim_set_training(struct sim *s, time_ps t); /* of links that come up from now on */
+
+/* ---- programs at ports ---- */
+
+/* A packet on VL15. dlid == IBA_LID_PERMISSIVE means directed. */
+struct sim_smp {
+	uint8_t mad[IBA_MAD_SIZE];
+	uint16_t slid, dlid;
+	uint8_t sl;
+};
+
+/* SMPs for an SM at this node (GetResp, Trap, all SMInfo) go to recv. Sets IsSM. One for each port;
+ * for a switch, port 0. NULL recv detaches. */
+void sim_attach(struct sim *s, node_id n, unsigned port,
+		void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
+/* Like sim_attach(), for programs of any kind: recv gets what the node does not answer itself, that
+ * is responses, traps, SMInfo requests (only while IsSM is set: otherwise the SMA refuses them) and
+ * GMPs of classes without an agent. Does not change IsSM. */
+void sim_attach_port(struct sim *s, node_id n, unsigned port,
+		     void (*recv)(void *ctx, const struct sim_smp *smp), void *ctx);
+void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on);
+/* NodeDescription, at most 64 bytes, until the node is powered off. In express mode the node sends
+ * trap 144. */
+void sim_set_node_desc(struct sim *s, node_id n, const char *text);
+
+/* Passes a MAD to the SMI of that port, which sends it in turn. In express mode also GMPs (any class
+ * but subnet management), with a DLID: they travel as data on VL 0, along the tables, over Active
+ * ports. Every node answers PerfMgt requests itself. */
+void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
+
+/* ---- watchers ---- */
+
+/* smp is NULL for state changes. */
+enum sim_seen { SIM_SEEN_SEND, SIM_SEEN_RECV, SIM_SEEN_DROP, SIM_SEEN_PORT, SIM_SEEN_NODE };
+struct sim_watch {
+	/* detail: enum sim_drop, the new port state, or 1 for power on */
+	void (*seen)(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		     const struct sim_smp *smp, unsigned detail);
+	void *ctx;
+};
+void sim_watch(struct sim *s, struct sim_watch w);
+
+/* A change in a device that affects data packets: by a Set, by its links or by its power. Called only
+ * when a value differs from the one before. */
+enum sim_change { SIM_CHANGED_TABLE, SIM_CHANGED_SLVL, SIM_CHANGED_PORT, SIM_CHANGED_POWER };
+struct sim_change_watch {
+	void (*changed)(void *ctx, node_id n, enum sim_change what);
+	void *ctx;
+};
+void sim_watch_changes(struct sim *s, struct sim_change_watch w);
+
+/* ---- what a device holds, read without a MAD ---- */
+
+bool sim_node_on(const struct sim *s, node_id n);
+port_id sim_port_peer(const struct sim *s, port_id p); /* the cable's other end, or FAB_NONE */
+const struct iba_port_info *sim_port_info(const struct sim *s, port_id p);
+const struct iba_switch_info *sim_switch_info(const struct sim *s, node_id n);
+uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid); /* 255: no entry */
+/* The output port of a switch for a LID, by linear or random table and default port, as the device
+ * computes it: 0 is the switch itself, more than its ports means that there is no route. */
+unsigned sim_route(const struct sim *s, node_id n, uint16_t lid);
+unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
+/* No service level leads from `in` to a data VL of `out`: packets that take this turn are discarded. */
+bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out);
+time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes); /* at the port's rate */
+/* A snapshot of the present state: nodes that are on, links that are up, LIDs as set. Nodes keep
+ * GUIDs and names; ids are new. */
+struct fab *sim_snapshot(const struct sim *s);
+
+/* ---- express mode: faults of links, counters ---- */
+
+struct sim_link_fault {
+	uint64_t loss_q32;  /* probability of 2^32 that a packet is lost, in each direction */
+	uint16_t loss_attr; /* only MADs of this attribute; 0: all packets */
+	time_ps latency_ps; /* one way */
+};
+void sim_set_link_fault(struct sim *s, port_id p, const struct sim_link_fault *t); /* both ends */
+void sim_get_link_fault(const struct sim *s, port_id p, struct sim_link_fault *t);
+
+/* Counters of a port as the PMA reports them: 64 bits, limited to the width of each attribute there. */
+enum sim_counter {
+	SIM_CNT_XMIT_DATA,
+	SIM_CNT_RCV_DATA,
+	SIM_CNT_XMIT_PKTS,
+	SIM_CNT_RCV_PKTS, /* data: 4 bytes */
+	SIM_CNT_UNI_XMIT,
+	SIM_CNT_UNI_RCV,
+	SIM_CNT_MULTI_XMIT,
+	SIM_CNT_MULTI_RCV,
+	SIM_CNT_SYMBOL_ERROR,
+	SIM_CNT_LINK_RECOVERY,
+	SIM_CNT_LINK_DOWNED,
+	SIM_CNT_RCV_ERRORS,
+	SIM_CNT_RCV_REMOTE_PHYS,
+	SIM_CNT_RCV_SWITCH_RELAY,
+	SIM_CNT_XMIT_DISCARDS,
+	SIM_CNT_XMIT_CONSTRAINT,
+	SIM_CNT_RCV_CONSTRAINT,
+	SIM_CNT_LOCAL_INTEGRITY,
+	SIM_CNT_BUFFER_OVERRUN,
+	SIM_CNT_VL15_DROPPED,
+	SIM_CNT_XMIT_WAIT,
+	SIM_NCOUNTERS
+};
+const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCounter" */
+void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
+void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value);
+uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c);
+/* Counts packets of so many bytes (LRH to ICRC) along the tables from a host or switch to a LID, as if
+ * they had been sent. Returns the number of hops; -1: they would not arrive, and the port that would
+ * discard them counted them. */
+int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets,
+	     uint32_t bytes);
+
+#endif

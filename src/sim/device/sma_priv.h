@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The SMA's inside: one request on its way through the functions that answer attributes. Each returns
+ * a MAD status.
+ */
+#ifndef WEFT_SMA_PRIV_H
+#define WEFT_SMA_PRIV_H
+
+#include "sim/plane/plane_priv.h"
+
+struct req {
+	struct sim *s;
+	node_id n;
+	unsigned in_port; /* by which the request came; a switch's own is 0 */
+	uint32_t mod;
+	const uint8_t *in; /* the request's attribute */
+	uint8_t *out;	   /* the response's attribute; holds the request's at first */
+};
+
+static inline const struct fab_node *req_node(const struct req *r)
+{
+	return &r->s->fab->nodes[r->n];
+}
+
+static inline struct sim_port *req_port(const struct req *r, unsigned num)
+{
+	return node_port(r->s, r->n, num);
+}
+
+/* The port an endport attribute is about: modifier 0 means the port the request came in by. */
+static inline bool sma_pick_port(const struct req *r, uint32_t num, unsigned *port)
+{
+	if (sim_is_switch(r->s, r->n)) {
+		*port = num;
+		return num <= req_node(r)->nports;
+	}
+	*port = num ? num : r->in_port;
+	return *port >= 1 && *port <= req_node(r)->nports;
+}
+
+/* sma_port.c: nodes and ports */
+uint64_t sma_port_guid(const struct req *r, unsigned num);
+unsigned sma_node_desc_get(struct req *r);
+unsigned sma_node_desc_set(struct req *r);
+unsigned sma_node_info_get(struct req *r);
+unsigned sma_switch_info_get(struct req *r);
+unsigned sma_switch_info_set(struct req *r);
+unsigned sma_port_info_get(struct req *r);
+unsigned sma_port_info_set(struct req *r);
+unsigned sma_port_info_ext_get(struct req *r);
+unsigned sma_mlnx_ext_get(struct req *r);
+unsigned sma_mlnx_ext_set(struct req *r);
+
+/* sma_tables.c: tables of ports and switches */
+unsigned sma_guid_info_get(struct req *r);
+unsigned sma_guid_info_set(struct req *r);
+unsigned sma_pkey_get(struct req *r);
+unsigned sma_pkey_set(struct req *r);
+unsigned sma_slvl_get(struct req *r);
+unsigned sma_slvl_set(struct req *r);
+unsigned sma_vlarb_get(struct req *r);
+unsigned sma_vlarb_set(struct req *r);
+unsigned sma_lft_get(struct req *r);
+unsigned sma_lft_set(struct req *r);
+unsigned sma_rft_get(struct req *r);
+unsigned sma_rft_set(struct req *r);
+unsigned sma_mft_get(struct req *r);
+unsigned sma_mft_set(struct req *r);
+
+#endif

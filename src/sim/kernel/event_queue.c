@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A ladder queue on a small heap: the next few events in a heap with four children a node, later
+ * ones unsorted in buckets on rungs that split as their time comes near, the latest on top. State:
+ * struct evq. Does not run events. docs/event-queue.md has the others it was measured against.
+ */
+#include "sim/kernel/event_queue.h"
+
+enum {
+	CROWD = 32,  /* more events than this are split over buckets before the heap gets them */
+	SPILL = 256, /* a heap that grew this long by single events goes back to a rung */
+};
+
+#define UNRANKED (1ull << 55)
+
+/* ---- the heap ---- */
+
+static bool before(const struct ev *x, const struct ev *y)
+{
+	return x->when != y->when ? x->when < y->when : x->order < y->order;
+}
+
+static void heap_room(struct evq *q, uint32_t n)
+{
+	if (n <= q->heap_cap)
+		return;
+	q->heap_cap = MAX(n, MAX(q->heap_cap * 2, 256u));
+	q->heap = mem_resize(q->heap, q->heap_cap, sizeof(*q->heap));
+}
+
+static inline void heap_push(struct evq *q, const struct ev *e)
+{
+	uint32_t i = q->nheap;
+
+	heap_room(q, i + 1);
+	q->nheap++;
+	while (i) {
+		uint32_t up = (i - 1) / 4;
+
+		if (!before(e, &q->heap[up]))
+			break;
+		q->heap[i] = q->heap[up];
+		i = up;
+	}
+	q->heap[i] = *e;
+}
+
+static inline uint32_t least_child(const struct evq *q, uint32_t i)
+{
+	uint32_t first = 4 * i + 1, least = first, end = MIN(first + 4, q->nheap);
+
+	for (uint32_t c = first + 1; c < end; c++)
+		if (before(&q->heap[c], &q->heap[least]))
+			least = c;
+	return least;
+}
+
+/* Put e where i is, or below. */
+static inline void heap_sink(struct evq *q, uint32_t i, struct ev e)
+{
+	while (4 * i + 1 < q->nheap) {
+		uint32_t c = least_child(q, i);
+
+		if (!before(&q->heap[c], &e))
+			break;
+		q->heap[i] = q->heap[c];
+		i = c;
+	}
+	q->heap[i] = e;
+}
+
+/* ---- lists ---- */
+
+static inline uint32_t node_new(struct evq *q, const struct ev *e)
+{
+	uint32_t i = q->spare;
+
+	if (i) {
+		q->spare = q->after[i];
+	} else {
+		i = ++q->used; /* 0 is no node */
+		if (i >= q->node_cap) {
+			q->node_cap = MAX(q->node_cap * 2, 256u);
+			q->node = mem_resize(q->node, q->node_cap, sizeof(*q->node));
+			q->after = mem_resize(q->after, q->node_cap, sizeof(*q->after));
+		}
+	}
+	q->node[i] = *e;
+	return i;
+}
+
+static inline void list_add(struct evq *q, struct evq_list *l, uint32_t i)
+{
+	q->after[i] = l->first;
+	l->first = i;
+	l->n++;
+}
+
+/* A list into the empty heap, and its nodes back to the pool in one piece. */
+static void list_pour(struct evq *q, struct evq_list l)
+{
+	uint32_t last = 0, k = l.n;
+
+	heap_room(q, l.n);
+	for (uint32_t i = l.first; i; i = q->after[i]) {
+		q->heap[--k] = q->node[i]; /* in the order they came: nearly sorted */
+		last = i;
+	}
+	q->after[last] = q->spare;
+	q->spare = l.first;
+	q->nheap = l.n;
+	q->spill_at = 2 * l.n;
+	for (uint32_t i = (l.n + 2) / 4; i--;)
+		heap_sink(q, i, q->heap[i]);
+}
+
+/* ---- rungs ---- */
+
+static inline uint32_t rung_index(const struct evq_rung *r, time_ps when)
+{
+	return (uint32_t)((when - r->start) >> r->shift);
+}
+
+static unsigned bits(uint64_t x)
+{
+	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+}
+
+/* A new lowest rung for the times start to last, with about a bucket an event. */
+static void rung_add(struct evq *q, struct evq_list l, time_ps start, time_ps last)
+{
+	struct evq_rung *r = &q->rung[q->nrungs++];
+	time_ps span = last - start;
+
+	r->start = start;
+	r->shift = bits(span) > bits(l.n) ? bits(span) - bits(l.n) : 0;
+	r->now = 0;
+	r->nbuckets = (uint32_t)(span >> r->shift) + 1;
+	if (r->nbuckets > r->cap) {
+		r->cap = MAX(r->nbuckets, 2 * r->cap);
+		r->bucket = mem_resize(r->bucket, r->cap, sizeof(*r->bucket));
+	}
+	memset(r->bucket, 0, r->nbuckets * sizeof(*r->bucket));
+	for (uint32_t i = l.first, next; i; i = next) {
+		next = q->after[i];
+		list_add(q, &r->bucket[rung_index(r, q->node[i].when)], i);
+	}
+}
+
+/* The heap grew long because a bucket turned out crowded after it was taken: spread it again. */
+static void heap_spill(struct evq *q)
+{
+	time_ps start = q->heap[0].when, last = q->end;
+	struct evq_list l = {0};
+
+	for (uint32_t k = 0; k < q->nrungs; k++) {
+		const struct evq_rung *r = &q->rung[k];
+
+		if (r->now < r->nbuckets)
+			last = MIN(last, r->start + ((time_ps)r->now << r->shift) - 1);
+	}
+	if (q->nrungs == EVQ_RUNGS || start == last) {
+		q->spill_at = 2 * q->nheap;
+		return;
+	}
+	for (uint32_t i = 0; i < q->nheap; i++)
+		list_add(q, &l, node_new(q, &q->heap[i]));
+	q->nheap = 0;
+	rung_add(q, l, start, last);
+}
+
+/* One step towards a heap that is not empty. */
+static void ladder_step(struct evq *q)
+{
+	struct evq_rung *r = &q->rung[q->nrungs - 1];
+	struct evq_list l;
+	time_ps start;
+
+	while (r->now < r->nbuckets && !r->bucket[r->now].n)
+		r->now++;
+	if (r->now == r->nbuckets) {
+		q->nrungs--;
+		return;
+	}
+	l = r->bucket[r->now];
+	start = r->start + ((time_ps)r->now++ << r->shift);
+	if (l.n > CROWD && r->shift && q->nrungs < EVQ_RUNGS)
+		rung_add(q, l, start, MIN(q->end - start, ((time_ps)1 << r->shift) - 1) + start);
+	else
+		list_pour(q, l);
+}
+
+static void refill(struct evq *q)
+{
+	while (!q->nheap) {
+		if (q->nrungs) {
+			ladder_step(q);
+			continue;
+		}
+		q->end = q->top_max;
+		if (q->top.n > CROWD)
+			rung_add(q, q->top, q->top_min, q->top_max);
+		else
+			list_pour(q, q->top);
+		q->top = (struct evq_list){0};
+	}
+}
+
+/* ---- ways in ---- */
+
+static inline void push_late(struct evq *q, const struct ev *e)
+{
+	if (!q->nrungs && !q->top.n &&
+	    q->nheap < CROWD) { /* few events: the heap alone is faster */
+		q->end = e->when;
+		heap_push(q, e);
+		return;
+	}
+	q->top_min = q->top.n ? MIN(q->top_min, e->when) : e->when;
+	q->top_max = q->top.n ? MAX(q->top_max, e->when) : e->when;
+	list_add(q, &q->top, node_new(q, e));
+}
+
+__attribute__((always_inline)) static inline void put(struct evq *q, const struct ev *e)
+{
+	q->n++;
+	if (e->when > q->end) {
+		push_late(q, e);
+		return;
+	}
+	for (uint32_t k = 0; k < q->nrungs; k++) {
+		struct evq_rung *r = &q->rung[k];
+
+		if (e->when >= r->start && rung_index(r, e->when) >= r->now) {
+			list_add(q, &r->bucket[rung_index(r, e->when)], node_new(q, e));
+			return;
+		}
+	}
+	heap_push(q, e);
+	if (q->nheap > SPILL && q->nheap > q->spill_at)
+		heap_spill(q);
+}
+
+void evq_put(struct evq *q, const struct ev *e)
+{
+	put(q, e);
+}
+
+void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e)
+{
+	/* Not e with two fields set: a copy of what was just written in parts makes the CPU wait.
+	 */
+	const struct ev new = {
+		when, (uint64_t)priority << 56 | UNRANKED | q->seq++, e.kind, e.a, e.b, e.c};
+
+	put(q, &new);
+}
+
+bool evq_pop(struct evq *q, struct ev *e)
+{
+	if (!q->n)
+		return false;
+	if (!q->nheap)
+		refill(q);
+	q->n--;
+	*e = q->heap[0];
+	if (--q->nheap)
+		heap_sink(q, 0, q->heap[q->nheap]);
+	return true;
+}
+
+/* What is in the queue stays the same, only where it lies does not: hence the cast. */
+time_ps evq_next_far(const struct evq *q)
+{
+	if (!q->n)
+		return TIME_NEVER;
+	refill((struct evq *)q);
+	return q->heap[0].when;
+}
+
+void evq_free(struct evq *q)
+{
+	for (unsigned k = 0; k < EVQ_RUNGS; k++)
+		free(q->rung[k].bucket);
+	free(q->node);
+	free(q->after);
+	free(q->heap);
+	*q = (struct evq){0};
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Real deadlocks: packets that wait for each other in a ring. An output channel without room before
+ * it waits for the input buffer at the far end; that buffer's head waits for its own output channel.
+ * Every channel waits for at most one other, so a ring is found by walking. State: none. Way in:
+ * sim_deadlock(). Does not resolve anything.
+ */
+#include "sim/plane/plane_priv.h"
+
+static unsigned head_blocks(const struct plane *pl, uint32_t cell)
+{
+	return pl->cells.at[cell].blocks;
+}
+
+/* The far buffer has no room for the head, nor is any on its way: credits that travel do not count. */
+static bool out_stuck(const struct sim *s, uint32_t out)
+{
+	const struct plane *pl = s->plane;
+	const struct out_chan *o = &pl->out[out];
+	port_id far = s->ports[chan_port(pl, out)].peer;
+	const struct in_chan *in;
+	unsigned coming;
+
+	if (o->head == CELL_NONE || far == FAB_NONE || slot_is_15(pl, chan_slot(pl, out)))
+		return false;
+	in = &pl->in[chan_of(pl, far, chan_slot(pl, out))];
+	coming = (o->fctbs - in->abr) & 0xfffu;
+	return in->used + coming + head_blocks(pl, o->head) > in->cap;
+}
+
+/* What stays in the output buffer leaves no room for the first that waits to cross. */
+static bool in_stuck(const struct sim *s, uint32_t out)
+{
+	const struct plane *pl = s->plane;
+	const struct out_chan *o = &pl->out[out];
+	const struct plane_port *port = &pl->ports[chan_port(pl, out)];
+	unsigned leaving =
+		port->tx_busy && port->tx_slot == chan_slot(pl, out) ? port->tx_blocks : 0;
+
+	return o->wait_head != CHAN_NONE &&
+	       o->used - leaving + head_blocks(pl, pl->in[o->wait_head].head) > o->cap;
+}
+
+/* The output channel that must move before this one can, or CHAN_NONE. */
+static uint32_t waits_for(const struct sim *s, uint32_t out)
+{
+	const struct plane *pl = s->plane;
+	port_id far = s->ports[chan_port(pl, out)].peer;
+	const struct in_chan *in;
+	uint32_t next;
+
+	if (!out_stuck(s, out))
+		return CHAN_NONE;
+	in = &pl->in[chan_of(pl, far, chan_slot(pl, out))];
+	if (in->state != IN_WAITING)
+		return CHAN_NONE;
+	next = chan_of(pl, s->fab->nodes[s->fab->ports[far].node].first_port + in->out,
+		       in->out_slot);
+	return in_stuck(s, next) ? next : CHAN_NONE;
+}
+
+size_t sim_deadlock(struct sim *s, port_id **ring)
+{
+	const struct plane *pl = s->plane;
+	uint32_t nchans = pl ? s->fab->nports << pl->shift : 0;
+	uint32_t *mark = mem_zarray(nchans, sizeof(*mark)); /* the walk that came by, from 1 */
+	size_t n = 0;
+
+	for (uint32_t start = 0; start < nchans && !n; start++) {
+		uint32_t c = start;
+
+		while (c != CHAN_NONE && !mark[c]) {
+			mark[c] = start + 1;
+			c = waits_for(s, c);
+		}
+		if (c == CHAN_NONE || mark[c] != start + 1)
+			continue;
+		*ring = mem_array(nchans, sizeof(**ring));
+		for (uint32_t d = c; n == 0 || d != c; d = waits_for(s, d))
+			(*ring)[n++] = chan_port(pl, d);
+	}
+	free(mark);
+	return n;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where packets and cells live. State: two pools of struct plane and what is free in them; parts of a
+ * simulation (crew.c) have free places of their own. Ways in: dpkt_new(), cell_new(), cell_copy(). Does
+ * not count packets: who makes and ends them does.
+ */
+#include "sim/plane/plane_priv.h"
+
+/* Twice as much room, in whole cache lines: two cells fill one. */
+static void *pool_grow(void *old, size_t n, size_t *cap, size_t size)
+{
+	void *new;
+
+	*cap = MAX(2 * *cap, (size_t)64);
+	new = mem_lines(*cap, size);
+	if (n)
+		memcpy(new, old, n * size);
+	free(old);
+	return new;
+}
+
+uint32_t dpkt_add(struct plane *pl)
+{
+	if (pl->pkts.n == pl->pkts.cap)
+		pl->pkts.at =
+			pool_grow(pl->pkts.at, pl->pkts.n, &pl->pkts.cap, sizeof(*pl->pkts.at));
+	return (uint32_t)pl->pkts.n++;
+}
+
+uint32_t cell_add(struct plane *pl)
+{
+	if (pl->cells.n == pl->cells.cap)
+		pl->cells.at =
+			pool_grow(pl->cells.at, pl->cells.n, &pl->cells.cap, sizeof(*pl->cells.at));
+	return (uint32_t)pl->cells.n++;
+}
+
+uint32_t dpkt_new(struct sim *s)
+{
+	struct plane *pl = s->plane;
+	uint32_t p = pl->pkt_free;
+
+	if (p == PKT_NONE)
+		p = dpkt_add(pl);
+	else
+		pl->pkt_free = pl->pkts.at[p].next_free;
+	pl->pkts.at[p] =
+		(struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
+	return p;
+}
+
+void dpkt_free(struct sim *s, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+
+	pl->pkts.at[pkt].serial++;
+	pl->pkts.at[pkt].next_free = pl->pkt_free;
+	pl->pkt_free = pkt;
+}
+
+static uint32_t cell_take(struct plane *pl)
+{
+	uint32_t c = pl->cell_free;
+
+	if (c == CELL_NONE)
+		return cell_add(pl);
+	pl->cell_free = pl->cells.at[c].next;
+	return c;
+}
+
+uint32_t cell_new(struct sim *s, uint32_t pkt)
+{
+	struct plane *pl = s->plane;
+	const struct dpkt *p = &pl->pkts.at[pkt];
+	uint32_t c = cell_take(pl);
+
+	pl->cells.at[c] = (struct cell){.pkt = pkt,
+					.next = CELL_NONE,
+					.bytes = p->bytes,
+					.blocks = p->blocks,
+					.smp = p->smp != PKT_NONE,
+					.serial = p->serial};
+	return c;
+}
+
+uint32_t cell_copy(struct sim *s, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+	uint32_t c = cell_take(pl);
+
+	pl->cells.at[c] = pl->cells.at[cell];
+	pl->cells.at[c].next = CELL_NONE;
+	return c;
+}
+
+void cell_free(struct sim *s, uint32_t cell)
+{
+	struct plane *pl = s->plane;
+
+	if (!pl->cells.at[cell].trail)
+		dpkt_free(s, pl->cells.at[cell].pkt);
+	pl->cells.at[cell].next = pl->cell_free;
+	pl->cell_free = cell;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The data plane: packets, virtual lanes, buffers and credits (thesis 2.4, 2.5, 4.2).
+ * Present only when sim_config.plane.on; then SMPs travel this way too, on VL15.
+ *
+ * A packet (struct dpkt) is one thing with many places: cut-through lets it lie in several switches at
+ * once. Each place is a cell; the cell at its head is the packet, those behind it are its trail and
+ * only hold buffer space until the tail has passed. A channel is one VL of one port, in or out; its
+ * number is the port's, shifted, and the slot: data VLs first, then VL15.
+ */
+#ifndef WEFT_PLANE_H
+#define WEFT_PLANE_H
+
+#include "sim/kernel/sim_priv.h"
+
+enum { PLANE_FC_BYTES = 6 }; /* a flow control packet on the wire */
+
+#define CELL_NONE UINT32_MAX
+#define CHAN_NONE UINT32_MAX
+
+struct dpkt {
+	time_ps born;
+	uint32_t smp; /* the SMP's place in sim.pkts; PKT_NONE: data */
+	union {
+		uint32_t src;	    /* host, by number; data only */
+		uint32_t next_free; /* in the pool */
+	};
+	uint16_t slid, dlid, bytes; /* bytes on the wire */
+	uint16_t pkey;
+	uint8_t sl, blocks; /* blocks: 64-byte units of flow control */
+	uint8_t fixed_out; /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
+	bool broken;	   /* its tail was cut off: it goes on, but nobody takes it */
+	uint8_t why;	   /* then enum sim_discard */
+	uint16_t serial;   /* another each time the place is used again */
+};
+
+/* Links and buffers look at the cell alone; the packet itself is for switches that route it and for
+ * the host that takes it, and belongs to the cell at its head: it ends with that one. */
+struct cell {
+	uint32_t pkt, next;
+	time_ps ready;	/* its header is here */
+	time_ps tail;	/* its last byte is here */
+	uint16_t bytes; /* as the packet's, like the next three */
+	uint8_t blocks;
+	bool smp;
+	uint16_t serial;
+	uint8_t slot; /* on the wire: of its VL */
+	bool trail;   /* the packet's head has gone on */
+};
+
+/* A copy that multicast made. Places are used again, so that a serial says whose they were. */
+struct lineage {
+	uint32_t pkt, parent;
+	uint16_t serial, parent_serial;
+	time_ps made, whole; /* until then it depends on its parent; 0: that is told */
+};
+
+enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
+
+struct in_chan {
+	uint32_t head, tail;	 /* cells */
+	uint32_t next;		 /* in the routing unit's or an output's queue */
+	uint16_t used, cap, abr; /* blocks */
+	uint8_t state;		 /* enum in_state, of the head */
+	uint8_t out, out_slot;	 /* where the head goes; nslots and over: nowhere (enum refused) */
+	bool timed;		 /* a life-time event is on its way */
+	bool copies;		 /* the head is multicast: see plane.copies_left */
+	time_ps since;		 /* when the head became one, for the life-time limit */
+};
+
+struct out_chan {
+	uint32_t head, tail;
+	uint32_t wait_head, wait_tail; /* input channels whose head wants in */
+	uint16_t used, cap;
+	uint16_t fctbs, fccl;
+	bool busy;	 /* something is crossing to it */
+	bool timed;	 /* a head-of-queue event is on its way */
+	bool stalled;	 /* VLStalled: what comes is discarded */
+	uint8_t expired; /* heads in a row that waited too long */
+	time_ps head_since;
+};
+
+/* The arbiter's memory of one priority table. */
+struct arb_table {
+	uint8_t at;
+	int16_t left; /* units of 64 bytes the entry may still send */
+};
+
+/* The first line of it is all that most events need. */
+struct plane_port {
+	/* what never changes, or only with the node's power: here so that an event finds it at once */
+	uint64_t byte_q16;
+	node_id node;
+	port_id first; /* the node's port 0 */
+	uint32_t life; /* the node's incarnation while it is on */
+	uint8_t num;
+	bool in_switch;
+	/* sending and receiving */
+	bool tx_busy, arb_pending;
+	uint8_t tx_slot, tx_blocks;
+	uint8_t phy_errors; /* damaged packets, less the good ones behind them */
+	bool retraining;
+	uint32_t fc_due; /* slots whose credit limit has to be told */
+	time_ps fc_since;
+	uint32_t rx_cell;	  /* being received until rx_tail; the tail may still be cut off */
+	uint32_t queued;	  /* slots with something in their output buffer */
+	uint32_t retrained_epoch; /* the link epoch that training after errors ended last */
+	time_ps rx_tail;
+	struct arb_table high, low;
+	struct sim_port_counters counters;
+	int32_t high_left; /* HighPriCounter, bytes; see arbitrate() */
+} __attribute__((aligned(64)));
+
+struct plane_switch {
+	uint32_t q_head, q_tail;     /* input channels waiting for the routing unit */
+	uint32_t q15_head, q15_tail; /* the same on VL15: they go first */
+	uint32_t serving;
+};
+
+struct plane {
+	unsigned nvl, nslots; /* data VLs; with VL15 */
+	bool large;	      /* more than a cache holds */
+	unsigned shift;	      /* nslots rounded up to a power of two, as bits */
+	struct in_chan *in;
+	struct out_chan *out;
+	struct plane_port *ports;
+	struct plane_switch *switches; /* by node */
+	VEC(struct dpkt) pkts;
+	uint32_t pkt_free;
+	VEC(struct cell) cells;
+	uint32_t cell_free;
+	struct sim_plane_stats stats;
+	/* hosts: endports with traffic, numbered for the generator */
+	VEC(port_id) hosts;
+	uint32_t *host_of; /* port -> host number */
+	uint16_t *known;   /* by host: the LID it has or last had; 0: never any */
+	struct traffic *traffic;
+	struct traffic_packet *next; /* by host: what it sends next */
+	bool known_only;	     /* as in struct traffic_config */
+	uint32_t traffic_epoch;	     /* events of traffic that was replaced come to nothing */
+	time_ps *allowed;	     /* [source][destination], with static rate control only */
+	struct sim_tap tap;
+	struct sim_discard_watch discards;
+	struct plane_detail *detail; /* plane_detail.c; NULL: nobody asked */
+	uint64_t (*copies_left)
+		[4]; /* by input channel: output ports a multicast head has yet to take */
+	VEC(struct lineage) lineage; /* plane_cut.c */
+	size_t lineage_full;	     /* then it is time to forget */
+};
+
+static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
+{
+	return port << pl->shift | slot;
+}
+
+static inline port_id chan_port(const struct plane *pl, uint32_t chan)
+{
+	return chan >> pl->shift;
+}
+
+static inline unsigned chan_slot(const struct plane *pl, uint32_t chan)
+{
+	return chan & ((1u << pl->shift) - 1);
+}
+
+static inline unsigned slot15(const struct plane *pl)
+{
+	return pl->nvl;
+}
+
+static inline bool slot_is_15(const struct plane *pl, unsigned slot)
+{
+	return slot == pl->nvl;
+}
+
+/* Time for n bytes at a port's rate. */
+static inline time_ps wire_time(const struct sim *s, port_id port, unsigned n)
+{
+	return (time_ps)((s->plane->ports[port].byte_q16 * n + 0xffff) >> 16);
+}
+
+/* plane.c */
+void plane_new(struct sim *s);
+void plane_free(struct sim *s);
+void plane_event(struct sim *s, const struct ev *e);
+void plane_prefetch(const struct sim *s);
+
+/* plane_pools.c */
+uint32_t dpkt_add(struct plane *pl); /* a new place in the pool, which may move */
+uint32_t cell_add(struct plane *pl);
+uint32_t dpkt_new(struct sim *s);
+uint32_t cell_new(struct sim *s, uint32_t pkt);
+uint32_t cell_copy(struct sim *s, uint32_t cell); /* another place of the same packet */
+void cell_free(struct sim *s, uint32_t cell);	  /* and the packet, unless that has gone on */
+void dpkt_free(struct sim *s, uint32_t pkt);
+
+void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why);
+void plane_link_up(struct sim *s, port_id p);
+void plane_link_down(struct sim *s, port_id p);
+void plane_clear_node(struct sim *s, node_id n);
+void plane_power(struct sim *s, node_id n); /* it has gone on or off: a new life */
+void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed);
+
+/* plane_link.c */
+void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell);
+void link_kick(struct sim *s, port_id port);
+void link_decide(struct sim *s, port_id port);
+void link_tx_done(struct sim *s, port_id port);
+void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch);
+void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl);
+void in_release(struct sim *s,
+		uint32_t chan); /* the head cell is gone: space, credits, next head */
+
+void link_fc_want(struct sim *s, port_id port, unsigned slot);
+bool link_has_credit(const struct sim *s, uint32_t out_chan); /* for its head */
+void link_discard_head(struct sim *s, uint32_t out_chan, enum sim_discard why);
+
+/* plane_limits.c */
+void limit_out(struct sim *s, uint32_t out_chan); /* its head is blocked: watch the time */
+void limit_out_over(struct sim *s, uint32_t out_chan);
+void limit_stall_over(struct sim *s, uint32_t out_chan);
+void limit_in(struct sim *s, uint32_t in_chan);
+void limit_in_over(struct sim *s, uint32_t in_chan);
+bool error_hits(struct sim *s, unsigned bytes);
+void refresh_start(struct sim *s, port_id port);
+void refresh_due(struct sim *s, port_id port);
+
+/* plane_cut.c */
+void cut_copied(struct sim *s, uint32_t parent_cell, uint32_t copy); /* of what comes in there */
+void cut_receiving(struct sim *s, port_id p,
+		   enum sim_discard why); /* what comes in loses its tail */
+
+/* plane_retrain.c */
+void retrain_error(struct sim *s, port_id p); /* a packet came damaged */
+void retrain_over(struct sim *s, port_id p);
+
+/* plane_switch.c */
+void plane_copies_room(struct sim *s);
+void switch_new_head(struct sim *s, uint32_t chan);
+void switch_route_done(struct sim *s, node_id n);
+void switch_request(struct sim *s, uint32_t chan);
+void switch_cross_head(struct sim *s, uint32_t chan);
+void switch_cross_done(struct sim *s, uint32_t chan);
+void switch_room(struct sim *s, uint32_t out_chan);   /* space or a path to it was freed */
+void switch_give_up(struct sim *s, uint32_t in_chan); /* its head has waited too long */
+
+/* plane_detail.c. Each call comes behind what it tells of. */
+void detail_free(struct plane *pl);
+void detail_window_now(struct sim *s);
+void detail_lane_now(struct sim *s, uint32_t chan);
+void detail_link_now(struct sim *s, port_id port);
+void detail_queue_now(struct sim *s, uint32_t out_chan, int change);
+void detail_sent_now(struct sim *s, uint32_t out_chan, const struct dpkt *p);
+void detail_cleared_now(struct sim *s, port_id port);
+void detail_made_now(struct sim *s, uint32_t host);
+void detail_header_now(struct sim *s, port_id port, const struct dpkt *p);
+void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p);
+void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why);
+
+/* plane_host.c */
+void host_start(struct sim *s);
+void host_make(struct sim *s, uint32_t host);
+void host_active(struct sim *s, port_id port); /* it may be sent to, by the LID it has now */
+void host_head(struct sim *s, uint32_t chan, uint32_t cell);
+void host_sink(struct sim *s, uint32_t chan);
+bool pkey_ok(struct sim *s, port_id port,
+	     uint16_t pkey); /* by the port's table; false is counted there */
+void host_paced(struct sim *s, uint32_t pkt,
+		uint32_t incarnation); /* static rate control lets it go */
+
+#endif

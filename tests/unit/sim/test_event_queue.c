@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The event queue: what comes out is what a sorted list would give, whatever went in and however
+ * pushing and popping are mixed. Keeps no state.
+ */
+#include "unit_test.h"
+
+#include "base/rng.h"
+#include "base/vec.h"
+#include "sim/kernel/event_queue.h"
+
+struct ref {
+	time_ps when;
+	uint8_t priority;
+	uint32_t seq;
+};
+
+static bool ref_before(const struct ref *a, const struct ref *b)
+{
+	if (a->when != b->when)
+		return a->when < b->when;
+	if (a->priority != b->priority)
+		return a->priority < b->priority;
+	return a->seq < b->seq;
+}
+
+typedef VEC(struct ref) ref_list;
+
+/* The list is kept sorted, latest first, so that the next is the last. */
+static void ref_insert(ref_list *l, struct ref r)
+{
+	size_t i;
+
+	vec_push(l, r);
+	for (i = l->n - 1; i && ref_before(&l->at[i - 1], &r); i--)
+		l->at[i] = l->at[i - 1];
+	l->at[i] = r;
+}
+
+static void pop_and_compare(struct evq *q, ref_list *l)
+{
+	struct ref want = l->at[--l->n];
+	struct ev e;
+
+	assert_int_equal(evq_next(q), want.when);
+	assert_true(evq_pop(q, &e));
+	assert_int_equal(e.when, want.when);
+	assert_int_equal(e.order >> 56, want.priority);
+	assert_int_equal(e.a, want.seq);
+	assert_int_equal(e.kind, 7);
+	assert_int_equal(e.b, want.seq * 3);
+	assert_int_equal(e.c, ~want.seq);
+}
+
+static void push_both(struct evq *q, ref_list *l, time_ps when, uint8_t priority, uint32_t seq)
+{
+	evq_push(q, when, priority, (struct ev){.kind = 7, .a = seq, .b = seq * 3, .c = ~seq});
+	ref_insert(l, (struct ref){when, priority, seq});
+}
+
+TEST(test_empty)
+{
+	struct evq q = {0};
+	struct ev e;
+
+	assert_false(evq_pop(&q, &e));
+	assert_true(evq_next(&q) == TIME_NEVER);
+	evq_push(&q, 5, 0, (struct ev){.kind = 1});
+	assert_int_equal(evq_next(&q), 5);
+	assert_true(evq_pop(&q, &e));
+	assert_false(evq_pop(&q, &e));
+	assert_true(evq_next(&q) == TIME_NEVER);
+	evq_free(&q);
+}
+
+TEST(test_same_time_by_priority_then_first_come)
+{
+	static const uint8_t priority[] = {2, 0, 1, 0, 2, 1, 255};
+	static const uint32_t order[] = {1, 3, 2, 5, 0, 4, 6};
+	struct evq q = {0};
+	struct ev e;
+
+	for (uint32_t i = 0; i < ARRAY_LEN(priority); i++)
+		evq_push(&q, 10, priority[i], (struct ev){.a = i});
+	for (uint32_t i = 0; i < ARRAY_LEN(order); i++) {
+		assert_true(evq_pop(&q, &e));
+		assert_int_equal(e.a, order[i]);
+	}
+	evq_free(&q);
+}
+
+/* With a rank before those without, whenever they came; what was popped goes back as it was. */
+TEST(test_same_time_by_rank)
+{
+	static const uint32_t order[] = {4, 1, 0, 2, 3};
+	struct evq q = {0}, other = {0};
+	struct ev e;
+
+	evq_push(&q, 10, 1, (struct ev){.a = 0});
+	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 7), .a = 1});
+	evq_push(&q, 10, 1, (struct ev){.a = 2});
+	evq_push(&q, 10, 2, (struct ev){.a = 3});
+	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 3), .a = 4});
+	while (evq_pop(&q, &e))
+		evq_put(&other, &e);
+	for (uint32_t i = 0; i < ARRAY_LEN(order); i++) {
+		assert_true(evq_pop(&other, &e));
+		assert_int_equal(e.a, order[i]);
+	}
+	evq_free(&q);
+	evq_free(&other);
+}
+
+/* Few different times and priorities, so that ties are the rule. */
+TEST(test_like_a_sorted_list)
+{
+	struct rng r;
+
+	for (unsigned round = 0; round < 40; round++) {
+		unsigned span = 1 + round * 5;
+		struct evq q = {0};
+		ref_list l = {0};
+		time_ps now = 0;
+
+		rng_seed(&r, round, 3);
+		for (uint32_t i = 0; i < 1500; i++) {
+			if (l.n && rng_below(&r, 5) < 2) {
+				now = l.at[l.n - 1].when;
+				pop_and_compare(&q, &l);
+			} else {
+				push_both(&q, &l, now + rng_below(&r, span),
+					  (uint8_t)rng_below(&r, 3), i);
+			}
+		}
+		while (l.n)
+			pop_and_compare(&q, &l);
+		assert_int_equal(q.n, 0);
+		evq_free(&q);
+		vec_free(&l);
+	}
+}
+
+TEST(test_extreme_times)
+{
+	static const time_ps t[] = {TIME_NEVER, 0, TIME_NEVER - 1, 1, PS_PER_S};
+	struct evq q = {0};
+	ref_list l = {0};
+
+	for (uint32_t i = 0; i < ARRAY_LEN(t); i++)
+		push_both(&q, &l, t[i], 0, i);
+	while (l.n)
+		pop_and_compare(&q, &l);
+	evq_free(&q);
+	vec_free(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_same_time_by_priority_then_first_come),
+		cmocka_unit_test(test_same_time_by_rank),
+		cmocka_unit_test(test_like_a_sorted_list),
+		cmocka_unit_test(test_extreme_times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
