@@ -4,7 +4,7 @@
  * change_report_*(). Does not run anything.
  */
 #include "cli/change_report.h"
-#include "base/panels.h"
+#include "draw/panels.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
 #include "cli/sim_report.h"

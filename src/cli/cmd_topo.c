@@ -4,6 +4,7 @@
  * command. Way in: the cmd_topo_* tables. Does no work of its own on fabrics; fabric/ does.
  */
 #include "cli/cmds.h"
+#include "draw/draw.h"
 
 #include <limits.h>
 #include <strings.h>
@@ -752,12 +753,12 @@ static int draw(const char *path, void (*render)(const struct fab *f, struct str
 
 static int dot_run(char **args, unsigned nargs UNUSED)
 {
-	return draw(args[0], fab_dot);
+	return draw(args[0], draw_fabric_dot);
 }
 
 static int svg_run(char **args, unsigned nargs UNUSED)
 {
-	return draw(args[0], fab_svg);
+	return draw(args[0], draw_fabric_svg);
 }
 
 static const struct cli_opt draw_opts[] = {

@@ -3,7 +3,7 @@
  * Reports of fabrics under load: totals, discards, latency curves. State: none. Does not run anything;
  * by node and link see load_usage.c, over time load_series.c.
  */
-#include "base/plot.h"
+#include "draw/plot.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
 

@@ -3,7 +3,7 @@
  * Series over time as a table, JSON, CSV and a picture. State: none. Does not sample: see
  * lab/series.c.
  */
-#include "base/plot.h"
+#include "draw/plot.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
 

@@ -223,8 +223,4 @@ typedef VEC(struct fab_diff_item) fab_diff_list;
 void fab_diff(const struct fab *before, const struct fab *after, fab_diff_list *out);
 void fab_diff_free(fab_diff_list *l);
 
-/* Nodes in layers for a drawing and as text. */
-void fab_dot(const struct fab *f, struct strbuf *out);
-void fab_svg(const struct fab *f, struct strbuf *out);
-
 #endif

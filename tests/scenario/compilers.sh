@@ -15,7 +15,7 @@ build() { # name, compiler and flags: one object a source, in parallel, in a dir
 	for room in $rooms; do
 		mkdir "$tmp/$name/$room"
 		(cd "$tmp/$name/$room" &&
-			printf '%s\n' "$root/src/$room"/*.c | xargs -P 2 -n 8 "$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -c) || return 1
+			find "$root/src/$room" -name '*.c' | sort | xargs -P 2 -n 8 "$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -c) || return 1
 	done
 	"$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -pthread -o "$tmp/$name/trials" \
 		"$root/tests/scenario/test_trials.c" "$root/tests/scenario/seeds.c" "$tmp/$name"/*/*.o -lm

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Generated fabrics and what is said and drawn of them. Keeps no state. The figures come from the
- * families' formulas and from brute force, never from the code under test.
+ * Generated fabrics and their statistics. Keeps no state. Expected figures come from the families'
+ * formulas and from brute force, never from the code under test.
+ * Covers: gen.c, gen_tree.c, gen_direct.c, gen_irregular.c, stats.c
  */
-#include "unit_test.h"
-
-#include "fabric/fabric.h"
-
-static struct fab *make(struct fab_gen g)
-{
-	struct err e = {""};
-	struct fab *f = fab_generate(&g, &e);
-
-	if (!f)
-		fail_msg("%s: %s", g.kind, e.text);
-	return f;
-}
-
-#define GEN(k, ...)                                                                                \
-	((struct fab_gen){.kind = (k),                                                             \
-			  .dims = {__VA_ARGS__},                                                   \
-			  .ndims = sizeof((unsigned[]){__VA_ARGS__}) / sizeof(unsigned)})
+#include "fabric_fixture.h"
 
 /* Both ends of each link name each other, carry the rate, and belong to nodes that own them. */
 static void assert_symmetric(const struct fab *f, unsigned width, unsigned speed)
@@ -115,7 +99,7 @@ TEST(test_families_follow_their_formulas)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		const struct known *k = &known[i];
-		struct fab *f = make(k->g);
+		struct fab *f = fabric_make(k->g);
 		struct fab_stats s;
 
 		fab_stats(f, &s);
@@ -134,7 +118,7 @@ TEST(test_families_follow_their_formulas)
 
 TEST(test_largest_tree_of_the_seeds)
 {
-	struct fab *f = make(GEN("mtree", 36, 3));
+	struct fab *f = fabric_make(GEN("mtree", 36, 3));
 	struct fab_stats s;
 
 	fab_stats(f, &s);
@@ -144,7 +128,7 @@ TEST(test_largest_tree_of_the_seeds)
 	assert_int_equal(s.host_diameter, 6);
 	fab_free(f);
 
-	f = make(GEN("mtree", 56, 3));
+	f = fabric_make(GEN("mtree", 56, 3));
 	assert_int_equal(f->nswitches, 3920);
 	assert_int_equal(f->nhosts, 43904);
 	fab_free(f);
@@ -152,7 +136,7 @@ TEST(test_largest_tree_of_the_seeds)
 
 TEST(test_tree_ports_down_then_up)
 {
-	struct fab *f = make(GEN("mtree", 8, 3));
+	struct fab *f = fabric_make(GEN("mtree", 8, 3));
 	node_id leaf = fab_node_by_text(f, "leaf2_3"), mid = fab_node_by_text(f, "mid2_1");
 
 	assert_int_not_equal(leaf, FAB_NONE);
@@ -168,7 +152,7 @@ TEST(test_tree_ports_down_then_up)
 
 TEST(test_clos_middle_switches)
 {
-	struct fab *f = make(GEN("clos", 3, 1, 4));
+	struct fab *f = fabric_make(GEN("clos", 3, 1, 4));
 
 	for (node_id n = 0; n < 7; n++) {
 		bool host = false;
@@ -184,7 +168,7 @@ TEST(test_clos_middle_switches)
 
 TEST(test_dragonfly_joins_all_groups)
 {
-	struct fab *f = make(GEN("dragonfly", 2, 4, 2));
+	struct fab *f = fabric_make(GEN("dragonfly", 2, 4, 2));
 	unsigned seen[9][9] = {{0}};
 
 	for (node_id a = 0; a < f->nswitches; a++)
@@ -208,7 +192,7 @@ TEST(test_names_guids_and_options)
 	g.ports = 9;
 	g.width = 12;
 	g.speed = FAB_EDR;
-	f = make(g);
+	f = fabric_make(g);
 	assert_int_equal(f->nhosts, 6);
 	assert_int_equal(f->nodes[0].nports, 9);
 	assert_symmetric(f, 12, FAB_EDR);
@@ -265,7 +249,7 @@ TEST(test_irregular_keeps_its_promises)
 			g.hosts = g.has_hosts ? row[i].hosts : 0;
 			g.links = row[i].links;
 			g.seed = seed;
-			f = make(g);
+			f = fabric_make(g);
 			irregular_check(&g, f);
 			fab_free(f);
 		}
@@ -276,13 +260,13 @@ TEST(test_irregular_keeps_its_promises)
 TEST(test_irregular_hosts)
 {
 	struct fab_gen g = GEN("irregular", 16);
-	struct fab *f = make(g);
+	struct fab *f = fabric_make(g);
 
 	assert_int_equal(f->nhosts, 16);
 	assert_int_equal(f->nlinks, 16 + 24); /* 3 ports each are left for links: all are used */
 	fab_free(f);
 	g.links = 27;
-	f = make(g);
+	f = fabric_make(g);
 	for (node_id n = 0; n < f->nswitches; n++) {
 		unsigned hosts = 0, linked = 0;
 
@@ -313,10 +297,10 @@ TEST(test_seed_decides)
 		struct fab *a, *b, *c;
 
 		g.seed = seed;
-		a = make(g);
-		b = make(g);
+		a = fabric_make(g);
+		b = fabric_make(g);
 		g.seed = seed + 1;
-		c = make(g);
+		c = fabric_make(g);
 		assert_true(same(a, b));
 		assert_false(same(a, c));
 		fab_free(a);
@@ -398,7 +382,7 @@ TEST(test_diameters_agree_with_brute_force)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
-		struct fab *f = make(row[i]);
+		struct fab *f = fabric_make(row[i]);
 		struct fab_stats s;
 		uint32_t switches, hosts;
 
@@ -410,33 +394,9 @@ TEST(test_diameters_agree_with_brute_force)
 	}
 }
 
-/* Two rings, a host between them (it does not forward), a router, and two nodes without links. */
-static struct fab *odd_fabric(void)
-{
-	struct fab_builder *b = fab_builder_new();
-	node_id host, router;
-
-	for (unsigned i = 0; i < 8; i++)
-		fab_add_node(b, IBA_NODE_SWITCH, 0x10 + i, 5, i ? "a<b>&\"c'\\\xc3\xa9\xe9\n" : "");
-	host = fab_add_node(b, IBA_NODE_CA, 0x20, 2, "between");
-	router = fab_add_node(b, IBA_NODE_ROUTER, 0x21, 2, "way out");
-	fab_add_node(b, IBA_NODE_CA, 0x22, 1, "alone");
-	fab_add_node(b, IBA_NODE_SWITCH, 0x23, 4, "alone too");
-	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(fab_add_link(b, i, 1, (i + 1) % 4, 2), 0);
-		assert_int_equal(fab_add_link(b, 4 + i, 1, 4 + (i + 1) % 4, 2), 0);
-	}
-	assert_int_equal(fab_add_link(b, 0, 3, host, 1), 0);
-	assert_int_equal(fab_add_link(b, 4, 3, host, 2), 0);
-	assert_int_equal(fab_add_link(b, 5, 3, router, 1), 0);
-	assert_int_equal(fab_add_link(b, 6, 4, 6, 5), 0); /* a cable from a switch to itself */
-	fab_builder_port(b, 0, 0)->lid = 7;
-	return fab_build(b);
-}
-
 TEST(test_stats_of_an_odd_fabric)
 {
-	struct fab *f = odd_fabric();
+	struct fab *f = fabric_odd();
 	uint32_t d[16];
 	struct fab_stats s;
 
@@ -465,117 +425,6 @@ TEST(test_stats_of_an_odd_fabric)
 	fab_free(f);
 }
 
-/* ---- pictures ---- */
-
-static unsigned count(const char *text, const char *what)
-{
-	unsigned n = 0;
-
-	for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
-		n++;
-	return n;
-}
-
-/* Every tag is closed in its turn, and no '<', '&' or control character stands where it must not.
- */
-static void assert_xml(const char *s)
-{
-	char stack[16][16];
-	int depth = 0;
-
-	while (*s) {
-		char name[16] = "";
-		const char *end;
-
-		assert_true((unsigned char)*s >= 0x20 || *s == '\n');
-		if (*s == '&')
-			assert_true(s[1] == '#' && s[2 + strspn(s + 2, "0123456789")] == ';');
-		if (*s != '<') {
-			s++;
-			continue;
-		}
-		end = strpbrk(s + 1, "<>");
-		assert_true(end && *end == '>');
-		sscanf(s + 1 + (s[1] == '/'), "%15[a-z]", name);
-		if (s[1] == '/') {
-			assert_true(depth > 0);
-			assert_string_equal(stack[--depth], name);
-		} else if (end[-1] != '/') {
-			assert_true(depth < 16);
-			memcpy(stack[depth++], name, sizeof(name));
-		}
-		s = end + 1;
-	}
-	assert_int_equal(depth, 0);
-}
-
-static void assert_drawn(const struct fab *f)
-{
-	struct strbuf svg = {0}, dot = {0}, again = {0};
-
-	fab_svg(f, &svg);
-	fab_svg(f, &again);
-	fab_dot(f, &dot);
-	assert_string_equal(svg.s, again.s);
-	assert_xml(svg.s);
-	assert_int_equal(count(svg.s, "</path>"), f->nlinks);
-	assert_int_equal(count(dot.s, " -- "), f->nlinks);
-	for (node_id n = 0; n < f->nnodes; n++) {
-		char ident[32], tag[64];
-
-		fab_node_ident(f, n, ident);
-		snprintf(tag, sizeof(tag), "<g id=\"%s\"", ident);
-		assert_int_equal(count(svg.s, tag), 1);
-		snprintf(tag, sizeof(tag), "\"%s\" [shape=", ident);
-		assert_int_equal(count(dot.s, tag), 1);
-	}
-	strbuf_free(&svg);
-	strbuf_free(&again);
-	strbuf_free(&dot);
-}
-
-TEST(test_every_node_is_drawn_once)
-{
-	static const struct fab_gen row[] = {
-		GEN("mtree", 4, 3),   GEN("irregular", 16),
-		GEN("torus", 4, 4),   GEN("dragonfly", 2, 2, 1),
-		GEN("star", 9),	      GEN("ring", 5),
-		GEN("ring", 1),	      GEN("ring", 2),
-		GEN("clos", 3, 1, 4), GEN("fullmesh", 5),
-		GEN("mesh", 330),
-	};
-	struct fab *f;
-
-	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
-		f = make(row[i]);
-		assert_drawn(f);
-		fab_free(f);
-	}
-	f = odd_fabric();
-	assert_drawn(f);
-	fab_free(f);
-	f = fab_build(fab_builder_new());
-	assert_drawn(f);
-	fab_free(f);
-}
-
-TEST(test_picture_carries_names_and_lids)
-{
-	struct fab *f = odd_fabric();
-	struct strbuf svg = {0}, dot = {0};
-
-	fab_svg(f, &svg);
-	fab_dot(f, &dot);
-	assert_non_null(strstr(svg.s, "9 switches, 2 hosts, 1 router, 12 links"));
-	assert_non_null(strstr(svg.s, "a&#60;b&#62;&#38;&#34;c&#39;\\\xc3\xa9??"));
-	assert_non_null(strstr(svg.s, "LID 7"));
-	assert_non_null(strstr(dot.s, "a<b>&\\\"c'\\\\\xc3\xa9??"));
-	assert_non_null(strstr(dot.s, "\\nLID 7"));
-	strbuf_free(&svg);
-	strbuf_free(&dot);
-	fab_free(f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,8 +440,6 @@ int main(void)
 		cmocka_unit_test(test_bad_parameters_say_why),
 		cmocka_unit_test(test_diameters_agree_with_brute_force),
 		cmocka_unit_test(test_stats_of_an_odd_fabric),
-		cmocka_unit_test(test_every_node_is_drawn_once),
-		cmocka_unit_test(test_picture_carries_names_and_lids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot as a Graphviz graph. Keeps no state. Way in: fab_dot(). Does not lay anything out; the
+ * A snapshot as a Graphviz graph. Keeps no state. Way in: draw_fabric_dot(). Does not lay anything out; the
  * port numbers are on the links, and dot(1), neato(1) or sfdp(1) do the rest.
  */
-#include "fabric/fabric.h"
+#include "draw/draw.h"
 
 static void add_quoted(struct strbuf *out, const char *s)
 {
@@ -50,7 +50,7 @@ static void add_link(struct strbuf *out, const struct fab *f, const struct fab_p
 	strbuf_add(out, "];\n");
 }
 
-void fab_dot(const struct fab *f, struct strbuf *out)
+void draw_fabric_dot(const struct fab *f, struct strbuf *out)
 {
 	strbuf_add(out, "graph fabric {\n"
 			"\tgraph [rankdir=BT, overlap=false, splines=true];\n"

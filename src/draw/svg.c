@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot as an SVG picture. State: struct pic, one a call. Way in: fab_svg(). Does not decide
+ * A snapshot as an SVG picture. State: struct pic, one a call. Way in: draw_fabric_svg(). Does not decide
  * where things stand: see svg_layout.c.
  */
 #include <limits.h>
 
-#include "fabric/svg_priv.h"
+#include "draw/draw.h"
+#include "draw/svg_priv.h"
 
 static const char *const speed_colour[FAB_NSPEEDS] = {
 	[FAB_SPEED_UNKNOWN] = "#888888", [FAB_SDR] = "#8c564b",	  [FAB_DDR] = "#b8860b",
@@ -318,7 +319,7 @@ static void add_legend(struct strbuf *out, const struct fab *f)
 	}
 }
 
-void fab_svg(const struct fab *f, struct strbuf *out)
+void draw_fabric_svg(const struct fab *f, struct strbuf *out)
 {
 	struct pic p;
 

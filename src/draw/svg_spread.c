@@ -4,7 +4,7 @@
  * (stress majorisation). State: struct spread, one a call. Integers only, so every machine draws
  * the same.
  */
-#include "fabric/svg_priv.h"
+#include "draw/svg_priv.h"
 
 enum {
 	UNIT = 64,	      /* steps a pixel while computing */

@@ -3,8 +3,8 @@
  * A drawing between layout and text. pic_layout() decides where everything stands, in whole pixels
  * and with integers only, so that the same snapshot gives the same bytes everywhere.
  */
-#ifndef WEFT_FABRIC_SVG_PRIV_H
-#define WEFT_FABRIC_SVG_PRIV_H
+#ifndef WEFT_DRAW_SVG_PRIV_H
+#define WEFT_DRAW_SVG_PRIV_H
 
 #include "fabric/fabric.h"
 

@@ -4,7 +4,7 @@
  * pic, owned by the caller. Way in: pic_layout(). Does not write SVG; svg_spread.c places what is
  * no tree.
  */
-#include "fabric/svg_priv.h"
+#include "draw/svg_priv.h"
 
 uint32_t pic_isqrt(uint64_t v)
 {

@@ -3,8 +3,8 @@
  * Stacked charts over time. State: struct frame, one a call. Way in: panels_svg(). Does not use
  * floating point: lengths are tenths of a pixel.
  */
-#include "base/panels.h"
-#include "base/plot_priv.h"
+#include "draw/panels.h"
+#include "draw/plot_priv.h"
 
 typedef unsigned __int128 u128;
 

@@ -3,7 +3,7 @@
  * Line charts. State: struct frame, one a call, with both axes and where they lie on the paper. Way
  * in: plot_svg(). Does not use floating point: lengths are tenths of a pixel.
  */
-#include "base/plot_priv.h"
+#include "draw/plot_priv.h"
 
 typedef unsigned __int128 u128;
 

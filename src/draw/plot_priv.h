@@ -5,7 +5,7 @@
 #ifndef WEFT_PLOT_PRIV_H
 #define WEFT_PLOT_PRIV_H
 
-#include "base/plot.h"
+#include "draw/plot.h"
 
 enum { PLOT_COLOURS = 8 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Line charts: where things stand on the paper, what axes say, and that nothing a caller hands over
- * breaks the document.
+ * Charts: positions, ticks and labels of axes, and that no text or value breaks the document.
+ * Covers: plot.c, panels.c
  */
 #include "unit_test.h"
 
-#include "base/panels.h"
-#include "base/plot.h"
+#include "draw/panels.h"
+#include "draw/plot.h"
 
 static char *draw(const struct plot *p)
 {

@@ -6,7 +6,7 @@
 #ifndef WEFT_PANELS_H
 #define WEFT_PANELS_H
 
-#include "base/plot.h"
+#include "draw/plot.h"
 
 struct panels_line {
 	const char *name;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Drawings of a fabric, appended to a string. Both functions are pure and use integers only: the same
+ * snapshot gives the same bytes on every machine. Names are escaped; bytes that are not UTF-8 become "?".
+ * Charts are in plot.h and panels.h.
+ */
+#ifndef WEFT_DRAW_H
+#define WEFT_DRAW_H
+
+#include "fabric/fabric.h"
+
+/* Graphviz: each node once, each link once with its port numbers; Graphviz computes the layout. */
+void draw_fabric_dot(const struct fab *f, struct strbuf *out);
+
+/* A complete SVG document: trees in layers, other fabrics by distance; links coloured by rate, and a
+ * legend. Time grows with the square of the number of switches where the fabric is not a tree. */
+void draw_fabric_svg(const struct fab *f, struct strbuf *out);
+
+#endif
