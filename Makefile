@@ -93,7 +93,7 @@ install: build/build.ninja | setup
 	DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
 
 clean:
-	rm -rf build build-san build-fuzz
+	rm -rf build build-san build-fuzz build-old
 
 format:
 	clang-format -i $(SOURCES)

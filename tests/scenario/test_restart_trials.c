@@ -1,63 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Managers that die, as a test: seeds FIRST to FIRST+COUNT-1 of lab_restart_trial(), in TAP. Every
- * tenth is run twice and must leave the same trace hash. A failure names the seed. usage:
- * test_restart_trials FIRST COUNT [MAX_SWITCHES]
+ * Trials of managers that die, in TAP. Keeps the totals of a batch of seeds. Way in: main(), which
+ * runs seeds FIRST to FIRST+COUNT-1 of lab_restart_trial(), every tenth twice, and compares the two
+ * trace hashes. Does not judge a trial: src/lab does. usage: test_restart_trials FIRST COUNT
+ * [MAX_SWITCHES] [hash]
  */
 #include "lab/restart_trial.h"
+#include "seeds.h"
 
-enum { BATCH = 100, AGAIN = 10 };
-
-struct totals {
+static struct {
 	unsigned restarts, changes, resumed, gets, sets;
-};
+} total;
 
-static bool run_seed(uint64_t seed, unsigned max, struct totals *sum)
+static void run(struct seed_run *r)
 {
-	struct lab_restart_trial a, b;
+	struct lab_restart_trial t;
 
-	lab_restart_trial(seed, max, &a);
-	sum->restarts += a.restarts;
-	sum->changes += a.changes;
-	sum->resumed += a.resumed;
-	sum->gets += a.warm_gets;
-	sum->sets += a.warm_sets;
-	if (!a.ok)
-		printf("# seed %llu (%s, %u switches, loss %g): %s\n", (unsigned long long)seed,
-		       a.mechanism, a.switches, a.loss, a.why);
-	if (seed % AGAIN)
-		return a.ok;
-	lab_restart_trial(seed, max, &b);
-	if (a.hash != b.hash)
-		printf("# seed %llu: trace hash %016llx, then %016llx\n", (unsigned long long)seed,
-		       (unsigned long long)a.hash, (unsigned long long)b.hash);
-	return a.ok && a.hash == b.hash;
+	lab_restart_trial(r->seed, r->max_switches, &t);
+	r->ok = t.ok;
+	r->hash = t.hash;
+	r->size = t.restarts;
+	snprintf(r->why, sizeof(r->why), "%s, %u switches, loss %g: %s", t.mechanism, t.switches,
+		 t.loss, t.why);
+	if (r->again)
+		return;
+	total.restarts += t.restarts;
+	total.changes += t.changes;
+	total.resumed += t.resumed;
+	total.gets += t.warm_gets;
+	total.sets += t.warm_sets;
+}
+
+static void sums(char *text, size_t len)
+{
+	snprintf(text, len,
+		 "%u managers died, %u changes; %u restored; warm starts took %u Gets, %u Sets",
+		 total.restarts, total.changes, total.resumed, total.gets, total.sets);
+	memset(&total, 0, sizeof(total));
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t first, count, max = 16;
-	unsigned failed = 0;
+	static const struct seeds trials = {
+		.name = "test_restart_trials",
+		.batch = 100,
+		.again = 10,
+		.max_switches = 16,
+		.run = run,
+		.sums = sums,
+	};
 
-	if (argc < 3 || parse_u64(argv[1], &first) || parse_u64(argv[2], &count) ||
-	    (argc > 3 && parse_u64(argv[3], &max))) {
-		fputs("usage: test_restart_trials FIRST COUNT [MAX_SWITCHES]\n", stderr);
-		return 2;
-	}
-	printf("1..%llu\n", (unsigned long long)((count + BATCH - 1) / BATCH));
-	for (uint64_t s = first, n = 1; s < first + count; s += BATCH, n++) {
-		uint64_t end = MIN(s + BATCH, first + count);
-		struct totals sum = {0};
-		unsigned bad = 0;
-
-		for (uint64_t i = s; i < end; i++)
-			bad += !run_seed(i, (unsigned)max, &sum);
-		printf("%s %llu - seeds %llu to %llu: %u managers died, %u changes; warm starts, %u knew all: %u Gets, %u Sets\n",
-		       bad ? "not ok" : "ok", (unsigned long long)n, (unsigned long long)s,
-		       (unsigned long long)end - 1, sum.restarts, sum.changes, sum.resumed,
-		       sum.gets, sum.sets);
-		fflush(stdout);
-		failed += bad;
-	}
-	return failed ? 1 : 0;
+	return seeds_main(argc, argv, &trials);
 }
