@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Write what the table of configuration keys says into docs/config.md and data/weft.schema.json:
+# Write what the table of settings says into docs/config.md and data/weft.schema.json:
 #
 #	scripts/config-docs.sh build/src/cli/weft
 #

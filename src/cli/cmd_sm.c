@@ -42,7 +42,7 @@ static unsigned index_of(const char *const *names, const char *name)
 	return i;
 }
 
-static int apply_texts(struct run_config *c, struct err *e)
+static int apply_texts(struct settings *c, struct err *e)
 {
 	const struct {
 		char *dst;
@@ -65,7 +65,7 @@ static int apply_texts(struct run_config *c, struct err *e)
 	return 0;
 }
 
-static int apply(struct run_config *c, struct err *e)
+static int apply(struct settings *c, struct err *e)
 {
 	int rc = apply_texts(c, e);
 
@@ -87,16 +87,16 @@ static int apply(struct run_config *c, struct err *e)
 	return rc;
 }
 
-static int load(void *ctx, struct run_config *c, struct err *e)
+static int load(void *ctx, struct settings *c, struct err *e)
 {
 	int rc = 0;
 
 	(void)ctx;
-	run_config_default(c);
+	settings_default(c);
 	if (o.config)
 		rc = run_config_load(o.config, c, e);
 	rc = rc ? rc : apply(c, e);
-	return rc ? rc : run_config_check(c, e);
+	return rc ? rc : settings_check(c, NULL, e);
 }
 
 static void tell_fault(void *ctx, const char *fault)
@@ -106,11 +106,11 @@ static void tell_fault(void *ctx, const char *fault)
 }
 
 /* Every fault of the file, not the first alone; then what options make of it. */
-static int check(struct run_config *c)
+static int check(struct settings *c)
 {
 	struct err e;
 
-	run_config_default(c);
+	settings_default(c);
 	if (o.config && run_config_faults(o.config, c, tell_fault, NULL))
 		return CLI_BAD;
 	if (load(NULL, c, &e))
@@ -119,7 +119,7 @@ static int check(struct run_config *c)
 	return CLI_OK;
 }
 
-static int reread(void *ctx, struct run_config *c, struct err *e)
+static int reread(void *ctx, struct settings *c, struct err *e)
 {
 	int rc = load(ctx, c, e);
 
@@ -175,12 +175,12 @@ static void print_up(void *ctx, const struct run_view *v)
 static int sm(char **args UNUSED, unsigned nargs UNUSED)
 {
 	const struct run_hooks hooks = {.reread = reread, .up = print_up};
-	struct run_config c;
+	struct settings c;
 	struct strbuf out = {0};
 	struct err e;
 
 	if (o.schema) {
-		run_config_schema(&out);
+		settings_schema(&out);
 		return cli_write("-", &out);
 	}
 	if (o.check)
@@ -188,7 +188,7 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 	if (load(NULL, &c, &e))
 		return cli_bad("%s", e.text);
 	if (o.print) {
-		run_config_print(&c, true, &out);
+		settings_print_yaml(&c, true, &out);
 		return cli_write("-", &out);
 	}
 	if (run_config_paths(&c, &e))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration from YAML: what is in the file is gathered first and applied in the order of the
- * table, so that the order in the file means nothing. State: struct reader, for one text. Way in:
- * cfg_read(). Does not look at settings that do not go together: config.c does.
+ * The settings from YAML: values are collected first and applied in the order of the table, so that
+ * the order in the file has no effect. State: struct reader, for one text. Way in: cfg_read(). Does
+ * not open files: config.c does.
  */
 #include <yaml.h>
 
@@ -15,7 +15,7 @@ struct place {
 	unsigned line, column;
 };
 
-struct given { /* what the file says of one key */
+struct given { /* what the file says about one key */
 	VEC(char *) texts;
 	struct place at; /* of its value */
 	bool there;
@@ -25,9 +25,9 @@ struct reader {
 	yaml_parser_t parser;
 	yaml_event_t ev;
 	bool live;   /* ev holds something */
-	bool broken; /* no sense in going on */
+	bool broken; /* reading ends here */
 	cfg_faults *faults;
-	struct given given[CFG_MAX_KEYS];
+	struct given given[SETTINGS_MAX];
 };
 
 /* ---- faults ---- */
@@ -39,7 +39,7 @@ static void fault(struct reader *r, struct place at, const char *fmt, ...)
 	char text[480];
 	va_list ap;
 
-	if (r->broken) /* what was left open by it is not worth telling */
+	if (r->broken) /* further faults only follow from it */
 		return;
 	r->broken = r->faults->n + 1 == FAULTS_MOST;
 	va_start(ap, fmt);
@@ -100,7 +100,7 @@ static void syntax_fault(struct reader *r)
 	r->broken = true;
 }
 
-/* The next event; YAML_NO_EVENT when there is no sense in going on. */
+/* The next event; YAML_NO_EVENT after a fault that ends reading. */
 static yaml_event_type_t next(struct reader *r)
 {
 	if (r->live)
@@ -121,7 +121,7 @@ static yaml_event_type_t now(const struct reader *r)
 	return r->live ? r->ev.type : YAML_NO_EVENT;
 }
 
-/* What the current node has beside its value is told, and otherwise ignored. */
+/* Report what the current node has beside its value, and ignore it. */
 static void plain_only(struct reader *r)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -145,7 +145,7 @@ static void plain_only(struct reader *r)
 		fault(r, here(r), "an anchor (&%s): values are written out here",
 		      (const char *)anchor);
 	if (tag)
-		fault(r, here(r), "a tag (%s): values have the type of their key",
+		fault(r, here(r), "a tag (%s): the key says of what type a value is",
 		      (const char *)tag);
 }
 
@@ -232,14 +232,14 @@ static void list_take(struct reader *r, struct given *g)
 	}
 }
 
-static void value_take(struct reader *r, const struct cfg_key *k)
+static void value_take(struct reader *r, const struct setting *k)
 {
-	struct given *g = &r->given[k - cfg_keys];
+	struct given *g = &r->given[k - settings_table];
 	struct strbuf want = {0};
 	char *text;
 
 	g->at = here(r);
-	if (now(r) == YAML_SEQUENCE_START_EVENT && k->kind == CFG_HEXES) {
+	if (now(r) == YAML_SEQUENCE_START_EVENT && k->kind == SETTING_HEXES) {
 		list_take(r, g);
 		g->there = true;
 	} else if (now(r) == YAML_SCALAR_EVENT) {
@@ -251,8 +251,8 @@ static void value_take(struct reader *r, const struct cfg_key *k)
 	} else if (now(r) == YAML_ALIAS_EVENT) {
 		plain_only(r);
 	} else {
-		cfg_expects(k, &want);
-		fault(r, here(r), "%s.%s: expected %s; found %s", k->section, k->name, want.s,
+		setting_expects(k, &want);
+		fault(r, here(r), "%s.%s: expected %s; found %s", k->section, k->key, want.s,
 		      node_name(r));
 		strbuf_free(&want);
 		node_skip(r);
@@ -263,10 +263,10 @@ static void key_unknown(struct reader *r, const char *section, const char *name,
 {
 	struct word_near near = {.word = name};
 
-	for (const struct cfg_key *k = cfg_keys; k->name; k++) {
+	for (const struct setting *k = settings_table; k->key; k++) {
 		if (!strcmp(k->section, section)) {
-			word_near_offer(&near, k->name, k->name);
-		} else if (!strcmp(k->name, name)) {
+			word_near_offer(&near, k->key, k->key);
+		} else if (!strcmp(k->key, name)) {
 			fault(r, at, "'%.40s' is a key of %s, not of %s", name, k->section,
 			      section);
 			return;
@@ -279,8 +279,8 @@ static void key_unknown(struct reader *r, const char *section, const char *name,
 
 static void key_read(struct reader *r, const char *section, const char *name)
 {
-	const struct cfg_key *k = cfg_key_find(section, name);
-	const struct given *g = k ? &r->given[k - cfg_keys] : NULL;
+	const struct setting *k = setting_find(section, name);
+	const struct given *g = k ? &r->given[k - settings_table] : NULL;
 	struct place at = here(r);
 
 	if (!k)
@@ -300,13 +300,13 @@ static void section_unknown(struct reader *r, const char *name, struct place at)
 {
 	struct word_near near = {.word = name};
 
-	for (const struct cfg_key *k = cfg_keys; k->name; k++)
-		if (!strcmp(k->name, name)) {
+	for (const struct setting *k = settings_table; k->key; k++)
+		if (!strcmp(k->key, name)) {
 			fault(r, at, "'%.40s' is a key of %s: write it below '%s:'", name,
 			      k->section, k->section);
 			return;
 		}
-	for (const struct cfg_section *s = cfg_sections; s->name; s++)
+	for (const struct settings_section *s = settings_sections; s->name; s++)
 		word_near_offer(&near, s->name, s->name);
 	fault(r, at, "unknown section '%.40s'%s%s%s", name, near.best ? ", did you mean '" : "",
 	      near.best ? near.best : "", near.best ? "'?" : "");
@@ -343,18 +343,18 @@ static void sections_read(struct reader *r)
 		struct place at = here(r);
 		unsigned i = 0;
 
-		while (cfg_sections[i].name && strcmp(cfg_sections[i].name, name))
+		while (settings_sections[i].name && strcmp(settings_sections[i].name, name))
 			i++;
 		assert(i < ARRAY_LEN(seen));
 		next(r);
-		if (!cfg_sections[i].name)
+		if (!settings_sections[i].name)
 			section_unknown(r, name, at);
 		else if (seen[i])
 			fault(r, at, "section %s again: the first is in line %u", name, seen[i]);
-		if (!cfg_sections[i].name || seen[i])
+		if (!settings_sections[i].name || seen[i])
 			node_skip(r);
 		else
-			section_read(r, cfg_sections[i].name);
+			section_read(r, settings_sections[i].name);
 		seen[i] = seen[i] ? seen[i] : at.line;
 		free(name);
 	}
@@ -381,29 +381,31 @@ static void document_read(struct reader *r)
 
 /* ---- applying ---- */
 
-static void values_apply(struct reader *r, struct run_config *c)
+static void values_apply(struct reader *r, struct settings *c)
 {
-	for (unsigned i = 0; cfg_keys[i].name; i++) {
+	for (unsigned i = 0; settings_table[i].key; i++) {
 		struct given *g = &r->given[i];
 		struct err e;
 
 		if (g->there &&
-		    cfg_value_set(&cfg_keys[i], c, g->texts.at, (unsigned)g->texts.n, &e))
-			fault(r, g->at, "%s", e.text);
+		    setting_set_list(&settings_table[i], c, g->texts.at, (unsigned)g->texts.n, &e))
+			fault(r, g->at, "%s.%s: %s", settings_table[i].section,
+			      settings_table[i].key, e.text);
 	}
 }
 
-static void together_check(struct reader *r, const struct run_config *c)
+static void together_check(struct reader *r, const struct settings *c)
 {
-	const struct cfg_key *k = NULL;
+	const struct setting *k = NULL;
 	struct place at = {0};
 	struct err e;
 
-	if (!cfg_check(c, &k, &e))
+	if (!settings_check(c, &k, &e))
 		return;
-	for (unsigned i = 0; cfg_keys[i].name; i++) /* the key itself, or another of its section */
-		if (r->given[i].there && (!at.line || &cfg_keys[i] == k) &&
-		    !strcmp(cfg_keys[i].section, k->section))
+	for (unsigned i = 0; settings_table[i].key;
+	     i++) /* the key itself, or another of its section */
+		if (r->given[i].there && (!at.line || &settings_table[i] == k) &&
+		    !strcmp(settings_table[i].section, k->section))
 			at = r->given[i].at;
 	fault(r, at, "%s", e.text);
 }
@@ -413,7 +415,7 @@ static void reader_free(struct reader *r)
 	if (r->live)
 		yaml_event_delete(&r->ev);
 	yaml_parser_delete(&r->parser);
-	for (unsigned i = 0; i < CFG_MAX_KEYS; i++) {
+	for (unsigned i = 0; i < SETTINGS_MAX; i++) {
 		for (size_t j = 0; j < r->given[i].texts.n; j++)
 			free(r->given[i].texts.at[j]);
 		vec_free(&r->given[i].texts);
@@ -421,10 +423,10 @@ static void reader_free(struct reader *r)
 	free(r);
 }
 
-void cfg_read(const char *text, size_t len, struct run_config *c, cfg_faults *faults)
+void cfg_read(const char *text, size_t len, struct settings *c, cfg_faults *faults)
 {
 	struct reader *r = mem_zalloc(sizeof(*r));
-	struct run_config wanted = *c;
+	struct settings wanted = *c;
 
 	r->faults = faults;
 	if (!yaml_parser_initialize(&r->parser))

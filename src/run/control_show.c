@@ -177,7 +177,7 @@ int ctl_config(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 {
 	struct strbuf text = {0};
 
-	run_config_print(a->v->cfg, false, &text);
+	settings_print_yaml(a->v->cfg, false, &text);
 	json_str(j, "text", text.s);
 	strbuf_free(&text);
 	return 0;

@@ -363,7 +363,7 @@ static int64_t unix_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-int run_sm(const struct run_config *c, const struct run_hooks *h, struct err *e)
+int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
 {
 	struct run_daemon *d = mem_zalloc(sizeof(*d));
 	int rc;

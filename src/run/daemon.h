@@ -157,7 +157,7 @@ struct run_link {
 	void *ctx;
 };
 
-void run_link_init(struct run_link *l, uv_loop_t *loop, const struct run_config *c);
+void run_link_init(struct run_link *l, uv_loop_t *loop, const struct settings *c);
 void run_link_open(struct run_link *l); /* now */
 void run_link_again(
 	struct run_link *l); /* after a while: 100 ms, and twice as long each time, up to 2 s */

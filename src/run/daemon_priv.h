@@ -17,7 +17,7 @@ struct run_old { /* an SM whose connection is gone, with a request that is still
 };
 
 struct run_daemon {
-	struct run_config cfg;
+	struct settings cfg;
 	struct run_hooks hooks;
 	struct run_log log;
 	uv_loop_t loop;

@@ -40,7 +40,7 @@ static void after_work(uv_work_t *w, int status)
 	}
 }
 
-void run_link_init(struct run_link *l, uv_loop_t *loop, const struct run_config *c)
+void run_link_init(struct run_link *l, uv_loop_t *loop, const struct settings *c)
 {
 	*l = (struct run_link){.where = c->where};
 	snprintf(l->transport, sizeof(l->transport), "%s", c->transport);

@@ -3,7 +3,7 @@
  * The daemon around the pure manager: one libuv loop with the transport, the clock, signals and the
  * control socket; one worker thread that computes routes; what must survive in a file.
  *
- *	run_config_default(&c); run_config_load("weft.yaml", &c, &e); run_sm(&c, &e);
+ *	settings_default(&c); run_config_load("weft.yaml", &c, &e); run_sm(&c, &hooks, &e);
  *
  * Who does what: daemon.c the loop, pump.c MADs in and out, worker.c routes, log.c what happened as
  * text or JSON, notify.c systemd; config.c the file, state.c what survives, control.c what `weft ctl`
@@ -13,7 +13,7 @@
 #define WEFT_RUN_H
 
 #include "base/json.h"
-#include "sm/sm.h"
+#include "settings/settings.h"
 #include "transport/transport.h"
 
 /* ---- how it is to run ---- */
@@ -21,49 +21,17 @@
 enum run_log_level { RUN_LOG_ERROR, RUN_LOG_WARNING, RUN_LOG_NOTICE, RUN_LOG_INFO, RUN_LOG_DEBUG };
 enum run_log_format { RUN_LOG_TEXT, RUN_LOG_JSON };
 
-struct run_config {
-	char transport[16]; /* a name of tp_transports[]; "": auto */
-	struct tp_where where;
-	struct sm_config sm;
-	unsigned threads;  /* for computing routes; 0: as many as there are cores */
-	unsigned spin_us;  /* look so long for the next MAD before sleeping */
-	char state[256];   /* SQLite file; "": nothing is kept; "auto": see run_config_paths() */
-	char control[108]; /* unix socket; "": none; "auto": as above */
-	unsigned control_mode;
-	char dumps[256];	/* directory for OpenSM's files after each change; "": none */
-	char metrics_file[256]; /* written after each change and every metrics_s; "": none */
-	unsigned metrics_port;	/* on 127.0.0.1; 0: none */
-	unsigned metrics_s;
-	enum run_log_level log_level;
-	enum run_log_format log_format;
-	char log_file[256]; /* "": standard error */
-	char pid_file[256];
-	unsigned history; /* changes remembered for `weft ctl changes` */
-	bool once;	  /* end when the subnet is up: status 0 */
-	bool unsafe;	  /* techniques that may deadlock are taken as they are */
-};
-
-void run_config_default(struct run_config *c);
 /* YAML over what c holds; "-" is standard input. 0, or -EINVAL/-ENOENT with "FILE:LINE:COLUMN: what was
  * expected" in e; c is then as it was before. */
-int run_config_load(const char *path, struct run_config *c, struct err *e);
-int run_config_read(const char *name, const char *text, size_t len, struct run_config *c,
+int run_config_load(const char *path, struct settings *c, struct err *e);
+int run_config_read(const char *name, const char *text, size_t len, struct settings *c,
 		    struct err *e);
-/* The same, but every fault is told, one call each, in the order of lines: how many there are. */
-unsigned run_config_faults(const char *path, struct run_config *c,
+/* The same, with one call of tell() for each fault, in the order of lines. Returns their number. */
+unsigned run_config_faults(const char *path, struct settings *c,
 			   void (*tell)(void *ctx, const char *fault), void *ctx);
-/* One key over what c holds, as on a command line: "manager.window=64". Settings that do not go
- * together are not looked at: run_config_check() does. */
-int run_config_set(struct run_config *c, const char *assignment, struct err *e);
-int run_config_check(const struct run_config *c, struct err *e);
-void run_config_print(const struct run_config *c, bool comments, struct strbuf *out); /* as YAML */
-void run_config_schema(struct strbuf *out); /* JSON Schema */
-/* Once the transport is chosen: "auto" in state and control becomes a path (see control/default_paths.h), named
- * after the fabric: sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
-int run_config_paths(struct run_config *c, struct err *e);
-/* What differs and takes effect only after a restart, named, for the log; "" when nothing does. */
-void run_config_fixed(const struct run_config *running, const struct run_config *wanted,
-		      struct strbuf *out);
+/* Replaces "auto" in state and control by a path (see control/default_paths.h) named after the fabric: sm.sock
+ * and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
+int run_config_paths(struct settings *c, struct err *e);
 
 /* ---- what others may see of it ---- */
 
@@ -76,7 +44,7 @@ struct run_change {
 };
 
 struct run_view {
-	const struct run_config *cfg;
+	const struct settings *cfg;
 	const struct sm *sm; /* NULL while there is no connection */
 	struct tp_info port;
 	bool connected;
@@ -107,7 +75,7 @@ struct run_orders {
 struct run_hooks {
 	void *ctx;
 	/* At SIGHUP: the configuration as it should be now, over c. NULL: cannot be read again. */
-	int (*reread)(void *ctx, struct run_config *c, struct err *e);
+	int (*reread)(void *ctx, struct settings *c, struct err *e);
 	/* With once: the subnet is up, before all ends. May be NULL. */
 	void (*up)(void *ctx, const struct run_view *v);
 };
@@ -116,7 +84,7 @@ struct run_hooks {
  * Returns at SIGTERM or SIGINT (0), when once is set and the subnet is up (0), or -errno with e. A
  * worker that still computes then is left to itself: end the process soon.
  */
-int run_sm(const struct run_config *c, const struct run_hooks *h, struct err *e);
+int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e);
 
 /* control.c: one JSON object a line: {"cmd":"status"} in, {"ok":true,...} or {"ok":false,"error":"..."}
  * out, whatever comes in. docs/control.md lists the commands. */

@@ -211,24 +211,19 @@ static int order_dump(void *ctx, struct err *e)
 }
 
 /* What cannot change while it runs stays as it is. */
-static void take_over(struct run_daemon *d, const struct run_config *n)
+static void take_over(struct run_daemon *d, const struct settings *n)
 {
-	struct run_config *c = &d->cfg;
-	struct sm_config sm = n->sm;
+	struct settings *c = &d->cfg, before = d->cfg;
 
-	sm.window = c->sm.window;
-	sm.lmc = c->sm.lmc;
-	sm.port = d->port.port;
-	memcpy(sm.m_keys, c->sm.m_keys, sizeof(sm.m_keys));
-	c->sm = sm;
-	c->spin_us = c->spin_us ? n->spin_us : 0;
-	memcpy(c->dumps, n->dumps, sizeof(c->dumps));
-	if (!d->metrics_busy)
-		memcpy(c->metrics_file, n->metrics_file, sizeof(c->metrics_file));
-	c->metrics_s = n->metrics_s;
-	c->history = n->history;
-	c->log_level = d->log.level = n->log_level;
-	c->log_format = d->log.format = n->log_format;
+	settings_reload(c, n);
+	c->sm.port = d->port.port;
+	memcpy(c->sm.m_keys, before.sm.m_keys, sizeof(c->sm.m_keys));
+	if (!before.spin_us)
+		c->spin_us = 0;
+	if (d->metrics_busy)
+		memcpy(c->metrics_file, before.metrics_file, sizeof(c->metrics_file));
+	d->log.level = c->log_level;
+	d->log.format = c->log_format;
 	if (d->metrics.loop && c->metrics_s)
 		uv_timer_set_repeat(&d->metrics, c->metrics_s * (uint64_t)1000);
 }
@@ -236,7 +231,7 @@ static void take_over(struct run_daemon *d, const struct run_config *n)
 static void order_reload(void *ctx)
 {
 	struct run_daemon *d = ctx;
-	struct run_config n = d->cfg;
+	struct settings n = d->cfg;
 	struct strbuf fixed = {0};
 	struct err e;
 
@@ -246,7 +241,7 @@ static void order_reload(void *ctx)
 		log_rec(&d->log, LOG_RELOAD_FAILED, LOG_T("why", e.text));
 		return;
 	}
-	run_config_fixed(&d->cfg, &n, &fixed);
+	settings_fixed(&d->cfg, &n, &fixed);
 	take_over(d, &n);
 	log_rec(&d->log, LOG_RELOADED, LOG_T("fixed", fixed.s));
 	strbuf_free(&fixed);

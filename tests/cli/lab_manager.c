@@ -14,7 +14,7 @@ static struct {
 	uv_loop_t loop;
 	struct lines *lines;
 	struct lab *lab;
-	struct run_config cfg;
+	struct settings cfg;
 	struct run_change change;
 	struct run_view v;
 	uv_idle_t last; /* set when it is to end: the answer goes out first */
@@ -59,7 +59,7 @@ static int bring_up(const struct fab *f, unsigned lmc, struct err *e)
 	struct sm_status st;
 
 	lab_config_default(&c);
-	run_config_default(&m.cfg);
+	settings_default(&m.cfg);
 	c.sm.names = true;
 	c.sm.lmc = lmc;
 	m.lab = lab_new(f, &c, e);

@@ -16,18 +16,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct run_config c, before, again;
+	struct settings c, before, again;
 	struct strbuf text = {0};
 	struct err e = {""};
 
-	run_config_default(&c);
+	settings_default(&c);
 	before = c;
 	if (run_config_read("fuzz", (const char *)data, size, &c, &e)) {
 		CHECK(!memcmp(&c, &before, sizeof(c)) && *e.text);
 		return 0;
 	}
-	CHECK(!run_config_check(&c, &e));
-	run_config_print(&c, true, &text);
+	CHECK(!settings_check(&c, NULL, &e));
+	settings_print_yaml(&c, true, &text);
 	again = before;
 	CHECK(!run_config_read("again", text.s, text.len, &again, &e));
 	CHECK(!memcmp(&c, &again, sizeof(c)));

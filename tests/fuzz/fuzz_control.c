@@ -33,7 +33,7 @@ static int order_dump(void *ctx UNUSED, struct err *e)
 
 static const struct run_view *view(void)
 {
-	static struct run_config cfg;
+	static struct settings cfg;
 	static struct run_change change;
 	static struct run_view v;
 	static struct fab *f; /* these two stay, for the manager */
@@ -52,7 +52,7 @@ static const struct run_view *view(void)
 	lab_power_on(l, NULL);
 	CHECK(lab_run_ready(l, 10 * PS_PER_S));
 	sm_status(lab_sm(l), &st);
-	run_config_default(&cfg);
+	settings_default(&cfg);
 	change = (struct run_change){.number = 1, .round = st.last};
 	v = (struct run_view){.cfg = &cfg, .sm = lab_sm(l), .changes = &change, .nchanges = 1};
 	return &v;

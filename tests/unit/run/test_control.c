@@ -13,7 +13,7 @@
 static struct {
 	struct fab *fab;
 	struct lab *lab;
-	struct run_config cfg;
+	struct settings cfg;
 	struct run_change changes[3];
 	struct run_view v;
 	struct run_orders o;
@@ -64,7 +64,7 @@ static int setup(void **state UNUSED)
 	lab_power_on(w.lab, NULL);
 	if (!lab_run_ready(w.lab, 10 * PS_PER_S))
 		return -1;
-	run_config_default(&w.cfg);
+	settings_default(&w.cfg);
 	sm_status(lab_sm(w.lab), &st);
 	for (unsigned i = 0; i < 3; i++)
 		w.changes[i] = (struct run_change){.number = i + 1,

@@ -173,12 +173,12 @@ static void has(const char *text, const char *sample)
 
 TEST(without_a_connection)
 {
-	struct run_config c;
+	struct settings c;
 	struct run_view v = {.cfg = &c};
 	struct strbuf out = {0};
 	static struct om o;
 
-	run_config_default(&c);
+	settings_default(&c);
 	run_metrics(&v, &out);
 	om_parse(&o, out.s);
 	has(out.s, "weft_up 0");
@@ -192,7 +192,7 @@ TEST(of_a_subnet)
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
 	struct run_change change = {.number = 7};
 	struct strbuf out = {0};
-	struct run_config rc;
+	struct settings rc;
 	struct lab_config c;
 	static struct om o;
 	struct run_view v;
@@ -201,7 +201,7 @@ TEST(of_a_subnet)
 	struct lab *l;
 
 	lab_config_default(&c);
-	run_config_default(&rc);
+	settings_default(&rc);
 	l = lab_new(f, &c, &e);
 	lab_power_on(l, NULL);
 	assert_true(lab_run_ready(l, 10 * PS_PER_S));

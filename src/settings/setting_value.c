@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of keys from text and to text. State: none. Ways in: cfg_value_set(), cfg_value_text(). Knows
- * nothing of files.
+ * The value of one setting, from text and to text. State: none. Ways in: setting_set(),
+ * setting_text(). Knows neither files nor options.
  */
 #include "base/words.h"
-#include "run/config_priv.h"
+#include "settings/settings.h"
 
-static void *field(const struct cfg_key *k, struct run_config *c)
+static void *field(const struct setting *k, struct settings *c)
 {
 	return (char *)c + k->at;
 }
 
-static const void *field_of(const struct cfg_key *k, const struct run_config *c)
+static const void *field_of(const struct setting *k, const struct settings *c)
 {
 	return (const char *)c + k->at;
 }
@@ -21,12 +21,12 @@ static const char *row_name(const void *row)
 	return *(const char *const *)row; /* what every row begins with */
 }
 
-static const void *row_at(const struct cfg_key *k, unsigned i)
+static const void *row_at(const struct setting *k, unsigned i)
 {
 	return (const char *)k->rows + i * k->stride;
 }
 
-const char *cfg_choice(const struct cfg_key *k, unsigned i)
+const char *setting_choice(const struct setting *k, unsigned i)
 {
 	return k->rows ? row_name(row_at(k, i)) : k->choices ? k->choices[i] : NULL;
 }
@@ -105,15 +105,15 @@ static int mode_read(const char *s, uint64_t *v)
 
 /* ---- what is expected ---- */
 
-static void expects_choice(const struct cfg_key *k, struct strbuf *out)
+static void expects_choice(const struct setting *k, struct strbuf *out)
 {
 	const char *c;
 
-	for (unsigned i = 0; (c = cfg_choice(k, i)); i++)
-		strbuf_addf(out, "%s%s", !i ? "" : cfg_choice(k, i + 1) ? ", " : " or ", c);
+	for (unsigned i = 0; (c = setting_choice(k, i)); i++)
+		strbuf_addf(out, "%s%s", !i ? "" : setting_choice(k, i + 1) ? ", " : " or ", c);
 }
 
-static void expects_time(const struct cfg_key *k, struct strbuf *out)
+static void expects_time(const struct setting *k, struct strbuf *out)
 {
 	strbuf_add(out, "a time from ");
 	time_text(out, k->min);
@@ -126,56 +126,56 @@ static void expects_time(const struct cfg_key *k, struct strbuf *out)
 	}
 }
 
-void cfg_range(const struct cfg_key *k, struct strbuf *out)
+void setting_range(const struct setting *k, struct strbuf *out)
 {
-	if (cfg_choice(k, 0)) {
+	if (setting_choice(k, 0)) {
 		expects_choice(k, out);
-	} else if (k->kind == CFG_UINT) {
+	} else if (k->kind == SETTING_UINT) {
 		strbuf_addf(out, "%llu to %llu", (unsigned long long)k->min,
 			    (unsigned long long)k->max);
-	} else if (k->kind == CFG_TIME) {
+	} else if (k->kind == SETTING_TIME) {
 		time_text(out, k->min);
 		strbuf_add(out, " to ");
 		time_text(out, k->max);
 	}
 }
 
-void cfg_expects(const struct cfg_key *k, struct strbuf *out)
+void setting_expects(const struct setting *k, struct strbuf *out)
 {
 	switch (k->kind) {
-	case CFG_BOOL:
+	case SETTING_BOOL:
 		strbuf_add(out, "true or false");
 		return;
-	case CFG_UINT:
+	case SETTING_UINT:
 		strbuf_addf(out, "a number from %llu to %llu", (unsigned long long)k->min,
 			    (unsigned long long)k->max);
 		return;
-	case CFG_BYTES:
+	case SETTING_BYTES:
 		strbuf_add(out, "a size such as 64MiB, up to ");
 		bytes_text(out, k->max);
 		return;
-	case CFG_TIME:
+	case SETTING_TIME:
 		expects_time(k, out);
 		return;
-	case CFG_MODE:
+	case SETTING_MODE:
 		strbuf_addf(out, "permissions in octal, such as 0660, up to 0%llo",
 			    (unsigned long long)k->max);
 		return;
-	case CFG_TEXT:
+	case SETTING_TEXT:
 		if (k->choices)
 			expects_choice(k, out);
 		else
 			strbuf_addf(out, "a text of 1 to %zu bytes, or %s", k->size - 1,
 				    k->nothing);
 		return;
-	case CFG_CHOICE:
-	case CFG_ROW:
+	case SETTING_CHOICE:
+	case SETTING_ROW:
 		expects_choice(k, out);
 		return;
-	case CFG_HEX:
+	case SETTING_HEX:
 		strbuf_add(out, "64 bits in hexadecimal, such as 0x0002c90300001234");
 		return;
-	case CFG_HEXES:
+	case SETTING_HEXES:
 		strbuf_addf(
 			out,
 			"a list of up to %zu numbers such as 0x0002c90300001234, none of them 0",
@@ -202,17 +202,17 @@ static void found_text(struct strbuf *out, const char *s)
 	strbuf_add(out, *s ? "...'" : "'");
 }
 
-static int refuse(const struct cfg_key *k, const char *text, struct err *e)
+static int refuse(const struct setting *k, const char *text, struct err *e)
 {
 	struct word_near near = {.word = text};
 	struct strbuf want = {0}, found = {0};
 	const char *c;
 
-	cfg_expects(k, &want);
+	setting_expects(k, &want);
 	found_text(&found, text);
-	for (unsigned i = 0; (c = cfg_choice(k, i)); i++)
+	for (unsigned i = 0; (c = setting_choice(k, i)); i++)
 		word_near_offer(&near, c, c);
-	err_set(e, 0, "%s.%s: expected %s; found %s%s%s%s", k->section, k->name, want.s, found.s,
+	err_set(e, 0, "expected %s; found %s%s%s%s", want.s, found.s,
 		near.best ? ", did you mean '" : "", near.best ? near.best : "",
 		near.best ? "'?" : "");
 	strbuf_free(&want);
@@ -222,24 +222,24 @@ static int refuse(const struct cfg_key *k, const char *text, struct err *e)
 
 /* ---- setting ---- */
 
-static int number_read(const struct cfg_key *k, const char *s, uint64_t *v)
+static int number_read(const struct setting *k, const char *s, uint64_t *v)
 {
-	int rc = k->kind == CFG_TIME	? parse_time(s, v)
-		 : k->kind == CFG_BYTES ? bytes_read(s, v)
-		 : k->kind == CFG_MODE	? mode_read(s, v)
-		 : k->kind == CFG_HEX	? hex_read(s, v)
-					: parse_u64(s, v);
+	int rc = k->kind == SETTING_TIME    ? parse_time(s, v)
+		 : k->kind == SETTING_BYTES ? bytes_read(s, v)
+		 : k->kind == SETTING_MODE  ? mode_read(s, v)
+		 : k->kind == SETTING_HEX   ? hex_read(s, v)
+					    : parse_u64(s, v);
 
-	if (rc || (k->kind != CFG_HEX && (*v < k->min || *v > k->max)))
+	if (rc || (k->kind != SETTING_HEX && (*v < k->min || *v > k->max)))
 		return -EINVAL;
-	if (k->kind == CFG_TIME && *v % k->unit)
+	if (k->kind == SETTING_TIME && *v % k->unit)
 		return -EINVAL;
-	if (k->kind == CFG_TIME)
+	if (k->kind == SETTING_TIME)
 		*v /= k->unit;
 	return 0;
 }
 
-static void number_put(const struct cfg_key *k, struct run_config *c, uint64_t v)
+static void number_put(const struct setting *k, struct settings *c, uint64_t v)
 {
 	if (k->size == sizeof(uint64_t))
 		*(uint64_t *)field(k, c) = v;
@@ -249,17 +249,17 @@ static void number_put(const struct cfg_key *k, struct run_config *c, uint64_t v
 		*(bool *)field(k, c) = v;
 }
 
-static int choice_read(const struct cfg_key *k, const char *s, uint64_t *v)
+static int choice_read(const struct setting *k, const char *s, uint64_t *v)
 {
 	const char *c;
 
-	for (*v = 0; (c = cfg_choice(k, (unsigned)*v)); ++*v)
+	for (*v = 0; (c = setting_choice(k, (unsigned)*v)); ++*v)
 		if (!strcmp(c, s))
 			return 0;
 	return -EINVAL;
 }
 
-static void row_put(const struct cfg_key *k, struct run_config *c, unsigned i)
+static void row_put(const struct setting *k, struct settings *c, unsigned i)
 {
 	if (k->size == k->stride)
 		memcpy(field(k, c), row_at(k, i), k->stride);
@@ -267,7 +267,7 @@ static void row_put(const struct cfg_key *k, struct run_config *c, unsigned i)
 		*(const void **)field(k, c) = row_at(k, i);
 }
 
-static int text_put(const struct cfg_key *k, struct run_config *c, const char *s)
+static int text_put(const struct setting *k, struct settings *c, const char *s)
 {
 	uint64_t v;
 
@@ -283,63 +283,83 @@ static int text_put(const struct cfg_key *k, struct run_config *c, const char *s
 	return 0;
 }
 
-static int list_put(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n,
+static int list_put(const struct setting *k, struct settings *s, char *const *texts, unsigned n,
 		    struct err *e)
 {
-	uint64_t *to = field(k, c);
-	unsigned room = (unsigned)(k->size / sizeof(*to));
+	unsigned room = (unsigned)(k->size / sizeof(uint64_t));
+	uint64_t *v = mem_zarray(room, sizeof(*v));
+	unsigned i = 0;
 
-	if (n > room)
-		return refuse(k, texts[room], e);
-	memset(to, 0, k->size);
-	for (unsigned i = 0; i < n; i++)
-		if (hex_read(texts[i], &to[i]) || !to[i])
-			return refuse(k, texts[i], e);
-	return 0;
+	while (i < n && i < room && !hex_read(texts[i], &v[i]) && v[i])
+		i++;
+	if (i == n)
+		memcpy(field(k, s), v, k->size);
+	free(v);
+	return i < n ? refuse(k, texts[i], e) : 0;
 }
 
-static int one_put(const struct cfg_key *k, struct run_config *c, const char *s)
+static int one_put(const struct setting *k, struct settings *c, const char *s)
 {
 	uint64_t v;
 
 	switch (k->kind) {
-	case CFG_BOOL:
+	case SETTING_BOOL:
 		*(bool *)field(k, c) = !strcmp(s, "true");
 		return strcmp(s, "true") && strcmp(s, "false") ? -EINVAL : 0;
-	case CFG_TEXT:
+	case SETTING_TEXT:
 		return text_put(k, c, s);
-	case CFG_CHOICE:
+	case SETTING_CHOICE:
 		if (choice_read(k, s, &v))
 			return -EINVAL;
 		number_put(k, c, v);
 		return 0;
-	case CFG_ROW:
+	case SETTING_ROW:
 		if (choice_read(k, s, &v))
 			return -EINVAL;
 		row_put(k, c, (unsigned)v);
 		return 0;
-	case CFG_UINT:
-	case CFG_BYTES:
-	case CFG_TIME:
-	case CFG_MODE:
-	case CFG_HEX:
+	case SETTING_UINT:
+	case SETTING_BYTES:
+	case SETTING_TIME:
+	case SETTING_MODE:
+	case SETTING_HEX:
 		if (number_read(k, s, &v))
 			return -EINVAL;
 		number_put(k, c, v);
 		return 0;
-	case CFG_HEXES:
+	case SETTING_HEXES:
 		break;
 	}
 	return -EINVAL;
 }
 
-int cfg_value_set(const struct cfg_key *k, struct run_config *c, char *const *texts, unsigned n,
-		  struct err *e)
+int setting_set_list(const struct setting *k, struct settings *s, char *const *texts, unsigned n,
+		     struct err *e)
 {
-	if (k->kind == CFG_HEXES)
-		return list_put(k, c, texts, n, e);
+	if (k->kind == SETTING_HEXES)
+		return list_put(k, s, texts, n, e);
 	assert(n == 1);
-	return one_put(k, c, texts[0]) ? refuse(k, texts[0], e) : 0;
+	if (one_put(k, s, texts[0]))
+		return refuse(k, texts[0], e);
+	if (k->clears)
+		*(unsigned *)((char *)s + k->clears) = 0;
+	return 0;
+}
+
+int setting_set(const struct setting *k, struct settings *s, const char *text, struct err *e)
+{
+	VEC(char *) elements = {0};
+	char *copy = mem_strdup(text), *rest = copy;
+	int rc;
+
+	if (k->kind != SETTING_HEXES)
+		vec_push(&elements, copy);
+	while (k->kind == SETTING_HEXES && *text && rest)
+		vec_push(&elements, strsep(&rest, ","));
+	rc = setting_set_list(k, s, elements.at, (unsigned)elements.n, e);
+	vec_free(&elements);
+	free(copy);
+	return rc;
 }
 
 /* ---- as text ---- */
@@ -385,7 +405,7 @@ static void list_text(const uint64_t *v, unsigned n, struct strbuf *out)
 	strbuf_add(out, "]");
 }
 
-static uint64_t number_get(const struct cfg_key *k, const struct run_config *c)
+static uint64_t number_get(const struct setting *k, const struct settings *c)
 {
 	const void *f = field_of(k, c);
 
@@ -394,52 +414,52 @@ static uint64_t number_get(const struct cfg_key *k, const struct run_config *c)
 					     : *(const bool *)f;
 }
 
-void cfg_value_text(const struct cfg_key *k, const struct run_config *c, struct strbuf *out)
+void setting_text(const struct setting *k, const struct settings *c, struct strbuf *out)
 {
 	const void *f = field_of(k, c);
 
 	switch (k->kind) {
-	case CFG_BOOL:
+	case SETTING_BOOL:
 		strbuf_add(out, *(const bool *)f ? "true" : "false");
 		return;
-	case CFG_UINT:
+	case SETTING_UINT:
 		strbuf_addf(out, "%llu", (unsigned long long)number_get(k, c));
 		return;
-	case CFG_BYTES:
+	case SETTING_BYTES:
 		bytes_text(out, number_get(k, c));
 		return;
-	case CFG_TIME:
+	case SETTING_TIME:
 		time_text(out, number_get(k, c) * k->unit);
 		return;
-	case CFG_MODE:
+	case SETTING_MODE:
 		strbuf_addf(out, "0%03llo", (unsigned long long)number_get(k, c));
 		return;
-	case CFG_TEXT:
+	case SETTING_TEXT:
 		yaml_text(out, *(const char *)f ? f : k->nothing);
 		return;
-	case CFG_CHOICE:
+	case SETTING_CHOICE:
 		strbuf_add(out, k->choices[number_get(k, c)]);
 		return;
-	case CFG_ROW:
+	case SETTING_ROW:
 		strbuf_add(out, row_name(k->size == k->stride ? f : *(const void *const *)f));
 		return;
-	case CFG_HEX:
+	case SETTING_HEX:
 		strbuf_addf(out, number_get(k, c) ? "0x%016llx" : "%llu",
 			    (unsigned long long)number_get(k, c));
 		return;
-	case CFG_HEXES:
+	case SETTING_HEXES:
 		list_text(f, (unsigned)(k->size / sizeof(uint64_t)), out);
 		return;
 	}
 }
 
-bool cfg_value_same(const struct cfg_key *k, const struct run_config *a, const struct run_config *b)
+bool setting_same(const struct setting *k, const struct settings *a, const struct settings *b)
 {
 	struct strbuf x = {0}, y = {0};
 	bool same;
 
-	cfg_value_text(k, a, &x);
-	cfg_value_text(k, b, &y);
+	setting_text(k, a, &x);
+	setting_text(k, b, &y);
 	same = !strcmp(x.s, y.s);
 	strbuf_free(&x);
 	strbuf_free(&y);

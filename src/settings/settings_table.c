@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of settings. Constants only. A new setting is a row here and a field of struct settings or
+ * struct sm_config; scripts/config-docs.sh then writes the documents. Does not check anything.
+ */
+#include "settings/settings.h"
+
+const struct settings_section settings_sections[] = {
+	{"transport", "How the manager reaches the fabric."},
+	{"manager", "What the manager does: a mechanism, and techniques in place of its own."},
+	{"routes", "The up/down graph and the computation of routes."},
+	{"damping", "Links that change too often."},
+	{"keys", "Management keys (M_Key)."},
+	{"election", "Several managers on one fabric."},
+	{"files", "Files that the manager keeps and writes."},
+	{"control", "The socket that 'weft ctl' connects to."},
+	{"metrics", "OpenMetrics."},
+	{"log", "Log records."},
+	{0},
+};
+
+/* clang-format off */
+#define TRANSPORT(name, reaches) #name,
+static const char *const transports[] = {
+	"auto",
+#include "transport/transport_list.h"
+	NULL,
+};
+#undef TRANSPORT
+#define TRANSPORT(name, reaches) #name ": " reaches "; "
+static const char transports_help[] =
+#include "transport/transport_list.h"
+	"auto: the first of these that is present";
+#undef TRANSPORT
+/* clang-format on */
+static const char *const tables[] = {"full", "partial", NULL};
+static const char *const detections[] = {"sweeps", "traps", "both", NULL};
+static const char *const explorations[] = {"propagation", "bfs", NULL}; /* enum sm_exploration */
+static const char *const activations[] = {"directed", "lid", NULL};
+static const char *const directions[] = {"distance", "bfs", "dfs", NULL}; /* enum rt_directions */
+static const char *const fallbacks[] = {"own", "centre", NULL};
+static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
+static const char *const formats[] = {"text", "json", NULL};
+
+/* clang-format off */
+/* The option has the name of the key, or section and key where the key alone does not say enough. */
+#define NAMED(sec, k, opt, users_, text) .section = sec, .key = k, .option = opt, .users = users_, .help = text
+#define DAEMON(sec, k, opt, text)    NAMED(sec, k, opt, SETTING_FOR_SM, text)
+#define MANAGER(sec, k, opt, text)   NAMED(sec, k, opt, SETTING_FOR_SM | SETTING_FOR_SIM, text)
+#define TECHNIQUE(k, opt, text)	     NAMED("manager", k, opt, SETTING_FOR_SM | SETTING_FOR_SIM | SETTING_FOR_TRIAL, text)
+
+#define AT(field)	     .at = offsetof(struct settings, field), .size = sizeof(((struct settings *)0)->field)
+#define BOOL(field)	     .kind = SETTING_BOOL, AT(field)
+#define UINT(field, a, b)    .kind = SETTING_UINT, AT(field), .min = a, .max = b
+#define TIME(field, a, b, u) .kind = SETTING_TIME, AT(field), .min = a, .max = b, .unit = u
+#define TEXT(field, none)    .kind = SETTING_TEXT, AT(field), .nothing = none
+#define CHOICE(field, c)     .kind = SETTING_CHOICE, AT(field), .choices = c
+#define ROW(field, table)    .kind = SETTING_ROW, AT(field), .rows = table, .stride = sizeof((table)[0])
+#define PART(field, table)   ROW(sm.mechanism.field, table), .part = true
+/* clang-format on */
+
+const struct setting settings_table[] = {
+	{DAEMON("transport", "kind", "transport", transports_help), TEXT(transport, "auto"),
+	 .choices = transports, .start = true, .letter = 't'},
+	{DAEMON("transport", "device", "device",
+		"name of the device, such as mlx5_0; on ibsim the node whose port is used"),
+	 TEXT(where.device, "auto"), .start = true, .letter = 'd', .arg = "NAME"},
+	{DAEMON("transport", "port", "port",
+		"number of the device's port; 0: the first that is not down"),
+	 UINT(where.port, 0, 254), .start = true, .letter = 'p'},
+	{DAEMON("transport", "port_guid", "port-guid",
+		"GUID of the port, instead of device and port; 0: not given"),
+	 .kind = SETTING_HEX, AT(where.port_guid), .start = true, .letter = 'g', .arg = "GUID",
+	 .old_option = "guid"},
+	{DAEMON("transport", "server", "server",
+		"name of ibsim's socket, or HOST:PORT for UDP; auto: $IBSIM_SOCKNAME, or sim"),
+	 TEXT(where.server, "auto"), .start = true, .letter = 's', .arg = "NAME"},
+	{DAEMON("transport", "spin", "spin",
+		"time to poll for the next MAD before sleeping: lowers latency, takes CPU time"),
+	 TIME(spin_us, 0, 100 * PS_PER_MS, PS_PER_US), .daemon = "20us"},
+
+	{TECHNIQUE("mechanism", "mechanism",
+		   "a technique for each step of a change (docs/mechanism.md)"),
+	 ROW(sm.mechanism, sm_mechanisms)},
+	{TECHNIQUE("discovery", "discovery", "how the subnet is explored after a change"),
+	 PART(discovery, sm_discoveries)},
+	{TECHNIQUE("provisional", "provisional", "routes that are sent first"),
+	 PART(provisional, sm_supplies)},
+	{TECHNIQUE("routes", "routes", "routes that stay"), PART(routes, sm_supplies),
+	 .old_option = "engine"},
+	{TECHNIQUE("distribution", "distribution", "how the first tables of a change are sent"),
+	 PART(first, sm_techniques)},
+	{TECHNIQUE("then", "then", "how final tables are sent after provisional ones"),
+	 PART(second, sm_techniques)},
+	{TECHNIQUE("tables", "tables", "blocks that are sent: all, or only those that differ"),
+	 CHOICE(sm.mechanism.partial_tables, tables), .part = true},
+	{TECHNIQUE(
+		 "detection", "detection",
+		 "how changes are detected: by sweeps alone, or by traps and sweeps (traps and both "
+		 "mean the same)"),
+	 CHOICE(sm.mechanism.traps, detections), .part = true},
+	{TECHNIQUE("by_lid", "by-lid", "send SMPs LID-routed where the tables in force lead"),
+	 BOOL(sm.mechanism.by_lid), .part = true},
+	{TECHNIQUE("ahead", "ahead", "compute repairs before they are needed"),
+	 BOOL(sm.mechanism.ahead), .part = true},
+	{DAEMON("manager", "unsafe", "unsafe",
+		"accept techniques that may deadlock packets while tables change"),
+	 BOOL(unsafe)},
+	{MANAGER("manager", "exploration", "exploration",
+		 "order of a full discovery; bfs: breadth-first, one SMP at a time"),
+	 CHOICE(sm.explore, explorations)},
+	{MANAGER("manager", "activation", "activation",
+		 "SMPs that activate ports: by directed route, or by LID"),
+	 CHOICE(sm.activate_by_lid, activations)},
+	{MANAGER("manager", "window", "window", "SMPs outstanding at once"),
+	 UINT(sm.window, 1, SM_MAX_WINDOW), .start = true, .letter = 'w'},
+	{MANAGER("manager", "retries", "retries", "times an unanswered SMP is sent again"),
+	 UINT(sm.retries, 0, 20)},
+	{MANAGER("manager", "timeout", "timeout",
+		 "shortest wait for a response, doubled at each retry; 0: by distance, always the "
+		 "same"),
+	 TIME(sm.timeout_ps, 0, 60 * PS_PER_S, 1),
+	 .daemon = "50ms"}, /* a busy machine stalls for tens of milliseconds */
+	{MANAGER("manager", "plain", "plain",
+		 "send directed SMPs only, as other managers do; false: also LID-routed and mixed "
+		 "ones"),
+	 BOOL(sm.plain), .daemon = "true"},
+	{MANAGER("manager", "restarts", "restarts",
+		 "times a discovery starts again because the subnet changed meanwhile; then its "
+		 "result is used"),
+	 UINT(sm.restarts, 0, 100)},
+	{MANAGER("manager", "smp_time", "smp-time",
+		 "time of an SMP over one link, from which timeouts are computed"),
+	 TIME(sm.link_smp_ps, PS_PER_NS, PS_PER_S, 1)},
+	{MANAGER("manager", "lmc", "lmc", "2^lmc LIDs for each port of a host"), UINT(sm.lmc, 0, 7),
+	 .start = true},
+	{MANAGER("manager", "sweep", "sweep",
+		 "time between two sweeps, unless sweep_factor is given; 0: no sweeps"),
+	 TIME(sm.sweep_period_ps, 0, 86400 * PS_PER_S, 1), .daemon = "10s",
+	 .clears = offsetof(struct settings, sm.sweep_factor), .old_option = "sweep-period"},
+	{MANAGER("manager", "sweep_factor", "sweep-factor",
+		 "time between two sweeps as a multiple of the duration of one; 0: as sweep says"),
+	 UINT(sm.sweep_factor, 0, 1000000)},
+	{MANAGER("manager", "read_back", "read-back",
+		 "read the tables that switches hold at the start, and keep what is right"),
+	 BOOL(sm.read_back), .daemon = "true"},
+	{MANAGER("manager", "names", "names",
+		 "read NodeDescriptions when there is nothing else to do"),
+	 BOOL(sm.names), .daemon = "true"},
+	{MANAGER("manager", "qos", "qos", "also write SL-to-VL and VL arbitration tables"),
+	 BOOL(sm.qos)},
+	{MANAGER("manager", "vl_high_limit", "vl-high-limit", "VLHighLimit of PortInfo"),
+	 UINT(sm.vl_high_limit, 0, 255)},
+	{MANAGER("manager", "subnet_timeout", "subnet-timeout",
+		 "SubnetTimeOut of PortInfo: 4.096 us times 2 to this; 0: from distance and "
+		 "response times"),
+	 UINT(sm.subnet_timeout, 0, 31)},
+	{MANAGER("manager", "drain", "drain",
+		 "time after which packets on old routes have drained and turns are enabled again"),
+	 TIME(sm.drain_ps, 0, 60 * PS_PER_S, 1)},
+
+	{MANAGER("routes", "roots", "roots",
+		 "GUIDs of up to 8 switches: the first that is present is the root"),
+	 .kind = SETTING_HEXES, AT(sm.roots)},
+	{MANAGER("routes", "otherwise", "routes-otherwise",
+		 "the root when none of these is present: the manager's own switch, or the centre of "
+		 "the graph"),
+	 CHOICE(sm.root_centre, fallbacks),
+	 .daemon = "centre"}, /* a change far from the root moves little */
+	{MANAGER("routes", "directions", "directions",
+		 "which end of a link is up: by distance from the root, or by a breadth- or "
+		 "depth-first tree"),
+	 CHOICE(sm.directions, directions)},
+	{MANAGER("routes", "threads", "threads",
+		 "threads that compute routes, and simulate; changes no result; 0: one for each "
+		 "core"),
+	 UINT(threads, 0, 256), .start = true},
+	{MANAGER("routes", "ahead_switches", "ahead-switches",
+		 "largest fabric, in switches, for which repairs are computed ahead"),
+	 UINT(sm.ahead_switches, 0, 65535)},
+	{MANAGER("routes", "ahead_memory", "ahead-memory",
+		 "memory that repairs computed ahead may take"),
+	 .kind = SETTING_BYTES, AT(sm.ahead_bytes), .max = 1ull << 36},
+
+	{MANAGER("damping", "changes", "damping-changes",
+		 "number of changes after which a link is held: it counts as Down; 0: never"),
+	 UINT(sm.flaps, 0, SM_MAX_FLAPS), .old_option = "damp"},
+	{MANAGER("damping", "within", "damping-within", "time within which these changes happen"),
+	 TIME(sm.flap_ps, 0, 86400 * PS_PER_S, 1), .old_option = "damp-window"},
+	{MANAGER("damping", "hold", "damping-hold",
+		 "time without a change after which a held link is released"),
+	 TIME(sm.hold_ps, 0, 86400 * PS_PER_S, 1), .old_option = "damp-hold"},
+
+	{MANAGER("keys", "m_key", "m-key",
+		 "management key that is set in every port and sent with every SMP; 0: none"),
+	 .kind = SETTING_HEX, AT(sm.m_key), .arg = "KEY"},
+	{MANAGER("keys", "protect", "keys-protect",
+		 "M_KeyProtectBits: what others may read without the key"),
+	 UINT(sm.m_key_protect, 0, 3)},
+	{MANAGER("keys", "lease", "keys-lease",
+		 "time without an SMP from the manager after which a port drops its key; 0: never"),
+	 TIME(sm.m_key_lease_s, 0, 65535 * PS_PER_S, PS_PER_S)},
+	{MANAGER("keys", "former", "keys-former", "up to 4 keys that ports may still hold"),
+	 .kind = SETTING_HEXES, AT(sm.m_keys)},
+
+	{MANAGER("election", "contest", "election-contest",
+		 "look for other managers: the highest priority, then the lowest GUID, is master"),
+	 BOOL(sm.contest), .daemon = "true"},
+	{MANAGER("election", "priority", "priority",
+		 "priority among managers; the highest is master"),
+	 UINT(sm.priority, 0, 15)},
+	{MANAGER("election", "sm_key", "sm-key",
+		 "SM_Key in SMInfo; OpenSM ignores managers whose key is not its own, which is 1 by "
+		 "default"),
+	 .kind = SETTING_HEX, AT(sm.sm_key), .daemon = "0x1", .arg = "KEY"},
+	{MANAGER("election", "poll", "election-poll",
+		 "time between two polls of the master by a standby manager"),
+	 TIME(sm.standby_poll_ps, 10 * PS_PER_MS, 86400 * PS_PER_S, 1)},
+	{MANAGER("election", "tries", "election-tries",
+		 "unanswered polls after which a standby manager takes over"),
+	 UINT(sm.standby_tries, 1, 100)},
+
+	{DAEMON("files", "state", "state",
+		"SQLite file that keeps LIDs and keys over a restart; auto: in the state directory"),
+	 TEXT(state, "none"), .start = true, .daemon = "auto", .arg = "FILE"},
+	{DAEMON("files", "dumps", "dumps",
+		"directory for opensm-lfts.dump, opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs "
+		"after each change"),
+	 TEXT(dumps, "none"), .arg = "DIR"},
+	{DAEMON("files", "pid", "pid", "file that holds the process id"), TEXT(pid_file, "none"),
+	 .start = true, .arg = "FILE"},
+
+	{DAEMON("control", "socket", "control-socket",
+		"path of the socket; auto: in the runtime directory (docs/control.md)"),
+	 TEXT(control, "none"), .start = true, .daemon = "auto", .arg = "PATH",
+	 .old_option = "control"},
+	{DAEMON("control", "mode", "control-mode",
+		"permissions of the socket, in octal: who may connect"),
+	 .kind = SETTING_MODE, AT(control_mode), .max = 0777, .start = true, .daemon = "0600"},
+	{DAEMON("control", "history", "control-history",
+		"changes that are remembered for 'weft ctl changes'"),
+	 UINT(history, 1, 100000), .daemon = "256"},
+
+	{DAEMON("metrics", "port", "metrics-port",
+		"port of http://127.0.0.1:PORT/metrics; 0: none"),
+	 UINT(metrics_port, 0, 65535), .start = true},
+	{DAEMON("metrics", "file", "metrics-file",
+		"file that is written after each change, and every period"),
+	 TEXT(metrics_file, "none"), .arg = "FILE"},
+	{DAEMON("metrics", "period", "metrics-period",
+		"time between two writes of the file when nothing changes"),
+	 TIME(metrics_s, PS_PER_S, 86400 * PS_PER_S, PS_PER_S), .daemon = "15s"},
+
+	{DAEMON("log", "level", "log-level", "least severe records that are logged"),
+	 CHOICE(log_level, levels), .daemon = "notice", .letter = 'l'},
+	{DAEMON("log", "format", "log-format", "records as lines of text, or as JSON objects"),
+	 CHOICE(log_format, formats)},
+	{DAEMON("log", "file", "log-file", "file for the log; none: standard error"),
+	 TEXT(log_file, "none"), .start = true, .arg = "FILE", .old_option = "log"},
+	{0},
+};
