@@ -41,10 +41,12 @@ struct cli_opt {
 };
 
 struct cli_cmd {
-	const char *name;     /* "topo gen" */
-	const char *args;     /* "FILE [options]" */
-	const char *summary;  /* one line */
-	const char *about;    /* paragraphs, or NULL */
+	const char *name;    /* "topo gen" */
+	const char *args;    /* "FILE [options]" */
+	const char *summary; /* one line */
+	const char *about;   /* paragraphs, or NULL */
+	/* Paragraphs that follow, i = 0, 1, ... until NULL: text made from a table of another room. */
+	const char *(*about_more)(unsigned i);
 	const char *examples; /* lines "weft ...", or NULL */
 	const struct cli_opt
 		*opts; /* ends with name == NULL; --help and --json are not listed here */

@@ -262,8 +262,6 @@ static int route_compute(char **args, unsigned nargs UNUSED)
 	struct err e;
 	int rc;
 
-	if (!rt_engine_find(opt.engine))
-		return cli_bad("no engine called '%s'", opt.engine);
 	if (cli_json && opt.lfts && !strcmp(opt.lfts, "-"))
 		return cli_bad("--json and --lfts - both want standard output");
 	f = cli_load(args[0]);
@@ -395,11 +393,15 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 
 /* ---- the tables ---- */
 
-static const char *const engines[] = {"fera", "pira", NULL};
+/* rt_engines[] ends with NULL, and no caller asks beyond the end. */
+static const char *engine_about(unsigned i)
+{
+	return rt_engines[i] ? rt_engines[i]->about : NULL;
+}
 
 static const struct cli_opt compute_opts[] = {
-	{"engine", 'e', CLI_CHOICE, &opt.engine, "NAME", "routing engine; default fera", engines, 0,
-	 0},
+	{"engine", 'e', CLI_CHOICE, &opt.engine, "NAME", "routing engine; default fera",
+	 rt_engine_names, 0, 0},
 	{"root", 'r', CLI_STR, &opt.root, "NODE",
 	 "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
 	 "centre: the switch from which the farthest is nearest; default the first switch",
@@ -428,16 +430,9 @@ const struct cli_cmd cmd_route_compute = {
 		"engine: every port reaches every other, nothing goes in circles, nothing can\n"
 		"deadlock. Exit status 1 when that check fails.\n"
 		"\n"
-		"Engine fera routes up*/down* from one root: no route goes up after it went down, and\n"
-		"a switch that has a way down takes it even where a way up is shorter. Equal ports\n"
-		"share the destinations evenly.\n"
-		"\n"
-		"Engine pira computes far fewer entries: ways up are left to a default port, and its\n"
-		"routes are longer. The tables written with --lfts have the default port in every entry\n"
-		"that was left open.\n"
-		"\n"
 		"A break node is a switch that two or more up links leave: between those it may not\n"
 		"turn packets round, in either direction.",
+	.about_more = engine_about,
 	.examples = "weft route compute fabric.net --root 0x0002000000000001\n"
 		    "weft route compute fabric.net --lfts fera.lfts\n"
 		    "weft route compute fabric.net --engine pira --root centre --directions dfs\n"

@@ -35,7 +35,7 @@ static struct {
 	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before that (default: a quarter of it)", NULL, 0, 0}, \
 	RFT_OPT, \
 	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
-	{"engine", 0, CLI_STR, &o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0}, \
+	{"engine", 0, CLI_CHOICE, &o.engine, "NAME", "routing engine (default fera)", rt_engine_names, 0, 0}, \
 	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
 	{"qos", 0, CLI_FLAG, &o.qos, NULL, "the manager also writes SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
 	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes, packets and the points of a search; changes no result (default: as many as pay)", NULL, 0, 256}, \

@@ -182,6 +182,8 @@ void cli_help_cmd(struct strbuf *b, const struct cli_cmd *c)
 	strbuf_add(b, "\n");
 	if (c->about)
 		paragraphs(b, c->about);
+	for (unsigned i = 0; c->about_more && c->about_more(i); i++)
+		paragraphs(b, c->about_more(i));
 	strbuf_add(b, "\noptions:\n");
 	options(b, c);
 	if (c->examples) {

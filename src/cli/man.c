@@ -114,6 +114,8 @@ static void description(struct strbuf *b, const struct cli_cmd *c)
 	strbuf_free(&first);
 	if (c->about)
 		paragraphs(b, c->about);
+	for (unsigned i = 0; c->about_more && c->about_more(i); i++)
+		paragraphs(b, c->about_more(i));
 }
 
 static void synopsis(struct strbuf *b, const struct cli_cmd *c)

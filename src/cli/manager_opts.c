@@ -12,8 +12,14 @@ const char *const manager_detections[] = {"sweep", "traps", "both", NULL};
 const char *const manager_activations[] = {"directed", "lid", NULL};
 const char *const manager_mechanisms[] = {"basic",	    "improved", "improved+partial",
 					  "improved+traps", "weft",	NULL};
-const char *const manager_supplies[] = {"fera", "pira", "update", "repair", NULL};
-const char *const manager_first_supplies[] = {"none", "pira", "fera", "update", "repair", NULL};
+#define X(e) #e,
+const char *const manager_supplies[] = {
+#include "route/engines.h"
+	"update", "repair", NULL};
+const char *const manager_first_supplies[] = {"none",
+#include "route/engines.h"
+					      "update", "repair", NULL};
+#undef X
 const char *const manager_techniques[] = {"full", "ports", "dependencies", "none", "outwards",
 					  "plan", NULL};
 const char *const manager_tables[] = {"full", "partial", NULL};
@@ -45,13 +51,8 @@ int manager_place(const struct fab *f, const char *sm, const char *root, const c
 	}
 	if (rft_apply(f, &c->sim))
 		return CLI_BAD;
-	if (!engine)
-		return CLI_OK;
-	c->sm.mechanism.routes = rt_engine_find(engine) ? sm_supply_find(engine) : NULL;
-	if (!c->sm.mechanism.routes)
-		return cli_bad(
-			"there is no engine '%.60s': expected one of those 'weft route compute --help' lists",
-			engine);
+	if (engine)
+		c->sm.mechanism.routes = sm_supply_find(engine);
 	return CLI_OK;
 }
 

@@ -32,7 +32,7 @@ extern const char *const manager_tables[], *const manager_cpus[];
 	RFT_OPT, \
 	{"sm", 0, CLI_STR, &manager_o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
 	{"discovery", 0, CLI_CHOICE, &manager_o.discovery, "HOW", "full: in propagation order; bfs: breadth-first, one SMP at a time; partial: what changed", manager_discoveries, 0, 0}, \
-	{"engine", 0, CLI_STR, &manager_o.engine, "NAME", "routing engine: fera or pira (default fera)", NULL, 0, 0}, \
+	{"engine", 0, CLI_CHOICE, &manager_o.engine, "NAME", "routing engine (default fera)", rt_engine_names, 0, 0}, \
 	{"root", 0, CLI_STR, &manager_o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
 	{"activation", 0, CLI_CHOICE, &manager_o.activation, "HOW", "SMPs that activate ports: directed or by lid (default directed)", manager_activations, 0, 0}, \
 	{"window", 0, CLI_UINT, &manager_o.window, "N", "SMPs outstanding at once (default 32)", NULL, 1, SM_MAX_WINDOW}, \

@@ -291,8 +291,7 @@ static void check_fresh(struct trial *t)
 	if (!f || t->out->why[0])
 		return;
 	o.root = root_of(t, f);
-	if (rt_compute(rt_engine_find(routes->update ? "fera" : routes->engine), f, &o, &tables,
-		       &e)) {
+	if (rt_compute(routes->update ? &rt_fera : routes->engine, f, &o, &tables, &e)) {
 		wrong(t, "from scratch: %.200s", e.text);
 		return;
 	}

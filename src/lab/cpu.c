@@ -13,28 +13,28 @@ static time_ps from_seconds(double s)
 	return (time_ps)llround(s * 1e6) * PS_PER_US;
 }
 
-/* An update is as much of a FERa as destinations are searched; the thesis has none. */
-static time_ps thesis_route_ps(const struct fab *f, const struct sm_work_done *w)
+/* A failed computation names no cost: it is charged as FERa. */
+static const struct rt_cost *cost_of(const struct sm_work_done *w)
 {
-	if (w->job == SM_JOB_PIRA)
-		return from_seconds(1.16e-5 * pow(f->nnodes, 2.494));
-	return from_seconds(2.33e-5 * pow(f->nnodes, 2.684) * w->searched / MAX(f->nswitches, 1u));
+	return w->cost ? w->cost : &rt_fera.cost;
 }
 
-/*
- * As built here (bench/, one core): FERa about 0.3 ns for each live port and destination switch, and
- * 2 ns for each entry; PIRa 4 ns an entry it looks at, which is each switch and LID; an update looks
- * through all rows once, 0.1 ns an entry.
- */
+/* An engine that searches destinations takes its share of the time for those it searched. */
+static time_ps thesis_route_ps(const struct fab *f, const struct sm_work_done *w)
+{
+	const struct rt_cost *c = cost_of(w);
+	double s = c->thesis_s * pow(f->nnodes, c->thesis_exponent);
+
+	return from_seconds(c->search_ps ? s * w->searched / MAX(f->nswitches, 1u) : s);
+}
+
 static time_ps host_route_ps(const struct fab *f, const struct sm_work_done *w)
 {
+	const struct rt_cost *c = cost_of(w);
 	uint64_t links = 2ull * f->nlinks, all = (uint64_t)f->nswitches * fab_top_lid(f);
 
-	if (w->job == SM_JOB_PIRA)
-		return all * 1000 + w->entries * 2000 + 10 * PS_PER_US;
-	if (w->job == SM_JOB_UPDATE)
-		return links * w->searched * 300 + w->entries * 2000 + all * 100 + 10 * PS_PER_US;
-	return links * w->searched * 300 + all * 2000 + 10 * PS_PER_US;
+	return links * w->searched * c->search_ps + all * c->cell_ps + w->entries * c->entry_ps +
+	       10 * PS_PER_US;
 }
 
 const struct lab_cpu lab_cpus[] = {

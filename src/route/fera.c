@@ -391,5 +391,11 @@ static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 const struct rt_engine rt_fera = {
 	.name = "fera",
 	.summary = "up*/down* from one root, every entry explicit (thesis 6.2.2)",
+	.about =
+		"Engine fera routes up*/down* from one root: no route goes up after it went down, and\n"
+		"a switch that has a way down takes it even where a way up is shorter. Equal ports\n"
+		"share the destinations evenly.",
 	.route = fera_route,
+	.updown = true,
+	.cost = {.search_ps = 300, .cell_ps = 2000, .thesis_s = 2.33e-5, .thesis_exponent = 2.684},
 };

@@ -59,20 +59,45 @@ struct rt_opts {
 };
 
 /*
- * An engine. route() fills tables made by rt_tables_new() and returns 0, or a negative errno with
- * e filled when this topology is not for it. It must not depend on anything but its arguments, and
- * leaves unreachable destinations at 255.
+ * What computing tables costs, for CPU models. The first three are measured on the machine this
+ * was written on (bench/); the thesis gives seconds = factor * nodes^exponent for its own machine.
  */
-struct rt_engine {
-	const char *name, *summary;
-	int (*route)(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
-		     struct err *e);
+struct rt_cost {
+	unsigned search_ps; /* for each live port and each destination switch searched */
+	unsigned cell_ps;   /* for each switch and LID */
+	unsigned entry_ps;  /* for each entry computed */
+	double thesis_s, thesis_exponent;
 };
 
-extern const struct rt_engine rt_fera, rt_pira;
+/*
+ * An engine: one file, src/route/NAME.c, which defines rt_NAME, and one line in engines.h. All that
+ * other rooms need to know about an engine is a field here.
+ *
+ * route() fills tables made by rt_tables_new() and returns 0, or a negative errno with e filled when
+ * it cannot route this topology. The result depends only on the arguments, and not on o->threads.
+ * It leaves unreachable destinations at 255.
+ */
+struct rt_engine {
+	const char *name, *summary; /* one line */
+	const char *about;	    /* a paragraph for the help, lines up to 78 characters */
+	int (*route)(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
+		     struct err *e);
+	/* Its routes are up*-down* over the ranks that o gives (o->root, o->directions or o->rank): the
+	 * verifier checks them for turns from down to up, and one dependency graph proves them. */
+	bool updown;
+	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
+	 * not use it. */
+	bool lanes;
+	struct rt_cost cost;
+};
+
+#define X(name) extern const struct rt_engine rt_##name;
+#include "route/engines.h"
+#undef X
 
 const struct rt_engine *rt_engine_find(const char *name); /* NULL */
 extern const struct rt_engine *const rt_engines[];	  /* ends with NULL */
+extern const char *const rt_engine_names[];		  /* the same, by name; ends with NULL */
 
 /* Make tables and let the engine fill them. */
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
@@ -153,6 +178,8 @@ struct rt_update_stats {
 	uint32_t searched; /* destination switches searched anew, of f->nswitches */
 	uint64_t changed;  /* entries that differ from old */
 };
+
+extern const struct rt_cost rt_update_cost;
 
 int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
 	      struct rt_tables *t, struct rt_update_stats *st, struct err *e);

@@ -5,7 +5,19 @@
  */
 #include "route/route_priv.h"
 
-const struct rt_engine *const rt_engines[] = {&rt_fera, &rt_pira, NULL};
+const struct rt_engine *const rt_engines[] = {
+#define X(name) &rt_##name,
+#include "route/engines.h"
+#undef X
+	NULL,
+};
+
+const char *const rt_engine_names[] = {
+#define X(name) #name,
+#include "route/engines.h"
+#undef X
+	NULL,
+};
 
 const struct rt_engine *rt_engine_find(const char *name)
 {

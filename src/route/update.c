@@ -394,6 +394,13 @@ static void update_end(struct update *u, struct rt_update_stats *st)
 	fera_free(&u->g);
 }
 
+/* As much of a FERa as destinations are searched, and a look through all rows; the thesis has none. */
+const struct rt_cost rt_update_cost = {.search_ps = 300,
+				       .cell_ps = 100,
+				       .entry_ps = 2000,
+				       .thesis_s = 2.33e-5,
+				       .thesis_exponent = 2.684};
+
 int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
 	      struct rt_tables *t, struct rt_update_stats *st, struct err *e)
 {

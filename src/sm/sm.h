@@ -34,9 +34,9 @@ struct sm_discovery {
 /* Where tables come from. The SM only says which it wants: whoever runs it computes them. */
 struct sm_supply {
 	const char *name, *summary;
-	const char *engine; /* of src/route; NULL: none, or rt_update() */
-	bool update;	    /* from the tables in the switches, with as little new as possible */
-	bool keep;	    /* over the ranks in use before, turned round only where they must be */
+	const struct rt_engine *engine; /* NULL: none, or rt_update() */
+	bool update; /* from the tables in the switches, with as little new as possible */
+	bool keep;   /* over the ranks in use before, turned round only where they must be */
 };
 
 struct sm_technique {
@@ -195,7 +195,8 @@ struct sm_compute {
 
 /* What computing took, for whoever charges it to a CPU model. */
 struct sm_work_done {
-	enum sm_job { SM_JOB_FERA, SM_JOB_PIRA, SM_JOB_UPDATE } job;
+	const struct rt_cost
+		*cost;	   /* of the engine or of rt_update(); NULL: nothing was computed */
 	uint32_t searched; /* destination switches */
 	uint64_t entries;
 };

@@ -281,13 +281,13 @@ static void draw_plan(struct play *p, struct rt_plan *plan)
 static void real_routes(struct play *p, struct sm_routes *r)
 {
 	const struct sm_compute *c = &p->want;
-	const char *name = c->supply->engine ? c->supply->engine : "fera";
+	const struct rt_engine *g = c->supply->engine ? c->supply->engine : &rt_fera;
 	struct rt_opts o = {.root = c->root, .threads = 1};
 	struct err e;
 
 	r->rank = mem_array(c->fab->nswitches, sizeof(*r->rank));
 	rt_updown_rank_by(c->fab, c->root, c->directions, r->rank);
-	if (rt_compute(rt_engine_find(name), c->fab, &o, &r->tables, &e))
+	if (rt_compute(g, c->fab, &o, &r->tables, &e))
 		r->tables = NULL;
 	else
 		rt_tables_fill(r->tables);

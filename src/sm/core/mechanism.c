@@ -13,8 +13,9 @@ const struct sm_discovery sm_discoveries[] = {
 
 const struct sm_supply sm_supplies[] = {
 	{"none", "no provisional routes", NULL, false, false},
-	{"fera", "every entry explicit, from scratch (thesis 6.2.2)", "fera", false, false},
-	{"pira", "default ports and few entries (thesis 6.2.3)", "pira", false, false},
+#define X(e) {.name = #e, .engine = &rt_##e},
+#include "route/engines.h"
+#undef X
 	{"update", "as FERa, but only destinations that the change touches", NULL, true, false},
 	{"repair", "as update, over the link directions in use as far as they serve", NULL, true,
 	 true},
@@ -37,16 +38,23 @@ const struct sm_technique sm_techniques[] = {
 };
 
 enum { FULL, PARTIAL };
-enum { NONE_FIRST, FERA, PIRA, UPDATE, REPAIR };
+enum {
+	SUPPLY_none,
+#define X(e) SUPPLY_##e,
+#include "route/engines.h"
+#undef X
+	SUPPLY_update,
+	SUPPLY_repair,
+};
 enum { ALL_PORTS, BREAK_PORTS, DEPENDENCIES, NOTHING, OUTWARDS, PLAN };
 
 #define IMPROVED                                                                                   \
-	&sm_discoveries[PARTIAL], &sm_supplies[PIRA], &sm_supplies[FERA],                          \
+	&sm_discoveries[PARTIAL], &sm_supplies[SUPPLY_pira], &sm_supplies[SUPPLY_fera],            \
 		&sm_techniques[DEPENDENCIES], &sm_techniques[OUTWARDS]
 
 const struct sm_mechanism sm_mechanisms[] = {
 	{"basic", "full discovery, FERa, full deactivation (thesis Table 26)",
-	 &sm_discoveries[FULL], &sm_supplies[NONE_FIRST], &sm_supplies[FERA],
+	 &sm_discoveries[FULL], &sm_supplies[SUPPLY_none], &sm_supplies[SUPPLY_fera],
 	 &sm_techniques[ALL_PORTS], &sm_techniques[ALL_PORTS], false, false, false, false, false},
 	{"improved",
 	 "partial discovery, PIRa by break-node dependencies, then FERa while traffic flows (Table 26)",
@@ -56,8 +64,8 @@ const struct sm_mechanism sm_mechanisms[] = {
 	{"improved+traps", "improved, told by traps as well as sweeps (thesis 8.9)", IMPROVED,
 	 false, false, true, false, false},
 	{"weft", "repair first, recompute what is touched, send what differs, plan every step",
-	 &sm_discoveries[PARTIAL], &sm_supplies[REPAIR], &sm_supplies[UPDATE], &sm_techniques[PLAN],
-	 &sm_techniques[PLAN], true, true, true, true, true},
+	 &sm_discoveries[PARTIAL], &sm_supplies[SUPPLY_repair], &sm_supplies[SUPPLY_update],
+	 &sm_techniques[PLAN], &sm_techniques[PLAN], true, true, true, true, true},
 	{0},
 };
 
@@ -98,12 +106,22 @@ static bool same_graph(const struct sm_mechanism *m)
 	return is(m->provisional->name, "pira") && is(m->routes->name, "fera");
 }
 
+static bool uses_lanes(const struct sm_supply *s)
+{
+	return s->engine && s->engine->lanes;
+}
+
 int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
 {
 	bool two = !is(m->provisional->name, "none");
 
 	if (is(m->routes->name, "none"))
 		return err_set(e, -EINVAL, "final routes cannot be 'none'");
+	if (uses_lanes(m->provisional) || uses_lanes(m->routes))
+		return err_set(
+			e, -EINVAL,
+			"engine '%s' needs SL-to-VL tables, which the manager does not program",
+			uses_lanes(m->routes) ? m->routes->name : m->provisional->name);
 	if (is(m->first->name, "none") || is(m->first->name, "outwards"))
 		return err_set(e, -EDEADLK,
 			       "first tables distributed by '%s' may deadlock packets in flight",

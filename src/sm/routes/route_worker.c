@@ -54,16 +54,15 @@ static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *
 			    .rank = rank,
 			    .before = c->before,
 			    .even = true};
-	const char *name = c->supply->engine ? c->supply->engine : "fera";
+	const struct rt_engine *g = c->supply->engine ? c->supply->engine : &rt_fera;
 	struct rt_tables *t = NULL;
 	struct rt_update_stats st;
 	struct err e;
 
 	if (!c->supply->update || !c->old) {
-		if (rt_compute(rt_engine_find(name), c->fab, &o, &t, &e))
+		if (rt_compute(g, c->fab, &o, &t, &e))
 			return NULL;
-		*done = (struct sm_work_done){strcmp(name, "pira") ? SM_JOB_FERA : SM_JOB_PIRA,
-					      c->fab->nswitches, t->entries};
+		*done = (struct sm_work_done){&g->cost, c->fab->nswitches, t->entries};
 		rt_tables_fill(t);
 		return t;
 	}
@@ -72,7 +71,7 @@ static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *
 		rt_tables_free(t);
 		return NULL;
 	}
-	*done = (struct sm_work_done){SM_JOB_UPDATE, st.searched, st.changed};
+	*done = (struct sm_work_done){&rt_update_cost, st.searched, st.changed};
 	return t;
 }
 

@@ -187,7 +187,7 @@ TEST(final_tables_take_the_time_to_compute)
 	struct lab_config lc = config();
 	struct lab_change_plan p = {.limit = 100 * PS_PER_S};
 	struct lab_each_config c = {.fab = f, .lab = &lc, .plan = &p, .sample = 1, .threads = 1};
-	struct sm_work_done fera = {.job = SM_JOB_FERA, .searched = 5};
+	struct sm_work_done fera = {.cost = &rt_fera.cost, .searched = 5};
 	const struct lab_sum *sum;
 	struct lab_each all;
 	struct err e;

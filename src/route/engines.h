@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The routing engines, one line each: X(NAME) stands for the file NAME.c, which defines the
+ * `const struct rt_engine rt_NAME` of that name. The build takes the list of files from here; every
+ * list of engines (help, settings, the manager's route supplies) is made from these lines. Include
+ * it with X defined.
+ */
+/* clang-format off */
+X(fera)
+X(pira)
+/* clang-format on */
