@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * weft ctl: asks a running manager or emulator over its control socket. State: the options of one run.
- * Way in: cmd_ctl. Knows no subnet itself: the answer is all there is (docs/control.md).
+ * Way in: cmd_ctl. Computes nothing: it shows the answer (docs/control.md).
  */
 #include <time.h>
 #include <unistd.h>
@@ -13,19 +13,20 @@
 
 static struct {
 	const char *socket, *name;
-	time_ps timeout;
+	time_ps timeout, wait;
 	bool summary, watch;
-} opt = {.timeout = 10 * PS_PER_S};
+} opt = {.timeout = 10 * PS_PER_S, .wait = 5 * PS_PER_S};
 
 struct verb {
-	const char *name, *args[2]; /* names of the question's members */
+	const char *name, *args[2]; /* names of the request's members */
 	unsigned min, max;
-	bool number;	/* the argument is one */
+	bool number;	/* the argument is a number */
 	ctl_show *show; /* NULL: nothing to show */
 };
 
 static const struct verb verbs[] = {
 	{"status", {0}, 0, 0, false, ctl_show_status},
+	{"wait", {0}, 0, 0, false, ctl_show_rest},
 	{"topology", {0}, 0, 0, false, ctl_show_topology},
 	{"route", {"from", "to"}, 2, 2, false, ctl_show_route},
 	{"switches", {0}, 0, 0, false, ctl_show_switches},
@@ -43,8 +44,8 @@ static const struct verb verbs[] = {
 };
 
 static const char *const verb_names[] = {
-	"status", "topology", "route", "switches", "ports",  "changes", "smps",	  "config",
-	"sweep",  "resync",   "log",   "dump",	   "reload", "stop",	"fabric", NULL};
+	"status", "wait",   "topology", "route", "switches", "ports", "changes", "smps", "config",
+	"sweep",  "resync", "log",	"dump",	 "reload",   "stop",  "fabric",	 NULL};
 
 _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1,
 	       "each verb has its word for completion");
@@ -66,9 +67,9 @@ static const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
-/* ---- the question ---- */
+/* ---- the request ---- */
 
-/* An emulator takes commands as its console does. The shell has taken the quotes of names with blanks. */
+/* The emulator parses a line of its console. Names with blanks lost their quotes in the shell. */
 static void fabric_line(char **args, unsigned n, struct strbuf *q)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -79,7 +80,7 @@ static void fabric_line(char **args, unsigned n, struct strbuf *q)
 	}
 }
 
-static int question(const struct verb *v, char **args, unsigned n, struct strbuf *q)
+static int request(const struct verb *v, char **args, unsigned n, struct strbuf *q)
 {
 	struct json j = {.line = true};
 	uint64_t number;
@@ -131,22 +132,29 @@ static int show(const struct verb *v, const char *answer)
 	return rc;
 }
 
+static int ask(const char *path, const char *q, struct strbuf *answer)
+{
+	struct err e;
+
+	if (lines_ask(path, q, (unsigned)MIN(opt.timeout / PS_PER_MS, (time_ps)86400000), answer,
+		      &e))
+		return cli_bad("%s", e.text);
+	return CLI_OK;
+}
+
 static int ask_once(const struct verb *v, const char *path, const char *q)
 {
+	bool rest = !strcmp(v->name, "wait");
 	struct strbuf answer = {0};
-	struct err e;
-	int rc;
+	int rc = rest ? ctl_wait_for_rest(path, opt.timeout, &answer) : ask(path, q, &answer);
 
-	if (lines_ask(path, q, (unsigned)MIN(opt.timeout / PS_PER_MS, (time_ps)86400000), &answer,
-		      &e))
-		rc = cli_bad("%s", e.text);
-	else
+	if (!rc)
 		rc = show(v, answer.s);
 	strbuf_free(&answer);
 	return rc;
 }
 
-static int ask_again_and_again(const struct verb *v, const char *path, const char *q)
+static int ask_repeatedly(const struct verb *v, const char *path, const char *q)
 {
 	int rc;
 
@@ -163,6 +171,7 @@ static int ctl(char **args, unsigned nargs)
 {
 	const struct verb *v = verb_find(args[0]);
 	bool fabric = v && !strcmp(v->name, "fabric");
+	struct ctl_target target = {.socket = opt.socket, .name = opt.name, .wait = opt.wait};
 	struct strbuf q = {0};
 	char path[108];
 	int rc;
@@ -180,25 +189,30 @@ static int ctl(char **args, unsigned nargs)
 			       v->name);
 	if (fabric)
 		fabric_line(args + 1, nargs - 1, &q);
-	else if (question(v, args + 1, nargs - 1, &q))
+	else if (request(v, args + 1, nargs - 1, &q))
 		return CLI_BAD;
-	rc = ctl_socket_find(fabric ? "fabric" : "sm", opt.socket, opt.name, path, sizeof(path));
+	target.kind = fabric ? "fabric" : "sm";
+	rc = ctl_socket_find(&target, path, sizeof(path));
 	if (!rc)
-		rc = opt.watch ? ask_again_and_again(v, path, q.s) : ask_once(v, path, q.s);
+		rc = opt.watch ? ask_repeatedly(v, path, q.s) : ask_once(v, path, q.s);
 	strbuf_free(&q);
 	return rc;
 }
 
 static const struct cli_opt opts[] = {
 	{"socket", 's', CLI_STR, &opt.socket, "PATH",
-	 "the control socket; default: that of the one manager that runs here", NULL, 0, 0},
+	 "the control socket; default: that of the only manager on this machine", NULL, 0, 0},
 	{"name", 'n', CLI_STR, &opt.name, "NAME",
 	 "the manager of this fabric: ibsim's socket name, or the device; default $IBSIM_SOCKNAME",
 	 NULL, 0, 0},
-	{"timeout", 't', CLI_TIME, &opt.timeout, "TIME", "wait so long for an answer; default 10s",
+	{"timeout", 't', CLI_TIME, &opt.timeout, "TIME",
+	 "the longest time to wait for a response, or for rest with 'wait'; default 10s", NULL, 0,
+	 0},
+	{"wait", 0, CLI_TIME, &opt.wait, "TIME",
+	 "the longest time to wait for a manager or emulator that is starting; default 5s; 0: none",
 	 NULL, 0, 0},
-	{"summary", 0, CLI_FLAG, &opt.summary, NULL, "topology: only how much there is of what",
-	 NULL, 0, 0},
+	{"summary", 0, CLI_FLAG, &opt.summary, NULL,
+	 "topology: only counts of switches, hosts and links", NULL, 0, 0},
 	{"watch", 'w', CLI_FLAG, &opt.watch, NULL, "ask again every second", NULL, 0, 0},
 	{0},
 };
@@ -207,28 +221,30 @@ const struct cli_cmd cmd_ctl = {
 	.name = "ctl",
 	.args = "COMMAND [ARG...]",
 	.words = verb_names,
-	.summary = "ask a running manager, and tell it what to do",
+	.summary = "ask and control a running manager or emulator",
 	.about =
-		"Speaks to 'weft sm' over its control socket. NODE is a GUID of a node or port, a LID, an id such as\n"
-		"S-0002000000000001, or a name.\n"
+		"Asks 'weft sm' over its control socket. NODE is a GUID of a node or port, a LID, an id such as\n"
+		"S-0002000000000001, or a name. A manager that is starting is waited for (--wait).\n"
 		"\n"
-		"  status            what it is doing, the subnet in numbers, the last change\n"
+		"  status            the manager's state, the subnet in numbers, the last change\n"
+		"  wait              return when the subnet is up and everything that has changed so far is\n"
+		"                    done; status 1 when that takes longer than --timeout\n"
 		"  topology          the subnet as a netlist, as ibnetdiscover writes it\n"
-		"  route NODE NODE   the way from one to the other, hop by hop; status 1 when there is none\n"
+		"  route NODE NODE   the route from one to the other, hop by hop; status 1 when there is none\n"
 		"  switches          every switch\n"
 		"  ports [NODE]      every port of a node, or every port with a link\n"
-		"  changes [N]       the last changes (all that are remembered): cause, time, SMPs, phases\n"
-		"  smps              SMPs by purpose, repetitions, time-outs\n"
+		"  changes [N]       the last N changes (default: all in the history): cause, time, SMPs, phases\n"
+		"  smps              SMPs by purpose, retries, timeouts\n"
 		"  config            the configuration in force\n"
 		"  sweep             look for changes now\n"
-		"  resync            believe nothing: read the whole subnet anew and put right what is wrong\n"
-		"  log [LEVEL]       the log's level: error, warning, notice, info or debug\n"
+		"  resync            discard what is known, read the whole subnet and correct it\n"
+		"  log [LEVEL]       show or set the log level: error, warning, notice, info or debug\n"
 		"  dump              write the files in OpenSM's formats\n"
 		"  reload            read the configuration again\n"
-		"  stop              end it\n"
+		"  stop              end the manager\n"
 		"  fabric COMMAND... a command of the console of 'weft fabric'\n"
 		"\n"
-		"Exit status 2 when nobody listens or the question is refused.",
+		"Exit status 2 when no process listens at the socket or the request is refused.",
 	.examples = "weft ctl status --watch\n"
 		    "weft ctl topology | weft topo show -\n"
 		    "weft ctl route H-0001000000000010 H-0001000000000020\n"

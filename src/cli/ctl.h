@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pieces of `weft ctl`: finding a socket, and answers as text.
+ * The parts of `weft ctl`: the socket to ask, waiting until a subnet is at rest, and answers as text.
  */
 #ifndef WEFT_CTL_H
 #define WEFT_CTL_H
@@ -9,17 +9,33 @@
 
 #include "cli/cli.h"
 
-/* ctl_socket.c: the socket of a manager ("sm") or an emulator ("fabric"). CLI_OK, or CLI_BAD after a
- * message that names what was tried. */
-int ctl_socket_find(const char *kind, const char *socket, const char *name, char *path,
-		    size_t size);
+/* ---- ctl_socket.c: which socket ---- */
 
-/* ctl_show.c: one answer a function, on standard output */
+struct ctl_target {
+	const char *kind;   /* "sm": a manager; "fabric": an emulator */
+	const char *socket; /* its path, or NULL: look in the default directories */
+	const char *name;   /* of the fabric, or NULL */
+	time_ps wait;	    /* retry so long while no process listens */
+};
+
+/* CLI_OK with the path, or CLI_BAD after a message that says where no process listens and what to do. */
+int ctl_socket_find(const struct ctl_target *t, char *path, size_t size);
+
+/* ---- ctl_wait.c: until the subnet is at rest ---- */
+
+/* Asks the manager at path for a sweep, and returns when one that found no change has ended: then
+ * everything that had changed before the call is done. The final status is appended to answer. CLI_OK;
+ * CLI_NO after a message when that takes longer than limit; CLI_BAD when the manager cannot be asked. */
+int ctl_wait_for_rest(const char *path, time_ps limit, struct strbuf *answer);
+
+/* ---- ctl_show.c: one answer each, on standard output ---- */
+
 typedef void ctl_show(const json_t *answer);
-ctl_show ctl_show_status, ctl_show_topology, ctl_show_route, ctl_show_switches, ctl_show_ports,
-	ctl_show_changes, ctl_show_smps, ctl_show_text, ctl_show_level, ctl_show_dump;
+ctl_show ctl_show_status, ctl_show_rest, ctl_show_topology, ctl_show_route, ctl_show_switches,
+	ctl_show_ports, ctl_show_changes, ctl_show_smps, ctl_show_text, ctl_show_level,
+	ctl_show_dump;
 
-/* The answer's own text with line breaks, numbers as they came. */
+/* The answer's own text with line breaks; numbers are not changed. */
 void ctl_json_indent(const char *line, struct strbuf *out);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Answers of the control socket as text. State: none. Ways in: ctl_show_*(). Nothing is computed here:
- * what is not in the answer is not in the text.
+ * Answers of the control socket as text. State: none. Ways in: ctl_show_*(). Computes nothing: all that
+ * the text says is in the answer.
  */
 #include "cli/ctl.h"
 
-/* ---- looking into an answer ---- */
+/* ---- members of an answer ---- */
 
 static const char *text(const json_t *a, const char *key)
 {
@@ -26,7 +26,7 @@ static const char *count(const json_t *a, const char *key)
 	return cli_count(number(a, key));
 }
 
-/* Seconds in the answer, for reading. */
+/* Seconds in the answer, as people write them. */
 static const char *duration(const json_t *a, const char *key)
 {
 	double s = json_number_value(json_object_get(a, key));
@@ -41,8 +41,8 @@ static bool is_true(const json_t *a, const char *key)
 	return json_is_true(json_object_get(a, key));
 }
 
-/* The name where there is one, else the id. */
-static const char *called(const json_t *node)
+/* The name if there is one, else the id. */
+static const char *name_or_id(const json_t *node)
 {
 	const char *name = text(node, "name");
 
@@ -59,7 +59,7 @@ static void line(const char *label, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s, sizeof(s), fmt, ap);
 	va_end(ap);
-	for (char *p = s; *p; p++) /* names come from the fabric: no escape sequences */
+	for (char *p = s; *p; p++) /* names come from devices: no escape sequences */
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
 	printf("%-14s %s\n", label, s);
@@ -106,7 +106,7 @@ static void status_change(const json_t *c)
 	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s",
 	     count(c, "number"), text(c, "began"), text(c, "cause"), duration(c, "time_s"),
 	     count(smps, "all"), count(c, "entries"),
-	     is_true(c, "clean") ? "" : ", not all answered");
+	     is_true(c, "clean") ? "" : ", some devices did not respond");
 }
 
 static void status_subnet(const json_t *a)
@@ -116,9 +116,9 @@ static void status_subnet(const json_t *a)
 	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"),
 	     count(s, "hosts"), count(s, "links"), count(s, "lids"));
 	if (number(s, "held_ports"))
-		line("held", "%s ports that change too often", count(s, "held_ports"));
+		line("held", "%s ports that change state too often", count(s, "held_ports"));
 	if (is_true(a, "change_pending"))
-		line("pending", "something changed and is not done yet");
+		line("pending", "a change was detected and is not done yet");
 }
 
 void ctl_show_status(const json_t *a)
@@ -142,13 +142,25 @@ void ctl_show_status(const json_t *a)
 		     duration(a, "last_sweep_ago_s"));
 	else
 		line("sweeps", "%s", count(a, "sweeps"));
-	line("SMPs", "%s sent, %s of them again; %s unanswered, %s traps", count(smps, "all"),
-	     count(a, "retries"), count(a, "timeouts"), count(a, "traps"));
+	line("SMPs", "%s sent, %s of them retries; %s timed out; %s traps received",
+	     count(smps, "all"), count(a, "retries"), count(a, "timeouts"), count(a, "traps"));
 	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"),
 	     count(mads, "out"), count(mads, "waiting"), count(a, "reconnects"));
 	line("routes", "computed %s times in %s", count(a, "routes_computed"),
 	     duration(a, "compute_s"));
 	line("log level", "%s", text(a, "log_level"));
+}
+
+void ctl_show_rest(const json_t *a)
+{
+	const json_t *s = json_object_get(a, "subnet");
+
+	if (strcmp(text(a, "state"), "Master"))
+		printf("%s: another manager is the master\n", text(a, "state"));
+	else
+		printf("subnet is up: %s switches, %s hosts, %s links, %s LIDs; no change pending\n",
+		       count(s, "switches"), count(s, "hosts"), count(s, "links"),
+		       count(s, "lids"));
 }
 
 void ctl_show_smps(const json_t *a)
@@ -165,10 +177,10 @@ void ctl_show_smps(const json_t *a)
 	}
 	cli_table_print(&t, stdout);
 	printf("\n");
-	line("again", "%s", count(a, "retries"));
-	line("unanswered", "%s", count(a, "timeouts"));
-	line("late answers", "%s", count(a, "late"));
-	line("not for us", "%s", count(a, "bad"));
+	line("retries", "%s", count(a, "retries"));
+	line("timeouts", "%s", count(a, "timeouts"));
+	line("late", "%s responses", count(a, "late"));
+	line("invalid", "%s", count(a, "bad"));
 	line("traps", "%s", count(a, "traps"));
 	line("MADs", "%s in, %s out, %s waiting", count(mads, "in"), count(mads, "out"),
 	     count(mads, "waiting"));
@@ -210,7 +222,7 @@ void ctl_show_route(const json_t *a)
 	}
 	cli_table_print(&t, stdout);
 	if (!is_true(a, "reached"))
-		line("NOT REACHED", "%s", text(a, "why"));
+		line("NO ROUTE", "%s", text(a, "why"));
 }
 
 void ctl_show_switches(const json_t *a)
@@ -246,7 +258,7 @@ void ctl_show_ports(const json_t *a)
 	{
 		const json_t *peer = json_object_get(h, "peer");
 
-		cli_table_add(&t, "%s", called(h));
+		cli_table_add(&t, "%s", name_or_id(h));
 		add_port(&t, h, "port");
 		add_port(&t, h, "lid");
 		cli_table_add(&t, "%s", text(h, "state"));
@@ -254,7 +266,7 @@ void ctl_show_ports(const json_t *a)
 		cli_table_add(&t, "%s%s", text(h, "width"), text(h, "speed"));
 		cli_table_add(&t, "%s", text(h, "mtu"));
 		if (json_is_object(peer))
-			cli_table_add(&t, "%s[%llu]", called(peer),
+			cli_table_add(&t, "%s[%llu]", name_or_id(peer),
 				      (unsigned long long)number(peer, "port"));
 		else
 			cli_table_add(&t, "%s", "");
@@ -264,7 +276,6 @@ void ctl_show_ports(const json_t *a)
 
 /* ---- changes ---- */
 
-/* What takes long is named; the rest would only make lines long. */
 static void phases_text(const json_t *phases, struct strbuf *out)
 {
 	const json_t *v;

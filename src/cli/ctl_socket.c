@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which socket `weft ctl` speaks to. State: none. Way in: ctl_socket_find(). Does not speak itself.
+ * Which socket `weft ctl` asks, and waiting until a process listens there. State: none. Way in:
+ * ctl_socket_find(). Asks nothing itself.
  */
 #include <dirent.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/ctl.h"
 #include "control/default_paths.h"
 
-enum { FOUND_MOST = 16 };
+enum { FOUND_MOST = 16, RETRY_MS = 50, SAY_AFTER_MS = 1000 };
 
 struct search {
 	const char *kind;
@@ -20,8 +23,8 @@ struct search {
 	struct strbuf tried;
 };
 
-/* Somebody listens, or would if we were allowed to ask. */
-static bool is_alive(const char *path)
+/* A process listens there; EACCES: probably, but this user may not ask it. */
+static bool is_served(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
@@ -38,7 +41,7 @@ static void candidate(struct search *s, const char *dir, const char *file)
 	char path[sizeof(s->path[0])];
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path) ||
-	    s->found == FOUND_MOST || !is_alive(path))
+	    s->found == FOUND_MOST || !is_served(path))
 		return;
 	for (unsigned i = 0; i < s->found; i++)
 		if (!strcmp(s->path[i], path))
@@ -86,41 +89,122 @@ static void places_search(struct search *s, const char *name)
 		directory_search(s, dir, name);
 }
 
+/* By name: that of --name, else $IBSIM_SOCKNAME when it leads to one, else any. */
+static void search(struct search *s, const struct ctl_target *t)
+{
+	const char *server = getenv("IBSIM_SOCKNAME");
+
+	s->found = 0;
+	if (t->socket) {
+		s->tried.len = 0;
+		strbuf_add(&s->tried, t->socket);
+		if (is_served(t->socket))
+			snprintf(s->path[s->found++], sizeof(s->path[0]), "%s", t->socket);
+		return;
+	}
+	if (!t->name && server && *server)
+		places_search(s, server);
+	if (!s->found)
+		places_search(s, t->name);
+}
+
+/* ---- when none listens ---- */
+
+static bool is_manager(const struct ctl_target *t)
+{
+	return !strcmp(t->kind, "sm");
+}
+
+/* "manager 'lab0': no process listens at sm-lab0.sock in DIR, DIR" */
+static void missing_text(const struct ctl_target *t, const struct search *s, struct strbuf *out)
+{
+	strbuf_add(out, is_manager(t) ? "manager" : "emulator");
+	if (t->name)
+		strbuf_addf(out, " '%.60s'", t->name);
+	strbuf_add(out, ": no process listens at ");
+	if (!t->socket && t->name)
+		strbuf_addf(out, "%s-%.60s.sock in ", t->kind, t->name);
+	else if (!t->socket)
+		strbuf_addf(out, "%s*.sock in ", t->kind);
+	strbuf_add(out, s->tried.s);
+}
+
+static int missing(const struct ctl_target *t, const struct search *s)
+{
+	struct strbuf text = {0};
+
+	missing_text(t, s, &text);
+	cli_bad("%s; start '%s', or give the socket with --socket%s", text.s,
+		is_manager(t) ? "weft sm" : "weft fabric", t->name ? "" : " or --name");
+	strbuf_free(&text);
+	return CLI_BAD;
+}
+
+static void say_waiting(const struct ctl_target *t, const struct search *s)
+{
+	struct strbuf text = {0};
+
+	missing_text(t, s, &text);
+	fprintf(stderr, "weft ctl: %s yet; waiting up to %s\n", text.s, cli_duration(t->wait));
+	strbuf_free(&text);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A manager that starts now will listen in a moment. */
+static void search_wait(struct search *s, const struct ctl_target *t)
+{
+	uint64_t start = now_ms(), limit = t->wait / PS_PER_MS, waited;
+	bool said = false;
+
+	for (search(s, t); !s->found && (waited = now_ms() - start) < limit; search(s, t)) {
+		if (!said && waited >= SAY_AFTER_MS) {
+			say_waiting(t, s);
+			said = true;
+		}
+		poll(NULL, 0, RETRY_MS);
+	}
+}
+
 static int several(const struct search *s)
 {
 	struct strbuf all = {0};
 
 	for (unsigned i = 0; i < s->found; i++)
 		strbuf_addf(&all, "%s%s", i ? ", " : "", s->path[i]);
-	cli_bad("%u of them run here: choose with --socket or --name: %s", s->found, all.s);
+	cli_bad("%u sockets to choose from; give one with --socket or --name: %s", s->found, all.s);
 	strbuf_free(&all);
 	return CLI_BAD;
 }
 
-int ctl_socket_find(const char *kind, const char *socket_path, const char *name, char *path,
-		    size_t size)
+/* 0, or CLI_BAD after a message: --socket cannot be a control socket. */
+static int path_check(const char *path, size_t size)
 {
-	const char *server = getenv("IBSIM_SOCKNAME"),
-		   *what = !strcmp(kind, "sm") ? "manager" : "fabric";
-	struct search s = {.kind = kind};
-	int rc = CLI_OK;
+	struct stat st;
 
-	if (socket_path) {
-		if ((size_t)snprintf(path, size, "%s", socket_path) < size)
-			return CLI_OK;
+	if (strlen(path) >= size)
 		return cli_bad("--socket: expected a path of at most %zu bytes", size - 1);
-	}
-	if (!name && server && *server)
-		places_search(&s, server);
+	if (!stat(path, &st) && !S_ISSOCK(st.st_mode))
+		return cli_bad("--socket: %s is not a socket", path);
+	return 0;
+}
+
+int ctl_socket_find(const struct ctl_target *t, char *path, size_t size)
+{
+	struct search s = {.kind = t->kind};
+	int rc = t->socket ? path_check(t->socket, size) : CLI_OK;
+
+	if (rc)
+		return rc;
+	search_wait(&s, t);
 	if (!s.found)
-		places_search(&s, name);
-	if (!s.found && name)
-		rc = cli_bad("no %s '%.60s' listens: looked for %s-%.60s.sock in %s", what, name,
-			     kind, name, s.tried.s);
-	else if (!s.found)
-		rc = cli_bad(
-			"no %s listens: looked for %s*.sock in %s; --socket names another place",
-			what, kind, s.tried.s);
+		rc = missing(t, &s);
 	else if (s.found > 1)
 		rc = several(&s);
 	else

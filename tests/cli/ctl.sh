@@ -64,14 +64,22 @@ start()
 	done
 }
 
-# ---- nobody there ----
+# ---- no process listens ----
 
-ok "nobody listens" says 2 "weft ctl: no manager listens: looked for sm*.sock in $dir/run; --socket names another place" \
-	"$weft" ctl status
-ok "nobody of this name listens" says 2 \
-	"weft ctl: no manager 'x' listens: looked for sm-x.sock in $dir/run" "$weft" ctl --name x status
-ok "no such socket" says 2 "weft ctl: $dir/none: no process listens there (No such file or directory)" \
-	"$weft" ctl --socket "$dir/none" status
+ok "no manager" says 2 "weft ctl: manager: no process listens at sm*.sock in $dir/run; start 'weft sm', or give the socket with --socket or --name" \
+	"$weft" ctl --wait 0 status
+ok "no manager of this name" says 2 \
+	"weft ctl: manager 'x': no process listens at sm-x.sock in $dir/run; start 'weft sm', or give the socket with --socket" \
+	"$weft" ctl --wait 0 --name x status
+ok "no emulator of this name" says 2 \
+	"weft ctl: emulator 'x': no process listens at fabric-x.sock in $dir/run; start 'weft fabric', or give the socket with --socket" \
+	"$weft" ctl --wait 0 --name x fabric help
+ok "no such socket" says 2 "weft ctl: manager: no process listens at $dir/none; start 'weft sm', or give the socket with --socket or --name" \
+	"$weft" ctl --wait 0 --socket "$dir/none" status
+ok "not a socket" says 2 "weft ctl: --socket: $0 is not a socket" "$weft" ctl --socket "$0" status
+ok "after a second it says what it waits for" says 2 \
+	"weft ctl: manager 'x': no process listens at sm-x.sock in $dir/run yet; waiting up to 1.200 s" \
+	"$weft" ctl --wait 1.2s --name x status
 ok "a command that is none" says 2 "weft ctl: unknown command 'statsu', did you mean 'status'? (see 'weft ctl --help')" "$weft" ctl statsu
 ok "an argument too few" says 2 "weft ctl: route: expected 2 arguments, found 1 (see 'weft ctl --help')" "$weft" ctl route a
 ok "an argument too many" says 2 "weft ctl: status: expected 0 arguments, found 1 (see 'weft ctl --help')" "$weft" ctl status x
@@ -80,6 +88,16 @@ ok "no number" says 2 "weft ctl: changes: expected a number, found 'x'" "$weft" 
 # ---- one manager ----
 
 "$weft" topo gen mtree 4 2 -o net
+# a manager that starts after the question, as when a tour is pasted as a whole
+starts_late()
+{
+	(sleep 0.3 && exec "$manager" net run/sm-late.sock > /dev/null 2>&1) &
+	late=$!
+	pids="$pids $late"
+	"$weft" ctl --name late --wait 60s status > out || { cat out && return 1; }
+	grep -qx 'state          Master, ready' out && "$weft" ctl --name late stop && wait "$late"
+}
+ok "a manager that is starting is waited for" starts_late
 ok "the manager comes up" start run/sm.sock
 
 json()
@@ -91,6 +109,9 @@ json()
 ok "status as JSON" json '.ok and .state == "Master" and .subnet.switches == 6 and .subnet.hosts == 8' status
 ok "status as text" says 0 "subnet         6 switches, 8 hosts, 16 links, 14 LIDs" "$weft" ctl status
 ok "options before the command" says 0 "state          Master, ready" "$weft" ctl --socket run/sm.sock status
+
+ok "wait returns when nothing is pending" says 0 "subnet is up: 6 switches, 8 hosts, 16 links, 14 LIDs; no change pending" "$weft" ctl wait
+ok "wait as JSON is the status" json '.ok and .phase == "ready" and .clean_sweeps > 0 and (.change_pending | not)' wait
 
 topology()
 {
@@ -144,7 +165,7 @@ ok "everything has a text" texts
 
 ok "a second manager comes up" start run/sm-lab7.sock
 ok "two of them: which?" says 2 \
-	"weft ctl: 2 of them run here: choose with --socket or --name: $dir/run/sm-lab7.sock, $dir/run/sm.sock" "$weft" ctl status
+	"weft ctl: 2 sockets to choose from; give one with --socket or --name: $dir/run/sm-lab7.sock, $dir/run/sm.sock" "$weft" ctl status
 ok "this one" says 0 "state          Master, ready" "$weft" ctl --name lab7 status
 ok "this one, by the environment" says 0 "state          Master, ready" env IBSIM_SOCKNAME=lab7 "$weft" ctl status
 

@@ -35,6 +35,13 @@ static void order_nothing(void *ctx UNUSED)
 {
 }
 
+/* The manager's next periodic sweep is within this time. */
+static void order_sweep(void *ctx UNUSED)
+{
+	m.v.now += 100 * PS_PER_S;
+	lab_run_until(m.lab, m.v.now);
+}
+
 static void order_level(void *ctx UNUSED, enum run_log_level l)
 {
 	m.v.log_level = l;
@@ -47,7 +54,7 @@ static int order_dump(void *ctx UNUSED, struct err *e)
 
 static void answer(void *ctx UNUSED, const char *line, struct strbuf *out)
 {
-	const struct run_orders o = {NULL,	 order_nothing, order_nothing, order_level,
+	const struct run_orders o = {NULL,	 order_sweep,	order_nothing, order_level,
 				     order_dump, order_nothing, order_stop};
 
 	run_control_answer(&m.v, &o, line, out);
