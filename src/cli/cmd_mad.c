@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft mad decode: 256 bytes of hexadecimal text, however they were dumped, as fields. Keeps the
- * bytes of one MAD; the way in is cmd_mad_decode. Does not judge the MAD and sends nothing.
+ * weft mad decode: a MAD or the data of one attribute, as hexadecimal text from any dump, as fields. Keeps
+ * the bytes of one MAD; the way in is cmd_mad_decode. Does not judge the MAD and sends nothing.
  */
 #include "cli/cli.h"
 #include "iba/iba.h"
 
 #include <ctype.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* An argument that names no file is taken for the bytes themselves when it can be nothing else. */
@@ -24,8 +25,13 @@ static bool arg_is_hex(const char *s)
 	return true;
 }
 
+static const char *attribute; /* --attribute: the text is the data of this attribute */
+
+/* The bytes of arg into mad: a whole MAD, or with --attribute the data of one. */
 static int mad_load(const char *arg, uint8_t *mad, struct err *e)
 {
+	const char *name;
+
 	bool is_stdin = !strcmp(arg, "-");
 	bool is_text = arg_is_hex(arg);
 	char *data = NULL;
@@ -40,13 +46,28 @@ static int mad_load(const char *arg, uint8_t *mad, struct err *e)
 		if (rc)
 			return rc;
 	}
-	rc = iba_mad_from_text(mad,
-			       is_stdin	 ? "standard input"
-			       : is_text ? "argument"
-					 : arg,
-			       data, len, e);
+	name = is_stdin ? "standard input" : is_text ? "argument" : arg;
+	if (attribute)
+		rc = iba_attr_from_text(iba_smp_data(mad), name, data, len, e);
+	else
+		rc = iba_mad_from_text(mad, name, data, len, e);
 	free(data);
 	return rc;
+}
+
+/* The attribute that --attribute names, or gives by number; -1 when there is none. */
+static long attribute_id(void)
+{
+	char *end;
+	unsigned long id = strtoul(attribute, &end, 0);
+
+	if (isdigit((unsigned char)*attribute) && !*end && id <= UINT16_MAX)
+		return (long)id;
+	for (id = 0; id <= UINT16_MAX; id++)
+		if (iba_layout_by_attr((uint16_t)id) &&
+		    !strcasecmp(iba_attr_name((unsigned)id), attribute))
+			return (long)id;
+	return -1;
 }
 
 /* ---- JSON ---- */
@@ -196,6 +217,16 @@ static void json_attribute(struct json *j, const uint8_t *mad)
 	json_close(j);
 }
 
+static int print_attribute_json(const uint8_t *smp)
+{
+	struct json j = {0};
+
+	json_open(&j, NULL, '{');
+	json_attribute(&j, smp);
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
 static int print_json(const uint8_t *mad)
 {
 	bool smp = mad[1] == IBA_CLASS_SUBN_LID || mad[1] == IBA_CLASS_SUBN_DR;
@@ -221,13 +252,36 @@ static int print_json(const uint8_t *mad)
 
 /* ---- the command ---- */
 
+static int attribute_decode(const char *arg)
+{
+	uint8_t smp[IBA_MAD_SIZE];
+	struct strbuf out = {0};
+	long id = attribute_id();
+	struct err e;
+
+	if (id < 0)
+		return cli_bad(
+			"no attribute is called '%s'; expected a name such as PortInfo, or its number",
+			attribute);
+	iba_smp_init(smp, IBA_CLASS_SUBN_LID, IBA_GET_RESP, (uint16_t)id, 0);
+	if (mad_load(arg, smp, &e))
+		return cli_bad("%s", e.text);
+	if (cli_json)
+		return print_attribute_json(smp);
+	iba_attr_print(&out, smp);
+	return cli_write("-", &out);
+}
+
 static int mad_decode(char **args, unsigned nargs)
 {
+	const char *arg = nargs ? args[0] : "-";
 	uint8_t mad[IBA_MAD_SIZE];
 	struct strbuf out = {0};
 	struct err e;
 
-	if (mad_load(nargs ? args[0] : "-", mad, &e))
+	if (attribute)
+		return attribute_decode(arg);
+	if (mad_load(arg, mad, &e))
 		return cli_bad("%s", e.text);
 	if (cli_json)
 		return print_json(mad);
@@ -237,7 +291,12 @@ static int mad_decode(char **args, unsigned nargs)
 	return cli_write("-", &out);
 }
 
-static const struct cli_opt no_opts[] = {{0}};
+static const struct cli_opt mad_opts[] = {
+	{"attribute", 'a', CLI_STR, &attribute, "NAME",
+	 "the bytes are the data of this attribute (name or number), as smpdump prints it", NULL, 0,
+	 0},
+	{0},
+};
 
 const struct cli_cmd cmd_mad_decode = {
 	.name = "mad decode",
@@ -245,15 +304,17 @@ const struct cli_cmd cmd_mad_decode = {
 	.summary = "show the fields of a MAD given in hexadecimal",
 	.about =
 		"Takes the 256 bytes of a MAD as hexadecimal text from a file, from the argument\n"
-		"itself, or from standard input, and prints its header, path and attribute.\n"
+		"itself, or from standard input, and prints its header, path and attribute. With\n"
+		"--attribute it takes the data of one attribute, up to 64 bytes.\n"
 		"\n"
-		"Blanks, line ends, commas, colons and 0x may stand between the bytes; # starts a\n"
-		"comment. The dumps of hexdump -C, xxd, od -A x -t x1 and Wireshark can be given\n"
-		"as they are: offsets are checked and the column of characters is left out.",
+		"Bytes may be separated by blanks, line ends, commas, colons and 0x; # starts a\n"
+		"comment. Reads the dumps of hexdump -C, xxd, od -A x -t x1 and Wireshark as they\n"
+		"are: it checks offsets and ignores the column of characters.",
 	.examples = "weft mad decode smp.hex\n"
 		    "xxd smp.bin | weft mad decode\n"
+		    "smpdump -D 0 0x11 | weft mad decode --attribute NodeInfo\n"
 		    "weft mad decode --json smp.hex | jq .attribute.fields.state_name\n",
-	.opts = no_opts,
+	.opts = mad_opts,
 	.min_args = 0,
 	.max_args = 1,
 	.run = mad_decode,

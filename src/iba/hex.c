@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * 256 bytes from hexadecimal text, however they were dumped. State: struct hex_in while one text is
- * read. Way in: iba_mad_from_text(). Does not look at what the bytes mean.
+ * A MAD, or the data of one attribute, from hexadecimal text, however it was dumped. State: struct hex_in
+ * while one text is read. Ways in: iba_mad_from_text(), iba_attr_from_text(). Does not look at what the
+ * bytes mean.
  */
 #include "iba/iba.h"
 
@@ -22,6 +23,7 @@ struct hex_in {
 	unsigned line;
 	uint8_t bytes[IBA_MAD_SIZE];
 	size_t nbytes;		     /* found; may be more than were kept */
+	bool is_attr;		     /* attribute data, which may begin with zeros */
 	uint8_t row[ROW_MAX];	     /* the last row, for '*' */
 	unsigned row_len, row_bytes; /* bytes of the last full row and of this one */
 	bool started, offsets, starred;
@@ -93,7 +95,8 @@ static bool offset_at(const struct hex_in *in, const char *p, uint64_t *v, const
 		*after = s + n + 1;
 		return true;
 	}
-	return is_blank(in, s + n) && (in->offsets || !*v);
+	/* smpdump prints words of four digits and no offsets. */
+	return is_blank(in, s + n) && (in->offsets || (!*v && (n > 4 || !in->is_attr)));
 }
 
 /* The bytes that a '*' row stands for. */
@@ -186,6 +189,14 @@ static int take_row(struct hex_in *in)
 	return rc;
 }
 
+/* smpdump ends with the SMP's status. */
+static bool is_status_line(const struct hex_in *in)
+{
+	static const char words[] = "SMP status:";
+
+	return (size_t)(in->end - in->p) >= strlen(words) && !memcmp(in->p, words, strlen(words));
+}
+
 static int take_line(struct hex_in *in)
 {
 	int rc = 0;
@@ -195,6 +206,8 @@ static int take_line(struct hex_in *in)
 		in->p++;
 	if (in->p < in->end && *in->p == '*' && in->offsets && is_blank(in, in->p + 1))
 		in->starred = true;
+	else if (in->is_attr && is_status_line(in))
+		;
 	else if (!row_ended(in))
 		rc = take_row(in);
 	while (in->p < in->end && *in->p != '\n')
@@ -213,10 +226,7 @@ static int hex_parse(struct hex_in *in)
 		if (rc)
 			return rc;
 	}
-	if (in->nbytes == IBA_MAD_SIZE)
-		return 0;
-	return err_set(in->e, -EINVAL, "%s: found %zu bytes, expected the %d of a MAD", in->name,
-		       in->nbytes, IBA_MAD_SIZE);
+	return 0;
 }
 
 int iba_mad_from_text(uint8_t mad[IBA_MAD_SIZE], const char *name, const char *text, size_t len,
@@ -225,7 +235,24 @@ int iba_mad_from_text(uint8_t mad[IBA_MAD_SIZE], const char *name, const char *t
 	struct hex_in in = {.name = name, .text = text, .end = text + len, .e = e};
 	int rc = hex_parse(&in);
 
+	if (!rc && in.nbytes != IBA_MAD_SIZE)
+		rc = err_set(e, -EINVAL, "%s: found %zu bytes, expected the %d of a MAD", name,
+			     in.nbytes, IBA_MAD_SIZE);
 	if (!rc)
 		memcpy(mad, in.bytes, IBA_MAD_SIZE);
+	return rc;
+}
+
+int iba_attr_from_text(uint8_t data[IBA_SMP_DATA_SIZE], const char *name, const char *text,
+		       size_t len, struct err *e)
+{
+	struct hex_in in = {.name = name, .text = text, .end = text + len, .is_attr = true, .e = e};
+	int rc = hex_parse(&in);
+
+	if (!rc && (!in.nbytes || in.nbytes > IBA_SMP_DATA_SIZE))
+		rc = err_set(e, -EINVAL, "%s: found %zu bytes, expected 1 to %d of an attribute",
+			     name, in.nbytes, IBA_SMP_DATA_SIZE);
+	if (!rc)
+		memcpy(data, in.bytes, IBA_SMP_DATA_SIZE);
 	return rc;
 }

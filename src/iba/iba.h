@@ -266,11 +266,16 @@ const char *iba_format_word(enum iba_format f, uint64_t v); /* NULL when it is o
 /* A whole MAD as aligned text lines, or one line. Any 256 bytes are safe. */
 void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
 void iba_mad_summary(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
+/* Only the attribute that an SMP carries. */
+void iba_attr_print(struct strbuf *out, const uint8_t smp[IBA_MAD_SIZE]);
 
 /* A MAD from hexadecimal text: plain, or a dump by xxd, hexdump, od and the like, with comments after
  * '#'. -EINVAL with "name:line:column: expected ..." in e, and mad untouched. */
 int iba_mad_from_text(uint8_t mad[IBA_MAD_SIZE], const char *name, const char *text, size_t len,
 		      struct err *e);
+/* The same for the data of one attribute, as smpdump prints it: up to 64 bytes, the rest is 0. */
+int iba_attr_from_text(uint8_t data[IBA_SMP_DATA_SIZE], const char *name, const char *text,
+		       size_t len, struct err *e);
 
 /* ---- SMPs in place: what an SMI touches at every hop, without decoding the rest ---- */
 

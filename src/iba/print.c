@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * MADs as text for people: words for codes, whole MADs as aligned lines, one-line summaries.
- * Keeps no state; the way in is iba_mad_print and iba_mad_summary. Trusts no byte of its input and
+ * Keeps no state; the ways in are iba_mad_print, iba_attr_print and iba_mad_summary. Trusts no byte of its input and
  * does not judge whether a MAD is valid: it shows what is there.
  */
 #include "iba/iba.h"
@@ -488,7 +488,7 @@ static const struct {
 	{IBA_ATTR_MFT, print_mft},
 };
 
-static void print_attribute(struct strbuf *out, const uint8_t *mad)
+void iba_attr_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
 {
 	uint16_t id = iba_smp_attr_id(mad);
 	const struct iba_layout *l = iba_layout_by_attr(id);
@@ -619,7 +619,7 @@ void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
 	print_header(out, mad);
 	if (mad_is_smp(mad)) {
 		print_smp_header(out, mad);
-		print_attribute(out, mad);
+		iba_attr_print(out, mad);
 	} else if (mad[1] == IBA_CLASS_PERF && iba_layout_by_perf_attr(iba_smp_attr_id(mad))) {
 		print_perf(out, mad);
 	} else {

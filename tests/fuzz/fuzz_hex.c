@@ -41,6 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			must(!memcmp(mad, again, sizeof(mad)), "other bytes the second time");
 		}
 	}
+	if (iba_attr_from_text(again, "in", text, size, &e))
+		must(strstr(e.text, "expected") != NULL, "nothing expected of attribute data");
 	strbuf_free(&plain);
 	free(text);
 	return 0;

@@ -111,6 +111,63 @@ TEST(every_kind_of_dump_is_read_alike)
 	strbuf_free(&want);
 }
 
+static int decode_attribute(const char *name, const char *text)
+{
+	const char **attribute = cmd_mad_decode.opts[0].dst;
+	int rc;
+
+	*attribute = name;
+	rc = decode(text);
+	*attribute = NULL;
+	return rc;
+}
+
+/* What smpdump prints: words of two bytes, which may be zero from the start, and the status. */
+TEST(attribute_data_is_read_as_smpdump_prints_it)
+{
+	static const char text[] =
+		"0000 0000 0000 0000 fe80 0000 0000 0000\n"
+		"0007 0003 0770 884c 0000 0000 0103 0302\n"
+		"7252 0047 5040 0040 4005 1040 0000 0000\n"
+		"0000 0800 0888 0000 0000 0032 0003 0000\n"
+		"SMP status: 0x8000\n"
+		"# A comment makes the argument too long for the name of a file.\n"
+		"# A comment makes the argument too long for the name of a file.\n";
+	static const char *const names[] = {"PortInfo", "portinfo", "0x15", "21"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		said[0] = 0;
+		assert_int_equal(decode_attribute(names[i], text), CLI_OK);
+		assert_string_equal(said, "");
+		assert_non_null(strstr(printed.s, "PortInfo\n"));
+		assert_non_null(strstr(printed.s, "gid_prefix              0xfe80000000000000"));
+		assert_non_null(strstr(printed.s, "lid                     7"));
+	}
+	assert_int_equal(decode_attribute("NodeDescription", "686f 7374"), CLI_OK);
+	assert_non_null(strstr(printed.s, "\"host\""));
+	cli_json = true;
+	assert_int_equal(decode_attribute("NodeInfo", "0101 0204"), CLI_OK);
+	assert_non_null(strstr(printed.s, "\"num_ports\""));
+	cli_json = false;
+}
+
+TEST(bad_attributes_are_named)
+{
+	struct strbuf text = {0};
+
+	assert_int_equal(decode_attribute("PortInfos", "00"), CLI_BAD);
+	assert_string_equal(
+		said,
+		"no attribute is called 'PortInfos'; expected a name such as PortInfo, or its number");
+	assert_int_equal(decode_attribute("PortInfo", ""), CLI_BAD);
+	assert_string_equal(said, "argument: found 0 bytes, expected 1 to 64 of an attribute");
+	for (unsigned i = 0; i < 65; i++)
+		strbuf_add(&text, "01 ");
+	assert_int_equal(decode_attribute("PortInfo", text.s), CLI_BAD);
+	assert_string_equal(said, "argument: found 65 bytes, expected 1 to 64 of an attribute");
+	strbuf_free(&text);
+}
+
 TEST(bad_text_is_named_with_its_place)
 {
 	static const struct {
@@ -175,6 +232,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_dump_is_read_alike),
+		cmocka_unit_test(attribute_data_is_read_as_smpdump_prints_it),
+		cmocka_unit_test(bad_attributes_are_named),
 		cmocka_unit_test(bad_text_is_named_with_its_place),
 		cmocka_unit_test(too_much_is_not_cut_in_silence),
 		cmocka_unit_test(json_names_the_attribute_and_its_fields),
