@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2154 # `here` is set by the script that reads this
+#
+# Tables of docs/results. Sourced, after `here` is set. Keeps nothing; does not measure.
+
+# Which run a table is of: date, revision of the tree and machine.
+run_line()
+{
+	local cpu
+	cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+	printf 'Run of %s, revision %s, %s, %s cores:\n' "$(date -u +%F)" \
+		"$(git -C "$here" describe --always --dirty 2> /dev/null || echo unknown)" "$cpu" "$(nproc)"
+}
+
+# write_result FILE BLOCK: replaces the block of docs/results/FILE with the table from standard input, below the
+# line that says which run it is of. README.md and other documents can be named by their path in the tree.
+write_result()
+{
+	local doc=$here/../docs/results/$1 text
+	[ -e "$doc" ] || doc=$here/../$1
+	text=$(printf '\n%s\n\n%s\n' "$(run_line)" "$(sed -e '/./,$!d')"; echo .)
+	TEXT=${text%.} awk -v block="$2" '
+		$0 == "<!-- bench:" block " -->" { print; printf "%s", ENVIRON["TEXT"]; skip = found = 1 }
+		$0 == "<!-- /bench:" block " -->" { skip = 0 }
+		!skip { print }
+		END { exit !found }' "$doc" > "$doc.new" ||
+		{ rm -f "$doc.new"; echo "bench: $doc has no block $2" >&2; exit 2; }
+	mv "$doc.new" "$doc"
+	echo "bench: refreshed $2 in ${doc#"$here/../"}" >&2
+}
