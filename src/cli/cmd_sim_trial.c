@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * weft sim trial: random subnets under random failures, or under load while they change. Keeps the
- * options of the command. Way in: cmd_sim_trial. Does not draw, run or judge: that is src/lab.
+ * options of the command. Way in: cmd_sim_trial. Does not draw, run or judge: src/trial does.
  */
 #include "base/rng.h"
 #include "cli/cli.h"
 #include "cli/manager_opts.h"
-#include "lab/change_trial.h"
+#include "trial/change_trial.h"
+#include "trial/fault_trial.h"
 
 enum { FEW = 20 }; /* trials that have a line each, well or not */
 
@@ -19,7 +20,7 @@ static struct {
 
 /* ---- what a trial looks like ---- */
 
-static void change_trial_json(struct json *j, const struct lab_change_trial *t)
+static void change_trial_json(struct json *j, const struct change_trial *t)
 {
 	json_open(j, NULL, '{');
 	json_u64(j, "seed", t->seed);
@@ -43,7 +44,7 @@ static void change_trial_json(struct json *j, const struct lab_change_trial *t)
 	json_close(j);
 }
 
-static void change_trial_text(const struct lab_change_trial *t)
+static void change_trial_text(const struct change_trial *t)
 {
 	printf("seed %llu: %s  %s, %u switches, %u hosts, %u changes, load %u%%, loss %.1f%%, %s packets, ",
 	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism, t->switches,
@@ -52,7 +53,7 @@ static void change_trial_text(const struct lab_change_trial *t)
 	       cli_count(t->looks), (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
 }
 
-static void trial_json(struct json *j, const struct lab_trial *t)
+static void trial_json(struct json *j, const struct fault_trial *t)
 {
 	json_open(j, NULL, '{');
 	json_u64(j, "seed", t->seed);
@@ -71,7 +72,7 @@ static void trial_json(struct json *j, const struct lab_trial *t)
 	json_close(j);
 }
 
-static void trial_text(const struct lab_trial *t)
+static void trial_text(const struct fault_trial *t)
 {
 	printf("seed %llu: %s  %s, %u switches, %u hosts, %u failures, loss %.1f%%, %s SMPs, %s, hash %016llx%s%s\n",
 	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED",
@@ -90,9 +91,9 @@ static const struct sm_mechanism *mechanism(void)
 
 static bool one_trial(uint64_t seed, struct json *j, uint64_t *hash)
 {
-	struct lab_trial t;
+	struct fault_trial t;
 
-	lab_trial(seed, o.max_switches, mechanism(), &t);
+	fault_trial_run(seed, o.max_switches, mechanism(), &t);
 	*hash = hash64_add(*hash, t.hash);
 	if (cli_json)
 		trial_json(j, &t);
@@ -103,9 +104,9 @@ static bool one_trial(uint64_t seed, struct json *j, uint64_t *hash)
 
 static bool one_change_trial(uint64_t seed, struct json *j, uint64_t *hash)
 {
-	struct lab_change_trial t;
+	struct change_trial t;
 
-	lab_change_trial(seed, o.max_switches, mechanism(), &t);
+	change_trial_run(seed, o.max_switches, mechanism(), &t);
 	*hash = hash64_add(*hash, t.hash);
 	if (cli_json)
 		change_trial_json(j, &t);

@@ -113,6 +113,21 @@ node_id lab_sm_node(const struct lab *l)
 	return l->lead->node;
 }
 
+const struct fab *lab_fabric(const struct lab *l)
+{
+	return l->fab;
+}
+
+const struct lab_config *lab_config(const struct lab *l)
+{
+	return &l->cfg;
+}
+
+const struct sm_status *lab_status(const struct lab *l)
+{
+	return &l->lead->st;
+}
+
 void lab_power_on(struct lab *l, const bool *on)
 {
 	for (node_id n = 0; n < l->fab->nnodes; n++)

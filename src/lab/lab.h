@@ -50,6 +50,11 @@ void lab_on_tick(struct lab *l, void (*fn)(void *ctx), void *ctx);
 struct sim *lab_sim(struct lab *l);
 const struct sm *lab_sm(const struct lab *l);
 node_id lab_sm_node(const struct lab *l);
+const struct fab *lab_fabric(const struct lab *l);
+/* As the lab uses it: the port of the first manager is filled in. */
+const struct lab_config *lab_config(const struct lab *l);
+/* Of the leading manager after its last step. */
+const struct sm_status *lab_status(const struct lab *l);
 
 /* Power on: all nodes, or those for which on[node] is set; the SM starts. */
 void lab_power_on(struct lab *l, const bool *on);
@@ -137,27 +142,6 @@ node_id lab_change_sm(const struct lab_change *c); /* where a manager sits unles
 void lab_change_text(const struct lab_change *c, char *buf, size_t size); /* "1 node off, ..." */
 bool lab_change_has(const struct lab_change *c, node_id n); /* there before and after */
 void lab_change_apply(const struct lab_change *c, struct sim *s);
-
-/* ---- random trials ---- */
-
-struct lab_trial {
-	uint64_t seed;
-	unsigned switches, hosts, links; /* of the topology drawn */
-	unsigned random_tables;		 /* switches without a linear table */
-	unsigned events;		 /* links and switches that went down or up */
-	double loss;			 /* for printing only */
-	const char *mechanism;
-	bool ok;
-	char why[256];
-	uint64_t hash;
-	uint64_t smps, sim_events;
-	time_ps end;
-};
-
-/* One subnet drawn from the seed (2 to max_switches switches), brought up while SMPs are lost,
- * delayed and doubled and links and switches fail and return; then judged. m NULL: drawn as well. */
-void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
-	       struct lab_trial *t);
 
 /* ---- traffic: a fabric under load ---- */
 

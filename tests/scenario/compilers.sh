@@ -6,7 +6,7 @@
 root=$1 built=$2 compiler=$3 seeds=${4:-200} max=${5:-64}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT INT TERM
-rooms="base iba fabric route sm sim lab"
+rooms="base iba fabric route sm sim lab trial"
 
 build() { # name, compiler and flags: one object a source, in parallel, in a directory of its room
 	name=$1
@@ -17,8 +17,8 @@ build() { # name, compiler and flags: one object a source, in parallel, in a dir
 		(cd "$tmp/$name/$room" &&
 			find "$root/src/$room" -name '*.c' | sort | xargs -P 2 -n 8 "$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -c) || return 1
 	done
-	"$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -pthread -o "$tmp/$name/trials" \
-		"$root/tests/scenario/test_trials.c" "$root/tests/scenario/seeds.c" "$tmp/$name"/*/*.o -lm
+	"$@" -std=gnu11 -D_GNU_SOURCE -I"$root/src" -I"$root/tests/support" -pthread -o "$tmp/$name/trials" \
+		"$root/tests/scenario/test_trials.c" "$root/tests/support/seeds.c" "$tmp/$name"/*/*.o -lm
 }
 
 traces() { # program, name: as those of the first?

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Changes under load as a test: seeds of lab_change_trial(), in TAP, every tenth twice. State: sums
+ * Changes under load as a test: seeds of change_trial_run(), in TAP, every tenth twice. State: sums
  * over a batch. Does not draw anything itself. usage: test_change_trials FIRST COUNT [MAX_SWITCHES]
  * [hash]
  */
-#include "lab/change_trial.h"
+#include "trial/change_trial.h"
 #include "seeds.h"
 
 static struct {
@@ -14,9 +14,9 @@ static struct {
 
 static void run(struct seed_run *r)
 {
-	struct lab_change_trial t;
+	struct change_trial t;
 
-	lab_change_trial(r->seed, r->max_switches, NULL, &t);
+	change_trial_run(r->seed, r->max_switches, NULL, &t);
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.packets;

@@ -5,7 +5,7 @@
  * try named mechanisms: see test_trials.c. usage: test_combinations FIRST COUNT [MAX_SWITCHES]
  */
 #include "base/rng.h"
-#include "lab/lab.h"
+#include "trial/fault_trial.h"
 #include "seeds.h"
 
 enum { STREAM = 77 };
@@ -40,9 +40,9 @@ static const struct {
 
 static bool try(const struct sm_mechanism *m, struct seed_run *r)
 {
-	struct lab_trial t;
+	struct fault_trial t;
 
-	lab_trial(r->seed, r->max_switches, m, &t);
+	fault_trial_run(r->seed, r->max_switches, m, &t);
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.smps;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trials of managers that die, in TAP. Keeps the totals of a batch of seeds. Way in: main(), which
- * runs seeds FIRST to FIRST+COUNT-1 of lab_restart_trial(), every tenth twice, and compares the two
- * trace hashes. Does not judge a trial: src/lab does. usage: test_restart_trials FIRST COUNT
+ * Trials of managers that crash, in TAP. Keeps the totals of a batch of seeds. Way in: main(), which
+ * runs seeds FIRST to FIRST+COUNT-1 of restart_trial_run(), every tenth twice, and compares the two
+ * trace hashes. Does not judge a trial: src/trial does. usage: test_restart_trials FIRST COUNT
  * [MAX_SWITCHES] [hash]
  */
-#include "lab/restart_trial.h"
 #include "seeds.h"
+#include "trial/restart_trial.h"
 
 static struct {
 	unsigned restarts, changes, resumed, gets, sets;
@@ -14,9 +14,9 @@ static struct {
 
 static void run(struct seed_run *r)
 {
-	struct lab_restart_trial t;
+	struct restart_trial t;
 
-	lab_restart_trial(r->seed, r->max_switches, &t);
+	restart_trial_run(r->seed, r->max_switches, &t);
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.restarts;
@@ -34,7 +34,7 @@ static void run(struct seed_run *r)
 static void sums(char *text, size_t len)
 {
 	snprintf(text, len,
-		 "%u managers died, %u changes; %u restored; warm starts took %u Gets, %u Sets",
+		 "%u managers crashed, %u changes; %u restored; warm starts took %u Gets, %u Sets",
 		 total.restarts, total.changes, total.resumed, total.gets, total.sets);
 	memset(&total, 0, sizeof(total));
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random trials as a test: seeds of lab_trial(), in TAP, every fourth twice. Keeps no state. Does
- * not draw anything itself. usage: test_trials FIRST COUNT [MAX_SWITCHES] [hash]
+ * Trials of bring-up under faults, in TAP: seeds of fault_trial_run(), every fourth twice. Keeps no state.
+ * Does not draw anything itself. usage: test_trials FIRST COUNT [MAX_SWITCHES] [hash]
  */
-#include "lab/lab.h"
+#include "trial/fault_trial.h"
 #include "seeds.h"
 
 static void run(struct seed_run *r)
 {
-	struct lab_trial t;
+	struct fault_trial t;
 
-	lab_trial(r->seed, r->max_switches, NULL, &t);
+	fault_trial_run(r->seed, r->max_switches, NULL, &t);
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.smps;

@@ -7,7 +7,7 @@
  */
 #include <arpa/inet.h>
 
-#include "../scenario/seeds.h"
+#include "seeds.h"
 #include "lab/lab.h"
 #include "liar.h"
 #include "sim/kernel/sim_priv.h"

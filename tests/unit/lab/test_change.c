@@ -5,7 +5,7 @@
  */
 #include "unit_test.h"
 
-#include "lab/change_trial.h"
+#include "trial/change_trial.h"
 #include "lab/each_switch.h"
 
 static struct fab *ring_of_six(void)
@@ -286,10 +286,10 @@ TEST(one_switch_is_not_enough)
 
 TEST(a_trial_takes_the_mechanism_it_is_given)
 {
-	struct lab_change_trial a, b;
+	struct change_trial a, b;
 
-	lab_change_trial(5, 8, sm_mechanism_find("basic"), &a);
-	lab_change_trial(5, 8, sm_mechanism_find("weft"), &b);
+	change_trial_run(5, 8, sm_mechanism_find("basic"), &a);
+	change_trial_run(5, 8, sm_mechanism_find("weft"), &b);
 	if (!a.ok || !b.ok)
 		fail_msg("%s %s", a.why, b.why);
 	assert_true(a.changes > 0 && a.packets > 0 && a.looks > 10);

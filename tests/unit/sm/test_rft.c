@@ -6,7 +6,7 @@
  */
 #include "unit_test.h"
 
-#include "lab/lab.h"
+#include "trial/fault_trial.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -235,10 +235,10 @@ TEST(too_small_a_table_is_reported_and_its_switch_left_out)
 TEST(random_trials_pass)
 {
 	static const uint64_t seeds[] = {168, 447, 1061, 1561, 1993, 2042, 2371, 2650, 3482};
-	struct lab_trial t;
+	struct fault_trial t;
 
 	for (size_t i = 0; i < ARRAY_LEN(seeds); i++) {
-		lab_trial(seeds[i], 64, NULL, &t);
+		fault_trial_run(seeds[i], 64, NULL, &t);
 		assert_true(t.random_tables > 0);
 		if (!t.ok)
 			fail_msg("seed %llu: %s", (unsigned long long)seeds[i], t.why);
@@ -253,10 +253,10 @@ TEST(a_hidden_restart_is_noticed)
 		uint64_t seed;
 		unsigned max;
 	} seeds[] = {{211, 64}, {1359, 64}, {168, 128}};
-	struct lab_trial t;
+	struct fault_trial t;
 
 	for (size_t i = 0; i < ARRAY_LEN(seeds); i++) {
-		lab_trial(seeds[i].seed, seeds[i].max, NULL, &t);
+		fault_trial_run(seeds[i].seed, seeds[i].max, NULL, &t);
 		if (!t.ok)
 			fail_msg("seed %llu: %s", (unsigned long long)seeds[i].seed, t.why);
 	}

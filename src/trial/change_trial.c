@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Changes under load, drawn from a seed. State: struct trial during one run. Way in:
- * lab_change_trial(). Does not depend on anything but its arguments.
+ * change_trial_run(). Does not compute the levels during the run: lab/watch.c does.
  */
-#include "lab/change_trial.h"
-#include "lab/lab_priv.h"
+#include "trial/change_trial.h"
 #include "lab/watch.h"
+#include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
 #include "sim/traffic/sim_traffic.h"
 
 #define LIMIT  (600 * PS_PER_S)
 #define WARMUP (200 * PS_PER_US)
-#define AFTER  (6 * PS_PER_MS) /* traffic from the last change on: most rounds are over by then */
+#define AFTER  (6 * PS_PER_MS) /* traffic after the last change; most rounds end within it */
 
 enum { MAX_CHANGES = 4 };
 
@@ -22,25 +22,12 @@ struct trial {
 	struct lab *lab;
 	struct sim *sim;
 	struct lab_watch watch;
-	bool *on;	/* by node: on at the start */
-	uint16_t *lids; /* by port: before the changes */
-	unsigned hits;	/* planned */
-	time_ps last_hit;
-	struct lab_change_trial *out;
+	bool *on;	  /* by node: on at the start */
+	uint16_t *lids;	  /* by port: before the changes */
+	unsigned planned; /* changes */
+	time_ps last_change;
+	struct change_trial *out;
 };
-
-static void wrong(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
-
-static void wrong(struct trial *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (t->out->why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(t->out->why, sizeof(t->out->why), fmt, ap);
-	va_end(ap);
-}
 
 /* ---- drawing ---- */
 
@@ -51,7 +38,7 @@ static struct fab *draw_fabric(struct rng *r, unsigned max, struct err *e)
 
 	while (4u << octaves <= max)
 		octaves++;
-	n = 4u << rng_below(r, octaves); /* as many small ones as large ones */
+	n = 4u << rng_below(r, octaves); /* small subnets are as likely as large ones */
 	g.dims[0] = MIN(n + rng_below(r, n), max);
 	g.ports = 4 + rng_below(r, 3);
 	g.seed = rng_u64(r);
@@ -62,7 +49,7 @@ static const struct sm_technique *draw_technique(struct rng *r, bool same_graph)
 {
 	static const char *const names[] = {"full", "ports", "dependencies", "plan", "outwards"};
 
-	/* Outwards is safe between routes of one graph: final ones over provisional ones. */
+	/* "outwards" is safe only between routes of one up/down graph: provisional, then final. */
 	return sm_technique_find(names[rng_below(r, same_graph ? 5 : 4)]);
 }
 
@@ -84,7 +71,7 @@ static struct sm_mechanism draw_combination(struct rng *r)
 	return m;
 }
 
-/* A stream of its own: seeds stay what they were. */
+/* Its own random stream: the other draws of a seed stay the same. */
 static bool draw_thrift(uint64_t seed)
 {
 	struct rng r;
@@ -95,11 +82,7 @@ static bool draw_thrift(uint64_t seed)
 
 static struct sm_mechanism draw_mechanism(struct rng *r)
 {
-	unsigned n = 0;
-
-	while (sm_mechanisms[n].name)
-		n++;
-	return rng_below(r, 2) ? sm_mechanisms[rng_below(r, n)] : draw_combination(r);
+	return rng_below(r, 2) ? *trial_draw_mechanism(r) : draw_combination(r);
 }
 
 static void draw_config(struct trial *t, struct lab_config *c)
@@ -138,19 +121,10 @@ static void draw_traffic(struct trial *t, struct traffic_config *c)
 		.sl_mask = 0xffff,
 		.known_only = true,
 		.start_ps = sim_now(t->sim),
-		.stop_ps = t->last_hit + AFTER,
+		.stop_ps = t->last_change + AFTER,
 		.seed = rng_u64(r)};
 	c->interval_ps = lab_load_interval(
 		MAX(lab_load_full_rate(t->fab, c->payload) * t->out->load / 100, 1u));
-}
-
-/* The manager's node and the switch before it stay. */
-static bool may_go(const struct trial *t, node_id n)
-{
-	node_id sm = lab_sm_node(t->lab);
-	port_id p = fab_port_id(t->fab, sm, t->lab->cfg.sm.port);
-
-	return n != sm && (!t->fab->ports[p].num || t->fab->ports[t->fab->ports[p].peer].node != n);
 }
 
 static node_id draw_switch(struct trial *t)
@@ -160,64 +134,46 @@ static node_id draw_switch(struct trial *t)
 
 /* ---- changes ---- */
 
-enum { HIT_CUT, HIT_JOIN, HIT_OFF, HIT_ON };
-
-static void on_hit(void *ctx, uint64_t cookie)
+static void on_fault(void *ctx, uint64_t cookie)
 {
 	struct trial *t = ctx;
-	uint32_t id = (uint32_t)cookie;
 
 	t->out->changes++;
-	switch (cookie >> 32) {
-	case HIT_CUT:
-		sim_uncable(t->sim, id);
-		break;
-	case HIT_JOIN:
-		if (sim_port_peer(t->sim, id) == FAB_NONE &&
-		    sim_port_peer(t->sim, t->fab->ports[id].peer) == FAB_NONE)
-			sim_cable(t->sim, id, t->fab->ports[id].peer);
-		break;
-	case HIT_OFF:
-		sim_node_power(t->sim, id, false);
-		break;
-	case HIT_ON:
-		sim_node_power(t->sim, id, true);
-		break;
-	}
+	trial_fault_apply(t->sim, t->fab, cookie);
 }
 
-static void hit(struct trial *t, time_ps when, unsigned what, uint32_t id)
+static void schedule(struct trial *t, time_ps when, enum trial_fault what, uint32_t id)
 {
-	t->hits++;
-	t->last_hit = MAX(t->last_hit, when);
-	sim_call(t->sim, when, on_hit, t, (uint64_t)what << 32 | id);
+	t->planned++;
+	t->last_change = MAX(t->last_change, when);
+	sim_call(t->sim, when, on_fault, t, trial_fault_cookie(what, id));
 }
 
-/* A switch that is off comes; one that is on, or a link, goes and perhaps comes back. */
-static void strike(struct trial *t, time_ps when, time_ps back)
+/* Switch on a switch that is off, or take away a link or a switch, which may return. */
+static void draw_change(struct trial *t, time_ps when, time_ps back)
 {
 	bool link = rng_below(&t->rng, 3) == 0, returns = rng_below(&t->rng, 3) == 0;
 	node_id n = draw_switch(t);
 	port_id p = rng_below(&t->rng, t->fab->nports);
-	port_id sm_port = fab_port_id(t->fab, lab_sm_node(t->lab), t->lab->cfg.sm.port);
+	port_id sm_port = trial_manager_port(t->lab);
 
 	if (link) {
 		if (t->fab->ports[p].peer == FAB_NONE || p == sm_port ||
 		    t->fab->ports[p].peer == sm_port)
 			return;
-		hit(t, when, HIT_CUT, p);
+		schedule(t, when, TRIAL_LINK_DOWN, p);
 		if (returns)
-			hit(t, back, HIT_JOIN, p);
+			schedule(t, back, TRIAL_LINK_UP, p);
 	} else if (!t->on[n]) {
-		hit(t, when, HIT_ON, n);
-	} else if (may_go(t, n)) {
-		hit(t, when, HIT_OFF, n);
+		schedule(t, when, TRIAL_NODE_ON, n);
+	} else if (trial_may_power_off(t->lab, n)) {
+		schedule(t, when, TRIAL_NODE_OFF, n);
 		if (returns)
-			hit(t, back, HIT_ON, n);
+			schedule(t, back, TRIAL_NODE_ON, n);
 	}
 }
 
-/* One, several at once, or one while the manager still works on another. */
+/* One change, several at once, or one while the manager still handles another. */
 static void draw_changes(struct trial *t)
 {
 	unsigned mode = rng_below(&t->rng, 3),
@@ -225,26 +181,25 @@ static void draw_changes(struct trial *t)
 	time_ps start = sim_now(t->sim) + WARMUP,
 		spread = PS_PER_MS / 4 + rng_u64(&t->rng) % (2 * PS_PER_MS);
 
-	t->last_hit = start;
-	for (unsigned tries = 0; t->hits < n && tries < 100; tries++) {
+	t->last_change = start;
+	for (unsigned tries = 0; t->planned < n && tries < 100; tries++) {
 		time_ps when = mode == 2 ? start + rng_u64(&t->rng) % spread : start;
 
-		strike(t, when, when + rng_u64(&t->rng) % (2 * spread));
+		draw_change(t, when, when + rng_u64(&t->rng) % (2 * spread));
 	}
 	for (uint32_t i = 0; i < t->fab->nswitches; i++)
 		if (!t->on[t->fab->switches[i]] && rng_below(&t->rng, 2))
-			hit(t, start, HIT_ON, t->fab->switches[i]);
+			schedule(t, start, TRIAL_NODE_ON, t->fab->switches[i]);
 }
 
 /* ---- the end ---- */
 
-/* As the manager's builder chooses it. */
+/* The root that the manager chooses. */
 static node_id root_of(const struct trial *t, const struct fab *f)
 {
 	const struct fab *g = t->fab;
-	node_id sm = lab_sm_node(t->lab);
-	port_id p = fab_port_id(g, sm, t->lab->cfg.sm.port);
-	node_id root = g->ports[p].num ? g->ports[g->ports[p].peer].node : sm;
+	const struct fab_port *p = &g->ports[trial_manager_port(t->lab)];
+	node_id root = p->num ? g->ports[p->peer].node : lab_sm_node(t->lab);
 
 	return fab_node_by_guid(f, g->nodes[root].guid);
 }
@@ -256,9 +211,11 @@ static void check_bytes(struct trial *t, const struct fab *f, const struct rt_ta
 
 		for (uint32_t lid = 1; lid <= tables->top_lid; lid++)
 			if (sim_lft(t->sim, n, lid) != rt_row(tables, sw)[lid])
-				wrong(t, "%016llx, LID %u: port %u, from scratch it is %u",
-				      (unsigned long long)t->fab->nodes[n].guid, lid,
-				      sim_lft(t->sim, n, lid), rt_row(tables, sw)[lid]);
+				trial_fail(
+					t->out->why,
+					"%016llx, LID %u: port %u, computed from scratch port %u",
+					(unsigned long long)t->fab->nodes[n].guid, lid,
+					sim_lft(t->sim, n, lid), rt_row(tables, sw)[lid]);
 	}
 }
 
@@ -267,23 +224,26 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 	struct rt_verify_opts o = {.threads = 1};
 	struct rt_report is = {0}, could = {0};
 
-	if (rt_verify(f, sm_tables(t->lab->lead->sm), &o, &is, NULL) ||
+	if (rt_verify(f, sm_tables(lab_sm(t->lab)), &o, &is, NULL) ||
 	    rt_verify(f, tables, &o, &could, NULL))
-		wrong(t, "the tables cannot be verified");
+		trial_fail(t->out->why, "the tables cannot be verified");
 	else if (20 * is.hops_sum > 21 * could.hops_sum ||
 		 4 * is.link_load_max > 5 * could.link_load_max + 8)
-		wrong(t, "%llu hops and %llu routes on a link, from scratch %llu and %llu",
-		      (unsigned long long)is.hops_sum, (unsigned long long)is.link_load_max,
-		      (unsigned long long)could.hops_sum, (unsigned long long)could.link_load_max);
+		trial_fail(
+			t->out->why,
+			"%llu hops and %llu routes on the busiest link; from scratch %llu and %llu",
+			(unsigned long long)is.hops_sum, (unsigned long long)is.link_load_max,
+			(unsigned long long)could.hops_sum,
+			(unsigned long long)could.link_load_max);
 	rt_report_free(&is);
 	rt_report_free(&could);
 }
 
-/* Against what the engine computes for this fabric and these LIDs knowing nothing else. */
+/* Compare with the tables that the engine computes from this fabric and these LIDs alone. */
 static void check_fresh(struct trial *t)
 {
-	const struct sm_supply *routes = t->lab->cfg.sm.mechanism.routes;
-	const struct fab *f = sm_fabric(t->lab->lead->sm);
+	const struct sm_supply *routes = lab_config(t->lab)->sm.mechanism.routes;
+	const struct fab *f = sm_fabric(lab_sm(t->lab));
 	struct rt_tables *tables = NULL;
 	struct rt_opts o = {.threads = 1};
 	struct err e = {{0}};
@@ -292,7 +252,7 @@ static void check_fresh(struct trial *t)
 		return;
 	o.root = root_of(t, f);
 	if (rt_compute(routes->update ? &rt_fera : routes->engine, f, &o, &tables, &e)) {
-		wrong(t, "from scratch: %.200s", e.text);
+		trial_fail(t->out->why, "computing tables from scratch: %.200s", e.text);
 		return;
 	}
 	rt_tables_fill(tables);
@@ -305,7 +265,7 @@ static void check_fresh(struct trial *t)
 
 static void check_lids(struct trial *t)
 {
-	const struct fab *f = sm_fabric(t->lab->lead->sm);
+	const struct fab *f = sm_fabric(lab_sm(t->lab));
 
 	for (port_id p = 0; p < t->fab->nports; p++) {
 		node_id n = t->fab->ports[p].node;
@@ -313,8 +273,9 @@ static void check_lids(struct trial *t)
 
 		if (t->lids[p] && now && now != t->lids[p] && f &&
 		    fab_node_by_guid(f, t->fab->nodes[n].guid) != FAB_NONE)
-			wrong(t, "port %u of %016llx had LID %u and has %u", t->fab->ports[p].num,
-			      (unsigned long long)t->fab->nodes[n].guid, t->lids[p], now);
+			trial_fail(t->out->why, "port %u of %016llx had LID %u and has %u",
+				   t->fab->ports[p].num, (unsigned long long)t->fab->nodes[n].guid,
+				   t->lids[p], now);
 	}
 }
 
@@ -323,11 +284,11 @@ static void check_watch(struct trial *t)
 	const struct lab_watch *w = &t->watch;
 
 	if (w->unsafe_at != TIME_NEVER)
-		wrong(t, "at %llu us tables and ports allowed %zu links to wait for each other",
-		      (unsigned long long)(w->unsafe_at / PS_PER_US), w->ncycle);
+		trial_fail(t->out->why, "at %llu us the tables allowed a deadlock of %zu links",
+			   (unsigned long long)(w->unsafe_at / PS_PER_US), w->ncycle);
 	if (w->nring)
-		wrong(t, "at %llu us packets waited for each other at %zu ports",
-		      (unsigned long long)(w->locked_at / PS_PER_US), w->nring);
+		trial_fail(t->out->why, "at %llu us packets were deadlocked at %zu ports",
+			   (unsigned long long)(w->locked_at / PS_PER_US), w->nring);
 }
 
 static void check_verdict(struct trial *t)
@@ -336,55 +297,41 @@ static void check_verdict(struct trial *t)
 
 	lab_judge(t->lab, &v);
 	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
-		wrong(t, "%.200s", v.why);
-	/* What has no connection to the manager keeps the tables it had. */
+		trial_fail(t->out->why, "%.200s", v.why);
+	/* Switches that the manager cannot reach keep their old tables. */
 	if (!v.unreached && t->watch.now.connected != t->watch.now.pairs)
-		wrong(t, "in the end %llu of %llu pairs of hosts are connected",
-		      (unsigned long long)t->watch.now.connected,
-		      (unsigned long long)t->watch.now.pairs);
+		trial_fail(t->out->why, "at the end %llu of %llu pairs of hosts are connected",
+			   (unsigned long long)t->watch.now.connected,
+			   (unsigned long long)t->watch.now.pairs);
 	rt_report_free(&v.report);
 }
 
-static void on_moment(void *ctx, uint64_t cookie)
-{
-	(void)ctx;
-	(void)cookie;
-}
-
-static void run_for(struct trial *t, time_ps how_long)
-{
-	time_ps end = sim_now(t->sim) + how_long;
-
-	sim_call(t->sim, end, on_moment, NULL, 0);
-	lab_run_until(t->lab, end);
-}
-
-/* The traffic is over; what is under way arrives or is discarded, and credits come back. */
-static void check_books(struct trial *t)
+/* After the traffic: each packet is delivered or discarded, and all credits are back. */
+static void check_packets(struct trial *t)
 {
 	const struct sim_plane_stats *st = sim_plane_stats(t->sim);
 	uint64_t left;
 	char why[160];
 
-	/* Hosts that offered more than the fabric bears have long queues: as long as these grow
-	 * shorter. */
+	/* Hosts that sent more than the fabric carries have long queues: wait while they shrink. */
 	do {
 		left = st->in_flight;
-		run_for(t, PS_PER_MS);
+		trial_run_for(t->lab, PS_PER_MS);
 	} while (st->in_flight && st->in_flight < left);
-	run_for(t, PS_PER_MS);
+	trial_run_for(t->lab, PS_PER_MS);
 	t->out->packets = st->generated;
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		t->out->lost += st->discarded[i];
 	if (st->generated != st->delivered + t->out->lost + st->in_flight)
-		wrong(t, "%llu packets made, %llu delivered, %llu discarded, %llu in flight",
-		      (unsigned long long)st->generated, (unsigned long long)st->delivered,
-		      (unsigned long long)t->out->lost, (unsigned long long)st->in_flight);
+		trial_fail(t->out->why,
+			   "%llu packets generated, %llu delivered, %llu discarded, %llu in flight",
+			   (unsigned long long)st->generated, (unsigned long long)st->delivered,
+			   (unsigned long long)t->out->lost, (unsigned long long)st->in_flight);
 	if (st->discarded[SIM_DISCARD_BUFFER])
-		wrong(t, "%llu data packets found no room",
-		      (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
+		trial_fail(t->out->why, "%llu data packets overran a buffer",
+			   (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
 	if (!sim_plane_drained(t->sim, why, sizeof(why)))
-		wrong(t, "%s", why);
+		trial_fail(t->out->why, "%s", why);
 }
 
 /* ---- one trial ---- */
@@ -396,11 +343,11 @@ static void power_on(struct trial *t)
 	for (unsigned i = rng_below(&t->rng, 3); i; i--) {
 		node_id n = draw_switch(t);
 
-		t->on[n] = !may_go(t, n);
+		t->on[n] = !trial_may_power_off(t->lab, n);
 	}
 	lab_power_on(t->lab, t->on);
 	if (!lab_run_settled(t->lab, 0, LIMIT))
-		wrong(t, "the manager was not at rest after 600 s");
+		trial_fail(t->out->why, "the manager did not come to rest in 600 s");
 	t->lids = mem_array(t->fab->nports, sizeof(*t->lids));
 	for (port_id p = 0; p < t->fab->nports; p++)
 		t->lids[p] = sim_port_info(t->sim, p)->lid;
@@ -416,24 +363,25 @@ static void change(struct trial *t)
 	draw_changes(t);
 	draw_traffic(t, &traffic);
 	if (sim_traffic(t->sim, &traffic, &e))
-		wrong(t, "traffic: %s", e.text);
-	/* Links that come back take their time; at power-on the manager would have found nobody. */
+		trial_fail(t->out->why, "traffic: %s", e.text);
+	/* Not from power-on: the manager would start before its own link is up. */
 	sim_set_training(t->sim, training);
-	lab_run_until(t->lab, MAX(t->last_hit + training, traffic.stop_ps));
-	/* Where SMPs are lost a sweep may fail and start a round any time: judged is what rests. */
+	lab_run_until(t->lab, MAX(t->last_change + training, traffic.stop_ps));
+	/* A lost SMP can start a round at any time; check only once the manager is at rest. */
 	if (!lab_run_settled(t->lab, sim_now(t->sim), LIMIT))
-		wrong(t, "the manager did not settle in 600 s");
+		trial_fail(t->out->why,
+			   "the manager did not come to rest in 600 s after the changes");
 	lab_watch_stop(&t->watch);
 	check_watch(t);
 	check_verdict(t);
 	check_lids(t);
 	check_fresh(t);
-	check_books(t);
+	check_packets(t);
 }
 
-static void take_stock(struct trial *t)
+static void fill_result(struct trial *t)
 {
-	struct lab_change_trial *out = t->out;
+	struct change_trial *out = t->out;
 
 	out->ok = !out->why[0];
 	out->hash = sim_hash(t->sim);
@@ -455,8 +403,8 @@ static void name_mechanism(const struct sm_mechanism *m, char buf[96])
 			 m->thrifty ? "/thrifty" : "");
 }
 
-void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
-		      struct lab_change_trial *out)
+void change_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+		      struct change_trial *out)
 {
 	struct trial t = {.out = out};
 	struct lab_config c;
@@ -476,7 +424,7 @@ void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mech
 	lab_config_default(&c);
 	draw_config(&t, &c);
 	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng);
-	c.sm.plain = seed % 3 == 0; /* not drawn: all else stays as it was for a seed */
+	c.sm.plain = seed % 3 == 0; /* not drawn: the other draws of a seed stay the same */
 	c.sm.timeout_ps = seed % 5 == 0 ? 12 * PS_PER_MS : 0;
 	if (!strcmp(c.sm.mechanism.name, "drawn"))
 		c.sm.mechanism.thrifty = draw_thrift(seed);
@@ -486,7 +434,7 @@ void lab_change_trial(uint64_t seed, unsigned max_switches, const struct sm_mech
 	power_on(&t);
 	if (!out->why[0])
 		change(&t);
-	take_stock(&t);
+	fill_result(&t);
 	lab_free(t.lab);
 	lab_watch_free(&t.watch);
 	fab_free(t.fab);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Managers that die, drawn from a seed. State: struct trial during one run. Way in:
- * lab_restart_trial(). Does not depend on anything but its arguments.
+ * Managers that crash, drawn from a seed. State: struct trial during one run. Way in:
+ * restart_trial_run(). Does not stop or start managers itself: lab_manager_*() do.
  */
-#include "lab/restart_trial.h"
-#include "lab/lab_priv.h"
+#include "trial/restart_trial.h"
 #include "lab/watch.h"
+#include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
 #define LIMIT (600 * PS_PER_S)
@@ -17,24 +17,11 @@ struct trial {
 	struct sim *sim;
 	struct lab_watch watch;
 	bool watched;
-	uint16_t *lids; /* by port, when all was at rest */
-	time_ps up;	/* how long a bring-up takes when nobody dies */
+	uint16_t *lids; /* by port, when the manager was last at rest */
+	time_ps up;	/* how long a bring-up takes without crashes */
 	unsigned gets, sets;
-	struct lab_restart_trial *out;
+	struct restart_trial *out;
 };
-
-static void wrong(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
-
-static void wrong(struct trial *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (t->out->why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(t->out->why, sizeof(t->out->why), fmt, ap);
-	va_end(ap);
-}
 
 /* ---- drawing ---- */
 
@@ -48,14 +35,10 @@ static struct fab *draw_fabric(struct rng *r, unsigned max, struct err *e)
 	return fab_generate(&g, e);
 }
 
-/* Half of them the default; the others have to hand over as well. */
+/* Half of the trials use the default mechanism. */
 static const struct sm_mechanism *draw_mechanism(struct rng *r)
 {
-	unsigned n = 0;
-
-	while (sm_mechanisms[n].name)
-		n++;
-	return rng_below(r, 2) ? sm_mechanism_find("weft") : &sm_mechanisms[rng_below(r, n)];
+	return rng_below(r, 2) ? sm_mechanism_find("weft") : trial_draw_mechanism(r);
 }
 
 static void draw_config(struct trial *t, struct lab_config *c)
@@ -80,24 +63,10 @@ static void draw_config(struct trial *t, struct lab_config *c)
 	t->out->mechanism = c->sm.mechanism.name;
 }
 
-/* ---- who dies when ---- */
+/* ---- crashes ---- */
 
-static void on_moment(void *ctx, uint64_t cookie)
-{
-	(void)ctx;
-	(void)cookie;
-}
-
-static void run_for(struct trial *t, time_ps how_long)
-{
-	time_ps end = sim_now(t->sim) + how_long;
-
-	sim_call(t->sim, end, on_moment, NULL, 0);
-	lab_run_until(t->lab, end);
-}
-
-/* The next one knows nothing, the LIDs, or all that its forerunner knew at rest. True: that. */
-static bool succeed(struct trial *t)
+/* The new manager knows nothing, the LIDs, or the subnet state saved at rest. True: the last. */
+static bool start_next(struct trial *t)
 {
 	unsigned knows = rng_below(&t->rng, 4);
 
@@ -112,15 +81,15 @@ static bool restart(struct trial *t, time_ps pause)
 {
 	lab_manager_stop(t->lab, 0);
 	if (pause)
-		run_for(t, pause);
-	return succeed(t);
+		trial_run_for(t->lab, pause);
+	return start_next(t);
 }
 
-/* A few times in a row: after a while, and with or without a pause in which nobody manages. */
-static void die_some(struct trial *t, time_ps within)
+/* Up to three crashes in a row, each with or without a pause before the next manager starts. */
+static void crash_some(struct trial *t, time_ps within)
 {
 	for (unsigned n = rng_below(&t->rng, 4); n; n--) {
-		run_for(t, rng_u64(&t->rng) % within);
+		trial_run_for(t->lab, rng_u64(&t->rng) % within);
 		restart(t, rng_below(&t->rng, 2) ? 0 : rng_u64(&t->rng) % (10 * PS_PER_MS));
 	}
 }
@@ -129,29 +98,20 @@ static bool settle(struct trial *t, const char *when)
 {
 	if (lab_run_settled(t->lab, sim_now(t->sim), sim_now(t->sim) + LIMIT))
 		return true;
-	wrong(t, "%s: the manager did not come to rest in 600 s", when);
+	trial_fail(t->out->why, "%s: the manager did not come to rest in 600 s", when);
 	return false;
 }
 
-/* ---- what changes ---- */
+/* ---- changes ---- */
 
-static bool may_go(const struct trial *t, node_id n)
-{
-	node_id sm = lab_sm_node(t->lab);
-	port_id p = fab_port_id(t->fab, sm, t->lab->cfg.sm.port);
-
-	return n != sm && (!t->fab->ports[p].num || t->fab->ports[t->fab->ports[p].peer].node != n);
-}
-
-static void strike(struct trial *t)
+static void change_one(struct trial *t)
 {
 	node_id n = t->fab->switches[rng_below(&t->rng, t->fab->nswitches)];
 	port_id p = rng_below(&t->rng, t->fab->nports);
-	port_id own = fab_port_id(t->fab, lab_sm_node(t->lab), t->lab->cfg.sm.port),
-		far = t->fab->ports[p].peer;
+	port_id own = trial_manager_port(t->lab), far = t->fab->ports[p].peer;
 
 	t->out->changes++;
-	if (rng_below(&t->rng, 2) && may_go(t, n)) {
+	if (rng_below(&t->rng, 2) && trial_may_power_off(t->lab, n)) {
 		sim_node_power(t->sim, n, !sim_node_on(t->sim, n));
 	} else if (far != FAB_NONE && p != own && far != own) {
 		if (sim_port_peer(t->sim, p) != FAB_NONE)
@@ -170,15 +130,16 @@ static void check(struct trial *t, const char *when)
 
 	lab_judge(t->lab, &v);
 	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
-		wrong(t, "%s: %.200s", when, v.why);
+		trial_fail(t->out->why, "%s: %.200s", when, v.why);
 	rt_report_free(&v.report);
 	lab_levels(t->lab, &levels);
 	if (!v.unreached && levels.connected != levels.pairs)
-		wrong(t, "%s: %llu of %llu pairs of hosts are connected", when,
-		      (unsigned long long)levels.connected, (unsigned long long)levels.pairs);
+		trial_fail(t->out->why, "%s: %llu of %llu pairs of hosts are connected", when,
+			   (unsigned long long)levels.connected, (unsigned long long)levels.pairs);
 	if (t->watched && t->watch.unsafe_at != TIME_NEVER)
-		wrong(t, "%s: at %llu us %zu links could wait for each other", when,
-		      (unsigned long long)(t->watch.unsafe_at / PS_PER_US), t->watch.ncycle);
+		trial_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
+			   when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),
+			   t->watch.ncycle);
 }
 
 static void remember_lids(struct trial *t)
@@ -187,17 +148,17 @@ static void remember_lids(struct trial *t)
 		t->lids[p] = sim_port_info(t->sim, p)->lid;
 }
 
-/* Whoever was on all the time has the LID it had. */
+/* A port that stayed up keeps its LID. */
 static void check_lids(struct trial *t, const char *when)
 {
 	for (port_id p = 0; p < t->fab->nports; p++) {
 		uint16_t now = sim_port_info(t->sim, p)->lid;
 
 		if (t->lids[p] && now && now != t->lids[p])
-			wrong(t, "%s: port %u of %016llx had LID %u and has %u", when,
-			      t->fab->ports[p].num,
-			      (unsigned long long)t->fab->nodes[t->fab->ports[p].node].guid,
-			      t->lids[p], now);
+			trial_fail(t->out->why, "%s: port %u of %016llx had LID %u and has %u",
+				   when, t->fab->ports[p].num,
+				   (unsigned long long)t->fab->nodes[t->fab->ports[p].node].guid,
+				   t->lids[p], now);
 	}
 }
 
@@ -206,7 +167,7 @@ static void check_lids(struct trial *t, const char *when)
 static void bring_up(struct trial *t)
 {
 	lab_power_on(t->lab, NULL);
-	die_some(t, t->up);
+	crash_some(t, t->up);
 	if (settle(t, "bring-up"))
 		check(t, "bring-up");
 	remember_lids(t);
@@ -216,18 +177,18 @@ static void change(struct trial *t)
 {
 	bool unmanaged = rng_below(&t->rng, 3) == 0;
 
-	if (unmanaged) /* it happens while nobody looks */
+	if (unmanaged) /* the change happens while no manager runs */
 		lab_manager_stop(t->lab, 0);
 	for (unsigned n = 1 + rng_below(&t->rng, 3); n; n--)
-		strike(t);
+		change_one(t);
 	if (unmanaged) {
-		run_for(t, rng_u64(&t->rng) % PS_PER_MS);
-		succeed(t);
+		trial_run_for(t->lab, rng_u64(&t->rng) % PS_PER_MS);
+		start_next(t);
 	}
-	die_some(t, 2 * PS_PER_MS);
+	crash_some(t, 2 * PS_PER_MS);
 	if (settle(t, "change"))
 		check(t, "change");
-	/* Who was off has forgotten its LID, and a manager without a memory gives it any. */
+	/* A node that was off lost its LID; a manager that does not know it assigns any. */
 	remember_lids(t);
 }
 
@@ -244,33 +205,35 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 	t->sets += iba_smp_method(smp->mad) == IBA_SET;
 }
 
-/* All is as it should be: whoever comes now has to find that out, and to leave it alone. */
+/* A start on a fabric that is configured correctly must not send a Set. */
 static void warm(struct trial *t)
 {
 	bool resumed;
 
 	sim_watch(t->sim, (struct sim_watch){on_seen, t});
 	resumed = restart(t, rng_below(&t->rng, 2) ? 0 : 5 * PS_PER_MS);
-	while (!t->lab->lead->st.rounds && sim_step(t->sim))
+	while (!lab_status(t->lab)->rounds && sim_step(t->sim))
 		;
 	sim_watch(t->sim, (struct sim_watch){0});
 	t->out->warm_gets = t->gets;
 	t->out->warm_sets = t->sets;
-	/* With qos everything is written anew; and turns that one graph leaves off another may need. */
-	if (t->sets && !t->lab->cfg.sm.qos && !t->lab->cfg.sm.mechanism.first->stay_off)
-		wrong(t, "a warm start sent %u Sets", t->sets);
-	/* Of each switch SwitchInfo, port 0 and a block; the own node, its port, and who is behind that.
-	 * What a trap tells is asked for besides. */
-	if (resumed && t->out->loss == 0 && !t->lab->lead->st.traps &&
+	/* With qos the manager writes all tables again; turns that one graph disables another may need. */
+	if (t->sets && !lab_config(t->lab)->sm.qos &&
+	    !lab_config(t->lab)->sm.mechanism.first->stay_off)
+		trial_fail(t->out->why, "a warm start sent %u Sets", t->sets);
+	/* For each switch SwitchInfo, port 0 and a table block; the own node, its port and the peer. A trap
+	 * adds Gets. */
+	if (resumed && t->out->loss == 0 && !lab_status(t->lab)->traps &&
 	    t->gets > 3 * t->fab->nswitches + 3)
-		wrong(t, "a warm start with a memory sent %u Gets", t->gets);
+		trial_fail(t->out->why, "a warm start with restored subnet state sent %u Gets",
+			   t->gets);
 	t->out->resumed = resumed;
 	if (settle(t, "warm start"))
 		check(t, "warm start");
 	check_lids(t, "warm start");
 }
 
-/* How long it takes without anybody dying, so that they die at every stage. */
+/* How long a bring-up takes without crashes, so that crashes hit every stage. */
 static time_ps measure(const struct fab *f, const struct lab_config *c)
 {
 	struct err e = {{0}};
@@ -284,7 +247,7 @@ static time_ps measure(const struct fab *f, const struct lab_config *c)
 	return t;
 }
 
-void lab_restart_trial(uint64_t seed, unsigned max_switches, struct lab_restart_trial *out)
+void restart_trial_run(uint64_t seed, unsigned max_switches, struct restart_trial *out)
 {
 	struct trial t = {.out = out};
 	struct lab_config c;

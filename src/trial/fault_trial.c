@@ -1,58 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random trials: one seed draws a topology, the SM's settings, an unreliable wire and a series of
- * failures that strike while the SM is at work; in the end the fabric is judged. State: struct trial
- * during one run. Does not depend on anything but the seed and the size limit.
+ * Bring-up under faults, drawn from a seed. State: struct trial during one run. Way in:
+ * fault_trial_run(). Does not judge: lab_judge() does.
  */
-#include "base/rng.h"
-#include "lab/lab_priv.h"
+#include "trial/fault_trial.h"
+#include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
 struct trial {
 	struct lab *lab;
 	struct rng rng;
 	const struct fab *fab;
-	unsigned budget; /* failures still to come */
+	unsigned budget; /* faults still to draw */
 	unsigned events;
-	time_ps last_event;
 };
 
-/* ---- failures ---- */
+/* ---- faults ---- */
 
-enum { HIT_CUT, HIT_JOIN, HIT_OFF, HIT_ON };
-
-static uint64_t hit(unsigned what, uint32_t id)
-{
-	return (uint64_t)what << 32 | id;
-}
-
-static void on_hit(void *ctx, uint64_t cookie)
+static void on_fault(void *ctx, uint64_t cookie)
 {
 	struct trial *t = ctx;
-	struct sim *s = lab_sim(t->lab);
-	uint32_t id = (uint32_t)cookie;
 
 	t->events++;
-	t->last_event = sim_now(s);
-	switch (cookie >> 32) {
-	case HIT_CUT:
-		sim_uncable(s, id);
-		break;
-	case HIT_JOIN:
-		if (sim_port_peer(s, id) == FAB_NONE &&
-		    sim_port_peer(s, t->fab->ports[id].peer) == FAB_NONE)
-			sim_cable(s, id, t->fab->ports[id].peer);
-		break;
-	case HIT_OFF:
-		sim_node_power(s, id, false);
-		break;
-	case HIT_ON:
-		sim_node_power(s, id, true);
-		break;
-	}
+	trial_fault_apply(lab_sim(t->lab), t->fab, cookie);
 }
 
-static void strike(struct trial *t, time_ps spread)
+/* A link or switch fails within `spread` from now, and perhaps returns. */
+static void draw_fault(struct trial *t, time_ps spread)
 {
 	struct sim *s = lab_sim(t->lab);
 	time_ps when = sim_now(s) + rng_u64(&t->rng) % spread;
@@ -65,41 +39,40 @@ static void strike(struct trial *t, time_ps spread)
 
 		if (t->fab->ports[p].peer == FAB_NONE)
 			return;
-		sim_call(s, when, on_hit, t, hit(HIT_CUT, p));
+		sim_call(s, when, on_fault, t, trial_fault_cookie(TRIAL_LINK_DOWN, p));
 		if (returns)
-			sim_call(s, back, on_hit, t, hit(HIT_JOIN, p));
+			sim_call(s, back, on_fault, t, trial_fault_cookie(TRIAL_LINK_UP, p));
 	} else {
 		node_id n = t->fab->switches[rng_below(&t->rng, t->fab->nswitches)];
 
 		if (n == lab_sm_node(t->lab))
 			return;
-		sim_call(s, when, on_hit, t, hit(HIT_OFF, n));
+		sim_call(s, when, on_fault, t, trial_fault_cookie(TRIAL_NODE_OFF, n));
 		if (returns)
-			sim_call(s, back, on_hit, t, hit(HIT_ON, n));
+			sim_call(s, back, on_fault, t, trial_fault_cookie(TRIAL_NODE_ON, n));
 	}
 }
 
-/* Failures come soon after the SM has entered a phase, so that each phase gets its share. */
+/* Faults follow the start of a phase, so that they hit every phase. */
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct trial *t = ctx;
 
 	if (n->kind == SM_NOTE_PHASE && t->budget && n->b != SM_READY && rng_below(&t->rng, 4) == 0)
-		strike(t, PS_PER_MS / 4 + rng_u64(&t->rng) % PS_PER_MS);
+		draw_fault(t, PS_PER_MS / 4 + rng_u64(&t->rng) % PS_PER_MS);
 }
 
 /* ---- drawing ---- */
 
 static struct fab *draw_fabric(struct rng *r, uint64_t seed, unsigned max_switches, struct err *e)
 {
-	struct rng
-		cables; /* a stream of its own: seeds stay what they were before cables had lengths */
+	struct rng cables; /* its own stream: the other draws of a seed stay the same */
 	struct fab_gen g = {.kind = "irregular", .ndims = 1, .ports = 4};
 	unsigned span = 1, octave, n;
 
 	while (2u << span <= max_switches)
 		span++;
-	/* As many small ones as large ones: a power of two first, then where in its octave. */
+	/* Small subnets are as likely as large ones: draw a power of two, then a size in its octave. */
 	octave = 1 + rng_below(r, span);
 	n = (1u << octave) + rng_below(r, 1u << octave);
 	g.dims[0] = MAX(2u, MIN(n, max_switches));
@@ -138,8 +111,8 @@ static void draw_config(struct rng *r, const struct fab *f, struct lab_config *c
 }
 
 /*
- * In one trial of four some switches have random tables only, now and then all: with room for every
- * LID, or hardly more. A stream of its own: seeds stay what they were. NULL: none; caller frees.
+ * In one trial of four, some or all switches have random forwarding tables only, with room for every LID or
+ * a few more. Its own random stream: the other draws of a seed stay the same. NULL: none; caller frees.
  */
 static uint16_t *draw_random_only(uint64_t seed, const struct fab *f, unsigned lmc)
 {
@@ -162,7 +135,7 @@ static uint16_t *draw_random_only(uint64_t seed, const struct fab *f, unsigned l
 	return cap;
 }
 
-static void conclude(struct trial *t, struct lab_trial *out)
+static void conclude(struct trial *t, struct fault_trial *out)
 {
 	struct lab_verdict v;
 	const struct sim_stats *st = sim_stats(lab_sim(t->lab));
@@ -179,17 +152,8 @@ static void conclude(struct trial *t, struct lab_trial *out)
 	out->events = t->events;
 }
 
-static const struct sm_mechanism *draw_mechanism(struct rng *r)
-{
-	unsigned n = 0;
-
-	while (sm_mechanisms[n].name)
-		n++;
-	return &sm_mechanisms[rng_below(r, n)];
-}
-
-void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
-	       struct lab_trial *out)
+void fault_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+		     struct fault_trial *out)
 {
 	struct trial t = {0};
 	struct lab_config c;
@@ -212,7 +176,7 @@ void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *
 	out->links = f->nlinks;
 	t.fab = f;
 	t.budget = rng_below(&t.rng, 9);
-	c.sm.mechanism = m ? *m : *draw_mechanism(&t.rng);
+	c.sm.mechanism = m ? *m : *trial_draw_mechanism(&t.rng);
 	out->mechanism = m ? m->name : c.sm.mechanism.name;
 	c.sim.random_only = random_only = draw_random_only(seed, f, c.sm.lmc);
 	for (node_id n = 0; random_only && n < f->nnodes; n++)
@@ -222,9 +186,9 @@ void lab_trial(uint64_t seed, unsigned max_switches, const struct sm_mechanism *
 	lab_on_note(t.lab, on_note, &t);
 	lab_power_on(t.lab, NULL);
 	out->ok = lab_run_ready(t.lab, 600 * PS_PER_S);
-	/* What is still to strike may do so now; then a sweep must find nothing new. */
+	/* Faults that are left follow now; then a sweep must find nothing new. */
 	while (out->ok && t.budget)
-		strike(&t, 10 * PS_PER_MS);
+		draw_fault(&t, 10 * PS_PER_MS);
 	out->ok = out->ok &&
 		  lab_run_settled(t.lab, sim_now(lab_sim(t.lab)) + 220 * PS_PER_MS, 600 * PS_PER_S);
 	if (!out->ok)
