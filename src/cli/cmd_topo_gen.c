@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft topo gen: generate a fabric, or list the families. State: the options of the command. Way in:
+ * cmd_topo_gen. Does not build fabrics: fab_generate() does.
+ */
+#include "cli/cmds.h"
+#include "cli/topo_output.h"
+
+#include <limits.h>
+#include <strings.h>
+
+static const char *out_path = "-";
+static unsigned gen_switches, gen_ports, gen_hosts = UINT_MAX, gen_links;
+static uint64_t gen_seed = 1;
+static const char *gen_rate, *gen_cable, *gen_trunk;
+
+/* "4xEDR", "4x EDR", "12xqdr", or a speed alone for 4 lanes. */
+static int rate_parse(const char *s, unsigned *width, unsigned *speed, struct err *e)
+{
+	const char *x = strpbrk(s, "xX");
+	const char *word = s;
+	char *end;
+
+	*width = 4;
+	if (*s >= '0' && *s <= '9' && x) {
+		*width = (unsigned)strtoul(s, &end, 10);
+		word = end == x ? x + 1 + (x[1] == ' ') : "";
+	}
+	for (*speed = FAB_SDR; *speed < FAB_NSPEEDS; ++*speed)
+		if (!strcasecmp(word, fab_speed_name(*speed)))
+			break;
+	if (*speed == FAB_NSPEEDS || !strchr("\1\2\4\10\14", (int)MIN(*width, 255)) || !*width)
+		return err_set(
+			e, -EINVAL,
+			"--rate: expected lanes (1, 2, 4, 8 or 12), x and a speed (SDR to XDR) as "
+			"in 4xEDR, found '%s'",
+			s);
+	return 0;
+}
+
+static int cable_parse(const char *option, const char *s, uint32_t *cm, struct err *e)
+{
+	const char *at = s, *end = s + strlen(s);
+
+	if (fab_cable_take(&at, end, cm) && at == end)
+		return 0;
+	return err_set(e, -EINVAL,
+		       "--%s: expected a length of 1cm to 100km such as 3m or 0.5m, found '%.60s'",
+		       option, s);
+}
+
+static int sizes_parse(struct fab_gen *g, char **args, unsigned nargs, struct err *e)
+{
+	for (unsigned i = 1; i < nargs; i++) {
+		uint64_t v;
+
+		if (parse_u64(args[i], &v) || v > UINT32_MAX)
+			return err_set(e, -EINVAL, "%s: expected a size, found '%s'", g->kind,
+				       args[i]);
+		if (g->ndims == ARRAY_LEN(g->dims))
+			return err_set(e, -EINVAL, "%s: expected at most %zu sizes, found %u",
+				       g->kind, ARRAY_LEN(g->dims), nargs - 1);
+		g->dims[g->ndims++] = (unsigned)v;
+	}
+	if (gen_switches && g->ndims)
+		return err_set(e, -EINVAL, "%s: give the sizes or --switches, not both", g->kind);
+	if (gen_switches)
+		g->dims[g->ndims++] = gen_switches;
+	return 0;
+}
+
+/* --switches replaces the size of a family that has one size, its number of switches. */
+static int switches_check(const struct fab_gen *g, struct err *e)
+{
+	static const char *const by_count[] = {"irregular", "ring", "fullmesh"};
+
+	for (size_t i = 0; i < ARRAY_LEN(by_count); i++)
+		if (!gen_switches || !strcmp(g->kind, by_count[i]))
+			return 0;
+	return err_set(e, -EINVAL, "%s: the sizes define the number of switches; remove --switches",
+		       g->kind);
+}
+
+/* A paragraph of at most 78 columns, indented by 4. */
+static void wrap(struct strbuf *b, const char *text)
+{
+	size_t col = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		bool turn = !col || col + 1 + n > 78;
+
+		strbuf_addf(b, "%s%.*s", !col ? "    " : turn ? "\n    " : " ", (int)n, text);
+		col = (turn ? 4 : col + 1) + n;
+		text += n + strspn(text + n, " ");
+	}
+	strbuf_add(b, ".\n");
+}
+
+static void families_text(struct strbuf *b)
+{
+	for (const struct fab_family *f = fab_families; f->kind; f++) {
+		strbuf_addf(b, "%s%s %s\n", f == fab_families ? "" : "\n", f->kind, f->dims_help);
+		wrap(b, f->summary);
+		strbuf_addf(b, "    %s\n", f->example);
+	}
+}
+
+static int families_print(void)
+{
+	struct json j = {0};
+
+	if (!cli_json) {
+		struct strbuf b = {0};
+
+		families_text(&b);
+		return cli_write("-", &b);
+	}
+	json_open(&j, NULL, '[');
+	for (const struct fab_family *f = fab_families; f->kind; f++) {
+		json_open(&j, NULL, '{');
+		json_str(&j, "kind", f->kind);
+		json_str(&j, "sizes", f->dims_help);
+		json_str(&j, "summary", f->summary);
+		json_str(&j, "example", f->example);
+		json_close(&j);
+	}
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
+static int gen_run(char **args, unsigned nargs)
+{
+	struct fab_gen g = {.kind = nargs ? args[0] : NULL,
+			    .ports = gen_ports,
+			    .has_hosts = gen_hosts != UINT_MAX,
+			    .hosts = gen_hosts,
+			    .links = gen_links,
+			    .seed = gen_seed};
+	struct strbuf text = {0};
+	struct err e = {""};
+	struct fab *f;
+	int rc;
+
+	if (!nargs)
+		return families_print();
+	if (cli_json && !strcmp(out_path, "-"))
+		return cli_bad("--json requires -o FILE: the netlist itself is not JSON");
+	if (switches_check(&g, &e) || sizes_parse(&g, args, nargs, &e) ||
+	    (gen_rate && rate_parse(gen_rate, &g.width, &g.speed, &e)) ||
+	    (gen_cable && cable_parse("cable", gen_cable, &g.cable_cm, &e)) ||
+	    (gen_trunk && cable_parse("trunk", gen_trunk, &g.trunk_cm, &e)))
+		return cli_bad("%s", e.text);
+	f = fab_generate(&g, &e);
+	if (!f)
+		return cli_bad("%s", e.text);
+	fab_netlist_write(f, &text);
+	rc = cli_write(out_path, &text);
+	if (rc == CLI_OK && cli_json)
+		rc = topo_print_written(f, out_path);
+	fab_free(f);
+	return rc;
+}
+
+static const struct cli_opt gen_opts[] = {
+	{"switches", 's', CLI_UINT, &gen_switches, "N",
+	 "number of switches of irregular, ring and fullmesh", NULL, 1, 1 << 20},
+	{"ports", 'p', CLI_UINT, &gen_ports, "N",
+	 "ports of each switch (default: 4 for irregular, otherwise as many as needed)", NULL, 1,
+	 254},
+	{"hosts", 0, CLI_UINT, &gen_hosts, "N",
+	 "irregular: total number of hosts; other kinds: hosts on each edge switch", NULL, 0,
+	 1 << 20},
+	{"links", 'l', CLI_UINT, &gen_links, "N",
+	 "irregular: number of links between switches (default: as many as fit)", NULL, 1, 1 << 24},
+	{"seed", 0, CLI_U64, &gen_seed, "N", "seed of the random kinds (default 1)", NULL, 0, 0},
+	{"rate", 'r', CLI_STR, &gen_rate, "RATE",
+	 "width and speed of every link, such as 4xEDR (default 4xQDR)", NULL, 0, 0},
+	{"cable", 0, CLI_STR, &gen_cable, "LENGTH",
+	 "length of every cable, such as 3m (default: unknown)", NULL, 0, 0},
+	{"trunk", 0, CLI_STR, &gen_trunk, "LENGTH",
+	 "length of cables between switches, such as 30m (default: as --cable)", NULL, 0, 0},
+	{"output", 'o', CLI_STR, &out_path, "FILE", "write to FILE (default: standard output)",
+	 NULL, 0, 0},
+	{0},
+};
+
+const struct cli_cmd cmd_topo_gen = {
+	.name = "topo gen",
+	.args = "[KIND SIZE...]",
+	.summary = "generate a fabric as a netlist",
+	.about =
+		"Kinds: irregular N; mtree M N (M-port N-tree); kary K N (K-ary N-tree); clos M N R (M "
+		"middle switches, N hosts on each of R edge switches); mesh and torus X Y ...; "
+		"hypercube N; dragonfly P A H [G]; fullmesh N; ring N; star N. Without KIND, the "
+		"command lists all kinds with their sizes.\n\n"
+		"The same kind, sizes, options and seed give the same netlist on every machine.",
+	.examples = "weft topo gen irregular 16 --hosts 14 --seed 7 -o net.txt\n"
+		    "weft topo gen mtree 8 3 --rate 4xHDR -o tree.txt\n"
+		    "weft topo gen mtree 8 3 --cable 2m --trunk 30m -o hall.txt\n"
+		    "weft topo gen dragonfly 2 4 2 | weft topo svg - -o dragonfly.svg",
+	.opts = gen_opts,
+	.max_args = 64, /* more than any kind takes; sizes_parse() has the better error message */
+	.run = gen_run,
+};
