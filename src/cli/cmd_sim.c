@@ -11,7 +11,9 @@
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
 #include "cli/sim_report.h"
+#include "lab/change.h"
 #include "lab/lab.h"
+#include "lab/load.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

@@ -10,6 +10,8 @@
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
 #include "cli/manager_opts.h"
+#include "lab/forwarding_scan.h"
+#include "lab/saturation.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/traffic/sim_traffic.h"
 

@@ -5,6 +5,7 @@
  */
 #include "cli/load_opts.h"
 #include "base/rng.h"
+#include "lab/saturation.h"
 #include "sim/kernel/sim_kernel.h"
 
 const char *const load_patterns[] = {"uniform", "permutation", "shift",	 "hotspot", "complement",

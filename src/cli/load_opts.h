@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "lab/lab.h"
+#include "lab/saturation.h"
 #include "sim/sim_config.h"
 #include "sim/traffic/traffic.h"
 

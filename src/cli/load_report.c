@@ -6,6 +6,7 @@
 #include "draw/plot.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
+#include "lab/saturation.h"
 
 typedef unsigned __int128 u128;
 

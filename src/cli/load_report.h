@@ -6,6 +6,8 @@
 #define WEFT_LOAD_REPORT_H
 
 #include "base/json.h"
+#include "lab/forwarding_scan.h"
+#include "lab/saturation.h"
 #include "lab/series.h"
 
 enum { LOAD_DISCARDS_KEPT = 10000, LOAD_SAMPLES_MOST = 100000 };

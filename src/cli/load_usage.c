@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 #include "cli/load_report.h"
+#include "lab/load.h"
 
 enum { ROWS = 12 };
 

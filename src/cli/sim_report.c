@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "lab/verdict.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

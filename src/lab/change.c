@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BEFORE and AFTER as one fabric: all nodes of both, the links of BEFORE and those of AFTER that wait
- * for a node to be switched on, and what to do to turn one into the other at once. State: the joined snapshot and the two lists of links. Does not run it.
+ * BEFORE and AFTER joined in one fabric: all nodes of both, the links of BEFORE, and those links of AFTER that
+ * lead to a node which is off before. State: struct lab_change, the joined fabric and both sets of nodes and
+ * links. Way in: lab_change_new(). Does not run it: change_run.c does.
  */
+#include "lab/change.h"
 #include "lab/lab_priv.h"
 
 struct lab_change {
@@ -83,12 +85,12 @@ static int join_nodes(struct fab_builder *b, const struct fab *before, const str
 }
 
 /*
- * A cable of AFTER to a node that is off before may lie there from the start: it carries nothing, and
- * the hosts at its ends are numbered among those with traffic. Not at a CA that is linked already, for
- * the manager may sit there and takes the first port with a cable.
+ * A cable of AFTER to a node that is off before can be plugged in from the start: it carries nothing, and
+ * the hosts at its ends get numbers for traffic. Not at a CA that is linked already: a manager there would
+ * use the first port with a cable.
  */
-static bool may_wait(struct fab_builder *b, const struct fab *before, const struct fab *after,
-		     port_id p)
+static bool may_plug_in(struct fab_builder *b, const struct fab *before, const struct fab *after,
+			port_id p)
 {
 	const struct fab_port *x = &after->ports[p];
 	node_id old = fab_node_by_guid(before, after->nodes[x->node].guid);
@@ -103,7 +105,7 @@ static bool may_wait(struct fab_builder *b, const struct fab *before, const stru
 	return true;
 }
 
-/* A port without a cable has no rate of its own: it will have that of AFTER. */
+/* A port without a cable before has the rate of AFTER. */
 static void join_rates(struct fab_builder *b, const struct fab *after)
 {
 	for (port_id p = 0; p < after->nports; p++) {
@@ -132,7 +134,7 @@ static void join_links(struct fab_builder *b, const struct fab *before, const st
 		if (fab_node_by_guid(before, from) != FAB_NONE &&
 		    fab_node_by_guid(before, to) != FAB_NONE)
 			continue;
-		if (may_wait(b, before, after, p) && may_wait(b, before, after, x->peer))
+		if (may_plug_in(b, before, after, p) && may_plug_in(b, before, after, x->peer))
 			fab_add_link(b, fab_builder_find(b, from), x->num, fab_builder_find(b, to),
 				     y->num);
 	}
@@ -215,7 +217,6 @@ const bool *lab_change_on(const struct lab_change *c)
 	return c->on_before;
 }
 
-/* "1 node off, 8 links down": what goes and what comes, by number. */
 void lab_change_text(const struct lab_change *c, char *buf, size_t size)
 {
 	unsigned off = 0, on = 0, cut = 0, made = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A change run: the order of the thesis's experiments (4.4), shorter. State: struct run while it
- * goes on. Way in: lab_change_run(). Does not choose what changes: see change.c.
+ * An experiment with one change, in the order of the thesis's experiments (4.4). State: struct run, for the
+ * time of the experiment. Way in: lab_change_run(). Does not choose the change: the caller does (change.h).
  */
 #include "lab/change_run.h"
 #include "lab/lab_priv.h"
+#include "lab/load.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
 #include "sim/traffic/sim_traffic.h"
@@ -15,21 +16,21 @@ struct run {
 	struct lab_change_result *r;
 	VEC(uint16_t) lids; /* by port, before the change */
 	port_id *host_by_lid;
-	uint32_t *part; /* by node: nodes of one number are connected by cables */
+	uint32_t *part; /* by node: nodes with the same number are physically connected */
 	struct sim_plane_stats *before;
 	time_ps gap; /* between two sweeps */
 };
 
-static void on_moment(void *ctx, uint64_t cookie)
+static void on_time(void *ctx, uint64_t cookie)
 {
 	(void)ctx;
 	(void)cookie;
 }
 
-/* Time stands still where nothing happens: an event of our own makes it the time that was meant. */
+/* The clock stops at the last event, so there must be one at t. */
 static void run_to(struct run *x, time_ps t)
 {
-	sim_call(x->l->sim, t, on_moment, NULL, 0);
+	sim_call(x->l->sim, t, on_time, NULL, 0);
 	lab_run_until(x->l, t);
 }
 
@@ -49,7 +50,7 @@ static int start_traffic(struct run *x, struct err *e)
 	return sim_traffic(x->l->sim, &t, e);
 }
 
-/* Hosts get LIDs while the run goes on: one that is not known is looked for. */
+/* Hosts may get LIDs during the run: search for one that is unknown. */
 static port_id host_of(struct run *x, uint16_t lid)
 {
 	const struct fab *f = x->l->fab;
@@ -74,11 +75,11 @@ static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why
 	(void)slid;
 	if (to == FAB_NONE)
 		x->r->futile++;
-	else if (x->part) /* what the change itself destroys might have arrived */
+	else if (x->part) /* packets that the change itself destroys count as deliverable */
 		x->r->futile += x->part[n] != x->part[x->l->fab->ports[to].node];
 }
 
-static void spread(struct run *x, node_id from, uint32_t number, node_id *queue)
+static void mark_part(struct run *x, node_id from, uint32_t number, node_id *queue)
 {
 	const struct fab *f = x->l->fab;
 	uint32_t head = 0, tail = 0;
@@ -100,7 +101,7 @@ static void spread(struct run *x, node_id from, uint32_t number, node_id *queue)
 	}
 }
 
-/* What cables connect once the change has come. What is off is a part of its own, which nobody is in. */
+/* The parts that are physically connected after the change; each node that is off is a part alone. */
 static void find_parts(struct run *x)
 {
 	const struct fab *f = x->l->fab;
@@ -109,13 +110,13 @@ static void find_parts(struct run *x)
 	x->part = mem_zarray(f->nnodes, sizeof(*x->part));
 	for (node_id n = 0; n < f->nnodes; n++)
 		if (!x->part[n] && sim_node_on(x->l->sim, n))
-			spread(x, n, n + 1, queue);
+			mark_part(x, n, n + 1, queue);
 	for (node_id n = 0; n < f->nnodes; n++)
 		x->part[n] = x->part[n] ? x->part[n] : f->nnodes + 1 + n;
 	free(queue);
 }
 
-static void remember(struct run *x)
+static void record_before(struct run *x)
 {
 	const struct sim_plane_stats *st = sim_plane_stats(x->l->sim);
 
@@ -135,7 +136,7 @@ static void remember(struct run *x)
 	lab_watch_start(&x->r->watch, x->l);
 }
 
-/* The period of the first sweep is a guess of the manager's: two quiet sweeps tell the real one. */
+/* The manager estimates the time of the first sweep; the next two show the real period. */
 static bool run_to_rest(struct run *x)
 {
 	time_ps first;
@@ -149,7 +150,7 @@ static bool run_to_rest(struct run *x)
 	return true;
 }
 
-/* Half-way between two sweeps, and not before the traffic has run for its time. */
+/* The change comes half-way between two sweeps, after the quiet time and the warm-up. */
 static int up_to_change(struct run *x, struct err *e)
 {
 	time_ps now = sim_now(x->l->sim), at = x->l->lead->st.last_sweep_start + x->gap / 2;
@@ -181,9 +182,8 @@ static void count_packets(struct run *x)
 	r->conserved = r->in_flight_before + r->sent == r->received + r->lost + r->in_flight;
 }
 
-/* What the manager did, and how it left the fabric: the tail is not part of it, for a trap that is
- * repeated late may start another round there. */
-static void take_stock(struct run *x)
+/* Before the tail: a trap that is repeated late may start another round there. */
+static void fill_result(struct run *x)
 {
 	struct lab_change_result *r = x->r;
 
@@ -222,14 +222,14 @@ static int run_all(struct run *x, struct err *e)
 
 	lab_power_on(l, lab_change_on(x->p->change));
 	if (!run_to_rest(x)) {
-		take_stock(x);
+		fill_result(x);
 		return 0;
 	}
 	x->r->up = *lab_sum(l);
 	rc = up_to_change(x, e);
 	if (rc)
 		return rc;
-	remember(x);
+	record_before(x);
 	lab_sum_reset(l);
 	x->r->changed_at = sim_now(l->sim);
 	if (x->p->about_to)
@@ -237,7 +237,7 @@ static int run_all(struct run *x, struct err *e)
 	lab_change_apply(x->p->change, l->sim);
 	find_parts(x);
 	x->r->settled = lab_run_settled(l, x->r->changed_at, x->r->changed_at + x->p->limit);
-	take_stock(x);
+	fill_result(x);
 	if (x->p->traffic)
 		run_to(x, x->r->settled_at + x->p->tail);
 	return 0;

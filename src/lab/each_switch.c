@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One change for each switch. State: none; every run has a laboratory of its own. Way in:
- * lab_each_switch(). Does not average: whoever shows the runs does.
+ * The same change for each switch. Keeps no state; each run has its own lab. Way in: lab_each_switch(). Does
+ * not compute means: cli/each_report.c does.
  */
 #include "lab/each_switch.h"
 #include "lab/lab_priv.h"
@@ -14,7 +14,7 @@
 #define EACH_OMP(x)
 #endif
 
-/* The switch at the manager's port, or the manager's own. */
+/* The switch at the manager's port, or the manager's own node if that is a switch. */
 static node_id sm_switch(const struct fab *f, node_id sm)
 {
 	if (sm == FAB_NONE || fab_is_switch(f, sm))
@@ -28,7 +28,7 @@ static node_id sm_switch(const struct fab *f, node_id sm)
 	return FAB_NONE;
 }
 
-static bool is_well(const struct lab_change_result *r)
+static bool passed(const struct lab_change_result *r)
 {
 	const struct lab_verdict *v = &r->v;
 
@@ -61,7 +61,7 @@ static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_
 		p.about_to = NULL;
 		p.period = 0;
 		rc = lab_change_run(l, &p, &x->r, e);
-		x->ok = !rc && is_well(&x->r);
+		x->ok = !rc && passed(&x->r);
 		vec_free(&x->r.watch.points);
 	}
 	lab_free(l);
@@ -70,7 +70,7 @@ static int run_one(const struct lab_each_config *c, node_id sm, struct lab_each_
 	return rc;
 }
 
-/* Leave `sample` of the runs, evenly spread over the order of the switches. */
+/* Keep `sample` runs, spread evenly over the switches. */
 static void thin_out(struct lab_each *out, size_t sample)
 {
 	size_t all = out->runs.n;
@@ -108,8 +108,9 @@ int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struc
 			vec_push(&out->runs, (struct lab_each_run){.sw = c->fab->switches[i]});
 	thin_out(out, c->sample);
 	if (!out->runs.n)
-		return err_set(e, -EINVAL,
-			       "there is no switch besides the manager's: expected at least two");
+		return err_set(
+			e, -EINVAL,
+			"no switch besides the one at the manager: expected at least two switches");
 	EACH_OMP(omp parallel for schedule(dynamic, 1) num_threads(threads))
 	for (size_t i = 0; i < out->runs.n; i++) {
 		struct err own = {{0}};
@@ -117,7 +118,7 @@ int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struc
 
 		EACH_OMP(omp critical)
 		{
-			if (rc && !bad) { /* whichever is first: it is the same traffic for all */
+			if (rc && !bad) { /* any of them: the reason is the same for all runs */
 				bad = rc;
 				first = own;
 			}

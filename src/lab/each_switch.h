@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thesis's experiment (4.4.2): the same change for one switch after another, each in a run of
- * its own, all but the switch the manager depends on.
+ * The thesis's experiment (4.4.2): the same change for each switch, each in a run of its own, except for the
+ * switch at the manager's port.
  */
 #ifndef WEFT_EACH_SWITCH_H
 #define WEFT_EACH_SWITCH_H
@@ -10,19 +10,18 @@
 
 struct lab_each_config {
 	const struct fab *fab;
-	const struct lab_config *lab;	    /* sm_node as in fab */
-	const struct lab_change_plan *plan; /* but for the change itself and about_to */
-	unsigned sample;		    /* so many of the switches, evenly spread; 0: all */
-	bool activation;  /* the subnet starts without the switch, which comes; else it goes */
-	unsigned threads; /* runs at once, 0: as many as the machine has; changes no result */
-	void (*done)(void *ctx, unsigned ended, unsigned of); /* one at a time; may be NULL */
+	const struct lab_config *lab;	    /* sm_node: a node of fab */
+	const struct lab_change_plan *plan; /* change, about_to and period are ignored */
+	unsigned sample;		    /* number of switches, evenly spread; 0: all */
+	bool activation;		    /* the switch is added; false: it is removed */
+	unsigned threads; /* simultaneous runs; 0: one for each core; changes no result */
+	void (*done)(void *ctx, unsigned ended, unsigned of); /* never concurrently; may be NULL */
 	void *ctx;
 };
 
 struct lab_each_run {
 	node_id sw;
-	bool ok; /* settled, and all that is left is active, verified and known; packets conserved,
-		    no lock */
+	bool ok; /* settled, the verdict is good, packets are conserved, no deadlock */
 	struct lab_change_result r; /* series and points of the watch are not kept */
 };
 
@@ -31,8 +30,7 @@ struct lab_each {
 	uint32_t failed;
 };
 
-/* 0, or -EINVAL with e filled: no switch to take, or the traffic does not fit. Free in either case.
- */
+/* 0, or -EINVAL with e filled: no switch to change, or the traffic does not fit. Free in either case. */
 int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struct err *e);
 void lab_each_free(struct lab_each *a);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Managers on a simulated fabric, under one clock. State: struct lab. Way in: lab_new(),
- * lab_power_on(), lab_run_*(). What goes on at a manager's seat is in seat.c.
+ * Managers on a simulated fabric, under one clock. State: struct lab. Way in: lab_new(), lab_power_on(),
+ * lab_run_*(). Does not run a manager's steps: manager_host.c does.
  */
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
@@ -15,9 +15,9 @@ void lab_config_default(struct lab_config *c)
 	c->sm_node = FAB_NONE;
 }
 
-/* ---- life ---- */
+/* ---- making a lab ---- */
 
-/* How many nodes can be reached from n; those are marked in seen. */
+/* The number of nodes connected to n; they are marked in seen. */
 static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *seen)
 {
 	uint32_t size = 0;
@@ -30,7 +30,7 @@ static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *
 	return size;
 }
 
-/* The first host of the largest part, so that a stray node does not make the subnet its own. */
+/* The first host of the largest part, so that the manager is not on an isolated node. */
 node_id lab_choose_node(const struct fab *f)
 {
 	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist)), best_size = 0;
@@ -60,7 +60,7 @@ struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err 
 	node_id n = c->sm_node != FAB_NONE ? c->sm_node : lab_choose_node(f);
 
 	if (n == FAB_NONE) {
-		err_set(e, -EINVAL, "the fabric is empty: there is no node for the subnet manager");
+		err_set(e, -EINVAL, "the fabric has no node for the subnet manager");
 		return NULL;
 	}
 	l = mem_zalloc(sizeof(*l));
@@ -71,8 +71,8 @@ struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err 
 	l->cfg.sim.sma_ps = c->cpu->sma_ps;
 	l->sim = sim_new(f, &l->cfg.sim);
 	lab_manager_add(l, n, &l->cfg.sm);
-	l->lead = &l->seat[0];
-	l->cfg.sm.port = l->seat[0].cfg.port;
+	l->lead = &l->manager[0];
+	l->cfg.sm.port = l->manager[0].cfg.port;
 	return l;
 }
 
@@ -80,8 +80,8 @@ void lab_free(struct lab *l)
 {
 	if (!l)
 		return;
-	for (unsigned i = 0; i < l->nseats; i++)
-		lab_seat_free(&l->seat[i]);
+	for (unsigned i = 0; i < l->nmanagers; i++)
+		lab_manager_free(&l->manager[i]);
 	sim_free(l->sim);
 	free(l);
 }
@@ -133,9 +133,9 @@ void lab_power_on(struct lab *l, const bool *on)
 	for (node_id n = 0; n < l->fab->nnodes; n++)
 		if (!on || on[n])
 			sim_node_power(l->sim, n, true);
-	for (unsigned i = 0; i < l->nseats; i++)
-		if (l->seat[i].sm)
-			lab_seat_start(&l->seat[i]);
+	for (unsigned i = 0; i < l->nmanagers; i++)
+		if (l->manager[i].sm)
+			lab_manager_power_on(&l->manager[i]);
 }
 
 /* ---- running ---- */
@@ -190,4 +190,14 @@ void lab_sum_reset(struct lab *l)
 const struct lab_sum *lab_sum(const struct lab *l)
 {
 	return &l->lead->sum;
+}
+
+const struct sm *lab_manager_sm(const struct lab *l, unsigned index)
+{
+	return l->manager[index].sm;
+}
+
+const struct sm_status *lab_manager_status(const struct lab *l, unsigned index)
+{
+	return &l->manager[index].st;
 }

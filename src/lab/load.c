@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fabric under load: up, traffic, a window that counts. State: none beyond the lab's and the
- * caller's result. Way in: lab_load_up(), lab_load_run(). Does not choose rates: see saturation.c.
+ * A fabric under load. Keeps no state beyond the lab and the caller's result. Way in: lab_load_up(),
+ * lab_load_run(). Does not choose rates: see saturation.c.
  */
+#include "lab/load.h"
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
@@ -10,7 +11,7 @@
 
 typedef unsigned __int128 u128;
 
-enum { PACKETS_A_NODE = 200, PACKETS_IN_ALL = 8000, LINK_PACKETS = 1000 };
+enum { PACKETS_PER_NODE = 200, PACKETS_IN_TOTAL = 8000, LINK_PACKETS = 1000 };
 
 /* ---- hosts and their links ---- */
 
@@ -60,7 +61,7 @@ static uint32_t count_hosts(const struct fab *f)
 	return n;
 }
 
-/* Of n hosts, those that ever send (traffic.c). */
+/* The number of hosts, of n, that send at all. */
 static uint32_t count_senders(const struct traffic_config *t, uint32_t n)
 {
 	bool one_less = t->pattern == TRAFFIC_INCAST || (t->pattern == TRAFFIC_COMPLEMENT && n % 2);
@@ -93,7 +94,7 @@ void lab_load_times(const struct fab *f, struct lab_load *d)
 	uint64_t full = lab_load_full_rate(f, d->traffic.payload), packets;
 	u128 span;
 
-	packets = MAX((uint64_t)PACKETS_A_NODE, PACKETS_IN_ALL / MAX(senders, 1u));
+	packets = MAX((uint64_t)PACKETS_PER_NODE, PACKETS_IN_TOTAL / MAX(senders, 1u));
 	span = MAX((u128)d->traffic.interval_ps * packets,
 		   (u128)LINK_PACKETS * lab_load_interval(MAX(full, 1u)));
 	if (d->trace)
@@ -104,7 +105,7 @@ void lab_load_times(const struct fab *f, struct lab_load *d)
 		d->warmup = d->trace ? 0 : d->duration / 4;
 }
 
-/* Events a second for each of n, rounded. */
+/* Events a second and node, for n nodes, rounded. */
 static uint64_t rate_of(uint64_t count, time_ps span, uint32_t n)
 {
 	u128 div = (u128)span * n;
@@ -119,13 +120,14 @@ int lab_load_up(struct lab *l, time_ps limit, struct err *e)
 	lab_power_on(l, NULL);
 	if (lab_run_ready(l, limit))
 		return 0;
-	return err_set(e, -ETIME, "the manager was not at rest after %llu ms of simulated time",
+	return err_set(e, -ETIME,
+		       "the manager did not come to rest within %llu ms of simulated time",
 		       (unsigned long long)(limit / PS_PER_MS));
 }
 
-/* A ring may dissolve when credits on their way arrive: only one that is there again later counts.
- * Nothing is sent meanwhile, and what was measured is in the result already. */
-static void look_for_deadlock(struct lab *l, struct lab_load_result *r)
+/* A ring may dissolve when credits arrive: only one that is still there a millisecond later counts. The
+ * traffic has ended, and the measurements are in the result already. */
+static void find_deadlock(struct lab *l, struct lab_load_result *r)
 {
 	struct sim *s = lab_sim(l);
 
@@ -138,7 +140,7 @@ static void look_for_deadlock(struct lab *l, struct lab_load_result *r)
 	r->nring = sim_deadlock(s, &r->ring);
 }
 
-static void take_stock(struct lab *l, struct lab_load_result *r, bool detail)
+static void fill_result(struct lab *l, struct lab_load_result *r, bool detail)
 {
 	struct sim *s = lab_sim(l);
 	struct sm_status st;
@@ -164,13 +166,11 @@ static void take_stock(struct lab *l, struct lab_load_result *r, bool detail)
 		rate_of(r->plane.window_delivered, r->window_end - r->window_start, r->senders);
 }
 
-static time_ps sum_or_end(time_ps a, time_ps b)
+static time_ps add_times(time_ps a, time_ps b)
 {
 	return a > TIME_NEVER / 2 || b > TIME_NEVER / 4 ? TIME_NEVER / 4 * 3 : a + b;
 }
 
-/* The packets of a burst follow each other as fast as the host's link takes them, or as fast as the
- * rate allows when that is faster. */
 uint64_t lab_burst_gap(const struct lab *l, const struct traffic_config *t)
 {
 	uint64_t link = lab_load_interval(MAX(lab_load_full_rate(l->fab, t->payload), 1u));
@@ -186,15 +186,15 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 
 	*r = (struct lab_load_result){.hosts = sim_host_count(s), .start = sim_now(s)};
 	r->senders = count_senders(&t, r->hosts);
-	r->window_start = sum_or_end(r->start, d->warmup);
-	r->window_end = sum_or_end(r->window_start, d->duration);
+	r->window_start = add_times(r->start, d->warmup);
+	r->window_end = add_times(r->window_start, d->duration);
 	r->events = sim_stats(s)->events;
 	t.start_ps = r->start;
 	t.stop_ps = r->window_end;
 	t.trace = d->trace;
 	t.burst_gap_ps = lab_burst_gap(l, &t);
 	for (size_t i = 0; d->trace && i < d->trace->n; i++)
-		d->trace->at[i].when_ps = sum_or_end(d->trace->at[i].when_ps, r->start);
+		d->trace->at[i].when_ps = add_times(d->trace->at[i].when_ps, r->start);
 	rc = sim_traffic(s, &t, e);
 	if (rc)
 		return rc;
@@ -202,8 +202,8 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 		sim_detail_start(s);
 	sim_window(s, r->window_start, r->window_end);
 	lab_run_until(l, r->window_end);
-	take_stock(l, r, d->detail);
-	look_for_deadlock(l, r);
+	fill_result(l, r, d->detail);
+	find_deadlock(l, r);
 	return 0;
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rate at which a fabric no longer keeps up, and its latency curve. State: struct
- * lab_saturation, the caller's, and the simulations that were run before anybody asked. Way in:
- * lab_saturation(). Does not share anything between points: each is a lab of its own, brought up
- * anew.
+ * The search for the saturation rate. State: struct search, with simulations that the search has not needed
+ * yet. Way in: lab_saturation(). Does not share anything between points: each has a lab of its own.
  *
- * With several threads the rates that the search may want next are simulated beside the one it
- * wants now. The search itself takes one point after another, so its outcome is always the same.
+ * With several threads, rates that the search may need next are simulated together with the one it needs
+ * now. The search itself takes one point after another, so its result does not depend on the threads.
  */
-#include "lab/lab.h"
+#include "lab/saturation.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -36,12 +34,12 @@ struct search {
 	const struct lab_sat_config *c;
 	struct lab_saturation *s;
 	unsigned threads;
-	VEC(struct run) runs;	   /* not yet asked for */
-	uint64_t ahead[AHEAD_MAX]; /* rates that may be wanted next, the likeliest first */
+	VEC(struct run) runs;	   /* not needed yet */
+	uint64_t ahead[AHEAD_MAX]; /* rates that may be needed next, the likeliest first */
 	unsigned nahead;
 };
 
-/* One lab, one rate. The loss of packets is an answer at any rate but the lowest. */
+/* Simulate one rate. Discarded packets are an error at the lowest rate only. */
 static int run_point(const struct search *q, uint64_t rate, bool ticks, struct lab_load_result *r,
 		     struct err *e)
 {
@@ -52,7 +50,7 @@ static int run_point(const struct search *q, uint64_t rate, bool ticks, struct l
 	int rc;
 
 	if (q->threads > 1)
-		lc.threads = 1; /* the others have points of their own */
+		lc.threads = 1; /* the other threads simulate other points */
 	l = lab_new(c->fab, &lc, e);
 	if (!l)
 		return -EINVAL;
@@ -67,7 +65,7 @@ static int run_point(const struct search *q, uint64_t rate, bool ticks, struct l
 	return rc;
 }
 
-/* ---- several at a time ---- */
+/* ---- several simulations at a time ---- */
 
 static unsigned thread_count(unsigned want)
 {
@@ -96,7 +94,7 @@ static struct run *find_run(struct search *q, uint64_t rate)
 	return NULL;
 }
 
-/* May be wanted soon. */
+/* The search may need this rate soon. */
 static void foresee(struct search *q, uint64_t rate)
 {
 	for (unsigned i = 0; i < q->nahead; i++)
@@ -106,7 +104,7 @@ static void foresee(struct search *q, uint64_t rate)
 		q->ahead[q->nahead++] = rate;
 }
 
-/* This rate, and beside it what was foreseen, a thread each. */
+/* Simulate this rate and, on the other threads, rates that may be needed next. */
 static void run_batch(struct search *q, uint64_t rate)
 {
 	size_t first = q->runs.n;
@@ -123,7 +121,7 @@ static void run_batch(struct search *q, uint64_t rate)
 	}
 }
 
-/* Its simulation, which may have been run already; *r is the caller's to free. */
+/* The result for a rate, which may exist already. The caller frees *r. */
 static int take_run(struct search *q, uint64_t rate, struct lab_load_result *r, struct err *e)
 {
 	struct run *found = find_run(q, rate);
@@ -198,7 +196,7 @@ static void foresee_bounds(struct search *q, uint64_t rate, uint64_t full)
 	foresee(q, full);
 }
 
-/* Down to a rate at which going further down makes packets no faster: *low, which keeps up. */
+/* Lower the rate until latency no longer falls; *low is that rate. */
 static int find_zero_load(struct search *q, uint64_t full, uint64_t *low, struct err *e)
 {
 	struct lab_sat_point p = {0}, lower = {0};
@@ -221,7 +219,7 @@ static int find_zero_load(struct search *q, uint64_t full, uint64_t *low, struct
 	return rc;
 }
 
-/* Double until it is too much. *high becomes 0 when even the full link is not. */
+/* Double the rate until a point is saturated. *high is 0 when even the full link rate is not. */
 static int find_bounds(struct search *q, uint64_t full, uint64_t *low, uint64_t *high,
 		       struct err *e)
 {
@@ -247,7 +245,7 @@ static bool is_narrow(uint64_t low, uint64_t high)
 	return high <= low + 1 || (high - low) * PRECISION <= low;
 }
 
-/* Both rates that may come after the middle, and what may come after those. */
+/* The middle, then both rates that may follow it, and so on. */
 static void foresee_middles(struct search *q, uint64_t low, uint64_t high, unsigned levels)
 {
 	uint64_t middle = low + (high - low) / 2;
@@ -314,9 +312,11 @@ int lab_saturation(const struct lab_sat_config *c, struct lab_saturation *s, str
 
 	*s = (struct lab_saturation){.sound = true};
 	if (!full)
-		return err_set(e, -EINVAL, "found no host with a link, expected at least two");
+		return err_set(e, -EINVAL,
+			       "found no host with a link, expected at least two hosts");
 	if (c->load->traffic.pattern == TRAFFIC_TRACE)
-		return err_set(e, -EINVAL, "a trace has its own rate: expected another pattern");
+		return err_set(e, -EINVAL,
+			       "a trace defines its own rate: expected another pattern");
 	rc = find_rate(&q, full, e);
 	if (!rc)
 		rc = draw_curve(&q, e);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Series over time (thesis Table 10): one sample a period, from the counters of ports, buffers and
- * the plane. State: struct lab_series. Way in: lab_series_start(). Does not influence the run.
+ * Samples over time (thesis Table 10), from the counters of ports, buffers and the data plane. State: struct
+ * lab_series. Way in: lab_series_start(). Does not influence the run, except for its number of events.
  */
 #include "lab/series.h"
+#include "lab/forwarding_scan.h"
 #include "lab/lab_priv.h"
+#include "lab/load.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/traffic/sim_traffic.h"
 
@@ -142,7 +144,7 @@ static void sample_links(struct lab_series *s, struct lab_sample *x, time_ps spa
 
 /* ---- by node ---- */
 
-/* Everything since the start; latency_ps is the sum over what was received. */
+/* Counters since the start; latency_ps is the sum over received packets. */
 static struct lab_node_sample node_now(const struct lab *l, node_id n)
 {
 	struct lab_node_sample x = {.at = sim_now(l->sim), .node = n};
@@ -172,7 +174,7 @@ static void add_host(struct lab_node_sample *x, const struct sim_host_detail *h)
 	x->latency_ps += h->latency_sum;
 }
 
-/* Hosts are in the order of their nodes: *host is the first that may be this node's. */
+/* Hosts are numbered in the order of nodes: *host is the first that can belong to this node. */
 static struct lab_node_sample node_total(const struct lab *l, node_id n, uint32_t *host)
 {
 	struct lab_node_sample x = node_now(l, n);
@@ -207,7 +209,7 @@ static void sample_nodes(struct lab_series *s)
 
 /* ---- the clock ---- */
 
-static void take(struct lab_series *s)
+static void take_sample(struct lab_series *s)
 {
 	struct sim *sim = s->lab->sim;
 	struct lab_sample now = counters_now(s->lab), x = counted_between(&s->sum, &now);
@@ -238,7 +240,7 @@ static void on_time(void *ctx, uint64_t cookie)
 	(void)cookie;
 	if (!s->running)
 		return;
-	take(s);
+	take_sample(s);
 	sim_call(s->lab->sim, sim_now(s->lab->sim) + s->period, on_time, s, 0);
 }
 
@@ -251,7 +253,7 @@ void lab_series_start(struct lab_series *s, struct lab *l, time_ps period, bool 
 	s->running = true;
 	s->ports = mem_zarray(l->fab->nports, sizeof(*s->ports));
 	sim_detail_start(l->sim);
-	take(s); /* where everything starts from */
+	take_sample(s); /* the starting values */
 	s->samples.n = 0;
 	sim_call(l->sim, sim_now(l->sim) + s->period, on_time, s, 0);
 }
@@ -271,7 +273,7 @@ void lab_series_sink(struct lab_series *s, struct lab_series_sink sink)
 void lab_series_stop(struct lab_series *s)
 {
 	if (s->running && sim_now(s->lab->sim) > s->last)
-		take(s); /* so that the intervals add up to the run */
+		take_sample(s); /* so that the intervals add up to the run */
 	s->running = false;
 }
 

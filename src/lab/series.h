@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run as series over time: what happened in each interval, sampled from outside. Sampling changes
- * nothing in the simulation but its count of events. Shares are millionths.
+ * Measurements over time: one sample for each interval of a run. Sampling changes nothing in the simulation
+ * except its number of events. Shares are in millionths.
  */
 #ifndef WEFT_SERIES_H
 #define WEFT_SERIES_H
@@ -9,28 +9,30 @@
 #include "lab/lab.h"
 
 struct lab_sample {
-	time_ps at, span; /* the end of the interval, its length */
+	time_ps at, span; /* end and length of the interval */
 	/* in the interval */
 	uint64_t generated, delivered, discarded, smps;
 	uint64_t discarded_by[SIM_NDISCARDS], smps_by[SM_NPURPOSES];
 	uint64_t bytes;			    /* delivered, with headers */
 	time_ps latency_ps, latency_p99_ps; /* of the packets delivered in it; 0: none */
 	time_ps header_ps, header_p99_ps;   /* of the headers that arrived in it */
-	uint32_t link_use, link_use_max;    /* of the time links sent; busiest of them */
-	uint32_t no_credit, no_credit_max;  /* of the time lanes waited for credit; worst of them */
+	uint32_t link_use, link_use_max;    /* share of time that links send: mean, busiest link */
+	uint32_t no_credit,
+		no_credit_max; /* share of time that VLs wait for credit: mean, worst VL */
 	/* at its end */
 	uint64_t in_flight;
-	uint32_t buffer_use, buffer_use_max; /* of the switches' input buffers; fullest of them */
-	uint32_t connectivity, deadlock;     /* only with levels */
+	uint32_t buffer_use,
+		buffer_use_max; /* share of input buffers of switches in use: mean, fullest */
+	uint32_t connectivity, deadlock; /* only with levels */
 };
 
 /* One host or switch in one interval. */
 struct lab_node_sample {
 	time_ps at;
 	node_id node;
-	uint64_t generated, sent, received; /* a switch: packets sent on */
+	uint64_t generated, sent, received; /* sent by a switch: forwarded */
 	uint64_t discarded;		    /* in this node */
-	time_ps latency_ps;		    /* mean of what was received */
+	time_ps latency_ps;		    /* mean of received packets */
 	uint64_t queue;			    /* packets in its output queues, at the end */
 	uint32_t buffer_use;		    /* its input buffers, at the end */
 };
@@ -40,11 +42,11 @@ struct lab_link_sample {
 	time_ps at;
 	port_id port;
 	uint64_t packets, bytes;
-	uint32_t use, wait, no_credit; /* no_credit: mean of its lanes */
-	uint32_t buffer_use;	       /* the input buffers it leads to, at the end */
+	uint32_t use, wait, no_credit; /* no_credit: mean over its VLs */
+	uint32_t buffer_use; /* of the input buffers at its other end, at the end of the interval */
 };
 
-/* Who wants series by node or link hears of each sample and keeps what it likes. */
+/* Called with each sample of a node or link, in order; series do not keep these. Either may be NULL. */
 struct lab_series_sink {
 	void (*node)(void *ctx, const struct lab_node_sample *x);
 	void (*link)(void *ctx, const struct lab_link_sample *x);
@@ -66,13 +68,15 @@ struct lab_series {
 	struct lab_sample sum; /* counters at the last sample */
 	time_ps last;
 	struct lab_series_port *ports;
-	struct lab_node_sample *nodes; /* with a sink for them; latency_ps is a sum */
+	struct lab_node_sample
+		*nodes; /* counters at the last sample, if there is a sink; latency_ps is a sum */
 };
 
-/* From now on, every period; with levels also the connectivity and the deadlock level. */
+/* One sample each period from now on; with levels, also the connectivity and the deadlock level. */
 void lab_series_start(struct lab_series *s, struct lab *l, time_ps period, bool levels);
-void lab_series_sink(struct lab_series *s, struct lab_series_sink sink); /* right after the start */
-void lab_series_stop(struct lab_series *s); /* one more sample for what is left; then no more */
-void lab_series_free(struct lab_series *s); /* not before the lab is */
+void lab_series_sink(struct lab_series *s,
+		     struct lab_series_sink sink); /* only right after lab_series_start() */
+void lab_series_stop(struct lab_series *s);	   /* after one more sample for the rest */
+void lab_series_free(struct lab_series *s);	   /* after lab_free() */
 
 #endif

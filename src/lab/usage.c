@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run by host, switch and link. State: none beyond the caller's struct lab_usage. Way in:
- * lab_usage_take(). Does not count anything itself: that is sim/plane_detail.c.
+ * The use of each host, switch and link in a run. State: the caller's struct lab_usage. Way in:
+ * lab_usage_take(). Does not count anything itself: the simulator does (sim/stats/sim_detail.h).
  */
 #include "lab/usage.h"
 #include "sim/traffic/sim_traffic.h"

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The watch: a look at the levels at every change, a look for real deadlocks every millisecond.
- * State: struct lab_watch. Way in: lab_watch_start(). Does not influence the run but for its count
- * of events.
+ * Scans the forwarding state after changes and searches for deadlocks. State: struct lab_watch. Way in:
+ * lab_watch_start(). Does not influence the run, except for its number of events.
  */
 #include "lab/watch.h"
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
 
-#define LOCK_LOOK PS_PER_MS
-#define FIRST_GAP (100 * PS_PER_US)
+#define DEADLOCK_PERIOD PS_PER_MS
+#define FIRST_GAP	(100 * PS_PER_US)
 
-/* Table look-ups, about a second of them, after which looks become rarer. */
+/* Table entries, read in about a second, after which scans become less frequent. */
 enum { BUDGET = 200000000 };
 
-static void note(struct lab_watch *w, time_ps now)
+static void add_point(struct lab_watch *w, time_ps now)
 {
 	const struct lab_watch_point *last = w->points.n ? &w->points.at[w->points.n - 1] : NULL;
 
@@ -28,8 +27,8 @@ static void note(struct lab_watch *w, time_ps now)
 	vec_push(&w->points, (struct lab_watch_point){now, w->now.connectivity, w->now.deadlock});
 }
 
-/* Levels cost by the step, so that the ration is the same on every machine. */
-static void ration(struct lab_watch *w, uint64_t steps)
+/* Counted in table entries, not in time, so that all machines scan at the same moments. */
+static void limit_scans(struct lab_watch *w, uint64_t steps)
 {
 	if (steps < w->budget) {
 		w->budget -= steps;
@@ -39,7 +38,7 @@ static void ration(struct lab_watch *w, uint64_t steps)
 	w->budget = BUDGET;
 }
 
-static void look(struct lab_watch *w)
+static void scan(struct lab_watch *w)
 {
 	time_ps now = sim_now(w->lab->sim);
 	uint64_t before = lab_scan_steps(w->scan);
@@ -48,8 +47,8 @@ static void look(struct lab_watch *w)
 		w->below += now - w->last;
 	w->last = now;
 	lab_scan_run(w->scan, &w->now);
-	ration(w, lab_scan_steps(w->scan) - before);
-	note(w, now);
+	limit_scans(w, lab_scan_steps(w->scan) - before);
+	add_point(w, now);
 	if (w->now.cyclic && w->unsafe_at == TIME_NEVER) {
 		w->unsafe_at = now;
 		w->ncycle = lab_scan_cycle(w->scan, &w->cycle);
@@ -63,10 +62,10 @@ static void on_due(void *ctx, uint64_t cookie)
 	(void)cookie;
 	w->due = false;
 	if (w->running)
-		look(w);
+		scan(w);
 }
 
-/* At the end of this moment: what happens at once is one change. */
+/* Scan after all events of this moment, so that simultaneous changes count as one. */
 static void on_change(void *ctx, node_id n, enum sim_change what)
 {
 	struct lab_watch *w = ctx;
@@ -81,9 +80,8 @@ static void on_change(void *ctx, node_id n, enum sim_change what)
 		 0);
 }
 
-/* A ring may dissolve when credits on their way arrive: one that is there a millisecond later
- * stays. */
-static void look_for_lock(struct lab_watch *w)
+/* A ring may dissolve when credits arrive; one that is still there a millisecond later is a deadlock. */
+static void find_deadlock(struct lab_watch *w)
 {
 	port_id *ring = NULL;
 	size_t n;
@@ -108,8 +106,8 @@ static void on_time(void *ctx, uint64_t cookie)
 	(void)cookie;
 	if (!w->running)
 		return;
-	look_for_lock(w);
-	sim_call(w->lab->sim, sim_now(w->lab->sim) + LOCK_LOOK, on_time, w, 0);
+	find_deadlock(w);
+	sim_call(w->lab->sim, sim_now(w->lab->sim) + DEADLOCK_PERIOD, on_time, w, 0);
 }
 
 void lab_watch_start(struct lab_watch *w, struct lab *l)
@@ -121,17 +119,17 @@ void lab_watch_start(struct lab_watch *w, struct lab *l)
 	w->budget = BUDGET;
 	w->connectivity_min = 1000000;
 	w->unsafe_at = w->locked_at = TIME_NEVER;
-	look(w);
+	scan(w);
 	sim_watch_changes(l->sim, (struct sim_change_watch){on_change, w});
 	if (l->cfg.sim.plane.on)
-		sim_call(l->sim, sim_now(l->sim) + LOCK_LOOK, on_time, w, 0);
+		sim_call(l->sim, sim_now(l->sim) + DEADLOCK_PERIOD, on_time, w, 0);
 }
 
 void lab_watch_stop(struct lab_watch *w)
 {
 	if (!w->running)
 		return;
-	look(w);
+	scan(w);
 	w->running = false;
 	sim_watch_changes(w->lab->sim, (struct sim_change_watch){0});
 }

@@ -3,6 +3,8 @@
  * Changes under load, drawn from a seed. State: struct trial during one run. Way in:
  * change_trial_run(). Does not compute the levels during the run: lab/watch.c does.
  */
+#include "lab/verdict.h"
+#include "lab/load.h"
 #include "trial/change_trial.h"
 #include "lab/watch.h"
 #include "sim/device/sim_device.h"

@@ -3,6 +3,7 @@
  * Bring-up under faults, drawn from a seed. State: struct trial during one run. Way in:
  * fault_trial_run(). Does not judge: lab_judge() does.
  */
+#include "lab/verdict.h"
 #include "trial/fault_trial.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"

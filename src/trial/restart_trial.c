@@ -3,6 +3,7 @@
  * Managers that crash, drawn from a seed. State: struct trial during one run. Way in:
  * restart_trial_run(). Does not stop or start managers itself: lab_manager_*() do.
  */
+#include "lab/verdict.h"
 #include "trial/restart_trial.h"
 #include "lab/watch.h"
 #include "sim/device/sim_device.h"

@@ -6,7 +6,9 @@
  */
 #include "unit_test.h"
 
+#include "lab/change.h"
 #include "lab/lab.h"
+#include "lab/verdict.h"
 #include "sm/manager.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"

@@ -8,6 +8,7 @@
 
 #include "example15.h"
 #include "lab/lab.h"
+#include "lab/verdict.h"
 #include "sim/device/sim_device.h"
 
 enum { LIDS = 15, NODES = 15 };

@@ -6,6 +6,7 @@
  * TAP, one case a file test_scenario --print FILE     the trace, to write expectations from
  */
 #include "lab/lab.h"
+#include "lab/verdict.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

@@ -8,7 +8,9 @@
 #include <arpa/inet.h>
 
 #include "seeds.h"
+#include "lab/forwarding_scan.h"
 #include "lab/lab.h"
+#include "lab/verdict.h"
 #include "liar.h"
 #include "sim/kernel/sim_priv.h"
 

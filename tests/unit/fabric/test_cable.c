@@ -6,6 +6,7 @@
  */
 #include "plane_fixture.h"
 
+#include "lab/change.h"
 #include "lab/lab.h"
 
 /* ---- words ---- */

@@ -6,6 +6,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
+#include "lab/load.h"
 #include "sim/stats/sim_detail.h"
 #include "sim/plane/plane_priv.h"
 

@@ -6,6 +6,7 @@
 #include "sim_fixture.h"
 
 #include "lab/lab.h"
+#include "lab/verdict.h"
 
 struct story {
 	struct fab *fab;

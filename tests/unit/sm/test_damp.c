@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "lab/lab.h"
+#include "lab/verdict.h"
 
 struct story {
 	struct fab *fab;

@@ -6,6 +6,8 @@
  */
 #include "mechanism_fixture.h"
 
+#include "base/rng.h"
+
 /* Any technique with partial discovery and these routes, in one stage. */
 static struct sm_mechanism one_stage(const char *routes, const char *technique)
 {

@@ -6,6 +6,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
+#include "lab/verdict.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

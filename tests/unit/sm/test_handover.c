@@ -4,7 +4,9 @@
  * scripted others (struct rig), then two of them in the laboratory. No state between stories.
  */
 #include "sm_fixture.h"
-#include "lab/lab_priv.h"
+
+#include "lab/verdict.h"
+#include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/traffic/sim_traffic.h"
 
@@ -384,6 +386,16 @@ struct duel {
 	struct lab *lab;
 };
 
+static node_id last_host(const struct fab *f)
+{
+	node_id n = f->nnodes;
+
+	do
+		assert_true(n > 0);
+	while (fab_is_switch(f, --n));
+	return n;
+}
+
 static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned second)
 {
 	struct sm_config c;
@@ -404,10 +416,7 @@ static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned se
 	assert_non_null(d->lab);
 	c = d->cfg.sm;
 	c.priority = second;
-	for (node_id n = f->nnodes; n-- > 0 && d->lab->nseats < 2;)
-		if (!fab_is_switch(f, n) && n != d->cfg.sm_node)
-			lab_manager_add(d->lab, n, &c);
-	assert_int_equal(d->lab->nseats, 2);
+	lab_manager_add(d->lab, last_host(f), &c);
 }
 
 static void duel_close(struct duel *d)
@@ -439,25 +448,26 @@ static void duel_wait(struct duel *d, time_ps t)
 	lab_run_until(d->lab, sim_now(s) + t);
 }
 
-static enum iba_sm_state duel_state(const struct duel *d, unsigned seat)
+static enum iba_sm_state duel_state(const struct duel *d, unsigned manager)
 {
-	return d->lab->seat[seat].sm ? d->lab->seat[seat].sm->election.state : IBA_SM_NOT_ACTIVE;
+	return lab_manager_sm(d->lab, manager) ? lab_manager_sm(d->lab, manager)->election.state
+					       : IBA_SM_NOT_ACTIVE;
 }
 
 /* One manages and all is well; the other one, if there is one, stands by. */
-static void expect_master(struct duel *d, unsigned seat)
+static void expect_master(struct duel *d, unsigned manager)
 {
 	struct lab_verdict v;
 	time_ps now = sim_now(lab_sim(d->lab));
 
-	lab_manager_lead(d->lab, seat);
+	lab_manager_lead(d->lab, manager);
 	if (!lab_run_settled(d->lab, now, now + 60 * PS_PER_S))
-		fail_msg("manager %u does not come to rest: %s, %s", seat,
-			 sm_phase_name(d->lab->seat[seat].st.phase),
-			 sm_phase_name(d->lab->seat[!seat].st.phase));
-	assert_int_equal(duel_state(d, seat), IBA_SM_MASTER);
-	if (d->lab->seat[!seat].sm)
-		assert_int_equal(duel_state(d, !seat), IBA_SM_STANDBY);
+		fail_msg("manager %u does not come to rest: %s, %s", manager,
+			 sm_phase_name(lab_manager_status(d->lab, manager)->phase),
+			 sm_phase_name(lab_manager_status(d->lab, !manager)->phase));
+	assert_int_equal(duel_state(d, manager), IBA_SM_MASTER);
+	if (lab_manager_sm(d->lab, !manager))
+		assert_int_equal(duel_state(d, !manager), IBA_SM_STANDBY);
 	lab_judge(d->lab, &v);
 	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
 		fail_msg("%s", v.why);
@@ -546,9 +556,7 @@ TEST(test_a_failover_costs_no_packet)
 	lab_free(d.lab);
 	d.cfg.sim.plane.on = true;
 	d.lab = lab_new(d.fab, &d.cfg, &e);
-	for (node_id n = d.fab->nnodes; n-- > 0 && d.lab->nseats < 2;)
-		if (!fab_is_switch(d.fab, n))
-			lab_manager_add(d.lab, n, &d.cfg.sm);
+	lab_manager_add(d.lab, last_host(d.fab), &d.cfg.sm);
 	lab_power_on(d.lab, NULL);
 	expect_master(&d, 0);
 	t.start_ps = sim_now(lab_sim(d.lab));
@@ -584,7 +592,7 @@ TEST(test_any_order_of_starts_and_deaths)
 			unsigned who = rng_below(&r, 2);
 
 			duel_wait(&d, rng_u64(&r) % (30 * PS_PER_MS));
-			if (d.lab->seat[who].sm)
+			if (lab_manager_sm(d.lab, who))
 				lab_manager_stop(d.lab, who);
 			else if (rng_below(&r, 2)) /* what it knew may be another one's by now */
 				lab_manager_resume(d.lab, who);
@@ -592,7 +600,7 @@ TEST(test_any_order_of_starts_and_deaths)
 				lab_manager_start(d.lab, who, rng_below(&r, 2));
 		}
 		for (unsigned i = 0; i < 2; i++)
-			if (!d.lab->seat[i].sm)
+			if (!lab_manager_sm(d.lab, i))
 				lab_manager_start(d.lab, i, false);
 		duel_wait(&d, 300 * PS_PER_MS);
 		master = duel_state(&d, 0) == IBA_SM_MASTER ? 0 : 1;

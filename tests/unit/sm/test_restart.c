@@ -4,6 +4,7 @@
  * not is mended while traffic flows. State: struct mech_world, one a story. Random moments of death are
  * in tests/scenario/test_restart_trials.c.
  */
+#include "lab/forwarding_scan.h"
 #include "mechanism_fixture.h"
 #include "sim/traffic/sim_traffic.h"
 

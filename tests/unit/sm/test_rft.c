@@ -4,6 +4,7 @@
  * under every mechanism and survive changes, their tables change no more than they must, and one
  * that is too small is reported and left out. State: struct rig, one laboratory.
  */
+#include "lab/verdict.h"
 #include "unit_test.h"
 
 #include "trial/fault_trial.h"

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU models: what SM and SMA work costs in simulated time (thesis 4.3.5). Constants only: a model
- * that measured the machine it runs on would give another answer on every run.
+ * CPU models: how long managers and devices work, in simulated time (thesis 4.3.5). Keeps no state. Way in:
+ * lab_cpus[]. Does not measure the machine it runs on: each run must give the same result.
  */
 #include "lab/lab.h"
 
 #include <math.h>
 
-/* A time in seconds to whole microseconds, so that the last bit of pow() decides nothing. */
+/* Rounded to microseconds, so that the last bit of pow() does not matter. */
 static time_ps from_seconds(double s)
 {
 	return (time_ps)llround(s * 1e6) * PS_PER_US;
 }
 
-/* A failed computation names no cost: it is charged as FERa. */
+/* A computation that failed has no cost of its own: it is charged as FERa. */
 static const struct rt_cost *cost_of(const struct sm_work_done *w)
 {
 	return w->cost ? w->cost : &rt_fera.cost;
 }
 
-/* An engine that searches destinations takes its share of the time for those it searched. */
+/* An engine that searches from destinations is charged for those that it searched. */
 static time_ps thesis_route_ps(const struct fab *f, const struct sm_work_done *w)
 {
 	const struct rt_cost *c = cost_of(w);
@@ -39,8 +39,8 @@ static time_ps host_route_ps(const struct fab *f, const struct sm_work_done *w)
 
 const struct lab_cpu lab_cpus[] = {
 	{
-		/* Devices: the order of a firmware agent. SM: sm_step() (docs/benchmarks.md) and the way
-		 * through the host for each packet. */
+		/* Devices: typical of firmware agents. Manager: sm_step() (docs/benchmarks.md) and the
+		 * host's overhead for each packet. */
 		.name = "host",
 		.summary = "a present-day machine",
 		.smi_ps = 2 * PS_PER_US,
@@ -49,7 +49,7 @@ const struct lab_cpu lab_cpus[] = {
 		.route_ps = host_route_ps,
 	},
 	{
-		/* 0.15 ms a transaction, out and back through the SM's SMI, in Tables 11, 16 and 23. */
+		/* 0.15 ms for each transaction, out and back through the manager's SMI: Tables 11, 16, 23. */
 		.name = "thesis",
 		.summary = "the thesis's Pentium III at 1.06 GHz",
 		.smi_ps = 75 * PS_PER_US,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verdict: looks at the simulated devices themselves, not at what the SM believes. State: none.
- * Way in: lab_judge(). If devices and the SM's verified tables agree to the byte, its verification
- * holds; otherwise the tables in the devices are verified anew.
+ * The verdict on a subnet. Keeps no state. Way in: lab_judge(). Does not trust the manager: its verification
+ * counts only where the tables in the devices equal the manager's byte for byte; other tables are verified
+ * here.
  */
+#include "lab/verdict.h"
 #include "lab/lab_priv.h"
 
-static void say(struct lab_verdict *v, const char *fmt, ...) PRINTF(2, 3);
+static void set_reason(struct lab_verdict *v, const char *fmt, ...) PRINTF(2, 3);
 
-static void say(struct lab_verdict *v, const char *fmt, ...)
+static void set_reason(struct lab_verdict *v, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -19,7 +20,7 @@ static void say(struct lab_verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The part of f that can be reached from one node, in f's order. */
+/* The part of f that is connected to one node, in the order of f. */
 static struct fab *component(const struct fab *f, node_id from)
 {
 	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist));
@@ -56,7 +57,7 @@ static struct fab *component(const struct fab *f, node_id from)
 	return fab_build(b);
 }
 
-/* ---- what the SM knows against what is there ---- */
+/* ---- what the manager knows and what exists ---- */
 
 static bool same_port(const struct fab *a, port_id p, const struct fab *b, port_id q)
 {
@@ -71,18 +72,17 @@ static bool same_port(const struct fab *a, port_id p, const struct fab *b, port_
 	return x->num == y->num && a->nodes[x->node].guid == b->nodes[y->node].guid;
 }
 
-static bool same_fabric(const struct fab *truth, const struct fab *known)
+static bool same_fabric(const struct fab *is, const struct fab *known)
 {
-	if (!known || truth->nnodes != known->nnodes || truth->nlinks != known->nlinks)
+	if (!known || is->nnodes != known->nnodes || is->nlinks != known->nlinks)
 		return false;
-	for (node_id n = 0; n < truth->nnodes; n++) {
-		node_id k = fab_node_by_guid(known, truth->nodes[n].guid);
+	for (node_id n = 0; n < is->nnodes; n++) {
+		node_id k = fab_node_by_guid(known, is->nodes[n].guid);
 
-		if (k == FAB_NONE || known->nodes[k].nports != truth->nodes[n].nports)
+		if (k == FAB_NONE || known->nodes[k].nports != is->nodes[n].nports)
 			return false;
-		for (unsigned p = 0; p <= truth->nodes[n].nports; p++)
-			if (!same_port(truth, fab_port_id(truth, n, p), known,
-				       fab_port_id(known, k, p)))
+		for (unsigned p = 0; p <= is->nodes[n].nports; p++)
+			if (!same_port(is, fab_port_id(is, n, p), known, fab_port_id(known, k, p)))
 				return false;
 	}
 	return true;
@@ -93,7 +93,7 @@ static node_id sim_id(const struct lab *l, const struct fab *f, node_id n)
 	return fab_node_by_guid(l->fab, f->nodes[n].guid);
 }
 
-/* What a switch does with a LID: by its linear table, or as it finds it without one. */
+/* The port to which a switch forwards a LID, by its linear table or by its random table. */
 static uint8_t forwards(const struct lab *l, node_id n, uint32_t lid)
 {
 	if (sim_switch_info(l->sim, n)->linear_cap)
@@ -107,10 +107,9 @@ static bool same_tables(const struct lab *l, const struct fab *known, const stru
 		return false;
 	for (uint32_t sw = 0; sw < t->nswitches; sw++) {
 		node_id n = sim_id(l, known, known->switches[sw]);
-
 		bool linear = sim_switch_info(l->sim, n)->linear_cap;
 
-		/* Without a linear table a LID that nobody has goes the way of the DefaultPort. */
+		/* A random table forwards unassigned LIDs to its DefaultPort. */
 		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
 			if ((linear || rt_row(t, sw)[lid] != IBA_PORT_NONE) &&
 			    forwards(l, n, lid) != rt_row(t, sw)[lid])
@@ -119,7 +118,7 @@ static bool same_tables(const struct lab *l, const struct fab *known, const stru
 	return true;
 }
 
-/* ---- the judgement ---- */
+/* ---- the verdict ---- */
 
 static struct rt_tables *device_tables(const struct lab *l, const struct fab *f)
 {
@@ -147,8 +146,9 @@ static void judge_ports(const struct lab *l, const struct fab *f, struct lab_ver
 		if (q->peer == FAB_NONE || pi->state == IBA_PORT_ACTIVE)
 			continue;
 		v->ports_inactive++;
-		say(v, "port %u of %016llx is %s, not Active", q->num,
-		    (unsigned long long)f->nodes[q->node].guid, iba_port_state_name(pi->state));
+		set_reason(v, "port %u of %016llx is %s, not Active", q->num,
+			   (unsigned long long)f->nodes[q->node].guid,
+			   iba_port_state_name(pi->state));
 	}
 	v->active = !v->ports_inactive;
 }
@@ -163,7 +163,7 @@ static void judge_lids(const struct fab *f, struct lab_verdict *v)
 	if (v->lids_unique)
 		free(table);
 	else
-		say(v, "%s", e.text);
+		set_reason(v, "%s", e.text);
 }
 
 static void judge_tables(const struct lab *l, const struct fab *f, struct lab_verdict *v)
@@ -173,7 +173,7 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	struct err e;
 
 	if (v->complete && same_tables(l, sm_fabric(l->lead->sm), sm_tables(l->lead->sm))) {
-		v->verified = true; /* the SM programs nothing that was not verified */
+		v->verified = true; /* the manager writes verified tables only */
 		return;
 	}
 	if (!v->lids_unique)
@@ -181,8 +181,8 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	t = device_tables(l, f);
 	v->verified = rt_verify(f, t, &o, &v->report, &e) == 0 && v->report.ok;
 	if (!v->verified)
-		say(v, "the switches' tables: %s",
-		    v->report.nproblems ? v->report.problem[0] : e.text);
+		set_reason(v, "tables in the switches: %s",
+			   v->report.nproblems ? v->report.problem[0] : e.text);
 	rt_tables_free(t);
 }
 
@@ -201,6 +201,6 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 	judge_lids(f, v);
 	judge_tables(l, f, v);
 	if (!v->complete)
-		say(v, "the manager's picture of the subnet is not what is there");
+		set_reason(v, "the manager's topology differs from the fabric");
 	fab_free(f);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Levels (thesis Table 10): what data packets would find in the devices at this moment. Follows
- * every host's packets through the tables, port states and SL-to-VL mappings as the devices apply
- * them, and looks for cycles in the dependencies of links on links. State: struct lab_scan, memory
- * for one look after another. Does not tell lanes apart: a cycle of links counts even where VLs
- * would break it.
+ * Follows the packets of every host through the tables, port states and disabled turns of the devices, and
+ * searches the dependencies between links for cycles. State: struct lab_scan, memory that scans reuse. Way
+ * in: lab_scan_run(). Does not tell VLs apart: a cycle of links counts even where VLs would break it.
  */
-#include "lab/levels.h"
+#include "lab/forwarding_scan.h"
 #include "lab/lab_priv.h"
 
 enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
@@ -14,16 +12,16 @@ enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
 struct lab_scan {
 	const struct lab *lab;
 	const struct fab *f;
-	VEC(port_id) hosts; /* ports of everything that is no switch */
-	port_id *to;	    /* by port: where data that leaves it arrives, or FAB_NONE */
-	port_id *part;	    /* union-find over ports joined by cables */
-	uint32_t *mark;	    /* by port of a switch: walk * 4 + how it ends */
+	VEC(port_id) hosts; /* ports of CAs and routers */
+	port_id *to;	    /* by port: the port at which its packets arrive, or FAB_NONE */
+	port_id *part;	    /* union-find over ports that cables connect */
+	uint32_t *mark;	    /* by port of a switch: walk * 4 + WALK_* */
 	uint32_t walk;
-	uint64_t (*next)[4]; /* by port of a switch, packets in: output ports they ask for */
+	uint64_t (*next)[4]; /* by input port of a switch: output ports of its packets */
 	port_id *path, *stack;
 	uint32_t *index, *low, order;
 	bool *stacked, *cyclic;
-	uint32_t *at; /* by port: the output port where its visit stands */
+	uint32_t *at; /* by port: the output port that visit() has reached */
 	uint32_t *count;
 	uint64_t steps;
 };
@@ -78,15 +76,14 @@ uint64_t lab_scan_steps(const struct lab_scan *s)
 	return s->steps;
 }
 
-/* ---- what is connected to what ---- */
+/* ---- links ---- */
 
 static bool port_on(const struct lab_scan *s, port_id p)
 {
 	return sim_node_on(s->lab->sim, s->f->ports[p].node);
 }
 
-/* Data leaves an Active port only; one that is Armed takes it and so becomes Active (thesis 2.4.1).
- */
+/* Only Active ports send data; an Armed port accepts it and becomes Active (thesis 2.4.1). */
 static port_id arrives_at(const struct lab_scan *s, port_id p)
 {
 	port_id q = sim_port_peer(s->lab->sim, p);
@@ -106,7 +103,7 @@ static port_id part_of(struct lab_scan *s, port_id p)
 	return p;
 }
 
-/* A cable between two nodes that are on and whose ports nobody disabled. */
+/* A cable between two nodes that are on, neither of its ports disabled. */
 static bool is_cable(const struct lab_scan *s, port_id p)
 {
 	port_id q = sim_port_peer(s->lab->sim, p);
@@ -116,7 +113,7 @@ static bool is_cable(const struct lab_scan *s, port_id p)
 	       sim_port_info(s->lab->sim, q)->phys_state != IBA_PHYS_DISABLED;
 }
 
-/* Ordered pairs of host ports that cables connect. */
+/* Ordered pairs of host ports that are physically connected. */
 static uint64_t physical_pairs(struct lab_scan *s)
 {
 	uint64_t pairs = 0;
@@ -136,9 +133,9 @@ static uint64_t physical_pairs(struct lab_scan *s)
 	return pairs;
 }
 
-/* ---- following packets ---- */
+/* ---- packets ---- */
 
-/* The port a packet for lid that came in by p goes on to, or FAB_NONE: it is discarded here. */
+/* The next port of a packet for lid that entered by p, or FAB_NONE: it is discarded. */
 static port_id step(struct lab_scan *s, port_id p, uint16_t lid)
 {
 	const struct fab_port *in = &s->f->ports[p];
@@ -156,8 +153,7 @@ static port_id step(struct lab_scan *s, port_id p, uint16_t lid)
 	return q;
 }
 
-/* Whether what enters a switch by p for lid arrives at dest. Every port on the way learns it too.
- */
+/* Whether a packet for lid that enters a switch by p arrives at dest; marks every port on the way. */
 static bool arrives(struct lab_scan *s, port_id p, uint16_t lid, port_id dest)
 {
 	unsigned end = WALK_FAILS;
@@ -195,7 +191,7 @@ static bool reaches(struct lab_scan *s, port_id from, uint16_t lid, port_id dest
 	return arrives(s, first, lid, dest);
 }
 
-/* From every other host to all LIDs of one; the first LID is the one that counts. */
+/* From every other host to all LIDs of one host; only the first LID counts. */
 static uint64_t reach_one(struct lab_scan *s, port_id dest)
 {
 	const struct iba_port_info *pi = sim_port_info(s->lab->sim, dest);
@@ -213,9 +209,9 @@ static uint64_t reach_one(struct lab_scan *s, port_id dest)
 	return sum;
 }
 
-/* ---- links that wait for each other ---- */
+/* ---- cycles of dependencies ---- */
 
-/* A channel is a link between switches and its direction, named by the port where it arrives. */
+/* A channel is one direction of a link between switches, named by its receiving port. */
 static bool is_channel(const struct lab_scan *s, port_id p)
 {
 	port_id from = sim_port_peer(s->lab->sim, p);
@@ -224,8 +220,8 @@ static bool is_channel(const struct lab_scan *s, port_id p)
 	       fab_is_switch(s->f, s->f->ports[from].node) && s->to[from] == p;
 }
 
-/* The next channel that packets in p ask for, from output port *at on; FAB_NONE: no more. */
-static port_id asks_for(const struct lab_scan *s, port_id p, uint32_t *at)
+/* The next channel that packets in p wait for, from output port *at on; FAB_NONE: no more. */
+static port_id waits_for(const struct lab_scan *s, port_id p, uint32_t *at)
 {
 	const struct fab_node *n = &s->f->nodes[s->f->ports[p].node];
 
@@ -246,14 +242,14 @@ static port_id asks_for(const struct lab_scan *s, port_id p, uint32_t *at)
 	return FAB_NONE;
 }
 
-/* A strongly connected part is complete: take it off the stack. */
+/* A strongly connected component is complete: take it off the stack. */
 static uint32_t part_done(struct lab_scan *s, port_id root, size_t *nstack)
 {
 	bool alone = s->stack[*nstack - 1] == root, itself = false;
 	uint32_t at = 0, n = 0;
 	port_id q, p;
 
-	while (alone && (q = asks_for(s, root, &at)) != FAB_NONE)
+	while (alone && (q = waits_for(s, root, &at)) != FAB_NONE)
 		itself |= q == root;
 	do {
 		p = s->stack[--*nstack];
@@ -264,8 +260,7 @@ static uint32_t part_done(struct lab_scan *s, port_id root, size_t *nstack)
 	return n;
 }
 
-/* Tarjan's strongly connected parts, without recursion; how many channels are in one with a cycle.
- */
+/* Tarjan's strongly connected components, without recursion. Returns the number of channels in cycles. */
 static uint32_t visit(struct lab_scan *s, port_id start, size_t *nstack)
 {
 	size_t depth = 0;
@@ -277,7 +272,7 @@ static uint32_t visit(struct lab_scan *s, port_id start, size_t *nstack)
 	s->stacked[start] = true;
 	s->at[start] = 0;
 	while (depth) {
-		port_id p = s->path[depth - 1], q = asks_for(s, p, &s->at[p]);
+		port_id p = s->path[depth - 1], q = waits_for(s, p, &s->at[p]);
 
 		if (q == FAB_NONE) {
 			depth--;
@@ -315,7 +310,7 @@ static void find_cycles(struct lab_scan *s, struct lab_levels *v)
 	}
 }
 
-/* A channel of a cyclic part asks for another one of it: walk among them until one repeats. */
+/* Each channel of a cyclic component waits for another one in it: walk until one repeats. */
 size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
 {
 	port_id p = 0;
@@ -334,7 +329,7 @@ size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
 		s->index[p] = (uint32_t)n;
 		s->path[n++] = p;
 		do
-			q = asks_for(s, p, &at);
+			q = waits_for(s, p, &at);
 		while (!s->cyclic[q]);
 		p = q;
 	}
@@ -345,14 +340,14 @@ size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
 	return n - from;
 }
 
-/* ---- a look ---- */
+/* ---- a scan ---- */
 
 void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 {
 	const struct fab *f = s->f;
 
 	*v = (struct lab_levels){0};
-	if (s->walk > UINT32_MAX / 8) { /* marks of walks long past must not come back */
+	if (s->walk > UINT32_MAX / 8) { /* numbers of old walks must not be used again */
 		memset(s->mark, 0, f->nports * sizeof(*s->mark));
 		s->walk = 0;
 	}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where data packets can go at this moment, from the forwarding tables, port states and SL-to-VL tables in
+ * the devices: two of the levels that the thesis defines (Table 10). Nothing in the simulation changes.
+ */
+#ifndef WEFT_FORWARDING_SCAN_H
+#define WEFT_FORWARDING_SCAN_H
+
+#include "lab/lab.h"
+
+struct lab_levels {
+	uint32_t connectivity; /* millionths of the pairs that can reach each other */
+	uint32_t deadlock;     /* millionths of the links that are part of a potential deadlock */
+	uint64_t pairs;	       /* ordered pairs of host ports that are physically connected */
+	uint64_t connected;    /* of them, pairs that have a route */
+	uint32_t links;	       /* directed links between switches that carry data */
+	uint32_t cyclic;       /* of them, links in a cycle of channel dependencies */
+};
+
+/* One scan. */
+void lab_levels(const struct lab *l, struct lab_levels *v);
+
+/* Many scans of one lab, which allocate memory only once. */
+struct lab_scan;
+
+struct lab_scan *lab_scan_new(const struct lab *l);
+void lab_scan_free(struct lab_scan *s);
+void lab_scan_run(struct lab_scan *s, struct lab_levels *v);
+/* A cycle that the last scan found, as output ports in order; 0: none. The caller frees *ring. */
+size_t lab_scan_cycle(struct lab_scan *s, port_id **ring);
+uint64_t
+lab_scan_steps(const struct lab_scan *s); /* table entries read so far: the cost of scanning */
+
+#endif
