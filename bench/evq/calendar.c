@@ -125,7 +125,7 @@ static void cal_resize(struct evq_calendar *q, uint32_t ndays)
 }
 
 static inline void evq_calendar_push(struct evq_calendar *q, time_ps when, uint8_t priority,
-				     struct ev e)
+				     struct ev_what e)
 {
 	const struct ev new = ev_make(when, ev_order(priority, q->seq++), &e);
 	uint32_t i = pool_new(&q->pool);

@@ -16,7 +16,7 @@ struct pair {
 static void push(struct pair *p, time_ps when, uint8_t priority)
 {
 	uint32_t i = (uint32_t)p->pushed++;
-	struct ev e = {.kind = i & 7, .a = i, .b = i * 3, .c = ~i};
+	struct ev_what e = {.kind = i & 7, .arrive = {i, i * 3, ~i}};
 
 	p->k->push(p->q, when, priority, e);
 	evq_bin.push(p->ref, when, priority, e);
@@ -32,7 +32,7 @@ static time_ps pop(struct pair *p)
 		p->same &= p->k->next(p->q) == (more ? want.when : TIME_NEVER);
 	p->same &= p->k->pop(p->q, &got) == more;
 	p->same &= got.when == want.when && got.order >> 56 == want.order >> 56 &&
-		   got.kind == want.kind && got.a == want.a && got.b == want.b && got.c == want.c;
+		   !memcmp(&got.what, &want.what, sizeof(got.what));
 	p->popped += more;
 	return more ? want.when : TIME_NEVER;
 }

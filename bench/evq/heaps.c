@@ -10,7 +10,7 @@
 		struct plain h;                                                                    \
 		uint64_t seq;                                                                      \
 	};                                                                                         \
-	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev e)      \
+	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev_what e) \
 	{                                                                                          \
 		const struct ev x = ev_make(when, ev_order(priority, p->seq++), &e);               \
 		plain_push(&p->h, &x, d);                                                          \

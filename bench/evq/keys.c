@@ -8,13 +8,9 @@
 
 typedef unsigned __int128 key; /* time 64, priority 8, sequence 32, slot 24 */
 
-struct body {
-	uint32_t kind, a, b, c;
-};
-
 struct keyed {
 	key *at; /* the root at d - 1, see aligned.h */
-	struct body *body;
+	struct ev_what *body;
 	uint32_t *spare;
 	uint32_t n, cap, used, nspare;
 	uint64_t seq;
@@ -54,8 +50,8 @@ static void keyed_renumber(struct keyed *q, unsigned d)
 	q->seq = q->n;
 }
 
-static inline void keyed_push(struct keyed *q, time_ps when, uint8_t priority, const struct ev *e,
-			      unsigned d)
+static inline void keyed_push(struct keyed *q, time_ps when, uint8_t priority,
+			      const struct ev_what *e, unsigned d)
 {
 	uint32_t slot, i;
 	key k;
@@ -65,7 +61,7 @@ static inline void keyed_push(struct keyed *q, time_ps when, uint8_t priority, c
 	if (q->seq > UINT32_MAX)
 		keyed_renumber(q, d);
 	slot = q->nspare ? q->spare[--q->nspare] : q->used++;
-	q->body[slot] = (struct body){e->kind, e->a, e->b, e->c};
+	q->body[slot] = *e;
 	k = (key)when << 64 | (uint64_t)priority << 56 | q->seq++ << 24 | slot;
 	for (i = d - 1 + q->n++; i > d - 1;) {
 		uint32_t up = i / d + d - 2;
@@ -122,8 +118,7 @@ static inline bool keyed_pop(struct keyed *q, struct ev *e, unsigned d)
 	slot = (uint32_t)q->at[d - 1] & 0xffffff;
 	__builtin_prefetch(&q->body[slot]);
 	k = keyed_take(q, d);
-	*e = (struct ev){(time_ps)(k >> 64), (uint64_t)k,     q->body[slot].kind,
-			 q->body[slot].a,    q->body[slot].b, q->body[slot].c};
+	*e = (struct ev){(time_ps)(k >> 64), (uint64_t)k, q->body[slot]};
 	q->spare[q->nspare++] = slot;
 	return true;
 }
@@ -132,7 +127,7 @@ static inline bool keyed_pop(struct keyed *q, struct ev *e, unsigned d)
 	struct q {                                                                                 \
 		struct keyed k;                                                                    \
 	};                                                                                         \
-	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev e)      \
+	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev_what e) \
 	{                                                                                          \
 		keyed_push(&p->k, when, priority, &e, d);                                          \
 	}                                                                                          \

@@ -42,7 +42,7 @@ static inline void rung_add(struct evq_ladder *q, struct rung *r, uint32_t i)
 }
 
 static inline void evq_ladder_push(struct evq_ladder *q, time_ps when, uint8_t priority,
-				   struct ev e)
+				   struct ev_what e)
 {
 	const struct ev new = ev_make(when, ev_order(priority, q->seq++), &e);
 	uint32_t i;

@@ -85,10 +85,11 @@ static inline void hold(const struct queue *k, void *q, uint64_t n, uint64_t *ha
 	while (n--) {
 		if (k->next(q) == TIME_NEVER || !k->pop(q, &e))
 			abort();
-		h = (h ^ e.when) * 0x9e3779b97f4a7c15ull + e.a;
+		h = (h ^ e.when) * 0x9e3779b97f4a7c15ull + e.what.arrive.port;
 		i = (i + 1) % NSTEPS;
 		k->push(q, e.when + steps[i], i & 3,
-			(struct ev){.kind = i & 7, .a = i, .b = e.a, .c = e.b});
+			(struct ev_what){.kind = i & 7,
+					 .arrive = {i, e.what.arrive.port, e.what.arrive.pkt}});
 	}
 	*hash = h;
 	*at = i;
@@ -105,7 +106,7 @@ static struct result run_hold(const struct queue *k, uint32_t size)
 	rng_seed(&rng, size, 8);
 	for (uint32_t i = 0; i < size; i++) /* a fabric that has been running for a while */
 		k->push(q, steps[i % NSTEPS] / 1000 * rng_below(&rng, 1000), 1,
-			(struct ev){.a = i});
+			(struct ev_what){.arrive = {.port = i}});
 	hold(k, q, 2 * (uint64_t)size, &r.hash, &at);
 	t = now_ns();
 	hold(k, q, r.pairs, &r.hash, &at);
@@ -129,12 +130,12 @@ static struct result run_replay(const struct queue *k, uint32_t unused)
 
 		if (what != RECORD_POP) {
 			k->push(q, what >> 8, (uint8_t)what,
-				(struct ev){.kind = what & 7, .a = seq++});
+				(struct ev_what){.kind = what & 7, .arrive = {.port = seq++}});
 			continue;
 		}
 		if (k->next(q) == TIME_NEVER || !k->pop(q, &e))
 			abort();
-		r.hash = (r.hash ^ e.when) * 0x9e3779b97f4a7c15ull + e.a;
+		r.hash = (r.hash ^ e.when) * 0x9e3779b97f4a7c15ull + e.what.arrive.port;
 		r.pairs++;
 	}
 	r.ns = now_ns() - t;

@@ -47,7 +47,7 @@ static inline uint32_t pair_new(struct evq_pairing *q)
 }
 
 static inline void evq_pairing_push(struct evq_pairing *q, time_ps when, uint8_t priority,
-				    struct ev e)
+				    struct ev_what e)
 {
 	const struct ev new = ev_make(when, ev_order(priority, q->seq++), &e);
 	uint32_t i = pair_new(q);

@@ -12,7 +12,7 @@
 struct queue {
 	const char *name, *what;
 	size_t size;
-	void (*push)(void *q, time_ps when, uint8_t priority, struct ev e);
+	void (*push)(void *q, time_ps when, uint8_t priority, struct ev_what e);
 	bool (*pop)(void *q, struct ev *e);
 	time_ps (*next)(void *q);
 	void (*free)(void *q);
@@ -24,7 +24,7 @@ extern const struct queue evq_pairing, evq_calendar, evq_ladder;
 extern const struct queue evq_wheel, evq_wheel_fine, evq_wheel_coarse;
 
 #define QUEUE(q, text)                                                                             \
-	static void q##_push_any(void *p, time_ps when, uint8_t priority, struct ev e)             \
+	static void q##_push_any(void *p, time_ps when, uint8_t priority, struct ev_what e)        \
 	{                                                                                          \
 		q##_push(p, when, priority, e);                                                    \
 	}                                                                                          \
@@ -61,9 +61,9 @@ static inline uint64_t ev_order(uint8_t priority, uint64_t seq)
 }
 
 /* Whole and new: an event of which two fields were just set is slow to copy. */
-static inline struct ev ev_make(time_ps when, uint64_t order, const struct ev *e)
+static inline struct ev ev_make(time_ps when, uint64_t order, const struct ev_what *e)
 {
-	return (struct ev){when, order, e->kind, e->a, e->b, e->c};
+	return (struct ev){when, order, *e};
 }
 
 #endif

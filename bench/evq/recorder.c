@@ -14,7 +14,7 @@
 #include "recorder.h"
 
 /* As in evq.h, whose own declarations were renamed above. */
-void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e);
+void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what e);
 bool evq_pop(struct evq *q, struct ev *e);
 void evq_free(struct evq *q);
 
@@ -26,7 +26,7 @@ static void note(uint64_t what)
 		vec_push(&record.log, what);
 }
 
-void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e)
+void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what e)
 {
 	note(MIN(when, RECORD_MAX) << 8 | priority);
 	evq_now_push(q, when, priority, e);

@@ -7,7 +7,7 @@
 
 struct rest {
 	uint64_t order;
-	uint32_t kind, a, b, c;
+	struct ev_what what;
 };
 
 struct evq_soa8 {
@@ -34,9 +34,10 @@ static void soa_grow(struct evq_soa8 *q)
 	q->cap = cap;
 }
 
-static inline void evq_soa8_push(struct evq_soa8 *q, time_ps when, uint8_t priority, struct ev e)
+static inline void evq_soa8_push(struct evq_soa8 *q, time_ps when, uint8_t priority,
+				 struct ev_what e)
 {
-	struct rest r = {ev_order(priority, q->seq++), e.kind, e.a, e.b, e.c};
+	struct rest r = {ev_order(priority, q->seq++), e};
 	uint32_t i;
 
 	if (q->n == q->cap)
@@ -100,8 +101,7 @@ static inline bool evq_soa8_pop(struct evq_soa8 *q, struct ev *e)
 	end = 7 + --q->n;
 	when = q->when[end];
 	r = q->rest[end];
-	*e = (struct ev){q->when[7],   q->rest[7].order, q->rest[7].kind,
-			 q->rest[7].a, q->rest[7].b,	 q->rest[7].c};
+	*e = (struct ev){q->when[7], q->rest[7].order, q->rest[7].what};
 	q->when[end] = TIME_NEVER;
 	q->rest[end].order = UINT64_MAX;
 	if (q->n)

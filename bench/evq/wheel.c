@@ -127,7 +127,7 @@ static inline bool wheel_pop(struct wheel *q, struct ev *e, unsigned shift)
 	struct q {                                                                                 \
 		struct wheel w;                                                                    \
 	};                                                                                         \
-	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev e)      \
+	static inline void q##_push(struct q *p, time_ps when, uint8_t priority, struct ev_what e) \
 	{                                                                                          \
 		const struct ev x = ev_make(when, ev_order(priority, p->w.seq++), &e);             \
 		wheel_push(&p->w, &x, shift);                                                      \

@@ -162,8 +162,9 @@ static time_ps draw_traffic(struct trial *t, struct traffic_config *c)
 	c->hot_host = rng_below(r, hosts);
 	c->hot_share_q32 = (1ull << 32) / 4;
 	c->shift = 1 + rng_below(r, hosts - 1);
-	c->interval_ps =
-		wire_time(t->sim, t->sim->plane->hosts.at[0], c->payload + 26u) * 100 / load + 1;
+	c->interval_ps = wire_time(t->sim->plane, t->sim->plane->hosts.at[0], c->payload + 26u) *
+				 100 / load +
+			 1;
 	if (rng_below(r, 3) ==
 	    0) /* long enough for the manager to repair what fails at its start */
 		c->interval_ps = MAX(c->interval_ps, 3 * PS_PER_MS * hosts / packets);
@@ -266,7 +267,7 @@ static void check_pools(struct trial *t)
 	const struct plane *pl = t->sim->plane;
 	bool *unused = mem_zarray(pl->pkts.n + 1, sizeof(*unused));
 
-	for (uint32_t p = pl->pkt_free; p != PKT_NONE; p = pl->pkts.at[p].next_free)
+	for (uint32_t p = t->sim->main.dpkt_free; p != PKT_NONE; p = pl->pkts.at[p].next_free)
 		unused[p] = true;
 	for (uint32_t p = 0; p < pl->pkts.n; p++)
 		if (!unused[p] && pl->pkts.at[p].born + PS_PER_MS / 2 < sim_now(t->sim))
@@ -331,7 +332,7 @@ static void bring_up(struct trial *t, const struct sim_plane_config *drawn)
 	p->fc_refresh = drawn->fc_refresh;
 	for (port_id i = 0; i < t->fab->nports; i++)
 		if (t->sim->ports[i].pi.state != IBA_PORT_DOWN && t->sim->ports[i].peer != FAB_NONE)
-			refresh_start(t->sim, i);
+			refresh_start(&t->sim->main, i);
 }
 
 static void try(struct trial *t, uint64_t seed, unsigned threads)

@@ -12,14 +12,14 @@
 #include "lab/lab.h"
 #include "lab/verdict.h"
 #include "liar.h"
-#include "sim/kernel/sim_priv.h"
+#include "sim/kernel/kernel_priv.h"
 
 static unsigned misled; /* of a batch */
 
 struct world {
 	struct lab *lab;
 	struct lies lies;
-	struct sm_hook hook; /* the manager's own */
+	struct port_client hook; /* the manager's own */
 	struct fab *fab;
 	struct lab_config cfg;
 	uint16_t *lid; /* by port, before the lies; 0: none */
@@ -74,10 +74,10 @@ static void come_between(struct world *w)
 {
 	struct sim *s = lab_sim(w->lab);
 
-	assert(s->hooks.n == 1);
-	w->hook = s->hooks.at[0];
-	s->hooks.at[0].recv = from_fabric;
-	s->hooks.at[0].ctx = w;
+	assert(s->clients.n == 1);
+	w->hook = s->clients.at[0];
+	s->clients.at[0].recv = from_fabric;
+	s->clients.at[0].ctx = w;
 }
 
 /* ---- one seed ---- */

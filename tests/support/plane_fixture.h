@@ -102,7 +102,7 @@ static inline void pw_port_ready(struct pworld *w, port_id p)
 	if (w->pl->host_of[p] != UINT32_MAX)
 		sp->pi.lid = (uint16_t)(PW_LID0 + w->pl->host_of[p]);
 	if (sp->peer != FAB_NONE && sp->pi.state != IBA_PORT_DOWN)
-		port_state_set(w->sim, w->fab->ports[p].node, w->fab->ports[p].num,
+		port_state_set(&w->sim->main, w->fab->ports[p].node, w->fab->ports[p].num,
 			       IBA_PORT_ACTIVE);
 }
 
@@ -227,13 +227,13 @@ static inline uint64_t pw_discarded(const struct pworld *w)
 static inline void pw_check_packets(const struct pworld *w)
 {
 	const struct plane *pl = w->pl;
-	const struct sim_plane_stats *st = &pl->stats;
+	const struct sim_plane_stats *st = sim_plane_stats(w->sim);
 	bool *unused = mem_zarray(pl->cells.n + 1, sizeof(*unused));
 	uint64_t heads = 0;
 
 	assert_int_equal(st->generated + st->copies,
 			 st->delivered + pw_discarded(w) + st->in_flight);
-	for (uint32_t c = pl->cell_free; c != CELL_NONE; c = pl->cells.at[c].next)
+	for (uint32_t c = w->sim->main.cell_free; c != CELL_NONE; c = pl->cells.at[c].next)
 		unused[c] = true;
 	for (uint32_t c = 0; c < pl->cells.n; c++)
 		heads += !unused[c] && !pl->cells.at[c].trail &&
@@ -289,7 +289,7 @@ static inline void pw_check_buffers(const struct pworld *w)
 			assert_int_equal(out->used, pw_list_blocks(pl, out->head) + sending +
 							    pw_crossing_blocks(w, p, slot));
 		}
-	assert_int_equal(pl->stats.discarded[SIM_DISCARD_BUFFER], 0);
+	assert_int_equal(sim_plane_stats(w->sim)->discarded[SIM_DISCARD_BUFFER], 0);
 }
 
 /* What a sender may send and what it has sent never exceed the far buffer. True: nothing is owed.

@@ -4,7 +4,7 @@
  * packets that wait for their walk, in struct sim. Way in: express_add(), sim_settle(). Does not
  * decide what becomes of an SMP at a node: that is smi.c's.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 /* Where a packet is looked at next. */
 enum place { AT_PORT, AT_TABLE, AT_NODE, GONE };
@@ -28,28 +28,6 @@ static enum place drop_counted(struct sim *s, uint32_t p, enum sim_drop why, por
 {
 	sim_count(s, at, c, 1);
 	return drop(s, p, why);
-}
-
-/* Data leaves an Active port for one that is Active or Armed, SMPs pass wherever there is a link. */
-bool link_open(const struct sim *s, const struct sim_port *a, bool data)
-{
-	const struct sim_port *b;
-
-	if (a->peer == FAB_NONE)
-		return false;
-	b = &s->ports[a->peer];
-	if (data)
-		return a->pi.state == IBA_PORT_ACTIVE && b->pi.state >= IBA_PORT_ARMED;
-	return a->pi.state != IBA_PORT_DOWN && b->pi.state != IBA_PORT_DOWN;
-}
-
-void link_data_came(struct sim *s, port_id at)
-{
-	const struct fab_port *fp = &s->fab->ports[at];
-
-	if (s->ports[at].pi.state ==
-	    IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
-		port_state_set(s, fp->node, fp->num, IBA_PORT_ACTIVE);
 }
 
 static uint64_t more(uint64_t v, unsigned add)
@@ -106,16 +84,16 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 	if (pkt->hops++ > hop_limit(s))
 		return drop_counted(s, p, SIM_DROP_LIFETIME, at, SIM_CNT_XMIT_DISCARDS);
 	to = s->ports[at].peer;
-	s->stats.hops++;
+	s->main.stats.hops++;
 	count_packet(s, at, SIM_CNT_XMIT_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_UNI_XMIT);
-	t = s->trouble ? &s->trouble[at] : NULL;
+	t = s->faults ? &s->faults[at] : NULL;
 	if (t && suffers(t, pkt) && rng_chance(&s->fault_rng, t->loss_q32))
 		return drop_counted(s, p, SIM_DROP_FAULT, to,
 				    gmp ? SIM_CNT_RCV_ERRORS : SIM_CNT_VL15_DROPPED);
 	if (t && t->latency_ps) {
-		sim_push(s, s->now + t->latency_ps, PRIO_NET,
-			 (struct ev){
-				 .kind = EV_ARRIVE, .a = to, .b = p, .c = s->ports[to].link_epoch});
+		sim_push(&s->main, s->main.now + t->latency_ps, PRIO_NET,
+			 (struct ev_what){.kind = EV_ARRIVE,
+					  .arrive = {to, p, s->ports[to].link_epoch}});
 		return GONE;
 	}
 	arrive(s, p, to);
@@ -204,19 +182,9 @@ static void walk(struct sim *s, uint32_t p)
 
 /* ---- the list ---- */
 
-void express_add(struct sim *s, uint32_t p)
-{
-	s->pkts.at[p].next = PKT_NONE;
-	if (s->walk_head == PKT_NONE)
-		s->walk_head = p;
-	else
-		s->pkts.at[s->walk_tail].next = p;
-	s->walk_tail = p;
-}
-
 /* What a node answers, and what its program sends on the spot, is added at the end: a program that settles
  * while it is being served finds somebody at it. */
-static void express_walk(struct sim *s)
+void express_walk(struct sim *s)
 {
 	if (s->walking)
 		return;
@@ -238,17 +206,5 @@ void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 		return;
 	}
 	arrive(s, p, at);
-	express_add(s, p);
-}
-
-void sim_settle(struct sim *s, time_ps now)
-{
-	if (s->walking)
-		return;
-	do {
-		while (sim_next(s) <= now && sim_step(s))
-			express_walk(s);
-		s->now = MAX(s->now, now);
-		express_walk(s);
-	} while (sim_next(s) <= now);
+	smi_enqueue(s, s->pkts.at[p].node, p);
 }

@@ -4,12 +4,12 @@
  * everything else to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not carry
  * GMPs: express.c does.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 enum { RESPONSE = 0x80 }; /* the R bit of a method */
 
 /* The request, changed to its answer where it must be. */
-void gsi_respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status)
+static void respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status)
 {
 	uint16_t to = smp->slid;
 
@@ -30,7 +30,7 @@ void gsi_deliver(struct sim *s, uint32_t p)
 	struct pkt *pkt = &s->pkts.at[p];
 	node_id n = pkt->node;
 	unsigned port = pkt->in_port;
-	const struct sm_hook *hook = smi_hook(s, pkt);
+	const struct port_client *hook = port_client_for(s, pkt);
 	struct sim_smp smp = pkt->smp; /* whoever takes it may send, which moves the pool */
 	bool ours = iba_smp_mgmt_class(smp.mad) == IBA_CLASS_PERF &&
 		    !(iba_smp_method(smp.mad) & RESPONSE);
@@ -39,13 +39,13 @@ void gsi_deliver(struct sim *s, uint32_t p)
 		pkt_drop(s, p, SIM_DROP_NO_AGENT);
 		return;
 	}
-	s->stats.delivered++;
-	sim_seen(s, SIM_SEEN_RECV, n, port, &smp, !ours);
+	s->main.stats.delivered++;
+	sim_seen(&s->main, SIM_SEEN_RECV, n, port, &smp, !ours);
 	pkt_free(s, p);
 	if (ours)
-		pma_handle(s, n, port, &smp);
+		respond(s, n, port, &smp, pma_answer(s, n, smp.mad));
 	else if (hook)
 		hook->recv(hook->ctx, &smp);
 	else /* as hosts do it, so that whoever asks need not wait for nothing */
-		gsi_respond(s, n, port, &smp, IBA_STATUS_BAD_METHOD_ATTR);
+		respond(s, n, port, &smp, IBA_STATUS_BAD_METHOD_ATTR);
 }

@@ -4,7 +4,7 @@
  * two ends agree on when their link trains. State: PortInfo. Way in: rate_*(), with link_pairs on.
  * Does not change how long anything takes.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 enum {
 	EXT_OFF = 30,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The performance management agent of every node (IBA 16.1): ClassPortInfo, PortCounters and
- * PortCountersExtended. State: none of its own, the counters are counters.c's. Way in: pma_handle().
+ * PortCountersExtended. State: none of its own, the counters are port_counters.c's. Way in: pma_answer().
  * Samples, and counters by VL, SL or cause are not there and refused.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 enum { ALL_PORTS = 0xff };
 
@@ -185,7 +185,7 @@ static const struct {
 	{IBA_PERF_CLASS_PORT_INFO, class_port_info},
 };
 
-static unsigned answer(struct sim *s, node_id n, uint8_t *mad)
+unsigned pma_answer(struct sim *s, node_id n, uint8_t *mad)
 {
 	unsigned method = iba_smp_method(mad);
 
@@ -197,9 +197,4 @@ static unsigned answer(struct sim *s, node_id n, uint8_t *mad)
 		if (attributes[i].attr_id == iba_smp_attr_id(mad))
 			return attributes[i].answer(s, n, method == IBA_SET, iba_smp_data(mad));
 	return IBA_STATUS_BAD_METHOD_ATTR;
-}
-
-void pma_handle(struct sim *s, node_id n, unsigned port, struct sim_smp *smp)
-{
-	gsi_respond(s, n, port, smp, answer(s, n, smp->mad));
 }

@@ -4,17 +4,17 @@
  * it sends; whether the port says it has an SM, and what its node is called. State: the hooks in struct
  * sim. Does not look into what it passes on.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 static uint32_t *hook_slot(struct sim *s, node_id n, unsigned port)
 {
-	return &s->hook_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
+	return &s->client_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
 }
 
 /* The last hook takes the place of one that goes. */
 static void hook_remove(struct sim *s, uint32_t *slot)
 {
-	struct sm_hook *gone = &s->hooks.at[*slot - 1], last = s->hooks.at[--s->hooks.n];
+	struct port_client *gone = &s->clients.at[*slot - 1], last = s->clients.at[--s->clients.n];
 
 	*gone = last;
 	*hook_slot(s, last.node, last.port) = *slot;
@@ -30,8 +30,8 @@ void sim_attach_port(struct sim *s, node_id n, unsigned port,
 		hook_remove(s, slot);
 	if (!recv)
 		return;
-	vec_push(&s->hooks, (struct sm_hook){n, (uint8_t)port, recv, ctx});
-	*slot = (uint32_t)s->hooks.n;
+	vec_push(&s->clients, (struct port_client){n, (uint8_t)port, recv, ctx});
+	*slot = (uint32_t)s->clients.n;
 }
 
 void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on)
@@ -73,4 +73,12 @@ void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp
 {
 	if (s->nodes[n].on)
 		smi_inject(s, n, port, smp);
+}
+
+const struct port_client *port_client_for(const struct sim *s, const struct pkt *p)
+{
+	unsigned at = sim_is_switch(s, p->node) ? 0 : p->in_port;
+	uint32_t i = s->client_of[s->fab->nodes[p->node].first_port + at];
+
+	return i ? &s->clients.at[i - 1] : NULL;
 }

@@ -62,8 +62,9 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		ext = speed_bits[fp->speed].ext;
 	bool port0 = num == 0;
 	/* Whoever is an SM at this port is still there when the node starts again. */
-	uint32_t is_sm =
-		s->hook_of[s->fab->nodes[n].first_port + num] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
+	uint32_t is_sm = s->client_of[s->fab->nodes[n].first_port + num]
+				 ? p->pi.cap_mask & IBA_CAP_IS_SM
+				 : 0;
 
 	p->pi = (struct iba_port_info){
 		.gid_prefix = 0xfe80000000000000ull,
@@ -203,8 +204,8 @@ static void lease_start(struct sim *s, port_id at)
 	if (!p->pi.m_key_lease || p->lease_runs)
 		return;
 	p->lease_runs = true;
-	sim_push(s, s->now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
-		 (struct ev){.kind = EV_LEASE, .a = at, .b = ++p->lease_epoch});
+	sim_push(&s->main, s->main.now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
+		 (struct ev_what){.kind = EV_LEASE, .lease = {at, ++p->lease_epoch}});
 }
 
 /* Nobody showed the key for a lease period: whoever asks may read it now, and so take over. */

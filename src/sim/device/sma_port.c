@@ -166,7 +166,7 @@ static void state_order(struct req *r, unsigned num, unsigned to)
 	if (to == IBA_PORT_DOWN)
 		to = IBA_PORT_INIT;
 	if (to != IBA_PORT_NO_CHANGE && num)
-		port_state_set(r->s, r->n, num, (enum iba_port_state)to);
+		port_state_set(&r->s->main, r->n, num, (enum iba_port_state)to);
 }
 
 /* ---- the same with link_pairs: a link has two ends ---- */
@@ -193,6 +193,14 @@ static enum iba_phys_state link_wish(const struct sim_port *p, const struct iba_
 	return IBA_PHYS_NO_CHANGE;
 }
 
+static void order_later(struct sim *s, port_id at, enum iba_phys_state to)
+{
+	uint32_t incarnation = s->nodes[s->fab->ports[at].node].incarnation;
+
+	sim_push(&s->main, s->main.now + ANSWER_FIRST_PS, PRIO_WORLD,
+		 (struct ev_what){.kind = EV_ORDER, .order = {at, incarnation, to}});
+}
+
 /* The answer may have to cross the very link: it leaves first, and says what comes. */
 static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
 {
@@ -205,8 +213,7 @@ static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
 		sma_port_info_get(r);
 		return;
 	}
-	sim_push(s, s->now + ANSWER_FIRST_PS, PRIO_WORLD,
-		 (struct ev){.kind = EV_ORDER, .a = at, .b = s->nodes[r->n].incarnation, .c = to});
+	order_later(s, at, to);
 	pi = req_port(r, num)->pi;
 	pi.state = IBA_PORT_DOWN;
 	pi.phys_state = (uint8_t)to;
@@ -288,8 +295,8 @@ unsigned sma_port_info_set(struct req *r)
 		return IBA_STATUS_BAD_FIELD;
 	old = req_port(r, num)->pi;
 	port_info_take(&req_port(r, num)->pi, &v, !sim_is_switch(r->s, r->n) || num == 0);
-	if (r->s->plane && req_port(r, num)->pi.state == IBA_PORT_ACTIVE)
-		host_active(r->s, req_node(r)->first_port + num);
+	if (r->s->net && req_port(r, num)->pi.state == IBA_PORT_ACTIVE)
+		r->s->net->lid_set(r->s, req_node(r)->first_port + num);
 	if (addresses_data(&old, &req_port(r, num)->pi))
 		sim_changed(r->s, r->n, SIM_CHANGED_PORT);
 	if (r->s->cfg.link_pairs) {
@@ -352,10 +359,6 @@ unsigned sma_mlnx_ext_set(struct req *r)
 	if (v.state_change_enable & 1)
 		p->fdr10_enabled = v.speed_enabled;
 	if (num && p->pi.state != IBA_PORT_DOWN && !rate_fits(p))
-		sim_push(r->s, r->s->now + ANSWER_FIRST_PS, PRIO_WORLD,
-			 (struct ev){.kind = EV_ORDER,
-				     .a = req_node(r)->first_port + num,
-				     .b = r->s->nodes[r->n].incarnation,
-				     .c = IBA_PHYS_POLLING});
+		order_later(r->s, req_node(r)->first_port + num, IBA_PHYS_POLLING);
 	return sma_mlnx_ext_get(r);
 }

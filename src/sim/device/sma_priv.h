@@ -6,7 +6,7 @@
 #ifndef WEFT_SMA_PRIV_H
 #define WEFT_SMA_PRIV_H
 
-#include "sim/plane/plane_priv.h"
+#include "sim/device/device_priv.h"
 
 struct req {
 	struct sim *s;

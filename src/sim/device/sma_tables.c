@@ -75,34 +75,6 @@ unsigned sma_pkey_set(struct req *r)
 
 /* ---- SL to VL: by input and output port of a switch, one a port of an endport ---- */
 
-static unsigned default_vl(const struct sim *s, node_id n, unsigned out, unsigned sl)
-{
-	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port + out].pi;
-	unsigned vls = iba_vl_count(pi->oper_vls);
-
-	return sl % (vls ? vls : 1); /* cyclic (thesis 4.4.2) */
-}
-
-unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl)
-{
-	unsigned width = s->fab->nodes[n].nports + 1u;
-
-	if (!s->nodes[n].slvl)
-		return default_vl(s, n, out, sl);
-	return s->nodes[n].slvl[(in * width + out) * 16 + sl];
-}
-
-bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out)
-{
-	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port + out].pi;
-	unsigned live = iba_vl_count(pi->oper_vls);
-
-	for (unsigned sl = 0; sl < 16; sl++)
-		if (sim_slvl(s, n, in, out, sl) < live)
-			return false;
-	return true;
-}
-
 static bool slvl_where(struct req *r, unsigned *in, unsigned *out)
 {
 	if (!sim_is_switch(r->s, r->n)) {
@@ -141,7 +113,7 @@ unsigned sma_slvl_set(struct req *r)
 		uint8_t *all = mem_array((size_t)width * width * 16, 1);
 
 		for (unsigned i = 0; i < width * width * 16; i++)
-			all[i] = (uint8_t)default_vl(r->s, r->n, i / 16 % width, i % 16);
+			all[i] = (uint8_t)slvl_default(r->s, r->n, i / 16 % width, i % 16);
 		node->slvl = all;
 	}
 	if (memcmp(node->slvl + (size_t)(in * width + out) * 16, t.vl, 16)) {

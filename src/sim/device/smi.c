@@ -4,7 +4,7 @@
  * routes with their LID-routed segments (IBA 14.2.2), delivers to SMA or SM. State: one queue a
  * node. Does not read attributes.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 static struct verdict discard(enum sim_drop why)
 {
@@ -117,16 +117,8 @@ __attribute__((always_inline)) static inline struct verdict judge(struct sim *s,
 
 /* ---- delivery ---- */
 
-const struct sm_hook *smi_hook(const struct sim *s, const struct pkt *p)
-{
-	unsigned at = sim_is_switch(s, p->node) ? 0 : p->in_port;
-	uint32_t i = s->hook_of[s->fab->nodes[p->node].first_port + at];
-
-	return i ? &s->hooks.at[i - 1] : NULL;
-}
-
 /* Thesis 3.1.4: responses, traps and everything about SMInfo are for the SM, the rest for the SMA. */
-static bool is_for_sm(struct sim *s, const struct pkt *p, const struct sm_hook *sm)
+static bool is_for_sm(struct sim *s, const struct pkt *p, const struct port_client *sm)
 {
 	const uint8_t *m = p->smp.mad;
 	unsigned method = iba_smp_method(m);
@@ -144,7 +136,7 @@ static void deliver(struct sim *s, uint32_t p)
 {
 	struct pkt *pkt = &s->pkts.at[p];
 	unsigned method = iba_smp_method(pkt->smp.mad);
-	const struct sm_hook *sm = smi_hook(s, pkt);
+	const struct port_client *sm = port_client_for(s, pkt);
 
 	if (method != IBA_GET && method != IBA_SET && method != IBA_TRAP &&
 	    method != IBA_TRAP_REPRESS && method != IBA_GET_RESP) {
@@ -156,9 +148,9 @@ static void deliver(struct sim *s, uint32_t p)
 			pkt_drop(s, p, SIM_DROP_NO_SM);
 			return;
 		}
-		s->stats.delivered++;
+		s->main.stats.delivered++;
 		sim_hash_smp(s, pkt->node, &pkt->smp);
-		sim_seen(s, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 1);
+		sim_seen(&s->main, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 1);
 
 		struct sim_smp smp = pkt->smp; /* the SM may send, which moves the pool */
 
@@ -174,9 +166,9 @@ static void deliver(struct sim *s, uint32_t p)
 		trap_bad_mkey(s, req.node, req.in_port, &req.smp);
 		return;
 	}
-	s->stats.delivered++;
+	s->main.stats.delivered++;
 	sim_hash_smp(s, pkt->node, &pkt->smp);
-	sim_seen(s, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 0);
+	sim_seen(&s->main, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 0);
 	pkt_free(s, p);
 	sma_handle(s, req.node, &req);
 }
@@ -198,58 +190,11 @@ void smi_deliver(struct sim *s, uint32_t p)
 	deliver(s, p);
 }
 
-/* ---- the queue ---- */
-
-/* A request for this node's SMA keeps the SMI busy for the SMA's time too. */
-static time_ps service_time(const struct sim *s, const struct pkt *p)
-{
-	const uint8_t *m = p->smp.mad;
-	bool request = iba_smp_method(m) == IBA_GET || iba_smp_method(m) == IBA_SET;
-	bool here = iba_smp_is_dr(m)
-			    ? !iba_smp_is_return(m) && iba_smp_hop_ptr(m) >= iba_smp_hop_cnt(m)
-			    : !p->from_local;
-
-	return s->cfg.smi_ps + (request && here ? s->cfg.sma_ps : 0);
-}
-
-static void serve_next(struct sim *s, node_id n)
-{
-	struct sim_node *node = &s->nodes[n];
-
-	sim_push(s, s->now + service_time(s, &s->pkts.at[node->q_head]), PRIO_NET,
-		 (struct ev){.kind = EV_SMI, .a = n, .b = node->incarnation});
-}
-
-void smi_enqueue(struct sim *s, node_id n, uint32_t p)
-{
-	struct sim_node *node = &s->nodes[n];
-
-	if (s->cfg.express) {
-		express_add(s, p);
-		return;
-	}
-	s->pkts.at[p].next = PKT_NONE;
-	if (node->q_head == PKT_NONE) {
-		node->q_head = node->q_tail = p;
-		serve_next(s, n);
-	} else {
-		s->pkts.at[node->q_tail].next = p;
-		node->q_tail = p;
-	}
-	node->q_len++;
-}
-
 void smi_done(struct sim *s, node_id n)
 {
-	struct sim_node *node = &s->nodes[n];
-	uint32_t p = node->q_head;
-	struct verdict v;
+	uint32_t p = smi_dequeue(s, n);
+	struct verdict v = judge(s, &s->pkts.at[p]);
 
-	node->q_head = s->pkts.at[p].next;
-	node->q_len--;
-	if (node->q_head != PKT_NONE)
-		serve_next(s, n);
-	v = judge(s, &s->pkts.at[p]);
 	switch (v.kind) {
 	case TO_PORT:
 		link_send(s, n, v.port, p);
@@ -263,68 +208,5 @@ void smi_done(struct sim *s, node_id n)
 	case DISCARD:
 		pkt_drop(s, p, v.why);
 		break;
-	}
-}
-
-void smi_clear(struct sim *s, node_id n)
-{
-	struct sim_node *node = &s->nodes[n];
-
-	while (node->q_head != PKT_NONE) {
-		uint32_t p = node->q_head;
-
-		node->q_head = s->pkts.at[p].next;
-		pkt_drop(s, p, SIM_DROP_NODE);
-	}
-	node->q_len = 0;
-}
-
-/* ---- injection, where the fault model sits ---- */
-
-static uint32_t make(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)
-{
-	uint32_t p = pkt_new(s);
-	struct pkt *pkt = &s->pkts.at[p];
-
-	pkt->smp = *smp;
-	pkt->node = n;
-	pkt->in_port = (uint8_t)port;
-	pkt->from_local = true;
-	pkt->hops = 0;
-	return p;
-}
-
-static void inject_later(struct sim *s, node_id n, uint32_t p)
-{
-	time_ps extra = s->cfg.faults.delay_max_ps
-				? rng_u64(&s->fault_rng) % s->cfg.faults.delay_max_ps
-				: 0;
-
-	sim_push(s, s->now + extra, PRIO_NET,
-		 (struct ev){.kind = EV_INJECT, .a = p, .b = n, .c = s->nodes[n].incarnation});
-}
-
-/*
- * A node's SM or SMA hands over an SMP. Faults are decided once a packet, here: what a loss, a delay
- * or a copy further on would do to the two ends is the same.
- */
-void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)
-{
-	const struct sim_faults *f = &s->cfg.faults;
-	uint32_t p = make(s, n, port, smp);
-
-	s->stats.sent++;
-	sim_seen(s, SIM_SEEN_SEND, n, port, smp, 0);
-	if (rng_chance(&s->fault_rng, f->dup_q32)) {
-		s->stats.duplicated++;
-		inject_later(s, n, make(s, n, port, smp));
-	}
-	if (rng_chance(&s->fault_rng, f->loss_q32)) {
-		pkt_drop(s, p, SIM_DROP_FAULT);
-	} else if (rng_chance(&s->fault_rng, f->delay_q32)) {
-		s->stats.delayed++;
-		inject_later(s, n, p);
-	} else {
-		smi_enqueue(s, n, p);
 	}
 }

@@ -4,7 +4,7 @@
  * with its transaction id comes (thesis 4.3.3). State: one slot a kind of notice and node. Does not
  * decide what is worth a notice.
  */
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 enum { TID_MARK = 0x72 }; /* the highest byte: no program's own */
 
@@ -32,19 +32,19 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	smp.sl = pi->sm_sl;
 	if (pi->sm_lid && pi->lid) { /* nobody to tell before an SM has been here */
 		t->sent++;
-		s->stats.traps++;
+		s->main.stats.traps++;
 		smi_inject(s, n, t->port, &smp);
 	}
-	t->due = s->now + again;
-	sim_push(s, t->due, PRIO_NET,
-		 (struct ev){.kind = EV_TRAP, .a = n, .b = s->nodes[n].incarnation, .c = slot});
+	t->due = s->main.now + again;
+	sim_push(&s->main, t->due, PRIO_NET,
+		 (struct ev_what){.kind = EV_TRAP, .trap = {n, s->nodes[n].incarnation, slot}});
 }
 
 void trap_repeat(struct sim *s, node_id n, unsigned slot)
 {
 	struct trap_slot *t = &s->nodes[n].trap[slot];
 
-	if (!t->pending || t->due != s->now)
+	if (!t->pending || t->due != s->main.now)
 		return;
 	if (s->cfg.trap_limit && t->sent >= s->cfg.trap_limit) {
 		t->pending = false;

@@ -55,18 +55,22 @@ static inline uint32_t least_child(const struct evq *q, uint32_t i)
 	return least;
 }
 
-/* Put e where i is, or below. */
-static inline void heap_sink(struct evq *q, uint32_t i, struct ev e)
+/* Puts e at place i, or below. e is not in the heap, or behind its end. */
+static inline void heap_sink(struct evq *q, uint32_t i, const struct ev *e)
 {
+	const time_ps when = e->when;
+	const uint64_t order = e->order;
+
 	while (4 * i + 1 < q->nheap) {
 		uint32_t c = least_child(q, i);
+		const struct ev *child = &q->heap[c];
 
-		if (!before(&q->heap[c], &e))
+		if (child->when != when ? child->when > when : child->order >= order)
 			break;
-		q->heap[i] = q->heap[c];
+		q->heap[i] = *child;
 		i = c;
 	}
-	q->heap[i] = e;
+	q->heap[i] = *e;
 }
 
 /* ---- lists ---- */
@@ -110,8 +114,11 @@ static void list_pour(struct evq *q, struct evq_list l)
 	q->spare = l.first;
 	q->nheap = l.n;
 	q->spill_at = 2 * l.n;
-	for (uint32_t i = (l.n + 2) / 4; i--;)
-		heap_sink(q, i, q->heap[i]);
+	for (uint32_t i = (l.n + 2) / 4; i--;) {
+		const struct ev e = q->heap[i];
+
+		heap_sink(q, i, &e);
+	}
 }
 
 /* ---- rungs ---- */
@@ -246,12 +253,9 @@ void evq_put(struct evq *q, const struct ev *e)
 	put(q, e);
 }
 
-void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e)
+void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what what)
 {
-	/* Not e with two fields set: a copy of what was just written in parts makes the CPU wait.
-	 */
-	const struct ev new = {
-		when, (uint64_t)priority << 56 | UNRANKED | q->seq++, e.kind, e.a, e.b, e.c};
+	const struct ev new = {when, (uint64_t)priority << 56 | UNRANKED | q->seq++, what};
 
 	put(q, &new);
 }
@@ -265,7 +269,7 @@ bool evq_pop(struct evq *q, struct ev *e)
 	q->n--;
 	*e = q->heap[0];
 	if (--q->nheap)
-		heap_sink(q, 0, q->heap[q->nheap]);
+		heap_sink(q, 0, &q->heap[q->nheap]);
 	return true;
 }
 

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The event queue: earliest first; at the same time the smaller priority number first, then those with
- * a rank, by rank, then the one that was pushed first. Behind these few calls the structure can be replaced. An all-zero struct
- * evq is an empty queue.
+ * a rank, by rank, then the one that was pushed first. An all-zero struct evq is an empty queue. Used by
+ * the kernel only, so that another structure can take its place.
  */
 #ifndef WEFT_EVQ_H
 #define WEFT_EVQ_H
 
-#include "base/base.h"
-
-struct ev {
-	time_ps when;
-	uint64_t order; /* priority in the top byte, rank or sequence number below */
-	uint32_t kind;
-	uint32_t a, b, c; /* what they mean is up to the kind */
-};
+#include "sim/kernel/event.h"
 
 enum { EVQ_RUNGS = 8 };
 
@@ -45,7 +38,7 @@ struct evq {
 	struct evq_rung rung[EVQ_RUNGS];
 };
 
-void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev e);
+void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what what);
 void evq_put(struct evq *q, const struct ev *e); /* when and order are set already */
 bool evq_pop(struct evq *q, struct ev *e);	 /* false when empty */
 void evq_free(struct evq *q);

@@ -1,77 +1,66 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One simulation in parts, on one or several threads. State: struct crew, while sim_run_parallel()
- * runs. Way in: sim_run_parallel(). Does not run anything but data packets: SMPs, callbacks and
- * changes of the world happen in the whole.
+ * One simulation in several shards, on one or several threads. State: struct parallel, while
+ * sim_run_parallel() runs. Way in: sim_run_parallel(). Runs data packets only: SMPs, callbacks, power and
+ * cables need the simulation as a whole.
  *
- * Whatever leaves a node takes the propagation of a link at least. So when the earliest event of
- * all is at t, no part can be surprised before t + propagation: up to there each runs its own
- * events. Then all meet, and the next window begins with what was sent in the last. What a node
- * sees, and in which order, does not depend on the parts: arrivals are ranked by port
- * (sim_push_arrival()), and what a node does itself comes in the order in which it asked for it.
+ * A packet takes at least the propagation of a link from node to node. So if the earliest event of all is
+ * at t, no shard can receive anything before t + propagation: until then each runs its own events. Then
+ * all threads meet, and the next window begins with what was sent in the last one. What a node
+ * receives, and in which order, does not depend on the shards: arrivals are ranked by port
+ * (sim_push_arrival()), and a node's own events run in the order in which it scheduled them.
  */
 #include "sim/plane/parallel_priv.h"
 
 #include <sched.h>
 
-enum { SPINS = 2000, WORTH_WINDOWS = 16, WORTH_TIMES = 4, RETRY_TIMES = 32 };
+enum { SPINS = 2000, WORTH_WINDOWS = 16, WORTH_TIMES = 4, RETRY_TIMES = 32, TICK_WINDOWS = 64 };
 
 /* ---- windows ---- */
 
-bool crew_mail(struct sim *s, const struct ev *e)
+static void take_mail(struct parallel *c, unsigned shard, unsigned box)
 {
-	struct crew *c = s->crew;
-	unsigned to = c->part_of[e->a];
-	struct crew_hand *h = &c->hands[c->parts[s->part].hand];
+	for (unsigned k = 0; k < c->nworkers; k++) {
+		ev_list *l = &c->workers[k].box[box][shard];
 
-	if (to == s->part)
-		return false;
-	assert(e->when >= c->horizon);
-	vec_push(&h->box[c->window & 1][to], *e);
-	h->next = MIN(h->next, e->when);
-	return true;
-}
-
-static void take_mail(struct crew *c, unsigned part, unsigned box)
-{
-	for (unsigned k = 0; k < c->nhands; k++) {
-		struct crew_hand *from = &c->hands[k];
-
-		for (size_t i = 0; i < from->box[box][part].n; i++)
-			evq_put(&c->parts[part].sim.q, &from->box[box][part].at[i]);
-		from->box[box][part].n = 0;
+		for (size_t i = 0; i < l->n; i++)
+			evq_put(&c->shards[shard].q, &l->at[i]);
+		l->n = 0;
 	}
 }
 
-/* A part that runs out of free places stops where it is: all go on from there. */
-static void run_window(struct crew_hand *h, unsigned part)
+/* A shard that runs out of free places stops: all continue from there after the refill. */
+static void run_window(struct worker *w, unsigned shard)
 {
-	struct crew *c = h->crew;
-	struct crew_part *p = &c->parts[part];
+	struct parallel *c = w->run;
+	struct shard *sh = &c->shards[shard];
 
-	take_mail(c, part, (c->window - 1) & 1);
-	while (!c->over && evq_next(&p->sim.q) < c->horizon && !crew_is_dry(p))
-		sim_step(&p->sim);
-	h->next = MIN(h->next, evq_next(&p->sim.q));
+	take_mail(c, shard, (c->window - 1) & 1);
+	while (!c->over && evq_next(&sh->q) < c->horizon && !shard_is_dry(sh))
+		plane_step(sh);
+	w->outbox.earliest = MIN(w->outbox.earliest, evq_next(&sh->q));
 }
 
-/* Between two windows, when all have arrived. */
-static void next_window(struct crew *c)
+/* Between two windows, while all threads wait. */
+static void next_window(struct parallel *c)
 {
 	time_ps first = TIME_NEVER;
 
-	for (unsigned k = 0; k < c->nhands; k++)
-		first = MIN(first, c->hands[k].next);
-	crew_refill(c);
+	for (unsigned k = 0; k < c->nworkers; k++)
+		first = MIN(first, c->workers[k].outbox.earliest);
+	shards_refill(c);
 	c->over = first > c->limit;
 	c->horizon = c->limit - MIN(first, c->limit) < c->lookahead ? c->limit + 1
 								    : first + c->lookahead;
 	c->window++;
-	if (!c->over)
-		c->whole->now = MAX(c->whole->now, first); /* for whoever shows progress */
+	if (c->over)
+		return;
+	c->sim->main.now = MAX(c->sim->main.now, first);
+	if (c->tick && c->window % TICK_WINDOWS == 0)
+		shards_progress(c);
 }
 
-static void wait_for(struct crew *c, unsigned round)
+static void wait_for(struct parallel *c, unsigned round)
 {
 	for (unsigned i = 0; i < SPINS; i++) {
 		if (atomic_load_explicit(&c->round, memory_order_acquire) != round)
@@ -85,17 +74,17 @@ static void wait_for(struct crew *c, unsigned round)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void meet(struct crew *c)
+static void meet(struct parallel *c)
 {
 	unsigned round = atomic_load_explicit(&c->round, memory_order_acquire);
 
-	if (atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1 < c->nhands) {
+	if (atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1 < c->nworkers) {
 		wait_for(c, round);
 		return;
 	}
 	atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
 	next_window(c);
-	if (c->nhands == 1)
+	if (c->nworkers == 1)
 		return;
 	pthread_mutex_lock(&c->lock);
 	atomic_store_explicit(&c->round, round + 1, memory_order_release);
@@ -103,81 +92,83 @@ static void meet(struct crew *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void run_hand(struct crew_hand *h)
+static void run_worker(struct worker *w)
 {
-	struct crew *c = h->crew;
+	struct parallel *c = w->run;
 
 	do {
 		meet(c);
-		h->next = TIME_NEVER;
-		for (unsigned k = h->first; k < h->end; k++)
-			run_window(h, k);
-		if (c->tick && !h->first && c->window % 64 == 0)
+		w->outbox.to = w->box[c->window & 1];
+		w->outbox.horizon = c->horizon;
+		w->outbox.earliest = TIME_NEVER;
+		for (unsigned k = w->first; k < w->end; k++)
+			run_window(w, k);
+		if (c->tick && !w->first && c->window % TICK_WINDOWS == 0)
 			c->tick(c->tick_ctx);
 	} while (!c->over);
 }
 
-static void *start_hand(void *arg)
+static void *start_worker(void *arg)
 {
-	struct crew_hand *h = arg;
+	struct worker *w = arg;
 
-	pthread_mutex_lock(&h->crew->lock);
-	pthread_mutex_unlock(&h->crew->lock);
-	run_hand(h);
+	pthread_mutex_lock(&w->run->lock);
+	pthread_mutex_unlock(&w->run->lock);
+	run_worker(w);
 	return NULL;
 }
 
-/* ---- hands ---- */
+/* ---- threads ---- */
 
-static void hand_begin(struct crew *c, unsigned i)
+static void worker_begin(struct parallel *c, unsigned i)
 {
-	struct crew_hand *h = &c->hands[i];
+	struct worker *w = &c->workers[i];
 
-	h->first = i * c->nparts / c->nhands;
-	h->end = (i + 1) * c->nparts / c->nhands;
-	h->next = TIME_NEVER;
+	w->first = i * c->nshards / c->nworkers;
+	w->end = (i + 1) * c->nshards / c->nworkers;
+	w->outbox = (struct outbox){.shard_of = c->shard_of, .earliest = TIME_NEVER};
 	for (unsigned k = 0; k < 2; k++)
-		h->box[k] = mem_zarray(c->nparts, sizeof(*h->box[k]));
-	for (unsigned k = h->first; k < h->end; k++) {
-		c->parts[k].hand = i;
-		h->next = MIN(h->next, evq_next(&c->parts[k].sim.q));
+		w->box[k] = mem_zarray(c->nshards, sizeof(*w->box[k]));
+	for (unsigned k = w->first; k < w->end; k++) {
+		c->shards[k].outbox = &w->outbox;
+		w->outbox.earliest = MIN(w->outbox.earliest, evq_next(&c->shards[k].q));
 	}
 }
 
-static void hand_end(struct crew *c, unsigned i)
+static void worker_end(struct parallel *c, unsigned i)
 {
-	for (unsigned k = 0; k < 2 * c->nparts; k++)
-		vec_free(&c->hands[i].box[k / c->nparts][k % c->nparts]);
-	free(c->hands[i].box[0]);
-	free(c->hands[i].box[1]);
+	for (unsigned k = 0; k < 2 * c->nshards; k++)
+		vec_free(&c->workers[i].box[k / c->nshards][k % c->nshards]);
+	free(c->workers[i].box[0]);
+	free(c->workers[i].box[1]);
 }
 
-/* Nobody begins before it is known who is there: there may be fewer threads than were asked for. */
-static void run_all(struct crew *c)
+/* No thread begins before their number is known: there may be fewer than requested. */
+static void run_all(struct parallel *c)
 {
 	unsigned n = 1;
 
-	c->hands = mem_zarray(c->nhands, sizeof(*c->hands));
+	c->workers = mem_zarray(c->nworkers, sizeof(*c->workers));
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->go, NULL);
 	pthread_mutex_lock(&c->lock);
-	for (unsigned k = 0; k < c->nhands; k++)
-		c->hands[k].crew = c;
-	while (n < c->nhands &&
-	       !pthread_create(&c->hands[n].thread, NULL, start_hand, &c->hands[n]))
+	for (unsigned k = 0; k < c->nworkers; k++)
+		c->workers[k].run = c;
+	while (n < c->nworkers &&
+	       !pthread_create(&c->workers[n].thread, NULL, start_worker, &c->workers[n]))
 		n++;
-	c->nhands = n;
+	c->nworkers = n;
 	for (unsigned k = 0; k < n; k++)
-		hand_begin(c, k);
+		worker_begin(c, k);
 	pthread_mutex_unlock(&c->lock);
-	run_hand(&c->hands[0]);
+	run_worker(&c->workers[0]);
 	for (unsigned k = 1; k < n; k++)
-		pthread_join(c->hands[k].thread, NULL);
-	for (unsigned k = 0; k < c->nhands; k++)
-		hand_end(c, k);
+		pthread_join(c->workers[k].thread, NULL);
+	for (unsigned k = 0; k < c->nworkers; k++)
+		worker_end(c, k);
 	pthread_cond_destroy(&c->go);
 	pthread_mutex_destroy(&c->lock);
-	free(c->hands);
+	free(c->workers);
 }
 
 /* ---- the way in ---- */
@@ -189,8 +180,7 @@ static unsigned cores(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
-/* Nothing from a link comes sooner than this after it was sent: a flow control packet on the
- * shortest and fastest one. */
+/* The shortest time from node to node: of a flow control packet on the shortest and fastest link. */
 static time_ps lookahead_of(const struct sim *s)
 {
 	unsigned bytes = MIN(s->cfg.plane.header_bytes, (unsigned)PLANE_FC_BYTES);
@@ -198,58 +188,57 @@ static time_ps lookahead_of(const struct sim *s)
 
 	for (port_id p = 0; p < s->fab->nports; p++)
 		if (s->ports[p].peer != FAB_NONE)
-			least = MIN(least, s->ports[p].wire_ps + wire_time(s, p, bytes));
+			least = MIN(least, s->ports[p].wire_ps + wire_time(s->plane, p, bytes));
 	return least;
 }
 
-/* Somebody listens, SMPs are under way, or nodes have more in common than links: one stream of
- * random numbers for damaged bytes, packets that wait for static rate control, statistics that count
- * a loss where the packet was made. */
-static bool must_stay_whole(const struct sim *s)
+/* A watcher is set, SMPs are in flight, or nodes share more than links: one stream of random numbers
+ * for damaged bytes, packets that wait for static rate control, statistics that count a loss at the
+ * host that generated the packet. */
+static bool needs_whole(const struct sim *s)
 {
 	const struct sim_plane_config *c = &s->cfg.plane;
 
-	return !s->plane || s->stats.in_flight || s->watch.seen || s->changes.changed ||
+	return !s->plane || s->main.stats.in_flight || s->watch.seen || s->changes.changed ||
 	       s->plane->tap.sent || s->plane->discards.discarded || s->plane->detail ||
 	       c->byte_error_q40 || c->rate_control;
 }
 
-static bool pays(const struct crew *c)
+static bool pays(const struct parallel *c)
 {
-	const struct sim *s = c->whole;
+	time_ps now = c->sim->main.now;
 
-	return c->lookahead && c->limit > s->now &&
-	       (c->limit - s->now) / WORTH_WINDOWS >= c->lookahead;
+	return c->lookahead && c->limit > now && (c->limit - now) / WORTH_WINDOWS >= c->lookahead;
 }
 
-static bool try_apart(struct sim *s, struct crew *c, unsigned threads)
+static bool try_parallel(struct sim *s, struct parallel *c, unsigned threads)
 {
-	uint64_t events = s->stats.events, pending = s->q.n;
+	uint64_t events = s->main.stats.events, pending = s->main.q.n;
 
-	s->crew_after = events + RETRY_TIMES * pending + 1; /* looking costs time, too */
-	c->nparts = crew_part_count(s, threads);
-	c->nhands = MIN(threads ? threads : cores(), c->nparts);
-	if (c->nparts < 2)
+	s->parallel_after = events + RETRY_TIMES * pending + 1; /* trying takes time, too */
+	c->nshards = shard_count(s, threads);
+	c->nworkers = MIN(threads ? threads : cores(), c->nshards);
+	if (c->nshards < 2)
 		return false;
 	c->lookahead = lookahead_of(s);
 	if (!pays(c))
 		return false;
-	crew_deal(c); /* which may find a nearer limit */
+	shards_split(c); /* which may find an earlier limit */
 	if (pays(c))
 		run_all(c);
-	crew_join(c);
-	if (s->stats.events >= events + WORTH_TIMES * pending)
-		s->crew_after = 0;
-	return s->stats.events > events;
+	shards_join(c);
+	if (s->main.stats.events >= events + WORTH_TIMES * pending)
+		s->parallel_after = 0;
+	return s->main.stats.events > events;
 }
 
-/* Asked again and again, so it says no quickly. */
+/* Called again and again, so it declines quickly. */
 bool sim_run_parallel(struct sim *s, time_ps limit, unsigned threads, void (*tick)(void *ctx),
 		      void *ctx)
 {
-	if (s->stats.events < s->crew_after || limit <= s->now || must_stay_whole(s))
+	if (s->main.stats.events < s->parallel_after || limit <= s->main.now || needs_whole(s))
 		return false;
-	return try_apart(s,
-			 &(struct crew){.whole = s, .limit = limit, .tick = tick, .tick_ctx = ctx},
-			 threads);
+	return try_parallel(
+		s, &(struct parallel){.sim = s, .limit = limit, .tick = tick, .tick_ctx = ctx},
+		threads);
 }

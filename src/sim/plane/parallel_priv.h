@@ -1,63 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One simulation in parts, on one or several threads: what crew.c, crew_deal.c and the kernel
- * share. A part is a struct sim of its own in which clock, queue, counters and free places of the
- * pools are private and all else is the whole's; a node belongs to one part, and only that one
- * touches it and its ports. Parts are small enough for a core's cache, so they pay on one thread
- * too.
+ * A parallel run: what parallel.c and parallel_split.c share while sim_run_parallel() runs. The nodes are
+ * divided among shards (struct shard: what each owns), and the shards among threads. Shards are small
+ * enough for a core's cache, so they pay on one thread, too.
  */
-#ifndef WEFT_CREW_H
-#define WEFT_CREW_H
+#ifndef WEFT_PARALLEL_PRIV_H
+#define WEFT_PARALLEL_PRIV_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "sim/plane/plane_priv.h"
 
-struct crew_part {
-	struct sim sim;
-	struct plane plane;
-	unsigned hand; /* who runs it */
-	char gap[64];  /* the next one is another thread's */
-};
-
-struct crew_hand { /* a thread */
-	struct crew *crew;
-	unsigned first, end;	 /* its parts */
-	VEC(struct ev) * box[2]; /* by part they go to: sent in this window, and in the last one */
-	time_ps next;		 /* the earliest that its parts have or have sent */
+struct worker { /* a thread */
+	struct parallel *run;
+	unsigned first, end;  /* its shards */
+	ev_list *box[2];      /* by receiving shard: sent in this window, and in the last one */
+	struct outbox outbox; /* of its shards */
 	pthread_t thread;
-	char gap[64];
+	char gap[64]; /* the next one is another thread's */
 };
 
-struct crew {
-	struct sim *whole;
-	unsigned nparts, nhands;
-	uint16_t *part_of; /* by port */
-	struct crew_part *parts;
-	struct crew_hand *hands;
+struct parallel {
+	struct sim *sim;
+	unsigned nshards, nworkers;
+	uint16_t *shard_of; /* by port */
+	struct shard *shards;
+	struct worker *workers;
 	time_ps limit, lookahead;
-	/* the window: set when all have met, read until they meet again */
+	/* the window: set while all threads wait, read until they wait again */
 	time_ps horizon;
 	unsigned window;
 	bool over;
-	/* the meeting */
+	/* the barrier */
 	atomic_uint arrived, round;
 	pthread_mutex_t lock;
 	pthread_cond_t go;
+	/* progress */
 	void (*tick)(void *ctx);
 	void *tick_ctx;
+	uint64_t generated, delivered; /* before this run */
 };
 
-/* crew_deal.c: apart and together */
-unsigned crew_part_count(const struct sim *s, unsigned threads);
-void crew_deal(struct crew *c);
-void crew_join(struct crew *c);
-bool crew_is_dry(const struct crew_part *p); /* its next event may find no free place */
-void crew_refill(struct crew *c);	     /* nobody runs meanwhile */
-
-/* crew.c */
-/* An arrival for another part goes into its box; false: it is for this one. */
-bool crew_mail(struct sim *s, const struct ev *e);
+/* parallel_split.c */
+unsigned shard_count(const struct sim *s, unsigned threads);
+void shards_split(struct parallel *c);
+void shards_join(struct parallel *c);
+bool shard_is_dry(const struct shard *sh); /* its next event may find no free place */
+void shards_refill(struct parallel *c);	   /* only while all threads wait */
+void shards_progress(struct parallel *c);  /* the same: totals so far, for whoever shows them */
 
 #endif

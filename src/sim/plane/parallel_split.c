@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A simulation dealt out to parts, and put together again. State: struct crew. Ways in:
- * crew_deal(), crew_join(), and crew_refill() between two windows. Does not run events: crew.c
- * does.
+ * A simulation divided into shards, and put together again. State: struct parallel. Ways in:
+ * shards_split(), shards_join(), and shards_refill() between two windows. Does not run events:
+ * parallel.c does.
  */
 #include "sim/plane/parallel_priv.h"
 
-enum { PART_PORTS = 1536, PARTS_MAX = 1024, POOL_LEAST = 256 };
+enum { SHARD_PORTS = 1536, SHARDS_MAX = 1024, POOL_LEAST = 256 };
 
 /* ---- which nodes ---- */
 
-/* About what a core's second-level cache holds, but one for each thread that was asked for. */
-unsigned crew_part_count(const struct sim *s, unsigned threads)
+/* About what a core's second-level cache holds, but at least one for each thread requested. */
+unsigned shard_count(const struct sim *s, unsigned threads)
 {
-	unsigned most = MIN((unsigned)PARTS_MAX, MAX(s->fab->nnodes, 1u));
+	unsigned most = MIN((unsigned)SHARDS_MAX, MAX(s->fab->nnodes, 1u));
 
-	return MIN(MAX((s->fab->nports + PART_PORTS / 2) / PART_PORTS, threads), most);
+	return MIN(MAX((s->fab->nports + SHARD_PORTS / 2) / SHARD_PORTS, threads), most);
 }
 
 /* The switch at the other end of a host's first cable; the node itself if there is none. */
@@ -33,9 +33,9 @@ static node_id anchor_of(const struct sim *s, node_id n)
 }
 
 /* In order of ids, which keeps neighbours together in most fabrics, with as many cables to each. */
-static void deal_nodes(struct crew *c)
+static void split_nodes(struct parallel *c)
 {
-	const struct sim *s = c->whole;
+	const struct sim *s = c->sim;
 	uint64_t *weight = mem_zarray(s->fab->nnodes, sizeof(*weight)), sum = 0, seen = 0;
 	uint16_t *of = mem_array(s->fab->nnodes, sizeof(*of));
 
@@ -45,29 +45,32 @@ static void deal_nodes(struct crew *c)
 			sum++;
 		}
 	for (node_id n = 0; n < s->fab->nnodes; n++) {
-		of[n] = (uint16_t)MIN(seen * c->nparts / MAX(sum, (uint64_t)1), c->nparts - 1u);
+		of[n] = (uint16_t)MIN(seen * c->nshards / MAX(sum, (uint64_t)1), c->nshards - 1u);
 		seen += weight[n];
 	}
 	for (port_id p = 0; p < s->fab->nports; p++)
-		c->part_of[p] = of[anchor_of(s, s->fab->ports[p].node)];
+		c->shard_of[p] = of[anchor_of(s, s->fab->ports[p].node)];
 	free(weight);
 	free(of);
 }
 
 /* ---- which events ---- */
 
-/* The port whose node an event belongs to; FAB_NONE: it is for the whole. */
-static port_id event_port(const struct sim *s, const struct ev *e)
+/* The port whose node an event belongs to; FAB_NONE: it needs the simulation as a whole. */
+static port_id event_port(const struct sim *s, const struct ev_what *e)
 {
 	switch ((enum sim_ev)e->kind) {
 	case EV_P_HEAD:
+		return e->head.port;
 	case EV_P_FC:
+		return e->credit.port;
 	case EV_P_LINK:
 	case EV_P_SENT:
+		return e->port.port;
 	case EV_P_REFRESH:
-		return e->a;
+		return e->link.port;
 	case EV_P_ROUTE:
-		return s->fab->nodes[e->a].first_port;
+		return s->fab->nodes[e->node.node].first_port;
 	case EV_P_MAP:
 	case EV_P_CROSS:
 	case EV_P_CROSSED:
@@ -75,9 +78,10 @@ static port_id event_port(const struct sim *s, const struct ev *e)
 	case EV_P_HOQ:
 	case EV_P_STALL:
 	case EV_P_LIFE:
-		return chan_port(s->plane, e->a);
+		return chan_port(s->plane, e->chan.chan);
 	case EV_P_MAKE:
-		return e->a < s->plane->hosts.n ? s->plane->hosts.at[e->a] : FAB_NONE;
+		return e->make.host < s->plane->hosts.n ? s->plane->hosts.at[e->make.host]
+							: FAB_NONE;
 	case EV_P_PACED:
 	case EV_P_RETRAIN:
 	case EV_CALL:
@@ -93,139 +97,132 @@ static port_id event_port(const struct sim *s, const struct ev *e)
 	return FAB_NONE;
 }
 
-/* What is for the whole stays there, and the parts run no further than that. */
-static void deal_events(struct crew *c)
+/* Events that need the whole stay in its queue, and the shards run no further than those. */
+static void split_events(struct parallel *c)
 {
-	struct sim *s = c->whole;
-	VEC(struct ev) keep = {0};
+	struct sim *s = c->sim;
+	ev_list keep = {0};
 	struct ev e;
 
-	while (evq_pop(&s->q, &e)) {
-		port_id p = event_port(s, &e);
+	while (evq_pop(&s->main.q, &e)) {
+		port_id p = event_port(s, &e.what);
 
 		if (p != FAB_NONE) {
-			evq_put(&c->parts[c->part_of[p]].sim.q, &e);
+			evq_put(&c->shards[c->shard_of[p]].q, &e);
 			continue;
 		}
 		vec_push(&keep, e);
 		c->limit = MIN(c->limit, e.when - (e.when > 0));
 	}
 	for (size_t i = 0; i < keep.n; i++)
-		evq_put(&s->q, &keep.at[i]);
+		evq_put(&s->main.q, &keep.at[i]);
 	vec_free(&keep);
 }
 
-/* ---- which places of the pools: one array for all, and each part knows some that are free ---- */
+/* ---- which places of the pools: one array for all, and each shard has a list of free ones ---- */
 
-static uint32_t pkts_back(struct plane *pl, struct plane *from)
+static uint32_t pkts_move(struct plane *pl, struct shard *to, struct shard *from)
 {
 	uint32_t p, n = 0;
 
-	for (; (p = from->pkt_free) != PKT_NONE; n++) {
-		from->pkt_free = pl->pkts.at[p].next_free;
-		pl->pkts.at[p].next_free = pl->pkt_free;
-		pl->pkt_free = p;
+	for (; (p = from->dpkt_free) != PKT_NONE; n++) {
+		from->dpkt_free = pl->pkts.at[p].next_free;
+		pl->pkts.at[p].next_free = to->dpkt_free;
+		to->dpkt_free = p;
 	}
 	return n;
 }
 
-static uint32_t cells_back(struct plane *pl, struct plane *from)
+static uint32_t cells_move(struct plane *pl, struct shard *to, struct shard *from)
 {
 	uint32_t c, n = 0;
 
 	for (; (c = from->cell_free) != CELL_NONE; n++) {
 		from->cell_free = pl->cells.at[c].next;
-		pl->cells.at[c].next = pl->cell_free;
-		pl->cell_free = c;
+		pl->cells.at[c].next = to->cell_free;
+		to->cell_free = c;
 	}
 	return n;
 }
 
-static void pkts_give(struct plane *pl, struct plane *to, uint32_t n)
+static void pkts_give(struct sim *s, struct shard *to, uint32_t n)
 {
+	struct plane *pl = s->plane;
+
 	for (uint32_t p; n--;) {
-		if (pl->pkt_free == PKT_NONE) {
-			pl->pkt_free = dpkt_add(pl);
-			pl->pkts.at[pl->pkt_free].next_free = PKT_NONE;
+		if (s->main.dpkt_free == PKT_NONE) {
+			s->main.dpkt_free = dpkt_add(pl);
+			pl->pkts.at[s->main.dpkt_free].next_free = PKT_NONE;
 		}
-		p = pl->pkt_free;
-		pl->pkt_free = pl->pkts.at[p].next_free;
-		pl->pkts.at[p].next_free = to->pkt_free;
-		to->pkt_free = p;
+		p = s->main.dpkt_free;
+		s->main.dpkt_free = pl->pkts.at[p].next_free;
+		pl->pkts.at[p].next_free = to->dpkt_free;
+		to->dpkt_free = p;
 	}
 }
 
-static void cells_give(struct plane *pl, struct plane *to, uint32_t n)
+static void cells_give(struct sim *s, struct shard *to, uint32_t n)
 {
+	struct plane *pl = s->plane;
+
 	for (uint32_t c; n--;) {
-		if (pl->cell_free == CELL_NONE) {
-			pl->cell_free = cell_add(pl);
-			pl->cells.at[pl->cell_free].next = CELL_NONE;
+		if (s->main.cell_free == CELL_NONE) {
+			s->main.cell_free = cell_add(pl);
+			pl->cells.at[s->main.cell_free].next = CELL_NONE;
 		}
-		c = pl->cell_free;
-		pl->cell_free = pl->cells.at[c].next;
+		c = s->main.cell_free;
+		s->main.cell_free = pl->cells.at[c].next;
 		pl->cells.at[c].next = to->cell_free;
 		to->cell_free = c;
 	}
 }
 
-bool crew_is_dry(const struct crew_part *p)
+bool shard_is_dry(const struct shard *sh)
 {
-	return p->plane.pkt_free == PKT_NONE || p->plane.cell_free == CELL_NONE;
+	return sh->dpkt_free == PKT_NONE || sh->cell_free == CELL_NONE;
 }
 
-/* When one has run dry all is dealt anew: packets are made in one part and end in another. */
-void crew_refill(struct crew *c)
+/* If one has no free place, all places are divided again: packets begin in one shard and end in another. */
+void shards_refill(struct parallel *c)
 {
-	struct plane *pl = c->whole->plane;
+	struct sim *s = c->sim;
 	uint32_t pkts = 0, cells = 0;
 	bool dry = false;
 
-	for (unsigned k = 0; k < c->nparts; k++)
-		dry |= crew_is_dry(&c->parts[k]);
+	for (unsigned k = 0; k < c->nshards; k++)
+		dry |= shard_is_dry(&c->shards[k]);
 	if (!dry)
 		return;
-	for (unsigned k = 0; k < c->nparts; k++) {
-		pkts += pkts_back(pl, &c->parts[k].plane);
-		cells += cells_back(pl, &c->parts[k].plane);
+	for (unsigned k = 0; k < c->nshards; k++) {
+		pkts += pkts_move(s->plane, &s->main, &c->shards[k]);
+		cells += cells_move(s->plane, &s->main, &c->shards[k]);
 	}
-	for (unsigned k = 0; k < c->nparts; k++) {
-		pkts_give(pl, &c->parts[k].plane, MAX(pkts / c->nparts, (uint32_t)POOL_LEAST));
-		cells_give(pl, &c->parts[k].plane, MAX(cells / c->nparts, (uint32_t)POOL_LEAST));
-	}
-	for (unsigned k = 0; k < c->nparts; k++) {
-		c->parts[k].plane.pkts.at = pl->pkts.at;
-		c->parts[k].plane.cells.at = pl->cells.at;
+	for (unsigned k = 0; k < c->nshards; k++) {
+		pkts_give(s, &c->shards[k], MAX(pkts / c->nshards, (uint32_t)POOL_LEAST));
+		cells_give(s, &c->shards[k], MAX(cells / c->nshards, (uint32_t)POOL_LEAST));
 	}
 }
 
-/* ---- apart and together ---- */
+/* ---- split and join ---- */
 
-static void part_begin(struct crew *c, unsigned k)
+static void shard_begin(struct parallel *c, unsigned k)
 {
-	struct crew_part *p = &c->parts[k];
-	struct sim *s = c->whole;
+	const struct sim *s = c->sim;
+	struct shard *sh = &c->shards[k];
 
-	p->sim = *s;
-	p->plane = *s->plane;
-	p->sim.q = (struct evq){.seq = s->q.seq};
-	p->sim.plane = &p->plane;
-	p->sim.crew = c;
-	p->sim.part = k;
-	p->sim.stats = (struct sim_stats){0};
-	p->plane.stats = (struct sim_plane_stats){.window_start = s->plane->stats.window_start,
-						  .window_end = s->plane->stats.window_end};
-	p->plane.pkt_free = PKT_NONE;
-	p->plane.cell_free = CELL_NONE;
-	memset(&p->plane.lineage, 0, sizeof(p->plane.lineage));
-	p->plane.lineage_full = 0;
+	shard_init(sh, s);
+	sh->self = k;
+	sh->now = s->main.now;
+	sh->q.seq = s->main.q.seq;
+	sh->plane_stats.window_start = s->main.plane_stats.window_start;
+	sh->plane_stats.window_end = s->main.plane_stats.window_end;
 }
 
 static void stats_add(struct sim_plane_stats *to, const struct sim_plane_stats *from)
 {
 	to->generated += from->generated;
 	to->delivered += from->delivered;
-	to->in_flight += from->in_flight; /* below 0 in a part, modulo 2^64; never in the sum */
+	to->in_flight += from->in_flight; /* below 0 in a shard, modulo 2^64; never in the sum */
 	to->copies += from->copies;
 	to->delivered_bytes += from->delivered_bytes;
 	to->hops += from->hops;
@@ -241,24 +238,35 @@ static void stats_add(struct sim_plane_stats *to, const struct sim_plane_stats *
 	to->window_generated += from->window_generated;
 }
 
-static void part_end(struct crew *c, unsigned k)
+static void shard_end(struct parallel *c, unsigned k)
 {
-	struct crew_part *p = &c->parts[k];
-	struct sim *s = c->whole;
+	struct shard *sh = &c->shards[k], *main = &c->sim->main;
 	struct ev e;
 
-	while (evq_pop(&p->sim.q, &e))
-		evq_put(&s->q, &e);
-	s->q.seq = MAX(s->q.seq, p->sim.q.seq);
-	s->now = MAX(s->now, p->sim.now);
-	s->stats.events += p->sim.stats.events;
-	stats_add(&s->plane->stats, &p->plane.stats);
-	pkts_back(s->plane, &p->plane);
-	cells_back(s->plane, &p->plane);
-	for (size_t i = 0; i < p->plane.lineage.n; i++)
-		vec_push(&s->plane->lineage, p->plane.lineage.at[i]);
-	vec_free(&p->plane.lineage);
-	evq_free(&p->sim.q);
+	while (evq_pop(&sh->q, &e))
+		evq_put(&main->q, &e);
+	main->q.seq = MAX(main->q.seq, sh->q.seq);
+	main->now = MAX(main->now, sh->now);
+	main->stats.events += sh->stats.events;
+	stats_add(&main->plane_stats, &sh->plane_stats);
+	pkts_move(c->sim->plane, main, sh);
+	cells_move(c->sim->plane, main, sh);
+	for (size_t i = 0; i < sh->lineage.n; i++)
+		vec_push(&main->lineage, sh->lineage.at[i]);
+	vec_free(&sh->lineage);
+	evq_free(&sh->q);
+}
+
+void shards_progress(struct parallel *c)
+{
+	struct sim_plane_stats *st = &c->sim->main.plane_stats;
+
+	st->generated = c->generated;
+	st->delivered = c->delivered;
+	for (unsigned k = 0; k < c->nshards; k++) {
+		st->generated += c->shards[k].plane_stats.generated;
+		st->delivered += c->shards[k].plane_stats.delivered;
+	}
 }
 
 static bool copies_happen(const struct sim *s)
@@ -269,22 +277,28 @@ static bool copies_happen(const struct sim *s)
 	return false;
 }
 
-void crew_deal(struct crew *c)
+void shards_split(struct parallel *c)
 {
-	c->part_of = mem_array(c->whole->fab->nports, sizeof(*c->part_of));
-	c->parts = mem_zarray(c->nparts, sizeof(*c->parts));
-	if (copies_happen(c->whole))
-		plane_copies_room(c->whole); /* later it would be too late for the others to see */
-	deal_nodes(c);
-	for (unsigned k = 0; k < c->nparts; k++)
-		part_begin(c, k);
-	deal_events(c);
+	struct sim *s = c->sim;
+
+	c->shard_of = mem_array(s->fab->nports, sizeof(*c->shard_of));
+	c->shards = mem_zarray(c->nshards, sizeof(*c->shards));
+	c->generated = s->main.plane_stats.generated;
+	c->delivered = s->main.plane_stats.delivered;
+	if (copies_happen(s))
+		plane_copies_room(s); /* no shard may allocate it */
+	split_nodes(c);
+	for (unsigned k = 0; k < c->nshards; k++)
+		shard_begin(c, k);
+	split_events(c);
 }
 
-void crew_join(struct crew *c)
+void shards_join(struct parallel *c)
 {
-	for (unsigned k = 0; k < c->nparts; k++)
-		part_end(c, k);
-	free(c->part_of);
-	free(c->parts);
+	c->sim->main.plane_stats.generated = c->generated;
+	c->sim->main.plane_stats.delivered = c->delivered;
+	for (unsigned k = 0; k < c->nshards; k++)
+		shard_end(c, k);
+	free(c->shard_of);
+	free(c->shards);
 }

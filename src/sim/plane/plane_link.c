@@ -8,92 +8,86 @@
 
 enum { CREDIT_MASK = 0xfff, FC_DAMAGED = 15 };
 
-static node_id port_node(const struct sim *s, port_id p)
+static node_id port_node(const struct shard *sh, port_id p)
 {
-	return s->plane->ports[p].node;
+	return sh->plane->ports[p].node;
 }
 
-static void at_port(struct sim *s, time_ps when, enum sim_ev kind, port_id p)
+static void at_port(struct shard *sh, time_ps when, enum sim_ev kind, port_id p)
 {
-	sim_push(s, when, PRIO_NET,
-		 (struct ev){.kind = kind, .a = p, .c = s->plane->ports[p].life});
+	sim_push(sh, when, PRIO_NET,
+		 (struct ev_what){.kind = kind, .port = {p, sh->plane->ports[p].life}});
 }
 
 /* ---- the output buffer ---- */
 
-void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell)
+void out_add(struct shard *sh, port_id port, unsigned slot, uint32_t cell)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 
 	if (o->head == CELL_NONE) {
 		o->head = cell;
-		o->head_since = s->now;
+		o->head_since = sh->now;
 		pl->ports[port].queued |= 1u << slot;
 	} else {
 		pl->cells.at[o->tail].next = cell;
 	}
 	o->tail = cell;
 	if (pl->detail)
-		detail_queue_now(s, chan_of(pl, port, slot), 1);
+		detail_queue_now(sh->whole, chan_of(pl, port, slot), 1);
 	if (o->stalled)
-		link_discard_head(s, chan_of(pl, port, slot), SIM_DISCARD_STALLED);
+		link_discard_head(sh, chan_of(pl, port, slot), SIM_DISCARD_STALLED);
 	else
-		link_kick(s, port);
+		link_kick(sh, port);
 }
 
-static uint32_t out_pop(struct sim *s, port_id port, unsigned slot)
+static uint32_t out_pop(struct shard *sh, port_id port, unsigned slot)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 	uint32_t cell = o->head;
 
 	o->head = pl->cells.at[cell].next;
-	o->head_since = s->now;
+	o->head_since = sh->now;
 	if (o->head == CELL_NONE) {
 		o->tail = CELL_NONE;
 		pl->ports[port].queued &= ~(1u << slot);
 	}
 	if (pl->detail)
-		detail_queue_now(s, chan_of(pl, port, slot), -1);
+		detail_queue_now(sh->whole, chan_of(pl, port, slot), -1);
 	return cell;
 }
 
 /* Something may be sent. A decision takes the arbiter's time; while the link is busy it thinks ahead. */
-void link_kick(struct sim *s, port_id port)
+void link_kick(struct shard *sh, port_id port)
 {
-	struct plane_port *p = &s->plane->ports[port];
+	struct plane_port *p = &sh->plane->ports[port];
 
 	if (p->tx_busy || p->arb_pending)
 		return;
 	p->arb_pending = true;
-	at_port(s, s->now + s->cfg.plane.link_arb_ps, EV_P_LINK, port);
+	at_port(sh, sh->now + sh->cfg->plane.link_arb_ps, EV_P_LINK, port);
 }
 
 /* ---- credits (thesis 2.4.4) ---- */
 
-static bool credit_for(const struct out_chan *o, unsigned blocks)
+void link_fc_want(struct shard *sh, port_id port, unsigned slot)
 {
-	/* The difference of two 12-bit counters: more than half of the circle means beyond the limit. */
-	return ((o->fccl - (o->fctbs + blocks)) & CREDIT_MASK) <= 2048;
-}
+	struct plane_port *p = &sh->plane->ports[port];
 
-void link_fc_want(struct sim *s, port_id port, unsigned slot)
-{
-	struct plane_port *p = &s->plane->ports[port];
-
-	if (!s->plane->ports[port].num || slot_is_15(s->plane, slot) ||
-	    s->ports[port].pi.state == IBA_PORT_DOWN)
+	if (!sh->plane->ports[port].num || slot_is_15(sh->plane, slot) ||
+	    sh->ports[port].pi.state == IBA_PORT_DOWN)
 		return;
 	if (!p->fc_due)
-		p->fc_since = s->now;
+		p->fc_since = sh->now;
 	p->fc_due |= 1u << slot;
-	link_kick(s, port);
+	link_kick(sh, port);
 }
 
-void in_release(struct sim *s, uint32_t chan)
+void in_release(struct shard *sh, uint32_t chan)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct in_chan *in = &pl->in[chan];
 	port_id port = chan_port(pl, chan);
 	uint32_t cell = in->head;
@@ -102,99 +96,94 @@ void in_release(struct sim *s, uint32_t chan)
 	in->head = pl->cells.at[cell].next;
 	if (in->head == CELL_NONE)
 		in->tail = CELL_NONE;
-	if (s->plane->ports[port].num)
+	if (sh->plane->ports[port].num)
 		in->used = (uint16_t)(in->used - blocks);
 	in->state = IN_IDLE;
-	cell_free(s, cell);
+	cell_free(sh, cell);
 	if (pl->detail)
-		detail_lane_now(s, chan);
-	link_fc_want(s, port, chan_slot(pl, chan));
-	if (in->head != CELL_NONE && s->plane->ports[port].in_switch)
-		switch_new_head(s, chan);
+		detail_lane_now(sh->whole, chan);
+	link_fc_want(sh, port, chan_slot(pl, chan));
+	if (in->head != CELL_NONE && sh->plane->ports[port].in_switch)
+		switch_new_head(sh, chan);
 }
 
-void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl)
+void link_fc(struct shard *sh, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct in_chan *in;
 
 	if (slot == FC_DAMAGED)
-		retrain_error(s, port);
-	if (slot >= pl->nvl || s->ports[port].pi.state == IBA_PORT_DOWN)
+		retrain_error(sh, port);
+	if (slot >= pl->nvl || sh->ports[port].pi.state == IBA_PORT_DOWN)
 		return;
 	in = &pl->in[chan_of(pl, port, slot)];
 	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
 	if (in->abr != fctbs) { /* mends what an error took */
 		in->abr = fctbs;
-		link_fc_want(s, port, slot);
+		link_fc_want(sh, port, slot);
 	}
 	pl->out[chan_of(pl, port, slot)].fccl = fccl;
 	if (pl->detail)
-		detail_lane_now(s, chan_of(pl, port, slot));
-	link_kick(s, port);
+		detail_lane_now(sh->whole, chan_of(pl, port, slot));
+	link_kick(sh, port);
 }
 
-bool link_has_credit(const struct sim *s, uint32_t chan)
+static void fc_send(struct shard *sh, port_id port)
 {
-	const struct plane *pl = s->plane;
-	const struct out_chan *o = &pl->out[chan];
-
-	return credit_for(o, pl->cells.at[o->head].blocks);
-}
-
-static void fc_send(struct sim *s, port_id port)
-{
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
 	unsigned slot = (unsigned)__builtin_ctz(p->fc_due);
 	const struct in_chan *in = &pl->in[chan_of(pl, port, slot)];
 	const struct out_chan *out = &pl->out[chan_of(pl, port, slot)];
 	uint16_t fccl = (uint16_t)((in->abr + MIN(in->cap - in->used, 2048)) & CREDIT_MASK);
-	time_ps end = s->now + wire_time(s, port, PLANE_FC_BYTES);
-	port_id far = s->ports[port].peer;
+	time_ps end = sh->now + wire_time(sh->plane, port, PLANE_FC_BYTES);
+	port_id far = sh->ports[port].peer;
 
 	p->fc_due &= ~(1u << slot);
-	p->fc_since = s->now;
+	p->fc_since = sh->now;
 	p->tx_busy = true;
 	p->tx_blocks = 0;
-	pl->stats.fc_packets++;
+	sh->plane_stats.fc_packets++;
 	p->counters.tx_bytes += PLANE_FC_BYTES;
 	if (pl->detail)
-		detail_link_now(s, port);
-	at_port(s, end, EV_P_SENT, port);
-	if (error_hits(s, PLANE_FC_BYTES))
+		detail_link_now(sh->whole, port);
+	at_port(sh, end, EV_P_SENT, port);
+	if (error_hits(sh, PLANE_FC_BYTES))
 		slot = FC_DAMAGED;
-	sim_push_arrival(s, end + s->ports[port].wire_ps,
-			 (struct ev){.kind = EV_P_FC,
-				     .a = far,
-				     .b = (uint32_t)out->fctbs << 16 | fccl,
-				     .c = s->ports[far].link_epoch << 4 | slot});
+	sim_push_arrival(
+		sh, end + sh->ports[port].wire_ps, far,
+		(struct ev_what){.kind = EV_P_FC,
+				 .credit = {.port = far,
+					    .fctbs = out->fctbs,
+					    .fccl = fccl,
+					    .slot = slot,
+					    .epoch = sh->ports[far].link_epoch & FC_EPOCH_MASK}});
 }
 
 /* ---- the arbiter (thesis 2.4.3) ---- */
 
-static bool can_send(const struct sim *s, const struct plane *pl, port_id port, unsigned slot)
+static bool can_send(const struct shard *sh, const struct plane *pl, port_id port, unsigned slot)
 {
 	const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
 
 	if (!(pl->ports[port].queued >> slot & 1) ||
-	    pl->cells.at[o->head].ready + s->cfg.plane.link_arb_ps > s->now)
+	    pl->cells.at[o->head].ready + sh->cfg->plane.link_arb_ps > sh->now)
 		return false;
 	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
 }
 
 /* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
-static bool table_entry(const struct sim *s, const struct plane *pl, port_id port, bool high,
+static bool table_entry(const struct shard *sh, const struct plane *pl, port_id port, bool high,
 			unsigned i, unsigned *vl, unsigned *weight)
 {
-	const struct iba_vlarb_table *t = s->ports[port].vlarb;
+	const struct iba_vlarb_table *t = sh->ports[port].vlarb;
 
 	if (!t) {
 		*vl = i;
 		*weight = high ? 0 : 4;
 		return i < pl->nvl;
 	}
-	if (i >= MIN(s->cfg.vlarb_cap, 64))
+	if (i >= MIN(sh->cfg->vlarb_cap, 64))
 		return false;
 	t += (high ? 2 : 0) + i / 32;
 	*vl = t->vl[i % 32];
@@ -203,100 +192,101 @@ static bool table_entry(const struct sim *s, const struct plane *pl, port_id por
 }
 
 /* The slot a table lets send next, or nslots. Goes once round the table from where it stands. */
-static unsigned table_pick(const struct sim *s, const struct plane *pl, port_id port, bool high,
+static unsigned table_pick(const struct shard *sh, const struct plane *pl, port_id port, bool high,
 			   struct arb_table *a)
 {
-	unsigned vl, weight, size = s->ports[port].vlarb ? MIN(s->cfg.vlarb_cap, 64) : pl->nvl;
+	unsigned vl, weight, size = sh->ports[port].vlarb ? MIN(sh->cfg->vlarb_cap, 64) : pl->nvl;
 
 	for (unsigned step = 0; step <= size; step++) {
-		if (table_entry(s, pl, port, high, a->at, &vl, &weight) && weight && vl < pl->nvl &&
-		    a->left > 0 && can_send(s, pl, port, vl))
+		if (table_entry(sh, pl, port, high, a->at, &vl, &weight) && weight &&
+		    vl < pl->nvl && a->left > 0 && can_send(sh, pl, port, vl))
 			return vl;
 		a->at = (uint8_t)(a->at + 1u < size ? a->at + 1u : 0);
-		if (table_entry(s, pl, port, high, a->at, &vl, &weight))
+		if (table_entry(sh, pl, port, high, a->at, &vl, &weight))
 			a->left = (int16_t)weight;
 	}
 	return pl->nslots;
 }
 
-static unsigned high_limit(const struct sim *s, port_id port)
+static unsigned high_limit(const struct shard *sh, port_id port)
 {
-	return s->ports[port].pi.vl_high_limit;
+	return sh->ports[port].pi.vl_high_limit;
 }
 
 /* Which data VL sends: the high table while its counter lasts, else the low one, else the high. */
-static unsigned pick_data(struct sim *s, port_id port)
+static unsigned pick_data(struct shard *sh, port_id port)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
-	unsigned limit = high_limit(s, port), blocks, slot;
+	unsigned limit = high_limit(sh, port), blocks, slot;
 	bool may_high = limit == 255 || p->high_left >= 0;
 
-	slot = s->ports[port].vlarb && may_high ? table_pick(s, pl, port, true, &p->high)
-						: pl->nslots;
+	slot = sh->ports[port].vlarb && may_high ? table_pick(sh, pl, port, true, &p->high)
+						 : pl->nslots;
 	if (slot < pl->nslots) {
 		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->high.left = (int16_t)(p->high.left - (int)blocks);
 		p->high_left -= limit ? (int32_t)blocks * 64 : 1; /* 0: one packet */
 		return slot;
 	}
-	slot = table_pick(s, pl, port, false, &p->low);
+	slot = table_pick(sh, pl, port, false, &p->low);
 	p->high_left = limit ? (int32_t)limit * 4096 : 0;
 	if (slot < pl->nslots) {
 		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
 		p->low.left = (int16_t)(p->low.left - (int)blocks);
 		return slot;
 	}
-	if (s->ports[port].vlarb && !may_high)
-		slot = table_pick(s, pl, port, true, &p->high);
+	if (sh->ports[port].vlarb && !may_high)
+		slot = table_pick(sh, pl, port, true, &p->high);
 	return slot;
 }
 
 /* ---- sending ---- */
 
-void link_discard_head(struct sim *s, uint32_t chan, enum sim_discard why)
+void link_discard_head(struct shard *sh, uint32_t chan, enum sim_discard why)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct out_chan *o = &pl->out[chan];
 	port_id port = chan_port(pl, chan);
-	uint32_t cell = out_pop(s, port, chan_slot(pl, chan)), pkt = pl->cells.at[cell].pkt;
+	uint32_t cell = out_pop(sh, port, chan_slot(pl, chan)), pkt = pl->cells.at[cell].pkt;
 
 	o->used = (uint16_t)(o->cap == UINT16_MAX ? 0 : o->used - pl->cells.at[cell].blocks);
-	plane_discard(s, port_node(s, port), s->plane->ports[port].num, pkt, why);
-	cell_free(s, cell);
-	switch_room(s, chan);
-	link_kick(s, port);
+	plane_discard(sh, port_node(sh, port), sh->plane->ports[port].num, pkt, why);
+	cell_free(sh, cell);
+	switch_room(sh, chan);
+	link_kick(sh, port);
 }
 
-static void discard_out(struct sim *s, port_id port, unsigned slot, enum sim_discard why)
+static void discard_out(struct shard *sh, port_id port, unsigned slot, enum sim_discard why)
 {
-	uint32_t chan = chan_of(s->plane, port, slot);
+	uint32_t chan = chan_of(sh->plane, port, slot);
 
-	while (s->plane->out[chan].head != CELL_NONE)
-		link_discard_head(s, chan, why);
+	while (sh->plane->out[chan].head != CELL_NONE)
+		link_discard_head(sh, chan, why);
 }
 
-static void tap(struct sim *s, port_id port, unsigned slot, const struct dpkt *d)
+static void tap(struct shard *sh, port_id port, unsigned slot, const struct dpkt *d)
 {
-	const struct sim_tap *t = &s->plane->tap;
+	const struct sim_tap *t = &sh->plane->tap;
 
-	t->sent(t->ctx, port, slot_is_15(s->plane, slot) ? 15 : slot,
-		d->smp == PKT_NONE ? NULL : &s->pkts.at[d->smp].smp, d->slid, d->dlid, d->sl,
-		d->pkey, d->bytes);
+	t->sent(t->ctx, port, slot_is_15(sh->plane, slot) ? 15 : slot,
+		d->smp == PKT_NONE ? NULL : &sh->whole->pkts.at[d->smp].smp, d->slid, d->dlid,
+		d->sl, d->pkey, d->bytes);
 }
 
-static void transmit(struct sim *s, port_id port, unsigned slot)
+static void transmit(struct shard *sh, port_id port, unsigned slot)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
 	struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
-	uint32_t cell = out_pop(s, port, slot);
+	uint32_t cell = out_pop(sh, port, slot);
 	struct cell *c = &pl->cells.at[cell];
-	port_id far = s->ports[port].peer;
+	port_id far = sh->ports[port].peer;
 	/* A tail that still crosses the switch keeps the link. */
-	time_ps end = MAX(s->now + wire_time(s, port, c->bytes), c->tail);
-	time_ps head = s->now + wire_time(s, port, MIN(s->cfg.plane.header_bytes, c->bytes)) +
-		       s->ports[port].wire_ps;
+	time_ps end = MAX(sh->now + wire_time(sh->plane, port, c->bytes), c->tail);
+	time_ps head = sh->now +
+		       wire_time(sh->plane, port, MIN(sh->cfg->plane.header_bytes, c->bytes)) +
+		       sh->ports[port].wire_ps;
 
 	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : c->blocks)) & CREDIT_MASK);
 	o->expired = 0;
@@ -306,127 +296,127 @@ static void transmit(struct sim *s, port_id port, unsigned slot)
 	p->counters.tx_bytes += c->bytes;
 	p->counters.tx_packets++;
 	if (pl->detail)
-		detail_sent_now(s, chan_of(pl, port, slot), &pl->pkts.at[c->pkt]);
+		detail_sent_now(sh->whole, chan_of(pl, port, slot), &pl->pkts.at[c->pkt]);
 	if (pl->tap.sent)
-		tap(s, port, slot, &pl->pkts.at[c->pkt]);
+		tap(sh, port, slot, &pl->pkts.at[c->pkt]);
 	if (c->smp)
-		s->stats.hops++;
+		sh->stats.hops++;
 	else
-		pl->stats.hops++;
+		sh->plane_stats.hops++;
 	c->slot = (uint8_t)slot; /* the same cell, now on the wire; it remembers its VL */
 	c->ready = head;
-	c->tail = end + s->ports[port].wire_ps;
-	sim_push_arrival(
-		s, head,
-		(struct ev){.kind = EV_P_HEAD, .a = far, .b = cell, .c = s->ports[far].link_epoch});
-	at_port(s, end, EV_P_SENT, port);
+	c->tail = end + sh->ports[port].wire_ps;
+	sim_push_arrival(sh, head, far,
+			 (struct ev_what){.kind = EV_P_HEAD,
+					  .head = {far, cell, sh->ports[far].link_epoch}});
+	at_port(sh, end, EV_P_SENT, port);
 }
 
 /* Data leaves only by an Active port; what a port cannot send it discards (thesis 2.4.1). */
-static bool port_sends_data(struct sim *s, port_id port)
+static bool port_sends_data(struct shard *sh, port_id port)
 {
-	unsigned st = s->ports[port].pi.state;
+	unsigned st = sh->ports[port].pi.state;
 
 	if (st == IBA_PORT_ACTIVE)
 		return true;
-	for (unsigned slot = 0; slot < s->plane->nvl; slot++)
-		discard_out(s, port, slot,
+	for (unsigned slot = 0; slot < sh->plane->nvl; slot++)
+		discard_out(sh, port, slot,
 			    st == IBA_PORT_DOWN ? SIM_DISCARD_INACTIVE_PORT
 						: SIM_DISCARD_DEACTIVATED_PORT);
 	return false;
 }
 
 /* The earliest time at which a packet that is here already may be sent; TIME_NEVER: none. */
-static time_ps next_ready(const struct sim *s, port_id port)
+static time_ps next_ready(const struct shard *sh, port_id port)
 {
-	const struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	time_ps t = TIME_NEVER;
 
 	for (uint32_t left = pl->ports[port].queued; left; left &= left - 1) {
 		uint32_t chan = chan_of(pl, port, (unsigned)__builtin_ctz(left));
-		time_ps ready = pl->cells.at[pl->out[chan].head].ready + s->cfg.plane.link_arb_ps;
+		time_ps ready = pl->cells.at[pl->out[chan].head].ready + sh->cfg->plane.link_arb_ps;
 
-		if (ready > s->now)
+		if (ready > sh->now)
 			t = MIN(t, ready);
 	}
 	return t;
 }
 
-static void choose(struct sim *s, port_id port)
+static void choose(struct shard *sh, port_id port)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
-	bool data = port_sends_data(s, port);
+	bool data = port_sends_data(sh, port);
 	unsigned slot;
 	time_ps t;
 
-	if (s->ports[port].pi.state == IBA_PORT_DOWN || s->ports[port].peer == FAB_NONE) {
-		discard_out(s, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
+	if (sh->ports[port].pi.state == IBA_PORT_DOWN || sh->ports[port].peer == FAB_NONE) {
+		discard_out(sh, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
 		return;
 	}
 	if (p->retraining) {
 		for (slot = 0; slot < pl->nvl; slot++)
-			limit_out(s, chan_of(pl, port, slot));
+			limit_out(sh, chan_of(pl, port, slot));
 		return;
 	}
-	if (can_send(s, pl, port, slot15(pl))) {
-		transmit(s, port, slot15(pl));
+	if (can_send(sh, pl, port, slot15(pl))) {
+		transmit(sh, port, slot15(pl));
 		return;
 	}
-	if (p->fc_due && p->fc_since + s->cfg.plane.link_arb_ps <= s->now) {
-		fc_send(s, port);
+	if (p->fc_due && p->fc_since + sh->cfg->plane.link_arb_ps <= sh->now) {
+		fc_send(sh, port);
 		return;
 	}
-	slot = data ? pick_data(s, port) : pl->nslots;
+	slot = data ? pick_data(sh, port) : pl->nslots;
 	if (slot < pl->nslots) {
-		transmit(s, port, slot);
+		transmit(sh, port, slot);
 		return;
 	}
 	for (slot = 0; data && slot < pl->nvl; slot++)
 		if (p->queued >> slot & 1)
-			limit_out(s, chan_of(pl, port, slot)); /* what is here could not go */
-	t = next_ready(s, port);
+			limit_out(sh, chan_of(pl, port, slot)); /* what is here could not go */
+	t = next_ready(sh, port);
 	if (p->fc_due)
-		t = MIN(t, MAX(s->now, p->fc_since + s->cfg.plane.link_arb_ps));
+		t = MIN(t, MAX(sh->now, p->fc_since + sh->cfg->plane.link_arb_ps));
 	if (t != TIME_NEVER) {
 		p->arb_pending = true;
-		at_port(s, t, EV_P_LINK, port);
+		at_port(sh, t, EV_P_LINK, port);
 	}
 }
 
-void link_decide(struct sim *s, port_id port)
+void link_decide(struct shard *sh, port_id port)
 {
-	struct plane_port *p = &s->plane->ports[port];
+	struct plane_port *p = &sh->plane->ports[port];
 
 	p->arb_pending = false;
 	if (!p->tx_busy)
-		choose(s, port);
+		choose(sh, port);
 }
 
-void link_tx_done(struct sim *s, port_id port)
+void link_tx_done(struct shard *sh, port_id port)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
 	uint32_t chan = chan_of(pl, port, p->tx_slot);
 
 	p->tx_busy = false;
 	if (pl->detail)
-		detail_link_now(s, port);
+		detail_link_now(sh->whole, port);
 	if (p->tx_blocks) {
 		if (pl->out[chan].cap != UINT16_MAX)
 			pl->out[chan].used = (uint16_t)(pl->out[chan].used - p->tx_blocks);
 		p->tx_blocks = 0;
-		switch_room(s, chan);
+		switch_room(sh, chan);
 	}
 	if (!p->arb_pending)
-		choose(s, port);
+		choose(sh, port);
 }
 
 /* ---- receiving ---- */
 
-static bool accept(struct sim *s, port_id port, const struct cell *c, enum sim_discard *why)
+static bool accept(struct shard *sh, port_id port, const struct cell *c, enum sim_discard *why)
 {
-	const struct iba_port_info *pi = &s->ports[port].pi;
+	const struct iba_port_info *pi = &sh->ports[port].pi;
 
 	if (pi->state == IBA_PORT_DOWN) {
 		*why = SIM_DISCARD_INACTIVE_PORT;
@@ -439,51 +429,67 @@ static bool accept(struct sim *s, port_id port, const struct cell *c, enum sim_d
 		return false;
 	}
 	if (pi->state == IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
-		port_state_set(s, port_node(s, port), s->plane->ports[port].num, IBA_PORT_ACTIVE);
+		port_state_set(sh, port_node(sh, port), sh->plane->ports[port].num,
+			       IBA_PORT_ACTIVE);
 	if (c->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26) {
 		*why = SIM_DISCARD_MTU;
 		return false;
 	}
-	if (pi->part_enf_in && s->plane->ports[port].in_switch &&
-	    !pkey_ok(s, port, s->plane->pkts.at[c->pkt].pkey)) {
+	if (pi->part_enf_in && sh->plane->ports[port].in_switch &&
+	    !pkey_ok(sh->sim, port, sh->plane->pkts.at[c->pkt].pkey)) {
 		*why = SIM_DISCARD_PKEY;
 		return false;
 	}
 	return true;
 }
 
-void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
+static void host_head(struct shard *sh, uint32_t chan, uint32_t cell)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
+	const struct cell *c = &pl->cells.at[cell];
+
+	if (!c->smp && sh->now >= sh->plane_stats.window_start &&
+	    sh->now < sh->plane_stats.window_end)
+		hist_add(&sh->plane_stats.header_latency, sh->now - pl->pkts.at[c->pkt].born);
+	if (!c->smp && pl->detail)
+		detail_header_now(sh->whole, chan_port(pl, chan), &pl->pkts.at[c->pkt]);
+	sim_push(sh, c->tail, PRIO_NET,
+		 (struct ev_what){.kind = EV_P_SINK,
+				  .chan = {chan, pl->ports[chan_port(pl, chan)].life}});
+}
+
+void link_head(struct shard *sh, port_id port, uint32_t cell, uint32_t epoch)
+{
+	const struct plane *pl = sh->plane;
 	struct cell *c = &pl->cells.at[cell];
 	unsigned slot = c->slot;
 	uint32_t chan = chan_of(pl, port, slot);
 	struct in_chan *in = &pl->in[chan];
 	enum sim_discard why = SIM_DISCARD_INACTIVE_PORT;
-	bool ok = s->ports[port].link_epoch == epoch && accept(s, port, c, &why);
+	bool ok = sh->ports[port].link_epoch == epoch && accept(sh, port, c, &why);
 
 	c->next = CELL_NONE;
-	if (ok && error_hits(s, c->bytes)) {
-		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt,
+	if (ok && error_hits(sh, c->bytes)) {
+		plane_discard(sh, port_node(sh, port), sh->plane->ports[port].num, c->pkt,
 			      SIM_DISCARD_ERROR);
-		cell_free(s, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
-		retrain_error(s, port);
+		cell_free(sh, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
+		retrain_error(sh, port);
 		return;
 	}
-	if (epoch != s->ports[port].link_epoch && epoch == pl->ports[port].retrained_epoch)
+	if (epoch != sh->ports[port].link_epoch && epoch == pl->ports[port].retrained_epoch)
 		why = SIM_DISCARD_RETRAINING;
 	if (c->smp)
 		pl->pkts.at[c->pkt].fixed_out = 0; /* that was for the last switch */
-	if (s->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
+	if (sh->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
 		in->abr = (uint16_t)((in->abr + c->blocks) & CREDIT_MASK);
 	if (ok && in->used + c->blocks > in->cap) {
 		ok = false;
 		why = SIM_DISCARD_BUFFER;
 	}
 	if (!ok) {
-		plane_discard(s, port_node(s, port), s->plane->ports[port].num, c->pkt, why);
-		cell_free(s, cell);
-		link_fc_want(s, port, slot); /* the credit it took has to come back */
+		plane_discard(sh, port_node(sh, port), sh->plane->ports[port].num, c->pkt, why);
+		cell_free(sh, cell);
+		link_fc_want(sh, port, slot); /* the credit it took has to come back */
 		return;
 	}
 	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
@@ -493,14 +499,14 @@ void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch)
 	pl->ports[port].counters.rx_packets++;
 	in->used = (uint16_t)(in->used + c->blocks);
 	if (pl->detail)
-		detail_lane_now(s, chan);
+		detail_lane_now(sh->whole, chan);
 	if (in->head == CELL_NONE)
 		in->head = cell;
 	else
 		pl->cells.at[in->tail].next = cell;
 	in->tail = cell;
-	if (!s->plane->ports[port].in_switch)
-		host_head(s, chan, cell);
+	if (!sh->plane->ports[port].in_switch)
+		host_head(sh, chan, cell);
 	else if (in->head == cell)
-		switch_new_head(s, chan);
+		switch_new_head(sh, chan);
 }

@@ -35,44 +35,44 @@ uint32_t cell_add(struct plane *pl)
 	return (uint32_t)pl->cells.n++;
 }
 
-uint32_t dpkt_new(struct sim *s)
+uint32_t dpkt_new(struct shard *sh)
 {
-	struct plane *pl = s->plane;
-	uint32_t p = pl->pkt_free;
+	const struct plane *pl = sh->plane;
+	uint32_t p = sh->dpkt_free;
 
 	if (p == PKT_NONE)
-		p = dpkt_add(pl);
+		p = dpkt_add(sh->whole->plane);
 	else
-		pl->pkt_free = pl->pkts.at[p].next_free;
+		sh->dpkt_free = pl->pkts.at[p].next_free;
 	pl->pkts.at[p] =
 		(struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
 	return p;
 }
 
-void dpkt_free(struct sim *s, uint32_t pkt)
+void dpkt_free(struct shard *sh, uint32_t pkt)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 
 	pl->pkts.at[pkt].serial++;
-	pl->pkts.at[pkt].next_free = pl->pkt_free;
-	pl->pkt_free = pkt;
+	pl->pkts.at[pkt].next_free = sh->dpkt_free;
+	sh->dpkt_free = pkt;
 }
 
-static uint32_t cell_take(struct plane *pl)
+static uint32_t cell_take(struct shard *sh)
 {
-	uint32_t c = pl->cell_free;
+	uint32_t c = sh->cell_free;
 
 	if (c == CELL_NONE)
-		return cell_add(pl);
-	pl->cell_free = pl->cells.at[c].next;
+		return cell_add(sh->whole->plane);
+	sh->cell_free = sh->plane->cells.at[c].next;
 	return c;
 }
 
-uint32_t cell_new(struct sim *s, uint32_t pkt)
+uint32_t cell_new(struct shard *sh, uint32_t pkt)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 	const struct dpkt *p = &pl->pkts.at[pkt];
-	uint32_t c = cell_take(pl);
+	uint32_t c = cell_take(sh);
 
 	pl->cells.at[c] = (struct cell){.pkt = pkt,
 					.next = CELL_NONE,
@@ -83,22 +83,22 @@ uint32_t cell_new(struct sim *s, uint32_t pkt)
 	return c;
 }
 
-uint32_t cell_copy(struct sim *s, uint32_t cell)
+uint32_t cell_copy(struct shard *sh, uint32_t cell)
 {
-	struct plane *pl = s->plane;
-	uint32_t c = cell_take(pl);
+	const struct plane *pl = sh->plane;
+	uint32_t c = cell_take(sh);
 
 	pl->cells.at[c] = pl->cells.at[cell];
 	pl->cells.at[c].next = CELL_NONE;
 	return c;
 }
 
-void cell_free(struct sim *s, uint32_t cell)
+void cell_free(struct shard *sh, uint32_t cell)
 {
-	struct plane *pl = s->plane;
+	const struct plane *pl = sh->plane;
 
 	if (!pl->cells.at[cell].trail)
-		dpkt_free(s, pl->cells.at[cell].pkt);
-	pl->cells.at[cell].next = pl->cell_free;
-	pl->cell_free = cell;
+		dpkt_free(sh, pl->cells.at[cell].pkt);
+	pl->cells.at[cell].next = sh->cell_free;
+	sh->cell_free = cell;
 }

@@ -11,9 +11,14 @@
 #ifndef WEFT_PLANE_H
 #define WEFT_PLANE_H
 
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
+#include "sim/plane/sim_plane.h"
+#include "sim/traffic/sim_traffic.h"
 
-enum { PLANE_FC_BYTES = 6 }; /* a flow control packet on the wire */
+enum {
+	PLANE_FC_BYTES = 6,	   /* a flow control packet on the wire */
+	FC_EPOCH_MASK = 0xfffffff, /* as much of a link's epoch as an event has room for */
+};
 
 #define CELL_NONE UINT32_MAX
 #define CHAN_NONE UINT32_MAX
@@ -125,11 +130,9 @@ struct plane {
 	struct out_chan *out;
 	struct plane_port *ports;
 	struct plane_switch *switches; /* by node */
+	/* The pools. Shards have lists of free places; only the shard that runs alone makes them grow. */
 	VEC(struct dpkt) pkts;
-	uint32_t pkt_free;
 	VEC(struct cell) cells;
-	uint32_t cell_free;
-	struct sim_plane_stats stats;
 	/* hosts: endports with traffic, numbered for the generator */
 	VEC(port_id) hosts;
 	uint32_t *host_of; /* port -> host number */
@@ -144,8 +147,6 @@ struct plane {
 	struct plane_detail *detail; /* plane_detail.c; NULL: nobody asked */
 	uint64_t (*copies_left)
 		[4]; /* by input channel: output ports a multicast head has yet to take */
-	VEC(struct lineage) lineage; /* plane_cut.c */
-	size_t lineage_full;	     /* then it is time to forget */
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
@@ -174,77 +175,29 @@ static inline bool slot_is_15(const struct plane *pl, unsigned slot)
 }
 
 /* Time for n bytes at a port's rate. */
-static inline time_ps wire_time(const struct sim *s, port_id port, unsigned n)
+static inline time_ps wire_time(const struct plane *pl, port_id port, unsigned n)
 {
-	return (time_ps)((s->plane->ports[port].byte_q16 * n + 0xffff) >> 16);
+	return (time_ps)((pl->ports[port].byte_q16 * n + 0xffff) >> 16);
 }
 
-/* plane.c */
-void plane_new(struct sim *s);
-void plane_free(struct sim *s);
-void plane_event(struct sim *s, const struct ev *e);
-void plane_prefetch(const struct sim *s);
+static inline bool credit_for(const struct out_chan *o, unsigned blocks)
+{
+	/* The difference of two 12-bit counters: more than half of the circle means beyond the limit. */
+	return ((o->fccl - (o->fctbs + blocks)) & 0xfff) <= 2048;
+}
 
-/* plane_pools.c */
-uint32_t dpkt_add(struct plane *pl); /* a new place in the pool, which may move */
-uint32_t cell_add(struct plane *pl);
-uint32_t dpkt_new(struct sim *s);
-uint32_t cell_new(struct sim *s, uint32_t pkt);
-uint32_t cell_copy(struct sim *s, uint32_t cell); /* another place of the same packet */
-void cell_free(struct sim *s, uint32_t cell);	  /* and the packet, unless that has gone on */
-void dpkt_free(struct sim *s, uint32_t pkt);
+/* For the head of an output channel. */
+static inline bool link_has_credit(const struct plane *pl, uint32_t out_chan)
+{
+	const struct out_chan *o = &pl->out[out_chan];
 
-void plane_discard(struct sim *s, node_id n, unsigned port, uint32_t pkt, enum sim_discard why);
-void plane_link_up(struct sim *s, port_id p);
-void plane_link_down(struct sim *s, port_id p);
-void plane_clear_node(struct sim *s, node_id n);
-void plane_power(struct sim *s, node_id n); /* it has gone on or off: a new life */
-void plane_smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed);
+	return credit_for(o, pl->cells.at[o->head].blocks);
+}
 
-/* plane_link.c */
-void out_add(struct sim *s, port_id port, unsigned slot, uint32_t cell);
-void link_kick(struct sim *s, port_id port);
-void link_decide(struct sim *s, port_id port);
-void link_tx_done(struct sim *s, port_id port);
-void link_head(struct sim *s, port_id port, uint32_t cell, uint32_t epoch);
-void link_fc(struct sim *s, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl);
-void in_release(struct sim *s,
-		uint32_t chan); /* the head cell is gone: space, credits, next head */
+/* From the bottom up: a function calls those of files above it in this list; plane_link.c and
+ * plane_switch.c call each other. */
 
-void link_fc_want(struct sim *s, port_id port, unsigned slot);
-bool link_has_credit(const struct sim *s, uint32_t out_chan); /* for its head */
-void link_discard_head(struct sim *s, uint32_t out_chan, enum sim_discard why);
-
-/* plane_limits.c */
-void limit_out(struct sim *s, uint32_t out_chan); /* its head is blocked: watch the time */
-void limit_out_over(struct sim *s, uint32_t out_chan);
-void limit_stall_over(struct sim *s, uint32_t out_chan);
-void limit_in(struct sim *s, uint32_t in_chan);
-void limit_in_over(struct sim *s, uint32_t in_chan);
-bool error_hits(struct sim *s, unsigned bytes);
-void refresh_start(struct sim *s, port_id port);
-void refresh_due(struct sim *s, port_id port);
-
-/* plane_cut.c */
-void cut_copied(struct sim *s, uint32_t parent_cell, uint32_t copy); /* of what comes in there */
-void cut_receiving(struct sim *s, port_id p,
-		   enum sim_discard why); /* what comes in loses its tail */
-
-/* plane_retrain.c */
-void retrain_error(struct sim *s, port_id p); /* a packet came damaged */
-void retrain_over(struct sim *s, port_id p);
-
-/* plane_switch.c */
-void plane_copies_room(struct sim *s);
-void switch_new_head(struct sim *s, uint32_t chan);
-void switch_route_done(struct sim *s, node_id n);
-void switch_request(struct sim *s, uint32_t chan);
-void switch_cross_head(struct sim *s, uint32_t chan);
-void switch_cross_done(struct sim *s, uint32_t chan);
-void switch_room(struct sim *s, uint32_t out_chan);   /* space or a path to it was freed */
-void switch_give_up(struct sim *s, uint32_t in_chan); /* its head has waited too long */
-
-/* plane_detail.c. Each call comes behind what it tells of. */
+/* sim_detail.c, in stats. Each call comes after the change it reports. Only without other shards. */
 void detail_free(struct plane *pl);
 void detail_window_now(struct sim *s);
 void detail_lane_now(struct sim *s, uint32_t chan);
@@ -257,15 +210,76 @@ void detail_header_now(struct sim *s, port_id port, const struct dpkt *p);
 void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p);
 void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why);
 
+/* plane_pools.c */
+uint32_t dpkt_add(struct plane *pl); /* a new place in the pool, which may move */
+uint32_t cell_add(struct plane *pl);
+uint32_t dpkt_new(struct shard *sh);
+uint32_t cell_new(struct shard *sh, uint32_t pkt);
+uint32_t cell_copy(struct shard *sh, uint32_t cell); /* another place of the same packet */
+void cell_free(struct shard *sh, uint32_t cell); /* and the packet, unless its head is elsewhere */
+void dpkt_free(struct shard *sh, uint32_t pkt);
+
+/* plane_discard.c */
+void plane_discard(struct shard *sh, node_id n, unsigned port, uint32_t pkt, enum sim_discard why);
+
+/* plane_truncate.c */
+void cut_copied(struct shard *sh, uint32_t parent_cell, uint32_t copy); /* while it is received */
+void cut_receiving(struct shard *sh, port_id p, enum sim_discard why);	/* it loses its tail */
+
+/* plane_errors.c */
+bool error_hits(struct shard *sh, unsigned bytes); /* the packet arrives damaged */
+void refresh_start(struct shard *sh, port_id port);
+void retrain_error(struct shard *sh, port_id p); /* a damaged packet has arrived */
+
+/* plane_lifetime.c */
+void limit_out(struct shard *sh, uint32_t out_chan); /* its head is blocked: watch the time */
+void limit_in(struct shard *sh, uint32_t in_chan);
+void limit_stall(struct shard *sh, uint32_t out_chan); /* it discards for 8 HOQLife */
+
+/* plane_link.c */
+void out_add(struct shard *sh, port_id port, unsigned slot, uint32_t cell);
+void link_kick(struct shard *sh, port_id port); /* there may be something to send */
+void link_decide(struct shard *sh, port_id port);
+void link_tx_done(struct shard *sh, port_id port);
+void link_head(struct shard *sh, port_id port, uint32_t cell, uint32_t epoch);
+void link_fc(struct shard *sh, port_id port, unsigned slot, uint16_t fctbs, uint16_t fccl);
+void link_fc_want(struct shard *sh, port_id port, unsigned slot);
+void link_discard_head(struct shard *sh, uint32_t out_chan, enum sim_discard why);
+/* The head cell has left: frees its space, returns credits, serves the next head. */
+void in_release(struct shard *sh, uint32_t chan);
+
+/* plane_switch.c */
+void plane_copies_room(struct sim *s);
+void switch_new_head(struct shard *sh, uint32_t chan);
+void switch_route_done(struct shard *sh, node_id n);
+void switch_request(struct shard *sh, uint32_t chan);
+void switch_cross_head(struct shard *sh, uint32_t chan);
+void switch_cross_done(struct shard *sh, uint32_t chan);
+void switch_room(struct shard *sh, uint32_t out_chan);	 /* space, or the way to it, is free */
+void switch_give_up(struct shard *sh, uint32_t in_chan); /* its head has waited too long */
+
 /* plane_host.c */
-void host_start(struct sim *s);
-void host_make(struct sim *s, uint32_t host);
-void host_active(struct sim *s, port_id port); /* it may be sent to, by the LID it has now */
-void host_head(struct sim *s, uint32_t chan, uint32_t cell);
-void host_sink(struct sim *s, uint32_t chan);
-bool pkey_ok(struct sim *s, port_id port,
-	     uint16_t pkey); /* by the port's table; false is counted there */
-void host_paced(struct sim *s, uint32_t pkt,
-		uint32_t incarnation); /* static rate control lets it go */
+void host_make(struct shard *sh, uint32_t host);
+void host_active(const struct sim *s, port_id port); /* it has a LID that others may send to */
+void host_sink(struct shard *sh, uint32_t chan);
+void host_paced(struct shard *sh, uint32_t pkt,
+		uint32_t incarnation); /* static rate control releases it */
+
+/* plane_timeout.c */
+void limit_out_over(struct shard *sh, uint32_t out_chan);
+void limit_stall_over(struct shard *sh, uint32_t out_chan);
+void limit_in_over(struct shard *sh, uint32_t in_chan);
+void refresh_due(struct shard *sh, port_id port);
+
+/* plane_retrain.c */
+void retrain_over(struct shard *sh, port_id p);
+
+/* plane.c */
+void plane_new(struct sim *s);
+void plane_free(struct sim *s);
+
+/* plane_events.c */
+void plane_event(struct shard *sh, const struct ev_what *e);
+bool plane_step(struct shard *sh); /* runs one event; false when none is left */
 
 #endif

@@ -10,58 +10,35 @@
  */
 #include "sim/plane/plane_priv.h"
 
-static void begin(struct sim *s, port_id p)
-{
-	struct plane_port *port = &s->plane->ports[p];
-
-	cut_receiving(s, p, SIM_DISCARD_RETRAINING);
-	port->retrained_epoch = s->ports[p].link_epoch++; /* what was sent before does not arrive */
-	port->retraining = true;
-	s->ports[p].pi.phys_state = IBA_PHYS_RECOVERY;
-}
-
-void retrain_error(struct sim *s, port_id p)
-{
-	struct plane_port *port = &s->plane->ports[p];
-
-	port->counters.errors++;
-	if (!s->cfg.plane.retrain_ps || ++port->phy_errors <= s->ports[p].pi.local_phy_errors)
-		return;
-	begin(s, p);
-	begin(s, s->ports[p].peer);
-	sim_push(s, s->now + s->cfg.plane.retrain_ps, PRIO_NET,
-		 (struct ev){.kind = EV_P_RETRAIN, .a = p, .c = s->ports[p].link_epoch});
-}
-
 /* Both ends tell what they have sent and what they can take: that mends what was lost (2.4.4). */
-static void resume(struct sim *s, port_id p)
+static void resume(struct shard *sh, port_id p)
 {
-	struct plane_port *port = &s->plane->ports[p];
+	struct plane_port *port = &sh->plane->ports[p];
 
 	port->retraining = false;
 	port->phy_errors = 0;
 	port->counters.recoveries++;
-	s->ports[p].pi.phys_state = IBA_PHYS_LINK_UP;
-	for (unsigned slot = 0; slot < s->plane->nvl; slot++)
-		link_fc_want(s, p, slot);
-	refresh_start(s, p);
-	link_kick(s, p);
+	sh->ports[p].pi.phys_state = IBA_PHYS_LINK_UP;
+	for (unsigned slot = 0; slot < sh->plane->nvl; slot++)
+		link_fc_want(sh, p, slot);
+	refresh_start(sh, p);
+	link_kick(sh, p);
 }
 
-void retrain_over(struct sim *s, port_id p)
+void retrain_over(struct shard *sh, port_id p)
 {
-	port_id far = s->ports[p].peer;
-	uint64_t fails = s->cfg.plane.retrain_fail_q32;
+	port_id far = sh->ports[p].peer;
+	uint64_t fails = sh->cfg->plane.retrain_fail_q32;
 
-	if (!fails || rng_u64(&s->error_rng) >> 32 >= fails) {
-		s->plane->stats.recoveries++;
-		resume(s, p);
-		resume(s, far);
+	if (!fails || rng_u64(&sh->whole->error_rng) >> 32 >= fails) {
+		sh->plane_stats.recoveries++;
+		resume(sh, p);
+		resume(sh, far);
 		return;
 	}
-	s->plane->stats.downed++;
-	s->plane->ports[p].counters.downed++;
-	s->plane->ports[far].counters.downed++;
-	link_cut(s, p);
-	link_try_up(s, p);
+	sh->plane_stats.downed++;
+	sh->plane->ports[p].counters.downed++;
+	sh->plane->ports[far].counters.downed++;
+	link_cut(sh->whole, p);
+	link_try_up(sh->whole, p);
 }

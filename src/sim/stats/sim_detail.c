@@ -60,7 +60,7 @@ void sim_detail_start(struct sim *s)
 	for (uint32_t h = 0; h < pl->hosts.n; h++)
 		d->hosts[h].port = pl->hosts.at[h];
 	for (port_id p = 0; p < s->fab->nports; p++) {
-		d->wires[p] = (struct wire){.since = s->now, .busy = pl->ports[p].tx_busy};
+		d->wires[p] = (struct wire){.since = s->main.now, .busy = pl->ports[p].tx_busy};
 		for (unsigned slot = 0; slot < pl->nslots; slot++) {
 			struct lane *l = &d->lanes[chan_of(pl, p, slot)];
 
@@ -68,7 +68,7 @@ void sim_detail_start(struct sim *s)
 			     c = pl->cells.at[c].next)
 				l->queue++;
 			d->wires[p].queued += l->queue;
-			l->since = s->now;
+			l->since = s->main.now;
 			detail_lane_now(s, chan_of(pl, p, slot));
 		}
 	}
@@ -122,15 +122,16 @@ void detail_window_now(struct sim *s)
 /* How much of the time since then lies in the window. */
 static time_ps in_window(const struct sim *s, time_ps since)
 {
-	const struct sim_plane_stats *st = &s->plane->stats;
-	time_ps from = MAX(since, st->window_start), to = MIN(s->now, st->window_end);
+	const struct sim_plane_stats *st = &s->main.plane_stats;
+	time_ps from = MAX(since, st->window_start), to = MIN(s->main.now, st->window_end);
 
 	return to > from ? to - from : 0;
 }
 
 static bool window_open(const struct sim *s)
 {
-	return s->now >= s->plane->stats.window_start && s->now < s->plane->stats.window_end;
+	return s->main.now >= s->main.plane_stats.window_start &&
+	       s->main.now < s->main.plane_stats.window_end;
 }
 
 static void lane_upto_now(const struct sim *s, struct lane *l)
@@ -145,15 +146,15 @@ static void lane_upto_now(const struct sim *s, struct lane *l)
 		l->queue_max = MAX(l->queue_max, l->queue);
 	}
 	if (l->blocked) {
-		l->no_credit += s->now - l->since;
+		l->no_credit += s->main.now - l->since;
 		l->window_no_credit += span;
 	}
-	l->since = s->now;
+	l->since = s->main.now;
 }
 
 static void wire_upto_now(const struct sim *s, struct wire *w)
 {
-	time_ps span = in_window(s, w->since), all = s->now - w->since;
+	time_ps span = in_window(s, w->since), all = s->main.now - w->since;
 
 	if (w->busy) {
 		w->busy_ps += all;
@@ -165,7 +166,7 @@ static void wire_upto_now(const struct sim *s, struct wire *w)
 	w->queue_area += (u128)w->queued * span;
 	if (span)
 		w->queue_max = MAX(w->queue_max, w->queued);
-	w->since = s->now;
+	w->since = s->main.now;
 }
 
 /* ---- what the plane tells ---- */
@@ -188,7 +189,7 @@ void detail_lane_now(struct sim *s, uint32_t chan)
 	lane_upto_now(s, l);
 	l->in_used = pl->in[chan].used;
 	l->credits = data ? credits_of(pl, chan) : 0;
-	l->blocked = data && pl->out[chan].head != CELL_NONE && !link_has_credit(s, chan);
+	l->blocked = data && pl->out[chan].head != CELL_NONE && !link_has_credit(pl, chan);
 }
 
 void detail_link_now(struct sim *s, port_id port)
@@ -246,9 +247,9 @@ void detail_header_now(struct sim *s, port_id port, const struct dpkt *p)
 	struct plane_detail *d = s->plane->detail;
 	uint32_t host = s->plane->host_of[port];
 
-	hist_add(&d->header, s->now - p->born);
+	hist_add(&d->header, s->main.now - p->born);
 	if (host != UINT32_MAX && window_open(s))
-		hist_small_add(&d->hosts[host].header, s->now - p->born);
+		hist_small_add(&d->hosts[host].header, s->main.now - p->born);
 }
 
 void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p)
@@ -257,18 +258,18 @@ void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p)
 	uint32_t host = s->plane->host_of[port];
 	struct sim_host_detail *h;
 
-	hist_add(&d->latency, s->now - p->born);
+	hist_add(&d->latency, s->main.now - p->born);
 	if (host == UINT32_MAX)
 		return; /* a cable was moved to a port that had none: it is no host to the generator
 			 */
 	h = &d->hosts[host];
 	h->delivered++;
-	h->latency_sum += s->now - p->born;
+	h->latency_sum += s->main.now - p->born;
 	if (!window_open(s))
 		return;
 	h->window_delivered++;
 	h->window_bytes += p->bytes;
-	hist_small_add(&h->latency, s->now - p->born);
+	hist_small_add(&h->latency, s->main.now - p->born);
 }
 
 void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why)

@@ -107,7 +107,7 @@ TEST(test_ports_and_power)
 	open_ring(&b, 0);
 	clockwise(&b.w, 4, 1);
 	/* One direction dies: a port that is not Active sends nothing, the cable is still there. */
-	port_state_set(b.w.sim, 0, 1, IBA_PORT_INIT);
+	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_INIT);
 	v = levels(&b);
 	assert_int_equal(v.links, 6);
 	assert_int_equal(v.cyclic, 0);
@@ -183,10 +183,10 @@ TEST(test_every_change_is_seen)
 	assert_int_equal(w.looks, 2);
 	assert_true(w.changes > 2);
 	/* Down and on again within a microsecond is seen: the port comes back in Initialize. */
-	port_state_set(b.w.sim, 0, 1, IBA_PORT_INIT);
+	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_INIT);
 	run_for(&b, 100 * PS_PER_NS);
-	port_state_set(b.w.sim, 0, 1, IBA_PORT_ACTIVE);
-	port_state_set(b.w.sim, 0, 1, IBA_PORT_ACTIVE); /* nothing new */
+	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_ACTIVE);
+	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_ACTIVE); /* nothing new */
 	run_for(&b, PS_PER_US);
 	assert_int_equal(w.looks, 4);
 	clockwise(&b.w, 4, 1); /* behind its back: the next change shows it */

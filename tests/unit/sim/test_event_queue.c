@@ -46,15 +46,14 @@ static void pop_and_compare(struct evq *q, ref_list *l)
 	assert_true(evq_pop(q, &e));
 	assert_int_equal(e.when, want.when);
 	assert_int_equal(e.order >> 56, want.priority);
-	assert_int_equal(e.a, want.seq);
-	assert_int_equal(e.kind, 7);
-	assert_int_equal(e.b, want.seq * 3);
-	assert_int_equal(e.c, ~want.seq);
+	assert_int_equal(e.what.link.port, want.seq);
+	assert_int_equal(e.what.kind, EV_LINK);
+	assert_int_equal(e.what.link.epoch, want.seq * 3);
 }
 
 static void push_both(struct evq *q, ref_list *l, time_ps when, uint8_t priority, uint32_t seq)
 {
-	evq_push(q, when, priority, (struct ev){.kind = 7, .a = seq, .b = seq * 3, .c = ~seq});
+	evq_push(q, when, priority, (struct ev_what){.kind = EV_LINK, .link = {seq, seq * 3}});
 	ref_insert(l, (struct ref){when, priority, seq});
 }
 
@@ -65,7 +64,7 @@ TEST(test_empty)
 
 	assert_false(evq_pop(&q, &e));
 	assert_true(evq_next(&q) == TIME_NEVER);
-	evq_push(&q, 5, 0, (struct ev){.kind = 1});
+	evq_push(&q, 5, 0, (struct ev_what){.kind = EV_LINK});
 	assert_int_equal(evq_next(&q), 5);
 	assert_true(evq_pop(&q, &e));
 	assert_false(evq_pop(&q, &e));
@@ -81,10 +80,10 @@ TEST(test_same_time_by_priority_then_first_come)
 	struct ev e;
 
 	for (uint32_t i = 0; i < ARRAY_LEN(priority); i++)
-		evq_push(&q, 10, priority[i], (struct ev){.a = i});
+		evq_push(&q, 10, priority[i], (struct ev_what){.call = {i}});
 	for (uint32_t i = 0; i < ARRAY_LEN(order); i++) {
 		assert_true(evq_pop(&q, &e));
-		assert_int_equal(e.a, order[i]);
+		assert_int_equal(e.what.call.slot, order[i]);
 	}
 	evq_free(&q);
 }
@@ -96,16 +95,16 @@ TEST(test_same_time_by_rank)
 	struct evq q = {0}, other = {0};
 	struct ev e;
 
-	evq_push(&q, 10, 1, (struct ev){.a = 0});
-	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 7), .a = 1});
-	evq_push(&q, 10, 1, (struct ev){.a = 2});
-	evq_push(&q, 10, 2, (struct ev){.a = 3});
-	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 3), .a = 4});
+	evq_push(&q, 10, 1, (struct ev_what){.call = {0}});
+	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 7), .what.call = {1}});
+	evq_push(&q, 10, 1, (struct ev_what){.call = {2}});
+	evq_push(&q, 10, 2, (struct ev_what){.call = {3}});
+	evq_put(&q, &(struct ev){.when = 10, .order = evq_rank(1, 3), .what.call = {4}});
 	while (evq_pop(&q, &e))
 		evq_put(&other, &e);
 	for (uint32_t i = 0; i < ARRAY_LEN(order); i++) {
 		assert_true(evq_pop(&other, &e));
-		assert_int_equal(e.a, order[i]);
+		assert_int_equal(e.what.call.slot, order[i]);
 	}
 	evq_free(&q);
 	evq_free(&other);

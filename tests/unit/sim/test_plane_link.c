@@ -390,8 +390,8 @@ static void states_open(struct pworld *w, enum iba_port_state tx, enum iba_port_
 	struct sim_smp smp = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 
 	pw_open(w, draw_pair(1, FAB_SDR), NULL);
-	port_state_set(w->sim, 0, 1, tx);
-	port_state_set(w->sim, 1, 1, rx);
+	port_state_set(&w->sim->main, 0, 1, tx);
+	port_state_set(&w->sim->main, 1, 1, rx);
 	pw_stream(w, PS_PER_US, PS_PER_US, 10, 0, 1, SIZE, 0);
 	pw_start(w);
 	smp_arrived = 0;
@@ -698,7 +698,7 @@ static void head_waits(struct pworld *w, time_ps blocked)
 	pw_start(w);
 	pw_run(w, blocked);
 	o->fccl = 64;
-	link_kick(w->sim, pw_id(w, 0, 1));
+	link_kick(&w->sim->main, pw_id(w, 0, 1));
 	run_bounded(w, 100 * PS_PER_US);
 	pw_check_rest(w);
 }
@@ -779,7 +779,7 @@ TEST(test_a_vl_that_moves_does_not_stall)
 	pw_start(&w);
 	pw_run(&w, 4500 * PS_PER_NS); /* the first has expired; the second gets its 5 blocks */
 	o->fccl = 5;
-	link_kick(w.sim, pw_id(&w, 0, 1));
+	link_kick(&w.sim->main, pw_id(&w, 0, 1));
 	w.ctx = o;
 	w.after_step = hold_credit;
 	pw_run(&w, 20 * PS_PER_US); /* the third expires */

@@ -136,7 +136,7 @@ TEST(test_what_is_on_the_cable)
 		pw_start(&w);
 		pw_run(&w, t);
 		w.sim->nodes[0].si.port_state_change = 0;
-		retrain_error(w.sim, pw_id(&w, 0, 1));
+		retrain_error(&w.sim->main, pw_id(&w, 0, 1));
 		pw_drain(&w, PS_PER_MS);
 		assert_true(pw_lost(&w, SIM_DISCARD_RETRAINING) <= 4);
 		pw_expect(&w, 40 - pw_lost(&w, SIM_DISCARD_RETRAINING), SIM_DISCARD_RETRAINING,
@@ -157,7 +157,7 @@ TEST(test_life_goes_on)
 	pw_port(&w, 0, 1)->pi.hoq_life = 0; /* 4.096 us */
 	pw_stream(&w, 0, 0, 2, 1, 0, SIZE, 0);
 	pw_start(&w);
-	retrain_error(w.sim, pw_id(&w, 0, 1));
+	retrain_error(&w.sim->main, pw_id(&w, 0, 1));
 	pw_run(&w, 4497 * PS_PER_NS); /* 402 ns until it is there: see test_plane_link.c */
 	pw_expect(&w, 0, SIM_DISCARD_LIFETIME, 0);
 	pw_run(&w, 4498 * PS_PER_NS);
@@ -176,7 +176,7 @@ TEST(test_training_fails)
 	w.sim->cfg.plane.retrain_fail_q32 = (uint64_t)1 << 32;
 	w.sim->cfg.training_ps = 5 * PS_PER_US;
 	w.sim->nodes[0].si.port_state_change = 0;
-	retrain_error(w.sim, pw_id(&w, 0, 1));
+	retrain_error(&w.sim->main, pw_id(&w, 0, 1));
 	pw_run(&w, retrain - 1);
 	assert_int_equal(w.sim->nodes[0].si.port_state_change, 0);
 	pw_run(&w, retrain);
@@ -204,7 +204,7 @@ TEST(test_the_world_changes_meanwhile)
 		struct pworld w;
 
 		retrain_open(&w, draw_star(2, 1, FAB_SDR), 0);
-		retrain_error(w.sim, pw_id(&w, 0, 1));
+		retrain_error(&w.sim->main, pw_id(&w, 0, 1));
 		pw_run(&w, retrain / 2);
 		if (i == 0) {
 			sim_uncable(w.sim, pw_id(&w, 0, 1));

@@ -323,7 +323,7 @@ TEST(test_the_next_in_line)
 	pw_run(&w, 20 * PS_PER_US);
 	pw_expect(&w, 0, SIM_DISCARD_LIFETIME, 1);
 	o->fccl = 64;
-	link_kick(w.sim, pw_id(&w, 0, 1));
+	link_kick(&w.sim->main, pw_id(&w, 0, 1));
 	pw_drain(&w, 20 * PS_PER_US);
 	pw_expect(&w, 2, SIM_DISCARD_LIFETIME, 1);
 	pw_close(&w);

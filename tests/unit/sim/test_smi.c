@@ -7,7 +7,7 @@
 #include "sim_fixture.h"
 
 #include "base/rng.h"
-#include "sim/kernel/sim_priv.h"
+#include "sim/device/device_priv.h"
 
 /* ---- the stages of a directed route, as each SMI finds the packet ---- */
 

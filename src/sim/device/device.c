@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Power and cables, and what a device holds, for callers outside the fabric. State: struct sim_node and
+ * struct sim_port. Ways in: the calls of sim_device.h. Does not send anything: traps are trap.c's.
+ */
+#include "sim/device/device_priv.h"
+
+/* ---- power and cables ---- */
+
+time_ps cable_delay(const struct sim *s, uint32_t cm)
+{
+	return cm ? s->cfg.cable_m_ps * cm / 100 : s->cfg.wire_ps;
+}
+
+void sim_node_power(struct sim *s, node_id n, bool on)
+{
+	struct sim_node *node = &s->nodes[n];
+	const struct fab_node *fn = &s->fab->nodes[n];
+
+	if (node->on == on)
+		return;
+	node->on = on; /* first: a node that goes off sends no traps about its ports */
+	if (!on) {
+		for (unsigned p = 1; p <= fn->nports; p++)
+			link_cut(s, fn->first_port + p);
+		smi_clear(s, n);
+		if (s->net)
+			s->net->node_clear(s, n);
+	}
+	node->incarnation++;
+	if (s->net)
+		s->net->node_power(s, n);
+	sim_seen(&s->main, SIM_SEEN_NODE, n, 0, NULL, on);
+	sma_reset(s, n);
+	sim_changed(s, n, SIM_CHANGED_POWER);
+	for (unsigned p = 1; on && p <= fn->nports; p++)
+		link_try_up(s, fn->first_port + p);
+}
+
+void sim_cable(struct sim *s, port_id a, port_id b)
+{
+	assert(a != b && s->ports[a].peer == FAB_NONE && s->ports[b].peer == FAB_NONE);
+	s->ports[a].peer = b;
+	s->ports[b].peer = a;
+	sim_cable_length(s, a, s->fab->ports[a].peer == b ? s->fab->ports[a].cable_cm : 0);
+	link_try_up(s, a);
+}
+
+void sim_cable_length(struct sim *s, port_id a, uint32_t cm)
+{
+	s->ports[a].wire_ps = cable_delay(s, cm);
+	if (s->ports[a].peer != FAB_NONE)
+		s->ports[s->ports[a].peer].wire_ps = cable_delay(s, cm);
+}
+
+void sim_uncable(struct sim *s, port_id a)
+{
+	port_id b = s->ports[a].peer;
+
+	if (b == FAB_NONE)
+		return;
+	link_cut(s, a);
+	s->ports[a].peer = FAB_NONE;
+	s->ports[b].peer = FAB_NONE;
+}
+
+void sim_set_faults(struct sim *s, const struct sim_faults *f)
+{
+	s->cfg.faults = *f;
+}
+
+void sim_set_training(struct sim *s, time_ps t)
+{
+	s->cfg.training_ps = t;
+}
+
+/* ---- reading ---- */
+
+bool sim_node_on(const struct sim *s, node_id n)
+{
+	return s->nodes[n].on;
+}
+
+port_id sim_port_peer(const struct sim *s, port_id p)
+{
+	return s->ports[p].peer;
+}
+
+const struct iba_port_info *sim_port_info(const struct sim *s, port_id p)
+{
+	return &s->ports[p].pi;
+}
+
+const struct iba_switch_info *sim_switch_info(const struct sim *s, node_id n)
+{
+	return &s->nodes[n].si;
+}
+
+time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes)
+{
+	return (time_ps)(((unsigned __int128)s->ports[p].byte_q16 * bytes + 0xffff) >> 16);
+}
+
+struct fab *sim_snapshot(const struct sim *s)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id *id = mem_array(s->fab->nnodes, sizeof(*id));
+
+	for (node_id n = 0; n < s->fab->nnodes; n++) {
+		const struct fab_node *fn = &s->fab->nodes[n];
+
+		if (!s->nodes[n].on)
+			continue;
+		id[n] = fab_add_node(b, fn->type, fn->guid, fn->nports, fab_node_name(s->fab, n));
+		fab_builder_node(b, id[n])->flags = fn->flags;
+		for (unsigned p = 0; p <= fn->nports; p++) {
+			struct fab_port *d = fab_builder_port(b, id[n], p);
+			const struct iba_port_info *pi = &s->ports[fn->first_port + p].pi;
+
+			d->guid = s->fab->ports[fn->first_port + p].guid;
+			if (fn->type == IBA_NODE_SWITCH ? p == 0 : p > 0) {
+				d->lid = pi->lid;
+				d->lmc = pi->lmc;
+			}
+		}
+	}
+	for (port_id p = 0; p < s->fab->nports; p++) {
+		port_id q = s->ports[p].peer;
+
+		if (q != FAB_NONE && q > p && s->ports[p].pi.state != IBA_PORT_DOWN &&
+		    s->fab->ports[p].num && s->nodes[s->fab->ports[p].node].on)
+			fab_add_link(b, id[s->fab->ports[p].node], s->fab->ports[p].num,
+				     id[s->fab->ports[q].node], s->fab->ports[q].num);
+	}
+	free(id);
+	return fab_build(b);
+}

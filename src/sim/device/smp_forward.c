@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SMPs on links and through switches, without a data plane: transmission, arrival, LID-routed
+ * forwarding. State: when each transmitter is idle again, in struct sim_port. Ways in: link_send(),
+ * link_arrive(), lid_forward(). With a data plane it passes SMPs to that.
+ */
+#include "sim/device/device_priv.h"
+
+void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
+{
+	const struct fab_node *fn = &s->fab->nodes[n];
+	port_id at = fn->first_port + out, to;
+	struct sim_port *port = &s->ports[at];
+	time_ps start;
+
+	if (!out || out > fn->nports) {
+		pkt_drop(s, p, SIM_DROP_BAD_PATH);
+		return;
+	}
+	if (s->net) {
+		s->net->smp_out(s, n, out, p, true);
+		return;
+	}
+	if (port->pi.state == IBA_PORT_DOWN || port->peer == FAB_NONE) {
+		pkt_drop(s, p, SIM_DROP_LINK);
+		return;
+	}
+	to = port->peer;
+	start = MAX(s->main.now, port->tx_free);
+	port->tx_free = start + IBA_SMP_WIRE_BYTES * port->byte_ps;
+	s->main.stats.hops++;
+	sim_push(&s->main, port->tx_free + port->wire_ps, PRIO_NET,
+		 (struct ev_what){.kind = EV_ARRIVE, .arrive = {to, p, s->ports[to].link_epoch}});
+}
+
+void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
+{
+	const struct fab_port *fp = &s->fab->ports[at];
+	struct pkt *pkt = &s->pkts.at[p];
+
+	pkt->node = fp->node;
+	pkt->in_port = fp->num;
+	pkt->from_local = false;
+	if (s->ports[at].link_epoch != epoch || s->ports[at].pi.state == IBA_PORT_DOWN) {
+		pkt_drop(s, p, SIM_DROP_LINK);
+		return;
+	}
+	if (pkt->smp.dlid != IBA_LID_PERMISSIVE && sim_is_switch(s, fp->node))
+		lid_forward(s, fp->node, p);
+	else
+		smi_enqueue(s, fp->node, p);
+}
+
+void lid_forward(struct sim *s, node_id n, uint32_t p)
+{
+	struct pkt *pkt = &s->pkts.at[p];
+	unsigned out;
+
+	if (!sim_is_switch(s, n)) { /* an endport: out of the port the sender chose */
+		link_send(s, n, pkt->in_port, p);
+		return;
+	}
+	if (s->net) {
+		s->net->smp_out(s, n, 0, p, false);
+		return;
+	}
+	out = lid_route(s, n, pkt->smp.dlid);
+	if (out == 0) {
+		pkt->from_local =
+			false; /* the table says it is for this node: it is sent no more */
+		smi_enqueue(s, n, p);
+	} else if (out > s->fab->nodes[n].nports) {
+		pkt_drop(s, p, SIM_DROP_UNROUTABLE);
+	} else if (out == pkt->in_port && !pkt->from_local) {
+		pkt_drop(s, p, SIM_DROP_TURNED_BACK);
+	} else {
+		/* The transmitter may not start before the packet has crossed the switch. */
+		struct sim_port *port = node_port(s, n, out);
+
+		port->tx_free = MAX(port->tx_free, s->main.now + s->cfg.hop_ps);
+		link_send(s, n, out, p);
+	}
+}

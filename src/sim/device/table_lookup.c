@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a device's tables say: output port of a LID, VL of an SL, membership of a partition. State: the
+ * tables of struct sim_node and struct sim_port, which sma_tables.c sets. Ways in: lid_route(),
+ * sim_slvl(), pkey_ok(). Does not forward anything.
+ */
+#include "sim/device/device_priv.h"
+
+/* ---- forwarding ---- */
+
+uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid)
+{
+	return lid < s->nodes[n].lft_size ? s->nodes[n].lft[lid] : IBA_PORT_NONE;
+}
+
+/* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */
+unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
+{
+	const struct sim_node *node = &s->nodes[n];
+
+	if (lid_is_ours(&s->ports[s->fab->nodes[n].first_port].pi, lid))
+		return 0;
+	if (!node->si.linear_cap || (node->rft && !node->lft_size)) {
+		for (unsigned b = 0; b < node->rft_used; b++)
+			for (unsigned i = 0; i < IBA_RFT_BLOCK; i++)
+				if (node->rft[b].valid[i] && (lid & ~((1u << node->rft[b].lmc[i]) -
+								      1)) == node->rft[b].lid[i])
+					return node->rft[b].port[i];
+		return node->si.default_port;
+	}
+	return lid <= node->si.linear_top ? sim_lft(s, n, lid) : IBA_PORT_NONE; /* IBA 14.2.5.4 */
+}
+
+unsigned sim_route(const struct sim *s, node_id n, uint16_t lid)
+{
+	return lid_route(s, n, lid);
+}
+
+/* ---- SL to VL ---- */
+
+unsigned slvl_default(const struct sim *s, node_id n, unsigned out, unsigned sl)
+{
+	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port + out].pi;
+	unsigned vls = iba_vl_count(pi->oper_vls);
+
+	return sl % (vls ? vls : 1); /* cyclic (thesis 4.4.2) */
+}
+
+unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl)
+{
+	unsigned width = s->fab->nodes[n].nports + 1u;
+
+	if (!s->nodes[n].slvl)
+		return slvl_default(s, n, out, sl);
+	return s->nodes[n].slvl[(in * width + out) * 16 + sl];
+}
+
+bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out)
+{
+	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port + out].pi;
+	unsigned live = iba_vl_count(pi->oper_vls);
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		if (sim_slvl(s, n, in, out, sl) < live)
+			return false;
+	return true;
+}
+
+/* ---- partitions ---- */
+
+/* Full member on one side at least, and the same 15 bits (IBA 10.9.3). */
+static bool pkey_in_table(const struct sim *s, port_id port, uint16_t pkey)
+{
+	const uint16_t *t = s->ports[port].pkeys;
+
+	if (!t)
+		return (pkey & 0x7fff) == 0x7fff;
+	for (unsigned i = 0; i < (s->cfg.pkey_cap + 31u) / 32 * 32; i++)
+		if ((t[i] & 0x7fff) && (t[i] & 0x7fff) == (pkey & 0x7fff) &&
+		    ((t[i] | pkey) & 0x8000))
+			return true;
+	return false;
+}
+
+bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey)
+{
+	if (pkey_in_table(s, port, pkey))
+		return true;
+	if (s->ports[port].pi.p_key_violations < UINT16_MAX)
+		s->ports[port].pi.p_key_violations++;
+	return false;
+}

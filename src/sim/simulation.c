@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Makes and frees a simulation, and runs its events: each goes to the file it belongs to. State: struct
+ * sim. Ways in: sim_new(), sim_step(), sim_settle(). Does not know what an event does.
+ */
+#include "sim/plane/plane_priv.h"
+
+void sim_config_default(struct sim_config *c)
+{
+	*c = (struct sim_config){
+		.seed = 1,
+		.smi_ps = 2 * PS_PER_US,
+		.sma_ps = 3 * PS_PER_US,
+		.hop_ps =
+			142 * PS_PER_NS, /* 40 route + 20 map + 40 crossbar + 2 set-up + 40 link */
+		.wire_ps = 100 * PS_PER_NS, /* 20 m at 5 ns (thesis 4.2.1) */
+		.cable_m_ps = 5 * PS_PER_NS,
+		.training_ps = 0,
+		.mtu_cap = 4, /* 2048 */
+		.vl_cap = 2,  /* two data VLs: thesis 4.4.2 */
+		.vlarb_cap = 64,
+		.resp_time = 8,	 /* 1.05 ms, the 1 ms of IBA 1.0 (thesis 3.1.3) */
+		.phy_errors = 8, /* what OpenSM writes unless told otherwise */
+		.lft_cap = 49152,
+		.rft_cap = 0,
+		.mft_cap = 1024,
+		.pkey_cap = 32,
+		.trap_limit = 0,
+		.plane = {.route_ps = 40 * PS_PER_NS, /* thesis 4.2.3 */
+			  .map_ps = 20 * PS_PER_NS,
+			  .crossbar_ps = 40 * PS_PER_NS,
+			  .setup_ps = 2 * PS_PER_NS,
+			  .link_arb_ps = 40 * PS_PER_NS,
+			  .header_bytes = 20,
+			  .buffer_bytes = 4096,
+			  .retrain_ps = 2 * PS_PER_MS}, /* ours: IBA sets limits, not times */
+	};
+}
+
+/* ---- life ---- */
+
+static uint64_t port_bps(const struct fab_port *p)
+{
+	return (uint64_t)(p->width ? p->width : 1) * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
+}
+
+/* Picoseconds a byte, rounded up, so that no link is too fast. */
+static time_ps byte_time(const struct fab_port *p)
+{
+	return (8 * PS_PER_S + port_bps(p) - 1) / port_bps(p);
+}
+
+static uint64_t byte_q16(const struct fab_port *p)
+{
+	return (8 * PS_PER_S << 16) / port_bps(p);
+}
+
+struct sim *sim_new(const struct fab *f, const struct sim_config *c)
+{
+	struct sim *s = mem_zalloc(sizeof(*s));
+
+	s->fab = f;
+	s->cfg = *c;
+	s->cfg.random_only = NULL;
+	s->cfg.link_pairs |= c->express;
+	if (c->random_only) {
+		s->random_only = mem_array(f->nnodes, sizeof(*s->random_only));
+		memcpy(s->random_only, c->random_only, f->nnodes * sizeof(*s->random_only));
+	}
+	s->pkt_free = PKT_NONE;
+	s->call_free = PKT_NONE;
+	s->walk_head = PKT_NONE;
+	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
+	s->hash = mem_zarray(f->nnodes, sizeof(*s->hash));
+	s->ports = mem_lines(f->nports, sizeof(*s->ports));
+	s->client_of = mem_zarray(f->nports, sizeof(*s->client_of));
+	assert(!c->express || !c->plane.on);
+	if (c->express)
+		s->counters = mem_lines(f->nports, sizeof(*s->counters));
+	rng_seed(&s->fault_rng, c->seed, 1);
+	rng_seed(&s->error_rng, c->seed, 2);
+	for (port_id p = 0; p < f->nports; p++) {
+		s->ports[p].peer = f->ports[p].peer;
+		s->ports[p].wire_ps = cable_delay(s, f->ports[p].cable_cm);
+		s->ports[p].byte_ps = byte_time(&f->ports[p]);
+		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
+	}
+	shard_init(&s->main, s);
+	s->main.whole = s;
+	for (node_id n = 0; n < f->nnodes; n++) {
+		s->nodes[n].q_head = s->nodes[n].q_tail = PKT_NONE;
+		sma_reset(s, n);
+	}
+	if (c->plane.on)
+		plane_new(s);
+	return s;
+}
+
+void sim_free(struct sim *s)
+{
+	if (!s)
+		return;
+	plane_free(s);
+	for (node_id n = 0; n < s->fab->nnodes; n++)
+		sma_free(s, n);
+	free(s->random_only);
+	free(s->nodes);
+	free(s->hash);
+	free(s->ports);
+	free(s->client_of);
+	free(s->counters);
+	free(s->faults);
+	evq_free(&s->main.q);
+	vec_free(&s->pkts);
+	vec_free(&s->calls);
+	vec_free(&s->clients);
+	free(s);
+}
+
+/* ---- events ---- */
+
+static bool alive(const struct sim *s, node_id n, uint32_t incarnation)
+{
+	return s->nodes[n].on && s->nodes[n].incarnation == incarnation;
+}
+
+static void device_event(struct sim *s, const struct ev_what *e)
+{
+	switch ((enum sim_ev)e->kind) {
+	case EV_CALL:
+		sim_run_call(s, e->call.slot);
+		break;
+	case EV_LINK:
+		link_trained(s, e->link.port, e->link.epoch);
+		break;
+	case EV_ARRIVE:
+		if (s->cfg.express)
+			express_arrive(s, e->arrive.port, e->arrive.pkt, e->arrive.epoch);
+		else
+			link_arrive(s, e->arrive.port, e->arrive.pkt, e->arrive.epoch);
+		break;
+	case EV_SMI:
+		if (alive(s, e->node.node, e->node.incarnation))
+			smi_done(s, e->node.node);
+		break;
+	case EV_INJECT:
+		if (alive(s, e->inject.node, e->inject.incarnation))
+			smi_enqueue(s, e->inject.node, e->inject.pkt);
+		else
+			pkt_drop(s, e->inject.pkt, SIM_DROP_NODE);
+		break;
+	case EV_TRAP:
+		if (alive(s, e->trap.node, e->trap.incarnation))
+			trap_repeat(s, e->trap.node, e->trap.slot);
+		break;
+	case EV_LEASE:
+		sma_lease_over(s, e->lease.port, e->lease.epoch);
+		break;
+	case EV_ORDER:
+		if (s->nodes[s->fab->ports[e->order.port].node].incarnation == e->order.incarnation)
+			link_order(s, e->order.port, (enum iba_phys_state)e->order.to);
+		break;
+	case EV_P_HEAD:
+	case EV_P_FC:
+	case EV_P_ROUTE:
+	case EV_P_MAP:
+	case EV_P_CROSS:
+	case EV_P_CROSSED:
+	case EV_P_LINK:
+	case EV_P_SENT:
+	case EV_P_SINK:
+	case EV_P_MAKE:
+	case EV_P_PACED:
+	case EV_P_HOQ:
+	case EV_P_STALL:
+	case EV_P_LIFE:
+	case EV_P_REFRESH:
+	case EV_P_RETRAIN:
+		break;
+	}
+}
+
+bool sim_step(struct sim *s)
+{
+	struct ev e;
+
+	if (!shard_next(&s->main, &e))
+		return false;
+	if (e.what.kind >= EV_P_HEAD)
+		plane_event(&s->main, &e.what);
+	else
+		device_event(s, &e.what);
+	return true;
+}
+
+void sim_settle(struct sim *s, time_ps now)
+{
+	if (s->walking)
+		return;
+	do {
+		while (sim_next(s) <= now && sim_step(s))
+			express_walk(s);
+		s->main.now = MAX(s->main.now, now);
+		express_walk(s);
+	} while (sim_next(s) <= now);
+}
