@@ -32,7 +32,7 @@ mechanisms()
 {
 	printf '%s\n' 'basic|--mechanism basic' 'improved|--mechanism improved' \
 		'improved+partial|--mechanism improved+partial' \
-		'weft, sweeps alone|--mechanism weft --detection sweep' \
+		'weft, sweeps alone|--mechanism weft --detection sweeps' \
 		'improved+traps|--mechanism improved+traps' 'weft|--mechanism weft'
 }
 
@@ -43,7 +43,7 @@ parts()
 		'repaired routes stay|--routes repair' \
 		'break-node dependencies|--distribution dependencies --then dependencies' \
 		'full deactivation|--distribution full --then full' 'all table blocks|--tables full' \
-		'full discovery|--discovery full' 'sweeps alone|--detection sweep'
+		'full discovery|--discovery full' 'sweeps alone|--detection sweeps'
 }
 
 # What is measured: fabric, CPU, load in percent, switches (0: all), sweep factor. On the tree, whose

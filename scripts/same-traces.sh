@@ -25,9 +25,8 @@ me=${BASH_SOURCE[0]}
 # What options and words were called, and are called since: a program that refuses the first is
 # called with the second.
 renamed='
---discovery bfs|--exploration bfs
---discovery partial|--exploration partial
---discovery full|--exploration full
+--discovery bfs|--discovery full --exploration bfs
+--engine pira|--routes pira
 --detection sweep|--detection sweeps
 '
 # JSON keys that moved: the path in the old revision and in this tree.

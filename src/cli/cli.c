@@ -35,6 +35,18 @@ int cli_bad(const char *fmt, ...)
 	return CLI_BAD;
 }
 
+void cli_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	cli_progress_end();
+	fprintf(stderr, "weft%s%s: warning: ", cmd_now ? " " : "", cmd_now ? cmd_now->name : "");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
 double cli_wall_s(void)
 {
 	struct timespec t;
@@ -305,6 +317,7 @@ static int command_run(const struct cli_cmd *c, char **words, unsigned n)
 	rc = cli_parse(c, words, &n, &e);
 	if (rc < 0)
 		return cli_bad("%s (see 'weft %s --help')", e.text, c->name);
+	setting_opts_warn();
 	if (!rc)
 		return c->run(words, n);
 	cli_help_cmd(&b, c);

@@ -13,18 +13,20 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "fabric/fabric.h"
+#include "settings/settings.h"
 
 enum { CLI_OK = 0, CLI_NO = 1, CLI_BAD = 2 };
 
 enum cli_type {
-	CLI_FLAG,   /* bool */
-	CLI_STR,    /* const char * */
-	CLI_UINT,   /* unsigned, within min..max */
-	CLI_U64,    /* uint64_t */
-	CLI_SHARE,  /* double 0..1; "5%" and "0.05" both do */
-	CLI_CHOICE, /* const char *, one of choices */
-	CLI_LIST,   /* cli_strings: may be given again and again */
-	CLI_TIME,   /* time_ps: "10ms", "1.5s", "200ns" */
+	CLI_FLAG,    /* bool */
+	CLI_STR,     /* const char * */
+	CLI_UINT,    /* unsigned, within min..max */
+	CLI_U64,     /* uint64_t */
+	CLI_SHARE,   /* double 0..1; "5%" and "0.05" both do */
+	CLI_CHOICE,  /* const char *, one of choices */
+	CLI_LIST,    /* cli_strings: may be given again and again */
+	CLI_TIME,    /* time_ps: "10ms", "1.5s", "200ns" */
+	CLI_SETTING, /* a struct setting_slot; made by setting_opts.c */
 };
 
 typedef VEC(const char *) cli_strings;
@@ -50,6 +52,9 @@ struct cli_cmd {
 	const char *examples; /* lines "weft ...", or NULL */
 	const struct cli_opt
 		*opts; /* ends with name == NULL; --help and --json are not listed here */
+	const struct cli_opt *const
+		*shared; /* further tables, common to several commands; ends with NULL */
+	enum setting_users settings; /* the settings that are options, too; 0: none */
 	unsigned min_args, max_args;
 	const char *const
 		*words; /* what the first argument may be, for completion; NULL: anything */
@@ -61,6 +66,11 @@ extern bool cli_json;
 
 /* "weft topo gen: text" on standard error; returns CLI_BAD. */
 int cli_bad(const char *fmt, ...) PRINTF(1, 2);
+void cli_warn(const char *fmt, ...) PRINTF(1, 2); /* "weft topo gen: warning: text" */
+
+/* Settings given as options, over what s holds. 0, or -EINVAL with e. */
+int cli_settings_apply(struct settings *s, struct err *e);
+bool cli_setting_given(const char *option); /* NULL: any */
 
 /* Load a netlist; warnings go to standard error. NULL after a message (then return CLI_BAD). */
 struct fab *cli_load(const char *path);

@@ -38,13 +38,26 @@ int cli_cmd_unknown(const struct cli_app *app, char **words, unsigned n);
 
 /* ---- parsing (parse.c) ---- */
 
-/* Own options, then --help and --json; NULL behind the last. Those without help are hidden: they
- * parse but are in no rendering. */
+/* Own options, shared ones, settings, then --json and --help; NULL after the last. Those without help
+ * are hidden: they are parsed but in no rendering. */
 const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i);
+bool cli_opt_needs_value(const struct cli_opt *o);		 /* as the next word */
+const char *cli_opt_choice(const struct cli_opt *o, unsigned i); /* NULL: no more, or anything */
 
 /* Set the options among words. The plain arguments move to the front and *n becomes their number.
  * Returns 0, 1 when --help was met, or -EINVAL with e filled. */
 int cli_parse(const struct cli_cmd *c, char **words, unsigned *n, struct err *e);
+
+/* ---- options made of settings (setting_opts.c) ---- */
+
+struct setting_slot {
+	const struct setting *setting;
+	const char *text; /* as given; NULL: not given */
+};
+const struct cli_opt *setting_opts(enum setting_users users);	/* ends with name == NULL */
+const struct setting *cli_opt_setting(const struct cli_opt *o); /* NULL: not a setting */
+int setting_opt_set(const struct cli_opt *o, const char *text, struct err *e);
+void setting_opts_warn(void); /* about old names that were used */
 
 /* ---- renderings ---- */
 

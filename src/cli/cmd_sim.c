@@ -10,6 +10,7 @@
 #include "cli/flap_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
+#include "cli/rft_opts.h"
 #include "cli/sim_report.h"
 #include "lab/change.h"
 #include "lab/lab.h"
@@ -31,22 +32,18 @@ static struct {
 	.tail = TIME_NEVER,
 };
 
-#define RUN_OPTS                                                                                   \
-	{"limit",                                                                                  \
-	 0,                                                                                        \
-	 CLI_TIME,                                                                                 \
-	 &o.limit,                                                                                 \
-	 "TIME",                                                                                   \
-	 "give up after this much simulated time (default 1000s, 10s where links make errors)",    \
-	 NULL,                                                                                     \
-	 0,                                                                                        \
-	 0},                                                                                       \
-		{"timeline", 't', CLI_FLAG, &o.timeline, NULL, "print what happens as it happens", \
-		 NULL,	     0,	  0},                                                              \
-	{                                                                                          \
-		"smps", 0, CLI_FLAG, &o.smps, NULL, "print every SMP as it is sent and received",  \
-			NULL, 0, 0                                                                 \
-	}
+/* clang-format off */
+static const struct cli_opt run_opts[] = {
+	{.name = "limit", .type = CLI_TIME, .dst = &o.limit, .arg = "TIME",
+	 .help = "give up after this much simulated time (default 1000s, 10s where links make "
+		 "errors)"},
+	{.name = "timeline", .letter = 't', .type = CLI_FLAG, .dst = &o.timeline,
+	 .help = "print what happens as it happens"},
+	{.name = "smps", .type = CLI_FLAG, .dst = &o.smps,
+	 .help = "print every SMP as it is sent and received"},
+	{0},
+};
+/* clang-format on */
 
 /* ---- setting up ---- */
 
@@ -146,14 +143,16 @@ const struct cli_cmd cmd_sim_up = {
 		"LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
 		"activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
 		"--flap makes links go and come after that; the run ends when a sweep finds nothing new and, with "
-		"--damp, no link is held any more.",
+		"--damping-changes, no link is held any more.",
 	.examples =
 		"weft sim up cluster.net\n"
 		"weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
 		"weft sim up cluster.net --loss 5% --seed 7 --json\n"
-		"weft sim up cluster.net --flap S-0002000000000005:1 --damp 5 --damp-window 1s --damp-hold 2s --timeline\n"
+		"weft sim up cluster.net --flap S-0002000000000005:1 --damping-changes 5 --damping-within 1s --damping-hold 2s --timeline\n"
 		"weft topo gen mtree 8 3 | weft sim up -",
-	.opts = (const struct cli_opt[]){MANAGER_OPTS, FLAP_OPTS, RUN_OPTS, {0}},
+	.opts = run_opts,
+	.shared = (const struct cli_opt *const[]){flap_opts, manager_opts, rft_opts, NULL},
+	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 1,
 	.run = sim_up,
@@ -194,6 +193,9 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 	*s = (struct setup){0};
 	if (manager_config(lab_change_fab(c), &s->lab))
 		return CLI_BAD;
+	if (!s->lab.sm.sweep_factor && !s->lab.sm.sweep_period_ps)
+		return cli_bad(
+			"without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
 	if (!manager_o.sm)
 		s->lab.sm_node = lab_change_sm(c);
 	if (!load_given())
@@ -239,15 +241,14 @@ static void on_about_to(void *ctx)
 	sim_report_say(a->r, text);
 }
 
-static int draw(const struct sim_report *r, const struct lab_change *c)
+static int draw(const struct sim_report *r, const struct lab_change *c, const char *mechanism)
 {
 	struct strbuf svg = {0}, title = {0};
 	char what[128];
 	int rc;
 
 	lab_change_text(c, what, sizeof(what));
-	strbuf_addf(&title, "%s: the %s mechanism", what,
-		    manager_o.mechanism ? manager_o.mechanism : "weft");
+	strbuf_addf(&title, "%s: the %s mechanism", what, mechanism);
 	change_report_svg(r, title.s, &svg);
 	strbuf_free(&title);
 	rc = cli_write(o.svg, &svg);
@@ -295,7 +296,7 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 	r.what = s->what;
 	r.show_series = o.series;
 	if (!rc && o.svg && res.changed_at)
-		rc = draw(&r, c);
+		rc = draw(&r, c, s->lab.sm.mechanism.name);
 	if (!rc)
 		return conclude_change(&r, &res);
 	lab_free(l);
@@ -349,6 +350,7 @@ static int change_each(const char *file, const struct fab *f)
 	struct lab_change *same;
 	struct lab_change_plan p;
 	struct lab_each all = {0};
+	unsigned threads;
 	struct setup s;
 	struct err e;
 	int rc;
@@ -359,13 +361,14 @@ static int change_each(const char *file, const struct fab *f)
 	if (rc)
 		return rc;
 	p = make_plan(&s);
+	threads = s.lab.threads;
 	s.lab.threads = 1; /* the runs are what is done at once */
 	struct lab_each_config c = {.fab = f,
 				    .lab = &s.lab,
 				    .plan = &p,
 				    .sample = o.sample,
 				    .activation = !strcmp(o.each, "activation"),
-				    .threads = manager_o.threads,
+				    .threads = threads,
 				    .done = on_run_done};
 
 	rc = lab_each_switch(&c, &all, &e);
@@ -427,9 +430,6 @@ static int sim_change(char **args, unsigned nargs)
 		rc = cli_bad("--each-switch takes one file: expected no AFTER");
 	else if (nargs < 2 && !o.kill.n && !o.each)
 		rc = cli_bad("expected AFTER, or --kill NODE to say what fails");
-	else if (manager_o.sweep_factor == 0 && manager_o.sweep_period == 0)
-		rc = cli_bad(
-			"without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
 	else if (o.each)
 		rc = change_each(args[0], before);
 	else if (nargs < 2)
@@ -441,46 +441,28 @@ static int sim_change(char **args, unsigned nargs)
 	return rc;
 }
 
-#define CHANGE_EACH_OPTS                                                                               \
-	{"each-switch",                                                                                \
-	 0,                                                                                            \
-	 CLI_CHOICE,                                                                                   \
-	 &o.each,                                                                                      \
-	 "HOW",                                                                                        \
-	 "one run for each switch but the manager's, which goes (deactivation) or comes (activation)", \
-	 each_hows,                                                                                    \
-	 0,                                                                                            \
-	 0},                                                                                           \
-	{                                                                                              \
-		"sample", 0, CLI_UINT, &o.sample, "N",                                                 \
-			"with --each-switch: only N of them, evenly spread (default: all)", NULL,      \
-			1, 100000                                                                      \
-	}
-
-#define CHANGE_LOAD_OPTS                                                                           \
-	LOAD_RATE_OPTS, LOAD_TRAFFIC_OPTS,                                                         \
-		{"quiet",                                                                          \
-		 0,                                                                                \
-		 CLI_TIME,                                                                         \
-		 &o.quiet,                                                                         \
-		 "TIME",                                                                           \
-		 "at rest after the bring-up, before traffic and change (default: two sweeps)",    \
-		 NULL,                                                                             \
-		 0,                                                                                \
-		 0},                                                                               \
-		{"warmup",  'w',    CLI_TIME,                                                      \
-		 &o.warmup, "TIME", "traffic before the change (default 1ms)",                     \
-		 NULL,	    0,	    0},                                                            \
-		{"tail",  0,	  CLI_TIME,                                                        \
-		 &o.tail, "TIME", "traffic after the manager has settled (default 1ms)",           \
-		 NULL,	  0,	  0},                                                              \
-		{"series",  0,	    CLI_TIME,                                                      \
-		 &o.series, "TIME", "also a series: what happened in every TIME",                  \
-		 NULL,	    0,	    0},                                                            \
-	{                                                                                          \
-		"svg", 0, CLI_STR, &o.svg, "FILE",                                                 \
-			"draw SMPs, packets lost, traffic and connectivity over time", NULL, 0, 0  \
-	}
+/* clang-format off */
+static const struct cli_opt change_opts[] = {
+	{.name = "kill", .type = CLI_LIST, .dst = &o.kill, .arg = "NODE",
+	 .help = "this node fails; may be given again"},
+	{.name = "each-switch", .type = CLI_CHOICE, .dst = &o.each, .arg = "HOW", .choices = each_hows,
+	 .help = "one run for each switch but the manager's, which goes (deactivation) or comes "
+		 "(activation)"},
+	{.name = "sample", .type = CLI_UINT, .dst = &o.sample, .arg = "N", .min = 1, .max = 100000,
+	 .help = "with --each-switch: only N of them, evenly spread (default: all)"},
+	{.name = "quiet", .type = CLI_TIME, .dst = &o.quiet, .arg = "TIME",
+	 .help = "at rest after the bring-up, before traffic and change (default: two sweeps)"},
+	{.name = "warmup", .letter = 'w', .type = CLI_TIME, .dst = &o.warmup, .arg = "TIME",
+	 .help = "traffic before the change (default 1ms)"},
+	{.name = "tail", .type = CLI_TIME, .dst = &o.tail, .arg = "TIME",
+	 .help = "traffic after the manager has settled (default 1ms)"},
+	{.name = "series", .type = CLI_TIME, .dst = &o.series, .arg = "TIME",
+	 .help = "also a series: what happened in every TIME"},
+	{.name = "svg", .type = CLI_STR, .dst = &o.svg, .arg = "FILE",
+	 .help = "draw SMPs, packets lost, traffic and connectivity over time"},
+	{0},
+};
+/* clang-format on */
 
 const struct cli_cmd cmd_sim_change = {
 	.name = "sim change",
@@ -502,14 +484,10 @@ const struct cli_cmd cmd_sim_change = {
 		"weft sim change cluster.net --kill leaf0_1 --detection traps --json\n"
 		"weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
 		"weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
-	.opts = (const struct cli_opt[]){{"kill", 0, CLI_LIST, &o.kill, "NODE",
-					  "this node fails; may be given again", NULL, 0, 0},
-					 CHANGE_EACH_OPTS,
-					 MANAGER_CHANGE_OPTS,
-					 MANAGER_OPTS,
-					 RUN_OPTS,
-					 CHANGE_LOAD_OPTS,
-					 {0}},
+	.opts = change_opts,
+	.shared = (const struct cli_opt *const[]){run_opts, load_rate_opts, load_traffic_opts,
+						  manager_opts, rft_opts, NULL},
+	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 2,
 	.run = sim_change,
@@ -555,7 +533,9 @@ const struct cli_cmd cmd_sim_demo = {
 		"and a table of phases.",
 	.examples =
 		"weft sim demo\nweft sim demo --detection traps\nweft sim demo --cpu thesis --loss 2%",
-	.opts = (const struct cli_opt[]){MANAGER_CHANGE_OPTS, MANAGER_OPTS, RUN_OPTS, {0}},
+	.opts = run_opts,
+	.shared = (const struct cli_opt *const[]){manager_opts, rft_opts, NULL},
+	.settings = SETTING_FOR_SIM,
 	.min_args = 0,
 	.max_args = 0,
 	.run = sim_demo,

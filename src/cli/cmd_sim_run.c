@@ -10,49 +10,42 @@
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
 #include "cli/manager_opts.h"
+#include "cli/rft_opts.h"
 #include "lab/forwarding_scan.h"
 #include "lab/saturation.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/traffic/sim_traffic.h"
 
 static struct {
-	const char *trace, *sm, *root, *engine, *svg, *capture, *capture_node;
+	const char *trace, *svg, *capture, *capture_node;
 	struct load_wants wants;
-	unsigned threads, points;
-	uint64_t seed;
-	bool qos, log_x, links, nodes;
+	unsigned points;
+	bool log_x, links, nodes;
 	time_ps duration, warmup;
 } o = {
 	.points = 12,
-	.seed = 1,
 	.duration = TIME_NEVER,
 	.warmup = TIME_NEVER,
 	.wants = {.series = TIME_NEVER},
 };
 
 /* clang-format off */
-#define LOAD_OPTS \
-	LOAD_TRAFFIC_OPTS, \
-	{"duration", 'd', CLI_TIME, &o.duration, "TIME", "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a host's link)", NULL, 0, 0}, \
-	{"warmup", 'w', CLI_TIME, &o.warmup, "TIME", "traffic before that (default: a quarter of it)", NULL, 0, 0}, \
-	RFT_OPT, \
-	{"sm", 0, CLI_STR, &o.sm, "NODE", "where the manager sits: GUID, S-/H- id or name (default: the first host)", NULL, 0, 0}, \
-	{"engine", 0, CLI_CHOICE, &o.engine, "NAME", "routing engine (default fera)", rt_engine_names, 0, 0}, \
-	{"root", 0, CLI_STR, &o.root, "NODE", "root of the up/down graph, a node or centre (default: the manager's switch)", NULL, 0, 0}, \
-	{"qos", 0, CLI_FLAG, &o.qos, NULL, "the manager also writes SL-to-VL and VL arbitration tables", NULL, 0, 0}, \
-	{"threads", 0, CLI_UINT, &o.threads, "N", "threads for routes, packets and the points of a search; changes no result (default: as many as pay)", NULL, 0, 256}, \
-	LOAD_LIMIT_OPT, \
-	{"seed", 0, CLI_U64, &o.seed, "N", "seed of everything random (default 1)", NULL, 0, 0}
+static const struct cli_opt load_opts[] = {
+	{.name = "duration", .letter = 'd', .type = CLI_TIME, .dst = &o.duration, .arg = "TIME",
+	 .help = "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a "
+		 "host's link)"},
+	{.name = "warmup", .letter = 'w', .type = CLI_TIME, .dst = &o.warmup, .arg = "TIME",
+	 .help = "traffic before that (default: a quarter of it)"},
+	{.name = "limit", .type = CLI_TIME, .dst = &load_o.limit, .arg = "TIME",
+	 .help = "give up when the fabric is not up after this much simulated time (default "
+		 "1000s, 10s where links make errors)"},
+	{0},
+};
 /* clang-format on */
 
 static int make_config(const struct fab *f, struct lab_config *c)
 {
-	if (manager_place(f, o.sm, o.root, o.engine, c))
-		return CLI_BAD;
-	c->sm.qos = o.qos;
-	c->sim.seed = o.seed;
-	c->threads = o.threads;
-	return load_network(&c->sim);
+	return manager_config(f, c) ? CLI_BAD : load_network(&c->sim);
 }
 
 /* ---- weft sim run ---- */
@@ -188,7 +181,8 @@ static int run_load(const char *file, struct load_report *r, struct lab *l, stru
 
 static int run_on(const char *file, const struct fab *f)
 {
-	struct load_report r = {.fab = f, .seed = o.seed, .nodes = o.nodes, .links = o.links};
+	struct load_report r = {
+		.fab = f, .seed = manager_o.seed, .nodes = o.nodes, .links = o.links};
 	struct lab_load d = {
 		.warmup = o.warmup, .duration = o.duration, .detail = o.nodes || o.links};
 	traffic_trace trace = {0};
@@ -197,7 +191,7 @@ static int run_on(const char *file, const struct fab *f)
 	struct err e;
 	int rc = CLI_BAD;
 
-	if (load_traffic(f, o.seed, &d.traffic) || make_config(f, &c))
+	if (load_traffic(f, manager_o.seed, &d.traffic) || make_config(f, &c))
 		return CLI_BAD;
 	if (!o.trace && !(d.traffic.interval_ps = load_choose_interval(file, f, &c, &d)))
 		return CLI_BAD;
@@ -236,6 +230,35 @@ static int sim_run(char **args, unsigned nargs)
 }
 
 /* clang-format off */
+static const struct cli_opt run_opts[] = {
+	{.name = "trace", .type = CLI_STR, .dst = &o.trace, .arg = "FILE",
+	 .help = "packets to send, one a line"},
+	{.name = "series", .type = CLI_TIME, .dst = &o.wants.series, .arg = "TIME",
+	 .help = "also a series: what happened in every TIME (1us at least)"},
+	{.name = "levels", .type = CLI_FLAG, .dst = &o.wants.levels,
+	 .help = "also connectivity and deadlock level at the end, with --series at every sample "
+		 "(slow on large fabrics)"},
+	{.name = "series-csv", .type = CLI_STR, .dst = &o.wants.csv, .arg = "FILE",
+	 .help = "with --series, write it as CSV"},
+	{.name = "series-svg", .type = CLI_STR, .dst = &o.wants.svg, .arg = "FILE",
+	 .help = "with --series, draw it"},
+	{.name = "node-series", .type = CLI_STR, .dst = &o.wants.node_csv, .arg = "FILE",
+	 .help = "with --series, a series of every node as CSV"},
+	{.name = "link-series", .type = CLI_STR, .dst = &o.wants.link_csv, .arg = "FILE",
+	 .help = "with --series, a series of every link and direction as CSV"},
+	{.name = "nodes", .type = CLI_FLAG, .dst = &o.nodes,
+	 .help = "also each host and switch; in text, the slowest and the busiest"},
+	{.name = "links", .type = CLI_FLAG, .dst = &o.links,
+	 .help = "also each link, direction and VL: use, credits, buffers; in text, the busiest"},
+	{.name = "discards", .type = CLI_FLAG, .dst = &o.wants.discards,
+	 .help = "also when and where each packet was discarded, and why (the first 10,000)"},
+	{.name = "capture", .type = CLI_STR, .dst = &o.capture, .arg = "FILE",
+	 .help = "write the packets of the run for Wireshark (pcapng)"},
+	{.name = "capture-node", .type = CLI_STR, .dst = &o.capture_node, .arg = "NODE",
+	 .help = "only those that leave this node"},
+	{0},
+};
+
 const struct cli_cmd cmd_sim_run = {
 	.name = "sim run",
 	.args = "FILE",
@@ -254,22 +277,9 @@ const struct cli_cmd cmd_sim_run = {
 		    "weft sim run cluster.net --load 20% --series 50us --series-svg run.svg --node-series nodes.csv\n"
 		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
 		    "weft sim run cluster.net --trace packets.txt",
-	.opts = (const struct cli_opt[]){
-		LOAD_RATE_OPTS,
-		{"trace", 0, CLI_STR, &o.trace, "FILE", "packets to send, one a line", NULL, 0, 0},
-		{"series", 0, CLI_TIME, &o.wants.series, "TIME", "also a series: what happened in every TIME (1us at least)", NULL, 0, 0},
-		{"levels", 0, CLI_FLAG, &o.wants.levels, NULL, "also connectivity and deadlock level at the end, with --series at every sample (slow on large fabrics)", NULL, 0, 0},
-		{"series-csv", 0, CLI_STR, &o.wants.csv, "FILE", "with --series, write it as CSV", NULL, 0, 0},
-		{"series-svg", 0, CLI_STR, &o.wants.svg, "FILE", "with --series, draw it", NULL, 0, 0},
-		{"node-series", 0, CLI_STR, &o.wants.node_csv, "FILE", "with --series, a series of every node as CSV", NULL, 0, 0},
-		{"link-series", 0, CLI_STR, &o.wants.link_csv, "FILE", "with --series, a series of every link and direction as CSV", NULL, 0, 0},
-		{"nodes", 0, CLI_FLAG, &o.nodes, NULL, "also each host and switch; in text, the slowest and the busiest", NULL, 0, 0},
-		{"links", 0, CLI_FLAG, &o.links, NULL, "also each link, direction and VL: use, credits, buffers; in text, the busiest", NULL, 0, 0},
-		{"discards", 0, CLI_FLAG, &o.wants.discards, NULL, "also when and where each packet was discarded, and why (the first 10,000)", NULL, 0, 0},
-		{"capture", 0, CLI_STR, &o.capture, "FILE", "write the packets of the run for Wireshark (pcapng)", NULL, 0, 0},
-		{"capture-node", 0, CLI_STR, &o.capture_node, "NODE", "only those that leave this node", NULL, 0, 0},
-		LOAD_OPTS,
-		{0}},
+	.opts = run_opts,
+	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, manager_opts, rft_opts, NULL},
+	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 1,
 	.run = sim_run,
@@ -287,7 +297,7 @@ static int saturate_file(const char *file, const struct fab *f, struct sat_repor
 	struct lab_config c;
 	int rc;
 
-	rc = load_traffic(f, o.seed, &d.traffic) || make_config(f, &c)
+	rc = load_traffic(f, manager_o.seed, &d.traffic) || make_config(f, &c)
 		     ? CLI_BAD
 		     : load_saturate(file, f, &c, &d, o.points, &r->s);
 	*r = (struct sat_report){.file = file,
@@ -296,7 +306,7 @@ static int saturate_file(const char *file, const struct fab *f, struct sat_repor
 				 .hosts = f->nhosts,
 				 .full = lab_load_full_rate(f, d.traffic.payload),
 				 .wall_s = cli_wall_s() - start,
-				 .seed = o.seed};
+				 .seed = manager_o.seed};
 	load_describe(&d.traffic, o.trace, r->what);
 	return rc;
 }
@@ -362,6 +372,16 @@ static int sim_saturate(char **args, unsigned nargs)
 }
 
 /* clang-format off */
+static const struct cli_opt saturate_opts[] = {
+	{.name = "points", .type = CLI_UINT, .dst = &o.points, .arg = "N", .min = 1, .max = 1000,
+	 .help = "of the curve (default 12)"},
+	{.name = "svg", .type = CLI_STR, .dst = &o.svg, .arg = "FILE",
+	 .help = "draw latency against offered load"},
+	{.name = "log-x", .type = CLI_FLAG, .dst = &o.log_x,
+	 .help = "with --svg: rates on a logarithmic axis"},
+	{0},
+};
+
 const struct cli_cmd cmd_sim_saturate = {
 	.name = "sim saturate",
 	.args = "FILE...",
@@ -374,12 +394,9 @@ const struct cli_cmd cmd_sim_saturate = {
 	.examples = "weft sim saturate cluster.net\n"
 		    "weft sim saturate cluster.net --pattern tornado --points 20 --json\n"
 		    "weft sim saturate small.net large.net --svg latency.svg",
-	.opts = (const struct cli_opt[]){
-		{"points", 0, CLI_UINT, &o.points, "N", "of the curve (default 12)", NULL, 1, 1000},
-		{"svg", 0, CLI_STR, &o.svg, "FILE", "draw latency against offered load", NULL, 0, 0},
-		{"log-x", 0, CLI_FLAG, &o.log_x, NULL, "with --svg: rates on a logarithmic axis", NULL, 0, 0},
-		LOAD_OPTS,
-		{0}},
+	.opts = saturate_opts,
+	.shared = (const struct cli_opt *const[]){load_opts, load_traffic_opts, manager_opts, rft_opts, NULL},
+	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = MAX_FILES,
 	.run = sim_saturate,

@@ -5,14 +5,13 @@
  */
 #include "base/rng.h"
 #include "cli/cli.h"
-#include "cli/manager_opts.h"
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
 
 enum { FEW = 20 }; /* trials that have a line each, well or not */
 
 static struct {
-	const char *mechanism;
+	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
 	bool change;
@@ -83,17 +82,28 @@ static void trial_text(const struct fault_trial *t)
 
 /* ---- weft sim trial ---- */
 
-/* NULL: drawn. */
-static const struct sm_mechanism *mechanism(void)
+/* The mechanism that options choose; without any, the seed draws one. */
+static int choose_mechanism(void)
 {
-	return o.mechanism ? sm_mechanism_find(o.mechanism) : NULL;
+	static struct settings s;
+	struct err e;
+	int rc;
+
+	if (!cli_setting_given(NULL))
+		return CLI_OK;
+	settings_default_sim(&s);
+	rc = cli_settings_apply(&s, &e);
+	if (!rc)
+		rc = sm_mechanism_check(&s.sm.mechanism, &e);
+	o.mechanism = &s.sm.mechanism;
+	return rc && rc != -EDEADLK ? cli_bad("%s", e.text) : CLI_OK;
 }
 
 static bool one_trial(uint64_t seed, struct json *j, uint64_t *hash)
 {
 	struct fault_trial t;
 
-	fault_trial_run(seed, o.max_switches, mechanism(), &t);
+	fault_trial_run(seed, o.max_switches, o.mechanism, &t);
 	*hash = hash64_add(*hash, t.hash);
 	if (cli_json)
 		trial_json(j, &t);
@@ -106,7 +116,7 @@ static bool one_change_trial(uint64_t seed, struct json *j, uint64_t *hash)
 {
 	struct change_trial t;
 
-	change_trial_run(seed, o.max_switches, mechanism(), &t);
+	change_trial_run(seed, o.max_switches, o.mechanism, &t);
 	*hash = hash64_add(*hash, t.hash);
 	if (cli_json)
 		change_trial_json(j, &t);
@@ -141,6 +151,8 @@ static int sim_trial(char **args, unsigned nargs)
 	if (o.change && o.max_switches && o.max_switches < 4)
 		return cli_bad("--change needs 4 switches or more, found --max-switches %u",
 			       o.max_switches);
+	if (choose_mechanism())
+		return CLI_BAD;
 	if (!o.max_switches)
 		o.max_switches = o.change ? 32 : 128;
 	json_open(&j, NULL, '{');
@@ -161,6 +173,20 @@ static int sim_trial(char **args, unsigned nargs)
 	return failed ? CLI_NO : CLI_OK;
 }
 
+/* clang-format off */
+static const struct cli_opt trial_opts[] = {
+	{.name = "seed", .type = CLI_U64, .dst = &o.seed, .arg = "N",
+	 .help = "the first seed (default 1)"},
+	{.name = "count", .type = CLI_UINT, .dst = &o.count, .arg = "N", .min = 1, .max = 100000000,
+	 .help = "how many seeds from there on (default 1)"},
+	{.name = "max-switches", .type = CLI_UINT, .dst = &o.max_switches, .arg = "N", .min = 2, .max = 1024,
+	 .help = "size of the largest subnet (default 128; with --change 32)"},
+	{.name = "change", .type = CLI_FLAG, .dst = &o.change,
+	 .help = "changes under load, watched all the time"},
+	{0},
+};
+/* clang-format on */
+
 const struct cli_cmd cmd_sim_trial = {
 	.name = "sim trial",
 	.args = "",
@@ -178,20 +204,8 @@ const struct cli_cmd cmd_sim_trial = {
 	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		    "weft sim trial --seed 42 --max-switches 16 --json\n"
 		    "weft sim trial --change --seed 7 --count 100",
-	.opts =
-		(const struct cli_opt[]){
-			{"seed", 0, CLI_U64, &o.seed, "N", "the first seed (default 1)", NULL, 0,
-			 0},
-			{"count", 0, CLI_UINT, &o.count, "N",
-			 "how many seeds from there on (default 1)", NULL, 1, 100000000},
-			{"max-switches", 0, CLI_UINT, &o.max_switches, "N",
-			 "size of the largest subnet (default 128; with --change 32)", NULL, 2,
-			 1024},
-			{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME",
-			 "always this mechanism (default: drawn)", manager_mechanisms, 0, 0},
-			{"change", 0, CLI_FLAG, &o.change, NULL,
-			 "changes under load, watched all the time", NULL, 0, 0},
-			{0}},
+	.opts = trial_opts,
+	.settings = SETTING_FOR_TRIAL,
 	.min_args = 0,
 	.max_args = 0,
 	.run = sim_trial,

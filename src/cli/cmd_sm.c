@@ -6,86 +6,12 @@
 #include "cli/cli.h"
 #include "run/run.h"
 
-static const char *const mechanisms[] = {"basic",	   "improved", "improved+partial",
-					 "improved+traps", "weft",     NULL};
-static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
-static const char *const formats[] = {"text", "json", NULL};
-
-enum { NOT_GIVEN = 65535 };
-
 static struct {
-	const char *config, *transport, *device, *server, *mechanism, *state, *control, *dumps,
-		*level, *format, *log;
+	const char *config;
 	bool check, print, schema, once, foreground;
-	unsigned port, window, priority;
-	uint64_t guid;
-} o = {.port = NOT_GIVEN, .window = NOT_GIVEN, .priority = NOT_GIVEN};
+} o;
 
 /* ---- options over the file ---- */
-
-static int set_text(char *dst, size_t size, const char *option, const char *text, struct err *e)
-{
-	if (!text)
-		return 0;
-	if (strlen(text) >= size)
-		return err_set(e, -EINVAL, "--%s: longer than %zu characters", option, size - 1);
-	snprintf(dst, size, "%s", text);
-	return 0;
-}
-
-static unsigned index_of(const char *const *names, const char *name)
-{
-	unsigned i = 0;
-
-	while (strcmp(names[i], name))
-		i++;
-	return i;
-}
-
-static int apply_texts(struct settings *c, struct err *e)
-{
-	const struct {
-		char *dst;
-		size_t size;
-		const char *option, *text;
-	} texts[] = {
-		{c->transport, sizeof(c->transport), "transport",
-		 o.transport && !strcmp(o.transport, "auto") ? "" : o.transport},
-		{c->where.device, sizeof(c->where.device), "device", o.device},
-		{c->where.server, sizeof(c->where.server), "server", o.server},
-		{c->state, sizeof(c->state), "state", o.state},
-		{c->control, sizeof(c->control), "control", o.control},
-		{c->dumps, sizeof(c->dumps), "dumps", o.dumps},
-		{c->log_file, sizeof(c->log_file), "log", o.log},
-	};
-
-	for (unsigned i = 0; i < ARRAY_LEN(texts); i++)
-		if (set_text(texts[i].dst, texts[i].size, texts[i].option, texts[i].text, e))
-			return -EINVAL;
-	return 0;
-}
-
-static int apply(struct settings *c, struct err *e)
-{
-	int rc = apply_texts(c, e);
-
-	if (o.port != NOT_GIVEN)
-		c->where.port = o.port;
-	if (o.guid)
-		c->where.port_guid = o.guid;
-	if (o.mechanism)
-		c->sm.mechanism = *sm_mechanism_find(o.mechanism);
-	if (o.window != NOT_GIVEN)
-		c->sm.window = o.window;
-	if (o.priority != NOT_GIVEN)
-		c->sm.priority = o.priority;
-	if (o.level)
-		c->log_level = (enum run_log_level)index_of(levels, o.level);
-	if (o.format)
-		c->log_format = (enum run_log_format)index_of(formats, o.format);
-	c->once = o.once;
-	return rc;
-}
 
 static int load(void *ctx, struct settings *c, struct err *e)
 {
@@ -95,7 +21,8 @@ static int load(void *ctx, struct settings *c, struct err *e)
 	settings_default(c);
 	if (o.config)
 		rc = run_config_load(o.config, c, e);
-	rc = rc ? rc : apply(c, e);
+	rc = rc ? rc : cli_settings_apply(c, e);
+	c->once = o.once;
 	return rc ? rc : settings_check(c, NULL, e);
 }
 
@@ -108,6 +35,7 @@ static void tell_fault(void *ctx, const char *fault)
 /* Every fault of the file, not the first alone; then what options make of it. */
 static int check(struct settings *c)
 {
+	struct json j = {0};
 	struct err e;
 
 	settings_default(c);
@@ -115,8 +43,29 @@ static int check(struct settings *c)
 		return CLI_BAD;
 	if (load(NULL, c, &e))
 		return cli_bad("%s", e.text);
-	printf("%s is right\n", o.config ? o.config : "no file, so the configuration");
-	return CLI_OK;
+	if (!cli_json) {
+		printf("%s: no faults\n", o.config ? o.config : "default settings");
+		return CLI_OK;
+	}
+	json_open(&j, NULL, '{');
+	json_bool(&j, "valid", true);
+	if (o.config)
+		json_str(&j, "file", o.config);
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
+static int print_config(const struct settings *c)
+{
+	struct strbuf yaml = {0};
+	struct json j = {0};
+
+	if (cli_json) {
+		settings_print_json(c, &j);
+		return cli_print_json(&j);
+	}
+	settings_print_yaml(c, true, &yaml);
+	return cli_write("-", &yaml);
 }
 
 static int reread(void *ctx, struct settings *c, struct err *e)
@@ -187,10 +136,8 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 		return check(&c);
 	if (load(NULL, &c, &e))
 		return cli_bad("%s", e.text);
-	if (o.print) {
-		settings_print_yaml(&c, true, &out);
-		return cli_write("-", &out);
-	}
+	if (o.print)
+		return print_config(&c);
 	if (run_config_paths(&c, &e))
 		return cli_bad("%s", e.text);
 	if (!run_sm(&c, &hooks, &e))
@@ -199,47 +146,23 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 	return CLI_NO;
 }
 
+/* clang-format off */
 static const struct cli_opt opts[] = {
-	{"config", 'c', CLI_STR, &o.config, "FILE",
-	 "read this configuration; options below go over it", NULL, 0, 0},
-	{"check-config", 0, CLI_FLAG, &o.check, NULL,
-	 "say what is wrong with the configuration, all of it, and end", NULL, 0, 0},
-	{"print-config", 0, CLI_FLAG, &o.print, NULL,
-	 "print the configuration that would be used, with every key explained, and end", NULL, 0,
-	 0},
-	{"schema", 0, CLI_FLAG, &o.schema, NULL,
-	 "print the JSON Schema of the configuration, and end", NULL, 0, 0},
-	{"transport", 't', CLI_CHOICE, &o.transport, "NAME", tp_kinds_help, tp_kinds, 0, 0},
-	{"device", 'd', CLI_STR, &o.device, "NAME",
-	 "umad: the device; ibsim: the node to sit on (default: the first with a link; $SIM_HOST)",
-	 NULL, 0, 0},
-	{"port", 'p', CLI_UINT, &o.port, "N",
-	 "umad: the device's port (default: the first with a link)", NULL, 0, 254},
-	{"guid", 'g', CLI_U64, &o.guid, "GUID", "umad: the port with this GUID", NULL, 0, 0},
-	{"server", 's', CLI_STR, &o.server, "NAME",
-	 "ibsim: socket name, or HOST:PORT for UDP (default $IBSIM_SOCKNAME, else sim)", NULL, 0,
-	 0},
-	{"mechanism", 0, CLI_CHOICE, &o.mechanism, "NAME",
-	 "how a change is assimilated (default weft)", mechanisms, 0, 0},
-	{"window", 'w', CLI_UINT, &o.window, "N", "SMPs outstanding at once", NULL, 1,
-	 SM_MAX_WINDOW},
-	{"priority", 0, CLI_UINT, &o.priority, "N", "against other SMs; the highest is master",
-	 NULL, 0, 15},
-	{"once", '1', CLI_FLAG, &o.once, NULL,
-	 "end when the subnet is up, with a summary on standard output", NULL, 0, 0},
-	{"state", 0, CLI_STR, &o.state, "FILE", "what must survive; '' keeps nothing", NULL, 0, 0},
-	{"control", 0, CLI_STR, &o.control, "PATH", "socket for weft ctl; '' for none", NULL, 0, 0},
-	{"dumps", 0, CLI_STR, &o.dumps, "DIR", "write OpenSM's files there after each change", NULL,
-	 0, 0},
-	{"log", 0, CLI_STR, &o.log, "FILE", "log there (default standard error)", NULL, 0, 0},
-	{"log-level", 'l', CLI_CHOICE, &o.level, "LEVEL", "what is worth a line (default notice)",
-	 levels, 0, 0},
-	{"log-format", 0, CLI_CHOICE, &o.format, "FORMAT", "lines of text or of JSON", formats, 0,
-	 0},
-	{"foreground", 'f', CLI_FLAG, &o.foreground, NULL,
-	 "what it always does; here for scripts that say so", NULL, 0, 0},
+	{.name = "config", .letter = 'c', .type = CLI_STR, .dst = &o.config, .arg = "FILE",
+	 .help = "read settings from this file; those given as options take precedence"},
+	{.name = "check-config", .type = CLI_FLAG, .dst = &o.check,
+	 .help = "report every fault of the configuration, and end"},
+	{.name = "print-config", .type = CLI_FLAG, .dst = &o.print,
+	 .help = "print the settings in effect as YAML with comments, and end"},
+	{.name = "schema", .type = CLI_FLAG, .dst = &o.schema,
+	 .help = "print the JSON Schema of the configuration, and end"},
+	{.name = "once", .letter = '1', .type = CLI_FLAG, .dst = &o.once,
+	 .help = "end when the subnet is up, with a summary on standard output"},
+	{.name = "foreground", .letter = 'f', .type = CLI_FLAG, .dst = &o.foreground,
+	 .help = "stay in the foreground, as it always does; for scripts that pass this option"},
 	{0},
 };
+/* clang-format on */
 
 const struct cli_cmd cmd_sm = {
 	.name = "sm",
@@ -259,6 +182,7 @@ const struct cli_cmd cmd_sm = {
 		    "weft sm --device mlx5_0 --port 1\n"
 		    "weft sm --transport ibsim --server lab0 --once --json | jq .took_us\n",
 	.opts = opts,
+	.settings = SETTING_FOR_SM,
 	.min_args = 0,
 	.max_args = 0,
 	.run = sm,

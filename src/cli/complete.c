@@ -44,10 +44,10 @@ static void case_label(struct strbuf *b, const struct cli_opt *o)
 static void option_value(struct strbuf *b, const struct cli_opt *o)
 {
 	case_label(b, o);
-	if (o->choices) {
+	if (cli_opt_choice(o, 0)) {
 		strbuf_add(b, ") words='");
-		for (const char *const *c = o->choices; *c; c++)
-			strbuf_addf(b, "%s%s", c == o->choices ? "" : " ", *c);
+		for (unsigned i = 0; cli_opt_choice(o, i); i++)
+			strbuf_addf(b, "%s%s", i ? " " : "", cli_opt_choice(o, i));
 		strbuf_add(b, "' ;;\n");
 	} else {
 		strbuf_addf(b, ") %s ;;\n", names_file(o->arg) ? "files=1" : "return");
@@ -62,7 +62,7 @@ static void command_case(struct strbuf *b, const struct cli_cmd *c)
 	strbuf_addf(b, "\t'%s'%s)\n\t\tcase $prev in\n", c->name,
 		    strchr(c->name, ' ') ? "" : "' '*");
 	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++)
-		if (o->help && o->type != CLI_FLAG)
+		if (o->help && cli_opt_needs_value(o))
 			option_value(b, o);
 	strbuf_add(b, "\t\t*) opts='");
 	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++) {

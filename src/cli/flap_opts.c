@@ -10,7 +10,23 @@
 #define USUAL_PERIOD (100 * PS_PER_MS)
 enum { USUAL_TIMES = 10 };
 
-struct flap_opts flap_o = {.times = USUAL_TIMES, .period = USUAL_PERIOD};
+static struct {
+	cli_strings links;
+	unsigned times;
+	time_ps period;
+} flap_o = {.times = USUAL_TIMES, .period = USUAL_PERIOD};
+
+/* clang-format off */
+const struct cli_opt flap_opts[] = {
+	{.name = "flap", .type = CLI_LIST, .dst = &flap_o.links, .arg = "NODE:PORT",
+	 .help = "once all is up, this link goes and comes; may be given again"},
+	{.name = "flap-times", .type = CLI_UINT, .dst = &flap_o.times, .arg = "N", .min = 1, .max = 1000000,
+	 .help = "how often (default 10)"},
+	{.name = "flap-period", .type = CLI_TIME, .dst = &flap_o.period, .arg = "TIME",
+	 .help = "from going to going; it is away for half of it (default 100ms)"},
+	{0},
+};
+/* clang-format on */
 
 /* "NODE:PORT", of a port with a cable; names may have colons of their own. */
 static int find_one(const struct fab *f, const char *text, port_id *port)

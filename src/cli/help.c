@@ -102,14 +102,23 @@ void cli_opt_label(struct strbuf *b, const struct cli_opt *o)
 	if (o->letter)
 		strbuf_addf(b, "-%c, ", o->letter);
 	strbuf_addf(b, "--%s", o->name);
-	if (o->type != CLI_FLAG)
+	if (cli_opt_needs_value(o))
 		strbuf_addf(b, " %s", o->arg ? o->arg : "VALUE");
+	else if (cli_opt_setting(o))
+		strbuf_addf(b, "[=%s]", o->arg);
 }
 
 /* In square brackets what the parser insists on; the help text has round ones of its own. */
 void cli_opt_notes(struct strbuf *b, const struct cli_opt *o)
 {
+	struct strbuf range = {0};
+
 	strbuf_add(b, o->help);
+	if (cli_opt_setting(o))
+		setting_range(cli_opt_setting(o), &range);
+	if (range.len)
+		strbuf_addf(b, " [%s]", range.s);
+	strbuf_free(&range);
 	if (o->choices) {
 		strbuf_add(b, " [");
 		for (const char *const *c = o->choices; *c; c++)
@@ -138,28 +147,47 @@ static void label_and_text(struct strbuf *b, const char *label, const char *text
 	fill(b, text, strlen(text), indent, indent);
 }
 
-static void options(struct strbuf *b, const struct cli_cmd *c)
+/* Options without a letter are indented as if they had one. */
+static void option_label(struct strbuf *b, const struct cli_opt *o)
+{
+	if (!o->letter)
+		strbuf_add(b, "    ");
+	cli_opt_label(b, o);
+}
+
+/* The widest label that is not too wide. */
+static unsigned label_width(const struct cli_cmd *c)
 {
 	const struct cli_opt *o;
 	unsigned width = 0;
 
-	for (unsigned pass = 0; pass < 2; pass++) {
-		for (unsigned i = 0; (o = cli_opt_at(c, i)); i++) {
-			struct strbuf label = {0}, notes = {0};
+	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++) {
+		struct strbuf label = {0};
 
-			if (!o->help)
-				continue;
-			if (!o->letter)
-				strbuf_add(&label, "    ");
-			cli_opt_label(&label, o);
-			cli_opt_notes(&notes, o);
-			if (!pass && label.len <= LABEL_MAX)
-				width = MAX(width, (unsigned)label.len);
-			if (pass)
-				label_and_text(b, label.s, notes.s, width);
-			strbuf_free(&label);
-			strbuf_free(&notes);
-		}
+		option_label(&label, o);
+		if (o->help && label.len <= LABEL_MAX)
+			width = MAX(width, (unsigned)label.len);
+		strbuf_free(&label);
+	}
+	return width;
+}
+
+/* The settings among the options, or all others. */
+static void options(struct strbuf *b, const struct cli_cmd *c, bool settings)
+{
+	const struct cli_opt *o;
+	unsigned width = label_width(c);
+
+	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++) {
+		struct strbuf label = {0}, notes = {0};
+
+		if (!o->help || (o->type == CLI_SETTING) != settings)
+			continue;
+		option_label(&label, o);
+		cli_opt_notes(&notes, o);
+		label_and_text(b, label.s, notes.s, width);
+		strbuf_free(&label);
+		strbuf_free(&notes);
 	}
 }
 
@@ -185,7 +213,11 @@ void cli_help_cmd(struct strbuf *b, const struct cli_cmd *c)
 	for (unsigned i = 0; c->about_more && c->about_more(i); i++)
 		paragraphs(b, c->about_more(i));
 	strbuf_add(b, "\noptions:\n");
-	options(b, c);
+	options(b, c, false);
+	if (c->settings) {
+		strbuf_add(b, "\nsettings, with the names and values of docs/config.md:\n");
+		options(b, c, true);
+	}
 	if (c->examples) {
 		strbuf_add(b, "\nexamples:\n");
 		example_lines(b, c->examples, UINT32_MAX);
@@ -240,26 +272,44 @@ void cli_help_overview(struct strbuf *b, const struct cli_app *app)
 
 static const char *type_name(enum cli_type t)
 {
-	static const char *const names[] = {"flag",  "string", "uint", "u64",
-					    "share", "choice", "list", "time"};
+	static const char *const names[] = {"flag",   "string", "uint", "u64",	  "share",
+					    "choice", "list",	"time", "setting"};
 
 	return names[t];
 }
 
+static const char *kind_name(enum setting_kind k)
+{
+	static const char *const names[] = {
+		[SETTING_BOOL] = "bool",      [SETTING_UINT] = "uint",	[SETTING_BYTES] = "bytes",
+		[SETTING_TIME] = "time",      [SETTING_MODE] = "mode",	[SETTING_TEXT] = "string",
+		[SETTING_CHOICE] = "choice",  [SETTING_ROW] = "choice", [SETTING_HEX] = "hex",
+		[SETTING_HEXES] = "hex list",
+	};
+
+	return names[k];
+}
+
 static void opt_json(struct json *j, const struct cli_opt *o)
 {
+	const struct setting *k = cli_opt_setting(o);
+
 	json_open(j, NULL, '{');
 	json_str(j, "name", o->name);
 	if (o->letter)
 		json_str(j, "letter", (char[2]){o->letter, 0});
-	json_str(j, "type", type_name(o->type));
+	json_str(j, "type", k ? kind_name(k->kind) : type_name(o->type));
 	if (o->arg)
 		json_str(j, "arg", o->arg);
 	json_str(j, "help", o->help);
-	if (o->choices) {
+	if (k) {
+		json_str(j, "section", k->section);
+		json_str(j, "key", k->key);
+	}
+	if (cli_opt_choice(o, 0)) {
 		json_open(j, "choices", '[');
-		for (const char *const *c = o->choices; *c; c++)
-			json_str(j, NULL, *c);
+		for (unsigned i = 0; cli_opt_choice(o, i); i++)
+			json_str(j, NULL, cli_opt_choice(o, i));
 		json_close(j);
 	}
 	if (o->min || o->max) {

@@ -8,12 +8,12 @@
 #include "lab/saturation.h"
 #include "sim/kernel/sim_kernel.h"
 
-const char *const load_patterns[] = {"uniform", "permutation", "shift",	 "hotspot", "complement",
-				     "tornado", "all-to-all",  "incast", "trace",   NULL};
-const char *const load_arrivals[] = {"poisson", "constant", "bursty", NULL};
-const char *const load_mtus[] = {"256",	 "512",	 "1024",
-				 "2048", "4096", NULL};		       /* by IBA code, from 1 */
-const char *const load_vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the same */
+static const char *const patterns[] = {"uniform", "permutation", "shift",  "hotspot", "complement",
+				       "tornado", "all-to-all",	 "incast", "trace",   NULL};
+static const char *const arrivals[] = {"poisson", "constant", "bursty", NULL};
+static const char *const mtus[] = {"256",  "512",  "1024",
+				   "2048", "4096", NULL};		 /* by IBA code, from 1 */
+static const char *const vl_counts[] = {"1", "2", "4", "8", "15", NULL}; /* the same */
 
 struct load_opts load_o = {
 	.payload = LOAD_NOT_GIVEN,
@@ -32,6 +32,72 @@ struct load_opts load_o = {
 	.limit = TIME_NEVER,
 };
 
+/* clang-format off */
+const struct cli_opt load_rate_opts[] = {
+	{.name = "load", .letter = 'l', .type = CLI_SHARE, .dst = &load_o.load, .arg = "SHARE",
+	 .help = "what each host offers, as a share of its link"},
+	{.name = "rate", .letter = 'r', .type = CLI_U64, .dst = &load_o.rate, .arg = "N", .min = 1, .max = 1000000000000,
+	 .help = "the same in packets a second"},
+	{.name = "of-saturation", .type = CLI_FLAG, .dst = &load_o.of_saturation,
+	 .help = "--load is a share of saturation, which is searched for first"},
+	{0},
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct cli_opt load_traffic_opts[] = {
+	{.name = "pattern", .letter = 'p', .type = CLI_CHOICE, .dst = &load_o.pattern, .arg = "NAME", .choices = patterns,
+	 .help = "who sends to whom (default uniform)"},
+	{.name = "arrivals", .type = CLI_CHOICE, .dst = &load_o.arrivals, .arg = "NAME", .choices = arrivals,
+	 .help = "when hosts send (default poisson)"},
+	{.name = "mtu", .type = CLI_CHOICE, .dst = &load_o.mtu, .arg = "BYTES", .choices = mtus,
+	 .help = "MTU of every port (default 256)"},
+	{.name = "payload", .type = CLI_UINT, .dst = &load_o.payload, .arg = "BYTES", .max = 4096,
+	 .help = "of each packet (default: the MTU)"},
+	{.name = "sl", .type = CLI_STR, .dst = &load_o.sl, .arg = "LIST",
+	 .help = "service levels, drawn evenly, such as 0,2,4-7 (default 0-15)"},
+	{.name = "vls", .type = CLI_CHOICE, .dst = &load_o.vls, .arg = "N", .choices = vl_counts,
+	 .help = "data VLs of every port (default 2)"},
+	{.name = "buffer", .type = CLI_UINT, .dst = &load_o.buffer, .arg = "BYTES", .min = 64, .max = 131072,
+	 .help = "input and output buffer of each VL (default 4096, at least two packets)"},
+	{.name = "wire", .type = CLI_TIME, .dst = &load_o.wire, .arg = "TIME",
+	 .help = "propagation on links whose cable length the netlist does not give (default "
+		 "100ns); others 5ns a metre"},
+	{.name = "byte-errors", .type = CLI_SHARE, .dst = &load_o.errors, .arg = "P",
+	 .help = "probability that a byte is damaged on a link, such as 0.0001%"},
+	{.name = "error-limit", .type = CLI_UINT, .dst = &load_o.error_limit, .arg = "N", .max = 15,
+	 .help = "damaged packets, less the good ones behind them, beyond which a link trains "
+		 "anew (default 8)"},
+	{.name = "retrain", .type = CLI_TIME, .dst = &load_o.retrain, .arg = "TIME",
+	 .help = "how long that takes; 0: links never do (default 2ms)"},
+	{.name = "retrain-fail", .type = CLI_SHARE, .dst = &load_o.retrain_fail, .arg = "P",
+	 .help = "probability that it fails and the link goes down (default 0)"},
+	{.name = "credit-refresh", .type = CLI_FLAG, .dst = &load_o.refresh,
+	 .help = "tell credits every 65,536 symbol times even where nothing is ever lost"},
+	{.name = "rate-control", .type = CLI_FLAG, .dst = &load_o.rate_control,
+	 .help = "static rate control: no host sends faster than the other can hear"},
+	{.name = "route-time", .type = CLI_TIME, .dst = &load_o.route, .arg = "TIME",
+	 .help = "of a switch's routing unit, for each packet (default 40ns)"},
+	{.name = "map-time", .type = CLI_TIME, .dst = &load_o.map, .arg = "TIME",
+	 .help = "of its SL-to-VL unit (default 20ns)"},
+	{.name = "crossbar-time", .type = CLI_TIME, .dst = &load_o.crossbar, .arg = "TIME",
+	 .help = "of its crossbar arbiter (default 40ns)"},
+	{.name = "setup-time", .type = CLI_TIME, .dst = &load_o.setup, .arg = "TIME",
+	 .help = "of its crossbar (default 2ns)"},
+	{.name = "arbiter-time", .type = CLI_TIME, .dst = &load_o.arbiter, .arg = "TIME",
+	 .help = "of a port's VL arbiter (default 40ns)"},
+	{.name = "hot", .type = CLI_STR, .dst = &load_o.hot, .arg = "NODE",
+	 .help = "the host that hotspot and incast aim at (default: the first)"},
+	{.name = "hot-share", .type = CLI_SHARE, .dst = &load_o.hot_share, .arg = "SHARE",
+	 .help = "hotspot: share of the packets that goes there (default 10%)"},
+	{.name = "shift", .type = CLI_UINT, .dst = &load_o.shift, .arg = "N",
+	 .help = "shift: host i sends to host i + N (default 1)"},
+	{.name = "burst", .type = CLI_UINT, .dst = &load_o.burst, .arg = "N", .min = 1, .max = 1000000,
+	 .help = "bursty: packets of a burst, in the mean (default 16)"},
+	{0},
+};
+/* clang-format on */
+
 /* ---- options to configurations ---- */
 
 /* Which of the words; 0 is the default when none was chosen. */
@@ -45,7 +111,7 @@ static unsigned chosen(const char *const *words, const char *word, unsigned othe
 
 static unsigned mtu_code(void)
 {
-	return 1 + chosen(load_mtus, load_o.mtu, 0);
+	return 1 + chosen(mtus, load_o.mtu, 0);
 }
 
 static unsigned payload(void)
@@ -95,10 +161,9 @@ int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t)
 	node_id n;
 
 	*t = (struct traffic_config){
-		.pattern = (enum traffic_pattern)chosen(load_patterns, load_o.pattern,
-							TRAFFIC_UNIFORM),
-		.arrivals = (enum traffic_arrivals)chosen(load_arrivals, load_o.arrivals,
-							  TRAFFIC_POISSON),
+		.pattern = (enum traffic_pattern)chosen(patterns, load_o.pattern, TRAFFIC_UNIFORM),
+		.arrivals =
+			(enum traffic_arrivals)chosen(arrivals, load_o.arrivals, TRAFFIC_POISSON),
 		.payload = (uint16_t)payload(),
 		.hot_share_q32 = prob_q32(load_o.hot_share),
 		.shift = load_o.shift,
@@ -138,7 +203,7 @@ static int make_buffers(struct sim_plane_config *p)
 int load_network(struct sim_config *c)
 {
 	c->mtu_cap = (uint8_t)mtu_code();
-	c->vl_cap = (uint8_t)(1 + chosen(load_vl_counts, load_o.vls, 1));
+	c->vl_cap = (uint8_t)(1 + chosen(vl_counts, load_o.vls, 1));
 	c->wire_ps = load_o.wire;
 	c->plane.byte_error_q40 = prob_q32(load_o.errors) << 8;
 	c->plane.fc_refresh = load_o.refresh;

@@ -140,10 +140,12 @@ static void option(struct strbuf *b, const struct cli_opt *o)
 	strbuf_add(b, "\\fB\\-\\-");
 	roff(b, o->name, strlen(o->name));
 	strbuf_add(b, "\\fR");
-	if (o->type != CLI_FLAG) {
+	if (cli_opt_needs_value(o)) {
 		strbuf_add(b, " \\fI");
 		roff(b, o->arg ? o->arg : "VALUE", strlen(o->arg ? o->arg : "VALUE"));
 		strbuf_add(b, "\\fR");
+	} else if (cli_opt_setting(o)) {
+		strbuf_addf(b, "[=\\fI%s\\fR]", o->arg);
 	}
 	strbuf_add(b, "\n");
 	cli_opt_notes(&notes, o);
@@ -151,12 +153,13 @@ static void option(struct strbuf *b, const struct cli_opt *o)
 	strbuf_free(&notes);
 }
 
-static void options(struct strbuf *b, const struct cli_cmd *c)
+/* The settings among the options, or all others. */
+static void options(struct strbuf *b, const struct cli_cmd *c, bool settings)
 {
 	const struct cli_opt *o;
 
 	for (unsigned i = 0; (o = cli_opt_at(c, i)); i++)
-		if (o->help)
+		if (o->help && (o->type == CLI_SETTING) == settings)
 			option(b, o);
 }
 
@@ -213,7 +216,12 @@ void cli_man_cmd(struct strbuf *b, const struct cli_app *app, const struct cli_c
 	strbuf_add(b, ".SH DESCRIPTION\n");
 	description(b, c);
 	strbuf_add(b, ".SH OPTIONS\n");
-	options(b, c);
+	options(b, c, false);
+	if (c->settings) {
+		strbuf_add(b, ".SH SETTINGS\n"
+			      "They have the names and values of the configuration file.\n");
+		options(b, c, true);
+	}
 	exit_status(b);
 	if (c->examples) {
 		strbuf_add(b, ".SH EXAMPLES\n");
@@ -229,7 +237,9 @@ static void command_section(struct strbuf *b, const struct cli_cmd *c)
 	synopsis(b, c);
 	strbuf_add(b, ".PP\n");
 	description(b, c);
-	options(b, c);
+	options(b, c, false);
+	if (c->settings)
+		strbuf_addf(b, ".PP\nIts page lists the settings that are options, too.\n");
 }
 
 void cli_man_app(struct strbuf *b, const struct cli_app *app)

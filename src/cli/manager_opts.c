@@ -1,101 +1,76 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is asked of a simulated manager, from options to a configuration. State: manager_o. Ways in:
- * manager_place(), manager_config(). Does not run anything.
+ * Options and settings of a simulated manager as a configuration of the laboratory. State: manager_o.
+ * Way in: manager_config(). Does not run anything.
  */
 #include "cli/manager_opts.h"
 
 #include "base/rng.h"
+#include "cli/rft_opts.h"
 
-const char *const manager_discoveries[] = {"full", "bfs", "partial", NULL};
-const char *const manager_detections[] = {"sweep", "traps", "both", NULL};
-const char *const manager_activations[] = {"directed", "lid", NULL};
-const char *const manager_mechanisms[] = {"basic",	    "improved", "improved+partial",
-					  "improved+traps", "weft",	NULL};
-#define X(e) #e,
-const char *const manager_supplies[] = {
-#include "route/engines.h"
-	"update", "repair", NULL};
-const char *const manager_first_supplies[] = {"none",
-#include "route/engines.h"
-					      "update", "repair", NULL};
-#undef X
-const char *const manager_techniques[] = {"full", "ports", "dependencies", "none", "outwards",
-					  "plan", NULL};
-const char *const manager_tables[] = {"full", "partial", NULL};
-const char *const manager_cpus[] = {"host", "thesis", NULL};
+static const char *const cpus[] = {"host", "thesis", NULL};
 
-struct manager_opts manager_o = {
-	.window = 32,
-	.retries = 4,
-	.sweep_factor = 100,
-	.seed = 1,
-	.damp_window = TIME_NEVER,
-	.damp_hold = TIME_NEVER,
+struct manager_opts manager_o = {.seed = 1};
+
+/* clang-format off */
+const struct cli_opt manager_opts[] = {
+	{.name = "sm", .type = CLI_STR, .dst = &manager_o.sm, .arg = "NODE",
+	 .help = "node of the manager: GUID, S-/H- id or name (default: the first host)"},
+	{.name = "root", .type = CLI_STR, .dst = &manager_o.root, .arg = "NODE",
+	 .help = "root of the up/down graph, a node or centre (default: the manager's switch); "
+		 "short for --roots and --routes-otherwise"},
+	{.name = "cpu", .type = CLI_CHOICE, .dst = &manager_o.cpu, .arg = "MODEL", .choices = cpus,
+	 .help = "what the manager's work costs: on this host, or on the thesis's reference machine "
+		 "(default host)"},
+	{.name = "seed", .type = CLI_U64, .dst = &manager_o.seed, .arg = "N",
+	 .help = "seed of everything random (default 1)"},
+	{.name = "loss", .type = CLI_SHARE, .dst = &manager_o.loss, .arg = "P",
+	 .help = "share of SMPs lost"},
+	{.name = "delay", .type = CLI_SHARE, .dst = &manager_o.delay, .arg = "P",
+	 .help = "share of SMPs delayed by up to 2 ms"},
+	{.name = "dup", .type = CLI_SHARE, .dst = &manager_o.dup, .arg = "P",
+	 .help = "share of SMPs that arrive twice"},
+	{0},
 };
+/* clang-format on */
 
-int manager_place(const struct fab *f, const char *sm, const char *root, const char *engine,
-		  struct lab_config *c)
+/* --root, over --roots and --routes-otherwise. */
+static int make_root(const struct fab *f, struct sm_config *c)
 {
+	const char *root = manager_o.root;
 	node_id n;
 
-	lab_config_default(c);
-	if (sm && cli_find_node(f, "--sm", sm, &c->sm_node))
-		return CLI_BAD;
-	if (root && !strcmp(root, "centre")) {
-		c->sm.root_centre = true;
-	} else if (root) {
-		if (cli_find_node(f, "--root", root, &n))
-			return CLI_BAD;
-		c->sm.roots[0] = f->nodes[n].guid;
+	if (!root)
+		return CLI_OK;
+	if (cli_setting_given("roots") || cli_setting_given("routes-otherwise"))
+		return cli_bad("expected --root, or --roots and --routes-otherwise; found both");
+	if (!strcmp(root, "centre")) {
+		c->root_centre = true;
+		return CLI_OK;
 	}
-	if (rft_apply(f, &c->sim))
+	if (cli_find_node(f, "--root", root, &n))
 		return CLI_BAD;
-	if (engine)
-		c->sm.mechanism.routes = sm_supply_find(engine);
+	c->roots[0] = f->nodes[n].guid;
 	return CLI_OK;
 }
 
-/* A named mechanism, and single techniques in place of its own. */
-static void make_mechanism(struct sm_mechanism *m)
+/* Techniques that may deadlock are allowed here: the laboratory measures them. */
+static int make_settings(struct lab_config *c)
 {
-	const struct manager_opts *o = &manager_o;
-	const struct sm_supply *routes = m->routes; /* --engine was looked at before */
+	struct settings s;
+	struct err e;
+	int rc;
 
-	if (o->mechanism)
-		*m = *sm_mechanism_find(o->mechanism);
-	if (o->engine)
-		m->routes = routes;
-	if (o->discovery)
-		m->discovery =
-			sm_discovery_find(strcmp(o->discovery, "bfs") ? o->discovery : "full");
-	if (o->provisional)
-		m->provisional = sm_supply_find(o->provisional);
-	if (o->routes)
-		m->routes = sm_supply_find(o->routes);
-	if (o->distribution)
-		m->first = sm_technique_find(o->distribution);
-	if (o->second)
-		m->second = sm_technique_find(o->second);
-	if (o->tables)
-		m->partial_tables = !strcmp(o->tables, "partial");
-	if (o->detection)
-		m->traps = strcmp(o->detection, "sweep") != 0;
-}
-
-static int make_damping(struct sm_config *c)
-{
-	const struct manager_opts *o = &manager_o;
-	bool window = o->damp_window != TIME_NEVER, hold = o->damp_hold != TIME_NEVER;
-
-	if (!o->damp && (window || hold))
-		return cli_bad("--damp-%s is about links that are held: expected --damp N with it",
-			       window ? "window" : "hold");
-	c->flaps = o->damp;
-	if (window)
-		c->flap_ps = o->damp_window;
-	if (hold)
-		c->hold_ps = o->damp_hold;
+	settings_default_sim(&s);
+	rc = cli_settings_apply(&s, &e);
+	if (!rc) {
+		rc = sm_mechanism_check(&s.sm.mechanism, &e);
+		rc = rc == -EDEADLK ? 0 : rc;
+	}
+	if (rc)
+		return cli_bad("%s", e.text);
+	c->sm = s.sm;
+	c->threads = s.threads;
 	return CLI_OK;
 }
 
@@ -103,26 +78,17 @@ int manager_config(const struct fab *f, struct lab_config *c)
 {
 	const struct manager_opts *o = &manager_o;
 
-	if (manager_place(f, o->sm, o->root, o->engine, c) || make_damping(&c->sm))
+	lab_config_default(c);
+	if (make_settings(c) || make_root(f, &c->sm) || rft_apply(f, &c->sim))
+		return CLI_BAD;
+	if (o->sm && cli_find_node(f, "--sm", o->sm, &c->sm_node))
 		return CLI_BAD;
 	if (o->cpu)
 		c->cpu = lab_cpu_find(o->cpu);
-	c->sm.window = o->window;
-	c->sm.retries = o->retries;
-	c->sm.lmc = o->lmc;
-	c->sm.m_key = o->m_key;
-	c->sm.qos = o->qos;
-	c->sm.explore = o->discovery && !strcmp(o->discovery, "bfs") ? SM_EXPLORE_BFS
-								     : SM_EXPLORE_PROPAGATION;
-	c->sm.activate_by_lid = o->activation && !strcmp(o->activation, "lid");
-	c->sm.sweep_factor = o->sweep_period ? 0 : o->sweep_factor;
-	c->sm.sweep_period_ps = o->sweep_period;
-	make_mechanism(&c->sm.mechanism);
 	c->sim.seed = o->seed;
 	c->sim.faults.loss_q32 = prob_q32(o->loss);
 	c->sim.faults.delay_q32 = prob_q32(o->delay);
 	c->sim.faults.dup_q32 = prob_q32(o->dup);
 	c->sim.faults.delay_max_ps = 2 * PS_PER_MS;
-	c->threads = o->threads;
 	return CLI_OK;
 }

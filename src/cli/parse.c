@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Words to option values. State: none but where the options' dst point and cli_json. Way in:
- * cli_parse(). Prints nothing: what is wrong goes back as a sentence.
+ * cli_parse(). Prints nothing: a fault is returned as a sentence.
  */
 #include "cli/cli_priv.h"
 
@@ -18,17 +18,41 @@ static const struct cli_opt common[] = {
 	 .type = CLI_FLAG,
 	 .dst = &wants_help,
 	 .help = "print this help"},
+	{0},
 };
+
+/* The option i of a table, or NULL with *i less what the table has. */
+static const struct cli_opt *table_at(const struct cli_opt *table, unsigned *i)
+{
+	for (; table && table->name; table++, --*i)
+		if (!*i)
+			return table;
+	return NULL;
+}
 
 const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
 {
-	unsigned own = 0;
+	const struct cli_opt *o = table_at(c->opts, &i);
 
-	while (c->opts && c->opts[own].name)
-		own++;
-	if (i < own)
-		return &c->opts[i];
-	return i - own < ARRAY_LEN(common) ? &common[i - own] : NULL;
+	for (const struct cli_opt *const *t = c->shared; !o && t && *t; t++)
+		o = table_at(*t, &i);
+	if (!o && c->settings)
+		o = table_at(setting_opts(c->settings), &i);
+	return o ? o : table_at(common, &i);
+}
+
+bool cli_opt_needs_value(const struct cli_opt *o)
+{
+	const struct setting *k = cli_opt_setting(o);
+
+	return o->type != CLI_FLAG && !(k && k->kind == SETTING_BOOL);
+}
+
+const char *cli_opt_choice(const struct cli_opt *o, unsigned i)
+{
+	const struct setting *k = cli_opt_setting(o);
+
+	return k ? setting_choice(k, i) : o->choices ? o->choices[i] : NULL;
 }
 
 /* ---- values ---- */
@@ -40,10 +64,10 @@ static int number_set(const struct cli_opt *o, const char *s, struct err *e)
 
 	if (parse_u64(s, &v) || v < o->min || v > max) {
 		if (!o->min && max == top)
-			return err_set(e, -EINVAL, "--%s: expected a number, found '%.60s'",
+			return err_set(e, -EINVAL, "--%s: expected a number; found '%.60s'",
 				       o->name, s);
 		return err_set(e, -EINVAL,
-			       "--%s: expected a number from %llu to %llu, found '%.60s'", o->name,
+			       "--%s: expected a number from %llu to %llu; found '%.60s'", o->name,
 			       (unsigned long long)o->min, (unsigned long long)max, s);
 	}
 	if (o->type == CLI_UINT)
@@ -111,6 +135,8 @@ static int value_set(const struct cli_opt *o, const char *s, struct err *e)
 			       "--%s: expected a time with its unit (ps, ns, us, ms, s) such as "
 			       "1.5ms; found '%.60s'",
 			       o->name, s);
+	case CLI_SETTING:
+		return setting_opt_set(o, s ? s : "true", e);
 	}
 	return -EINVAL;
 }
@@ -186,6 +212,8 @@ static int long_option(struct scan *s, const char *name)
 
 	if (!o)
 		return opt_unknown(s, name, len);
+	if (o->type == CLI_SETTING && !cli_opt_needs_value(o))
+		return value_set(o, value, s->e);
 	if (o->type == CLI_FLAG)
 		return value ? err_set(s->e, -EINVAL, "--%s takes no value, found '%.60s'", o->name,
 				       value)
@@ -202,7 +230,7 @@ static int short_options(struct scan *s, const char *letters)
 
 		if (!o)
 			return err_set(s->e, -EINVAL, "unknown option '-%.60s'", p);
-		if (o->type != CLI_FLAG)
+		if (cli_opt_needs_value(o))
 			return p[1] ? value_set(o, p + 1, s->e) : value_from_next(s, o);
 		rc = value_set(o, NULL, s->e);
 		if (rc)

@@ -7,8 +7,17 @@
 
 enum { DEFAULT_CAP = 1024 };
 
-cli_strings rft_switches;
+static cli_strings rft_switches;
 static uint16_t *caps;
+
+/* clang-format off */
+const struct cli_opt rft_opts[] = {
+	{.name = "rft", .type = CLI_LIST, .dst = &rft_switches, .arg = "NODE[:N]",
+	 .help = "this switch, or all, has a random forwarding table with N entries (default "
+		 "1024) and no linear one"},
+	{0},
+};
+/* clang-format on */
 
 /* "name:64" into its name and 64; names may have colons of their own. */
 static int split(const char *text, char *name, size_t size, uint64_t *cap)

@@ -60,6 +60,7 @@ enum setting_users {
 	SETTING_FOR_SM = 1,    /* weft sm */
 	SETTING_FOR_SIM = 2,   /* weft sim up, change, demo, run, saturate */
 	SETTING_FOR_TRIAL = 4, /* weft sim trial, which draws all other settings */
+	SETTING_FOR_ALL = 7,
 };
 
 struct setting {

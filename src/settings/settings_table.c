@@ -43,11 +43,12 @@ static const char *const levels[] = {"error", "warning", "notice", "info", "debu
 static const char *const formats[] = {"text", "json", NULL};
 
 /* clang-format off */
-/* The option has the name of the key, or section and key where the key alone does not say enough. */
+/* The option has the name of the key; of section and key where the key alone does not say enough; of the
+ * section for the key that says what the section is about. */
 #define NAMED(sec, k, opt, users_, text) .section = sec, .key = k, .option = opt, .users = users_, .help = text
 #define DAEMON(sec, k, opt, text)    NAMED(sec, k, opt, SETTING_FOR_SM, text)
 #define MANAGER(sec, k, opt, text)   NAMED(sec, k, opt, SETTING_FOR_SM | SETTING_FOR_SIM, text)
-#define TECHNIQUE(k, opt, text)	     NAMED("manager", k, opt, SETTING_FOR_SM | SETTING_FOR_SIM | SETTING_FOR_TRIAL, text)
+#define TECHNIQUE(k, opt, text)	     NAMED("manager", k, opt, SETTING_FOR_ALL, text)
 
 #define AT(field)	     .at = offsetof(struct settings, field), .size = sizeof(((struct settings *)0)->field)
 #define BOOL(field)	     .kind = SETTING_BOOL, AT(field)
@@ -80,7 +81,7 @@ const struct setting settings_table[] = {
 	 TIME(spin_us, 0, 100 * PS_PER_MS, PS_PER_US), .daemon = "20us"},
 
 	{TECHNIQUE("mechanism", "mechanism",
-		   "a technique for each step of a change (docs/mechanism.md)"),
+		   "techniques for all steps of a change: docs/mechanism.md"),
 	 ROW(sm.mechanism, sm_mechanisms)},
 	{TECHNIQUE("discovery", "discovery", "how the subnet is explored after a change"),
 	 PART(discovery, sm_discoveries)},
@@ -135,7 +136,7 @@ const struct setting settings_table[] = {
 	{MANAGER("manager", "lmc", "lmc", "2^lmc LIDs for each port of a host"), UINT(sm.lmc, 0, 7),
 	 .start = true},
 	{MANAGER("manager", "sweep", "sweep",
-		 "time between two sweeps, unless sweep_factor is given; 0: no sweeps"),
+		 "time between two sweeps, unless a factor is given; 0: no sweeps"),
 	 TIME(sm.sweep_period_ps, 0, 86400 * PS_PER_S, 1), .daemon = "10s",
 	 .clears = offsetof(struct settings, sm.sweep_factor), .old_option = "sweep-period"},
 	{MANAGER("manager", "sweep_factor", "sweep-factor",
@@ -230,10 +231,9 @@ const struct setting settings_table[] = {
 	{DAEMON("files", "pid", "pid", "file that holds the process id"), TEXT(pid_file, "none"),
 	 .start = true, .arg = "FILE"},
 
-	{DAEMON("control", "socket", "control-socket",
+	{DAEMON("control", "socket", "control",
 		"path of the socket; auto: in the runtime directory (docs/control.md)"),
-	 TEXT(control, "none"), .start = true, .daemon = "auto", .arg = "PATH",
-	 .old_option = "control"},
+	 TEXT(control, "none"), .start = true, .daemon = "auto", .arg = "PATH"},
 	{DAEMON("control", "mode", "control-mode",
 		"permissions of the socket, in octal: who may connect"),
 	 .kind = SETTING_MODE, AT(control_mode), .max = 0777, .start = true, .daemon = "0600"},

@@ -12,20 +12,6 @@ const struct tp_transport tp_transports[] = {
 	{0},
 };
 
-const char *const tp_kinds[] = {
-	"auto",
-#define TRANSPORT(name, reaches) #name,
-#include "transport/transport_list.h"
-#undef TRANSPORT
-	NULL,
-};
-
-const char tp_kinds_help[] =
-#define TRANSPORT(name, reaches) #name ": " reaches "; "
-#include "transport/transport_list.h"
-#undef TRANSPORT
-	"auto: the first of these that is present.";
-
 const struct tp_ops *tp_find(const char *name)
 {
 	for (const struct tp_transport *t = tp_transports; t->name; t++)

@@ -77,8 +77,6 @@ struct tp_transport {
 #undef TRANSPORT
 
 extern const struct tp_transport tp_transports[]; /* ends with name NULL */
-extern const char *const tp_kinds[];		  /* "auto" and the names; ends with NULL */
-extern const char tp_kinds_help[];		  /* "NAME: what it reaches; ...; auto: ..." */
 
 const struct tp_ops *tp_find(const char *name); /* NULL: there is none */
 

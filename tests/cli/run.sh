@@ -12,6 +12,7 @@ set -u
 # As an absolute path, because the tests run in a directory of their own.
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 pages=$(dirname "$bin")
+here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -301,9 +302,9 @@ route compute net.txt --engine pira --root centre --directions dfs --lfts pira.l
 route verify net.txt pira.lfts --root centre --directions dfs
 sim demo
 sim up net.txt
-sim up net.txt --engine pira --root centre
-sim up net.txt --engine pira --rft all:64
-sim up net.txt --flap S-0002000000000003:1 --flap-times 2 --damp 5
+sim up net.txt --routes pira --root centre
+sim up net.txt --routes pira --rft all:64
+sim up net.txt --flap S-0002000000000003:1 --flap-times 2 --damping-changes 5
 sim change net.txt --kill S-0002000000000005 --rft all --rft S-0002000000000003:32
 sim change net.txt --kill S-0002000000000005
 sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us --tail 100us --svg change.svg
@@ -410,7 +411,7 @@ flaps_are_damped()
 {
 	"$bin" topo gen ring 4 > flap.net || return 1
 	"$bin" sim up flap.net --flap S-0002000000000002:3 --json > free || return 1
-	"$bin" sim up flap.net --flap S-0002000000000002:3 --damp 5 --damp-window 1s --damp-hold 2s \
+	"$bin" sim up flap.net --flap S-0002000000000002:3 --damping-changes 5 --damping-within 1s --damping-hold 2s \
 		--json > damped || return 1
 	jq -e '.held == 0 and .change.rounds >= 20' free > /dev/null &&
 		jq -e --slurpfile free free '.held == 1 and .released == 1 and .state == "active" and .verified
@@ -419,6 +420,49 @@ flaps_are_damped()
 		{ cat free damped && false; }
 }
 ok "a link that flaps is held until it keeps quiet" flaps_are_damped
+
+# SMPs of a bring-up of the thesis's example of 15 nodes by the mechanism of the thesis.
+example15()
+{
+	"$bin" sim up "$here/../golden/example15-discovery.net" --sm 0x200 --mechanism basic --json > out || return 1
+	jq -e '.smps.discovery == 97' out > /dev/null || { cat out && false; }
+}
+ok "the basic mechanism discovers the example of 15 nodes with 97 SMPs" example15
+
+# Every setting is an option of weft sm under its section and key, and those of the manager are options
+# of every command that runs one.
+settings_are_options()
+{
+	"$bin" sm --schema | jq -r '.properties | to_entries[] | .key as $s | .value.properties | keys[] | "\($s).\(.)"' |
+		sort > keys
+	"$bin" help --json > help || return 1
+	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' help | sort; }
+	of sm | diff keys - || return 1
+	grep -E '^(damping|keys|election)|^manager|^routes' keys | grep -v manager.unsafe > manager
+	for c in 'sim up' 'sim change' 'sim demo' 'sim run' 'sim saturate'; do
+		of "$c" | diff manager - || return 1
+	done
+}
+ok "settings are options of every command that runs a manager" settings_are_options
+
+old_options_warn()
+{
+	"$bin" sim up net.txt --engine pira --damp 5 --json > out 2> err || return 1
+	printf '%s\n' 'weft sim up: warning: --engine is now called --routes' \
+		'weft sim up: warning: --damp is now called --damping-changes' | diff - err || return 1
+	"$bin" sim up net.txt --routes pira --damping-changes 5 --json | jq 'del(.wall_s, .rss_mib)' > new
+	jq 'del(.wall_s, .rss_mib)' out | diff - new
+}
+ok "an option's earlier name is accepted with a warning" old_options_warn
+
+config_json()
+{
+	"$bin" sm --sweep 3s --qos --roots 0x1,0x2 --print-config --json > out || return 1
+	jq -e '.manager.sweep == "3s" and .manager.qos == true and .manager.sweep_factor == 0
+		and .routes.roots == ["0x0000000000000001", "0x0000000000000002"]' out > /dev/null || { cat out && false; }
+	"$bin" sm --check-config --json | jq -e .valid > /dev/null
+}
+ok "the configuration as JSON" config_json
 
 # The same bytes whatever the number of threads, but for what was measured of the machine.
 same_by_threads()

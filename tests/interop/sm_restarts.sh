@@ -169,7 +169,7 @@ wait_for()
 dumps_and_reopens()
 {
 	mkdir -p dumps
-	sm_start --dumps dumps --log here.log || return 1
+	sm_start --dumps dumps --log-file here.log || return 1
 	rm -rf dumps
 	mkdir dumps
 	mv here.log gone.log

@@ -180,14 +180,14 @@ TEST(numbers_keep_their_range)
 {
 	assert_int_equal(parse("net -p 1"), 0);
 	assert_int_equal(parse("net -p 254"), 0);
-	refuse("net -p 0", "--ports: expected a number from 1 to 254, found '0'");
-	refuse("net -p 255", "--ports: expected a number from 1 to 254, found '255'");
-	refuse("net -p 4294967297", "--ports: expected a number from 1 to 254, found '4294967297'");
-	refuse("net -p 3x", "--ports: expected a number from 1 to 254, found '3x'");
-	refuse("net --ports=", "--ports: expected a number from 1 to 254, found ''");
+	refuse("net -p 0", "--ports: expected a number from 1 to 254; found '0'");
+	refuse("net -p 255", "--ports: expected a number from 1 to 254; found '255'");
+	refuse("net -p 4294967297", "--ports: expected a number from 1 to 254; found '4294967297'");
+	refuse("net -p 3x", "--ports: expected a number from 1 to 254; found '3x'");
+	refuse("net --ports=", "--ports: expected a number from 1 to 254; found ''");
 	refuse("net --seed 18446744073709551616",
-	       "--seed: expected a number, found '18446744073709551616'");
-	refuse("net --seed=-1", "--seed: expected a number, found '-1'");
+	       "--seed: expected a number; found '18446744073709551616'");
+	refuse("net --seed=-1", "--seed: expected a number; found '-1'");
 }
 
 TEST(choices_are_listed)
