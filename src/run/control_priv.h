@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands of the control socket: each is a function and a line in control.c's table. It writes its
- * members into an open object and returns 0, or -EINVAL with e filled, and what it wrote is forgotten.
+ * Commands of the control socket: each is a function and a line in the table of control_commands.c. It
+ * writes its members into an open JSON object and returns 0, or -EINVAL with e filled: then the object is
+ * discarded.
  */
 #ifndef WEFT_CONTROL_PRIV_H
 #define WEFT_CONTROL_PRIV_H
 
-#include "run/view.h"
+#include "run/subnet_view.h"
 
 enum { CTL_MAX_ARGS = 2 };
 
 struct ctl_ask {
 	const struct run_view *v;
 	const struct run_orders *o;
-	const char *text[CTL_MAX_ARGS]; /* by place in the command's table; NULL: not given */
+	const char *text[CTL_MAX_ARGS]; /* by position in the command's table; NULL: not given */
 	uint64_t number[CTL_MAX_ARGS];	/* for arguments that are numbers; UINT64_MAX: not given */
 };
 
 typedef int ctl_run(const struct ctl_ask *a, struct json *j, struct err *e);
 
-/* control_show.c */
+/* control_status.c */
 ctl_run ctl_status, ctl_changes, ctl_smps, ctl_config;
-/* control_map.c */
+/* control_subnet.c */
 ctl_run ctl_topology, ctl_switches, ctl_ports, ctl_route;
 
 #endif

@@ -1,253 +1,124 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The daemon: a loop with the connection, the SM's clock, signals and the control socket. State: struct
- * run_daemon. Way in: run_sm(). Decides nothing about the subnet: the SM does.
+ * The daemon: creates its parts, connects them and runs the loop. State: struct run_daemon. Way in:
+ * run_sm(). Decides nothing about the subnet: the manager does.
  */
+#include "run/daemon.h"
+
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "run/daemon_priv.h"
-
-/* ---- the pump, and when to look again ---- */
+#include "run/systemd_notify.h"
 
 enum {
-	TURN_NS = 100 * 1000, /* at most so long without a look at the rest of the loop */
-	CLOSE_NS =
-		1000 *
-		1000 /* a wake-up nearer than this is waited for awake: timers count milliseconds */
+	ONCE_MS = 10000,   /* with `once`: how long a connection is tried for */
+	PATIENCE_MS = 500, /* how long the end waits for routes under computation */
+	STARTING_MS =
+		1000, /* a server that starts together with the daemon is not worth a warning */
 };
 
-static void lost(struct run_daemon *d)
-{
-	log_rec(&d->log, LOG_LOST, LOG_T("port", d->port.name));
-	d->reconnects++;
-	notify_send("STATUS=the connection is lost");
-	run_daemon_drop(d);
-	run_link_again(&d->link);
-}
+#define NS_PER_MS UINT64_C(1000000)
 
-static void on_timer(uv_timer_t *t);
-
-/* Nothing came for a while: sleep until something does or is due. */
-static void sleep_now(struct run_daemon *d, time_ps now)
-{
-	time_ps wait =
-		d->pump.wake == TIME_NEVER ? TIME_NEVER : d->pump.wake - MIN(d->pump.wake, now);
-	uint64_t ms = MIN(wait / PS_PER_MS, (time_ps)RUN_LOOK_MS);
-
-	if (d->pump.n)
-		ms = 1; /* the transport had no room */
-	uv_idle_stop(&d->idle);
-	uv_timer_start(&d->timer, on_timer, MAX(ms, d->cfg.spin_us ? 0u : 1u), 0);
-}
-
-static bool is_close(const struct run_daemon *d, time_ps now)
-{
-	return d->cfg.spin_us && d->pump.wake != TIME_NEVER &&
-	       d->pump.wake < now + CLOSE_NS * PS_PER_NS;
-}
-
-/* Turn while there is something to do, for a moment. */
-static void turn(struct run_daemon *d)
-{
-	uint64_t began = uv_hrtime(), now = began;
-	int rc = 0;
-
-	while (d->tp && now < began + TURN_NS) {
-		rc = run_pump_turn(&d->pump);
-		if (rc < 0)
-			break;
-		now = uv_hrtime();
-		if (rc > 0)
-			d->busy_ns = now;
-		else if (now > d->busy_ns + d->cfg.spin_us * (uint64_t)1000)
-			break;
-	}
-	if (rc < 0)
-		lost(d);
-	if (!d->tp)
-		return;
-	if (rc > 0 || now <= d->busy_ns + d->cfg.spin_us * (uint64_t)1000 ||
-	    is_close(d, run_pump_now(&d->pump)))
-		run_daemon_awake(d);
-	else
-		sleep_now(d, run_pump_now(&d->pump));
-}
-
-static void on_idle(uv_idle_t *i)
-{
-	turn(i->data);
-}
-
-static void on_timer(uv_timer_t *t)
-{
-	turn(t->data);
-}
-
-static void on_readable(uv_poll_t *p, int status, int events)
-{
-	(void)status;
-	(void)events;
-	turn(p->data);
-}
-
-void run_daemon_awake(struct run_daemon *d)
-{
-	if (!uv_is_active((uv_handle_t *)&d->idle))
-		uv_idle_start(&d->idle, on_idle);
-}
-
-/* ---- what the SM says ---- */
+/* ---- what the session reports ---- */
 
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct run_daemon *d = ctx;
+	const struct sm *sm = d->session.sm;
 
 	if (n->kind == SM_NOTE_LID)
-		run_keeper_lid(&d->keeper, n->a, (uint16_t)(n->b >> 8), (uint8_t)n->b);
+		run_state_writer_add_lid(&d->state, n->a, (uint16_t)(n->b >> 8), (uint8_t)n->b);
 	else if (n->kind == SM_NOTE_NAME)
-		run_keeper_name(&d->keeper, n->a, sm_node_desc(d->sm, n->a));
+		run_state_writer_add_name(&d->state, n->a, sm_node_desc(sm, n->a));
 	if (n->kind == SM_NOTE_NAME || (n->kind == SM_NOTE_PHASE && n->b == SM_READY))
-		run_image_rest(&d->image, n->kind == SM_NOTE_NAME);
-	if (n->kind == SM_NOTE_RESTART) /* what is found is not what is in the file */
-		run_image_touch(&d->image);
-	run_note_log(&d->log, d->sm, n);
+		run_subnet_file_save_soon(&d->subnet_file, n->kind == SM_NOTE_NAME);
+	if (n->kind == SM_NOTE_RESTART) /* the subnet differs from the saved state */
+		run_subnet_file_invalidate(&d->subnet_file);
+	run_note_log(&d->log, sm, n);
 	if ((n->kind == SM_NOTE_PHASE && n->b == SM_READY) || n->kind == SM_NOTE_STATE)
-		run_daemon_rest(d);
+		run_ready_update(d);
 }
 
 static void on_set(void *ctx)
 {
 	struct run_daemon *d = ctx;
 
-	run_image_touch(&d->image);
+	run_subnet_file_invalidate(&d->subnet_file);
 }
 
-static void on_compute(void *ctx, const struct sm_compute *c)
+static void on_lost(void *ctx)
 {
 	struct run_daemon *d = ctx;
 
-	run_worker_ask(d->worker, c, d->generation);
+	log_rec(&d->log, LOG_LOST, LOG_T("port", d->session.port.name));
+	systemd_notify("STATUS=the connection to the fabric is lost");
+	run_subnet_file_detach(&d->subnet_file);
+	run_session_close(&d->session);
+	run_connector_retry(&d->connector);
 }
 
-static void on_routes(void *ctx, struct sm_routes *r, uint64_t owner, uint64_t took_us)
+static void on_routes(void *ctx, struct sm_routes *r, uint64_t number, uint64_t took_us)
 {
 	struct run_daemon *d = ctx;
-	size_t kept = 0;
 
-	d->routes_computed++;
-	d->compute_us += took_us;
-	if (r->tables)
-		log_rec(&d->log, LOG_ROUTES, LOG_U("switches", r->tables->nswitches),
-			LOG_TIME("took_us", took_us));
-	for (size_t i = 0; i < d->old.n; i++)
-		if (d->old.at[i].generation <= owner)
-			sm_free(d->old.at[i].sm);
-		else
-			d->old.at[kept++] = d->old.at[i];
-	d->old.n = kept;
-	if (!d->sm || owner != d->generation) {
-		sm_routes_free(r);
-		return;
-	}
-	run_pump_event(&d->pump, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = *r});
-	d->busy_ns = uv_hrtime();
-	run_daemon_awake(d);
+	run_session_routes(&d->session, r, number, took_us);
 }
 
-/* ---- the connection ---- */
+/* ---- what the connector reports ---- */
 
 static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 {
 	struct run_daemon *d = ctx;
-	struct sm_config c = d->cfg.sm;
+	struct run_session *s = &d->session;
+	bool may_restore = run_session_open(s, tp, &d->cfg.sm);
 
-	d->tp = tp;
-	tp_info(tp, &d->port);
-	log_rec(&d->log, LOG_CONNECTED, LOG_T("port", d->port.name),
-		LOG_G("port_guid", d->port.port_guid));
+	d->failing_ns = 0;
+	d->complaint.text[0] = 0;
+	log_rec(&d->log, LOG_CONNECTED, LOG_T("port", s->port.name),
+		LOG_G("port_guid", s->port.port_guid));
 	if (is_sm_rc)
-		log_rec(&d->log, LOG_IS_SM, LOG_T("port", d->port.name),
+		log_rec(&d->log, LOG_IS_SM, LOG_T("port", s->port.name),
 			LOG_T("why", strerror(-is_sm_rc)));
-	notify_send("STATUS=bringing the subnet up");
-	c.port = d->port.port;
-	c.read_back |= d->generation > 0; /* what the last one set is there */
-	c.distrust = d->resync;
-	d->resync = false;
-	d->sm = sm_new(&c);
-	d->generation++;
-	d->rounds = 0;
-	run_keeper_seed(&d->keeper, d->sm);
-	if (c.read_back && !c.distrust)
-		run_image_give(&d->image, d->sm);
-	d->image.sm = d->sm;
-	run_pump_init(&d->pump, tp, d->sm, c.window, uv_hrtime);
-	d->pump.note = on_note;
-	d->pump.compute = on_compute;
-	d->pump.set = on_set;
-	d->pump.ctx = d;
-	d->poll = mem_zalloc(sizeof(*d->poll));
-	d->poll->data = d;
-	uv_poll_init(&d->loop, d->poll, tp_fd(tp));
-	uv_poll_start(d->poll, UV_READABLE, on_readable);
-	run_pump_event(&d->pump, &(struct sm_event){.kind = SM_EV_START});
-	d->busy_ns = uv_hrtime();
-	run_daemon_awake(d);
+	systemd_notify("STATUS=bringing the subnet up");
+	run_ready_new_manager(d);
+	run_state_writer_seed(&d->state, s->sm);
+	run_subnet_file_attach(&d->subnet_file, s->sm, may_restore);
+	run_session_start(s);
 }
 
-static void on_poll_closed(uv_handle_t *h)
+static void complain(struct run_daemon *d, int rc, const struct err *e)
 {
-	free(h);
-}
+	uint64_t now = uv_hrtime();
 
-/* The SM goes with its connection; the next one gets its LIDs. One that is computed for goes later. */
-void run_daemon_drop(struct run_daemon *d)
-{
-	if (!d->tp)
+	if (!d->failing_ns)
+		d->failing_ns = now;
+	if (rc == -ECONNREFUSED && now < d->failing_ns + STARTING_MS * NS_PER_MS)
 		return;
-	run_image_forget(&d->image);
-	uv_idle_stop(&d->idle);
-	uv_timer_stop(&d->timer);
-	uv_close((uv_handle_t *)d->poll, on_poll_closed);
-	d->mads_in += d->pump.in;
-	d->mads_out += d->pump.sent;
-	run_pump_free(&d->pump);
-	tp_close(d->tp);
-	d->tp = NULL;
-	run_worker_forget(d->worker);
-	if (run_worker_busy(d->worker))
-		vec_push(&d->old, (struct run_old){d->sm, d->generation});
-	else
-		sm_free(d->sm);
-	d->sm = NULL;
+	if (strcmp(d->complaint.text, e->text))
+		log_rec(&d->log, LOG_NO_CONNECTION, LOG_T("why", e->text));
+	d->complaint = *e;
+	systemd_notify("STATUS=%s", e->text);
 }
 
-enum { ONCE_MS = 10000, PATIENCE_MS = 500 };
-
-/* At first a port that is not there is a mistake; a server that is not there may still come. */
+/* At first, a missing port is a mistake of the operator; a missing server may still start. */
 static bool on_failed(void *ctx, int rc, const struct err *e)
 {
 	struct run_daemon *d = ctx;
-	bool may_come = rc == -ECONNREFUSED || rc == -ETIMEDOUT || d->generation > 0;
+	bool may_start = rc == -ECONNREFUSED || rc == -ETIMEDOUT || d->session.number > 0;
+	bool late = d->cfg.once && uv_hrtime() > d->began_ns + ONCE_MS * NS_PER_MS;
 
-	if (may_come && !(d->cfg.once && uv_hrtime() > d->began_ns + ONCE_MS * (uint64_t)1000000)) {
-		if (!d->complained || strcmp(d->complaint.text, e->text))
-			log_rec(&d->log, LOG_NO_CONNECTION, LOG_T("why", e->text));
-		d->complained = true;
-		d->complaint = *e;
-		notify_send("STATUS=%s", e->text);
+	if (may_start && !late) {
+		complain(d, rc, e);
 		return true;
 	}
-	d->rc = rc;
-	d->e = *e;
-	run_daemon_stop(d, "no connection");
+	run_daemon_fail(d, rc, e, "no connection");
 	return false;
 }
 
-/* ---- life ---- */
+/* ---- start ---- */
 
-static void pid_file(struct run_daemon *d, bool there)
+static void pid_file(struct run_daemon *d, bool create)
 {
 	char text[32];
 	struct err e;
@@ -255,7 +126,7 @@ static void pid_file(struct run_daemon *d, bool there)
 	if (!*d->cfg.pid_file)
 		return;
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	if (!there)
+	if (!create)
 		unlink(d->cfg.pid_file);
 	else if (file_write(d->cfg.pid_file, text, strlen(text), &e))
 		log_rec(&d->log, LOG_STATE_FAILED, LOG_T("why", e.text));
@@ -263,97 +134,88 @@ static void pid_file(struct run_daemon *d, bool there)
 
 static int start(struct run_daemon *d, struct err *e)
 {
+	const struct run_connector_calls calls = {on_up, on_failed, d};
 	int rc = run_worker_start(&d->worker, &d->loop, d->cfg.threads, on_routes, d, e);
 
+	run_session_set_worker(&d->session, d->worker);
 	if (!rc)
-		rc = run_keeper_open(&d->keeper, &d->loop, &d->log, d->cfg.state, &d->cfg.sm, e);
+		rc = run_state_writer_open(&d->state, &d->loop, &d->log, d->cfg.state, &d->cfg.sm,
+					   e);
 	if (!rc)
-		run_image_open(&d->image, &d->loop, &d->log, d->cfg.state);
+		run_subnet_file_open(&d->subnet_file, &d->loop, &d->log, d->cfg.state);
 	if (!rc)
-		rc = run_daemon_listen(d, e);
+		rc = run_service_start(d, e);
 	if (rc)
 		return rc;
 	pid_file(d, true);
-	run_link_init(&d->link, &d->loop, &d->cfg);
-	d->link.up = on_up;
-	d->link.failed = on_failed;
-	d->link.ctx = d;
-	run_link_open(&d->link);
-	d->linked = true;
+	run_connector_init(&d->connector, &d->loop, d->cfg.transport, &d->cfg.where, &calls);
+	run_connector_open(&d->connector);
+	d->connecting = true;
 	return 0;
 }
 
-void run_daemon_stop(struct run_daemon *d, const char *why)
-{
-	if (d->stopping)
-		return;
-	d->stopping = true;
-	log_rec(&d->log, LOG_STOP, LOG_T("why", why));
-	notify_send("STOPPING=1");
-	uv_stop(&d->loop);
-}
+/* ---- end ---- */
 
-static void close_handle(uv_handle_t *h, void *arg)
+static void close_handle(uv_handle_t *h, void *arg UNUSED)
 {
-	(void)arg;
 	if (!uv_is_closing(h))
 		uv_close(h, NULL);
 }
 
-static void on_patience(uv_timer_t *t)
+static void on_patience_over(uv_timer_t *t)
 {
 	*(bool *)t->data = true;
 }
 
-/* Most computations are over in a moment. One that is not is left to itself, with all it looks at. */
-static void stop_worker(struct run_daemon *d)
+/* Most computations end in a moment. The thread of a longer one, and all it uses, stays until the
+ * process ends. */
+static void worker_stop(struct run_daemon *d)
 {
-	static struct run_daemon *left; /* in nobody's way, but not lost */
+	static struct run_daemon *left; /* still referenced: not a leak */
 	uv_timer_t patience;
 	bool over = false;
 
 	uv_timer_init(&d->loop, &patience);
 	patience.data = &over;
-	uv_timer_start(&patience, on_patience, PATIENCE_MS, 0);
+	uv_timer_start(&patience, on_patience_over, PATIENCE_MS, 0);
 	while (run_worker_busy(d->worker) && !over)
 		uv_run(&d->loop, UV_RUN_ONCE);
 	uv_close((uv_handle_t *)&patience, NULL);
-	d->left_alone = !run_worker_stop(d->worker);
-	if (d->left_alone)
+	d->worker_left = !run_worker_stop(d->worker);
+	if (d->worker_left)
 		left = d;
 	uv_run(&d->loop, UV_RUN_NOWAIT);
 	(void)left;
 }
 
-/* In the reverse order; the IsSM bit goes first, so that nobody counts on us any more. */
+/* In the reverse order of start(); the IsSM bit first, so that other managers stop relying on this one. */
 static void end(struct run_daemon *d)
 {
-	if (d->tp)
-		tp_set_is_sm(d->tp, false);
-	if (d->linked)
-		run_link_close(&d->link);
-	run_image_close(&d->image);
+	if (d->session.tp)
+		tp_set_is_sm(d->session.tp, false);
+	if (d->connecting)
+		run_connector_close(&d->connector);
+	run_subnet_file_close(&d->subnet_file);
+	run_session_close(&d->session);
+	run_service_stop(d);
+	run_state_writer_close(&d->state);
+	run_dump_writer_wait(&d->dumps);
 	if (d->worker)
-		run_daemon_drop(d);
-	run_daemon_unlisten(d);
-	run_keeper_close(&d->keeper);
-	run_dumper_wait(&d->dumper);
-	if (d->worker)
-		stop_worker(d);
+		worker_stop(d);
 	pid_file(d, false);
-	while (d->link.busy)
+	while (d->connector.busy)
 		uv_run(&d->loop, UV_RUN_ONCE);
-	if (!d->left_alone) {
+	if (!d->worker_left) {
 		uv_walk(&d->loop, close_handle, NULL);
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		uv_loop_close(&d->loop);
+		run_session_free(&d->session);
 	}
-	for (size_t i = 0; i < d->old.n && !d->left_alone; i++)
-		sm_free(d->old.at[i].sm);
-	vec_free(&d->old);
-	vec_free(&d->changes);
+	run_history_free(&d->history);
 	log_close(&d->log);
 }
+
+/* ---- run_sm() ---- */
 
 static int64_t unix_ms(void)
 {
@@ -361,6 +223,18 @@ static int64_t unix_ms(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void parts_init(struct run_daemon *d)
+{
+	const struct run_session_calls calls = {on_note, on_set, on_lost, d};
+
+	uv_loop_init(&d->loop);
+	d->loop.data = d;
+	run_session_init(&d->session, &d->loop, &d->log, &calls);
+	run_session_set_spin(&d->session, d->cfg.spin_us);
+	run_dump_writer_init(&d->dumps, &d->loop, &d->log, run_daemon_dump_due, d);
+	run_ready_init(d);
 }
 
 int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
@@ -373,29 +247,25 @@ int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
 	d->began_ns = uv_hrtime();
 	d->began_unix_ms = unix_ms();
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		d->cfg.spin_us = 0; /* whoever is to answer needs the processor */
+		d->cfg.spin_us = 0; /* the server needs the only processor */
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a file that must not grow is like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a file's size limit is handled like a full disk */
 	rc = log_open(&d->log, c->log_file, c->log_level, c->log_format, e);
 	if (rc) {
 		free(d);
 		return rc;
 	}
-	uv_loop_init(&d->loop);
-	uv_idle_init(&d->loop, &d->idle);
-	uv_timer_init(&d->loop, &d->timer);
-	d->idle.data = d->timer.data = d->loop.data = d;
-	run_dumper_init(&d->dumper, &d->loop, &d->log);
+	parts_init(d);
 	log_rec(&d->log, LOG_START, LOG_T("version", WEFT_VERSION),
 		LOG_T("mechanism", c->sm.mechanism.name), LOG_U("window", c->sm.window));
 	rc = start(d, e);
 	if (!rc) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
-		rc = d->rc;
-		*e = d->e;
+		rc = d->ending.rc;
+		*e = d->ending.e;
 	}
 	end(d);
-	if (!d->left_alone)
+	if (!d->worker_left)
 		free(d);
 	return rc;
 }

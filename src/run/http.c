@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics over HTTP. State: the listening socket and its connections. Way in: run_http_listen().
- * Understands no more of HTTP than http.h says.
+ * Metrics over HTTP. State: the listening socket and its connections. Way in: run_http_listen(). Implements
+ * only the part of HTTP that http.h names.
  */
 #include "run/http.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-enum { CONNECTIONS_MAX = 64, PATIENCE_MS = 5000 };
+enum { CONNECTIONS_MAX = 64, TIMEOUT_MS = 5000 };
 
 struct conn {
 	struct conn *next, *prev;
 	struct run_http *h;
 	uv_tcp_t tcp;
-	uv_timer_t patience;
+	uv_timer_t timeout;
 	uv_write_t write;
 	struct strbuf out;
 	unsigned handles; /* not closed yet */
@@ -25,14 +25,14 @@ struct conn {
 struct run_http {
 	uv_tcp_t tcp;
 	struct conn *conns;
-	unsigned n, handles; /* connections; what is not closed yet */
+	unsigned n, handles; /* connections; handles not closed yet */
 	void (*text)(void *ctx, struct strbuf *out);
 	void *ctx;
 };
 
 /* ---- the request ---- */
 
-/* Behind the empty line that ends the head; NULL: not there yet. */
+/* After the empty line that ends the head; NULL: not received yet. */
 static const char *head_end(const char *data, size_t len)
 {
 	const char *crlf = memmem(data, len, "\r\n\r\n", 4), *lf = memmem(data, len, "\n\n", 2);
@@ -73,7 +73,7 @@ int http_request(const char *data, size_t len, bool *head)
 	return is_metrics(target, n) ? 200 : 404;
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 static const char *reason(int status)
 {
@@ -85,7 +85,7 @@ static const char *reason(int status)
 			       : "Bad Request";
 }
 
-static void answer_make(struct conn *c, int status, bool head)
+static void response_make(struct conn *c, int status, bool head)
 {
 	struct strbuf body = {0};
 
@@ -108,13 +108,13 @@ static void answer_make(struct conn *c, int status, bool head)
 
 /* ---- connections ---- */
 
-static void http_gone(struct run_http *h)
+static void handle_closed(struct run_http *h)
 {
 	if (!--h->handles)
 		free(h);
 }
 
-static void conn_gone(uv_handle_t *handle)
+static void conn_closed(uv_handle_t *handle)
 {
 	struct conn *c = handle->data;
 	struct run_http *h = c->h;
@@ -123,7 +123,7 @@ static void conn_gone(uv_handle_t *handle)
 		return;
 	strbuf_free(&c->out);
 	free(c);
-	http_gone(h);
+	handle_closed(h);
 }
 
 static void conn_drop(struct conn *c)
@@ -137,11 +137,11 @@ static void conn_drop(struct conn *c)
 	if (c->next)
 		c->next->prev = c->prev;
 	c->h->n--;
-	uv_close((uv_handle_t *)&c->tcp, conn_gone);
-	uv_close((uv_handle_t *)&c->patience, conn_gone);
+	uv_close((uv_handle_t *)&c->tcp, conn_closed);
+	uv_close((uv_handle_t *)&c->timeout, conn_closed);
 }
 
-static void conn_tired(uv_timer_t *t)
+static void conn_timed_out(uv_timer_t *t)
 {
 	conn_drop(t->data);
 }
@@ -151,7 +151,7 @@ static void conn_written(uv_write_t *w, int status UNUSED)
 	conn_drop(w->data);
 }
 
-static void conn_room(uv_handle_t *handle, size_t want UNUSED, uv_buf_t *b)
+static void conn_buffer(uv_handle_t *handle, size_t want UNUSED, uv_buf_t *b)
 {
 	struct conn *c = handle->data;
 
@@ -174,13 +174,13 @@ static void conn_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b UNUSED)
 	if (!status)
 		return;
 	uv_read_stop(s);
-	answer_make(c, status, head);
+	response_make(c, status, head);
 	out = uv_buf_init(c->out.s, (unsigned)c->out.len);
 	if (uv_write(&c->write, s, &out, 1, conn_written))
 		conn_drop(c);
 }
 
-static void conn_come(uv_stream_t *server, int status)
+static void conn_accept(uv_stream_t *server, int status)
 {
 	struct run_http *h = server->data;
 	struct conn *c;
@@ -190,9 +190,9 @@ static void conn_come(uv_stream_t *server, int status)
 	c = mem_zalloc(sizeof(*c));
 	c->h = h;
 	c->handles = 2;
-	c->tcp.data = c->patience.data = c->write.data = c;
+	c->tcp.data = c->timeout.data = c->write.data = c;
 	uv_tcp_init(server->loop, &c->tcp);
-	uv_timer_init(server->loop, &c->patience);
+	uv_timer_init(server->loop, &c->timeout);
 	h->handles++;
 	c->next = h->conns;
 	if (c->next)
@@ -203,15 +203,15 @@ static void conn_come(uv_stream_t *server, int status)
 		conn_drop(c);
 		return;
 	}
-	uv_timer_start(&c->patience, conn_tired, PATIENCE_MS, 0);
-	uv_read_start((uv_stream_t *)&c->tcp, conn_room, conn_read);
+	uv_timer_start(&c->timeout, conn_timed_out, TIMEOUT_MS, 0);
+	uv_read_start((uv_stream_t *)&c->tcp, conn_buffer, conn_read);
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
-static void server_gone(uv_handle_t *handle)
+static void server_closed(uv_handle_t *handle)
 {
-	http_gone(handle->data);
+	handle_closed(handle->data);
 }
 
 int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
@@ -228,14 +228,13 @@ int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
 	uv_tcp_init(loop, &h->tcp);
 	uv_ip4_addr("127.0.0.1", (int)port, &a);
 	rc = uv_tcp_bind(&h->tcp, (const struct sockaddr *)&a, 0);
-	rc = rc ? rc : uv_listen((uv_stream_t *)&h->tcp, 16, conn_come);
+	rc = rc ? rc : uv_listen((uv_stream_t *)&h->tcp, 16, conn_accept);
 	if (!rc) {
 		*out = h;
 		return 0;
 	}
 	run_http_close(h);
-	return err_set(e, rc, "127.0.0.1:%u: cannot serve metrics there: %s", port,
-		       uv_strerror(rc));
+	return err_set(e, rc, "127.0.0.1:%u: cannot serve metrics: %s", port, uv_strerror(rc));
 }
 
 unsigned run_http_port(const struct run_http *h)
@@ -252,5 +251,5 @@ void run_http_close(struct run_http *h)
 		return;
 	while (h->conns)
 		conn_drop(h->conns);
-	uv_close((uv_handle_t *)&h->tcp, server_gone);
+	uv_close((uv_handle_t *)&h->tcp, server_closed);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As much HTTP as it takes to give metrics to who asks on 127.0.0.1: GET and HEAD of /metrics, one
- * answer a connection. At most 64 connections at once, each over within 5 seconds: slow clients are cut
- * off and nobody waits for them.
+ * An HTTP server for metrics on 127.0.0.1: GET and HEAD of /metrics, one response a connection. At most
+ * 64 connections at once; each is closed after 5 seconds.
  */
 #ifndef WEFT_HTTP_H
 #define WEFT_HTTP_H
@@ -13,16 +12,16 @@
 
 struct run_http;
 
-/* text() fills in what is served, anew for each request. Port 0: any that is free. */
+/* text() appends the metrics, for each request. Port 0: any free port. 0 or -errno with e filled. */
 int run_http_listen(struct run_http **h, uv_loop_t *loop, unsigned port,
 		    void (*text)(void *ctx, struct strbuf *out), void *ctx, struct err *e);
 unsigned run_http_port(const struct run_http *h);
-void run_http_close(
-	struct run_http *h); /* the loop must run once more after it; NULL does no harm */
+/* NULL is allowed. The loop must run once more before it is closed. */
+void run_http_close(struct run_http *h);
 
 enum { HTTP_REQUEST_MAX = 8192 };
 
-/* The status for a request of which so much is there: 200, 400, 404, 405, 431, 505; 0: more has to come. */
+/* The status for the request received so far: 200, 400, 404, 405, 431, 505; 0: it is not complete. */
 int http_request(const char *data, size_t len, bool *head);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * OpenMetrics text of what the daemon and its manager do. State: none; counters are those of the SM and
- * the daemon. Way in: run_metrics(). Does not serve it: http.c does, or a file.
+ * Metrics of the daemon and its manager, as OpenMetrics text. State: none; the counters are the manager's
+ * and the daemon's. Way in: run_metrics(). Does not serve them: http.c and metrics_file.c do.
  *
- * A counter starts anew with each connection where the SM does; who reads it takes that for a restart.
+ * Counters of the manager start at 0 with each connection: readers take that for a restart.
  */
 #include <sys/resource.h>
 #include <unistd.h>
@@ -31,14 +31,14 @@ static void counter(struct strbuf *out, const char *name, const char *help, uint
 	strbuf_addf(out, "weft_%s_total %llu\n", name, (unsigned long long)v);
 }
 
-/* Exactly, without floating point. */
+/* Without floating point: exact. */
 static void seconds(struct strbuf *out, time_ps t)
 {
 	strbuf_addf(out, "%llu.%012llu", (unsigned long long)(t / PS_PER_S),
 		    (unsigned long long)(t % PS_PER_S));
 }
 
-/* A label's value: what comes from outside may hold anything. */
+/* A label's value, escaped: names of devices may have any bytes. */
 static void label_text(struct strbuf *out, const char *s)
 {
 	for (size_t n = strlen(s), len; n; s += len, n -= len) {
@@ -74,7 +74,7 @@ static void state_set(struct strbuf *out, const struct sm_status *st, bool there
 		      {"standby", IBA_SM_STANDBY},
 		      {"master", IBA_SM_MASTER}};
 
-	family(out, "state", "stateset", NULL, "State of the manager as SMInfo tells it.");
+	family(out, "state", "stateset", NULL, "SM state, as in SMInfo.");
 	for (unsigned i = 0; i < ARRAY_LEN(states); i++)
 		strbuf_addf(out, "weft_state{weft_state=\"%s\"} %d\n", states[i].name,
 			    there ? st->state == states[i].state
@@ -83,7 +83,7 @@ static void state_set(struct strbuf *out, const struct sm_status *st, bool there
 
 static void phase_set(struct strbuf *out, const struct sm_status *st)
 {
-	family(out, "phase", "stateset", NULL, "What the manager is doing.");
+	family(out, "phase", "stateset", NULL, "Phase of the manager.");
 	for (unsigned p = 0; p < SM_NPHASES; p++)
 		strbuf_addf(out, "weft_phase{weft_phase=\"%s\"} %d\n", sm_phase_name(p),
 			    st->phase == p);
@@ -93,73 +93,78 @@ static void subnet(struct strbuf *out, const struct run_view *v, const struct sm
 {
 	const struct fab *f = v->sm ? sm_fabric(v->sm) : NULL;
 
-	gauge(out, "switches", "Switches of the subnet.", st->switches);
-	gauge(out, "hosts", "Channel adapters of the subnet.", f ? f->nhosts : 0);
-	gauge(out, "routers", "Routers of the subnet.", f ? f->nrouters : 0);
-	gauge(out, "links", "Links of the subnet.", f ? f->nlinks : 0);
-	gauge(out, "lids", "LIDs given to ports.", st->lids);
-	gauge(out, "held_ports", "Ports that change too often and count as Down.", st->held);
-	gauge(out, "change_pending", "Whether a change is noticed and not done yet.",
+	gauge(out, "switches", "Switches in the subnet.", st->switches);
+	gauge(out, "hosts", "Channel adapters in the subnet.", f ? f->nhosts : 0);
+	gauge(out, "routers", "Routers in the subnet.", f ? f->nrouters : 0);
+	gauge(out, "links", "Links in the subnet.", f ? f->nlinks : 0);
+	gauge(out, "lids", "LIDs assigned to ports.", st->lids);
+	gauge(out, "held_ports", "Ports that change state too often and are treated as Down.",
+	      st->held);
+	gauge(out, "change_pending", "Whether a detected change is not completed yet.",
 	      st->change_pending);
 }
 
 static void smps(struct strbuf *out, const struct sm_status *st)
 {
-	family(out, "smps", "counter", NULL, "Requests sent, repetitions included, by purpose.");
+	family(out, "smps", "counter", NULL, "SMP requests sent, retries included, by purpose.");
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		strbuf_addf(out, "weft_smps_total{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
 			    (unsigned long long)st->smps[i]);
-	counter(out, "smp_retries", "Requests that were repeated.", st->retries);
-	counter(out, "smp_timeouts", "Requests that were given up.", st->timeouts);
-	counter(out, "smps_late", "Responses that came when nobody waited any more.", st->late);
-	counter(out, "smps_bad", "SMPs that made no sense.", st->bad);
+	counter(out, "smp_retries", "SMP requests sent again after a timeout.", st->retries);
+	counter(out, "smp_timeouts", "SMP requests without a response after all retries.",
+		st->timeouts);
+	counter(out, "smps_late", "Responses that arrived after the request timed out.", st->late);
+	counter(out, "smps_bad", "Received SMPs that were invalid.", st->bad);
 	counter(out, "traps", "Traps received.", st->traps);
-	counter(out, "sweeps", "Sweeps that came to an end.", st->sweeps);
+	counter(out, "sweeps", "Sweeps completed.", st->sweeps);
 	counter(out, "sweeps_clean", "Sweeps that found no change.", st->clean_sweeps);
 }
 
 static void last_round(struct strbuf *out, const struct sm_round *r)
 {
 	family(out, "round_phase_seconds", "gauge", "seconds",
-	       "Time of the last change, by phase.");
+	       "Duration of the last change, by phase.");
 	for (unsigned p = 0; p < SM_NPHASES; p++) {
 		strbuf_addf(out, "weft_round_phase_seconds{phase=\"%s\"} ", sm_phase_name(p));
 		seconds(out, r->time[p]);
 		strbuf_add(out, "\n");
 	}
 	family(out, "round_seconds", "gauge", "seconds",
-	       "Time of the last change, from noticing it to rest.");
+	       "Duration of the last change, from detection to completion.");
 	strbuf_add(out, "weft_round_seconds ");
 	seconds(out, r->end - r->start);
 	strbuf_add(out, "\n");
-	family(out, "round_smps", "gauge", NULL, "Requests of the last change, by purpose.");
+	family(out, "round_smps", "gauge", NULL, "SMP requests of the last change, by purpose.");
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		strbuf_addf(out, "weft_round_smps{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
 			    (unsigned long long)r->smps[i]);
-	gauge(out, "round_entries", "Table entries that the last change changed in switches.",
+	gauge(out, "round_entries", "Forwarding table entries that differ after the last change.",
 	      r->entries);
-	gauge(out, "round_blocks", "Table blocks that the last change wrote.", r->sent_blocks);
-	gauge(out, "round_clean", "Whether everything answered in the last change.", r->clean);
+	gauge(out, "round_blocks", "Forwarding table blocks written by the last change.",
+	      r->sent_blocks);
+	gauge(out, "round_clean", "Whether every request of the last change got a response.",
+	      r->clean);
 }
 
 static void daemon_itself(struct strbuf *out, const struct run_view *v)
 {
-	counter(out, "changes", "Changes assimilated.",
+	counter(out, "changes", "Changes completed since the start.",
 		v->nchanges ? v->changes[v->nchanges - 1].number : 0);
-	family(out, "mads", "counter", NULL, "MADs that the transport took or gave.");
+	family(out, "mads", "counter", NULL, "MADs received and sent by the transport.");
 	strbuf_addf(out, "weft_mads_total{direction=\"in\"} %llu\n",
 		    (unsigned long long)v->mads_in);
 	strbuf_addf(out, "weft_mads_total{direction=\"out\"} %llu\n",
 		    (unsigned long long)v->mads_out);
-	gauge(out, "mads_waiting", "MADs that the transport did not take yet.", v->mads_waiting);
-	counter(out, "reconnects", "Times the connection to the fabric was opened again.",
+	gauge(out, "mads_waiting", "MADs that the transport has not accepted yet.",
+	      v->mads_waiting);
+	counter(out, "reconnects", "Connections to the fabric opened after a lost one.",
 		v->reconnects);
-	counter(out, "routes_computed", "Computations of routes.", v->routes_computed);
+	counter(out, "routes_computed", "Route computations.", v->routes_computed);
 	family(out, "compute_seconds", "counter", "seconds", "Time spent computing routes.");
 	strbuf_addf(out, "weft_compute_seconds_total %llu.%03llu\n",
 		    (unsigned long long)(v->compute_ms / 1000),
 		    (unsigned long long)(v->compute_ms % 1000));
-	family(out, "uptime_seconds", "gauge", "seconds", "Time since the start.");
+	family(out, "uptime_seconds", "gauge", "seconds", "Time since the daemon started.");
 	strbuf_addf(out, "weft_uptime_seconds %llu.%03llu\n",
 		    (unsigned long long)(v->uptime_ms / 1000),
 		    (unsigned long long)(v->uptime_ms % 1000));
@@ -177,7 +182,7 @@ static void process(struct strbuf *out)
 		fclose(f);
 	}
 	getrusage(RUSAGE_SELF, &u);
-	family(out, "resident_memory_bytes", "gauge", "bytes", "Memory of the process.");
+	family(out, "resident_memory_bytes", "gauge", "bytes", "Resident memory of the process.");
 	strbuf_addf(out, "weft_resident_memory_bytes %llu\n", (unsigned long long)resident);
 	family(out, "cpu_seconds", "counter", "seconds", "CPU time of the process.");
 	strbuf_addf(out, "weft_cpu_seconds_total %lld.%06lld\n",

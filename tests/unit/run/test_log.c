@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "run/daemon.h"
+#include "run/systemd_notify.h"
 
 static char dir[] = "/tmp/weft-log-XXXXXX";
 
@@ -240,22 +241,22 @@ TEST(systemd_is_told)
 	char text[64] = "";
 
 	unsetenv("NOTIFY_SOCKET");
-	notify_send("READY=1"); /* nobody there: nothing happens */
+	systemd_notify("READY=1"); /* nobody there: nothing happens */
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", dir);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	setenv("NOTIFY_SOCKET", a.sun_path, 1);
-	notify_send("STATUS=%u switches", 7);
+	systemd_notify("STATUS=%u switches", 7);
 	assert_int_equal(recv(fd, text, sizeof(text) - 1, 0), strlen("STATUS=7 switches"));
 	assert_string_equal(text, "STATUS=7 switches");
 	unsetenv("NOTIFY_SOCKET");
 	close(fd);
 	setenv("WATCHDOG_USEC", "3000000", 1);
-	assert_int_equal(notify_watchdog_us(), 3000000);
+	assert_int_equal(systemd_watchdog_us(), 3000000);
 	setenv("WATCHDOG_PID", "1", 1); /* somebody else's */
-	assert_int_equal(notify_watchdog_us(), 0);
+	assert_int_equal(systemd_watchdog_us(), 0);
 	unsetenv("WATCHDOG_USEC");
 	unsetenv("WATCHDOG_PID");
-	assert_int_equal(notify_watchdog_us(), 0);
+	assert_int_equal(systemd_watchdog_us(), 0);
 }
 
 int main(void)

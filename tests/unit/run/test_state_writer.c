@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What survives, by way of the keeper: written soon and on another thread, read by the next one, and a
+ * LIDs, names and keys saved by the state writer: soon and on another thread, loaded by the next one, and a
  * disk without room in between.
  */
 #include "unit_test.h"
@@ -11,28 +11,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/daemon.h"
+#include "run/state_writer.h"
 
 struct bench {
 	char dir[64], db[96], log_path[96];
 	uv_loop_t loop;
 	struct run_log log;
-	struct run_keeper k;
+	struct run_state_writer k;
 	struct sm_config cfg;
 };
 
-static void open_keeper(struct bench *b)
+static void writer_open(struct bench *b)
 {
 	struct err e;
 
 	sm_config_default(&b->cfg);
-	if (run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e))
+	if (run_state_writer_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e))
 		fail_msg("%s", e.text);
 }
 
-static void close_keeper(struct bench *b)
+static void writer_close(struct bench *b)
 {
-	run_keeper_close(&b->k);
+	run_state_writer_close(&b->k);
 	uv_run(&b->loop, UV_RUN_DEFAULT);
 }
 
@@ -41,7 +41,7 @@ static int setup(void **state)
 	struct bench *b = mem_zalloc(sizeof(*b));
 	struct err e;
 
-	strcpy(b->dir, "/tmp/weft-keeper-XXXXXX");
+	strcpy(b->dir, "/tmp/weft-writer-XXXXXX");
 	assert_non_null(mkdtemp(b->dir));
 	snprintf(b->db, sizeof(b->db), "%s/db", b->dir);
 	snprintf(b->log_path, sizeof(b->log_path), "%s/log", b->dir);
@@ -81,7 +81,7 @@ static unsigned logged(struct bench *b, const char *what)
 /* Until the thread is done and told so. */
 static void until_written(struct bench *b)
 {
-	run_keeper_flush(&b->k);
+	run_state_writer_flush(&b->k);
 	while (b->k.busy || b->k.soon)
 		uv_run(&b->loop, UV_RUN_ONCE);
 }
@@ -92,24 +92,24 @@ TEST(the_next_one_knows)
 	struct sm *sm;
 	unsigned lmc;
 
-	open_keeper(b);
-	run_keeper_lid(&b->k, 0x10, 7, 0);
-	run_keeper_lid(&b->k, 0x20, 8, 2);
-	run_keeper_lid(&b->k, 0x10, 6, 0); /* another one since */
-	run_keeper_name(&b->k, 0x10, "leaf");
+	writer_open(b);
+	run_state_writer_add_lid(&b->k, 0x10, 7, 0);
+	run_state_writer_add_lid(&b->k, 0x20, 8, 2);
+	run_state_writer_add_lid(&b->k, 0x10, 6, 0); /* another one since */
+	run_state_writer_add_name(&b->k, 0x10, "leaf");
 	until_written(b);
-	run_keeper_lid(&b->k, 0x30, 12, 0); /* is written at the end */
-	close_keeper(b);
-	open_keeper(b);
+	run_state_writer_add_lid(&b->k, 0x30, 12, 0); /* is written at the end */
+	writer_close(b);
+	writer_open(b);
 	assert_int_equal(b->k.lids.n, 3);
 	sm = sm_new(&b->cfg);
-	run_keeper_seed(&b->k, sm);
+	run_state_writer_seed(&b->k, sm);
 	assert_int_equal(sm_lid_of(sm, 0x10, &lmc), 6);
 	assert_int_equal(sm_lid_of(sm, 0x20, &lmc), 8);
 	assert_int_equal(lmc, 2);
 	assert_int_equal(sm_lid_of(sm, 0x30, &lmc), 12);
 	sm_free(sm);
-	close_keeper(b);
+	writer_close(b);
 }
 
 /* Without being asked, not long after. */
@@ -117,12 +117,12 @@ TEST(it_writes_by_itself)
 {
 	struct bench *b = *state;
 
-	open_keeper(b);
-	run_keeper_lid(&b->k, 0x10, 7, 0);
+	writer_open(b);
+	run_state_writer_add_lid(&b->k, 0x10, 7, 0);
 	while (b->k.pending.n || b->k.busy)
 		uv_run(&b->loop, UV_RUN_ONCE);
 	assert_int_equal(b->k.writing.n, 0);
-	close_keeper(b);
+	writer_close(b);
 }
 
 static void limit_files(rlim_t bytes)
@@ -141,22 +141,22 @@ TEST(no_room_is_told_once)
 	char path[112];
 	struct stat st;
 
-	open_keeper(b);
+	writer_open(b);
 	snprintf(path, sizeof(path), "%s-wal", b->db);
 	assert_int_equal(stat(path, &st), 0);
 	limit_files((rlim_t)st.st_size + 1024); /* the log of the test is shorter */
 	for (unsigned i = 1; i <= 3; i++) {
-		run_keeper_lid(&b->k, 0x100 * i, (uint16_t)i, 0);
+		run_state_writer_add_lid(&b->k, 0x100 * i, (uint16_t)i, 0);
 		until_written(b);
 	}
 	limit_files(RLIM_INFINITY);
 	assert_int_equal(logged(b, "state_failed"), 1);
 	until_written(b);
 	assert_int_equal(logged(b, "state_written"), 1);
-	close_keeper(b);
-	open_keeper(b);
+	writer_close(b);
+	writer_open(b);
 	assert_int_equal(b->k.lids.n, 3);
-	close_keeper(b);
+	writer_close(b);
 }
 
 TEST(no_room_from_the_start)
@@ -164,19 +164,19 @@ TEST(no_room_from_the_start)
 	struct bench *b = *state;
 
 	limit_files(1024);
-	open_keeper(b);
-	run_keeper_lid(&b->k, 0x10, 7, 0); /* goes nowhere, but is known */
-	run_keeper_name(&b->k, 0x10, "leaf");
+	writer_open(b);
+	run_state_writer_add_lid(&b->k, 0x10, 7, 0); /* goes nowhere, but is known */
+	run_state_writer_add_name(&b->k, 0x10, "leaf");
 	until_written(b);
 	limit_files(RLIM_INFINITY);
 	assert_int_equal(logged(b, "state_failed"), 1);
 	assert_int_equal(b->k.lids.n, 1);
 	until_written(b);
 	assert_int_equal(logged(b, "state_written"), 1);
-	close_keeper(b);
-	open_keeper(b);
+	writer_close(b);
+	writer_open(b);
 	assert_int_equal(b->k.lids.n, 1);
-	close_keeper(b);
+	writer_close(b);
 }
 
 /* What is there can be read without room to write. */
@@ -184,21 +184,21 @@ TEST(no_room_for_who_comes_back)
 {
 	struct bench *b = *state;
 
-	open_keeper(b);
-	run_keeper_lid(&b->k, 0x10, 7, 0);
-	close_keeper(b);
+	writer_open(b);
+	run_state_writer_add_lid(&b->k, 0x10, 7, 0);
+	writer_close(b);
 	limit_files(1024);
-	open_keeper(b);
+	writer_open(b);
 	assert_int_equal(b->k.lids.n, 1);
-	run_keeper_lid(&b->k, 0x20, 8, 0);
+	run_state_writer_add_lid(&b->k, 0x20, 8, 0);
 	until_written(b);
 	assert_int_equal(logged(b, "state_failed"), 1);
 	limit_files(RLIM_INFINITY);
 	until_written(b);
-	close_keeper(b);
-	open_keeper(b);
+	writer_close(b);
+	writer_open(b);
 	assert_int_equal(b->k.lids.n, 2);
-	close_keeper(b);
+	writer_close(b);
 }
 
 /* Nor for one that was killed: what it wrote last is in SQLite's log alone. */
@@ -209,18 +209,18 @@ TEST(no_room_after_a_kill)
 	pid_t pid = fork();
 
 	if (!pid) {
-		open_keeper(b);
-		run_keeper_lid(&b->k, 0x10, 7, 0);
+		writer_open(b);
+		run_state_writer_add_lid(&b->k, 0x10, 7, 0);
 		until_written(b);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	limit_files(1024);
-	open_keeper(b);
+	writer_open(b);
 	assert_int_equal(b->k.lids.n, 1);
 	limit_files(RLIM_INFINITY);
-	close_keeper(b);
+	writer_close(b);
 }
 
 TEST(what_is_no_state_is_refused)
@@ -230,8 +230,9 @@ TEST(what_is_no_state_is_refused)
 
 	assert_int_equal(file_write(b->db, "not a database, far from it\n", 28, &e), 0);
 	sm_config_default(&b->cfg);
-	assert_int_not_equal(run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
-	run_keeper_close(&b->k); /* does no harm */
+	assert_int_not_equal(run_state_writer_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e),
+			     0);
+	run_state_writer_close(&b->k); /* does no harm */
 	assert_non_null(strstr(e.text, b->db));
 }
 
@@ -240,13 +241,13 @@ TEST(without_a_file_it_only_remembers)
 	struct bench *b = *state;
 
 	b->db[0] = 0;
-	open_keeper(b);
-	run_keeper_lid(&b->k, 0x10, 7, 0);
-	run_keeper_name(&b->k, 0x10, "x");
-	run_keeper_flush(&b->k);
+	writer_open(b);
+	run_state_writer_add_lid(&b->k, 0x10, 7, 0);
+	run_state_writer_add_name(&b->k, 0x10, "x");
+	run_state_writer_flush(&b->k);
 	assert_false(b->k.busy);
 	assert_int_equal(b->k.lids.n, 1);
-	close_keeper(b);
+	writer_close(b);
 }
 
 TEST(keys_come_back)
@@ -256,14 +257,14 @@ TEST(keys_come_back)
 
 	sm_config_default(&b->cfg);
 	b->cfg.m_key = 0xabc;
-	assert_int_equal(run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
-	close_keeper(b);
+	assert_int_equal(run_state_writer_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
+	writer_close(b);
 	sm_config_default(&b->cfg);
 	b->cfg.m_key = 0xdef;
-	assert_int_equal(run_keeper_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
+	assert_int_equal(run_state_writer_open(&b->k, &b->loop, &b->log, b->db, &b->cfg, &e), 0);
 	assert_int_equal(b->cfg.m_keys[0], 0xabc);
 	assert_int_equal(b->cfg.m_keys[1], 0);
-	close_keeper(b);
+	writer_close(b);
 }
 
 int main(void)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that show the subnet: topology, switches, ports, routes. State: none. Ways in: control.c's
- * table. Shows what the SM knows and asks no device.
+ * Commands that show the subnet: topology, switches, ports, routes. State: none. Ways in: the table of
+ * control_commands.c. Shows what the manager knows; queries no device.
  */
 #include "run/control_priv.h"
 
 static int subnet(const struct ctl_ask *a, const struct fab **f, struct err *e)
 {
 	*f = a->v->sm ? sm_fabric(a->v->sm) : NULL;
-	return *f ? 0 : err_set(e, -EINVAL, "no subnet is known yet");
+	return *f ? 0 : err_set(e, -EINVAL, "the subnet is not discovered yet");
 }
 
 static void node_members(struct json *j, const struct ctl_ask *a, const struct fab *f, node_id n)
@@ -142,7 +142,7 @@ static void port_row(struct json *j, const struct ctl_ask *a, const struct fab *
 	json_close(j);
 }
 
-/* Of one node all ports, of the whole subnet those with a link. */
+/* All ports of one node, or the ports with a link of the whole subnet. */
 int ctl_ports(const struct ctl_ask *a, struct json *j, struct err *e)
 {
 	const struct fab *f;
@@ -187,8 +187,8 @@ static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f
 	json_close(j);
 }
 
-/* The LID that was meant: of several the one that was written. */
-static uint16_t lid_meant(const struct fab *f, port_id p, const char *text)
+/* A LID of the port: the one that the text names, else its base LID. */
+static uint16_t lid_named(const struct fab *f, port_id p, const char *text)
 {
 	uint64_t v;
 
@@ -209,7 +209,7 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 	if (subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) ||
 	    view_find(a->v->sm, a->text[1], &to, e))
 		return -EINVAL;
-	lid = lid_meant(f, to, a->text[1]);
+	lid = lid_named(f, to, a->text[1]);
 	if (!lid)
 		return err_set(e, -EINVAL, "'%.80s' has no LID", a->text[1]);
 	rc = view_route(a->v->sm, from, lid, &hops, e);

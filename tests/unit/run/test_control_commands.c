@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "lab/lab.h"
-#include "run/view.h"
+#include "run/subnet_view.h"
 
 static struct {
 	struct fab *fab;
@@ -157,7 +157,7 @@ TEST(nothing_connected)
 	json_decref(ask(&v, "{\"cmd\":\"changes\"}", true));
 	a = ask(&v, "{\"cmd\":\"topology\"}", false);
 	assert_string_equal(json_string_value(json_object_get(a, "error")),
-			    "no subnet is known yet");
+			    "the subnet is not discovered yet");
 	json_decref(a);
 	json_decref(ask(&v, "{\"cmd\":\"switches\"}", false));
 	json_decref(ask(&v, "{\"cmd\":\"ports\",\"node\":\"x\"}", false));
@@ -259,7 +259,7 @@ TEST(one_route)
 		"'nobody' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
 	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":\"0xdead\"}",
 		"'0xdead' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
-	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":7}", "'to': expected a text");
+	refused("{\"cmd\":\"route\",\"from\":\"1\",\"to\":7}", "'to': expected a string");
 }
 
 TEST(changes)
@@ -316,8 +316,8 @@ TEST(dumps_that_cannot_be)
 
 	assert_int_equal(run_dump(&none, "/tmp", &e), -EAGAIN);
 	assert_int_equal(run_dump(&w.v, "/nonexistent/x", &e), -ENOENT);
-	assert_string_equal(e.text,
-			    "/nonexistent/x: cannot make the directory: No such file or directory");
+	assert_string_equal(
+		e.text, "/nonexistent/x: cannot create the directory: No such file or directory");
 	assert_int_equal(run_dump(&w.v, "/dev/null", &e), -ENOTDIR);
 	assert_string_equal(e.text, "/dev/null/opensm-subnet.lst: cannot write: Not a directory");
 }

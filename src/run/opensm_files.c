@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet in OpenSM's file formats, for ibdmchk and for scripts that read them. State: none. Way in:
- * run_dump(). Reads nothing back; opensm-lfts.dump is written by route/lfts.c.
+ * The subnet in OpenSM's file formats, for ibdmchk and for scripts. State: none. Way in: run_dump(). Reads
+ * no files; opensm-lfts.dump is written by route/lfts.c.
  *
  * In opensm.fdbs a hop is a link, and "Optimal" compares with the fewest links there are. There is no
  * multicast yet: opensm.mcfdbs is empty, as OpenSM's is without groups.
  */
 #include <sys/stat.h>
 
-#include "run/view.h"
+#include "run/subnet_view.h"
 
 /* ---- opensm-subnet.lst: every link, from both ends ---- */
 
@@ -100,7 +100,7 @@ static void write_subnet(struct file_out *o, const struct sm *sm, const struct f
 
 /* ---- opensm.fdbs ---- */
 
-enum { UNSET = 255, NOWHERE = 254 }; /* farther than 253 links is nowhere, as for OpenSM */
+enum { UNSET = 255, NOWHERE = 254 }; /* more than 253 links count as unreachable, as in OpenSM */
 
 struct routes {
 	const struct fab *f;
@@ -108,7 +108,7 @@ struct routes {
 	port_id *owner; /* by LID */
 	uint8_t *least; /* links from switch s to switch d: least[d * nswitches + s] */
 	uint8_t *along; /* by LID, then switch: links along the tables */
-	uint32_t *way;	/* switches, for whatever walks */
+	uint32_t *way;	/* switches: a queue or a path, for the walks below */
 };
 
 static uint8_t one_more(uint8_t links)
@@ -143,7 +143,7 @@ static void least_from(struct routes *r, uint32_t d)
 	}
 }
 
-/* The next switch on the way to a LID, or FAB_NONE with what is left: 0, 1 or NOWHERE links. */
+/* The next switch on the route to a LID, or FAB_NONE with the links that are left: 0, 1 or NOWHERE. */
 static uint32_t next_switch(const struct routes *r, uint32_t s, uint32_t lid, uint8_t *left)
 {
 	const struct fab *f = r->f;
@@ -163,7 +163,7 @@ static uint32_t next_switch(const struct routes *r, uint32_t s, uint32_t lid, ui
 	return FAB_NONE;
 }
 
-/* Links to a LID from every switch, along the tables; circles lead nowhere. */
+/* Links from every switch to a LID along the tables; NOWHERE in loops. */
 static void along_tables(struct routes *r, uint32_t lid)
 {
 	uint32_t n = r->f->nswitches;
@@ -176,7 +176,7 @@ static void along_tables(struct routes *r, uint32_t lid)
 		uint8_t left = UNSET;
 
 		while (at != FAB_NONE && along[at] == UNSET) {
-			along[at] = NOWHERE; /* unless the end is found; met again: a circle */
+			along[at] = NOWHERE; /* until the end is found; reached again: a loop */
 			r->way[steps++] = at;
 			at = next_switch(r, at, lid, &left);
 		}
@@ -186,7 +186,7 @@ static void along_tables(struct routes *r, uint32_t lid)
 	}
 }
 
-/* A port of s from which the shortest way leads to switch d, or to the port itself. */
+/* A port of s on a shortest path to switch d, or the port that leads to the endport itself. */
 static unsigned best_port(const struct routes *r, uint32_t s, uint32_t d, port_id to)
 {
 	const struct fab *f = r->f;
@@ -275,7 +275,7 @@ static void write_fdbs(struct file_out *o, const struct fab *f, const struct rt_
 	free(r.along);
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 static void put(void *ctx, const char *text, size_t len)
 {
@@ -293,7 +293,7 @@ static struct file_out *begin(const char *directory, const char *file, struct er
 	return o;
 }
 
-/* What a switch does with an entry that is left open is its default port. */
+/* A switch with a default port uses it for entries that are not set. */
 static struct rt_tables *tables_filled(const struct rt_tables *t)
 {
 	struct rt_tables *c = rt_tables_new(t->nswitches, t->top_lid);
@@ -343,11 +343,11 @@ int run_dump(const struct run_view *v, const char *directory, struct err *e)
 
 	if (!f || !t || t->nswitches != f->nswitches) {
 		fab_free(f);
-		return err_set(e, -EAGAIN, "there are no tables to dump yet");
+		return err_set(e, -EAGAIN, "there are no forwarding tables to dump yet");
 	}
 	if (mkdir(directory, 0755) && errno != EEXIST) {
 		fab_free(f);
-		return err_set(e, -errno, "%s: cannot make the directory: %s", directory,
+		return err_set(e, -errno, "%s: cannot create the directory: %s", directory,
 			       strerror(errno));
 	}
 	filled = tables_filled(t);

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SM's memory of a subnet at rest, in a file beside the state: with it a restart asks next to
- * nothing. State: struct run_image. Ways in: run_image_rest(), run_image_touch(). Does not know what is
- * in the bytes.
+ * The manager's state of a subnet at rest, in a file. State: struct run_subnet_file. Ways in:
+ * run_subnet_file_save_soon(), run_subnet_file_invalidate(). Does not interpret the manager's bytes.
  *
- * A child writes the file from its picture of the moment, and it gets its name if nothing was set
- * meanwhile. With the first Set after that, one byte of it says that it holds no more: before the SMP
- * is sent, so that kill -9 finds it so. Nothing is flushed to the disk: a file from before the machine
- * was started is not used.
+ * A child process writes the state to a second file, which replaces the first if no Set was sent
+ * meanwhile. Before the next Set, one byte of the file is cleared to mark it invalid. The file is not
+ * flushed to the disk: its header names the boot of the machine, and one of an earlier boot is not used.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/daemon.h"
+#include "run/subnet_state_file.h"
 
 enum {
-	AFTER_MS = 1000,    /* at rest for so long */
-	BETWEEN_MS = 10000, /* and not more often than this */
-	BOOT = 36,	    /* characters in the name of a boot */
-	HOLDS_AT = 8,	    /* where in the head it says whether it holds */
+	AFTER_MS = 1000,    /* how long the manager must be at rest */
+	BETWEEN_MS = 10000, /* the shortest time between two writes */
+	BOOT = 36,	    /* characters of the kernel's boot id */
+	VALID_AT = 8,	    /* offset of the byte that says whether the file is valid */
 	HEAD = 64,
 };
 
 #define MAX_SIZE ((off_t)1 << 30)
 
-static const char MAGIC[HOLDS_AT + 1] = "WEFTIMG1";
+static const char MAGIC[VALID_AT + 1] = "WEFTIMG1";
 
 /* ---- the file ---- */
 
-/* As much of it as there is. */
-static void boot_name(char name[BOOT])
+/* Zeroes when it cannot be read. */
+static void boot_id(char name[BOOT])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
@@ -45,9 +43,9 @@ static void boot_name(char name[BOOT])
 static void head_make(char head[HEAD])
 {
 	memset(head, 0, HEAD);
-	memcpy(head, MAGIC, HOLDS_AT);
-	head[HOLDS_AT] = 1;
-	boot_name(head + HOLDS_AT + 1);
+	memcpy(head, MAGIC, VALID_AT);
+	head[VALID_AT] = 1;
+	boot_id(head + VALID_AT + 1);
 }
 
 static bool write_all(int fd, const void *p, size_t n)
@@ -60,8 +58,8 @@ static bool write_all(int fd, const void *p, size_t n)
 	return true;
 }
 
-/* True: it is there, under its second name. */
-static bool write_new(const struct run_image *i, const struct sm *sm)
+/* Writes the second file; true: success. */
+static bool fresh_write(const struct run_subnet_file *i, const struct sm *sm)
 {
 	char head[HEAD];
 	size_t len;
@@ -82,98 +80,99 @@ static bool write_new(const struct run_image *i, const struct sm *sm)
 	return ok;
 }
 
-static void file_take(struct run_image *i)
+static void file_reopen(struct run_subnet_file *i)
 {
 	if (i->fd >= 0)
 		close(i->fd);
 	i->fd = open(i->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	i->holds = i->fd >= 0;
+	i->valid = i->fd >= 0;
 }
 
-static void adopt(struct run_image *i)
+static void fresh_adopt(struct run_subnet_file *i)
 {
 	if (rename(i->fresh, i->path))
 		unlink(i->fresh);
 	else
-		file_take(i);
+		file_reopen(i);
 }
 
-/* ---- when ---- */
+/* ---- when to write ---- */
 
-void run_image_touch(struct run_image *i)
+void run_subnet_file_invalidate(struct run_subnet_file *i)
 {
 	char no = 0;
 
-	i->touched = true;
-	if (!i->holds)
+	i->set_sent = true;
+	if (!i->valid)
 		return;
-	i->holds = false;
-	if (pwrite(i->fd, &no, 1, HOLDS_AT) != 1)
+	i->valid = false;
+	if (pwrite(i->fd, &no, 1, VALID_AT) != 1)
 		unlink(i->path);
 }
 
 static bool work(void *ctx)
 {
-	struct run_image *i = ctx;
+	struct run_subnet_file *i = ctx;
 
-	return write_new(i, i->sm);
+	return fresh_write(i, i->sm);
 }
 
 static void on_timer(uv_timer_t *t);
 
-static void written(struct run_image *i, bool ok)
+static void write_done(struct run_subnet_file *i, bool ok)
 {
-	if (ok && !i->touched)
-		adopt(i);
+	if (ok && !i->set_sent)
+		fresh_adopt(i);
 	else
 		unlink(i->fresh);
 }
 
 static void done(void *ctx, bool ok)
 {
-	struct run_image *i = ctx;
+	struct run_subnet_file *i = ctx;
 
-	written(i, ok);
-	if (!i->holds || i->stale)
+	write_done(i, ok);
+	if (!i->valid || i->stale)
 		uv_timer_start(&i->timer, on_timer, BETWEEN_MS, 0);
 }
 
-static void begin(struct run_image *i)
+static void write_start(struct run_subnet_file *i)
 {
-	i->touched = i->stale = false;
+	i->set_sent = i->stale = false;
 	if (!run_child_start(&i->child, i->timer.loop, NULL))
 		i->wrote_ns = uv_hrtime();
 }
 
 static void on_timer(uv_timer_t *t)
 {
-	struct run_image *i = t->data;
+	struct run_subnet_file *i = t->data;
 
-	if (!i->sm || i->child.pid || (i->holds && !i->stale))
+	if (!i->sm || i->child.pid || (i->valid && !i->stale))
 		return;
 	if (sm_at_rest(i->sm))
-		begin(i);
+		write_start(i);
 	else
 		uv_timer_start(&i->timer, on_timer, AFTER_MS, 0);
 }
 
-void run_image_rest(struct run_image *i, bool news)
+void run_subnet_file_save_soon(struct run_subnet_file *i, bool more)
 {
 	uint64_t since = (uv_hrtime() - i->wrote_ns) / 1000000;
 
-	i->stale |= news;
-	if (!*i->path || i->closing || (i->holds && !i->stale) ||
+	i->stale |= more;
+	if (!*i->path || i->closing || (i->valid && !i->stale) ||
 	    uv_is_active((uv_handle_t *)&i->timer))
 		return;
 	uv_timer_start(&i->timer, on_timer,
 		       !i->wrote_ns || since > BETWEEN_MS ? AFTER_MS : BETWEEN_MS - since, 0);
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
-void run_image_open(struct run_image *i, uv_loop_t *loop, struct run_log *log, const char *state)
+void run_subnet_file_open(struct run_subnet_file *i, uv_loop_t *loop, struct run_log *log,
+			  const char *state)
 {
-	*i = (struct run_image){.log = log, .fd = -1};
+	*i = (struct run_subnet_file){.log = log, .fd = -1};
 	i->child = (struct run_child){.work = work, .done = done, .ctx = i};
 	if (*state) {
 		snprintf(i->path, sizeof(i->path), "%s.fabric", state);
@@ -207,7 +206,7 @@ static uint8_t *read_whole(int fd, size_t *len)
 	return NULL;
 }
 
-void run_image_give(struct run_image *i, struct sm *sm)
+static void restore(struct run_subnet_file *i, struct sm *sm)
 {
 	char head[HEAD];
 	uint8_t *bytes;
@@ -215,38 +214,44 @@ void run_image_give(struct run_image *i, struct sm *sm)
 	size_t len;
 	int rc = -EINVAL;
 
-	i->sm = sm;
 	if (!*i->path)
 		return;
-	file_take(i);
-	bytes = i->holds ? read_whole(i->fd, &len) : NULL;
+	file_reopen(i);
+	bytes = i->valid ? read_whole(i->fd, &len) : NULL;
 	head_make(head);
-	if (bytes && head[HOLDS_AT + 1] && !memcmp(bytes, head, HEAD))
+	if (bytes && head[VALID_AT + 1] && !memcmp(bytes, head, HEAD))
 		rc = sm_memory_load(sm, bytes + HEAD, len - HEAD, &e);
 	if (rc)
-		i->holds = false;
+		i->valid = false;
 	else
 		log_rec(i->log, LOG_REMEMBERED, LOG_T("file", i->path));
 	free(bytes);
 }
 
-void run_image_forget(struct run_image *i)
+void run_subnet_file_attach(struct run_subnet_file *i, struct sm *sm, bool may_restore)
 {
-	i->sm = NULL;
-	i->touched = true;
+	i->sm = sm;
+	if (may_restore)
+		restore(i, sm);
 }
 
-void run_image_close(struct run_image *i)
+void run_subnet_file_detach(struct run_subnet_file *i)
+{
+	i->sm = NULL;
+	i->set_sent = true;
+}
+
+void run_subnet_file_close(struct run_subnet_file *i)
 {
 	if (!i->log)
 		return;
 	i->closing = true;
 	uv_close((uv_handle_t *)&i->timer, NULL);
 	if (i->child.pid)
-		written(i, run_child_wait(&i->child));
-	if (*i->path && i->sm && (!i->holds || i->stale) && sm_at_rest(i->sm) &&
-	    write_new(i, i->sm))
-		adopt(i);
+		write_done(i, run_child_wait(&i->child));
+	if (*i->path && i->sm && (!i->valid || i->stale) && sm_at_rest(i->sm) &&
+	    fresh_write(i, i->sm))
+		fresh_adopt(i);
 	if (i->fd >= 0)
 		close(i->fd);
 }

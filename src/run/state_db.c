@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What survives: LIDs by port GUID, M_Keys that devices may hold, names, in one SQLite file. State: the
- * connection and what is gathered for the next commit. Way in: run_state_open(). Decides nothing about
- * LIDs: the manager does.
+ * LIDs, M_Keys and names in an SQLite file. State: the connection, and the items for the next commit.
+ * Way in: state_db_open(). Decides nothing about LIDs: the manager does.
  *
- * The file is in WAL mode: a commit is one append, a process killed in the midst of it leaves the
- * former state. Keys are also forced to the disk before anybody sets them; LIDs are not, since a
- * machine that loses power finds them in the devices.
+ * The file is in WAL mode: a commit is one append, and a process that is killed during it leaves the
+ * former state. Keys are flushed to the disk before the manager sets them. LIDs are not: after a loss of
+ * power the manager reads them from the devices.
  */
-#include "run/run.h"
+#include "run/state_db.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -33,15 +32,15 @@ struct name_put {
 	char *name;
 };
 
-struct run_state {
+struct state_db {
 	sqlite3 *db;
-	int fd; /* holds the lock; closed last, since closing it drops SQLite's locks as well */
+	int fd; /* holds the lock; closed last, since closing it releases SQLite's locks, too */
 	char *path;
 	VEC(struct lid_put) lids;
 	VEC(uint64_t) keys;
 	VEC(struct name_put) names;
-	struct map64 lid_at, name_at; /* GUID -> place among those */
-	int told;		      /* the error last told; 0: none since the last success */
+	struct map64 lid_at, name_at; /* GUID -> index in lids, in names */
+	int reported;		      /* the last commit's error; 0: it succeeded */
 };
 
 static const char schema[] =
@@ -77,7 +76,7 @@ static int code_of(int sqlite)
 	}
 }
 
-static int fail(const struct run_state *s, const char *what, struct err *e)
+static int fail(const struct state_db *s, const char *what, struct err *e)
 {
 	int sqlite = sqlite3_extended_errcode(s->db), os = sqlite3_system_errno(s->db);
 	bool more = (sqlite & 0xff) == SQLITE_IOERR && os;
@@ -86,13 +85,13 @@ static int fail(const struct run_state *s, const char *what, struct err *e)
 		       sqlite3_errmsg(s->db), more ? ": " : "", more ? strerror(os) : "");
 }
 
-static int run(const struct run_state *s, const char *sql, const char *what, struct err *e)
+static int run(const struct state_db *s, const char *sql, const char *what, struct err *e)
 {
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? fail(s, what, e) : 0;
 }
 
 /* The first column of the first row. */
-static int ask(const struct run_state *s, const char *sql, int64_t *number, char *text, size_t size,
+static int ask(const struct state_db *s, const char *sql, int64_t *number, char *text, size_t size,
 	       struct err *e)
 {
 	sqlite3_stmt *q;
@@ -120,33 +119,33 @@ static uint32_t be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Before SQLite touches it: is this ours? (Offsets are those of SQLite's file format, 1.3.) */
-static int header_check(const struct run_state *s, struct err *e)
+/* Checks, before SQLite opens it, that the file is Weft's. (Offsets: SQLite's file format, 1.3.) */
+static int header_check(const struct state_db *s, struct err *e)
 {
 	uint8_t h[100];
 	ssize_t n = pread(s->fd, h, sizeof(h), 0);
 
 	if (n == 0)
-		return 0; /* new, or left by somebody who was killed while making it */
+		return 0; /* new, or of a process that was killed while creating it */
 	if (n < 0)
 		return err_set(e, -errno, "%s: cannot read: %s", s->path, strerror(errno));
 	if (n < (ssize_t)sizeof(h) || memcmp(h, "SQLite format 3", 16))
 		return err_set(e, -EBADMSG,
-			       "%s: is no state file of Weft: not an SQLite database; left alone",
+			       "%s: not a state file of Weft: not an SQLite database; not changed",
 			       s->path);
 	if (be32(h + 68) != APPLICATION)
 		return err_set(
 			e, -EBADMSG,
-			"%s: is no state file of Weft, but another program's database; left alone",
+			"%s: not a state file of Weft but a database of another program; not changed",
 			s->path);
 	if (be32(h + 60) > VERSION)
 		return err_set(e, -EBADMSG,
-			       "%s: is of version %u, this Weft knows version %d; left alone",
+			       "%s: has version %u, this program reads version %d; not changed",
 			       s->path, be32(h + 60), VERSION);
 	return 0;
 }
 
-static int file_take(struct run_state *s, struct err *e)
+static int file_take(struct state_db *s, struct err *e)
 {
 	struct stat st;
 
@@ -154,14 +153,14 @@ static int file_take(struct run_state *s, struct err *e)
 	if (s->fd < 0)
 		return err_set(e, -errno, "%s: cannot open: %s", s->path, strerror(errno));
 	if (fstat(s->fd, &st) || !S_ISREG(st.st_mode))
-		return err_set(e, -EBADMSG, "%s: is no regular file", s->path);
+		return err_set(e, -EBADMSG, "%s: not a regular file", s->path);
 	if (flock(s->fd, LOCK_EX | LOCK_NB))
 		return err_set(e, -EBUSY, "%s: another process uses it", s->path);
 	return header_check(s, e);
 }
 
-/* alone: nobody else may look into it meanwhile, and no file is needed that tells others of its log. */
-static int database_open(struct run_state *s, bool alone, struct err *e)
+/* alone: no other process may open it meanwhile; SQLite then needs no -shm file. */
+static int database_open(struct state_db *s, bool alone, struct err *e)
 {
 	int64_t version = 0;
 	char word[64];
@@ -171,47 +170,47 @@ static int database_open(struct run_state *s, bool alone, struct err *e)
 		return fail(s, "open", e);
 	sqlite3_extended_result_codes(s->db, 1);
 	if (alone)
-		rc = run(s, "PRAGMA locking_mode = EXCLUSIVE", "set it up", e);
+		rc = run(s, "PRAGMA locking_mode = EXCLUSIVE", "configure it", e);
 	rc = rc ? rc : ask(s, "PRAGMA user_version", &version, NULL, 0, e);
 	if (!rc && !version)
-		rc = run(s, schema, "make the tables", e);
+		rc = run(s, schema, "create the tables", e);
 	if (!rc)
 		rc = ask(s, "PRAGMA quick_check(1)", NULL, word, sizeof(word), e);
 	if (!rc && strcmp(word, "ok"))
 		rc = err_set(
 			e, -EBADMSG,
-			"%s: is damaged (%s): move it away, and LIDs will be read from the devices",
+			"%s: damaged (%s); move it away, and the manager reads LIDs from the devices",
 			s->path, word);
 	if (!rc)
 		rc = ask(s, "PRAGMA journal_mode = WAL", NULL, word, sizeof(word), e);
 	if (!rc)
 		rc = run(s, "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304",
-			 "set it up", e);
+			 "configure it", e);
 	return rc;
 }
 
-int run_state_open(struct run_state **out, const char *path, struct err *e)
+int state_db_open(struct state_db **out, const char *path, struct err *e)
 {
-	struct run_state *s = mem_zalloc(sizeof(*s));
+	struct state_db *s = mem_zalloc(sizeof(*s));
 	int rc;
 
 	s->fd = -1;
 	s->path = mem_strdup(path);
 	rc = file_take(s, e);
 	rc = rc ? rc : database_open(s, false, e);
-	if (rc == -ENOSPC || rc == -EIO) { /* no room? To read it none is needed */
+	if (rc == -ENOSPC || rc == -EIO) { /* reading needs no space on a full disk */
 		sqlite3_close(s->db);
 		s->db = NULL;
 		rc = database_open(s, true, e);
 	}
 	if (rc)
-		run_state_close(s);
+		state_db_close(s);
 	else
 		*out = s;
 	return rc;
 }
 
-static void forget(struct run_state *s)
+static void items_clear(struct state_db *s)
 {
 	for (size_t i = 0; i < s->names.n; i++)
 		free(s->names.at[i].name);
@@ -220,11 +219,11 @@ static void forget(struct run_state *s)
 	map64_clear(&s->name_at);
 }
 
-void run_state_close(struct run_state *s)
+void state_db_close(struct state_db *s)
 {
 	if (!s)
 		return;
-	forget(s);
+	items_clear(s);
 	sqlite3_close(s->db);
 	if (s->fd >= 0)
 		close(s->fd);
@@ -239,11 +238,11 @@ void run_state_close(struct run_state *s)
 
 /* ---- reading ---- */
 
-int run_state_lids(struct run_state *s,
-		   void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc), void *ctx,
-		   struct err *e)
+int state_db_lids(struct state_db *s,
+		  void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc), void *ctx,
+		  struct err *e)
 {
-	/* SQLite's numbers are signed, GUIDs are not. */
+	/* SQLite's integers are signed, GUIDs are not. */
 	static const char sql[] =
 		"SELECT guid, lid, lmc FROM lids WHERE lid BETWEEN 1 AND 49151 AND lmc BETWEEN 0 AND 7 "
 		"ORDER BY guid < 0, guid";
@@ -260,7 +259,7 @@ int run_state_lids(struct run_state *s,
 	return rc;
 }
 
-int run_state_m_keys(struct run_state *s, uint64_t *keys, unsigned max, struct err *e)
+int state_db_m_keys(struct state_db *s, uint64_t *keys, unsigned max, struct err *e)
 {
 	sqlite3_stmt *q;
 	unsigned n = 0;
@@ -275,9 +274,9 @@ int run_state_m_keys(struct run_state *s, uint64_t *keys, unsigned max, struct e
 	return rc;
 }
 
-/* ---- gathering ---- */
+/* ---- items for the next commit ---- */
 
-void run_state_put_lid(struct run_state *s, uint64_t guid, uint16_t lid, unsigned lmc)
+void state_db_put_lid(struct state_db *s, uint64_t guid, uint16_t lid, unsigned lmc)
 {
 	struct lid_put p = {guid, lid, (uint8_t)lmc};
 	uint32_t at = map64_get(&s->lid_at, guid);
@@ -290,12 +289,12 @@ void run_state_put_lid(struct run_state *s, uint64_t guid, uint16_t lid, unsigne
 	vec_push(&s->lids, p);
 }
 
-void run_state_put_m_key(struct run_state *s, uint64_t key)
+void state_db_put_m_key(struct state_db *s, uint64_t key)
 {
 	vec_push(&s->keys, key);
 }
 
-void run_state_put_name(struct run_state *s, uint64_t guid, const char *name)
+void state_db_put_name(struct state_db *s, uint64_t guid, const char *name)
 {
 	uint32_t at = map64_get(&s->name_at, guid);
 
@@ -310,8 +309,8 @@ void run_state_put_name(struct run_state *s, uint64_t guid, const char *name)
 
 /* ---- writing ---- */
 
-/* A LID has one owner: REPLACE also removes whoever had it before. */
-static int lids_write(struct run_state *s)
+/* A LID has one owner: REPLACE also removes the former owner. */
+static int lids_write(struct state_db *s)
 {
 	sqlite3_stmt *q;
 	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO lids VALUES (?, ?, ?, ?)", -1,
@@ -329,8 +328,8 @@ static int lids_write(struct run_state *s)
 	return rc;
 }
 
-/* A key that was there before becomes the newest. */
-static int keys_write(struct run_state *s)
+/* A key that the file has already becomes the newest. */
+static int keys_write(struct state_db *s)
 {
 	sqlite3_stmt *q;
 	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO m_keys (key) VALUES (?)", -1, &q,
@@ -345,7 +344,7 @@ static int keys_write(struct run_state *s)
 	return rc;
 }
 
-static int names_write(struct run_state *s)
+static int names_write(struct state_db *s)
 {
 	sqlite3_stmt *q;
 	int rc = sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO names VALUES (?, ?)", -1, &q,
@@ -361,7 +360,7 @@ static int names_write(struct run_state *s)
 	return rc;
 }
 
-static int all_write(struct run_state *s, struct err *e)
+static int all_write(struct state_db *s, struct err *e)
 {
 	int rc = run(s, s->keys.n ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
 		     "write", e);
@@ -377,16 +376,16 @@ static int all_write(struct run_state *s, struct err *e)
 	return rc;
 }
 
-int run_state_commit(struct run_state *s, struct err *e)
+int state_db_commit(struct state_db *s, struct err *e)
 {
 	int rc = 0;
 
 	if (s->lids.n || s->keys.n || s->names.n)
 		rc = all_write(s, e);
 	if (!rc)
-		forget(s);
-	else if (rc == s->told && e)
+		items_clear(s);
+	else if (rc == s->reported && e)
 		e->text[0] = 0;
-	s->told = rc;
+	s->reported = rc;
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that show the manager itself: status, changes, SMPs, configuration. State: none. Ways in:
- * control.c's table. Shows no node: control_map.c does.
+ * Commands that show the manager itself: status, changes, SMPs, configuration. State: none. Ways in: the
+ * table of control_commands.c. Shows no nodes: control_subnet.c does.
  */
 #include <time.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `weft ctl` asks, answered: a line of JSON in, a line of JSON out. State: none. Way in:
- * run_control_answer(). Changes nothing itself: orders go through struct run_orders.
+ * Requests of `weft ctl`: the table of commands; a line of JSON in, a line of JSON out. State: none. Way
+ * in: run_control_answer(). Changes nothing itself: orders go through struct run_orders.
  */
 #include <jansson.h>
 
@@ -13,7 +13,7 @@ enum ctl_arg_kind { CTL_NONE, CTL_TEXT, CTL_NUMBER };
 struct ctl_arg {
 	const char *name;
 	enum ctl_arg_kind kind;
-	bool needed;
+	bool required;
 };
 
 struct ctl_cmd {
@@ -27,7 +27,7 @@ struct ctl_cmd {
 static int ctl_sweep(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
 {
 	if (!a->v->sm)
-		return err_set(e, -EINVAL, "not connected to a fabric: there is nothing to sweep");
+		return err_set(e, -EINVAL, "not connected to a fabric; there is nothing to sweep");
 	a->o->sweep(a->o->ctx);
 	return 0;
 }
@@ -35,8 +35,9 @@ static int ctl_sweep(const struct ctl_ask *a, struct json *j UNUSED, struct err 
 static int ctl_resync(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
 {
 	if (!a->v->sm)
-		return err_set(e, -EINVAL,
-			       "not connected to a fabric: all of it is read once it is");
+		return err_set(
+			e, -EINVAL,
+			"not connected to a fabric; the whole subnet is read when the connection is open");
 	a->o->resync(a->o->ctx);
 	return 0;
 }
@@ -101,7 +102,7 @@ static const struct ctl_cmd cmds[] = {
 	{"stop", ctl_stop, {{0}}},
 };
 
-/* ---- reading a question ---- */
+/* ---- reading a request ---- */
 
 static const struct ctl_cmd *cmd_find(const char *name, struct err *e)
 {
@@ -127,7 +128,7 @@ static int arg_take(struct ctl_ask *a, unsigned i, const struct ctl_arg *arg, co
 {
 	if (arg->kind == CTL_TEXT) {
 		a->text[i] = json_string_value(value);
-		return a->text[i] ? 0 : err_set(e, -EINVAL, "'%s': expected a text", arg->name);
+		return a->text[i] ? 0 : err_set(e, -EINVAL, "'%s': expected a string", arg->name);
 	}
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return err_set(e, -EINVAL, "'%s': expected a number", arg->name);
@@ -142,7 +143,7 @@ static int args_take(struct ctl_ask *a, const struct ctl_cmd *c, json_t *q, stru
 
 	for (unsigned i = 0; i < CTL_MAX_ARGS && c->args[i].name; i++) {
 		value = json_object_get(q, c->args[i].name);
-		if (!value && c->args[i].needed)
+		if (!value && c->args[i].required)
 			return err_set(e, -EINVAL, "%s needs '%s'", c->name, c->args[i].name);
 		if (value && arg_take(a, i, &c->args[i], value, e))
 			return -EINVAL;

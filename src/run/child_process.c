@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A child process with a picture of this moment, for what would take the loop too long. State: struct
- * run_child. Way in: run_child_start(). Does not know what the child does.
+ * A forked process that works on a copy of the memory. State: struct run_child. Way in:
+ * run_child_start(). Does not know what the child does.
  */
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/daemon.h"
+#include "base/base.h"
+#include "run/child_process.h"
 
 static void on_closed(uv_handle_t *h)
 {
@@ -34,8 +35,8 @@ static void on_end(uv_poll_t *p, int status, int events)
 	c->done(c->ctx, run_child_wait(c));
 }
 
-/* It has nothing but what is to be kept: above all no socket, or others would take it for the SM. */
-static _Noreturn void live(struct run_child *c, int *keep)
+/* Closes all other descriptors: a copy of a socket would keep the manager's connections open. */
+static _Noreturn void child_main(struct run_child *c, int *keep)
 {
 	if (keep && *keep > STDERR_FILENO)
 		*keep = dup2(*keep, STDERR_FILENO + 1);
@@ -48,7 +49,7 @@ int run_child_start(struct run_child *c, uv_loop_t *loop, int *keep)
 {
 	c->pid = fork();
 	if (c->pid == 0)
-		live(c, keep);
+		child_main(c, keep);
 	if (c->pid < 0) {
 		c->pid = 0;
 		return -errno;

@@ -4,7 +4,7 @@
  */
 #include "unit_test.h"
 
-#include "run/daemon.h"
+#include "run/compute_thread.h"
 
 struct bench {
 	uv_loop_t loop;
@@ -70,7 +70,7 @@ static void ask(struct bench *b, uint32_t epoch, uint64_t owner)
 			       .stage = SM_FINAL,
 			       .supply = sm_supply_find("fera")};
 
-	run_worker_ask(b->w, &c, owner);
+	run_worker_request(b->w, &c, owner);
 }
 
 static void run_until(struct bench *b, uint32_t epoch)
@@ -115,7 +115,7 @@ TEST(forgetting)
 
 	for (uint32_t i = 1; i <= 50; i++)
 		ask(b, i, 1);
-	run_worker_forget(b->w);
+	run_worker_cancel(b->w);
 	while (run_worker_busy(b->w))
 		uv_run(&b->loop, UV_RUN_ONCE);
 	ask(b, 51, 2);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MADs from the transport to the SM and back, and the SM's time. State: struct run_pump, with a ring of
- * what the transport had no room for. Ways in: run_pump_event(), run_pump_turn(). Does not wait for
- * anything, nor know when to look again: the loop does.
+ * MADs from the transport to the manager and back, and the manager's clock. State: struct run_pump, with
+ * a ring of MADs that the transport has not accepted yet. Ways in: run_pump_event(), run_pump_turn().
+ * Does not wait and does not decide when the next turn is: session.c does.
  */
-#include "run/daemon.h"
+#include "run/mad_pump.h"
 
 enum {
-	BATCH = 32,    /* MADs received at a time, at most */
-	BEYOND = 1024, /* room in the ring beside the SM's window: answers and TrapRepresses */
-	DAYS = 100,    /* 64 bits of picoseconds are 213 */
+	BATCH = 32,    /* the most MADs received at a time */
+	BEYOND = 1024, /* places in the ring besides the window: responses and TrapRepresses */
+	DAYS = 100,    /* 64 bits of picoseconds hold 213 */
 };
 
 void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
-		   uint64_t (*clock_ns)(void))
+		   uint64_t (*clock_ns)(void), const struct run_pump_calls *call)
 {
 	*p = (struct run_pump){
 		.tp = tp,
 		.sm = sm,
+		.call = *call,
 		.clock_ns = clock_ns,
 		.zero_ns = clock_ns(),
 		.back_after = DAYS * 86400 * PS_PER_S,
@@ -50,8 +51,8 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 		p->lost++;
 		return;
 	}
-	if (p->set && iba_smp_method(s->mad) == IBA_SET)
-		p->set(p->ctx);
+	if (p->call.set && iba_smp_method(s->mad) == IBA_SET)
+		p->call.set(p->call.ctx);
 	m = &p->ring[(p->head + p->n++) % p->size];
 	memcpy(m->mad, s->mad, IBA_MAD_SIZE);
 	m->slid = s->slid;
@@ -91,13 +92,13 @@ static void step(struct run_pump *p, struct sm_event *ev, time_ps now)
 	for (size_t i = 0; i < p->out.sends.n; i++)
 		enqueue(p, &p->out.sends.at[i]);
 	for (size_t i = 0; i < p->out.notes.n; i++)
-		p->note(p->ctx, &p->out.notes.at[i]);
+		p->call.note(p->call.ctx, &p->out.notes.at[i]);
 	if (p->out.compute.epoch)
-		p->compute(p->ctx, &p->out.compute);
+		p->call.compute(p->call.ctx, &p->out.compute);
 }
 
-/* An eighth of the past stays: the SM looks back over flaps and holds, which are far shorter. */
-static time_ps set_back(struct run_pump *p, time_ps now)
+/* Leaves an eighth of the time: flaps and holds, which the manager compares with, are far shorter. */
+static time_ps clock_set_back(struct run_pump *p, time_ps now)
 {
 	time_ps by = p->back_after - p->back_after / 8;
 
@@ -112,7 +113,7 @@ static time_ps set_back(struct run_pump *p, time_ps now)
 
 void run_pump_event(struct run_pump *p, struct sm_event *ev)
 {
-	step(p, ev, set_back(p, run_pump_now(p)));
+	step(p, ev, clock_set_back(p, run_pump_now(p)));
 }
 
 int run_pump_turn(struct run_pump *p)
@@ -123,7 +124,7 @@ int run_pump_turn(struct run_pump *p)
 
 	if (got < 0)
 		return got;
-	now = set_back(p, run_pump_now(p));
+	now = clock_set_back(p, run_pump_now(p));
 	p->in += (unsigned)got;
 	for (int i = 0; i < got; i++)
 		if (in[i].qp == 0)
@@ -132,10 +133,10 @@ int run_pump_turn(struct run_pump *p)
 						.mad = in[i].mad,
 						.slid = in[i].slid},
 			     now);
-	/* After a stall, answers that have come are no silence: they are taken first, but not for ever. */
+	/* After a stall, responses that have arrived are handled before timeouts, up to a whole window. */
 	p->more = got == (int)p->batch ? p->more + p->batch : 0;
 	if (now >= p->wake && (!p->more || p->more > SM_MAX_WINDOW)) {
-		p->more = 0; /* more than can be awaited */
+		p->more = 0;
 		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
 	}
 	moved = flush(p);

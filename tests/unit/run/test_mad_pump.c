@@ -5,7 +5,7 @@
  */
 #include "unit_test.h"
 
-#include "run/daemon.h"
+#include "run/mad_pump.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -106,10 +106,8 @@ static void on_compute(void *ctx, const struct sm_compute *c)
 static void make_sm(struct bench *b)
 {
 	b->sm = sm_new(&b->cfg);
-	run_pump_init(&b->pump, &b->wire.tp, b->sm, b->cfg.window, test_clock);
-	b->pump.note = on_note;
-	b->pump.compute = on_compute;
-	b->pump.ctx = b;
+	run_pump_init(&b->pump, &b->wire.tp, b->sm, b->cfg.window, test_clock,
+		      &(struct run_pump_calls){.note = on_note, .compute = on_compute, .ctx = b});
 }
 
 static int setup_ring(void **state, unsigned switches)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * systemd's notifications (sd_notify(3)), by the protocol itself: datagrams to $NOTIFY_SOCKET. Keeps no
- * state; the way in is notify_send(). Without the variable nothing happens.
+ * Notifications to systemd: datagrams to $NOTIFY_SOCKET. State: none. Way in: systemd_notify(). Waits
+ * for no response.
  */
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "run/daemon.h"
+#include "run/systemd_notify.h"
 
-void notify_send(const char *fmt, ...)
+void systemd_notify(const char *fmt, ...)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -28,14 +28,14 @@ void notify_send(const char *fmt, ...)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
-	/* Nobody to complain to when it does not go out. */
+	/* systemd is the only receiver: an error cannot be reported to it. */
 	if (sendto(fd, text, MIN((size_t)n, sizeof(text) - 1), MSG_NOSIGNAL, (struct sockaddr *)&a,
 		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path))) < 0)
 		errno = 0;
 	close(fd);
 }
 
-uint64_t notify_watchdog_us(void)
+uint64_t systemd_watchdog_us(void)
 {
 	const char *us = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
 	uint64_t v;

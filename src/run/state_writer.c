@@ -1,49 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What must survive: gathered on the loop, written on a thread of libuv's pool, because a disk may take
- * as long as it likes. State: struct run_keeper; the thread has `writing` and the file to itself while
- * busy. Ways in: run_keeper_lid(), run_keeper_flush(). Does not decide what is worth keeping.
+ * Saves LIDs, names and the M_Key: collected on the loop, written on a thread of libuv's pool. State:
+ * struct run_state_writer. Ways in: run_state_writer_add_lid(), run_state_writer_flush(). Does not know
+ * the file's format: state_db.c does.
  */
-#include "run/daemon.h"
+#include "run/state_writer.h"
 
-enum { WITHIN_MS = 50, AGAIN_MS = 5000 };
+enum { WITHIN_MS = 50, RETRY_MS = 5000 };
 
 /* ---- on the pool's thread ---- */
 
-static void put_all(struct run_keeper *k)
+static void put_all(struct run_state_writer *k)
 {
 	for (size_t i = 0; i < k->writing.n; i++) {
-		const struct run_keep *x = &k->writing.at[i];
+		const struct run_state_item *x = &k->writing.at[i];
 
 		if (x->name)
-			run_state_put_name(k->state, x->guid, x->name);
+			state_db_put_name(k->db, x->guid, x->name);
 		else
-			run_state_put_lid(k->state, x->guid, x->lid, x->lmc);
+			state_db_put_lid(k->db, x->guid, x->lid, x->lmc);
 		free(x->name);
 	}
 	k->writing.n = 0;
 	if (k->m_key)
-		run_state_put_m_key(k->state, k->m_key);
+		state_db_put_m_key(k->db, k->m_key);
 	k->m_key = 0;
 }
 
 static void on_work(uv_work_t *w)
 {
-	struct run_keeper *k = w->data;
+	struct run_state_writer *k = w->data;
 
-	k->rc = k->state ? 0
-			 : run_state_open(&k->state, k->path,
-					  &k->e); /* there was no room to make it */
+	k->rc = k->db ? 0 : state_db_open(&k->db, k->path, &k->e);
 	if (k->rc)
 		return;
 	put_all(k);
-	k->rc = run_state_commit(k->state, &k->e);
+	k->rc = state_db_commit(k->db, &k->e);
 }
 
 /* ---- on the loop ---- */
 
-/* The first failure is told, and the first success after it. */
-static void tell(struct run_keeper *k)
+/* Logs the first failure, and the first success after it. */
+static void result_log(struct run_state_writer *k)
 {
 	if (k->rc && !k->failed)
 		log_rec(k->log, LOG_STATE_FAILED, LOG_T("why", k->e.text));
@@ -54,26 +52,26 @@ static void tell(struct run_keeper *k)
 
 static void on_timer(uv_timer_t *t)
 {
-	run_keeper_flush(t->data);
+	run_state_writer_flush(t->data);
 }
 
 static void after_work(uv_work_t *w, int status)
 {
-	struct run_keeper *k = w->data;
+	struct run_state_writer *k = w->data;
 
 	(void)status;
 	k->busy = false;
-	tell(k);
+	result_log(k);
 	if (k->closing)
 		return;
 	if (k->failed)
-		uv_timer_start(&k->timer, on_timer, AGAIN_MS, 0);
+		uv_timer_start(&k->timer, on_timer, RETRY_MS, 0);
 	else if (k->soon)
-		run_keeper_flush(k);
+		run_state_writer_flush(k);
 	k->soon = false;
 }
 
-void run_keeper_flush(struct run_keeper *k)
+void run_state_writer_flush(struct run_state_writer *k)
 {
 	if (!*k->path || k->closing)
 		return;
@@ -91,7 +89,7 @@ void run_keeper_flush(struct run_keeper *k)
 	uv_queue_work(k->timer.loop, &k->work, on_work, after_work);
 }
 
-static void gather(struct run_keeper *k, const struct run_keep *x)
+static void item_add(struct run_state_writer *k, const struct run_state_item *x)
 {
 	if (!*k->path)
 		return;
@@ -100,12 +98,12 @@ static void gather(struct run_keeper *k, const struct run_keep *x)
 		uv_timer_start(&k->timer, on_timer, WITHIN_MS, 0);
 }
 
-/* ---- what there is ---- */
+/* ---- LIDs, names and keys ---- */
 
-static void remember(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc)
+static void lid_keep(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc)
 {
-	struct run_keeper *k = ctx;
-	struct run_keep x = {.guid = guid, .lid = lid, .lmc = (uint8_t)lmc};
+	struct run_state_writer *k = ctx;
+	struct run_state_item x = {.guid = guid, .lid = lid, .lmc = (uint8_t)lmc};
 	uint32_t at = map64_get(&k->by_guid, guid);
 
 	if (at != MAP_NONE) {
@@ -116,29 +114,29 @@ static void remember(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc)
 	vec_push(&k->lids, x);
 }
 
-void run_keeper_lid(struct run_keeper *k, uint64_t guid, uint16_t lid, uint8_t lmc)
+void run_state_writer_add_lid(struct run_state_writer *k, uint64_t guid, uint16_t lid, uint8_t lmc)
 {
-	remember(k, guid, lid, lmc);
-	gather(k, &(struct run_keep){.guid = guid, .lid = lid, .lmc = lmc});
+	lid_keep(k, guid, lid, lmc);
+	item_add(k, &(struct run_state_item){.guid = guid, .lid = lid, .lmc = lmc});
 }
 
-void run_keeper_name(struct run_keeper *k, uint64_t guid, const char *name)
+void run_state_writer_add_name(struct run_state_writer *k, uint64_t guid, const char *name)
 {
 	if (*k->path)
-		gather(k, &(struct run_keep){.guid = guid, .name = mem_strdup(name)});
+		item_add(k, &(struct run_state_item){.guid = guid, .name = mem_strdup(name)});
 }
 
-void run_keeper_seed(const struct run_keeper *k, struct sm *sm)
+void run_state_writer_seed(const struct run_state_writer *k, struct sm *sm)
 {
 	for (size_t i = 0; i < k->lids.n; i++)
 		sm_seed_lid(sm, k->lids.at[i].guid, k->lids.at[i].lid, k->lids.at[i].lmc);
 }
 
-/* Keys from the file come after those of the configuration, without doubles. */
-static int read_keys(struct run_keeper *k, struct sm_config *cfg, struct err *e)
+/* Keys from the file follow those of the configuration, each once. */
+static int read_keys(struct run_state_writer *k, struct sm_config *cfg, struct err *e)
 {
 	uint64_t keys[SM_MAX_M_KEYS];
-	int n = run_state_m_keys(k->state, keys, SM_MAX_M_KEYS, e);
+	int n = state_db_m_keys(k->db, keys, SM_MAX_M_KEYS, e);
 	unsigned have = 0;
 
 	while (have < SM_MAX_M_KEYS && cfg->m_keys[have])
@@ -154,29 +152,29 @@ static int read_keys(struct run_keeper *k, struct sm_config *cfg, struct err *e)
 	return MIN(n, 0);
 }
 
-/* No room is no reason to leave a subnet alone; a file that is not ours, or not readable, is. */
+/* With a full disk the manager runs; it refuses a file that it cannot read or that is not its own. */
 static bool is_full(int rc)
 {
 	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EIO;
 }
 
-int run_keeper_open(struct run_keeper *k, uv_loop_t *loop, struct run_log *log, const char *path,
-		    struct sm_config *cfg, struct err *e)
+int run_state_writer_open(struct run_state_writer *k, uv_loop_t *loop, struct run_log *log,
+			  const char *path, struct sm_config *cfg, struct err *e)
 {
 	int rc = 0;
 
-	*k = (struct run_keeper){.log = log};
+	*k = (struct run_state_writer){.log = log};
 	snprintf(k->path, sizeof(k->path), "%s", path);
 	k->timer.data = k->work.data = k;
 	if (*path)
-		rc = run_state_open(&k->state, path, e);
-	if (!rc && k->state)
-		rc = run_state_lids(k->state, remember, k, e);
-	if (!rc && k->state)
+		rc = state_db_open(&k->db, path, e);
+	if (!rc && k->db)
+		rc = state_db_lids(k->db, lid_keep, k, e);
+	if (!rc && k->db)
 		rc = read_keys(k, cfg, e);
 	if (rc) {
-		run_state_close(k->state);
-		k->state = NULL;
+		state_db_close(k->db);
+		k->db = NULL;
 	}
 	if (rc && !is_full(rc)) {
 		k->log = NULL;
@@ -186,16 +184,16 @@ int run_keeper_open(struct run_keeper *k, uv_loop_t *loop, struct run_log *log, 
 	k->rc = rc;
 	if (rc)
 		k->e = *e;
-	tell(k);
+	result_log(k);
 	if (rc)
-		uv_timer_start(&k->timer, on_timer, AGAIN_MS, 0);
+		uv_timer_start(&k->timer, on_timer, RETRY_MS, 0);
 	k->m_key = cfg->m_key;
-	if (k->state)
+	if (k->db)
 		log_rec(log, LOG_STATE_LOADED, LOG_U("lids", k->lids.n), LOG_T("file", path));
 	return 0;
 }
 
-static void free_keeps(struct run_keeper *k)
+static void items_free(struct run_state_writer *k)
 {
 	for (size_t i = 0; i < k->pending.n; i++)
 		free(k->pending.at[i].name);
@@ -207,7 +205,7 @@ static void free_keeps(struct run_keeper *k)
 	map64_free(&k->by_guid);
 }
 
-void run_keeper_close(struct run_keeper *k)
+void run_state_writer_close(struct run_state_writer *k)
 {
 	if (!k->log)
 		return;
@@ -220,8 +218,8 @@ void run_keeper_close(struct run_keeper *k)
 			vec_push(&k->writing, k->pending.at[i]);
 		k->pending.n = 0;
 		on_work(&k->work);
-		tell(k);
-		run_state_close(k->state);
+		result_log(k);
+		state_db_close(k->db);
 	}
-	free_keeps(k);
+	items_free(k);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One thread that computes routes, one request after another. State: struct run_worker, under its lock.
- * Way in: run_worker_ask(); the answer comes on the loop. Does not know whether an answer is still
- * wanted: the SM does.
+ * A thread that computes routes. State: struct run_worker, under its lock. Way in:
+ * run_worker_request(); the answer is given on the loop. Does not decide whether routes are still useful:
+ * the manager does.
  */
 #include <pthread.h>
 
-#include "run/daemon.h"
+#include "run/compute_thread.h"
 
 struct job {
 	struct sm_compute c; /* epoch 0: none */
@@ -23,7 +23,7 @@ struct run_worker {
 	void *ctx;
 	/* under the lock */
 	struct job next;
-	bool busy, ready, stop; /* ready: routes wait for the loop to take them */
+	bool busy, ready, stop; /* ready: the loop has not taken the routes yet */
 	struct sm_routes routes;
 	uint64_t owner, took_us;
 };
@@ -106,7 +106,8 @@ int run_worker_start(struct run_worker **out, uv_loop_t *loop, unsigned threads,
 	rc = pthread_create(&w->thread, NULL, work, w);
 	if (rc) {
 		uv_close((uv_handle_t *)&w->async, NULL);
-		return err_set(e, -rc, "no thread for computing routes: %s", strerror(rc));
+		return err_set(e, -rc, "cannot start the thread that computes routes: %s",
+			       strerror(rc));
 	}
 	*out = w;
 	return 0;
@@ -120,12 +121,12 @@ static void replace(struct run_worker *w, const struct job *j)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void run_worker_ask(struct run_worker *w, const struct sm_compute *c, uint64_t owner)
+void run_worker_request(struct run_worker *w, const struct sm_compute *c, uint64_t owner)
 {
 	replace(w, &(struct job){*c, owner});
 }
 
-void run_worker_forget(struct run_worker *w)
+void run_worker_cancel(struct run_worker *w)
 {
 	replace(w, &(struct job){.owner = 0});
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet as others are shown it. State: none; everything comes from the SM. Ways in: view_*().
+ * The subnet for answers and dumps. State: none; everything is read from the manager. Ways in: view_*().
  * Changes nothing.
  */
-#include "run/view.h"
+#include "run/subnet_view.h"
 
 const char *view_name(const struct sm *sm, const struct fab *f, node_id n)
 {
@@ -127,7 +127,7 @@ static node_id node_by_name(const struct sm *sm, const struct fab *f, const char
 	return found;
 }
 
-/* A number is a GUID when there is one like it, else a LID. */
+/* A number is a GUID if a node or port has it, else a LID. */
 static port_id port_by_number(const struct fab *f, uint64_t v)
 {
 	node_id n = fab_node_by_guid(f, v);
@@ -144,15 +144,15 @@ int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
 	node_id n;
 
 	if (!f)
-		return err_set(e, -EINVAL, "no subnet is known yet");
+		return err_set(e, -EINVAL, "the subnet is not discovered yet");
 	*p = parse_u64(text, &v) ? FAB_NONE : port_by_number(f, v);
 	if (*p != FAB_NONE)
 		return 0;
 	n = node_by_name(sm, f, text, &count);
 	if (count > 1)
 		return err_set(e, -EINVAL,
-			       "%u nodes are called '%.80s': expected a GUID or LID instead", count,
-			       text);
+			       "%u nodes have the name '%.80s': expected a GUID or LID instead",
+			       count, text);
 	n = n == FAB_NONE ? fab_node_by_text(f, text) : n;
 	if (n == FAB_NONE)
 		return err_set(
@@ -179,7 +179,7 @@ static bool has_lid(const struct fab *f, node_id n, unsigned port, uint16_t lid)
 	return p->lid && lid >= p->lid && lid < p->lid + (1u << p->lmc);
 }
 
-/* One step: from port `out` of the last hop to the next; false when nothing is there. */
+/* Adds the hop behind port `out` of the last one; false when no link is there. */
 static bool step(const struct fab *f, view_hops *hops, uint8_t out)
 {
 	struct view_hop *last = &hops->at[hops->n - 1];
@@ -194,14 +194,14 @@ static bool step(const struct fab *f, view_hops *hops, uint8_t out)
 	return true;
 }
 
-static int lost(const struct fab *f, node_id n, uint8_t out, uint16_t lid, struct err *e)
+static int no_route(const struct fab *f, node_id n, uint8_t out, uint16_t lid, struct err *e)
 {
 	char id[32];
 
 	fab_node_ident(f, n, id);
 	if (out == IBA_PORT_NONE)
 		return err_set(e, -EHOSTUNREACH, "%s has no entry for LID %u", id, lid);
-	return err_set(e, -EHOSTUNREACH, "%s sends LID %u to port %u, which leads nowhere", id, lid,
+	return err_set(e, -EHOSTUNREACH, "%s sends LID %u to port %u, which has no link", id, lid,
 		       out);
 }
 
@@ -212,13 +212,13 @@ int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops,
 	const struct fab_port *p = &f->ports[from];
 
 	if (!t)
-		return err_set(e, -EHOSTUNREACH, "there are no tables yet");
+		return err_set(e, -EHOSTUNREACH, "there are no forwarding tables yet");
 	vec_push(hops, (struct view_hop){p->node, IBA_PORT_NONE, IBA_PORT_NONE});
 	if (!fab_is_switch(f, p->node)) {
 		if (has_lid(f, p->node, p->num, lid))
 			return 0;
 		if (!step(f, hops, p->num))
-			return lost(f, p->node, p->num, lid, e);
+			return no_route(f, p->node, p->num, lid, e);
 	}
 	while (hops->n <= f->nswitches + 2) {
 		const struct view_hop *h = &hops->at[hops->n - 1];
@@ -227,12 +227,12 @@ int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops,
 		if (!fab_is_switch(f, h->node))
 			return has_lid(f, h->node, h->in, lid)
 				       ? 0
-				       : lost(f, h->node, IBA_PORT_NONE, lid, e);
+				       : no_route(f, h->node, IBA_PORT_NONE, lid, e);
 		if (has_lid(f, h->node, 0, lid))
 			return 0;
 		out = entry(t, f->switch_index[h->node], lid);
 		if (out == IBA_PORT_NONE || !out || !step(f, hops, out))
-			return lost(f, h->node, out, lid, e);
+			return no_route(f, h->node, out, lid, e);
 	}
-	return err_set(e, -EHOSTUNREACH, "LID %u goes in circles", lid);
+	return err_set(e, -EHOSTUNREACH, "LID %u is routed in a loop", lid);
 }

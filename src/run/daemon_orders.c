@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What signals and the control socket may order. State: none of its own; it changes the configuration at
+ * a reload. Ways in: run_daemon_orders() and the functions it lists. Reads no socket and no signal:
+ * daemon_service.c does.
+ */
+#include "run/daemon.h"
+#include "run/systemd_notify.h"
+
+void run_daemon_view(const struct run_daemon *d, struct run_view *v)
+{
+	const struct run_session *s = &d->session;
+	struct run_session_totals total;
+
+	run_session_total(s, &total);
+	*v = (struct run_view){
+		.cfg = &d->cfg,
+		.sm = s->sm,
+		.port = s->port,
+		.connected = s->tp != NULL,
+		.started_unix_ms = d->began_unix_ms,
+		.uptime_ms = (uv_hrtime() - d->began_ns) / 1000000,
+		.now = s->tp ? run_pump_now(&s->pump) : 0,
+		.mads_in = total.mads_in,
+		.mads_out = total.mads_out,
+		.mads_waiting = s->pump.n,
+		.reconnects = total.reconnects,
+		.routes_computed = total.routes_computed,
+		.compute_ms = total.compute_us / 1000,
+		.changes = d->history.changes.at,
+		.nchanges = (uint32_t)d->history.changes.n,
+		.log_level = d->log.level,
+	};
+}
+
+/* ---- the end ---- */
+
+void run_daemon_stop(struct run_daemon *d, const char *why)
+{
+	if (d->ending.stopping)
+		return;
+	d->ending.stopping = true;
+	log_rec(&d->log, LOG_STOP, LOG_T("why", why));
+	systemd_notify("STOPPING=1");
+	uv_stop(&d->loop);
+}
+
+void run_daemon_fail(struct run_daemon *d, int rc, const struct err *e, const char *why)
+{
+	d->ending.rc = rc;
+	d->ending.e = *e;
+	run_daemon_stop(d, why);
+}
+
+static void order_stop(void *ctx)
+{
+	run_daemon_stop(ctx, "asked to");
+}
+
+/* ---- sweeps ---- */
+
+static void order_sweep(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	run_session_event(&d->session, SM_EV_SWEEP);
+}
+
+/* A new manager on a new connection: it gets the LIDs and reads everything else. */
+static void order_resync(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	if (!d->session.sm)
+		return;
+	log_rec(&d->log, LOG_RESYNC, LOG_T("port", d->session.port.name));
+	run_session_distrust(&d->session);
+	run_subnet_file_detach(&d->subnet_file);
+	run_session_close(&d->session);
+	run_connector_open(&d->connector);
+}
+
+/* ---- dumps and the log's level ---- */
+
+int run_daemon_dump(struct run_daemon *d, struct err *e)
+{
+	struct run_view v;
+
+	if (!*d->cfg.dumps)
+		return err_set(e, -EINVAL, "no directory for dumps is configured (files.dumps)");
+	run_daemon_view(d, &v);
+	return run_dump_writer_write(&d->dumps, &v, d->cfg.dumps, e);
+}
+
+void run_daemon_dump_due(void *daemon)
+{
+	struct err e;
+
+	run_daemon_dump(daemon, &e);
+}
+
+static int order_dump(void *ctx, struct err *e)
+{
+	return run_daemon_dump(ctx, e);
+}
+
+static void order_log_level(void *ctx, enum run_log_level l)
+{
+	struct run_daemon *d = ctx;
+
+	d->log.level = l;
+	log_rec(&d->log, LOG_LOG_LEVEL, LOG_T("level", log_level_names[l]));
+}
+
+/* ---- reload ---- */
+
+/* Settings that cannot change while the daemon runs keep their values. */
+static void settings_take(struct run_daemon *d, const struct settings *n)
+{
+	struct settings *c = &d->cfg, before = d->cfg;
+
+	settings_reload(c, n);
+	c->sm.port = d->session.port.port;
+	memcpy(c->sm.m_keys, before.sm.m_keys, sizeof(c->sm.m_keys));
+	if (!before.spin_us)
+		c->spin_us = 0;
+	run_session_set_spin(&d->session, c->spin_us);
+	run_metrics_file_set(&d->metrics, c->metrics_file, c->metrics_s);
+	d->log.level = c->log_level;
+	d->log.format = c->log_format;
+}
+
+void run_daemon_reload(struct run_daemon *d)
+{
+	struct settings n = d->cfg;
+	struct strbuf fixed = {0};
+	struct err e;
+
+	if (!d->hooks.reread)
+		err_set(&e, -EINVAL, "started without a configuration file; nothing to reload");
+	if (!d->hooks.reread || d->hooks.reread(d->hooks.ctx, &n, &e)) {
+		log_rec(&d->log, LOG_RELOAD_FAILED, LOG_T("why", e.text));
+		return;
+	}
+	settings_fixed(&d->cfg, &n, &fixed);
+	settings_take(d, &n);
+	log_rec(&d->log, LOG_RELOADED, LOG_T("fixed", fixed.s));
+	strbuf_free(&fixed);
+	if (!d->session.sm)
+		return;
+	sm_reconfigure(d->session.sm, &d->cfg.sm);
+	run_session_event(&d->session, SM_EV_WAKE);
+}
+
+static void order_reload(void *ctx)
+{
+	run_daemon_reload(ctx);
+}
+
+void run_daemon_orders(struct run_daemon *d, struct run_orders *o)
+{
+	*o = (struct run_orders){
+		.ctx = d,
+		.sweep = order_sweep,
+		.resync = order_resync,
+		.log_level = order_log_level,
+		.dump = order_dump,
+		.reload = order_reload,
+		.stop = order_stop,
+	};
+}

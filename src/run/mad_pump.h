@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MADs between a transport and a manager: received MADs and due wake-ups become steps of the manager,
+ * its sends go out. Keeps the manager's clock. Never blocks.
+ */
+#ifndef WEFT_MAD_PUMP_H
+#define WEFT_MAD_PUMP_H
+
+#include "sm/sm.h"
+#include "transport/transport.h"
+
+struct run_pump_calls {
+	void (*note)(void *ctx, const struct sm_note *n);
+	void (*compute)(void *ctx, const struct sm_compute *c);
+	void (*set)(void *ctx); /* before a Set is sent; may be NULL */
+	void *ctx;
+};
+
+/* Written by mad_pump.c alone; tests change back_after. */
+struct run_pump {
+	struct tp *tp; /* borrowed, like sm */
+	struct sm *sm;
+	struct run_pump_calls call;
+	struct sm_actions out;
+	uint64_t (*clock_ns)(void);
+	uint64_t zero_ns;    /* clock_ns() at the manager's time 0 */
+	time_ps back_after;  /* at this time the manager's clock is set back, to an eighth of it */
+	time_ps wake;	     /* when the manager wants its next step */
+	struct tp_mad *ring; /* from the manager, not accepted by the transport yet */
+	uint32_t size, head, n;
+	unsigned
+		batch; /* MADs received at a time: half the window, so that others are outstanding */
+	uint64_t in, sent, lost; /* lost: the ring was full */
+	unsigned more;		 /* MADs in full batches in a row */
+};
+
+/* window: the manager's. */
+void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
+		   uint64_t (*clock_ns)(void), const struct run_pump_calls *call);
+void run_pump_free(struct run_pump *p);
+time_ps run_pump_now(const struct run_pump *p); /* the manager's time */
+/* Gives the manager an event, at the present time, and carries out its actions. */
+void run_pump_event(struct run_pump *p, struct sm_event *ev);
+/* Receives a batch, steps the manager, sends. Returns how many MADs moved, in and out, or -ENOTCONN. */
+int run_pump_turn(struct run_pump *p);
+
+#endif

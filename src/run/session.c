@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A connection and the manager on it. State: struct run_session. Ways in: run_session_*() and callbacks
+ * of the loop. Opens no connection (connector.c does) and decides nothing about the subnet.
+ */
+#include "run/session.h"
+
+enum {
+	TURN_NS = 100 * 1000,  /* the longest time before the loop serves its other handles */
+	NEAR_NS = 1000 * 1000, /* spin for a wake-up that is nearer: timers have milliseconds */
+	PROBE_MS = 500,	       /* how often an idle connection is checked */
+	FULL_MS = 1,	       /* retry after the transport accepted no more MADs */
+};
+
+/* ---- turns ---- */
+
+static void awake(struct run_session *s);
+static void on_timer(uv_timer_t *t);
+
+/* No MAD moved for a while: sleep until one arrives or something is due. */
+static void sleep_until_due(struct run_session *s, time_ps now)
+{
+	time_ps wake = s->pump.wake;
+	time_ps wait = wake == TIME_NEVER ? TIME_NEVER : wake - MIN(wake, now);
+	uint64_t ms = s->pump.n ? FULL_MS : MIN(wait / PS_PER_MS, (time_ps)PROBE_MS);
+
+	uv_idle_stop(&s->idle);
+	uv_timer_start(&s->timer, on_timer, MAX(ms, s->spin_us ? 0u : 1u), 0);
+}
+
+static bool is_near(const struct run_session *s, time_ps now)
+{
+	return s->spin_us && s->pump.wake != TIME_NEVER && s->pump.wake < now + NEAR_NS * PS_PER_NS;
+}
+
+static bool is_spinning(const struct run_session *s, uint64_t now_ns)
+{
+	return now_ns <= s->busy_ns + s->spin_us * (uint64_t)1000;
+}
+
+static void turn(struct run_session *s)
+{
+	uint64_t began = uv_hrtime(), now = began;
+	int rc = 0;
+
+	while (s->tp && now < began + TURN_NS) {
+		rc = run_pump_turn(&s->pump);
+		if (rc < 0)
+			break;
+		now = uv_hrtime();
+		if (rc > 0)
+			s->busy_ns = now;
+		else if (!is_spinning(s, now))
+			break;
+	}
+	if (rc < 0) {
+		s->before.reconnects++;
+		s->call.lost(s->call.ctx);
+	}
+	if (!s->tp)
+		return;
+	if (rc > 0 || is_spinning(s, now) || is_near(s, run_pump_now(&s->pump)))
+		awake(s);
+	else
+		sleep_until_due(s, run_pump_now(&s->pump));
+}
+
+static void on_idle(uv_idle_t *i)
+{
+	turn(i->data);
+}
+
+static void on_timer(uv_timer_t *t)
+{
+	turn(t->data);
+}
+
+static void on_readable(uv_poll_t *p, int status UNUSED, int events UNUSED)
+{
+	turn(p->data);
+}
+
+static void awake(struct run_session *s)
+{
+	if (!uv_is_active((uv_handle_t *)&s->idle))
+		uv_idle_start(&s->idle, on_idle);
+}
+
+void run_session_event(struct run_session *s, enum sm_event_kind kind)
+{
+	if (!s->sm)
+		return;
+	run_pump_event(&s->pump, &(struct sm_event){.kind = kind});
+	if (s->sm)
+		awake(s);
+}
+
+/* ---- routes ---- */
+
+static void on_compute(void *ctx, const struct sm_compute *c)
+{
+	struct run_session *s = ctx;
+
+	run_worker_request(s->worker, c, s->number);
+}
+
+/* Requests are computed in order: those of this session and earlier ones have ended. */
+static void former_free(struct run_session *s, uint64_t number)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->former.n; i++)
+		if (s->former.at[i].number <= number)
+			sm_free(s->former.at[i].sm);
+		else
+			s->former.at[kept++] = s->former.at[i];
+	s->former.n = kept;
+}
+
+void run_session_routes(struct run_session *s, struct sm_routes *r, uint64_t number,
+			uint64_t took_us)
+{
+	s->before.routes_computed++;
+	s->before.compute_us += took_us;
+	if (r->tables)
+		log_rec(s->log, LOG_ROUTES, LOG_U("switches", r->tables->nswitches),
+			LOG_TIME("took_us", took_us));
+	former_free(s, number);
+	if (!s->sm || number != s->number) {
+		sm_routes_free(r);
+		return;
+	}
+	run_pump_event(&s->pump, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = *r});
+	s->busy_ns = uv_hrtime();
+	awake(s);
+}
+
+/* ---- notes and Sets ---- */
+
+static void on_note(void *ctx, const struct sm_note *n)
+{
+	const struct run_session *s = ctx;
+
+	s->call.note(s->call.ctx, n);
+}
+
+static void on_set(void *ctx)
+{
+	const struct run_session *s = ctx;
+
+	s->call.set(s->call.ctx);
+}
+
+/* ---- begin and end ---- */
+
+void run_session_init(struct run_session *s, uv_loop_t *loop, struct run_log *log,
+		      const struct run_session_calls *call)
+{
+	*s = (struct run_session){.loop = loop, .log = log, .call = *call};
+	uv_idle_init(loop, &s->idle);
+	uv_timer_init(loop, &s->timer);
+	s->idle.data = s->timer.data = s;
+}
+
+void run_session_set_worker(struct run_session *s, struct run_worker *worker)
+{
+	s->worker = worker;
+}
+
+void run_session_set_spin(struct run_session *s, unsigned spin_us)
+{
+	s->spin_us = spin_us;
+}
+
+void run_session_distrust(struct run_session *s)
+{
+	s->distrust = true;
+}
+
+bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg)
+{
+	struct sm_config c = *cfg;
+
+	s->tp = tp;
+	tp_info(tp, &s->port);
+	c.port = s->port.port;
+	c.read_back |= s->number > 0; /* switches hold what the last manager set */
+	c.distrust = s->distrust;
+	s->distrust = false;
+	s->sm = sm_new(&c);
+	s->window = c.window;
+	s->number++;
+	return c.read_back && !c.distrust;
+}
+
+void run_session_start(struct run_session *s)
+{
+	const struct run_pump_calls call = {on_note, on_compute, on_set, s};
+
+	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
+	s->poll = mem_zalloc(sizeof(*s->poll));
+	s->poll->data = s;
+	uv_poll_init(s->loop, s->poll, tp_fd(s->tp));
+	uv_poll_start(s->poll, UV_READABLE, on_readable);
+	run_pump_event(&s->pump, &(struct sm_event){.kind = SM_EV_START});
+	s->busy_ns = uv_hrtime();
+	awake(s);
+}
+
+static void on_poll_closed(uv_handle_t *h)
+{
+	free(h);
+}
+
+void run_session_close(struct run_session *s)
+{
+	if (!s->tp)
+		return;
+	uv_idle_stop(&s->idle);
+	uv_timer_stop(&s->timer);
+	uv_close((uv_handle_t *)s->poll, on_poll_closed);
+	s->before.mads_in += s->pump.in;
+	s->before.mads_out += s->pump.sent;
+	run_pump_free(&s->pump);
+	tp_close(s->tp);
+	s->tp = NULL;
+	run_worker_cancel(s->worker);
+	if (run_worker_busy(s->worker))
+		vec_push(&s->former, (struct run_former){s->sm, s->number});
+	else
+		sm_free(s->sm);
+	s->sm = NULL;
+}
+
+void run_session_free(struct run_session *s)
+{
+	former_free(s, UINT64_MAX);
+	vec_free(&s->former);
+}
+
+void run_session_total(const struct run_session *s, struct run_session_totals *t)
+{
+	*t = s->before;
+	t->mads_in += s->pump.in;
+	t->mads_out += s->pump.sent;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * LIDs by port GUID, M_Keys that devices may hold, and names of nodes, in an SQLite file. Each commit
+ * is one transaction: after kill -9 the file holds all of it or nothing. Not thread-safe: one thread at
+ * a time.
+ */
+#ifndef WEFT_STATE_DB_H
+#define WEFT_STATE_DB_H
+
+#include "base/base.h"
+
+struct state_db;
+
+/* Creates the file (mode 0600) if it does not exist. A file that another program or a later version
+ * wrote, or that is damaged (-EBADMSG), or that another process uses (-EBUSY), is refused and not
+ * changed. */
+int state_db_open(struct state_db **s, const char *path, struct err *e);
+void state_db_close(struct state_db *s); /* NULL is allowed; uncommitted items are dropped */
+
+/* Calls fn for each LID, in GUID order. 0 or -errno with e filled. */
+int state_db_lids(struct state_db *s,
+		  void (*fn)(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc), void *ctx,
+		  struct err *e);
+/* M_Keys that devices may hold, newest first. Returns how many, at most max, or -errno. */
+int state_db_m_keys(struct state_db *s, uint64_t *keys, unsigned max, struct err *e);
+
+/* Collect items for the next commit. */
+void state_db_put_lid(struct state_db *s, uint64_t guid, uint16_t lid, unsigned lmc);
+void state_db_put_m_key(struct state_db *s, uint64_t key);
+void state_db_put_name(struct state_db *s, uint64_t guid, const char *name);
+/* 0 or -errno with e filled. After an error, a full disk for example, the items stay for the next
+ * commit; when that fails for the same reason, e->text is "". */
+int state_db_commit(struct state_db *s, struct err *e);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The manager's snapshot of the subnet, with names, rates and routes, for answers and dumps. Reads only.
+ */
+#ifndef WEFT_VIEW_H
+#define WEFT_VIEW_H
+
+#include "run/run.h"
+
+const char *view_name(const struct sm *sm, const struct fab *f, node_id n); /* "": unknown */
+const char *view_type(const struct fab *f, node_id n); /* "switch", "host", "router" */
+unsigned view_lanes(const struct iba_port_info *pi);   /* 0: unknown */
+enum fab_speed view_speed(const struct iba_port_info *pi);
+
+/* A copy of the snapshot with names, ids and rates; NULL when there is no snapshot. The caller frees it. */
+struct fab *view_fab(const struct sm *sm);
+
+/* Finds a port by text: the GUID of a node or port, a LID, an S-/H- id or a name. For a node it is the
+ * first port with a link, or port 0 of a switch. 0 or -EINVAL with e filled. */
+int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e);
+
+/* The route from a port to a LID by the tables in force. */
+struct view_hop {
+	node_id node;
+	uint8_t in, out; /* 255: none, at the ends */
+};
+typedef VEC(struct view_hop) view_hops;
+
+/* 0, or -EHOSTUNREACH with the reason in e and the hops up to there. */
+int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops, struct err *e);
+
+#endif
