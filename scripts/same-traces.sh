@@ -136,7 +136,11 @@ program() # BUILDDIR NAME: where it is
 
 rename_words()
 {
-	sed -f <(printf '%s\n' "$renamed" | sed -n 's/[.*]/\\&/g; s/^\(.*\)|\(.*\)$/s|\1\\( \\\|$\\)|\2\\1|/p') <<< "$1"
+	local cmd=" $1 " from to
+	while IFS='|' read -r from to; do
+		[ "$from" ] && cmd=${cmd// $from / $to }
+	done <<< "$renamed"
+	echo "$cmd"
 }
 
 # call BUILDDIR NETS COMMAND OUT: run it; usage errors are tried again with the new words.
@@ -173,7 +177,10 @@ facts() # KIND FILE
 # Facts of the old output that the new one has not, under the name they have now.
 lost() # KIND OLD NEW
 {
-	facts "$1" "$2" | sed -f <(printf '%s\n' "$moved" | sed -n 's/[.*]/\\&/g; s/^\(.*\)|\(.*\)$/s|^\1 |\2 |/p') |
+	facts "$1" "$2" | MOVED=$moved awk '
+		BEGIN { n = split(ENVIRON["MOVED"], line, "\n"); for (i = 1; i <= n; i++) if (split(line[i], w, "|") == 2) to[w[1]] = w[2] }
+		$1 in to { $1 = to[$1] }
+		{ print }' |
 		if [ "$1" = json ]; then
 			LC_ALL=C sort | LC_ALL=C comm -23 - <(facts "$1" "$3" | LC_ALL=C sort)
 		else
@@ -270,7 +277,7 @@ done < <(nets)
 
 # The runs are what is done at once: an OpenMP thread without work must not keep a core.
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 root build olddir tmp
-comparisons | grep -E "^[a-z]+\|[^|]*($only)" > "$tmp/list"
+comparisons | awk -F '|' -v only="$only" '$2 ~ only' > "$tmp/list"
 xargs -a "$tmp/list" -d '\n' -n 1 -P "${WEFT_JOBS:-$(nproc)}" "$me" --one
 n=$(wc -l < "$tmp/list")
 bad=$((bad + $(find "$tmp" -name 'bad.*' | wc -l)))
