@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory, errors, strings, whole files. Keeps no state. Does not log and decides nothing; only
- * running out of memory ends the process.
+ * Memory, errors, strings, whole files. Keeps no state. Way in: base.h. Does not log; only a lack of memory
+ * ends the process.
  */
 #include "base/base.h"
 
@@ -56,7 +56,7 @@ void *mem_lines(size_t n, size_t size)
 	bytes = (bytes + line - 1) / line * line;
 	p = checked(aligned_alloc(line, bytes));
 	if (line == huge)
-		madvise(p, bytes, MADV_HUGEPAGE); /* no harm where there are none */
+		madvise(p, bytes, MADV_HUGEPAGE); /* ignored where huge pages do not exist */
 	return memset(p, 0, bytes);
 }
 
@@ -149,7 +149,7 @@ int file_read(const char *path, char **data, size_t *len, struct err *e)
 
 struct file_out {
 	FILE *f;
-	char *path, *tmp; /* tmp NULL: written in place, as a device or a pipe must be */
+	char *path, *tmp; /* tmp NULL: written in place (a device or a pipe) */
 	int rc;
 };
 
@@ -183,7 +183,7 @@ struct file_out *file_out_open(const char *path, struct err *e)
 
 void file_out_put(struct file_out *o, const char *data, size_t len)
 {
-	errno = EIO; /* unless stdio knows better */
+	errno = EIO; /* unless stdio sets another */
 	if (!o->rc && fwrite(data, 1, len, o->f) != len)
 		o->rc = -errno;
 }

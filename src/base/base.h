@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every room stands on: small helpers, memory, errors.
+ * Small helpers, memory and errors, for all rooms.
  *
- * mem_*: never return NULL. Running out of memory is not an error a caller can mend, so it ends
- * the process with a message. Sizes are checked for overflow. Free with free().
+ * mem_*: never return NULL. No caller can handle a lack of memory, so it ends the process with a message. Sizes
+ * are checked for overflow. Free with free().
  *
- * struct err: a text for a person, filled by whoever finds the fault. Functions that take one
- * return 0 or a negative errno and leave a complete sentence without a final newline:
+ * struct err: a text for the user, filled where the error is found. Functions that take one return 0 or a
+ * negative errno and leave a complete sentence without a newline at the end:
  * "net.txt:12: expected a port number in brackets, found 'x'".
  */
 #ifndef WEFT_BASE_H
@@ -23,14 +23,14 @@
 #include <string.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#undef MIN /* sys/param.h, which uv.h includes, has the same */
+#undef MIN /* uv.h includes sys/param.h, which defines the same */
 #undef MAX
 #define MIN(a, b)    ((a) < (b) ? (a) : (b))
 #define MAX(a, b)    ((a) > (b) ? (a) : (b))
 #define UNUSED	     __attribute__((unused))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* Simulated and real time are picoseconds since a start that the caller chose. */
+/* Simulated and real time, in picoseconds since a start that the caller chooses. */
 typedef uint64_t time_ps;
 #define PS_PER_NS  ((time_ps)1000)
 #define PS_PER_US  ((time_ps)1000000)
@@ -44,17 +44,17 @@ void *mem_array(size_t n, size_t size);	 /* uninitialised */
 void *mem_zarray(size_t n, size_t size); /* zeroed */
 void *mem_resize(void *p, size_t n, size_t size);
 void *mem_lines(size_t n,
-		size_t size); /* zeroed, at the start of a cache line; large: of a huge page */
+		size_t size); /* zeroed, aligned to a cache line; large ones to a huge page */
 char *mem_strdup(const char *s);
 
 struct err {
 	char text[512];
 };
 
-/* Store the text and return code, so that `return err_set(e, -EINVAL, ...)` reads well. */
+/* Store the text and return code: `return err_set(e, -EINVAL, ...)`. */
 int err_set(struct err *e, int code, const char *fmt, ...) PRINTF(3, 4);
 
-/* A growing string, always NUL-terminated once something was added. */
+/* A growing string, NUL-terminated once something was added. */
 struct strbuf {
 	char *s;
 	size_t len, cap;
@@ -66,9 +66,9 @@ void strbuf_addf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_free(struct strbuf *b);
 
 /*
- * Whole files; "-" is standard input or output. What is written replaces path in one step (temporary
- * file, then rename), so nobody sees half of it. file_out is for what comes in pieces: put() remembers
- * a failure, close() tells it, puts the file in its place or leaves nothing, and frees.
+ * Whole files; "-" is standard input or output. Writing replaces path in one step (temporary file, then rename),
+ * so no reader sees an incomplete file. file_out writes in pieces: put() remembers an error; close() returns it,
+ * and either puts the file in place or removes it, and frees.
  */
 int file_read(const char *path, char **data, size_t *len, struct err *e);
 int file_write(const char *path, const char *data, size_t len, struct err *e);
@@ -77,13 +77,13 @@ struct file_out;
 struct file_out *file_out_open(const char *path, struct err *e); /* NULL with e and errno set */
 void file_out_put(struct file_out *o, const char *data, size_t len);
 int file_out_close(struct file_out *o, struct err *e);
-void file_out_drop(struct file_out *o); /* instead of close: nothing is left of it */
+void file_out_drop(struct file_out *o); /* instead of close: removes the temporary file */
 
-/* Bytes of the UTF-8 character at s, of which n are there; 0 when it is none or a control character:
- * names come from files and must not reach a terminal or a document as they are. */
+/* Length in bytes of the UTF-8 character at s, which has n bytes; 0 for a control character or none. Names
+ * come from files: unchecked bytes must not reach a terminal or a document. */
 unsigned utf8_len(const char *s, size_t n);
 
-/* A number with nothing behind it: decimal, or hexadecimal with 0x. 0 or -EINVAL / -ERANGE. */
+/* The whole text as a number: decimal, or hexadecimal with 0x. 0, -EINVAL or -ERANGE. */
 int parse_u64(const char *s, uint64_t *v);
 
 #endif

@@ -10,7 +10,7 @@ typedef unsigned __int128 u128;
 
 #define U128_MAX (~(u128)0)
 
-/* Below 64 a bucket a value; above, the five bits behind the leading one choose the bucket. */
+/* Below 64 one bucket for each value; above, the five bits after the leading one choose the bucket. */
 static unsigned bucket_of(uint64_t v)
 {
 	unsigned octave;
@@ -21,7 +21,7 @@ static unsigned bucket_of(uint64_t v)
 	return 64 + (octave - 6) * HIST_SUB + (unsigned)(v >> (octave - 5)) % HIST_SUB;
 }
 
-/* What stands for the values of a bucket: its middle, so that none is further off than 1/64. */
+/* The middle of a bucket represents its values, with an error of at most 1/64. */
 static uint64_t bucket_middle(unsigned b)
 {
 	unsigned shift;
@@ -32,7 +32,7 @@ static uint64_t bucket_middle(unsigned b)
 	return ((uint64_t)(HIST_SUB + b % HIST_SUB) << shift) + (1ull << (shift - 1));
 }
 
-/* Sums of squares stop at the top, where hist_sd() notices. */
+/* Sums of squares saturate; hist_sd() checks for that. */
 static u128 add_to_top(u128 a, u128 b)
 {
 	return a > U128_MAX - b ? U128_MAX : a + b;
@@ -66,13 +66,13 @@ uint64_t hist_mean(const struct hist *h)
 	return h->n ? (uint64_t)((h->sum + h->n / 2) / h->n) : 0;
 }
 
-/* Which of n values in their order a share ends at, counted from 1. */
+/* The rank, from 1 to n, of the value at which a share ends. */
 static uint64_t rank_of(uint64_t n, unsigned per_mille)
 {
 	return (uint64_t)(((u128)n * MIN(per_mille, 1000u) + 999) / 1000);
 }
 
-/* The least value that this share of all values does not exceed. The ends are exact. */
+/* The least value that this share of all values does not exceed. Minimum and maximum are exact. */
 uint64_t hist_percentile(const struct hist *h, unsigned per_mille)
 {
 	uint64_t seen = 0, rank = rank_of(h->n, per_mille);
@@ -109,7 +109,7 @@ static uint64_t square_root(u128 v)
 	return (uint64_t)root;
 }
 
-/* For values so large that their squares did not fit: from the buckets, without the low half. */
+/* When the sum of squares has saturated: from the buckets, without the low half. */
 static uint64_t sd_of_buckets(const struct hist *h)
 {
 	uint64_t mean = hist_mean(h);
@@ -145,7 +145,7 @@ uint64_t hist_sd(const struct hist *h)
 
 /* ---- the small form ---- */
 
-/* Buckets from the octave of one to the octave of the other; what was counted moves along. */
+/* Make room from one octave to another; counts are moved. */
 static void small_grow(struct hist_small *h, unsigned b)
 {
 	unsigned from = b / HIST_SUB * HIST_SUB, to = from + HIST_SUB;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * JSON out. State: the text so far and what closes each level. Does not parse.
+ * The JSON writer. State: the caller's struct json. Way in: json_open(). Does not parse.
  */
 #include "base/json.h"
 
 #include <math.h>
 
-/* Bytes that go out as they are, one after another. */
+/* The number of leading bytes that need no escape. */
 static size_t plain_len(const char *s)
 {
 	size_t n = 0;
@@ -140,7 +140,7 @@ void json_seconds(struct json *j, const char *key, time_ps t)
 
 void json_double(struct json *j, const char *key, double v)
 {
-	if (!isfinite(v)) { /* JSON has no word for it */
+	if (!isfinite(v)) { /* JSON cannot represent it */
 		json_none(j, key);
 		return;
 	}

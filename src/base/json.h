@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A JSON writer into a strbuf: two-space indent or one line, commas kept by the writer, strings escaped,
- * bytes that are not UTF-8 read as Latin-1. Keys come out in the order they are written.
+ * A JSON writer into a strbuf: indented by two spaces or on one line. The writer sets commas and escapes
+ * strings; bytes that are not UTF-8 are read as Latin-1. Keys keep the order of the calls.
  *
  *	json_open(&j, NULL, '{'); json_u64(&j, "hosts", 8); json_close(&j);
  *
@@ -18,7 +18,7 @@ struct json {
 	char close[32]; /* what closes each open level */
 	int depth;
 	bool first;
-	bool line; /* all on one line, without blanks: set it before anything is written */
+	bool line; /* everything on one line without blanks; set before the first call */
 };
 
 void json_open(struct json *j, const char *key, char brace); /* '{' or '[' */

@@ -73,7 +73,7 @@ void map64_del(struct map64 *m, uint64_t key)
 		j = (j + 1) & (m->cap - 1);
 		if (m->val[j] == MAP_NONE)
 			break;
-		/* Move back what would no longer be found once slot i is free. */
+		/* Move back an entry that could not be found once slot i is free. */
 		uint32_t home = slot_of(m, m->key[j]);
 
 		if (((j - home) & (m->cap - 1)) >= ((j - i) & (m->cap - 1))) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A map from 64-bit keys (GUIDs, transaction ids) to 32-bit values. Open addressing. There is no
- * way to walk it on purpose: a hash order must never decide anything.
+ * A map from 64-bit keys (GUIDs, transaction ids) to 32-bit values. It has no iterator on purpose: no result
+ * may depend on the order of a hash.
  */
 #ifndef WEFT_MAP_H
 #define WEFT_MAP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * xoshiro256** seeded through splitmix64 (both public domain algorithms by Blackman and Vigna).
- * State lives in the caller's struct rng. Does not use floating point after set-up.
+ * State lives in the caller's struct rng. Way in: rng_seed(). Does not use floating
+ * point, except in prob_q32().
  */
 #include "base/rng.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Seeded random streams and 64-bit mixing. A stream is chosen by (seed, stream number): one user
- * one stream, so that a draw added in one place changes nothing elsewhere. Integers only.
+ * Seeded random streams and 64-bit hashing. A stream is chosen by (seed, stream number). Each user has its own
+ * stream, so that an additional draw in one place changes no other. Integers only.
  */
 #ifndef WEFT_RNG_H
 #define WEFT_RNG_H
@@ -29,7 +29,7 @@ static inline uint64_t hash64(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* Fold one more word into a running hash: the order of the words matters. */
+/* Add a word to a running hash; the order of words matters. */
 static inline uint64_t hash64_add(uint64_t h, uint64_t x)
 {
 	return hash64(h ^ (x + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2)));

@@ -278,18 +278,18 @@ int cli_cmd_unknown(const struct cli_app *app, char **words, unsigned n)
 {
 	bool in_group = cli_group_find(app, words[0]) && n > 1;
 	struct strbuf typed = {0};
-	struct word_near near = {0};
+	struct spelling near = {0};
 
 	strbuf_addf(&typed, "%s%s%s", words[0], in_group ? " " : "", in_group ? words[1] : "");
 	near.word = typed.s;
 	for (const struct cli_group *g = app->groups; g->name; g++)
-		word_near_offer(&near, g->name, g->name);
+		spelling_offer(&near, g->name, g->name);
 	for (const struct cli_cmd *const *c = app->cmds; *c; c++) {
 		const char *last = strchr((*c)->name, ' ');
 
-		word_near_offer(&near, (*c)->name, (*c)->name);
+		spelling_offer(&near, (*c)->name, (*c)->name);
 		if (last && !strcmp(last + 1, near.word))
-			word_near_offer(&near, last + 1, (*c)->name);
+			spelling_offer(&near, last + 1, (*c)->name);
 	}
 	if (near.best)
 		cli_bad("unknown command '%s', did you mean '%s'? (see 'weft --help')", typed.s,
@@ -332,7 +332,7 @@ static bool is_help(const char *word)
 /* The program's own options, before any command. */
 static int program_option(const struct cli_app *app, const char *word)
 {
-	struct word_near near = {.word = word};
+	struct spelling near = {.word = word};
 	struct strbuf b = {0};
 
 	if (is_help(word)) {
@@ -343,8 +343,8 @@ static int program_option(const struct cli_app *app, const char *word)
 		strbuf_addf(&b, "weft %s\n", app->version);
 		return text_print(&b);
 	}
-	word_near_offer(&near, "--help", "--help");
-	word_near_offer(&near, "--version", "--version");
+	spelling_offer(&near, "--help", "--help");
+	spelling_offer(&near, "--version", "--version");
 	if (near.best)
 		return cli_bad("unknown option '%s', did you mean '%s'? (see 'weft --help')", word,
 			       near.best);

@@ -6,7 +6,8 @@
 #ifndef WEFT_CLI_PRIV_H
 #define WEFT_CLI_PRIV_H
 
-#include "base/words.h"
+#include "base/spelling.h"
+#include "base/units.h"
 #include "cli/cli.h"
 
 struct cli_group {

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/words.h"
+#include "base/spelling.h"
 #include "cli/cmds.h"
 #include "cli/ctl.h"
 #include "control/lines.h"
@@ -52,12 +52,12 @@ _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1,
 
 static const struct verb *verb_find(const char *name)
 {
-	struct word_near near = {.word = name};
+	struct spelling near = {.word = name};
 
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
 		if (!strcmp(verbs[i].name, name))
 			return &verbs[i];
-		word_near_offer(&near, verbs[i].name, verbs[i].name);
+		spelling_offer(&near, verbs[i].name, verbs[i].name);
 	}
 	if (near.best)
 		cli_bad("unknown command '%.60s', did you mean '%s'? (see 'weft ctl --help')", name,

@@ -79,12 +79,12 @@ static int number_set(const struct cli_opt *o, const char *s, struct err *e)
 
 static int choice_refuse(const struct cli_opt *o, const char *s, struct err *e)
 {
-	struct word_near near = {.word = s};
+	struct spelling near = {.word = s};
 	struct strbuf all = {0};
 
 	for (const char *const *c = o->choices; *c; c++) {
 		strbuf_addf(&all, "%s%s", all.len ? ", " : "", *c);
-		word_near_offer(&near, *c, *c);
+		spelling_offer(&near, *c, *c);
 	}
 	err_set(e, 0, "--%s: expected one of %.280s; found '%.60s'%s%s%s", o->name,
 		all.len ? all.s : "", s, near.best ? ", did you mean '" : "",
@@ -172,15 +172,15 @@ static const struct cli_opt *opt_lettered(const struct cli_cmd *c, char letter)
 
 static int opt_unknown(const struct scan *s, const char *name, size_t len)
 {
-	char typed[WORD_LONGEST + 1] = "";
-	struct word_near near = {.word = typed};
+	char typed[SPELLING_LONGEST + 1] = "";
+	struct spelling near = {.word = typed};
 	const struct cli_opt *o;
 
-	if (len <= WORD_LONGEST)
+	if (len <= SPELLING_LONGEST)
 		memcpy(typed, name, len);
 	for (unsigned i = 0; (o = cli_opt_at(s->cmd, i)); i++)
 		if (o->help)
-			word_near_offer(&near, o->name, o->name);
+			spelling_offer(&near, o->name, o->name);
 	if (near.best)
 		return err_set(s->e, -EINVAL, "unknown option '--%.*s', did you mean '--%s'?",
 			       (int)MIN(len, (size_t)60), name, near.best);

@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-#include "base/words.h"
+#include "base/spelling.h"
 
 enum { FILE_DEPTH = 4 };
 
@@ -217,7 +217,7 @@ static void lower(char out[WORD_SIZE], const char *s)
 static const struct emu_cmd *find(const char *typed, struct err *e)
 {
 	char word[WORD_SIZE], name[WORD_SIZE];
-	struct word_near near = {.word = word};
+	struct spelling near = {.word = word};
 
 	if (!strcmp(typed, "?"))
 		return &con_help;
@@ -227,7 +227,7 @@ static const struct emu_cmd *find(const char *typed, struct err *e)
 	lower(word, typed);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		lower(name, table[i]->name);
-		word_near_offer(&near, name, table[i]->name);
+		spelling_offer(&near, name, table[i]->name);
 	}
 	err_set(e, -EINVAL, "there is no command '%.40s'%s%s%s", typed,
 		near.best ? ", did you mean " : "; try help", near.best ? near.best : "",

@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-#include "base/words.h"
+#include "base/units.h"
 
 #define LINE_DAYS_MAX 100ull /* far from the end of simulated time */
 

@@ -3,13 +3,13 @@
  * What is printed, to whoever may or may not read it. State: what waits for room, how many events were
  * left out. Ways in: output_event(), output_answer(). Never waits, and says later what was left out.
  */
-#include "base/outlet.h"
+#include "base/nonblock_out.h"
 #include "emu/emu_priv.h"
 
 enum { ANSWERS_MAX = 64 << 20 };
 
 struct output {
-	struct outlet to;
+	struct nonblock_out to;
 	uint64_t lost; /* events and answers, not told yet */
 	bool polled;
 	uv_poll_t room;
@@ -26,7 +26,7 @@ static bool tell_lost(struct emu *m)
 		 m->cfg.json ? "{\"lost_lines\":%llu}\n"
 			     : "(%llu lines are missing here: nobody read them)\n",
 		 (unsigned long long)o->lost);
-	if (!outlet_put(&o->to, line, strlen(line)))
+	if (!nonblock_put(&o->to, line, strlen(line)))
 		return false;
 	o->lost = 0;
 	return true;
@@ -55,7 +55,7 @@ void output_flush(struct emu *m)
 {
 	struct output *o = m->output;
 
-	if (!outlet_flush(&o->to) || !tell_lost(m))
+	if (!nonblock_flush(&o->to) || !tell_lost(m))
 		await_room(m);
 	else if (o->polled)
 		uv_poll_stop(&o->room);
@@ -65,7 +65,7 @@ void output_event(struct emu *m, const char *line)
 {
 	struct output *o = m->output;
 
-	if (!tell_lost(m) || !outlet_put(&o->to, line, strlen(line)))
+	if (!tell_lost(m) || !nonblock_put(&o->to, line, strlen(line)))
 		o->lost++;
 	if (o->lost || o->to.rest.len)
 		await_room(m);
@@ -75,7 +75,7 @@ void output_answer(struct emu *m, const char *text)
 {
 	struct output *o = m->output;
 
-	if (!outlet_keep(&o->to, text, strlen(text), ANSWERS_MAX))
+	if (!nonblock_keep(&o->to, text, strlen(text), ANSWERS_MAX))
 		o->lost++;
 	if (o->to.rest.len)
 		await_room(m);
@@ -84,14 +84,14 @@ void output_answer(struct emu *m, const char *text)
 void output_open(struct emu *m)
 {
 	m->output = mem_zalloc(sizeof(*m->output));
-	outlet_open(&m->output->to, m->cfg.out);
+	nonblock_open(&m->output->to, m->cfg.out);
 }
 
 static void room_closed(uv_handle_t *h)
 {
 	struct emu *m = h->data;
 
-	outlet_close(&m->output->to);
+	nonblock_close(&m->output->to);
 	free(m->output);
 	m->output = NULL;
 }

@@ -312,8 +312,7 @@ int lab_saturation(const struct lab_sat_config *c, struct lab_saturation *s, str
 
 	*s = (struct lab_saturation){.sound = true};
 	if (!full)
-		return err_set(e, -EINVAL,
-			       "found no host with a link, expected at least two hosts");
+		return err_set(e, -EINVAL, "found no host with a link, expected at least two");
 	if (c->load->traffic.pattern == TRAFFIC_TRACE)
 		return err_set(e, -EINVAL,
 			       "a trace defines its own rate: expected another pattern");

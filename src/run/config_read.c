@@ -6,7 +6,7 @@
  */
 #include <yaml.h>
 
-#include "base/words.h"
+#include "base/spelling.h"
 #include "run/config_priv.h"
 
 enum { FAULTS_MOST = 100 };
@@ -261,11 +261,11 @@ static void value_take(struct reader *r, const struct setting *k)
 
 static void key_unknown(struct reader *r, const char *section, const char *name, struct place at)
 {
-	struct word_near near = {.word = name};
+	struct spelling near = {.word = name};
 
 	for (const struct setting *k = settings_table; k->key; k++) {
 		if (!strcmp(k->section, section)) {
-			word_near_offer(&near, k->key, k->key);
+			spelling_offer(&near, k->key, k->key);
 		} else if (!strcmp(k->key, name)) {
 			fault(r, at, "'%.40s' is a key of %s, not of %s", name, k->section,
 			      section);
@@ -298,7 +298,7 @@ static void key_read(struct reader *r, const char *section, const char *name)
 
 static void section_unknown(struct reader *r, const char *name, struct place at)
 {
-	struct word_near near = {.word = name};
+	struct spelling near = {.word = name};
 
 	for (const struct setting *k = settings_table; k->key; k++)
 		if (!strcmp(k->key, name)) {
@@ -307,7 +307,7 @@ static void section_unknown(struct reader *r, const char *name, struct place at)
 			return;
 		}
 	for (const struct settings_section *s = settings_sections; s->name; s++)
-		word_near_offer(&near, s->name, s->name);
+		spelling_offer(&near, s->name, s->name);
 	fault(r, at, "unknown section '%.40s'%s%s%s", name, near.best ? ", did you mean '" : "",
 	      near.best ? near.best : "", near.best ? "'?" : "");
 }

@@ -5,7 +5,7 @@
  */
 #include <jansson.h>
 
-#include "base/words.h"
+#include "base/spelling.h"
 #include "run/control_priv.h"
 
 enum ctl_arg_kind { CTL_NONE, CTL_TEXT, CTL_NUMBER };
@@ -106,13 +106,13 @@ static const struct ctl_cmd cmds[] = {
 
 static const struct ctl_cmd *cmd_find(const char *name, struct err *e)
 {
-	struct word_near near = {.word = name};
+	struct spelling near = {.word = name};
 	struct strbuf all = {0};
 
 	for (unsigned i = 0; i < ARRAY_LEN(cmds); i++) {
 		if (!strcmp(cmds[i].name, name))
 			return strbuf_free(&all), &cmds[i];
-		word_near_offer(&near, cmds[i].name, cmds[i].name);
+		spelling_offer(&near, cmds[i].name, cmds[i].name);
 		strbuf_addf(&all, "%s%s", i ? ", " : "", cmds[i].name);
 	}
 	if (near.best)

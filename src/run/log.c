@@ -60,7 +60,7 @@ int log_open(struct run_log *l, const char *path, enum run_log_level level,
 				       strerror(-l->fd));
 	}
 	l->journal = is_journal(l->fd);
-	outlet_open(&l->out, l->fd);
+	nonblock_open(&l->out, l->fd);
 	return 0;
 }
 
@@ -70,23 +70,23 @@ void log_reopen(struct run_log *l)
 
 	if (fd < 0)
 		return;
-	outlet_close(&l->out);
+	nonblock_close(&l->out);
 	close(l->fd);
 	l->fd = fd;
-	outlet_open(&l->out, fd);
+	nonblock_open(&l->out, fd);
 }
 
 /* fd may be another one, what the parent has not got out is its own, and nobody is to be told. */
 void log_in_child(struct run_log *l)
 {
-	outlet_open(&l->out, l->fd);
+	nonblock_open(&l->out, l->fd);
 	l->tell = NULL;
 }
 
 void log_close(struct run_log *l)
 {
 	log_catch_up(l);
-	outlet_close(&l->out);
+	nonblock_close(&l->out);
 	if (l->fd > STDERR_FILENO)
 		close(l->fd);
 	l->fd = -1;
@@ -280,7 +280,7 @@ static bool tell_lost(struct run_log *l, const char *when)
 	render(l, LOG_LOST_LINES, (const struct log_value[]){LOG_U("count", l->lost), {0}}, when,
 	       &out);
 	strbuf_add(&out, "\n");
-	if (outlet_put(&l->out, out.s, out.len))
+	if (nonblock_put(&l->out, out.s, out.len))
 		l->lost = 0;
 	strbuf_free(&out);
 	return !l->lost;
@@ -291,7 +291,7 @@ void log_catch_up(struct run_log *l)
 	char when[40];
 
 	now_text(when, sizeof(when));
-	if (outlet_flush(&l->out))
+	if (nonblock_flush(&l->out))
 		tell_lost(l, when);
 }
 
@@ -303,7 +303,7 @@ static void put(struct run_log *l, enum log_kind k, const struct log_value *v)
 	now_text(when, sizeof(when));
 	render(l, k, v, when, &out);
 	strbuf_add(&out, "\n");
-	if (!tell_lost(l, when) || !outlet_put(&l->out, out.s, out.len))
+	if (!tell_lost(l, when) || !nonblock_put(&l->out, out.s, out.len))
 		l->lost++;
 	out.len = 0;
 	if (l->tell) {

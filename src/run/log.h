@@ -10,7 +10,7 @@
 #ifndef WEFT_LOG_H
 #define WEFT_LOG_H
 
-#include "base/outlet.h"
+#include "base/nonblock_out.h"
 #include "run/run.h"
 
 /* kind, name, level, text; {key} stands for a value, and what is in [] is left out when its values are
@@ -93,8 +93,8 @@ struct run_log {
 	enum run_log_format format;
 	char path[256];
 	int fd;
-	struct outlet out; /* to fd */
-	uint64_t lost;	   /* lines that found no room, not told yet */
+	struct nonblock_out out; /* to fd */
+	uint64_t lost;		 /* lines that found no room, not told yet */
 	bool journal; /* standard error is the journal's: it has the time, and wants the level as <n> */
 	void (*tell)(void *ctx, const char *json); /* whoever else wants to know; NULL: nobody */
 	void *tell_ctx;

@@ -3,7 +3,8 @@
  * The value of one setting, from text and to text. State: none. Ways in: setting_set(),
  * setting_text(). Knows neither files nor options.
  */
-#include "base/words.h"
+#include "base/spelling.h"
+#include "base/units.h"
 #include "settings/settings.h"
 
 static void *field(const struct setting *k, struct settings *c)
@@ -204,14 +205,14 @@ static void found_text(struct strbuf *out, const char *s)
 
 static int refuse(const struct setting *k, const char *text, struct err *e)
 {
-	struct word_near near = {.word = text};
+	struct spelling near = {.word = text};
 	struct strbuf want = {0}, found = {0};
 	const char *c;
 
 	setting_expects(k, &want);
 	found_text(&found, text);
 	for (unsigned i = 0; (c = setting_choice(k, i)); i++)
-		word_near_offer(&near, c, c);
+		spelling_offer(&near, c, c);
 	err_set(e, 0, "expected %s; found %s%s%s%s", want.s, found.s,
 		near.best ? ", did you mean '" : "", near.best ? near.best : "",
 		near.best ? "'?" : "");

@@ -264,16 +264,16 @@ TEST(times)
 
 TEST(near_words)
 {
-	struct word_near n = {.word = "ge"};
+	struct spelling n = {.word = "ge"};
 
-	assert_int_equal(word_distance("ports", "ports"), 0);
-	assert_int_equal(word_distance("prots", "ports"), 1);
-	assert_int_equal(word_distance("port", "ports"), 1);
-	assert_int_equal(word_distance("kitten", "sitting"), 3);
-	assert_int_equal(word_distance("", "abc"), 3);
-	word_near_offer(&n, "show", "show");
+	assert_int_equal(spelling_distance("ports", "ports"), 0);
+	assert_int_equal(spelling_distance("prots", "ports"), 1);
+	assert_int_equal(spelling_distance("port", "ports"), 1);
+	assert_int_equal(spelling_distance("kitten", "sitting"), 3);
+	assert_int_equal(spelling_distance("", "abc"), 3);
+	spelling_offer(&n, "show", "show");
 	assert_null(n.best);
-	word_near_offer(&n, "gen", "topo gen");
+	spelling_offer(&n, "gen", "topo gen");
 	assert_string_equal(n.best, "topo gen");
 }
 

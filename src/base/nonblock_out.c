@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing without waiting. State: struct outlet, which holds what was begun and is not out. Way in:
- * outlet_put(). Does not know what lines are, nor tell anybody that something was refused.
+ * Output that never blocks. State: struct nonblock_out, with text that waits. Way in: nonblock_put(). Does not
+ * know lines and does not report what was refused.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/outlet.h"
+#include "base/nonblock_out.h"
 
-/* Through /proc a pipe or a terminal is opened anew, with flags that are nobody else's. */
+/* Open a pipe or terminal again through /proc, with flags of its own. */
 static int own_description(int fd)
 {
 	char path[40];
@@ -21,12 +21,12 @@ static int own_description(int fd)
 	return open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-void outlet_open(struct outlet *o, int fd)
+void nonblock_open(struct nonblock_out *o, int fd)
 {
 	struct stat st;
 	int own;
 
-	*o = (struct outlet){.fd = fd};
+	*o = (struct nonblock_out){.fd = fd};
 	if (fd < 0 || fstat(fd, &st) || S_ISREG(st.st_mode))
 		return;
 	o->socket = S_ISSOCK(st.st_mode);
@@ -39,13 +39,13 @@ void outlet_open(struct outlet *o, int fd)
 		o->fd = own;
 }
 
-void outlet_close(struct outlet *o)
+void nonblock_close(struct nonblock_out *o)
 {
-	outlet_flush(o);
+	nonblock_flush(o);
 	if (o->own)
 		close(o->fd);
 	strbuf_free(&o->rest);
-	*o = (struct outlet){.fd = -1};
+	*o = (struct nonblock_out){.fd = -1};
 }
 
 static bool has_room(int fd)
@@ -55,8 +55,8 @@ static bool has_room(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* How much went out; 0 when there is no room. Where nobody is left to read, everything "went". */
-static size_t send_some(struct outlet *o, const char *s, size_t len)
+/* Bytes written; 0: no room. Without a reader, everything counts as written. */
+static size_t send_some(struct nonblock_out *o, const char *s, size_t len)
 {
 	ssize_t n;
 
@@ -70,10 +70,10 @@ static size_t send_some(struct outlet *o, const char *s, size_t len)
 		n = write(o->fd, s, o->unsure ? MIN(len, (size_t)PIPE_BUF) : len);
 	if (n >= 0)
 		return (size_t)n;
-	return errno == EAGAIN || errno == EINTR ? 0 : len; /* nowhere to complain */
+	return errno == EAGAIN || errno == EINTR ? 0 : len; /* the error cannot be reported */
 }
 
-bool outlet_flush(struct outlet *o)
+bool nonblock_flush(struct nonblock_out *o)
 {
 	size_t n = 1;
 
@@ -87,23 +87,23 @@ bool outlet_flush(struct outlet *o)
 	return true;
 }
 
-bool outlet_put(struct outlet *o, const char *text, size_t len)
+bool nonblock_put(struct nonblock_out *o, const char *text, size_t len)
 {
 	size_t n;
 
-	if (!outlet_flush(o))
+	if (!nonblock_flush(o))
 		return false;
 	n = send_some(o, text, len);
 	if (!n && len)
 		return false;
-	if (n < len) { /* begun: the rest has to follow */
+	if (n < len) { /* part of it is written: the rest must follow */
 		strbuf_addn(&o->rest, text + n, len - n);
-		outlet_flush(o);
+		nonblock_flush(o);
 	}
 	return true;
 }
 
-bool outlet_keep(struct outlet *o, const char *text, size_t len, size_t limit)
+bool nonblock_keep(struct nonblock_out *o, const char *text, size_t len, size_t limit)
 {
 	if (o->rest.len - o->sent + len > limit)
 		return false;
@@ -113,6 +113,6 @@ bool outlet_keep(struct outlet *o, const char *text, size_t len, size_t limit)
 		o->sent = 0;
 	}
 	strbuf_addn(&o->rest, text, len);
-	outlet_flush(o);
+	nonblock_flush(o);
 	return true;
 }

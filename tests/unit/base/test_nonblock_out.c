@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/outlet.h"
+#include "base/nonblock_out.h"
 
 enum { LINE = 100 };
 
@@ -45,20 +45,20 @@ static size_t whole_lines(const struct strbuf *all)
 }
 
 /* Fills it, which must end; then reads, and there is room again. */
-static void fill_and_drain(struct outlet *o, int reader)
+static void fill_and_drain(struct nonblock_out *o, int reader)
 {
 	struct strbuf all = {0};
 	unsigned taken = 0;
 
 	alarm(60); /* who waits is ended */
 	letter('a');
-	while (outlet_put(o, line, LINE))
+	while (nonblock_put(o, line, LINE))
 		assert_in_range(++taken, 1, 1000000);
-	assert_false(outlet_put(o, line, LINE));
+	assert_false(nonblock_put(o, line, LINE));
 	drain(reader, &all);
-	assert_true(outlet_flush(o));
+	assert_true(nonblock_flush(o));
 	letter('b');
-	assert_true(outlet_put(o, line, LINE));
+	assert_true(nonblock_put(o, line, LINE));
 	drain(reader, &all);
 	assert_int_equal(whole_lines(&all), taken + 1);
 	strbuf_free(&all);
@@ -67,14 +67,14 @@ static void fill_and_drain(struct outlet *o, int reader)
 
 TEST(a_full_pipe_refuses)
 {
-	struct outlet o;
+	struct nonblock_out o;
 	int fd[2];
 
 	assert_int_equal(pipe(fd), 0);
-	outlet_open(&o, fd[1]);
+	nonblock_open(&o, fd[1]);
 	fill_and_drain(&o, fd[0]);
 	assert_int_equal(fcntl(fd[1], F_GETFL) & O_NONBLOCK, 0); /* others may share it */
-	outlet_close(&o);
+	nonblock_close(&o);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -82,26 +82,26 @@ TEST(a_full_pipe_refuses)
 /* Where no description of our own can be had. */
 TEST(a_full_pipe_refuses_when_shared)
 {
-	struct outlet o;
+	struct nonblock_out o;
 	int fd[2];
 
 	assert_int_equal(pipe(fd), 0);
-	o = (struct outlet){.fd = fd[1], .unsure = true};
+	o = (struct nonblock_out){.fd = fd[1], .unsure = true};
 	fill_and_drain(&o, fd[0]);
-	outlet_close(&o);
+	nonblock_close(&o);
 	close(fd[0]);
 	close(fd[1]);
 }
 
 TEST(a_full_socket_refuses)
 {
-	struct outlet o;
+	struct nonblock_out o;
 	int fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
-	outlet_open(&o, fd[1]);
+	nonblock_open(&o, fd[1]);
 	fill_and_drain(&o, fd[0]);
-	outlet_close(&o);
+	nonblock_close(&o);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -110,50 +110,50 @@ TEST(a_full_socket_refuses)
 TEST(what_is_kept_comes_later)
 {
 	struct strbuf all = {0};
-	struct outlet o;
+	struct nonblock_out o;
 	int fd[2];
 
 	assert_int_equal(pipe(fd), 0);
-	outlet_open(&o, fd[1]);
+	nonblock_open(&o, fd[1]);
 	alarm(60);
 	letter('k');
 	for (unsigned i = 0; i < 10000; i++)
-		assert_true(outlet_keep(&o, line, LINE, 2000000));
-	assert_false(outlet_put(&o, line, LINE));
-	while (outlet_keep(&o, line, LINE, 2000000))
+		assert_true(nonblock_keep(&o, line, LINE, 2000000));
+	assert_false(nonblock_put(&o, line, LINE));
+	while (nonblock_keep(&o, line, LINE, 2000000))
 		;
 	do
 		drain(fd[0], &all);
-	while (!outlet_flush(&o));
+	while (!nonblock_flush(&o));
 	drain(fd[0], &all);
 	assert_in_range(whole_lines(&all), 20000, 22000);
-	assert_true(outlet_keep(&o, line, LINE, 2000000));
+	assert_true(nonblock_keep(&o, line, LINE, 2000000));
 	alarm(0);
 	strbuf_free(&all);
-	outlet_close(&o);
+	nonblock_close(&o);
 	close(fd[0]);
 	close(fd[1]);
 }
 
 TEST(nobody_left_to_read_is_no_reason_to_keep)
 {
-	struct outlet o;
+	struct nonblock_out o;
 	int fd[2];
 
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(fd), 0);
-	outlet_open(&o, fd[1]);
+	nonblock_open(&o, fd[1]);
 	close(fd[0]);
 	letter('x');
 	for (unsigned i = 0; i < 1000; i++)
-		assert_true(outlet_put(&o, line, LINE));
-	assert_true(outlet_keep(&o, line, LINE, 10000));
+		assert_true(nonblock_put(&o, line, LINE));
+	assert_true(nonblock_keep(&o, line, LINE, 10000));
 	assert_int_equal(o.rest.len, 0);
-	outlet_close(&o);
+	nonblock_close(&o);
 	close(fd[1]);
-	outlet_open(&o, -1);
-	assert_true(outlet_put(&o, line, LINE));
-	outlet_close(&o);
+	nonblock_open(&o, -1);
+	assert_true(nonblock_put(&o, line, LINE));
+	nonblock_close(&o);
 }
 
 int main(void)
