@@ -5,11 +5,11 @@
  * to a node's agent.
  */
 #include "emu/emu_priv.h"
-#include "emu/names.h"
+#include "emu/target_names.h"
 
 /* ---- ports that somebody listens at ---- */
 
-static unsigned hook_num(const struct emu *m, port_id p)
+unsigned clients_port_num(const struct emu *m, port_id p)
 {
 	return fab_is_switch(m->fab, m->fab->ports[p].node) ? 0 : m->fab->ports[p].num;
 }
@@ -23,7 +23,7 @@ static struct emu_port *port_find(const struct emu *m, port_id p)
 	return h;
 }
 
-static struct emu_port *port_hook(struct emu *m, port_id p)
+struct emu_port *clients_port_open(struct emu *m, port_id p)
 {
 	struct emu_port *h = port_find(m, p);
 
@@ -32,11 +32,11 @@ static struct emu_port *port_hook(struct emu *m, port_id p)
 	h = mem_zalloc(sizeof(*h));
 	*h = (struct emu_port){m, p, CLIENT_NONE, m->ports};
 	m->ports = h;
-	sim_attach_port(m->sim, m->fab->ports[p].node, hook_num(m, p), deliver_to_port, h);
+	sim_attach_port(m->sim, m->fab->ports[p].node, clients_port_num(m, p), m->receive, h);
 	return h;
 }
 
-static void port_unhook(struct emu *m, port_id p)
+void clients_port_close(struct emu *m, port_id p)
 {
 	struct emu_port **at = &m->ports, *h;
 
@@ -45,7 +45,7 @@ static void port_unhook(struct emu *m, port_id p)
 	h = *at;
 	if (h->first != CLIENT_NONE)
 		return;
-	sim_attach_port(m->sim, m->fab->ports[p].node, hook_num(m, p), NULL, NULL);
+	sim_attach_port(m->sim, m->fab->ports[p].node, clients_port_num(m, p), NULL, NULL);
 	*at = h->next;
 	free(h);
 }
@@ -54,9 +54,10 @@ static void port_is_sm(struct emu *m, port_id p)
 {
 	bool on = false;
 
-	for (uint32_t c = port_hook(m, p)->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
+	for (uint32_t c = clients_port_open(m, p)->first; c != CLIENT_NONE;
+	     c = m->clients[c].next_at_port)
 		on |= m->clients[c].is_sm;
-	sim_set_is_sm(m->sim, m->fab->ports[p].node, hook_num(m, p), on);
+	sim_set_is_sm(m->sim, m->fab->ports[p].node, clients_port_num(m, p), on);
 }
 
 bool clients_sm_at(struct emu *m, port_id p)
@@ -148,7 +149,7 @@ static int admit(struct emu *m, port_id port, bool is_sm, struct err *e)
 
 static void join_port(struct emu *m, uint32_t c)
 {
-	uint32_t *at = &port_hook(m, m->clients[c].port)->first;
+	uint32_t *at = &clients_port_open(m, m->clients[c].port)->first;
 
 	while (*at != CLIENT_NONE)
 		at = &m->clients[*at].next_at_port;
@@ -198,7 +199,7 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
 void clients_detach(struct emu *m, uint32_t c, const char *why)
 {
 	struct emu_client *cl = &m->clients[c];
-	uint32_t *at = &port_hook(m, cl->port)->first;
+	uint32_t *at = &clients_port_open(m, cl->port)->first;
 	bool was_sm = cl->is_sm;
 
 	while (*at != c)
@@ -207,7 +208,7 @@ void clients_detach(struct emu *m, uint32_t c, const char *why)
 	cl->is_sm = false;
 	if (was_sm)
 		port_is_sm(m, cl->port);
-	port_unhook(m, cl->port);
+	clients_port_close(m, cl->port);
 	pend_del_client(&m->pend, c);
 	wire_disconnect(m, c);
 	cl->used = false;
@@ -242,32 +243,4 @@ void clients_free(struct emu *m)
 	free(m->clients);
 	free(m->hot);
 	free(m->dirty);
-}
-
-/* ---- the emulator's own questions ---- */
-
-bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod,
-	     uint8_t data[64])
-{
-	node_id n = m->fab->ports[p].node;
-	port_id at = fab_port_id(m->fab, n, hook_num(m, p));
-	struct sim_smp smp = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
-
-	port_hook(m, at);
-	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, (enum iba_method)method, (uint16_t)attr, mod);
-	iba_smp_set_tid(smp.mad, EMU_ASK_TID);
-	iba_smp_set_m_key(smp.mad, sim_port_info(m->sim, at)->m_key);
-	iba_smp_set_dr_slid(smp.mad, IBA_LID_PERMISSIVE);
-	iba_smp_set_dr_dlid(smp.mad, IBA_LID_PERMISSIVE);
-	memcpy(iba_smp_data(smp.mad), data, IBA_SMP_DATA_SIZE);
-	m->asking = true;
-	m->answered = false;
-	sim_send(m->sim, n, hook_num(m, p), &smp);
-	emu_settle(m, emu_now(m));
-	m->asking = false;
-	port_unhook(m, at);
-	if (!m->answered || iba_smp_status(m->answer) & 0x7fff)
-		return false;
-	memcpy(data, iba_smp_data(m->answer), IBA_SMP_DATA_SIZE);
-	return true;
 }

@@ -8,8 +8,8 @@
 #define WEFT_EMU_CONSOLE_H
 
 #include "emu/emu_priv.h"
-#include "emu/line.h"
-#include "emu/names.h"
+#include "emu/command_line.h"
+#include "emu/target_names.h"
 #include "sim/device/sim_device.h"
 
 struct emu_cmd;
@@ -37,7 +37,7 @@ int console_parse(const struct emu *m, const char *text, struct emu_op *op, stru
 /* 0, or -EINVAL with what is wrong added to out. */
 int console_run(struct emu *m, const struct emu_op *op, struct strbuf *out);
 
-/* What parse functions have in common. */
+/* command_parse.c: what commands share */
 int con_parse_nothing(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e);
 int con_parse_target(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e);
 int con_number(const struct line_word *w, uint64_t max, const char *what, uint64_t *v,
@@ -48,15 +48,15 @@ bool con_is_all(const struct line_word *w);
 
 /* cmd_cable.c */
 extern const struct emu_cmd con_link, con_unlink, con_relink, con_clear, con_off, con_on;
-/* cmd_trouble.c */
+/* cmd_fault.c */
 extern const struct emu_cmd con_error, con_loss, con_latency, con_counter, con_perfset, con_flow;
 /* cmd_show.c */
 extern const struct emu_cmd con_dump, con_route, con_attached, con_stat;
-/* meter.c */
+/* cmd_meter.c */
 extern const struct emu_cmd con_meter;
 /* cmd_port.c */
 extern const struct emu_cmd con_guid, con_baselid;
-/* console.c: those that input.c knows as well */
+/* console.c: those that console_input.c handles itself */
 extern const struct emu_cmd con_wait, con_file;
 
 #endif

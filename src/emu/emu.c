@@ -35,30 +35,6 @@ void emu_config_default(struct emu_config *c)
 
 /* ---- time ---- */
 
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-time_ps emu_now(const struct emu *m)
-{
-	return (clock_ns() - m->start_ns) * PS_PER_NS;
-}
-
-void emu_settle(struct emu *m, time_ps now)
-{
-	sim_settle(m->sim, now);
-}
-
-void emu_stop(struct emu *m)
-{
-	m->stop = true;
-	uv_stop(&m->loop);
-}
-
 /* The loop wakes when the simulation has something to do: libuv's own timers are too coarse. */
 static void clock_arm(struct emu *m)
 {
@@ -163,6 +139,7 @@ static void world_open(struct emu *m)
 	m->dirty = mem_array(m->cfg.clients, sizeof(*m->dirty));
 	pend_init(&m->pend, m->cfg.clients, EMU_PENDING_MAX);
 	m->verbose = 1;
+	m->receive = deliver_to_port;
 	output_open(m);
 	events_open(m);
 }
@@ -192,7 +169,7 @@ int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, 
 			       EMU_CLIENTS_MAX);
 	m = mem_zalloc(sizeof(*m));
 	m->cfg = *c;
-	m->start_ns = clock_ns();
+	m->start_ns = emu_clock_ns();
 	m->fab = fab_build(fab_builder_from(f));
 	rc = uv_loop_init(&m->loop);
 	if (rc)

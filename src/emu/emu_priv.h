@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "emu/emu.h"
-#include "emu/pending.h"
+#include "emu/pending_requests.h"
 #include "transport/ibsim.h"
 #include "control/lines.h"
 
@@ -83,7 +83,7 @@ struct emu_stats {
 	uint64_t connects, bad_packets;
 };
 
-/* SMPs of one method and attribute: meter.c */
+/* SMPs of one method and attribute: smp_meter.c */
 struct emu_meter {
 	uint64_t n;
 	time_ps first, last;
@@ -93,7 +93,7 @@ struct script;
 struct input;
 struct events;
 struct output;
-struct emu_io; /* wire.c: where batches are read to and written from */
+struct emu_io; /* client_socket.h: buffers of one batch */
 
 struct emu {
 	struct emu_config cfg;
@@ -107,6 +107,8 @@ struct emu {
 	struct emu_io *io;
 	struct emu_client *clients;
 	struct emu_port *ports;
+	/* What the simulation delivers at a port in use goes here, with its struct emu_port. */
+	void (*receive)(void *port, const struct sim_smp *smp);
 	uint32_t *hot, nhot, *dirty, ndirty;
 	struct pend pend;
 	struct emu_stats stats;
@@ -129,22 +131,33 @@ struct emu {
 	struct output *output;
 };
 
-/* emu.c */
+/* From the bottom up: a function calls those of files above it in this list. */
+
+/* emu_clock.c */
+uint64_t emu_clock_ns(void);
 time_ps emu_now(const struct emu *m);
-void emu_settle(struct emu *m, time_ps now);
+void emu_settle(struct emu *m, time_ps now); /* the simulation runs everything due at `now` */
 void emu_stop(struct emu *m);
 
-/* wire.c */
-int wire_open(struct emu *m, struct err *e);
-void wire_close(struct emu *m);
+/* console_output.c: never blocks */
+void output_open(struct emu *m);
+void output_close(struct emu *m);
+void output_event(struct emu *m, const char *line);  /* dropped and counted if the reader is slow */
+void output_answer(struct emu *m, const char *text); /* kept until the reader takes it */
+void output_flush(struct emu *m);
+
+/* event_log.c */
+void events_open(struct emu *m);
+void events_close(struct emu *m);
+void events_say(struct emu *m, const char *fmt, ...) PRINTF(2, 3);
+void events_flush(struct emu *m); /* prints the number of events that were not printed one by one */
+
+/* client_socket.c */
 int wire_connect(struct emu *m, uint32_t c, struct err *e); /* a data socket for this client */
 void wire_disconnect(struct emu *m, uint32_t c);
-bool wire_alive(struct emu *m, uint32_t c); /* somebody reads at its address */
-bool wire_serve(struct emu *m,
-		time_ps now);	/* one turn for everybody who is hot; something was done */
-void wire_cool(struct emu *m);	/* before sleeping: the loop watches again */
-bool wire_flush(struct emu *m); /* something was sent */
+bool wire_alive(struct emu *m, uint32_t c); /* a process still has the client's address */
 void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned status);
+void wire_cool(struct emu *m); /* before sleeping: the loop watches all sockets again */
 
 /* clients.c */
 uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
@@ -152,43 +165,42 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
 void clients_detach(struct emu *m, uint32_t c, const char *why);
 bool clients_sm_at(struct emu *m, port_id p);
 void clients_set_is_sm(struct emu *m, uint32_t c, bool on);
-void clients_probe(struct emu *m); /* who is gone without a word is detached */
+void clients_probe(struct emu *m); /* detaches clients whose process has ended */
 void clients_free(struct emu *m);
-/* A MAD of ours to the node itself, with the right M_Key: attribute data in and out. False: no answer. */
+unsigned clients_port_num(const struct emu *m, port_id p); /* of a switch: 0 */
+struct emu_port *clients_port_open(struct emu *m, port_id p);
+void clients_port_close(struct emu *m, port_id p); /* unless a client uses it */
+
+/* node_query.c: a MAD of the emulator to the node itself, with the right M_Key: attribute data in and
+ * out. False: no answer. */
 bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod,
 	     uint8_t data[64]);
 
-/* ctl.c: the message is changed into its answer; false: none is due */
+/* client_control.c: changes the message into its answer; false: no answer is due */
 bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *from, bool udp);
 
-/* deliver.c */
-void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p, time_ps now);
-void deliver_to_port(void *ctx, const struct sim_smp *smp);
-void deliver_late(struct emu *m, time_ps now); /* requests sent again, or given up */
-
-/* meter.c */
+/* smp_meter.c */
 void meter_count(struct emu *m, const uint8_t *mad, time_ps now);
 
-/* output.c: never waited for */
-void output_open(struct emu *m);
-void output_close(struct emu *m);
-void output_event(struct emu *m, const char *line);  /* left out, and counted, where nobody reads */
-void output_answer(struct emu *m, const char *text); /* kept for a while, where nobody reads yet */
-void output_flush(struct emu *m);
+/* mad_dispatch.c */
+void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p, time_ps now);
+void deliver_to_port(void *ctx, const struct sim_smp *smp);
+void deliver_late(struct emu *m,
+		  time_ps now); /* repeats requests without a response, or gives up */
 
-/* events.c */
-void events_open(struct emu *m);
-void events_close(struct emu *m);
-void events_say(struct emu *m, const char *fmt, ...) PRINTF(2, 3);
-void events_flush(struct emu *m); /* what was only counted */
-
-/* input.c */
-int input_open(struct emu *m, struct err *e);
-void input_close(struct emu *m);
+/* socket_loop.c */
+int wire_open(struct emu *m, struct err *e);
+void wire_close(struct emu *m);
+bool wire_serve(struct emu *m, time_ps now); /* one turn for all ready clients; did something */
+bool wire_flush(struct emu *m);		     /* sent something */
 
 /* script.c */
 int script_open(struct emu *m, struct err *e);
 void script_start(struct emu *m);
 void script_close(struct emu *m);
+
+/* console_input.c */
+int input_open(struct emu *m, struct err *e);
+void input_close(struct emu *m);
 
 #endif

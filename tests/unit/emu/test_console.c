@@ -5,7 +5,7 @@
 #include "emu_fixture.h"
 
 #include "emu/console.h"
-#include "emu/line.h"
+#include "emu/command_line.h"
 
 static int setup(void **state)
 {

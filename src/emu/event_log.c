@@ -5,7 +5,7 @@
  * keep anything.
  */
 #include "emu/emu_priv.h"
-#include "emu/names.h"
+#include "emu/target_names.h"
 
 enum { LINES_A_SECOND = 100 };
 

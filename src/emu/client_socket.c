@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sockets: the control sockets, one data socket a client, batches in and out. State: struct emu_io and
- * each client's queue. Way in: wire_open(), then wire_serve() turn by turn. Never blocks, never waits for
- * a client; does not look into MADs.
+ * One data socket for each client, with a queue of packets to be sent. State: the sockets and queues of
+ * struct emu_client, and the lists of clients with something to do. Ways in: wire_connect(),
+ * wire_queue(). Does not read and does not detach clients: socket_loop.c does.
  */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "emu/emu_priv.h"
+#include "emu/client_socket.h"
 
-enum { CTL_TURN = 16, QUEUE_FIRST = 64 };
-
-struct emu_io {
-	struct ibsim_packet in[EMU_BATCH];
-	struct iovec in_iov[EMU_BATCH], out_iov[EMU_BATCH];
-	struct mmsghdr in_msg[EMU_BATCH], out_msg[EMU_BATCH];
-};
+enum { QUEUE_FIRST = 64 };
 
 /* ---- addresses ---- */
 
 /* As libumad2sim has them: as long as the name with the NUL behind it. */
-static void addr_unix(struct emu_addr *a, const char *name, const char *what, long number)
+void addr_unix(struct emu_addr *a, const char *name, const char *what, long number)
 {
 	int n;
 
@@ -37,7 +29,7 @@ static void addr_unix(struct emu_addr *a, const char *name, const char *what, lo
 	a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n + 1);
 }
 
-static void addr_loopback(struct emu_addr *a, unsigned port)
+void addr_loopback(struct emu_addr *a, unsigned port)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 
@@ -46,7 +38,7 @@ static void addr_loopback(struct emu_addr *a, unsigned port)
 	memcpy(&a->a.storage, &in, sizeof(in));
 }
 
-static int socket_bound(const struct emu_addr *a)
+int socket_bound(const struct emu_addr *a)
 {
 	int fd = socket(a->a.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int rc;
@@ -67,7 +59,7 @@ static void sock_freed(uv_handle_t *h)
 	free(h->data);
 }
 
-static void sock_free(struct emu_sock *s)
+void sock_free(struct emu_sock *s)
 {
 	if (!s)
 		return;
@@ -84,7 +76,7 @@ static void sock_watch(struct emu_sock *s, int events, uv_poll_cb cb)
 	uv_poll_start(&s->poll, events, cb);
 }
 
-static struct emu_sock *sock_new(struct emu *m, int fd, uint32_t client, bool udp, uv_poll_cb cb)
+struct emu_sock *sock_new(struct emu *m, int fd, uint32_t client, bool udp, uv_poll_cb cb)
 {
 	struct emu_sock *s = mem_zalloc(sizeof(*s));
 
@@ -98,93 +90,9 @@ static struct emu_sock *sock_new(struct emu *m, int fd, uint32_t client, bool ud
 	return s;
 }
 
-/* ---- control messages ---- */
-
-static void ctl_ready(uv_poll_t *h, int status UNUSED, int events UNUSED)
-{
-	struct emu_sock *s = h->data;
-	struct ibsim_ctl msg[2]; /* room for one that is too long to be noticed */
-
-	for (unsigned i = 0; i < CTL_TURN; i++) {
-		struct emu_addr from = {.len = sizeof(from.a)};
-		ssize_t n = recvfrom(s->fd, msg, sizeof(msg), 0, &from.a.any, &from.len);
-
-		if (n < 0)
-			break;
-		if (n != sizeof(msg[0]) || !ctl_answer(s->m, &msg[0], &from, s->udp)) {
-			s->m->stats.bad_packets++;
-			continue;
-		}
-		/* A client asks one thing at a time: there is room for the answer, or nobody waits. */
-		if (sendto(s->fd, &msg[0], sizeof(msg[0]), 0, &from.a.any, from.len) < 0)
-			continue;
-	}
-}
-
-static int ctl_open(struct emu *m, const struct emu_addr *a, bool udp, struct emu_sock **s)
-{
-	int fd = socket_bound(a);
-
-	if (fd < 0)
-		return fd;
-	*s = sock_new(m, fd, CLIENT_NONE, udp, ctl_ready);
-	return 0;
-}
-
-/* A descriptor a client, and some more: what the shell allows by default may not do. */
-static void allow_descriptors(unsigned clients)
-{
-	struct rlimit r;
-	rlim_t want = clients + 64;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur >= want)
-		return;
-	r.rlim_cur = MIN(want, r.rlim_max);
-	setrlimit(RLIMIT_NOFILE, &r); /* if it fails, who comes too late is refused */
-}
-
-int wire_open(struct emu *m, struct err *e)
-{
-	struct emu_addr a;
-	int rc;
-
-	allow_descriptors(m->cfg.clients);
-	m->io = mem_zalloc(sizeof(*m->io));
-	for (unsigned i = 0; i < EMU_BATCH; i++) {
-		m->io->in_iov[i] = (struct iovec){&m->io->in[i], sizeof(m->io->in[i])};
-		m->io->in_msg[i].msg_hdr =
-			(struct msghdr){.msg_iov = &m->io->in_iov[i], .msg_iovlen = 1};
-		m->io->out_msg[i].msg_hdr =
-			(struct msghdr){.msg_iov = &m->io->out_iov[i], .msg_iovlen = 1};
-	}
-	if (!m->cfg.name[0])
-		return 0;
-	addr_unix(&a, m->cfg.name, "ctl", -1);
-	rc = ctl_open(m, &a, false, &m->ctl_unix);
-	if (rc == -EADDRINUSE)
-		return err_set(e, rc, "a fabric named '%s' is being served already", m->cfg.name);
-	if (rc)
-		return err_set(e, rc, "the socket '%s:ctl': %s", m->cfg.name, strerror(-rc));
-	if (!m->cfg.udp_port)
-		return 0;
-	addr_loopback(&a, m->cfg.udp_port);
-	rc = ctl_open(m, &a, true, &m->ctl_udp);
-	return rc ? err_set(e, rc, "UDP port %u on 127.0.0.1: %s", m->cfg.udp_port, strerror(-rc))
-		  : 0;
-}
-
-void wire_close(struct emu *m)
-{
-	sock_free(m->ctl_unix);
-	sock_free(m->ctl_udp);
-	m->ctl_unix = m->ctl_udp = NULL;
-	free(m->io);
-	m->io = NULL;
-}
-
 /* ---- lists of clients with something to do ---- */
 
-static void list_drop(uint32_t *list, uint32_t *n, uint32_t c)
+void client_list_drop(uint32_t *list, uint32_t *n, uint32_t c)
 {
 	for (uint32_t i = 0; i < *n; i++)
 		if (list[i] == c) {
@@ -257,9 +165,9 @@ void wire_disconnect(struct emu *m, uint32_t c)
 	struct emu_client *cl = &m->clients[c];
 
 	if (cl->hot)
-		list_drop(m->hot, &m->nhot, c);
+		client_list_drop(m->hot, &m->nhot, c);
 	if (cl->dirty)
-		list_drop(m->dirty, &m->ndirty, c);
+		client_list_drop(m->dirty, &m->ndirty, c);
 	sock_free(cl->sock);
 	free(cl->queue);
 	cl->sock = NULL;
@@ -329,7 +237,7 @@ void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned s
 }
 
 /* As much of a client's queue as it takes now; how many, or -errno when it is gone. */
-static int queue_send(struct emu *m, struct emu_client *cl)
+int queue_send(struct emu *m, struct emu_client *cl)
 {
 	int total = 0;
 
@@ -355,75 +263,6 @@ static int queue_send(struct emu *m, struct emu_client *cl)
 		total += n;
 	}
 	return total;
-}
-
-bool wire_flush(struct emu *m)
-{
-	bool any = false;
-
-	for (uint32_t i = m->ndirty; i-- > 0;) {
-		uint32_t c = i < m->ndirty ? m->dirty[i] : CLIENT_NONE;
-		int n;
-
-		if (c == CLIENT_NONE)
-			continue;
-		n = queue_send(m, &m->clients[c]);
-		if (n < 0) {
-			clients_detach(m, c, "it is gone");
-			continue;
-		}
-		any |= n > 0;
-		m->stats.mads_out += (unsigned)n;
-		if (!m->clients[c].q_n) {
-			m->clients[c].dirty = false;
-			list_drop(m->dirty, &m->ndirty, c);
-		}
-	}
-	return any;
-}
-
-/* ---- in ---- */
-
-static int client_read(struct emu *m, uint32_t c, time_ps now)
-{
-	int n = recvmmsg(m->clients[c].sock->fd, m->io->in_msg, EMU_BATCH, MSG_DONTWAIT, NULL);
-
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	for (int i = 0; i < n; i++) {
-		if (m->io->in_msg[i].msg_len == sizeof(m->io->in[i]) &&
-		    !(m->io->in_msg[i].msg_hdr.msg_flags & MSG_TRUNC))
-			deliver_from_client(m, c, &m->io->in[i], now);
-		else
-			m->stats.bad_packets++;
-	}
-	return n;
-}
-
-bool wire_serve(struct emu *m, time_ps now)
-{
-	bool any = false;
-
-	for (uint32_t i = m->nhot; i-- > 0;) {
-		uint32_t c = i < m->nhot ? m->hot[i] : CLIENT_NONE;
-		int n;
-
-		if (c == CLIENT_NONE)
-			continue;
-		n = client_read(m, c, now);
-		if (n < 0 && !wire_alive(m, c)) {
-			clients_detach(m, c, "it is gone");
-			continue;
-		}
-		if (n <= 0)
-			continue;
-		any = true;
-		emu_settle(m, now);
-		wire_flush(m);
-	}
-	if (m->ndirty)
-		any |= wire_flush(m);
-	return any;
 }
 
 void wire_cool(struct emu *m)

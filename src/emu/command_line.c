@@ -3,7 +3,7 @@
  * What people type, cut into words, and the values in them. Keeps no state. Way in: line_split().
  * Does not know any command or node.
  */
-#include "emu/line.h"
+#include "emu/command_line.h"
 
 #include <ctype.h>
 

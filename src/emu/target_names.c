@@ -2,7 +2,7 @@
 /*
  * Names to nodes and ports. Keeps no state. Way in: names_target(). Does not know what is linked.
  */
-#include "emu/names.h"
+#include "emu/target_names.h"
 
 int names_target(const struct fab *f, const struct line_word *w, enum names_want want,
 		 struct target *t, struct err *e)

@@ -4,7 +4,7 @@
  */
 #include "unit_test.h"
 
-#include "emu/pending.h"
+#include "emu/pending_requests.h"
 
 static struct sim_smp request(unsigned cls, uint64_t tid)
 {

@@ -3,7 +3,7 @@
  * Requests without a response yet, in a pool with a hash and one list a client, oldest first. Way in:
  * pend_add(). Does not send anything and has no clock.
  */
-#include "emu/pending.h"
+#include "emu/pending_requests.h"
 
 enum { HASH_SIZE = 1 << 12 };
 

@@ -6,7 +6,7 @@
 #ifndef WEFT_EMU_NAMES_H
 #define WEFT_EMU_NAMES_H
 
-#include "emu/line.h"
+#include "emu/command_line.h"
 #include "fabric/fabric.h"
 
 struct target {

@@ -7,7 +7,7 @@
 
 #include <netinet/in.h>
 
-#include "emu/names.h"
+#include "emu/target_names.h"
 
 static bool ctl_connect(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *from, bool udp)
 {
