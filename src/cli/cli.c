@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program around a command. State: the running command, when it began, what was said about the
- * output. Way in: cli_main(). Does not parse values (parse.c) and renders no help (help.c).
+ * output. Way in: cli_main(). Does not parse values (option_parse.c) and renders no help (help.c).
  */
 #include "cli/cli_priv.h"
 

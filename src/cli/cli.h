@@ -4,7 +4,7 @@
  * completion, so that the four cannot disagree.
  *
  * A command is one file, cmd_*.c, and exports `const struct cli_cmd cmd_topo_gen` and the like;
- * main.c lists them. Exit status: 0 all is well, 1 the answer is no, 2 bad input. Results go to
+ * weft.c lists them. Exit status: 0 all is well, 1 the answer is no, 2 bad input. Results go to
  * standard output, messages to standard error.
  */
 #ifndef WEFT_CLI_H

@@ -37,7 +37,7 @@ bool cli_cmd_in_group(const struct cli_cmd *c, const struct cli_group *g);
 /* cli_bad() about words that name no command, with the nearest one. */
 int cli_cmd_unknown(const struct cli_app *app, char **words, unsigned n);
 
-/* ---- parsing (parse.c) ---- */
+/* ---- parsing (option_parse.c) ---- */
 
 /* Own options, shared ones, settings, then --json and --help; NULL after the last. Those without help
  * are hidden: they are parsed but in no rendering. */

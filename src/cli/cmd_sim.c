@@ -6,7 +6,7 @@
  */
 #include "cli/change_report.h"
 #include "cli/cli.h"
-#include "cli/each_report.h"
+#include "cli/each_switch_report.h"
 #include "cli/flap_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"

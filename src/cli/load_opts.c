@@ -388,7 +388,7 @@ uint64_t load_choose_interval(const char *file, const struct fab *f, const struc
 		if (bps)
 			cli_bad("--load: expected a share that is not so close to 0");
 		else
-			cli_bad("%s: found no host with a link, expected at least two", file);
+			cli_bad("%s: found no host with a link, expected at least two hosts", file);
 		return 0;
 	}
 	bits = (bits * PS_PER_S << 32) / ((unsigned __int128)bps * share);

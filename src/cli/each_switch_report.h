@@ -2,8 +2,8 @@
 /*
  * What the same change for each switch took: mean and standard deviation, text and JSON.
  */
-#ifndef WEFT_EACH_REPORT_H
-#define WEFT_EACH_REPORT_H
+#ifndef WEFT_EACH_SWITCH_REPORT_H
+#define WEFT_EACH_SWITCH_REPORT_H
 
 #include "base/json.h"
 #include "lab/each_switch.h"

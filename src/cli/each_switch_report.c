@@ -3,7 +3,7 @@
  * Mean and standard deviation over the runs of lab_each_switch(). State: struct figure, one a
  * number that each run has. Way in: each_report_text(), each_report_json(). Does not run anything.
  */
-#include "cli/each_report.h"
+#include "cli/each_switch_report.h"
 #include "base/hist.h"
 #include "base/rng.h"
 #include "cli/cli.h"
