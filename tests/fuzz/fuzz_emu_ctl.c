@@ -6,7 +6,7 @@
  */
 #include <unistd.h>
 
-#include "emu/emu_priv.h"
+#include "emu/emu_priv.h" /* feeds control messages past the sockets */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
  */
 #include "lab/lab.h"
 #include "seeds.h"
-#include "sim/plane/plane_priv.h"
+#include "sim/plane/plane_priv.h" /* counts credits, cells and free packets, which no public header shows */
 
 enum { MAX_SWITCHES = 24, SMALL_LINKS = 12 };
 

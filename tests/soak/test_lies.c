@@ -12,7 +12,7 @@
 #include "lab/lab.h"
 #include "lab/verdict.h"
 #include "liar.h"
-#include "sim/kernel/kernel_priv.h"
+#include "sim/kernel/kernel_priv.h" /* replaces the receive callback that the lab attached */
 
 static unsigned misled; /* of a batch */
 

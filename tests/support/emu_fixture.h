@@ -11,7 +11,7 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
-#include "emu/emu_priv.h"
+#include "emu/emu_priv.h" /* takes the emulator's turns one by one, without its loop and clock */
 
 static inline struct fab *emu_fabric(void)
 {

@@ -10,7 +10,7 @@
 
 #include "sim_fixture.h"
 
-#include "sim/plane/plane_priv.h"
+#include "sim/plane/plane_priv.h" /* compares buffers with credits after each event; sets port states without SMPs */
 
 enum {
 	PW_LID0 = 1,   /* host h has LID PW_LID0 + h */

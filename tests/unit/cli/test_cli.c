@@ -5,7 +5,7 @@
  */
 #include "unit_test.h"
 
-#include "cli/cli_priv.h"
+#include "cli/cli_priv.h" /* the parser and the help, which commands do not call */
 
 static struct {
 	bool quick;

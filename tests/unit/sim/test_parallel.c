@@ -8,7 +8,7 @@
 #include "lab/lab.h"
 #include "lab/load.h"
 #include "sim/stats/sim_detail.h"
-#include "sim/plane/plane_priv.h"
+#include "sim/plane/plane_priv.h" /* writes multicast tables without SMPs */
 
 enum { SWITCHES = 12, HOSTS = 24, GROUP = 5 };
 

@@ -7,7 +7,7 @@
 #include "unit_test.h"
 
 #include "lab/lab.h"
-#include "sim/plane/plane_priv.h"
+#include "sim/plane/plane_priv.h" /* writes multicast tables, P_Keys and life times without SMPs */
 
 struct world {
 	struct fab *fab;

@@ -7,7 +7,7 @@
 #include "sim_fixture.h"
 
 #include "base/rng.h"
-#include "sim/device/device_priv.h"
+#include "sim/device/device_priv.h" /* reads SMPs that wait in the queue of a node */
 
 /* ---- the stages of a directed route, as each SMI finds the packet ---- */
 

@@ -6,7 +6,7 @@
 #include "unit_test.h"
 
 #include "sim/traffic/traffic.h"
-#include "sim/traffic/traffic_priv.h"
+#include "sim/traffic/traffic_priv.h" /* the fixed-point functions that draw arrivals */
 
 static struct traffic_config config(enum traffic_pattern p, enum traffic_arrivals a)
 {
