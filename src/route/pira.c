@@ -207,5 +207,6 @@ const struct rt_engine rt_pira = {
 		"that was left open.",
 	.route = pira_route,
 	.updown = true,
+	.refined_by = &rt_fera,
 	.cost = {.cell_ps = 1000, .entry_ps = 2000, .thesis_s = 1.16e-5, .thesis_exponent = 2.494},
 };

@@ -88,6 +88,9 @@ struct rt_engine {
 	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
 	 * not use it. */
 	bool lanes;
+	/* Another engine with routes of the same up/down graph, to which entries of these may change one
+	 * by one while traffic flows. */
+	const struct rt_engine *refined_by;
 	struct rt_cost cost;
 };
 

@@ -18,13 +18,6 @@
 #include "sm/tables/tables.h"
 #include "sm/topology/topology.h"
 
-/* Where the running phase stands. */
-struct sm_running {
-	uint32_t node, step, pass;
-	uint32_t clear; /* the switch whose PortStateChange is being cleared, NONE */
-	struct iba_switch_info si;
-};
-
 struct sm {
 	struct sm_config cfg;
 	struct sm_core core;
@@ -32,6 +25,7 @@ struct sm {
 	struct sm_topology topo;
 	struct sm_discovering disc;
 	struct sm_sweeping sweep;
+	struct sm_restored restored;
 	struct sm_lids lids;
 	struct sm_m_keys keys;
 	struct sm_node_names names;
@@ -40,7 +34,7 @@ struct sm {
 	struct sm_routing routes;
 	struct sm_device_tables dev;
 	struct sm_auditing audit;
-	struct sm_running run;
+	union sm_running run;
 };
 
 #endif

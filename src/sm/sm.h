@@ -14,6 +14,7 @@
 #define WEFT_SM_H
 
 #include "route/route.h"
+#include "sm/core/phase_table.h"
 
 /* ---- how it is to behave ---- */
 
@@ -29,33 +30,46 @@ struct sm_part; /* what the SM does in one phase: private */
 struct sm_discovery {
 	const char *name, *summary;
 	const struct sm_part *part;
+	bool partial; /* builds upon what is known, and serves sweeps as well */
 };
 
 /* Where tables come from. The SM only says which it wants: whoever runs it computes them. */
 struct sm_supply {
 	const char *name, *summary;
 	const struct rt_engine *engine; /* NULL: none, or rt_update() */
+	bool absent;			/* there are no such routes */
 	bool update; /* from the tables in the switches, with as little new as possible */
 	bool keep;   /* over the ranks in use before, turned round only where they must be */
+};
+
+/* Whether packets in flight can deadlock while tables change by a technique. */
+enum sm_safety {
+	SM_SAFE,
+	SM_SAFE_ON_ONE_GRAPH, /* if old and new routes are of one up/down graph */
+	SM_UNSAFE,
 };
 
 struct sm_technique {
 	const char *name, *summary;
 	const struct sm_part *before; /* what must stop while tables change; NULL: nothing */
 	const struct sm_part *tables; /* how tables are sent */
-	bool plan;		      /* needs a struct rt_plan with the tables */
-	bool stay_off;		      /* turns switched off stay so while they are forbidden */
+	enum sm_safety safety;
+	bool plan;	/* needs a struct rt_plan with the tables */
+	bool stay_off;	/* turns switched off stay so while they are forbidden */
+	bool stops_all; /* no traffic flows while tables change */
+	bool overlaps;	/* tables are sent while the rest is computed */
 };
 
 struct sm_mechanism {
 	const char *name, *summary;
 	const struct sm_discovery *discovery;
-	const struct sm_supply
-		*provisional;		  /* routes sent first; .name "none": the final ones are */
-	const struct sm_supply *routes;	  /* what stays */
-	const struct sm_technique *first; /* how the first tables of a change are distributed */
-	const struct sm_technique
-		*second;     /* and how the final ones, when provisional ones came first */
+	const struct sm_supply *provisional; /* routes sent first; absent: the final ones are */
+	const struct sm_supply *routes;	     /* what stays */
+	const struct sm_technique *first;    /* how the first tables of a change are distributed */
+	const struct sm_technique *second;   /* the final ones, when provisional ones came first */
+	/* Tables that another manager left in the switches: where new ones come from, how they are sent. */
+	const struct sm_supply *adopt_routes;
+	const struct sm_technique *adopt;
 	bool partial_tables; /* only blocks that differ */
 	bool by_lid;	     /* SMPs LID-routed where the tables in force lead; with plans only */
 	bool traps;	     /* also told by traps, not by sweeps alone */
@@ -294,23 +308,32 @@ void sm_time_back(struct sm *sm, time_ps by);
 /* ---- looking in ---- */
 
 enum sm_phase {
-	SM_OFF,
-	SM_DISCOVER,
-	SM_CONFIGURE,
-	SM_COMPUTE,
-	SM_DEACTIVATE, /* ports to Initialize: traffic stops */
-	SM_JOIN,       /* what carries no traffic yet is made ready */
-	SM_TABLES,
-	SM_RESTORE, /* turns that were switched off before and need not be */
-	SM_ARM,
-	SM_ACTIVATE,
-	SM_AUDIT, /* only when SMPs were lost or doubled: read back what was set */
-	SM_READY,
-	SM_SWEEP,
-	SM_STANDBY, /* another SM manages the subnet, or this one was told not to */
-	SM_NPHASES
+#define SM_PHASE_ENUM(phase, name, part, text) SM_##phase,
+	SM_PHASES(SM_PHASE_ENUM)
+#undef SM_PHASE_ENUM
+		SM_NPHASES
 };
 const char *sm_phase_name(enum sm_phase p);
+const char *sm_phase_text(enum sm_phase p); /* what it does, in a few words */
+
+/* What a phase reports when it ends. */
+enum sm_outcome {
+#define SM_OUTCOME_ENUM(outcome, name, text) SM_##outcome,
+	SM_OUTCOMES(SM_OUTCOME_ENUM)
+#undef SM_OUTCOME_ENUM
+		SM_NOUTCOMES
+};
+const char *sm_outcome_name(enum sm_outcome o);
+const char *sm_outcome_text(enum sm_outcome o);
+
+/* From (phase, outcome) to phase: the whole of it. */
+struct sm_transition {
+	enum sm_phase from;
+	enum sm_outcome outcome;
+	enum sm_phase to;
+};
+extern const struct sm_transition sm_transitions[];
+extern const size_t sm_ntransitions;
 
 enum sm_purpose {
 	SM_FOR_SWEEP,

@@ -34,11 +34,12 @@ static void answer(const struct sm *sm, uint8_t *mad)
 		iba_port_info_put(&pi, d);
 	} else if (attr == IBA_ATTR_SWITCH_INFO) {
 		struct iba_switch_info si = {.linear_cap = 1000, .linear_top = 100};
-		uint32_t at =
-			sm->disc.memory ? map64_get(&sm->disc.memory->by_guid, 1 + hops) : MAP_NONE;
+		uint32_t at = sm->restored.memory
+				      ? map64_get(&sm->restored.memory->by_guid, 1 + hops)
+				      : MAP_NONE;
 
-		if (at != MAP_NONE && sm->disc.memory->nodes.at[at].si)
-			iba_switch_info_get(&si, sm->disc.memory->nodes.at[at].si,
+		if (at != MAP_NONE && sm->restored.memory->nodes.at[at].si)
+			iba_switch_info_get(&si, sm->restored.memory->nodes.at[at].si,
 					    IBA_SMP_DATA_SIZE);
 		si.port_state_change = 0;
 		iba_switch_info_put(&si, d);

@@ -114,11 +114,11 @@ static inline void mech_check_window(const struct sm *sm)
 		for (uint32_t k = 0; k < i; k++) {
 			const struct sm_txn *a = &sm->txn.slots[i], *b = &sm->txn.slots[k];
 
-			assert_false(a->used && b->used && a->method == IBA_SET &&
-				     b->method == IBA_SET && a->attr_id == IBA_ATTR_LFT &&
-				     b->attr_id == IBA_ATTR_LFT && a->ref == b->ref &&
-				     iba_smp_attr_mod(a->send.mad) ==
-					     iba_smp_attr_mod(b->send.mad));
+			assert_false(
+				a->used && b->used && a->method == IBA_SET &&
+				b->method == IBA_SET && a->attr_id == IBA_ATTR_LFT &&
+				b->attr_id == IBA_ATTR_LFT && a->target.node == b->target.node &&
+				iba_smp_attr_mod(a->send.mad) == iba_smp_attr_mod(b->send.mad));
 		}
 }
 

@@ -31,9 +31,15 @@ struct sm_lids {
 bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc); /* not assigned to any port */
 bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
+void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
+void sm_lids_init(struct sm *sm);
+void sm_lids_free(struct sm *sm);
+void sm_lids_unrouted(struct sm *sm);		 /* tables may lead to no LID any more */
+void sm_lid_routed(struct sm *sm, uint16_t lid); /* tables lead there */
+void sm_lids_waiting_clear(struct sm *sm);
+void sm_lid_own_unknown(struct sm *sm);
 
 /* lid_assignment.c */
-bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM sits on */
 void sm_address_give(struct sm *sm, uint32_t port);
 void sm_address_own(struct sm *sm, const struct sm_port *own);
 void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */

@@ -5,14 +5,6 @@
  */
 #include "sm/manager.h"
 
-bool sm_is_own(const struct sm *sm, const struct sm_port *p)
-{
-	/* The SM's own node is the first that answers. */
-	return p->node == 0 &&
-	       (sm->topo.nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0
-							     : p->num == sm->cfg.port);
-}
-
 static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[p->node];
@@ -48,13 +40,14 @@ void sm_address_give(struct sm *sm, uint32_t port)
 		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
 		return;
 	}
-	if ((sm->cfg.mechanism.thrifty || sm->disc.taking_over) && has_all(sm, p, lid, lmc)) {
+	if ((sm->cfg.mechanism.thrifty || sm_is_taking_over(&sm->disc)) &&
+	    has_all(sm, p, lid, lmc)) {
 		p->has_lid = true;
 		return;
 	}
 	p->pi.lid = lid;
 	p->pi.lmc = (uint8_t)lmc;
-	sm_ask(sm, W_SET_LID, port);
+	sm_ask_port(sm, Q_SET_LID, port);
 }
 
 static void give_held(struct sm *sm)
@@ -82,13 +75,13 @@ void sm_all_met(struct sm *sm)
 {
 	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
 
-	sm->disc.all_met = true;
+	sm_all_devices_met(sm);
 	if (sm->election.state == IBA_SM_DISCOVERING)
 		sm_state_set(sm, IBA_SM_MASTER);
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (sm->topo.nodes.at[n].uncleared)
-			sm_ask(sm, W_CLEAR_CHANGE, n);
-	if (!sm->disc.taking_over && !sm->cfg.contest)
+			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
+	if (!sm_is_taking_over(&sm->disc) && !sm->cfg.contest)
 		return; /* nobody had to wait */
 	if (!sm->lids.own && own->known)
 		own_lid_known(sm, own);
@@ -112,11 +105,11 @@ void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data)
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	if (pi.lid != p->pi.lid || pi.lmc != p->pi.lmc || pi.sm_lid != sm->lids.own) {
 		sm_note(sm, SM_NOTE_MISMATCH, p->guid, IBA_ATTR_PORT_INFO);
-		sm->disc.dirty = true;
+		sm_discovery_doubt(sm);
 		return;
 	}
 	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
-		sm->disc.dirty = true; /* the link came or went since the port was read */
+		sm_discovery_doubt(sm); /* the link came or went since the port was read */
 	p->pi = pi;
 	p->has_lid = true;
 	sm_key_learnt(sm, p->guid, sm->cfg.m_key); /* it was set with the rest */

@@ -20,7 +20,7 @@ bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc)
 static void range_mark(struct sm *sm, const struct sm_lid *l, uint8_t used)
 {
 	memset(sm->lids.used + l->lid, used, 1u << l->lmc);
-	sm->core.st.lids += used ? 1u << l->lmc : -(1u << l->lmc);
+	sm_count_lids(sm, used ? 1 << l->lmc : -(1 << l->lmc));
 }
 
 static uint32_t search(struct sm *sm, unsigned lmc)
@@ -159,4 +159,47 @@ uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc)
 	if (lmc)
 		*lmc = sm->lids.list.at[at].lmc;
 	return sm->lids.list.at[at].lid;
+}
+
+void sm_lid_keep(struct sm *sm, uint64_t port_guid)
+{
+	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);
+
+	if (at != MAP_NONE)
+		sm->lids.list.at[at].epoch = sm->topo.epoch;
+}
+
+/* ---- what else is known of LIDs ---- */
+
+void sm_lids_init(struct sm *sm)
+{
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lids.next); k++)
+		sm->lids.next[k] = 1u << k;
+}
+
+void sm_lids_free(struct sm *sm)
+{
+	vec_free(&sm->lids.list);
+	vec_free(&sm->lids.waiting);
+	map64_free(&sm->lids.by_guid);
+}
+
+void sm_lids_unrouted(struct sm *sm)
+{
+	memset(sm->lids.routed, 0, sizeof(sm->lids.routed));
+}
+
+void sm_lid_routed(struct sm *sm, uint16_t lid)
+{
+	sm->lids.routed[lid] = 1;
+}
+
+void sm_lids_waiting_clear(struct sm *sm)
+{
+	sm->lids.waiting.n = 0;
+}
+
+void sm_lid_own_unknown(struct sm *sm)
+{
+	sm->lids.own = 0;
 }

@@ -24,6 +24,58 @@ struct sm_path {
 
 /* ---- requests and transactions ---- */
 
+/*
+ * What a request is about. The tag says which fields count: a response is never matched by guessing
+ * what a number means.
+ */
+enum sm_target_kind {
+	SM_TARGET_NONE, /* the manager's own node, before it is known; a manager known by its LID */
+	SM_TARGET_NODE, /* node */
+	SM_TARGET_PORT, /* port, and its node */
+	SM_TARGET_BEHIND, /* the device behind port, and the port's node */
+	SM_TARGET_BLOCK,  /* node, item: block of its forwarding table, linear or random */
+	SM_TARGET_TURN,	  /* node, item: input port << 8 | output port */
+};
+
+struct sm_target {
+	enum sm_target_kind kind;
+	uint32_t node, port; /* of the topology database; NONE: does not apply */
+	uint32_t item;
+};
+
+/* Why a request was sent: the part that asked finds its way by it when the response comes. */
+enum sm_question {
+	Q_NONE, /* the phase sends requests of one kind only, or the attribute tells */
+	/* discovery */
+	Q_NODE_INFO,
+	Q_SWITCH_INFO,
+	Q_CLEAR_CHANGE,
+	Q_PORT_INFO,
+	Q_SET_LID,
+	Q_TABLE,      /* a block of the linear table a switch was found with */
+	Q_TURN,	      /* an SL-to-VL table: is that turn disabled? */
+	Q_SM_INFO,    /* which SM is at this port? */
+	Q_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
+	/* partial discovery, of switches that are known */
+	Q_POLL, /* SwitchInfo: did a port change? */
+	Q_CLEAR_KNOWN,
+	Q_PORT_STATE, /* PortInfo: did this one? */
+	Q_PORT_AGAIN, /* the same, of one port alone */
+	Q_PORT_PEEK,  /* is it Down? see early_repair.c */
+	/* sweep */
+	Q_SWEEP,
+	Q_SWEEP_CLEAR,
+	Q_SWEEP_OWN_PORT,
+	/* tables */
+	Q_WAVE,	  /* a block of an outward update; item: its number there */
+	Q_RANDOM, /* one step of a random table */
+	/* audit */
+	Q_AUDIT_PORT,
+	Q_AUDIT_BLOCK,
+	Q_AUDIT_RANDOM,
+	Q_AUDIT_TURN,
+};
+
 /* A part describes what it wants to send; the dispatcher makes it an SMP. */
 struct sm_req {
 	enum iba_method method;
@@ -34,19 +86,21 @@ struct sm_req {
 	uint8_t extra_hop; /* one more port behind the path; 0: none */
 	bool keyed;	   /* m_key instead of cfg.m_key */
 	uint64_t m_key;
-	uint16_t lid;	    /* not 0: LID-routed instead */
-	uint32_t kind, ref; /* the part's own marks, given back with the response */
+	uint16_t lid; /* not 0: LID-routed instead */
+	enum sm_question question;
+	struct sm_target target;
 	uint8_t data[IBA_SMP_DATA_SIZE];
 };
 
 struct sm_txn {
 	bool used;
 	uint16_t gen;
-	uint8_t tries;
+	uint8_t tries; /* 0: answered from saved state, nothing was sent */
 	enum sm_purpose purpose;
 	uint16_t attr_id;
 	enum iba_method method;
-	uint32_t kind, ref;
+	enum sm_question question;
+	struct sm_target target;
 	time_ps deadline;
 	struct sm_send send;
 };
@@ -58,29 +112,46 @@ struct sm_transactions {
 	time_ps next_deadline; /* not later than the earliest */
 };
 
-/* What a phase does. A function that is not there means nothing to do. */
+/* ---- phases ---- */
+
+/*
+ * What a phase does. A function that is missing means nothing to do. Parts report an outcome and do not
+ * choose the next phase: phase_table.h does.
+ */
 struct sm_part {
-	void (*begin)(struct sm *sm);
+	enum sm_outcome (*begin)(struct sm *sm);
+	enum sm_outcome (*due)(struct sm *sm); /* before each request: is something else due? */
 	bool (*next)(struct sm *sm,
 		     struct sm_req *r); /* the next request, or false: none for now */
-	void (*recv)(struct sm *sm, const struct sm_txn *t, const uint8_t *data); /* status was 0 */
-	void (*fail)(struct sm *sm, const struct sm_txn *t); /* silence, or a bad status */
-	void (*done)(struct sm *sm); /* nothing to send, nothing outstanding */
+	enum sm_outcome (*recv)(struct sm *sm, const struct sm_txn *t,
+				const uint8_t *data); /* status was 0 */
+	enum sm_outcome (*fail)(struct sm *sm,
+				const struct sm_txn *t); /* timeout, or a bad status */
+	enum sm_outcome (*done)(struct sm *sm);		 /* nothing to send, nothing outstanding */
 };
 
-extern const struct sm_part sm_part_discover, sm_part_partial, sm_part_configure, sm_part_compute,
-	sm_part_deactivate, sm_part_join, sm_part_break_ports, sm_part_turns_off, sm_part_blocks,
-	sm_part_waves, sm_part_planned, sm_part_restore, sm_part_arm, sm_part_activate,
-	sm_part_audit, sm_part_ready, sm_part_sweep, sm_part_standby;
+#define SM_PART_DECLARE(phase, name, part, text) extern const struct sm_part sm_part_##part;
+SM_PHASES(SM_PART_DECLARE)
+#undef SM_PART_DECLARE
+/* Parts that a mechanism chooses. */
+extern const struct sm_part sm_part_partial, sm_part_deactivate, sm_part_join, sm_part_break_ports,
+	sm_part_turns_off, sm_part_waves, sm_part_planned;
+
+/* What a change was detected by, for the round that follows. */
+struct sm_trigger {
+	enum sm_cause cause;
+	uint64_t who;
+};
 
 struct sm_core {
 	time_ps now;
 	struct sm_actions *out; /* during sm_step() only */
 	enum sm_phase phase;
 	time_ps phase_since;
-	bool entered;	     /* the phase was just entered: its part begins */
-	time_ps hold_until;  /* the running phase waits; 0: it does not */
-	bool change_pending; /* a discovery follows as soon as the manager is ready */
+	bool entered;		   /* the phase was just entered: its part begins */
+	time_ps hold_until;	   /* the running phase waits; 0: it does not */
+	struct sm_trigger trigger; /* of the outcome SM_CHANGED that is being reported */
+	bool change_pending;	   /* a discovery follows as soon as the manager is ready */
 	enum sm_cause pending_cause;
 	bool incomplete; /* what was discovered is not all configured, routed and active yet */
 	bool worked;	 /* the round went beyond discovery */
@@ -92,31 +163,84 @@ struct sm_core {
 };
 
 /* phases.c */
-void sm_phase_set(struct sm *sm, enum sm_phase to);
-void sm_phase_slide(struct sm *sm, enum sm_phase to); /* the same part goes on in another phase */
-const struct sm_part *sm_part_now(const struct sm *sm);
+/* The next phase by the table; the running part must have reported an outcome that it has. */
+void sm_phase_apply(struct sm *sm, enum sm_outcome o);
+/* SM_CHANGED, with what the next round is to say about it. */
+enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, uint64_t who);
+/* A sweep found a change and goes on as a discovery: the only outcome that is reported on the way. */
+void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, uint64_t who);
+void sm_phase_hold(struct sm *sm, time_ps until);	  /* the running phase waits */
+void sm_change_later(struct sm *sm, enum sm_cause cause); /* a discovery follows when ready */
+void sm_unfinished(struct sm *sm);  /* what was discovered is not all in place any more */
+void sm_finished(struct sm *sm);    /* it is: configured, routed and active */
+void sm_round_again(struct sm *sm); /* one more restart within the round */
+void sm_round_restarts_reset(struct sm *sm);
+void sm_round_in_place(struct sm *sm, enum sm_stage stage); /* its tables are all in force */
+void sm_round_in_place_too(struct sm *sm); /* provisional tables are the final ones, too */
+void sm_round_mark(struct sm *sm);	   /* SMPs count for the round from now on */
+void sm_round_end(struct sm *sm, bool clean);
+void sm_round_drop(struct sm *sm);    /* it ends, and does not count */
+void sm_round_abandon(struct sm *sm); /* another manager takes over */
+void sm_phase_entered(struct sm *sm); /* the part was told so */
+
+/* technique.c */
 const struct sm_technique *sm_technique_now(const struct sm *sm);
-void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who);
-void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who); /* go and look again */
+bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
 
 /* sm_note.c */
 void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
+
+/* counters.c */
+enum sm_counter {
+	SM_COUNT_LATE,
+	SM_COUNT_BAD,
+	SM_COUNT_RETRIES,
+	SM_COUNT_TIMEOUTS,
+	SM_COUNT_TRAPS,
+};
+void sm_count(struct sm *sm, enum sm_counter c);
+void sm_count_smp(struct sm *sm, enum sm_purpose p);
+void sm_count_sweep(struct sm *sm, time_ps start); /* a clean one */
+void sm_count_lids(struct sm *sm, int more);
+void sm_count_block(struct sm *sm); /* written in this round */
+void sm_count_entries(struct sm *sm, unsigned changed);
+
+/* transactions.c */
+void sm_txns_init(struct sm *sm);
+void sm_txns_free(struct sm *sm);
+void sm_txn_send(struct sm *sm, const struct sm_req *r);
+/* The open transaction that a MAD answers; NULL: late, doubled, or not ours. */
+struct sm_txn *sm_txn_find(struct sm *sm, const uint8_t *mad);
+void sm_txn_close(struct sm *sm, struct sm_txn *t);
+bool sm_txn_repeat(struct sm *sm, struct sm_txn *t); /* false: it was repeated often enough */
+void sm_txn_expire(struct sm *sm, struct sm_txn *t); /* its time is up now */
+/* The next transaction that is overdue, from slot *at on; *next: the earliest deadline of the others. */
+struct sm_txn *sm_txn_overdue(struct sm *sm, uint32_t *at, time_ps *next);
+void sm_txn_deadline(struct sm *sm, time_ps next);
+bool sm_tid_is_set(const uint8_t *mad); /* by its TID a response answers a Set */
+void sm_txns_time_back(struct sm *sm, time_ps by);
+void sm_time_shift(time_ps *t, time_ps by); /* an earlier beginning of time, see sm_time_back() */
+/* Give up waiting for requests for which drop() says so. */
+void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
+void sm_forget_outstanding(struct sm *sm);
+void sm_send_now(struct sm *sm, const struct sm_req *r, uint64_t tid); /* expects no response */
+time_ps sm_timeout(const struct sm *sm);
+
+/* failure.c */
+enum sm_outcome sm_failed(struct sm *sm, const struct sm_txn *t); /* a Set failed */
+enum sm_outcome sm_give_up(struct sm *sm); /* the round ends here; a later one tries again */
+
+/* parts.c */
+const struct sm_part *sm_part_now(const struct sm *sm);
 
 /* traps.c */
 void sm_trap(struct sm *sm, const struct sm_event *ev);
 
 /* dispatch.c */
 void sm_pump(struct sm *sm); /* send what there is room for; go on where all is answered */
-void sm_txn_response(struct sm *sm, const struct sm_event *ev);
-void sm_txns_overdue(struct sm *sm);
-void sm_txn_lost(struct sm *sm, const struct sm_event *ev);
-/* Give up waiting for requests for which drop() says so. */
-void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
-void sm_forget_outstanding(struct sm *sm);
-void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s);
-time_ps sm_timeout(const struct sm *sm);
-void sm_failed(struct sm *sm,
-	       const struct sm_txn *t); /* a Set went wrong: note it and look again */
+void sm_response(struct sm *sm, const struct sm_event *ev);
+void sm_overdue(struct sm *sm);
+void sm_lost(struct sm *sm, const struct sm_event *ev);
 
 /* manager.c */
 void sm_config_settle(struct sm *sm); /* between rounds: take over what was wanted meanwhile */

@@ -1,208 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The dispatcher: owns the list of requests that wait for a response, keeps it within the window,
- * repeats what times out and hands each response to the part that asked. State: the transaction table.
- * Does not know what the requests are about.
+ * The dispatcher: asks the part of the running phase for requests while the window has room, hands each
+ * response to it, and applies the outcomes it reports. State: none of its own. Ways in: sm_pump(),
+ * sm_response(), sm_overdue(). Does not know what the requests are about.
  */
-#include "sm/tables/random_tables.h"
-
-/* The device a request was for: what its mark means follows from the attribute; NONE: not known. */
-static uint32_t node_asked(const struct sm *sm, const struct sm_txn *t)
-{
-	if (t->purpose == SM_FOR_AUDIT && t->attr_id != IBA_ATTR_PORT_INFO)
-		return NONE;
-	if (t->attr_id == IBA_ATTR_PORT_INFO || t->attr_id == IBA_ATTR_VLARB_TABLE)
-		return t->ref < sm->topo.ports.n ? sm->topo.ports.at[t->ref].node : NONE;
-	return t->ref < sm->topo.nodes.n ? t->ref : NONE;
-}
-
-/* Sent and not acknowledged, a part of a table or the mark of a switch: nobody knows what it has now. */
-static void set_unknown(struct sm *sm, const struct sm_txn *t)
-{
-	if (t->method == IBA_SET && t->attr_id == IBA_ATTR_PORT_INFO && t->ref < sm->topo.ports.n &&
-	    !sm->topo.ports.at[t->ref].num)
-		sm->topo.ports.at[t->ref].pi.subnet_timeout =
-			UINT8_MAX; /* so that it is set again */
-	if (t->method != IBA_SET || t->ref >= sm->topo.nodes.n)
-		return;
-	if (t->attr_id == IBA_ATTR_LFT)
-		sm_row_unknown(sm, sm->topo.nodes.at[t->ref].row, iba_smp_attr_mod(t->send.mad));
-	else
-		sm_rft_undone(sm, t);
-}
-
-/*
- * Mostly the device is gone and the next discovery shows it. One that is there and refuses would keep
- * the SM going round for ever, and everybody else without routes: after so many failures the one that
- * failed last is left out. If that cannot be, the SM rests and tries again later.
- */
-enum { FAILURES_A_ROUND = 8 };
-
-static bool leave_out(struct sm *sm, const struct sm_txn *t)
-{
-	uint32_t node = node_asked(sm, t);
-
-	if (node == NONE || node == 0) /* 0: the SM's own */
-		return false;
-	vec_push(&sm->disc.shunned, sm->topo.nodes.at[node].guid);
-	sm_note(sm, SM_NOTE_LEFT_OUT, sm->topo.nodes.at[node].guid, t->attr_id);
-	sm->core.round.restarts = 0;
-	return true;
-}
-
-void sm_failed(struct sm *sm, const struct sm_txn *t)
-{
-	uint32_t node = node_asked(sm, t);
-
-	set_unknown(sm, t);
-	if (node != NONE)
-		vec_push(&sm->disc.suspects, node);
-	if (sm->core.round
-		    .restarts) { /* once more: let nothing be taken for granted, nor that tables are as set */
-		sm->disc.full_needed = true;
-		sm_rows_doubt(sm);
-	}
-	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
-	sm->core.round.restarts++;
-	if (sm->core.round.end || sm->core.round.restarts <= FAILURES_A_ROUND || leave_out(sm, t)) {
-		sm_change(sm, SM_CAUSE_SILENCE, t->attr_id);
-		return;
-	}
-	sm->disc.dirty = true;
-	sm_forget_outstanding(sm);
-	sm_phase_set(sm, SM_READY);
-}
-
-/* ---- the transaction table ---- */
-
-/*
- * Thesis 3.1.3 and 4.3.4: 2 * subnettimeout + resptimevalue, where subnettimeout is the longest
- * distance times what one hop may take. Before distances are known, a few hops are assumed.
- */
-static time_ps subnet_time(const struct sm *sm)
-{
-	return MAX(sm->topo.max_hops, 4u) *
-	       (sm->cfg.link_smp_ps + iba_time_from_exp(MAX(sm->topo.max_resp, 8u)));
-}
-
-/*
- * Where time is real, one device that says it needs hours must not stop the SM for hours when an SMP to
- * another is lost; patience() waits longer for whoever is that slow.
- */
-time_ps sm_timeout(const struct sm *sm)
-{
-	time_ps t = 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->topo.max_resp, 8u)),
-		floor = sm->cfg.timeout_ps;
-
-	return floor ? MIN(MAX(t, floor), MAX(PS_PER_S, floor)) : t;
-}
-
-/* Where time is real, silence may be a busy machine's: patience grows. */
-static time_ps patience(const struct sm *sm, const struct sm_txn *t)
-{
-	return sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(t->tries - 1, 6) : 0);
-}
-
-/* Slot, whether it is a Set, generation: all in 32 bits, ibsim keeps no more. */
-enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW };
-
-static uint64_t txn_tid(const struct sm *sm, const struct sm_txn *t)
-{
-	return (uint32_t)t->gen << 16 | (t->method == IBA_SET ? TID_SET : 0) |
-	       (uint32_t)(t - sm->txn.slots);
-}
-
-static void txn_free(struct sm *sm, struct sm_txn *t)
-{
-	t->used = false;
-	t->gen++;
-	sm->txn.outstanding--;
-	sm->txn.free[sm->txn.nfree++] = (uint32_t)(t - sm->txn.slots);
-}
-
-void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t))
-{
-	for (uint32_t i = 0; sm->txn.outstanding && i < sm->cfg.window; i++) {
-		struct sm_txn *t = &sm->txn.slots[i];
-
-		if (!t->used || (drop && !drop(sm, t)))
-			continue;
-		/* It may yet be carried out, after what replaces it: of ports and tables the audit tells. */
-		sm->audit.trouble |= t->method == IBA_SET && t->attr_id != IBA_ATTR_SWITCH_INFO;
-		sm->audit.copies |= t->method == IBA_SET && t->attr_id != IBA_ATTR_SWITCH_INFO;
-		set_unknown(sm, t);
-		txn_free(sm, t);
-	}
-}
-
-void sm_forget_outstanding(struct sm *sm)
-{
-	sm_forget_some(sm, NULL);
-}
-
-void sm_transmit(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)
-{
-	struct sm_path path = r->path;
-	uint16_t lid = r->lid ? r->lid : path.n || r->extra_hop ? 0 : path.via;
-	unsigned more = lid ? 0 : path.n + (r->extra_hop ? 1u : 0u);
-	struct sm_way way = {0};
-	uint8_t *m = s->mad;
-
-	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE &&
-	    sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
-		if (lid) /* all of it was to go by LID */
-			path.n = 0;
-		lid = path.via = 0;
-	}
-	iba_smp_init(m, lid ? IBA_CLASS_SUBN_LID : IBA_CLASS_SUBN_DR, r->method, r->attr_id,
-		     r->attr_mod);
-	iba_smp_set_tid(m, tid);
-	iba_smp_set_m_key(m, r->keyed ? r->m_key : sm->cfg.m_key);
-	if (r->method == IBA_SET || r->method == IBA_TRAP_REPRESS)
-		memcpy(iba_smp_data(m), r->data, IBA_SMP_DATA_SIZE);
-	s->sl = 0;
-	if (lid) {
-		s->slid = sm->lids.own;
-		s->dlid = lid;
-		return;
-	}
-	s->slid = path.via ? sm->lids.own : IBA_LID_PERMISSIVE;
-	s->dlid = path.via ? path.via : IBA_LID_PERMISSIVE;
-	iba_smp_set_dr_slid(m, s->slid);
-	iba_smp_set_dr_dlid(m, IBA_LID_PERMISSIVE);
-	if (path.n)
-		memcpy(way.hops + way.n, sm->topo.hops.at + path.at, path.n);
-	way.n += path.n;
-	if (r->extra_hop)
-		way.hops[way.n++] = r->extra_hop;
-	iba_smp_set_hop_cnt(m, way.n);
-	memcpy(iba_smp_initial_path(m) + 1, way.hops, way.n);
-}
-
-static void put_on_wire(struct sm *sm, struct sm_txn *t)
-{
-	t->tries++;
-	t->deadline = sm->core.now + patience(sm, t);
-	sm->txn.next_deadline = MIN(sm->txn.next_deadline, t->deadline);
-	sm->core.st.smps[t->purpose]++;
-	vec_push(&sm->core.out->sends, t->send);
-}
-
-static void send_request(struct sm *sm, const struct sm_req *r)
-{
-	struct sm_txn *t = &sm->txn.slots[sm->txn.free[--sm->txn.nfree]];
-
-	t->used = true;
-	t->tries = 0;
-	t->purpose = r->purpose;
-	t->attr_id = r->attr_id;
-	t->method = r->method;
-	t->kind = r->kind;
-	t->ref = r->ref;
-	sm_transmit(sm, r, txn_tid(sm, t), &t->send);
-	sm->txn.outstanding++;
-	put_on_wire(sm, t);
-}
+#include "sm/manager.h"
 
 static unsigned window_now(const struct sm *sm)
 {
@@ -210,112 +12,113 @@ static unsigned window_now(const struct sm *sm)
 										  : sm->cfg.window;
 }
 
-/* Send while there is room and something to say; when all is said and answered, go on. */
-void sm_pump(struct sm *sm)
+static void begin(struct sm *sm, const struct sm_part *part)
+{
+	sm_phase_entered(sm);
+	if (sm->core.phase == SM_READY)
+		sm_config_settle(sm);
+	if (part->begin)
+		sm_phase_apply(sm, part->begin(sm));
+}
+
+/* Send one request of the part; false: it has none for now, or there is no room. */
+static bool send_next(struct sm *sm, const struct sm_part *part)
 {
 	struct sm_req r;
 
+	if (!part->next || sm->txn.outstanding >= window_now(sm))
+		return false;
+	if (part->due) {
+		sm_phase_apply(sm, part->due(sm));
+		if (sm->core.entered)
+			return true;
+	}
+	memset(&r, 0, offsetof(struct sm_req, data));
+	if (!part->next(sm, &r))
+		return false;
+	sm_txn_send(sm, &r);
+	return true;
+}
+
+/* Send while there is room and something to send; when all is answered, go on. */
+void sm_pump(struct sm *sm)
+{
 	for (;;) {
 		const struct sm_part *part = sm_part_now(sm);
 
 		if (!part || sm->core.now < sm->core.hold_until)
 			return;
-		sm->core.hold_until = 0;
+		sm_phase_hold(sm, 0);
 		if (sm->core.entered) {
-			sm->core.entered = false;
-			if (part->begin)
-				part->begin(sm);
+			begin(sm, part);
 			continue;
 		}
-		if (part->next && sm->txn.outstanding < window_now(sm)) {
-			memset(&r, 0, offsetof(struct sm_req, data));
-			if (part->next(sm, &r)) {
-				send_request(sm, &r);
-				continue;
-			}
-		}
+		if (send_next(sm, part))
+			continue;
 		if (sm->txn.outstanding)
 			return;
 		if (part->done)
-			part->done(sm);
+			sm_phase_apply(sm, part->done(sm));
 		if (!sm->core.entered)
 			return;
 	}
 }
 
-void sm_txn_response(struct sm *sm, const struct sm_event *ev)
+void sm_response(struct sm *sm, const struct sm_event *ev)
 {
-	uint64_t tid = iba_smp_tid(ev->mad);
-	uint32_t slot = tid & TID_SLOT;
 	const struct sm_part *part = sm_part_now(sm);
-	struct sm_txn *t, copy;
+	struct sm_txn *t = sm_txn_find(sm, ev->mad), copy;
 	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
 
-	t = slot < sm->cfg.window ? &sm->txn.slots[slot] : NULL;
-	if (!t || !t->used || txn_tid(sm, t) != (tid & 0xffffffff) ||
-	    t->attr_id != iba_smp_attr_id(ev->mad)) {
-		sm->core.st.late++;
-		if (tid & TID_SET && iba_smp_attr_id(ev->mad) != IBA_ATTR_SWITCH_INFO)
-			sm->audit.trouble = sm->audit.copies =
-				true; /* it was carried out twice, or too late */
+	if (!t || t->attr_id != iba_smp_attr_id(ev->mad)) {
+		sm_count(sm, SM_COUNT_LATE);
+		if (sm_tid_is_set(ev->mad) && iba_smp_attr_id(ev->mad) != IBA_ATTR_SWITCH_INFO)
+			sm_audit_doubled(sm); /* it was carried out twice, or too late */
 		return;
 	}
 	copy = *t;
-	txn_free(sm, t);
+	sm_txn_close(sm, t);
 	sm_key_answered(sm, &copy);
 	if (status) {
-		sm->core.st.bad++;
+		sm_count(sm, SM_COUNT_BAD);
 		sm_note(sm, SM_NOTE_BAD_STATUS, 0, (uint64_t)copy.attr_id << 16 | status);
-		part->fail(sm, &copy);
+		sm_phase_apply(sm, part->fail(sm, &copy));
 	} else if (part->recv) {
-		part->recv(sm, &copy, iba_smp_data_const(ev->mad));
+		sm_phase_apply(sm, part->recv(sm, &copy, iba_smp_data_const(ev->mad)));
 	}
 }
 
-/* As if its time were up. It is asked for again, or given up, as others are. */
-void sm_txn_lost(struct sm *sm, const struct sm_event *ev)
+/* As if its time were up: it is repeated, or given up, as others are. */
+void sm_lost(struct sm *sm, const struct sm_event *ev)
 {
-	uint32_t slot = iba_smp_tid(ev->mad) & TID_SLOT;
-	struct sm_txn *t = slot < sm->cfg.window ? &sm->txn.slots[slot] : NULL;
+	struct sm_txn *t = sm_txn_find(sm, ev->mad);
 
-	if (!t || !t->used || txn_tid(sm, t) != (iba_smp_tid(ev->mad) & 0xffffffff))
+	if (!t)
 		return;
-	t->deadline = sm->txn.next_deadline = sm->core.now;
-	sm_txns_overdue(sm);
+	sm_txn_expire(sm, t);
+	sm_overdue(sm);
 }
 
-void sm_txns_overdue(struct sm *sm)
+void sm_overdue(struct sm *sm)
 {
-	uint32_t epoch = sm->topo.epoch;
+	uint32_t epoch = sm->topo.epoch, at = 0;
 	time_ps next = TIME_NEVER;
+	struct sm_txn *t, copy;
 
 	if (sm->core.now < sm->txn.next_deadline)
 		return;
-	for (uint32_t i = 0; i < sm->cfg.window; i++) {
-		struct sm_txn *t = &sm->txn.slots[i], copy;
-
-		if (!t->used)
-			continue;
-		if (t->deadline > sm->core.now) {
+	while ((t = sm_txn_overdue(sm, &at, &next))) {
+		if (sm_txn_repeat(sm, t)) {
+			sm_count(sm, SM_COUNT_RETRIES);
 			next = MIN(next, t->deadline);
 			continue;
 		}
-		if (t->tries < (sm->cfg.retries + 1) * sm_key_count(sm)) {
-			iba_smp_set_m_key(t->send.mad,
-					  sm_key_next(sm, iba_smp_m_key(t->send.mad), t->tries));
-			sm->audit.trouble |= t->method == IBA_SET;
-			sm->audit.copies |= t->method == IBA_SET;
-			sm->core.st.retries++;
-			put_on_wire(sm, t);
-			next = MIN(next, t->deadline);
-			continue;
-		}
-		sm->core.st.timeouts++;
+		sm_count(sm, SM_COUNT_TIMEOUTS);
 		copy = *t;
-		txn_free(sm, t);
-		sm_part_now(sm)->fail(sm, &copy);
+		sm_txn_close(sm, t);
+		sm_phase_apply(sm, sm_part_now(sm)->fail(sm, &copy));
 		if (sm->topo.epoch != epoch || sm->core.entered)
 			break; /* all else was forgotten */
 	}
-	sm->txn.next_deadline = next;
+	sm_txn_deadline(sm, next);
 }

@@ -47,8 +47,9 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 		return;
 	sm_keys_changed(sm, sm->core.phase == SM_OFF ? 0 : old.m_key);
 	if (sm->core.phase == SM_READY) { /* everybody is to be told */
-		sm->disc.full_needed = sm->core.incomplete = sm->core.change_pending = true;
-		sm->core.pending_cause = SM_CAUSE_RETRY;
+		sm_full_discovery_needed(sm);
+		sm_unfinished(sm);
+		sm_change_later(sm, SM_CAUSE_RETRY);
 	}
 }
 
@@ -70,13 +71,6 @@ void sm_config_settle(struct sm *sm)
 
 /* ---- the clock ---- */
 
-/* What is longer ago than the new clock's beginning was at its beginning. */
-static void back(time_ps *t, time_ps by)
-{
-	if (*t != TIME_NEVER)
-		*t = *t > by ? *t - by : 0;
-}
-
 /* The same where 0 means that it never was. */
 static void back_if(time_ps *t, time_ps by)
 {
@@ -86,26 +80,31 @@ static void back_if(time_ps *t, time_ps by)
 
 static void round_back(struct sm_round *r, time_ps by)
 {
-	back(&r->start, by);
+	sm_time_shift(&r->start, by);
 	back_if(&r->end, by);
 	for (unsigned i = 0; i < SM_NSTAGES; i++)
 		back_if(&r->in_place[i], by);
 }
 
+static void core_time_back(struct sm *sm, time_ps by)
+{
+	struct sm_core *c = &sm->core;
+
+	sm_time_shift(&c->now, by);
+	sm_time_shift(&c->phase_since, by);
+	sm_time_shift(&c->st.last_sweep_start, by);
+	back_if(&c->hold_until, by);
+	round_back(&c->round, by);
+	round_back(&c->st.last, by);
+}
+
 void sm_time_back(struct sm *sm, time_ps by)
 {
-	time_ps *const due[] = {
-		&sm->txn.next_deadline, &sm->sweep.next,  &sm->sweep.retry_at,
-		&sm->audit.due,		&sm->core.now,	  &sm->core.phase_since,
-		&sm->election.poll_at,	&sm->sweep.start, &sm->core.st.last_sweep_start};
-
-	for (size_t i = 0; i < ARRAY_LEN(due); i++)
-		back(due[i], by);
-	back_if(&sm->core.hold_until, by);
-	for (uint32_t i = 0; i < sm->cfg.window; i++)
-		back(&sm->txn.slots[i].deadline, by);
-	round_back(&sm->core.round, by);
-	round_back(&sm->core.st.last, by);
+	core_time_back(sm, by);
+	sm_txns_time_back(sm, by);
+	sm_sweep_time_back(sm, by);
+	sm_audit_time_back(sm, by);
+	sm_election_time_back(sm, by);
 	sm_damp_time_back(sm, by);
 }
 
@@ -119,16 +118,12 @@ struct sm *sm_new(const struct sm_config *c)
 	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
 	sm->cfg.lmc = MIN(c->lmc, 7u);
 	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
-	sm->txn.slots = mem_zarray(sm->cfg.window, sizeof(*sm->txn.slots));
-	sm->txn.free = mem_array(sm->cfg.window, sizeof(*sm->txn.free));
-	for (uint32_t i = sm->cfg.window; i-- > 0;)
-		sm->txn.free[sm->txn.nfree++] = i;
-	for (unsigned k = 0; k < ARRAY_LEN(sm->lids.next); k++)
-		sm->lids.next[k] = 1u << k;
-	sm->txn.next_deadline = sm->sweep.next = sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
-	sm->run.clear = NONE;
-	sm->keys.hint = sm->cfg.m_key;
-	sm->disc.arriving = true;
+	sm_txns_init(sm);
+	sm_lids_init(sm);
+	sm_keys_init(sm);
+	sm_sweep_init(sm);
+	sm_audit_init(sm);
+	sm_discovery_init(sm);
 	return sm;
 }
 
@@ -136,42 +131,20 @@ void sm_free(struct sm *sm)
 {
 	if (!sm)
 		return;
-	sm->routes.answered = sm->routes.request_id; /* nobody looks any more */
-	sm_retired_free(sm, sm->routes.request_id);
-	vec_free(&sm->routes.retired);
-	sm_recall_end(sm);
-	sm_snapshot_free(sm);
-	sm_snapshot_forget(sm);
-	sm_retire_task(sm, sm->routes.task);
-	rt_tables_free(sm->routes.tables);
-	rt_plan_free(&sm->routes.plan);
-	free(sm->routes.rank);
-	sm_waves_free(sm);
+	sm_saved_end(sm);
+	sm_routes_exit(sm);
 	sm_ahead_reset(sm);
-	sm_rows_free(sm);
-	vec_free(&sm->dev.off);
-	map64_free(&sm->dev.off_by);
-	vec_free(&sm->dev.rft_todo);
-	vec_free(&sm->dev.turns);
-	vec_free(&sm->disc.suspects);
-	free(sm->txn.slots);
-	free(sm->txn.free);
-	vec_free(&sm->topo.nodes);
-	vec_free(&sm->topo.ports);
-	vec_free(&sm->topo.hops);
-	vec_free(&sm->disc.work);
-	vec_free(&sm->lids.list);
-	vec_free(&sm->lids.waiting);
-	vec_free(&sm->disc.shunned);
+	sm_snapshot_free(sm);
+	sm_waves_free(sm);
+	sm_tables_free(sm);
+	sm_discovery_free(sm);
+	sm_topology_free(sm);
+	sm_lids_free(sm);
+	sm_keys_free(sm);
+	sm_names_free(sm);
 	sm_damp_free(sm);
-	vec_free(&sm->names.list);
-	vec_free(&sm->keys.list);
-	map64_free(&sm->keys.by_guid);
-	vec_free(&sm->election.others);
-	vec_free(&sm->election.sm_ports);
-	map64_free(&sm->names.by_guid);
-	map64_free(&sm->topo.by_guid);
-	map64_free(&sm->lids.by_guid);
+	sm_election_free(sm);
+	sm_txns_free(sm);
 	free(sm);
 }
 

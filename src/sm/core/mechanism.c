@@ -5,38 +5,6 @@
  */
 #include "sm/manager.h"
 
-const struct sm_discovery sm_discoveries[] = {
-	{"full", "forget everything and explore anew (thesis 5.3)", &sm_part_discover},
-	{"partial", "explore only what changed, keep the rest (thesis 5.4)", &sm_part_partial},
-	{0},
-};
-
-const struct sm_supply sm_supplies[] = {
-	{"none", "no provisional routes", NULL, false, false},
-#define X(e) {.name = #e, .engine = &rt_##e},
-#include "route/engines.h"
-#undef X
-	{"update", "as FERa, but only destinations that the change touches", NULL, true, false},
-	{"repair", "as update, over the link directions in use as far as they serve", NULL, true,
-	 true},
-	{0},
-};
-
-const struct sm_technique sm_techniques[] = {
-	{"full", "stop all traffic: every port to Initialize (thesis 7.2.1)", &sm_part_deactivate,
-	 &sm_part_blocks, false, false},
-	{"ports", "stop the up ports of break nodes, all but one (thesis 7.2.2)",
-	 &sm_part_break_ports, &sm_part_blocks, false, false},
-	{"dependencies", "switch forbidden turns of break nodes off (thesis 7.2.3)",
-	 &sm_part_turns_off, &sm_part_blocks, false, true},
-	{"none", "stop nothing, in any order: may deadlock", NULL, &sm_part_blocks, false, false},
-	{"outwards", "stop nothing, entry by entry from each destination outwards (thesis 6.3)",
-	 NULL, &sm_part_waves, false, false},
-	{"plan", "whatever is needed and no more: any order, outwards, or turns off",
-	 &sm_part_turns_off, &sm_part_planned, true, false},
-	{0},
-};
-
 enum { FULL, PARTIAL };
 enum {
 	SUPPLY_none,
@@ -48,24 +16,108 @@ enum {
 };
 enum { ALL_PORTS, BREAK_PORTS, DEPENDENCIES, NOTHING, OUTWARDS, PLAN };
 
+const struct sm_discovery sm_discoveries[] = {
+	[FULL] = {.name = "full",
+		  .summary = "forget everything and explore again (thesis 5.3)",
+		  .part = &sm_part_discover},
+	[PARTIAL] = {.name = "partial",
+		     .summary = "explore only what changed, keep the rest (thesis 5.4)",
+		     .part = &sm_part_partial,
+		     .partial = true},
+	{0},
+};
+
+const struct sm_supply sm_supplies[] = {
+	[SUPPLY_none] = {.name = "none", .summary = "no provisional routes", .absent = true},
+#define X(e) [SUPPLY_##e] = {.name = #e, .engine = &rt_##e},
+#include "route/engines.h"
+#undef X
+	[SUPPLY_update] = {.name = "update",
+			   .summary = "as FERa, but only destinations that the change touches",
+			   .update = true},
+	[SUPPLY_repair] =
+		{.name = "repair",
+		 .summary = "as update, over the link directions in use as far as they serve",
+		 .update = true,
+		 .keep = true},
+	{0},
+};
+
+const struct sm_technique sm_techniques[] = {
+	[ALL_PORTS] = {.name = "full",
+		       .summary = "stop all traffic: every port to Initialize (thesis 7.2.1)",
+		       .before = &sm_part_deactivate,
+		       .tables = &sm_part_blocks,
+		       .stops_all = true},
+	[BREAK_PORTS] = {.name = "ports",
+			 .summary = "stop the up ports of break nodes, all but one (thesis 7.2.2)",
+			 .before = &sm_part_break_ports,
+			 .tables = &sm_part_blocks},
+	[DEPENDENCIES] = {.name = "dependencies",
+			  .summary = "disable forbidden turns of break nodes (thesis 7.2.3)",
+			  .before = &sm_part_turns_off,
+			  .tables = &sm_part_blocks,
+			  .stay_off = true},
+	[NOTHING] = {.name = "none",
+		     .summary = "stop nothing, in any order: may deadlock",
+		     .tables = &sm_part_blocks,
+		     .safety = SM_UNSAFE},
+	[OUTWARDS] =
+		{.name = "outwards",
+		 .summary =
+			 "stop nothing, entry by entry from each destination outwards (thesis 6.3)",
+		 .tables = &sm_part_waves,
+		 .safety = SM_SAFE_ON_ONE_GRAPH,
+		 .overlaps = true},
+	[PLAN] = {.name = "plan",
+		  .summary =
+			  "whatever is needed and no more: any order, outwards, or turns disabled",
+		  .before = &sm_part_turns_off,
+		  .tables = &sm_part_planned,
+		  .plan = true},
+	{0},
+};
+
+#define ADOPT .adopt_routes = &sm_supplies[SUPPLY_update], .adopt = &sm_techniques[PLAN]
 #define IMPROVED                                                                                   \
-	&sm_discoveries[PARTIAL], &sm_supplies[SUPPLY_pira], &sm_supplies[SUPPLY_fera],            \
-		&sm_techniques[DEPENDENCIES], &sm_techniques[OUTWARDS]
+	.discovery = &sm_discoveries[PARTIAL], .provisional = &sm_supplies[SUPPLY_pira],           \
+	.routes = &sm_supplies[SUPPLY_fera], .first = &sm_techniques[DEPENDENCIES],                \
+	.second = &sm_techniques[OUTWARDS], ADOPT
 
 const struct sm_mechanism sm_mechanisms[] = {
-	{"basic", "full discovery, FERa, full deactivation (thesis Table 26)",
-	 &sm_discoveries[FULL], &sm_supplies[SUPPLY_none], &sm_supplies[SUPPLY_fera],
-	 &sm_techniques[ALL_PORTS], &sm_techniques[ALL_PORTS], false, false, false, false, false},
-	{"improved",
-	 "partial discovery, PIRa by break-node dependencies, then FERa while traffic flows (Table 26)",
-	 IMPROVED, false, false, false, false, false},
-	{"improved+partial", "improved, and only table blocks that differ (thesis 8.6)", IMPROVED,
-	 true, false, false, false, false},
-	{"improved+traps", "improved, told by traps as well as sweeps (thesis 8.9)", IMPROVED,
-	 false, false, true, false, false},
-	{"weft", "repair first, recompute what is touched, send what differs, plan every step",
-	 &sm_discoveries[PARTIAL], &sm_supplies[SUPPLY_repair], &sm_supplies[SUPPLY_update],
-	 &sm_techniques[PLAN], &sm_techniques[PLAN], true, true, true, true, true},
+	{.name = "basic",
+	 .summary = "full discovery, FERa, full deactivation (thesis Table 26)",
+	 .discovery = &sm_discoveries[FULL],
+	 .provisional = &sm_supplies[SUPPLY_none],
+	 .routes = &sm_supplies[SUPPLY_fera],
+	 .first = &sm_techniques[ALL_PORTS],
+	 .second = &sm_techniques[ALL_PORTS],
+	 ADOPT},
+	{.name = "improved",
+	 .summary = "partial discovery, PIRa by break-node dependencies, then FERa while traffic "
+		    "flows (Table 26)",
+	 IMPROVED},
+	{.name = "improved+partial",
+	 .summary = "improved, and only table blocks that differ (thesis 8.6)",
+	 IMPROVED,
+	 .partial_tables = true},
+	{.name = "improved+traps",
+	 .summary = "improved, told by traps as well as sweeps (thesis 8.9)",
+	 IMPROVED,
+	 .traps = true},
+	{.name = "weft",
+	 .summary = "repair first, recompute what is touched, send what differs, plan every step",
+	 .discovery = &sm_discoveries[PARTIAL],
+	 .provisional = &sm_supplies[SUPPLY_repair],
+	 .routes = &sm_supplies[SUPPLY_update],
+	 .first = &sm_techniques[PLAN],
+	 .second = &sm_techniques[PLAN],
+	 ADOPT,
+	 .partial_tables = true,
+	 .by_lid = true,
+	 .traps = true,
+	 .ahead = true,
+	 .thrifty = true},
 	{0},
 };
 
@@ -95,17 +147,6 @@ const struct sm_mechanism *sm_mechanism_find(const char *name)
 	FIND(sm_mechanism, sm_mechanisms);
 }
 
-static bool is(const char *name, const char *what)
-{
-	return !strcmp(name, what);
-}
-
-/* Routes of one up/down graph: old and new ones may mix in any way that loses no packet. */
-static bool same_graph(const struct sm_mechanism *m)
-{
-	return is(m->provisional->name, "pira") && is(m->routes->name, "fera");
-}
-
 static bool uses_lanes(const struct sm_supply *s)
 {
 	return s->engine && s->engine->lanes;
@@ -113,21 +154,22 @@ static bool uses_lanes(const struct sm_supply *s)
 
 int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
 {
-	bool two = !is(m->provisional->name, "none");
+	const struct rt_engine *first = m->provisional->engine;
+	bool one_graph = first && first->refined_by && first->refined_by == m->routes->engine;
 
-	if (is(m->routes->name, "none"))
-		return err_set(e, -EINVAL, "final routes cannot be 'none'");
+	if (m->routes->absent)
+		return err_set(e, -EINVAL, "final routes cannot be '%s'", m->routes->name);
 	if (uses_lanes(m->provisional) || uses_lanes(m->routes))
 		return err_set(
 			e, -EINVAL,
 			"engine '%s' needs SL-to-VL tables, which the manager does not program",
 			uses_lanes(m->routes) ? m->routes->name : m->provisional->name);
-	if (is(m->first->name, "none") || is(m->first->name, "outwards"))
+	if (m->first->safety != SM_SAFE)
 		return err_set(e, -EDEADLK,
 			       "first tables distributed by '%s' may deadlock packets in flight",
 			       m->first->name);
-	if (two &&
-	    (is(m->second->name, "none") || (is(m->second->name, "outwards") && !same_graph(m))))
+	if (!m->provisional->absent &&
+	    m->second->safety > (one_graph ? SM_SAFE_ON_ONE_GRAPH : SM_SAFE))
 		return err_set(
 			e, -EDEADLK,
 			"final tables distributed by '%s' after '%s' may deadlock packets in flight",

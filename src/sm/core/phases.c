@@ -1,157 +1,211 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Phases: which part serves each, what may follow what, and rounds, which are made of them. State: the
- * phase and the round. Does not send anything.
+ * Phases and rounds: from (phase, outcome) to the next phase, by the table of phase_table.h. State: the
+ * phase and the round, in struct sm_core. Way in: sm_phase_apply(). Does not know what a part does.
  */
 #include "sm/manager.h"
 
-static void nothing_to_stop(struct sm *sm)
-{
-	sm_phase_set(sm, SM_JOIN);
-}
+/* ---- the tables ---- */
 
-static void nothing_to_join(struct sm *sm)
-{
-	sm_phase_set(sm, SM_TABLES);
-}
-
-static const struct sm_part part_no_stop = {.done = nothing_to_stop},
-			    part_no_join = {.done = nothing_to_join};
-
-/* The parts below are those of the basic mechanism; sm_part_now() knows the others. */
-static const struct {
-	const char *name;
-	const struct sm_part *part;
-	uint16_t next; /* bits of the phases that may follow */
-} phases[SM_NPHASES] = {
-	[SM_OFF] = {"off", NULL, 1 << SM_DISCOVER},
-	[SM_DISCOVER] = {"discover", &sm_part_discover,
-			 1 << SM_DISCOVER | 1 << SM_CONFIGURE | 1 << SM_READY | 1 << SM_STANDBY},
-	[SM_CONFIGURE] = {"configure", &sm_part_configure,
-			  1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_READY},
-	[SM_COMPUTE] = {"compute", &sm_part_compute,
-			1 << SM_DISCOVER | 1 << SM_DEACTIVATE | 1 << SM_READY},
-	[SM_DEACTIVATE] = {"deactivate", &part_no_stop,
-			   1 << SM_DISCOVER | 1 << SM_JOIN | 1 << SM_READY},
-	[SM_JOIN] = {"join", &part_no_join, 1 << SM_DISCOVER | 1 << SM_TABLES | 1 << SM_READY},
-	[SM_TABLES] = {"tables", &sm_part_blocks,
-		       1 << SM_DISCOVER | 1 << SM_RESTORE | 1 << SM_READY},
-	[SM_RESTORE] = {"restore", &sm_part_restore,
-			1 << SM_DISCOVER | 1 << SM_ARM | 1 << SM_READY},
-	[SM_ARM] = {"arm", &sm_part_arm, 1 << SM_DISCOVER | 1 << SM_ACTIVATE | 1 << SM_READY},
-	[SM_ACTIVATE] = {"activate", &sm_part_activate,
-			 1 << SM_DISCOVER | 1 << SM_COMPUTE | 1 << SM_AUDIT | 1 << SM_READY},
-	[SM_AUDIT] = {"audit", &sm_part_audit, 1 << SM_DISCOVER | 1 << SM_READY},
-	[SM_READY] = {"ready", &sm_part_ready,
-		      1 << SM_DISCOVER | 1 << SM_SWEEP | 1 << SM_AUDIT | 1 << SM_STANDBY},
-	[SM_SWEEP] = {"sweep", &sm_part_sweep, 1 << SM_DISCOVER | 1 << SM_READY},
-	[SM_STANDBY] = {"standby", &sm_part_standby, 1 << SM_DISCOVER},
+static const char *const phase_names[SM_NPHASES] = {
+#define NAME(phase, name, part, text) [SM_##phase] = name,
+	SM_PHASES(NAME)
+#undef NAME
 };
 
 const char *sm_phase_name(enum sm_phase p)
 {
-	return p < SM_NPHASES ? phases[p].name : "?";
+	return p < SM_NPHASES ? phase_names[p] : "?";
 }
 
-const struct sm_technique *sm_technique_now(const struct sm *sm)
+const char *sm_phase_text(enum sm_phase p)
 {
-	if (sm->disc.found_old) /* somebody else's tables: whatever is needed, and nothing that need not stop */
-		return sm_technique_find("plan");
-	return sm->routes.stage == SM_FINAL && sm->routes.staged ? sm->cfg.mechanism.second
-								 : sm->cfg.mechanism.first;
+	static const char *const texts[SM_NPHASES] = {
+#define TEXT(phase, name, part, text) [SM_##phase] = text,
+		SM_PHASES(TEXT)
+#undef TEXT
+	};
+
+	return p < SM_NPHASES ? texts[p] : "?";
 }
 
-/* Can what is known be built upon? */
-static bool can_be_partial(const struct sm *sm)
+static const char *const outcome_names[SM_NOUTCOMES] = {
+#define NAME(outcome, name, text) [SM_##outcome] = name,
+	SM_OUTCOMES(NAME)
+#undef NAME
+};
+
+const char *sm_outcome_name(enum sm_outcome o)
 {
-	return sm->cfg.mechanism.discovery->part == &sm_part_partial && sm->topo.fab &&
-	       sm->topo.fab->nswitches && !sm->disc.full_needed;
+	return o < SM_NOUTCOMES ? outcome_names[o] : "?";
 }
 
-const struct sm_part *sm_part_now(const struct sm *sm)
+const char *sm_outcome_text(enum sm_outcome o)
 {
-	switch (sm->core.phase) {
-	case SM_DISCOVER:
-	case SM_SWEEP:
-		/* A discovery stays what it began as. */
-		if (sm->core.entered ? can_be_partial(sm) : sm->disc.partial)
-			return &sm_part_partial;
-		break;
-	case SM_DEACTIVATE:
-		if (sm_technique_now(sm)->before)
-			return sm_technique_now(sm)->before;
-		break;
-	case SM_JOIN:
-		if (sm_technique_now(sm)->plan)
-			return &sm_part_join;
-		break;
-	case SM_TABLES:
-		return sm_technique_now(sm)->tables;
-	case SM_OFF:
-	case SM_CONFIGURE:
-	case SM_COMPUTE:
-	case SM_RESTORE:
-	case SM_ARM:
-	case SM_ACTIVATE:
-	case SM_AUDIT:
-	case SM_READY:
-	case SM_STANDBY:
-	case SM_NPHASES:
-		break;
-	}
-	return phases[sm->core.phase].part;
+	static const char *const texts[SM_NOUTCOMES] = {
+#define TEXT(outcome, name, text) [SM_##outcome] = text,
+		SM_OUTCOMES(TEXT)
+#undef TEXT
+	};
+
+	return o < SM_NOUTCOMES ? texts[o] : "?";
 }
 
-void sm_phase_slide(struct sm *sm, enum sm_phase to)
-{
-	assert(phases[sm->core.phase].next & 1 << to);
-	sm->core.round.time[sm->core.phase] += sm->core.now - sm->core.phase_since;
-	if (sm->core.phase == SM_COMPUTE)
-		sm->core.round.compute[sm->routes.stage] += sm->core.now - sm->core.phase_since;
-	sm_note(sm, SM_NOTE_PHASE, sm->core.phase, to);
-	sm->core.phase = to;
-	sm->core.worked |= to == SM_CONFIGURE;
-	sm->core.phase_since = sm->core.now;
-}
+const struct sm_transition sm_transitions[] = {
+#define ROW(from, outcome, to) {SM_##from, SM_##outcome, SM_##to},
+	SM_TRANSITIONS(ROW)
+#undef ROW
+};
+const size_t sm_ntransitions = ARRAY_LEN(sm_transitions);
 
-void sm_phase_set(struct sm *sm, enum sm_phase to)
-{
-	if (sm->core.phase == SM_READY) /* questions of spare time wait */
-		sm_forget_outstanding(sm);
-	assert(sm->txn.outstanding == 0);
-	sm_phase_slide(sm, to);
-	sm->core.entered = true;
-	sm->core.hold_until = 0;
-}
+/* 0 (SM_OFF): no such transition. */
+static const uint8_t next_phase[SM_NPHASES][SM_NOUTCOMES] = {
+#define NEXT(from, outcome, to) [SM_##from][SM_##outcome] = SM_##to,
+	SM_TRANSITIONS(NEXT)
+#undef NEXT
+};
 
-void sm_round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
+/* ---- rounds ---- */
+
+static void round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 {
-	if (sm->core.round.end ||
-	    sm->core.phase == SM_OFF) {		/* the last round is over: this is a new one */
-		if (sm->core.phase != SM_SWEEP) /* a sweep's marks were set when it began */
-			memcpy(sm->core.mark, sm->core.st.smps, sizeof(sm->core.mark));
-		sm->core.round = (struct sm_round){.cause = cause, .start = sm->core.now};
-		sm->audit.rewrote = sm->audit.mending = sm->core.worked = false;
-		/* An audit that was still to come reads what was set then, too. */
-		sm->audit.trouble = sm->audit.due != TIME_NEVER;
-		sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
-		if (!sm->audit.trouble)
-			sm->audit.generation = (uint8_t)(sm->audit.generation == UINT8_MAX
-								 ? 1
-								 : sm->audit.generation + 1);
-		sm->disc.restarts = 0;
-		sm->core.incomplete |= sm->disc.shunned.n > 0;
-		sm->disc.shunned.n = 0; /* perhaps it is the other device that changed */
-		sm->core.phase_since = sm->core.now;
+	struct sm_core *c = &sm->core;
+
+	if (c->round.end || c->phase == SM_OFF) { /* the last round is over: this is a new one */
+		if (c->phase != SM_SWEEP)	  /* a sweep's marks were set when it began */
+			sm_round_mark(sm);
+		c->round = (struct sm_round){.cause = cause, .start = c->now};
+		c->worked = false;
+		sm_audit_round(sm);
+		sm_retry_never(sm);
+		c->incomplete |= sm_discovery_round(sm);
+		c->phase_since = c->now;
 	}
 	sm_note(sm, SM_NOTE_CHANGE, cause, who);
-	sm->core.change_pending = false;
+	c->change_pending = false;
 }
 
-/* A new look at everything, whatever is going on. Late answers to old questions are dropped. */
-void sm_change(struct sm *sm, enum sm_cause cause, uint64_t who)
+void sm_round_restarts_reset(struct sm *sm)
 {
-	sm_round_begin(sm, cause, who);
-	sm_forget_outstanding(sm);
-	sm_phase_set(sm, SM_DISCOVER);
+	sm->core.round.restarts = 0;
+}
+
+void sm_phase_entered(struct sm *sm)
+{
+	sm->core.entered = false;
+}
+
+void sm_round_end(struct sm *sm, bool clean)
+{
+	struct sm_core *c = &sm->core;
+
+	c->round.end = c->now;
+	c->round.clean = clean;
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		c->round.smps[i] = c->st.smps[i] - c->mark[i];
+	c->st.last = c->round;
+	c->st.rounds++;
+}
+
+void sm_round_drop(struct sm *sm)
+{
+	sm->core.round.end = sm->core.now;
+}
+
+void sm_round_abandon(struct sm *sm)
+{
+	struct sm_core *c = &sm->core;
+
+	if (!c->round.end)
+		c->round.end = c->now ? c->now : 1;
+	c->change_pending = false;
+}
+
+void sm_round_in_place(struct sm *sm, enum sm_stage stage)
+{
+	sm->core.round.in_place[stage] = sm->core.now;
+}
+
+void sm_round_in_place_too(struct sm *sm)
+{
+	sm->core.round.in_place[SM_FINAL] = sm->core.round.in_place[SM_PROVISIONAL];
+}
+
+void sm_round_mark(struct sm *sm)
+{
+	memcpy(sm->core.mark, sm->core.st.smps, sizeof(sm->core.mark));
+}
+
+/* ---- phases ---- */
+
+static void enter(struct sm *sm, enum sm_phase to)
+{
+	struct sm_core *c = &sm->core;
+
+	c->round.time[c->phase] += c->now - c->phase_since;
+	if (c->phase == SM_COMPUTE)
+		c->round.compute[sm->routes.stage] += c->now - c->phase_since;
+	sm_note(sm, SM_NOTE_PHASE, c->phase, to);
+	c->phase = to;
+	c->worked |= to == SM_CONFIGURE;
+	c->phase_since = c->now;
+}
+
+void sm_phase_apply(struct sm *sm, enum sm_outcome o)
+{
+	struct sm_core *c = &sm->core;
+	enum sm_phase to = next_phase[c->phase][o];
+
+	if (o == SM_GOING_ON)
+		return;
+	assert(to);
+	if (o == SM_CHANGED)
+		round_begin(sm, c->trigger.cause, c->trigger.who);
+	/* A change is looked into whatever is under way, and questions of spare time wait. */
+	if (o == SM_CHANGED || c->phase == SM_READY)
+		sm_forget_outstanding(sm);
+	assert(sm->txn.outstanding == 0);
+	enter(sm, to);
+	c->entered = true;
+	c->hold_until = 0;
+}
+
+enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, uint64_t who)
+{
+	sm->core.trigger = (struct sm_trigger){cause, who};
+	return SM_CHANGED;
+}
+
+void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, uint64_t who)
+{
+	if (sm->core.phase != SM_SWEEP)
+		return;
+	round_begin(sm, cause, who);
+	enter(sm, next_phase[SM_SWEEP][SM_NOTICED]);
+}
+
+void sm_phase_hold(struct sm *sm, time_ps until)
+{
+	sm->core.hold_until = until;
+}
+
+void sm_change_later(struct sm *sm, enum sm_cause cause)
+{
+	sm->core.change_pending = true;
+	sm->core.pending_cause = cause;
+}
+
+void sm_unfinished(struct sm *sm)
+{
+	sm->core.incomplete = true;
+}
+
+void sm_finished(struct sm *sm)
+{
+	sm->core.incomplete = false;
+}
+
+void sm_round_again(struct sm *sm)
+{
+	sm->core.round.restarts++;
 }

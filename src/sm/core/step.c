@@ -11,34 +11,40 @@ static void on_smp(struct sm *sm, const struct sm_event *ev)
 
 	if (iba_smp_base_version(ev->mad) != 1 || iba_smp_class_version(ev->mad) != 1 ||
 	    (cls != IBA_CLASS_SUBN_LID && cls != IBA_CLASS_SUBN_DR)) {
-		sm->core.st.bad++;
+		sm_count(sm, SM_COUNT_BAD);
 		return;
 	}
 	if (method == IBA_GET_RESP)
-		sm_txn_response(sm, ev);
+		sm_response(sm, ev);
 	else if (method == IBA_TRAP && iba_smp_attr_id(ev->mad) == IBA_ATTR_NOTICE)
 		sm_trap(sm, ev);
 	else if ((method == IBA_GET || method == IBA_SET) &&
 		 iba_smp_attr_id(ev->mad) == IBA_ATTR_SM_INFO)
-		sm_info_answer(sm, ev);
+		sm_phase_apply(sm, sm_info_answer(sm, ev));
 	else
-		sm->core.st.bad++;
+		sm_count(sm, SM_COUNT_BAD);
+}
+
+/* What the manager does of its own accord when it is ready and the time has come. */
+static enum sm_outcome due_now(struct sm *sm)
+{
+	if (sm->core.now >= sm->sweep.retry_at) {
+		sm_full_discovery_needed(sm);
+		return sm_changed(sm, SM_CAUSE_RETRY, 0);
+	}
+	if (sm->core.now >= sm->audit.due)
+		return SM_DOUBTFUL;
+	if (sm->core.now >= sm_damp_due(sm))
+		return sm_damp_release(sm);
+	return sm->core.now >= sm->sweep.next ? SM_DUE : SM_GOING_ON;
 }
 
 static void on_wake(struct sm *sm)
 {
 	if (sm->txn.outstanding)
-		sm_txns_overdue(sm);
-	if (sm->core.phase == SM_READY && sm->core.now >= sm->sweep.retry_at) {
-		sm->disc.full_needed = true;
-		sm_change(sm, SM_CAUSE_RETRY, 0);
-	} else if (sm->core.phase == SM_READY && sm->core.now >= sm->audit.due) {
-		sm_phase_set(sm, SM_AUDIT);
-	} else if (sm->core.phase == SM_READY && sm->core.now >= sm_damp_due(sm)) {
-		sm_damp_release(sm);
-	} else if (sm->core.phase == SM_READY && sm->core.now >= sm->sweep.next) {
-		sm_phase_set(sm, SM_SWEEP);
-	}
+		sm_overdue(sm);
+	if (sm->core.phase == SM_READY)
+		sm_phase_apply(sm, due_now(sm));
 }
 
 static time_ps wake_time(const struct sm *sm)
@@ -73,26 +79,26 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 			break;
 		}
 		sm_state_set(sm, IBA_SM_DISCOVERING);
-		sm_change(sm, SM_CAUSE_START, 0);
+		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_START, 0));
 		break;
 	case SM_EV_SMP:
 		on_smp(sm, ev);
 		break;
 	case SM_EV_LOST:
-		sm_txn_lost(sm, ev);
+		sm_lost(sm, ev);
 		break;
 	case SM_EV_WAKE:
 		on_wake(sm);
 		break;
 	case SM_EV_ROUTES:
-		sm_routes_in(sm, ev);
+		sm_phase_apply(sm, sm_routes_in(sm, ev));
 		break;
 	case SM_EV_PROGRESS:
 		sm_routes_progress(sm, ev);
 		break;
 	case SM_EV_SWEEP:
 		if (sm->core.phase == SM_READY)
-			sm_phase_set(sm, SM_SWEEP);
+			sm_phase_apply(sm, SM_DUE);
 		break;
 	}
 	sm_pump(sm);

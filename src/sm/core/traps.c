@@ -7,31 +7,25 @@
 static void link_state_trap(struct sm *sm, uint16_t lid)
 {
 	uint32_t node = sm_node_by_lid(sm, lid);
-	bool looking = sm->disc.partial && !sm->core.entered &&
+	bool looking = sm_is_partial(&sm->disc) && !sm->core.entered &&
 		       (sm->core.phase == SM_DISCOVER || sm->core.phase == SM_SWEEP);
 
 	if (looking && node != NONE) {
-		if (sm->core.phase == SM_SWEEP) {
-			sm_round_begin(sm, SM_CAUSE_TRAP, lid);
-			sm_phase_slide(sm, SM_DISCOVER);
-		}
+		sm_sweep_noticed(sm, SM_CAUSE_TRAP, lid);
 		sm_partial_suspect(sm, node);
 		return;
 	}
 	if (node != NONE)
-		vec_push(&sm->disc.suspects, node);
-	else if (
-		sm->damp.held
-			.n) /* who is held off; whoever else there may be, a neighbour tells as well */
+		sm_suspect(sm, node);
+	else if (sm->damp.held
+			 .n) /* the sender is behind a held link; of others a neighbour tells too */
 		return;
 	else
-		sm->disc.full_needed = true; /* nobody known has this LID */
-	if (sm->core.phase == SM_READY || sm->core.phase == SM_SWEEP) {
-		sm_change(sm, SM_CAUSE_TRAP, lid);
-	} else {
-		sm->core.change_pending = true;
-		sm->core.pending_cause = SM_CAUSE_TRAP;
-	}
+		sm_full_discovery_needed(sm); /* no known device has this LID */
+	if (sm->core.phase == SM_READY || sm->core.phase == SM_SWEEP)
+		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_TRAP, lid));
+	else
+		sm_change_later(sm, SM_CAUSE_TRAP);
 }
 
 /* Trap 144 tells of several things: another name, or an SM that was not there. */
@@ -47,7 +41,7 @@ static void local_change(struct sm *sm, const struct iba_notice *n)
 		if (d.local_changes & IBA_CHANGED_NODE_DESC)
 			sm_name_ask_again(sm, sm->topo.nodes.at[sm->topo.ports.at[p].node].guid);
 		if (sm->cfg.contest && d.cap_mask & IBA_CAP_IS_SM && sm->core.phase == SM_READY)
-			vec_push(&sm->election.sm_ports, p);
+			sm_election_ask(sm, p);
 	}
 }
 
@@ -60,16 +54,13 @@ void sm_trap(struct sm *sm, const struct sm_event *ev)
 	struct iba_notice notice;
 
 	iba_notice_get(&notice, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
-	sm->core.st.traps++;
+	sm_count(sm, SM_COUNT_TRAPS);
 	if (sm->core.phase == SM_STANDBY)
 		return; /* for the master */
 	sm_note(sm, SM_NOTE_TRAP, notice.trap_number, ev->slid);
 	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {
 		memcpy(r.data, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
-		vec_room(&sm->core.out->sends, sm->core.out->sends.n + 1);
-		sm_transmit(sm, &r, iba_smp_tid(ev->mad),
-			    &sm->core.out->sends.at[sm->core.out->sends.n++]);
-		sm->core.st.smps[SM_FOR_TRAP]++;
+		sm_send_now(sm, &r, iba_smp_tid(ev->mad));
 	}
 	if (!notice.is_generic || sm->core.phase == SM_OFF)
 		return;

@@ -150,7 +150,7 @@ static void hold(struct sm *sm, uint32_t at, uint32_t port)
 
 	if (e->peer == sm->topo.nodes.at[0].guid && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH)
 		return; /* the SM's own link */
-	if (!sm->disc.partial && sm->topo.ports.at[port].peer != NONE)
+	if (!sm_is_partial(&sm->disc) && sm->topo.ports.at[port].peer != NONE)
 		return; /* its other end was gone through already: when it changes again */
 	hold_one(&sm->damp, at);
 	hold_one(&sm->damp, other(&sm->damp, at));
@@ -204,9 +204,9 @@ bool sm_damp_found(struct sm *sm, uint32_t port)
 
 	/* Of a switch that partial discovery takes for new, the ports at the other ends are
 	 * counted. */
-	return at != NONE &&
-	       sm_damp_saw(sm, port,
-			   sm->disc.partial ? IBA_PORT_NO_CHANGE : sm->damp.ends.at[at].state);
+	return at != NONE && sm_damp_saw(sm, port,
+					 sm_is_partial(&sm->disc) ? IBA_PORT_NO_CHANGE
+								  : sm->damp.ends.at[at].state);
 }
 
 void sm_damp_lost(struct sm *sm, uint32_t far)
@@ -308,11 +308,11 @@ static bool look_at(struct sm *sm, const struct sm_end *e)
 	    (sm->topo.ports.at[port].known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN))
 		return false;
 	sm->topo.nodes.at[sm->topo.ports.at[port].node].unread = true;
-	vec_push(&sm->disc.suspects, sm->topo.ports.at[port].node);
+	sm_suspect(sm, sm->topo.ports.at[port].node);
 	return true;
 }
 
-void sm_damp_release(struct sm *sm)
+enum sm_outcome sm_damp_release(struct sm *sm)
 {
 	uint64_t who = 0;
 
@@ -329,8 +329,8 @@ void sm_damp_release(struct sm *sm)
 		if (look_at(sm, e) || (far != NONE && look_at(sm, &sm->damp.ends.at[far])))
 			who = who ? who : e->guid;
 	}
-	if (who) /* what is Down is only forgiven */
-		sm_change(sm, SM_CAUSE_RELEASE, who);
+	/* What is Down is only forgiven. */
+	return who ? sm_changed(sm, SM_CAUSE_RELEASE, who) : SM_GOING_ON;
 }
 
 void sm_damp_reset(struct sm *sm)

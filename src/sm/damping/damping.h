@@ -41,7 +41,7 @@ uint32_t
 sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the only way to a switch; NONE */
 void sm_damp_tell(struct sm *sm);	  /* notes for what was held since */
 time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
-void sm_damp_release(struct sm *sm);
+enum sm_outcome sm_damp_release(struct sm *sm);
 void sm_damp_reset(struct sm *sm); /* count anew: cfg.flaps is another number */
 void sm_damp_time_back(struct sm *sm, time_ps by);
 void sm_damp_free(struct sm *sm);

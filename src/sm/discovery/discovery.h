@@ -10,71 +10,113 @@
 
 #include "sm/topology/topology.h"
 
-enum sm_work_kind {
-	W_NODE_INFO,
-	W_SWITCH_INFO,
-	W_CLEAR_CHANGE,
-	W_PORT_INFO,
-	W_SET_LID,
-	W_TABLE,      /* a block of the linear table a switch was found with */
-	W_TURN,	      /* an SL-to-VL table: is that turn off? */
-	W_SM_INFO,    /* who is the SM at this port? */
-	W_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
-	/* partial discovery, of switches that are known: */
-	W_POLL, /* SwitchInfo: did a port change? */
-	W_CLEAR_KNOWN,
-	W_PORT_STATE, /* PortInfo: did this one? */
-	W_PORT_AGAIN, /* the same, of one port alone */
-	W_PORT_PEEK,  /* only a look whether it is dead: see early_repair.c */
-};
-
 struct sm_work {
-	enum sm_work_kind kind;
-	uint32_t
-		ref; /* node or port, by kind; W_NODE_INFO: the port that leads there, NONE: local */
-	uint32_t which; /* block, or turn as the attribute modifier has it */
+	enum sm_question question;
+	struct sm_target target;
 };
 
-struct sm_memory; /* restore/saved_state.h */
+enum sm_discovery_kind { SM_DISCOVERY_FULL, SM_DISCOVERY_PARTIAL };
+
+/* Whether a discovery shows the subnet as it is. */
+enum sm_view { SM_VIEW_TRUE, SM_VIEW_DOUBTFUL };
+
+/* How a discovery ended, beyond what it found. */
+enum sm_discovery_end {
+	SM_END_COMPLETE,
+	SM_END_EARLY,	/* enough was known for a repair: see early_repair.c */
+	SM_END_IN_VAIN, /* there was no change: the next sweep keeps its time */
+};
+
+/* What a discovery found; any of these. */
+enum sm_finding {
+	SM_FOUND_CHANGE = 1,	    /* the topology is another one */
+	SM_FOUND_SOMETHING_UP = 2,  /* a link or device that came up is explored */
+	SM_FOUND_PORTS_TO_READ = 4, /* partial: a switch reported a change when asked */
+};
+
+/* From the start, or from the end of a standby, to the end of the first round. */
+enum sm_arrival {
+	SM_SETTLED,	/* a round has ended since */
+	SM_ARRIVING,	/* none has */
+	SM_TAKING_OVER, /* with cfg.read_back: the subnet may have been managed before */
+	SM_ADOPTING,	/* and tables were found: they stay if they serve */
+};
 
 struct sm_discovering {
-	VEC(struct sm_work) work;
+	VEC(struct sm_work) work; /* questions to ask, from work_head on */
 	size_t work_head;
-	bool dirty;  /* this discovery does not show the subnet as it is */
-	bool unseen; /* an earlier one did not, and only a full discovery can tell what is there */
-	bool full_needed; /* what is known cannot be built upon */
-	bool partial;	  /* the running discovery is one */
-	bool changed;	  /* it found something new */
-	bool grown;	  /* it explores something that came up */
-	bool guessed;	  /* it ended before all was known */
-	bool taking_over; /* the first round, on a fabric that was managed before */
-	bool all_met;	  /* then: no more LIDs can turn up */
-	bool found_old;	  /* and tables were found: they stay if they serve */
-	bool in_vain;	  /* the last one found nothing: sweeps keep their time */
-	bool read_ports;  /* partial: a switch told of a change when asked */
-	bool arriving;	  /* no round has come to its end since the start, or since it stood by */
+	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
+	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
+	enum sm_view view;		/* of this discovery */
+	enum sm_view earlier;		/* doubtful: only a full discovery can tell what is there */
+	enum sm_discovery_end end;
+	unsigned findings; /* of enum sm_finding */
+	enum sm_arrival arrival;
+	bool all_met; /* every device was met: no LID in use can turn up any more */
 	VEC(uint32_t)
-	suspects; /* nodes that told of a change, or failed, since the last discovery */
+	suspects; /* nodes that reported a change, or failed, since the last discovery */
 	uint32_t restarts;
-	VEC(uint64_t) shunned; /* GUIDs of devices that refused again and again: left out for now */
-	bool far;	       /* discovery stopped at 63 hops somewhere */
-	uint32_t far_nodes;    /* nodes known when it last did */
-	struct sm_memory *memory; /* of an earlier SM, for the first discovery; NULL: none */
+	VEC(uint64_t) excluded; /* GUIDs of devices that refused again and again */
+	bool far;		/* discovery stopped at 63 hops somewhere */
+	uint32_t far_nodes;	/* nodes known when it last did */
 };
+
+static inline bool sm_is_partial(const struct sm_discovering *d)
+{
+	return d->kind == SM_DISCOVERY_PARTIAL;
+}
+
+static inline bool sm_is_doubtful(const struct sm_discovering *d)
+{
+	return d->view == SM_VIEW_DOUBTFUL;
+}
+
+static inline bool sm_is_taking_over(const struct sm_discovering *d)
+{
+	return d->arrival >= SM_TAKING_OVER;
+}
 
 struct sm_sweeping {
 	time_ps start, duration, next;
 	time_ps retry_at, backoff_ps;
+	/* while it lasts */
+	uint32_t at;	/* switch of the snapshot to ask next */
+	uint32_t clear; /* the switch whose PortStateChange is being cleared, NONE */
+	struct iba_switch_info si;
 };
 
-/* requests.c */
-void sm_ask(struct sm *sm, enum sm_work_kind kind, uint32_t ref);
-void sm_ask_for(struct sm *sm, enum sm_work_kind kind, uint32_t ref, uint32_t which);
-bool sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
+/* discovery_state.c: what other rooms report to discovery */
+void sm_discovery_init(struct sm *sm);
+void sm_discovery_free(struct sm *sm);
+bool sm_discovery_round(
+	struct sm *sm); /* a round begins; true: a device was excluded in the last */
+void sm_discovery_doubt(struct sm *sm); /* what was discovered is not what is there */
+void sm_discovery_found(struct sm *sm, enum sm_finding f);
+void sm_full_discovery_needed(struct sm *sm);
+void sm_suspect(struct sm *sm, uint32_t node); /* the next discovery asks it */
+void sm_exclude(struct sm *sm, uint64_t guid); /* from snapshots, until the next round */
+bool sm_is_excluded(const struct sm *sm, uint64_t guid);
+void sm_arrive(struct sm *sm);		  /* what devices hold may be another manager's work */
+void sm_adopt(struct sm *sm, bool found); /* tables were found in the switches, or not */
+void sm_all_devices_met(struct sm *sm);
+
+/* questions.c: the queue */
+void sm_ask_node(struct sm *sm, enum sm_question q, uint32_t node);
+void sm_ask_port(struct sm *sm, enum sm_question q, uint32_t port);
+void sm_ask_behind(struct sm *sm,
+		   uint32_t port); /* NodeInfo through a port; NONE: the local node */
+void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block);
+void sm_ask_turn(struct sm *sm, uint32_t node, unsigned in, unsigned out);
+void sm_poll(struct sm *sm, uint32_t node); /* did a switch see a change? */
+bool sm_work_left(const struct sm *sm);
+struct sm_work sm_work_take(struct sm *sm);
+void sm_work_clear(struct sm *sm);
+void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
 bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it was to be asked */
+bool sm_question_of_known(enum sm_question q); /* asked of switches that were known before */
 
 /* takeover.c */
-void sm_found_begin(struct sm *sm);
+void sm_takeover_begin(struct sm *sm);		    /* a full discovery begins */
 void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
 void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
 void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
@@ -86,22 +128,17 @@ bool sm_mark_make(struct sm *sm, uint32_t node,
 		  struct sm_req *r); /* false: it is as it should be */
 
 /* full_discovery.c */
-void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
-void sm_discover_fail(struct sm *sm, const struct sm_txn *t);
-void sm_discover_again(struct sm *sm);
+enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+enum sm_outcome sm_discover_fail(struct sm *sm, const struct sm_txn *t);
+enum sm_outcome sm_discover_again(struct sm *sm);
 
 /* partial_discovery.c: a switch met by NodeInfo through a port that came up; and one that told of a
  * change */
 void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_partial_suspect(struct sm *sm, uint32_t node);
-void sm_poll(struct sm *sm, uint32_t node);
 
 /* missing_devices.c */
-bool sm_in_use(const struct sm *sm, uint32_t port);	/* an endport that was asked */
 bool sm_is_missing(const struct sm *sm, uint32_t node); /* a switch */
-uint32_t sm_work_node(const struct sm *sm, enum sm_work_kind kind, uint32_t ref);
-bool sm_work_of_known(enum sm_work_kind kind); /* asked of switches that were known before */
-uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* a switch, or NONE */
 void sm_miss(struct sm *sm, uint32_t endport);
 void sm_miss_cut_off(struct sm *sm);
 bool sm_unlink_port(struct sm *sm, uint32_t port); /* false: there was no link */
@@ -117,7 +154,12 @@ bool sm_guess_switch(struct sm *sm,
 		     uint32_t port); /* true: it is taken for dead, and discovery over */
 void sm_guess_check(struct sm *sm);
 
-/* sweep.c */
+/* sweep_state.c and sweep.c */
 void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */
+void sm_sweep_init(struct sm *sm);
+void sm_sweep_start(struct sm *sm); /* of either kind */
+void sm_sweep_clean(struct sm *sm); /* it ended without a change */
+void sm_retry_never(struct sm *sm);
+void sm_sweep_time_back(struct sm *sm, time_ps by);
 
 #endif

@@ -10,8 +10,9 @@
 bool sm_guess_possible(const struct sm *sm)
 {
 	return sm->cfg.mechanism.ahead && sm->routes.ahead && !sm->core.incomplete &&
-	       sm->core.phase == SM_DISCOVER && !sm->disc.guessed &&
-	       !sm->disc.grown; /* what came up must be explored to the end */
+	       sm->core.phase == SM_DISCOVER && sm->disc.end != SM_END_EARLY &&
+	       !(sm->disc.findings &
+		 SM_FOUND_SOMETHING_UP); /* what came up must be explored to the end */
 }
 
 static bool told(const struct sm *sm, uint32_t node)
@@ -72,8 +73,8 @@ static void believe_links(struct sm *sm)
 
 static void act(struct sm *sm, uint32_t node)
 {
-	sm->disc.guessed = true;
-	sm->disc.work.n = sm->disc.work_head = 0;
+	sm->disc.end = SM_END_EARLY;
+	sm_work_clear(sm);
 	sm_forget_outstanding(sm);
 	believe_links(sm);
 	sm_note(sm, SM_NOTE_GUESS, node == NONE ? 0 : sm->topo.nodes.at[node].guid, 0);
@@ -85,7 +86,7 @@ static void look_later(struct sm *sm, uint32_t node)
 	if (sm->topo.nodes.at[node].type != IBA_NODE_SWITCH)
 		return;
 	sm->topo.nodes.at[node].unread = true;
-	vec_push(&sm->disc.suspects, node);
+	sm_suspect(sm, node);
 }
 
 static void take_for_dead(struct sm *sm, uint32_t node)
@@ -134,12 +135,11 @@ bool sm_guess_switch(struct sm *sm, uint32_t port)
 /* The repair was made: now look at what everybody said. */
 void sm_guess_check(struct sm *sm)
 {
-	if (!sm->disc.guessed)
+	if (sm->disc.end != SM_END_EARLY)
 		return;
-	sm->disc.guessed = false;
+	sm->disc.end = SM_END_COMPLETE;
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (told(sm, n) && !sm->topo.nodes.at[n].gone)
 			look_later(sm, n);
-	sm->core.change_pending = true;
-	sm->core.pending_cause = SM_CAUSE_TRAP;
+	sm_change_later(sm, SM_CAUSE_TRAP);
 }

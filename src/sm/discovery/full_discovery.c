@@ -8,25 +8,30 @@
 
 /* ---- the queue of questions ---- */
 
-static void discover_begin(struct sm *sm)
+static void forget_all(struct sm *sm)
 {
-	sm->topo.epoch++;
+	struct sm_discovering *d = &sm->disc;
+
+	sm_work_clear(sm);
+	d->suspects.n = 0; /* every device is asked */
+	d->view = d->earlier = SM_VIEW_TRUE;
+	d->kind = SM_DISCOVERY_FULL;
+	d->allowed = SM_DISCOVERY_PARTIAL;
+	d->far = false;
+	sm_discovery_found(sm, SM_FOUND_CHANGE);
+}
+
+static enum sm_outcome discover_begin(struct sm *sm)
+{
 	sm_damp_remember(sm);
-	sm->topo.nodes.n = 0;
-	sm->topo.ports.n = 0;
-	sm->topo.hops.n = 0;
-	sm->disc.work.n = sm->disc.work_head = 0;
-	sm->lids.waiting.n = 0;
-	map64_clear(&sm->topo.by_guid);
-	sm->disc.suspects.n = 0; /* everybody is asked anyway */
-	sm->disc.dirty = sm->disc.far = sm->disc.partial = sm->disc.full_needed = sm->disc.unseen =
-		false;
-	sm->disc.changed = true;
-	sm->topo.max_hops = 0;
-	sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
-	vec_room(&sm->topo.hops, 64); /* an empty path points somewhere */
-	sm_ask(sm, W_NODE_INFO, NONE);
-	sm_found_begin(sm);
+	sm_topology_clear(sm);
+	sm_lids_waiting_clear(sm);
+	forget_all(sm);
+	sm_retry_never(sm);
+	sm_audit_never(sm);
+	sm_ask_behind(sm, NONE);
+	sm_takeover_begin(sm);
+	return SM_GOING_ON;
 }
 
 static void follow(struct sm *sm, uint32_t port)
@@ -35,7 +40,7 @@ static void follow(struct sm *sm, uint32_t port)
 	const struct sm_node *n = &sm->topo.nodes.at[p->node];
 
 	if (p->pi.state == IBA_PORT_DOWN || p->num == 0 ||
-	    sm_work_spared(sm, (struct sm_work){W_NODE_INFO, port, 0}))
+	    sm_work_spared(sm, (struct sm_work){Q_NODE_INFO, sm_target_behind(sm, port)}))
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked through */
@@ -44,7 +49,7 @@ static void follow(struct sm *sm, uint32_t port)
 		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
 		return;
 	}
-	sm_ask(sm, W_NODE_INFO, port);
+	sm_ask_behind(sm, port);
 }
 
 /* Nothing to ask and nothing to wait for: who was held back for that moment? */
@@ -58,18 +63,34 @@ static void all_asked(struct sm *sm)
 		sm_all_met(sm);
 }
 
+static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+
+/* Answered from saved state, as if the device had: nothing is sent. */
+static bool answered_by_saved(struct sm *sm, struct sm_work w)
+{
+	struct sm_txn t = {.question = w.question, .target = w.target, .method = IBA_GET};
+	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
+
+	if (!sm_saved_answer(sm, w, data))
+		return false;
+	recv_one(sm, &t, data);
+	return true;
+}
+
 static bool discover_next(struct sm *sm, struct sm_req *r)
 {
 	for (;;) {
 		struct sm_work w;
 
-		if (sm->disc.work_head == sm->disc.work.n && !sm->txn.outstanding)
+		if (!sm_work_left(sm) && !sm->txn.outstanding)
 			all_asked(sm);
-		if (sm->disc.work_head == sm->disc.work.n)
+		if (!sm_work_left(sm))
 			return false;
-		w = sm->disc.work.at[sm->disc.work_head++];
-		if (!sm_work_spared(sm, w) && !sm_recall(sm, w))
-			return sm_work_make(sm, w, r);
+		w = sm_work_take(sm);
+		if (sm_work_spared(sm, w) || answered_by_saved(sm, w))
+			continue;
+		sm_work_make(sm, w, r);
+		return true;
 	}
 }
 
@@ -107,7 +128,7 @@ static uint32_t node_add(struct sm *sm, const struct iba_node_info *ni, struct s
 			(struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p};
 	if (ni->node_type == IBA_NODE_SWITCH)
 		sm->topo.nodes.at[n].row = sm_row_find(sm, ni->node_guid);
-	sm->disc.changed = true;
+	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	return n;
 }
 
@@ -120,7 +141,7 @@ static void port_ask(struct sm *sm, uint32_t port)
 	p->asked = true;
 	p->mark = SM_REACHABLE;
 	sm->topo.nodes.at[p->node].ports_left++;
-	sm_ask(sm, W_PORT_INFO, port);
+	sm_ask_port(sm, Q_PORT_INFO, port);
 }
 
 /* Both ends of a link now know each other. If one knew another before, the cables moved meanwhile. */
@@ -128,10 +149,11 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 {
 	struct sm_port *x = &sm->topo.ports.at[a], *y = &sm->topo.ports.at[b];
 
-	sm->disc.changed |= x->peer != b;
+	if (x->peer != b)
+		sm_discovery_found(sm, SM_FOUND_CHANGE);
 	if ((x->peer != NONE && x->peer != b) || (y->peer != NONE && y->peer != a)) {
-		sm->disc.dirty |=
-			!sm->disc.partial; /* of what was known from before they may move */
+		if (!sm_is_partial(&sm->disc)) /* of what was known from before they may move */
+			sm_discovery_doubt(sm);
 		if (x->peer != NONE)
 			sm->topo.ports.at[x->peer].peer = NONE;
 		if (y->peer != NONE)
@@ -179,7 +201,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 
 	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
 	if (!node_info_sane(&ni) || !entered_well(sm, near, &ni)) {
-		sm->disc.dirty = true;
+		sm_discovery_doubt(sm);
 		return;
 	}
 	if (near != NONE &&
@@ -193,18 +215,18 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	n = map64_get(&sm->topo.by_guid, ni.node_guid);
 	if (n != MAP_NONE && (sm->topo.nodes.at[n].type != ni.node_type ||
 			      sm->topo.nodes.at[n].nports != ni.num_ports)) {
-		sm->disc.dirty = true; /* one GUID, two devices */
+		sm_discovery_doubt(sm); /* one GUID, two devices */
 		return;
 	}
 	if (n == MAP_NONE || sm->topo.nodes.at[n].gone) {
 		n = node_add(sm, &ni, path);
 		if (ni.node_type == IBA_NODE_SWITCH)
-			sm_ask(sm, W_SWITCH_INFO, n);
-	} else if (sm->disc.partial && ni.node_type == IBA_NODE_SWITCH) {
+			sm_ask_node(sm, Q_SWITCH_INFO, n);
+	} else if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH) {
 		sm_partial_met(sm, n, path);
 	}
 	port = sm->topo.nodes.at[n].first_port + ni.local_port;
-	if (sm->disc.partial && near != NONE && ni.node_type != IBA_NODE_SWITCH &&
+	if (sm_is_partial(&sm->disc) && near != NONE && ni.node_type != IBA_NODE_SWITCH &&
 	    sm->topo.ports.at[port].asked && sm->topo.ports.at[port].peer != near)
 		sm_partial_moved(sm, port);
 	if (ni.node_type != IBA_NODE_SWITCH && !sm->topo.ports.at[port].asked) {
@@ -219,12 +241,12 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	if (near == NONE)
 		return;
 	link_note(sm, near, port);
-	if (!sm->disc.partial && looks_stale(sm, near, port))
-		sm_ask(sm, W_PORT_AGAIN, port);
+	if (!sm_is_partial(&sm->disc) && looks_stale(sm, near, port))
+		sm_ask_port(sm, Q_PORT_AGAIN, port);
 	/* Partial: what is known of the other end may be from before the link came up. */
-	if (sm->disc.partial && ni.node_type == IBA_NODE_SWITCH && sm->topo.ports.at[port].known &&
-	    sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
-		sm_ask(sm, W_PORT_AGAIN, port);
+	if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH &&
+	    sm->topo.ports.at[port].known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
+		sm_ask_port(sm, Q_PORT_AGAIN, port);
 }
 
 /* As after power-on: whatever it held is lost. */
@@ -235,7 +257,7 @@ static bool has_restarted(const struct sm *sm, uint32_t node)
 	if (sm->dev.rows.at[n->row].rft)
 		return sm_rft_restarted(sm, node, &n->si);
 	/* A random table may be full, and nothing here tells; the LID will. */
-	return !n->si.linear_top && (n->si.linear_cap || !sm->disc.taking_over);
+	return !n->si.linear_top && (n->si.linear_cap || !sm_is_taking_over(&sm->disc));
 }
 
 static void clear_and_read(struct sm *sm, uint32_t n)
@@ -247,7 +269,7 @@ static void clear_and_read(struct sm *sm, uint32_t n)
 	node->uncleared = told && sm_contest_open(sm) &&
 			  sm_is_managed(sm, &sm->topo.ports.at[node->first_port].pi);
 	if (told && !node->uncleared) {
-		sm_ask(sm, W_CLEAR_CHANGE, n);
+		sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 		return;
 	}
 	node->ports_asked = true;
@@ -281,7 +303,7 @@ static void on_cleared_late(struct sm *sm, uint32_t n)
 
 	node->uncleared = false;
 	for (unsigned p = 1; p <= node->nports; p++)
-		sm_ask(sm, W_PORT_CHECK, node->first_port + p);
+		sm_ask_port(sm, Q_PORT_CHECK, node->first_port + p);
 }
 
 /* A port that is Active now and was then has been so all the time; of others nobody knows. */
@@ -292,7 +314,7 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	if (pi.state != p->pi.state) {
-		sm->disc.dirty = true;
+		sm_discovery_doubt(sm);
 	} else if (pi.state != IBA_PORT_DOWN && pi.state != IBA_PORT_ACTIVE) {
 		p->met = 0;
 		follow(sm, port);
@@ -314,7 +336,7 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	p->known = true;
 	sm_key_seen(sm, port);
 	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
-	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm->disc.taking_over &&
+	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm_is_taking_over(&sm->disc) &&
 	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
@@ -327,12 +349,12 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_found_switch(sm, p->node);
 	if (!sm_damp_found(sm, port))
 		follow(sm, port);
-	if (sm->cfg.mechanism.thrifty && !sm->disc.partial && p->peer != NONE &&
+	if (sm->cfg.mechanism.thrifty && !sm_is_partial(&sm->disc) && p->peer != NONE &&
 	    looks_stale(sm, port, p->peer))
-		sm_ask(sm, W_PORT_AGAIN, p->peer);
+		sm_ask_port(sm, Q_PORT_AGAIN, p->peer);
 	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) &&
 	    p->pi.cap_mask & IBA_CAP_IS_SM)
-		sm_ask(sm, W_SM_INFO, port);
+		sm_ask_port(sm, Q_SM_INFO, port);
 	if (n->waits && p->num == 0) {
 		n->waits = false;
 		clear_and_read(sm, p->node);
@@ -353,104 +375,118 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 	sm->topo.ports.at[port].pi.state = pi.state;
 }
 
-void sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (sm_recall_misleads(sm, t, data)) {
-		sm_recall_lost(sm);
-		sm_forget_outstanding(sm);
-		sm_discover_again(sm);
-		return;
-	}
-	switch ((enum sm_work_kind)t->kind) {
-	case W_NODE_INFO:
-		on_node_info(sm, t->ref, data);
+	uint32_t node = t->target.node, port = t->target.port;
+
+	switch (t->question) {
+	case Q_NODE_INFO:
+		on_node_info(sm, port, data);
 		break;
-	case W_SWITCH_INFO:
-		on_switch_info(sm, t->ref, data);
+	case Q_SWITCH_INFO:
+		on_switch_info(sm, node, data);
 		break;
-	case W_CLEAR_CHANGE:
-		if (sm->topo.nodes.at[t->ref].uncleared)
-			on_cleared_late(sm, t->ref);
+	case Q_CLEAR_CHANGE:
+		if (sm->topo.nodes.at[node].uncleared)
+			on_cleared_late(sm, node);
 		else
-			on_switch_info(sm, t->ref, data);
+			on_switch_info(sm, node, data);
 		break;
-	case W_SM_INFO:
-		sm_other_heard(sm, t->ref, data);
+	case Q_PORT_CHECK:
+		on_port_check(sm, port, data);
 		break;
-	case W_PORT_CHECK:
-		on_port_check(sm, t->ref, data);
+	case Q_PORT_INFO:
+		on_port_info(sm, port, data);
 		break;
-	case W_PORT_INFO:
-		on_port_info(sm, t->ref, data);
+	case Q_SET_LID:
+		sm_address_set(sm, port, data);
 		break;
-	case W_SET_LID:
-		sm_address_set(sm, t->ref, data);
+	case Q_TABLE:
+		sm_found_block(sm, node, t->target.item, data);
 		break;
-	case W_TABLE:
-		sm_found_block(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
+	case Q_TURN:
+		sm_found_turn(sm, node, t->target.item, data);
 		break;
-	case W_TURN:
-		sm_found_turn(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
+	case Q_PORT_AGAIN:
+		on_port_again(sm, port, data);
 		break;
-	case W_PORT_AGAIN:
-		on_port_again(sm, t->ref, data);
+	case Q_SM_INFO: /* see sm_discover_recv() */
+	case Q_POLL:	/* of partial discovery, which takes them itself */
+	case Q_CLEAR_KNOWN:
+	case Q_PORT_STATE:
+	case Q_PORT_PEEK:
+	case Q_NONE:
+	case Q_SWEEP:
+	case Q_SWEEP_CLEAR:
+	case Q_SWEEP_OWN_PORT:
+	case Q_WAVE:
+	case Q_RANDOM:
+	case Q_AUDIT_PORT:
+	case Q_AUDIT_BLOCK:
+	case Q_AUDIT_RANDOM:
+	case Q_AUDIT_TURN:
 		break;
-	case W_POLL:
-	case W_CLEAR_KNOWN:
-	case W_PORT_STATE:
-	case W_PORT_PEEK:
-		break; /* of partial discovery, which takes them itself */
 	}
 }
 
-void sm_discover_fail(struct sm *sm, const struct sm_txn *t)
+enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	uint64_t guid = 0;
+	if (sm_saved_misleads(sm, t, data)) {
+		sm_saved_lost(sm);
+		sm_forget_outstanding(sm);
+		return sm_discover_again(sm);
+	}
+	if (t->question == Q_SM_INFO)
+		return sm_other_heard(sm, t->target.port, data);
+	recv_one(sm, t, data);
+	return SM_GOING_ON;
+}
 
-	if (t->kind == W_SM_INFO)
-		return; /* it says that it is there, but is not */
-	if (t->attr_id == IBA_ATTR_SWITCH_INFO || t->kind == W_TABLE || t->kind == W_TURN)
-		guid = sm->topo.nodes.at[t->ref].guid;
-	else if (t->ref != NONE)
-		guid = sm->topo.nodes.at[sm->topo.ports.at[t->ref].node].guid;
+enum sm_outcome sm_discover_fail(struct sm *sm, const struct sm_txn *t)
+{
+	uint64_t guid = t->target.node == NONE ? 0 : sm->topo.nodes.at[t->target.node].guid;
+
+	if (t->question == Q_SM_INFO)
+		return SM_GOING_ON; /* the port says that there is an SM, but none answers */
 	sm_note(sm, SM_NOTE_UNREACHABLE, guid, t->attr_id);
-	sm->disc.dirty = true;
+	sm_discovery_doubt(sm);
 	if (t->send.dlid != IBA_LID_PERMISSIVE) /* perhaps the tables no longer lead there */
-		memset(sm->lids.routed, 0, sizeof(sm->lids.routed));
+		sm_lids_unrouted(sm);
+	return SM_GOING_ON;
 }
 
 /* ---- the end: begin again, or go on with what is there ---- */
 
-void sm_discover_again(struct sm *sm)
+enum sm_outcome sm_discover_again(struct sm *sm)
 {
 	sm->disc.restarts++;
-	sm->core.round.restarts++;
-	sm->disc.full_needed = true;
+	sm_round_again(sm);
+	sm_full_discovery_needed(sm);
 	sm_note(sm, SM_NOTE_RESTART, sm->disc.restarts, 0);
-	sm_phase_set(sm, SM_DISCOVER);
+	return SM_AGAIN;
 }
 
-static void discover_done(struct sm *sm)
+/* Only where a change may turn out to be none: the basic mechanism starts over with everything, and that
+ * is what is measured. */
+static bool may_stand(const struct sm *sm)
 {
-	if (sm->disc.dirty)
-		sm_recall_lost(sm);
-	if (sm->disc.dirty && sm->disc.restarts < sm->cfg.restarts) {
-		sm_discover_again(sm);
-		return;
-	}
-	sm_recall_end(sm);
+	return (sm->damp.held.n || sm->cfg.settle) && !sm->cfg.mechanism.discovery->partial &&
+	       !sm_is_doubtful(&sm->disc);
+}
+
+static enum sm_outcome discover_done(struct sm *sm)
+{
+	if (sm_is_doubtful(&sm->disc))
+		sm_saved_lost(sm);
+	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)
+		return sm_discover_again(sm);
+	sm_saved_end(sm);
 	sm->disc.restarts = 0;
 	sm_damp_tell(sm);
-	/* Only where it can happen that a change is none: to begin anew with everything is what the
-	 * basic mechanism does, and what is measured. */
-	if ((sm->damp.held.n || sm->cfg.settle) &&
-	    sm->cfg.mechanism.discovery->part == &sm_part_discover && !sm->disc.dirty &&
-	    sm_snapshot_stands(sm)) {
-		sm_phase_set(sm, SM_READY);
-		return;
-	}
+	if (may_stand(sm) && sm_snapshot_stands(sm))
+		return SM_UNCHANGED;
 	sm_snapshot_build(sm);
-	sm_phase_set(sm, sm->topo.fab->nnodes ? SM_CONFIGURE : SM_READY);
+	return sm->topo.fab->nnodes ? SM_DONE : SM_UNCHANGED;
 }
 
 const struct sm_part sm_part_discover = {

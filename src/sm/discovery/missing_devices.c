@@ -14,13 +14,6 @@ static uint32_t endport_of(const struct sm *sm, uint32_t port)
 	return n->type == IBA_NODE_SWITCH ? n->first_port : port;
 }
 
-bool sm_in_use(const struct sm *sm, uint32_t port)
-{
-	const struct sm_port *p = &sm->topo.ports.at[port];
-
-	return !sm->topo.nodes.at[p->node].gone && sm_is_endport(sm, p) && p->asked;
-}
-
 /* Nodes that SMPs pass: switches, and the SM's own. */
 static bool passes(const struct sm *sm, uint32_t node)
 {
@@ -32,18 +25,6 @@ static bool passes(const struct sm *sm, uint32_t node)
 			     sm->topo.ports.at[n->first_port].mark == SM_REACHABLE);
 }
 
-uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
-{
-	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
-		const struct sm_node *x = &sm->topo.nodes.at[n];
-
-		if (!x->gone && x->type == IBA_NODE_SWITCH &&
-		    sm->topo.ports.at[x->first_port].pi.lid == lid)
-			return n;
-	}
-	return NONE;
-}
-
 /* ---- marks ---- */
 
 bool sm_is_missing(const struct sm *sm, uint32_t node)
@@ -53,25 +34,10 @@ bool sm_is_missing(const struct sm *sm, uint32_t node)
 	return n->type == IBA_NODE_SWITCH && sm->topo.ports.at[n->first_port].mark == SM_MISSING;
 }
 
-uint32_t sm_work_node(const struct sm *sm, enum sm_work_kind kind, uint32_t ref)
-{
-	return kind == W_PORT_STATE || kind == W_PORT_AGAIN || kind == W_PORT_PEEK
-		       ? sm->topo.ports.at[ref].node
-		       : ref;
-}
-
-/* Of switches that were known before. */
-bool sm_work_of_known(enum sm_work_kind kind)
-{
-	return kind == W_POLL || kind == W_CLEAR_KNOWN || kind == W_PORT_STATE ||
-	       kind == W_PORT_AGAIN || kind == W_PORT_PEEK;
-}
-
-/* Nobody waits any longer for what was asked of a missing switch by its old route. */
+/* What was asked of a missing switch by its old route is not waited for any longer. */
 static bool asked_missing(const struct sm *sm, const struct sm_txn *t)
 {
-	return sm_work_of_known((enum sm_work_kind)t->kind) &&
-	       sm_is_missing(sm, sm_work_node(sm, (enum sm_work_kind)t->kind, t->ref));
+	return sm_question_of_known(t->question) && sm_is_missing(sm, t->target.node);
 }
 
 /*
@@ -120,7 +86,7 @@ bool sm_unlink_port(struct sm *sm, uint32_t port)
 		return false;
 	q = &sm->topo.ports.at[p->peer];
 	p->peer = q->peer = NONE;
-	sm->disc.changed = true;
+	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	/* A host behind it is asked again when it is met again: it may have been off. */
 	if (sm_is_endport(sm, q)) {
 		q->asked = q->known = q->has_lid = q->by_lid = false;
@@ -169,7 +135,7 @@ static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 			sm_poll(sm, near);
 		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
 			s->polled = sm->topo.epoch;
-			sm_ask(sm, W_NODE_INFO, port);
+			sm_ask_behind(sm, port);
 		}
 		return true;
 	}
@@ -212,15 +178,15 @@ static void drop_node(struct sm *sm, uint32_t node)
 		uint32_t port = n->first_port + p, peer = sm->topo.ports.at[port].peer;
 
 		/* Up at the other end, and silent: not gone, but not to be had either. */
-		sm->disc.dirty |= peer != NONE &&
-				  sm->topo.ports.at[peer].pi.state != IBA_PORT_DOWN &&
-				  sm->topo.ports.at[peer].mark != SM_MISSING &&
-				  !sm_is_missing(sm, sm->topo.ports.at[peer].node);
+		if (peer != NONE && sm->topo.ports.at[peer].pi.state != IBA_PORT_DOWN &&
+		    sm->topo.ports.at[peer].mark != SM_MISSING &&
+		    !sm_is_missing(sm, sm->topo.ports.at[peer].node))
+			sm_discovery_doubt(sm);
 		sm_unlink_port(sm, port);
 	}
 	n->gone = true;
 	n->fab = FAB_NONE;
-	sm->disc.changed = true;
+	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	if (n->row != NONE)
 		sm_row_forget(sm, n->row);
 	sm_name_ask_again(sm, n->guid);

@@ -11,15 +11,6 @@
 
 /* ---- questions ---- */
 
-void sm_poll(struct sm *sm, uint32_t node)
-{
-	struct sm_node *n = &sm->topo.nodes.at[node];
-
-	n->polled = sm->topo.epoch;
-	sm->topo.ports.at[n->first_port].mark = SM_WAITING;
-	sm_ask(sm, W_POLL, node);
-}
-
 enum { PEEKS = 12 };
 
 static bool leads_to_switch(const struct sm *sm, uint32_t port)
@@ -30,7 +21,7 @@ static bool leads_to_switch(const struct sm *sm, uint32_t port)
 	       sm->topo.nodes.at[sm->topo.ports.at[peer].node].type == IBA_NODE_SWITCH;
 }
 
-/* A look at all its links to others is no great matter. */
+/* Few enough inter-switch links to probe them all. */
 static bool has_few_links(const struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
@@ -51,7 +42,7 @@ static void peek(struct sm *sm, uint32_t node)
 
 	for (unsigned p = 1; p <= n->nports; p++)
 		if (leads_to_switch(sm, n->first_port + p))
-			sm_ask(sm, W_PORT_PEEK, n->first_port + p);
+			sm_ask_port(sm, Q_PORT_PEEK, n->first_port + p);
 }
 
 void sm_partial_suspect(struct sm *sm, uint32_t node)
@@ -102,29 +93,37 @@ static void endport_begin(struct sm *sm, uint32_t port)
 	}
 }
 
-static void partial_begin(struct sm *sm)
+static void suspects_begin(struct sm *sm)
 {
-	sm->topo.epoch++;
-	sm->disc.partial = true;
-	sm->disc.dirty = sm->disc.changed = sm->disc.grown = sm->disc.guessed =
-		sm->disc.read_ports = false;
-	sm->disc.work.n = sm->disc.work_head = 0;
-	if (sm->core.phase != SM_SWEEP) /* a sweep leaves what is planned as it is */
-		sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
+	for (size_t i = 0; i < sm->disc.suspects.n; i++)
+		sm_partial_suspect(sm, sm->disc.suspects.at[i]);
+	sm->disc.suspects.n = 0;
+}
+
+static enum sm_outcome partial_begin(struct sm *sm)
+{
+	sm_epoch_begin(sm);
+	sm->disc.kind = SM_DISCOVERY_PARTIAL;
+	sm->disc.view = SM_VIEW_TRUE;
+	sm->disc.end = SM_END_COMPLETE;
+	sm->disc.findings = 0;
+	sm_work_clear(sm);
+	if (sm->core.phase != SM_SWEEP) { /* a sweep leaves what is planned as it is */
+		sm_retry_never(sm);
+		sm_audit_never(sm);
+	}
 	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
 		if (sm_in_use(sm, p))
 			endport_begin(sm, p);
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		sm->topo.nodes.at[n].tries = 0;
 	if (sm->core.phase == SM_SWEEP) {
-		sm->sweep.start = sm->core.now;
-		memcpy(sm->core.mark, sm->core.st.smps, sizeof(sm->core.mark));
+		sm_sweep_start(sm);
 		for (uint32_t i = 0; i < sm->topo.fab->nswitches; i++)
 			sm_poll(sm, sm->topo.node_of[sm->topo.fab->switches[i]]);
 	}
-	for (size_t i = 0; i < sm->disc.suspects.n; i++)
-		sm_partial_suspect(sm, sm->disc.suspects.at[i]);
-	sm->disc.suspects.n = 0;
+	suspects_begin(sm);
+	return SM_GOING_ON;
 }
 
 /* A held link that a switch cannot do without. Its port is read first: it may have gone since. */
@@ -133,41 +132,38 @@ static bool relent(struct sm *sm)
 	uint32_t port = sm->core.phase == SM_DISCOVER ? sm_damp_relent(sm) : NONE;
 
 	if (port != NONE)
-		sm_ask(sm, W_PORT_AGAIN, port);
+		sm_ask_port(sm, Q_PORT_AGAIN, port);
 	return port != NONE;
 }
 
 /* ---- the part ---- */
+
+/* A known switch that is missing is not asked by its old route. */
+static bool is_moot(const struct sm *sm, struct sm_work w)
+{
+	return sm_work_spared(sm, w) ||
+	       (sm_question_of_known(w.question) && sm_is_missing(sm, w.target.node));
+}
 
 static bool partial_next(struct sm *sm, struct sm_req *r)
 {
 	for (;;) {
 		struct sm_work w;
 
-		if (sm->disc.work_head == sm->disc.work.n) {
-			if (sm->txn.outstanding || sm->disc.guessed)
+		if (!sm_work_left(sm)) {
+			if (sm->txn.outstanding || sm->disc.end == SM_END_EARLY)
 				return false;
 			sm_reconnect(sm);
-			if (sm->disc.work_head == sm->disc.work.n && !relent(sm))
+			if (!sm_work_left(sm) && !relent(sm))
 				return false;
 			continue;
 		}
-		w = sm->disc.work.at[sm->disc.work_head++];
-		if (sm_work_spared(sm, w))
+		w = sm_work_take(sm);
+		if (is_moot(sm, w))
 			continue;
-		if (sm_work_of_known(w.kind) && sm_is_missing(sm, sm_work_node(sm, w.kind, w.ref)))
-			continue;
-		return sm_work_make(sm, w, r);
+		sm_work_make(sm, w, r);
+		return true;
 	}
-}
-
-/* What was a sweep is a discovery from now on. */
-static void noticed(struct sm *sm, enum sm_cause cause, uint64_t who)
-{
-	if (sm->core.phase != SM_SWEEP)
-		return;
-	sm_round_begin(sm, cause, who);
-	sm_phase_slide(sm, SM_DISCOVER);
 }
 
 /* It was off since: everything about it is to be asked and set again, as if it were new. */
@@ -179,7 +175,7 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 	n->has_si = false;
 	n->si.linear_top = 0; /* said once, however often it is asked until all is done */
 	n->ports_left = 0;
-	sm->disc.changed = true;
+	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	for (unsigned p = 0; p <= n->nports; p++) {
 		struct sm_port *q = &sm->topo.ports.at[n->first_port + p];
 
@@ -187,7 +183,7 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 		q->asked = q->known = q->has_lid = q->by_lid = false;
 	}
 	sm_miss_cut_off(sm);
-	sm_ask(sm, W_SWITCH_INFO, node);
+	sm_ask_node(sm, Q_SWITCH_INFO, node);
 }
 
 /*
@@ -201,14 +197,14 @@ static void ask_ports(struct sm *sm, uint32_t node)
 	bool in_order =
 		has_few_links(sm, node); /* else links to other switches first: they tell more */
 
-	sm->disc.read_ports = true;
+	sm_discovery_found(sm, SM_FOUND_PORTS_TO_READ);
 	n->reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
 		if (in_order || leads_to_switch(sm, n->first_port + p))
-			sm_ask(sm, W_PORT_STATE, n->first_port + p);
+			sm_ask_port(sm, Q_PORT_STATE, n->first_port + p);
 	for (unsigned p = 1; !in_order && p <= n->nports; p++)
 		if (!leads_to_switch(sm, n->first_port + p))
-			sm_ask(sm, W_PORT_STATE, n->first_port + p);
+			sm_ask_port(sm, Q_PORT_STATE, n->first_port + p);
 }
 
 static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
@@ -219,7 +215,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	sm->topo.ports.at[n->first_port].mark = SM_REACHABLE;
 	if ((!si.linear_top && n->si.linear_top) || sm_rft_restarted(sm, node, &si)) {
-		noticed(sm, SM_CAUSE_SWEEP, n->guid);
+		sm_sweep_noticed(sm, SM_CAUSE_SWEEP, n->guid);
 		switch_restarted(sm, node);
 		return;
 	}
@@ -227,14 +223,14 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	/* By its LID it did not answer: does it still have it? When a switch was off and LinearFDBTop was
 	 * written before anybody noticed, nothing else tells. */
 	if (n->silent)
-		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
 	n->silent = false;
 	if (!si.port_state_change && !n->unread)
 		return;
-	noticed(sm, SM_CAUSE_SWEEP, n->guid);
+	sm_sweep_noticed(sm, SM_CAUSE_SWEEP, n->guid);
 	n->unread = true; /* whatever comes between */
 	n->found = !si.port_state_change;
-	sm_ask(sm, W_CLEAR_KNOWN, node);
+	sm_ask_node(sm, Q_CLEAR_KNOWN, node);
 	ask_ports(sm, node);
 }
 
@@ -244,14 +240,14 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
  */
 static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_node *n = &sm->topo.nodes.at[t->ref];
+	struct sm_node *n = &sm->topo.nodes.at[t->target.node];
 
 	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
 	if (t->tries > 1 || n->doubt ||
 	    sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
-		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
 	if (t->tries > 1 || n->reads_left != n->nports)
-		ask_ports(sm, t->ref);
+		ask_ports(sm, t->target.node);
 }
 
 /*
@@ -278,11 +274,12 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
 		return;
-	sm->disc.changed = n->found = true;
+	sm_discovery_found(sm, SM_FOUND_CHANGE);
+	n->found = true;
 	if (sm_unlink_port(sm, port))
 		sm_miss_cut_off(sm);
 	if (n->path.n < IBA_MAX_HOPS)
-		sm_ask(sm, W_NODE_INFO, port);
+		sm_ask_behind(sm, port);
 }
 
 /*
@@ -308,126 +305,125 @@ static void read_one(struct sm *sm, uint32_t node)
 		return;
 	n->unread = false;
 	if (!n->explained)
-		sm_ask(sm, W_PORT_AGAIN, n->first_port);
+		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
 	if (!n->found)
 		sm_damp_unseen(sm, node);
 }
 
-static void partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static bool is_down(const uint8_t *data)
 {
 	struct iba_port_info pi;
 
-	switch ((enum sm_work_kind)t->kind) {
-	case W_POLL:
-		on_poll(sm, t->ref, data);
-		break;
-	case W_CLEAR_KNOWN:
-		on_cleared(sm, t, data);
-		break;
-	case W_PORT_STATE:
-		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-		if (pi.state == IBA_PORT_DOWN &&
-		    !has_few_links(sm, sm->topo.ports.at[t->ref].node) &&
-		    sm_guess_switch(sm, t->ref))
-			break;
-		on_port_state(sm, t->ref, data);
-		read_one(sm, sm->topo.ports.at[t->ref].node);
-		break;
-	case W_PORT_AGAIN:
-		if (sm->topo.ports.at[t->ref].num)
-			on_port_state(sm, t->ref, data);
-		else
-			on_port0(sm, t->ref, data);
-		break;
-	case W_PORT_PEEK:
-		iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-		if (pi.state == IBA_PORT_DOWN)
-			sm_guess(sm, t->ref);
-		break;
-	case W_NODE_INFO:
-	case W_SWITCH_INFO:
-	case W_CLEAR_CHANGE:
-	case W_PORT_INFO:
-	case W_SET_LID:
-	case W_TABLE:
-	case W_TURN:
-	case W_SM_INFO:
-	case W_PORT_CHECK:
-		sm_discover_recv(sm, t, data);
-		break;
-	}
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	return pi.state == IBA_PORT_DOWN;
 }
 
-/* A known switch that is silent is missed: it may be reached another way. */
-static void partial_fail(struct sm *sm, const struct sm_txn *t)
+static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	uint32_t node;
+	uint32_t node = t->target.node, port = t->target.port;
 
-	if (t->kind == W_PORT_PEEK || t->kind == W_SM_INFO)
-		return; /* it is asked in earnest, too; no SM answers */
-	if (!sm_work_of_known((enum sm_work_kind)t->kind)) {
-		noticed(sm, SM_CAUSE_SILENCE, 0);
-		sm_discover_fail(sm, t);
-		return;
+	switch (t->question) {
+	case Q_POLL:
+		on_poll(sm, node, data);
+		break;
+	case Q_CLEAR_KNOWN:
+		on_cleared(sm, t, data);
+		break;
+	case Q_PORT_STATE:
+		if (is_down(data) && !has_few_links(sm, node) && sm_guess_switch(sm, port))
+			break;
+		on_port_state(sm, port, data);
+		read_one(sm, node);
+		break;
+	case Q_PORT_AGAIN:
+		if (sm->topo.ports.at[port].num)
+			on_port_state(sm, port, data);
+		else
+			on_port0(sm, port, data);
+		break;
+	case Q_PORT_PEEK:
+		if (is_down(data))
+			sm_guess(sm, port);
+		break;
+	case Q_NODE_INFO:
+	case Q_SWITCH_INFO:
+	case Q_CLEAR_CHANGE:
+	case Q_PORT_INFO:
+	case Q_SET_LID:
+	case Q_TABLE:
+	case Q_TURN:
+	case Q_SM_INFO:
+	case Q_PORT_CHECK:
+		return sm_discover_recv(sm, t, data);
+	case Q_NONE:
+	case Q_SWEEP:
+	case Q_SWEEP_CLEAR:
+	case Q_SWEEP_OWN_PORT:
+	case Q_WAVE:
+	case Q_RANDOM:
+	case Q_AUDIT_PORT:
+	case Q_AUDIT_BLOCK:
+	case Q_AUDIT_RANDOM:
+	case Q_AUDIT_TURN:
+		break;
 	}
-	node = sm_work_node(sm, (enum sm_work_kind)t->kind, t->ref);
-	sm_note(sm, SM_NOTE_UNREACHABLE, sm->topo.nodes.at[node].guid, t->attr_id);
-	noticed(sm, SM_CAUSE_SILENCE, sm->topo.nodes.at[node].guid);
-	sm->topo.nodes.at[node].silent = true;
-	if (t->kind != W_POLL)
-		sm->disc.dirty = true; /* its ports were not read: look again */
-	sm_miss(sm, sm->topo.nodes.at[node].first_port);
+	return SM_GOING_ON;
+}
+
+/* A known switch that does not answer is missing: it may be reached another way. */
+static enum sm_outcome partial_fail(struct sm *sm, const struct sm_txn *t)
+{
+	struct sm_node *n;
+
+	if (t->question == Q_PORT_PEEK || t->question == Q_SM_INFO)
+		return SM_GOING_ON; /* the port is read for certain later; no SM answers */
+	if (!sm_question_of_known(t->question)) {
+		sm_sweep_noticed(sm, SM_CAUSE_SILENCE, 0);
+		return sm_discover_fail(sm, t);
+	}
+	n = &sm->topo.nodes.at[t->target.node];
+	sm_note(sm, SM_NOTE_UNREACHABLE, n->guid, t->attr_id);
+	sm_sweep_noticed(sm, SM_CAUSE_SILENCE, n->guid);
+	n->silent = true;
+	if (t->question != Q_POLL)
+		sm_discovery_doubt(sm); /* its ports were not read: look again */
+	sm_miss(sm, n->first_port);
+	return SM_GOING_ON;
 }
 
 /* ---- the end ---- */
 
-/* LIDs of those that are there are not for others, however long ago they were last set. */
+/* LIDs of ports that are there are not for others, however long ago they were last set. */
 static void keep_lids(struct sm *sm)
 {
-	for (uint32_t p = 0; p < sm->topo.ports.n; p++) {
-		uint32_t at = sm_in_use(sm, p)
-				      ? map64_get(&sm->lids.by_guid, sm->topo.ports.at[p].guid)
-				      : MAP_NONE;
-
-		if (at != MAP_NONE)
-			sm->lids.list.at[at].epoch = sm->topo.epoch;
-	}
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
+		if (sm_in_use(sm, p))
+			sm_lid_keep(sm, sm->topo.ports.at[p].guid);
 }
 
-static void sweep_clean(struct sm *sm)
-{
-	sm->sweep.duration = sm->core.now - sm->sweep.start;
-	sm->core.st.sweeps++;
-	sm->core.st.clean_sweeps++;
-	sm->core.st.last_sweep_start = sm->sweep.start;
-	sm_phase_set(sm, SM_READY);
-}
-
-static void partial_done(struct sm *sm)
+static enum sm_outcome partial_done(struct sm *sm)
 {
 	sm_drop_lost(sm);
 	keep_lids(sm);
-	if (sm->core.phase == SM_SWEEP && !sm->disc.dirty) {
+	if (sm->core.phase == SM_SWEEP && !sm_is_doubtful(&sm->disc)) {
 		sm_paths_rebuild(sm);
-		sweep_clean(sm);
-		return;
+		sm_sweep_clean(sm);
+		return SM_UNCHANGED;
 	}
-	noticed(sm, SM_CAUSE_SILENCE, 0); /* a sweep that ends in doubt was more than one */
-	if (sm->disc.dirty && sm->disc.restarts < sm->cfg.restarts) {
-		sm_discover_again(sm);
-		return;
-	}
+	sm_sweep_noticed(sm, SM_CAUSE_SILENCE,
+			 0); /* a sweep that ends in doubt was more than one */
+	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)
+		return sm_discover_again(sm);
 	sm->disc.restarts = 0;
 	sm_guess_check(sm);
 	sm_damp_tell(sm);
 	sm_paths_rebuild(sm);
-	if (!sm->disc.changed && !sm->core.incomplete) {
-		sm->disc.in_vain = true;
-		sm_phase_set(sm, SM_READY);
-		return;
+	if (!(sm->disc.findings & SM_FOUND_CHANGE) && !sm->core.incomplete) {
+		sm->disc.end = SM_END_IN_VAIN;
+		return SM_UNCHANGED;
 	}
 	sm_snapshot_build(sm);
-	sm_phase_set(sm, sm->topo.fab->nnodes ? SM_CONFIGURE : SM_READY);
+	return sm->topo.fab->nnodes ? SM_DONE : SM_UNCHANGED;
 }
 
 const struct sm_part sm_part_partial = {

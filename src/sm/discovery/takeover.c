@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What was there before the SM (cfg.read_back): tables that switches hold, turns that are off, and
- * LIDs of devices that were not met yet. State: sm->disc.taking_over, in the first round. Does not decide
+ * LIDs of devices that were not met yet. State: sm_is_taking_over(&sm->disc), in the first round. Does not decide
  * whether what was found may stay: see compute.c.
  *
  * Nobody remembers a turn that is off, and to ask for all of them takes more SMPs than all the rest:
@@ -36,7 +36,7 @@ uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted)
 	if (!sm->cfg.read_back || sm->cfg.subnet_timeout)
 		return wanted;
 	wanted = (uint8_t)MIN((wanted + 1u) & ~1u, 30u);
-	for (uint32_t n = 0; sm->disc.taking_over && n < sm->topo.nodes.n; n++)
+	for (uint32_t n = 0; sm_is_taking_over(&sm->disc) && n < sm->topo.nodes.n; n++)
 		if (sm->topo.nodes.at[n].type == IBA_NODE_SWITCH)
 			most = MAX(most, sm->topo.ports.at[sm->topo.nodes.at[n].first_port]
 							 .pi.subnet_timeout &
@@ -70,7 +70,7 @@ void sm_found_switch(struct sm *sm, uint32_t node)
 		return;
 	for (uint32_t b = 0; b <= n->si.linear_top / IBA_LFT_BLOCK; b++)
 		if (!sm_row_block(sm, n->row, b))
-			sm_ask_for(sm, W_TABLE, node, b);
+			sm_ask_block(sm, node, b);
 }
 
 void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
@@ -84,15 +84,15 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
 	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm),
-	     all = sm->cfg.distrust && sm->disc.taking_over;
+	     all = sm->cfg.distrust && sm_is_taking_over(&sm->disc);
 
-	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_recalls_turns(sm, node))
+	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_saved_turns(sm, node))
 		return;
 	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
 		for (unsigned out = 1; out <= n->nports; out++)
 			if (marked ||
 			    (p[in].pi.state != IBA_PORT_DOWN && p[out].pi.state != IBA_PORT_DOWN))
-				sm_ask_for(sm, W_TURN, node, in << 8 | out);
+				sm_ask_turn(sm, node, in, out);
 }
 
 void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
@@ -119,7 +119,7 @@ bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 {
 	unsigned had;
 
-	if ((!sm->disc.taking_over && !sm_contest_open(sm)) || sm->disc.all_met)
+	if ((!sm_is_taking_over(&sm->disc) && !sm_contest_open(sm)) || sm->disc.all_met)
 		return false;
 	if (sm->cfg.distrust && sm_lid_of(sm, p->guid, &had) && had == lmc)
 		return sm_contest_open(sm);
@@ -131,17 +131,18 @@ bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 
 /* ---- the round ---- */
 
-void sm_found_begin(struct sm *sm)
+void sm_takeover_begin(struct sm *sm)
 {
-	bool first = sm->disc.arriving && !sm->disc.taking_over;
+	bool arriving = sm->disc.arrival != SM_SETTLED, first = sm->disc.arrival == SM_ARRIVING;
 
-	sm->disc.taking_over = sm->cfg.read_back && sm->disc.arriving;
+	if (arriving)
+		sm->disc.arrival =
+			!sm->cfg.read_back ? SM_ARRIVING : MAX(sm->disc.arrival, SM_TAKING_OVER);
 	sm->disc.all_met = false;
-	sm->election.sm_ports.n = 0; /* everybody is asked anyway */
-	if (sm->disc.arriving &&
-	    (sm->cfg.read_back || sm->cfg.contest)) /* another SM may have given it another one */
-		sm->lids.own = 0;
+	sm_election_ask_none(sm); /* every port is asked anyway */
+	if (arriving && (sm->cfg.read_back || sm->cfg.contest))
+		sm_lid_own_unknown(sm); /* another SM may have given it another one */
 	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
-	if (sm->disc.taking_over && first && !sm->disc.memory)
-		sm->core.hold_until = sm->core.now + sm_timeout(sm);
+	if (sm_is_taking_over(&sm->disc) && first && !sm->restored.memory)
+		sm_phase_hold(sm, sm->core.now + sm_timeout(sm));
 }

@@ -85,6 +85,51 @@ static struct sm_other *take(struct sm *sm, uint32_t port, const uint8_t *data)
 	return o;
 }
 
+/* ---- standing by ---- */
+
+static enum sm_outcome rest(struct sm *sm)
+{
+	sm_forget_outstanding(sm);
+	sm_round_abandon(sm);
+	sm->election.rival = false;
+	sm->election.yield_to = 0;
+	sm->election.misses = 0;
+	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
+	return sm->core.phase == SM_STANDBY ? SM_GOING_ON : SM_OUTRANKED;
+}
+
+/* Another manager configures the devices from now on: nothing that is known of them will last. */
+static void forget_devices(struct sm *sm)
+{
+	sm_tables_forget(sm);
+	sm_saved_lost(sm);
+	sm_routes_forget(sm);
+	sm_ahead_reset(sm);
+	sm_lids_unrouted(sm);
+	sm_arrive(sm);
+	sm_unfinished(sm);
+	sm_retry_never(sm);
+	sm_audit_never(sm);
+}
+
+static enum sm_outcome stand_by(struct sm *sm, struct sm_polled master)
+{
+	enum sm_outcome o;
+
+	forget_devices(sm);
+	o = rest(sm);
+	sm_state_set(sm, IBA_SM_STANDBY);
+	sm->election.polled = master;
+	return o;
+}
+
+static enum sm_outcome take_over(struct sm *sm, enum sm_cause cause)
+{
+	sm_arrive(sm);
+	sm_state_set(sm, IBA_SM_DISCOVERING);
+	return sm_changed(sm, cause, sm->election.polled.guid);
+}
+
 /*
  * A master gives way to a master of higher rank, and to one that waits with a higher priority; of equal
  * priority it stays what it is.
@@ -96,7 +141,7 @@ static bool must_yield(const struct sm *sm, const struct sm_other *o)
 	return o->state == IBA_SM_STANDBY && o->priority > sm->cfg.priority;
 }
 
-void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
+enum sm_outcome sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	const struct sm_other *o = take(sm, port, data);
 
@@ -104,66 +149,22 @@ void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
 	case IBA_SM_DISCOVERING:
 		if (o->state == IBA_SM_MASTER ||
 		    (o->state != IBA_SM_NOT_ACTIVE && ranks_above(sm, o)))
-			sm_stand_by(sm, o->guid, port, 0);
-		else if (o->state ==
-			 IBA_SM_DISCOVERING) /* what it did meanwhile may hide a change */
+			return stand_by(sm, (struct sm_polled){o->guid, port, 0});
+		if (o->state == IBA_SM_DISCOVERING) /* its Sets may hide a change */
 			sm->election.rival = true;
-		return;
+		break;
 	case IBA_SM_MASTER:
 		if (must_yield(sm, o))
 			sm->election.yield_to = o->guid;
-		return;
+		break;
 	case IBA_SM_STANDBY:
 	case IBA_SM_NOT_ACTIVE:
-		return;
+		break;
 	}
+	return SM_GOING_ON;
 }
 
-/* ---- standing by ---- */
-
-static void rest(struct sm *sm)
-{
-	sm_forget_outstanding(sm);
-	if (!sm->core.round.end)
-		sm->core.round.end = sm->core.now ? sm->core.now : 1;
-	sm->core.change_pending = sm->election.rival = false;
-	sm->election.yield_to = 0;
-	sm->election.misses = 0;
-	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
-	if (sm->core.phase != SM_STANDBY)
-		sm_phase_set(sm, SM_STANDBY);
-}
-
-/* What the devices hold is another one's business now, and nothing that is known of it will last. */
-static void forget_devices(struct sm *sm)
-{
-	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
-		sm_row_forget(sm, i);
-	sm_recall_lost(sm);
-	sm_off_clear(sm);
-	sm_snapshot_forget(sm);
-	sm_ahead_reset(sm);
-	memset(sm->lids.routed, 0, sizeof(sm->lids.routed));
-	sm->disc.full_needed = sm->core.incomplete = sm->disc.arriving = true;
-	sm->sweep.retry_at = sm->audit.due = TIME_NEVER;
-}
-
-void sm_stand_by(struct sm *sm, uint64_t guid, uint32_t port, uint16_t lid)
-{
-	forget_devices(sm);
-	rest(sm);
-	sm_state_set(sm, IBA_SM_STANDBY);
-	sm->election.polled = (struct sm_polled){guid, port, lid};
-}
-
-static void take_over(struct sm *sm, enum sm_cause cause)
-{
-	uint64_t guid = sm->election.polled.guid;
-
-	sm->disc.arriving = sm->disc.full_needed = true;
-	sm_state_set(sm, IBA_SM_DISCOVERING);
-	sm_change(sm, cause, guid);
-}
+/* ---- a standby polls the master ---- */
 
 static bool standby_next(struct sm *sm, struct sm_req *r)
 {
@@ -179,43 +180,42 @@ static bool standby_next(struct sm *sm, struct sm_req *r)
 	r->attr_id = IBA_ATTR_SM_INFO;
 	r->attr_mod = 0;
 	r->purpose = SM_FOR_SWEEP;
-	r->ref = sm->election.polled.port;
+	if (sm->election.polled.lid)
+		r->target = sm_target_behind(sm, NONE);
 	return true;
 }
 
-static void missed(struct sm *sm)
+static enum sm_outcome missed(struct sm *sm)
 {
 	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
 	if (++sm->election.misses >= MAX(sm->cfg.standby_tries, 1u))
-		take_over(sm, SM_CAUSE_SILENCE);
+		return take_over(sm, SM_CAUSE_SILENCE);
+	return SM_GOING_ON;
 }
 
-static void standby_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static enum sm_outcome standby_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_sm_info si;
 
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	if (t->ref != NONE && si.guid == sm->election.polled.guid)
-		take(sm, t->ref, data);
+	if (t->target.port != NONE && si.guid == sm->election.polled.guid)
+		take(sm, t->target.port, data);
 	if (si.state == IBA_SM_NOT_ACTIVE ||
-	    (sm->election.polled.guid && si.guid != sm->election.polled.guid)) {
-		missed(sm); /* it will not manage anything; or somebody else sits there now */
-		return;
-	}
-	/* It came back, met this one and thinks the better one manages: they would wait for each other. */
+	    (sm->election.polled.guid && si.guid != sm->election.polled.guid))
+		return missed(sm); /* it will not manage anything; or another SM is there now */
+	/* It came back, met this one and expects the better one to manage: they would wait for each other. */
 	if (si.state == IBA_SM_STANDBY &&
-	    !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority})) {
-		take_over(sm, SM_CAUSE_HANDOVER);
-		return;
-	}
+	    !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority}))
+		return take_over(sm, SM_CAUSE_HANDOVER);
 	sm->election.misses = 0;
 	sm->election.poll_at = sm->core.now + sm->cfg.standby_poll_ps;
+	return SM_GOING_ON;
 }
 
-static void standby_fail(struct sm *sm, const struct sm_txn *t)
+static enum sm_outcome standby_fail(struct sm *sm, const struct sm_txn *t)
 {
 	(void)t;
-	missed(sm);
+	return missed(sm);
 }
 
 const struct sm_part sm_part_standby = {
@@ -223,7 +223,7 @@ const struct sm_part sm_part_standby = {
 
 /* ---- giving way, while the SM rests ---- */
 
-bool sm_yield_next(struct sm *sm, struct sm_req *r)
+static bool yield_next(struct sm *sm, struct sm_req *r)
 {
 	struct iba_sm_info si;
 	struct sm_other *o;
@@ -242,11 +242,58 @@ bool sm_yield_next(struct sm *sm, struct sm_req *r)
 	return true;
 }
 
-/* It took the order: from now on it is the master. */
-void sm_yielded(struct sm *sm, const struct sm_txn *t)
+/* A port reported that there is an SM now. */
+static bool ask_sm_next(struct sm *sm, struct sm_req *r)
 {
-	if (t->method == IBA_SET)
-		sm_stand_by(sm, sm->topo.ports.at[t->ref].guid, t->ref, 0);
+	if (!sm->election.sm_ports.n)
+		return false;
+	sm_req_port(sm, r, IBA_GET, SM_FOR_SWEEP,
+		    sm->election.sm_ports.at[--sm->election.sm_ports.n]);
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = 0;
+	return true;
+}
+
+bool sm_election_next(struct sm *sm, struct sm_req *r)
+{
+	return yield_next(sm, r) || ask_sm_next(sm, r);
+}
+
+/* It took the order: from now on it is the master. */
+enum sm_outcome sm_yielded(struct sm *sm, const struct sm_txn *t)
+{
+	uint32_t port = t->target.port;
+
+	return stand_by(sm, (struct sm_polled){sm->topo.ports.at[port].guid, port, 0});
+}
+
+void sm_election_ask(struct sm *sm, uint32_t port)
+{
+	vec_push(&sm->election.sm_ports, port);
+}
+
+void sm_election_ask_none(struct sm *sm)
+{
+	sm->election.sm_ports.n = 0;
+}
+
+bool sm_election_had_rival(struct sm *sm)
+{
+	bool rival = sm->election.rival;
+
+	sm->election.rival = false;
+	return rival;
+}
+
+void sm_election_time_back(struct sm *sm, time_ps by)
+{
+	sm_time_shift(&sm->election.poll_at, by);
+}
+
+void sm_election_free(struct sm *sm)
+{
+	vec_free(&sm->election.others);
+	vec_free(&sm->election.sm_ports);
 }
 
 /* ---- SMInfo ---- */
@@ -307,9 +354,7 @@ static void acknowledge(struct sm *sm, const struct sm_event *ev)
 		return; /* the response to its order says so as well */
 	sm_info_make(sm, &si);
 	iba_sm_info_put(&si, r.data);
-	vec_room(&sm->core.out->sends, sm->core.out->sends.n + 1);
-	sm_transmit(sm, &r, iba_smp_tid(ev->mad), &sm->core.out->sends.at[sm->core.out->sends.n++]);
-	sm->core.st.smps[SM_FOR_SWEEP]++;
+	sm_send_now(sm, &r, iba_smp_tid(ev->mad));
 }
 
 /* Each order has states in which it makes sense (IBA 14.4.1); in others, and without a contest, it is
@@ -328,53 +373,52 @@ static bool order_ok(const struct sm *sm, unsigned order)
 	       order <= IBA_SM_DISCOVER && in_states[order] & 1 << sm->election.state;
 }
 
-static void obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order order)
+static enum sm_outcome handed_over(struct sm *sm)
+{
+	enum sm_outcome o;
+
+	if (sm->election.state == IBA_SM_STANDBY) {
+		o = take_over(sm, SM_CAUSE_HANDOVER);
+		sm_state_set(sm, IBA_SM_MASTER); /* no more contest: it was given */
+		return o;
+	}
+	if (sm->core.phase != SM_READY)
+		return SM_GOING_ON;
+	sm_full_discovery_needed(sm); /* the other's part of the subnet */
+	return sm_changed(sm, SM_CAUSE_HANDOVER, 0);
+}
+
+static enum sm_outcome obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order order)
 {
 	struct sm_polled p;
+	enum sm_outcome o;
 
 	switch (order) {
 	case IBA_SM_HANDOVER:
 		acknowledge(sm, ev);
-		if (sm->election.state == IBA_SM_STANDBY) {
-			take_over(sm, SM_CAUSE_HANDOVER);
-			sm_state_set(sm, IBA_SM_MASTER); /* no more contest: it was given */
-		} else if (sm->core.phase == SM_READY) {
-			sm->disc.full_needed = true; /* the other's part of the subnet */
-			sm_change(sm, SM_CAUSE_HANDOVER, 0);
-		}
-		return;
+		return handed_over(sm);
 	case IBA_SM_ACKNOWLEDGE:
-		return; /* the response to the handover came first, or comes next */
+		return SM_GOING_ON; /* the response to the handover came first, or comes next */
 	case IBA_SM_DISABLE:
-		rest(sm);
+		o = rest(sm);
 		sm_state_set(sm, IBA_SM_NOT_ACTIVE);
-		return;
+		return o;
 	case IBA_SM_STAND_BY:
 		if (sm->election.state != IBA_SM_NOT_ACTIVE)
-			return;
-		if (can_poll(sm, ev, &p))
-			sm_stand_by(sm, p.guid, p.port, p.lid);
-		else
-			take_over(
-				sm,
-				SM_CAUSE_HANDOVER); /* it will meet the master, and then stand by */
-		return;
+			return SM_GOING_ON;
+		/* Else it will meet the master, and then stand by. */
+		return can_poll(sm, ev, &p) ? stand_by(sm, p) : take_over(sm, SM_CAUSE_HANDOVER);
 	case IBA_SM_DISCOVER:
-		take_over(sm, SM_CAUSE_HANDOVER);
-		return;
+		return take_over(sm, SM_CAUSE_HANDOVER);
 	}
+	return SM_GOING_ON;
 }
 
-void sm_info_answer(struct sm *sm, const struct sm_event *ev)
+enum sm_outcome sm_info_answer(struct sm *sm, const struct sm_event *ev)
 {
 	unsigned order = iba_smp_attr_mod(ev->mad);
+	bool get = iba_smp_method(ev->mad) == IBA_GET, ok = get || order_ok(sm, order);
 
-	if (iba_smp_method(ev->mad) == IBA_GET) {
-		respond(sm, ev, 0);
-	} else if (!order_ok(sm, order)) {
-		respond(sm, ev, IBA_STATUS_BAD_FIELD);
-	} else {
-		respond(sm, ev, 0);
-		obey(sm, ev, (enum iba_sm_order)order);
-	}
+	respond(sm, ev, ok ? 0 : IBA_STATUS_BAD_FIELD);
+	return ok && !get ? obey(sm, ev, (enum iba_sm_order)order) : SM_GOING_ON;
 }

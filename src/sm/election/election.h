@@ -32,14 +32,21 @@ struct sm_election {
 	bool rival;	   /* another one discovered while this one did */
 };
 
-void sm_info_answer(struct sm *sm, const struct sm_event *ev);
+enum sm_outcome sm_info_answer(struct sm *sm,
+			       const struct sm_event *ev); /* SMInfo from another SM */
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si);
 void sm_state_set(struct sm *sm, enum iba_sm_state to);
-bool sm_contest_open(const struct sm *sm); /* it is not decided who manages: nothing is to be set */
-bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi); /* by another one */
-void sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data);
-void sm_stand_by(struct sm *sm, uint64_t guid, uint32_t port, uint16_t lid);
-bool sm_yield_next(struct sm *sm, struct sm_req *r);
-void sm_yielded(struct sm *sm, const struct sm_txn *t);
+/* Whether the master is not known yet: then nothing may be set in devices that another SM manages. */
+bool sm_contest_open(const struct sm *sm);
+bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi); /* by another SM */
+enum sm_outcome sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data);
+/* While ready: hand over to a better manager, ask ports that report one. */
+bool sm_election_next(struct sm *sm, struct sm_req *r);
+enum sm_outcome sm_yielded(struct sm *sm, const struct sm_txn *t); /* it accepted the handover */
+void sm_election_ask(struct sm *sm, uint32_t port);
+void sm_election_ask_none(struct sm *sm);
+bool sm_election_had_rival(struct sm *sm); /* since it was last asked */
+void sm_election_time_back(struct sm *sm, time_ps by);
+void sm_election_free(struct sm *sm);
 
 #endif

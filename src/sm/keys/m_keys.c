@@ -90,24 +90,40 @@ void sm_key_seen(struct sm *sm, uint32_t port)
 		sm_key_learnt(sm, guard_of(sm, port), sm_key_next(sm, used, 0));
 }
 
-/* An answer came: the key it was asked with last is the right one, or any would do. */
+/* The port whose key guards the device that a transaction was with; NONE: not known. */
+static uint32_t port_asked(const struct sm *sm, const struct sm_txn *t)
+{
+	if (t->target.kind == SM_TARGET_BEHIND || t->target.kind == SM_TARGET_NONE)
+		return NONE; /* its answer itself tells */
+	if (t->target.kind == SM_TARGET_PORT)
+		return t->target.port;
+	if (t->purpose == SM_FOR_AUDIT || t->purpose == SM_FOR_NAMES)
+		return NONE;
+	return sm->topo.nodes.at[t->target.node].first_port;
+}
+
+/* A response came: the key of the last request is the right one, or any would do. */
 void sm_key_answered(struct sm *sm, const struct sm_txn *t)
 {
-	uint32_t port = NONE;
+	uint32_t port;
 
 	if (!sm->cfg.m_keys[0])
 		return;
 	sm->keys.hint = iba_smp_m_key(t->send.mad);
-	if (t->attr_id == IBA_ATTR_NODE_INFO)
-		return; /* whose it is says the answer itself */
-	if (t->attr_id == IBA_ATTR_PORT_INFO || t->attr_id == IBA_ATTR_VLARB_TABLE ||
-	    t->attr_id == IBA_ATTR_SM_INFO)
-		port = t->ref < sm->topo.ports.n ? t->ref : NONE;
-	else if (t->purpose != SM_FOR_AUDIT && t->purpose != SM_FOR_NAMES &&
-		 t->ref < sm->topo.nodes.n)
-		port = sm->topo.nodes.at[t->ref].first_port;
+	port = port_asked(sm, t);
 	if (port != NONE && t->tries > 1)
 		sm_key_learnt(sm, guard_of(sm, port), sm->keys.hint);
+}
+
+void sm_keys_init(struct sm *sm)
+{
+	sm->keys.hint = sm->cfg.m_key;
+}
+
+void sm_keys_free(struct sm *sm)
+{
+	vec_free(&sm->keys.list);
+	map64_free(&sm->keys.by_guid);
 }
 
 /* The SM was told another key: devices have the old one, until they are told. */

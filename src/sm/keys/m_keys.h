@@ -15,6 +15,8 @@ struct sm_m_keys {
 	uint64_t hint;	      /* what opened the last device */
 };
 
+void sm_keys_init(struct sm *sm);
+void sm_keys_free(struct sm *sm);
 unsigned sm_key_count(const struct sm *sm);
 uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries);
 uint64_t sm_key_of(const struct sm *sm, uint32_t port);

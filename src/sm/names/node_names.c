@@ -68,7 +68,7 @@ bool sm_names_next(struct sm *sm, struct sm_req *r)
 		sm_req_port(sm, r, IBA_GET, SM_FOR_NAMES, port);
 		r->attr_id = IBA_ATTR_NODE_DESC;
 		r->attr_mod = 0;
-		r->ref = node;
+		r->target = sm_target_node(node);
 		return true;
 	}
 	return false;
@@ -86,7 +86,7 @@ static void take_text(char text[SM_NAME_SIZE], const uint8_t *data)
 
 void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_name *x = name_of(sm, sm->topo.nodes.at[t->ref].guid);
+	struct sm_name *x = name_of(sm, sm->topo.nodes.at[t->target.node].guid);
 	char text[SM_NAME_SIZE];
 	bool news;
 
@@ -119,7 +119,7 @@ void sm_names_forget(struct sm *sm)
 
 void sm_names_fail(struct sm *sm, const struct sm_txn *t)
 {
-	name_of(sm, sm->topo.nodes.at[t->ref].guid)->given_up = sm->core.st.rounds;
+	name_of(sm, sm->topo.nodes.at[t->target.node].guid)->given_up = sm->core.st.rounds;
 }
 
 const char *sm_name_known(const struct sm *sm, uint64_t node_guid)
@@ -134,4 +134,10 @@ const char *sm_node_desc(const struct sm *sm, uint64_t node_guid)
 	uint32_t at = map64_get(&sm->names.by_guid, node_guid);
 
 	return at == MAP_NONE ? "" : sm->names.list.at[at].text;
+}
+
+void sm_names_free(struct sm *sm)
+{
+	vec_free(&sm->names.list);
+	map64_free(&sm->names.by_guid);
 }

@@ -26,6 +26,7 @@ struct sm_node_names {
 	uint32_t next; /* node of the snapshot to look at next */
 };
 
+void sm_names_free(struct sm *sm);
 void sm_names_begin(struct sm *sm);
 bool sm_names_next(struct sm *sm, struct sm_req *r);
 void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);

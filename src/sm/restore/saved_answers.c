@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first discovery of an SM that was given a memory: what still holds is answered from it instead of
- * being asked for. State: sm->disc.memory, until that discovery is over. Does not send anything.
+ * being asked for. State: sm->restored.memory, until that discovery is over. Does not send anything.
  *
  * Each switch is asked for SwitchInfo, port 0 and one block of its table. PortStateChange is clear: no
  * port of it changed, so its ports and who is behind them are as they were; else it is read like any
@@ -15,9 +15,9 @@ enum { SUBNET_TIMEOUT_MAX = 31 }; /* as ibsim's devices say, whatever they are t
 
 static const struct sm_mem_node *node_known(const struct sm *sm, uint64_t guid)
 {
-	uint32_t at = map64_get(&sm->disc.memory->by_guid, guid);
+	uint32_t at = map64_get(&sm->restored.memory->by_guid, guid);
 
-	return at == MAP_NONE ? NULL : &sm->disc.memory->nodes.at[at];
+	return at == MAP_NONE ? NULL : &sm->restored.memory->nodes.at[at];
 }
 
 static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
@@ -27,7 +27,7 @@ static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
 	const struct sm_mem_node *n = node_known(sm, now->guid);
 
 	return n && n->type == now->type && n->nports == now->nports
-		       ? &sm->disc.memory->ports.at[n->first_port + p->num]
+		       ? &sm->restored.memory->ports.at[n->first_port + p->num]
 		       : NULL;
 }
 
@@ -76,16 +76,16 @@ static bool table_misleads(struct sm *sm, uint32_t node, uint32_t block, const u
 }
 
 /* Looks at what devices answered; true: somebody managed the subnet since. */
-bool sm_recall_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (!sm->disc.memory || sm->disc.partial || !t->tries)
+	if (!sm->restored.memory || sm_is_partial(&sm->disc) || !t->tries)
 		return false;
-	if (t->kind == W_SWITCH_INFO)
-		return switch_misleads(sm, t->ref, data);
-	if (t->kind == W_PORT_INFO)
-		return port_misleads(sm, t->ref, data);
-	if (t->kind == W_TABLE)
-		return table_misleads(sm, t->ref, iba_smp_attr_mod(t->send.mad), data);
+	if (t->question == Q_SWITCH_INFO)
+		return switch_misleads(sm, t->target.node, data);
+	if (t->question == Q_PORT_INFO)
+		return port_misleads(sm, t->target.port, data);
+	if (t->question == Q_TABLE)
+		return table_misleads(sm, t->target.node, t->target.item, data);
 	return false;
 }
 
@@ -115,7 +115,7 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 				    .vendor_id = n->vendor_id,
 				    .device_id = n->device_id,
 				    .local_port = p->peer_num};
-	ni.port_guid = sm->disc.memory->ports
+	ni.port_guid = sm->restored.memory->ports
 			       .at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)]
 			       .guid;
 	iba_node_info_put(&ni, data);
@@ -152,44 +152,34 @@ static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *
 	return true;
 }
 
-bool sm_recall(struct sm *sm, struct sm_work w)
+bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 {
-	struct sm_txn t = {.kind = w.kind, .ref = w.ref, .method = IBA_GET};
-	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
-	bool known = false; /* tries stays 0: nothing was sent */
-
-	if (!sm->disc.memory)
+	if (!sm->restored.memory)
 		return false;
-	if (w.kind == W_NODE_INFO)
-		known = recall_node(sm, w.ref, data);
-	else if (w.kind == W_PORT_INFO)
-		known = recall_port(sm, w.ref, data);
-	else if (w.kind == W_TABLE)
-		known = recall_block(sm, w.ref, w.which, data);
-	if (!known)
-		return false;
-	iba_smp_init(t.send.mad, IBA_CLASS_SUBN_DR, IBA_GET, 0, w.which);
-	sm_discover_recv(sm, &t, data);
-	return true;
+	if (w.question == Q_NODE_INFO)
+		return recall_node(sm, w.target.port, data);
+	if (w.question == Q_PORT_INFO)
+		return recall_port(sm, w.target.port, data);
+	return w.question == Q_TABLE && recall_block(sm, w.target.node, w.target.item, data);
 }
 
 /* At rest no turn is off; to ask for all of them takes more than all the rest. */
-bool sm_recalls_turns(const struct sm *sm, uint32_t node)
+bool sm_saved_turns(const struct sm *sm, uint32_t node)
 {
-	return sm->disc.memory && node_known(sm, sm->topo.nodes.at[node].guid);
+	return sm->restored.memory && node_known(sm, sm->topo.nodes.at[node].guid);
 }
 
-void sm_recall_lost(struct sm *sm)
+void sm_saved_lost(struct sm *sm)
 {
-	if (!sm->disc.memory)
+	if (!sm->restored.memory)
 		return;
 	sm_rows_doubt(sm);
 	sm_names_forget(sm);
-	sm_recall_end(sm);
+	sm_saved_end(sm);
 }
 
-void sm_recall_end(struct sm *sm)
+void sm_saved_end(struct sm *sm)
 {
-	sm_memory_free(sm->disc.memory);
-	sm->disc.memory = NULL;
+	sm_memory_free(sm->restored.memory);
+	sm->restored.memory = NULL;
 }

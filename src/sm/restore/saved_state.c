@@ -127,10 +127,10 @@ static bool node_whole(const struct sm *sm, const struct sm_node *n)
 bool sm_at_rest(const struct sm *sm)
 {
 	if (sm->core.phase != SM_READY || sm->election.state != IBA_SM_MASTER || sm->core.entered ||
-	    sm->core.change_pending || sm->core.incomplete || sm->disc.dirty || sm->disc.far ||
-	    sm->dev.off.n || sm->disc.shunned.n || sm->damp.held.n || sm->disc.suspects.n ||
-	    sm->audit.due != TIME_NEVER || sm->sweep.retry_at != TIME_NEVER || !sm->topo.fab ||
-	    !sm->core.st.rounds)
+	    sm->core.change_pending || sm->core.incomplete || sm_is_doubtful(&sm->disc) ||
+	    sm->disc.far || sm->dev.off.n || sm->disc.excluded.n || sm->damp.held.n ||
+	    sm->disc.suspects.n || sm->audit.due != TIME_NEVER ||
+	    sm->sweep.retry_at != TIME_NEVER || !sm->topo.fab || !sm->core.st.rounds)
 		return false;
 	for (uint32_t i = 0; sm->txn.outstanding && i < sm->cfg.window; i++)
 		if (sm->txn.slots[i].used && sm->txn.slots[i].method == IBA_SET)
@@ -274,7 +274,7 @@ int sm_memory_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *
 		sm_memory_free(m);
 		return err_set(e, -EBADMSG, "what it says cannot be");
 	}
-	sm_memory_free(sm->disc.memory);
-	sm->disc.memory = m;
+	sm_memory_free(sm->restored.memory);
+	sm->restored.memory = m;
 	return 0;
 }

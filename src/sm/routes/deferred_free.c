@@ -72,3 +72,11 @@ void sm_retired_free(struct sm *sm, uint32_t answered)
 	}
 	sm->routes.retired.n = kept;
 }
+
+/* No worker computes for this SM any more. */
+void sm_retired_all(struct sm *sm)
+{
+	sm->routes.answered = sm->routes.request_id;
+	sm_retired_free(sm, sm->routes.request_id);
+	vec_free(&sm->routes.retired);
+}

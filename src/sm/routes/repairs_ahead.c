@@ -195,7 +195,7 @@ static bool may_think(const struct sm *sm)
 
 	return m->ahead && m->provisional->keep && sm->topo.fab && sm->routes.tables &&
 	       sm->routes.rank && !sm->core.incomplete && !sm->dev.off.n &&
-	       sm->topo.fab->nswitches <= sm->cfg.ahead_switches && !sm->disc.dirty;
+	       sm->topo.fab->nswitches <= sm->cfg.ahead_switches && !sm_is_doubtful(&sm->disc);
 }
 
 static struct sm_task *task_for(struct sm *sm, const struct failure *x)

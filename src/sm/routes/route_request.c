@@ -6,32 +6,6 @@
  */
 #include "sm/tables/random_tables.h"
 
-/* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
-node_id sm_root_in(const struct sm *sm, const struct fab *f)
-{
-	node_id own = fab_node_by_guid(f, sm->topo.nodes.at[0].guid), n;
-	port_id peer;
-
-	for (unsigned i = 0; i < SM_MAX_ROOTS && sm->cfg.roots[i]; i++)
-		if ((n = fab_node_by_guid(f, sm->cfg.roots[i])) != FAB_NONE)
-			return n;
-	if (sm->cfg.root_centre && f->nswitches)
-		return rt_root_centre(f);
-	if (own == FAB_NONE || fab_is_switch(f, own))
-		return own;
-	peer = f->ports[fab_port_id(f, own, sm->cfg.port)].peer;
-	return peer == FAB_NONE ? own : f->ports[peer].node;
-}
-
-void sm_rank_ensure(struct sm *sm)
-{
-	if (sm->routes.rank)
-		return;
-	sm->routes.rank = mem_array(sm->topo.fab->nswitches, sizeof(*sm->routes.rank));
-	rt_updown_rank_by(sm->topo.fab, sm_root_in(sm, sm->topo.fab), sm->cfg.directions,
-			  sm->routes.rank);
-}
-
 static bool any_row_known(const struct sm *sm)
 {
 	for (uint32_t s = 0; s < sm->topo.fab->nswitches; s++)
@@ -100,86 +74,119 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 	c->off = &j->off;
 }
 
-static void compute_begin(struct sm *sm)
+/* ---- the answer ---- */
+
+/*
+ * A table that does not fit is not written in part: its switch is excluded, and the others get routes
+ * that do without it. If it is the SM's own, no device can be served.
+ */
+static enum sm_outcome tables_fit(struct sm *sm)
+{
+	switch (sm_rft_prepare(sm)) {
+	case SM_RFT_FITS:
+		break;
+	case SM_RFT_OTHERS_FULL:
+		return sm_changed(sm, SM_CAUSE_SILENCE, IBA_ATTR_RFT);
+	case SM_RFT_OWN_FULL:
+		sm_discovery_doubt(sm);
+		return SM_REFUSED;
+	}
+	return SM_DONE;
+}
+
+/* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
+static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
+{
+	struct sm_routing *x = &sm->routes;
+
+	sm_retire_tables(sm, x->tables);
+	sm_retire_memory(sm, x->rank);
+	rt_plan_free(&x->plan);
+	x->tables = r->tables;
+	x->rank = r->rank;
+	x->ranked = r->rank != NULL;
+	x->plan = r->plan;
+	/* Other engines have tables of their own. */
+	x->settled = r->settled && sm->cfg.mechanism.routes->update;
+	x->ready = r->ready ? r->ready : UINT16_MAX;
+	rt_tables_fill(x->tables);
+	return tables_fit(sm);
+}
+
+/* ---- the request ---- */
+
+/* Which tables are asked for: provisional or final. */
+static void stage_choose(struct sm *sm, bool old)
 {
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	sm_adopt(sm, old);
+	if (sm->routes.staged) { /* provisional tables are in place */
+		sm->routes.stage = SM_FINAL;
+		return;
+	}
+	/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
+	if (sm->disc.findings & SM_FOUND_CHANGE)
+		sm_audit_mended(sm);
+	sm->routes.stage = !m->provisional->absent && old && !sm->audit.mending &&
+					   sm->disc.arrival != SM_ADOPTING
+				   ? SM_PROVISIONAL
+				   : SM_FINAL;
+}
+
+static const struct sm_supply *supply_now(const struct sm *sm)
+{
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	if (sm->disc.arrival == SM_ADOPTING)
+		return m->adopt_routes;
+	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : m->routes;
+}
+
+static enum sm_outcome compute_begin(struct sm *sm)
+{
 	struct sm_compute *c = &sm->core.out->compute;
 	bool old = any_row_known(sm);
 	struct sm_routes known;
 
-	sm->disc.found_old = sm->disc.taking_over && old;
-	if (sm->routes.staged) { /* provisional tables are in place */
-		sm->routes.stage = SM_FINAL;
-	} else {
-		/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
-		sm->audit.mending &= !sm->disc.changed;
-		sm->routes.stage = strcmp(m->provisional->name, "none") && old &&
-						   !sm->audit.mending && !sm->disc.found_old
-					   ? SM_PROVISIONAL
-					   : SM_FINAL;
-	}
+	stage_choose(sm, old);
 	*c = (struct sm_compute){.epoch = ++sm->routes.request_id,
 				 .fab = sm->topo.fab,
 				 .root = sm_root_in(sm, sm->topo.fab),
 				 .directions = sm->cfg.directions,
 				 .stage = sm->routes.stage,
-				 .supply = sm->routes.stage == SM_PROVISIONAL ? m->provisional
-									      : m->routes,
+				 .supply = supply_now(sm),
 				 .plan = sm_technique_now(sm)->plan,
-				 .overlap = sm_technique_now(sm)->tables == &sm_part_waves && old,
-				 .found = sm->disc.found_old};
-	if (sm->disc.found_old)
-		c->supply = sm_supply_find("update");
+				 .overlap = sm_technique_now(sm)->overlaps && old,
+				 .found = sm->disc.arrival == SM_ADOPTING};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
 	if (c->before && c->supply->keep && !sm->dev.off.n && sm_ahead_recall(sm, &known)) {
 		*c = (struct sm_compute){0}; /* no need to ask */
-		sm_routes_take(sm, &known);
+		return routes_take(sm, &known);
 	}
+	return SM_GOING_ON;
 }
 
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */
 
-/* ---- the answer ---- */
-
-/* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
-void sm_routes_take(struct sm *sm, const struct sm_routes *r)
-{
-	sm_retire_tables(sm, sm->routes.tables);
-	sm_retire_memory(sm, sm->routes.rank);
-	rt_plan_free(&sm->routes.plan);
-	sm->routes.tables = r->tables;
-	sm->routes.rank = r->rank;
-	sm->routes.ranked = r->rank != NULL;
-	sm->routes.plan = r->plan;
-	sm->routes.settled = r->settled &&
-			     sm->cfg.mechanism.routes->update; /* others have tables of their own */
-	sm->routes.ready = r->ready ? r->ready : UINT16_MAX;
-	rt_tables_fill(sm->routes.tables);
-	if (sm_rft_prepare(sm))
-		sm_phase_set(sm, SM_DEACTIVATE);
-}
-
-void sm_routes_in(struct sm *sm, const struct sm_event *ev)
+enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_routes given = ev->routes, *r = &given;
 
 	sm_retired_free(sm, r->epoch);
 	if (sm_ahead_answer(sm, r))
-		return;
-	if (sm->core.phase != SM_COMPUTE ||
-	    r->epoch != sm->routes.request_id) { /* the world moved on */
+		return SM_GOING_ON;
+	if (sm->core.phase != SM_COMPUTE || r->epoch != sm->routes.request_id) { /* outdated */
 		sm_routes_free(r);
-		return;
+		return SM_GOING_ON;
 	}
-	if (!r->tables || !r->verified) {
-		sm_routes_free(r);
-		sm_note(sm, SM_NOTE_REFUSED, 0, 0);
-		sm->disc.dirty = true;
-		sm_phase_set(sm, SM_READY);
-		return;
-	}
-	sm_routes_take(sm, r);
+	if (r->tables && r->verified)
+		return routes_take(sm, r);
+	sm_routes_free(r);
+	sm_note(sm, SM_NOTE_REFUSED, 0, 0);
+	sm_discovery_doubt(sm);
+	return SM_REFUSED;
 }
 
 void sm_routes_progress(struct sm *sm, const struct sm_event *ev)

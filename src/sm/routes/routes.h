@@ -44,12 +44,21 @@ struct sm_routing {
 	struct sm_ahead *ahead; /* repairs computed ahead; NULL: none */
 };
 
-/* route_request.c */
+/* ranks.c */
 node_id sm_root_in(const struct sm *sm, const struct fab *f);
-void sm_rank_ensure(struct sm *sm); /* the SM can do without being told the ranks */
-void sm_routes_take(struct sm *sm, const struct sm_routes *r);
-void sm_routes_in(struct sm *sm, const struct sm_event *ev);
+void sm_rank_ensure(struct sm *sm); /* where the answer came without ranks */
+
+/* route_request.c */
+enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev); /* the answer */
 void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
+
+/* routes_state.c */
+void sm_routes_round(struct sm *sm); /* a new snapshot: no tables are in place for it */
+void sm_routes_staged(struct sm *sm, bool staged); /* provisional tables are in place; or all is */
+void sm_routes_of_old(struct sm *sm, struct fab *old,
+		      bool in_force); /* takes the old snapshot over */
+void sm_routes_forget(struct sm *sm); /* snapshot and tables before those in force */
+void sm_routes_exit(struct sm *sm);   /* the SM is freed */
 
 /* repairs_ahead.c */
 void sm_ahead_reset(struct sm *sm);
@@ -63,5 +72,6 @@ void sm_retire_tables(struct sm *sm, struct rt_tables *t);
 void sm_retire_memory(struct sm *sm, void *p);
 void sm_retire_task(struct sm *sm, struct sm_task *j);
 void sm_retired_free(struct sm *sm, uint32_t answered); /* all up to this request */
+void sm_retired_all(struct sm *sm);
 
 #endif

@@ -9,38 +9,26 @@
 
 enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_SLVL, STEP_VLARB, STEP_END };
 
-static void configure_begin(struct sm *sm)
+static uint8_t subnet_timeout(const struct sm *sm)
 {
 	time_ps t = MAX(sm->topo.max_hops, 1u) *
 		    (sm->cfg.link_smp_ps + iba_time_from_exp(sm->topo.max_resp));
 
-	/* Shorter would do when the fabric shrinks, but to tell everybody is not worth it. */
-	sm->topo.subnet_timeout =
-		(uint8_t)(sm->cfg.subnet_timeout
-				  ? sm->cfg.subnet_timeout
-				  : MAX(sm->disc.partial ? sm->topo.subnet_timeout : 0u,
-					iba_time_to_exp(t)));
-	sm->topo.subnet_timeout = sm_subnet_timeout_found(sm, sm->topo.subnet_timeout);
-	sm->core.incomplete = true;
-	sm->routes.staged = sm->routes.settled = false;
-	sm->routes.stage = SM_FINAL;
-	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
-	sm->topo.top_lid = (uint16_t)fab_top_lid(sm->topo.fab);
-	sm->run.node = sm->run.step = sm->run.pass = 0;
+	/* Shorter would do when the fabric shrinks, but is not worth a Set to every device. */
+	return (uint8_t)(sm->cfg.subnet_timeout
+				 ? sm->cfg.subnet_timeout
+				 : MAX(sm_is_partial(&sm->disc) ? sm->topo.subnet_timeout : 0u,
+				       iba_time_to_exp(t)));
 }
 
-/*
- * A larger top does no harm where tables are sent that say what is behind the last LID: to the end of its
- * block. What old tables say of LIDs that nobody has any more must not be followed beside new ones.
- */
-bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
+static enum sm_outcome configure_begin(struct sm *sm)
 {
-	if (!si->linear_cap && si->random_cap)
-		return true; /* a random table has no top */
-	if (!sm->disc.partial && !sm->cfg.read_back)
-		return si->linear_top == sm->topo.top_lid;
-	return si->linear_top >= sm->topo.top_lid &&
-	       si->linear_top / IBA_LFT_BLOCK == sm->topo.top_lid / IBA_LFT_BLOCK;
+	sm_subnet_timeout_set(sm, sm_subnet_timeout_found(sm, subnet_timeout(sm)));
+	sm_unfinished(sm);
+	sm_routes_round(sm);
+	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
+	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
+	return SM_GOING_ON;
 }
 
 static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
@@ -110,15 +98,15 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	uint32_t width = n->nports + 1u, in, out;
 
-	for (; sm->run.pass < width * width; sm->run.pass++) {
-		in = sm->run.pass / width;
-		out = sm->run.pass % width;
+	for (; sm->run.configure.item < width * width; sm->run.configure.item++) {
+		in = sm->run.configure.item / width;
+		out = sm->run.configure.item % width;
 		if (in == out || !port_in_use(sm, node, out) ||
 		    (in && !port_in_use(sm, node, in)) ||
 		    sm_off_find(sm, n->guid, in, out) != SIZE_MAX)
 			continue;
 		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);
-		sm->run.pass++;
+		sm->run.configure.item++;
 		return true;
 	}
 	return false;
@@ -143,9 +131,9 @@ static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
-	for (; sm->run.pass <= n->nports; sm->run.pass++)
-		if (port_in_use(sm, node, sm->run.pass)) {
-			make_vlarb(sm, n->first_port + sm->run.pass++, r);
+	for (; sm->run.configure.item <= n->nports; sm->run.configure.item++)
+		if (port_in_use(sm, node, sm->run.configure.item)) {
+			make_vlarb(sm, n->first_port + sm->run.configure.item++, r);
 			return true;
 		}
 	return false;
@@ -172,11 +160,14 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 
 static bool configure_next(struct sm *sm, struct sm_req *r)
 {
-	for (; sm->run.node < sm->topo.fab->nnodes; sm->run.node++, sm->run.step = 0) {
-		for (; sm->run.step < STEP_END; sm->run.step++, sm->run.pass = 0) {
-			if (want(sm, sm->topo.node_of[sm->run.node], (enum step)sm->run.step, r)) {
-				if (sm->run.step <= STEP_PORT0)
-					sm->run.step++;
+	for (; sm->run.configure.node < sm->topo.fab->nnodes;
+	     sm->run.configure.node++, sm->run.configure.step = 0) {
+		for (; sm->run.configure.step < STEP_END;
+		     sm->run.configure.step++, sm->run.configure.item = 0) {
+			if (want(sm, sm->topo.node_of[sm->run.configure.node],
+				 (enum step)sm->run.configure.step, r)) {
+				if (sm->run.configure.step <= STEP_PORT0)
+					sm->run.configure.step++;
 				return true;
 			}
 		}
@@ -184,19 +175,21 @@ static bool configure_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-static void configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_switch_info si;
 
 	if (t->attr_id != IBA_ATTR_SWITCH_INFO)
-		return;
+		return SM_GOING_ON;
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	sm->topo.nodes.at[t->ref].doubt |= si.port_state_change;
+	sm->topo.nodes.at[t->target.node].doubt |= si.port_state_change;
+	return SM_GOING_ON;
 }
 
-static void configure_done(struct sm *sm)
+static enum sm_outcome configure_done(struct sm *sm)
 {
-	sm_phase_set(sm, SM_COMPUTE);
+	(void)sm;
+	return SM_DONE;
 }
 
 const struct sm_part sm_part_configure = {

@@ -6,23 +6,19 @@
  */
 #include "sm/tables/random_tables.h"
 
-void sm_cursor_begin(struct sm *sm)
-{
-	sm->run.node = sm->run.step = 0;
-}
-
 /* The next port at the end of a link of the snapshot, as an sm port; NONE after the last. */
-uint32_t sm_link_port_next(struct sm *sm)
+uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at)
 {
-	for (; sm->run.node < sm->topo.fab->nnodes; sm->run.node++, sm->run.step = 0) {
-		const struct fab_node *f = &sm->topo.fab->nodes[sm->run.node];
+	const struct fab *f = sm->topo.fab;
 
-		while (sm->run.step <= f->nports) {
-			uint32_t num = sm->run.step++;
+	for (; at->node < f->nnodes; at->node++, at->step = 0) {
+		const struct fab_node *n = &f->nodes[at->node];
 
-			if (num && sm->topo.fab->ports[f->first_port + num].peer != FAB_NONE)
-				return sm->topo.nodes.at[sm->topo.node_of[sm->run.node]]
-					       .first_port +
+		while (at->step <= n->nports) {
+			uint32_t num = at->step++;
+
+			if (num && f->ports[n->first_port + num].peer != FAB_NONE)
+				return sm->topo.nodes.at[sm->topo.node_of[at->node]].first_port +
 				       num;
 		}
 	}
@@ -56,22 +52,34 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 		r->lid = lid_of_port(sm, p);
 }
 
-void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct iba_port_info pi;
+	struct sm_port *p = &sm->topo.ports.at[t->target.port];
 
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	sm->topo.ports.at[t->ref].pi = pi;
-	sm->topo.ports.at[t->ref].ordered = false;
+	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
+	p->ordered = false;
+	return SM_GOING_ON;
+}
+
+static enum sm_outcome done(struct sm *sm)
+{
+	(void)sm;
+	return SM_DONE;
 }
 
 /* ---- 1: every port to Initialize ---- */
+
+static enum sm_outcome deactivate_begin(struct sm *sm)
+{
+	sm->run.deactivate.at = (struct sm_cursor){0};
+	return SM_GOING_ON;
+}
 
 static bool deactivate_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = sm_link_port_next(sm)) != NONE) {
+	while ((port = sm_link_port_next(sm, &sm->run.deactivate.at)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
@@ -80,41 +88,30 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-static void deactivate_done(struct sm *sm)
-{
-	sm_phase_set(sm, SM_JOIN);
-}
-
 /* ---- 2: the tables, block by block over all switches, so that no switch is a bottleneck ---- */
 
-enum { FIRST_DEAD, THEN_OTHERS };
-
-bool sm_differences_only(const struct sm *sm)
+enum sm_outcome sm_blocks_begin(struct sm *sm)
 {
-	return sm->cfg.mechanism.partial_tables || sm->audit.mending || sm->disc.found_old;
-}
-
-void sm_blocks_begin(struct sm *sm)
-{
-	sm_cursor_begin(sm);
-	sm->run.pass =
-		sm_technique_now(sm)->plan && sm_differences_only(sm) ? FIRST_DEAD : THEN_OTHERS;
+	sm->run.blocks.at = (struct sm_cursor){0};
+	sm->run.blocks.pass =
+		sm_technique_now(sm)->plan && sm_differences_only(sm) ? BLOCKS_DEAD : BLOCKS_OTHERS;
 	sm_rft_begin(sm, RFT_ALL);
+	return SM_GOING_ON;
 }
 
-/* Block cur_step of switch cur_node, then the next switch's; false behind the last. */
-bool sm_block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
+/* Block at->step of switch at->node, then the next switch's; false behind the last. */
+bool sm_block_next(struct sm *sm, struct sm_cursor *at, uint32_t *sw, uint32_t *block)
 {
 	do {
-		if (sm->run.node == sm->topo.fab->nswitches) {
-			sm->run.node = 0;
-			sm->run.step++;
+		if (at->node == sm->topo.fab->nswitches) {
+			at->node = 0;
+			at->step++;
 		}
-		if (sm->run.step >= sm->routes.tables->stride / IBA_LFT_BLOCK ||
+		if (at->step >= sm->routes.tables->stride / IBA_LFT_BLOCK ||
 		    !sm->topo.fab->nswitches)
 			return false;
-		*sw = sm->run.node++;
-		*block = sm->run.step;
+		*sw = at->node++;
+		*block = at->step;
 	} while (sm_rft_of(sm, *sw)); /* has no such blocks */
 	return true;
 }
@@ -131,21 +128,29 @@ static bool block_is_there(const struct sm *sm, uint32_t node, uint32_t sw, uint
 	return has && !memcmp(has, table_block(sm, sw, block), IBA_LFT_BLOCK);
 }
 
-/* For switches whose tables are not known, by cur_node and cur_step: blocks that nobody knows. */
-bool sm_unknown_block_next(struct sm *sm, struct sm_req *r)
+static void make_block(struct sm *sm, uint32_t sw, uint32_t block, struct sm_req *r)
+{
+	uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sw]];
+
+	sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
+	r->target = sm_target_block(node, block);
+	memcpy(r->data, table_block(sm, sw, block), IBA_LFT_BLOCK);
+}
+
+/* For switches whose tables are not known: the blocks that are not. */
+bool sm_unknown_block_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 {
 	uint32_t blocks = sm->routes.tables->stride / IBA_LFT_BLOCK;
 
-	for (; sm->run.node < sm->topo.fab->nswitches; sm->run.node++, sm->run.step = 0) {
-		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sm->run.node]];
+	for (; at->node < sm->topo.fab->nswitches; at->node++, at->step = 0) {
+		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[at->node]];
 
-		while (!sm_rft_of(sm, sm->run.node) && sm->run.step < blocks) {
-			uint32_t b = sm->run.step++;
+		while (!sm_rft_of(sm, at->node) && at->step < blocks) {
+			uint32_t b = at->step++;
 
 			if (sm_row_block(sm, sm->topo.nodes.at[node].row, b))
 				continue;
-			sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, b);
-			memcpy(r->data, table_block(sm, sm->run.node, b), IBA_LFT_BLOCK);
+			make_block(sm, at->node, b, r);
 			return true;
 		}
 	}
@@ -177,45 +182,48 @@ static bool block_is_due(const struct sm *sm, uint32_t node, uint32_t sw, uint32
 	if (block_is_there(sm, node, sw, block))
 		return false;
 	return !sm_technique_now(sm)->plan ||
-	       block_is_dead(sm, node, sw, block) == (sm->run.pass == FIRST_DEAD);
+	       block_is_dead(sm, node, sw, block) == (sm->run.blocks.pass == BLOCKS_DEAD);
 }
 
 static bool due_block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
 {
-	for (; sm->run.pass <= THEN_OTHERS; sm->run.pass++, sm_cursor_begin(sm))
-		while (sm_block_next(sm, sw, block))
-			if (block_is_due(sm, sm->topo.node_of[sm->topo.fab->switches[*sw]], *sw,
-					 *block))
+	const struct fab *f = sm->topo.fab;
+
+	for (; sm->run.blocks.pass < BLOCKS_END; sm->run.blocks.pass++) {
+		while (sm_block_next(sm, &sm->run.blocks.at, sw, block))
+			if (block_is_due(sm, sm->topo.node_of[f->switches[*sw]], *sw, *block))
 				return true;
+		sm->run.blocks.at = (struct sm_cursor){0};
+	}
 	return false;
 }
 
 bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 {
-	uint32_t sw, block, node;
+	uint32_t sw, block;
 
-	if (due_block_next(sm, &sw, &block)) {
-		node = sm->topo.node_of[sm->topo.fab->switches[sw]];
-		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
-		memcpy(r->data, table_block(sm, sw, block), IBA_LFT_BLOCK);
-		return true;
-	}
-	return sm_rft_next(sm, r);
+	if (!due_block_next(sm, &sw, &block))
+		return sm_rft_next(sm, r);
+	make_block(sm, sw, block, r);
+	return true;
 }
 
-void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	uint32_t block = iba_smp_attr_mod(t->send.mad), row = sm->topo.nodes.at[t->ref].row;
+	uint32_t block = iba_smp_attr_mod(t->send.mad), row = sm->topo.nodes.at[t->target.node].row;
 	const uint8_t *was = sm_row_block(sm, row, block), *sent = iba_smp_data_const(t->send.mad);
+	unsigned changed = 0;
 
 	if (t->attr_id != IBA_ATTR_LFT) {
 		sm_rft_recv(sm, t, data);
-		return;
+		return SM_GOING_ON;
 	}
-	sm->core.round.sent_blocks++;
 	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
-		sm->core.round.entries += was ? was[i] != sent[i] : sent[i] != IBA_PORT_NONE;
+		changed += was ? was[i] != sent[i] : sent[i] != IBA_PORT_NONE;
+	sm_count_block(sm);
+	sm_count_entries(sm, changed);
 	sm_row_set(sm, row, block, sent);
+	return SM_GOING_ON;
 }
 
 /* The tables lead everywhere now. */
@@ -223,7 +231,7 @@ static void all_by_lid(struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab;
 
-	memset(sm->lids.routed, 0, sizeof(sm->lids.routed));
+	sm_lids_unrouted(sm);
 	for (node_id n = 0; n < f->nnodes; n++) {
 		struct sm_node *x = &sm->topo.nodes.at[sm->topo.node_of[n]];
 
@@ -233,28 +241,29 @@ static void all_by_lid(struct sm *sm)
 			q->by_lid = sm_is_endport(sm, q) && q->has_lid;
 		}
 		if (fab_is_switch(f, n)) {
-			sm->lids.routed[f->ports[fab_port_id(f, n, 0)].lid] = 1;
+			sm_lid_routed(sm, f->ports[fab_port_id(f, n, 0)].lid);
 			sm->dev.rows.at[x->row].rank =
 				sm->routes.rank ? sm->routes.rank[f->switch_index[n]] : UINT64_MAX;
 		}
 	}
 }
 
-void sm_tables_done(struct sm *sm)
+enum sm_outcome sm_tables_done(struct sm *sm)
 {
 	sm_rft_settle(sm);
 	all_by_lid(sm);
 	sm_paths_rebuild(sm);
-	sm->core.round.in_place[sm->routes.stage] = sm->core.now;
-	sm_phase_set(sm, SM_RESTORE);
+	sm_round_in_place(sm, sm->routes.stage);
+	return SM_DONE;
 }
 
 /* ---- 3: Armed, then Active ---- */
 
-static void arm_begin(struct sm *sm)
+static enum sm_outcome arm_begin(struct sm *sm)
 {
-	sm_cursor_begin(sm);
-	sm->run.pass = 0;
+	sm->run.arm.at = (struct sm_cursor){0};
+	sm->run.arm.pass = ARM_LOOK;
+	return SM_GOING_ON;
 }
 
 /* Ports that may have stopped with the other end of their links. */
@@ -262,15 +271,15 @@ static bool look_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while (!sm->run.pass && (port = sm_link_port_next(sm)) != NONE)
+	while ((port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE)
 		if (sm->topo.ports.at[port].in_doubt) {
 			sm->topo.ports.at[port].in_doubt = false;
 			sm_req_port(sm, r, IBA_GET, SM_FOR_ACTIVATION, port);
 			return true;
 		}
-	if (!sm->run.pass && !sm->txn.outstanding) {
-		sm_cursor_begin(sm);
-		sm->run.pass = 1;
+	if (!sm->txn.outstanding) {
+		sm->run.arm.at = (struct sm_cursor){0};
+		sm->run.arm.pass = ARM_SET;
 	}
 	return false;
 }
@@ -279,11 +288,11 @@ static bool arm_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	if (look_next(sm, r))
+	if (sm->run.arm.pass == ARM_LOOK && look_next(sm, r))
 		return true;
-	if (!sm->run.pass)
+	if (sm->run.arm.pass == ARM_LOOK)
 		return false;
-	while ((port = sm_link_port_next(sm)) != NONE) {
+	while ((port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state >= IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_ARMED, SM_FOR_ACTIVATION, r);
@@ -292,61 +301,82 @@ static bool arm_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-static void arm_done(struct sm *sm)
+/*
+ * Switches first, then hosts: a host that is Active may be sent to, and by then every port on the way must
+ * be Active too.
+ */
+static enum sm_outcome activate_begin(struct sm *sm)
 {
-	sm_phase_set(sm, SM_ACTIVATE);
+	sm->run.activate.at = (struct sm_cursor){0};
+	sm->run.activate.pass = ACTIVATE_SWITCHES;
+	return SM_GOING_ON;
 }
 
-/*
- * Switches first, then hosts: who is Active may be sent to, and by then every port on the way must be
- * Active too.
- */
-static void activate_begin(struct sm *sm)
+static bool is_in_pass(const struct sm *sm, uint32_t port)
 {
-	sm_cursor_begin(sm);
-	sm->run.pass = 0;
+	bool sw = sm->topo.nodes.at[sm->topo.ports.at[port].node].type == IBA_NODE_SWITCH;
+
+	return sw == (sm->run.activate.pass == ACTIVATE_SWITCHES);
 }
 
 static bool activate_next(struct sm *sm, struct sm_req *r)
 {
 	for (;;) {
-		uint32_t port = sm_link_port_next(sm);
+		uint32_t port = sm_link_port_next(sm, &sm->run.activate.at);
 
 		if (port == NONE) {
-			if (sm->run.pass || sm->txn.outstanding)
+			if (sm->run.activate.pass == ACTIVATE_HOSTS || sm->txn.outstanding)
 				return false;
-			sm_cursor_begin(sm);
-			sm->run.pass = 1;
+			sm->run.activate.at = (struct sm_cursor){0};
+			sm->run.activate.pass = ACTIVATE_HOSTS;
 			continue;
 		}
-		if (sm->topo.ports.at[port].pi.state >= IBA_PORT_ACTIVE ||
-		    (sm->topo.nodes.at[sm->topo.ports.at[port].node].type == IBA_NODE_SWITCH) ==
-			    (sm->run.pass == 1))
+		if (sm->topo.ports.at[port].pi.state >= IBA_PORT_ACTIVE || !is_in_pass(sm, port))
 			continue;
 		sm_port_order(sm, port, IBA_PORT_ACTIVE, SM_FOR_ACTIVATION, r);
 		return true;
 	}
 }
 
-static void activate_done(struct sm *sm)
+static enum sm_outcome activate_done(struct sm *sm)
 {
 	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled) {
-		sm->routes.staged = true;
-		sm_phase_set(sm, SM_COMPUTE);
-		return;
+		sm_routes_staged(sm, true);
+		return SM_STAGED;
 	}
 	if (sm->routes.stage == SM_PROVISIONAL)
-		sm->core.round.in_place[SM_FINAL] = sm->core.round.in_place[SM_PROVISIONAL];
-	sm->routes.staged = sm->core.incomplete = false;
+		sm_round_in_place_too(sm);
+	sm_routes_staged(sm, false);
+	sm_finished(sm);
 	sm_ahead_reset(sm); /* that was for the fabric before */
-	sm->audit.trouble |= sm->audit.rewrote && sm->audit.copies;
-	sm_phase_set(sm, sm->audit.trouble ? SM_AUDIT : SM_READY);
+	return sm_audit_wanted(sm) ? SM_DOUBTFUL : SM_DONE;
 }
 
-const struct sm_part sm_part_deactivate = {sm_cursor_begin, deactivate_next, sm_port_take,
-					   sm_failed, deactivate_done};
-const struct sm_part sm_part_blocks = {sm_blocks_begin, sm_blocks_next, sm_blocks_recv, sm_failed,
-				       sm_tables_done};
-const struct sm_part sm_part_arm = {arm_begin, arm_next, sm_port_take, sm_failed, arm_done};
-const struct sm_part sm_part_activate = {activate_begin, activate_next, sm_port_take, sm_failed,
-					 activate_done};
+const struct sm_part sm_part_deactivate = {
+	.begin = deactivate_begin,
+	.next = deactivate_next,
+	.recv = sm_port_take,
+	.fail = sm_failed,
+	.done = done,
+};
+const struct sm_part sm_part_blocks = {
+	.begin = sm_blocks_begin,
+	.next = sm_blocks_next,
+	.recv = sm_blocks_recv,
+	.fail = sm_failed,
+	.done = sm_tables_done,
+};
+const struct sm_part sm_part_arm = {
+	.begin = arm_begin,
+	.next = arm_next,
+	.recv = sm_port_take,
+	.fail = sm_failed,
+	.done = done,
+};
+const struct sm_part sm_part_activate = {
+	.begin = activate_begin,
+	.next = activate_next,
+	.recv = sm_port_take,
+	.fail = sm_failed,
+	.done = activate_done,
+};

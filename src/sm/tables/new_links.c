@@ -7,12 +7,11 @@
  */
 #include "sm/tables/random_tables.h"
 
-enum { JOIN_TABLES, JOIN_ARM, JOIN_ACTIVATE, JOIN_END };
-
-static void join_begin(struct sm *sm)
+static enum sm_outcome join_begin(struct sm *sm)
 {
-	sm->run.node = sm->run.step = 0;
-	sm->run.pass = JOIN_TABLES;
+	sm->run.join.at = (struct sm_cursor){0};
+	sm->run.join.step = JOIN_TABLES;
+	return SM_GOING_ON;
 }
 
 static bool between_switches(const struct sm *sm, uint32_t port)
@@ -27,7 +26,7 @@ static bool ports_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = sm_link_port_next(sm)) != NONE) {
+	while ((port = sm_link_port_next(sm, &sm->run.join.at)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state >= st || !between_switches(sm, port))
 			continue;
 		sm_port_order(sm, port, st, SM_FOR_ACTIVATION, r);
@@ -36,35 +35,41 @@ static bool ports_next(struct sm *sm, enum iba_port_state st, struct sm_req *r)
 	return false;
 }
 
+static bool step_next(struct sm *sm, struct sm_req *r)
+{
+	if (sm->run.join.step == JOIN_TABLES)
+		return sm_unknown_block_next(sm, &sm->run.join.at, r);
+	return ports_next(sm, sm->run.join.step == JOIN_ARM ? IBA_PORT_ARMED : IBA_PORT_ACTIVE, r);
+}
+
 static bool join_next(struct sm *sm, struct sm_req *r)
 {
-	while (sm->run.pass < JOIN_END) {
-		if (sm->run.pass == JOIN_TABLES
-			    ? sm_unknown_block_next(sm, r)
-			    : ports_next(sm,
-					 sm->run.pass == JOIN_ARM ? IBA_PORT_ARMED
-								  : IBA_PORT_ACTIVE,
-					 r))
+	while (sm->run.join.step < JOIN_END) {
+		if (step_next(sm, r))
 			return true;
 		if (sm->txn.outstanding)
 			return false;
-		sm->run.pass++;
-		sm->run.node = sm->run.step = 0;
+		sm->run.join.step++;
+		sm->run.join.at = (struct sm_cursor){0};
 	}
 	return false;
 }
 
-static void join_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static enum sm_outcome join_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (t->attr_id == IBA_ATTR_LFT)
-		sm_blocks_recv(sm, t, data);
-	else
-		sm_port_take(sm, t, data);
+	return t->attr_id == IBA_ATTR_LFT ? sm_blocks_recv(sm, t, data) : sm_port_take(sm, t, data);
 }
 
-static void join_done(struct sm *sm)
+static enum sm_outcome join_done(struct sm *sm)
 {
-	sm_phase_set(sm, SM_TABLES);
+	(void)sm;
+	return SM_DONE;
 }
 
-const struct sm_part sm_part_join = {join_begin, join_next, join_recv, sm_failed, join_done};
+const struct sm_part sm_part_join = {
+	.begin = join_begin,
+	.next = join_next,
+	.recv = join_recv,
+	.fail = sm_failed,
+	.done = join_done,
+};

@@ -92,7 +92,7 @@ static uint32_t blocks_number(struct sm *sm, struct sm_waves *w)
 	return n;
 }
 
-static void waves_begin(struct sm *sm)
+static enum sm_outcome waves_begin(struct sm *sm)
 {
 	size_t nsw = sm->topo.fab->nswitches, n;
 	struct sm_waves *w;
@@ -113,6 +113,7 @@ static void waves_begin(struct sm *sm)
 			vec_push(&w->random, s);
 	sm_blocks_begin(sm);
 	sm_rft_begin(sm, RFT_EARLY);
+	return SM_GOING_ON;
 }
 
 static uint32_t node_at(const struct sm *sm, uint32_t sw)
@@ -124,8 +125,7 @@ static uint32_t node_at(const struct sm *sm, uint32_t sw)
 
 static bool whole_next(struct sm *sm, struct sm_req *r)
 {
-	r->kind = NONE;
-	return sm_unknown_block_next(sm, r) || sm_rft_next(sm, r);
+	return sm_unknown_block_next(sm, &sm->run.blocks.at, r) || sm_rft_next(sm, r);
 }
 
 /* ---- one destination: who changes, and when ---- */
@@ -294,7 +294,8 @@ static void block_make(struct sm *sm, uint32_t block, struct sm_req *r)
 	w->flying[block] = w->waiting[block];
 	w->waiting[block] = NONE;
 	w->state[block] = BUSY;
-	r->kind = block;
+	r->question = Q_WAVE;
+	r->target = sm_target_block(node, block);
 }
 
 /* Default ports stayed as they were: their entries could not have changed one by one. */
@@ -331,14 +332,14 @@ static bool waves_next(struct sm *sm, struct sm_req *r)
 	return true;
 }
 
-static void waves_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static enum sm_outcome waves_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct sm_waves *w = sm->dev.waves;
-	uint32_t block = t->kind, next;
+	uint32_t block = t->target.item, next;
 
 	sm_blocks_recv(sm, t, data);
-	if (block == NONE)
-		return;
+	if (t->question != Q_WAVE)
+		return SM_GOING_ON;
 	w->state[block] = IDLE;
 	if (w->waiting[block] != NONE) {
 		w->state[block] = QUEUED;
@@ -354,17 +355,24 @@ static void waves_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 			wave_on(sm, wave);
 	}
 	w->flying[block] = NONE;
+	return SM_GOING_ON;
 }
 
-static void waves_done(struct sm *sm)
+static enum sm_outcome waves_done(struct sm *sm)
 {
 	if (sm->dev.waves->next_lid < sm->routes.tables->stride)
-		return; /* more is being computed */
+		return SM_GOING_ON; /* more is being computed */
 	sm_waves_free(sm);
-	sm_tables_done(sm);
+	return sm_tables_done(sm);
 }
 
-const struct sm_part sm_part_waves = {waves_begin, waves_next, waves_recv, sm_failed, waves_done};
+const struct sm_part sm_part_waves = {
+	.begin = waves_begin,
+	.next = waves_next,
+	.recv = waves_recv,
+	.fail = sm_failed,
+	.done = waves_done,
+};
 
 /* ---- as planned: any order, or outwards ---- */
 
@@ -373,34 +381,35 @@ static bool any_order(const struct sm *sm)
 	return sm->routes.plan.kind == RT_PLAN_NOTHING || sm->routes.plan.kind == RT_PLAN_ANY_ORDER;
 }
 
-static void planned_begin(struct sm *sm)
+static const struct sm_part *part_for(const struct sm *sm)
 {
-	if (any_order(sm))
-		sm_blocks_begin(sm);
-	else
-		waves_begin(sm);
+	return any_order(sm) ? &sm_part_blocks : &sm_part_waves;
+}
+
+static enum sm_outcome planned_begin(struct sm *sm)
+{
+	return part_for(sm)->begin(sm);
 }
 
 static bool planned_next(struct sm *sm, struct sm_req *r)
 {
-	return any_order(sm) ? sm_blocks_next(sm, r) : waves_next(sm, r);
+	return part_for(sm)->next(sm, r);
 }
 
-static void planned_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static enum sm_outcome planned_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (any_order(sm))
-		sm_blocks_recv(sm, t, data);
-	else
-		waves_recv(sm, t, data);
+	return part_for(sm)->recv(sm, t, data);
 }
 
-static void planned_done(struct sm *sm)
+static enum sm_outcome planned_done(struct sm *sm)
 {
-	if (any_order(sm))
-		sm_tables_done(sm);
-	else
-		waves_done(sm);
+	return part_for(sm)->done(sm);
 }
 
-const struct sm_part sm_part_planned = {planned_begin, planned_next, planned_recv, sm_failed,
-					planned_done};
+const struct sm_part sm_part_planned = {
+	.begin = planned_begin,
+	.next = planned_next,
+	.recv = planned_recv,
+	.fail = sm_failed,
+	.done = planned_done,
+};

@@ -21,7 +21,7 @@ static uint32_t node_at(const struct sm *sm, uint32_t sw)
 
 static bool traffic_stopped(const struct sm *sm)
 {
-	return sm_technique_now(sm)->before == &sm_part_deactivate;
+	return sm_technique_now(sm)->stops_all;
 }
 
 void sm_rft_begin(struct sm *sm, enum sm_rft_which which)
@@ -155,7 +155,7 @@ bool sm_rft_next(struct sm *sm, struct sm_req *r)
 		t = sm_rft_of(sm, sw);
 		if (switch_next(sm, sw, t, r)) {
 			t->flying++;
-			r->kind = NONE;
+			r->question = Q_RANDOM;
 			sm->dev.rft_turn++;
 			return true;
 		}
@@ -187,45 +187,38 @@ static void default_set(struct sm *sm, uint32_t node, const uint8_t *data)
 
 void sm_rft_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_rft *x = sm->dev.rows.at[sm->topo.nodes.at[t->ref].row].rft;
+	struct sm_rft *x = sm->dev.rows.at[sm->topo.nodes.at[t->target.node].row].rft;
 	struct iba_rft b;
 
-	if (t->kind == NONE)
+	if (t->question == Q_RANDOM)
 		x->flying--;
 	if (t->attr_id == IBA_ATTR_SWITCH_INFO) {
-		default_set(sm, t->ref, data);
+		default_set(sm, t->target.node, data);
 		return;
 	}
 	iba_rft_get(&b, iba_smp_data_const(t->send.mad), IBA_SMP_DATA_SIZE);
-	sm->core.round.sent_blocks++;
-	sm_rft_take(sm, t->ref, iba_smp_attr_mod(t->send.mad), &b);
-}
-
-void sm_rft_undone(struct sm *sm, const struct sm_txn *t)
-{
-	if (t->attr_id == IBA_ATTR_RFT)
-		sm_rft_block_unknown(sm, t->ref, iba_smp_attr_mod(t->send.mad));
-	else if (t->attr_id == IBA_ATTR_SWITCH_INFO && t->purpose == SM_FOR_DISTRIBUTION)
-		sm_rft_unknown(sm, t->ref);
+	sm_count_block(sm);
+	sm_rft_take(sm, t->target.node, iba_smp_attr_mod(t->send.mad), &b);
 }
 
 /* ---- the audit: what was set in this round ---- */
 
-bool sm_rft_audit_next(struct sm *sm, struct sm_req *r)
+/* Block nblocks of a random table stands for its DefaultPort. */
+bool sm_rft_audit_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 {
-	for (; sm->run.node < sm->topo.fab->nswitches; sm->run.node++, sm->run.step = 0) {
-		const struct sm_rft *t = sm_rft_of(sm, sm->run.node);
-		uint32_t node = node_at(sm, sm->run.node);
+	for (; at->node < sm->topo.fab->nswitches; at->node++, at->step = 0) {
+		const struct sm_rft *t = sm_rft_of(sm, at->node);
+		uint32_t node = node_at(sm, at->node);
 
-		while (t && sm->run.step <= t->nblocks) {
-			uint32_t b = sm->run.step++;
+		while (t && at->step <= t->nblocks) {
+			uint32_t b = at->step++;
+			bool dflt = b == t->nblocks;
 
-			if ((b == t->nblocks ? t->dflt_known : t->known[b]) != sm->audit.generation)
+			if ((dflt ? t->dflt_known : t->known[b]) != sm->audit.generation)
 				continue;
 			sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node,
-				    b == t->nblocks ? IBA_ATTR_SWITCH_INFO : IBA_ATTR_RFT,
-				    b == t->nblocks ? 0 : b);
-			r->ref = sm->run.node << 16 | b;
+				    dflt ? IBA_ATTR_SWITCH_INFO : IBA_ATTR_RFT, dflt ? 0 : b);
+			r->target = sm_target_block(node, b);
 			return true;
 		}
 	}
@@ -247,21 +240,21 @@ static bool block_as_set(const struct sm_rft *t, uint32_t block, const uint8_t *
 	return true;
 }
 
-bool sm_rft_audit(struct sm *sm, uint32_t ref, uint16_t attr_id, const uint8_t *data)
+bool sm_rft_audit(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	uint32_t sw = ref >> 16, block = ref & 0xffff;
-	const struct sm_rft *t = sm_rft_of(sm, sw);
+	uint32_t node = t->target.node, block = t->target.item;
+	const struct sm_rft *x = sm->dev.rows.at[sm->topo.nodes.at[node].row].rft;
 	struct iba_switch_info si;
 
-	if (attr_id == IBA_ATTR_RFT) {
-		if (block_as_set(t, block, data))
+	if (t->attr_id == IBA_ATTR_RFT) {
+		if (block_as_set(x, block, data))
 			return true;
-		sm_rft_block_unknown(sm, node_at(sm, sw), block);
+		sm_rft_block_unknown(sm, node, block);
 		return false;
 	}
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	if (si.default_port == t->dflt)
+	if (si.default_port == x->dflt)
 		return true;
-	sm_rft_unknown(sm, node_at(sm, sw));
+	sm_rft_unknown(sm, node);
 	return false;
 }

@@ -192,32 +192,23 @@ static bool fits(struct sm *sm, uint32_t sw)
 	return false;
 }
 
-/*
- * A table that does not fit is not written in part: the switch is left out, and the others get
- * routes that do without it. If it is the SM's own, nobody can be served.
- */
-bool sm_rft_prepare(struct sm *sm)
+enum sm_rft_fit sm_rft_prepare(struct sm *sm)
 {
-	bool all = true, own = false;
+	const struct fab *f = sm->topo.fab;
+	enum sm_rft_fit fit = SM_RFT_FITS;
 
-	for (uint32_t sw = 0; sw < sm->topo.fab->nswitches; sw++)
+	for (uint32_t sw = 0; sw < f->nswitches; sw++)
 		recognise(sm, sw);
-	for (uint32_t sw = 0; sw < sm->topo.fab->nswitches; sw++) {
-		uint64_t guid = sm->topo.fab->nodes[sm->topo.fab->switches[sw]].guid;
-
+	for (uint32_t sw = 0; sw < f->nswitches; sw++) {
 		if (fits(sm, sw))
 			continue;
-		all = false;
-		own |= sm->topo.node_of[sm->topo.fab->switches[sw]] == 0;
-		vec_push(&sm->disc.shunned, guid);
+		if (sm->topo.node_of[f->switches[sw]] == 0)
+			fit = SM_RFT_OWN_FULL;
+		else if (fit == SM_RFT_FITS)
+			fit = SM_RFT_OTHERS_FULL;
+		sm_exclude(sm, f->nodes[f->switches[sw]].guid);
 	}
-	if (own) {
-		sm->disc.dirty = true;
-		sm_phase_set(sm, SM_READY);
-	} else if (!all) {
-		sm_change(sm, SM_CAUSE_SILENCE, IBA_ATTR_RFT);
-	}
-	return all;
+	return fit;
 }
 
 /* ---- slots ---- */
@@ -373,14 +364,14 @@ void sm_rft_take(struct sm *sm, uint32_t node, uint32_t block, const struct iba_
 		if (was.lid == is.lid && was.port == is.port)
 			continue;
 		changed = true;
-		sm->core.round.entries++;
+		sm_count_entries(sm, 1);
 		if (was.lid && was.lid != is.lid)
 			sm_row_entry(sm, row, was.lid, by_default(sm, sw, t, was.lid));
 		if (is.lid)
 			sm_row_entry(sm, row, is.lid, is.port);
 	}
-	sm->audit.rewrote |=
-		!news && changed && (uint8_t)(sm->audit.generation - t->known[block]) <= 1;
+	if (!news && changed && (uint8_t)(sm->audit.generation - t->known[block]) <= 1)
+		sm_audit_rewrote(sm);
 	t->known[block] = sm->audit.generation;
 	t->unknown -= news;
 	if (news)
@@ -391,8 +382,9 @@ void sm_rft_take_default(struct sm *sm, uint32_t node, uint8_t port)
 {
 	struct sm_rft *t = rft_of_node(sm, node);
 
-	sm->audit.rewrote |= t->dflt_known && t->dflt != port &&
-			     (uint8_t)(sm->audit.generation - t->dflt_known) <= 1;
+	if (t->dflt_known && t->dflt != port &&
+	    (uint8_t)(sm->audit.generation - t->dflt_known) <= 1)
+		sm_audit_rewrote(sm);
 	t->unknown -= !t->dflt_known;
 	t->dflt = port;
 	t->dflt_known = sm->audit.generation;

@@ -38,8 +38,9 @@ struct sm_rft {
 /* rft.c */
 struct sm_rft *sm_rft_of(const struct sm *sm,
 			 uint32_t sw); /* of the snapshot; NULL: a linear table */
-bool sm_rft_prepare(
-	struct sm *sm); /* for new tables; false: some do not fit, and the SM looks anew */
+enum sm_rft_fit { SM_RFT_FITS, SM_RFT_OTHERS_FULL, SM_RFT_OWN_FULL };
+/* For new tables. Switches whose tables do not fit are excluded: routes are needed without them. */
+enum sm_rft_fit sm_rft_prepare(struct sm *sm);
 bool sm_rft_explicit(uint8_t port, uint8_t dflt); /* does a LID with this port need an entry? */
 uint8_t sm_rft_choose(struct sm *sm, uint32_t sw);
 void sm_rft_reset(struct sm_rft *t, uint32_t nlids);	       /* want becomes has */
@@ -70,8 +71,7 @@ bool sm_rft_next(struct sm *sm, struct sm_req *r);
 void sm_rft_make(struct sm *sm, uint32_t sw, uint32_t block,
 		 struct sm_req *r); /* Set, as want says */
 void sm_rft_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
-void sm_rft_undone(struct sm *sm, const struct sm_txn *t); /* nobody waits for this Set any more */
-bool sm_rft_audit_next(struct sm *sm, struct sm_req *r);   /* by cur_node and cur_step */
-bool sm_rft_audit(struct sm *sm, uint32_t ref, uint16_t attr_id, const uint8_t *data);
+bool sm_rft_audit_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r);
+bool sm_rft_audit(struct sm *sm, const struct sm_txn *t, const uint8_t *data); /* as it was set? */
 
 #endif

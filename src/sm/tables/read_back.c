@@ -7,21 +7,22 @@
  */
 #include "sm/tables/random_tables.h"
 
-enum { AUDIT_PORT, AUDIT_BLOCK, AUDIT_RFT, AUDIT_TURN };
+/* ---- requests ---- */
 
-static void audit_begin(struct sm *sm)
+static enum sm_outcome audit_begin(struct sm *sm)
 {
-	sm_cursor_begin(sm);
-	sm->run.pass = AUDIT_PORT;
+	sm->run.audit.at = (struct sm_cursor){0};
+	sm->run.audit.what = AUDIT_PORTS;
 	sm->audit.due = sm->audit.trouble ? sm->core.now + sm_timeout(sm) : TIME_NEVER;
 	sm->audit.trouble = false;
+	return SM_GOING_ON;
 }
 
-static bool audit_port_next(struct sm *sm, struct sm_req *r)
+static bool audit_port_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = sm_link_port_next(sm)) != NONE)
+	while ((port = sm_link_port_next(sm, at)) != NONE)
 		if (sm->topo.ports.at[port].set_in == sm->audit.generation) {
 			sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, port);
 			return true;
@@ -29,48 +30,61 @@ static bool audit_port_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-static bool audit_block_next(struct sm *sm, struct sm_req *r)
+static bool audit_block_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 {
 	uint32_t sw, block, node;
 
-	while (sm_block_next(sm, &sw, &block)) {
+	while (sm_block_next(sm, at, &sw, &block)) {
 		node = sm->topo.node_of[sm->topo.fab->switches[sw]];
 		if (!sm_row_block(sm, sm->topo.nodes.at[node].row, block) ||
 		    sm->dev.rows.at[sm->topo.nodes.at[node].row].known[block] !=
 			    sm->audit.generation)
 			continue;
 		sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_LFT, block);
-		r->ref = sw * (sm->routes.tables->stride / IBA_LFT_BLOCK) + block;
+		r->target = sm_target_block(node, block);
 		return true;
 	}
 	return false;
 }
 
-static bool audit_turn_next(struct sm *sm, struct sm_req *r)
+static bool audit_turn_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 {
 	const struct rt_turn *t;
+	uint32_t node;
 
-	if (sm->run.step >= sm->dev.turns.n)
+	if (at->step >= sm->dev.turns.n)
 		return false;
-	t = &sm->dev.turns.at[sm->run.step];
-	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, sm->topo.node_of[sm->topo.fab->switches[t->sw]],
-		    IBA_ATTR_SLVL_TABLE, (uint32_t)t->in << 8 | t->out);
-	r->ref = sm->run.step++;
+	t = &sm->dev.turns.at[at->step++];
+	node = sm->topo.node_of[sm->topo.fab->switches[t->sw]];
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_SLVL_TABLE,
+		    (uint32_t)t->in << 8 | t->out);
+	r->target = sm_target_turn(node, t->in, t->out);
 	return true;
 }
 
+static const struct {
+	bool (*next)(struct sm *sm, struct sm_cursor *at, struct sm_req *r);
+	enum sm_question question;
+} audits[AUDIT_END] = {
+	[AUDIT_PORTS] = {audit_port_next, Q_AUDIT_PORT},
+	[AUDIT_BLOCKS] = {audit_block_next, Q_AUDIT_BLOCK},
+	[AUDIT_RANDOM] = {sm_rft_audit_next, Q_AUDIT_RANDOM},
+	[AUDIT_TURNS] = {audit_turn_next, Q_AUDIT_TURN},
+};
+
 static bool audit_next(struct sm *sm, struct sm_req *r)
 {
-	static bool (*const next[])(struct sm *, struct sm_req *) = {
-		audit_port_next, audit_block_next, sm_rft_audit_next, audit_turn_next};
-
-	for (; sm->run.pass < ARRAY_LEN(next); sm->run.pass++, sm_cursor_begin(sm))
-		if (next[sm->run.pass](sm, r)) {
-			r->kind = sm->run.pass;
+	for (; sm->run.audit.what < AUDIT_END; sm->run.audit.what++) {
+		if (audits[sm->run.audit.what].next(sm, &sm->run.audit.at, r)) {
+			r->question = audits[sm->run.audit.what].question;
 			return true;
 		}
+		sm->run.audit.at = (struct sm_cursor){0};
+	}
 	return false;
 }
+
+/* ---- answers ---- */
 
 static bool port_as_set(struct sm *sm, uint32_t port, const uint8_t *data)
 {
@@ -82,15 +96,14 @@ static bool port_as_set(struct sm *sm, uint32_t port, const uint8_t *data)
 }
 
 /* What a device was found to hold instead is what the next round starts from. */
-static bool audit_block(struct sm *sm, uint32_t ref, const uint8_t *data)
+static bool block_as_set(struct sm *sm, struct sm_target t, const uint8_t *data)
 {
-	/* Rows are whole blocks, so block numbers run on from row to row. */
-	uint32_t per_row = sm->routes.tables->stride / IBA_LFT_BLOCK;
-	uint32_t node = sm->topo.node_of[sm->topo.fab->switches[ref / per_row]];
+	uint32_t sw = sm->topo.fab->switch_index[sm->topo.nodes.at[t.node].fab];
 
-	if (!memcmp(sm->routes.tables->lft + (size_t)ref * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK))
+	if (!memcmp(rt_row(sm->routes.tables, sw) + (size_t)t.item * IBA_LFT_BLOCK, data,
+		    IBA_LFT_BLOCK))
 		return true;
-	sm_row_set(sm, sm->topo.nodes.at[node].row, ref % per_row, data);
+	sm_row_set(sm, sm->topo.nodes.at[t.node].row, t.item, data);
 	return false;
 }
 
@@ -100,49 +113,56 @@ static bool audit_block(struct sm *sm, uint32_t ref, const uint8_t *data)
  */
 enum { MENDED_A_ROUND = 64, MISMATCHES_A_ROUND = 256 };
 
-static void mend(struct sm *sm, const struct sm_txn *t, uint64_t guid)
+static enum sm_outcome mend(struct sm *sm, const struct sm_txn *t, uint64_t guid)
 {
-	sm->core.round.restarts++;
-	sm->audit.mending |= t->kind != AUDIT_PORT;
-	sm->core.incomplete = true;
+	sm_round_again(sm);
+	sm->audit.mending |= t->question != Q_AUDIT_PORT;
+	sm_unfinished(sm);
 	if (sm->core.round.restarts > MENDED_A_ROUND) {
-		sm->disc.full_needed = true;
+		sm_full_discovery_needed(sm);
 		sm->audit.mending = false;
 	}
-	if (sm->core.round.end || sm->core.round.restarts <= MISMATCHES_A_ROUND) {
-		sm_change(sm, SM_CAUSE_SILENCE, guid);
-		return;
-	}
-	sm->disc.dirty = true;
-	sm_forget_outstanding(sm);
-	sm_phase_set(sm, SM_READY);
+	if (sm->core.round.end || sm->core.round.restarts <= MISMATCHES_A_ROUND)
+		return sm_changed(sm, SM_CAUSE_SILENCE, guid);
+	return sm_give_up(sm);
 }
 
-static void audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static bool as_set(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	uint64_t guid = 0;
 	bool ok;
 
-	if (t->kind == AUDIT_PORT) {
-		ok = port_as_set(sm, t->ref, data);
-		guid = sm->topo.nodes.at[sm->topo.ports.at[t->ref].node].guid;
-		sm->disc.full_needed |= !ok;
-	} else if (t->kind == AUDIT_BLOCK) {
-		ok = audit_block(sm, t->ref, data);
-	} else if (t->kind == AUDIT_RFT) {
-		ok = sm_rft_audit(sm, t->ref, t->attr_id, data);
-	} else {
-		ok = sm_turn_as_set(sm, t->ref, data);
-	}
-	if (ok)
-		return;
-	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
-	mend(sm, t, guid);
+	if (t->question == Q_AUDIT_BLOCK)
+		return block_as_set(sm, t->target, data);
+	if (t->question == Q_AUDIT_RANDOM)
+		return sm_rft_audit(sm, t, data);
+	if (t->question == Q_AUDIT_TURN)
+		return sm_turn_as_set(sm, t->target, data);
+	ok = port_as_set(sm, t->target.port, data);
+	if (!ok)
+		sm_full_discovery_needed(sm);
+	return ok;
 }
 
-static void audit_done(struct sm *sm)
+static enum sm_outcome audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	sm_phase_set(sm, SM_READY);
+	uint64_t guid = sm->topo.nodes.at[t->target.node].guid;
+
+	if (as_set(sm, t, data))
+		return SM_GOING_ON;
+	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
+	return mend(sm, t, guid);
 }
 
-const struct sm_part sm_part_audit = {audit_begin, audit_next, audit_recv, sm_failed, audit_done};
+static enum sm_outcome audit_done(struct sm *sm)
+{
+	(void)sm;
+	return SM_DONE;
+}
+
+const struct sm_part sm_part_audit = {
+	.begin = audit_begin,
+	.next = audit_next,
+	.recv = audit_recv,
+	.fail = sm_failed,
+	.done = audit_done,
+};

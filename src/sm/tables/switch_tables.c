@@ -59,7 +59,7 @@ void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data
 	row_room(r, block + 1);
 	if (r->known[block] && (uint8_t)(sm->audit.generation - r->known[block]) <= 1 &&
 	    memcmp(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0)
-		sm->audit.rewrote = true;
+		sm_audit_rewrote(sm);
 	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
 	r->known[block] = sm->audit.generation;
 }

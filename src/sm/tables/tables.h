@@ -45,6 +45,49 @@ struct sm_device_tables {
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
 };
 
+/* Where a phase stands, over the snapshot: ports with links, or blocks of switches. */
+struct sm_cursor {
+	uint32_t node, step;
+};
+
+/* What the running phase of distribution needs, and only it. Each part fills its own when it begins. */
+union sm_running {
+	struct {
+		uint32_t node, step, item;
+	} configure;
+	struct {
+		struct sm_cursor at;
+	} deactivate;
+	struct {
+		uint32_t turn,
+			mark; /* of dev.turns, and with restore of dev.off; switches to mark */
+	} turns;
+	struct {
+		struct sm_cursor at;
+		enum { JOIN_TABLES, JOIN_ARM, JOIN_ACTIVATE, JOIN_END } step;
+	} join;
+	struct {
+		struct sm_cursor at;
+		enum {
+			BLOCKS_DEAD,
+			BLOCKS_OTHERS,
+			BLOCKS_END
+		} pass; /* what ends a loss goes first */
+	} blocks;
+	struct {
+		struct sm_cursor at;
+		enum { ARM_LOOK, ARM_SET } pass;
+	} arm;
+	struct {
+		struct sm_cursor at;
+		enum { ACTIVATE_SWITCHES, ACTIVATE_HOSTS } pass;
+	} activate;
+	struct {
+		struct sm_cursor at;
+		enum { AUDIT_PORTS, AUDIT_BLOCKS, AUDIT_RANDOM, AUDIT_TURNS, AUDIT_END } what;
+	} audit;
+};
+
 struct sm_auditing {
 	bool trouble; /* a Set was carried out twice, or may be */
 	bool copies;  /* of Sets were sent or seen: more may come unseen */
@@ -74,23 +117,18 @@ void sm_rows_doubt(struct sm *sm); /* no block of any switch is known */
 void sm_rows_free(struct sm *sm);
 
 /* distribution.c */
-void sm_cursor_begin(struct sm *sm);
-bool sm_block_next(struct sm *sm, uint32_t *sw, uint32_t *block); /* by the cursor, all of them */
-bool sm_unknown_block_next(struct sm *sm, struct sm_req *r);
-uint32_t
-sm_link_port_next(struct sm *sm); /* by the cursor: the next port with a link; NONE: no more */
-void sm_blocks_begin(struct sm *sm);
+bool sm_block_next(struct sm *sm, struct sm_cursor *at, uint32_t *sw, uint32_t *block); /* all */
+bool sm_unknown_block_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r);
+uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at); /* with a link; NONE: no more */
+enum sm_outcome sm_blocks_begin(struct sm *sm);
 bool sm_blocks_next(struct sm *sm, struct sm_req *r);
-void sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
-void sm_tables_done(struct sm *sm);
-bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
+enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+enum sm_outcome sm_tables_done(struct sm *sm);
 void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
 		   struct sm_req *r);
-void sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 
 /* device_config.c */
-bool sm_top_serves(const struct sm *sm,
-		   const struct iba_switch_info *si); /* LinearFDBTop may stay */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r);
@@ -105,7 +143,23 @@ void sm_off_clear(struct sm *sm);
 void sm_off_doubt(struct sm *sm, uint32_t row);
 
 /* turn_updates.c */
-bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data);
+bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data);
+
+/* read_back.c: the audit */
+void sm_audit_init(struct sm *sm);
+void sm_audit_round(struct sm *sm);   /* a round begins */
+void sm_audit_never(struct sm *sm);   /* none is due */
+void sm_audit_doubled(struct sm *sm); /* a Set may be carried out twice, or late */
+void sm_audit_rewrote(struct sm *sm);
+void sm_audit_mended(struct sm *sm); /* more than single blocks changes now */
+void sm_audit_time_back(struct sm *sm, time_ps by);
+bool sm_audit_wanted(struct sm *sm); /* at the end of a round */
+
+/* tables_state.c */
+void sm_tables_free(struct sm *sm);
+void sm_tables_forget(struct sm *sm); /* another manager writes them from now on */
+/* A Set was sent and not acknowledged: what the device holds is not known. */
+void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t);
 
 /* outward_updates.c */
 void sm_waves_free(struct sm *sm);

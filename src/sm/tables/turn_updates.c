@@ -17,21 +17,28 @@ static void turns_of_break_nodes(struct sm *sm)
 	sm_rank_ensure(sm);
 	sm->dev.turns.n = 0;
 	rt_forbidden_turns(sm->topo.fab, sm->routes.rank, &sm->dev.turns);
-	sm->run.step = 0;
+	sm->run.turns.turn = 0;
 }
 
-static void stopped(struct sm *sm)
+static enum sm_outcome done(struct sm *sm)
 {
-	sm_phase_set(sm, SM_JOIN);
+	(void)sm;
+	return SM_DONE;
 }
 
 /* ---- up ports of break nodes, all but one ---- */
 
+static enum sm_outcome break_ports_begin(struct sm *sm)
+{
+	turns_of_break_nodes(sm);
+	return SM_GOING_ON;
+}
+
 /* Turns are in the order of switch, in, out: a new `in` that is not its switch's first is a port. */
 static bool break_ports_next(struct sm *sm, struct sm_req *r)
 {
-	while (sm->run.step < sm->dev.turns.n) {
-		const struct rt_turn *t = &sm->dev.turns.at[sm->run.step++], *before = t - 1;
+	while (sm->run.turns.turn < sm->dev.turns.n) {
+		const struct rt_turn *t = &sm->dev.turns.at[sm->run.turns.turn++], *before = t - 1;
 		uint32_t port;
 
 		if (t == sm->dev.turns.at || before->sw != t->sw || before->in == t->in)
@@ -48,31 +55,29 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-const struct sm_part sm_part_break_ports = {turns_of_break_nodes, break_ports_next, sm_port_take,
-					    sm_failed, stopped};
+const struct sm_part sm_part_break_ports = {
+	.begin = break_ports_begin,
+	.next = break_ports_next,
+	.recv = sm_port_take,
+	.fail = sm_failed,
+	.done = done,
+};
 
 /* ---- turns off ---- */
 
-static size_t turn_off_find(const struct sm *sm, const struct rt_turn *t)
+static enum sm_outcome turns_off_begin(struct sm *sm)
 {
-	return sm_off_find(sm, sm->topo.nodes.at[turn_node(sm, t)].guid, t->in, t->out);
-}
-
-static void turns_off_begin(struct sm *sm)
-{
-	sm->run.pass = 0;
-	if (sm_technique_now(sm)->plan && sm_rows_in_doubt(sm)) {
-		turns_of_break_nodes(
-			sm); /* no plan holds for what is not known: this is safe with anything */
-	} else if (sm_technique_now(sm)->plan) {
-		sm->dev.turns.n = 0;
-		for (size_t i = 0; i < sm->routes.plan.turns.n; i++)
-			vec_push(&sm->dev.turns, sm->routes.plan.turns.at[i]);
-		sm_note(sm, SM_NOTE_PLAN, sm->routes.plan.kind, sm->dev.turns.n);
-		sm->run.step = 0;
-	} else {
+	sm->run.turns.mark = sm->run.turns.turn = 0;
+	/* No plan holds for tables that are not known: the turns of break nodes are safe with any. */
+	if (!sm_technique_now(sm)->plan || sm_rows_in_doubt(sm)) {
 		turns_of_break_nodes(sm);
+		return SM_GOING_ON;
 	}
+	sm->dev.turns.n = 0;
+	for (size_t i = 0; i < sm->routes.plan.turns.n; i++)
+		vec_push(&sm->dev.turns, sm->routes.plan.turns.at[i]);
+	sm_note(sm, SM_NOTE_PLAN, sm->routes.plan.kind, sm->dev.turns.n);
+	return SM_GOING_ON;
 }
 
 /* From now on, whether an answer comes or not. */
@@ -84,8 +89,8 @@ static size_t off_note(struct sm *sm, const struct rt_turn *t)
 /* Before the first of its turns is off a switch is marked. */
 static bool mark_next(struct sm *sm, struct sm_req *r)
 {
-	while (sm->cfg.read_back && sm->run.pass < sm->dev.turns.n) {
-		const struct rt_turn *t = &sm->dev.turns.at[sm->run.pass++];
+	while (sm->cfg.read_back && sm->run.turns.mark < sm->dev.turns.n) {
+		const struct rt_turn *t = &sm->dev.turns.at[sm->run.turns.mark++];
 
 		off_note(sm, t);
 		if (sm_mark_make(sm, turn_node(sm, t), r))
@@ -101,8 +106,8 @@ static void mark_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 
 	sm_port_take(sm, t, data);
 	iba_port_info_get(&sent, iba_smp_data_const(t->send.mad), IBA_SMP_DATA_SIZE);
-	if (sent.subnet_timeout != sm->topo.ports.at[t->ref].pi.subnet_timeout)
-		sm->topo.nodes.at[sm->topo.ports.at[t->ref].node].markless = true;
+	if (sent.subnet_timeout != sm->topo.ports.at[t->target.port].pi.subnet_timeout)
+		sm->topo.nodes.at[sm->topo.ports.at[t->target.port].node].markless = true;
 }
 
 static bool turns_off_next(struct sm *sm, struct sm_req *r)
@@ -111,10 +116,10 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 	if (mark_next(sm, r))
 		return true;
-	if (sm->cfg.read_back && !sm->run.step && sm->txn.outstanding)
+	if (sm->cfg.read_back && !sm->run.turns.turn && sm->txn.outstanding)
 		return false; /* a mark that was lost, and nobody would ever know of the turn */
-	while (sm->run.step < sm->dev.turns.n) {
-		const struct rt_turn *t = &sm->dev.turns.at[sm->run.step++];
+	while (sm->run.turns.turn < sm->dev.turns.n) {
+		const struct rt_turn *t = &sm->dev.turns.at[sm->run.turns.turn++];
 		size_t at = off_note(sm, t);
 
 		if (sm->dev.off.at[at].sure)
@@ -123,33 +128,44 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t),
 			    IBA_ATTR_SLVL_TABLE, (uint32_t)t->in << 8 | t->out);
 		iba_slvl_table_put(&off, r->data);
-		r->kind = sm->run.step - 1;
+		r->target = sm_target_turn(turn_node(sm, t), t->in, t->out);
 		return true;
 	}
 	return false;
 }
 
-static void turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static size_t off_of(const struct sm *sm, struct sm_target turn)
+{
+	return sm_off_find(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8, turn.item & 0xff);
+}
+
+static enum sm_outcome turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	size_t at;
 
 	if (t->attr_id == IBA_ATTR_PORT_INFO) {
 		mark_take(sm, t, data);
-		return;
+		return SM_GOING_ON;
 	}
-	at = turn_off_find(sm, &sm->dev.turns.at[t->kind]);
+	at = off_of(sm, t->target);
 	if (at != SIZE_MAX)
 		sm->dev.off.at[at].sure = true;
+	return SM_GOING_ON;
 }
 
-const struct sm_part sm_part_turns_off = {turns_off_begin, turns_off_next, turns_off_recv,
-					  sm_failed, stopped};
+const struct sm_part sm_part_turns_off = {
+	.begin = turns_off_begin,
+	.next = turns_off_next,
+	.recv = turns_off_recv,
+	.fail = sm_failed,
+	.done = done,
+};
 
 /* ---- turns on again ---- */
 
 static bool may_stay_off(const struct sm *sm)
 {
-	if (sm->disc.found_old &&
+	if ((sm->disc.arrival == SM_ADOPTING) &&
 	    !sm->routes.ranked) /* tables that were found may obey another graph */
 		return false;
 	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
@@ -178,76 +194,79 @@ static bool stays_off(const struct sm *sm, const struct sm_turn_off *x, node_id 
 	return bsearch(&t, sm->dev.turns.at, sm->dev.turns.n, sizeof(t), turn_cmp) != NULL;
 }
 
-static void restore_begin(struct sm *sm)
+static enum sm_outcome restore_begin(struct sm *sm)
 {
 	if (sm->dev.off.n &&
 	    may_stay_off(sm)) /* final tables may have another graph than provisional ones */
 		turns_of_break_nodes(sm);
-	sm->run.step = sm->run.pass = 0;
+	sm->run.turns.turn = sm->run.turns.mark = 0;
 	/* A packet that took its place before the tables changed may still want a turn. */
 	if (sm->dev.off.n && sm_technique_now(sm)->plan)
-		sm->core.hold_until = sm->core.now + sm->cfg.drain_ps;
+		sm_phase_hold(sm, sm->core.now + sm->cfg.drain_ps);
+	return SM_GOING_ON;
 }
 
 static bool restore_next(struct sm *sm, struct sm_req *r)
 {
-	while (sm->run.step < sm->dev.off.n) {
-		const struct sm_turn_off *x = &sm->dev.off.at[sm->run.step++];
+	while (sm->run.turns.turn < sm->dev.off.n) {
+		const struct sm_turn_off *x = &sm->dev.off.at[sm->run.turns.turn++];
 		node_id n = fab_node_by_guid(sm->topo.fab, x->guid);
 
 		if (n == FAB_NONE || stays_off(sm, x, n))
 			continue;
 		sm_slvl_make(sm, sm->topo.node_of[n], x->in, x->out, SM_FOR_DISTRIBUTION, r);
-		r->kind = (uint32_t)x->in << 8 | x->out;
+		r->target = sm_target_turn(sm->topo.node_of[n], x->in, x->out);
 		return true;
 	}
 	if (sm->txn.outstanding)
 		return false;
-	while (sm->run.pass <
+	while (sm->run.turns.mark <
 	       sm->topo.fab->nswitches) /* each once: a device may not keep what it is told */
-		if (sm_mark_make(sm, sm->topo.node_of[sm->topo.fab->switches[sm->run.pass++]], r))
+		if (sm_mark_make(sm, sm->topo.node_of[sm->topo.fab->switches[sm->run.turns.mark++]],
+				 r))
 			return true;
 	return false;
 }
 
-static void restore_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+static enum sm_outcome restore_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	size_t i;
 
 	if (t->attr_id == IBA_ATTR_PORT_INFO) {
 		mark_take(sm, t, data);
-		return;
+		return SM_GOING_ON;
 	}
-	i = sm_off_find(sm, sm->topo.nodes.at[t->ref].guid, t->kind >> 8, t->kind & 0xff);
+	i = off_of(sm, t->target);
 	if (i == SIZE_MAX)
-		return;
+		return SM_GOING_ON;
 	sm_off_remove(sm, i);
-	if (sm->run.step > i) /* the cursor moves up with those behind it */
-		sm->run.step--;
+	if (sm->run.turns.turn > i) /* the cursor moves up with those behind it */
+		sm->run.turns.turn--;
+	return SM_GOING_ON;
 }
 
-static void restore_done(struct sm *sm)
-{
-	sm_phase_set(sm, SM_ARM);
-}
-
-const struct sm_part sm_part_restore = {restore_begin, restore_next, restore_recv, sm_failed,
-					restore_done};
+const struct sm_part sm_part_restore = {
+	.begin = restore_begin,
+	.next = restore_next,
+	.recv = restore_recv,
+	.fail = sm_failed,
+	.done = done,
+};
 
 /* ---- for the audit ---- */
 
 /* When a turn is not as it should be, what it is counts from now on; the next round mends it. */
-bool sm_turn_as_set(struct sm *sm, size_t turn, const uint8_t *data)
+bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data)
 {
-	const struct rt_turn *t = &sm->dev.turns.at[turn];
-	size_t at = turn_off_find(sm, t);
+	size_t at = off_of(sm, turn);
 	struct iba_slvl_table is;
 
 	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
 	if ((is.vl[0] == IBA_VL_SUBN) == (at != SIZE_MAX))
 		return true;
 	if (at == SIZE_MAX)
-		sm_off_add(sm, sm->topo.nodes.at[turn_node(sm, t)].guid, t->in, t->out, true);
+		sm_off_add(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8, turn.item & 0xff,
+			   true);
 	else
 		sm_off_remove(sm, at);
 	return false;

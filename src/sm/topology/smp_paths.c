@@ -49,13 +49,6 @@ static uint32_t first_switch(const struct sm *sm, uint32_t endport)
 	return n != NONE && sm->topo.nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
 }
 
-uint32_t sm_own_port(const struct sm *sm)
-{
-	const struct sm_node *own = &sm->topo.nodes.at[0];
-
-	return own->type == IBA_NODE_SWITCH ? own->first_port : own->first_port + sm->cfg.port;
-}
-
 /* A directed route, hop by hop over the links known. */
 static bool path_holds(const struct sm *sm, uint32_t endport)
 {

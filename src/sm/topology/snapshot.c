@@ -6,20 +6,12 @@
  */
 #include "sm/manager.h"
 
-static bool is_shunned(const struct sm *sm, uint64_t guid)
-{
-	for (size_t i = 0; i < sm->disc.shunned.n; i++)
-		if (sm->disc.shunned.at[i] == guid)
-			return true;
-	return false;
-}
-
 static bool node_complete(const struct sm *sm, const struct sm_node *n)
 {
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
 	bool any = false;
 
-	if (n->gone || n->ports_left || is_shunned(sm, n->guid))
+	if (n->gone || n->ports_left || sm_is_excluded(sm, n->guid))
 		return false;
 	if (n->type == IBA_NODE_SWITCH)
 		return n->has_si && p[0].has_lid;
@@ -58,9 +50,9 @@ static uint8_t *mark_reachable(struct sm *sm)
 			if (node_complete(sm, &sm->topo.nodes.at[far])) {
 				in[far] = 1;
 				vec_push(&todo, far);
-			} else if (sm->disc.partial &&
-				   !is_shunned(sm, sm->topo.nodes.at[far].guid)) {
-				sm->disc.dirty = true;
+			} else if (sm_is_partial(&sm->disc) &&
+				   !sm_is_excluded(sm, sm->topo.nodes.at[far].guid)) {
+				sm_discovery_doubt(sm);
 			}
 		}
 	}
@@ -126,38 +118,21 @@ void sm_snapshot_free(struct sm *sm)
 	sm->topo.node_of = NULL;
 }
 
-void sm_snapshot_forget(struct sm *sm)
-{
-	sm_retire_fab(sm, sm->routes.prev_fab);
-	sm_retire_tables(sm, sm->routes.prev_tables);
-	sm_retire_memory(sm, sm->routes.prev_rank);
-	sm->routes.prev_fab = NULL;
-	sm->routes.prev_tables = NULL;
-	sm->routes.prev_rank = NULL;
-}
-
-/* The snapshot that goes is what the next tables can be made from, if its own were all in force. */
-static void keep_or_free(struct sm *sm)
-{
-	bool keep = sm->cfg.mechanism.routes->update && !sm->core.incomplete && sm->topo.fab &&
-		    sm->routes.tables && sm->routes.rank;
-
-	if (keep) {
-		sm_snapshot_forget(sm);
-		sm->routes.prev_fab = sm->topo.fab;
-		sm->routes.prev_tables = sm->routes.tables;
-		sm->routes.prev_rank = sm->routes.rank;
-		sm->topo.fab = NULL;
-	} else {
-		sm_retire_tables(sm, sm->routes.tables);
-		sm_retire_memory(sm, sm->routes.rank);
-	}
-	sm->routes.tables = NULL;
-	sm->routes.rank = NULL;
-	sm_snapshot_free(sm);
-}
-
 /* ---- does it still stand? ---- */
+
+/*
+ * A larger top does no harm where tables are sent that say what is behind the last LID: to the end of its
+ * block. What old tables say of LIDs that nobody has any more must not be followed beside new ones.
+ */
+bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
+{
+	if (!si->linear_cap && si->random_cap)
+		return true; /* a random table has no top */
+	if (!sm_is_partial(&sm->disc) && !sm->cfg.read_back)
+		return si->linear_top == sm->topo.top_lid;
+	return si->linear_top >= sm->topo.top_lid &&
+	       si->linear_top / IBA_LFT_BLOCK == sm->topo.top_lid / IBA_LFT_BLOCK;
+}
 
 static bool same_port(const struct sm *sm, uint32_t port, port_id was)
 {
@@ -226,7 +201,9 @@ void sm_snapshot_build(struct sm *sm)
 			vec_push(&order, (struct by_guid){sm->topo.nodes.at[n].guid, n});
 	if (order.n)
 		qsort(order.at, order.n, sizeof(*order.at), cmp_guid);
-	keep_or_free(sm);
+	sm_routes_of_old(sm, sm->topo.fab, !sm->core.incomplete);
+	sm->topo.fab = NULL;
+	sm_snapshot_free(sm);
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		sm->topo.nodes.at[n].fab = FAB_NONE;
 	sm->topo.node_of = mem_array(order.n, sizeof(*sm->topo.node_of));
@@ -236,6 +213,7 @@ void sm_snapshot_build(struct sm *sm)
 	}
 	copy_links(sm, b);
 	sm->topo.fab = fab_build(b);
+	sm->topo.top_lid = (uint16_t)fab_top_lid(sm->topo.fab);
 	vec_free(&order);
 	free(in);
 }

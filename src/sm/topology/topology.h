@@ -74,18 +74,34 @@ struct sm_topology {
 	uint32_t *node_of; /* fab node -> node */
 };
 
+/* nodes.c */
+void sm_topology_free(struct sm *sm);
+void sm_topology_clear(struct sm *sm); /* a full discovery begins: nothing is known */
+void sm_epoch_begin(struct sm *sm);
+void sm_subnet_timeout_set(struct sm *sm, uint8_t value);
+bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
+bool sm_in_use(const struct sm *sm, uint32_t port);	      /* an endport that was asked */
+bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM sits on */
+uint32_t sm_own_port(const struct sm *sm);
+uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* a switch, or NONE */
+struct sm_target sm_target_node(uint32_t node);
+struct sm_target sm_target_port(const struct sm *sm, uint32_t port);
+struct sm_target sm_target_behind(const struct sm *sm, uint32_t port); /* NONE: the local node */
+struct sm_target sm_target_block(uint32_t node, uint32_t block);
+struct sm_target sm_target_turn(uint32_t node, unsigned in, unsigned out);
+struct sm_path sm_path_to(const struct sm *sm, const struct sm_port *p);
+struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
+/* The path that requests through a port start from. */
+struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p);
+
 /* requests.c */
 void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
 		 uint32_t port);
 void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
 		 uint32_t node, uint16_t attr_id, uint32_t attr_mod);
-bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
 void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi);
 void sm_link_fill(struct sm *sm, const struct sm_port *p,
 		  struct iba_port_info *pi); /* with its link's values */
-struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
-struct sm_path sm_path_through(const struct sm *sm,
-			       const struct sm_port *p); /* what is behind a port */
 
 /* smp_paths.c */
 bool sm_route_holds(const struct sm *sm,
@@ -107,6 +123,7 @@ void sm_paths_rebuild(struct sm *sm);
 void sm_snapshot_build(struct sm *sm);
 bool sm_snapshot_stands(struct sm *sm); /* and serves on, for what was discovered anew */
 void sm_snapshot_free(struct sm *sm);
-void sm_snapshot_forget(struct sm *sm); /* the one before, too */
+/* LinearFDBTop of a switch may stay. */
+bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si);
 
 #endif

@@ -377,10 +377,10 @@ static void falls_back_to_full_discovery(struct mech_world *w)
 	lose(w, 0);
 	assert_int_equal(mech_settle(w), 9);
 	assert_true(mech_notes(w, SM_NOTE_RESTART) > 0);
-	assert_false(lab_sm(w->lab)->disc.full_needed);
+	assert_int_equal(lab_sm(w->lab)->disc.allowed, SM_DISCOVERY_PARTIAL);
 	mech_power(w, host_guid(1), true); /* and partial discovery is back at work after it */
 	assert_int_equal(mech_settle(w), 10);
-	assert_true(lab_sm(w->lab)->disc.partial);
+	assert_int_equal(lab_sm(w->lab)->disc.kind, SM_DISCOVERY_PARTIAL);
 }
 
 /* A stranger takes sw4 over: with his key, it does not answer the manager any more. */

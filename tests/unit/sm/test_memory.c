@@ -66,7 +66,7 @@ TEST(test_what_is_known_is_what_is_there)
 	bytes = sm_memory_save(lab_sm(w.lab), &len);
 	sm = sm_new(&w.cfg.sm);
 	assert_int_equal(sm_memory_load(sm, bytes, len, &e), 0);
-	m = sm->disc.memory;
+	m = sm->restored.memory;
 	assert_int_equal(m->nodes.n, w.fab->nnodes);
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		const struct sm_mem_node *n = &m->nodes.at[i];
@@ -260,7 +260,7 @@ TEST(test_bytes_that_are_not_whole)
 	for (size_t i = 0; i < len; i += 11) {
 		bytes[i] ^= 0x10;
 		assert_int_equal(sm_memory_load(sm, bytes, len, &e), -EBADMSG);
-		assert_null(sm->disc.memory);
+		assert_null(sm->restored.memory);
 		bytes[i] ^= 0x10;
 	}
 	assert_int_equal(sm_memory_load(sm, bytes, len, &e), 0);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What other rooms report to discovery, and what lasts from one discovery to the next. State: struct
+ * sm_discovering. Does not ask any device.
+ */
+#include "sm/manager.h"
+
+void sm_discovery_init(struct sm *sm)
+{
+	sm->disc.arrival = SM_ARRIVING;
+	sm->disc.allowed = SM_DISCOVERY_PARTIAL;
+}
+
+void sm_discovery_free(struct sm *sm)
+{
+	vec_free(&sm->disc.suspects);
+	vec_free(&sm->disc.work);
+	vec_free(&sm->disc.excluded);
+}
+
+bool sm_discovery_round(struct sm *sm)
+{
+	bool any = sm->disc.excluded.n > 0;
+
+	sm->disc.restarts = 0;
+	sm->disc.excluded.n = 0; /* perhaps it is the other device that changed */
+	return any;
+}
+
+void sm_discovery_doubt(struct sm *sm)
+{
+	sm->disc.view = SM_VIEW_DOUBTFUL;
+}
+
+void sm_discovery_found(struct sm *sm, enum sm_finding f)
+{
+	sm->disc.findings |= f;
+}
+
+void sm_full_discovery_needed(struct sm *sm)
+{
+	sm->disc.allowed = SM_DISCOVERY_FULL;
+}
+
+void sm_suspect(struct sm *sm, uint32_t node)
+{
+	vec_push(&sm->disc.suspects, node);
+}
+
+void sm_exclude(struct sm *sm, uint64_t guid)
+{
+	vec_push(&sm->disc.excluded, guid);
+}
+
+bool sm_is_excluded(const struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->disc.excluded.n; i++)
+		if (sm->disc.excluded.at[i] == guid)
+			return true;
+	return false;
+}
+
+void sm_arrive(struct sm *sm)
+{
+	sm->disc.arrival = MAX(sm->disc.arrival, SM_ARRIVING);
+	sm_full_discovery_needed(sm);
+}
+
+void sm_adopt(struct sm *sm, bool found)
+{
+	if (sm_is_taking_over(&sm->disc))
+		sm->disc.arrival = found ? SM_ADOPTING : SM_TAKING_OVER;
+}
+
+void sm_all_devices_met(struct sm *sm)
+{
+	sm->disc.all_met = true;
+}

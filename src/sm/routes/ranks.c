@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The root of the up/down graph and the rank of each switch in it. State: routes.rank. Does not ask a
+ * worker: ranks alone are computed at once.
+ */
+#include "sm/manager.h"
+
+/* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
+node_id sm_root_in(const struct sm *sm, const struct fab *f)
+{
+	node_id own = fab_node_by_guid(f, sm->topo.nodes.at[0].guid), n;
+	port_id peer;
+
+	for (unsigned i = 0; i < SM_MAX_ROOTS && sm->cfg.roots[i]; i++)
+		if ((n = fab_node_by_guid(f, sm->cfg.roots[i])) != FAB_NONE)
+			return n;
+	if (sm->cfg.root_centre && f->nswitches)
+		return rt_root_centre(f);
+	if (own == FAB_NONE || fab_is_switch(f, own))
+		return own;
+	peer = f->ports[fab_port_id(f, own, sm->cfg.port)].peer;
+	return peer == FAB_NONE ? own : f->ports[peer].node;
+}
+
+void sm_rank_ensure(struct sm *sm)
+{
+	if (sm->routes.rank)
+		return;
+	sm->routes.rank = mem_array(sm->topo.fab->nswitches, sizeof(*sm->routes.rank));
+	rt_updown_rank_by(sm->topo.fab, sm_root_in(sm, sm->topo.fab), sm->cfg.directions,
+			  sm->routes.rank);
+}

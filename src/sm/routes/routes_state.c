@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What other rooms report about routes: the tables in force, those before them, and which stage is in
+ * place. State: struct sm_routing. Does not ask for any.
+ */
+#include "sm/manager.h"
+
+void sm_routes_round(struct sm *sm)
+{
+	sm->routes.staged = sm->routes.settled = false;
+	sm->routes.stage = SM_FINAL;
+}
+
+void sm_routes_staged(struct sm *sm, bool staged)
+{
+	sm->routes.staged = staged;
+}
+
+void sm_routes_exit(struct sm *sm)
+{
+	struct sm_routing *x = &sm->routes;
+
+	sm_retired_all(sm);
+	sm_routes_forget(sm);
+	sm_retire_task(sm, x->task);
+	rt_tables_free(x->tables);
+	rt_plan_free(&x->plan);
+	free(x->rank);
+}
+
+/* The snapshot goes. Its tables are what the next can be made from, if they were all in force. */
+void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
+{
+	struct sm_routing *x = &sm->routes;
+
+	if (sm->cfg.mechanism.routes->update && in_force && old && x->tables && x->rank) {
+		sm_routes_forget(sm);
+		x->prev_fab = old;
+		x->prev_tables = x->tables;
+		x->prev_rank = x->rank;
+	} else {
+		sm_retire_tables(sm, x->tables);
+		sm_retire_memory(sm, x->rank);
+		sm_retire_fab(sm, old);
+	}
+	x->tables = NULL;
+	x->rank = NULL;
+}
+
+void sm_routes_forget(struct sm *sm)
+{
+	struct sm_routing *x = &sm->routes;
+
+	sm_retire_fab(sm, x->prev_fab);
+	sm_retire_tables(sm, x->prev_tables);
+	sm_retire_memory(sm, x->prev_rank);
+	x->prev_fab = NULL;
+	x->prev_tables = NULL;
+	x->prev_rank = NULL;
+}

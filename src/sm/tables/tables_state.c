@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What other rooms report about the tables in the switches. State: struct sm_device_tables. Does not send
+ * anything.
+ */
+#include "sm/tables/random_tables.h"
+
+void sm_tables_free(struct sm *sm)
+{
+	sm_rows_free(sm);
+	vec_free(&sm->dev.off);
+	map64_free(&sm->dev.off_by);
+	vec_free(&sm->dev.rft_todo);
+	vec_free(&sm->dev.turns);
+}
+
+void sm_tables_forget(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
+		sm_row_forget(sm, i);
+	sm_off_clear(sm);
+}
+
+void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
+{
+	uint32_t node = t->target.node, port = t->target.port;
+
+	if (t->method != IBA_SET)
+		return;
+	if (t->attr_id == IBA_ATTR_PORT_INFO && port != NONE && !sm->topo.ports.at[port].num)
+		sm->topo.ports.at[port].pi.subnet_timeout = UINT8_MAX; /* so that it is set again */
+	if (node == NONE)
+		return;
+	if (t->attr_id == IBA_ATTR_LFT)
+		sm_row_unknown(sm, sm->topo.nodes.at[node].row, iba_smp_attr_mod(t->send.mad));
+	else if (t->attr_id == IBA_ATTR_RFT)
+		sm_rft_block_unknown(sm, node, iba_smp_attr_mod(t->send.mad));
+	else if (t->attr_id == IBA_ATTR_SWITCH_INFO && t->purpose == SM_FOR_DISTRIBUTION)
+		sm_rft_unknown(sm, node);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Questions about the topology database: what a port is, where a LID is, how SMPs get to it. Keeps no
+ * state; paths are appended to topo.hops. Does not send anything.
+ */
+#include "sm/manager.h"
+
+void sm_topology_free(struct sm *sm)
+{
+	vec_free(&sm->topo.nodes);
+	vec_free(&sm->topo.ports);
+	vec_free(&sm->topo.hops);
+	map64_free(&sm->topo.by_guid);
+}
+
+void sm_epoch_begin(struct sm *sm)
+{
+	sm->topo.epoch++;
+}
+
+void sm_topology_clear(struct sm *sm)
+{
+	sm_epoch_begin(sm);
+	sm->topo.nodes.n = 0;
+	sm->topo.ports.n = 0;
+	sm->topo.hops.n = 0;
+	sm->topo.max_hops = 0;
+	map64_clear(&sm->topo.by_guid);
+	vec_room(&sm->topo.hops, 64); /* an empty path points somewhere */
+}
+
+void sm_subnet_timeout_set(struct sm *sm, uint8_t value)
+{
+	sm->topo.subnet_timeout = value;
+}
+
+bool sm_is_endport(const struct sm *sm, const struct sm_port *p)
+{
+	return sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH || p->num == 0;
+}
+
+bool sm_in_use(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	return !sm->topo.nodes.at[p->node].gone && sm_is_endport(sm, p) && p->asked;
+}
+
+bool sm_is_own(const struct sm *sm, const struct sm_port *p)
+{
+	/* The SM's own node is the first that answers. */
+	return p->node == 0 &&
+	       (sm->topo.nodes.at[0].type == IBA_NODE_SWITCH ? p->num == 0
+							     : p->num == sm->cfg.port);
+}
+
+uint32_t sm_own_port(const struct sm *sm)
+{
+	const struct sm_node *own = &sm->topo.nodes.at[0];
+
+	return own->type == IBA_NODE_SWITCH ? own->first_port : own->first_port + sm->cfg.port;
+}
+
+uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)
+{
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
+		const struct sm_node *x = &sm->topo.nodes.at[n];
+
+		if (!x->gone && x->type == IBA_NODE_SWITCH &&
+		    sm->topo.ports.at[x->first_port].pi.lid == lid)
+			return n;
+	}
+	return NONE;
+}
+
+/* ---- targets ---- */
+
+struct sm_target sm_target_node(uint32_t node)
+{
+	return (struct sm_target){.kind = SM_TARGET_NODE, .node = node, .port = NONE};
+}
+
+struct sm_target sm_target_port(const struct sm *sm, uint32_t port)
+{
+	return (struct sm_target){
+		.kind = SM_TARGET_PORT, .node = sm->topo.ports.at[port].node, .port = port};
+}
+
+struct sm_target sm_target_behind(const struct sm *sm, uint32_t port)
+{
+	if (port == NONE)
+		return (struct sm_target){.kind = SM_TARGET_NONE, .node = NONE, .port = NONE};
+	return (struct sm_target){
+		.kind = SM_TARGET_BEHIND, .node = sm->topo.ports.at[port].node, .port = port};
+}
+
+struct sm_target sm_target_block(uint32_t node, uint32_t block)
+{
+	return (struct sm_target){
+		.kind = SM_TARGET_BLOCK, .node = node, .port = NONE, .item = block};
+}
+
+struct sm_target sm_target_turn(uint32_t node, unsigned in, unsigned out)
+{
+	return (struct sm_target){
+		.kind = SM_TARGET_TURN, .node = node, .port = NONE, .item = in << 8 | out};
+}
+
+/* ---- paths ---- */
+
+struct sm_path sm_path_to(const struct sm *sm, const struct sm_port *p)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+
+	return n->type == IBA_NODE_SWITCH ? n->path : p->path;
+}
+
+/*
+ * The path that questions through a port start from. A directed route has room for 63 hops; beyond
+ * them it starts anew at the switch it ended at, which is reached by LID once tables lead there.
+ */
+struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p)
+{
+	struct sm_path q = sm_path_to(sm, p);
+	uint16_t lid = q.n == IBA_MAX_HOPS
+			       ? sm->topo.ports.at[sm->topo.nodes.at[p->node].first_port].pi.lid
+			       : 0;
+
+	if (lid && lid <= IBA_LID_MAX_UNICAST && sm->lids.routed[lid])
+		q = (struct sm_path){.at = q.at, .via = lid, .distance = q.distance};
+	return q;
+}
+
+struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port)
+{
+	struct sm_path q = {.at = (uint32_t)sm->topo.hops.n,
+			    .n = (uint8_t)(p.n + 1),
+			    .via = p.via,
+			    .distance = (uint16_t)(p.distance + 1)};
+
+	vec_room(&sm->topo.hops, sm->topo.hops.n + q.n);
+	memcpy(sm->topo.hops.at + q.at, sm->topo.hops.at + p.at, p.n);
+	sm->topo.hops.at[q.at + p.n] = port;
+	sm->topo.hops.n += q.n;
+	sm->topo.max_hops = MAX(sm->topo.max_hops, q.distance);
+	return q;
+}
