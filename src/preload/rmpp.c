@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long responses in segments (IBA 13.6): cut up and sent window by window, or put together again. State:
- * the transfers under way. Way in: rmpp_send(), rmpp_take(). Only responses are long; requests are not.
+ * Long responses in segments (IBA 13.6): split and sent window by window, or assembled again. State: the
+ * transfers in progress. Ways in: rmpp_send(), rmpp_take(). Does not split requests: those are never long.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { /* bytes of the MAD */
        RMPP_STATUS = 27,
        RMPP_SEGMENT = 28,
        RMPP_LENGTH = 32,   /* or the new window's last segment */
-       RMPP_PAYLOAD = 220, /* a segment's bytes behind the RMPP header */
+       RMPP_PAYLOAD = 220, /* bytes of a segment after the RMPP header */
 };
 enum { RMPP_DATA = 1, RMPP_ACK = 2 };
 enum { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
@@ -32,7 +32,7 @@ static void put32(uint8_t *p, uint32_t v)
 	iba_be16_put(p + 2, (uint16_t)v);
 }
 
-/* Where data begin: behind the SA's header, or a vendor's. */
+/* Where the data begin: after the SA's header, or a vendor's. */
 static size_t data_offset(const uint8_t *mad)
 {
 	return mad[1] == CLASS_SA ? 56 : 40;
@@ -81,14 +81,14 @@ static void segment_send(struct transfer *t, uint32_t n)
 			 (uint32_t)(t->segments * room - (t->len - head));
 	if (last)
 		length = RMPP_PAYLOAD - (uint32_t)(room - bytes);
-	mad[RMPP_VERSION] = 1; /* which the sender leaves to us */
+	mad[RMPP_VERSION] = 1; /* the sender leaves it to the kernel */
 	mad[RMPP_TYPE] = RMPP_DATA;
 	mad[RMPP_FLAGS] = (uint8_t)((t->mad[RMPP_FLAGS] & ~7u) | RMPP_ACTIVE |
 				    (n == 1 ? RMPP_FIRST : 0) | (last ? RMPP_LAST : 0));
 	mad[RMPP_STATUS] = 0;
 	put32(mad + RMPP_SEGMENT, n);
 	put32(mad + RMPP_LENGTH, length);
-	link_send(&the_port, &t->to, the_port.agents[t->agent].reg.qpn, mad);
+	server_send(&the_port, &t->to, the_port.agents[t->agent].reg.qpn, mad);
 }
 
 static void window_send(struct transfer *t)
@@ -132,7 +132,7 @@ void rmpp_control(const struct ibsim_packet *in)
 	if (!t)
 		return;
 	if (in->mad[RMPP_TYPE] != RMPP_ACK || get32(in->mad + RMPP_SEGMENT) >= t->segments) {
-		transfer_end(at); /* it is there, or nobody wants it */
+		transfer_end(at); /* complete, or the receiver stopped it */
 		return;
 	}
 	if (get32(in->mad + RMPP_SEGMENT) > t->acked) {
@@ -155,7 +155,7 @@ uint64_t rmpp_late(uint64_t now_ms)
 			continue;
 		}
 		if (now_ms >= t->due_ms) {
-			t->sent = t->acked; /* from the first that nobody has acknowledged */
+			t->sent = t->acked; /* from the first segment that was not acknowledged */
 			window_send(t);
 		}
 		next = MIN(next, t->due_ms);
@@ -183,7 +183,7 @@ static void acknowledge(const struct rmpp_in *r, unsigned agent, const struct ib
 	mad[RMPP_FLAGS] = (uint8_t)((in->mad[RMPP_FLAGS] & ~7u) | RMPP_ACTIVE);
 	put32(mad + RMPP_SEGMENT, r->segment);
 	put32(mad + RMPP_LENGTH, r->window);
-	link_send(&the_port, &to, the_port.agents[agent].reg.qpn, mad);
+	server_send(&the_port, &to, the_port.agents[agent].reg.qpn, mad);
 }
 
 static void append(struct rmpp_in *r, const uint8_t *from, size_t n)
@@ -210,7 +210,7 @@ bool rmpp_take(struct rmpp_in **at, unsigned agent, const struct ibsim_packet *i
 	}
 	if (segment != r->segment + 1 || r->len > MESSAGE_MAX) {
 		if (segment <= r->segment)
-			acknowledge(r, agent, in); /* the last one was lost */
+			acknowledge(r, agent, in); /* the last acknowledgement was lost */
 		return false;
 	}
 	if (last && length <= RMPP_PAYLOAD && length + bytes >= RMPP_PAYLOAD)

@@ -20,8 +20,8 @@ uint64_t preload_ms(void)
 }
 
 /* Both ends are LID 7: what is sent comes from there, too. */
-void link_send(struct umad_port *p UNUSED, const struct ib_user_mad_hdr *to, unsigned qpn UNUSED,
-	       const uint8_t mad[IBA_MAD_SIZE])
+void server_send(struct umad_port *p UNUSED, const struct ib_user_mad_hdr *to, unsigned qpn UNUSED,
+		 const uint8_t mad[IBA_MAD_SIZE])
 {
 	struct ibsim_packet out = {.slid = to->lid, .dlid = to->lid, .sqp = to->qpn};
 

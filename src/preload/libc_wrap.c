@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions of libc that lead to a device: open, close, read, write, ioctl, opendir, scandir. What is
- * not about InfiniBand goes on to libc. Keeps no state. poll() and the like need nothing: the files
- * are real.
+ * The functions of libc through which a program reaches a device: open, close, read, write, ioctl, opendir,
+ * scandir. Calls for other files go on to libc. Keeps no state. Ways in: those functions. Does not
+ * replace poll() and epoll: the descriptors are real.
  */
-#undef _FILE_OFFSET_BITS /* would make other functions of those defined here */
+#undef _FILE_OFFSET_BITS /* it would rename the functions defined here */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool is_ours(const char *path)
 	       !strncmp(path, "/dev/infiniband/", 16);
 }
 
-/* The first look at a device connects; a program without one can do nothing. */
+/* The first use of a device connects; without a server the program cannot continue. */
 static void need_port(void)
 {
 	if (the_port.open)

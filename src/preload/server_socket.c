@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sockets to the server. State: those of struct umad_port. Way in: link_open(). Knows ibsim's
- * protocol and nothing of MADs.
+ * The sockets to the server. State: those of struct umad_port. Way in: server_open(). Speaks ibsim's
+ * protocol; does not look into MADs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -79,14 +79,14 @@ static int socket_bound(const char *what)
 	if (fd >= 0 && bind(fd, &a.a.any, a.len)) {
 		int e = errno;
 
-		close(fd);
+		plain_close(fd);
 		errno = e;
 		fd = -1;
 	}
 	return fd;
 }
 
-int link_ask(struct umad_port *p, unsigned type, void *data, size_t len)
+int server_ask(struct umad_port *p, unsigned type, void *data, size_t len)
 {
 	struct ibsim_ctl m = {
 		.magic = IBSIM_MAGIC, .client = p->client, .type = type, .len = (uint32_t)len};
@@ -119,17 +119,17 @@ static int join(struct umad_port *p)
 	if (remote() && !getsockname(p->data, &own.a.any, &own.len))
 		i.id = ntohs(own.a.in.sin_port);
 	snprintf(i.node, sizeof(i.node), "%s", env("SIM_HOST", ""));
-	rc = link_ask(p, IBSIM_CONNECT, &i, sizeof(i));
+	rc = server_ask(p, IBSIM_CONNECT, &i, sizeof(i));
 	if (rc)
 		return rc;
 	p->client = i.id;
 	rc = connect_to(p->data, (long)i.id);
 	if (!rc)
-		link_ask(p, IBSIM_SET_TIMEOUT, never, sizeof(never)); /* ibsim does not mind */
+		server_ask(p, IBSIM_SET_TIMEOUT, never, sizeof(never)); /* ibsim ignores it */
 	return rc;
 }
 
-int link_open(struct umad_port *p)
+int server_open(struct umad_port *p)
 {
 	int rc;
 
@@ -142,17 +142,17 @@ int link_open(struct umad_port *p)
 	return rc ? rc : join(p);
 }
 
-void link_close(struct umad_port *p)
+void server_close(struct umad_port *p)
 {
 	uint8_t nothing[1] = {0};
 
-	link_ask(p, IBSIM_DISCONNECT, nothing, 0);
-	close(p->ctl);
-	close(p->data);
+	server_ask(p, IBSIM_DISCONNECT, nothing, 0);
+	plain_close(p->ctl);
+	plain_close(p->data);
 }
 
-void link_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned qpn,
-	       const uint8_t mad[IBA_MAD_SIZE])
+void server_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned qpn,
+		 const uint8_t mad[IBA_MAD_SIZE])
 {
 	struct ibsim_packet out = {.dlid = to->lid,
 				   .slid = to->lid == 0xffff ? 0xffff : 0,
@@ -162,10 +162,10 @@ void link_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned q
 
 	memcpy(out.mad, mad, IBA_MAD_SIZE);
 	while (send(p->data, &out, sizeof(out), 0) < 0 && errno == EINTR)
-		; /* what cannot be sent is lost, as on a wire */
+		; /* a packet that cannot be sent is lost, as on a link */
 }
 
-int link_recv(struct umad_port *p, struct ibsim_packet *in)
+int server_recv(struct umad_port *p, struct ibsim_packet *in)
 {
 	ssize_t n = recv(p->data, in, sizeof(*in), MSG_DONTWAIT);
 

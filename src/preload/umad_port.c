@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a kernel does for the users of a port: agents, files with messages to be read, requests that wait
- * for their response, are sent again and time out. State: the_port and the list of those requests. Way
- * in: port_open(), then what wrap.c is called with. One thread receives.
+ * for their response, are sent again and time out. State: the_port and the list of those requests. Ways
+ * in: port_open(), then the calls of libc_wrap.c. One thread receives. Does not assemble long responses:
+ * rmpp.c does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,12 +11,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "preload/preload.h"
-
-struct umad_port the_port;
 
 /* A request that was sent with a time-out. */
 struct sent {
@@ -28,28 +26,9 @@ struct sent {
 	struct rmpp_in *in;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t receiver;
 static struct sent *waiting;
-static int wake = -1; /* an eventfd: there is something new to wait for */
-
-void port_lock(void)
-{
-	pthread_mutex_lock(&mutex);
-}
-
-void port_unlock(void)
-{
-	pthread_mutex_unlock(&mutex);
-}
-
-uint64_t preload_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+static int wake = -1; /* an eventfd: the receiver has a new timeout to wait for */
 
 /* ---- files ---- */
 
@@ -69,7 +48,7 @@ int port_file_open(bool is_sm_device)
 
 		if (f->used)
 			continue;
-		if (is_sm_device && link_ask(&the_port, IBSIM_SET_IS_SM, &on, sizeof(on))) {
+		if (is_sm_device && server_ask(&the_port, IBSIM_SET_IS_SM, &on, sizeof(on))) {
 			errno = EBUSY;
 			return -1;
 		}
@@ -112,13 +91,13 @@ void port_file_close(unsigned file)
 		message_free(m);
 	}
 	if (f->is_sm_device)
-		link_ask(&the_port, IBSIM_SET_IS_SM, &off, sizeof(off));
+		server_ask(&the_port, IBSIM_SET_IS_SM, &off, sizeof(off));
 	f->used = false;
 }
 
 /* ---- agents ---- */
 
-/* Does an agent take requests of this class? The SM is known by its bit, and the SA is at the SM. */
+/* Whether an agent accepts requests of this class. The SM is known by IsSM, and the SA is at the SM. */
 static bool takes(unsigned mgmt_class)
 {
 	static const uint32_t none[4];
@@ -132,13 +111,13 @@ static bool takes(unsigned mgmt_class)
 	return false;
 }
 
-/* The server must know who serves: a program at the same port may only ask. */
-static void tell_served(unsigned mgmt_class, bool before)
+/* The server must know which clients serve a class: another program at the same port may only send requests. */
+static void report_served(unsigned mgmt_class, bool before)
 {
 	uint32_t v[2] = {mgmt_class, takes(mgmt_class)};
 
 	if (v[1] != before)
-		link_ask(&the_port, IBSIM_SET_SERVES, v, sizeof(v));
+		server_ask(&the_port, IBSIM_SET_SERVES, v, sizeof(v));
 }
 
 int port_register(unsigned file, struct ib_user_mad_reg_req *r)
@@ -151,7 +130,7 @@ int port_register(unsigned file, struct ib_user_mad_reg_req *r)
 		r->id = a;
 		before = takes(r->mgmt_class);
 		the_port.agents[a] = (struct agent){true, file, *r};
-		tell_served(r->mgmt_class, before);
+		report_served(r->mgmt_class, before);
 		return 0;
 	}
 	errno = ENOMEM;
@@ -168,7 +147,7 @@ int port_unregister(unsigned file, uint32_t id)
 	}
 	before = takes(the_port.agents[id].reg.mgmt_class);
 	the_port.agents[id].used = false;
-	tell_served(the_port.agents[id].reg.mgmt_class, before);
+	report_served(the_port.agents[id].reg.mgmt_class, before);
 	for (struct sent **at = &waiting; *at;) {
 		if ((*at)->agent == id)
 			sent_end(at);
@@ -217,7 +196,7 @@ void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint
 	eventfd_write(f->fd, 1);
 }
 
-/* Nothing there: wait without the mutex. */
+/* No message: wait without the mutex. */
 static int wait_for(unsigned file)
 {
 	struct pollfd p = {the_port.files[file].fd, POLLIN, 0};
@@ -243,7 +222,8 @@ ssize_t port_read(unsigned file, uint8_t *buf, size_t count)
 	m = f->first;
 	len = m->len;
 	memcpy(buf, m->data, MIN(len, count));
-	if (len > count) { /* the header tells how much room it takes; it may be asked for again */
+	if (len >
+	    count) { /* the header has the length; the program may read again with more room */
 		errno = count < UMAD_HDR ? EINVAL : ENOSPC;
 		return -1;
 	}
@@ -260,7 +240,7 @@ static bool is_response(const uint8_t *mad)
 	return mad[3] & METHOD_RESPONSE || mad[3] == IBA_TRAP_REPRESS;
 }
 
-/* The upper half of a request's transaction id is the kernel's: it leads the response to its agent. */
+/* The upper half of a request's transaction id is the kernel's: it identifies the agent of the response. */
 static void mark_tid(uint8_t *mad, unsigned agent)
 {
 	uint64_t own = ((uint64_t)getpid() & 0xffff) << 16 | (agent + 1);
@@ -310,7 +290,7 @@ ssize_t port_write(unsigned file, const uint8_t *buf, size_t count)
 		if (h.timeout_ms)
 			remember(h.id, &h, mad);
 	}
-	link_send(&the_port, &h, the_port.agents[h.id].reg.qpn, mad);
+	server_send(&the_port, &h, the_port.agents[h.id].reg.qpn, mad);
 	return (ssize_t)count;
 }
 
@@ -335,7 +315,7 @@ static void response(const struct ibsim_packet *in)
 	if (!s)
 		return;
 	from_wire(in, &h);
-	/* libumad2sim sends only the beginning of what is long, and does not number it. */
+	/* libumad2sim sends only the beginning of a long response, without a segment number. */
 	if (the_port.agents[s->agent].reg.rmpp_version && rmpp_has(in->mad) &&
 	    rmpp_is_data(in->mad) && (in->mad[28] | in->mad[29] | in->mad[30] | in->mad[31])) {
 		s->due_ms = preload_ms() + MAX(s->to.timeout_ms, 1000u);
@@ -366,7 +346,7 @@ static void request(const struct ibsim_packet *in)
 		}
 }
 
-/* What is late is sent again or comes back; when to look again. */
+/* Repeats requests that are due, or returns them as timed out. Returns when to call it again. */
 static uint64_t late(uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
@@ -384,7 +364,7 @@ static uint64_t late(uint64_t now)
 		if (now >= s->due_ms) {
 			s->retries--;
 			s->due_ms = now + s->to.timeout_ms;
-			link_send(&the_port, &s->to, the_port.agents[s->agent].reg.qpn, s->mad);
+			server_send(&the_port, &s->to, the_port.agents[s->agent].reg.qpn, s->mad);
 		}
 		next = MIN(next, s->due_ms);
 		at = &s->next;
@@ -402,8 +382,9 @@ static void *receive(void *unused UNUSED)
 
 	for (;;) {
 		port_lock();
-		while (!(rc = link_recv(&the_port, &in)) || rc == -EBADMSG) {
-			if (rc || in.status) /* ibsim's word for lost: time will tell */
+		while (!(rc = server_recv(&the_port, &in)) || rc == -EBADMSG) {
+			if (rc ||
+			    in.status) /* ibsim reports a lost packet: the timeout handles it */
 				continue;
 			if (is_response(in.mad))
 				response(&in);
@@ -424,7 +405,7 @@ static void *receive(void *unused UNUSED)
 
 /* ---- life ---- */
 
-/* Who we are, from the node itself: the server's NodeInfo is made for libumad2sim. */
+/* Reads the GUIDs from the node itself: the server's own NodeInfo is adapted to libumad2sim. */
 static int learn(void)
 {
 	struct ib_user_mad_hdr to = {.lid = 0xffff};
@@ -438,8 +419,8 @@ static int learn(void)
 	iba_smp_set_dr_dlid(mad, IBA_LID_PERMISSIVE);
 	for (unsigned i = 0; i < 5; i++) {
 		iba_smp_set_tid(mad, i + 1);
-		link_send(&the_port, &to, 0, mad);
-		if (poll(&p, 1, 200) > 0 && !link_recv(&the_port, &in) &&
+		server_send(&the_port, &to, 0, mad);
+		if (poll(&p, 1, 200) > 0 && !server_recv(&the_port, &in) &&
 		    in.mad[3] == IBA_GET_RESP) {
 			iba_node_info_get(&ni, iba_smp_data(in.mad), IBA_SMP_DATA_SIZE);
 			the_port.node_guid = ni.node_guid;
@@ -455,7 +436,7 @@ static int learn(void)
 
 static int open_once(void)
 {
-	int rc = link_open(&the_port);
+	int rc = server_open(&the_port);
 
 	if (!rc)
 		rc = learn();
@@ -476,16 +457,16 @@ int port_open(void)
 	if (!the_port.open)
 		rc = open_once();
 	if (rc)
-		fprintf(stderr, "libweft-umad: no fabric: %s\n", strerror(-rc));
+		fprintf(stderr, "libweft-umad: cannot connect to the fabric: %s\n", strerror(-rc));
 	port_unlock();
 	return rc;
 }
 
 void port_close_all(void)
 {
-	port_lock(); /* for good: the receiver must not go on */
+	port_lock(); /* never unlocked: the receiver must stop */
 	if (the_port.open)
-		link_close(&the_port);
+		server_close(&the_port);
 	the_port.open = false;
 	tree_remove();
 }

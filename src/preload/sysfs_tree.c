@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files that a program finds instead of those in /sys: one device with one port. State: the directory
- * they are in, locked as long as the process lives. Way in: tree_make(). Does not know who reads them.
+ * The files that a program reads in place of those in /sys: one device with one port. State: their
+ * directory, locked while the process lives. Way in: tree_make(). Does not redirect paths by itself:
+ * libc_wrap.c does.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -60,7 +61,7 @@ static const char *at(char *buf, size_t size, const struct umad_port *p, const c
 	return buf;
 }
 
-/* Gb/s a lane, times ten, and its name. */
+/* Gb/s of a lane, times ten, and its name. */
 static void rate(const struct iba_port_info *pi, unsigned *tenths, const char **word)
 {
 	static const struct {
@@ -109,7 +110,7 @@ static void put_port(struct umad_port *p)
 	struct iba_port_info pi;
 	char b[256];
 
-	if (link_ask(p, IBSIM_GET_PORT_INFO, data, sizeof(data)))
+	if (server_ask(p, IBSIM_GET_PORT_INFO, data, sizeof(data)))
 		return;
 	iba_port_info_get(&pi, data, sizeof(data));
 	put(at(b, sizeof(b), p, "lid_mask_count"), "%u\n", pi.lmc);
@@ -132,7 +133,7 @@ static void put_pkeys(struct umad_port *p)
 	uint8_t data[64] = {0};
 	char b[256], name[32];
 
-	if (link_ask(p, IBSIM_GET_PKEYS, data, sizeof(data)))
+	if (server_ask(p, IBSIM_GET_PKEYS, data, sizeof(data)))
 		return;
 	for (unsigned i = 0; i < sizeof(data) / 2; i++) {
 		snprintf(name, sizeof(name), "pkeys/%u", i);
@@ -153,24 +154,25 @@ static void remove_all(const char *path)
 	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The lock on a directory, as a descriptor; -1: somebody has it, or it is none of ours. */
+/* Locks a directory and returns the descriptor; -1: locked by a process, or of another user. */
 static int lock(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = plain_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
 		return -1;
 	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
-	close(fd);
+	plain_close(fd);
 	return -1;
 }
 
-/* A program that is killed cannot remove its directory. The next one does. */
+/* A process that is killed does not remove its directory. The next process does. */
 static void remove_leftovers(const char *tmp)
 {
-	DIR *d = opendir(tmp);
+	int dir = plain_open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
 	struct dirent *e;
 	char path[512];
 	int fd;
@@ -183,7 +185,7 @@ static void remove_leftovers(const char *tmp)
 		if (fd < 0)
 			continue;
 		remove_all(path);
-		close(fd);
+		plain_close(fd);
 	}
 	if (d)
 		closedir(d);
@@ -195,7 +197,7 @@ static int make_root(void)
 
 	tmp = tmp && *tmp ? tmp : "/tmp";
 	remove_leftovers(tmp);
-	do { /* again, should another one take it for a leftover before it is locked */
+	do { /* again, if another process removed it as a leftover before it was locked */
 		if (snprintf(root, sizeof(root), "%s/%sXXXXXX", tmp, prefix) >= (int)sizeof(root))
 			return -ENAMETOOLONG;
 		if (!mkdtemp(root))
