@@ -7,7 +7,7 @@
 #include "route/route.h"
 
 static struct {
-	const char *engine, *root, *directions, *lfts;
+	const char *engine, *root, *directions, *lfts, *sls, *sl2vl;
 	unsigned threads, lmc;
 	bool hosts_only;
 } opt = {.engine = "fera"};
@@ -195,6 +195,7 @@ static int compute_json(const struct computed *c)
 	json_str(&j, "engine", opt.engine);
 	json_u64(&j, "entries", c->t->entries);
 	json_u64(&j, "default_ports", c->default_ports);
+	json_u64(&j, "vls", rt_nvls(c->t));
 	json_graph(&j, c);
 	json_double(&j, "wall_s", c->wall_s);
 	json_bool(&j, "verified", c->r.ok);
@@ -216,6 +217,8 @@ static void compute_print(FILE *to, const struct computed *c)
 	fprintf(to, "%-14s %s in %.3f s\n", "entries", cli_count(c->t->entries), c->wall_s);
 	if (c->t->dflt)
 		fprintf(to, "%-14s %s\n", "default ports", cli_count(c->default_ports));
+	if (c->t->lanes)
+		fprintf(to, "%-14s %u\n", "VLs", rt_nvls(c->t));
 	fprintf(to, "%-14s %s in %.3f s (%s pairs)\n", "verified", c->r.ok ? "yes" : "NO",
 		c->verify_wall_s, cli_count(c->r.pairs));
 	print_report(to, &c->r);
@@ -227,31 +230,59 @@ static void put_out(void *ctx, const char *text, size_t len)
 	file_out_put(ctx, text, len);
 }
 
-static int save_tables(const struct computed *c)
-{
-	struct err e;
-	struct file_out *out = file_out_open(opt.lfts, &e);
+typedef void dump_each(const struct fab *f, const struct rt_tables *t,
+		       void (*put)(void *ctx, const char *text, size_t len), void *ctx);
 
+static int save(const struct computed *c, const char *path, dump_each *each)
+{
+	struct file_out *out;
+	struct err e;
+
+	if (!path)
+		return CLI_OK;
+	out = file_out_open(path, &e);
 	if (!out)
 		return cli_bad("%s", e.text);
-	cli_stage("writing the tables");
-	rt_lfts_each(c->f, c->t, put_out, out);
-	cli_progress_end();
+	each(c->f, c->t, put_out, out);
 	return file_out_close(out, &e) ? cli_bad("%s", e.text) : CLI_OK;
+}
+
+static int save_tables(const struct computed *c)
+{
+	int rc;
+
+	cli_stage("writing the tables");
+	rc = save(c, opt.lfts, rt_lfts_each);
+	if (!rc)
+		rc = save(c, opt.sls, rt_path_sls_each);
+	if (!rc)
+		rc = save(c, opt.sl2vl, rt_sl2vl_each);
+	cli_progress_end();
+	return rc;
+}
+
+/* How many of the outputs go to standard output. */
+static unsigned to_stdout(void)
+{
+	const char *const paths[] = {opt.lfts, opt.sls, opt.sl2vl};
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		n += paths[i] && !strcmp(paths[i], "-");
+	return n;
 }
 
 /* Tables on standard output leave no room for anything else there. */
 static int compute_report(const struct computed *c)
 {
-	bool to_stdout = opt.lfts && !strcmp(opt.lfts, "-");
-	int rc = opt.lfts ? save_tables(c) : CLI_OK;
+	int rc = save_tables(c);
 
 	if (rc)
 		return rc;
 	if (cli_json)
 		rc = compute_json(c);
 	else
-		compute_print(to_stdout ? stderr : stdout, c);
+		compute_print(to_stdout() ? stderr : stdout, c);
 	return rc ? rc : c->r.ok ? CLI_OK : CLI_NO;
 }
 
@@ -262,8 +293,9 @@ static int route_compute(char **args, unsigned nargs UNUSED)
 	struct err e;
 	int rc;
 
-	if (cli_json && opt.lfts && !strcmp(opt.lfts, "-"))
-		return cli_bad("--json and --lfts - both want standard output");
+	if (cli_json + to_stdout() > 1)
+		return cli_bad("only one of --json, --lfts -, --sls - and --sl2vl - can have "
+			       "standard output");
 	f = cli_load(args[0]);
 	if (!f)
 		return CLI_BAD;
@@ -286,13 +318,17 @@ static void json_cycle(struct json *j, const struct fab *f, const struct rt_repo
 {
 	json_open(j, "cycle", '[');
 	for (size_t i = 0; i < r->cycle.n; i++) {
-		const struct fab_port *p = &f->ports[r->cycle.at[i]];
+		const struct fab_port *p = &f->ports[r->cycle.at[i].port];
 		char id[32], text[48];
 
 		fab_node_ident(f, p->node, id);
 		snprintf(text, sizeof(text), "%s[%u]", id, p->num);
 		json_str(j, NULL, text);
 	}
+	json_close(j);
+	json_open(j, "cycle_vls", '[');
+	for (size_t i = 0; i < r->cycle.n; i++)
+		json_u64(j, NULL, r->cycle.at[i].vl);
 	json_close(j);
 }
 
@@ -305,6 +341,7 @@ static int verify_json(const struct fab *f, const struct rt_report *r)
 	json_u64(&j, "pairs", r->pairs);
 	json_u64(&j, "unreachable", r->unreachable);
 	json_u64(&j, "loops", r->loops);
+	json_u64(&j, "discarded", r->discarded);
 	if (opt.root)
 		json_u64(&j, "down_up", r->down_up);
 	else
@@ -322,6 +359,8 @@ static void verify_print(const struct rt_report *r)
 	printf("%-14s %s\n", "pairs", cli_count(r->pairs));
 	printf("%-14s %s\n", "unreachable", cli_count(r->unreachable));
 	printf("%-14s %s\n", "loops", cli_count(r->loops));
+	if (opt.sls || opt.sl2vl)
+		printf("%-14s %s\n", "discarded", cli_count(r->discarded));
 	if (opt.root)
 		printf("%-14s %s\n", "down-up turns", cli_count(r->down_up));
 	printf("%-14s %s\n", "credit loops", cli_count(r->cycles));
@@ -357,6 +396,43 @@ static int verify(const struct fab *f, const struct rt_tables *t, node_id root)
 	return rc;
 }
 
+/* Read a dump that an option names; *d stays NULL without it. The caller frees text. */
+static int dump_load(const char *path, struct rt_dump *room, const struct rt_dump **d, char **text)
+{
+	struct err e;
+
+	*d = NULL;
+	*text = NULL;
+	if (!path)
+		return CLI_OK;
+	if (file_read(path, text, &room->len, &e))
+		return cli_bad("%s", e.text);
+	room->name = path;
+	room->text = *text;
+	*d = room;
+	return CLI_OK;
+}
+
+static int lanes_load(const struct fab *f, struct rt_tables *t)
+{
+	const struct rt_dump *sls, *sl2vl;
+	struct rt_dump room[2];
+	char *text[2] = {NULL, NULL};
+	struct err e;
+	int rc;
+
+	if (!opt.sls && !opt.sl2vl)
+		return CLI_OK;
+	rc = dump_load(opt.sls, &room[0], &sls, &text[0]);
+	if (!rc)
+		rc = dump_load(opt.sl2vl, &room[1], &sl2vl, &text[1]);
+	if (!rc && rt_lanes_parse(f, t, sls, sl2vl, &e))
+		rc = cli_bad("%s", e.text);
+	free(text[0]);
+	free(text[1]);
+	return rc;
+}
+
 static int route_verify(char **args, unsigned nargs UNUSED)
 {
 	struct fab *f, *with_lids = NULL;
@@ -382,6 +458,8 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 				 &with_lids, &t, &e))
 		rc = cli_bad("%s", e.text);
 	free(text);
+	if (!rc)
+		rc = lanes_load(with_lids, t);
 	cli_stage("verifying");
 	if (!rc)
 		rc = verify(with_lids, t, root);
@@ -417,6 +495,10 @@ static const struct cli_opt compute_opts[] = {
 	{"lfts", 'o', CLI_STR, &opt.lfts, "OUT",
 	 "write the tables to OUT in the format of opensm-lfts.dump; - is standard output", NULL, 0,
 	 0},
+	{"sls", 0, CLI_STR, &opt.sls, "OUT",
+	 "write the service level of every path to OUT, as OpenSM dumps path records", NULL, 0, 0},
+	{"sl2vl", 0, CLI_STR, &opt.sl2vl, "OUT",
+	 "write the SL-to-VL maps to OUT in the format of opensm-sl2vl.dump", NULL, 0, 0},
 	{0},
 };
 
@@ -451,6 +533,13 @@ static const struct cli_opt verify_opts[] = {
 	 "with --root: how its links get their directions; default distance", directions, 0, 0},
 	{"hosts-only", 0, CLI_FLAG, &opt.hosts_only, NULL,
 	 "judge only routes from host to host, none from or to a switch", NULL, 0, 0},
+	{"sls", 0, CLI_STR, &opt.sls, "FILE",
+	 "service level of every path, from OpenSM's path-record dump or as ibdmchk -c reads it; "
+	 "default SL 0",
+	 NULL, 0, 0},
+	{"sl2vl", 0, CLI_STR, &opt.sl2vl, "FILE",
+	 "SL-to-VL maps, from opensm-sl2vl.dump or as ibdmchk -d reads them; default VL = SL", NULL,
+	 0, 0},
 	{"threads", 't', CLI_UINT, &opt.threads, "N", "threads to use; default all", NULL, 1, 256},
 	{0},
 };
@@ -462,14 +551,17 @@ const struct cli_cmd cmd_route_verify = {
 	.about =
 		"Reads a netlist and the tables that opensm-lfts.dump or dump_lfts shows for it, and\n"
 		"follows every route: pairs that cannot reach each other, routes that go in circles,\n"
-		"and credit loops, that is cycles of channels that may wait for one another. The\n"
-		"LIDs of the dump replace those of the netlist. Service levels and VLs are not looked\n"
-		"at: an engine that needs several VLs shows credit loops here.\n"
+		"and credit loops, that is cycles of links that may wait for one another. The LIDs of\n"
+		"the dump replace those of the netlist. With --sls and --sl2vl each path is followed on\n"
+		"its VLs and credit loops are looked for lane by lane; without them every packet is\n"
+		"taken to use one VL, and an engine that needs several shows credit loops.\n"
 		"\n"
 		"Exit status 0 when all is well, 1 when something is wrong, 2 for bad input.",
 	.examples =
 		"weft route verify fabric.net opensm-lfts.dump\n"
-		"weft route verify fabric.net opensm-lfts.dump --hosts-only --json | jq .cycle\n",
+		"weft route verify fabric.net opensm-lfts.dump --hosts-only --json | jq .cycle\n"
+		"weft route verify fabric.net opensm-lfts.dump --sls path-sls.dump --sl2vl "
+		"opensm-sl2vl.dump\n",
 	.opts = verify_opts,
 	.min_args = 2,
 	.max_args = 2,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Cycles in the channel dependency graph. The state of a search lives in struct scc; the ways in
- * are cdg_cycles() and cdg_parts(). Does not know tables or routes: whoever walks them adds the
- * dependencies.
+ * are cdg_cycles() and cdg_parts(). Does not know tables or routes: the code that walks them adds
+ * the dependencies.
  */
 #include "route/cdg.h"
 
@@ -36,8 +36,8 @@ void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out)
 	if (in > c->f->nodes[n].nports || out > c->f->nodes[n].nports)
 		return;
 	from = c->f->ports[fab_port_id(c->f, n, in)].peer;
-	if (from != FAB_NONE)
-		cdg_row(c, from, 0, 0)[out / 64] &= ~(1ull << out % 64);
+	for (unsigned pair = 0; from != FAB_NONE && pair < c->nvls * c->nvls; pair++)
+		cdg_row(c, from, pair / c->nvls, pair % c->nvls)[out / 64] &= ~(1ull << out % 64);
 }
 
 /* A vertex is vl * nports + port id. Port 0 of the switch behind it: only one with successors has such. */
@@ -153,6 +153,11 @@ static void search_from(struct scc *x, uint32_t start)
 	}
 }
 
+static struct rt_channel channel_of(const struct cdg *c, uint32_t v)
+{
+	return (struct rt_channel){v % c->f->nports, (uint8_t)(v / c->f->nports)};
+}
+
 /* Breadth first from start until it is met again; `from` holds the way back. */
 static void cycle_through(struct scc *x, uint32_t start, uint32_t *from, cdg_path *path)
 {
@@ -172,8 +177,8 @@ static void cycle_through(struct scc *x, uint32_t start, uint32_t *from, cdg_pat
 			}
 	}
 	for (uint32_t v = from[start]; v != start; v = from[v])
-		vec_push(&found, v % x->c->f->nports);
-	vec_push(&found, start % x->c->f->nports);
+		vec_push(&found, channel_of(x->c, v));
+	vec_push(&found, channel_of(x->c, start));
 	if (!path->n || found.n < path->n) {
 		path->n = 0;
 		for (size_t i = found.n; i-- > 0;)
@@ -215,8 +220,8 @@ uint32_t cdg_parts(const struct cdg *c, uint32_t *part)
 	struct scc x;
 
 	scc_run(&x, c);
-	for (port_id p = 0; p < c->f->nports; p++)
-		part[p] = x.part[p] ? x.cyclic.at[x.part[p] - 1] : 0;
+	for (uint32_t v = 0; v < c->nvls * c->f->nports; v++)
+		part[v] = x.part[v] ? x.cyclic.at[x.part[v] - 1] : 0;
 	scc_free(&x);
 	return x.ncyclic;
 }

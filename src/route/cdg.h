@@ -4,8 +4,8 @@
  * VL; it depends on the next when a packet can hold it while it waits for the next. The fabric
  * cannot deadlock when the graph has no cycle.
  *
- * Any number of threads may add to one graph at the same time; a graph is a set, so their order
- * does not show.
+ * Any number of threads may add to one graph at the same time: a graph is a set, so the order does
+ * not matter.
  */
 #ifndef WEFT_ROUTE_CDG_H
 #define WEFT_ROUTE_CDG_H
@@ -14,12 +14,12 @@
 
 struct cdg {
 	const struct fab *f;
-	uint32_t nvls;	/* VLs told apart: 1 when all of them look alike */
+	uint32_t nvls;	/* VLs in use; 1 where packets never change lanes */
 	uint32_t words; /* that hold one bit for each port of the largest switch */
 	uint64_t *bits; /* [vl][port id][next vl][word]: the next switch's output ports */
 };
 
-typedef VEC(port_id) cdg_path;
+typedef VEC(struct rt_channel) cdg_path;
 
 void cdg_init(struct cdg *c, const struct fab *f, uint32_t nvls);
 void cdg_free(struct cdg *c);
@@ -38,11 +38,11 @@ static inline void cdg_add(struct cdg *c, port_id from, unsigned vl, unsigned ou
 		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
 }
 
-/* Nobody goes from port `in` to port `out` of switch sw: the dependency is not there. */
+/* No packet goes from port `in` to port `out` of switch sw on any VL: remove those dependencies. */
 void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out);
 
-/* The number of the cyclic part that each channel (by port id; one VL only) belongs to, 0: none.
- * Returns how many there are. */
+/* Channels are numbered vl * nports + port id. The number of the cyclic part that each channel
+ * belongs to, 0: none. Returns how many parts there are. */
 uint32_t cdg_parts(const struct cdg *c, uint32_t *part);
 
 /* Strongly connected parts that hold a cycle, and how many channels are in them; path gets a short

@@ -11,36 +11,11 @@
  * dump_lfts has "DR path ..." in place of "Lid 2", two lines of headings, and ": (...)" in place of
  * "# ...".
  */
-#include "route/route_priv.h"
+#include "route/dump_lines.h"
 
 enum { LIDS = IBA_LID_MAX_UNICAST + 1 };
 
 /* ---- writing ---- */
-
-static const char *type_name(unsigned type)
-{
-	return type == IBA_NODE_SWITCH	 ? "Switch"
-	       : type == IBA_NODE_ROUTER ? "Router"
-					 : "Channel Adapter";
-}
-
-static uint64_t port_guid(const struct fab *f, port_id p)
-{
-	const struct fab_port *x = &f->ports[p];
-
-	return x->guid ? x->guid : f->nodes[x->node].guid + x->num;
-}
-
-/* Names with a line break inside would break the format. */
-static void add_name(struct strbuf *b, const char *name)
-{
-	size_t from = b->len;
-
-	strbuf_add(b, name);
-	for (size_t i = from; i < b->len; i++)
-		if ((unsigned char)b->s[i] < ' ')
-			b->s[i] = ' ';
-}
 
 /* What follows the port in a line about this LID; it is the same in every switch's table. */
 static void tail_make(struct strbuf *b, const struct fab *f, port_id p)
@@ -49,9 +24,10 @@ static void tail_make(struct strbuf *b, const struct fab *f, port_id p)
 		strbuf_add(b, " # unknown node and type\n");
 		return;
 	}
-	strbuf_addf(b, " # %s portguid 0x%016llx: '", type_name(f->nodes[f->ports[p].node].type),
-		    (unsigned long long)port_guid(f, p));
-	add_name(b, fab_node_name(f, f->ports[p].node));
+	strbuf_addf(b, " # %s portguid 0x%016llx: '",
+		    dump_type_name(f->nodes[f->ports[p].node].type),
+		    (unsigned long long)dump_port_guid(f, p));
+	dump_add_name(b, fab_node_name(f, f->ports[p].node));
 	strbuf_add(b, "'\n");
 }
 
@@ -88,7 +64,7 @@ static void write_switch(const struct fab *f, const struct rt_tables *t, uint32_
 
 	strbuf_addf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016llx ('", t->top_lid,
 		    f->ports[fab_port_id(f, n, 0)].lid, (unsigned long long)f->nodes[n].guid);
-	add_name(out, fab_node_name(f, n));
+	dump_add_name(out, fab_node_name(f, n));
 	strbuf_add(out, "'):\n");
 	for (uint32_t l = 1; l <= t->top_lid; l++) {
 		if (row[l] == IBA_PORT_NONE)
@@ -133,9 +109,7 @@ void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf
 
 struct reader {
 	const struct fab *f;
-	const char *name;
-	uint32_t line;
-	const char *at, *end; /* the current line without its end */
+	struct dump_line l;
 	struct rt_tables *t;  /* grows with the LIDs */
 	uint32_t top;	      /* largest LID met */
 	uint32_t sw;	      /* whose table this is, FAB_NONE before the first */
@@ -145,101 +119,13 @@ struct reader {
 	port_id *lid_port;    /* by LID: the port that is, FAB_NONE when f does not have it */
 	uint32_t *lid_line;   /* by LID: where it was first said, 0: not yet */
 	uint16_t *lid_min, *lid_max; /* by port id; 0: none */
-	struct err *e;
 };
-
-static int bad(const struct reader *r, const char *what)
-{
-	char found[41];
-	size_t n = MIN((size_t)(r->end - r->at), sizeof(found) - 1);
-
-	for (size_t i = 0; i < n; i++)
-		found[i] = r->at[i] >= ' ' && r->at[i] < 127 ? r->at[i] : '?';
-	found[n] = 0;
-	if (!n)
-		return err_set(r->e, -EINVAL, "%s:%u: expected %s, found the end of the line",
-			       r->name, r->line, what);
-	return err_set(r->e, -EINVAL, "%s:%u: expected %s, found '%s'", r->name, r->line, what,
-		       found);
-}
-
-/* The same, shown from where the bad thing begins. */
-static int bad_from(struct reader *r, const char *start, const char *what)
-{
-	r->at = start;
-	return bad(r, what);
-}
-
-static bool eat(struct reader *r, const char *text)
-{
-	size_t n = strlen(text);
-
-	if ((size_t)(r->end - r->at) < n || memcmp(r->at, text, n))
-		return false;
-	r->at += n;
-	return true;
-}
-
-static void skip_blanks(struct reader *r)
-{
-	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
-		r->at++;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if ((c | 32) >= 'a' && (c | 32) <= 'f')
-		return (c | 32) - 'a' + 10;
-	return -1;
-}
-
-/* At least one digit and at most `most` of them. */
-static bool number(struct reader *r, unsigned base, unsigned most, uint64_t *v)
-{
-	unsigned n = 0;
-
-	for (*v = 0; r->at < r->end; r->at++, n++) {
-		int d = hex_digit(*r->at);
-
-		if (d < 0 || (unsigned)d >= base)
-			break;
-		if (n == most)
-			return false;
-		*v = *v * base + (unsigned)d;
-	}
-	return n > 0;
-}
-
-/* The first place where text stands in the rest of the line: go behind it. */
-static bool find(struct reader *r, const char *text)
-{
-	const char *hit = memmem(r->at, (size_t)(r->end - r->at), text, strlen(text));
-
-	if (!hit)
-		return false;
-	r->at = hit + strlen(text);
-	return true;
-}
 
 static bool is_named(const struct fab *f, port_id p, const char *name, size_t len)
 {
 	const char *has = fab_node_name(f, f->ports[p].node);
 
 	return strlen(has) == len && !memcmp(has, name, len);
-}
-
-/* ibsim numbers the ports of a host after its node GUID, whatever the netlist says of them. */
-static port_id port_by_node_guid(const struct fab *f, uint64_t guid)
-{
-	for (unsigned i = 1; i <= 254 && i < guid; i++) {
-		node_id n = fab_node_by_guid(f, guid - i);
-
-		if (n != FAB_NONE && !fab_is_switch(f, n) && i <= f->nodes[n].nports)
-			return fab_port_id(f, n, i);
-	}
-	return FAB_NONE;
 }
 
 /*
@@ -253,7 +139,7 @@ static port_id port_find(const struct reader *r, uint64_t guid, const char *name
 
 	if (p != MAP_NONE && (!len || is_named(r->f, p, name, len)))
 		return p;
-	q = port_by_node_guid(r->f, guid);
+	q = dump_port_by_node_guid(r->f, guid);
 	if (q == FAB_NONE)
 		return p;
 	if (len && is_named(r->f, q, name, len))
@@ -272,14 +158,14 @@ static int lid_note(struct reader *r, uint32_t lid, uint64_t guid, const char *n
 		return 0;
 	p = port_find(r, guid, name, len);
 	if (!r->lid_line[lid]) {
-		r->lid_line[lid] = r->line;
+		r->lid_line[lid] = r->l.line;
 		r->lid_guid[lid] = guid;
 		r->lid_port[lid] = p;
 	} else if (r->lid_port[lid] != p || p == FAB_NONE) {
-		return err_set(r->e, -EINVAL,
+		return err_set(r->l.e, -EINVAL,
 			       "%s:%u: LID 0x%04x belongs to port 0x%016llx here, but to port "
 			       "0x%016llx in line %u",
-			       r->name, r->line, lid, (unsigned long long)guid,
+			       r->l.name, r->l.line, lid, (unsigned long long)guid,
 			       (unsigned long long)r->lid_guid[lid], r->lid_line[lid]);
 	}
 	if (p == FAB_NONE)
@@ -297,13 +183,13 @@ static int owner_read(struct reader *r, uint32_t lid)
 	const char *name = NULL, *quote;
 	uint64_t guid;
 
-	if (!find(r, "portguid 0x"))
+	if (!dump_find(&r->l, "portguid 0x"))
 		return 0;
-	if (!number(r, 16, 16, &guid))
-		return bad(r, "a port GUID of up to 16 hexadecimal digits");
-	quote = memrchr(r->at, '\'', (size_t)(r->end - r->at));
-	if (eat(r, ": '") && quote && quote >= r->at)
-		name = r->at;
+	if (!dump_number(&r->l, 16, 16, &guid))
+		return dump_bad(&r->l, "a port GUID of up to 16 hexadecimal digits");
+	quote = memrchr(r->l.at, '\'', (size_t)(r->l.end - r->l.at));
+	if (dump_take(&r->l, ": '") && quote && quote >= r->l.at)
+		name = r->l.at;
 	return lid_note(r, lid, guid, name, name ? (size_t)(quote - name) : 0);
 }
 
@@ -321,27 +207,27 @@ static void tables_fit(struct reader *r, uint32_t top)
 
 static int entry_read(struct reader *r)
 {
-	const char *start = r->at;
+	const char *start = r->l.at;
 	uint64_t lid, port;
 	uint8_t *at;
 
 	if (r->sw == FAB_NONE)
-		return bad(r, "'Unicast lids ... guid 0x...' before the first entry");
-	if (!eat(r, "0x") || !number(r, 16, 8, &lid) || lid >= LIDS)
-		return bad_from(r, start, "a unicast LID up to 0xbfff");
-	skip_blanks(r);
-	start = r->at;
-	if (!number(r, 10, 3, &port) || port > 255 ||
-	    (r->at < r->end && *r->at != ' ' && *r->at != '\t'))
-		return bad_from(r, start, "a port number up to 255 after the LID");
+		return dump_bad(&r->l, "'Unicast lids ... guid 0x...' before the first entry");
+	if (!dump_take(&r->l, "0x") || !dump_number(&r->l, 16, 8, &lid) || lid >= LIDS)
+		return dump_bad_from(&r->l, start, "a unicast LID up to 0xbfff");
+	dump_skip_blanks(&r->l);
+	start = r->l.at;
+	if (!dump_number(&r->l, 10, 3, &port) || port > 255 ||
+	    (r->l.at < r->l.end && *r->l.at != ' ' && *r->l.at != '\t'))
+		return dump_bad_from(&r->l, start, "a port number up to 255 after the LID");
 	if (lid > r->t->top_lid)
 		tables_fit(r, (uint32_t)MAX(lid, MIN(2ull * r->t->top_lid, LIDS - 1ull)));
 	r->top = MAX(r->top, (uint32_t)lid);
 	at = rt_row(r->t, r->sw) + lid;
 	if (*at != IBA_PORT_NONE && *at != port)
-		return err_set(r->e, -EINVAL,
+		return err_set(r->l.e, -EINVAL,
 			       "%s:%u: LID 0x%04x goes to port %u here, but to port %u above",
-			       r->name, r->line, (unsigned)lid, (unsigned)port, *at);
+			       r->l.name, r->l.line, (unsigned)lid, (unsigned)port, *at);
 	if (lid && port != IBA_PORT_NONE) {
 		r->t->entries += *at == IBA_PORT_NONE;
 		*at = (uint8_t)port;
@@ -351,74 +237,62 @@ static int entry_read(struct reader *r)
 
 static int heading_read(struct reader *r)
 {
-	const char *start = r->at;
+	const char *start = r->l.at;
 	uint64_t guid, lid = 0;
 	node_id n;
 
-	if (find(r, "of switch Lid ") && (!number(r, 10, 8, &lid) || lid >= LIDS))
-		return bad(r, "the switch's LID");
-	if (!find(r, "guid 0x") || !number(r, 16, 16, &guid))
-		return bad_from(r, start, "'... guid 0x<GUID of the switch>'");
+	if (dump_find(&r->l, "of switch Lid ") && (!dump_number(&r->l, 10, 8, &lid) || lid >= LIDS))
+		return dump_bad(&r->l, "the switch's LID");
+	if (!dump_find(&r->l, "guid 0x") || !dump_number(&r->l, 16, 16, &guid))
+		return dump_bad_from(&r->l, start, "'... guid 0x<GUID of the switch>'");
 	n = fab_node_by_guid(r->f, guid);
 	if (n == FAB_NONE || !fab_is_switch(r->f, n))
-		return err_set(r->e, -EINVAL, "%s:%u: switch 0x%016llx is %s", r->name, r->line,
-			       (unsigned long long)guid,
+		return err_set(r->l.e, -EINVAL, "%s:%u: switch 0x%016llx is %s", r->l.name,
+			       r->l.line, (unsigned long long)guid,
 			       n == FAB_NONE ? "not in the topology" : "no switch in the topology");
 	r->sw = r->f->switch_index[n];
 	if (r->heading[r->sw])
 		return err_set(
-			r->e, -EINVAL,
+			r->l.e, -EINVAL,
 			"%s:%u: a second table for switch 0x%016llx, the first is in line %u",
-			r->name, r->line, (unsigned long long)guid, r->heading[r->sw]);
-	r->heading[r->sw] = r->line;
+			r->l.name, r->l.line, (unsigned long long)guid, r->heading[r->sw]);
+	r->heading[r->sw] = r->l.line;
 	r->top = MAX(r->top, (uint32_t)lid);
 	return lid_note(r, (uint32_t)lid, r->f->ports[fab_port_id(r->f, n, 0)].guid, NULL, 0);
 }
 
-static int line_read(struct reader *r)
+static int line_read(void *ctx)
 {
-	const char *start;
+	struct reader *r = ctx;
+	const char *start = r->l.at;
 	uint64_t count;
 
-	while (r->end > r->at && (r->end[-1] == '\r' || r->end[-1] == ' ' || r->end[-1] == '\t'))
-		r->end--;
-	skip_blanks(r);
-	start = r->at;
-	if (r->at == r->end || *r->at == '#' || eat(r, "***"))
+	if (r->l.at == r->l.end || *r->l.at == '#' || dump_take(&r->l, "***"))
 		return 0;
-	if (eat(r, "Unicast lids "))
+	if (dump_take(&r->l, "Unicast lids "))
 		return heading_read(r);
-	if (r->end - r->at > 1 && r->at[0] == '0' && r->at[1] == 'x')
+	if (r->l.end - r->l.at > 1 && r->l.at[0] == '0' && r->l.at[1] == 'x')
 		return entry_read(r);
-	if (eat(r, "Lid  Out") || eat(r, "Port     Info"))
+	if (dump_take(&r->l, "Lid  Out") || dump_take(&r->l, "Port     Info"))
 		return 0;
-	if (number(r, 10, 8, &count) && (eat(r, " lids dumped") || eat(r, " valid lids dumped")))
+	if (dump_number(&r->l, 10, 8, &count) &&
+	    (dump_take(&r->l, " lids dumped") || dump_take(&r->l, " valid lids dumped")))
 		return 0;
-	return bad_from(r, start,
-			"'Unicast lids ...', an entry like '0x0001 003' or 'N lids dumped'");
+	return dump_bad_from(&r->l, start,
+			     "'Unicast lids ...', an entry like '0x0001 003' or 'N lids dumped'");
 }
 
 static int lines_read(struct reader *r, const char *text, size_t len)
 {
-	const char *end = text + len;
+	int rc = dump_lines_each(&r->l, text, len, line_read, r);
 
-	for (const char *at = text; at < end;) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		int rc;
-
-		r->line++;
-		r->at = at;
-		r->end = stop ? stop : end;
-		at = stop ? stop + 1 : end;
-		rc = line_read(r);
-		if (rc)
-			return rc;
-	}
+	if (rc)
+		return rc;
 	if (r->sw == FAB_NONE && r->f->nswitches)
 		return err_set(
-			r->e, -EINVAL,
+			r->l.e, -EINVAL,
 			"%s: expected 'Unicast lids ...', found no forwarding table in the file",
-			r->name);
+			r->l.name);
 	return 0;
 }
 
@@ -432,10 +306,10 @@ static int port_take(const struct reader *r, struct fab_port *x, port_id p)
 	while (low >> lmc != high >> lmc)
 		lmc++;
 	if (lmc > 7 || !(low >> lmc << lmc))
-		return err_set(r->e, -EINVAL,
+		return err_set(r->l.e, -EINVAL,
 			       "%s:%u: LIDs 0x%04x and 0x%04x both belong to port 0x%016llx, which "
 			       "no LMC allows",
-			       r->name, r->lid_line[high], low, high,
+			       r->l.name, r->lid_line[high], low, high,
 			       (unsigned long long)r->lid_guid[high]);
 	x->lid = (uint16_t)(low >> lmc << lmc);
 	x->lmc = (uint8_t)lmc;
@@ -471,7 +345,7 @@ static int lids_apply(const struct reader *r, struct fab **out)
 	}
 	f = fab_build(b);
 	if (!rc && fab_lid_table(f, &table, &top, &e))
-		rc = err_set(r->e, -EINVAL, "%s: %s", r->name, e.text);
+		rc = err_set(r->l.e, -EINVAL, "%s: %s", r->l.name, e.text);
 	free(table);
 	if (rc)
 		fab_free(f);
@@ -512,7 +386,7 @@ static void reader_free(struct reader *r)
 int rt_lfts_parse(const struct fab *f, const char *name, const char *text, size_t len,
 		  struct fab **with_lids, struct rt_tables **t, struct err *e)
 {
-	struct reader r = {.f = f, .name = name, .e = e};
+	struct reader r = {.f = f, .l = {.name = name, .e = e}};
 	int rc;
 
 	reader_init(&r);

@@ -5,8 +5,9 @@
  *
  * A packet that waits in a switch came by an entry of the switch before it and leaves by an entry
  * of this one, each the old or the new. All such pairs together, over all destinations, are every
- * dependency that can exist on the way. Is there no cycle in them there is no deadlock, whatever
- * happens when; and no loop, for a loop of entries is a cycle of dependencies too.
+ * dependency that can exist on the way. If they have no cycle there is no deadlock, whatever the
+ * order; and no loop, for a loop of entries is a cycle of dependencies too. Tables with several lanes
+ * are followed packet by packet instead (plan_lanes.c).
  */
 #include "route/plan_priv.h"
 #include "route/route_priv.h"
@@ -14,9 +15,8 @@
 struct plan {
 	const struct fab *f;
 	const struct rt_tables *old, *new;
-	struct cdg now;	    /* dependencies of the new tables alone */
-	struct cdg outward; /* and of old ones, and of old before new */
-	struct cdg any;	    /* and of new before old */
+	const struct rt_tables *given_old, *given_new; /* as the caller gave them: with lanes */
+	struct plan_graphs g;
 	uint64_t *wired;    /* [switch][4]: ports with a switch behind them */
 	uint8_t *open;	    /* a row without entries */
 	VEC(uint16_t) lids; /* with an entry that differs somewhere */
@@ -146,7 +146,7 @@ static void collect_new(struct plan *p, uint32_t s, seen_ports seen)
 
 		seen[port][r.behind[port][lid]] = 1;
 	}
-	seen_store(p, s, seen, &p->now);
+	seen_store(p, s, seen, &p->g.now);
 }
 
 /* Pairs in which old entries take part. The order outwards rules out only one kind: an entry
@@ -166,18 +166,20 @@ static void collect_old(struct plan *p, uint32_t s, seen_ports seen, seen_ports 
 		if (was != is)
 			any[is][old.behind[is][lid]] = 1;
 	}
-	seen_store(p, s, seen, &p->outward);
-	seen_store(p, s, any, &p->any);
+	seen_store(p, s, seen, &p->g.outward);
+	seen_store(p, s, any, &p->g.any);
 }
 
 static void cdg_unite(struct cdg *to, const struct cdg *from)
 {
-	for (size_t i = 0; i < (size_t)to->f->nports * to->words; i++)
+	size_t n = (size_t)to->nvls * to->f->nports * to->nvls * to->words;
+
+	for (size_t i = 0; i < n; i++)
 		to->bits[i] |= from->bits[i];
 }
 
-/* Every switch's channels are its own, so threads never meet in a graph. */
-static void collect(struct plan *p, const rt_turns *off)
+/* One lane. Every switch's channels are its own, so threads never meet in a graph. */
+static void collect(struct plan *p)
 {
 	RT_OMP(omp parallel num_threads(p->threads))
 	{
@@ -190,12 +192,16 @@ static void collect(struct plan *p, const rt_turns *off)
 		}
 		free(seen);
 	}
-	cdg_unite(&p->outward, &p->now);
-	cdg_unite(&p->any, &p->outward);
+	cdg_unite(&p->g.outward, &p->g.now);
+	cdg_unite(&p->g.any, &p->g.outward);
+}
+
+static void cut_off(struct plan *p, const rt_turns *off)
+{
 	for (size_t i = 0; off && i < off->n; i++) {
-		cdg_cut(&p->now, off->at[i].sw, off->at[i].in, off->at[i].out);
-		cdg_cut(&p->outward, off->at[i].sw, off->at[i].in, off->at[i].out);
-		cdg_cut(&p->any, off->at[i].sw, off->at[i].in, off->at[i].out);
+		cdg_cut(&p->g.now, off->at[i].sw, off->at[i].in, off->at[i].out);
+		cdg_cut(&p->g.outward, off->at[i].sw, off->at[i].in, off->at[i].out);
+		cdg_cut(&p->g.any, off->at[i].sw, off->at[i].in, off->at[i].out);
 	}
 }
 
@@ -203,7 +209,7 @@ static void collect(struct plan *p, const rt_turns *off)
 
 static bool is_cyclic(const struct cdg *c)
 {
-	uint32_t *part = mem_array(c->f->nports, sizeof(*part));
+	uint32_t *part = mem_array((size_t)c->nvls * c->f->nports, sizeof(*part));
 	uint32_t n = cdg_parts(c, part);
 
 	free(part);
@@ -216,20 +222,48 @@ static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, str
 	int rc;
 
 	out->kind = RT_PLAN_ANY_ORDER;
-	if (!is_cyclic(&p->any))
+	if (!is_cyclic(&p->g.any))
 		return 0;
 	out->kind = RT_PLAN_OUTWARDS;
-	if (!is_cyclic(&p->outward))
+	if (!is_cyclic(&p->g.outward))
 		return 0;
-	if (is_cyclic(&p->now))
+	if (is_cyclic(&p->g.now))
 		return err_set(e, -EINVAL, "plan: the new tables are not free of deadlock");
 	out->kind = RT_PLAN_TURNS;
-	rc = turns_choose(&p->outward, &p->now, rank, &out->turns, e);
+	rc = turns_choose(&p->g.outward, &p->g.now, rank, &out->turns, e);
 	for (size_t i = 0; i < out->turns.n; i++)
-		cdg_cut(&p->outward, out->turns.at[i].sw, out->turns.at[i].in,
+		cdg_cut(&p->g.outward, out->turns.at[i].sw, out->turns.at[i].in,
 			out->turns.at[i].out);
-	if (!rc && is_cyclic(&p->outward))
+	if (!rc && is_cyclic(&p->g.outward))
 		rc = err_set(e, -EINVAL, "plan: switching turns off is not enough");
+	return rc;
+}
+
+/* The dependencies of all mixtures, and the verdict on them. */
+static int mixtures_judge(struct plan *p, const uint64_t *rank, const rt_turns *off,
+			  struct rt_plan *out, struct err *e)
+{
+	unsigned nvls = MAX(rt_nvls(p->given_old), rt_nvls(p->given_new));
+	int rc;
+
+	cdg_init(&p->g.now, p->f, nvls);
+	cdg_init(&p->g.outward, p->f, nvls);
+	cdg_init(&p->g.any, p->f, nvls);
+	if (p->given_old->lanes || p->given_new->lanes) {
+		plan_lanes_collect(p->f, p->given_old, p->given_new, &p->g, p->threads);
+	} else {
+		p->open = mem_array(p->new->stride, 1);
+		memset(p->open, IBA_PORT_NONE, p->new->stride);
+		wired_make(p);
+		collect(p);
+		free(p->wired);
+		free(p->open);
+	}
+	cut_off(p, off);
+	rc = choose(p, rank, out, e);
+	cdg_free(&p->g.now);
+	cdg_free(&p->g.outward);
+	cdg_free(&p->g.any);
 	return rc;
 }
 
@@ -241,21 +275,9 @@ static int plan_make(struct plan *p, const uint64_t *rank, const rt_turns *off, 
 	tables_compare(p);
 	out->entries = p->entries;
 	out->blocks = p->blocks;
-	if (p->entries) {
-		p->open = mem_array(p->new->stride, 1);
-		memset(p->open, IBA_PORT_NONE, p->new->stride);
-		wired_make(p);
-		cdg_init(&p->now, p->f, 1);
-		cdg_init(&p->outward, p->f, 1);
-		cdg_init(&p->any, p->f, 1);
-		collect(p, off);
-		rc = choose(p, rank, out, e);
-		cdg_free(&p->now);
-		cdg_free(&p->outward);
-		cdg_free(&p->any);
-	}
-	free(p->wired);
-	free(p->open);
+	out->lanes = !rt_lanes_same(p->f, p->given_old, p->given_new);
+	if (p->entries || out->lanes)
+		rc = mixtures_judge(p, rank, off, out, e);
 	vec_free(&p->lids);
 	return rc;
 }
@@ -264,7 +286,7 @@ int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_ta
 	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *out,
 	    struct err *e)
 {
-	struct plan p = {.f = f, .old = old, .new = new};
+	struct plan p = {.f = f, .old = old, .new = new, .given_old = old, .given_new = new};
 	struct rt_tables *wide = NULL;
 	uint32_t top = MAX(old->top_lid, new->top_lid);
 	int rc;
@@ -274,6 +296,11 @@ int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_ta
 		return err_set(e, -EINVAL,
 			       "plan: tables of %u and %u switches for a fabric with %u",
 			       old->nswitches, new->nswitches, f->nswitches);
+	rc = rt_lanes_check(f, old, e);
+	if (!rc)
+		rc = rt_lanes_check(f, new, e);
+	if (rc)
+		return rc;
 	if (old->stride < new->stride)
 		p.old = wide = widen(old, top);
 	else if (new->stride < old->stride)

@@ -11,6 +11,8 @@
 
 #include "fabric/fabric.h"
 
+struct rt_lanes;
+
 struct rt_tables {
 	uint32_t nswitches;
 	uint32_t top_lid;
@@ -18,7 +20,8 @@ struct rt_tables {
 	uint8_t *lft;	 /* nswitches * stride, 255 where nothing was computed */
 	uint8_t *
 		dflt; /* by switch: the way for entries left open, 255: none; NULL: no such engine */
-	uint64_t entries; /* entries the engine computed, default ports not counted */
+	uint64_t entries;	/* entries the engine computed, default ports not counted */
+	struct rt_lanes *lanes; /* NULL: one lane; see "service levels and virtual lanes" */
 };
 
 static inline uint8_t *rt_row(const struct rt_tables *t, uint32_t sw)
@@ -30,12 +33,99 @@ struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid);
 void rt_tables_free(struct rt_tables *t);
 /* The tables of fabric `from` in the order of the switches of `to` (by GUID): what a switch has now
  * it also has in the next snapshot. Rows of new switches are open, those of lost ones left out, LIDs
- * stay what they are. */
+ * stay what they are. Lanes go with them; new switches have row 0 and map 0. */
 struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables *t,
 				  const struct fab *to);
 /* Write the default ports into the entries left open, as a linear table needs it (thesis 6.2.3);
  * LID 0 stays 255. Tables without default ports are left as they are. */
 void rt_tables_fill(struct rt_tables *t);
+
+/* ---- service levels and virtual lanes ---- */
+
+/*
+ * Tables with t->lanes == NULL use SL 0 and VL 0 for every packet. An engine that needs several VLs
+ * to be free of deadlock adds lanes to its tables:
+ *
+ *	rt_lanes_add(t, f, nvls, nrows);           every packet SL 0, VL = SL modulo nvls
+ *	rt_sl_row(t, row)[lid] = sl;               the SL of packets to this LID ...
+ *	rt_sl_row_use(t, sw, RT_ANY_PORT, row);    ... that enter the subnet at this switch
+ *	map = rt_sl2vl_map(t, &(struct rt_sl2vl){{0, 1, 0, 1}});
+ *	rt_sl2vl_use(t, sw, in, out, map);         SL to VL from port `in` to port `out` of switch sw
+ *
+ * A packet gets its SL where it enters the subnet and keeps it. The SL depends on the ingress, which
+ * is the switch port that the sender's cable is plugged into (port 0: the switch itself sends), and
+ * on the destination LID: rt_sl(). At each switch the SL, the port by which the packet came in and
+ * the port by which it leaves give its VL on the link it leaves by: rt_vl(). A VL that is not below
+ * nvls discards the packet; RT_VL_NONE (VL15) says so on purpose.
+ *
+ * What is stored is as small as what an engine says. One row serves an engine that chooses the SL by
+ * destination (Nue), a row for each switch one that chooses it by path (DFSSSP, LASH, torus-2QoS);
+ * rt_lanes_pack() lets ingresses share equal rows. A switch has one map for all its port pairs until
+ * rt_sl2vl_use() names single ports (datelines).
+ *
+ * The link from a sender to its first switch is in no credit loop, so its VL is not stored here. A
+ * manager programs host ports with map 0.
+ *
+ * The verifier and the plan follow each packet's SL through these maps and look for cycles among
+ * (link, VL) pairs. They trust nothing here but that the numbers are what devices will hold.
+ */
+enum {
+	RT_SLS = 16,
+	RT_MAX_VLS = 15,   /* data VLs that IBA has */
+	RT_VL_NONE = 15,   /* discards the packet */
+	RT_ANY_PORT = 256, /* for `in` and `out`: all ports of the switch, 0 included */
+};
+
+struct rt_sl2vl {
+	uint8_t vl[RT_SLS];
+};
+
+struct rt_lanes {
+	unsigned nvls;	    /* data VLs in use: 0 .. nvls - 1 */
+	uint32_t *first;    /* by switch: where its ports begin in sl_row; one more at the end */
+	uint32_t *sl_row;   /* by first[switch] + ingress port: its row */
+	uint32_t nrows;	    /* at least 1 */
+	uint8_t *sl;	    /* [row][stride of the tables]: the SL by destination LID */
+	uint16_t *map;	    /* by switch: the map of its port pairs ... */
+	uint16_t **by_pair; /* ... unless this is not NULL: [in][out] */
+	VEC(struct rt_sl2vl) maps;
+};
+
+/* Add lanes to tables that have none, for fabric f; 1 <= nvls <= RT_MAX_VLS, 1 <= nrows. All
+ * ingresses use row 0, all switches map 0. */
+void rt_lanes_add(struct rt_tables *t, const struct fab *f, unsigned nvls, uint32_t nrows);
+void rt_lanes_drop(struct rt_tables *t);
+
+/* One byte for each LID up to t->top_lid, each below RT_SLS. Threads may fill different rows. */
+static inline uint8_t *rt_sl_row(const struct rt_tables *t, uint32_t row)
+{
+	return t->lanes->sl + (size_t)row * t->stride;
+}
+
+void rt_sl_row_use(struct rt_tables *t, uint32_t sw, unsigned in, uint32_t row);
+/* The number of a map like this one, which is added if there is none. One thread at a time. */
+unsigned rt_sl2vl_map(struct rt_tables *t, const struct rt_sl2vl *m);
+/* Later calls overrule earlier ones. */
+void rt_sl2vl_use(struct rt_tables *t, uint32_t sw, unsigned in, unsigned out, unsigned map);
+/* Let ingresses with equal rows share one, and free the others. */
+void rt_lanes_pack(struct rt_tables *t);
+
+/* SL of a packet that enters at port `in` of switch sw and goes to lid. 0 for LIDs beyond the tables. */
+unsigned rt_sl(const struct rt_tables *t, uint32_t sw, unsigned in, uint32_t lid);
+/* VL of a packet with this SL from port `in` to port `out` of switch sw. */
+unsigned rt_vl(const struct rt_tables *t, uint32_t sw, unsigned in, unsigned out, unsigned sl);
+/* Data VLs in use. */
+static inline unsigned rt_nvls(const struct rt_tables *t)
+{
+	return t->lanes ? t->lanes->nvls : 1;
+}
+
+/* Whether two tables of fabric f give every packet the same SL and VLs. */
+bool rt_lanes_same(const struct fab *f, const struct rt_tables *a, const struct rt_tables *b);
+/* Whether no map in use discards an SL in use. */
+bool rt_lanes_discard_nothing(const struct rt_tables *t);
+/* 0, or -EINVAL when the lanes are not made for f or hold an SL above 15. */
+int rt_lanes_check(const struct fab *f, const struct rt_tables *t, struct err *e);
 
 /* How the links of the up/down graph get their directions (thesis 6.1.1). */
 enum rt_directions {
@@ -191,7 +281,9 @@ int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tabl
  * A safe way from the tables in the switches to new ones while traffic flows. Every mixture that can
  * occur on the way is covered: an entry is old or new, switch by switch, in any combination the
  * plan's order allows, and the channel dependencies of all of them together have no cycle but through
- * turns that are switched off. So no packet can meet a deadlock or a loop on the way.
+ * turns that are switched off. With lanes, a packet may carry the SL of either tables and each
+ * SL-to-VL map may be either, at any time: hosts learn their SLs late, and maps may be set in any
+ * order. So no packet can meet a deadlock or a loop on the way.
  */
 enum rt_plan_kind {
 	RT_PLAN_NOTHING,   /* the tables are the same */
@@ -209,13 +301,14 @@ struct rt_plan {
 	rt_turns turns;
 	uint64_t entries; /* that differ */
 	uint64_t blocks;  /* of 64 entries that differ */
+	bool lanes;	  /* service levels or SL-to-VL maps differ */
 };
 
 const char *rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "turns off" */
 
 /*
  * `old` as in rt_update(); rank: of the new tables (its forbidden turns are what may be switched
- * off, but those the new tables need). off: turns that are switched off already and stay so, may be
+ * off, but those the new tables need), NULL: none may be. off: turns that are switched off already and stay so, may be
  * NULL. -EINVAL when the new tables are not free of deadlock themselves, or old and new ones close a
  * cycle without such a turn.
  */
@@ -230,11 +323,12 @@ struct rt_verify_opts {
 	unsigned threads;     /* 0: as many as the machine has */
 	bool hosts_only;      /* judge routes from host to host only, none from or to a switch */
 	const uint64_t *rank; /* by switch index: also look for down-up turns; NULL: do not */
-	/* The VL a packet of service level sl takes from port `in` to port `out` of a switch; NULL:
-	 * every packet of one SL stays on one VL, so one dependency graph stands for all. */
-	unsigned (*vl)(const void *ctx, uint32_t sw, unsigned in, unsigned out, unsigned sl);
-	const void *vl_ctx;
-	uint16_t sl_mask; /* service levels in use, with vl only */
+};
+
+/* A link in one direction, as the output port it leaves, on one VL. */
+struct rt_channel {
+	port_id port;
+	uint8_t vl;
 };
 
 struct rt_report {
@@ -242,7 +336,8 @@ struct rt_report {
 	uint64_t pairs;	      /* ordered pairs of different LIDs' ports that were looked at */
 	uint64_t unreachable; /* pairs that end at 255, at a dead port or at the wrong node */
 	uint64_t loops;	      /* pairs that never end */
-	uint64_t down_up;     /* switch-destination pairs where a route turns up after down */
+	uint64_t discarded; /* pairs that would arrive, but have no VL at some switch on the way */
+	uint64_t down_up;   /* switch-destination pairs where a route turns up after down */
 	uint32_t cycles; /* strongly connected parts of the channel dependency graph with a cycle */
 	uint32_t cyclic_channels; /* directed links (and VLs) in those parts */
 	uint32_t hops_max;	  /* links from a source port to a destination port */
@@ -252,10 +347,14 @@ struct rt_report {
 	uint32_t nlinks;       /* directed links between switches */
 	uint32_t nproblems;    /* texts below, in words for a person: the first few of each kind */
 	char problem[8][192];
-	VEC(port_id) cycle; /* one cycle, as the output ports in order */
+	VEC(struct rt_channel) cycle; /* one credit loop, in order */
 };
 
-/* Returns 0 and fills r whatever the verdict; free r with rt_report_free(). */
+/*
+ * Follow every route of tables t through fabric f, with the SL that t->lanes gives it, and look for
+ * credit loops among (link, VL) pairs. Returns 0 and fills r whether the tables are good or not (free
+ * r with rt_report_free()), or -EINVAL when f and t do not go together.
+ */
 int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_verify_opts *o,
 	      struct rt_report *r, struct err *e);
 void rt_report_free(struct rt_report *r);
@@ -280,5 +379,28 @@ void rt_lfts_each(const struct fab *f, const struct rt_tables *t,
  */
 int rt_lfts_parse(const struct fab *f, const char *name, const char *text, size_t len,
 		  struct fab **with_lids, struct rt_tables **t, struct err *e);
+
+/*
+ * Service levels and SL-to-VL maps, port by port as OpenSM dumps them; ibdmchk reads both with -c and
+ * -d. A large fabric's are larger than its memory, so put() gets them port by port.
+ */
+void rt_path_sls_each(const struct fab *f, const struct rt_tables *t,
+		      void (*put)(void *ctx, const char *text, size_t len), void *ctx);
+void rt_sl2vl_each(const struct fab *f, const struct rt_tables *t,
+		   void (*put)(void *ctx, const char *text, size_t len), void *ctx);
+
+struct rt_dump {
+	const char *name; /* for messages */
+	const char *text;
+	size_t len;
+};
+
+/*
+ * Give t, which are tables for f, the lanes that two dumps hold; either may be NULL. A path that the
+ * dumps do not name has SL 0, a pair of ports without a map has VL = SL. Lanes that t has are
+ * replaced. -EINVAL with file and line in e; t has no lanes then.
+ */
+int rt_lanes_parse(const struct fab *f, struct rt_tables *t, const struct rt_dump *sls,
+		   const struct rt_dump *sl2vl, struct err *e);
 
 #endif

@@ -56,6 +56,10 @@ uint32_t rt_root_switch(const struct fab *f, node_id root);
  */
 void rt_rank_dense(const struct fab *f, const struct rt_opts *o, uint32_t *order, uint64_t *rank);
 
+/* The lanes of tables t of fabric `from` for tables c of fabric `to`, which have none yet. */
+void rt_lanes_carry(const struct fab *from, const struct rt_tables *t, const struct fab *to,
+		    struct rt_tables *c);
+
 /* 0 when t can hold routes to all LIDs of f and no two ports share one; name is for the message. */
 int rt_tables_fit(const struct rt_tables *t, const struct fab *f, const char *name, struct err *e);
 

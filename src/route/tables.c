@@ -49,6 +49,7 @@ void rt_tables_free(struct rt_tables *t)
 {
 	if (!t)
 		return;
+	rt_lanes_drop(t);
 	free(t->lft);
 	free(t->dflt);
 	free(t);
@@ -90,6 +91,8 @@ struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables
 		if (n != FAB_NONE && fab_is_switch(from, n))
 			memcpy(rt_row(c, s), rt_row(t, from->switch_index[n]), t->stride);
 	}
+	if (t->lanes)
+		rt_lanes_carry(from, t, to, c);
 	return c;
 }
 

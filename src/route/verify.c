@@ -1,72 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verifier. One struct verifier for a run, shared and read-only but for the dependency graph,
- * and one struct walker a thread; the way in is rt_verify(). Uses nothing of the engines: it
- * follows the tables as packets would and believes nothing else.
+ * The verifier. State: one struct verifier for a run and one struct walker a thread; the way in is
+ * rt_verify(). Uses nothing of the engines: it follows the tables as packets would and trusts
+ * nothing else.
  *
  * For each destination LID every switch has one next step, so all routes to it together are walked
- * in one pass over the switches. Tables lie row by row, a walk reads a column: walkers turn 64
- * columns at a time around first.
+ * in one pass over the switches. Tables lie row by row, a walk reads a column: walkers transpose 64
+ * columns at a time first.
  */
-#include "route/cdg.h"
-#include "route/route_priv.h"
+#include "route/verify_priv.h"
 
-enum {
-	TILE = 64,
-	VL_COUNT = 15, /* data VLs; a higher result means that the packet is discarded */
-	SAMPLES = 2,   /* of each kind, for the texts */
-};
-
-/* What lies behind an output port: a switch's index, or one of these. */
-#define BEHIND_PORT    0x80000000u /* | port id: here packets leave the fabric */
-#define BEHIND_NOTHING UINT32_MAX
-
-/* How a walk ends: links from the switch to the destination, or one of these. */
-enum { UNSEEN = -1, ON_PATH = -2, UNASSIGNED = -3, DEAD = -4, WRONG = -5, LOOP = -6, TURN = -7 };
-enum { NKINDS = 5 }; /* UNASSIGNED .. TURN */
-
-struct sample {
-	uint32_t lid, sw;
-};
-
-struct samples {
-	struct sample at[NKINDS][SAMPLES];
-	uint32_t n[NKINDS];
-};
-
-struct verifier {
-	const struct fab *f;
-	const struct rt_tables *t;
-	const struct rt_verify_opts *o;
-	port_id *first;	    /* first port id by switch index */
-	uint32_t *behind;   /* by port id of a switch */
-	uint8_t *nports;    /* by switch */
-	uint32_t *hosts;    /* by switch: host ports that send through it */
-	uint8_t *speaks;    /* by switch: it has a LID and so sends itself */
-	bool all_carry;	    /* every switch has a route of its own that counts for dependencies */
-	VEC(port_id) loose; /* hosts that are not connected to a switch */
-	uint64_t nsources;
-	port_id *lid_port;
-	uint32_t top_lid;
-	uint32_t no_lid; /* connected ports without a LID, and the first of them */
-	port_id no_lid_first;
-	struct cdg cdg;
-};
-
-struct walker {
-	uint8_t *tile;	/* [TILE][nswitches] */
-	uint32_t *next; /* by switch: what is behind the port its table names */
-	port_id *out;	/* by switch: that port */
-	int32_t *end;
-	uint32_t *order, norder; /* switches, each after the one its next step leads to */
-	uint64_t *flow;
-	uint8_t *carries, *turns;
-	uint16_t *sls;	/* by port id: service levels that come in there (with VLs only) */
-	uint64_t *load; /* by port id */
-	uint64_t pairs, unreachable, loops, down_up, hops_sum;
-	uint32_t hops_max;
-	struct samples samples;
-};
+enum { TILE = 64 };
 
 /* ---- what can send, and what is where ---- */
 
@@ -132,11 +76,6 @@ static void map_make(struct verifier *v)
 	}
 }
 
-static bool is_switch_index(uint32_t behind)
-{
-	return behind < BEHIND_PORT;
-}
-
 static int verifier_init(struct verifier *v, struct err *e)
 {
 	const struct fab *f = v->f;
@@ -146,7 +85,9 @@ static int verifier_init(struct verifier *v, struct err *e)
 	if (v->t->nswitches != n)
 		return err_set(e, -EINVAL, "tables of %u switches for a fabric with %u",
 			       v->t->nswitches, n);
-	rc = fab_lid_table(f, &v->lid_port, &v->top_lid, e);
+	rc = rt_lanes_check(f, v->t, e);
+	if (!rc)
+		rc = fab_lid_table(f, &v->lid_port, &v->top_lid, e);
 	if (rc)
 		return rc;
 	v->first = mem_array(n, sizeof(*v->first));
@@ -161,7 +102,7 @@ static int verifier_init(struct verifier *v, struct err *e)
 	v->all_carry = true;
 	for (uint32_t s = 0; s < n; s++)
 		v->all_carry &= v->hosts[s] || v->speaks[s];
-	cdg_init(&v->cdg, f, v->o->vl ? VL_COUNT : 1);
+	cdg_init(&v->cdg, f, rt_nvls(v->t));
 	return 0;
 }
 
@@ -190,7 +131,7 @@ static struct walker *walker_new(const struct verifier *v)
 	w->flow = mem_array(n, sizeof(*w->flow));
 	w->carries = mem_array(n, 1);
 	w->turns = mem_array(n, 1);
-	w->sls = v->o->vl ? mem_array(v->f->nports, sizeof(*w->sls)) : NULL;
+	w->lanes = v->t->lanes ? lane_walk_new(v->f) : NULL;
 	w->load = mem_zarray(v->f->nports, sizeof(*w->load));
 	memset(w->carries, 1, n);
 	return w;
@@ -206,29 +147,9 @@ static void walker_free(struct walker *w)
 	free(w->flow);
 	free(w->carries);
 	free(w->turns);
-	free(w->sls);
+	lane_walk_free(w->lanes);
 	free(w->load);
 	free(w);
-}
-
-/* ---- samples for the texts: the smallest (LID, switch) of each kind, whoever finds them ---- */
-
-static bool sample_before(struct sample a, struct sample b)
-{
-	return a.lid != b.lid ? a.lid < b.lid : a.sw < b.sw;
-}
-
-static void sample_add(struct samples *x, int kind, uint32_t lid, uint32_t sw)
-{
-	unsigned k = (unsigned)(UNASSIGNED - kind), i;
-	struct sample new = {lid, sw};
-
-	for (i = x->n[k]; i > 0 && sample_before(new, x->at[k][i - 1]); i--)
-		if (i < SAMPLES)
-			x->at[k][i] = x->at[k][i - 1];
-	if (i < SAMPLES)
-		x->at[k][i] = new;
-	x->n[k] = MIN(x->n[k] + 1, (uint32_t)SAMPLES);
 }
 
 /* ---- walking ---- */
@@ -276,14 +197,14 @@ static void walk_from(struct walker *w, uint32_t s, uint32_t lid, port_id dest,
 		if (!is_switch_index(w->next[s])) {
 			end = leave(w, s, dest, ports);
 			if (end < 0)
-				sample_add(&w->samples, end, lid, s);
+				sample_add(&w->samples, end, (struct sample){lid, s, 0, 0});
 			end -= end >= 0; /* the loop below adds it again */
 			break;
 		}
 		s = w->next[s];
 		if (w->end[s] == ON_PATH) {
 			end = LOOP;
-			sample_add(&w->samples, LOOP, lid, s);
+			sample_add(&w->samples, LOOP, (struct sample){lid, s, 0, 0});
 			break;
 		}
 		if (w->end[s] != UNSEEN) {
@@ -381,7 +302,7 @@ static void find_turns(const struct verifier *v, struct walker *w, uint32_t lid)
 			continue;
 		w->turns[t] = 1;
 		w->down_up++;
-		sample_add(&w->samples, TURN, lid, t);
+		sample_add(&w->samples, TURN, (struct sample){lid, t, 0, 0});
 	}
 }
 
@@ -393,76 +314,6 @@ static void add_dependencies(struct verifier *v, const struct walker *w, const u
 		if (is_switch_index(t) && is_switch_index(w->next[t]) && w->carries[s])
 			cdg_add(&v->cdg, w->out[s], 0, ports[t], 0);
 	}
-}
-
-/* ---- the same with VLs: what a packet holds also depends on where it came in ---- */
-
-static void inject(const struct verifier *v, struct walker *w, uint32_t s, port_id dest)
-{
-	const struct fab *f = v->f;
-
-	if (v->speaks[s] && dest != v->first[s])
-		w->sls[v->first[s]] = v->o->sl_mask;
-	for (unsigned i = 1; i <= v->nports[s]; i++) {
-		uint32_t b = v->behind[v->first[s] + i];
-		port_id host = b & ~BEHIND_PORT;
-
-		if (b != BEHIND_NOTHING && (b & BEHIND_PORT) && f->ports[host].lid && host != dest)
-			w->sls[v->first[s] + i] = v->o->sl_mask;
-	}
-}
-
-/* Move what came in at port `in` of s one switch on. Returns whether that was news there. */
-static bool advance(struct verifier *v, struct walker *w, uint32_t s, unsigned in,
-		    const uint8_t *ports)
-{
-	const struct rt_verify_opts *o = v->o;
-	uint32_t t = w->next[s];
-	port_id there = v->f->ports[w->out[s]].peer;
-	unsigned in2 = v->f->ports[there].num;
-	uint16_t mask = w->sls[v->first[s] + in], before = w->sls[there];
-
-	for (unsigned sl = 0; sl < 16; sl++) {
-		unsigned vl, vl2;
-
-		if (!(mask >> sl & 1))
-			continue;
-		vl = o->vl(o->vl_ctx, s, in, ports[s], sl);
-		if (vl >= VL_COUNT)
-			continue;
-		w->sls[there] |= (uint16_t)(1u << sl);
-		if (!is_switch_index(w->next[t]))
-			continue;
-		vl2 = o->vl(o->vl_ctx, t, in2, ports[t], sl);
-		if (vl2 < VL_COUNT)
-			cdg_add(&v->cdg, w->out[s], vl, ports[t], vl2);
-	}
-	return w->sls[there] != before;
-}
-
-/* Upstream first, so one pass is enough unless the routes themselves run in a circle. */
-static void add_vl_dependencies(struct verifier *v, struct walker *w, port_id dest,
-				const uint8_t *ports)
-{
-	const struct fab *f = v->f;
-	bool news, circle = false;
-
-	memset(w->sls, 0, f->nports * sizeof(*w->sls));
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		inject(v, w, s, dest);
-		circle |= w->end[s] == LOOP;
-	}
-	do {
-		news = false;
-		for (uint32_t i = w->norder; i-- > 0;) {
-			uint32_t s = w->order[i];
-
-			for (unsigned in = 0; is_switch_index(w->next[s]) && in <= v->nports[s];
-			     in++)
-				if (w->sls[v->first[s] + in])
-					news |= advance(v, w, s, in, ports);
-		}
-	} while (news && circle);
 }
 
 /* ---- one destination, one block of destinations ---- */
@@ -488,8 +339,8 @@ static void verify_lid(struct verifier *v, struct walker *w, uint32_t lid, const
 		mark_carriers(v, w);
 	if (v->o->rank)
 		find_turns(v, w, lid);
-	if (v->o->vl)
-		add_vl_dependencies(v, w, dest, ports);
+	if (w->lanes)
+		lane_walk_lid(v, w, lid);
 	else
 		add_dependencies(v, w, ports);
 }
@@ -520,6 +371,7 @@ static void collect(const struct verifier *v, const struct walker *w, struct tot
 	r->pairs += w->pairs;
 	r->unreachable += w->unreachable;
 	r->loops += w->loops;
+	r->discarded += w->discarded;
 	r->down_up += w->down_up;
 	r->hops_sum += w->hops_sum;
 	r->hops_max = MAX(r->hops_max, w->hops_max);
@@ -527,8 +379,7 @@ static void collect(const struct verifier *v, const struct walker *w, struct tot
 		sum->load[p] += w->load[p];
 	for (int k = 0; k < NKINDS; k++)
 		for (uint32_t i = 0; i < w->samples.n[k]; i++)
-			sample_add(&sum->samples, UNASSIGNED - k, w->samples.at[k][i].lid,
-				   w->samples.at[k][i].sw);
+			sample_add(&sum->samples, UNASSIGNED - k, w->samples.at[k][i]);
 }
 
 static void verify_all(struct verifier *v, struct totals *sum, struct rt_report *r)
@@ -566,110 +417,6 @@ static void loads_report(const struct verifier *v, const uint64_t *load, struct 
 		}
 }
 
-/* ---- texts ---- */
-
-static void text_port(const struct fab *f, struct strbuf *b, port_id p)
-{
-	char id[32];
-
-	fab_node_ident(f, f->ports[p].node, id);
-	strbuf_addf(b, "%s[%u]", id, f->ports[p].num);
-}
-
-static void text_loop(const struct verifier *v, struct strbuf *b, struct sample x)
-{
-	uint32_t s = x.sw;
-
-	strbuf_add(b, "goes round for ever: ");
-	do {
-		unsigned port = rt_row(v->t, s)[x.lid];
-
-		text_port(v->f, b, v->first[s] + port);
-		strbuf_add(b, " -> ");
-		s = v->behind[v->first[s] + port];
-	} while (s != x.sw && b->len < 256);
-	strbuf_add(b, "...");
-}
-
-static void text_sample(const struct verifier *v, struct strbuf *b, int kind, struct sample x)
-{
-	unsigned port = x.lid <= v->t->top_lid ? rt_row(v->t, x.sw)[x.lid] : IBA_PORT_NONE;
-	uint32_t behind;
-	char id[32];
-
-	fab_node_ident(v->f, v->f->switches[x.sw], id);
-	strbuf_addf(b, "LID %u (", x.lid);
-	text_port(v->f, b, v->lid_port[x.lid]);
-	strbuf_add(b, "): ");
-	switch (kind) {
-	case UNASSIGNED:
-		strbuf_addf(b, "no entry in %s", id);
-		break;
-	case DEAD:
-		strbuf_addf(b, "%s sends it to port %u, where nothing is connected", id, port);
-		break;
-	case WRONG:
-		behind = v->behind[v->first[x.sw] + port];
-		strbuf_addf(b, "%s[%u] delivers it to ", id, port);
-		text_port(v->f, b, behind & ~BEHIND_PORT);
-		break;
-	case LOOP:
-		text_loop(v, b, x);
-		break;
-	case TURN:
-		strbuf_addf(b, "turns up after down at %s (port %u)", id, port);
-		break;
-	}
-}
-
-static void text_cycle(const struct fab *f, struct strbuf *b, const struct rt_report *r)
-{
-	strbuf_add(b, "credit loop: ");
-	for (size_t i = 0; i <= r->cycle.n && b->len < 256; i++) {
-		if (i)
-			strbuf_add(b, " -> ");
-		text_port(f, b, r->cycle.at[i % r->cycle.n]);
-	}
-}
-
-static void problem_add(struct rt_report *r, struct strbuf *b)
-{
-	size_t room = sizeof(r->problem[0]) - 1;
-
-	if (r->nproblems < ARRAY_LEN(r->problem)) {
-		char *to = r->problem[r->nproblems++];
-
-		memcpy(to, b->s, MIN(b->len, room) + 1);
-		if (b->len > room)
-			memcpy(to + room - 3, "...", 4);
-	}
-	strbuf_free(b);
-}
-
-/* One of each kind first, then second ones while there is room. */
-static void problems_report(const struct verifier *v, const struct samples *x, struct rt_report *r)
-{
-	struct strbuf b = {0};
-
-	if (v->no_lid) {
-		text_port(v->f, &b, v->no_lid_first);
-		strbuf_addf(&b, " has no LID");
-		if (v->no_lid > 1)
-			strbuf_addf(&b, ", and %u other connected ports have none", v->no_lid - 1);
-		problem_add(r, &b);
-	}
-	if (r->cycles) {
-		text_cycle(v->f, &b, r);
-		problem_add(r, &b);
-	}
-	for (uint32_t i = 0; i < SAMPLES; i++)
-		for (int k = 0; k < NKINDS; k++)
-			if (i < x->n[k]) {
-				text_sample(v, &b, UNASSIGNED - k, x->at[k][i]);
-				problem_add(r, &b);
-			}
-}
-
 int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_verify_opts *o,
 	      struct rt_report *r, struct err *e)
 {
@@ -690,7 +437,8 @@ int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_ve
 		vec_push(&r->cycle, path.at[i]);
 	vec_free(&path);
 	problems_report(&v, &sum.samples, r);
-	r->ok = !r->unreachable && !r->loops && !r->down_up && !r->cycles && !v.no_lid;
+	r->ok = !r->unreachable && !r->loops && !r->discarded && !r->down_up && !r->cycles &&
+		!v.no_lid;
 	free(sum.load);
 	verifier_free(&v);
 	return 0;

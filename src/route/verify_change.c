@@ -8,6 +8,9 @@
  * than before, or by a link of another direction. A route without such a step is as it was. Any other
  * comes to its first one as it always did; so it is enough to follow the routes that begin with such a
  * step, and to look at the turns into it. Routes to a LID that is new or moved are walked all.
+ *
+ * Lanes need no walk. The ranks prove that links have no cycle of dependencies, and a cycle of (link,
+ * VL) pairs would be one of links; it is enough that no map discards a packet.
  */
 #include "route/route_priv.h"
 
@@ -295,9 +298,11 @@ bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint
 			   .old = before->t,
 			   .rank = rank,
 			   .old_rank = before->rank};
+	struct err e;
 	bool ok;
 
-	if (t->nswitches != n || before->t->nswitches != before->f->nswitches)
+	if (t->nswitches != n || before->t->nswitches != before->f->nswitches ||
+	    rt_lanes_check(f, t, &e) || !rt_lanes_discard_nothing(t))
 		return false;
 	x.was = mem_array(n, sizeof(*x.was));
 	x.moved = mem_zarray(IBA_LID_MAX_UNICAST + 1, 1);

@@ -680,8 +680,7 @@ TEST(a_dead_port_is_found)
 
 TEST(a_loop_is_found)
 {
-	plant(1, 0, 4,
-	      "goes round for ever: S-0000000000000010[2] -> S-0000000000000011[1] -> ...");
+	plant(1, 0, 4, "loops: S-0000000000000010[2] -> S-0000000000000011[1] -> ...");
 }
 
 TEST(tables_that_end_early_leave_pairs_unreachable)
@@ -764,8 +763,8 @@ TEST(a_ring_routed_one_way_round_has_one_credit_loop)
 	assert_int_equal(r.cycles, 1);
 	assert_int_equal(r.cycle.n, 6);
 	for (size_t i = 0; i < 6; i++) {
-		const struct fab_port *p = &f->ports[r.cycle.at[i]];
-		node_id next = f->ports[r.cycle.at[(i + 1) % 6]].node;
+		const struct fab_port *p = &f->ports[r.cycle.at[i].port];
+		node_id next = f->ports[r.cycle.at[(i + 1) % 6].port].node;
 
 		assert_int_equal(f->ports[p->peer].node, next);
 	}
@@ -837,17 +836,26 @@ TEST(routes_that_only_switches_use_count_unless_told_otherwise)
 	fab_free(f);
 }
 
-struct dateline {
-	const struct fab *f;
-	unsigned vl; /* what passes through switch 0 on SL 0 goes on on this VL, all else on VL 0 */
-};
-
-static unsigned dateline_vl(const void *ctx, uint32_t sw, unsigned in, unsigned out UNUSED,
-			    unsigned sl)
+/* Whether port p of switch sw leads to another switch. */
+static bool from_switch(const struct fab *f, uint32_t sw, unsigned p)
 {
-	const struct dateline *d = ctx;
+	return p && peer_switch(f, sw, p) != FAB_NONE;
+}
 
-	return !sl && !sw && in && peer_switch(d->f, sw, in) != FAB_NONE ? d->vl : 0;
+/* Packets of SL 0 that come from another switch and pass through switch 0 go on on this VL. */
+static void dateline_set(struct rt_tables *t, const struct fab *f, unsigned vl)
+{
+	struct rt_sl2vl m = {{(uint8_t)vl}};
+
+	rt_lanes_drop(t);
+	rt_lanes_add(t, f, 2, 1);
+	rt_sl2vl_use(t, 0, RT_ANY_PORT, RT_ANY_PORT, rt_sl2vl_map(t, &(struct rt_sl2vl){{0}}));
+	for (unsigned in = 1; in <= f->nodes[f->switches[0]].nports; in++)
+		if (from_switch(f, 0, in))
+			rt_sl2vl_use(t, 0, in, RT_ANY_PORT, rt_sl2vl_map(t, &m));
+	for (uint32_t s = 1; s < f->nswitches; s++)
+		rt_sl2vl_use(t, s, RT_ANY_PORT, RT_ANY_PORT,
+			     rt_sl2vl_map(t, &(struct rt_sl2vl){{0}}));
 }
 
 /* On a ring of five, routes are at most two links between switches long: those that change to VL 1
@@ -856,25 +864,29 @@ TEST(a_dateline_by_vl_breaks_the_credit_loop)
 {
 	struct fab *f = ring(5);
 	struct rt_tables *t = route_minimal(f);
-	struct dateline d = {.f = f, .vl = 0};
-	struct rt_verify_opts o = {.vl = dateline_vl, .vl_ctx = &d, .sl_mask = 1};
-	struct rt_report r = verify(f, t, o);
+	struct rt_verify_opts o = {0};
+	struct rt_report r;
 
+	dateline_set(t, f, 0);
+	r = verify(f, t, o);
 	assert_int_equal(r.cycles, 2);
 	assert_int_equal(r.cycle.n, 5);
 	rt_report_free(&r);
 
-	d.vl = 1;
+	dateline_set(t, f, 1);
 	r = verify(f, t, o);
 	assert_true(r.ok);
 	rt_report_free(&r);
 
-	d.vl = 15; /* discarded: what is not sent cannot wait */
+	dateline_set(t, f, RT_VL_NONE); /* discarded packets wait for nothing, but they are lost */
 	r = verify(f, t, o);
-	assert_true(r.ok);
+	assert_int_equal(r.cycles, 0);
+	assert_int_equal(r.discarded, 16); /* through switch 0, and to its host */
+	assert_false(r.ok);
 	rt_report_free(&r);
 
-	o.sl_mask = 3; /* SL 1 knows no dateline */
+	dateline_set(t, f, 1);
+	memset(rt_sl_row(t, 0), 1, t->top_lid + 1u); /* SL 1 knows no dateline */
 	r = verify(f, t, o);
 	assert_int_equal(r.cycles, 2);
 	rt_report_free(&r);
@@ -887,52 +899,53 @@ TEST(a_dateline_does_not_help_long_routes)
 {
 	struct fab *f = ring(6);
 	struct rt_tables *t = route_clockwise(f);
-	struct dateline d = {.f = f, .vl = 1};
-	struct rt_verify_opts o = {.vl = dateline_vl, .vl_ctx = &d, .sl_mask = 1};
-	struct rt_report r = verify(f, t, o);
+	struct rt_report r;
 
+	dateline_set(t, f, 1);
+	r = verify(f, t, (struct rt_verify_opts){0});
 	assert_int_equal(r.cycles, 1);
 	assert_int_equal(r.cycle.n, 6);
 	rt_report_free(&r);
-	d.vl = 15; /* unless none of them gets there */
-	r = verify(f, t, o);
+	dateline_set(t, f, RT_VL_NONE); /* unless none of them gets there */
+	r = verify(f, t, (struct rt_verify_opts){0});
 	assert_int_equal(r.cycles, 0);
 	rt_report_free(&r);
 	rt_tables_free(t);
 	fab_free(f);
 }
 
-/* What comes from another switch goes on on VL 1. */
-static unsigned transit_vl(const void *ctx, uint32_t sw, unsigned in, unsigned out UNUSED,
-			   unsigned sl UNUSED)
+/* Packets that come from another switch go on on VL 1. */
+static void transit_set(struct rt_tables *t, const struct fab *f)
 {
-	return in && peer_switch(ctx, sw, in) != FAB_NONE;
+	unsigned zero, one;
+
+	rt_lanes_add(t, f, 2, 1);
+	zero = rt_sl2vl_map(t, &(struct rt_sl2vl){{0}});
+	one = rt_sl2vl_map(t, &(struct rt_sl2vl){{1}});
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (unsigned in = 0; in <= f->nodes[f->switches[s]].nports; in++)
+			rt_sl2vl_use(t, s, in, RT_ANY_PORT, from_switch(f, s, in) ? one : zero);
 }
 
 TEST(packets_that_go_round_are_followed_all_the_way)
 {
 	struct fab *f = ring(3);
 	struct rt_tables *t = route_minimal(f);
-	struct rt_verify_opts o = {.vl = transit_vl, .vl_ctx = f, .sl_mask = 1};
-	struct rt_report r = verify(f, t, o);
+	struct rt_report r;
 
+	transit_set(t, f);
+	r = verify(f, t, (struct rt_verify_opts){0});
 	assert_true(r.ok); /* every switch is the next one's neighbour: no transit at all */
 	rt_report_free(&r);
 	for (uint32_t s = 0; s < 3; s++)
 		rt_row(t, s)[lid_of(f, f->nnodes - 1)] = (uint8_t)clockwise(f, s);
-	r = verify(f, t, o);
+	r = verify(f, t, (struct rt_verify_opts){0});
 	assert_int_equal(r.loops, 5);
 	assert_int_equal(r.cycles, 1);
 	assert_int_equal(r.cycle.n, 3);
 	rt_report_free(&r);
 	rt_tables_free(t);
 	fab_free(f);
-}
-
-static unsigned one_vl(const void *ctx UNUSED, uint32_t sw UNUSED, unsigned in UNUSED,
-		       unsigned out UNUSED, unsigned sl UNUSED)
-{
-	return 14;
 }
 
 /* With one VL for all the general graph and the simple one are the same, loops included. */
@@ -951,13 +964,19 @@ TEST(both_dependency_graphs_agree)
 				(uint8_t)(1 + rng_below(&g, 5));
 		for (int hosts_only = 0; hosts_only < 2; hosts_only++) {
 			struct rt_verify_opts o = {.hosts_only = hosts_only};
-			struct rt_report a = verify(f, t, o), b;
+			struct rt_report a, b;
 
-			o.vl = one_vl;
-			o.sl_mask = 5;
+			rt_lanes_drop(t);
+			a = verify(f, t, o);
+			rt_lanes_add(t, f, RT_MAX_VLS, 1);
+			for (uint32_t s = 0; s < f->nswitches; s++)
+				rt_sl2vl_use(t, s, RT_ANY_PORT, RT_ANY_PORT,
+					     rt_sl2vl_map(t, &(struct rt_sl2vl){{14}}));
 			b = verify(f, t, o);
 			assert_int_equal(a.cycles, b.cycles);
 			assert_int_equal(a.cycle.n, b.cycle.n);
+			assert_int_equal(a.unreachable, b.unreachable);
+			assert_int_equal(b.discarded, 0);
 			rt_report_free(&a);
 			rt_report_free(&b);
 		}

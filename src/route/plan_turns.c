@@ -4,8 +4,9 @@
  * cyclic parts of the dependency graph; the way in is turns_choose(). Does not know tables.
  *
  * Without the turns that ranks forbid there is no cycle at all. From there turns are put back as
- * long as none closes: first those that cannot because the rest has a way back, 64 at a time, drop
- * out; what is left is put back one after another, in two orders of which the better counts.
+ * long as none closes a cycle: first those that must stay off because the rest has a way back are
+ * found, 64 at a time; the others are put back one after another, in two orders of which the better
+ * counts. A turn has an edge for each pair of VLs by which packets take it; they go together.
  */
 #include "route/plan_priv.h"
 #include "route/route_priv.h"
@@ -14,22 +15,33 @@ enum {
 	EFFORT = 100000000, /* edges looked at; turns not looked at by then stay off */
 };
 
-/* An edge that may be cut: a forbidden turn. */
+/* A forbidden turn: all its edges are cut or none. */
+struct turn {
+	struct rt_turn turn;
+	uint32_t first; /* its edges: a chain in graph.cut, from the last to the first */
+	bool off, stays_off;
+};
+
+/* An edge of such a turn. */
 struct cut {
 	uint32_t from, to;
-	struct rt_turn turn;
-	bool off, stays_off;
+	uint32_t turn;
+	uint32_t next;	/* of the same turn, UINT32_MAX at the end */
+	bool stays_off; /* the rest has a way back */
 };
 
 struct graph {
 	const struct cdg *all, *keep;
 	const uint64_t *rank;
-	uint32_t *part;	       /* by channel */
+	uint32_t *part;	       /* by channel, which is vl * nports + port id */
 	uint32_t *index;       /* by channel: its vertex */
-	VEC(uint32_t) channel; /* by vertex */
+	VEC(uint32_t) channel; /* by vertex, in the order of port id, then VL */
 	uint32_t *first;       /* edges of a vertex that must stay: [first[v], first[v + 1]) */
 	VEC(uint32_t) edge;
 	VEC(struct cut) cut; /* in the order of their vertices */
+	VEC(struct turn) turn;
+	uint32_t
+		turn_of[256]; /* by output port: the turn from the port in work, UINT32_MAX: none */
 	uint32_t *cut_first;
 	uint32_t *order; /* vertices, each after all that lead to it by edges that must stay */
 	uint64_t effort;
@@ -59,56 +71,90 @@ static bool goes_down(const struct graph *g, port_id p)
 	return g->rank[enters(g, p)] > g->rank[f->switch_index[f->ports[p].node]];
 }
 
-static void edge_add(struct graph *g, port_id p, port_id q, unsigned out)
+/* Whether the new tables take this turn on any VL. */
+static bool is_kept(const struct graph *g, port_id p, unsigned out)
 {
-	const struct fab *f = g->all->f;
-	bool used = cdg_row(g->keep, p, 0, 0)[out / 64] >> out % 64 & 1;
-	struct cut c = {.from = g->index[p], .to = g->index[q], .off = true};
-
-	if (!used && goes_down(g, p) && goes_up(g, q)) {
-		c.turn = (struct rt_turn){enters(g, p), f->ports[f->ports[p].peer].num,
-					  (uint8_t)out};
-		vec_push(&g->cut, c);
-	} else {
-		vec_push(&g->edge, c.to);
-	}
+	for (unsigned pair = 0; pair < g->keep->nvls * g->keep->nvls; pair++)
+		if (cdg_row(g->keep, p, pair / g->keep->nvls, pair % g->keep->nvls)[out / 64] >>
+			    out % 64 &
+		    1)
+			return true;
+	return false;
 }
 
-static void edges_of(struct graph *g, port_id p)
+static void cut_add(struct graph *g, uint32_t from, uint32_t to, port_id p, unsigned out)
 {
 	const struct fab *f = g->all->f;
-	const uint64_t *row = cdg_row(g->all, p, 0, 0);
+	uint32_t *k = &g->turn_of[out];
+
+	if (*k == UINT32_MAX) {
+		*k = (uint32_t)g->turn.n;
+		vec_push(&g->turn,
+			 (struct turn){.turn = {enters(g, p), f->ports[f->ports[p].peer].num,
+						(uint8_t)out},
+				       .first = UINT32_MAX});
+	}
+	vec_push(&g->cut, (struct cut){from, to, *k, g->turn.at[*k].first, true});
+	g->turn.at[*k].first = (uint32_t)g->cut.n - 1;
+}
+
+/* Edges from channel c, which is port p on one VL, to the output ports of the switch behind it. */
+static void edges_to_vl(struct graph *g, uint32_t c, port_id p, unsigned vl, unsigned next_vl)
+{
+	const struct fab *f = g->all->f;
+	const uint64_t *row = cdg_row(g->all, p, vl, next_vl);
 	node_id n = f->ports[f->ports[p].peer].node;
 
 	for (uint32_t w = 0; w < g->all->words; w++)
 		for (uint64_t rest = row[w]; rest; rest &= rest - 1) {
 			unsigned out = w * 64 + (unsigned)__builtin_ctzll(rest);
 			port_id q = fab_port_id(f, n, out);
+			uint32_t d = next_vl * f->nports + q;
 
-			if (g->part[q] == g->part[p])
-				edge_add(g, p, q, out);
+			if (g->part[d] != g->part[c])
+				continue;
+			if (g->rank && goes_down(g, p) && goes_up(g, q) && !is_kept(g, p, out))
+				cut_add(g, g->index[c], g->index[d], p, out);
+			else
+				vec_push(&g->edge, g->index[d]);
 		}
+}
+
+static void vertices_make(struct graph *g)
+{
+	uint32_t nports = g->all->f->nports, nvls = g->all->nvls;
+
+	g->part = mem_array((size_t)nports * nvls, sizeof(*g->part));
+	g->index = mem_array((size_t)nports * nvls, sizeof(*g->index));
+	cdg_parts(g->all, g->part);
+	for (port_id p = 0; p < nports; p++)
+		for (unsigned vl = 0; vl < nvls; vl++)
+			if (g->part[vl * nports + p]) {
+				g->index[vl * nports + p] = (uint32_t)g->channel.n;
+				vec_push(&g->channel, vl * nports + p);
+			}
 }
 
 static void graph_make(struct graph *g)
 {
-	uint32_t n = g->all->f->nports;
+	uint32_t nports = g->all->f->nports;
+	port_id last = FAB_NONE;
 
-	g->part = mem_array(n, sizeof(*g->part));
-	g->index = mem_array(n, sizeof(*g->index));
-	cdg_parts(g->all, g->part);
-	for (port_id p = 0; p < n; p++)
-		if (g->part[p]) {
-			g->index[p] = (uint32_t)g->channel.n;
-			vec_push(&g->channel, p);
-		}
+	vertices_make(g);
 	g->first = mem_array(g->channel.n + 1, sizeof(*g->first));
 	g->cut_first = mem_array(g->channel.n + 1, sizeof(*g->cut_first));
 	g->order = mem_array(g->channel.n, sizeof(*g->order));
 	for (uint32_t v = 0; v < g->channel.n; v++) {
+		uint32_t c = g->channel.at[v];
+		port_id p = c % nports;
+
 		g->first[v] = (uint32_t)g->edge.n;
 		g->cut_first[v] = (uint32_t)g->cut.n;
-		edges_of(g, g->channel.at[v]);
+		if (p != last)
+			memset(g->turn_of, 0xff, sizeof(g->turn_of));
+		last = p;
+		for (unsigned next_vl = 0; next_vl < g->all->nvls; next_vl++)
+			edges_to_vl(g, c, p, c / nports, next_vl);
 	}
 	g->first[g->channel.n] = (uint32_t)g->edge.n;
 	g->cut_first[g->channel.n] = (uint32_t)g->cut.n;
@@ -122,6 +168,7 @@ static void graph_free(struct graph *g)
 	free(g->first);
 	vec_free(&g->edge);
 	vec_free(&g->cut);
+	vec_free(&g->turn);
 	free(g->cut_first);
 	free(g->order);
 }
@@ -186,8 +233,6 @@ static void hopeless_find(struct graph *g)
 	struct targets t = {.number = mem_zarray(n, 1), .mask = mem_array(n, sizeof(*t.mask))};
 	bool *done = mem_zarray(n, sizeof(*done));
 
-	for (size_t i = 0; i < g->cut.n; i++)
-		g->cut.at[i].stays_off = true;
 	for (size_t i = 0; i < g->cut.n && g->effort < EFFORT; i++) {
 		uint32_t v = g->cut.at[i].to;
 
@@ -201,6 +246,8 @@ static void hopeless_find(struct graph *g)
 	}
 	if (t.n)
 		targets_spread(g, &t);
+	for (size_t i = 0; i < g->cut.n; i++)
+		g->turn.at[g->cut.at[i].turn].stays_off |= g->cut.at[i].stays_off;
 	free(done);
 	free(t.number);
 	free(t.mask);
@@ -233,11 +280,20 @@ static bool leads_to(struct graph *g, struct look *l, uint32_t from, uint32_t to
 		for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++)
 			look_at(l, g->edge.at[i]);
 		for (uint32_t i = g->cut_first[v]; i < g->cut_first[v + 1]; i++)
-			if (!g->cut.at[i].off)
+			if (!g->turn.at[g->cut.at[i].turn].off)
 				look_at(l, g->cut.at[i].to);
 		g->effort += g->first[v + 1] - g->first[v] + 1;
 	}
 	return l->seen[to] == l->number || g->effort >= EFFORT;
+}
+
+/* Whether the turn, put back, closes a cycle. */
+static bool closes(struct graph *g, struct look *l, const struct turn *t)
+{
+	for (uint32_t i = t->first; i != UINT32_MAX; i = g->cut.at[i].next)
+		if (leads_to(g, l, g->cut.at[i].to, g->cut.at[i].from))
+			return true;
+	return false;
 }
 
 /* From the first to the last, or the other way round. Returns how many stay off. */
@@ -248,21 +304,23 @@ static size_t put_back(struct graph *g, bool last_first)
 			 .seen = mem_zarray(n, sizeof(*l.seen))};
 	size_t off = 0;
 
-	for (size_t i = 0; i < g->cut.n; i++)
-		g->cut.at[i].off = true;
-	for (size_t i = 0; i < g->cut.n; i++) {
-		struct cut *c = &g->cut.at[last_first ? g->cut.n - 1 - i : i];
+	for (size_t i = 0; i < g->turn.n; i++)
+		g->turn.at[i].off = true;
+	for (size_t i = 0; i < g->turn.n; i++) {
+		struct turn *t = &g->turn.at[last_first ? g->turn.n - 1 - i : i];
 
-		if (!c->stays_off)
-			c->off = leads_to(g, &l, c->to, c->from);
-		off += c->off;
+		if (!t->stays_off) {
+			t->off = false;
+			t->off = closes(g, &l, t);
+		}
+		off += t->off;
 	}
 	free(l.stack);
 	free(l.seen);
 	return off;
 }
 
-/* Which are spared depends on who comes first: try both ways, half of the effort each. */
+/* Which turns are put back depends on the order: try both, with half of the effort each. */
 static void put_back_most(struct graph *g)
 {
 	size_t one, other;
@@ -296,9 +354,9 @@ int turns_choose(const struct cdg *all, const struct cdg *keep, const uint64_t *
 	if (order_make(&g)) {
 		hopeless_find(&g);
 		put_back_most(&g);
-		for (size_t i = 0; i < g.cut.n; i++)
-			if (g.cut.at[i].off)
-				vec_push(turns, g.cut.at[i].turn);
+		for (size_t i = 0; i < g.turn.n; i++)
+			if (g.turn.at[i].off)
+				vec_push(turns, g.turn.at[i].turn);
 		qsort(turns->at, turns->n, sizeof(*turns->at), turn_cmp);
 	} else {
 		rc = err_set(e, -EINVAL,
