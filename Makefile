@@ -50,12 +50,15 @@ run: build/build.ninja | setup
 	@scripts/run-demo.sh build/src/cli/weft
 
 # Both runs always happen, and the last line adds them up. Line numbers (-g1) are all that a
-# sanitizer's report needs, and take a third less time to compile.
+# sanitizer's report needs, and take a third less time to compile. A file that a test leaves in the
+# tree is a failure.
 test:
 	@scripts/setup.sh test
+	@scripts/left-files.sh before build-left
 	@scripts/test.sh build '$(COMPILER)'
 	@scripts/test.sh build-san '$(COMPILER)' $(SAN) -Dc_args=-g1
-	@scripts/test-summary.sh build build-san
+	@scripts/left-files.sh after build-left
+	@scripts/test-summary.sh build build-san build-left
 
 bench: build/build.ninja
 	@scripts/setup.sh bench
@@ -93,7 +96,7 @@ install: build/build.ninja | setup
 	DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
 
 clean:
-	rm -rf build build-san build-fuzz build-old
+	rm -rf build build-san build-left build-fuzz build-old
 
 format:
 	clang-format -i $(SOURCES)

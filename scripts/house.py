@@ -58,7 +58,7 @@ EXCEPTIONS = [
     ('src/base/base.c', 'fopen fread fwrite ferror fclose fflush fileno fsync rename unlink stat getpid stdin stdout stderr',
      'whole files, read and replaced: the helpers that rooms at the edge use'),
     ('src/base/base.c', 'madvise reallocarray', 'memory'),
-    ('src/base/outlet.c', 'fstat poll send write', 'output that never blocks; called at the edge'),
+    ('src/base/nonblock_out.c', 'fstat poll send write', 'output that never blocks; called at the edge'),
     ('src/route/*', OPENMP, 'OpenMP inside an engine and the verifier; no result depends on the number of threads'),
     ('src/lab/*', OPENMP, 'independent runs side by side; no result depends on the number of threads'),
     ('src/sim/plane/parallel.c', 'pthread_* sched_* __sched_cpucount',
@@ -515,6 +515,8 @@ def basenames(tree, _symbols):
 
 def stray_files(_tree, _symbols):
     tracked = git('ls-files')
+    if not tracked:
+        return None, 'no git repository', []
     bad = [f + ' is tracked' for f in tracked if f.endswith('/core') or
            any(fnmatch.fnmatch(part, p) for part in f.split('/') for p in STRAY)]
     bad += [f + ' is tracked and ignored' for f in git('ls-files', '-ci', '--exclude-standard')]
@@ -566,9 +568,34 @@ def judge(point, result):
             'text': text, 'details': details}
 
 
+def line(r):
+    says = {'ok': '', 'over': ': above the target of %s' % r.get('target'), 'failed': ': FAILED', 'left out': ': left out'}
+    return '%s: %s%s' % (r['point'], r['text'], says[r['state']])
+
+
+def print_text(results, everything):
+    for r in results:
+        print('house: ' + line(r))
+        shown = r['details'] if everything else r['details'][:10 if r['state'] == 'failed' else 0]
+        for d in shown:
+            print('    ' + d)
+        if len(shown) < len(r['details']) and r['state'] == 'failed':
+            print('    and %d more (--all)' % (len(r['details']) - len(shown)))
+
+
+def print_tap(results):
+    print('1..%d' % len(results))
+    for n, r in enumerate(results, 1):
+        skip = ' # SKIP' if r['state'] == 'left out' else ''
+        print('%s %d - %s%s' % ('not ok' if r['state'] == 'failed' else 'ok', n, line(r), skip))
+        for d in r['details'] if r['state'] == 'failed' else []:
+            print('# ' + d)
+
+
 def main():
     args = argparse.ArgumentParser(prog='house.sh', description='Check the rules of the house.')
     args.add_argument('--json', action='store_true', help='print the result as JSON')
+    args.add_argument('--tap', action='store_true', help='print it as a test does, a point a case')
     args.add_argument('--all', action='store_true', help='print all that is against a rule, not the first few')
     args.add_argument('--build', metavar='DIR', help='a build with objects (default $WEFT_BUILD or build)')
     args.add_argument('points', nargs='*', metavar='POINT', help='only these: ' + ', '.join(POINTS))
@@ -596,16 +623,10 @@ def main():
     ok = not any(r['state'] == 'failed' for r in results)
     if o.json:
         print(json.dumps({'ok': ok, 'points': results}, indent=2))
+    elif o.tap:
+        print_tap(results)
     else:
-        for r in results:
-            says = {'ok': '', 'over': ': above the target of %s' % r.get('target'), 'failed': ': FAILED',
-                    'left out': ': left out'}[r['state']]
-            print('house: %s: %s%s' % (r['point'], r['text'], says))
-            shown = r['details'] if o.all else r['details'][:10 if r['state'] == 'failed' else 0]
-            for d in shown:
-                print('    ' + d)
-            if len(shown) < len(r['details']) and r['state'] == 'failed':
-                print('    and %d more (--all)' % (len(r['details']) - len(shown)))
+        print_text(results, o.all)
     return 0 if ok else 1
 
 

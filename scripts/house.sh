@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Check the rules of the house: scripts/house.sh [--json] [--all] [--build DIR] [POINT...]
+# Check the rules of the house: scripts/house.sh [--json|--tap] [--all] [--build DIR] [POINT...]
 #
 # One line a point, with its figure; status 0 when all holds. What each point looks at and which of them
 # fail is said in house.py. Python is there wherever Meson is; Debian's own, if there is one.

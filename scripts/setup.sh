@@ -13,7 +13,7 @@ need="gcc libc6-dev meson ninja-build pkg-config libuv1-dev libyaml-dev libsqlit
 	libibumad-dev"
 case $level in
 build) ;;
-test) need="$need libcmocka-dev libibmad-dev clang opensm ibsim-utils libumad2sim0
+test) need="$need libcmocka-dev libibmad-dev clang clang-format opensm ibsim-utils libumad2sim0
 	infiniband-diags ibutils jq groff-base tshark" ;;
 bench) need="$need jq valgrind opensm ibsim-utils libumad2sim0" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;
