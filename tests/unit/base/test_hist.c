@@ -64,7 +64,7 @@ static void check_against(const struct hist *h, const uint64_t *v, unsigned n)
 	}
 }
 
-TEST(test_like_a_sorted_array)
+TEST(percentiles_agree_with_a_sorted_array)
 {
 	static const unsigned bits[] = {1, 6, 7, 20, 40, 56};
 	uint64_t v[VALUES];
@@ -80,7 +80,7 @@ TEST(test_like_a_sorted_array)
 	}
 }
 
-TEST(test_few_values)
+TEST(percentiles_of_few_values)
 {
 	uint64_t v[40];
 
@@ -96,7 +96,7 @@ TEST(test_few_values)
 }
 
 /* The root is exact: it is not rounded up even when a fraction is all that is missing. */
-TEST(test_all_small_triples)
+TEST(percentiles_of_all_small_triples)
 {
 	for (unsigned i = 0; i < 16 * 16 * 16; i++) {
 		uint64_t v[3] = {i % 16, i / 16 % 16, i / 256};
@@ -108,7 +108,7 @@ TEST(test_all_small_triples)
 	}
 }
 
-TEST(test_empty)
+TEST(an_empty_histogram_gives_0)
 {
 	static struct hist h, other;
 
@@ -126,7 +126,7 @@ TEST(test_empty)
 }
 
 /* The five numbers of a textbook: mean 6, deviation 2 (the root of 8 rounded down). */
-TEST(test_known)
+TEST(known_mean_and_deviation)
 {
 	static struct hist h;
 
@@ -143,7 +143,7 @@ TEST(test_known)
 	assert_int_equal(hist_mean(&h), 7);
 }
 
-TEST(test_merge_is_adding_all)
+TEST(merging_equals_adding_all_values)
 {
 	uint64_t v[VALUES];
 	struct hist *all, *some, *rest;
@@ -162,7 +162,7 @@ TEST(test_merge_is_adding_all)
 }
 
 /* Each power of two and its neighbours have a bucket, and a value is near what stands for it. */
-TEST(test_every_octave)
+TEST(every_octave_has_buckets)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
 		for (int d = -1; d <= 1; d++) {
@@ -180,7 +180,7 @@ TEST(test_every_octave)
 }
 
 /* Squares that need more than 128 bits: still about right. */
-TEST(test_largest)
+TEST(largest_values_do_not_overflow)
 {
 	static struct hist h;
 
@@ -199,7 +199,7 @@ TEST(test_largest)
 }
 
 /* The small form says what the large one says, and takes room only for what it met. */
-TEST(test_small_like_large)
+TEST(hist_small_agrees_with_hist)
 {
 	static uint64_t v[VALUES];
 	struct hist_small s = {0};
@@ -228,15 +228,15 @@ TEST(test_small_like_large)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_like_a_sorted_array),
-		cmocka_unit_test(test_few_values),
-		cmocka_unit_test(test_all_small_triples),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_merge_is_adding_all),
-		cmocka_unit_test(test_every_octave),
-		cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_small_like_large),
+		cmocka_unit_test(percentiles_agree_with_a_sorted_array),
+		cmocka_unit_test(percentiles_of_few_values),
+		cmocka_unit_test(percentiles_of_all_small_triples),
+		cmocka_unit_test(an_empty_histogram_gives_0),
+		cmocka_unit_test(known_mean_and_deviation),
+		cmocka_unit_test(merging_equals_adding_all_values),
+		cmocka_unit_test(every_octave_has_buckets),
+		cmocka_unit_test(largest_values_do_not_overflow),
+		cmocka_unit_test(hist_small_agrees_with_hist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

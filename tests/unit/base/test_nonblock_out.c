@@ -107,7 +107,7 @@ TEST(a_full_socket_refuses)
 }
 
 /* An answer of any length waits for its reader, up to a limit. */
-TEST(what_is_kept_comes_later)
+TEST(kept_text_is_written_later)
 {
 	struct strbuf all = {0};
 	struct nonblock_out o;
@@ -135,7 +135,7 @@ TEST(what_is_kept_comes_later)
 	close(fd[1]);
 }
 
-TEST(nobody_left_to_read_is_no_reason_to_keep)
+TEST(text_is_dropped_when_the_reader_has_closed)
 {
 	struct nonblock_out o;
 	int fd[2];
@@ -162,8 +162,8 @@ int main(void)
 		cmocka_unit_test(a_full_pipe_refuses),
 		cmocka_unit_test(a_full_pipe_refuses_when_shared),
 		cmocka_unit_test(a_full_socket_refuses),
-		cmocka_unit_test(what_is_kept_comes_later),
-		cmocka_unit_test(nobody_left_to_read_is_no_reason_to_keep),
+		cmocka_unit_test(kept_text_is_written_later),
+		cmocka_unit_test(text_is_dropped_when_the_reader_has_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

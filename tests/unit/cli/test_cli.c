@@ -124,7 +124,7 @@ TEST(values_of_every_type)
 	assert_string_equal(words[0], "net");
 }
 
-TEST(options_stand_anywhere)
+TEST(options_may_follow_arguments)
 {
 	assert_int_equal(parse("-q net -o- --ports=7 - -k ring"), 0);
 	assert_true(got.quick);
@@ -150,7 +150,7 @@ TEST(options_stand_anywhere)
 	assert_string_equal(got.output, "--x");
 }
 
-TEST(help_comes_before_anything_missing)
+TEST(help_works_without_required_arguments)
 {
 	assert_int_equal(parse("--help"), 1);
 	assert_int_equal(parse("-h"), 1);
@@ -158,7 +158,7 @@ TEST(help_comes_before_anything_missing)
 	assert_int_equal(parse("net -- -h"), 0);
 }
 
-TEST(wrong_options_are_named)
+TEST(unknown_options_are_reported_by_name)
 {
 	refuse("net --foo", "unknown option '--foo'");
 	refuse("net --prots 3", "unknown option '--prots', did you mean '--ports'?");
@@ -185,7 +185,7 @@ TEST(shares_and_times_that_do_not_parse)
 	       "found '10'");
 }
 
-TEST(numbers_keep_their_range)
+TEST(numbers_out_of_range_are_refused)
 {
 	assert_int_equal(parse("net -p 1"), 0);
 	assert_int_equal(parse("net -p 254"), 0);
@@ -226,7 +226,7 @@ TEST(commands_are_found)
 
 /* ---- renderings ---- */
 
-TEST(help_shows_what_parses)
+TEST(help_shows_every_option)
 {
 	struct strbuf b = {0};
 
@@ -265,7 +265,7 @@ TEST(overview_groups_by_first_word)
 	strbuf_free(&b);
 }
 
-TEST(man_page_shields_text)
+TEST(man_page_escapes_text)
 {
 	struct strbuf b = {0};
 
@@ -280,7 +280,7 @@ TEST(man_page_shields_text)
 
 /* ---- tables and numbers ---- */
 
-TEST(tables_line_up)
+TEST(table_columns_are_aligned)
 {
 	struct cli_table t;
 	char *text = NULL;
@@ -329,7 +329,7 @@ TEST(durations)
 	assert_string_equal(cli_duration(TIME_NEVER), "never");
 }
 
-TEST(several_number_texts_at_once)
+TEST(number_texts_do_not_share_a_buffer)
 {
 	const char *a = cli_count(1), *b = cli_count(2), *c = cli_duration(3), *d = cli_duration(4);
 
@@ -351,20 +351,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_of_every_type),
-		cmocka_unit_test(options_stand_anywhere),
-		cmocka_unit_test(help_comes_before_anything_missing),
-		cmocka_unit_test(wrong_options_are_named),
-		cmocka_unit_test(numbers_keep_their_range),
+		cmocka_unit_test(options_may_follow_arguments),
+		cmocka_unit_test(help_works_without_required_arguments),
+		cmocka_unit_test(unknown_options_are_reported_by_name),
+		cmocka_unit_test(numbers_out_of_range_are_refused),
 		cmocka_unit_test(choices_are_listed),
 		cmocka_unit_test(shares_and_times_that_do_not_parse),
 		cmocka_unit_test(commands_are_found),
-		cmocka_unit_test(help_shows_what_parses),
+		cmocka_unit_test(help_shows_every_option),
 		cmocka_unit_test(overview_groups_by_first_word),
-		cmocka_unit_test(man_page_shields_text),
-		cmocka_unit_test(tables_line_up),
+		cmocka_unit_test(man_page_escapes_text),
+		cmocka_unit_test(table_columns_are_aligned),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(durations),
-		cmocka_unit_test(several_number_texts_at_once),
+		cmocka_unit_test(number_texts_do_not_share_a_buffer),
 		cmocka_unit_test(clock_and_memory),
 	};
 

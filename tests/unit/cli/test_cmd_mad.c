@@ -81,7 +81,7 @@ static void dump(struct strbuf *b, const uint8_t *mad, const struct style *s)
 		strbuf_addf(b, "%08x\n", IBA_MAD_SIZE);
 }
 
-TEST(every_kind_of_dump_is_read_alike)
+TEST(every_kind_of_dump_gives_the_same_output)
 {
 	static const struct style styles[] = {
 		{"", "%02x", "", 256, false},
@@ -151,7 +151,7 @@ TEST(attribute_data_is_read_as_smpdump_prints_it)
 	cli_json = false;
 }
 
-TEST(bad_attributes_are_named)
+TEST(unknown_attributes_are_reported)
 {
 	struct strbuf text = {0};
 
@@ -168,7 +168,7 @@ TEST(bad_attributes_are_named)
 	strbuf_free(&text);
 }
 
-TEST(bad_text_is_named_with_its_place)
+TEST(bad_text_is_reported_with_its_position)
 {
 	static const struct {
 		const char *text, *message;
@@ -192,7 +192,7 @@ TEST(bad_text_is_named_with_its_place)
 	}
 }
 
-TEST(too_much_is_not_cut_in_silence)
+TEST(too_many_bytes_are_reported)
 {
 	struct strbuf b = {0};
 
@@ -231,11 +231,11 @@ static int forget(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_dump_is_read_alike),
+		cmocka_unit_test(every_kind_of_dump_gives_the_same_output),
 		cmocka_unit_test(attribute_data_is_read_as_smpdump_prints_it),
-		cmocka_unit_test(bad_attributes_are_named),
-		cmocka_unit_test(bad_text_is_named_with_its_place),
-		cmocka_unit_test(too_much_is_not_cut_in_silence),
+		cmocka_unit_test(unknown_attributes_are_reported),
+		cmocka_unit_test(bad_text_is_reported_with_its_position),
+		cmocka_unit_test(too_many_bytes_are_reported),
 		cmocka_unit_test(json_names_the_attribute_and_its_fields),
 	};
 

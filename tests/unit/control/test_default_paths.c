@@ -50,7 +50,7 @@ TEST(service_directories_come_first)
 	assert_int_equal(st.st_mode & 07777, 0700);
 }
 
-TEST(a_path_too_long_is_told)
+TEST(a_path_that_is_too_long_is_reported)
 {
 	char got[20];
 	struct err e;
@@ -59,7 +59,7 @@ TEST(a_path_too_long_is_told)
 	assert_int_equal(paths_runtime(got, sizeof(got), "sm.sock", &e), -ENAMETOOLONG);
 }
 
-TEST(a_file_in_the_way_is_told)
+TEST(a_file_in_place_of_the_directory_is_reported)
 {
 	char file[96], got[160];
 	struct err e;
@@ -72,7 +72,7 @@ TEST(a_file_in_the_way_is_told)
 	assert_non_null(strstr(e.text, "cannot create the directory"));
 }
 
-TEST(places_to_look_at)
+TEST(directories_that_clients_search)
 {
 	char got[128];
 
@@ -93,9 +93,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(service_directories_come_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_path_too_long_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_in_the_way_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(places_to_look_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_path_that_is_too_long_is_reported, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_file_in_place_of_the_directory_is_reported, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(directories_that_clients_search, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ TEST(answers_in_order)
 	close(fd);
 }
 
-TEST(long_lines_and_nuls_cut_off)
+TEST(long_lines_and_nul_bytes_end_the_connection)
 {
 	struct world *w = *state;
 	int fd = dial(w), other = dial(w), gone;
@@ -145,7 +145,7 @@ TEST(long_lines_and_nuls_cut_off)
 }
 
 /* Its questions wait as long as its answers do: nothing grows. */
-TEST(who_does_not_read_is_not_read)
+TEST(the_server_does_not_read_from_a_client_that_does_not_read)
 {
 	struct world *w = *state;
 	int fd = dial(w), other = dial(w);
@@ -169,7 +169,7 @@ TEST(who_does_not_read_is_not_read)
 	turn(w);
 }
 
-TEST(events_are_told)
+TEST(subscribers_get_events)
 {
 	struct world *w = *state;
 	int fd = dial(w), quiet = dial(w), slow = dial(w);
@@ -197,7 +197,7 @@ TEST(events_are_told)
 	close(slow);
 }
 
-TEST(closing_inside_an_answer)
+TEST(closing_during_an_answer)
 {
 	struct world *w = *state;
 	int fd = dial(w);
@@ -218,7 +218,7 @@ static int teardown_closed(void **state)
 	return 0;
 }
 
-TEST(whose_path_it_is)
+TEST(socket_paths_in_use_and_left_behind)
 {
 	struct world *w = *state;
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -282,7 +282,7 @@ static void asked_enough(uv_async_t *a)
 	uv_close((uv_handle_t *)a, NULL);
 }
 
-TEST(blocking_end)
+TEST(the_blocking_client)
 {
 	struct asker k = {.w = *state};
 	pthread_t t;
@@ -309,12 +309,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_lines_and_nuls_cut_off, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_does_not_read_is_not_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(events_are_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(closing_inside_an_answer, setup, teardown_closed),
-		cmocka_unit_test_setup_teardown(whose_path_it_is, setup, teardown),
-		cmocka_unit_test_setup_teardown(blocking_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_lines_and_nul_bytes_end_the_connection, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			the_server_does_not_read_from_a_client_that_does_not_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(subscribers_get_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(closing_during_an_answer, setup, teardown_closed),
+		cmocka_unit_test_setup_teardown(socket_paths_in_use_and_left_behind, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_blocking_client, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ TEST(axes_have_round_ticks)
 	free(svg);
 }
 
-TEST(what_is_above_the_end_is_cut_off)
+TEST(points_beyond_the_axis_are_clipped)
 {
 	const struct plot_series s = {"one", rising, 3};
 	struct plot p = {.title = "t",
@@ -71,7 +71,7 @@ TEST(what_is_above_the_end_is_cut_off)
 	free(svg);
 }
 
-TEST(a_logarithmic_axis_gives_decades_the_same_room)
+TEST(decades_are_equally_long_on_a_logarithmic_axis)
 {
 	static const struct plot_point at[] = {
 		{0, 1, false}, {10, 1, false}, {100, 1, false}, {1000, 1, false}};
@@ -91,7 +91,7 @@ TEST(a_logarithmic_axis_gives_decades_the_same_room)
 	free(svg);
 }
 
-TEST(text_cannot_break_out)
+TEST(text_is_escaped)
 {
 	const struct plot_series s = {"<b>\"&'\x01\xff", rising, 3};
 	struct plot p = {.title = "a<b",
@@ -110,7 +110,7 @@ TEST(text_cannot_break_out)
 	free(svg);
 }
 
-TEST(extremes_are_drawn_somehow)
+TEST(extreme_values_give_a_valid_document)
 {
 	static const struct plot_point none[] = {{0, 0, false}};
 	static const struct plot_point huge[] = {{UINT64_MAX, UINT64_MAX, false}, {1, 1, false}};
@@ -132,7 +132,7 @@ TEST(extremes_are_drawn_somehow)
 		}
 }
 
-TEST(many_series_are_told_apart)
+TEST(many_series_differ_in_colour_or_dashes)
 {
 	struct plot_series s[20];
 	struct plot p = {
@@ -149,7 +149,7 @@ TEST(many_series_are_told_apart)
 	free(svg);
 }
 
-TEST(a_stack_is_one_document)
+TEST(stacked_charts_are_one_document)
 {
 	const struct plot_series s = {"one", rising, 3};
 	struct plot p[2] = {{.title = "upper",
@@ -184,7 +184,7 @@ static char *draw_panels(const struct panels *p)
 	return b.s;
 }
 
-TEST(panels_count_from_the_event)
+TEST(panel_ticks_count_from_the_event)
 {
 	const struct plot_point up[] = {{1000, 0, false}, {2000, 5, false}, {9000, 40, false}};
 	const struct panels_line line = {"a <b>", up, 3, true};
@@ -220,7 +220,7 @@ TEST(panels_count_from_the_event)
 	free(svg);
 }
 
-TEST(panels_of_nothing)
+TEST(panels_without_points)
 {
 	const struct panels_panel empty = {.label = "none"};
 	struct panels p = {
@@ -244,14 +244,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(axes_have_round_ticks),
-		cmocka_unit_test(what_is_above_the_end_is_cut_off),
-		cmocka_unit_test(a_logarithmic_axis_gives_decades_the_same_room),
-		cmocka_unit_test(text_cannot_break_out),
-		cmocka_unit_test(extremes_are_drawn_somehow),
-		cmocka_unit_test(many_series_are_told_apart),
-		cmocka_unit_test(a_stack_is_one_document),
-		cmocka_unit_test(panels_count_from_the_event),
-		cmocka_unit_test(panels_of_nothing),
+		cmocka_unit_test(points_beyond_the_axis_are_clipped),
+		cmocka_unit_test(decades_are_equally_long_on_a_logarithmic_axis),
+		cmocka_unit_test(text_is_escaped),
+		cmocka_unit_test(extreme_values_give_a_valid_document),
+		cmocka_unit_test(many_series_differ_in_colour_or_dashes),
+		cmocka_unit_test(stacked_charts_are_one_document),
+		cmocka_unit_test(panel_ticks_count_from_the_event),
+		cmocka_unit_test(panels_without_points),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static int teardown(void **state)
 
 /* ---- joining ---- */
 
-TEST(clients_sit_where_they_say)
+TEST(clients_attach_to_the_port_they_name)
 {
 	struct emu *m = *state;
 	static const struct {
@@ -55,7 +55,7 @@ TEST(clients_sit_where_they_say)
 		peer_die(&p[i]);
 }
 
-TEST(clients_are_refused)
+TEST(bad_connections_are_refused)
 {
 	struct emu *m = *state;
 	struct strbuf out = {0};
@@ -100,7 +100,7 @@ TEST(clients_are_refused)
 	strbuf_free(&out);
 }
 
-TEST(a_client_speaks_for_itself_only)
+TEST(a_client_cannot_act_for_another)
 {
 	struct emu *m = *state;
 	struct ibsim_ctl msg;
@@ -124,7 +124,7 @@ TEST(a_client_speaks_for_itself_only)
 	peer_die(&b);
 }
 
-TEST(control_messages_may_be_anything)
+TEST(random_control_messages_do_no_harm)
 {
 	struct emu *m = *state;
 	uint8_t junk[200];
@@ -147,7 +147,7 @@ TEST(control_messages_may_be_anything)
 
 /* ---- responses ---- */
 
-TEST(each_gets_its_own_answers)
+TEST(each_client_gets_its_own_responses)
 {
 	struct emu *m = *state;
 	static const uint8_t path[] = {1, 2};
@@ -179,7 +179,7 @@ TEST(each_gets_its_own_answers)
 		peer_die(&p[i]);
 }
 
-TEST(what_is_not_answered_comes_back)
+TEST(unanswered_requests_are_returned_as_timed_out)
 {
 	struct emu *m = *state;
 	static const uint8_t nowhere[] = {1, 4}; /* a port without a cable */
@@ -210,7 +210,7 @@ TEST(what_is_not_answered_comes_back)
 	peer_die(&p);
 }
 
-TEST(a_client_may_have_its_own_time_outs)
+TEST(clients_can_set_their_timeout)
 {
 	struct emu *m = *state;
 	static const uint8_t nowhere[] = {1, 4};
@@ -256,7 +256,7 @@ static struct sim_smp gmp(unsigned cls, unsigned method, uint64_t tid)
 	return smp;
 }
 
-TEST(requests_go_to_who_serves_them)
+TEST(requests_go_to_the_client_that_serves_the_class)
 {
 	struct emu *m = *state;
 	struct sim_smp trap = gmp(0x01, IBA_TRAP, 1), sa = gmp(0x03, 0x12, 2),
@@ -300,7 +300,7 @@ TEST(requests_go_to_who_serves_them)
 }
 
 /* A library that knows what its program registered need not be guessed at. */
-TEST(who_says_it_serves_is_asked)
+TEST(a_client_that_declares_a_class_gets_its_requests)
 {
 	struct emu *m = *state;
 	static const uint32_t yes[2] = {0x32, 1}, no[2] = {0x32, 0}, what[2] = {0x100, 1};
@@ -329,7 +329,7 @@ TEST(who_says_it_serves_is_asked)
 }
 
 /* OpenSM sends traps of its own; a kernel takes TrapRepress for their response, and misses it in time. */
-TEST(a_trap_waits_for_its_repress)
+TEST(a_trap_is_repeated_until_repressed)
 {
 	struct emu *m = *state;
 	struct sim_smp trap = gmp(0x01, IBA_TRAP, 7), repress = gmp(0x01, IBA_TRAP_REPRESS, 7);
@@ -355,7 +355,7 @@ TEST(a_trap_waits_for_its_repress)
 	peer_die(&p);
 }
 
-TEST(parts_of_a_long_response_go_to_who_asked)
+TEST(rmpp_segments_go_to_the_requester)
 {
 	struct emu *m = *state;
 	struct sim_smp ask = gmp(0x03, 0x12, 7), part = gmp(0x03, 0x92, 7);
@@ -382,7 +382,7 @@ TEST(parts_of_a_long_response_go_to_who_asked)
 
 /* ---- bad company ---- */
 
-TEST(the_dead_are_detached)
+TEST(dead_clients_are_detached)
 {
 	struct emu *m = *state;
 	struct sim_smp trap = gmp(0x01, IBA_TRAP, 1);
@@ -401,7 +401,7 @@ TEST(the_dead_are_detached)
 	assert_null(m->ports);
 }
 
-TEST(who_connects_again_is_one)
+TEST(a_client_that_reconnects_counts_once)
 {
 	struct emu *m = *state;
 	struct peer p;
@@ -417,7 +417,7 @@ TEST(who_connects_again_is_one)
 }
 
 /* One asks without ever reading; the other is served all the same, and the first gets what fits. */
-TEST(who_does_not_read_loses)
+TEST(a_client_that_does_not_read_loses_packets)
 {
 	struct emu *m = *state;
 	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 1, 0, NULL);
@@ -447,7 +447,7 @@ TEST(who_does_not_read_loses)
 }
 
 /* As much as the socket holds, turn by turn: whoever asks once is served in the same turn. */
-TEST(who_floods_gets_a_share)
+TEST(a_flooding_client_gets_its_share_only)
 {
 	struct emu *m = *state;
 	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 1, 0, NULL);
@@ -473,7 +473,7 @@ TEST(who_floods_gets_a_share)
 	peer_die(&kind);
 }
 
-TEST(packets_may_be_anything)
+TEST(random_packets_do_no_harm)
 {
 	struct emu *m = *state;
 	struct ibsim_packet junk;
@@ -505,22 +505,22 @@ int main(void)
 {
 #define EMU_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		EMU_TEST(clients_sit_where_they_say),
-		EMU_TEST(clients_are_refused),
-		EMU_TEST(a_client_speaks_for_itself_only),
-		EMU_TEST(control_messages_may_be_anything),
-		EMU_TEST(each_gets_its_own_answers),
-		EMU_TEST(what_is_not_answered_comes_back),
-		EMU_TEST(a_client_may_have_its_own_time_outs),
-		EMU_TEST(requests_go_to_who_serves_them),
-		EMU_TEST(who_says_it_serves_is_asked),
-		EMU_TEST(a_trap_waits_for_its_repress),
-		EMU_TEST(parts_of_a_long_response_go_to_who_asked),
-		EMU_TEST(the_dead_are_detached),
-		EMU_TEST(who_connects_again_is_one),
-		EMU_TEST(who_does_not_read_loses),
-		EMU_TEST(who_floods_gets_a_share),
-		EMU_TEST(packets_may_be_anything),
+		EMU_TEST(clients_attach_to_the_port_they_name),
+		EMU_TEST(bad_connections_are_refused),
+		EMU_TEST(a_client_cannot_act_for_another),
+		EMU_TEST(random_control_messages_do_no_harm),
+		EMU_TEST(each_client_gets_its_own_responses),
+		EMU_TEST(unanswered_requests_are_returned_as_timed_out),
+		EMU_TEST(clients_can_set_their_timeout),
+		EMU_TEST(requests_go_to_the_client_that_serves_the_class),
+		EMU_TEST(a_client_that_declares_a_class_gets_its_requests),
+		EMU_TEST(a_trap_is_repeated_until_repressed),
+		EMU_TEST(rmpp_segments_go_to_the_requester),
+		EMU_TEST(dead_clients_are_detached),
+		EMU_TEST(a_client_that_reconnects_counts_once),
+		EMU_TEST(a_client_that_does_not_read_loses_packets),
+		EMU_TEST(a_flooding_client_gets_its_share_only),
+		EMU_TEST(random_packets_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

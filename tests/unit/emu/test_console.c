@@ -41,7 +41,7 @@ TEST(words_are_quoted_or_not)
 	assert_int_equal(l.n, 0);
 }
 
-TEST(words_that_are_none)
+TEST(bad_words_are_refused)
 {
 	static const char *const bad[] = {
 		"Dump \"open",	 "Dump S-1[",	 "Dump S-1[x]",	  "Dump S-1[-1]",
@@ -186,7 +186,7 @@ TEST(whole_nodes_are_cut_and_restored)
 	assert_int_equal(state_of(m, "switch 2", 3), IBA_PORT_INIT);
 }
 
-TEST(a_cable_elsewhere_stays_there)
+TEST(relink_does_not_replace_another_cable)
 {
 	struct emu *m = *state;
 
@@ -211,7 +211,7 @@ TEST(nodes_go_off_and_on)
 	assert_int_equal(sim_port_info(m->sim, port(m, "switch 1", 0))->lid, 0);
 }
 
-TEST(clear_forgets)
+TEST(clear_resets_everything)
 {
 	struct emu *m = *state;
 
@@ -266,7 +266,7 @@ TEST(lids_change)
 
 /* ---- troubles and counters ---- */
 
-TEST(links_get_bad)
+TEST(links_can_lose_and_delay_packets)
 {
 	struct emu *m = *state;
 	struct sim_link_fault t;
@@ -295,7 +295,7 @@ TEST(links_get_bad)
 	refuses(m, "Error host0[1] 10 PortInfo", "expected an attribute's number");
 }
 
-TEST(counters_move)
+TEST(counters_can_be_set)
 {
 	struct emu *m = *state;
 	port_id p = port(m, "host0", 1);
@@ -420,19 +420,19 @@ int main(void)
 #define EMU_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_quoted_or_not),
-		cmocka_unit_test(words_that_are_none),
+		cmocka_unit_test(bad_words_are_refused),
 		cmocka_unit_test(times_and_shares),
 		EMU_TEST(nodes_have_ids_names_and_guids),
 		EMU_TEST(commands_may_be_short),
 		EMU_TEST(links_are_cut_and_restored),
 		EMU_TEST(whole_nodes_are_cut_and_restored),
-		EMU_TEST(a_cable_elsewhere_stays_there),
+		EMU_TEST(relink_does_not_replace_another_cable),
 		EMU_TEST(nodes_go_off_and_on),
-		EMU_TEST(clear_forgets),
+		EMU_TEST(clear_resets_everything),
 		EMU_TEST(guids_change),
 		EMU_TEST(lids_change),
-		EMU_TEST(links_get_bad),
-		EMU_TEST(counters_move),
+		EMU_TEST(links_can_lose_and_delay_packets),
+		EMU_TEST(counters_can_be_set),
 		EMU_TEST(routes_are_followed),
 		EMU_TEST(flows_are_counted),
 		EMU_TEST(figures_are_shown),

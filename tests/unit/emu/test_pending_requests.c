@@ -37,7 +37,7 @@ TEST(pending_is_found_by_port_class_and_id)
 	pend_free(&p);
 }
 
-TEST(pending_of_two_goes_to_the_equal_then_the_oldest)
+TEST(a_response_matches_the_equal_request_then_the_oldest)
 {
 	struct sim_smp a = request(0x81, 0x100000007), b = request(0x81, 0x200000007),
 		       c = request(0x81, 0x300000007);
@@ -56,7 +56,7 @@ TEST(pending_of_two_goes_to_the_equal_then_the_oldest)
 	pend_free(&p);
 }
 
-TEST(pending_again_is_one_entry_and_the_newest)
+TEST(a_repeated_request_is_one_entry)
 {
 	struct sim_smp a = request(0x81, 1), b = request(0x81, 2);
 	struct pend p;
@@ -82,8 +82,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pending_is_found_by_port_class_and_id),
-		cmocka_unit_test(pending_of_two_goes_to_the_equal_then_the_oldest),
-		cmocka_unit_test(pending_again_is_one_entry_and_the_newest),
+		cmocka_unit_test(a_response_matches_the_equal_request_then_the_oldest),
+		cmocka_unit_test(a_repeated_request_is_one_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void reads(const char *text, uint32_t cm, size_t left)
 		fail_msg("'%s' is taken for %u cm", text, got);
 }
 
-TEST(test_lengths_as_people_write_them)
+TEST(lengths_with_units_are_read)
 {
 	reads("3m", 300, 0);
 	reads("0.5m", 50, 0);
@@ -47,7 +47,7 @@ TEST(test_lengths_as_people_write_them)
 	reads("", 0, 0);
 }
 
-TEST(test_what_is_written_reads_back)
+TEST(written_lengths_are_read_back)
 {
 	char text[16];
 
@@ -85,7 +85,7 @@ static uint32_t cable_at(const struct fab *f, node_id n, unsigned num)
 	return f->ports[fab_port_id(f, n, num)].cable_cm;
 }
 
-TEST(test_a_length_stands_behind_the_rate)
+TEST(a_length_follows_the_rate)
 {
 	struct fab *f =
 		netlist("Switch 4 \"S-0000000000000001\" # \"a 9m\" base port 0 lid 1 lmc 0\n"
@@ -115,7 +115,7 @@ TEST(test_a_length_stands_behind_the_rate)
 	fab_free(f);
 }
 
-TEST(test_ends_that_disagree)
+TEST(ends_with_different_lengths)
 {
 	struct fab *f = netlist("Switch 1 \"S-0000000000000001\" # \"a\" base port 0 lid 1 lmc 0\n"
 				"[1] \"S-0000000000000002\"[1] # \"b\" lid 2 4xQDR 3m\n"
@@ -129,7 +129,7 @@ TEST(test_ends_that_disagree)
 	fab_free(f);
 }
 
-TEST(test_generated_lengths_and_their_difference)
+TEST(generated_lengths_and_their_differences)
 {
 	struct fab_gen g = {
 		.kind = "star", .dims = {2}, .ndims = 1, .cable_cm = 200, .trunk_cm = 3000};
@@ -172,7 +172,7 @@ static struct fab *draw_two_cables(uint32_t left, uint32_t right)
 /* 3 m of copper are 15 ns, 123.45 m of fibre 617,250 ps. By hand, in ns: the host's arbiter 40, the
  * header 5, the cable, routing to set-up 102, the header across 5, the arbiter 40, then the header
  * (5) or all of the packet (70.5) and the other cable. */
-TEST(test_a_packet_over_copper_and_fibre)
+TEST(propagation_time_of_a_packet)
 {
 	struct sim_config c;
 	struct pworld w;
@@ -200,7 +200,7 @@ TEST(test_a_packet_over_copper_and_fibre)
 
 /* Credits come back over the same cable: with a buffer of one packet the next one has to wait for
  * it, so a long cable is slow however fast its ends are. */
-TEST(test_a_long_cable_needs_buffers)
+TEST(a_long_cable_needs_larger_buffers)
 {
 	time_ps span[2];
 
@@ -229,7 +229,7 @@ TEST(test_a_long_cable_needs_buffers)
 
 /* Without a data plane, by hand: two SMIs, an SMA and two SMIs, and each way 290 bytes at 0.25 ns
  * and a cable of 2,000 m, which is 10 us. */
-TEST(test_smps_alone_take_as_long)
+TEST(smps_take_the_same_time_without_the_data_plane)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct sim_config c;
@@ -245,7 +245,7 @@ TEST(test_smps_alone_take_as_long)
 
 /* ---- cables that move ---- */
 
-TEST(test_a_new_cable_is_as_long_as_it_says)
+TEST(a_new_cable_has_its_own_length)
 {
 	struct fab *before = draw_two_cables(300, 500), *after = draw_two_cables(300, 700);
 	struct sim_config c;
@@ -279,15 +279,15 @@ TEST(test_a_new_cable_is_as_long_as_it_says)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lengths_as_people_write_them),
-		cmocka_unit_test(test_what_is_written_reads_back),
-		cmocka_unit_test(test_a_length_stands_behind_the_rate),
-		cmocka_unit_test(test_ends_that_disagree),
-		cmocka_unit_test(test_generated_lengths_and_their_difference),
-		cmocka_unit_test(test_a_packet_over_copper_and_fibre),
-		cmocka_unit_test(test_a_long_cable_needs_buffers),
-		cmocka_unit_test(test_smps_alone_take_as_long),
-		cmocka_unit_test(test_a_new_cable_is_as_long_as_it_says),
+		cmocka_unit_test(lengths_with_units_are_read),
+		cmocka_unit_test(written_lengths_are_read_back),
+		cmocka_unit_test(a_length_follows_the_rate),
+		cmocka_unit_test(ends_with_different_lengths),
+		cmocka_unit_test(generated_lengths_and_their_differences),
+		cmocka_unit_test(propagation_time_of_a_packet),
+		cmocka_unit_test(a_long_cable_needs_larger_buffers),
+		cmocka_unit_test(smps_take_the_same_time_without_the_data_plane),
+		cmocka_unit_test(a_new_cable_has_its_own_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static struct fab_builder *small(void)
 	return b;
 }
 
-TEST(a_builder_becomes_a_snapshot)
+TEST(building_a_snapshot)
 {
 	struct fab *f = fab_build(small());
 
@@ -48,7 +48,7 @@ TEST(a_builder_becomes_a_snapshot)
 	fab_free(f);
 }
 
-TEST(nothing_is_a_snapshot_too)
+TEST(an_empty_snapshot)
 {
 	struct fab *f = fab_build(fab_builder_new());
 	struct fab *g = fab_assign_lids(f, 0, NULL);
@@ -62,7 +62,7 @@ TEST(nothing_is_a_snapshot_too)
 	fab_free(g);
 }
 
-TEST(links_that_cannot_be)
+TEST(impossible_links_are_refused)
 {
 	struct fab_builder *b = small();
 
@@ -151,7 +151,7 @@ TEST(lids_in_node_order)
 	fab_free(g);
 }
 
-TEST(valid_lids_stay)
+TEST(valid_lids_are_kept)
 {
 	struct fab_builder *b = small();
 	struct fab *f, *g;
@@ -174,7 +174,7 @@ TEST(valid_lids_stay)
 	fab_free(g);
 }
 
-TEST(lmc_aligns)
+TEST(lid_ranges_are_aligned_to_the_lmc)
 {
 	struct fab_builder *b = small();
 	struct fab *f, *g;
@@ -197,7 +197,7 @@ TEST(lmc_aligns)
 	fab_free(g);
 }
 
-TEST(no_such_lmc)
+TEST(an_lmc_above_7_is_refused)
 {
 	struct fab *f = fab_build(small());
 	struct err e;
@@ -207,7 +207,7 @@ TEST(no_such_lmc)
 	fab_free(f);
 }
 
-TEST(lids_run_out)
+TEST(too_few_lids_are_reported)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;
@@ -351,7 +351,7 @@ TEST(a_switch_cabled_to_itself_is_one_link)
 	fab_free(g);
 }
 
-TEST(each_property_of_a_node_counts)
+TEST(each_changed_property_of_a_node_is_found)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab *f, *g;
@@ -405,21 +405,21 @@ TEST(links_sort_by_port_first)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_builder_becomes_a_snapshot),
-		cmocka_unit_test(nothing_is_a_snapshot_too),
-		cmocka_unit_test(links_that_cannot_be),
+		cmocka_unit_test(building_a_snapshot),
+		cmocka_unit_test(an_empty_snapshot),
+		cmocka_unit_test(impossible_links_are_refused),
 		cmocka_unit_test(lookups),
 		cmocka_unit_test(a_copy_can_be_changed),
 		cmocka_unit_test(lids_in_node_order),
-		cmocka_unit_test(valid_lids_stay),
-		cmocka_unit_test(lmc_aligns),
-		cmocka_unit_test(no_such_lmc),
-		cmocka_unit_test(lids_run_out),
+		cmocka_unit_test(valid_lids_are_kept),
+		cmocka_unit_test(lid_ranges_are_aligned_to_the_lmc),
+		cmocka_unit_test(an_lmc_above_7_is_refused),
+		cmocka_unit_test(too_few_lids_are_reported),
 		cmocka_unit_test(lid_tables),
 		cmocka_unit_test(equal_snapshots_do_not_differ),
 		cmocka_unit_test(differences_are_sorted),
 		cmocka_unit_test(a_switch_cabled_to_itself_is_one_link),
-		cmocka_unit_test(each_property_of_a_node_counts),
+		cmocka_unit_test(each_changed_property_of_a_node_is_found),
 		cmocka_unit_test(links_sort_by_port_first),
 	};
 

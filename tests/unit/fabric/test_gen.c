@@ -95,7 +95,7 @@ static const struct known {
 	{GEN("star", 6), 7, 6, 6, 2, 2},
 };
 
-TEST(test_families_follow_their_formulas)
+TEST(families_have_the_sizes_of_their_formulas)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		const struct known *k = &known[i];
@@ -116,7 +116,7 @@ TEST(test_families_follow_their_formulas)
 	}
 }
 
-TEST(test_largest_tree_of_the_seeds)
+TEST(large_trees_have_their_known_sizes)
 {
 	struct fab *f = fabric_make(GEN("mtree", 36, 3));
 	struct fab_stats s;
@@ -134,7 +134,7 @@ TEST(test_largest_tree_of_the_seeds)
 	fab_free(f);
 }
 
-TEST(test_tree_ports_down_then_up)
+TEST(tree_ports_down_then_up)
 {
 	struct fab *f = fabric_make(GEN("mtree", 8, 3));
 	node_id leaf = fab_node_by_text(f, "leaf2_3"), mid = fab_node_by_text(f, "mid2_1");
@@ -150,7 +150,7 @@ TEST(test_tree_ports_down_then_up)
 	fab_free(f);
 }
 
-TEST(test_clos_middle_switches)
+TEST(clos_middle_switches)
 {
 	struct fab *f = fabric_make(GEN("clos", 3, 1, 4));
 
@@ -166,7 +166,7 @@ TEST(test_clos_middle_switches)
 	fab_free(f);
 }
 
-TEST(test_dragonfly_joins_all_groups)
+TEST(dragonfly_joins_all_groups)
 {
 	struct fab *f = fabric_make(GEN("dragonfly", 2, 4, 2));
 	unsigned seen[9][9] = {{0}};
@@ -181,7 +181,7 @@ TEST(test_dragonfly_joins_all_groups)
 	fab_free(f);
 }
 
-TEST(test_names_guids_and_options)
+TEST(names_guids_and_options)
 {
 	struct fab_gen g = GEN("ring", 3);
 	struct fab *f;
@@ -228,7 +228,7 @@ static void irregular_check(const struct fab_gen *g, const struct fab *f)
 		assert_true(simple);
 }
 
-TEST(test_irregular_keeps_its_promises)
+TEST(irregular_fabrics_are_connected_and_within_limits)
 {
 	static const struct {
 		unsigned n, ports, hosts, links; /* hosts 999: not given */
@@ -257,7 +257,7 @@ TEST(test_irregular_keeps_its_promises)
 }
 
 /* Without numbers every switch has one host; with links given, those that have a port free. */
-TEST(test_irregular_hosts)
+TEST(irregular_hosts)
 {
 	struct fab_gen g = GEN("irregular", 16);
 	struct fab *f = fabric_make(g);
@@ -290,7 +290,7 @@ static bool same(const struct fab *a, const struct fab *b)
 	       !memcmp(a->ports, b->ports, a->nports * sizeof(*a->ports));
 }
 
-TEST(test_seed_decides)
+TEST(the_seed_determines_the_fabric)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct fab_gen g = GEN("irregular", 16);
@@ -311,7 +311,7 @@ TEST(test_seed_decides)
 
 /* ---- what cannot be made ---- */
 
-TEST(test_bad_parameters_say_why)
+TEST(bad_parameters_are_refused_with_a_reason)
 {
 	static const struct {
 		struct fab_gen g;
@@ -373,7 +373,7 @@ TEST(test_bad_parameters_say_why)
 
 /* ---- figures ---- */
 
-TEST(test_diameters_agree_with_brute_force)
+TEST(diameters_agree_with_brute_force)
 {
 	static const struct fab_gen row[] = {
 		GEN("irregular", 30),	   GEN("irregular", 70),  GEN("mtree", 4, 3),
@@ -394,7 +394,7 @@ TEST(test_diameters_agree_with_brute_force)
 	}
 }
 
-TEST(test_stats_of_an_odd_fabric)
+TEST(stats_of_an_odd_fabric)
 {
 	struct fab *f = fabric_odd();
 	uint32_t d[16];
@@ -428,18 +428,18 @@ TEST(test_stats_of_an_odd_fabric)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_families_follow_their_formulas),
-		cmocka_unit_test(test_largest_tree_of_the_seeds),
-		cmocka_unit_test(test_tree_ports_down_then_up),
-		cmocka_unit_test(test_clos_middle_switches),
-		cmocka_unit_test(test_dragonfly_joins_all_groups),
-		cmocka_unit_test(test_names_guids_and_options),
-		cmocka_unit_test(test_irregular_keeps_its_promises),
-		cmocka_unit_test(test_irregular_hosts),
-		cmocka_unit_test(test_seed_decides),
-		cmocka_unit_test(test_bad_parameters_say_why),
-		cmocka_unit_test(test_diameters_agree_with_brute_force),
-		cmocka_unit_test(test_stats_of_an_odd_fabric),
+		cmocka_unit_test(families_have_the_sizes_of_their_formulas),
+		cmocka_unit_test(large_trees_have_their_known_sizes),
+		cmocka_unit_test(tree_ports_down_then_up),
+		cmocka_unit_test(clos_middle_switches),
+		cmocka_unit_test(dragonfly_joins_all_groups),
+		cmocka_unit_test(names_guids_and_options),
+		cmocka_unit_test(irregular_fabrics_are_connected_and_within_limits),
+		cmocka_unit_test(irregular_hosts),
+		cmocka_unit_test(the_seed_determines_the_fabric),
+		cmocka_unit_test(bad_parameters_are_refused_with_a_reason),
+		cmocka_unit_test(diameters_agree_with_brute_force),
+		cmocka_unit_test(stats_of_an_odd_fabric),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,7 +181,7 @@ TEST(every_rate)
 	fab_free(f);
 }
 
-TEST(names_hold_anything_but_a_line_end)
+TEST(names_may_contain_any_byte_except_a_newline)
 {
 	static const char *const names[] = {
 		"",
@@ -218,7 +218,7 @@ TEST(names_hold_anything_but_a_line_end)
 	fab_free(f);
 }
 
-TEST(a_line_end_in_a_name_becomes_a_space)
+TEST(a_newline_in_a_name_becomes_a_space)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct strbuf out = {0};
@@ -318,7 +318,7 @@ static const char *const messy[] = {
 							       "b\" lid 5 4x EDR s=1 w=2 v=4\n",
 };
 
-TEST(mess_reads_as_tidy)
+TEST(untidy_files_give_the_same_fabric_as_tidy_ones)
 {
 	struct fab_netlist want = read_text(tidy);
 
@@ -372,7 +372,7 @@ TEST(plain_words_as_ids)
 	fab_netlist_free(&n);
 }
 
-TEST(made_up_guids_keep_clear_of_others)
+TEST(generated_guids_do_not_clash_with_given_ones)
 {
 	struct fab_netlist n = read_text("Switch 1 \"a\"\nSwitch 1 \"b\"\n"
 					 "Switch 1 \"S-0000000000200000\"\n"
@@ -440,7 +440,7 @@ TEST(aggregation_nodes)
 	fab_netlist_free(&n);
 }
 
-TEST(unlinked_ports_are_remembered)
+TEST(properties_of_unlinked_ports_are_kept)
 {
 	struct fab_netlist n = read_text(
 		"Ca 3 \"" CA(1) "\" # \"h\"\n"
@@ -459,7 +459,7 @@ TEST(unlinked_ports_are_remembered)
 	fab_netlist_free(&n);
 }
 
-TEST(one_side_tells_of_the_other)
+TEST(a_link_described_by_one_end_only)
 {
 	struct fab_netlist n =
 		read_text("Switch 4 \"" SW(1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
@@ -478,7 +478,7 @@ TEST(one_side_tells_of_the_other)
 }
 
 /* Line by line: the host says 9 of itself and 6 of the switch, the switch says 5 and 7. */
-TEST(who_speaks_of_himself_is_believed)
+TEST(a_ports_own_line_wins_over_its_peers)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
 		1) "\" # \"s\" base port 0 lid 5 lmc 0\n"
@@ -498,7 +498,7 @@ TEST(who_speaks_of_himself_is_believed)
 }
 
 /* Neither node says its LID or GUIDs itself, and the comments have lost their names. */
-TEST(else_the_neighbour_is_believed)
+TEST(the_peers_line_is_used_when_a_port_has_none)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
 		1) "\"\n"
@@ -513,7 +513,7 @@ TEST(else_the_neighbour_is_believed)
 	fab_netlist_free(&n);
 }
 
-TEST(what_is_written)
+TEST(output_of_the_writer)
 {
 	struct fab_netlist n = read_text("Switch 4 \"" SW(
 		1) "\" # \"a\" enhanced port 0 lid 5 lmc 1\n"
@@ -735,7 +735,7 @@ static const struct {
 	 "t:1: found '??? ?(????[2J\xe2\x82\xac', expected a node, a port, an assignment or a comment"},
 };
 
-TEST(broken_files_name_the_line)
+TEST(errors_contain_file_and_line)
 {
 	assert_true(ARRAY_LEN(broken) >= 25);
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
@@ -764,7 +764,7 @@ TEST(zero_bytes_are_refused)
 }
 
 /* Each prefix of a good file either loads or is refused with a line; no prefix crashes. */
-TEST(cut_off_anywhere)
+TEST(truncated_files_do_no_harm)
 {
 	for (size_t len = 0; len < sizeof(ordinary); len++) {
 		struct fab_netlist n = {0};
@@ -863,7 +863,7 @@ TEST(the_other_samples)
 	fab_netlist_free(&n);
 }
 
-TEST(a_file_that_is_not_there)
+TEST(a_missing_file_is_reported)
 {
 	struct fab_netlist n = {0};
 	struct err e;
@@ -902,26 +902,26 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_ordinary_dump),
 		cmocka_unit_test(every_rate),
-		cmocka_unit_test(names_hold_anything_but_a_line_end),
-		cmocka_unit_test(a_line_end_in_a_name_becomes_a_space),
+		cmocka_unit_test(names_may_contain_any_byte_except_a_newline),
+		cmocka_unit_test(a_newline_in_a_name_becomes_a_space),
 		cmocka_unit_test(a_very_long_name),
-		cmocka_unit_test(mess_reads_as_tidy),
+		cmocka_unit_test(untidy_files_give_the_same_fabric_as_tidy_ones),
 		cmocka_unit_test(plain_words_as_ids),
-		cmocka_unit_test(made_up_guids_keep_clear_of_others),
+		cmocka_unit_test(generated_guids_do_not_clash_with_given_ones),
 		cmocka_unit_test(modules_and_defaults),
 		cmocka_unit_test(aggregation_nodes),
-		cmocka_unit_test(unlinked_ports_are_remembered),
-		cmocka_unit_test(one_side_tells_of_the_other),
-		cmocka_unit_test(who_speaks_of_himself_is_believed),
-		cmocka_unit_test(else_the_neighbour_is_believed),
-		cmocka_unit_test(what_is_written),
+		cmocka_unit_test(properties_of_unlinked_ports_are_kept),
+		cmocka_unit_test(a_link_described_by_one_end_only),
+		cmocka_unit_test(a_ports_own_line_wins_over_its_peers),
+		cmocka_unit_test(the_peers_line_is_used_when_a_port_has_none),
+		cmocka_unit_test(output_of_the_writer),
 		cmocka_unit_test(doubtful_files_load_with_warnings),
-		cmocka_unit_test(broken_files_name_the_line),
+		cmocka_unit_test(errors_contain_file_and_line),
 		cmocka_unit_test(zero_bytes_are_refused),
-		cmocka_unit_test(cut_off_anywhere),
+		cmocka_unit_test(truncated_files_do_no_harm),
 		cmocka_unit_test(the_sample_cluster),
 		cmocka_unit_test(the_other_samples),
-		cmocka_unit_test(a_file_that_is_not_there),
+		cmocka_unit_test(a_missing_file_is_reported),
 		cmocka_unit_test(a_larger_tree),
 	};
 

@@ -319,7 +319,7 @@ static void host_store(const struct iba_field *f, union host *h, unsigned elemen
 	memcpy((uint8_t *)h + f->offset + (size_t)element * f->size, &v, f->size);
 }
 
-TEST(fields_are_read_alike)
+TEST(fields_decode_as_in_libibmad)
 {
 	uint8_t buf[IBA_MAD_SIZE];
 	union host h;
@@ -348,7 +348,7 @@ TEST(fields_are_read_alike)
 }
 
 /* The whole buffer must come out alike: neither may touch a bit beside the field. */
-TEST(fields_are_written_alike)
+TEST(fields_encode_as_in_libibmad)
 {
 	uint8_t ours[IBA_MAD_SIZE], theirs[IBA_MAD_SIZE];
 	struct rng r;
@@ -375,7 +375,7 @@ TEST(fields_are_written_alike)
 	}
 }
 
-TEST(byte_arrays_are_read_and_written_alike)
+TEST(byte_arrays_agree_with_libibmad)
 {
 	uint8_t buf[IBA_MAD_SIZE], theirs[64], back[IBA_MAD_SIZE];
 	struct rng r;
@@ -407,7 +407,7 @@ TEST(byte_arrays_are_read_and_written_alike)
 
 /* libibmad takes the 16 nibbles as one number, the first SL on top; its printer takes them one by
  * one: both must agree with us. */
-TEST(sl_to_vl_agrees)
+TEST(sl_to_vl_agrees_with_libibmad)
 {
 	uint8_t buf[64], back[64] = {0};
 	struct iba_slvl_table t;
@@ -451,7 +451,7 @@ static void numbers_of(const char *text, const char *title, unsigned *v, unsigne
 	}
 }
 
-TEST(vl_arbitration_agrees)
+TEST(vl_arbitration_agrees_with_libibmad)
 {
 	unsigned vl[32], weight[32];
 	struct iba_vlarb_table t;
@@ -479,7 +479,7 @@ TEST(vl_arbitration_agrees)
 	}
 }
 
-TEST(smp_parts_are_where_libibmad_has_them)
+TEST(offsets_in_an_smp_agree_with_libibmad)
 {
 	uint8_t mad[IBA_MAD_SIZE], bytes[64];
 	struct rng r;
@@ -512,7 +512,7 @@ TEST(smp_parts_are_where_libibmad_has_them)
 }
 
 /* Codes mean the same to both: MTU in bytes, VLs by their last, widths. */
-TEST(codes_mean_the_same)
+TEST(codes_agree_with_libibmad)
 {
 	static const int widths[] = {IBA_WIDTH_1X, IBA_WIDTH_4X, IBA_WIDTH_8X, IBA_WIDTH_12X,
 				     IBA_WIDTH_2X};
@@ -583,7 +583,7 @@ static void check_listed(const struct iba_layout *l, const struct iba_field *f)
 	}
 }
 
-TEST(every_field_is_compared_or_excused)
+TEST(every_field_is_compared_or_listed_as_unknown)
 {
 	unsigned compared = 0, excused = 0;
 
@@ -605,14 +605,14 @@ TEST(every_field_is_compared_or_excused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_is_compared_or_excused),
-		cmocka_unit_test(fields_are_read_alike),
-		cmocka_unit_test(fields_are_written_alike),
-		cmocka_unit_test(byte_arrays_are_read_and_written_alike),
-		cmocka_unit_test(sl_to_vl_agrees),
-		cmocka_unit_test(vl_arbitration_agrees),
-		cmocka_unit_test(smp_parts_are_where_libibmad_has_them),
-		cmocka_unit_test(codes_mean_the_same),
+		cmocka_unit_test(every_field_is_compared_or_listed_as_unknown),
+		cmocka_unit_test(fields_decode_as_in_libibmad),
+		cmocka_unit_test(fields_encode_as_in_libibmad),
+		cmocka_unit_test(byte_arrays_agree_with_libibmad),
+		cmocka_unit_test(sl_to_vl_agrees_with_libibmad),
+		cmocka_unit_test(vl_arbitration_agrees_with_libibmad),
+		cmocka_unit_test(offsets_in_an_smp_agree_with_libibmad),
+		cmocka_unit_test(codes_agree_with_libibmad),
 	};
 
 	return cmocka_run_group_tests_name("iba against libibmad", tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void random_host(struct rng *r, const struct iba_layout *l, union host *h
 	}
 }
 
-TEST(values_come_back_from_the_wire)
+TEST(encoded_values_decode_to_the_same)
 {
 	struct rng r;
 
@@ -86,7 +86,7 @@ TEST(values_come_back_from_the_wire)
 }
 
 /* Random bytes lose only reserved bits, and lose them once. */
-TEST(bytes_settle_after_one_round)
+TEST(decode_and_encode_is_idempotent)
 {
 	struct rng r;
 
@@ -111,7 +111,7 @@ TEST(bytes_settle_after_one_round)
 	}
 }
 
-TEST(wide_values_are_cut_to_their_field)
+TEST(values_are_truncated_to_their_field)
 {
 	struct iba_port_info all, cut;
 	uint8_t wire[64];
@@ -150,7 +150,7 @@ TEST(fields_fit_and_do_not_overlap)
 	}
 }
 
-TEST(short_buffers_are_refused_unread)
+TEST(short_buffers_are_refused)
 {
 	for (size_t c = 0; c < ARRAY_LEN(codecs); c++) {
 		const struct iba_layout *l = iba_layout_by_name(codecs[c].stem);
@@ -170,7 +170,7 @@ TEST(short_buffers_are_refused_unread)
 	}
 }
 
-TEST(differences_are_found_by_name)
+TEST(differences_are_reported_by_field_name)
 {
 	const struct iba_layout *l = iba_layout_by_name("pkey_table");
 	struct iba_pkey_table a = {0}, b = {0};
@@ -187,7 +187,7 @@ TEST(differences_are_found_by_name)
 
 /* ---- layouts that libibmad does not know, byte by byte ---- */
 
-TEST(pkeys_and_random_tables_by_hand)
+TEST(pkey_and_random_table_layouts)
 {
 	uint8_t wire[64] = {0xff, 0xff, 0x7f, 0xfe};
 	struct iba_pkey_table keys;
@@ -209,7 +209,7 @@ TEST(pkeys_and_random_tables_by_hand)
 }
 
 /* Details 00 01 02 ...: a field's value tells where it was read. */
-TEST(trap_details_by_hand)
+TEST(trap_detail_layouts)
 {
 	struct iba_trap_gid gid;
 	struct iba_trap_port port;
@@ -249,7 +249,7 @@ TEST(trap_details_by_hand)
 
 /* ---- numbers and words ---- */
 
-TEST(times_and_sizes_follow_their_codes)
+TEST(codes_of_times_and_sizes)
 {
 	assert_true(iba_time_from_exp(0) == 4096 * PS_PER_NS);
 	assert_true(iba_time_from_exp(1) == 8192 * PS_PER_NS);
@@ -275,7 +275,7 @@ TEST(times_and_sizes_follow_their_codes)
 	assert_int_equal(iba_vl_count(6), 0);
 }
 
-TEST(codes_have_words)
+TEST(codes_have_names)
 {
 	assert_string_equal(iba_class_name(IBA_CLASS_SUBN_DR), "SubnDirectedRoute");
 	assert_string_equal(iba_method_name(IBA_TRAP_REPRESS), "SubnTrapRepress");
@@ -549,7 +549,7 @@ TEST(prints_small_tables_compactly)
 }
 
 /* Strange MADs: no words are invented, no byte beyond the paths is read. */
-TEST(prints_what_it_does_not_know)
+TEST(prints_unknown_attributes_as_bytes)
 {
 	struct strbuf b = {0};
 	uint8_t *mad = mem_zalloc(IBA_MAD_SIZE);
@@ -594,22 +594,22 @@ TEST(prints_what_it_does_not_know)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_come_back_from_the_wire),
-		cmocka_unit_test(bytes_settle_after_one_round),
-		cmocka_unit_test(wide_values_are_cut_to_their_field),
+		cmocka_unit_test(encoded_values_decode_to_the_same),
+		cmocka_unit_test(decode_and_encode_is_idempotent),
+		cmocka_unit_test(values_are_truncated_to_their_field),
 		cmocka_unit_test(fields_fit_and_do_not_overlap),
-		cmocka_unit_test(short_buffers_are_refused_unread),
-		cmocka_unit_test(differences_are_found_by_name),
-		cmocka_unit_test(pkeys_and_random_tables_by_hand),
-		cmocka_unit_test(trap_details_by_hand),
-		cmocka_unit_test(times_and_sizes_follow_their_codes),
-		cmocka_unit_test(codes_have_words),
+		cmocka_unit_test(short_buffers_are_refused),
+		cmocka_unit_test(differences_are_reported_by_field_name),
+		cmocka_unit_test(pkey_and_random_table_layouts),
+		cmocka_unit_test(trap_detail_layouts),
+		cmocka_unit_test(codes_of_times_and_sizes),
+		cmocka_unit_test(codes_have_names),
 		cmocka_unit_test(prints_a_directed_request),
 		cmocka_unit_test(prints_a_trap_with_its_details),
 		cmocka_unit_test(prints_descriptions_escaped),
 		cmocka_unit_test(prints_forwarding_tables_by_lid),
 		cmocka_unit_test(prints_small_tables_compactly),
-		cmocka_unit_test(prints_what_it_does_not_know),
+		cmocka_unit_test(prints_unknown_attributes_as_bytes),
 	};
 
 	return cmocka_run_group_tests_name("iba", tests, NULL, NULL);

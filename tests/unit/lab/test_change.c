@@ -74,7 +74,7 @@ static uint64_t sum_of(const struct lab_change_result *r)
 	return n;
 }
 
-TEST(a_switch_goes)
+TEST(a_switch_is_removed_under_load)
 {
 	struct lab_change_result r;
 
@@ -103,7 +103,7 @@ TEST(a_switch_goes)
 
 /* The host behind the new switch is not spoken of before it has an address, and gets packets then.
  */
-TEST(a_switch_comes)
+TEST(a_switch_is_added_under_load)
 {
 	struct lab_change_result r;
 
@@ -116,7 +116,7 @@ TEST(a_switch_comes)
 	lab_change_result_free(&r);
 }
 
-TEST(without_traffic_only_the_manager_counts)
+TEST(without_traffic_no_packets_are_counted)
 {
 	struct lab_change_plan p = plan;
 	struct lab_change_result r;
@@ -181,7 +181,7 @@ TEST(series_cover_the_run)
 }
 
 /* Entries are sent as they are computed: the last of them cannot be there before FERa is through. */
-TEST(final_tables_take_the_time_to_compute)
+TEST(final_tables_wait_for_their_computation)
 {
 	struct fab *f = ring_of_six();
 	struct lab_config lc = config();
@@ -224,7 +224,7 @@ static void each(bool activation, unsigned threads, struct lab_each *all)
 	fab_free(f);
 }
 
-TEST(each_switch_has_its_run)
+TEST(every_switch_except_the_managers_has_a_run)
 {
 	struct lab_each one, two;
 
@@ -244,7 +244,7 @@ TEST(each_switch_has_its_run)
 }
 
 /* Two of five, a quarter and three quarters of the way through, with the same runs as in the whole. */
-TEST(a_sample_is_some_of_them)
+TEST(a_sample_has_that_many_runs)
 {
 	struct fab *f = ring_of_six();
 	struct lab_config lc = config();
@@ -262,7 +262,7 @@ TEST(a_sample_is_some_of_them)
 	fab_free(f);
 }
 
-TEST(one_switch_is_not_enough)
+TEST(a_fabric_with_one_switch_is_refused)
 {
 	struct lab_config lc = config();
 	struct lab_each_config c = {.lab = &lc, .plan = &plan, .threads = 1};
@@ -284,7 +284,7 @@ TEST(one_switch_is_not_enough)
 
 /* ---- trials ---- */
 
-TEST(a_trial_takes_the_mechanism_it_is_given)
+TEST(a_trial_uses_the_given_mechanism)
 {
 	struct change_trial a, b;
 
@@ -300,16 +300,16 @@ TEST(a_trial_takes_the_mechanism_it_is_given)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_switch_goes),
-		cmocka_unit_test(a_switch_comes),
-		cmocka_unit_test(without_traffic_only_the_manager_counts),
+		cmocka_unit_test(a_switch_is_removed_under_load),
+		cmocka_unit_test(a_switch_is_added_under_load),
+		cmocka_unit_test(without_traffic_no_packets_are_counted),
 		cmocka_unit_test(the_change_comes_between_two_sweeps),
 		cmocka_unit_test(series_cover_the_run),
-		cmocka_unit_test(each_switch_has_its_run),
-		cmocka_unit_test(final_tables_take_the_time_to_compute),
-		cmocka_unit_test(a_sample_is_some_of_them),
-		cmocka_unit_test(one_switch_is_not_enough),
-		cmocka_unit_test(a_trial_takes_the_mechanism_it_is_given),
+		cmocka_unit_test(every_switch_except_the_managers_has_a_run),
+		cmocka_unit_test(final_tables_wait_for_their_computation),
+		cmocka_unit_test(a_sample_has_that_many_runs),
+		cmocka_unit_test(a_fabric_with_one_switch_is_refused),
+		cmocka_unit_test(a_trial_uses_the_given_mechanism),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

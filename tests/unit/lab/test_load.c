@@ -69,7 +69,7 @@ static void run(const struct fab *f, const struct lab_config *c, struct lab_load
 
 /* ---- rates ---- */
 
-TEST(a_link_carries_so_many_packets)
+TEST(full_rate_of_a_link)
 {
 	struct fab *f = make("irregular", 4, 6);
 
@@ -91,7 +91,7 @@ TEST(hosts_have_numbers)
 	fab_free(f);
 }
 
-TEST(times_follow_the_rate)
+TEST(default_times_depend_on_the_rate)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_load d = load(f, 10), given = load(f, 10);
@@ -117,7 +117,7 @@ TEST(times_follow_the_rate)
 
 /* ---- by node and link ---- */
 
-TEST(parts_add_up_to_the_whole)
+TEST(usage_by_host_and_link_adds_up)
 {
 	struct fab *f = make("irregular", 8, 10);
 	struct lab_config c = config();
@@ -155,7 +155,7 @@ TEST(parts_add_up_to_the_whole)
 	fab_free(f);
 }
 
-TEST(smps_have_purposes)
+TEST(smps_are_counted_by_purpose)
 {
 	struct fab *f = make("irregular", 4, 4);
 	struct lab_config c = config();
@@ -176,7 +176,7 @@ TEST(smps_have_purposes)
 
 /* ---- runs ---- */
 
-TEST(at_low_load_all_that_is_sent_arrives)
+TEST(at_low_load_every_packet_is_delivered)
 {
 	struct fab *f = make("irregular", 8, 7);
 	struct lab_config c = config();
@@ -205,7 +205,7 @@ TEST(at_low_load_all_that_is_sent_arrives)
 }
 
 /* The thesis's own check of its model (4.2.5): whoever sends, one link brings 2 Gb/s. */
-TEST(six_to_one_fill_one_link)
+TEST(incast_fills_one_link)
 {
 	struct fab *f = make("irregular", 8, 7);
 	struct lab_config c = config();
@@ -225,7 +225,7 @@ TEST(six_to_one_fill_one_link)
 	fab_free(f);
 }
 
-TEST(a_seed_is_a_run)
+TEST(the_same_seed_gives_the_same_run)
 {
 	struct fab *f = make("irregular", 6, 8);
 	struct lab_config c = config();
@@ -271,7 +271,7 @@ TEST(a_trace_is_sent_as_written)
 	fab_free(f);
 }
 
-TEST(what_does_not_fit_is_refused)
+TEST(traffic_that_does_not_fit_is_refused)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_config c = config();
@@ -332,7 +332,7 @@ static unsigned next_in_ring(const struct fab *f, uint32_t i)
 
 /* All round one way on one virtual lane: the textbook's deadlock, which a verified table never has.
  */
-TEST(packets_in_a_ring_wait_for_ever)
+TEST(a_deadlock_is_found)
 {
 	struct fab *f = make("ring", 6, 2);
 	struct lab_config c = config();
@@ -365,7 +365,7 @@ TEST(packets_in_a_ring_wait_for_ever)
 
 /* ---- saturation ---- */
 
-TEST(the_knee_is_found)
+TEST(the_saturation_rate_is_found)
 {
 	struct fab *f = make("irregular", 4, 3);
 	struct lab_config c = config();
@@ -395,7 +395,7 @@ TEST(the_knee_is_found)
 }
 
 /* What is simulated ahead, on other threads, is used or forgotten; nobody sees that it was. */
-TEST(threads_find_the_same_knee)
+TEST(the_number_of_threads_does_not_change_the_saturation_rate)
 {
 	struct fab *f = make("irregular", 4, 6);
 	struct lab_config c = config();
@@ -428,7 +428,7 @@ TEST(threads_find_the_same_knee)
 
 /* In a star with a host a leaf a shift has every link for itself: there is no knee below the link's
  * rate. */
-TEST(a_star_bears_a_full_link)
+TEST(a_star_carries_the_full_link_rate)
 {
 	struct fab *f = make("star", 4, 1);
 	struct lab_config c = config();
@@ -449,7 +449,7 @@ TEST(a_star_bears_a_full_link)
 	fab_free(f);
 }
 
-TEST(a_fabric_in_two_parts_has_no_saturation)
+TEST(saturation_of_a_disconnected_fabric_is_refused)
 {
 	struct fab *one = make("irregular", 4, 6), *f;
 	struct fab_builder *b = fab_builder_from(one);
@@ -479,21 +479,21 @@ TEST(a_fabric_in_two_parts_has_no_saturation)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_add_up_to_the_whole),
-		cmocka_unit_test(smps_have_purposes),
-		cmocka_unit_test(a_link_carries_so_many_packets),
+		cmocka_unit_test(usage_by_host_and_link_adds_up),
+		cmocka_unit_test(smps_are_counted_by_purpose),
+		cmocka_unit_test(full_rate_of_a_link),
 		cmocka_unit_test(hosts_have_numbers),
-		cmocka_unit_test(times_follow_the_rate),
-		cmocka_unit_test(at_low_load_all_that_is_sent_arrives),
-		cmocka_unit_test(six_to_one_fill_one_link),
-		cmocka_unit_test(a_seed_is_a_run),
+		cmocka_unit_test(default_times_depend_on_the_rate),
+		cmocka_unit_test(at_low_load_every_packet_is_delivered),
+		cmocka_unit_test(incast_fills_one_link),
+		cmocka_unit_test(the_same_seed_gives_the_same_run),
 		cmocka_unit_test(a_trace_is_sent_as_written),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(packets_in_a_ring_wait_for_ever),
-		cmocka_unit_test(the_knee_is_found),
-		cmocka_unit_test(threads_find_the_same_knee),
-		cmocka_unit_test(a_star_bears_a_full_link),
-		cmocka_unit_test(a_fabric_in_two_parts_has_no_saturation),
+		cmocka_unit_test(traffic_that_does_not_fit_is_refused),
+		cmocka_unit_test(a_deadlock_is_found),
+		cmocka_unit_test(the_saturation_rate_is_found),
+		cmocka_unit_test(the_number_of_threads_does_not_change_the_saturation_rate),
+		cmocka_unit_test(a_star_carries_the_full_link_rate),
+		cmocka_unit_test(saturation_of_a_disconnected_fabric_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

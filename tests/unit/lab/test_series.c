@@ -51,7 +51,7 @@ static void send(struct lab *l, time_ps for_ps)
 	assert_int_equal(sim_traffic(lab_sim(l), &t, &e), 0);
 }
 
-TEST(test_intervals_add_up)
+TEST(intervals_add_up_to_the_run)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -79,7 +79,7 @@ TEST(test_intervals_add_up)
 	fab_free(f);
 }
 
-TEST(test_the_last_may_be_shorter)
+TEST(the_last_interval_may_be_shorter)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -131,7 +131,7 @@ static void hear_link(void *ctx, const struct lab_link_sample *x)
 	assert_true(x->use + x->wait <= 1000001);
 }
 
-TEST(test_nodes_and_links_add_up)
+TEST(samples_of_nodes_and_links_add_up)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -160,7 +160,7 @@ TEST(test_nodes_and_links_add_up)
 
 /* A link is cut under traffic: every loss has its interval, cause and node; SMPs have a purpose; the
  * header is there before the packet. */
-TEST(test_causes_and_purposes)
+TEST(discards_by_reason_and_smps_by_purpose)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -199,7 +199,7 @@ TEST(test_causes_and_purposes)
 	fab_free(f);
 }
 
-TEST(test_levels_follow_a_failure)
+TEST(levels_follow_a_failure_and_its_repair)
 {
 	struct fab *f = ring_of_six();
 	struct lab *l = bring_up(f);
@@ -240,7 +240,7 @@ static uint64_t hash_of_run(bool watched)
 	return h;
 }
 
-TEST(test_looking_changes_nothing)
+TEST(sampling_does_not_change_the_run)
 {
 	assert_int_equal(hash_of_run(false), hash_of_run(true));
 }
@@ -248,12 +248,12 @@ TEST(test_looking_changes_nothing)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_intervals_add_up),
-		cmocka_unit_test(test_the_last_may_be_shorter),
-		cmocka_unit_test(test_nodes_and_links_add_up),
-		cmocka_unit_test(test_causes_and_purposes),
-		cmocka_unit_test(test_levels_follow_a_failure),
-		cmocka_unit_test(test_looking_changes_nothing),
+		cmocka_unit_test(intervals_add_up_to_the_run),
+		cmocka_unit_test(the_last_interval_may_be_shorter),
+		cmocka_unit_test(samples_of_nodes_and_links_add_up),
+		cmocka_unit_test(discards_by_reason_and_smps_by_purpose),
+		cmocka_unit_test(levels_follow_a_failure_and_its_repair),
+		cmocka_unit_test(sampling_does_not_change_the_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static struct lab_levels levels(const struct bench *b)
 
 /* ---- levels ---- */
 
-TEST(test_a_ring_of_dependencies)
+TEST(a_cycle_of_dependencies_is_found)
 {
 	struct bench b;
 	struct lab_levels v;
@@ -82,7 +82,7 @@ static void turn_off(struct pworld *w, node_id n, unsigned in, unsigned out)
 	memset(w->sim->nodes[n].slvl + (in * width + out) * 16, 15, 16);
 }
 
-TEST(test_a_turn_that_is_off)
+TEST(a_disabled_turn_breaks_the_cycle)
 {
 	struct bench b;
 	struct lab_levels v;
@@ -99,7 +99,7 @@ TEST(test_a_turn_that_is_off)
 	close_bench(&b);
 }
 
-TEST(test_ports_and_power)
+TEST(port_states_and_power_change_connectivity)
 {
 	struct bench b;
 	struct lab_levels v;
@@ -126,7 +126,7 @@ TEST(test_ports_and_power)
 }
 
 /* No linear table at all: random entries for the next hosts, the default port for the rest. */
-TEST(test_random_tables)
+TEST(random_forwarding_tables_are_followed)
 {
 	struct bench b;
 	struct lab_levels v;
@@ -169,7 +169,7 @@ static void run_for(struct bench *b, time_ps t)
 	lab_run_until(b->lab, sim_now(b->w.sim) + t);
 }
 
-TEST(test_every_change_is_seen)
+TEST(every_change_is_scanned)
 {
 	struct lab_watch w;
 	struct bench b;
@@ -205,7 +205,7 @@ TEST(test_every_change_is_seen)
 	lab_watch_free(&w);
 }
 
-TEST(test_packets_that_wait_for_good)
+TEST(deadlocked_packets_are_found)
 {
 	struct traffic_config t = {.pattern = TRAFFIC_SHIFT,
 				   .shift = 2,
@@ -229,7 +229,7 @@ TEST(test_packets_that_wait_for_good)
 	lab_watch_free(&w);
 }
 
-TEST(test_a_manager_at_work)
+TEST(levels_while_a_manager_works)
 {
 	struct fab_gen g = {.kind = "ring", .dims = {6}, .ndims = 1};
 	struct lab_watch w;
@@ -265,13 +265,13 @@ TEST(test_a_manager_at_work)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_ring_of_dependencies),
-		cmocka_unit_test(test_a_turn_that_is_off),
-		cmocka_unit_test(test_ports_and_power),
-		cmocka_unit_test(test_random_tables),
-		cmocka_unit_test(test_every_change_is_seen),
-		cmocka_unit_test(test_packets_that_wait_for_good),
-		cmocka_unit_test(test_a_manager_at_work),
+		cmocka_unit_test(a_cycle_of_dependencies_is_found),
+		cmocka_unit_test(a_disabled_turn_breaks_the_cycle),
+		cmocka_unit_test(port_states_and_power_change_connectivity),
+		cmocka_unit_test(random_forwarding_tables_are_followed),
+		cmocka_unit_test(every_change_is_scanned),
+		cmocka_unit_test(deadlocked_packets_are_found),
+		cmocka_unit_test(levels_while_a_manager_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,7 @@ static void settle(void)
 	lose_percent = 0;
 }
 
-TEST(lengths_survive)
+TEST(payload_lengths_are_kept)
 {
 	static const size_t lens[] = {57,  255,	 256,		257,	       456,   457,
 				      656, 5000, 56 + 64 * 200, 57 + 64 * 200, 300000};
@@ -119,7 +119,7 @@ TEST(lengths_survive)
 	}
 }
 
-TEST(acknowledgements_are_few)
+TEST(one_acknowledgement_for_each_window)
 {
 	struct end e;
 
@@ -129,7 +129,7 @@ TEST(acknowledgements_are_few)
 	settle();
 }
 
-TEST(losses_are_mended)
+TEST(lost_segments_are_sent_again)
 {
 	struct end e;
 
@@ -141,7 +141,7 @@ TEST(losses_are_mended)
 	}
 }
 
-TEST(nobody_there_ends)
+TEST(a_transfer_without_a_receiver_ends)
 {
 	struct ib_user_mad_hdr to = {.lid = 7, .qpn = 1};
 	uint8_t *mad = response(CLASS_SA, 5000);
@@ -157,7 +157,7 @@ TEST(nobody_there_ends)
 }
 
 /* Segments in any order and with any flags: nothing but a whole is given out. */
-TEST(segments_may_be_anything)
+TEST(random_segments_do_no_harm)
 {
 	struct end e = {0};
 	unsigned x = 1;
@@ -185,11 +185,11 @@ TEST(segments_may_be_anything)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths_survive),
-		cmocka_unit_test(acknowledgements_are_few),
-		cmocka_unit_test(losses_are_mended),
-		cmocka_unit_test(nobody_there_ends),
-		cmocka_unit_test(segments_may_be_anything),
+		cmocka_unit_test(payload_lengths_are_kept),
+		cmocka_unit_test(one_acknowledgement_for_each_window),
+		cmocka_unit_test(lost_segments_are_sent_again),
+		cmocka_unit_test(a_transfer_without_a_receiver_ends),
+		cmocka_unit_test(random_segments_do_no_harm),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -242,7 +242,7 @@ TEST(pira_is_legal_and_complete_on_irregular_fabrics)
 }
 
 /* Parallel cables, a cable from a switch to itself, a host with both ports in use. */
-TEST(odd_cables_do_no_harm)
+TEST(loops_and_parallel_cables_do_no_harm)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id r = fab_add_node(b, IBA_NODE_SWITCH, 0x30, 6, "r");
@@ -266,7 +266,7 @@ TEST(odd_cables_do_no_harm)
 	fab_free(f);
 }
 
-TEST(the_parent_has_the_shortest_way_to_the_root)
+TEST(the_parent_is_nearest_to_the_root)
 {
 	/* 3 hangs on 2, far from the root, and on 1, next to it; both were visited before */
 	const struct cable c[] = {{0, 1, 1, 1}, {1, 2, 2, 1}, {2, 2, 3, 1}, {1, 3, 3, 2}};
@@ -281,7 +281,7 @@ TEST(the_parent_has_the_shortest_way_to_the_root)
 	fab_free(f);
 }
 
-TEST(the_number_of_threads_changes_nothing)
+TEST(the_number_of_threads_does_not_change_the_tables)
 {
 	struct fab *f = make((struct fab_gen){.kind = "torus", .dims = {6, 6, 4}}, 1);
 	struct rt_tables *one = compute(&rt_pira, f, (struct rt_opts){.threads = 1});
@@ -314,7 +314,7 @@ static uint32_t follow(const struct fab *f, const struct rt_tables *t, uint32_t 
 	return FAB_NONE;
 }
 
-TEST(packets_to_nobody_end_at_the_root)
+TEST(packets_to_unassigned_lids_end_at_the_root)
 {
 	struct fab *f = irregular(20, 4, 3, 2);
 	node_id root = f->switches[7];
@@ -339,7 +339,7 @@ TEST(packets_to_nobody_end_at_the_root)
 	fab_free(f);
 }
 
-TEST(filling_writes_open_entries_of_real_lids_only)
+TEST(filling_writes_empty_entries_of_assigned_lids_only)
 {
 	struct fab *f = irregular(8, 4, 1, 0);
 	struct rt_tables *t = compute(&rt_pira, f, (struct rt_opts){0});
@@ -378,7 +378,7 @@ static void expect_order(const struct fab *f, enum rt_directions d, const unsign
 }
 
 /* From 0 port 1 leads to 3 and port 2 to 1; 2 hangs on 1, 4 on 3; 4 and 2 are joined. */
-TEST(each_tree_has_its_own_order)
+TEST(trees_differ_in_their_order_of_switches)
 {
 	const struct cable c[] = {
 		{0, 1, 3, 1}, {0, 2, 1, 1}, {1, 2, 2, 1}, {3, 2, 4, 1}, {4, 2, 2, 2}};
@@ -442,7 +442,7 @@ TEST(given_ranks_replace_root_and_directions)
 }
 
 /* Two rings without a cable between them: routes inside each, none across, ranks given or not. */
-TEST(parts_without_a_way_between_them_are_routed_apart)
+TEST(disconnected_parts_are_routed_separately)
 {
 	const struct cable c[] = {{0, 1, 1, 2}, {1, 1, 2, 2}, {2, 1, 0, 2},
 				  {3, 1, 4, 2}, {4, 1, 5, 2}, {5, 1, 3, 2}};
@@ -481,7 +481,7 @@ static uint32_t farthest(const struct fab *f, node_id from)
 	return max;
 }
 
-TEST(the_centre_is_found_by_looking_from_everywhere)
+TEST(the_centre_agrees_with_brute_force)
 {
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		struct fab *f = irregular((unsigned)(seed * 17), 4, seed, 0);
@@ -559,7 +559,7 @@ TEST(parallel_links_make_a_break_node)
 
 /* ---- what is refused, what is empty ---- */
 
-TEST(lids_that_clash_or_do_not_fit_are_refused)
+TEST(duplicate_or_large_lids_are_refused)
 {
 	struct fab *f = irregular(4, 4, 1, 0);
 	struct rt_tables *t = rt_tables_new(f->nswitches, 2);
@@ -595,20 +595,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pira_is_legal_and_complete_on_every_family),
 		cmocka_unit_test(pira_is_legal_and_complete_on_irregular_fabrics),
-		cmocka_unit_test(odd_cables_do_no_harm),
-		cmocka_unit_test(the_parent_has_the_shortest_way_to_the_root),
-		cmocka_unit_test(the_number_of_threads_changes_nothing),
-		cmocka_unit_test(packets_to_nobody_end_at_the_root),
-		cmocka_unit_test(filling_writes_open_entries_of_real_lids_only),
-		cmocka_unit_test(each_tree_has_its_own_order),
+		cmocka_unit_test(loops_and_parallel_cables_do_no_harm),
+		cmocka_unit_test(the_parent_is_nearest_to_the_root),
+		cmocka_unit_test(the_number_of_threads_does_not_change_the_tables),
+		cmocka_unit_test(packets_to_unassigned_lids_end_at_the_root),
+		cmocka_unit_test(filling_writes_empty_entries_of_assigned_lids_only),
+		cmocka_unit_test(trees_differ_in_their_order_of_switches),
 		cmocka_unit_test(ranks_are_unique_and_the_root_is_the_only_sink),
 		cmocka_unit_test(given_ranks_replace_root_and_directions),
-		cmocka_unit_test(parts_without_a_way_between_them_are_routed_apart),
-		cmocka_unit_test(the_centre_is_found_by_looking_from_everywhere),
+		cmocka_unit_test(disconnected_parts_are_routed_separately),
+		cmocka_unit_test(the_centre_agrees_with_brute_force),
 		cmocka_unit_test(the_centre_is_in_the_largest_part),
 		cmocka_unit_test(a_ring_has_one_break_node),
 		cmocka_unit_test(parallel_links_make_a_break_node),
-		cmocka_unit_test(lids_that_clash_or_do_not_fit_are_refused),
+		cmocka_unit_test(duplicate_or_large_lids_are_refused),
 		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
 	};
 

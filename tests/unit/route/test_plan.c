@@ -60,7 +60,7 @@ TEST(the_same_tables_need_no_plan)
 }
 
 /* Two cables between two switches, one breaks. */
-TEST(another_cable_to_the_same_switch_needs_no_order)
+TEST(a_parallel_link_needs_no_order)
 {
 	const uint8_t links[][4] = {{0, 1, 1, 1}, {0, 2, 1, 2}};
 	struct fab *two = world_links(2, 3, links, 2), *one = world_links(2, 3, links, 1);
@@ -81,7 +81,7 @@ TEST(another_cable_to_the_same_switch_needs_no_order)
 
 /* 0 sent packets for 2 by 1; the cable from 1 to 2 breaks. If 1 changes first, it and 0 play ball.
  */
-TEST(a_way_back_must_not_open_before_the_way_on)
+TEST(entries_are_ordered_so_that_no_loop_opens)
 {
 	struct fab *whole = ring_of_four(true), *broken = ring_of_four(false);
 	uint64_t *rank = ranks(whole, 0);
@@ -104,7 +104,7 @@ TEST(a_way_back_must_not_open_before_the_way_on)
 
 /* Thesis 7.1.1: nothing breaks, but the root moves from 0 to 2 and with it the break node from 2 to
  * 0. What 0 let pass still does when 2 begins to, and the ring is closed. */
-TEST(where_the_break_node_moves_its_turns_are_off)
+TEST(turns_of_a_moving_break_node_are_disabled)
 {
 	struct fab *f = ring_of_four(true);
 	uint64_t *before = ranks(f, 0), *after = ranks(f, 2);
@@ -164,7 +164,7 @@ TEST(tables_that_deadlock_are_refused)
 
 /* A host is gone, but packets for it, in tables of another manager perhaps, turn where others must
  * not: what its entries do counts until they are gone. */
-TEST(packets_for_those_who_left_count)
+TEST(packets_to_removed_hosts_are_considered)
 {
 	struct fab *f = ring_of_four(true);
 	uint64_t *rank = ranks(f, 0);
@@ -391,7 +391,7 @@ static struct fab *small_fabric(uint64_t i)
 	return world_make(families[i % ARRAY_LEN(families)]);
 }
 
-TEST(plans_are_safe_and_no_cheaper_one_is)
+TEST(plans_are_safe_and_minimal)
 {
 	unsigned kinds[4] = {0}, turns = 0;
 	struct rng r;
@@ -440,7 +440,7 @@ TEST(plans_are_safe_and_no_cheaper_one_is)
 }
 
 /* Larger ones, where only the verifier can look: neither threads nor the run change the plan. */
-TEST(the_number_of_threads_changes_no_plan)
+TEST(the_number_of_threads_does_not_change_the_plan)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "torus", .dims = {5, 5}});
 	uint64_t *before = ranks(f, 0), *after = ranks(f, 12);
@@ -473,13 +473,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_tables_need_no_plan),
-		cmocka_unit_test(another_cable_to_the_same_switch_needs_no_order),
-		cmocka_unit_test(a_way_back_must_not_open_before_the_way_on),
-		cmocka_unit_test(where_the_break_node_moves_its_turns_are_off),
+		cmocka_unit_test(a_parallel_link_needs_no_order),
+		cmocka_unit_test(entries_are_ordered_so_that_no_loop_opens),
+		cmocka_unit_test(turns_of_a_moving_break_node_are_disabled),
 		cmocka_unit_test(tables_that_deadlock_are_refused),
-		cmocka_unit_test(packets_for_those_who_left_count),
-		cmocka_unit_test(plans_are_safe_and_no_cheaper_one_is),
-		cmocka_unit_test(the_number_of_threads_changes_no_plan),
+		cmocka_unit_test(packets_to_removed_hosts_are_considered),
+		cmocka_unit_test(plans_are_safe_and_minimal),
+		cmocka_unit_test(the_number_of_threads_does_not_change_the_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static uint64_t *kept_ranks(const struct fab *from, const uint64_t *rank, const 
 	return kept;
 }
 
-TEST(nothing_turns_while_every_switch_has_a_way_up)
+TEST(directions_stay_while_every_switch_has_an_up_link)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "torus", .dims = {4, 4}}), *g;
 	struct world_down d = world_down_new(f);
@@ -75,7 +75,7 @@ TEST(nothing_turns_while_every_switch_has_a_way_up)
 }
 
 /* Ring of six, root 0: 1 and 5 are its neighbours, 3 is opposite. */
-TEST(a_switch_without_a_way_up_turns_the_links_of_one_way)
+TEST(a_switch_without_an_up_link_reverses_one_path)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {6}}), *g;
 	struct world_down d = world_down_new(f);
@@ -191,7 +191,7 @@ static bool in_one_part(const struct fab *f, node_id root)
 	return one;
 }
 
-TEST(hardly_more_links_turn_than_must)
+TEST(few_more_links_are_reversed_than_necessary)
 {
 	uint64_t mine = 0, best = 0, cases = 0, exact = 0;
 	struct rng r;
@@ -465,7 +465,7 @@ static struct fab *any_fabric(uint64_t i)
 }
 
 /* Links, hosts and switches come and go, one or several at once, the root among them. */
-TEST(updated_tables_are_as_good_as_new_ones)
+TEST(updated_tables_are_as_good_as_computed_ones)
 {
 	enum { FABRICS = 250, CHANGES = 5 };
 	uint64_t searched = 0, switches = 0;
@@ -567,7 +567,7 @@ TEST(trees_stay_balanced)
 }
 
 /* From nothing come FERa's own tables, and from FERa's own tables nothing changes. */
-TEST(from_nothing_come_feras_tables)
+TEST(an_update_without_old_tables_gives_feras)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {6, 3}});
 	struct state x = first_state(f, f->switches[0]);
@@ -588,7 +588,7 @@ TEST(from_nothing_come_feras_tables)
 	state_free(&x);
 }
 
-TEST(what_does_not_fit_is_refused)
+TEST(tables_of_another_fabric_are_refused)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
 	struct state x = first_state(f, f->switches[0]);
@@ -617,13 +617,13 @@ TEST(what_does_not_fit_is_refused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_turns_while_every_switch_has_a_way_up),
-		cmocka_unit_test(a_switch_without_a_way_up_turns_the_links_of_one_way),
-		cmocka_unit_test(hardly_more_links_turn_than_must),
-		cmocka_unit_test(updated_tables_are_as_good_as_new_ones),
+		cmocka_unit_test(directions_stay_while_every_switch_has_an_up_link),
+		cmocka_unit_test(a_switch_without_an_up_link_reverses_one_path),
+		cmocka_unit_test(few_more_links_are_reversed_than_necessary),
+		cmocka_unit_test(updated_tables_are_as_good_as_computed_ones),
 		cmocka_unit_test(trees_stay_balanced),
-		cmocka_unit_test(from_nothing_come_feras_tables),
-		cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(an_update_without_old_tables_gives_feras),
+		cmocka_unit_test(tables_of_another_fabric_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ out:
 	free(kept);
 }
 
-TEST(it_says_yes_to_nothing_that_the_other_refuses)
+TEST(accepts_only_what_the_full_verifier_accepts)
 {
 	struct tally n = {0};
 	struct rng r;
@@ -143,7 +143,7 @@ TEST(it_says_yes_to_nothing_that_the_other_refuses)
 }
 
 /* Other tables than verified ones, and a fabric of other switches: there is no proof from that. */
-TEST(what_does_not_compare_is_not_proven)
+TEST(tables_that_cannot_be_compared_are_not_accepted)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
 	uint64_t rank[4];
@@ -164,8 +164,8 @@ TEST(what_does_not_compare_is_not_proven)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_says_yes_to_nothing_that_the_other_refuses),
-		cmocka_unit_test(what_does_not_compare_is_not_proven),
+		cmocka_unit_test(accepts_only_what_the_full_verifier_accepts),
+		cmocka_unit_test(tables_that_cannot_be_compared_are_not_accepted),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -92,7 +92,7 @@ TEST(one_request_one_answer)
 }
 
 /* However the thread and the loop take turns: the last is answered, none twice, none out of order. */
-TEST(later_requests_overtake)
+TEST(a_newer_request_replaces_a_waiting_one)
 {
 	struct bench *b = *state;
 
@@ -109,7 +109,7 @@ TEST(later_requests_overtake)
 }
 
 /* What has not begun is forgotten; what has is answered. */
-TEST(forgetting)
+TEST(cancelled_requests_are_not_started)
 {
 	struct bench *b = *state;
 
@@ -127,7 +127,7 @@ TEST(forgetting)
 }
 
 /* An end with an answer that nobody took. */
-TEST(an_end_with_an_answer_waiting)
+TEST(stopping_frees_an_answer_that_waits)
 {
 	struct bench *b = *state;
 	bool over;
@@ -145,9 +145,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_request_one_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(later_requests_overtake, setup, teardown),
-		cmocka_unit_test_setup_teardown(forgetting, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_end_with_an_answer_waiting, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_request_replaces_a_waiting_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(cancelled_requests_are_not_started, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(stopping_frees_an_answer_that_waits, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static int read_text(const char *text, struct settings *c, struct err *e)
 
 /* ---- what is read ---- */
 
-TEST(nothing_means_defaults)
+TEST(an_empty_file_gives_the_defaults)
 {
 	static const char *const empty[] = {"",	  "# a comment\n", "---\n", "manager:\nlog:\n",
 					    "{}", "manager: {}\n"};
@@ -85,7 +85,7 @@ TEST(every_kind_of_value)
 	assert_int_equal(c.log_format, RUN_LOG_JSON);
 }
 
-TEST(what_is_printed_is_read_again)
+TEST(printed_configuration_reads_back)
 {
 	struct settings c, d;
 	struct strbuf text = {0};
@@ -219,7 +219,7 @@ static const struct {
 	 "f:1:14: log.level: expected error, warning, notice, info or debug; found 'loud' (and 2 more)"},
 };
 
-TEST(faults_are_told_by_place)
+TEST(faults_are_reported_by_line_and_column)
 {
 	struct settings c, d;
 	struct err e;
@@ -233,7 +233,7 @@ TEST(faults_are_told_by_place)
 	}
 }
 
-TEST(unsafe_accepts_it)
+TEST(unsafe_accepts_unsafe_mechanisms)
 {
 	struct settings c;
 	struct err e;
@@ -276,7 +276,7 @@ TEST(files)
 	unlink(path);
 }
 
-TEST(what_needs_a_restart)
+TEST(settings_that_need_a_restart)
 {
 	struct settings a, b;
 	struct strbuf out = {0};
@@ -319,7 +319,7 @@ TEST(default_paths)
 
 /* ---- documents ---- */
 
-TEST(documents_are_current)
+TEST(documents_match_the_table)
 {
 	struct settings c;
 	struct strbuf want = {0};
@@ -347,7 +347,7 @@ TEST(documents_are_current)
 }
 
 /* What is installed says nothing but the defaults; its examples, behind the first empty line, are right. */
-TEST(example_is_right)
+TEST(the_example_is_valid)
 {
 	struct settings c, d;
 	struct err e;
@@ -376,16 +376,16 @@ TEST(example_is_right)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_means_defaults),
+		cmocka_unit_test(an_empty_file_gives_the_defaults),
 		cmocka_unit_test(every_kind_of_value),
-		cmocka_unit_test(what_is_printed_is_read_again),
-		cmocka_unit_test(faults_are_told_by_place),
-		cmocka_unit_test(unsafe_accepts_it),
+		cmocka_unit_test(printed_configuration_reads_back),
+		cmocka_unit_test(faults_are_reported_by_line_and_column),
+		cmocka_unit_test(unsafe_accepts_unsafe_mechanisms),
 		cmocka_unit_test(files),
-		cmocka_unit_test(what_needs_a_restart),
+		cmocka_unit_test(settings_that_need_a_restart),
 		cmocka_unit_test(default_paths),
-		cmocka_unit_test(documents_are_current),
-		cmocka_unit_test(example_is_right),
+		cmocka_unit_test(documents_match_the_table),
+		cmocka_unit_test(the_example_is_valid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,7 @@ TEST(switches_and_ports)
 }
 
 /* From every host to every port that has a LID, hop by hop along real cables. */
-TEST(routes_lead_there)
+TEST(routes_end_at_the_destination)
 {
 	const struct fab *f = sm_fabric(w.v.sm);
 	unsigned followed = 0;
@@ -284,7 +284,7 @@ TEST(changes)
 	refused("{\"cmd\":\"changes\",\"count\":\"2\"}", "'count': expected a number");
 }
 
-TEST(orders)
+TEST(orders_reach_the_manager)
 {
 	json_t *a;
 
@@ -309,7 +309,7 @@ TEST(orders)
 }
 
 /* What is in them is for tests/interop/dumps.sh, where ibdmchk reads them. */
-TEST(dumps_that_cannot_be)
+TEST(dumps_that_cannot_be_written)
 {
 	struct run_view none = {.cfg = &w.cfg};
 	struct err e;
@@ -322,7 +322,7 @@ TEST(dumps_that_cannot_be)
 	assert_string_equal(e.text, "/dev/null/opensm-subnet.lst: cannot write: Not a directory");
 }
 
-TEST(everything_else_is_refused)
+TEST(unknown_requests_are_refused)
 {
 	static const char *const junk[] = {"",
 					   "status",
@@ -356,12 +356,12 @@ int main(void)
 		cmocka_unit_test(nothing_connected),
 		cmocka_unit_test(topology),
 		cmocka_unit_test(switches_and_ports),
-		cmocka_unit_test(routes_lead_there),
+		cmocka_unit_test(routes_end_at_the_destination),
 		cmocka_unit_test(one_route),
 		cmocka_unit_test(changes),
-		cmocka_unit_test(orders),
-		cmocka_unit_test(dumps_that_cannot_be),
-		cmocka_unit_test(everything_else_is_refused),
+		cmocka_unit_test(orders_reach_the_manager),
+		cmocka_unit_test(dumps_that_cannot_be_written),
+		cmocka_unit_test(unknown_requests_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

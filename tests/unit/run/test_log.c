@@ -49,7 +49,7 @@ static struct strbuf render(enum run_log_format f, enum log_kind k, const struct
 
 #define VALUES(...) ((const struct log_value[]){__VA_ARGS__, {0}})
 
-TEST(text_is_a_sentence)
+TEST(records_read_as_sentences)
 {
 	struct strbuf s = render(RUN_LOG_TEXT, LOG_SUBNET_UP,
 				 VALUES(LOG_U("switches", 20), LOG_U("hosts", 16),
@@ -62,7 +62,7 @@ TEST(text_is_a_sentence)
 	strbuf_free(&s);
 }
 
-TEST(what_is_not_known_is_left_out)
+TEST(unknown_fields_are_left_out)
 {
 	struct strbuf s =
 		render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "")));
@@ -75,7 +75,7 @@ TEST(what_is_not_known_is_left_out)
 }
 
 /* A NodeDescription may hold anything: a record stays one line, and JSON stays JSON. */
-TEST(names_from_outside_stay_inside)
+TEST(names_from_devices_are_escaped)
 {
 	const char *evil = "a\nb\x1b[31m\"} {lid}\xff";
 	struct strbuf s =
@@ -95,7 +95,7 @@ TEST(names_from_outside_stay_inside)
 	strbuf_free(&s);
 }
 
-TEST(times_read_well)
+TEST(times_have_suitable_units)
 {
 	static const struct {
 		uint64_t us;
@@ -158,7 +158,7 @@ TEST(a_flood_is_counted)
 }
 
 /* A log is never waited for; once somebody reads again it says what is missing. */
-TEST(nobody_reads)
+TEST(a_reader_that_stalls_does_not_block)
 {
 	struct run_log l;
 	struct err e;
@@ -198,7 +198,7 @@ static void on_tell(void *ctx, const char *json)
 	told++;
 }
 
-TEST(others_are_told)
+TEST(subscribers_get_records)
 {
 	struct run_log l;
 	struct err e;
@@ -234,7 +234,7 @@ TEST(every_note_has_a_record)
 	sm_free(sm);
 }
 
-TEST(systemd_is_told)
+TEST(systemd_is_notified)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
@@ -262,16 +262,16 @@ TEST(systemd_is_told)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_a_sentence),
-		cmocka_unit_test(what_is_not_known_is_left_out),
-		cmocka_unit_test(names_from_outside_stay_inside),
-		cmocka_unit_test(times_read_well),
+		cmocka_unit_test(records_read_as_sentences),
+		cmocka_unit_test(unknown_fields_are_left_out),
+		cmocka_unit_test(names_from_devices_are_escaped),
+		cmocka_unit_test(times_have_suitable_units),
 		cmocka_unit_test(levels_files_and_moving),
 		cmocka_unit_test(a_flood_is_counted),
-		cmocka_unit_test(nobody_reads),
-		cmocka_unit_test(others_are_told),
+		cmocka_unit_test(a_reader_that_stalls_does_not_block),
+		cmocka_unit_test(subscribers_get_records),
 		cmocka_unit_test(every_note_has_a_record),
-		cmocka_unit_test(systemd_is_told),
+		cmocka_unit_test(systemd_is_notified),
 	};
 	char command[64];
 	int rc;

@@ -231,7 +231,7 @@ TEST(a_subnet_comes_up)
 }
 
 /* What the transport has no room for waits in its turn. */
-TEST(little_room_loses_nothing)
+TEST(a_small_queue_loses_nothing)
 {
 	struct bench *b = *state;
 
@@ -245,7 +245,7 @@ TEST(little_room_loses_nothing)
 }
 
 /* Traps are answered one by one whatever the window; a flood of them is lost where there is no room. */
-TEST(a_flood_of_traps_ends_at_the_ring)
+TEST(a_flood_of_traps_is_limited)
 {
 	struct bench *b = *state;
 	struct iba_notice notice = {.is_generic = 1, .trap_number = IBA_TRAP_LINK_STATE};
@@ -269,7 +269,7 @@ TEST(a_flood_of_traps_ends_at_the_ring)
 }
 
 /* A machine that stalls for long: answers that came meanwhile are all taken before any counts as overdue. */
-TEST(after_a_stall_answers_come_first)
+TEST(responses_come_first_after_a_stall)
 {
 	struct bench *b = *state;
 	unsigned most = 0;
@@ -296,7 +296,7 @@ TEST(after_a_stall_answers_come_first)
 }
 
 /* Not for the SM: general services, and bytes that are no SMP. */
-TEST(what_is_not_for_the_sm_does_no_harm)
+TEST(mads_of_other_classes_do_no_harm)
 {
 	struct bench *b = *state;
 	struct tp_mad gs = {.qp = 1}, junk = {.slid = 7};
@@ -311,7 +311,7 @@ TEST(what_is_not_for_the_sm_does_no_harm)
 	assert_int_equal(status(b).bad, 1);
 }
 
-TEST(the_end_of_a_connection_is_told)
+TEST(a_lost_connection_is_reported)
 {
 	struct bench *b = *state;
 
@@ -324,7 +324,7 @@ TEST(the_end_of_a_connection_is_told)
 }
 
 /* The SM's time is set back now and then; sweeps keep their pace all the same. */
-TEST(time_is_set_back)
+TEST(the_clock_is_set_back)
 {
 	struct bench *b = *state;
 	uint64_t sweeps;
@@ -353,14 +353,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_subnet_comes_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(little_room_loses_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_flood_of_traps_ends_at_the_ring, setup, teardown),
-		cmocka_unit_test_setup_teardown(after_a_stall_answers_come_first, setup_large,
+		cmocka_unit_test_setup_teardown(a_small_queue_loses_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flood_of_traps_is_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(responses_come_first_after_a_stall, setup_large,
 						teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_for_the_sm_does_no_harm, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_end_of_a_connection_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(time_is_set_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(mads_of_other_classes_do_no_harm, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lost_connection_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_clock_is_set_back, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ TEST(without_a_connection)
 	strbuf_free(&out);
 }
 
-TEST(of_a_subnet)
+TEST(metrics_of_a_subnet)
 {
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
 	struct run_change change = {.number = 7};
@@ -316,7 +316,7 @@ static const char *talk(struct server *s, const char *request, bool bytewise)
 	return answer;
 }
 
-TEST(served)
+TEST(metrics_over_http)
 {
 	struct server s = {.asked = 0};
 	int silent[80], gone = 0;
@@ -361,9 +361,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_connection),
-		cmocka_unit_test(of_a_subnet),
+		cmocka_unit_test(metrics_of_a_subnet),
 		cmocka_unit_test(requests),
-		cmocka_unit_test(served),
+		cmocka_unit_test(metrics_over_http),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void see(void *ctx, uint64_t guid, uint16_t lid, unsigned lmc)
 	x->lmc[x->n++] = lmc;
 }
 
-TEST(what_was_put_is_there_again)
+TEST(stored_values_read_back)
 {
 	struct state_db *s = open_state();
 	struct seen x = {.n = 0};
@@ -156,7 +156,7 @@ static void sql(const char *text)
 	assert_int_equal(sqlite3_close(db), 0);
 }
 
-TEST(files_of_others_are_left_alone)
+TEST(files_of_other_programs_are_left_unchanged)
 {
 	struct state_db *s;
 	char page[4096];
@@ -212,7 +212,7 @@ static void write_until_killed(int fd)
 	_exit(2);
 }
 
-TEST(killed_at_any_moment)
+TEST(a_killed_process_leaves_a_valid_file)
 {
 	struct rng r;
 
@@ -312,7 +312,7 @@ TEST(disk_full)
 }
 
 /* What was gathered stays, and goes in when the file can be written again. */
-TEST(tried_again)
+TEST(writing_is_retried)
 {
 	struct state_db *s;
 	unsigned n = 0;
@@ -340,13 +340,15 @@ TEST(tried_again)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_was_put_is_there_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(stored_values_read_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lid_has_one_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_at_a_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_of_others_are_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(killed_at_any_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_other_programs_are_left_unchanged, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_killed_process_leaves_a_valid_file, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(disk_full, setup, teardown),
-		cmocka_unit_test_setup_teardown(tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(writing_is_retried, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

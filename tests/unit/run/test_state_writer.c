@@ -86,7 +86,7 @@ static void until_written(struct bench *b)
 		uv_run(&b->loop, UV_RUN_ONCE);
 }
 
-TEST(the_next_one_knows)
+TEST(the_next_manager_restores_the_state)
 {
 	struct bench *b = *state;
 	struct sm *sm;
@@ -113,7 +113,7 @@ TEST(the_next_one_knows)
 }
 
 /* Without being asked, not long after. */
-TEST(it_writes_by_itself)
+TEST(state_is_written_without_a_request)
 {
 	struct bench *b = *state;
 
@@ -135,7 +135,7 @@ static void limit_files(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
 }
 
-TEST(no_room_is_told_once)
+TEST(a_full_disk_is_reported_once)
 {
 	struct bench *b = *state;
 	char path[112];
@@ -159,7 +159,7 @@ TEST(no_room_is_told_once)
 	writer_close(b);
 }
 
-TEST(no_room_from_the_start)
+TEST(a_full_disk_at_the_start)
 {
 	struct bench *b = *state;
 
@@ -180,7 +180,7 @@ TEST(no_room_from_the_start)
 }
 
 /* What is there can be read without room to write. */
-TEST(no_room_for_who_comes_back)
+TEST(a_full_disk_at_the_next_start)
 {
 	struct bench *b = *state;
 
@@ -202,7 +202,7 @@ TEST(no_room_for_who_comes_back)
 }
 
 /* Nor for one that was killed: what it wrote last is in SQLite's log alone. */
-TEST(no_room_after_a_kill)
+TEST(a_full_disk_after_a_kill)
 {
 	struct bench *b = *state;
 	int status;
@@ -223,7 +223,7 @@ TEST(no_room_after_a_kill)
 	writer_close(b);
 }
 
-TEST(what_is_no_state_is_refused)
+TEST(a_file_that_is_not_a_state_file_is_refused)
 {
 	struct bench *b = *state;
 	struct err e;
@@ -236,7 +236,7 @@ TEST(what_is_no_state_is_refused)
 	assert_non_null(strstr(e.text, b->db));
 }
 
-TEST(without_a_file_it_only_remembers)
+TEST(without_a_file_state_is_kept_in_memory)
 {
 	struct bench *b = *state;
 
@@ -250,7 +250,7 @@ TEST(without_a_file_it_only_remembers)
 	writer_close(b);
 }
 
-TEST(keys_come_back)
+TEST(keys_are_restored)
 {
 	struct bench *b = *state;
 	struct err e;
@@ -270,15 +270,19 @@ TEST(keys_come_back)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_next_one_knows, setup, teardown),
-		cmocka_unit_test_setup_teardown(it_writes_by_itself, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_room_is_told_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_room_from_the_start, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_room_for_who_comes_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_room_after_a_kill, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_state_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_file_it_only_remembers, setup, teardown),
-		cmocka_unit_test_setup_teardown(keys_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_next_manager_restores_the_state, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(state_is_written_without_a_request, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_is_reported_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_at_the_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_at_the_next_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_disk_after_a_kill, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_is_not_a_state_file_is_refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(without_a_file_state_is_kept_in_memory, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(keys_are_restored, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void push_both(struct evq *q, ref_list *l, time_ps when, uint8_t priority
 	ref_insert(l, (struct ref){when, priority, seq});
 }
 
-TEST(test_empty)
+TEST(empty)
 {
 	struct evq q = {0};
 	struct ev e;
@@ -72,7 +72,7 @@ TEST(test_empty)
 	evq_free(&q);
 }
 
-TEST(test_same_time_by_priority_then_first_come)
+TEST(equal_times_go_by_priority_then_order_of_arrival)
 {
 	static const uint8_t priority[] = {2, 0, 1, 0, 2, 1, 255};
 	static const uint32_t order[] = {1, 3, 2, 5, 0, 4, 6};
@@ -89,7 +89,7 @@ TEST(test_same_time_by_priority_then_first_come)
 }
 
 /* With a rank before those without, whenever they came; what was popped goes back as it was. */
-TEST(test_same_time_by_rank)
+TEST(equal_times_go_by_rank)
 {
 	static const uint32_t order[] = {4, 1, 0, 2, 3};
 	struct evq q = {0}, other = {0};
@@ -111,7 +111,7 @@ TEST(test_same_time_by_rank)
 }
 
 /* Few different times and priorities, so that ties are the rule. */
-TEST(test_like_a_sorted_list)
+TEST(events_come_out_sorted)
 {
 	struct rng r;
 
@@ -139,7 +139,7 @@ TEST(test_like_a_sorted_list)
 	}
 }
 
-TEST(test_extreme_times)
+TEST(extreme_times)
 {
 	static const time_ps t[] = {TIME_NEVER, 0, TIME_NEVER - 1, 1, PS_PER_S};
 	struct evq q = {0};
@@ -156,11 +156,11 @@ TEST(test_extreme_times)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_same_time_by_priority_then_first_come),
-		cmocka_unit_test(test_same_time_by_rank),
-		cmocka_unit_test(test_like_a_sorted_list),
-		cmocka_unit_test(test_extreme_times),
+		cmocka_unit_test(empty),
+		cmocka_unit_test(equal_times_go_by_priority_then_order_of_arrival),
+		cmocka_unit_test(equal_times_go_by_rank),
+		cmocka_unit_test(events_come_out_sorted),
+		cmocka_unit_test(extreme_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 /* ---- SMPs ---- */
 
-TEST(a_directed_smp_comes_back_at_once)
+TEST(a_directed_route_smp_returns_within_one_call)
 {
 	struct world w;
 	struct sim_smp s;
@@ -112,7 +112,7 @@ static void twins_bring_up(struct world *w)
 	world_give_lft(w, 3, (const uint8_t[]){1, 1, 2, 2, 10, 1, 11, 1, 12, 0, 5, 3, 7, 0, 0});
 }
 
-TEST(smps_fare_as_they_do_by_events)
+TEST(smps_have_the_same_outcome_as_with_events)
 {
 	struct sim_config c;
 	struct twins t;
@@ -145,7 +145,7 @@ TEST(smps_fare_as_they_do_by_events)
 
 /* ---- troubles of links ---- */
 
-TEST(latency_is_real_time)
+TEST(link_latency_is_kept)
 {
 	struct sim_link_fault t = {.latency_ps = 5 * PS_PER_MS}, got;
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
@@ -170,7 +170,7 @@ TEST(latency_is_real_time)
 	world_close(&w);
 }
 
-TEST(what_is_on_a_link_is_lost_with_it)
+TEST(packets_on_a_cut_link_are_lost)
 {
 	struct sim_link_fault t = {.latency_ps = PS_PER_MS};
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
@@ -344,7 +344,7 @@ TEST(gmps_need_active_links)
 	world_close(&w);
 }
 
-TEST(gmps_that_nobody_takes)
+TEST(gmps_without_a_receiver)
 {
 	struct sim_smp s = gmp(0x32, IBA_GET, 1, 2);
 	const struct sim_smp *r;
@@ -365,7 +365,7 @@ TEST(gmps_that_nobody_takes)
 	world_close(&w);
 }
 
-TEST(a_program_may_ask_itself)
+TEST(a_program_can_send_to_itself)
 {
 	struct sim_smp s = gmp(0x03, IBA_GET, 0x11, 1);
 	const struct sim_smp *r;
@@ -398,7 +398,7 @@ TEST(answers_without_end_do_not_recurse)
 	world_close(&w);
 }
 
-TEST(sm_info_is_for_whoever_is_an_sm)
+TEST(sm_info_goes_to_the_sm_at_the_port)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_SM_INFO, 0, chain_path(), 2);
 	const struct sim_smp *r;
@@ -425,7 +425,7 @@ TEST(sm_info_is_for_whoever_is_an_sm)
 }
 
 /* A host with two ports: each its own LID, program and answers. */
-TEST(ports_of_one_host_are_apart)
+TEST(ports_of_one_host_are_separate)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id h0 = draw_host(b, 1), sw = draw_switch(b, 4), h = draw_host(b, 2);
@@ -467,7 +467,7 @@ TEST(ports_of_one_host_are_apart)
 	world_close(&w);
 }
 
-TEST(the_last_program_takes_a_freed_place)
+TEST(a_freed_client_slot_is_reused)
 {
 	struct sim_smp s = gmp(0x09, IBA_GET, 1, 2);
 	struct program a, b;
@@ -538,7 +538,7 @@ TEST(calls_come_at_their_time)
 	world_close(&w);
 }
 
-TEST(a_node_that_is_off_takes_nothing)
+TEST(a_node_that_is_off_receives_nothing)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct world w;
@@ -584,24 +584,24 @@ TEST(flows_count_along_the_tables)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_directed_smp_comes_back_at_once),
+		cmocka_unit_test(a_directed_route_smp_returns_within_one_call),
 		cmocka_unit_test(lid_routed_smps_and_mixed_routes),
-		cmocka_unit_test(smps_fare_as_they_do_by_events),
-		cmocka_unit_test(latency_is_real_time),
-		cmocka_unit_test(what_is_on_a_link_is_lost_with_it),
+		cmocka_unit_test(smps_have_the_same_outcome_as_with_events),
+		cmocka_unit_test(link_latency_is_kept),
+		cmocka_unit_test(packets_on_a_cut_link_are_lost),
 		cmocka_unit_test(loss_is_drawn_from_the_seed),
 		cmocka_unit_test(a_forwarding_loop_ends),
 		cmocka_unit_test(gmps_go_to_the_program_and_back),
 		cmocka_unit_test(gmps_need_active_links),
-		cmocka_unit_test(gmps_that_nobody_takes),
-		cmocka_unit_test(a_program_may_ask_itself),
+		cmocka_unit_test(gmps_without_a_receiver),
+		cmocka_unit_test(a_program_can_send_to_itself),
 		cmocka_unit_test(answers_without_end_do_not_recurse),
-		cmocka_unit_test(sm_info_is_for_whoever_is_an_sm),
-		cmocka_unit_test(ports_of_one_host_are_apart),
-		cmocka_unit_test(the_last_program_takes_a_freed_place),
+		cmocka_unit_test(sm_info_goes_to_the_sm_at_the_port),
+		cmocka_unit_test(ports_of_one_host_are_separate),
+		cmocka_unit_test(a_freed_client_slot_is_reused),
 		cmocka_unit_test(traps_are_repeated_in_real_time),
 		cmocka_unit_test(calls_come_at_their_time),
-		cmocka_unit_test(a_node_that_is_off_takes_nothing),
+		cmocka_unit_test(a_node_that_is_off_receives_nothing),
 		cmocka_unit_test(flows_count_along_the_tables),
 	};
 

@@ -85,7 +85,7 @@ TEST(disable_and_enable)
 }
 
 /* The link the answer comes by: it leaves before the link goes. */
-TEST(the_answer_leaves_first)
+TEST(the_response_leaves_before_the_port_goes_down)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -147,7 +147,7 @@ TEST(down_means_down_at_both_ends)
 }
 
 /* By events and without link_pairs, as the thesis has it. */
-TEST(the_laboratory_keeps_its_rule)
+TEST(without_link_pairs_one_end_changes_alone)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -206,7 +206,7 @@ TEST(a_host_disables_its_own_port)
 	world_close(&w);
 }
 
-TEST(an_order_does_not_outlive_the_power)
+TEST(power_off_resets_a_disabled_port)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -281,7 +281,7 @@ TEST(rates_are_those_of_the_netlist)
 	}
 }
 
-TEST(a_free_port_is_like_the_others_of_its_node)
+TEST(a_free_port_has_the_rates_of_its_node)
 {
 	static const struct pair rates[3] = {{FAB_EDR, 4}, {FAB_HDR, 4}, {FAB_QDR, 4}};
 	struct world w;
@@ -298,7 +298,7 @@ TEST(a_free_port_is_like_the_others_of_its_node)
 	world_close(&w);
 }
 
-TEST(what_is_no_longer_enabled_trains_anew)
+TEST(a_link_retrains_when_its_rate_is_disabled)
 {
 	static const struct pair rates[3] = {{FAB_EDR, 4}, {FAB_EDR, 4}, {FAB_EDR, 4}};
 	struct iba_port_info pi, got;
@@ -329,7 +329,7 @@ TEST(what_is_no_longer_enabled_trains_anew)
 }
 
 /* An SM that enables everything again must not break links. */
-TEST(what_could_be_faster_waits)
+TEST(a_link_stays_when_a_faster_rate_is_enabled)
 {
 	static const struct pair rates[3] = {{FAB_QDR, 4}, {FAB_QDR, 4}, {FAB_QDR, 4}};
 	struct iba_port_info pi, got;
@@ -354,7 +354,7 @@ TEST(what_could_be_faster_waits)
 	world_close(&w);
 }
 
-TEST(nothing_in_common_no_link)
+TEST(no_common_rate_no_link)
 {
 	static const struct pair rates[3] = {{FAB_QDR, 4}, {FAB_QDR, 4}, {FAB_QDR, 4}};
 	struct iba_port_info pi;
@@ -411,7 +411,7 @@ static struct iba_mlnx_ext_port_info fdr10(struct world *w, unsigned method, uns
 	return v;
 }
 
-TEST(fdr10_is_told_apart)
+TEST(fdr10_differs_from_qdr)
 {
 	static const struct pair ten[3] = {{FAB_FDR10, 4}, {FAB_FDR10, 4}, {FAB_FDR10, 4}};
 	static const struct pair qdr[3] = {{FAB_QDR, 4}, {FAB_QDR, 4}, {FAB_QDR, 4}};
@@ -450,7 +450,7 @@ TEST(the_round_trip_is_that_of_the_cable)
 /* ---- what OpenSM compares ---- */
 
 /* Every field that OpenSM sets and looks at again, at a host and at a switch's port. */
-TEST(what_is_set_is_read_back)
+TEST(set_values_are_read_back)
 {
 	struct iba_port_info pi, got;
 	struct world w;
@@ -511,7 +511,7 @@ TEST(power_on_values_need_no_change)
 	world_close(&w);
 }
 
-TEST(capabilities_are_there)
+TEST(capabilities_are_reported)
 {
 	uint32_t both = IBA_CAP_NOTICE | IBA_CAP_TRAP | IBA_CAP_SL_MAP | IBA_CAP_SYS_GUID |
 			IBA_CAP_CAP_MASK2 | IBA_CAP_VENDOR_CLASS | IBA_CAP_CAP_NOTICE |
@@ -533,7 +533,7 @@ TEST(capabilities_are_there)
 
 /* ---- the M_Key, in real time ---- */
 
-TEST(the_m_key_guards_until_its_lease_is_over)
+TEST(the_m_key_protects_until_its_lease_expires)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct iba_port_info pi;
@@ -611,7 +611,7 @@ TEST(a_description_can_be_set)
 	world_close(&w);
 }
 
-TEST(a_new_sm_is_told_of)
+TEST(a_change_of_the_sm_sends_a_trap)
 {
 	struct iba_notice n;
 	struct iba_trap_cap d;
@@ -637,27 +637,27 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(disable_and_enable),
-		cmocka_unit_test(the_answer_leaves_first),
+		cmocka_unit_test(the_response_leaves_before_the_port_goes_down),
 		cmocka_unit_test(a_reset_takes_both_ends_down),
 		cmocka_unit_test(down_means_down_at_both_ends),
-		cmocka_unit_test(the_laboratory_keeps_its_rule),
+		cmocka_unit_test(without_link_pairs_one_end_changes_alone),
 		cmocka_unit_test(by_events_with_link_pairs),
 		cmocka_unit_test(a_host_disables_its_own_port),
-		cmocka_unit_test(an_order_does_not_outlive_the_power),
+		cmocka_unit_test(power_off_resets_a_disabled_port),
 		cmocka_unit_test(rates_are_those_of_the_netlist),
-		cmocka_unit_test(a_free_port_is_like_the_others_of_its_node),
-		cmocka_unit_test(what_is_no_longer_enabled_trains_anew),
-		cmocka_unit_test(what_could_be_faster_waits),
-		cmocka_unit_test(nothing_in_common_no_link),
+		cmocka_unit_test(a_free_port_has_the_rates_of_its_node),
+		cmocka_unit_test(a_link_retrains_when_its_rate_is_disabled),
+		cmocka_unit_test(a_link_stays_when_a_faster_rate_is_enabled),
+		cmocka_unit_test(no_common_rate_no_link),
 		cmocka_unit_test(rates_that_are_not_supported_are_refused),
-		cmocka_unit_test(fdr10_is_told_apart),
+		cmocka_unit_test(fdr10_differs_from_qdr),
 		cmocka_unit_test(the_round_trip_is_that_of_the_cable),
-		cmocka_unit_test(what_is_set_is_read_back),
+		cmocka_unit_test(set_values_are_read_back),
 		cmocka_unit_test(power_on_values_need_no_change),
-		cmocka_unit_test(capabilities_are_there),
-		cmocka_unit_test(the_m_key_guards_until_its_lease_is_over),
+		cmocka_unit_test(capabilities_are_reported),
+		cmocka_unit_test(the_m_key_protects_until_its_lease_expires),
 		cmocka_unit_test(a_description_can_be_set),
-		cmocka_unit_test(a_new_sm_is_told_of),
+		cmocka_unit_test(a_change_of_the_sm_sends_a_trap),
 	};
 
 	return cmocka_run_group_tests_name("emulated devices", tests, NULL, NULL);

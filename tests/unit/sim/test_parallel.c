@@ -159,7 +159,7 @@ TEST(many_things_at_once)
 }
 
 /* All packets are made in some parts and end in one: free places have to be dealt again. */
-TEST(all_to_one)
+TEST(incast_traffic)
 {
 	struct story t = {.traffic = busy};
 
@@ -275,7 +275,7 @@ static void be_impatient(struct sim *s)
 }
 
 /* What waits too long is discarded, and so is what comes behind it. */
-TEST(packets_wait_in_vain)
+TEST(packets_time_out)
 {
 	struct story t = {.traffic = busy, .ready = be_impatient};
 	struct fab *f = make(0);
@@ -343,7 +343,7 @@ static void damage(struct lab_config *c)
 	c->sim.plane.byte_error_q40 = 1 << 20;
 }
 
-TEST(who_listens_hears_one_after_another)
+TEST(callbacks_come_one_after_another)
 {
 	const struct story stories[] = {
 		{.traffic = busy, .ready = watch_wires},
@@ -367,14 +367,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(uniform_traffic),
 		cmocka_unit_test(many_things_at_once),
-		cmocka_unit_test(all_to_one),
+		cmocka_unit_test(incast_traffic),
 		cmocka_unit_test(multicast),
 		cmocka_unit_test(a_link_fails),
 		cmocka_unit_test(a_link_fails_under_copies),
-		cmocka_unit_test(packets_wait_in_vain),
+		cmocka_unit_test(packets_time_out),
 		cmocka_unit_test(cables_of_all_lengths),
 		cmocka_unit_test(wires_without_length),
-		cmocka_unit_test(who_listens_hears_one_after_another),
+		cmocka_unit_test(callbacks_come_one_after_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

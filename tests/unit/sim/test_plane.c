@@ -74,12 +74,12 @@ static void curve49(unsigned width)
 	}
 }
 
-TEST(test_fig49_at_1x)
+TEST(fig49_at_1x)
 {
 	curve49(1);
 }
 
-TEST(test_fig49_at_4x)
+TEST(fig49_at_4x)
 {
 	curve49(4);
 }
@@ -157,17 +157,17 @@ static void queue_test(unsigned percent, unsigned batch, unsigned narrow)
 	assert_true(bound * 10000 < (unsigned __int128)want * want * narrow * narrow);
 }
 
-TEST(test_queue_at_30_percent)
+TEST(queue_at_30_percent)
 {
 	queue_test(30, 4000, 3);
 }
 
-TEST(test_queue_at_60_percent)
+TEST(queue_at_60_percent)
 {
 	queue_test(60, 8000, 5);
 }
 
-TEST(test_queue_at_90_percent)
+TEST(queue_at_90_percent)
 {
 	queue_test(90, 12000, 10);
 }
@@ -215,7 +215,7 @@ static void manager_ring(unsigned n)
 	fab_free(f);
 }
 
-TEST(test_routes_without_deadlock)
+TEST(routes_without_deadlock)
 {
 	manager_ring(4);
 	manager_ring(5);
@@ -224,7 +224,7 @@ TEST(test_routes_without_deadlock)
 /* ---- hosts ---- */
 
 /* New traffic takes the place of what was planned before. */
-TEST(test_traffic_is_replaced)
+TEST(new_traffic_replaces_old)
 {
 	struct traffic_config c = {.pattern = TRAFFIC_INCAST,
 				   .arrivals = TRAFFIC_CONSTANT,
@@ -251,7 +251,7 @@ TEST(test_traffic_is_replaced)
 
 /* A fast host does not send faster than a slow one can hear, and one that goes off forgets what it
  * had put back. */
-TEST(test_static_rate_control)
+TEST(static_rate_control)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id sw = draw_switch(b, 2);
@@ -281,14 +281,14 @@ TEST(test_static_rate_control)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fig49_at_1x),
-		cmocka_unit_test(test_fig49_at_4x),
-		cmocka_unit_test(test_queue_at_30_percent),
-		cmocka_unit_test(test_queue_at_60_percent),
-		cmocka_unit_test(test_queue_at_90_percent),
-		cmocka_unit_test(test_routes_without_deadlock),
-		cmocka_unit_test(test_traffic_is_replaced),
-		cmocka_unit_test(test_static_rate_control),
+		cmocka_unit_test(fig49_at_1x),
+		cmocka_unit_test(fig49_at_4x),
+		cmocka_unit_test(queue_at_30_percent),
+		cmocka_unit_test(queue_at_60_percent),
+		cmocka_unit_test(queue_at_90_percent),
+		cmocka_unit_test(routes_without_deadlock),
+		cmocka_unit_test(new_traffic_replaces_old),
+		cmocka_unit_test(static_rate_control),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

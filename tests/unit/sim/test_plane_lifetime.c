@@ -109,7 +109,7 @@ static void group_on_all_ports(struct world *w, unsigned mask)
 	}
 }
 
-TEST(test_multicast_reaches_everyone_else_once)
+TEST(multicast_reaches_everyone_else_once)
 {
 	struct world w;
 
@@ -127,7 +127,7 @@ TEST(test_multicast_reaches_everyone_else_once)
 	close_world(&w);
 }
 
-TEST(test_multicast_under_load_is_conserved)
+TEST(multicast_under_load_is_conserved)
 {
 	struct world w;
 
@@ -160,7 +160,7 @@ static void set_limits(struct world *w, uint8_t hoq, uint8_t life)
 		w->sim->nodes[n].si.life_time = life;
 }
 
-TEST(test_head_of_queue_life)
+TEST(head_of_queue_life)
 {
 	struct world w;
 
@@ -173,7 +173,7 @@ TEST(test_head_of_queue_life)
 	close_world(&w);
 }
 
-TEST(test_switch_life_time)
+TEST(switch_life_time)
 {
 	struct world w;
 
@@ -186,7 +186,7 @@ TEST(test_switch_life_time)
 	close_world(&w);
 }
 
-TEST(test_without_limits_everything_arrives)
+TEST(without_limits_everything_arrives)
 {
 	struct world w;
 
@@ -207,7 +207,7 @@ static void one_byte_in_50000(struct lab_config *c)
 }
 
 /* A damaged packet takes its credit with it until FCTBS tells; nothing stops for good. */
-TEST(test_errors_cost_packets_but_no_credit)
+TEST(errors_cost_packets_but_no_credit)
 {
 	struct world w;
 	uint64_t errors = 0;
@@ -231,7 +231,7 @@ TEST(test_errors_cost_packets_but_no_credit)
 
 /* ---- P_Keys ---- */
 
-TEST(test_a_stranger_partition_is_not_served)
+TEST(packets_of_another_partition_are_discarded)
 {
 	struct world w;
 	struct sim_port *to;
@@ -288,7 +288,7 @@ static void send_trace(struct world *w, const char *text)
 	vec_free(&trace);
 }
 
-TEST(test_a_slow_host_is_sent_to_slowly)
+TEST(static_rate_control_for_a_slow_host)
 {
 	static const char text[] = "900ms 0 5 256\n900ms 0 5 256\n900ms 0 5 256\n";
 	time_ps slow = 282 * 4000, fast = 282 * 1000; /* ps: 1X and 4X SDR */
@@ -307,7 +307,7 @@ TEST(test_a_slow_host_is_sent_to_slowly)
 	}
 }
 
-TEST(test_counters_add_up)
+TEST(counters_add_up)
 {
 	const struct sim_port_counters *a, *b;
 	struct world w;
@@ -331,15 +331,15 @@ TEST(test_counters_add_up)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_multicast_reaches_everyone_else_once),
-		cmocka_unit_test(test_multicast_under_load_is_conserved),
-		cmocka_unit_test(test_head_of_queue_life),
-		cmocka_unit_test(test_switch_life_time),
-		cmocka_unit_test(test_without_limits_everything_arrives),
-		cmocka_unit_test(test_errors_cost_packets_but_no_credit),
-		cmocka_unit_test(test_a_stranger_partition_is_not_served),
-		cmocka_unit_test(test_a_slow_host_is_sent_to_slowly),
-		cmocka_unit_test(test_counters_add_up),
+		cmocka_unit_test(multicast_reaches_everyone_else_once),
+		cmocka_unit_test(multicast_under_load_is_conserved),
+		cmocka_unit_test(head_of_queue_life),
+		cmocka_unit_test(switch_life_time),
+		cmocka_unit_test(without_limits_everything_arrives),
+		cmocka_unit_test(errors_cost_packets_but_no_credit),
+		cmocka_unit_test(packets_of_another_partition_are_discarded),
+		cmocka_unit_test(static_rate_control_for_a_slow_host),
+		cmocka_unit_test(counters_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

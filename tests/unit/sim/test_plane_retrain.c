@@ -32,7 +32,7 @@ static void retrain_open(struct pworld *w, struct fab *f, unsigned limit)
  * 40, header 80, cable 100), so the link trains until 10,220. Then 40 ns of arbiter, a flow control
  * packet of 24 ns, the second packet (1,128) and the cable.
  */
-TEST(test_one_damaged_packet)
+TEST(one_damaged_packet)
 {
 	struct pworld w;
 
@@ -65,7 +65,7 @@ TEST(test_one_damaged_packet)
 }
 
 /* Without a time for it nothing trains; the refresh alone brings the credit back. */
-TEST(test_links_that_never_train)
+TEST(links_that_never_train)
 {
 	struct pworld w;
 
@@ -109,7 +109,7 @@ static uint64_t recoveries_of(const char *fates, unsigned limit)
 }
 
 /* Good packets take back what damaged ones count. */
-TEST(test_errors_must_come_often)
+TEST(rare_errors_do_not_retrain)
 {
 	assert_int_equal(recoveries_of("x", 0), 1);
 	assert_int_equal(recoveries_of("x", 1), 0);
@@ -123,7 +123,7 @@ TEST(test_errors_must_come_often)
 
 /* Whenever it strikes: what is on the cable is lost, two packets at most each way; what lies in
  * buffers stays, nothing is lost twice, and every credit comes back. */
-TEST(test_what_is_on_the_cable)
+TEST(packets_on_the_cable_are_lost)
 {
 	uint64_t lost = 0;
 
@@ -149,7 +149,7 @@ TEST(test_what_is_on_the_cable)
 }
 
 /* A head that waits for the training waits for its life-time at most. */
-TEST(test_life_goes_on)
+TEST(traffic_continues_after_retraining)
 {
 	struct pworld w;
 
@@ -168,7 +168,7 @@ TEST(test_life_goes_on)
 }
 
 /* Training that fails: Down and, trained from the beginning, Initialize; the switch notices. */
-TEST(test_training_fails)
+TEST(training_fails)
 {
 	struct pworld w;
 
@@ -198,7 +198,7 @@ TEST(test_training_fails)
 }
 
 /* Cables and nodes that go while their link trains take the training with them. */
-TEST(test_the_world_changes_meanwhile)
+TEST(changes_while_a_link_retrains)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct pworld w;
@@ -228,13 +228,13 @@ TEST(test_the_world_changes_meanwhile)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_damaged_packet),
-		cmocka_unit_test(test_links_that_never_train),
-		cmocka_unit_test(test_errors_must_come_often),
-		cmocka_unit_test(test_what_is_on_the_cable),
-		cmocka_unit_test(test_life_goes_on),
-		cmocka_unit_test(test_training_fails),
-		cmocka_unit_test(test_the_world_changes_meanwhile),
+		cmocka_unit_test(one_damaged_packet),
+		cmocka_unit_test(links_that_never_train),
+		cmocka_unit_test(rare_errors_do_not_retrain),
+		cmocka_unit_test(packets_on_the_cable_are_lost),
+		cmocka_unit_test(traffic_continues_after_retraining),
+		cmocka_unit_test(training_fails),
+		cmocka_unit_test(changes_while_a_link_retrains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

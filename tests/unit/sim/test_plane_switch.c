@@ -65,7 +65,7 @@ static void chain_of_one_rate(const struct rate *r)
 	}
 }
 
-TEST(test_time_at_one_rate)
+TEST(time_at_one_rate)
 {
 	chain_of_one_rate(&sdr);
 	chain_of_one_rate(&qdr);
@@ -73,7 +73,7 @@ TEST(test_time_at_one_rate)
 }
 
 /* By hand, in nanoseconds: 1,670 = 40 + 80 + 100 + 102 + 80 + 40 + 1,128 + 100, and so on. */
-TEST(test_time_in_figures)
+TEST(time_in_figures)
 {
 	const struct rate *slow[] = {&sdr, &sdr}, *fast[] = {&qdr, &qdr};
 	time_ps head, all;
@@ -91,7 +91,7 @@ TEST(test_time_in_figures)
  * 40 + 1,128 + 100 and one more cable. Its header though left at 40 + 80 + 100 + 102 + 5 + 40.
  * Fast to slow: 40 + 5 + 100 + 102 + 80 + 40, then 1,128 and a cable.
  */
-TEST(test_time_between_rates)
+TEST(time_between_rates)
 {
 	const struct rate *up[] = {&sdr, &qdr}, *down[] = {&qdr, &sdr};
 	const struct rate *updown[] = {&sdr, &qdr, &sdr}, *downup[] = {&qdr, &sdr, &qdr};
@@ -131,7 +131,7 @@ static void star_expect(struct pworld *w, uint64_t delivered, enum sim_discard w
 	pw_close(w);
 }
 
-TEST(test_no_entry)
+TEST(no_entry)
 {
 	struct pworld w;
 
@@ -150,7 +150,7 @@ TEST(test_no_entry)
 	star_expect(&w, 0, SIM_DISCARD_UNROUTABLE, 10);
 }
 
-TEST(test_back_where_it_came_from)
+TEST(a_packet_never_leaves_by_its_input_port)
 {
 	struct pworld w;
 
@@ -159,7 +159,7 @@ TEST(test_back_where_it_came_from)
 	star_expect(&w, 0, SIM_DISCARD_TURNED_BACK, 10);
 }
 
-TEST(test_to_the_wrong_host)
+TEST(to_the_wrong_host)
 {
 	struct pworld w;
 
@@ -168,7 +168,7 @@ TEST(test_to_the_wrong_host)
 	star_expect(&w, 0, SIM_DISCARD_WRONG_HOST, 10);
 }
 
-TEST(test_sl_to_vl15)
+TEST(sl_to_vl15)
 {
 	struct pworld w;
 
@@ -185,7 +185,7 @@ TEST(test_sl_to_vl15)
 	}
 }
 
-TEST(test_a_vl_that_is_not_in_use)
+TEST(a_vl_that_is_not_in_use)
 {
 	struct pworld w;
 
@@ -196,7 +196,7 @@ TEST(test_a_vl_that_is_not_in_use)
 }
 
 /* A switch does not send what is too long for the link; the far host never sees it. */
-TEST(test_mtu_of_the_next_link)
+TEST(mtu_of_the_next_link)
 {
 	struct pworld w;
 
@@ -227,7 +227,7 @@ static void enforce(unsigned num, bool in, bool out, uint16_t key, uint64_t deli
 }
 
 /* Partition enforcement (IBA 14.2.5.6): only where it is on, and in that direction. */
-TEST(test_switches_enforce_partitions)
+TEST(switches_enforce_partitions)
 {
 	enforce(1, true, false, 0x8001, 0);
 	enforce(2, false, true, 0x8001, 0);
@@ -238,7 +238,7 @@ TEST(test_switches_enforce_partitions)
 }
 
 /* Discards free their room: ten that go nowhere do not hold up the eleventh. */
-TEST(test_a_discard_leaves_no_trace)
+TEST(a_discarded_packet_frees_its_resources)
 {
 	struct pworld w;
 
@@ -280,7 +280,7 @@ static void count_sent(void *ctx, port_id port, unsigned vl, const struct sim_sm
 
 /* Three hosts want the same output all the time: each gets a third; each one's packets stay in
  * their order, which their growing size tells. */
-TEST(test_inputs_take_turns)
+TEST(inputs_take_turns)
 {
 	struct tally t = {.in_order = true};
 	struct pworld w;
@@ -307,7 +307,7 @@ TEST(test_inputs_take_turns)
  * and a short one of host 3 behind that, though there is room for it. When host 2's has waited 4 us
  * it is given up, and the short one goes before its own time is over.
  */
-TEST(test_the_next_in_line)
+TEST(the_next_in_line)
 {
 	struct pworld w;
 	struct out_chan *o;
@@ -376,7 +376,7 @@ static void expect_ring(struct pworld *w, unsigned n)
 	free(ring);
 }
 
-TEST(test_a_ring_locks)
+TEST(a_ring_deadlocks)
 {
 	for (unsigned n = 4; n <= 5; n++) {
 		struct pworld w;
@@ -424,7 +424,7 @@ static void lock_is_for_ever(unsigned n, unsigned hosts, time_ps gap, unsigned *
 	pw_close(&w);
 }
 
-TEST(test_a_lock_is_for_ever)
+TEST(a_deadlock_does_not_dissolve)
 {
 	unsigned locks = 0, runs = 0;
 
@@ -436,7 +436,7 @@ TEST(test_a_lock_is_for_ever)
 }
 
 /* Packets that may not wait for ever: the ring comes loose, and what was given up is counted. */
-TEST(test_life_times_end_a_lock)
+TEST(life_times_resolve_a_deadlock)
 {
 	struct pworld w;
 	port_id *ring;
@@ -456,22 +456,22 @@ TEST(test_life_times_end_a_lock)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time_at_one_rate),
-		cmocka_unit_test(test_time_in_figures),
-		cmocka_unit_test(test_time_between_rates),
-		cmocka_unit_test(test_no_entry),
-		cmocka_unit_test(test_back_where_it_came_from),
-		cmocka_unit_test(test_to_the_wrong_host),
-		cmocka_unit_test(test_sl_to_vl15),
-		cmocka_unit_test(test_a_vl_that_is_not_in_use),
-		cmocka_unit_test(test_mtu_of_the_next_link),
-		cmocka_unit_test(test_switches_enforce_partitions),
-		cmocka_unit_test(test_a_discard_leaves_no_trace),
-		cmocka_unit_test(test_inputs_take_turns),
-		cmocka_unit_test(test_the_next_in_line),
-		cmocka_unit_test(test_a_ring_locks),
-		cmocka_unit_test(test_a_lock_is_for_ever),
-		cmocka_unit_test(test_life_times_end_a_lock),
+		cmocka_unit_test(time_at_one_rate),
+		cmocka_unit_test(time_in_figures),
+		cmocka_unit_test(time_between_rates),
+		cmocka_unit_test(no_entry),
+		cmocka_unit_test(a_packet_never_leaves_by_its_input_port),
+		cmocka_unit_test(to_the_wrong_host),
+		cmocka_unit_test(sl_to_vl15),
+		cmocka_unit_test(a_vl_that_is_not_in_use),
+		cmocka_unit_test(mtu_of_the_next_link),
+		cmocka_unit_test(switches_enforce_partitions),
+		cmocka_unit_test(a_discarded_packet_frees_its_resources),
+		cmocka_unit_test(inputs_take_turns),
+		cmocka_unit_test(the_next_in_line),
+		cmocka_unit_test(a_ring_deadlocks),
+		cmocka_unit_test(a_deadlock_does_not_dissolve),
+		cmocka_unit_test(life_times_resolve_a_deadlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static uint64_t cut_after(node_id n, unsigned num, time_ps into)
 }
 
 /* On the cable it came in by, everybody's tail is lost: all get it, or nobody does. */
-TEST(test_all_or_nobody)
+TEST(a_truncated_multicast_packet_reaches_no_host)
 {
 	unsigned all = 0, nobody = 0;
 
@@ -81,7 +81,7 @@ TEST(test_all_or_nobody)
 }
 
 /* Copies made before the cut, seen from the source, are whole: only those behind it suffer. */
-TEST(test_only_what_is_behind_the_cut)
+TEST(only_the_copies_behind_the_cut_are_lost)
 {
 	/* 1,200 ns: the first copy has its head at h2, the second waits in sw1, h1's has not left
 	 */
@@ -92,7 +92,7 @@ TEST(test_only_what_is_behind_the_cut)
 }
 
 /* A switch that dies is all its cables at once. */
-TEST(test_the_copying_switch_dies)
+TEST(the_copying_switch_powers_off)
 {
 	for (time_ps t = 0; t < 8 * PS_PER_US; t += 100 * PS_PER_NS) {
 		struct pworld w;
@@ -110,7 +110,7 @@ TEST(test_the_copying_switch_dies)
 }
 
 /* Packets of many sources at once, links that come and go: the books of each event. */
-TEST(test_many_copies_and_failures)
+TEST(many_copies_and_failures)
 {
 	struct pworld w;
 
@@ -140,10 +140,10 @@ TEST(test_many_copies_and_failures)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_or_nobody),
-		cmocka_unit_test(test_only_what_is_behind_the_cut),
-		cmocka_unit_test(test_the_copying_switch_dies),
-		cmocka_unit_test(test_many_copies_and_failures),
+		cmocka_unit_test(a_truncated_multicast_packet_reaches_no_host),
+		cmocka_unit_test(only_the_copies_behind_the_cut_are_lost),
+		cmocka_unit_test(the_copying_switch_powers_off),
+		cmocka_unit_test(many_copies_and_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static unsigned refused(struct world *w, const struct sim_smp *s)
 	return smp_status(r);
 }
 
-TEST(every_node_says_what_it_can)
+TEST(class_port_info_of_every_node)
 {
 	static const uint16_t lids[] = {1, 2, 10, 11};
 	struct iba_class_port_info v;
@@ -92,7 +92,7 @@ TEST(packets_count_at_both_ends)
 	world_close(&w);
 }
 
-TEST(counters_stop_at_their_end)
+TEST(counters_saturate)
 {
 	struct iba_port_counters v;
 	struct iba_port_counters_ext x;
@@ -162,7 +162,7 @@ TEST(a_set_clears_what_it_selects)
 	world_close(&w);
 }
 
-TEST(the_wide_ones_are_cleared_alike)
+TEST(extended_counters_are_cleared_alike)
 {
 	struct world w;
 	port_id p;
@@ -215,7 +215,7 @@ TEST(all_ports_are_added_up_and_cleared)
 	world_close(&w);
 }
 
-TEST(what_is_not_there_is_refused)
+TEST(missing_ports_and_attributes_are_refused)
 {
 	static const uint16_t absent[] = {0x10, 0x11, 0x15, 0x16, 0x1e,	 0x1f,
 					  0x36, 0x37, 0,    2,	  0xffff};
@@ -277,7 +277,7 @@ TEST(discards_count_where_they_happen)
 	world_close(&w);
 }
 
-TEST(counters_go_with_the_power)
+TEST(power_off_clears_counters)
 {
 	struct world w;
 	port_id p;
@@ -296,16 +296,16 @@ TEST(counters_go_with_the_power)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_node_says_what_it_can),
+		cmocka_unit_test(class_port_info_of_every_node),
 		cmocka_unit_test(packets_count_at_both_ends),
-		cmocka_unit_test(counters_stop_at_their_end),
+		cmocka_unit_test(counters_saturate),
 		cmocka_unit_test(a_set_clears_what_it_selects),
-		cmocka_unit_test(the_wide_ones_are_cleared_alike),
+		cmocka_unit_test(extended_counters_are_cleared_alike),
 		cmocka_unit_test(all_ports_are_added_up_and_cleared),
-		cmocka_unit_test(what_is_not_there_is_refused),
+		cmocka_unit_test(missing_ports_and_attributes_are_refused),
 		cmocka_unit_test(a_link_that_goes_down_is_counted),
 		cmocka_unit_test(discards_count_where_they_happen),
-		cmocka_unit_test(counters_go_with_the_power),
+		cmocka_unit_test(power_off_clears_counters),
 	};
 
 	return cmocka_run_group_tests_name("performance management", tests, NULL, NULL);

@@ -10,7 +10,7 @@ enum { WIRE = 256 + PW_BYTES, MILLION = 1000000 };
 
 static const time_ps packet_ps = WIRE * 4 * PS_PER_NS;
 
-TEST(test_a_busy_link)
+TEST(a_busy_link)
 {
 	struct pworld w;
 	struct sim_port_detail d;
@@ -38,7 +38,7 @@ TEST(test_a_busy_link)
 }
 
 /* In a window that opens and closes while the link is busy, it is busy all the time. */
-TEST(test_shares_are_of_the_window)
+TEST(shares_are_of_the_window)
 {
 	struct pworld w;
 	struct sim_port_detail d;
@@ -80,7 +80,7 @@ TEST(test_shares_are_of_the_window)
 
 /* Two hosts send to a third as fast as they can: buffers fill, and credits are what they wait for.
  */
-TEST(test_waiting_for_credit)
+TEST(waiting_for_credit)
 {
 	struct pworld w;
 	struct sim_port_detail d;
@@ -120,7 +120,7 @@ TEST(test_waiting_for_credit)
 }
 
 /* Each loss has a place, a cause and somebody who had sent it. */
-TEST(test_losses_have_a_place)
+TEST(discards_are_counted_where_they_happen)
 {
 	struct pworld w;
 	time_ps start;
@@ -148,7 +148,7 @@ TEST(test_losses_have_a_place)
 }
 
 /* A node that goes off takes its queues along; afterwards the books start from nothing. */
-TEST(test_power_off_empties_queues)
+TEST(power_off_empties_queues)
 {
 	struct pworld w;
 	struct sim_port_detail d;
@@ -193,7 +193,7 @@ static uint64_t hash_of(bool detail)
 	return hash;
 }
 
-TEST(test_counting_changes_nothing)
+TEST(counting_does_not_change_the_run)
 {
 	assert_true(hash_of(false) == hash_of(true));
 }
@@ -201,12 +201,12 @@ TEST(test_counting_changes_nothing)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_busy_link),
-		cmocka_unit_test(test_shares_are_of_the_window),
-		cmocka_unit_test(test_waiting_for_credit),
-		cmocka_unit_test(test_losses_have_a_place),
-		cmocka_unit_test(test_power_off_empties_queues),
-		cmocka_unit_test(test_counting_changes_nothing),
+		cmocka_unit_test(a_busy_link),
+		cmocka_unit_test(shares_are_of_the_window),
+		cmocka_unit_test(waiting_for_credit),
+		cmocka_unit_test(discards_are_counted_where_they_happen),
+		cmocka_unit_test(power_off_empties_queues),
+		cmocka_unit_test(counting_does_not_change_the_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

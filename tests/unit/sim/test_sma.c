@@ -60,7 +60,7 @@ enum { H0 = 0, SW = 1, H1 = 2 }; /* hops, and node ids */
 
 /* ---- what cannot be set ---- */
 
-TEST(test_node_info_and_description)
+TEST(node_info_and_description)
 {
 	struct world w;
 	struct iba_node_info ni;
@@ -91,7 +91,7 @@ TEST(test_node_info_and_description)
 	world_close(&w);
 }
 
-TEST(test_unknown_attributes)
+TEST(unknown_attributes)
 {
 	static const uint16_t no[] = {0x0000, 0x0001, 0x0013, 0x001c, 0x0031, 0xff17};
 	static const uint16_t switches_only[] = {IBA_ATTR_SWITCH_INFO, IBA_ATTR_LFT, IBA_ATTR_RFT,
@@ -124,7 +124,7 @@ static void fill(uint8_t *d, unsigned first)
 		d[i] = (uint8_t)(first + i);
 }
 
-TEST(test_linear_table)
+TEST(linear_table)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE], none[IBA_SMP_DATA_SIZE];
 	struct world w;
@@ -147,7 +147,7 @@ TEST(test_linear_table)
 	world_close(&w);
 }
 
-TEST(test_random_table)
+TEST(random_table)
 {
 	struct iba_rft t = {
 		.lid = {3, 8, 0xbffe}, .valid = {1, 1, 1}, .lmc = {0, 3, 1}, .port = {1, 4, 0}};
@@ -175,7 +175,7 @@ TEST(test_random_table)
 	world_close(&w);
 }
 
-TEST(test_random_table_where_there_is_none)
+TEST(random_table_of_a_switch_without_one)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
 	struct world w;
@@ -186,7 +186,7 @@ TEST(test_random_table_where_there_is_none)
 	world_close(&w);
 }
 
-TEST(test_multicast_table)
+TEST(multicast_table)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE], e[IBA_SMP_DATA_SIZE], got[IBA_SMP_DATA_SIZE];
 	struct fab_builder *b = fab_builder_new();
@@ -207,7 +207,7 @@ TEST(test_multicast_table)
 	world_close(&w);
 }
 
-TEST(test_partition_keys)
+TEST(partition_keys)
 {
 	struct iba_pkey_table t;
 	uint8_t d[IBA_SMP_DATA_SIZE], got[IBA_SMP_DATA_SIZE];
@@ -234,7 +234,7 @@ TEST(test_partition_keys)
 	world_close(&w);
 }
 
-TEST(test_guids)
+TEST(guids)
 {
 	struct iba_guid_info gi = {.guid = {1, 22, 33, 44, 55, 66, 77, 88}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
@@ -260,7 +260,7 @@ TEST(test_guids)
 }
 
 /* A fabric that names no port GUIDs: both attributes must tell the same one. */
-TEST(test_guid_of_an_unnamed_port)
+TEST(guid_of_an_unnamed_port)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id h = fab_add_node(b, IBA_NODE_CA, 0x5000, 2, "h");
@@ -280,7 +280,7 @@ TEST(test_guid_of_an_unnamed_port)
 	world_close(&w);
 }
 
-TEST(test_sl_to_vl_by_both_ports)
+TEST(sl_to_vl_by_both_ports)
 {
 	struct iba_slvl_table t = {.vl = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 15, 0}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
@@ -302,7 +302,7 @@ TEST(test_sl_to_vl_by_both_ports)
 	world_close(&w);
 }
 
-TEST(test_vl_arbitration)
+TEST(vl_arbitration)
 {
 	struct iba_vlarb_table t = {.vl = {0, 1, 2}, .weight = {4, 255, 1}};
 	uint8_t d[IBA_SMP_DATA_SIZE];
@@ -331,7 +331,7 @@ TEST(test_vl_arbitration)
 	world_close(&w);
 }
 
-TEST(test_short_vl_arbitration)
+TEST(short_vl_arbitration)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
 	struct sim_config c;
@@ -402,7 +402,7 @@ TEST(test_switch_info)
 	world_close(&w);
 }
 
-TEST(test_port_state_change_is_cleared_by_writing_one)
+TEST(port_state_change_is_cleared_by_writing_one)
 {
 	struct iba_switch_info si;
 	struct world w;
@@ -430,7 +430,7 @@ struct port_fault {
 	unsigned want;
 };
 
-TEST(test_port_info_values)
+TEST(port_info_values)
 {
 	enum { NO = IBA_STATUS_BAD_FIELD };
 	static const struct port_fault t[] = {
@@ -480,7 +480,7 @@ TEST(test_port_info_values)
 	world_close(&w);
 }
 
-TEST(test_enhanced_port_zero_has_lmc)
+TEST(enhanced_port_zero_has_lmc)
 {
 	struct fab *plain = draw_chain(1);
 	struct fab_builder *b = fab_builder_from(plain);
@@ -499,7 +499,7 @@ TEST(test_enhanced_port_zero_has_lmc)
 	world_close(&w);
 }
 
-TEST(test_port_info_takes_what_may_be_set)
+TEST(port_info_accepts_settable_values)
 {
 	struct iba_port_info pi, got;
 	struct world w;
@@ -571,7 +571,7 @@ static unsigned port_in_state(struct world *w, unsigned st)
 	return 2;
 }
 
-TEST(test_every_order_in_every_state)
+TEST(every_order_in_every_state)
 {
 	enum {
 		D = IBA_PORT_DOWN,
@@ -612,7 +612,7 @@ TEST(test_every_order_in_every_state)
 	world_close(&w);
 }
 
-TEST(test_port_zero_is_always_active)
+TEST(port_zero_is_always_active)
 {
 	struct world w;
 
@@ -636,7 +636,7 @@ static void clear_change(struct world *w)
 	assert_int_equal(switch_info(w).port_state_change, 0);
 }
 
-TEST(test_links_set_port_state_change)
+TEST(links_set_port_state_change)
 {
 	struct world w;
 	port_id a, b;
@@ -671,7 +671,7 @@ TEST(test_links_set_port_state_change)
 	world_close(&w);
 }
 
-TEST(test_training_takes_its_time)
+TEST(training_takes_its_time)
 {
 	struct sim_config c;
 	struct world w;
@@ -701,7 +701,7 @@ static unsigned phys_state(const struct world *w, node_id n, unsigned port)
 	return sim_port_info(w->sim, fab_port_id(w->fab, n, port))->phys_state;
 }
 
-TEST(test_disabled_until_told_otherwise)
+TEST(a_disabled_port_stays_disabled)
 {
 	struct world w;
 	port_id a, b;
@@ -731,7 +731,7 @@ TEST(test_disabled_until_told_otherwise)
 	world_close(&w);
 }
 
-TEST(test_power_off_forgets_everything)
+TEST(power_off_resets_everything)
 {
 	uint8_t d[IBA_SMP_DATA_SIZE];
 	struct world w;
@@ -791,7 +791,7 @@ static uint64_t key_seen(const struct sim_smp *r)
 	return pi.m_key;
 }
 
-TEST(test_m_key_levels)
+TEST(m_key_levels)
 {
 	static const uint64_t key = 0xfeedc0de;
 
@@ -827,7 +827,7 @@ TEST(test_m_key_levels)
 	}
 }
 
-TEST(test_no_key_no_check)
+TEST(an_m_key_of_0_disables_the_check)
 {
 	struct world w;
 
@@ -855,7 +855,7 @@ TEST(test_m_key_lease)
 	world_close(&w);
 }
 
-TEST(test_the_key_stops_the_lease)
+TEST(a_correct_key_stops_the_lease)
 {
 	struct world w;
 
@@ -873,7 +873,7 @@ TEST(test_the_key_stops_the_lease)
 	world_close(&w);
 }
 
-TEST(test_a_lease_of_zero_never_ends)
+TEST(a_lease_of_zero_never_ends)
 {
 	struct world w;
 
@@ -932,7 +932,7 @@ static void repress(struct world *w, const struct sim_smp *trap)
 
 #define TRAP_INTERVAL iba_time_from_exp(8) /* RespTimeValue, as no SubnetTimeOut is set */
 
-TEST(test_trap_128_until_repressed)
+TEST(trap_128_until_repressed)
 {
 	struct iba_notice n;
 	struct iba_trap_switch d;
@@ -972,7 +972,7 @@ TEST(test_trap_128_until_repressed)
 	world_close(&w);
 }
 
-TEST(test_trap_interval_is_the_subnet_timeout)
+TEST(trap_interval_is_the_subnet_timeout)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -991,7 +991,7 @@ TEST(test_trap_interval_is_the_subnet_timeout)
 	world_close(&w);
 }
 
-TEST(test_an_old_repress_does_not_silence_a_new_event)
+TEST(an_old_repress_does_not_silence_a_new_event)
 {
 	struct sim_smp first;
 	struct world w;
@@ -1031,7 +1031,7 @@ TEST(test_trap_limit)
 
 /* A time-out of hours, and nobody answers: simulated time has an end, and then nothing more comes.
  */
-TEST(test_traps_until_the_end_of_time)
+TEST(trap_times_do_not_overflow)
 {
 	struct iba_port_info pi;
 	struct world w;
@@ -1050,7 +1050,7 @@ TEST(test_traps_until_the_end_of_time)
 	world_close(&w);
 }
 
-TEST(test_no_traps_unless_supported)
+TEST(no_traps_unless_supported)
 {
 	struct world w;
 
@@ -1066,7 +1066,7 @@ TEST(test_no_traps_unless_supported)
 
 /* Before an SM has said where it is there is nobody to tell; then the notice that waits goes out.
  */
-TEST(test_a_trap_waits_for_an_sm)
+TEST(a_trap_waits_for_an_sm)
 {
 	struct sim_config c;
 	struct iba_port_info pi;
@@ -1092,7 +1092,7 @@ TEST(test_a_trap_waits_for_an_sm)
 	world_close(&w);
 }
 
-TEST(test_trap_256_names_the_intruder)
+TEST(trap_256_names_the_intruder)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_PORT_INFO, 3, chain_path(), SW);
 	struct iba_trap_mkey d;
@@ -1131,7 +1131,7 @@ TEST(test_trap_256_names_the_intruder)
 	world_close(&w);
 }
 
-TEST(test_a_host_tells_of_a_bad_key_too)
+TEST(hosts_report_bad_m_keys_too)
 {
 	struct world w;
 
@@ -1147,43 +1147,43 @@ TEST(test_a_host_tells_of_a_bad_key_too)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_node_info_and_description),
-		cmocka_unit_test(test_unknown_attributes),
-		cmocka_unit_test(test_linear_table),
-		cmocka_unit_test(test_random_table),
-		cmocka_unit_test(test_random_table_where_there_is_none),
-		cmocka_unit_test(test_multicast_table),
-		cmocka_unit_test(test_partition_keys),
-		cmocka_unit_test(test_guids),
-		cmocka_unit_test(test_guid_of_an_unnamed_port),
-		cmocka_unit_test(test_sl_to_vl_by_both_ports),
-		cmocka_unit_test(test_vl_arbitration),
-		cmocka_unit_test(test_short_vl_arbitration),
+		cmocka_unit_test(node_info_and_description),
+		cmocka_unit_test(unknown_attributes),
+		cmocka_unit_test(linear_table),
+		cmocka_unit_test(random_table),
+		cmocka_unit_test(random_table_of_a_switch_without_one),
+		cmocka_unit_test(multicast_table),
+		cmocka_unit_test(partition_keys),
+		cmocka_unit_test(guids),
+		cmocka_unit_test(guid_of_an_unnamed_port),
+		cmocka_unit_test(sl_to_vl_by_both_ports),
+		cmocka_unit_test(vl_arbitration),
+		cmocka_unit_test(short_vl_arbitration),
 		cmocka_unit_test(test_switch_info),
-		cmocka_unit_test(test_port_state_change_is_cleared_by_writing_one),
-		cmocka_unit_test(test_port_info_values),
-		cmocka_unit_test(test_enhanced_port_zero_has_lmc),
-		cmocka_unit_test(test_port_info_takes_what_may_be_set),
-		cmocka_unit_test(test_every_order_in_every_state),
-		cmocka_unit_test(test_port_zero_is_always_active),
-		cmocka_unit_test(test_links_set_port_state_change),
-		cmocka_unit_test(test_training_takes_its_time),
-		cmocka_unit_test(test_disabled_until_told_otherwise),
-		cmocka_unit_test(test_power_off_forgets_everything),
-		cmocka_unit_test(test_m_key_levels),
-		cmocka_unit_test(test_no_key_no_check),
+		cmocka_unit_test(port_state_change_is_cleared_by_writing_one),
+		cmocka_unit_test(port_info_values),
+		cmocka_unit_test(enhanced_port_zero_has_lmc),
+		cmocka_unit_test(port_info_accepts_settable_values),
+		cmocka_unit_test(every_order_in_every_state),
+		cmocka_unit_test(port_zero_is_always_active),
+		cmocka_unit_test(links_set_port_state_change),
+		cmocka_unit_test(training_takes_its_time),
+		cmocka_unit_test(a_disabled_port_stays_disabled),
+		cmocka_unit_test(power_off_resets_everything),
+		cmocka_unit_test(m_key_levels),
+		cmocka_unit_test(an_m_key_of_0_disables_the_check),
 		cmocka_unit_test(test_m_key_lease),
-		cmocka_unit_test(test_the_key_stops_the_lease),
-		cmocka_unit_test(test_a_lease_of_zero_never_ends),
-		cmocka_unit_test(test_trap_128_until_repressed),
-		cmocka_unit_test(test_trap_interval_is_the_subnet_timeout),
-		cmocka_unit_test(test_an_old_repress_does_not_silence_a_new_event),
+		cmocka_unit_test(a_correct_key_stops_the_lease),
+		cmocka_unit_test(a_lease_of_zero_never_ends),
+		cmocka_unit_test(trap_128_until_repressed),
+		cmocka_unit_test(trap_interval_is_the_subnet_timeout),
+		cmocka_unit_test(an_old_repress_does_not_silence_a_new_event),
 		cmocka_unit_test(test_trap_limit),
-		cmocka_unit_test(test_traps_until_the_end_of_time),
-		cmocka_unit_test(test_no_traps_unless_supported),
-		cmocka_unit_test(test_a_trap_waits_for_an_sm),
-		cmocka_unit_test(test_trap_256_names_the_intruder),
-		cmocka_unit_test(test_a_host_tells_of_a_bad_key_too),
+		cmocka_unit_test(trap_times_do_not_overflow),
+		cmocka_unit_test(no_traps_unless_supported),
+		cmocka_unit_test(a_trap_waits_for_an_sm),
+		cmocka_unit_test(trap_256_names_the_intruder),
+		cmocka_unit_test(hosts_report_bad_m_keys_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

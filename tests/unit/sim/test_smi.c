@@ -98,7 +98,7 @@ static void walk(struct world *w, unsigned hops)
 	assert_int_equal(i, stages.n);
 }
 
-TEST(test_directed_routes_stage_by_stage)
+TEST(directed_routes_stage_by_stage)
 {
 	struct world w;
 
@@ -108,7 +108,7 @@ TEST(test_directed_routes_stage_by_stage)
 	world_close(&w);
 }
 
-TEST(test_time_of_one_hop)
+TEST(time_of_one_hop)
 {
 	struct world w;
 	struct sim_config c;
@@ -123,7 +123,7 @@ TEST(test_time_of_one_hop)
 	world_close(&w);
 }
 
-TEST(test_sixty_three_hops_and_no_more)
+TEST(sixty_three_hops_and_no_more)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 63);
 	const struct sim_smp *r;
@@ -167,7 +167,7 @@ static void expect_guid(const struct world *w, const struct sim_smp *r, node_id 
 	assert_int_equal(ni.node_guid, w->fab->nodes[n].guid);
 }
 
-TEST(test_lid_routed)
+TEST(lid_routed)
 {
 	static const struct {
 		uint16_t lid;
@@ -188,7 +188,7 @@ TEST(test_lid_routed)
 	world_close(&w);
 }
 
-TEST(test_lid_routed_switch_latency)
+TEST(lid_routed_switch_latency)
 {
 	struct sim_smp s = smp_lid(IBA_GET, IBA_ATTR_NODE_INFO, 0, 1, 3);
 	struct sim_config c;
@@ -216,7 +216,7 @@ static const struct sim_smp *heard_at(const struct world *w, node_id n)
 	return &x->smp;
 }
 
-TEST(test_lid_routed_first_segment)
+TEST(lid_routed_first_segment)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, (uint8_t[]){2}, 1);
 	const struct sim_smp *r;
@@ -238,7 +238,7 @@ TEST(test_lid_routed_first_segment)
 	world_close(&w);
 }
 
-TEST(test_lid_routed_last_segment)
+TEST(lid_routed_last_segment)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, (uint8_t[]){1}, 1);
 	const struct sim_smp *r;
@@ -256,7 +256,7 @@ TEST(test_lid_routed_last_segment)
 	world_close(&w);
 }
 
-TEST(test_lid_routed_at_both_ends)
+TEST(lid_routed_at_both_ends)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, (uint8_t[]){2}, 1);
 	const struct sim_smp *r;
@@ -286,7 +286,7 @@ TEST(test_lid_routed_at_both_ends)
 
 /* ---- what makes no sense ---- */
 
-TEST(test_bad_headers)
+TEST(bad_headers)
 {
 	static const uint8_t methods[] = {0x00, IBA_SEND, IBA_REPORT, IBA_REPORT_RESP, 0x55, 0xff};
 	struct sim_smp good = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1), s;
@@ -317,7 +317,7 @@ struct bad_path {
 	enum sim_drop why;
 };
 
-TEST(test_bad_paths)
+TEST(bad_paths)
 {
 	static const struct bad_path bad[] = {
 		{0, 64, {1}, false, SIM_DROP_BAD_PATH},
@@ -351,7 +351,7 @@ TEST(test_bad_paths)
 }
 
 /* A response may not turn up in the middle of an endport, nor leave one by LID. */
-TEST(test_bad_ends_at_hosts)
+TEST(bad_ends_at_hosts)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 3);
 	struct world w;
@@ -371,7 +371,7 @@ TEST(test_bad_ends_at_hosts)
 	world_close(&w);
 }
 
-TEST(test_nobody_to_hear)
+TEST(smps_to_a_port_without_an_sm_are_dropped)
 {
 	struct sim_smp s = smp_dr(IBA_GET_RESP, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	const struct sim_smp *r;
@@ -411,7 +411,7 @@ static void lose_lid(struct world *w, uint16_t lid, enum sim_drop why)
 	world_lose(w, &s, why);
 }
 
-TEST(test_linear_table)
+TEST(linear_table)
 {
 	struct sim_smp s;
 	struct world w;
@@ -462,7 +462,7 @@ static void set_default_port(struct world *w, unsigned hops, unsigned port)
 	assert_int_equal(smp_status(r), 0);
 }
 
-TEST(test_random_table_with_default_port)
+TEST(random_table_with_default_port)
 {
 	struct iba_rft t = {.lid = {1}, .valid = {1}, .port = {1}}, far = {0};
 	struct sim_config c;
@@ -494,7 +494,7 @@ TEST(test_random_table_with_default_port)
 
 /* ---- one after another ---- */
 
-TEST(test_an_smi_serves_in_turn)
+TEST(an_smi_serves_in_turn)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, NULL, 0);
 	struct sim_config c;
@@ -528,7 +528,7 @@ static uint64_t lost(const struct world *w, enum sim_drop why)
 	return sim_stats(w->sim)->dropped[why];
 }
 
-TEST(test_lost_on_a_cut_link)
+TEST(lost_on_a_cut_link)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct world w;
@@ -550,7 +550,7 @@ TEST(test_lost_on_a_cut_link)
 	world_close(&w);
 }
 
-TEST(test_lost_in_a_dead_node)
+TEST(lost_in_a_dead_node)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 2);
 	struct world w;
@@ -579,7 +579,7 @@ TEST(test_lost_in_a_dead_node)
 	world_close(&w);
 }
 
-TEST(test_delayed_in_a_dead_node)
+TEST(delayed_in_a_dead_node)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct sim_config c;
@@ -603,7 +603,7 @@ TEST(test_delayed_in_a_dead_node)
 
 /* The cable is pulled with many packets waiting for the transmitter: they do not hold up what is
  * sent over the new one. */
-TEST(test_a_cut_link_forgets_its_queue)
+TEST(a_cut_link_drops_its_queue)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct sim_config c;
@@ -629,7 +629,7 @@ TEST(test_a_cut_link_forgets_its_queue)
 	world_close(&w);
 }
 
-TEST(test_a_dying_switch_is_silent)
+TEST(a_switch_that_powers_off_sends_nothing)
 {
 	struct sim_config c;
 	struct world w;
@@ -646,7 +646,7 @@ TEST(test_a_dying_switch_is_silent)
 
 /* ---- faults, and the sums under all of them ---- */
 
-TEST(test_loss_and_copies)
+TEST(loss_and_copies)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, chain_path(), 1);
 	struct world w;
@@ -741,7 +741,7 @@ static uint64_t storm(uint64_t seed)
 	return hash;
 }
 
-TEST(test_sums_in_a_storm)
+TEST(counters_add_up_under_random_smps)
 {
 	for (uint64_t seed = 1; seed <= 12; seed++)
 		assert_int_equal(storm(seed), storm(seed)); /* and it is the same storm each time */
@@ -751,28 +751,28 @@ TEST(test_sums_in_a_storm)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_directed_routes_stage_by_stage),
-		cmocka_unit_test(test_time_of_one_hop),
-		cmocka_unit_test(test_sixty_three_hops_and_no_more),
-		cmocka_unit_test(test_lid_routed),
-		cmocka_unit_test(test_lid_routed_switch_latency),
-		cmocka_unit_test(test_lid_routed_first_segment),
-		cmocka_unit_test(test_lid_routed_last_segment),
-		cmocka_unit_test(test_lid_routed_at_both_ends),
-		cmocka_unit_test(test_bad_headers),
-		cmocka_unit_test(test_bad_paths),
-		cmocka_unit_test(test_bad_ends_at_hosts),
-		cmocka_unit_test(test_nobody_to_hear),
-		cmocka_unit_test(test_linear_table),
-		cmocka_unit_test(test_random_table_with_default_port),
-		cmocka_unit_test(test_an_smi_serves_in_turn),
-		cmocka_unit_test(test_lost_on_a_cut_link),
-		cmocka_unit_test(test_lost_in_a_dead_node),
-		cmocka_unit_test(test_delayed_in_a_dead_node),
-		cmocka_unit_test(test_a_cut_link_forgets_its_queue),
-		cmocka_unit_test(test_a_dying_switch_is_silent),
-		cmocka_unit_test(test_loss_and_copies),
-		cmocka_unit_test(test_sums_in_a_storm),
+		cmocka_unit_test(directed_routes_stage_by_stage),
+		cmocka_unit_test(time_of_one_hop),
+		cmocka_unit_test(sixty_three_hops_and_no_more),
+		cmocka_unit_test(lid_routed),
+		cmocka_unit_test(lid_routed_switch_latency),
+		cmocka_unit_test(lid_routed_first_segment),
+		cmocka_unit_test(lid_routed_last_segment),
+		cmocka_unit_test(lid_routed_at_both_ends),
+		cmocka_unit_test(bad_headers),
+		cmocka_unit_test(bad_paths),
+		cmocka_unit_test(bad_ends_at_hosts),
+		cmocka_unit_test(smps_to_a_port_without_an_sm_are_dropped),
+		cmocka_unit_test(linear_table),
+		cmocka_unit_test(random_table_with_default_port),
+		cmocka_unit_test(an_smi_serves_in_turn),
+		cmocka_unit_test(lost_on_a_cut_link),
+		cmocka_unit_test(lost_in_a_dead_node),
+		cmocka_unit_test(delayed_in_a_dead_node),
+		cmocka_unit_test(a_cut_link_drops_its_queue),
+		cmocka_unit_test(a_switch_that_powers_off_sends_nothing),
+		cmocka_unit_test(loss_and_copies),
+		cmocka_unit_test(counters_add_up_under_random_smps),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 

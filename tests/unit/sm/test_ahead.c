@@ -141,7 +141,7 @@ static void end(struct story *s)
 	fab_free(s->fab);
 }
 
-TEST(test_dead_entries_first)
+TEST(entries_to_the_failed_link_are_written_first)
 {
 	unsigned dead = 0, plain = 0;
 
@@ -160,7 +160,7 @@ TEST(test_dead_entries_first)
 }
 
 /* The order to clear PortStateChange and the questions about ports leave together. */
-TEST(test_ports_are_asked_at_once)
+TEST(ports_are_read_at_once_after_a_trap)
 {
 	struct story s;
 	port_id p = 0;
@@ -179,8 +179,8 @@ TEST(test_ports_are_asked_at_once)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dead_entries_first),
-		cmocka_unit_test(test_ports_are_asked_at_once),
+		cmocka_unit_test(entries_to_the_failed_link_are_written_first),
+		cmocka_unit_test(ports_are_read_at_once_after_a_trap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

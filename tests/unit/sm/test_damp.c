@@ -166,7 +166,7 @@ static void a_link_that_flaps(const char *mechanism, unsigned most)
 	end(&s);
 }
 
-TEST(test_a_link_is_held_and_released)
+TEST(a_link_is_held_and_released)
 {
 	/* Before the fifth change there are four, each with provisional and final routes at most.
 	 */
@@ -177,7 +177,7 @@ TEST(test_a_link_is_held_and_released)
 }
 
 /* Two at once, which do not wait for each other; held together they would cut the ring in two. */
-TEST(test_two_links)
+TEST(two_links)
 {
 	struct story s;
 
@@ -193,7 +193,7 @@ TEST(test_two_links)
 }
 
 /* A held link that becomes the only way to a switch is let go at once. */
-TEST(test_a_switch_is_not_cut_off)
+TEST(a_switch_is_not_cut_off)
 {
 	struct story s;
 
@@ -210,7 +210,7 @@ TEST(test_a_switch_is_not_cut_off)
 
 /* A host's link is its only one; it is off until it keeps quiet, and nobody else is told anything.
  */
-TEST(test_a_host_that_flaps)
+TEST(a_host_that_flaps)
 {
 	struct story s;
 	unsigned blocks, computed;
@@ -233,7 +233,7 @@ TEST(test_a_host_that_flaps)
 }
 
 /* The manager's own link is never held, whatever it does. */
-TEST(test_the_managers_own_link)
+TEST(the_managers_own_link)
 {
 	struct story s;
 
@@ -249,7 +249,7 @@ TEST(test_the_managers_own_link)
 }
 
 /* Nor is the only link between two switches: what is behind it would be lost. */
-TEST(test_the_only_link_between_switches)
+TEST(the_only_link_between_switches)
 {
 	struct story s;
 
@@ -305,7 +305,7 @@ TEST(test_random_flaps)
 }
 
 /* So it is without damping: every change is taken in. */
-TEST(test_off_by_default)
+TEST(damping_is_off_by_default)
 {
 	struct sm_config c;
 
@@ -316,14 +316,14 @@ TEST(test_off_by_default)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_link_is_held_and_released),
-		cmocka_unit_test(test_two_links),
-		cmocka_unit_test(test_a_switch_is_not_cut_off),
-		cmocka_unit_test(test_a_host_that_flaps),
-		cmocka_unit_test(test_the_managers_own_link),
-		cmocka_unit_test(test_the_only_link_between_switches),
+		cmocka_unit_test(a_link_is_held_and_released),
+		cmocka_unit_test(two_links),
+		cmocka_unit_test(a_switch_is_not_cut_off),
+		cmocka_unit_test(a_host_that_flaps),
+		cmocka_unit_test(the_managers_own_link),
+		cmocka_unit_test(the_only_link_between_switches),
 		cmocka_unit_test(test_random_flaps),
-		cmocka_unit_test(test_off_by_default),
+		cmocka_unit_test(damping_is_off_by_default),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

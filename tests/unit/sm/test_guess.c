@@ -87,17 +87,17 @@ static void a_dead_switch_is_guessed(const char *name)
 	down(&w);
 }
 
-TEST(test_a_root_dies)
+TEST(a_failed_root_is_inferred)
 {
 	a_dead_switch_is_guessed("root5");
 }
 
-TEST(test_a_leaf_dies)
+TEST(a_failed_leaf_is_inferred)
 {
 	a_dead_switch_is_guessed("leaf20");
 }
 
-TEST(test_of_a_link_nothing_is_guessed)
+TEST(a_failed_link_is_not_inferred)
 {
 	struct world w;
 	port_id p, peer;
@@ -116,9 +116,9 @@ TEST(test_of_a_link_nothing_is_guessed)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_root_dies),
-		cmocka_unit_test(test_a_leaf_dies),
-		cmocka_unit_test(test_of_a_link_nothing_is_guessed),
+		cmocka_unit_test(a_failed_root_is_inferred),
+		cmocka_unit_test(a_failed_leaf_is_inferred),
+		cmocka_unit_test(a_failed_link_is_not_inferred),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -78,7 +78,7 @@ static void run_quiet(struct rig *g)
 		assert_true(one_event(g));
 }
 
-TEST(test_a_master_is_left_alone)
+TEST(a_master_of_higher_rank_is_left_in_charge)
 {
 	struct rig g;
 	size_t sent;
@@ -106,7 +106,7 @@ TEST(test_a_master_is_left_alone)
 	rig_close(&g);
 }
 
-TEST(test_when_the_master_dies_the_standby_takes_over)
+TEST(the_standby_takes_over_when_the_master_dies)
 {
 	struct rig g;
 	time_ps t;
@@ -131,7 +131,7 @@ TEST(test_when_the_master_dies_the_standby_takes_over)
 	rig_close(&g);
 }
 
-TEST(test_a_standby_that_goes_silent_for_a_moment_is_no_death)
+TEST(a_short_silence_is_not_taken_for_a_death)
 {
 	struct rig g;
 	time_ps t;
@@ -156,7 +156,7 @@ TEST(test_a_standby_that_goes_silent_for_a_moment_is_no_death)
 }
 
 /* Rank: priority, then the lower GUID. */
-TEST(test_of_those_that_discover_one_goes_on)
+TEST(one_of_two_discovering_managers_continues)
 {
 	static const struct {
 		unsigned state, priority;
@@ -192,7 +192,7 @@ TEST(test_of_those_that_discover_one_goes_on)
 	}
 }
 
-TEST(test_without_a_contest_nobody_is_asked)
+TEST(without_other_managers_no_sm_info_is_sent)
 {
 	struct rig g;
 
@@ -213,7 +213,7 @@ static bool no_sm_info(struct rig *g, unsigned dev, const struct sm_send *s, uin
 	return iba_smp_attr_id(s->mad) != IBA_ATTR_SM_INFO;
 }
 
-TEST(test_a_port_that_only_says_it_has_an_sm)
+TEST(a_port_with_issm_that_does_not_answer)
 {
 	struct rig g;
 
@@ -253,7 +253,7 @@ static void open_standby(struct rig *g)
 	run_quiet(g);
 }
 
-TEST(test_disabled_until_told_otherwise)
+TEST(a_disabled_manager_waits_for_an_order)
 {
 	struct rig g;
 	size_t sent;
@@ -276,7 +276,7 @@ TEST(test_disabled_until_told_otherwise)
 	rig_close(&g);
 }
 
-TEST(test_a_handover_makes_a_master)
+TEST(a_handover_makes_a_master)
 {
 	struct rig g;
 
@@ -295,7 +295,7 @@ TEST(test_a_handover_makes_a_master)
 	rig_close(&g);
 }
 
-TEST(test_told_to_discover_it_looks_and_stands_by_again)
+TEST(a_standby_ordered_to_discover_returns_to_standby)
 {
 	struct rig g;
 	size_t sent;
@@ -310,7 +310,7 @@ TEST(test_told_to_discover_it_looks_and_stands_by_again)
 	rig_close(&g);
 }
 
-TEST(test_orders_that_make_no_sense_are_refused)
+TEST(invalid_orders_are_refused)
 {
 	struct rig g;
 
@@ -349,7 +349,7 @@ static void tell_of_sm(struct rig *g)
 	give_smp(g, mad, lid_of(g, OTHER));
 }
 
-TEST(test_a_master_gives_way_to_rank)
+TEST(a_master_hands_over_to_a_higher_rank)
 {
 	static const struct {
 		unsigned state, priority;
@@ -476,7 +476,7 @@ static void expect_master(struct duel *d, unsigned manager)
 
 /* It is gone for so short a time that the standby does not notice, finds that one to be the better, and
  * stands by: somebody has to manage. */
-TEST(test_a_master_that_comes_back_to_a_better_one)
+TEST(a_returning_master_yields_to_a_higher_rank)
 {
 	struct duel d;
 
@@ -495,7 +495,7 @@ TEST(test_a_master_that_comes_back_to_a_better_one)
 	duel_close(&d);
 }
 
-TEST(test_of_two_one_manages)
+TEST(one_of_two_managers_is_master)
 {
 	for (unsigned first = 3; first <= 5; first++) {
 		unsigned best = first >= 4 ? 0 : 1; /* of equals the lower GUID */
@@ -538,7 +538,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 }
 
 /* Another one at the helm: everybody has to know its LID, and that is all. */
-TEST(test_a_failover_costs_no_packet)
+TEST(a_failover_costs_no_packet)
 {
 	struct traffic_config t = {.pattern = TRAFFIC_UNIFORM,
 				   .arrivals = TRAFFIC_POISSON,
@@ -576,7 +576,7 @@ TEST(test_a_failover_costs_no_packet)
 }
 
 /* Whenever they start and die: in the end there is one master. */
-TEST(test_any_order_of_starts_and_deaths)
+TEST(random_starts_and_deaths_end_with_one_master)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		unsigned prio[2], master;
@@ -612,21 +612,21 @@ TEST(test_any_order_of_starts_and_deaths)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_master_is_left_alone),
-		cmocka_unit_test(test_when_the_master_dies_the_standby_takes_over),
-		cmocka_unit_test(test_a_standby_that_goes_silent_for_a_moment_is_no_death),
-		cmocka_unit_test(test_of_those_that_discover_one_goes_on),
-		cmocka_unit_test(test_without_a_contest_nobody_is_asked),
-		cmocka_unit_test(test_a_port_that_only_says_it_has_an_sm),
-		cmocka_unit_test(test_disabled_until_told_otherwise),
-		cmocka_unit_test(test_a_handover_makes_a_master),
-		cmocka_unit_test(test_told_to_discover_it_looks_and_stands_by_again),
-		cmocka_unit_test(test_orders_that_make_no_sense_are_refused),
-		cmocka_unit_test(test_a_master_gives_way_to_rank),
-		cmocka_unit_test(test_a_master_that_comes_back_to_a_better_one),
-		cmocka_unit_test(test_of_two_one_manages),
-		cmocka_unit_test(test_a_failover_costs_no_packet),
-		cmocka_unit_test(test_any_order_of_starts_and_deaths),
+		cmocka_unit_test(a_master_of_higher_rank_is_left_in_charge),
+		cmocka_unit_test(the_standby_takes_over_when_the_master_dies),
+		cmocka_unit_test(a_short_silence_is_not_taken_for_a_death),
+		cmocka_unit_test(one_of_two_discovering_managers_continues),
+		cmocka_unit_test(without_other_managers_no_sm_info_is_sent),
+		cmocka_unit_test(a_port_with_issm_that_does_not_answer),
+		cmocka_unit_test(a_disabled_manager_waits_for_an_order),
+		cmocka_unit_test(a_handover_makes_a_master),
+		cmocka_unit_test(a_standby_ordered_to_discover_returns_to_standby),
+		cmocka_unit_test(invalid_orders_are_refused),
+		cmocka_unit_test(a_master_hands_over_to_a_higher_rank),
+		cmocka_unit_test(a_returning_master_yields_to_a_higher_rank),
+		cmocka_unit_test(one_of_two_managers_is_master),
+		cmocka_unit_test(a_failover_costs_no_packet),
+		cmocka_unit_test(random_starts_and_deaths_end_with_one_master),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

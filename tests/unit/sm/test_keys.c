@@ -47,7 +47,7 @@ static void follow(struct mech_world *w, const struct sm_config *c)
 	lab_manager_start(w->lab, 0, false);
 }
 
-TEST(test_the_next_manager_knows_old_keys)
+TEST(the_next_manager_knows_old_keys)
 {
 	static const char *const names[] = {"basic", "weft"};
 
@@ -68,7 +68,7 @@ TEST(test_the_next_manager_knows_old_keys)
 }
 
 /* Some have this, some that. */
-TEST(test_every_device_another_key)
+TEST(each_device_has_another_key)
 {
 	for (unsigned protect = 0; protect <= 3; protect++) {
 		struct mech_lids before, after;
@@ -98,7 +98,7 @@ TEST(test_every_device_another_key)
 	}
 }
 
-TEST(test_without_the_key_there_is_nothing_to_be_had)
+TEST(devices_with_an_unknown_key_stay_locked)
 {
 	struct mech_world w;
 	struct sm_config c;
@@ -121,7 +121,7 @@ TEST(test_without_the_key_there_is_nothing_to_be_had)
 }
 
 /* While it runs: the next round tells everybody, and nothing else happens. */
-TEST(test_another_key_while_it_runs)
+TEST(the_key_changes_while_the_manager_runs)
 {
 	for (unsigned protect = 0; protect <= 3; protect++) {
 		struct mech_world w;
@@ -147,10 +147,10 @@ TEST(test_another_key_while_it_runs)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_next_manager_knows_old_keys),
-		cmocka_unit_test(test_every_device_another_key),
-		cmocka_unit_test(test_without_the_key_there_is_nothing_to_be_had),
-		cmocka_unit_test(test_another_key_while_it_runs),
+		cmocka_unit_test(the_next_manager_knows_old_keys),
+		cmocka_unit_test(each_device_has_another_key),
+		cmocka_unit_test(devices_with_an_unknown_key_stay_locked),
+		cmocka_unit_test(the_key_changes_while_the_manager_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static uint64_t one_life(const char *mechanism, uint64_t seed)
 	return sweeps;
 }
 
-TEST(test_time_moved_back_changes_nothing)
+TEST(moving_the_clock_back_changes_nothing)
 {
 	uint64_t sweeps = 0;
 
@@ -57,7 +57,7 @@ TEST(test_time_moved_back_changes_nothing)
 	assert_true(sweeps > 50);
 }
 
-TEST(test_what_never_was_stays_so)
+TEST(unset_times_stay_unset_when_the_clock_moves)
 {
 	struct sm_status st;
 	struct rig g;
@@ -83,7 +83,7 @@ TEST(test_what_never_was_stays_so)
 
 /* ---- another configuration ---- */
 
-TEST(test_sweeps_change_their_pace_at_once)
+TEST(a_new_sweep_period_applies_at_once)
 {
 	struct sm_config c;
 	struct rig g;
@@ -102,7 +102,7 @@ TEST(test_sweeps_change_their_pace_at_once)
 	rig_close(&g);
 }
 
-TEST(test_a_round_ends_as_it_began)
+TEST(a_round_keeps_its_configuration)
 {
 	struct sm_config c;
 	struct rig g;
@@ -129,7 +129,7 @@ TEST(test_a_round_ends_as_it_began)
 	rig_close(&g);
 }
 
-TEST(test_no_more_damping_lets_go)
+TEST(disabling_damping_releases_held_links)
 {
 	struct sm_config c;
 	struct rig g;
@@ -158,7 +158,7 @@ TEST(test_no_more_damping_lets_go)
 
 /* ---- somebody else computes ---- */
 
-TEST(test_what_a_worker_looks_at_stays)
+TEST(memory_of_a_running_computation_is_kept)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct rig g;
@@ -191,12 +191,12 @@ TEST(test_what_a_worker_looks_at_stays)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time_moved_back_changes_nothing),
-		cmocka_unit_test(test_what_never_was_stays_so),
-		cmocka_unit_test(test_sweeps_change_their_pace_at_once),
-		cmocka_unit_test(test_a_round_ends_as_it_began),
-		cmocka_unit_test(test_no_more_damping_lets_go),
-		cmocka_unit_test(test_what_a_worker_looks_at_stays),
+		cmocka_unit_test(moving_the_clock_back_changes_nothing),
+		cmocka_unit_test(unset_times_stay_unset_when_the_clock_moves),
+		cmocka_unit_test(a_new_sweep_period_applies_at_once),
+		cmocka_unit_test(a_round_keeps_its_configuration),
+		cmocka_unit_test(disabling_damping_releases_held_links),
+		cmocka_unit_test(memory_of_a_running_computation_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct story {
 	void (*tell)(struct mech_world *w);
 };
 
-TEST(tell_for_each)
+TEST(every_story_for_every_mechanism)
 {
 	const struct story *s = *state;
 
@@ -32,7 +32,7 @@ TEST(tell_for_each)
 
 #define STORY(fn)                                                                                  \
 	{                                                                                          \
-		"test_" #fn, tell_for_each, NULL, NULL, &(struct story)                            \
+		"test_" #fn, every_story_for_every_mechanism, NULL, NULL, &(struct story)          \
 		{                                                                                  \
 			fn                                                                         \
 		}                                                                                  \
@@ -182,7 +182,7 @@ static bool change_in_phase(const struct sm_mechanism *m, enum sm_phase phase)
 	return struck;
 }
 
-TEST(test_changes_during_every_phase)
+TEST(changes_during_every_phase)
 {
 	unsigned struck[SM_NPHASES] = {0}, n = 0;
 
@@ -233,7 +233,7 @@ static void restart_in_phase(const struct sm_mechanism *m, unsigned sw, enum sm_
 }
 
 /* sw0 lies between the manager and everybody else: its LIDs and tables carry all others. */
-TEST(test_a_switch_restarts_during_every_phase)
+TEST(a_switch_restarts_during_every_phase)
 {
 	static const time_ps off[] = {PS_PER_US, 200 * PS_PER_US, 12 * PS_PER_MS};
 
@@ -263,7 +263,7 @@ static void bounce_in_discovery(struct mech_world *w, const struct sm_note *n)
 }
 
 /* Its own port is the only one that is read before its switch is asked for changes. */
-TEST(test_the_managers_own_link_bounces_during_a_full_discovery)
+TEST(the_managers_own_link_bounces_during_a_full_discovery)
 {
 	struct sm_mechanism m = *sm_mechanism_find("basic");
 
@@ -290,7 +290,7 @@ static void cut_in_sweep(struct mech_world *w, const struct sm_note *n)
 }
 
 /* The trap overtakes the answer of the same switch, or comes behind it. */
-TEST(test_a_trap_while_a_sweep_is_under_way)
+TEST(a_trap_while_a_sweep_is_under_way)
 {
 	static const char *const with_traps[] = {"improved+traps", "weft"};
 
@@ -341,7 +341,7 @@ static void lose(struct mech_world *w, unsigned percent)
 	sim_set_faults(lab_sim(w->lab), &f);
 }
 
-TEST(test_smps_are_lost)
+TEST(smps_are_lost)
 {
 	for (unsigned i = 0; sm_mechanisms[i].name; i++) {
 		struct mech_world w;
@@ -462,7 +462,7 @@ static unsigned with_techniques(struct sm_mechanism *m)
 	return n;
 }
 
-TEST(test_every_combination_survives_a_change)
+TEST(every_combination_survives_a_change)
 {
 	struct sm_mechanism m = {.name = "any", .summary = ""};
 	unsigned n = 0;
@@ -487,16 +487,16 @@ int main(void)
 		STORY(a_link_moves_from_port_to_port),
 		STORY(two_cables_are_swapped),
 		STORY(several_changes_at_once),
-		cmocka_unit_test(test_changes_during_every_phase),
-		cmocka_unit_test(test_a_switch_restarts_during_every_phase),
-		cmocka_unit_test(test_the_managers_own_link_bounces_during_a_full_discovery),
-		cmocka_unit_test(test_a_trap_while_a_sweep_is_under_way),
+		cmocka_unit_test(changes_during_every_phase),
+		cmocka_unit_test(a_switch_restarts_during_every_phase),
+		cmocka_unit_test(the_managers_own_link_bounces_during_a_full_discovery),
+		cmocka_unit_test(a_trap_while_a_sweep_is_under_way),
 		STORY(the_managers_own_link_bounces),
 		STORY(the_manager_moves_to_another_switch),
-		cmocka_unit_test(test_smps_are_lost),
+		cmocka_unit_test(smps_are_lost),
 		STORY(falls_back_to_full_discovery),
 		STORY(a_silent_switch_is_left_out_and_comes_back),
-		cmocka_unit_test(test_every_combination_survives_a_change),
+		cmocka_unit_test(every_combination_survives_a_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static struct tally resume(struct mech_world *w)
 }
 
 /* All that is known is true: every PortInfo, SwitchInfo and table, and who is behind which port. */
-TEST(test_what_is_known_is_what_is_there)
+TEST(restored_state_equals_the_devices)
 {
 	struct mech_world w;
 	const struct sm_memory *m;
@@ -97,7 +97,7 @@ TEST(test_what_is_known_is_what_is_there)
 	mech_close(&w);
 }
 
-TEST(test_three_questions_a_switch)
+TEST(a_restore_sends_three_gets_to_each_switch)
 {
 	struct mech_lids before, after;
 	struct mech_world w;
@@ -117,7 +117,7 @@ TEST(test_three_questions_a_switch)
 }
 
 /* Only who was met by asking is asked for its name: the SM's own node and the next. */
-TEST(test_names_are_known)
+TEST(names_are_restored)
 {
 	struct mech_world w;
 	uint64_t before;
@@ -138,7 +138,7 @@ TEST(test_names_are_known)
 }
 
 /* Whoever was next to it tells; the others are not asked for their ports. */
-TEST(test_a_link_failed_meanwhile)
+TEST(a_link_failed_meanwhile)
 {
 	struct mech_world w;
 	struct tally t;
@@ -155,7 +155,7 @@ TEST(test_a_link_failed_meanwhile)
 	mech_close(&w);
 }
 
-TEST(test_a_switch_and_a_host_restarted_meanwhile)
+TEST(a_switch_and_a_host_restarted_meanwhile)
 {
 	struct mech_lids before, after;
 	struct mech_world w;
@@ -187,7 +187,7 @@ static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint3
 }
 
 /* Another table: all is read then, and that one mended. */
-TEST(test_somebody_else_wrote_a_table)
+TEST(another_manager_wrote_a_table_meanwhile)
 {
 	uint8_t data[IBA_LFT_BLOCK];
 	struct mech_world w;
@@ -204,7 +204,7 @@ TEST(test_somebody_else_wrote_a_table)
 }
 
 /* Another SM's LID at a switch: it managed the subnet. */
-TEST(test_somebody_else_was_the_manager)
+TEST(another_manager_was_master_meanwhile)
 {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 	struct iba_port_info pi;
@@ -226,7 +226,7 @@ TEST(test_somebody_else_was_the_manager)
 	mech_close(&w);
 }
 
-TEST(test_there_is_no_rest_in_the_middle)
+TEST(state_is_saved_at_rest_only)
 {
 	struct mech_world w;
 
@@ -244,7 +244,7 @@ TEST(test_there_is_no_rest_in_the_middle)
 }
 
 /* Cut short anywhere, or with one byte another. */
-TEST(test_bytes_that_are_not_whole)
+TEST(truncated_state_is_refused)
 {
 	struct mech_world w;
 	struct err e;
@@ -273,15 +273,15 @@ TEST(test_bytes_that_are_not_whole)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_known_is_what_is_there),
-		cmocka_unit_test(test_three_questions_a_switch),
-		cmocka_unit_test(test_names_are_known),
-		cmocka_unit_test(test_a_link_failed_meanwhile),
-		cmocka_unit_test(test_a_switch_and_a_host_restarted_meanwhile),
-		cmocka_unit_test(test_somebody_else_wrote_a_table),
-		cmocka_unit_test(test_somebody_else_was_the_manager),
-		cmocka_unit_test(test_there_is_no_rest_in_the_middle),
-		cmocka_unit_test(test_bytes_that_are_not_whole),
+		cmocka_unit_test(restored_state_equals_the_devices),
+		cmocka_unit_test(a_restore_sends_three_gets_to_each_switch),
+		cmocka_unit_test(names_are_restored),
+		cmocka_unit_test(a_link_failed_meanwhile),
+		cmocka_unit_test(a_switch_and_a_host_restarted_meanwhile),
+		cmocka_unit_test(another_manager_wrote_a_table_meanwhile),
+		cmocka_unit_test(another_manager_was_master_meanwhile),
+		cmocka_unit_test(state_is_saved_at_rest_only),
+		cmocka_unit_test(truncated_state_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

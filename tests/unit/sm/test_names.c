@@ -41,7 +41,7 @@ static void sweep_now(struct rig *g)
 	run_idle(g);
 }
 
-TEST(test_names_come_once_all_is_up)
+TEST(names_are_read_after_bring_up)
 {
 	struct sm_status st;
 	struct rig g;
@@ -65,7 +65,7 @@ TEST(test_names_come_once_all_is_up)
 	rig_close(&g);
 }
 
-TEST(test_nobody_asks_unless_told_to)
+TEST(names_are_not_read_unless_configured)
 {
 	struct rig g;
 
@@ -88,7 +88,7 @@ static void tell_change(struct rig *g, unsigned dev, unsigned what)
 	give_smp(g, mad, lid_of(g, dev));
 }
 
-TEST(test_trap_144_asks_again)
+TEST(trap_144_asks_again)
 {
 	struct rig g;
 
@@ -133,13 +133,13 @@ static void check_outlive(const char *mechanism)
 	rig_close(&g);
 }
 
-TEST(test_names_outlive_discoveries)
+TEST(names_are_kept_over_discoveries)
 {
 	check_outlive("basic");
 	check_outlive("weft");
 }
 
-TEST(test_who_comes_back_may_be_called_otherwise)
+TEST(the_name_of_a_returning_node_is_read_again)
 {
 	struct rig g;
 
@@ -164,7 +164,7 @@ static bool no_names(struct rig *g, unsigned dev, const struct sm_send *s, uint8
 	return iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_DESC;
 }
 
-TEST(test_questions_hold_nothing_up)
+TEST(reading_names_delays_nothing_else)
 {
 	struct rig g;
 	time_ps due;
@@ -188,7 +188,7 @@ TEST(test_questions_hold_nothing_up)
 	rig_close(&g);
 }
 
-TEST(test_a_trap_comes_before_names)
+TEST(traps_are_handled_before_names)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 	struct rig g;
@@ -216,7 +216,7 @@ static bool one_without(struct rig *g, unsigned dev, const struct sm_send *s, ui
 	return dev != mute_desc || iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_DESC;
 }
 
-TEST(test_who_gives_no_name_is_asked_after_the_next_round)
+TEST(a_name_without_a_response_is_requested_after_the_next_round)
 {
 	unsigned asked;
 	struct rig g;
@@ -239,7 +239,7 @@ TEST(test_who_gives_no_name_is_asked_after_the_next_round)
 	rig_close(&g);
 }
 
-TEST(test_any_64_bytes_are_a_name)
+TEST(any_64_bytes_are_a_name)
 {
 	struct rig g;
 
@@ -260,15 +260,15 @@ TEST(test_any_64_bytes_are_a_name)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_come_once_all_is_up),
-		cmocka_unit_test(test_nobody_asks_unless_told_to),
-		cmocka_unit_test(test_trap_144_asks_again),
-		cmocka_unit_test(test_names_outlive_discoveries),
-		cmocka_unit_test(test_who_comes_back_may_be_called_otherwise),
-		cmocka_unit_test(test_questions_hold_nothing_up),
-		cmocka_unit_test(test_a_trap_comes_before_names),
-		cmocka_unit_test(test_who_gives_no_name_is_asked_after_the_next_round),
-		cmocka_unit_test(test_any_64_bytes_are_a_name),
+		cmocka_unit_test(names_are_read_after_bring_up),
+		cmocka_unit_test(names_are_not_read_unless_configured),
+		cmocka_unit_test(trap_144_asks_again),
+		cmocka_unit_test(names_are_kept_over_discoveries),
+		cmocka_unit_test(the_name_of_a_returning_node_is_read_again),
+		cmocka_unit_test(reading_names_delays_nothing_else),
+		cmocka_unit_test(traps_are_handled_before_names),
+		cmocka_unit_test(a_name_without_a_response_is_requested_after_the_next_round),
+		cmocka_unit_test(any_64_bytes_are_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

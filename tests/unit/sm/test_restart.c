@@ -51,7 +51,7 @@ static struct tally follow(struct mech_world *w, bool seeded)
 	return t;
 }
 
-TEST(test_where_all_is_right_nothing_is_set)
+TEST(a_correct_subnet_gets_no_set)
 {
 	static const char *const names[] = {"basic", "weft"};
 
@@ -75,7 +75,7 @@ TEST(test_where_all_is_right_nothing_is_set)
 }
 
 /* Without read_back everything is written again, as before. */
-TEST(test_who_does_not_look_has_to_write)
+TEST(without_read_back_everything_is_written)
 {
 	struct mech_world w;
 	struct tally t;
@@ -94,7 +94,7 @@ TEST(test_who_does_not_look_has_to_write)
  * As the daemon runs it: links that the SM stops tell of it by traps, and what a full discovery then
  * finds as it was ends the round. The host with the last LID leaves: a top that is one too high serves.
  */
-TEST(test_the_last_lid_goes_and_there_is_rest)
+TEST(the_manager_comes_to_rest_after_the_last_lid_leaves)
 {
 	struct mech_lids l;
 	struct mech_world w;
@@ -141,7 +141,7 @@ static uint64_t lost(const struct mech_world *w)
 	return n;
 }
 
-TEST(test_no_packet_feels_a_warm_start)
+TEST(a_warm_start_loses_no_packet)
 {
 	for (unsigned seeded = 0; seeded < 2; seeded++) {
 		struct mech_world w;
@@ -163,7 +163,7 @@ TEST(test_no_packet_feels_a_warm_start)
 
 /* A link that comes while nobody manages is taken into use without a loss; one that goes costs no more
  * than what is sent that way until the new manager has seen it. */
-TEST(test_a_change_that_nobody_saw)
+TEST(a_change_while_no_manager_ran)
 {
 	struct mech_world w;
 	struct tally t;
@@ -225,7 +225,7 @@ static void route_in_a_ring(struct mech_world *w)
 	}
 }
 
-TEST(test_tables_with_a_deadlock_are_replaced)
+TEST(tables_with_a_deadlock_are_replaced)
 {
 	struct lab_levels levels;
 	struct mech_world w;
@@ -251,7 +251,7 @@ TEST(test_tables_with_a_deadlock_are_replaced)
 	mech_close(&w);
 }
 
-TEST(test_tables_that_lead_nowhere_are_replaced)
+TEST(tables_without_a_route_are_replaced)
 {
 	uint8_t data[IBA_LFT_BLOCK];
 	struct mech_world w;
@@ -272,7 +272,7 @@ TEST(test_tables_that_lead_nowhere_are_replaced)
 
 /* ---- turns that the last one left off ---- */
 
-TEST(test_turns_that_were_left_off_come_on)
+TEST(disabled_turns_are_enabled_again)
 {
 	struct iba_slvl_table off;
 	struct iba_port_info pi;
@@ -309,7 +309,7 @@ TEST(test_turns_that_were_left_off_come_on)
 /* ---- LIDs ---- */
 
 /* A host without a LID is met long before one that has LID 1: it must not get that. */
-TEST(test_a_lid_that_seems_free_may_be_somebodys)
+TEST(an_apparently_free_lid_may_be_in_use)
 {
 	struct mech_lids before, after;
 	struct mech_world w;
@@ -337,7 +337,7 @@ TEST(test_a_lid_that_seems_free_may_be_somebodys)
  * distrust: a stranger wrote a LID, a table and a turn, and marked nothing. LIDs are as seeded, not as the
  * device has them, and all turns are looked at.
  */
-TEST(test_a_stranger_was_here)
+TEST(values_that_another_program_wrote_are_corrected)
 {
 	struct mech_lids before, after;
 	struct iba_slvl_table odd = {{0}};
@@ -374,7 +374,7 @@ TEST(test_a_stranger_was_here)
  * distrust: a host that is met early is nobody the manager knows and has the LID of a switch far away. It
  * may be that switch under a false name, so it does not get that LID, though its owner was not met yet.
  */
-TEST(test_a_stranger_takes_nobodys_lid)
+TEST(an_unknown_host_does_not_get_the_lid_of_a_switch)
 {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 	struct mech_lids before, after;
@@ -403,17 +403,17 @@ TEST(test_a_stranger_takes_nobodys_lid)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_where_all_is_right_nothing_is_set),
-		cmocka_unit_test(test_who_does_not_look_has_to_write),
-		cmocka_unit_test(test_the_last_lid_goes_and_there_is_rest),
-		cmocka_unit_test(test_no_packet_feels_a_warm_start),
-		cmocka_unit_test(test_a_change_that_nobody_saw),
-		cmocka_unit_test(test_tables_with_a_deadlock_are_replaced),
-		cmocka_unit_test(test_tables_that_lead_nowhere_are_replaced),
-		cmocka_unit_test(test_turns_that_were_left_off_come_on),
-		cmocka_unit_test(test_a_lid_that_seems_free_may_be_somebodys),
-		cmocka_unit_test(test_a_stranger_was_here),
-		cmocka_unit_test(test_a_stranger_takes_nobodys_lid),
+		cmocka_unit_test(a_correct_subnet_gets_no_set),
+		cmocka_unit_test(without_read_back_everything_is_written),
+		cmocka_unit_test(the_manager_comes_to_rest_after_the_last_lid_leaves),
+		cmocka_unit_test(a_warm_start_loses_no_packet),
+		cmocka_unit_test(a_change_while_no_manager_ran),
+		cmocka_unit_test(tables_with_a_deadlock_are_replaced),
+		cmocka_unit_test(tables_without_a_route_are_replaced),
+		cmocka_unit_test(disabled_turns_are_enabled_again),
+		cmocka_unit_test(an_apparently_free_lid_may_be_in_use),
+		cmocka_unit_test(values_that_another_program_wrote_are_corrected),
+		cmocka_unit_test(an_unknown_host_does_not_get_the_lid_of_a_switch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void change(struct rig *g, const char *mechanism)
 	all_is_well(g, when);
 }
 
-TEST(both_kinds_come_up_and_change_under_every_mechanism)
+TEST(linear_and_random_tables_under_every_mechanism)
 {
 	struct rig g;
 
@@ -137,7 +137,7 @@ TEST(both_kinds_come_up_and_change_under_every_mechanism)
 }
 
 /* Room for every LID and no more: old and new entries do not fit together. */
-TEST(tables_without_a_spare_slot_change_too)
+TEST(full_random_tables_can_change)
 {
 	struct rig g;
 
@@ -167,7 +167,7 @@ TEST(a_small_change_sends_few_blocks)
 }
 
 /* Packets for a LID that nobody has end somewhere: no ring of default ports. */
-TEST(default_ports_make_no_ring)
+TEST(default_ports_make_no_loop)
 {
 	struct rig g;
 	const uint16_t nobody = 1000;
@@ -194,7 +194,7 @@ TEST(default_ports_make_no_ring)
 }
 
 /* The root needs an entry for each LID: three are too few. */
-TEST(too_small_a_table_is_reported_and_its_switch_left_out)
+TEST(a_switch_whose_table_is_too_small_is_reported_and_left_out)
 {
 	struct rig g;
 	struct lab_verdict v;
@@ -266,11 +266,11 @@ TEST(a_hidden_restart_is_noticed)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_kinds_come_up_and_change_under_every_mechanism),
-		cmocka_unit_test(tables_without_a_spare_slot_change_too),
+		cmocka_unit_test(linear_and_random_tables_under_every_mechanism),
+		cmocka_unit_test(full_random_tables_can_change),
 		cmocka_unit_test(a_small_change_sends_few_blocks),
-		cmocka_unit_test(default_ports_make_no_ring),
-		cmocka_unit_test(too_small_a_table_is_reported_and_its_switch_left_out),
+		cmocka_unit_test(default_ports_make_no_loop),
+		cmocka_unit_test(a_switch_whose_table_is_too_small_is_reported_and_left_out),
 		cmocka_unit_test(random_trials_pass),
 		cmocka_unit_test(a_hidden_restart_is_noticed),
 	};

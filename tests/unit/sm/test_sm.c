@@ -7,7 +7,7 @@
 
 /* ---- stories ---- */
 
-TEST(test_brings_a_subnet_up)
+TEST(brings_a_subnet_up)
 {
 	struct rig g;
 	struct sm_status st;
@@ -57,7 +57,7 @@ TEST(test_window)
 	}
 }
 
-TEST(test_breadth_first_asks_one_at_a_time)
+TEST(breadth_first_discovery_sends_one_request_at_a_time)
 {
 	struct rig g;
 
@@ -129,7 +129,7 @@ static void check_silence(unsigned switches, unsigned resp, unsigned hops_first,
 	rig_close(&g);
 }
 
-TEST(test_timeout_to_the_picosecond)
+TEST(timeout_to_the_picosecond)
 {
 	check_silence(1, 8, 4, 4); /* few hops: four are assumed */
 	/* Six switches deep; looking back from the last one took a route of seven. */
@@ -137,7 +137,7 @@ TEST(test_timeout_to_the_picosecond)
 	check_silence(1, 10, 4, 4); /* slow agents */
 }
 
-TEST(test_a_silent_host_does_not_hold_up_the_rest)
+TEST(a_silent_host_does_not_delay_the_others)
 {
 	struct sm_status st;
 	struct rig g;
@@ -180,7 +180,7 @@ static bool lose_some(struct rig *g, unsigned dev, const struct sm_send *s, uint
 	return ++lose_countdown % 5 != 0;
 }
 
-TEST(test_lost_responses_are_asked_for_again)
+TEST(lost_responses_are_requested_again)
 {
 	struct rig g;
 
@@ -196,7 +196,7 @@ TEST(test_lost_responses_are_asked_for_again)
 	rig_close(&g);
 }
 
-TEST(test_doubled_responses_are_dropped)
+TEST(duplicate_responses_are_dropped)
 {
 	struct rig g;
 	uint64_t requests;
@@ -217,7 +217,7 @@ TEST(test_doubled_responses_are_dropped)
 
 /* ---- traps, sweeps, late answers ---- */
 
-TEST(test_late_answers_after_a_new_start)
+TEST(late_responses_after_a_restart_are_ignored)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
@@ -246,7 +246,7 @@ TEST(test_late_answers_after_a_new_start)
 	rig_close(&g);
 }
 
-TEST(test_a_trap_is_repressed_and_looked_into)
+TEST(a_trap_is_repressed_and_starts_a_discovery)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	const struct sm_send *s;
@@ -278,7 +278,7 @@ TEST(test_a_trap_is_repressed_and_looked_into)
 	rig_close(&g);
 }
 
-TEST(test_traps_that_change_nothing)
+TEST(traps_that_change_nothing)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
@@ -302,7 +302,7 @@ TEST(test_traps_that_change_nothing)
 	rig_close(&g);
 }
 
-TEST(test_sweeps_find_changes)
+TEST(sweeps_find_changes)
 {
 	struct rig g;
 	uint64_t swept;
@@ -343,7 +343,7 @@ static void look_again(struct rig *g)
 	run_ready(g);
 }
 
-TEST(test_lids_stay)
+TEST(lids_stay)
 {
 	uint16_t was[4];
 	struct rig g;
@@ -373,7 +373,7 @@ TEST(test_lids_stay)
 	rig_close(&g);
 }
 
-TEST(test_lmc_ranges_are_aligned_and_apart)
+TEST(lmc_ranges_are_aligned_and_apart)
 {
 	uint8_t used[LIDS] = {0};
 	struct rig g;
@@ -396,7 +396,7 @@ TEST(test_lmc_ranges_are_aligned_and_apart)
 	rig_close(&g);
 }
 
-TEST(test_lids_in_devices_are_kept)
+TEST(lids_in_devices_are_kept)
 {
 	struct rig g;
 
@@ -413,7 +413,7 @@ TEST(test_lids_in_devices_are_kept)
 	rig_close(&g);
 }
 
-TEST(test_two_devices_with_one_lid)
+TEST(two_devices_with_one_lid)
 {
 	struct rig g;
 
@@ -428,7 +428,7 @@ TEST(test_two_devices_with_one_lid)
 	rig_close(&g);
 }
 
-TEST(test_lids_that_no_port_may_have)
+TEST(invalid_lids_are_replaced)
 {
 	struct rig g;
 
@@ -445,7 +445,7 @@ TEST(test_lids_that_no_port_may_have)
 	rig_close(&g);
 }
 
-TEST(test_lids_run_out)
+TEST(too_few_lids_are_reported)
 {
 	struct rig g;
 
@@ -462,7 +462,7 @@ TEST(test_lids_run_out)
 	rig_close(&g);
 }
 
-TEST(test_not_even_one_for_itself)
+TEST(no_lid_left_for_the_manager)
 {
 	struct rig g;
 
@@ -516,13 +516,13 @@ static void check_late_own_lid(bool lids_left)
 	rig_close(&g);
 }
 
-TEST(test_others_wait_for_the_sms_own_lid)
+TEST(other_lids_are_assigned_after_the_managers)
 {
 	check_late_own_lid(true);
 	check_late_own_lid(false);
 }
 
-TEST(test_lids_of_the_departed_are_given_again)
+TEST(lids_of_removed_nodes_are_reused)
 {
 	struct sm_config c;
 	struct sm_status st;
@@ -576,13 +576,13 @@ static void check_refused(bool no_routes)
 	rig_close(&g);
 }
 
-TEST(test_unverified_tables_are_refused)
+TEST(unverified_tables_are_refused)
 {
 	check_refused(false);
 	check_refused(true);
 }
 
-TEST(test_routes_nobody_asked_for)
+TEST(routes_without_a_request_are_ignored)
 {
 	struct rig g;
 	struct sm_routes old;
@@ -609,7 +609,7 @@ TEST(test_routes_nobody_asked_for)
 
 /* ---- nonsense ---- */
 
-TEST(test_garbage_is_counted_and_ignored)
+TEST(garbage_is_counted_and_ignored)
 {
 	static const uint8_t methods[] = {0x00,	   IBA_SEND, IBA_REPORT, IBA_TRAP_REPRESS,
 					  IBA_GET, 0x99};
@@ -660,7 +660,7 @@ static bool wrong_attribute(struct rig *g, unsigned dev, const struct sm_send *s
 	return true;
 }
 
-TEST(test_an_answer_must_fit_its_question)
+TEST(a_response_must_match_its_request)
 {
 	struct rig g;
 
@@ -690,7 +690,7 @@ static bool nonsense_caps(struct rig *g, unsigned dev, const struct sm_send *s, 
 	return true;
 }
 
-TEST(test_nonsense_capabilities)
+TEST(impossible_capabilities)
 {
 	struct rig g;
 
@@ -705,7 +705,7 @@ TEST(test_nonsense_capabilities)
 }
 
 /* One device that says it needs hours must not make the SM wait for hours for another. */
-TEST(test_nonsense_response_time)
+TEST(impossible_response_times)
 {
 	struct rig g;
 
@@ -733,7 +733,7 @@ static bool wrong_node_info(struct rig *g, unsigned dev, const struct sm_send *s
 	return true;
 }
 
-TEST(test_a_device_that_makes_no_sense_is_left_out)
+TEST(an_inconsistent_device_is_left_out)
 {
 	struct rig g;
 
@@ -762,7 +762,7 @@ static bool shrunken_self(struct rig *g, unsigned dev, const struct sm_send *s, 
 	return true;
 }
 
-TEST(test_the_own_node_makes_no_sense)
+TEST(the_managers_own_node_is_inconsistent)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
@@ -794,7 +794,7 @@ static bool refuse_switch_info(struct rig *g, unsigned dev, const struct sm_send
 	return true;
 }
 
-TEST(test_a_stubborn_device_does_not_keep_the_sm_busy)
+TEST(a_device_that_refuses_repeatedly_is_retried_rarely)
 {
 	struct rig g;
 
@@ -818,7 +818,7 @@ TEST(test_a_stubborn_device_does_not_keep_the_sm_busy)
 
 /* ---- who is asking ---- */
 
-TEST(test_tells_who_it_is)
+TEST(sm_info_is_answered)
 {
 	struct iba_sm_info si;
 	uint8_t mad[IBA_MAD_SIZE];
@@ -842,7 +842,7 @@ TEST(test_tells_who_it_is)
 	rig_close(&g);
 }
 
-TEST(test_every_request_shows_the_key)
+TEST(every_request_carries_the_m_key)
 {
 	struct rig g;
 
@@ -863,7 +863,7 @@ TEST(test_every_request_shows_the_key)
 
 /* ---- a link that stops at both ends ---- */
 
-TEST(test_the_other_end_of_a_stopped_link_is_armed_too)
+TEST(the_other_end_of_a_stopped_link_is_armed_too)
 {
 	for (unsigned real = 0; real < 2; real++) {
 		struct rig g;
@@ -895,7 +895,7 @@ TEST(test_the_other_end_of_a_stopped_link_is_armed_too)
 	}
 }
 
-TEST(test_a_late_trap_is_no_round)
+TEST(a_late_trap_starts_no_round)
 {
 	uint8_t mad[IBA_MAD_SIZE];
 	uint32_t rounds;
@@ -933,7 +933,7 @@ static bool chaos(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t 
 	return rng_below(&g->rng, 12) != 0;
 }
 
-TEST(test_same_events_same_actions)
+TEST(same_events_same_actions)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		uint8_t trap[IBA_MAD_SIZE];
@@ -976,7 +976,7 @@ static bool lose_table_answers(struct rig *g, unsigned dev, const struct sm_send
 	return false;
 }
 
-TEST(test_a_table_that_was_set_without_an_answer_is_not_known)
+TEST(an_unacknowledged_table_block_is_unknown)
 {
 	uint8_t trap[IBA_MAD_SIZE];
 	struct rig g;
@@ -1001,41 +1001,41 @@ TEST(test_a_table_that_was_set_without_an_answer_is_not_known)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_brings_a_subnet_up),
+		cmocka_unit_test(brings_a_subnet_up),
 		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_breadth_first_asks_one_at_a_time),
-		cmocka_unit_test(test_timeout_to_the_picosecond),
-		cmocka_unit_test(test_a_silent_host_does_not_hold_up_the_rest),
-		cmocka_unit_test(test_lost_responses_are_asked_for_again),
-		cmocka_unit_test(test_doubled_responses_are_dropped),
-		cmocka_unit_test(test_late_answers_after_a_new_start),
-		cmocka_unit_test(test_a_trap_is_repressed_and_looked_into),
-		cmocka_unit_test(test_traps_that_change_nothing),
-		cmocka_unit_test(test_sweeps_find_changes),
-		cmocka_unit_test(test_lids_stay),
-		cmocka_unit_test(test_lmc_ranges_are_aligned_and_apart),
-		cmocka_unit_test(test_lids_in_devices_are_kept),
-		cmocka_unit_test(test_two_devices_with_one_lid),
-		cmocka_unit_test(test_lids_that_no_port_may_have),
-		cmocka_unit_test(test_lids_run_out),
-		cmocka_unit_test(test_not_even_one_for_itself),
-		cmocka_unit_test(test_others_wait_for_the_sms_own_lid),
-		cmocka_unit_test(test_lids_of_the_departed_are_given_again),
-		cmocka_unit_test(test_unverified_tables_are_refused),
-		cmocka_unit_test(test_routes_nobody_asked_for),
-		cmocka_unit_test(test_garbage_is_counted_and_ignored),
-		cmocka_unit_test(test_an_answer_must_fit_its_question),
-		cmocka_unit_test(test_nonsense_capabilities),
-		cmocka_unit_test(test_nonsense_response_time),
-		cmocka_unit_test(test_a_device_that_makes_no_sense_is_left_out),
-		cmocka_unit_test(test_the_own_node_makes_no_sense),
-		cmocka_unit_test(test_a_stubborn_device_does_not_keep_the_sm_busy),
-		cmocka_unit_test(test_tells_who_it_is),
-		cmocka_unit_test(test_every_request_shows_the_key),
-		cmocka_unit_test(test_the_other_end_of_a_stopped_link_is_armed_too),
-		cmocka_unit_test(test_a_late_trap_is_no_round),
-		cmocka_unit_test(test_same_events_same_actions),
-		cmocka_unit_test(test_a_table_that_was_set_without_an_answer_is_not_known),
+		cmocka_unit_test(breadth_first_discovery_sends_one_request_at_a_time),
+		cmocka_unit_test(timeout_to_the_picosecond),
+		cmocka_unit_test(a_silent_host_does_not_delay_the_others),
+		cmocka_unit_test(lost_responses_are_requested_again),
+		cmocka_unit_test(duplicate_responses_are_dropped),
+		cmocka_unit_test(late_responses_after_a_restart_are_ignored),
+		cmocka_unit_test(a_trap_is_repressed_and_starts_a_discovery),
+		cmocka_unit_test(traps_that_change_nothing),
+		cmocka_unit_test(sweeps_find_changes),
+		cmocka_unit_test(lids_stay),
+		cmocka_unit_test(lmc_ranges_are_aligned_and_apart),
+		cmocka_unit_test(lids_in_devices_are_kept),
+		cmocka_unit_test(two_devices_with_one_lid),
+		cmocka_unit_test(invalid_lids_are_replaced),
+		cmocka_unit_test(too_few_lids_are_reported),
+		cmocka_unit_test(no_lid_left_for_the_manager),
+		cmocka_unit_test(other_lids_are_assigned_after_the_managers),
+		cmocka_unit_test(lids_of_removed_nodes_are_reused),
+		cmocka_unit_test(unverified_tables_are_refused),
+		cmocka_unit_test(routes_without_a_request_are_ignored),
+		cmocka_unit_test(garbage_is_counted_and_ignored),
+		cmocka_unit_test(a_response_must_match_its_request),
+		cmocka_unit_test(impossible_capabilities),
+		cmocka_unit_test(impossible_response_times),
+		cmocka_unit_test(an_inconsistent_device_is_left_out),
+		cmocka_unit_test(the_managers_own_node_is_inconsistent),
+		cmocka_unit_test(a_device_that_refuses_repeatedly_is_retried_rarely),
+		cmocka_unit_test(sm_info_is_answered),
+		cmocka_unit_test(every_request_carries_the_m_key),
+		cmocka_unit_test(the_other_end_of_a_stopped_link_is_armed_too),
+		cmocka_unit_test(a_late_trap_starts_no_round),
+		cmocka_unit_test(same_events_same_actions),
+		cmocka_unit_test(an_unacknowledged_table_block_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

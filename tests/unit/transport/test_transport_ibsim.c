@@ -257,7 +257,7 @@ static void there_and_back(struct server *s)
 	stop(s);
 }
 
-TEST(mads_go_and_come)
+TEST(mads_are_sent_and_received)
 {
 	struct server s;
 
@@ -265,7 +265,7 @@ TEST(mads_go_and_come)
 	there_and_back(&s);
 }
 
-TEST(old_servers_addresses_are_longer)
+TEST(padded_addresses_of_old_servers_are_accepted)
 {
 	struct server s;
 
@@ -273,7 +273,7 @@ TEST(old_servers_addresses_are_longer)
 	there_and_back(&s);
 }
 
-TEST(udp_works_as_well)
+TEST(udp_works_too)
 {
 	struct server s;
 
@@ -281,7 +281,7 @@ TEST(udp_works_as_well)
 	there_and_back(&s);
 }
 
-TEST(nobody_there_is_told_at_once)
+TEST(a_missing_server_is_reported_at_once)
 {
 	struct err e;
 
@@ -290,7 +290,7 @@ TEST(nobody_there_is_told_at_once)
 	assert_int_equal(fails_at("no-such-host-anywhere.invalid:7070", &e), -EINVAL);
 }
 
-TEST(a_refusal_is_told)
+TEST(a_refused_connection_is_reported)
 {
 	struct server s;
 	struct err e;
@@ -301,7 +301,7 @@ TEST(a_refusal_is_told)
 	stop(&s);
 }
 
-TEST(a_silent_server_does_not_hang_us)
+TEST(a_silent_server_does_not_block)
 {
 	struct server s;
 	struct err e;
@@ -343,7 +343,7 @@ TEST(a_full_queue_takes_what_fits)
 	free(m);
 }
 
-TEST(odd_packets_are_left_out)
+TEST(bad_packets_are_ignored)
 {
 	struct tp_mad m[8] = {request(5)};
 	struct server s;
@@ -370,7 +370,7 @@ TEST(odd_packets_are_left_out)
 }
 
 /* What somebody else asks keeps its id, or the answer would not find back. */
-TEST(ids_of_others_stay_whole)
+TEST(transaction_ids_of_other_requesters_are_kept)
 {
 	struct ibsim_packet p = {.slid = htons(9), .dlid = htons(1)};
 	struct tp_mad m[8];
@@ -389,7 +389,7 @@ TEST(ids_of_others_stay_whole)
 	stop(&s);
 }
 
-TEST(a_server_that_goes_is_noticed)
+TEST(a_lost_server_is_noticed)
 {
 	struct tp_mad m[8] = {request(5)};
 	struct server s;
@@ -449,16 +449,16 @@ TEST(transports_have_names)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mads_go_and_come),
-		cmocka_unit_test(old_servers_addresses_are_longer),
-		cmocka_unit_test(udp_works_as_well),
-		cmocka_unit_test(nobody_there_is_told_at_once),
-		cmocka_unit_test(a_refusal_is_told),
-		cmocka_unit_test(a_silent_server_does_not_hang_us),
+		cmocka_unit_test(mads_are_sent_and_received),
+		cmocka_unit_test(padded_addresses_of_old_servers_are_accepted),
+		cmocka_unit_test(udp_works_too),
+		cmocka_unit_test(a_missing_server_is_reported_at_once),
+		cmocka_unit_test(a_refused_connection_is_reported),
+		cmocka_unit_test(a_silent_server_does_not_block),
 		cmocka_unit_test(a_full_queue_takes_what_fits),
-		cmocka_unit_test(odd_packets_are_left_out),
-		cmocka_unit_test(ids_of_others_stay_whole),
-		cmocka_unit_test(a_server_that_goes_is_noticed),
+		cmocka_unit_test(bad_packets_are_ignored),
+		cmocka_unit_test(transaction_ids_of_other_requesters_are_kept),
+		cmocka_unit_test(a_lost_server_is_noticed),
 		cmocka_unit_test(two_connections_of_one_process),
 		cmocka_unit_test(transports_have_names),
 	};
