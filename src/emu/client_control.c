@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What clients ask of the server itself: to be connected, and about their port. Keeps no state. Way in:
- * ctl_answer(), for any bytes from anywhere. Does not touch sockets.
+ * Control messages: a client connects, disconnects, or asks about its port. Keeps no state. Way in:
+ * ctl_answer(), which accepts any bytes from any sender. Does not touch sockets.
  */
 #include "emu/emu_priv.h"
 
@@ -21,7 +21,7 @@ static bool ctl_connect(struct emu *m, struct ibsim_ctl *msg, const struct emu_a
 		events_say(m, "%s %u refused: %s", udp ? "UDP port" : "pid", i.id, e.text);
 		return false;
 	}
-	if (!i.node[0]) /* otherwise the client knows, and would be surprised by another name */
+	if (!i.node[0]) /* otherwise keep the name that the client gave */
 		fab_node_ident(m->fab, m->fab->ports[m->clients[c].port].node, i.node);
 	i.id = c;
 	msg->client = c;
@@ -29,7 +29,8 @@ static bool ctl_connect(struct emu *m, struct ibsim_ctl *msg, const struct emu_a
 	return true;
 }
 
-/* libumad2sim makes the port GUID of node GUID and port number: it gets what leads it to the right one. */
+/* libumad2sim adds the port number to the node GUID to get the port GUID: the node GUID is set so that the
+ * sum is right. */
 static bool ctl_node_info(struct emu *m, const struct emu_client *cl, uint8_t *data)
 {
 	struct iba_node_info ni;
@@ -101,7 +102,7 @@ static bool ctl_is_sm(struct emu *m, uint32_t c, const uint8_t *data)
 
 	memcpy(&on, data, sizeof(on));
 	if (on && !m->clients[c].is_sm && clients_sm_at(m, m->clients[c].port))
-		return false; /* as a device that is open already */
+		return false; /* like a device that is open already */
 	clients_set_is_sm(m, c, on);
 	return true;
 }
@@ -136,7 +137,7 @@ static bool ctl_known(struct emu *m, uint32_t c, struct ibsim_ctl *msg)
 
 	switch (msg->type) {
 	case IBSIM_DISCONNECT:
-		clients_detach(m, c, "it left");
+		clients_detach(m, c, "disconnected");
 		return true;
 	case IBSIM_GET_PORT:
 		return ctl_port(m, cl, msg->data);
@@ -175,7 +176,7 @@ bool ctl_answer(struct emu *m, struct ibsim_ctl *msg, const struct emu_addr *fro
 	else if (c >= m->cfg.clients || !m->clients[c].used || m->clients[c].udp != udp ||
 		 !emu_addr_same(&m->clients[c].ctl, from))
 		ok = msg->type ==
-		     IBSIM_DISCONNECT; /* it is gone already; nobody speaks for another */
+		     IBSIM_DISCONNECT; /* it has left already; no client acts for another */
 	else
 		ok = ctl_known(m, c, msg);
 	if (!ok)

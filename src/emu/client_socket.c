@@ -14,7 +14,7 @@ enum { QUEUE_FIRST = 64 };
 
 /* ---- addresses ---- */
 
-/* As libumad2sim has them: as long as the name with the NUL behind it. */
+/* As in libumad2sim: the length includes the NUL after the name. */
 void addr_unix(struct emu_addr *a, const char *name, const char *what, long number)
 {
 	int n;
@@ -140,7 +140,8 @@ int wire_connect(struct emu *m, uint32_t c, struct err *e)
 		struct sockaddr_in in;
 
 		addr_loopback(&own, m->cfg.udp_port + 1 + c);
-		memcpy(&in, &cl->ctl.a.storage, sizeof(in)); /* same host, the port it named */
+		memcpy(&in, &cl->ctl.a.storage,
+		       sizeof(in)); /* same host, the port that the client gave */
 		in.sin_port = htons((uint16_t)cl->id);
 		cl->in = (struct emu_addr){.len = sizeof(in)};
 		memcpy(&cl->in.a.storage, &in, sizeof(in));
@@ -150,11 +151,11 @@ int wire_connect(struct emu *m, uint32_t c, struct err *e)
 	}
 	fd = socket_bound(&own);
 	if (fd < 0)
-		return err_set(e, fd, "a socket for it: %s", strerror(-fd));
+		return err_set(e, fd, "cannot open a socket for the client: %s", strerror(-fd));
 	if (connect(fd, &cl->in.a.any, cl->in.len)) {
 		rc = -errno;
 		close(fd);
-		return err_set(e, rc, "its socket: %s", strerror(-rc));
+		return err_set(e, rc, "cannot connect to the client's socket: %s", strerror(-rc));
 	}
 	cl->sock = sock_new(m, fd, c, cl->udp, data_ready);
 	return 0;
@@ -174,7 +175,7 @@ void wire_disconnect(struct emu *m, uint32_t c)
 	cl->queue = NULL;
 }
 
-/* Unix: whether anybody can be reached at its address. UDP: whether its port is still taken. */
+/* Unix: whether a socket has the client's address. UDP: whether its port is in use. */
 bool wire_alive(struct emu *m, uint32_t c)
 {
 	const struct emu_client *cl = &m->clients[c];
@@ -236,7 +237,7 @@ void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned s
 	make_dirty(m, c);
 }
 
-/* As much of a client's queue as it takes now; how many, or -errno when it is gone. */
+/* Returns the number of packets sent, or -errno when the client is gone. */
 int queue_send(struct emu *m, struct emu_client *cl)
 {
 	int total = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sockets in the emulator's loop: what client_socket.c gives socket_loop.c.
+ * Sockets in the emulator's loop: functions of client_socket.c that socket_loop.c uses.
  */
 #ifndef WEFT_EMU_CLIENT_SOCKET_H
 #define WEFT_EMU_CLIENT_SOCKET_H
@@ -21,7 +21,8 @@ int socket_bound(const struct emu_addr *a); /* a descriptor, or -errno */
 struct emu_sock *sock_new(struct emu *m, int fd, uint32_t client, bool udp, uv_poll_cb cb);
 void sock_free(struct emu_sock *s);
 void client_list_drop(uint32_t *list, uint32_t *n, uint32_t c);
-/* Sends as much of a client's queue as its socket takes: how many packets, or -errno when it is gone. */
+/* Sends as much of a client's queue as its socket takes: returns the number of packets, or
+ * -errno when the client is gone. */
 int queue_send(struct emu *m, struct emu_client *cl);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who is connected, and where: slots with a node's port each. State: struct emu_client, struct emu_port.
- * Way in: clients_attach(). Does not read or send MADs of clients; emu_ask() is the emulator's own way
- * to a node's agent.
+ * Connected clients, each at a port of a node. State: struct emu_client, struct emu_port. Way in:
+ * clients_attach(). Does not read or send MADs: socket_loop.c and mad_dispatch.c do.
  */
 #include "emu/emu_priv.h"
 #include "emu/target_names.h"
 
-/* ---- ports that somebody listens at ---- */
+/* ---- ports in use ---- */
 
 unsigned clients_port_num(const struct emu *m, port_id p)
 {
@@ -71,7 +70,7 @@ bool clients_sm_at(struct emu *m, port_id p)
 	return false;
 }
 
-/* ---- where a client goes ---- */
+/* ---- the port of a client ---- */
 
 static port_id linked_port(const struct fab *f, node_id n)
 {
@@ -83,7 +82,7 @@ static port_id linked_port(const struct fab *f, node_id n)
 	return fab_port_id(f, n, 1);
 }
 
-/* SIM_HOST: a node, of which one port may be named as in H-0001[2]; none: the default. */
+/* SIM_HOST: a node, with or without a port as in H-0001[2]; empty: the default. */
 static int find_place(struct emu *m, const char *text, port_id *p, struct err *e)
 {
 	struct line_word w = {.port = -1};
@@ -108,7 +107,7 @@ static int find_place(struct emu *m, const char *text, port_id *p, struct err *e
 	return 0;
 }
 
-/* ---- coming and going ---- */
+/* ---- attach and detach ---- */
 
 static uint32_t free_slot(const struct emu *m)
 {
@@ -119,8 +118,9 @@ static uint32_t free_slot(const struct emu *m)
 }
 
 /*
- * A process has one address: when it connects again, it is not where it was. Its control socket has its
- * name, so that nobody connects, and disconnects, in the place of another; with UDP this cannot be told.
+ * A process has one address: when it connects again, its old connection ends. The address of its control
+ * socket contains its id, so that no process can connect or disconnect in place of another; with UDP this
+ * cannot be checked.
  */
 static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from, bool udp,
 			 struct err *e)
@@ -129,8 +129,8 @@ static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from
 		if (!m->clients[c].used || m->clients[c].id != id || m->clients[c].udp != udp)
 			continue;
 		if (!udp && !emu_addr_same(&m->clients[c].ctl, from))
-			return err_set(e, -EADDRINUSE, "that is another client's id");
-		clients_detach(m, c, "it connected again");
+			return err_set(e, -EADDRINUSE, "another client has this id");
+		clients_detach(m, c, "connected again");
 	}
 	return 0;
 }
@@ -143,7 +143,7 @@ static int admit(struct emu *m, port_id port, bool is_sm, struct err *e)
 	if (!sim_node_on(m->sim, n))
 		return err_set(e, -EHOSTDOWN, "%s is off", names_node(m->fab, n, &b));
 	if (is_sm && clients_sm_at(m, port))
-		return err_set(e, -EBUSY, "an SM is at %s already", names_port(m->fab, port, &b));
+		return err_set(e, -EBUSY, "%s already has an SM", names_port(m->fab, port, &b));
 	return 0;
 }
 
@@ -172,7 +172,7 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
 		return CLIENT_NONE;
 	c = free_slot(m);
 	if (c == CLIENT_NONE) {
-		err_set(e, -EMFILE, "there are %u clients already", m->cfg.clients);
+		err_set(e, -EMFILE, "the limit of %u clients is reached", m->cfg.clients);
 		return CLIENT_NONE;
 	}
 	m->clients[c] = (struct emu_client){.used = true,
@@ -232,14 +232,14 @@ void clients_probe(struct emu *m)
 {
 	for (uint32_t c = 0; c < m->cfg.clients; c++)
 		if (m->clients[c].used && !wire_alive(m, c))
-			clients_detach(m, c, "it is gone");
+			clients_detach(m, c, "process ended");
 }
 
 void clients_free(struct emu *m)
 {
 	for (uint32_t c = 0; m->clients && c < m->cfg.clients; c++)
 		if (m->clients[c].used)
-			clients_detach(m, c, "the fabric ends");
+			clients_detach(m, c, "emulator stopped");
 	free(m->clients);
 	free(m->hot);
 	free(m->dirty);

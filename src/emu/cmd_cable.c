@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands about cables and power. State: what each port was connected with before it was cut. Way in:
- * the con_* tables. Does not tell anybody: the nodes do, by their traps.
+ * Commands about cables and power. State: to which port each port was connected before it was
+ * unlinked. Way in: the con_* tables. Does not notify the SM: the nodes do, by their traps.
  */
 #include "emu/console.h"
 
@@ -75,7 +75,7 @@ static bool cut(struct emu *m, port_id p)
 	return true;
 }
 
-/* Every port of the target, in order; how many fn said yes to. */
+/* Calls fn for every port of the target, in order. Returns how often it returned true. */
 static unsigned each_port(struct emu *m, const struct target *t,
 			  bool (*fn)(struct emu *m, port_id p))
 {
@@ -99,8 +99,8 @@ static int unlink_run(struct emu *m, const struct emu_op *op, struct strbuf *out
 		names_port(m->fab, fab_port_id(m->fab, op->a.node, (unsigned)op->a.port), &b));
 }
 
-const struct emu_cmd con_unlink = {"Unlink",	"LINK",	   "take the cable out", 1, 1,
-				   cable_parse, unlink_run};
+const struct emu_cmd con_unlink = {"Unlink", "LINK",	  "remove the cable", 1,
+				   1,	     cable_parse, unlink_run};
 
 static bool restore(struct emu *m, port_id p)
 {
@@ -131,8 +131,9 @@ static int relink_run(struct emu *m, const struct emu_op *op, struct strbuf *out
 	return connect_ports(m, p, m->before[p], out);
 }
 
-const struct emu_cmd con_relink = {
-	"ReLink", "LINK|all", "put the cable back where it was", 1, 1, relink_parse, relink_run};
+const struct emu_cmd con_relink = {"ReLink",  "LINK|all", "restore the cable that unlink removed",
+				   1,	      1,	  relink_parse,
+				   relink_run};
 
 /* ---- clear ---- */
 
@@ -158,7 +159,7 @@ static int clear_run(struct emu *m, const struct emu_op *op, struct strbuf *out 
 }
 
 const struct emu_cmd con_clear = {
-	"Clear",     "LINK",   "unlink; a whole node also forgets all it was told", 1, 1,
+	"Clear",     "LINK",   "unlink; a whole node also loses its configuration", 1, 1,
 	cable_parse, clear_run};
 
 /* ---- off and on ---- */
@@ -190,5 +191,5 @@ static int on_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 }
 
 const struct emu_cmd con_off = {
-	"off", "NODE", "take its power; it forgets all it was told", 1, 1, node_parse, off_run};
-const struct emu_cmd con_on = {"on", "NODE", "give it power again", 1, 1, node_parse, on_run};
+	"off", "NODE", "power off; the node loses its configuration", 1, 1, node_parse, off_run};
+const struct emu_cmd con_on = {"on", "NODE", "power on", 1, 1, node_parse, on_run};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that make links bad and counters move. Keeps no state: the simulation does. Way in: the
- * con_* tables.
+ * Commands that set faults of links, and counters. Keeps no state: the simulation does. Way in: the con_*
+ * tables. Does not check who uses the link.
  */
 #include "emu/console.h"
 
@@ -56,9 +56,13 @@ static int loss_run(struct emu *m, const struct emu_op *op, struct strbuf *out U
 	return 0;
 }
 
-const struct emu_cmd con_loss = {
-	"loss",	    "LINK SHARE", "lose 1% or 0.01 of its packets, each way", 2, 2,
-	loss_parse, loss_run};
+const struct emu_cmd con_loss = {"loss",
+				 "LINK SHARE",
+				 "drop a share (1% or 0.01) of the packets, in each direction",
+				 2,
+				 2,
+				 loss_parse,
+				 loss_run};
 
 static int latency_parse(const struct emu *m, const struct line *l, struct emu_op *op,
 			 struct err *e)
@@ -78,9 +82,8 @@ static int latency_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 	return 0;
 }
 
-const struct emu_cmd con_latency = {"latency",	"LINK TIME", "make it slower by so much, each way",
-				    2,		2,	     latency_parse,
-				    latency_run};
+const struct emu_cmd con_latency = {
+	"latency", "LINK TIME", "add latency, in each direction", 2, 2, latency_parse, latency_run};
 
 /* ---- counters ---- */
 
@@ -118,7 +121,7 @@ static int counter_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 }
 
 const struct emu_cmd con_counter = {
-	"counter",     "PORT NAME [N]", "add N, or 1, to one of its counters", 2, 3,
+	"counter",     "PORT NAME [N]", "add N (default 1) to a counter of the port", 2, 3,
 	counter_parse, counter_run};
 
 static bool is_counters(const char *word, const char *dot)
@@ -175,7 +178,7 @@ static int perfset_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 
 const struct emu_cmd con_perfset = {"PerformanceSet",
 				    "PORT PortCounters.NAME=N",
-				    "set one of its counters",
+				    "set a counter of the port",
 				    2,
 				    4,
 				    perfset_parse,
@@ -197,7 +200,7 @@ static int error_parse(const struct emu *m, const struct line *l, struct emu_op 
 		return -EINVAL;
 	op->share_q32 = (percent << 32) / 100;
 	if (!op->a.port)
-		op->a.port = -1; /* what reaches port 0 comes over every link */
+		op->a.port = -1; /* packets for port 0 arrive over every link */
 	return 0;
 }
 
@@ -209,14 +212,13 @@ static int error_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_error = {
-	"Error",
-	"LINK PERCENT [ATTRIBUTE]",
-	"lose packets of a link, or only MADs of an attribute; or as counter",
-	2,
-	3,
-	error_parse,
-	error_run};
+const struct emu_cmd con_error = {"Error",
+				  "LINK PERCENT [ATTRIBUTE]",
+				  "drop packets, or only MADs of one attribute; or as counter",
+				  2,
+				  3,
+				  error_parse,
+				  error_run};
 
 /* ---- flow ---- */
 
@@ -229,10 +231,10 @@ static int flow_parse(const struct emu *m, const struct line *l, struct emu_op *
 	    names_target(m->fab, &l->at[2], NAMES_ANY, &op->b, e) ||
 	    con_number(&l->at[3], 1000000000000ull, "a number of packets", &op->n, e))
 		return -EINVAL;
-	return l->n > 4 ? con_number(&l->at[4], 4096 + 64, "bytes a packet", &op->m, e) : 0;
+	return l->n > 4 ? con_number(&l->at[4], 4096 + 64, "a packet size in bytes", &op->m, e) : 0;
 }
 
-/* The port a node sends and receives by: the one given, else the first with a LID. */
+/* The port at which a node sends and receives: the one given, else the first with a LID. */
 static port_id end_port(const struct emu *m, const struct target *t)
 {
 	if (fab_is_switch(m->fab, t->node))
@@ -256,14 +258,14 @@ static int flow_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 		return con_refuse(out, "%s has no LID", names_port(m->fab, to, &b));
 	hops = sim_flow(m->sim, op->a.node, m->fab->ports[from].num, lid, op->n, (uint32_t)op->m);
 	if (hops < 0)
-		return con_refuse(out, "the packets did not arrive");
-	strbuf_addf(out, "%llu packets arrived after %d links\n", (unsigned long long)op->n, hops);
+		return con_refuse(out, "no route: packets would be discarded on the way");
+	strbuf_addf(out, "%llu packets counted over %d links\n", (unsigned long long)op->n, hops);
 	return 0;
 }
 
 const struct emu_cmd con_flow = {"flow",
 				 "FROM TO PACKETS [BYTES]",
-				 "count packets along the tables, as if they were sent",
+				 "count packets along the route without sending them",
 				 3,
 				 4,
 				 flow_parse,

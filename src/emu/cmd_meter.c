@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command that shows, and resets, the counts of smp_meter.c. Keeps no state. Way in: con_meter.
+ * The command that shows, and resets, the counts of smp_meter.c. Keeps no state. Way in: con_meter. Does not
+ * count.
  */
 #include "emu/console.h"
 
@@ -42,6 +43,10 @@ static int meter_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 }
 
 const struct emu_cmd con_meter = {
-	"meter",  "[reset]", "SMPs of clients: method, attribute, how many, first and last in us",
-	0,	  1,	     meter_parse,
+	"meter",
+	"[reset]",
+	"SMPs from clients: method, attribute, count, time of first and last in us",
+	0,
+	1,
+	meter_parse,
 	meter_run};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that change what a node says of itself: GUIDs and LIDs. Keeps no state but the emulator's
- * fabric, which it changes. Way in: the con_* tables. Does not change what clients were told.
+ * Commands that change GUIDs and LIDs of a node. State: the emulator's copy of the fabric. Way in: the con_*
+ * tables. Does not notify clients.
  */
 #include "emu/console.h"
 
@@ -30,8 +30,8 @@ static int guid_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 		return 0;
 	}
 	if (other != FAB_NONE && other != op->a.node && m->fab->nodes[other].guid == op->n)
-		return con_refuse(out, "that is the GUID of %s", names_node(m->fab, other, &b));
-	/* The netlist's id, which has the old one in it, goes on to name the node. */
+		return con_refuse(out, "%s already has this GUID", names_node(m->fab, other, &b));
+	/* The node keeps the netlist's id, which contains the old GUID. */
 	n->guid = op->n;
 	map64_put(&m->fab->by_guid, n->guid, op->a.node);
 	if (n->type == IBA_NODE_SWITCH)
@@ -52,7 +52,7 @@ static int baselid_parse(const struct emu *m, const struct line *l, struct emu_o
 	    con_number(&l->at[2], IBA_LID_MAX_UNICAST, "a LID", &op->n, e))
 		return -EINVAL;
 	if (fab_is_switch(m->fab, op->a.node) && op->a.port)
-		return err_set(e, -EINVAL, "a switch has its LID at port 0");
+		return err_set(e, -EINVAL, "expected port 0: only port 0 of a switch has a LID");
 	return l->n > 3 ? con_number(&l->at[3], 7, "an LMC", &op->m, e) : 0;
 }
 
@@ -63,7 +63,7 @@ static int baselid_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 	struct iba_port_info pi;
 
 	if (!emu_ask(m, p, IBA_GET, IBA_ATTR_PORT_INFO, 0, data))
-		return con_refuse(out, "the node does not answer");
+		return con_refuse(out, "no response from the node");
 	iba_port_info_get(&pi, data, sizeof(data));
 	pi.lid = (uint16_t)op->n;
 	pi.lmc = (uint8_t)op->m;
@@ -71,7 +71,7 @@ static int baselid_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 	pi.phys_state = IBA_PHYS_NO_CHANGE;
 	iba_port_info_put(&pi, data);
 	if (!emu_ask(m, p, IBA_SET, IBA_ATTR_PORT_INFO, 0, data))
-		return con_refuse(out, "the node does not take it");
+		return con_refuse(out, "the node refused the Set(PortInfo)");
 	return 0;
 }
 

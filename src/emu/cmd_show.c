@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that show: nodes and ports, the way between two LIDs, clients, figures. Keeps no state. Way
- * in: the con_* tables. Dump, Route and Attached look as ibsim's do, for what reads them.
+ * Commands that show nodes and ports, the route between two LIDs, clients, figures. Keeps no state. Way in:
+ * the con_* tables. The output of Dump, Route and Attached is like ibsim's, for programs that parse it.
  */
 #include "emu/console.h"
 #include "sim/stats/sim_stats.h"
@@ -156,7 +156,8 @@ static uint64_t target_lid(const struct emu *m, const struct target *t)
 	return 0;
 }
 
-/* From the port `at`, over its link or through its switch; false with a sentence when that ends. */
+/* One hop from the port `at`, over its link or through its switch; false, with the reason in out, when
+ * there is none. */
 static bool route_step(struct emu *m, uint64_t to, port_id *at, struct strbuf *out)
 {
 	node_id n = m->fab->ports[*at].node;
@@ -213,8 +214,9 @@ static int route_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	return 0;
 }
 
-const struct emu_cmd con_route = {"Route",     "FROM TO", "the way between two LIDs or nodes", 2, 2,
-				  route_parse, route_run};
+const struct emu_cmd con_route = {"Route",  "FROM TO", "show the route between two LIDs or nodes",
+				  2,	    2,	       route_parse,
+				  route_run};
 
 /* ---- attached ---- */
 
@@ -277,8 +279,8 @@ static int stat_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf
 	stat_line(out, "requests pending", m->pend.n);
 	stat_line(out, "requests repeated", m->stats.repeats);
 	stat_line(out, "requests timed out", m->stats.timeouts);
-	stat_line(out, "MADs nobody reads", m->stats.lost);
-	stat_line(out, "MADs for nobody", m->stats.unclaimed);
+	stat_line(out, "MADs dropped (client)", m->stats.lost);
+	stat_line(out, "MADs without client", m->stats.unclaimed);
 	stat_line(out, "bad packets", m->stats.bad_packets);
 	stat_line(out, "traps", st->traps);
 	stat_line(out, "links crossed", st->hops);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What people type, cut into words, and the values in them. Keeps no state. Way in: line_split().
- * Does not know any command or node.
+ * A command line split into words, and the values in them. Keeps no state. Way in: line_split(). Does not
+ * know any command or node.
  */
 #include "emu/command_line.h"
 
@@ -9,14 +9,14 @@
 
 #include "base/units.h"
 
-#define LINE_DAYS_MAX 100ull /* far from the end of simulated time */
+#define LINE_DAYS_MAX 100ull /* well below the end of simulated time */
 
 static bool is_blank(char c)
 {
 	return c && isspace((unsigned char)c);
 }
 
-/* "[13]" at *s, if anything is there. */
+/* Takes "[13]" at *s, if it is there. */
 static int port_take(const char **s, int *port, struct err *e)
 {
 	char *end;

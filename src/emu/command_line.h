@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command line as words. A word may be quoted and may have a port behind it, as in ibsim:
+ * A command line as words. A word may be quoted and may be followed by a port, as in ibsim:
  * "S-0002000000000002"[13], S-0002000000000002[13] and "switch 7[13]" are one word each.
  */
 #ifndef WEFT_EMU_LINE_H
@@ -12,7 +12,7 @@ enum { LINE_WORDS = 8, WORD_SIZE = 128 };
 
 struct line_word {
 	char text[WORD_SIZE]; /* without quotes and port */
-	int port;	      /* -1: none was given */
+	int port;	      /* -1: none */
 	const char *from;     /* where it begins in the line */
 };
 

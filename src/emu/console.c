@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of commands and those that are about the server itself. Keeps no state. Way in:
- * emu_command(), or console_parse() and console_run() one after the other. Does not read any input.
+ * The table of commands, and the commands about the server itself. Keeps no state. Ways in: emu_command(),
+ * or console_parse() and then console_run(). Does not read any input.
  */
 #include "emu/console.h"
 
@@ -18,13 +18,13 @@ enum { FILE_DEPTH = 4 };
 
 static int start_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct strbuf *out)
 {
-	strbuf_add(out, "The network runs from the start.\n");
+	strbuf_add(out, "The network is always running.\n");
 	return 0;
 }
 
-static const struct emu_cmd con_start = {
-	"Start",	   "",	     "does nothing: the network runs from the start", 0, 1,
-	con_parse_nothing, start_run};
+static const struct emu_cmd con_start = {"Start",  "", "no effect: the network is always running",
+					 0,	   1,  con_parse_nothing,
+					 start_run};
 
 static int verbose_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op,
 			 struct err *e)
@@ -42,12 +42,8 @@ static int verbose_run(struct emu *m, const struct emu_op *op, struct strbuf *ou
 }
 
 static const struct emu_cmd con_verbose = {
-	"Verbose",
-	"[LEVEL]",
-	"what is printed: 0 nothing, 1 events, 2 every port state, however many",
-	0,
-	1,
-	verbose_parse,
+	"Verbose",  "[LEVEL]", "level of output: 0 none, 1 events, 2 all port states without limit",
+	0,	    1,	       verbose_parse,
 	verbose_run};
 
 static int wait_parse(const struct emu *m UNUSED, const struct line *l, struct emu_op *op,
@@ -61,11 +57,11 @@ static int wait_parse(const struct emu *m UNUSED, const struct line *l, struct e
 
 static int wait_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct strbuf *out)
 {
-	return con_refuse(out, "only the console can wait");
+	return con_refuse(out, "wait works only on the console");
 }
 
 const struct emu_cmd con_wait = {
-	"Wait",	    "TIME",  "read the next command after TIME; the fabric goes on", 1, 1,
+	"Wait",	    "TIME",  "delay the next command; the fabric keeps running", 1, 1,
 	wait_parse, wait_run};
 
 static int disconnect_parse(const struct emu *m, const struct line *l, struct emu_op *op,
@@ -77,13 +73,13 @@ static int disconnect_parse(const struct emu *m, const struct line *l, struct em
 static int disconnect_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 {
 	if (!m->clients[op->n].used)
-		return con_refuse(out, "there is no client %llu", (unsigned long long)op->n);
+		return con_refuse(out, "no client %llu", (unsigned long long)op->n);
 	clients_detach(m, (uint32_t)op->n, "by command");
 	return 0;
 }
 
-static const struct emu_cmd con_x = {
-	"X", "CLIENT", "detach a client, by its number", 1, 1, disconnect_parse, disconnect_run};
+static const struct emu_cmd con_x = {"X", "CLIENT",	    "detach a client", 1,
+				     1,	  disconnect_parse, disconnect_run};
 
 static int quit_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf *out UNUSED)
 {
@@ -91,7 +87,7 @@ static int quit_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf
 	return 0;
 }
 
-static const struct emu_cmd con_quit = {"Quit",	 "", "end the fabric", 0, 0, con_parse_nothing,
+static const struct emu_cmd con_quit = {"Quit",	 "", "stop the emulator", 0, 0, con_parse_nothing,
 					quit_run};
 
 /* ---- commands from a file, at once ---- */
@@ -117,8 +113,7 @@ static int file_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 	int rc = 0;
 
 	if (depth == FILE_DEPTH)
-		return con_refuse(out, "%s: files of commands lead to each other without end",
-				  op->text);
+		return con_refuse(out, "%s: too many nested command files", op->text);
 	if (file_read(op->text, &data, &len, &e))
 		return con_refuse(out, "%s", e.text);
 	depth++;
@@ -130,7 +125,7 @@ static int file_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 }
 
 const struct emu_cmd con_file = {
-	"!",	 "FILE", "run the commands of a file; the first that fails ends it",
+	"!",	 "FILE", "run the commands of a file, up to the first that fails",
 	1,	 1,	 con_parse_nothing,
 	file_run};
 
@@ -138,7 +133,7 @@ const struct emu_cmd con_file = {
 
 static const struct emu_cmd con_help;
 
-/* ibsim's come first and in its order: there, the first that begins with what was typed is meant. */
+/* ibsim's commands come first, in ibsim's order: an abbreviation means the first command that begins with it. */
 static const struct emu_cmd *const table[] = {
 	&con_dump,  &con_route,	  &con_link,	&con_unlink,  &con_clear,   &con_guid,
 	&con_error, &con_baselid, &con_start,	&con_verbose, &con_wait,    &con_attached,
@@ -158,8 +153,8 @@ static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct
 	}
 	strbuf_add(
 		out,
-		"A NODE is an id, a name or a GUID of the netlist, quoted where it has blanks; a PORT is a\n"
-		"node with [number] behind it; a LINK is either of its ports, or a node for all its links.\n");
+		"NODE: id, name or GUID from the netlist, in quotes if it contains blanks. PORT: a node followed\n"
+		"by [number]. LINK: one of its two ports, or a node for all its links.\n");
 	return 0;
 }
 
@@ -189,7 +184,7 @@ static const struct emu_cmd *find(const char *typed, struct err *e)
 		lower(name, table[i]->name);
 		spelling_offer(&near, name, table[i]->name);
 	}
-	err_set(e, -EINVAL, "there is no command '%.40s'%s%s%s", typed,
+	err_set(e, -EINVAL, "unknown command '%.40s'%s%s%s", typed,
 		near.best ? ", did you mean " : "; try help", near.best ? near.best : "",
 		near.best ? "?" : "");
 	return NULL;

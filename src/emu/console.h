@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands: a line becomes an order, an order is carried out. Both steps are apart so that a script can
- * be checked as a whole before anything happens. A command is one struct emu_cmd in a cmd_*.c file and
- * a line in console.c's table; its name may be cut short as in ibsim, and its case does not matter.
+ * Commands: a line is parsed into a struct emu_op, which is executed later. The steps are separate so that a
+ * script can be checked as a whole before it starts. A command is one struct emu_cmd in a cmd_*.c file and
+ * a line in console.c's table; its name may be abbreviated as in ibsim, in upper or lower case.
  */
 #ifndef WEFT_EMU_CONSOLE_H
 #define WEFT_EMU_CONSOLE_H
@@ -42,7 +42,7 @@ int con_parse_nothing(const struct emu *m, const struct line *l, struct emu_op *
 int con_parse_target(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e);
 int con_number(const struct line_word *w, uint64_t max, const char *what, uint64_t *v,
 	       struct err *e);
-/* A sentence into out, and -EINVAL. */
+/* Adds the reason to out; returns -EINVAL. */
 int con_refuse(struct strbuf *out, const char *fmt, ...) PRINTF(2, 3);
 bool con_is_all(const struct line_word *w);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The console: commands from standard input, one after the other. State: the lines that are not carried
- * out yet and until when they wait. Way in: input_open(). At the end of input the console ends and
- * nothing else does.
+ * The console: commands from standard input, one after the other. State: the lines that were not executed
+ * yet, and the time until which they wait. Way in: input_open(). Does not stop the emulator at the end
+ * of input.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,11 +17,11 @@ struct input {
 	uv_poll_t poll;
 	uv_timer_t timer;
 	bool polled;	  /* the handle is in use */
-	unsigned handles; /* that the loop has not let go of */
+	unsigned handles; /* that the loop has not closed yet */
 	bool waits, at_end, is_tty, regular;
-	unsigned files;	    /* that were run: they may name each other */
-	struct strbuf text; /* not carried out yet */
-	size_t done;	    /* so much of it is */
+	unsigned files;	    /* that were run: they may include each other */
+	struct strbuf text; /* not executed yet */
+	size_t done;	    /* executed so far */
 };
 
 static void prompt(const struct input *in)
@@ -43,7 +43,7 @@ static void waited(uv_timer_t *t)
 	lines_run(in);
 }
 
-/* What a file says comes before what is read after it. */
+/* The commands of a file run before the input that follows. */
 static void insert_file(struct input *in, const char *path, struct strbuf *out)
 {
 	struct strbuf all = {0};
@@ -52,7 +52,7 @@ static void insert_file(struct input *in, const char *path, struct strbuf *out)
 	struct err e;
 
 	if (in->files++ >= FILES_MAX) {
-		con_refuse(out, "files of commands lead to each other without end");
+		con_refuse(out, "too many nested command files");
 		return;
 	}
 	if (file_read(path, &data, &len, &e)) {
@@ -141,12 +141,12 @@ static void readable(uv_poll_t *h, int status, int events UNUSED)
 		ended(in);
 		return;
 	}
-	in->files = 0; /* somebody types */
+	in->files = 0; /* new input */
 	strbuf_addn(&in->text, buf, (size_t)n);
 	lines_run(in);
 }
 
-/* A file cannot be waited for, and need not be. */
+/* A regular file is always readable and cannot be polled. */
 static void from_file(struct input *in)
 {
 	char buf[4096];
@@ -176,7 +176,7 @@ int input_open(struct emu *m, struct err *e)
 		from_file(in);
 		return 0;
 	}
-	/* libuv makes it non-blocking; but a terminal is shared with whoever else writes there. */
+	/* libuv makes it non-blocking, which other processes on the same terminal must not see. */
 	flags = fcntl(STDIN_FILENO, F_GETFL);
 	rc = uv_poll_init(&m->loop, &in->poll, STDIN_FILENO);
 	if (flags >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is printed, to whoever may or may not read it. State: what waits for room, how many events were
- * left out. Ways in: output_event(), output_answer(). Never waits, and says later what was left out.
+ * Output, to a reader that may be slow. State: text that waits for room, the number of lines dropped. Ways
+ * in: output_event(), output_answer(). Never blocks; reports later how many lines it dropped.
  */
 #include "base/nonblock_out.h"
 #include "emu/emu_priv.h"
@@ -10,7 +10,7 @@ enum { ANSWERS_MAX = 64 << 20 };
 
 struct output {
 	struct nonblock_out to;
-	uint64_t lost; /* events and answers, not told yet */
+	uint64_t lost; /* lines dropped and not reported yet */
 	bool polled;
 	uv_poll_t room;
 };
@@ -24,7 +24,7 @@ static bool tell_lost(struct emu *m)
 		return true;
 	snprintf(line, sizeof(line),
 		 m->cfg.json ? "{\"lost_lines\":%llu}\n"
-			     : "(%llu lines are missing here: nobody read them)\n",
+			     : "(%llu lines dropped: output was not read in time)\n",
 		 (unsigned long long)o->lost);
 	if (!nonblock_put(&o->to, line, strlen(line)))
 		return false;
@@ -37,7 +37,8 @@ static void on_room(uv_poll_t *h, int status UNUSED, int events UNUSED)
 	output_flush(h->data);
 }
 
-/* Only a description of our own: libuv makes it non-blocking. Others are tried again now and then. */
+/* Only a file description that no other process shares: libuv makes it non-blocking. Others are tried again
+ * by a timer. */
 static void await_room(struct emu *m)
 {
 	struct output *o = m->output;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop and the clock: looks for MADs as long as some come, sleeps otherwise, and wakes the simulation
- * when something is due in it. State: struct emu. Way in: emu_open(), emu_run(). Does not know what a MAD
- * or a command says.
+ * The loop: polls for MADs while they come, sleeps otherwise, and wakes the simulation when an event is due.
+ * State: struct emu. Ways in: emu_open(), emu_run(). Does not look into MADs or commands.
  */
 #include <sched.h>
 #include <sys/timerfd.h>
@@ -21,7 +20,7 @@ void emu_config_default(struct emu_config *c)
 	*c = (struct emu_config){
 		.clients = 128,
 		.spin_us = 50,
-		.timeout_ms = 200, /* OpenSM's, and below libibmad's second with its retries */
+		.timeout_ms = 200, /* as OpenSM; with retries below libibmad's one second */
 		.retries = 3,
 		.console = true,
 		.out = STDOUT_FILENO};
@@ -173,7 +172,7 @@ int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, 
 	m->fab = fab_build(fab_builder_from(f));
 	rc = uv_loop_init(&m->loop);
 	if (rc)
-		abort(); /* no memory or no descriptors: nothing works then */
+		abort(); /* no memory or no descriptors */
 	handles_open(m);
 	world_open(m);
 	rc = doors_open(m, e);
@@ -218,20 +217,20 @@ void emu_close(struct emu *m)
 /* ---- running ---- */
 
 /*
- * Nothing came: look again, if that is still worth it. Where others want this core, who looks loses it
- * for long, and who sleeps is woken at once: then it is better to sleep for a while.
+ * No MAD came: poll again, if that still pays. If other processes want this core, a process that polls loses
+ * it for long, and one that sleeps is woken at once: then it is better to sleep for a while.
  */
 static bool look_again(struct emu *m, time_ps now, time_ps last)
 {
 	if (now < m->crowded_until || now - last >= m->cfg.spin_us * PS_PER_US)
 		return false;
-	sched_yield(); /* who is to send the next one may need this core */
+	sched_yield(); /* the sender of the next MAD may need this core */
 	if (emu_now(m) - now > CROWDED_US * PS_PER_US)
 		m->crowded_until = now + CALM_MS * PS_PER_MS;
 	return true;
 }
 
-/* Turn after turn while MADs come, and a while longer; the loop has its say now and then. */
+/* Turn after turn while MADs come, and spin_us longer; the loop runs now and then. */
 static void serve(struct emu *m)
 {
 	time_ps last = emu_now(m);

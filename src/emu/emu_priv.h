@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The emulator's inside, shared by its files: who does what is told in emu.h and in each .c file.
+ * The emulator's inside, shared by its files. Each .c file says what it does.
  */
 #ifndef WEFT_EMU_PRIV_H
 #define WEFT_EMU_PRIV_H
@@ -15,15 +15,15 @@
 #include "control/lines.h"
 
 #define CLIENT_NONE UINT32_MAX
-#define EMU_ASK_TID 0x7765667400000001ull /* of the emulator's own questions */
+#define EMU_ASK_TID 0x7765667400000001ull /* of the emulator's own requests */
 
 enum {
 	EMU_BATCH = 32, /* MADs of one client in a turn */
 	EMU_CLIENTS_MAX = 1024,
 	EMU_PENDING_MAX = 4096, /* requests of one client without an answer */
-	EMU_QUEUE_MAX = 4096,	/* packets that wait for one client */
+	EMU_QUEUE_MAX = 4096,	/* packets queued for one client */
 	EMU_STATUS_TIMEOUT = 110,
-	EMU_METER_ATTRS = 64, /* the last: all beyond */
+	EMU_METER_ATTRS = 64, /* the last one counts all others */
 };
 
 struct emu_addr {
@@ -40,7 +40,7 @@ static inline bool emu_addr_same(const struct emu_addr *a, const struct emu_addr
 	return a->len == b->len && !memcmp(&a->a, &b->a, a->len);
 }
 
-/* A socket in the loop. It lives until the loop has let go of it; emu or client may be gone before. */
+/* A socket in the loop. It is freed when the loop has closed it; emu or client may be gone before. */
 struct emu_sock {
 	uv_poll_t poll;
 	int fd, events;
@@ -51,34 +51,34 @@ struct emu_sock {
 
 struct emu_client {
 	bool used, udp, is_sm;
-	bool hot, dirty; /* in the lists of those to be read; that have something to be sent */
-	bool blocked;	 /* its socket is full: wait until it is not */
+	bool hot, dirty; /* in the list of clients to be read; with packets to be sent */
+	bool blocked;	 /* its socket is full */
 	uint32_t id;	 /* its pid, or its UDP port */
 	port_id port;
 	uint32_t next_at_port;
 	struct emu_sock *sock;
-	struct emu_addr ctl, in; /* where it is asked from, where it reads */
+	struct emu_addr ctl, in; /* address of its control socket; of its data socket */
 	unsigned timeout_ms, retries;
-	time_ps since, last; /* it came; its last MAD did */
+	time_ps since, last; /* time of connection; of its last MAD */
 	uint64_t mads_in, mads_out, lost;
 	uint8_t asked[32],
-		serves[32]; /* classes it sent requests of; sent responses of, or says it serves */
+		serves[32];	    /* classes of its requests; of its responses, or registered */
 	struct ibsim_packet *queue; /* a ring */
 	uint32_t q_first, q_n, q_cap;
 };
 
-/* A port that clients sit at: what the simulation delivers there comes here. */
+/* A port with clients: the context of what the simulation delivers there. */
 struct emu_port {
 	struct emu *m;
 	port_id port;
-	uint32_t first; /* client, the oldest one first */
+	uint32_t first; /* client, the oldest first */
 	struct emu_port *next;
 };
 
 struct emu_stats {
 	uint64_t mads_in, mads_out; /* from and to clients */
-	uint64_t lost;		    /* to clients that did not read */
-	uint64_t unclaimed;	    /* for nobody who is here */
+	uint64_t lost;		    /* dropped: the client did not read */
+	uint64_t unclaimed;	    /* without a client to take them */
 	uint64_t repeats, timeouts;
 	uint64_t connects, bad_packets;
 };
@@ -102,7 +102,7 @@ struct emu {
 	uv_loop_t loop;
 	bool loop_open, stop;
 	uint64_t start_ns;
-	time_ps crowded_until; /* others need the core: do not spin */
+	time_ps crowded_until; /* other processes need the core: do not poll */
 	struct emu_sock *ctl_unix, *ctl_udp;
 	struct emu_io *io;
 	struct emu_client *clients;
@@ -114,7 +114,7 @@ struct emu {
 	struct emu_stats stats;
 	struct emu_meter meter[3][EMU_METER_ATTRS];
 	time_ps meter_since;
-	port_id *before; /* by port: what it was connected with before it was cut; FAB_NONE */
+	port_id *before; /* by port: its peer before it was unlinked, or FAB_NONE */
 	port_id default_port;
 	unsigned verbose;
 	bool asking; /* emu_ask() waits for this answer */
@@ -122,7 +122,7 @@ struct emu {
 	uint8_t answer[IBA_MAD_SIZE];
 	uv_signal_t sigint, sigterm;
 	uv_timer_t tick, probe;
-	uv_poll_t clock; /* a timerfd: what the simulation has to do next */
+	uv_poll_t clock; /* a timerfd: the next event of the simulation */
 	int clock_fd;
 	struct lines *control;
 	struct script *script;

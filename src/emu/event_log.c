@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happens, as lines with a time: clients, cables, power, port states. State: how many lines there
- * were in this second; beyond a hundred, port states are only counted. Way in: events_say(). Does not
- * keep anything.
+ * Events as lines with a time: clients, cables, power, port states. State: the number of lines in this
+ * second; beyond a hundred, port states are only counted. Way in: events_say(). Does not keep events.
  */
 #include "emu/emu_priv.h"
 #include "emu/target_names.h"
@@ -70,7 +69,7 @@ void events_flush(struct emu *m)
 			strbuf_addf(&b, ", %llu %s", (unsigned long long)ev->counted[s],
 				    iba_port_state_name(s));
 	if (b.len)
-		events_say(m, "more port states: %s", b.s + 2);
+		events_say(m, "further port state changes: %s", b.s + 2);
 	strbuf_free(&b);
 	memset(ev->counted, 0, sizeof(ev->counted));
 	ev->lines = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose is a MAD: from clients into the fabric, and what arrives at a port to the client that asked, that
- * is the SM, or that serves the class. State: the table of pending requests. Way in:
+ * MADs from clients into the fabric, and MADs that arrive at a port to the right client: the one that sent the
+ * request, the SM, or those that serve the class. State: the table of pending requests. Ways in:
  * deliver_from_client() and, from the simulation, deliver_to_port(). Does not touch sockets.
  *
- * libumad2sim has no time-outs, though all that is built on libibumad counts on the kernel's: a request
- * that is never answered comes back as timed out. So the server does what a kernel does, with times of
- * its own since the protocol does not carry the client's.
+ * libumad2sim has no timeouts, but programs built on libibumad rely on the kernel's: a request without a response
+ * comes back as timed out. So the server does what a kernel does, with times of its own since the protocol does
+ * not carry the client's.
  */
 #include <arpa/inet.h>
 
@@ -41,8 +41,8 @@ static bool rmpp_active(const uint8_t *mad)
 	return has_rmpp(mad) && mad[RMPP_FLAGS] & RMPP_ACTIVE;
 }
 
-/* A segment after which others follow. libumad2sim sends the beginning of a long response without the
- * number that a kernel would give it: nothing follows that. */
+/* A segment that others follow. libumad2sim sends the beginning of a long response without the segment
+ * number that a kernel would set: no segment follows that. */
 static bool rmpp_more(const uint8_t *mad)
 {
 	return rmpp_active(mad) && mad[RMPP_TYPE] == RMPP_DATA && !(mad[RMPP_FLAGS] & RMPP_LAST) &&
@@ -54,8 +54,8 @@ static bool is_response(const uint8_t *mad)
 	return iba_smp_method(mad) & METHOD_RESPONSE || iba_smp_method(mad) == IBA_TRAP_REPRESS;
 }
 
-/* Requests, not what needs no answer: Send, and the acknowledgements of long responses. A trap is answered
- * by TrapRepress: OpenSM sends some, and waits for it. */
+/* Requests, but not MADs without a response: Send, and the acknowledgements of long responses. The response
+ * to a trap is TrapRepress: OpenSM sends traps, and waits for it. */
 static bool wants_response(const uint8_t *mad)
 {
 	unsigned method = iba_smp_method(mad);
@@ -106,7 +106,7 @@ void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p
 	struct sim_smp smp = {.slid = ntohs((uint16_t)p->slid), .dlid = ntohs((uint16_t)p->dlid)};
 
 	memcpy(smp.mad, p->mad, IBA_MAD_SIZE);
-	if (!smp.slid) /* "whatever mine is" */
+	if (!smp.slid) /* 0: the LID of the client's port */
 		smp.slid = sim_port_info(m->sim, cl->port)->lid;
 	cl->last = now;
 	cl->mads_in++;
@@ -137,7 +137,7 @@ static bool give_response(struct emu *m, port_id port, const struct sim_smp *smp
 		pend_del(&m->pend, i);
 		return true;
 	}
-	m->pend.at.at[i].partly = true; /* the rest is for whoever asked, too */
+	m->pend.at.at[i].partly = true; /* later segments go to the same client */
 	pend_again(&m->pend, i, emu_now(m));
 	return true;
 }
@@ -152,7 +152,7 @@ static bool give_sm(struct emu *m, const struct emu_port *h, const struct sim_sm
 	return false;
 }
 
-/* To everybody at the port of whom `fits` is true. */
+/* To all clients at the port for which `fits` is true. */
 static bool give_some(struct emu *m, const struct emu_port *h, const struct sim_smp *smp,
 		      bool (*fits)(const struct emu *m, const struct emu_client *c, unsigned cls))
 {
@@ -177,8 +177,9 @@ static bool subscribes(const struct emu *m UNUSED, const struct emu_client *c, u
 }
 
 /*
- * A server such as ibping -S says nothing before it is asked. Others must be spared: libumad2sim crashes
- * at a class its program has not registered, and a program that only asks begins at once.
+ * A server such as ibping -S sends nothing before the first request. Other clients must not get requests:
+ * libumad2sim crashes at a class that its program has not registered. A client that only sends requests
+ * begins at once.
  */
 static bool may_serve(const struct emu *m, const struct emu_client *c, unsigned cls UNUSED)
 {
@@ -210,7 +211,7 @@ void deliver_to_port(void *ctx, const struct sim_smp *smp)
 	m->stats.unclaimed += !taken;
 }
 
-/* ---- without an answer ---- */
+/* ---- requests without a response ---- */
 
 static void late_of(struct emu *m, uint32_t c, time_ps now)
 {

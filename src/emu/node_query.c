@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Questions of the emulator itself to a node's SMA, through a port of that node. State: asking, answered and
- * answer of struct emu. Way in: emu_ask(). Does not wait: express mode answers at once.
+ * Requests of the emulator itself to a node's SMA, through a port of that node. State: asking, answered and
+ * answer of struct emu. Way in: emu_ask(). Does not wait: in express mode the response comes at once.
  */
 #include "emu/emu_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests without a response yet, in a pool with a hash and one list a client, oldest first. Way in:
- * pend_add(). Does not send anything and has no clock.
+ * Requests without a response, in a pool with a hash table and one list for each client, oldest first. State:
+ * struct pend. Way in: pend_add(). Does not send anything and has no clock.
  */
 #include "emu/pending_requests.h"
 
@@ -118,7 +118,7 @@ uint32_t pend_add(struct pend *p, uint32_t client, port_id port, const struct si
 {
 	uint32_t i = find_own(p, client, port, smp->mad);
 
-	if (i != PEND_NONE) { /* the client repeats it itself */
+	if (i != PEND_NONE) { /* the client repeats the request itself */
 		p->at.at[i].smp = *smp;
 		p->at.at[i].tries = 0;
 		pend_again(p, i, now);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file of timed commands: "at 2.5s unlink S-0002[3]", "every 1s ...". State: the orders, by time. Way
- * in: script_open(), which checks all of it, then script_start(). Does not know what commands do.
+ * A file of timed commands: "at 2.5s unlink S-0002[3]", "every 1s ...". State: the parsed commands,
+ * by time. Ways in: script_open(), which checks the whole file, then script_start(). Does not know what
+ * commands do.
  */
 #include "emu/console.h"
 #include "emu/script.h"
 
 struct entry {
 	struct emu_op op;
-	time_ps when, every; /* every: 0: once */
+	time_ps when, every; /* every 0: once */
 	unsigned line;
 	char *text; /* as written */
 };
@@ -31,7 +32,7 @@ static int entry_parse(const struct emu *m, const char *text, struct entry *en, 
 	if (line_split(&l, text, e))
 		return -EINVAL;
 	if (!l.n)
-		return 1; /* nothing here */
+		return 1; /* an empty line */
 	every = !strcmp(l.at[0].text, "every");
 	if (!every && strcmp(l.at[0].text, "at"))
 		return err_set(e, -EINVAL,
@@ -150,7 +151,7 @@ static void arm(struct script *s)
 	const struct entry *en = next_entry(s);
 	time_ps now = emu_now(s->m), when = en ? s->start + en->when : 0;
 
-	if (en && !s->m->stop) /* to the next millisecond, never before */
+	if (en && !s->m->stop) /* rounded up to milliseconds: never early */
 		uv_timer_start(&s->timer, due,
 			       when > now ? (when - now + PS_PER_MS - 1) / PS_PER_MS : 0, 0);
 }

@@ -17,7 +17,7 @@ enum { CTL_TURN = 16 };
 static void ctl_ready(uv_poll_t *h, int status UNUSED, int events UNUSED)
 {
 	struct emu_sock *s = h->data;
-	struct ibsim_ctl msg[2]; /* room for one that is too long to be noticed */
+	struct ibsim_ctl msg[2]; /* room to detect a message that is too long */
 
 	for (unsigned i = 0; i < CTL_TURN; i++) {
 		struct emu_addr from = {.len = sizeof(from.a)};
@@ -29,7 +29,7 @@ static void ctl_ready(uv_poll_t *h, int status UNUSED, int events UNUSED)
 			s->m->stats.bad_packets++;
 			continue;
 		}
-		/* A client asks one thing at a time: there is room for the answer, or nobody waits. */
+		/* A client sends one request at a time: there is room for the answer, or the client is gone. */
 		if (sendto(s->fd, &msg[0], sizeof(msg[0]), 0, &from.a.any, from.len) < 0)
 			continue;
 	}
@@ -45,7 +45,7 @@ static int ctl_open(struct emu *m, const struct emu_addr *a, bool udp, struct em
 	return 0;
 }
 
-/* A descriptor a client, and some more: what the shell allows by default may not do. */
+/* One descriptor for each client, and some more: the shell's default limit may be too low. */
 static void allow_descriptors(unsigned clients)
 {
 	struct rlimit r;
@@ -54,7 +54,7 @@ static void allow_descriptors(unsigned clients)
 	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur >= want)
 		return;
 	r.rlim_cur = MIN(want, r.rlim_max);
-	setrlimit(RLIMIT_NOFILE, &r); /* if it fails, who comes too late is refused */
+	setrlimit(RLIMIT_NOFILE, &r); /* if it fails, later clients are refused */
 }
 
 int wire_open(struct emu *m, struct err *e)
@@ -76,14 +76,16 @@ int wire_open(struct emu *m, struct err *e)
 	addr_unix(&a, m->cfg.name, "ctl", -1);
 	rc = ctl_open(m, &a, false, &m->ctl_unix);
 	if (rc == -EADDRINUSE)
-		return err_set(e, rc, "a fabric named '%s' is being served already", m->cfg.name);
+		return err_set(e, rc, "fabric name '%s' is already in use", m->cfg.name);
 	if (rc)
-		return err_set(e, rc, "the socket '%s:ctl': %s", m->cfg.name, strerror(-rc));
+		return err_set(e, rc, "cannot open socket '%s:ctl': %s", m->cfg.name,
+			       strerror(-rc));
 	if (!m->cfg.udp_port)
 		return 0;
 	addr_loopback(&a, m->cfg.udp_port);
 	rc = ctl_open(m, &a, true, &m->ctl_udp);
-	return rc ? err_set(e, rc, "UDP port %u on 127.0.0.1: %s", m->cfg.udp_port, strerror(-rc))
+	return rc ? err_set(e, rc, "cannot open UDP port %u on 127.0.0.1: %s", m->cfg.udp_port,
+			    strerror(-rc))
 		  : 0;
 }
 
@@ -110,7 +112,7 @@ bool wire_flush(struct emu *m)
 			continue;
 		n = queue_send(m, &m->clients[c]);
 		if (n < 0) {
-			clients_detach(m, c, "it is gone");
+			clients_detach(m, c, "process ended");
 			continue;
 		}
 		any |= n > 0;
@@ -153,7 +155,7 @@ bool wire_serve(struct emu *m, time_ps now)
 			continue;
 		n = client_read(m, c, now);
 		if (n < 0 && !wire_alive(m, c)) {
-			clients_detach(m, c, "it is gone");
+			clients_detach(m, c, "process ended");
 			continue;
 		}
 		if (n <= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names to nodes and ports. Keeps no state. Way in: names_target(). Does not know what is linked.
+ * Names of nodes and ports, to ids and back. Keeps no state. Way in: names_target(). Does not know what is
+ * linked.
  */
 #include "emu/target_names.h"
 
@@ -22,7 +23,7 @@ int names_target(const struct fab *f, const struct line_word *w, enum names_want
 		return err_set(e, -EINVAL, "expected a whole node, found port %d of %s", w->port,
 			       names_node(f, n, &b));
 	if (w->port >= 0 && (w->port < first || w->port > f->nodes[n].nports))
-		return err_set(e, -EINVAL, "%s has ports %d to %u, not %d", names_node(f, n, &b),
+		return err_set(e, -EINVAL, "%s has ports %d to %u, found %d", names_node(f, n, &b),
 			       first, f->nodes[n].nports, w->port);
 	*t = (struct target){n, w->port};
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nodes and ports as people write them, and back: an id of the netlist (S-0002000000000002), a name, a
- * GUID in hexadecimal; with [13] behind it one port.
+ * Nodes and ports as people write them, and back: an id of the netlist (S-0002000000000002), a name, a GUID
+ * in hexadecimal; followed by [13], one port.
  */
 #ifndef WEFT_EMU_NAMES_H
 #define WEFT_EMU_NAMES_H
@@ -16,7 +16,7 @@ struct target {
 
 enum names_want { NAMES_ANY, NAMES_PORT, NAMES_NODE };
 
-/* 0, or -EINVAL with who was not found, or which port the node has not, in e. */
+/* 0, or -EINVAL with the node or port that does not exist in e. */
 int names_target(const struct fab *f, const struct line_word *w, enum names_want want,
 		 struct target *t, struct err *e);
 

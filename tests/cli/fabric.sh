@@ -70,7 +70,7 @@ off "root1"
 stat
 quit
 END
-	run input && has '] "S-0002000000000001"[3] Down' && has 'Down/Polling' && has "there is no command 'frobnicate'" &&
+	run input && has '] "S-0002000000000001"[3] Down' && has 'Down/Polling' && has "unknown command 'frobnicate'" &&
 		has '] "S-0002000000000006" off' && has 'ports Down               8'
 }
 
@@ -122,7 +122,7 @@ control()
 taken()
 {
 	"$weft" fabric net --name $name --no-control < /dev/null 2> refused
-	[ $? = 2 ] && grep -q "a fabric named '$name' is being served already" refused || { cat refused && false; }
+	[ $? = 2 ] && grep -q "fabric name '$name' is already in use" refused || { cat refused && false; }
 }
 
 ends()
@@ -157,7 +157,7 @@ relink $leaf" | head -n 2000; } > input
 	served=$?
 	timeout 20 cat pipe > out &
 	reader=$!
-	until_true grep -q 'lines are missing here: nobody read them' out
+	until_true grep -q 'lines dropped: output was not read in time' out
 	told=$?
 	kill -9 $sleeper
 	[ $served = 0 ] || kill -9 $pid

@@ -43,7 +43,7 @@ reached()
 	done
 	others=$(awk '/^# witness:/ { n += $3 } / probes,/ { n += $6 } END { print n + o }' o="${2:-0}" storm.out)
 	took=$(awk '/^(MADs from clients|bad packets) / { n += $NF } END { print n - o }' o="$others" ibsim.out)
-	awk '/^(MADs (to|nobody|for|delivered)|requests|dropped|links)/ { v = $NF; sub(/ +[0-9]+$/, ""); s = s ", " v " " $0 }
+	awk '/^(MADs (to|dropped|without|delivered)|requests|dropped|links)/ { v = $NF; sub(/ +[0-9]+$/, ""); s = s ", " v " " $0 }
 		END { print "# server:", took, "of them read" s }' took="$took" ibsim.out >> told
 	[ "$took" -ge $(($1 * ${share:-95} / 100)) ] || { echo "of $1 datagrams $took were read" && cat ibsim.out && false; }
 }

@@ -91,7 +91,7 @@ TEST(nodes_have_ids_names_and_guids)
 	assert_non_null(strstr(does(m, "DUMP 0x201"), "dumped 1 nodes"));
 	assert_non_null(strstr(does(m, "Dump"), "dumped 6 nodes"));
 	refuses(m, "Dump nobody", "expected a node of the netlist, found 'nobody'");
-	refuses(m, "Unlink host0[2]", "has ports 1 to 1, not 2");
+	refuses(m, "Unlink host0[2]", "has ports 1 to 1, found 2");
 	refuses(m, "Unlink S-0000000000000200[0]", "port 0 of \"S-0000000000000200\" has no link");
 	refuses(m, "off host0[1]", "expected a whole node");
 	refuses(m, "Link host0 host1[1]",
@@ -145,7 +145,7 @@ TEST(commands_may_be_short)
 	}
 	free((char *)help);
 	refuses(m, "relnk all", "did you mean ReLink?");
-	refuses(m, "frobnicate", "there is no command 'frobnicate'");
+	refuses(m, "frobnicate", "unknown command 'frobnicate'");
 	assert_string_equal(does(m, "# a comment"), "");
 	assert_string_equal(does(m, ""), "");
 }
@@ -243,7 +243,7 @@ TEST(guids_change)
 	assert_int_equal(ni.node_guid, 0xabc);
 	does(m, "Dump S-0000000000000abc");
 	does(m, unlink); /* as the netlist calls it, and as ibsim still would */
-	refuses(m, "Guid host0 0xabc", "that is the GUID of \"S-0000000000000abc\"");
+	refuses(m, "Guid host0 0xabc", "\"S-0000000000000abc\" already has this GUID");
 	does(m, "Guid host0[1] 0x777");
 	assert_true(emu_ask(m, port(m, "host0", 1), IBA_GET, IBA_ATTR_NODE_INFO, 0, data));
 	iba_node_info_get(&ni, data, sizeof(data));
@@ -257,11 +257,11 @@ TEST(lids_change)
 	does(m, "Baselid host0[1] 8 2");
 	assert_int_equal(sim_port_info(m->sim, port(m, "host0", 1))->lid, 8);
 	assert_int_equal(sim_port_info(m->sim, port(m, "host0", 1))->lmc, 2);
-	refuses(m, "Baselid host0[1] 9 2", "does not take it"); /* not aligned */
-	refuses(m, "Baselid \"switch 0\"[1] 9", "a switch has its LID at port 0");
+	refuses(m, "Baselid host0[1] 9 2", "refused the Set"); /* not aligned */
+	refuses(m, "Baselid \"switch 0\"[1] 9", "only port 0 of a switch has a LID");
 	refuses(m, "Baselid host0[1] 49152", "expected a LID up to 49151");
 	does(m, "off host0");
-	refuses(m, "Baselid host0[1] 8", "the node does not answer");
+	refuses(m, "Baselid host0[1] 8", "no response from the node");
 }
 
 /* ---- troubles and counters ---- */
@@ -390,11 +390,11 @@ TEST(flows_are_counted)
 	before = sim_counted(m->sim, p, SIM_CNT_XMIT_PKTS);
 	words = sim_counted(m->sim, p, SIM_CNT_XMIT_DATA);
 	assert_string_equal(does(m, "flow host0 host2 1000 256"),
-			    "1000 packets arrived after 4 links\n");
+			    "1000 packets counted over 4 links\n");
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_XMIT_PKTS), before + 1000);
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_XMIT_DATA), words + 64000);
 	does(m, "off \"switch 2\"");
-	refuses(m, "flow host0 host2 1000", "did not arrive");
+	refuses(m, "flow host0 host2 1000", "would be discarded");
 }
 
 TEST(figures_are_shown)
@@ -405,11 +405,11 @@ TEST(figures_are_shown)
 	assert_non_null(strstr(text, "clients                  0\n"));
 	assert_non_null(strstr(text, "ports Init"));
 	assert_string_equal(does(m, "Attached"), "");
-	refuses(m, "X 0", "there is no client 0");
+	refuses(m, "X 0", "no client 0");
 	refuses(m, "X 8", "expected a client's number up to 7");
 	assert_string_equal(does(m, "Verbose 2"), "verbose level is 2\n");
 	assert_string_equal(does(m, "Verbose 7"), "verbose level is 2\n"); /* ibsim has no limit */
-	refuses(m, "Wait 1", "only the console can wait");
+	refuses(m, "Wait 1", "wait works only on the console");
 	refuses(m, "Wait soon", "expected a time");
 	does(m, "quit");
 	assert_true(m->stop);
