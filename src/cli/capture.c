@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Captures: listens at the simulation's tap and writes pcapng as it goes. State: the open file and the
- * interface number of each port. Does not hold packets.
+ * Captures: writes each packet that the simulation's tap reports, as pcapng. State: the open file and the
+ * interface number of each port. Keeps no packets.
  */
 #include "cli/capture.h"
 #include "sim/plane/pcap.h"

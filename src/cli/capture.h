@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture of a simulated run for Wireshark: every packet as it begins to leave a port. Kept in a
- * file that appears in its place only when it is complete.
+ * A capture of a simulated run for Wireshark: every packet as it begins to leave a port. The file
+ * gets its name only when it is complete.
  */
 #ifndef WEFT_CAPTURE_H
 #define WEFT_CAPTURE_H

@@ -28,7 +28,7 @@ static void print_packets(const struct lab_change_result *r)
 	struct cli_table t;
 
 	cli_table_init(&t, "lr", "packets since the change", "number");
-	row(&t, "in flight then", r->in_flight_before);
+	row(&t, "in flight at the change", r->in_flight_before);
 	row(&t, "sent", r->sent);
 	row(&t, "received", r->received);
 	row(&t, "in flight at the end", r->in_flight);
@@ -55,13 +55,13 @@ void change_report_text(const struct sim_report *rep)
 	       cli_duration(r->ended_at - r->settled_at));
 	print_packets(r);
 	printf("\nconnectivity at least %s, ", percent(r->watch.connectivity_min, buf));
-	printf("not full for %s; ", cli_duration(r->watch.below));
+	printf("below 100 %% for %s; ", cli_duration(r->watch.below));
 	if (r->watch.unsafe_at == TIME_NEVER)
 		printf("no cycle of dependencies at any time");
 	else
 		printf("CYCLES OF DEPENDENCIES, deadlock level up to %s",
 		       percent(r->watch.deadlock_max, buf));
-	printf(" (%s looks at %s changes)\n", cli_count(r->watch.looks),
+	printf(" (%s checks at %s changes)\n", cli_count(r->watch.looks),
 	       cli_count(r->watch.changes));
 	if (r->watch.nring)
 		printf("DEADLOCK: packets wait for each other at %zu ports, seen %s after the "
@@ -139,7 +139,7 @@ typedef VEC(struct panels_band) bands;
 
 enum line { SMPS, LOST, SENT, RECEIVED, CONNECTED, NLINES };
 
-/* Large numbers are told in thousands. */
+/* Large numbers are shown in thousands. */
 static struct panels_panel panel(const char *label, const char *thousands,
 				 const struct panels_line *l, size_t n)
 {
@@ -152,7 +152,7 @@ static struct panels_panel panel(const char *label, const char *thousands,
 				     l, n};
 }
 
-/* What is shown: until a while after the last round, not until the sweep that finds nothing new. */
+/* The picture ends shortly after the last round, not at the sweep that finds nothing new. */
 static time_ps picture_end(const struct lab_change_result *r)
 {
 	time_ps done = r->sum.rounds ? r->sum.last_end : r->ended_at;
@@ -186,14 +186,14 @@ static void collect_series(const struct lab_change_result *r, points at[NLINES])
 					     .y = r->watch.points.at[i].connectivity / 100});
 }
 
-/* The change until it is noticed, then every phase in which the manager works on it. */
+/* From the change until it is detected, then every phase in which the manager handles it. */
 static void collect_bands(const struct sim_report *r, bands *b)
 {
 	const struct lab_change_result *res = r->result;
 
 	if (res->sum.rounds)
 		vec_push(b, (struct panels_band){res->changed_at, res->sum.first_start,
-						 "not noticed", 1});
+						 "not detected", 1});
 	for (size_t i = 0; i + 1 < r->phases.n; i++) {
 		const struct sim_phase *p = &r->phases.at[i];
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a change under load looks like from the application's side: text, JSON keys and a picture;
- * and the mean of many such changes.
+ * What a change under load does to applications: text, JSON keys and a picture.
  */
 #ifndef WEFT_CHANGE_REPORT_H
 #define WEFT_CHANGE_REPORT_H
@@ -11,7 +10,7 @@
 
 struct sim_report;
 
-/* All for a report whose result had traffic. */
+/* The result must have had traffic. */
 void change_report_text(const struct sim_report *rep);
 void change_report_json(const struct sim_report *rep,
 			struct json *j); /* keys of the object that is open */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program around a command. State: the running command, when it began, what was said about the
- * output. Way in: cli_main(). Does not parse values (option_parse.c) and renders no help (help.c).
+ * The program around a command. State: the running command, when it began, whether a failure of the
+ * output was reported. Way in: cli_main(). Does not parse values (option_parse.c) and renders no help (help.c).
  */
 #include "cli/cli_priv.h"
 
@@ -17,7 +17,7 @@
 static const struct cli_app *app_now;
 static const struct cli_cmd *cmd_now;
 static double began_s;
-static bool output_told; /* that standard output failed was already said */
+static bool output_reported; /* a failure of standard output was reported */
 
 /* ---- messages ---- */
 
@@ -84,9 +84,9 @@ void cli_progress(const char *fmt, ...)
 	progress_s = now;
 }
 
-static char stage_line[128]; /* what the running step is called, as it goes to the screen */
+static char stage_line[128]; /* name of the running step, as it is drawn */
 
-/* A step that takes long shows up by itself: only write(2) is safe here. */
+/* Signal handler: shows a step that takes long. Only write(2) is safe here. */
 static void stage_show(int sig UNUSED)
 {
 	ssize_t n UNUSED = write(STDERR_FILENO, stage_line, strlen(stage_line));
@@ -190,7 +190,7 @@ int cli_write(const char *path, struct strbuf *text)
 	if (!rc)
 		return CLI_OK;
 	if (!strcmp(path, "-"))
-		output_told = true;
+		output_reported = true;
 	return cli_bad("%s", e.text);
 }
 
@@ -202,7 +202,7 @@ int cli_print_json(struct json *j)
 	return rc;
 }
 
-/* A result that did not arrive is no result, whatever the command thinks of it. */
+/* Output that could not be written is a failure, whatever the command returned. */
 static int output_finish(int rc)
 {
 	bool failed = ferror(stdout);
@@ -212,12 +212,12 @@ static int output_finish(int rc)
 	failed |= fclose(stdout) != 0;
 	if (!failed)
 		return rc;
-	if (!output_told)
+	if (!output_reported)
 		cli_bad("standard output: %s", errno ? strerror(errno) : "writing failed");
 	return CLI_BAD;
 }
 
-/* With standard output closed, the next file opened would take its place and be written over. */
+/* If standard output is closed, the next file opened would take its descriptor and be overwritten. */
 static void descriptors_hold(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -247,7 +247,7 @@ bool cli_cmd_in_group(const struct cli_cmd *c, const struct cli_group *g)
 	return !strncmp(c->name, g->name, n) && c->name[n] == ' ';
 }
 
-/* "topo gen" is "topo gen", "topo-gen". */
+/* The command "topo gen" may be typed "topo gen" or "topo-gen". */
 static bool name_is(const char *name, const char *typed)
 {
 	for (; *name && *typed; name++, typed++)
@@ -378,7 +378,7 @@ static int app_run(const struct cli_app *app, char **words, unsigned n)
 int cli_main(const struct cli_app *app, int argc, char **argv)
 {
 	descriptors_hold();
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and is told */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, and reported as one */
 	app_now = app;
 	began_s = cli_wall_s();
 	return output_finish(app_run(app, argv + 1, argc > 0 ? (unsigned)argc - 1 : 0));

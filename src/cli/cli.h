@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line: one table a command. From it come parsing, --help, the man page and the shell
- * completion, so that the four cannot disagree.
+ * The command line: one table for each command. Parsing, --help, the man page and the shell completion
+ * are made of it, so that the four cannot disagree.
  *
  * A command is one file, cmd_*.c, and exports `const struct cli_cmd cmd_topo_gen` and the like;
- * weft.c lists them. Exit status: 0 all is well, 1 the answer is no, 2 bad input. Results go to
+ * weft.c lists them. Exit status: 0 success, 1 a check failed, 2 bad input. Results go to
  * standard output, messages to standard error.
  */
 #ifndef WEFT_CLI_H
@@ -22,9 +22,9 @@ enum cli_type {
 	CLI_STR,     /* const char * */
 	CLI_UINT,    /* unsigned, within min..max */
 	CLI_U64,     /* uint64_t */
-	CLI_SHARE,   /* double 0..1; "5%" and "0.05" both do */
+	CLI_SHARE,   /* double 0..1: "5%" or "0.05" */
 	CLI_CHOICE,  /* const char *, one of choices */
-	CLI_LIST,    /* cli_strings: may be given again and again */
+	CLI_LIST,    /* cli_strings: may be given several times */
 	CLI_TIME,    /* time_ps: "10ms", "1.5s", "200ns" */
 	CLI_SETTING, /* a struct setting_slot; made by setting_opts.c */
 };
@@ -74,7 +74,7 @@ bool cli_setting_given(const char *option); /* NULL: any */
 
 /* Load a netlist; warnings go to standard error. NULL after a message (then return CLI_BAD). */
 struct fab *cli_load(const char *path);
-/* The same, but the warnings stay in keep: free both the fabric and keep. */
+/* The same, with the warnings left in keep: free both the fabric and keep. */
 struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep);
 
 /* The node an option names, by GUID, S-/H- id or name; CLI_BAD after a message. */
@@ -85,7 +85,7 @@ int cli_find_node(const struct fab *f, const char *option, const char *text, nod
 int cli_print_json(struct json *j);
 int cli_write(const char *path, struct strbuf *text);
 
-/* Tables for reading: columns as wide as their widest cell; numbers right-aligned. */
+/* Tables as text: columns as wide as their widest cell; numbers right-aligned. */
 struct cli_table {
 	VEC(char *) cells;
 	unsigned ncols;
@@ -95,7 +95,7 @@ void cli_table_init(struct cli_table *t, const char *align, ...); /* then one he
 void cli_table_add(struct cli_table *t, const char *fmt, ...) PRINTF(2, 3); /* the next cell */
 void cli_table_print(struct cli_table *t, FILE *f);			    /* and free */
 
-/* Numbers as people read them. Each returns one of a few static buffers. */
+/* Numbers as text. Each returns one of a few static buffers. */
 const char *cli_count(uint64_t n);   /* 861,518 */
 const char *cli_duration(time_ps t); /* 12.5 us, 3.210 ms, 1.204 s */
 
@@ -105,7 +105,7 @@ double cli_rss_mib(void); /* this process's peak resident memory */
 /* A line on standard error, redrawn in place, only on a terminal and only after two seconds. */
 void cli_progress(const char *fmt, ...) PRINTF(1, 2);
 void cli_progress_end(void);
-/* The same for a step that cannot report on its way: its name appears if it takes long. */
+/* The same for a step that cannot report progress: its name appears if it takes long. */
 void cli_stage(const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the command line share among themselves: the program as a table, parsing, and
- * one rendering of the table a function. Renderings only add text to a strbuf; cli.c prints it.
+ * Shared by the files of the command line: the program as a table, parsing, and the renderings of the
+ * table. Renderings only add text to a strbuf; cli.c prints it.
  */
 #ifndef WEFT_CLI_PRIV_H
 #define WEFT_CLI_PRIV_H
@@ -22,14 +22,14 @@ struct cli_app {
 		*first; /* their first examples open the overview; ends with NULL */
 };
 
-/* The whole program: find the command, parse, run, make sure that the output arrived. */
+/* The whole program: finds the command, parses, runs it, and checks that the output was written. */
 int cli_main(const struct cli_app *app, int argc, char **argv);
 const struct cli_app *cli_app_now(void); /* the one that cli_main runs */
 
 /* ---- finding (cli.c) ---- */
 
-/* The command that the words begin with, and how many words name it; "topo-gen" and one word with
- * a space in it will do as well. NULL when there is none. */
+/* The command that the words begin with, and how many words name it; also accepts "topo-gen"
+ * and one word with a space in it. NULL when there is none. */
 const struct cli_cmd *cli_cmd_find(const struct cli_app *app, char **words, unsigned n,
 				   unsigned *used);
 const struct cli_group *cli_group_find(const struct cli_app *app, const char *name);
@@ -62,7 +62,7 @@ void setting_opts_warn(void); /* about old names that were used */
 
 /* ---- renderings ---- */
 
-/* A text as paragraphs: lines that start with a blank are kept as they are, others are filled. */
+/* A text as paragraphs: lines that start with a blank stay as they are, others are filled. */
 struct cli_para {
 	const char *s;
 	size_t n;

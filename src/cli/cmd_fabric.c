@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft fabric: a netlist as a fabric that other programs take for real. State: the options. Way in:
- * cmd_fabric. Does no work of its own; emu/ does.
+ * weft fabric: serves a netlist as a fabric to other programs. State: the options. Way in: cmd_fabric.
+ * Does not emulate anything itself: src/emu does.
  */
 #include "cli/cmds.h"
 #include "emu/emu.h"
@@ -52,8 +52,8 @@ static int configure(struct emu_config *c)
 		return cli_bad("--name: expected 1 to 48 characters without '/', found '%.60s'",
 			       name ? name : c->name);
 	if (udp && udp + clients > UINT16_MAX)
-		return cli_bad("--udp: expected a port with %u free ones behind it, found %u",
-			       clients, udp);
+		return cli_bad("--udp: expected a port that %u more can follow, found %u", clients,
+			       udp);
 	c->udp_port = udp;
 	c->clients = clients;
 	c->script = script;
@@ -121,7 +121,7 @@ static int fabric_run(char **args, unsigned nargs UNUSED)
 	rc = emu_open(&m, f, &c, &e);
 	if (!rc)
 		ready(f, &c);
-	fab_free(f); /* the emulator has its own */
+	fab_free(f); /* the emulator keeps a copy */
 	if (rc)
 		return cli_bad("%s", e.text);
 	emu_run(m);
@@ -132,36 +132,35 @@ static int fabric_run(char **args, unsigned nargs UNUSED)
 /* clang-format off */
 static const struct cli_opt opts[] = {
 	{.name = "name", .letter = 'n', .type = CLI_STR, .dst = &name, .arg = "NAME",
-	 .help = "of the sockets; what clients have in IBSIM_SOCKNAME (default: that, or sim)"},
+	 .help = "name of the sockets, as clients have it in IBSIM_SOCKNAME (default: $IBSIM_SOCKNAME, or sim)"},
 	{.name = "udp", .type = CLI_UINT, .dst = &udp, .arg = "PORT", .min = 1, .max = 65534,
-	 .help = "serve 127.0.0.1 as well: control at PORT, client i at PORT + 1 + i"},
+	 .help = "also serve UDP on 127.0.0.1: control at PORT, client i at PORT + 1 + i"},
 	{.name = "clients", .type = CLI_UINT, .dst = &clients, .arg = "N", .min = 1, .max = 1024,
-	 .help = "at most so many (default 128)"},
+	 .help = "largest number of clients (default 128)"},
 	{.name = "script", .letter = 's', .type = CLI_STR, .dst = &script, .arg = "FILE",
-	 .help = "timed commands: lines at TIME COMMAND and every TIME COMMAND"},
+	 .help = "run timed commands: lines 'at TIME COMMAND' and 'every TIME COMMAND'"},
 	{.name = "control", .type = CLI_STR, .dst = &control, .arg = "PATH",
 	 .help = "socket for commands (default: fabric-NAME.sock in the runtime directory)"},
 	{.name = "no-control", .type = CLI_FLAG, .dst = &no_control,
-	 .help = "no such socket"},
+	 .help = "no control socket"},
 	{.name = "no-console", .type = CLI_FLAG, .dst = &no_console,
 	 .help = "do not read commands from standard input"},
 	{.name = "quiet", .letter = 'q', .type = CLI_FLAG, .dst = &quiet,
-	 .help = "do not print what happens"},
+	 .help = "do not print events"},
 	{.name = "spin", .type = CLI_TIME, .dst = &spin, .arg = "TIME",
-	 .help = "look so long for the next MAD before sleeping (default 50us; 0: never)"},
+	 .help = "time to poll for the next MAD before sleeping (default 50us; 0: never)"},
 	{.name = "timeout", .type = CLI_TIME, .dst = &timeout, .arg = "TIME",
-	 .help = "send a request without an answer again after this long (default 200ms; 0: "
-		 "never)"},
+	 .help = "time after which an unanswered request is sent again (default 200ms; 0: never)"},
 	{.name = "retries", .type = CLI_UINT, .dst = &retries, .arg = "N", .max = 100,
-	 .help = "so many times; then it has timed out (default 3)"},
+	 .help = "times an unanswered request is sent again (default 3)"},
 	{.name = "training", .type = CLI_TIME, .dst = &training, .arg = "TIME",
-	 .help = "from a cable or power to a link in Init (default 0)"},
+	 .help = "time from power or cable to a link in Init (default 0)"},
 	{.name = "vls", .type = CLI_CHOICE, .dst = &vls, .arg = "N", .choices = vl_words,
 	 .help = "data VLs of every port (default 8)"},
 	{.name = "mtu", .type = CLI_CHOICE, .dst = &mtu, .arg = "BYTES", .choices = mtu_words,
-	 .help = "of every port (default 4096)"},
+	 .help = "MTU of every port (default 4096)"},
 	{.name = "seed", .type = CLI_U64, .dst = &seed, .arg = "N",
-	 .help = "of what links with loss lose (default 1)"},
+	 .help = "seed of the losses of links (default 1)"},
 	{0},
 };
 /* clang-format on */
@@ -169,15 +168,15 @@ static const struct cli_opt opts[] = {
 const struct cli_cmd cmd_fabric = {
 	.name = "fabric",
 	.args = "NETLIST [options]",
-	.summary = "emulate a fabric that OpenSM and diagnostic programs take for real",
+	.summary = "emulate a fabric for OpenSM, weft sm and diagnostic programs",
 	.about =
 		"Serves ibsim's protocol, so that programs started with libumad2sim preloaded find a port of a "
-		"device whose fabric is NETLIST. A program is at the node that SIM_HOST names by id, name or GUID, "
-		"with [2] behind it at that port; without SIM_HOST at the first host.\n\n"
+		"device whose fabric is NETLIST. SIM_HOST names the node of a program by id, name or GUID, with [2] "
+		"after it port 2 of that node; without SIM_HOST it is the first host.\n\n"
 		"Commands are read from standard input and from the control socket; `help` lists them. They cut and "
-		"restore links, switch nodes off and on, make links lose or delay packets, and move counters. A "
-		"script gives them at their times; it is checked as a whole before anything starts.\n\n"
-		"It ends at `quit`, SIGTERM or SIGINT, not at the end of input. With --json what happens is printed "
+		"restore links, switch nodes off and on, make links lose or delay packets, and change counters. A "
+		"script runs them at given times; it is checked as a whole before the emulator starts.\n\n"
+		"The emulator ends at `quit`, SIGTERM or SIGINT, not at the end of input. With --json it prints events "
 		"as JSON, one object a line.",
 	.examples = "weft topo gen mtree 8 3 -o tree.txt && weft fabric tree.txt\n"
 		    "weft fabric tree.txt --name lab0 --script events.txt < /dev/null",

@@ -2,7 +2,7 @@
 /*
  * weft sim: the subnet manager on a simulated fabric, from power-on or through a change. Keeps the
  * options of the one command that runs. Ways in: cmd_sim_up, _change, _demo. Does not simulate
- * anything itself: that is src/lab; what is asked of the manager is in manager_opts.c.
+ * anything itself: src/lab does; manager_opts.c makes the manager's configuration.
  */
 #include "cli/change_report.h"
 #include "cli/cli.h"
@@ -35,10 +35,10 @@ static struct {
 /* clang-format off */
 static const struct cli_opt run_opts[] = {
 	{.name = "limit", .type = CLI_TIME, .dst = &o.limit, .arg = "TIME",
-	 .help = "give up after this much simulated time (default 1000s, 10s where links make "
+	 .help = "stop after this much simulated time (default 1000s, 10s where links make "
 		 "errors)"},
 	{.name = "timeline", .letter = 't', .type = CLI_FLAG, .dst = &o.timeline,
-	 .help = "print what happens as it happens"},
+	 .help = "print events as they happen"},
 	{.name = "smps", .type = CLI_FLAG, .dst = &o.smps,
 	 .help = "print every SMP as it is sent and received"},
 	{0},
@@ -61,7 +61,7 @@ static struct lab *make_lab(const struct fab *f, const struct lab_config *c, str
 	return l;
 }
 
-/* Print the result, give everything back, and answer with the exit status. */
+/* Prints the result and frees everything; returns the exit status. */
 static int conclude(struct sim_report *r)
 {
 	bool ok = r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete;
@@ -82,7 +82,7 @@ static int conclude(struct sim_report *r)
 
 /* ---- weft sim up ---- */
 
-/* Links go and come; the run is over when they are in use again and a sweep finds nothing new. */
+/* Links fail and recover; the run ends when all are in use again and a sweep finds nothing new. */
 static void run_flaps(struct sim_report *r, const flap_ports *ports)
 {
 	struct lab *l = r->lab;
@@ -142,8 +142,8 @@ const struct cli_cmd cmd_sim_up = {
 		"Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
 		"LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
 		"activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
-		"--flap makes links go and come after that; the run ends when a sweep finds nothing new and, with "
-		"--damping-changes, no link is held any more.",
+		"With --flap links fail and recover after that; the run ends when a sweep finds nothing new and, with "
+		"--damping-changes, no link is held.",
 	.examples =
 		"weft sim up cluster.net\n"
 		"weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
@@ -178,11 +178,11 @@ static struct fab *without_killed(const struct fab *f)
 
 /* ---- one change ---- */
 
-/* What a change is run with; the traffic has interval 0 when there is none. */
+/* The configuration of a change; the traffic's interval is 0 when there is none. */
 struct setup {
 	struct lab_config lab;
 	struct traffic_config traffic;
-	char what[160]; /* the traffic, in words */
+	char what[160]; /* description of the traffic */
 };
 
 static int make_setup(const char *file, const struct fab *before, const struct lab_change *c,
@@ -195,7 +195,7 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 		return CLI_BAD;
 	if (!s->lab.sm.sweep_factor && !s->lab.sm.sweep_period_ps)
 		return cli_bad(
-			"without sweeps the end of a change cannot be seen: expected --sweep-factor 1 or more");
+			"a change ends with a sweep that finds nothing new: expected --sweep-factor 1 or more");
 	if (!manager_o.sm)
 		s->lab.sm_node = lab_change_sm(c);
 	if (!load_given())
@@ -260,7 +260,7 @@ static bool sound(const struct lab_change_result *r)
 	return !r->traffic_at || (r->conserved && !r->watch.nring);
 }
 
-/* conclude(), and what only a change has. */
+/* conclude(), and the verdict on traffic. */
 static int conclude_change(struct sim_report *r, struct lab_change_result *res)
 {
 	int rc = conclude(r);
@@ -286,7 +286,7 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 	if (!lab_change_has(c, lab_sm_node(l))) {
 		lab_free(l);
 		return cli_bad(
-			"the manager's own node is not there before and after: choose another with --sm");
+			"the manager's node must be in BEFORE and AFTER: expected another --sm NODE");
 	}
 	p.change = c;
 	p.about_to = on_about_to;
@@ -362,7 +362,7 @@ static int change_each(const char *file, const struct fab *f)
 		return rc;
 	p = make_plan(&s);
 	threads = s.lab.threads;
-	s.lab.threads = 1; /* the runs are what is done at once */
+	s.lab.threads = 1; /* the runs themselves are parallel */
 	struct lab_each_config c = {.fab = f,
 				    .lab = &s.lab,
 				    .plan = &p,
@@ -382,7 +382,7 @@ static int change_each(const char *file, const struct fab *f)
 	return rc;
 }
 
-/* Options that go together, or not at all. */
+/* Options that need or exclude each other. */
 static int check_change(void)
 {
 	const char *lone = load_option_given();
@@ -394,14 +394,14 @@ static int check_change(void)
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
 	if (o.each && (o.svg || o.series || o.timeline || o.smps || o.kill.n))
-		return cli_bad("--each-switch is many runs: expected no --%s with it",
+		return cli_bad("--each-switch runs many changes: expected no --%s",
 			       o.svg	    ? "svg"
 			       : o.series   ? "series"
 			       : o.timeline ? "timeline"
 			       : o.smps	    ? "smps"
 					    : "kill");
 	if (o.sample && !o.each)
-		return cli_bad("--sample is about many runs: expected --each-switch HOW with it");
+		return cli_bad("--sample needs --each-switch HOW");
 	if (o.svg && !strcmp(o.svg, "-"))
 		return cli_bad("--svg -: the table goes to standard output, expected a file");
 	if (load_given())
@@ -409,8 +409,7 @@ static int check_change(void)
 	lone = o.warmup != TIME_NEVER ? "warmup" : o.tail != TIME_NEVER ? "tail" : lone;
 	lone = o.series ? "series" : o.svg ? "svg" : lone;
 	if (lone)
-		return cli_bad("--%s is about traffic: expected --load SHARE or --rate N with it",
-			       lone);
+		return cli_bad("--%s needs traffic: expected --load SHARE or --rate N", lone);
 	return CLI_OK;
 }
 
@@ -422,14 +421,14 @@ static int sim_change(char **args, unsigned nargs)
 	if (check_change())
 		return CLI_BAD;
 	if (nargs == 2 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
-		return cli_bad("only one of the two can be standard input");
+		return cli_bad("only one file can be standard input");
 	before = cli_load(args[0]);
 	if (!before)
 		return CLI_BAD;
 	if (o.each && nargs > 1)
 		rc = cli_bad("--each-switch takes one file: expected no AFTER");
 	else if (nargs < 2 && !o.kill.n && !o.each)
-		rc = cli_bad("expected AFTER, or --kill NODE to say what fails");
+		rc = cli_bad("expected AFTER, or --kill NODE");
 	else if (o.each)
 		rc = change_each(args[0], before);
 	else if (nargs < 2)
@@ -444,20 +443,20 @@ static int sim_change(char **args, unsigned nargs)
 /* clang-format off */
 static const struct cli_opt change_opts[] = {
 	{.name = "kill", .type = CLI_LIST, .dst = &o.kill, .arg = "NODE",
-	 .help = "this node fails; may be given again"},
+	 .help = "this node fails"},
 	{.name = "each-switch", .type = CLI_CHOICE, .dst = &o.each, .arg = "HOW", .choices = each_hows,
-	 .help = "one run for each switch but the manager's, which goes (deactivation) or comes "
+	 .help = "one run for each switch but the manager's: it is removed (deactivation) or added "
 		 "(activation)"},
 	{.name = "sample", .type = CLI_UINT, .dst = &o.sample, .arg = "N", .min = 1, .max = 100000,
-	 .help = "with --each-switch: only N of them, evenly spread (default: all)"},
+	 .help = "with --each-switch: only N switches, evenly spread (default: all)"},
 	{.name = "quiet", .type = CLI_TIME, .dst = &o.quiet, .arg = "TIME",
-	 .help = "at rest after the bring-up, before traffic and change (default: two sweeps)"},
+	 .help = "idle time after the bring-up, before traffic and change (default: two sweeps)"},
 	{.name = "warmup", .letter = 'w', .type = CLI_TIME, .dst = &o.warmup, .arg = "TIME",
 	 .help = "traffic before the change (default 1ms)"},
 	{.name = "tail", .type = CLI_TIME, .dst = &o.tail, .arg = "TIME",
 	 .help = "traffic after the manager has settled (default 1ms)"},
 	{.name = "series", .type = CLI_TIME, .dst = &o.series, .arg = "TIME",
-	 .help = "also a series: what happened in every TIME"},
+	 .help = "also a time series with one sample every TIME"},
 	{.name = "svg", .type = CLI_STR, .dst = &o.svg, .arg = "FILE",
 	 .help = "draw SMPs, packets lost, traffic and connectivity over time"},
 	{0},
@@ -467,17 +466,17 @@ static const struct cli_opt change_opts[] = {
 const struct cli_cmd cmd_sim_change = {
 	.name = "sim change",
 	.args = "BEFORE [AFTER]",
-	.summary = "let a running fabric change at once and watch the manager follow",
+	.summary = "change a running fabric and watch how the manager follows",
 	.about =
 		"The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
-		"link turns into AFTER in one moment. Nodes are told apart by GUID. --kill NODE takes a node out "
-		"of AFTER (or of BEFORE, when there is no AFTER). The run ends when a later sweep finds nothing "
-		"new. Status 0 when all that is left is active and verified.\n\n"
-		"With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded since "
-		"the change count by cause, and whenever a device changes, connectivity and cycles of dependencies are "
-		"looked at. Status 1 also when packets wait for each other in a ring, or are not accounted for.\n\n"
+		"link becomes that of AFTER at the same moment. Nodes are identified by GUID. --kill NODE removes a "
+		"node from AFTER (or from BEFORE, when there is no AFTER). The run ends when a later sweep finds "
+		"nothing new. Status 0 when all remaining nodes are active and verified.\n\n"
+		"With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded after "
+		"the change are counted by cause, and whenever a device changes, connectivity and cycles of "
+		"dependencies are checked. Status 1 also when packets deadlock or are not accounted for.\n\n"
 		"--each-switch repeats the change for each switch but the manager's and gives mean and standard "
-		"deviation; --threads runs go on at once.",
+		"deviation; --threads of these run at once.",
 	.examples =
 		"weft sim change before.net after.net\n"
 		"weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
@@ -508,7 +507,7 @@ static int sim_demo(char **args, unsigned nargs)
 	if (!f)
 		return cli_bad("%s", e.text);
 	o.timeline = true;
-	/* A switch in the middle layer: its neighbours have to find other ways. */
+	/* A switch in the middle layer: traffic must take other routes. */
 	fab_node_ident(f, f->switches[f->nswitches / 2], ident);
 	vec_push(&o.kill, ident);
 	if (!cli_json) {
@@ -529,8 +528,8 @@ const struct cli_cmd cmd_sim_demo = {
 	.args = "",
 	.summary = "a fat tree comes up, loses a switch and recovers",
 	.about =
-		"What 'make run' shows: the manager on an embedded 8-port 3-tree in simulated time, with a timeline "
-		"and a table of phases.",
+		"Runs the manager on an embedded 8-port 3-tree in simulated time and prints a timeline and a table of "
+		"phases, as 'make run' does.",
 	.examples =
 		"weft sim demo\nweft sim demo --detection traps\nweft sim demo --cpu thesis --loss 2%",
 	.opts = run_opts,

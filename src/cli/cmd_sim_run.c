@@ -2,7 +2,7 @@
 /*
  * weft sim run, weft sim saturate: data packets on a fabric that the manager has brought up. Keeps
  * the options of the one command that runs. Ways in: cmd_sim_run, cmd_sim_saturate. Does not
- * simulate anything itself: that is src/lab; how results look is in load_report.c.
+ * simulate anything itself: src/lab does; load_report.c prints the results.
  */
 #include "cli/capture.h"
 #include "cli/cli.h"
@@ -32,12 +32,12 @@ static struct {
 /* clang-format off */
 static const struct cli_opt load_opts[] = {
 	{.name = "duration", .letter = 'd', .type = CLI_TIME, .dst = &o.duration, .arg = "TIME",
-	 .help = "how long is counted (default: 200 packets a host, 8000 in all, 1000 on a "
-		 "host's link)"},
+	 .help = "duration of the measurement (default: 200 packets a host, 8000 in all, 1000 on "
+		 "a host's link)"},
 	{.name = "warmup", .letter = 'w', .type = CLI_TIME, .dst = &o.warmup, .arg = "TIME",
-	 .help = "traffic before that (default: a quarter of it)"},
+	 .help = "traffic before the measurement (default: a quarter of its duration)"},
 	{.name = "limit", .type = CLI_TIME, .dst = &load_o.limit, .arg = "TIME",
-	 .help = "give up when the fabric is not up after this much simulated time (default "
+	 .help = "stop when the fabric is not up after this much simulated time (default "
 		 "1000s, 10s where links make errors)"},
 	{0},
 };
@@ -62,11 +62,11 @@ static int check_run(void)
 	if (trace && !o.trace)
 		return cli_bad("--pattern trace needs --trace FILE");
 	if (o.trace && load_o.pattern && strcmp(load_o.pattern, "trace"))
-		return cli_bad("--trace says who sends to whom: expected no --pattern %s",
+		return cli_bad("--trace contains the destinations: expected no --pattern %s",
 			       load_o.pattern);
 	if (trace && load_given())
 		return cli_bad(
-			"--trace says when packets are sent: expected neither --load nor --rate");
+			"--trace contains the times of packets: expected neither --load nor --rate");
 	if (load_check_rate())
 		return CLI_BAD;
 	if (!trace && !load_given())
@@ -74,7 +74,7 @@ static int check_run(void)
 	if (trace)
 		load_o.pattern = "trace";
 	if (!o.duration)
-		return cli_bad("--duration: expected more than no time");
+		return cli_bad("--duration: expected a time above 0");
 	return load_wants_check(&o.wants);
 }
 
@@ -119,7 +119,7 @@ static int conclude(struct load_report *r)
 	return rc;
 }
 
-/* What is watched while the traffic runs, if asked for. */
+/* Starts the recordings that were requested. */
 static int watch(struct load_watch *w, struct load_report *r, struct lab *l, struct capture **c)
 {
 	node_id only = FAB_NONE;
@@ -137,7 +137,7 @@ static int watch(struct load_watch *w, struct load_report *r, struct lab *l, str
 	return CLI_OK;
 }
 
-/* Traffic on a fabric that is up; what was watched is in its files then. */
+/* Runs the traffic on a fabric that is up, and completes the files of its recordings. */
 static int run_traffic(struct load_report *r, struct lab *l, struct lab_load *d)
 {
 	struct capture *capture = NULL;
@@ -220,7 +220,7 @@ static int sim_run(char **args, unsigned nargs)
 	if (check_run())
 		return CLI_BAD;
 	if (!strcmp(args[0], "-") && o.trace && !strcmp(o.trace, "-"))
-		return cli_bad("only one of the two can be standard input");
+		return cli_bad("only one file can be standard input");
 	f = cli_load(args[0]);
 	if (!f)
 		return CLI_BAD;
@@ -232,44 +232,45 @@ static int sim_run(char **args, unsigned nargs)
 /* clang-format off */
 static const struct cli_opt run_opts[] = {
 	{.name = "trace", .type = CLI_STR, .dst = &o.trace, .arg = "FILE",
-	 .help = "packets to send, one a line"},
+	 .help = "send the packets of this file, one a line"},
 	{.name = "series", .type = CLI_TIME, .dst = &o.wants.series, .arg = "TIME",
-	 .help = "also a series: what happened in every TIME (1us at least)"},
+	 .help = "also a time series with one sample every TIME (at least 1us)"},
 	{.name = "levels", .type = CLI_FLAG, .dst = &o.wants.levels,
-	 .help = "also connectivity and deadlock level at the end, with --series at every sample "
+	 .help = "also report connectivity and deadlock level at the end, with --series at every sample "
 		 "(slow on large fabrics)"},
 	{.name = "series-csv", .type = CLI_STR, .dst = &o.wants.csv, .arg = "FILE",
-	 .help = "with --series, write it as CSV"},
+	 .help = "with --series: write the series as CSV"},
 	{.name = "series-svg", .type = CLI_STR, .dst = &o.wants.svg, .arg = "FILE",
-	 .help = "with --series, draw it"},
+	 .help = "with --series: draw the series"},
 	{.name = "node-series", .type = CLI_STR, .dst = &o.wants.node_csv, .arg = "FILE",
-	 .help = "with --series, a series of every node as CSV"},
+	 .help = "with --series: write a series of every node as CSV"},
 	{.name = "link-series", .type = CLI_STR, .dst = &o.wants.link_csv, .arg = "FILE",
-	 .help = "with --series, a series of every link and direction as CSV"},
+	 .help = "with --series: write a series of every link and direction as CSV"},
 	{.name = "nodes", .type = CLI_FLAG, .dst = &o.nodes,
-	 .help = "also each host and switch; in text, the slowest and the busiest"},
+	 .help = "also report hosts and switches: in text the slowest and busiest, in JSON all"},
 	{.name = "links", .type = CLI_FLAG, .dst = &o.links,
-	 .help = "also each link, direction and VL: use, credits, buffers; in text, the busiest"},
+	 .help = "also report links by direction and VL, with credits and buffers: in text the busiest, in "
+		 "JSON all"},
 	{.name = "discards", .type = CLI_FLAG, .dst = &o.wants.discards,
-	 .help = "also when and where each packet was discarded, and why (the first 10,000)"},
+	 .help = "also list discarded packets with time, place and cause (the first 10,000)"},
 	{.name = "capture", .type = CLI_STR, .dst = &o.capture, .arg = "FILE",
 	 .help = "write the packets of the run for Wireshark (pcapng)"},
 	{.name = "capture-node", .type = CLI_STR, .dst = &o.capture_node, .arg = "NODE",
-	 .help = "only those that leave this node"},
+	 .help = "with --capture: only packets that leave this node"},
 	{0},
 };
 
 const struct cli_cmd cmd_sim_run = {
 	.name = "sim run",
 	.args = "FILE",
-	.summary = "send data packets over a fabric and measure",
+	.summary = "send data packets over a fabric and measure throughput and latency",
 	.about = "The manager brings the fabric up on the packet-level network: virtual lanes, credits, arbitration, "
 		 "cut-through switches. Then every host sends as --pattern and --arrivals say. After the warm-up the "
-		 "packets count; at the end of the window the run ends. --load is a share of what the slowest host link "
-		 "carries, headers included; with --of-saturation a share of the rate 'weft sim saturate' finds.\n\n"
+		 "measurement begins; at its end the run ends. --load is a share of the rate of the slowest host link, "
+		 "headers included; with --of-saturation a share of the rate that 'weft sim saturate' finds.\n\n"
 		 "A trace has a line a packet: time source destination bytes [sl]; hosts are numbered from 0 in the order "
 		 "of the netlist, times count from the start of the traffic.\n\n"
-		 "Status 1 when packets wait for each other in a ring, or are not accounted for.",
+		 "Status 1 when packets deadlock or are not accounted for.",
 	.examples = "weft sim run cluster.net --load 30%\n"
 		    "weft sim run cluster.net --rate 100000 --pattern hotspot --hot-share 20% --json\n"
 		    "weft sim run cluster.net --load 50% --of-saturation --arrivals bursty --mtu 2048\n"
@@ -344,7 +345,7 @@ static int check_saturate(char **args, unsigned nargs)
 	if (o.svg && !strcmp(o.svg, "-"))
 		return cli_bad("--svg -: the table goes to standard output, expected a file");
 	if (!o.duration)
-		return cli_bad("--duration: expected more than no time");
+		return cli_bad("--duration: expected a time above 0");
 	return CLI_OK;
 }
 
@@ -355,7 +356,7 @@ static int sim_saturate(char **args, unsigned nargs)
 	int rc = check_saturate(args, nargs);
 	unsigned n = 0;
 
-	/* All are read first: a typing error in the last name shows at once. */
+	/* All files are read first, so that a typing error in the last name is reported at once. */
 	for (unsigned i = 0; !rc && i < nargs; i++)
 		rc = (f[i] = cli_load(args[i])) ? CLI_OK : CLI_BAD;
 	while (!rc && n < nargs) {
@@ -374,7 +375,7 @@ static int sim_saturate(char **args, unsigned nargs)
 /* clang-format off */
 static const struct cli_opt saturate_opts[] = {
 	{.name = "points", .type = CLI_UINT, .dst = &o.points, .arg = "N", .min = 1, .max = 1000,
-	 .help = "of the curve (default 12)"},
+	 .help = "points of the curve (default 12)"},
 	{.name = "svg", .type = CLI_STR, .dst = &o.svg, .arg = "FILE",
 	 .help = "draw latency against offered load"},
 	{.name = "log-x", .type = CLI_FLAG, .dst = &o.log_x,
@@ -385,11 +386,11 @@ static const struct cli_opt saturate_opts[] = {
 const struct cli_cmd cmd_sim_saturate = {
 	.name = "sim saturate",
 	.args = "FILE...",
-	.summary = "find the rate a fabric can bear, and its latency curve",
-	.about = "A rate is too high when less than 95 % of what is offered arrives, or packets take more than 5 times as "
-		 "long as in an empty fabric. Rates double from 1/64 of the host's link until one is, then the gap is "
-		 "halved until it is 3 %. The curve has --points rates up to 120 % of what was found. Every point is a "
-		 "simulation of its own, from power-on.\n\n"
+	.summary = "find the saturation rate of a fabric, and its latency curve",
+	.about = "A rate is too high when less than 95 % of the offered packets arrive, or when their mean latency is more "
+		 "than 5 times that of an empty fabric. Rates double from 1/64 of the host's link until one is too high; "
+		 "then the interval is halved until it is 3 %. The curve has --points rates up to 120 % of the saturation "
+		 "rate. Every point is a simulation of its own, from power-on.\n\n"
 		 "With several FILEs, the picture has a line each.",
 	.examples = "weft sim saturate cluster.net\n"
 		    "weft sim saturate cluster.net --pattern tornado --points 20 --json\n"

@@ -8,7 +8,7 @@
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
 
-enum { FEW = 20 }; /* trials that have a line each, well or not */
+enum { FEW = 20 }; /* up to so many trials, each has a line; beyond, only those that failed */
 
 static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
@@ -17,7 +17,7 @@ static struct {
 	bool change;
 } o = {.count = 1, .seed = 1};
 
-/* ---- what a trial looks like ---- */
+/* ---- reports ---- */
 
 static void change_trial_json(struct json *j, const struct change_trial *t)
 {
@@ -178,11 +178,11 @@ static const struct cli_opt trial_opts[] = {
 	{.name = "seed", .type = CLI_U64, .dst = &o.seed, .arg = "N",
 	 .help = "the first seed (default 1)"},
 	{.name = "count", .type = CLI_UINT, .dst = &o.count, .arg = "N", .min = 1, .max = 100000000,
-	 .help = "how many seeds from there on (default 1)"},
+	 .help = "number of seeds (default 1)"},
 	{.name = "max-switches", .type = CLI_UINT, .dst = &o.max_switches, .arg = "N", .min = 2, .max = 1024,
 	 .help = "size of the largest subnet (default 128; with --change 32)"},
 	{.name = "change", .type = CLI_FLAG, .dst = &o.change,
-	 .help = "changes under load, watched all the time"},
+	 .help = "changes under load, with checks at every change of a device"},
 	{0},
 };
 /* clang-format on */
@@ -190,17 +190,17 @@ static const struct cli_opt trial_opts[] = {
 const struct cli_cmd cmd_sim_trial = {
 	.name = "sim trial",
 	.args = "",
-	.summary = "random subnets under random failures, judged at the end",
+	.summary = "run random subnets under random failures and check the result",
 	.about =
 		"Each seed draws an irregular subnet of 2 to --max-switches switches, the manager's settings, lost, "
-		"delayed and doubled SMPs, and links and switches that fail and return while the manager works. In "
+		"delayed and doubled SMPs, and links and switches that fail and return while the manager works. At "
 		"the end every port must be active and every route verified. The same seed gives the same run: "
-		"this is how a failure reported by the tests is replayed.\n\n"
-		"With --change, hosts send at 5 to 40 % of their links while switches and links go and come, alone, at "
-		"once or overlapping. Whenever a device changes, its tables, ports and mappings must leave no cycle of "
-		"dependencies; packets may never wait for each other in a ring. In the end all that cables connect is "
-		"connected, LIDs are as before, tables are those a computation from scratch gives, every packet is "
-		"accounted for and every credit is back.",
+		"a failure that a test reports can be repeated with it.\n\n"
+		"With --change, hosts send at 5 to 40 % of their links while switches and links fail and recover, one "
+		"by one, together or overlapping. Whenever a device changes, tables, ports and mappings must leave no "
+		"cycle of dependencies, and packets must never deadlock. At the end all physically connected hosts have "
+		"routes to each other, LIDs are unchanged, tables equal those of a computation from scratch, and all "
+		"packets and credits are accounted for.",
 	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		    "weft sim trial --seed 42 --max-switches 16 --json\n"
 		    "weft sim trial --change --seed 7 --count 100",

@@ -26,20 +26,20 @@ static int load(void *ctx, struct settings *c, struct err *e)
 	return rc ? rc : settings_check(c, NULL, e);
 }
 
-static void tell_fault(void *ctx, const char *fault)
+static void report_fault(void *ctx, const char *fault)
 {
 	(void)ctx;
 	cli_bad("%s", fault);
 }
 
-/* Every fault of the file, not the first alone; then what options make of it. */
+/* Reports all faults of the file; then checks file and options together. */
 static int check(struct settings *c)
 {
 	struct json j = {0};
 	struct err e;
 
 	settings_default(c);
-	if (o.config && run_config_faults(o.config, c, tell_fault, NULL))
+	if (o.config && run_config_faults(o.config, c, report_fault, NULL))
 		return CLI_BAD;
 	if (load(NULL, c, &e))
 		return cli_bad("%s", e.text);
@@ -169,13 +169,12 @@ const struct cli_cmd cmd_sm = {
 	.args = "[options]",
 	.summary = "manage a subnet: the subnet manager on a real or emulated fabric",
 	.about =
-		"Brings the subnet at a local port up and keeps it so: discovers it, gives LIDs, computes\n"
-		"and verifies routes, programs the switches, and follows every change. It stays in the\n"
-		"foreground; systemd or a shell may do otherwise with it. Without a configuration it does\n"
-		"what is right for most.\n"
+		"Brings up the subnet at a local port and manages it: discovers it, assigns LIDs, computes\n"
+		"and verifies routes, programs the switches, and handles every change. It stays in the\n"
+		"foreground. It needs no configuration: the defaults suit most fabrics.\n"
 		"\n"
 		"SIGTERM and SIGINT end it, SIGHUP reads the configuration again, SIGUSR1 writes dumps and\n"
-		"opens the log file anew. Exit status: 0 ended as told, 1 could not run, 2 bad\n"
+		"reopens the log file. Exit status: 0 it was asked to end, 1 it could not run, 2 bad\n"
 		"configuration.",
 	.examples = "weft sm\n"
 		    "weft sm --config /etc/weft/weft.yaml --check-config\n"

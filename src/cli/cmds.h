@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every command, one table each. weft.c lists them; nothing else needs their names.
+ * The table of every command. weft.c lists them; no other file needs their names.
  */
 #ifndef WEFT_CMDS_H
 #define WEFT_CMDS_H
@@ -37,7 +37,7 @@ extern const struct cli_cmd cmd_mad_decode;
 /* cmd_ctl.c */
 extern const struct cli_cmd cmd_ctl;
 
-/* help.c, man.c, completion.c: the program about itself */
+/* help.c, man.c, completion.c: help, man pages, completion */
 extern const struct cli_cmd cmd_help, cmd_man, cmd_completion;
 
 #endif

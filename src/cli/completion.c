@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-/* Words of the usage line that are typed as they stand ("bash"), unlike FILE and [options]. */
+/* Literal words of the usage line ("bash"), unlike FILE and [options]. */
 static void literal_words(struct strbuf *b, const char *args)
 {
 	while (args && *args) {
@@ -40,7 +40,7 @@ static void case_label(struct strbuf *b, const struct cli_opt *o)
 		strbuf_addf(b, " | -%c", o->letter);
 }
 
-/* What may stand behind an option that takes a value. */
+/* Completions of the value of an option. */
 static void option_value(struct strbuf *b, const struct cli_opt *o)
 {
 	case_label(b, o);

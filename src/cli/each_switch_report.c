@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Mean and standard deviation over the runs of lab_each_switch(). State: struct figure, one a
- * number that each run has. Way in: each_report_text(), each_report_json(). Does not run anything.
+ * Mean and standard deviation over the runs of lab_each_switch(). State: struct figure, one
+ * for each number of a run. Way in: each_report_text(), each_report_json(). Does not run anything.
  */
 #include "cli/each_switch_report.h"
 #include "base/hist.h"
@@ -22,7 +22,7 @@ typedef VEC(struct figure) figures;
 
 /* ---- collecting ---- */
 
-/* Every run adds the same figures in the same order; *at is where the next one stands. */
+/* Every run adds the same figures in the same order; *at is the next one. */
 static void add(figures *f, size_t *at, struct figure what, uint64_t v)
 {
 	if (*at == f->n)
@@ -70,7 +70,7 @@ static void add_run(figures *f, const struct lab_change_result *r)
 		add_load(f, &at, r);
 }
 
-/* Only runs that came to the change; the others have nothing to tell. */
+/* Only runs that reached the change have figures. */
 static void collect(const struct each_report *r, figures *f)
 {
 	*f = (figures){0};
@@ -118,7 +118,7 @@ static void print_failures(const struct each_report *r)
 		printf("%s FAILED: %s\n", ident,
 		       !x->r.settled	  ? "the manager did not settle"
 		       : x->r.v.why[0]	  ? x->r.v.why
-		       : x->r.watch.nring ? "packets wait for each other for good"
+		       : x->r.watch.nring ? "deadlock: packets wait for each other"
 					  : "not all packets are accounted for");
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the same change for each switch took: mean and standard deviation, text and JSON.
+ * The same change for each switch: mean and standard deviation, as text and JSON.
  */
 #ifndef WEFT_EACH_SWITCH_REPORT_H
 #define WEFT_EACH_SWITCH_REPORT_H

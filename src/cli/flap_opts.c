@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Links that go and come. State: flap_o. Ways in: flap_find(), flap_run(). Does not look at what the
- * manager makes of it.
+ * Links that fail and recover repeatedly. State: flap_o. Ways in: flap_find(), flap_run(). Does not
+ * look at the manager's reaction.
  */
 #include "cli/flap_opts.h"
 #include "sim/device/sim_device.h"
@@ -19,11 +19,11 @@ static struct {
 /* clang-format off */
 const struct cli_opt flap_opts[] = {
 	{.name = "flap", .type = CLI_LIST, .dst = &flap_o.links, .arg = "NODE:PORT",
-	 .help = "once all is up, this link goes and comes; may be given again"},
+	 .help = "after the bring-up, this link fails and recovers repeatedly"},
 	{.name = "flap-times", .type = CLI_UINT, .dst = &flap_o.times, .arg = "N", .min = 1, .max = 1000000,
-	 .help = "how often (default 10)"},
+	 .help = "number of failures (default 10)"},
 	{.name = "flap-period", .type = CLI_TIME, .dst = &flap_o.period, .arg = "TIME",
-	 .help = "from going to going; it is away for half of it (default 100ms)"},
+	 .help = "time from failure to failure; the link is down for half of it (default 100ms)"},
 	{0},
 };
 /* clang-format on */
@@ -56,13 +56,11 @@ static int check_times(void)
 	bool times = flap_o.times != USUAL_TIMES;
 
 	if (!flap_o.links.n && (times || flap_o.period != USUAL_PERIOD))
-		return cli_bad(
-			"--flap-%s is about links that flap: expected --flap NODE:PORT with it",
-			times ? "times" : "period");
+		return cli_bad("--flap-%s needs --flap NODE:PORT", times ? "times" : "period");
 	if (flap_o.period < 2)
-		return cli_bad("--flap-period: expected more than no time");
+		return cli_bad("--flap-period: expected a time above 0");
 	if (flap_o.period > TIME_NEVER / 4 / flap_o.times)
-		return cli_bad("--flap-period: %u times so long is more than can be counted",
+		return cli_bad("--flap-period: %u periods exceed the range of simulated time",
 			       flap_o.times);
 	return CLI_OK;
 }
@@ -78,7 +76,7 @@ int flap_find(const struct fab *f, flap_ports *ports)
 			return CLI_BAD;
 		for (size_t k = 0; k < ports->n; k++)
 			if (ports->at[k] == p || f->ports[ports->at[k]].peer == p)
-				return cli_bad("--flap '%.60s': this link was named before",
+				return cli_bad("--flap '%.60s': this link is given twice",
 					       flap_o.links.at[i]);
 		vec_push(ports, p);
 	}

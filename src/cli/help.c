@@ -108,7 +108,7 @@ void cli_opt_label(struct strbuf *b, const struct cli_opt *o)
 		strbuf_addf(b, "[=%s]", o->arg);
 }
 
-/* In square brackets what the parser insists on; the help text has round ones of its own. */
+/* Choices and ranges go into square brackets; help texts use round ones. */
 void cli_opt_notes(struct strbuf *b, const struct cli_opt *o)
 {
 	struct strbuf range = {0};
@@ -155,7 +155,7 @@ static void option_label(struct strbuf *b, const struct cli_opt *o)
 	cli_opt_label(b, o);
 }
 
-/* The widest label that is not too wide. */
+/* Of the widest label, not counting those beyond LABEL_MAX. */
 static unsigned label_width(const struct cli_cmd *c)
 {
 	const struct cli_opt *o;
@@ -224,7 +224,7 @@ void cli_help_cmd(struct strbuf *b, const struct cli_cmd *c)
 	}
 }
 
-/* ---- many ---- */
+/* ---- several commands ---- */
 
 static unsigned name_width(const struct cli_app *app)
 {
@@ -265,7 +265,7 @@ void cli_help_overview(struct strbuf *b, const struct cli_app *app)
 		if ((*c)->examples)
 			example_lines(b, (*c)->examples, 1);
 	strbuf_add(b, "\n'weft COMMAND --help' explains a command; every command takes --json.\n"
-		      "Exit status: 0 all is well, 1 the answer is no, 2 bad input.\n");
+		      "Exit status: 0 success, 1 a check failed, 2 bad input.\n");
 }
 
 /* ---- JSON ---- */
@@ -373,7 +373,7 @@ void cli_help_json(struct json *j, const struct cli_app *app, const struct cli_g
 
 static bool parse_only;
 
-/* Whether the words would be taken as a command line: for testing examples without running them. */
+/* Parses the words as a command line without running it: tests check examples with it. */
 static int try_parse(char **args, unsigned n)
 {
 	unsigned used;

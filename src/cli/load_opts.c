@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options about traffic and what becomes of them. State: load_o, the options of the one command that
+ * Options about traffic, and the configurations they make. State: load_o, the options of the one command that
  * runs. Way in: load_traffic(), load_network(), load_choose_interval(). Does not run the load itself.
  */
 #include "cli/load_opts.h"
@@ -35,11 +35,11 @@ struct load_opts load_o = {
 /* clang-format off */
 const struct cli_opt load_rate_opts[] = {
 	{.name = "load", .letter = 'l', .type = CLI_SHARE, .dst = &load_o.load, .arg = "SHARE",
-	 .help = "what each host offers, as a share of its link"},
+	 .help = "load that each host offers, as a share of its link"},
 	{.name = "rate", .letter = 'r', .type = CLI_U64, .dst = &load_o.rate, .arg = "N", .min = 1, .max = 1000000000000,
-	 .help = "the same in packets a second"},
+	 .help = "load that each host offers, in packets per second"},
 	{.name = "of-saturation", .type = CLI_FLAG, .dst = &load_o.of_saturation,
-	 .help = "--load is a share of saturation, which is searched for first"},
+	 .help = "--load is a share of the saturation rate, which is determined first"},
 	{0},
 };
 /* clang-format on */
@@ -47,13 +47,13 @@ const struct cli_opt load_rate_opts[] = {
 /* clang-format off */
 const struct cli_opt load_traffic_opts[] = {
 	{.name = "pattern", .letter = 'p', .type = CLI_CHOICE, .dst = &load_o.pattern, .arg = "NAME", .choices = patterns,
-	 .help = "who sends to whom (default uniform)"},
+	 .help = "traffic pattern: the destinations of each host (default uniform)"},
 	{.name = "arrivals", .type = CLI_CHOICE, .dst = &load_o.arrivals, .arg = "NAME", .choices = arrivals,
-	 .help = "when hosts send (default poisson)"},
+	 .help = "how packets arrive in time (default poisson)"},
 	{.name = "mtu", .type = CLI_CHOICE, .dst = &load_o.mtu, .arg = "BYTES", .choices = mtus,
 	 .help = "MTU of every port (default 256)"},
 	{.name = "payload", .type = CLI_UINT, .dst = &load_o.payload, .arg = "BYTES", .max = 4096,
-	 .help = "of each packet (default: the MTU)"},
+	 .help = "payload of each packet (default: the MTU)"},
 	{.name = "sl", .type = CLI_STR, .dst = &load_o.sl, .arg = "LIST",
 	 .help = "service levels, drawn evenly, such as 0,2,4-7 (default 0-15)"},
 	{.name = "vls", .type = CLI_CHOICE, .dst = &load_o.vls, .arg = "N", .choices = vl_counts,
@@ -66,41 +66,41 @@ const struct cli_opt load_traffic_opts[] = {
 	{.name = "byte-errors", .type = CLI_SHARE, .dst = &load_o.errors, .arg = "P",
 	 .help = "probability that a byte is damaged on a link, such as 0.0001%"},
 	{.name = "error-limit", .type = CLI_UINT, .dst = &load_o.error_limit, .arg = "N", .max = 15,
-	 .help = "damaged packets, less the good ones behind them, beyond which a link trains "
-		 "anew (default 8)"},
+	 .help = "damaged packets, less the good ones after them, above which a link retrains "
+		 "(default 8)"},
 	{.name = "retrain", .type = CLI_TIME, .dst = &load_o.retrain, .arg = "TIME",
-	 .help = "how long that takes; 0: links never do (default 2ms)"},
+	 .help = "duration of a retraining; 0: links never retrain (default 2ms)"},
 	{.name = "retrain-fail", .type = CLI_SHARE, .dst = &load_o.retrain_fail, .arg = "P",
-	 .help = "probability that it fails and the link goes down (default 0)"},
+	 .help = "probability that a retraining fails and the link goes down (default 0)"},
 	{.name = "credit-refresh", .type = CLI_FLAG, .dst = &load_o.refresh,
-	 .help = "tell credits every 65,536 symbol times even where nothing is ever lost"},
+	 .help = "refresh credits every 65,536 symbol times even if links make no errors"},
 	{.name = "rate-control", .type = CLI_FLAG, .dst = &load_o.rate_control,
-	 .help = "static rate control: no host sends faster than the other can hear"},
+	 .help = "static rate control: no host sends faster than the destination's link"},
 	{.name = "route-time", .type = CLI_TIME, .dst = &load_o.route, .arg = "TIME",
-	 .help = "of a switch's routing unit, for each packet (default 40ns)"},
+	 .help = "time of a switch's routing unit for each packet (default 40ns)"},
 	{.name = "map-time", .type = CLI_TIME, .dst = &load_o.map, .arg = "TIME",
-	 .help = "of its SL-to-VL unit (default 20ns)"},
+	 .help = "time of a switch's SL-to-VL unit (default 20ns)"},
 	{.name = "crossbar-time", .type = CLI_TIME, .dst = &load_o.crossbar, .arg = "TIME",
-	 .help = "of its crossbar arbiter (default 40ns)"},
+	 .help = "time of a switch's crossbar arbiter (default 40ns)"},
 	{.name = "setup-time", .type = CLI_TIME, .dst = &load_o.setup, .arg = "TIME",
-	 .help = "of its crossbar (default 2ns)"},
+	 .help = "time to set a switch's crossbar up (default 2ns)"},
 	{.name = "arbiter-time", .type = CLI_TIME, .dst = &load_o.arbiter, .arg = "TIME",
-	 .help = "of a port's VL arbiter (default 40ns)"},
+	 .help = "time of a port's VL arbiter (default 40ns)"},
 	{.name = "hot", .type = CLI_STR, .dst = &load_o.hot, .arg = "NODE",
-	 .help = "the host that hotspot and incast aim at (default: the first)"},
+	 .help = "hotspot, incast: the destination host (default: the first)"},
 	{.name = "hot-share", .type = CLI_SHARE, .dst = &load_o.hot_share, .arg = "SHARE",
-	 .help = "hotspot: share of the packets that goes there (default 10%)"},
+	 .help = "hotspot: share of packets that go to this host (default 10%)"},
 	{.name = "shift", .type = CLI_UINT, .dst = &load_o.shift, .arg = "N",
 	 .help = "shift: host i sends to host i + N (default 1)"},
 	{.name = "burst", .type = CLI_UINT, .dst = &load_o.burst, .arg = "N", .min = 1, .max = 1000000,
-	 .help = "bursty: packets of a burst, in the mean (default 16)"},
+	 .help = "bursty: mean number of packets in a burst (default 16)"},
 	{0},
 };
 /* clang-format on */
 
 /* ---- options to configurations ---- */
 
-/* Which of the words; 0 is the default when none was chosen. */
+/* Position of the word; `otherwise` without one. */
 static unsigned chosen(const char *const *words, const char *word, unsigned otherwise)
 {
 	for (unsigned i = 0; word && words[i]; i++)
@@ -119,7 +119,7 @@ static unsigned payload(void)
 	return load_o.payload == LOAD_NOT_GIVEN ? iba_mtu_bytes(mtu_code()) : load_o.payload;
 }
 
-/* A digit or two of a service level; *s moves behind them. */
+/* A service level of one or two digits; *s moves past them. */
 static bool sl_number(const char **s, unsigned *v)
 {
 	const char *p = *s;
@@ -186,7 +186,7 @@ int load_traffic(const struct fab *f, uint64_t seed, struct traffic_config *t)
 	return CLI_OK;
 }
 
-/* Packets of this size must fit, credits are 64-byte blocks: two whole packets at least. */
+/* Room for at least two packets of the largest size; credits are blocks of 64 bytes. */
 static int make_buffers(struct sim_plane_config *p)
 {
 	unsigned packet = (iba_mtu_bytes(mtu_code()) + LAB_OVERHEAD_BYTES - 2 + 63) / 64 * 64;
@@ -295,8 +295,8 @@ static void on_sat_done(void *ctx, const struct lab_sat_point *pt)
 	on_sat_tick(p);
 }
 
-/* On good links even the largest fabrics come to rest; with links that train anew all the time the
- * manager may never. */
+/* Without errors even the largest fabrics come up within 1000 s. With links that keep retraining the
+ * manager may never finish. */
 time_ps load_limit(time_ps given)
 {
 	if (given != TIME_NEVER)
@@ -314,10 +314,10 @@ int load_up(const char *file, struct lab *l)
 	cli_progress_end();
 	if (!(load_o.errors > 0))
 		return cli_bad(
-			"%s: the manager was not at rest after %s of simulated time, expected that --limit is enough",
+			"%s: the subnet was not up after %s of simulated time: expected a longer --limit",
 			file, cli_duration(limit));
 	return cli_bad(
-		"%s: the manager was not at rest after %s of simulated time, links trained anew %s times: "
+		"%s: the subnet was not up after %s of simulated time, links retrained %s times: "
 		"expected fewer --byte-errors, a higher --error-limit or a longer --limit",
 		file, cli_duration(limit), cli_count(sim_plane_stats(lab_sim(l))->recoveries));
 }
@@ -327,7 +327,7 @@ static void on_up_tick(void *ctx)
 	cli_progress("bring-up: %s of simulated time", cli_duration(sim_now(lab_sim(ctx))));
 }
 
-/* All points of a search come up alike, or none of them does. */
+/* The bring-up does not depend on the rate: one attempt stands for all points of a search. */
 static int check_comes_up(const char *file, const struct fab *f, const struct lab_config *c)
 {
 	struct err e;
@@ -386,9 +386,9 @@ uint64_t load_choose_interval(const char *file, const struct fab *f, const struc
 	}
 	if (!bps || !share) {
 		if (bps)
-			cli_bad("--load: expected a share that is not so close to 0");
+			cli_bad("--load: expected a larger share");
 		else
-			cli_bad("%s: found no host with a link, expected at least two hosts", file);
+			cli_bad("%s: found no host with a link, expected at least two", file);
 		return 0;
 	}
 	bits = (bits * PS_PER_S << 32) / ((unsigned __int128)bps * share);

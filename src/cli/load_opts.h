@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options that say what hosts send and over what kind of ports, for every command that simulates
- * data packets: one table, one way from it to configurations. Functions that return int give CLI_OK,
- * or CLI_BAD after a message.
+ * The options about traffic and the network it travels, for every command that simulates data packets,
+ * and the configurations they make. Functions that return int return CLI_OK, or CLI_BAD after a
+ * message.
  */
 #ifndef WEFT_LOAD_OPTS_H
 #define WEFT_LOAD_OPTS_H
@@ -34,10 +34,10 @@ extern struct load_opts load_o; /* of the one command that runs */
 extern const struct cli_opt load_rate_opts[];	 /* --load, --rate, --of-saturation */
 extern const struct cli_opt load_traffic_opts[]; /* what hosts send, and the network it travels */
 
-/* --load and --rate against each other; neither is no fault here. */
+/* Checks that --load and --rate do not contradict each other; neither needs to be given. */
 int load_check_rate(void);
 bool load_given(void);		     /* --load or --rate */
-const char *load_option_given(void); /* one of the other options that is not as it was, or NULL */
+const char *load_option_given(void); /* name of another option that was given, or NULL */
 
 int load_traffic(const struct fab *f, uint64_t seed,
 		 struct traffic_config *t); /* all but the interval */
@@ -45,9 +45,9 @@ int load_network(struct sim_config *c);	    /* ports, buffers and wires; turns t
 void load_describe(const struct traffic_config *t, const char *trace, char buf[160]);
 
 /* Bring the fabric up on its packet-level network; a new lab. Links that make errors may keep the
- * manager from ever being at rest: this ends at the limit. */
+ * manager from finishing: the limit ends it. */
 int load_up(const char *file, struct lab *l);
-time_ps load_limit(time_ps given); /* of simulated time; TIME_NEVER: the usual one */
+time_ps load_limit(time_ps given); /* of simulated time; TIME_NEVER: the default */
 
 /* The interval that --load or --rate asks for; 0 after a message. */
 uint64_t load_choose_interval(const char *file, const struct fab *f, const struct lab_config *c,

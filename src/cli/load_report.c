@@ -135,7 +135,7 @@ void load_report_text(const struct load_report *rep)
 	struct cli_table t;
 	char name[48];
 
-	printf("%u hosts, %s\nup after %s, warm-up %s, then %s that count\n\n", r->hosts, rep->what,
+	printf("%u hosts, %s\nup after %s, warm-up %s, measured for %s\n\n", r->hosts, rep->what,
 	       cli_duration(r->start), cli_duration(r->window_start - r->start),
 	       cli_duration(r->window_end - r->window_start));
 	print_packets(r);
@@ -148,7 +148,7 @@ void load_report_text(const struct load_report *rep)
 	print_rates(r);
 	putchar('\n');
 	if (r->plane.recoveries || r->plane.downed)
-		printf("after errors, links trained anew %s times and went down %s times\n\n",
+		printf("after errors, links retrained %s times and went down %s times\n\n",
 		       cli_count(r->plane.recoveries), cli_count(r->plane.downed));
 	load_series_text(&rep->series);
 	load_usage_text(rep);

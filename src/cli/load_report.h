@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a run under load and a latency curve look like: text, one JSON object, a picture.
+ * A run under load and a latency curve as text, as one JSON object and as a picture.
  */
 #ifndef WEFT_LOAD_REPORT_H
 #define WEFT_LOAD_REPORT_H

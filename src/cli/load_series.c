@@ -282,7 +282,7 @@ static uint64_t value_of(const struct lab_sample *x, enum what w)
 	return 0;
 }
 
-/* Latencies of nothing are left out. */
+/* Intervals without packets have no latency. */
 static size_t line_points(const struct lab_series *s, enum what w, struct plot_point *at)
 {
 	time_ps start = s->samples.n ? s->samples.at[0].at - s->samples.at[0].span : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run by host, switch and link, as tables and JSON. State: none. Tables show the first few in an
- * order that tells something; JSON has all of them in the fabric's order.
+ * A run by host, switch and link, as tables and JSON. State: none. Tables show the slowest or
+ * busiest few; JSON has all of them in the fabric's order.
  */
 #include "cli/cli.h"
 #include "cli/load_report.h"
@@ -23,7 +23,7 @@ static uint64_t bits_a_second(const struct load_report *r, uint64_t bytes)
 
 /* ---- which rows ---- */
 
-/* The indexes of the largest keys, the first of equals first; returns how many. */
+/* The indexes of the largest keys, equal ones in their order; returns how many. */
 static unsigned largest(const uint64_t *key, size_t n, size_t best[ROWS])
 {
 	unsigned kept = 0;
@@ -124,8 +124,8 @@ static void print_hosts(const struct load_report *r)
 		key[i] = u->hosts.at[i].latency.mean;
 	n = largest(key, u->hosts.n, best);
 	print_heading("hosts, the slowest to reach first", n, u->hosts.n);
-	cli_table_init(&t, "lrrrrrrrrrrrl", "host", "made", "sent", "received", "lost", "latency",
-		       "p99", "max", "header", "Gb/s in", "queue", "longest", "");
+	cli_table_init(&t, "lrrrrrrrrrrrl", "host", "generated", "sent", "received", "lost",
+		       "latency", "p99", "max", "header", "Gb/s in", "queue", "longest", "");
 	for (unsigned i = 0; i < n; i++)
 		host_row(&t, r, &u->hosts.at[best[i]]);
 	cli_table_print(&t, stdout);

@@ -8,7 +8,7 @@
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 int load_wants_check(const struct load_wants *w)
 {

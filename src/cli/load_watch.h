@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is watched while a run under load goes on, and the files it ends up in. Files are opened
- * before the run, so that a name that cannot be written is told at once, and appear when it is over.
+ * What is recorded during a run under load, and the files it is written to. Files are opened before the
+ * run, so that a file that cannot be written is reported at once; they get their names when it ends.
  */
 #ifndef WEFT_LOAD_WATCH_H
 #define WEFT_LOAD_WATCH_H
@@ -25,9 +25,9 @@ struct load_watch {
 int load_wants_check(const struct load_wants *w);
 int load_wants_fit(const struct load_wants *w,
 		   time_ps span); /* not too many samples in that time */
-/* CLI_OK, or CLI_BAD after a message; load_watch_end() comes in either case. */
+/* CLI_OK, or CLI_BAD after a message; call load_watch_end() in either case. */
 int load_watch_start(struct load_watch *w, const struct load_wants *wants, struct load_report *r,
 		     struct lab *l);
-int load_watch_end(struct load_watch *w, bool good); /* not good: no file is left */
+int load_watch_end(struct load_watch *w, bool good); /* not good: leaves no file */
 
 #endif

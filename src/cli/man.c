@@ -10,7 +10,7 @@
 
 /* ---- roff ---- */
 
-/* A UTF-8 sequence as groff's \[uXXXX]; returns its length, 1 for a byte that begins none. */
+/* A UTF-8 sequence as groff's \[uXXXX]; returns its length, 1 for an invalid byte. */
 static size_t roff_unicode(struct strbuf *b, const unsigned char *s, size_t n)
 {
 	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 1;
@@ -26,7 +26,7 @@ static size_t roff_unicode(struct strbuf *b, const unsigned char *s, size_t n)
 	return len;
 }
 
-/* Text such that every sign comes out as itself: roff turns bare ' and - into typography. */
+/* Escapes text so that every character is printed as it is: roff changes a bare ' and -. */
 static void roff(struct strbuf *b, const char *s, size_t n)
 {
 	static const char *const as[128] = {
@@ -49,7 +49,7 @@ static void roff(struct strbuf *b, const char *s, size_t n)
 	}
 }
 
-/* Lines of running text; one that begins with a control character is shielded. */
+/* Lines of running text; a control character at the start of a line is escaped. */
 static void roff_lines(struct strbuf *b, const char *s, size_t n)
 {
 	while (n) {
@@ -104,7 +104,7 @@ static void head(struct strbuf *b, const struct cli_app *app, const char *name, 
 	roff_text(b, summary);
 }
 
-/* What it does: the summary as a sentence, then the paragraphs. */
+/* The summary as a sentence, then the paragraphs. */
 static void description(struct strbuf *b, const struct cli_cmd *c)
 {
 	struct strbuf first = {0};
@@ -129,7 +129,7 @@ static void synopsis(struct strbuf *b, const struct cli_cmd *c)
 	strbuf_free(&usage);
 }
 
-/* Bold for what is typed as it stands, italic for what stands for something else. */
+/* Bold for literal text, italic for placeholders. */
 static void option(struct strbuf *b, const struct cli_opt *o)
 {
 	struct strbuf notes = {0};
@@ -166,8 +166,8 @@ static void options(struct strbuf *b, const struct cli_cmd *c, bool settings)
 static void exit_status(struct strbuf *b)
 {
 	strbuf_add(b, ".SH EXIT STATUS\n"
-		      ".TP\n.B 0\nAll is well.\n"
-		      ".TP\n.B 1\nThe answer is no: a check failed or two things differ.\n"
+		      ".TP\n.B 0\nSuccess.\n"
+		      ".TP\n.B 1\nA check failed, two inputs differ, or a run did not succeed.\n"
 		      ".TP\n.B 2\nBad input, or the output could not be written.\n");
 }
 
@@ -248,7 +248,7 @@ void cli_man_app(struct strbuf *b, const struct cli_app *app)
 	strbuf_add(
 		b,
 		".SH SYNOPSIS\n.B weft\n.I COMMAND\n[arguments] [options]\n.SH DESCRIPTION\n"
-		"Options may stand anywhere among the arguments, as\n"
+		"Options may appear anywhere among the arguments, as\n"
 		".BR \\-\\-option \" value\" ,\n.B \\-\\-option=value\nor\n.BR \\-o \" value\" ;\n"
 		".B \\-\\-\nends them.\nA file named\n.B \\-\n"
 		"is standard input or standard output.\n"

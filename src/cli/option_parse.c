@@ -21,7 +21,7 @@ static const struct cli_opt common[] = {
 	{0},
 };
 
-/* The option i of a table, or NULL with *i less what the table has. */
+/* Option *i of a table; or NULL, with *i less the number of options in the table. */
 static const struct cli_opt *table_at(const struct cli_opt *table, unsigned *i)
 {
 	for (; table && table->name; table++, --*i)
@@ -187,7 +187,7 @@ static int opt_unknown(const struct scan *s, const char *name, size_t len)
 	return err_set(s->e, -EINVAL, "unknown option '--%.*s'", (int)MIN(len, (size_t)60), name);
 }
 
-/* The word behind an option. One that looks like an option is more likely a value forgotten. */
+/* The word after an option. If it looks like an option, the value was probably forgotten. */
 static int value_from_next(struct scan *s, const struct cli_opt *o)
 {
 	const char *v = s->at < s->n ? s->words[s->at] : NULL;
@@ -221,7 +221,7 @@ static int long_option(struct scan *s, const char *name)
 	return value ? value_set(o, value, s->e) : value_from_next(s, o);
 }
 
-/* -v, -o FILE, -oFILE, and flags run together: -vq */
+/* -v, -o FILE, -oFILE, and several flags in one word: -vq */
 static int short_options(struct scan *s, const char *letters)
 {
 	for (const char *p = letters; *p; p++) {

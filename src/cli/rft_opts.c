@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --rft: switches with random forwarding tables. State: what was given, and the list made of it.
+ * --rft: switches with random forwarding tables. State: the names given, and a table size for each node.
  * Way in: rft_apply(). Does not simulate anything.
  */
 #include "cli/rft_opts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of settings as options of a command. State: the texts given, and for each kind of command
- * its options once they were made. Ways in: setting_opts(), cli_settings_apply(). Does not know single
+ * The table of settings as options of a command. State: the texts given; the options of each
+ * kind of command, once made. Ways in: setting_opts(), cli_settings_apply(). Does not know single
  * settings.
  */
 #include "cli/cli_priv.h"
@@ -51,7 +51,7 @@ static char *help_text(const struct setting *k, const struct settings *usual)
 	return help.s;
 }
 
-/* How many options; with opts, fills them. */
+/* Returns the number of options; fills opts unless it is NULL. */
 static size_t make_options(enum setting_users users, struct cli_opt *opts)
 {
 	struct settings usual;
@@ -97,7 +97,7 @@ const struct cli_opt *setting_opts(enum setting_users users)
 
 /* ---- from words to settings ---- */
 
-/* An empty text is what the setting calls nothing. */
+/* An empty text stands for the word by which the setting names nothing. */
 static const char *meant(const struct setting *k, const char *text)
 {
 	return k->kind == SETTING_TEXT && !*text ? k->nothing : text;

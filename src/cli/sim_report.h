@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a simulated run looks like: a timeline while it goes on, then a table of phases or one JSON
+ * A simulated run as text and JSON: a timeline while it runs, then a table of phases or one JSON
  * object. For sim_report_up() the caller fills in `settled`; the rest comes from the laboratory.
  */
 #ifndef WEFT_SIM_REPORT_H

@@ -71,7 +71,7 @@ static void json_tables(struct json *j, const struct sim_report *r)
 static void json_change(struct json *j, const struct sim_report *r)
 {
 	json_open(j, "change", '{');
-	json_str(j, "noticed_by", r->change.rounds ? sm_cause_name(r->change.cause) : "nobody");
+	json_str(j, "noticed_by", r->change.rounds ? sm_cause_name(r->change.cause) : "none");
 	json_u64(j, "rounds", r->change.rounds);
 	json_u64(j, "restarts", r->change.restarts);
 	json_smps(j, &r->change, true);

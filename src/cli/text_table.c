@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables and numbers for reading. State: the few buffers that number texts rotate through. Way in:
- * cli_table_*(), cli_count(), cli_duration(). Knows nothing of what the figures mean.
+ * Tables and numbers as text. State: the static buffers that numbers are written to in turn. Ways in:
+ * cli_table_*(), cli_count(), cli_duration(). Does not know what the numbers mean.
  */
 #include "cli/cli.h"
 
@@ -51,19 +51,19 @@ void cli_table_add(struct cli_table *t, const char *fmt, ...)
 
 static void row_print(const struct cli_table *t, size_t first, const unsigned *width, FILE *f)
 {
-	unsigned owed = 0; /* blanks are only paid before text: no line ends in one */
+	unsigned blanks = 0; /* written only before text, so that no line ends in one */
 
 	for (unsigned c = 0; c < t->ncols && first + c < t->cells.n; c++) {
 		const char *cell = t->cells.at[first + c];
 		unsigned pad = width[c] - screen_width(cell);
 		bool right = t->align[c] == 'r';
 
-		owed += (c ? 2 : 0) + (right ? pad : 0);
+		blanks += (c ? 2 : 0) + (right ? pad : 0);
 		if (*cell) {
-			fprintf(f, "%*s%s", (int)owed, "", cell);
-			owed = 0;
+			fprintf(f, "%*s%s", (int)blanks, "", cell);
+			blanks = 0;
 		}
-		owed += right ? 0 : pad;
+		blanks += right ? 0 : pad;
 	}
 	fputc('\n', f);
 }
@@ -128,7 +128,7 @@ const char *cli_duration(time_ps t)
 	if (t == TIME_NEVER)
 		return "never";
 	for (size_t i = 0;; i++) {
-		time_ps step = units[i].ps / units[i].scale; /* what the last digit stands for */
+		time_ps step = units[i].ps / units[i].scale; /* value of the last digit */
 		uint64_t n = t / step + (t % step >= step - step / 2 && step > 1);
 
 		if (i + 1 < ARRAY_LEN(units) && n >= 1000 * units[i].scale)

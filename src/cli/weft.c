@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one table of commands. Keeps no state. Way in: main(). Does nothing itself: cli_main() finds
- * the command and runs it.
+ * The table of commands. Keeps no state. Way in: main(). Does nothing itself: cli_main() finds the
+ * command and runs it.
  */
 #include "cli/cmds.h"
 #include "cli/cli_priv.h"

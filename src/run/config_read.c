@@ -24,7 +24,7 @@ struct given { /* what the file says about one key */
 struct reader {
 	yaml_parser_t parser;
 	yaml_event_t ev;
-	bool live;   /* ev holds something */
+	bool live;   /* ev holds an event */
 	bool broken; /* reading ends here */
 	cfg_faults *faults;
 	struct given given[SETTINGS_MAX];
@@ -127,7 +127,7 @@ static void plain_only(struct reader *r)
 	const yaml_char_t *anchor = NULL, *tag = NULL;
 
 	if (now(r) == YAML_ALIAS_EVENT) {
-		fault(r, here(r), "an alias (*%s): values are written out here",
+		fault(r, here(r), "found an alias (*%s): not supported here",
 		      (char *)r->ev.data.alias.anchor);
 		return;
 	}
@@ -142,14 +142,13 @@ static void plain_only(struct reader *r)
 		tag = r->ev.data.mapping_start.tag;
 	}
 	if (anchor)
-		fault(r, here(r), "an anchor (&%s): values are written out here",
+		fault(r, here(r), "found an anchor (&%s): not supported here",
 		      (const char *)anchor);
 	if (tag)
-		fault(r, here(r), "a tag (%s): the key says of what type a value is",
-		      (const char *)tag);
+		fault(r, here(r), "found a tag (%s): not supported here", (const char *)tag);
 }
 
-/* To the last event of the node that begins with the current one. */
+/* Skips to the last event of the node that begins with the current one. */
 static void node_skip(struct reader *r)
 {
 	unsigned depth = 0;
@@ -172,7 +171,7 @@ static const char *node_name(const struct reader *r)
 						    : "an alias";
 }
 
-/* `key:` with nothing behind it. */
+/* `key:` without a value. */
 static bool is_nothing(const struct reader *r)
 {
 	return now(r) == YAML_SCALAR_EVENT && r->ev.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
@@ -187,7 +186,7 @@ static char *scalar_take(struct reader *r)
 	plain_only(r);
 	if (strlen(s) == r->ev.data.scalar.length)
 		return mem_strdup(s);
-	fault(r, here(r), "a NUL inside a text");
+	fault(r, here(r), "found a NUL character in a text");
 	return NULL;
 }
 
@@ -286,7 +285,7 @@ static void key_read(struct reader *r, const char *section, const char *name)
 	if (!k)
 		key_unknown(r, section, name, at);
 	else if (g->at.line)
-		fault(r, at, "%s.%s again: the first is in line %u", section, name, g->at.line);
+		fault(r, at, "%s.%s is given twice; first in line %u", section, name, g->at.line);
 	next(r);
 	if (k && !g->at.line)
 		value_take(r, k);
@@ -350,7 +349,7 @@ static void sections_read(struct reader *r)
 		if (!settings_sections[i].name)
 			section_unknown(r, name, at);
 		else if (seen[i])
-			fault(r, at, "section %s again: the first is in line %u", name, seen[i]);
+			fault(r, at, "section %s is given twice; first in line %u", name, seen[i]);
 		if (!settings_sections[i].name || seen[i])
 			node_skip(r);
 		else
@@ -364,7 +363,7 @@ static void document_read(struct reader *r)
 {
 	next(r); /* the stream begins */
 	if (next(r) != YAML_DOCUMENT_START_EVENT)
-		return; /* an empty file, or none that is YAML */
+		return; /* an empty file, or not YAML */
 	next(r);
 	if (now(r) == YAML_MAPPING_START_EVENT)
 		sections_read(r);
@@ -376,7 +375,7 @@ static void document_read(struct reader *r)
 	while (now(r) != YAML_DOCUMENT_END_EVENT && now(r) != YAML_NO_EVENT)
 		next(r);
 	if (next(r) == YAML_DOCUMENT_START_EVENT)
-		fault(r, here(r), "a second document: expected one in a file");
+		fault(r, here(r), "found a second document: expected one in a file");
 }
 
 /* ---- applying ---- */

@@ -19,7 +19,7 @@ static const void *field_of(const struct setting *k, const struct settings *c)
 
 static const char *row_name(const void *row)
 {
-	return *(const char *const *)row; /* what every row begins with */
+	return *(const char *const *)row; /* every row begins with its name */
 }
 
 static const void *row_at(const struct setting *k, unsigned i)
@@ -32,7 +32,7 @@ const char *setting_choice(const struct setting *k, unsigned i)
 	return k->rows ? row_name(row_at(k, i)) : k->choices ? k->choices[i] : NULL;
 }
 
-/* ---- numbers, with what they are written in ---- */
+/* ---- numbers and their units ---- */
 
 static const struct {
 	const char *name;
@@ -185,7 +185,7 @@ void setting_expects(const struct setting *k, struct strbuf *out)
 	}
 }
 
-/* What was found, as it may be shown: no control characters, not too long. */
+/* What was found, without control characters, shortened. */
 static void found_text(struct strbuf *out, const char *s)
 {
 	size_t n = 0;
@@ -374,8 +374,8 @@ static uint32_t code_point(const char *s, unsigned len)
 	return v;
 }
 
-/* Plain where YAML takes it as it is. From U+0800 on there are some that it takes for line breaks, or not
- * at all. */
+/* Without quotes where YAML needs none. Characters from U+0800 on are escaped: YAML reads some of them as
+ * line breaks and refuses others. */
 static void yaml_text(struct strbuf *out, const char *s)
 {
 	static const char plain[] =

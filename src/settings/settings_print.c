@@ -54,7 +54,7 @@ static void key_comment(struct strbuf *out, const struct setting *k)
 	strbuf_free(&range);
 }
 
-/* A technique that is the mechanism's own is not written down: it follows the mechanism. */
+/* Whether a technique is the mechanism's own: it is then not written, and follows the mechanism. */
 static bool is_own(const struct setting *k, const struct settings *c)
 {
 	struct settings own = *c;

@@ -14,7 +14,7 @@ static void schema_choices(struct json *j, const struct setting *k)
 	json_close(j);
 }
 
-/* YAML readers make numbers of what looks like one. */
+/* YAML readers turn text that looks like a number into one. */
 static void schema_text_or_number(struct json *j, const char *pattern)
 {
 	json_open(j, "type", '[');
