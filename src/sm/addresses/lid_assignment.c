@@ -42,11 +42,10 @@ void sm_address_give(struct sm *sm, uint32_t port)
 	}
 	if ((sm->cfg.mechanism.thrifty || sm_is_taking_over(&sm->disc)) &&
 	    has_all(sm, p, lid, lmc)) {
-		p->has_lid = true;
+		sm_port_has_lid(sm, port, true);
 		return;
 	}
-	p->pi.lid = lid;
-	p->pi.lmc = (uint8_t)lmc;
+	sm_port_lid(sm, port, lid, lmc);
 	sm_ask_port(sm, Q_SET_LID, port);
 }
 
@@ -79,11 +78,11 @@ void sm_all_met(struct sm *sm)
 	if (sm->election.state == IBA_SM_DISCOVERING)
 		sm_state_set(sm, IBA_SM_MASTER);
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
-		if (sm->topo.nodes.at[n].uncleared)
+		if (sm->topo.nodes.at[n].ask.uncleared)
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 	if (!sm_is_taking_over(&sm->disc) && !sm->cfg.contest)
 		return; /* nobody had to wait */
-	if (!sm->lids.own && own->known)
+	if (!sm->lids.own && own->ask.known)
 		own_lid_known(sm, own);
 	else
 		give_held(sm);
@@ -110,7 +109,7 @@ void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
 		sm_discovery_doubt(sm); /* the link came or went since the port was read */
-	p->pi = pi;
-	p->has_lid = true;
+	sm_port_learn(sm, port, data);
+	sm_port_has_lid(sm, port, true);
 	sm_key_learnt(sm, p->guid, sm->cfg.m_key); /* it was set with the rest */
 }

@@ -224,7 +224,11 @@ void sm_time_shift(time_ps *t, time_ps by); /* an earlier beginning of time, see
 void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struct sm_txn *t));
 void sm_forget_outstanding(struct sm *sm);
 void sm_send_now(struct sm *sm, const struct sm_req *r, uint64_t tid); /* expects no response */
+void sm_respond(struct sm *sm, const struct sm_send *s); /* a response to a request of others */
 time_ps sm_timeout(const struct sm *sm);
+
+/* counters.c */
+void sm_config_old_key(struct sm *sm, uint64_t key); /* devices may still hold it */
 
 /* failure.c */
 enum sm_outcome sm_failed(struct sm *sm, const struct sm_txn *t); /* a Set failed */

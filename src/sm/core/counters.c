@@ -50,3 +50,10 @@ void sm_time_shift(time_ps *t, time_ps by)
 	if (*t != TIME_NEVER)
 		*t = *t > by ? *t - by : 0;
 }
+
+void sm_config_old_key(struct sm *sm, uint64_t key)
+{
+	memmove(sm->cfg.m_keys + 1, sm->cfg.m_keys,
+		(SM_MAX_M_KEYS - 1) * sizeof(sm->cfg.m_keys[0]));
+	sm->cfg.m_keys[0] = key;
+}

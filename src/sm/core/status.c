@@ -31,7 +31,7 @@ bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct
 {
 	const struct sm_node *n = known(sm, node_guid);
 
-	if (!n || port > n->nports || !sm->topo.ports.at[n->first_port + port].known)
+	if (!n || port > n->nports || !sm->topo.ports.at[n->first_port + port].ask.known)
 		return false;
 	*pi = sm->topo.ports.at[n->first_port + port].pi;
 	return true;

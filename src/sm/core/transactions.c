@@ -195,6 +195,11 @@ void sm_send_now(struct sm *sm, const struct sm_req *r, uint64_t tid)
 	sm_count_smp(sm, r->purpose);
 }
 
+void sm_respond(struct sm *sm, const struct sm_send *s)
+{
+	vec_push(&sm->core.out->sends, *s);
+}
+
 /* The first transaction that is overdue from slot *at on; *at goes behind it. */
 struct sm_txn *sm_txn_overdue(struct sm *sm, uint32_t *at, time_ps *next)
 {

@@ -78,12 +78,13 @@ void sm_damp_remember(struct sm *sm)
 {
 	for (uint32_t i = 0; sm->cfg.flaps && i < sm->topo.ports.n; i++) {
 		const struct sm_port *p = &sm->topo.ports.at[i];
-		uint32_t at =
-			p->known && !sm->topo.nodes.at[p->node].gone ? end_at(sm, i, true) : NONE;
+		uint32_t at = p->ask.known && !sm->topo.nodes.at[p->node].gone ? end_at(sm, i, true)
+									       : NONE;
 
 		/* An order nobody confirmed: whether it was carried out is not known. */
 		if (at != NONE)
-			sm->damp.ends.at[at].state = p->ordered ? IBA_PORT_NO_CHANGE : p->pi.state;
+			sm->damp.ends.at[at].state =
+				p->order.pending ? IBA_PORT_NO_CHANGE : p->pi.state;
 	}
 }
 
@@ -193,7 +194,7 @@ bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was)
 
 	if (at == NONE)
 		return false;
-	if (is_change(was, p->pi.state, p->ordered))
+	if (is_change(was, p->pi.state, p->order.pending))
 		count(sm, at, port);
 	return sm->damp.ends.at[at].held;
 }
@@ -241,7 +242,7 @@ static bool is_reached(const struct sm *sm, uint64_t guid)
 	uint32_t n = map64_get(&sm->topo.by_guid, guid);
 
 	return n != MAP_NONE && !sm->topo.nodes.at[n].gone &&
-	       sm->topo.ports.at[sm->topo.nodes.at[n].first_port].mark != SM_MISSING;
+	       sm->topo.ports.at[sm->topo.nodes.at[n].first_port].ask.mark != SM_MISSING;
 }
 
 uint32_t sm_damp_relent(struct sm *sm)
@@ -250,7 +251,7 @@ uint32_t sm_damp_relent(struct sm *sm)
 		const struct sm_end *e = &sm->damp.ends.at[sm->damp.held.at[i]];
 		uint32_t port = port_of(sm, e);
 
-		if (e->far == NONE || port == NONE || !sm->topo.ports.at[port].known ||
+		if (e->far == NONE || port == NONE || !sm->topo.ports.at[port].ask.known ||
 		    sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN || is_reached(sm, e->peer) ||
 		    !is_reached(sm, e->guid))
 			continue;
@@ -304,11 +305,10 @@ static bool look_at(struct sm *sm, const struct sm_end *e)
 {
 	uint32_t port = port_of(sm, e);
 
-	if (port == NONE ||
-	    (sm->topo.ports.at[port].known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN))
+	if (port == NONE || (sm->topo.ports.at[port].ask.known &&
+			     sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN))
 		return false;
-	sm->topo.nodes.at[sm->topo.ports.at[port].node].unread = true;
-	sm_suspect(sm, sm->topo.ports.at[port].node);
+	sm_switch_unread(sm, sm->topo.ports.at[port].node);
 	return true;
 }
 

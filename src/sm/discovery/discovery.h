@@ -93,8 +93,10 @@ bool sm_discovery_round(
 void sm_discovery_doubt(struct sm *sm); /* what was discovered is not what is there */
 void sm_discovery_found(struct sm *sm, enum sm_finding f);
 void sm_full_discovery_needed(struct sm *sm);
-void sm_suspect(struct sm *sm, uint32_t node); /* the next discovery asks it */
-void sm_exclude(struct sm *sm, uint64_t guid); /* from snapshots, until the next round */
+void sm_suspect(struct sm *sm, uint32_t node);	     /* the next discovery asks it */
+void sm_switch_doubt(struct sm *sm, uint32_t node);  /* it may have restarted */
+void sm_switch_unread(struct sm *sm, uint32_t node); /* the next discovery reads all its ports */
+void sm_exclude(struct sm *sm, uint64_t guid);	     /* from snapshots, until the next round */
 bool sm_is_excluded(const struct sm *sm, uint64_t guid);
 void sm_arrive(struct sm *sm);		  /* what devices hold may be another manager's work */
 void sm_adopt(struct sm *sm, bool found); /* tables were found in the switches, or not */
@@ -142,6 +144,7 @@ bool sm_is_missing(const struct sm *sm, uint32_t node); /* a switch */
 void sm_miss(struct sm *sm, uint32_t endport);
 void sm_miss_cut_off(struct sm *sm);
 bool sm_unlink_port(struct sm *sm, uint32_t port); /* false: there was no link */
+void sm_port_forget(struct sm *sm, uint32_t port); /* ask for it again */
 void sm_partial_moved(struct sm *sm, uint32_t endport);
 void sm_partial_lost(struct sm *sm, uint32_t port); /* the link at this port is gone */
 bool sm_reconnect(struct sm *sm);		    /* true: something is asked, or reached */

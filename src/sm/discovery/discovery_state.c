@@ -76,3 +76,14 @@ void sm_all_devices_met(struct sm *sm)
 {
 	sm->disc.all_met = true;
 }
+
+void sm_switch_doubt(struct sm *sm, uint32_t node)
+{
+	sm->topo.nodes.at[node].ask.doubt = true;
+}
+
+void sm_switch_unread(struct sm *sm, uint32_t node)
+{
+	sm->topo.nodes.at[node].ask.unread = true;
+	sm_suspect(sm, node);
+}

@@ -17,7 +17,7 @@ bool sm_guess_possible(const struct sm *sm)
 
 static bool told(const struct sm *sm, uint32_t node)
 {
-	return sm->topo.nodes.at[node].told == sm->topo.epoch;
+	return sm->topo.nodes.at[node].ask.told == sm->topo.epoch;
 }
 
 static uint32_t switch_behind(const struct sm *sm, uint32_t port)
@@ -35,7 +35,7 @@ static uint32_t switch_behind(const struct sm *sm, uint32_t port)
 static bool all_others_told(struct sm *sm, uint32_t node, uint32_t near)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
-	uint8_t *mark = &sm->topo.ports.at[n->first_port].mark, was = *mark;
+	uint8_t *mark = &sm->topo.ports.at[n->first_port].ask.mark, was = *mark;
 	bool any = false, all = true;
 
 	*mark = SM_MISSING;
@@ -62,12 +62,12 @@ static void believe_links(struct sm *sm)
 
 		if (m == NONE || !seen[sm->topo.ports.at[p].node])
 			continue;
-		sm->topo.ports.at[peer].mark = SM_REACHABLE; /* of endports it counts */
-		sm->topo.ports.at[sm->topo.nodes.at[m].first_port].mark = SM_REACHABLE;
+		sm->topo.ports.at[peer].ask.mark = SM_REACHABLE; /* of endports it counts */
+		sm->topo.ports.at[sm->topo.nodes.at[m].first_port].ask.mark = SM_REACHABLE;
 	}
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (!seen[n] && sm->topo.nodes.at[n].type == IBA_NODE_SWITCH)
-			sm->topo.ports.at[sm->topo.nodes.at[n].first_port].mark = SM_MISSING;
+			sm->topo.ports.at[sm->topo.nodes.at[n].first_port].ask.mark = SM_MISSING;
 	free(seen);
 }
 
@@ -85,8 +85,7 @@ static void look_later(struct sm *sm, uint32_t node)
 {
 	if (sm->topo.nodes.at[node].type != IBA_NODE_SWITCH)
 		return;
-	sm->topo.nodes.at[node].unread = true;
-	sm_suspect(sm, node);
+	sm_switch_unread(sm, node);
 }
 
 static void take_for_dead(struct sm *sm, uint32_t node)
@@ -98,7 +97,7 @@ static void take_for_dead(struct sm *sm, uint32_t node)
 
 		if (peer == NONE)
 			continue;
-		sm->topo.ports.at[peer].pi.state = IBA_PORT_DOWN; /* if not, that is news then */
+		sm_port_state(sm, peer, IBA_PORT_DOWN); /* if not, that is news then */
 		look_later(sm, sm->topo.ports.at[peer].node);
 		sm_partial_lost(sm, peer);
 	}

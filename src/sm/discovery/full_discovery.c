@@ -96,51 +96,15 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 
 /* ---- answers ---- */
 
-static uint32_t node_add(struct sm *sm, const struct iba_node_info *ni, struct sm_path path)
-{
-	uint32_t n = map64_get(&sm->topo.by_guid, ni->node_guid),
-		 first = (uint32_t)sm->topo.ports.n;
-
-	if (n == MAP_NONE) {
-		n = (uint32_t)sm->topo.nodes.n;
-		vec_room(&sm->topo.nodes, sm->topo.nodes.n + 1);
-		vec_room(&sm->topo.ports, sm->topo.ports.n + ni->num_ports + 1u);
-		sm->topo.nodes.n++;
-		sm->topo.ports.n += ni->num_ports + 1u;
-		map64_put(&sm->topo.by_guid, ni->node_guid, n);
-	} else {
-		first = sm->topo.nodes.at[n].first_port; /* it is back: in its old place */
-	}
-	sm->topo.nodes.at[n] =
-		(struct sm_node){.guid = ni->node_guid,
-				 .sys_guid = ni->sys_guid,
-				 .first_port = first,
-				 .vendor_id = ni->vendor_id,
-				 .device_id = ni->device_id,
-				 .type = ni->node_type,
-				 .nports = ni->num_ports,
-				 .path = path,
-				 .polled = sm->topo.epoch, /* all of it is asked now */
-				 .row = NONE,
-				 .fab = FAB_NONE};
-	for (unsigned p = 0; p <= ni->num_ports; p++)
-		sm->topo.ports.at[first + p] =
-			(struct sm_port){.node = n, .peer = NONE, .num = (uint8_t)p};
-	if (ni->node_type == IBA_NODE_SWITCH)
-		sm->topo.nodes.at[n].row = sm_row_find(sm, ni->node_guid);
-	sm_discovery_found(sm, SM_FOUND_CHANGE);
-	return n;
-}
-
 static void port_ask(struct sm *sm, uint32_t port)
 {
 	struct sm_port *p = &sm->topo.ports.at[port];
 
-	if (p->asked)
+	if (p->ask.asked)
 		return;
-	p->asked = true;
-	p->mark = SM_REACHABLE;
-	sm->topo.nodes.at[p->node].ports_left++;
+	p->ask.asked = true;
+	p->ask.mark = SM_REACHABLE;
+	sm->topo.nodes.at[p->node].ask.ports_left++;
 	sm_ask_port(sm, Q_PORT_INFO, port);
 }
 
@@ -148,20 +112,14 @@ static void port_ask(struct sm *sm, uint32_t port)
 static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 {
 	struct sm_port *x = &sm->topo.ports.at[a], *y = &sm->topo.ports.at[b];
+	bool moved = (x->peer != NONE && x->peer != b) || (y->peer != NONE && y->peer != a);
 
 	if (x->peer != b)
 		sm_discovery_found(sm, SM_FOUND_CHANGE);
-	if ((x->peer != NONE && x->peer != b) || (y->peer != NONE && y->peer != a)) {
-		if (!sm_is_partial(&sm->disc)) /* of what was known from before they may move */
-			sm_discovery_doubt(sm);
-		if (x->peer != NONE)
-			sm->topo.ports.at[x->peer].peer = NONE;
-		if (y->peer != NONE)
-			sm->topo.ports.at[y->peer].peer = NONE;
-	}
-	x->peer = b;
-	y->peer = a;
-	x->met = y->met = sm->topo.epoch;
+	if (moved && !sm_is_partial(&sm->disc)) /* what was known from before may move */
+		sm_discovery_doubt(sm);
+	sm_link(sm, a, b);
+	x->ask.met = y->ask.met = sm->topo.epoch;
 	sm_damp_linked(sm, a, b);
 }
 
@@ -174,8 +132,8 @@ static bool looks_stale(const struct sm *sm, uint32_t near, uint32_t endport)
 {
 	const struct sm_port *x = &sm->topo.ports.at[near], *y = &sm->topo.ports.at[endport];
 
-	return sm_is_endport(sm, y) && x->known && y->known && x->pi.state < IBA_PORT_ARMED &&
-	       y->pi.state >= IBA_PORT_ARMED;
+	return sm_is_endport(sm, y) && x->ask.known && y->ask.known &&
+	       x->pi.state < IBA_PORT_ARMED && y->pi.state >= IBA_PORT_ARMED;
 }
 
 static bool node_info_sane(const struct iba_node_info *ni)
@@ -219,7 +177,8 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		return;
 	}
 	if (n == MAP_NONE || sm->topo.nodes.at[n].gone) {
-		n = node_add(sm, &ni, path);
+		n = sm_node_add(sm, &ni, path);
+		sm_discovery_found(sm, SM_FOUND_CHANGE);
 		if (ni.node_type == IBA_NODE_SWITCH)
 			sm_ask_node(sm, Q_SWITCH_INFO, n);
 	} else if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH) {
@@ -227,16 +186,15 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	}
 	port = sm->topo.nodes.at[n].first_port + ni.local_port;
 	if (sm_is_partial(&sm->disc) && near != NONE && ni.node_type != IBA_NODE_SWITCH &&
-	    sm->topo.ports.at[port].asked && sm->topo.ports.at[port].peer != near)
+	    sm->topo.ports.at[port].ask.asked && sm->topo.ports.at[port].peer != near)
 		sm_partial_moved(sm, port);
-	if (ni.node_type != IBA_NODE_SWITCH && !sm->topo.ports.at[port].asked) {
-		sm->topo.ports.at[port].path =
-			n ? path : (struct sm_path){0}; /* the SM's own is at hand */
-		sm->topo.ports.at[port].guid = ni.port_guid;
+	if (ni.node_type != IBA_NODE_SWITCH && !sm->topo.ports.at[port].ask.asked) {
+		sm_port_path(sm, port, n ? path : (struct sm_path){0}); /* the SM's own is local */
+		sm_port_guid(sm, port, ni.port_guid);
 		port_ask(sm, port);
 	} else if (ni.node_type == IBA_NODE_SWITCH &&
 		   !sm->topo.ports.at[sm->topo.nodes.at[n].first_port].guid) {
-		sm->topo.ports.at[sm->topo.nodes.at[n].first_port].guid = ni.port_guid;
+		sm_port_guid(sm, sm->topo.nodes.at[n].first_port, ni.port_guid);
 	}
 	if (near == NONE)
 		return;
@@ -245,7 +203,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
 	/* Partial: what is known of the other end may be from before the link came up. */
 	if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH &&
-	    sm->topo.ports.at[port].known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
+	    sm->topo.ports.at[port].ask.known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
 }
 
@@ -263,16 +221,16 @@ static bool has_restarted(const struct sm *sm, uint32_t node)
 static void clear_and_read(struct sm *sm, uint32_t n)
 {
 	struct sm_node *node = &sm->topo.nodes.at[n];
-	bool told = node->si.port_state_change && !node->has_si;
+	bool told = node->si.port_state_change && !node->ask.has_si;
 
-	node->has_si = true;
-	node->uncleared = told && sm_contest_open(sm) &&
-			  sm_is_managed(sm, &sm->topo.ports.at[node->first_port].pi);
-	if (told && !node->uncleared) {
+	node->ask.has_si = true;
+	node->ask.uncleared = told && sm_contest_open(sm) &&
+			      sm_is_managed(sm, &sm->topo.ports.at[node->first_port].pi);
+	if (told && !node->ask.uncleared) {
 		sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 		return;
 	}
-	node->ports_asked = true;
+	node->ask.ports_asked = true;
 	for (unsigned p = 0; p <= node->nports; p++)
 		port_ask(sm, node->first_port + p);
 }
@@ -284,13 +242,15 @@ static void clear_and_read(struct sm *sm, uint32_t n)
 static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 {
 	struct sm_node *node = &sm->topo.nodes.at[n];
+	struct iba_switch_info si;
 
-	iba_switch_info_get(&node->si, data, IBA_SMP_DATA_SIZE);
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	sm_switch_learn(sm, n, &si);
 	if (has_restarted(sm, n))
 		sm_row_restarted(sm, node->row);
 	/* Whose it is can be seen by its port 0: that comes first while it matters. */
-	node->waits = sm_contest_open(sm) && !sm->topo.ports.at[node->first_port].asked;
-	if (node->waits)
+	node->ask.waits = sm_contest_open(sm) && !sm->topo.ports.at[node->first_port].ask.asked;
+	if (node->ask.waits)
 		port_ask(sm, node->first_port);
 	else
 		clear_and_read(sm, n);
@@ -301,7 +261,7 @@ static void on_cleared_late(struct sm *sm, uint32_t n)
 {
 	struct sm_node *node = &sm->topo.nodes.at[n];
 
-	node->uncleared = false;
+	node->ask.uncleared = false;
 	for (unsigned p = 1; p <= node->nports; p++)
 		sm_ask_port(sm, Q_PORT_CHECK, node->first_port + p);
 }
@@ -316,7 +276,7 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 	if (pi.state != p->pi.state) {
 		sm_discovery_doubt(sm);
 	} else if (pi.state != IBA_PORT_DOWN && pi.state != IBA_PORT_ACTIVE) {
-		p->met = 0;
+		p->ask.met = 0;
 		follow(sm, port);
 	}
 }
@@ -332,15 +292,15 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct sm_port *p = &sm->topo.ports.at[port];
 	struct sm_node *n = &sm->topo.nodes.at[p->node];
 
-	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
-	p->known = true;
+	sm_port_learn(sm, port, data);
+	p->ask.known = true;
 	sm_key_seen(sm, port);
 	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
 	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm_is_taking_over(&sm->disc) &&
 	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
-		sm->topo.max_resp = MAX(sm->topo.max_resp, p->pi.resp_time);
+		sm_resp_time_seen(sm, p->pi.resp_time);
 	if (sm_is_own(sm, p))
 		sm_address_own(sm, p);
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
@@ -355,14 +315,14 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) &&
 	    p->pi.cap_mask & IBA_CAP_IS_SM)
 		sm_ask_port(sm, Q_SM_INFO, port);
-	if (n->waits && p->num == 0) {
-		n->waits = false;
+	if (n->ask.waits && p->num == 0) {
+		n->ask.waits = false;
 		clear_and_read(sm, p->node);
 	}
-	n->ports_left--;
+	n->ask.ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
 		sm_address_give(sm, port);
-	else if (n->ports_left == 0 && n->ports_asked)
+	else if (n->ask.ports_left == 0 && n->ask.ports_asked)
 		switch_read(sm, p->node);
 }
 
@@ -372,7 +332,7 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	sm->topo.ports.at[port].pi.state = pi.state;
+	sm_port_state(sm, port, pi.state);
 }
 
 static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -387,7 +347,7 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		on_switch_info(sm, node, data);
 		break;
 	case Q_CLEAR_CHANGE:
-		if (sm->topo.nodes.at[node].uncleared)
+		if (sm->topo.nodes.at[node].ask.uncleared)
 			on_cleared_late(sm, node);
 		else
 			on_switch_info(sm, node, data);

@@ -22,7 +22,7 @@ static bool passes(const struct sm *sm, uint32_t node)
 	if (n->gone)
 		return false;
 	return node == 0 || (n->type == IBA_NODE_SWITCH &&
-			     sm->topo.ports.at[n->first_port].mark == SM_REACHABLE);
+			     sm->topo.ports.at[n->first_port].ask.mark == SM_REACHABLE);
 }
 
 /* ---- marks ---- */
@@ -31,7 +31,8 @@ bool sm_is_missing(const struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
-	return n->type == IBA_NODE_SWITCH && sm->topo.ports.at[n->first_port].mark == SM_MISSING;
+	return n->type == IBA_NODE_SWITCH &&
+	       sm->topo.ports.at[n->first_port].ask.mark == SM_MISSING;
 }
 
 /* What was asked of a missing switch by its old route is not waited for any longer. */
@@ -57,8 +58,8 @@ void sm_miss_cut_off(struct sm *sm)
 			if (!e->by_lid || !sm_in_use(sm, p) || e->node == 0 ||
 			    sm_route_holds(sm, p))
 				continue;
-			e->by_lid = false;
-			e->mark = SM_MISSING;
+			sm_port_by_lid(sm, p, false);
+			e->ask.mark = SM_MISSING;
 			more |= sm->topo.nodes.at[e->node].type == IBA_NODE_SWITCH;
 		}
 	}
@@ -71,26 +72,34 @@ void sm_miss(struct sm *sm, uint32_t endport)
 
 	if (e->node == 0)
 		return;
-	e->mark = SM_MISSING;
-	e->by_lid = false;
+	e->ask.mark = SM_MISSING;
+	sm_port_by_lid(sm, endport, false);
 	sm_miss_cut_off(sm);
 }
 
 /* ---- links ---- */
 
+void sm_port_forget(struct sm *sm, uint32_t port)
+{
+	sm->topo.ports.at[port].ask.asked = sm->topo.ports.at[port].ask.known = false;
+	sm_port_has_lid(sm, port, false);
+	sm_port_by_lid(sm, port, false);
+}
+
 bool sm_unlink_port(struct sm *sm, uint32_t port)
 {
-	struct sm_port *p = &sm->topo.ports.at[port], *q;
+	uint32_t peer = sm->topo.ports.at[port].peer;
+	struct sm_port *q;
 
-	if (p->peer == NONE)
+	if (peer == NONE)
 		return false;
-	q = &sm->topo.ports.at[p->peer];
-	p->peer = q->peer = NONE;
+	q = &sm->topo.ports.at[peer];
+	sm_unlink(sm, port);
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	/* A host behind it is asked again when it is met again: it may have been off. */
 	if (sm_is_endport(sm, q)) {
-		q->asked = q->known = q->has_lid = q->by_lid = false;
-		q->mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
+		sm_port_forget(sm, peer);
+		q->ask.mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
 	}
 	return true;
 }
@@ -100,7 +109,7 @@ void sm_partial_moved(struct sm *sm, uint32_t endport)
 {
 	if (sm->topo.ports.at[endport].peer != NONE)
 		sm_unlink_port(sm, sm->topo.ports.at[endport].peer);
-	sm->topo.ports.at[endport].asked = false;
+	sm->topo.ports.at[endport].ask.asked = false;
 	sm_miss_cut_off(sm);
 }
 
@@ -112,8 +121,7 @@ void sm_partial_lost(struct sm *sm, uint32_t port)
 		return;
 	sm_damp_lost(sm, far);
 	if (sm->topo.nodes.at[sm->topo.ports.at[far].node].type == IBA_NODE_SWITCH)
-		sm->topo.ports.at[far].pi.state =
-			IBA_PORT_DOWN; /* no light at one end, none at the other */
+		sm_port_state(sm, far, IBA_PORT_DOWN); /* no light at one end, none at the other */
 	sm_unlink_port(sm, port);
 	sm_miss_cut_off(sm);
 }
@@ -128,26 +136,26 @@ static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 	struct sm_port *e = &sm->topo.ports.at[far];
 	struct sm_node *d = &sm->topo.nodes.at[e->node];
 
-	if (e->mark != SM_MISSING || sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
+	if (e->ask.mark != SM_MISSING || sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
 		return false;
-	if (s->polled != sm->topo.epoch) { /* is that link still there? */
+	if (s->ask.polled != sm->topo.epoch) { /* is that link still there? */
 		if (s->type == IBA_NODE_SWITCH) {
 			sm_poll(sm, near);
 		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
-			s->polled = sm->topo.epoch;
+			s->ask.polled = sm->topo.epoch;
 			sm_ask_behind(sm, port);
 		}
 		return true;
 	}
-	if (s->path.n == IBA_MAX_HOPS || d->tries >= 2)
+	if (s->path.n == IBA_MAX_HOPS || d->ask.tries >= 2)
 		return false;
 	if (d->type != IBA_NODE_SWITCH) {
-		e->path = sm_path_longer(sm, s->path, sm->topo.ports.at[port].num);
-		e->mark = SM_REACHABLE;
+		sm_port_path(sm, far, sm_path_longer(sm, s->path, sm->topo.ports.at[port].num));
+		e->ask.mark = SM_REACHABLE;
 		return true;
 	}
-	d->path = sm_path_longer(sm, s->path, sm->topo.ports.at[port].num);
-	d->tries++;
+	sm_node_path(sm, e->node, sm_path_longer(sm, s->path, sm->topo.ports.at[port].num));
+	d->ask.tries++;
 	sm_poll(sm, e->node);
 	return true;
 }
@@ -179,13 +187,12 @@ static void drop_node(struct sm *sm, uint32_t node)
 
 		/* Up at the other end, and silent: not gone, but not to be had either. */
 		if (peer != NONE && sm->topo.ports.at[peer].pi.state != IBA_PORT_DOWN &&
-		    sm->topo.ports.at[peer].mark != SM_MISSING &&
+		    sm->topo.ports.at[peer].ask.mark != SM_MISSING &&
 		    !sm_is_missing(sm, sm->topo.ports.at[peer].node))
 			sm_discovery_doubt(sm);
 		sm_unlink_port(sm, port);
 	}
-	n->gone = true;
-	n->fab = FAB_NONE;
+	sm_node_gone(sm, node);
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	if (n->row != NONE)
 		sm_row_forget(sm, n->row);
@@ -202,8 +209,8 @@ static bool node_is_lost(const struct sm *sm, uint32_t node)
 	if (n->type == IBA_NODE_SWITCH)
 		return sm_is_missing(sm, node);
 	for (unsigned p = 1; p <= n->nports; p++)
-		if (sm->topo.ports.at[n->first_port + p].asked &&
-		    sm->topo.ports.at[n->first_port + p].mark != SM_MISSING)
+		if (sm->topo.ports.at[n->first_port + p].ask.asked &&
+		    sm->topo.ports.at[n->first_port + p].ask.mark != SM_MISSING)
 			return false;
 	return true;
 }
@@ -215,7 +222,7 @@ static void miss_unlinked(struct sm *sm)
 
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (!seen[n] && sm->topo.nodes.at[n].type == IBA_NODE_SWITCH)
-			sm->topo.ports.at[sm->topo.nodes.at[n].first_port].mark = SM_MISSING;
+			sm->topo.ports.at[sm->topo.nodes.at[n].first_port].ask.mark = SM_MISSING;
 	free(seen);
 }
 

@@ -47,14 +47,14 @@ static void peek(struct sm *sm, uint32_t node)
 
 void sm_partial_suspect(struct sm *sm, uint32_t node)
 {
-	bool first = sm->topo.nodes.at[node].told != sm->topo.epoch;
+	bool first = sm->topo.nodes.at[node].ask.told != sm->topo.epoch;
 
-	sm->topo.nodes.at[node].told = sm->topo.epoch;
+	sm->topo.nodes.at[node].ask.told = sm->topo.epoch;
 	if (first && sm_guess_possible(sm) && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH &&
 	    has_few_links(sm, node))
 		peek(sm, node);
 	if (!sm->topo.nodes.at[node].gone && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH &&
-	    sm->topo.ports.at[sm->topo.nodes.at[node].first_port].mark == SM_REACHABLE)
+	    sm->topo.ports.at[sm->topo.nodes.at[node].first_port].ask.mark == SM_REACHABLE)
 		sm_poll(sm, node);
 }
 
@@ -67,9 +67,9 @@ void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
 
-	if (sm->topo.ports.at[n->first_port].mark == SM_MISSING ||
-	    (n->polled != sm->topo.epoch && node != 0)) {
-		n->path = path;
+	if (sm->topo.ports.at[n->first_port].ask.mark == SM_MISSING ||
+	    (n->ask.polled != sm->topo.epoch && node != 0)) {
+		sm_node_path(sm, node, path);
 		sm_poll(sm, node);
 	}
 }
@@ -79,17 +79,17 @@ static void endport_begin(struct sm *sm, uint32_t port)
 	struct sm_port *p = &sm->topo.ports.at[port];
 	struct sm_path lid = {.via = p->pi.lid};
 
-	p->mark = SM_REACHABLE;
+	p->ask.mark = SM_REACHABLE;
 	if (sm->core.incomplete)
-		p->by_lid = sm_route_holds(sm, port);
+		sm_port_by_lid(sm, port, sm_route_holds(sm, port));
 	if (p->node == 0 || !p->by_lid || sm->cfg.plain)
 		return;
 	if (sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH) {
 		lid.distance = sm->topo.nodes.at[p->node].path.distance;
-		sm->topo.nodes.at[p->node].path = lid;
+		sm_node_path(sm, p->node, lid);
 	} else {
 		lid.distance = p->path.distance;
-		p->path = lid;
+		sm_port_path(sm, port, lid);
 	}
 }
 
@@ -116,7 +116,7 @@ static enum sm_outcome partial_begin(struct sm *sm)
 		if (sm_in_use(sm, p))
 			endport_begin(sm, p);
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
-		sm->topo.nodes.at[n].tries = 0;
+		sm->topo.nodes.at[n].ask.tries = 0;
 	if (sm->core.phase == SM_SWEEP) {
 		sm_sweep_start(sm);
 		for (uint32_t i = 0; i < sm->topo.fab->nswitches; i++)
@@ -172,15 +172,14 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 	struct sm_node *n = &sm->topo.nodes.at[node];
 
 	sm_row_restarted(sm, n->row);
-	n->has_si = false;
-	n->si.linear_top = 0; /* said once, however often it is asked until all is done */
-	n->ports_left = 0;
+	n->ask.has_si = false;
+	sm_switch_restart(sm,
+			  node); /* reported once, however often it is asked until all is done */
+	n->ask.ports_left = 0;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	for (unsigned p = 0; p <= n->nports; p++) {
-		struct sm_port *q = &sm->topo.ports.at[n->first_port + p];
-
 		sm_unlink_port(sm, n->first_port + p);
-		q->asked = q->known = q->has_lid = q->by_lid = false;
+		sm_port_forget(sm, n->first_port + p);
 	}
 	sm_miss_cut_off(sm);
 	sm_ask_node(sm, Q_SWITCH_INFO, node);
@@ -198,7 +197,7 @@ static void ask_ports(struct sm *sm, uint32_t node)
 		has_few_links(sm, node); /* else links to other switches first: they tell more */
 
 	sm_discovery_found(sm, SM_FOUND_PORTS_TO_READ);
-	n->reads_left = n->nports;
+	n->ask.reads_left = n->nports;
 	for (unsigned p = 1; p <= n->nports; p++)
 		if (in_order || leads_to_switch(sm, n->first_port + p))
 			sm_ask_port(sm, Q_PORT_STATE, n->first_port + p);
@@ -213,23 +212,23 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	struct iba_switch_info si;
 
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	sm->topo.ports.at[n->first_port].mark = SM_REACHABLE;
+	sm->topo.ports.at[n->first_port].ask.mark = SM_REACHABLE;
 	if ((!si.linear_top && n->si.linear_top) || sm_rft_restarted(sm, node, &si)) {
 		sm_sweep_noticed(sm, SM_CAUSE_SWEEP, n->guid);
 		switch_restarted(sm, node);
 		return;
 	}
-	n->si = si;
+	sm_switch_learn(sm, node, &si);
 	/* By its LID it did not answer: does it still have it? When a switch was off and LinearFDBTop was
 	 * written before anybody noticed, nothing else tells. */
-	if (n->silent)
+	if (n->ask.silent)
 		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
-	n->silent = false;
-	if (!si.port_state_change && !n->unread)
+	n->ask.silent = false;
+	if (!si.port_state_change && !n->ask.unread)
 		return;
 	sm_sweep_noticed(sm, SM_CAUSE_SWEEP, n->guid);
-	n->unread = true; /* whatever comes between */
-	n->found = !si.port_state_change;
+	n->ask.unread = true; /* whatever comes between */
+	n->ask.found = !si.port_state_change;
 	sm_ask_node(sm, Q_CLEAR_KNOWN, node);
 	ask_ports(sm, node);
 }
@@ -241,12 +240,14 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct sm_node *n = &sm->topo.nodes.at[t->target.node];
+	struct iba_switch_info si;
 
-	iba_switch_info_get(&n->si, data, IBA_SMP_DATA_SIZE);
-	if (t->tries > 1 || n->doubt ||
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	sm_switch_learn(sm, t->target.node, &si);
+	if (t->tries > 1 || n->ask.doubt ||
 	    sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
 		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
-	if (t->tries > 1 || n->reads_left != n->nports)
+	if (t->tries > 1 || n->ask.reads_left != n->nports)
 		ask_ports(sm, t->target.node);
 }
 
@@ -260,9 +261,10 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct sm_node *n = &sm->topo.nodes.at[p->node];
 	unsigned was = p->pi.state;
 
-	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
-	n->explained |= p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
-	n->found |= p->pi.state != was;
+	sm_port_learn(sm, port, data);
+	n->ask.explained |=
+		p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
+	n->ask.found |= p->pi.state != was;
 	if (sm_damp_saw(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
 		if (sm_unlink_port(sm, port))
 			sm_miss_cut_off(sm);
@@ -275,7 +277,7 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
 		return;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
-	n->found = true;
+	n->ask.found = true;
 	if (sm_unlink_port(sm, port))
 		sm_miss_cut_off(sm);
 	if (n->path.n < IBA_MAX_HOPS)
@@ -292,7 +294,7 @@ static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	sm->topo.nodes.at[p->node].doubt = false;
+	sm->topo.nodes.at[p->node].ask.doubt = false;
 	if (p->has_lid && (pi.lid != p->pi.lid || pi.sm_lid != sm->lids.own))
 		switch_restarted(sm, p->node);
 }
@@ -301,12 +303,12 @@ static void read_one(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
 
-	if (!n->reads_left || --n->reads_left)
+	if (!n->ask.reads_left || --n->ask.reads_left)
 		return;
-	n->unread = false;
-	if (!n->explained)
+	n->ask.unread = false;
+	if (!n->ask.explained)
 		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
-	if (!n->found)
+	if (!n->ask.found)
 		sm_damp_unseen(sm, node);
 }
 
@@ -384,7 +386,7 @@ static enum sm_outcome partial_fail(struct sm *sm, const struct sm_txn *t)
 	n = &sm->topo.nodes.at[t->target.node];
 	sm_note(sm, SM_NOTE_UNREACHABLE, n->guid, t->attr_id);
 	sm_sweep_noticed(sm, SM_CAUSE_SILENCE, n->guid);
-	n->silent = true;
+	n->ask.silent = true;
 	if (t->question != Q_POLL)
 		sm_discovery_doubt(sm); /* its ports were not read: look again */
 	sm_miss(sm, n->first_port);

@@ -43,8 +43,8 @@ void sm_poll(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
 
-	n->polled = sm->topo.epoch;
-	sm->topo.ports.at[n->first_port].mark = SM_WAITING;
+	n->ask.polled = sm->topo.epoch;
+	sm->topo.ports.at[n->first_port].ask.mark = SM_WAITING;
 	sm_ask_node(sm, Q_POLL, node);
 }
 
@@ -77,7 +77,7 @@ bool sm_work_spared(const struct sm *sm, struct sm_work w)
 	if (!sm->cfg.mechanism.thrifty || w.question != Q_NODE_INFO || w.target.port == NONE)
 		return false;
 	p = &sm->topo.ports.at[w.target.port];
-	return p->peer != NONE && p->met == sm->topo.epoch;
+	return p->peer != NONE && p->ask.met == sm->topo.epoch;
 }
 
 /* ---- requests ---- */
@@ -102,7 +102,8 @@ static bool arms_too(const struct sm *sm, const struct sm_port *p)
 
 	/* Where all ports stop before tables are sent, this one would have to stop again. */
 	return m->thrifty && m->first->plan && sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH &&
-	       p->peer != NONE && sm->topo.ports.at[p->peer].known && p->pi.state == IBA_PORT_INIT;
+	       p->peer != NONE && sm->topo.ports.at[p->peer].ask.known &&
+	       p->pi.state == IBA_PORT_INIT;
 }
 
 static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
@@ -115,7 +116,7 @@ static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
 		sm_link_fill(sm, p, &pi);
 		pi.subnet_timeout = p->pi.subnet_timeout; /* distances are not known yet: later */
 		pi.state = IBA_PORT_ARMED;
-		p->set_in = sm->audit.generation;
+		sm_port_set_in_round(sm, port);
 	} else {
 		sm_port_fill(sm, p, &pi);
 	}

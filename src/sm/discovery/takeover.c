@@ -52,7 +52,7 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 	if (!sm->cfg.read_back || sm->topo.nodes.at[node].markless ||
 	    p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node))
 		return false;
-	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
+	sm_port_timeout(sm, sm->topo.nodes.at[node].first_port, sm_subnet_timeout_of(sm, node));
 	sm_req_port(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, sm->topo.nodes.at[node].first_port);
 	sm_port_fill(sm, p, &pi);
 	iba_port_info_put(&pi, r->data);

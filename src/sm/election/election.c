@@ -35,7 +35,7 @@ bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi)
 {
 	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
 
-	return pi->lid && pi->sm_lid && !(own->known && own->pi.lid == pi->sm_lid);
+	return pi->lid && pi->sm_lid && !(own->ask.known && own->pi.lid == pi->sm_lid);
 }
 
 /* ---- the others ---- */
@@ -321,7 +321,7 @@ static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 	s.slid = sm->lids.own;
 	s.dlid = ev->slid;
 	s.sl = 0;
-	vec_push(&sm->core.out->sends, s);
+	sm_respond(sm, &s);
 }
 
 /* Where the sender of an order can be asked later: by its LID, or by the way it was met. */

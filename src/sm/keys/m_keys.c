@@ -132,9 +132,7 @@ void sm_keys_changed(struct sm *sm, uint64_t old)
 	sm->keys.hint = old ? old : sm->cfg.m_key;
 	if (!old || old == sm->cfg.m_key)
 		return;
-	memmove(sm->cfg.m_keys + 1, sm->cfg.m_keys,
-		(SM_MAX_M_KEYS - 1) * sizeof(sm->cfg.m_keys[0]));
-	sm->cfg.m_keys[0] = old;
+	sm_config_old_key(sm, old);
 	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
 		if (sm_in_use(sm, p) && sm->topo.ports.at[p].has_lid)
 			sm_key_learnt(sm, guard_of(sm, p), old);

@@ -35,17 +35,19 @@ static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
 
 static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
 {
-	struct sm_node *now = &sm->topo.nodes.at[node];
+	const struct sm_node *now = &sm->topo.nodes.at[node];
 	const struct sm_mem_node *n = node_known(sm, now->guid);
 	struct iba_switch_info si, was;
+	bool unchanged;
 
 	if (!n || n->type != IBA_NODE_SWITCH || n->nports != now->nports)
 		return false;
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	iba_switch_info_get(&was, n->si, IBA_SMP_DATA_SIZE);
-	now->unchanged = !si.port_state_change && si.linear_top == was.linear_top &&
-			 si.linear_cap == was.linear_cap;
-	return !si.port_state_change && !now->unchanged;
+	unchanged = !si.port_state_change && si.linear_top == was.linear_top &&
+		    si.linear_cap == was.linear_cap;
+	sm_node_unchanged(sm, node, unchanged);
+	return !si.port_state_change && !unchanged;
 }
 
 /* Port 0 of a switch, and the SM's own. */
@@ -59,8 +61,8 @@ static bool port_misleads(struct sm *sm, uint32_t port, const uint8_t *data)
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	iba_port_info_get(&was, p->pi, IBA_SMP_DATA_SIZE);
 	/* It was told another value once, and does not keep it: nor would it keep a mark. */
-	sm->topo.nodes.at[sm->topo.ports.at[port].node].markless |=
-		pi.subnet_timeout == SUBNET_TIMEOUT_MAX && was.subnet_timeout != SUBNET_TIMEOUT_MAX;
+	if (pi.subnet_timeout == SUBNET_TIMEOUT_MAX && was.subnet_timeout != SUBNET_TIMEOUT_MAX)
+		sm_node_markless(sm, sm->topo.ports.at[port].node);
 	return pi.lid && /* else it was off; whoever is before it tells */
 	       (pi.lid != was.lid || pi.lmc != was.lmc || pi.sm_lid != was.sm_lid ||
 		(pi.subnet_timeout != was.subnet_timeout &&

@@ -62,11 +62,11 @@ static void save_port(const struct sm *sm, const struct sm_port *p, struct sink 
 	const struct sm_port *peer = p->peer == NONE ? NULL : &sm->topo.ports.at[p->peer];
 	uint8_t data[IBA_SMP_DATA_SIZE];
 
-	put_n(s, p->known, 1);
+	put_n(s, p->ask.known, 1);
 	put_n(s, p->guid, 8);
 	put_n(s, peer ? sm->topo.nodes.at[peer->node].guid : 0, 8);
 	put_n(s, peer ? peer->num : 0, 1);
-	if (!p->known)
+	if (!p->ask.known)
 		return;
 	iba_port_info_put(&p->pi, data);
 	put(s, data, sizeof(data));
@@ -114,7 +114,7 @@ static bool node_whole(const struct sm *sm, const struct sm_node *n)
 {
 	if (n->type != IBA_NODE_SWITCH || n->gone)
 		return true;
-	if (!n->has_si || n->row == NONE || sm->dev.rows.at[n->row].rft ||
+	if (!n->ask.has_si || n->row == NONE || sm->dev.rows.at[n->row].rft ||
 	    n->si.linear_top > IBA_LID_MAX_UNICAST)
 		return false;
 	for (uint32_t b = 0; b < blocks_of(n); b++)

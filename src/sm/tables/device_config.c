@@ -33,14 +33,13 @@ static enum sm_outcome configure_begin(struct sm *sm)
 
 static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 {
-	struct sm_node *n = &sm->topo.nodes.at[node];
-	struct iba_switch_info si = n->si;
+	struct iba_switch_info si = sm->topo.nodes.at[node].si;
 
 	if (sm_top_serves(sm, &si))
 		return false;
 	si.linear_top = sm->topo.top_lid;
 	si.port_state_change = 0;
-	n->si = si;
+	sm_switch_learn(sm, node, &si);
 	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);
 	iba_switch_info_put(&si, r->data);
 	return true;
@@ -55,7 +54,7 @@ static bool want_port0(struct sm *sm, uint32_t node, struct sm_req *r)
 	if (p->pi.subnet_timeout == sm_subnet_timeout_of(sm, node) ||
 	    sm->topo.nodes.at[node].markless)
 		return false;
-	p->pi.subnet_timeout = sm_subnet_timeout_of(sm, node);
+	sm_port_timeout(sm, port, sm_subnet_timeout_of(sm, node));
 	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
 	sm_port_fill(sm, p, &pi);
 	iba_port_info_put(&pi, r->data);
@@ -182,7 +181,8 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 	if (t->attr_id != IBA_ATTR_SWITCH_INFO)
 		return SM_GOING_ON;
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	sm->topo.nodes.at[t->target.node].doubt |= si.port_state_change;
+	if (si.port_state_change)
+		sm_switch_doubt(sm, t->target.node);
 	return SM_GOING_ON;
 }
 

@@ -45,8 +45,8 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 	else
 		sm_port_fill(sm, p, &pi);
 	pi.state = (uint8_t)st;
-	sm->topo.ports.at[port].set_in = sm->audit.generation;
-	sm->topo.ports.at[port].ordered = true;
+	sm_port_set_in_round(sm, port);
+	sm->topo.ports.at[port].order.pending = true;
 	iba_port_info_put(&pi, r->data);
 	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid && sm->core.phase != SM_JOIN)
 		r->lid = lid_of_port(sm, p);
@@ -54,10 +54,8 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 
 enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_port *p = &sm->topo.ports.at[t->target.port];
-
-	iba_port_info_get(&p->pi, data, IBA_SMP_DATA_SIZE);
-	p->ordered = false;
+	sm_port_learn(sm, t->target.port, data);
+	sm->topo.ports.at[t->target.port].order.pending = false;
 	return SM_GOING_ON;
 }
 
@@ -238,7 +236,7 @@ static void all_by_lid(struct sm *sm)
 		for (unsigned p = 0; p <= x->nports; p++) {
 			struct sm_port *q = &sm->topo.ports.at[x->first_port + p];
 
-			q->by_lid = sm_is_endport(sm, q) && q->has_lid;
+			sm_port_by_lid(sm, x->first_port + p, sm_is_endport(sm, q) && q->has_lid);
 		}
 		if (fab_is_switch(f, n)) {
 			sm_lid_routed(sm, f->ports[fab_port_id(f, n, 0)].lid);
@@ -272,8 +270,8 @@ static bool look_next(struct sm *sm, struct sm_req *r)
 	uint32_t port;
 
 	while ((port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE)
-		if (sm->topo.ports.at[port].in_doubt) {
-			sm->topo.ports.at[port].in_doubt = false;
+		if (sm->topo.ports.at[port].order.in_doubt) {
+			sm->topo.ports.at[port].order.in_doubt = false;
 			sm_req_port(sm, r, IBA_GET, SM_FOR_ACTIVATION, port);
 			return true;
 		}

@@ -179,7 +179,7 @@ static void default_set(struct sm *sm, uint32_t node, const uint8_t *data)
 	struct iba_switch_info si;
 
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	sm->topo.nodes.at[node].si.default_port = si.default_port;
+	sm_switch_default_port(sm, node, si.default_port);
 	if (si.port_state_change)
 		sm_rft_unknown(sm, node);
 	sm_rft_take_default(sm, node, si.default_port);

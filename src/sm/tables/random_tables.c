@@ -68,7 +68,7 @@ void sm_rft_unknown(struct sm *sm, uint32_t node)
 	if (!t)
 		return;
 	sm_rft_forget(t);
-	sm->topo.nodes.at[node].doubt = true; /* its DefaultPort can no longer tell */
+	sm_switch_doubt(sm, node); /* its DefaultPort can no longer tell */
 	sm_row_blank(sm, sm->topo.nodes.at[node].row);
 }
 

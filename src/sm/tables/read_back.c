@@ -23,7 +23,7 @@ static bool audit_port_next(struct sm *sm, struct sm_cursor *at, struct sm_req *
 	uint32_t port;
 
 	while ((port = sm_link_port_next(sm, at)) != NONE)
-		if (sm->topo.ports.at[port].set_in == sm->audit.generation) {
+		if (sm->topo.ports.at[port].order.set_in == sm->audit.generation) {
 			sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, port);
 			return true;
 		}

@@ -159,6 +159,7 @@ bool sm_audit_wanted(struct sm *sm); /* at the end of a round */
 void sm_tables_free(struct sm *sm);
 void sm_tables_forget(struct sm *sm); /* another manager writes them from now on */
 /* A Set was sent and not acknowledged: what the device holds is not known. */
+void sm_port_set_in_round(struct sm *sm, uint32_t port); /* the audit reads it back */
 void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t);
 
 /* outward_updates.c */

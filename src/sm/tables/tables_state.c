@@ -28,7 +28,7 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
 	if (t->method != IBA_SET)
 		return;
 	if (t->attr_id == IBA_ATTR_PORT_INFO && port != NONE && !sm->topo.ports.at[port].num)
-		sm->topo.ports.at[port].pi.subnet_timeout = UINT8_MAX; /* so that it is set again */
+		sm_port_timeout(sm, port, UINT8_MAX); /* so that it is set again */
 	if (node == NONE)
 		return;
 	if (t->attr_id == IBA_ATTR_LFT)
@@ -37,4 +37,9 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
 		sm_rft_block_unknown(sm, node, iba_smp_attr_mod(t->send.mad));
 	else if (t->attr_id == IBA_ATTR_SWITCH_INFO && t->purpose == SM_FOR_DISTRIBUTION)
 		sm_rft_unknown(sm, node);
+}
+
+void sm_port_set_in_round(struct sm *sm, uint32_t port)
+{
+	sm->topo.ports.at[port].order.set_in = sm->audit.generation;
 }

@@ -49,7 +49,7 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
 		/* In the thesis's model the other end stays as it is; a real link goes down at both. */
 		if (sm->topo.ports.at[port].peer != NONE)
-			sm->topo.ports.at[sm->topo.ports.at[port].peer].in_doubt = true;
+			sm->topo.ports.at[sm->topo.ports.at[port].peer].order.in_doubt = true;
 		return true;
 	}
 	return false;
@@ -107,7 +107,7 @@ static void mark_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 	sm_port_take(sm, t, data);
 	iba_port_info_get(&sent, iba_smp_data_const(t->send.mad), IBA_SMP_DATA_SIZE);
 	if (sent.subnet_timeout != sm->topo.ports.at[t->target.port].pi.subnet_timeout)
-		sm->topo.nodes.at[sm->topo.ports.at[t->target.port].node].markless = true;
+		sm_node_markless(sm, t->target.node);
 }
 
 static bool turns_off_next(struct sm *sm, struct sm_req *r)

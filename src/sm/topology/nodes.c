@@ -43,7 +43,7 @@ bool sm_in_use(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
 
-	return !sm->topo.nodes.at[p->node].gone && sm_is_endport(sm, p) && p->asked;
+	return !sm->topo.nodes.at[p->node].gone && sm_is_endport(sm, p) && p->ask.asked;
 }
 
 bool sm_is_own(const struct sm *sm, const struct sm_port *p)

@@ -30,7 +30,7 @@ static bool walk(const struct sm *sm, uint32_t node, uint16_t lid, uint32_t to)
 		node = sm->topo.ports.at[p->peer].node;
 		n = &sm->topo.nodes.at[node];
 		if (n->type != IBA_NODE_SWITCH ||
-		    sm->topo.ports.at[n->first_port].mark == SM_MISSING)
+		    sm->topo.ports.at[n->first_port].ask.mark == SM_MISSING)
 			return false;
 	}
 	return false;
@@ -64,7 +64,7 @@ static bool path_holds(const struct sm *sm, uint32_t endport)
 		const struct sm_port *p = &sm->topo.ports.at[n->first_port + out];
 
 		if (out > n->nports || p->peer == NONE || p->pi.state == IBA_PORT_DOWN ||
-		    (node && sm->topo.ports.at[n->first_port].mark == SM_MISSING))
+		    (node && sm->topo.ports.at[n->first_port].ask.mark == SM_MISSING))
 			return false;
 		node = sm->topo.ports.at[p->peer].node;
 	}

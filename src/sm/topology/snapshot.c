@@ -11,12 +11,12 @@ static bool node_complete(const struct sm *sm, const struct sm_node *n)
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
 	bool any = false;
 
-	if (n->gone || n->ports_left || sm_is_excluded(sm, n->guid))
+	if (n->gone || n->ask.ports_left || sm_is_excluded(sm, n->guid))
 		return false;
 	if (n->type == IBA_NODE_SWITCH)
-		return n->has_si && p[0].has_lid;
+		return n->ask.has_si && p[0].has_lid;
 	for (unsigned i = 1; i <= n->nports; i++) {
-		if (p[i].asked && !p[i].has_lid)
+		if (p[i].ask.asked && !p[i].has_lid)
 			return false;
 		any |= p[i].has_lid;
 	}
@@ -103,7 +103,7 @@ static void copy_links(struct sm *sm, struct fab_builder *b)
 		if (p->peer == NONE || p->peer < i || sm->topo.nodes.at[p->node].fab == FAB_NONE)
 			continue;
 		q = &sm->topo.ports.at[p->peer];
-		if (sm->topo.nodes.at[q->node].fab != FAB_NONE && p->known && q->known &&
+		if (sm->topo.nodes.at[q->node].fab != FAB_NONE && p->ask.known && q->ask.known &&
 		    p->pi.state != IBA_PORT_DOWN && q->pi.state != IBA_PORT_DOWN)
 			fab_add_link(b, sm->topo.nodes.at[p->node].fab, p->num,
 				     sm->topo.nodes.at[q->node].fab, q->num);

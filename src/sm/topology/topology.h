@@ -11,53 +11,68 @@
 
 #include "sm/core/core.h"
 
+/* What discovery still wants to know of a node. Owner: discovery. */
+struct sm_node_inquiry {
+	uint16_t ports_left; /* PortInfos still to come */
+	uint8_t reads_left;  /* partial: ports still to be read */
+	uint8_t tries;	     /* new routes tried in this epoch */
+	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
+	uint32_t told;	     /* epoch in which its trap came */
+	bool has_si;	     /* SwitchInfo came */
+	bool waits;	     /* contest: its port 0 is read first */
+	bool ports_asked;
+	bool uncleared; /* contest: ports were read while PortStateChange was set */
+	bool unread;	/* reported a change, and its ports were not all read since */
+	bool explained; /* a port that went down or came up is why */
+	bool found;	/* and what it reported was seen */
+	bool doubt;	/* it may have restarted: SwitchInfo was set while it reported a change */
+	bool silent;	/* did not answer by the route it was last asked by */
+};
+
+/* Thesis 5.4.3: every switch is waited for, then reachable or missing. */
+enum sm_mark { SM_REACHABLE, SM_WAITING, SM_MISSING };
+
+/* What discovery knows of a port. Owner: discovery. */
+struct sm_port_inquiry {
+	uint32_t met; /* epoch in which the link to peer was last seen */
+	uint8_t mark; /* endports: enum sm_mark, during partial discovery */
+	bool asked;   /* PortInfo was requested */
+	bool known;   /* and came */
+};
+
+/* What was set in a port. Owner: tables. */
+struct sm_port_order {
+	bool pending;	/* a state was set, and the response has not come */
+	bool in_doubt;	/* the other end was stopped: read it before it is armed */
+	uint8_t set_in; /* audit.generation when its state was last set */
+};
+
 struct sm_node {
 	uint64_t guid, sys_guid;
 	uint32_t first_port;
 	uint32_t vendor_id;
 	uint16_t device_id;
 	uint8_t type, nports;
+	bool gone;	     /* was there once */
+	bool unchanged;	     /* since its state was saved: see saved_answers.c */
+	bool markless;	     /* does not keep the mark of disabled turns: see takeover.c */
 	struct sm_path path; /* to a switch; endports are reached by their own */
-	uint16_t ports_left; /* PortInfos still to come */
-	bool has_si;
-	bool waits; /* contest: its port 0 is read first */
-	bool ports_asked;
-	bool uncleared;	 /* contest: ports were read while PortStateChange was set */
-	bool gone;	 /* was there once */
-	uint32_t polled; /* epoch in which partial discovery last asked it for changes */
-	uint32_t told;	 /* epoch in which its trap came */
-	uint8_t tries;	 /* new routes tried in this epoch */
-	bool unread;	 /* told of a change, and its ports were not all read since */
-	bool explained;	 /* a port that went down or came up is why */
-	bool found;	 /* and what it told of was seen */
-	bool doubt;	 /* it may have been off: SwitchInfo was set while it told of a change */
-	uint8_t reads_left;
-	bool silent;	/* did not answer by the route it was last asked by */
-	bool unchanged; /* since its state was saved: see saved_answers.c */
-	bool markless;	/* does not keep the mark of turns that are off: see takeover.c */
-	uint32_t row;	/* of a switch: into dev.rows */
-	node_id fab;	/* in the snapshot, or FAB_NONE */
+	uint32_t row;	     /* of a switch: into dev.rows */
+	node_id fab;	     /* in the snapshot, or FAB_NONE */
 	struct iba_switch_info si;
+	struct sm_node_inquiry ask;
 };
-
-/* Thesis 5.4.3: every switch is waited for, then reachable or missing. */
-enum sm_mark { SM_REACHABLE, SM_WAITING, SM_MISSING };
 
 struct sm_port {
 	struct iba_port_info pi;
 	uint64_t guid;
 	uint32_t node, peer;
-	uint32_t met;	     /* epoch in which the link to peer was last seen */
 	struct sm_path path; /* endports only */
 	uint8_t num;
-	bool asked;	/* PortInfo was asked for */
-	bool known;	/* and came */
-	bool has_lid;	/* its LID was set and confirmed */
-	bool by_lid;	/* endports: the tables in the switches lead there and back */
-	bool ordered;	/* its state was, and the answer is not there yet */
-	bool in_doubt;	/* the other end was stopped: it is to be looked at before it is armed */
-	uint8_t mark;	/* endports: enum sm_mark, during partial discovery */
-	uint8_t set_in; /* audit.generation when its state was last ordered */
+	bool has_lid; /* its LID was set and confirmed */
+	bool by_lid;  /* endports: the tables in the switches lead there and back */
+	struct sm_port_inquiry ask;
+	struct sm_port_order order;
 };
 
 struct sm_topology {
@@ -93,6 +108,28 @@ struct sm_path sm_path_to(const struct sm *sm, const struct sm_port *p);
 struct sm_path sm_path_longer(struct sm *sm, struct sm_path p, uint8_t port);
 /* The path that requests through a port start from. */
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p);
+
+/* topology_changes.c: the only writers of nodes, ports and links */
+uint32_t sm_node_add(struct sm *sm, const struct iba_node_info *ni, struct sm_path path);
+void sm_node_gone(struct sm *sm, uint32_t node);
+void sm_node_unchanged(struct sm *sm, uint32_t node, bool unchanged);
+void sm_node_markless(struct sm *sm, uint32_t node);
+void sm_node_path(struct sm *sm, uint32_t node, struct sm_path path);
+void sm_switch_learn(struct sm *sm, uint32_t node, const struct iba_switch_info *si);
+void sm_switch_restart(struct sm *sm, uint32_t node); /* LinearFDBTop 0: all it held is lost */
+void sm_switch_default_port(struct sm *sm, uint32_t node, uint8_t port);
+void sm_port_learn(struct sm *sm, uint32_t port, const uint8_t *data); /* PortInfo */
+void sm_resp_time_seen(struct sm *sm, unsigned exponent); /* RespTimeValue of an endport */
+void sm_port_guid(struct sm *sm, uint32_t port, uint64_t guid);
+void sm_port_path(struct sm *sm, uint32_t port, struct sm_path path);
+void sm_port_state(struct sm *sm, uint32_t port, unsigned state);
+void sm_port_lid(struct sm *sm, uint32_t port, uint16_t lid, unsigned lmc);
+void sm_port_timeout(struct sm *sm, uint32_t port, uint8_t value); /* SubnetTimeOut */
+void sm_port_has_lid(struct sm *sm, uint32_t port, bool has);
+void sm_port_by_lid(struct sm *sm, uint32_t port, bool by_lid);
+void sm_link(struct sm *sm, uint32_t a,
+	     uint32_t b);		      /* whatever was linked to either before is not */
+void sm_unlink(struct sm *sm, uint32_t port); /* it has a link */
 
 /* requests.c */
 void sm_req_port(struct sm *sm, struct sm_req *r, enum iba_method method, enum sm_purpose purpose,
