@@ -16,14 +16,12 @@ static const char *const directions[] = {"distance", "bfs", "dfs", NULL}; /* enu
 
 /* ---- what both commands share ---- */
 
-/* 0 and *root, which stays FAB_NONE when none was asked for, or CLI_BAD after a message. */
+/* 0 and the root that --root names, by default the one that weft sm chooses; or CLI_BAD after a
+ * message. */
 static int root_find(const struct fab *f, const char *file, node_id *root)
 {
-	*root = FAB_NONE;
-	if (!opt.root)
-		return CLI_OK;
-	if (!strcmp(opt.root, "centre")) {
-		*root = rt_root_centre(f);
+	if (!opt.root || !strcmp(opt.root, "centre")) {
+		*root = rt_root_choose(f, NULL, 0, FAB_NONE);
 		return CLI_OK;
 	}
 	*root = fab_node_by_text(f, opt.root);
@@ -482,7 +480,7 @@ static const struct cli_opt compute_opts[] = {
 	 rt_engine_names, 0, 0},
 	{"root", 'r', CLI_STR, &opt.root, "NODE",
 	 "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
-	 "centre: the switch from which the farthest is nearest; default the first switch",
+	 "centre: the switch from which the farthest is nearest; default centre, as weft sm",
 	 NULL, 0, 0},
 	{"directions", 0, CLI_CHOICE, &opt.directions, "HOW",
 	 "which end of a link is up: the one nearer to the root, or the one that a breadth-first or a "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The centre of a fabric as a root. Keeps no state; the way in is rt_root_centre(). Looks at links
- * between switches only, and at every switch: the answer is exact.
+ * The root of the up/down graph, by default the centre of the fabric. Keeps no state; the ways in are
+ * rt_root_choose() and rt_root_centre(). Looks at links between switches only, and at every switch:
+ * the answer is exact.
  *
  * 64 searches run side by side, one bit each. A switch is looked at once for each distance at which
  * any of them reaches it, which in shallow fabrics is a few times and not 64.
@@ -154,4 +155,15 @@ node_id rt_root_centre(const struct fab *f)
 	free(c.farthest);
 	free(c.part);
 	return n ? f->switches[best] : FAB_NONE;
+}
+
+node_id rt_root_choose(const struct fab *f, const uint64_t *guids, size_t n, node_id otherwise)
+{
+	for (size_t i = 0; guids && i < n && guids[i]; i++) {
+		node_id root = fab_node_by_guid(f, guids[i]);
+
+		if (root != FAB_NONE)
+			return root;
+	}
+	return otherwise == FAB_NONE ? rt_root_centre(f) : otherwise;
 }

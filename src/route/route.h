@@ -211,6 +211,9 @@ void rt_updown_rank_by(const struct fab *f, node_id root, enum rt_directions d, 
 /* The switch from which the farthest is nearest; of equals the one with the smallest GUID. In a fabric
  * of several parts that of the largest; FAB_NONE without switches. */
 node_id rt_root_centre(const struct fab *f);
+/* The root as every command chooses it: the first of these GUIDs that f has (0 ends them; NULL: none),
+ * else `otherwise`, and where that is FAB_NONE the centre. */
+node_id rt_root_choose(const struct fab *f, const uint64_t *guids, size_t n, node_id otherwise);
 
 /*
  * The ranks in use before a change, carried over to the snapshot after it so that as few links as

@@ -508,12 +508,14 @@ for d in distance bfs dfs; do
 	ok "PIRa on a ring, directions by $d" pira_on_a_ring $d
 done
 
-# The centre of a line is in the middle, whatever comes first in the file.
+# The centre of a line is in the middle, whatever comes first in the file. It is the default, too.
 centre_of_a_line()
 {
 	"$bin" topo gen mesh 5 > line.net || return 1
 	"$bin" route compute line.net --root centre --json > out || return 1
-	jq -e '.root == "S-0002000000000003" and .hops.max == 6 and .default_ports == 0' out
+	jq -e '.root == "S-0002000000000003" and .hops.max == 6 and .default_ports == 0' out || return 1
+	"$bin" route compute line.net --json > out || return 1
+	jq -e '.root == "S-0002000000000003"' out
 }
 ok "the centre of a line" centre_of_a_line
 

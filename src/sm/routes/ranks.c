@@ -5,21 +5,27 @@
  */
 #include "sm/manager.h"
 
-/* The sink of the up/down graph: as configured, else the switch the SM sits on (thesis 6.1.1). */
-node_id sm_root_in(const struct sm *sm, const struct fab *f)
+/* The manager's own node, or the switch its port is connected to (thesis 6.1.1). */
+static node_id own_switch(const struct sm *sm, const struct fab *f)
 {
-	node_id own = fab_node_by_guid(f, sm->topo.nodes.at[0].guid), n;
+	node_id own = fab_node_by_guid(f, sm->topo.nodes.at[0].guid);
 	port_id peer;
 
-	for (unsigned i = 0; i < SM_MAX_ROOTS && sm->cfg.roots[i]; i++)
-		if ((n = fab_node_by_guid(f, sm->cfg.roots[i])) != FAB_NONE)
-			return n;
-	if (sm->cfg.root_centre && f->nswitches)
-		return rt_root_centre(f);
-	if (own == FAB_NONE || fab_is_switch(f, own))
+	if (own == FAB_NONE)
+		return f->nswitches ? f->switches[0] : FAB_NONE;
+	if (fab_is_switch(f, own))
 		return own;
 	peer = f->ports[fab_port_id(f, own, sm->cfg.port)].peer;
 	return peer == FAB_NONE ? own : f->ports[peer].node;
+}
+
+/* The sink of the up/down graph: as configured, else the manager's own switch or the centre. */
+node_id sm_root_in(const struct sm *sm, const struct fab *f)
+{
+	bool centre = sm->cfg.root_centre && f->nswitches;
+
+	return rt_root_choose(f, sm->cfg.roots, SM_MAX_ROOTS,
+			      centre ? FAB_NONE : own_switch(sm, f));
 }
 
 void sm_rank_ensure(struct sm *sm)

@@ -516,6 +516,22 @@ TEST(the_centre_is_in_the_largest_part)
 	fab_free(none);
 }
 
+/* The first GUID that is there, else what the caller has, else the centre. */
+TEST(the_root_is_chosen_in_one_place)
+{
+	const struct cable c[] = {{0, 1, 1, 1}, {1, 2, 2, 1}, {2, 2, 3, 1}, {3, 2, 4, 1}};
+	struct fab *f = wired(5, c, ARRAY_LEN(c));
+	uint64_t guids[] = {0xbad, f->nodes[3].guid, f->nodes[1].guid};
+
+	assert_int_equal(rt_root_choose(f, guids, 3, 0), 3);
+	assert_int_equal(rt_root_choose(f, guids, 1, 0), 0);
+	assert_int_equal(rt_root_choose(f, guids, 1, FAB_NONE), 2);
+	assert_int_equal(rt_root_choose(f, NULL, 0, FAB_NONE), 2);
+	guids[0] = 0;
+	assert_int_equal(rt_root_choose(f, guids, 3, 4), 4);
+	fab_free(f);
+}
+
 /* ---- break nodes ---- */
 
 TEST(a_ring_has_one_break_node)
@@ -606,6 +622,7 @@ int main(void)
 		cmocka_unit_test(disconnected_parts_are_routed_separately),
 		cmocka_unit_test(the_centre_agrees_with_brute_force),
 		cmocka_unit_test(the_centre_is_in_the_largest_part),
+		cmocka_unit_test(the_root_is_chosen_in_one_place),
 		cmocka_unit_test(a_ring_has_one_break_node),
 		cmocka_unit_test(parallel_links_make_a_break_node),
 		cmocka_unit_test(duplicate_or_large_lids_are_refused),
