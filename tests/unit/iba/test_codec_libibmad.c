@@ -255,7 +255,7 @@ static const struct {
 	{"vlarb_table", "weight"},
 };
 
-/* What libibmad has no id for. The bytes of these are laid out by hand in test_iba.c. */
+/* What libibmad has no id for. The bytes of these are laid out by hand in test_codec.c. */
 static const struct {
 	const char *layout, *field, *reason;
 } unknown[] = {
