@@ -29,32 +29,19 @@ static bool can_be_partial(const struct sm *sm)
 const struct sm_part *sm_part_now(const struct sm *sm)
 {
 	const struct sm_technique *t = sm_technique_now(sm);
+	enum sm_phase p = sm->core.phase;
 
-	switch (sm->core.phase) {
-	case SM_OFF:
+	if (p == SM_OFF)
 		return NULL;
-	case SM_DISCOVER:
-	case SM_SWEEP:
-		/* A discovery stays what it began as. */
-		if (sm->core.entered ? can_be_partial(sm) : sm_is_partial(&sm->disc))
-			return &sm_part_partial;
-		break;
-	case SM_DEACTIVATE:
-		return t->before ? t->before : &sm_part_skip;
-	case SM_JOIN:
-		return t->plan ? &sm_part_join : &sm_part_skip;
-	case SM_TABLES:
+	/* A discovery stays what it began as. */
+	if ((p == SM_DISCOVER || p == SM_SWEEP) &&
+	    (sm->core.entered ? can_be_partial(sm) : sm_is_partial(&sm->disc)))
+		return &sm_part_partial;
+	if (p == SM_DEACTIVATE && t->before)
+		return t->before;
+	if (p == SM_JOIN && t->plan)
+		return &sm_part_join;
+	if (p == SM_TABLES)
 		return t->tables;
-	case SM_CONFIGURE:
-	case SM_COMPUTE:
-	case SM_RESTORE:
-	case SM_ARM:
-	case SM_ACTIVATE:
-	case SM_AUDIT:
-	case SM_READY:
-	case SM_STANDBY:
-	case SM_NPHASES:
-		break;
-	}
 	return parts[sm->core.phase];
 }
