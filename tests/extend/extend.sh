@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# CONTRIBUTING.md says in how many places an engine, an attribute, a phase or a transport is added. Is
+# that true? usage: extend.sh SOURCE_ROOT [TOY...]      prints TAP
+#
+# Copies the tree, adds each toy as its file NAME.toy here says, compares the number of files that this
+# took with the table in CONTRIBUTING.md, builds weft once with all of them and lets each show that it
+# works. A toy is a script: new_file, insert_after and replace edit the copy, NAME_works is the check,
+# `row` names its row of the table.
+set -uo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$1" && pwd) || exit 2
+shift
+toys=${*:-engine attribute phase transport}
+tmp=$(mktemp -d) || exit 2
+copy=$tmp/tree
+weft=$copy/build/src/cli/weft
+pids=
+# shellcheck disable=SC2086 # a list
+trap '[ -z "$pids" ] || kill $pids 2> /dev/null; rm -rf "$tmp"' EXIT
+trap 'exit 2' HUP INT TERM
+n=0 failed=0
+
+# ---- what toys are made of ----
+
+touched() # PATH
+{
+	grep -qxF "$1" "$places" || echo "$1" >> "$places"
+}
+
+give_up() { echo "# $toy: $*" | tee -a "$tmp/faults"; return 1; }
+
+new_file() # PATH, text on standard input
+{
+	[ ! -e "$copy/$1" ] || { give_up "$1 exists"; return; }
+	cat > "$copy/$1"
+	touched "$1"
+}
+
+# insert_after PATH EXPRESSION: the text on standard input behind the first line that matches
+insert_after()
+{
+	local at
+	at=$(grep -nE -m 1 -- "$2" "$copy/$1" | cut -d : -f 1)
+	[ "$at" ] || { give_up "$1 has no line that matches $2"; return; }
+	sed -i "${at}r /dev/stdin" "$copy/$1"
+	touched "$1"
+}
+
+replace() # PATH TEXT TEXT: the first such text by another
+{
+	grep -qF -- "$2" "$copy/$1" || { give_up "$1 has no '$2'"; return; }
+	awk -v from="$2" -v to="$3" '!done && (at = index($0, from)) {
+			$0 = substr($0, 1, at - 1) to substr($0, at + length(from)); done = 1
+		} { print }' "$copy/$1" > "$tmp/edited" && cat "$tmp/edited" > "$copy/$1"
+	touched "$1"
+}
+
+# The number in CONTRIBUTING.md's table, "2" or "1 file, 1 line", in the row whose first cell is this.
+said()
+{
+	awk -F '|' -v row="$1" '{ gsub(/^ +| +$/, "", $2) } $2 == row { for (i = split($3, w, /[^0-9]+/); i; i--) sum += w[i]
+		print sum; exit }' "$root/CONTRIBUTING.md"
+}
+
+# ---- the test ----
+
+result() # STATUS NAME [LOG]
+{
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n - $2"
+	else
+		[ -z "${3:-}" ] || tail -n 20 "$3" | sed 's/^/# /'
+		echo "not ok $n - $2"
+		failed=1
+	fi
+}
+
+# shellcheck disable=SC2086 # a list
+echo "1..$((2 * $(wc -w <<< "$toys") + 1))"
+mkdir "$copy"
+{ git -C "$root" ls-files -co --exclude-standard -- . 2> /dev/null || (cd "$root" && find . -path './build*' -prune -o -type f -print); } |
+	(cd "$root" && while read -r f; do [ -e "$f" ] && echo "$f"; done) | tar -C "$root" -c -T - | tar -C "$copy" -x
+
+for toy in $toys; do
+	row=$toy places=$tmp/places.$toy
+	: > "$places"
+	: > "$tmp/faults"
+	# shellcheck source=/dev/null
+	. "$here/$toy.toy"
+	took=$(wc -l < "$places") says=$(said "$row")
+	sed "s/^/# $toy: /" "$places"
+	[ ! -s "$tmp/faults" ] && [ "$took" = "$says" ]
+	result $? "$toy: $took places, CONTRIBUTING.md says ${says:-nothing}" "$tmp/faults"
+done
+
+log=$tmp/log
+(unset PYTHONHOME PYTHONPATH
+	meson setup "$copy/build" "$copy" -Dtests=false -Doptimization=0 -Ddebug=false && ninja -C "$copy/build" src/cli/weft) > "$log" 2>&1
+result $? "they build" <(grep -E -A 5 'error|FAILED' "$log")
+
+cd "$tmp" || exit 2
+for toy in $toys; do
+	[ -x "$weft" ] && "${toy}_works" > "$log" 2>&1
+	result $? "$toy: works" "$log"
+done
+exit $failed
