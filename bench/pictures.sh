@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The pictures of docs/mechanism.md: a switch without hosts fails, and comes, under each mechanism.
+# The pictures of docs/mechanism.md: a switch without hosts fails, and comes, under each mechanism. And the
+# manager's phases, as ARCHITECTURE.md shows them, where Graphviz is installed.
 # usage: bench/pictures.sh [WEFT]     (or WEFT=...; default build/src/cli/weft)
 set -euo pipefail
 
@@ -31,3 +32,11 @@ for mechanism in basic improved improved+partial improved+traps weft; do
 		--svg "$to-comes.svg" --json > /dev/null
 	echo "bench: docs/img/$(basename "$to")-fails.svg, -comes.svg" >&2
 done
+
+"$weft" sm --print-phases --dot > "$img/phases.dot"
+if command -v dot > /dev/null; then
+	dot -Tsvg "$img/phases.dot" -o "$img/phases.svg"
+	echo "bench: docs/img/phases.svg" >&2
+else
+	echo "bench: docs/img/phases.svg needs dot, of the package graphviz" >&2
+fi

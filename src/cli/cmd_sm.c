@@ -4,11 +4,12 @@
  * command. Way in: cmd_sm. Does not manage anything: src/run does.
  */
 #include "cli/cli.h"
+#include "cli/print_phases.h"
 #include "run/run.h"
 
 static struct {
 	const char *config;
-	bool check, print, schema, once, foreground;
+	bool check, print, schema, once, foreground, phases, dot;
 } o;
 
 /* ---- options over the file ---- */
@@ -132,6 +133,10 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 		settings_schema(&out);
 		return cli_write("-", &out);
 	}
+	if (o.dot && !o.phases)
+		return cli_bad("--dot is for --print-phases");
+	if (o.phases)
+		return print_phases(o.dot);
 	if (o.check)
 		return check(&c);
 	if (load(NULL, &c, &e))
@@ -156,6 +161,10 @@ static const struct cli_opt opts[] = {
 	 .help = "print the settings in effect as YAML with comments, and end"},
 	{.name = "schema", .type = CLI_FLAG, .dst = &o.schema,
 	 .help = "print the JSON Schema of the configuration, and end"},
+	{.name = "print-phases", .type = CLI_FLAG, .dst = &o.phases,
+	 .help = "print the manager's phases and what follows each, and end"},
+	{.name = "dot", .type = CLI_FLAG, .dst = &o.dot,
+	 .help = "with --print-phases: as a drawing for Graphviz"},
 	{.name = "once", .letter = '1', .type = CLI_FLAG, .dst = &o.once,
 	 .help = "end when the subnet is up, with a summary on standard output"},
 	{.name = "foreground", .letter = 'f', .type = CLI_FLAG, .dst = &o.foreground,
@@ -179,6 +188,7 @@ const struct cli_cmd cmd_sm = {
 	.examples = "weft sm\n"
 		    "weft sm --config /etc/weft/weft.yaml --check-config\n"
 		    "weft sm --device mlx5_0 --port 1\n"
+		    "weft sm --print-phases --dot > phases.dot\n"
 		    "weft sm --transport ibsim --server lab0 --once --json | jq .took_us\n",
 	.opts = opts,
 	.settings = SETTING_FOR_SM,

@@ -519,4 +519,15 @@ centre_of_a_line()
 }
 ok "the centre of a line" centre_of_a_line
 
+# ---- phases ----
+
+# The drawing in ARCHITECTURE.md is that of this program: bench/pictures.sh makes it again.
+phases_are_drawn()
+{
+	"$bin" sm --print-phases --dot > phases.dot && cmp phases.dot "$here/../../docs/img/phases.dot" || return 1
+	"$bin" sm --print-phases --json | jq -e '[.transitions[] | [.from, .outcome]] | length == (unique | length)' || return 1
+	"$bin" sm --print-phases | grep -q '^compute  *waits for routes'
+}
+ok "the table of phases and its drawing" phases_are_drawn
+
 echo "1..$n"
