@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # set by, and for, the scripts that read this
 #
-# The command line of benchmarks that write tables into documents. Sourced, with the arguments, after `here`
-# and `name` are set. Sets `docs` and `tables_only` to 1 where asked for, `weft` and `out`.
+# The command line of benchmarks that write tables into docs/results, and how they do. Sourced, with the
+# arguments, after `here` and `name` are set. Sets `docs` and `tables_only` to 1 on request, `weft` and `out`.
 
 docs=
 tables_only=
@@ -16,3 +16,5 @@ while [[ ${1:-} == --* ]]; do
 done
 weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
 out=$here/out
+# shellcheck source=bench/results.inc.sh
+. "$here/results.inc.sh"

@@ -2,12 +2,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # set by, and for, the scripts that read this
 #
 # What bench/mechanisms.sh and bench/thesis.sh share: the command line, the fabrics and what saturates
-# them, one measurement of a change, tables, and the blocks of the documents that are made from them.
+# them, one measurement of a change, and tables.
 # Sourced, after `here` and `name` are set. Sets `docs` and `tables_only` to 1 where asked for, `weft`.
 
 # shellcheck source=bench/args.inc.sh
 . "$here/args.inc.sh"
-root=$here/..
 records=$out/$name.jsonl
 command -v jq > /dev/null || { echo "bench: jq is needed" >&2; exit 2; }
 [ -x "$weft" ] || { echo "bench: no program at $weft: run make first" >&2; exit 2; }
@@ -102,22 +101,4 @@ cjq()
 {
 	local args=("${@:1:$#-1}") program=${*: -1}
 	jq -L "$here" -rs "${args[@]}" "include \"changes\"; $program" "$records"
-}
-
-# write_block FILE BLOCK: what comes in replaces the lines between the marks of that name.
-write_block()
-{
-	cat > "$work/block"
-	awk -v block="$2" -v from="$work/block" '
-		$0 == "<!-- bench:" block " -->" {
-			print
-			while ((getline line < from) > 0) print line
-			skip = 1
-			found = 1
-		}
-		$0 == "<!-- /bench:" block " -->" { skip = 0 }
-		!skip { print }
-		END { exit !found }' "$1" > "$work/doc" ||
-		{ echo "bench: $1 has no block $2" >&2; exit 2; }
-	cat "$work/doc" > "$1"
 }

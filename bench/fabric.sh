@@ -5,6 +5,7 @@
 # server in CPU time, and how long the servers take to load a large fabric.
 #
 #	bench/fabric.sh [WEFT]		WEFT: the program, default build/src/cli/weft
+#	bench/fabric.sh --write-docs	also refresh docs/results/emulator.md
 #	ROUNDS=5 COUNT=100000		the best of so many rounds, each with so many SMPs
 #
 # Two clients: one that sleeps and makes a system call a MAD, as programs do, and one that works in batches
@@ -15,7 +16,9 @@ set -euo pipefail
 export LC_ALL=C
 
 here=$(cd "$(dirname "$0")" && pwd)
-weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
+name=fabric
+# shellcheck source=bench/args.inc.sh
+. "$here/args.inc.sh"
 rounds=${ROUNDS:-5}
 count=${COUNT:-100000}
 work=$(mktemp -d)
@@ -27,6 +30,8 @@ cd "$work"
 die() { echo "bench: $*" >&2; exit 2; }
 [ -x "$weft" ] || die "no $weft"
 command -v ibsim > /dev/null || die "ibsim is not installed"
+mkdir -p "$out"
+exec > >(tee "$out/fabric.md")
 cc -O2 -D_GNU_SOURCE -o flood "$here/flood.c"
 cc -O2 -D_GNU_SOURCE -o echo "$here/echo.c"
 
@@ -102,8 +107,8 @@ for client in "" -b; do
 		done
 	done
 	echo
-	[ -n "$client" ] && words="works in batches, never sleeps" || words="one system call a MAD, sleeps"
-	echo "client: $words"
+	[ -n "$client" ] && words="works in batches, never sleeps" || words="one system call for each MAD, sleeps"
+	echo "Client: $words."
 	echo
 	echo "| window | ibsim SMPs/s | weft SMPs/s | ratio | sockets SMPs/s | ibsim CPU ns | weft CPU ns | sockets CPU ns |"
 	echo "|---|---|---|---|---|---|---|---|"
@@ -127,3 +132,4 @@ for kind in ibsim weft; do
 	done
 	echo "| $kind | $best | $mib |"
 done
+[ -z "$docs" ] || sed 1d "$out/fabric.md" | write_result emulator.md emulator

@@ -5,7 +5,7 @@
 # one of its parts left out at a time.
 #
 #	bench/mechanisms.sh [WEFT]		WEFT: the program, default build/src/cli/weft
-#	bench/mechanisms.sh --write-docs	also refresh the tables in README.md and docs/mechanism.md
+#	bench/mechanisms.sh --write-docs	also refresh docs/results/mechanisms.md and the table in README.md
 #	bench/mechanisms.sh --tables		no runs: the tables again, from bench/out/mechanisms.jsonl
 #	QUICK=1 bench/mechanisms.sh		the host's CPU model only, up to 16 switches
 #	SAMPLE=N bench/mechanisms.sh		N switches of the larger fabrics with the thesis's CPU model
@@ -179,12 +179,11 @@ report > "$out/mechanisms.md"
 cat "$out/mechanisms.md"
 say "written: $out/mechanisms.md, .csv and .jsonl"
 if [ -n "$docs" ]; then
-	lost_table | write_block "$root/docs/mechanism.md" lost
-	aim_table | write_block "$root/docs/mechanism.md" aim
-	steps_tables irregular-16 | write_block "$root/docs/mechanism.md" mechanisms
-	parts_tables | write_block "$root/docs/mechanism.md" parts
-	headline_table | write_block "$root/README.md" headline
+	lost_table | write_result mechanisms.md lost
+	aim_table | write_result mechanisms.md aim
+	steps_tables irregular-16 | write_result mechanisms.md mechanisms
+	parts_tables | write_result mechanisms.md parts
+	headline_table | write_result ../../README.md headline
 	"$here/pictures.sh" "$weft"
-	say "refreshed: docs/mechanism.md, README.md"
 fi
 exit "$failed"

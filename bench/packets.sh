@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The packet-level simulation: events and packet hops a second, memory a node, and where the time
-# goes. usage: bench/packets.sh [WEFT]     (or WEFT=...; default build/src/cli/weft)
+# goes. usage: bench/packets.sh [--write-docs] [WEFT]     (or WEFT=...; default build/src/cli/weft)
 #
 # Three fabrics at 25 % and 75 % of what saturates them, 1X SDR, 256-byte packets, two data VLs. Each
 # row is the best of RUNS (default 3): other work on the machine only ever adds time. QUICK=1 leaves
 # out the large tree.
 set -euo pipefail
 
-weft=${1:-${WEFT:-build/src/cli/weft}}
+here=$(cd "$(dirname "$0")" && pwd)
+name=packets
+# shellcheck source=bench/args.inc.sh
+. "$here/args.inc.sh"
 runs=${RUNS:-3}
-out=$(cd "$(dirname "$0")" && pwd)/out
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$out"
@@ -61,6 +63,7 @@ done
 	echo
 	cat "$table"
 } | tee "$out/packets.md"
+[ -z "$docs" ] || write_result packets.md packets < "$table"
 
 # Where the time goes: the profile's top ten, by instructions where the kernel counts none for us.
 profile()

@@ -6,18 +6,18 @@
 # Which run a table is of: date, revision of the tree and machine.
 run_line()
 {
-	local cpu
+	local cpu revision
+	revision=$(git -C "$here" rev-parse --short HEAD 2> /dev/null || echo unknown)
+	git -C "$here/.." diff --quiet HEAD -- src 2> /dev/null || revision+=" with changes"
 	cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
-	printf 'Run of %s, revision %s, %s, %s cores:\n' "$(date -u +%F)" \
-		"$(git -C "$here" describe --always --dirty 2> /dev/null || echo unknown)" "$cpu" "$(nproc)"
+	printf 'Run of %s, revision %s, %s, %s cores:\n' "$(date -u +%F)" "$revision" "$cpu" "$(nproc)"
 }
 
 # write_result FILE BLOCK: replaces the block of docs/results/FILE with the table from standard input, below the
-# line that says which run it is of. README.md and other documents can be named by their path in the tree.
+# line that says which run it is of.
 write_result()
 {
 	local doc=$here/../docs/results/$1 text
-	[ -e "$doc" ] || doc=$here/../$1
 	text=$(printf '\n%s\n\n%s\n' "$(run_line)" "$(sed -e '/./,$!d')"; echo .)
 	TEXT=${text%.} awk -v block="$2" '
 		$0 == "<!-- bench:" block " -->" { print; printf "%s", ENVIRON["TEXT"]; skip = found = 1 }

@@ -6,6 +6,7 @@
 #	bench/run.sh [WEFT]		WEFT: the program, default build/src/cli/weft
 #	QUICK=1 bench/run.sh		fewer repeats, no 56-port tree, OpenSM up to 3,456 hosts
 #	OPENSM=0 bench/run.sh		without OpenSM
+#	bench/run.sh --write-docs	also refresh docs/results/laboratory.md
 #
 # Writes bench/out/results.json and bench/out/results.md. Status 1: a target was missed or a run
 # failed; 2: nothing could be measured.
@@ -14,8 +15,9 @@ set -euo pipefail
 export LC_ALL=C TZ=UTC
 
 here=$(cd "$(dirname "$0")" && pwd)
-weft=$(realpath -m "${1:-${WEFT:-$here/../build/src/cli/weft}}")
-out=$here/out
+name=run
+# shellcheck source=bench/args.inc.sh
+. "$here/args.inc.sh"
 quick=${QUICK:-0}
 with_opensm=${OPENSM:-1}
 work=
@@ -260,6 +262,7 @@ measure
 collect
 cat "$out/results.md"
 say "written: $out/results.json and $out/results.md"
+[ -z "$docs" ] || sed 1,3d "$out/results.md" | write_result laboratory.md laboratory
 jq -e '(.targets | all(.ok)) and (.weft | all(.up.active and .up.same and .two.verified))' \
 	"$out/results.json" > /dev/null || failed=1
 exit "$failed"

@@ -11,8 +11,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 name=saturation
 # shellcheck source=bench/args.inc.sh
 . "$here/args.inc.sh"
-# shellcheck source=bench/results.inc.sh
-. "$here/results.inc.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

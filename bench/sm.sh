@@ -11,7 +11,7 @@
 #	RUNS=3 bench/sm.sh		each cold bring-up so often; tables have the median
 #	SPIN=0us bench/sm.sh		weft's transport.spin, in place of its default
 #	SIZES='t8_3 8 3' bench/sm.sh	another fabric: a name, then as for weft topo gen mtree
-#	bench/sm.sh --write-docs	also refresh the tables in docs/operate.md
+#	bench/sm.sh --write-docs	also refresh docs/results/manager.md
 #	bench/sm.sh --tables		measure nothing: tables from the rows of the last run
 #
 # A bring-up takes from the start of the process to the moment at which the manager's log says that the
@@ -451,17 +451,6 @@ report()
 	sjq -rs failures < "$rows"
 }
 
-# The table between two markers of a document becomes what standard input says.
-replace()
-{
-	local doc=$1 mark=$2
-	awk -v mark="$mark" -v new="$(cat)" '
-		index($0, "<!-- bench:" mark " -->") { print; print ""; print new; print ""; skip = 1 }
-		index($0, "<!-- /bench:" mark " -->") { skip = 0 }
-		!skip && !index($0, "<!-- bench:" mark " -->")' "$doc" > "$work/doc"
-	cat "$work/doc" > "$doc"
-}
-
 command -v jq > /dev/null || die "jq is needed"
 work=$(mktemp -d)
 cd "$work" # libumad2sim makes its directory where it is started
@@ -481,8 +470,8 @@ fi
 report > "$out/sm.md"
 cat "$out/sm.md"
 if [ -n "$docs" ]; then
-	sjq -rs table_ratio < "$rows" | table | replace "$here/../docs/operate.md" sm-up
-	sjq -rs table_changes < "$rows" | table | replace "$here/../docs/operate.md" sm-changes
+	sjq -rs table_ratio < "$rows" | table | write_result manager.md sm-up
+	sjq -rs table_changes < "$rows" | table | write_result manager.md sm-changes
 fi
 say "written: $rows and $out/sm.md"
 exit "$failed"

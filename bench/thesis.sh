@@ -5,7 +5,7 @@
 # its mean, ours, and the ratio.
 #
 #	bench/thesis.sh [WEFT]		WEFT: the program, default build/src/cli/weft
-#	bench/thesis.sh --write-docs	also refresh the table in docs/mechanism.md
+#	bench/thesis.sh --write-docs	also refresh docs/results/thesis.md
 #	bench/thesis.sh --tables	no runs: the tables again, from bench/out/thesis.jsonl
 #	QUICK=1 bench/thesis.sh		packets only up to 8 switches
 #	FULL=1 bench/thesis.sh		packets for every switch: hours
@@ -129,7 +129,6 @@ report > "$out/thesis.md"
 cat "$out/thesis.md"
 say "written: $out/thesis.md and .jsonl"
 if [ -n "$docs" ]; then
-	sed 1d "$out/thesis.md" | write_block "$root/docs/mechanism.md" thesis
-	say "refreshed: docs/mechanism.md"
+	sed 1d "$out/thesis.md" | write_result thesis.md thesis
 fi
 exit "$failed"
