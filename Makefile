@@ -4,6 +4,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 30
+# make check: suites of meson test.
+SUITE ?= unit golden
 # make soak: the first seed, how many, seconds for each fuzz target, bad datagrams, kills, which parts
 # (none: all).
 SOAK_FIRST ?= 10001
@@ -21,12 +23,13 @@ SAN := -Db_sanitize=address,undefined -Db_lundef=false
 SOURCES = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test bench fuzz soak install clean format
+.PHONY: help setup build run test check bench fuzz soak install clean format
 
 help:
 	@echo 'make            build (build/src/cli/weft)'
 	@echo 'make run        build and show what it can do, in a few seconds'
 	@echo 'make test       all tests, plain and under ASan and UBSan'
+	@echo 'make check      the tests of SUITE="$(SUITE)" in build, plain'
 	@echo 'make bench      measure; results in bench/out'
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, fuzzing,'
@@ -59,6 +62,11 @@ test:
 	@scripts/test.sh build-san '$(COMPILER)' $(SAN) -Dc_args=-g1
 	@scripts/left-files.sh after build-left
 	@scripts/test-summary.sh build build-san build-left
+
+check:
+	@scripts/setup.sh test
+	@SUITES='$(SUITE)' scripts/test.sh build '$(COMPILER)'
+	@scripts/test-summary.sh build
 
 bench: build/build.ninja
 	@scripts/setup.sh bench

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Build with the tests and run them: scripts/test.sh BUILDDIR COMPILER [MESON OPTION...]
+# SUITES='unit docs' runs only these suites.
 #
 # Status 0 when the tests ran, whatever they said: scripts/test-summary.sh reads the log. A build
 # that fails is the end.
@@ -23,6 +24,7 @@ rm -f "$dir/meson-logs/testlog.json"
 echo "test: running $dir"
 # The first fault of UBSan must count; leaks count by default. One test more than there are cores:
 # those beside other programs mostly wait.
+# shellcheck disable=SC2046,SC2086 # an option and its word for each suite
 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 4 \
-	--num-processes $(($(nproc) + 1)) || true
+	--num-processes $(($(nproc) + 1)) ${SUITES:+$(printf -- '--suite %s ' $SUITES)} || true
