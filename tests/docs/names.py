@@ -3,7 +3,7 @@
 """Check what documents name: names.py WEFT SOURCE_ROOT DOCUMENT_OR_DIRECTORY...
 
 Relative links and their anchors, files of the tree (`src/...`), targets (`make ...`), commands and
-options of weft, and settings of the manager must exist. Prints TAP, one case a document. Keeps no
+options of weft, settings of the manager, functions and structs must exist. Prints TAP, one case a document. Keeps no
 state and runs none of the commands (commands.py does).
 """
 
@@ -22,6 +22,7 @@ MADE = re.compile(r"bench/out|.*-bench$")  # not tracked: made by running or bui
 TARGET = re.compile(r"(?<![\w/-])make((?: +[A-Za-z_]+=(?:'[^']*'|\S+))*(?: +[a-z][\w-]*)+)")
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
 # Options of other programs that documents name.
+PLACEHOLDERS = {"module_noun_verb"}
 FOREIGN = {
     "create-config", "maxsmps", "sweep", "honor_guid2lid_file", "honor", "reassign", "stay", "inactive", "sadb",
     "perfmgr", "congestion",  # OpenSM
@@ -52,6 +53,13 @@ class Names:
         self.options = set().union(*self.commands.values()) | {"version"} | FOREIGN
         schema = json.loads(subprocess.run([weft, "sm", "--schema"], capture_output=True, check=True).stdout)
         self.settings = {s: set(v.get("properties", {})) for s, v in schema["properties"].items()}
+        with open(os.path.join(root, "tests/docs/meson.build"), encoding="utf-8") as f:
+            self.tested = f.read()
+        sources = glob.glob(os.path.join(root, "src/**/*.[ch]"), recursive=True)
+        self.words = set()
+        for path in sources:
+            with open(path, encoding="utf-8") as f:
+                self.words |= set(re.findall(r"\w+", f.read()))
         with open(os.path.join(root, "Makefile"), encoding="utf-8") as f:
             self.targets = set(re.findall(r"^([a-z][\w-]*):", f.read(), re.M))
 
@@ -70,7 +78,7 @@ class Names:
         for name in PATH.findall(text):
             name = name.rstrip(".")
             there = os.path.join(self.root, name)
-            if not re.search(r"/[A-Z]+/|_NAME", name) and not MADE.match(name) and not glob.glob(there) and not os.path.exists(there + ".c"):
+            if not re.search(r"[/_][A-Z]+[/.]", name) and not MADE.match(name) and not glob.glob(there) and not os.path.exists(there + ".c"):
                 yield f"{name}: no such file"
 
     def makes(self, code):
@@ -93,6 +101,12 @@ class Names:
                 if option not in known and (command or line.lstrip().startswith("--")):
                     yield f"{'weft ' + command if command else 'option'} --{option}: no such option"
 
+    def identifiers(self, code):
+        """`function()` and `struct name` of the program."""
+        match = re.fullmatch(r"(?:struct )?(\w+)(\(.*\))?(?:\.\w+)?", code)
+        if match and (code.startswith("struct ") or code.endswith("()")) and match[1] not in self.words | PLACEHOLDERS:
+            yield f"{code}: not in src"
+
     def keys(self, code):
         for section, key in re.findall(r"\b([a-z]+)(?:\.|: \{)([a-z_]+)", code):
             if re.fullmatch(rf"{section}(\.|: \{{){key}.*", code) and section in self.settings:
@@ -104,6 +118,9 @@ class Names:
             text = f.read()
         blocks, prose = FENCE.findall(text), FENCE.sub("", text)
         yield from self.links(path, prose)
+        relative = os.path.relpath(path, self.root)
+        if re.search(r"^```(sh)?\n.*?^```", text, re.M | re.S) and f"'{relative}'" not in self.tested:
+            yield "has commands, but is not in tests/docs/meson.build"
         if os.path.basename(path) == "CHANGELOG.md":
             return  # tells of names that are history
         yield from self.paths(text)
@@ -113,6 +130,7 @@ class Names:
             yield from self.weft(code)
         for code in spans:
             yield from self.keys(code)
+            yield from self.identifiers(code)
 
 
 def main(weft, root, *where):
