@@ -276,6 +276,8 @@ void ctl_show_ports(const json_t *a)
 
 /* ---- changes ---- */
 
+enum { SHOWN_EVENTS = 20 }; /* of a change, with a line each */
+
 static void phases_text(const json_t *phases, struct strbuf *out)
 {
 	const json_t *v;
@@ -283,6 +285,27 @@ static void phases_text(const json_t *phases, struct strbuf *out)
 
 	json_object_foreach((json_t *)phases, key, v)
 		strbuf_addf(out, "%s%s %s", out->len ? ", " : "", key, duration(phases, key));
+}
+
+/* What went and came in one change, a line each; the sentence is the manager's. */
+static void show_events(const json_t *change)
+{
+	static const char *const lists[] = {"nodes", "links"};
+	const json_t *x;
+	size_t n = 0, i;
+
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		json_array_foreach((json_t *)json_object_get(change, lists[k]), i, x)
+		{
+			if (!n++)
+				printf("\n");
+			if (n <= SHOWN_EVENTS)
+				line(count(change, "number"), "%s", text(x, "text"));
+		}
+	n += number(change, "unlisted");
+	if (n > SHOWN_EVENTS)
+		line(count(change, "number"), "and %s more; --json lists more of them",
+		     cli_count(n - SHOWN_EVENTS));
 }
 
 void ctl_show_changes(const json_t *a)
@@ -315,6 +338,7 @@ void ctl_show_changes(const json_t *a)
 		strbuf_free(&phases);
 	}
 	cli_table_print(&t, stdout);
+	json_array_foreach((json_t *)json_object_get(a, "changes"), i, c) show_events(c);
 }
 
 /* ---- the rest ---- */

@@ -7,6 +7,7 @@
 #include "cli/change_report.h"
 #include "cli/cli.h"
 #include "lab/verdict.h"
+#include "sm/notes.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -64,7 +65,7 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 	const struct fab *f = sm_fabric(lab_sm(r->lab));
 	char text[128];
 
-	switch ((enum sm_phase)n->a) {
+	switch (n->phase.from) {
 	case SM_DISCOVER:
 		snprintf(text, sizeof(text), "topology known: %u switches, %u hosts, %u links",
 			 f ? f->nswitches : 0, f ? f->nnodes - f->nswitches : 0, f ? f->nlinks : 0);
@@ -113,105 +114,107 @@ static void on_phase_left(struct sim_report *r, const struct sm_note *n)
 	}
 }
 
-static void on_change(struct sim_report *r, const struct sm_note *n)
-{
-	char who[96], text[128];
-
-	switch ((enum sm_cause)n->a) {
-	case SM_CAUSE_START:
-		line(r, n->when, "power on; the manager on %s starts to discover",
-		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
-		break;
-	case SM_CAUSE_SWEEP:
-		snprintf(text, sizeof(text), "sweep: %.40s reports a port state change",
-			 name_of(r, n->b, who));
-		line_smps(r, n->when, n->smps, text);
-		break;
-	case SM_CAUSE_TRAP:
-		if (n->b)
-			line(r, n->when, "trap 128 from LID %llu: discovery starts",
-			     (unsigned long long)n->b);
-		else
-			line(r, n->when, "what traps told meanwhile is looked into");
-		break;
-	case SM_CAUSE_SILENCE:
-		line_smps(r, n->when, n->smps,
-			  "a device does not answer as it should: discovery starts again");
-		break;
-	case SM_CAUSE_RETRY:
-		line(r, n->when, "looking again for what did not answer");
-		break;
-	case SM_CAUSE_RELEASE:
-		line(r, n->when, "a held port kept quiet: discovery takes it in again");
-		break;
-	case SM_CAUSE_HANDOVER:
-		line(r, n->when, "another manager handed the subnet over");
-		break;
-	case SM_CAUSE_FAR:
-		line(r, n->when, "looking beyond 63 hops, by LID to the last switches seen");
-		break;
-	}
-}
-
 /* A phase that came to its end, and did something. */
 static bool worth_a_line(const struct sim_report *r, const struct sm_note *n)
 {
-	if (n->b == SM_DISCOVER)
-		return n->a == SM_SWEEP;
-	return n->a == SM_DISCOVER || n->a == SM_COMPUTE || n->smps != r->smps_noted;
+	if (n->phase.to == SM_DISCOVER)
+		return n->phase.from == SM_SWEEP;
+	return n->phase.from == SM_DISCOVER || n->phase.from == SM_COMPUTE ||
+	       n->smps != r->smps_noted;
+}
+
+static const char *names_of(const void *ctx, uint64_t guid)
+{
+	static char buf[4][96]; /* a note names two devices at most */
+	static unsigned next;
+
+	return name_of(ctx, guid, buf[next++ % ARRAY_LEN(buf)]);
+}
+
+/* The sentence of the note. Sweeps send SMPs that no phase reports. */
+static void note_line(struct sim_report *r, const struct sm_note *n)
+{
+	struct strbuf text = {0};
+
+	sm_note_text(n, &(struct sm_names){names_of, r}, &text);
+	if (n->kind == SM_NOTE_CHANGE &&
+	    (n->change.cause == SM_CAUSE_SWEEP || n->change.cause == SM_CAUSE_SILENCE))
+		line_smps(r, n->when, n->smps, text.s);
+	else
+		line(r, n->when, "%s", text.s);
+	strbuf_free(&text);
+}
+
+static void timeline(struct sim_report *r, const struct sm_note *n)
+{
+	char who[96];
+
+	switch (n->kind) {
+	case SM_NOTE_PHASE:
+		if (worth_a_line(r, n))
+			on_phase_left(r, n);
+		break;
+	case SM_NOTE_START:
+		line(r, n->when, "power on; the manager on %s starts to discover",
+		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
+		break;
+	case SM_NOTE_PLAN:
+		if (n->plan.kind != RT_PLAN_NOTHING)
+			note_line(r, n);
+		break;
+	case SM_NOTE_CHANGE:
+	case SM_NOTE_UNREACHABLE:
+	case SM_NOTE_BAD_STATUS:
+	case SM_NOTE_RESTART:
+	case SM_NOTE_REFUSED:
+	case SM_NOTE_TOO_FAR:
+	case SM_NOTE_NO_LID:
+	case SM_NOTE_MISMATCH:
+	case SM_NOTE_LEFT_OUT:
+	case SM_NOTE_NODE_GONE:
+	case SM_NOTE_NODE_CAME:
+	case SM_NOTE_LINK_DOWN:
+	case SM_NOTE_LINK_UP:
+	case SM_NOTE_MORE_CHANGES:
+	case SM_NOTE_NO_ROOM:
+	case SM_NOTE_GUESS:
+	case SM_NOTE_HELD:
+	case SM_NOTE_RELEASED:
+		if (!n->more)
+			note_line(r, n);
+		break;
+	case SM_NOTE_TRAP: /* the change that follows says whose */
+	case SM_NOTE_LID:
+	case SM_NOTE_NAME:
+	case SM_NOTE_STATE:
+	case SM_NOTE_OTHER_SM:
+	case SM_NOTE_NKINDS:
+		break;
+	}
+	fflush(stdout);
 }
 
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct sim_report *r = ctx;
-	char who[96];
 
 	r->held += n->kind == SM_NOTE_HELD;
 	r->released += n->kind == SM_NOTE_RELEASED;
+	r->unlisted += n->kind == SM_NOTE_MORE_CHANGES ? n->changes.unlisted : 0;
 	if (n->kind == SM_NOTE_PHASE)
-		vec_push(&r->phases, (struct sim_phase){n->when, (enum sm_phase)n->b});
-	if (!r->timeline)
-		return;
-	if (n->kind == SM_NOTE_PHASE) {
-		if (worth_a_line(r, n))
-			on_phase_left(r, n);
-	} else if (n->kind == SM_NOTE_CHANGE) {
-		on_change(r, n);
-	} else if (n->kind == SM_NOTE_UNREACHABLE && n->a)
-		line(r, n->when, "no answer from or behind %s", name_of(r, n->a, who));
-	else if (n->kind == SM_NOTE_RESTART)
-		line(r, n->when, "the subnet changed meanwhile: discovery starts again");
-	else if (n->kind == SM_NOTE_REFUSED)
-		line(r, n->when, "the routes failed verification and are not used");
-	else if (n->kind == SM_NOTE_TOO_FAR)
-		line(r, n->when, "%s is 63 hops away: what is behind port %u has to wait",
-		     name_of(r, n->a, who), (unsigned)n->b);
-	else if (n->kind == SM_NOTE_LEFT_OUT)
-		line(r, n->when, "%s refuses what is asked of it: the subnet comes up without it",
-		     name_of(r, n->a, who));
-	else if (n->kind == SM_NOTE_NO_ROOM)
-		line(r, n->when,
-		     "%s has room for %u table entries and needs %u: the subnet comes up without it",
-		     name_of(r, n->a, who), (unsigned)n->b, (unsigned)(n->b >> 32));
-	else if (n->kind == SM_NOTE_GONE)
-		line(r, n->when, "%s is gone", name_of(r, n->a, who));
-	else if (n->kind == SM_NOTE_GUESS)
-		line(r, n->when,
-		     n->a ? "all around %s tell of a change: the repair goes out first"
-			  : "both ends of a link tell of a change: the repair goes out first%s",
-		     n->a ? name_of(r, n->a, who) : "");
-	else if (n->kind == SM_NOTE_PLAN && n->a != RT_PLAN_NOTHING)
-		line(r, n->when, "plan for the new tables: %s",
-		     rt_plan_name((enum rt_plan_kind)n->a));
-	else if (n->kind == SM_NOTE_HELD)
-		line(r, n->when, "port %u of %s changes too often and is held", (unsigned)n->b,
-		     name_of(r, n->a, who));
-	else if (n->kind == SM_NOTE_RELEASED)
-		line(r, n->when, "port %u of %s is held no longer", (unsigned)n->b,
-		     name_of(r, n->a, who));
-	else if (n->kind == SM_NOTE_NO_LID)
-		line(r, n->when, "no LID left for %s", name_of(r, n->a, who));
-	fflush(stdout);
+		vec_push(&r->phases, (struct sim_phase){n->when, n->phase.to});
+	if (sm_note_is_change(n) && r->events.n < SM_NOTES_LISTED)
+		vec_push(&r->events, *n);
+	else if (sm_note_is_change(n))
+		r->unlisted++;
+	if (r->timeline)
+		timeline(r, n);
+}
+
+void sim_report_events(const struct sim_report *r, struct json *j)
+{
+	sm_notes_changes_json(j, r->events.at, r->events.n, &(struct sm_names){names_of, r});
+	json_u64(j, "unlisted", r->unlisted);
 }
 
 static void on_tick(void *ctx)
@@ -305,6 +308,7 @@ void sim_report_free(struct sim_report *r)
 	if (!r->result)
 		rt_report_free(&r->v.report);
 	vec_free(&r->phases);
+	vec_free(&r->events);
 }
 
 /* ---- the table ---- */

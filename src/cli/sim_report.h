@@ -31,6 +31,8 @@ struct sim_report {
 	bool show_series;			/* they were asked for, not only for a picture */
 	uint64_t smps_noted;	      /* sent when the last line of the timeline was written */
 	VEC(struct sim_phase) phases; /* what the manager did when */
+	VEC(struct sm_note) events;   /* links and nodes that went and came, after the bring-up */
+	uint32_t unlisted;	      /* more of them */
 };
 
 /* What a change took, as keys and values in the order of reports: how many were filled in. */
@@ -53,6 +55,8 @@ void sim_report_say(struct sim_report *r, const char *text); /* a line of the ti
 const char *sim_report_state(const struct sim_report *r);    /* in a word */
 void sim_report_text(struct sim_report *r);
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed);
+void sim_report_events(const struct sim_report *r,
+		       struct json *j); /* as links and nodes of the object that is open */
 void sim_report_free(struct sim_report *r);
 
 #endif

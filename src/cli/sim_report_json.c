@@ -77,6 +77,7 @@ static void json_change(struct json *j, const struct sim_report *r)
 	json_smps(j, &r->change, true);
 	json_times(j, &r->change, r->changed_at, true);
 	json_tables(j, r);
+	sim_report_events(r, j);
 	json_close(j);
 	if (r->result)
 		json_u64(j, "lids_moved", r->lids_moved);

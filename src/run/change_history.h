@@ -12,9 +12,14 @@
 struct run_history {
 	VEC(struct run_change) changes; /* oldest first */
 	uint64_t count;			/* since the start */
+	struct run_events events;	/* of the running change */
+	uint64_t notes[SM_NOTE_NKINDS]; /* how many of each kind since the start */
 };
 
-/* Numbers the change and adds it; the oldest ones beyond max are dropped. Returns the change added. */
+/* Counts a note; a link or node that went or came belongs to the running change. */
+void run_history_note(struct run_history *h, const struct sm_note *n);
+
+/* Numbers the change and adds it, with the links and nodes noted since the last one; the oldest ones beyond max are dropped. Returns the change added. */
 const struct run_change *run_history_add(struct run_history *h, const struct run_change *c,
 					 unsigned max);
 void run_history_free(struct run_history *h);

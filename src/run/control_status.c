@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "run/control_priv.h"
+#include "sm/notes.h"
 
 static void json_time(struct json *j, const char *key, int64_t unix_ms)
 {
@@ -80,8 +81,10 @@ static void json_counters(struct json *j, const struct run_view *v, const struct
 	json_u64(j, "reconnects", v->reconnects);
 }
 
-static void json_change(struct json *j, const char *key, const struct run_change *c)
+static void json_change(struct json *j, const char *key, const struct run_view *v,
+			const struct run_change *c)
 {
+	const struct sm_names names = {sm_names_described, v->sm};
 	const struct sm_round *r = &c->round;
 
 	json_open(j, key, '{');
@@ -100,8 +103,13 @@ static void json_change(struct json *j, const char *key, const struct run_change
 	json_u64(j, "restarts", r->restarts);
 	json_bool(j, "clean", r->clean);
 	json_u64(j, "switches", c->switches);
-	json_u64(j, "nodes", c->nodes);
+	json_u64(j, "hosts", c->nodes - c->switches);
 	json_u64(j, "lids", c->lids);
+	if (!key) { /* the list of changes has them; the status stays short */
+		sm_notes_changes_json(j, c->events.list.at, c->events.list.n,
+				      v->sm ? &names : NULL);
+		json_u64(j, "unlisted", c->events.unlisted);
+	}
 	json_close(j);
 }
 
@@ -109,7 +117,7 @@ static void json_activity(struct json *j, const struct run_view *v, const struct
 {
 	json_u64(j, "changes", v->nchanges ? v->changes[v->nchanges - 1].number : 0);
 	if (v->nchanges)
-		json_change(j, "last_change", &v->changes[v->nchanges - 1]);
+		json_change(j, "last_change", v, &v->changes[v->nchanges - 1]);
 	else
 		json_none(j, "last_change");
 	json_bool(j, "change_pending", st->change_pending);
@@ -168,7 +176,7 @@ int ctl_changes(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 
 	json_open(j, "changes", '[');
 	for (uint64_t i = a->v->nchanges - count; i < a->v->nchanges; i++)
-		json_change(j, NULL, &a->v->changes[i]);
+		json_change(j, NULL, a->v, &a->v->changes[i]);
 	json_close(j);
 	return 0;
 }

@@ -26,17 +26,21 @@ static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct run_daemon *d = ctx;
 	const struct sm *sm = d->session.sm;
+	bool ready = n->kind == SM_NOTE_PHASE && n->phase.to == SM_READY;
 
+	run_history_note(&d->history, n);
 	if (n->kind == SM_NOTE_LID)
-		run_state_writer_add_lid(&d->state, n->a, (uint16_t)(n->b >> 8), (uint8_t)n->b);
+		run_state_writer_add_lid(&d->state, n->address.port_guid, n->address.lid,
+					 n->address.lmc);
 	else if (n->kind == SM_NOTE_NAME)
-		run_state_writer_add_name(&d->state, n->a, sm_node_desc(sm, n->a));
-	if (n->kind == SM_NOTE_NAME || (n->kind == SM_NOTE_PHASE && n->b == SM_READY))
+		run_state_writer_add_name(&d->state, n->about.a.guid,
+					  sm_node_desc(sm, n->about.a.guid));
+	if (n->kind == SM_NOTE_NAME || ready)
 		run_subnet_file_save_soon(&d->subnet_file, n->kind == SM_NOTE_NAME);
 	if (n->kind == SM_NOTE_RESTART) /* the subnet differs from the saved state */
 		run_subnet_file_invalidate(&d->subnet_file);
 	run_note_log(&d->log, sm, n);
-	if ((n->kind == SM_NOTE_PHASE && n->b == SM_READY) || n->kind == SM_NOTE_STATE)
+	if (ready || n->kind == SM_NOTE_STATE)
 		run_ready_update(d);
 }
 
@@ -129,7 +133,7 @@ static void pid_file(struct run_daemon *d, bool create)
 	if (!create)
 		unlink(d->cfg.pid_file);
 	else if (file_write(d->cfg.pid_file, text, strlen(text), &e))
-		log_rec(&d->log, LOG_STATE_FAILED, LOG_T("why", e.text));
+		log_rec(&d->log, LOG_PID_FILE, LOG_T("why", e.text));
 }
 
 static int start(struct run_daemon *d, struct err *e)

@@ -89,7 +89,7 @@ void run_ready_update(struct run_daemon *d);
 int run_service_start(struct run_daemon *d, struct err *e);
 void run_service_stop(struct run_daemon *d);
 
-/* ---- notes.c: the manager's notes, for the log ---- */
+/* ---- notes.c: the manager's notes, and rounds, for the log ---- */
 
 void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *n);
 void run_round_log(struct run_log *l, const struct run_change *c, bool first);

@@ -29,6 +29,7 @@ void run_daemon_view(const struct run_daemon *d, struct run_view *v)
 		.compute_ms = total.compute_us / 1000,
 		.changes = d->history.changes.at,
 		.nchanges = (uint32_t)d->history.changes.n,
+		.notes = d->history.notes,
 		.log_level = d->log.level,
 	};
 }

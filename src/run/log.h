@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happened, as typed records: a stable name, a level and values with names. Text and JSON lines
- * are two renderings of the same record. One line is one write(), so lines of several processes in one
- * file stay whole. A kind that comes too often is counted instead of written; so is everything while
- * nobody reads (a full pipe, a stopped terminal), for a log is never waited for.
+ * The log: records of the daemon itself, whose table is here, and notes of the manager, whose table is in
+ * sm/notes.h. Text and JSON lines are two renderings of the same record. One line is one write(), so lines
+ * of several processes in one file stay whole. A kind that comes too often is counted instead of written;
+ * so is everything while no reader takes it (a full pipe, a stopped terminal): the daemon never waits for
+ * its log.
  *
  *	log_rec(l, LOG_SUBNET_UP, LOG_U("switches", n), LOG_TIME("took_us", us));
  */
@@ -11,60 +12,41 @@
 #define WEFT_LOG_H
 
 #include "base/nonblock_out.h"
+#include "base/record.h"
 #include "run/run.h"
+#include "sm/notes.h"
 
-/* kind, name, level, text; {key} stands for a value, and what is in [] is left out when its values are
- * not there */
+/* kind, name, level, text: see base/record.h */
 /* clang-format off */
 #define LOG_RECORDS(X)                                                                                          \
 	X(START, "start", NOTICE, "weft {version} starts: mechanism {mechanism}, window {window}")              \
-	X(STOP, "stop", NOTICE, "ends: {why}")                                                                  \
-	X(CONNECTED, "connected", NOTICE, "at {port}, port GUID {port_guid}")                                   \
-	X(NO_CONNECTION, "no_connection", WARNING, "{why}; trying again")                                       \
-	X(LOST, "connection_lost", WARNING, "the other end of {port} is gone; trying to connect again")         \
-	X(RESYNC, "resync", NOTICE, "all that is known of the subnet at {port} is forgotten and read anew")      \
-	X(IS_SM, "is_sm", WARNING, "the IsSM bit of {port} cannot be set: {why}")                               \
+	X(STOP, "stop", NOTICE, "weft stops: {why}")                                                            \
+	X(CONNECTED, "connected", NOTICE, "connected to {port}, port GUID {port_guid}")                         \
+	X(NO_CONNECTION, "no_connection", WARNING, "{why}; retrying")                                           \
+	X(LOST, "connection_lost", WARNING, "lost the connection to {port}; reconnecting")                      \
+	X(RESYNC, "resync", NOTICE, "discarding all subnet state of {port}; the whole subnet is read again")    \
+	X(IS_SM, "is_sm", WARNING, "cannot set the IsSM bit of {port}: {why}")                                  \
 	X(SUBNET_UP, "subnet_up", NOTICE,                                                                       \
 	  "SUBNET UP: {switches} switches, {hosts} hosts, {lids} LIDs in {took_us}, {smps} SMPs"                \
-	  "[; not everything answered: {unanswered}]")                                                          \
+	  "[; some devices did not respond: {unanswered}]")                                                     \
 	X(CHANGE_DONE, "change_done", NOTICE,                                                                   \
-	  "subnet is up again after {cause}: {switches} switches, {hosts} hosts, {lids} LIDs; {took_us}, "      \
-	  "{smps} SMPs, {blocks} table blocks[; not everything answered: {unanswered}]")                        \
-	X(RELOADED, "reloaded", NOTICE, "the configuration was read again[; only after a restart: {fixed}]")    \
-	X(RELOAD_FAILED, "reload_failed", ERROR, "the configuration stays as it was: {why}")                    \
-	X(STATE_FAILED, "state_failed", ERROR, "what must survive cannot be written: {why}; the SM goes on")    \
-	X(STATE_BACK, "state_written", NOTICE, "what must survive is written again")                            \
-	X(REMEMBERED, "remembered", INFO, "what was known at rest is known from {file}")                        \
-	X(STATE_LOADED, "state_loaded", INFO, "{lids} LIDs known from {file}")                                  \
+	  "subnet is up again after {how}: {switches} switches, {hosts} hosts, {lids} LIDs; {took_us}, "      \
+	  "{smps} SMPs, {blocks} table blocks[; some devices did not respond: {unanswered}]")                   \
+	X(RELOADED, "reloaded", NOTICE, "configuration reloaded[; effective after a restart only: {fixed}]")    \
+	X(RELOAD_FAILED, "reload_failed", ERROR, "configuration not reloaded: {why}")                           \
+	X(STATE_FAILED, "state_failed", ERROR, "cannot save LIDs and keys: {why}; the manager goes on")         \
+	X(STATE_BACK, "state_written", NOTICE, "LIDs and keys are saved again")                                 \
+	X(PID_FILE, "pid_file", ERROR, "cannot write the PID file: {why}")                                      \
+	X(REMEMBERED, "remembered", INFO, "subnet state restored from {file}")                                  \
+	X(STATE_LOADED, "state_loaded", INFO, "{lids} LIDs loaded from {file}")                                 \
 	X(DUMPED, "dumped", INFO, "tables written to {directory}")                                              \
-	X(DUMP_FAILED, "dump_failed", ERROR, "tables cannot be written: {why}")                                 \
-	X(METRICS_FAILED, "metrics_failed", ERROR, "metrics cannot be written: {why}")                          \
-	X(LOG_LEVEL, "log_level", NOTICE, "log level is {level} now")                                           \
-	X(ROUTES, "routes", DEBUG, "routes for {switches} switches in {took_us}")                                \
-	X(LOST_LINES, "lost_lines", WARNING, "{count} lines are missing here: nobody read them")               \
-	X(SUPPRESSED, "suppressed", WARNING, "{count} more records '{record}' within a second were left out")   \
-	X(PHASE, "phase", DEBUG, "{from} -> {to}, {smps} SMPs so far")                                          \
-	X(CHANGE, "change", INFO, "something changed: told by {cause}[, {node}][ {name}][, LID {lid}]")                \
-	X(UNREACHABLE, "unreachable", WARNING, "no answer to {attribute}[ from {node}][ {name}]")               \
-	X(BAD_STATUS, "bad_status", WARNING, "status {status} to {attribute}[ from {node}][ {name}]")           \
-	X(RESTART, "restart", INFO, "discovery begins again, {times} times in a row")                           \
-	X(REFUSED, "refused", ERROR, "routes were computed, but did not pass verification: nothing was sent")   \
-	X(TOO_FAR, "too_far", INFO, "behind port {num} of {node}[ {name}] it is too far for a directed route")  \
-	X(NO_LID, "no_lid", ERROR, "no LID is left for {node}[ {name}]")                                        \
-	X(MISMATCH, "mismatch", WARNING, "{node}[ {name}] holds another {attribute} than was set")              \
-	X(TRAP, "trap", INFO, "trap {trap}[ {trap_name}] from LID {lid}")                                       \
-	X(LEFT_OUT, "left_out", ERROR, "{node}[ {name}] is left out: it refuses {attribute}")                   \
-	X(PLAN, "plan", DEBUG, "the way to the new tables: {plan}, {turns} turns off")                          \
-	X(GONE, "gone", NOTICE, "{node}[ {name}] is gone")                                                      \
-	X(NO_ROOM, "no_room", ERROR, "{node}[ {name}] is left out: its random table needs {need} entries, has {has}") \
-	X(GUESS, "guess", DEBUG, "taken for dead: {node}[ {name}]")                                             \
-	X(HELD, "held", WARNING, "port {num} of {node}[ {name}] changes too often and counts as down")          \
-	X(RELEASED, "released", NOTICE, "port {num} of {node}[ {name}] is in use again")                        \
-	X(LID, "lid", DEBUG, "LID {lid} for port GUID {node}")                                                  \
-	X(NAME, "name", DEBUG, "{node} is {name}")                                                              \
-	X(STATE, "state", NOTICE, "SM state {from} -> {to}")                                                    \
-	X(OTHER_SM, "other_sm", NOTICE, "another SM at port GUID {node}: {state}, priority {priority}")         \
-	X(NOTE, "note", DEBUG, "{what} {a} {b}")
+	X(DUMP_FAILED, "dump_failed", ERROR, "cannot write tables: {why}")                                      \
+	X(METRICS_FAILED, "metrics_failed", ERROR, "cannot write metrics: {why}")                               \
+	X(LOG_LEVEL, "log_level", NOTICE, "log level is now {level}")                                           \
+	X(ROUTES, "routes", DEBUG, "routes for {switches} switches computed in {took_us}")                      \
+	X(REPAIRS, "repairs", DEBUG, "{count} repairs computed ahead in {took_us}")                             \
+	X(LOST_LINES, "lost_lines", WARNING, "{count} lines are missing here: the reader was too slow")         \
+	X(SUPPRESSED, "suppressed", WARNING, "{count} more records '{record}' within one second were suppressed")
 /* clang-format on */
 
 enum log_kind {
@@ -74,19 +56,13 @@ enum log_kind {
 		LOG_NKINDS
 };
 
-struct log_value {
-	const char *key; /* NULL: the end */
-	enum { LOG_TEXT, LOG_COUNT, LOG_GUID_VALUE, LOG_HEX, LOG_MICROSECONDS } type;
-	const char *s; /* NULL: not there */
-	uint64_t u;
-};
+#define LOG_T(k, v)    ((struct record_value){.key = k, .type = RECORD_TEXT, .s = v})
+#define LOG_U(k, v)    ((struct record_value){.key = k, .type = RECORD_COUNT, .u = v})
+#define LOG_G(k, v)    ((struct record_value){.key = k, .type = RECORD_GUID, .u = v})
+#define LOG_TIME(k, v) ((struct record_value){.key = k, .type = RECORD_MICROSECONDS, .u = v})
+#define LOG_NOT(k)     ((struct record_value){.key = k, .type = RECORD_TEXT})
 
-#define LOG_T(k, v)    ((struct log_value){.key = k, .type = LOG_TEXT, .s = v})
-#define LOG_U(k, v)    ((struct log_value){.key = k, .type = LOG_COUNT, .u = v})
-#define LOG_G(k, v)    ((struct log_value){.key = k, .type = LOG_GUID_VALUE, .u = v})
-#define LOG_X(k, v)    ((struct log_value){.key = k, .type = LOG_HEX, .u = v})
-#define LOG_TIME(k, v) ((struct log_value){.key = k, .type = LOG_MICROSECONDS, .u = v})
-#define LOG_NOT(k)     ((struct log_value){.key = k, .type = LOG_TEXT})
+enum { LOG_SLOTS = LOG_NKINDS + SM_NOTE_NKINDS }; /* records of the daemon, then notes */
 
 struct run_log {
 	enum run_log_level level;
@@ -94,12 +70,12 @@ struct run_log {
 	char path[256];
 	int fd;
 	struct nonblock_out out; /* to fd */
-	uint64_t lost;		 /* lines that found no room, not told yet */
+	uint64_t lost;		 /* lines that found no room, not reported yet */
 	bool journal; /* standard error is the journal's: it has the time, and wants the level as <n> */
-	void (*tell)(void *ctx, const char *json); /* whoever else wants to know; NULL: nobody */
+	void (*tell)(void *ctx, const char *json); /* gets every record, too; NULL: none does */
 	void *tell_ctx;
 	uint64_t second;
-	uint32_t count[LOG_NKINDS], left_out[LOG_NKINDS];
+	uint32_t count[LOG_SLOTS], left_out[LOG_SLOTS]; /* in this second */
 };
 
 extern const char *const log_level_names[]; /* "error", "warning", ...; ends with NULL */
@@ -108,16 +84,19 @@ extern const char *const log_level_names[]; /* "error", "warning", ...; ends wit
 int log_open(struct run_log *l, const char *path, enum run_log_level level,
 	     enum run_log_format format, struct err *e);
 void log_reopen(struct run_log *l); /* the file was moved away */
-/* Tells what was lost, if there is room again. */
+/* Reports what was lost, if there is room again. */
 void log_catch_up(struct run_log *l);
 void log_close(struct run_log *l);
-void log_in_child(struct run_log *l); /* a child that has nothing but fd goes on with it */
+void log_in_child(struct run_log *l); /* in a child process that has only fd */
 
 #define log_rec(l, kind, ...)                                                                      \
-	log_values(l, kind, (const struct log_value[]){__VA_ARGS__ __VA_OPT__(, ){0}})
-void log_values(struct run_log *l, enum log_kind k, const struct log_value *v);
-/* What log_values() would write, without the time. */
-void log_render(const struct run_log *l, enum log_kind k, const struct log_value *v,
+	log_values(l, kind, (const struct record_value[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+void log_values(struct run_log *l, enum log_kind k, const struct record_value *v);
+void log_note(struct run_log *l, const struct sm_note *n, const struct sm_names *names);
+/* What log_values() and log_note() would write, without the time. */
+void log_render(const struct run_log *l, enum log_kind k, const struct record_value *v,
 		struct strbuf *out);
+void log_render_note(const struct run_log *l, const struct sm_note *n, const struct sm_names *names,
+		     struct strbuf *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "run/run.h"
+#include "sm/notes.h"
 
 static void family(struct strbuf *out, const char *name, const char *type, const char *unit,
 		   const char *help)
@@ -120,6 +121,17 @@ static void smps(struct strbuf *out, const struct sm_status *st)
 	counter(out, "sweeps_clean", "Sweeps that found no change.", st->clean_sweeps);
 }
 
+/* What happened, by the stable name of the note: link_down, node_gone, unreachable, ... */
+static void notes(struct strbuf *out, const struct run_view *v)
+{
+	if (!v->notes)
+		return;
+	family(out, "notes", "counter", NULL, "Notes of the manager since the start, by kind.");
+	for (unsigned k = 0; k < SM_NOTE_NKINDS; k++)
+		strbuf_addf(out, "weft_notes_total{note=\"%s\"} %llu\n", sm_note_name(k),
+			    (unsigned long long)v->notes[k]);
+}
+
 static void last_round(struct strbuf *out, const struct sm_round *r)
 {
 	family(out, "round_phase_seconds", "gauge", "seconds",
@@ -203,6 +215,7 @@ void run_metrics(const struct run_view *v, struct strbuf *out)
 	phase_set(out, &st);
 	subnet(out, v, &st);
 	smps(out, &st);
+	notes(out, v);
 	last_round(out, &st.last);
 	daemon_itself(out, v);
 	process(out);

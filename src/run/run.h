@@ -34,12 +34,19 @@ int run_config_paths(struct settings *c, struct err *e);
 
 /* ---- what others may read of it ---- */
 
+/* Links and nodes that went and came, as notes: see sm_note_is_change(). */
+struct run_events {
+	VEC(struct sm_note) list; /* at most SM_NOTES_LISTED */
+	uint32_t unlisted;	  /* more of them */
+};
+
 /* A completed change. */
 struct run_change {
 	uint64_t number; /* from 1 */
 	int64_t unix_ms; /* when it began */
 	struct sm_round round;
 	uint32_t switches, nodes, lids;
+	struct run_events events;
 };
 
 struct run_view {
@@ -56,6 +63,7 @@ struct run_view {
 	uint64_t compute_ms;		  /* total time of computing routes */
 	const struct run_change *changes; /* the last ones, oldest first */
 	uint32_t nchanges;
+	const uint64_t *notes; /* by enum sm_note_kind: how many; NULL: not counted */
 	enum run_log_level log_level;
 };
 

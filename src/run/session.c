@@ -101,7 +101,17 @@ static void on_compute(void *ctx, const struct sm_compute *c)
 {
 	struct run_session *s = ctx;
 
+	s->ahead_request = c->ahead ? c->epoch : 0;
 	run_worker_request(s->worker, c, s->number);
+}
+
+/* Repairs ahead are many and small: one record for all that were computed in a row. */
+static void log_ahead(struct run_session *s)
+{
+	if (!s->ahead || s->ahead_request)
+		return;
+	log_rec(s->log, LOG_REPAIRS, LOG_U("count", s->ahead), LOG_TIME("took_us", s->ahead_us));
+	s->ahead = s->ahead_us = 0;
 }
 
 /* Requests are computed in order: those of this session and earlier ones have ended. */
@@ -120,9 +130,15 @@ static void former_free(struct run_session *s, uint64_t number)
 void run_session_routes(struct run_session *s, struct sm_routes *r, uint64_t number,
 			uint64_t took_us)
 {
+	bool ahead = s->ahead_request && r->epoch == s->ahead_request;
+
 	s->before.routes_computed++;
 	s->before.compute_us += took_us;
-	if (r->tables)
+	s->ahead += ahead;
+	s->ahead_us += ahead ? took_us : 0;
+	if (ahead)
+		s->ahead_request = 0; /* the manager requests the next one, if there is one */
+	else if (r->tables)
 		log_rec(s->log, LOG_ROUTES, LOG_U("switches", r->tables->nswitches),
 			LOG_TIME("took_us", took_us));
 	former_free(s, number);
@@ -131,6 +147,7 @@ void run_session_routes(struct run_session *s, struct sm_routes *r, uint64_t num
 		return;
 	}
 	run_pump_event(&s->pump, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = *r});
+	log_ahead(s);
 	s->busy_ns = uv_hrtime();
 	awake(s);
 }

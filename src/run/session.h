@@ -50,6 +50,9 @@ struct run_session {
 	uint64_t busy_ns; /* when a MAD last moved */
 	bool distrust;	  /* the next manager must not rely on anything known before */
 
+	uint32_t ahead_request;	  /* the open request for a repair ahead; 0: none */
+	uint64_t ahead, ahead_us; /* such repairs, not logged yet */
+
 	VEC(struct run_former) former;
 	struct run_session_totals before; /* of closed sessions; computations of all */
 };

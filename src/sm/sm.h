@@ -224,31 +224,33 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		    struct sm_work_done *done);
 void sm_routes_free(struct sm_routes *r);
 
-/* What happened, for logs, timelines and metrics: a stable name and numbers. */
-enum sm_note_kind {
-	SM_NOTE_PHASE,	     /* a: enum sm_phase left, b: entered */
-	SM_NOTE_CHANGE,	     /* a: enum sm_cause, b: LID or GUID that told */
-	SM_NOTE_UNREACHABLE, /* a: GUID (0: behind a port not yet known), b: attribute id */
-	SM_NOTE_BAD_STATUS,  /* a: GUID, b: attribute id << 16 | status */
-	SM_NOTE_RESTART,     /* a: how often in a row */
-	SM_NOTE_REFUSED,     /* tables failed verification */
-	SM_NOTE_TOO_FAR,     /* a: GUID of a switch 63 hops away, b: port; comes later, by LID */
-	SM_NOTE_NO_LID,	     /* a: GUID that got none: all 49151 are taken */
-	SM_NOTE_MISMATCH,    /* a: GUID, b: attribute; the audit found other values than were set */
-	SM_NOTE_TRAP,	     /* a: trap number, b: issuer LID */
-	SM_NOTE_LEFT_OUT,    /* a: GUID, b: attribute it refused, again and again */
-	SM_NOTE_PLAN,	     /* a: enum rt_plan_kind, b: turns switched off */
-	SM_NOTE_GONE,	     /* a: GUID of a node that partial discovery gave up */
-	SM_NOTE_NO_ROOM, /* a: GUID left out, b: entries its random table needs << 32 | has room for */
-	SM_NOTE_GUESS,	  /* a: GUID of the switch taken for dead; 0: a link */
-	SM_NOTE_HELD,	  /* a: GUID, b: port that changes too often and counts as Down for now */
-	SM_NOTE_RELEASED, /* a: GUID, b: port; it kept quiet, or is the only way to a switch */
-	SM_NOTE_LID,	  /* a: port GUID, b: LID << 8 | LMC, given to it for good */
-	SM_NOTE_NAME,	  /* a: node GUID whose NodeDescription came, or became another one */
-	SM_NOTE_STATE,	  /* a: enum iba_sm_state left, b: entered */
-	SM_NOTE_OTHER_SM, /* a: port GUID of another SM, b: its priority << 8 | its state */
+enum sm_phase {
+#define SM_PHASE_ENUM(phase, name, part, text) SM_##phase,
+	SM_PHASES(SM_PHASE_ENUM)
+#undef SM_PHASE_ENUM
+		SM_NPHASES
 };
-const char *sm_note_name(enum sm_note_kind k);
+const char *sm_phase_name(enum sm_phase p);
+const char *sm_phase_text(enum sm_phase p); /* what it does, in a few words */
+
+/* What a phase reports when it ends. */
+enum sm_outcome {
+#define SM_OUTCOME_ENUM(outcome, name, text) SM_##outcome,
+	SM_OUTCOMES(SM_OUTCOME_ENUM)
+#undef SM_OUTCOME_ENUM
+		SM_NOUTCOMES
+};
+const char *sm_outcome_name(enum sm_outcome o);
+const char *sm_outcome_text(enum sm_outcome o);
+
+/* From (phase, outcome) to phase: the whole of it. */
+struct sm_transition {
+	enum sm_phase from;
+	enum sm_outcome outcome;
+	enum sm_phase to;
+};
+extern const struct sm_transition sm_transitions[];
+extern const size_t sm_ntransitions;
 
 enum sm_cause {
 	SM_CAUSE_START,
@@ -261,12 +263,117 @@ enum sm_cause {
 	SM_CAUSE_HANDOVER, /* another SM gave the subnet, or an order */
 };
 const char *sm_cause_name(enum sm_cause c);
+const char *sm_cause_text(enum sm_cause c); /* "change detected by ..." */
+
+/*
+ * What a note is about, by GUID, so that it can be named: names change, and come late. The tag says
+ * which members count.
+ */
+enum sm_subject_kind {
+	SM_ABOUT_NONE,
+	SM_ABOUT_OWN,	 /* the node of the manager, which is not known yet */
+	SM_ABOUT_DEVICE, /* a */
+	SM_ABOUT_PORT,	 /* a */
+	SM_ABOUT_BEHIND, /* the device behind port a, which is not known */
+	SM_ABOUT_LINK,	 /* a <-> b */
+	SM_ABOUT_LID,	 /* lid: no device is known to have it */
+};
+
+struct sm_port_ref {
+	uint64_t guid; /* of the node; 0: not known */
+	uint8_t port;
+};
+
+struct sm_subject {
+	enum sm_subject_kind kind;
+	uint16_t lid;
+	struct sm_port_ref a, b;
+};
+
+/* What happened, for the log, timelines, JSON and metrics: notes.h has their names and words. */
+enum sm_note_kind {
+	SM_NOTE_START,	     /* the first discovery begins */
+	SM_NOTE_PHASE,	     /* phase */
+	SM_NOTE_CHANGE,	     /* change, about the device or link that showed it */
+	SM_NOTE_UNREACHABLE, /* request, about the device that did not respond */
+	SM_NOTE_BAD_STATUS,  /* request, about the device that responded */
+	SM_NOTE_RESTART,     /* times */
+	SM_NOTE_REFUSED,     /* tables failed verification */
+	SM_NOTE_TOO_FAR,     /* about a port of a switch 63 hops away; discovery goes on by LID */
+	SM_NOTE_NO_LID,	     /* about a port without a LID: all 49151 are in use */
+	SM_NOTE_MISMATCH,    /* request, about a device that holds other values than were set */
+	SM_NOTE_TRAP,	     /* trap, about the device that sent it */
+	SM_NOTE_LEFT_OUT,    /* request, about a device that refused it again and again */
+	SM_NOTE_PLAN,	     /* plan */
+	SM_NOTE_NODE_GONE,   /* node; these four: the difference between two snapshots */
+	SM_NOTE_NODE_CAME,   /* node */
+	SM_NOTE_LINK_DOWN,
+	SM_NOTE_LINK_UP,
+	SM_NOTE_MORE_CHANGES, /* changes: there are many of these four */
+	SM_NOTE_NO_ROOM,      /* room, about a switch that is left out */
+	SM_NOTE_GUESS,	      /* about a switch or link presumed dead before discovery ends */
+	SM_NOTE_HELD,	      /* about a link that changes too often and counts as Down for now */
+	SM_NOTE_RELEASED,     /* about a link that is no longer held */
+	SM_NOTE_LID,	      /* address, assigned for good */
+	SM_NOTE_NAME,	      /* about a device whose NodeDescription is new */
+	SM_NOTE_STATE,	      /* state */
+	SM_NOTE_OTHER_SM,     /* other, about its port */
+	SM_NOTE_NKINDS
+};
+
+enum {
+	SM_NOTES_SHOWN = 20,   /* links and nodes of one snapshot with a line of their own */
+	SM_NOTES_LISTED = 512, /* and with a note at all; the others are only counted */
+};
 
 struct sm_note {
 	enum sm_note_kind kind;
+	bool more; /* one of many: lists have it, a line of its own would drown the others */
 	time_ps when;
-	uint64_t a, b;
 	uint64_t smps; /* requests sent up to this moment */
+	struct sm_subject about;
+	union {
+		struct {
+			enum sm_phase from, to;
+		} phase;
+		struct {
+			enum sm_cause cause;
+		} change;
+		struct {
+			uint16_t attribute, status;
+		} request;
+		uint32_t times; /* in a row */
+		struct {
+			uint16_t number, lid;
+		} trap;
+		struct {
+			enum rt_plan_kind kind;
+			uint32_t turns; /* disabled */
+		} plan;
+		struct {
+			enum iba_node_type type;
+		} node;
+		struct {
+			uint32_t links_down, links_up, nodes_gone, nodes_came;
+			uint32_t more;	   /* without a line of their own */
+			uint32_t unlisted; /* without a note */
+		} changes;
+		struct {
+			uint32_t need, has; /* entries */
+		} room;
+		struct {
+			uint64_t port_guid;
+			uint16_t lid;
+			uint8_t lmc;
+		} address;
+		struct {
+			enum iba_sm_state from, to;
+		} state;
+		struct {
+			enum iba_sm_state state;
+			uint8_t priority;
+		} other;
+	};
 };
 
 struct sm_actions {
@@ -306,34 +413,6 @@ void sm_reconfigure(struct sm *sm, const struct sm_config *c);
 void sm_time_back(struct sm *sm, time_ps by);
 
 /* ---- looking in ---- */
-
-enum sm_phase {
-#define SM_PHASE_ENUM(phase, name, part, text) SM_##phase,
-	SM_PHASES(SM_PHASE_ENUM)
-#undef SM_PHASE_ENUM
-		SM_NPHASES
-};
-const char *sm_phase_name(enum sm_phase p);
-const char *sm_phase_text(enum sm_phase p); /* what it does, in a few words */
-
-/* What a phase reports when it ends. */
-enum sm_outcome {
-#define SM_OUTCOME_ENUM(outcome, name, text) SM_##outcome,
-	SM_OUTCOMES(SM_OUTCOME_ENUM)
-#undef SM_OUTCOME_ENUM
-		SM_NOUTCOMES
-};
-const char *sm_outcome_name(enum sm_outcome o);
-const char *sm_outcome_text(enum sm_outcome o);
-
-/* From (phase, outcome) to phase: the whole of it. */
-struct sm_transition {
-	enum sm_phase from;
-	enum sm_outcome outcome;
-	enum sm_phase to;
-};
-extern const struct sm_transition sm_transitions[];
-extern const size_t sm_ntransitions;
 
 enum sm_purpose {
 	SM_FOR_SWEEP,

@@ -59,7 +59,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct trial *t = ctx;
 
-	if (n->kind == SM_NOTE_PHASE && t->budget && n->b != SM_READY && rng_below(&t->rng, 4) == 0)
+	if (n->kind == SM_NOTE_PHASE && t->budget && n->phase.to != SM_READY &&
+	    rng_below(&t->rng, 4) == 0)
 		draw_fault(t, PS_PER_MS / 4 + rng_u64(&t->rng) % PS_PER_MS);
 }
 

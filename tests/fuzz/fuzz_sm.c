@@ -56,7 +56,7 @@ static void step(struct play *p, struct sm_event ev)
 	sm_step(p->sm, &ev, &p->out);
 	CHECK(p->sm->txn.outstanding <= p->sm->cfg.window);
 	CHECK(p->out.sends.n <= 4 * p->sm->cfg.window + 4);
-	CHECK(p->out.notes.n <= 8 * p->sm->cfg.window + 64);
+	CHECK(p->out.notes.n <= 8 * p->sm->cfg.window + 64 + SM_NOTES_LISTED);
 	for (size_t i = 0; i < p->out.sends.n; i++) {
 		unsigned method = iba_smp_method(p->out.sends.at[i].mad);
 

@@ -88,11 +88,11 @@ static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct world *w = ctx;
 
-	if (w->span && n->kind == SM_NOTE_PHASE && n->a == SM_COMPUTE)
+	if (w->span && n->kind == SM_NOTE_PHASE && n->phase.from == SM_COMPUTE)
 		load(w);
 	if (n->kind == SM_NOTE_PLAN) {
-		w->plan = n->a;
-		w->turns = n->b;
+		w->plan = n->plan.kind;
+		w->turns = n->plan.turns;
 	}
 }
 

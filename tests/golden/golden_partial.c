@@ -106,7 +106,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct world *w = ctx;
 	const struct sm *sm = lab_sm(w->lab);
 
-	if (!w->record || n->kind != SM_NOTE_PHASE || n->a != SM_DISCOVER)
+	if (!w->record || n->kind != SM_NOTE_PHASE || n->phase.from != SM_DISCOVER)
 		return;
 	w->record = false;
 	for (uint32_t p = 0; p < sm->topo.ports.n; p++) {

@@ -7,6 +7,7 @@
  */
 #include "lab/lab.h"
 #include "lab/verdict.h"
+#include "sm/notes.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -229,6 +230,11 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 	told(s, &b);
 }
 
+static const char *name_for_note(const void *ctx, uint64_t guid)
+{
+	return guid_name(ctx, guid);
+}
+
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct story *s = ctx;
@@ -237,44 +243,11 @@ static void on_note(void *ctx, const struct sm_note *n)
 	if (n->kind == SM_NOTE_LID || n->kind == SM_NOTE_STATE)
 		return; /* one for every port there is; and one SM alone has no choice */
 	b = tell(s);
-	strbuf_addf(&b, "sm: %s", sm_note_name(n->kind));
-	switch (n->kind) {
-	case SM_NOTE_PHASE:
-		strbuf_addf(&b, " %s", sm_phase_name((enum sm_phase)n->b));
-		break;
-	case SM_NOTE_CHANGE:
-		strbuf_addf(&b, " by %s", sm_cause_name((enum sm_cause)n->a));
-		break;
-	case SM_NOTE_UNREACHABLE:
-		strbuf_addf(&b, " %s", iba_attr_name((unsigned)n->b));
-		break;
-	case SM_NOTE_TRAP:
-		strbuf_addf(&b, " %llu from LID %llu", (unsigned long long)n->a,
-			    (unsigned long long)n->b);
-		break;
-	case SM_NOTE_NO_LID:
-	case SM_NOTE_TOO_FAR:
-	case SM_NOTE_MISMATCH:
-	case SM_NOTE_LEFT_OUT:
-	case SM_NOTE_NO_ROOM:
-	case SM_NOTE_GONE:
-	case SM_NOTE_GUESS:
-	case SM_NOTE_HELD:
-	case SM_NOTE_RELEASED:
-	case SM_NOTE_NAME:
-		strbuf_addf(&b, " %s", guid_name(s, n->a));
-		break;
-	case SM_NOTE_PLAN:
-		strbuf_addf(&b, " %s", rt_plan_name((enum rt_plan_kind)n->a));
-		break;
-	case SM_NOTE_BAD_STATUS:
-	case SM_NOTE_RESTART:
-	case SM_NOTE_REFUSED:
-	case SM_NOTE_LID:
-	case SM_NOTE_STATE:
-	case SM_NOTE_OTHER_SM:
-		break;
-	}
+	strbuf_add(&b, "sm: ");
+	if (n->kind == SM_NOTE_PHASE)
+		strbuf_addf(&b, "phase %s", sm_phase_name(n->phase.to));
+	else
+		sm_note_text(n, &(struct sm_names){name_for_note, s}, &b);
 	told(s, &b);
 }
 

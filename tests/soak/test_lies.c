@@ -13,6 +13,7 @@
 #include "lab/verdict.h"
 #include "liar.h"
 #include "sim/kernel/kernel_priv.h" /* replaces the receive callback that the lab attached */
+#include "sm/notes.h"
 
 static unsigned misled; /* of a batch */
 
@@ -85,9 +86,13 @@ static void come_between(struct world *w)
 /* With TRACE in the environment, what happened, on standard error. */
 static void on_note(void *ctx, const struct sm_note *n)
 {
+	struct strbuf text = {0};
+
 	(void)ctx;
-	fprintf(stderr, "%14.6f ms %s %llx %llx\n", (double)n->when / (double)PS_PER_MS,
-		sm_note_name(n->kind), (unsigned long long)n->a, (unsigned long long)n->b);
+	sm_note_text(n, NULL, &text);
+	fprintf(stderr, "%14.6f ms %s: %s\n", (double)n->when / (double)PS_PER_MS,
+		sm_note_name(n->kind), text.s);
+	strbuf_free(&text);
 }
 
 static struct fab *draw_fabric(struct rng *r)

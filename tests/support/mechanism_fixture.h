@@ -260,7 +260,7 @@ static inline unsigned mech_entered(const struct mech_world *w, enum sm_phase p)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < w->notes.n; i++)
-		n += w->notes.at[i].kind == SM_NOTE_PHASE && w->notes.at[i].b == p;
+		n += w->notes.at[i].kind == SM_NOTE_PHASE && w->notes.at[i].phase.to == p;
 	return n;
 }
 

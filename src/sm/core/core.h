@@ -188,6 +188,7 @@ const struct sm_technique *sm_technique_now(const struct sm *sm);
 bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
 
 /* sm_note.c */
+void sm_note_put(struct sm *sm, struct sm_note n); /* its time and SMPs are filled in */
 void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
 
 /* counters.c */

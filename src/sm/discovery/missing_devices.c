@@ -197,7 +197,6 @@ static void drop_node(struct sm *sm, uint32_t node)
 	if (n->row != NONE)
 		sm_row_forget(sm, n->row);
 	sm_name_ask_again(sm, n->guid);
-	sm_note(sm, SM_NOTE_GONE, n->guid, 0);
 }
 
 static bool node_is_lost(const struct sm *sm, uint32_t node)

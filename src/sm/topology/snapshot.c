@@ -195,25 +195,31 @@ void sm_snapshot_build(struct sm *sm)
 	uint8_t *in = mark_reachable(sm);
 	struct fab_builder *b = fab_builder_new();
 	VEC(struct by_guid) order = {0};
+	uint32_t *node_of;
+	struct fab *f;
 
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (in[n])
 			vec_push(&order, (struct by_guid){sm->topo.nodes.at[n].guid, n});
 	if (order.n)
 		qsort(order.at, order.n, sizeof(*order.at), cmp_guid);
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		sm->topo.nodes.at[n].fab = FAB_NONE;
+	node_of = mem_array(order.n, sizeof(*node_of));
+	for (size_t i = 0; i < order.n; i++) {
+		copy_node(sm, b, order.at[i].node);
+		node_of[i] = order.at[i].node;
+	}
+	copy_links(sm, b);
+	f = fab_build(b);
+	if (sm->topo.fab)
+		sm_snapshot_diff_note(sm, sm->topo.fab, f);
 	sm_routes_of_old(sm, sm->topo.fab, !sm->core.incomplete);
 	sm->topo.fab = NULL;
 	sm_snapshot_free(sm);
-	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
-		sm->topo.nodes.at[n].fab = FAB_NONE;
-	sm->topo.node_of = mem_array(order.n, sizeof(*sm->topo.node_of));
-	for (size_t i = 0; i < order.n; i++) {
-		copy_node(sm, b, order.at[i].node);
-		sm->topo.node_of[i] = order.at[i].node;
-	}
-	copy_links(sm, b);
-	sm->topo.fab = fab_build(b);
-	sm->topo.top_lid = (uint16_t)fab_top_lid(sm->topo.fab);
+	sm->topo.fab = f;
+	sm->topo.node_of = node_of;
+	sm->topo.top_lid = (uint16_t)fab_top_lid(f);
 	vec_free(&order);
 	free(in);
 }

@@ -70,7 +70,8 @@ static int setup(void **state UNUSED)
 		w.changes[i] = (struct run_change){.number = i + 1,
 						   .unix_ms = 1700000000123 + i,
 						   .round = st.last,
-						   .switches = st.switches};
+						   .switches = st.switches,
+						   .nodes = st.nodes};
 	w.v = (struct run_view){.cfg = &w.cfg,
 				.sm = lab_sm(w.lab),
 				.connected = true,

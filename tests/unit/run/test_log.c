@@ -38,7 +38,7 @@ static unsigned lines_in(const char *name, const char *with)
 	return n;
 }
 
-static struct strbuf render(enum run_log_format f, enum log_kind k, const struct log_value *v)
+static struct strbuf render(enum run_log_format f, enum log_kind k, const struct record_value *v)
 {
 	struct run_log l = {.format = f, .level = RUN_LOG_DEBUG};
 	struct strbuf out = {0};
@@ -47,7 +47,7 @@ static struct strbuf render(enum run_log_format f, enum log_kind k, const struct
 	return out;
 }
 
-#define VALUES(...) ((const struct log_value[]){__VA_ARGS__, {0}})
+#define VALUES(...) ((const struct record_value[]){__VA_ARGS__, {0}})
 
 TEST(records_read_as_sentences)
 {
@@ -64,13 +64,50 @@ TEST(records_read_as_sentences)
 
 TEST(unknown_fields_are_left_out)
 {
-	struct strbuf s =
-		render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "")));
+	struct strbuf s = render(RUN_LOG_TEXT, LOG_RELOADED, VALUES(LOG_T("fixed", "")));
 
-	assert_string_equal(s.s, "notice  gone: 0x0000000000000018 is gone");
+	assert_string_equal(s.s, "notice  reloaded: configuration reloaded");
 	strbuf_free(&s);
-	s = render(RUN_LOG_TEXT, LOG_GONE, VALUES(LOG_G("node", 0x18), LOG_T("name", "leaf 3")));
-	assert_string_equal(s.s, "notice  gone: 0x0000000000000018 leaf 3 is gone");
+	s = render(RUN_LOG_TEXT, LOG_RELOADED, VALUES(LOG_T("fixed", "window")));
+	assert_string_equal(s.s, "notice  reloaded: configuration reloaded; effective after a "
+				 "restart only: window");
+	strbuf_free(&s);
+}
+
+static const char *device_name; /* what every device is called */
+
+static const char *name_of(const void *ctx, uint64_t guid)
+{
+	(void)ctx;
+	(void)guid;
+	return device_name;
+}
+
+static struct strbuf render_note(enum run_log_format f, const struct sm_note *n)
+{
+	struct run_log l = {.format = f, .level = RUN_LOG_DEBUG};
+	struct strbuf out = {0};
+
+	log_render_note(&l, n, &(struct sm_names){name_of, NULL}, &out);
+	return out;
+}
+
+/* A device by its name, with the GUID behind; by its GUID as long as it has no name. */
+TEST(devices_have_names)
+{
+	const struct sm_note n = {.kind = SM_NOTE_NODE_GONE,
+				  .about = {.kind = SM_ABOUT_DEVICE, .a = {.guid = 0x18}},
+				  .node = {IBA_NODE_SWITCH}};
+	struct strbuf s;
+
+	device_name = "";
+	s = render_note(RUN_LOG_TEXT, &n);
+	assert_string_equal(s.s, "notice  node_gone: switch 0x0000000000000018 is gone");
+	strbuf_free(&s);
+	device_name = "leaf 3";
+	s = render_note(RUN_LOG_TEXT, &n);
+	assert_string_equal(s.s,
+			    "notice  node_gone: switch leaf 3 is gone (GUID 0x0000000000000018)");
 	strbuf_free(&s);
 }
 
@@ -78,20 +115,24 @@ TEST(unknown_fields_are_left_out)
 TEST(names_from_devices_are_escaped)
 {
 	const char *evil = "a\nb\x1b[31m\"} {lid}\xff";
-	struct strbuf s =
-		render(RUN_LOG_TEXT, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
+	const struct sm_note n = {.kind = SM_NOTE_NAME,
+				  .about = {.kind = SM_ABOUT_DEVICE, .a = {.guid = 1}}};
+	struct strbuf s;
 
+	device_name = evil;
+	s = render_note(RUN_LOG_TEXT, &n);
 	assert_null(strchr(s.s, '\n'));
 	assert_null(strchr(s.s, '\x1b'));
 	assert_non_null(strstr(s.s, "a\\x0ab"));
 	strbuf_free(&s);
-	s = render(RUN_LOG_JSON, LOG_NAME, VALUES(LOG_G("node", 1), LOG_T("name", evil)));
+	s = render_note(RUN_LOG_JSON, &n);
 	assert_null(strchr(s.s, '\n'));
 	assert_string_equal(
-		s.s, "{\"level\": \"debug\",\"record\": \"name\","
-		     "\"text\": \"0x0000000000000001 is a\\\\x0ab\\\\x1b[31m\\\"} {lid}\\\\xff\","
-		     "\"node\": \"0x0000000000000001\","
-		     "\"name\": \"a\\u000ab\\u001b[31m\\\"} {lid}\\u00ff\"}");
+		s.s,
+		"{\"level\": \"debug\",\"record\": \"name\","
+		"\"text\": \"0x0000000000000001 has the name a\\\\x0ab\\\\x1b[31m\\\"} {lid}\\\\xff\","
+		"\"node\": \"0x0000000000000001\","
+		"\"name\": \"a\\u000ab\\u001b[31m\\\"} {lid}\\u00ff\"}");
 	strbuf_free(&s);
 }
 
@@ -123,14 +164,14 @@ TEST(levels_files_and_moving)
 
 	assert_int_equal(log_open(&l, path_of("log"), RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
 	log_rec(&l, LOG_STOP, LOG_T("why", "one"));
-	log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", 1)); /* debug */
+	log_rec(&l, LOG_ROUTES, LOG_U("switches", 1), LOG_TIME("took_us", 1)); /* debug */
 	assert_int_equal(lines_in("log", ""), 1);
-	assert_int_equal(lines_in("log", "stop: ends: one"), 1);
+	assert_int_equal(lines_in("log", "stop: weft stops: one"), 1);
 	assert_int_equal(rename(path_of("log"), "/tmp/weft-log-moved"), 0);
 	unlink("/tmp/weft-log-moved");
 	log_reopen(&l);
 	log_rec(&l, LOG_STOP, LOG_T("why", "two"));
-	assert_int_equal(lines_in("log", "ends: two"), 1);
+	assert_int_equal(lines_in("log", "weft stops: two"), 1);
 	log_close(&l);
 	log_rec(&l, LOG_STOP, LOG_T("why", "three")); /* after the end: nothing */
 	assert_int_equal(lines_in("log", ""), 1);
@@ -146,7 +187,7 @@ TEST(a_flood_is_counted)
 
 	assert_int_equal(log_open(&l, path_of("flood"), RUN_LOG_NOTICE, RUN_LOG_JSON, &e), 0);
 	for (unsigned i = 0; i < 100000; i++)
-		log_rec(&l, LOG_UNREACHABLE, LOG_T("attribute", "PortInfo"));
+		log_note(&l, &(struct sm_note){.kind = SM_NOTE_UNREACHABLE}, NULL);
 	log_rec(&l, LOG_STOP, LOG_T("why", "done")); /* others still get through */
 	written = lines_in("flood", "\"unreachable\"");
 	assert_in_range(written, 100, 50000); /* a hundred a second, however long this took */
@@ -172,7 +213,7 @@ TEST(a_reader_that_stalls_does_not_block)
 	assert_int_equal(log_open(&l, path_of("fifo"), RUN_LOG_DEBUG, RUN_LOG_TEXT, &e), 0);
 	alarm(60); /* a log that waits ends here */
 	for (unsigned i = 0; i < 10000; i++)
-		log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", i));
+		log_rec(&l, LOG_ROUTES, LOG_U("switches", i), LOG_TIME("took_us", i));
 	assert_in_range(l.lost, 1, 9999);
 	log_catch_up(&l);
 	assert_in_range(l.lost, 1, 9999);
@@ -206,7 +247,7 @@ TEST(subscribers_get_records)
 	assert_int_equal(log_open(&l, path_of("told"), RUN_LOG_NOTICE, RUN_LOG_TEXT, &e), 0);
 	l.tell = on_tell;
 	log_rec(&l, LOG_STOP, LOG_T("why", "x"));
-	log_rec(&l, LOG_PHASE, LOG_T("from", "a"), LOG_T("to", "b"), LOG_U("smps", 1));
+	log_rec(&l, LOG_ROUTES, LOG_U("switches", 1), LOG_TIME("took_us", 1));
 	assert_int_equal(told, 1);
 	log_close(&l);
 }
@@ -222,13 +263,15 @@ TEST(every_note_has_a_record)
 	sm_config_default(&c);
 	sm = sm_new(&c);
 	assert_int_equal(log_open(&l, path_of("notes"), RUN_LOG_DEBUG, RUN_LOG_JSON, &e), 0);
-	for (unsigned k = 0; k <= SM_NOTE_OTHER_SM; k++) {
+	for (unsigned k = 0; k < SM_NOTE_NKINDS; k++) {
+		struct sm_note n = {.kind = (enum sm_note_kind)k};
 		unsigned before = lines_in("notes", "");
 
-		run_note_log(&l, sm,
-			     &(struct sm_note){.kind = (enum sm_note_kind)k, .a = 1, .b = 2});
-		run_note_log(&l, sm, &(struct sm_note){.kind = (enum sm_note_kind)k});
-		assert_int_equal(lines_in("notes", ""), before + 2);
+		run_note_log(&l, sm, &n);
+		assert_int_equal(lines_in("notes", ""), before + 1);
+		n.more = true; /* one of many: only lists have it */
+		run_note_log(&l, sm, &n);
+		assert_int_equal(lines_in("notes", ""), before + 1);
 	}
 	log_close(&l);
 	sm_free(sm);
@@ -264,6 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_read_as_sentences),
 		cmocka_unit_test(unknown_fields_are_left_out),
+		cmocka_unit_test(devices_have_names),
 		cmocka_unit_test(names_from_devices_are_escaped),
 		cmocka_unit_test(times_have_suitable_units),
 		cmocka_unit_test(levels_files_and_moving),

@@ -89,7 +89,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct bench *b = ctx;
 
 	b->notes++;
-	b->ready += n->kind == SM_NOTE_PHASE && n->b == SM_READY;
+	b->ready += n->kind == SM_NOTE_PHASE && n->phase.to == SM_READY;
 }
 
 static void on_compute(void *ctx, const struct sm_compute *c)

@@ -24,7 +24,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 	if (n->kind != SM_NOTE_PLAN)
 		return;
-	s->any_order = n->a == RT_PLAN_ANY_ORDER;
+	s->any_order = n->plan.kind == RT_PLAN_ANY_ORDER;
 	s->others = false;
 }
 

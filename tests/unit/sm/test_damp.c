@@ -21,7 +21,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct story *s = ctx;
 
-	s->computed += n->kind == SM_NOTE_PHASE && n->b == SM_COMPUTE;
+	s->computed += n->kind == SM_NOTE_PHASE && n->phase.to == SM_COMPUTE;
 	s->held += n->kind == SM_NOTE_HELD;
 	s->released += n->kind == SM_NOTE_RELEASED;
 }

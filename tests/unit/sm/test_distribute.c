@@ -161,7 +161,7 @@ static void expect_engine(struct mech_world *w, const struct rt_engine *g)
 
 static void provisional_in_place(struct mech_world *w, const struct sm_note *n)
 {
-	if (n->kind != SM_NOTE_PHASE || n->a != SM_ACTIVATE || n->b != SM_COMPUTE)
+	if (n->kind != SM_NOTE_PHASE || n->phase.from != SM_ACTIVATE || n->phase.to != SM_COMPUTE)
 		return;
 	w->struck = true;
 	expect_engine(w, &rt_pira);
@@ -258,8 +258,8 @@ TEST(test_a_plan_leaves_no_turn_off)
 		assert_int_equal(turns_off(&w), 0);
 	}
 	for (size_t i = 0; i < w.notes.n; i++)
-		if (w.notes.at[i].kind == SM_NOTE_PLAN && w.notes.at[i].a == RT_PLAN_TURNS)
-			planned += (unsigned)w.notes.at[i].b;
+		if (w.notes.at[i].kind == SM_NOTE_PLAN && w.notes.at[i].plan.kind == RT_PLAN_TURNS)
+			planned += w.notes.at[i].plan.turns;
 	assert_true(planned > 0);
 	assert_int_equal(w.slvl_sets, 2 * planned); /* off, and on again */
 	mech_close(&w);

@@ -23,7 +23,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 	if (n->kind != SM_NOTE_GUESS)
 		return;
-	w->guessed = n->a;
+	w->guessed = n->about.a.guid;
 	w->guesses++;
 }
 

@@ -48,7 +48,7 @@ static void assert_lids_are(struct mech_world *w, const struct mech_lids *before
 /* Whether the manager enters the phase, for the first time that anybody asks. */
 static bool strikes(struct mech_world *w, const struct sm_note *n, enum sm_phase phase)
 {
-	if (w->struck || n->kind != SM_NOTE_PHASE || n->b != phase)
+	if (w->struck || n->kind != SM_NOTE_PHASE || n->phase.to != phase)
 		return false;
 	w->struck = true;
 	return true;
@@ -77,7 +77,7 @@ static void a_power_cycled_switch_gets_everything_again(struct mech_world *w)
 	assert_int_equal(mech_settle(w), 10);
 	assert_lids_are(w, &before);
 	assert_int_equal(mech_notes(w, SM_NOTE_RESTART), 0); /* found without a full discovery */
-	assert_int_equal(mech_notes(w, SM_NOTE_GONE), 0);
+	assert_int_equal(mech_notes(w, SM_NOTE_NODE_GONE), 0);
 	assert_true(linear_top(w, 1) > 0);
 }
 

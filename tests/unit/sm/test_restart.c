@@ -242,7 +242,7 @@ TEST(tables_with_a_deadlock_are_replaced)
 	mech_settle(&w);
 	for (size_t i = 0; i < w.notes.n; i++)
 		if (w.notes.at[i].kind == SM_NOTE_PLAN)
-			turns += (unsigned)w.notes.at[i].b;
+			turns += w.notes.at[i].plan.turns;
 	assert_true(turns > 0); /* the cycle was broken before anything changed */
 	assert_int_equal(w.stops, 0);
 	lab_levels(w.lab, &levels);

@@ -14,7 +14,8 @@
 struct rig {
 	struct fab *fab;
 	struct lab *lab;
-	uint64_t no_room, needs;
+	uint64_t no_room;
+	uint32_t needs, has;
 	unsigned left; /* SM_NOTE_NO_ROOM */
 	unsigned rft_sets, lft_sets, default_sets;
 };
@@ -25,8 +26,9 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 	if (n->kind != SM_NOTE_NO_ROOM)
 		return;
-	g->no_room = n->a;
-	g->needs = n->b;
+	g->no_room = n->about.a.guid;
+	g->needs = n->room.need;
+	g->has = n->room.has;
 	g->left++;
 }
 
@@ -219,8 +221,8 @@ TEST(a_switch_whose_table_is_too_small_is_reported_and_left_out)
 	lab_power_on(g.lab, NULL);
 	lab_run_until(g.lab, PS_PER_S);
 	assert_int_equal(g.no_room, g.fab->nodes[small].guid);
-	assert_int_equal(g.needs & UINT32_MAX, 3);
-	assert_int_equal(g.needs >> 32, g.fab->nnodes);
+	assert_int_equal(g.has, 3);
+	assert_int_equal(g.needs, g.fab->nnodes);
 	assert_int_equal(g.rft_sets, 0); /* not half of it */
 	assert_int_equal(sm_fabric(lab_sm(g.lab))->nswitches, 15);
 	lab_judge(g.lab, &v);

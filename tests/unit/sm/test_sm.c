@@ -25,7 +25,8 @@ TEST(brings_a_subnet_up)
 	assert_int_equal(st.rounds, 1);
 	assert_true(st.last.clean);
 	assert_int_equal(st.retries + st.timeouts + st.late + st.bad, 0);
-	assert_int_equal(count_notes(&g, SM_NOTE_CHANGE), 1);
+	assert_int_equal(count_notes(&g, SM_NOTE_START), 1);
+	assert_int_equal(count_notes(&g, SM_NOTE_CHANGE), 0);
 	assert_non_null(sm_tables(g.sm));
 	for (unsigned d = 0; d < g.n; d++)
 		assert_int_equal(

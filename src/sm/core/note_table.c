@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of notes: name, level, sentence and values of each kind; and its renderings. State: none.
+ * Ways in: sm_note_values(), sm_note_text(). Does not know who reads them.
+ */
+#include "sm/notes.h"
+
+/* How a member of struct sm_note becomes a value. */
+enum field_type {
+	FIELD_COUNT,
+	FIELD_GUID,
+	FIELD_STATUS,
+	FIELD_PHASE,
+	FIELD_CAUSE,	  /* its stable name, for JSON */
+	FIELD_CAUSE_TEXT, /* its words, for the sentence */
+	FIELD_ATTRIBUTE,
+	FIELD_TRAP,
+	FIELD_PLAN,
+	FIELD_SM_STATE,
+	FIELD_NODE_TYPE,
+	FIELD_SUBJECT,
+	FIELD_NAME, /* of the device with this GUID */
+};
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t at, size;
+};
+
+#define FIELD(key, type, member)                                                                   \
+	{                                                                                          \
+		key, FIELD_##type, offsetof(struct sm_note, member),                               \
+			sizeof(((struct sm_note *)NULL)->member)                                   \
+	}
+#define ABOUT(key) FIELD(key, SUBJECT, about)
+
+/* clang-format off */
+static const struct row {
+	struct record_kind record;
+	struct field fields[SM_NOTE_VALUES - 1];
+} rows[SM_NOTE_NKINDS] = {
+	[SM_NOTE_START] = {{"bring_up", RECORD_INFO, "the manager starts to discover the subnet"}, {{0}}},
+	[SM_NOTE_PHASE] = {{"phase", RECORD_DEBUG, "{from} -> {to}, {smps} SMPs so far"},
+		{FIELD("from", PHASE, phase.from), FIELD("to", PHASE, phase.to), FIELD("smps", COUNT, smps)}},
+	[SM_NOTE_CHANGE] = {{"change", RECORD_INFO, "change detected by {how}[: {node}]"},
+		{FIELD("cause", CAUSE, change.cause), FIELD("how", CAUSE_TEXT, change.cause), ABOUT("node")}},
+	[SM_NOTE_UNREACHABLE] = {{"unreachable", RECORD_WARNING, "no response to {attribute} from {node}"},
+		{ABOUT("node"), FIELD("attribute", ATTRIBUTE, request.attribute)}},
+	[SM_NOTE_BAD_STATUS] = {{"bad_status", RECORD_WARNING, "{node} responded to {attribute} with status {status}"},
+		{ABOUT("node"), FIELD("attribute", ATTRIBUTE, request.attribute),
+		 FIELD("status", STATUS, request.status)}},
+	[SM_NOTE_RESTART] = {{"restart", RECORD_INFO,
+		"the subnet changed during discovery or a device did not respond; discovery starts again (restart {times})"},
+		{FIELD("times", COUNT, times)}},
+	[SM_NOTE_REFUSED] = {{"refused", RECORD_ERROR, "the routes failed verification and are not used"}, {{0}}},
+	[SM_NOTE_TOO_FAR] = {{"too_far", RECORD_INFO,
+		"{node} is 63 hops away; devices behind it are discovered later, LID-routed"}, {ABOUT("node")}},
+	[SM_NOTE_NO_LID] = {{"no_lid", RECORD_ERROR, "no LID is left for {node}"}, {ABOUT("node")}},
+	[SM_NOTE_MISMATCH] = {{"mismatch", RECORD_WARNING, "{node} holds another {attribute} than was set"},
+		{ABOUT("node"), FIELD("attribute", ATTRIBUTE, request.attribute)}},
+	[SM_NOTE_TRAP] = {{"trap", RECORD_INFO, "trap {trap}[ ({trap_name})] from LID {lid}[ ({node})]"},
+		{FIELD("trap", COUNT, trap.number), FIELD("trap_name", TRAP, trap.number), FIELD("lid", COUNT, trap.lid),
+		 ABOUT("node")}},
+	[SM_NOTE_LEFT_OUT] = {{"left_out", RECORD_ERROR, "{node} is left out of the subnet: it keeps refusing {attribute}"},
+		{ABOUT("node"), FIELD("attribute", ATTRIBUTE, request.attribute)}},
+	[SM_NOTE_PLAN] = {{"plan", RECORD_DEBUG, "table update plan: {plan}; {turns} turns disabled"},
+		{FIELD("plan", PLAN, plan.kind), FIELD("turns", COUNT, plan.turns)}},
+	[SM_NOTE_NODE_GONE] = {{"node_gone", RECORD_NOTICE, "{type} {node} is gone"},
+		{ABOUT("node"), FIELD("type", NODE_TYPE, node.type)}},
+	[SM_NOTE_NODE_CAME] = {{"node_came", RECORD_NOTICE, "{type} {node} came up"},
+		{ABOUT("node"), FIELD("type", NODE_TYPE, node.type)}},
+	[SM_NOTE_LINK_DOWN] = {{"link_down", RECORD_NOTICE, "{link} went down"}, {ABOUT("link")}},
+	[SM_NOTE_LINK_UP] = {{"link_up", RECORD_NOTICE, "{link} came up"}, {ABOUT("link")}},
+	[SM_NOTE_MORE_CHANGES] = {{"more_changes", RECORD_NOTICE,
+		"and {more} more; in total {links_down} links went down, {links_up} came up, {nodes_gone} nodes are gone, "
+		"{nodes_came} came up"},
+		{FIELD("more", COUNT, changes.more), FIELD("links_down", COUNT, changes.links_down),
+		 FIELD("links_up", COUNT, changes.links_up), FIELD("nodes_gone", COUNT, changes.nodes_gone),
+		 FIELD("nodes_came", COUNT, changes.nodes_came), FIELD("unlisted", COUNT, changes.unlisted)}},
+	[SM_NOTE_NO_ROOM] = {{"no_room", RECORD_ERROR,
+		"{node} is left out of the subnet: its random forwarding table needs {need} entries and has {has}"},
+		{ABOUT("node"), FIELD("need", COUNT, room.need), FIELD("has", COUNT, room.has)}},
+	[SM_NOTE_GUESS] = {{"guess", RECORD_DEBUG, "{node} is presumed dead; the repair is sent before discovery ends"},
+		{ABOUT("node")}},
+	[SM_NOTE_HELD] = {{"held", RECORD_WARNING, "{node} changes too often and is held: it counts as down"}, {ABOUT("node")}},
+	[SM_NOTE_RELEASED] = {{"released", RECORD_NOTICE, "{node} is no longer held"}, {ABOUT("node")}},
+	[SM_NOTE_LID] = {{"lid", RECORD_DEBUG, "LID {lid} is assigned to port GUID {port_guid}"},
+		{FIELD("port_guid", GUID, address.port_guid), FIELD("lid", COUNT, address.lid),
+		 FIELD("lmc", COUNT, address.lmc)}},
+	[SM_NOTE_NAME] = {{"name", RECORD_DEBUG, "{node} has the name {name}"},
+		{FIELD("node", GUID, about.a.guid), FIELD("name", NAME, about.a.guid)}},
+	[SM_NOTE_STATE] = {{"state", RECORD_NOTICE, "SM state changed from {from} to {to}"},
+		{FIELD("from", SM_STATE, state.from), FIELD("to", SM_STATE, state.to)}},
+	[SM_NOTE_OTHER_SM] = {{"other_sm", RECORD_NOTICE, "another SM at {node}: {state}, priority {priority}"},
+		{ABOUT("node"), FIELD("state", SM_STATE, other.state), FIELD("priority", COUNT, other.priority)}},
+};
+/* clang-format on */
+
+const struct record_kind *sm_note_record(enum sm_note_kind k)
+{
+	return &rows[k].record;
+}
+
+const char *sm_note_name(enum sm_note_kind k)
+{
+	return k < SM_NOTE_NKINDS ? rows[k].record.name : "?";
+}
+
+bool sm_note_is_change(const struct sm_note *n)
+{
+	return n->kind >= SM_NOTE_NODE_GONE && n->kind <= SM_NOTE_LINK_UP;
+}
+
+/* ---- causes ---- */
+
+static const struct {
+	const char *name, *text;
+} causes[] = {
+	[SM_CAUSE_START] = {"start", "the start of the manager"},
+	[SM_CAUSE_SWEEP] = {"sweep", "sweep"},
+	[SM_CAUSE_TRAP] = {"trap", "trap"},
+	[SM_CAUSE_SILENCE] = {"silence", "missing response"},
+	[SM_CAUSE_RETRY] = {"retry", "retry of what did not respond"},
+	[SM_CAUSE_FAR] = {"far", "discovery beyond 63 hops"},
+	[SM_CAUSE_RELEASE] = {"release", "release of a held link"},
+	[SM_CAUSE_HANDOVER] = {"handover", "handover from another SM"},
+};
+
+const char *sm_cause_name(enum sm_cause c)
+{
+	return c < ARRAY_LEN(causes) ? causes[c].name : "?";
+}
+
+const char *sm_cause_text(enum sm_cause c)
+{
+	return c < ARRAY_LEN(causes) ? causes[c].text : "?";
+}
+
+/* ---- values ---- */
+
+static const char *name_of(const struct sm_names *names, uint64_t guid)
+{
+	return names && guid ? names->name(names->ctx, guid) : NULL;
+}
+
+const char *sm_names_described(const void *sm, uint64_t guid)
+{
+	return sm_node_desc(sm, guid);
+}
+
+static struct record_end end_of(const struct sm_names *names, const struct sm_port_ref *r,
+				bool port)
+{
+	return (struct record_end){name_of(names, r->guid), r->guid, port ? r->port : -1};
+}
+
+static struct record_value subject_value(const char *key, const struct sm_subject *s,
+					 const struct sm_names *names)
+{
+	struct record_value v = {.key = key};
+
+	switch (s->kind) {
+	case SM_ABOUT_NONE:
+		break;
+	case SM_ABOUT_OWN:
+		v.s = "the manager's own node";
+		v.text_only = true;
+		break;
+	case SM_ABOUT_LID:
+		v.type = RECORD_LID;
+		v.u = s->lid;
+		break;
+	case SM_ABOUT_DEVICE:
+	case SM_ABOUT_PORT:
+		v.type = RECORD_DEVICE;
+		v.a = end_of(names, &s->a, s->kind == SM_ABOUT_PORT);
+		break;
+	case SM_ABOUT_BEHIND:
+		v.type = RECORD_BEHIND;
+		v.a = end_of(names, &s->a, true);
+		break;
+	case SM_ABOUT_LINK:
+		v.type = RECORD_LINK;
+		v.a = end_of(names, &s->a, true);
+		v.b = end_of(names, &s->b, true);
+		break;
+	}
+	return v;
+}
+
+static uint64_t number_at(const struct sm_note *n, const struct field *f)
+{
+	const char *p = (const char *)n + f->at;
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (f->size) {
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		memcpy(&u16, p, sizeof(u16));
+		return u16;
+	case 4:
+		memcpy(&u32, p, sizeof(u32));
+		return u32;
+	default:
+		memcpy(&u64, p, sizeof(u64));
+		return u64;
+	}
+}
+
+static const char *node_type_text(uint64_t type)
+{
+	return type == IBA_NODE_SWITCH ? "switch" : type == IBA_NODE_ROUTER ? "router" : "host";
+}
+
+static struct record_value field_value(const struct sm_note *n, const struct field *f,
+				       const struct sm_names *names)
+{
+	uint64_t u = f->type == FIELD_SUBJECT ? 0 : number_at(n, f);
+	struct record_value v = {.key = f->key, .u = u};
+
+	switch (f->type) {
+	case FIELD_COUNT:
+		v.type = RECORD_COUNT;
+		break;
+	case FIELD_GUID:
+		v.type = RECORD_GUID;
+		break;
+	case FIELD_STATUS:
+		v.type = RECORD_HEX;
+		break;
+	case FIELD_PHASE:
+		v.s = sm_phase_name((enum sm_phase)u);
+		break;
+	case FIELD_CAUSE:
+		v.s = sm_cause_name((enum sm_cause)u);
+		break;
+	case FIELD_CAUSE_TEXT:
+		v.s = sm_cause_text((enum sm_cause)u);
+		v.text_only = true;
+		break;
+	case FIELD_ATTRIBUTE:
+		v.s = iba_attr_name((unsigned)u);
+		break;
+	case FIELD_TRAP:
+		v.s = iba_trap_name((unsigned)u);
+		break;
+	case FIELD_PLAN:
+		v.s = rt_plan_name((enum rt_plan_kind)u);
+		break;
+	case FIELD_SM_STATE:
+		v.s = iba_format_word(IBA_FMT_SM_STATE, u);
+		break;
+	case FIELD_NODE_TYPE:
+		v.s = node_type_text(u);
+		break;
+	case FIELD_NAME:
+		v.s = name_of(names, u);
+		break;
+	case FIELD_SUBJECT:
+		return subject_value(f->key, &n->about, names);
+	}
+	return v;
+}
+
+void sm_note_values(const struct sm_note *n, const struct sm_names *names,
+		    struct record_value v[SM_NOTE_VALUES])
+{
+	const struct field *f = rows[n->kind].fields;
+	unsigned i = 0;
+
+	for (; i < ARRAY_LEN(rows[0].fields) && f[i].key; i++)
+		v[i] = field_value(n, &f[i], names);
+	v[i] = (struct record_value){0};
+}
+
+/* ---- renderings ---- */
+
+void sm_note_text(const struct sm_note *n, const struct sm_names *names, struct strbuf *out)
+{
+	struct record_value v[SM_NOTE_VALUES];
+
+	sm_note_values(n, names, v);
+	record_text(rows[n->kind].record.text, v, out);
+}
+
+static void text_json(struct json *j, const struct sm_note *n, const struct sm_names *names)
+{
+	struct strbuf text = {0};
+
+	sm_note_text(n, names, &text);
+	json_str(j, "text", text.s);
+	strbuf_free(&text);
+}
+
+static void link_json(struct json *j, const struct sm_note *n, const struct sm_names *names)
+{
+	struct record_end a = end_of(names, &n->about.a, true),
+			  b = end_of(names, &n->about.b, true);
+
+	json_open(j, NULL, '{');
+	json_str(j, "event", n->kind == SM_NOTE_LINK_DOWN ? "down" : "up");
+	record_end_json(j, "a", &a);
+	record_end_json(j, "b", &b);
+	text_json(j, n, names);
+	json_close(j);
+}
+
+static void node_json(struct json *j, const struct sm_note *n, const struct sm_names *names)
+{
+	const char *name = name_of(names, n->about.a.guid);
+
+	json_open(j, NULL, '{');
+	json_str(j, "event", n->kind == SM_NOTE_NODE_GONE ? "gone" : "came");
+	json_str(j, "name", name ? name : "");
+	json_hex64(j, "guid", n->about.a.guid);
+	json_str(j, "type", node_type_text(n->node.type));
+	text_json(j, n, names);
+	json_close(j);
+}
+
+void sm_notes_changes_json(struct json *j, const struct sm_note *notes, size_t n,
+			   const struct sm_names *names)
+{
+	json_open(j, "links", '[');
+	for (size_t i = 0; i < n; i++)
+		if (notes[i].kind == SM_NOTE_LINK_DOWN || notes[i].kind == SM_NOTE_LINK_UP)
+			link_json(j, &notes[i], names);
+	json_close(j);
+	json_open(j, "nodes", '[');
+	for (size_t i = 0; i < n; i++)
+		if (notes[i].kind == SM_NOTE_NODE_GONE || notes[i].kind == SM_NOTE_NODE_CAME)
+			node_json(j, &notes[i], names);
+	json_close(j);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of notes: each kind once as a sentence and as JSON, devices with and without names.
+ */
+#include "unit_test.h"
+
+#include "sm/notes.h"
+
+static const char *name_of(const void *ctx, uint64_t guid)
+{
+	(void)ctx;
+	return guid == 0x10 ? "leaf0_3" : guid == 0x20 ? "spine1" : "";
+}
+
+static const struct sm_names names = {name_of, NULL};
+
+static char *json_of(const struct sm_note *n)
+{
+	struct record_value v[SM_NOTE_VALUES];
+	struct json j = {.line = true};
+
+	sm_note_values(n, &names, v);
+	json_open(&j, NULL, '{');
+	record_json(&j, v);
+	json_close(&j);
+	return j.out.s;
+}
+
+#define DEVICE                                                                                     \
+	{                                                                                          \
+		.kind = SM_ABOUT_DEVICE, .a = {.guid = 0x10 }                                      \
+	}
+#define PORT                                                                                       \
+	{                                                                                          \
+		.kind = SM_ABOUT_PORT, .a = { 0x10, 7 }                                            \
+	}
+#define BEHIND                                                                                     \
+	{                                                                                          \
+		.kind = SM_ABOUT_BEHIND, .a = { 0x10, 7 }                                          \
+	}
+#define LINK                                                                                       \
+	{                                                                                          \
+		.kind = SM_ABOUT_LINK, .a = {0x10, 7}, .b = { 0x20, 12 }                           \
+	}
+
+#define NODE_JSON "\"node\":\"0x0000000000000010\",\"name\":\"leaf0_3\""
+#define LINK_JSON                                                                                  \
+	"{\"a\":{\"name\":\"leaf0_3\",\"guid\":\"0x0000000000000010\",\"port\":7},"                \
+	"\"b\":{\"name\":\"spine1\",\"guid\":\"0x0000000000000020\",\"port\":12}}"
+
+/* clang-format off */
+static const struct {
+	struct sm_note n;
+	const char *text, *json;
+} cases[] = {
+	{{.kind = SM_NOTE_START}, "the manager starts to discover the subnet", "{}"},
+	{{.kind = SM_NOTE_PHASE, .smps = 97, .phase = {SM_DISCOVER, SM_CONFIGURE}},
+	 "discover -> configure, 97 SMPs so far", "{\"from\":\"discover\",\"to\":\"configure\",\"smps\":97}"},
+	{{.kind = SM_NOTE_CHANGE, .about = DEVICE, .change = {SM_CAUSE_SWEEP}},
+	 "change detected by sweep: leaf0_3", "{\"cause\":\"sweep\"," NODE_JSON "}"},
+	{{.kind = SM_NOTE_CHANGE, .about = {.kind = SM_ABOUT_LID, .lid = 5}, .change = {SM_CAUSE_TRAP}},
+	 "change detected by trap: LID 5", "{\"cause\":\"trap\",\"lid\":5}"},
+	{{.kind = SM_NOTE_CHANGE, .change = {SM_CAUSE_SILENCE}},
+	 "change detected by missing response", "{\"cause\":\"silence\"}"},
+	{{.kind = SM_NOTE_UNREACHABLE, .about = BEHIND, .request = {IBA_ATTR_NODE_INFO, 0}},
+	 "no response to NodeInfo from the device behind leaf0_3 port 7",
+	 "{" NODE_JSON ",\"port\":7,\"behind\":true,\"attribute\":\"NodeInfo\"}"},
+	{{.kind = SM_NOTE_UNREACHABLE, .about = {.kind = SM_ABOUT_OWN}, .request = {IBA_ATTR_NODE_INFO, 0}},
+	 "no response to NodeInfo from the manager's own node", "{\"attribute\":\"NodeInfo\"}"},
+	{{.kind = SM_NOTE_BAD_STATUS, .about = PORT, .request = {IBA_ATTR_PORT_INFO, 0x1c}},
+	 "leaf0_3 port 7 responded to PortInfo with status 0x001c",
+	 "{" NODE_JSON ",\"port\":7,\"attribute\":\"PortInfo\",\"status\":\"0x001c\"}"},
+	{{.kind = SM_NOTE_RESTART, .times = 2},
+	 "the subnet changed during discovery or a device did not respond; discovery starts again (restart 2)",
+	 "{\"times\":2}"},
+	{{.kind = SM_NOTE_REFUSED}, "the routes failed verification and are not used", "{}"},
+	{{.kind = SM_NOTE_TOO_FAR, .about = PORT},
+	 "leaf0_3 port 7 is 63 hops away; devices behind it are discovered later, LID-routed",
+	 "{" NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_NO_LID, .about = PORT}, "no LID is left for leaf0_3 port 7", "{" NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_MISMATCH, .about = DEVICE, .request = {IBA_ATTR_LFT, 0}},
+	 "leaf0_3 holds another LinearForwardingTable than was set", "{" NODE_JSON ",\"attribute\":\"LinearForwardingTable\"}"},
+	{{.kind = SM_NOTE_TRAP, .about = DEVICE, .trap = {128, 5}},
+	 "trap 128 (LinkStateChange) from LID 5 (leaf0_3)",
+	 "{\"trap\":128,\"trap_name\":\"LinkStateChange\",\"lid\":5," NODE_JSON "}"},
+	{{.kind = SM_NOTE_LEFT_OUT, .about = DEVICE, .request = {IBA_ATTR_PORT_INFO, 0}},
+	 "leaf0_3 is left out of the subnet: it keeps refusing PortInfo", "{" NODE_JSON ",\"attribute\":\"PortInfo\"}"},
+	{{.kind = SM_NOTE_PLAN, .plan = {RT_PLAN_TURNS, 3}},
+	 "table update plan: turns off; 3 turns disabled", "{\"plan\":\"turns off\",\"turns\":3}"},
+	{{.kind = SM_NOTE_NODE_GONE, .about = DEVICE, .node = {IBA_NODE_SWITCH}},
+	 "switch leaf0_3 is gone", "{" NODE_JSON ",\"type\":\"switch\"}"},
+	{{.kind = SM_NOTE_NODE_CAME, .about = {.kind = SM_ABOUT_DEVICE, .a = {.guid = 0x30}}, .node = {IBA_NODE_CA}},
+	 "host 0x0000000000000030 came up",
+	 "{\"node\":\"0x0000000000000030\",\"name\":\"\",\"type\":\"host\"}"},
+	{{.kind = SM_NOTE_LINK_DOWN, .about = LINK}, "leaf0_3 port 7 <-> spine1 port 12 went down", LINK_JSON},
+	{{.kind = SM_NOTE_LINK_UP, .about = LINK}, "leaf0_3 port 7 <-> spine1 port 12 came up", LINK_JSON},
+	{{.kind = SM_NOTE_MORE_CHANGES, .changes = {600, 1, 2, 3, 586, 94}},
+	 "and 586 more; in total 600 links went down, 1 came up, 2 nodes are gone, 3 came up",
+	 "{\"more\":586,\"links_down\":600,\"links_up\":1,\"nodes_gone\":2,\"nodes_came\":3,\"unlisted\":94}"},
+	{{.kind = SM_NOTE_NO_ROOM, .about = DEVICE, .room = {40, 3}},
+	 "leaf0_3 is left out of the subnet: its random forwarding table needs 40 entries and has 3",
+	 "{" NODE_JSON ",\"need\":40,\"has\":3}"},
+	{{.kind = SM_NOTE_GUESS, .about = DEVICE},
+	 "leaf0_3 is presumed dead; the repair is sent before discovery ends", "{" NODE_JSON "}"},
+	{{.kind = SM_NOTE_HELD, .about = LINK},
+	 "leaf0_3 port 7 <-> spine1 port 12 changes too often and is held: it counts as down", LINK_JSON},
+	{{.kind = SM_NOTE_RELEASED, .about = LINK}, "leaf0_3 port 7 <-> spine1 port 12 is no longer held", LINK_JSON},
+	{{.kind = SM_NOTE_LID, .address = {0x11, 6, 1}},
+	 "LID 6 is assigned to port GUID 0x0000000000000011",
+	 "{\"port_guid\":\"0x0000000000000011\",\"lid\":6,\"lmc\":1}"},
+	{{.kind = SM_NOTE_NAME, .about = DEVICE}, "0x0000000000000010 has the name leaf0_3", "{" NODE_JSON "}"},
+	{{.kind = SM_NOTE_STATE, .state = {IBA_SM_DISCOVERING, IBA_SM_MASTER}},
+	 "SM state changed from Discovering to Master", "{\"from\":\"Discovering\",\"to\":\"Master\"}"},
+	{{.kind = SM_NOTE_OTHER_SM, .about = PORT, .other = {IBA_SM_STANDBY, 3}},
+	 "another SM at leaf0_3 port 7: Standby, priority 3",
+	 "{" NODE_JSON ",\"port\":7,\"state\":\"Standby\",\"priority\":3}"},
+};
+/* clang-format on */
+
+TEST(each_kind_is_worded)
+{
+	bool seen[SM_NOTE_NKINDS] = {0};
+
+	for (unsigned i = 0; i < ARRAY_LEN(cases); i++) {
+		struct strbuf text = {0};
+		char *json = json_of(&cases[i].n);
+
+		sm_note_text(&cases[i].n, &names, &text);
+		assert_string_equal(text.s, cases[i].text);
+		assert_string_equal(json, cases[i].json);
+		seen[cases[i].n.kind] = true;
+		strbuf_free(&text);
+		free(json);
+	}
+	for (unsigned k = 0; k < SM_NOTE_NKINDS; k++)
+		assert_true(seen[k]);
+}
+
+TEST(stable_names_differ)
+{
+	for (unsigned k = 0; k < SM_NOTE_NKINDS; k++)
+		for (unsigned i = 0; i < k; i++)
+			assert_string_not_equal(sm_note_name(k), sm_note_name(i));
+}
+
+/* The keys that programs rely on. */
+TEST(changes_as_json)
+{
+	const struct sm_note notes[] = {
+		{.kind = SM_NOTE_NODE_GONE, .about = DEVICE, .node = {IBA_NODE_SWITCH}},
+		{.kind = SM_NOTE_LINK_DOWN, .about = LINK},
+		{.kind = SM_NOTE_TRAP, .trap = {128, 5}},
+	};
+	struct json j = {.line = true};
+
+	json_open(&j, NULL, '{');
+	sm_notes_changes_json(&j, notes, ARRAY_LEN(notes), &names);
+	json_close(&j);
+	assert_string_equal(
+		j.out.s,
+		"{\"links\":[{\"event\":\"down\","
+		"\"a\":{\"name\":\"leaf0_3\",\"guid\":\"0x0000000000000010\",\"port\":7},"
+		"\"b\":{\"name\":\"spine1\",\"guid\":\"0x0000000000000020\",\"port\":12},"
+		"\"text\":\"leaf0_3 port 7 <-> spine1 port 12 went down\"}],"
+		"\"nodes\":[{\"event\":\"gone\",\"name\":\"leaf0_3\",\"guid\":\"0x0000000000000010\","
+		"\"type\":\"switch\",\"text\":\"switch leaf0_3 is gone\"}]}");
+	json_free(&j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_is_worded),
+		cmocka_unit_test(stable_names_differ),
+		cmocka_unit_test(changes_as_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
