@@ -206,14 +206,10 @@ static void collect_bands(const struct sim_report *r, bands *b)
 	}
 }
 
-void change_report_svg(const struct sim_report *r, const char *title, struct strbuf *out)
+static void draw(const struct sim_report *r, const char *title, const points *at, const bands *b,
+		 struct strbuf *out)
 {
 	const struct lab_change_result *res = r->result;
-	points at[NLINES] = {0};
-	bands b = {0};
-
-	collect_series(res, at);
-	collect_bands(r, &b);
 	const struct panels_line lines[NLINES] = {
 		[SMPS] = {"SMPs", at[SMPS].at, at[SMPS].n, true},
 		[LOST] = {"discarded", at[LOST].at, at[LOST].n, true},
@@ -236,13 +232,23 @@ void change_report_svg(const struct sim_report *r, const char *title, struct str
 		.to = picture_end(res),
 		.zero = res->changed_at,
 		.zero_name = "change",
-		.bands = b.at,
-		.nbands = b.n,
+		.bands = b->at,
+		.nbands = b->n,
 		.panels = panels,
 		.n = ARRAY_LEN(panels),
 	};
 
 	panels_svg(&p, out);
+}
+
+void change_report_svg(const struct sim_report *r, const char *title, struct strbuf *out)
+{
+	points at[NLINES] = {0};
+	bands b = {0};
+
+	collect_series(r->result, at);
+	collect_bands(r, &b);
+	draw(r, title, at, &b, out);
 	for (unsigned i = 0; i < NLINES; i++)
 		vec_free(&at[i]);
 	vec_free(&b);

@@ -291,12 +291,13 @@ static int mad_decode(char **args, unsigned nargs)
 	return cli_write("-", &out);
 }
 
+/* clang-format off */
 static const struct cli_opt mad_opts[] = {
-	{"attribute", 'a', CLI_STR, &attribute, "NAME",
-	 "the bytes are the data of this attribute (name or number), as smpdump prints it", NULL, 0,
-	 0},
+	{.name = "attribute", .letter = 'a', .type = CLI_STR, .dst = &attribute, .arg = "NAME",
+	 .help = "the bytes are the data of this attribute (name or number), as smpdump prints it"},
 	{0},
 };
+/* clang-format on */
 
 const struct cli_cmd cmd_mad_decode = {
 	.name = "mad decode",

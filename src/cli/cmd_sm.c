@@ -78,45 +78,49 @@ static int reread(void *ctx, struct settings *c, struct err *e)
 
 /* ---- the summary of --once ---- */
 
-static void print_up(void *ctx, const struct run_view *v)
+static void up_json(struct json *j, const struct run_view *v, const struct sm_status *st,
+		    uint64_t smps)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "state", "up");
+	json_bool(j, "clean", st->last.clean);
+	json_u64(j, "switches", st->switches);
+	json_u64(j, "hosts", st->nodes - st->switches);
+	json_u64(j, "lids", st->lids);
+	json_u64(j, "took_us", v->now / PS_PER_US);
+	json_u64(j, "compute_ms", v->compute_ms);
+	json_open(j, "phases_us", '{');
+	for (unsigned p = 0; p < SM_NPHASES; p++)
+		if (st->last.time[p])
+			json_u64(j, sm_phase_name(p), st->last.time[p] / PS_PER_US);
+	json_close(j);
+	json_u64(j, "smps", smps);
+	json_open(j, "smps_by_purpose", '{');
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		json_u64(j, sm_purpose_name(i), st->smps[i]);
+	json_close(j);
+	json_u64(j, "retries", st->retries);
+	json_u64(j, "rss_kib", (uint64_t)(cli_rss_mib() * 1024));
+	json_close(j);
+}
+
+static void print_up(void *ctx UNUSED, const struct run_view *v)
 {
 	struct sm_status st;
 	struct json j = {0};
 	uint64_t smps = 0;
 
-	(void)ctx;
 	sm_status(v->sm, &st);
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += st.smps[i];
-	if (!cli_json) {
+	if (cli_json) {
+		up_json(&j, v, &st, smps);
+		cli_print_json(&j);
+	} else {
 		printf("SUBNET UP: %u switches, %u hosts, %u LIDs in %s, %s SMPs, %.0f MiB\n",
 		       st.switches, st.nodes - st.switches, st.lids, cli_duration(v->now),
 		       cli_count(smps), cli_rss_mib());
-		fflush(stdout);
-		return;
 	}
-	json_open(&j, NULL, '{');
-	json_str(&j, "state", "up");
-	json_bool(&j, "clean", st.last.clean);
-	json_u64(&j, "switches", st.switches);
-	json_u64(&j, "hosts", st.nodes - st.switches);
-	json_u64(&j, "lids", st.lids);
-	json_u64(&j, "took_us", v->now / PS_PER_US);
-	json_u64(&j, "compute_ms", v->compute_ms);
-	json_open(&j, "phases_us", '{');
-	for (unsigned p = 0; p < SM_NPHASES; p++)
-		if (st.last.time[p])
-			json_u64(&j, sm_phase_name(p), st.last.time[p] / PS_PER_US);
-	json_close(&j);
-	json_u64(&j, "smps", smps);
-	json_open(&j, "smps_by_purpose", '{');
-	for (unsigned i = 0; i < SM_NPURPOSES; i++)
-		json_u64(&j, sm_purpose_name(i), st.smps[i]);
-	json_close(&j);
-	json_u64(&j, "retries", st.retries);
-	json_u64(&j, "rss_kib", (uint64_t)(cli_rss_mib() * 1024));
-	json_close(&j);
-	cli_print_json(&j);
 	fflush(stdout);
 }
 

@@ -40,11 +40,13 @@ static int svg_run(char **args, unsigned nargs UNUSED)
 	return draw(args[0], draw_fabric_svg);
 }
 
+/* clang-format off */
 static const struct cli_opt draw_opts[] = {
-	{"output", 'o', CLI_STR, &out_path, "FILE", "write to FILE (default: standard output)",
-	 NULL, 0, 0},
+	{.name = "output", .letter = 'o', .type = CLI_STR, .dst = &out_path, .arg = "FILE",
+	 .help = "write to FILE (default: standard output)"},
 	{0},
 };
+/* clang-format on */
 
 const struct cli_cmd cmd_topo_dot = {
 	.name = "topo dot",

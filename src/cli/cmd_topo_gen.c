@@ -162,28 +162,29 @@ static int gen_run(char **args, unsigned nargs)
 	return rc;
 }
 
+/* clang-format off */
 static const struct cli_opt gen_opts[] = {
-	{"switches", 's', CLI_UINT, &gen_switches, "N",
-	 "number of switches of irregular, ring and fullmesh", NULL, 1, 1 << 20},
-	{"ports", 'p', CLI_UINT, &gen_ports, "N",
-	 "ports of each switch (default: 4 for irregular, otherwise as many as needed)", NULL, 1,
-	 254},
-	{"hosts", 0, CLI_UINT, &gen_hosts, "N",
-	 "irregular: total number of hosts; other kinds: hosts on each edge switch", NULL, 0,
-	 1 << 20},
-	{"links", 'l', CLI_UINT, &gen_links, "N",
-	 "irregular: number of links between switches (default: as many as fit)", NULL, 1, 1 << 24},
-	{"seed", 0, CLI_U64, &gen_seed, "N", "seed of the random kinds (default 1)", NULL, 0, 0},
-	{"rate", 'r', CLI_STR, &gen_rate, "RATE",
-	 "width and speed of every link, such as 4xEDR (default 4xQDR)", NULL, 0, 0},
-	{"cable", 0, CLI_STR, &gen_cable, "LENGTH",
-	 "length of every cable, such as 3m (default: unknown)", NULL, 0, 0},
-	{"trunk", 0, CLI_STR, &gen_trunk, "LENGTH",
-	 "length of cables between switches, such as 30m (default: as --cable)", NULL, 0, 0},
-	{"output", 'o', CLI_STR, &out_path, "FILE", "write to FILE (default: standard output)",
-	 NULL, 0, 0},
+	{.name = "switches", .letter = 's', .type = CLI_UINT, .dst = &gen_switches, .arg = "N", .min = 1, .max = 1 << 20,
+	 .help = "number of switches of irregular, ring and fullmesh"},
+	{.name = "ports", .letter = 'p', .type = CLI_UINT, .dst = &gen_ports, .arg = "N", .min = 1, .max = 254,
+	 .help = "ports of each switch (default: 4 for irregular, otherwise as many as needed)"},
+	{.name = "hosts", .type = CLI_UINT, .dst = &gen_hosts, .arg = "N", .max = 1 << 20,
+	 .help = "irregular: total number of hosts; other kinds: hosts on each edge switch"},
+	{.name = "links", .letter = 'l', .type = CLI_UINT, .dst = &gen_links, .arg = "N", .min = 1, .max = 1 << 24,
+	 .help = "irregular: number of links between switches (default: as many as fit)"},
+	{.name = "seed", .type = CLI_U64, .dst = &gen_seed, .arg = "N",
+	 .help = "seed of the random kinds (default 1)"},
+	{.name = "rate", .letter = 'r', .type = CLI_STR, .dst = &gen_rate, .arg = "RATE",
+	 .help = "width and speed of every link, such as 4xEDR (default 4xQDR)"},
+	{.name = "cable", .type = CLI_STR, .dst = &gen_cable, .arg = "LENGTH",
+	 .help = "length of every cable, such as 3m (default: unknown)"},
+	{.name = "trunk", .type = CLI_STR, .dst = &gen_trunk, .arg = "LENGTH",
+	 .help = "length of cables between switches, such as 30m (default: as --cable)"},
+	{.name = "output", .letter = 'o', .type = CLI_STR, .dst = &out_path, .arg = "FILE",
+	 .help = "write to FILE (default: standard output)"},
 	{0},
 };
+/* clang-format on */
 
 const struct cli_cmd cmd_topo_gen = {
 	.name = "topo gen",

@@ -16,8 +16,11 @@ extern const struct cli_cmd cmd_topo_dot, cmd_topo_svg;
 /* cmd_route.c */
 extern const struct cli_cmd cmd_route_compute, cmd_route_verify;
 
-/* cmd_sim.c */
-extern const struct cli_cmd cmd_sim_up, cmd_sim_change, cmd_sim_demo;
+/* cmd_sim_up.c */
+extern const struct cli_cmd cmd_sim_up;
+
+/* cmd_sim_change.c */
+extern const struct cli_cmd cmd_sim_change, cmd_sim_demo;
 
 /* cmd_sim_trial.c */
 extern const struct cli_cmd cmd_sim_trial;

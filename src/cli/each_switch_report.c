@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Mean and standard deviation over the runs of lab_each_switch(). State: struct figure, one
- * for each number of a run. Way in: each_report_text(), each_report_json(). Does not run anything.
+ * for each number of a run. Way in: each_switch_report_text(), each_switch_report_json(). Does not run anything.
  */
 #include "cli/each_switch_report.h"
 #include "base/hist.h"
@@ -71,7 +71,7 @@ static void add_run(figures *f, const struct lab_change_result *r)
 }
 
 /* Only runs that reached the change have figures. */
-static void collect(const struct each_report *r, figures *f)
+static void collect(const struct each_switch_report *r, figures *f)
 {
 	*f = (figures){0};
 	for (size_t i = 0; i < r->each->runs.n; i++)
@@ -105,7 +105,7 @@ static const char *label(const struct figure *f, char buf[64])
 	return buf;
 }
 
-static void print_failures(const struct each_report *r)
+static void print_failures(const struct each_switch_report *r)
 {
 	char ident[32];
 
@@ -123,7 +123,7 @@ static void print_failures(const struct each_report *r)
 	}
 }
 
-void each_report_text(const struct each_report *r)
+void each_switch_report_text(const struct each_switch_report *r)
 {
 	struct cli_table t;
 	char buf[64];
@@ -179,7 +179,7 @@ static void json_figures(struct json *j, const char *key, const figures *f,
 	json_close(j);
 }
 
-static uint64_t json_runs(struct json *j, const struct each_report *r)
+static uint64_t json_runs(struct json *j, const struct each_switch_report *r)
 {
 	uint64_t hash = 0;
 	char ident[32];
@@ -210,7 +210,7 @@ static uint64_t json_runs(struct json *j, const struct each_report *r)
 	return hash;
 }
 
-void each_report_json(const struct each_report *r, struct json *j)
+void each_switch_report_json(const struct each_switch_report *r, struct json *j)
 {
 	figures f;
 	uint64_t hash;

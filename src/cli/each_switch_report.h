@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "lab/each_switch.h"
 
-struct each_report {
+struct each_switch_report {
 	const struct fab *fab;
 	const struct lab_each *each;
 	const char *how;  /* activation, deactivation */
@@ -17,7 +17,7 @@ struct each_report {
 	double wall_s;
 };
 
-void each_report_text(const struct each_report *r);
-void each_report_json(const struct each_report *r, struct json *j);
+void each_switch_report_text(const struct each_switch_report *r);
+void each_switch_report_json(const struct each_switch_report *r, struct json *j);
 
 #endif

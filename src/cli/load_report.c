@@ -129,30 +129,22 @@ static void print_smps(const struct lab_load_result *r)
 	printf("; with responses %s bytes received\n", cli_count(r->net.delivered * IBA_MAD_SIZE));
 }
 
-void load_report_text(const struct load_report *rep)
+static void print_latencies(const struct lab_load_result *r)
 {
-	const struct lab_load_result *r = &rep->r;
 	struct cli_table t;
-	char name[48];
 
-	printf("%u hosts, %s\nup after %s, warm-up %s, measured for %s\n\n", r->hosts, rep->what,
-	       cli_duration(r->start), cli_duration(r->window_start - r->start),
-	       cli_duration(r->window_end - r->window_start));
-	print_packets(r);
-	putchar('\n');
 	cli_table_init(&t, "lrrrrrr", "latency", "mean", "p50", "p90", "p99", "p99.9", "max");
 	latency_row(&t, "packet", &r->plane.latency);
 	latency_row(&t, "header", &r->plane.header_latency);
 	cli_table_print(&t, stdout);
-	putchar('\n');
-	print_rates(r);
-	putchar('\n');
-	if (r->plane.recoveries || r->plane.downed)
-		printf("after errors, links retrained %s times and went down %s times\n\n",
-		       cli_count(r->plane.recoveries), cli_count(r->plane.downed));
-	load_series_text(&rep->series);
-	load_usage_text(rep);
-	print_discards(rep);
+}
+
+/* Deadlock, levels, conservation of packets. */
+static void print_verdict(const struct load_report *rep)
+{
+	const struct lab_load_result *r = &rep->r;
+	char name[48];
+
 	if (r->nring) {
 		printf("DEADLOCK: packets wait for each other at %zu ports:", r->nring);
 		for (size_t i = 0; i < r->nring; i++) {
@@ -169,6 +161,28 @@ void load_report_text(const struct load_report *rep)
 		       rep->levels.deadlock / 10000, rep->levels.deadlock / 1000 % 10);
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
+}
+
+void load_report_text(const struct load_report *rep)
+{
+	const struct lab_load_result *r = &rep->r;
+
+	printf("%u hosts, %s\nup after %s, warm-up %s, measured for %s\n\n", r->hosts, rep->what,
+	       cli_duration(r->start), cli_duration(r->window_start - r->start),
+	       cli_duration(r->window_end - r->window_start));
+	print_packets(r);
+	putchar('\n');
+	print_latencies(r);
+	putchar('\n');
+	print_rates(r);
+	putchar('\n');
+	if (r->plane.recoveries || r->plane.downed)
+		printf("after errors, links retrained %s times and went down %s times\n\n",
+		       cli_count(r->plane.recoveries), cli_count(r->plane.downed));
+	load_series_text(&rep->series);
+	load_usage_text(rep);
+	print_discards(rep);
+	print_verdict(rep);
 	print_smps(r);
 	printf("%s events, %s packet hops in %.2f s (%.1f million events/s), trace hash %016llx\n",
 	       cli_count(r->events), cli_count(r->plane.hops), rep->wall_s,

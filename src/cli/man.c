@@ -171,6 +171,15 @@ static void exit_status(struct strbuf *b)
 		      ".TP\n.B 2\nBad input, or the output could not be written.\n");
 }
 
+/* weft-topo-gen(1) */
+static void page_reference(struct strbuf *b, const struct cli_cmd *c)
+{
+	strbuf_add(b, ".BR weft\\-");
+	for (const char *p = c->name; *p; p++)
+		strbuf_addf(b, "%s", *p == ' ' || *p == '-' ? "\\-" : (char[2]){*p, 0});
+	strbuf_add(b, " (1)");
+}
+
 static void see_also(struct strbuf *b, const struct cli_app *app, const struct cli_cmd *but)
 {
 	const char *sep = "";
@@ -183,10 +192,8 @@ static void see_also(struct strbuf *b, const struct cli_app *app, const struct c
 	for (const struct cli_cmd *const *c = app->cmds; *c; c++) {
 		if (*c == but)
 			continue;
-		strbuf_addf(b, "%s.BR weft\\-", sep);
-		for (const char *p = (*c)->name; *p; p++)
-			strbuf_addf(b, "%s", *p == ' ' || *p == '-' ? "\\-" : (char[2]){*p, 0});
-		strbuf_add(b, " (1)");
+		strbuf_add(b, sep);
+		page_reference(b, *c);
 		sep = ",\n";
 	}
 	strbuf_add(b, "\n");
@@ -238,8 +245,11 @@ static void command_section(struct strbuf *b, const struct cli_cmd *c)
 	strbuf_add(b, ".PP\n");
 	description(b, c);
 	options(b, c, false);
-	if (c->settings)
-		strbuf_addf(b, ".PP\nIts page lists the settings that are options, too.\n");
+	if (!c->settings)
+		return;
+	strbuf_add(b, ".PP\nThe settings that\n");
+	page_reference(b, c);
+	strbuf_add(b, "\nlists are options, too.\n");
 }
 
 void cli_man_app(struct strbuf *b, const struct cli_app *app)

@@ -141,7 +141,8 @@ void setting_range(const struct setting *k, struct strbuf *out)
 	}
 }
 
-void setting_expects(const struct setting *k, struct strbuf *out)
+/* Of a setting without choices. */
+static void expects_value(const struct setting *k, struct strbuf *out)
 {
 	switch (k->kind) {
 	case SETTING_BOOL:
@@ -163,15 +164,10 @@ void setting_expects(const struct setting *k, struct strbuf *out)
 			    (unsigned long long)k->max);
 		return;
 	case SETTING_TEXT:
-		if (k->choices)
-			expects_choice(k, out);
-		else
-			strbuf_addf(out, "a text of 1 to %zu bytes, or %s", k->size - 1,
-				    k->nothing);
+		strbuf_addf(out, "a text of 1 to %zu bytes, or %s", k->size - 1, k->nothing);
 		return;
 	case SETTING_CHOICE:
 	case SETTING_ROW:
-		expects_choice(k, out);
 		return;
 	case SETTING_HEX:
 		strbuf_add(out, "64 bits in hexadecimal, such as 0x0002c90300001234");
@@ -183,6 +179,13 @@ void setting_expects(const struct setting *k, struct strbuf *out)
 			k->size / sizeof(uint64_t));
 		return;
 	}
+}
+
+void setting_expects(const struct setting *k, struct strbuf *out)
+{
+	expects_choice(k, out);
+	if (!setting_choice(k, 0))
+		expects_value(k, out);
 }
 
 /* What was found, without control characters, shortened. */

@@ -34,6 +34,15 @@ static void schema_list(struct json *j, const struct setting *k)
 	json_close(j);
 }
 
+static void schema_text(struct json *j, const struct setting *k)
+{
+	json_str(j, "type", "string");
+	if (k->choices)
+		schema_choices(j, k);
+	json_u64(j, "minLength", 1);
+	json_u64(j, "maxLength", k->size - 1);
+}
+
 static void schema_type(struct json *j, const struct setting *k)
 {
 	switch (k->kind) {
@@ -55,11 +64,7 @@ static void schema_type(struct json *j, const struct setting *k)
 		schema_text_or_number(j, "^[0-7]{1,5}$");
 		return;
 	case SETTING_TEXT:
-		json_str(j, "type", "string");
-		if (k->choices)
-			schema_choices(j, k);
-		json_u64(j, "minLength", 1);
-		json_u64(j, "maxLength", k->size - 1);
+		schema_text(j, k);
 		return;
 	case SETTING_CHOICE:
 	case SETTING_ROW:

@@ -208,6 +208,32 @@ TEST(choices_are_listed)
 			     "mean 'irregular'?");
 }
 
+/* A setting is given as text, with its section's key, and takes effect where it is applied. */
+TEST(settings_are_options)
+{
+	static const struct cli_cmd c = {.name = "rule", .settings = SETTING_FOR_SM, .run = run};
+	char *typed[] = {"--qos", "--names=false", "-w", "64", "--roots", "0x1,0x2", "--state", ""};
+	char *wrong[] = {"--window", "0"}, *bare_value[] = {"--qos", "false"};
+	unsigned n = ARRAY_LEN(typed);
+	struct settings s;
+	struct err e;
+
+	assert_false(cli_setting_given("qos"));
+	assert_int_equal(cli_parse(&c, typed, &n, &e), 0);
+	assert_true(cli_setting_given("qos") && !cli_setting_given("retries"));
+	settings_default(&s);
+	assert_int_equal(cli_settings_apply(&s, &e), 0);
+	assert_true(s.sm.qos && !s.sm.names);
+	assert_int_equal(s.sm.window, 64);
+	assert_int_equal(s.sm.roots[1], 2);
+	assert_string_equal(s.state, "");
+	n = 2;
+	assert_int_equal(cli_parse(&c, wrong, &n, &e), -EINVAL);
+	assert_string_equal(e.text, "--window: expected a number from 1 to 4096; found '0'");
+	n = 2;
+	assert_int_equal(cli_parse(&c, bare_value, &n, &e), -EINVAL); /* an argument too many */
+}
+
 TEST(commands_are_found)
 {
 	unsigned used;
@@ -357,6 +383,7 @@ int main(void)
 		cmocka_unit_test(numbers_out_of_range_are_refused),
 		cmocka_unit_test(choices_are_listed),
 		cmocka_unit_test(shares_and_times_that_do_not_parse),
+		cmocka_unit_test(settings_are_options),
 		cmocka_unit_test(commands_are_found),
 		cmocka_unit_test(help_shows_every_option),
 		cmocka_unit_test(overview_groups_by_first_word),

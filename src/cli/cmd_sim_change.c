@@ -1,161 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft sim: the subnet manager on a simulated fabric, from power-on or through a change. Keeps the
- * options of the one command that runs. Ways in: cmd_sim_up, _change, _demo. Does not simulate
+ * weft sim change, weft sim demo: the subnet manager on a simulated fabric that changes. Keeps the
+ * options of the one command that runs. Ways in: cmd_sim_change, cmd_sim_demo. Does not simulate
  * anything itself: src/lab does; manager_opts.c makes the manager's configuration.
  */
 #include "cli/change_report.h"
 #include "cli/cli.h"
 #include "cli/each_switch_report.h"
-#include "cli/flap_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
 #include "cli/rft_opts.h"
-#include "cli/sim_report.h"
+#include "cli/report_opts.h"
 #include "lab/change.h"
 #include "lab/lab.h"
 #include "lab/load.h"
-#include "sim/device/sim_device.h"
-#include "sim/kernel/sim_kernel.h"
 
 static const char *const each_hows[] = {"deactivation", "activation", NULL};
 
 static struct {
-	bool timeline, smps;
 	unsigned sample;
 	const char *svg, *each;
-	time_ps limit, warmup, tail, series, quiet;
+	time_ps warmup, tail, series, quiet;
 	cli_strings kill;
 } o = {
-	.limit = TIME_NEVER,
 	.warmup = TIME_NEVER,
 	.tail = TIME_NEVER,
-};
-
-/* clang-format off */
-static const struct cli_opt run_opts[] = {
-	{.name = "limit", .type = CLI_TIME, .dst = &o.limit, .arg = "TIME",
-	 .help = "stop after this much simulated time (default 1000s, 10s where links make "
-		 "errors)"},
-	{.name = "timeline", .letter = 't', .type = CLI_FLAG, .dst = &o.timeline,
-	 .help = "print events as they happen"},
-	{.name = "smps", .type = CLI_FLAG, .dst = &o.smps,
-	 .help = "print every SMP as it is sent and received"},
-	{0},
-};
-/* clang-format on */
-
-/* ---- setting up ---- */
-
-static struct lab *make_lab(const struct fab *f, const struct lab_config *c, struct sim_report *r)
-{
-	struct lab *l;
-	struct err e;
-
-	l = lab_new(f, c, &e);
-	if (!l) {
-		cli_bad("%s", e.text);
-		return NULL;
-	}
-	sim_report_init(r, f, l, o.timeline && !cli_json, o.smps && !cli_json);
-	return l;
-}
-
-/* Prints the result and frees everything; returns the exit status. */
-static int conclude(struct sim_report *r)
-{
-	bool ok = r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete;
-	int rc = ok ? CLI_OK : CLI_NO;
-	struct json j = {0};
-
-	if (cli_json) {
-		sim_report_json(r, &j, manager_o.seed);
-		if (cli_print_json(&j))
-			rc = CLI_BAD;
-	} else {
-		sim_report_text(r);
-	}
-	lab_free(r->lab);
-	sim_report_free(r);
-	return rc;
-}
-
-/* ---- weft sim up ---- */
-
-/* Links fail and recover; the run ends when all are in use again and a sweep finds nothing new. */
-static void run_flaps(struct sim_report *r, const flap_ports *ports)
-{
-	struct lab *l = r->lab;
-	struct sim *s = lab_sim(l);
-	time_ps since;
-	struct sm_status st;
-
-	sim_report_flaps(r);
-	flap_run(l, r->fab, ports);
-	sim_report_say(r, "LINKS FLAP NO MORE");
-	since = sim_now(s);
-	do {
-		r->settled = lab_run_settled(l, since, sim_now(s) + load_limit(o.limit));
-		sm_status(lab_sm(l), &st);
-		since = st.last_sweep_start + 1;
-	} while (r->settled && st.held);
-}
-
-static int run_up(const struct fab *f)
-{
-	flap_ports flapping = {0};
-	struct sim_report r;
-	struct lab_config c;
-	struct lab *l = NULL;
-
-	if (!manager_config(f, &c) && !flap_find(f, &flapping))
-		l = make_lab(f, &c, &r);
-	if (l) {
-		lab_power_on(l, NULL);
-		r.settled = lab_run_ready(l, load_limit(o.limit));
-		if (r.settled && flapping.n)
-			run_flaps(&r, &flapping);
-		sim_report_up(&r);
-	}
-	vec_free(&flapping);
-	return l ? conclude(&r) : CLI_BAD;
-}
-
-static int sim_up(char **args, unsigned nargs)
-{
-	struct fab *f = cli_load(args[0]);
-	int rc;
-
-	(void)nargs;
-	if (!f)
-		return CLI_BAD;
-	rc = run_up(f);
-	fab_free(f);
-	return rc;
-}
-
-const struct cli_cmd cmd_sim_up = {
-	.name = "sim up",
-	.args = "FILE",
-	.summary = "bring a fabric up from power-on, in simulated time",
-	.about =
-		"Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
-		"LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
-		"activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
-		"With --flap links fail and recover after that; the run ends when a sweep finds nothing new and, with "
-		"--damping-changes, no link is held.",
-	.examples =
-		"weft sim up cluster.net\n"
-		"weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
-		"weft sim up cluster.net --loss 5% --seed 7 --json\n"
-		"weft sim up cluster.net --flap S-0002000000000005:1 --damping-changes 5 --damping-within 1s --damping-hold 2s --timeline\n"
-		"weft topo gen mtree 8 3 | weft sim up -",
-	.opts = run_opts,
-	.shared = (const struct cli_opt *const[]){flap_opts, manager_opts, rft_opts, NULL},
-	.settings = SETTING_FOR_SIM,
-	.min_args = 1,
-	.max_args = 1,
-	.run = sim_up,
 };
 
 /* ---- weft sim change ---- */
@@ -218,7 +87,7 @@ static struct lab_change_plan make_plan(const struct setup *s)
 		.quiet = o.quiet,
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
-		.limit = load_limit(o.limit),
+		.limit = load_limit(report_o.limit),
 		.period = o.series ? o.series
 			  : o.svg  ? TIME_NEVER
 				   : 0,
@@ -260,10 +129,10 @@ static bool sound(const struct lab_change_result *r)
 	return !r->traffic_at || (r->conserved && !r->watch.nring);
 }
 
-/* conclude(), and the verdict on traffic. */
+/* report_conclude(), and the verdict on traffic. */
 static int conclude_change(struct sim_report *r, struct lab_change_result *res)
 {
-	int rc = conclude(r);
+	int rc = report_conclude(r);
 
 	if (rc == CLI_OK && !sound(res))
 		rc = CLI_NO;
@@ -276,7 +145,7 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 	struct lab_change_plan p = make_plan(s);
 	struct lab_change_result res;
 	struct sim_report r;
-	struct lab *l = make_lab(lab_change_fab(c), &s->lab, &r);
+	struct lab *l = report_lab_new(lab_change_fab(c), &s->lab, &r);
 	struct about about = {&r, c};
 	struct err e;
 	int rc;
@@ -333,13 +202,13 @@ static void on_run_done(void *ctx, unsigned ended, unsigned of)
 	cli_progress("%u of %u changes", ended, of);
 }
 
-static int print_each(const struct each_report *r)
+static int print_each(const struct each_switch_report *r)
 {
 	struct json j = {0};
 
 	if (!cli_json)
-		each_report_text(r);
-	else if (each_report_json(r, &j), cli_print_json(&j))
+		each_switch_report_text(r);
+	else if (each_switch_report_json(r, &j), cli_print_json(&j))
 		return CLI_BAD;
 	return r->each->failed ? CLI_NO : CLI_OK;
 }
@@ -376,8 +245,8 @@ static int change_each(const char *file, const struct fab *f)
 	if (rc)
 		rc = cli_bad("%s: %s", file, e.text);
 	else
-		rc = print_each(&(struct each_report){f, &all, o.each, s.what, manager_o.seed,
-						      cli_wall_s() - start});
+		rc = print_each(&(struct each_switch_report){f, &all, o.each, s.what,
+							     manager_o.seed, cli_wall_s() - start});
 	lab_each_free(&all);
 	return rc;
 }
@@ -393,13 +262,13 @@ static int check_change(void)
 		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
-	if (o.each && (o.svg || o.series || o.timeline || o.smps || o.kill.n))
+	if (o.each && (o.svg || o.series || report_o.timeline || report_o.smps || o.kill.n))
 		return cli_bad("--each-switch runs many changes: expected no --%s",
-			       o.svg	    ? "svg"
-			       : o.series   ? "series"
-			       : o.timeline ? "timeline"
-			       : o.smps	    ? "smps"
-					    : "kill");
+			       o.svg		   ? "svg"
+			       : o.series	   ? "series"
+			       : report_o.timeline ? "timeline"
+			       : report_o.smps	   ? "smps"
+						   : "kill");
 	if (o.sample && !o.each)
 		return cli_bad("--sample needs --each-switch HOW");
 	if (o.svg && !strcmp(o.svg, "-"))
@@ -484,7 +353,7 @@ const struct cli_cmd cmd_sim_change = {
 		"weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
 		"weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
 	.opts = change_opts,
-	.shared = (const struct cli_opt *const[]){run_opts, load_rate_opts, load_traffic_opts,
+	.shared = (const struct cli_opt *const[]){report_opts, load_rate_opts, load_traffic_opts,
 						  manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
@@ -506,7 +375,7 @@ static int sim_demo(char **args, unsigned nargs)
 	(void)nargs;
 	if (!f)
 		return cli_bad("%s", e.text);
-	o.timeline = true;
+	report_o.timeline = true;
 	/* A switch in the middle layer: traffic must take other routes. */
 	fab_node_ident(f, f->switches[f->nswitches / 2], ident);
 	vec_push(&o.kill, ident);
@@ -532,7 +401,7 @@ const struct cli_cmd cmd_sim_demo = {
 		"phases, as 'make run' does.",
 	.examples =
 		"weft sim demo\nweft sim demo --detection traps\nweft sim demo --cpu thesis --loss 2%",
-	.opts = run_opts,
+	.opts = report_opts,
 	.shared = (const struct cli_opt *const[]){manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 0,
