@@ -138,7 +138,7 @@ static void json_field(struct json *j, const struct iba_field *f, const void *ho
 static void json_fields(struct json *j, const struct iba_layout *l, const uint8_t *data, bool words)
 {
 	union {
-#define MEMBER(stem, FIELDS, size) struct iba_##stem stem;
+#define MEMBER(stem, FIELDS, size, ...) struct iba_##stem stem;
 		IBA_STRUCTS(MEMBER)
 	} host;
 

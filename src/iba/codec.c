@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From fields.h to code: straight-line decode and encode for each attribute, and the same lists as
- * run-time tables for printing, comparing and tests. Keeps no state, allocates nothing.
- * Does not interpret what it carries: that is for SMA and SM.
+ * run-time tables for printing, comparing and tests. Keeps no state, allocates nothing; the ways in
+ * are iba_*_get(), iba_*_put() and iba_layout_by_*(). Does not interpret what it carries: SMA and SM
+ * do.
  */
 #include "iba/iba.h"
 
@@ -46,7 +47,7 @@ static inline void bits_put(uint8_t *data, unsigned bit, unsigned width, uint64_
 	for (unsigned i = 0; i < (count); i++)                                                     \
 		bits_put(data, (bit) + i * (stride), width, v->name[i]);
 
-#define DEFINE(stem, FIELDS, wire)                                                                 \
+#define DEFINE(stem, FIELDS, wire, ...)                                                            \
 	int iba_##stem##_get(struct iba_##stem *v, const uint8_t *data, size_t len)                \
 	{                                                                                          \
 		if (len < (wire))                                                                  \
@@ -68,199 +69,55 @@ IBA_STRUCTS(DEFINE)
 #define ROW_A(type, name, count, bit, width, stride, fmt)                                          \
 	{#name, bit, width, count, stride, offsetof(HOST, name), sizeof(type), IBA_FMT_##fmt},
 
-#define HOST struct iba_mad_hdr
-static const struct iba_field rows_mad_hdr[] = {IBA_MAD_HDR_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_smp_hdr
-static const struct iba_field rows_smp_hdr[] = {IBA_SMP_HDR_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_notice
-static const struct iba_field rows_notice[] = {IBA_NOTICE_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_node_desc
-static const struct iba_field rows_node_desc[] = {IBA_NODE_DESC_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_node_info
-static const struct iba_field rows_node_info[] = {IBA_NODE_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_switch_info
-static const struct iba_field rows_switch_info[] = {IBA_SWITCH_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_guid_info
-static const struct iba_field rows_guid_info[] = {IBA_GUID_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_port_info
-static const struct iba_field rows_port_info[] = {IBA_PORT_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_pkey_table
-static const struct iba_field rows_pkey_table[] = {IBA_PKEY_TABLE_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_slvl_table
-static const struct iba_field rows_slvl_table[] = {IBA_SLVL_TABLE_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_vlarb_table
-static const struct iba_field rows_vlarb_table[] = {IBA_VLARB_TABLE_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_lft
-static const struct iba_field rows_lft[] = {IBA_LFT_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_rft
-static const struct iba_field rows_rft[] = {IBA_RFT_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_mft
-static const struct iba_field rows_mft[] = {IBA_MFT_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_sm_info
-static const struct iba_field rows_sm_info[] = {IBA_SM_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_gid
-static const struct iba_field rows_trap_gid[] = {IBA_TRAP_GID_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_switch
-static const struct iba_field rows_trap_switch[] = {IBA_TRAP_SWITCH_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_port
-static const struct iba_field rows_trap_port[] = {IBA_TRAP_PORT_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_cap
-static const struct iba_field rows_trap_cap[] = {IBA_TRAP_CAP_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_sysguid
-static const struct iba_field rows_trap_sysguid[] = {IBA_TRAP_SYSGUID_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_mkey
-static const struct iba_field rows_trap_mkey[] = {IBA_TRAP_MKEY_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_pkey
-static const struct iba_field rows_trap_pkey[] = {IBA_TRAP_PKEY_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_trap_swpkey
-static const struct iba_field rows_trap_swpkey[] = {IBA_TRAP_SWPKEY_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_mlnx_ext_port_info
-static const struct iba_field rows_mlnx_ext_port_info[] = {
-	IBA_MLNX_EXT_PORT_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_port_info_ext
-static const struct iba_field rows_port_info_ext[] = {IBA_PORT_INFO_EXT_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_class_port_info
-static const struct iba_field rows_class_port_info[] = {IBA_CLASS_PORT_INFO_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_port_counters
-static const struct iba_field rows_port_counters[] = {IBA_PORT_COUNTERS_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define HOST struct iba_port_counters_ext
-static const struct iba_field rows_port_counters_ext[] = {
-	IBA_PORT_COUNTERS_EXT_FIELDS(ROW_F, ROW_A)};
-#undef HOST
-
-#define LAYOUT(stem, FIELDS, wire)                                                                 \
-	{#stem, wire, sizeof(struct iba_##stem), ARRAY_LEN(rows_##stem), rows_##stem},
-static const struct iba_layout layouts[] = {IBA_STRUCTS(LAYOUT)};
+/* In a function, so that every list has a HOST of its own. */
+#define LAYOUT(stem, FIELDS, wire, ...)                                                            \
+	static const struct iba_layout *layout_##stem(void)                                        \
+	{                                                                                          \
+		typedef struct iba_##stem HOST;                                                    \
+		static const struct iba_field rows[] = {FIELDS(ROW_F, ROW_A)};                     \
+		static const struct iba_layout l = {#stem, wire, sizeof(HOST), ARRAY_LEN(rows),    \
+						    rows};                                         \
+                                                                                                   \
+		return &l;                                                                         \
+	}
+IBA_STRUCTS(LAYOUT)
 
 const struct iba_layout *iba_layout_by_name(const char *stem)
 {
-	for (size_t i = 0; i < ARRAY_LEN(layouts); i++)
-		if (!strcmp(layouts[i].name, stem))
-			return &layouts[i];
+#define BY_NAME(s, ...)                                                                            \
+	if (!strcmp(#s, stem))                                                                     \
+		return layout_##s();
+	IBA_STRUCTS(BY_NAME)
 	return NULL;
 }
 
-static const struct {
-	uint16_t attr_id;
-	const char *stem;
-} attr_stems[] = {
-	{IBA_ATTR_NOTICE, "notice"},
-	{IBA_ATTR_NODE_DESC, "node_desc"},
-	{IBA_ATTR_NODE_INFO, "node_info"},
-	{IBA_ATTR_SWITCH_INFO, "switch_info"},
-	{IBA_ATTR_GUID_INFO, "guid_info"},
-	{IBA_ATTR_PORT_INFO, "port_info"},
-	{IBA_ATTR_PKEY_TABLE, "pkey_table"},
-	{IBA_ATTR_SLVL_TABLE, "slvl_table"},
-	{IBA_ATTR_VLARB_TABLE, "vlarb_table"},
-	{IBA_ATTR_LFT, "lft"},
-	{IBA_ATTR_RFT, "rft"},
-	{IBA_ATTR_MFT, "mft"},
-	{IBA_ATTR_SM_INFO, "sm_info"},
-	{IBA_ATTR_PORT_INFO_EXT, "port_info_ext"},
-	{IBA_ATTR_MLNX_EXT_PORT_INFO, "mlnx_ext_port_info"},
-};
+#define BY_ID(stem, FIELDS, wire, ID, id, name)                                                    \
+	case id:                                                                                   \
+		return layout_##stem();
 
 const struct iba_layout *iba_layout_by_attr(uint16_t attr_id)
 {
-	for (size_t i = 0; i < ARRAY_LEN(attr_stems); i++)
-		if (attr_stems[i].attr_id == attr_id)
-			return iba_layout_by_name(attr_stems[i].stem);
+	switch (attr_id) {
+		IBA_SUBN_ATTRS(BY_ID)
+	}
 	return NULL;
 }
 
 const struct iba_layout *iba_layout_by_perf_attr(uint16_t attr_id)
 {
 	switch (attr_id) {
-	case IBA_PERF_CLASS_PORT_INFO:
-		return iba_layout_by_name("class_port_info");
-	case IBA_PERF_PORT_COUNTERS:
-		return iba_layout_by_name("port_counters");
-	case IBA_PERF_PORT_COUNTERS_EXT:
-		return iba_layout_by_name("port_counters_ext");
+		IBA_PERF_ATTRS(BY_ID)
 	}
 	return NULL;
 }
 
 const struct iba_layout *iba_layout_of_trap(uint16_t trap_number)
 {
+#define BY_TRAP(ID, number, stem, name)                                                            \
+	case number:                                                                               \
+		return layout_##stem();
 	switch (trap_number) {
-	case IBA_TRAP_GID_IN:
-	case IBA_TRAP_GID_OUT:
-	case IBA_TRAP_MCAST_CREATED:
-	case IBA_TRAP_MCAST_DELETED:
-		return iba_layout_by_name("trap_gid");
-	case IBA_TRAP_LINK_STATE:
-		return iba_layout_by_name("trap_switch");
-	case IBA_TRAP_INTEGRITY:
-	case IBA_TRAP_OVERRUN:
-	case IBA_TRAP_WATCHDOG:
-		return iba_layout_by_name("trap_port");
-	case IBA_TRAP_CAP_CHANGE:
-		return iba_layout_by_name("trap_cap");
-	case IBA_TRAP_SYS_GUID:
-		return iba_layout_by_name("trap_sysguid");
-	case IBA_TRAP_BAD_MKEY:
-		return iba_layout_by_name("trap_mkey");
-	case IBA_TRAP_BAD_PKEY:
-	case IBA_TRAP_BAD_QKEY:
-		return iba_layout_by_name("trap_pkey");
-	case IBA_TRAP_SW_BAD_PKEY:
-		return iba_layout_by_name("trap_swpkey");
+		IBA_TRAPS(BY_TRAP)
 	}
 	return NULL;
 }

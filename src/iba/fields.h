@@ -6,8 +6,9 @@
  *	A(type, name, count, bit, width, stride, format)  an array: element i starts at bit + i*stride
  *
  * Bits count from the most significant bit of the attribute's first byte (IBA order). From these
- * lists come the host structs (iba.h), decode, encode, compare and print (codec.c). Formats: DEC,
- * HEX, GUID, or the name of an enumeration printed with its word.
+ * lists and the tables at the end come the host structs and constants (iba.h), decode, encode,
+ * compare (codec.c), names and printing (print.c). Formats: DEC, HEX, GUID, or the name of an
+ * enumeration printed with its word.
  *
  * Facts: IBA specification volume 1, chapters 13 and 14; thesis Tables 3 to 6.
  */
@@ -298,35 +299,68 @@
 	F(uint64_t, xmit_wait, 1344, 64, DEC)                                                      \
 	F(uint64_t, qp1_dropped, 1408, 64, DEC)
 
-/* Every attribute: X(struct and function stem, FIELDS list, bytes on the wire) */
-#define IBA_STRUCTS(X)                                                                             \
-	X(mad_hdr, IBA_MAD_HDR_FIELDS, 24)                                                         \
-	X(smp_hdr, IBA_SMP_HDR_FIELDS, 12)                                                         \
-	X(notice, IBA_NOTICE_FIELDS, 64)                                                           \
-	X(node_desc, IBA_NODE_DESC_FIELDS, 64)                                                     \
-	X(node_info, IBA_NODE_INFO_FIELDS, 64)                                                     \
-	X(switch_info, IBA_SWITCH_INFO_FIELDS, 64)                                                 \
-	X(guid_info, IBA_GUID_INFO_FIELDS, 64)                                                     \
-	X(port_info, IBA_PORT_INFO_FIELDS, 64)                                                     \
-	X(pkey_table, IBA_PKEY_TABLE_FIELDS, 64)                                                   \
-	X(slvl_table, IBA_SLVL_TABLE_FIELDS, 64)                                                   \
-	X(vlarb_table, IBA_VLARB_TABLE_FIELDS, 64)                                                 \
-	X(lft, IBA_LFT_FIELDS, 64)                                                                 \
-	X(rft, IBA_RFT_FIELDS, 64)                                                                 \
-	X(mft, IBA_MFT_FIELDS, 64)                                                                 \
-	X(sm_info, IBA_SM_INFO_FIELDS, 64)                                                         \
-	X(trap_gid, IBA_TRAP_GID_FIELDS, 54)                                                       \
-	X(trap_switch, IBA_TRAP_SWITCH_FIELDS, 54)                                                 \
-	X(trap_port, IBA_TRAP_PORT_FIELDS, 54)                                                     \
-	X(trap_cap, IBA_TRAP_CAP_FIELDS, 54)                                                       \
-	X(trap_sysguid, IBA_TRAP_SYSGUID_FIELDS, 54)                                               \
-	X(trap_mkey, IBA_TRAP_MKEY_FIELDS, 54)                                                     \
-	X(trap_pkey, IBA_TRAP_PKEY_FIELDS, 54)                                                     \
-	X(trap_swpkey, IBA_TRAP_SWPKEY_FIELDS, 54)                                                 \
-	X(mlnx_ext_port_info, IBA_MLNX_EXT_PORT_INFO_FIELDS, 64)                                   \
-	X(port_info_ext, IBA_PORT_INFO_EXT_FIELDS, 64)                                             \
-	X(class_port_info, IBA_CLASS_PORT_INFO_FIELDS, 72)                                         \
-	X(port_counters, IBA_PORT_COUNTERS_FIELDS, 44)                                             \
-	X(port_counters_ext, IBA_PORT_COUNTERS_EXT_FIELDS, 184)
+/*
+ * Every struct of the wire: X(struct and function stem, FIELDS list, bytes on the wire, ...).
+ * Attributes go on with the name of the constant (IBA_ATTR_..., IBA_PERF_...), the attribute's id and
+ * its name in IBA; headers and details of traps have none. A new attribute is its list of fields
+ * above and a line here: struct, codec, constant, name and printing follow.
+ */
+/* clang-format off */
+#define IBA_HEADERS(X)                                                                             \
+	X(mad_hdr, IBA_MAD_HDR_FIELDS, 24, , , )                                                   \
+	X(smp_hdr, IBA_SMP_HDR_FIELDS, 12, , , )                                                   \
+	X(trap_gid, IBA_TRAP_GID_FIELDS, 54, , , )                                                 \
+	X(trap_switch, IBA_TRAP_SWITCH_FIELDS, 54, , , )                                           \
+	X(trap_port, IBA_TRAP_PORT_FIELDS, 54, , , )                                               \
+	X(trap_cap, IBA_TRAP_CAP_FIELDS, 54, , , )                                                 \
+	X(trap_sysguid, IBA_TRAP_SYSGUID_FIELDS, 54, , , )                                         \
+	X(trap_mkey, IBA_TRAP_MKEY_FIELDS, 54, , , )                                               \
+	X(trap_pkey, IBA_TRAP_PKEY_FIELDS, 54, , , )                                               \
+	X(trap_swpkey, IBA_TRAP_SWPKEY_FIELDS, 54, , , )
+
+#define IBA_SUBN_ATTRS(X)                                                                          \
+	X(notice, IBA_NOTICE_FIELDS, 64, NOTICE, 0x0002, "Notice")                                 \
+	X(node_desc, IBA_NODE_DESC_FIELDS, 64, NODE_DESC, 0x0010, "NodeDescription")               \
+	X(node_info, IBA_NODE_INFO_FIELDS, 64, NODE_INFO, 0x0011, "NodeInfo")                      \
+	X(switch_info, IBA_SWITCH_INFO_FIELDS, 64, SWITCH_INFO, 0x0012, "SwitchInfo")              \
+	X(guid_info, IBA_GUID_INFO_FIELDS, 64, GUID_INFO, 0x0014, "GUIDInfo")                      \
+	X(port_info, IBA_PORT_INFO_FIELDS, 64, PORT_INFO, 0x0015, "PortInfo")                      \
+	X(pkey_table, IBA_PKEY_TABLE_FIELDS, 64, PKEY_TABLE, 0x0016, "P_KeyTable")                 \
+	X(slvl_table, IBA_SLVL_TABLE_FIELDS, 64, SLVL_TABLE, 0x0017, "SLtoVLMappingTable")         \
+	X(vlarb_table, IBA_VLARB_TABLE_FIELDS, 64, VLARB_TABLE, 0x0018, "VLArbitrationTable")      \
+	X(lft, IBA_LFT_FIELDS, 64, LFT, 0x0019, "LinearForwardingTable")                           \
+	X(rft, IBA_RFT_FIELDS, 64, RFT, 0x001a, "RandomForwardingTable")                           \
+	X(mft, IBA_MFT_FIELDS, 64, MFT, 0x001b, "MulticastForwardingTable")                        \
+	X(sm_info, IBA_SM_INFO_FIELDS, 64, SM_INFO, 0x0020, "SMInfo")                              \
+	X(port_info_ext, IBA_PORT_INFO_EXT_FIELDS, 64, PORT_INFO_EXT, 0x0033, "PortInfoExtended")  \
+	X(mlnx_ext_port_info, IBA_MLNX_EXT_PORT_INFO_FIELDS, 64, MLNX_EXT_PORT_INFO, 0xff90,       \
+	  "MlnxExtendedPortInfo")
+
+#define IBA_PERF_ATTRS(X)                                                                          \
+	X(class_port_info, IBA_CLASS_PORT_INFO_FIELDS, 72, CLASS_PORT_INFO, 0x0001,                \
+	  "ClassPortInfo")                                                                         \
+	X(port_counters, IBA_PORT_COUNTERS_FIELDS, 44, PORT_COUNTERS, 0x0012, "PortCounters")      \
+	X(port_counters_ext, IBA_PORT_COUNTERS_EXT_FIELDS, 184, PORT_COUNTERS_EXT, 0x001d,         \
+	  "PortCountersExtended")
+
+#define IBA_STRUCTS(X) IBA_HEADERS(X) IBA_SUBN_ATTRS(X) IBA_PERF_ATTRS(X)
+
+/* Subnet management traps: X(constant IBA_TRAP_..., number, stem of its details, name). */
+#define IBA_TRAPS(X)                                                                               \
+	X(GID_IN, 64, trap_gid, "GidInService")                                                    \
+	X(GID_OUT, 65, trap_gid, "GidOutOfService")                                                \
+	X(MCAST_CREATED, 66, trap_gid, "MulticastGroupCreated")                                    \
+	X(MCAST_DELETED, 67, trap_gid, "MulticastGroupDeleted")                                    \
+	X(LINK_STATE, 128, trap_switch, "LinkStateChange")                                         \
+	X(INTEGRITY, 129, trap_port, "LocalLinkIntegrity")                                         \
+	X(OVERRUN, 130, trap_port, "ExcessiveBufferOverrun")                                       \
+	X(WATCHDOG, 131, trap_port, "FlowControlWatchdog")                                         \
+	X(CAP_CHANGE, 144, trap_cap, "CapabilityChange")                                           \
+	X(SYS_GUID, 145, trap_sysguid, "SystemImageGuidChange")                                    \
+	X(BAD_MKEY, 256, trap_mkey, "BadM_Key")                                                    \
+	X(BAD_PKEY, 257, trap_pkey, "BadP_Key")                                                    \
+	X(BAD_QKEY, 258, trap_pkey, "BadQ_Key")                                                    \
+	X(SW_BAD_PKEY, 259, trap_swpkey, "SwitchBadP_Key")
+/* clang-format on */
 
 #endif

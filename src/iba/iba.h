@@ -47,29 +47,12 @@ enum iba_method {
 	IBA_REPORT_RESP = 0x86,
 };
 
-enum iba_attr {
-	IBA_ATTR_NOTICE = 0x0002,
-	IBA_ATTR_NODE_DESC = 0x0010,
-	IBA_ATTR_NODE_INFO = 0x0011,
-	IBA_ATTR_SWITCH_INFO = 0x0012,
-	IBA_ATTR_GUID_INFO = 0x0014,
-	IBA_ATTR_PORT_INFO = 0x0015,
-	IBA_ATTR_PKEY_TABLE = 0x0016,
-	IBA_ATTR_SLVL_TABLE = 0x0017,
-	IBA_ATTR_VLARB_TABLE = 0x0018,
-	IBA_ATTR_LFT = 0x0019,
-	IBA_ATTR_RFT = 0x001a,
-	IBA_ATTR_MFT = 0x001b,
-	IBA_ATTR_SM_INFO = 0x0020,
-	IBA_ATTR_PORT_INFO_EXT = 0x0033,
-	IBA_ATTR_MLNX_EXT_PORT_INFO = 0xff90,
-};
-
-enum iba_perf_attr {
-	IBA_PERF_CLASS_PORT_INFO = 0x0001,
-	IBA_PERF_PORT_COUNTERS = 0x0012,
-	IBA_PERF_PORT_COUNTERS_EXT = 0x001d,
-};
+/* IBA_ATTR_NODE_INFO and so on, of subnet management; IBA_PERF_PORT_COUNTERS and so on, of class
+ * 0x04: the tables of fields.h. */
+#define IBA_ATTR_CONSTANT(stem, FIELDS, wire, ID, id, name) IBA_ATTR_##ID = (id),
+enum iba_attr { IBA_SUBN_ATTRS(IBA_ATTR_CONSTANT) };
+#define IBA_PERF_CONSTANT(stem, FIELDS, wire, ID, id, name) IBA_PERF_##ID = (id),
+enum iba_perf_attr { IBA_PERF_ATTRS(IBA_PERF_CONSTANT) };
 
 /* ClassPortInfo of performance management (IBA 16.1.3.1). */
 enum iba_perf_cap {
@@ -162,22 +145,9 @@ enum iba_notice_type {
 	IBA_NOTICE_INFO = 4,
 };
 
-enum iba_trap {
-	IBA_TRAP_GID_IN = 64,
-	IBA_TRAP_GID_OUT = 65,
-	IBA_TRAP_MCAST_CREATED = 66,
-	IBA_TRAP_MCAST_DELETED = 67,
-	IBA_TRAP_LINK_STATE = 128,
-	IBA_TRAP_INTEGRITY = 129,
-	IBA_TRAP_OVERRUN = 130,
-	IBA_TRAP_WATCHDOG = 131,
-	IBA_TRAP_CAP_CHANGE = 144,
-	IBA_TRAP_SYS_GUID = 145,
-	IBA_TRAP_BAD_MKEY = 256,
-	IBA_TRAP_BAD_PKEY = 257,
-	IBA_TRAP_BAD_QKEY = 258,
-	IBA_TRAP_SW_BAD_PKEY = 259,
-};
+/* IBA_TRAP_LINK_STATE and so on. */
+#define IBA_TRAP_CONSTANT(ID, number, stem, name) IBA_TRAP_##ID = (number),
+enum iba_trap { IBA_TRAPS(IBA_TRAP_CONSTANT) };
 
 /* Bits of local_changes in trap 144. */
 enum iba_local_change { IBA_CHANGED_NODE_DESC = 1 };
@@ -195,7 +165,7 @@ enum iba_width {
 
 #define IBA_MEMBER_F(type, name, bit, width, fmt)		 type name;
 #define IBA_MEMBER_A(type, name, count, bit, width, stride, fmt) type name[count];
-#define IBA_DECLARE(stem, FIELDS, size)                                                            \
+#define IBA_DECLARE(stem, FIELDS, ...)                                                             \
 	struct iba_##stem {                                                                        \
 		FIELDS(IBA_MEMBER_F, IBA_MEMBER_A)                                                 \
 	};                                                                                         \

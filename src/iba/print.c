@@ -38,29 +38,9 @@ static const struct word method_words[] = {
 	{IBA_GET_RESP, "SubnGetResp"}, {IBA_REPORT_RESP, "SubnReportResp"},
 };
 
-static const struct word attr_words[] = {
-	{IBA_ATTR_NOTICE, "Notice"},
-	{IBA_ATTR_NODE_DESC, "NodeDescription"},
-	{IBA_ATTR_NODE_INFO, "NodeInfo"},
-	{IBA_ATTR_SWITCH_INFO, "SwitchInfo"},
-	{IBA_ATTR_GUID_INFO, "GUIDInfo"},
-	{IBA_ATTR_PORT_INFO, "PortInfo"},
-	{IBA_ATTR_PKEY_TABLE, "P_KeyTable"},
-	{IBA_ATTR_SLVL_TABLE, "SLtoVLMappingTable"},
-	{IBA_ATTR_VLARB_TABLE, "VLArbitrationTable"},
-	{IBA_ATTR_LFT, "LinearForwardingTable"},
-	{IBA_ATTR_RFT, "RandomForwardingTable"},
-	{IBA_ATTR_MFT, "MulticastForwardingTable"},
-	{IBA_ATTR_SM_INFO, "SMInfo"},
-	{IBA_ATTR_PORT_INFO_EXT, "PortInfoExtended"},
-	{IBA_ATTR_MLNX_EXT_PORT_INFO, "MlnxExtendedPortInfo"},
-};
-
-static const struct word perf_words[] = {
-	{IBA_PERF_CLASS_PORT_INFO, "ClassPortInfo"},
-	{IBA_PERF_PORT_COUNTERS, "PortCounters"},
-	{IBA_PERF_PORT_COUNTERS_EXT, "PortCountersExtended"},
-};
+#define ATTR_WORD(stem, FIELDS, wire, ID, id, name) {id, name},
+static const struct word attr_words[] = {IBA_SUBN_ATTRS(ATTR_WORD)};
+static const struct word perf_words[] = {IBA_PERF_ATTRS(ATTR_WORD)};
 
 static const struct word node_type_words[] = {
 	{IBA_NODE_CA, "CA"},
@@ -94,22 +74,8 @@ static const struct word sm_state_words[] = {
 	{IBA_SM_MASTER, "Master"},
 };
 
-static const struct word trap_words[] = {
-	{IBA_TRAP_GID_IN, "GidInService"},
-	{IBA_TRAP_GID_OUT, "GidOutOfService"},
-	{IBA_TRAP_MCAST_CREATED, "MulticastGroupCreated"},
-	{IBA_TRAP_MCAST_DELETED, "MulticastGroupDeleted"},
-	{IBA_TRAP_LINK_STATE, "LinkStateChange"},
-	{IBA_TRAP_INTEGRITY, "LocalLinkIntegrity"},
-	{IBA_TRAP_OVERRUN, "ExcessiveBufferOverrun"},
-	{IBA_TRAP_WATCHDOG, "FlowControlWatchdog"},
-	{IBA_TRAP_CAP_CHANGE, "CapabilityChange"},
-	{IBA_TRAP_SYS_GUID, "SystemImageGuidChange"},
-	{IBA_TRAP_BAD_MKEY, "BadM_Key"},
-	{IBA_TRAP_BAD_PKEY, "BadP_Key"},
-	{IBA_TRAP_BAD_QKEY, "BadQ_Key"},
-	{IBA_TRAP_SW_BAD_PKEY, "SwitchBadP_Key"},
-};
+#define TRAP_WORD(ID, number, stem, name) {number, name},
+static const struct word trap_words[] = {IBA_TRAPS(TRAP_WORD)};
 
 static const struct word width_words[] = {
 	{IBA_WIDTH_1X, "1x"},	{IBA_WIDTH_4X, "4x"}, {IBA_WIDTH_8X, "8x"},
@@ -447,7 +413,7 @@ static void print_trap(struct strbuf *out, const uint8_t *mad, const struct iba_
 {
 	const struct iba_layout *l = trap_layout(n);
 	union {
-#define MEMBER(stem, FIELDS, size) struct iba_##stem stem;
+#define MEMBER(stem, ...) struct iba_##stem stem;
 		IBA_STRUCTS(MEMBER)
 	} host;
 

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 union host {
-#define MEMBER(stem, FIELDS, size) struct iba_##stem stem;
+#define MEMBER(stem, FIELDS, size, ...) struct iba_##stem stem;
 	IBA_STRUCTS(MEMBER)
 };
 
@@ -42,7 +42,7 @@ static void check_round_trip(const struct iba_layout *l, const uint8_t *wire)
 }
 
 /* The straight-line codec must agree with the table. */
-#define CHECK_STEM(stem, FIELDS, size)                                                             \
+#define CHECK_STEM(stem, FIELDS, size, ...)                                                        \
 	static void check_##stem(const uint8_t *data)                                              \
 	{                                                                                          \
 		const struct iba_layout *l = iba_layout_by_name(#stem);                            \
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(mad, data, MIN(size, (size_t)IBA_MAD_SIZE));
 /* As an attribute, and at the very end of the buffer. */
-#define RUN_STEM(stem, FIELDS, wire)                                                               \
+#define RUN_STEM(stem, FIELDS, wire, ...)                                                          \
 	check_##stem(mad + IBA_SMP_DATA_OFF);                                                      \
 	check_##stem(mad + IBA_MAD_SIZE - (wire));
 	IBA_STRUCTS(RUN_STEM)

@@ -12,12 +12,12 @@
 enum { ROUNDS = 100, WIRE_MAX = 192 };
 
 union host {
-#define MEMBER(stem, FIELDS, size) struct iba_##stem stem;
+#define MEMBER(stem, FIELDS, size, ...) struct iba_##stem stem;
 	IBA_STRUCTS(MEMBER)
 };
 
 /* The straight-line codecs behind one signature. */
-#define WRAP(stem, FIELDS, size)                                                                   \
+#define WRAP(stem, FIELDS, size, ...)                                                              \
 	static int get_##stem(union host *h, const uint8_t *data, size_t len)                      \
 	{                                                                                          \
 		return iba_##stem##_get(&h->stem, data, len);                                      \
@@ -34,7 +34,7 @@ static const struct codec {
 	int (*get)(union host *h, const uint8_t *data, size_t len);
 	void (*put)(const union host *h, uint8_t *data);
 } codecs[] = {
-#define CODEC(stem, FIELDS, size) {#stem, size, get_##stem, put_##stem},
+#define CODEC(stem, FIELDS, size, ...) {#stem, size, get_##stem, put_##stem},
 	IBA_STRUCTS(CODEC)};
 
 static void random_bytes(struct rng *r, void *p, size_t n)

@@ -277,11 +277,11 @@ static const struct {
 	{"trap_swpkey", NULL, "libibmad knows the details of traps 128 and 144 only"},
 };
 
-#define NAME(stem, FIELDS, size) #stem,
+#define NAME(stem, FIELDS, size, ...) #stem,
 static const char *const stems[] = {IBA_STRUCTS(NAME)};
 
 union host {
-#define MEMBER(stem, FIELDS, size) struct iba_##stem stem;
+#define MEMBER(stem, FIELDS, size, ...) struct iba_##stem stem;
 	IBA_STRUCTS(MEMBER)
 };
 
