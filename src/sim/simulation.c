@@ -20,7 +20,7 @@ void sim_config_default(struct sim_config *c)
 		.vl_cap = 2,  /* two data VLs: thesis 4.4.2 */
 		.vlarb_cap = 64,
 		.resp_time = 8,	 /* 1.05 ms, the 1 ms of IBA 1.0 (thesis 3.1.3) */
-		.phy_errors = 8, /* what OpenSM writes unless told otherwise */
+		.phy_errors = 8, /* OpenSM's default */
 		.lft_cap = 49152,
 		.rft_cap = 0,
 		.mft_cap = 1024,
@@ -33,7 +33,7 @@ void sim_config_default(struct sim_config *c)
 			  .link_arb_ps = 40 * PS_PER_NS,
 			  .header_bytes = 20,
 			  .buffer_bytes = 4096,
-			  .retrain_ps = 2 * PS_PER_MS}, /* ours: IBA sets limits, not times */
+			  .retrain_ps = 2 * PS_PER_MS}, /* our choice: IBA sets limits, not times */
 	};
 }
 
@@ -44,7 +44,7 @@ static uint64_t port_bps(const struct fab_port *p)
 	return (uint64_t)(p->width ? p->width : 1) * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
 }
 
-/* Picoseconds a byte, rounded up, so that no link is too fast. */
+/* Picoseconds for each byte, rounded up, so that no link is too fast. */
 static time_ps byte_time(const struct fab_port *p)
 {
 	return (8 * PS_PER_S + port_bps(p) - 1) / port_bps(p);
@@ -124,61 +124,60 @@ static bool alive(const struct sim *s, node_id n, uint32_t incarnation)
 	return s->nodes[n].on && s->nodes[n].incarnation == incarnation;
 }
 
-static void device_event(struct sim *s, const struct ev_what *e)
+static void on_call(struct sim *s, const struct ev_what *e)
 {
-	switch ((enum sim_ev)e->kind) {
-	case EV_CALL:
-		sim_run_call(s, e->call.slot);
-		break;
-	case EV_LINK:
-		link_trained(s, e->link.port, e->link.epoch);
-		break;
-	case EV_ARRIVE:
-		if (s->cfg.express)
-			express_arrive(s, e->arrive.port, e->arrive.pkt, e->arrive.epoch);
-		else
-			link_arrive(s, e->arrive.port, e->arrive.pkt, e->arrive.epoch);
-		break;
-	case EV_SMI:
-		if (alive(s, e->node.node, e->node.incarnation))
-			smi_done(s, e->node.node);
-		break;
-	case EV_INJECT:
-		if (alive(s, e->inject.node, e->inject.incarnation))
-			smi_enqueue(s, e->inject.node, e->inject.pkt);
-		else
-			pkt_drop(s, e->inject.pkt, SIM_DROP_NODE);
-		break;
-	case EV_TRAP:
-		if (alive(s, e->trap.node, e->trap.incarnation))
-			trap_repeat(s, e->trap.node, e->trap.slot);
-		break;
-	case EV_LEASE:
-		sma_lease_over(s, e->lease.port, e->lease.epoch);
-		break;
-	case EV_ORDER:
-		if (s->nodes[s->fab->ports[e->order.port].node].incarnation == e->order.incarnation)
-			link_order(s, e->order.port, (enum iba_phys_state)e->order.to);
-		break;
-	case EV_P_HEAD:
-	case EV_P_FC:
-	case EV_P_ROUTE:
-	case EV_P_MAP:
-	case EV_P_CROSS:
-	case EV_P_CROSSED:
-	case EV_P_LINK:
-	case EV_P_SENT:
-	case EV_P_SINK:
-	case EV_P_MAKE:
-	case EV_P_PACED:
-	case EV_P_HOQ:
-	case EV_P_STALL:
-	case EV_P_LIFE:
-	case EV_P_REFRESH:
-	case EV_P_RETRAIN:
-		break;
-	}
+	sim_run_call(s, e->call.slot);
 }
+
+static void on_trained(struct sim *s, const struct ev_what *e)
+{
+	link_trained(s, e->link.port, e->link.epoch);
+}
+
+static void on_arrival(struct sim *s, const struct ev_what *e)
+{
+	if (s->cfg.express)
+		express_arrive(s, e->arrive.port, e->arrive.pkt, e->arrive.epoch);
+	else
+		link_arrive(s, e->arrive.port, e->arrive.pkt, e->arrive.epoch);
+}
+
+static void on_smi(struct sim *s, const struct ev_what *e)
+{
+	if (alive(s, e->node.node, e->node.incarnation))
+		smi_done(s, e->node.node);
+}
+
+static void on_inject(struct sim *s, const struct ev_what *e)
+{
+	if (alive(s, e->inject.node, e->inject.incarnation))
+		smi_enqueue(s, e->inject.node, e->inject.pkt);
+	else
+		pkt_drop(s, e->inject.pkt, SIM_DROP_NODE);
+}
+
+static void on_trap(struct sim *s, const struct ev_what *e)
+{
+	if (alive(s, e->trap.node, e->trap.incarnation))
+		trap_repeat(s, e->trap.node, e->trap.slot);
+}
+
+static void on_lease(struct sim *s, const struct ev_what *e)
+{
+	sma_lease_over(s, e->lease.port, e->lease.epoch);
+}
+
+static void on_order(struct sim *s, const struct ev_what *e)
+{
+	if (s->nodes[s->fab->ports[e->order.port].node].incarnation == e->order.incarnation)
+		link_order(s, e->order.port, (enum iba_phys_state)e->order.to);
+}
+
+static void (*const device_handlers[])(struct sim *s, const struct ev_what *e) = {
+	[EV_CALL] = on_call,   [EV_LINK] = on_trained,	[EV_ARRIVE] = on_arrival,
+	[EV_SMI] = on_smi,     [EV_INJECT] = on_inject, [EV_TRAP] = on_trap,
+	[EV_LEASE] = on_lease, [EV_ORDER] = on_order,
+};
 
 bool sim_step(struct sim *s)
 {
@@ -189,7 +188,7 @@ bool sim_step(struct sim *s)
 	if (e.what.kind >= EV_P_HEAD)
 		plane_event(&s->main, &e.what);
 	else
-		device_event(s, &e.what);
+		device_handlers[e.what.kind](s, &e.what);
 	return true;
 }
 

@@ -10,7 +10,7 @@ struct flow {
 	uint16_t dlid;
 	uint64_t packets, words;
 	node_id node;
-	unsigned in_port; /* 0: it begins here */
+	unsigned in_port; /* 0: the flow starts here */
 };
 
 static void flow_count(const struct flow *f, port_id at, bool out)
@@ -22,7 +22,7 @@ static void flow_count(const struct flow *f, port_id at, bool out)
 	sim_count(s, at, out ? SIM_CNT_UNI_XMIT : SIM_CNT_UNI_RCV, f->packets);
 }
 
-/* Over the link of that port. */
+/* Crosses the link of that port. */
 static bool flow_cross(struct flow *f, unsigned out)
 {
 	struct sim *s = f->s;
@@ -40,7 +40,7 @@ static bool flow_cross(struct flow *f, unsigned out)
 	return true;
 }
 
-/* Through the switch it is at: to its port 0, over a link, or nowhere. */
+/* Passes the present switch: to its port 0 or over a link; false when it is discarded. */
 static bool flow_forward(struct flow *f, bool *there)
 {
 	struct sim *s = f->s;
@@ -57,14 +57,14 @@ static bool flow_forward(struct flow *f, bool *there)
 	return flow_cross(f, out);
 }
 
-/* From switch to switch, until it is where its LID is. */
+/* From switch to switch, to the port that has the LID. */
 static int flow_walk(struct flow *f, int hops)
 {
 	struct sim *s = f->s;
 	bool there;
 
 	while (sim_is_switch(s, f->node)) {
-		if ((uint32_t)hops > s->fab->nswitches + 1) { /* it has been here before */
+		if ((uint32_t)hops > s->fab->nswitches + 1) { /* a forwarding loop */
 			sim_count(s, s->fab->nodes[f->node].first_port + f->in_port,
 				  SIM_CNT_XMIT_DISCARDS, f->packets);
 			return -1;

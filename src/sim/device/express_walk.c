@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Express mode: packets walk from node to node in one go, without an event a hop. State: a list of
- * packets that wait for their walk, in struct sim. Way in: express_add(), sim_settle(). Does not
- * decide what becomes of an SMP at a node: that is smi.c's.
+ * Express mode: packets go from node to node at once, without an event for each hop. State: the list of
+ * packets not moved yet, in struct sim. Ways in: express_walk(), express_arrive(). Does not decide where
+ * an SMP goes at a node: smi.c does.
  */
 #include "sim/device/device_priv.h"
 
-/* Where a packet is looked at next. */
+/* What handles the packet next. */
 enum place { AT_PORT, AT_TABLE, AT_NODE, GONE };
 
 static bool is_gmp(const struct pkt *p)
@@ -45,7 +45,7 @@ static void count_packet(struct sim *s, port_id at, enum sim_counter data, enum 
 	c[uni] = more(c[uni], 1);
 }
 
-/* A walk that visits more switches than there are, on both LID-routed segments, is a loop. */
+/* More hops than switches exist, on both LID-routed segments, mean a forwarding loop. */
 static unsigned hop_limit(const struct sim *s)
 {
 	return MIN(2u * s->fab->nswitches + IBA_MAX_HOPS + 2u, (unsigned)UINT16_MAX);
@@ -68,7 +68,7 @@ static bool suffers(const struct sim_link_fault *t, const struct pkt *pkt)
 	return !t->loss_attr || t->loss_attr == iba_smp_attr_id(pkt->smp.mad);
 }
 
-/* Over the link of port `out`, if it lets the packet through. */
+/* Crosses the link of port `out`, if it is open. */
 static enum place cross(struct sim *s, uint32_t p, unsigned out)
 {
 	struct pkt *pkt = &s->pkts.at[p];
@@ -100,7 +100,7 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 	return AT_PORT;
 }
 
-/* What is LID-routed leaves an endport by the sender's port, a switch as its table says. */
+/* A LID-routed packet leaves an endport at the sender's port, a switch by its table. */
 static enum place by_table(struct sim *s, uint32_t p)
 {
 	struct pkt *pkt = &s->pkts.at[p];
@@ -182,8 +182,8 @@ static void walk(struct sim *s, uint32_t p)
 
 /* ---- the list ---- */
 
-/* What a node answers, and what its program sends on the spot, is added at the end: a program that settles
- * while it is being served finds somebody at it. */
+/* Responses of nodes, and packets that programs send while they receive, are added at the end of the list. Not
+ * re-entrant: a program that settles while it receives finds `walking` set. */
 void express_walk(struct sim *s)
 {
 	if (s->walking)
@@ -198,7 +198,7 @@ void express_walk(struct sim *s)
 	s->walking = false;
 }
 
-/* Over a link with latency. */
+/* After a link with latency. */
 void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 {
 	if (s->ports[at].link_epoch != epoch || s->ports[at].pi.state == IBA_PORT_DOWN) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * GMPs that have come to their port: requests of performance management go to the node's own agent,
- * everything else to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not carry
- * GMPs: express.c does.
+ * GMPs that have arrived at their port: requests of performance management go to the node's own agent, all
+ * others to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not forward GMPs:
+ * express_walk.c does.
  */
 #include "sim/device/device_priv.h"
 
 enum { RESPONSE = 0x80 }; /* the R bit of a method */
 
-/* The request, changed to its answer where it must be. */
+/* Turns the request into its response and sends it. */
 static void respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status)
 {
 	uint16_t to = smp->slid;
@@ -31,7 +31,7 @@ void gsi_deliver(struct sim *s, uint32_t p)
 	node_id n = pkt->node;
 	unsigned port = pkt->in_port;
 	const struct port_client *hook = port_client_for(s, pkt);
-	struct sim_smp smp = pkt->smp; /* whoever takes it may send, which moves the pool */
+	struct sim_smp smp = pkt->smp; /* the receiver may send, which moves the pool */
 	bool ours = iba_smp_mgmt_class(smp.mad) == IBA_CLASS_PERF &&
 		    !(iba_smp_method(smp.mad) & RESPONSE);
 
@@ -46,6 +46,6 @@ void gsi_deliver(struct sim *s, uint32_t p)
 		respond(s, n, port, &smp, pma_answer(s, n, smp.mad));
 	else if (hook)
 		hook->recv(hook->ctx, &smp);
-	else /* as hosts do it, so that whoever asks need not wait for nothing */
+	else /* as hosts do, so that the sender does not wait for a timeout */
 		respond(s, n, port, &smp, IBA_STATUS_BAD_METHOD_ATTR);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Speeds and widths of ports as hardware has them: what a port supports, what it enables, and what
- * two ends agree on when their link trains. State: PortInfo. Way in: rate_*(), with link_pairs on.
- * Does not change how long anything takes.
+ * Speeds and widths of ports as in hardware: what a port supports and enables, and what two ends agree on
+ * when their link trains. State: PortInfo. Ways in: rate_*(), with link_pairs on. Does not change the
+ * time a transmission takes.
  */
 #include "sim/device/device_priv.h"
 
@@ -11,7 +11,7 @@ enum {
 	EXT_ALL = 31,
 	PLAIN_ALL = 15,
 	WIDTH_ALL = 255
-}; /* of *Enabled, beside sets of bits */
+}; /* special values of *Enabled */
 
 /* LinkSpeedSupported and LinkSpeedExtSupported of a port that reaches this speed. */
 static const struct {
@@ -19,7 +19,7 @@ static const struct {
 } reach[FAB_NSPEEDS] = {
 	[FAB_SDR] = {1, 0},  [FAB_DDR] = {3, 0}, [FAB_QDR] = {7, 0}, [FAB_FDR10] = {7, 0},
 	[FAB_FDR] = {7, 1},  [FAB_EDR] = {7, 3}, [FAB_HDR] = {7, 7}, [FAB_NDR] = {7, 15},
-	[FAB_XDR] = {7, 15}, /* its bits lie beyond the fields of IBA 1.5 */
+	[FAB_XDR] = {7, 15}, /* IBA 1.5 has no bits for it */
 };
 
 static uint8_t widths_up_to(unsigned lanes)
@@ -37,7 +37,7 @@ static uint8_t widths_up_to(unsigned lanes)
 	return IBA_WIDTH_1X | IBA_WIDTH_4X;
 }
 
-/* A port of which the netlist says nothing is like the best other one of its node. */
+/* A port without a rate in the netlist is like the best other port of its node. */
 static void best_of_node(const struct sim *s, node_id n, unsigned *speed, unsigned *lanes)
 {
 	const struct fab_node *fn = &s->fab->nodes[n];
@@ -112,8 +112,9 @@ bool rate_agree(struct sim_port *a, struct sim_port *b)
 	return true;
 }
 
-/* What runs is still enabled. A link that could be faster now waits until it trains for another reason:
- * so says ibportstate's manual, and an SM that enables all again must not break links. */
+/* Whether the active speed and width are still enabled. A link that could be faster now keeps its rate until it
+ * trains for another reason: ibportstate's manual says so, and an SM that enables all speeds again must not
+ * break links. */
 bool rate_fits(const struct sim_port *p)
 {
 	if (!(p->pi.width_active & p->pi.width_enabled) || p->fdr10_active > p->fdr10_enabled)
@@ -135,7 +136,7 @@ bool rate_ok(const struct iba_port_info *pi, const struct iba_port_info *v)
 	       !(v->speed_ext_enabled & ~pi->speed_ext_supported);
 }
 
-/* 0 is no change; all is what is supported, and read back as that (IBA 14.2.5.6). */
+/* 0 means no change; "all" means what is supported, and reads back as that (IBA 14.2.5.6). */
 void rate_take(struct iba_port_info *pi, const struct iba_port_info *v)
 {
 	if (v->width_enabled)

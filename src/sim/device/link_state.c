@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Wires and what is at their ends: port states by the link state machine, SMPs on the way from port
- * to port, LID-routed forwarding in switches. State: struct sim_port. Does not look into SMPs. With
- * the data plane on, link_send() and lid_forward() hand over to it.
+ * Port states by the link state machine, and links that train and go down. State: struct sim_port. Ways in:
+ * port_state_set(), link_try_up(), link_cut(). Does not carry packets: smp_forward.c and the data plane do.
  */
 #include "sim/device/device_priv.h"
 
 /*
- * The link state machine (thesis 2.4.1, Fig. 7). Orders of the SM go through sma.c, which checks that
- * they are allowed; only what the link itself does sets PortStateChange (IBA 14.2.5.4).
+ * The link state machine (thesis 2.4.1, Fig. 7). sma_port.c checks that a Set of the SM is allowed;
+ * only changes by the link itself set PortStateChange (IBA 14.2.5.4).
  */
 static bool state_change_counts(enum iba_port_state from, enum iba_port_state to)
 {
@@ -39,10 +38,10 @@ static void by_link(struct sim *s, port_id at, enum iba_port_state to)
 	p->link_epoch++;
 	if (from != IBA_PORT_DOWN && to == IBA_PORT_DOWN)
 		sim_count(s, at, SIM_CNT_LINK_DOWNED, 1);
-	p->tx_free = s->main.now; /* what waited for the transmitter is lost with the link */
+	p->tx_free = s->main.now; /* packets that wait for the transmitter are lost with the link */
 	if (to != IBA_PORT_DOWN)
 		p->pi.phys_state = IBA_PHYS_LINK_UP;
-	else if (p->pi.phys_state != IBA_PHYS_DISABLED) /* that takes an order to end */
+	else if (p->pi.phys_state != IBA_PHYS_DISABLED) /* only a Set ends it */
 		p->pi.phys_state = IBA_PHYS_POLLING;
 	if (from == to)
 		return;
@@ -111,7 +110,7 @@ void link_cut(struct sim *s, port_id a)
 	by_link(s, b, IBA_PORT_DOWN);
 }
 
-/* Disabled until told otherwise, or down and up again. */
+/* To Disabled until the next Set, or down and up again. */
 void link_order(struct sim *s, port_id at, enum iba_phys_state to)
 {
 	link_cut(s, at);
@@ -120,7 +119,7 @@ void link_order(struct sim *s, port_id at, enum iba_phys_state to)
 		link_try_up(s, at);
 }
 
-/* Data leaves an Active port for one that is Active or Armed, SMPs pass wherever there is a link. */
+/* Data needs an Active port, and Active or Armed at the other end; SMPs need a link that is not Down. */
 bool link_open(const struct sim *s, const struct sim_port *a, bool data)
 {
 	const struct sim_port *b;

@@ -2,14 +2,14 @@
 /*
  * The performance management agent of every node (IBA 16.1): ClassPortInfo, PortCounters and
  * PortCountersExtended. State: none of its own, the counters are port_counters.c's. Way in: pma_answer().
- * Samples, and counters by VL, SL or cause are not there and refused.
+ * Does not have samples, or counters by VL, SL or cause: it refuses them.
  */
 #include "sim/device/device_priv.h"
 
 enum { ALL_PORTS = 0xff };
 
-/* One counter in an attribute: where it lies in the host struct, how wide it is, and the bit of
- * CounterSelect that means it; bits from 16 on are those of CounterSelect2. */
+/* One counter in an attribute: its offset and size in the host struct, its width, and its bit in CounterSelect;
+ * bits from 16 on are those of CounterSelect2. */
 struct place {
 	uint16_t offset;
 	uint8_t size, bits, select;
@@ -106,7 +106,7 @@ static void fill(const struct range *r, const struct place *t, size_t n, void *h
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = sum(r, t[i].counter), most = UINT64_MAX >> (64 - t[i].bits);
 
-		v = MIN(v, most); /* counters stop at their end (IBA 16.1.3.5) */
+		v = MIN(v, most); /* counters stop at their maximum (IBA 16.1.3.5) */
 		memcpy((uint8_t *)host + t[i].offset, &v, t[i].size);
 	}
 }
@@ -125,10 +125,10 @@ static void take(const struct range *r, const struct place *t, size_t n, const v
 	}
 }
 
-/* ---- attributes: each returns a MAD status; data is the request's and becomes the answer's ---- */
+/* ---- attributes: each returns a MAD status and replaces the request's data by the response's ---- */
 
-/* IBA_PERF2_EXT_ERRORS is true but not said: libumad2sim passes on the first 224 bytes of a MAD only, so
- * that a program would read VL15Dropped and PortXmitWait from what was in its memory before. */
+/* IBA_PERF2_EXT_ERRORS is supported but not announced: libumad2sim copies only the first 224 bytes of a MAD, so
+ * that a program would read VL15Dropped and PortXmitWait from uninitialised memory. */
 static unsigned class_port_info(struct sim *s, node_id n UNUSED, bool set, uint8_t *data)
 {
 	struct iba_class_port_info v = {.base_version = 1,
@@ -137,7 +137,7 @@ static unsigned class_port_info(struct sim *s, node_id n UNUSED, bool set, uint8
 						    IBA_PERF_XMIT_WAIT,
 					.resp_time = s->cfg.resp_time};
 
-	if (set) /* it sends no traps and redirects nobody: there is nothing to set */
+	if (set) /* no traps and no redirection: there is nothing to set */
 		return IBA_STATUS_BAD_METHOD_ATTR;
 	iba_class_port_info_put(&v, data);
 	return IBA_STATUS_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who is at a port from outside: the SM or program that gets what is not for the node itself, and what
- * it sends; whether the port says it has an SM, and what its node is called. State: the hooks in struct
- * sim. Does not look into what it passes on.
+ * The SM or program attached to a port: it receives MADs that the node does not answer itself, and sends MADs;
+ * IsSM and the NodeDescription. State: the clients of struct sim. Ways in: sim_attach(), sim_send(). Does
+ * not look into MADs.
  */
 #include "sim/device/device_priv.h"
 
@@ -11,7 +11,7 @@ static uint32_t *hook_slot(struct sim *s, node_id n, unsigned port)
 	return &s->client_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
 }
 
-/* The last hook takes the place of one that goes. */
+/* The last client takes the place of the one that is removed. */
 static void hook_remove(struct sim *s, uint32_t *slot)
 {
 	struct port_client *gone = &s->clients.at[*slot - 1], last = s->clients.at[--s->clients.n];
@@ -58,7 +58,7 @@ void sim_set_node_desc(struct sim *s, node_id n, const char *text)
 		if (!node_port(s, n, p)->pi.lid)
 			continue;
 		trap_changed(s, n, p, true);
-		break; /* one port tells for the node */
+		break; /* one port reports for the node */
 	}
 }
 

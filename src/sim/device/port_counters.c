@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ports count and what links suffer in express mode, and flows counted without sending them.
- * State: one struct port_counters a port; troubles once one was set. Way in: the calls of sim.h.
- * Does not know how counters look on the wire: that is pma.c's.
+ * Port counters and faults of links in express mode. State: one struct port_counters for each port; faults
+ * once one was set. Ways in: the calls of sim_device.h. Does not know the layout of counters in MADs: pma.c
+ * does.
  */
 #include "sim/device/device_priv.h"
 
@@ -56,7 +56,7 @@ uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c)
 	return s->counters ? s->counters[p].c[c] : 0;
 }
 
-/* ---- troubles ---- */
+/* ---- faults ---- */
 
 void sim_set_link_fault(struct sim *s, port_id p, const struct sim_link_fault *t)
 {

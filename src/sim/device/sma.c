@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet management agent: gives every request to what answers its attribute, guards all with
- * the M_Key, knows the values at power-on. State: what sma_reset() fills in, per node and port. Does
- * not send anything on its own: traps are in trap.c.
+ * The subnet management agent: passes every request to the function for its attribute, checks the M_Key, sets
+ * the values at power-on. State: struct sim_node and struct sim_port. Ways in: sma_reset(), sma_admits(),
+ * sma_handle(). Does not send notices: trap.c does.
  */
 #include "sim/device/sma_priv.h"
 
@@ -31,8 +31,8 @@ static uint8_t width_bit(unsigned lanes)
 	return IBA_WIDTH_1X;
 }
 
-/* What programs ask of devices made today. MTU and VLs are such that an SM finds nothing to lower: OpenSM
- * sets every host port Down whose values it has to change. */
+/* Capabilities that programs expect of present devices. MTU and VLs are such that an SM need not lower them:
+ * OpenSM sets every host port Down whose values it has to change. */
 static void port_today(struct sim *s, node_id n, unsigned num)
 {
 	struct iba_port_info *pi = &node_port(s, n, num)->pi;
@@ -53,23 +53,17 @@ static void port_today(struct sim *s, node_id n, unsigned num)
 	pi->round_trip_latency = 0xffffff; /* not measured yet */
 }
 
-static void port_reset(struct sim *s, node_id n, unsigned num)
+/* PortInfo as in the thesis, at the rate of the netlist. */
+static struct iba_port_info port_basic(const struct sim_config *c, const struct fab_port *fp)
 {
-	const struct sim_config *c = &s->cfg;
-	const struct fab_port *fp = &s->fab->ports[s->fab->nodes[n].first_port + num];
-	struct sim_port *p = node_port(s, n, num);
 	uint8_t width = width_bit(fp->width), sp = speed_bits[fp->speed].plain,
 		ext = speed_bits[fp->speed].ext;
-	bool port0 = num == 0;
-	/* Whoever is an SM at this port is still there when the node starts again. */
-	uint32_t is_sm = s->client_of[s->fab->nodes[n].first_port + num]
-				 ? p->pi.cap_mask & IBA_CAP_IS_SM
-				 : 0;
+	bool port0 = fp->num == 0;
 
-	p->pi = (struct iba_port_info){
+	return (struct iba_port_info){
 		.gid_prefix = 0xfe80000000000000ull,
 		.cap_mask = IBA_CAP_SL_MAP | IBA_CAP_NOTICE | (c->traps ? IBA_CAP_TRAP : 0) |
-			    (ext ? IBA_CAP_EXT_SPEEDS : 0) | is_sm,
+			    (ext ? IBA_CAP_EXT_SPEEDS : 0),
 		.width_enabled = width,
 		.width_supported = (uint8_t)(width | (width - 1)),
 		.width_active = width,
@@ -93,12 +87,23 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		.hoq_life = 16,
 		.local_phy_errors = c->phy_errors,
 	};
-	if (c->link_pairs)
+}
+
+static void port_reset(struct sim *s, node_id n, unsigned num)
+{
+	port_id at = s->fab->nodes[n].first_port + num;
+	struct sim_port *p = &s->ports[at];
+	/* An SM attached to this port stays attached when the node is powered on again. */
+	uint32_t is_sm = s->client_of[at] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
+
+	p->pi = port_basic(&s->cfg, &s->fab->ports[at]);
+	p->pi.cap_mask |= is_sm;
+	if (s->cfg.link_pairs)
 		rate_power_on(s, n, num);
-	if (c->express)
+	if (s->cfg.express)
 		port_today(s, n, num);
 	if (s->counters)
-		s->counters[s->fab->nodes[n].first_port + num] = (struct port_counters){0};
+		s->counters[at] = (struct port_counters){0};
 	p->tx_free = 0;
 	p->lease_epoch++;
 	p->lease_runs = false;
@@ -171,7 +176,7 @@ static unsigned notice_get(struct req *r)
 	return IBA_STATUS_OK;
 }
 
-/* Which attributes an SMA has, and what answers them. A missing function is a bad method. */
+/* The attributes of an SMA, and the functions that answer them. A missing function is a bad method. */
 static const struct {
 	uint16_t attr_id;
 	bool switch_only;
@@ -196,7 +201,7 @@ static const struct {
 
 /* ---- the M_Key (thesis 3.1.3, IBA 14.2.4) ---- */
 
-/* The lease runs from the first wrong key on: a stranger who keeps asking must not prolong it. */
+/* The lease begins with the first wrong key: further wrong keys must not prolong it. */
 static void lease_start(struct sim *s, port_id at)
 {
 	struct sim_port *p = &s->ports[at];
@@ -208,7 +213,7 @@ static void lease_start(struct sim *s, port_id at)
 		 (struct ev_what){.kind = EV_LEASE, .lease = {at, ++p->lease_epoch}});
 }
 
-/* Nobody showed the key for a lease period: whoever asks may read it now, and so take over. */
+/* No request had the right key for a lease period: now every SM may read the key, and so take over. */
 void sma_lease_over(struct sim *s, port_id at, uint32_t epoch)
 {
 	if (s->ports[at].lease_epoch != epoch)
@@ -217,7 +222,7 @@ void sma_lease_over(struct sim *s, port_id at, uint32_t epoch)
 	s->ports[at].pi.m_key_protect = 0;
 }
 
-/* The port whose key guards a request. */
+/* The port whose M_Key applies to a request. */
 static port_id guard_of(const struct sim *s, node_id n, const struct pkt *p)
 {
 	return s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0u : p->in_port);
@@ -231,7 +236,7 @@ bool sma_admits(struct sim *s, node_id n, const struct pkt *p)
 	if (!pi->m_key)
 		return true;
 	if (iba_smp_m_key(p->smp.mad) == pi->m_key) {
-		s->ports[at].lease_epoch++; /* a lease that runs is stopped */
+		s->ports[at].lease_epoch++; /* stops a lease that runs */
 		s->ports[at].lease_runs = false;
 		return true;
 	}
@@ -277,7 +282,7 @@ void sma_handle(struct sim *s, node_id n, struct pkt *p)
 	unsigned method = iba_smp_method(p->smp.mad);
 	uint16_t attr_id = iba_smp_attr_id(p->smp.mad);
 	const struct iba_port_info *guard = &s->ports[guard_of(s, n, p)].pi;
-	/* Level 1: everybody may read, but only who has the key may see it. */
+	/* Level 1: Get is always allowed, but the key is shown only to a request that has it. */
 	bool hide = guard->m_key && guard->m_key_protect == 1 &&
 		    iba_smp_m_key(p->smp.mad) != guard->m_key;
 	struct sim_smp out = p->smp;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the SMA says of nodes and ports, and what may be ordered: NodeInfo, SwitchInfo, PortInfo.
- * State: struct sim_node and struct sim_port. Way in: the table in sma.c. Every value is checked
- * before any is taken.
+ * Get and Set of NodeInfo, SwitchInfo and PortInfo. State: struct sim_node and struct sim_port. Way in: the
+ * table in sma.c. Does not take any value before all were checked.
  */
 #include "sim/device/sma_priv.h"
 
@@ -31,7 +30,7 @@ unsigned sma_node_desc_set(struct req *r)
 	return sma_node_desc_get(r);
 }
 
-/* Netlists may leave port GUIDs out. */
+/* Netlists may have no port GUIDs. */
 uint64_t sma_port_guid(const struct req *r, unsigned num)
 {
 	uint64_t guid = r->s->fab->ports[req_node(r)->first_port + num].guid;
@@ -105,7 +104,7 @@ unsigned sma_port_info_get(struct req *r)
 	return IBA_STATUS_OK;
 }
 
-/* Which orders an SM may give (thesis 2.4.1). Giving one again is no fault: responses get lost. */
+/* The state changes an SM may set (thesis 2.4.1). Setting one again is no error: responses get lost. */
 static bool state_order_ok(unsigned from, unsigned to)
 {
 	switch (to) {
@@ -150,7 +149,7 @@ static void phys_order(struct req *r, unsigned num, unsigned order)
 	port_id at = req_node(r)->first_port + num;
 
 	if (!num)
-		return; /* a management port has nothing physical */
+		return; /* a management port has no physical state */
 	if (order == IBA_PHYS_DISABLED) {
 		link_cut(r->s, at);
 		p->pi.phys_state = IBA_PHYS_DISABLED;
@@ -160,7 +159,7 @@ static void phys_order(struct req *r, unsigned num, unsigned order)
 	}
 }
 
-/* Down by order: the physical link stays, so the port is in Initialize at once (thesis 7.2.1). */
+/* Set to Down: the physical link stays up, so the port is in Initialize at once (thesis 7.2.1). */
 static void state_order(struct req *r, unsigned num, unsigned to)
 {
 	if (to == IBA_PORT_DOWN)
@@ -171,9 +170,9 @@ static void state_order(struct req *r, unsigned num, unsigned to)
 
 /* ---- the same with link_pairs: a link has two ends ---- */
 
-enum { ANSWER_FIRST_PS = 10 * PS_PER_US }; /* a link goes down so long after the answer has left */
+enum { ANSWER_FIRST_PS = 10 * PS_PER_US }; /* time from the response to the link going down */
 
-/* What a Set means for the link itself: a physical state to go to, or NO_CHANGE. */
+/* The physical state that a Set asks for, or NO_CHANGE. */
 static enum iba_phys_state link_wish(const struct sim_port *p, const struct iba_port_info *v,
 				     const struct iba_port_info *old)
 {
@@ -182,7 +181,7 @@ static enum iba_phys_state link_wish(const struct sim_port *p, const struct iba_
 	if (v->phys_state == IBA_PHYS_DISABLED)
 		return IBA_PHYS_DISABLED;
 	if (v->phys_state != IBA_PHYS_NO_CHANGE)
-		return IBA_PHYS_POLLING; /* whoever sleeps is woken by the other end */
+		return IBA_PHYS_POLLING; /* a port in Sleep is woken by the other end */
 	if (up && (v->state == IBA_PORT_DOWN || !rate_fits(p)))
 		return IBA_PHYS_POLLING;
 	if (!up && p->pi.phys_state == IBA_PHYS_POLLING &&
@@ -201,7 +200,7 @@ static void order_later(struct sim *s, port_id at, enum iba_phys_state to)
 		 (struct ev_what){.kind = EV_ORDER, .order = {at, incarnation, to}});
 }
 
-/* The answer may have to cross the very link: it leaves first, and says what comes. */
+/* The response may have to cross the same link: it is sent first, and has the state that follows. */
 static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
 {
 	struct sim *s = r->s;
@@ -238,7 +237,7 @@ static void orders(struct req *r, unsigned num, const struct iba_port_info *v,
 
 /* ---- Set(PortInfo) ---- */
 
-/* The thesis takes any value of what is enabled; no time depends on it. */
+/* As in the thesis, any value is accepted for what is enabled; no time depends on it. */
 static void rates_take(struct iba_port_info *pi, const struct iba_port_info *v)
 {
 	if (v->width_enabled && v->width_enabled != 0xff)
@@ -277,7 +276,7 @@ static void port_info_take(struct iba_port_info *pi, const struct iba_port_info 
 	pi->overrun_errors = v->overrun_errors;
 }
 
-/* Whether data packets see a difference; states tell of themselves. */
+/* Whether the change affects data packets; changes of state are reported by port_state_set(). */
 static bool addresses_data(const struct iba_port_info *a, const struct iba_port_info *b)
 {
 	return a->lid != b->lid || a->lmc != b->lmc || a->oper_vls != b->oper_vls;
@@ -313,7 +312,7 @@ unsigned sma_port_info_set(struct req *r)
 
 /* ---- beside PortInfo ---- */
 
-/* No FEC anywhere: an attribute of zeroes, but there. */
+/* No FEC: all fields are 0, but the attribute exists. */
 unsigned sma_port_info_ext_get(struct req *r)
 {
 	struct iba_port_info_ext v = {0};

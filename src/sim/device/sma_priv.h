@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SMA's inside: one request on its way through the functions that answer attributes. Each returns
- * a MAD status.
+ * The SMA's inside: one request, and the functions that answer attributes. Each returns a MAD status.
  */
 #ifndef WEFT_SMA_PRIV_H
 #define WEFT_SMA_PRIV_H
@@ -11,7 +10,7 @@
 struct req {
 	struct sim *s;
 	node_id n;
-	unsigned in_port; /* by which the request came; a switch's own is 0 */
+	unsigned in_port; /* where the request arrived; 0: the switch's own */
 	uint32_t mod;
 	const uint8_t *in; /* the request's attribute */
 	uint8_t *out;	   /* the response's attribute; holds the request's at first */
@@ -27,7 +26,7 @@ static inline struct sim_port *req_port(const struct req *r, unsigned num)
 	return node_port(r->s, r->n, num);
 }
 
-/* The port an endport attribute is about: modifier 0 means the port the request came in by. */
+/* The port of an endport attribute: modifier 0 means the port at which the request arrived. */
 static inline bool sma_pick_port(const struct req *r, uint32_t num, unsigned *port)
 {
 	if (sim_is_switch(r->s, r->n)) {

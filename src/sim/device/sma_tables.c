@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SMA's tables: GUIDs, P_Keys, SL to VL, VL arbitration, forwarding. State: arrays at nodes and
- * ports, made when one is first set. Way in: the table in sma.c. Does not forward anything.
+ * The SMA's tables: GUIDs, P_Keys, SL to VL, VL arbitration, forwarding. State: arrays of nodes
+ * and ports, allocated at the first Set. Way in: the table in sma.c. Does not forward anything.
  */
 #include "sim/device/sma_priv.h"
 
@@ -73,7 +73,7 @@ unsigned sma_pkey_set(struct req *r)
 	return sma_pkey_get(r);
 }
 
-/* ---- SL to VL: by input and output port of a switch, one a port of an endport ---- */
+/* ---- SL to VL: by input and output port of a switch; for an endport, one for each port ---- */
 
 static bool slvl_where(struct req *r, unsigned *in, unsigned *out)
 {
@@ -188,7 +188,7 @@ unsigned sma_lft_set(struct req *r)
 	if (!block_there(r->mod, r->s->nodes[r->n].si.linear_cap, IBA_LFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	if (end > node->lft_size) {
-		/* Size it by the top the SM announced, so that it grows once. */
+		/* Sized by LinearFDBTop, so that it grows once. */
 		uint32_t top = (node->si.linear_top / IBA_LFT_BLOCK + 1u) * IBA_LFT_BLOCK;
 		uint32_t size = MAX(end, top);
 

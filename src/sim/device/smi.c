@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet management interface: takes SMPs one after another (thesis 4.3.2), walks directed
- * routes with their LID-routed segments (IBA 14.2.2), delivers to SMA or SM. State: one queue a
- * node. Does not read attributes.
+ * The subnet management interface (thesis 4.3.2): where an SMP goes on a directed route with LID-routed
+ * segments (IBA 14.2.2), and delivery to SMA or SM. Keeps no state. Ways in: smi_done(), smi_judge(). Does
+ * not read attributes.
  */
 #include "sim/device/device_priv.h"
 
@@ -36,7 +36,7 @@ static struct verdict outbound(struct sim *s, struct pkt *p)
 		iba_smp_set_hop_ptr(m, 1);
 		return leave_by_port(p, iba_smp_initial_path(m)[1]);
 	}
-	if (hc && hp < hc) { /* in the middle: only switches pass on */
+	if (hc && hp < hc) { /* in the middle: only switches forward */
 		if (!sim_is_switch(s, p->node) || p->from_local)
 			return discard(SIM_DROP_BAD_PATH);
 		iba_smp_return_path(m)[hp] = p->in_port;
@@ -125,8 +125,7 @@ static bool is_for_sm(struct sim *s, const struct pkt *p, const struct port_clie
 
 	if (method == IBA_GET_RESP || method == IBA_TRAP)
 		return true;
-	if (method ==
-	    IBA_TRAP_REPRESS) /* SMs send traps, too; a kernel takes this for their response */
+	if (method == IBA_TRAP_REPRESS) /* SMs send traps, too, and this is the response to them */
 		return sm && !trap_is_ours(&p->smp);
 	return sm && iba_smp_attr_id(m) == IBA_ATTR_SM_INFO &&
 	       node_port(s, sm->node, sm->port)->pi.cap_mask & IBA_CAP_IS_SM;

@@ -108,8 +108,8 @@ static void inject_later(struct sim *s, node_id n, uint32_t p)
 }
 
 /*
- * A node's SM or SMA hands over an SMP. Faults are decided once a packet, here: what a loss, a delay
- * or a copy further on would do to the two ends is the same.
+ * An SMP from a node's SM or SMA. Faults are drawn here, once for each packet: a loss, delay or duplicate
+ * further on would have the same effect on both ends.
  */
 void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)
 {

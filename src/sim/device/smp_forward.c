@@ -56,7 +56,7 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 	struct pkt *pkt = &s->pkts.at[p];
 	unsigned out;
 
-	if (!sim_is_switch(s, n)) { /* an endport: out of the port the sender chose */
+	if (!sim_is_switch(s, n)) { /* an endport: by the port that the sender chose */
 		link_send(s, n, pkt->in_port, p);
 		return;
 	}
@@ -67,7 +67,7 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 	out = lid_route(s, n, pkt->smp.dlid);
 	if (out == 0) {
 		pkt->from_local =
-			false; /* the table says it is for this node: it is sent no more */
+			false; /* the table says it is for this node: it is not forwarded again */
 		smi_enqueue(s, n, p);
 	} else if (out > s->fab->nodes[n].nports) {
 		pkt_drop(s, p, SIM_DROP_UNROUTABLE);

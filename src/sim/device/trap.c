@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traps: a notice goes to the master SM's LID and again every subnet time-out until a TrapRepress
- * with its transaction id comes (thesis 4.3.3). State: one slot a kind of notice and node. Does not
- * decide what is worth a notice.
+ * Traps: a notice goes to the master SM's LID, and again after every subnet timeout until a TrapRepress with its
+ * transaction id arrives (thesis 4.3.3). State: for each node one slot for each kind of notice. Ways in:
+ * trap_link_state(), trap_bad_mkey(), trap_changed(). Does not detect the changes it reports.
  */
 #include "sim/device/device_priv.h"
 
-enum { TID_MARK = 0x72 }; /* the highest byte: no program's own */
+enum { TID_MARK = 0x72 }; /* the highest byte of the transaction ids of traps */
 
-/* The serial tells one event from the next: a TrapRepress for the last one must not silence this. */
+/* The serial number distinguishes events: a TrapRepress for an earlier one must not stop this one. */
 static uint64_t trap_tid(const struct trap_slot *t, unsigned slot)
 {
 	return (uint64_t)t->serial << 8 | slot | (uint64_t)TID_MARK << 56;
@@ -22,7 +22,7 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	time_ps again =
 		MAX(iba_time_from_exp(pi->subnet_timeout), iba_time_from_exp(pi->resp_time));
 
-	/* The M_Key stays 0 (IBA o14-1): a notice must not give the key away. */
+	/* The M_Key stays 0 (IBA o14-1): a notice must not reveal the key. */
 	iba_smp_init(smp.mad, IBA_CLASS_SUBN_LID, IBA_TRAP, IBA_ATTR_NOTICE, 0);
 	iba_smp_set_tid(smp.mad, trap_tid(t, slot));
 	t->notice.issuer_lid = pi->lid;
@@ -30,7 +30,7 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	smp.dlid = pi->sm_lid;
 	smp.slid = pi->lid;
 	smp.sl = pi->sm_sl;
-	if (pi->sm_lid && pi->lid) { /* nobody to tell before an SM has been here */
+	if (pi->sm_lid && pi->lid) { /* no SM has configured the port yet */
 		t->sent++;
 		s->main.stats.traps++;
 		smi_inject(s, n, t->port, &smp);
@@ -64,7 +64,7 @@ static void trap_raise(struct sim *s, node_id n, unsigned slot, unsigned port,
 	t->sent = 0;
 	t->port = (uint8_t)port;
 	t->notice = notice;
-	if (!was) /* otherwise the timer is running: no faster than one a time-out */
+	if (!was) /* otherwise the timer runs: at most one trap in each timeout */
 		trap_send(s, n, slot);
 }
 
@@ -98,7 +98,7 @@ void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp
 	if (!s->cfg.traps || s->nodes[n].trap[TRAP_SLOT_MKEY].pending)
 		return;
 	if (iba_smp_is_dr(m)) {
-		const uint8_t *path = iba_smp_return_path((uint8_t *)m); /* as far as it came */
+		const uint8_t *path = iba_smp_return_path((uint8_t *)m); /* up to this node */
 		unsigned hops = MIN(iba_smp_hop_cnt(m), (unsigned)IBA_MAX_HOPS);
 
 		d.dr_notice = 1;
@@ -111,7 +111,7 @@ void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp
 	trap_raise(s, n, TRAP_SLOT_MKEY, port, notice);
 }
 
-/* Trap 144: an endport's capabilities or its node's description are others than before. */
+/* Trap 144: an endport's capabilities or its node's description have changed. */
 void trap_changed(struct sim *s, node_id n, unsigned port, bool node_desc)
 {
 	const struct iba_port_info *pi = &node_port(s, n, port)->pi;

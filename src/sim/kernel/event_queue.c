@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ladder queue on a small heap: the next few events in a heap with four children a node, later
- * ones unsorted in buckets on rungs that split as their time comes near, the latest on top. State:
- * struct evq. Does not run events. docs/event-queue.md has the others it was measured against.
+ * A ladder queue on a small heap: the next few events in a heap with four children for each node, later ones
+ * unsorted in buckets on rungs that are split when their time comes near, the latest on top. State: struct
+ * evq. Ways in: evq_push(), evq_pop(). Does not run events. docs/event-queue.md compares it with others.
  */
 #include "sim/kernel/event_queue.h"
 
 enum {
-	CROWD = 32,  /* more events than this are split over buckets before the heap gets them */
-	SPILL = 256, /* a heap that grew this long by single events goes back to a rung */
+	CROWD = 32,  /* more events than this are split over buckets before they enter the heap */
+	SPILL = 256, /* a heap that grew this long by single events is moved to a rung */
 };
 
 #define UNRANKED (1ull << 55)
@@ -55,7 +55,7 @@ static inline uint32_t least_child(const struct evq *q, uint32_t i)
 	return least;
 }
 
-/* Puts e at place i, or below. e is not in the heap, or behind its end. */
+/* Puts e at place i, or below. e must not be in the heap, except after its end. */
 static inline void heap_sink(struct evq *q, uint32_t i, const struct ev *e)
 {
 	const time_ps when = e->when;
@@ -100,7 +100,7 @@ static inline void list_add(struct evq *q, struct evq_list *l, uint32_t i)
 	l->n++;
 }
 
-/* A list into the empty heap, and its nodes back to the pool in one piece. */
+/* Moves a list into the empty heap, and its nodes back to the pool. */
 static void list_pour(struct evq *q, struct evq_list l)
 {
 	uint32_t last = 0, k = l.n;
@@ -133,7 +133,7 @@ static unsigned bits(uint64_t x)
 	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
 }
 
-/* A new lowest rung for the times start to last, with about a bucket an event. */
+/* A new lowest rung for the times start to last, with about one bucket for each event. */
 static void rung_add(struct evq *q, struct evq_list l, time_ps start, time_ps last)
 {
 	struct evq_rung *r = &q->rung[q->nrungs++];
@@ -273,7 +273,7 @@ bool evq_pop(struct evq *q, struct ev *e)
 	return true;
 }
 
-/* What is in the queue stays the same, only where it lies does not: hence the cast. */
+/* Moves events inside the queue without changing its content: hence the cast. */
 time_ps evq_next_far(const struct evq *q)
 {
 	if (!q->n)

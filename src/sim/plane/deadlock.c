@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real deadlocks: packets that wait for each other in a ring. An output channel without room before
- * it waits for the input buffer at the far end; that buffer's head waits for its own output channel.
- * Every channel waits for at most one other, so a ring is found by walking. State: none. Way in:
- * sim_deadlock(). Does not resolve anything.
+ * Deadlocks: packets that wait for each other in a cycle. An output channel without credits waits for the
+ * input buffer at the far end; that buffer's head waits for its own output channel. Every channel waits for
+ * at most one other, so a cycle is found by walking. State: none. Way in: sim_deadlock(). Does not resolve
+ * a deadlock.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -12,7 +12,7 @@ static unsigned head_blocks(const struct plane *pl, uint32_t cell)
 	return pl->cells.at[cell].blocks;
 }
 
-/* The far buffer has no room for the head, nor is any on its way: credits that travel do not count. */
+/* The far buffer has no room for the head, even with the credits that are on the link. */
 static bool out_stuck(const struct sim *s, uint32_t out)
 {
 	const struct plane *pl = s->plane;
@@ -28,7 +28,7 @@ static bool out_stuck(const struct sim *s, uint32_t out)
 	return in->used + coming + head_blocks(pl, o->head) > in->cap;
 }
 
-/* What stays in the output buffer leaves no room for the first that waits to cross. */
+/* The output buffer has no room for the first packet that waits to cross. */
 static bool in_stuck(const struct sim *s, uint32_t out)
 {
 	const struct plane *pl = s->plane;
@@ -63,7 +63,7 @@ size_t sim_deadlock(struct sim *s, port_id **ring)
 {
 	const struct plane *pl = s->plane;
 	uint32_t nchans = pl ? s->fab->nports << pl->shift : 0;
-	uint32_t *mark = mem_zarray(nchans, sizeof(*mark)); /* the walk that came by, from 1 */
+	uint32_t *mark = mem_zarray(nchans, sizeof(*mark)); /* the walk that visited it, from 1 */
 	size_t n = 0;
 
 	for (uint32_t start = 0; start < nchans && !n; start++) {

@@ -48,6 +48,6 @@ void shards_split(struct parallel *c);
 void shards_join(struct parallel *c);
 bool shard_is_dry(const struct shard *sh); /* its next event may find no free place */
 void shards_refill(struct parallel *c);	   /* only while all threads wait */
-void shards_progress(struct parallel *c);  /* the same: totals so far, for whoever shows them */
+void shards_progress(struct parallel *c);  /* the same: updates the totals for a progress line */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps nothing: every function appends to a buffer. Way in: pcap_begin(), then interfaces, then
- * packets; pcap_build() makes the bytes of one. Does not write files and never sorts by time.
+ * Packets in pcapng format. Keeps no state: every function appends to a buffer. Ways in: pcap_begin(), then
+ * interfaces, then packets; pcap_build() makes the bytes of one. Does not write files or sort by time.
  */
 #include "sim/plane/pcap.h"
 
@@ -70,7 +70,7 @@ void pcap_begin(struct strbuf *out)
 	add_le32(out, BYTE_ORDER_MAGIC);
 	add_le16(out, 1); /* version 1.0 */
 	add_le16(out, 0);
-	add_le32(out, UINT32_MAX); /* section length: not told */
+	add_le32(out, UINT32_MAX); /* section length: not known */
 	add_le32(out, UINT32_MAX);
 	add_option(out, OPT_SECTION_APPLICATION, "weft", 4);
 	add_option(out, OPT_END, "", 0);
@@ -143,7 +143,7 @@ enum {
 	PKT_LEN_MAX = 0x7ff,
 };
 
-/* Both remainders take the least significant bit of each byte first, so polynomials stand mirrored:
+/* Both CRCs take the least significant bit of each byte first, so the polynomials are mirrored:
  * ICRC 0x04c11db7, VCRC 0x100b. One table entry for four bits. */
 static const uint32_t icrc_table[16] = {
 	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
@@ -175,7 +175,7 @@ static uint16_t vcrc_add(uint16_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
-/* What switches may change counts as ones: LRH.VL and BTH.Resv8a in a packet without GRH (7.8.1).
+/* Fields that switches may change count as ones: LRH.VL and BTH.Resv8a in a packet without GRH (7.8.1).
  */
 static void put_icrc(uint8_t *buf, size_t len)
 {
@@ -221,7 +221,7 @@ static void put_bth(uint8_t *p, const struct pcap_headers *h, unsigned pad)
 	iba_be16_put(p + 2, h->pkey);
 	p[4] = 0;
 	put_be24(p + 5, h->dest_qp);
-	p[8] = 0; /* no acknowledgement is asked for */
+	p[8] = 0; /* no acknowledgement is requested */
 	put_be24(p + 9, h->psn);
 }
 

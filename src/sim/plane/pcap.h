@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets as a pcapng file that Wireshark and tshark read: one interface a port, nanosecond time
- * stamps (233 ps in the record), each packet an InfiniBand record of link type ERF (197), since
+ * Packets as a pcapng file for Wireshark and tshark: one interface for each port, nanosecond time stamps (233 ps in the record), each packet an InfiniBand record of link type ERF (197), since
  * Wireshark dissects nothing of link type 247. Bytes are appended to a strbuf; the caller writes them.
  */
 #ifndef WEFT_PCAP_H
@@ -11,7 +10,7 @@
 
 void pcap_begin(struct strbuf *out);			   /* section header */
 void pcap_interface(struct strbuf *out, const char *name); /* interfaces are numbered from 0 */
-/* len < original_len: a packet cut short, which Wireshark calls malformed; both below 64 KiB. */
+/* len < original_len: a truncated packet, which Wireshark calls malformed; both below 64 KiB. */
 void pcap_packet(struct strbuf *out, uint32_t interface, time_ps when, const uint8_t *data,
 		 size_t len, size_t original_len);
 

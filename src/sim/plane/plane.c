@@ -30,7 +30,7 @@ static void channels_reset(struct shard *sh, port_id p)
 	}
 }
 
-/* As at power-on, but for what is counted. */
+/* As at power-on, except the counters. */
 static void port_reset(struct shard *sh, port_id p)
 {
 	const struct fab_port *fp = &sh->fab->ports[p];
@@ -55,7 +55,7 @@ static void node_power(struct sim *s, node_id n)
 
 /* ---- SMPs in ---- */
 
-/* From a node's SMI: a host's go straight to the port, a switch's in by port 0 (thesis 4.2.3). */
+/* From a node's SMI: a host's SMPs go to the port, a switch's enter at port 0 (thesis 4.2.3). */
 static void smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed)
 {
 	struct shard *sh = &s->main;
@@ -97,7 +97,7 @@ static void link_up(struct sim *s, port_id p)
 	struct shard *sh = &s->main;
 	const struct plane *pl = s->plane;
 
-	/* Both ends start counting anew; what lies in the far buffer still takes its room (2.4.4). */
+	/* Both ends reset their counters; packets in the far buffer still occupy it (2.4.4). */
 	for (unsigned i = 0; i < pl->nslots; i++) {
 		struct in_chan *far = &pl->in[chan_of(pl, sh->ports[p].peer, i)];
 		struct out_chan *out = &pl->out[chan_of(pl, p, i)];
@@ -112,7 +112,7 @@ static void link_up(struct sim *s, port_id p)
 	link_kick(sh, p);
 }
 
-/* What is on the wire to this port is lost; of what is half in, the tail is cut off. */
+/* Packets on the link to this port are lost; one that is partly received loses its tail. */
 static void link_down(struct sim *s, port_id p)
 {
 	struct shard *sh = &s->main;
@@ -122,7 +122,7 @@ static void link_down(struct sim *s, port_id p)
 	pl->ports[p].fc_due = 0;
 	pl->ports[p].retraining = false;
 	pl->ports[p].phy_errors = 0;
-	link_kick(sh, p); /* what waits to leave by it is discarded */
+	link_kick(sh, p); /* packets that wait for it are discarded */
 }
 
 static void clear_list(struct shard *sh, node_id n, unsigned num, uint32_t cell)

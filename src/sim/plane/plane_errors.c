@@ -14,8 +14,8 @@ bool error_hits(struct shard *sh, unsigned bytes)
 	return q && (rng_u64(&sh->whole->error_rng) >> 24) < MIN(q * bytes, (uint64_t)1 << 40);
 }
 
-/* IBA 7.9.3: at least one flow control packet for each VL every 65,536 symbol times. Where nothing is
- * lost it changes nothing, so it is only sent where something may be. */
+/* IBA 7.9.3: at least one flow control packet for each VL every 65,536 symbol times. Without losses it has no
+ * effect, so it is only sent where packets may be lost. */
 void refresh_start(struct shard *sh, port_id port)
 {
 	time_ps symbol = wire_time(sh->plane, port, 1) * MAX(sh->fab->ports[port].width, 1);
@@ -32,8 +32,7 @@ static void begin(struct shard *sh, port_id p)
 	struct plane_port *port = &sh->plane->ports[p];
 
 	cut_receiving(sh, p, SIM_DISCARD_RETRAINING);
-	port->retrained_epoch =
-		sh->ports[p].link_epoch++; /* what was sent before does not arrive */
+	port->retrained_epoch = sh->ports[p].link_epoch++; /* packets sent before do not arrive */
 	port->retraining = true;
 	sh->ports[p].pi.phys_state = IBA_PHYS_RECOVERY;
 }

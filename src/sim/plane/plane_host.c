@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hosts (thesis 4.2.4): a source with an unlimited injection queue, and a sink that takes every packet
- * as soon as it is complete. State: the generator and what was counted. Does not see the network.
+ * Hosts (thesis 4.2.4): a source with an unlimited injection queue, and a sink that takes every
+ * packet as soon as it is complete. State: the generator and the statistics. Ways in: sim_traffic(),
+ * host_make(), host_sink(). Does not know the network.
  */
 #include "sim/plane/plane_priv.h"
 
 enum { DATA_OVERHEAD = 26, CREDIT_OVERHEAD = 24 }; /* LRH 8, BTH 12, ICRC 4, VCRC 2 */
 
-/* The packet waits in the generator's hands until its time: one event a host. */
+/* The next packet is kept in pl->next until its time: one event for each host. */
 static void plan_next(struct shard *sh, uint32_t host)
 {
 	const struct plane *pl = sh->plane;
@@ -63,7 +64,7 @@ static void inject(struct shard *sh, port_id port, uint32_t pkt)
 		cell_free(sh, cell);
 	} else if (pi->state == IBA_PORT_ACTIVE &&
 		   d->bytes > iba_mtu_bytes(pi->neighbor_mtu) + DATA_OVERHEAD) {
-		/* It might wait for more credit than any buffer can give. */
+		/* It might need more credits than the far buffer has. */
 		plane_discard(sh, n, sh->plane->ports[port].num, pkt, SIM_DISCARD_MTU);
 		cell_free(sh, cell);
 	} else {
@@ -72,8 +73,8 @@ static void inject(struct shard *sh, port_id port, uint32_t pkt)
 }
 
 /*
- * Static rate control (thesis 2.4.6): packets to one destination leave no closer than its own link can
- * take them. They wait in the host, each destination for itself.
+ * Static rate control (thesis 2.4.6): packets to one destination leave no faster than the
+ * destination's link. They wait in the host, separately for each destination.
  */
 static void pace(struct shard *sh, uint32_t host, uint32_t dst, uint32_t pkt)
 {
@@ -105,7 +106,7 @@ void host_paced(struct shard *sh, uint32_t pkt, uint32_t incarnation)
 
 	if (n->on && n->incarnation == incarnation) {
 		inject(sh, port, pkt);
-	} else { /* it lay in a host that has gone off meanwhile */
+	} else { /* the host was powered off meanwhile */
 		uint32_t cell = cell_new(sh, pkt);
 
 		plane_discard(sh, sh->fab->ports[port].node, sh->plane->ports[port].num, pkt,
@@ -114,7 +115,7 @@ void host_paced(struct shard *sh, uint32_t pkt, uint32_t incarnation)
 	}
 }
 
-/* The key a host sends with: the first of its table. */
+/* The P_Key of a host's packets: the first of its table. */
 static uint16_t pkey_of(const struct shard *sh, port_id port)
 {
 	return sh->ports[port].pkeys ? sh->ports[port].pkeys[0] : 0xffff;
@@ -161,8 +162,8 @@ void host_active(const struct sim *s, port_id port)
 }
 
 /*
- * Whoever sends remembers an address: a host that is gone is still sent to. With known_only nobody is
- * told of a host before its port is Active, and it sends nothing before that.
+ * Senders remember addresses: they still send to a host that is gone. With known_only a host is unknown to others
+ * until its port is Active for the first time, and it sends nothing before that.
  */
 static uint16_t lid_known(const struct shard *sh, uint32_t host)
 {
@@ -180,7 +181,7 @@ void host_make(struct shard *sh, uint32_t host)
 
 	plan_next(sh, host);
 	if (!sh->nodes[sh->fab->ports[pl->hosts.at[host]].node].on)
-		return; /* a host that is off wants nothing */
+		return; /* the host is off */
 	if (pl->known_only && (!from || !to))
 		return; /* one of the two has never been part of the subnet */
 	pkt = make(sh, host, to, t.payload, t.sl);
@@ -194,7 +195,7 @@ static bool is_for(const struct shard *sh, port_id port, uint16_t dlid)
 	const struct iba_port_info *pi = &sh->ports[port].pi;
 
 	if (dlid >= IBA_LID_MCAST_FIRST)
-		return true; /* who listens to a group is above this layer */
+		return true; /* group membership of hosts is not modelled */
 	return pi->lid && (dlid & ~((1u << pi->lmc) - 1)) == pi->lid;
 }
 

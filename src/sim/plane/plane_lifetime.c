@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long a packet may wait, and what keeps credits right when a link makes errors. State: one timer
- * a channel that is blocked, one a port that refreshes its credits. Does not decide who sends.
+ * How long a packet may wait: starts the timers. State: one timer for each blocked channel. Ways in:
+ * limit_out(), limit_in(), limit_stall(). Does not handle their expiry: plane_timeout.c does.
  *
  * HOQLife (IBA 17.2.6 and PortInfo): a packet at the head of an output VL that may not be sent for so
  * long is discarded. LifeTimeValue (SwitchInfo): the same for the head of an input VL that finds no
- * room at its output. 20 and more mean for ever. A real deadlock ends this way. VLStallCount (PortInfo)
+ * room at its output. 20 and more mean without limit. This resolves a
+ * deadlock. VLStallCount (PortInfo)
  * heads of one VL discarded in a row by HOQLife stall it: for 8 HOQLife all its packets are discarded.
  */
 #include "sim/plane/plane_priv.h"
@@ -27,7 +28,7 @@ void limit_out(struct shard *sh, uint32_t chan)
 	unsigned life = sh->ports[chan_port(pl, chan)].pi.hoq_life;
 
 	if (o->timed || o->head == CELL_NONE || life >= FOR_EVER || o->cap == UINT16_MAX)
-		return; /* hosts wait as long as they like */
+		return; /* hosts have no limit */
 	o->timed = true;
 	arm(sh, EV_P_HOQ, chan, o->head_since, life);
 }

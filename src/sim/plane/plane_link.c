@@ -59,7 +59,7 @@ static uint32_t out_pop(struct shard *sh, port_id port, unsigned slot)
 	return cell;
 }
 
-/* Something may be sent. A decision takes the arbiter's time; while the link is busy it thinks ahead. */
+/* Starts the arbiter, if it is idle and so is the link: at the end of a packet it decides at once. */
 void link_kick(struct shard *sh, port_id port)
 {
 	struct plane_port *p = &sh->plane->ports[port];
@@ -118,7 +118,7 @@ void link_fc(struct shard *sh, port_id port, unsigned slot, uint16_t fctbs, uint
 		return;
 	in = &pl->in[chan_of(pl, port, slot)];
 	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
-	if (in->abr != fctbs) { /* mends what an error took */
+	if (in->abr != fctbs) { /* corrects the loss of a damaged packet */
 		in->abr = fctbs;
 		link_fc_want(sh, port, slot);
 	}
@@ -158,87 +158,6 @@ static void fc_send(struct shard *sh, port_id port)
 					    .fccl = fccl,
 					    .slot = slot,
 					    .epoch = sh->ports[far].link_epoch & FC_EPOCH_MASK}});
-}
-
-/* ---- the arbiter (thesis 2.4.3) ---- */
-
-static bool can_send(const struct shard *sh, const struct plane *pl, port_id port, unsigned slot)
-{
-	const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
-
-	if (!(pl->ports[port].queued >> slot & 1) ||
-	    pl->cells.at[o->head].ready + sh->cfg->plane.link_arb_ps > sh->now)
-		return false;
-	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
-}
-
-/* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
-static bool table_entry(const struct shard *sh, const struct plane *pl, port_id port, bool high,
-			unsigned i, unsigned *vl, unsigned *weight)
-{
-	const struct iba_vlarb_table *t = sh->ports[port].vlarb;
-
-	if (!t) {
-		*vl = i;
-		*weight = high ? 0 : 4;
-		return i < pl->nvl;
-	}
-	if (i >= MIN(sh->cfg->vlarb_cap, 64))
-		return false;
-	t += (high ? 2 : 0) + i / 32;
-	*vl = t->vl[i % 32];
-	*weight = t->weight[i % 32];
-	return true;
-}
-
-/* The slot a table lets send next, or nslots. Goes once round the table from where it stands. */
-static unsigned table_pick(const struct shard *sh, const struct plane *pl, port_id port, bool high,
-			   struct arb_table *a)
-{
-	unsigned vl, weight, size = sh->ports[port].vlarb ? MIN(sh->cfg->vlarb_cap, 64) : pl->nvl;
-
-	for (unsigned step = 0; step <= size; step++) {
-		if (table_entry(sh, pl, port, high, a->at, &vl, &weight) && weight &&
-		    vl < pl->nvl && a->left > 0 && can_send(sh, pl, port, vl))
-			return vl;
-		a->at = (uint8_t)(a->at + 1u < size ? a->at + 1u : 0);
-		if (table_entry(sh, pl, port, high, a->at, &vl, &weight))
-			a->left = (int16_t)weight;
-	}
-	return pl->nslots;
-}
-
-static unsigned high_limit(const struct shard *sh, port_id port)
-{
-	return sh->ports[port].pi.vl_high_limit;
-}
-
-/* Which data VL sends: the high table while its counter lasts, else the low one, else the high. */
-static unsigned pick_data(struct shard *sh, port_id port)
-{
-	const struct plane *pl = sh->plane;
-	struct plane_port *p = &pl->ports[port];
-	unsigned limit = high_limit(sh, port), blocks, slot;
-	bool may_high = limit == 255 || p->high_left >= 0;
-
-	slot = sh->ports[port].vlarb && may_high ? table_pick(sh, pl, port, true, &p->high)
-						 : pl->nslots;
-	if (slot < pl->nslots) {
-		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
-		p->high.left = (int16_t)(p->high.left - (int)blocks);
-		p->high_left -= limit ? (int32_t)blocks * 64 : 1; /* 0: one packet */
-		return slot;
-	}
-	slot = table_pick(sh, pl, port, false, &p->low);
-	p->high_left = limit ? (int32_t)limit * 4096 : 0;
-	if (slot < pl->nslots) {
-		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
-		p->low.left = (int16_t)(p->low.left - (int)blocks);
-		return slot;
-	}
-	if (sh->ports[port].vlarb && !may_high)
-		slot = table_pick(sh, pl, port, true, &p->high);
-	return slot;
 }
 
 /* ---- sending ---- */
@@ -282,7 +201,7 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 	uint32_t cell = out_pop(sh, port, slot);
 	struct cell *c = &pl->cells.at[cell];
 	port_id far = sh->ports[port].peer;
-	/* A tail that still crosses the switch keeps the link. */
+	/* The link is busy until the tail has crossed the switch. */
 	time_ps end = MAX(sh->now + wire_time(sh->plane, port, c->bytes), c->tail);
 	time_ps head = sh->now +
 		       wire_time(sh->plane, port, MIN(sh->cfg->plane.header_bytes, c->bytes)) +
@@ -303,7 +222,7 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 		sh->stats.hops++;
 	else
 		sh->plane_stats.hops++;
-	c->slot = (uint8_t)slot; /* the same cell, now on the wire; it remembers its VL */
+	c->slot = (uint8_t)slot; /* the same cell, now on the link */
 	c->ready = head;
 	c->tail = end + sh->ports[port].wire_ps;
 	sim_push_arrival(sh, head, far,
@@ -312,7 +231,7 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 	at_port(sh, end, EV_P_SENT, port);
 }
 
-/* Data leaves only by an Active port; what a port cannot send it discards (thesis 2.4.1). */
+/* Only an Active port sends data; packets that a port cannot send are discarded (thesis 2.4.1). */
 static bool port_sends_data(struct shard *sh, port_id port)
 {
 	unsigned st = sh->ports[port].pi.state;
@@ -326,7 +245,7 @@ static bool port_sends_data(struct shard *sh, port_id port)
 	return false;
 }
 
-/* The earliest time at which a packet that is here already may be sent; TIME_NEVER: none. */
+/* The earliest time at which a queued packet may be sent; TIME_NEVER: there is none. */
 static time_ps next_ready(const struct shard *sh, port_id port)
 {
 	const struct plane *pl = sh->plane;
@@ -342,13 +261,26 @@ static time_ps next_ready(const struct shard *sh, port_id port)
 	return t;
 }
 
+/* Nothing can be sent now: the arbiter decides again when a queued packet or credit is ready. */
+static void decide_later(struct shard *sh, port_id port)
+{
+	struct plane_port *p = &sh->plane->ports[port];
+	time_ps t = next_ready(sh, port);
+
+	if (p->fc_due)
+		t = MIN(t, MAX(sh->now, p->fc_since + sh->cfg->plane.link_arb_ps));
+	if (t == TIME_NEVER)
+		return;
+	p->arb_pending = true;
+	at_port(sh, t, EV_P_LINK, port);
+}
+
 static void choose(struct shard *sh, port_id port)
 {
 	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
 	bool data = port_sends_data(sh, port);
 	unsigned slot;
-	time_ps t;
 
 	if (sh->ports[port].pi.state == IBA_PORT_DOWN || sh->ports[port].peer == FAB_NONE) {
 		discard_out(sh, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
@@ -359,7 +291,7 @@ static void choose(struct shard *sh, port_id port)
 			limit_out(sh, chan_of(pl, port, slot));
 		return;
 	}
-	if (can_send(sh, pl, port, slot15(pl))) {
+	if (arbiter_can_send(sh, port, slot15(pl))) {
 		transmit(sh, port, slot15(pl));
 		return;
 	}
@@ -367,21 +299,15 @@ static void choose(struct shard *sh, port_id port)
 		fc_send(sh, port);
 		return;
 	}
-	slot = data ? pick_data(sh, port) : pl->nslots;
+	slot = data ? arbiter_pick(sh, port) : pl->nslots;
 	if (slot < pl->nslots) {
 		transmit(sh, port, slot);
 		return;
 	}
 	for (slot = 0; data && slot < pl->nvl; slot++)
 		if (p->queued >> slot & 1)
-			limit_out(sh, chan_of(pl, port, slot)); /* what is here could not go */
-	t = next_ready(sh, port);
-	if (p->fc_due)
-		t = MIN(t, MAX(sh->now, p->fc_since + sh->cfg->plane.link_arb_ps));
-	if (t != TIME_NEVER) {
-		p->arb_pending = true;
-		at_port(sh, t, EV_P_LINK, port);
-	}
+			limit_out(sh, chan_of(pl, port, slot)); /* no credits */
+	decide_later(sh, port);
 }
 
 void link_decide(struct shard *sh, port_id port)
@@ -458,45 +384,27 @@ static void host_head(struct shard *sh, uint32_t chan, uint32_t cell)
 				  .chan = {chan, pl->ports[chan_port(pl, chan)].life}});
 }
 
-void link_head(struct shard *sh, port_id port, uint32_t cell, uint32_t epoch)
+static void damaged(struct shard *sh, port_id port, uint32_t cell)
+{
+	plane_discard(sh, port_node(sh, port), sh->plane->ports[port].num,
+		      sh->plane->cells.at[cell].pkt, SIM_DISCARD_ERROR);
+	cell_free(sh, cell); /* not counted as received: the next FCTBS corrects it (2.4.4) */
+	retrain_error(sh, port);
+}
+
+/* The packet is accepted: into the input buffer. */
+static void in_add(struct shard *sh, port_id port, uint32_t chan, uint32_t cell)
 {
 	const struct plane *pl = sh->plane;
-	struct cell *c = &pl->cells.at[cell];
-	unsigned slot = c->slot;
-	uint32_t chan = chan_of(pl, port, slot);
+	struct plane_port *p = &pl->ports[port];
+	const struct cell *c = &pl->cells.at[cell];
 	struct in_chan *in = &pl->in[chan];
-	enum sim_discard why = SIM_DISCARD_INACTIVE_PORT;
-	bool ok = sh->ports[port].link_epoch == epoch && accept(sh, port, c, &why);
 
-	c->next = CELL_NONE;
-	if (ok && error_hits(sh, c->bytes)) {
-		plane_discard(sh, port_node(sh, port), sh->plane->ports[port].num, c->pkt,
-			      SIM_DISCARD_ERROR);
-		cell_free(sh, cell); /* not counted as received: the next FCTBS tells (2.4.4) */
-		retrain_error(sh, port);
-		return;
-	}
-	if (epoch != sh->ports[port].link_epoch && epoch == pl->ports[port].retrained_epoch)
-		why = SIM_DISCARD_RETRAINING;
-	if (c->smp)
-		pl->pkts.at[c->pkt].fixed_out = 0; /* that was for the last switch */
-	if (sh->ports[port].link_epoch == epoch && !slot_is_15(pl, slot))
-		in->abr = (uint16_t)((in->abr + c->blocks) & CREDIT_MASK);
-	if (ok && in->used + c->blocks > in->cap) {
-		ok = false;
-		why = SIM_DISCARD_BUFFER;
-	}
-	if (!ok) {
-		plane_discard(sh, port_node(sh, port), sh->plane->ports[port].num, c->pkt, why);
-		cell_free(sh, cell);
-		link_fc_want(sh, port, slot); /* the credit it took has to come back */
-		return;
-	}
-	pl->ports[port].phy_errors -= pl->ports[port].phy_errors > 0;
-	pl->ports[port].rx_cell = cell;
-	pl->ports[port].rx_tail = c->tail;
-	pl->ports[port].counters.rx_bytes += c->bytes;
-	pl->ports[port].counters.rx_packets++;
+	p->phy_errors -= p->phy_errors > 0;
+	p->rx_cell = cell;
+	p->rx_tail = c->tail;
+	p->counters.rx_bytes += c->bytes;
+	p->counters.rx_packets++;
 	in->used = (uint16_t)(in->used + c->blocks);
 	if (pl->detail)
 		detail_lane_now(sh->whole, chan);
@@ -505,8 +413,41 @@ void link_head(struct shard *sh, port_id port, uint32_t cell, uint32_t epoch)
 	else
 		pl->cells.at[in->tail].next = cell;
 	in->tail = cell;
-	if (!sh->plane->ports[port].in_switch)
+	if (!p->in_switch)
 		host_head(sh, chan, cell);
 	else if (in->head == cell)
 		switch_new_head(sh, chan);
+}
+
+void link_head(struct shard *sh, port_id port, uint32_t cell, uint32_t epoch)
+{
+	const struct plane *pl = sh->plane;
+	struct cell *c = &pl->cells.at[cell];
+	unsigned slot = c->slot;
+	struct in_chan *in = &pl->in[chan_of(pl, port, slot)];
+	enum sim_discard why = SIM_DISCARD_INACTIVE_PORT;
+	bool same = sh->ports[port].link_epoch == epoch, ok = same && accept(sh, port, c, &why);
+
+	c->next = CELL_NONE;
+	if (ok && error_hits(sh, c->bytes)) {
+		damaged(sh, port, cell);
+		return;
+	}
+	if (!same && epoch == pl->ports[port].retrained_epoch)
+		why = SIM_DISCARD_RETRAINING;
+	if (c->smp)
+		pl->pkts.at[c->pkt].fixed_out = 0; /* valid for one switch only */
+	if (same && !slot_is_15(pl, slot))
+		in->abr = (uint16_t)((in->abr + c->blocks) & CREDIT_MASK);
+	if (ok && in->used + c->blocks > in->cap) {
+		ok = false;
+		why = SIM_DISCARD_BUFFER;
+	}
+	if (ok) {
+		in_add(sh, port, chan_of(pl, port, slot), cell);
+		return;
+	}
+	plane_discard(sh, port_node(sh, port), pl->ports[port].num, c->pkt, why);
+	cell_free(sh, cell);
+	link_fc_want(sh, port, slot); /* its credits have to be returned */
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where packets and cells live. State: two pools of struct plane and what is free in them; parts of a
- * simulation (crew.c) have free places of their own. Ways in: dpkt_new(), cell_new(), cell_copy(). Does
- * not count packets: who makes and ends them does.
+ * Pools of packets and cells. State: two pools in struct plane, and a list of free places in each shard. Ways
+ * in: dpkt_new(), cell_new(), cell_copy(). Does not count packets: callers do.
  */
 #include "sim/plane/plane_priv.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane: packets, virtual lanes, buffers and credits (thesis 2.4, 2.5, 4.2).
- * Present only when sim_config.plane.on; then SMPs travel this way too, on VL15.
+ * The data plane's inside: packets, virtual lanes, buffers and credits (thesis 2.4, 2.5, 4.2). Present only with
+ * sim_config.plane.on; then SMPs use it too, on VL15.
  *
- * A packet (struct dpkt) is one thing with many places: cut-through lets it lie in several switches at
- * once. Each place is a cell; the cell at its head is the packet, those behind it are its trail and
- * only hold buffer space until the tail has passed. A channel is one VL of one port, in or out; its
- * number is the port's, shifted, and the slot: data VLs first, then VL15.
+ * With cut-through a packet (struct dpkt) may occupy several switches at once, one cell in each. The cell at its
+ * head represents the packet; the others are its trail and hold buffer space until the tail has passed. A
+ * channel is one VL of one port, in or out; its number is the port's, shifted, plus the slot: data VLs
+ * first, then VL15.
  */
 #ifndef WEFT_PLANE_H
 #define WEFT_PLANE_H
@@ -16,8 +16,8 @@
 #include "sim/traffic/sim_traffic.h"
 
 enum {
-	PLANE_FC_BYTES = 6,	   /* a flow control packet on the wire */
-	FC_EPOCH_MASK = 0xfffffff, /* as much of a link's epoch as an event has room for */
+	PLANE_FC_BYTES = 6,	   /* size of a flow control packet */
+	FC_EPOCH_MASK = 0xfffffff, /* the bits of a link's epoch in an event */
 };
 
 #define CELL_NONE UINT32_MAX
@@ -34,30 +34,30 @@ struct dpkt {
 	uint16_t pkey;
 	uint8_t sl, blocks; /* blocks: 64-byte units of flow control */
 	uint8_t fixed_out; /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
-	bool broken;	   /* its tail was cut off: it goes on, but nobody takes it */
-	uint8_t why;	   /* then enum sim_discard */
-	uint16_t serial;   /* another each time the place is used again */
+	bool broken;	   /* it lost its tail: it is forwarded, but the receiver discards it */
+	uint8_t why;	   /* enum sim_discard, if broken */
+	uint16_t serial;   /* incremented each time the place is reused */
 };
 
-/* Links and buffers look at the cell alone; the packet itself is for switches that route it and for
- * the host that takes it, and belongs to the cell at its head: it ends with that one. */
+/* Links and buffers use the cell alone; the packet itself is for switches that route it and for the host that
+ * receives it. It belongs to the cell at its head and is freed with that. */
 struct cell {
 	uint32_t pkt, next;
-	time_ps ready;	/* its header is here */
-	time_ps tail;	/* its last byte is here */
-	uint16_t bytes; /* as the packet's, like the next three */
+	time_ps ready;	/* arrival of its header */
+	time_ps tail;	/* arrival of its last byte */
+	uint16_t bytes; /* copies of the packet's fields, with the next three */
 	uint8_t blocks;
 	bool smp;
 	uint16_t serial;
-	uint8_t slot; /* on the wire: of its VL */
-	bool trail;   /* the packet's head has gone on */
+	uint8_t slot; /* of its VL, on a link */
+	bool trail;   /* the packet's head is further on */
 };
 
-/* A copy that multicast made. Places are used again, so that a serial says whose they were. */
+/* A copy that multicast made. Serial numbers identify packets, since places are reused. */
 struct lineage {
 	uint32_t pkt, parent;
 	uint16_t serial, parent_serial;
-	time_ps made, whole; /* until then it depends on its parent; 0: that is told */
+	time_ps made, whole; /* until then it depends on its parent; 0: marked as broken */
 };
 
 enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
@@ -67,33 +67,33 @@ struct in_chan {
 	uint32_t next;		 /* in the routing unit's or an output's queue */
 	uint16_t used, cap, abr; /* blocks */
 	uint8_t state;		 /* enum in_state, of the head */
-	uint8_t out, out_slot;	 /* where the head goes; nslots and over: nowhere (enum refused) */
-	bool timed;		 /* a life-time event is on its way */
+	uint8_t out, out_slot;	 /* output of the head; nslots and over: discarded (enum refused) */
+	bool timed;		 /* an EV_P_LIFE is scheduled */
 	bool copies;		 /* the head is multicast: see plane.copies_left */
 	time_ps since;		 /* when the head became one, for the life-time limit */
 };
 
 struct out_chan {
 	uint32_t head, tail;
-	uint32_t wait_head, wait_tail; /* input channels whose head wants in */
+	uint32_t wait_head, wait_tail; /* input channels whose head waits for it */
 	uint16_t used, cap;
 	uint16_t fctbs, fccl;
 	bool busy;	 /* something is crossing to it */
-	bool timed;	 /* a head-of-queue event is on its way */
-	bool stalled;	 /* VLStalled: what comes is discarded */
+	bool timed;	 /* an EV_P_HOQ is scheduled */
+	bool stalled;	 /* VLStalled: packets are discarded */
 	uint8_t expired; /* heads in a row that waited too long */
 	time_ps head_since;
 };
 
-/* The arbiter's memory of one priority table. */
+/* The arbiter's position in one priority table. */
 struct arb_table {
 	uint8_t at;
 	int16_t left; /* units of 64 bytes the entry may still send */
 };
 
-/* The first line of it is all that most events need. */
+/* Most events need the first cache line only. */
 struct plane_port {
-	/* what never changes, or only with the node's power: here so that an event finds it at once */
+	/* constant, or changed only with the node's power: here for locality */
 	uint64_t byte_q16;
 	node_id node;
 	port_id first; /* the node's port 0 */
@@ -103,17 +103,17 @@ struct plane_port {
 	/* sending and receiving */
 	bool tx_busy, arb_pending;
 	uint8_t tx_slot, tx_blocks;
-	uint8_t phy_errors; /* damaged packets, less the good ones behind them */
+	uint8_t phy_errors; /* damaged packets, minus later good ones */
 	bool retraining;
-	uint32_t fc_due; /* slots whose credit limit has to be told */
+	uint32_t fc_due; /* slots whose credit limit has to be sent */
 	time_ps fc_since;
 	uint32_t rx_cell;	  /* being received until rx_tail; the tail may still be cut off */
 	uint32_t queued;	  /* slots with something in their output buffer */
-	uint32_t retrained_epoch; /* the link epoch that training after errors ended last */
+	uint32_t retrained_epoch; /* the link epoch that error recovery ended last */
 	time_ps rx_tail;
 	struct arb_table high, low;
 	struct sim_port_counters counters;
-	int32_t high_left; /* HighPriCounter, bytes; see arbitrate() */
+	int32_t high_left; /* HighPriCounter, bytes; see arbiter_pick() */
 } __attribute__((aligned(64)));
 
 struct plane_switch {
@@ -136,17 +136,17 @@ struct plane {
 	/* hosts: endports with traffic, numbered for the generator */
 	VEC(port_id) hosts;
 	uint32_t *host_of; /* port -> host number */
-	uint16_t *known;   /* by host: the LID it has or last had; 0: never any */
+	uint16_t *known;   /* by host: its present or last LID; 0: never had one */
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
 	bool known_only;	     /* as in struct traffic_config */
-	uint32_t traffic_epoch;	     /* events of traffic that was replaced come to nothing */
+	uint32_t traffic_epoch;	     /* events of replaced traffic are ignored */
 	time_ps *allowed;	     /* [source][destination], with static rate control only */
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
-	struct plane_detail *detail; /* plane_detail.c; NULL: nobody asked */
+	struct plane_detail *detail; /* sim_detail.c; NULL: not requested */
 	uint64_t (*copies_left)
-		[4]; /* by input channel: output ports a multicast head has yet to take */
+		[4]; /* by input channel: output ports that a multicast head still has to go to */
 };
 
 static inline uint32_t chan_of(const struct plane *pl, port_id port, unsigned slot)
@@ -194,6 +194,18 @@ static inline bool link_has_credit(const struct plane *pl, uint32_t out_chan)
 	return credit_for(o, pl->cells.at[o->head].blocks);
 }
 
+/* The head of this slot is ready and has credits. */
+static inline bool arbiter_can_send(const struct shard *sh, port_id port, unsigned slot)
+{
+	const struct plane *pl = sh->plane;
+	const struct out_chan *o = &pl->out[chan_of(pl, port, slot)];
+
+	if (!(pl->ports[port].queued >> slot & 1) ||
+	    pl->cells.at[o->head].ready + sh->cfg->plane.link_arb_ps > sh->now)
+		return false;
+	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
+}
+
 /* From the bottom up: a function calls those of files above it in this list; plane_link.c and
  * plane_switch.c call each other. */
 
@@ -235,6 +247,9 @@ void retrain_error(struct shard *sh, port_id p); /* a damaged packet has arrived
 void limit_out(struct shard *sh, uint32_t out_chan); /* its head is blocked: watch the time */
 void limit_in(struct shard *sh, uint32_t in_chan);
 void limit_stall(struct shard *sh, uint32_t out_chan); /* it discards for 8 HOQLife */
+
+/* plane_arbiter.c */
+unsigned arbiter_pick(struct shard *sh, port_id port); /* the slot of a data VL, or nslots */
 
 /* plane_link.c */
 void out_add(struct shard *sh, port_id port, unsigned slot, uint32_t cell);

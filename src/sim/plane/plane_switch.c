@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside a switch (thesis 4.2.3): the routing unit takes the heads of input channels one after
- * another, VL15 first; the mapping unit finds the output VL; the crossbar takes a packet across when
- * its output channel is free and has room for all of it. State: struct plane_switch, in_chan,
- * out_chan. Does not know links.
+ * Inside a switch (thesis 4.2.3): the routing unit serves the heads of input channels one after another, VL15
+ * first; the mapping unit finds the output VL; the crossbar moves a packet when its output channel is free and
+ * has room for all of it. State: struct plane_switch, in_chan, out_chan. Ways in: switch_new_head(),
+ * switch_room(), and the events of a switch. Does not know links.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -66,7 +66,7 @@ static void serve(struct shard *sh, node_id n)
 					  .node = {n, sh->nodes[n].incarnation}});
 }
 
-/* A packet has come to the head of an input channel: it wants to be routed. */
+/* A packet has become the head of an input channel and waits for the routing unit. */
 void switch_new_head(struct shard *sh, uint32_t chan)
 {
 	const struct plane *pl = sh->plane;
@@ -82,7 +82,7 @@ void switch_new_head(struct shard *sh, uint32_t chan)
 	serve(sh, n);
 }
 
-/* The head goes nowhere. Its room is free when its tail is in; it is discarded now. */
+/* Discards the head now. Its space is free when its tail has been received. */
 static void drop_head(struct shard *sh, uint32_t chan, enum sim_discard why)
 {
 	const struct plane *pl = sh->plane;
@@ -93,7 +93,7 @@ static void drop_head(struct shard *sh, uint32_t chan, enum sim_discard why)
 	dpkt_free(sh, c->pkt);
 	c->trail = true;
 	in->state = IN_CROSSING;
-	in->out = UINT8_MAX; /* crosses to nowhere */
+	in->out = UINT8_MAX; /* discarded */
 	chan_event(sh, MAX(sh->now, c->tail), EV_P_CROSSED, chan);
 }
 
@@ -106,11 +106,11 @@ static unsigned route_of(struct shard *sh, uint32_t chan, const struct dpkt *p)
 	return lid_route(sh->sim, chan_node(sh, chan), p->dlid);
 }
 
-/* Slots beyond the last: the packet goes nowhere, and why. */
+/* Slots beyond the last: the packet is discarded, for this reason. */
 enum refused { NO_VL, TOO_LONG, NO_MEMBER };
 
-/* The slot of the VL a data packet goes on, or nslots and the reason when the output does not take it:
- * its SL leads nowhere (thesis 2.5.2), the link's MTU is too small, the partition is not the port's. */
+/* The slot of a data packet's output VL, or nslots plus the reason why the output does not accept it: its SL maps
+ * to no VL (thesis 2.5.2), the link's MTU is too small, the port is not in the partition. */
 static unsigned map_of(struct shard *sh, uint32_t chan, unsigned out, const struct dpkt *p)
 {
 	const struct plane *pl = sh->plane;
@@ -162,7 +162,7 @@ static bool copies_begin(struct shard *sh, uint32_t chan, uint16_t dlid)
 	memset(left, 0, sizeof(pl->copies_left[chan]));
 	for (unsigned group = 0; lid < sh->cfg->mft_cap && group < 16; group++)
 		left[group / 4] |= (uint64_t)node->mft[lid * 16 + group] << group % 4 * 16;
-	left[0] &= ~1ull; /* port 0 takes no data here */
+	left[0] &= ~1ull; /* port 0 accepts no data */
 	left[in / 64] &= ~(1ull << in % 64);
 	return left[0] | left[1] | left[2] | left[3];
 }
@@ -174,7 +174,7 @@ static bool copies_remain(const struct plane *pl, uint32_t chan)
 	return left[0] | left[1] | left[2] | left[3];
 }
 
-/* The head's next port, taken from those that are left. */
+/* Takes the head's next port from those that are left. */
 static void copies_next(struct shard *sh, uint32_t chan)
 {
 	const struct plane *pl = sh->plane;
@@ -194,7 +194,7 @@ static void copies_next(struct shard *sh, uint32_t chan)
 	chan_event(sh, sh->now + sh->cfg->plane.map_ps, EV_P_MAP, chan);
 }
 
-/* A packet of its own for the copy that goes first; the last one is the packet itself. */
+/* A new packet for this copy; the last copy is the packet itself. */
 static uint32_t copy_of(struct shard *sh, uint32_t pkt)
 {
 	uint32_t copy = dpkt_new(sh);
@@ -234,7 +234,7 @@ void switch_route_done(struct shard *sh, node_id n)
 	} else {
 		if (p->smp == PKT_NONE)
 			slot = out ? map_of(sh, chan, out, p)
-				   : pl->nslots; /* no data for port 0 here */
+				   : pl->nslots; /* port 0 accepts no data */
 		in->state = IN_MAPPING;
 		in->out = (uint8_t)out;
 		in->out_slot = (uint8_t)slot;
@@ -249,7 +249,7 @@ static bool room_for(const struct plane *pl, uint32_t out, const struct cell *c)
 	return !pl->out[out].busy && pl->out[out].used + c->blocks <= pl->out[out].cap;
 }
 
-/* Arbitration, set-up, then byte by byte at the output's rate, but not before the tail is in. */
+/* Arbitration, set-up, then the bytes at the output's rate; the end is not before the tail has been received. */
 static void cross(struct shard *sh, uint32_t chan)
 {
 	const struct plane *pl = sh->plane;
@@ -269,7 +269,7 @@ static void cross(struct shard *sh, uint32_t chan)
 		chan_event(sh, start + wire_time(pl, pace, sh->cfg->plane.header_bytes), EV_P_CROSS,
 			   chan);
 	}
-	c->tail = end; /* from now on: when the last byte is across */
+	c->tail = end; /* from now on: when the last byte has crossed */
 	chan_event(sh, end, EV_P_CROSSED, chan);
 }
 
@@ -310,7 +310,7 @@ void switch_request(struct shard *sh, uint32_t chan)
 	}
 }
 
-/* Out of the queue it waits in, wherever it stands there. */
+/* Removes it from any place in the queue it waits in. */
 void switch_give_up(struct shard *sh, uint32_t chan)
 {
 	const struct plane *pl = sh->plane;
@@ -327,7 +327,7 @@ void switch_give_up(struct shard *sh, uint32_t chan)
 		pl->out[out].wait_tail = last;
 	pl->in[chan].next = CHAN_NONE;
 	drop_head(sh, chan, SIM_DISCARD_LIFETIME);
-	switch_room(sh, out); /* the next in line may want less */
+	switch_room(sh, out); /* the next one may need less room */
 }
 
 void switch_room(struct shard *sh, uint32_t out)
@@ -351,14 +351,14 @@ void switch_room(struct shard *sh, uint32_t out)
 	}
 }
 
-/* The place becomes that of another packet, which is just as long. */
+/* The cell now belongs to another packet of the same length. */
 static void cell_give(const struct plane *pl, uint32_t cell, uint32_t pkt)
 {
 	pl->cells.at[cell].pkt = pkt;
 	pl->cells.at[cell].serial = pl->pkts.at[pkt].serial;
 }
 
-/* The header is in the output buffer: the packet may go on while its tail follows. */
+/* The header is in the output buffer: the packet may be sent while its tail follows. */
 void switch_cross_head(struct shard *sh, uint32_t chan)
 {
 	const struct plane *pl = sh->plane;
@@ -375,7 +375,7 @@ void switch_cross_head(struct shard *sh, uint32_t chan)
 	out_add(sh, pl->ports[chan_port(pl, chan)].first + in->out, in->out_slot, there);
 }
 
-/* An SMP for this switch is across to port 0. */
+/* An SMP for this switch has crossed to port 0. */
 static void to_smi(struct shard *sh, uint32_t chan, uint32_t cell)
 {
 	const struct plane *pl = sh->plane;

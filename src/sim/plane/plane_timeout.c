@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Timers that have expired: a head of a queue that waited too long, a stalled VL, credits to be sent
- * again. State: none of its own. Ways in: the *_over() functions, from plane_event(). plane_lifetime.c
- * starts these timers.
+ * again. State: none of its own. Ways in: the *_over() functions, from plane_event(). Does not start timers:
+ * plane_lifetime.c does.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -40,7 +40,7 @@ void limit_out_over(struct shard *sh, uint32_t chan)
 		return;
 	if (sh->now >= o->head_since + life) {
 		if (link_has_credit(pl, chan) && !pl->ports[port].retraining)
-			return; /* it only waits for the link */
+			return; /* it waits for the link only */
 		link_discard_head(sh, chan, SIM_DISCARD_LIFETIME);
 		count_expired(sh, chan);
 	}

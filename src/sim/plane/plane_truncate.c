@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets cut short: a link that dies in the middle of a packet takes the tail of what has its head
- * beyond, wherever that is, and of every copy that multicast made of it behind the cut. State: the
- * lineage of copies, empty without multicast and of each part its own (crew.c). Ways in:
- * cut_receiving(), cut_copied(). Does not discard: who gets a broken packet does.
+ * Truncated packets: if a link goes down during a transmission, the packet beyond it has lost its tail, and so have
+ * all copies that multicast made of it after the link. State: the lineage of copies, empty without multicast,
+ * in each shard. Ways in: cut_receiving(), cut_copied(). Does not discard: the receiver of a broken packet
+ * does.
  */
 #include "sim/plane/plane_priv.h"
 
-/* What is whole depends on nobody. */
+/* A complete packet no longer depends on its parent. */
 static void forget(struct shard *sh)
 {
 	size_t n = 0;
@@ -19,7 +19,7 @@ static void forget(struct shard *sh)
 	sh->lineage_full = 2 * n + 64;
 }
 
-/* A copy has left; until the last byte is here it still depends on the packet it was made of. */
+/* A copy has left; until the last byte has been received it depends on the packet it was made of. */
 void cut_copied(struct shard *sh, uint32_t cell, uint32_t copy)
 {
 	const struct plane *pl = sh->plane;
@@ -36,9 +36,8 @@ void cut_copied(struct shard *sh, uint32_t cell, uint32_t copy)
 							.whole = c->tail});
 }
 
-/* Links die rarely, so copies are found by looking at all. Those made before `since` were made
- * upstream of the cut: the packet goes on only when its last copy does. Its head may have ended
- * somewhere already. */
+/* Links go down rarely, so copies are found by a search of all. Those made before `since` were made upstream of the
+ * link: the packet itself leaves with its last copy. Its head may have been discarded already. */
 static void mark(struct shard *sh, uint32_t pkt, uint16_t serial, time_ps since,
 		 enum sim_discard why)
 {
@@ -55,12 +54,12 @@ static void mark(struct shard *sh, uint32_t pkt, uint16_t serial, time_ps since,
 		if (l->parent != pkt || l->parent_serial != serial || l->whole <= sh->now ||
 		    l->made < since)
 			continue;
-		l->whole = 0; /* told once, so that this ends */
+		l->whole = 0; /* marked once, so that the recursion ends */
 		mark(sh, l->pkt, l->serial, 0, why);
 	}
 }
 
-/* The cell is there until the tail is. */
+/* The cell exists until the tail has been received. */
 void cut_receiving(struct shard *sh, port_id p, enum sim_discard why)
 {
 	struct plane_port *port = &sh->plane->ports[p];

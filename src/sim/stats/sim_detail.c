@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics by host, node, link and lane. State: struct plane_detail, made when asked for; the
- * plane tells it of every change through the detail_*() calls. Way in: sim_detail_start(). Changes
- * nothing.
+ * Statistics by host, node, link and lane. State: struct plane_detail, allocated on request; the plane
+ * reports every change through the detail_*() calls. Way in: sim_detail_start(). Does not change the
+ * simulation.
  *
- * Means over time are sums of value times duration: each lane and port remembers the values it had
- * and since when, and adds them up when one of them changes or somebody asks.
+ * Means over time are sums of value times duration: each lane and port keeps its values with the time
+ * they were set, and adds them up when one of them changes or is read.
  */
 #include "sim/stats/sim_detail.h"
 #include "sim/plane/plane_priv.h"
@@ -40,7 +40,7 @@ struct plane_detail {
 	struct wire *wires; /* by port */
 	struct sim_host_detail *hosts;
 	uint64_t (*discards)[SIM_NDISCARDS]; /* by port */
-	struct hist latency, header;	     /* since they were last asked for */
+	struct hist latency, header;	     /* since they were last read */
 };
 
 /* ---- life ---- */
@@ -91,7 +91,7 @@ void detail_free(struct plane *pl)
 	free(d);
 }
 
-/* A new window: what was counted in the last one is forgotten. */
+/* A new window: resets what was counted in the last one. */
 void detail_window_now(struct sim *s)
 {
 	struct plane_detail *d = s->plane->detail;
@@ -119,7 +119,7 @@ void detail_window_now(struct sim *s)
 
 /* ---- time ---- */
 
-/* How much of the time since then lies in the window. */
+/* The part of the time since then that is in the window. */
 static time_ps in_window(const struct sim *s, time_ps since)
 {
 	const struct sim_plane_stats *st = &s->main.plane_stats;
@@ -169,7 +169,7 @@ static void wire_upto_now(const struct sim *s, struct wire *w)
 	w->since = s->main.now;
 }
 
-/* ---- what the plane tells ---- */
+/* ---- reports of the plane ---- */
 
 static uint16_t credits_of(const struct plane *pl, uint32_t chan)
 {
@@ -179,7 +179,7 @@ static uint16_t credits_of(const struct plane *pl, uint32_t chan)
 	return (uint16_t)(left <= 2048 ? left : 0);
 }
 
-/* Buffer, credits or head of the queue are other than they were. */
+/* Buffer, credits or head of the queue have changed. */
 void detail_lane_now(struct sim *s, uint32_t chan)
 {
 	struct plane *pl = s->plane;
@@ -200,7 +200,7 @@ void detail_link_now(struct sim *s, port_id port)
 	w->busy = s->plane->ports[port].tx_busy;
 }
 
-/* A packet more in the output queue, or one less. */
+/* One packet more in the output queue, or one less. */
 void detail_queue_now(struct sim *s, uint32_t chan, int change)
 {
 	struct plane_detail *d = s->plane->detail;
@@ -260,7 +260,7 @@ void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p)
 
 	hist_add(&d->latency, s->main.now - p->born);
 	if (host == UINT32_MAX)
-		return; /* a cable was moved to a port that had none: it is no host to the generator
+		return; /* a port that had no cable at the start is no host of the generator
 			 */
 	h = &d->hosts[host];
 	h->delivered++;

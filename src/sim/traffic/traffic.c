@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Patterns and arrival processes. State: where each host stands, in struct traffic, with a random
- * stream of its own. Way in: traffic_new(). Does not know the fabric, nor whether a packet arrives.
+ * Patterns and arrival processes. State: for each host its progress and a random stream of its own, in
+ * struct traffic. Way in: traffic_new(). Does not know the fabric, nor whether a packet arrives.
  *
- * What the patterns do with few hosts: all need two, a tornado three (n/2 rounds up, so that three
- * hosts go round in a ring). With two hosts every pattern is one host sending to the other. A shift
+ * Patterns with few hosts: all need two, a tornado three (n/2 rounds up, so that three hosts form a ring). With two hosts every pattern is one host sending to the other. A shift
  * by a multiple of n is refused. With an odd n the host in the middle of the complement would send
  * to itself, so it sends nothing. The host at the hot spot sends uniformly.
  */
 #include "sim/traffic/traffic.h"
 #include "sim/traffic/traffic_priv.h"
 
-/* Streams of hosts follow this number; the permutation's comes behind the last possible host. */
+/* Streams of hosts follow this number; the permutation's comes after the last possible host. */
 #define STREAM_HOSTS	   0x5472616600000000ull
 #define STREAM_PERMUTATION (STREAM_HOSTS + (1ull << 32))
 
@@ -23,9 +22,9 @@ struct source {
 	struct rng rng;
 	uint64_t when; /* of the last packet */
 	uint64_t time_frac,
-		burst_frac;  /* what rounding left over: carried on, so means are exact */
-	uint64_t burst_left; /* packets of the burst that are still to come */
-	uint32_t turn;	     /* all to all: hosts on from here; trace: place in order */
+		burst_frac;  /* remainder of rounding, carried on so that means are exact */
+	uint64_t burst_left; /* remaining packets of the burst */
+	uint32_t turn;	     /* all to all: distance to the destination; trace: index in order */
 	bool begun, done;
 };
 
@@ -36,7 +35,7 @@ struct traffic {
 	uint32_t *partners;		 /* permutation */
 	uint32_t *order;		 /* trace: items by host, */
 	uint32_t *order_at;		 /* those of host i from order_at[i] to order_at[i + 1] */
-	u128 off_low_q16, burst_low_q16; /* bursty: the least pause and burst */
+	u128 off_low_q16, burst_low_q16; /* bursty: the shortest pause and burst */
 	struct traffic_logs logs;
 };
 
@@ -198,7 +197,7 @@ static u128 pareto_low_q16(u128 mean)
 	return (mean << 16) * TRAFFIC_PARETO_DEN / TRAFFIC_PARETO_NUM;
 }
 
-/* Drawn until no host has itself: every such permutation is equally likely; e tries in the mean. */
+/* Drawn until no host sends to itself: every such permutation is equally likely; e tries in the mean. */
 static uint32_t *permutation_draw(uint64_t seed, uint32_t n)
 {
 	uint32_t *p = mem_array(n, sizeof(*p)), i;
@@ -213,14 +212,14 @@ static uint32_t *permutation_draw(uint64_t seed, uint32_t n)
 
 			p[j] = p[i - 1];
 			p[i - 1] = swap;
-			if (swap == i - 1) /* settled, and wrong */
+			if (swap == i - 1) /* final, and a fixed point */
 				break;
 		}
 	} while (i > 1 || p[0] == 0);
 	return p;
 }
 
-/* Places in the trace by host, within a host by time: counted, then dealt out. */
+/* Indexes of the trace by host, for each host by time: a counting sort. */
 static void trace_deal(struct traffic *t)
 {
 	const traffic_trace *trace = t->c.trace;
@@ -289,7 +288,7 @@ void traffic_free(struct traffic *t)
 
 /* ---- when ---- */
 
-/* Whole part of a fixed-point value; what is behind the point waits in carry for the next time. */
+/* Integer part of a fixed-point value; the fraction is kept in carry for the next time. */
 static uint64_t carry_round(u128 v, unsigned bits, uint64_t *carry)
 {
 	v += *carry;
@@ -322,13 +321,13 @@ static uint64_t pareto_next(struct traffic *t, struct source *s, u128 low_q16, u
 	return carry_round(low_q16 * traffic_pareto_q40(&t->logs, rng_u64(&s->rng)), 56, carry);
 }
 
-/* One that is under way at a random moment. */
+/* The length of one that is in progress at a random moment. */
 static uint64_t pareto_met(struct source *s, u128 low_q16, uint64_t *carry)
 {
 	return carry_round(low_q16 * traffic_pareto_met_q40(rng_u64(&s->rng)), 56, carry);
 }
 
-/* After this time the next packet of the burst, or if it is over, after a pause the next burst. */
+/* Time to the next packet of the burst, or if it is over, to the next burst after a pause. */
 static uint64_t burst_step(struct traffic *t, struct source *s, uint64_t gap)
 {
 	if (!s->burst_left) {
@@ -340,21 +339,21 @@ static uint64_t burst_step(struct traffic *t, struct source *s, uint64_t gap)
 }
 
 /*
- * The process is old when we come to it: at the start a host is in a burst as often as at any other
- * time, and what is under way is as long as what one meets. So the rate is right from the start; if
- * every host began anew, heavy tails would keep it wrong for very long.
+ * The process is stationary: at the start a host is in a burst as often as at any other time, and the burst or
+ * pause in progress has the length distribution seen at a random moment. So the rate is right from the start;
+ * if every host began with a new burst, heavy tails would keep it wrong for very long.
  */
 static uint64_t burst_begin(struct traffic *t, struct source *s)
 {
 	uint64_t phase = traffic_scaled(rng_u64(&s->rng), t->c.interval_ps), off, packets;
 
-	s->burst_frac = rng_u64(&s->rng) >> 8; /* even what rounding left over */
+	s->burst_frac = rng_u64(&s->rng) >> 8; /* also the remainder of rounding */
 	if (phase >= t->c.burst_gap_ps) {      /* in a pause */
 		off = pareto_met(s, t->off_low_q16, &s->time_frac);
 		s->burst_left = pareto_next(t, s, t->burst_low_q16, &s->burst_frac);
 		return traffic_scaled(rng_u64(&s->rng), off);
 	}
-	/* A burst is one packet and a Pareto number more: the one or the others were met. */
+	/* A burst is one packet plus a Pareto number: the random moment falls on the one or on the others. */
 	packets = 1 + (rng_below(&s->rng, t->c.burst_packets)
 			       ? pareto_met(s, t->burst_low_q16, &s->burst_frac)
 			       : pareto_next(t, s, t->burst_low_q16, &s->burst_frac));

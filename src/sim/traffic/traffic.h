@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What hosts send: who to, when, how long, on which service level. Seeded, one random stream a host,
- * integers only, so that the same seed gives the same packets whatever else is simulated.
+ * The traffic generator: destination, time, length and service level of the packets of each host. Keeps one seeded
+ * random stream for each host. Promises the same packets for the same seed, whatever else is simulated: it
+ * uses integers only. Called by the data plane; the command line parses traces with it.
  */
 #ifndef WEFT_TRAFFIC_H
 #define WEFT_TRAFFIC_H
@@ -11,7 +12,7 @@
 
 enum traffic_pattern {
 	TRAFFIC_UNIFORM,     /* any other host */
-	TRAFFIC_PERMUTATION, /* one partner for good, drawn at random without fixed points */
+	TRAFFIC_PERMUTATION, /* one constant partner, drawn at random without fixed points */
 	TRAFFIC_SHIFT,	     /* host i to i + shift */
 	TRAFFIC_HOTSPOT,     /* a share goes to one host, the rest is uniform */
 	TRAFFIC_COMPLEMENT,  /* host i to n - 1 - i (bit complement where n is a power of two) */
@@ -47,8 +48,8 @@ struct traffic_config {
 	unsigned
 		burst_packets; /* bursty: mean packets of a burst, sent back to back at burst_gap_ps */
 	uint64_t burst_gap_ps;
-	uint64_t start_ps, stop_ps; /* packets are made in [start, stop) */
-	bool known_only;	    /* who was never Active neither sends nor is sent to */
+	uint64_t start_ps, stop_ps; /* packets are generated in [start, stop) */
+	bool known_only; /* a host whose port was never Active neither sends nor receives */
 	uint64_t seed;
 	const traffic_trace *trace; /* sorted by time */
 };
@@ -66,13 +67,13 @@ struct traffic;
 struct traffic *traffic_new(const struct traffic_config *c, uint32_t n, struct err *e);
 void traffic_free(struct traffic *t);
 
-/* The next packet of a host, in order of time; false: it sends no more. */
+/* The next packet of a host, in order of time; false: it has sent all. */
 bool traffic_next(struct traffic *t, uint32_t host, struct traffic_packet *p);
 
 const char *traffic_pattern_name(enum traffic_pattern p);
 const char *traffic_arrivals_name(enum traffic_arrivals a);
 
-/* Text with a line a packet: "time src dst bytes [sl]", time as 12.5us or in ns without unit, '#'
+/* Text with one packet on each line: "time src dst bytes [sl]", time as 12.5us or in ns without unit, '#'
  * starts a comment. Sorts by time. -EINVAL with "name:line: ..." in e. */
 int traffic_trace_parse(traffic_trace *out, uint32_t nhosts, const char *name, const char *text,
 			size_t len, struct err *e);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random variables out of uniform 64-bit words by fixed-point arithmetic: _q48 means 48 bits behind
- * the point. Every function is pure: the same word gives the same value on every machine.
+ * Random variables from uniform 64-bit words by fixed-point arithmetic: _q48 means 48 bits after the point. Every function is pure: the same word gives the same value on every machine.
  */
 #ifndef WEFT_TRAFFIC_PRIV_H
 #define WEFT_TRAFFIC_PRIV_H
@@ -12,7 +11,7 @@ typedef unsigned __int128 u128;
 
 enum { TRAFFIC_LOG_STEPS = 1024 };
 
-/* log2(1 + i / 1024), 48 bits behind the point. */
+/* log2(1 + i / 1024), 48 bits after the point. */
 struct traffic_logs {
 	uint64_t at[TRAFFIC_LOG_STEPS + 1];
 };
@@ -37,8 +36,8 @@ uint64_t traffic_exponential_q48(const struct traffic_logs *l, uint64_t word);
 uint64_t traffic_pareto_q40(const struct traffic_logs *l, uint64_t word);
 
 /*
- * The same weighted by its size, which is Pareto of shape 1/2: what one meets who comes at a random
- * moment, for a long time is met more often than a short one.
+ * The same weighted by its size, which is Pareto of shape 1/2: the length seen at a random moment, since a long one is
+ * seen more often than a short one.
  */
 uint64_t traffic_pareto_met_q40(uint64_t word);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text of a trace to its packets. State: the cursor in struct reader. Way in:
- * traffic_trace_parse(). Does not read files; a text with a fault gives no packets at all.
+ * Parses the text of a trace. State: the cursor in struct reader. Way in: traffic_trace_parse(). Does not read
+ * files; a text with an error gives no packets.
  */
 #include "sim/traffic/traffic.h"
 
@@ -21,7 +21,7 @@ struct reader {
 
 /* ---- messages ---- */
 
-/* The word as it may be shown: not too long, and nothing that a terminal would obey. */
+/* The word as printed in errors: shortened, and without control characters. */
 static void word_shown(struct word w, char out[SHOWN + 4])
 {
 	size_t at = 0, to = 0;
@@ -78,7 +78,7 @@ static struct word next_word(struct reader *r)
 	return w;
 }
 
-/* Decimal, all of the word, at most max. */
+/* The whole word as a decimal number, at most max. */
 static bool word_number(struct word w, uint64_t max, uint64_t *v)
 {
 	*v = 0;
@@ -119,7 +119,7 @@ static uint64_t unit_ps(const char *s, size_t n)
 	return 0;
 }
 
-/* Digits behind the point, in picoseconds; false when they go below one. */
+/* Digits after the point, in picoseconds; false when they are below one. */
 static bool fraction_ps(const char *s, size_t n, uint64_t unit, uint64_t *ps)
 {
 	for (*ps = 0; n; s++, n--) {
@@ -152,7 +152,7 @@ static int read_time(struct reader *r, struct word w, uint64_t *ps)
 		return refuse(r, w, wrong);
 	if (!fraction_ps(w.s + number - frac, frac, unit, &below))
 		return refuse(r, w, "a time in whole picoseconds");
-	/* The end of time itself stands for never. */
+	/* TIME_NEVER is not a valid time. */
 	if (!word_number((struct word){w.s, whole}, (TIME_NEVER - unit) / unit, &v))
 		return refuse(r, w, "a time below 2^64 picoseconds (213 days)");
 	*ps = v * unit + below;

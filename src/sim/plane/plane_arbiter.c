@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link arbiter (thesis 2.4.3): which VL of a port sends next, by the two priority tables and the credits.
+ * State: the position in each table, in struct plane_port. Way in: arbiter_pick().
+ * Does not send.
+ */
+#include "sim/plane/plane_priv.h"
+
+/* One entry of a priority table; without tables from the SM every VL in turn, 256 bytes each. */
+static bool table_entry(const struct shard *sh, const struct plane *pl, port_id port, bool high,
+			unsigned i, unsigned *vl, unsigned *weight)
+{
+	const struct iba_vlarb_table *t = sh->ports[port].vlarb;
+
+	if (!t) {
+		*vl = i;
+		*weight = high ? 0 : 4;
+		return i < pl->nvl;
+	}
+	if (i >= MIN(sh->cfg->vlarb_cap, 64))
+		return false;
+	t += (high ? 2 : 0) + i / 32;
+	*vl = t->vl[i % 32];
+	*weight = t->weight[i % 32];
+	return true;
+}
+
+/* The slot that may send next by this table, or nslots. Goes once around the table. */
+static unsigned table_pick(const struct shard *sh, const struct plane *pl, port_id port, bool high,
+			   struct arb_table *a)
+{
+	unsigned vl, weight, size = sh->ports[port].vlarb ? MIN(sh->cfg->vlarb_cap, 64) : pl->nvl;
+
+	for (unsigned step = 0; step <= size; step++) {
+		if (table_entry(sh, pl, port, high, a->at, &vl, &weight) && weight &&
+		    vl < pl->nvl && a->left > 0 && arbiter_can_send(sh, port, vl))
+			return vl;
+		a->at = (uint8_t)(a->at + 1u < size ? a->at + 1u : 0);
+		if (table_entry(sh, pl, port, high, a->at, &vl, &weight))
+			a->left = (int16_t)weight;
+	}
+	return pl->nslots;
+}
+
+static unsigned high_limit(const struct shard *sh, port_id port)
+{
+	return sh->ports[port].pi.vl_high_limit;
+}
+
+/* Which data VL sends next: the high table while its counter lasts, else the low one, else the high. */
+unsigned arbiter_pick(struct shard *sh, port_id port)
+{
+	const struct plane *pl = sh->plane;
+	struct plane_port *p = &pl->ports[port];
+	unsigned limit = high_limit(sh, port), blocks, slot;
+	bool may_high = limit == 255 || p->high_left >= 0;
+
+	slot = sh->ports[port].vlarb && may_high ? table_pick(sh, pl, port, true, &p->high)
+						 : pl->nslots;
+	if (slot < pl->nslots) {
+		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
+		p->high.left = (int16_t)(p->high.left - (int)blocks);
+		p->high_left -= limit ? (int32_t)blocks * 64 : 1; /* 0: one packet */
+		return slot;
+	}
+	slot = table_pick(sh, pl, port, false, &p->low);
+	p->high_left = limit ? (int32_t)limit * 4096 : 0;
+	if (slot < pl->nslots) {
+		blocks = pl->cells.at[pl->out[chan_of(pl, port, slot)].head].blocks;
+		p->low.left = (int16_t)(p->low.left - (int)blocks);
+		return slot;
+	}
+	if (sh->ports[port].vlarb && !may_high)
+		slot = table_pick(sh, pl, port, true, &p->high);
+	return slot;
+}
