@@ -20,13 +20,13 @@ import sys
 # point: (limit, whether more than that fails). What does not fail is shown with its target.
 POINTS = {
     'layering': (0, True),
-    'call cycles': (5, False),
+    'call cycles': (5, True),
     'foreign writes': (0, False),
     'imports': (0, True),
     'function lengths': (40, False),
     'file lengths': (500, False),
     'format': (0, True),
-    'basenames': (0, False),
+    'basenames': (0, True),
     'stray files': (0, True),
     'file tables': (0, False),
 }
@@ -68,7 +68,7 @@ EXCEPTIONS = [
 STRAY = ['sys-*', '*.orig', '*.rej', 'core.[0-9]*', 'vgcore*', '*.o', '*.a', '*.so', '*.log', '*~', '*.swp',
          'a.out', 'callgrind.out*', '*.pyc', '.nfs*', '*.gcda', '*.gcno', 'nohup.out']
 # New work that is not added yet is no stray file where such files live.
-SOURCES = {'src': '.c .h .build', 'tests': '.c .h .build .sh .py .txt .md', 'bench': '.c .sh .jq .py .md .build',
+SOURCES = {'src': '.c .h .build', 'tests': '.c .h .build .sh .py .txt .md .toy', 'bench': '.c .sh .jq .py .md .build',
            'docs': '.md .svg', 'scripts': '.sh .py', 'data': '.service .yaml .build .md'}
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -318,10 +318,12 @@ class Structs:
     """Fields of the structs in headers: name -> {field: type}, and where each struct is declared."""
 
     def __init__(self, tree):
-        self.fields, self.home, self.anonymous = {}, {}, 0
+        self.fields, self.home, self.owners, self.anonymous = {}, {}, {}, 0
         for path in tree.src():
             if path.endswith('.h'):
                 text = re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', '', tree.code[path], flags=re.M)
+                for who, name in re.findall(r'\bOwner: ([\w ]+)[^*]*\*/\s*(?:struct|union)\s+(\w+)\s*\{', tree.raw[path]):
+                    self.owners[name] = who
                 for m in re.finditer(r'\b(?:struct|union)\s+(\w+)\s*\{', text):
                     self.home[m.group(1)] = path
                     self.body(m.group(1), self.inside(text, m.end()))
@@ -366,7 +368,10 @@ class Structs:
                 fields[field] = ('vec ' if m.group('vec') else '') + kind
 
     def owner(self, kind):
-        return os.path.dirname(self.home.get(kind, ''))
+        """The sub-room that may write it: the one that declares it, unless a comment "Owner: NAME" above says another.
+        A name that is no sub-room, such as "Owner: the sender", makes it a value that is filled in and handed over."""
+        home = os.path.dirname(self.home.get(kind, ''))
+        return os.path.dirname(home) + '/' + self.owners[kind] if kind in self.owners else home
 
 
 ASSIGN = r'(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)'
@@ -424,7 +429,7 @@ def written(structs, types, name, chain):
 
 
 def foreign_writes(tree, _symbols):
-    structs = Structs(tree)
+    structs, rooms = Structs(tree), {os.path.dirname(f) for f in tree.src()}
     bad, seen, n = collections.Counter(), {}, 0
     for path in tree.src():
         here = os.path.dirname(path)
@@ -439,13 +444,15 @@ def foreign_writes(tree, _symbols):
                     continue
                 n += 1
                 home = structs.owner(hit[0])
-                if home.count('/') >= 2 and home != here and not own(types, m.group(1), m.group(2)):
+                if home in rooms and home.count('/') >= 2 and home != here and not own(types, m.group(1), m.group(2)):
                     key = '%s.%s of %s' % (hit[0].split('#')[0], hit[1], home[4:])
                     bad[key] += 1
                     seen.setdefault(key, set()).add('%s:%d' % (path, first + text[:m.start()].count('\n')))
     details = ['%s: %s' % (k, ' '.join(sorted(seen[k])[:4])) for k, _ in bad.most_common()]
-    return len(bad), '%d fields of sub-rooms written elsewhere, %d writes of %d seen; no memset, pointers to fields, ' \
-        'or chains through calls' % (len(bad), sum(bad.values()), n), details
+    by_room = collections.Counter(re.search(r' of (\w+)/', k).group(1) for k in bad)
+    return len(bad), '%d fields of sub-rooms written elsewhere%s, %d writes of %d seen; not seen: memset, pointers to ' \
+        'fields, chains through calls' % (len(bad), ''.join(', %s %d' % x for x in sorted(by_room.items())),
+                                          sum(bad.values()), n), details
 
 
 def own(types, name, chain):

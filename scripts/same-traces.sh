@@ -91,7 +91,7 @@ topologies()
 			echo "json|each switch comes $net $m|weft sim change @$net --each-switch activation --sample 3 --mechanism $m --loss 1% --json"
 		done
 		[ "$quick" ] ||
-			echo "json|change $net load|weft sim change @$net --each-switch deactivation --sample 2 --load 20% --json"
+			echo "json|change $net load|weft sim change @$net --each-switch deactivation --sample 1 --load 5% --json"
 		for how in full ports dependencies none outwards plan; do
 			echo "json|change $net $how|weft sim change @$net --each-switch deactivation --sample 2 --provisional pira --distribution $how --then plan --json"
 		done
@@ -276,9 +276,10 @@ while IFS='|' read -r name cmd; do
 done < <(nets)
 
 # The runs are what is done at once: an OpenMP thread without work must not keep a core.
+jobs=${WEFT_JOBS:-$(nproc)} # before: nproc, too, goes by OMP_NUM_THREADS
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 root build olddir tmp
 comparisons | awk -F '|' -v only="$only" '$2 ~ only' > "$tmp/list"
-xargs -a "$tmp/list" -d '\n' -n 1 -P "${WEFT_JOBS:-$(nproc)}" "$me" --one
+xargs -a "$tmp/list" -d '\n' -n 1 -P "$jobs" "$me" --one
 n=$(wc -l < "$tmp/list")
 bad=$((bad + $(find "$tmp" -name 'bad.*' | wc -l)))
 echo "same-traces: $n comparisons with $old, $bad differ, in $((SECONDS - start)) s"

@@ -7,7 +7,7 @@
 # Copies the tree, adds each toy as its file NAME.toy here says, compares the number of files that this
 # took with the table in CONTRIBUTING.md, builds weft once with all of them and lets each show that it
 # works. A toy is a script: new_file, insert_after and replace edit the copy, NAME_works is the check,
-# `row` names its row of the table.
+# `row` names its row of the table, `targets` gets what is to be built beside weft.
 set -uo pipefail
 export LC_ALL=C
 
@@ -22,7 +22,7 @@ pids=
 # shellcheck disable=SC2086 # a list
 trap '[ -z "$pids" ] || kill $pids 2> /dev/null; rm -rf "$tmp"' EXIT
 trap 'exit 2' HUP INT TERM
-n=0 failed=0
+n=0 failed=0 targets=(weft)
 
 # ---- what toys are made of ----
 
@@ -100,7 +100,10 @@ done
 
 log=$tmp/log
 (unset PYTHONHOME PYTHONPATH
-	meson setup "$copy/build" "$copy" -Dtests=false -Doptimization=0 -Ddebug=false && ninja -C "$copy/build" src/cli/weft) > "$log" 2>&1
+	meson setup "$copy/build" "$copy" -Dtests=true -Doptimization=0 -Ddebug=false || exit
+	for t in "${targets[@]}"; do
+		ninja -C "$copy/build" -t targets all | sed -n "s|^\(\(.*/\)\?$t\): c_LINKER.*|\1|p"
+	done | xargs ninja -C "$copy/build") > "$log" 2>&1
 result $? "they build" <(grep -E -A 5 'error|FAILED' "$log")
 
 cd "$tmp" || exit 2
