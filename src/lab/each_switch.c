@@ -92,25 +92,23 @@ static int thread_count(unsigned want)
 #endif
 }
 
-int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struct err *e)
+/* Every switch but the one at the manager, or a sample of them. */
+static void choose_switches(const struct lab_each_config *c, node_id sm, struct lab_each *out)
 {
-	node_id sm = c->lab->sm_node != FAB_NONE ? c->lab->sm_node : lab_choose_node(c->fab);
 	node_id keep = sm == FAB_NONE ? FAB_NONE : sm_switch(c->fab, sm);
-	int threads = thread_count(c->threads);
-	struct err first = {{0}};
-	unsigned ended = 0;
-	int bad = 0;
 
-	(void)threads; /* without OpenMP */
-	*out = (struct lab_each){0};
 	for (uint32_t i = 0; sm != FAB_NONE && i < c->fab->nswitches; i++)
 		if (c->fab->switches[i] != keep)
 			vec_push(&out->runs, (struct lab_each_run){.sw = c->fab->switches[i]});
 	thin_out(out, c->sample);
-	if (!out->runs.n)
-		return err_set(
-			e, -EINVAL,
-			"no switch besides the one at the manager: expected at least two switches");
+}
+
+static int run_all(const struct lab_each_config *c, node_id sm, struct lab_each *out, struct err *e)
+{
+	int threads = thread_count(c->threads), bad = 0;
+	unsigned ended = 0;
+
+	(void)threads; /* without OpenMP */
 	EACH_OMP(omp parallel for schedule(dynamic, 1) num_threads(threads))
 	for (size_t i = 0; i < out->runs.n; i++) {
 		struct err own = {{0}};
@@ -120,18 +118,31 @@ int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struc
 		{
 			if (rc && !bad) { /* any of them: the reason is the same for all runs */
 				bad = rc;
-				first = own;
+				*e = own;
 			}
 			ended++;
 			if (c->done)
 				c->done(c->ctx, ended, (unsigned)out->runs.n);
 		}
 	}
+	return bad;
+}
+
+int lab_each_switch(const struct lab_each_config *c, struct lab_each *out, struct err *e)
+{
+	node_id sm = c->lab->sm_node != FAB_NONE ? c->lab->sm_node : lab_choose_node(c->fab);
+	int rc;
+
+	*out = (struct lab_each){0};
+	choose_switches(c, sm, out);
+	if (!out->runs.n)
+		return err_set(
+			e, -EINVAL,
+			"no switch besides the one at the manager: expected at least two switches");
+	rc = run_all(c, sm, out, e);
 	for (size_t i = 0; i < out->runs.n; i++)
 		out->failed += !out->runs.at[i].ok;
-	if (bad)
-		*e = first;
-	return bad;
+	return rc;
 }
 
 void lab_each_free(struct lab_each *a)

@@ -154,47 +154,60 @@ static void conclude(struct trial *t, struct fault_trial *out)
 	out->events = t->events;
 }
 
+/* Settings, mechanism and random tables, in this order of draws; then a lab with them. */
+static void prepare(struct trial *t, const struct sm_mechanism *m, struct fault_trial *out)
+{
+	const struct fab *f = t->fab;
+	struct lab_config c;
+	struct err e = {{0}};
+	uint16_t *random_only;
+
+	lab_config_default(&c);
+	draw_config(&t->rng, f, &c, &out->loss);
+	out->switches = f->nswitches;
+	out->hosts = f->nhosts;
+	out->links = f->nlinks;
+	t->budget = rng_below(&t->rng, 9);
+	c.sm.mechanism = m ? *m : *trial_draw_mechanism(&t->rng);
+	out->mechanism = m ? m->name : c.sm.mechanism.name;
+	c.sim.random_only = random_only = draw_random_only(out->seed, f, c.sm.lmc);
+	for (node_id n = 0; random_only && n < f->nnodes; n++)
+		out->random_tables += random_only[n] != 0;
+	t->lab = lab_new(f, &c, &e);
+	free(random_only);
+}
+
+/* Bring-up with faults, then the faults that are left; then a sweep must find no change. */
+static bool run(struct trial *t)
+{
+	lab_on_note(t->lab, on_note, t);
+	lab_power_on(t->lab, NULL);
+	if (!lab_run_ready(t->lab, 600 * PS_PER_S))
+		return false;
+	while (t->budget)
+		draw_fault(t, 10 * PS_PER_MS);
+	return lab_run_settled(t->lab, sim_now(lab_sim(t->lab)) + 220 * PS_PER_MS, 600 * PS_PER_S);
+}
+
 void fault_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
 		     struct fault_trial *out)
 {
 	struct trial t = {0};
-	struct lab_config c;
 	struct fab *f;
 	struct err e = {{0}};
-	uint16_t *random_only;
 
 	memset(out, 0, sizeof(*out));
 	out->seed = seed;
 	rng_seed(&t.rng, seed, 7);
-	lab_config_default(&c);
-	f = draw_fabric(&t.rng, seed, max_switches, &e);
+	t.fab = f = draw_fabric(&t.rng, seed, max_switches, &e);
 	if (!f) {
-		snprintf(out->why, sizeof(out->why), "no topology: %.200s", e.text);
+		trial_fail(out->why, "no topology: %.200s", e.text);
 		return;
 	}
-	draw_config(&t.rng, f, &c, &out->loss);
-	out->switches = f->nswitches;
-	out->hosts = f->nhosts;
-	out->links = f->nlinks;
-	t.fab = f;
-	t.budget = rng_below(&t.rng, 9);
-	c.sm.mechanism = m ? *m : *trial_draw_mechanism(&t.rng);
-	out->mechanism = m ? m->name : c.sm.mechanism.name;
-	c.sim.random_only = random_only = draw_random_only(seed, f, c.sm.lmc);
-	for (node_id n = 0; random_only && n < f->nnodes; n++)
-		out->random_tables += random_only[n] != 0;
-	t.lab = lab_new(f, &c, &e);
-	free(random_only);
-	lab_on_note(t.lab, on_note, &t);
-	lab_power_on(t.lab, NULL);
-	out->ok = lab_run_ready(t.lab, 600 * PS_PER_S);
-	/* Faults that are left follow now; then a sweep must find nothing new. */
-	while (out->ok && t.budget)
-		draw_fault(&t, 10 * PS_PER_MS);
-	out->ok = out->ok &&
-		  lab_run_settled(t.lab, sim_now(lab_sim(t.lab)) + 220 * PS_PER_MS, 600 * PS_PER_S);
+	prepare(&t, m, out);
+	out->ok = run(&t);
 	if (!out->ok)
-		snprintf(out->why, sizeof(out->why), "the manager did not come to rest in 600 s");
+		trial_fail(out->why, "the manager did not come to rest in 600 s");
 	conclude(&t, out);
 	lab_free(t.lab);
 	fab_free(f);
