@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Bad input of every kind, as TAP: bad_input.sh PATH/TO/weft
+# Bad input of each kind, as TAP: bad_input.sh PATH/TO/weft
 #
-# Each row of bad_input.tsv is a command line for the shell and, behind a tab, the one line that
-# must be said about it on standard error. The status must be 2, standard output empty, and no file
-# may be made or changed. The rows run in a directory with bad/ (what lies beside this script),
-# good.net, wide.net (the same with larger switches), good.lfts and folder/.
+# Each row of bad_input.tsv is a command line for the shell and, after a tab, the one line that must appear on
+# standard error. The status must be 2, standard output empty, and no file created or changed. The rows run in
+# a directory with a copy of bad/, good.net, wide.net (the same with larger switches), good.lfts and folder/.
 set -u
 
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `weft ctl` from outside, as TAP: ctl.sh PATH/TO/weft PATH/TO/lab_manager
+# `weft ctl` as a program, as TAP: ctl.sh PATH/TO/weft PATH/TO/lab_manager
 #
-# lab_manager brings a simulated fabric up and answers as a daemon would, so that no fabric is needed.
+# lab_manager brings up a simulated fabric and answers as the daemon does, so that no fabric is needed.
+#
+# Covers: cmd_ctl.c, ctl_show.c, ctl_socket.c, ctl_wait.c
 #
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u

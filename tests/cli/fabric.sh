@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# weft fabric from outside, without other people's programs, as TAP: fabric.sh PATH/TO/weft
+# `weft fabric` as a program, without programs of others, as TAP: fabric.sh PATH/TO/weft
 #
-# The console, scripts, events, the control socket by `weft ctl`, and how it ends.
+# The console, scripts, events, the control socket through `weft ctl`, and shutdown.
+#
+# Covers: cmd_fabric.c
 
 # shellcheck disable=SC2015,SC2217,SC2317 # `a && b || explain`; who only holds a pipe open; functions called by ok
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

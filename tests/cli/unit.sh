@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The systemd unit as systemd sees it, as TAP: unit.sh WEFT-SM.SERVICE
+# The systemd unit, checked by systemd, as TAP: unit.sh WEFT-SM.SERVICE
 set -u
 
 if ! command -v systemd-analyze > /dev/null; then

@@ -3,12 +3,12 @@
 #
 # A dump like those of large clusters, with everything that makes them untidy: big_cluster.sh WEFT
 #
-# A generated fat tree of 3,456 hosts and 720 switches is rewritten as ibnetdiscover would print
-# such a cluster after some years: three generations of link rates, an aggregation node on an extra
-# port of every leaf, a router, hosts with two ports (on two leaves, or twice on the same one), a
-# cable that leads back into its switch, links that only one end lists, names with quotes, brackets
-# and comment signs, line ends of two kinds, complaints of the tool in between. Weft must read it
-# with exactly the warnings it deserves and bring it up.
+# A generated fat tree of 3,456 hosts and 720 switches is rewritten as ibnetdiscover would print such a
+# cluster after some years: three generations of link rates, an aggregation node on an extra port of each
+# leaf, a router, hosts with two ports (on two leaves, or both on the same one), a cable that leads back into
+# its switch, links that only one end lists, names with quotes, brackets and comment signs, two kinds of line
+# ends, and error messages of the tool between the lines. Weft must read it with the expected warnings only,
+# and bring it up.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

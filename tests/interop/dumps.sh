@@ -3,9 +3,11 @@
 #
 # Weft's dumps in OpenSM's formats: dumps.sh WEFT LAB_MANAGER
 #
-# A manager in the laboratory brings fabrics up and writes its files. ibdmchk must follow every path in
-# them and find none that is bad and no credit loop; Weft's own verifier must agree. Lines must have the
-# shape of those that OpenSM writes for the same netlist on ibsim.
+# A manager in the lab brings fabrics up and writes its files. ibdmchk must follow each path in them and find
+# no bad path and no credit loop; Weft's verifier must agree. Lines must have the format of those that OpenSM
+# writes for the same netlist on ibsim.
+#
+# Covers: dump_writer.c, opensm_files.c
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

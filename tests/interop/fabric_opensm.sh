@@ -3,10 +3,10 @@
 #
 # Stock OpenSM on `weft fabric`: fabric_opensm.sh WEFT
 #
-# Generated fabrics and a real file; each of OpenSM's engines where it suits. The subnet comes up, every
-# linked port is Active, and the tables lead everybody everywhere. Where OpenSM's tables have credit
-# loops a comment says so: engines that count on several VLs have them in the tables alone, the others
-# for good (what they are on generated fabrics opensm_tables.sh knows).
+# Generated fabrics and a real file; each of OpenSM's engines where it applies. The subnet comes up, each
+# linked port is Active, and the tables connect every pair. Where OpenSM's tables have credit loops, a comment
+# says so: engines that use several VLs have them in the tables alone, the others have real ones
+# (opensm_tables.sh lists them for generated fabrics).
 
 # shellcheck disable=SC2015 # `a && b || explain`
 data=$(cd "$(dirname "$0")/../data" && pwd)

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Stock programs on `weft fabric`, each judged by what it prints: fabric_tools.sh WEFT
+# Stock programs on `weft fabric`, judged by their output: fabric_tools.sh WEFT
 #
-# OpenSM manages a small fabric of mixed hardware; infiniband-diags look at it and change it, led there
-# by libumad2sim. Then what only servers do: many clients, M_Keys, UDP, the end of input. At last what
-# libumad2sim cannot do, whatever the server (it cuts what is longer than 256 bytes off, and crashes at
-# classes it does not expect): with libweft-umad in its place.
+# OpenSM manages a small fabric of mixed hardware; infiniband-diags read and change it through libumad2sim.
+# Then functions of a server: many clients, M_Keys, UDP, end of input. Last, what libumad2sim cannot do with
+# any server (it truncates packets above 256 bytes, and crashes at unexpected classes): with libweft-umad in
+# its place.
+#
+# Covers: libc_wrap.c, preload_state.c, server_socket.c, sysfs_tree.c, umad_port.c
 
 # shellcheck disable=SC2015 # `a && b || explain`
 data=$(cd "$(dirname "$0")/../data" && pwd)

@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Netlists there and back through stock programs: ibnetdiscover.sh WEFT
+# Netlists through stock programs and back: ibnetdiscover.sh WEFT
 #
-# What `weft topo gen` writes runs in ibsim, stock ibnetdiscover looks at that fabric before and
-# after OpenSM gave it LIDs, and what it prints must be the same graph again: same nodes with the
-# same names and port counts, same links at the same rates. The subnet manager of `weft sim up` must
-# bring the discovered fabric up.
+# The output of `weft topo gen` runs in ibsim. ibnetdiscover reads that fabric before and after OpenSM
+# assigned LIDs; its output must be the same graph: the same nodes with the same names and port counts, the
+# same links at the same rates. The manager of `weft sim up` must bring the discovered fabric up.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

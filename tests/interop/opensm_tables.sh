@@ -3,13 +3,13 @@
 #
 # Tables of stock OpenSM, judged by `weft route verify` and by ibdmchk: opensm_tables.sh WEFT
 #
-# Generated fabrics run in ibsim, OpenSM routes them with several of its engines, and what it dumps
-# must be read and judged rightly. What the verdict on credit loops has to be is known: shortest
-# paths on rings, tori and irregular graphs can deadlock, up/down and nue cannot, trees cannot.
+# Generated fabrics run in ibsim, OpenSM routes them with several engines, and Weft must read its dumps and
+# judge them correctly. The expected verdict on credit loops is known: shortest paths on rings, tori and
+# irregular graphs can deadlock; up/down, nue and trees cannot.
 #
-# ibdmchk looks only at routes from host to host. Weft also follows routes that start or end at a
-# switch (management packets take them), and rightly finds loops there that ibdmchk does not look
-# for: nue, for example, guards no route to a switch. With --hosts-only both judge the same routes.
+# ibdmchk checks only routes from host to host. Weft also follows routes that start or end at a switch
+# (management packets use them), and finds loops there that ibdmchk does not check: nue, for example, protects
+# no route to a switch. With --hosts-only both check the same routes.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

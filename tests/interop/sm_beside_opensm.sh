@@ -3,7 +3,7 @@
 #
 # `weft sm` and OpenSM on one fabric: sm_beside_opensm.sh WEFT
 #
-# Who is master, who stands by, who takes over from whom; and that LIDs stay whoever it is.
+# Which one is master, which stands by, which takes over; and that LIDs stay the same.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `weft sm` follows changes in ibsim's own server, or in ours: sm_changes.sh WEFT [ibsim|fabric]
+# `weft sm` follows changes in ibsim's server or in `weft fabric`: sm_changes.sh WEFT [ibsim|fabric]
 #
-# Links are pulled and plugged in again: a trunk, all of a leaf's, a host's, a whole switch's, ten at
-# once, one during a sweep. Each time the manager comes to rest; then the tables are read out of the
-# devices (dump_lfts) and judged over what ibnetdiscover sees: every remaining pair reachable, no loop,
-# no credit loop. No node's LID ever changes, and at the end the fabric is what it was.
+# Links are unplugged and plugged in again: a trunk, all of a leaf's, a host's, a whole switch's, ten at once,
+# one during a sweep. Each time the manager comes to rest; then the tables are read from the devices
+# (dump_lfts) and judged on the fabric that ibnetdiscover shows: each remaining pair reachable, no loop, no
+# credit loop. No LID changes, and at the end the fabric is as before.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

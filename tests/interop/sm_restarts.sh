@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `weft sm` and what may befall it: sm_restarts.sh WEFT [ibsim|fabric [KILLS]]
+# Failures around `weft sm`: sm_restarts.sh WEFT [ibsim|fabric [KILLS]]
 #
-# Killed in the middle of a bring-up, again and again; the server killed and started again under it; a
-# disk that takes nothing; its configuration read again; by libibumad and over UDP instead.
+# It is killed during bring-ups; its server is killed and started again; the disk is full; the configuration
+# is reloaded; libibumad and UDP replace ibsim's socket.
+#
+# Covers: transport_umad.c, connector.c, daemon_orders.c
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# `weft sm` manages fabrics in ibsim's own server, or in ours: sm_up.sh WEFT [ibsim|fabric]
+# `weft sm` manages fabrics in ibsim's server or in `weft fabric`: sm_up.sh WEFT [ibsim|fabric]
 #
-# Each fabric comes up cold. Then stock programs look at it: ibnetdiscover must see the netlist,
-# iblinkinfo every link Active, ibtracert a way from sampled leaves to every sampled host, and ibdmchk,
-# on the files Weft writes, all paths and no credit loop. A second start finds nothing left to do.
+# Each fabric comes up cold. Then stock programs check it: ibnetdiscover must show the netlist, iblinkinfo
+# each link Active, ibtracert a path from sampled leaves to each sampled host, and ibdmchk, on the files that
+# Weft writes, all paths and no credit loop. A second start must change nothing.
+#
+# Covers: daemon.c, daemon_ready.c, daemon_service.c, child_process.c
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

@@ -3,9 +3,9 @@
 #
 # Captures as Wireshark reads them: tshark.sh PCAP_SAMPLE
 #
-# The helper writes packets with a different number in every field; tshark must find each number in
-# the field it belongs to, follow the packets down to the attribute of an SMP, and find nothing
-# malformed. It does not check CRCs of this link type; the unit test does.
+# The helper writes packets with a different number in each field; tshark must find each number in its field,
+# dissect the packets down to the attribute of an SMP, and report nothing malformed. It does not check the
+# CRCs of this link type; the unit test does.
 
 sample=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
 # shellcheck source=tests/interop/lib.sh

@@ -3,10 +3,9 @@
 #
 # Weft's tables, judged by ibdmchk: weft_tables.sh WEFT
 #
-# OpenSM brings a generated fabric up in ibsim and describes it for ibdmchk; ibnetdiscover writes it
-# down with the LIDs given. From that `weft route compute` makes tables, which ibdmchk gets in place
-# of OpenSM's: it must follow every path from host to host and find no credit loop, on fabrics where
-# shortest paths have some.
+# OpenSM brings a generated fabric up in ibsim and writes its files for ibdmchk; ibnetdiscover prints the
+# fabric with its LIDs. `weft route compute` makes tables from that, which replace OpenSM's: ibdmchk must
+# follow each path from host to host and find no credit loop, on fabrics where shortest paths have some.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

@@ -4,6 +4,7 @@
  * runs seeds FIRST to FIRST+COUNT-1 of restart_trial_run(), every tenth twice, and compares the two
  * trace hashes. Does not judge a trial: src/trial does. usage: test_restart_trials FIRST COUNT
  * [MAX_SWITCHES] [hash]
+ * Covers: restart_trial.c, manager_host.c
  */
 #include "seeds.h"
 #include "trial/restart_trial.h"

@@ -2,6 +2,7 @@
 /*
  * Trials of bring-up under faults, in TAP: seeds of fault_trial_run(), every fourth twice. Keeps no state.
  * Does not draw anything itself. usage: test_trials FIRST COUNT [MAX_SWITCHES] [hash]
+ * Covers: fault_trial.c, lab.c, manager_host.c, verdict.c
  */
 #include "trial/fault_trial.h"
 #include "seeds.h"

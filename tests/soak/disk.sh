@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A disk without room: disk.sh WEFT TOOLS
+# A full disk: disk.sh WEFT TOOLS
 #
-# The SM says once that it cannot write what must survive, and manages the subnet; when there is room again
-# it writes all of it, which a kill -9 and a cold fabric show. By a limit on the size of files, and, where
-# one can be mounted, on a file system that is full: for state, dumps, metrics and log.
+# The manager reports once that it cannot save LIDs and keys, and manages the subnet; when there is room again
+# it writes everything, which a kill -9 and a cold fabric show. The disk is full by a limit on file sizes and,
+# where one can be mounted, on a full file system: for state, dumps, metrics and log.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

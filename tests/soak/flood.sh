@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Clients that ask without end, and clients that never read: flood.sh WEFT TOOLS [COUNT]
+# Clients that send without end, and clients that never read: flood.sh WEFT TOOLS [COUNT]
 #
-# Meanwhile others are served, a subnet is brought up and a change is followed; and what waits for those
-# who do not read is bounded.
+# Other clients are served, a subnet is brought up and a change is followed; the memory for clients that do
+# not read is limited.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# kill -9 of the SM at random moments: kills.sh WEFT TOOLS [KILLS [SEED]]
+# kill -9 of the manager at random moments: kills.sh WEFT TOOLS [KILLS [SEED]]
 #
-# While it brings a fabric up, from the first moment of the process to the last SMP, and half as often while it
-# follows a change; started again each time with the same state file, and every other time, drawn, left alone
-# until it is done. The subnet is then the same: all links Active, tables verified, no turn left off, and
-# every LID that a device ever had is still its own. Next is a cold fabric, and half of the
-# time no state file: LIDs are then those the killed ones had begun to give, which only the devices and what
-# was written in time can tell. Each SM sits elsewhere, and would give others. Most fabrics are slow, so that a
-# shell can aim.
+# During bring-ups, from the first moment of the process to the last SMP, and half as often during changes.
+# The manager is started again with the same state file; every other time, drawn at random, it may finish.
+# Then the subnet must be the same: all links Active, tables verified, no turn disabled, each device with the
+# LID it always had. The next bring-up starts on a cold fabric, half of the time without a state file: LIDs
+# then are those that the killed managers had begun to assign, known from the devices and from what was
+# written in time. Each manager runs on another port, and would assign others. Most fabrics are slow, so that
+# a shell can hit each phase.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A server that lies to the SM: liar.sh WEFT TOOLS [PACKETS [SEED [PELTS]]]
+# A server that sends false responses: liar.sh WEFT TOOLS [PACKETS [SEED [PELTS]]]
 #
-# From the first SMP on, then once the subnet is up; each time PELTS datagrams that nobody sent come straight
-# to the SM's socket as well, random ones and answers with something wrong. The SM never crashes, answers its control socket all
-# the while, does not grow, and has the subnet right once it is told the truth; LIDs that were given stay.
+# From the first SMP on, then again once the subnet is up; each time PELTS datagrams that no device sent go
+# directly to the manager's socket, random ones and responses with one wrong field. The manager must not
+# crash, must answer its control socket, must not grow, and must have the subnet right once the responses are
+# true again; LIDs stay the same.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

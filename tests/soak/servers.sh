@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The fabric's server killed and started again under a running SM: servers.sh WEFT TOOLS [TIMES [SEED]]
+# The fabric's server killed and started again under a running manager: servers.sh WEFT TOOLS [TIMES [SEED]]
 #
-# At random moments: while the SM connects, brings up, or is at rest. It always comes back, with the LIDs it
-# had given, and keeps no descriptors of connections that are gone.
+# At random moments: while the manager connects, brings the subnet up, or is at rest. It must reconnect each
+# time with the same LIDs, and close the descriptors of lost connections.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Bad datagrams in masses: storm.sh WEFT TOOLS [COUNT [SEED]]
+# Large numbers of bad datagrams: storm.sh WEFT TOOLS [COUNT [SEED]]
 #
-# At the fabric's server without an SM, over unix sockets and UDP, then with one, whom most of them are
-# for. Honest clients are served meanwhile, the SM answers its control socket, nobody grows or crashes;
-# and what the storm did to LIDs, port states and tables is put right afterwards.
+# Sent to the fabric's server without a manager, over unix sockets and UDP, then with a manager, to which most
+# are addressed. Honest clients must be served, the manager must answer its control socket, no process may
+# grow or crash; what the storm did to LIDs, port states and tables must be corrected afterwards.
 
 # shellcheck disable=SC2015,SC2094,SC2119,SC2317 # `a && b || explain`; words that are also files
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Histograms beside what a sorted array and plain sums tell. Keeps no state.
+ * Histograms against a sorted array and plain sums. Keeps no state.
  */
 #include "unit_test.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text for readers who do not read: whole, kept or refused, and never waited for.
+ * Output to a reader that stalls: text is written whole, kept or refused, and never blocks. Keeps no
+ * state.
  */
 #include "unit_test.h"
 

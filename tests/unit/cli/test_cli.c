@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line: a made-up command whose options have every type there is. What people type goes
- * in, values or a sentence come out.
+ * The command line: a made-up command with options of every type. Text goes in; values or an error message
+ * come out. State: the values of its options.
+ * Covers: cli.c, option_parse.c, help.c, man.c, completion.c, text_table.c
  */
 #include "unit_test.h"
 

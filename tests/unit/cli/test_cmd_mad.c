@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft mad decode: the same MAD in every kind of dump, and what is said about bad text. Keeps the
- * last output of the command, caught in stand-ins for the command-line core; reads no files.
+ * weft mad decode: the same MAD in each kind of dump, and errors in the text. State: the last output of
+ * the command, caught by stand-ins for the command-line core. Reads no files.
+ * Covers: cmd_mad.c, hex.c
  */
 #include "unit_test.h"
 

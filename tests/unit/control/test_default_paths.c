@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Default directories: what the environment says, and what is made of it.
+ * Default directories, from the environment.
  */
 #include "unit_test.h"
 

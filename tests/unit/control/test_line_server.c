@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines over a unix socket: one server in a loop, clients as raw sockets that are kind, hasty, silent
- * or broken, and the blocking end from another thread.
+ * Lines over a unix socket: a server in a loop; clients that are correct, hasty, silent or broken; the
+ * blocking client on another thread.
+ * Covers: line_server.c, line_client.c, line_socket.c
  */
 #include "unit_test.h"
 

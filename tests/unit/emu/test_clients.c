@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clients of the emulator: who gets which MAD, who loses what, who is gone. Bare sockets stand for
- * programs; turns are taken by hand, and the time of what is late is made up.
+ * Clients of the emulator: which client gets which MAD, timeouts, dead clients, floods. The test plays the
+ * clients on plain sockets, takes the emulator's turns one by one and sets the time of late packets.
+ * Covers: clients.c, client_control.c, client_socket.c, mad_dispatch.c, node_query.c, socket_loop.c,
+ * emu.c, emu_clock.c
  */
 #include "emu_fixture.h"
 

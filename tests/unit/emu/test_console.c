@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands of the emulator: words, names, what each does to the fabric. No sockets.
+ * Commands of the emulator: words, names, and what each command does to the fabric. Uses no sockets.
+ * Covers: console.c, console_input.c, console_output.c, command_line.c, command_parse.c, target_names.c,
+ * cmd_cable.c, cmd_fault.c, cmd_meter.c, cmd_port.c, cmd_show.c, event_log.c, smp_meter.c
  */
 #include "emu_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The emulator's table of requests without a response.
+ * The emulator's table of requests that wait for a response. Keeps no state.
  */
 #include "unit_test.h"
 

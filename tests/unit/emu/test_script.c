@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files of commands and scripts of timed ones. No sockets.
+ * Files of commands, and scripts of timed commands. Uses no sockets.
  */
 #include "emu_fixture.h"
 

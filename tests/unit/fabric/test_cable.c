@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long cables are: from the text of a netlist and the options of a generator to the picoseconds
- * a packet takes over them, with the data plane and without. Worlds are plane_fixture.h's. Does not
- * test the rest of the netlist (test_netlist.c).
+ * Lengths of cables, from a netlist or a generator to the time that a packet needs, with and without the
+ * data plane. Fixture: plane_fixture.h. Does not test the rest of the netlist: test_netlist.c does.
  */
 #include "plane_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots: building one, asking it, giving LIDs, comparing two. Keeps no state; run as a program.
- * Does not read text (test_netlist.c) and does not generate (test_gen.c).
+ * Snapshots: building, lookup, LIDs, differences. Keeps no state. Does not read text (test_netlist.c) and
+ * does not generate (test_gen.c).
+ * Covers: fabric.c, diff.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The netlist reader and writer: round trips, each kind of mess that real files hold, and the exact
- * sentence for each kind of error. Keeps no state; run as a program. Does not run ibsim.
+ * The netlist reader and writer: round trips, untidy files as they exist in practice, and the exact text
+ * of each error. Keeps no state. Does not run ibsim.
+ * Covers: netlist.c, netlist_lex.c, netlist_build.c, netlist_write.c
  */
 #include "unit_test.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Our wire tables against libibmad's, bit for bit and in both directions, on random values. Every
- * field of every layout must be mapped to libibmad's ids or be listed as unknown to it, so that a
- * new field cannot slip by. Keeps no state; opens no device.
+ * Our layouts against libibmad's, bit by bit and in both directions, on random values. Each field of each
+ * layout must be mapped to libibmad's id or be listed as unknown to it, so that no new field is missed.
+ * Keeps no state; opens no device.
+ * Covers: codec.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A change seen from the application: a ring of six switches loses one, or gets it, while hosts
- * send.
+ * A change under load: a ring of six switches loses a switch, or gets one, while hosts send. State: one
+ * lab for each test.
+ * Covers: change.c, change_run.c, each_switch.c, change_trial.c, trial_common.c
  */
 #include "unit_test.h"
 

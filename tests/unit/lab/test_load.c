@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fabrics under load: the manager brings them up, hosts send, and what is measured has to agree
- * with what the links can carry.
+ * Fabrics under load: the manager brings them up, hosts send, and measurements must agree with what links
+ * can carry.
+ * Covers: load.c, saturation.c, usage.c, cpu_model.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Series over time: intervals add up to the run, levels follow a failure and its repair, and looking
- * changes nothing. State: one laboratory a test.
+ * Samples over time: intervals add up to the run, levels follow a failure and its repair, sampling changes
+ * nothing. State: one lab for each test.
  */
 #include "unit_test.h"
 

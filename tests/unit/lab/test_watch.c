@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Levels and the watch: a ring of four switches whose tables are written by hand, then a manager at
- * work on a ring of six. State: one laboratory a test.
+ * Levels and the watch: a ring of four switches whose tables the test writes, then a manager on a ring of
+ * six. State: one lab for each test.
+ * Covers: watch.c, forwarding_scan.c
  */
 #include "plane_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long responses of libweft-umad: what one end cuts up the other puts together, also when segments and
- * acknowledgements are lost. The wire is a list; time is made up.
+ * RMPP of libweft-umad: one end segments, the other reassembles, also when segments and acknowledgements
+ * are lost. A list stands in for the wire; the test sets the time.
  */
 #include "unit_test.h"
 

@@ -3,6 +3,7 @@
  * Service levels and virtual lanes: rings that deadlock in one lane and are proven free in two, maps
  * that are wrong, the verifier against a check that walks every pair by itself, updates that are safe
  * because of their lanes, and the dumps. Keeps no state. Does not know any engine's way to choose lanes.
+ * Covers: verify_lanes.c, lane_dumps.c
  */
 #include "route_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Forwarding tables as text: both formats, and files that are refused. Keeps no state.
- * Covers: lfts.c
+ * Covers: lfts.c, dump_lines.c
  */
 #include "table_fixture.h"
 

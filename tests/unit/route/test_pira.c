@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PIRa against its definition, node by node; the directions of the links; roots and break nodes.
- * Keeps no state; every test makes its own fabric. The thesis's example is in tests/golden.
+ * PIRa against its definition, node by node; directions of links; roots and break nodes. Keeps no state;
+ * each test makes its own fabric. The thesis's example is in tests/golden.
+ * Covers: pira.c, directions.c, centre.c, break_nodes.c
  */
 #include "unit_test.h"
 

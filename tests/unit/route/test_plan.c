@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From old tables to new ones without harm: the cases of the thesis by hand, and plans for random
- * changes of small fabrics against everything that can happen on the way, written down one by one.
- * Keeps no state; every test makes its own fabric. Does not measure time.
+ * Plans from old tables to new ones: the thesis's cases, and random changes of small fabrics, checked
+ * against every order of updates. Keeps no state; each test makes its own fabric. Does not measure time.
+ * Covers: plan.c, plan_turns.c, plan_lanes.c
  */
 #include "route_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ranks and routes over a change: directions that last, and tables that change no more than they
- * must and yet are as good as new ones. Keeps no state; every test makes its own fabric. Does not
- * measure time.
+ * Ranks and routes over a change: directions that are kept, and tables that change no more than necessary
+ * but are as good as new ones. Keeps no state; each test makes its own fabric. Does not measure time.
+ * Covers: update.c, delta.c, keep.c
  */
 #include "route_fixture.h"
 

@@ -2,7 +2,7 @@
 /*
  * The verifier against a walk of every pair, planted faults and credit loops. Keeps no state; each test
  * makes its own fabric. Does not measure time.
- * Covers: verify.c, cdg.c
+ * Covers: verify.c, verify_report.c, cdg.c
  */
 #include "table_fixture.h"
 

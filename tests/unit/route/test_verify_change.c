@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verifier after a change against the one that walks everything: whatever the first lets pass the
- * second does too, and of good tables it lets nearly all pass. Keeps no state.
+ * The verifier for a change against the full verifier: it accepts only what the full one accepts, and
+ * nearly all correct tables. Keeps no state.
  */
 #include "route_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worker: requests that overtake one another, answers in order, an end while it computes.
+ * The thread that computes routes: newer requests, order of answers, shutdown during a computation.
  */
 #include "unit_test.h"
 

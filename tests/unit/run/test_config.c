@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The daemon's configuration: what is read, what is refused and how, and that print, schema and
- * documents follow the same table.
+ * The daemon's configuration: values, faults with their place, and that printed text, schema and documents
+ * follow the same table.
+ * Covers: config.c, config_read.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the control socket answers, from a manager that brought a small simulated fabric up: every
- * command, and everything that is no command.
+ * Commands of the control socket on a manager that brought up a small simulated fabric, and requests that
+ * are refused.
+ * Covers: control_commands.c, control_status.c, control_subnet.c, subnet_view.c
  */
 #include "unit_test.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records as text and as JSON, files that are moved away, floods; and what systemd is told.
+ * Log records as text and as JSON, rotated files, floods, and notifications of systemd.
+ * Covers: log.c, notes.c, systemd_notify.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MADs between transport and SM: a transport of the test's own, which has little room or goes away, in
- * front of a simulated fabric; a clock of the test's own; routes on the spot.
+ * MADs between transport and manager: a transport of the test's own, which has little room or is lost, in
+ * front of a simulated fabric; the test sets the clock and computes routes at once.
+ * Covers: mad_pump.c, session.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics: the text by a strict little parser of OpenMetrics, and the way to it over HTTP, with
- * clients that are slow, rude or many.
+ * Metrics: the text, read by a strict parser of OpenMetrics, and HTTP with clients that are slow, broken
+ * or many.
+ * Covers: metrics.c, metrics_file.c, http.c
  */
 #include "unit_test.h"
 

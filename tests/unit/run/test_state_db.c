@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What survives: what was put is there again, whoever is killed and whatever the disk says; files of
- * others are left alone.
+ * The state file: stored values are read back after a kill or a full disk; files of other programs are
+ * left unchanged.
  */
 #include "unit_test.h"
 

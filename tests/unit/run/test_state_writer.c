@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LIDs, names and keys saved by the state writer: soon and on another thread, loaded by the next one, and a
- * disk without room in between.
+ * State on disk through the writer thread: written soon, restored at the next start, and a full disk in
+ * between.
+ * Covers: state_writer.c, subnet_state_file.c
  */
 #include "unit_test.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of settings: its form, single values, and that JSON and schema have every row.
+ * Covers: settings.c, settings_table.c, settings_print.c, settings_schema.c, setting_value.c
  */
 #include "unit_test.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event queue: what comes out is what a sorted list would give, whatever went in and however
- * pushing and popping are mixed. Keeps no state.
+ * The event queue against a sorted list, for every mix of pushing and popping. Keeps no state.
  */
 #include "unit_test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Express mode: what is sent arrives within sim_settle(), links with latency take their time, loops
- * end, and SMPs meet the same fate as in the simulation with events.
+ * Express mode: packets arrive within sim_settle(), latency is kept, loops end, and SMPs have the same
+ * outcome as with events.
+ * Covers: express_walk.c, gsi.c, port_client.c, counted_flow.c
  */
 #include "base/rng.h"
 #include "express_fixture.h"

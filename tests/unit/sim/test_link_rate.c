@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Devices as stock programs expect them, in express mode: links with two ends that train at what both
- * enable, orders of ibportstate, what OpenSM sets and reads back, capabilities, descriptions.
+ * Devices as stock programs expect them, in express mode: links train at a rate that both ends enable,
+ * commands of ibportstate, values that OpenSM sets and reads back, capabilities, descriptions.
+ * Covers: link_rate.c, link_state.c, device.c
  */
 #include "express_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One simulation on several threads: whatever their number, the same packets arrive at the same
- * picosecond. Where parts cannot know what they would need, the whole runs as ever.
+ * One simulation on several threads: for any number of them, the same packets arrive at the same
+ * picosecond.
+ * Covers: parallel.c, parallel_split.c
  */
 #include "unit_test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Captures: the bytes of a packet from LRH to VCRC, its two remainders against long division and
- * the specification's own example, and the blocks of the file. Keeps nothing. Does not ask
- * Wireshark; interop/tshark.sh does.
+ * Captures: the bytes of a packet from LRH to VCRC, both CRCs against long division and the
+ * specification's example, and the blocks of the file. Keeps no state. Does not run Wireshark:
+ * interop/tshark.sh does.
  */
 #include "unit_test.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane as a whole, against figures from outside: what the thesis measured (Fig. 49), what
- * queueing theory says, and routes without deadlock beside routes with one. Does not look at single
- * mechanisms: test_plane_link.c and test_plane_switch.c do.
+ * The data plane as a whole, against known figures: the thesis's measurements (Fig. 49), queueing theory,
+ * routes with and without deadlock. Does not test single mechanisms: test_plane_link.c and
+ * test_plane_switch.c do.
+ * Covers: plane.c, plane_events.c, plane_pools.c, plane_host.c, deadlock.c, plane_drain_check.c
  */
 #include "plane_fixture.h"
 

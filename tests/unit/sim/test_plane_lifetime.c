@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane beyond the plain path of a packet: multicast, life-times, bit errors, P_Keys, static
- * rate control, counters and taps. Each test brings a small fabric up with the SM and then pokes one
- * thing. State: struct world.
+ * The data plane beyond the plain path of a packet: multicast, life times, bit errors, P_Keys, static rate
+ * control, counters. Each test brings up a small fabric and changes one thing. State: struct world.
+ * Covers: plane_lifetime.c, plane_timeout.c, plane_errors.c, plane_discard.c
  */
 #include "unit_test.h"
 

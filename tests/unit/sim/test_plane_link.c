@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of a link: credits that never overrun a buffer and are never lost, what the arbiter
- * lets through and in which shares, what each port state drops, what is lost with a cable. The
- * worlds are drawn by hand and checked after every event (plane_fixture.h). Does not look into
- * switches.
+ * Both ends of a link: credits that neither overrun a buffer nor get lost, shares that the arbiter gives,
+ * what each port state drops, what is lost with a cable. Fixture: plane_fixture.h, checked after each
+ * event. Does not test switches.
  */
 #include "plane_fixture.h"
 

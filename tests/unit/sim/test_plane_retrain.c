@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Links that train anew after errors: when they do, what is lost, what stays, and how credits come
- * back. Errors are switched on for the packets that shall be hit. Worlds and books are
- * plane_fixture.h's. Does not test how often errors come (test_plane_limits.c).
+ * Links that retrain after errors: when, what is lost, and how credits return. The test enables errors for
+ * chosen packets. Fixture: plane_fixture.h. Does not test the rate of errors: test_plane_lifetime.c does.
  */
 #include "plane_fixture.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside a switch: what a packet meets on its way, how long each part takes to the picosecond, who
- * goes first where several want the same, and what happens where all wait for each other. Worlds
- * and books are plane_fixture.h's. Does not test links beyond what a packet needs.
+ * Inside a switch: the time of each part to the picosecond, the order of packets that compete, and
+ * deadlock. Fixture: plane_fixture.h. Does not test links beyond what a packet needs.
  */
 #include "plane_fixture.h"
 

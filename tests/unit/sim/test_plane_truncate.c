@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Multicast packets whose link dies under them: a copy that left before its original's tail was cut
- * off must not arrive whole. Worlds and books are plane_fixture.h's. Does not test unicast packets
- * (test_plane_link.c).
+ * Multicast packets whose link fails during transmission: a copy that left before the original was
+ * truncated must not arrive whole. Fixture: plane_fixture.h. Does not test unicast packets:
+ * test_plane_link.c does.
  */
 #include "plane_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The performance management agent: what counts, how counters look in each attribute, how they are
- * cleared, and what is refused.
+ * The performance management agent: what is counted, each attribute, clearing, and requests that are
+ * refused.
+ * Covers: pma.c, port_counters.c
  */
 #include "express_fixture.h"
 

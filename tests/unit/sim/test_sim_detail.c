@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics by host, node, link and lane, on links where every figure can be worked out by hand:
- * 1X SDR is 4 ns a byte, a packet of 256 bytes is 282 on the wire. State: one small world a test.
+ * Statistics by host, node, link and VL, on links where each figure can be computed by hand: 1X SDR is 4
+ * ns a byte, a packet of 256 bytes is 282 on the wire. State: one small fabric for each test.
+ * Covers: sim_detail.c, sim_stats.c
  */
 #include "plane_fixture.h"
 #include "sim/stats/sim_detail.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The agent in every node: each attribute read and written, each value it must refuse, port states,
- * the M_Key, traps. Keeps no state; every test has its own small world. Does not test the way
- * there.
+ * The agent in each node: each attribute read and written, each value that it must refuse, port states,
+ * the M_Key, traps. Keeps no state; each test has its own fabric. Does not test how SMPs get there:
+ * test_smi.c does.
+ * Covers: sma.c, sma_port.c, sma_tables.c, trap.c
  */
 #include "sim_fixture.h"
 

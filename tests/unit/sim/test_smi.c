@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SMPs on their way: directed routes, LID-routed segments before and after, forwarding tables,
- * everything that makes a packet vanish, and that each is counted once and for the right reason.
- * Keeps a log of where packets stood. Does not look at what SMAs answer.
+ * SMPs on their way: directed routes, LID-routed segments before and after, forwarding tables, and each
+ * reason to drop a packet, counted once. State: a log of where packets were. Does not test the responses
+ * of SMAs.
+ * Covers: smi.c, smi_queue.c, smp_forward.c, table_lookup.c, kernel.c, simulation.c
  */
 #include "sim_fixture.h"
 

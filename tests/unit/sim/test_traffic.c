@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What hosts send: exact packets for fixed seeds, so that any change is noticed, and the statistics
- * that users rely on. Keeps no state. Integers only, like what is tested.
+ * What hosts send: exact packets for fixed seeds, so that any change is noticed, and the statistics of
+ * patterns and arrivals. Keeps no state. Integers only.
+ * Covers: traffic.c, traffic_random.c, traffic_trace.c
  */
 #include "unit_test.h"
 

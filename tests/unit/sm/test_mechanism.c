@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Mechanisms against a world that moves: what comes and goes between sweeps, during every phase, at
- * the manager's own port; SMPs that are lost, devices that fall silent; and every combination of
- * techniques there is. State: struct mech_world, one a story. Does not look into tables: see
- * test_distribute.c.
+ * Mechanisms while the fabric changes: between sweeps, during each phase, at the manager's own port; SMPs
+ * that are lost, devices that fall silent; and each combination of techniques. State: struct mech_world,
+ * one for each test. Does not check tables: test_distribution.c does.
+ * Covers: mechanism.c, technique.c, parts.c, phases.c, partial_discovery.c, missing_devices.c, sweep.c,
+ * sweep_state.c, device_config.c, route_request.c, route_worker.c, routes_state.c, ranks.c
  */
 #include "mechanism_fixture.h"
 

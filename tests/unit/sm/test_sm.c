@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet manager alone, story by story: windows, time-outs, traps, LIDs, nonsense from devices.
- * State: struct rig, one a story. Does not use the simulator.
+ * The manager alone: window, timeouts, traps, LIDs, bad values from devices. State: struct rig, one for
+ * each test. Does not use the simulator.
+ * Covers: step.c, dispatch.c, transactions.c, traps.c, failure.c, counters.c, sm_note.c, lids.c,
+ * lid_assignment.c, full_discovery.c, questions.c, discovery_state.c, nodes.c, requests.c, smp_paths.c,
+ * snapshot.c, topology_changes.c, audit_state.c, read_back.c
  */
 #include "sm_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client of ibsim's protocol against a server on a thread: one that answers, refuses, says nothing,
- * reads nothing, or goes away.
+ * The client of ibsim's protocol against a server on a thread that answers, refuses, is silent, does not
+ * read, or goes away.
+ * Covers: transport_ibsim.c, transport.c, ibsim_address.c
  */
 #include "unit_test.h"
 

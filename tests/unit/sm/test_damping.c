@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Links that come and go: they are held after so many changes, nobody else notices much, and they
- * are taken in again when they have kept quiet. Each test is a manager on a simulated fabric.
+ * Links that change too often: they are held, other links are not affected, and they are released after a
+ * quiet time. Each test has a manager on a simulated fabric.
  */
 #include "sim_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * M_Keys that devices hold from before: tried one after another, remembered, and replaced by the one in
- * force. State: struct mech_world, one a story. How a device guards itself is the simulator's: see
- * test_sma.c.
+ * M_Keys that devices hold from earlier managers: tried one after another, remembered, and replaced by the
+ * configured one. State: struct mech_world, one for each test. Does not test how a device checks its key:
+ * test_sma.c does.
  */
 #include "mechanism_fixture.h"
 

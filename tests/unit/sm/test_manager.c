@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The manager's clock moved back under it, and another configuration while it runs. State: struct rig,
- * one a story. Does not use the simulator.
+ * The manager's clock moved back, and a new configuration while it runs. State: struct rig, one for each
+ * test. Does not use the simulator.
+ * Covers: manager.c, deferred_free.c, status.c
  */
 #include "sm_fixture.h"
 

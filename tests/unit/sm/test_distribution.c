@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How tables reach the switches, technique by technique: what is sent and in which order, judged by
- * what the switches of a small subnet receive. State: struct mech_world, one a story. Does not ask
- * whether the manager survives changes: see test_mechanism.c.
+ * How tables reach the switches, for each technique: what is sent and in which order, from what the
+ * switches of a small subnet receive. State: struct mech_world, one for each test. Does not test changes
+ * during distribution: test_mechanism.c does.
+ * Covers: distribution.c, outward_updates.c, turn_updates.c, disabled_turns.c, switch_tables.c,
+ * new_links.c, tables_state.c
  */
 #include "mechanism_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NodeDescriptions: asked for in spare time, never in anybody's way. State: struct rig, one a story.
- * Does not use the simulator.
+ * NodeDescriptions: requested in spare time, never before other work. State: struct rig, one for each
+ * test. Does not use the simulator.
  */
 #include "sm_fixture.h"
 

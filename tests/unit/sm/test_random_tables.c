@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Switches with random forwarding tables in a simulated subnet: they come up beside linear ones
- * under every mechanism and survive changes, their tables change no more than they must, and one
- * that is too small is reported and left out. State: struct rig, one laboratory.
+ * Switches with random forwarding tables: they come up beside linear ones under each mechanism, survive
+ * changes with few updates, and one that is too small is reported and left out. State: struct rig, one
+ * lab.
+ * Covers: random_tables.c, random_table_updates.c
  */
 #include "lab/verdict.h"
 #include "unit_test.h"

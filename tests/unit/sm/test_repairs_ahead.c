@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Repair first: after a failure, what ends the loss is asked for and sent before anything else.
- * Each test watches the SMPs of a manager on a simulated fabric.
+ * Repairs computed ahead: after a failure, the SMPs that end the loss are sent before all others. Each
+ * test watches the SMPs of a manager on a simulated fabric.
  */
 #include "sim_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A manager that is told what its forerunner knew: what it asks, what it does when something changed or
- * somebody else managed meanwhile, and bytes that are no memory.
+ * A manager that restores the subnet state of the one before it: what it requests, what it does after a
+ * change or after another manager, and bytes that are not a saved state.
+ * Covers: saved_state.c, saved_answers.c
  */
 #include "mechanism_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Switches with more links to each other than are worth a look in advance: what their ports say when they
- * are read tells of a dead switch just as well, and nothing is guessed of a link.
+ * Switches with more inter-switch links than are probed in advance: the ports that discovery reads show a
+ * failed switch as well; nothing is inferred from a link.
  */
 #include "unit_test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A manager that starts on a fabric somebody managed before (read_back): what is right stays, what is
- * not is mended while traffic flows. State: struct mech_world, one a story. Random moments of death are
- * in tests/scenario/test_restart_trials.c.
+ * A manager that starts on a fabric which was managed before (read_back): correct values stay, others are
+ * corrected while traffic flows. State: struct mech_world, one for each test. Crashes at random moments
+ * are in tests/scenario/test_restart_trials.c.
  */
 #include "lab/forwarding_scan.h"
 #include "mechanism_fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several subnet managers: who manages, who stands by, orders and handing over. First alone against
- * scripted others (struct rig), then two of them in the laboratory. No state between stories.
+ * Several managers: which is master, which stand by, orders and handover. First one manager against
+ * scripted others (struct rig), then two in the lab. No state between tests.
  */
 #include "sm_fixture.h"
 
