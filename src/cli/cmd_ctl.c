@@ -150,6 +150,8 @@ static int ask_once(const struct verb *v, const char *path, const char *q)
 
 	if (!rc)
 		rc = show(v, answer.s);
+	if (!rc && !strcmp(v->name, "stop"))
+		rc = ctl_socket_wait_end(path, opt.timeout);
 	strbuf_free(&answer);
 	return rc;
 }
@@ -241,7 +243,7 @@ const struct cli_cmd cmd_ctl = {
 		"  log [LEVEL]       show or set the log level: error, warning, notice, info or debug\n"
 		"  dump              write the files in OpenSM's formats\n"
 		"  reload            read the configuration again\n"
-		"  stop              end the manager\n"
+		"  stop              end the manager; returns when its files can be used again\n"
 		"  fabric COMMAND... a command of the console of 'weft fabric'\n"
 		"\n"
 		"Exit status 2 when no process listens at the socket or the request is refused.",

@@ -21,6 +21,9 @@ struct ctl_target {
 /* CLI_OK with the path, or CLI_BAD after a message that says where no process listens and what to do. */
 int ctl_socket_find(const struct ctl_target *t, char *path, size_t size);
 
+/* Returns when no process listens at path any more: CLI_OK, or CLI_NO after a message at the limit. */
+int ctl_socket_wait_end(const char *path, time_ps limit);
+
 /* ---- ctl_wait.c: until the subnet is at rest ---- */
 
 /* Asks the manager at path for a sweep, and returns when one that found no change has ended: then

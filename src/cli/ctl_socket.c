@@ -212,3 +212,17 @@ int ctl_socket_find(const struct ctl_target *t, char *path, size_t size)
 	strbuf_free(&s.tried);
 	return rc;
 }
+
+int ctl_socket_wait_end(const char *path, time_ps limit)
+{
+	uint64_t end = now_ms() + limit / PS_PER_MS;
+
+	while (is_served(path)) {
+		if (now_ms() >= end) {
+			cli_bad("the manager has not ended after %s", cli_duration(limit));
+			return CLI_NO;
+		}
+		poll(NULL, 0, RETRY_MS);
+	}
+	return CLI_OK;
+}

@@ -192,7 +192,7 @@ static void worker_stop(struct run_daemon *d)
 	(void)left;
 }
 
-/* In the reverse order of start(); the IsSM bit first, so that other managers stop relying on this one. */
+/* The IsSM bit first, so that other managers stop relying on this one. */
 static void end(struct run_daemon *d)
 {
 	if (d->session.tp)
@@ -201,9 +201,10 @@ static void end(struct run_daemon *d)
 		run_connector_close(&d->connector);
 	run_subnet_file_close(&d->subnet_file);
 	run_session_close(&d->session);
-	run_service_stop(d);
 	run_state_writer_close(&d->state);
 	run_dump_writer_wait(&d->dumps);
+	run_service_stop(
+		d); /* when the control socket is gone, another manager can use the files */
 	if (d->worker)
 		worker_stop(d);
 	pid_file(d, false);
