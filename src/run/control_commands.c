@@ -155,7 +155,7 @@ static int args_take(struct ctl_ask *a, const struct ctl_cmd *c, json_t *q, stru
 		for (unsigned i = 0; i < CTL_MAX_ARGS && c->args[i].name; i++)
 			is_known |= !strcmp(key, c->args[i].name);
 		if (!is_known)
-			return err_set(e, -EINVAL, "%s has no '%.60s'", c->name, key);
+			return err_set(e, -EINVAL, "%s takes no '%.60s'", c->name, key);
 	}
 	return 0;
 }

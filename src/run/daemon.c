@@ -12,10 +12,9 @@
 #include "run/systemd_notify.h"
 
 enum {
-	ONCE_MS = 10000,   /* with `once`: how long a connection is tried for */
-	PATIENCE_MS = 500, /* how long the end waits for routes under computation */
-	STARTING_MS =
-		1000, /* a server that starts together with the daemon is not worth a warning */
+	ONCE_MS = 10000,    /* with `once`: how long a connection is tried for */
+	PATIENCE_MS = 500,  /* how long the end waits for routes under computation */
+	STARTING_MS = 1000, /* no warning while a server may be starting together with the daemon */
 };
 
 #define NS_PER_MS UINT64_C(1000000)

@@ -28,8 +28,8 @@ int run_config_read(const char *name, const char *text, size_t len, struct setti
 /* The same, with one call of tell() for each fault, in the order of lines. Returns their number. */
 unsigned run_config_faults(const char *path, struct settings *c,
 			   void (*tell)(void *ctx, const char *fault), void *ctx);
-/* Replaces "auto" in state and control by a path (see control/default_paths.h) named after the fabric: sm.sock
- * and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
+/* Replaces "auto" in state and control by a path (see control/default_paths.h) named after the fabric:
+ * sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
 int run_config_paths(struct settings *c, struct err *e);
 
 /* ---- what others may read of it ---- */
@@ -101,7 +101,8 @@ void run_control_answer(const struct run_view *v, const struct run_orders *o, co
 /* metrics.c: OpenMetrics text, "# EOF" included */
 void run_metrics(const struct run_view *v, struct strbuf *out);
 
-/* opensm_files.c: opensm-lfts.dump, opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs, each replaced atomically */
+/* opensm_files.c: writes opensm-lfts.dump, opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs, and replaces
+ * each atomically. 0 or -errno with e filled. */
 int run_dump(const struct run_view *v, const char *directory, struct err *e);
 
 #endif

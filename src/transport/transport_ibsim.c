@@ -145,7 +145,8 @@ static void sockets_close(struct sim_tp *s)
 	s->ctl = s->fd = -1;
 }
 
-/* Opens both sockets and connects the control socket. -ECONNREFUSED: no server at this form of the address. */
+/* Opens both sockets and connects the control socket. -ECONNREFUSED: no server listens at this form of the
+ * address. */
 static int sockets_open(struct sim_tp *s, const struct ibsim_where *w, uint32_t *id)
 {
 	struct sockaddr_in a;
@@ -247,8 +248,8 @@ static int explain(int rc, const struct ibsim_where *w, const struct ibsim_clien
 		return err_set(e, rc, "the server at %s does not respond", server);
 	case -EACCES:
 		return err_set(e, rc, "the server at %s refused the connection: %s%s%s", server,
-			       *c->node ? "there is no node '" : "no room for another client",
-			       c->node, *c->node ? "', or no room for another client" : "");
+			       *c->node ? "unknown node '" : "too many clients", c->node,
+			       *c->node ? "', or too many clients" : "");
 	default:
 		return err_set(e, rc, "cannot connect to the server at %s: %s", server,
 			       strerror(-rc));

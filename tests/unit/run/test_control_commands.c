@@ -347,7 +347,7 @@ TEST(unknown_requests_are_refused)
 	refused("{\"cmd\":\"xyzzy\"}",
 		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
 		"smps, config, sweep, resync, log, dump, reload, stop");
-	refused("{\"cmd\":\"status\",\"verbose\":1}", "status has no 'verbose'");
+	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
 }
 
