@@ -275,7 +275,7 @@ enum sm_subject_kind {
 	SM_ABOUT_DEVICE, /* a */
 	SM_ABOUT_PORT,	 /* a */
 	SM_ABOUT_BEHIND, /* the device behind port a, which is not known */
-	SM_ABOUT_LINK,	 /* a <-> b */
+	SM_ABOUT_LINK,	 /* a <-> b; port 0: not known */
 	SM_ABOUT_LID,	 /* lid: no device is known to have it */
 };
 

@@ -37,7 +37,7 @@ void sm_address_give(struct sm *sm, uint32_t port)
 	}
 	lid = sm_lid_give(sm, p->guid, lmc, p->pi.lid);
 	if (!lid) {
-		sm_note(sm, SM_NOTE_NO_LID, p->guid, 0);
+		sm_note(sm, .kind = SM_NOTE_NO_LID, .about = sm_about_port(sm, port));
 		return;
 	}
 	if ((sm->cfg.mechanism.thrifty || sm_is_taking_over(&sm->disc)) &&
@@ -63,7 +63,7 @@ static void own_lid_known(struct sm *sm, const struct sm_port *own)
 {
 	sm->lids.own = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
 	if (!sm->lids.own) { /* who waits goes on waiting */
-		sm_note(sm, SM_NOTE_NO_LID, own->guid, 0);
+		sm_note(sm, .kind = SM_NOTE_NO_LID, .about = sm_about_port(sm, sm_own_port(sm)));
 		return;
 	}
 	give_held(sm);
@@ -103,7 +103,8 @@ void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	if (pi.lid != p->pi.lid || pi.lmc != p->pi.lmc || pi.sm_lid != sm->lids.own) {
-		sm_note(sm, SM_NOTE_MISMATCH, p->guid, IBA_ATTR_PORT_INFO);
+		sm_note(sm, .kind = SM_NOTE_MISMATCH, .about = sm_about_port(sm, port),
+			.request = {.attribute = IBA_ATTR_PORT_INFO});
 		sm_discovery_doubt(sm);
 		return;
 	}

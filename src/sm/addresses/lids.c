@@ -124,7 +124,7 @@ bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 		range_mark(sm, l, 0);
 	l->epoch = sm->topo.epoch;
 	keep(sm, l, reported, lmc);
-	sm_note(sm, SM_NOTE_LID, guid, (uint64_t)reported << 8 | lmc);
+	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, reported, (uint8_t)lmc});
 	return true;
 }
 
@@ -146,7 +146,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 	if (!lid)
 		return 0;
 	keep(sm, l, lid, lmc);
-	sm_note(sm, SM_NOTE_LID, guid, lid << 8 | lmc);
+	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, (uint16_t)lid, (uint8_t)lmc});
 	return l->lid;
 }
 

@@ -98,6 +98,7 @@ struct sm_txn {
 	uint8_t tries; /* 0: answered from saved state, nothing was sent */
 	enum sm_purpose purpose;
 	uint16_t attr_id;
+	uint16_t status; /* of the response, for `fail`; 0: there was none */
 	enum iba_method method;
 	enum sm_question question;
 	struct sm_target target;
@@ -140,7 +141,7 @@ extern const struct sm_part sm_part_partial, sm_part_deactivate, sm_part_join, s
 /* What a change was detected by, for the round that follows. */
 struct sm_trigger {
 	enum sm_cause cause;
-	uint64_t who;
+	struct sm_subject about; /* the device or link that showed it */
 };
 
 struct sm_core {
@@ -166,9 +167,9 @@ struct sm_core {
 /* The next phase by the table; the running part must have reported an outcome that it has. */
 void sm_phase_apply(struct sm *sm, enum sm_outcome o);
 /* SM_CHANGED, with what the next round is to say about it. */
-enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, uint64_t who);
+enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, struct sm_subject about);
 /* A sweep found a change and goes on as a discovery: the only outcome that is reported on the way. */
-void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, uint64_t who);
+void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, struct sm_subject about);
 void sm_phase_hold(struct sm *sm, time_ps until);	  /* the running phase waits */
 void sm_change_later(struct sm *sm, enum sm_cause cause); /* a discovery follows when ready */
 void sm_unfinished(struct sm *sm);  /* what was discovered is not all in place any more */
@@ -188,8 +189,19 @@ const struct sm_technique *sm_technique_now(const struct sm *sm);
 bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
 
 /* sm_note.c */
-void sm_note_put(struct sm *sm, struct sm_note n); /* its time and SMPs are filled in */
-void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b);
+/* sm_note(sm, .kind = SM_NOTE_RESTART, .times = 2): time and SMPs are filled in. */
+#define sm_note(sm, ...) sm_note_put(sm, (struct sm_note){__VA_ARGS__})
+void sm_note_put(struct sm *sm, struct sm_note n);
+/* Of a request that failed: no response. A bad status was noted when the response came. */
+void sm_note_failed(struct sm *sm, const struct sm_txn *t);
+/* Subjects of notes; NONE, or an unknown port or device: nothing. */
+#define SM_ABOUT_NOTHING ((struct sm_subject){0})
+struct sm_subject sm_about_node(const struct sm *sm, uint32_t node);
+struct sm_subject sm_about_port(const struct sm *sm, uint32_t port);
+struct sm_subject sm_about_link(const struct sm *sm, uint32_t port);  /* the one at this port */
+struct sm_subject sm_about_switch(const struct sm *sm, uint16_t lid); /* with this LID */
+struct sm_subject sm_about_lid(const struct sm *sm, uint16_t lid);    /* that switch, or the LID */
+struct sm_subject sm_about_target(const struct sm *sm, const struct sm_target *t);
 
 /* counters.c */
 enum sm_counter {

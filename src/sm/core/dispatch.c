@@ -81,7 +81,9 @@ void sm_response(struct sm *sm, const struct sm_event *ev)
 	sm_key_answered(sm, &copy);
 	if (status) {
 		sm_count(sm, SM_COUNT_BAD);
-		sm_note(sm, SM_NOTE_BAD_STATUS, 0, (uint64_t)copy.attr_id << 16 | status);
+		copy.status = status;
+		sm_note(sm, .kind = SM_NOTE_BAD_STATUS, .about = sm_about_target(sm, &copy.target),
+			.request = {copy.attr_id, status});
 		sm_phase_apply(sm, part->fail(sm, &copy));
 	} else if (part->recv) {
 		sm_phase_apply(sm, part->recv(sm, &copy, iba_smp_data_const(ev->mad)));

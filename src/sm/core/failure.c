@@ -26,7 +26,8 @@ static bool exclude(struct sm *sm, const struct sm_txn *t)
 	if (node == NONE || node == 0) /* 0: the SM's own */
 		return false;
 	sm_exclude(sm, sm->topo.nodes.at[node].guid);
-	sm_note(sm, SM_NOTE_LEFT_OUT, sm->topo.nodes.at[node].guid, t->attr_id);
+	sm_note(sm, .kind = SM_NOTE_LEFT_OUT, .about = sm_about_node(sm, node),
+		.request = {t->attr_id, t->status});
 	sm_round_restarts_reset(sm);
 	return true;
 }
@@ -49,9 +50,9 @@ enum sm_outcome sm_failed(struct sm *sm, const struct sm_txn *t)
 		sm_full_discovery_needed(sm);
 		sm_rows_doubt(sm);
 	}
-	sm_note(sm, SM_NOTE_UNREACHABLE, 0, t->attr_id);
+	sm_note_failed(sm, t);
 	sm_round_again(sm);
 	if (sm->core.round.end || sm->core.round.restarts <= FAILURES_A_ROUND || exclude(sm, t))
-		return sm_changed(sm, SM_CAUSE_SILENCE, t->attr_id);
+		return sm_changed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 	return sm_give_up(sm);
 }

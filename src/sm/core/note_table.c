@@ -120,7 +120,7 @@ static const struct {
 	[SM_CAUSE_START] = {"start", "the start of the manager"},
 	[SM_CAUSE_SWEEP] = {"sweep", "sweep"},
 	[SM_CAUSE_TRAP] = {"trap", "trap"},
-	[SM_CAUSE_SILENCE] = {"silence", "missing response"},
+	[SM_CAUSE_SILENCE] = {"silence", "failed request"},
 	[SM_CAUSE_RETRY] = {"retry", "retry of what did not respond"},
 	[SM_CAUSE_FAR] = {"far", "discovery beyond 63 hops"},
 	[SM_CAUSE_RELEASE] = {"release", "release of a held link"},
@@ -182,8 +182,8 @@ static struct record_value subject_value(const char *key, const struct sm_subjec
 		break;
 	case SM_ABOUT_LINK:
 		v.type = RECORD_LINK;
-		v.a = end_of(names, &s->a, true);
-		v.b = end_of(names, &s->b, true);
+		v.a = end_of(names, &s->a, s->a.port);
+		v.b = end_of(names, &s->b, s->b.port);
 		break;
 	}
 	return v;

@@ -67,7 +67,7 @@ static const uint8_t next_phase[SM_NPHASES][SM_NOUTCOMES] = {
 
 /* ---- rounds ---- */
 
-static void round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
+static void round_begin(struct sm *sm, enum sm_cause cause, struct sm_subject about)
 {
 	struct sm_core *c = &sm->core;
 
@@ -81,7 +81,8 @@ static void round_begin(struct sm *sm, enum sm_cause cause, uint64_t who)
 		c->incomplete |= sm_discovery_round(sm);
 		c->phase_since = c->now;
 	}
-	sm_note(sm, SM_NOTE_CHANGE, cause, who);
+	sm_note(sm, .kind = cause == SM_CAUSE_START ? SM_NOTE_START : SM_NOTE_CHANGE,
+		.about = about, .change = {cause});
 	c->change_pending = false;
 }
 
@@ -145,7 +146,7 @@ static void enter(struct sm *sm, enum sm_phase to)
 	c->round.time[c->phase] += c->now - c->phase_since;
 	if (c->phase == SM_COMPUTE)
 		c->round.compute[sm->routes.stage] += c->now - c->phase_since;
-	sm_note(sm, SM_NOTE_PHASE, c->phase, to);
+	sm_note(sm, .kind = SM_NOTE_PHASE, .phase = {c->phase, to});
 	c->phase = to;
 	c->worked |= to == SM_CONFIGURE;
 	c->phase_since = c->now;
@@ -160,7 +161,7 @@ void sm_phase_apply(struct sm *sm, enum sm_outcome o)
 		return;
 	assert(to);
 	if (o == SM_CHANGED)
-		round_begin(sm, c->trigger.cause, c->trigger.who);
+		round_begin(sm, c->trigger.cause, c->trigger.about);
 	/* A change is looked into whatever is under way, and questions of spare time wait. */
 	if (o == SM_CHANGED || c->phase == SM_READY)
 		sm_forget_outstanding(sm);
@@ -170,17 +171,17 @@ void sm_phase_apply(struct sm *sm, enum sm_outcome o)
 	c->hold_until = 0;
 }
 
-enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, uint64_t who)
+enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, struct sm_subject about)
 {
-	sm->core.trigger = (struct sm_trigger){cause, who};
+	sm->core.trigger = (struct sm_trigger){cause, about};
 	return SM_CHANGED;
 }
 
-void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, uint64_t who)
+void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, struct sm_subject about)
 {
 	if (sm->core.phase != SM_SWEEP)
 		return;
-	round_begin(sm, cause, who);
+	round_begin(sm, cause, about);
 	enter(sm, next_phase[SM_SWEEP][SM_NOTICED]);
 }
 

@@ -32,106 +32,90 @@ void sm_note_put(struct sm *sm, struct sm_note n)
 	vec_push(&sm->core.out->notes, n);
 }
 
-static struct sm_subject device(uint64_t guid)
+void sm_note_failed(struct sm *sm, const struct sm_txn *t)
 {
-	return (struct sm_subject){.kind = guid ? SM_ABOUT_DEVICE : SM_ABOUT_NONE,
-				   .a = {.guid = guid}};
+	if (!t->status)
+		sm_note(sm, .kind = SM_NOTE_UNREACHABLE, .about = sm_about_target(sm, &t->target),
+			.request = {.attribute = t->attr_id});
 }
 
-static struct sm_subject port(uint64_t guid, uint64_t num)
+/* ---- subjects ---- */
+
+static struct sm_port_ref ref(const struct sm *sm, uint32_t port)
 {
-	return (struct sm_subject){.kind = SM_ABOUT_PORT, .a = {guid, (uint8_t)num}};
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	return (struct sm_port_ref){sm->topo.nodes.at[p->node].guid, p->num};
 }
 
-static struct sm_note change(uint64_t cause, uint64_t who)
+struct sm_subject sm_about_node(const struct sm *sm, uint32_t node)
 {
-	struct sm_note n = {.kind = cause == SM_CAUSE_START ? SM_NOTE_START : SM_NOTE_CHANGE,
-			    .change = {(enum sm_cause)cause}};
-
-	if (cause == SM_CAUSE_TRAP && who)
-		n.about = (struct sm_subject){.kind = SM_ABOUT_LID, .lid = (uint16_t)who};
-	else if (who > UINT32_MAX)
-		n.about = device(who);
-	return n;
+	if (node >= sm->topo.nodes.n)
+		return SM_ABOUT_NOTHING;
+	return (struct sm_subject){.kind = SM_ABOUT_DEVICE,
+				   .a = {.guid = sm->topo.nodes.at[node].guid}};
 }
 
-/* What two numbers mean for each kind. */
-static struct sm_note from_numbers(enum sm_note_kind k, uint64_t a, uint64_t b)
+/* Port 0 is the switch itself. */
+struct sm_subject sm_about_port(const struct sm *sm, uint32_t port)
 {
-	struct sm_note n = {.kind = k};
+	if (port >= sm->topo.ports.n)
+		return SM_ABOUT_NOTHING;
+	if (!sm->topo.ports.at[port].num)
+		return sm_about_node(sm, sm->topo.ports.at[port].node);
+	return (struct sm_subject){.kind = SM_ABOUT_PORT, .a = ref(sm, port)};
+}
 
-	switch (k) {
-	case SM_NOTE_CHANGE:
-		return change(a, b);
-	case SM_NOTE_PHASE:
-		n.phase.from = (enum sm_phase)a;
-		n.phase.to = (enum sm_phase)b;
+struct sm_subject sm_about_link(const struct sm *sm, uint32_t port)
+{
+	uint32_t peer = port < sm->topo.ports.n ? sm->topo.ports.at[port].peer : NONE;
+
+	if (peer == NONE)
+		return sm_about_port(sm, port);
+	return (struct sm_subject){.kind = SM_ABOUT_LINK, .a = ref(sm, port), .b = ref(sm, peer)};
+}
+
+/* During a full discovery the last snapshot knows more than the topology database. */
+struct sm_subject sm_about_switch(const struct sm *sm, uint16_t lid)
+{
+	const struct fab *f = sm->topo.fab;
+	uint32_t node = sm_node_by_lid(sm, lid);
+
+	for (uint32_t s = 0; node == NONE && f && s < f->nswitches; s++)
+		if (f->ports[f->nodes[f->switches[s]].first_port].lid == lid)
+			return (struct sm_subject){.kind = SM_ABOUT_DEVICE,
+						   .a = {.guid = f->nodes[f->switches[s]].guid}};
+	return sm_about_node(sm, node);
+}
+
+struct sm_subject sm_about_lid(const struct sm *sm, uint16_t lid)
+{
+	struct sm_subject s = sm_about_switch(sm, lid);
+
+	return s.kind == SM_ABOUT_NONE ? (struct sm_subject){.kind = SM_ABOUT_LID, .lid = lid} : s;
+}
+
+struct sm_subject sm_about_target(const struct sm *sm, const struct sm_target *t)
+{
+	struct sm_subject s = SM_ABOUT_NOTHING;
+
+	switch (t->kind) {
+	case SM_TARGET_NONE:
 		break;
-	case SM_NOTE_BAD_STATUS:
-		n.about = device(a);
-		n.request.attribute = (uint16_t)(b >> 16);
-		n.request.status = (uint16_t)b;
+	case SM_TARGET_NODE:
+	case SM_TARGET_BLOCK:
+	case SM_TARGET_TURN:
+		s = sm_about_node(sm, t->node);
 		break;
-	case SM_NOTE_UNREACHABLE:
-	case SM_NOTE_MISMATCH:
-	case SM_NOTE_LEFT_OUT:
-		n.about = device(a);
-		n.request.attribute = (uint16_t)b;
+	case SM_TARGET_PORT:
+		s = sm_about_port(sm, t->port);
 		break;
-	case SM_NOTE_RESTART:
-		n.times = (uint32_t)a;
-		break;
-	case SM_NOTE_TOO_FAR:
-	case SM_NOTE_HELD:
-	case SM_NOTE_RELEASED:
-		n.about = port(a, b);
-		break;
-	case SM_NOTE_NO_LID:
-	case SM_NOTE_GUESS:
-	case SM_NOTE_NAME:
-		n.about = device(a);
-		break;
-	case SM_NOTE_TRAP:
-		n.trap.number = (uint16_t)a;
-		n.trap.lid = (uint16_t)b;
-		break;
-	case SM_NOTE_PLAN:
-		n.plan.kind = (enum rt_plan_kind)a;
-		n.plan.turns = (uint32_t)b;
-		break;
-	case SM_NOTE_NO_ROOM:
-		n.about = device(a);
-		n.room.need = (uint32_t)(b >> 32);
-		n.room.has = (uint32_t)b;
-		break;
-	case SM_NOTE_LID:
-		n.address.port_guid = a;
-		n.address.lid = (uint16_t)(b >> 8);
-		n.address.lmc = (uint8_t)b;
-		break;
-	case SM_NOTE_STATE:
-		n.state.from = (enum iba_sm_state)a;
-		n.state.to = (enum iba_sm_state)b;
-		break;
-	case SM_NOTE_OTHER_SM:
-		n.about = device(a);
-		n.other.priority = (uint8_t)(b >> 8);
-		n.other.state = (enum iba_sm_state)(b & 0xff);
-		break;
-	case SM_NOTE_START:
-	case SM_NOTE_REFUSED:
-	case SM_NOTE_NODE_GONE:
-	case SM_NOTE_NODE_CAME:
-	case SM_NOTE_LINK_DOWN:
-	case SM_NOTE_LINK_UP:
-	case SM_NOTE_MORE_CHANGES:
-	case SM_NOTE_NKINDS:
+	case SM_TARGET_BEHIND:
+		s = sm_about_port(sm, t->port);
+		s.kind = s.kind == SM_ABOUT_PORT ? SM_ABOUT_BEHIND : s.kind;
 		break;
 	}
-	return n;
-}
-
-void sm_note(struct sm *sm, enum sm_note_kind k, uint64_t a, uint64_t b)
-{
-	sm_note_put(sm, from_numbers(k, a, b));
+	if (s.kind == SM_ABOUT_NONE)
+		s.kind = SM_ABOUT_OWN;
+	return s;
 }

@@ -30,7 +30,7 @@ static enum sm_outcome due_now(struct sm *sm)
 {
 	if (sm->core.now >= sm->sweep.retry_at) {
 		sm_full_discovery_needed(sm);
-		return sm_changed(sm, SM_CAUSE_RETRY, 0);
+		return sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
 	}
 	if (sm->core.now >= sm->audit.due)
 		return SM_DOUBTFUL;
@@ -79,7 +79,7 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 			break;
 		}
 		sm_state_set(sm, IBA_SM_DISCOVERING);
-		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_START, 0));
+		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_START, SM_ABOUT_NOTHING));
 		break;
 	case SM_EV_SMP:
 		on_smp(sm, ev);

@@ -11,7 +11,7 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 		       (sm->core.phase == SM_DISCOVER || sm->core.phase == SM_SWEEP);
 
 	if (looking && node != NONE) {
-		sm_sweep_noticed(sm, SM_CAUSE_TRAP, lid);
+		sm_sweep_noticed(sm, SM_CAUSE_TRAP, sm_about_node(sm, node));
 		sm_partial_suspect(sm, node);
 		return;
 	}
@@ -23,7 +23,7 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 	else
 		sm_full_discovery_needed(sm); /* no known device has this LID */
 	if (sm->core.phase == SM_READY || sm->core.phase == SM_SWEEP)
-		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_TRAP, lid));
+		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_TRAP, sm_about_lid(sm, lid)));
 	else
 		sm_change_later(sm, SM_CAUSE_TRAP);
 }
@@ -57,7 +57,8 @@ void sm_trap(struct sm *sm, const struct sm_event *ev)
 	sm_count(sm, SM_COUNT_TRAPS);
 	if (sm->core.phase == SM_STANDBY)
 		return; /* for the master */
-	sm_note(sm, SM_NOTE_TRAP, notice.trap_number, ev->slid);
+	sm_note(sm, .kind = SM_NOTE_TRAP, .about = sm_about_switch(sm, ev->slid),
+		.trap = {notice.trap_number, ev->slid});
 	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {
 		memcpy(r.data, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
 		sm_send_now(sm, &r, iba_smp_tid(ev->mad));

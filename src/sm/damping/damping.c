@@ -135,14 +135,28 @@ static void let_go_one(struct sm_damp *d, uint32_t at)
 		}
 }
 
+/* The other end of a host's link has no number here: 0. */
+static struct sm_subject about(const struct sm_damp *d, uint32_t at)
+{
+	const struct sm_end *e = &d->ends.at[at];
+	uint32_t far = other(d, at);
+
+	return (struct sm_subject){
+		.kind = e->peer ? SM_ABOUT_LINK : SM_ABOUT_PORT,
+		.a = {e->guid, e->num},
+		.b = {e->peer, far == NONE ? 0 : d->ends.at[far].num},
+	};
+}
+
 static void let_go(struct sm *sm, uint32_t at)
 {
 	const struct sm_end e = sm->damp.ends.at[at];
+	struct sm_subject link = about(&sm->damp, at);
 
 	let_go_one(&sm->damp, at);
 	let_go_one(&sm->damp, other(&sm->damp, at));
 	if (e.noted)
-		sm_note(sm, SM_NOTE_RELEASED, e.guid, e.num);
+		sm_note(sm, .kind = SM_NOTE_RELEASED, .about = link);
 }
 
 static void hold(struct sm *sm, uint32_t at, uint32_t port)
@@ -270,7 +284,7 @@ void sm_damp_tell(struct sm *sm)
 		uint32_t far = other(d, d->held.at[i]);
 
 		if (!e->noted)
-			sm_note(sm, SM_NOTE_HELD, e->guid, e->num);
+			sm_note(sm, .kind = SM_NOTE_HELD, .about = about(d, d->held.at[i]));
 		e->noted = true;
 		if (far != NONE)
 			d->ends.at[far].noted = true; /* one line for one link */
@@ -314,11 +328,12 @@ static bool look_at(struct sm *sm, const struct sm_end *e)
 
 enum sm_outcome sm_damp_release(struct sm *sm)
 {
-	uint64_t who = 0;
+	struct sm_subject first = SM_ABOUT_NOTHING;
 
 	for (size_t i = 0; i < sm->damp.held.n;) {
 		uint32_t at = sm->damp.held.at[i], far = other(&sm->damp, at);
 		const struct sm_end *e = &sm->damp.ends.at[at];
+		struct sm_subject link = about(&sm->damp, at);
 
 		if (quiet_at(sm, at) > sm->core.now) {
 			i++;
@@ -327,10 +342,10 @@ enum sm_outcome sm_damp_release(struct sm *sm)
 		let_go(sm, at);
 		i = 0;
 		if (look_at(sm, e) || (far != NONE && look_at(sm, &sm->damp.ends.at[far])))
-			who = who ? who : e->guid;
+			first = first.kind == SM_ABOUT_NONE ? link : first;
 	}
 	/* What is Down is only forgiven. */
-	return who ? sm_changed(sm, SM_CAUSE_RELEASE, who) : SM_GOING_ON;
+	return first.kind == SM_ABOUT_NONE ? SM_GOING_ON : sm_changed(sm, SM_CAUSE_RELEASE, first);
 }
 
 void sm_damp_reset(struct sm *sm)

@@ -71,13 +71,13 @@ static void believe_links(struct sm *sm)
 	free(seen);
 }
 
-static void act(struct sm *sm, uint32_t node)
+static void act(struct sm *sm, struct sm_subject dead)
 {
 	sm->disc.end = SM_END_EARLY;
 	sm_work_clear(sm);
 	sm_forget_outstanding(sm);
 	believe_links(sm);
-	sm_note(sm, SM_NOTE_GUESS, node == NONE ? 0 : sm->topo.nodes.at[node].guid, 0);
+	sm_note(sm, .kind = SM_NOTE_GUESS, .about = dead);
 }
 
 /* Whoever has a link to it: one whose word was not waited for may know better. */
@@ -101,19 +101,20 @@ static void take_for_dead(struct sm *sm, uint32_t node)
 		look_later(sm, sm->topo.ports.at[peer].node);
 		sm_partial_lost(sm, peer);
 	}
-	act(sm, node);
+	act(sm, sm_about_node(sm, node));
 }
 
 /* A port that a link between switches is known at turns out to be Down. */
 void sm_guess(struct sm *sm, uint32_t port)
 {
 	uint32_t near = sm->topo.ports.at[port].node, far = switch_behind(sm, port);
+	struct sm_subject link = sm_about_link(sm, port);
 
 	if (far == NONE || near == 0 || !sm_guess_possible(sm) || !told(sm, near))
 		return;
 	if (told(sm, far)) { /* it lives: the link */
 		sm_partial_lost(sm, port);
-		act(sm, NONE);
+		act(sm, link);
 	} else if (far != 0 && all_others_told(sm, far, near)) {
 		take_for_dead(sm, far);
 	}

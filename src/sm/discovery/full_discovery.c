@@ -46,7 +46,7 @@ static void follow(struct sm *sm, uint32_t port)
 		return; /* endports do not forward; only the SM's own is looked through */
 	if (sm_path_through(sm, p).n == IBA_MAX_HOPS) {
 		sm->disc.far = true;
-		sm_note(sm, SM_NOTE_TOO_FAR, n->guid, p->num);
+		sm_note(sm, .kind = SM_NOTE_TOO_FAR, .about = sm_about_port(sm, port));
 		return;
 	}
 	sm_ask_behind(sm, port);
@@ -404,11 +404,9 @@ enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const ui
 
 enum sm_outcome sm_discover_fail(struct sm *sm, const struct sm_txn *t)
 {
-	uint64_t guid = t->target.node == NONE ? 0 : sm->topo.nodes.at[t->target.node].guid;
-
 	if (t->question == Q_SM_INFO)
 		return SM_GOING_ON; /* the port says that there is an SM, but none answers */
-	sm_note(sm, SM_NOTE_UNREACHABLE, guid, t->attr_id);
+	sm_note_failed(sm, t);
 	sm_discovery_doubt(sm);
 	if (t->send.dlid != IBA_LID_PERMISSIVE) /* perhaps the tables no longer lead there */
 		sm_lids_unrouted(sm);
@@ -422,7 +420,7 @@ enum sm_outcome sm_discover_again(struct sm *sm)
 	sm->disc.restarts++;
 	sm_round_again(sm);
 	sm_full_discovery_needed(sm);
-	sm_note(sm, SM_NOTE_RESTART, sm->disc.restarts, 0);
+	sm_note(sm, .kind = SM_NOTE_RESTART, .times = sm->disc.restarts);
 	return SM_AGAIN;
 }
 

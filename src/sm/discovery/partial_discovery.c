@@ -214,7 +214,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	sm->topo.ports.at[n->first_port].ask.mark = SM_REACHABLE;
 	if ((!si.linear_top && n->si.linear_top) || sm_rft_restarted(sm, node, &si)) {
-		sm_sweep_noticed(sm, SM_CAUSE_SWEEP, n->guid);
+		sm_sweep_noticed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, node));
 		switch_restarted(sm, node);
 		return;
 	}
@@ -226,7 +226,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	n->ask.silent = false;
 	if (!si.port_state_change && !n->ask.unread)
 		return;
-	sm_sweep_noticed(sm, SM_CAUSE_SWEEP, n->guid);
+	sm_sweep_noticed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, node));
 	n->ask.unread = true; /* whatever comes between */
 	n->ask.found = !si.port_state_change;
 	sm_ask_node(sm, Q_CLEAR_KNOWN, node);
@@ -380,12 +380,12 @@ static enum sm_outcome partial_fail(struct sm *sm, const struct sm_txn *t)
 	if (t->question == Q_PORT_PEEK || t->question == Q_SM_INFO)
 		return SM_GOING_ON; /* the port is read for certain later; no SM answers */
 	if (!sm_question_of_known(t->question)) {
-		sm_sweep_noticed(sm, SM_CAUSE_SILENCE, 0);
+		sm_sweep_noticed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 		return sm_discover_fail(sm, t);
 	}
 	n = &sm->topo.nodes.at[t->target.node];
-	sm_note(sm, SM_NOTE_UNREACHABLE, n->guid, t->attr_id);
-	sm_sweep_noticed(sm, SM_CAUSE_SILENCE, n->guid);
+	sm_note_failed(sm, t);
+	sm_sweep_noticed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 	n->ask.silent = true;
 	if (t->question != Q_POLL)
 		sm_discovery_doubt(sm); /* its ports were not read: look again */
@@ -412,8 +412,8 @@ static enum sm_outcome partial_done(struct sm *sm)
 		sm_sweep_clean(sm);
 		return SM_UNCHANGED;
 	}
-	sm_sweep_noticed(sm, SM_CAUSE_SILENCE,
-			 0); /* a sweep that ends in doubt was more than one */
+	/* A sweep that ends in doubt was more than one. */
+	sm_sweep_noticed(sm, SM_CAUSE_SILENCE, SM_ABOUT_NOTHING);
 	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)
 		return sm_discover_again(sm);
 	sm->disc.restarts = 0;

@@ -115,7 +115,7 @@ static enum sm_outcome ready_due(struct sm *sm)
 	if (sm_is_partial(&sm->disc) && sm->core.now >= sm->sweep.next)
 		return SM_DUE;
 	if (sm->core.change_pending)
-		return sm_changed(sm, sm->core.pending_cause, 0);
+		return sm_changed(sm, sm->core.pending_cause, SM_ABOUT_NOTHING);
 	return sm->audit.trouble && sm->topo.fab && sm->routes.tables ? SM_DOUBTFUL : SM_GOING_ON;
 }
 
@@ -210,7 +210,7 @@ static enum sm_outcome own_port_recv(struct sm *sm, const uint8_t *data)
 	if (sm->cfg.port > own->nports ||
 	    pi.state == sm->topo.ports.at[own->first_port + sm->cfg.port].pi.state)
 		return SM_GOING_ON;
-	return sm_changed(sm, SM_CAUSE_SWEEP, own->guid);
+	return sm_changed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, 0));
 }
 
 static enum sm_outcome switch_recv(struct sm *sm, uint32_t node, const uint8_t *data)
@@ -219,7 +219,7 @@ static enum sm_outcome switch_recv(struct sm *sm, uint32_t node, const uint8_t *
 
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	if (sm_rft_restarted(sm, node, &si))
-		return sm_changed(sm, SM_CAUSE_SWEEP, sm->topo.nodes.at[node].guid);
+		return sm_changed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, node));
 	if (!si.port_state_change || sm->sweep.si.port_state_change)
 		return SM_GOING_ON;
 	sm->sweep.si = si; /* with PortStateChange set: writing one clears */
@@ -235,15 +235,13 @@ static enum sm_outcome sweep_recv(struct sm *sm, const struct sm_txn *t, const u
 	if (t->question == Q_SWEEP)
 		return switch_recv(sm, t->target.node, data);
 	sm->sweep.si.port_state_change = 0;
-	return sm_changed(sm, SM_CAUSE_SWEEP, sm->topo.nodes.at[t->target.node].guid);
+	return sm_changed(sm, SM_CAUSE_SWEEP, sm_about_target(sm, &t->target));
 }
 
 static enum sm_outcome sweep_fail(struct sm *sm, const struct sm_txn *t)
 {
 	sm->sweep.si.port_state_change = 0;
-	return sm_changed(sm, SM_CAUSE_SILENCE,
-			  t->question == Q_SWEEP_OWN_PORT ? 0
-							  : sm->topo.nodes.at[t->target.node].guid);
+	return sm_changed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 }
 
 static enum sm_outcome sweep_done(struct sm *sm)

@@ -21,7 +21,7 @@ void sm_state_set(struct sm *sm, enum iba_sm_state to)
 	if (sm->election.state == to)
 		return;
 	assert(next_states[sm->election.state] & 1 << to);
-	sm_note(sm, SM_NOTE_STATE, sm->election.state, to);
+	sm_note(sm, .kind = SM_NOTE_STATE, .state = {sm->election.state, to});
 	sm->election.state = to;
 }
 
@@ -81,7 +81,8 @@ static struct sm_other *take(struct sm *sm, uint32_t port, const uint8_t *data)
 	o->priority = si.priority;
 	o->port = port;
 	if (news)
-		sm_note(sm, SM_NOTE_OTHER_SM, o->guid, (uint64_t)o->priority << 8 | o->state);
+		sm_note(sm, .kind = SM_NOTE_OTHER_SM, .about = sm_about_port(sm, port),
+			.other = {(enum iba_sm_state)o->state, o->priority});
 	return o;
 }
 
@@ -123,11 +124,23 @@ static enum sm_outcome stand_by(struct sm *sm, struct sm_polled master)
 	return o;
 }
 
+/* The SM that a standby SM asks. */
+static struct sm_subject about_polled(const struct sm *sm)
+{
+	const struct sm_polled *p = &sm->election.polled;
+
+	return p->lid ? (struct sm_subject){.kind = SM_ABOUT_LID, .lid = p->lid}
+	       : p->guid && p->port < sm->topo.ports.n ? sm_about_port(sm, p->port)
+						       : SM_ABOUT_NOTHING;
+}
+
 static enum sm_outcome take_over(struct sm *sm, enum sm_cause cause)
 {
+	struct sm_subject master = about_polled(sm);
+
 	sm_arrive(sm);
 	sm_state_set(sm, IBA_SM_DISCOVERING);
-	return sm_changed(sm, cause, sm->election.polled.guid);
+	return sm_changed(sm, cause, master);
 }
 
 /*
@@ -385,7 +398,7 @@ static enum sm_outcome handed_over(struct sm *sm)
 	if (sm->core.phase != SM_READY)
 		return SM_GOING_ON;
 	sm_full_discovery_needed(sm); /* the other's part of the subnet */
-	return sm_changed(sm, SM_CAUSE_HANDOVER, 0);
+	return sm_changed(sm, SM_CAUSE_HANDOVER, SM_ABOUT_NOTHING);
 }
 
 static enum sm_outcome obey(struct sm *sm, const struct sm_event *ev, enum iba_sm_order order)

@@ -86,7 +86,7 @@ static enum sm_outcome tables_fit(struct sm *sm)
 	case SM_RFT_FITS:
 		break;
 	case SM_RFT_OTHERS_FULL:
-		return sm_changed(sm, SM_CAUSE_SILENCE, IBA_ATTR_RFT);
+		return sm_changed(sm, SM_CAUSE_SILENCE, SM_ABOUT_NOTHING);
 	case SM_RFT_OWN_FULL:
 		sm_discovery_doubt(sm);
 		return SM_REFUSED;
@@ -184,7 +184,7 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 	if (r->tables && r->verified)
 		return routes_take(sm, r);
 	sm_routes_free(r);
-	sm_note(sm, SM_NOTE_REFUSED, 0, 0);
+	sm_note(sm, .kind = SM_NOTE_REFUSED);
 	sm_discovery_doubt(sm);
 	return SM_REFUSED;
 }

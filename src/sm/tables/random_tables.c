@@ -177,7 +177,6 @@ static void recognise(struct sm *sm, uint32_t sw)
 
 static bool fits(struct sm *sm, uint32_t sw)
 {
-	uint64_t guid = sm->topo.fab->nodes[sm->topo.fab->switches[sw]].guid;
 	const struct sm_rft *t = sm_rft_of(sm, sw);
 	struct tally c;
 	uint32_t need;
@@ -188,7 +187,9 @@ static bool fits(struct sm *sm, uint32_t sw)
 	need = entries_with(&c, choose(sm, sw, &c));
 	if (need <= t->cap)
 		return true;
-	sm_note(sm, SM_NOTE_NO_ROOM, guid, (uint64_t)need << 32 | t->cap);
+	sm_note(sm, .kind = SM_NOTE_NO_ROOM,
+		.about = sm_about_node(sm, sm->topo.node_of[sm->topo.fab->switches[sw]]),
+		.room = {need, t->cap});
 	return false;
 }
 

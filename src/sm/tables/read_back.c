@@ -113,7 +113,7 @@ static bool block_as_set(struct sm *sm, struct sm_target t, const uint8_t *data)
  */
 enum { MENDED_A_ROUND = 64, MISMATCHES_A_ROUND = 256 };
 
-static enum sm_outcome mend(struct sm *sm, const struct sm_txn *t, uint64_t guid)
+static enum sm_outcome mend(struct sm *sm, const struct sm_txn *t)
 {
 	sm_round_again(sm);
 	sm->audit.mending |= t->question != Q_AUDIT_PORT;
@@ -123,7 +123,7 @@ static enum sm_outcome mend(struct sm *sm, const struct sm_txn *t, uint64_t guid
 		sm->audit.mending = false;
 	}
 	if (sm->core.round.end || sm->core.round.restarts <= MISMATCHES_A_ROUND)
-		return sm_changed(sm, SM_CAUSE_SILENCE, guid);
+		return sm_changed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 	return sm_give_up(sm);
 }
 
@@ -145,12 +145,11 @@ static bool as_set(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 static enum sm_outcome audit_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	uint64_t guid = sm->topo.nodes.at[t->target.node].guid;
-
 	if (as_set(sm, t, data))
 		return SM_GOING_ON;
-	sm_note(sm, SM_NOTE_MISMATCH, guid, t->attr_id);
-	return mend(sm, t, guid);
+	sm_note(sm, .kind = SM_NOTE_MISMATCH, .about = sm_about_target(sm, &t->target),
+		.request = {.attribute = t->attr_id});
+	return mend(sm, t);
 }
 
 static enum sm_outcome audit_done(struct sm *sm)

@@ -76,7 +76,8 @@ static enum sm_outcome turns_off_begin(struct sm *sm)
 	sm->dev.turns.n = 0;
 	for (size_t i = 0; i < sm->routes.plan.turns.n; i++)
 		vec_push(&sm->dev.turns, sm->routes.plan.turns.at[i]);
-	sm_note(sm, SM_NOTE_PLAN, sm->routes.plan.kind, sm->dev.turns.n);
+	sm_note(sm, .kind = SM_NOTE_PLAN,
+		.plan = {sm->routes.plan.kind, (uint32_t)sm->dev.turns.n});
 	return SM_GOING_ON;
 }
 

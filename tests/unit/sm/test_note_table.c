@@ -61,7 +61,7 @@ static const struct {
 	{{.kind = SM_NOTE_CHANGE, .about = {.kind = SM_ABOUT_LID, .lid = 5}, .change = {SM_CAUSE_TRAP}},
 	 "change detected by trap: LID 5", "{\"cause\":\"trap\",\"lid\":5}"},
 	{{.kind = SM_NOTE_CHANGE, .change = {SM_CAUSE_SILENCE}},
-	 "change detected by missing response", "{\"cause\":\"silence\"}"},
+	 "change detected by failed request", "{\"cause\":\"silence\"}"},
 	{{.kind = SM_NOTE_UNREACHABLE, .about = BEHIND, .request = {IBA_ATTR_NODE_INFO, 0}},
 	 "no response to NodeInfo from the device behind leaf0_3 port 7",
 	 "{" NODE_JSON ",\"port\":7,\"behind\":true,\"attribute\":\"NodeInfo\"}"},
