@@ -93,7 +93,7 @@ during_a_sweep()
 
 ends_well()
 {
-	kill "$sm_pid" && wait "$sm_pid" && sm_pid= && [ ! -e ctl ] && grep -q 'stop: ends: SIGTERM' sm.log || { tail sm.log && false; }
+	kill "$sm_pid" && wait "$sm_pid" && sm_pid= && [ ! -e ctl ] && grep -q 'stop: weft stops: SIGTERM' sm.log || { tail sm.log && false; }
 }
 
 # Switches come leaf by leaf, then mids, then roots; ports of a leaf 1..4 are hosts', 5..8 trunks.

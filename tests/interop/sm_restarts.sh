@@ -151,7 +151,7 @@ END
 	sm_start --config sm.yaml || return 1
 	printf 'log:\n  level: debug\n' > sm.yaml
 	kill -HUP "$sm_pid"
-	wait_for 'reloaded: the configuration was read again' || return 1
+	wait_for 'reloaded: configuration reloaded' || return 1
 	sm_ask status | jq -e '.log_level == "debug"' || return 1
 	printf 'log:\n  lavel: debug\n' > sm.yaml
 	kill -HUP "$sm_pid"
