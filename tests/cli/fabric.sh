@@ -145,7 +145,7 @@ quits()
 	[ $rc = 0 ]
 }
 
-# Events into a pipe that nobody reads: the fabric serves on, and says later what is missing.
+# Events go into a pipe without a reader: the fabric continues, and reports later how many are missing.
 unread()
 {
 	mkfifo pipe
@@ -178,5 +178,5 @@ ok "weft ctl fabric" control
 ok "a name is served once" taken
 ok "SIGTERM ends it" ends
 ok "quit ends it, also from the control socket" quits
-ok "events that nobody reads hold nobody up" unread
+ok "events without a reader do not block" unread
 echo "1..$n"

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { RING = 64, MAX_DEPTH = 4, NODES = 64, PORTS = 4, BLOCKS = 2 };
 
-/* What devices remember; two of them may share a place, which only makes the world stranger. */
+/* What devices remember; two devices may share an entry, which makes their answers inconsistent. */
 struct place {
 	bool changed; /* PortStateChange */
 	uint16_t top;
@@ -153,7 +153,7 @@ static void fill_port_info(struct place *x, const struct sm_send *s, uint8_t *da
 			*state = pi.state;
 	}
 	pi.state = num == 0 ? IBA_PORT_ACTIVE : *state ? *state : IBA_PORT_INIT;
-	if (x->before) { /* somebody was here before */
+	if (x->before) { /* another manager was here before */
 		pi.lid = (uint16_t)(x->before * 3);
 		pi.sm_lid = x->before & 7;
 		pi.subnet_timeout = x->before & 31;
@@ -329,7 +329,7 @@ static void do_progress(struct play *p)
 					     .ready = (uint16_t)(how >> 1)}});
 }
 
-/* Whoever runs it moves its clock, or wants it otherwise. */
+/* The caller moves the clock or changes the configuration. */
 static void do_orders(struct play *p)
 {
 	unsigned what = byte(p), n = byte(p);

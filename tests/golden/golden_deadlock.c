@@ -66,7 +66,7 @@ static void config(const struct fab *f, const char *technique, struct lab_config
 	c->sm.mechanism.first = c->sm.mechanism.second = sm_technique_find(technique);
 }
 
-/* Every host sends all that its link carries, to anybody. */
+/* Each host sends at the full rate of its link, to random hosts. */
 static void load(struct world *w)
 {
 	struct sim *s = lab_sim(w->lab);

@@ -94,7 +94,7 @@ static node_id node_of(unsigned table_lid)
 		if (ex.f->ports[fab_port_id(ex.f, n, fab_is_switch(ex.f, n) ? 0 : 1)].lid ==
 		    table_lid)
 			return n;
-	fail_msg("nobody has LID %u", table_lid);
+	fail_msg("no port has LID %u", table_lid);
 	return FAB_NONE;
 }
 

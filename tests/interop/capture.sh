@@ -8,7 +8,7 @@ weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 # shellcheck source=tests/interop/lib.sh
 . "$(dirname "$0")/lib.sh"
 need tshark jq
-HOME=$dir # nobody's preferences
+HOME=$dir # without the user's preferences
 export HOME
 
 "$weft" topo gen irregular 4 --hosts 4 --seed 2 --rate 1xSDR -o net

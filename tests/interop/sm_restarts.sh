@@ -244,7 +244,7 @@ ok "a file that does not hold is not believed" not_believed
 ok "the server killed and started again" server_restarts
 ok "a disk that takes nothing" disk_is_full
 ok "SIGHUP reads the configuration again" rereads
-ok "SIGUSR1 writes dumps and opens the log anew" dumps_and_reopens
+ok "SIGUSR1 writes dumps and reopens the log" dumps_and_reopens
 ok "by libibumad" by_umad
 ok "without a device it says so" no_device
 ok "over UDP" by_udp

@@ -11,7 +11,7 @@ sample=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in an
 # shellcheck source=tests/interop/lib.sh
 . "$(dirname "$0")/lib.sh"
 need tshark
-HOME=$dir # nobody's preferences
+HOME=$dir # without the user's preferences
 export HOME
 
 # fields FRAMES EXPECTED FIELD...: these fields of these frames, a line each, spaces between

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The same seeds built by gcc and clang, without and with optimisation, must give the same traces.
 # usage: compilers.sh SOURCE_ROOT TEST_TRIALS COMPILER [SEEDS] [MAX_SWITCHES]      prints TAP
-# TEST_TRIALS is one of the four at hand: built by COMPILER, with optimisation.
+# TEST_TRIALS is one of the four programs, already built by COMPILER with optimisation.
 root=$1 built=$2 compiler=$3 seeds=${4:-200} max=${5:-64}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT INT TERM

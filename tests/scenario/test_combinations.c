@@ -27,7 +27,7 @@ static const struct {
 	{4433, "partial", "fera", "repair", "none", "dependencies", true, false, false},
 	/* the audit read turns of switches that were there before (out of bounds) */
 	{5479, "partial", "fera", "update", "none", "dependencies", false, false, true},
-	/* a restart was hidden by LinearFDBTop, written before anybody noticed */
+	/* a restart was hidden by LinearFDBTop, written before the manager noticed */
 	{18345, "partial", "update", "update", "full", "ports", true, false, false},
 	{19481, "partial", "fera", "fera", "full", "full", true, false, true},
 	/* a trap that could not be repressed kept the manager from sweeping */

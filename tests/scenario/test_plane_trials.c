@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random trials of the data plane, in TAP: a seed draws a subnet, its rates, cables, lanes and
- * buffers, traffic up to well beyond what it can carry, links that make errors and train anew, and
+ * buffers, traffic up to well beyond what it can carry, links that make errors and retrain, and
  * links and switches that fail and return while the manager repairs. Each is run twice, on one
  * thread and on several, and must leave the same hash. Does not judge the manager: test_trials
  * does. usage: test_plane_trials FIRST COUNT [hash]
@@ -106,7 +106,7 @@ static void draw_cables(struct rng *r, struct fab *f)
 	}
 }
 
-/* Links that make errors train anew, after each or after many, quickly or not, some in vain. */
+/* Links retrain after each error or after many, quickly or slowly; some attempts fail. */
 static void draw_training(struct trial *t)
 {
 	struct sim_plane_config *p = &t->sim->cfg.plane;
@@ -230,7 +230,7 @@ static void check_sums(struct trial *t, const char *when)
 		      when, (unsigned long long)st->generated, (unsigned long long)st->delivered,
 		      (unsigned long long)lost, (unsigned long long)st->in_flight);
 	if (st->discarded[SIM_DISCARD_BUFFER])
-		wrong(t, "%s: %llu data packets found no room", when,
+		wrong(t, "%s: %llu data packets overran a buffer", when,
 		      (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
 	t->packets = st->generated;
 	t->lost = lost;
@@ -361,7 +361,7 @@ static void try(struct trial *t, uint64_t seed, unsigned threads)
 	t->lab = lab_new(t->fab, &c, &e);
 	t->sim = lab_sim(t->lab);
 	bring_up(t, &c.sim.plane);
-	/* Links that come back take their time; at power-on the manager would have found nobody. */
+	/* Not from power-on: the manager would start before its own link is up. */
 	t->sim->cfg.training_ps = rng_below(&t->rng, 2) ? rng_below(&t->rng, 200) * PS_PER_US : 0;
 	draw_training(t); /* and neither do links that flap: it might not come to rest */
 	span = draw_traffic(t, &traffic);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in the devices of a fabric, read by directed routes and by nobody's leave: LIDs, port states,
+ * What is in the devices of a fabric, read by directed routes, independently of the manager: LIDs, port states,
  * tables. State: struct census. Way in: main(). Believes no SM and judges nothing: it writes files, which
  * scripts compare and `weft route verify` judges.
  *
@@ -161,7 +161,7 @@ static void table(struct census *c, const struct node *n, const struct end *cons
 			get(c, n, IBA_ATTR_LFT, l / IBA_LFT_BLOCK, data);
 		out = data[l % IBA_LFT_BLOCK];
 		if (!owner[l] || out == IBA_PORT_NONE)
-			continue; /* nobody's way */
+			continue; /* on no route */
 		strbuf_addf(&c->lfts, "0x%04x %03u : (%s portguid 0x%016llx: '')\n", l, out,
 			    owner[l]->type == IBA_NODE_SWITCH ? "Switch" : "Channel Adapter",
 			    (unsigned long long)owner[l]->guid);

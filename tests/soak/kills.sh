@@ -80,11 +80,11 @@ cold()
 {
 	fabric_start net || return 1
 	slow=$(($1 % 4 > 0))
-	[ "$1" -eq 0 ] || [ "$(draw 2 $((seed * 9000 + $1)))" -eq 0 ] || anew
+	[ "$1" -eq 0 ] || [ "$(draw 2 $((seed * 9000 + $1)))" -eq 0 ] || cold_fabric
 }
 
 # Nothing is known of any LID: in which order they are given depends on where the SM sits.
-anew()
+cold_fabric()
 {
 	rm -f state.db*
 	: > seen

@@ -3,7 +3,7 @@
  * A server of ibsim's protocol that knows nothing but another server, and lies about what that one says:
  * a share of the answers comes changed, twice, late, as an answer to something else, or not at all. After
  * so many packets, or at SIGUSR1, it tells the truth, until SIGUSR2. Meanwhile it may pelt its clients with
- * datagrams nobody sent. State: struct liar. Way in: main(). Requests go up as they are: what is in the
+ * datagrams that no device sent. State: struct liar. Way in: main(). Requests go up as they are: what is in the
  * devices is what the SM sets.
  */
 #include "liar.h"

@@ -22,7 +22,7 @@ enum lie {
 	LIE_STATUS,
 	LIE_METHOD,
 	LIE_REPLAY,  /* and an old one once more */
-	LIE_TRAP,    /* and a trap that nobody sent */
+	LIE_TRAP,    /* and a trap that no device sent */
 	LIE_ORDER,   /* and an order of an SM that is not there */
 	LIE_SIZE,    /* cut, or too long */
 	LIE_TIMEOUT, /* the server says it found no way */

@@ -35,7 +35,7 @@ lied_to()
 	lies_end
 }
 
-# All told, as far as the SM lets it: it is asked to sweep, and to read all anew, so that there is something
+# All told, as far as the SM lets it: it is asked to sweep, and to read everything again, so that there is something
 # to lie about; but one that waits for its next try asks nothing.
 lies_end()
 {
@@ -93,7 +93,7 @@ well()
 
 ok "the server takes the netlist" fabric_start net
 ok "a liar stands before it" liar_start "$packets" 6 "$seed" "$pelts"
-ok "lies about $packets packets from the first on, and $pelts that nobody sent" lied_to
+ok "lies about $packets packets from the first on, and $pelts that no device sent" lied_to
 ok "the SM answers all the while" answered
 ok "it has the subnet right in the end" right_in_the_end
 ok "lies once it is up" lied_to_again

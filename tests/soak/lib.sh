@@ -16,7 +16,7 @@ UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:print_stacktrace=
 export ASAN_OPTIONS UBSAN_OPTIONS
 most_mib=400 # what a program may come to need, whatever is thrown at it
 
-# home: a host that nobody attacks from
+# home: a host that no attack comes from
 home=H-0001000000000044
 
 # census [-t]: what the devices hold, in lids, ports, lfts and off
@@ -112,7 +112,7 @@ always_answered()
 	[ ! -s unanswered ] || { cat unanswered && false; }
 }
 
-# sm_resync: it reads all anew, and comes to rest
+# sm_resync: the manager reads everything again and comes to rest
 sm_resync()
 {
 	at=$(sm_changes)

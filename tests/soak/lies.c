@@ -179,7 +179,7 @@ static void lie_method(struct lies *l, uint8_t *mad)
 	iba_smp_set_method(mad, methods[below(l, sizeof(methods))]);
 }
 
-/* ---- what nobody sent ---- */
+/* ---- packets that no device sent ---- */
 
 static void invent(struct lies *l, uint32_t to, bool trap)
 {

@@ -32,7 +32,7 @@ int peer_ctl(struct peer *p, uint32_t type, void *data, uint32_t len);
 void peer_ctl_raw(struct peer *p, const void *bytes, size_t len);
 void peer_ctl_drain(struct peer *p);
 
-/* Waits for room. -ENOTCONN: nobody is there; -ETIMEDOUT: the server does not read. */
+/* Waits for room. -ENOTCONN: no server; -ETIMEDOUT: the server does not read. */
 int peer_send(struct peer *p, const void *bytes, size_t len);
 bool peer_recv(struct peer *p, struct ibsim_packet *pkt, int wait_ms);
 

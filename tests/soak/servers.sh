@@ -27,7 +27,7 @@ comes_up()
 	sm_start --state state.db && is_whole -t && cp lids before && descriptors > fds
 }
 
-# The console's pipe is made anew; the sockets have the same names.
+# The console gets a new pipe; the sockets keep their names.
 serve_again()
 {
 	fabric_serve net
@@ -53,7 +53,7 @@ killed()
 	done 2> /dev/null # the shell tells of each killed child
 }
 
-# Since the last start of the server everything is set anew: wait until the devices say so.
+# After the last start of the server all devices are configured again: wait until they are.
 back()
 {
 	tries=0

@@ -32,7 +32,7 @@ struct world {
 	struct storm storm;
 	struct rng rng; /* of what is no datagram: who sends, who leaves */
 	uint64_t count, reconnects;
-	bool flood, deaf; /* good requests alone; nobody reads */
+	bool flood, deaf; /* valid requests only; responses are not read */
 	uint64_t home_guid;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Datagrams as nobody honest sends them, drawn from a seed: MADs of every class and method with fields
+ * Datagrams that no correct program sends, drawn from a seed: MADs of every class and method with fields
  * flipped, paths that lead nowhere, headers of long transfers, cut and oversized packets, bad control
  * messages. A storm may change LIDs, tables and port states, which an SM can put right again. It
- * may not do what only a person can undo: lock a device with a key for good, disable a port, or take
+ * may not do what only a person can undo: lock a device with a key permanently, disable a port, or take
  * from a link the rates its ends have in common.
  */
 #ifndef WEFT_SOAK_STORM_H
@@ -28,7 +28,7 @@ extern const char *const storm_names[STORM_NKINDS];
 
 struct storm {
 	struct rng rng;
-	uint16_t sm_lid; /* whom to aim at; 0: nobody in particular */
+	uint16_t sm_lid; /* the target; 0: no particular one */
 	unsigned ports;	 /* port numbers drawn go up to this */
 	uint32_t victim; /* the id of an honest client, to pass oneself off as */
 	uint64_t sent[STORM_NKINDS];
@@ -38,7 +38,7 @@ enum { STORM_MAX_BYTES = 4096 };
 
 /* The next datagram into buf; its length. */
 size_t storm_packet(struct storm *s, uint8_t buf[STORM_MAX_BYTES]);
-/* A control message; `client` is a number that may be somebody's. */
+/* A control message; `client` is a number that another client may have. */
 size_t storm_control(struct storm *s, uint32_t client, uint8_t buf[STORM_MAX_BYTES]);
 
 #endif

@@ -30,7 +30,7 @@ storm()
 }
 
 # reached SENT [OTHERS]: of so many datagrams nearly all were read by the server, as it counts itself; the rest were
-# underway from a seat that left, or that somebody's control message ended. OTHERS are no storm's.
+# under way from a client that left, or that another's control message ended. OTHERS are not of the storm.
 reached()
 {
 	: > ibsim.out
@@ -64,7 +64,7 @@ over_udp()
 		"$tools/storm" -s "udp:$port" -n $((count / 2)) -S "$seed" -h $home -p 4 -a H-0001000000000010 \
 			-a H-0001000000000024 -a S-0002000000000012 > storm.out 2>&1 && break
 		kill -0 $ibsim_pid 2> /dev/null && { cat storm.out && return 1; }
-		fabric_stop # the port was somebody's
+		fabric_stop # the port was in use
 	done
 	cat storm.out >> told
 	share=1 # the kernel drops what a busy server has no room for

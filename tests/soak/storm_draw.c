@@ -72,7 +72,7 @@ static uint32_t draw_mod(struct storm *s, unsigned attr)
 			    : below(s, 40);
 }
 
-/* Mostly one of a few, so that what is sent to a LID often finds somebody who was given it. */
+/* Mostly one of a few, so that packets to a LID often find a port that was given it. */
 static uint16_t lid_near(struct storm *s)
 {
 	return (uint16_t)(1 + below(s, one_in(s, 2) ? NEAR_LIDS : 128));
@@ -267,7 +267,7 @@ static void draw_trap(struct storm *s, struct ibsim_packet *p)
 	p->slid = htons(draw_lid(s));
 }
 
-/* Responses nobody asked for, with ids that a manager might have open; and orders of other SMs. */
+/* Responses without a request, with ids that a manager may have open; and orders of other managers. */
 static void draw_to_sm(struct storm *s, struct ibsim_packet *p)
 {
 	static const uint8_t methods[] = {IBA_GET_RESP, IBA_GET_RESP, IBA_GET_RESP, IBA_GET,
@@ -307,7 +307,7 @@ static void spoil(struct storm *s, uint8_t *bytes, size_t len)
 
 /*
  * What only a person could undo is left out, whatever drew or spoiled it. What breaks the ways to an SM that
- * is aimed at is rare: it takes the SM a while to mend them, and nothing comes to it meanwhile.
+ * is aimed at is rare: the manager needs time to correct them, and gets nothing during that time.
  */
 static void tame(struct storm *s, uint8_t *mad)
 {
@@ -339,7 +339,7 @@ static enum storm_kind draw_kind(struct storm *s)
 					STORM_SM,	STORM_NOISE};
 
 	if (!s->sm_lid && one_in(s, 2))
-		return STORM_DIRECTED; /* nobody keeps the tables that lead to LIDs */
+		return STORM_DIRECTED; /* no manager maintains the tables for LIDs */
 	return (enum storm_kind)PICK(s, kinds);
 }
 

@@ -23,8 +23,8 @@ struct world {
 	struct port_client hook; /* the manager's own */
 	struct fab *fab;
 	struct lab_config cfg;
-	uint16_t *lid; /* by port, before the lies; 0: none */
-	uint64_t anew; /* lies after which all is read anew, again and again; 0: never */
+	uint16_t *lid;	 /* by port, before the lies; 0: none */
+	uint64_t resync; /* every so many lies the manager reads everything again; 0: never */
 };
 
 static uint64_t now_ms(const struct world *w)
@@ -140,7 +140,7 @@ static void read_anew(struct world *w)
 static void lie(struct world *w)
 {
 	time_ps limit = sim_now(lab_sim(w->lab)) + 600 * PS_PER_S;
-	uint64_t next = w->anew ? w->lies.left - MIN(w->lies.left, w->anew) : 0;
+	uint64_t next = w->resync ? w->lies.left - MIN(w->lies.left, w->resync) : 0;
 
 	while (w->lies.left && sim_next(lab_sim(w->lab)) <= limit) {
 		sim_step(lab_sim(w->lab));
@@ -148,7 +148,7 @@ static void lie(struct world *w)
 			continue;
 		read_anew(w);
 		come_between(w);
-		next -= MIN(next, w->anew);
+		next -= MIN(next, w->resync);
 	}
 	w->lies.left = 0;
 }
@@ -247,7 +247,7 @@ static void run(struct seed_run *r)
 	lids_read(&w);
 	come_between(&w);
 	w.lies.left = 1 + rng_below(&rng, 5000);
-	w.anew = r->seed % 2 ? 100 + rng_below(&rng, 1000) : 0;
+	w.resync = r->seed % 2 ? 100 + rng_below(&rng, 1000) : 0;
 	lie(&w);
 	if (getenv("TRACE"))
 		fprintf(stderr, "%14.6f ms the truth from now on\n",

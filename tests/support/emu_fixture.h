@@ -116,7 +116,7 @@ static inline socklen_t peer_addr(struct sockaddr_un *a, const struct emu *m, co
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len + 1);
 }
 
-/* What the loop has to do now, and one turn for everybody. */
+/* What the loop has to do now, and one turn for each client. */
 static inline void emu_turn(struct emu *m)
 {
 	uv_run(&m->loop, UV_RUN_NOWAIT);

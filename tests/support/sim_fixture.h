@@ -333,7 +333,7 @@ static inline void world_give_lft(struct world *w, unsigned hops, const uint8_t 
 	assert_int_equal(smp_status(r), 0);
 }
 
-/* Send, and see it dropped for this reason and no other; nobody hears of it. */
+/* Send, and expect that it is dropped for this reason and no other, and reaches no client. */
 static inline void world_lose(struct world *w, const struct sim_smp *s, enum sim_drop why)
 {
 	struct sim_stats before = *sim_stats(w->sim);

@@ -54,7 +54,7 @@ TEST(err_set_returns_the_code_and_truncates_the_text)
 	assert_int_equal(err_set(&e, -EINVAL, "%s:%d: expected %s", "net.txt", 12, "a port"),
 			 -EINVAL);
 	assert_string_equal(e.text, "net.txt:12: expected a port");
-	assert_int_equal(err_set(NULL, -ENOENT, "nobody reads this"), -ENOENT);
+	assert_int_equal(err_set(NULL, -ENOENT, "ignored"), -ENOENT);
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = 0;
 	err_set(&e, -1, "%s", longer);

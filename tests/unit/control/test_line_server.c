@@ -233,7 +233,7 @@ TEST(socket_paths_in_use_and_left_behind)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(lines_listen(&l, &w->loop, w->path, 0600, answer, w, &e), -EADDRINUSE);
 	assert_non_null(strstr(e.text, "another process listens"));
-	/* One that somebody left behind is replaced. */
+	/* A socket left behind by a dead process is replaced. */
 	snprintf(path, sizeof(path), "%s/stale", w->dir);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
@@ -242,7 +242,7 @@ TEST(socket_paths_in_use_and_left_behind)
 	assert_int_equal(lines_listen(&l, &w->loop, path, 0660, answer, w, &e), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0660);
-	/* What somebody else put there meanwhile stays. */
+	/* A file that another process put there stays. */
 	unlink(path);
 	close(open(path, O_CREAT | O_WRONLY, 0600));
 	lines_close(l);
@@ -299,7 +299,7 @@ TEST(the_blocking_client)
 	k.a.len = 0;
 	assert_int_equal(lines_ask("/nonexistent/x", "x", 100, &k.a, &k.e), -ENOENT);
 	assert_non_null(strstr(k.e.text, "/nonexistent/x: no process listens there"));
-	/* The loop does not turn: nobody answers. */
+	/* The loop does not run: no answer. */
 	assert_int_equal(lines_ask(k.w->path, "x", 50, &k.a, &k.e), -ETIMEDOUT);
 	turn(k.w);
 	strbuf_free(&k.a);

@@ -73,7 +73,7 @@ TEST(bad_connections_are_refused)
 	p[0].client = 0;
 	msg = peer_ask(m, &p[0], IBSIM_CONNECT,
 		       &(struct ibsim_client_info){.id = 9, .is_sm = 1, .node = "host2"},
-		       sizeof(struct ibsim_client_info)); /* nobody reads there */
+		       sizeof(struct ibsim_client_info)); /* no client reads there */
 	assert_int_equal(msg.type, IBSIM_ERROR);
 	assert_ptr_equal(m->ports->next, NULL); /* and nothing is left of it */
 	peer_die(&p[0]);
@@ -237,7 +237,7 @@ TEST(clients_can_set_their_timeout)
 	peer_die(&p);
 }
 
-/* ---- what nobody asked for ---- */
+/* ---- MADs without a request ---- */
 
 static void deliver(struct emu *m, const struct peer *at, const struct sim_smp *smp)
 {
@@ -410,7 +410,7 @@ TEST(a_client_that_reconnects_counts_once)
 
 	assert_true(peer_join(m, &p, 10, "host0", true));
 	peer_die(&p);
-	assert_true(peer_join(m, &p, 10, "host2", false)); /* before anybody noticed */
+	assert_true(peer_join(m, &p, 10, "host2", false)); /* before the emulator noticed */
 	assert_int_equal(p.client, 0);
 	assert_int_equal(m->fab->ports[m->clients[0].port].guid, 0x121);
 	assert_false(m->clients[0].is_sm);
@@ -448,7 +448,7 @@ TEST(a_client_that_does_not_read_loses_packets)
 	peer_die(&kind);
 }
 
-/* As much as the socket holds, turn by turn: whoever asks once is served in the same turn. */
+/* As much as the socket holds, turn by turn: another client is served in the same turn. */
 TEST(a_flooding_client_gets_its_share_only)
 {
 	struct emu *m = *state;

@@ -155,7 +155,7 @@ TEST(generated_lengths_and_their_differences)
 
 /* ---- time ---- */
 
-/* h0 - sw - h1 at 4X QDR with the two lengths, 0 for a cable nobody measured. */
+/* h0 - sw - h1 at 4X QDR with the two lengths, 0 for a cable of unknown length. */
 static struct fab *draw_two_cables(uint32_t left, uint32_t right)
 {
 	struct fab_builder *b = fab_builder_new();

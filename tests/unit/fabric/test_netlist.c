@@ -605,7 +605,7 @@ static const struct {
 	 "6: the node of line 1 is defined once more; both are taken as one\n"
 	 "7: " SW(1) "[1] \"late name\" leads to b[1], as line 2 says already\n",
 	 2, 2},
-	/* GUID 0 is nobody's */
+	/* GUID 0 is invalid */
 	{"Switch 2 \"" SW(0) "\"\n[1] \"b\"[1]\nHca 2 \"b\"\n[1] \"" SW(0) "\"[1]\n",
 	 "1: " SW(0) " has GUID 0; it is given 0x0000000000200000\n", 2, 1},
 	/* GUID lines that belong to no node */

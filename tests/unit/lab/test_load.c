@@ -205,7 +205,7 @@ TEST(at_low_load_every_packet_is_delivered)
 	fab_free(f);
 }
 
-/* The thesis's own check of its model (4.2.5): whoever sends, one link brings 2 Gb/s. */
+/* The thesis's check of its model (4.2.5): from any sender, one link carries 2 Gb/s. */
 TEST(incast_fills_one_link)
 {
 	struct fab *f = make("irregular", 8, 7);
@@ -347,7 +347,7 @@ TEST(a_deadlock_is_found)
 	l = lab_new(f, &c, &e);
 	assert_non_null(l);
 	assert_int_equal(lab_load_up(l, 10 * PS_PER_S, &e), 0);
-	sim_attach(lab_sim(l), lab_sm_node(l), 1, NULL, NULL); /* the manager would mend it */
+	sim_attach(lab_sim(l), lab_sm_node(l), 1, NULL, NULL); /* the manager would repair it */
 	for (uint32_t i = 0; i < f->nswitches; i++)
 		turn_clockwise(l, f, f->switches[i], next_in_ring(f, i));
 	d.traffic.pattern = TRAFFIC_SHIFT;
@@ -395,7 +395,7 @@ TEST(the_saturation_rate_is_found)
 	fab_free(f);
 }
 
-/* What is simulated ahead, on other threads, is used or forgotten; nobody sees that it was. */
+/* Simulations ahead on other threads are used or dropped; the result does not show it. */
 TEST(the_number_of_threads_does_not_change_the_saturation_rate)
 {
 	struct fab *f = make("irregular", 4, 6);

@@ -114,7 +114,7 @@ TEST(port_states_and_power_change_connectivity)
 	assert_int_equal(v.cyclic, 0);
 	assert_int_equal(v.pairs, 12);
 	assert_int_equal(v.connected, 6); /* those that need not pass it */
-	/* Without switch 2 its host is out of reach, and nobody asks for it. */
+	/* Without switch 2 its host is not physically connected and does not count. */
 	sim_node_power(b.w.sim, 2, false);
 	v = levels(&b);
 	assert_int_equal(v.pairs, 6);

@@ -148,7 +148,7 @@ TEST(tables_that_deadlock_are_refused)
 
 	for (uint32_t s = 0; s < 4; s++)
 		for (uint32_t d = 0; d < 4; d++)
-			if (s != d) /* everybody to the right */
+			if (s != d) /* all clockwise */
 				rt_row(new, s)[host_lid(f, d)] = 1;
 	assert_int_equal(rt_plan(f, old, new, rank, NULL, 1, &p, &e), -EINVAL);
 	assert_string_equal(e.text, "plan: the new tables are not free of deadlock");

@@ -503,7 +503,7 @@ TEST(updated_tables_are_as_good_as_computed_ones)
 	assert_true(searched < switches / 2);
 }
 
-/* Something breaks in a tree and is mended again. Only what must moves at first; `even` gives what
+/* A link of a tree fails and returns. Only what must moves at first; `even` gives what
  * comes back its share. The busiest link between hosts for that of FERa's tables from nothing. */
 static void tree_change(struct state *x, struct fab *f, bool even, struct tally *load)
 {

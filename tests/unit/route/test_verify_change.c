@@ -101,7 +101,7 @@ static void one_change(const struct fab *f, const struct fab *g, struct rng *r, 
 		n->spoilt += n->bad - bad;
 		rt_tables_free(c);
 	}
-	/* What was there before the change, as if nobody had computed anything. */
+	/* The tables from before the change, as if none had been computed. */
 	if (carried->top_lid >= fab_top_lid(g))
 		compare(g, carried, kept, &before, n);
 out:

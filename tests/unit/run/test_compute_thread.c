@@ -126,7 +126,7 @@ TEST(cancelled_requests_are_not_started)
 		assert_int_equal(b->owners.at[i], 1);
 }
 
-/* An end with an answer that nobody took. */
+/* Shutdown with an answer that was not taken. */
 TEST(stopping_frees_an_answer_that_waits)
 {
 	struct bench *b = *state;

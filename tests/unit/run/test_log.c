@@ -199,7 +199,7 @@ TEST(a_flood_is_counted)
 	log_close(&l);
 }
 
-/* A log is never waited for; once somebody reads again it says what is missing. */
+/* Writing the log never blocks; when the reader continues, the log says how much is missing. */
 TEST(a_reader_that_stalls_does_not_block)
 {
 	struct run_log l;
@@ -285,7 +285,7 @@ TEST(systemd_is_notified)
 	char text[64] = "";
 
 	unsetenv("NOTIFY_SOCKET");
-	systemd_notify("READY=1"); /* nobody there: nothing happens */
+	systemd_notify("READY=1"); /* no systemd: nothing happens */
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", dir);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	setenv("NOTIFY_SOCKET", a.sun_path, 1);
@@ -296,7 +296,7 @@ TEST(systemd_is_notified)
 	close(fd);
 	setenv("WATCHDOG_USEC", "3000000", 1);
 	assert_int_equal(systemd_watchdog_us(), 3000000);
-	setenv("WATCHDOG_PID", "1", 1); /* somebody else's */
+	setenv("WATCHDOG_PID", "1", 1); /* of another process */
 	assert_int_equal(systemd_watchdog_us(), 0);
 	unsetenv("WATCHDOG_USEC");
 	unsetenv("WATCHDOG_PID");

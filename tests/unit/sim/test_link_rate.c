@@ -370,7 +370,7 @@ TEST(no_common_rate_no_link)
 	pi.speed_enabled = 4;
 	assert_int_equal(give(&w, 1, 2, &pi, 0).state, IBA_PORT_DOWN);
 	assert_int_equal(port(&w, 2, 1)->phys_state, IBA_PHYS_POLLING);
-	pi.speed_enabled = 6; /* both know DDR again, and nobody has to order it */
+	pi.speed_enabled = 6; /* both enable DDR again; the link retrains by itself */
 	assert_int_equal(give(&w, 1, 2, &pi, 0).state, IBA_PORT_INIT);
 	assert_int_equal(port(&w, 2, 1)->speed_active, 2);
 	world_close(&w);

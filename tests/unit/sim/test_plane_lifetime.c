@@ -58,7 +58,7 @@ static void open_world(struct world *w, unsigned slow_host, void (*tune)(struct 
 	w->fab = two_leaves(slow_host);
 	lab_config_default(&c);
 	c.sim.plane.on = true;
-	c.sm.sweep_factor = 0; /* nobody disturbs */
+	c.sm.sweep_factor = 0; /* no sweeps */
 	c.threads = 1;
 	if (tune)
 		tune(&c);
@@ -121,7 +121,7 @@ TEST(multicast_reaches_everyone_else_once)
 	assert_int_equal(w.st->delivered, 5);
 	assert_int_equal(w.st->copies, 4);
 	assert_int_equal(w.st->in_flight, 0);
-	sim_inject(w.sim, 0, 0xc006, 256, 0); /* a group nobody joined */
+	sim_inject(w.sim, 0, 0xc006, 256, 0); /* a group without members */
 	run_for(&w, 100 * PS_PER_US);
 	assert_int_equal(discarded(&w, SIM_DISCARD_UNROUTABLE), 1);
 	close_world(&w);
@@ -206,7 +206,7 @@ static void one_byte_in_50000(struct lab_config *c)
 	c->sm.retries = 20;
 }
 
-/* A damaged packet takes its credit with it until FCTBS tells; nothing stops for good. */
+/* A damaged packet takes its credit with it until FCTBS restores it; nothing stops permanently. */
 TEST(errors_cost_packets_but_no_credit)
 {
 	struct world w;

@@ -326,7 +326,7 @@ TEST(test_vl15_has_no_credits)
 		sim_send(w.sim, 1, 1, &smp);
 	pw_drain(&w, PS_PER_MS);
 	pw_expect(&w, 50, SIM_DISCARD_BUFFER, 0);
-	/* Every request that was not dropped was answered; nobody waits for the answers. */
+	/* Each request that was not dropped was answered; no one reads the responses. */
 	assert_true(st->dropped[SIM_DROP_BUFFER] > 10 && st->dropped[SIM_DROP_BUFFER] < 40);
 	assert_int_equal(st->delivered, 50 - st->dropped[SIM_DROP_BUFFER]);
 	assert_int_equal(st->dropped[SIM_DROP_NO_SM], st->delivered);
@@ -754,7 +754,7 @@ TEST(test_a_stalled_vl)
 	pw_close(&w);
 }
 
-/* The far host tells of its room, but for 20 us nobody listens. */
+/* The far host sends its credits, but for 20 us they are not received. */
 static void hold_credit(struct pworld *w)
 {
 	struct out_chan *o = w->ctx;
@@ -763,7 +763,7 @@ static void hold_credit(struct pworld *w)
 		o->fccl = 5;
 }
 
-/* Only packets in a row count: one that is sent between two that expire starts the count anew. */
+/* Only packets in a row count: one that is sent between two that expire restarts the count. */
 TEST(test_a_vl_that_moves_does_not_stall)
 {
 	struct out_chan *o;

@@ -61,10 +61,10 @@ static uint64_t cut_after(node_id n, unsigned num, time_ps into)
 	return delivered;
 }
 
-/* On the cable it came in by, everybody's tail is lost: all get it, or nobody does. */
+/* A cut on the input cable truncates all copies: all hosts get the packet, or none. */
 TEST(a_truncated_multicast_packet_reaches_no_host)
 {
-	unsigned all = 0, nobody = 0;
+	unsigned all = 0, none = 0;
 
 	for (time_ps t = 0; t < 4 * PS_PER_US; t += 25 * PS_PER_NS) {
 		uint64_t n = cut_after(2, 1, t);
@@ -73,11 +73,11 @@ TEST(a_truncated_multicast_packet_reaches_no_host)
 			fail_msg("cut after %llu ns: %llu of 3 hosts got it",
 				 (unsigned long long)(t / PS_PER_NS), (unsigned long long)n);
 		all += n == 3;
-		nobody += n == 0;
+		none += n == 0;
 	}
 	/* 40 of arbiter, 2,074 of packet and 100 of cable: the tail is in after 2,214 ns */
-	assert_int_equal(nobody, 2214 / 25 + 1);
-	assert_int_equal(all, 4000 / 25 - nobody);
+	assert_int_equal(none, 2214 / 25 + 1);
+	assert_int_equal(all, 4000 / 25 - none);
 }
 
 /* Copies made before the cut, seen from the source, are whole: only those behind it suffer. */

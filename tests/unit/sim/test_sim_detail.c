@@ -120,7 +120,7 @@ TEST(waiting_for_credit)
 	pw_close(&w);
 }
 
-/* Each loss has a place, a cause and somebody who had sent it. */
+/* Each discard has a place, a reason and a sender. */
 TEST(discards_are_counted_where_they_happen)
 {
 	struct pworld w;

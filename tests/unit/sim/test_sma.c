@@ -170,7 +170,7 @@ TEST(random_table)
 	t.port[0] = 5; /* there are four */
 	iba_rft_put(&t, d);
 	assert_int_equal(set_mod(&w, SW, IBA_ATTR_RFT, 0, d, NULL), IBA_STATUS_BAD_FIELD);
-	t.valid[0] = 0; /* nobody looks at it then */
+	t.valid[0] = 0; /* ignored then */
 	iba_rft_put(&t, d);
 	round_trip(&w, SW, IBA_ATTR_RFT, 1, d);
 	world_close(&w);
@@ -685,7 +685,7 @@ TEST(training_takes_its_time)
 	assert_int_equal(port_state(&w, SW, 2), IBA_PORT_DOWN);
 	world_run(&w, 9 * PS_PER_US);
 	assert_int_equal(port_state(&w, SW, 2), IBA_PORT_DOWN);
-	/* Pulled and put back meanwhile: training starts anew. */
+	/* Unplugged and plugged in again: training restarts. */
 	sim_uncable(w.sim, a);
 	sim_cable(w.sim, a, fab_port_id(w.fab, H1, 1));
 	world_run(&w, 15 * PS_PER_US);
@@ -849,7 +849,7 @@ TEST(test_m_key_lease)
 	start = sim_now(w.sim);
 	assert_null(with_key(&w, SW, IBA_GET, 5)); /* the lease begins to run */
 	world_run(&w, start + 9 * PS_PER_S);
-	assert_null(with_key(&w, SW, IBA_GET, 5)); /* asking again does not start it anew */
+	assert_null(with_key(&w, SW, IBA_GET, 5)); /* another request does not restart it */
 	world_run(&w, start + 10 * PS_PER_S + PS_PER_MS);
 	assert_int_equal(key_seen(with_key(&w, SW, IBA_GET, 5)), 42); /* now it may be read */
 	assert_null(with_key(&w, SW, IBA_SET, 5));		      /* but not be written */
@@ -1030,7 +1030,7 @@ TEST(test_trap_limit)
 	world_close(&w);
 }
 
-/* A time-out of hours, and nobody answers: simulated time has an end, and then nothing more comes.
+/* A timeout of hours without a response: simulated time ends, and nothing follows.
  */
 TEST(trap_times_do_not_overflow)
 {
@@ -1065,7 +1065,7 @@ TEST(no_traps_unless_supported)
 	world_close(&w);
 }
 
-/* Before an SM has said where it is there is nobody to tell; then the notice that waits goes out.
+/* Before a manager has set its LID the notice has no destination and waits; then it is sent.
  */
 TEST(a_trap_waits_for_an_sm)
 {

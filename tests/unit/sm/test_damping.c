@@ -208,7 +208,7 @@ TEST(a_switch_is_not_cut_off)
 	end(&s);
 }
 
-/* A host's link is its only one; it is off until it keeps quiet, and nobody else is told anything.
+/* A host's only link is held until it is quiet; no other device gets an SMP.
  */
 TEST(a_host_that_flaps)
 {

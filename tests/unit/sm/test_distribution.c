@@ -101,9 +101,8 @@ static void expect_outwards(const struct mech_world *w)
 
 			if (x->data[e] == x->was[e] || x->data[e] == IBA_PORT_NONE)
 				continue;
-			assert_int_equal(
-				x->data[e],
-				w->lft[x->sw][lid]); /* each entry changes once, for good */
+			assert_int_equal(x->data[e],
+					 w->lft[x->sw][lid]); /* each entry changes once */
 			next = next_switch(w, x->sw, x->data[e]);
 			changed++;
 			if (next == SWITCHES)
@@ -378,7 +377,7 @@ TEST(test_turns_that_are_off_are_found_and_keep_their_order)
 		list_flip(&l, sm, guid, in, out);
 		assert_int_equal(sm->dev.off.n, l.n);
 		if (step == 9000)
-			sm->dev.off_serial = MAP_NONE; /* it numbers anew */
+			sm->dev.off_serial = MAP_NONE; /* restart the serial numbers */
 		if (step % 3000 == 2999) {
 			sm_off_clear(sm);
 			l.n = 0;

@@ -127,7 +127,7 @@ TEST(the_standby_takes_over_when_the_master_dies)
 	assert_int_equal(lid_of(&g, 2), 12);
 	assert_int_equal(g.dev[2].si.port_state_change, 0);
 	assert_int_equal(count_sends(&g, IBA_SET, IBA_ATTR_LFT),
-			 2); /* LID 13 is nobody's any more */
+			 2); /* LID 13 is no longer assigned */
 	rig_close(&g);
 }
 
@@ -475,7 +475,7 @@ static void expect_master(struct duel *d, unsigned manager)
 }
 
 /* It is gone for so short a time that the standby does not notice, finds that one to be the better, and
- * stands by: somebody has to manage. */
+ * stands by: one must manage. */
 TEST(a_returning_master_yields_to_a_higher_rank)
 {
 	struct duel d;
@@ -537,7 +537,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		    iba_smp_attr_id(smp->mad) != IBA_ATTR_PORT_INFO;
 }
 
-/* Another one at the helm: everybody has to know its LID, and that is all. */
+/* A new master: all devices must get its LID, and nothing else. */
 TEST(a_failover_costs_no_packet)
 {
 	struct traffic_config t = {.pattern = TRAFFIC_UNIFORM,

@@ -87,7 +87,7 @@ TEST(each_device_has_another_key)
 		c = with_keys(&w, OLD, OLDER, 0);
 		lab_manager_config(w.lab, 0, &c);
 		lab_manager_start(w.lab, 0, true);
-		mech_wait(&w, 15 * PS_PER_MS); /* it dies before it has told everybody, or after */
+		mech_wait(&w, 15 * PS_PER_MS); /* it stops before or after it has set all keys */
 		c = with_keys(&w, NEW, OLD, OLDER);
 		follow(&w, &c);
 		mech_settle(&w);
@@ -120,7 +120,7 @@ TEST(devices_with_an_unknown_key_stay_locked)
 	mech_close(&w);
 }
 
-/* While it runs: the next round tells everybody, and nothing else happens. */
+/* While it runs: the next round sets the key in all devices, and nothing else.  */
 TEST(the_key_changes_while_the_manager_runs)
 {
 	for (unsigned protect = 0; protect <= 3; protect++) {

@@ -157,7 +157,7 @@ TEST(disabling_damping_releases_held_links)
 	rig_close(&g);
 }
 
-/* ---- somebody else computes ---- */
+/* ---- a worker computes ---- */
 
 TEST(memory_of_a_running_computation_is_kept)
 {

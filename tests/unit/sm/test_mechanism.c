@@ -46,7 +46,7 @@ static void assert_lids_are(struct mech_world *w, const struct mech_lids *before
 	assert_memory_equal(before, &now, sizeof(now));
 }
 
-/* Whether the manager enters the phase, for the first time that anybody asks. */
+/* Whether the manager enters the phase; true only once. */
 static bool strikes(struct mech_world *w, const struct sm_note *n, enum sm_phase phase)
 {
 	if (w->struck || n->kind != SM_NOTE_PHASE || n->phase.to != phase)
@@ -73,7 +73,8 @@ static void a_power_cycled_switch_gets_everything_again(struct mech_world *w)
 
 	mech_power(w, sw_guid(1), false);
 	mech_wait(w, PS_PER_US);
-	mech_power(w, sw_guid(1), true); /* long before the next sweep: nobody missed it */
+	mech_power(w, sw_guid(1),
+		   true); /* long before the next sweep: the manager did not notice */
 	assert_int_equal(linear_top(w, 1), 0);
 	assert_int_equal(mech_settle(w), 10);
 	assert_lids_are(w, &before);
@@ -192,7 +193,7 @@ TEST(changes_during_every_phase)
 			struck[p] += change_in_phase(&sm_mechanisms[n], p);
 	for (unsigned p = SM_DISCOVER; p < SM_NPHASES; p++)
 		if (p != SM_AUDIT &&
-		    p != SM_STANDBY) /* nothing is lost here, and nobody else is there */
+		    p != SM_STANDBY) /* no SMP is lost here, and there is no other manager */
 			assert_int_equal(struck[p], n);
 }
 
@@ -233,7 +234,7 @@ static void restart_in_phase(const struct sm_mechanism *m, unsigned sw, enum sm_
 	mech_close(&w);
 }
 
-/* sw0 lies between the manager and everybody else: its LIDs and tables carry all others. */
+/* sw0 is between the manager and all other nodes: its LIDs and tables carry all SMPs. */
 TEST(a_switch_restarts_during_every_phase)
 {
 	static const time_ps off[] = {PS_PER_US, 200 * PS_PER_US, 12 * PS_PER_MS};
@@ -315,7 +316,7 @@ static void the_managers_own_link_bounces(struct mech_world *w)
 {
 	struct mech_lids before = mech_lids(w);
 
-	mech_cut(w, 0, 3); /* back before anybody looks */
+	mech_cut(w, 0, 3); /* back before the manager reads it */
 	mech_wait(w, PS_PER_US);
 	mech_join(w, 0, 3);
 	assert_int_equal(mech_settle(w), 10);
@@ -384,7 +385,7 @@ static void falls_back_to_full_discovery(struct mech_world *w)
 	assert_int_equal(lab_sm(w->lab)->disc.kind, SM_DISCOVERY_PARTIAL);
 }
 
-/* A stranger takes sw4 over: with his key, it does not answer the manager any more. */
+/* Another manager takes sw4 over: with its key, sw4 no longer answers ours. */
 static void rekey_sw4(struct mech_world *w, uint64_t key, uint64_t next)
 {
 	static const uint8_t to_sw4[] = {1, 1, 4}; /* from h1 */

@@ -18,7 +18,7 @@ static bool idle(const struct rig *g)
 	return g->sm->core.phase == SM_READY && !g->sm->txn.outstanding && !g->air.n;
 }
 
-/* At rest, and everybody asked. */
+/* At rest, and all names requested. */
 static void run_idle(struct rig *g)
 {
 	run_ready(g);

@@ -169,11 +169,11 @@ TEST(a_small_change_sends_few_blocks)
 	rig_free(&g);
 }
 
-/* Packets for a LID that nobody has end somewhere: no ring of default ports. */
+/* Packets for an unassigned LID end: default ports make no loop. */
 TEST(default_ports_make_no_loop)
 {
 	struct rig g;
-	const uint16_t nobody = 1000;
+	const uint16_t unassigned = 1000;
 
 	for (const struct sm_mechanism *m = sm_mechanisms; m->name; m++) {
 		rig_make(&g, m, 1, 256, 0);
@@ -182,7 +182,7 @@ TEST(default_ports_make_no_loop)
 			node_id n = g.fab->switches[s];
 			unsigned out, hops = 0;
 
-			for (; (out = sim_route(lab_sim(g.lab), n, nobody)) != 0; hops++) {
+			for (; (out = sim_route(lab_sim(g.lab), n, unassigned)) != 0; hops++) {
 				port_id peer =
 					sim_port_peer(lab_sim(g.lab), fab_port_id(g.fab, n, out));
 

@@ -138,7 +138,7 @@ TEST(names_are_restored)
 	mech_close(&w);
 }
 
-/* Whoever was next to it tells; the others are not asked for their ports. */
+/* Its neighbours report it; ports of the other switches are not read. */
 TEST(a_link_failed_meanwhile)
 {
 	struct mech_world w;
@@ -187,7 +187,7 @@ static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint3
 	mech_wait(w, PS_PER_MS);
 }
 
-/* Another table: all is read then, and that one mended. */
+/* Another table: everything is read then, and that table corrected. */
 TEST(another_manager_wrote_a_table_meanwhile)
 {
 	uint8_t data[IBA_LFT_BLOCK];

@@ -294,7 +294,7 @@ TEST(traps_that_change_nothing)
 	give_smp(&g, trap, lid_of(&g, 2));
 	assert_int_equal(g.out.sends.n, 1); /* repressed */
 	assert_int_equal(g.sm->core.phase, SM_READY);
-	/* From nowhere: nobody to answer, but worth a look. */
+	/* Without a sender: it cannot be repressed, but starts a sweep. */
 	make_trap(trap, IBA_TRAP_BAD_MKEY, 6);
 	give_smp(&g, trap, 0);
 	assert_int_equal(g.out.sends.n, 0);
@@ -485,7 +485,7 @@ TEST(no_lid_left_for_the_manager)
 
 static unsigned port0_lost;
 
-/* The local switch's port 0 answers so late that everybody else is known by then. */
+/* The local switch's port 0 responds so late that all other nodes are known by then. */
 static bool late_port0(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
 {
 	(void)g;
@@ -542,7 +542,7 @@ TEST(lids_of_removed_nodes_are_reused)
 	assert_int_equal(n, 49152 / 128 - 1); /* LIDs 1 to 127 are no range of 128 */
 	sm_status(sm, &st);
 	assert_int_equal(st.lids, n * 128);
-	sm->topo.epoch = 5;				    /* nobody has been seen for long */
+	sm->topo.epoch = 5;				    /* no node was seen for a long time */
 	assert_int_equal(sm_lid_give(sm, 1000, 7, 0), 128); /* but for this one */
 	assert_int_equal(sm_lid_give(sm, 5000, 7, 0), 256);
 	assert_int_equal(sm_lid_of(sm, 1001, NULL), 0);
@@ -881,8 +881,7 @@ TEST(the_other_end_of_a_stopped_link_is_armed_too)
 		add_dev(&g, IBA_NODE_CA, 1);
 		join(&g, 0, 1, 1, 1);
 		join(&g, 5, 1, 3, 1);
-		for (unsigned a = 1; a <= 4;
-		     a++) /* everybody with everybody: break nodes in plenty */
+		for (unsigned a = 1; a <= 4; a++) /* a full mesh: many break nodes */
 			for (unsigned b = a + 1; b <= 4; b++)
 				join(&g, a, 1 + b, b, 1 + a);
 		rig_start(&g);

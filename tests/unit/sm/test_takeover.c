@@ -161,7 +161,7 @@ TEST(a_warm_start_loses_no_packet)
 	}
 }
 
-/* A link that comes while nobody manages is taken into use without a loss; one that goes costs no more
+/* A link that comes up while no manager runs is used without a loss; one that goes costs no more
  * than what is sent that way until the new manager has seen it. */
 TEST(a_change_while_no_manager_ran)
 {
@@ -187,12 +187,12 @@ TEST(a_change_while_no_manager_ran)
 	lab_manager_start(w.lab, 0, true);
 	mech_settle(&w);
 	assert_true(lost(&w) > 0);
-	t = follow(&w, false); /* and whoever comes next finds all in order */
+	t = follow(&w, false); /* and the next manager finds nothing to correct */
 	assert_int_equal(t.sets, 0);
 	mech_close(&w);
 }
 
-/* ---- somebody else's tables ---- */
+/* ---- tables of another manager ---- */
 
 static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint32_t mod,
 			const uint8_t *data)
@@ -205,7 +205,7 @@ static void set_by_hand(struct mech_world *w, uint16_t lid, uint16_t attr, uint3
 	mech_wait(w, PS_PER_MS);
 }
 
-/* Once round the ring, always the same way: everybody is reached, and everybody waits for everybody. */
+/* All clockwise around the ring: every host is reached, and the tables allow a deadlock. */
 static void route_in_a_ring(struct mech_world *w)
 {
 	static const unsigned far_first[] = {2, 1, 3, 0, 4};
@@ -334,7 +334,7 @@ TEST(an_apparently_free_lid_may_be_in_use)
 }
 
 /*
- * distrust: a stranger wrote a LID, a table and a turn, and marked nothing. LIDs are as seeded, not as the
+ * distrust: another program wrote a LID, a table and a turn, without the mark. LIDs are as seeded, not as the
  * device has them, and all turns are looked at.
  */
 TEST(values_that_another_program_wrote_are_corrected)
@@ -371,7 +371,7 @@ TEST(values_that_another_program_wrote_are_corrected)
 }
 
 /*
- * distrust: a host that is met early is nobody the manager knows and has the LID of a switch far away. It
+ * distrust: a host that is discovered early is unknown to the manager and has the LID of a distant switch. It
  * may be that switch under a false name, so it does not get that LID, though its owner was not met yet.
  */
 TEST(an_unknown_host_does_not_get_the_lid_of_a_switch)

@@ -370,7 +370,7 @@ TEST(bad_packets_are_ignored)
 	stop(&s);
 }
 
-/* What somebody else asks keeps its id, or the answer would not find back. */
+/* A request of another node keeps its transaction id, or its response could not be matched. */
 TEST(transaction_ids_of_other_requesters_are_kept)
 {
 	struct ibsim_packet p = {.slid = htons(9), .dlid = htons(1)};
