@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the netlist's reader keeps between its two steps. netlist.c turns lines into statements
- * about nodes and ports, in the order of the file; netlist_build.c weighs the statements against
- * each other and makes the snapshot. Spans point into the caller's text, which must outlive both.
+ * What the netlist's reader keeps between its two steps. netlist.c, netlist_nodes.c and
+ * netlist_ports.c turn lines into statements about nodes and ports, in the order of the file;
+ * netlist_build.c weighs the statements against each other and makes the snapshot. Spans point into
+ * the caller's text, which must outlive both.
  */
 #ifndef WEFT_NETLIST_PRIV_H
 #define WEFT_NETLIST_PRIV_H
@@ -65,6 +66,10 @@ struct nl {
 	const char *at, *end; /* the rest of the current line */
 	uint32_t line;
 	uint32_t node; /* whose port lines these are, FAB_NONE before a node line */
+	/* Lines before the first statement that are none: what a terminal's log has there. */
+	bool begun;
+	struct nl_span preamble; /* the first of them */
+	uint32_t preamble_line, preamble_lines;
 	struct nl_pending pending;
 	struct nl_span module; /* ibsim's prefix for text ids */
 	uint8_t width, speed;  /* ibsim's defaults for the lines that follow */
@@ -114,6 +119,15 @@ bool nl_take(struct nl *l, char c);
 bool nl_take_dec(const char **at, const char *end, uint64_t *v);
 bool nl_take_hex(const char **at, const char *end, uint64_t *v);
 bool nl_word_is(struct nl_span w, const char *s);
+
+/* ---- netlist_nodes.c, netlist_ports.c ---- */
+
+int nl_take_id(struct nl *l, struct nl_id *id);
+int nl_node_line(struct nl *l, int type);
+/* What may follow a port: (GUID), and [ext 3], the number on the chassis that `-g` shows. */
+int nl_take_port_extras(struct nl *l, uint64_t *guid, bool *has_guid);
+int nl_port_line(struct nl *l);
+int nl_comment_line(struct nl *l);
 
 /* ---- netlist.c, netlist_build.c ---- */
 

@@ -142,7 +142,7 @@ is_read()
 	jq -r '.warnings[]' shown > warnings
 	completed=$(grep -c 'which does not list it; the link is completed' warnings)
 	grown=$(grep -c 'is declared with .* ports, but port .* is used' warnings)
-	heard=$(grep -c 'whoever wrote the file had trouble' warnings)
+	heard=$(grep -c 'the tool that wrote the file reported an error' warnings)
 	echo "$completed links completed, $grown switches grown, $heard complaints heard"
 	[ "$completed" -gt 0 ] && [ "$grown" -gt 0 ] && [ "$heard" -eq "$complaints" ] &&
 		[ "$(wc -l < warnings)" -eq $((completed + grown + heard)) ] || { head warnings && return 1; }

@@ -626,11 +626,25 @@ static const struct {
 	/* what ibnetdiscover complained of, caught in the same file, also in the middle of a node */
 	{"src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\nSwitch 2 \"a\"\n"
 	 "../lib/query.c:12; mad timed out\n[1] \"b\"[1]\nHca 1 \"b\"\n[1] \"a\"[1]\n",
-	 "1: whoever wrote the file had trouble, so something may be missing: "
+	 "1: the tool that wrote the file reported an error, nodes may be missing: "
 	 "src/smp.c:7; umad (DR path 0,1,4) bad status 110; Connection timed out\n"
-	 "3: whoever wrote the file had trouble, so something may be missing: "
+	 "3: the tool that wrote the file reported an error, nodes may be missing: "
 	 "../lib/query.c:12; mad timed out\n",
 	 2, 1},
+	/* a terminal's log: its header and the prompt, and tabs lost on the way */
+	{"=~=~=~=~=~=~= PuTTY log 2024.01.01 10:00:00 =~=~=~=~=~=~=\r\n[root@host ~]# "
+	 "ibnetdiscover\r\n"
+	 "#\r\n# Topology file: generated on Mon Jan  1 10:00:00 2024\r\n#\r\n"
+	 "vendid=0x2c9\r\nSwitch2 \"" SW(
+		 1) "\"# \"leaf\" enhanced port 0 lid 1 lmc 0\r\n"
+		    "[1]\"H-0000000000000010\"[1](11) # \"host\" lid 2 4xEDR\r\n\r\n"
+		    "caguid=0x10\r\nCa1 \"H-0000000000000010\"# \"host\"\r\n"
+		    "[1](11) \"" SW(1) "\"[1]# lid 2 lmc 0 \"leaf\" lid 1 4xEDR\r\n",
+	 "1: 2 lines before the first node skipped: =~=~=~=~=~=~= PuTTY log "
+	 "2024.01.01 10:00:00 =~=~=~=~=~=~=\n",
+	 2, 1},
+	{"\x1b]0;host\x07 ibnetdiscover\nSwitch 2 \"a\"\n",
+	 "1: 1 line before the first node skipped: ?]0;host? ibnetdiscover\n", 1, 0},
 	/* control characters of an id do not reach the terminal */
 	{"Switch 2 \"a\x1b[2J\"\n[1] \"b\x07\"[1]\n",
 	 "2: a?[2J[1] leads to b?[1], which is not in the file; the link is left out\n", 1, 0},
@@ -670,8 +684,15 @@ static const struct {
 	{"Switch 255 \"a\"\n", "t:1: found 255 ports, expected at most 254"},
 	{"Ca 99999999999999999999999 \"a\"\n",
 	 "t:1: found 99999999999999999999999 ports, expected at most 254"},
-	{"src/smp.c:x; lost\nSwitch 2 \"a\"\n",
-	 "t:1: found 'src/smp.c:x; lost', expected a node, a port, an assignment or a comment"},
+	{"Switch 2 \"a\"\nsrc/smp.c:x; lost\n",
+	 "t:2: found 'src/smp.c:x; lost', expected a node, a port, an assignment or a comment"},
+	/* what precedes the first node is skipped only if there is one, and if it is no port line */
+	{"=~=~=~= PuTTY log 2024.01.01 10:00:00 =~=~=~=\n[root@host ~]# ibnetdiscover\n",
+	 "t:1: found '=~=~=~= PuTTY log 2024.01.01 10:...', expected a node, a port, an assignment "
+	 "or a comment"},
+	{"Swich 2 \"a\"\n[1] \"b\"[1]\nCa 1 \"b\"\n[1] \"a\"[1]\n",
+	 "t:2: found '[1] \"b\"[1]', expected a Switch, Ca or Rt line before the ports"},
+	{"a log\nSwitch two \"a\"\n", "t:2: found 'two \"a\"', expected the number of ports"},
 	{"Switch 4\n",
 	 "t:1: found the end of the line, expected a node's id like \"S-0002000000000001\""},
 	{"Switch 4 # \"name\"\n",
@@ -749,6 +770,42 @@ TEST(errors_contain_file_and_line)
 		assert_null(n.fab); /* out is untouched */
 		assert_int_equal(n.warnings.n, 0);
 	}
+}
+
+/* ibnetdiscover separates by tabs; every line is understood without them. */
+TEST(lost_tabs_change_nothing)
+{
+	static const char text[] =
+		"switchguid=0x1(1)\n"
+		"Switch\t36 \"" SW(
+			1) "\"\t\t# \"leaf one\" enhanced port 0 lid 3 lmc 0\n"
+			   "[1]\t\"H-0000000000000010\"[1](11) \t\t# \"host HCA-1\" lid 5 4xFDR\n"
+			   "[2]\t\"R-0000000000000020\"[1](21) \t\t# \"router\" lid 6 4xEDR\n\n"
+			   "caguid=0x10\nCa\t2 \"H-0000000000000010\"\t\t# \"host HCA-1\"\n"
+			   "[1](11) \t\"" SW(
+				   1) "\"[1]\t\t# lid 5 lmc 0 \"leaf one\" lid 3 4xFDR\n\n"
+				      "rtguid=0x20\nRt\t1 \"R-0000000000000020\"\t\t# \"router\"\n"
+				      "[1](21) \t\"" SW(
+					      1) "\"[2]\t\t# lid 6 lmc 0 \"leaf one\" lid 3 4xEDR\n";
+	struct fab_netlist with = {0}, without = {0};
+	struct strbuf bare = {0}, a = {0}, b = {0};
+	struct err e;
+
+	for (const char *s = text; *s; s++)
+		if (*s != '\t')
+			strbuf_addn(&bare, s, 1);
+	assert_int_equal(fab_netlist_parse(&with, "t", text, strlen(text), &e), 0);
+	assert_int_equal(fab_netlist_parse(&without, "t", bare.s, bare.len, &e), 0);
+	assert_int_equal(with.warnings.n + without.warnings.n, 0);
+	fab_netlist_write(with.fab, &a);
+	fab_netlist_write(without.fab, &b);
+	assert_string_equal(a.s, b.s);
+	assert_int_equal(with.fab->nlinks, 2);
+	strbuf_free(&bare);
+	strbuf_free(&a);
+	strbuf_free(&b);
+	fab_netlist_free(&with);
+	fab_netlist_free(&without);
 }
 
 TEST(zero_bytes_are_refused)
@@ -918,6 +975,7 @@ int main(void)
 		cmocka_unit_test(output_of_the_writer),
 		cmocka_unit_test(doubtful_files_load_with_warnings),
 		cmocka_unit_test(errors_contain_file_and_line),
+		cmocka_unit_test(lost_tabs_change_nothing),
 		cmocka_unit_test(zero_bytes_are_refused),
 		cmocka_unit_test(truncated_files_do_no_harm),
 		cmocka_unit_test(the_sample_cluster),
