@@ -107,6 +107,19 @@ class Names:
         if match and (code.startswith("struct ") or code.endswith("()")) and match[1] not in self.words | PLACEHOLDERS:
             yield f"{code}: not in src"
 
+    def records(self, text):
+        """The table of log records by level is that of the sources."""
+        there = set()
+        for path, row in (("src/run/log.h", r'X\(\w+, "(\w+)", (\w+),'),
+                          ("src/sm/core/note_table.c", r'\{\{"(\w+)", RECORD_(\w+),')):
+            with open(os.path.join(self.root, path), encoding="utf-8") as f:
+                there |= {(name, level.lower()) for name, level in re.findall(row, f.read())}
+        said = set()
+        for level, names in re.findall(r"^\| (error|warning|notice|info|debug)(?: \(default\))? \| (.*) \|$", text, re.M):
+            said |= {(name, level) for name in re.findall(r"`(\w+)`", names)}
+        for name, level in sorted(there ^ said):
+            yield f"log record {name} at level {level}: " + ("not named" if (name, level) in there else "not in src")
+
     def keys(self, code):
         for section, key in re.findall(r"\b([a-z]+)(?:\.|: \{)([a-z_]+)", code):
             if re.fullmatch(rf"{section}(\.|: \{{){key}.*", code) and section in self.settings:
@@ -124,6 +137,8 @@ class Names:
         if os.path.basename(path) == "CHANGELOG.md":
             return  # tells of names that are history
         yield from self.paths(text)
+        if relative == "docs/operate.md":
+            yield from self.records(prose)
         spans = SPAN.findall(prose)
         for code in spans + blocks:
             yield from self.makes(code)
