@@ -164,7 +164,7 @@ static int run_load(const char *file, struct load_report *r, struct lab *l, stru
 	if (load_up(file, l))
 		return CLI_BAD;
 	r->up_wall_s = cli_wall_s() - start;
-	r->up_events = sim_stats(lab_sim(l))->events;
+	r->up_events = sim_events(lab_sim(l));
 	lab_load_times(r->fab, d);
 	p.until = sim_now(lab_sim(l)) + d->warmup + d->duration;
 	if (load_wants_fit(&o.wants, d->warmup + d->duration))

@@ -111,7 +111,7 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 	json_u64(j, "late_responses", st.late);
 	json_u64(j, "sweeps", st.sweeps);
 	json_net(j, r);
-	json_u64(j, "events", sim_stats(lab_sim(r->lab))->events);
+	json_u64(j, "events", sim_events(lab_sim(r->lab)));
 	json_u64(j, "seed", seed);
 	json_double(j, "wall_s", cli_wall_s() - r->wall_start);
 	json_double(j, "rss_mib", cli_rss_mib());

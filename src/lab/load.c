@@ -148,7 +148,7 @@ static void fill_result(struct lab *l, struct lab_load_result *r, bool detail)
 	sm_status(lab_sm(l), &st);
 	r->plane = *sim_plane_stats(s);
 	r->hash = sim_hash(s);
-	r->events = sim_stats(s)->events - r->events;
+	r->events = sim_events(s) - r->events;
 	r->net = *sim_stats(s);
 	for (unsigned i = 0; i < SM_NPURPOSES; i++) {
 		r->smps_by[i] = st.smps[i];
@@ -188,7 +188,7 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 	r->senders = count_senders(&t, r->hosts);
 	r->window_start = add_times(r->start, d->warmup);
 	r->window_end = add_times(r->window_start, d->duration);
-	r->events = sim_stats(s)->events;
+	r->events = sim_events(s);
 	t.start_ps = r->start;
 	t.stop_ps = r->window_end;
 	t.trace = d->trace;

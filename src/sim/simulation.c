@@ -39,58 +39,13 @@ void sim_config_default(struct sim_config *c)
 
 /* ---- life ---- */
 
-static uint64_t port_bps(const struct fab_port *p)
-{
-	return (uint64_t)(p->width ? p->width : 1) * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
-}
-
-/* Picoseconds for each byte, rounded up, so that no link is too fast. */
-static time_ps byte_time(const struct fab_port *p)
-{
-	return (8 * PS_PER_S + port_bps(p) - 1) / port_bps(p);
-}
-
-static uint64_t byte_q16(const struct fab_port *p)
-{
-	return (8 * PS_PER_S << 16) / port_bps(p);
-}
-
 struct sim *sim_new(const struct fab *f, const struct sim_config *c)
 {
 	struct sim *s = mem_zalloc(sizeof(*s));
 
-	s->fab = f;
-	s->cfg = *c;
-	s->cfg.random_only = NULL;
-	s->cfg.link_pairs |= c->express;
-	if (c->random_only) {
-		s->random_only = mem_array(f->nnodes, sizeof(*s->random_only));
-		memcpy(s->random_only, c->random_only, f->nnodes * sizeof(*s->random_only));
-	}
-	s->pkt_free = PKT_NONE;
-	s->call_free = PKT_NONE;
-	s->walk_head = PKT_NONE;
-	s->nodes = mem_zarray(f->nnodes, sizeof(*s->nodes));
-	s->hash = mem_zarray(f->nnodes, sizeof(*s->hash));
-	s->ports = mem_lines(f->nports, sizeof(*s->ports));
-	s->client_of = mem_zarray(f->nports, sizeof(*s->client_of));
 	assert(!c->express || !c->plane.on);
-	if (c->express)
-		s->counters = mem_lines(f->nports, sizeof(*s->counters));
-	rng_seed(&s->fault_rng, c->seed, 1);
-	rng_seed(&s->error_rng, c->seed, 2);
-	for (port_id p = 0; p < f->nports; p++) {
-		s->ports[p].peer = f->ports[p].peer;
-		s->ports[p].wire_ps = cable_delay(s, f->ports[p].cable_cm);
-		s->ports[p].byte_ps = byte_time(&f->ports[p]);
-		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
-	}
-	shard_init(&s->main, s);
-	s->main.whole = s;
-	for (node_id n = 0; n < f->nnodes; n++) {
-		s->nodes[n].q_head = s->nodes[n].q_tail = PKT_NONE;
-		sma_reset(s, n);
-	}
+	kernel_init(s, f, c);
+	devices_new(s, c);
 	if (c->plane.on)
 		plane_new(s);
 	return s;
@@ -101,19 +56,8 @@ void sim_free(struct sim *s)
 	if (!s)
 		return;
 	plane_free(s);
-	for (node_id n = 0; n < s->fab->nnodes; n++)
-		sma_free(s, n);
-	free(s->random_only);
-	free(s->nodes);
-	free(s->hash);
-	free(s->ports);
-	free(s->client_of);
-	free(s->counters);
-	free(s->faults);
-	evq_free(&s->main.q);
-	vec_free(&s->pkts);
-	vec_free(&s->calls);
-	vec_free(&s->clients);
+	devices_free(s);
+	kernel_free(s);
 	free(s);
 }
 
@@ -194,12 +138,12 @@ bool sim_step(struct sim *s)
 
 void sim_settle(struct sim *s, time_ps now)
 {
-	if (s->walking)
+	if (s->dev.walking)
 		return;
 	do {
 		while (sim_next(s) <= now && sim_step(s))
 			express_walk(s);
-		s->main.now = MAX(s->main.now, now);
+		shard_advance(&s->main, now);
 		express_walk(s);
 	} while (sim_next(s) <= now);
 }

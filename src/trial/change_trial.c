@@ -388,7 +388,7 @@ static void fill_result(struct trial *t)
 	out->ok = !out->why[0];
 	out->hash = sim_hash(t->sim);
 	out->smps = sim_stats(t->sim)->sent;
-	out->sim_events = sim_stats(t->sim)->events;
+	out->sim_events = sim_events(t->sim);
 	out->looks = t->watch.looks;
 	out->connectivity_min = t->watch.connectivity_min;
 	out->end = sim_now(t->sim);

@@ -149,7 +149,7 @@ static void conclude(struct trial *t, struct fault_trial *out)
 	rt_report_free(&v.report);
 	out->hash = sim_hash(lab_sim(t->lab));
 	out->smps = st->sent;
-	out->sim_events = st->events;
+	out->sim_events = sim_events(lab_sim(t->lab));
 	out->end = sim_now(lab_sim(t->lab));
 	out->events = t->events;
 }

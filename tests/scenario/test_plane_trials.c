@@ -267,7 +267,7 @@ static void check_pools(struct trial *t)
 	const struct plane *pl = t->sim->plane;
 	bool *unused = mem_zarray(pl->pkts.n + 1, sizeof(*unused));
 
-	for (uint32_t p = t->sim->main.dpkt_free; p != PKT_NONE; p = pl->pkts.at[p].next_free)
+	for (uint32_t p = t->sim->main.own.dpkt_free; p != PKT_NONE; p = pl->pkts.at[p].next_free)
 		unused[p] = true;
 	for (uint32_t p = 0; p < pl->pkts.n; p++)
 		if (!unused[p] && pl->pkts.at[p].born + PS_PER_MS / 2 < sim_now(t->sim))

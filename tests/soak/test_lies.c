@@ -75,10 +75,10 @@ static void come_between(struct world *w)
 {
 	struct sim *s = lab_sim(w->lab);
 
-	assert(s->clients.n == 1);
-	w->hook = s->clients.at[0];
-	s->clients.at[0].recv = from_fabric;
-	s->clients.at[0].ctx = w;
+	assert(s->dev.clients.n == 1);
+	w->hook = s->dev.clients.at[0];
+	s->dev.clients.at[0].recv = from_fabric;
+	s->dev.clients.at[0].ctx = w;
 }
 
 /* ---- one seed ---- */

@@ -233,7 +233,7 @@ static inline void pw_check_packets(const struct pworld *w)
 
 	assert_int_equal(st->generated + st->copies,
 			 st->delivered + pw_discarded(w) + st->in_flight);
-	for (uint32_t c = w->sim->main.cell_free; c != CELL_NONE; c = pl->cells.at[c].next)
+	for (uint32_t c = w->sim->main.own.cell_free; c != CELL_NONE; c = pl->cells.at[c].next)
 		unused[c] = true;
 	for (uint32_t c = 0; c < pl->cells.n; c++)
 		heads += !unused[c] && !pl->cells.at[c].trail &&

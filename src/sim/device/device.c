@@ -5,12 +5,71 @@
  */
 #include "sim/device/device_priv.h"
 
-/* ---- power and cables ---- */
+/* ---- life ---- */
 
-time_ps cable_delay(const struct sim *s, uint32_t cm)
+static uint64_t port_bps(const struct fab_port *p)
+{
+	return (uint64_t)(p->width ? p->width : 1) * fab_lane_bps(p->speed ? p->speed : FAB_SDR);
+}
+
+/* Picoseconds for each byte, rounded up, so that no link is too fast. */
+static time_ps byte_time(const struct fab_port *p)
+{
+	return (8 * PS_PER_S + port_bps(p) - 1) / port_bps(p);
+}
+
+static uint64_t byte_q16(const struct fab_port *p)
+{
+	return (8 * PS_PER_S << 16) / port_bps(p);
+}
+
+static time_ps cable_delay(const struct sim *s, uint32_t cm)
 {
 	return cm ? s->cfg.cable_m_ps * cm / 100 : s->cfg.wire_ps;
 }
+
+void devices_new(struct sim *s, const struct sim_config *c)
+{
+	const struct fab *f = s->fab;
+
+	kernel_set_devices(s, mem_zarray(f->nnodes, sizeof(*s->nodes)),
+			   mem_lines(f->nports, sizeof(*s->ports)));
+	if (c->random_only) {
+		s->dev.random_only = mem_array(f->nnodes, sizeof(*s->dev.random_only));
+		memcpy(s->dev.random_only, c->random_only, f->nnodes * sizeof(*s->dev.random_only));
+	}
+	s->dev.pkt_free = s->dev.walk_head = PKT_NONE;
+	s->dev.client_of = mem_zarray(f->nports, sizeof(*s->dev.client_of));
+	if (c->express)
+		s->dev.counters = mem_lines(f->nports, sizeof(*s->dev.counters));
+	rng_seed(&s->dev.fault_rng, c->seed, 1);
+	for (port_id p = 0; p < f->nports; p++) {
+		s->ports[p].peer = f->ports[p].peer;
+		s->ports[p].wire_ps = cable_delay(s, f->ports[p].cable_cm);
+		s->ports[p].byte_ps = byte_time(&f->ports[p]);
+		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
+	}
+	for (node_id n = 0; n < f->nnodes; n++) {
+		s->nodes[n].q_head = s->nodes[n].q_tail = PKT_NONE;
+		sma_reset(s, n);
+	}
+}
+
+void devices_free(struct sim *s)
+{
+	for (node_id n = 0; n < s->fab->nnodes; n++)
+		sma_free(s, n);
+	free(s->dev.random_only);
+	free(s->dev.client_of);
+	free(s->dev.counters);
+	free(s->dev.faults);
+	vec_free(&s->dev.pkts);
+	vec_free(&s->dev.clients);
+	free(s->nodes);
+	free(s->ports);
+}
+
+/* ---- power and cables ---- */
 
 void sim_node_power(struct sim *s, node_id n, bool on)
 {
@@ -62,16 +121,6 @@ void sim_uncable(struct sim *s, port_id a)
 	link_cut(s, a);
 	s->ports[a].peer = FAB_NONE;
 	s->ports[b].peer = FAB_NONE;
-}
-
-void sim_set_faults(struct sim *s, const struct sim_faults *f)
-{
-	s->cfg.faults = *f;
-}
-
-void sim_set_training(struct sim *s, time_ps t)
-{
-	s->cfg.training_ps = t;
 }
 
 /* ---- reading ---- */

@@ -78,6 +78,13 @@ static inline bool lid_is_ours(const struct iba_port_info *pi, uint16_t lid)
 	return pi->lid && (lid & ~((1u << pi->lmc) - 1)) == pi->lid;
 }
 
+/* smp_pool.c */
+uint32_t pkt_new(struct sim *s);
+void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why);
+void pkt_free(struct sim *s, uint32_t p);
+void pkt_at(struct sim *s, uint32_t p, node_id n, unsigned port); /* where it is */
+void smp_hop(struct sim *s);					  /* counts a link crossed */
+
 /* table_lookup.c: what the tables say */
 /* The output port of a switch: 0 is the switch itself, above its number of ports means no route. */
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid);
@@ -87,6 +94,7 @@ bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey); /* counts a viol
 /* smi_queue.c: the way of an SMP into an SMI */
 void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 void smi_enqueue(struct sim *s, node_id n, uint32_t p);
+void smi_arrive(struct sim *s, node_id n, unsigned port, uint32_t p); /* from the data plane */
 uint32_t smi_dequeue(struct sim *s, node_id n); /* the head; the next one is served */
 void smi_clear(struct sim *s, node_id n);
 
@@ -112,6 +120,9 @@ void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
 void link_cut(struct sim *s, port_id a);
 void link_order(struct sim *s, port_id at, enum iba_phys_state to); /* with link_pairs */
+/* Error recovery of a link, at one end of it: its epoch before, and its end. */
+uint32_t link_recovery_begin(struct shard *sh, port_id p);
+void link_recovery_end(struct shard *sh, port_id p);
 bool link_open(const struct sim *s, const struct sim_port *a, bool data);
 void link_data_came(struct sim *s, port_id at);
 
@@ -156,6 +167,7 @@ void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch);
 void express_walk(struct sim *s); /* moves all packets to where they end */
 
 /* device.c */
-time_ps cable_delay(const struct sim *s, uint32_t cm);
+void devices_new(struct sim *s, const struct sim_config *c);
+void devices_free(struct sim *s);
 
 #endif

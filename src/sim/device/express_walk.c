@@ -38,7 +38,7 @@ static uint64_t more(uint64_t v, unsigned add)
 static void count_packet(struct sim *s, port_id at, enum sim_counter data, enum sim_counter pkts,
 			 enum sim_counter uni)
 {
-	uint64_t *c = s->counters[at].c;
+	uint64_t *c = s->dev.counters[at].c;
 
 	c[data] = more(c[data], (IBA_SMP_WIRE_BYTES - 2) / 4); /* words, no VCRC (IBA 16.1.3.5) */
 	c[pkts] = more(c[pkts], 1);
@@ -53,7 +53,7 @@ static unsigned hop_limit(const struct sim *s)
 
 static void arrive(struct sim *s, uint32_t p, port_id at)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 
 	count_packet(s, at, SIM_CNT_RCV_DATA, SIM_CNT_RCV_PKTS, SIM_CNT_UNI_RCV);
 	pkt->node = s->fab->ports[at].node;
@@ -71,7 +71,7 @@ static bool suffers(const struct sim_link_fault *t, const struct pkt *pkt)
 /* Crosses the link of port `out`, if it is open. */
 static enum place cross(struct sim *s, uint32_t p, unsigned out)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 	const struct fab_node *fn = &s->fab->nodes[pkt->node];
 	port_id at = fn->first_port + out, to;
 	const struct sim_link_fault *t;
@@ -84,10 +84,10 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 	if (pkt->hops++ > hop_limit(s))
 		return drop_counted(s, p, SIM_DROP_LIFETIME, at, SIM_CNT_XMIT_DISCARDS);
 	to = s->ports[at].peer;
-	s->main.stats.hops++;
+	s->dev.stats.hops++;
 	count_packet(s, at, SIM_CNT_XMIT_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_UNI_XMIT);
-	t = s->faults ? &s->faults[at] : NULL;
-	if (t && suffers(t, pkt) && rng_chance(&s->fault_rng, t->loss_q32))
+	t = s->dev.faults ? &s->dev.faults[at] : NULL;
+	if (t && suffers(t, pkt) && rng_chance(&s->dev.fault_rng, t->loss_q32))
 		return drop_counted(s, p, SIM_DROP_FAULT, to,
 				    gmp ? SIM_CNT_RCV_ERRORS : SIM_CNT_VL15_DROPPED);
 	if (t && t->latency_ps) {
@@ -103,7 +103,7 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 /* A LID-routed packet leaves an endport at the sender's port, a switch by its table. */
 static enum place by_table(struct sim *s, uint32_t p)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 	node_id n = pkt->node;
 	port_id in = s->fab->nodes[n].first_port + pkt->in_port;
 	unsigned out;
@@ -124,7 +124,7 @@ static enum place by_table(struct sim *s, uint32_t p)
 
 static enum place at_smi(struct sim *s, uint32_t p)
 {
-	struct verdict v = smi_judge(s, &s->pkts.at[p]);
+	struct verdict v = smi_judge(s, &s->dev.pkts.at[p]);
 
 	switch (v.kind) {
 	case TO_PORT:
@@ -142,7 +142,7 @@ static enum place at_smi(struct sim *s, uint32_t p)
 
 static enum place at_gsi(struct sim *s, uint32_t p)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 
 	if (smi_has_lid(s, pkt)) {
 		gsi_deliver(s, p);
@@ -155,7 +155,7 @@ static enum place at_gsi(struct sim *s, uint32_t p)
 
 static enum place at_node(struct sim *s, uint32_t p)
 {
-	const struct pkt *pkt = &s->pkts.at[p];
+	const struct pkt *pkt = &s->dev.pkts.at[p];
 
 	if (!s->nodes[pkt->node].on)
 		return drop(s, p, SIM_DROP_NODE);
@@ -164,10 +164,10 @@ static enum place at_node(struct sim *s, uint32_t p)
 
 static void walk(struct sim *s, uint32_t p)
 {
-	enum place at = s->pkts.at[p].from_local ? AT_NODE : AT_PORT;
+	enum place at = s->dev.pkts.at[p].from_local ? AT_NODE : AT_PORT;
 
 	while (at != GONE) {
-		const struct pkt *pkt = &s->pkts.at[p];
+		const struct pkt *pkt = &s->dev.pkts.at[p];
 
 		if (at == AT_PORT)
 			at = pkt->smp.dlid != IBA_LID_PERMISSIVE && sim_is_switch(s, pkt->node)
@@ -186,16 +186,16 @@ static void walk(struct sim *s, uint32_t p)
  * re-entrant: a program that settles while it receives finds `walking` set. */
 void express_walk(struct sim *s)
 {
-	if (s->walking)
+	if (s->dev.walking)
 		return;
-	s->walking = true;
-	while (s->walk_head != PKT_NONE) {
-		uint32_t p = s->walk_head;
+	s->dev.walking = true;
+	while (s->dev.walk_head != PKT_NONE) {
+		uint32_t p = s->dev.walk_head;
 
-		s->walk_head = s->pkts.at[p].next;
+		s->dev.walk_head = s->dev.pkts.at[p].next;
 		walk(s, p);
 	}
-	s->walking = false;
+	s->dev.walking = false;
 }
 
 /* After a link with latency. */
@@ -206,5 +206,5 @@ void express_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 		return;
 	}
 	arrive(s, p, at);
-	smi_enqueue(s, s->pkts.at[p].node, p);
+	smi_enqueue(s, s->dev.pkts.at[p].node, p);
 }

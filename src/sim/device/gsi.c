@@ -27,7 +27,7 @@ static bool is_request(const uint8_t *m)
 
 void gsi_deliver(struct sim *s, uint32_t p)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 	node_id n = pkt->node;
 	unsigned port = pkt->in_port;
 	const struct port_client *hook = port_client_for(s, pkt);
@@ -39,7 +39,7 @@ void gsi_deliver(struct sim *s, uint32_t p)
 		pkt_drop(s, p, SIM_DROP_NO_AGENT);
 		return;
 	}
-	s->main.stats.delivered++;
+	s->dev.stats.delivered++;
 	sim_seen(&s->main, SIM_SEEN_RECV, n, port, &smp, !ours);
 	pkt_free(s, p);
 	if (ours)

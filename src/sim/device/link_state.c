@@ -74,7 +74,7 @@ void link_try_up(struct sim *s, port_id a)
 /* Speed, width and LinkRoundTripLatency, in units of 4 ns. */
 static bool agree(struct sim *s, port_id a, port_id b)
 {
-	time_ps one_way = s->ports[a].wire_ps + (s->faults ? s->faults[a].latency_ps : 0);
+	time_ps one_way = s->ports[a].wire_ps + (s->dev.faults ? s->dev.faults[a].latency_ps : 0);
 
 	if (!rate_agree(&s->ports[a], &s->ports[b]))
 		return false;
@@ -139,4 +139,15 @@ void link_data_came(struct sim *s, port_id at)
 	if (s->ports[at].pi.state ==
 	    IBA_PORT_ARMED) /* the first data packet activates it (thesis 2.4.1) */
 		port_state_set(&s->main, fp->node, fp->num, IBA_PORT_ACTIVE);
+}
+
+uint32_t link_recovery_begin(struct shard *sh, port_id p)
+{
+	sh->ports[p].pi.phys_state = IBA_PHYS_RECOVERY;
+	return sh->ports[p].link_epoch++; /* packets sent before do not arrive */
+}
+
+void link_recovery_end(struct shard *sh, port_id p)
+{
+	sh->ports[p].pi.phys_state = IBA_PHYS_LINK_UP;
 }

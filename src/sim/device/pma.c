@@ -121,7 +121,7 @@ static void take(const struct range *r, const struct place *t, size_t n, const v
 			continue;
 		memcpy(&v, (const uint8_t *)host + t[i].offset, t[i].size);
 		for (port_id p = r->first; p <= r->last; p++)
-			r->s->counters[p].c[t[i].counter] = v;
+			r->s->dev.counters[p].c[t[i].counter] = v;
 	}
 }
 

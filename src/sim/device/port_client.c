@@ -8,13 +8,14 @@
 
 static uint32_t *hook_slot(struct sim *s, node_id n, unsigned port)
 {
-	return &s->client_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
+	return &s->dev.client_of[s->fab->nodes[n].first_port + (sim_is_switch(s, n) ? 0 : port)];
 }
 
 /* The last client takes the place of the one that is removed. */
 static void hook_remove(struct sim *s, uint32_t *slot)
 {
-	struct port_client *gone = &s->clients.at[*slot - 1], last = s->clients.at[--s->clients.n];
+	struct port_client *gone = &s->dev.clients.at[*slot - 1],
+			   last = s->dev.clients.at[--s->dev.clients.n];
 
 	*gone = last;
 	*hook_slot(s, last.node, last.port) = *slot;
@@ -30,8 +31,8 @@ void sim_attach_port(struct sim *s, node_id n, unsigned port,
 		hook_remove(s, slot);
 	if (!recv)
 		return;
-	vec_push(&s->clients, (struct port_client){n, (uint8_t)port, recv, ctx});
-	*slot = (uint32_t)s->clients.n;
+	vec_push(&s->dev.clients, (struct port_client){n, (uint8_t)port, recv, ctx});
+	*slot = (uint32_t)s->dev.clients.n;
 }
 
 void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on)
@@ -78,7 +79,7 @@ void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp
 const struct port_client *port_client_for(const struct sim *s, const struct pkt *p)
 {
 	unsigned at = sim_is_switch(s, p->node) ? 0 : p->in_port;
-	uint32_t i = s->client_of[s->fab->nodes[p->node].first_port + at];
+	uint32_t i = s->dev.client_of[s->fab->nodes[p->node].first_port + at];
 
-	return i ? &s->clients.at[i - 1] : NULL;
+	return i ? &s->dev.clients.at[i - 1] : NULL;
 }

@@ -39,21 +39,21 @@ void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add)
 {
 	uint64_t *v;
 
-	if (!s->counters)
+	if (!s->dev.counters)
 		return;
-	v = &s->counters[p].c[c];
+	v = &s->dev.counters[p].c[c];
 	*v = add > UINT64_MAX - *v ? UINT64_MAX : *v + add;
 }
 
 void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value)
 {
-	if (s->counters)
-		s->counters[p].c[c] = value;
+	if (s->dev.counters)
+		s->dev.counters[p].c[c] = value;
 }
 
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c)
 {
-	return s->counters ? s->counters[p].c[c] : 0;
+	return s->dev.counters ? s->dev.counters[p].c[c] : 0;
 }
 
 /* ---- faults ---- */
@@ -62,14 +62,14 @@ void sim_set_link_fault(struct sim *s, port_id p, const struct sim_link_fault *t
 {
 	port_id q = s->ports[p].peer;
 
-	if (!s->faults)
-		s->faults = mem_zarray(s->fab->nports, sizeof(*s->faults));
-	s->faults[p] = *t;
+	if (!s->dev.faults)
+		s->dev.faults = mem_zarray(s->fab->nports, sizeof(*s->dev.faults));
+	s->dev.faults[p] = *t;
 	if (q != FAB_NONE)
-		s->faults[q] = *t;
+		s->dev.faults[q] = *t;
 }
 
 void sim_get_link_fault(const struct sim *s, port_id p, struct sim_link_fault *t)
 {
-	*t = s->faults ? s->faults[p] : (struct sim_link_fault){0};
+	*t = s->dev.faults ? s->dev.faults[p] : (struct sim_link_fault){0};
 }

@@ -53,6 +53,37 @@ void sim_set_node_desc(struct sim *s, node_id n, const char *text);
  * ports. Every node answers PerfMgt requests itself. */
 void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 
+/* ---- what becomes of SMPs and GMPs ---- */
+
+/* Why an SMP or GMP was dropped. */
+enum sim_drop {
+	SIM_DROP_FAULT,	      /* by the fault model */
+	SIM_DROP_LINK,	      /* on, or bound for, a link that went down */
+	SIM_DROP_NODE,	      /* inside a node that was powered off */
+	SIM_DROP_UNROUTABLE,  /* no entry for its DLID */
+	SIM_DROP_TURNED_BACK, /* routed to the port it arrived at */
+	SIM_DROP_BAD_PATH,    /* invalid hop pointer, hop count or port of a directed route */
+	SIM_DROP_NOT_FOR_US,  /* LID-routed to a port that does not have that LID */
+	SIM_DROP_MKEY,	      /* M_Key check */
+	SIM_DROP_BAD_MAD,     /* version, class or method that no SMI accepts */
+	SIM_DROP_NO_SM,	      /* a response or trap for a port without an SM */
+	SIM_DROP_BUFFER,      /* no room on VL15; with the data plane only */
+	SIM_DROP_LIFETIME,    /* in a forwarding loop; in express mode only */
+	SIM_DROP_NO_AGENT,    /* a GMP without an agent at its port; in express mode only */
+	SIM_NDROPS
+};
+
+/* sim_stats() in sim_stats.h reads it. */
+struct sim_stats {
+	uint64_t sent;	    /* SMPs injected: requests, responses and traps */
+	uint64_t delivered; /* to an SMA or an SM */
+	uint64_t hops;	    /* links crossed */
+	uint64_t duplicated, delayed;
+	uint64_t traps; /* trap SMPs sent, repetitions included */
+	uint64_t dropped[SIM_NDROPS];
+	uint64_t in_flight; /* in queues or on links now */
+};
+
 /* ---- watchers ---- */
 
 /* smp is NULL for state changes. */

@@ -94,7 +94,7 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 	port_id at = s->fab->nodes[n].first_port + num;
 	struct sim_port *p = &s->ports[at];
 	/* An SM attached to this port stays attached when the node is powered on again. */
-	uint32_t is_sm = s->client_of[at] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
+	uint32_t is_sm = s->dev.client_of[at] ? p->pi.cap_mask & IBA_CAP_IS_SM : 0;
 
 	p->pi = port_basic(&s->cfg, &s->fab->ports[at]);
 	p->pi.cap_mask |= is_sm;
@@ -102,8 +102,8 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 		rate_power_on(s, n, num);
 	if (s->cfg.express)
 		port_today(s, n, num);
-	if (s->counters)
-		s->counters[at] = (struct port_counters){0};
+	if (s->dev.counters)
+		s->dev.counters[at] = (struct port_counters){0};
 	p->tx_free = 0;
 	p->lease_epoch++;
 	p->lease_runs = false;
@@ -141,7 +141,7 @@ void sma_reset(struct sim *s, node_id n)
 {
 	struct sim_node *node = &s->nodes[n];
 	const struct fab_node *fn = &s->fab->nodes[n];
-	uint16_t only = s->random_only ? s->random_only[n] : 0;
+	uint16_t only = s->dev.random_only ? s->dev.random_only[n] : 0;
 
 	sma_free(s, n);
 	for (unsigned p = 0; p <= fn->nports; p++)

@@ -133,7 +133,7 @@ static bool is_for_sm(struct sim *s, const struct pkt *p, const struct port_clie
 
 static void deliver(struct sim *s, uint32_t p)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 	unsigned method = iba_smp_method(pkt->smp.mad);
 	const struct port_client *sm = port_client_for(s, pkt);
 
@@ -147,7 +147,7 @@ static void deliver(struct sim *s, uint32_t p)
 			pkt_drop(s, p, SIM_DROP_NO_SM);
 			return;
 		}
-		s->main.stats.delivered++;
+		s->dev.stats.delivered++;
 		sim_hash_smp(s, pkt->node, &pkt->smp);
 		sim_seen(&s->main, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 1);
 
@@ -165,7 +165,7 @@ static void deliver(struct sim *s, uint32_t p)
 		trap_bad_mkey(s, req.node, req.in_port, &req.smp);
 		return;
 	}
-	s->main.stats.delivered++;
+	s->dev.stats.delivered++;
 	sim_hash_smp(s, pkt->node, &pkt->smp);
 	sim_seen(&s->main, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 0);
 	pkt_free(s, p);
@@ -192,7 +192,7 @@ void smi_deliver(struct sim *s, uint32_t p)
 void smi_done(struct sim *s, node_id n)
 {
 	uint32_t p = smi_dequeue(s, n);
-	struct verdict v = judge(s, &s->pkts.at[p]);
+	struct verdict v = judge(s, &s->dev.pkts.at[p]);
 
 	switch (v.kind) {
 	case TO_PORT:

@@ -10,12 +10,12 @@
 
 static void express_add(struct sim *s, uint32_t p)
 {
-	s->pkts.at[p].next = PKT_NONE;
-	if (s->walk_head == PKT_NONE)
-		s->walk_head = p;
+	s->dev.pkts.at[p].next = PKT_NONE;
+	if (s->dev.walk_head == PKT_NONE)
+		s->dev.walk_head = p;
 	else
-		s->pkts.at[s->walk_tail].next = p;
-	s->walk_tail = p;
+		s->dev.pkts.at[s->dev.walk_tail].next = p;
+	s->dev.walk_tail = p;
 }
 
 /* A request for this node's SMA keeps the SMI busy for the SMA's time too. */
@@ -34,7 +34,7 @@ static void serve_next(struct sim *s, node_id n)
 {
 	struct sim_node *node = &s->nodes[n];
 
-	sim_push(&s->main, s->main.now + service_time(s, &s->pkts.at[node->q_head]), PRIO_NET,
+	sim_push(&s->main, s->main.now + service_time(s, &s->dev.pkts.at[node->q_head]), PRIO_NET,
 		 (struct ev_what){.kind = EV_SMI, .node = {n, node->incarnation}});
 }
 
@@ -46,15 +46,22 @@ void smi_enqueue(struct sim *s, node_id n, uint32_t p)
 		express_add(s, p);
 		return;
 	}
-	s->pkts.at[p].next = PKT_NONE;
+	s->dev.pkts.at[p].next = PKT_NONE;
 	if (node->q_head == PKT_NONE) {
 		node->q_head = node->q_tail = p;
 		serve_next(s, n);
 	} else {
-		s->pkts.at[node->q_tail].next = p;
+		s->dev.pkts.at[node->q_tail].next = p;
 		node->q_tail = p;
 	}
 	node->q_len++;
+}
+
+void smi_arrive(struct sim *s, node_id n, unsigned port, uint32_t p)
+{
+	pkt_at(s, p, n, port);
+	s->dev.pkts.at[p].from_local = false;
+	smi_enqueue(s, n, p);
 }
 
 uint32_t smi_dequeue(struct sim *s, node_id n)
@@ -62,7 +69,7 @@ uint32_t smi_dequeue(struct sim *s, node_id n)
 	struct sim_node *node = &s->nodes[n];
 	uint32_t p = node->q_head;
 
-	node->q_head = s->pkts.at[p].next;
+	node->q_head = s->dev.pkts.at[p].next;
 	node->q_len--;
 	if (node->q_head != PKT_NONE)
 		serve_next(s, n);
@@ -76,7 +83,7 @@ void smi_clear(struct sim *s, node_id n)
 	while (node->q_head != PKT_NONE) {
 		uint32_t p = node->q_head;
 
-		node->q_head = s->pkts.at[p].next;
+		node->q_head = s->dev.pkts.at[p].next;
 		pkt_drop(s, p, SIM_DROP_NODE);
 	}
 	node->q_len = 0;
@@ -87,7 +94,7 @@ void smi_clear(struct sim *s, node_id n)
 static uint32_t make(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)
 {
 	uint32_t p = pkt_new(s);
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 
 	pkt->smp = *smp;
 	pkt->node = n;
@@ -100,7 +107,7 @@ static uint32_t make(struct sim *s, node_id n, unsigned port, const struct sim_s
 static void inject_later(struct sim *s, node_id n, uint32_t p)
 {
 	time_ps extra = s->cfg.faults.delay_max_ps
-				? rng_u64(&s->fault_rng) % s->cfg.faults.delay_max_ps
+				? rng_u64(&s->dev.fault_rng) % s->cfg.faults.delay_max_ps
 				: 0;
 
 	sim_push(&s->main, s->main.now + extra, PRIO_NET,
@@ -116,16 +123,16 @@ void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *s
 	const struct sim_faults *f = &s->cfg.faults;
 	uint32_t p = make(s, n, port, smp);
 
-	s->main.stats.sent++;
+	s->dev.stats.sent++;
 	sim_seen(&s->main, SIM_SEEN_SEND, n, port, smp, 0);
-	if (rng_chance(&s->fault_rng, f->dup_q32)) {
-		s->main.stats.duplicated++;
+	if (rng_chance(&s->dev.fault_rng, f->dup_q32)) {
+		s->dev.stats.duplicated++;
 		inject_later(s, n, make(s, n, port, smp));
 	}
-	if (rng_chance(&s->fault_rng, f->loss_q32)) {
+	if (rng_chance(&s->dev.fault_rng, f->loss_q32)) {
 		pkt_drop(s, p, SIM_DROP_FAULT);
-	} else if (rng_chance(&s->fault_rng, f->delay_q32)) {
-		s->main.stats.delayed++;
+	} else if (rng_chance(&s->dev.fault_rng, f->delay_q32)) {
+		s->dev.stats.delayed++;
 		inject_later(s, n, p);
 	} else {
 		smi_enqueue(s, n, p);

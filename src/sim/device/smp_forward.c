@@ -28,7 +28,7 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 	to = port->peer;
 	start = MAX(s->main.now, port->tx_free);
 	port->tx_free = start + IBA_SMP_WIRE_BYTES * port->byte_ps;
-	s->main.stats.hops++;
+	s->dev.stats.hops++;
 	sim_push(&s->main, port->tx_free + port->wire_ps, PRIO_NET,
 		 (struct ev_what){.kind = EV_ARRIVE, .arrive = {to, p, s->ports[to].link_epoch}});
 }
@@ -36,7 +36,7 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 {
 	const struct fab_port *fp = &s->fab->ports[at];
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 
 	pkt->node = fp->node;
 	pkt->in_port = fp->num;
@@ -53,7 +53,7 @@ void link_arrive(struct sim *s, port_id at, uint32_t p, uint32_t epoch)
 
 void lid_forward(struct sim *s, node_id n, uint32_t p)
 {
-	struct pkt *pkt = &s->pkts.at[p];
+	struct pkt *pkt = &s->dev.pkts.at[p];
 	unsigned out;
 
 	if (!sim_is_switch(s, n)) { /* an endport: by the port that the sender chose */

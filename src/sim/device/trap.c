@@ -32,7 +32,7 @@ static void trap_send(struct sim *s, node_id n, unsigned slot)
 	smp.sl = pi->sm_sl;
 	if (pi->sm_lid && pi->lid) { /* no SM has configured the port yet */
 		t->sent++;
-		s->main.stats.traps++;
+		s->dev.stats.traps++;
 		smi_inject(s, n, t->port, &smp);
 	}
 	t->due = s->main.now + again;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel: shards with their clock and queue, SMPs in a pool, callbacks, watchers and the hash. State:
- * struct sim and struct shard. Ways in: sim_push(), shard_next(), pkt_new(). Does not know what an
- * event does: simulation.c does.
+ * The kernel: shards with their clock and queue, callbacks, watchers and the hash. State: struct sim and
+ * struct shard. Ways in: kernel_init(), sim_push(), shard_next(). Does not know what an event does:
+ * simulation.c does.
  */
 #include "sim/kernel/kernel_priv.h"
 
 /* ---- shards ---- */
 
-void shard_init(struct shard *sh, const struct sim *s)
+static void shard_init(struct shard *sh, const struct sim *s)
 {
 	*sh = (struct shard){.sim = s,
 			     .fab = s->fab,
@@ -16,9 +16,88 @@ void shard_init(struct shard *sh, const struct sim *s)
 			     .plane = s->plane,
 			     .nodes = s->nodes,
 			     .ports = s->ports,
-			     .hash = s->hash,
-			     .dpkt_free = UINT32_MAX,
-			     .cell_free = UINT32_MAX};
+			     .hash = s->hash};
+}
+
+void shard_begin(struct shard *sh, const struct sim *s, unsigned self)
+{
+	shard_init(sh, s);
+	sh->self = self;
+	sh->now = s->main.now;
+	sh->q.seq = s->main.q.seq;
+}
+
+void shard_end(struct shard *sh, struct sim *s)
+{
+	struct shard *main = &s->main;
+	struct ev e;
+
+	while (evq_pop(&sh->q, &e))
+		evq_put(&main->q, &e);
+	main->q.seq = MAX(main->q.seq, sh->q.seq);
+	main->events += sh->events;
+	shard_advance(main, sh->now);
+	evq_free(&sh->q);
+}
+
+void shard_advance(struct shard *sh, time_ps now)
+{
+	sh->now = MAX(sh->now, now);
+}
+
+/* ---- outboxes ---- */
+
+void outbox_open(struct outbox *o, ev_list *to, time_ps horizon)
+{
+	o->to = to;
+	o->horizon = horizon;
+	o->earliest = TIME_NEVER;
+}
+
+void outbox_attach(struct outbox *o, struct shard *sh, const uint16_t *shard_of)
+{
+	o->shard_of = shard_of;
+	sh->outbox = o;
+	outbox_note(o, evq_next(&sh->q));
+}
+
+void outbox_note(struct outbox *o, time_ps next)
+{
+	o->earliest = MIN(o->earliest, next);
+}
+
+/* ---- the whole ---- */
+
+void kernel_init(struct sim *s, const struct fab *f, const struct sim_config *c)
+{
+	s->fab = f;
+	s->cfg = *c;
+	s->cfg.random_only = NULL;
+	s->cfg.link_pairs |= c->express;
+	s->call_free = UINT32_MAX;
+	s->hash = mem_zarray(f->nnodes, sizeof(*s->hash));
+	shard_init(&s->main, s);
+	s->main.whole = s;
+}
+
+void kernel_set_devices(struct sim *s, struct sim_node *nodes, struct sim_port *ports)
+{
+	s->nodes = s->main.nodes = nodes;
+	s->ports = s->main.ports = ports;
+}
+
+void kernel_set_plane(struct sim *s, struct plane *pl, const struct device_net *net)
+{
+	s->plane = pl;
+	s->main.plane = pl;
+	s->net = net;
+}
+
+void kernel_free(struct sim *s)
+{
+	evq_free(&s->main.q);
+	vec_free(&s->calls);
+	free(s->hash);
 }
 
 /* ---- scheduling ---- */
@@ -61,13 +140,13 @@ void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie
 {
 	uint32_t c = s->call_free;
 
-	if (c == PKT_NONE) {
+	if (c == UINT32_MAX) {
 		c = (uint32_t)s->calls.n;
-		vec_push(&s->calls, (struct call){.next = PKT_NONE});
+		vec_push(&s->calls, (struct call){.next = UINT32_MAX});
 	} else {
 		s->call_free = s->calls.at[c].next;
 	}
-	s->calls.at[c] = (struct call){fn, ctx, cookie, PKT_NONE};
+	s->calls.at[c] = (struct call){fn, ctx, cookie, UINT32_MAX};
 	sim_push(&s->main, MAX(when, s->main.now), PRIO_CALL,
 		 (struct ev_what){.kind = EV_CALL, .call = {c}});
 }
@@ -89,38 +168,6 @@ time_ps sim_now(const struct sim *s)
 time_ps sim_next(const struct sim *s)
 {
 	return evq_next(&s->main.q);
-}
-
-/* ---- SMPs ---- */
-
-uint32_t pkt_new(struct sim *s)
-{
-	uint32_t p = s->pkt_free;
-
-	if (p == PKT_NONE) {
-		p = (uint32_t)s->pkts.n;
-		vec_push(&s->pkts, (struct pkt){.next = PKT_NONE});
-	} else {
-		s->pkt_free = s->pkts.at[p].next;
-	}
-	s->pkts.at[p].next = PKT_NONE;
-	s->main.stats.in_flight++;
-	return p;
-}
-
-void pkt_free(struct sim *s, uint32_t p)
-{
-	s->pkts.at[p].next = s->pkt_free;
-	s->pkt_free = p;
-	s->main.stats.in_flight--;
-}
-
-void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why)
-{
-	s->main.stats.dropped[why]++;
-	sim_seen(&s->main, SIM_SEEN_DROP, s->pkts.at[p].node, s->pkts.at[p].in_port,
-		 &s->pkts.at[p].smp, why);
-	pkt_free(s, p);
 }
 
 /* ---- watchers and the hash ---- */
@@ -168,11 +215,28 @@ void sim_hash_smp(struct sim *s, node_id n, const struct sim_smp *smp)
 		sim_hash_add(&s->main, n, w[i]);
 }
 
+uint64_t sim_events(const struct sim *s)
+{
+	return s->main.events;
+}
+
 uint64_t sim_hash(const struct sim *s)
 {
-	uint64_t h = s->main.stats.events;
+	uint64_t h = s->main.events;
 
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		h = hash64_add(h, s->hash[n]);
 	return h;
+}
+
+/* ---- configuration ---- */
+
+void sim_set_faults(struct sim *s, const struct sim_faults *f)
+{
+	s->cfg.faults = *f;
+}
+
+void sim_set_training(struct sim *s, time_ps t)
+{
+	s->cfg.training_ps = t;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The simulation's inside: what all of it shares (struct sim) and what an executor of events owns (struct
- * shard). Devices and data plane build on it; device_priv.h and plane_priv.h say what those keep.
+ * shard). Both are compositions: a member that belongs to the devices or the data plane is a struct of that
+ * room, written there only.
  *
  * Without a parallel run there is one shard, sim.main. A parallel run (parallel.c) divides nodes and data
  * packets among several. Code that may run in one of several takes a struct shard *: through it,
@@ -12,34 +13,12 @@
 #ifndef WEFT_KERNEL_PRIV_H
 #define WEFT_KERNEL_PRIV_H
 
-#include "base/rng.h"
-#include "base/vec.h"
-#include "sim/device/sim_device.h"
+#include "sim/device/device_state.h"
 #include "sim/kernel/event_queue.h"
 #include "sim/kernel/sim_kernel.h"
-#include "sim/stats/sim_stats.h"
+#include "sim/plane/plane_state.h"
 
 enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
-
-#define PKT_NONE UINT32_MAX
-
-/* An SMP or GMP in the fabric. */
-struct pkt {
-	struct sim_smp smp;
-	uint32_t next;	    /* in an SMI queue or the free list */
-	node_id node;	    /* where it is */
-	uint8_t in_port;    /* where it arrived; 0: from the node's own SM or SMA */
-	uint8_t from_local; /* injected here and not yet handled by this node's SMI */
-	uint16_t hops;	    /* links crossed, in express mode */
-};
-
-/* The program attached to a port. */
-struct port_client {
-	node_id node;
-	uint8_t port;
-	void (*recv)(void *ctx, const struct sim_smp *smp);
-	void *ctx;
-};
 
 struct call {
 	void (*fn)(void *ctx, uint64_t cookie);
@@ -48,12 +27,10 @@ struct call {
 	uint32_t next;
 };
 
-struct sim_node;      /* device_priv.h */
-struct sim_port;      /* device_priv.h */
-struct port_counters; /* device_priv.h */
-struct device_net;    /* device_priv.h */
-struct plane;	      /* plane_priv.h */
-struct lineage;	      /* plane_priv.h */
+struct sim_node;   /* device_priv.h */
+struct sim_port;   /* device_priv.h */
+struct device_net; /* device_priv.h */
+struct plane;	   /* plane_priv.h */
 
 typedef VEC(struct ev) ev_list;
 
@@ -78,41 +55,27 @@ struct shard {
 	/* owned */
 	time_ps now;
 	struct evq q;
-	struct sim_stats stats; /* one of several counts only events */
-	struct sim_plane_stats plane_stats;
-	uint32_t dpkt_free, cell_free; /* free places of the plane's pools */
-	VEC(struct lineage) lineage;   /* plane_truncate.c */
-	size_t lineage_full;	       /* then it is time to remove what no longer counts */
-	struct outbox *outbox;	       /* NULL: the only shard */
-	unsigned self;		       /* its number */
-	char gap[64];		       /* the next one is another thread's */
+	uint64_t events;       /* run so far */
+	struct plane_own own;  /* the data plane's */
+	struct outbox *outbox; /* NULL: the only shard */
+	unsigned self;	       /* its number */
+	char gap[64];	       /* the next one is another thread's */
 };
 
 struct sim {
 	const struct fab *fab;
 	struct sim_config cfg;
-	uint16_t *random_only; /* by node: see sim_config; NULL: none */
+	struct shard main;
 	struct sim_node *nodes;
 	struct sim_port *ports;
-	struct shard main;
-	VEC(struct pkt) pkts;
-	uint32_t pkt_free;
 	VEC(struct call) calls;
 	uint32_t call_free;
-	VEC(struct port_client) clients;
-	uint32_t *client_of; /* by port: 1 + place in clients, 0: none. A switch's is at port 0 */
-	/* express mode only */
-	uint32_t walk_head, walk_tail; /* packets that have not been moved yet */
-	bool walking;
-	struct port_counters *counters;
-	struct sim_link_fault *faults; /* by port, once one was set */
-	struct rng fault_rng, error_rng;
 	uint64_t *hash; /* by node: simultaneous events of two nodes have no order */
 	struct sim_watch watch;
 	struct sim_change_watch changes;
+	struct devices dev;	      /* the devices' */
 	struct plane *plane;	      /* NULL: SMPs only */
 	const struct device_net *net; /* what devices call in the data plane; NULL: none */
-	uint64_t parallel_after;      /* events; before that another parallel run would not pay */
 };
 
 static inline void sim_hash_add(struct shard *sh, node_id n, uint64_t x)
@@ -125,8 +88,22 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 	return s->fab->nodes[n].type == IBA_NODE_SWITCH;
 }
 
-/* The shared part of a shard, and nothing pending. */
-void shard_init(struct shard *sh, const struct sim *s);
+/* Made by simulation.c in this order; devices and data plane set themselves. */
+void kernel_init(struct sim *s, const struct fab *f, const struct sim_config *c);
+void kernel_set_devices(struct sim *s, struct sim_node *nodes, struct sim_port *ports);
+void kernel_set_plane(struct sim *s, struct plane *pl, const struct device_net *net);
+void kernel_free(struct sim *s);
+
+/* One shard of several, at the time of the simulation and with nothing to do; and its end: its events and its
+ * time go back. */
+void shard_begin(struct shard *sh, const struct sim *s, unsigned self);
+void shard_end(struct shard *sh, struct sim *s);
+void shard_advance(struct shard *sh, time_ps now); /* the clock; not back */
+/* A new window of the outbox's shards: arrivals for others go to `to`, none earlier than horizon. */
+void outbox_open(struct outbox *o, ev_list *to, time_ps horizon);
+void outbox_attach(struct outbox *o, struct shard *sh, const uint16_t *shard_of);
+void outbox_note(struct outbox *o, time_ps next); /* the next event of one of its shards */
+
 /* Takes the next event and sets the clock; false when none is left. */
 static inline bool shard_next(struct shard *sh, struct ev *e)
 {
@@ -134,7 +111,7 @@ static inline bool shard_next(struct shard *sh, struct ev *e)
 		return false;
 	assert(e->when >= sh->now);
 	sh->now = e->when;
-	sh->stats.events++;
+	sh->events++;
 	return true;
 }
 
@@ -143,10 +120,6 @@ void sim_push(struct shard *sh, time_ps when, uint8_t priority, struct ev_what w
  * port, data before flow control. */
 void sim_push_arrival(struct shard *sh, time_ps when, port_id at, struct ev_what what);
 void sim_run_call(struct sim *s, uint32_t slot);
-
-uint32_t pkt_new(struct sim *s);
-void pkt_drop(struct sim *s, uint32_t p, enum sim_drop why);
-void pkt_free(struct sim *s, uint32_t p);
 
 /* For watchers and for the hash. */
 void sim_seen(struct shard *sh, enum sim_seen what, node_id n, unsigned port,

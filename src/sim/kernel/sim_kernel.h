@@ -41,6 +41,7 @@ void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie
  * at the time of the first. Not re-entrant: calls from a receive callback are ignored. */
 void sim_settle(struct sim *s, time_ps now);
 
-uint64_t sim_hash(const struct sim *s); /* of all deliveries and state changes so far */
+uint64_t sim_events(const struct sim *s); /* run so far */
+uint64_t sim_hash(const struct sim *s);	  /* of all deliveries and state changes so far */
 
 #endif

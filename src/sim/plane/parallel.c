@@ -38,7 +38,7 @@ static void run_window(struct worker *w, unsigned shard)
 	take_mail(c, shard, (c->window - 1) & 1);
 	while (!c->over && evq_next(&sh->q) < c->horizon && !shard_is_dry(sh))
 		plane_step(sh);
-	w->outbox.earliest = MIN(w->outbox.earliest, evq_next(&sh->q));
+	outbox_note(&w->outbox, evq_next(&sh->q));
 }
 
 /* Between two windows, while all threads wait. */
@@ -55,7 +55,7 @@ static void next_window(struct parallel *c)
 	c->window++;
 	if (c->over)
 		return;
-	c->sim->main.now = MAX(c->sim->main.now, first);
+	shard_advance(&c->sim->main, first);
 	if (c->tick && c->window % TICK_WINDOWS == 0)
 		shards_progress(c);
 }
@@ -98,9 +98,7 @@ static void run_worker(struct worker *w)
 
 	do {
 		meet(c);
-		w->outbox.to = w->box[c->window & 1];
-		w->outbox.horizon = c->horizon;
-		w->outbox.earliest = TIME_NEVER;
+		outbox_open(&w->outbox, w->box[c->window & 1], c->horizon);
 		for (unsigned k = w->first; k < w->end; k++)
 			run_window(w, k);
 		if (c->tick && !w->first && c->window % TICK_WINDOWS == 0)
@@ -126,13 +124,11 @@ static void worker_begin(struct parallel *c, unsigned i)
 
 	w->first = i * c->nshards / c->nworkers;
 	w->end = (i + 1) * c->nshards / c->nworkers;
-	w->outbox = (struct outbox){.shard_of = c->shard_of, .earliest = TIME_NEVER};
+	outbox_open(&w->outbox, NULL, 0);
 	for (unsigned k = 0; k < 2; k++)
 		w->box[k] = mem_zarray(c->nshards, sizeof(*w->box[k]));
-	for (unsigned k = w->first; k < w->end; k++) {
-		c->shards[k].outbox = &w->outbox;
-		w->outbox.earliest = MIN(w->outbox.earliest, evq_next(&c->shards[k].q));
-	}
+	for (unsigned k = w->first; k < w->end; k++)
+		outbox_attach(&w->outbox, &c->shards[k], c->shard_of);
 }
 
 static void worker_end(struct parallel *c, unsigned i)
@@ -199,7 +195,7 @@ static bool needs_whole(const struct sim *s)
 {
 	const struct sim_plane_config *c = &s->cfg.plane;
 
-	return !s->plane || s->main.stats.in_flight || s->watch.seen || s->changes.changed ||
+	return s->dev.stats.in_flight || s->watch.seen || s->changes.changed ||
 	       s->plane->tap.sent || s->plane->discards.discarded || s->plane->detail ||
 	       c->byte_error_q40 || c->rate_control;
 }
@@ -213,9 +209,9 @@ static bool pays(const struct parallel *c)
 
 static bool try_parallel(struct sim *s, struct parallel *c, unsigned threads)
 {
-	uint64_t events = s->main.stats.events, pending = s->main.q.n;
+	uint64_t events = s->main.events, pending = s->main.q.n;
 
-	s->parallel_after = events + RETRY_TIMES * pending + 1; /* trying takes time, too */
+	s->plane->parallel_after = events + RETRY_TIMES * pending + 1; /* trying takes time, too */
 	c->nshards = shard_count(s, threads);
 	c->nworkers = MIN(threads ? threads : cores(), c->nshards);
 	if (c->nshards < 2)
@@ -227,16 +223,17 @@ static bool try_parallel(struct sim *s, struct parallel *c, unsigned threads)
 	if (pays(c))
 		run_all(c);
 	shards_join(c);
-	if (s->main.stats.events >= events + WORTH_TIMES * pending)
-		s->parallel_after = 0;
-	return s->main.stats.events > events;
+	if (s->main.events >= events + WORTH_TIMES * pending)
+		s->plane->parallel_after = 0;
+	return s->main.events > events;
 }
 
 /* Called again and again, so it declines quickly. */
 bool sim_run_parallel(struct sim *s, time_ps limit, unsigned threads, void (*tick)(void *ctx),
 		      void *ctx)
 {
-	if (s->main.stats.events < s->parallel_after || limit <= s->main.now || needs_whole(s))
+	if (!s->plane || s->main.events < s->plane->parallel_after || limit <= s->main.now ||
+	    needs_whole(s))
 		return false;
 	return try_parallel(
 		s, &(struct parallel){.sim = s, .limit = limit, .tick = tick, .tick_ctx = ctx},

@@ -125,10 +125,10 @@ static uint32_t pkts_move(struct plane *pl, struct shard *to, struct shard *from
 {
 	uint32_t p, n = 0;
 
-	for (; (p = from->dpkt_free) != PKT_NONE; n++) {
-		from->dpkt_free = pl->pkts.at[p].next_free;
-		pl->pkts.at[p].next_free = to->dpkt_free;
-		to->dpkt_free = p;
+	for (; (p = from->own.dpkt_free) != PKT_NONE; n++) {
+		from->own.dpkt_free = pl->pkts.at[p].next_free;
+		pl->pkts.at[p].next_free = to->own.dpkt_free;
+		to->own.dpkt_free = p;
 	}
 	return n;
 }
@@ -137,10 +137,10 @@ static uint32_t cells_move(struct plane *pl, struct shard *to, struct shard *fro
 {
 	uint32_t c, n = 0;
 
-	for (; (c = from->cell_free) != CELL_NONE; n++) {
-		from->cell_free = pl->cells.at[c].next;
-		pl->cells.at[c].next = to->cell_free;
-		to->cell_free = c;
+	for (; (c = from->own.cell_free) != CELL_NONE; n++) {
+		from->own.cell_free = pl->cells.at[c].next;
+		pl->cells.at[c].next = to->own.cell_free;
+		to->own.cell_free = c;
 	}
 	return n;
 }
@@ -150,14 +150,14 @@ static void pkts_give(struct sim *s, struct shard *to, uint32_t n)
 	struct plane *pl = s->plane;
 
 	for (uint32_t p; n--;) {
-		if (s->main.dpkt_free == PKT_NONE) {
-			s->main.dpkt_free = dpkt_add(pl);
-			pl->pkts.at[s->main.dpkt_free].next_free = PKT_NONE;
+		if (s->main.own.dpkt_free == PKT_NONE) {
+			s->main.own.dpkt_free = dpkt_add(pl);
+			pl->pkts.at[s->main.own.dpkt_free].next_free = PKT_NONE;
 		}
-		p = s->main.dpkt_free;
-		s->main.dpkt_free = pl->pkts.at[p].next_free;
-		pl->pkts.at[p].next_free = to->dpkt_free;
-		to->dpkt_free = p;
+		p = s->main.own.dpkt_free;
+		s->main.own.dpkt_free = pl->pkts.at[p].next_free;
+		pl->pkts.at[p].next_free = to->own.dpkt_free;
+		to->own.dpkt_free = p;
 	}
 }
 
@@ -166,20 +166,20 @@ static void cells_give(struct sim *s, struct shard *to, uint32_t n)
 	struct plane *pl = s->plane;
 
 	for (uint32_t c; n--;) {
-		if (s->main.cell_free == CELL_NONE) {
-			s->main.cell_free = cell_add(pl);
-			pl->cells.at[s->main.cell_free].next = CELL_NONE;
+		if (s->main.own.cell_free == CELL_NONE) {
+			s->main.own.cell_free = cell_add(pl);
+			pl->cells.at[s->main.own.cell_free].next = CELL_NONE;
 		}
-		c = s->main.cell_free;
-		s->main.cell_free = pl->cells.at[c].next;
-		pl->cells.at[c].next = to->cell_free;
-		to->cell_free = c;
+		c = s->main.own.cell_free;
+		s->main.own.cell_free = pl->cells.at[c].next;
+		pl->cells.at[c].next = to->own.cell_free;
+		to->own.cell_free = c;
 	}
 }
 
 bool shard_is_dry(const struct shard *sh)
 {
-	return sh->dpkt_free == PKT_NONE || sh->cell_free == CELL_NONE;
+	return sh->own.dpkt_free == PKT_NONE || sh->own.cell_free == CELL_NONE;
 }
 
 /* If one has no free place, all places are divided again: packets begin in one shard and end in another. */
@@ -205,17 +205,13 @@ void shards_refill(struct parallel *c)
 
 /* ---- split and join ---- */
 
-static void shard_begin(struct parallel *c, unsigned k)
+static void begin(struct parallel *c, unsigned k)
 {
-	const struct sim *s = c->sim;
+	const struct sim_plane_stats *st = &c->sim->main.own.stats;
 	struct shard *sh = &c->shards[k];
 
-	shard_init(sh, s);
-	sh->self = k;
-	sh->now = s->main.now;
-	sh->q.seq = s->main.q.seq;
-	sh->plane_stats.window_start = s->main.plane_stats.window_start;
-	sh->plane_stats.window_end = s->main.plane_stats.window_end;
+	shard_begin(sh, c->sim, k);
+	plane_own_init(&sh->own, st->window_start, st->window_end);
 }
 
 static void stats_add(struct sim_plane_stats *to, const struct sim_plane_stats *from)
@@ -238,34 +234,28 @@ static void stats_add(struct sim_plane_stats *to, const struct sim_plane_stats *
 	to->window_generated += from->window_generated;
 }
 
-static void shard_end(struct parallel *c, unsigned k)
+static void end(struct parallel *c, unsigned k)
 {
 	struct shard *sh = &c->shards[k], *main = &c->sim->main;
-	struct ev e;
 
-	while (evq_pop(&sh->q, &e))
-		evq_put(&main->q, &e);
-	main->q.seq = MAX(main->q.seq, sh->q.seq);
-	main->now = MAX(main->now, sh->now);
-	main->stats.events += sh->stats.events;
-	stats_add(&main->plane_stats, &sh->plane_stats);
+	shard_end(sh, c->sim);
+	stats_add(&main->own.stats, &sh->own.stats);
 	pkts_move(c->sim->plane, main, sh);
 	cells_move(c->sim->plane, main, sh);
-	for (size_t i = 0; i < sh->lineage.n; i++)
-		vec_push(&main->lineage, sh->lineage.at[i]);
-	vec_free(&sh->lineage);
-	evq_free(&sh->q);
+	for (size_t i = 0; i < sh->own.lineage.n; i++)
+		vec_push(&main->own.lineage, sh->own.lineage.at[i]);
+	vec_free(&sh->own.lineage);
 }
 
 void shards_progress(struct parallel *c)
 {
-	struct sim_plane_stats *st = &c->sim->main.plane_stats;
+	struct sim_plane_stats *st = &c->sim->main.own.stats;
 
 	st->generated = c->generated;
 	st->delivered = c->delivered;
 	for (unsigned k = 0; k < c->nshards; k++) {
-		st->generated += c->shards[k].plane_stats.generated;
-		st->delivered += c->shards[k].plane_stats.delivered;
+		st->generated += c->shards[k].own.stats.generated;
+		st->delivered += c->shards[k].own.stats.delivered;
 	}
 }
 
@@ -283,22 +273,22 @@ void shards_split(struct parallel *c)
 
 	c->shard_of = mem_array(s->fab->nports, sizeof(*c->shard_of));
 	c->shards = mem_zarray(c->nshards, sizeof(*c->shards));
-	c->generated = s->main.plane_stats.generated;
-	c->delivered = s->main.plane_stats.delivered;
+	c->generated = s->main.own.stats.generated;
+	c->delivered = s->main.own.stats.delivered;
 	if (copies_happen(s))
 		plane_copies_room(s); /* no shard may allocate it */
 	split_nodes(c);
 	for (unsigned k = 0; k < c->nshards; k++)
-		shard_begin(c, k);
+		begin(c, k);
 	split_events(c);
 }
 
 void shards_join(struct parallel *c)
 {
-	c->sim->main.plane_stats.generated = c->generated;
-	c->sim->main.plane_stats.delivered = c->delivered;
+	c->sim->main.own.stats.generated = c->generated;
+	c->sim->main.own.stats.delivered = c->delivered;
 	for (unsigned k = 0; k < c->nshards; k++)
-		shard_end(c, k);
+		end(c, k);
 	free(c->shard_of);
 	free(c->shards);
 }

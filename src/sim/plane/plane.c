@@ -5,6 +5,7 @@
  * Does not route, arbitrate or generate: plane_switch.c, plane_link.c and plane_host.c do.
  */
 #include "sim/plane/plane_priv.h"
+#include "sim/stats/sim_detail.h"
 
 /* ---- power-on values ---- */
 
@@ -60,7 +61,7 @@ static void smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool 
 {
 	struct shard *sh = &s->main;
 	const struct plane *pl = s->plane;
-	const struct sim_smp *m = &sh->whole->pkts.at[smp].smp;
+	const struct sim_smp *m = &sh->whole->dev.pkts.at[smp].smp;
 	uint32_t pkt = dpkt_new(sh), cell;
 	struct dpkt *p = &pl->pkts.at[pkt];
 
@@ -187,9 +188,8 @@ void plane_new(struct sim *s)
 {
 	struct plane *pl = mem_zalloc(sizeof(*pl));
 
-	s->plane = pl;
-	s->main.plane = pl;
-	s->net = &net;
+	kernel_set_plane(s, pl, &net);
+	rng_seed(&pl->error_rng, s->cfg.seed, 2);
 	pl->nvl = iba_vl_count(s->cfg.vl_cap);
 	pl->nslots = pl->nvl + 1;
 	pl->large = s->fab->nports > 4096;
@@ -216,7 +216,7 @@ void plane_new(struct sim *s)
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE,
 							CHAN_NONE};
-	s->main.plane_stats.window_end = TIME_NEVER;
+	plane_own_init(&s->main.own, 0, TIME_NEVER);
 }
 
 void plane_free(struct sim *s)
@@ -239,7 +239,7 @@ void plane_free(struct sim *s)
 	free(pl->next);
 	free(pl->allowed);
 	free(pl->copies_left);
-	vec_free(&s->main.lineage);
+	vec_free(&s->main.own.lineage);
 	free(pl);
 }
 
@@ -258,4 +258,23 @@ void sim_watch_discards(struct sim *s, struct sim_discard_watch w)
 void sim_tap(struct sim *s, struct sim_tap tap)
 {
 	s->plane->tap = tap;
+}
+
+void sim_window(struct sim *s, time_ps start, time_ps end)
+{
+	struct sim_plane_stats *st = &s->main.own.stats;
+
+	memset(&st->latency, 0, sizeof(st->latency));
+	memset(&st->header_latency, 0, sizeof(st->header_latency));
+	st->window_delivered = st->window_bytes = st->window_generated = 0;
+	st->window_start = start;
+	st->window_end = end;
+	if (s->plane->detail)
+		detail_window_now(s);
+}
+
+void sim_detail_start(struct sim *s)
+{
+	if (!s->plane->detail)
+		s->plane->detail = detail_new(s);
 }

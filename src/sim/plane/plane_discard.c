@@ -27,14 +27,13 @@ void plane_discard(struct shard *sh, node_id n, unsigned port, uint32_t pkt, enu
 	struct dpkt *p = &sh->plane->pkts.at[pkt];
 
 	if (p->smp != PKT_NONE) {
-		sh->whole->pkts.at[p->smp].node = n;
-		sh->whole->pkts.at[p->smp].in_port = (uint8_t)port;
+		pkt_at(sh->whole, p->smp, n, port);
 		pkt_drop(sh->whole, p->smp, (enum sim_drop)smp_reason[why]);
 		p->smp = PKT_NONE;
 		return;
 	}
-	sh->plane_stats.discarded[why]++;
-	sh->plane_stats.in_flight--;
+	sh->own.stats.discarded[why]++;
+	sh->own.stats.in_flight--;
 	sh->plane->ports[sh->fab->nodes[n].first_port + port].counters.discarded++;
 	if (sh->plane->detail)
 		detail_discarded_now(sh->whole, sh->fab->nodes[n].first_port + port, p, why);

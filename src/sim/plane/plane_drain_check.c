@@ -48,9 +48,9 @@ bool sim_plane_drained(const struct sim *s, char *why, size_t size)
 {
 	const struct plane *pl = s->plane;
 
-	if (s->main.plane_stats.in_flight)
+	if (s->main.own.stats.in_flight)
 		return wrong(why, size, "%llu packets still in flight",
-			     (unsigned long long)s->main.plane_stats.in_flight);
+			     (unsigned long long)s->main.own.stats.in_flight);
 	for (port_id p = 0; p < s->fab->nports; p++)
 		for (unsigned vl = 0; vl < pl->nvl && s->fab->ports[p].num; vl++)
 			if (!channel_rests(s, p, vl, why, size))

@@ -11,7 +11,8 @@ bool error_hits(struct shard *sh, unsigned bytes)
 {
 	uint64_t q = sh->cfg->plane.byte_error_q40;
 
-	return q && (rng_u64(&sh->whole->error_rng) >> 24) < MIN(q * bytes, (uint64_t)1 << 40);
+	return q &&
+	       (rng_u64(&sh->whole->plane->error_rng) >> 24) < MIN(q * bytes, (uint64_t)1 << 40);
 }
 
 /* IBA 7.9.3: at least one flow control packet for each VL every 65,536 symbol times. Without losses it has no
@@ -32,9 +33,8 @@ static void begin(struct shard *sh, port_id p)
 	struct plane_port *port = &sh->plane->ports[p];
 
 	cut_receiving(sh, p, SIM_DISCARD_RETRAINING);
-	port->retrained_epoch = sh->ports[p].link_epoch++; /* packets sent before do not arrive */
+	port->retrained_epoch = link_recovery_begin(sh, p);
 	port->retraining = true;
-	sh->ports[p].pi.phys_state = IBA_PHYS_RECOVERY;
 }
 
 void retrain_error(struct shard *sh, port_id p)

@@ -136,10 +136,10 @@ static uint32_t make(struct shard *sh, uint32_t host, uint16_t dlid, uint16_t pa
 	d->pkey = pkey_of(sh, port);
 	d->bytes = (uint16_t)(payload + DATA_OVERHEAD);
 	d->blocks = (uint8_t)((payload + CREDIT_OVERHEAD + 63) / 64);
-	sh->plane_stats.generated++;
-	sh->plane_stats.in_flight++;
-	sh->plane_stats.window_generated +=
-		sh->now >= sh->plane_stats.window_start && sh->now < sh->plane_stats.window_end;
+	sh->own.stats.generated++;
+	sh->own.stats.in_flight++;
+	sh->own.stats.window_generated +=
+		sh->now >= sh->own.stats.window_start && sh->now < sh->own.stats.window_end;
 	if (pl->detail)
 		detail_made_now(sh->whole, host);
 	return pkt;
@@ -202,7 +202,7 @@ static bool is_for(const struct shard *sh, port_id port, uint16_t dlid)
 static void deliver(struct shard *sh, port_id port, uint32_t pkt)
 {
 	const struct plane *pl = sh->plane;
-	struct sim_plane_stats *st = &sh->plane_stats;
+	struct sim_plane_stats *st = &sh->own.stats;
 	const struct dpkt *d = &pl->pkts.at[pkt];
 
 	st->delivered++;
@@ -234,11 +234,8 @@ void host_sink(struct shard *sh, uint32_t chan)
 	} else if (d->smp != PKT_NONE) {
 		uint32_t smp = d->smp;
 
-		sh->whole->pkts.at[smp].node = n;
-		sh->whole->pkts.at[smp].in_port = (uint8_t)num;
-		sh->whole->pkts.at[smp].from_local = false;
 		d->smp = PKT_NONE;
-		smi_enqueue(sh->whole, n, smp);
+		smi_arrive(sh->whole, n, num, smp);
 	} else if (!is_for(sh, port, d->dlid)) {
 		plane_discard(sh, n, num, pkt, SIM_DISCARD_WRONG_HOST);
 	} else if (!pkey_ok(sh->sim, port, d->pkey)) {

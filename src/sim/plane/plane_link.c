@@ -143,7 +143,7 @@ static void fc_send(struct shard *sh, port_id port)
 	p->fc_since = sh->now;
 	p->tx_busy = true;
 	p->tx_blocks = 0;
-	sh->plane_stats.fc_packets++;
+	sh->own.stats.fc_packets++;
 	p->counters.tx_bytes += PLANE_FC_BYTES;
 	if (pl->detail)
 		detail_link_now(sh->whole, port);
@@ -189,7 +189,7 @@ static void tap(struct shard *sh, port_id port, unsigned slot, const struct dpkt
 	const struct sim_tap *t = &sh->plane->tap;
 
 	t->sent(t->ctx, port, slot_is_15(sh->plane, slot) ? 15 : slot,
-		d->smp == PKT_NONE ? NULL : &sh->whole->pkts.at[d->smp].smp, d->slid, d->dlid,
+		d->smp == PKT_NONE ? NULL : &sh->whole->dev.pkts.at[d->smp].smp, d->slid, d->dlid,
 		d->sl, d->pkey, d->bytes);
 }
 
@@ -219,9 +219,9 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 	if (pl->tap.sent)
 		tap(sh, port, slot, &pl->pkts.at[c->pkt]);
 	if (c->smp)
-		sh->stats.hops++;
+		smp_hop(sh->whole);
 	else
-		sh->plane_stats.hops++;
+		sh->own.stats.hops++;
 	c->slot = (uint8_t)slot; /* the same cell, now on the link */
 	c->ready = head;
 	c->tail = end + sh->ports[port].wire_ps;
@@ -374,9 +374,8 @@ static void host_head(struct shard *sh, uint32_t chan, uint32_t cell)
 	const struct plane *pl = sh->plane;
 	const struct cell *c = &pl->cells.at[cell];
 
-	if (!c->smp && sh->now >= sh->plane_stats.window_start &&
-	    sh->now < sh->plane_stats.window_end)
-		hist_add(&sh->plane_stats.header_latency, sh->now - pl->pkts.at[c->pkt].born);
+	if (!c->smp && sh->now >= sh->own.stats.window_start && sh->now < sh->own.stats.window_end)
+		hist_add(&sh->own.stats.header_latency, sh->now - pl->pkts.at[c->pkt].born);
 	if (!c->smp && pl->detail)
 		detail_header_now(sh->whole, chan_port(pl, chan), &pl->pkts.at[c->pkt]);
 	sim_push(sh, c->tail, PRIO_NET,

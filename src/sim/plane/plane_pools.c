@@ -18,6 +18,14 @@ static void *pool_grow(void *old, size_t n, size_t *cap, size_t size)
 	return new;
 }
 
+void plane_own_init(struct plane_own *own, time_ps window_start, time_ps window_end)
+{
+	*own = (struct plane_own){
+		.dpkt_free = PKT_NONE,
+		.cell_free = CELL_NONE,
+		.stats = {.window_start = window_start, .window_end = window_end}};
+}
+
 uint32_t dpkt_add(struct plane *pl)
 {
 	if (pl->pkts.n == pl->pkts.cap)
@@ -37,12 +45,12 @@ uint32_t cell_add(struct plane *pl)
 uint32_t dpkt_new(struct shard *sh)
 {
 	const struct plane *pl = sh->plane;
-	uint32_t p = sh->dpkt_free;
+	uint32_t p = sh->own.dpkt_free;
 
 	if (p == PKT_NONE)
 		p = dpkt_add(sh->whole->plane);
 	else
-		sh->dpkt_free = pl->pkts.at[p].next_free;
+		sh->own.dpkt_free = pl->pkts.at[p].next_free;
 	pl->pkts.at[p] =
 		(struct dpkt){.smp = PKT_NONE, .pkey = 0xffff, .serial = pl->pkts.at[p].serial};
 	return p;
@@ -53,17 +61,17 @@ void dpkt_free(struct shard *sh, uint32_t pkt)
 	const struct plane *pl = sh->plane;
 
 	pl->pkts.at[pkt].serial++;
-	pl->pkts.at[pkt].next_free = sh->dpkt_free;
-	sh->dpkt_free = pkt;
+	pl->pkts.at[pkt].next_free = sh->own.dpkt_free;
+	sh->own.dpkt_free = pkt;
 }
 
 static uint32_t cell_take(struct shard *sh)
 {
-	uint32_t c = sh->cell_free;
+	uint32_t c = sh->own.cell_free;
 
 	if (c == CELL_NONE)
 		return cell_add(sh->whole->plane);
-	sh->cell_free = sh->plane->cells.at[c].next;
+	sh->own.cell_free = sh->plane->cells.at[c].next;
 	return c;
 }
 
@@ -98,6 +106,6 @@ void cell_free(struct shard *sh, uint32_t cell)
 
 	if (!pl->cells.at[cell].trail)
 		dpkt_free(sh, pl->cells.at[cell].pkt);
-	pl->cells.at[cell].next = sh->cell_free;
-	sh->cell_free = cell;
+	pl->cells.at[cell].next = sh->own.cell_free;
+	sh->own.cell_free = cell;
 }

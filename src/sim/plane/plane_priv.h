@@ -12,7 +12,6 @@
 #define WEFT_PLANE_H
 
 #include "sim/device/device_priv.h"
-#include "sim/plane/sim_plane.h"
 #include "sim/traffic/sim_traffic.h"
 
 enum {
@@ -51,13 +50,6 @@ struct cell {
 	uint16_t serial;
 	uint8_t slot; /* of its VL, on a link */
 	bool trail;   /* the packet's head is further on */
-};
-
-/* A copy that multicast made. Serial numbers identify packets, since places are reused. */
-struct lineage {
-	uint32_t pkt, parent;
-	uint16_t serial, parent_serial;
-	time_ps made, whole; /* until then it depends on its parent; 0: marked as broken */
 };
 
 enum in_state { IN_IDLE, IN_ROUTING, IN_MAPPING, IN_WAITING, IN_CROSSING };
@@ -145,6 +137,8 @@ struct plane {
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
 	struct plane_detail *detail; /* sim_detail.c; NULL: not requested */
+	struct rng error_rng;	     /* damaged bytes, recovery that fails */
+	uint64_t parallel_after;     /* events; before that another parallel run would not pay */
 	uint64_t (*copies_left)
 		[4]; /* by input channel: output ports that a multicast head still has to go to */
 };
@@ -210,6 +204,7 @@ static inline bool arbiter_can_send(const struct shard *sh, port_id port, unsign
  * plane_switch.c call each other. */
 
 /* sim_detail.c, in stats. Each call comes after the change it reports. Only without other shards. */
+struct plane_detail *detail_new(struct sim *s);
 void detail_free(struct plane *pl);
 void detail_window_now(struct sim *s);
 void detail_lane_now(struct sim *s, uint32_t chan);
@@ -223,6 +218,7 @@ void detail_delivered_now(struct sim *s, port_id port, const struct dpkt *p);
 void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enum sim_discard why);
 
 /* plane_pools.c */
+void plane_own_init(struct plane_own *own, time_ps window_start, time_ps window_end);
 uint32_t dpkt_add(struct plane *pl); /* a new place in the pool, which may move */
 uint32_t cell_add(struct plane *pl);
 uint32_t dpkt_new(struct shard *sh);

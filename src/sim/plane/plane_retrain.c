@@ -18,7 +18,7 @@ static void resume(struct shard *sh, port_id p)
 	port->retraining = false;
 	port->phy_errors = 0;
 	port->counters.recoveries++;
-	sh->ports[p].pi.phys_state = IBA_PHYS_LINK_UP;
+	link_recovery_end(sh, p);
 	for (unsigned slot = 0; slot < sh->plane->nvl; slot++)
 		link_fc_want(sh, p, slot);
 	refresh_start(sh, p);
@@ -30,13 +30,13 @@ void retrain_over(struct shard *sh, port_id p)
 	port_id far = sh->ports[p].peer;
 	uint64_t fails = sh->cfg->plane.retrain_fail_q32;
 
-	if (!fails || rng_u64(&sh->whole->error_rng) >> 32 >= fails) {
-		sh->plane_stats.recoveries++;
+	if (!fails || rng_u64(&sh->whole->plane->error_rng) >> 32 >= fails) {
+		sh->own.stats.recoveries++;
 		resume(sh, p);
 		resume(sh, far);
 		return;
 	}
-	sh->plane_stats.downed++;
+	sh->own.stats.downed++;
 	sh->plane->ports[p].counters.downed++;
 	sh->plane->ports[far].counters.downed++;
 	link_cut(sh->whole, p);

@@ -204,8 +204,8 @@ static uint32_t copy_of(struct shard *sh, uint32_t pkt)
 
 	*d = sh->plane->pkts.at[pkt];
 	d->serial = serial;
-	sh->plane_stats.copies++;
-	sh->plane_stats.in_flight++;
+	sh->own.stats.copies++;
+	sh->own.stats.in_flight++;
 	return copy;
 }
 
@@ -388,11 +388,8 @@ static void to_smi(struct shard *sh, uint32_t chan, uint32_t cell)
 			      (enum sim_discard)p->why);
 		return;
 	}
-	sh->whole->pkts.at[smp].node = n;
-	sh->whole->pkts.at[smp].in_port = (uint8_t)chan_num(sh, chan);
-	sh->whole->pkts.at[smp].from_local = false;
 	p->smp = PKT_NONE;
-	smi_enqueue(sh->whole, n, smp);
+	smi_arrive(sh->whole, n, chan_num(sh, chan), smp);
 }
 
 void switch_cross_done(struct shard *sh, uint32_t chan)

@@ -12,11 +12,11 @@ static void forget(struct shard *sh)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < sh->lineage.n; i++)
-		if (sh->lineage.at[i].whole > sh->now)
-			sh->lineage.at[n++] = sh->lineage.at[i];
-	sh->lineage.n = n;
-	sh->lineage_full = 2 * n + 64;
+	for (size_t i = 0; i < sh->own.lineage.n; i++)
+		if (sh->own.lineage.at[i].whole > sh->now)
+			sh->own.lineage.at[n++] = sh->own.lineage.at[i];
+	sh->own.lineage.n = n;
+	sh->own.lineage_full = 2 * n + 64;
 }
 
 /* A copy has left; until the last byte has been received it depends on the packet it was made of. */
@@ -25,15 +25,15 @@ void cut_copied(struct shard *sh, uint32_t cell, uint32_t copy)
 	const struct plane *pl = sh->plane;
 	const struct cell *c = &pl->cells.at[cell];
 
-	if (sh->lineage.n >= sh->lineage_full)
+	if (sh->own.lineage.n >= sh->own.lineage_full)
 		forget(sh);
 	if (c->tail > sh->now)
-		vec_push(&sh->lineage, (struct lineage){.pkt = copy,
-							.serial = pl->pkts.at[copy].serial,
-							.parent = c->pkt,
-							.parent_serial = c->serial,
-							.made = sh->now,
-							.whole = c->tail});
+		vec_push(&sh->own.lineage, (struct lineage){.pkt = copy,
+							    .serial = pl->pkts.at[copy].serial,
+							    .parent = c->pkt,
+							    .parent_serial = c->serial,
+							    .made = sh->now,
+							    .whole = c->tail});
 }
 
 /* Links go down rarely, so copies are found by a search of all. Those made before `since` were made upstream of the
@@ -48,8 +48,8 @@ static void mark(struct shard *sh, uint32_t pkt, uint16_t serial, time_ps since,
 		p->broken = true;
 		p->why = (uint8_t)why;
 	}
-	for (size_t i = 0; i < sh->lineage.n; i++) {
-		struct lineage *l = &sh->lineage.at[i];
+	for (size_t i = 0; i < sh->own.lineage.n; i++) {
+		struct lineage *l = &sh->own.lineage.at[i];
 
 		if (l->parent != pkt || l->parent_serial != serial || l->whole <= sh->now ||
 		    l->made < since)

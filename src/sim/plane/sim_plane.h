@@ -10,9 +10,52 @@
 #ifndef WEFT_SIM_PLANE_H
 #define WEFT_SIM_PLANE_H
 
-#include "sim/stats/sim_stats.h"
+#include "base/hist.h"
+#include "fabric/fabric.h"
 
+struct sim;
 struct sim_smp;
+
+/* Why a data packet was discarded (thesis Table 10, and what IBA adds). */
+enum sim_discard {
+	SIM_DISCARD_INACTIVE_PORT,    /* at a port that is Down, or on a link that was cut */
+	SIM_DISCARD_DEACTIVATED_PORT, /* at a port in Initialize or Armed */
+	SIM_DISCARD_BUFFER,	      /* no room: VL15 only, unless credits went wrong */
+	SIM_DISCARD_TURNED_BACK,      /* routed to the port it arrived at */
+	SIM_DISCARD_UNROUTABLE,
+	SIM_DISCARD_CLEARED,	/* in a node that was powered off */
+	SIM_DISCARD_UNMAPPABLE, /* its SL maps to VL15 or to a VL that does not exist */
+	SIM_DISCARD_MTU,
+	SIM_DISCARD_PKEY,
+	SIM_DISCARD_LIFETIME,	/* head of a queue for too long */
+	SIM_DISCARD_WRONG_HOST, /* arrived at a host that does not have its LID */
+	SIM_DISCARD_ERROR,	/* damaged on a link */
+	SIM_DISCARD_RETRAINING, /* on a link that began to recover from errors */
+	SIM_DISCARD_STALLED, /* on a VL that is stalled because too many packets waited too long */
+	SIM_NDISCARDS
+};
+
+/* The counters; sim_stats.h reads them. */
+struct sim_plane_stats {
+	uint64_t generated, delivered, in_flight; /* data packets */
+	uint64_t copies;	  /* made by multicast; generated + copies are conserved */
+	uint64_t delivered_bytes; /* payload */
+	uint64_t hops;		  /* links crossed by data packets */
+	uint64_t discarded[SIM_NDISCARDS];
+	uint64_t fc_packets;
+	uint64_t recoveries, downed;	     /* link error recoveries that succeeded; that failed */
+	struct hist latency, header_latency; /* from generation, picoseconds, in the window */
+	uint64_t window_delivered, window_bytes, window_generated;
+	time_ps window_start, window_end; /* what counts for latency and throughput */
+};
+
+struct sim_port_counters {
+	uint64_t tx_bytes, rx_bytes, tx_packets, rx_packets;
+	uint64_t errors;    /* packets that arrived damaged, flow control included */
+	uint64_t discarded; /* data packets, for any reason */
+	uint64_t recoveries,
+		downed; /* LinkErrorRecoveryCounter, LinkDownedCounter: training after errors */
+};
 
 /* Called for every packet as it begins to leave a port, for captures. smp is NULL for data. */
 struct sim_tap {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Statistics by host, node, link and lane. State: struct plane_detail, allocated on request; the plane
- * reports every change through the detail_*() calls. Way in: sim_detail_start(). Does not change the
+ * reports every change through the detail_*() calls. Way in: detail_new(). Does not change the
  * simulation.
  *
  * Means over time are sums of value times duration: each lane and port keeps its values with the time
@@ -45,14 +45,28 @@ struct plane_detail {
 
 /* ---- life ---- */
 
-void sim_detail_start(struct sim *s)
+static uint16_t credits_of(const struct plane *pl, uint32_t chan)
 {
-	struct plane *pl = s->plane;
-	struct plane_detail *d;
+	const struct out_chan *o = &pl->out[chan];
+	unsigned left = (o->fccl - o->fctbs) & 0xfff;
 
-	if (pl->detail)
-		return;
-	d = pl->detail = mem_zalloc(sizeof(*d));
+	return (uint16_t)(left <= 2048 ? left : 0);
+}
+
+static void lane_read(const struct plane *pl, struct lane *l, uint32_t chan)
+{
+	bool data = !slot_is_15(pl, chan_slot(pl, chan));
+
+	l->in_used = pl->in[chan].used;
+	l->credits = data ? credits_of(pl, chan) : 0;
+	l->blocked = data && pl->out[chan].head != CELL_NONE && !link_has_credit(pl, chan);
+}
+
+struct plane_detail *detail_new(struct sim *s)
+{
+	const struct plane *pl = s->plane;
+	struct plane_detail *d = mem_zalloc(sizeof(*d));
+
 	d->lanes = mem_zarray((size_t)s->fab->nports << pl->shift, sizeof(*d->lanes));
 	d->wires = mem_zarray(s->fab->nports, sizeof(*d->wires));
 	d->hosts = mem_zarray(pl->hosts.n, sizeof(*d->hosts));
@@ -69,9 +83,10 @@ void sim_detail_start(struct sim *s)
 				l->queue++;
 			d->wires[p].queued += l->queue;
 			l->since = s->main.now;
-			detail_lane_now(s, chan_of(pl, p, slot));
+			lane_read(pl, l, chan_of(pl, p, slot));
 		}
 	}
+	return d;
 }
 
 void detail_free(struct plane *pl)
@@ -122,7 +137,7 @@ void detail_window_now(struct sim *s)
 /* The part of the time since then that is in the window. */
 static time_ps in_window(const struct sim *s, time_ps since)
 {
-	const struct sim_plane_stats *st = &s->main.plane_stats;
+	const struct sim_plane_stats *st = &s->main.own.stats;
 	time_ps from = MAX(since, st->window_start), to = MIN(s->main.now, st->window_end);
 
 	return to > from ? to - from : 0;
@@ -130,8 +145,8 @@ static time_ps in_window(const struct sim *s, time_ps since)
 
 static bool window_open(const struct sim *s)
 {
-	return s->main.now >= s->main.plane_stats.window_start &&
-	       s->main.now < s->main.plane_stats.window_end;
+	return s->main.now >= s->main.own.stats.window_start &&
+	       s->main.now < s->main.own.stats.window_end;
 }
 
 static void lane_upto_now(const struct sim *s, struct lane *l)
@@ -171,25 +186,13 @@ static void wire_upto_now(const struct sim *s, struct wire *w)
 
 /* ---- reports of the plane ---- */
 
-static uint16_t credits_of(const struct plane *pl, uint32_t chan)
-{
-	const struct out_chan *o = &pl->out[chan];
-	unsigned left = (o->fccl - o->fctbs) & 0xfff;
-
-	return (uint16_t)(left <= 2048 ? left : 0);
-}
-
 /* Buffer, credits or head of the queue have changed. */
 void detail_lane_now(struct sim *s, uint32_t chan)
 {
-	struct plane *pl = s->plane;
-	struct lane *l = &pl->detail->lanes[chan];
-	bool data = !slot_is_15(pl, chan_slot(pl, chan));
+	struct lane *l = &s->plane->detail->lanes[chan];
 
 	lane_upto_now(s, l);
-	l->in_used = pl->in[chan].used;
-	l->credits = data ? credits_of(pl, chan) : 0;
-	l->blocked = data && pl->out[chan].head != CELL_NONE && !link_has_credit(pl, chan);
+	lane_read(s->plane, l, chan);
 }
 
 void detail_link_now(struct sim *s, port_id port)

@@ -4,6 +4,7 @@
  * and struct plane. Ways in: the calls of sim_stats.h. Does not count anything.
  */
 #include "sim/plane/plane_priv.h"
+#include "sim/stats/sim_stats.h"
 
 static const char *const drop_names[SIM_NDROPS] = {
 	[SIM_DROP_FAULT] = "fault",
@@ -50,12 +51,12 @@ const char *sim_discard_name(enum sim_discard d)
 
 const struct sim_stats *sim_stats(const struct sim *s)
 {
-	return &s->main.stats;
+	return &s->dev.stats;
 }
 
 const struct sim_plane_stats *sim_plane_stats(const struct sim *s)
 {
-	return s->plane ? &s->main.plane_stats : NULL;
+	return s->plane ? &s->main.own.stats : NULL;
 }
 
 const struct sim_port_counters *sim_port_counters(const struct sim *s, port_id p)
@@ -81,17 +82,4 @@ void sim_buffer_use(const struct sim *s, uint32_t *mean, uint32_t *max)
 			*max = MAX(*max, (uint32_t)(in->used * 1000000ull / in->cap));
 		}
 	*mean = cap ? (uint32_t)(used * 1000000 / cap) : 0;
-}
-
-void sim_window(struct sim *s, time_ps start, time_ps end)
-{
-	struct sim_plane_stats *st = &s->main.plane_stats;
-
-	memset(&st->latency, 0, sizeof(st->latency));
-	memset(&st->header_latency, 0, sizeof(st->header_latency));
-	st->window_delivered = st->window_bytes = st->window_generated = 0;
-	st->window_start = start;
-	st->window_end = end;
-	if (s->plane->detail)
-		detail_window_now(s);
 }

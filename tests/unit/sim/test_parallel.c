@@ -89,7 +89,7 @@ static struct outcome run(const struct fab *f, const struct story *t, unsigned t
 	run_until(s, traffic.stop_ps + 20 * PS_PER_US, threads, &o);
 	o.st = *sim_plane_stats(s);
 	o.hash = sim_hash(s);
-	o.events = sim_stats(s)->events;
+	o.events = sim_events(s);
 	o.ports = mem_array(f->nports, sizeof(*o.ports));
 	for (port_id p = 0; p < f->nports; p++)
 		o.ports[p] = *sim_port_counters(s, p);

@@ -31,18 +31,18 @@ static void log_stage(struct world *w)
 		uint64_t now = p;
 
 		if (p != PKT_NONE) { /* a response may lie where its request lay */
-			const uint8_t *m = w->sim->pkts.at[p].smp.mad;
+			const uint8_t *m = w->sim->dev.pkts.at[p].smp.mad;
 
 			now |= (uint64_t)iba_smp_hop_ptr(m) << 32 | (uint64_t)iba_smp_is_return(m)
 									    << 40;
 		}
 		if (now != stage_last[n] && p != PKT_NONE) {
-			uint8_t *m = w->sim->pkts.at[p].smp.mad;
+			uint8_t *m = w->sim->dev.pkts.at[p].smp.mad;
 
 			st.hop_ptr = iba_smp_hop_ptr(m);
 			st.hop_cnt = iba_smp_hop_cnt(m);
 			st.back = iba_smp_is_return(m);
-			st.in_port = w->sim->pkts.at[p].in_port;
+			st.in_port = w->sim->dev.pkts.at[p].in_port;
 			memcpy(st.return_path, iba_smp_return_path(m), IBA_PATH_SIZE);
 			vec_push(&stages, st);
 		}
