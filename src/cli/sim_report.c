@@ -60,58 +60,49 @@ static const char *name_of(const struct sim_report *r, uint64_t guid, char buf[9
 	return buf;
 }
 
-static void on_phase_left(struct sim_report *r, const struct sm_note *n)
+/* What a phase achieved; "" where a line would say nothing. Others have the name of the phase. */
+static const char *const phase_done[SM_NPHASES] = {
+	[SM_OFF] = "",
+	[SM_CONFIGURE] = "switches configured",
+	[SM_JOIN] = "new switches and links made ready",
+	[SM_TABLES] = "forwarding tables written",
+	[SM_RESTORE] = "disabled turns enabled again",
+	[SM_ARM] = "ports Armed",
+	[SM_ACTIVATE] = "ports Active: the subnet is up",
+	[SM_AUDIT] = "SMPs were lost or doubled: read back, all as set",
+	[SM_READY] = "",
+	[SM_SWEEP] = "",
+	[SM_STANDBY] = "",
+};
+
+static void phase_text(const struct sim_report *r, enum sm_phase p, char *text, size_t size)
 {
 	const struct fab *f = sm_fabric(lab_sm(r->lab));
+	const struct rt_tables *t = sm_tables(lab_sm(r->lab));
+
+	if (p == SM_DISCOVER)
+		snprintf(text, size, "topology known: %u switches, %u hosts, %u links",
+			 f ? f->nswitches : 0, f ? f->nnodes - f->nswitches : 0, f ? f->nlinks : 0);
+	else if (p == SM_COMPUTE && t && t->entries)
+		snprintf(text, size, "routes computed and verified: %s table entries",
+			 cli_count(t->entries));
+	else if (p == SM_COMPUTE)
+		snprintf(text, size, "routes were computed and verified before");
+	else if (p == SM_DEACTIVATE)
+		snprintf(text, size, "%s", r->stops);
+	else if (phase_done[p])
+		snprintf(text, size, "%s", phase_done[p]);
+	else
+		snprintf(text, size, "phase %s done", sm_phase_name(p));
+}
+
+static void on_phase_left(struct sim_report *r, const struct sm_note *n)
+{
 	char text[128];
 
-	switch (n->phase.from) {
-	case SM_DISCOVER:
-		snprintf(text, sizeof(text), "topology known: %u switches, %u hosts, %u links",
-			 f ? f->nswitches : 0, f ? f->nnodes - f->nswitches : 0, f ? f->nlinks : 0);
+	phase_text(r, n->phase.from, text, sizeof(text));
+	if (*text)
 		line_smps(r, n->when, n->smps, text);
-		break;
-	case SM_CONFIGURE:
-		line_smps(r, n->when, n->smps, "switches configured");
-		break;
-	case SM_COMPUTE:
-		if (sm_tables(lab_sm(r->lab)) && sm_tables(lab_sm(r->lab))->entries)
-			snprintf(text, sizeof(text),
-				 "routes computed and verified: %s table entries",
-				 cli_count(sm_tables(lab_sm(r->lab))->entries));
-		else
-			snprintf(text, sizeof(text),
-				 "routes at hand, computed and verified before");
-		line_smps(r, n->when, n->smps, text);
-		break;
-	case SM_DEACTIVATE:
-		line_smps(r, n->when, n->smps, r->stops);
-		break;
-	case SM_JOIN:
-		line_smps(r, n->when, n->smps, "new switches and links made ready");
-		break;
-	case SM_TABLES:
-		line_smps(r, n->when, n->smps, "forwarding tables written");
-		break;
-	case SM_RESTORE:
-		line_smps(r, n->when, n->smps, "turns switched on again");
-		break;
-	case SM_ARM:
-		line_smps(r, n->when, n->smps, "ports Armed");
-		break;
-	case SM_ACTIVATE:
-		line_smps(r, n->when, n->smps, "ports Active: the subnet is up");
-		break;
-	case SM_AUDIT:
-		line_smps(r, n->when, n->smps, "SMPs were lost or doubled: read back, all as set");
-		break;
-	case SM_OFF:
-	case SM_READY:
-	case SM_SWEEP:
-	case SM_STANDBY:
-	case SM_NPHASES:
-		break;
-	}
 }
 
 /* A phase that came to its end, and did something. */

@@ -8,6 +8,7 @@
 # took with the table in CONTRIBUTING.md, builds weft once with all of them and lets each show that it
 # works. A toy is a script: new_file, insert_after and replace edit the copy, NAME_works is the check,
 # `row` names its row of the table, `targets` gets what is to be built beside weft.
+# shellcheck disable=SC2317 # toys call what is here
 set -uo pipefail
 export LC_ALL=C
 
@@ -59,6 +60,28 @@ replace() # PATH TEXT TEXT: the first such text by another
 	touched "$1"
 }
 
+# bring_up TRANSPORT [OPTION...]: a manager on an emulated fabric, until the subnet is up; its summary is in
+# sm.json, its log in sm.log
+bring_up()
+{
+	local name=extend-$$-$RANDOM kind=$1 status
+	shift
+	"$weft" topo gen mtree 4 2 -o net || return
+	"$weft" fabric net --name "$name" --no-control --no-console > fabric.out 2>&1 < /dev/null &
+	pids=$!
+	for _ in {1..100}; do
+		grep -q "$name" /proc/net/unix && break
+		sleep 0.1
+	done
+	"$weft" sm --transport "$kind" --server "$name" --once --state '' --control '' --log sm.log --json "$@" > sm.json
+	status=$?
+	kill "$pids"
+	wait "$pids"
+	pids=
+	tail -n 5 sm.log
+	[ "$status" -eq 0 ] && jq -e '.state == "up"' sm.json
+}
+
 # The number in CONTRIBUTING.md's table, "2" or "1 file, 1 line", in the row whose first cell is this.
 said()
 {
@@ -104,11 +127,13 @@ log=$tmp/log
 	for t in "${targets[@]}"; do
 		ninja -C "$copy/build" -t targets all | sed -n "s|^\(\(.*/\)\?$t\): c_LINKER.*|\1|p"
 	done | xargs ninja -C "$copy/build") > "$log" 2>&1
-result $? "they build" <(grep -E -A 5 'error|FAILED' "$log")
+status=$?
+grep -E -A 5 'error:|FAILED' "$log" > "$tmp/errors"
+result $status "they build" "$tmp/errors"
 
 cd "$tmp" || exit 2
 for toy in $toys; do
-	[ -x "$weft" ] && "${toy}_works" > "$log" 2>&1
-	result $? "$toy: works" "$log"
+	[ $status -eq 0 ] && "${toy}_works" > "$log" 2>&1
+	result $? "$toy: works" "$([ $status -ne 0 ] || echo "$log")"
 done
 exit $failed
