@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# CONTRIBUTING.md says in how many places an engine, an attribute, a phase or a transport is added. Is
+# CONTRIBUTING.md says in how many places an engine, an attribute, a phase, a transport or a setting is added. Is
 # that true? usage: extend.sh SOURCE_ROOT [TOY...]      prints TAP
 #
 # Copies the tree, adds each toy as its file NAME.toy here says, compares the number of files that this
@@ -15,7 +15,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$1" && pwd) || exit 2
 shift
-toys=${*:-engine attribute phase transport}
+toys=${*:-engine attribute phase transport setting}
 tmp=$(mktemp -d) || exit 2
 copy=$tmp/tree
 weft=$copy/build/src/cli/weft
