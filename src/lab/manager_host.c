@@ -235,7 +235,7 @@ void lab_manager_stop(struct lab *l, unsigned index)
 	m->lids.n = 0;
 	keep_lids(m);
 	free(m->memory);
-	m->memory = sm_at_rest(m->sm) ? sm_memory_save(m->sm, &m->memory_len) : NULL;
+	m->memory = sm_at_rest(m->sm) ? sm_state_save(m->sm, &m->memory_len) : NULL;
 	sim_attach(l->sim, m->node, m->cfg.port, NULL, NULL);
 	sm_routes_free(&m->routes);
 	sm_free(m->sm);
@@ -267,7 +267,7 @@ bool lab_manager_resume(struct lab *l, unsigned index)
 	struct err e;
 
 	manager_new(m, true);
-	if (m->memory && sm_memory_load(m->sm, m->memory, m->memory_len, &e))
+	if (m->memory && sm_state_load(m->sm, m->memory, m->memory_len, &e))
 		assert(!"a manager cannot read the state that a manager wrote");
 	lab_manager_power_on(m);
 	return m->memory != NULL;

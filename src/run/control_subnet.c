@@ -136,7 +136,7 @@ static void port_row(struct json *j, const struct ctl_ask *a, const struct fab *
 		json_hex64(j, "port_guid", f->ports[p].guid);
 	json_u64(j, "lid", lid_of(f, p));
 	json_u64(j, "lmc", f->ports[p].lmc);
-	if (sm_port_look(a->v->sm, f->nodes[n].guid, f->ports[p].num, &pi))
+	if (sm_port_info(a->v->sm, f->nodes[n].guid, f->ports[p].num, &pi))
 		state_members(j, &pi);
 	peer_member(j, a, f, f->ports[p].peer);
 	json_close(j);

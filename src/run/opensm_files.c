@@ -67,7 +67,7 @@ static const char *state_text(const struct sm *sm, const struct fab *f, port_id 
 {
 	struct iba_port_info pi;
 
-	if (!sm_port_look(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
+	if (!sm_port_info(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
 		return "DWN";
 	return pi.state == IBA_PORT_ACTIVE  ? "ACT"
 	       : pi.state == IBA_PORT_ARMED ? "ARM"

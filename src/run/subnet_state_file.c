@@ -63,7 +63,7 @@ static bool fresh_write(const struct run_subnet_file *i, const struct sm *sm)
 {
 	char head[HEAD];
 	size_t len;
-	uint8_t *bytes = sm_memory_save(sm, &len);
+	uint8_t *bytes = sm_state_save(sm, &len);
 	int fd;
 	bool ok;
 
@@ -220,7 +220,7 @@ static void restore(struct run_subnet_file *i, struct sm *sm)
 	bytes = i->valid ? read_whole(i->fd, &len) : NULL;
 	head_make(head);
 	if (bytes && head[VALID_AT + 1] && !memcmp(bytes, head, HEAD))
-		rc = sm_memory_load(sm, bytes + HEAD, len - HEAD, &e);
+		rc = sm_state_load(sm, bytes + HEAD, len - HEAD, &e);
 	if (rc)
 		i->valid = false;
 	else

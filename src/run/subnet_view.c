@@ -53,7 +53,7 @@ static void port_fill(const struct sm *sm, const struct fab *f, struct fab_build
 	struct iba_port_info pi;
 
 	if (f->ports[p].peer == FAB_NONE ||
-	    !sm_port_look(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
+	    !sm_port_info(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
 		return;
 	x->width = (uint8_t)view_lanes(&pi);
 	x->speed = (uint8_t)view_speed(&pi);
@@ -71,7 +71,7 @@ struct fab *view_fab(const struct sm *sm)
 		struct iba_node_info ni;
 
 		fab_builder_rename(b, n, view_name(sm, f, n));
-		if (!sm_node_look(sm, f->nodes[n].guid, &ni))
+		if (!sm_node_info(sm, f->nodes[n].guid, &ni))
 			continue;
 		fab_builder_node(b, n)->vendor_id = ni.vendor_id;
 		fab_builder_node(b, n)->device_id = ni.device_id;

@@ -33,13 +33,15 @@ struct sm_discovery {
 	bool partial; /* builds upon what is known, and serves sweeps as well */
 };
 
-/* Where tables come from. The SM only says which it wants: whoever runs it computes them. */
+/*
+ * Where tables come from. The SM only names the source: the program that runs it computes them.
+ */
 struct sm_supply {
 	const char *name, *summary;
 	const struct rt_engine *engine; /* NULL: none, or rt_update() */
 	bool absent;			/* there are no such routes */
-	bool update; /* from the tables in the switches, with as little new as possible */
-	bool keep;   /* over the ranks in use before, turned round only where they must be */
+	bool update; /* from the tables in the switches, changing as few entries as possible */
+	bool keep;   /* over the ranks in use before, reversed only where necessary */
 };
 
 /* Whether packets in flight can deadlock while tables change by a technique. */
@@ -51,11 +53,11 @@ enum sm_safety {
 
 struct sm_technique {
 	const char *name, *summary;
-	const struct sm_part *before; /* what must stop while tables change; NULL: nothing */
+	const struct sm_part *before; /* what stops before tables change; NULL: nothing */
 	const struct sm_part *tables; /* how tables are sent */
 	enum sm_safety safety;
 	bool plan;	/* needs a struct rt_plan with the tables */
-	bool stay_off;	/* turns switched off stay so while they are forbidden */
+	bool stay_off;	/* disabled turns stay disabled while they are forbidden */
 	bool stops_all; /* no traffic flows while tables change */
 	bool overlaps;	/* tables are sent while the rest is computed */
 };
@@ -72,9 +74,9 @@ struct sm_mechanism {
 	const struct sm_technique *adopt;
 	bool partial_tables; /* only blocks that differ */
 	bool by_lid;	     /* SMPs LID-routed where the tables in force lead; with plans only */
-	bool traps;	     /* also told by traps, not by sweeps alone */
+	bool traps;	     /* changes are detected by traps as well as by sweeps */
 	bool ahead;	     /* repairs are computed before they are needed */
-	bool thrifty;	     /* nothing is asked or set that is known or right already */
+	bool thrifty;	     /* no device is asked or set what is known or right already */
 };
 
 extern const struct sm_discovery sm_discoveries[]; /* these end with name == NULL */
@@ -96,8 +98,8 @@ struct sm_config {
 	unsigned port; /* the local port the SM sits on; 0 on a switch */
 	enum sm_exploration explore;
 	unsigned window;   /* requests outstanding at once, 1..SM_MAX_WINDOW */
-	unsigned retries;  /* sends after the first before a target counts as unreachable */
-	unsigned restarts; /* discoveries begun again before what was found must do */
+	unsigned retries;  /* retries before a target counts as unreachable */
+	unsigned restarts; /* restarts of a discovery before its result is used as it is */
 	unsigned lmc;
 	unsigned sweep_factor;	 /* period = factor * duration of a sweep; 0: use sweep_period_ps */
 	time_ps sweep_period_ps; /* 0 and factor 0: no sweeps */
@@ -110,33 +112,31 @@ struct sm_config {
 	uint64_t m_keys[SM_MAX_M_KEYS]; /* devices may still hold one of these; 0: no more */
 	uint64_t
 		roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
-	bool root_centre; /* then the centre of the graph instead of the SM's own switch */
+	bool root_centre;	     /* then the centre of the graph; else the SM's own switch */
 	enum rt_directions directions;
 	unsigned ahead_switches; /* repairs ahead only in fabrics up to so many switches, */
 	size_t ahead_bytes;	 /* and until they take so much memory */
-	time_ps drain_ps;	 /* packets on old routes are gone by then: turns come on again */
-	/* Damping: a link whose port changed so often (1..SM_MAX_FLAPS, 0: never) within flap_ps is
-	 * held: as if Down, until it kept quiet for hold_ps. Hosts may be off for it, switches never. */
+	time_ps drain_ps; /* time after which packets on old routes have drained: turns are enabled again */
+	/*
+	 * Damping: a link whose port changed so often (1..SM_MAX_FLAPS, 0: never) within flap_ps
+	 * is held: treated as Down until it has been quiet for hold_ps. A host may lose its link
+	 * to it, a switch never does.
+	 */
 	unsigned flaps;
 	time_ps flap_ps, hold_ps;
-	time_ps link_smp_ps; /* an SMP over one link, for the time-out */
+	time_ps link_smp_ps; /* an SMP over one link, for the timeout */
 	unsigned priority;
-	/* For a daemon; the laboratory leaves these alone. */
-	time_ps timeout_ps; /* no shorter, and twice as long each time; 0: by distance, always the same */
-	bool plain;	    /* SMPs travel as stock SMs send them: directed all the way. ibsim takes
-				     * no mixed routes, and by LID only over links that are Active */
-	bool settle;	    /* a full discovery that finds all as it was ends the round: links that
-				     * the SM itself reset tell of it as if others had */
-	bool read_back; /* at the start switches are asked for the tables they hold: what is
-				     * right stays, and no port that is Active leaves that state for it */
-	bool distrust; /* with read_back: what devices hold may be a stranger's. LIDs are as seeded,
-				     * and every SL-to-VL table is read, which takes many SMPs */
-	bool names;    /* NodeDescriptions are asked for when there is nothing else to do */
-	bool contest;  /* other SMs are looked for, and the one of higher rank is master */
-	uint64_t
-		sm_key; /* in every SMInfo: OpenSM passes over SMs that show another key than its own */
-	time_ps standby_poll_ps; /* how often a standby SM asks the master, */
-	unsigned standby_tries;	 /* and after how many silent times it takes the master for dead */
+	/* For a daemon; the laboratory does not set these. */
+	time_ps timeout_ps; /* shortest timeout, doubled with each retry; 0: by distance, constant */
+	bool plain; /* SMPs are directed all the way, as stock SMs send them. ibsim forwards no mixed routes, and by LID only over links that are Active */
+	bool settle; /* a full discovery that finds no change ends the round: links that the SM itself reset report a change as any other does */
+	bool read_back; /* at the start the SM reads the tables of the switches: correct ones stay, and no Active port leaves that state for it */
+	bool distrust; /* with read_back: another SM may have written what devices hold. LIDs are those seeded, and every SL-to-VL table is read, which takes many SMPs */
+	bool names;    /* NodeDescriptions are requested while the SM is idle */
+	bool contest;  /* the SM asks other SMs; the one of highest rank is master */
+	uint64_t sm_key; /* in every SMInfo: OpenSM ignores SMs with a key other than its own */
+	time_ps standby_poll_ps; /* how often a standby SM polls the master, */
+	unsigned standby_tries;	 /* and after how many polls without a response it takes over */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -146,21 +146,22 @@ void sm_config_default(struct sm_config *c);
 /* ---- in ---- */
 
 enum sm_event_kind {
-	SM_EV_START, /* the port is there: begin */
-	SM_EV_SMP,   /* an SMP arrived */
-	SM_EV_LOST, /* this request, as it was sent, found no way: no need to wait for the answer */
-	SM_EV_WAKE, /* the time asked for has come (early or late does no harm) */
-	SM_EV_ROUTES,	/* what out.compute asked for is ready */
-	SM_EV_PROGRESS, /* more of the tables given is computed: routes.epoch and .ready */
-	SM_EV_SWEEP,	/* look for changes now */
+	SM_EV_START,	/* the port is usable: begin */
+	SM_EV_SMP,	/* an SMP arrived */
+	SM_EV_LOST,	/* this request was not forwarded: no response will come */
+	SM_EV_WAKE,	/* the time of sm_actions.wake has come (early or late does no harm) */
+	SM_EV_ROUTES,	/* the routes that out.compute requested */
+	SM_EV_PROGRESS, /* more LIDs of the tables are computed: routes.epoch and .ready */
+	SM_EV_SWEEP,	/* sweep now */
 };
 
 struct sm_routes {
-	uint32_t epoch;		  /* as in the request */
-	struct rt_tables *tables; /* the SM takes it over; NULL: no routes could be computed */
-	uint64_t *rank;	     /* of these tables, by switch; the SM takes it over; may be NULL */
-	struct rt_plan plan; /* where the request asked for it; the SM takes it over */
-	bool verified;	     /* by the verifier; the SM programs nothing that is not */
+	uint32_t epoch; /* as in the request */
+	struct rt_tables
+		*tables; /* owned by the SM from now on; NULL: no routes could be computed */
+	uint64_t *rank;	 /* of these tables, by switch; owned by the SM from now on; may be NULL */
+	struct rt_plan plan; /* where the request asked for it; owned by the SM from now on */
+	bool verified;	     /* by the verifier; the SM programs only verified tables */
 	bool settled;	     /* these provisional routes are as good as final ones would be */
 	uint16_t ready;	     /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 };
@@ -184,10 +185,10 @@ struct sm_send {
 enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
 
 /*
- * A request for routes. Whatever it points to stays as it is until the request is answered, or a later
- * one: an answer says that nobody looks at what came with earlier ones any more. So they may be computed
- * on another thread, one after another, and one that a later request has overtaken may be left out.
- * Answers to requests that the SM no longer waits for are thrown away.
+ * A request for routes. What it points to stays unchanged until this request or a later one is
+ * answered: a worker answers in order, and reads nothing of earlier requests after an answer. So
+ * requests may be computed on another thread, one after another, and one that a later request has
+ * overtaken may be skipped. The SM drops answers that it no longer waits for.
  */
 struct sm_compute {
 	uint32_t epoch; /* 0: nothing asked; else larger than all before */
@@ -196,18 +197,18 @@ struct sm_compute {
 	enum rt_directions directions;
 	enum sm_stage stage;
 	const struct sm_supply *supply;
-	bool plan;    /* the way from old to new is to be planned */
-	bool ahead;   /* for a failure that has not happened: whenever there is time */
-	bool overlap; /* tables may be given while they are computed: see sm_routes.ready */
-	bool found;   /* old is what switches were found with: if it serves, it is to stay */
+	bool plan;    /* plan the update from old to new */
+	bool ahead;   /* for a failure that has not happened: low priority */
+	bool overlap; /* tables may be handed over while they are computed: see sm_routes.ready */
+	bool found;   /* old was read from the switches: it stays if it is good enough */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before
 		*before;     /* the snapshot and tables that old comes from; NULL: others */
-	const rt_turns *off; /* turns that are switched off */
+	const rt_turns *off; /* turns that are disabled */
 };
 
-/* What computing took, for whoever charges it to a CPU model. */
+/* What the computation took, for CPU models. */
 struct sm_work_done {
 	const struct rt_cost
 		*cost;	   /* of the engine or of rt_update(); NULL: nothing was computed */
@@ -216,9 +217,9 @@ struct sm_work_done {
 };
 
 /*
- * Answer a request: tables, verified, with ranks and a plan. Pure, and the only part that takes long:
- * it may run on another thread while the SM goes on. The caller gives `out` back as SM_EV_ROUTES, or
- * frees it with sm_routes_free().
+ * Answers a request: tables, verified, with ranks and a plan. Pure, and the only function that
+ * takes long: it may run on another thread while the SM goes on. The caller passes `out` back as
+ * SM_EV_ROUTES, or frees it with sm_routes_free().
  */
 void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done);
@@ -243,7 +244,7 @@ enum sm_outcome {
 const char *sm_outcome_name(enum sm_outcome o);
 const char *sm_outcome_text(enum sm_outcome o);
 
-/* From (phase, outcome) to phase: the whole of it. */
+/* The whole table from (phase, outcome) to phase. */
 struct sm_transition {
 	enum sm_phase from;
 	enum sm_outcome outcome;
@@ -260,7 +261,7 @@ enum sm_cause {
 	SM_CAUSE_RETRY,
 	SM_CAUSE_FAR,
 	SM_CAUSE_RELEASE,
-	SM_CAUSE_HANDOVER, /* another SM gave the subnet, or an order */
+	SM_CAUSE_HANDOVER, /* another SM handed the subnet over, or sent an order */
 };
 const char *sm_cause_name(enum sm_cause c);
 const char *sm_cause_text(enum sm_cause c); /* "change detected by ..." */
@@ -388,28 +389,38 @@ struct sm_actions {
 struct sm;
 
 struct sm *sm_new(const struct sm_config *c);
-void sm_free(struct sm *sm); /* nobody may be computing for it any more */
+void sm_free(struct sm *sm); /* no worker may be computing for it any more */
 int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out);
 void sm_actions_free(struct sm_actions *a);
 
-/* A LID this port had before, and is to have again; before SM_EV_START only. A second one for the same
- * port, or a LID that is taken, is ignored. */
-void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
-/* Whether devices hold what the SM knows, and will until it sends the next Set. */
-bool sm_at_rest(const struct sm *sm);
-/* At rest: all that is known, as bytes for the next SM; NULL: not of this subnet (random tables). Free it. */
-uint8_t *sm_memory_save(const struct sm *sm, size_t *len);
 /*
- * Before SM_EV_START, with cfg.read_back: what an earlier SM knew, if nobody can have set anything since.
- * Three SMPs a switch tell what of it still holds; only the rest is asked for. -EBADMSG: not such bytes.
+ * A LID that this port had before and keeps; before SM_EV_START only. A second LID for the same
+ * port, or one that is taken, is ignored.
  */
-int sm_memory_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e);
-/* Take over what may change while the SM runs: all but port, lmc and window. Between rounds at once, else
- * when the running one is over; what it touches in devices is done in the next. Give the SM a
- * SM_EV_WAKE afterwards: its next wake-up may be another one now. */
+void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
+/* Whether devices hold what the SM knows, until it sends the next Set. */
+bool sm_at_rest(const struct sm *sm);
+/*
+ * At rest: the subnet state as bytes for the next SM; NULL: it cannot be saved (random tables).
+ * Free it.
+ */
+uint8_t *sm_state_save(const struct sm *sm, size_t *len);
+/*
+ * Before SM_EV_START, with cfg.read_back: the subnet state that an earlier SM saved, if no Set
+ * was sent since. Three SMPs a switch verify it; only what does not match is discovered.
+ * -EBADMSG: not such bytes.
+ */
+int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e);
+/*
+ * Applies all settings that may change while the SM runs: all but port, lmc and window. Between
+ * rounds at once, else when the running round ends; devices are updated in the next round. Pass
+ * the SM a SM_EV_WAKE afterwards: its wake-up time may have changed.
+ */
 void sm_reconfigure(struct sm *sm, const struct sm_config *c);
-/* From the next event on, time is counted from `by` later: 64 bits of picoseconds are 213 days. So is
- * sm_actions.wake of the last step. Leave more than flap_ps and hold_ps of the past. */
+/*
+ * Moves the beginning of time by `by`: 64 bits of picoseconds last 213 days. sm_actions.wake of
+ * the last step moves as well. Leave more than flap_ps and hold_ps of the past.
+ */
 void sm_time_back(struct sm *sm, time_ps by);
 
 /* ---- looking in ---- */
@@ -422,12 +433,12 @@ enum sm_purpose {
 	SM_FOR_ACTIVATION,
 	SM_FOR_AUDIT,
 	SM_FOR_TRAP,  /* TrapRepress */
-	SM_FOR_NAMES, /* NodeDescriptions, in spare time */
+	SM_FOR_NAMES, /* NodeDescriptions, while idle */
 	SM_NPURPOSES
 };
 const char *sm_purpose_name(enum sm_purpose p);
 
-/* One assimilation: from the moment a change was noticed to READY. */
+/* One assimilation: from the detection of a change to READY. */
 struct sm_round {
 	enum sm_cause cause;
 	time_ps start, end;
@@ -438,7 +449,7 @@ struct sm_round {
 	uint64_t entries, sent_blocks; /* changed in the switches; blocks written */
 	uint64_t smps[SM_NPURPOSES];   /* the sweep that noticed included */
 	uint32_t restarts;
-	bool clean; /* everything found answered */
+	bool clean; /* every device that was found answered */
 };
 
 struct sm_status {
@@ -452,16 +463,18 @@ struct sm_status {
 	uint64_t sweeps, clean_sweeps; /* finished; finished without a change */
 	time_ps last_sweep_start;      /* of the last clean one */
 	bool change_pending;
-	struct sm_round last; /* the last round that came to an end */
+	struct sm_round last; /* the last round that ended */
 };
 
 void sm_status(const struct sm *sm, struct sm_status *st);
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
-uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none given */
+uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */
 const char *sm_node_desc(const struct sm *sm, uint64_t node_guid); /* "": not known (yet) */
-bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni);
-/* The port as last read or set; false: not known. A CA's own and every port of a switch. */
-bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi);
+bool sm_node_info(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni);
+/*
+ * PortInfo as last read or set; false: not known. Any port of a switch; of a CA its linked port.
+ */
+bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi);
 
 #endif

@@ -34,12 +34,11 @@ static void answer(const struct sm *sm, uint8_t *mad)
 		iba_port_info_put(&pi, d);
 	} else if (attr == IBA_ATTR_SWITCH_INFO) {
 		struct iba_switch_info si = {.linear_cap = 1000, .linear_top = 100};
-		uint32_t at = sm->restored.memory
-				      ? map64_get(&sm->restored.memory->by_guid, 1 + hops)
-				      : MAP_NONE;
+		uint32_t at = sm->restored.saved ? map64_get(&sm->restored.saved->by_guid, 1 + hops)
+						 : MAP_NONE;
 
-		if (at != MAP_NONE && sm->restored.memory->nodes.at[at].si)
-			iba_switch_info_get(&si, sm->restored.memory->nodes.at[at].si,
+		if (at != MAP_NONE && sm->restored.saved->nodes.at[at].si)
+			iba_switch_info_get(&si, sm->restored.saved->nodes.at[at].si,
 					    IBA_SMP_DATA_SIZE);
 		si.port_state_change = 0;
 		iba_switch_info_put(&si, d);
@@ -78,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, data, size);
 	if (size >= HEAD)
 		memcpy(bytes, "WEFTMEM1", 8);
-	sm_memory_seal(bytes, size);
-	if (!sm_memory_load(sm, bytes, size + 8, &e))
+	sm_saved_seal(bytes, size);
+	if (!sm_state_load(sm, bytes, size + 8, &e))
 		live(sm);
 	sm_free(sm);
 	free(bytes);

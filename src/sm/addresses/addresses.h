@@ -22,7 +22,7 @@ struct sm_lids {
 	struct map64 by_guid;
 	uint8_t used[IBA_LID_MAX_UNICAST + 1];
 	uint8_t routed[IBA_LID_MAX_UNICAST + 1]; /* the tables in the switches lead there */
-	uint32_t next[8];			 /* by LMC, where to look on */
+	uint32_t next[8];			 /* by LMC, where the search continues */
 	uint16_t own;
 	VEC(uint32_t) waiting; /* ports to get a LID once the SM's own is known */
 };
@@ -40,9 +40,9 @@ void sm_lids_waiting_clear(struct sm *sm);
 void sm_lid_own_unknown(struct sm *sm);
 
 /* lid_assignment.c */
-void sm_address_give(struct sm *sm, uint32_t port);
-void sm_address_own(struct sm *sm, const struct sm_port *own);
-void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */
-void sm_all_met(struct sm *sm); /* a discovery has nobody left to ask */
+void sm_lid_assign(struct sm *sm, uint32_t port);
+void sm_lid_assign_own(struct sm *sm, const struct sm_port *own);
+void sm_lid_confirm(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */
+void sm_lid_assign_deferred(struct sm *sm); /* a discovery has asked every device */
 
 #endif

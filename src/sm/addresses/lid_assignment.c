@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses, during discovery: who gets its LID when, and who need not be told. State: sm->lids.waiting, ports
- * that wait. Which LID it is says lids.c. Does not ask anyone.
+ * LID assignment during discovery: when each port gets its LID, and which ports have it already.
+ * State: lids.waiting, ports that wait. lids.c chooses the LID. Does not send anything.
  */
 #include "sm/manager.h"
 
@@ -12,7 +12,7 @@ static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
 	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
 }
 
-/* Is everything there that discovery would set? */
+/* Whether the port has everything that discovery would set. */
 static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
 {
 	const struct iba_port_info *is = &p->pi;
@@ -21,17 +21,18 @@ static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsign
 	sm_port_fill(sm, p, &to);
 	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid &&
 	       is->sm_sl == to.sm_sl && is->gid_prefix == to.gid_prefix && is->m_key == to.m_key &&
-	       (!to.m_key || /* else it guards nothing, for however long */
+	       (!to.m_key || /* without a key protection and lease have no effect */
 		(is->m_key_protect == to.m_key_protect && is->m_key_lease == to.m_key_lease));
 }
 
-void sm_address_give(struct sm *sm, uint32_t port)
+void sm_lid_assign(struct sm *sm, uint32_t port)
 {
 	struct sm_port *p = &sm->topo.ports.at[port];
 	unsigned lmc = lmc_of(sm, p);
 	uint16_t lid;
 
-	if (!sm->lids.own || sm_lid_must_wait(sm, p, lmc)) { /* the SMP also says where the SM is */
+	if (!sm->lids.own ||
+	    sm_lid_must_wait(sm, p, lmc)) { /* the Set also tells the port the SM's LID */
 		vec_push(&sm->lids.waiting, port);
 		return;
 	}
@@ -54,23 +55,26 @@ static void give_held(struct sm *sm)
 	size_t n = sm->lids.waiting.n;
 
 	sm->lids.waiting.n =
-		0; /* who has to wait longer comes back to it, behind those that were read */
+		0; /* ports that must wait longer are queued again, behind those that were read */
 	for (size_t i = 0; i < n; i++)
-		sm_address_give(sm, sm->lids.waiting.at[i]);
+		sm_lid_assign(sm, sm->lids.waiting.at[i]);
 }
 
 static void own_lid_known(struct sm *sm, const struct sm_port *own)
 {
 	sm->lids.own = sm_lid_give(sm, own->guid, lmc_of(sm, own), own->pi.lid);
-	if (!sm->lids.own) { /* who waits goes on waiting */
+	if (!sm->lids.own) { /* waiting ports go on waiting */
 		sm_note(sm, .kind = SM_NOTE_NO_LID, .about = sm_about_port(sm, sm_own_port(sm)));
 		return;
 	}
 	give_held(sm);
 }
 
-/* No LID can turn up any more that is somebody's, and no SM: those without a LID get theirs. */
-void sm_all_met(struct sm *sm)
+/*
+ * Every device was met: no LID in use and no SM can turn up any more, and waiting ports get their
+ * LIDs.
+ */
+void sm_lid_assign_deferred(struct sm *sm)
 {
 	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
 
@@ -89,14 +93,16 @@ void sm_all_met(struct sm *sm)
 }
 
 /* The SM's own port was read. */
-void sm_address_own(struct sm *sm, const struct sm_port *own)
+void sm_lid_assign_own(struct sm *sm, const struct sm_port *own)
 {
 	if (!sm_lid_must_wait(sm, own, lmc_of(sm, own)))
 		own_lid_known(sm, own);
 }
 
-/* The response shows what was taken (thesis 3.1.3); another value is as bad as none. */
-void sm_address_set(struct sm *sm, uint32_t port, const uint8_t *data)
+/*
+ * The response shows what the device accepted (thesis 3.1.3); another value counts as a failure.
+ */
+void sm_lid_confirm(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct sm_port *p = &sm->topo.ports.at[port];
 	struct iba_port_info pi;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who has which LID. State: a list by port GUID that outlives every discovery, so that LIDs are
- * stable. Way in: sm_lid_give(). Does not set anything in a device.
+ * Which port has which LID. State: a list by port GUID that outlives every discovery, so that
+ * LIDs are stable. Way in: sm_lid_give(). Does not set anything in a device.
  */
 #include "sm/manager.h"
 
@@ -32,7 +32,10 @@ static uint32_t search(struct sm *sm, unsigned lmc)
 	return *from <= IBA_LID_MAX_UNICAST ? *from : 0;
 }
 
-/* All taken: those whose owners were seen neither in this discovery nor in the last are free again. */
+/*
+ * All LIDs are taken: those of ports that were seen neither in this discovery nor in the last are
+ * free again.
+ */
 static uint32_t reclaim(struct sm *sm, unsigned lmc)
 {
 	for (size_t i = 0; i < sm->lids.list.n; i++) {
@@ -78,7 +81,10 @@ void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc)
 		keep(sm, l, lid, lmc);
 }
 
-/* Whoever owns one of these LIDs and was not met in this discovery gives it up; false: somebody was. */
+/*
+ * Ports that own one of these LIDs and were not met in this discovery lose it; false: one was
+ * met.
+ */
 static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, unsigned lmc)
 {
 	uint32_t n = 1u << lmc;
@@ -105,8 +111,8 @@ static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, uns
 }
 
 /*
- * On a fabric that somebody managed, what a port has counts for more than what it is said to have had:
- * it may be in use.
+ * On a fabric that was managed before, the LID that a port has counts for more than the one
+ * recorded: it may be in use.
  */
 bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 {
@@ -116,7 +122,7 @@ bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 		l->epoch = sm->topo.epoch;
 		return true;
 	}
-	if (l->lid && l->epoch == sm->topo.epoch) /* it was given another one already */
+	if (l->lid && l->epoch == sm->topo.epoch) /* it has another LID already */
 		return false;
 	if (!range_take(sm, l, reported, lmc))
 		return false;
@@ -139,7 +145,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 	if (l->lid)
 		range_mark(sm, l, 0);
 	l->lid = 0;
-	/* What the port has already is kept if nobody else has it: nothing needs to move. */
+	/* The port keeps the LID that it has if no other port has it. */
 	lid = sm_lid_free(sm, reported, lmc) ? reported : search(sm, lmc);
 	if (!lid)
 		lid = reclaim(sm, lmc);

@@ -43,7 +43,7 @@ struct sm_target {
 	uint32_t item;
 };
 
-/* Why a request was sent: the part that asked finds its way by it when the response comes. */
+/* Why a request was sent; the part that asked gets it back with the response. */
 enum sm_question {
 	Q_NONE, /* the phase sends requests of one kind only, or the attribute tells */
 	/* discovery */
@@ -52,7 +52,7 @@ enum sm_question {
 	Q_CLEAR_CHANGE,
 	Q_PORT_INFO,
 	Q_SET_LID,
-	Q_TABLE,      /* a block of the linear table a switch was found with */
+	Q_TABLE,      /* a block of the linear table that a switch holds already */
 	Q_TURN,	      /* an SL-to-VL table: is that turn disabled? */
 	Q_SM_INFO,    /* which SM is at this port? */
 	Q_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
@@ -155,7 +155,7 @@ struct sm_core {
 	bool change_pending;	   /* a discovery follows as soon as the manager is ready */
 	enum sm_cause pending_cause;
 	bool incomplete; /* what was discovered is not all configured, routed and active yet */
-	bool worked;	 /* the round went beyond discovery */
+	bool worked;	 /* the round got beyond discovery */
 	struct sm_round round;
 	uint64_t mark[SM_NPURPOSES]; /* smps when this round began */
 	struct sm_status st;
@@ -164,17 +164,21 @@ struct sm_core {
 };
 
 /* phases.c */
-/* The next phase by the table; the running part must have reported an outcome that it has. */
+/* Enters the next phase by the table, which must have the outcome for this phase. */
 void sm_phase_apply(struct sm *sm, enum sm_outcome o);
-/* SM_CHANGED, with what the next round is to say about it. */
+/* SM_CHANGED, and the cause that the next round reports. */
 enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, struct sm_subject about);
-/* A sweep found a change and goes on as a discovery: the only outcome that is reported on the way. */
+/*
+ * A sweep detected a change and goes on as a discovery: the only outcome reported while a part
+ * runs.
+ */
 void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, struct sm_subject about);
-void sm_phase_hold(struct sm *sm, time_ps until);	  /* the running phase waits */
-void sm_change_later(struct sm *sm, enum sm_cause cause); /* a discovery follows when ready */
-void sm_unfinished(struct sm *sm);  /* what was discovered is not all in place any more */
-void sm_finished(struct sm *sm);    /* it is: configured, routed and active */
-void sm_round_again(struct sm *sm); /* one more restart within the round */
+void sm_phase_hold(struct sm *sm, time_ps until); /* the running phase waits */
+void sm_change_later(struct sm *sm,
+		     enum sm_cause cause); /* a discovery follows as soon as the manager is ready */
+void sm_unfinished(struct sm *sm);	   /* what was discovered is not all in place any more */
+void sm_finished(struct sm *sm);	   /* it is: configured, routed and active */
+void sm_round_again(struct sm *sm);	   /* one more restart within the round */
 void sm_round_restarts_reset(struct sm *sm);
 void sm_round_in_place(struct sm *sm, enum sm_stage stage); /* its tables are all in force */
 void sm_round_in_place_too(struct sm *sm); /* provisional tables are the final ones, too */
@@ -182,11 +186,11 @@ void sm_round_mark(struct sm *sm);	   /* SMPs count for the round from now on */
 void sm_round_end(struct sm *sm, bool clean);
 void sm_round_drop(struct sm *sm);    /* it ends, and does not count */
 void sm_round_abandon(struct sm *sm); /* another manager takes over */
-void sm_phase_entered(struct sm *sm); /* the part was told so */
+void sm_phase_entered(struct sm *sm); /* the part has begun */
 
 /* technique.c */
 const struct sm_technique *sm_technique_now(const struct sm *sm);
-bool sm_differences_only(const struct sm *sm); /* blocks that are there are not sent */
+bool sm_differences_only(const struct sm *sm); /* blocks that a switch holds already are not sent */
 
 /* sm_note.c */
 /* sm_note(sm, .kind = SM_NOTE_RESTART, .times = 2): time and SMPs are filled in. */

@@ -48,7 +48,7 @@ enum sm_outcome sm_failed(struct sm *sm, const struct sm_txn *t)
 		sm_suspect(sm, node);
 	if (sm->core.round.restarts) { /* the second failure: trust neither topology nor tables */
 		sm_full_discovery_needed(sm);
-		sm_rows_doubt(sm);
+		sm_rows_unknown(sm);
 	}
 	sm_note_failed(sm, t);
 	sm_round_again(sm);

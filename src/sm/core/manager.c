@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The manager's life: made, told to behave otherwise, its clock moved, freed. State: sm->core.wanted, a
+ * Creation, reconfiguration, the clock, and the end of a manager. State: core.wanted, a
  * configuration that waits for the running round to end. Does not decide anything.
  */
 #include "sm/tables/random_tables.h"
@@ -28,7 +28,7 @@ void sm_config_default(struct sm_config *c)
 
 /* ---- another configuration ---- */
 
-/* What is as it is for the SM's whole life stays; sizes of memory depend on it. */
+/* Settings that hold for the SM's whole life stay; sizes of memory depend on them. */
 static void take_config(struct sm *sm, const struct sm_config *c)
 {
 	struct sm_config old = sm->cfg;
@@ -40,13 +40,13 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
 	if (sm->cfg.flaps != old.flaps)
 		sm_damp_reset(sm);
-	sm_ahead_reset(sm); /* other roots, other repairs */
+	sm_ahead_reset(sm); /* repairs depend on the roots */
 	sm_sweep_plan(sm);
 	if (sm->cfg.m_key == old.m_key && sm->cfg.m_key_protect == old.m_key_protect &&
 	    sm->cfg.m_key_lease_s == old.m_key_lease_s)
 		return;
 	sm_keys_changed(sm, sm->core.phase == SM_OFF ? 0 : old.m_key);
-	if (sm->core.phase == SM_READY) { /* everybody is to be told */
+	if (sm->core.phase == SM_READY) { /* every device gets the new key */
 		sm_full_discovery_needed(sm);
 		sm_unfinished(sm);
 		sm_change_later(sm, SM_CAUSE_RETRY);
@@ -71,7 +71,7 @@ void sm_config_settle(struct sm *sm)
 
 /* ---- the clock ---- */
 
-/* The same where 0 means that it never was. */
+/* The same where 0 means never. */
 static void back_if(time_ps *t, time_ps by)
 {
 	if (*t && *t != TIME_NEVER)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looking in from outside: what the SM knows of nodes and ports. State: none of its own. Does not
- * change anything.
+ * What the SM knows of nodes and ports, for callers. State: none of its own. Does not change
+ * anything.
  */
 #include "sm/manager.h"
 
@@ -12,7 +12,7 @@ static const struct sm_node *known(const struct sm *sm, uint64_t guid)
 	return at == MAP_NONE || sm->topo.nodes.at[at].gone ? NULL : &sm->topo.nodes.at[at];
 }
 
-bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni)
+bool sm_node_info(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni)
 {
 	const struct sm_node *n = known(sm, node_guid);
 
@@ -27,7 +27,7 @@ bool sm_node_look(const struct sm *sm, uint64_t node_guid, struct iba_node_info 
 	return true;
 }
 
-bool sm_port_look(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi)
+bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi)
 {
 	const struct sm_node *n = known(sm, node_guid);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events in, actions out: the one way in. State: what is due when. Does not know what any of it is
+ * Events in, actions out: the one way in. State: what is due when. Does not know what an event is
  * about.
  */
 #include "sm/manager.h"

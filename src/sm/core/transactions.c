@@ -36,8 +36,8 @@ static time_ps subnet_time(const struct sm *sm)
 }
 
 /*
- * Where time is real, one device that says it needs hours must not stop the SM for hours when an SMP to
- * another is lost; patience() waits longer for whoever is that slow.
+ * In real time, one device that reports a response time of hours must not delay the retry to
+ * another for hours; patience() gives slow devices more time.
  */
 time_ps sm_timeout(const struct sm *sm)
 {
@@ -47,7 +47,7 @@ time_ps sm_timeout(const struct sm *sm)
 	return floor ? MIN(MAX(t, floor), MAX(PS_PER_S, floor)) : t;
 }
 
-/* Where time is real, silence may be a busy machine's: patience grows. */
+/* In real time a busy machine may be why no response came: each retry waits longer. */
 static time_ps patience(const struct sm *sm, const struct sm_txn *t)
 {
 	return sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(t->tries - 1, 6) : 0);
@@ -55,7 +55,7 @@ static time_ps patience(const struct sm *sm, const struct sm_txn *t)
 
 /* ---- the table ---- */
 
-/* Slot, whether it is a Set, generation: all in 32 bits, ibsim keeps no more. */
+/* Slot, whether it is a Set, generation: 32 bits in all, since ibsim keeps no more. */
 enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW };
 
 static uint64_t txn_tid(const struct sm *sm, const struct sm_txn *t)

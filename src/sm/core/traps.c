@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Traps: answered, and looked into. State: none of its own. Does not find out what changed.
- */
+/* Traps: repressed, and followed up. State: none of its own. Does not find out what changed. */
 #include "sm/manager.h"
 
 static void link_state_trap(struct sm *sm, uint16_t lid)
@@ -12,7 +10,7 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 
 	if (looking && node != NONE) {
 		sm_sweep_noticed(sm, SM_CAUSE_TRAP, sm_about_node(sm, node));
-		sm_partial_suspect(sm, node);
+		sm_switch_reported(sm, node);
 		return;
 	}
 	if (node != NONE)
@@ -28,7 +26,7 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 		sm_change_later(sm, SM_CAUSE_TRAP);
 }
 
-/* Trap 144 tells of several things: another name, or an SM that was not there. */
+/* Trap 144 reports several things: another NodeDescription, or an SM that starts. */
 static void local_change(struct sm *sm, const struct iba_notice *n)
 {
 	struct iba_trap_cap d;
@@ -56,7 +54,7 @@ void sm_trap(struct sm *sm, const struct sm_event *ev)
 	iba_notice_get(&notice, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
 	sm_count(sm, SM_COUNT_TRAPS);
 	if (sm->core.phase == SM_STANDBY)
-		return; /* for the master */
+		return; /* the master represses it */
 	sm_note(sm, .kind = SM_NOTE_TRAP, .about = sm_about_switch(sm, ev->slid),
 		.trap = {notice.trap_number, ev->slid});
 	if (ev->slid && ev->slid <= IBA_LID_MAX_UNICAST) {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Links that come and go all the time: after so many changes within a while both ends are held,
- * that is, taken for Down, until they have kept quiet. State: struct sm_damp, kept by GUID and port
- * through every discovery. Does not ask anyone, but for one link that it has to let go.
- *
- * A held link is in no snapshot, so no route takes it, and nobody arms its ports: they stay in
- * Initialize and pass no data. What hangs on it alone is off with it if it is a host: better one
- * host off than routes for all changed every second. The SM's own link is never held, and a switch
- * is never cut off: when a discovery ends without a switch that a held link leads to, that link is
- * let go, one at a time.
+ * Links that flap: after so many changes within a while both ends are held, that is, treated as
+ * Down, until they have been quiet. State: struct sm_damp, kept by GUID and port through every
+ * discovery. Does not send anything. A held link is in no snapshot, so no route uses it, and its
+ * ports are not armed: they stay in Initialize and pass no data. A host behind a held link is cut
+ * off: better one host off than routes for all changed every second. The SM's own link is never
+ * held, and a switch is never cut off: when a discovery ends without a switch that a held link
+ * leads to, that link is released, one at a time.
  */
 #include "sm/manager.h"
 
@@ -35,7 +33,7 @@ static uint32_t ends_of(struct sm *sm, const struct sm_node *n, bool make)
 	return first;
 }
 
-/* NONE for what is not damped: only ports of switches are, a host's link by its switch. */
+/* NONE: not damped. Only ports of switches are; a host's link is damped at its switch. */
 static uint32_t end_at(struct sm *sm, uint32_t port, bool make)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
@@ -48,7 +46,7 @@ static uint32_t end_at(struct sm *sm, uint32_t port, bool make)
 	return first == NONE ? NONE : first + p->num;
 }
 
-/* Where the topology database has it now; NONE: its switch is not there. */
+/* Its port in the topology database; NONE: its switch is not there. */
 static uint32_t port_of(const struct sm *sm, const struct sm_end *e)
 {
 	uint32_t node = map64_get(&sm->topo.by_guid, e->guid);
@@ -73,15 +71,15 @@ void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b)
 	}
 }
 
-/* Full discovery forgets everything, but must know a change when it meets one. */
-void sm_damp_remember(struct sm *sm)
+/* Full discovery clears the database, but must recognise a change. */
+void sm_damp_keep_states(struct sm *sm)
 {
 	for (uint32_t i = 0; sm->cfg.flaps && i < sm->topo.ports.n; i++) {
 		const struct sm_port *p = &sm->topo.ports.at[i];
 		uint32_t at = p->ask.known && !sm->topo.nodes.at[p->node].gone ? end_at(sm, i, true)
 									       : NONE;
 
-		/* An order nobody confirmed: whether it was carried out is not known. */
+		/* A Set without a response: whether it was carried out is not known. */
 		if (at != NONE)
 			sm->damp.ends.at[at].state =
 				p->order.pending ? IBA_PORT_NO_CHANGE : p->pi.state;
@@ -105,7 +103,7 @@ bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num)
 	       sm->damp.ends.at[first + num].held;
 }
 
-/* The link's other end, if it is so for both: a cable may have moved. */
+/* The other end of the link, if both ends agree: a cable may have moved. */
 static uint32_t other(const struct sm_damp *d, uint32_t at)
 {
 	uint32_t far = d->ends.at[at].far;
@@ -166,12 +164,14 @@ static void hold(struct sm *sm, uint32_t at, uint32_t port)
 	if (e->peer == sm->topo.nodes.at[0].guid && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH)
 		return; /* the SM's own link */
 	if (!sm_is_partial(&sm->disc) && sm->topo.ports.at[port].peer != NONE)
-		return; /* its other end was gone through already: when it changes again */
+		return; /* its other end was explored already: it is held when it changes again */
 	hold_one(&sm->damp, at);
 	hold_one(&sm->damp, other(&sm->damp, at));
 }
 
-/* One more change; the oldest of the last so many tells whether they are too many. */
+/*
+ * Records a change; the time of the oldest of the last so many shows whether they are too many.
+ */
 static void count(struct sm *sm, uint32_t at, uint32_t port)
 {
 	struct sm_end *e = &sm->damp.ends.at[at];
@@ -191,7 +191,7 @@ static void count(struct sm *sm, uint32_t at, uint32_t port)
 
 /* ---- what discovery sees ---- */
 
-/* Went, came, or is not as far as it was left: it went and came. */
+/* Went down, came up, or is in a lower state than it was left in: it did both. */
 static bool is_change(unsigned was, unsigned is, bool ordered)
 {
 	if (was == IBA_PORT_NO_CHANGE)
@@ -201,7 +201,7 @@ static bool is_change(unsigned was, unsigned is, bool ordered)
 	return is < was && was >= IBA_PORT_ARMED && !ordered;
 }
 
-bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was)
+bool sm_damp_port_read(struct sm *sm, uint32_t port, unsigned was)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
 	uint32_t at = end_at(sm, port, true);
@@ -213,18 +213,21 @@ bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was)
 	return sm->damp.ends.at[at].held;
 }
 
-bool sm_damp_found(struct sm *sm, uint32_t port)
+bool sm_damp_port_discovered(struct sm *sm, uint32_t port)
 {
 	uint32_t at = end_at(sm, port, true);
 
-	/* Of a switch that partial discovery takes for new, the ports at the other ends are
-	 * counted. */
-	return at != NONE && sm_damp_saw(sm, port,
-					 sm_is_partial(&sm->disc) ? IBA_PORT_NO_CHANGE
-								  : sm->damp.ends.at[at].state);
+	/*
+	 * For a switch that partial discovery treats as new, the ports at the other ends are
+	 * counted.
+	 */
+	return at != NONE &&
+	       sm_damp_port_read(sm, port,
+				 sm_is_partial(&sm->disc) ? IBA_PORT_NO_CHANGE
+							  : sm->damp.ends.at[at].state);
 }
 
-void sm_damp_lost(struct sm *sm, uint32_t far)
+void sm_damp_far_end_down(struct sm *sm, uint32_t far)
 {
 	uint32_t at = end_at(sm, far, true);
 
@@ -233,10 +236,10 @@ void sm_damp_lost(struct sm *sm, uint32_t far)
 }
 
 /*
- * A switch told of a change, and none of its ports shows one: a port in Initialize that went and
- * came looks as before. Those are the held ones.
+ * A switch reported a change, and none of its ports shows one: a port in Initialize that went
+ * down and came up looks as before. Those are the held ones.
  */
-void sm_damp_unseen(struct sm *sm, uint32_t node)
+void sm_damp_unseen_change(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
@@ -259,7 +262,7 @@ static bool is_reached(const struct sm *sm, uint64_t guid)
 	       sm->topo.ports.at[sm->topo.nodes.at[n].first_port].ask.mark != SM_MISSING;
 }
 
-uint32_t sm_damp_relent(struct sm *sm)
+uint32_t sm_damp_release_only_way(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->damp.held.n; i++) {
 		const struct sm_end *e = &sm->damp.ends.at[sm->damp.held.at[i]];
@@ -275,7 +278,7 @@ uint32_t sm_damp_relent(struct sm *sm)
 	return NONE;
 }
 
-void sm_damp_tell(struct sm *sm)
+void sm_damp_note_held(struct sm *sm)
 {
 	struct sm_damp *d = &sm->damp;
 
@@ -314,7 +317,7 @@ time_ps sm_damp_due(const struct sm *sm)
 	return t;
 }
 
-/* Its switch is to be read again, whether or not it tells of a change. */
+/* The switch is read again, whether or not it reports a change. */
 static bool look_at(struct sm *sm, const struct sm_end *e)
 {
 	uint32_t port = port_of(sm, e);
@@ -344,7 +347,7 @@ enum sm_outcome sm_damp_release(struct sm *sm)
 		if (look_at(sm, e) || (far != NONE && look_at(sm, &sm->damp.ends.at[far])))
 			first = first.kind == SM_ABOUT_NONE ? link : first;
 	}
-	/* What is Down is only forgiven. */
+	/* A link that is Down is released without a discovery. */
 	return first.kind == SM_ABOUT_NONE ? SM_GOING_ON : sm_changed(sm, SM_CAUSE_RELEASE, first);
 }
 

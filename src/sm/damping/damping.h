@@ -12,7 +12,7 @@
 
 /* A switch's end of a link. */
 struct sm_end {
-	uint64_t guid, peer; /* of its switch; of who was behind it last, 0: never anybody */
+	uint64_t guid, peer; /* of its switch; of the node behind it last, 0: none yet */
 	uint32_t far;	     /* the link's other end; NONE: not known, or not of a switch */
 	uint8_t num, nports;
 	uint8_t state; /* when full discovery forgot it; IBA_PORT_NO_CHANGE: not known */
@@ -25,24 +25,28 @@ struct sm_end {
 struct sm_damp {
 	VEC(struct sm_end) ends;
 	struct map64 by_guid; /* the first end of a switch, those of its ports follow */
-	VEC(uint32_t) held;   /* in the order in which they were */
+	VEC(uint32_t) held;   /* in the order in which they were held */
 };
 
-/* A port was read, and whether it is held: by partial discovery (was: its state before), by full. */
-bool sm_damp_saw(struct sm *sm, uint32_t port, unsigned was);
-bool sm_damp_found(struct sm *sm, uint32_t port);
-void sm_damp_lost(struct sm *sm, uint32_t far); /* the other end of one that went down */
-void sm_damp_unseen(struct sm *sm, uint32_t node);
+/*
+ * A port was read, by partial discovery (was: its state before) or by full; returns whether it is
+ * held.
+ */
+bool sm_damp_port_read(struct sm *sm, uint32_t port, unsigned was);
+bool sm_damp_port_discovered(struct sm *sm, uint32_t port);
+void sm_damp_far_end_down(struct sm *sm, uint32_t far); /* the other end of one that went down */
+void sm_damp_unseen_change(struct sm *sm, uint32_t node);
 void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b);
-void sm_damp_remember(struct sm *sm);
+void sm_damp_keep_states(struct sm *sm);
 bool sm_damp_holds(struct sm *sm, uint32_t port);
 bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num);
-uint32_t
-sm_damp_relent(struct sm *sm); /* a port let go, to be explored: the only way to a switch; NONE */
-void sm_damp_tell(struct sm *sm);	  /* notes for what was held since */
+uint32_t sm_damp_release_only_way(
+	struct
+	sm *sm); /* releases a held link that is the only way to a switch: its port, to be explored; NONE */
+void sm_damp_note_held(struct sm *sm);	  /* notes for links held since */
 time_ps sm_damp_due(const struct sm *sm); /* when the next is to be released */
 enum sm_outcome sm_damp_release(struct sm *sm);
-void sm_damp_reset(struct sm *sm); /* count anew: cfg.flaps is another number */
+void sm_damp_reset(struct sm *sm); /* cfg.flaps changed: count from zero */
 void sm_damp_time_back(struct sm *sm, time_ps by);
 void sm_damp_free(struct sm *sm);
 

@@ -118,11 +118,11 @@ bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it wa
 bool sm_question_of_known(enum sm_question q); /* asked of switches that were known before */
 
 /* takeover.c */
-void sm_takeover_begin(struct sm *sm);		    /* a full discovery begins */
-void sm_found_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
-void sm_found_ports(struct sm *sm, uint32_t node);  /* all of them are */
-void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
-void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data);
+void sm_takeover_begin(struct sm *sm);		       /* a full discovery begins */
+void sm_takeover_switch(struct sm *sm, uint32_t node); /* its port 0 is known */
+void sm_takeover_ports(struct sm *sm, uint32_t node);  /* all of them are */
+void sm_takeover_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data);
+void sm_takeover_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data);
 bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc);
 uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node); /* with a mark if turns are off */
 uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
@@ -136,26 +136,26 @@ enum sm_outcome sm_discover_again(struct sm *sm);
 
 /* partial_discovery.c: a switch met by NodeInfo through a port that came up; and one that told of a
  * change */
-void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path);
-void sm_partial_suspect(struct sm *sm, uint32_t node);
+void sm_switch_found_again(struct sm *sm, uint32_t node, struct sm_path path);
+void sm_switch_reported(struct sm *sm, uint32_t node);
 
 /* missing_devices.c */
 bool sm_is_missing(const struct sm *sm, uint32_t node); /* a switch */
-void sm_miss(struct sm *sm, uint32_t endport);
-void sm_miss_cut_off(struct sm *sm);
+void sm_mark_missing(struct sm *sm, uint32_t endport);
+void sm_mark_cut_off(struct sm *sm);
 bool sm_unlink_port(struct sm *sm, uint32_t port); /* false: there was no link */
 void sm_port_forget(struct sm *sm, uint32_t port); /* ask for it again */
-void sm_partial_moved(struct sm *sm, uint32_t endport);
-void sm_partial_lost(struct sm *sm, uint32_t port); /* the link at this port is gone */
-bool sm_reconnect(struct sm *sm);		    /* true: something is asked, or reached */
-void sm_drop_lost(struct sm *sm);
+void sm_endport_moved(struct sm *sm, uint32_t endport);
+void sm_link_lost(struct sm *sm, uint32_t port); /* the link at this port is gone */
+bool sm_reconnect(struct sm *sm);		 /* true: something is asked, or reached */
+void sm_drop_missing(struct sm *sm);
 
 /* early_repair.c */
-bool sm_guess_possible(const struct sm *sm);
-void sm_guess(struct sm *sm, uint32_t port);
-bool sm_guess_switch(struct sm *sm,
-		     uint32_t port); /* true: it is taken for dead, and discovery over */
-void sm_guess_check(struct sm *sm);
+bool sm_early_repair_possible(const struct sm *sm);
+void sm_early_repair_link(struct sm *sm, uint32_t port);
+bool sm_early_repair_switch(struct sm *sm,
+			    uint32_t port); /* true: it is taken for dead, and discovery over */
+void sm_early_repair_verify(struct sm *sm);
 
 /* sweep_state.c and sweep.c */
 void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Repair before all is known: while repairs thought out ahead are at hand, the first dead port and the
- * traps of other switches tell well enough which link or switch failed. The repair for just that goes
- * out at once; what was believed meanwhile is looked at right after it. State: sm->disc.guessed. Does not
- * act on less: one dead port, and the word of everybody else who must have seen it too.
+ * Repair before discovery completes: with repairs computed ahead, the first dead port and the
+ * traps of other switches identify the link or switch that failed. The repair for just that
+ * failure is sent at once, and the switches are read right after it. State: disc.end. Does not
+ * act on less than one dead port and a trap of every other switch that must have seen the
+ * failure.
  */
 #include "sm/manager.h"
 
-bool sm_guess_possible(const struct sm *sm)
+bool sm_early_repair_possible(const struct sm *sm)
 {
 	return sm->cfg.mechanism.ahead && sm->routes.ahead && !sm->core.incomplete &&
 	       sm->core.phase == SM_DISCOVER && sm->disc.end != SM_END_EARLY &&
 	       !(sm->disc.findings &
-		 SM_FOUND_SOMETHING_UP); /* what came up must be explored to the end */
+		 SM_FOUND_SOMETHING_UP); /* what came up must be explored completely */
 }
 
 static bool told(const struct sm *sm, uint32_t node)
@@ -29,8 +30,9 @@ static uint32_t switch_behind(const struct sm *sm, uint32_t port)
 }
 
 /*
- * If it is dead, all around it have sent traps, and those whose way here does not lead through it have
- * been heard. Is it so, and is there one besides `near`?
+ * If the switch is dead, all its neighbours have sent traps, and the traps of those whose route
+ * to the SM does not cross it have arrived. Is that so, with at least one neighbour besides
+ * `near`?
  */
 static bool all_others_told(struct sm *sm, uint32_t node, uint32_t near)
 {
@@ -51,7 +53,9 @@ static bool all_others_told(struct sm *sm, uint32_t node, uint32_t near)
 	return any && all;
 }
 
-/* Whoever links lead to is there, whether tables lead there or not; nobody else is. */
+/*
+ * Devices that links lead to are present, whether tables lead there or not; all others are not.
+ */
 static void believe_links(struct sm *sm)
 {
 	uint8_t *seen = sm_nodes_linked(sm);
@@ -62,7 +66,8 @@ static void believe_links(struct sm *sm)
 
 		if (m == NONE || !seen[sm->topo.ports.at[p].node])
 			continue;
-		sm->topo.ports.at[peer].ask.mark = SM_REACHABLE; /* of endports it counts */
+		sm->topo.ports.at[peer].ask.mark =
+			SM_REACHABLE; /* only endports have a mark that counts */
 		sm->topo.ports.at[sm->topo.nodes.at[m].first_port].ask.mark = SM_REACHABLE;
 	}
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
@@ -80,7 +85,7 @@ static void act(struct sm *sm, struct sm_subject dead)
 	sm_note(sm, .kind = SM_NOTE_GUESS, .about = dead);
 }
 
-/* Whoever has a link to it: one whose word was not waited for may know better. */
+/* Neighbours are read later: one that was not waited for may show that the guess was wrong. */
 static void look_later(struct sm *sm, uint32_t node)
 {
 	if (sm->topo.nodes.at[node].type != IBA_NODE_SWITCH)
@@ -97,43 +102,47 @@ static void take_for_dead(struct sm *sm, uint32_t node)
 
 		if (peer == NONE)
 			continue;
-		sm_port_state(sm, peer, IBA_PORT_DOWN); /* if not, that is news then */
+		sm_port_state(sm, peer,
+			      IBA_PORT_DOWN); /* if it is not, reading it shows a change */
 		look_later(sm, sm->topo.ports.at[peer].node);
-		sm_partial_lost(sm, peer);
+		sm_link_lost(sm, peer);
 	}
 	act(sm, sm_about_node(sm, node));
 }
 
-/* A port that a link between switches is known at turns out to be Down. */
-void sm_guess(struct sm *sm, uint32_t port)
+/* A port of an inter-switch link turned out to be Down. */
+void sm_early_repair_link(struct sm *sm, uint32_t port)
 {
 	uint32_t near = sm->topo.ports.at[port].node, far = switch_behind(sm, port);
 	struct sm_subject link = sm_about_link(sm, port);
 
-	if (far == NONE || near == 0 || !sm_guess_possible(sm) || !told(sm, near))
+	if (far == NONE || near == 0 || !sm_early_repair_possible(sm) || !told(sm, near))
 		return;
-	if (told(sm, far)) { /* it lives: the link */
-		sm_partial_lost(sm, port);
+	if (told(sm, far)) { /* the switch lives: the link is dead */
+		sm_link_lost(sm, port);
 		act(sm, link);
 	} else if (far != 0 && all_others_told(sm, far, near)) {
 		take_for_dead(sm, far);
 	}
 }
 
-/* The same where ports are read anyway: of a link little is left to read, of a switch's neighbours much. */
-bool sm_guess_switch(struct sm *sm, uint32_t port)
+/*
+ * The same while ports are read: for a link little is left to read, for a switch's neighbours
+ * much.
+ */
+bool sm_early_repair_switch(struct sm *sm, uint32_t port)
 {
 	uint32_t near = sm->topo.ports.at[port].node, far = switch_behind(sm, port);
 
-	if (far == NONE || far == 0 || near == 0 || !sm_guess_possible(sm) || !told(sm, near) ||
-	    told(sm, far) || !all_others_told(sm, far, near))
+	if (far == NONE || far == 0 || near == 0 || !sm_early_repair_possible(sm) ||
+	    !told(sm, near) || told(sm, far) || !all_others_told(sm, far, near))
 		return false;
 	take_for_dead(sm, far);
 	return true;
 }
 
-/* The repair was made: now look at what everybody said. */
-void sm_guess_check(struct sm *sm)
+/* The repair is under way: read the switches that reported. */
+void sm_early_repair_verify(struct sm *sm)
 {
 	if (sm->disc.end != SM_END_EARLY)
 		return;

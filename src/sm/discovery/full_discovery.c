@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The discoverer, full discovery (thesis 5.3): forget everything, ask the local node, then follow
- * every live port as answers come, directed routes throughout. State: the topology database and a
- * queue of what to ask next. Does not use what an earlier discovery learnt, but for LIDs.
+ * Full discovery (thesis 5.3): forgets everything, asks the local node, then follows every live
+ * port as responses come, by directed routes throughout. State: the topology database and the
+ * queue of questions. Does not use what an earlier discovery learnt, except LIDs.
  */
 #include "sm/tables/random_tables.h"
 
@@ -23,7 +23,7 @@ static void forget_all(struct sm *sm)
 
 static enum sm_outcome discover_begin(struct sm *sm)
 {
-	sm_damp_remember(sm);
+	sm_damp_keep_states(sm);
 	sm_topology_clear(sm);
 	sm_lids_waiting_clear(sm);
 	forget_all(sm);
@@ -43,7 +43,7 @@ static void follow(struct sm *sm, uint32_t port)
 	    sm_work_spared(sm, (struct sm_work){Q_NODE_INFO, sm_target_behind(sm, port)}))
 		return;
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
-		return; /* endports do not forward; only the SM's own is looked through */
+		return; /* endports do not forward; only the SM's own is looked beyond */
 	if (sm_path_through(sm, p).n == IBA_MAX_HOPS) {
 		sm->disc.far = true;
 		sm_note(sm, .kind = SM_NOTE_TOO_FAR, .about = sm_about_port(sm, port));
@@ -52,15 +52,15 @@ static void follow(struct sm *sm, uint32_t port)
 	sm_ask_behind(sm, port);
 }
 
-/* Nothing to ask and nothing to wait for: who was held back for that moment? */
+/* Nothing to ask and nothing outstanding: decide what was deferred until now. */
 static void all_asked(struct sm *sm)
 {
-	uint32_t port = sm_damp_relent(sm);
+	uint32_t port = sm_damp_release_only_way(sm);
 
 	if (port != NONE)
 		follow(sm, port);
 	else if (!sm->disc.all_met && sm->topo.nodes.n)
-		sm_all_met(sm);
+		sm_lid_assign_deferred(sm);
 }
 
 static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
@@ -124,9 +124,9 @@ static void link_note(struct sm *sm, uint32_t a, uint32_t b)
 }
 
 /*
- * An endport that looks further than the switch's port before it: the link was down after the endport
- * was read and before the switch's PortStateChange was cleared, so nobody would tell. That can be the
- * SM's own port, the only one that is read before its switch.
+ * An endport in a higher state than the switch port before it: the link went down after the
+ * endport was read and before the switch's PortStateChange was cleared, so no switch reports it.
+ * That can happen to the SM's own port, the only one that is read before its switch.
  */
 static bool looks_stale(const struct sm *sm, uint32_t near, uint32_t endport)
 {
@@ -143,7 +143,7 @@ static bool node_info_sane(const struct iba_node_info *ni)
 	       (ni->node_type == IBA_NODE_SWITCH || ni->local_port) && ni->node_guid;
 }
 
-/* The local node is entered by the SM's own port, any other by one that has a cable. */
+/* The local node is entered by the SM's own port, any other by a port with a cable. */
 static bool entered_well(const struct sm *sm, uint32_t near, const struct iba_node_info *ni)
 {
 	if (near != NONE)
@@ -164,7 +164,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	}
 	if (near != NONE &&
 	    (sm_damp_holds(sm, near) || sm_damp_holds_end(sm, ni.node_guid, ni.local_port)))
-		return; /* as if Down */
+		return; /* held: treated as Down */
 	if (near != NONE)
 		path = sm_path_longer(sm, sm_path_through(sm, &sm->topo.ports.at[near]),
 				      sm->topo.ports.at[near].num);
@@ -173,7 +173,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	n = map64_get(&sm->topo.by_guid, ni.node_guid);
 	if (n != MAP_NONE && (sm->topo.nodes.at[n].type != ni.node_type ||
 			      sm->topo.nodes.at[n].nports != ni.num_ports)) {
-		sm_discovery_doubt(sm); /* one GUID, two devices */
+		sm_discovery_doubt(sm); /* two devices with one GUID */
 		return;
 	}
 	if (n == MAP_NONE || sm->topo.nodes.at[n].gone) {
@@ -182,12 +182,12 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 		if (ni.node_type == IBA_NODE_SWITCH)
 			sm_ask_node(sm, Q_SWITCH_INFO, n);
 	} else if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH) {
-		sm_partial_met(sm, n, path);
+		sm_switch_found_again(sm, n, path);
 	}
 	port = sm->topo.nodes.at[n].first_port + ni.local_port;
 	if (sm_is_partial(&sm->disc) && near != NONE && ni.node_type != IBA_NODE_SWITCH &&
 	    sm->topo.ports.at[port].ask.asked && sm->topo.ports.at[port].peer != near)
-		sm_partial_moved(sm, port);
+		sm_endport_moved(sm, port);
 	if (ni.node_type != IBA_NODE_SWITCH && !sm->topo.ports.at[port].ask.asked) {
 		sm_port_path(sm, port, n ? path : (struct sm_path){0}); /* the SM's own is local */
 		sm_port_guid(sm, port, ni.port_guid);
@@ -201,20 +201,20 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	link_note(sm, near, port);
 	if (!sm_is_partial(&sm->disc) && looks_stale(sm, near, port))
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
-	/* Partial: what is known of the other end may be from before the link came up. */
+	/* Partial: what is known of the other end may date from before the link came up. */
 	if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH &&
 	    sm->topo.ports.at[port].ask.known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
 }
 
-/* As after power-on: whatever it held is lost. */
+/* As after power-on: all that the switch held is lost. */
 static bool has_restarted(const struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
 	if (sm->dev.rows.at[n->row].rft)
 		return sm_rft_restarted(sm, node, &n->si);
-	/* A random table may be full, and nothing here tells; the LID will. */
+	/* A random table may hold entries, and SwitchInfo does not show it; the LID does. */
 	return !n->si.linear_top && (n->si.linear_cap || !sm_is_taking_over(&sm->disc));
 }
 
@@ -236,8 +236,8 @@ static void clear_and_read(struct sm *sm, uint32_t n)
 }
 
 /*
- * PortStateChange is cleared before the ports are read: a port that changes afterwards sets it again,
- * so no change can slip between discovery and the first sweep.
+ * PortStateChange is cleared before the ports are read: a port that changes afterwards sets it
+ * again, so no change is lost between discovery and the first sweep.
  */
 static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 {
@@ -248,7 +248,7 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	sm_switch_learn(sm, n, &si);
 	if (has_restarted(sm, n))
 		sm_row_restarted(sm, node->row);
-	/* Whose it is can be seen by its port 0: that comes first while it matters. */
+	/* Port 0 shows which SM manages the switch: while that matters it is read first. */
 	node->ask.waits = sm_contest_open(sm) && !sm->topo.ports.at[node->first_port].ask.asked;
 	if (node->ask.waits)
 		port_ask(sm, node->first_port);
@@ -256,7 +256,7 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 		clear_and_read(sm, n);
 }
 
-/* The contest is won: changes that were left to another SM are told to this one from now on. */
+/* The election is decided: this SM now takes the changes that were left to another SM. */
 static void on_cleared_late(struct sm *sm, uint32_t n)
 {
 	struct sm_node *node = &sm->topo.nodes.at[n];
@@ -266,7 +266,10 @@ static void on_cleared_late(struct sm *sm, uint32_t n)
 		sm_ask_port(sm, Q_PORT_CHECK, node->first_port + p);
 }
 
-/* A port that is Active now and was then has been so all the time; of others nobody knows. */
+/*
+ * A port that is Active now and was Active then has been so throughout; of others that is not
+ * known.
+ */
 static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct sm_port *p = &sm->topo.ports.at[port];
@@ -283,8 +286,8 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 
 static void switch_read(struct sm *sm, uint32_t node)
 {
-	sm_found_ports(sm, node);
-	sm_address_give(sm, sm->topo.nodes.at[node].first_port);
+	sm_takeover_ports(sm, node);
+	sm_lid_assign(sm, sm->topo.nodes.at[node].first_port);
 }
 
 static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
@@ -295,19 +298,22 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	sm_port_learn(sm, port, data);
 	p->ask.known = true;
 	sm_key_seen(sm, port);
-	/* Without the LID it was given it was off since, whatever LinearFDBTop says: see partial.c. */
+	/*
+	 * A switch without its LID has restarted since, whatever LinearFDBTop says: see
+	 * partial_discovery.c.
+	 */
 	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm_is_taking_over(&sm->disc) &&
 	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (sm_is_endport(sm, p))
 		sm_resp_time_seen(sm, p->pi.resp_time);
 	if (sm_is_own(sm, p))
-		sm_address_own(sm, p);
-	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* nor a table */
+		sm_lid_assign_own(sm, p);
+	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* it holds no table either */
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)
-		sm_found_switch(sm, p->node);
-	if (!sm_damp_found(sm, port))
+		sm_takeover_switch(sm, p->node);
+	if (!sm_damp_port_discovered(sm, port))
 		follow(sm, port);
 	if (sm->cfg.mechanism.thrifty && !sm_is_partial(&sm->disc) && p->peer != NONE &&
 	    looks_stale(sm, port, p->peer))
@@ -321,12 +327,12 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 	n->ask.ports_left--;
 	if (n->type != IBA_NODE_SWITCH)
-		sm_address_give(sm, port);
+		sm_lid_assign(sm, port);
 	else if (n->ask.ports_left == 0 && n->ask.ports_asked)
 		switch_read(sm, p->node);
 }
 
-/* Of full discovery: the state alone, what is to be set was decided by the first answer. */
+/* Full discovery takes the state alone: what to set was decided by the first response. */
 static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct iba_port_info pi;
@@ -359,13 +365,13 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		on_port_info(sm, port, data);
 		break;
 	case Q_SET_LID:
-		sm_address_set(sm, port, data);
+		sm_lid_confirm(sm, port, data);
 		break;
 	case Q_TABLE:
-		sm_found_block(sm, node, t->target.item, data);
+		sm_takeover_block(sm, node, t->target.item, data);
 		break;
 	case Q_TURN:
-		sm_found_turn(sm, node, t->target.item, data);
+		sm_takeover_turn(sm, node, t->target.item, data);
 		break;
 	case Q_PORT_AGAIN:
 		on_port_again(sm, port, data);
@@ -397,7 +403,7 @@ enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const ui
 		return sm_discover_again(sm);
 	}
 	if (t->question == Q_SM_INFO)
-		return sm_other_heard(sm, t->target.port, data);
+		return sm_other_manager(sm, t->target.port, data);
 	recv_one(sm, t, data);
 	return SM_GOING_ON;
 }
@@ -440,7 +446,7 @@ static enum sm_outcome discover_done(struct sm *sm)
 		return sm_discover_again(sm);
 	sm_saved_end(sm);
 	sm->disc.restarts = 0;
-	sm_damp_tell(sm);
+	sm_damp_note_held(sm);
 	if (may_stand(sm) && sm_snapshot_stands(sm))
 		return SM_UNCHANGED;
 	sm_snapshot_build(sm);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Partial discovery: whom links and tables no longer lead to, ways that still lead there, and who is
- * gone for good. State: marks in the topology database. Does not decide when to look.
+ * Partial discovery: devices that links and tables no longer lead to, other routes to them, and
+ * devices that are gone. State: marks in the topology database. Does not decide when to look.
  */
 #include "sm/manager.h"
 
@@ -14,7 +14,7 @@ static uint32_t endport_of(const struct sm *sm, uint32_t port)
 	return n->type == IBA_NODE_SWITCH ? n->first_port : port;
 }
 
-/* Nodes that SMPs pass: switches, and the SM's own. */
+/* Nodes that forward SMPs: switches, and the SM's own. */
 static bool passes(const struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
@@ -42,11 +42,11 @@ static bool asked_missing(const struct sm *sm, const struct sm_txn *t)
 }
 
 /*
- * Whom the tables no longer lead to, there or back: that is who is in the lists of destination devices
- * of the switches and links just lost (thesis 5.4.3). A switch that is missed takes others with it,
- * those whose routes cross it, so this goes on until nothing changes.
+ * Devices that tables no longer lead to, there or back, are missing: those in the lists of
+ * destination devices of the switches and links just lost (thesis 5.4.3). A missing switch makes
+ * others missing whose routes cross it, so this repeats until nothing changes.
  */
-void sm_miss_cut_off(struct sm *sm)
+void sm_mark_cut_off(struct sm *sm)
 {
 	bool more = true;
 
@@ -66,7 +66,7 @@ void sm_miss_cut_off(struct sm *sm)
 	sm_forget_some(sm, asked_missing);
 }
 
-void sm_miss(struct sm *sm, uint32_t endport)
+void sm_mark_missing(struct sm *sm, uint32_t endport)
 {
 	struct sm_port *e = &sm->topo.ports.at[endport];
 
@@ -74,7 +74,7 @@ void sm_miss(struct sm *sm, uint32_t endport)
 		return;
 	e->ask.mark = SM_MISSING;
 	sm_port_by_lid(sm, endport, false);
-	sm_miss_cut_off(sm);
+	sm_mark_cut_off(sm);
 }
 
 /* ---- links ---- */
@@ -96,7 +96,7 @@ bool sm_unlink_port(struct sm *sm, uint32_t port)
 	q = &sm->topo.ports.at[peer];
 	sm_unlink(sm, port);
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
-	/* A host behind it is asked again when it is met again: it may have been off. */
+	/* A host behind it is asked again when it returns: it may have been off. */
 	if (sm_is_endport(sm, q)) {
 		sm_port_forget(sm, peer);
 		q->ask.mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
@@ -104,31 +104,31 @@ bool sm_unlink_port(struct sm *sm, uint32_t port)
 	return true;
 }
 
-/* An endport that was known elsewhere is met again: what is known of it is from before it moved. */
-void sm_partial_moved(struct sm *sm, uint32_t endport)
+/* An endport known elsewhere is found here: what is known of it dates from before it moved. */
+void sm_endport_moved(struct sm *sm, uint32_t endport)
 {
 	if (sm->topo.ports.at[endport].peer != NONE)
 		sm_unlink_port(sm, sm->topo.ports.at[endport].peer);
 	sm->topo.ports.at[endport].ask.asked = false;
-	sm_miss_cut_off(sm);
+	sm_mark_cut_off(sm);
 }
 
-void sm_partial_lost(struct sm *sm, uint32_t port)
+void sm_link_lost(struct sm *sm, uint32_t port)
 {
 	uint32_t far = sm->topo.ports.at[port].peer;
 
 	if (far == NONE)
 		return;
-	sm_damp_lost(sm, far);
+	sm_damp_far_end_down(sm, far);
 	if (sm->topo.nodes.at[sm->topo.ports.at[far].node].type == IBA_NODE_SWITCH)
-		sm_port_state(sm, far, IBA_PORT_DOWN); /* no light at one end, none at the other */
+		sm_port_state(sm, far, IBA_PORT_DOWN); /* both ends of a link are down together */
 	sm_unlink_port(sm, port);
-	sm_miss_cut_off(sm);
+	sm_mark_cut_off(sm);
 }
 
 /* ---- devices that routes do not lead to any more ---- */
 
-/* A new route to a missing device: that of a neighbour within reach, and the port between. */
+/* A new route to a missing device: the route of a reachable neighbour, and the port between. */
 static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 {
 	struct sm_node *s = &sm->topo.nodes.at[near];
@@ -141,7 +141,7 @@ static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 	if (s->ask.polled != sm->topo.epoch) { /* is that link still there? */
 		if (s->type == IBA_NODE_SWITCH) {
 			sm_poll(sm, near);
-		} else { /* nobody tells when the SM's own cable moves, and SwitchInfo does not say whose it is */
+		} else { /* no device reports that the SM's own cable moved, and SwitchInfo does not identify the switch */
 			s->ask.polled = sm->topo.epoch;
 			sm_ask_behind(sm, port);
 		}
@@ -185,7 +185,10 @@ static void drop_node(struct sm *sm, uint32_t node)
 	for (unsigned p = 1; p <= n->nports; p++) {
 		uint32_t port = n->first_port + p, peer = sm->topo.ports.at[port].peer;
 
-		/* Up at the other end, and silent: not gone, but not to be had either. */
+		/*
+		 * The link is up and the device does not answer: it is not gone, but cannot be
+		 * managed.
+		 */
 		if (peer != NONE && sm->topo.ports.at[peer].pi.state != IBA_PORT_DOWN &&
 		    sm->topo.ports.at[peer].ask.mark != SM_MISSING &&
 		    !sm_is_missing(sm, sm->topo.ports.at[peer].node))
@@ -214,7 +217,10 @@ static bool node_is_lost(const struct sm *sm, uint32_t node)
 	return true;
 }
 
-/* A switch that was new and went again: no table ever led there, so nobody missed it, but no link does. */
+/*
+ * A switch that was new and left again: no table ever led there, so it was never marked missing,
+ * but no link leads there.
+ */
 static void miss_unlinked(struct sm *sm)
 {
 	uint8_t *seen = sm_nodes_linked(sm);
@@ -225,7 +231,7 @@ static void miss_unlinked(struct sm *sm)
 	free(seen);
 }
 
-void sm_drop_lost(struct sm *sm)
+void sm_drop_missing(struct sm *sm)
 {
 	miss_unlinked(sm);
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The discoverer, partial discovery (thesis 5.4): what is known is kept; switches that tell of a
- * change have their ports read, ports that came up are explored, and devices that routes no longer
- * lead to get new ones. State: marks in the topology database. Does not forget a LID.
- *
- * One part serves two phases: a sweep polls every switch, and with the first that tells of a change
- * it turns into a discovery while the other answers are still on their way.
+ * Partial discovery (thesis 5.4): keeps what is known, reads the ports of switches that report a
+ * change, explores ports that came up, and finds new routes to devices that are cut off. State:
+ * marks in the topology database. Does not forget a LID. One part serves two phases: a sweep
+ * polls every switch, and turns into a discovery with the first one that reports a change, while
+ * other responses are outstanding.
  */
 #include "sm/tables/random_tables.h"
 
@@ -33,8 +32,9 @@ static bool has_few_links(const struct sm *sm, uint32_t node)
 }
 
 /*
- * What a switch that told of a change is asked at once, so that the worst is known first. All of it is
- * asked again when PortStateChange is cleared; where that is much, the second look must do.
+ * What a switch that reported a change is asked at once, so that a dead link is known first. All
+ * of it is read again once PortStateChange is cleared; a switch with many links is read only
+ * then.
  */
 static void peek(struct sm *sm, uint32_t node)
 {
@@ -45,13 +45,13 @@ static void peek(struct sm *sm, uint32_t node)
 			sm_ask_port(sm, Q_PORT_PEEK, n->first_port + p);
 }
 
-void sm_partial_suspect(struct sm *sm, uint32_t node)
+void sm_switch_reported(struct sm *sm, uint32_t node)
 {
 	bool first = sm->topo.nodes.at[node].ask.told != sm->topo.epoch;
 
 	sm->topo.nodes.at[node].ask.told = sm->topo.epoch;
-	if (first && sm_guess_possible(sm) && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH &&
-	    has_few_links(sm, node))
+	if (first && sm_early_repair_possible(sm) &&
+	    sm->topo.nodes.at[node].type == IBA_NODE_SWITCH && has_few_links(sm, node))
 		peek(sm, node);
 	if (!sm->topo.nodes.at[node].gone && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH &&
 	    sm->topo.ports.at[sm->topo.nodes.at[node].first_port].ask.mark == SM_REACHABLE)
@@ -59,11 +59,11 @@ void sm_partial_suspect(struct sm *sm, uint32_t node)
 }
 
 /*
- * A switch known before, met through a port that came up: if it was missed this is a way to it, and
- * if it was not asked yet it may have more to tell. Either way this is a route that just served; the
- * one known may be from before the switch was off.
+ * A known switch, found through a port that came up: if it was missing this is a route to it, and
+ * if it was not polled yet it may report more. Either way this route just worked; the known one
+ * may date from before the switch was off.
  */
-void sm_partial_met(struct sm *sm, uint32_t node, struct sm_path path)
+void sm_switch_found_again(struct sm *sm, uint32_t node, struct sm_path path)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
 
@@ -96,7 +96,7 @@ static void endport_begin(struct sm *sm, uint32_t port)
 static void suspects_begin(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->disc.suspects.n; i++)
-		sm_partial_suspect(sm, sm->disc.suspects.at[i]);
+		sm_switch_reported(sm, sm->disc.suspects.at[i]);
 	sm->disc.suspects.n = 0;
 }
 
@@ -108,7 +108,7 @@ static enum sm_outcome partial_begin(struct sm *sm)
 	sm->disc.end = SM_END_COMPLETE;
 	sm->disc.findings = 0;
 	sm_work_clear(sm);
-	if (sm->core.phase != SM_SWEEP) { /* a sweep leaves what is planned as it is */
+	if (sm->core.phase != SM_SWEEP) { /* a sweep does not postpone retries and audits */
 		sm_retry_never(sm);
 		sm_audit_never(sm);
 	}
@@ -126,10 +126,10 @@ static enum sm_outcome partial_begin(struct sm *sm)
 	return SM_GOING_ON;
 }
 
-/* A held link that a switch cannot do without. Its port is read first: it may have gone since. */
+/* A held link that is the only way to a switch. Its port is read first: it may be down by now. */
 static bool relent(struct sm *sm)
 {
-	uint32_t port = sm->core.phase == SM_DISCOVER ? sm_damp_relent(sm) : NONE;
+	uint32_t port = sm->core.phase == SM_DISCOVER ? sm_damp_release_only_way(sm) : NONE;
 
 	if (port != NONE)
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
@@ -166,7 +166,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 	}
 }
 
-/* It was off since: everything about it is to be asked and set again, as if it were new. */
+/* It restarted: everything about it is asked and set again, as if it were new. */
 static void switch_restarted(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
@@ -181,20 +181,20 @@ static void switch_restarted(struct sm *sm, uint32_t node)
 		sm_unlink_port(sm, n->first_port + p);
 		sm_port_forget(sm, n->first_port + p);
 	}
-	sm_miss_cut_off(sm);
+	sm_mark_cut_off(sm);
 	sm_ask_node(sm, Q_SWITCH_INFO, node);
 }
 
 /*
- * PortStateChange has to be cleared before the ports are read. What goes to one switch by one way
- * keeps its order, so the questions follow the order to clear without waiting for its answer; when
- * that does not come first and at the first try, they are asked again.
+ * PortStateChange has to be cleared before the ports are read. SMPs to one switch by one path
+ * keep their order, so the reads follow the Set without waiting for its response; when that does
+ * not arrive first and at the first try, the ports are read again.
  */
 static void ask_ports(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
 	bool in_order =
-		has_few_links(sm, node); /* else links to other switches first: they tell more */
+		has_few_links(sm, node); /* else links to other switches first: they matter most */
 
 	sm_discovery_found(sm, SM_FOUND_PORTS_TO_READ);
 	n->ask.reads_left = n->nports;
@@ -219,23 +219,26 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		return;
 	}
 	sm_switch_learn(sm, node, &si);
-	/* By its LID it did not answer: does it still have it? When a switch was off and LinearFDBTop was
-	 * written before anybody noticed, nothing else tells. */
+	/*
+	 * It did not answer by its LID: does it still have it? When a switch restarted and
+	 * LinearFDBTop was written before the restart was noticed, only its LID shows it.
+	 */
 	if (n->ask.silent)
 		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
 	n->ask.silent = false;
 	if (!si.port_state_change && !n->ask.unread)
 		return;
 	sm_sweep_noticed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, node));
-	n->ask.unread = true; /* whatever comes between */
+	n->ask.unread = true; /* until its ports are read */
 	n->ask.found = !si.port_state_change;
 	sm_ask_node(sm, Q_CLEAR_KNOWN, node);
 	ask_ports(sm, node);
 }
 
 /*
- * A Set writes all of SwitchInfo, and a switch that was off just before looks then as if it had not
- * been. When this one was repeated, or another came while there was a change, its LID has to tell.
+ * A Set writes all of SwitchInfo, so a switch that had just restarted looks as if it had not.
+ * When this Set was repeated, or another came while a change was reported, the LID of the switch
+ * shows it.
  */
 static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
@@ -245,15 +248,15 @@ static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	sm_switch_learn(sm, t->target.node, &si);
 	if (t->tries > 1 || n->ask.doubt ||
-	    sm->cfg.plain) /* asked by LID it would be silent; directed it is not */
+	    sm->cfg.plain) /* without its LID it would not answer LID-routed SMPs; directed ones it answers */
 		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
 	if (t->tries > 1 || n->ask.reads_left != n->nports)
 		ask_ports(sm, t->target.node);
 }
 
 /*
- * A port that is up and was not, or that is not as far as it was left (the link was down in between),
- * is explored: something else may be behind it now.
+ * A port that is up and was not, or that is in a lower state than it was left in (the link was
+ * down in between), is explored: another device may be behind it now.
  */
 static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 {
@@ -265,13 +268,13 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	n->ask.explained |=
 		p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
 	n->ask.found |= p->pi.state != was;
-	if (sm_damp_saw(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
+	if (sm_damp_port_read(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
 		if (sm_unlink_port(sm, port))
-			sm_miss_cut_off(sm);
+			sm_mark_cut_off(sm);
 		return;
 	}
 	if (p->pi.state == IBA_PORT_DOWN) {
-		sm_partial_lost(sm, port);
+		sm_link_lost(sm, port);
 		return;
 	}
 	if (p->peer != NONE && p->pi.state >= was && was != IBA_PORT_DOWN)
@@ -279,14 +282,14 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 	n->ask.found = true;
 	if (sm_unlink_port(sm, port))
-		sm_miss_cut_off(sm);
+		sm_mark_cut_off(sm);
 	if (n->path.n < IBA_MAX_HOPS)
 		sm_ask_behind(sm, port);
 }
 
 /*
- * A switch that was off for a moment may have been armed again before it could be asked: its ports
- * look as they should. But its LID is gone.
+ * A switch that restarted may have been armed again before it was asked: its ports look as they
+ * should, but its LID is gone.
  */
 static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
 {
@@ -309,7 +312,7 @@ static void read_one(struct sm *sm, uint32_t node)
 	if (!n->ask.explained)
 		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
 	if (!n->ask.found)
-		sm_damp_unseen(sm, node);
+		sm_damp_unseen_change(sm, node);
 }
 
 static bool is_down(const uint8_t *data)
@@ -332,7 +335,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 		on_cleared(sm, t, data);
 		break;
 	case Q_PORT_STATE:
-		if (is_down(data) && !has_few_links(sm, node) && sm_guess_switch(sm, port))
+		if (is_down(data) && !has_few_links(sm, node) && sm_early_repair_switch(sm, port))
 			break;
 		on_port_state(sm, port, data);
 		read_one(sm, node);
@@ -345,7 +348,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 		break;
 	case Q_PORT_PEEK:
 		if (is_down(data))
-			sm_guess(sm, port);
+			sm_early_repair_link(sm, port);
 		break;
 	case Q_NODE_INFO:
 	case Q_SWITCH_INFO:
@@ -389,7 +392,7 @@ static enum sm_outcome partial_fail(struct sm *sm, const struct sm_txn *t)
 	n->ask.silent = true;
 	if (t->question != Q_POLL)
 		sm_discovery_doubt(sm); /* its ports were not read: look again */
-	sm_miss(sm, n->first_port);
+	sm_mark_missing(sm, n->first_port);
 	return SM_GOING_ON;
 }
 
@@ -405,7 +408,7 @@ static void keep_lids(struct sm *sm)
 
 static enum sm_outcome partial_done(struct sm *sm)
 {
-	sm_drop_lost(sm);
+	sm_drop_missing(sm);
 	keep_lids(sm);
 	if (sm->core.phase == SM_SWEEP && !sm_is_doubtful(&sm->disc)) {
 		sm_paths_rebuild(sm);
@@ -417,8 +420,8 @@ static enum sm_outcome partial_done(struct sm *sm)
 	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)
 		return sm_discover_again(sm);
 	sm->disc.restarts = 0;
-	sm_guess_check(sm);
-	sm_damp_tell(sm);
+	sm_early_repair_verify(sm);
+	sm_damp_note_held(sm);
 	sm_paths_rebuild(sm);
 	if (!(sm->disc.findings & SM_FOUND_CHANGE) && !sm->core.incomplete) {
 		sm->disc.end = SM_END_IN_VAIN;

@@ -95,12 +95,12 @@ static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
 	}
 }
 
-/* A host whose link is known can be told everything at once: Armed it receives, but does not send. */
+/* A host whose link is known is configured by one Set: Armed it receives, but does not send. */
 static bool arms_too(const struct sm *sm, const struct sm_port *p)
 {
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
 
-	/* Where all ports stop before tables are sent, this one would have to stop again. */
+	/* Where all ports stop before tables are sent, it would have to stop again. */
 	return m->thrifty && m->first->plan && sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH &&
 	       p->peer != NONE && sm->topo.ports.at[p->peer].ask.known &&
 	       p->pi.state == IBA_PORT_INIT;
@@ -114,7 +114,8 @@ static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
 	sm_req_port(sm, r, IBA_SET, SM_FOR_DISCOVERY, port);
 	if (arms_too(sm, p)) {
 		sm_link_fill(sm, p, &pi);
-		pi.subnet_timeout = p->pi.subnet_timeout; /* distances are not known yet: later */
+		pi.subnet_timeout =
+			p->pi.subnet_timeout; /* distances are not known yet: set later */
 		pi.state = IBA_PORT_ARMED;
 		sm_port_set_in_round(sm, port);
 	} else {

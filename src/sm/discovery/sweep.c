@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * At rest, and looking for changes: every period one Get(SwitchInfo) to every switch, LID-routed;
- * PortStateChange tells (thesis 3.2.2). The first switch that tells has its bit cleared and discovery
- * begins. State: when the next sweep is due. Does not find out what changed.
+ * At rest, and sweeps: every period one Get(SwitchInfo) to every switch, LID-routed;
+ * PortStateChange shows a change (thesis 3.2.2). The bit of the first switch that reports one is
+ * cleared, and discovery begins. State: when the next sweep is due. Does not find out what
+ * changed.
  */
 #include "sm/tables/random_tables.h"
 
@@ -17,12 +18,12 @@ static void round_end(struct sm *sm)
 
 static time_ps sweep_period(const struct sm *sm)
 {
-	/* Before the first sweep its duration is guessed: a time-out covers the longest way. */
+	/* Before the first sweep its duration is estimated: a timeout covers the longest path. */
 	time_ps d = sm->sweep.duration ? sm->sweep.duration : sm_timeout(sm);
 
 	if (!sm->cfg.sweep_factor)
 		return sm->cfg.sweep_period_ps;
-	/* A device may report response times of hours: the product must not run over. */
+	/* A device may report a response time of hours: the product must not overflow. */
 	return MIN(d, TIME_NEVER / 4 / sm->cfg.sweep_factor) * sm->cfg.sweep_factor;
 }
 
@@ -34,7 +35,7 @@ void sm_sweep_plan(struct sm *sm)
 		sm->sweep.next = period ? sm->core.now + period : TIME_NEVER;
 }
 
-/* What lies beyond 63 hops can be asked now that tables lead to the last switches seen. */
+/* Devices beyond 63 hops can be asked now that tables lead to the last switches found. */
 static void look_further(struct sm *sm)
 {
 	uint32_t known = sm->topo.fab ? sm->topo.fab->nnodes : 0;
@@ -47,15 +48,16 @@ static void look_further(struct sm *sm)
 }
 
 /*
- * Something did not answer, or was left out because it refused: try again, less and less often. To try
- * a device that refuses again stops the traffic of the others, so that is done rarely.
+ * A device did not answer, or was excluded because it refused: retry, less and less often. A
+ * retry of a device that refuses stops the traffic of others, so it is rare.
  */
 static void plan_retry(struct sm *sm)
 {
 	time_ps most = sm->disc.excluded.n ? 600 * PS_PER_S : 10 * PS_PER_S;
 
 	sm->sweep.retry_at = TIME_NEVER;
-	if (sm_election_had_rival(sm)) { /* both were at work: once more, when it has stopped */
+	if (sm_election_had_rival(
+		    sm)) { /* both discovered at the same time: discover again when it has stopped */
 		sm->sweep.retry_at = sm->core.now + sm_timeout(sm);
 		return;
 	}
@@ -121,15 +123,15 @@ static enum sm_outcome ready_due(struct sm *sm)
 
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
-	sm_ahead_think(sm);
+	sm_ahead_request(sm);
 	return sm_election_next(sm, r) || sm_names_next(sm, r);
 }
 
 static enum sm_outcome ready_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	if (t->attr_id != IBA_ATTR_NODE_DESC)
-		return t->method == IBA_GET ? sm_other_heard(sm, t->target.port, data)
-					    : sm_yielded(sm, t);
+		return t->method == IBA_GET ? sm_other_manager(sm, t->target.port, data)
+					    : sm_handover_accepted(sm, t);
 	sm_names_recv(sm, t, data);
 	return SM_GOING_ON;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was there before the SM (cfg.read_back): tables that switches hold, turns that are off, and
- * LIDs of devices that were not met yet. State: sm_is_taking_over(&sm->disc), in the first round. Does not decide
- * whether what was found may stay: see compute.c.
- *
- * Nobody remembers a turn that is off, and to ask for all of them takes more SMPs than all the rest:
- * so before turns of a switch go off it is marked, and the mark goes when they are on again. The mark
- * is the lowest bit of SubnetTimeOut in its port 0, which is read anyway and does no harm. Where marks
- * cannot be trusted (cfg.distrust) all are asked for.
+ * What devices held before this SM (cfg.read_back): tables of switches, disabled turns, and LIDs
+ * of devices not met yet. State: disc.arrival, in the first round. Does not decide whether tables
+ * may stay: see route_worker.c. Disabled turns are not stored anywhere else, and reading all SL-
+ * to-VL tables takes more SMPs than all the rest: so a switch is marked before its turns are
+ * disabled, and unmarked when they are enabled again. The mark is the lowest bit of SubnetTimeOut
+ * of its port 0, which is read anyway and does no harm. Where marks cannot be trusted
+ * (cfg.distrust) all tables are read.
  */
 #include "sm/manager.h"
 
@@ -20,14 +19,14 @@ static unsigned plain_bit(const struct sm *sm)
 
 uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node)
 {
-	bool mark = sm->cfg.read_back && sm_off_any(sm, sm->topo.nodes.at[node].guid);
+	bool mark = sm->cfg.read_back && sm_disabled_any(sm, sm->topo.nodes.at[node].guid);
 
 	return (uint8_t)(sm->topo.subnet_timeout ^ (mark ? 1 : 0));
 }
 
 /*
- * Values that differ in the mark alone are the same. What is there will do if it is not far off: how
- * long the longest way is also depends on the order in which devices answered.
+ * Values that differ in the mark alone count as equal. A value close to the wanted one stays: the
+ * longest distance also depends on the order in which devices answered.
  */
 uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted)
 {
@@ -61,8 +60,8 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 
 /* ---- tables and turns ---- */
 
-/* A switch with a LID that somebody gave it a table for. */
-void sm_found_switch(struct sm *sm, uint32_t node)
+/* A switch with a LID that holds a table. */
+void sm_takeover_switch(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
@@ -73,13 +72,13 @@ void sm_found_switch(struct sm *sm, uint32_t node)
 			sm_ask_block(sm, node, b);
 }
 
-void sm_found_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
+void sm_takeover_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
 {
-	sm_row_found(sm, sm->topo.nodes.at[node].row, block, data);
+	sm_row_read(sm, sm->topo.nodes.at[node].row, block, data);
 }
 
-/* All its ports are known. Behind a mark may be turns of ports that are Down now, and will not stay so. */
-void sm_found_ports(struct sm *sm, uint32_t node)
+/* All its ports are known. A marked switch may have disabled turns of ports that are Down now. */
+void sm_takeover_ports(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
@@ -95,7 +94,7 @@ void sm_found_ports(struct sm *sm, uint32_t node)
 				sm_ask_turn(sm, node, in, out);
 }
 
-void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
+void sm_takeover_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *data)
 {
 	const struct sm_port *out =
 		&sm->topo.ports.at[sm->topo.nodes.at[node].first_port + (turn & 0xff)];
@@ -103,17 +102,22 @@ void sm_found_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t *d
 	struct iba_slvl_table is;
 
 	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
-	/* Whoever else wrote it, a VL that is not there is as good as off. */
+	/*
+	 * Another SM may have written it: a VL that the port does not have drops packets as VL15
+	 * does.
+	 */
 	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.distrust && live && is.vl[0] >= live))
-		sm_off_add(sm, sm->topo.nodes.at[node].guid, turn >> 8 & 0xff, turn & 0xff, true);
+		sm_disabled_add(sm, sm->topo.nodes.at[node].guid, turn >> 8 & 0xff, turn & 0xff,
+				true);
 }
 
 /* ---- LIDs ---- */
 
 /*
- * Until everybody was met, a LID that seems free may be somebody's. Who has one that nobody else was
- * met with keeps it; all others wait. Where devices are not trusted, one that is known keeps the LID that
- * it is known by, and a stranger takes nobody's: it may be that very device under a false name.
+ * Until discovery completes, an apparently free LID may be in use. A port keeps its LID if no
+ * other port was met with it; all others wait. Where devices are not trusted, a known port keeps
+ * the LID it is known by, and an unknown port takes none that is assigned: it may be that very
+ * device under a false GUID.
  */
 bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 {
@@ -141,8 +145,10 @@ void sm_takeover_begin(struct sm *sm)
 	sm->disc.all_met = false;
 	sm_election_ask_none(sm); /* every port is asked anyway */
 	if (arriving && (sm->cfg.read_back || sm->cfg.contest))
-		sm_lid_own_unknown(sm); /* another SM may have given it another one */
-	/* What another SM sent last may still be under way, and must not arrive behind what is read now. */
-	if (sm_is_taking_over(&sm->disc) && first && !sm->restored.memory)
+		sm_lid_own_unknown(sm); /* another SM may have changed it */
+	/*
+	 * SMPs of another SM may still be under way, and must not arrive after what is read now.
+	 */
+	if (sm_is_taking_over(&sm->disc) && first && !sm->restored.saved)
 		sm_phase_hold(sm, sm->core.now + sm_timeout(sm));
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Handover: who manages the subnet when there are several SMs (IBA 14.4). State: sm->election.state, the other
- * SMs met, and whom a standby SM asks. Does not look for others: discovery meets them.
- *
- * An SM that discovers sets nothing in a device that another SM manages, and no LIDs at all, until it
- * has met everybody: see sm_contest_open(). The one of higher rank goes on, the others stand by.
+ * Election: which SM manages the subnet when there are several (IBA 14.4). State: struct
+ * sm_election. Does not look for other SMs: discovery meets them. While discovering, an SM sets
+ * nothing in a device that another SM manages, and no LIDs at all, until it has met every device:
+ * see sm_contest_open(). The SM of highest rank goes on, the others stand by.
  */
 #include "sm/manager.h"
 
@@ -30,7 +29,10 @@ bool sm_contest_open(const struct sm *sm)
 	return sm->cfg.contest && sm->election.state == IBA_SM_DISCOVERING;
 }
 
-/* Somebody gave it a LID and said who its SM is; if that was this SM's port, it was one before us. */
+/*
+ * It has a LID and the LID of its SM; if that is this SM's port, an earlier SM at this port set
+ * it.
+ */
 bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi)
 {
 	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
@@ -45,13 +47,13 @@ static uint64_t own_guid(const struct sm *sm)
 	return sm->topo.nodes.n ? sm->topo.ports.at[sm_own_port(sm)].guid : 0;
 }
 
-/* A full discovery numbers ports anew, and who was not met in it is nowhere. */
+/* A full discovery renumbers ports, and an SM that it did not meet has none. */
 static bool is_there(const struct sm *sm, const struct sm_other *o)
 {
 	return o->port < sm->topo.ports.n && sm->topo.ports.at[o->port].guid == o->guid;
 }
 
-/* By priority; of equals the lower GUID. */
+/* By priority; with equal priorities the lower GUID wins. */
 static bool ranks_above(const struct sm *sm, const struct sm_other *o)
 {
 	if (o->priority != sm->cfg.priority)
@@ -144,8 +146,8 @@ static enum sm_outcome take_over(struct sm *sm, enum sm_cause cause)
 }
 
 /*
- * A master gives way to a master of higher rank, and to one that waits with a higher priority; of equal
- * priority it stays what it is.
+ * A master yields to a master of higher rank, and to a standby of higher priority; with equal
+ * priority it stays master.
  */
 static bool must_yield(const struct sm *sm, const struct sm_other *o)
 {
@@ -154,7 +156,7 @@ static bool must_yield(const struct sm *sm, const struct sm_other *o)
 	return o->state == IBA_SM_STANDBY && o->priority > sm->cfg.priority;
 }
 
-enum sm_outcome sm_other_heard(struct sm *sm, uint32_t port, const uint8_t *data)
+enum sm_outcome sm_other_manager(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	const struct sm_other *o = take(sm, port, data);
 
@@ -216,7 +218,10 @@ static enum sm_outcome standby_recv(struct sm *sm, const struct sm_txn *t, const
 	if (si.state == IBA_SM_NOT_ACTIVE ||
 	    (sm->election.polled.guid && si.guid != sm->election.polled.guid))
 		return missed(sm); /* it will not manage anything; or another SM is there now */
-	/* It came back, met this one and expects the better one to manage: they would wait for each other. */
+	/*
+	 * It restarted, met this SM and expects the better one to manage: they would wait for
+	 * each other.
+	 */
 	if (si.state == IBA_SM_STANDBY &&
 	    !ranks_above(sm, &(struct sm_other){.guid = si.guid, .priority = si.priority}))
 		return take_over(sm, SM_CAUSE_HANDOVER);
@@ -272,8 +277,8 @@ bool sm_election_next(struct sm *sm, struct sm_req *r)
 	return yield_next(sm, r) || ask_sm_next(sm, r);
 }
 
-/* It took the order: from now on it is the master. */
-enum sm_outcome sm_yielded(struct sm *sm, const struct sm_txn *t)
+/* It accepted the handover: from now on it is the master. */
+enum sm_outcome sm_handover_accepted(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t port = t->target.port;
 
@@ -337,7 +342,7 @@ static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 	sm_respond(sm, &s);
 }
 
-/* Where the sender of an order can be asked later: by its LID, or by the way it was met. */
+/* How the sender of an order can be polled: by its LID, or by the path it was met. */
 static bool can_poll(struct sm *sm, const struct sm_event *ev, struct sm_polled *p)
 {
 	struct iba_sm_info si;
@@ -353,7 +358,7 @@ static bool can_poll(struct sm *sm, const struct sm_event *ev, struct sm_polled 
 	return p->port != NONE || p->lid;
 }
 
-/* The other half of a handover: whoever gave the subnet away is told that it was taken. */
+/* The other half of a handover: an acknowledgement to the SM that handed over. */
 static void acknowledge(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_req r = {.method = IBA_SET,
@@ -364,14 +369,16 @@ static void acknowledge(struct sm *sm, const struct sm_event *ev)
 	struct iba_sm_info si;
 
 	if (!ev->slid || ev->slid > IBA_LID_MAX_UNICAST)
-		return; /* the response to its order says so as well */
+		return; /* the response to its order tells it as well */
 	sm_info_make(sm, &si);
 	iba_sm_info_put(&si, r.data);
 	sm_send_now(sm, &r, iba_smp_tid(ev->mad));
 }
 
-/* Each order has states in which it makes sense (IBA 14.4.1); in others, and without a contest, it is
- * refused. */
+/*
+ * Each order is valid in some states (IBA 14.4.1); in others, and without elections, it is
+ * refused.
+ */
 static bool order_ok(const struct sm *sm, unsigned order)
 {
 	static const uint8_t in_states[] = {
@@ -392,12 +399,14 @@ static enum sm_outcome handed_over(struct sm *sm)
 
 	if (sm->election.state == IBA_SM_STANDBY) {
 		o = take_over(sm, SM_CAUSE_HANDOVER);
-		sm_state_set(sm, IBA_SM_MASTER); /* no more contest: it was given */
+		sm_state_set(
+			sm,
+			IBA_SM_MASTER); /* the election is decided: the subnet was handed over */
 		return o;
 	}
 	if (sm->core.phase != SM_READY)
 		return SM_GOING_ON;
-	sm_full_discovery_needed(sm); /* the other's part of the subnet */
+	sm_full_discovery_needed(sm); /* discover the other SM's part of the subnet */
 	return sm_changed(sm, SM_CAUSE_HANDOVER, SM_ABOUT_NOTHING);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * M_Keys that devices still hold from before (cfg.m_keys). State: sm->keys.list, by port GUID, of those that
- * do not have cfg.m_key. An SMP with a wrong key is dropped without a word, so a request that stays
- * silent is repeated with one key after another. Does not set any key: discovery does.
+ * M_Keys that devices still hold from before (cfg.m_keys). State: struct sm_m_keys, of devices
+ * that do not have cfg.m_key. A device drops an SMP with a wrong key without a response, so a
+ * request that times out is repeated with one key after another. Does not set any key: discovery
+ * does.
  */
 #include "sm/manager.h"
 
 enum { SENDS_A_KEY = 2 }; /* one may be lost */
 
-/* Those there are, the first being the one in force. */
+/* All keys, the one in force first. */
 static unsigned all_keys(const struct sm *sm, uint64_t keys[SM_MAX_M_KEYS + 1])
 {
 	unsigned n = 1;
@@ -43,7 +44,7 @@ uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries)
 	for (unsigned i = 0; i < n; i++)
 		if (keys[i] == now)
 			return keys[(i + 1) % n];
-	return keys[0]; /* it was one that a device showed */
+	return keys[0]; /* it was a key that a device reported */
 }
 
 /* ---- which device has which ---- */
@@ -76,7 +77,7 @@ void sm_key_learnt(struct sm *sm, uint64_t port_guid, uint64_t key)
 	}
 }
 
-/* A port was read: it shows its key, or that there is one which was not shown to it. */
+/* A port was read: it shows its key, or that it has one which it does not show. */
 void sm_key_seen(struct sm *sm, uint32_t port)
 {
 	const struct iba_port_info *pi = &sm->topo.ports.at[port].pi;
@@ -94,7 +95,7 @@ void sm_key_seen(struct sm *sm, uint32_t port)
 static uint32_t port_asked(const struct sm *sm, const struct sm_txn *t)
 {
 	if (t->target.kind == SM_TARGET_BEHIND || t->target.kind == SM_TARGET_NONE)
-		return NONE; /* its answer itself tells */
+		return NONE; /* the response identifies the device */
 	if (t->target.kind == SM_TARGET_PORT)
 		return t->target.port;
 	if (t->purpose == SM_FOR_AUDIT || t->purpose == SM_FOR_NAMES)
@@ -126,7 +127,7 @@ void sm_keys_free(struct sm *sm)
 	map64_free(&sm->keys.by_guid);
 }
 
-/* The SM was told another key: devices have the old one, until they are told. */
+/* The configured key changed: devices have the old one until it is set. */
 void sm_keys_changed(struct sm *sm, uint64_t old)
 {
 	sm->keys.hint = old ? old : sm->cfg.m_key;

@@ -12,7 +12,7 @@
 struct sm_m_keys {
 	VEC(uint64_t) list;
 	struct map64 by_guid; /* of the port that is guarded */
-	uint64_t hint;	      /* what opened the last device */
+	uint64_t hint;	      /* the key that the last device accepted */
 };
 
 void sm_keys_init(struct sm *sm);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NodeDescriptions, asked for while the SM rests and has nothing else to do. State: sm->names.list, kept by
- * GUID through every discovery. Does not hold anything up: whatever is to be done drops the questions,
- * and they are asked again later.
+ * NodeDescriptions, requested while the SM is ready and has nothing else to do. State: struct
+ * sm_node_names, kept by GUID through every discovery. Does not delay anything: any other work
+ * drops the requests, and they are sent again later.
  */
 #include "sm/manager.h"
 
@@ -20,7 +20,7 @@ static struct sm_name *name_of(struct sm *sm, uint64_t guid)
 	return &sm->names.list.at[at];
 }
 
-/* The device was gone, or says that it has another name now. */
+/* The device was gone, or reported another NodeDescription. */
 void sm_name_ask_again(struct sm *sm, uint64_t guid)
 {
 	uint32_t at = map64_get(&sm->names.by_guid, guid);
@@ -31,7 +31,9 @@ void sm_name_ask_again(struct sm *sm, uint64_t guid)
 	sm->names.next = 0;
 }
 
-/* At rest again: what was not answered is asked once more, if it was given up not even in this round. */
+/*
+ * Ready again: names without a response are requested once more, unless given up in this round.
+ */
 void sm_names_begin(struct sm *sm)
 {
 	sm->names.next = 0;
@@ -40,7 +42,7 @@ void sm_names_begin(struct sm *sm)
 					     sm->names.list.at[i].given_up == sm->core.st.rounds;
 }
 
-/* A port by which the node is reached; NONE: there is none. */
+/* A port by which the node is reached; NONE: none. */
 static uint32_t way_in(const struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
@@ -74,7 +76,7 @@ bool sm_names_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-/* Up to the first NUL; what no terminal should see becomes a question mark. */
+/* Up to the first NUL; control characters become question marks. */
 static void take_text(char text[SM_NAME_SIZE], const uint8_t *data)
 {
 	size_t n = 0;

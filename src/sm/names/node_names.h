@@ -15,9 +15,9 @@ struct sm_name {
 	uint64_t guid;
 	char text[SM_NAME_SIZE];
 	bool known; /* it came, if only once */
-	bool asked; /* and nothing happened since that would make it another one */
+	bool asked; /* and nothing happened since that could change it */
 	bool answered;
-	uint32_t given_up; /* rounds by then; it is asked again after the next */
+	uint32_t given_up; /* rounds when it was given up; requested again after the next */
 };
 
 struct sm_node_names {
@@ -35,6 +35,6 @@ void sm_name_ask_again(struct sm *sm, uint64_t guid);
 void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text,
 		    size_t len);				    /* as if it had come */
 const char *sm_name_known(const struct sm *sm, uint64_t node_guid); /* NULL: it never came */
-void sm_names_forget(struct sm *sm); /* all are to be asked for again */
+void sm_names_forget(struct sm *sm);				    /* all are requested again */
 
 #endif

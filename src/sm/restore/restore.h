@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an earlier manager knew of the subnet, saved while it was at rest: read, written, and used to
- * answer questions of the first discovery that need not be asked.
+ * Subnet state that an earlier manager saved while it was ready: written, read, and used to
+ * answer questions of the first discovery without asking devices.
  */
 #ifndef WEFT_SM_RESTORE_H
 #define WEFT_SM_RESTORE_H
 
 #include "sm/discovery/discovery.h"
 
-struct sm_memory; /* saved_state.h */
+struct sm_saved; /* saved_state.h */
 
 struct sm_restored {
-	struct sm_memory *memory; /* for the first discovery; NULL: none */
+	struct sm_saved *saved; /* for the first discovery; NULL: none */
 };
 
 /* saved_answers.c */

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first discovery of an SM that was given a memory: what still holds is answered from it instead of
- * being asked for. State: sm->restored.memory, until that discovery is over. Does not send anything.
- *
- * Each switch is asked for SwitchInfo, port 0 and one block of its table. PortStateChange is clear: no
- * port of it changed, so its ports and who is behind them are as they were; else it is read like any
- * other. If a LID, the SM's LID, LinearFDBTop or that block is another one, somebody managed the subnet
- * meanwhile: the memory is worth nothing, and everything is asked for.
+ * The first discovery of an SM with saved subnet state: questions are answered from it as far as
+ * it still holds. State: restored.saved, until that discovery ends. Does not send anything. Each
+ * switch is asked for SwitchInfo, port 0 and one block of its table. If PortStateChange is clear,
+ * no port of it changed, so its ports and neighbours are as saved; else it is read like any
+ * other. If a LID, the SM's LID, LinearFDBTop or that block differs, another SM managed the
+ * subnet meanwhile: the saved state is dropped, and everything is discovered.
  */
 #include "base/rng.h"
 #include "sm/restore/saved_state.h"
 
-enum { SUBNET_TIMEOUT_MAX = 31 }; /* as ibsim's devices say, whatever they are told */
+enum { SUBNET_TIMEOUT_MAX = 31 }; /* as ibsim's devices report, whatever was set */
 
-static const struct sm_mem_node *node_known(const struct sm *sm, uint64_t guid)
+static const struct sm_saved_node *node_known(const struct sm *sm, uint64_t guid)
 {
-	uint32_t at = map64_get(&sm->restored.memory->by_guid, guid);
+	uint32_t at = map64_get(&sm->restored.saved->by_guid, guid);
 
-	return at == MAP_NONE ? NULL : &sm->restored.memory->nodes.at[at];
+	return at == MAP_NONE ? NULL : &sm->restored.saved->nodes.at[at];
 }
 
-static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
+static const struct sm_saved_port *port_known(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
 	const struct sm_node *now = &sm->topo.nodes.at[p->node];
-	const struct sm_mem_node *n = node_known(sm, now->guid);
+	const struct sm_saved_node *n = node_known(sm, now->guid);
 
 	return n && n->type == now->type && n->nports == now->nports
-		       ? &sm->restored.memory->ports.at[n->first_port + p->num]
+		       ? &sm->restored.saved->ports.at[n->first_port + p->num]
 		       : NULL;
 }
 
@@ -36,7 +35,7 @@ static const struct sm_mem_port *port_known(const struct sm *sm, uint32_t port)
 static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
 {
 	const struct sm_node *now = &sm->topo.nodes.at[node];
-	const struct sm_mem_node *n = node_known(sm, now->guid);
+	const struct sm_saved_node *n = node_known(sm, now->guid);
 	struct iba_switch_info si, was;
 	bool unchanged;
 
@@ -53,17 +52,17 @@ static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
 /* Port 0 of a switch, and the SM's own. */
 static bool port_misleads(struct sm *sm, uint32_t port, const uint8_t *data)
 {
-	const struct sm_mem_port *p = port_known(sm, port);
+	const struct sm_saved_port *p = port_known(sm, port);
 	struct iba_port_info pi, was;
 
 	if (!p || !p->pi || !sm_is_endport(sm, &sm->topo.ports.at[port]))
 		return false;
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	iba_port_info_get(&was, p->pi, IBA_SMP_DATA_SIZE);
-	/* It was told another value once, and does not keep it: nor would it keep a mark. */
+	/* It does not keep the value that was set: it would not keep a mark either. */
 	if (pi.subnet_timeout == SUBNET_TIMEOUT_MAX && was.subnet_timeout != SUBNET_TIMEOUT_MAX)
 		sm_node_markless(sm, sm->topo.ports.at[port].node);
-	return pi.lid && /* else it was off; whoever is before it tells */
+	return pi.lid && /* without a LID it restarted; its neighbour reports it */
 	       (pi.lid != was.lid || pi.lmc != was.lmc || pi.sm_lid != was.sm_lid ||
 		(pi.subnet_timeout != was.subnet_timeout &&
 		 pi.subnet_timeout != SUBNET_TIMEOUT_MAX));
@@ -71,16 +70,16 @@ static bool port_misleads(struct sm *sm, uint32_t port, const uint8_t *data)
 
 static bool table_misleads(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)
 {
-	const struct sm_mem_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
+	const struct sm_saved_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
 
 	return n && block < n->nblocks &&
 	       memcmp(n->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0;
 }
 
-/* Looks at what devices answered; true: somebody managed the subnet since. */
+/* Checks a response against the saved state; true: another SM managed the subnet since. */
 bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (!sm->restored.memory || sm_is_partial(&sm->disc) || !t->tries)
+	if (!sm->restored.saved || sm_is_partial(&sm->disc) || !t->tries)
 		return false;
 	if (t->question == Q_SWITCH_INFO)
 		return switch_misleads(sm, t->target.node, data);
@@ -93,17 +92,17 @@ bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 
 /* ---- answers ---- */
 
-/* Its ports are as they were. */
+/* Its ports are as saved. */
 static bool is_unchanged(const struct sm *sm, uint32_t port)
 {
 	return port != NONE && sm->topo.nodes.at[sm->topo.ports.at[port].node].unchanged;
 }
 
-/* Who is behind this port of a switch, as it would say itself. */
+/* NodeInfo of the device behind this port of a switch. */
 static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 {
-	const struct sm_mem_port *p = is_unchanged(sm, near) ? port_known(sm, near) : NULL;
-	const struct sm_mem_node *n = p && p->peer ? node_known(sm, p->peer) : NULL;
+	const struct sm_saved_port *p = is_unchanged(sm, near) ? port_known(sm, near) : NULL;
+	const struct sm_saved_node *n = p && p->peer ? node_known(sm, p->peer) : NULL;
 	struct iba_node_info ni;
 
 	if (!n || p->peer_num > n->nports)
@@ -117,7 +116,7 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 				    .vendor_id = n->vendor_id,
 				    .device_id = n->device_id,
 				    .local_port = p->peer_num};
-	ni.port_guid = sm->restored.memory->ports
+	ni.port_guid = sm->restored.saved->ports
 			       .at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)]
 			       .guid;
 	iba_node_info_put(&ni, data);
@@ -125,12 +124,15 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 	return true;
 }
 
-/* Port 0 is always asked: it tells whose the switch is. So is whoever was reached by asking. */
+/*
+ * Port 0 is always asked: it shows which SM manages the switch. So is a device that was reached
+ * by asking.
+ */
 static bool recall_port(struct sm *sm, uint32_t port, uint8_t *data)
 {
 	const struct sm_port *now = &sm->topo.ports.at[port];
 	bool of_switch = sm->topo.nodes.at[now->node].type == IBA_NODE_SWITCH;
-	const struct sm_mem_port *p;
+	const struct sm_saved_port *p;
 
 	if (of_switch ? !now->num || !is_unchanged(sm, port)
 		      : now->node == 0 || !is_unchanged(sm, now->peer))
@@ -145,7 +147,7 @@ static bool recall_port(struct sm *sm, uint32_t port, uint8_t *data)
 /* All but one block. */
 static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *data)
 {
-	const struct sm_mem_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
+	const struct sm_saved_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
 
 	if (!n || n->type != IBA_NODE_SWITCH || block >= n->nblocks ||
 	    block == hash64(n->guid) % n->nblocks)
@@ -156,7 +158,7 @@ static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *
 
 bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 {
-	if (!sm->restored.memory)
+	if (!sm->restored.saved)
 		return false;
 	if (w.question == Q_NODE_INFO)
 		return recall_node(sm, w.target.port, data);
@@ -165,23 +167,26 @@ bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 	return w.question == Q_TABLE && recall_block(sm, w.target.node, w.target.item, data);
 }
 
-/* At rest no turn is off; to ask for all of them takes more than all the rest. */
+/*
+ * The state is saved only while no turn is disabled; reading all SL-to-VL tables takes more SMPs
+ * than all the rest.
+ */
 bool sm_saved_turns(const struct sm *sm, uint32_t node)
 {
-	return sm->restored.memory && node_known(sm, sm->topo.nodes.at[node].guid);
+	return sm->restored.saved && node_known(sm, sm->topo.nodes.at[node].guid);
 }
 
 void sm_saved_lost(struct sm *sm)
 {
-	if (!sm->restored.memory)
+	if (!sm->restored.saved)
 		return;
-	sm_rows_doubt(sm);
+	sm_rows_unknown(sm);
 	sm_names_forget(sm);
 	sm_saved_end(sm);
 }
 
 void sm_saved_end(struct sm *sm)
 {
-	sm_memory_free(sm->restored.memory);
-	sm->restored.memory = NULL;
+	sm_saved_free(sm->restored.saved);
+	sm->restored.saved = NULL;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the SM knows of a subnet at rest, as bytes and back: so that the next SM need not ask for all of
- * it again. State: struct sm_memory, what was loaded. Does not decide what of it still holds: see
- * recall.c.
- *
- * The form: MAGIC, how many nodes, then each node (see save_node), and a hash of all before it. Numbers
- * are big-endian, attributes as devices send them.
+ * Subnet state at rest as bytes, written and read: so that the next SM need not discover all of
+ * it again. State: struct sm_saved, what was loaded. Does not decide what of it still holds: see
+ * saved_answers.c. Format: MAGIC, number of nodes, each node (see save_node), and a hash of all
+ * before it. Numbers are big-endian, attributes as on the wire.
  */
 #include "base/rng.h"
 #include "sm/restore/saved_state.h"
@@ -49,7 +47,7 @@ static uint64_t hash_of(const uint8_t *p, size_t n)
 	return hash64_add(h, w);
 }
 
-void sm_memory_seal(uint8_t *bytes, size_t len)
+void sm_saved_seal(uint8_t *bytes, size_t len)
 {
 	uint64_t h = hash_of(bytes, len);
 
@@ -123,7 +121,7 @@ static bool node_whole(const struct sm *sm, const struct sm_node *n)
 	return true;
 }
 
-/* Nothing is under way, due or in doubt: until a Set is sent, devices hold what is known. */
+/* Nothing is outstanding, due or in doubt: until a Set is sent, devices hold what is known. */
 bool sm_at_rest(const struct sm *sm)
 {
 	if (sm->core.phase != SM_READY || sm->election.state != IBA_SM_MASTER || sm->core.entered ||
@@ -138,7 +136,7 @@ bool sm_at_rest(const struct sm *sm)
 	return true;
 }
 
-uint8_t *sm_memory_save(const struct sm *sm, size_t *len)
+uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 {
 	struct sink s = {.b = {0}};
 	uint32_t nnodes = 0;
@@ -154,7 +152,7 @@ uint8_t *sm_memory_save(const struct sm *sm, size_t *len)
 		if (!sm->topo.nodes.at[i].gone)
 			save_node(sm, &sm->topo.nodes.at[i], &s);
 	vec_room(&s.b, s.b.n + TAIL);
-	sm_memory_seal(s.b.at, s.b.n);
+	sm_saved_seal(s.b.at, s.b.n);
 	*len = s.b.n + TAIL;
 	return s.b.at;
 }
@@ -164,10 +162,10 @@ uint8_t *sm_memory_save(const struct sm *sm, size_t *len)
 struct source {
 	const uint8_t *p;
 	size_t left;
-	bool bad; /* it ended early, or says what cannot be */
+	bool bad; /* it ended early, or holds invalid values */
 };
 
-/* NULL when there is not so much. */
+/* NULL: not enough bytes are left. */
 static const uint8_t *take(struct source *s, size_t n)
 {
 	const uint8_t *p = s->p;
@@ -191,7 +189,7 @@ static uint64_t take_n(struct source *s, unsigned bytes)
 	return v;
 }
 
-static void load_port(struct source *s, struct sm_mem_port *p)
+static void load_port(struct source *s, struct sm_saved_port *p)
 {
 	bool known = take_n(s, 1) == 1;
 
@@ -201,9 +199,9 @@ static void load_port(struct source *s, struct sm_mem_port *p)
 	p->pi = known ? take(s, IBA_SMP_DATA_SIZE) : NULL;
 }
 
-static void load_node(struct source *s, struct sm_memory *m)
+static void load_node(struct source *s, struct sm_saved *m)
 {
-	struct sm_mem_node n = {.guid = take_n(s, 8), .sys_guid = take_n(s, 8)};
+	struct sm_saved_node n = {.guid = take_n(s, 8), .sys_guid = take_n(s, 8)};
 	size_t len;
 
 	n.vendor_id = (uint32_t)take_n(s, 4);
@@ -234,7 +232,7 @@ static void load_node(struct source *s, struct sm_memory *m)
 	vec_push(&m->nodes, n);
 }
 
-void sm_memory_free(struct sm_memory *m)
+void sm_saved_free(struct sm_saved *m)
 {
 	if (!m)
 		return;
@@ -245,7 +243,7 @@ void sm_memory_free(struct sm_memory *m)
 	free(m);
 }
 
-static bool load_all(struct sm_memory *m, size_t len)
+static bool load_all(struct sm_saved *m, size_t len)
 {
 	struct source s = {.p = m->bytes + HEAD, .left = len - HEAD - TAIL};
 	struct source head = {.p = m->bytes + sizeof(MAGIC), .left = HEAD - sizeof(MAGIC)};
@@ -256,10 +254,10 @@ static bool load_all(struct sm_memory *m, size_t len)
 	return !s.bad && !s.left;
 }
 
-int sm_memory_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e)
+int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e)
 {
 	struct source tail = {.p = bytes + (len < TAIL ? 0 : len - TAIL), .left = TAIL};
-	struct sm_memory *m;
+	struct sm_saved *m;
 
 	if (sm->core.phase != SM_OFF)
 		return err_set(e, -EBUSY, "the manager runs already");
@@ -271,10 +269,10 @@ int sm_memory_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *
 	m->bytes = mem_alloc(len);
 	memcpy(m->bytes, bytes, len);
 	if (!load_all(m, len)) {
-		sm_memory_free(m);
+		sm_saved_free(m);
 		return err_set(e, -EBADMSG, "what it says cannot be");
 	}
-	sm_memory_free(sm->restored.memory);
-	sm->restored.memory = m;
+	sm_saved_free(sm->restored.saved);
+	sm->restored.saved = m;
 	return 0;
 }

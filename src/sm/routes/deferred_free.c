@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that a worker may still be reading: whoever computes routes does so while the SM goes on, and
- * what the request points to stays until it is answered. State: sm->routes.retired. Does not know when a
- * worker is done: answers tell.
+ * Memory that a worker may still read: routes are computed while the SM goes on, and what a
+ * request points to stays until it is answered. State: routes.retired. Does not know when a
+ * worker is done: answers show it.
  */
 #include "sm/manager.h"
 

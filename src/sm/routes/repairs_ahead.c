@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Repairs thought out ahead: while the SM rests, it has the routes computed that would be needed if a
- * switch or a link failed, one after another, and keeps what would change. When just that happens the
- * answer is at hand. State: struct sm_ahead, for one snapshot and its tables. Does not compute itself,
- * and uses nothing that the real snapshot does not match to the last link.
+ * Repairs computed ahead: while the SM is ready, it requests the routes that would be needed if a
+ * switch or a link failed, one after another, and keeps what would change. When just that happens
+ * the repair is ready. State: struct sm_ahead, for one snapshot and its tables. Does not compute
+ * itself, and uses a repair only if the real snapshot matches it to the last link.
  */
 #include "base/rng.h"
 #include "sm/manager.h"
@@ -63,7 +63,7 @@ static bool survives(const struct fab *f, const struct failure *x, port_id p)
 	       p != x->port && q != x->port;
 }
 
-/* Nodes that links lead to from the SM's, as the snapshot takes them. */
+/* Nodes that the SM reaches over the remaining links, as a snapshot has them. */
 static bool *within_reach(const struct sm *sm, const struct failure *x)
 {
 	const struct fab *f = sm->topo.fab;
@@ -163,7 +163,7 @@ void sm_ahead_reset(struct sm *sm)
 
 /* ---- asking ---- */
 
-/* The next failure that may happen and leaves something to route; false: none is left. */
+/* The next failure that leaves something to route; false: none is left. */
 static bool failure_next(const struct sm *sm, uint32_t *at, struct failure *x)
 {
 	const struct fab *f = sm->topo.fab;
@@ -210,7 +210,7 @@ static struct sm_task *task_for(struct sm *sm, const struct failure *x)
 	return j;
 }
 
-void sm_ahead_think(struct sm *sm)
+void sm_ahead_request(struct sm *sm)
 {
 	struct sm_ahead *a = sm->routes.ahead;
 	struct failure x;
@@ -279,8 +279,11 @@ bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
 	return true;
 }
 
-/* The tables for the snapshot as it is, if it was thought of. The switches hold what they did then. */
-bool sm_ahead_recall(struct sm *sm, struct sm_routes *r)
+/*
+ * The tables for the current snapshot, if a repair was computed for it. The switches hold what
+ * they did then.
+ */
+bool sm_ahead_use(struct sm *sm, struct sm_routes *r)
 {
 	struct sm_ahead *a = sm->routes.ahead;
 	uint32_t at =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The builder: asks for routes over the snapshot and waits. Whoever runs the SM computes them, on a
- * worker or charged to a CPU model, and gives them back as an event. State: which stage of the round
+ * Requests routes over the snapshot and waits. The program that runs the SM computes them, on a
+ * worker or charged to a CPU model, and returns them as an event. State: which stage of the round
  * the tables are for. Computes nothing itself.
  */
 #include "sm/tables/random_tables.h"
@@ -16,7 +16,7 @@ static bool any_row_known(const struct sm *sm)
 	return false;
 }
 
-/* Do the switches hold what the last snapshot's tables say, and nothing else? */
+/* Whether the switches hold exactly the tables of the last snapshot. */
 static bool as_before(const struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab, *g = sm->routes.prev_fab;
@@ -42,12 +42,12 @@ static bool as_before(const struct sm *sm)
 	return true;
 }
 
-/* What is in the switches, for those who compute from it. */
+/* What the switches hold, for the request. */
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
 	const struct fab *f = sm->topo.fab;
 	struct sm_task *j = mem_zalloc(sizeof(*j));
-	bool more; /* in the switches than the last tables say */
+	bool more; /* the switches hold more than the last tables say */
 
 	sm_retire_task(sm, sm->routes.task);
 	sm->routes.task = j;
@@ -67,7 +67,7 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 		node_id n = fab_node_by_guid(f, sm->dev.off.at[i].guid);
 
 		if (n != FAB_NONE &&
-		    sm->dev.off.at[i].sure) /* a plan must not rely on what may be */
+		    sm->dev.off.at[i].sure) /* a plan must not rely on a turn that may be enabled */
 			vec_push(&j->off, (struct rt_turn){f->switch_index[n], sm->dev.off.at[i].in,
 							   sm->dev.off.at[i].out});
 	}
@@ -161,7 +161,7 @@ static enum sm_outcome compute_begin(struct sm *sm)
 				 .found = sm->disc.arrival == SM_ADOPTING};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
-	if (c->before && c->supply->keep && !sm->dev.off.n && sm_ahead_recall(sm, &known)) {
+	if (c->before && c->supply->keep && !sm->dev.off.n && sm_ahead_use(sm, &known)) {
 		*c = (struct sm_compute){0}; /* no need to ask */
 		return routes_take(sm, &known);
 	}

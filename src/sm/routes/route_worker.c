@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worker's side of the builder: tables for a request, by the engine it names or from the tables in
- * the switches, verified, and with a plan where one is asked for. Keeps no state; the way in is
+ * The worker's side: tables for a request, by the engine it names or from the tables in the
+ * switches, verified, and with a plan where one is requested. Keeps no state; the way in is
  * sm_compute_run(). Does not touch the SM: it may run while the SM goes on.
  */
 #include "sm/manager.h"
@@ -85,17 +85,17 @@ static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_
 }
 
 /*
- * Link directions that were carried over a change are seldom those one would choose anew, but the
- * routes can be as short and as even for all that; then nothing need move. In twentieths, how many hops
- * there may be in all and how much load a link may carry: as good as that where moving costs nothing,
- * and as good as that will do where it would cost packets.
+ * Link directions carried over a change are seldom those of a fresh start, but the routes can be
+ * as short and as even; then no table need change. In twentieths: how many hops there may be in
+ * all and how much load a link may carry, where a change of tables costs nothing, and where it
+ * would cost packets.
  */
 struct worth {
 	unsigned hops, load;
 };
 
 static const struct worth as_it_should_be = {20, 21}, it_will_do = {21, 25};
-/* More than what an SM leaves behind that goes by the above: the next one must not begin to move it. */
+/* More tolerant than the limits above: the next SM must not change what this one left. */
 static const struct worth may_stay = {22, 40};
 
 static bool may_keep(const struct sm_compute *c)
@@ -123,8 +123,9 @@ static void take_old(const struct sm_compute *c, struct sm_routes *out)
 }
 
 /*
- * What is in the switches instead of what was computed, but for LIDs that nobody has: nobody verified
- * those, and half of their entries may be another table's. Are there any?
+ * Takes the tables in the switches instead of the computed ones, except for unassigned LIDs:
+ * those were not verified, and their entries may be a mixture of tables. Returns whether there
+ * are any.
  */
 static bool stay(const struct sm_compute *c, struct rt_tables *t)
 {
@@ -140,9 +141,9 @@ static bool stay(const struct sm_compute *c, struct rt_tables *t)
 }
 
 /*
- * Tables that were found in the switches: they stay if every pair reaches each other by them without
- * a deadlock, and not by much longer ways. Ranks are needed for repairs; if these tables do not obey
- * those the SM would choose, there are none until the next change.
+ * Tables found in the switches stay if they connect every pair without a deadlock, and not by
+ * much longer routes. Repairs need ranks; if these tables do not obey the ranks that the SM would
+ * choose, there are no repairs until the next change.
  */
 static bool keep_found(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		       struct sm_routes *out)
@@ -168,7 +169,7 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 	return true;
 }
 
-/* The way from old to new, or the insight that it is better not to go it. */
+/* The plan from old to new, or the decision to keep the old tables. */
 static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		 struct sm_routes *out)
 {
@@ -191,7 +192,7 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 	rt_report_free(&old);
 }
 
-/* Provisional routes are waited for, and nobody asks how good they are. */
+/* Provisional routes are urgent, and their quality does not matter. */
 static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out, unsigned threads,
 			 struct rt_report *r)
 {

@@ -62,9 +62,9 @@ void sm_routes_exit(struct sm *sm);   /* the SM is freed */
 
 /* repairs_ahead.c */
 void sm_ahead_reset(struct sm *sm);
-void sm_ahead_think(struct sm *sm);			  /* at rest: ask for the next */
+void sm_ahead_request(struct sm *sm);			  /* at rest: ask for the next */
 bool sm_ahead_answer(struct sm *sm, struct sm_routes *r); /* true: it was one, and is taken over */
-bool sm_ahead_recall(struct sm *sm, struct sm_routes *r);
+bool sm_ahead_use(struct sm *sm, struct sm_routes *r);
 
 /* deferred_free.c: free these as soon as no worker can read them; NULL is fine */
 void sm_retire_fab(struct sm *sm, struct fab *f);

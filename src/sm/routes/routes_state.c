@@ -28,7 +28,10 @@ void sm_routes_exit(struct sm *sm)
 	free(x->rank);
 }
 
-/* The snapshot goes. Its tables are what the next can be made from, if they were all in force. */
+/*
+ * The snapshot is replaced. The next tables can be made from its tables, if they were all in
+ * force.
+ */
 void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 {
 	struct sm_routing *x = &sm->routes;

@@ -10,7 +10,7 @@ void sm_audit_init(struct sm *sm)
 	sm->audit.due = TIME_NEVER;
 }
 
-/* An audit that was still to come reads what was set then, too. */
+/* An audit that was still due reads what was set in the earlier round, too. */
 void sm_audit_round(struct sm *sm)
 {
 	struct sm_auditing *a = &sm->audit;

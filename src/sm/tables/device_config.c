@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What thesis Table 7 lists beyond LIDs and forwarding tables, once distances and both ends of each
- * link are known: SwitchInfo, SubnetTimeout of switches, and with qos the SL2VL and VL arbitration
- * tables. MTU, VLs and limits of ports ride on the SMP that arms the port. State: a cursor over the
- * snapshot. Does not send what a device already has.
+ * Configuration that thesis Table 7 lists beyond LIDs and forwarding tables, once distances and
+ * both ends of each link are known: SwitchInfo, SubnetTimeOut of switches, and with QoS the SL-
+ * to-VL and VL arbitration tables. MTU, VLs and limits of ports travel in the SMP that arms the
+ * port. State: run.configure. Does not send what a device already has.
  */
 #include "sm/manager.h"
 
@@ -68,7 +68,7 @@ static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
 	return num && sm->topo.fab->ports[f->first_port + num].peer != FAB_NONE;
 }
 
-/* How many data VLs both ends have; one, if a device reports a code that means nothing. */
+/* How many data VLs both ends have; one, if a device reports a reserved code. */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
@@ -91,7 +91,7 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 	iba_slvl_table_put(&t, r->data);
 }
 
-/* For every input and output port in use, but for turns that are switched off. */
+/* For every pair of input and output ports in use, except disabled turns. */
 static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
@@ -102,7 +102,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 		out = sm->run.configure.item % width;
 		if (in == out || !port_in_use(sm, node, out) ||
 		    (in && !port_in_use(sm, node, in)) ||
-		    sm_off_find(sm, n->guid, in, out) != SIZE_MAX)
+		    sm_disabled_find(sm, n->guid, in, out) != SIZE_MAX)
 			continue;
 		sm_slvl_make(sm, node, in, out, SM_FOR_CONFIGURATION, r);
 		sm->run.configure.item++;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns that are mapped to VL15. State: sm->dev.off in the order in which they went off, each with a serial
- * number that grows along it, sm->dev.off_by from turn to serial, and how many each row has. Does not send
- * anything: see breaks.c. A large fabric has 75,000 of them at once, so nobody may walk along all.
+ * Disabled turns: turns mapped to VL15. State: dev.off in the order in which they were disabled,
+ * each with an increasing serial number, dev.off_by from turn to serial, and a count in each row.
+ * Does not send anything: see turn_updates.c. A large fabric has 75,000 of them at once, so
+ * lookups must not be linear.
  */
 #include "sm/manager.h"
 
@@ -11,7 +12,7 @@ static uint64_t key_of(uint32_t row, unsigned in, unsigned out)
 	return (uint64_t)row << 16 | in << 8 | out;
 }
 
-/* One that is gone left its serial in the map; nobody has that serial any more. */
+/* A turn that was removed leaves its serial in the map; no other turn gets that serial. */
 static size_t at_serial(const struct sm *sm, uint32_t serial)
 {
 	size_t low = 0, high = sm->dev.off.n;
@@ -27,7 +28,7 @@ static size_t at_serial(const struct sm *sm, uint32_t serial)
 	return low < sm->dev.off.n && sm->dev.off.at[low].serial == serial ? low : SIZE_MAX;
 }
 
-size_t sm_off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out)
+size_t sm_disabled_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out)
 {
 	uint32_t row = map64_get(&sm->dev.row_by_guid, guid), serial;
 
@@ -37,14 +38,14 @@ size_t sm_off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out
 	return serial == MAP_NONE ? SIZE_MAX : at_serial(sm, serial);
 }
 
-bool sm_off_any(const struct sm *sm, uint64_t guid)
+bool sm_disabled_any(const struct sm *sm, uint64_t guid)
 {
 	uint32_t row = map64_get(&sm->dev.row_by_guid, guid);
 
 	return row != MAP_NONE && sm->dev.rows.at[row].noff;
 }
 
-static void number_anew(struct sm *sm)
+static void renumber(struct sm *sm)
 {
 	map64_clear(&sm->dev.off_by);
 	for (size_t i = 0; i < sm->dev.off.n; i++) {
@@ -58,15 +59,15 @@ static void number_anew(struct sm *sm)
 	sm->dev.off_serial = (uint32_t)sm->dev.off.n;
 }
 
-size_t sm_off_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure)
+size_t sm_disabled_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure)
 {
-	size_t at = sm_off_find(sm, guid, in, out);
+	size_t at = sm_disabled_find(sm, guid, in, out);
 	uint32_t row;
 
 	if (at != SIZE_MAX)
 		return at;
 	if (!sm->dev.off.n || sm->dev.off_serial == MAP_NONE)
-		number_anew(sm);
+		renumber(sm);
 	row = sm_row_find(sm, guid);
 	vec_push(&sm->dev.off,
 		 (struct sm_turn_off){guid, sm->dev.off_serial, (uint8_t)in, (uint8_t)out, sure});
@@ -75,23 +76,23 @@ size_t sm_off_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool 
 	return sm->dev.off.n - 1;
 }
 
-/* Those behind it move up. */
-void sm_off_remove(struct sm *sm, size_t at)
+/* Later entries move up. */
+void sm_disabled_remove(struct sm *sm, size_t at)
 {
 	sm->dev.rows.at[map64_get(&sm->dev.row_by_guid, sm->dev.off.at[at].guid)].noff--;
 	memmove(&sm->dev.off.at[at], &sm->dev.off.at[at + 1],
 		(--sm->dev.off.n - at) * sizeof(sm->dev.off.at[0]));
 }
 
-void sm_off_clear(struct sm *sm)
+void sm_disabled_clear(struct sm *sm)
 {
 	sm->dev.off.n = 0;
 	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
 		sm->dev.rows.at[i].noff = 0;
 }
 
-/* Whoever restarted should have all turns on; but it only seems that it did. */
-void sm_off_doubt(struct sm *sm, uint32_t row)
+/* A switch that restarted has all turns enabled; but the restart is only inferred. */
+void sm_disabled_doubt(struct sm *sm, uint32_t row)
 {
 	if (sm->dev.rows.at[row].noff)
 		for (size_t i = 0; i < sm->dev.off.n; i++)

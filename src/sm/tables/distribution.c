@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor: full deactivation (thesis 7.2.1), table blocks, then every port that is not Active
- * Armed and, when all are, Active. State: a cursor. Does not decide what is in the
- * tables, nor what has to stop while they change: see breaks.c.
+ * Distribution: full deactivation (thesis 7.2.1), table blocks, then every port that is not
+ * Active to Armed and, when all are, to Active. State: cursors in run. Does not decide what is in
+ * the tables, nor what has to stop while they change: see turn_updates.c.
  */
 #include "sm/tables/random_tables.h"
 
-/* The next port at the end of a link of the snapshot, as an sm port; NONE after the last. */
+/*
+ * The next port of the snapshot with a link, as a port of the topology database; NONE after the
+ * last.
+ */
 uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at)
 {
 	const struct fab *f = sm->topo.fab;
@@ -155,7 +158,10 @@ bool sm_unknown_block_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r
 	return false;
 }
 
-/* Does what the switch holds lead packets to a port without a link, where there is another way? */
+/*
+ * Whether the block that the switch holds leads packets to a port without a link, where the new
+ * one has a route.
+ */
 static bool block_is_dead(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
 {
 	const struct fab_node *f = &sm->topo.fab->nodes[sm->topo.fab->switches[sw]];
@@ -170,8 +176,9 @@ static bool block_is_dead(const struct sm *sm, uint32_t node, uint32_t sw, uint3
 }
 
 /*
- * Where the order is free, what ends a loss goes before what only makes routes better. A block of the
- * first kind that was not acknowledged yet still looks so, and is not sent twice.
+ * Where the order is free, blocks that end a loss go before blocks that only improve routes. A
+ * block of the first kind that is not acknowledged yet still counts as such, and is not sent
+ * twice.
  */
 static bool block_is_due(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
 {
@@ -224,7 +231,7 @@ enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint
 	return SM_GOING_ON;
 }
 
-/* The tables lead everywhere now. */
+/* The tables are in place: LID-routed SMPs reach every device. */
 static void all_by_lid(struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab;
@@ -346,7 +353,7 @@ static enum sm_outcome activate_done(struct sm *sm)
 		sm_round_in_place_too(sm);
 	sm_routes_staged(sm, false);
 	sm_finished(sm);
-	sm_ahead_reset(sm); /* that was for the fabric before */
+	sm_ahead_reset(sm); /* they were for the old snapshot */
 	return sm_audit_wanted(sm) ? SM_DOUBTFUL : SM_DONE;
 }
 

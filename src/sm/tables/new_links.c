@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor, before tables change under traffic: switches whose tables are not known get them
- * whole, and links between switches that are not Active become so. Nothing leads there yet, so nothing
- * is disturbed, and routes that take them next find them open. Hosts come last, when routes lead to
- * them. State: a cursor. Does not touch what carries traffic.
+ * Before tables change under traffic: switches whose tables are not known get them whole, and
+ * links between switches become Active. No table leads there yet, so no traffic is disturbed, and
+ * routes that use them next find them Active. Hosts come last, when routes lead to them. State:
+ * run.join. Does not touch what carries traffic.
  */
 #include "sm/tables/random_tables.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor, tables while traffic flows (thesis 6.3): for each destination the entries change
- * from its switch outwards, each when the switches nearer to the destination have acknowledged
- * theirs, so no packet is turned back. Many destinations are under way at once, and what is due for
- * one block of one switch travels in one SMP. State: struct sm_waves. Does not wait for tables to be
- * complete: destinations follow as they are computed.
+ * Table updates while traffic flows (thesis 6.3): for each destination the entries change from
+ * its switch outwards, each when the switches nearer to the destination have acknowledged theirs,
+ * so no packet is turned back. Many destinations are updated at once, and entries due for one
+ * block of one switch share one SMP. State: struct sm_waves. Does not wait for complete tables:
+ * destinations follow as they are computed.
  */
 #include "sm/tables/random_tables.h"
 
@@ -74,7 +74,10 @@ void sm_waves_free(struct sm *sm)
 	sm->dev.waves = NULL;
 }
 
-/* Blocks are numbered through all switches; linear and random tables have them of their own kinds. */
+/*
+ * Blocks are numbered across all switches; linear and random tables have blocks of their own
+ * kinds.
+ */
 static uint32_t blocks_number(struct sm *sm, struct sm_waves *w)
 {
 	uint32_t nsw = sm->topo.fab->nswitches, n = 0;
@@ -166,7 +169,7 @@ static int entry_cmp(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-/* Rows are long and most of them as they should be: a block of all is compared at a time. */
+/* Rows are long and mostly unchanged: one block of all switches is compared at a time. */
 static void block_look(struct sm *sm, uint32_t last)
 {
 	struct sm_waves *w = sm->dev.waves;
@@ -261,7 +264,9 @@ static void wave_on(struct sm *sm, uint8_t wave)
 static void waves_open(struct sm *sm)
 {
 	struct sm_waves *w = sm->dev.waves;
-	/* To the end of the last block: LIDs that are no longer given may still have entries. */
+	/*
+	 * To the end of the last block: LIDs that are no longer assigned may still have entries.
+	 */
 	uint32_t last = MIN(sm->routes.tables->stride - 1, (uint32_t)sm->routes.ready);
 
 	for (unsigned i = 0; i < OPEN && w->next_lid <= last; i++)
@@ -298,7 +303,7 @@ static void block_make(struct sm *sm, uint32_t block, struct sm_req *r)
 	r->target = sm_target_block(node, block);
 }
 
-/* Default ports stayed as they were: their entries could not have changed one by one. */
+/* Default ports are changed last: their entries cannot change one by one. */
 static bool tidy_next(struct sm *sm, struct sm_req *r)
 {
 	struct sm_waves *w = sm->dev.waves;

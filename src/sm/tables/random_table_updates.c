@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor, random forwarding tables. State: where each switch stands (struct sm_rft) and
- * the list of those not done, sm->dev.rft_todo. Does not decide what an entry says, nor, when tables
- * change entry by entry while traffic flows, whose turn it is: that is waves.c.
- *
- * While the DefaultPort stays, each entry changes on its own, like those of a linear table. When it
- * changes, entries are added first, then the DefaultPort follows, and what it now stands for is
- * removed last, each step when the one before is acknowledged: at any moment every LID goes its old
- * or its new way. Only where the table has no room for old and new entries together do some LIDs go
- * the old DefaultPort's way in between; that ends with the last block.
+ * Distribution of random forwarding tables. State: the progress of each switch (struct sm_rft)
+ * and the list of those not done, dev.rft_todo. Does not decide what an entry says, nor, when
+ * tables change entry by entry while traffic flows, which is due: see outward_updates.c. While
+ * the DefaultPort stays, each entry changes on its own, like those of a linear table. When it
+ * changes, entries are added first, then the DefaultPort follows, and entries that it makes
+ * redundant are removed last, each step when the one before is acknowledged: at any moment every
+ * LID takes its old or its new route. Only where the table has no room for old and new entries
+ * together do some LIDs take the old DefaultPort in between, until the last block is written.
  */
 #include "sm/tables/random_tables.h"
 
@@ -47,7 +46,10 @@ void sm_rft_begin(struct sm *sm, enum sm_rft_which which)
 
 /* ---- one switch ---- */
 
-/* What a slot says at this step: while entries are added, none goes that is still needed. */
+/*
+ * The content of a slot at this step: while entries are added, none is removed that is still
+ * needed.
+ */
 static struct sm_rft_slot slot_now(const struct sm_rft *t, uint32_t i)
 {
 	return t->step == RFT_ADD && !t->direct && !t->want[i].lid ? t->has[i] : t->want[i];
@@ -171,8 +173,8 @@ bool sm_rft_next(struct sm *sm, struct sm_req *r)
 /* ---- answers ---- */
 
 /*
- * A switch that was off in between answers as if nothing had been. But its ports came up again, so
- * it tells of a change: then the entries are not taken for granted, and are sent once more.
+ * A switch that restarted in between answers as usual. But its ports came up again, so it reports
+ * a change: then its entries are not known, and are sent once more.
  */
 static void default_set(struct sm *sm, uint32_t node, const uint8_t *data)
 {

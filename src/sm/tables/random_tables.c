@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What switches with a random forwarding table hold, and what they are to hold: which LIDs need an
- * entry, in which slot, and what is left to the DefaultPort. State: struct sm_rft, beside the row
- * of the switch. Does not send anything: see rft_send.c.
- *
- * An entry keeps its slot as long as its LID needs one, so that a change touches few blocks and a
- * LID changes with one SMP, as in a linear table. Where the engine gives no DefaultPort it leads up
- * in the up/down graph: packets for a LID that nobody has (a linear table drops them at once) climb
- * to the root and end there. Any other choice could send them in a ring for ever.
+ * Random forwarding tables: what switches hold and what they shall hold, that is, which LIDs need
+ * an entry, in which slot, and which are left to the DefaultPort. State: struct sm_rft, beside
+ * the row of the switch. Does not send anything: see random_table_updates.c. An entry keeps its
+ * slot as long as its LID needs one, so that a change touches few blocks and a LID changes with
+ * one SMP, as in a linear table. Where the engine gives no DefaultPort it leads up in the up/down
+ * graph: packets for an unassigned LID (a linear table drops them at once) climb to the root and
+ * end there. Any other choice could send them round a ring for ever.
  */
 #include "sm/tables/random_tables.h"
 
-enum {
-	NOWHERE = 0
-}; /* DefaultPort without a way up: port 0, where other nodes' LIDs are dropped */
+enum { NOWHERE = 0 }; /* no up port: DefaultPort 0, where LIDs of other nodes are dropped */
 
 static struct sm_rft *rft_of_node(const struct sm *sm, uint32_t node)
 {
@@ -68,8 +65,8 @@ void sm_rft_unknown(struct sm *sm, uint32_t node)
 	if (!t)
 		return;
 	sm_rft_forget(t);
-	sm_switch_doubt(sm, node); /* its DefaultPort can no longer tell */
-	sm_row_blank(sm, sm->topo.nodes.at[node].row);
+	sm_switch_doubt(sm, node); /* its DefaultPort cannot show a restart any more */
+	sm_row_all_unknown(sm, sm->topo.nodes.at[node].row);
 }
 
 void sm_rft_block_unknown(struct sm *sm, uint32_t node, uint32_t block)
@@ -81,12 +78,12 @@ void sm_rft_block_unknown(struct sm *sm, uint32_t node, uint32_t block)
 	memset(t->has + (size_t)block * IBA_RFT_BLOCK, 0, IBA_RFT_BLOCK * sizeof(*t->has));
 	t->unknown += t->known[block] != 0;
 	t->known[block] = 0;
-	sm_row_blank(sm, sm->topo.nodes.at[node].row);
+	sm_row_all_unknown(sm, sm->topo.nodes.at[node].row);
 }
 
 /*
- * A switch that was off comes back with another DefaultPort than it was given: where there is no
- * way up it was given port 0, so this always tells.
+ * A switch that restarted has another DefaultPort than was set: where there is no up port it was
+ * set to 0, so this always shows.
  */
 bool sm_rft_restarted(const struct sm *sm, uint32_t node, const struct iba_switch_info *si)
 {
@@ -134,8 +131,10 @@ static bool leads_up(const struct sm *sm, uint32_t sw, unsigned port)
 	return far != FAB_NONE && sm->routes.rank[far] < sm->routes.rank[sw];
 }
 
-/* As the engine says; else the one in use while it serves; else the way up that spares most
- * entries. */
+/*
+ * The engine's choice; else the one in use while it serves; else the up port that saves most
+ * entries.
+ */
 static uint8_t choose(struct sm *sm, uint32_t sw, const struct tally *c)
 {
 	const struct sm_rft *t = sm_rft_of(sm, sw);
@@ -161,7 +160,7 @@ uint8_t sm_rft_choose(struct sm *sm, uint32_t sw)
 	return choose(sm, sw, &c);
 }
 
-/* Who has such a table; a device that changed its mind is taken for a new one. */
+/* Which switches have such a table; a device whose capacity changed is treated as new. */
 static void recognise(struct sm *sm, uint32_t sw)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[sm->topo.node_of[sm->topo.fab->switches[sw]]];
@@ -172,7 +171,7 @@ static void recognise(struct sm *sm, uint32_t sw)
 		return;
 	sm_rft_free(row->rft);
 	row->rft = cap ? rft_new(cap) : NULL;
-	sm_row_blank(sm, n->row);
+	sm_row_all_unknown(sm, n->row);
 }
 
 static bool fits(struct sm *sm, uint32_t sw)
@@ -309,7 +308,7 @@ uint32_t sm_rft_place(struct sm *sm, uint32_t sw, uint16_t lid)
 		return (slot - 1) / IBA_RFT_BLOCK;
 	}
 	if (!slot && !find_slot(t, false, &t->free_at))
-		return 0; /* not expected: whoever comes last to tidy up will find it */
+		return 0; /* not expected: the final pass finds it */
 	slot = slot ? slot - 1 : t->free_at;
 	put(t, slot, lid, port);
 	return slot / IBA_RFT_BLOCK;
@@ -322,7 +321,7 @@ static uint32_t sw_of(const struct sm *sm, uint32_t node)
 	return sm->topo.fab->switch_index[sm->topo.nodes.at[node].fab];
 }
 
-/* What happens to a LID without an entry; one that nobody has counts as in a linear table. */
+/* The route of a LID without an entry; an unassigned LID counts as in a linear table. */
 static uint8_t by_default(const struct sm *sm, uint32_t sw, const struct sm_rft *t, uint32_t lid)
 {
 	return lid >= sm->routes.tables->stride ||
@@ -400,8 +399,8 @@ void sm_rft_settle(struct sm *sm)
 }
 
 /*
- * A LID that was nobody's when the tables were made, and is somebody's now, already goes the way of
- * the DefaultPort. Whoever plans from the tables in the switches has to know.
+ * A LID that was unassigned when the tables were made, and is assigned now, already takes the
+ * DefaultPort. A plan from the tables in the switches must know it.
  */
 bool sm_rft_overlay(const struct sm *sm, struct rt_tables *old)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Switches that have a random forwarding table and a DefaultPort instead of a linear table: what
- * they hold (rft.c) and how that is changed (rft_send.c). For all other parts such a switch has a
- * linear row like any other (rows.c); hooks here take over where blocks are sent, given up or read
- * back.
+ * they hold (random_tables.c) and how that is changed (random_table_updates.c). For all other
+ * parts such a switch has a linear row like any other (switch_tables.c); the functions here take
+ * over where blocks are sent, given up or read back.
  */
 #ifndef WEFT_SM_RFT_H
 #define WEFT_SM_RFT_H
@@ -31,7 +31,7 @@ struct sm_rft {
 	enum sm_rft_step step;
 	uint8_t want_dflt;
 	bool direct; /* no entry has to wait for another */
-	bool resend; /* blocks in use even if they are there */
+	bool resend; /* send blocks in use even if the switch holds them */
 	uint32_t cur, flying;
 };
 
@@ -50,14 +50,14 @@ uint32_t sm_rft_place(struct sm *sm, uint32_t sw, uint16_t lid); /* one LID in w
 bool sm_rft_differs(const struct sm *sm, uint32_t sw, uint16_t lid);
 void sm_rft_take(struct sm *sm, uint32_t node, uint32_t block, const struct iba_rft *b);
 void sm_rft_take_default(struct sm *sm, uint32_t node, uint8_t port);
-void sm_rft_settle(struct sm *sm); /* tables are in place: rows say so */
+void sm_rft_settle(struct sm *sm); /* tables are in place: update the rows */
 bool sm_rft_overlay(const struct sm *sm,
-		    struct rt_tables *old); /* LIDs that were nobody's until now */
+		    struct rt_tables *old); /* LIDs that were unassigned until now */
 void sm_rft_forget(struct sm_rft *t);
 void sm_rft_block_unknown(struct sm *sm, uint32_t node, uint32_t block);
 void sm_rft_unknown(struct sm *sm, uint32_t node);
 void sm_rft_free(struct sm_rft *t);
-/* Does it say of itself what it cannot, unless it was off? */
+/* Whether SwitchInfo shows a DefaultPort that proves a restart. */
 bool sm_rft_restarted(const struct sm *sm, uint32_t node, const struct iba_switch_info *si);
 
 /* rft_send.c */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The audit. SMPs are datagrams: one that was lost is sent again, and its first copy may still arrive and
- * undo what came later (a port taken down again, an old table block). So if a Set was repeated or doubled
- * in this round, what was set is read back, at once and again when a time-out has passed and no copy can
- * be on its way; what is wrong is a change like any other. State: a cursor. Reads only what this round set.
+ * The audit. SMPs are datagrams: one that was lost is sent again, and its first copy may still
+ * arrive and undo a later Set (a port taken down again, an old table block). So if a Set was
+ * repeated or doubled in this round, all that was set is read back, at once and again when a
+ * timeout has passed and no copy can be under way; a mismatch is a change like any other. State:
+ * run.audit. Reads only what this round set.
  */
 #include "sm/tables/random_tables.h"
 
@@ -95,7 +96,7 @@ static bool port_as_set(struct sm *sm, uint32_t port, const uint8_t *data)
 					       pi.lid == sm->topo.ports.at[port].pi.lid);
 }
 
-/* What a device was found to hold instead is what the next round starts from. */
+/* The next round starts from what the device holds. */
 static bool block_as_set(struct sm *sm, struct sm_target t, const uint8_t *data)
 {
 	uint32_t sw = sm->topo.fab->switch_index[sm->topo.nodes.at[t.node].fab];
@@ -108,8 +109,9 @@ static bool block_as_set(struct sm *sm, struct sm_target t, const uint8_t *data)
 }
 
 /*
- * Once or twice it was a late copy. If it goes on, what is known of the subnet is wrong: two names for one
- * switch, say, that are both given their tables. A full discovery tells, or else the round ends here.
+ * Once or twice it was a late copy. If mismatches go on, the topology is wrong: for example two
+ * GUIDs of one switch, each given its tables. A full discovery resolves it, or else the round
+ * ends here.
  */
 enum { MENDED_A_ROUND = 64, MISMATCHES_A_ROUND = 256 };
 

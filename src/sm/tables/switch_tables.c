@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each switch holds in its linear table, as far as acknowledged Sets tell. State: sm->dev.rows, kept
- * by GUID through every discovery. Does not send anything.
+ * The linear table of each switch, as far as acknowledged Sets tell. State: dev.rows, kept by
+ * GUID through every discovery. Does not send anything.
  */
 #include "sm/tables/random_tables.h"
 
@@ -21,7 +21,7 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 {
 	struct sm_row *r = &sm->dev.rows.at[row];
 
-	sm_row_blank(sm, row);
+	sm_row_all_unknown(sm, row);
 	if (r->rft)
 		sm_rft_forget(r->rft);
 	r->rank = UINT64_MAX;
@@ -31,7 +31,7 @@ void sm_row_restarted(struct sm *sm, uint32_t row)
 {
 	sm_row_forget(sm, row);
 	sm->dev.rows.at[row].fresh = true;
-	sm_off_doubt(sm, row);
+	sm_disabled_doubt(sm, row);
 }
 
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)
@@ -64,8 +64,8 @@ void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data
 	r->known[block] = sm->audit.generation;
 }
 
-/* As if it had been set long ago: the audit is about what this SM did. */
-void sm_row_found(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
+/* As if it had been set long ago: the audit covers only what this SM set. */
+void sm_row_read(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
 {
 	struct sm_row *r = &sm->dev.rows.at[row];
 
@@ -83,7 +83,7 @@ void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block)
 		sm->dev.rows.at[row].known[block] = 0;
 }
 
-void sm_row_blank(struct sm *sm, uint32_t row)
+void sm_row_all_unknown(struct sm *sm, uint32_t row)
 {
 	struct sm_row *r = &sm->dev.rows.at[row];
 
@@ -126,7 +126,7 @@ bool sm_rows_in_doubt(const struct sm *sm)
 	return false;
 }
 
-/* For the switches of the snapshot; 255 where nothing is known. */
+/* For the switches of the snapshot; 255 where the block is not known. */
 struct rt_tables *sm_rows_tables(const struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab;
@@ -146,10 +146,10 @@ struct rt_tables *sm_rows_tables(const struct sm *sm)
 	return t;
 }
 
-void sm_rows_doubt(struct sm *sm)
+void sm_rows_unknown(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->dev.rows.n; i++) {
-		sm_row_blank(sm, i);
+		sm_row_all_unknown(sm, i);
 		if (sm->dev.rows.at[i].rft)
 			sm_rft_forget(sm->dev.rows.at[i].rft);
 	}

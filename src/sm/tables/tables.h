@@ -20,7 +20,7 @@ struct sm_row {
 	uint32_t nblocks;
 	uint8_t *lft;
 	uint8_t *known;	    /* by block: 0, or audit.generation when it was set */
-	bool fresh;	    /* it was off, and empty: what is not known is not there */
+	bool fresh;	    /* it restarted empty: a block that is not known is empty */
 	struct sm_rft *rft; /* instead of a linear table; see random_tables.h. NULL: has one */
 	uint32_t noff;	    /* turns of it in dev.off */
 };
@@ -39,7 +39,7 @@ struct sm_device_tables {
 	off;		     /* turns that are mapped to VL15; changed by disabled_turns.c only */
 	struct map64 off_by; /* from row, in and out to the serial in off */
 	uint32_t off_serial; /* the next */
-	rt_turns turns;	     /* those the running technique switches off */
+	rt_turns turns;	     /* those that the running technique disables */
 	VEC(uint32_t) rft_todo; /* switches whose random tables are being sent */
 	uint32_t rft_turn;
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
@@ -90,9 +90,9 @@ union sm_running {
 
 struct sm_auditing {
 	bool trouble; /* a Set was carried out twice, or may be */
-	bool copies;  /* of Sets were sent or seen: more may come unseen */
+	bool copies;  /* a Set was repeated or answered twice: copies may still arrive */
 	bool rewrote; /* blocks were set twice not long ago: a late copy may undo the second */
-	bool mending; /* the audit found other tables than were set: those alone are sent again */
+	bool mending; /* the audit found a mismatch in tables: only those blocks are sent again */
 	uint8_t generation; /* of the round, 1..255 and again */
 	time_ps due;
 };
@@ -104,16 +104,16 @@ void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothi
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row,
 			    uint32_t block); /* NULL: not known */
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
-void sm_row_found(struct sm *sm, uint32_t row, uint32_t block,
-		  const uint8_t *data); /* not set: read */
+void sm_row_read(struct sm *sm, uint32_t row, uint32_t block,
+		 const uint8_t *data); /* not set: read */
 void sm_row_unknown(struct sm *sm, uint32_t row, uint32_t block);
-bool sm_rows_in_doubt(const struct sm *sm);	/* a switch may hold entries that are not known */
-void sm_row_blank(struct sm *sm, uint32_t row); /* no block is known, but its rank */
+bool sm_rows_in_doubt(const struct sm *sm); /* a switch may hold entries that are not known */
+void sm_row_all_unknown(struct sm *sm, uint32_t row); /* no block is known, but its rank */
 uint8_t *sm_row_whole(struct sm *sm, uint32_t row, uint32_t nblocks); /* all known: to be filled */
 void sm_row_entry(struct sm *sm, uint32_t row, uint16_t lid,
 		  uint8_t port); /* if its block is known */
 struct rt_tables *sm_rows_tables(const struct sm *sm);
-void sm_rows_doubt(struct sm *sm); /* no block of any switch is known */
+void sm_rows_unknown(struct sm *sm); /* no block of any switch is known */
 void sm_rows_free(struct sm *sm);
 
 /* distribution.c */
@@ -134,13 +134,13 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 		  struct sm_req *r);
 
 /* disabled_turns.c; SIZE_MAX: it is not off */
-size_t sm_off_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out);
-bool sm_off_any(const struct sm *sm, uint64_t guid); /* of that switch */
-/* One that is there stays as it is. */
-size_t sm_off_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure);
-void sm_off_remove(struct sm *sm, size_t at);
-void sm_off_clear(struct sm *sm);
-void sm_off_doubt(struct sm *sm, uint32_t row);
+size_t sm_disabled_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out);
+bool sm_disabled_any(const struct sm *sm, uint64_t guid); /* of that switch */
+/* A turn that is disabled already stays as it is. */
+size_t sm_disabled_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure);
+void sm_disabled_remove(struct sm *sm, size_t at);
+void sm_disabled_clear(struct sm *sm);
+void sm_disabled_doubt(struct sm *sm, uint32_t row);
 
 /* turn_updates.c */
 bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data);

@@ -18,7 +18,7 @@ void sm_tables_forget(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
 		sm_row_forget(sm, i);
-	sm_off_clear(sm);
+	sm_disabled_clear(sm);
 }
 
 void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)

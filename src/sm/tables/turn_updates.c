@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distributor, gentler ways to keep old and new tables from a deadlock: some ports of break nodes
- * stop (thesis 7.2.2), or single turns are switched off by mapping them to VL15 (7.2.3), and come on
- * again when tables no longer need that. State: sm->dev.turns, those of the running distribution.
- * Does not decide which turns a plan needs.
+ * Ways to prevent a deadlock of old and new tables without stopping all traffic: some ports of
+ * break nodes stop (thesis 7.2.2), or single turns are disabled by mapping them to VL15 (7.2.3),
+ * and enabled again when tables no longer need that. State: dev.turns, those of the running
+ * distribution. Does not decide which turns a plan needs.
  */
 #include "sm/manager.h"
 
@@ -34,7 +34,7 @@ static enum sm_outcome break_ports_begin(struct sm *sm)
 	return SM_GOING_ON;
 }
 
-/* Turns are in the order of switch, in, out: a new `in` that is not its switch's first is a port. */
+/* Turns are sorted by switch, in, out: each further `in` of a switch is a port to stop. */
 static bool break_ports_next(struct sm *sm, struct sm_req *r)
 {
 	while (sm->run.turns.turn < sm->dev.turns.n) {
@@ -47,7 +47,10 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 		if (sm->topo.ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
-		/* In the thesis's model the other end stays as it is; a real link goes down at both. */
+		/*
+		 * In the thesis's model the other end stays up; a real link goes down at both
+		 * ends.
+		 */
 		if (sm->topo.ports.at[port].peer != NONE)
 			sm->topo.ports.at[sm->topo.ports.at[port].peer].order.in_doubt = true;
 		return true;
@@ -81,13 +84,13 @@ static enum sm_outcome turns_off_begin(struct sm *sm)
 	return SM_GOING_ON;
 }
 
-/* From now on, whether an answer comes or not. */
+/* Counts as disabled from now on, whether a response comes or not. */
 static size_t off_note(struct sm *sm, const struct rt_turn *t)
 {
-	return sm_off_add(sm, sm->topo.nodes.at[turn_node(sm, t)].guid, t->in, t->out, false);
+	return sm_disabled_add(sm, sm->topo.nodes.at[turn_node(sm, t)].guid, t->in, t->out, false);
 }
 
-/* Before the first of its turns is off a switch is marked. */
+/* A switch is marked before the first of its turns is disabled. */
 static bool mark_next(struct sm *sm, struct sm_req *r)
 {
 	while (sm->cfg.read_back && sm->run.turns.mark < sm->dev.turns.n) {
@@ -100,7 +103,7 @@ static bool mark_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-/* Some devices, ibsim's among them, do not keep SubnetTimeOut: no use to try again and again. */
+/* Some devices, ibsim's among them, ignore SubnetTimeOut: they are not marked again. */
 static void mark_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_port_info sent;
@@ -118,7 +121,7 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 	if (mark_next(sm, r))
 		return true;
 	if (sm->cfg.read_back && !sm->run.turns.turn && sm->txn.outstanding)
-		return false; /* a mark that was lost, and nobody would ever know of the turn */
+		return false; /* without the mark a later SM would not find the disabled turn */
 	while (sm->run.turns.turn < sm->dev.turns.n) {
 		const struct rt_turn *t = &sm->dev.turns.at[sm->run.turns.turn++];
 		size_t at = off_note(sm, t);
@@ -137,7 +140,8 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 static size_t off_of(const struct sm *sm, struct sm_target turn)
 {
-	return sm_off_find(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8, turn.item & 0xff);
+	return sm_disabled_find(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8,
+				turn.item & 0xff);
 }
 
 static enum sm_outcome turns_off_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -167,7 +171,7 @@ const struct sm_part sm_part_turns_off = {
 static bool may_stay_off(const struct sm *sm)
 {
 	if ((sm->disc.arrival == SM_ADOPTING) &&
-	    !sm->routes.ranked) /* tables that were found may obey another graph */
+	    !sm->routes.ranked) /* adopted tables may obey another graph */
 		return false;
 	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
 }
@@ -183,8 +187,9 @@ static int turn_cmp(const void *a, const void *b)
 }
 
 /*
- * Thesis 7.2.3: new tables never take the turns that the new graph forbids, so these may stay off. But
- * the graph changes with the fabric, and a turn that it no longer forbids has to come on again.
+ * Thesis 7.2.3: new tables never use turns that the new graph forbids, so these may stay
+ * disabled. But the graph changes with the fabric, and a turn that it no longer forbids has to be
+ * enabled again.
  */
 static bool stays_off(const struct sm *sm, const struct sm_turn_off *x, node_id n)
 {
@@ -201,7 +206,7 @@ static enum sm_outcome restore_begin(struct sm *sm)
 	    may_stay_off(sm)) /* final tables may have another graph than provisional ones */
 		turns_of_break_nodes(sm);
 	sm->run.turns.turn = sm->run.turns.mark = 0;
-	/* A packet that took its place before the tables changed may still want a turn. */
+	/* A packet that was queued before the tables changed may still need a turn. */
 	if (sm->dev.off.n && sm_technique_now(sm)->plan)
 		sm_phase_hold(sm, sm->core.now + sm->cfg.drain_ps);
 	return SM_GOING_ON;
@@ -221,8 +226,7 @@ static bool restore_next(struct sm *sm, struct sm_req *r)
 	}
 	if (sm->txn.outstanding)
 		return false;
-	while (sm->run.turns.mark <
-	       sm->topo.fab->nswitches) /* each once: a device may not keep what it is told */
+	while (sm->run.turns.mark < sm->topo.fab->nswitches) /* each once: a device may ignore it */
 		if (sm_mark_make(sm, sm->topo.node_of[sm->topo.fab->switches[sm->run.turns.mark++]],
 				 r))
 			return true;
@@ -240,7 +244,7 @@ static enum sm_outcome restore_recv(struct sm *sm, const struct sm_txn *t, const
 	i = off_of(sm, t->target);
 	if (i == SIZE_MAX)
 		return SM_GOING_ON;
-	sm_off_remove(sm, i);
+	sm_disabled_remove(sm, i);
 	if (sm->run.turns.turn > i) /* the cursor moves up with those behind it */
 		sm->run.turns.turn--;
 	return SM_GOING_ON;
@@ -256,7 +260,7 @@ const struct sm_part sm_part_restore = {
 
 /* ---- for the audit ---- */
 
-/* When a turn is not as it should be, what it is counts from now on; the next round mends it. */
+/* On a mismatch the device's value is recorded; the next round corrects it. */
 bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data)
 {
 	size_t at = off_of(sm, turn);
@@ -266,9 +270,9 @@ bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data)
 	if ((is.vl[0] == IBA_VL_SUBN) == (at != SIZE_MAX))
 		return true;
 	if (at == SIZE_MAX)
-		sm_off_add(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8, turn.item & 0xff,
-			   true);
+		sm_disabled_add(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8,
+				turn.item & 0xff, true);
 	else
-		sm_off_remove(sm, at);
+		sm_disabled_remove(sm, at);
 	return false;
 }

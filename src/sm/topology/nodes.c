@@ -26,7 +26,7 @@ void sm_topology_clear(struct sm *sm)
 	sm->topo.hops.n = 0;
 	sm->topo.max_hops = 0;
 	map64_clear(&sm->topo.by_guid);
-	vec_room(&sm->topo.hops, 64); /* an empty path points somewhere */
+	vec_room(&sm->topo.hops, 64); /* an empty path needs a valid address */
 }
 
 void sm_subnet_timeout_set(struct sm *sm, uint8_t value)
@@ -116,8 +116,8 @@ struct sm_path sm_path_to(const struct sm *sm, const struct sm_port *p)
 }
 
 /*
- * The path that questions through a port start from. A directed route has room for 63 hops; beyond
- * them it starts anew at the switch it ended at, which is reached by LID once tables lead there.
+ * The path that requests through a port start from. A directed route has room for 63 hops; beyond
+ * them it starts again at the switch it ended at, which is reached by LID once tables lead there.
  */
 struct sm_path sm_path_through(const struct sm *sm, const struct sm_port *p)
 {

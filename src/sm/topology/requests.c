@@ -37,7 +37,7 @@ void sm_req_node(struct sm *sm, struct sm_req *r, enum iba_method method, enum s
 
 /* ---- PortInfo ---- */
 
-/* What discovery itself sets: the LID, who is the SM, the key (thesis 3.2.1). */
+/* What discovery itself sets: the LID, the SM's LID, the key (thesis 3.2.1). */
 void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
 {
 	*pi = p->pi;
@@ -55,7 +55,7 @@ void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *
 	pi->sm_sl = 0;
 }
 
-/* What is settled by both ends of the link (thesis Table 7), for any Set(PortInfo) from now on. */
+/* What depends on both ends of the link (thesis Table 7), for any Set(PortInfo) from now on. */
 void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
 {
 	const struct iba_port_info *far = &sm->topo.ports.at[p->peer].pi;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ways from the SM to every device: whether the tables in the switches still lead there, and routes
- * for SMPs over the links known. State: the paths in the topology database. Does not ask anyone.
+ * Paths from the SM to every device: whether the tables in the switches still lead there, and
+ * routes for SMPs over the known links. State: the paths in the topology database. Does not send
+ * anything.
  */
 #include "sm/manager.h"
 
 /* ---- do the tables lead there? ---- */
 
-/* From a switch by its table towards a LID; true when that ends at the port it belongs to. */
+/* Follows tables from a switch towards a LID; true when that ends at the port of the LID. */
 static bool walk(const struct sm *sm, uint32_t node, uint16_t lid, uint32_t to)
 {
 	uint32_t left = (uint32_t)sm->topo.nodes.n;
@@ -36,7 +37,7 @@ static bool walk(const struct sm *sm, uint32_t node, uint16_t lid, uint32_t to)
 	return false;
 }
 
-/* The switch an endport's packets meet first; NONE when it has no link. */
+/* The first switch on the way from an endport; NONE when it has no link. */
 static uint32_t first_switch(const struct sm *sm, uint32_t endport)
 {
 	const struct sm_port *p = &sm->topo.ports.at[endport];
@@ -49,7 +50,7 @@ static uint32_t first_switch(const struct sm *sm, uint32_t endport)
 	return n != NONE && sm->topo.nodes.at[n].type == IBA_NODE_SWITCH ? n : NONE;
 }
 
-/* A directed route, hop by hop over the links known. */
+/* Whether a directed route still works, hop by hop over the known links. */
 static bool path_holds(const struct sm *sm, uint32_t endport)
 {
 	const struct sm_port *e = &sm->topo.ports.at[endport];
@@ -107,8 +108,8 @@ static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
 }
 
 /*
- * The way of a LID-routed SMP as a directed one, by the tables and links known: the endport it ends at,
- * or NONE. Room is left for `more` hops.
+ * The path of a LID-routed SMP as a directed one, by known tables and links: the endport it ends
+ * at, or NONE. Room is left for `more` hops.
  */
 static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w)
 {
@@ -140,7 +141,7 @@ static uint32_t way_of(const struct sm *sm, uint16_t lid, unsigned more, struct 
 	}
 }
 
-/* Are all links Active that an answer takes from this endport? */
+/* Whether all links are Active that a response takes from this endport. */
 static bool active_home(const struct sm *sm, uint32_t endport)
 {
 	uint32_t own = sm_own_port(sm), node = first_switch(sm, endport),
@@ -213,7 +214,7 @@ static struct sm_path by_lid(const struct sm_port *p, uint16_t distance)
 	return (struct sm_path){.via = p->pi.lid, .distance = distance};
 }
 
-/* Where a longer path starts from: behind a switch that SMPs reach by LID it begins anew. */
+/* Where a longer path starts: behind a switch that SMPs reach by LID it starts again. */
 static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
 {
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
@@ -226,8 +227,8 @@ static struct sm_path base_of(const struct sm *sm, const struct sm_node *n)
 }
 
 /*
- * Only a plan says what becomes of packets while tables change. Without one half-new tables may lead SMPs
- * in circles, the very ones that change them.
+ * Only a plan guarantees what happens to packets while tables change. Without one, partly new
+ * tables may lead SMPs in circles, among them those that change the tables.
  */
 static bool may_go_by_lid(const struct sm *sm)
 {

@@ -24,8 +24,8 @@ static bool node_complete(const struct sm *sm, const struct sm_node *n)
 }
 
 /*
- * Reachable from the SM's node over links between complete nodes. After a partial discovery, which
- * asks few, one that is not complete calls for another look.
+ * Nodes reachable from the SM's over links between complete nodes. After a partial discovery,
+ * which asks few, an incomplete node requires another discovery.
  */
 static uint8_t *mark_reachable(struct sm *sm)
 {
@@ -121,8 +121,9 @@ void sm_snapshot_free(struct sm *sm)
 /* ---- does it still stand? ---- */
 
 /*
- * A larger top does no harm where tables are sent that say what is behind the last LID: to the end of its
- * block. What old tables say of LIDs that nobody has any more must not be followed beside new ones.
+ * A larger LinearFDBTop does no harm where the tables that are sent cover it: up to the end of
+ * the block of the last LID. Old entries for LIDs that are no longer assigned must not be used
+ * beside new ones.
  */
 bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
 {
@@ -156,7 +157,9 @@ static bool same_node(const struct sm *sm, uint32_t node, node_id was)
 
 	if (n->type != w->type || n->nports != w->nports)
 		return false;
-	/* What would be set in a round, no more: otherwise one would follow upon the other for ever. */
+	/*
+	 * Only what a round would set counts: otherwise rounds would follow each other for ever.
+	 */
 	if (n->type == IBA_NODE_SWITCH && !sm_top_serves(sm, &n->si))
 		return false;
 	for (unsigned p = 0; p <= n->nports; p++)
@@ -165,7 +168,9 @@ static bool same_node(const struct sm *sm, uint32_t node, node_id was)
 	return true;
 }
 
-/* After a full discovery: all is as the snapshot in force has it, and Active. */
+/*
+ * After a full discovery: nothing differs from the snapshot in force, and all links are Active.
+ */
 bool sm_snapshot_stands(struct sm *sm)
 {
 	uint32_t *at;

@@ -142,14 +142,16 @@ void sm_link_fill(struct sm *sm, const struct sm_port *p,
 
 /* smp_paths.c */
 bool sm_route_holds(const struct sm *sm,
-		    uint32_t endport); /* SMPs come there and back, over the links known */
+		    uint32_t endport); /* SMPs get there and back over the known links */
 bool sm_route_home(const struct sm *sm, uint32_t node); /* from a switch to the SM */
 struct sm_way {
 	uint8_t hops[IBA_MAX_HOPS + 1], n;
 	bool active; /* all of its links are */
 };
-/* For cfg.plain: a directed way to take instead of the LID-routed one, `more` hops of another to
- * follow; false, and w empty: the LID-routed one will do, or no other is known. */
+/*
+ * For cfg.plain: a directed path instead of the LID-routed one, with `more` hops to follow;
+ * false, and w empty: the LID-routed one works, or no other is known.
+ */
 bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w);
 uint32_t sm_own_port(const struct sm *sm);
 uint8_t *
@@ -158,7 +160,7 @@ void sm_paths_rebuild(struct sm *sm);
 
 /* snapshot.c */
 void sm_snapshot_build(struct sm *sm);
-bool sm_snapshot_stands(struct sm *sm); /* and serves on, for what was discovered anew */
+bool sm_snapshot_stands(struct sm *sm); /* the snapshot in force is still valid */
 void sm_snapshot_free(struct sm *sm);
 /* LinearFDBTop of a switch may stay. */
 bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si);

@@ -351,10 +351,10 @@ static void list_flip(struct turn_list *l, struct sm *sm, uint64_t guid, unsigne
 		l->at[l->n].guid = guid;
 		l->at[l->n].in = in;
 		l->at[l->n].out = out;
-		assert_int_equal(sm_off_add(sm, guid, in, out, false), l->n++);
+		assert_int_equal(sm_disabled_add(sm, guid, in, out, false), l->n++);
 	} else {
-		assert_int_equal(sm_off_add(sm, guid, in, out, false), at); /* it is there */
-		sm_off_remove(sm, at);
+		assert_int_equal(sm_disabled_add(sm, guid, in, out, false), at); /* it is there */
+		sm_disabled_remove(sm, at);
 		memmove(&l->at[at], &l->at[at + 1], (--l->n - at) * sizeof(l->at[0]));
 	}
 }
@@ -373,25 +373,26 @@ TEST(test_turns_that_are_off_are_found_and_keep_their_order)
 		uint64_t guid = 7 + rng_below(&r, 5);
 		unsigned in = rng_below(&r, 10), out = rng_below(&r, 10);
 
-		assert_int_equal(sm_off_find(sm, guid, in, out), list_find(&l, guid, in, out));
+		assert_int_equal(sm_disabled_find(sm, guid, in, out), list_find(&l, guid, in, out));
 		list_flip(&l, sm, guid, in, out);
 		assert_int_equal(sm->dev.off.n, l.n);
 		if (step == 9000)
 			sm->dev.off_serial = MAP_NONE; /* restart the serial numbers */
 		if (step % 3000 == 2999) {
-			sm_off_clear(sm);
+			sm_disabled_clear(sm);
 			l.n = 0;
-			assert_false(sm_off_any(sm, guid));
+			assert_false(sm_disabled_any(sm, guid));
 		}
 	}
 	for (size_t i = 0; i < l.n; i++)
 		assert_true(sm->dev.off.at[i].guid == l.at[i].guid &&
 			    sm->dev.off.at[i].in == l.at[i].in &&
-			    sm->dev.off.at[i].out == l.at[i].out && sm_off_any(sm, l.at[i].guid));
+			    sm->dev.off.at[i].out == l.at[i].out &&
+			    sm_disabled_any(sm, l.at[i].guid));
 	while (sm->dev.off.n)
-		sm_off_remove(sm, rng_below(&r, (uint32_t)sm->dev.off.n));
+		sm_disabled_remove(sm, rng_below(&r, (uint32_t)sm->dev.off.n));
 	for (uint64_t guid = 7; guid < 12; guid++)
-		assert_false(sm_off_any(sm, guid));
+		assert_false(sm_disabled_any(sm, guid));
 	sm_free(sm);
 }
 

@@ -56,7 +56,7 @@ static struct tally resume(struct mech_world *w)
 TEST(restored_state_equals_the_devices)
 {
 	struct mech_world w;
-	const struct sm_memory *m;
+	const struct sm_saved *m;
 	struct err e;
 	uint8_t *bytes;
 	size_t len;
@@ -64,19 +64,19 @@ TEST(restored_state_equals_the_devices)
 
 	up(&w);
 	assert_true(sm_at_rest(lab_sm(w.lab)));
-	bytes = sm_memory_save(lab_sm(w.lab), &len);
+	bytes = sm_state_save(lab_sm(w.lab), &len);
 	sm = sm_new(&w.cfg.sm);
-	assert_int_equal(sm_memory_load(sm, bytes, len, &e), 0);
-	m = sm->restored.memory;
+	assert_int_equal(sm_state_load(sm, bytes, len, &e), 0);
+	m = sm->restored.saved;
 	assert_int_equal(m->nodes.n, w.fab->nnodes);
 	for (size_t i = 0; i < m->nodes.n; i++) {
-		const struct sm_mem_node *n = &m->nodes.at[i];
+		const struct sm_saved_node *n = &m->nodes.at[i];
 		node_id at = mech_node(&w, n->guid);
 		bool is_switch = n->type == IBA_NODE_SWITCH;
 
 		assert_int_equal(n->nports, w.fab->nodes[at].nports);
 		for (unsigned p = is_switch ? 0 : 1; p <= n->nports; p++) {
-			const struct sm_mem_port *port = &m->ports.at[n->first_port + p];
+			const struct sm_saved_port *port = &m->ports.at[n->first_port + p];
 			port_id id = fab_port_id(w.fab, at, p), peer = w.fab->ports[id].peer;
 			uint8_t data[IBA_SMP_DATA_SIZE];
 
@@ -254,18 +254,18 @@ TEST(truncated_state_is_refused)
 	struct sm *sm;
 
 	up(&w);
-	bytes = sm_memory_save(lab_sm(w.lab), &len);
+	bytes = sm_state_save(lab_sm(w.lab), &len);
 	sm = sm_new(&w.cfg.sm);
 	for (size_t n = 0; n < len; n += n < 64 ? 1 : 37)
-		assert_int_equal(sm_memory_load(sm, bytes, n, &e), -EBADMSG);
+		assert_int_equal(sm_state_load(sm, bytes, n, &e), -EBADMSG);
 	for (size_t i = 0; i < len; i += 11) {
 		bytes[i] ^= 0x10;
-		assert_int_equal(sm_memory_load(sm, bytes, len, &e), -EBADMSG);
-		assert_null(sm->restored.memory);
+		assert_int_equal(sm_state_load(sm, bytes, len, &e), -EBADMSG);
+		assert_null(sm->restored.saved);
 		bytes[i] ^= 0x10;
 	}
-	assert_int_equal(sm_memory_load(sm, bytes, len, &e), 0);
-	assert_int_equal(sm_memory_load((struct sm *)lab_sm(w.lab), bytes, len, &e), -EBUSY);
+	assert_int_equal(sm_state_load(sm, bytes, len, &e), 0);
+	assert_int_equal(sm_state_load((struct sm *)lab_sm(w.lab), bytes, len, &e), -EBUSY);
 	sm_free(sm);
 	free(bytes);
 	mech_close(&w);
