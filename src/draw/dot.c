@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot as a Graphviz graph. Keeps no state. Way in: draw_fabric_dot(). Does not lay anything out; the
- * port numbers are on the links, and dot(1), neato(1) or sfdp(1) do the rest.
+ * A snapshot as a Graphviz graph, with port numbers on the links. Keeps no state. Way in: draw_fabric_dot().
+ * Does not compute positions: dot(1), neato(1) or sfdp(1) do.
  */
 #include "draw/draw.h"
 

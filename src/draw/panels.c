@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacked charts over time. State: struct frame, one a call. Way in: panels_svg(). Does not use
- * floating point: lengths are tenths of a pixel.
+ * Stacked charts over time. State: struct frame, for one call. Way in: panels_svg(). Does not use floating
+ * point: lengths are tenths of a pixel.
  */
 #include "draw/panels.h"
 #include "draw/plot_priv.h"
 
 typedef unsigned __int128 u128;
 
-enum { /* the paper, in pixels */
+enum { /* of the drawing, in pixels */
        LEFT = 84,
        TOP = 74,
        WIDE = 700,
@@ -16,9 +16,9 @@ enum { /* the paper, in pixels */
        GAP = 16,
        BELOW = 56,
        NOTE = 18,
-       KEY = 120,  /* room for names at the right */
-       LETTER = 7, /* about as wide as one */
-       SMALL = 6,  /* of the small print */
+       KEY = 120,  /* space for names on the right */
+       LETTER = 7, /* approximate width of a letter */
+       SMALL = 6,  /* the same for small text */
        X_TICKS = 12,
        Y_TICKS = 4,
        NAMES = 12, /* different bands */
@@ -32,12 +32,12 @@ struct frame {
 	const struct panels *p;
 	struct strbuf *out;
 	uint64_t unit, span;
-	const char *names[NAMES]; /* of bands, in the order in which they come */
+	const char *names[NAMES]; /* of bands, in order of appearance */
 	size_t tint[NAMES];
 	size_t nnames;
 };
 
-/* Tenths of a pixel from the left edge of the paper. */
+/* Tenths of a pixel from the left edge. */
 static unsigned x_at(const struct frame *f, uint64_t x)
 {
 	uint64_t in = x < f->p->from ? 0 : MIN(x - f->p->from, f->span);
@@ -124,7 +124,7 @@ static void draw_x_tick(struct frame *f, uint64_t x, uint64_t away, bool before)
 	plot_add_label(f->out, "m", at, (bottom(f) + 18) * 10, text);
 }
 
-/* How far a is beyond b, in whole steps; 0 when it is not. */
+/* How far a is above b, in whole steps; 0 when it is not. */
 static u128 above(uint64_t a, uint64_t b, uint64_t step)
 {
 	return a > b ? ((u128)(a - b) + step - 1) / step * step : 0;
@@ -190,7 +190,7 @@ static void draw_y_axis(struct frame *f, size_t i, const struct scale *s)
 
 /* ---- lines ---- */
 
-/* From the last point before the picture to the last one in it. */
+/* From the last point before the shown range to the last one in it. */
 static void add_points(struct frame *f, const struct panels_line *l, const struct scale *s,
 		       unsigned low)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Line charts. State: struct frame, one a call, with both axes and where they lie on the paper. Way
- * in: plot_svg(). Does not use floating point: lengths are tenths of a pixel.
+ * Line charts. State: struct frame, for one call: both axes and their positions. Way in: plot_svg(). Does not
+ * use floating point: lengths are tenths of a pixel.
  */
 #include "draw/plot_priv.h"
 
 typedef unsigned __int128 u128;
 
-enum { /* the paper, in pixels */
+enum { /* of the drawing, in pixels */
        LEFT = 76,
        TOP = 46,
        WIDE = 560,
@@ -16,9 +16,9 @@ enum { /* the paper, in pixels */
        NOTE = 20,
        KEY_GAP = 22,
        KEY_LINE = 22,
-       KEY_MARK = 34, /* the piece of line before a name */
-       LETTER = 7,    /* about as wide as one */
-       TICKS = 10,    /* at most so many steps on an axis */
+       KEY_MARK = 34, /* the sample of a line before its name */
+       LETTER = 7,    /* approximate width of a letter */
+       TICKS = 10,    /* maximum number of steps on an axis */
        MARK = 38,     /* half a marker, in tenths */
 };
 
@@ -33,7 +33,8 @@ const char plot_style[] =
 
 struct axis {
 	const struct plot_axis *p;
-	uint64_t unit, min, max, step; /* min: where a log axis begins; step: of a linear one */
+	uint64_t unit, min, max,
+		step; /* min: start of a logarithmic axis; step: of a linear axis */
 	uint64_t log_min, log_span;
 	unsigned length; /* tenths of a pixel */
 };
@@ -46,7 +47,7 @@ struct frame {
 
 /* ---- numbers ---- */
 
-/* The binary logarithm with 16 bits behind the point: squaring shifts out one bit a time. */
+/* The binary logarithm with 16 fractional bits: each squaring gives one bit. */
 static uint64_t log2_q16(uint64_t v)
 {
 	unsigned whole = 63u - (unsigned)__builtin_clzll(v);
@@ -60,7 +61,7 @@ static uint64_t log2_q16(uint64_t v)
 	return (uint64_t)whole << 16 | frac;
 }
 
-/* The next of 1, 2, 5, 10, 20, 50, ... or the top. */
+/* The next of 1, 2, 5, 10, 20, 50, ..., or the largest value. */
 static uint64_t round_next(uint64_t v)
 {
 	uint64_t ten = 1, first;
@@ -136,7 +137,7 @@ static void axis_make(struct axis *a, const struct plot *p, bool y)
 		axis_linear(a, most);
 }
 
-/* Tenths of a pixel from the axis's beginning; beyond its end for values above it, but not far. */
+/* Tenths of a pixel from the start of the axis; values above the end give a position slightly beyond it. */
 static unsigned axis_at(const struct axis *a, uint64_t v)
 {
 	u128 at;
@@ -148,7 +149,7 @@ static unsigned axis_at(const struct axis *a, uint64_t v)
 	return (unsigned)MIN(at, (u128)a->length * 1000);
 }
 
-/* The tick behind v, or false. */
+/* The tick after v, or false. */
 static bool tick_next(const struct axis *a, uint64_t *v)
 {
 	uint64_t next = a->p->log ? round_next(*v) : *v + a->step;
@@ -258,7 +259,7 @@ static void draw_axes(struct frame *f)
 	strbuf_add(f->out, "</text>\n");
 }
 
-/* Circle, square, diamond, triangle: told apart without plot_colours too. */
+/* Circle, square, diamond, triangle: distinct without colours too. */
 static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned y, bool hollow)
 {
 	static const int shapes[][9] = {
@@ -293,7 +294,7 @@ static bool point_shown(const struct frame *f, const struct plot_point *p)
 	return (!f->x.p->log || p->x) && (!f->y.p->log || p->y);
 }
 
-/* The line lies in a picture of its own, which cuts off what runs out of the frame. */
+/* The line is in a nested svg element, which clips it at the frame. */
 static void draw_line(struct frame *f, size_t i)
 {
 	const struct plot_series *s = &f->p->series[i];
@@ -343,7 +344,7 @@ static void draw_key(struct frame *f, size_t i)
 	plot_add_label(f->out, "k", x + KEY_MARK * 10, y + 40, f->p->series[i].name);
 }
 
-/* The paper's size, in pixels. */
+/* The size of the drawing, in pixels. */
 static void paper_size(const struct plot *p, size_t *wide, size_t *high)
 {
 	size_t letters = 0;

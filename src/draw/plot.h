@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Line charts as SVG: axes with ticks and labels, several series, a legend. Integers only, so the
- * same numbers give the same bytes everywhere. Values are whole numbers of something small (packets
- * a second, nanoseconds); labels show them divided by a unit, which is a power of ten.
+ * Line charts as SVG: axes with ticks and labels, several series, a legend. Integers only, so that the same
+ * numbers give the same bytes on every machine. Values are whole numbers of a small unit (packets a second,
+ * nanoseconds); labels show them divided by `unit`, a power of ten. Text is escaped. The arrays belong to the
+ * caller; nothing is kept.
  */
 #ifndef WEFT_PLOT_H
 #define WEFT_PLOT_H
@@ -11,12 +12,12 @@
 
 struct plot_point {
 	uint64_t x, y;
-	bool hollow; /* marked as different: the marker is not filled */
+	bool hollow; /* the marker is not filled */
 };
 
 struct plot_series {
 	const char *name;
-	const struct plot_point *at; /* in the order in which they are joined */
+	const struct plot_point *at; /* in drawing order */
 	size_t n;
 };
 
@@ -25,18 +26,19 @@ struct plot_axis {
 	uint64_t unit; /* 0: 1 */
 	uint64_t max;  /* the axis ends here or at the next tick; what is beyond is cut off. 0: from
 			  the points */
-	bool log;      /* points at 0 are left out */
+	bool log;      /* logarithmic; points at 0 are left out */
 };
 
 struct plot {
 	const char *title;
-	const char *note; /* a line of small print below, or NULL */
+	const char *note; /* a line of small text below the chart, or NULL */
 	struct plot_axis x, y;
 	const struct plot_series *series;
 	size_t n;
 };
 
 void plot_svg(const struct plot *p, struct strbuf *out);
-void plot_svg_stack(const struct plot *p, size_t n, struct strbuf *out); /* one above another */
+void plot_svg_stack(const struct plot *p, size_t n,
+		    struct strbuf *out); /* n charts, one above another, in one document */
 
 #endif

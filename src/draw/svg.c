@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot as an SVG picture. State: struct pic, one a call. Way in: draw_fabric_svg(). Does not decide
- * where things stand: see svg_layout.c.
+ * A snapshot as an SVG drawing. State: struct pic, for one call. Way in: draw_fabric_svg(). Does not compute
+ * positions: svg_layout.c does.
  */
 #include <limits.h>
 
@@ -21,7 +21,7 @@ static const char style[] =
 	".S rect{fill:#fff7e0;stroke:#7a5b00}.H circle{fill:#dfe9f5;stroke:#345}"
 	".R path{fill:#e6d6f5;stroke:#345}g:hover>:first-child{stroke-width:3}</style>\n";
 
-/* At most `most` bytes of a name, whole characters only. */
+/* At most `most` bytes of a name, in whole characters. */
 static void add_text(struct strbuf *out, const char *s, size_t most)
 {
 	for (size_t n = strlen(s), len; n; s += len, n -= len) {
@@ -77,9 +77,9 @@ static void add_link_title(struct strbuf *out, const struct fab *f, port_id p)
 	strbuf_add(out, "</title>");
 }
 
-/* ---- how a link runs ---- */
+/* ---- links ---- */
 
-/* How many earlier ports of the same node lead to the same peer. */
+/* The number of lower ports of the same node that lead to the same peer. */
 static int nth_parallel(const struct fab *f, port_id p)
 {
 	const struct fab_port *a = &f->ports[p];
@@ -101,13 +101,13 @@ static struct curve curve_between(const struct pic *p, node_id a, node_id b, int
 	int64_t dx = c.x2 - c.x1, dy = c.y2 - c.y1;
 	int64_t len = MAX((int64_t)pic_isqrt((uint64_t)(dx * dx + dy * dy)), 1);
 
-	/* the curve goes half the way to its control point */
+	/* a curve reaches half the distance to its control point */
 	c.cx = (c.x1 + c.x2) / 2 - (int)(dy * 2 * bend / len);
 	c.cy = (c.y1 + c.y2) / 2 + (int)(dx * 2 * bend / len);
 	return c;
 }
 
-/* How many of the points along a curve lie in the box of a third switch. */
+/* The number of sampled points of a curve that are inside the box of a third switch. */
 static unsigned curve_hits(const struct pic *p, const struct curve *c, node_id a, node_id b)
 {
 	unsigned hits = 0;
@@ -127,7 +127,7 @@ static unsigned curve_hits(const struct pic *p, const struct curve *c, node_id a
 	return hits;
 }
 
-/* The least bend that keeps clear of the other switches; further parallel links lie beside. */
+/* The least bend that avoids the other switches; parallel links are drawn side by side. */
 static int free_bend(const struct pic *p, node_id a, node_id b, int nth)
 {
 	static const int tries[] = {0, 14, -14, 28, -28, 44, -44, 64, -64};

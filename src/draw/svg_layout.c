@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the nodes of a drawing stand: layers for trees, hosts below their switch. State: struct
- * pic, owned by the caller. Way in: pic_layout(). Does not write SVG; svg_spread.c places what is
- * no tree.
+ * Positions of nodes: trees in layers, hosts below their switch. State: struct pic, owned by the caller. Way
+ * in: pic_layout(). Does not write SVG, and leaves fabrics that are not trees to svg_spread.c.
  */
 #include "draw/svg_priv.h"
 
@@ -73,7 +72,7 @@ static void find_neighbours(struct pic *p)
 	p->first[f->nswitches] = at;
 }
 
-/* Distance from the nearest switch with hosts. What no host reaches lies in layer 0. */
+/* Distance from the nearest switch with hosts; switches that no host reaches are in layer 0. */
 static void find_levels(struct pic *p)
 {
 	const struct fab *f = p->f;
@@ -104,7 +103,7 @@ static void find_levels(struct pic *p)
 	free(queue);
 }
 
-/* A tree is what has several layers and hardly a link inside one. */
+/* A tree has several layers and few links within a layer. */
 static bool looks_layered(const struct pic *p)
 {
 	const struct fab *f = p->f;
@@ -136,7 +135,8 @@ struct order {
 	struct pic *p;
 	uint32_t *at;	 /* switch indexes, layer after layer, in drawing order */
 	uint32_t *start; /* of each layer in at[]; nlevels + 1 entries */
-	uint32_t *place; /* switch index -> place in its layer, in 1/65536 of the layer's width */
+	uint32_t
+		*place; /* switch index -> position in its layer, in 1/65536 of the layer's width */
 	uint64_t *key;
 };
 
@@ -153,7 +153,7 @@ static void number_layer(struct order *o, uint32_t l)
 		o->place[o->at[o->start[l] + i]] = (uint32_t)((2ull * i + 1) * 32768 / n);
 }
 
-/* One order to start from: the snapshot's own. */
+/* The first initial order: that of the snapshot. */
 static void order_as_given(struct order *o)
 {
 	uint32_t *fill = mem_array(o->p->nlevels, sizeof(*fill));
@@ -164,8 +164,8 @@ static void order_as_given(struct order *o)
 	free(fill);
 }
 
-/* Another: depth first from the first switch of the lowest layer, so that what hangs together
- * stands together whatever the order of the file. */
+/* The second: depth first from the first switch of the lowest layer, so that connected switches are next to
+ * each other for any order of the file. */
 static void order_depth_first(struct order *o)
 {
 	const struct fab *f = o->p->f;
@@ -210,7 +210,7 @@ static int by_key(const void *a, const void *b, void *arg)
 	return s < t ? -1 : s > t;
 }
 
-/* Sort a layer by the mean place of its neighbours in the layer `to`. */
+/* Sort a layer by the mean position of its neighbours in the layer `to`. */
 static void order_layer(struct order *o, uint32_t l, uint32_t to)
 {
 	uint32_t n = o->start[l + 1] - o->start[l];
@@ -231,7 +231,7 @@ static void order_layer(struct order *o, uint32_t l, uint32_t to)
 	number_layer(o, l);
 }
 
-/* How far the links run sideways: what a sweep must make smaller. */
+/* The horizontal length of all links, which a sweep should reduce. */
 static uint64_t order_cost(const struct order *o)
 {
 	uint64_t cost = 0;
@@ -279,8 +279,8 @@ static void order_free(struct order *o)
 	free(o->key);
 }
 
-/* A few sweeps up and down from one start; the best order seen is kept in best[], as a sweep may
- * also make things worse. */
+/* A few sweeps up and down from one initial order. A sweep may make the drawing worse, so best[] keeps the
+ * best order seen. */
 static void order_try(struct order *o, uint32_t *best, uint64_t *least)
 {
 	for (uint32_t l = 0; l < o->p->nlevels; l++)
@@ -320,7 +320,7 @@ static int layer_width(const struct order *o, uint32_t l)
 	return w;
 }
 
-/* Spread a layer over the whole width, each switch in the middle of its share. */
+/* Spread a layer over the whole width, each switch in the middle of its part. */
 static void place_layer(struct order *o, uint32_t l, int total, int y)
 {
 	uint32_t n = o->start[l + 1] - o->start[l];
@@ -352,7 +352,7 @@ static void place_layers(struct pic *p)
 	order_free(&o);
 }
 
-/* ---- hosts, and the size of it all ---- */
+/* ---- hosts, and the size of the drawing ---- */
 
 static void place_hosts(struct pic *p)
 {

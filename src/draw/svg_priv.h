@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A drawing between layout and text. pic_layout() decides where everything stands, in whole pixels
- * and with integers only, so that the same snapshot gives the same bytes everywhere.
+ * A drawing between layout and text. pic_layout() computes all positions, in whole pixels and with integers
+ * only, so that the same snapshot gives the same bytes on every machine.
  */
 #ifndef WEFT_DRAW_SVG_PRIV_H
 #define WEFT_DRAW_SVG_PRIV_H
@@ -9,9 +9,9 @@
 #include "fabric/fabric.h"
 
 enum {
-	PIC_CELL = 10,	/* a host with its margin */
-	PIC_BOX_H = 16, /* a switch */
-	PIC_HEAD = 64,	/* title and legend */
+	PIC_CELL = 10,	/* size of a host with its margin */
+	PIC_BOX_H = 16, /* height of a switch */
+	PIC_HEAD = 64,	/* height of title and legend */
 	PIC_MARGIN = 24,
 	PIC_LABEL = 12, /* longest label in a box */
 };
@@ -20,10 +20,11 @@ struct pic {
 	const struct fab *f;
 	bool layered;
 	int width, height;
-	int *x, *y;	/* centre of every node */
-	int *half;	/* half the width of a switch's box */
-	uint32_t *home; /* host or router -> the switch (node id) it is drawn at, FAB_NONE: none */
-	uint32_t *nhosts; /* switch -> how many are drawn at it */
+	int *x, *y; /* centre of every node */
+	int *half;  /* half the width of a switch's box */
+	uint32_t *
+		home; /* host or router -> the switch (node id) it is drawn below; FAB_NONE: none */
+	uint32_t *nhosts; /* switch -> number of hosts drawn below it */
 	uint32_t *level;  /* switch -> layer, 0 next to the hosts */
 	uint32_t nlevels;
 	uint32_t *first; /* switch index -> start in adj[] */
@@ -33,7 +34,7 @@ struct pic {
 void pic_layout(struct pic *p, const struct fab *f);
 void pic_free(struct pic *p);
 
-/* Where the layers of pic.level cannot be drawn: x and y of the switches from their distances. */
+/* For fabrics that are not trees: x and y of the switches from their distances in hops. */
 void pic_spread(struct pic *p);
 
 unsigned pic_host_cols(unsigned nhosts);

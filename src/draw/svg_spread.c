@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where switches stand that form no tree: so that distances on paper follow distances in hops
- * (stress majorisation). State: struct spread, one a call. Integers only, so every machine draws
- * the same.
+ * Positions of switches that do not form a tree: distances in the drawing follow distances in hops (stress
+ * majorisation). State: struct spread, for one call. Way in: pic_spread(). Does not use floating point, so that
+ * every machine draws the same.
  */
 #include "draw/svg_priv.h"
 
 enum {
-	UNIT = 64,	      /* steps a pixel while computing */
-	HALF_HOP = 55 * UNIT, /* what half a hop should measure */
-	MOST = 300,	      /* more switches than this go on a circle */
+	UNIT = 64,	      /* steps in a pixel, for computing */
+	HALF_HOP = 55 * UNIT, /* length of half a hop in the drawing */
+	MOST = 300,	      /* more switches than this are drawn on a circle */
 	WEIGHT = 1 << 14,
 };
 
@@ -36,8 +36,8 @@ static bool in_triangle(const struct pic *p, uint32_t u, uint32_t v)
 	return false;
 }
 
-/* Where many links close a triangle, those that close none lead from group to group (a dragonfly's
- * global links): drawn longer, they let the groups be seen. Lengths are in halves of a hop. */
+/* Where many links are part of a triangle, the others connect groups (the global links of a dragonfly):
+ * drawn longer, they make the groups visible. Lengths are in halves of a hop. */
 static void measure_links(struct spread *s)
 {
 	uint32_t all = s->p->first[s->n], inside = 0;
@@ -57,7 +57,7 @@ static void measure_links(struct spread *s)
 	free(tri);
 }
 
-/* All distances from the links' (Floyd and Warshall); parts that no link joins stand apart. */
+/* All distances from the lengths of links (Floyd-Warshall); disconnected parts are kept apart. */
 static void measure(struct spread *s)
 {
 	uint32_t n = s->n, far = 0;
@@ -100,7 +100,7 @@ static void on_circle(struct spread *s, int64_t radius)
 	}
 }
 
-/* The largest distance of any switch from `from`, first one on a draw. */
+/* The switch farthest from `from`; the first of several. */
 static uint32_t farthest(const struct spread *s, uint32_t from, uint32_t also)
 {
 	uint32_t best = 0, most = 0;
@@ -116,7 +116,7 @@ static uint32_t farthest(const struct spread *s, uint32_t from, uint32_t also)
 	return best;
 }
 
-/* Two pairs of far-apart switches give the axes; a small shake keeps equals apart. */
+/* Two pairs of distant switches define the axes; a small offset separates equal positions. */
 static void on_axes(struct spread *s)
 {
 	uint32_t a = farthest(s, 0, 0), b = farthest(s, a, a), c = farthest(s, a, b);
@@ -132,7 +132,7 @@ static void on_axes(struct spread *s)
 	}
 }
 
-/* Move switch i to where the others want it. */
+/* Move switch i to the position that fits its distances to the others. */
 static void pull(struct spread *s, uint32_t i)
 {
 	int64_t sx = 0, sy = 0, sw = 0;
@@ -184,9 +184,9 @@ static uint64_t settle(struct spread *s)
 	return stress(s);
 }
 
-/* ---- onto the paper ---- */
+/* ---- scaling ---- */
 
-/* Room for the two boxes side by side or for one below the other with hosts between. */
+/* Space for two boxes side by side, or one below the other with hosts between them. */
 static void enlarge(struct spread *s)
 {
 	int64_t scale = 256; /* in 1/256 */
@@ -226,7 +226,7 @@ static void put_down(struct spread *s)
 	}
 }
 
-/* Where all are neighbours of all, no place is better than another, but a circle reads best. */
+/* In a full mesh no position is better than another, but a circle is easiest to read. */
 static bool all_joined(const struct spread *s)
 {
 	for (size_t i = 0; i < (size_t)s->n * s->n; i++)
@@ -249,7 +249,7 @@ static void spread_best(struct spread *s)
 	memcpy(y, s->y, bytes);
 	on_axes(s);
 	axes = circle ? settle(s) : 0;
-	if (circle <= axes + axes / 64) { /* a draw goes to the rounder one */
+	if (circle <= axes + axes / 64) { /* the circle wins a tie */
 		memcpy(s->x, x, bytes);
 		memcpy(s->y, y, bytes);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The same change for each switch. Keeps no state; each run has its own lab. Way in: lab_each_switch(). Does
- * not compute means: cli/each_report.c does.
+ * not compute means: cli/each_switch_report.c does.
  */
 #include "lab/each_switch.h"
 #include "lab/lab_priv.h"

@@ -72,7 +72,7 @@ static inline struct sim_smp gmp(unsigned class, unsigned method, uint16_t attr,
 	return s;
 }
 
-/* Sent from h0; the one packet that comes back, NULL when none does. */
+/* Send from h0; returns the one packet that comes back, NULL if none does. */
 static inline const struct sim_smp *express_ask(struct world *w, const struct sim_smp *s)
 {
 	size_t from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fabrics for tests: generated ones, and one that has every odd thing at once.
+ * Fabrics for tests: generated ones, and one with all special cases at once.
  */
 #ifndef WEFT_TEST_FABRIC_FIXTURE_H
 #define WEFT_TEST_FABRIC_FIXTURE_H

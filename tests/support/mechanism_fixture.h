@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small subnet with a manager of any mechanism, for stories about changes: five switches, four of
- * them in a ring, a host at each, the SM on host 0. The world keeps what every switch was told of
- *its table, and what the manager noted. Include first.
+ * A small subnet with a manager of any mechanism, for tests of changes: five switches, four of them in a ring,
+ * a host at each, the manager on host 0. State: struct mech_world, with the table blocks that each switch received
+ * and the notes of the manager. Include first.
  *
  *	h0 - sw0 - sw1 - h1
  *	      |     |
  *	h3 - sw3 - sw2 - h2      sw2 - sw4 - h4
  *
  * Ports of a switch: 1 to the next of the ring, 2 to the one before, 3 its host, 4 to 6 free; sw4
- *is on port 4 of sw2 by its port 1.
+ * is connected to port 4 of sw2 by its port 1.
  */
 #ifndef WEFT_TEST_MECHANISM_FIXTURE_H
 #define WEFT_TEST_MECHANISM_FIXTURE_H
@@ -36,12 +36,13 @@ struct mech_world {
 	struct fab *fab;
 	struct lab *lab;
 	struct lab_config cfg;
-	uint8_t lft[SWITCHES][BLOCKS_MAX * IBA_LFT_BLOCK]; /* as told by Sets */
+	uint8_t lft[SWITCHES][BLOCKS_MAX * IBA_LFT_BLOCK]; /* as written by Sets */
 	VEC(struct mech_set) sets;
 	VEC(struct sm_note) notes;
 	unsigned slvl_sets, stops; /* Set(SLtoVLMappingTable); Set(PortInfo) to Initialize */
 	void (*on_note)(struct mech_world *w, const struct sm_note *n);
-	enum sm_phase strike_in; /* for on_note: where to strike, and whether it did */
+	enum sm_phase
+		strike_in; /* for on_note: the phase in which to make a change, and whether it was made */
 	bool struck;
 	unsigned strike_sw;
 	time_ps strike_for;
@@ -90,7 +91,7 @@ static inline port_id mech_port(const struct mech_world *w, unsigned sw, unsigne
 	return fab_port_id(w->fab, mech_node(w, sw_guid(sw)), port);
 }
 
-/* ---- what is seen ---- */
+/* ---- observation ---- */
 
 static inline void mech_lft_seen(struct mech_world *w, unsigned sw, const struct sim_smp *smp)
 {
@@ -107,7 +108,7 @@ static inline void mech_lft_seen(struct mech_world *w, unsigned sw, const struct
 	vec_push(&w->sets, x);
 }
 
-/* Whatever the technique: never two Sets under way for one block of one switch. */
+/* For every technique: never two Sets under way for one block of one switch. */
 static inline void mech_check_window(const struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->cfg.window; i++)
@@ -155,7 +156,7 @@ static inline void mech_noted(void *ctx, const struct sm_note *n)
 		w->on_note(w, n);
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 /* Change w->cfg between the two. */
 static inline void mech_draw(struct mech_world *w, const struct sm_mechanism *m)
@@ -200,7 +201,7 @@ static inline void mech_close(struct mech_world *w)
 	vec_free(&w->notes);
 }
 
-/* ---- changes and judgement ---- */
+/* ---- changes and checks ---- */
 
 static inline void mech_cut(struct mech_world *w, unsigned sw, unsigned port)
 {
@@ -224,7 +225,7 @@ static inline void mech_wait(struct mech_world *w, time_ps t)
 	lab_run_until(w->lab, sim_now(lab_sim(w->lab)) + t);
 }
 
-/* Until a sweep finds nothing new; then all must be as it should. Returns how many nodes there are.
+/* Run until a sweep finds no change; then the verdict must be good. Returns the number of nodes.
  */
 static inline unsigned mech_settle(struct mech_world *w)
 {

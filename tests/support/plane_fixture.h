@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small world with a data plane: a fabric drawn by hand, its ports and tables written without any
- * manager, packets from a trace. After every event the books are checked: packets, buffers,
- * credits. Keeps what was asked of it in struct pworld. Does not know what a right answer is; tests
- * do.
+ * A small fabric with a data plane: built by hand, its ports and tables written without a manager, packets from
+ * a trace. After each event packets, buffers and credits are checked. State: struct pworld. Does not know the
+ * expected results: tests do.
  */
 #ifndef WEFT_TEST_PLANE_FIXTURE_H
 #define WEFT_TEST_PLANE_FIXTURE_H
@@ -14,7 +13,7 @@
 
 enum {
 	PW_LID0 = 1,   /* host h has LID PW_LID0 + h */
-	PW_BYTES = 26, /* what a packet has on the wire besides its payload */
+	PW_BYTES = 26, /* header bytes of a packet on the wire */
 };
 
 struct pworld {
@@ -22,12 +21,12 @@ struct pworld {
 	struct sim *sim;
 	struct plane *pl;
 	traffic_trace trace;
-	bool unchecked; /* only counters after each event: for long runs */
+	bool unchecked; /* check only counters after each event, for long runs */
 	void (*after_step)(struct pworld *w);
 	void *ctx;
 };
 
-/* ---- drawing ---- */
+/* ---- fabrics ---- */
 
 static inline void draw_rate(struct fab_builder *b, node_id n, unsigned port, unsigned width,
 			     unsigned speed)
@@ -65,7 +64,7 @@ static inline struct fab *draw_pair(unsigned width, unsigned speed)
 	return fab_build(b);
 }
 
-/* n switches in a ring with so many hosts each: ports 1 clockwise, 2 back, hosts from 3. Nodes 0 to
+/* n switches in a ring with `hosts` hosts each: ports 1 clockwise, 2 back, hosts from 3. Nodes 0 to
  * n - 1 are the switches, then the hosts of switch 0, of switch 1, ... */
 static inline struct fab *draw_ring(unsigned n, unsigned hosts, unsigned width, unsigned speed)
 {
@@ -81,7 +80,7 @@ static inline struct fab *draw_ring(unsigned n, unsigned hosts, unsigned width, 
 	return fab_build(b);
 }
 
-/* ---- a manager's work, done by hand ---- */
+/* ---- what a manager would set ---- */
 
 static inline struct sim_port *pw_port(struct pworld *w, node_id n, unsigned num)
 {
@@ -120,7 +119,7 @@ static inline void pw_lft_set(struct pworld *w, node_id n, unsigned lid, unsigne
 	node->lft[lid] = (uint8_t)port;
 }
 
-/* Towards every host by the lowest port of a shortest way. */
+/* To every host by the lowest port on a shortest path. */
 static inline void pw_lft_shortest(struct pworld *w, node_id n)
 {
 	uint32_t *dist = mem_array(w->fab->nnodes, sizeof(*dist));
@@ -154,7 +153,7 @@ static inline void pw_all_ready(struct pworld *w)
 		pw_node_ready(w, n);
 }
 
-/* An SL leads to this VL, from any port to any. */
+/* Map an SL to this VL, from any port to any. */
 static inline void pw_slvl_set(struct pworld *w, node_id n, unsigned sl, unsigned vl)
 {
 	unsigned width = w->fab->nodes[n].nports + 1u, size = width * width * 16;
@@ -180,7 +179,7 @@ static inline void pw_vlarb_set(struct pworld *w, port_id p, bool high, unsigned
 	sp->vlarb[(high ? 2 : 0) + i / 32].weight[i % 32] = (uint8_t)weight;
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static inline void pw_config(struct sim_config *c)
 {
@@ -188,7 +187,7 @@ static inline void pw_config(struct sim_config *c)
 	c->plane.on = true;
 }
 
-/* The world takes the fabric over; every port is Active, tables lead the shortest way. */
+/* Takes ownership of the fabric. All ports are Active; tables have shortest paths. */
 static inline void pw_open(struct pworld *w, struct fab *f, const struct sim_config *c)
 {
 	struct sim_config standard;
@@ -211,7 +210,7 @@ static inline void pw_close(struct pworld *w)
 	vec_free(&w->trace);
 }
 
-/* ---- the books ---- */
+/* ---- checks ---- */
 
 static inline uint64_t pw_discarded(const struct pworld *w)
 {
@@ -223,7 +222,7 @@ static inline uint64_t pw_discarded(const struct pworld *w)
 	return sum;
 }
 
-/* Packets add up, and those in flight are as many as there are heads of data packets. */
+/* Counters add up, and the number in flight equals the number of heads of data packets. */
 static inline void pw_check_packets(const struct pworld *w)
 {
 	const struct plane *pl = w->pl;
@@ -251,7 +250,7 @@ static inline unsigned pw_list_blocks(const struct plane *pl, uint32_t cell)
 	return sum;
 }
 
-/* What is on its way through the crossbar and not yet in the output's queue. */
+/* In the crossbar, and not yet in the queue of the output. */
 static inline unsigned pw_crossing_blocks(const struct pworld *w, port_id p, unsigned slot)
 {
 	const struct fab_node *fn = &w->fab->nodes[w->fab->ports[p].node];
@@ -268,7 +267,7 @@ static inline unsigned pw_crossing_blocks(const struct pworld *w, port_id p, uns
 	return sum;
 }
 
-/* No buffer holds more than it can, and each holds what it says. */
+/* No buffer is overrun, and each count of bytes is right. */
 static inline void pw_check_buffers(const struct pworld *w)
 {
 	const struct plane *pl = w->pl;
@@ -292,7 +291,7 @@ static inline void pw_check_buffers(const struct pworld *w)
 	assert_int_equal(sim_plane_stats(w->sim)->discarded[SIM_DISCARD_BUFFER], 0);
 }
 
-/* What a sender may send and what it has sent never exceed the far buffer. True: nothing is owed.
+/* Credits and packets on the wire never exceed the receiving buffer. True: no credit is missing.
  */
 static inline bool pw_credits(const struct pworld *w, port_id p, unsigned slot, unsigned *sum)
 {
@@ -324,7 +323,7 @@ static inline void pw_check_credits(const struct pworld *w)
 		}
 }
 
-/* At rest: buffers are empty and every sender has the whole far buffer before it. */
+/* At rest: buffers are empty and each sender has credit for the whole receiving buffer. */
 static inline void pw_check_rest(const struct pworld *w)
 {
 	unsigned sum;
@@ -362,7 +361,7 @@ static inline void pw_run(struct pworld *w, time_ps until)
 		pw_step(w);
 }
 
-/* Long enough for everything that moves at all to arrive, then the books of a quiet network. */
+/* Run until all packets that can arrive have arrived, then check the network at rest. */
 static inline void pw_drain(struct pworld *w, time_ps how_long)
 {
 	pw_run(w, sim_now(w->sim) + how_long);
@@ -396,7 +395,7 @@ static inline int pw_by_time(const void *a, const void *b)
 	return (x->when_ps > y->when_ps) - (x->when_ps < y->when_ps);
 }
 
-/* Everything drawn so far is to be sent. The order of packets at one time does not matter to tests.
+/* Send all packets added so far. Their order at the same time does not matter to tests.
  */
 static inline void pw_start(struct pworld *w)
 {
@@ -419,7 +418,7 @@ static inline uint64_t pw_delivered(const struct pworld *w)
 	return sim_plane_stats(w->sim)->delivered;
 }
 
-/* So many were delivered, so many discarded for this reason, none for another. */
+/* Expect this many delivered, this many discarded for this reason, none for another. */
 static inline void pw_expect(const struct pworld *w, uint64_t delivered, enum sim_discard why,
 			     uint64_t discarded)
 {

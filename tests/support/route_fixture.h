@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fabrics that change, for the tests of routes: a whole fabric with LIDs, of which parts are down.
- * LIDs and GUIDs stay, node and switch numbers move, as they do for a manager.
+ * Fabrics that change, for tests of routes: a whole fabric with LIDs, parts of which are down. LIDs and GUIDs
+ * stay; node and switch numbers change, as they do for a manager.
  */
 #ifndef WEFT_TEST_ROUTE_FIXTURE_H
 #define WEFT_TEST_ROUTE_FIXTURE_H
@@ -55,7 +55,7 @@ static inline struct fab *world_links(unsigned n, unsigned nports, const uint8_t
 	return world_lids(fab_build(b), 0);
 }
 
-/* What is down: by node, and by port at either end of a link. */
+/* Nodes, and ports at either end of a link, that are down. */
 struct world_down {
 	bool *node, *port;
 };
@@ -72,7 +72,7 @@ static inline void world_down_free(struct world_down *d)
 	free(d->port);
 }
 
-/* The fabric without what is down. */
+/* The fabric without nodes and links that are down. */
 static inline struct fab *world_now(const struct fab *f, const struct world_down *d)
 {
 	struct fab_builder *b = fab_builder_new();
@@ -108,7 +108,7 @@ static inline struct fab *world_now(const struct fab *f, const struct world_down
 	return fab_build(b);
 }
 
-/* Something at random goes down, or comes up again: a switch, a host, or a link. */
+/* A random switch, host or link goes down, or comes up again. */
 static inline void world_change(const struct fab *f, struct world_down *d, struct rng *r)
 {
 	if (rng_below(r, 2)) {
@@ -124,7 +124,7 @@ static inline void world_change(const struct fab *f, struct world_down *d, struc
 	}
 }
 
-/* ---- asking ---- */
+/* ---- lookups ---- */
 
 static inline uint32_t world_peer(const struct fab *f, uint32_t sw, unsigned port)
 {

@@ -74,7 +74,7 @@ static int print_hashes(const struct seeds *s, const struct range *r)
 	return 0;
 }
 
-/* Seeds from..end-1; how many were not well. */
+/* Seeds from..end-1. Returns the number of failures. */
 static unsigned run_batch(const struct seeds *s, const struct range *r, uint64_t from, uint64_t end,
 			  unsigned line)
 {

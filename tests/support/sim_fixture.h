@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small simulated world for tests: a fabric drawn by hand, a fake SM that keeps what it gets, and
- * a log of everything a watcher sees. After every event the packets must add up: what was sent is
+ * A small simulated fabric for tests: built by hand, with a client in place of a manager that keeps what it
+ * receives, and a log of all that a watcher sees. After each event packets must add up: each one sent is
  * delivered, dropped or on its way.
  */
 #ifndef WEFT_TEST_SIM_FIXTURE_H
@@ -26,7 +26,7 @@ struct world {
 	struct sim *sim;
 	node_id sm;
 	unsigned sm_port;
-	bool express; /* what is sent arrives at once */
+	bool express; /* express mode: packets arrive at once */
 	VEC(struct sim_smp) inbox;
 	VEC(struct world_seen) seen;
 	void (*after_step)(struct world *w);
@@ -85,7 +85,7 @@ static inline struct fab *draw_chain(unsigned n)
 	return fab_build(b);
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static inline void world_recv(void *ctx, const struct sim_smp *smp)
 {
@@ -107,7 +107,7 @@ static inline void world_note(void *ctx, enum sim_seen what, node_id n, unsigned
 	vec_push(&w->seen, x);
 }
 
-/* The world takes the fabric over; a fake SM sits on port 1 of node 0 (port 0 if it is a switch).
+/* Takes ownership of the fabric. The client is at port 1 of node 0 (port 0 if that is a switch).
  */
 static inline void world_open(struct world *w, struct fab *f, const struct sim_config *c)
 {
@@ -171,7 +171,7 @@ static inline void world_tick(void *ctx, uint64_t cookie)
 	(void)cookie;
 }
 
-/* The clock is at `until` afterwards, even if nothing happened. */
+/* The clock is at `until` afterwards, even without an event. */
 static inline void world_run(struct world *w, time_ps until)
 {
 	sim_call(w->sim, until, world_tick, NULL, 0);
@@ -199,7 +199,7 @@ static inline struct sim_smp smp_lid(unsigned method, uint16_t attr, uint32_t mo
 	return s;
 }
 
-/* ports: the directed route, hops of them. */
+/* ports: the directed route of `hops` hops. */
 static inline struct sim_smp smp_dr(unsigned method, uint16_t attr, uint32_t mod,
 				    const uint8_t *ports, unsigned hops)
 {
@@ -223,7 +223,7 @@ static inline void world_send(struct world *w, const struct sim_smp *s)
 	world_check_sums(w);
 }
 
-/* Send and wait for the answer; NULL when none came. Traps that come meanwhile are passed over. */
+/* Send and wait for the response; NULL: none. Traps that arrive before it are ignored. */
 static inline const struct sim_smp *world_ask(struct world *w, const struct sim_smp *s)
 {
 	size_t from = w->inbox.n;
@@ -244,7 +244,7 @@ static inline unsigned smp_status(const struct sim_smp *s)
 	return iba_smp_status(s->mad) & 0x7fff;
 }
 
-/* On a chain: the way from h0 to the node so many hops away. */
+/* On a chain: the directed route from h0 to the node that many hops away. */
 static inline const uint8_t *chain_path(void)
 {
 	static uint8_t path[IBA_PATH_SIZE];
@@ -254,7 +254,7 @@ static inline const uint8_t *chain_path(void)
 	return path;
 }
 
-/* Get(PortInfo) over so many hops of a chain. */
+/* Get(PortInfo) over that many hops of a chain. */
 static inline struct iba_port_info world_port_info(struct world *w, unsigned hops, unsigned port)
 {
 	struct sim_smp s = smp_dr(IBA_GET, IBA_ATTR_PORT_INFO, port, chain_path(), hops);
@@ -267,7 +267,7 @@ static inline struct iba_port_info world_port_info(struct world *w, unsigned hop
 	return pi;
 }
 
-/* Set(PortInfo); the status. pi may be as it was read: states and enables mean no change then. */
+/* Set(PortInfo); returns the status. States and enables of a PortInfo as read mean no change. */
 static inline unsigned world_set_port_info(struct world *w, unsigned hops, unsigned port,
 					   const struct iba_port_info *pi)
 {
@@ -280,7 +280,7 @@ static inline unsigned world_set_port_info(struct world *w, unsigned hops, unsig
 	return smp_status(r);
 }
 
-/* PortInfo as it is, ready to be changed and set: nothing ordered, and a LID where one is needed.
+/* The current PortInfo, to be changed and set: no change of state, and a LID where one is needed.
  */
 static inline struct iba_port_info world_port_draft(struct world *w, unsigned hops, unsigned port)
 {
@@ -318,7 +318,7 @@ static inline void world_give_top(struct world *w, unsigned hops, unsigned top)
 	assert_int_equal(smp_status(r), 0);
 }
 
-/* Block 0 of the linear table of the switch so many hops away: pairs of LID and port, 0 ends. */
+/* Block 0 of the linear table of the switch that many hops away: pairs of LID and port, ended by 0. */
 static inline void world_give_lft(struct world *w, unsigned hops, const uint8_t *pairs)
 {
 	struct sim_smp s = smp_dr(IBA_SET, IBA_ATTR_LFT, 0, chain_path(), hops);

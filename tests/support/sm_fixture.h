@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet manager alone: events in, actions out, against devices that are nothing but a few
- * tables and answer as the test wants. State: struct rig, the devices and the SMPs on their way.
- * Does not use the simulator: what it would hide must show here.
+ * The manager alone: events in, actions out, against devices that consist of a few tables and respond as the
+ * test wants. State: struct rig, with the devices and the SMPs on their way. Does not use the simulator, so that
+ * each event and each action is visible.
  */
 #ifndef WEFT_TEST_SM_FIXTURE_H
 #define WEFT_TEST_SM_FIXTURE_H
@@ -20,8 +20,8 @@ enum { MAX_DEVS = 16, MAX_PORTS = 8, LIDS = 512 };
 struct dev {
 	uint64_t guid;
 	uint8_t type, nports;
-	bool gone; /* its cables are pulled */
-	bool mute; /* it is there, but does not answer */
+	bool gone; /* its cables are unplugged */
+	bool mute; /* connected, but does not respond */
 	struct iba_switch_info si;
 	struct iba_port_info pi[MAX_PORTS + 1];
 	struct {
@@ -29,8 +29,8 @@ struct dev {
 	} peer[MAX_PORTS + 1]; /* port 0: no cable */
 	uint8_t lft[LIDS];
 	char name[IBA_SMP_DATA_SIZE + 1];
-	struct iba_sm_info sm; /* another SM, if its guid is set */
-	unsigned order;	       /* the last it was given */
+	struct iba_sm_info sm; /* another manager, if its guid is set */
+	unsigned order;	       /* the last order it received */
 };
 
 struct flight {
@@ -55,20 +55,20 @@ struct rig {
 	VEC(struct flight) air;
 	VEC(struct sent) log;
 	VEC(struct sm_note) notes;
-	unsigned outstanding, peak, peak_discover; /* requests without an answer */
-	struct sm_routes routes;		   /* computed, to be given next */
+	unsigned outstanding, peak, peak_discover; /* requests without a response */
+	struct sm_routes routes;		   /* computed, to be delivered next */
 	bool unverified, no_routes, hold;
-	bool real_links; /* a port that is ordered Down takes the other end with it */
-	unsigned stops;	 /* ports ordered Down */
-	bool slow;	 /* routes take long: the SM goes on while they are computed */
+	bool real_links; /* a port that is set Down takes the other end down too */
+	unsigned stops;	 /* ports set Down */
+	bool slow;	 /* routes take long: the manager continues while they are computed */
 	struct sm_compute busy,
 		queued;	 /* the one being computed, the one after it; epoch 0: none */
-	unsigned copies; /* how often each response comes; 0: once */
-	/* Looks at a request and may spoil its answer (resp). False: no answer at all. */
+	unsigned copies; /* copies of each response; 0: one */
+	/* Reads a request and may change its response (resp). False: no response. */
 	bool (*twist)(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp);
 	struct sm *twin; /* gets the same events and must do the same */
 	struct sm_actions twin_out;
-	time_ps twin_back; /* its clock is behind by so much */
+	time_ps twin_back; /* how far its clock is behind */
 	struct rng rng;
 };
 
@@ -108,7 +108,7 @@ static inline bool link_up(const struct rig *g, unsigned d, unsigned p)
 	return g->dev[d].peer[p].port && !g->dev[d].gone && !g->dev[g->dev[d].peer[p].dev].gone;
 }
 
-/* Pull all cables of a device, or put them back; switches at either end notice. */
+/* Unplug all cables of a device, or plug them in again; switches at either end notice. */
 static inline void set_gone(struct rig *g, unsigned d, bool gone)
 {
 	g->dev[d].gone = gone;
@@ -123,7 +123,7 @@ static inline void set_gone(struct rig *g, unsigned d, bool gone)
 	}
 }
 
-/* ---- how devices answer ---- */
+/* ---- responses of devices ---- */
 
 static inline bool find_lid(const struct rig *g, uint16_t lid, unsigned *dev)
 {
@@ -134,7 +134,7 @@ static inline bool find_lid(const struct rig *g, uint16_t lid, unsigned *dev)
 	return false;
 }
 
-/* By LID, by a directed route, or by LID to where the directed route begins. */
+/* By LID, by a directed route, or by LID to the start of a directed route. */
 static inline bool find_target(const struct rig *g, const struct sm_send *s, unsigned *dev,
 			       unsigned *in_port)
 {
@@ -150,7 +150,7 @@ static inline bool find_target(const struct rig *g, const struct sm_send *s, uns
 	for (unsigned i = 1; i <= iba_smp_hop_cnt(s->mad); i++) {
 		unsigned p = path[i], far;
 
-		assert_true(p >= 1 && p <= g->dev[*dev].nports); /* the SM knows its ports */
+		assert_true(p >= 1 && p <= g->dev[*dev].nports); /* the manager knows its ports */
 		assert_true(*dev == 0 || g->dev[*dev].type == IBA_NODE_SWITCH);
 		if (!link_up(g, *dev, p))
 			return false;
@@ -310,7 +310,7 @@ static inline void expect_same_actions(const struct rig *g)
 		assert_int_equal(a->compute.root, b->compute.root);
 }
 
-/* Routes as the SM's worker makes them, unless the test wants others. */
+/* Routes as a worker computes them, unless the test wants others. */
 static inline void compute(struct rig *g, const struct sm_compute *c)
 {
 	struct sm_work_done done;
@@ -385,7 +385,7 @@ static inline void give_routes(struct rig *g)
 	step(g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
 }
 
-/* A worker that takes its time looks at what it was given until the end. */
+/* A slow worker reads its request until it has finished. */
 static inline void worker_done(struct rig *g)
 {
 	struct sm_event ev = {.kind = SM_EV_ROUTES};
@@ -397,7 +397,7 @@ static inline void worker_done(struct rig *g)
 	step(g, ev);
 }
 
-/* One event: routes at once, else whatever is due first. False: nothing will happen any more. */
+/* One event: routes at once, otherwise the one due first. False: no event is left. */
 static inline bool one_event(struct rig *g)
 {
 	size_t first = 0;
@@ -438,7 +438,7 @@ static inline struct sm_status status(const struct rig *g)
 	return st;
 }
 
-/* Until the SM has nothing to do but wait for its next sweep. */
+/* Run until the manager only waits for its next sweep. */
 static inline void run_ready(struct rig *g)
 {
 	for (unsigned i = 0; i < 200000; i++) {
@@ -453,7 +453,7 @@ static inline void run_ready(struct rig *g)
 	fail_msg("does not come to rest");
 }
 
-/* Until the phase is entered once more. */
+/* Run until the phase is entered again. */
 static inline void run_phase(struct rig *g, enum sm_phase p)
 {
 	for (unsigned i = 0; i < 200000 && g->sm->core.phase != p; i++)
@@ -480,7 +480,7 @@ static inline unsigned count_sends(const struct rig *g, unsigned method, uint16_
 	return n;
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 static inline void make_trap(uint8_t *mad, unsigned number, uint64_t tid)
 {
@@ -519,7 +519,7 @@ static inline void rig_close(struct rig *g)
 	vec_free(&g->notes);
 }
 
-/* h0 - sw1 - sw2 - h3: what most of the stories need. */
+/* h0 - sw1 - sw2 - h3: the fabric of most tests. */
 static inline void draw_pair(struct rig *g)
 {
 	rig_open(g);
@@ -532,7 +532,7 @@ static inline void draw_pair(struct rig *g)
 	join(g, 2, 2, 3, 1);
 }
 
-/* A switch with seven neighbours, hosts and switches in turn. */
+/* A switch with seven neighbours, alternating hosts and switches. */
 static inline void draw_star(struct rig *g)
 {
 	unsigned hub;
@@ -551,7 +551,7 @@ static inline uint16_t lid_of(const struct rig *g, unsigned d)
 	return g->dev[d].pi[g->dev[d].type == IBA_NODE_SWITCH ? 0 : 1].lid;
 }
 
-/* Every link Active, every LID given once, every LID reached from every switch. */
+/* Every link is Active, every LID is unique and reached from every switch. */
 static inline void expect_up(const struct rig *g)
 {
 	for (unsigned d = 0; d < g->n; d++) {

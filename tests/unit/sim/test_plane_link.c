@@ -3,6 +3,7 @@
  * Both ends of a link: credits that neither overrun a buffer nor get lost, shares that the arbiter gives,
  * what each port state drops, what is lost with a cable. Fixture: plane_fixture.h, checked after each
  * event. Does not test switches.
+ * Covers: plane_link.c, plane_arbiter.c
  */
 #include "plane_fixture.h"
 

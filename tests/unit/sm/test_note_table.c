@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of notes: each kind once as a sentence and as JSON, devices with and without names.
+ * Covers: note_table.c, record.c
  */
 #include "unit_test.h"
 
