@@ -287,25 +287,25 @@ static void phases_text(const json_t *phases, struct strbuf *out)
 		strbuf_addf(out, "%s%s %s", out->len ? ", " : "", key, duration(phases, key));
 }
 
-/* What went and came in one change, a line each; the sentence is the manager's. */
+/* The links and nodes that went and came in one change, a line each; the sentence is the manager's. */
 static void show_events(const json_t *change)
 {
 	static const char *const lists[] = {"nodes", "links"};
+	uint64_t n = 0, shown = 0;
+	char label[32];
 	const json_t *x;
-	size_t n = 0, i;
+	size_t i;
 
+	snprintf(label, sizeof(label), "change %s", count(change, "number"));
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		json_array_foreach((json_t *)json_object_get(change, lists[k]), i, x)
 		{
-			if (!n++)
-				printf("\n");
-			if (n <= SHOWN_EVENTS)
-				line(count(change, "number"), "%s", text(x, "text"));
+			if (n++ < SHOWN_EVENTS)
+				line(shown++ ? "" : label, "%s", text(x, "text"));
 		}
 	n += number(change, "unlisted");
-	if (n > SHOWN_EVENTS)
-		line(count(change, "number"), "and %s more; --json lists more of them",
-		     cli_count(n - SHOWN_EVENTS));
+	if (n > shown)
+		line("", "and %s more: see --json", cli_count(n - shown));
 }
 
 void ctl_show_changes(const json_t *a)

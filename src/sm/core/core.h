@@ -153,7 +153,7 @@ struct sm_core {
 	time_ps hold_until;	   /* the running phase waits; 0: it does not */
 	struct sm_trigger trigger; /* of the outcome SM_CHANGED that is being reported */
 	bool change_pending;	   /* a discovery follows as soon as the manager is ready */
-	enum sm_cause pending_cause;
+	struct sm_trigger pending; /* its cause */
 	bool incomplete; /* what was discovered is not all configured, routed and active yet */
 	bool worked;	 /* the round got beyond discovery */
 	struct sm_round round;
@@ -174,11 +174,11 @@ enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, struct sm_subject
  */
 void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, struct sm_subject about);
 void sm_phase_hold(struct sm *sm, time_ps until); /* the running phase waits */
-void sm_change_later(struct sm *sm,
-		     enum sm_cause cause); /* a discovery follows as soon as the manager is ready */
-void sm_unfinished(struct sm *sm);	   /* what was discovered is not all in place any more */
-void sm_finished(struct sm *sm);	   /* it is: configured, routed and active */
-void sm_round_again(struct sm *sm);	   /* one more restart within the round */
+/* A discovery follows as soon as the manager is ready. */
+void sm_change_later(struct sm *sm, enum sm_cause cause, struct sm_subject about);
+void sm_unfinished(struct sm *sm);  /* what was discovered is not all in place any more */
+void sm_finished(struct sm *sm);    /* it is: configured, routed and active */
+void sm_round_again(struct sm *sm); /* one more restart within the round */
 void sm_round_restarts_reset(struct sm *sm);
 void sm_round_in_place(struct sm *sm, enum sm_stage stage); /* its tables are all in force */
 void sm_round_in_place_too(struct sm *sm); /* provisional tables are the final ones, too */

@@ -190,10 +190,10 @@ void sm_phase_hold(struct sm *sm, time_ps until)
 	sm->core.hold_until = until;
 }
 
-void sm_change_later(struct sm *sm, enum sm_cause cause)
+void sm_change_later(struct sm *sm, enum sm_cause cause, struct sm_subject about)
 {
 	sm->core.change_pending = true;
-	sm->core.pending_cause = cause;
+	sm->core.pending = (struct sm_trigger){cause, about};
 }
 
 void sm_unfinished(struct sm *sm)

@@ -23,7 +23,7 @@ static void link_state_trap(struct sm *sm, uint16_t lid)
 	if (sm->core.phase == SM_READY || sm->core.phase == SM_SWEEP)
 		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_TRAP, sm_about_lid(sm, lid)));
 	else
-		sm_change_later(sm, SM_CAUSE_TRAP);
+		sm_change_later(sm, SM_CAUSE_TRAP, sm_about_lid(sm, lid));
 }
 
 /* Trap 144 reports several things: another NodeDescription, or an SM that starts. */

@@ -144,11 +144,15 @@ bool sm_early_repair_switch(struct sm *sm, uint32_t port)
 /* The repair is under way: read the switches that reported. */
 void sm_early_repair_verify(struct sm *sm)
 {
+	uint32_t first = NONE; /* that told of a change */
+
 	if (sm->disc.end != SM_END_EARLY)
 		return;
 	sm->disc.end = SM_END_COMPLETE;
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
-		if (told(sm, n) && !sm->topo.nodes.at[n].gone)
+		if (told(sm, n) && !sm->topo.nodes.at[n].gone) {
 			look_later(sm, n);
-	sm_change_later(sm, SM_CAUSE_TRAP);
+			first = first == NONE ? n : first;
+		}
+	sm_change_later(sm, SM_CAUSE_TRAP, sm_about_node(sm, first));
 }

@@ -41,7 +41,7 @@ static void look_further(struct sm *sm)
 	uint32_t known = sm->topo.fab ? sm->topo.fab->nnodes : 0;
 
 	if (sm->disc.far && known > sm->disc.far_nodes) {
-		sm_change_later(sm, SM_CAUSE_FAR);
+		sm_change_later(sm, SM_CAUSE_FAR, SM_ABOUT_NOTHING);
 	}
 	sm->disc.far_nodes = sm->disc.far ? known : 0;
 	sm->disc.far = false;
@@ -117,7 +117,7 @@ static enum sm_outcome ready_due(struct sm *sm)
 	if (sm_is_partial(&sm->disc) && sm->core.now >= sm->sweep.next)
 		return SM_DUE;
 	if (sm->core.change_pending)
-		return sm_changed(sm, sm->core.pending_cause, SM_ABOUT_NOTHING);
+		return sm_changed(sm, sm->core.pending.cause, sm->core.pending.about);
 	return sm->audit.trouble && sm->topo.fab && sm->routes.tables ? SM_DOUBTFUL : SM_GOING_ON;
 }
 

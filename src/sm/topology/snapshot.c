@@ -218,7 +218,7 @@ void sm_snapshot_build(struct sm *sm)
 	copy_links(sm, b);
 	f = fab_build(b);
 	if (sm->topo.fab)
-		sm_snapshot_diff_note(sm, sm->topo.fab, f);
+		sm_snapshot_diff_note(sm, sm->topo.fab, f, node_of);
 	sm_routes_of_old(sm, sm->topo.fab, !sm->core.incomplete);
 	sm->topo.fab = NULL;
 	sm_snapshot_free(sm);

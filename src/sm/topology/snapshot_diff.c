@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What differs between two snapshots: nodes that are gone or came, links that went down or came up, each
- * as a note. State: none. Way in: sm_snapshot_diff_note(). Does not tell what happened between the two
- * snapshots: a link that went down and came up again in the meantime differs in neither.
+ * as a note. A link that is in both went down and came up again if it was Active and is in Initialize now.
+ * State: none. Way in: sm_snapshot_diff_note(). Does not change the snapshots.
  */
 #include "sm/manager.h"
 
 struct differ {
 	struct sm *sm;
+	const struct fab *is;
+	const uint32_t *node_of;	 /* of `is`: into the topology database */
+	bool was_active;		 /* every link of the old snapshot */
 	uint32_t counts[SM_NOTE_NKINDS]; /* of the four kinds */
 	uint32_t n;
 };
@@ -61,9 +64,25 @@ static bool has_link(const struct fab *f, node_id n, unsigned num, struct sm_por
 	return peer != FAB_NONE && same_ref(ref(f, peer), far);
 }
 
+static bool is_reset(const struct differ *d, port_id p)
+{
+	const struct sm_topology *t = &d->sm->topo;
+	const struct sm_node *n = &t->nodes.at[d->node_of[d->is->ports[p].node]];
+
+	return t->ports.at[n->first_port + d->is->ports[p].num].pi.state == IBA_PORT_INIT;
+}
+
+/* Port p of the new snapshot has a link that the old one has, too. */
+static bool went_and_came(const struct differ *d, port_id p)
+{
+	return d->was_active && (is_reset(d, p) || is_reset(d, d->is->ports[p].peer));
+}
+
 static void missing_links_of(struct differ *d, const struct fab *in, node_id n,
 			     const struct fab *from, node_id same, enum sm_note_kind kind)
 {
+	node_id now = in == d->is ? n : same;
+
 	for (unsigned i = 1; i <= in->nodes[n].nports; i++) {
 		port_id p = fab_port_id(in, n, i), peer = in->ports[p].peer;
 		struct sm_port_ref near, far;
@@ -72,7 +91,7 @@ static void missing_links_of(struct differ *d, const struct fab *in, node_id n,
 			continue;
 		near = ref(in, p);
 		far = ref(in, peer);
-		if (!has_link(from, same, i, far))
+		if (!has_link(from, same, i, far) || went_and_came(d, fab_port_id(d->is, now, i)))
 			add(d, (struct sm_note){
 				       .kind = kind,
 				       .about = {.kind = SM_ABOUT_LINK, .a = near, .b = far},
@@ -96,9 +115,13 @@ static void missing_links(struct differ *d, const struct fab *in, const struct f
 	}
 }
 
-void sm_snapshot_diff_note(struct sm *sm, const struct fab *was, const struct fab *is)
+void sm_snapshot_diff_note(struct sm *sm, const struct fab *was, const struct fab *is,
+			   const uint32_t *node_of)
 {
-	struct differ d = {.sm = sm};
+	struct differ d = {.sm = sm,
+			   .is = is,
+			   .node_of = node_of,
+			   .was_active = !sm->core.incomplete && sm->routes.tables};
 
 	missing_nodes(&d, was, is, SM_NOTE_NODE_GONE);
 	missing_nodes(&d, is, was, SM_NOTE_NODE_CAME);

@@ -166,6 +166,7 @@ void sm_snapshot_free(struct sm *sm);
 bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si);
 
 /* snapshot_diff.c: notes for the links and nodes that differ between two snapshots */
-void sm_snapshot_diff_note(struct sm *sm, const struct fab *was, const struct fab *is);
+void sm_snapshot_diff_note(struct sm *sm, const struct fab *was, const struct fab *is,
+			   const uint32_t *node_of); /* of the new one */
 
 #endif

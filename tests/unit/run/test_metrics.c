@@ -191,6 +191,7 @@ TEST(without_a_connection)
 TEST(metrics_of_a_subnet)
 {
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
+	const uint64_t notes[SM_NOTE_NKINDS] = {[SM_NOTE_LINK_DOWN] = 3};
 	struct run_change change = {.number = 7};
 	struct strbuf out = {0};
 	struct settings rc;
@@ -213,6 +214,7 @@ TEST(metrics_of_a_subnet)
 			      .uptime_ms = 1234,
 			      .changes = &change,
 			      .nchanges = 1,
+			      .notes = notes,
 			      .port.name = "a \"quoted\\ \nname\" \xff\x01"};
 	run_metrics(&v, &out);
 	om_parse(&o, out.s);
@@ -223,6 +225,7 @@ TEST(metrics_of_a_subnet)
 	has(out.s, "weft_hosts 8");
 	has(out.s, "weft_lids 14");
 	has(out.s, "weft_changes_total 7");
+	has(out.s, "weft_notes_total{note=\"link_down\"} 3");
 	has(out.s, "weft_mads_total{direction=\"in\"} 12");
 	has(out.s, "weft_uptime_seconds 1.234");
 	has(out.s, "weft_round_clean 1");
