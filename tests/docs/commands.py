@@ -7,6 +7,7 @@ was started in it. Prints TAP, one case a command. Does not read Markdown (block
 not check names in prose (names.py does).
 """
 
+import fcntl
 import json
 import os
 import re
@@ -35,8 +36,10 @@ class Shell:
             os.mkdir(os.path.join(self.dir, name))
         os.symlink(os.path.abspath(weft), os.path.join(self.dir, "bin/weft"))
         self.status_read, status_write = os.pipe()
+        prefix = self.isolated()
+        self.lock = None if prefix else self.wait_for_others()
         self.bash = subprocess.Popen(
-            self.isolated() + ["bash", "--noprofile", "--norc"],
+            prefix + ["bash", "--noprofile", "--norc"],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             cwd=self.work, env=self.environment(), pass_fds=[status_write],
             start_new_session=True)
@@ -59,6 +62,13 @@ class Shell:
             if shutil.which("unshare") and not subprocess.run(prefix + ["true"], capture_output=True).returncode:
                 return prefix
         return []
+
+    @staticmethod
+    def wait_for_others():
+        """Documents use the same names of sockets: without a namespace one runs after the other."""
+        lock = open(os.path.join(tempfile.gettempdir(), f"weft-docs-{os.getuid()}.lock"), "w", encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
 
     def say(self, text):
         self.bash.stdin.write(text.encode())
