@@ -19,7 +19,7 @@ def ratio($a; $b): if $b == 0 then (if $a == 0 then "-" else "inf" end) else $a 
 def with_sd($key): "\(getpath(["mean"] + $key) | short) ± \(getpath(["sd"] + $key) | short)";
 def with_sd_ms($key): "\(getpath(["mean"] + $key) | ms) ± \(getpath(["sd"] + $key) | ms)";
 
-# From the notice until the first tables of the change were in all switches; where traps that went
+# From the detection until the first tables of the change were in all switches; where traps that went
 # astray start more rounds, the last of them counts.
 def usable_key: if .mean.time_s.provisional > 0 then "provisional" else "final" end;
 def usable_s: .mean.time_s[usable_key];
@@ -37,7 +37,7 @@ def lost_cell: if packets then with_sd(["packets", "lost"]) else "-" end;
 # How long not all pairs of hosts that cables connect reached each other, in all.
 def cut_cell: if packets then with_sd_ms(["connectivity_below_s"]) else "-" end;
 
-def steps_table: rows(["mechanism", "noticed ms", "discovery ms", "computation ms", "distribution ms",
+def steps_table: rows(["mechanism", "detected ms", "discovery ms", "computation ms", "distribution ms",
 	"tables in place ms", "cut off ms", "SMPs", "lost", "at most", "inactive port", "deactivated", "turn off", "turned back", "unroutable",
 	"cleared", "futile"];
 	.label, (.mean.time_s.detection | ms), with_sd_ms(["time_s", "discovery"]),

@@ -143,7 +143,7 @@ aim_table()
 {
 	cjq '[.[] | select(.table == "steps" and .share > 0 and .how == "deactivation")] |
 		group_by([.cpu, (.fabric | startswith("tree")), (.fabric | length), .fabric]) |
-		(["fabric", "CPU", "by traps: improved", "weft", "ratio", "noticed and explored ms", "by sweeps: improved", "weft", "ratio"] | join("\t")),
+		(["fabric", "CPU", "by traps: improved", "weft", "ratio", "detected and explored ms", "by sweeps: improved", "weft", "ratio"] | join("\t")),
 		(.[] | . as $g | def of($l): $g[] | select(.label == $l);
 		 [$g[0].title, $g[0].cpu] +
 		 ([["improved+traps", "weft"], ["improved", "weft, sweeps alone"]] |
