@@ -31,5 +31,5 @@ mkdir -p "$out"
 		# shellcheck disable=SC2086 # two words
 		row $size
 	done
-} | tee "$out/restarts.md"
+} | commas | tee "$out/restarts.md"
 [ -z "$docs" ] || write_result restarts.md restarts < "$out/restarts.md"

@@ -13,6 +13,9 @@ run_line()
 	printf 'Run of %s, revision %s, %s, %s cores:\n' "$(date -u +%F)" "$revision" "$cpu" "$(nproc)"
 }
 
+# Numbers with commas: 1,234,567.
+commas() { sed -E ':a; s/\B([0-9]{3})(\b|,)/,\1\2/; ta'; }
+
 # write_result FILE BLOCK: replaces the block of docs/results/FILE with the table from standard input, below the
 # line that says which run it is of.
 write_result()

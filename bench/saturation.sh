@@ -50,8 +50,8 @@ links()
 }
 
 mkdir -p "$out"
-sizes | tee "$out/saturation.md"
-links | tee "$out/saturation-links.md"
+sizes | commas | tee "$out/saturation.md"
+links | commas | tee "$out/saturation-links.md"
 if [ -n "$docs" ]; then
 	write_result saturation.md saturation < "$out/saturation.md"
 	write_result saturation.md saturation-links < "$out/saturation-links.md"
