@@ -395,7 +395,7 @@ static int sim_demo(char **args, unsigned nargs)
 const struct cli_cmd cmd_sim_demo = {
 	.name = "sim demo",
 	.args = "",
-	.summary = "a fat tree comes up, loses a switch and recovers",
+	.summary = "bring a fat tree up and recover from the failure of a switch",
 	.about =
 		"Runs the manager on an embedded 8-port 3-tree in simulated time and prints a timeline and a table of "
 		"phases, as 'make run' does.",

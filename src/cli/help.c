@@ -258,7 +258,7 @@ void cli_help_overview(struct strbuf *b, const struct cli_app *app)
 		strbuf_addf(b, "\n%s: %s\n", g->name, g->title);
 		group_commands(b, app, g);
 	}
-	strbuf_add(b, "\nand:\n");
+	strbuf_add(b, "\nother commands:\n");
 	group_commands(b, app, NULL);
 	strbuf_add(b, "\nexamples:\n");
 	for (const struct cli_cmd *const *c = app->first; *c; c++)

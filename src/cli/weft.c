@@ -22,8 +22,8 @@ static const struct cli_cmd *const commands[] = {
 /* clang-format on */
 
 static const struct cli_group groups[] = {
-	{"topo", "make, look at and compare fabrics, as netlists"},
-	{"route", "compute forwarding tables and prove them"},
+	{"topo", "generate, inspect and compare fabrics as netlists"},
+	{"route", "compute and verify forwarding tables"},
 	{"sim", "run the subnet manager on a simulated fabric"},
 	{"mad", "management packets"},
 	{0},

@@ -287,7 +287,7 @@ TEST(overview_groups_by_first_word)
 	cli_help_overview(&b, &app);
 	assert_non_null(strstr(b.s, "weft 7.8.9 - a loom\n"));
 	assert_non_null(strstr(b.s, "\nloom: making\n  loom weave  Weave a fabric\n"));
-	assert_non_null(strstr(b.s, "\nand:\n  rest        Do nothing\n"));
+	assert_non_null(strstr(b.s, "\nother commands:\n  rest        Do nothing\n"));
 	assert_non_null(strstr(b.s, "\nexamples:\n  weft loom weave net.txt\n\n"));
 	strbuf_free(&b);
 }
