@@ -149,7 +149,7 @@ static int compute(struct computed *c, const char *file)
 	rank = mem_array(c->f->nswitches, sizeof(*rank));
 	rt_updown_rank_by(c->f, o.root, o.directions, rank);
 	graph_count(c, rank);
-	vo.rank = rank;
+	vo.rank = rt_engine_find(opt.engine)->updown ? rank : NULL;
 	cli_stage("verifying");
 	start = cli_wall_s();
 	rc = rt_verify(c->f, c->t, &vo, &c->r, &e);

@@ -315,7 +315,8 @@ struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e)
 {
 	struct fab_builder *b;
 	struct lid_pool *pool;
-	uint32_t next[2] = {1, 1u << (lmc & 7)}; /* where to look on, for LMC 0 and for lmc */
+	uint32_t next[2] = {
+		1, 1u << (lmc & 7)}; /* where the next search starts, for LMC 0 and for lmc */
 
 	if (lmc > 7) {
 		err_set(e, -EINVAL, "found LMC %u, expected 0 to 7", lmc);

@@ -77,7 +77,8 @@ static int assign(struct nl *l, int what)
 	int rc;
 
 	if (what <= SET_ROUTER)
-		l->node = FAB_NONE; /* a lost node line must not give its ports to the one before */
+		l->node =
+			FAB_NONE; /* ports after a lost node line must not go to the previous node */
 	if (what >= SET_SWITCH && what <= SET_ROUTER)
 		return assign_guid(l, what == SET_CA	   ? IBA_NODE_CA
 				      : what == SET_SWITCH ? IBA_NODE_SWITCH
@@ -194,7 +195,7 @@ static bool is_complaint(const struct nl *l)
 	return nl_take_dec(&s, l->end, &v) && s < l->end && *s == ';';
 }
 
-/* A node that did not answer may be missing from the file, so that is worth a warning. */
+/* A node that did not respond may be missing from the file: warn. */
 static int complaint_line(struct nl *l)
 {
 	struct strbuf b = {0};
@@ -206,8 +207,8 @@ static int complaint_line(struct nl *l)
 	return 0;
 }
 
-/* A capture may begin with what a terminal's log has above it: a header, a prompt, a login message.
- * Whether to skip it or to refuse the file is known when the first node comes, or none. */
+/* A capture may begin with lines of a terminal's log: a header, a prompt, a login message. The
+ * first node decides that they are skipped; a file without a node is refused. */
 static int preamble_line(struct nl *l)
 {
 	if (!l->preamble_lines++) {
@@ -226,7 +227,7 @@ static int unknown_line(struct nl *l)
 	return nl_fail(l, "a node, a port, an assignment or a comment");
 }
 
-/* The first statement: what stands before it is no part of the netlist. */
+/* The first statement: the lines before it are not part of the netlist. */
 static void begin(struct nl *l)
 {
 	struct strbuf b = {0};

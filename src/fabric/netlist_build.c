@@ -11,7 +11,7 @@ struct build {
 	struct nl *l;
 	struct fab_builder *b;
 	VEC(port_id) first; /* node -> its port 0, while snapshots are not there yet */
-	uint32_t *said;	    /* port -> 1 + the port line that spoke first, 0 when none did */
+	uint32_t *said;	    /* port -> 1 + the first port line about it, 0 when there is none */
 };
 
 /* ---- how messages call an end ---- */
@@ -70,8 +70,9 @@ static void warn_link(struct nl *l, const struct nl_end *d, const char *why)
 
 /* ---- nodes ---- */
 
-/* Nodes called by text get the GUIDs ibsim would give: one a switch, one more than it has ports a
- * CA (its ports take those behind it). GUIDs that the file uses elsewhere are passed over. */
+/* Nodes named by text get the GUIDs that ibsim would give: one for a switch; for a CA one more
+ * than it has ports, since its ports take the following ones. GUIDs that the file uses elsewhere
+ * are skipped. */
 static void make_guids(struct nl *l)
 {
 	uint64_t next[4] = {0}, last_wish[4] = {0};
@@ -84,7 +85,7 @@ static void make_guids(struct nl *l)
 		if (n->guid)
 			continue;
 		if (n->guid_wish > *at || n->guid_wish < last_wish[n->type])
-			*at = n->guid_wish; /* but do not go back to where none was free before */
+			*at = n->guid_wish; /* continue where the last search ended */
 		last_wish[n->type] = n->guid_wish;
 		while (!*at || map64_get(&l->by_guid, *at) != MAP_NONE)
 			++*at;
@@ -193,7 +194,7 @@ static uint32_t *said_slot(struct build *w, uint32_t node, unsigned num)
 	return &w->said[w->first.at[node] + num];
 }
 
-/* The same port a second time: harmless when both lines say the same. */
+/* The same port a second time: no conflict when both lines state the same. */
 static void warn_repeated(struct nl *l, const struct nl_end *d, const struct nl_end *first)
 {
 	char why[80];
@@ -207,7 +208,7 @@ static void warn_repeated(struct nl *l, const struct nl_end *d, const struct nl_
 	warn_link(l, d, why);
 }
 
-/* What a line says of its own port. The first line about a port is the one that counts. */
+/* What a line states about its own port. The first line about a port counts. */
 static void hear(struct build *w, uint32_t i)
 {
 	const struct nl_end *d = &w->l->ends.at[i];
@@ -233,7 +234,7 @@ static void hear(struct build *w, uint32_t i)
 	}
 }
 
-/* A cable has one length, whichever end tells it. */
+/* A cable has one length, stated at either end. */
 static void hear_cable(struct build *w, const struct nl_end *d, const struct nl_end *far)
 {
 	struct fab_port *p = fab_builder_port(w->b, d->node, d->num);
@@ -247,7 +248,8 @@ static void hear_cable(struct build *w, const struct nl_end *d, const struct nl_
 	fab_builder_port(w->b, d->far_node, d->far_num)->cable_cm = p->cable_cm;
 }
 
-/* What a line says of the far port serves where that port's own line is silent. */
+/* What a line states about the far port counts where that port has no line of its own that
+ * states it. */
 static void hear_far(struct build *w, const struct nl_end *d)
 {
 	uint32_t told = *said_slot(w, d->far_node, d->far_num);

@@ -57,7 +57,7 @@ int nl_fail_found(struct nl *l, const char *expected, const char *fmt, ...)
 		       expected);
 }
 
-/* How much of a number that is too large is worth showing. */
+/* How many digits of a number that is too large a message shows. */
 int nl_shown(const char *start, const char *end)
 {
 	return (int)MIN(end - start, (ptrdiff_t)40);
@@ -119,7 +119,7 @@ bool nl_take(struct nl *l, char c)
 	return true;
 }
 
-/* Digits of a decimal number, held at UINT64_MAX when there are too many. */
+/* Digits of a decimal number; UINT64_MAX when there are too many. */
 bool nl_take_dec(const char **at, const char *end, uint64_t *v)
 {
 	const char *start = *at;

@@ -53,7 +53,7 @@ static uint32_t intern(struct nl *l, struct nl_span id)
 	return sym;
 }
 
-/* S-, H- or R- and 16 digits, the way ibnetdiscover writes ids. GUID 0 is no name for anything. */
+/* S-, H- or R- and 16 digits, as ibnetdiscover writes ids. GUID 0 names no node. */
 static bool take_guid_id(struct nl *l, struct nl_id *id)
 {
 	const char *s = l->at + 2;
@@ -192,14 +192,14 @@ static void apply_pending(struct nl *l, struct nl_node *n)
 	n->has_port0_guid = fits && p->has_port0_guid && n->type == IBA_NODE_SWITCH;
 	n->vendor_id = p->vendor_id;
 	n->device_id = p->device_id;
-	/* Like ibsim: a GUID given once is counted on from for the nodes called by text that
-	 * follow. */
+	/* Like ibsim: following nodes that are named by text count on from a GUID given once. */
 	if (fits && !n->id.guid)
 		l->next_guid[n->type] = p->guid + (n->type == IBA_NODE_SWITCH ? 1 : n->nports + 1u);
 	l->pending = (struct nl_pending){0};
 }
 
-/* The same node once more: the first line is kept, what it left open is filled in. */
+/* The same node once more: the first line counts, the second one adds what the first does not
+ * state. */
 static int node_again(struct nl *l, uint32_t at, const struct nl_node *n)
 {
 	struct nl_node *first = &l->nodes.at[at];

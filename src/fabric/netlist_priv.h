@@ -18,10 +18,10 @@ struct nl_span {
 	size_t n;
 };
 
-/* How a node is called: by its GUID ("S-" and 16 digits), or by any text (ibsim allows that). */
+/* How a node is named: by its GUID ("S-" and 16 digits), or by any text (ibsim allows that). */
 struct nl_id {
 	uint64_t guid; /* 0: called by text */
-	uint32_t sym;  /* number of the text, FAB_NONE when called by GUID */
+	uint32_t sym;  /* number of the text, FAB_NONE when named by GUID */
 	char letter;   /* S, H or R as written */
 };
 
@@ -29,7 +29,7 @@ struct nl_node {
 	struct nl_id id;
 	struct nl_span name;
 	uint64_t guid;	    /* 0: to be made up */
-	uint64_t guid_wish; /* then this one, or the next that is free */
+	uint64_t guid_wish; /* in that case this one, or the next free one */
 	uint64_t sys_guid, port0_guid;
 	uint32_t line, vendor_id;
 	uint16_t device_id, lid;
@@ -38,7 +38,7 @@ struct nl_node {
 	bool has_name, has_lid, has_sys_guid, has_port0_guid;
 };
 
-/* One port line: what it says of its own end, and by the way of the far one. */
+/* One port line: what it states about its own end and about the far end. */
 struct nl_end {
 	struct nl_id far_id;
 	uint64_t guid, far_guid;
@@ -66,7 +66,8 @@ struct nl {
 	const char *at, *end; /* the rest of the current line */
 	uint32_t line;
 	uint32_t node; /* whose port lines these are, FAB_NONE before a node line */
-	/* Lines before the first statement that are none: what a terminal's log has there. */
+	/* Lines before the first statement that are not netlist lines, as in the log of a
+	 * terminal. */
 	bool begun;
 	struct nl_span preamble; /* the first of them */
 	uint32_t preamble_line, preamble_lines;

@@ -209,7 +209,7 @@
 	F(uint16_t, switch_lid, 384, 16, DEC)                                                      \
 	F(uint8_t, switch_port, 400, 8, DEC)
 
-/* Beyond IBA: FDR10, as devices of Mellanox tell it (attribute 0xff90). */
+/* Beyond IBA: FDR10, as devices of Mellanox report it (attribute 0xff90). */
 #define IBA_MLNX_EXT_PORT_INFO_FIELDS(F, A)                                                        \
 	F(uint8_t, state_change_enable, 24, 8, HEX)                                                \
 	F(uint8_t, speed_supported, 56, 8, HEX)                                                    \

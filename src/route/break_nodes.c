@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Break nodes: the turns that the directions of the links forbid (thesis 7.1.1). Keeps no state;
- * the way in is rt_forbidden_turns(). Switches nothing off.
+ * Break nodes: the turns that the directions of the links forbid (thesis 7.1.1). Keeps no state; the
+ * way in is rt_forbidden_turns(). Disables no turn.
  */
 #include "route/route.h"
 
@@ -20,7 +20,8 @@ static unsigned up_ports(const struct fab *f, const uint64_t *rank, uint32_t s, 
 	return nup;
 }
 
-/* Two parallel links lead up to one switch, and down the one and up the other is a turn as well. */
+/* Of two parallel links to one switch, down the one and up the other is a forbidden turn as
+ * well. */
 void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out)
 {
 	uint8_t up[256];

@@ -40,7 +40,8 @@ void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out)
 		cdg_row(c, from, pair / c->nvls, pair % c->nvls)[out / 64] &= ~(1ull << out % 64);
 }
 
-/* A vertex is vl * nports + port id. Port 0 of the switch behind it: only one with successors has such. */
+/* A vertex is vl * nports + port id. Port 0 of the switch behind the port, FAB_NONE when there
+ * is none. */
 static port_id base_of(const struct cdg *c, uint32_t v)
 {
 	port_id peer = c->f->ports[v % c->f->nports].peer;

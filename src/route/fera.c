@@ -23,7 +23,7 @@ static uint32_t peer_switch(const struct fab *f, port_id p)
 
 /* ---- the graph ---- */
 
-/* A cable from a switch to itself leads nowhere and is left out. */
+/* A cable from a switch to itself reaches no other switch and is left out. */
 static void arcs_make(struct fera *g, const uint64_t *rank)
 {
 	const struct fab *f = g->f;
@@ -112,7 +112,7 @@ static void levels_make(struct fera *g)
 	free(queue);
 }
 
-/* Number the switches so that those under one switch of the next level follow one another. */
+/* Number the leaf switches so that those under one switch of the next level are consecutive. */
 static uint32_t number_siblings(struct fera *g, uint32_t mid, uint32_t next)
 {
 	const struct fab *f = g->f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * FERa's search, for those who need it for some destinations only. A struct fera is made once for a
+ * FERa's search, also used by update.c for single destinations. A struct fera is made once for a
  * fabric and its ranks and only read afterwards; a struct work belongs to one thread.
  */
 #ifndef WEFT_ROUTE_FERA_H

@@ -110,14 +110,14 @@ void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf
 struct reader {
 	const struct fab *f;
 	struct dump_line l;
-	struct rt_tables *t;  /* grows with the LIDs */
-	uint32_t top;	      /* largest LID met */
-	uint32_t sw;	      /* whose table this is, FAB_NONE before the first */
-	uint32_t *heading;    /* by switch: line of its heading, 0: none yet */
-	struct map64 by_guid; /* port GUID -> port id */
-	uint64_t *lid_guid;   /* by LID: port GUID it was seen with */
-	port_id *lid_port;    /* by LID: the port that is, FAB_NONE when f does not have it */
-	uint32_t *lid_line;   /* by LID: where it was first said, 0: not yet */
+	struct rt_tables *t;	     /* grows with the LIDs */
+	uint32_t top;		     /* largest LID met */
+	uint32_t sw;		     /* whose table this is, FAB_NONE before the first */
+	uint32_t *heading;	     /* by switch: line of its heading, 0: none yet */
+	struct map64 by_guid;	     /* port GUID -> port id */
+	uint64_t *lid_guid;	     /* by LID: port GUID it was seen with */
+	port_id *lid_port;	     /* by LID: that port, FAB_NONE when f does not have it */
+	uint32_t *lid_line;	     /* by LID: the line that first named it, 0: none yet */
 	uint16_t *lid_min, *lid_max; /* by port id; 0: none */
 };
 
@@ -128,11 +128,9 @@ static bool is_named(const struct fab *f, port_id p, const char *name, size_t le
 	return strlen(has) == len && !memcmp(has, name, len);
 }
 
-/*
- * The port that a GUID and a name in the dump mean. The GUID decides unless the other reading of it
- * is the one that fits the name. A reading by node GUID alone is believed only if no name speaks
- * against it.
- */
+/* The port that a GUID and a name in the dump mean. The GUID decides, unless the port found by
+ * node GUID is the one that has this name. A port found by node GUID alone counts only if its
+ * name is the same or unknown. */
 static port_id port_find(const struct reader *r, uint64_t guid, const char *name, size_t len)
 {
 	port_id p = map64_get(&r->by_guid, guid), q;
@@ -316,7 +314,8 @@ static int port_take(const struct reader *r, struct fab_port *x, port_id p)
 	return 0;
 }
 
-/* A port that the dump does not speak of keeps its LIDs unless the dump gave one of them away. */
+/* A port that the dump does not name keeps its LIDs, unless the dump gives one of them to
+ * another port. */
 static void port_keep(const struct reader *r, struct fab_port *x)
 {
 	for (unsigned i = 0; x->lid && i < 1u << x->lmc; i++)

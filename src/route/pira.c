@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Engine "pira", Partially Implicit Routing (thesis 6.2.3): what leads up is left to a default
- * port. Keeps no state between calls; the way in is rt_pira.route(). Leaves the entries that the
- * default port stands for open: rt_tables_fill() writes them.
+ * Engine "pira", Partially Implicit Routing (thesis 6.2.3): routes up go by a default port. Keeps no
+ * state between calls; the way in is rt_pira.route(). Leaves entries empty that go by the default port:
+ * rt_tables_fill() writes them.
  *
  * Switches are visited by rank, each after all its upper neighbours, and hosts after all switches.
  * A host has one upper neighbour, so every switch reaches it as it reaches the host's switch. That
@@ -85,7 +85,8 @@ static void visit(struct pira *g, uint32_t x)
 		memset(to_x, IBA_PORT_NONE, f->nswitches);
 	else
 		memcpy(to_x, column(g, parent), f->nswitches);
-	/* backwards: of parallel links the one with the smallest port number of x stays */
+	/* backwards: of parallel links the one with the smallest port number of x is written
+	 * last */
 	for (unsigned p = f->nodes[n].nports; p > 0; p--) {
 		uint32_t v = upper(g, x, p);
 

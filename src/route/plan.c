@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How to get from tables in use to new ones without harm (rt_plan()). State: struct plan, for one
- * call. Programs nothing and believes no engine: it looks at the dependencies the tables have.
+ * How to get from tables in use to new ones without deadlock (rt_plan()). State: struct plan, for one
+ * call. Programs nothing and trusts no engine: it looks at the dependencies that the tables have.
  *
- * A packet that waits in a switch came by an entry of the switch before it and leaves by an entry
- * of this one, each the old or the new. All such pairs together, over all destinations, are every
- * dependency that can exist on the way. If they have no cycle there is no deadlock, whatever the
- * order; and no loop, for a loop of entries is a cycle of dependencies too. Tables with several lanes
- * are followed packet by packet instead (plan_lanes.c).
+ * A packet that waits in a switch came by an entry of the previous switch and leaves by an entry of
+ * this one, each old or new. All such pairs together, over all destinations, are every dependency that
+ * can exist on the way. If they have no cycle there is no deadlock in any order, and no loop, since a
+ * loop of entries is a cycle of dependencies. Tables with several lanes are followed packet by packet
+ * instead (plan_lanes.c).
  */
 #include "route/plan_priv.h"
 #include "route/route_priv.h"
@@ -18,7 +18,7 @@ struct plan {
 	const struct rt_tables *given_old, *given_new; /* as the caller gave them: with lanes */
 	struct plan_graphs g;
 	uint64_t *wired;    /* [switch][4]: ports with a switch behind them */
-	uint8_t *open;	    /* a row without entries */
+	uint8_t *open;	    /* an empty row */
 	VEC(uint16_t) lids; /* with an entry that differs somewhere */
 	uint64_t entries, blocks;
 	int threads;
@@ -26,7 +26,7 @@ struct plan {
 
 /* ---- what differs ---- */
 
-/* A copy of t with LIDs up to top: rows that are equally long need no second thought. */
+/* A copy of t with LIDs up to top, so that rows of both tables are equally long. */
 static struct rt_tables *widen(const struct rt_tables *t, uint32_t top)
 {
 	struct rt_tables *c = rt_tables_new(t->nswitches, top);
@@ -102,7 +102,8 @@ static uint32_t behind(const struct plan *p, uint32_t s, unsigned port)
 	return f->switch_index[f->ports[f->ports[fab_port_id(f, f->switches[s], port)].peer].node];
 }
 
-/* A row, and by its ports the rows of the switches behind them; an open one where there is none. */
+/* A row, and by its ports the rows of the switches behind them; an empty row where there is
+ * none. */
 struct rows {
 	const uint8_t *own, *behind[256];
 };
@@ -150,7 +151,7 @@ static void collect_new(struct plan *p, uint32_t s, seen_ports seen)
 }
 
 /* Pairs in which old entries take part. The order outwards rules out only one kind: an entry
- * changes after the one behind it, so nobody comes by a new entry and meets an old one. */
+ * changes after the one behind it, so no packet arrives by a new entry and meets an old one. */
 static void collect_old(struct plan *p, uint32_t s, seen_ports seen, seen_ports any)
 {
 	struct rows old, new;
@@ -216,7 +217,7 @@ static bool is_cyclic(const struct cdg *c)
 	return n;
 }
 
-/* The cheapest kind that does; what is left of the graph has no cycle. */
+/* The cheapest kind of plan that leaves no cycle. */
 static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, struct err *e)
 {
 	int rc;
@@ -235,7 +236,7 @@ static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, str
 		cdg_cut(&p->g.outward, out->turns.at[i].sw, out->turns.at[i].in,
 			out->turns.at[i].out);
 	if (!rc && is_cyclic(&p->g.outward))
-		rc = err_set(e, -EINVAL, "plan: switching turns off is not enough");
+		rc = err_set(e, -EINVAL, "plan: disabling turns is not enough");
 	return rc;
 }
 
@@ -328,7 +329,7 @@ const char *rt_plan_name(enum rt_plan_kind k)
 	case RT_PLAN_OUTWARDS:
 		return "outwards";
 	case RT_PLAN_TURNS:
-		return "turns off";
+		return "disable turns";
 	}
 	return "?";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which turns to switch off so that a dependency graph has no cycle. State: struct graph, the
+ * Which turns to disable so that a dependency graph has no cycle. State: struct graph, the
  * cyclic parts of the dependency graph; the way in is turns_choose(). Does not know tables.
  *
  * Without the turns that ranks forbid there is no cycle at all. From there turns are put back as

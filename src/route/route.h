@@ -19,7 +19,7 @@ struct rt_tables {
 	uint32_t stride; /* bytes a row: top_lid + 1 rounded up to 64 */
 	uint8_t *lft;	 /* nswitches * stride, 255 where nothing was computed */
 	uint8_t *
-		dflt; /* by switch: the way for entries left open, 255: none; NULL: no such engine */
+		dflt; /* by switch: default port of empty entries, 255: none; NULL: no default ports */
 	uint64_t entries;	/* entries the engine computed, default ports not counted */
 	struct rt_lanes *lanes; /* NULL: one lane; see "service levels and virtual lanes" */
 };
@@ -31,13 +31,13 @@ static inline uint8_t *rt_row(const struct rt_tables *t, uint32_t sw)
 
 struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid);
 void rt_tables_free(struct rt_tables *t);
-/* The tables of fabric `from` in the order of the switches of `to` (by GUID): what a switch has now
- * it also has in the next snapshot. Rows of new switches are open, those of lost ones left out, LIDs
- * stay what they are. Lanes go with them; new switches have row 0 and map 0. */
+/* The tables of fabric `from` in the order of the switches of `to`, by GUID. Rows of new switches are
+ * empty, rows of lost ones are left out, LIDs do not change. Lanes go with the tables; new switches have
+ * row 0 and map 0. */
 struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables *t,
 				  const struct fab *to);
-/* Write the default ports into the entries left open, as a linear table needs it (thesis 6.2.3);
- * LID 0 stays 255. Tables without default ports are left as they are. */
+/* Write the default ports into empty entries, as a linear table needs it (thesis 6.2.3); LID 0 stays
+ * 255. Tables without default ports do not change. */
 void rt_tables_fill(struct rt_tables *t);
 
 /* ---- service levels and virtual lanes ---- */
@@ -140,10 +140,10 @@ struct rt_opts {
 	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
 	enum rt_directions directions;
 	unsigned threads; /* 0: as many as the machine has */
-	/* By switch index: use these ranks instead of root and directions; NULL: as said above. */
+	/* By switch index: use these ranks instead of root and directions; NULL: use those. */
 	const uint64_t *rank;
-	/* For rt_update() only: what was before the change (NULL: it looks at everything), and whether
-	 * links that are new get their share of what others carry well already. */
+	/* For rt_update() only: the state before the change (NULL: not known, search everything), and
+	 * whether new links take over their share of routes that need not move. */
 	const struct rt_before *before;
 	bool even;
 };
@@ -217,12 +217,12 @@ node_id rt_root_choose(const struct fab *f, const uint64_t *guids, size_t n, nod
 
 /*
  * The ranks in use before a change, carried over to the snapshot after it so that as few links as
- * possible turn round. old[s] is the rank of switch s before, UINT64_MAX when it is new. In the
+ * possible change direction. old[s] is the previous rank of switch s, UINT64_MAX when it is new. In the
  * result the root is the only switch without an upper neighbour in its part of the fabric (every
- * other part has a sink of its own), ranks count from 0, each is there once, and switches that need
- * not move keep their order. New switches come where they have the directions that a graph made anew
- * would give them, as far as the old order allows. Returns how many links between switches known
- * before changed direction.
+ * other part has a sink of its own), ranks count from 0 without gaps or duplicates, and switches that
+ * need not move keep their order. New switches come where their links have the directions of a new
+ * graph, as far as the old order allows. Returns how many links between previously known switches
+ * changed direction.
  */
 uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old,
 			     uint64_t *rank);
@@ -243,26 +243,26 @@ typedef VEC(struct rt_turn) rt_turns;
  * links and up the other is a turn as well. */
 void rt_forbidden_turns(const struct fab *f, const uint64_t *rank, rt_turns *out);
 
-/* ---- changing tables without harm ---- */
+/* ---- changing tables while traffic flows ---- */
 
 /*
- * Routes after a change, with as little new as possible: the distances are those of FERa over these
- * ranks (o->rank is needed, every rank once), an entry of `old` stays where it is still among the
- * best, and only destinations that the change touches are searched. An entry that has to move goes to
- * the port least used in its row among the equal best; an entry that was open is dealt as FERa deals
- * it, so from nothing come FERa's tables. LIDs that f has no more get 255. `old` has rows by f's
- * switches and LIDs as f's (see rt_tables_carry()). Fills t as an engine does; t->entries counts the
- * entries of searched destinations and those changed elsewhere.
+ * Routes after a change, with as few changed entries as possible: the distances are those of FERa over
+ * these ranks (o->rank is required, each rank once), an entry of `old` stays where it is still among
+ * the best, and only destinations that the change affects are searched. An entry that must move goes to
+ * the port least used in its row among the equal best; an entry that was empty is chosen as FERa
+ * chooses it, so empty tables become FERa's tables. LIDs that f no longer has get 255. `old` has rows
+ * by f's switches and f's LIDs (see rt_tables_carry()). Fills t as an engine does; t->entries counts
+ * the entries of searched destinations and those changed elsewhere.
  *
- * Tables do not show what is new, so by themselves they let nothing be left out: every destination is
- * searched, and `old` may be anything. With o->before, which must be what rt_fera or rt_update() made
- * and what `old` was carried from, the two snapshots are compared and only what differs is looked at.
- * The result is the same, byte for byte (but for o->even).
+ * Without o->before every destination is searched, and `old` may be any tables. With o->before, which
+ * must be what rt_fera or rt_update() made and what `old` was carried from, the two snapshots are
+ * compared and only differences are searched. The result is the same, byte for byte (except with
+ * o->even).
  *
- * A link that comes back is no better than those that stood in for it, so no entry returns to it. With
- * o->even some do, where FERa would put them: to a port that is not what it was before (with o->before
- * only), or to one that has at least two LIDs of the same destination switch fewer. About as many
- * entries change then as did when the link was lost.
+ * A link that returns is no better than those that replaced it, so no entry returns to it. With o->even
+ * some do, where FERa would put them: to a port whose link changed (with o->before only), or to one
+ * that has at least two LIDs of the same destination switch fewer. About as many entries change then as
+ * when the link was lost.
  */
 struct rt_before {
 	const struct fab *f;
@@ -271,7 +271,7 @@ struct rt_before {
 };
 
 struct rt_update_stats {
-	uint32_t searched; /* destination switches searched anew, of f->nswitches */
+	uint32_t searched; /* destination switches searched, of f->nswitches */
 	uint64_t changed;  /* entries that differ from old */
 };
 
@@ -284,7 +284,7 @@ int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tabl
  * A safe way from the tables in the switches to new ones while traffic flows. Every mixture that can
  * occur on the way is covered: an entry is old or new, switch by switch, in any combination the
  * plan's order allows, and the channel dependencies of all of them together have no cycle but through
- * turns that are switched off. With lanes, a packet may carry the SL of either tables and each
+ * turns that are disabled. With lanes, a packet may carry the SL of either tables and each
  * SL-to-VL map may be either, at any time: hosts learn their SLs late, and maps may be set in any
  * order. So no packet can meet a deadlock or a loop on the way.
  */
@@ -293,27 +293,28 @@ enum rt_plan_kind {
 	RT_PLAN_ANY_ORDER, /* all at once */
 	RT_PLAN_OUTWARDS, /* for each destination from its switch outwards: a switch changes after the
 			    * next switch on its new route has */
-	RT_PLAN_TURNS, /* switch the turns off first (map to VL15), then outwards, then on again */
+	RT_PLAN_TURNS, /* disable turns first (map to VL15), then outwards, then enable them again */
 };
 
 struct rt_plan {
 	enum rt_plan_kind kind;
-	/* RT_PLAN_TURNS only: none of them can be spared, unless finding out took too long. In and out
-	 * may be the same port: mixed tables can send a packet back where it came from. In the order of
-	 * switch, in, out. */
+	/* RT_PLAN_TURNS only: the turns to disable; none can be left out, unless the search for that was
+	 * cut short. In and out may be the same port: mixed tables can send a packet back where it came
+	 * from. In the order of switch, in, out. */
 	rt_turns turns;
 	uint64_t entries; /* that differ */
 	uint64_t blocks;  /* of 64 entries that differ */
 	bool lanes;	  /* service levels or SL-to-VL maps differ */
 };
 
-const char *rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "turns off" */
+const char *
+rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "disable turns" */
 
 /*
- * `old` as in rt_update(); rank: of the new tables (its forbidden turns are what may be switched
- * off, but those the new tables need), NULL: none may be. off: turns that are switched off already and stay so, may be
- * NULL. -EINVAL when the new tables are not free of deadlock themselves, or old and new ones close a
- * cycle without such a turn.
+ * `old` as in rt_update(). rank: of the new tables; turns that it forbids and the new tables do not
+ * take may be disabled; NULL: none may be. off: turns that are and stay disabled, may be NULL. -EINVAL
+ * when the new tables are not free of deadlock themselves, or old and new ones close a cycle without
+ * such a turn.
  */
 int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
 	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *p,
@@ -336,7 +337,7 @@ struct rt_channel {
 
 struct rt_report {
 	bool ok;
-	uint64_t pairs;	      /* ordered pairs of different LIDs' ports that were looked at */
+	uint64_t pairs;	      /* ordered pairs of different endports with LIDs */
 	uint64_t unreachable; /* pairs that end at 255, at a dead port or at the wrong node */
 	uint64_t loops;	      /* pairs that never end */
 	uint64_t discarded; /* pairs that would arrive, but have no VL at some switch on the way */
@@ -348,7 +349,7 @@ struct rt_report {
 	uint64_t link_load_max,
 		link_load_sum; /* routes over a link and direction between switches */
 	uint32_t nlinks;       /* directed links between switches */
-	uint32_t nproblems;    /* texts below, in words for a person: the first few of each kind */
+	uint32_t nproblems;    /* sentences below: the first faults of each kind */
 	char problem[8][192];
 	VEC(struct rt_channel) cycle; /* one credit loop, in order */
 };
@@ -362,9 +363,9 @@ int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_ve
 	      struct rt_report *r, struct err *e);
 void rt_report_free(struct rt_report *r);
 /*
- * The same verdict, quickly, for tables after a change: `before` are tables that were verified with its
- * ranks. Only routes that differ are walked. True: rt_verify() with these ranks would find nothing; false:
- * it may, or the two snapshots do not compare.
+ * The same verdict, quickly, for tables after a change: `before` holds tables that were verified with
+ * its ranks. Only routes that differ are walked. True: rt_verify() with these ranks would find no fault;
+ * false: it may, or the two snapshots do not compare.
  */
 bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
 		      const struct rt_before *before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of this room share and nobody else needs: threads, up/down ranks of fabrics in
- * several parts, and what every engine checks.
+ * Private to src/route: threads, up/down ranks of fabrics in several parts, and checks that every
+ * engine makes.
  *
  * OpenMP is optional. RT_OMP(omp for ...) is a pragma where the compiler has it and nothing where
  * it has not; no result may depend on which.
@@ -19,11 +19,9 @@
 #define RT_OMP(x)
 #endif
 
-/*
- * Threads to use when the caller asked for `want` and there are `jobs` pieces of work. Asked for 0,
- * as many as the machine has, but no more than one for each million of table entries: that many
- * take milliseconds, and so can it take until a second thread runs where other cores are busy.
- */
+/* Threads to use when the caller asked for `want` and there are `jobs` pieces of work. For 0: as
+ * many as the machine has, but at most one for each million of table entries. A million entries
+ * take milliseconds, about as long as the start of a thread on a busy machine. */
 static inline int rt_threads(unsigned want, size_t jobs, uint64_t entries)
 {
 	size_t n = want;
@@ -45,8 +43,8 @@ static inline int rt_threads(unsigned want, size_t jobs, uint64_t entries)
  */
 void rt_updown_rank_parts(const struct fab *f, node_id root, uint64_t *rank);
 
-/* A host stands for the switch it hangs on; a host without one, or no root at all, for the first
- * switch. Needs a fabric with switches. */
+/* The switch index of a root: a host stands for the switch it is connected to; a host without
+ * one, or FAB_NONE, for the first switch. Needs a fabric with switches. */
 uint32_t rt_root_switch(const struct fab *f, node_id root);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Forwarding tables and the list of engines. Keeps no state; the way in is rt_compute(). Computes
- * no route itself.
+ * Forwarding tables and the list of engines. Keeps no state; the ways in are rt_tables_new() and
+ * rt_compute(). Computes no route itself.
  */
 #include "route/route_priv.h"
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Routes after a change (rt_update()). State: struct update, for one call; the search is FERa's,
- * what differs is delta.c's. Chooses no ranks and does not say how to program the tables: see
- * plan.c.
+ * Routes after a change (rt_update()). State: struct update, for one call; fera.c searches,
+ * update_delta.c compares the snapshots. Chooses no ranks and does not say how to program the tables:
+ * plan.c does.
  *
- * Within a row entries are decided by destination switch from the first to the last, whoever
- * decides them: a search for all switches or, where the distances have not changed, a look at the
- * few switches that lost the port they used. So neither threads nor hints show in the result.
+ * Within a row, entries are decided by destination switch from the first to the last, either by a
+ * search for all switches or, where the distances did not change, at the few switches that lost the
+ * port they used. So neither threads nor hints change the result.
  */
 #include "route/update.h"
 
 enum {
-	WAVE = 64 /* blocks searched side by side at most, whatever the number of threads */
+	WAVE = 64 /* blocks searched side by side at most, for any number of threads */
 };
 
 struct update {
 	struct fera g;
 	const struct rt_tables *old;
 	struct delta *delta; /* NULL: search everything */
-	uint32_t **use;	     /* by switch: entries by port, NULL while nothing had to be chosen */
-	bool *special;	     /* by switch: one of delta's, decided by mend() */
+	uint32_t **use;	     /* by switch: entries by port, NULL until a choice needs them */
+	bool *special;	     /* by switch: its links changed, so mend() decides its entries */
 	bool *search;	     /* by destination switch */
 	uint64_t *changed, *computed; /* by switch */
 	VEC(uint16_t) gone;
@@ -27,12 +27,12 @@ struct update {
 	bool even;
 };
 
-/* What has to be decided: switch s, destination switch d, its c equal ports. */
+/* One decision: switch s, destination switch d, its c equal ports. */
 struct choice {
 	uint32_t s, d, start; /* start: where FERa begins to deal */
 	unsigned c;
 	uint64_t good[4];	/* the equal ports as bits */
-	const uint64_t *gained; /* ports of s that are not what they were, NULL: not known */
+	const uint64_t *gained; /* ports of s whose link changed, NULL: not known */
 	uint8_t port[256];
 	uint8_t group[256]; /* entries for d by port; counted only for `even` */
 };
@@ -47,8 +47,8 @@ static void put(struct update *u, uint32_t s, uint32_t lid, uint8_t port)
 	*at = port;
 }
 
-/* Entries of a row by port, the stretch behind the last LID included: nobody uses port 255. Four
- * counters side by side, because equal ports often follow one another. */
+/* Count the entries of a row by port, up to its end: no port has number 255. Four counters side
+ * by side, because equal ports often follow one another. */
 static uint32_t *row_use(struct update *u, uint32_t s)
 {
 	const uint8_t *row = rt_row(u->g.t, s);
@@ -94,8 +94,9 @@ static void move(struct update *u, struct choice *x, uint32_t lid, uint8_t had, 
 	x->group[port]++;
 }
 
-/* Whether an entry that could stay goes where FERa would put it, to a port that is new or to one
- * that others for the same switch have left: so a link that comes back gets its share again. */
+/* Whether an entry that could stay moves to where FERa would put it: to a new port, or to a port
+ * that other entries for the same destination switch have left. So a link that returns gets its
+ * share again. */
 static bool goes_back(const struct choice *x, uint8_t had, uint8_t own)
 {
 	if (had == own)
@@ -120,7 +121,7 @@ static void decide_entry(struct update *u, struct choice *x, const struct dest *
 		move(u, x, at->lid, had, own);
 }
 
-/* x has s, d, the ports and what is gained; the rest follows. */
+/* x has s, d, the ports and those gained; this function decides the entries. */
 static void decide(struct update *u, struct choice *x)
 {
 	const struct fera *g = &u->g;
@@ -150,7 +151,7 @@ static void decide(struct update *u, struct choice *x)
 static void decide_searched(struct update *u, const struct work *w, uint32_t s, uint32_t d,
 			    uint32_t i, const uint64_t *gained)
 {
-	struct choice x; /* not all zero first: there are many of them */
+	struct choice x; /* not initialised as a whole: this runs for every row */
 
 	x.gained = gained;
 	x.s = s;
@@ -161,7 +162,7 @@ static void decide_searched(struct update *u, const struct work *w, uint32_t s, 
 	decide(u, &x);
 }
 
-/* Whether an entry for d goes to a port that is not what it was. */
+/* Whether an entry for d uses a port whose link changed. */
 static bool bad_entries(const struct update *u, const struct delta_switch *q, uint32_t d)
 {
 	const struct fera *g = &u->g;
@@ -176,8 +177,8 @@ static bool bad_entries(const struct update *u, const struct delta_switch *q, ui
 	return bad;
 }
 
-/* Distances to d are what they were: mend what is bad, and with `even` let new ports have a share.
- */
+/* Distances to d did not change: replace entries that use lost ports, and with `even` give new
+ * ports a share. */
 static void mend(struct update *u, const struct delta_switch *q, uint32_t nq, uint32_t d)
 {
 	struct choice x;
@@ -234,7 +235,8 @@ static void wave_search(struct update *u, struct wave *v)
 	}
 }
 
-/* Rows of switches that lost nothing themselves. w is scratch: distances are the block's. */
+/* Rows of switches whose own links did not change. w is scratch space; distances are those of
+ * the block. */
 static void wave_row(struct update *u, const struct wave *v, struct work *w, uint32_t s)
 {
 	for (uint32_t b = 0; b < v->nblocks; b++) {
@@ -320,7 +322,7 @@ static void rows_decide(struct update *u)
 
 /* ---- before and after ---- */
 
-/* LIDs that are no destination any more. */
+/* LIDs that no port has any more. */
 static void gone_find(struct update *u)
 {
 	const struct fera *g = &u->g;

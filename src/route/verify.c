@@ -20,7 +20,7 @@ static bool is_host_port(const struct fab *f, port_id p)
 	       f->ports[p].peer != FAB_NONE;
 }
 
-/* Ports that take part: port 0 of switches and connected ports of everything else. */
+/* Endports: port 0 of switches and connected ports of all other nodes. */
 static bool takes_part(const struct fab *f, port_id p)
 {
 	return fab_is_switch(f, f->ports[p].node) ? !f->ports[p].num : is_host_port(f, p);
@@ -184,7 +184,8 @@ static int32_t leave(const struct walker *w, uint32_t s, port_id dest, const uin
 	return ports[s] ? 1 : 0; /* port 0 is the switch itself: no link */
 }
 
-/* Follow the routes from s until something known; then give every switch on the way its end. */
+/* Follow the route from s until a switch whose end is known; then set the end of every switch on
+ * the way. */
 static void walk_from(struct walker *w, uint32_t s, uint32_t lid, port_id dest,
 		      const uint8_t *ports)
 {
@@ -241,8 +242,8 @@ static void mark_carriers(const struct verifier *v, struct walker *w)
 	}
 }
 
-/* Count ends, hops and loads. A switch is met before the one it leads to: flows add up on the way.
- */
+/* Count ends, hops and loads. A switch comes before the one it leads to, so flows add up on the
+ * way. */
 static void account(const struct verifier *v, struct walker *w, port_id dest, uint32_t dest_sw)
 {
 	bool dest_is_switch = !v->f->ports[dest].num;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verifier after a change: what does not differ from tables that were verified is not walked again.
- * State: struct change, for one call; the way in is rt_verify_change(). Says yes only to what rt_verify()
- * with the same ranks says yes to; where the proof does not hold it says no, and the other one decides.
+ * The verifier after a change: walks only what differs from tables that were verified. State: struct
+ * change, for one call; the way in is rt_verify_change(). Says yes only where rt_verify() with the same
+ * ranks does; where the proof does not hold it says no, and rt_verify() decides.
  *
- * A step is another one if the switch has another entry for the LID, or the entry leads to another port
- * than before, or by a link of another direction. A route without such a step is as it was. Any other
- * comes to its first one as it always did; so it is enough to follow the routes that begin with such a
- * step, and to look at the turns into it. Routes to a LID that is new or moved are walked all.
+ * A step differs if the switch has another entry for the LID, or the entry leads to another port than
+ * before, or by a link of another direction. A route without such a step is unchanged. Any other route
+ * reaches its first such step as before; so it is enough to follow the routes that begin with such a
+ * step, and to check the turns into it. All routes to a LID that is new or moved are walked.
  *
  * Lanes need no walk. The ranks prove that links have no cycle of dependencies, and a cycle of (link,
  * VL) pairs would be one of links; it is enough that no map discards a packet.
@@ -18,7 +18,7 @@ enum { UNSEEN, GOOD };
 enum {
 	BLOCK = 64,
 	STEPS_A_SWITCH = 1024
-}; /* of a row compared at once; with more in all the other one is quicker */
+}; /* LIDs of a row compared at once; with more steps than this for each switch rt_verify() is quicker */
 
 struct step {
 	uint32_t sw;
@@ -32,7 +32,7 @@ struct change {
 	uint32_t *was; /* by switch: its index before; FAB_NONE: new */
 	port_id *lids, *old_lids;
 	uint32_t top, old_top;
-	uint8_t *moved; /* by LID: it is somebody else's, or behind another port */
+	uint8_t *moved; /* by LID: another port has it, or its port is behind another switch port */
 	VEC(struct step) steps;
 	uint8_t *end; /* by switch, of one LID */
 	uint32_t *path;
@@ -49,7 +49,7 @@ static uint32_t switch_behind(const struct fab *f, uint32_t s, unsigned port)
 	return peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 }
 
-/* The same port of the same node, or nothing both times. */
+/* Whether both are the same port of the same node, or both none. */
 static bool same_peer(const struct change *x, port_id now, port_id then)
 {
 	const struct fab_port *p, *q;
@@ -61,7 +61,7 @@ static bool same_peer(const struct change *x, port_id now, port_id then)
 	return p->num == q->num && x->f->nodes[p->node].guid == x->b->nodes[q->node].guid;
 }
 
-/* Does this port mean what it meant, the direction of its link included? */
+/* Whether this port leads to the same port as before, in the same direction. */
 static bool port_stands(const struct change *x, uint32_t s, unsigned port)
 {
 	node_id n = x->f->switches[s], m = x->b->switches[x->was[s]];
@@ -78,7 +78,7 @@ static bool port_stands(const struct change *x, uint32_t s, unsigned port)
 
 /* ---- which steps to look at ---- */
 
-/* Nobody can be reached where there is no cable, nor has to be. Who moved is looked at anyway. */
+/* A port without a cable need not be reachable. LIDs that moved are checked separately. */
 static bool wants(const struct change *x, uint32_t lid)
 {
 	port_id p = lid <= x->top ? x->lids[lid] : FAB_NONE;
@@ -134,7 +134,7 @@ static void steps_find(struct change *x)
 	}
 }
 
-/* False: this is not what can be told from before. */
+/* False: the two snapshots do not compare. */
 static bool switches_match(struct change *x)
 {
 	for (uint32_t s = 0; s < x->f->nswitches; s++) {
@@ -144,7 +144,8 @@ static bool switches_match(struct change *x)
 		x->was[s] = m == FAB_NONE ? FAB_NONE : x->b->switch_index[m];
 		if (m != FAB_NONE && (x->was[s] == FAB_NONE || x->b->nodes[m].nports != n->nports))
 			return false;
-		/* Whoever speaks counts; one that began to would be a source that nobody looked at. */
+		/* A switch with a LID is a source. One that has a LID only now is a source that
+		 * was not verified. */
 		if (!x->f->ports[n->first_port].lid ||
 		    (m != FAB_NONE && !x->b->ports[x->b->nodes[m].first_port].lid))
 			return false;
@@ -152,7 +153,7 @@ static bool switches_match(struct change *x)
 	return true;
 }
 
-/* Every port that takes part has a LID and a switch before it. */
+/* Every endport has a LID and is connected to a switch. */
 static bool ports_fit(const struct fab *f)
 {
 	for (port_id p = 0; p < f->nports; p++) {
@@ -166,7 +167,7 @@ static bool ports_fit(const struct fab *f)
 	return true;
 }
 
-/* A LID of somebody who was not there, or elsewhere. */
+/* Mark LIDs whose port is new or was elsewhere. */
 static void lids_compare(struct change *x)
 {
 	for (uint32_t i = 0; i <= x->top; i++) {
@@ -202,7 +203,7 @@ static bool arrives(const struct change *x, uint32_t s, unsigned port, port_id d
 	       dest != FAB_NONE;
 }
 
-/* From s to t down, then up: not with these ranks. */
+/* Whether the route goes down from s to t and then up, which the ranks forbid. */
 static bool turns_back(const struct change *x, uint32_t s, uint32_t t, uint32_t lid)
 {
 	uint32_t u = next_switch(x, t, lid);
@@ -210,7 +211,7 @@ static bool turns_back(const struct change *x, uint32_t s, uint32_t t, uint32_t 
 	return u != FAB_NONE && x->rank[t] > x->rank[s] && x->rank[u] < x->rank[t];
 }
 
-/* Follow the route from s to its end or to something known to be good. */
+/* Follow the route from s to its end or to a switch whose route is known to be good. */
 static bool walk(struct change *x, uint32_t s, uint32_t lid, uint8_t *end)
 {
 	uint32_t n = 0;
@@ -227,13 +228,13 @@ static bool walk(struct change *x, uint32_t s, uint32_t lid, uint8_t *end)
 		s = t;
 	}
 	if (n > x->f->nswitches)
-		return false; /* round and round */
+		return false; /* a loop */
 	while (end && n)
 		end[x->path[--n]] = GOOD;
 	return true;
 }
 
-/* Whoever sends this LID to s must not have come down to do so, if it goes up from there. */
+/* If the route goes up from s, no switch above s may send this LID down to s. */
 static bool entered_well(const struct change *x, uint32_t s, uint32_t lid)
 {
 	uint32_t u = next_switch(x, s, lid);

@@ -197,7 +197,7 @@ static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out
 			 struct rt_report *r)
 {
 	memset(r, 0, sizeof(*r));
-	if (c->stage == SM_PROVISIONAL && c->before &&
+	if (c->stage == SM_PROVISIONAL && c->before && out->rank &&
 	    rt_verify_change(c->fab, out->tables, out->rank, c->before))
 		return true;
 	return verify(c->fab, out->tables, out->rank, threads, r);
@@ -214,6 +214,10 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 	out->tables = tables_for(c, out->rank, threads, done);
 	if (!out->tables)
 		return;
+	if (c->supply->engine && !c->supply->engine->updown) { /* no ranks describe its routes */
+		free(out->rank);
+		out->rank = NULL;
+	}
 	out->verified = verify_stage(c, out, threads, &r);
 	if (out->verified)
 		plan(c, threads, &r, out);

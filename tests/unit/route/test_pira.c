@@ -2,7 +2,7 @@
 /*
  * PIRa against its definition, node by node; directions of links; roots and break nodes. Keeps no state;
  * each test makes its own fabric. The thesis's example is in tests/golden.
- * Covers: pira.c, directions.c, centre.c, break_nodes.c
+ * Covers: pira.c, directions.c, root.c, break_nodes.c
  */
 #include "unit_test.h"
 

@@ -52,7 +52,7 @@ TEST(the_same_tables_need_no_plan)
 	assert_string_equal(rt_plan_name(RT_PLAN_NOTHING), "nothing");
 	assert_string_equal(rt_plan_name(RT_PLAN_ANY_ORDER), "any order");
 	assert_string_equal(rt_plan_name(RT_PLAN_OUTWARDS), "outwards");
-	assert_string_equal(rt_plan_name(RT_PLAN_TURNS), "turns off");
+	assert_string_equal(rt_plan_name(RT_PLAN_TURNS), "disable turns");
 	rt_plan_free(&p);
 	rt_tables_free(t);
 	free(rank);

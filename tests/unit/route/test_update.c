@@ -2,7 +2,7 @@
 /*
  * Ranks and routes over a change: directions that are kept, and tables that change no more than necessary
  * but are as good as new ones. Keeps no state; each test makes its own fabric. Does not measure time.
- * Covers: update.c, delta.c, keep.c
+ * Covers: update.c, update_delta.c, updown_keep.c
  */
 #include "route_fixture.h"
 

@@ -87,7 +87,7 @@ static const struct {
 	{{.kind = SM_NOTE_LEFT_OUT, .about = DEVICE, .request = {IBA_ATTR_PORT_INFO, 0}},
 	 "leaf0_3 is left out of the subnet: it keeps refusing PortInfo", "{" NODE_JSON ",\"attribute\":\"PortInfo\"}"},
 	{{.kind = SM_NOTE_PLAN, .plan = {RT_PLAN_TURNS, 3}},
-	 "table update plan: turns off; 3 turns disabled", "{\"plan\":\"turns off\",\"turns\":3}"},
+	 "table update plan: disable turns; 3 turns disabled", "{\"plan\":\"disable turns\",\"turns\":3}"},
 	{{.kind = SM_NOTE_NODE_GONE, .about = DEVICE, .node = {IBA_NODE_SWITCH}},
 	 "switch leaf0_3 is gone", "{" NODE_JSON ",\"type\":\"switch\"}"},
 	{{.kind = SM_NOTE_NODE_CAME, .about = {.kind = SM_ABOUT_DEVICE, .a = {.guid = 0x30}}, .node = {IBA_NODE_CA}},

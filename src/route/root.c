@@ -12,10 +12,11 @@
 struct centre {
 	const struct fab *f;
 	uint32_t *first, *to; /* neighbours of switch s: to[first[s]] .. to[first[s + 1] - 1] */
-	uint64_t *seen, *news, *due; /* by switch: searches that were, are, will be there */
-	uint32_t *list, *next;	     /* switches with news, with something due */
-	uint32_t *farthest;	     /* by switch: links to the farthest it reaches */
-	uint32_t *part;		     /* by switch: switches in its part of the fabric */
+	uint64_t *seen, *news,
+		*due; /* by switch: searches that reached it before, just now, in the next round */
+	uint32_t *list, *next; /* switches reached just now, in the next round */
+	uint32_t *farthest;    /* by switch: links to the farthest it reaches */
+	uint32_t *part;	       /* by switch: switches in its part of the fabric */
 };
 
 static void neighbours_make(struct centre *c)
@@ -62,7 +63,7 @@ static void parts_measure(struct centre *c)
 	}
 }
 
-/* One link further; returns how many switches have news. */
+/* One link further; returns how many switches were reached. */
 static uint32_t advance(struct centre *c, uint32_t nlist)
 {
 	uint32_t nnext = 0;
@@ -112,7 +113,7 @@ static void measure(struct centre *c, uint32_t s0, uint32_t ns)
 	}
 }
 
-/* A switch that cannot reach all the others is no centre while there is one that reaches more. */
+/* A switch of a larger part of the fabric comes before one of a smaller part. */
 static bool nearer(const struct centre *c, uint32_t a, uint32_t b)
 {
 	const struct fab *f = c->f;

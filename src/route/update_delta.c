@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a change does to FERa's distances. State: struct delta, the two snapshots side by side and
+ * The effect of a change on FERa's distances. State: struct delta, the two snapshots side by side and
  * the distances of one destination; the way in is delta_new(). Writes no table.
  *
  * FERa's distances are the only solution of one equation for each switch (see fera.c), and the
- * equations of the two snapshots differ only at switches where a link came, went or turned round.
- * So if the old distances, which the old tables tell by walking them, solve the new equations at
- * those few switches, they are the new distances everywhere. New switches have no old distance:
- * theirs is computed from their neighbours', which is their equation.
+ * equations of the two snapshots differ only at switches where a link came, went or changed direction.
+ * The old distances come from walking the old tables. If they solve the new equations at those few
+ * switches, they are the new distances everywhere. New switches have no old distance: their equation
+ * computes it from their neighbours.
  */
 #include "route/update.h"
 
@@ -19,10 +19,10 @@ struct delta {
 	uint32_t *start, *behind; /* before: behind[start[s] + port] is a switch or FAB_NONE */
 	port_id *lids;		  /* before */
 	uint32_t top_lid;	  /* before */
-	bool *unsettled;	  /* by switch: a LID behind it is new or was somewhere else */
+	bool *unsettled;	  /* by switch: a LID behind it is new or moved */
 	VEC(struct delta_switch) at;
 	VEC(uint32_t) fresh; /* new switches, by rank */
-	/* of the destination that is looked at */
+	/* of the current destination */
 	uint32_t dest;
 	uint16_t lid;
 	uint32_t *walked; /* by switch before: the number of the walk that filled the next two */
@@ -48,7 +48,7 @@ static struct meaning meant_before(const struct delta *x, uint32_t s, unsigned p
 	return (struct meaning){v, v != FAB_NONE && x->b->rank[v] < x->b->rank[s]};
 }
 
-/* Walks come by here for every destination: what is behind a port, without detours. */
+/* For every destination a walk looks up which switch is behind a port: a table makes that quick. */
 static void behind_make(struct delta *x)
 {
 	const struct fab *f = x->b->f;
@@ -79,7 +79,7 @@ static struct meaning means(const struct delta *x, uint32_t s, unsigned port)
 
 	if (v == FAB_NONE || v == s)
 		return (struct meaning){FAB_NONE, false};
-	/* a new switch is none of those before, but it is there */
+	/* a new switch has no index before, but the port leads to it */
 	return (struct meaning){x->was[v] == FAB_NONE ? FAB_NONE - 1 : x->was[v],
 				x->rank[v] < x->rank[s]};
 }
@@ -222,8 +222,8 @@ static uint8_t entry_before(const struct delta *x, uint32_t s)
 	return x->lid <= x->b->t->top_lid ? rt_row(x->b->t, s)[x->lid] : IBA_PORT_NONE;
 }
 
-/* Walk the old tables from s to the destination or to something known, then fill in what was met.
- */
+/* Walk the old tables from s to the destination or to a switch with a known distance, then fill
+ * in the switches on the way. */
 static void walk(struct delta *x, uint32_t s)
 {
 	uint32_t n = 0;
@@ -271,7 +271,7 @@ static uint16_t further(uint16_t d)
 	return (uint16_t)(d + (d != DIST_NONE));
 }
 
-/* The two passes of FERa over the new switches alone: all others have their distances already. */
+/* The two passes of FERa over the new switches only: all others have their distances. */
 static void solve_new(struct delta *x)
 {
 	const struct fera *g = x->g;
@@ -298,7 +298,7 @@ static bool differs(const struct delta_switch *q, unsigned port)
 	return q->ports[port / 64] >> port % 64 & 1;
 }
 
-/* Whether a link that is new or turned round is better than the way switch q had. */
+/* Whether a link that is new or changed direction gives switch q a shorter route than it had. */
 static bool improves(struct delta *x, const struct delta_switch *q)
 {
 	const struct fera *g = x->g;
@@ -314,12 +314,12 @@ static bool improves(struct delta *x, const struct delta_switch *q)
 	return false;
 }
 
-/* Whether switch q still has a way as good as the one it had. */
+/* Whether switch q still has a route as short as the one it had. */
 static bool still_there(struct delta *x, const struct delta_switch *q)
 {
 	uint8_t port[256];
 
-	/* 255, no way, is the same as before */
+	/* 255, no route, is the same as before */
 	return !differs(q, entry_before(x, x->was[q->sw])) || delta_offers(x, q->sw, port);
 }
 

@@ -3,12 +3,11 @@
  * Up/down ranks that outlive a change. State: struct keep, for one call; the ways in are
  * rt_updown_rank_keep() and rt_updown_rank_carry(). Chooses no root and computes no routes.
  *
- * An order of the switches is an acyclic direction of the links; it has one sink when every switch
- * but the root has a neighbour in front of it. So the old order is read out again, always the first
- * switch that has a neighbour among those already read: where nothing is missing that is the old
- * order itself. A switch that lost its upper neighbours waits for the first neighbour that is
- * reached some other way, follows right behind it and with it all that hangs on it: only the links
- * of that one way turn round.
+ * An order of the switches is an acyclic direction of the links; it has one sink when every switch but
+ * the root has a neighbour before it. So the old order is read out again, always the first switch that
+ * has a neighbour among those already read: if no link is missing, that is the old order. A switch that
+ * lost its upper neighbours waits for the first neighbour that is reached some other way and follows
+ * right behind it, with all switches below: only the links of that one path change direction.
  */
 #include "route/route_priv.h"
 
@@ -20,10 +19,10 @@ struct place {
 struct keep {
 	const struct fab *f;
 	const uint64_t *old;
-	uint64_t *fresh;     /* ranks of a graph made anew */
-	struct place *place; /* the order that is wanted */
+	uint64_t *fresh;     /* ranks of a new graph */
+	struct place *place; /* the wanted order */
 	uint32_t *pos;	     /* by switch: its index in place[] */
-	uint32_t *known;     /* by switch: how many switches known before are in front of it */
+	uint32_t *known;     /* by switch: number of previously known switches before it */
 	uint32_t *heap, nheap;
 	bool *met;
 };
@@ -60,9 +59,8 @@ static int place_cmp(const void *a, const void *b)
 
 /* ---- where new switches come in ---- */
 
-/* Links of new switch x that would not have the direction a graph made anew gives them, if x came
- * behind `slot` of the switches known before. New switches in one slot keep the new graph's order.
- */
+/* Links of new switch x that would differ in direction from a new graph, if x came behind `slot`
+ * of the previously known switches. New switches in one slot keep the order of the new graph. */
 static uint32_t disagreements(const struct keep *k, uint32_t x, uint32_t slot)
 {
 	uint32_t n = 0;
@@ -101,7 +99,8 @@ static uint32_t slot_choose(const struct keep *k, uint32_t x, uint32_t ideal)
 	return best;
 }
 
-/* Known switches as they were; new ones, in the order a new graph has, where they agree with it. */
+/* Known switches keep their order; new ones, in the order of a new graph, come where they agree
+ * with it best. */
 static void wanted_order(struct keep *k)
 {
 	uint32_t n = k->f->nswitches, nknown = 0, seen = 0;
@@ -249,7 +248,7 @@ uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *
 	k.heap = mem_array(2 * (size_t)n, sizeof(*k.heap)); /* part_mark() queues behind it */
 	k.met = mem_zarray(n, sizeof(*k.met));
 	rt_updown_rank(f, root, k.fresh);
-	for (uint32_t s = 1; s < n; s++) /* nothing ranks in front of the root */
+	for (uint32_t s = 1; s < n; s++) /* no switch ranks before the root */
 		sink = k.fresh[s] < k.fresh[sink] ? s : sink;
 	rt_updown_rank_parts(f, root, k.fresh);
 	wanted_order(&k);
