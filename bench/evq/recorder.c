@@ -13,7 +13,7 @@
 
 #include "recorder.h"
 
-/* As in evq.h, whose own declarations were renamed above. */
+/* As in event_queue.h, whose own declarations were renamed above. */
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what e);
 bool evq_pop(struct evq *q, struct ev *e);
 void evq_free(struct evq *q);

@@ -124,7 +124,7 @@ bool rate_fits(const struct sim_port *p)
 	return p->pi.speed_active & p->pi.speed_enabled;
 }
 
-/* ---- orders ---- */
+/* ---- Set ---- */
 
 bool rate_ok(const struct iba_port_info *pi, const struct iba_port_info *v)
 {

@@ -65,7 +65,7 @@ void link_try_up(struct sim *s, port_id a)
 	    s->ports[b].pi.phys_state == IBA_PHYS_DISABLED)
 		return;
 	if (s->cfg.training_ps)
-		sim_push(&s->main, s->main.now + s->cfg.training_ps, PRIO_WORLD,
+		sim_push(&s->main, s->main.now + s->cfg.training_ps, PRIO_DEVICE,
 			 (struct ev_what){.kind = EV_LINK, .link = {a, s->ports[a].link_epoch}});
 	else
 		link_trained(s, a, s->ports[a].link_epoch);

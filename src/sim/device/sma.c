@@ -162,7 +162,7 @@ void sma_reset(struct sim *s, node_id n)
 	};
 }
 
-/* ---- what the SMA has ---- */
+/* ---- attributes ---- */
 
 static unsigned notice_get(struct req *r)
 {
@@ -209,7 +209,7 @@ static void lease_start(struct sim *s, port_id at)
 	if (!p->pi.m_key_lease || p->lease_runs)
 		return;
 	p->lease_runs = true;
-	sim_push(&s->main, s->main.now + p->pi.m_key_lease * PS_PER_S, PRIO_WORLD,
+	sim_push(&s->main, s->main.now + p->pi.m_key_lease * PS_PER_S, PRIO_DEVICE,
 		 (struct ev_what){.kind = EV_LEASE, .lease = {at, ++p->lease_epoch}});
 }
 

@@ -168,7 +168,7 @@ static void state_order(struct req *r, unsigned num, unsigned to)
 		port_state_set(&r->s->main, r->n, num, (enum iba_port_state)to);
 }
 
-/* ---- the same with link_pairs: a link has two ends ---- */
+/* ---- with link_pairs: both ends of a link ---- */
 
 enum { ANSWER_FIRST_PS = 10 * PS_PER_US }; /* time from the response to the link going down */
 
@@ -196,7 +196,7 @@ static void order_later(struct sim *s, port_id at, enum iba_phys_state to)
 {
 	uint32_t incarnation = s->nodes[s->fab->ports[at].node].incarnation;
 
-	sim_push(&s->main, s->main.now + ANSWER_FIRST_PS, PRIO_WORLD,
+	sim_push(&s->main, s->main.now + ANSWER_FIRST_PS, PRIO_DEVICE,
 		 (struct ev_what){.kind = EV_ORDER, .order = {at, incarnation, to}});
 }
 
@@ -310,7 +310,7 @@ unsigned sma_port_info_set(struct req *r)
 	return sma_port_info_get(r);
 }
 
-/* ---- beside PortInfo ---- */
+/* ---- other attributes of ports ---- */
 
 /* No FEC: all fields are 0, but the attribute exists. */
 unsigned sma_port_info_ext_get(struct req *r)

@@ -213,7 +213,7 @@ static void refill(struct evq *q)
 	}
 }
 
-/* ---- ways in ---- */
+/* ---- interface ---- */
 
 static inline void push_late(struct evq *q, const struct ev *e)
 {

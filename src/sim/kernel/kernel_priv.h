@@ -18,7 +18,8 @@
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/plane_state.h"
 
-enum { PRIO_WORLD = 0, PRIO_NET = 1, PRIO_CALL = 2 };
+/* At the same time, in this order: links and leases of devices; packets; callbacks. */
+enum { PRIO_DEVICE = 0, PRIO_NET = 1, PRIO_CALL = 2 };
 
 struct call {
 	void (*fn)(void *ctx, uint64_t cookie);
@@ -88,17 +89,17 @@ static inline bool sim_is_switch(const struct sim *s, node_id n)
 	return s->fab->nodes[n].type == IBA_NODE_SWITCH;
 }
 
-/* Made by simulation.c in this order; devices and data plane set themselves. */
+/* simulation.c calls kernel_init(); devices and data plane register themselves. */
 void kernel_init(struct sim *s, const struct fab *f, const struct sim_config *c);
 void kernel_set_devices(struct sim *s, struct sim_node *nodes, struct sim_port *ports);
 void kernel_set_plane(struct sim *s, struct plane *pl, const struct device_net *net);
 void kernel_free(struct sim *s);
 
-/* One shard of several, at the time of the simulation and with nothing to do; and its end: its events and its
- * time go back. */
+/* One shard of several: begins at the time of the simulation without events; its events and its time return to
+ * the simulation at its end. */
 void shard_begin(struct shard *sh, const struct sim *s, unsigned self);
 void shard_end(struct shard *sh, struct sim *s);
-void shard_advance(struct shard *sh, time_ps now); /* the clock; not back */
+void shard_advance(struct shard *sh, time_ps now); /* sets the clock, never back */
 /* A new window of the outbox's shards: arrivals for others go to `to`, none earlier than horizon. */
 void outbox_open(struct outbox *o, ev_list *to, time_ps horizon);
 void outbox_attach(struct outbox *o, struct shard *sh, const uint16_t *shard_of);

@@ -167,7 +167,7 @@ static void run_all(struct parallel *c)
 	free(c->workers);
 }
 
-/* ---- the way in ---- */
+/* ---- interface ---- */
 
 static unsigned cores(void)
 {

@@ -8,7 +8,7 @@
 
 enum { SHARD_PORTS = 1536, SHARDS_MAX = 1024, POOL_LEAST = 256 };
 
-/* ---- which nodes ---- */
+/* ---- nodes ---- */
 
 /* About what a core's second-level cache holds, but at least one for each thread requested. */
 unsigned shard_count(const struct sim *s, unsigned threads)
@@ -54,7 +54,7 @@ static void split_nodes(struct parallel *c)
 	free(of);
 }
 
-/* ---- which events ---- */
+/* ---- events ---- */
 
 /* The port whose node an event belongs to; FAB_NONE: it needs the simulation as a whole. */
 static port_id event_port(const struct sim *s, const struct ev_what *e)

@@ -91,7 +91,7 @@ static void smp_out(struct sim *s, node_id n, unsigned port, uint32_t smp, bool 
 		switch_new_head(sh, chan);
 }
 
-/* ---- links and nodes come and go ---- */
+/* ---- links and nodes go up and down ---- */
 
 static void link_up(struct sim *s, port_id p)
 {
@@ -243,7 +243,7 @@ void plane_free(struct sim *s)
 	free(pl);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 uint32_t sim_host_count(const struct sim *s)
 {

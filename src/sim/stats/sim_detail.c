@@ -281,7 +281,7 @@ void detail_discarded_now(struct sim *s, port_id port, const struct dpkt *p, enu
 	s->plane->detail->hosts[p->src].lost++;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static uint32_t share(u128 part, u128 whole)
 {

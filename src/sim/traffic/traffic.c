@@ -79,7 +79,7 @@ const char *traffic_arrivals_name(enum traffic_arrivals a)
 	return "unknown";
 }
 
-/* ---- what may be asked for ---- */
+/* ---- checks ---- */
 
 static int check_pattern(const struct traffic_config *c, uint32_t n, struct err *e)
 {
@@ -286,7 +286,7 @@ void traffic_free(struct traffic *t)
 	free(t);
 }
 
-/* ---- when ---- */
+/* ---- arrivals ---- */
 
 /* Integer part of a fixed-point value; the fraction is kept in carry for the next time. */
 static uint64_t carry_round(u128 v, unsigned bits, uint64_t *carry)
@@ -374,7 +374,7 @@ static uint64_t next_gap(struct traffic *t, struct source *s)
 	return UINT64_MAX;
 }
 
-/* ---- where to ---- */
+/* ---- destinations ---- */
 
 static uint32_t any_other(struct rng *r, uint32_t n, uint32_t self)
 {

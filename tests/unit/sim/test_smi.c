@@ -3,7 +3,7 @@
  * SMPs on their way: directed routes, LID-routed segments before and after, forwarding tables, and each
  * reason to drop a packet, counted once. State: a log of where packets were. Does not test the responses
  * of SMAs.
- * Covers: smi.c, smi_queue.c, smp_forward.c, table_lookup.c, kernel.c, simulation.c
+ * Covers: smi.c, smi_queue.c, smp_forward.c, smp_pool.c, table_lookup.c, kernel.c, simulation.c
  */
 #include "sim_fixture.h"
 
