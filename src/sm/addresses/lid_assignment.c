@@ -116,7 +116,7 @@ void sm_lid_confirm(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 	if ((pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
 		sm_discovery_doubt(sm); /* the link came or went since the port was read */
-	sm_port_learn(sm, port, data);
+	sm_port_took(sm, port, &pi);
 	sm_port_has_lid(sm, port, true);
 	sm_key_learnt(sm, p->guid, sm->cfg.m_key); /* it was set with the rest */
 }

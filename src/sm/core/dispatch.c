@@ -12,13 +12,19 @@ static unsigned window_now(const struct sm *sm)
 										  : sm->cfg.window;
 }
 
+static void apply(struct sm *sm, enum sm_outcome o)
+{
+	if (o != SM_GOING_ON)
+		sm_phase_apply(sm, o);
+}
+
 static void begin(struct sm *sm, const struct sm_part *part)
 {
 	sm_phase_entered(sm);
 	if (sm->core.phase == SM_READY)
 		sm_config_settle(sm);
 	if (part->begin)
-		sm_phase_apply(sm, part->begin(sm));
+		apply(sm, part->begin(sm));
 }
 
 /* Send one request of the part; false: it has none for now, or there is no room. */
@@ -29,7 +35,7 @@ static bool send_next(struct sm *sm, const struct sm_part *part)
 	if (!part->next || sm->txn.outstanding >= window_now(sm))
 		return false;
 	if (part->due) {
-		sm_phase_apply(sm, part->due(sm));
+		apply(sm, part->due(sm));
 		if (sm->core.entered)
 			return true;
 	}
@@ -48,7 +54,8 @@ void sm_pump(struct sm *sm)
 
 		if (!part || sm->core.now < sm->core.hold_until)
 			return;
-		sm_phase_hold(sm, 0);
+		if (sm->core.hold_until)
+			sm_phase_hold(sm, 0);
 		if (sm->core.entered) {
 			begin(sm, part);
 			continue;
@@ -58,7 +65,7 @@ void sm_pump(struct sm *sm)
 		if (sm->txn.outstanding)
 			return;
 		if (part->done)
-			sm_phase_apply(sm, part->done(sm));
+			apply(sm, part->done(sm));
 		if (!sm->core.entered)
 			return;
 	}
@@ -84,9 +91,9 @@ void sm_response(struct sm *sm, const struct sm_event *ev)
 		copy.status = status;
 		sm_note(sm, .kind = SM_NOTE_BAD_STATUS, .about = sm_about_target(sm, &copy.target),
 			.request = {copy.attr_id, status});
-		sm_phase_apply(sm, part->fail(sm, &copy));
+		apply(sm, part->fail(sm, &copy));
 	} else if (part->recv) {
-		sm_phase_apply(sm, part->recv(sm, &copy, iba_smp_data_const(ev->mad)));
+		apply(sm, part->recv(sm, &copy, iba_smp_data_const(ev->mad)));
 	}
 }
 
@@ -118,7 +125,7 @@ void sm_overdue(struct sm *sm)
 		sm_count(sm, SM_COUNT_TIMEOUTS);
 		copy = *t;
 		sm_txn_close(sm, t);
-		sm_phase_apply(sm, sm_part_now(sm)->fail(sm, &copy));
+		apply(sm, sm_part_now(sm)->fail(sm, &copy));
 		if (sm->topo.epoch != epoch || sm->core.entered)
 			break; /* all else was forgotten */
 	}

@@ -26,22 +26,30 @@ static bool can_be_partial(const struct sm *sm)
 	       sm->disc.allowed == SM_DISCOVERY_PARTIAL;
 }
 
-const struct sm_part *sm_part_now(const struct sm *sm)
+/* What the technique of the mechanism does in this phase; NULL: nothing of its own. */
+static const struct sm_part *part_of_technique(const struct sm *sm)
 {
 	const struct sm_technique *t = sm_technique_now(sm);
+
+	if (sm->core.phase == SM_DEACTIVATE)
+		return t->before;
+	if (sm->core.phase == SM_JOIN)
+		return t->plan ? &sm_part_join : NULL;
+	return t->tables;
+}
+
+const struct sm_part *sm_part_now(const struct sm *sm)
+{
 	enum sm_phase p = sm->core.phase;
+	const struct sm_part *part = NULL;
 
 	if (p == SM_OFF)
 		return NULL;
 	/* A discovery stays what it began as. */
 	if ((p == SM_DISCOVER || p == SM_SWEEP) &&
 	    (sm->core.entered ? can_be_partial(sm) : sm_is_partial(&sm->disc)))
-		return &sm_part_partial;
-	if (p == SM_DEACTIVATE && t->before)
-		return t->before;
-	if (p == SM_JOIN && t->plan)
-		return &sm_part_join;
-	if (p == SM_TABLES)
-		return t->tables;
-	return parts[sm->core.phase];
+		part = &sm_part_partial;
+	else if (p == SM_DEACTIVATE || p == SM_JOIN || p == SM_TABLES)
+		part = part_of_technique(sm);
+	return part ? part : parts[p];
 }

@@ -68,11 +68,12 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 /* Answered from saved state, as if the device had: nothing is sent. */
 static bool answered_by_saved(struct sm *sm, struct sm_work w)
 {
-	struct sm_txn t = {.question = w.question, .target = w.target, .method = IBA_GET};
+	struct sm_txn t;
 	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
 
 	if (!sm_saved_answer(sm, w, data))
 		return false;
+	t = (struct sm_txn){.question = w.question, .target = w.target, .method = IBA_GET};
 	recv_one(sm, &t, data);
 	return true;
 }
@@ -87,7 +88,7 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 		if (!sm_work_left(sm))
 			return false;
 		w = sm_work_take(sm);
-		if (sm_work_spared(sm, w) || answered_by_saved(sm, w))
+		if (sm_work_spared(sm, w) || (sm->restored.saved && answered_by_saved(sm, w)))
 			continue;
 		sm_work_make(sm, w, r);
 		return true;

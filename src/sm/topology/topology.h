@@ -119,6 +119,8 @@ void sm_switch_learn(struct sm *sm, uint32_t node, const struct iba_switch_info 
 void sm_switch_restart(struct sm *sm, uint32_t node); /* LinearFDBTop 0: all it held is lost */
 void sm_switch_default_port(struct sm *sm, uint32_t node, uint8_t port);
 void sm_port_learn(struct sm *sm, uint32_t port, const uint8_t *data); /* PortInfo */
+void sm_port_took(struct sm *sm, uint32_t port,
+		  const struct iba_port_info *pi);	  /* the same, decoded */
 void sm_resp_time_seen(struct sm *sm, unsigned exponent); /* RespTimeValue of an endport */
 void sm_port_guid(struct sm *sm, uint32_t port, uint64_t guid);
 void sm_port_path(struct sm *sm, uint32_t port, struct sm_path path);

@@ -92,6 +92,11 @@ void sm_port_learn(struct sm *sm, uint32_t port, const uint8_t *data)
 	iba_port_info_get(&sm->topo.ports.at[port].pi, data, IBA_SMP_DATA_SIZE);
 }
 
+void sm_port_took(struct sm *sm, uint32_t port, const struct iba_port_info *pi)
+{
+	sm->topo.ports.at[port].pi = *pi;
+}
+
 void sm_resp_time_seen(struct sm *sm, unsigned exponent)
 {
 	sm->topo.max_resp = MAX(sm->topo.max_resp, exponent);
