@@ -136,52 +136,29 @@ static void note_line(struct sim_report *r, const struct sm_note *n)
 	strbuf_free(&text);
 }
 
+/* Kinds with a line of their own. A trap has none: the change that follows says whose it is. */
+static const bool has_line[SM_NOTE_NKINDS] = {
+	[SM_NOTE_CHANGE] = true,    [SM_NOTE_UNREACHABLE] = true, [SM_NOTE_BAD_STATUS] = true,
+	[SM_NOTE_RESTART] = true,   [SM_NOTE_REFUSED] = true,	  [SM_NOTE_TOO_FAR] = true,
+	[SM_NOTE_NO_LID] = true,    [SM_NOTE_MISMATCH] = true,	  [SM_NOTE_LEFT_OUT] = true,
+	[SM_NOTE_PLAN] = true,	    [SM_NOTE_NODE_GONE] = true,	  [SM_NOTE_NODE_CAME] = true,
+	[SM_NOTE_LINK_DOWN] = true, [SM_NOTE_LINK_UP] = true,	  [SM_NOTE_MORE_CHANGES] = true,
+	[SM_NOTE_NO_ROOM] = true,   [SM_NOTE_GUESS] = true,	  [SM_NOTE_HELD] = true,
+	[SM_NOTE_RELEASED] = true,
+};
+
 static void timeline(struct sim_report *r, const struct sm_note *n)
 {
+	bool empty_plan = n->kind == SM_NOTE_PLAN && n->plan.kind == RT_PLAN_NOTHING;
 	char who[96];
 
-	switch (n->kind) {
-	case SM_NOTE_PHASE:
-		if (worth_a_line(r, n))
-			on_phase_left(r, n);
-		break;
-	case SM_NOTE_START:
+	if (n->kind == SM_NOTE_START)
 		line(r, n->when, "power on; the manager on %s starts to discover",
 		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
-		break;
-	case SM_NOTE_PLAN:
-		if (n->plan.kind != RT_PLAN_NOTHING)
-			note_line(r, n);
-		break;
-	case SM_NOTE_CHANGE:
-	case SM_NOTE_UNREACHABLE:
-	case SM_NOTE_BAD_STATUS:
-	case SM_NOTE_RESTART:
-	case SM_NOTE_REFUSED:
-	case SM_NOTE_TOO_FAR:
-	case SM_NOTE_NO_LID:
-	case SM_NOTE_MISMATCH:
-	case SM_NOTE_LEFT_OUT:
-	case SM_NOTE_NODE_GONE:
-	case SM_NOTE_NODE_CAME:
-	case SM_NOTE_LINK_DOWN:
-	case SM_NOTE_LINK_UP:
-	case SM_NOTE_MORE_CHANGES:
-	case SM_NOTE_NO_ROOM:
-	case SM_NOTE_GUESS:
-	case SM_NOTE_HELD:
-	case SM_NOTE_RELEASED:
-		if (!n->more)
-			note_line(r, n);
-		break;
-	case SM_NOTE_TRAP: /* the change that follows says whose */
-	case SM_NOTE_LID:
-	case SM_NOTE_NAME:
-	case SM_NOTE_STATE:
-	case SM_NOTE_OTHER_SM:
-	case SM_NOTE_NKINDS:
-		break;
-	}
+	else if (n->kind == SM_NOTE_PHASE && worth_a_line(r, n))
+		on_phase_left(r, n);
+	else if (has_line[n->kind] && !n->more && !empty_plan)
+		note_line(r, n);
 	fflush(stdout);
 }
 
@@ -254,7 +231,7 @@ void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, b
 	r->fab = f;
 	r->lab = l;
 	r->timeline = timeline;
-	r->stops = "what must not meet new tables is stopped"; /* the techniques differ in what */
+	r->stops = "traffic stopped where the table update requires it"; /* techniques differ */
 	r->wall_start = cli_wall_s();
 	lab_on_note(l, on_note, r);
 	if (smps)

@@ -216,54 +216,57 @@ static const char *node_type_text(uint64_t type)
 	return type == IBA_NODE_SWITCH ? "switch" : type == IBA_NODE_ROUTER ? "router" : "host";
 }
 
+/* The word for a number; NULL: it is shown as a number, or there is none. */
+static const char *word_of(enum field_type type, uint64_t u, const struct sm_names *names)
+{
+	switch (type) {
+	case FIELD_PHASE:
+		return sm_phase_name((enum sm_phase)u);
+	case FIELD_CAUSE:
+		return sm_cause_name((enum sm_cause)u);
+	case FIELD_CAUSE_TEXT:
+		return sm_cause_text((enum sm_cause)u);
+	case FIELD_ATTRIBUTE:
+		return iba_attr_name((unsigned)u);
+	case FIELD_TRAP:
+		return iba_trap_name((unsigned)u);
+	case FIELD_PLAN:
+		return rt_plan_name((enum rt_plan_kind)u);
+	case FIELD_SM_STATE:
+		return iba_format_word(IBA_FMT_SM_STATE, u);
+	case FIELD_NODE_TYPE:
+		return node_type_text(u);
+	case FIELD_NAME:
+		return name_of(names, u);
+	case FIELD_COUNT:
+	case FIELD_GUID:
+	case FIELD_STATUS:
+	case FIELD_SUBJECT:
+		break;
+	}
+	return NULL;
+}
+
 static struct record_value field_value(const struct sm_note *n, const struct field *f,
 				       const struct sm_names *names)
 {
-	uint64_t u = f->type == FIELD_SUBJECT ? 0 : number_at(n, f);
-	struct record_value v = {.key = f->key, .u = u};
+	static const enum record_type numbers[] = {
+		[FIELD_COUNT] = RECORD_COUNT,
+		[FIELD_GUID] = RECORD_GUID,
+		[FIELD_STATUS] = RECORD_HEX,
+	};
+	uint64_t u;
 
-	switch (f->type) {
-	case FIELD_COUNT:
-		v.type = RECORD_COUNT;
-		break;
-	case FIELD_GUID:
-		v.type = RECORD_GUID;
-		break;
-	case FIELD_STATUS:
-		v.type = RECORD_HEX;
-		break;
-	case FIELD_PHASE:
-		v.s = sm_phase_name((enum sm_phase)u);
-		break;
-	case FIELD_CAUSE:
-		v.s = sm_cause_name((enum sm_cause)u);
-		break;
-	case FIELD_CAUSE_TEXT:
-		v.s = sm_cause_text((enum sm_cause)u);
-		v.text_only = true;
-		break;
-	case FIELD_ATTRIBUTE:
-		v.s = iba_attr_name((unsigned)u);
-		break;
-	case FIELD_TRAP:
-		v.s = iba_trap_name((unsigned)u);
-		break;
-	case FIELD_PLAN:
-		v.s = rt_plan_name((enum rt_plan_kind)u);
-		break;
-	case FIELD_SM_STATE:
-		v.s = iba_format_word(IBA_FMT_SM_STATE, u);
-		break;
-	case FIELD_NODE_TYPE:
-		v.s = node_type_text(u);
-		break;
-	case FIELD_NAME:
-		v.s = name_of(names, u);
-		break;
-	case FIELD_SUBJECT:
+	if (f->type == FIELD_SUBJECT)
 		return subject_value(f->key, &n->about, names);
-	}
-	return v;
+	u = number_at(n, f);
+	return (struct record_value){
+		.key = f->key,
+		.type = f->type < ARRAY_LEN(numbers) ? numbers[f->type] : RECORD_TEXT,
+		.text_only = f->type == FIELD_CAUSE_TEXT,
+		.s = word_of(f->type, u, names),
+		.u = u,
+	};
 }
 
 void sm_note_values(const struct sm_note *n, const struct sm_names *names,
