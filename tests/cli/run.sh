@@ -441,8 +441,8 @@ settings_are_options()
 {
 	"$bin" sm --schema | jq -r '.properties | to_entries[] | .key as $s | .value.properties | keys[] | "\($s).\(.)"' |
 		sort > keys
-	"$bin" help --json > help || return 1
-	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' help | sort; }
+	"$bin" help --json > table || return 1
+	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' table | sort; }
 	of sm | diff keys - || return 1
 	grep -E '^(damping|keys|election)|^manager|^routes' keys | grep -v manager.unsafe > manager
 	for c in 'sim up' 'sim change' 'sim demo' 'sim run' 'sim saturate'; do
