@@ -5,7 +5,7 @@
  * outstanding than the window, and no step that sends without end. State: struct play, one an
  * input. Way in: libFuzzer, or replay.c over files.
  */
-#include "sm/manager.h"
+#include "sm/manager.h" /* checks the limits of its queues after each event */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

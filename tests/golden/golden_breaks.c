@@ -9,7 +9,6 @@
 
 #include "lab/lab.h"
 #include "lab/verdict.h"
-#include "sm/manager.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

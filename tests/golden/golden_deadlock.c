@@ -9,7 +9,6 @@
 #include "lab/change.h"
 #include "lab/lab.h"
 #include "lab/verdict.h"
-#include "sm/manager.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
 #include "sim/traffic/sim_traffic.h"

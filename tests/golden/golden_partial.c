@@ -9,7 +9,7 @@
 #include "lab/change.h"
 #include "lab/lab.h"
 #include "lab/verdict.h"
-#include "sm/manager.h"
+#include "sm/manager.h" /* reads the paths by which the manager reaches devices */
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

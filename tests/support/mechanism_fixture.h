@@ -18,7 +18,7 @@
 
 #include "lab/lab.h"
 #include "lab/verdict.h"
-#include "sm/manager.h"
+#include "sm/manager.h" /* reads requests under way and disabled turns */
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 

@@ -10,7 +10,7 @@
 #include "unit_test.h"
 
 #include "base/rng.h"
-#include "sm/manager.h"
+#include "sm/manager.h" /* counts requests under way; plants values that no device would send */
 #include "sm/notes.h"
 
 /* ---- devices ---- */
@@ -280,6 +280,14 @@ static inline void on_send(struct rig *g, const struct sm_send *s)
 
 /* ---- running ---- */
 
+static inline struct sm_status status(const struct rig *g)
+{
+	struct sm_status st;
+
+	sm_status(g->sm, &st);
+	return st;
+}
+
 static inline void expect_same_actions(const struct rig *g)
 {
 	const struct sm_actions *a = &g->out, *b = &g->twin_out;
@@ -368,7 +376,7 @@ static inline void step(struct rig *g, struct sm_event ev)
 		compute(g, &g->out.compute);
 	assert_true(g->sm->txn.outstanding <= g->cfg.window);
 	g->peak = MAX(g->peak, g->sm->txn.outstanding);
-	if (g->sm->core.phase == SM_DISCOVER)
+	if (status(g).phase == SM_DISCOVER)
 		g->peak_discover = MAX(g->peak_discover, g->sm->txn.outstanding);
 }
 
@@ -430,14 +438,6 @@ static inline bool one_event(struct rig *g)
 	return true;
 }
 
-static inline struct sm_status status(const struct rig *g)
-{
-	struct sm_status st;
-
-	sm_status(g->sm, &st);
-	return st;
-}
-
 /* Run until the manager only waits for its next sweep. */
 static inline void run_ready(struct rig *g)
 {
@@ -456,9 +456,9 @@ static inline void run_ready(struct rig *g)
 /* Run until the phase is entered again. */
 static inline void run_phase(struct rig *g, enum sm_phase p)
 {
-	for (unsigned i = 0; i < 200000 && g->sm->core.phase != p; i++)
+	for (unsigned i = 0; i < 200000 && status(g).phase != p; i++)
 		assert_true(one_event(g));
-	assert_int_equal(g->sm->core.phase, p);
+	assert_int_equal(status(g).phase, p);
 }
 
 static inline unsigned count_notes(const struct rig *g, enum sm_note_kind k)

@@ -67,9 +67,9 @@ static unsigned all_sets(const struct rig *g)
 
 static void run_state(struct rig *g, enum iba_sm_state s)
 {
-	for (unsigned i = 0; i < 200000 && g->sm->election.state != s; i++)
+	for (unsigned i = 0; i < 200000 && status(g).state != s; i++)
 		assert_true(one_event(g));
-	assert_int_equal(g->sm->election.state, s);
+	assert_int_equal(status(g).state, s);
 }
 
 static void run_quiet(struct rig *g)
@@ -90,7 +90,7 @@ TEST(a_master_of_higher_rank_is_left_in_charge)
 	rig_start(&g);
 	run_state(&g, IBA_SM_STANDBY);
 	run_quiet(&g);
-	assert_int_equal(g.sm->core.phase, SM_STANDBY);
+	assert_int_equal(status(&g).phase, SM_STANDBY);
 	assert_int_equal(all_sets(&g), 0);
 	assert_int_equal(g.dev[2].si.port_state_change, 1);
 	assert_int_equal(count_notes(&g, SM_NOTE_OTHER_SM), 1);
@@ -149,7 +149,7 @@ TEST(a_short_silence_is_not_taken_for_a_death)
 		while (g.sm->election.misses)
 			assert_true(one_event(&g));
 		assert_true(g.now > t);
-		assert_int_equal(g.sm->election.state, IBA_SM_STANDBY);
+		assert_int_equal(status(&g).state, IBA_SM_STANDBY);
 	}
 	assert_int_equal(all_sets(&g), 0);
 	rig_close(&g);
@@ -222,7 +222,7 @@ TEST(a_port_with_issm_that_does_not_answer)
 	rig_start(&g);
 	run_ready(&g);
 	expect_up(&g);
-	assert_int_equal(g.sm->election.state, IBA_SM_MASTER);
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
 	assert_true(status(&g).last.clean);
 	rig_close(&g);
 }
@@ -260,7 +260,7 @@ TEST(a_disabled_manager_waits_for_an_order)
 
 	open_standby(&g);
 	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), 0);
-	assert_int_equal(g.sm->election.state, IBA_SM_NOT_ACTIVE);
+	assert_int_equal(status(&g).state, IBA_SM_NOT_ACTIVE);
 	assert_true(g.wake == TIME_NEVER);
 	sent = g.log.n;
 	g.now += 100 * PS_PER_S;
@@ -269,7 +269,7 @@ TEST(a_disabled_manager_waits_for_an_order)
 	assert_int_equal(g.log.n, sent);
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, IBA_SM_STAND_BY, 13), 0);
-	assert_int_equal(g.sm->election.state, IBA_SM_STANDBY);
+	assert_int_equal(status(&g).state, IBA_SM_STANDBY);
 	while (g.log.n == sent)
 		assert_true(one_event(&g));
 	assert_int_equal(iba_smp_attr_id(g.log.at[sent].send.mad), IBA_ATTR_SM_INFO);
@@ -283,7 +283,7 @@ TEST(a_handover_makes_a_master)
 	open_standby(&g);
 	g.dev[OTHER].sm.state = IBA_SM_STANDBY;
 	assert_int_equal(give_order(&g, IBA_SM_HANDOVER, 13), 0);
-	assert_int_equal(g.sm->election.state, IBA_SM_MASTER);
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
 	/* It says so to the one that gave. */
 	assert_int_equal(g.dev[OTHER].order, IBA_SM_ACKNOWLEDGE);
 	g.cfg.contest = false;
@@ -303,7 +303,7 @@ TEST(a_standby_ordered_to_discover_returns_to_standby)
 	open_standby(&g);
 	sent = g.log.n;
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), 0);
-	assert_int_equal(g.sm->election.state, IBA_SM_DISCOVERING);
+	assert_int_equal(status(&g).state, IBA_SM_DISCOVERING);
 	run_state(&g, IBA_SM_STANDBY);
 	assert_true(g.log.n > sent + 5);
 	assert_int_equal(all_sets(&g), 0);
@@ -318,7 +318,7 @@ TEST(invalid_orders_are_refused)
 	assert_int_equal(give_order(&g, 0, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, 6, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, 0xffffffff, 13), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(g.sm->election.state, IBA_SM_STANDBY);
+	assert_int_equal(status(&g).state, IBA_SM_STANDBY);
 	rig_close(&g);
 	draw_two(&g, IBA_SM_NOT_ACTIVE, 1);
 	g.sm = sm_new(&g.cfg); /* not even started */
@@ -331,7 +331,7 @@ TEST(invalid_orders_are_refused)
 	assert_int_equal(give_order(&g, IBA_SM_DISABLE, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, IBA_SM_STAND_BY, 13), IBA_STATUS_BAD_FIELD);
 	assert_int_equal(give_order(&g, IBA_SM_DISCOVER, 13), IBA_STATUS_BAD_FIELD);
-	assert_int_equal(g.sm->election.state, IBA_SM_MASTER);
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
 	rig_close(&g);
 }
 
@@ -371,7 +371,7 @@ TEST(a_master_hands_over_to_a_higher_rank)
 		g.dev[OTHER].sm.priority = (uint8_t)cases[i].priority;
 		tell_of_sm(&g);
 		run_quiet(&g);
-		assert_int_equal(g.sm->election.state,
+		assert_int_equal(status(&g).state,
 				 cases[i].yields ? IBA_SM_STANDBY : IBA_SM_MASTER);
 		assert_int_equal(g.dev[OTHER].order, cases[i].yields ? IBA_SM_HANDOVER : 0);
 		rig_close(&g);
@@ -450,7 +450,7 @@ static void duel_wait(struct duel *d, time_ps t)
 
 static enum iba_sm_state duel_state(const struct duel *d, unsigned manager)
 {
-	return lab_manager_sm(d->lab, manager) ? lab_manager_sm(d->lab, manager)->election.state
+	return lab_manager_sm(d->lab, manager) ? lab_manager_status(d->lab, manager)->state
 					       : IBA_SM_NOT_ACTIVE;
 }
 

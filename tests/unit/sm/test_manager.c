@@ -178,7 +178,7 @@ TEST(memory_of_a_running_computation_is_kept)
 			if (g.dev[d].gone)
 				set_gone(&g, d, false);
 		since = g.now;
-		while (status(&g).last_sweep_start <= since || g.sm->core.phase != SM_READY)
+		while (status(&g).last_sweep_start <= since || status(&g).phase != SM_READY)
 			assert_true(one_event(&g));
 		expect_up(&g);
 		/* Nothing is kept for requests that are over. */

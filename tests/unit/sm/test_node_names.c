@@ -15,7 +15,7 @@ static void draw_named(struct rig *g)
 
 static bool idle(const struct rig *g)
 {
-	return g->sm->core.phase == SM_READY && !g->sm->txn.outstanding && !g->air.n;
+	return status(g).phase == SM_READY && !g->sm->txn.outstanding && !g->air.n;
 }
 
 /* At rest, and all names requested. */
@@ -36,7 +36,7 @@ static void expect_named(const struct rig *g)
 static void sweep_now(struct rig *g)
 {
 	step(g, (struct sm_event){.kind = SM_EV_SWEEP});
-	while (g->sm->core.phase == SM_SWEEP)
+	while (status(g).phase == SM_SWEEP)
 		assert_true(one_event(g));
 	run_idle(g);
 }
@@ -177,13 +177,13 @@ TEST(reading_names_delays_nothing_else)
 	assert_int_equal(g.sm->txn.outstanding, 2); /* a fourth */
 	/* A sweep asked for, and one that is due, begin at once. */
 	step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
-	assert_int_equal(g.sm->core.phase, SM_SWEEP);
+	assert_int_equal(status(&g).phase, SM_SWEEP);
 	run_phase(&g, SM_READY);
 	assert_int_equal(g.sm->txn.outstanding, 2);
 	due = g.sm->sweep.next;
-	while (g.sm->core.phase == SM_READY)
+	while (status(&g).phase == SM_READY)
 		assert_true(one_event(&g));
-	assert_int_equal(g.sm->core.phase, SM_SWEEP);
+	assert_int_equal(status(&g).phase, SM_SWEEP);
 	assert_int_equal(g.now, due);
 	rig_close(&g);
 }
@@ -200,7 +200,7 @@ TEST(traps_are_handled_before_names)
 	assert_true(g.sm->txn.outstanding > 0);
 	make_trap(mad, IBA_TRAP_LINK_STATE, 1);
 	give_smp(&g, mad, lid_of(&g, 1));
-	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
+	assert_int_equal(status(&g).phase, SM_DISCOVER);
 	g.twist = NULL;
 	run_idle(&g);
 	expect_named(&g);

@@ -236,13 +236,13 @@ TEST(late_responses_after_a_restart_are_ignored)
 	assert_int_equal(asked, 2); /* two switches were asked and have answered */
 	make_trap(trap, IBA_TRAP_LINK_STATE, 99);
 	give_smp(&g, trap, lid_of(&g, 1));
-	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
+	assert_int_equal(status(&g).phase, SM_DISCOVER);
 	assert_int_equal(g.sm->txn.outstanding, 1);
 	late = status(&g).late;
 	for (size_t i = 0; i < asked; i++)
 		assert_true(one_event(&g));
 	assert_int_equal(status(&g).late, late + asked);
-	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
+	assert_int_equal(status(&g).phase, SM_DISCOVER);
 	assert_int_equal(g.sm->topo.nodes.n, 0); /* they told nothing */
 	run_ready(&g);
 	expect_up(&g);
@@ -271,7 +271,7 @@ TEST(a_trap_is_repressed_and_starts_a_discovery)
 	assert_int_equal(s->slid, lid_of(&g, 0));
 	assert_memory_equal(iba_smp_data_const(s->mad), iba_smp_data_const(trap),
 			    IBA_SMP_DATA_SIZE);
-	assert_int_equal(g.sm->core.phase, SM_DISCOVER);
+	assert_int_equal(status(&g).phase, SM_DISCOVER);
 	/* One that comes while it is busy: another round afterwards. */
 	give_smp(&g, trap, lid_of(&g, 2));
 	assert_int_equal(g.out.sends.n, 1);
@@ -293,7 +293,7 @@ TEST(traps_that_change_nothing)
 	make_trap(trap, IBA_TRAP_BAD_MKEY, 5);
 	give_smp(&g, trap, lid_of(&g, 2));
 	assert_int_equal(g.out.sends.n, 1); /* repressed */
-	assert_int_equal(g.sm->core.phase, SM_READY);
+	assert_int_equal(status(&g).phase, SM_READY);
 	/* Without a sender: it cannot be repressed, but starts a sweep. */
 	make_trap(trap, IBA_TRAP_BAD_MKEY, 6);
 	give_smp(&g, trap, 0);
@@ -600,14 +600,14 @@ TEST(routes_without_a_request_are_ignored)
 	old = copy_routes(&g.routes);
 	old.epoch++;
 	step(&g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = old});
-	assert_int_equal(g.sm->core.phase, SM_COMPUTE);
+	assert_int_equal(status(&g).phase, SM_COMPUTE);
 	g.hold = false;
 	run_ready(&g);
 	expect_up(&g);
 	old = copy_routes(&(struct sm_routes){
 		.epoch = old.epoch, .tables = g.sm->routes.tables, .rank = g.sm->routes.rank});
 	step(&g, (struct sm_event){.kind = SM_EV_ROUTES, .routes = old});
-	assert_int_equal(g.sm->core.phase, SM_READY);
+	assert_int_equal(status(&g).phase, SM_READY);
 	rig_close(&g);
 }
 
@@ -889,7 +889,7 @@ TEST(the_other_end_of_a_stopped_link_is_armed_too)
 		expect_up(&g);
 		set_gone(&g, 5, true);
 		step(&g, (struct sm_event){.kind = SM_EV_SWEEP});
-		while (g.sm->core.phase == SM_SWEEP)
+		while (status(&g).phase == SM_SWEEP)
 			assert_true(one_event(&g));
 		run_ready(&g);
 		assert_true(g.stops > 0);
