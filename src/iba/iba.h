@@ -226,8 +226,11 @@ const struct iba_field *iba_layout_diff(const struct iba_layout *l, const void *
 
 /* Words for numbers; a static string, or "?" for what the table does not know. */
 const char *iba_class_name(unsigned v);
-const char *iba_method_name(unsigned v); /* "SubnGet", "SubnTrapRepress", ... */
-const char *iba_attr_name(unsigned v);	 /* "PortInfo", "LinearForwardingTable", ... */
+const char *iba_method_name(unsigned v);    /* "SubnGet", "SubnTrapRepress", ... */
+const char *iba_attr_name(unsigned v);	    /* "PortInfo", "LinearForwardingTable", ... */
+const char *iba_perf_attr_name(unsigned v); /* "PortCounters", ... */
+const char *
+iba_status_name(unsigned status); /* of the common status, without class-specific bits */
 const char *iba_node_type_name(unsigned v);
 const char *iba_port_state_name(unsigned v);
 const char *iba_trap_name(unsigned trap_number);

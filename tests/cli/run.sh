@@ -7,8 +7,8 @@
 # it is listed; only the arguments for its JSON output are written here (see runs).
 #
 # Covers: weft.c, cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_draw.c,
-# topo_output.c, cmd_route.c, cmd_sim.c, cmd_sim_run.c, cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c,
-# sim_report_json.c, change_report.c, each_switch_report.c, load_opts.c, load_report.c, load_series.c,
+# topo_output.c, cmd_route_compute.c, cmd_route_verify.c, route_report.c, cmd_sim.c, cmd_sim_run.c,
+# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, load_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
 # cmd_sim_change.c, cmd_sim_up.c, report_opts.c
 #

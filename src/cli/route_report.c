@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What weft route compute and weft route verify share. State: route_o, the options of the one command
+ * that runs. Ways in: route_root_find(), route_report_print(), route_report_json(). Verifies nothing.
+ */
+#include "cli/route_report.h"
+
+struct route_opts route_o = {.engine = "fera"};
+
+const char *const route_directions[] = {"distance", "bfs", "dfs", NULL};
+
+int route_root_find(const struct fab *f, const char *file, node_id *root)
+{
+	if (!route_o.root || !strcmp(route_o.root, "centre")) {
+		*root = rt_root_choose(f, NULL, 0, FAB_NONE);
+		return CLI_OK;
+	}
+	*root = fab_node_by_text(f, route_o.root);
+	if (*root == FAB_NONE)
+		return cli_bad("%s: no node with the GUID or name '%s' given with --root", file,
+			       route_o.root);
+	return CLI_OK;
+}
+
+enum rt_directions route_directions_find(void)
+{
+	unsigned d = 0;
+
+	while (route_o.directions && strcmp(route_directions[d], route_o.directions))
+		d++;
+	return (enum rt_directions)d;
+}
+
+static uint64_t thousandths(uint64_t sum, uint64_t n)
+{
+	return n ? (sum / n) * 1000 + (sum % n * 1000 + n / 2) / n : 0;
+}
+
+static uint64_t hops_mean(const struct rt_report *r)
+{
+	return thousandths(r->hops_sum, r->pairs - r->unreachable - r->loops);
+}
+
+static void json_spread(struct json *j, const char *key, uint64_t max, uint64_t mean)
+{
+	json_open(j, key, '{');
+	json_u64(j, "max", max);
+	json_fixed(j, "mean", mean, 3);
+	json_close(j);
+}
+
+void route_report_json(struct json *j, const struct rt_report *r)
+{
+	json_spread(j, "hops", r->hops_max, hops_mean(r));
+	json_spread(j, "link_load", r->link_load_max, thousandths(r->link_load_sum, r->nlinks));
+	json_open(j, "problems", '[');
+	for (uint32_t i = 0; i < r->nproblems; i++)
+		json_str(j, NULL, r->problem[i]);
+	json_close(j);
+}
+
+static void print_spread(FILE *to, const char *label, uint64_t max, uint64_t mean)
+{
+	fprintf(to, "%-14s max %s, mean %llu.%03llu\n", label, cli_count(max),
+		(unsigned long long)(mean / 1000), (unsigned long long)(mean % 1000));
+}
+
+void route_report_print(FILE *to, const struct rt_report *r)
+{
+	print_spread(to, "hops", r->hops_max, hops_mean(r));
+	print_spread(to, "link load", r->link_load_max, thousandths(r->link_load_sum, r->nlinks));
+	for (uint32_t i = 0; i < r->nproblems; i++)
+		fprintf(to, "%-14s %s\n", i ? "" : "problems", r->problem[i]);
+}

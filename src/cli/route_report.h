@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options of weft route compute and weft route verify, the root they name, and the verifier's
+ * figures as text and JSON.
+ */
+#ifndef WEFT_CLI_ROUTE_REPORT_H
+#define WEFT_CLI_ROUTE_REPORT_H
+
+#include "cli/cmds.h"
+#include "route/route.h"
+
+struct route_opts {
+	const char *engine, *root, *directions, *lfts, *sls, *sl2vl;
+	unsigned threads, lmc;
+	bool hosts_only;
+};
+
+extern struct route_opts route_o;
+extern const char *const route_directions[]; /* by enum rt_directions; ends with NULL */
+
+/* 0 and the root that --root names, by default the one that weft sm chooses; or CLI_BAD after a
+ * message. */
+int route_root_find(const struct fab *f, const char *file, node_id *root);
+enum rt_directions route_directions_find(void);
+
+/* Hops, load of links and problems. */
+void route_report_json(struct json *j, const struct rt_report *r);
+void route_report_print(FILE *to, const struct rt_report *r);
+
+#endif
