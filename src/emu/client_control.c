@@ -29,8 +29,8 @@ static bool ctl_connect(struct emu *m, struct ibsim_ctl *msg, const struct emu_a
 	return true;
 }
 
-/* libumad2sim adds the port number to the node GUID to get the port GUID: the node GUID is set so that the
- * sum is right. */
+/* libumad2sim adds the port number to the node GUID to get the port GUID: the node GUID is set
+ * so that the sum is right. */
 static bool ctl_node_info(struct emu *m, const struct emu_client *cl, uint8_t *data)
 {
 	struct iba_node_info ni;

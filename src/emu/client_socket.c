@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One data socket for each client, with a queue of packets to be sent. State: the sockets and queues of
- * struct emu_client, and the lists of clients with something to do. Ways in: wire_connect(),
- * wire_queue(). Does not read and does not detach clients: socket_loop.c does.
+ * One data socket for each client, with a queue of packets to be sent. State: the sockets and
+ * queues of struct emu_client, and the lists of clients with something to do. Ways in:
+ * wire_connect(), wire_queue(). Does not read and does not detach clients: socket_loop.c does.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -101,18 +101,18 @@ void client_list_drop(uint32_t *list, uint32_t *n, uint32_t c)
 		}
 }
 
-static void make_hot(struct emu *m, uint32_t c)
+static void make_ready(struct emu *m, uint32_t c)
 {
-	if (!m->clients[c].hot)
-		m->hot[m->nhot++] = c;
-	m->clients[c].hot = true;
+	if (!m->clients[c].ready)
+		m->ready[m->nready++] = c;
+	m->clients[c].ready = true;
 }
 
-static void make_dirty(struct emu *m, uint32_t c)
+static void make_unsent(struct emu *m, uint32_t c)
 {
-	if (!m->clients[c].dirty)
-		m->dirty[m->ndirty++] = c;
-	m->clients[c].dirty = true;
+	if (!m->clients[c].unsent)
+		m->unsent[m->nunsent++] = c;
+	m->clients[c].unsent = true;
 }
 
 static void data_ready(uv_poll_t *h, int status, int events)
@@ -120,11 +120,11 @@ static void data_ready(uv_poll_t *h, int status, int events)
 	struct emu_sock *s = h->data;
 
 	if (status < 0 || events & UV_READABLE)
-		make_hot(s->m, s->client);
+		make_ready(s->m, s->client);
 	if (events & UV_WRITABLE) {
 		s->m->clients[s->client].blocked = false;
 		sock_watch(s, UV_READABLE, data_ready);
-		make_hot(s->m, s->client); /* the next turn sends */
+		make_ready(s->m, s->client); /* the next turn sends */
 	}
 }
 
@@ -165,10 +165,10 @@ void wire_disconnect(struct emu *m, uint32_t c)
 {
 	struct emu_client *cl = &m->clients[c];
 
-	if (cl->hot)
-		client_list_drop(m->hot, &m->nhot, c);
-	if (cl->dirty)
-		client_list_drop(m->dirty, &m->ndirty, c);
+	if (cl->ready)
+		client_list_drop(m->ready, &m->nready, c);
+	if (cl->unsent)
+		client_list_drop(m->unsent, &m->nunsent, c);
 	sock_free(cl->sock);
 	free(cl->queue);
 	cl->sock = NULL;
@@ -234,7 +234,7 @@ void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned s
 				   .status = htonl(status),
 				   .length = __builtin_bswap64(IBA_MAD_SIZE)};
 	memcpy(p->mad, smp->mad, IBA_MAD_SIZE);
-	make_dirty(m, c);
+	make_unsent(m, c);
 }
 
 /* Returns the number of packets sent, or -errno when the client is gone. */
@@ -266,10 +266,10 @@ int queue_send(struct emu *m, struct emu_client *cl)
 	return total;
 }
 
-void wire_cool(struct emu *m)
+void wire_idle(struct emu *m)
 {
-	while (m->nhot)
-		m->clients[m->hot[--m->nhot]].hot = false;
-	for (uint32_t i = 0; i < m->ndirty; i++)
-		sock_watch(m->clients[m->dirty[i]].sock, UV_READABLE | UV_WRITABLE, data_ready);
+	while (m->nready)
+		m->clients[m->ready[--m->nready]].ready = false;
+	for (uint32_t i = 0; i < m->nunsent; i++)
+		sock_watch(m->clients[m->unsent[i]].sock, UV_READABLE | UV_WRITABLE, data_ready);
 }

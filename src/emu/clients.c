@@ -118,9 +118,9 @@ static uint32_t free_slot(const struct emu *m)
 }
 
 /*
- * A process has one address: when it connects again, its old connection ends. The address of its control
- * socket contains its id, so that no process can connect or disconnect in place of another; with UDP this
- * cannot be checked.
+ * A process has one address: when it connects again, its old connection ends. The address of its
+ * control socket contains its id, so that no process can connect or disconnect in place of another;
+ * with UDP this cannot be checked.
  */
 static int forget_double(struct emu *m, uint32_t id, const struct emu_addr *from, bool udp,
 			 struct err *e)
@@ -241,6 +241,6 @@ void clients_free(struct emu *m)
 		if (m->clients[c].used)
 			clients_detach(m, c, "emulator stopped");
 	free(m->clients);
-	free(m->hot);
-	free(m->dirty);
+	free(m->ready);
+	free(m->unsent);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that set faults of links, and counters. Keeps no state: the simulation does. Way in: the con_*
- * tables. Does not check who uses the link.
+ * Commands that set faults of links, and counters. Keeps no state: the simulation does. Way in: the
+ * con_* tables. Does not check who uses the link.
  */
 #include "emu/console.h"
 
@@ -20,7 +20,7 @@ static int link_parse(const struct emu *m, const struct line *l, struct emu_op *
 				    names_node(m->fab, op->a.node, &b));
 }
 
-static void trouble(struct emu *m, const struct emu_op *op, bool loss)
+static void fault_set(struct emu *m, const struct emu_op *op, bool loss)
 {
 	unsigned first = op->a.port >= 0 ? (unsigned)op->a.port : 1;
 	unsigned last = op->a.port >= 0 ? (unsigned)op->a.port : m->fab->nodes[op->a.node].nports;
@@ -52,7 +52,7 @@ static int loss_parse(const struct emu *m, const struct line *l, struct emu_op *
 
 static int loss_run(struct emu *m, const struct emu_op *op, struct strbuf *out UNUSED)
 {
-	trouble(m, op, true);
+	fault_set(m, op, true);
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int latency_parse(const struct emu *m, const struct line *l, struct emu_o
 
 static int latency_run(struct emu *m, const struct emu_op *op, struct strbuf *out UNUSED)
 {
-	trouble(m, op, false);
+	fault_set(m, op, false);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static int error_run(struct emu *m, const struct emu_op *op, struct strbuf *out)
 {
 	if (!op->has_n)
 		return counter_run(m, op, out);
-	trouble(m, op, true);
+	fault_set(m, op, true);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command that shows, and resets, the counts of smp_meter.c. Keeps no state. Way in: con_meter. Does not
- * count.
+ * The command that shows, and resets, the counts of smp_meter.c. Keeps no state. Way in: con_meter.
+ * Does not count.
  */
 #include "emu/console.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that change GUIDs and LIDs of a node. State: the emulator's copy of the fabric. Way in: the con_*
- * tables. Does not notify clients.
+ * Commands that change GUIDs and LIDs of a node. State: the emulator's copy of the fabric. Way in:
+ * the con_* tables. Does not notify clients.
  */
 #include "emu/console.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that show nodes and ports, the route between two LIDs, clients, figures. Keeps no state. Way in:
- * the con_* tables. The output of Dump, Route and Attached is like ibsim's, for programs that parse it.
+ * Commands that show nodes and ports, the route between two LIDs, clients, figures. Keeps no state.
+ * Way in: the con_* tables. Does not change the output of Dump, Route and Attached, which programs
+ * parse, from ibsim's.
  */
 #include "emu/console.h"
 #include "sim/stats/sim_stats.h"
@@ -30,7 +31,7 @@ static void dump_tables(const struct emu *m, node_id n, struct strbuf *out)
 	}
 }
 
-static void dump_trouble(const struct emu *m, port_id p, struct strbuf *out)
+static void dump_fault(const struct emu *m, port_id p, struct strbuf *out)
 {
 	struct sim_link_fault t;
 
@@ -73,7 +74,7 @@ static void dump_port(const struct emu *m, port_id p, struct strbuf *out)
 			    rate_word(pi));
 	strbuf_addf(out, " %s/%s", iba_port_state_name(pi->state),
 		    iba_format_word(IBA_FMT_PHYS_STATE, pi->phys_state));
-	dump_trouble(m, p, out);
+	dump_fault(m, p, out);
 }
 
 static void dump_node(const struct emu *m, node_id n, struct strbuf *out)
@@ -156,8 +157,8 @@ static uint64_t target_lid(const struct emu *m, const struct target *t)
 	return 0;
 }
 
-/* One hop from the port `at`, over its link or through its switch; false, with the reason in out, when
- * there is none. */
+/* One hop from the port `at`, over its link or through its switch; false, with the reason in
+ * out, when there is none. */
 static bool route_step(struct emu *m, uint64_t to, port_id *at, struct strbuf *out)
 {
 	node_id n = m->fab->ports[*at].node;

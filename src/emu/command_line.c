@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command line split into words, and the values in them. Keeps no state. Way in: line_split(). Does not
- * know any command or node.
+ * A command line split into words, and the values in them. Keeps no state. Way in: line_split().
+ * Does not know any command or node.
  */
 #include "emu/command_line.h"
 

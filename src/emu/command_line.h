@@ -21,7 +21,8 @@ struct line {
 	unsigned n;
 };
 
-/* 0, or -EINVAL with what was expected in e. What follows '#' at the start of a word is a comment. */
+/* 0, or -EINVAL with what was expected in e. What follows '#' at the start of a word is a
+ * comment. */
 int line_split(struct line *w, const char *line, struct err *e);
 
 int line_time(const char *s, time_ps *t);     /* 2.5s, 200us, 0; a number alone is seconds */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What commands share: nodes, ports and numbers as arguments, and refusals. Keeps no state. Ways in: the
- * con_*() functions. Does not know any command.
+ * What commands share: nodes, ports and numbers as arguments, and refusals. Keeps no state. Ways
+ * in: the con_*() functions. Does not know any command.
  */
 #include "emu/console.h"
 

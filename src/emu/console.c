@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of commands, and the commands about the server itself. Keeps no state. Ways in: emu_command(),
- * or console_parse() and then console_run(). Does not read any input.
+ * The table of commands, and the commands about the server itself. Keeps no state. Ways in:
+ * emu_command(), or console_parse() and then console_run(). Does not read any input.
  */
 #include "emu/console.h"
 
@@ -133,7 +133,8 @@ const struct emu_cmd con_file = {
 
 static const struct emu_cmd con_help;
 
-/* ibsim's commands come first, in ibsim's order: an abbreviation means the first command that begins with it. */
+/* ibsim's commands come first, in ibsim's order: an abbreviation means the first command that
+ * begins with it. */
 static const struct emu_cmd *const table[] = {
 	&con_dump,  &con_route,	  &con_link,	&con_unlink,  &con_clear,   &con_guid,
 	&con_error, &con_baselid, &con_start,	&con_verbose, &con_wait,    &con_attached,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands: a line is parsed into a struct emu_op, which is executed later. The steps are separate so that a
- * script can be checked as a whole before it starts. A command is one struct emu_cmd in a cmd_*.c file and
- * a line in console.c's table; its name may be abbreviated as in ibsim, in upper or lower case.
+ * Commands: a line is parsed into a struct emu_op, which is executed later. The steps are separate
+ * so that a script can be checked as a whole before it starts. A command is one struct emu_cmd in a
+ * cmd_*.c file and a line in console.c's table; its name may be abbreviated as in ibsim, in upper
+ * or lower case.
  */
 #ifndef WEFT_EMU_CONSOLE_H
 #define WEFT_EMU_CONSOLE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The console: commands from standard input, one after the other. State: the lines that were not executed
- * yet, and the time until which they wait. Way in: input_open(). Does not stop the emulator at the end
- * of input.
+ * The console: commands from standard input, one after the other. State: the lines that were not
+ * executed yet, and the time until which they wait. Way in: input_open(). Does not stop the
+ * emulator at the end of input.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Output, to a reader that may be slow. State: text that waits for room, the number of lines dropped. Ways
- * in: output_event(), output_answer(). Never blocks; reports later how many lines it dropped.
+ * Output, to a reader that may be slow. State: text that waits for room, the number of lines
+ * dropped. Ways in: output_event(), output_answer(). Never blocks; reports later how many lines it
+ * dropped.
  */
 #include "base/nonblock_out.h"
 #include "emu/emu_priv.h"
@@ -37,8 +38,8 @@ static void on_room(uv_poll_t *h, int status UNUSED, int events UNUSED)
 	output_flush(h->data);
 }
 
-/* Only a file description that no other process shares: libuv makes it non-blocking. Others are tried again
- * by a timer. */
+/* Only a file description that no other process shares: libuv makes it non-blocking. Others are
+ * tried again by a timer. */
 static void await_room(struct emu *m)
 {
 	struct output *o = m->output;

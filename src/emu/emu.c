@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop: polls for MADs while they come, sleeps otherwise, and wakes the simulation when an event is due.
- * State: struct emu. Ways in: emu_open(), emu_run(). Does not look into MADs or commands.
+ * The loop: polls for MADs while they come, sleeps otherwise, and wakes the simulation when an
+ * event is due. State: struct emu. Ways in: emu_open(), emu_run(). Does not look into MADs or
+ * commands.
  */
 #include <sched.h>
 #include <sys/timerfd.h>
@@ -11,7 +12,7 @@
 #include "emu/emu_priv.h"
 #include "sim/kernel/sim_kernel.h"
 
-enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000, CROWDED_US = 300, CALM_MS = 20 };
+enum { ROUNDS = 64, TICK_MS = 25, PROBE_MS = 1000, BUSY_US = 300, SLEEP_MS = 20 };
 
 void emu_config_default(struct emu_config *c)
 {
@@ -125,7 +126,7 @@ static void handles_open(struct emu *m)
 	m->sigint.data = m->sigterm.data = m->tick.data = m->probe.data = m->clock.data = m;
 }
 
-static void world_open(struct emu *m)
+static void fabric_open(struct emu *m)
 {
 	m->sim = sim_new(m->fab, &m->cfg.sim);
 	for (node_id n = 0; n < m->fab->nnodes; n++)
@@ -134,8 +135,8 @@ static void world_open(struct emu *m)
 	memset(m->before, 0xff, m->fab->nports * sizeof(*m->before));
 	m->default_port = default_port(m->fab);
 	m->clients = mem_zarray(m->cfg.clients, sizeof(*m->clients));
-	m->hot = mem_array(m->cfg.clients, sizeof(*m->hot));
-	m->dirty = mem_array(m->cfg.clients, sizeof(*m->dirty));
+	m->ready = mem_array(m->cfg.clients, sizeof(*m->ready));
+	m->unsent = mem_array(m->cfg.clients, sizeof(*m->unsent));
 	pend_init(&m->pend, m->cfg.clients, EMU_PENDING_MAX);
 	m->verbose = 1;
 	m->receive = deliver_to_port;
@@ -143,7 +144,7 @@ static void world_open(struct emu *m)
 	events_open(m);
 }
 
-static int doors_open(struct emu *m, struct err *e)
+static int sockets_open(struct emu *m, struct err *e)
 {
 	int rc = script_open(m, e);
 
@@ -174,8 +175,8 @@ int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, 
 	if (rc)
 		abort(); /* no memory or no descriptors */
 	handles_open(m);
-	world_open(m);
-	rc = doors_open(m, e);
+	fabric_open(m);
+	rc = sockets_open(m, e);
 	if (rc) {
 		emu_close(m);
 		return rc;
@@ -217,16 +218,17 @@ void emu_close(struct emu *m)
 /* ---- running ---- */
 
 /*
- * No MAD came: poll again, if that still pays. If other processes want this core, a process that polls loses
- * it for long, and one that sleeps is woken at once: then it is better to sleep for a while.
+ * No MAD came: poll again, if that still pays. If other processes want this core, a process that
+ * polls loses it for long, and one that sleeps is woken at once: then it is better to sleep for a
+ * while.
  */
-static bool look_again(struct emu *m, time_ps now, time_ps last)
+static bool poll_again(struct emu *m, time_ps now, time_ps last)
 {
-	if (now < m->crowded_until || now - last >= m->cfg.spin_us * PS_PER_US)
+	if (now < m->busy_until || now - last >= m->cfg.spin_us * PS_PER_US)
 		return false;
 	sched_yield(); /* the sender of the next MAD may need this core */
-	if (emu_now(m) - now > CROWDED_US * PS_PER_US)
-		m->crowded_until = now + CALM_MS * PS_PER_MS;
+	if (emu_now(m) - now > BUSY_US * PS_PER_US)
+		m->busy_until = now + SLEEP_MS * PS_PER_MS;
 	return true;
 }
 
@@ -236,12 +238,12 @@ static void serve(struct emu *m)
 	time_ps last = emu_now(m);
 	unsigned rounds = 0;
 
-	while ((m->nhot || m->ndirty) && !m->stop) {
+	while ((m->nready || m->nunsent) && !m->stop) {
 		time_ps now = emu_now(m);
 
 		if (wire_serve(m, now))
 			last = now;
-		else if (!look_again(m, now, last))
+		else if (!poll_again(m, now, last))
 			return;
 		if (sim_next(m->sim) <= now)
 			emu_settle(m, now);
@@ -264,7 +266,7 @@ int emu_run(struct emu *m)
 	while (!m->stop) {
 		serve(m);
 		wire_flush(m);
-		wire_cool(m);
+		wire_idle(m);
 		if (m->pend.n && !uv_is_active((uv_handle_t *)&m->tick))
 			uv_timer_start(&m->tick, tick, TICK_MS, TICK_MS);
 		clock_arm(m);

@@ -36,7 +36,8 @@ struct emu_config {
 struct emu;
 
 void emu_config_default(struct emu_config *c);
-/* -EADDRINUSE: the name or port is in use; -EINVAL: an error in the script, as "FILE:LINE: reason". */
+/* -EADDRINUSE: the name or port is in use; -EINVAL: an error in the script, as "FILE:LINE:
+ * reason". */
 int emu_open(struct emu **m, const struct fab *f, const struct emu_config *c, struct err *e);
 int emu_run(struct emu *m); /* until quit, SIGTERM or SIGINT */
 void emu_close(struct emu *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real time as the simulation's time, and the end of the loop. State: start_ns and stop of struct emu.
- * Ways in: emu_now(), emu_settle(), emu_stop(). Does not wait.
+ * Real time as the simulation's time, and the end of the loop. State: start_ns and stop of struct
+ * emu. Ways in: emu_now(), emu_settle(), emu_stop(). Does not wait.
  */
 #include "emu/emu_priv.h"
 

@@ -40,7 +40,8 @@ static inline bool emu_addr_same(const struct emu_addr *a, const struct emu_addr
 	return a->len == b->len && !memcmp(&a->a, &b->a, a->len);
 }
 
-/* A socket in the loop. It is freed when the loop has closed it; emu or client may be gone before. */
+/* A socket in the loop. It is freed when the loop has closed it; emu or client may be gone
+ * before. */
 struct emu_sock {
 	uv_poll_t poll;
 	int fd, events;
@@ -51,9 +52,9 @@ struct emu_sock {
 
 struct emu_client {
 	bool used, udp, is_sm;
-	bool hot, dirty; /* in the list of clients to be read; with packets to be sent */
-	bool blocked;	 /* its socket is full */
-	uint32_t id;	 /* its pid, or its UDP port */
+	bool ready, unsent; /* in the list of clients to be read; with packets to be sent */
+	bool blocked;	    /* its socket is full */
+	uint32_t id;	    /* its pid, or its UDP port */
 	port_id port;
 	uint32_t next_at_port;
 	struct emu_sock *sock;
@@ -102,14 +103,14 @@ struct emu {
 	uv_loop_t loop;
 	bool loop_open, stop;
 	uint64_t start_ns;
-	time_ps crowded_until; /* other processes need the core: do not poll */
+	time_ps busy_until; /* other processes need the core: do not poll */
 	struct emu_sock *ctl_unix, *ctl_udp;
 	struct emu_io *io;
 	struct emu_client *clients;
 	struct emu_port *ports;
 	/* What the simulation delivers at a port in use goes here, with its struct emu_port. */
 	void (*receive)(void *port, const struct sim_smp *smp);
-	uint32_t *hot, nhot, *dirty, ndirty;
+	uint32_t *ready, nready, *unsent, nunsent;
 	struct pend pend;
 	struct emu_stats stats;
 	struct emu_meter meter[3][EMU_METER_ATTRS];
@@ -157,7 +158,7 @@ int wire_connect(struct emu *m, uint32_t c, struct err *e); /* a data socket for
 void wire_disconnect(struct emu *m, uint32_t c);
 bool wire_alive(struct emu *m, uint32_t c); /* a process still has the client's address */
 void wire_queue(struct emu *m, uint32_t c, const struct sim_smp *smp, unsigned status);
-void wire_cool(struct emu *m); /* before sleeping: the loop watches all sockets again */
+void wire_idle(struct emu *m); /* before sleeping: the loop watches all sockets again */
 
 /* clients.c */
 uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
@@ -171,8 +172,8 @@ unsigned clients_port_num(const struct emu *m, port_id p); /* of a switch: 0 */
 struct emu_port *clients_port_open(struct emu *m, port_id p);
 void clients_port_close(struct emu *m, port_id p); /* unless a client uses it */
 
-/* node_query.c: a MAD of the emulator to the node itself, with the right M_Key: attribute data in and
- * out. False: no answer. */
+/* node_query.c: a MAD of the emulator to the node itself, with the right M_Key: attribute data
+ * in and out. False: no answer. */
 bool emu_ask(struct emu *m, port_id p, unsigned method, unsigned attr, uint32_t mod,
 	     uint8_t data[64]);
 

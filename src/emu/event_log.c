@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events as lines with a time: clients, cables, power, port states. State: the number of lines in this
- * second; beyond a hundred, port states are only counted. Way in: events_say(). Does not keep events.
+ * Events as lines with a time: clients, cables, power, port states. State: the number of lines in
+ * this second; beyond a hundred, port states are only counted. Way in: events_say(). Does not keep
+ * events.
  */
 #include "emu/emu_priv.h"
 #include "emu/target_names.h"

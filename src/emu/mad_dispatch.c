@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MADs from clients into the fabric, and MADs that arrive at a port to the right client: the one that sent the
- * request, the SM, or those that serve the class. State: the table of pending requests. Ways in:
- * deliver_from_client() and, from the simulation, deliver_to_port(). Does not touch sockets.
+ * MADs from clients into the fabric, and MADs that arrive at a port to the right client: the one
+ * that sent the request, the SM, or those that serve the class. State: the table of pending
+ * requests. Ways in: deliver_from_client() and, from the simulation, deliver_to_port(). Does not
+ * touch sockets.
  *
- * libumad2sim has no timeouts, but programs built on libibumad rely on the kernel's: a request without a response
- * comes back as timed out. So the server does what a kernel does, with times of its own since the protocol does
- * not carry the client's.
+ * libumad2sim has no timeouts, but programs built on libibumad rely on the kernel's: a request
+ * without a response comes back as timed out. So the server does what a kernel does, with times of
+ * its own since the protocol does not carry the client's.
  */
 #include <arpa/inet.h>
 
@@ -41,8 +42,8 @@ static bool rmpp_active(const uint8_t *mad)
 	return has_rmpp(mad) && mad[RMPP_FLAGS] & RMPP_ACTIVE;
 }
 
-/* A segment that others follow. libumad2sim sends the beginning of a long response without the segment
- * number that a kernel would set: no segment follows that. */
+/* A segment that others follow. libumad2sim sends the beginning of a long response without the
+ * segment number that a kernel would set: no segment follows that. */
 static bool rmpp_more(const uint8_t *mad)
 {
 	return rmpp_active(mad) && mad[RMPP_TYPE] == RMPP_DATA && !(mad[RMPP_FLAGS] & RMPP_LAST) &&
@@ -54,8 +55,8 @@ static bool is_response(const uint8_t *mad)
 	return iba_smp_method(mad) & METHOD_RESPONSE || iba_smp_method(mad) == IBA_TRAP_REPRESS;
 }
 
-/* Requests, but not MADs without a response: Send, and the acknowledgements of long responses. The response
- * to a trap is TrapRepress: OpenSM sends traps, and waits for it. */
+/* Requests, but not MADs without a response: Send, and the acknowledgements of long responses.
+ * The response to a trap is TrapRepress: OpenSM sends traps, and waits for it. */
 static bool wants_response(const uint8_t *mad)
 {
 	unsigned method = iba_smp_method(mad);
@@ -177,9 +178,9 @@ static bool subscribes(const struct emu *m UNUSED, const struct emu_client *c, u
 }
 
 /*
- * A server such as ibping -S sends nothing before the first request. Other clients must not get requests:
- * libumad2sim crashes at a class that its program has not registered. A client that only sends requests
- * begins at once.
+ * A server such as ibping -S sends nothing before the first request. Other clients must not get
+ * requests: libumad2sim crashes at a class that its program has not registered. A client that only
+ * sends requests begins at once.
  */
 static bool may_serve(const struct emu *m, const struct emu_client *c, unsigned cls UNUSED)
 {

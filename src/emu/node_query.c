@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of the emulator itself to a node's SMA, through a port of that node. State: asking, answered and
- * answer of struct emu. Way in: emu_ask(). Does not wait: in express mode the response comes at once.
+ * Requests of the emulator itself to a node's SMA, through a port of that node. State: asking,
+ * answered and answer of struct emu. Way in: emu_ask(). Does not wait: in express mode the response
+ * comes at once.
  */
 #include "emu/emu_priv.h"
 

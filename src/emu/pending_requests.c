@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests without a response, in a pool with a hash table and one list for each client, oldest first. State:
- * struct pend. Way in: pend_add(). Does not send anything and has no clock.
+ * Requests without a response, in a pool with a hash table and one list for each client, oldest
+ * first. State: struct pend. Way in: pend_add(). Does not send anything and has no clock.
  */
 #include "emu/pending_requests.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests of clients that wait for their response: the client, and the MAD to send again. Bounded: each
- * client has at most `limit` entries. Entries are numbers, found by port, class and transaction id, or as a
- * client's oldest. Used by mad_dispatch.c; clients.c removes a client's entries.
+ * Requests of clients that wait for their response: the client, and the MAD to send again. Bounded:
+ * each client has at most `limit` entries. Entries are numbers, found by port, class and
+ * transaction id, or as a client's oldest. Used by mad_dispatch.c; clients.c removes a client's
+ * entries.
  */
 #ifndef WEFT_EMU_PENDING_H
 #define WEFT_EMU_PENDING_H
@@ -49,8 +50,8 @@ static inline bool pend_full(const struct pend *p, uint32_t client)
 }
 
 /*
- * The entry that a response belongs to, by the lower half of the transaction id: a kernel sets the upper
- * half. If several match, the one with the same whole id, then the oldest.
+ * The entry that a response belongs to, by the lower half of the transaction id: a kernel sets the
+ * upper half. If several match, the one with the same whole id, then the oldest.
  */
 uint32_t pend_find(const struct pend *p, port_id port, const uint8_t *mad);
 void pend_again(struct pend *p, uint32_t i,

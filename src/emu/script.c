@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A file of timed commands: "at 2.5s unlink S-0002[3]", "every 1s ...". State: the parsed commands,
- * by time. Ways in: script_open(), which checks the whole file, then script_start(). Does not know what
- * commands do.
+ * by time. Ways in: script_open(), which checks the whole file, then script_start(). Does not know
+ * what commands do.
  */
 #include "emu/console.h"
 #include "emu/script.h"

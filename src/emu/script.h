@@ -7,7 +7,8 @@
 
 #include "emu/emu_priv.h"
 
-/* Splits text at its newlines. 0 with *out set, for m->script; or -EINVAL with "NAME:LINE: reason" in e. */
+/* Splits text at its newlines. 0 with *out set, for m->script; or -EINVAL with "NAME:LINE:
+ * reason" in e. */
 int script_read(struct script **out, const struct emu *m, const char *name, char *text,
 		struct err *e);
 

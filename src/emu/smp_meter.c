@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts SMPs from clients by method and attribute, with the time of the first and the last, since the last
- * `meter reset`. State: the meter of struct emu. Way in: meter_count() for every MAD. Does not look at the
- * sender, so that any two managers are measured in the same way.
+ * Counts SMPs from clients by method and attribute, with the time of the first and the last, since
+ * the last `meter reset`. State: the meter of struct emu. Way in: meter_count() for every MAD. Does
+ * not look at the sender, so that any two managers are measured in the same way.
  */
 #include "emu/emu_priv.h"
 

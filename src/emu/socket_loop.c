@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The server's control sockets, and one turn after another for the clients that have something to read or
- * to be sent. State: struct emu_io and the lists of struct emu. Ways in: wire_open(), then
+ * The server's control sockets, and one turn after another for the clients that have something to
+ * read or to be sent. State: struct emu_io and the lists of struct emu. Ways in: wire_open(), then
  * wire_serve() turn by turn. Never blocks, never waits for a client; does not look into MADs.
  */
 #include <errno.h>
@@ -29,7 +29,8 @@ static void ctl_ready(uv_poll_t *h, int status UNUSED, int events UNUSED)
 			s->m->stats.bad_packets++;
 			continue;
 		}
-		/* A client sends one request at a time: there is room for the answer, or the client is gone. */
+		/* A client sends one request at a time: there is room for the answer, or the
+		 * client is gone. */
 		if (sendto(s->fd, &msg[0], sizeof(msg[0]), 0, &from.a.any, from.len) < 0)
 			continue;
 	}
@@ -104,8 +105,8 @@ bool wire_flush(struct emu *m)
 {
 	bool any = false;
 
-	for (uint32_t i = m->ndirty; i-- > 0;) {
-		uint32_t c = i < m->ndirty ? m->dirty[i] : CLIENT_NONE;
+	for (uint32_t i = m->nunsent; i-- > 0;) {
+		uint32_t c = i < m->nunsent ? m->unsent[i] : CLIENT_NONE;
 		int n;
 
 		if (c == CLIENT_NONE)
@@ -118,8 +119,8 @@ bool wire_flush(struct emu *m)
 		any |= n > 0;
 		m->stats.mads_out += (unsigned)n;
 		if (!m->clients[c].q_n) {
-			m->clients[c].dirty = false;
-			client_list_drop(m->dirty, &m->ndirty, c);
+			m->clients[c].unsent = false;
+			client_list_drop(m->unsent, &m->nunsent, c);
 		}
 	}
 	return any;
@@ -147,8 +148,8 @@ bool wire_serve(struct emu *m, time_ps now)
 {
 	bool any = false;
 
-	for (uint32_t i = m->nhot; i-- > 0;) {
-		uint32_t c = i < m->nhot ? m->hot[i] : CLIENT_NONE;
+	for (uint32_t i = m->nready; i-- > 0;) {
+		uint32_t c = i < m->nready ? m->ready[i] : CLIENT_NONE;
 		int n;
 
 		if (c == CLIENT_NONE)
@@ -164,7 +165,7 @@ bool wire_serve(struct emu *m, time_ps now)
 		emu_settle(m, now);
 		wire_flush(m);
 	}
-	if (m->ndirty)
+	if (m->nunsent)
 		any |= wire_flush(m);
 	return any;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of nodes and ports, to ids and back. Keeps no state. Way in: names_target(). Does not know what is
- * linked.
+ * Names of nodes and ports, to ids and back. Keeps no state. Way in: names_target(). Does not know
+ * what is linked.
  */
 #include "emu/target_names.h"
 

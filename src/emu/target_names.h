@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nodes and ports as people write them, and back: an id of the netlist (S-0002000000000002), a name, a GUID
- * in hexadecimal; followed by [13], one port.
+ * Nodes and ports as people write them, and back: an id of the netlist (S-0002000000000002), a
+ * name, a GUID in hexadecimal; followed by [13], one port.
  */
 #ifndef WEFT_EMU_NAMES_H
 #define WEFT_EMU_NAMES_H

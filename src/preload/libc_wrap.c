@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The functions of libc through which a program reaches a device: open, close, read, write, ioctl, opendir,
- * scandir. Calls for other files go on to libc. Keeps no state. Ways in: those functions. Does not
- * replace poll() and epoll: the descriptors are real.
+ * The functions of libc through which a program reaches a device: open, close, read, write, ioctl,
+ * opendir, scandir. Calls for other files go on to libc. Keeps no state. Ways in: those functions.
+ * Does not replace poll() and epoll: the descriptors are real.
  */
 #undef _FILE_OFFSET_BITS /* it would rename the functions defined here */
 #include <dirent.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libweft-umad.so, for LD_PRELOAD: programs written for libibumad find one device whose port is a client of
- * `weft fabric` (or of ibsim). Like libumad2sim, but complete: it does what the kernel does, with long SA
- * responses (RMPP, IBA 13.6), the caller's own timeouts and retries, responses to the agent that sent the
- * request, and requests only to agents that registered for them.
+ * libweft-umad.so, for LD_PRELOAD: programs written for libibumad find one device whose port is a
+ * client of `weft fabric` (or of ibsim). Like libumad2sim, but complete: it does what the kernel
+ * does, with long SA responses (RMPP, IBA 13.6), the caller's own timeouts and retries, responses
+ * to the agent that sent the request, and requests only to agents that registered for them.
  *
- * The environment says which server to use: IBSIM_SOCKNAME, IBSIM_SERVER_NAME and _PORT, SIM_HOST, as for
- * libumad2sim. One mutex guards everything; functions here are called with it held unless said otherwise.
- * Files call those above them in this list: preload_state.c, server_socket.c (sockets), rmpp.c (long
- * responses), sysfs_tree.c (files in place of sysfs), umad_port.c (agents, requests), libc_wrap.c (the
- * functions of libc that are replaced).
+ * The environment says which server to use: IBSIM_SOCKNAME, IBSIM_SERVER_NAME and _PORT, SIM_HOST,
+ * as for libumad2sim. One mutex guards everything; functions here are called with it held unless
+ * said otherwise. Files call those above them in this list: preload_state.c, server_socket.c
+ * (sockets), rmpp.c (long responses), sysfs_tree.c (files in place of sysfs), umad_port.c (agents,
+ * requests), libc_wrap.c (the functions of libc that are replaced).
  */
 #ifndef WEFT_PRELOAD_H
 #define WEFT_PRELOAD_H
@@ -103,7 +103,8 @@ bool rmpp_has(const uint8_t *mad); /* a class with RMPP, and RMPP active in it *
 void rmpp_send(unsigned agent, const struct ib_user_mad_hdr *to, const uint8_t *mad, size_t len);
 void rmpp_control(const struct ibsim_packet *in); /* an acknowledgement, stop or abort */
 struct rmpp_in; /* a long response being received; NULL at first */
-/* Takes one segment. True when the response is complete: whole and len are set, and the caller frees whole. */
+/* Takes one segment. True when the response is complete: whole and len are set, and the caller
+ * frees whole. */
 bool rmpp_take(struct rmpp_in **r, unsigned agent, const struct ibsim_packet *in, uint8_t **whole,
 	       size_t *len);
 void rmpp_in_free(struct rmpp_in *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all files of the library share: the port, the mutex that guards it, the clock. State: the_port. Ways
- * in: port_lock(), preload_ms(). Does not change the port.
+ * What all files of the library share: the port, the mutex that guards it, the clock. State:
+ * the_port. Ways in: port_lock(), preload_ms(). Does not change the port.
  */
 #include <pthread.h>
 #include <time.h>

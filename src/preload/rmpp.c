@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long responses in segments (IBA 13.6): split and sent window by window, or assembled again. State: the
- * transfers in progress. Ways in: rmpp_send(), rmpp_take(). Does not split requests: those are never long.
+ * Long responses in segments (IBA 13.6): split and sent window by window, or assembled again.
+ * State: the transfers in progress. Ways in: rmpp_send(), rmpp_take(). Does not split requests:
+ * those are never long.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sockets to the server. State: those of struct umad_port. Way in: server_open(). Speaks ibsim's
- * protocol; does not look into MADs.
+ * The sockets to the server. State: those of struct umad_port. Way in: server_open(). Speaks
+ * ibsim's protocol; does not look into MADs.
  */
 #include <arpa/inet.h>
 #include <errno.h>

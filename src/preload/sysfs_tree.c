@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The files that a program reads in place of those in /sys: one device with one port. State: their
- * directory, locked while the process lives. Way in: tree_make(). Does not redirect paths by itself:
- * libc_wrap.c does.
+ * directory, locked while the process lives. Way in: tree_make(). Does not redirect paths by
+ * itself: libc_wrap.c does.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a kernel does for the users of a port: agents, files with messages to be read, requests that wait
- * for their response, are sent again and time out. State: the_port and the list of those requests. Ways
- * in: port_open(), then the calls of libc_wrap.c. One thread receives. Does not assemble long responses:
- * rmpp.c does.
+ * What a kernel does for the users of a port: agents, files with messages to be read, requests that
+ * wait for their response, are sent again and time out. State: the_port and the list of those
+ * requests. Ways in: port_open(), then the calls of libc_wrap.c. One thread receives. Does not
+ * assemble long responses: rmpp.c does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -97,7 +97,8 @@ void port_file_close(unsigned file)
 
 /* ---- agents ---- */
 
-/* Whether an agent accepts requests of this class. The SM is known by IsSM, and the SA is at the SM. */
+/* Whether an agent accepts requests of this class. The SM is known by IsSM, and the SA is at the
+ * SM. */
 static bool takes(unsigned mgmt_class)
 {
 	static const uint32_t none[4];
@@ -111,7 +112,8 @@ static bool takes(unsigned mgmt_class)
 	return false;
 }
 
-/* The server must know which clients serve a class: another program at the same port may only send requests. */
+/* The server must know which clients serve a class: another program at the same port may only
+ * send requests. */
 static void report_served(unsigned mgmt_class, bool before)
 {
 	uint32_t v[2] = {mgmt_class, takes(mgmt_class)};
@@ -240,7 +242,8 @@ static bool is_response(const uint8_t *mad)
 	return mad[3] & METHOD_RESPONSE || mad[3] == IBA_TRAP_REPRESS;
 }
 
-/* The upper half of a request's transaction id is the kernel's: it identifies the agent of the response. */
+/* The upper half of a request's transaction id is the kernel's: it identifies the agent of the
+ * response. */
 static void mark_tid(uint8_t *mad, unsigned agent)
 {
 	uint64_t own = ((uint64_t)getpid() & 0xffff) << 16 | (agent + 1);

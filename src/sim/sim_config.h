@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a simulation is made with: times, capabilities of the devices, faults, the data plane. Keeps
- * nothing: sim_new() copies the configuration. The laboratory, the emulator and the command line fill
- * it in; start from sim_config_default(), which says where each value comes from.
+ * nothing: sim_new() copies the configuration. The laboratory, the emulator and the command line
+ * fill it in; start from sim_config_default(), which says where each value comes from.
  */
 #ifndef WEFT_SIM_CONFIG_H
 #define WEFT_SIM_CONFIG_H

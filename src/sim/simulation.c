@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes and frees a simulation, and runs its events: each goes to the file it belongs to. State: struct
- * sim. Ways in: sim_new(), sim_step(), sim_settle(). Does not know what an event does.
+ * Makes and frees a simulation, and runs its events: each goes to the file it belongs to. State:
+ * struct sim. Ways in: sim_new(), sim_step(), sim_settle(). Does not know what an event does.
  */
 #include "sim/plane/plane_priv.h"
 

@@ -122,7 +122,7 @@ static inline void emu_turn(struct emu *m)
 	uv_run(&m->loop, UV_RUN_NOWAIT);
 	wire_serve(m, emu_now(m));
 	wire_flush(m);
-	wire_cool(m);
+	wire_idle(m);
 }
 
 static inline struct ibsim_ctl peer_ask(struct emu *m, const struct peer *p, unsigned type,

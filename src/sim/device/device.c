@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Power and cables, and what a device holds, for callers outside the fabric. State: struct sim_node and
- * struct sim_port. Ways in: the calls of sim_device.h. Does not send anything: traps are trap.c's.
+ * Power and cables, and what a device holds, for callers outside the fabric. State: struct sim_node
+ * and struct sim_port. Ways in: the calls of sim_device.h. Does not send anything: traps are
+ * trap.c's.
  */
 #include "sim/device/device_priv.h"
 

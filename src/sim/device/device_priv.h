@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The devices' inside: what a node and a port keep, and the functions of this room, from the bottom up.
- * A function calls those of files above it in this list, never below. Each .c file says what it does.
+ * The devices' inside: what a node and a port keep, and the functions of this room, from the bottom
+ * up. A function calls those of files above it in this list, never below. Each .c file says what it
+ * does.
  */
 #ifndef WEFT_DEVICE_PRIV_H
 #define WEFT_DEVICE_PRIV_H

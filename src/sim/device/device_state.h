@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The devices' member of struct sim: SMPs in the fabric, programs at ports, counters of express mode. Only
- * src/sim/device writes it; nodes and ports themselves are in device_priv.h.
+ * The devices' member of struct sim: SMPs in the fabric, programs at ports, counters of express
+ * mode. Only src/sim/device writes it; nodes and ports themselves are in device_priv.h.
  */
 #ifndef WEFT_DEVICE_STATE_H
 #define WEFT_DEVICE_STATE_H

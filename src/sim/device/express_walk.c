@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Express mode: packets go from node to node at once, without an event for each hop. State: the list of
- * packets not moved yet, in struct sim. Ways in: express_walk(), express_arrive(). Does not decide where
- * an SMP goes at a node: smi.c does.
+ * Express mode: packets go from node to node at once, without an event for each hop. State: the
+ * list of packets not moved yet, in struct sim. Ways in: express_walk(), express_arrive(). Does not
+ * decide where an SMP goes at a node: smi.c does.
  */
 #include "sim/device/device_priv.h"
 
@@ -182,8 +182,8 @@ static void walk(struct sim *s, uint32_t p)
 
 /* ---- the list ---- */
 
-/* Responses of nodes, and packets that programs send while they receive, are added at the end of the list. Not
- * re-entrant: a program that settles while it receives finds `walking` set. */
+/* Responses of nodes, and packets that programs send while they receive, are added at the end of
+ * the list. Not re-entrant: a program that settles while it receives finds `walking` set. */
 void express_walk(struct sim *s)
 {
 	if (s->dev.walking)

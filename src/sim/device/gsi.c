@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * GMPs that have arrived at their port: requests of performance management go to the node's own agent, all
- * others to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not forward GMPs:
- * express_walk.c does.
+ * GMPs that have arrived at their port: requests of performance management go to the node's own
+ * agent, all others to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not
+ * forward GMPs: express_walk.c does.
  */
 #include "sim/device/device_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Speeds and widths of ports as in hardware: what a port supports and enables, and what two ends agree on
- * when their link trains. State: PortInfo. Ways in: rate_*(), with link_pairs on. Does not change the
- * time a transmission takes.
+ * Speeds and widths of ports as in hardware: what a port supports and enables, and what two ends
+ * agree on when their link trains. State: PortInfo. Ways in: rate_*(), with link_pairs on. Does not
+ * change the time a transmission takes.
  */
 #include "sim/device/device_priv.h"
 
@@ -112,9 +112,9 @@ bool rate_agree(struct sim_port *a, struct sim_port *b)
 	return true;
 }
 
-/* Whether the active speed and width are still enabled. A link that could be faster now keeps its rate until it
- * trains for another reason: ibportstate's manual says so, and an SM that enables all speeds again must not
- * break links. */
+/* Whether the active speed and width are still enabled. A link that could be faster now keeps
+ * its rate until it trains for another reason: ibportstate's manual says so, and an SM that
+ * enables all speeds again must not break links. */
 bool rate_fits(const struct sim_port *p)
 {
 	if (!(p->pi.width_active & p->pi.width_enabled) || p->fdr10_active > p->fdr10_enabled)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Port states by the link state machine, and links that train and go down. State: struct sim_port. Ways in:
- * port_state_set(), link_try_up(), link_cut(). Does not carry packets: smp_forward.c and the data plane do.
+ * Port states by the link state machine, and links that train and go down. State: struct sim_port.
+ * Ways in: port_state_set(), link_try_up(), link_cut(). Does not carry packets: smp_forward.c and
+ * the data plane do.
  */
 #include "sim/device/device_priv.h"
 
@@ -119,7 +120,8 @@ void link_order(struct sim *s, port_id at, enum iba_phys_state to)
 		link_try_up(s, at);
 }
 
-/* Data needs an Active port, and Active or Armed at the other end; SMPs need a link that is not Down. */
+/* Data needs an Active port, and Active or Armed at the other end; SMPs need a link that is not
+ * Down. */
 bool link_open(const struct sim *s, const struct sim_port *a, bool data)
 {
 	const struct sim_port *b;

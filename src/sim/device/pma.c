@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The performance management agent of every node (IBA 16.1): ClassPortInfo, PortCounters and
- * PortCountersExtended. State: none of its own, the counters are port_counters.c's. Way in: pma_answer().
- * Does not have samples, or counters by VL, SL or cause: it refuses them.
+ * PortCountersExtended. State: none of its own, the counters are port_counters.c's. Way in:
+ * pma_answer(). Does not have samples, or counters by VL, SL or cause: it refuses them.
  */
 #include "sim/device/device_priv.h"
 
 enum { ALL_PORTS = 0xff };
 
-/* One counter in an attribute: its offset and size in the host struct, its width, and its bit in CounterSelect;
- * bits from 16 on are those of CounterSelect2. */
+/* One counter in an attribute: its offset and size in the host struct, its width, and its bit in
+ * CounterSelect; bits from 16 on are those of CounterSelect2. */
 struct place {
 	uint16_t offset;
 	uint8_t size, bits, select;
@@ -125,10 +125,12 @@ static void take(const struct range *r, const struct place *t, size_t n, const v
 	}
 }
 
-/* ---- attributes: each returns a MAD status and replaces the request's data by the response's ---- */
+/* ---- attributes: each returns a MAD status and replaces the request's data by the response's
+ * ---- */
 
-/* IBA_PERF2_EXT_ERRORS is supported but not announced: libumad2sim copies only the first 224 bytes of a MAD, so
- * that a program would read VL15Dropped and PortXmitWait from uninitialised memory. */
+/* IBA_PERF2_EXT_ERRORS is supported but not announced: libumad2sim copies only the first 224
+ * bytes of a MAD, so that a program would read VL15Dropped and PortXmitWait from uninitialised
+ * memory. */
 static unsigned class_port_info(struct sim *s, node_id n UNUSED, bool set, uint8_t *data)
 {
 	struct iba_class_port_info v = {.base_version = 1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SM or program attached to a port: it receives MADs that the node does not answer itself, and sends MADs;
- * IsSM and the NodeDescription. State: the clients of struct sim. Ways in: sim_attach(), sim_send(). Does
- * not look into MADs.
+ * The SM or program attached to a port: it receives MADs that the node does not answer itself, and
+ * sends MADs; IsSM and the NodeDescription. State: the clients of struct sim. Ways in:
+ * sim_attach(), sim_send(). Does not look into MADs.
  */
 #include "sim/device/device_priv.h"
 

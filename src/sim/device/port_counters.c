@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Port counters and faults of links in express mode. State: one struct port_counters for each port; faults
- * once one was set. Ways in: the calls of sim_device.h. Does not know the layout of counters in MADs: pma.c
- * does.
+ * Port counters and faults of links in express mode. State: one struct port_counters for each port;
+ * faults once one was set. Ways in: the calls of sim_device.h. Does not know the layout of counters
+ * in MADs: pma.c does.
  */
 #include "sim/device/device_priv.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The devices' contract: nodes with their SMI, SMA and agents, ports, cables, and the programs
- * attached to ports. Keeps what a device keeps: PortInfo, SwitchInfo, tables, counters, pending traps.
- * Promises to answer MADs as IBA says, and to report every state change to the watchers.
+ * attached to ports. Keeps what a device keeps: PortInfo, SwitchInfo, tables, counters, pending
+ * traps. Promises to answer MADs as IBA says, and to report every state change to the watchers.
  *
- * Called by the laboratory and the emulator: they power nodes, move cables, attach SMs and programs,
- * send MADs, and read what a device holds without asking it by MAD.
+ * Called by the laboratory and the emulator: they power nodes, move cables, attach SMs and
+ * programs, send MADs, and read what a device holds without asking it by MAD.
  */
 #ifndef WEFT_SIM_DEVICE_H
 #define WEFT_SIM_DEVICE_H
@@ -18,7 +18,8 @@ struct sim;
 /* ---- power and cables ---- */
 
 void sim_node_power(struct sim *s, node_id n, bool on); /* off loses all state */
-/* Connects two free ports. Where the snapshot has this link, the cable has the snapshot's length. */
+/* Connects two free ports. Where the snapshot has this link, the cable has the snapshot's
+ * length. */
 void sim_cable(struct sim *s, port_id a, port_id b);
 void sim_cable_length(struct sim *s, port_id a, uint32_t cm); /* of the cable at a; 0: unknown */
 void sim_uncable(struct sim *s, port_id a); /* removes the cable, if there is one */
@@ -48,9 +49,9 @@ void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on);
  * trap 144. */
 void sim_set_node_desc(struct sim *s, node_id n, const char *text);
 
-/* Passes a MAD to the SMI of that port, which sends it in turn. In express mode also GMPs (any class
- * but subnet management), with a DLID: they travel as data on VL 0, along the tables, over Active
- * ports. Every node answers PerfMgt requests itself. */
+/* Passes a MAD to the SMI of that port, which sends it in turn. In express mode also GMPs (any
+ * class but subnet management), with a DLID: they travel as data on VL 0, along the tables, over
+ * Active ports. Every node answers PerfMgt requests itself. */
 void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 
 /* ---- what becomes of SMPs and GMPs ---- */
@@ -96,8 +97,8 @@ struct sim_watch {
 };
 void sim_watch(struct sim *s, struct sim_watch w);
 
-/* A change in a device that affects data packets: by a Set, by its links or by its power. Called only
- * when a value differs from the one before. */
+/* A change in a device that affects data packets: by a Set, by its links or by its power. Called
+ * only when a value differs from the one before. */
 enum sim_change { SIM_CHANGED_TABLE, SIM_CHANGED_SLVL, SIM_CHANGED_PORT, SIM_CHANGED_POWER };
 struct sim_change_watch {
 	void (*changed)(void *ctx, node_id n, enum sim_change what);
@@ -116,7 +117,8 @@ uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid); /* 255: no entry 
  * computes it: 0 is the switch itself, more than its ports means that there is no route. */
 unsigned sim_route(const struct sim *s, node_id n, uint16_t lid);
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
-/* No service level leads from `in` to a data VL of `out`: packets that take this turn are discarded. */
+/* No service level leads from `in` to a data VL of `out`: packets that take this turn are
+ * discarded. */
 bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out);
 time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes); /* at the port's rate */
 /* A snapshot of the present state: nodes that are on, links that are up, LIDs as set. Nodes keep
@@ -133,7 +135,8 @@ struct sim_link_fault {
 void sim_set_link_fault(struct sim *s, port_id p, const struct sim_link_fault *t); /* both ends */
 void sim_get_link_fault(const struct sim *s, port_id p, struct sim_link_fault *t);
 
-/* Counters of a port as the PMA reports them: 64 bits, limited to the width of each attribute there. */
+/* Counters of a port as the PMA reports them: 64 bits, limited to the width of each attribute
+ * there. */
 enum sim_counter {
 	SIM_CNT_XMIT_DATA,
 	SIM_CNT_RCV_DATA,
@@ -162,9 +165,9 @@ const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCoun
 void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
 void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value);
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c);
-/* Counts packets of so many bytes (LRH to ICRC) along the tables from a host or switch to a LID, as if
- * they had been sent. Returns the number of hops; -1: they would not arrive, and the port that would
- * discard them counted them. */
+/* Counts packets of so many bytes (LRH to ICRC) along the tables from a host or switch to a LID,
+ * as if they had been sent. Returns the number of hops; -1: they would not arrive, and the port
+ * that would discard them counted them. */
 int sim_flow(struct sim *s, node_id n, unsigned port, uint16_t dlid, uint64_t packets,
 	     uint32_t bytes);
 

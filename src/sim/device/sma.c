@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet management agent: passes every request to the function for its attribute, checks the M_Key, sets
- * the values at power-on. State: struct sim_node and struct sim_port. Ways in: sma_reset(), sma_admits(),
- * sma_handle(). Does not send notices: trap.c does.
+ * The subnet management agent: passes every request to the function for its attribute, checks the
+ * M_Key, sets the values at power-on. State: struct sim_node and struct sim_port. Ways in:
+ * sma_reset(), sma_admits(), sma_handle(). Does not send notices: trap.c does.
  */
 #include "sim/device/sma_priv.h"
 
@@ -31,9 +31,9 @@ static uint8_t width_bit(unsigned lanes)
 	return IBA_WIDTH_1X;
 }
 
-/* Capabilities that programs expect of present devices. MTU and VLs are such that an SM need not lower them:
- * OpenSM sets every host port Down whose values it has to change. */
-static void port_today(struct sim *s, node_id n, unsigned num)
+/* Capabilities that programs expect of present devices. MTU and VLs are such that an SM need not
+ * lower them: OpenSM sets every host port Down whose values it has to change. */
+static void port_express(struct sim *s, node_id n, unsigned num)
 {
 	struct iba_port_info *pi = &node_port(s, n, num)->pi;
 
@@ -101,7 +101,7 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 	if (s->cfg.link_pairs)
 		rate_power_on(s, n, num);
 	if (s->cfg.express)
-		port_today(s, n, num);
+		port_express(s, n, num);
 	if (s->dev.counters)
 		s->dev.counters[at] = (struct port_counters){0};
 	p->tx_free = 0;
@@ -176,7 +176,8 @@ static unsigned notice_get(struct req *r)
 	return IBA_STATUS_OK;
 }
 
-/* The attributes of an SMA, and the functions that answer them. A missing function is a bad method. */
+/* The attributes of an SMA, and the functions that answer them. A missing function is a bad
+ * method. */
 static const struct {
 	uint16_t attr_id;
 	bool switch_only;
@@ -213,7 +214,8 @@ static void lease_start(struct sim *s, port_id at)
 		 (struct ev_what){.kind = EV_LEASE, .lease = {at, ++p->lease_epoch}});
 }
 
-/* No request had the right key for a lease period: now every SM may read the key, and so take over. */
+/* No request had the right key for a lease period: now every SM may read the key, and so take
+ * over. */
 void sma_lease_over(struct sim *s, port_id at, uint32_t epoch)
 {
 	if (s->ports[at].lease_epoch != epoch)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Get and Set of NodeInfo, SwitchInfo and PortInfo. State: struct sim_node and struct sim_port. Way in: the
- * table in sma.c. Does not take any value before all were checked.
+ * Get and Set of NodeInfo, SwitchInfo and PortInfo. State: struct sim_node and struct sim_port. Way
+ * in: the table in sma.c. Does not take any value before all were checked.
  */
 #include "sim/device/sma_priv.h"
 
@@ -104,7 +104,8 @@ unsigned sma_port_info_get(struct req *r)
 	return IBA_STATUS_OK;
 }
 
-/* The state changes an SM may set (thesis 2.4.1). Setting one again is no error: responses get lost. */
+/* The state changes an SM may set (thesis 2.4.1). Setting one again is no error: responses get
+ * lost. */
 static bool state_order_ok(unsigned from, unsigned to)
 {
 	switch (to) {
@@ -200,7 +201,8 @@ static void order_later(struct sim *s, port_id at, enum iba_phys_state to)
 		 (struct ev_what){.kind = EV_ORDER, .order = {at, incarnation, to}});
 }
 
-/* The response may have to cross the same link: it is sent first, and has the state that follows. */
+/* The response may have to cross the same link: it is sent first, and has the state that
+ * follows. */
 static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
 {
 	struct sim *s = r->s;

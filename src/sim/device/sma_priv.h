@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SMA's inside: one request, and the functions that answer attributes. Each returns a MAD status.
+ * The SMA's inside: one request, and the functions that answer attributes. Each returns a MAD
+ * status.
  */
 #ifndef WEFT_SMA_PRIV_H
 #define WEFT_SMA_PRIV_H

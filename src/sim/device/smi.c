@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The subnet management interface (thesis 4.3.2): where an SMP goes on a directed route with LID-routed
- * segments (IBA 14.2.2), and delivery to SMA or SM. Keeps no state. Ways in: smi_done(), smi_judge(). Does
- * not read attributes.
+ * The subnet management interface (thesis 4.3.2): where an SMP goes on a directed route with
+ * LID-routed segments (IBA 14.2.2), and delivery to SMA or SM. Keeps no state. Ways in: smi_done(),
+ * smi_judge(). Does not read attributes.
  */
 #include "sim/device/device_priv.h"
 
@@ -117,7 +117,8 @@ __attribute__((always_inline)) static inline struct verdict judge(struct sim *s,
 
 /* ---- delivery ---- */
 
-/* Thesis 3.1.4: responses, traps and everything about SMInfo are for the SM, the rest for the SMA. */
+/* Thesis 3.1.4: responses, traps and everything about SMInfo are for the SM, the rest for the
+ * SMA. */
 static bool is_for_sm(struct sim *s, const struct pkt *p, const struct port_client *sm)
 {
 	const uint8_t *m = p->smp.mad;

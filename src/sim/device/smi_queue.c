@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The queue of each SMI, and the way of an SMP into it, where the fault model is applied. State: one
- * queue for each node; in express mode one list for all. Ways in: smi_inject(), smi_enqueue(). Does
- * not look at where an SMP goes: smi.c and express_walk.c do.
+ * The queue of each SMI, and the way of an SMP into it, where the fault model is applied. State:
+ * one queue for each node; in express mode one list for all. Ways in: smi_inject(), smi_enqueue().
+ * Does not look at where an SMP goes: smi.c and express_walk.c do.
  */
 #include "sim/device/device_priv.h"
 
@@ -115,8 +115,8 @@ static void inject_later(struct sim *s, node_id n, uint32_t p)
 }
 
 /*
- * An SMP from a node's SM or SMA. Faults are drawn here, once for each packet: a loss, delay or duplicate
- * further on would have the same effect on both ends.
+ * An SMP from a node's SM or SMA. Faults are drawn here, once for each packet: a loss, delay or
+ * duplicate further on would have the same effect on both ends.
  */
 void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp)
 {

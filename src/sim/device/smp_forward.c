@@ -2,7 +2,7 @@
 /*
  * SMPs on links and through switches, without a data plane: transmission, arrival, LID-routed
  * forwarding. State: when each transmitter is idle again, in struct sim_port. Ways in: link_send(),
- * link_arrive(), lid_forward(). With a data plane it passes SMPs to that.
+ * link_arrive(), lid_forward(). Does not carry SMPs with a data plane: it passes them to that.
  */
 #include "sim/device/device_priv.h"
 

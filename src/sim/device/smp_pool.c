@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SMPs and GMPs in the fabric. State: the pool of struct devices. Ways in: pkt_new(), pkt_drop(). Does not
- * move them.
+ * SMPs and GMPs in the fabric. State: the pool of struct devices. Ways in: pkt_new(), pkt_drop().
+ * Does not move them.
  */
 #include "sim/device/device_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a device's tables say: output port of a LID, VL of an SL, membership of a partition. State: the
- * tables of struct sim_node and struct sim_port, which sma_tables.c sets. Ways in: lid_route(),
+ * What a device's tables say: output port of a LID, VL of an SL, membership of a partition. State:
+ * the tables of struct sim_node and struct sim_port, which sma_tables.c sets. Ways in: lid_route(),
  * sim_slvl(), pkey_ok(). Does not forward anything.
  */
 #include "sim/device/device_priv.h"

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traps: a notice goes to the master SM's LID, and again after every subnet timeout until a TrapRepress with its
- * transaction id arrives (thesis 4.3.3). State: for each node one slot for each kind of notice. Ways in:
- * trap_link_state(), trap_bad_mkey(), trap_changed(). Does not detect the changes it reports.
+ * Traps: a notice goes to the master SM's LID, and again after every subnet timeout until a
+ * TrapRepress with its transaction id arrives (thesis 4.3.3). State: for each node one slot for
+ * each kind of notice. Ways in: trap_link_state(), trap_bad_mkey(), trap_changed(). Does not detect
+ * the changes it reports.
  */
 #include "sim/device/device_priv.h"
 
 enum { TID_MARK = 0x72 }; /* the highest byte of the transaction ids of traps */
 
-/* The serial number distinguishes events: a TrapRepress for an earlier one must not stop this one. */
+/* The serial number distinguishes events: a TrapRepress for an earlier one must not stop this
+ * one. */
 static uint64_t trap_tid(const struct trap_slot *t, unsigned slot)
 {
 	return (uint64_t)t->serial << 8 | slot | (uint64_t)TID_MARK << 56;

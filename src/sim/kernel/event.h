@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events: what happens at a time, as a tagged union. Keeps nothing. The kind says which member is
- * valid; a constructor cannot mix them up, since members have names. struct ev_what fits two registers
- * and struct ev half a cache line: a simulation is mostly a stream of these.
+ * valid; a constructor cannot mix them up, since members have names. struct ev_what fits two
+ * registers and struct ev half a cache line: a simulation is mostly a stream of these.
  *
  * Written by the files that schedule, read by simulation.c and plane.c, which dispatch.
  */
@@ -40,8 +40,8 @@ enum sim_ev {
 	EV_P_RETRAIN, /* link: error recovery is over */
 };
 
-/* Incarnations, lives and epochs identify the node, the node's ports or the link as it was when the event
- * was scheduled: if it was powered off or went down since, the event is void. */
+/* Incarnations, lives and epochs identify the node, the node's ports or the link as it was when
+ * the event was scheduled: if it was powered off or went down since, the event is void. */
 struct ev_what {
 	uint32_t kind; /* enum sim_ev */
 	union {

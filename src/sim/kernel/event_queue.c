@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ladder queue on a small heap: the next few events in a heap with four children for each node, later ones
- * unsorted in buckets on rungs that are split when their time comes near, the latest on top. State: struct
- * evq. Ways in: evq_push(), evq_pop(). Does not run events. docs/event-queue.md compares it with others.
+ * A ladder queue on a small heap: the next few events in a heap with four children for each node,
+ * later ones unsorted in buckets on rungs that are split when their time comes near, the latest on
+ * top. State: struct evq. Ways in: evq_push(), evq_pop(). Does not run events. docs/event-queue.md
+ * compares it with others.
  */
 #include "sim/kernel/event_queue.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event queue: earliest first; at the same time the smaller priority number first, then those with
- * a rank, by rank, then the one that was pushed first. An all-zero struct evq is an empty queue. Used by
- * the kernel only, so that another structure can take its place.
+ * The event queue: earliest first; at the same time the smaller priority number first, then those
+ * with a rank, by rank, then the one that was pushed first. An all-zero struct evq is an empty
+ * queue. Used by the kernel only, so that another structure can take its place.
  */
 #ifndef WEFT_EVQ_H
 #define WEFT_EVQ_H

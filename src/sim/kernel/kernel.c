@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel: shards with their clock and queue, callbacks, watchers and the hash. State: struct sim and
- * struct shard. Ways in: kernel_init(), sim_push(), shard_next(). Does not know what an event does:
- * simulation.c does.
+ * The kernel: shards with their clock and queue, callbacks, watchers and the hash. State: struct
+ * sim and struct shard. Ways in: kernel_init(), sim_push(), shard_next(). Does not know what an
+ * event does: simulation.c does.
  */
 #include "sim/kernel/kernel_priv.h"
 
@@ -121,9 +121,9 @@ static bool mail(struct outbox *o, unsigned self, port_id at, const struct ev *e
 }
 
 /*
- * Arrivals come before other events of a node at that time, by port. So the order does not depend on
- * what the rest of the network was doing when the packet was sent, and nodes can be simulated apart
- * from each other (parallel.c).
+ * Arrivals come before other events of a node at that time, by port. So the order does not depend
+ * on what the rest of the network was doing when the packet was sent, and nodes can be simulated
+ * apart from each other (parallel.c).
  */
 void sim_push_arrival(struct shard *sh, time_ps when, port_id at, struct ev_what what)
 {

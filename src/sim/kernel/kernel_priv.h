@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The simulation's inside: what all of it shares (struct sim) and what an executor of events owns (struct
- * shard). Both are compositions: a member that belongs to the devices or the data plane is a struct of that
- * room, written there only.
+ * The simulation's inside: what all of it shares (struct sim) and what an executor of events owns
+ * (struct shard). Both are compositions: a member that belongs to the devices or the data plane is
+ * a struct of that room, written there only.
  *
- * Without a parallel run there is one shard, sim.main. A parallel run (parallel.c) divides nodes and data
- * packets among several. Code that may run in one of several takes a struct shard *: through it,
- * everything shared is const, except nodes, ports and channels, of which a shard writes only its own.
- * Code that needs the simulation as a whole takes a struct sim *, which shard.whole gives only to the
- * shard that runs alone.
+ * Without a parallel run there is one shard, sim.main. A parallel run (parallel.c) divides nodes
+ * and data packets among several. Code that may run in one of several takes a struct shard *:
+ * through it, everything shared is const, except nodes, ports and channels, of which a shard writes
+ * only its own. Code that needs the simulation as a whole takes a struct sim *, which shard.whole
+ * gives only to the shard that runs alone.
  */
 #ifndef WEFT_KERNEL_PRIV_H
 #define WEFT_KERNEL_PRIV_H
@@ -95,12 +95,13 @@ void kernel_set_devices(struct sim *s, struct sim_node *nodes, struct sim_port *
 void kernel_set_plane(struct sim *s, struct plane *pl, const struct device_net *net);
 void kernel_free(struct sim *s);
 
-/* One shard of several: begins at the time of the simulation without events; its events and its time return to
- * the simulation at its end. */
+/* One shard of several: begins at the time of the simulation without events; its events and its
+ * time return to the simulation at its end. */
 void shard_begin(struct shard *sh, const struct sim *s, unsigned self);
 void shard_end(struct shard *sh, struct sim *s);
 void shard_advance(struct shard *sh, time_ps now); /* sets the clock, never back */
-/* A new window of the outbox's shards: arrivals for others go to `to`, none earlier than horizon. */
+/* A new window of the outbox's shards: arrivals for others go to `to`, none earlier than
+ * horizon. */
 void outbox_open(struct outbox *o, ev_list *to, time_ps horizon);
 void outbox_attach(struct outbox *o, struct shard *sh, const uint16_t *shard_of);
 void outbox_note(struct outbox *o, time_ps next); /* the next event of one of its shards */
@@ -117,8 +118,8 @@ static inline bool shard_next(struct shard *sh, struct ev *e)
 }
 
 void sim_push(struct shard *sh, time_ps when, uint8_t priority, struct ev_what what);
-/* An arrival from the link at a port: before other events of the same time, ranked by port and, for one
- * port, data before flow control. */
+/* An arrival from the link at a port: before other events of the same time, ranked by port and,
+ * for one port, data before flow control. */
 void sim_push_arrival(struct shard *sh, time_ps when, port_id at, struct ev_what what);
 void sim_run_call(struct sim *s, uint32_t slot);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Deadlocks: packets that wait for each other in a cycle. An output channel without credits waits for the
- * input buffer at the far end; that buffer's head waits for its own output channel. Every channel waits for
- * at most one other, so a cycle is found by walking. State: none. Way in: sim_deadlock(). Does not resolve
- * a deadlock.
+ * Deadlocks: packets that wait for each other in a cycle. An output channel without credits waits
+ * for the input buffer at the far end; that buffer's head waits for its own output channel. Every
+ * channel waits for at most one other, so a cycle is found by walking. State: none. Way in:
+ * sim_deadlock(). Does not resolve a deadlock.
  */
 #include "sim/plane/plane_priv.h"
 

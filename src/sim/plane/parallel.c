@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One simulation in several shards, on one or several threads. State: struct parallel, while
- * sim_run_parallel() runs. Way in: sim_run_parallel(). Runs data packets only: SMPs, callbacks, power and
- * cables need the simulation as a whole.
+ * sim_run_parallel() runs. Way in: sim_run_parallel(). Runs data packets only: SMPs, callbacks,
+ * power and cables need the simulation as a whole.
  *
- * A packet takes at least the propagation of a link from node to node. So if the earliest event of all is
- * at t, no shard can receive anything before t + propagation: until then each runs its own events. Then
- * all threads meet, and the next window begins with what was sent in the last one. What a node
- * receives, and in which order, does not depend on the shards: arrivals are ranked by port
- * (sim_push_arrival()), and a node's own events run in the order in which it scheduled them.
+ * A packet takes at least the propagation of a link from node to node. So if the earliest event of
+ * all is at t, no shard can receive anything before t + propagation: until then each runs its own
+ * events. Then all threads meet, and the next window begins with what was sent in the last one.
+ * What a node receives, and in which order, does not depend on the shards: arrivals are ranked by
+ * port (sim_push_arrival()), and a node's own events run in the order in which it scheduled them.
  */
 #include "sim/plane/parallel_priv.h"
 
@@ -176,7 +176,8 @@ static unsigned cores(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
-/* The shortest time from node to node: of a flow control packet on the shortest and fastest link. */
+/* The shortest time from node to node: of a flow control packet on the shortest and fastest
+ * link. */
 static time_ps lookahead_of(const struct sim *s)
 {
 	unsigned bytes = MIN(s->cfg.plane.header_bytes, (unsigned)PLANE_FC_BYTES);
@@ -188,9 +189,9 @@ static time_ps lookahead_of(const struct sim *s)
 	return least;
 }
 
-/* A watcher is set, SMPs are in flight, or nodes share more than links: one stream of random numbers
- * for damaged bytes, packets that wait for static rate control, statistics that count a loss at the
- * host that generated the packet. */
+/* A watcher is set, SMPs are in flight, or nodes share more than links: one stream of random
+ * numbers for damaged bytes, packets that wait for static rate control, statistics that count a
+ * loss at the host that generated the packet. */
 static bool needs_whole(const struct sim *s)
 {
 	const struct sim_plane_config *c = &s->cfg.plane;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A parallel run: what parallel.c and parallel_split.c share while sim_run_parallel() runs. The nodes are
- * divided among shards (struct shard: what each owns), and the shards among threads. Shards are small
- * enough for a core's cache, so they pay on one thread, too.
+ * A parallel run: what parallel.c and parallel_split.c share while sim_run_parallel() runs. The
+ * nodes are divided among shards (struct shard: what each owns), and the shards among threads.
+ * Shards are small enough for a core's cache, so they pay on one thread, too.
  */
 #ifndef WEFT_PARALLEL_PRIV_H
 #define WEFT_PARALLEL_PRIV_H

@@ -182,7 +182,8 @@ bool shard_is_dry(const struct shard *sh)
 	return sh->own.dpkt_free == PKT_NONE || sh->own.cell_free == CELL_NONE;
 }
 
-/* If one has no free place, all places are divided again: packets begin in one shard and end in another. */
+/* If one has no free place, all places are divided again: packets begin in one shard and end in
+ * another. */
 void shards_refill(struct parallel *c)
 {
 	struct sim *s = c->sim;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets in pcapng format. Keeps no state: every function appends to a buffer. Ways in: pcap_begin(), then
- * interfaces, then packets; pcap_build() makes the bytes of one. Does not write files or sort by time.
+ * Packets in pcapng format. Keeps no state: every function appends to a buffer. Ways in:
+ * pcap_begin(), then interfaces, then packets; pcap_build() makes the bytes of one. Does not write
+ * files or sort by time.
  */
 #include "sim/plane/pcap.h"
 
@@ -175,8 +176,8 @@ static uint16_t vcrc_add(uint16_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
-/* Fields that switches may change count as ones: LRH.VL and BTH.Resv8a in a packet without GRH (7.8.1).
- */
+/* Fields that switches may change count as ones: LRH.VL and BTH.Resv8a in a packet without GRH
+ * (7.8.1). */
 static void put_icrc(uint8_t *buf, size_t len)
 {
 	uint8_t masked[LRH_SIZE + BTH_SIZE];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets as a pcapng file for Wireshark and tshark: one interface for each port, nanosecond time stamps (233 ps in the record), each packet an InfiniBand record of link type ERF (197), since
- * Wireshark dissects nothing of link type 247. Bytes are appended to a strbuf; the caller writes them.
+ * Packets as a pcapng file for Wireshark and tshark: one interface for each port, nanosecond time
+ * stamps (233 ps in the record), each packet an InfiniBand record of link type ERF (197), since
+ * Wireshark dissects nothing of link type 247. Bytes are appended to a strbuf; the caller writes
+ * them.
  */
 #ifndef WEFT_PCAP_H
 #define WEFT_PCAP_H
@@ -24,8 +26,8 @@ struct pcap_headers {
 	uint32_t qkey; /* UD only */
 };
 
-/* Builds LRH, BTH, DETH (for UD opcodes), payload (NULL: zeroes), ICRC and VCRC (both computed) into
- * buf (at least payload_len + 8 + 12 + 8 + 3 + 4 + 2 bytes); returns the length. */
+/* Builds LRH, BTH, DETH (for UD opcodes), payload (NULL: zeroes), ICRC and VCRC (both computed)
+ * into buf (at least payload_len + 8 + 12 + 8 + 3 + 4 + 2 bytes); returns the length. */
 size_t pcap_build(uint8_t *buf, const struct pcap_headers *h, const uint8_t *payload,
 		  size_t payload_len);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane as a whole: channels for every port and VL, and what happens in them when links and nodes
- * go up and down. State: struct plane. Ways in: plane_new(), and struct device_net for the devices.
- * Does not route, arbitrate or generate: plane_switch.c, plane_link.c and plane_host.c do.
+ * The data plane as a whole: channels for every port and VL, and what happens in them when links
+ * and nodes go up and down. State: struct plane. Ways in: plane_new(), and struct device_net for
+ * the devices. Does not route, arbitrate or generate: plane_switch.c, plane_link.c and plane_host.c
+ * do.
  */
 #include "sim/plane/plane_priv.h"
 #include "sim/stats/sim_detail.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The link arbiter (thesis 2.4.3): which VL of a port sends next, by the two priority tables and the credits.
- * State: the position in each table, in struct plane_port. Way in: arbiter_pick().
+ * The link arbiter (thesis 2.4.3): which VL of a port sends next, by the two priority tables and
+ * the credits. State: the position in each table, in struct plane_port. Way in: arbiter_pick().
  * Does not send.
  */
 #include "sim/plane/plane_priv.h"
@@ -47,7 +47,8 @@ static unsigned high_limit(const struct shard *sh, port_id port)
 	return sh->ports[port].pi.vl_high_limit;
 }
 
-/* Which data VL sends next: the high table while its counter lasts, else the low one, else the high. */
+/* Which data VL sends next: the high table while its counter lasts, else the low one, else the
+ * high. */
 unsigned arbiter_pick(struct shard *sh, port_id port)
 {
 	const struct plane *pl = sh->plane;

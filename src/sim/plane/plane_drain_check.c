@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether the network is drained: no packet in flight or in a buffer, all credits returned. State: none. Way
- * in: sim_plane_drained(). Does not wait: run the simulation first.
+ * Whether the network is drained: no packet in flight or in a buffer, all credits returned. State:
+ * none. Way in: sim_plane_drained(). Does not wait: run the simulation first.
  */
 #include "sim/plane/plane_priv.h"
 

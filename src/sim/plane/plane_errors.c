@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Errors on links: which packets arrive damaged, the start of link error recovery, the timer that sends
- * credits again. State: the count of errors of each port. Ways in: error_hits(), retrain_error(),
- * refresh_start(). Does not end recovery: plane_retrain.c does.
+ * Errors on links: which packets arrive damaged, the start of link error recovery, the timer that
+ * sends credits again. State: the count of errors of each port. Ways in: error_hits(),
+ * retrain_error(), refresh_start(). Does not end recovery: plane_retrain.c does.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -15,8 +15,8 @@ bool error_hits(struct shard *sh, unsigned bytes)
 	       (rng_u64(&sh->whole->plane->error_rng) >> 24) < MIN(q * bytes, (uint64_t)1 << 40);
 }
 
-/* IBA 7.9.3: at least one flow control packet for each VL every 65,536 symbol times. Without losses it has no
- * effect, so it is only sent where packets may be lost. */
+/* IBA 7.9.3: at least one flow control packet for each VL every 65,536 symbol times. Without
+ * losses it has no effect, so it is only sent where packets may be lost. */
 void refresh_start(struct shard *sh, port_id port)
 {
 	time_ps symbol = wire_time(sh->plane, port, 1) * MAX(sh->fab->ports[port].width, 1);

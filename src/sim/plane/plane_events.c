@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events of the data plane: each goes to the file it belongs to, unless the node was powered off or the link
- * went down since it was scheduled. State: none of its own. Ways in: plane_event(), plane_step(). Does
- * not schedule anything.
+ * Events of the data plane: each goes to the file it belongs to, unless the node was powered off or
+ * the link went down since it was scheduled. State: none of its own. Ways in: plane_event(),
+ * plane_step(). Does not schedule anything.
  */
 #include "sim/plane/plane_priv.h"
 
-/* Large fabrics do not fit the cache: what the next events need is fetched while this one runs. The port
- * or channel is the first word of every payload; of the few kinds where it is not, the prefetch is void. */
+/* Large fabrics do not fit the cache: what the next events need is fetched while this one runs.
+ * The port or channel is the first word of every payload; of the few kinds where it is not, the
+ * prefetch is void. */
 static void prefetch(const struct shard *sh)
 {
 	const struct plane *pl = sh->plane;

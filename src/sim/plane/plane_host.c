@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Hosts (thesis 4.2.4): a source with an unlimited injection queue, and a sink that takes every
- * packet as soon as it is complete. State: the generator and the statistics. Ways in: sim_traffic(),
- * host_make(), host_sink(). Does not know the network.
+ * packet as soon as it is complete. State: the generator and the statistics. Ways in:
+ * sim_traffic(), host_make(), host_sink(). Does not know the network.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -162,8 +162,8 @@ void host_active(const struct sim *s, port_id port)
 }
 
 /*
- * Senders remember addresses: they still send to a host that is gone. With known_only a host is unknown to others
- * until its port is Active for the first time, and it sends nothing before that.
+ * Senders remember addresses: they still send to a host that is gone. With known_only a host is
+ * unknown to others until its port is Active for the first time, and it sends nothing before that.
  */
 static uint16_t lid_known(const struct shard *sh, uint32_t host)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long a packet may wait: starts the timers. State: one timer for each blocked channel. Ways in:
- * limit_out(), limit_in(), limit_stall(). Does not handle their expiry: plane_timeout.c does.
+ * How long a packet may wait: starts the timers. State: one timer for each blocked channel. Ways
+ * in: limit_out(), limit_in(), limit_stall(). Does not handle their expiry: plane_timeout.c does.
  *
- * HOQLife (IBA 17.2.6 and PortInfo): a packet at the head of an output VL that may not be sent for so
- * long is discarded. LifeTimeValue (SwitchInfo): the same for the head of an input VL that finds no
- * room at its output. 20 and more mean without limit. This resolves a
- * deadlock. VLStallCount (PortInfo)
- * heads of one VL discarded in a row by HOQLife stall it: for 8 HOQLife all its packets are discarded.
+ * HOQLife (IBA 17.2.6 and PortInfo): a packet at the head of an output VL that may not be sent for
+ * so long is discarded. LifeTimeValue (SwitchInfo): the same for the head of an input VL that finds
+ * no room at its output. 20 and more mean without limit. This resolves a deadlock. VLStallCount
+ * (PortInfo) heads of one VL discarded in a row by HOQLife stall it: for 8 HOQLife all its packets
+ * are discarded.
  */
 #include "sim/plane/plane_priv.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of a link (thesis 2.4): output buffers, the arbiter that decides which VL sends next, flow
- * control by credits, and the receiving side up to the input buffer. State: struct plane_port,
- * out_chan and the credit counters. Does not route.
+ * Both ends of a link (thesis 2.4): output buffers, the arbiter that decides which VL sends next,
+ * flow control by credits, and the receiving side up to the input buffer. State: struct plane_port,
+ * out_chan and the credit counters. Ways in: out_add(), link_kick(), in_release(), and the events
+ * of a link. Does not route.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -59,7 +60,8 @@ static uint32_t out_pop(struct shard *sh, port_id port, unsigned slot)
 	return cell;
 }
 
-/* Starts the arbiter, if it is idle and so is the link: at the end of a packet it decides at once. */
+/* Starts the arbiter, if it is idle and so is the link: at the end of a packet it decides at
+ * once. */
 void link_kick(struct shard *sh, port_id port)
 {
 	struct plane_port *p = &sh->plane->ports[port];

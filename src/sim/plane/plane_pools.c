@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pools of packets and cells. State: two pools in struct plane, and a list of free places in each shard. Ways
- * in: dpkt_new(), cell_new(), cell_copy(). Does not count packets: callers do.
+ * Pools of packets and cells. State: two pools in struct plane, and a list of free places in each
+ * shard. Ways in: dpkt_new(), cell_new(), cell_copy(). Does not count packets: callers do.
  */
 #include "sim/plane/plane_priv.h"
 

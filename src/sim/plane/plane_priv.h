@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data plane's inside: packets, virtual lanes, buffers and credits (thesis 2.4, 2.5, 4.2). Present only with
- * sim_config.plane.on; then SMPs use it too, on VL15.
+ * The data plane's inside: packets, virtual lanes, buffers and credits (thesis 2.4, 2.5, 4.2).
+ * Present only with sim_config.plane.on; then SMPs use it too, on VL15.
  *
- * With cut-through a packet (struct dpkt) may occupy several switches at once, one cell in each. The cell at its
- * head represents the packet; the others are its trail and hold buffer space until the tail has passed. A
- * channel is one VL of one port, in or out; its number is the port's, shifted, plus the slot: data VLs
- * first, then VL15.
+ * With cut-through a packet (struct dpkt) may occupy several switches at once, one cell in each.
+ * The cell at its head represents the packet; the others are its trail and hold buffer space until
+ * the tail has passed. A channel is one VL of one port, in or out; its number is the port's,
+ * shifted, plus the slot: data VLs first, then VL15.
  */
 #ifndef WEFT_PLANE_H
 #define WEFT_PLANE_H
@@ -38,8 +38,8 @@ struct dpkt {
 	uint16_t serial;   /* incremented each time the place is reused */
 };
 
-/* Links and buffers use the cell alone; the packet itself is for switches that route it and for the host that
- * receives it. It belongs to the cell at its head and is freed with that. */
+/* Links and buffers use the cell alone; the packet itself is for switches that route it and for
+ * the host that receives it. It belongs to the cell at its head and is freed with that. */
 struct cell {
 	uint32_t pkt, next;
 	time_ps ready;	/* arrival of its header */
@@ -122,7 +122,8 @@ struct plane {
 	struct out_chan *out;
 	struct plane_port *ports;
 	struct plane_switch *switches; /* by node */
-	/* The pools. Shards have lists of free places; only the shard that runs alone makes them grow. */
+	/* The pools. Shards have lists of free places; only the shard that runs alone makes them
+	 * grow. */
 	VEC(struct dpkt) pkts;
 	VEC(struct cell) cells;
 	/* hosts: endports with traffic, numbered for the generator */
@@ -176,7 +177,8 @@ static inline time_ps wire_time(const struct plane *pl, port_id port, unsigned n
 
 static inline bool credit_for(const struct out_chan *o, unsigned blocks)
 {
-	/* The difference of two 12-bit counters: more than half of the circle means beyond the limit. */
+	/* The difference of two 12-bit counters: more than half of the circle means beyond the
+	 * limit. */
 	return ((o->fccl - (o->fctbs + blocks)) & 0xfff) <= 2048;
 }
 
@@ -203,7 +205,8 @@ static inline bool arbiter_can_send(const struct shard *sh, port_id port, unsign
 /* From the bottom up: a function calls those of files above it in this list; plane_link.c and
  * plane_switch.c call each other. */
 
-/* sim_detail.c, in stats. Each call comes after the change it reports. Only without other shards. */
+/* sim_detail.c, in stats. Each call comes after the change it reports. Only without other
+ * shards. */
 struct plane_detail *detail_new(struct sim *s);
 void detail_free(struct plane *pl);
 void detail_window_now(struct sim *s);

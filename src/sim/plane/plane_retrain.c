@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Link error recovery (IBA 7.12.2, volume 2; thesis 2.4.1, LinkActDefer). State: a flag and a count of
- * errors for each port, equal at both ends. Way in: retrain_over(), when recovery ends; plane_errors.c starts
- * it. Does not decide which packet is damaged.
+ * Link error recovery (IBA 7.12.2, volume 2; thesis 2.4.1, LinkActDefer). State: a flag and a count
+ * of errors for each port, equal at both ends. Way in: retrain_over(), when recovery ends;
+ * plane_errors.c starts it. Does not decide which packet is damaged.
  *
  * A port counts damaged packets up and good ones down. When the count exceeds PortInfo's
- * LocalPhyErrors, both ends retrain: packets on the cable are lost, nothing is sent, buffers and port
- * states stay. If it fails, the link goes down and comes up again in Initialize.
+ * LocalPhyErrors, both ends retrain: packets on the cable are lost, nothing is sent, buffers and
+ * port states stay. If it fails, the link goes down and comes up again in Initialize.
  */
 #include "sim/plane/plane_priv.h"
 
-/* Both ends send their flow control counters, which corrects for the packets that were lost (2.4.4). */
+/* Both ends send their flow control counters, which corrects for the packets that were lost
+ * (2.4.4). */
 static void resume(struct shard *sh, port_id p)
 {
 	struct plane_port *port = &sh->plane->ports[p];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inside a switch (thesis 4.2.3): the routing unit serves the heads of input channels one after another, VL15
- * first; the mapping unit finds the output VL; the crossbar moves a packet when its output channel is free and
- * has room for all of it. State: struct plane_switch, in_chan, out_chan. Ways in: switch_new_head(),
- * switch_room(), and the events of a switch. Does not know links.
+ * Inside a switch (thesis 4.2.3): the routing unit serves the heads of input channels one after
+ * another, VL15 first; the mapping unit finds the output VL; the crossbar moves a packet when its
+ * output channel is free and has room for all of it. State: struct plane_switch, in_chan, out_chan.
+ * Ways in: switch_new_head(), switch_room(), and the events of a switch. Does not know links.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -109,8 +109,9 @@ static unsigned route_of(struct shard *sh, uint32_t chan, const struct dpkt *p)
 /* Slots beyond the last: the packet is discarded, for this reason. */
 enum refused { NO_VL, TOO_LONG, NO_MEMBER };
 
-/* The slot of a data packet's output VL, or nslots plus the reason why the output does not accept it: its SL maps
- * to no VL (thesis 2.5.2), the link's MTU is too small, the port is not in the partition. */
+/* The slot of a data packet's output VL, or nslots plus the reason why the output does not
+ * accept it: its SL maps to no VL (thesis 2.5.2), the link's MTU is too small, the port is not
+ * in the partition. */
 static unsigned map_of(struct shard *sh, uint32_t chan, unsigned out, const struct dpkt *p)
 {
 	const struct plane *pl = sh->plane;
@@ -249,7 +250,8 @@ static bool room_for(const struct plane *pl, uint32_t out, const struct cell *c)
 	return !pl->out[out].busy && pl->out[out].used + c->blocks <= pl->out[out].cap;
 }
 
-/* Arbitration, set-up, then the bytes at the output's rate; the end is not before the tail has been received. */
+/* Arbitration, set-up, then the bytes at the output's rate; the end is not before the tail has
+ * been received. */
 static void cross(struct shard *sh, uint32_t chan)
 {
 	const struct plane *pl = sh->plane;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers that have expired: a head of a queue that waited too long, a stalled VL, credits to be sent
- * again. State: none of its own. Ways in: the *_over() functions, from plane_event(). Does not start timers:
- * plane_lifetime.c does.
+ * Timers that have expired: a head of a queue that waited too long, a stalled VL, credits to be
+ * sent again. State: none of its own. Ways in: the *_over() functions, from plane_event(). Does not
+ * start timers: plane_lifetime.c does.
  */
 #include "sim/plane/plane_priv.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Truncated packets: if a link goes down during a transmission, the packet beyond it has lost its tail, and so have
- * all copies that multicast made of it after the link. State: the lineage of copies, empty without multicast,
- * in each shard. Ways in: cut_receiving(), cut_copied(). Does not discard: the receiver of a broken packet
- * does.
+ * Truncated packets: if a link goes down during a transmission, the packet beyond it has lost its
+ * tail, and so have all copies that multicast made of it after the link. State: the lineage of
+ * copies, empty without multicast, in each shard. Ways in: cut_receiving(), cut_copied(). Does not
+ * discard: the receiver of a broken packet does.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -19,7 +19,8 @@ static void forget(struct shard *sh)
 	sh->own.lineage_full = 2 * n + 64;
 }
 
-/* A copy has left; until the last byte has been received it depends on the packet it was made of. */
+/* A copy has left; until the last byte has been received it depends on the packet it was made
+ * of. */
 void cut_copied(struct shard *sh, uint32_t cell, uint32_t copy)
 {
 	const struct plane *pl = sh->plane;
@@ -36,8 +37,9 @@ void cut_copied(struct shard *sh, uint32_t cell, uint32_t copy)
 							    .whole = c->tail});
 }
 
-/* Links go down rarely, so copies are found by a search of all. Those made before `since` were made upstream of the
- * link: the packet itself leaves with its last copy. Its head may have been discarded already. */
+/* Links go down rarely, so copies are found by a search of all. Those made before `since` were
+ * made upstream of the link: the packet itself leaves with its last copy. Its head may have been
+ * discarded already. */
 static void mark(struct shard *sh, uint32_t pkt, uint16_t serial, time_ps since,
 		 enum sim_discard why)
 {

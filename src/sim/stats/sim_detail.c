@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics by host, node, link and lane. State: struct plane_detail, allocated on request; the plane
- * reports every change through the detail_*() calls. Way in: detail_new(). Does not change the
- * simulation.
+ * Statistics by host, node, link and lane. State: struct plane_detail, allocated on request; the
+ * plane reports every change through the detail_*() calls. Way in: detail_new(). Does not change
+ * the simulation.
  *
- * Means over time are sums of value times duration: each lane and port keeps its values with the time
- * they were set, and adds them up when one of them changes or is read.
+ * Means over time are sums of value times duration: each lane and port keeps its values with the
+ * time they were set, and adds them up when one of them changes or is read.
  */
 #include "sim/stats/sim_detail.h"
 #include "sim/plane/plane_priv.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics of each host, switch, link and virtual lane, part of the statistics contract (sim_stats.h). Nothing
- * is counted before sim_detail_start(): it takes memory and time, and changes nothing else. Called by the
- * laboratory.
+ * Statistics of each host, switch, link and virtual lane, part of the statistics contract
+ * (sim_stats.h). Nothing is counted before sim_detail_start(): it takes memory and time, and
+ * changes nothing else. Called by the laboratory.
  *
- * "In the window" is what sim_window() says; shares are millionths of the part of it that has passed.
+ * "In the window" is what sim_window() says; shares are millionths of the part of it that has
+ * passed.
  */
 #ifndef WEFT_SIM_DETAIL_H
 #define WEFT_SIM_DETAIL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Totals of a simulation and the names of reasons. State: none of its own, the counters are in struct sim
- * and struct plane. Ways in: the calls of sim_stats.h. Does not count anything.
+ * Totals of a simulation and the names of reasons. State: none of its own, the counters are in
+ * struct sim and struct plane. Ways in: the calls of sim_stats.h. Does not count anything.
  */
 #include "sim/plane/plane_priv.h"
 #include "sim/stats/sim_stats.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The statistics contract: what happened to SMPs and data packets, in total and by port. Keeps nothing: the
- * devices count SMPs (struct sim_stats), the data plane counts packets (struct sim_plane_stats, struct
- * sim_port_counters). Promises that the counters add up: what was sent was delivered, dropped or is in
- * flight. Reading them changes nothing.
+ * The statistics contract: what happened to SMPs and data packets, in total and by port. Keeps
+ * nothing: the devices count SMPs (struct sim_stats), the data plane counts packets (struct
+ * sim_plane_stats, struct sim_port_counters). Promises that the counters add up: what was sent was
+ * delivered, dropped or is in flight. Reading them changes nothing.
  *
- * Called by the laboratory and the reports of the command line. sim_detail.h has the same by host, port and
- * virtual lane.
+ * Called by the laboratory and the reports of the command line. sim_detail.h has the same by host,
+ * port and virtual lane.
  */
 #ifndef WEFT_SIM_STATS_H
 #define WEFT_SIM_STATS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The traffic contract: which packets hosts put into the data plane. Keeps one generator for each
- * simulation (traffic.h says what it can draw). Promises the same packets for the same seed, whatever
- * else is simulated. Called by the laboratory.
+ * simulation (traffic.h says what it can draw). Promises the same packets for the same seed,
+ * whatever else is simulated. Called by the laboratory.
  */
 #ifndef WEFT_SIM_TRAFFIC_H
 #define WEFT_SIM_TRAFFIC_H
@@ -11,9 +11,9 @@
 
 struct sim;
 
-/* Every linked port of a CA that is Active at the time of a packet sends as the configuration says;
- * hosts are numbered in port order, sim_host_count() of them. Replaces earlier traffic. 0, or -EINVAL
- * with e filled. */
+/* Every linked port of a CA that is Active at the time of a packet sends as the configuration
+ * says; hosts are numbered in port order, sim_host_count() of them. Replaces earlier traffic. 0,
+ * or -EINVAL with e filled. */
 int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e);
 uint32_t sim_host_count(const struct sim *s);
 /* Sends one packet now. dlid may be a multicast LID. */

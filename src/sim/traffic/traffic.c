@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Patterns and arrival processes. State: for each host its progress and a random stream of its own, in
- * struct traffic. Way in: traffic_new(). Does not know the fabric, nor whether a packet arrives.
+ * Patterns and arrival processes. State: for each host its progress and a random stream of its own,
+ * in struct traffic. Way in: traffic_new(). Does not know the fabric, nor whether a packet arrives.
  *
- * Patterns with few hosts: all need two, a tornado three (n/2 rounds up, so that three hosts form a ring). With two hosts every pattern is one host sending to the other. A shift
- * by a multiple of n is refused. With an odd n the host in the middle of the complement would send
- * to itself, so it sends nothing. The host at the hot spot sends uniformly.
+ * Patterns with few hosts: all need two, a tornado three (n/2 rounds up, so that three hosts form a
+ * ring). With two hosts every pattern is one host sending to the other. A shift by a multiple of n
+ * is refused. With an odd n the host in the middle of the complement would send to itself, so it
+ * sends nothing. The host at the hot spot sends uniformly.
  */
 #include "sim/traffic/traffic.h"
 #include "sim/traffic/traffic_priv.h"
@@ -197,7 +198,8 @@ static u128 pareto_low_q16(u128 mean)
 	return (mean << 16) * TRAFFIC_PARETO_DEN / TRAFFIC_PARETO_NUM;
 }
 
-/* Drawn until no host sends to itself: every such permutation is equally likely; e tries in the mean. */
+/* Drawn until no host sends to itself: every such permutation is equally likely; e tries in the
+ * mean. */
 static uint32_t *permutation_draw(uint64_t seed, uint32_t n)
 {
 	uint32_t *p = mem_array(n, sizeof(*p)), i;
@@ -339,9 +341,10 @@ static uint64_t burst_step(struct traffic *t, struct source *s, uint64_t gap)
 }
 
 /*
- * The process is stationary: at the start a host is in a burst as often as at any other time, and the burst or
- * pause in progress has the length distribution seen at a random moment. So the rate is right from the start;
- * if every host began with a new burst, heavy tails would keep it wrong for very long.
+ * The process is stationary: at the start a host is in a burst as often as at any other time, and
+ * the burst or pause in progress has the length distribution seen at a random moment. So the rate
+ * is right from the start; if every host began with a new burst, heavy tails would keep it wrong
+ * for very long.
  */
 static uint64_t burst_begin(struct traffic *t, struct source *s)
 {
@@ -353,7 +356,8 @@ static uint64_t burst_begin(struct traffic *t, struct source *s)
 		s->burst_left = pareto_next(t, s, t->burst_low_q16, &s->burst_frac);
 		return traffic_scaled(rng_u64(&s->rng), off);
 	}
-	/* A burst is one packet plus a Pareto number: the random moment falls on the one or on the others. */
+	/* A burst is one packet plus a Pareto number: the random moment falls on the one or on
+	 * the others. */
 	packets = 1 + (rng_below(&s->rng, t->c.burst_packets)
 			       ? pareto_met(s, t->burst_low_q16, &s->burst_frac)
 			       : pareto_next(t, s, t->burst_low_q16, &s->burst_frac));

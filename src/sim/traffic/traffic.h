@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The traffic generator: destination, time, length and service level of the packets of each host. Keeps one seeded
- * random stream for each host. Promises the same packets for the same seed, whatever else is simulated: it
- * uses integers only. Called by the data plane; the command line parses traces with it.
+ * The traffic generator: destination, time, length and service level of the packets of each host.
+ * Keeps one seeded random stream for each host. Promises the same packets for the same seed,
+ * whatever else is simulated: it uses integers only. Called by the data plane; the command line
+ * parses traces with it.
  */
 #ifndef WEFT_TRAFFIC_H
 #define WEFT_TRAFFIC_H
@@ -73,8 +74,8 @@ bool traffic_next(struct traffic *t, uint32_t host, struct traffic_packet *p);
 const char *traffic_pattern_name(enum traffic_pattern p);
 const char *traffic_arrivals_name(enum traffic_arrivals a);
 
-/* Text with one packet on each line: "time src dst bytes [sl]", time as 12.5us or in ns without unit, '#'
- * starts a comment. Sorts by time. -EINVAL with "name:line: ..." in e. */
+/* Text with one packet on each line: "time src dst bytes [sl]", time as 12.5us or in ns without
+ * unit, '#' starts a comment. Sorts by time. -EINVAL with "name:line: ..." in e. */
 int traffic_trace_parse(traffic_trace *out, uint32_t nhosts, const char *name, const char *text,
 			size_t len, struct err *e);
 

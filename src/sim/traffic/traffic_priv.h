@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random variables from uniform 64-bit words by fixed-point arithmetic: _q48 means 48 bits after the point. Every function is pure: the same word gives the same value on every machine.
+ * Random variables from uniform 64-bit words by fixed-point arithmetic: _q48 means 48 bits after
+ * the point. Every function is pure: the same word gives the same value on every machine.
  */
 #ifndef WEFT_TRAFFIC_PRIV_H
 #define WEFT_TRAFFIC_PRIV_H
@@ -36,8 +37,8 @@ uint64_t traffic_exponential_q48(const struct traffic_logs *l, uint64_t word);
 uint64_t traffic_pareto_q40(const struct traffic_logs *l, uint64_t word);
 
 /*
- * The same weighted by its size, which is Pareto of shape 1/2: the length seen at a random moment, since a long one is
- * seen more often than a short one.
+ * The same weighted by its size, which is Pareto of shape 1/2: the length seen at a random moment,
+ * since a long one is seen more often than a short one.
  */
 uint64_t traffic_pareto_met_q40(uint64_t word);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Exponential and Pareto variables by inversion in fixed point, with a table of logarithms that the caller
- * keeps. Keeps no state. Way in: traffic_logs_make(). Does not draw: the caller gives the uniform words.
+ * Exponential and Pareto variables by inversion in fixed point, with a table of logarithms that the
+ * caller keeps. Keeps no state. Way in: traffic_logs_make(). Does not draw: the caller gives the
+ * uniform words.
  */
 #include "sim/traffic/traffic_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parses the text of a trace. State: the cursor in struct reader. Way in: traffic_trace_parse(). Does not read
- * files; a text with an error gives no packets.
+ * Parses the text of a trace. State: the cursor in struct reader. Way in: traffic_trace_parse().
+ * Does not read files; a text with an error gives no packets.
  */
 #include "sim/traffic/traffic.h"
 
