@@ -95,7 +95,7 @@ class Tree:
         listed = git('ls-files', '-co', '--exclude-standard') or [
             os.path.relpath(os.path.join(d, f), ROOT) for top in ('src', 'tests', 'bench')
             for d, _, fs in os.walk(os.path.join(ROOT, top)) for f in fs]
-        self.files = [f for f in listed if os.path.isfile(os.path.join(ROOT, f))]
+        self.files = sorted({f for f in listed if os.path.isfile(os.path.join(ROOT, f))})
         self.sources = [f for f in self.files if f.endswith(('.c', '.h'))]
         self.raw = {f: self.read(f) for f in self.sources}
         self.code = {}
@@ -226,13 +226,14 @@ class Symbols:
         self.defined = {}                           # symbol -> source
         self.asked = collections.defaultdict(set)   # source -> symbols
         self.called = collections.defaultdict(set)
-        self.stale = 0
+        self.stale, self.sources = 0, set()
         with open(os.path.join(build, 'compile_commands.json'), encoding='utf-8') as f:
             entries = json.load(f)
         for e in entries:
             source = os.path.relpath(os.path.join(e['directory'], e['file']), ROOT)
             path, origin = os.path.join(build, e['output']), os.path.join(ROOT, source)
             if source.startswith('src/') and os.path.exists(path) and os.path.exists(origin):
+                self.sources.add(source)
                 self.stale += os.path.getmtime(path) < os.path.getmtime(origin)
                 o = Object(path)
                 self.defined.update((s, source) for s in o.defined)
@@ -369,7 +370,10 @@ class Structs:
 
     def owner(self, kind):
         """The sub-room that may write it: the one that declares it, unless a comment "Owner: NAME" above says another.
-        A name that is no sub-room, such as "Owner: the sender", makes it a value that is filled in and handed over."""
+        A name that is no sub-room, such as "Owner: the sender", makes it a value that is filled in and handed over, as
+        configurations are."""
+        if kind.endswith('_config'):
+            return None
         home = os.path.dirname(self.home.get(kind, ''))
         return os.path.dirname(home) + '/' + self.owners[kind] if kind in self.owners else home
 
@@ -624,9 +628,13 @@ def main():
             result = None, 'no build to read symbols from', []
         else:
             result = RUN[p](tree, build if p == 'format' else symbols)
-        results.append(judge(p, result))
-        if p in NEED_BUILD and symbols and symbols.stale:
-            results[-1]['text'] += ' (%d objects are older than their source)' % symbols.stale
+        r = judge(p, result)
+        behind = symbols and p in NEED_BUILD and symbols.stale + sum(
+            f.endswith('.c') and f not in symbols.sources for f in tree.src())
+        if behind:
+            r['text'] += ' (the build is out of date: %d objects)' % behind
+            r['state'] = 'over' if r['state'] == 'failed' else r['state']
+        results.append(r)
     ok = not any(r['state'] == 'failed' for r in results)
     if o.json:
         print(json.dumps({'ok': ok, 'points': results}, indent=2))

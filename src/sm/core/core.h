@@ -76,7 +76,7 @@ enum sm_question {
 	Q_AUDIT_TURN,
 };
 
-/* A part describes what it wants to send; the dispatcher makes it an SMP. */
+/* A part describes what it wants to send; the dispatcher makes it an SMP. Owner: the part that sends. */
 struct sm_req {
 	enum iba_method method;
 	uint16_t attr_id;
