@@ -18,7 +18,7 @@
 # subnet is up; its SMPs are what the manager says it sent (OpenSM: what it handed to libibumad). Warm is
 # the same again on the same fabric, with the LIDs of the first time in a file. After a change both are
 # counted by the server, alike: the time is from the event to the last Set(LinearForwardingTable), SMPs are
-# all from the event until the manager is at rest. Nobody sweeps meanwhile: OpenSM runs with -s 0, weft
+# all from the event until the manager is at rest. No manager sweeps meanwhile: OpenSM runs with -s 0, weft
 # with `sweep: 0`, and traps tell both.
 #
 # Both ends of a socket look for a while before they sleep (`spin`): on a busy machine that costs many times

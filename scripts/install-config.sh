@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Called by meson install: install-config.sh FILE DIRECTORY. A configuration that is there already stays:
-# somebody may have written it.
+# Called by meson install: install-config.sh FILE DIRECTORY. An existing configuration is kept: an
+# administrator may have edited it.
 set -eu
 
 to=${DESTDIR:-}$2/$(basename "$1")

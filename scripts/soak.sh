@@ -87,7 +87,7 @@ part_storm() { did="$mads datagrams"; ill_treat storm $((mads * 2 / 5)) "$first"
 # As many as were for the manager come straight to its socket, half of them before it is up.
 part_liar()
 {
-	did="lies about twice $((mads / 100)) packets, and twice $((mads / 5)) that nobody sent"
+	did="lies about twice $((mads / 100)) packets, and twice $((mads / 5)) invented"
 	ill_treat liar $((mads / 100)) "$first" $((mads / 5))
 }
 part_flood() { did="twice $((mads / 10)) questions"; ill_treat flood $((mads / 10)); }
