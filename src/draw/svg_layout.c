@@ -5,34 +5,6 @@
  */
 #include "draw/svg_priv.h"
 
-uint32_t pic_isqrt(uint64_t v)
-{
-	uint64_t r = 0, bit = 1ull << 62;
-
-	while (bit > v)
-		bit >>= 2;
-	for (; bit; bit >>= 2) {
-		if (v >= r + bit) {
-			v -= r + bit;
-			r = (r >> 1) + bit;
-		} else {
-			r >>= 1;
-		}
-	}
-	return (uint32_t)r;
-}
-
-unsigned pic_host_cols(unsigned nhosts)
-{
-	unsigned c = 1;
-
-	if (nhosts <= 6)
-		return nhosts;
-	while (c * c < 2 * nhosts)
-		c++;
-	return c;
-}
-
 static void find_homes(struct pic *p)
 {
 	const struct fab *f = p->f;

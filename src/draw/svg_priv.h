@@ -37,6 +37,7 @@ void pic_free(struct pic *p);
 /* For fabrics that are not trees: x and y of the switches from their distances in hops. */
 void pic_spread(struct pic *p);
 
+/* svg_geometry.c: columns in which that many hosts are drawn; the square root, rounded down */
 unsigned pic_host_cols(unsigned nhosts);
 uint32_t pic_isqrt(uint64_t v);
 

@@ -182,7 +182,7 @@ static void do_one(struct play *p)
 		settle(p, 0);
 }
 
-/* Without power nothing goes on: when links' latencies are over, nothing is anywhere. */
+/* Without power nothing is forwarded: after the latency of the links no packet is left. */
 static void wind_up(struct play *p)
 {
 	settle(p, 10 * PS_PER_MS);

@@ -261,7 +261,7 @@ static void by_switch_9(rows_t *rows)
 	for (size_t i = 0; i < rows->n; i++) {
 		char *at = strstr(rows->at[i].text, "1->8, (3");
 
-		/* Both ask who is there: these two rows stay. */
+		/* Both send Get(NodeInfo): these two rows stay. */
 		if (at && (!strstr(rows->at[i].text, "NodeInfo") || strchr(at + 6, ',')))
 			at[3] = '9';
 	}

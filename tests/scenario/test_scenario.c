@@ -80,7 +80,7 @@ static const char *guid_name(const struct story *s, uint64_t guid)
 	return n == FAB_NONE ? "?" : node_name(s, n);
 }
 
-/* Who has this LID right now. */
+/* The node that has this LID now. */
 static node_id node_of_lid(const struct story *s, uint16_t lid)
 {
 	for (port_id p = 0; p < s->fab->nports; p++) {
@@ -539,7 +539,7 @@ static void on_deed(void *ctx, uint64_t i)
 	struct err keep = s->err;
 
 	if (do_deed(s, &s->deeds.at[i]) && keep.text[0])
-		s->err = keep; /* the first mistake is told */
+		s->err = keep; /* report the first error */
 }
 
 /* ---- running and comparing ---- */

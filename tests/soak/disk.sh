@@ -121,10 +121,10 @@ well()
 }
 
 ok "the server takes the netlist" fabric_start net
-ok "no file may grow: the SM goes on and says so once" limited
+ok "no file may grow: the manager continues and reports it once" limited
 ok "the limit is lifted: what must survive is written" limit_lifted
 if mounted; then
-	ok "a file system without room: the SM goes on and says so once" filled
+	ok "a full file system: the manager continues and reports it once" filled
 	ok "room again: what must survive is written" room_made
 else
 	skip "a file system without room" "nothing can be mounted here"

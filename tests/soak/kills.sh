@@ -145,7 +145,7 @@ in_bring_ups()
 		same_subnet && sm_stop || { echo "after kill $i" && return 1; }
 		done=$((done + 1))
 		cold $done || return 1
-	done 2> /dev/null # the shell tells of each killed child
+	done 2> /dev/null # the shell reports each killed child
 	told_phases "while bringing it up, $done times to the end"
 }
 

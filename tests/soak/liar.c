@@ -159,7 +159,7 @@ static void deliver(void *ctx, uint32_t to, const void *bytes, size_t len)
 
 	if (!l->clients[to].used)
 		return;
-	/* Who does not read for a while loses it, as it would at an honest server in the end. */
+	/* A client that does not read for a while loses the packet, as with a correct server. */
 	while (send(f.fd, bytes, len, MSG_NOSIGNAL) < 0)
 		if (errno != EAGAIN || poll(&f, 1, PATIENCE_MS) <= 0) {
 			l->lies.lost++;

@@ -50,7 +50,7 @@ killed()
 		[ $((i % 3)) -ne 0 ] || sleep 0.3 # long enough to be noticed
 		serve_again || return 1
 		i=$((i + 1))
-	done 2> /dev/null # the shell tells of each killed child
+	done 2> /dev/null # the shell reports each killed child
 }
 
 # After the last start of the server all devices are configured again: wait until they are.

@@ -30,7 +30,7 @@ struct world {
 	struct peer peer[SEATS_MAX];
 	struct peer probe;
 	struct storm storm;
-	struct rng rng; /* of what is no datagram: who sends, who leaves */
+	struct rng rng; /* for everything but datagrams: which client sends, which leaves */
 	uint64_t count, reconnects;
 	bool flood, deaf; /* valid requests only; responses are not read */
 	uint64_t home_guid;
@@ -137,7 +137,7 @@ static void throw_control(struct world *w, unsigned i)
 	peer_ctl_drain(&w->peer[i]);
 }
 
-/* Who is asked for its SMInfo says that it is an SM of high rank, or anything. */
+/* Answers Get(SMInfo) as a manager of high rank, or with random values. */
 static void answer_back(struct world *w, unsigned i, const struct ibsim_packet *got)
 {
 	struct iba_sm_info si = {

@@ -166,7 +166,7 @@ static bool comes_to_rest(struct world *w, struct seed_run *r)
 	return false;
 }
 
-/* Who had a LID before the lies has it after them. */
+/* Each LID from before the lies is the same after them. */
 static void lids_read(struct world *w)
 {
 	w->lid = mem_array(w->fab->nports, sizeof(*w->lid));

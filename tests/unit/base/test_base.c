@@ -144,7 +144,7 @@ TEST(file_write_replaces_the_file_in_one_step)
 	assert_non_null(old);
 	assert_int_equal(file_write(path, "second", 6, &e), 0);
 	assert_int_equal(stat(path, &after), 0);
-	/* A new file took the name: who had the old one open still reads the old text. */
+	/* A new file took the name: the old one, still open, has the old text. */
 	assert_int_not_equal(before.st_ino, after.st_ino);
 	assert_int_equal(fread(seen, 1, sizeof(seen), old), 10);
 	assert_memory_equal(seen, "first\0text", 10);

@@ -279,7 +279,7 @@ TEST(requests_go_to_the_client_that_serves_the_class)
 	assert_int_equal(ntohl(in.sqp), 1);
 	assert_int_equal(ntohs((uint16_t)in.slid), 3);
 
-	/* Who has just come may be about to ask: it is left alone. */
+	/* A client that has just connected may be about to send: it gets no request. */
 	m->clients[server.client].since = emu_now(m);
 	deliver(m, &sm, &ping);
 	assert_false(peer_recv(&server, &in));
@@ -293,7 +293,7 @@ TEST(requests_go_to_the_client_that_serves_the_class)
 	deliver(m, &sm, &ping);
 	assert_true(peer_recv(&server, &in));
 
-	deliver(m, &sm, &report); /* to who has to do with the SA and is not the SM */
+	deliver(m, &sm, &report); /* to the client that uses the SA and is not the SM */
 	assert_true(peer_recv(&tool, &in));
 	assert_false(peer_recv(&sm, &in));
 	peer_die(&sm);

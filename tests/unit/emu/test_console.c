@@ -137,7 +137,7 @@ TEST(commands_may_be_short)
 		struct err e;
 		char want[64];
 
-		/* As the usage tells it when there are too many words. */
+		/* The usage shows the number when there are too many words. */
 		snprintf(want, sizeof(want), "%s 1 2 3 4 5 6 7", words[i].typed);
 		assert_int_equal(console_parse(m, want, &op, &e), -EINVAL);
 		snprintf(want, sizeof(want), "expected %s", words[i].name);

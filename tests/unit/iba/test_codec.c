@@ -3,6 +3,7 @@
  * Decoding and encoding: each layout round trips, both codecs agree, and layouts that libibmad does not know are
  * checked byte by byte. Keeps no state. Does not check the bit positions of the others: test_codec_libibmad.c
  * does.
+ * Covers: codec.c, words.c
  */
 #include "unit_test.h"
 

@@ -156,7 +156,7 @@ TEST(a_transfer_without_a_receiver_ends)
 	free(mad);
 }
 
-/* Segments in any order and with any flags: nothing but a whole is given out. */
+/* Segments in any order and with any flags: only complete transfers are delivered. */
 TEST(random_segments_do_no_harm)
 {
 	struct end e = {0};

@@ -378,7 +378,7 @@ static void tally_add(struct tally *load, uint64_t ours, uint64_t theirs)
 	load->worst = MAX(load->worst, permille);
 }
 
-/* As good as FERa's tables from nothing over the same ranks. */
+/* Compared with FERa's tables for the same ranks. */
 static void expect_as_good(const struct state *x, struct tally *load)
 {
 	struct rt_tables *whole = world_fera(x->f, x->rank);

@@ -130,7 +130,7 @@ TEST(hops_and_loads_of_a_line_are_as_by_hand)
 	fab_free(f);
 }
 
-/* ---- planted faults: a line of four, what goes to the last host is spoilt at the second switch
+/* ---- planted faults: a line of four, the route to the last host is wrong at the second switch
  * ---- */
 
 static void plant(unsigned port, uint64_t unreachable, uint64_t loops, const char *text)

@@ -6,7 +6,7 @@
 #include "route_fixture.h"
 
 struct tally {
-	unsigned good, proven, bad, spoilt;
+	unsigned good, proven, bad, corrupted;
 	unsigned computed, of_those; /* by rt_update(): good, and proven */
 };
 
@@ -98,7 +98,7 @@ static void one_change(const struct fab *f, const struct fab *g, struct rng *r, 
 
 		spoil(c, g, r);
 		compare(g, c, kept, &before, n);
-		n->spoilt += n->bad - bad;
+		n->corrupted += n->bad - bad;
 		rt_tables_free(c);
 	}
 	/* The tables from before the change, as if none had been computed. */
@@ -137,9 +137,9 @@ TEST(accepts_only_what_the_full_verifier_accepts)
 	}
 	print_message(
 		"# %u good tables, %u of them proven; of %u as computed %u; %u bad, %u of them by harm\n",
-		n.good, n.proven, n.computed, n.of_those, n.bad, n.spoilt);
+		n.good, n.proven, n.computed, n.of_those, n.bad, n.corrupted);
 	assert_int_equal(n.computed, n.of_those);
-	assert_true(n.spoilt > 1000);
+	assert_true(n.corrupted > 1000);
 }
 
 /* Other tables than verified ones, and a fabric of other switches: there is no proof from that. */

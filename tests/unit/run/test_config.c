@@ -348,7 +348,7 @@ TEST(documents_match_the_table)
 	strbuf_free(&want);
 }
 
-/* What is installed says nothing but the defaults; its examples, behind the first empty line, are right. */
+/* The installed file contains the defaults only; its examples, after the first empty line, are valid. */
 TEST(the_example_is_valid)
 {
 	struct settings c, d;

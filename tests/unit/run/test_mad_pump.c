@@ -170,7 +170,7 @@ static void begin(struct bench *b)
 	run_pump_event(&b->pump, &(struct sm_event){.kind = SM_EV_START});
 }
 
-/* One turn, and time goes on when there was nothing to do. */
+/* One turn; the clock advances when there was nothing to do. */
 static void go_on(struct bench *b)
 {
 	uint64_t zero = clock_now - sim_now(b->wire.sim) / PS_PER_NS;
@@ -231,7 +231,7 @@ TEST(a_subnet_comes_up)
 	assert_true(b->notes > 0);
 }
 
-/* What the transport has no room for waits in its turn. */
+/* MADs for which the transport has no room wait in order. */
 TEST(a_small_queue_loses_nothing)
 {
 	struct bench *b = *state;
@@ -269,7 +269,7 @@ TEST(a_flood_of_traps_is_limited)
 	assert_int_equal(b->pump.n, 0);
 }
 
-/* A machine that stalls for long: answers that came meanwhile are all taken before any counts as overdue. */
+/* A machine that stalls: responses that arrived are all taken before any request counts as timed out. */
 TEST(responses_come_first_after_a_stall)
 {
 	struct bench *b = *state;

@@ -262,7 +262,7 @@ static void cut_now_and_then(struct sim *s)
 		sim_call(s, sim_now(s) + i * 15350 * PS_PER_NS, cut_in_a_while, s, 0);
 }
 
-/* The first host has the group's address: who sends to it sends to all. */
+/* The first host has the group's address: packets to it go to all members. */
 static void join_and_lend_the_address(struct sim *s)
 {
 	join_tree(s);
@@ -333,7 +333,7 @@ TEST(wires_without_length)
 	expect_the_same_on_all(&t, 500);
 }
 
-/* ---- as ever ---- */
+/* ---- runs that stay on one thread ---- */
 
 static void on_sent(void *ctx UNUSED, port_id port UNUSED, unsigned vl UNUSED,
 		    const struct sim_smp *smp UNUSED, uint16_t slid UNUSED, uint16_t dlid UNUSED,

@@ -218,7 +218,7 @@ TEST(errors_cost_packets_but_no_credit)
 		run_for(&w, PS_PER_MS);
 	}
 	run_for(&w,
-		400 * PS_PER_MS); /* a lost credit is told within 262 us, and back in as much again */
+		400 * PS_PER_MS); /* a lost credit is reported within 262 us, and back within another 262 us */
 	assert_int_equal(w.st->generated, 2000);
 	assert_int_equal(w.st->in_flight, 0);
 	assert_true(discarded(&w, SIM_DISCARD_ERROR) > 50); /* 2 or 3 links, 4 % each */

@@ -63,7 +63,7 @@ TEST(test_counters_wrap)
 	pw_close(&w);
 }
 
-/* Room that is free again is told once; VLs without packets are never spoken of. */
+/* Freed space is reported once; VLs without packets are never reported. */
 TEST(test_a_credit_packet_for_each_packet)
 {
 	struct pworld w;
@@ -671,7 +671,7 @@ TEST(test_credits_after_a_new_link)
 
 /* ---- how long a packet may wait ---- */
 
-/* Time goes on, whatever timers do. */
+/* Time advances independently of timers. */
 static void run_bounded(struct pworld *w, time_ps until)
 {
 	sim_call(w->sim, until, world_tick, NULL, 0);
@@ -720,7 +720,7 @@ TEST(test_head_of_queue_life)
  * VLStallCount 2, HOQLife 4.096 us, no credit on VL 1. A packet sent at 0 is at the head of the
  * output after 402 ns (arbiter 40, header 80, cable 100, routing to set-up 102, header across 80):
  * the first is discarded at 4,498 ns, the second at 8,594. That stalls the VL for 32.768 us, until
- * 41,362: the three behind them go at once, and so does what comes meanwhile, credit or not.
+ * 41,362: the three behind them are discarded at once, and so are packets that arrive then, with or without credit.
  */
 TEST(test_a_stalled_vl)
 {
@@ -735,7 +735,7 @@ TEST(test_a_stalled_vl)
 	o->fccl = 0;
 	pw_stream(&w, 0, 0, 5, 1, 0, SIZE, 1);
 	pw_packet(&w, 15 * PS_PER_US, 1, 0, SIZE, 1);
-	pw_packet(&w, 25 * PS_PER_US, 1, 0, SIZE, 0); /* the other VL goes on */
+	pw_packet(&w, 25 * PS_PER_US, 1, 0, SIZE, 0); /* the other VL continues */
 	pw_packet(&w, end - way - 1, 1, 0, SIZE, 1);
 	pw_packet(&w, end - way + 2 * PS_PER_US, 1, 0, SIZE, 1);
 	pw_start(&w);

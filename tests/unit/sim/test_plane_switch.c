@@ -359,7 +359,7 @@ static void ring_load(struct pworld *w, unsigned n, unsigned hosts, unsigned pac
 	pw_start(w);
 }
 
-/* The ring is told as it stands in the fabric: each output leads to the switch of the next. */
+/* The ring is reported in order: each output leads to the switch of the next. */
 static void expect_ring(struct pworld *w, unsigned n)
 {
 	port_id *ring = NULL;

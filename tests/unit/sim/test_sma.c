@@ -1011,7 +1011,7 @@ TEST(an_old_repress_does_not_silence_a_new_event)
 	repress(&w, last_trap(&w));
 	world_run(&w, start + 20 * TRAP_INTERVAL);
 	assert_int_equal(traps_heard(&w), 2);
-	/* Once silent, the next event is told at once. */
+	/* After the repress, the next event sends a trap at once. */
 	start = sim_now(w.sim);
 	sim_uncable(w.sim, fab_port_id(w.fab, H1, 1));
 	world_run(&w, start + TRAP_INTERVAL / 4);

@@ -639,7 +639,7 @@ TEST(a_switch_that_powers_off_sends_nothing)
 	c.traps = true;
 	open_routed(&w, &c);
 	sim_node_power(w.sim, 1, false);
-	assert_int_equal(sim_stats(w.sim)->traps, 1); /* sw1 tells of its lost neighbour */
+	assert_int_equal(sim_stats(w.sim)->traps, 1); /* sw1 reports its lost neighbour */
 	assert_non_null(world_find(&w, SIM_SEEN_SEND, 2, IBA_TRAP));
 	assert_null(world_find(&w, SIM_SEEN_SEND, 1, IBA_TRAP));
 	world_close(&w);

@@ -152,7 +152,7 @@ static void a_link_that_flaps(const char *mechanism, unsigned most)
 	assert_int_equal(held_now(&s), 2); /* both ends */
 	assert_in_range(s.computed, 1, most);
 	blocks = s.blocks;
-	run(&s, 2 * PS_PER_S); /* it goes on: 32 changes more */
+	run(&s, 2 * PS_PER_S); /* it continues: 32 more changes */
 	assert_in_range(s.computed, 1, most);
 	assert_int_equal(s.blocks, blocks);
 	assert_int_equal(s.released, 0);

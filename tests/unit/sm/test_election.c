@@ -181,7 +181,7 @@ TEST(one_of_two_discovering_managers_continues)
 		if (cases[i].we_win) {
 			run_ready(&g);
 			expect_up(&g);
-			/* Who was at work at the same time may have hidden a change: looked at twice. */
+			/* A second manager at work may have hidden a change: check twice. */
 			assert_int_equal(count_notes(&g, SM_NOTE_CHANGE),
 					 cases[i].state == IBA_SM_DISCOVERING ? 1 : 0);
 		} else {

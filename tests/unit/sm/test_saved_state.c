@@ -52,7 +52,7 @@ static struct tally resume(struct mech_world *w)
 	return t;
 }
 
-/* All that is known is true: every PortInfo, SwitchInfo and table, and who is behind which port. */
+/* Everything the manager knows is true: each PortInfo, SwitchInfo and table, and each peer. */
 TEST(restored_state_equals_the_devices)
 {
 	struct mech_world w;
@@ -117,7 +117,7 @@ TEST(a_restore_sends_three_gets_to_each_switch)
 	mech_close(&w);
 }
 
-/* Only who was met by asking is asked for its name: the SM's own node and the next. */
+/* Only devices that were read are asked for their name: the manager's own node and the next. */
 TEST(names_are_restored)
 {
 	struct mech_world w;

@@ -820,7 +820,7 @@ TEST(a_device_that_refuses_repeatedly_is_retried_rarely)
 	rig_close(&g);
 }
 
-/* ---- who is asking ---- */
+/* ---- identity of the manager ---- */
 
 TEST(sm_info_is_answered)
 {
@@ -963,7 +963,7 @@ TEST(same_events_same_actions)
 	}
 }
 
-/* Device 2 does as it is told, but its answers are lost; when the manager gives up, the host is back. */
+/* Device 2 executes Sets, but its responses are lost; when the manager gives up, the host is back. */
 static bool lose_table_answers(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
 {
 	static unsigned lost;

@@ -91,7 +91,7 @@ TEST(without_read_back_everything_is_written)
 }
 
 /*
- * As the daemon runs it: links that the SM stops tell of it by traps, and what a full discovery then
+ * As the daemon runs it: links that the manager stops send traps, and what a full discovery then
  * finds as it was ends the round. The host with the last LID leaves: a top that is one too high serves.
  */
 TEST(the_manager_comes_to_rest_after_the_last_lid_leaves)
