@@ -2,7 +2,7 @@
 /*
  * The netlist reader and writer: round trips, untidy files as they exist in practice, and the exact text
  * of each error. Keeps no state. Does not run ibsim.
- * Covers: netlist.c, netlist_lex.c, netlist_build.c, netlist_write.c
+ * Covers: netlist.c, netlist_nodes.c, netlist_ports.c, netlist_lex.c, netlist_build.c, netlist_write.c
  */
 #include "unit_test.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * MADs as text. Keeps no state. Does not decode dumps: test_cmd_mad.c does.
+ *
+ * Covers: print.c, words.c
  */
 #include "unit_test.h"
 
