@@ -60,13 +60,14 @@ static struct sm_mechanism draw_combination(struct rng *r)
 	static const char *const first[] = {"none", "pira", "fera", "repair", "update"};
 	static const char *const last[] = {"fera", "update", "pira"};
 	struct sm_mechanism m = {.name = "drawn"};
+	bool same_graph;
 
 	m.discovery = &sm_discoveries[rng_below(r, 2)];
 	m.provisional = sm_supply_find(first[rng_below(r, ARRAY_LEN(first))]);
 	m.routes = sm_supply_find(last[rng_below(r, ARRAY_LEN(last))]);
 	m.first = draw_technique(r, false);
-	m.second = draw_technique(r, !strcmp(m.provisional->name, "pira") &&
-					     !strcmp(m.routes->name, "fera"));
+	same_graph = m.provisional == sm_supply_find("pira") && m.routes == sm_supply_find("fera");
+	m.second = draw_technique(r, same_graph);
 	m.partial_tables = rng_below(r, 2);
 	m.by_lid = m.first->plan && m.second->plan && rng_below(r, 2);
 	m.traps = rng_below(r, 2);
@@ -82,9 +83,22 @@ static bool draw_thrift(uint64_t seed)
 	return rng_below(&r, 2);
 }
 
-static struct sm_mechanism draw_mechanism(struct rng *r)
+/* One that has a name, or a combination of techniques. */
+static struct sm_mechanism draw_mechanism(struct rng *r, uint64_t seed, char name[96])
 {
-	return rng_below(r, 2) ? *trial_draw_mechanism(r) : draw_combination(r);
+	struct sm_mechanism m;
+
+	if (rng_below(r, 2)) {
+		m = *trial_draw_mechanism(r);
+		snprintf(name, 96, "%s", m.name);
+		return m;
+	}
+	m = draw_combination(r);
+	m.thrifty = draw_thrift(seed);
+	snprintf(name, 96, "%s/%s/%s/%s/%s%s%s%s", m.discovery->name, m.provisional->name,
+		 m.routes->name, m.first->name, m.second->name, m.partial_tables ? "/partial" : "",
+		 m.by_lid ? "/by-lid" : "", m.thrifty ? "/thrifty" : "");
+	return m;
 }
 
 static void draw_config(struct trial *t, struct lab_config *c)
@@ -394,17 +408,6 @@ static void fill_result(struct trial *t)
 	out->end = sim_now(t->sim);
 }
 
-static void name_mechanism(const struct sm_mechanism *m, char buf[96])
-{
-	if (strcmp(m->name, "drawn"))
-		snprintf(buf, 96, "%s", m->name);
-	else
-		snprintf(buf, 96, "%s/%s/%s/%s/%s%s%s%s", m->discovery->name, m->provisional->name,
-			 m->routes->name, m->first->name, m->second->name,
-			 m->partial_tables ? "/partial" : "", m->by_lid ? "/by-lid" : "",
-			 m->thrifty ? "/thrifty" : "");
-}
-
 void change_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
 		      struct change_trial *out)
 {
@@ -417,7 +420,7 @@ void change_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mech
 	rng_seed(&t.rng, seed, 9);
 	t.fab = draw_fabric(&t.rng, MAX(max_switches, 4u), &e);
 	if (!t.fab) {
-		snprintf(out->why, sizeof(out->why), "no topology: %.200s", e.text);
+		trial_fail(out->why, "no topology: %.200s", e.text);
 		return;
 	}
 	out->switches = t.fab->nswitches;
@@ -425,12 +428,11 @@ void change_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mech
 	out->links = t.fab->nlinks;
 	lab_config_default(&c);
 	draw_config(&t, &c);
-	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng);
+	if (m)
+		snprintf(out->mechanism, sizeof(out->mechanism), "%s", m->name);
+	c.sm.mechanism = m ? *m : draw_mechanism(&t.rng, seed, out->mechanism);
 	c.sm.plain = seed % 3 == 0; /* not drawn: the other draws of a seed stay the same */
 	c.sm.timeout_ps = seed % 5 == 0 ? 12 * PS_PER_MS : 0;
-	if (!strcmp(c.sm.mechanism.name, "drawn"))
-		c.sm.mechanism.thrifty = draw_thrift(seed);
-	name_mechanism(&c.sm.mechanism, out->mechanism);
 	t.lab = lab_new(t.fab, &c, &e);
 	t.sim = lab_sim(t.lab);
 	power_on(&t);

@@ -259,7 +259,7 @@ void restart_trial_run(uint64_t seed, unsigned max_switches, struct restart_tria
 	rng_seed(&t.rng, seed, 12);
 	t.fab = draw_fabric(&t.rng, max_switches, &e);
 	if (!t.fab) {
-		snprintf(out->why, sizeof(out->why), "no topology: %.200s", e.text);
+		trial_fail(out->why, "no topology: %.200s", e.text);
 		return;
 	}
 	out->switches = t.fab->nswitches;
