@@ -109,7 +109,7 @@ static void world_close(struct world *w)
 	fab_netlist_free(&w->net);
 }
 
-/* ---- stories ---- */
+/* ---- tests ---- */
 
 /* The four turns of section 7.2.3; ports as Tables 18 and 19 number them (see golden_pira.c). */
 TEST(dependencies_take_four_smps)
@@ -128,7 +128,7 @@ TEST(dependencies_take_four_smps)
 		assert_true(found);
 	}
 	assert_int_equal(w.nstopped, 0);
-	for (unsigned sl = 0; sl < 16; sl++) /* and the switch did as told */
+	for (unsigned sl = 0; sl < 16; sl++) /* and the switch executed it */
 		assert_int_equal(
 			sim_slvl(lab_sim(w.lab), fab_node_by_guid(w.net.fab, 0x107), 1, 2, sl),
 			IBA_VL_SUBN);

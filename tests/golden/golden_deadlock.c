@@ -22,7 +22,7 @@ struct world {
 	struct fab *after;
 	struct lab_change *change;
 	struct lab *lab;
-	time_ps span; /* how long hosts send once tables begin to change; 0: they sent already */
+	time_ps span; /* how long hosts send after tables begin to change; 0: they send from before */
 	uint64_t plan, turns; /* enum rt_plan_kind of the last plan, and how many turns it needs */
 };
 
@@ -36,8 +36,7 @@ static void example(struct fab_netlist *n)
 		fail_msg("%s", e.text);
 }
 
-/* A switch more, behind the free port of LID 1. It is the root as soon as it is there: then links
- * point as in Fig. 92(b). Without it LID 3 is, and 2 is the break node of the ring 1, 2, 6, 3. */
+/* An additional switch at the free port of LID 1. It becomes the root: then links point as in Fig. 92(b). Without it LID 3 is, and 2 is the break node of the ring 1, 2, 6, 3. */
 static struct fab *with_new_root(const struct fab *f)
 {
 	struct fab_builder *b = fab_builder_from(f);
@@ -121,7 +120,7 @@ static void world_close(struct world *w)
 	fab_netlist_free(&w->before);
 }
 
-/* The new root appears and the hosts send while tables change. To the manager all ends well. */
+/* The new root appears and the hosts send while tables change. The manager reports success. */
 static void change_under_load(struct world *w)
 {
 	time_ps at = sim_now(lab_sim(w->lab));
@@ -148,9 +147,9 @@ static void expect_all_gone(struct world *w)
 	free(ring);
 }
 
-/* ---- stories ---- */
+/* ---- tests ---- */
 
-/* The ring is the one of the thesis, one way round or the other: LIDs 1, 2, 6, 3. */
+/* The ring of the thesis, in either direction: LIDs 1, 2, 6, 3. */
 TEST(without_care_the_ring_1_2_6_3_is_closed)
 {
 	static const uint64_t ring_guids[] = {0x100, 0x105, 0x104, 0x106};
@@ -168,7 +167,7 @@ TEST(without_care_the_ring_1_2_6_3_is_closed)
 			in_ring[k] |= f->nodes[f->ports[ring[i]].node].guid == ring_guids[k];
 	for (size_t k = 0; k < ARRAY_LEN(ring_guids); k++)
 		assert_true(in_ring[k]);
-	/* The tables are all new by now, and verified: these packets wait nevertheless. */
+	/* All tables are new and verified by now, but these packets still wait. */
 	assert_true(sim_plane_stats(lab_sim(w.lab))->in_flight > 0);
 	free(ring);
 	world_close(&w);
@@ -214,8 +213,7 @@ TEST(break_node_dependencies_are_safe)
 
 /*
  * From the destinations outwards alone (thesis 6.3) is for tables of one graph; here the graphs
- * differ, so it proves nothing that it may go well. The plan knows: it wants turns off, in their
- * order.
+ * differ, so its success would prove nothing. The plan disables turns, in their order.
  */
 TEST(a_plan_is_safe)
 {

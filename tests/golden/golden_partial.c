@@ -30,8 +30,7 @@ struct world {
 
 /* ---- names ---- */
 
-/* The LIDs of the tables are in the node descriptions; which LID a device has from us is our
- * affair. */
+/* The LIDs of the thesis's tables are in the node descriptions; the manager assigns its own. */
 static unsigned table_lid(const struct world *w, uint16_t lid)
 {
 	const struct fab *f = sm_fabric(lab_sm(w->lab)), *all = lab_change_fab(w->change);
@@ -119,7 +118,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	}
 }
 
-/* ---- the world ---- */
+/* ---- the subnet ---- */
 
 static void load(struct fab_netlist *n, const char *name)
 {
@@ -157,7 +156,7 @@ static void world_open(struct world *w, bool by_lid)
 	w->record = true;
 }
 
-/* Until the change just made is assimilated; and it must be, in one round. */
+/* Run until the last change is assimilated, which must take one round. */
 static void world_settle(struct world *w, unsigned nodes)
 {
 	time_ps at = sim_now(lab_sim(w->lab));
@@ -237,7 +236,7 @@ static bool take(struct world *w, const char *text)
 	return false;
 }
 
-/* Every row was sent, each once; nothing else but what was taken before. */
+/* Each row was sent once, and nothing else. */
 static void expect_table(struct world *w, const rows_t *rows)
 {
 	for (size_t i = 0; i < rows->n; i++)
@@ -248,7 +247,7 @@ static void expect_table(struct world *w, const rows_t *rows)
 			fail_msg("sent, but not in the table: %s", w->smps.at[i].text);
 }
 
-/* ---- stories ---- */
+/* ---- tests ---- */
 
 /*
  * Switches 8 and 9 both lead to the new one, from a port 3 each, at the same distance; whichever

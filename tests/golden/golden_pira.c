@@ -50,7 +50,7 @@ static unsigned lid_of(uint32_t sw)
 	return ex.f->ports[fab_port_id(ex.f, ex.f->switches[sw], 0)].lid;
 }
 
-/* Exactly the table's entries, and nothing where it has none. */
+/* Exactly the entries of the table, and no others. */
 TEST(the_50_entries_are_those_of_table_19)
 {
 	FILE *f = table_open(dir, "table19-pira.csv");

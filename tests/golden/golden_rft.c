@@ -20,7 +20,7 @@ static struct {
 	struct lab *lab;
 	unsigned entries, linear;	    /* in Sets */
 	unsigned port[NODES][LIDS + 1];	    /* by node and the manager's LID; ~0u: no entry */
-	unsigned dflt[NODES], dflts[NODES]; /* the last that was set, and how often one was */
+	unsigned dflt[NODES], dflts[NODES]; /* the last value set, and the number of Sets */
 } ex;
 
 static void take_block(node_id n, const uint8_t *data)
@@ -98,7 +98,7 @@ static node_id node_of(unsigned table_lid)
 	return FAB_NONE;
 }
 
-/* The table's LIDs are the thesis's; the manager gave its own. */
+/* The LIDs of the table are the thesis's; the manager assigns its own. */
 static unsigned lid_given(unsigned table_lid)
 {
 	node_id n = node_of(table_lid);
@@ -119,7 +119,7 @@ TEST(the_sets_carry_the_50_entries_of_table_19)
 	assert_int_equal(ex.linear, 0);
 }
 
-/* The root has none: what it has no entry for ends at its own port 0. */
+/* The root has none: packets without an entry end at its port 0. */
 TEST(and_its_7_default_ports)
 {
 	FILE *f = table_open(dir, "table19-pira-default-ports.csv");

@@ -10,7 +10,7 @@
 
 enum { STREAM = 77 };
 
-/* Where and what: each of these left a subnet that was not as it should be, for another reason. */
+/* Seeds and techniques that once left a subnet in a wrong state, each for a different reason. */
 static const struct {
 	uint64_t seed;
 	const char *discovery, *provisional, *routes, *first, *second;
@@ -18,10 +18,10 @@ static const struct {
 } once_wrong[] = {
 	/* the manager's own link bounced between its own port and its switch's */
 	{1605, "partial", "none", "pira", "plan", "none", false, true, false},
-	/* SMPs by LID went in circles of half-new tables, until switches were left out */
+	/* LID-routed SMPs looped in partly updated tables, until switches were left out */
 	{3532, "full", "fera", "pira", "dependencies", "none", true, true, true},
 	{3653, "full", "pira", "fera", "full", "ports", true, true, false},
-	/* what was left out was never tried again: a sweep forgot it */
+	/* a device that was left out was never tried again: a sweep forgot it */
 	{1513, "partial", "repair", "update", "outwards", "dependencies", true, true, false},
 	{2001, "partial", "pira", "fera", "outwards", "none", true, true, false},
 	{4433, "partial", "fera", "repair", "none", "dependencies", true, false, false},

@@ -15,11 +15,11 @@ enum { MAX_SWITCHES = 24, SMALL_LINKS = 12 };
 struct trial {
 	uint64_t seed;
 	struct rng rng,
-		more; /* the second for what was added later, so that seeds stay what they are */
+		more; /* the second for later additions, so that the other draws of a seed stay the same */
 	struct fab *fab;
 	struct lab *lab;
 	struct sim *sim;
-	bool locked; /* ended in a real deadlock */
+	bool locked; /* ended in a deadlock */
 	unsigned hits;
 	uint64_t packets, lost, trainings, hash;
 	char why[256]; /* the first thing that is wrong */
@@ -216,7 +216,7 @@ static void strike(struct trial *t, time_ps span)
 		sim_call(t->sim, back, on_hit, t, (uint64_t)(cable ? HIT_JOIN : HIT_ON) << 32 | id);
 }
 
-/* ---- the books ---- */
+/* ---- checks ---- */
 
 static void check_sums(struct trial *t, const char *when)
 {
@@ -236,7 +236,7 @@ static void check_sums(struct trial *t, const char *when)
 	t->lost = lost;
 }
 
-/* Every buffer is empty and every sender may fill the far one. */
+/* Each buffer is empty and each sender has credit for the whole receiving buffer. */
 static void check_rest(struct trial *t)
 {
 	const struct plane *pl = t->sim->plane;
@@ -261,7 +261,7 @@ static void check_rest(struct trial *t)
 		}
 }
 
-/* Nothing is kept of packets long gone; SMPs come and go in microseconds. */
+/* Memory of delivered packets is free; SMPs live for microseconds. */
 static void check_pools(struct trial *t)
 {
 	const struct plane *pl = t->sim->plane;
@@ -284,7 +284,7 @@ static void drain(struct trial *t)
 	time_ps limit = sim_now(t->sim) + 50 * PS_PER_MS;
 	port_id *ring;
 
-	if (p->byte_error_q40) /* a link that trains most of the time takes as long as it takes */
+	if (p->byte_error_q40) /* no limit for a link that retrains most of the time */
 		limit += 500 * p->retrain_ps;
 
 	while (st->in_flight && sim_next(t->sim) <= limit)

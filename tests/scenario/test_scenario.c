@@ -13,7 +13,7 @@
 
 typedef VEC(char *) line_list;
 
-struct deed { /* something that happens to the world */
+struct deed { /* a change of the fabric at a given time */
 	time_ps when;
 	unsigned line;
 	unsigned nwords;
@@ -92,7 +92,7 @@ static node_id node_of_lid(const struct story *s, uint16_t lid)
 	return FAB_NONE;
 }
 
-/* Where a directed route leads over the cables as they are; FAB_NONE: nowhere. */
+/* The node at the end of a directed route over the current cables; FAB_NONE: none. */
 static node_id walk(const struct story *s, node_id at, const uint8_t *path, unsigned hops)
 {
 	for (unsigned i = 1; i <= hops; i++) {
@@ -119,7 +119,7 @@ static const char *target(const struct story *s, node_id from, const struct sim_
 	return n == FAB_NONE ? "nowhere" : node_name(s, n);
 }
 
-/* ---- telling ---- */
+/* ---- the trace as text ---- */
 
 static void add_time(struct strbuf *b, time_ps t)
 {
@@ -211,7 +211,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		add_smp(&b, smp->mad);
 		strbuf_addf(&b, " -> %s", target(s, n, smp));
 		break;
-	case SIM_SEEN_RECV: /* the answer that follows tells as much */
+	case SIM_SEEN_RECV: /* the response that follows shows it */
 		strbuf_free(&b);
 		return;
 	case SIM_SEEN_DROP:
@@ -478,7 +478,7 @@ static int do_stranger(struct story *s, const struct deed *d)
 		struct iba_port_info v = *pi;
 
 		v.state = v.phys_state = 0;
-		v.sm_lid = own->lid; /* "I am the master now" */
+		v.sm_lid = own->lid; /* claims to be the master */
 		iba_port_info_put(&v, iba_smp_data(smp.mad));
 	}
 	smp.slid = own->lid;
@@ -555,7 +555,7 @@ static int run_story(struct story *s)
 		return -EINVAL;
 	lab_power_on(s->lab, NULL);
 	sim_watch(lab_sim(s->lab),
-		  (struct sim_watch){on_seen, s}); /* what power-on does is not told */
+		  (struct sim_watch){on_seen, s}); /* power-on is not part of the trace */
 	lab_on_note(s->lab, on_note, s);
 	for (size_t i = 0; i < s->deeds.n; i++)
 		sim_call(lab_sim(s->lab), s->deeds.at[i].when, on_deed, s, i);
@@ -563,7 +563,7 @@ static int run_story(struct story *s)
 	return s->err.text[0] ? -EINVAL : 0;
 }
 
-/* "[*] text" stands for any time. */
+/* "[*] text" matches any time. */
 static bool same_line(const char *want, const char *got)
 {
 	const char *rest;
@@ -649,7 +649,7 @@ static void close_story(struct story *s)
 	free_lines(&s->trace);
 }
 
-/* A CPU model of its own, so that a better calibration of the others changes no trace. */
+/* Its own CPU model, so that a new calibration of the others changes no trace. */
 static time_ps route_ps(const struct fab *f, const struct sm_work_done *w)
 {
 	(void)f;

@@ -191,7 +191,7 @@ TEST(file_errors_contain_the_path)
 	assert_int_equal(file_write(bad, "x", 1, &e), -ENOENT);
 	snprintf(want, sizeof(want), "%s: cannot write: No such file or directory", bad);
 	assert_string_equal(e.text, want);
-	assert_true(file_read(dir, &data, &len, &e) < 0); /* a directory is no text */
+	assert_true(file_read(dir, &data, &len, &e) < 0); /* a directory cannot be read */
 	assert_true(file_write(dir, "x", 1, &e) < 0);
 	assert_int_equal(file_write("/dev/full", "x", 1, &e), -ENOSPC);
 	assert_string_equal(e.text, "/dev/full: cannot write: No space left on device");

@@ -18,7 +18,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Values of all sizes up to 2^bits: the size is drawn first. */
+/* Values of all magnitudes up to 2^bits: the magnitude is drawn first. */
 static void fill(uint64_t *v, unsigned n, unsigned bits, uint64_t seed)
 {
 	struct rng r;
@@ -95,7 +95,7 @@ TEST(percentiles_of_few_values)
 	}
 }
 
-/* The root is exact: it is not rounded up even when a fraction is all that is missing. */
+/* The root is rounded down, even when it is close to the next integer. */
 TEST(percentiles_of_all_small_triples)
 {
 	for (unsigned i = 0; i < 16 * 16 * 16; i++) {
@@ -122,7 +122,7 @@ TEST(an_empty_histogram_gives_0)
 	hist_merge(&h, &other);
 	assert_int_equal(h.min, 9);
 	assert_int_equal(hist_percentile(&h, 500), 9);
-	assert_int_equal(hist_percentile(&h, 5000), 9); /* no more than all */
+	assert_int_equal(hist_percentile(&h, 5000), 9); /* at most all values */
 }
 
 /* The five numbers of a textbook: mean 6, deviation 2 (the root of 8 rounded down). */
@@ -161,7 +161,7 @@ TEST(merging_equals_adding_all_values)
 	free(rest);
 }
 
-/* Each power of two and its neighbours have a bucket, and a value is near what stands for it. */
+/* Each power of two and its neighbours have a bucket, and the bucket is close to the value. */
 TEST(every_octave_has_buckets)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
@@ -179,7 +179,7 @@ TEST(every_octave_has_buckets)
 	}
 }
 
-/* Squares that need more than 128 bits: still about right. */
+/* Squares that need more than 128 bits: approximately right. */
 TEST(largest_values_do_not_overflow)
 {
 	static struct hist h;
@@ -198,7 +198,7 @@ TEST(largest_values_do_not_overflow)
 	assert_true(hist_sd(&h) < (1ull << 63) / 100 * 103);
 }
 
-/* The small form says what the large one says, and takes room only for what it met. */
+/* The small form agrees with the large one, and has buckets only for octaves with values. */
 TEST(hist_small_agrees_with_hist)
 {
 	static uint64_t v[VALUES];

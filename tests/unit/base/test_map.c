@@ -22,7 +22,7 @@ TEST(map_agrees_with_an_array)
 	assert_int_equal(map64_get(&m, 5), MAP_NONE); /* empty, no memory yet */
 	map64_del(&m, 5);
 	for (int i = 0; i < 60000; i++) {
-		/* The share of puts swings, so that the map fills and drains. */
+		/* The share of puts varies, so that the map fills and empties. */
 		uint32_t k = rng_below(&r, KEYS), puts = i / 10000 % 2 ? 3 : 7;
 		uint64_t key = (uint64_t)k * 0x100000001ull;
 
@@ -48,7 +48,7 @@ TEST(map_agrees_with_an_array)
 	map64_free(&m);
 }
 
-/* Keys 0 and all ones are keys like any other. */
+/* 0 and all ones are valid keys. */
 TEST(every_key_can_be_stored)
 {
 	struct map64 m = {0};

@@ -22,7 +22,7 @@ static void letter(char c)
 	line[LINE - 1] = '\n';
 }
 
-/* Whatever is there to read, without waiting. */
+/* Read what is available, without blocking. */
 static void drain(int fd, struct strbuf *all)
 {
 	char buf[5000];
@@ -45,13 +45,13 @@ static size_t whole_lines(const struct strbuf *all)
 	return all->len / LINE;
 }
 
-/* Fills it, which must end; then reads, and there is room again. */
+/* Fill it, which must end; then read, and there is room again. */
 static void fill_and_drain(struct nonblock_out *o, int reader)
 {
 	struct strbuf all = {0};
 	unsigned taken = 0;
 
-	alarm(60); /* who waits is ended */
+	alarm(60); /* ends the test if a write blocks */
 	letter('a');
 	while (nonblock_put(o, line, LINE))
 		assert_in_range(++taken, 1, 1000000);
@@ -74,13 +74,13 @@ TEST(a_full_pipe_refuses)
 	assert_int_equal(pipe(fd), 0);
 	nonblock_open(&o, fd[1]);
 	fill_and_drain(&o, fd[0]);
-	assert_int_equal(fcntl(fd[1], F_GETFL) & O_NONBLOCK, 0); /* others may share it */
+	assert_int_equal(fcntl(fd[1], F_GETFL) & O_NONBLOCK, 0); /* other processes may share it */
 	nonblock_close(&o);
 	close(fd[0]);
 	close(fd[1]);
 }
 
-/* Where no description of our own can be had. */
+/* Where the descriptor cannot be opened again. */
 TEST(a_full_pipe_refuses_when_shared)
 {
 	struct nonblock_out o;
@@ -107,7 +107,7 @@ TEST(a_full_socket_refuses)
 	close(fd[1]);
 }
 
-/* An answer of any length waits for its reader, up to a limit. */
+/* Text of any length waits for its reader, up to a limit. */
 TEST(kept_text_is_written_later)
 {
 	struct strbuf all = {0};

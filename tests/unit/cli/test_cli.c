@@ -80,7 +80,7 @@ static char *words[32];
 static unsigned nwords;
 static struct err fault;
 
-/* Parse a line cut at blanks; the plain arguments stay in words. */
+/* Parse a line, split at blanks; the plain arguments stay in words. */
 static int parse(const char *line)
 {
 	static char copy[256];
@@ -164,7 +164,7 @@ TEST(unknown_options_are_reported_by_name)
 	refuse("net --foo", "unknown option '--foo'");
 	refuse("net --prots 3", "unknown option '--prots', did you mean '--ports'?");
 	refuse("net --out=x", "unknown option '--out', did you mean '--output'?");
-	refuse("net --secrte", "unknown option '--secrte'"); /* hidden ones are not given away */
+	refuse("net --secrte", "unknown option '--secrte'"); /* hidden options are not suggested */
 	refuse("net -z", "unknown option '-z'");
 	refuse("net -5", "unknown option '-5'");
 	refuse("net --quick=yes", "--quick takes no value, found 'yes'");

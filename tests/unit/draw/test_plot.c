@@ -65,7 +65,7 @@ TEST(points_beyond_the_axis_are_clipped)
 	char *svg = draw(&p);
 
 	assert_non_null(strstr(svg, "M0 170L280 0L560 -340"));
-	assert_int_equal(count(svg, "<circle"), 3); /* the last point is not there */
+	assert_int_equal(count(svg, "<circle"), 3); /* the last point is missing */
 	assert_non_null(strstr(svg, ">2000</text>"));
 	assert_null(strstr(svg, ">2200</text>"));
 	free(svg);
@@ -83,7 +83,7 @@ TEST(decades_are_equally_long_on_a_logarithmic_axis)
 			 .n = 1};
 	char *svg = draw(&p);
 
-	assert_non_null(strstr(svg, "M0 0L280 0L560 0")); /* the point at nought is left out */
+	assert_non_null(strstr(svg, "M0 0L280 0L560 0")); /* the point at 0 is left out */
 	assert_non_null(strstr(svg, ">10</text>"));
 	assert_non_null(strstr(svg, ">200</text>"));
 	assert_non_null(strstr(svg, ">500</text>"));
@@ -210,12 +210,13 @@ TEST(panel_ticks_count_from_the_event)
 	assert_null(strstr(svg, ">7</text>"));
 	assert_int_equal(count(svg, ">work</text>"), 1); /* one name, one colour */
 	assert_int_equal(count(svg, "#dccbe8"),
-			 3); /* the fifth, as asked: both panels and the key */
+			 3); /* the fifth colour, as requested: both panels and the key */
 	assert_int_equal(count(svg, ">event</text>"), 1);
-	assert_int_equal(count(svg, "<rect"), 1 + 3 * 2 + 2); /* paper; bands in both; two names */
-	assert_int_equal(count(svg, "class=\"l\""), 4);	      /* two lines, two samples */
+	assert_int_equal(count(svg, "<rect"),
+			 1 + 3 * 2 + 2);		/* background; bands in both; two names */
+	assert_int_equal(count(svg, "class=\"l\""), 4); /* two lines, two samples */
 	assert_int_equal(count(svg, "a &#60;b&#62;"), 2);
-	/* Steps: along at the old height, then up. What lies behind the end is not drawn. */
+	/* Steps: horizontal at the old value, then up. Points beyond the end are not drawn. */
 	assert_non_null(strstr(svg, "M84 184H184L184 170.3H784"));
 	free(svg);
 }

@@ -37,7 +37,7 @@ static const struct traffic_config traffic = {
 static const struct lab_change_plan plan = {
 	.traffic = &traffic, .warmup = PS_PER_MS, .tail = PS_PER_MS / 2, .limit = PS_PER_S * 10};
 
-/* The third switch goes, or comes. */
+/* The third switch is removed, or added. */
 static void run(bool comes, const struct lab_change_plan *how, struct lab_change_result *r)
 {
 	struct fab *f = ring_of_six(), *without;
@@ -85,8 +85,7 @@ TEST(a_switch_is_removed_under_load)
 	/* Its host and its neighbours send to a dead port; then the manager stops all ports. */
 	assert_true(r.discarded[SIM_DISCARD_INACTIVE_PORT] > 0);
 	assert_true(r.discarded[SIM_DISCARD_DEACTIVATED_PORT] > 0);
-	assert_true(r.discarded[SIM_DISCARD_UNROUTABLE] >
-		    0); /* to the host that is no longer there */
+	assert_true(r.discarded[SIM_DISCARD_UNROUTABLE] > 0); /* to the host that was removed */
 	assert_int_equal(r.discarded[SIM_DISCARD_BUFFER], 0);
 	assert_int_equal(r.lost, sum_of(&r));
 	assert_true(r.conserved);
@@ -95,14 +94,14 @@ TEST(a_switch_is_removed_under_load)
 	assert_int_equal(r.watch.now.connectivity, 1000000);
 	assert_int_equal(r.watch.unsafe_at, TIME_NEVER);
 	assert_int_equal(r.lids_moved, 0);
-	/* Noticed, then discovered, computed and written: the final tables come before the end. */
+	/* Detection, discovery, computation, distribution: the final tables are in place before the end. */
 	assert_true(r.sum.in_place[SM_FINAL] > r.sum.first_start &&
 		    r.sum.in_place[SM_FINAL] < r.sum.last_end);
 	assert_int_equal(r.sum.in_place[SM_PROVISIONAL], 0);
 	lab_change_result_free(&r);
 }
 
-/* The host behind the new switch is not spoken of before it has an address, and gets packets then.
+/* The host at the new switch counts only once it has a LID, and receives packets then.
  */
 TEST(a_switch_is_added_under_load)
 {
@@ -181,7 +180,7 @@ TEST(series_cover_the_run)
 	lab_change_result_free(&r);
 }
 
-/* Entries are sent as they are computed: the last of them cannot be there before FERa is through. */
+/* Entries are sent as they are computed: the last cannot be in place before FERa has finished. */
 TEST(final_tables_wait_for_their_computation)
 {
 	struct fab *f = ring_of_six();
@@ -198,7 +197,7 @@ TEST(final_tables_wait_for_their_computation)
 	lc.sm.mechanism = *sm_mechanism_find("improved");
 	assert_int_equal(lab_each_switch(&c, &all, &e), 0);
 	sum = &all.runs.at[0].r.sum;
-	f->nnodes -= 2; /* what is left, as the CPU model sees it */
+	f->nnodes -= 2; /* the size that the CPU model uses */
 	f->nswitches--;
 	assert_true(sum->in_place[SM_PROVISIONAL] > 0);
 	assert_true(sum->in_place[SM_FINAL] - sum->in_place[SM_PROVISIONAL] >=
@@ -244,7 +243,7 @@ TEST(every_switch_except_the_managers_has_a_run)
 	}
 }
 
-/* Two of five, a quarter and three quarters of the way through, with the same runs as in the whole. */
+/* Two of five switches, at one and three quarters of the list, with the same runs as for all. */
 TEST(a_sample_has_that_many_runs)
 {
 	struct fab *f = ring_of_six();

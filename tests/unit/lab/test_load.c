@@ -169,8 +169,8 @@ TEST(smps_are_counted_by_purpose)
 	assert_int_equal(all, r.smps);
 	assert_true(r.smps_by[SM_FOR_DISCOVERY] && r.smps_by[SM_FOR_DISTRIBUTION] &&
 		    r.smps_by[SM_FOR_ACTIVATION]);
-	assert_true(r.net.delivered >= 2 * all - r.net.in_flight); /* each is answered */
-	assert_int_equal(r.usage.hosts.n, 0);			   /* not asked for */
+	assert_true(r.net.delivered >= 2 * all - r.net.in_flight); /* each has a response */
+	assert_int_equal(r.usage.hosts.n, 0);			   /* not requested */
 	lab_load_free(&r);
 	fab_free(f);
 }
@@ -190,7 +190,7 @@ TEST(at_low_load_every_packet_is_delivered)
 	assert_int_equal(r.discarded, 0);
 	assert_int_equal(r.nring, 0);
 	assert_int_equal(r.hosts, 7);
-	/* Poisson: 8000 packets are off by a few hundred at most; but what is offered is carried.
+	/* Poisson: 8000 packets vary by a few hundred; but all packets offered are delivered.
 	 */
 	assert_in_range(r.offered, asked - asked / 20, asked + asked / 20);
 	assert_in_range(r.accepted, r.offered - r.offered / 100, r.offered + r.offered / 100);
@@ -294,7 +294,7 @@ TEST(traffic_that_does_not_fit_is_refused)
 
 /* ---- deadlock ---- */
 
-/* One switch's table: hosts elsewhere are reached clockwise, whatever the manager wanted. */
+/* The table of one switch: hosts of other switches are reached clockwise, against the manager's tables. */
 static void turn_clockwise(struct lab *l, const struct fab *f, node_id n, unsigned clockwise)
 {
 	struct sim *s = lab_sim(l);
@@ -331,7 +331,7 @@ static unsigned next_in_ring(const struct fab *f, uint32_t i)
 	return 0;
 }
 
-/* All round one way on one virtual lane: the textbook's deadlock, which a verified table never has.
+/* All routes clockwise on one VL: the textbook deadlock, which verified tables never have.
  */
 TEST(a_deadlock_is_found)
 {
@@ -351,7 +351,7 @@ TEST(a_deadlock_is_found)
 	for (uint32_t i = 0; i < f->nswitches; i++)
 		turn_clockwise(l, f, f->switches[i], next_in_ring(f, i));
 	d.traffic.pattern = TRAFFIC_SHIFT;
-	d.traffic.shift = 10; /* five switches on */
+	d.traffic.shift = 10; /* five switches further */
 	lab_load_times(f, &d);
 	assert_int_equal(lab_load_run(l, &d, &r, &e), 0);
 	assert_int_equal(r.nring, 6);
@@ -427,7 +427,7 @@ TEST(the_number_of_threads_does_not_change_the_saturation_rate)
 	fab_free(f);
 }
 
-/* In a star with a host a leaf a shift has every link for itself: there is no knee below the link's
+/* In a star with one host on each leaf, a shift uses each link once: it is not saturated below the link
  * rate. */
 TEST(a_star_carries_the_full_link_rate)
 {

@@ -158,8 +158,8 @@ TEST(samples_of_nodes_and_links_add_up)
 	fab_free(f);
 }
 
-/* A link is cut under traffic: every loss has its interval, cause and node; SMPs have a purpose; the
- * header is there before the packet. */
+/* A link is cut under traffic: each discard has an interval, a reason and a node; SMPs have a purpose; the
+ * header arrives before the packet. */
 TEST(discards_by_reason_and_smps_by_purpose)
 {
 	struct fab *f = ring_of_six();

@@ -13,7 +13,7 @@ struct bench {
 	struct pworld w;
 };
 
-/* Every packet goes clockwise, as no engine would have it. */
+/* Every packet goes clockwise, which no engine would compute. */
 static void clockwise(struct pworld *w, unsigned n, unsigned hosts)
 {
 	for (unsigned sw = 0; sw < n; sw++)
@@ -74,7 +74,7 @@ TEST(a_cycle_of_dependencies_is_found)
 	close_bench(&b);
 }
 
-/* From the port the ring comes in by to the one it leaves by: all service levels to VL15. */
+/* Disable the turn from the input port of the ring to its output port: all SLs to VL15. */
 static void turn_off(struct pworld *w, node_id n, unsigned in, unsigned out)
 {
 	unsigned width = w->fab->nodes[n].nports + 1u;
@@ -93,7 +93,7 @@ TEST(a_disabled_turn_breaks_the_cycle)
 	turn_off(&b.w, 0, 2, 1);
 	v = levels(&b);
 	assert_int_equal(v.cyclic, 0);
-	/* Over switch 0 from another one to another one: 3 to 1, 3 to 2 and 2 to 1. */
+	/* Pairs whose route passes switch 0: 3 to 1, 3 to 2 and 2 to 1. */
 	assert_int_equal(v.pairs, 12);
 	assert_int_equal(v.connected, 9);
 	assert_int_equal(v.connectivity, 750000);
@@ -107,13 +107,13 @@ TEST(port_states_and_power_change_connectivity)
 
 	open_ring(&b, 0);
 	clockwise(&b.w, 4, 1);
-	/* One direction dies: a port that is not Active sends nothing, the cable is still there. */
+	/* One direction fails: a port that is not Active sends nothing, the cable stays. */
 	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_INIT);
 	v = levels(&b);
 	assert_int_equal(v.links, 6);
 	assert_int_equal(v.cyclic, 0);
 	assert_int_equal(v.pairs, 12);
-	assert_int_equal(v.connected, 6); /* those that need not pass it */
+	assert_int_equal(v.connected, 6); /* pairs whose route does not pass it */
 	/* Without switch 2 its host is not physically connected and does not count. */
 	sim_node_power(b.w.sim, 2, false);
 	v = levels(&b);
@@ -179,18 +179,18 @@ TEST(every_change_is_scanned)
 	lab_watch_start(&w, b.lab);
 	run_for(&b, PS_PER_US);
 	assert_int_equal(w.looks, 1);
-	sim_node_power(b.w.sim, 3, false); /* many ports, one moment, one look */
+	sim_node_power(b.w.sim, 3, false); /* many ports at the same time, one scan */
 	run_for(&b, PS_PER_US);
 	assert_int_equal(w.looks, 2);
 	assert_true(w.changes > 2);
-	/* Down and on again within a microsecond is seen: the port comes back in Initialize. */
+	/* A power cycle within a microsecond is noticed: the port returns in Initialize. */
 	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_INIT);
 	run_for(&b, 100 * PS_PER_NS);
 	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_ACTIVE);
-	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_ACTIVE); /* nothing new */
+	port_state_set(&b.w.sim->main, 0, 1, IBA_PORT_ACTIVE); /* no change */
 	run_for(&b, PS_PER_US);
 	assert_int_equal(w.looks, 4);
-	clockwise(&b.w, 4, 1); /* behind its back: the next change shows it */
+	clockwise(&b.w, 4, 1); /* without a notification: the next change shows it */
 	sim_node_power(b.w.sim, 3, true);
 	pw_node_ready(&b.w, 3);
 	pw_port_ready(&b.w, fab_port_id(b.w.fab, 0, 2));
