@@ -85,7 +85,7 @@ void sm_lid_assign_deferred(struct sm *sm)
 		if (sm->topo.nodes.at[n].ask.uncleared)
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 	if (!sm_is_taking_over(&sm->disc) && !sm->cfg.contest)
-		return; /* nobody had to wait */
+		return; /* no port had to wait */
 	if (!sm->lids.own && own->ask.known)
 		own_lid_known(sm, own);
 	else
