@@ -146,6 +146,13 @@ struct sm_trigger {
 
 struct sm_core {
 	time_ps now;
+	time_ps wake; /* the wake-up that the last step asked for; TIME_NEVER: none */
+	/*
+	 * How long after that wake-up the running step comes; 0: in time. Not only wake-ups are late: after a
+	 * pause the SMPs that arrived meanwhile are handed over first, and each of these steps is as late
+	 * until one has done what was due.
+	 */
+	time_ps late;
 	struct sm_actions *out; /* during sm_step() only */
 	enum sm_phase phase;
 	time_ps phase_since;

@@ -91,6 +91,7 @@ static void core_time_back(struct sm *sm, time_ps by)
 	struct sm_core *c = &sm->core;
 
 	sm_time_shift(&c->now, by);
+	sm_time_shift(&c->wake, by);
 	sm_time_shift(&c->phase_since, by);
 	sm_time_shift(&c->st.last_sweep_start, by);
 	back_if(&c->hold_until, by);
@@ -118,6 +119,7 @@ struct sm *sm_new(const struct sm_config *c)
 	sm->cfg.window = MAX(1u, MIN(c->window, (unsigned)SM_MAX_WINDOW));
 	sm->cfg.lmc = MIN(c->lmc, 7u);
 	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
+	sm->core.wake = TIME_NEVER;
 	sm_txns_init(sm);
 	sm_lids_init(sm);
 	sm_keys_init(sm);

@@ -63,6 +63,15 @@ static time_ps wake_time(const struct sm *sm)
 	return t;
 }
 
+/* Time never goes back; a pause of the process shows as a step that comes after its wake-up. */
+static void clock_take(struct sm *sm, time_ps now)
+{
+	struct sm_core *c = &sm->core;
+
+	c->now = MAX(c->now, now);
+	c->late = c->now > c->wake ? c->now - c->wake : 0;
+}
+
 int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 {
 	int rc = 0;
@@ -71,7 +80,7 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	out->notes.n = 0;
 	out->compute.epoch = 0;
 	sm->core.out = out;
-	sm->core.now = MAX(sm->core.now, ev->now);
+	clock_take(sm, ev->now);
 	switch (ev->kind) {
 	case SM_EV_START:
 		if (sm->core.phase != SM_OFF) {
@@ -102,7 +111,7 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 		break;
 	}
 	sm_pump(sm);
-	out->wake = wake_time(sm);
+	out->wake = sm->core.wake = wake_time(sm);
 	sm->core.out = NULL;
 	return rc;
 }

@@ -82,7 +82,8 @@ void sm_txn_close(struct sm *sm, struct sm_txn *t)
 {
 	t->used = false;
 	t->gen++;
-	sm->txn.outstanding--;
+	if (!--sm->txn.outstanding) /* deadlines of the past would wake the manager at once */
+		sm->txn.next_deadline = TIME_NEVER;
 	sm->txn.free[sm->txn.nfree++] = (uint32_t)(t - sm->txn.slots);
 }
 

@@ -173,6 +173,46 @@ TEST(a_silent_host_does_not_delay_the_others)
 	rig_close(&g);
 }
 
+/* A step is as late as it comes after the wake-up that was asked for, whatever event it is for. */
+TEST(a_late_step_knows_how_late_it_is)
+{
+	struct rig g;
+	time_ps asked;
+
+	draw_pair(&g);
+	g.now = 5 * PS_PER_S; /* nothing was asked for before the start */
+	rig_start(&g);
+	assert_int_equal(g.sm->core.late, 0);
+	while (status(&g).phase == SM_DISCOVER) {
+		assert_true(one_event(&g));
+		assert_int_equal(g.sm->core.late, 0); /* SMPs come before the timeout */
+	}
+	run_ready(&g);
+	asked = g.wake;
+	g.now = asked - 1; /* early is not late */
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	assert_int_equal(g.sm->core.late, 0);
+	/* The sweep is due, and an SMP comes first: both steps are late. */
+	uint8_t mad[IBA_MAD_SIZE] = {0};
+
+	g.now = asked + 3 * PS_PER_S;
+	give_smp(&g, mad, 0);
+	assert_int_equal(g.sm->core.late, 3 * PS_PER_S);
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	assert_int_equal(g.sm->core.late, 3 * PS_PER_S);
+	assert_int_equal(status(&g).phase, SM_SWEEP);
+	give_smp(&g, mad, 0); /* what was due is done */
+	assert_int_equal(g.sm->core.late, 0);
+	/* The clock may be set back meanwhile. */
+	run_ready(&g);
+	asked = g.wake;
+	sm_time_back(g.sm, PS_PER_S);
+	g.now = asked - PS_PER_S + 7;
+	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	assert_int_equal(g.sm->core.late, 7);
+	rig_close(&g);
+}
+
 static unsigned lose_countdown;
 
 static bool lose_some(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
@@ -1009,6 +1049,7 @@ int main(void)
 		cmocka_unit_test(breadth_first_discovery_sends_one_request_at_a_time),
 		cmocka_unit_test(timeout_to_the_picosecond),
 		cmocka_unit_test(a_silent_host_does_not_delay_the_others),
+		cmocka_unit_test(a_late_step_knows_how_late_it_is),
 		cmocka_unit_test(lost_responses_are_requested_again),
 		cmocka_unit_test(duplicate_responses_are_dropped),
 		cmocka_unit_test(late_responses_after_a_restart_are_ignored),
