@@ -18,6 +18,8 @@ const struct cli_opt report_opts[] = {
 	 .help = "print events as they happen"},
 	{.name = "smps", .type = CLI_FLAG, .dst = &report_o.smps,
 	 .help = "print every SMP as it is sent and received"},
+	{.name = "messages", .type = CLI_FLAG, .dst = &report_o.messages,
+	 .help = "print every message at SM, SMI and SMA, hop by hop, under its time"},
 	{0},
 };
 /* clang-format on */
@@ -33,6 +35,8 @@ struct lab *report_lab_new(const struct fab *f, const struct lab_config *c, stru
 		return NULL;
 	}
 	sim_report_init(r, f, l, report_o.timeline && !cli_json, report_o.smps && !cli_json);
+	if (report_o.messages && !cli_json)
+		sim_report_messages(r);
 	return l;
 }
 

@@ -11,7 +11,7 @@
 #include "lab/lab.h"
 
 struct report_opts {
-	bool timeline, smps;
+	bool timeline, smps, messages;
 	time_ps limit; /* TIME_NEVER: not given */
 };
 

@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "lab/message_log.h"
 #include "lab/verdict.h"
 #include "sm/notes.h"
 #include "sim/device/sim_device.h"
@@ -198,7 +199,8 @@ static void on_tick(void *ctx)
 static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		    const struct sim_smp *smp, unsigned detail)
 {
-	static const char *const words[] = {"sends", "gets", "lost"};
+	static const char *const words[] = {
+		[SIM_SEEN_SEND] = "sends", [SIM_SEEN_RECV] = "gets", [SIM_SEEN_DROP] = "lost"};
 	struct sim_report *r = ctx;
 	struct strbuf b = {0};
 	char who[96];
@@ -211,6 +213,31 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 	     what == SIM_SEEN_DROP ? ": " : "",
 	     what == SIM_SEEN_DROP ? sim_drop_name((enum sim_drop)detail) : "");
 	strbuf_free(&b);
+}
+
+/* A line with the time stands before the messages of that moment. */
+static void on_message(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		       const struct sim_smp *smp, unsigned detail)
+{
+	struct sim_report *r = ctx;
+	time_ps now = sim_now(lab_sim(r->lab));
+	struct strbuf b = {0};
+
+	if (lab_message_line(&b, r->lab, what, n, port, smp, detail)) {
+		if (now != r->message_at)
+			printf("Time is %llu.%06llu us:\n", (unsigned long long)(now / PS_PER_US),
+			       (unsigned long long)(now % PS_PER_US));
+		r->message_at = now;
+		printf("%s\n", b.s);
+	}
+	strbuf_free(&b);
+}
+
+void sim_report_messages(struct sim_report *r)
+{
+	r->message_at = TIME_NEVER;
+	sim_watch(lab_sim(r->lab), (struct sim_watch){on_message, r});
+	sim_watch_smis(lab_sim(r->lab), (struct sim_watch){on_message, r});
 }
 
 void sim_report_say(struct sim_report *r, const char *text)
@@ -235,7 +262,7 @@ void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, b
 	r->wall_start = cli_wall_s();
 	lab_on_note(l, on_note, r);
 	if (smps)
-		sim_watch(lab_sim(l), (struct sim_watch){on_seen, r});
+		sim_watch(lab_sim(l), (struct sim_watch){.seen = on_seen, .ctx = r});
 	lab_on_tick(l, on_tick, r);
 }
 

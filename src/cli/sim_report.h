@@ -30,6 +30,7 @@ struct sim_report {
 	const char *what;			/* of a change under load: the traffic, in words */
 	bool show_series;			/* they were asked for, not only for a picture */
 	uint64_t smps_noted;	      /* sent when the last line of the timeline was written */
+	time_ps message_at;	      /* of the last message printed */
 	VEC(struct sim_phase) phases; /* what the manager did when */
 	VEC(struct sm_note) events;   /* links and nodes that went and came, after the bring-up */
 	uint32_t unlisted;	      /* more of them */
@@ -47,7 +48,8 @@ unsigned sim_change_smps(const struct lab_sum *s, struct sim_figure at[SIM_FIGUR
 
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline,
 		     bool smps);
-void sim_report_flaps(struct sim_report *r); /* the bring-up is over, links begin to flap */
+void sim_report_messages(struct sim_report *r); /* print them (lab/message_log.h) instead of SMPs */
+void sim_report_flaps(struct sim_report *r);	/* the bring-up is over, links begin to flap */
 void sim_report_up(struct sim_report *r); /* the run is over: a bring-up, and links that flapped */
 /* The change is over; the result stays the caller's. */
 void sim_report_change(struct sim_report *r, const struct lab_change_result *res);

@@ -72,7 +72,7 @@ void lab_run_until(struct lab *l, time_ps t);
 
 /* ---- several managers, by index; lab_new() makes manager 0, which leads ---- */
 
-enum { LAB_MANAGERS = 2 };
+enum { LAB_MANAGERS = 4 };
 
 /* Add a manager on another node; only before lab_power_on(). */
 void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c);

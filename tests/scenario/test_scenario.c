@@ -211,6 +211,9 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		add_smp(&b, smp->mad);
 		strbuf_addf(&b, " -> %s", target(s, n, smp));
 		break;
+	case SIM_SEEN_SMI_IN: /* not watched */
+	case SIM_SEEN_SMI_OUT:
+	case SIM_SEEN_SMI_UP:
 	case SIM_SEEN_RECV: /* the response that follows shows it */
 		strbuf_free(&b);
 		return;

@@ -88,14 +88,23 @@ struct sim_stats {
 /* ---- watchers ---- */
 
 /* smp is NULL for state changes. */
-enum sim_seen { SIM_SEEN_SEND, SIM_SEEN_RECV, SIM_SEEN_DROP, SIM_SEEN_PORT, SIM_SEEN_NODE };
+enum sim_seen {
+	SIM_SEEN_SEND,	 /* a manager or an SMA sends; port: the one it uses */
+	SIM_SEEN_RECV,	 /* detail: 1 a manager receives, 0 an SMA */
+	SIM_SEEN_DROP,	 /* detail: enum sim_drop */
+	SIM_SEEN_PORT,	 /* detail: the new state */
+	SIM_SEEN_NODE,	 /* detail: 1 power on, 0 off */
+	SIM_SEEN_SMI_IN, /* the SMI takes an SMP; detail: 1 from its own node, 0 from a link */
+	SIM_SEEN_SMI_OUT, /* it sends it through this port; 0: by the forwarding table of its switch */
+	SIM_SEEN_SMI_UP, /* it passes it to its own node */
+};
 struct sim_watch {
-	/* detail: enum sim_drop, the new port state, or 1 for power on */
 	void (*seen)(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		     const struct sim_smp *smp, unsigned detail);
 	void *ctx;
 };
-void sim_watch(struct sim *s, struct sim_watch w);
+void sim_watch(struct sim *s, struct sim_watch w);	/* all but SIM_SEEN_SMI_* */
+void sim_watch_smis(struct sim *s, struct sim_watch w); /* those; never in express mode */
 
 /* A change in a device that affects data packets: by a Set, by its links or by its power. Called
  * only when a value differs from the one before. */

@@ -190,11 +190,39 @@ void smi_deliver(struct sim *s, uint32_t p)
 	deliver(s, p);
 }
 
+static void seen(struct sim *s, enum sim_seen what, const struct pkt *p, unsigned port,
+		 unsigned detail)
+{
+	if (s->smi_watch.seen)
+		s->smi_watch.seen(s->smi_watch.ctx, what, p->node, port, &p->smp, detail);
+}
+
+static void seen_verdict(struct sim *s, const struct pkt *p, const struct verdict *v)
+{
+	switch (v->kind) {
+	case TO_NODE:
+		seen(s, SIM_SEEN_SMI_UP, p, p->in_port, 0);
+		break;
+	case TO_PORT:
+		seen(s, SIM_SEEN_SMI_OUT, p, v->port, 0);
+		break;
+	case TO_LID:
+		seen(s, SIM_SEEN_SMI_OUT, p, sim_is_switch(s, p->node) ? 0 : p->in_port, 0);
+		break;
+	case DISCARD:
+		break;
+	}
+}
+
 void smi_done(struct sim *s, node_id n)
 {
 	uint32_t p = smi_dequeue(s, n);
-	struct verdict v = judge(s, &s->dev.pkts.at[p]);
+	struct verdict v;
 
+	seen(s, SIM_SEEN_SMI_IN, &s->dev.pkts.at[p], s->dev.pkts.at[p].in_port,
+	     s->dev.pkts.at[p].from_local);
+	v = judge(s, &s->dev.pkts.at[p]);
+	seen_verdict(s, &s->dev.pkts.at[p], &v);
 	switch (v.kind) {
 	case TO_PORT:
 		link_send(s, n, v.port, p);

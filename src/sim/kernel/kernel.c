@@ -177,6 +177,11 @@ void sim_watch(struct sim *s, struct sim_watch w)
 	s->watch = w;
 }
 
+void sim_watch_smis(struct sim *s, struct sim_watch w)
+{
+	s->smi_watch = w;
+}
+
 void sim_watch_changes(struct sim *s, struct sim_change_watch w)
 {
 	s->changes = w;

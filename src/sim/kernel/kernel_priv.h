@@ -73,6 +73,7 @@ struct sim {
 	uint32_t call_free;
 	uint64_t *hash; /* by node: simultaneous events of two nodes have no order */
 	struct sim_watch watch;
+	struct sim_watch smi_watch;
 	struct sim_change_watch changes;
 	struct devices dev;	      /* the devices' */
 	struct plane *plane;	      /* NULL: SMPs only */
