@@ -12,6 +12,7 @@
 static const char *out_path = "-";
 static unsigned gen_switches, gen_ports, gen_hosts = UINT_MAX, gen_links;
 static uint64_t gen_seed = 1;
+static bool gen_duplicates;
 static const char *gen_rate, *gen_cable, *gen_trunk;
 
 /* "4xEDR", "4x EDR", "12xqdr", or a speed alone for 4 lanes. */
@@ -72,7 +73,7 @@ static int sizes_parse(struct fab_gen *g, char **args, unsigned nargs, struct er
 /* --switches replaces the size of a family that has one size, its number of switches. */
 static int switches_check(const struct fab_gen *g, struct err *e)
 {
-	static const char *const by_count[] = {"irregular", "ring", "fullmesh"};
+	static const char *const by_count[] = {"irregular", "ring", "fullmesh", "odd"};
 
 	for (size_t i = 0; i < ARRAY_LEN(by_count); i++)
 		if (!gen_switches || !strcmp(g->kind, by_count[i]))
@@ -136,7 +137,8 @@ static int gen_run(char **args, unsigned nargs)
 			    .has_hosts = gen_hosts != UINT_MAX,
 			    .hosts = gen_hosts,
 			    .links = gen_links,
-			    .seed = gen_seed};
+			    .seed = gen_seed,
+			    .duplicates = gen_duplicates};
 	struct strbuf text = {0};
 	struct err e = {""};
 	struct fab *f;
@@ -165,7 +167,7 @@ static int gen_run(char **args, unsigned nargs)
 /* clang-format off */
 static const struct cli_opt gen_opts[] = {
 	{.name = "switches", .letter = 's', .type = CLI_UINT, .dst = &gen_switches, .arg = "N", .min = 1, .max = 1 << 20,
-	 .help = "number of switches of irregular, ring and fullmesh"},
+	 .help = "number of switches of irregular, ring, fullmesh and odd"},
 	{.name = "ports", .letter = 'p', .type = CLI_UINT, .dst = &gen_ports, .arg = "N", .min = 1, .max = 254,
 	 .help = "ports of each switch (default: 4 for irregular, otherwise as many as needed)"},
 	{.name = "hosts", .type = CLI_UINT, .dst = &gen_hosts, .arg = "N", .max = 1 << 20,
@@ -174,6 +176,8 @@ static const struct cli_opt gen_opts[] = {
 	 .help = "irregular: number of links between switches (default: as many as fit)"},
 	{.name = "seed", .type = CLI_U64, .dst = &gen_seed, .arg = "N",
 	 .help = "seed of the random kinds (default 1)"},
+	{.name = "duplicates", .type = CLI_FLAG, .dst = &gen_duplicates,
+	 .help = "odd: add nodes and ports that share a GUID or a LID"},
 	{.name = "rate", .letter = 'r', .type = CLI_STR, .dst = &gen_rate, .arg = "RATE",
 	 .help = "width and speed of every link, such as 4xEDR (default 4xQDR)"},
 	{.name = "cable", .type = CLI_STR, .dst = &gen_cable, .arg = "LENGTH",
@@ -193,12 +197,13 @@ const struct cli_cmd cmd_topo_gen = {
 	.about =
 		"Kinds: irregular N; mtree M N (M-port N-tree); kary K N (K-ary N-tree); clos M N R (M "
 		"middle switches, N hosts on each of R edge switches); mesh and torus X Y ...; "
-		"hypercube N; dragonfly P A H [G]; fullmesh N; ring N; star N. Without KIND, the "
+		"hypercube N; dragonfly P A H [G]; fullmesh N; ring N; star N; odd [N]. Without KIND, the "
 		"command lists all kinds with their sizes.\n\n"
 		"The same kind, sizes, options and seed give the same netlist on every machine.",
 	.examples = "weft topo gen irregular 16 --hosts 14 --seed 7 -o net.txt\n"
 		    "weft topo gen mtree 8 3 --rate 4xHDR -o tree.txt\n"
 		    "weft topo gen mtree 8 3 --cable 2m --trunk 30m -o hall.txt\n"
+		    "weft topo gen odd --seed 7 --duplicates -o odd.txt\n"
 		    "weft topo gen dragonfly 2 4 2 | weft topo svg - -o dragonfly.svg",
 	.opts = gen_opts,
 	.max_args = 64, /* more than any kind takes; sizes_parse() has the better error message */

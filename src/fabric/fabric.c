@@ -58,7 +58,8 @@ node_id fab_add_node(struct fab_builder *b, enum iba_node_type type, uint64_t gu
 			 (struct fab_port){.node = n, .peer = FAB_NONE, .num = (uint8_t)p});
 	if (type == IBA_NODE_SWITCH)
 		fab_builder_port(b, n, 0)->guid = guid;
-	map64_put(&b->by_guid, guid, n);
+	if (map64_get(&b->by_guid, guid) == MAP_NONE) /* of two nodes with one GUID, the first */
+		map64_put(&b->by_guid, guid, n);
 	return n;
 }
 
@@ -171,12 +172,30 @@ node_id fab_node_by_guid(const struct fab *f, uint64_t guid)
 	return map64_get(&f->by_guid, guid);
 }
 
+/* "T12-0001000000000010": node 12, whose GUID an earlier node has. */
+static node_id twin_by_text(const struct fab *f, const char *s)
+{
+	char ident[32], *end;
+	unsigned long n;
+
+	if (s[0] != 'T' || s[1] < '0' || s[1] > '9')
+		return FAB_NONE;
+	n = strtoul(s + 1, &end, 10);
+	if (n >= f->nnodes)
+		return FAB_NONE;
+	fab_node_ident(f, (node_id)n, ident);
+	return strcmp(ident, s) ? FAB_NONE : (node_id)n;
+}
+
 node_id fab_node_by_text(const struct fab *f, const char *s)
 {
+	node_id twin = twin_by_text(f, s);
 	const char *hex = s;
 	char *end;
 	uint64_t guid;
 
+	if (twin != FAB_NONE)
+		return twin;
 	if ((s[0] == 'S' || s[0] == 'H' || s[0] == 'R') && s[1] == '-')
 		hex = s + 2;
 	errno = 0;
@@ -199,7 +218,12 @@ node_id fab_node_by_text(const struct fab *f, const char *s)
 void fab_node_ident(const struct fab *f, node_id n, char buf[32])
 {
 	static const char letter[] = {'?', 'H', 'S', 'R'};
+	node_id first = fab_node_by_guid(f, f->nodes[n].guid);
 
+	if (first != n && first != FAB_NONE) {
+		snprintf(buf, 32, "T%u-%016llx", n, (unsigned long long)f->nodes[n].guid);
+		return;
+	}
 	snprintf(buf, 32, "%c-%016llx", letter[f->nodes[n].type & 3],
 		 (unsigned long long)f->nodes[n].guid);
 }

@@ -94,10 +94,11 @@ static inline const char *fab_node_name(const struct fab *f, node_id n)
 
 node_id fab_node_by_guid(const struct fab *f, uint64_t guid); /* FAB_NONE */
 node_id fab_node_by_text(const struct fab *f,
-			 const char *s); /* GUID in hex, S-/H-/R- id, or exact name */
-void fab_node_ident(const struct fab *f, node_id n, char buf[32]); /* S-0002000000000001 */
-const char *fab_speed_name(unsigned speed);			   /* "SDR" ... */
-uint64_t fab_lane_bps(unsigned speed); /* data bits a second of one lane after encoding */
+			 const char *s); /* GUID in hex, S-/H-/R-/T- id, or exact name */
+/* S-0002000000000001; T and the node's number where an earlier node has the same GUID. */
+void fab_node_ident(const struct fab *f, node_id n, char buf[32]);
+const char *fab_speed_name(unsigned speed); /* "SDR" ... */
+uint64_t fab_lane_bps(unsigned speed);	    /* data bits a second of one lane after encoding */
 
 /* A length such as 3m, 0.5m, 50cm or 1.2km at *at, up to 100 km; false, with *at where it was, when
  * there is none. fab_cable_text() writes what it reads; 0 is "unknown". */
@@ -168,6 +169,7 @@ struct fab_gen {
 	bool has_hosts;
 	unsigned links; /* irregular: links between switches; 0: as many as fit */
 	uint64_t seed;
+	bool duplicates;       /* odd: with nodes and ports that share a GUID or a LID */
 	unsigned width, speed; /* of every link; 0: 4X QDR */
 	uint32_t cable_cm;     /* length of every cable; 0: not known */
 	uint32_t trunk_cm;     /* of those between switches, when not the same */
@@ -185,7 +187,7 @@ struct fab *fab_generate(const struct fab_gen *g, struct err *e); /* NULL with e
 
 struct fab_stats {
 	uint32_t switches, hosts, routers, links, switch_links, isolated;
-	uint32_t components; /* connected parts, nodes without links included */
+	uint32_t components; /* subnets, nodes without links included; a host joins none */
 	uint32_t diameter;   /* longest shortest path between switches, in hops between switches */
 	uint32_t host_diameter; /* the same between hosts, in links */
 	uint32_t levels; /* distinct distances of switches from the nearest host-bearing switch */

@@ -43,6 +43,12 @@ const struct fab_family fab_families[] = {
 	 gen_ring},
 	{"star", "N", "N leaf switches around a centre; --hosts: hosts a leaf (1)",
 	 "weft topo gen star 8 --hosts 4", gen_star},
+	{"odd", "[N]",
+	 "what the seed makes of N switches (few unless given): parallel links, hosts with several "
+	 "ports in one subnet or in two, switches cabled to themselves, chains, islands, routers, "
+	 "switches of 1 to 254 ports, ports without cables, all link rates. --ports: at most so "
+	 "many a switch; --duplicates: also nodes and ports that share a GUID or a LID",
+	 "weft topo gen odd --seed 7", gen_odd},
 	{0},
 };
 
@@ -115,8 +121,8 @@ int gen_check_dims(const struct fab_gen *g, unsigned min, unsigned max, struct e
 int gen_check_no_hosts(const struct fab_gen *g, struct err *e)
 {
 	if (g->has_hosts)
-		return err_set(e, -EINVAL,
-			       "%s: the sizes already give the hosts; leave out --hosts", g->kind);
+		return err_set(e, -EINVAL, "%s: %s already give%s the hosts; leave out --hosts",
+			       g->kind, g->ndims ? "the sizes" : "the seed", g->ndims ? "" : "s");
 	return 0;
 }
 

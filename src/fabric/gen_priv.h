@@ -57,5 +57,6 @@ struct fab *gen_hypercube(const struct fab_gen *g, struct err *e);
 struct fab *gen_ring(const struct fab_gen *g, struct err *e);
 struct fab *gen_fullmesh(const struct fab_gen *g, struct err *e);
 struct fab *gen_dragonfly(const struct fab_gen *g, struct err *e);
+struct fab *gen_odd(const struct fab_gen *g, struct err *e);
 
 #endif

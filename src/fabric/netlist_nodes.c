@@ -231,7 +231,11 @@ static int node_new(struct nl *l, struct nl_node *n)
 	uint32_t other = n->guid ? map64_get(&l->by_guid, n->guid) : MAP_NONE;
 	char expected[64];
 
-	if (other != MAP_NONE) {
+	if (other != MAP_NONE && !n->id.guid) {
+		nl_warn(l, l->line,
+			"GUID 0x%016llx is that of the node of line %u, too; both are kept",
+			(unsigned long long)n->guid, l->nodes.at[other].line);
+	} else if (other != MAP_NONE) {
 		snprintf(expected, sizeof(expected), "another than the node of line %u has",
 			 l->nodes.at[other].line);
 		return nl_fail_found(l, expected, "GUID 0x%016llx", (unsigned long long)n->guid);
@@ -243,7 +247,7 @@ static int node_new(struct nl *l, struct nl_node *n)
 	l->nslots += n->nports + 1u;
 	if (l->nslots > NL_MAX_SLOTS)
 		return nl_fail_found(l, "fewer", "more than %u ports in all", NL_MAX_SLOTS);
-	if (n->guid)
+	if (n->guid && other == MAP_NONE)
 		map64_put(&l->by_guid, n->guid, at);
 	if (!n->id.guid)
 		l->sym_node.at[n->id.sym] = at;

@@ -181,27 +181,50 @@ static void measure_distances(struct walk *w, struct fab_stats *s)
 	free(src);
 }
 
-static uint32_t count_components(struct walk *w)
+static void flood_switches(struct walk *w, node_id from)
 {
-	uint32_t count = 0, top = 0;
+	uint32_t top = 0;
 
-	memset(w->seen, 0, w->f->nnodes * sizeof(*w->seen));
-	for (node_id n = 0; n < w->f->nnodes; n++) {
-		if (w->seen[n])
-			continue;
-		count++;
-		w->seen[n] = 1;
-		w->list[top++] = n;
-		while (top) {
-			node_id m = w->list[--top];
+	w->seen[from] = 1;
+	w->list[top++] = from;
+	while (top) {
+		node_id m = w->list[--top];
 
-			for (uint32_t k = w->first[m]; k < w->first[m + 1]; k++) {
-				if (!w->seen[w->adj[k]]) {
-					w->seen[w->adj[k]] = 1;
-					w->list[top++] = w->adj[k];
-				}
+		for (uint32_t k = w->first[m]; k < w->first[m + 1]; k++) {
+			if (!w->seen[w->adj[k]] && fab_is_switch(w->f, w->adj[k])) {
+				w->seen[w->adj[k]] = 1;
+				w->list[top++] = w->adj[k];
 			}
 		}
+	}
+}
+
+/* Links whose ends are both not at a switch, each a subnet of its own; and nodes without links. */
+static uint32_t count_small_parts(const struct walk *w)
+{
+	uint32_t ends = 0, bare = 0;
+
+	for (node_id n = 0; n < w->f->nnodes; n++) {
+		if (fab_is_switch(w->f, n))
+			continue;
+		bare += w->first[n] == w->first[n + 1];
+		for (uint32_t k = w->first[n]; k < w->first[n + 1]; k++)
+			ends += !fab_is_switch(w->f, w->adj[k]);
+	}
+	return bare + ends / 2;
+}
+
+/* A host or router with ports in two subnets does not join them: only switches forward. */
+static uint32_t count_components(struct walk *w)
+{
+	uint32_t count = count_small_parts(w);
+
+	memset(w->seen, 0, w->f->nnodes * sizeof(*w->seen));
+	for (uint32_t i = 0; i < w->f->nswitches; i++) {
+		if (w->seen[w->f->switches[i]])
+			continue;
+		count++;
+		flood_switches(w, w->f->switches[i]);
 	}
 	return count;
 }
