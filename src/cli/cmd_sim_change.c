@@ -65,7 +65,7 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 	if (!s->lab.sm.sweep_factor && !s->lab.sm.sweep_period_ps)
 		return cli_bad(
 			"a change ends with a sweep that finds nothing new: expected --sweep-factor 1 or more");
-	if (!manager_o.sm)
+	if (!manager_o.sm.n)
 		s->lab.sm_node = lab_change_sm(c);
 	if (!load_given())
 		return CLI_OK;
@@ -152,11 +152,12 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 
 	if (!l)
 		return CLI_BAD;
-	if (!lab_change_has(c, lab_sm_node(l))) {
-		lab_free(l);
-		return cli_bad(
-			"the manager's node must be in BEFORE and AFTER: expected another --sm NODE");
-	}
+	for (unsigned i = 0; i < lab_managers(l); i++)
+		if (!lab_change_has(c, lab_manager_node(l, i))) {
+			lab_free(l);
+			return cli_bad(
+				"the manager's node must be in BEFORE and AFTER: expected another --sm NODE");
+		}
 	p.change = c;
 	p.about_to = on_about_to;
 	p.ctx = &about;

@@ -72,11 +72,14 @@ const struct cli_cmd cmd_sim_up = {
 		"Every node of the netlist is switched on at time zero. The manager discovers the subnet, gives "
 		"LIDs, configures devices, computes and verifies deadlock-free routes, writes them and "
 		"activates the ports. Status 0 when the subnet is active and verified, 1 when it is not.\n\n"
+		"With several --sm the managers elect a master: the one with the highest priority, then with the lowest "
+		"GUID. The run ends when none of them discovers and the master is at rest.\n\n"
 		"With --flap links fail and recover after that; the run ends when a sweep finds nothing new and, with "
 		"--damping-changes, no link is held.",
 	.examples =
 		"weft sim up cluster.net\n"
 		"weft sim up cluster.net --sm H-0001000000000010 --timeline\n"
+		"weft sim up cluster.net --sm H-0001000000000010:3 --sm H-0001000000000014:9@20ms --json\n"
 		"weft sim up cluster.net --loss 5% --seed 7 --json\n"
 		"weft sim up cluster.net --flap S-0002000000000005:1 --damping-changes 5 --damping-within 1s --damping-hold 2s --timeline\n"
 		"weft topo gen mtree 8 3 | weft sim up -",

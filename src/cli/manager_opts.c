@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options and settings of a simulated manager as a configuration of the laboratory. State: manager_o.
+ * Options and settings of simulated managers as a configuration of the laboratory. State: manager_o, seats.
  * Way in: manager_config(). Does not run anything.
  */
 #include "cli/manager_opts.h"
 
 #include "base/rng.h"
+#include "base/units.h"
 #include "cli/rft_opts.h"
 
 static const char *const cpus[] = {"host", "thesis", NULL};
@@ -14,8 +15,9 @@ struct manager_opts manager_o = {.seed = 1};
 
 /* clang-format off */
 const struct cli_opt manager_opts[] = {
-	{.name = "sm", .type = CLI_STR, .dst = &manager_o.sm, .arg = "NODE",
-	 .help = "node of the manager: GUID, S-/H- id or name (default: the first host)"},
+	{.name = "sm", .type = CLI_LIST, .dst = &manager_o.sm, .arg = "NODE[:PRIORITY[@TIME]]",
+	 .help = "node of a manager: GUID, S-/H- id or name (default: the first host); with its "
+		 "priority (default: --priority), and when it starts (default: at power-on)"},
 	{.name = "root", .type = CLI_STR, .dst = &manager_o.root, .arg = "NODE",
 	 .help = "root of the up/down graph, a node or centre (default: the manager's switch); "
 		 "short for --roots and --routes-otherwise"},
@@ -54,6 +56,79 @@ static int make_root(const struct fab *f, struct sm_config *c)
 	return CLI_OK;
 }
 
+/* ---- seats ---- */
+
+static struct lab_seat *seats;
+
+/* "name:7@20ms" into its name, priority and time; names may have colons of their own. */
+static int split_seat(const char *text, char *name, size_t size, struct lab_seat *s)
+{
+	const char *colon = strrchr(text, ':'), *at = colon ? strchr(colon, '@') : NULL;
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+	uint64_t priority;
+
+	if (!digits || (colon[1 + digits] && colon + 1 + digits != at)) {
+		snprintf(name, size, "%s", text);
+		return CLI_OK;
+	}
+	snprintf(name, size, "%.*s", (int)MIN((size_t)(colon - text), size - 1), text);
+	priority = strtoull(colon + 1, NULL, 10);
+	if (digits > 2 || priority > 15)
+		return cli_bad("--sm '%.60s': found priority %.20s, expected 0 to 15", text,
+			       colon + 1);
+	s->sm.priority = (unsigned)priority;
+	if (at && parse_time(at + 1, &s->start))
+		return cli_bad("--sm '%.60s': found '%.20s', expected a time such as 20ms", text,
+			       at + 1);
+	return CLI_OK;
+}
+
+static int make_seat(const struct fab *f, const char *text, const struct sm_config *c,
+		     struct lab_seat *s)
+{
+	char name[256];
+
+	*s = (struct lab_seat){.sm = *c};
+	return split_seat(text, name, sizeof(name), s) || cli_find_node(f, "--sm", name, &s->node)
+		       ? CLI_BAD
+		       : CLI_OK;
+}
+
+/* Several managers elect the master, and find what another one has configured. */
+static void make_contest(struct sm_config *c)
+{
+	c->contest = c->read_back = true;
+}
+
+static int make_seats(const struct fab *f, struct lab_config *c)
+{
+	unsigned n = (unsigned)manager_o.sm.n;
+
+	if (n > 1)
+		make_contest(&c->sm);
+	free(seats);
+	seats = mem_zarray(MAX(n, 1u), sizeof(*seats));
+	for (unsigned i = 0; i < n; i++) {
+		if (make_seat(f, manager_o.sm.at[i], &c->sm, &seats[i]))
+			return CLI_BAD;
+		for (unsigned k = 0; k < i; k++)
+			if (seats[k].node == seats[i].node)
+				return cli_bad("--sm '%.60s': expected another node, this one has "
+					       "a manager already",
+					       manager_o.sm.at[i]);
+	}
+	if (!n)
+		return CLI_OK;
+	if (seats[0].start)
+		return cli_bad("--sm '%.60s': the first manager starts at power-on, found a time",
+			       manager_o.sm.at[0]);
+	c->sm_node = seats[0].node;
+	c->sm.priority = seats[0].sm.priority;
+	c->seats = seats + 1;
+	c->nseats = n - 1;
+	return CLI_OK;
+}
+
 /* Techniques that may deadlock are allowed here: the laboratory measures them. */
 static int make_settings(struct lab_config *c)
 {
@@ -81,7 +156,7 @@ int manager_config(const struct fab *f, struct lab_config *c)
 	lab_config_default(c);
 	if (make_settings(c) || make_root(f, &c->sm) || rft_apply(f, &c->sim))
 		return CLI_BAD;
-	if (o->sm && cli_find_node(f, "--sm", o->sm, &c->sm_node))
+	if (make_seats(f, c))
 		return CLI_BAD;
 	if (o->cpu)
 		c->cpu = lab_cpu_find(o->cpu);

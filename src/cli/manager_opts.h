@@ -10,7 +10,8 @@
 #include "lab/lab.h"
 
 struct manager_opts {
-	const char *sm, *root, *cpu;
+	cli_strings sm;
+	const char *root, *cpu;
 	uint64_t seed;
 	double loss, delay, dup;
 };

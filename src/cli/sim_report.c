@@ -20,9 +20,10 @@ static void line(struct sim_report *r, time_ps when, const char *fmt, ...)
 {
 	va_list ap;
 
-	(void)r;
 	printf("%8llu.%03llu ms  ", (unsigned long long)(when / PS_PER_MS),
 	       (unsigned long long)(when / PS_PER_US % 1000));
+	if (r->who)
+		printf("%-*s  ", r->who_width, r->who);
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);
@@ -41,11 +42,13 @@ static uint64_t smps_total(const struct sm_status *st)
 /* With the SMPs sent since the last such line. */
 static void line_smps(struct sim_report *r, time_ps when, uint64_t smps, const char *text)
 {
-	if (smps == r->smps_noted)
+	uint64_t *noted = &r->smps_noted[lab_noting(r->lab)];
+
+	if (smps == *noted)
 		line(r, when, "%s", text);
 	else
-		line(r, when, "%-60s %9s SMPs", text, cli_count(smps - r->smps_noted));
-	r->smps_noted = smps;
+		line(r, when, "%-60s %9s SMPs", text, cli_count(smps - *noted));
+	*noted = smps;
 }
 
 static const char *name_of(const struct sim_report *r, uint64_t guid, char buf[96])
@@ -78,8 +81,9 @@ static const char *const phase_done[SM_NPHASES] = {
 
 static void phase_text(const struct sim_report *r, enum sm_phase p, char *text, size_t size)
 {
-	const struct fab *f = sm_fabric(lab_sm(r->lab));
-	const struct rt_tables *t = sm_tables(lab_sm(r->lab));
+	const struct sm *sm = lab_manager_sm(r->lab, lab_noting(r->lab));
+	const struct fab *f = sm_fabric(sm);
+	const struct rt_tables *t = sm_tables(sm);
 
 	if (p == SM_DISCOVER)
 		snprintf(text, size, "topology known: %u switches, %u hosts, %u links",
@@ -112,7 +116,7 @@ static bool worth_a_line(const struct sim_report *r, const struct sm_note *n)
 	if (n->phase.to == SM_DISCOVER)
 		return n->phase.from == SM_SWEEP;
 	return n->phase.from == SM_DISCOVER || n->phase.from == SM_COMPUTE ||
-	       n->smps != r->smps_noted;
+	       n->smps != r->smps_noted[lab_noting(r->lab)];
 }
 
 static const char *names_of(const void *ctx, uint64_t guid)
@@ -148,18 +152,30 @@ static const bool has_line[SM_NOTE_NKINDS] = {
 	[SM_NOTE_RELEASED] = true,
 };
 
+/* And where there are several managers. */
+static bool about_managers(const struct sm_note *n)
+{
+	return n->kind == SM_NOTE_STATE || n->kind == SM_NOTE_OTHER_SM;
+}
+
 static void timeline(struct sim_report *r, const struct sm_note *n)
 {
 	bool empty_plan = n->kind == SM_NOTE_PLAN && n->plan.kind == RT_PLAN_NOTHING;
+	node_id at = lab_manager_node(r->lab, lab_noting(r->lab));
+	bool several = lab_managers(r->lab) > 1;
 	char who[96];
 
-	if (n->kind == SM_NOTE_START)
-		line(r, n->when, "power on; the manager on %s starts to discover",
-		     name_of(r, r->fab->nodes[lab_sm_node(r->lab)].guid, who));
+	name_of(r, r->fab->nodes[at].guid, who);
+	r->who = several ? who : NULL;
+	if (n->kind == SM_NOTE_START && several)
+		line(r, n->when, "starts to discover");
+	else if (n->kind == SM_NOTE_START)
+		line(r, n->when, "power on; the manager on %s starts to discover", who);
 	else if (n->kind == SM_NOTE_PHASE && worth_a_line(r, n))
 		on_phase_left(r, n);
-	else if (has_line[n->kind] && !n->more && !empty_plan)
+	else if ((has_line[n->kind] || (several && about_managers(n))) && !n->more && !empty_plan)
 		note_line(r, n);
+	r->who = NULL;
 	fflush(stdout);
 }
 
@@ -254,9 +270,16 @@ void sim_report_say(struct sim_report *r, const char *text)
 void sim_report_init(struct sim_report *r, const struct fab *f, struct lab *l, bool timeline,
 		     bool smps)
 {
+	char who[96];
+
 	memset(r, 0, sizeof(*r));
 	r->fab = f;
 	r->lab = l;
+	r->smps_noted = mem_zarray(lab_managers(l), sizeof(*r->smps_noted));
+	for (unsigned i = 0; i < lab_managers(l); i++)
+		r->who_width =
+			MAX(r->who_width,
+			    (int)strlen(name_of(r, f->nodes[lab_manager_node(l, i)].guid, who)));
 	r->timeline = timeline;
 	r->stops = "traffic stopped where the table update requires it"; /* techniques differ */
 	r->wall_start = cli_wall_s();
@@ -302,6 +325,7 @@ void sim_report_free(struct sim_report *r)
 {
 	if (!r->result)
 		rt_report_free(&r->v.report);
+	free(r->smps_noted);
 	vec_free(&r->phases);
 	vec_free(&r->events);
 }

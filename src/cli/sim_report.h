@@ -29,8 +29,10 @@ struct sim_report {
 	const struct lab_change_result *result; /* of a change */
 	const char *what;			/* of a change under load: the traffic, in words */
 	bool show_series;			/* they were asked for, not only for a picture */
-	uint64_t smps_noted;	      /* sent when the last line of the timeline was written */
-	time_ps message_at;	      /* of the last message printed */
+	time_ps message_at;			/* of the last message printed */
+	uint64_t *smps_noted; /* by manager: sent when its last line of the timeline was written */
+	const char *who;      /* the manager whose line is printed; NULL: there is only one */
+	int who_width;
 	VEC(struct sim_phase) phases; /* what the manager did when */
 	VEC(struct sm_note) events;   /* links and nodes that went and came, after the bring-up */
 	uint32_t unlisted;	      /* more of them */

@@ -67,12 +67,18 @@ struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err 
 	l->cfg = *c;
 	l->fab = f;
 	l->cfg.sim.traps |= c->sm.mechanism.traps;
+	for (unsigned i = 0; i < c->nseats; i++)
+		l->cfg.sim.traps |= c->seats[i].sm.mechanism.traps;
 	l->cfg.sim.smi_ps = c->cpu->smi_ps;
 	l->cfg.sim.sma_ps = c->cpu->sma_ps;
 	l->sim = sim_new(f, &l->cfg.sim);
 	lab_manager_add(l, n, &l->cfg.sm);
-	l->lead = &l->manager[0];
-	l->cfg.sm.port = l->manager[0].cfg.port;
+	l->lead = l->managers.at[0];
+	l->cfg.sm.port = l->lead->cfg.port;
+	for (unsigned i = 0; i < c->nseats; i++)
+		lab_seat_add(l, &c->seats[i]);
+	l->follow = c->nseats > 0;
+	l->cfg.seats = NULL;
 	return l;
 }
 
@@ -80,8 +86,9 @@ void lab_free(struct lab *l)
 {
 	if (!l)
 		return;
-	for (unsigned i = 0; i < l->nmanagers; i++)
-		lab_manager_free(&l->manager[i]);
+	for (size_t i = 0; i < l->managers.n; i++)
+		lab_manager_free(l->managers.at[i]);
+	vec_free(&l->managers);
 	sim_free(l->sim);
 	free(l);
 }
@@ -90,6 +97,17 @@ void lab_on_note(struct lab *l, void (*fn)(void *ctx, const struct sm_note *n), 
 {
 	l->note = fn;
 	l->note_ctx = ctx;
+}
+
+void lab_note_now(struct lab *l, unsigned index, const struct sm_note *n)
+{
+	l->noting = index;
+	l->note(l->note_ctx, n);
+}
+
+unsigned lab_noting(const struct lab *l)
+{
+	return l->noting;
 }
 
 void lab_on_tick(struct lab *l, void (*fn)(void *ctx), void *ctx)
@@ -133,25 +151,76 @@ void lab_power_on(struct lab *l, const bool *on)
 	for (node_id n = 0; n < l->fab->nnodes; n++)
 		if (!on || on[n])
 			sim_node_power(l->sim, n, true);
-	for (unsigned i = 0; i < l->nmanagers; i++)
-		if (l->manager[i].sm)
-			lab_manager_power_on(&l->manager[i]);
+	for (size_t i = 0; i < l->managers.n; i++)
+		if (l->managers.at[i]->sm)
+			lab_manager_power_on(l->managers.at[i]);
 }
 
 /* ---- running ---- */
 
+static bool is_master(const struct lab_manager *m)
+{
+	return m->sm && !m->paused && m->st.state == IBA_SM_MASTER;
+}
+
+/* Where the master leads: the one that led before, if it still can. */
+static void choose_lead(struct lab *l)
+{
+	struct lab_manager *runs = l->lead->sm ? l->lead : NULL;
+
+	if (is_master(l->lead))
+		return;
+	for (size_t i = 0; i < l->managers.n; i++) {
+		struct lab_manager *m = l->managers.at[i];
+
+		if (is_master(m)) {
+			l->lead = m;
+			return;
+		}
+		runs = runs || !m->sm ? runs : m;
+	}
+	l->lead = runs ? runs : l->lead;
+}
+
 static void run_one(struct lab *l)
 {
 	sim_step(l->sim);
+	if (l->follow)
+		choose_lead(l);
 	if (l->tick && sim_events(l->sim) % 65536 == 0)
 		l->tick(l->tick_ctx);
 }
 
+static bool rests(const struct lab_manager *m)
+{
+	return m->st.phase == SM_READY && !m->st.change_pending && m->st.rounds;
+}
+
+/* All managers have started, none discovers, all masters are at rest, and none of them reaches another one. */
+static bool elected(const struct lab *l)
+{
+	if (!is_master(l->lead))
+		return false;
+	for (size_t i = 0; i < l->managers.n; i++) {
+		const struct lab_manager *m = l->managers.at[i];
+
+		if (!m->sm || m->paused)
+			continue;
+		if (m->st.phase == SM_OFF || m->st.state == IBA_SM_DISCOVERING ||
+		    (is_master(m) && !rests(m)))
+			return false;
+		for (size_t k = 0; is_master(m) && k < i; k++)
+			if (is_master(l->managers.at[k]) &&
+			    lab_connected(l, lab_manager_port(l, (unsigned)i),
+					  lab_manager_port(l, (unsigned)k)))
+				return false;
+	}
+	return true;
+}
+
 static bool at_rest(const struct lab *l)
 {
-	const struct sm_status *st = &l->lead->st;
-
-	return st->phase == SM_READY && !st->change_pending && st->rounds;
+	return rests(l->lead) && (!l->follow || elected(l));
 }
 
 bool lab_run_ready(struct lab *l, time_ps limit)
@@ -163,9 +232,9 @@ bool lab_run_ready(struct lab *l, time_ps limit)
 
 bool lab_run_settled(struct lab *l, time_ps since, time_ps limit)
 {
-	const struct sm_status *st = &l->lead->st;
-
 	for (;;) {
+		const struct sm_status *st = &l->lead->st;
+
 		if (at_rest(l) && st->clean_sweeps && st->last_sweep_start >= since &&
 		    st->last_sweep_start >= st->last.end)
 			return true;
@@ -184,7 +253,8 @@ void lab_run_until(struct lab *l, time_ps t)
 
 void lab_sum_reset(struct lab *l)
 {
-	l->lead->sum = (struct lab_sum){0};
+	for (size_t i = 0; i < l->managers.n; i++)
+		lab_manager_sum_reset(l->managers.at[i]);
 }
 
 const struct lab_sum *lab_sum(const struct lab *l)
@@ -192,12 +262,65 @@ const struct lab_sum *lab_sum(const struct lab *l)
 	return &l->lead->sum;
 }
 
+/* ---- several managers ---- */
+
+void lab_seat_add(struct lab *l, const struct lab_seat *seat)
+{
+	struct lab_manager *m = lab_manager_new(l, (unsigned)l->managers.n, seat);
+
+	vec_push(&l->managers, m);
+}
+
+void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c)
+{
+	lab_seat_add(l, &(struct lab_seat){.node = n, .sm = *c});
+}
+
+void lab_manager_lead(struct lab *l, unsigned index)
+{
+	l->lead = l->managers.at[index];
+	l->follow = false;
+}
+
+void lab_master_leads(struct lab *l)
+{
+	l->follow = true;
+	choose_lead(l);
+}
+
+unsigned lab_managers(const struct lab *l)
+{
+	return (unsigned)l->managers.n;
+}
+
 const struct sm *lab_manager_sm(const struct lab *l, unsigned index)
 {
-	return l->manager[index].sm;
+	return l->managers.at[index]->sm;
 }
 
 const struct sm_status *lab_manager_status(const struct lab *l, unsigned index)
 {
-	return &l->manager[index].st;
+	return &l->managers.at[index]->st;
+}
+
+const struct sm_config *lab_manager_cfg(const struct lab *l, unsigned index)
+{
+	return &l->managers.at[index]->cfg;
+}
+
+node_id lab_manager_node(const struct lab *l, unsigned index)
+{
+	return l->managers.at[index]->node;
+}
+
+port_id lab_manager_port(const struct lab *l, unsigned index)
+{
+	const struct lab_manager *m = l->managers.at[index];
+
+	return fab_port_id(l->fab, m->node, m->cfg.port);
+}
+
+bool lab_manager_is_master(const struct lab *l, unsigned index)
+{
+	return is_master(l->managers.at[index]);
 }

@@ -28,6 +28,13 @@ const struct lab_cpu *lab_cpu_find(const char *name);
 
 /* ---- a lab ---- */
 
+/* Where a manager sits, how it is configured (its port is filled in), when it starts. */
+struct lab_seat {
+	node_id node;
+	struct sm_config sm;
+	time_ps start;
+};
+
 struct lab_config {
 	struct sim_config sim;
 	struct sm_config sm;
@@ -35,6 +42,9 @@ struct lab_config {
 	unsigned
 		threads; /* for routes, verification and packets; 0: automatic; changes no result */
 	node_id sm_node; /* FAB_NONE: the first host of the largest part, or any node */
+	/* More managers, read by lab_new() only: runs and the verdict then refer to the master. */
+	const struct lab_seat *seats;
+	unsigned nseats;
 };
 
 void lab_config_default(struct lab_config *c);
@@ -47,6 +57,8 @@ void lab_free(struct lab *l);
 
 /* Called with each note of each manager, when it happens. */
 void lab_on_note(struct lab *l, void (*fn)(void *ctx, const struct sm_note *n), void *ctx);
+/* The manager, by index, whose note is delivered. */
+unsigned lab_noting(const struct lab *l);
 
 /* Called every 65536 events, to show progress. */
 void lab_on_tick(struct lab *l, void (*fn)(void *ctx), void *ctx);
@@ -64,18 +76,21 @@ const struct sm_status *lab_status(const struct lab *l);
 /* Power on all nodes, or those for which on[node] is set; then start the managers. */
 void lab_power_on(struct lab *l, const bool *on);
 
-/* Run until the leading manager is at rest (READY and nothing pending). False: the limit came first. */
+/*
+ * Run until the leading manager is at rest (READY and nothing pending); where the master leads, until no
+ * manager discovers and the masters, one in each connected part, are at rest. False: the limit came first.
+ */
 bool lab_run_ready(struct lab *l, time_ps limit);
 /* Run until one of its sweeps that began at or after `since` found no change. False: the limit came first. */
 bool lab_run_settled(struct lab *l, time_ps since, time_ps limit);
 void lab_run_until(struct lab *l, time_ps t);
 
-/* ---- several managers, by index; lab_new() makes manager 0, which leads ---- */
+/* ---- several managers, by index; lab_new() makes manager 0, which leads, and those of cfg.seats ---- */
 
-enum { LAB_MANAGERS = 4 };
-
-/* Add a manager on another node; only before lab_power_on(). */
+unsigned lab_managers(const struct lab *l);
+/* Add a manager on another node; only before lab_power_on(). start: when; 0 means at power-on. */
 void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c);
+void lab_seat_add(struct lab *l, const struct lab_seat *seat);
 /* Stop at once, as a crash does. SMPs that it sent are still delivered. */
 void lab_manager_stop(struct lab *l, unsigned index);
 /* Start a new manager on the same port. with_lids: it knows the LIDs that the stopped one had assigned. */
@@ -83,13 +98,41 @@ void lab_manager_start(struct lab *l, unsigned index, bool with_lids);
 /* Start one with the subnet state that the stopped one had, if that was at rest; otherwise with its LIDs.
  * True: the state was restored. */
 bool lab_manager_resume(struct lab *l, unsigned index);
+/*
+ * The same with a subnet state that the caller provides: old, or damaged. It is copied. -EBADMSG with e
+ * filled: the manager refused it and started with the LIDs alone.
+ */
+int lab_manager_resume_with(struct lab *l, unsigned index, const uint8_t *state, size_t len,
+			    struct err *e);
+/* The subnet state that resume would restore; NULL: none. */
+const uint8_t *lab_manager_memory(const struct lab *l, unsigned index, size_t *len);
+/*
+ * A stopped process: it does nothing, while time passes. SMPs wait in its socket buffer, which holds
+ * LAB_PAUSED_SMPS, and further ones are lost. On continue it gets its timers, then the SMPs, late.
+ */
+void lab_manager_pause(struct lab *l, unsigned index);
+void lab_manager_continue(struct lab *l, unsigned index);
+bool lab_manager_paused(const struct lab *l, unsigned index);
+enum { LAB_PAUSED_SMPS = 256 };
 /* Configuration of the next one that is started. */
 void lab_manager_config(struct lab *l, unsigned index, const struct sm_config *c);
 /* The manager that lab_sm(), lab_run_*(), lab_sum() and lab_judge() refer to. */
 void lab_manager_lead(struct lab *l, unsigned index);
+/* From now on they refer to the master; while there is none, to the last one or any that runs. */
+void lab_master_leads(struct lab *l);
 
 const struct sm *lab_manager_sm(const struct lab *l, unsigned index); /* NULL: stopped */
 const struct sm_status *lab_manager_status(const struct lab *l, unsigned index);
+const struct sm_config *lab_manager_cfg(const struct lab *l, unsigned index);
+node_id lab_manager_node(const struct lab *l, unsigned index);
+port_id lab_manager_port(const struct lab *l, unsigned index);
+uint64_t lab_manager_guid(const struct lab *l, unsigned index); /* of its port, as in SMInfo */
+/* Runs, is not paused, and is Master. */
+bool lab_manager_is_master(const struct lab *l, unsigned index);
+/* By port: ports between which SMPs can travel have the same number; 0: the node is off. Switches connect
+ * their ports, CAs and routers do not. */
+void lab_parts(const struct lab *l, uint32_t *part);
+bool lab_connected(const struct lab *l, port_id a, port_id b);
 
 /* ---- what the leading manager did ---- */
 

@@ -15,10 +15,18 @@ struct lab_lid {
 	unsigned lmc;
 };
 
+/* A callback that came while the manager was paused. */
+struct lab_late {
+	void (*fn)(void *ctx, uint64_t cookie);
+	uint64_t cookie;
+};
+
 /* A manager and the port it is attached to. */
 struct lab_manager {
 	struct lab *lab;
+	unsigned index;
 	struct sm_config cfg;
+	time_ps start;	     /* of the first one */
 	struct sm *sm;	     /* NULL: stopped */
 	uint32_t generation; /* how many managers were stopped here */
 	node_id node;
@@ -26,9 +34,12 @@ struct lab_manager {
 	VEC(struct sim_smp) inbox; /* arrived, waiting for the manager's CPU */
 	size_t inbox_head;
 	time_ps sm_free, wake_at;
-	struct sm_routes routes; /* computed, delivered when the CPU model says so */
-	uint32_t progress_top;	 /* highest LID of tables that are delivered in steps */
-	struct sm_status st;	 /* after the last step; only a step changes it */
+	bool paused;
+	uint32_t pauses;	   /* how many there were */
+	VEC(struct lab_late) late; /* delivered when it continues */
+	struct sm_routes routes;   /* computed, delivered when the CPU model says so */
+	uint32_t progress_top;	   /* highest LID of tables that are delivered in steps */
+	struct sm_status st;	   /* after the last step; only a step changes it */
 	struct lab_sum sum;
 	VEC(struct lab_lid) lids; /* that the stopped manager had assigned */
 	uint8_t *memory; /* subnet state of the stopped manager; NULL: it was not at rest */
@@ -39,17 +50,21 @@ struct lab {
 	struct lab_config cfg;
 	const struct fab *fab;
 	struct sim *sim;
-	struct lab_manager manager[LAB_MANAGERS];
-	unsigned nmanagers;
+	VEC(struct lab_manager *) managers;
 	struct lab_manager *lead; /* that runs and the verdict refer to */
+	bool follow;		  /* the master leads */
+	unsigned noting;	  /* the manager whose note is delivered */
 	void (*note)(void *ctx, const struct sm_note *n);
 	void *note_ctx;
 	void (*tick)(void *ctx);
 	void *tick_ctx;
 };
 
+struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct lab_seat *seat);
 void lab_manager_free(struct lab_manager *m);
+void lab_manager_sum_reset(struct lab_manager *m);
 void lab_manager_power_on(struct lab_manager *m);
+void lab_note_now(struct lab *l, unsigned index, const struct sm_note *n);
 node_id lab_choose_node(const struct fab *f); /* FAB_NONE: the fabric is empty */
 
 #endif

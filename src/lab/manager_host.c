@@ -20,11 +20,19 @@ static bool is_current(const struct lab_manager *m, uint64_t cookie)
 
 static void manager_step(struct lab_manager *m, struct sm_event *ev);
 
+/* A paused manager gets its timers and routes when it continues. */
+static bool is_late(struct lab_manager *m, void (*fn)(void *ctx, uint64_t cookie), uint64_t cookie)
+{
+	if (m->paused)
+		vec_push(&m->late, (struct lab_late){fn, cookie});
+	return m->paused;
+}
+
 static void on_wake(void *ctx, uint64_t cookie)
 {
 	struct lab_manager *m = ctx;
 
-	if (!m->sm || cookie != m->wake_at)
+	if (!m->sm || cookie != m->wake_at || is_late(m, on_wake, cookie))
 		return; /* the manager asked for an earlier one */
 	m->wake_at = TIME_NEVER;
 	manager_step(m, &(struct sm_event){.kind = SM_EV_WAKE});
@@ -35,7 +43,7 @@ static void on_smp_processed(void *ctx, uint64_t cookie)
 	struct lab_manager *m = ctx;
 	struct sim_smp smp;
 
-	if (!is_current(m, cookie))
+	if (!is_current(m, cookie) || (uint32_t)cookie != m->pauses || m->paused)
 		return;
 	smp = m->inbox.at[m->inbox_head++];
 	if (m->inbox_head == m->inbox.n)
@@ -44,14 +52,23 @@ static void on_smp_processed(void *ctx, uint64_t cookie)
 }
 
 /* The manager processes SMPs one after another, each in the time of the CPU model. */
+static void process_next(struct lab_manager *m)
+{
+	struct sim *sim = m->lab->sim;
+
+	m->sm_free = MAX(m->sm_free, sim_now(sim)) + m->lab->cfg.cpu->sm_ps;
+	sim_call(sim, m->sm_free, on_smp_processed, m, cookie_of(m, m->pauses));
+}
+
 static void on_smp(void *ctx, const struct sim_smp *smp)
 {
 	struct lab_manager *m = ctx;
-	struct sim *sim = m->lab->sim;
 
+	if (m->paused && m->inbox.n - m->inbox_head >= LAB_PAUSED_SMPS)
+		return;
 	vec_push(&m->inbox, *smp);
-	m->sm_free = MAX(m->sm_free, sim_now(sim)) + m->lab->cfg.cpu->sm_ps;
-	sim_call(sim, m->sm_free, on_smp_processed, m, cookie_of(m, 0));
+	if (!m->paused)
+		process_next(m);
 }
 
 /* ---- routes ---- */
@@ -61,7 +78,7 @@ static void on_routes(void *ctx, uint64_t cookie)
 	struct lab_manager *m = ctx;
 	struct sm_routes r = m->routes;
 
-	if (!is_current(m, cookie) || r.epoch != (uint32_t)cookie)
+	if (!is_current(m, cookie) || r.epoch != (uint32_t)cookie || is_late(m, on_routes, cookie))
 		return; /* the manager has sent a newer request */
 	m->routes = (struct sm_routes){0};
 	manager_step(m, &(struct sm_event){.kind = SM_EV_ROUTES, .routes = r});
@@ -76,7 +93,7 @@ static void on_progress(void *ctx, uint64_t cookie)
 	uint32_t low = (uint32_t)cookie, step = low % PROGRESS_STEPS + 1;
 	uint32_t ready = MAX(m->progress_top * step / PROGRESS_STEPS, 1u); /* 0 means all */
 
-	if (!is_current(m, cookie))
+	if (!is_current(m, cookie) || is_late(m, on_progress, cookie))
 		return;
 	manager_step(m, &(struct sm_event){.kind = SM_EV_PROGRESS,
 					   .routes = {.epoch = low / PROGRESS_STEPS,
@@ -139,6 +156,11 @@ static void sum_round(struct lab_manager *m)
 		s->smps[i] += last->smps[i];
 }
 
+void lab_manager_sum_reset(struct lab_manager *m)
+{
+	m->sum = (struct lab_sum){0};
+}
+
 static void manager_step(struct lab_manager *m, struct sm_event *ev)
 {
 	struct lab *l = m->lab;
@@ -148,7 +170,7 @@ static void manager_step(struct lab_manager *m, struct sm_event *ev)
 	sm_step(m->sm, ev, &m->out);
 	sum_round(m);
 	for (size_t i = 0; l->note && i < m->out.notes.n; i++)
-		l->note(l->note_ctx, &m->out.notes.at[i]);
+		lab_note_now(l, m->index, &m->out.notes.at[i]);
 	for (size_t i = 0; i < m->out.sends.n; i++) {
 		const struct sm_send *s = &m->out.sends.at[i];
 
@@ -172,7 +194,7 @@ static void on_start(void *ctx, uint64_t cookie)
 {
 	struct lab_manager *m = ctx;
 
-	if (is_current(m, cookie))
+	if (is_current(m, cookie) && !is_late(m, on_start, cookie))
 		manager_step(m, &(struct sm_event){.kind = SM_EV_START});
 }
 
@@ -186,11 +208,19 @@ static unsigned choose_port(const struct fab *f, node_id n)
 	return 1;
 }
 
-static void manager_init(struct lab_manager *m, struct lab *l, node_id n, const struct sm_config *c)
+struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct lab_seat *seat)
 {
-	*m = (struct lab_manager){.lab = l, .node = n, .cfg = *c, .wake_at = TIME_NEVER};
-	m->cfg.port = choose_port(l->fab, n);
+	struct lab_manager *m = mem_zalloc(sizeof(*m));
+
+	*m = (struct lab_manager){.lab = l,
+				  .index = index,
+				  .node = seat->node,
+				  .cfg = seat->sm,
+				  .start = seat->start,
+				  .wake_at = TIME_NEVER};
+	m->cfg.port = choose_port(l->fab, m->node);
 	m->sm = sm_new(&m->cfg);
+	return m;
 }
 
 void lab_manager_free(struct lab_manager *m)
@@ -200,15 +230,45 @@ void lab_manager_free(struct lab_manager *m)
 	sm_actions_free(&m->out);
 	vec_free(&m->inbox);
 	vec_free(&m->lids);
+	vec_free(&m->late);
 	free(m->memory);
+	free(m);
 }
 
-void lab_manager_power_on(struct lab_manager *m)
+static void attach(struct lab_manager *m)
 {
 	struct sim *sim = m->lab->sim;
 
 	sim_attach(sim, m->node, m->cfg.port, on_smp, m);
 	sim_call(sim, sim_now(sim), on_start, m, cookie_of(m, 0));
+}
+
+static void on_power(void *ctx, uint64_t cookie)
+{
+	struct lab_manager *m = ctx;
+
+	if (is_current(m, cookie))
+		attach(m);
+}
+
+void lab_manager_power_on(struct lab_manager *m)
+{
+	if (m->start)
+		sim_call(m->lab->sim, m->start, on_power, m, cookie_of(m, 0));
+	else
+		attach(m);
+}
+
+/* Netlists may have no port GUIDs. */
+static uint64_t port_guid(const struct fab *f, port_id p)
+{
+	return f->ports[p].guid ? f->ports[p].guid
+				: f->nodes[f->ports[p].node].guid + f->ports[p].num;
+}
+
+uint64_t lab_manager_guid(const struct lab *l, unsigned index)
+{
+	return port_guid(l->fab, lab_manager_port(l, index));
 }
 
 /* What a daemon keeps in its state file. */
@@ -218,33 +278,38 @@ static void keep_lids(struct lab_manager *m)
 	struct lab_lid l;
 
 	for (port_id p = 0; p < f->nports; p++) {
-		l.guid = f->ports[p].guid ? f->ports[p].guid
-					  : f->nodes[f->ports[p].node].guid + f->ports[p].num;
+		l.guid = port_guid(f, p);
 		l.lid = sm_lid_of(m->sm, l.guid, &l.lmc);
 		if (l.lid)
 			vec_push(&m->lids, l);
 	}
 }
 
-void lab_manager_stop(struct lab *l, unsigned index)
+static void manager_stop(struct lab_manager *m)
 {
-	struct lab_manager *m = &l->manager[index];
+	struct sim *sim = m->lab->sim;
 
-	if (!m->sm)
-		return;
 	m->lids.n = 0;
 	keep_lids(m);
 	free(m->memory);
 	m->memory = sm_at_rest(m->sm) ? sm_state_save(m->sm, &m->memory_len) : NULL;
-	sim_attach(l->sim, m->node, m->cfg.port, NULL, NULL);
+	sim_attach(sim, m->node, m->cfg.port, NULL, NULL);
 	sm_routes_free(&m->routes);
 	sm_free(m->sm);
 	m->sm = NULL;
 	m->generation++;
 	m->inbox.n = m->inbox_head = 0;
+	m->paused = false;
+	m->late.n = 0;
 	m->sm_free = 0;
 	m->wake_at = TIME_NEVER;
 	memset(&m->st, 0, sizeof(m->st));
+}
+
+void lab_manager_stop(struct lab *l, unsigned index)
+{
+	if (l->managers.at[index]->sm)
+		manager_stop(l->managers.at[index]);
 }
 
 static void manager_new(struct lab_manager *m, bool with_lids)
@@ -257,39 +322,93 @@ static void manager_new(struct lab_manager *m, bool with_lids)
 
 void lab_manager_start(struct lab *l, unsigned index, bool with_lids)
 {
-	manager_new(&l->manager[index], with_lids);
-	lab_manager_power_on(&l->manager[index]);
+	manager_new(l->managers.at[index], with_lids);
+	attach(l->managers.at[index]);
 }
 
 bool lab_manager_resume(struct lab *l, unsigned index)
 {
-	struct lab_manager *m = &l->manager[index];
+	struct lab_manager *m = l->managers.at[index];
 	struct err e;
 
 	manager_new(m, true);
 	if (m->memory && sm_state_load(m->sm, m->memory, m->memory_len, &e))
 		assert(!"a manager cannot read the state that a manager wrote");
-	lab_manager_power_on(m);
+	attach(m);
 	return m->memory != NULL;
 }
 
-void lab_manager_config(struct lab *l, unsigned index, const struct sm_config *c)
+int lab_manager_resume_with(struct lab *l, unsigned index, const uint8_t *state, size_t len,
+			    struct err *e)
 {
-	struct lab_manager *m = &l->manager[index];
+	struct lab_manager *m = l->managers.at[index];
+	int rc;
+
+	manager_new(m, true);
+	rc = sm_state_load(m->sm, state, len, e);
+	if (rc) { /* as the daemon: a manager that read half of it is not used */
+		sm_free(m->sm);
+		m->sm = NULL;
+		manager_new(m, true);
+	}
+	attach(m);
+	return rc;
+}
+
+const uint8_t *lab_manager_memory(const struct lab *l, unsigned index, size_t *len)
+{
+	*len = l->managers.at[index]->memory_len;
+	return l->managers.at[index]->memory;
+}
+
+/* ---- a process that is stopped and goes on ---- */
+
+static void manager_pause(struct lab_manager *m)
+{
+	if (!m->sm || m->paused)
+		return;
+	m->paused = true;
+	m->pauses++;
+}
+
+static void manager_continue(struct lab_manager *m)
+{
+	struct sim *sim = m->lab->sim;
+
+	if (!m->paused)
+		return;
+	m->paused = false;
+	for (size_t i = 0; i < m->late.n; i++)
+		sim_call(sim, sim_now(sim), m->late.at[i].fn, m, m->late.at[i].cookie);
+	m->late.n = 0;
+	for (size_t i = m->inbox_head; i < m->inbox.n; i++)
+		process_next(m);
+}
+
+void lab_manager_pause(struct lab *l, unsigned index)
+{
+	manager_pause(l->managers.at[index]);
+}
+
+void lab_manager_continue(struct lab *l, unsigned index)
+{
+	manager_continue(l->managers.at[index]);
+}
+
+bool lab_manager_paused(const struct lab *l, unsigned index)
+{
+	return l->managers.at[index]->paused;
+}
+
+static void set_config(struct lab_manager *m, const struct sm_config *c)
+{
 	unsigned port = m->cfg.port;
 
 	m->cfg = *c;
 	m->cfg.port = port;
 }
 
-void lab_manager_add(struct lab *l, node_id n, const struct sm_config *c)
+void lab_manager_config(struct lab *l, unsigned index, const struct sm_config *c)
 {
-	assert(l->nmanagers < LAB_MANAGERS);
-	manager_init(&l->manager[l->nmanagers], l, n, c);
-	l->nmanagers++;
-}
-
-void lab_manager_lead(struct lab *l, unsigned index)
-{
-	l->lead = &l->manager[index];
+	set_config(l->managers.at[index], c);
 }

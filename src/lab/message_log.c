@@ -112,8 +112,8 @@ static void add_node(struct strbuf *b, node_id n)
 
 static bool is_manager_at(const struct lab *l, node_id n)
 {
-	for (unsigned i = 0; i < l->nmanagers; i++)
-		if (l->manager[i].node == n && l->manager[i].sm)
+	for (size_t i = 0; i < l->managers.n; i++)
+		if (l->managers.at[i]->node == n && l->managers.at[i]->sm)
 			return true;
 	return false;
 }

@@ -311,6 +311,7 @@ sim up net.txt
 sim up net.txt --routes pira --root centre
 sim up net.txt --routes pira --rft all:64
 sim up net.txt --flap S-0002000000000003:1 --flap-times 2 --damping-changes 5
+sim up net.txt --sm S-0002000000000003:4 --sm S-0002000000000004:9@10ms
 sim change net.txt --kill S-0002000000000005 --rft all --rft S-0002000000000003:32
 sim change net.txt --kill S-0002000000000005
 sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us --tail 100us --svg change.svg
@@ -426,6 +427,15 @@ flaps_are_damped()
 		{ cat free damped && false; }
 }
 ok "a link that flaps is held until it keeps quiet" flaps_are_damped
+
+several_managers()
+{
+	"$bin" topo gen ring 4 > seats.net || return 1
+	"$bin" sim up seats.net --sm S-0002000000000001 --sm S-0002000000000002:7 --sm S-0002000000000003:5 --json > out || return 1
+	jq -e '[.managers[].state] == ["Standby", "Master", "Standby"] and [.managers[].priority][1:] == [7, 5]
+		and .master == .managers[1].guid and .state == "active" and .verified' out > /dev/null || { cat out && false; }
+}
+ok "of three managers the one with the highest priority is master" several_managers
 
 # SMPs of a bring-up of the thesis's example of 15 nodes by the mechanism of the thesis.
 example15()

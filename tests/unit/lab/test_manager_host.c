@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several managers on one simulated fabric: seats, start times, which one leads, a process that is stopped
+ * and goes on, parts of a fabric. State: one lab for each test.
+ * Covers: manager_host.c, lab.c, connected_parts.c
+ */
+#include "unit_test.h"
+
+#include "lab/lab.h"
+#include "lab/verdict.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+
+enum { SEATS = 4 };
+
+struct bench {
+	struct fab *fab;
+	struct lab_config cfg;
+	struct lab_seat seat[SEATS];
+	struct lab *lab;
+};
+
+/* A ring with a host at each switch; managers sit on the hosts, manager i on host i. */
+static void bench_open(struct bench *b, unsigned managers)
+{
+	struct fab_gen g = {.kind = "ring", .ndims = 1, .dims = {6}, .hosts = 1, .has_hosts = true};
+	unsigned n = 0;
+	struct err e;
+
+	memset(b, 0, sizeof(*b));
+	b->fab = fab_generate(&g, &e);
+	assert_non_null(b->fab);
+	lab_config_default(&b->cfg);
+	b->cfg.threads = 1;
+	b->cfg.sm.contest = b->cfg.sm.read_back = true;
+	b->cfg.sm.standby_poll_ps = 5 * PS_PER_MS;
+	b->cfg.sm.standby_tries = 2;
+	for (node_id h = 0; h < b->fab->nnodes && n < managers; h++)
+		if (!fab_is_switch(b->fab, h))
+			b->seat[n++] = (struct lab_seat){.node = h, .sm = b->cfg.sm};
+	b->cfg.sm_node = b->seat[0].node;
+	b->cfg.seats = b->seat + 1;
+	b->cfg.nseats = managers - 1;
+}
+
+static void bench_start(struct bench *b)
+{
+	struct err e;
+
+	b->lab = lab_new(b->fab, &b->cfg, &e);
+	assert_non_null(b->lab);
+	lab_power_on(b->lab, NULL);
+}
+
+static void bench_close(struct bench *b)
+{
+	lab_free(b->lab);
+	fab_free(b->fab);
+}
+
+static void on_moment(void *ctx, uint64_t cookie)
+{
+	(void)ctx;
+	(void)cookie;
+}
+
+static void run_for(struct bench *b, time_ps t)
+{
+	struct sim *s = lab_sim(b->lab);
+	time_ps end = sim_now(s) + t;
+
+	sim_call(s, end, on_moment, NULL, 0);
+	lab_run_until(b->lab, end);
+}
+
+static unsigned masters(const struct bench *b)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < lab_managers(b->lab); i++)
+		n += lab_manager_is_master(b->lab, i);
+	return n;
+}
+
+static void expect_all_well(struct bench *b)
+{
+	struct lab_verdict v;
+
+	lab_judge(b->lab, &v);
+	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+		fail_msg("%s", v.why);
+	rt_report_free(&v.report);
+}
+
+TEST(of_four_managers_the_best_leads)
+{
+	struct bench b;
+
+	bench_open(&b, 4);
+	b.seat[2].sm.priority = 9;
+	bench_start(&b);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	assert_int_equal(masters(&b), 1);
+	assert_true(lab_manager_is_master(b.lab, 2));
+	assert_int_equal(lab_sm_node(b.lab), b.seat[2].node);
+	expect_all_well(&b);
+	bench_close(&b);
+}
+
+TEST(a_manager_starts_when_its_seat_says)
+{
+	struct bench b;
+
+	bench_open(&b, 2);
+	b.seat[1].start = 30 * PS_PER_MS;
+	bench_start(&b);
+	run_for(&b, 29 * PS_PER_MS);
+	assert_false(sim_port_info(lab_sim(b.lab), lab_manager_port(b.lab, 1))->cap_mask &
+		     IBA_CAP_IS_SM);
+	run_for(&b, 2 * PS_PER_MS);
+	assert_true(sim_port_info(lab_sim(b.lab), lab_manager_port(b.lab, 1))->cap_mask &
+		    IBA_CAP_IS_SM);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	assert_true(lab_manager_is_master(b.lab, 0));
+	bench_close(&b);
+}
+
+/* It sends nothing while it is stopped; its timers and a bounded number of SMPs come late. */
+TEST(a_paused_manager_does_nothing_until_it_continues)
+{
+	uint64_t sweeps;
+	struct bench b;
+
+	bench_open(&b, 1);
+	bench_start(&b);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	run_for(&b, 20 * PS_PER_MS);
+	lab_manager_pause(b.lab, 0);
+	assert_true(lab_manager_paused(b.lab, 0));
+	sweeps = lab_status(b.lab)->sweeps;
+	sim_node_power(lab_sim(b.lab), b.fab->switches[3], false);
+	run_for(&b, 200 * PS_PER_MS);
+	assert_int_equal(lab_status(b.lab)->sweeps, sweeps);
+	assert_false(lab_manager_is_master(b.lab, 0));
+	lab_manager_continue(b.lab, 0);
+	assert_true(lab_run_settled(b.lab, sim_now(lab_sim(b.lab)), 10 * PS_PER_S));
+	assert_true(lab_status(b.lab)->sweeps > sweeps);
+	expect_all_well(&b);
+	bench_close(&b);
+}
+
+TEST(a_crash_ends_a_pause)
+{
+	struct bench b;
+
+	bench_open(&b, 1);
+	bench_start(&b);
+	run_for(&b, PS_PER_MS / 2); /* in the middle of the bring-up */
+	lab_manager_pause(b.lab, 0);
+	run_for(&b, 10 * PS_PER_MS);
+	lab_manager_stop(b.lab, 0);
+	assert_false(lab_manager_paused(b.lab, 0));
+	lab_manager_continue(b.lab, 0); /* nothing happens */
+	lab_manager_start(b.lab, 0, true);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	expect_all_well(&b);
+	bench_close(&b);
+}
+
+/* The standby takes over; both runs and the verdict follow. */
+TEST(the_lead_moves_to_the_next_master)
+{
+	struct bench b;
+
+	bench_open(&b, 3);
+	bench_start(&b);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	assert_true(lab_manager_is_master(b.lab, 0));
+	lab_manager_stop(b.lab, 0);
+	run_for(&b, 200 * PS_PER_MS);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	assert_int_equal(masters(&b), 1);
+	assert_ptr_not_equal(lab_sm(b.lab), NULL);
+	expect_all_well(&b);
+	bench_close(&b);
+}
+
+/* A ring cut at two places has two parts; each has a master, and that is at rest. */
+TEST(each_part_may_have_a_master)
+{
+	struct bench b;
+	port_id a, c;
+	struct sim *s;
+
+	bench_open(&b, 4);
+	bench_start(&b);
+	s = lab_sim(b.lab);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	a = lab_manager_port(b.lab, 0);
+	c = lab_manager_port(b.lab, 3);
+	assert_true(lab_connected(b.lab, a, c));
+	for (unsigned k = 0; k < 6; k += 3) /* between switches 0 and 5, and 2 and 3 */
+		for (unsigned p = 1; p <= b.fab->nodes[b.fab->switches[k]].nports; p++) {
+			port_id at = fab_port_id(b.fab, b.fab->switches[k], p);
+			port_id far = b.fab->ports[at].peer;
+
+			if (far != FAB_NONE &&
+			    b.fab->ports[far].node == b.fab->switches[(k + 5) % 6])
+				sim_uncable(s, at);
+		}
+	assert_false(lab_connected(b.lab, a, c));
+	run_for(&b, 300 * PS_PER_MS);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	assert_int_equal(masters(&b), 2);
+	bench_close(&b);
+}
+
+/* An HCA does not connect its ports (dual rail). */
+TEST(a_host_connects_no_parts)
+{
+	static const char net[] = "Switch 4 \"S-0000000000000001\"\n[1] \"H-0000000000000010\"[1]\n"
+				  "Switch 4 \"S-0000000000000002\"\n[1] \"H-0000000000000010\"[2]\n"
+				  "Ca 2 \"H-0000000000000010\"\n"
+				  "[1] \"S-0000000000000001\"[1]\n[2] \"S-0000000000000002\"[1]\n";
+	struct fab_netlist nl = {0};
+	struct lab_config c;
+	struct lab *l;
+	struct err e;
+
+	assert_int_equal(fab_netlist_parse(&nl, "test", net, sizeof(net) - 1, &e), 0);
+	lab_config_default(&c);
+	l = lab_new(nl.fab, &c, &e);
+	lab_power_on(l, NULL);
+	lab_run_until(l, PS_PER_MS);
+	assert_false(lab_connected(l, fab_port_id(nl.fab, fab_node_by_guid(nl.fab, 1), 0),
+				   fab_port_id(nl.fab, fab_node_by_guid(nl.fab, 2), 0)));
+	assert_true(lab_connected(l, fab_port_id(nl.fab, fab_node_by_guid(nl.fab, 1), 0),
+				  fab_port_id(nl.fab, fab_node_by_guid(nl.fab, 16), 1)));
+	lab_free(l);
+	fab_netlist_free(&nl);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_four_managers_the_best_leads),
+		cmocka_unit_test(a_manager_starts_when_its_seat_says),
+		cmocka_unit_test(a_paused_manager_does_nothing_until_it_continues),
+		cmocka_unit_test(a_crash_ends_a_pause),
+		cmocka_unit_test(the_lead_moves_to_the_next_master),
+		cmocka_unit_test(each_part_may_have_a_master),
+		cmocka_unit_test(a_host_connects_no_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
