@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "preload/preload.h"
+#include "transport/socket_owner.h"
 
 enum { AGAIN_MS = 500 };
 
@@ -76,7 +77,7 @@ static int socket_bound(const char *what)
 	a.a.in.sin_family = AF_INET;
 	if (!remote())
 		local(&a, what, getpid());
-	if (fd >= 0 && bind(fd, &a.a.any, a.len)) {
+	if (fd >= 0 && (bind(fd, &a.a.any, a.len) || (!remote() && socket_owner_request(fd)))) {
 		int e = errno;
 
 		plain_close(fd);
@@ -86,15 +87,30 @@ static int socket_bound(const char *what)
 	return fd;
 }
 
+/* Any local user may serve a unix name: datagrams of others than this user and root are refused. */
+static ssize_t take(int fd, void *buf, size_t len, int flags)
+{
+	unsigned uid;
+	ssize_t n =
+		remote() ? recv(fd, buf, len, flags) : socket_owner_recv(fd, buf, len, flags, &uid);
+
+	if (n < 0 && errno == EPERM)
+		fprintf(stderr,
+			"weft-umad: user %u serves socket '%s': expected this user or root\n", uid,
+			env("IBSIM_SOCKNAME", "sim"));
+	return n;
+}
+
 int server_ask(struct umad_port *p, unsigned type, void *data, size_t len)
 {
 	struct ibsim_ctl m = {
 		.magic = IBSIM_MAGIC, .client = p->client, .type = type, .len = (uint32_t)len};
 
 	memcpy(m.data, data, len);
+	errno = 0;
 	if (send(p->ctl, &m, sizeof(m), 0) != sizeof(m) ||
-	    recv(p->ctl, &m, sizeof(m), 0) != sizeof(m))
-		return -errno;
+	    take(p->ctl, &m, sizeof(m), 0) != sizeof(m))
+		return errno ? -errno : -EIO;
 	if (m.type == IBSIM_ERROR)
 		return -EIO;
 	memcpy(data, m.data, len);
@@ -167,7 +183,7 @@ void server_send(struct umad_port *p, const struct ib_user_mad_hdr *to, unsigned
 
 int server_recv(struct umad_port *p, struct ibsim_packet *in)
 {
-	ssize_t n = recv(p->data, in, sizeof(*in), MSG_DONTWAIT);
+	ssize_t n = take(p->data, in, sizeof(*in), MSG_DONTWAIT);
 
 	return n == sizeof(*in) ? 0 : n < 0 ? -errno : -EBADMSG;
 }

@@ -30,7 +30,7 @@ static const char *const transports[] = {
 #define TRANSPORT(name, reaches) #name ": " reaches "; "
 static const char transports_help[] =
 #include "transport/transport_list.h"
-	"auto: the first of these that is present";
+	"auto: a local device, or ibsim if it is asked for (server, $IBSIM_SOCKNAME or $IBSIM_SERVER_NAME)";
 #undef TRANSPORT
 /* clang-format on */
 static const char *const tables[] = {"full", "partial", NULL};

@@ -35,7 +35,10 @@ static int unknown(const char *name, struct err *e)
 int tp_open(struct tp **t, const char *name, const struct tp_where *w, struct err *e)
 {
 	const struct tp_ops *o = tp_find(name);
-	int rc = -ENODEV;
+	int rc = err_set(e, -ENODEV,
+			 "no InfiniBand device on this machine (/sys/class/infiniband has none); "
+			 "an emulated fabric is used only on request: --transport ibsim, --server "
+			 "NAME, or $IBSIM_SOCKNAME");
 
 	*t = NULL;
 	if (*name)

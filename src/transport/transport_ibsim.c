@@ -10,6 +10,7 @@
 
 #include "transport/ibsim.h"
 #include "transport/ibsim_address.h"
+#include "transport/socket_owner.h"
 #include "transport/transport.h"
 
 enum {
@@ -27,11 +28,14 @@ struct sim_tp {
 	int ctl, fd;
 	uint32_t client;
 	bool gone;
+	bool unix_sockets; /* the sender of each datagram is checked; UDP has none */
+	unsigned stranger; /* the user whose datagram was refused, after -EPERM */
 	uint64_t heard_ms; /* when the server last sent, or was last probed */
 	struct tp_info info;
 	struct ibsim_packet out[BATCH], in[BATCH];
 	struct iovec out_iov[BATCH], in_iov[BATCH];
 	struct mmsghdr out_hdr[BATCH], in_hdr[BATCH];
+	struct socket_owner_room in_owner[BATCH];
 };
 
 static uint64_t now_ms(void)
@@ -44,10 +48,17 @@ static uint64_t now_ms(void)
 
 /* ---- which server ---- */
 
-/* ibsim needs no device: the server may start later. */
-static bool sim_is_present(const struct tp_where *w UNUSED)
+static bool is_set(const char *variable)
 {
-	return true;
+	const char *v = getenv(variable);
+
+	return v && *v;
+}
+
+/* Only when asked for: any local user may serve ibsim's default name. The server may start later. */
+static bool sim_is_present(const struct tp_where *w)
+{
+	return *w->server || is_set("IBSIM_SOCKNAME") || is_set("IBSIM_SERVER_NAME");
 }
 
 static void sim_instance(const struct tp_where *w, char *out, size_t size)
@@ -84,13 +95,19 @@ static int ctl_send(struct sim_tp *s, const struct ibsim_ctl *c, uint64_t until_
 	return rc;
 }
 
+static ssize_t ctl_take(struct sim_tp *s, struct ibsim_ctl *c)
+{
+	return s->unix_sockets ? socket_owner_recv(s->ctl, c, sizeof(*c), 0, &s->stranger)
+			       : recv(s->ctl, c, sizeof(*c), 0);
+}
+
 /* Skips late responses to requests that timed out. */
 static int ctl_recv(struct sim_tp *s, struct ibsim_ctl *c, uint32_t type, uint64_t until_ms)
 {
 	int rc = 0;
 
 	while (!rc) {
-		ssize_t n = recv(s->ctl, c, sizeof(*c), 0);
+		ssize_t n = ctl_take(s, c);
 
 		if (n == (ssize_t)sizeof(*c) && c->magic == IBSIM_MAGIC && c->type == IBSIM_ERROR)
 			return -EACCES;
@@ -155,11 +172,16 @@ static int sockets_open(struct sim_tp *s, const struct ibsim_where *w, uint32_t 
 
 	s->ctl = ibsim_socket(w);
 	s->fd = ibsim_socket(w);
+	s->unix_sockets = !w->udp;
 	rc = s->ctl < 0 ? s->ctl : s->fd < 0 ? s->fd : 0;
 	if (!rc)
 		rc = ibsim_connect(w, s->ctl, "ctl", -1, 0);
 	if (!rc)
 		rc = bind_pair(s, w, id);
+	if (!rc && s->unix_sockets)
+		rc = socket_owner_request(s->ctl);
+	if (!rc && s->unix_sockets)
+		rc = socket_owner_request(s->fd);
 	if (!rc && w->udp) {
 		rc = getsockname(s->fd, (struct sockaddr *)&a, &len) ? -errno : 0;
 		*id = ntohs(a.sin_port);
@@ -191,6 +213,7 @@ static int client_connect(struct sim_tp *s, const struct ibsim_where *w, uint32_
 
 	c->id = id;
 	rc = ask(s, IBSIM_CONNECT, c, sizeof(*c), ANSWER_MS);
+	c->node[sizeof(c->node) - 1] = 0; /* the server may have sent 32 other bytes */
 	if (rc)
 		return rc;
 	s->client = c->id;
@@ -231,8 +254,8 @@ static void headers_init(struct sim_tp *s)
 	}
 }
 
-static int explain(int rc, const struct ibsim_where *w, const struct ibsim_client_info *c,
-		   struct err *e)
+static int explain(int rc, const struct sim_tp *s, const struct ibsim_where *w,
+		   const struct ibsim_client_info *c, struct err *e)
 {
 	char server[160];
 
@@ -250,6 +273,11 @@ static int explain(int rc, const struct ibsim_where *w, const struct ibsim_clien
 		return err_set(e, rc, "the server at %s refused the connection: %s%s%s", server,
 			       *c->node ? "unknown node '" : "too many clients", c->node,
 			       *c->node ? "', or too many clients" : "");
+	case -EPERM:
+		return err_set(
+			e, rc,
+			"user %u serves %s: expected this user (%u) or root; refused, since an emulator is trusted with the subnet",
+			s->stranger, server, (unsigned)geteuid());
 	default:
 		return err_set(e, rc, "cannot connect to the server at %s: %s", server,
 			       strerror(-rc));
@@ -280,7 +308,7 @@ static int sim_open(struct tp **t, const struct tp_where *tw, struct err *e)
 	if (!rc)
 		rc = port_identify(s);
 	if (rc) {
-		explain(rc, &w, &c, e);
+		explain(rc, s, &w, &c, e);
 		sockets_close(s);
 		free(s);
 		return rc == -ENOTCONN ? -ECONNREFUSED : rc;
@@ -379,12 +407,27 @@ static void probe(struct sim_tp *s)
 	if (now < s->heard_ms + PROBE_MS)
 		return;
 	s->heard_ms = now;
-	while (recv(s->ctl, &c, sizeof(c), 0) >= 0)
+	while (ctl_take(s, &c) >= 0)
 		;
 	if (errno != EAGAIN && errno != EINTR)
 		s->gone = true;
 	if (send(s->ctl, "", 0, MSG_NOSIGNAL) < 0)
 		connection_check(s);
+}
+
+/* recvmmsg() overwrites the lengths. */
+static void owners_prepare(struct sim_tp *s, unsigned n)
+{
+	for (unsigned i = 0; s->unix_sockets && i < n; i++) {
+		s->in_hdr[i].msg_hdr.msg_control = s->in_owner[i].bytes;
+		s->in_hdr[i].msg_hdr.msg_controllen = sizeof(s->in_owner[i].bytes);
+	}
+}
+
+/* Before the socket is connected to the server's, any process can send to it. */
+static bool is_from_server(struct sim_tp *s, int i)
+{
+	return !s->unix_sockets || socket_owner_is_trusted(&s->in_hdr[i].msg_hdr, NULL);
 }
 
 static int sim_recv(struct tp *t, struct tp_mad *m, unsigned max)
@@ -394,12 +437,16 @@ static int sim_recv(struct tp *t, struct tp_mad *m, unsigned max)
 
 	while (got < max && !s->gone) {
 		unsigned k = MIN(max - got, (unsigned)BATCH);
-		int rc = recvmmsg(s->fd, s->in_hdr, k, MSG_DONTWAIT, NULL);
+		int rc;
+
+		owners_prepare(s, k);
+		rc = recvmmsg(s->fd, s->in_hdr, k, MSG_DONTWAIT, NULL);
 
 		if (rc < 0 && !connection_check(s) && !got)
 			probe(s);
 		for (int i = 0; i < rc; i++)
-			got += unpack(&s->in[i], s->in_hdr[i].msg_len, &m[got]);
+			if (is_from_server(s, i))
+				got += unpack(&s->in[i], s->in_hdr[i].msg_len, &m[got]);
 		if (rc > 0)
 			s->heard_ms = now_ms();
 		if (rc < (int)k)

@@ -2,7 +2,7 @@
 /*
  * The client of ibsim's protocol against a server on a thread that answers, refuses, is silent, does not
  * read, or goes away.
- * Covers: transport_ibsim.c, transport.c, ibsim_address.c
+ * Covers: transport_ibsim.c, transport.c, ibsim_address.c, socket_owner.c
  */
 #include "unit_test.h"
 
@@ -11,16 +11,20 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "transport/ibsim.h"
 #include "transport/transport.h"
 
-enum manner { ANSWERS, REFUSES, SILENT };
+enum manner { ANSWERS, REFUSES, SILENT, UNTERMINATED };
+
+enum { STRANGER = 65534 };
 
 struct server {
 	enum manner manner;
+	bool stranger;	 /* serves as another user */
 	bool whole, udp; /* addresses of the whole struct's length; UDP instead */
 	int ctl, out;
 	char name[32];
@@ -108,6 +112,11 @@ static void answer(struct server *s)
 		attach(s, &from.in);
 		memcpy(c.data, &(struct ibsim_client_info){.id = 0, .node = "H-1"},
 		       sizeof(s->client));
+		if (s->manner == UNTERMINATED)
+			memset(c.data + offsetof(struct ibsim_client_info, node), 'A',
+			       sizeof(s->client.node));
+	} else if (s->manner == UNTERMINATED) {
+		c.type = IBSIM_ERROR;
 	} else if (c.type == IBSIM_GET_NODE_INFO) {
 		iba_node_info_put(&ni, c.data);
 	} else if (c.type == IBSIM_GET_PORT_INFO) {
@@ -124,6 +133,9 @@ static void *serve(void *arg)
 {
 	struct server *s = arg;
 
+	/* The system call, unlike the function, concerns this thread alone. */
+	if (s->stranger)
+		assert_int_equal(syscall(SYS_setresuid, STRANGER, STRANGER, STRANGER), 0);
 	while (!s->stop) {
 		struct pollfd p = {.fd = s->ctl, .events = POLLIN};
 
@@ -133,11 +145,11 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static void start(struct server *s, enum manner m, bool whole, bool udp)
+static void start_as(struct server *s, enum manner m, bool whole, bool udp, bool stranger)
 {
 	static unsigned n;
 
-	*s = (struct server){.manner = m, .whole = whole, .udp = udp};
+	*s = (struct server){.manner = m, .whole = whole, .udp = udp, .stranger = stranger};
 	snprintf(s->name, sizeof(s->name), "t%d-%u", (int)getpid(), n++);
 	if (udp) {
 		unsigned next;
@@ -152,6 +164,11 @@ static void start(struct server *s, enum manner m, bool whole, bool udp)
 		s->out = unix_socket(s, "out%d", 0);
 	}
 	assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+}
+
+static void start(struct server *s, enum manner m, bool whole, bool udp)
+{
+	start_as(s, m, whole, udp, false);
 }
 
 static void stop(struct server *s)
@@ -299,6 +316,92 @@ TEST(a_refused_connection_is_reported)
 	start(&s, REFUSES, false, false);
 	assert_int_equal(fails_at(s.name, &e), -EACCES);
 	assert_non_null(strstr(e.text, "refused"));
+	stop(&s);
+}
+
+/* Without a device, a daemon must not look for a server that any local user may run. */
+TEST(an_emulator_is_used_only_on_request)
+{
+	struct tp_where w = {0};
+	struct server s;
+	struct tp *t;
+	struct err e;
+
+	unsetenv("IBSIM_SOCKNAME");
+	unsetenv("IBSIM_SERVER_NAME");
+	if (access("/sys/class/infiniband", F_OK)) {
+		assert_int_equal(tp_open(&t, "", &w, &e), -ENODEV);
+		assert_non_null(strstr(e.text, "no InfiniBand device on this machine"));
+		assert_non_null(strstr(e.text, "only on request"));
+	}
+	start(&s, ANSWERS, false, false);
+	setenv("IBSIM_SOCKNAME", s.name, 1);
+	assert_true(tp_find("ibsim")->is_present(&w));
+	unsetenv("IBSIM_SOCKNAME");
+	snprintf(w.server, sizeof(w.server), "%s", s.name);
+	assert_int_equal(tp_open(&t, "", &w, &e), 0);
+	tp_close(t);
+	stop(&s);
+}
+
+/* 32 bytes without an end: they were printed up to the next zero on the stack. */
+TEST(a_node_name_without_end_is_cut)
+{
+	struct server s;
+	struct err e;
+
+	start(&s, UNTERMINATED, false, false);
+	assert_int_equal(fails_at(s.name, &e), -EACCES);
+	assert_non_null(strstr(e.text, "'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'"));
+	stop(&s);
+}
+
+TEST(a_server_of_another_user_is_refused)
+{
+	struct server s;
+	struct err e;
+
+	if (geteuid()) {
+		print_message("skipped: only root can serve as another user\n");
+		skip();
+	}
+	start_as(&s, ANSWERS, false, false, true);
+	assert_int_equal(fails_at(s.name, &e), -EPERM);
+	assert_non_null(strstr(e.text, "user 65534 serves socket"));
+	stop(&s);
+}
+
+static void *send_as_stranger(void *arg)
+{
+	struct server *s = arg;
+	struct ibsim_packet p = {.slid = htons(9), .dlid = htons(1)};
+
+	iba_smp_init(p.mad, IBA_CLASS_SUBN_LID, IBA_SET, IBA_ATTR_SM_INFO, 0);
+	assert_int_equal(syscall(SYS_setresuid, STRANGER, STRANGER, STRANGER), 0);
+	assert_int_equal(send(s->out, &p, sizeof(p), 0), sizeof(p));
+	return NULL;
+}
+
+TEST(packets_of_another_user_are_ignored)
+{
+	struct tp_mad m[8] = {request(5)};
+	struct server s;
+	pthread_t stranger;
+	struct tp *t;
+
+	if (geteuid()) {
+		print_message("skipped: only root can send as another user\n");
+		skip();
+	}
+	start(&s, ANSWERS, false, false);
+	t = open_at(&s, "");
+	assert_int_equal(pthread_create(&stranger, NULL, send_as_stranger, &s), 0);
+	pthread_join(stranger, NULL);
+	assert_int_equal(tp_send(t, m, 1), 1);
+	assert_int_equal(echo(&s, 0), 1);
+	assert_int_equal(recv_all(t, m, 1), 1);
+	assert_int_equal(iba_smp_tid(m[0].mad), 5);
+	tp_close(t);
 	stop(&s);
 }
 
@@ -455,6 +558,10 @@ int main(void)
 		cmocka_unit_test(udp_works_too),
 		cmocka_unit_test(a_missing_server_is_reported_at_once),
 		cmocka_unit_test(a_refused_connection_is_reported),
+		cmocka_unit_test(an_emulator_is_used_only_on_request),
+		cmocka_unit_test(a_node_name_without_end_is_cut),
+		cmocka_unit_test(a_server_of_another_user_is_refused),
+		cmocka_unit_test(packets_of_another_user_are_ignored),
 		cmocka_unit_test(a_silent_server_does_not_block),
 		cmocka_unit_test(a_full_queue_takes_what_fits),
 		cmocka_unit_test(bad_packets_are_ignored),
