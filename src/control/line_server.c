@@ -18,6 +18,9 @@ enum {
 	LINE_MAX_BYTES = 64 << 10,
 	UNREAD_MAX_BYTES = 16 << 20,
 	BACKLOG = 128,
+	TICK_MS = 20,	 /* how often requests beyond the rate are served */
+	IDLE_CHECKS = 8, /* within the idle time */
+	ALL_LINES = ~0u >> 1,
 };
 
 struct client {
@@ -26,16 +29,22 @@ struct client {
 	uv_pipe_t pipe;
 	struct strbuf in; /* received, not answered yet, from in_at on */
 	size_t in_at;
-	unsigned writes; /* not completed */
-	bool events;	 /* subscribed to events */
-	bool ended;	 /* the client has closed its sending side */
+	unsigned writes;    /* not completed */
+	uint64_t active_ms; /* when it last sent a request or took a response */
+	bool waiting;	    /* a request waits for the rate */
+	bool events;	    /* subscribed to events */
+	bool ended;	    /* the client has closed its sending side */
 	char chunk[16 << 10];
 };
 
 struct lines {
 	uv_pipe_t pipe;
 	struct client *clients;
+	unsigned n;	  /* clients */
 	unsigned handles; /* not closed yet, the listening one included */
+	struct lines_limits most;
+	uv_timer_t tick, idle;
+	uint64_t spent, second_ms; /* requests in the present second, and its begin */
 	bool closing;
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	dev_t dev; /* of the socket file: only this one is removed */
@@ -77,10 +86,16 @@ static void client_drop(struct client *c)
 		c->l->clients = c->next;
 	if (c->next)
 		c->next->prev = c->prev;
+	c->l->n--;
 	uv_close((uv_handle_t *)&c->pipe, client_closed);
 }
 
-static void client_serve(struct client *c);
+static void client_serve(struct client *c, unsigned most);
+
+static void client_is_active(struct client *c)
+{
+	c->active_ms = uv_now(c->pipe.loop);
+}
 
 static void out_done(uv_write_t *req, int status)
 {
@@ -90,10 +105,12 @@ static void out_done(uv_write_t *req, int status)
 	free(o->text);
 	free(o);
 	c->writes--;
-	if (status < 0)
+	if (status < 0) {
 		client_drop(c);
-	else
-		client_serve(c);
+		return;
+	}
+	client_is_active(c);
+	client_serve(c, ALL_LINES);
 }
 
 /* Takes ownership of the text. The loop writes what the socket does not accept at once. */
@@ -168,6 +185,83 @@ static char *line_take(struct client *c, size_t *len)
 	return at;
 }
 
+/* ---- limits ---- */
+
+/* One more request within this second? */
+static bool rate_allows(struct lines *l)
+{
+	uint64_t now = uv_now(l->pipe.loop);
+
+	if (now >= l->second_ms + 1000) {
+		l->second_ms = now;
+		l->spent = 0;
+	}
+	return !l->most.rate || l->spent < l->most.rate;
+}
+
+/* One request of each client in turn, so that a greedy one does not take what others need. */
+static void on_tick(uv_timer_t *t)
+{
+	struct lines *l = t->data;
+	bool waits = true;
+
+	while (waits && rate_allows(l)) {
+		waits = false;
+		for (struct client *c = l->clients, *next; c; c = next) {
+			next = c->next;
+			if (!c->waiting)
+				continue;
+			waits = true;
+			c->waiting = false;
+			client_serve(c, 1);
+		}
+	}
+	if (waits)
+		uv_timer_start(t, on_tick, TICK_MS, 0);
+}
+
+static void client_wait(struct client *c)
+{
+	c->waiting = true;
+	uv_read_stop((uv_stream_t *)&c->pipe);
+	if (!uv_is_active((uv_handle_t *)&c->l->tick))
+		uv_timer_start(&c->l->tick, on_tick, TICK_MS, 0);
+}
+
+static void on_idle(uv_timer_t *t)
+{
+	struct lines *l = t->data;
+	uint64_t now = uv_now(t->loop);
+
+	for (struct client *c = l->clients, *next; c; c = next) {
+		next = c->next;
+		if (!c->events && !c->waiting && now > c->active_ms + l->most.idle_s * 1000ull)
+			client_drop(c);
+	}
+}
+
+void lines_limit(struct lines *l, const struct lines_limits *most)
+{
+	uint64_t check_ms = most->idle_s * 1000ull / IDLE_CHECKS;
+
+	l->most = *most;
+	uv_timer_stop(&l->idle);
+	if (most->idle_s)
+		uv_timer_start(&l->idle, on_idle, check_ms, check_ms);
+}
+
+static void client_refuse(struct client *c)
+{
+	static const char text[] = "{\"ok\":false,\"error\":\"too many connections "
+				   "(control.connections)\"}\n";
+	uv_buf_t b = uv_buf_init((char *)text, sizeof(text) - 1);
+
+	uv_try_write((uv_stream_t *)&c->pipe, &b, 1);
+	client_drop(c);
+}
+
+/* ---- requests ---- */
+
 static void chunk_give(uv_handle_t *h, size_t want UNUSED, uv_buf_t *b)
 {
 	struct client *c = h->data;
@@ -179,6 +273,7 @@ static void client_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 {
 	struct client *c = s->data;
 
+	client_is_active(c);
 	if (n > 0) {
 		strbuf_addn(&c->in, b->base, (size_t)n);
 	} else if (n == UV_EOF) {
@@ -188,18 +283,36 @@ static void client_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 		client_drop(c);
 		return;
 	}
-	client_serve(c);
+	client_serve(c, ALL_LINES);
+}
+
+/* Answers complete lines; false: one waits for the rate, or for its turn. */
+static bool client_answer_some(struct client *c, unsigned most)
+{
+	char *line;
+	size_t len, was;
+
+	while (!uv_is_closing((uv_handle_t *)&c->pipe) && !c->writes) {
+		was = c->in_at;
+		line = line_take(c, &len);
+		if (!line)
+			return true;
+		if (!most-- || !rate_allows(c->l)) {
+			c->in_at = was;
+			return false;
+		}
+		c->l->spent++;
+		client_answer(c, line, len);
+	}
+	return true;
 }
 
 /* Answers received lines until a response cannot be written at once, then stops reading this client. */
-static void client_serve(struct client *c)
+static void client_serve(struct client *c, unsigned most)
 {
 	uv_stream_t *s = (uv_stream_t *)&c->pipe;
-	char *line;
-	size_t len;
+	bool all = c->waiting ? false : client_answer_some(c, most);
 
-	while (!uv_is_closing((uv_handle_t *)s) && !c->writes && (line = line_take(c, &len)))
-		client_answer(c, line, len);
 	if (uv_is_closing((uv_handle_t *)s))
 		return;
 	if (c->in_at) {
@@ -207,7 +320,9 @@ static void client_serve(struct client *c)
 		c->in.len -= c->in_at;
 		c->in_at = 0;
 	}
-	if (c->writes)
+	if (!all)
+		client_wait(c);
+	else if (c->writes)
 		uv_read_stop(s);
 	else if (c->ended || c->in.len > LINE_MAX_BYTES)
 		client_drop(c);
@@ -231,8 +346,12 @@ static void client_accept(uv_stream_t *server, int status)
 	if (c->next)
 		c->next->prev = c;
 	l->clients = c;
+	l->n++;
+	client_is_active(c);
 	if (uv_accept(server, (uv_stream_t *)&c->pipe))
 		client_drop(c);
+	else if (l->most.clients && l->n > l->most.clients)
+		client_refuse(c);
 	else
 		uv_read_start((uv_stream_t *)&c->pipe, chunk_give, client_read);
 }
@@ -320,7 +439,11 @@ static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct 
 		return fd;
 	uv_pipe_init(loop, &l->pipe, 0);
 	l->pipe.data = l;
-	l->handles = 1;
+	uv_timer_init(loop, &l->tick);
+	uv_timer_init(loop, &l->idle);
+	uv_unref((uv_handle_t *)&l->idle);
+	l->tick.data = l->idle.data = l;
+	l->handles = 3;
 	rc = uv_pipe_open(&l->pipe, fd);
 	if (rc)
 		close(fd);
@@ -383,4 +506,6 @@ void lines_close(struct lines *l)
 	while (l->clients)
 		client_drop(l->clients);
 	uv_close((uv_handle_t *)&l->pipe, server_closed);
+	uv_close((uv_handle_t *)&l->tick, server_closed);
+	uv_close((uv_handle_t *)&l->idle, server_closed);
 }

@@ -3,9 +3,10 @@
  * Control sockets: a unix stream socket on which a client sends request lines and receives one
  * response line for each, in order. The meaning of a line is the caller's.
  *
- * The server serves any number of clients and never blocks. It disconnects a client that sends a line
- * of more than 64 KiB or a NUL, and a client that has more than 16 MiB of events unread; it stops
- * reading from a client that does not read its responses. Other clients are not affected.
+ * The server never blocks. It disconnects a client that sends a line of more than 64 KiB or a NUL, and
+ * a client that has more than 16 MiB of events unread; it stops reading from a client that does not read
+ * its responses. Other clients are not affected. lines_limit() limits the number of clients, their idle
+ * time and the rate of requests.
  *
  * The server replaces a socket file on which no process listens any more, refuses one on which another
  * process listens (-EADDRINUSE), and removes its own when it closes.
@@ -28,6 +29,14 @@ typedef void lines_answer(void *ctx, const char *line, struct strbuf *out);
 /* mode: permissions of the socket file. 0 or -errno with e filled. */
 int lines_listen(struct lines **l, uv_loop_t *loop, const char *path, unsigned mode,
 		 lines_answer *answer, void *ctx, struct err *e);
+/* What all clients together may take; 0: no limit. */
+struct lines_limits {
+	unsigned clients; /* one more gets an error line and is disconnected */
+	unsigned idle_s;  /* without a request, after which a client is disconnected; not if it
+			     subscribed to events */
+	unsigned rate;	  /* requests in a second; further ones wait, each client's in turn */
+};
+void lines_limit(struct lines *l, const struct lines_limits *most);
 /* Sends an event line to every client that subscribed with the line "events" (response {"ok":true}). */
 void lines_send_event(struct lines *l, const char *line);
 /* NULL is allowed. The loop must run once more before it is closed. */

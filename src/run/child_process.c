@@ -3,6 +3,7 @@
  * A forked process that works on a copy of the memory. State: struct run_child. Way in:
  * run_child_start(). Does not know what the child does.
  */
+#include <dirent.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,38 +11,67 @@
 #include "base/base.h"
 #include "run/child_process.h"
 
+enum { ASK_MS = 10 };
+
 static void on_closed(uv_handle_t *h)
 {
 	free(h);
 }
 
-bool run_child_wait(struct run_child *c)
+static bool child_ended(struct run_child *c, int status)
 {
-	int status = -1;
-
-	waitpid(c->pid, &status, 0);
-	uv_close((uv_handle_t *)c->poll, on_closed);
-	close(c->pid_fd);
+	uv_close((uv_handle_t *)c->timer, on_closed);
+	c->timer = NULL;
 	c->pid = 0;
 	return status == 0;
 }
 
-static void on_end(uv_poll_t *p, int status, int events)
+bool run_child_wait(struct run_child *c)
 {
-	struct run_child *c = p->data;
+	int status = -1, rc;
 
-	(void)status;
-	(void)events;
-	c->done(c->ctx, run_child_wait(c));
+	do {
+		rc = waitpid(c->pid, &status, 0);
+	} while (rc < 0 && errno == EINTR);
+	return child_ended(c, rc < 0 ? -1 : status);
+}
+
+static void on_timer(uv_timer_t *t)
+{
+	struct run_child *c = t->data;
+	int status = -1, rc = waitpid(c->pid, &status, WNOHANG);
+
+	if (rc == 0 || (rc < 0 && errno == EINTR))
+		return;
+	c->done(c->ctx, child_ended(c, rc < 0 ? -1 : status)); /* ECHILD: unknown, not a success */
+}
+
+/* Where the system call is missing: by the list of open descriptors. */
+static void close_listed(unsigned from)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *f;
+
+	while (d && (f = readdir(d))) {
+		unsigned fd = (unsigned)strtoul(f->d_name, NULL, 10);
+
+		if (fd >= from && (int)fd != dirfd(d))
+			close((int)fd);
+	}
+	if (d)
+		closedir(d);
 }
 
 /* Closes all other descriptors: a copy of a socket would keep the manager's connections open. */
 static _Noreturn void child_main(struct run_child *c, int *keep)
 {
+	unsigned from;
+
 	if (keep && *keep > STDERR_FILENO)
 		*keep = dup2(*keep, STDERR_FILENO + 1);
-	syscall(SYS_close_range, MAX(keep ? (unsigned)*keep : 0u, (unsigned)STDERR_FILENO) + 1, ~0u,
-		0);
+	from = (unsigned)MAX(keep ? *keep : 0, STDERR_FILENO) + 1;
+	if (syscall(SYS_close_range, from, ~0u, 0))
+		close_listed(from);
 	_exit(c->work(c->ctx) ? 0 : 1);
 }
 
@@ -54,10 +84,9 @@ int run_child_start(struct run_child *c, uv_loop_t *loop, int *keep)
 		c->pid = 0;
 		return -errno;
 	}
-	c->pid_fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	c->poll = mem_zalloc(sizeof(*c->poll));
-	c->poll->data = c;
-	uv_poll_init(loop, c->poll, c->pid_fd);
-	uv_poll_start(c->poll, UV_READABLE, on_end);
+	c->timer = mem_zalloc(sizeof(*c->timer));
+	c->timer->data = c;
+	uv_timer_init(loop, c->timer);
+	uv_timer_start(c->timer, on_timer, ASK_MS, ASK_MS);
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A forked process that works on a copy of this process's memory while the loop continues.
+ * A forked process that works on a copy of this process's memory while the loop continues. Its end is
+ * noticed by asking for it every few milliseconds: this needs no descriptor, so it works when these run
+ * short, and no system call that an older kernel or a container lacks.
  */
 #ifndef WEFT_CHILD_PROCESS_H
 #define WEFT_CHILD_PROCESS_H
@@ -13,8 +15,8 @@ struct run_child {
 	bool (*work)(void *ctx);	  /* in the child; true: success */
 	void (*done)(void *ctx, bool ok); /* on the loop, when the child has ended */
 	void *ctx;
-	uv_poll_t *poll;
-	int pid, pid_fd; /* pid 0: there is no child */
+	uv_timer_t *timer; /* asks whether it has ended */
+	int pid;	   /* 0: there is no child */
 };
 
 /* The child keeps the first three descriptors and *keep, which becomes the fourth; NULL: none. 0 or

@@ -87,6 +87,7 @@ void run_ready_update(struct run_daemon *d);
 /* ---- daemon_service.c: signals, systemd's watchdog, control socket, HTTP ---- */
 
 int run_service_start(struct run_daemon *d, struct err *e);
+void run_service_limit(struct run_daemon *d); /* as the configuration says */
 void run_service_stop(struct run_daemon *d);
 
 /* ---- notes.c: the manager's notes, and rounds, for the log ---- */

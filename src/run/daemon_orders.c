@@ -127,6 +127,7 @@ static void settings_take(struct run_daemon *d, const struct settings *n)
 		c->spin_us = 0;
 	run_session_set_spin(&d->session, c->spin_us);
 	run_metrics_file_set(&d->metrics, c->metrics_file, c->metrics_s);
+	run_service_limit(d);
 	d->log.level = c->log_level;
 	d->log.format = c->log_format;
 }

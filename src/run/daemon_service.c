@@ -106,6 +106,21 @@ static void signals_start(struct run_daemon *d)
 	}
 }
 
+void run_service_limit(struct run_daemon *d)
+{
+	const struct settings *c = &d->cfg;
+
+	if (d->service.lines)
+		lines_limit(d->service.lines, &(struct lines_limits){.clients = c->control_clients,
+								     .idle_s = c->control_idle_s,
+								     .rate = c->control_rate});
+	if (d->service.http)
+		run_http_limit(d->service.http,
+			       &(struct run_http_limits){.connections = c->metrics_clients,
+							 .timeout_s = c->metrics_timeout_s,
+							 .rate = c->metrics_rate});
+}
+
 int run_service_start(struct run_daemon *d, struct err *e)
 {
 	struct run_service *s = &d->service;
@@ -120,6 +135,7 @@ int run_service_start(struct run_daemon *d, struct err *e)
 				  d, e);
 	if (!rc && d->cfg.metrics_port)
 		rc = run_http_listen(&s->http, &d->loop, d->cfg.metrics_port, metrics_text, d, e);
+	run_service_limit(d);
 	d->log.tell = on_record;
 	d->log.tell_ctx = d;
 	return rc;

@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-enum { CONNECTIONS_MAX = 64, TIMEOUT_MS = 5000 };
+static const struct run_http_limits limits_default = {.connections = 64, .timeout_s = 5};
 
 struct conn {
 	struct conn *next, *prev;
@@ -26,6 +26,8 @@ struct run_http {
 	uv_tcp_t tcp;
 	struct conn *conns;
 	unsigned n, handles; /* connections; handles not closed yet */
+	struct run_http_limits most;
+	uint64_t spent, second_ms; /* metrics given in the present second, and its begin */
 	void (*text)(void *ctx, struct strbuf *out);
 	void *ctx;
 };
@@ -80,6 +82,7 @@ static const char *reason(int status)
 	return status == 200   ? "OK"
 	       : status == 404 ? "Not Found"
 	       : status == 405 ? "Method Not Allowed"
+	       : status == 429 ? "Too Many Requests"
 	       : status == 431 ? "Request Header Fields Too Large"
 	       : status == 505 ? "HTTP Version Not Supported"
 			       : "Bad Request";
@@ -100,6 +103,8 @@ static void response_make(struct conn *c, int status, bool head)
 		    body.len);
 	if (status == 405)
 		strbuf_add(&c->out, "Allow: GET, HEAD\r\n");
+	if (status == 429)
+		strbuf_add(&c->out, "Retry-After: 1\r\n");
 	strbuf_add(&c->out, "Connection: close\r\n\r\n");
 	if (!head)
 		strbuf_addn(&c->out, body.s, body.len);
@@ -158,6 +163,18 @@ static void conn_buffer(uv_handle_t *handle, size_t want UNUSED, uv_buf_t *b)
 	*b = uv_buf_init(c->in + c->len, (unsigned)(sizeof(c->in) - c->len));
 }
 
+/* To compute metrics of a large subnet takes the manager's time. */
+static bool rate_allows(struct run_http *h)
+{
+	uint64_t now = uv_now(h->tcp.loop);
+
+	if (now >= h->second_ms + 1000) {
+		h->second_ms = now;
+		h->spent = 0;
+	}
+	return !h->most.rate || h->spent++ < h->most.rate;
+}
+
 static void conn_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b UNUSED)
 {
 	struct conn *c = s->data;
@@ -174,6 +191,8 @@ static void conn_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b UNUSED)
 	if (!status)
 		return;
 	uv_read_stop(s);
+	if (status == 200 && !rate_allows(c->h))
+		status = 429;
 	response_make(c, status, head);
 	out = uv_buf_init(c->out.s, (unsigned)c->out.len);
 	if (uv_write(&c->write, s, &out, 1, conn_written))
@@ -199,11 +218,11 @@ static void conn_accept(uv_stream_t *server, int status)
 		c->next->prev = c;
 	h->conns = c;
 	h->n++;
-	if (uv_accept(server, (uv_stream_t *)&c->tcp) || h->n > CONNECTIONS_MAX) {
+	if (uv_accept(server, (uv_stream_t *)&c->tcp) || h->n > h->most.connections) {
 		conn_drop(c);
 		return;
 	}
-	uv_timer_start(&c->timeout, conn_timed_out, TIMEOUT_MS, 0);
+	uv_timer_start(&c->timeout, conn_timed_out, h->most.timeout_s * 1000ull, 0);
 	uv_read_start((uv_stream_t *)&c->tcp, conn_buffer, conn_read);
 }
 
@@ -221,6 +240,7 @@ int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
 	struct sockaddr_in a;
 	int rc;
 
+	h->most = limits_default;
 	h->text = text;
 	h->ctx = ctx;
 	h->tcp.data = h;
@@ -235,6 +255,11 @@ int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
 	}
 	run_http_close(h);
 	return err_set(e, rc, "127.0.0.1:%u: cannot serve metrics: %s", port, uv_strerror(rc));
+}
+
+void run_http_limit(struct run_http *h, const struct run_http_limits *most)
+{
+	h->most = *most;
 }
 
 unsigned run_http_port(const struct run_http *h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An HTTP server for metrics on 127.0.0.1: GET and HEAD of /metrics, one response a connection. At most
- * 64 connections at once; each is closed after 5 seconds.
+ * 64 connections at once; each is closed after 5 seconds, unless run_http_limit() sets other limits.
  */
 #ifndef WEFT_HTTP_H
 #define WEFT_HTTP_H
@@ -15,6 +15,12 @@ struct run_http;
 /* text() appends the metrics, for each request. Port 0: any free port. 0 or -errno with e filled. */
 int run_http_listen(struct run_http **h, uv_loop_t *loop, unsigned port,
 		    void (*text)(void *ctx, struct strbuf *out), void *ctx, struct err *e);
+struct run_http_limits {
+	unsigned connections; /* at once; one more is closed */
+	unsigned timeout_s;   /* of a connection */
+	unsigned rate; /* metrics in a second; further requests get status 429; 0: no limit */
+};
+void run_http_limit(struct run_http *h, const struct run_http_limits *most);
 unsigned run_http_port(const struct run_http *h);
 /* NULL is allowed. The loop must run once more before it is closed. */
 void run_http_close(struct run_http *h);

@@ -210,15 +210,28 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	return c.read_back && !c.distrust;
 }
 
+/* The kernel limits what a user may poll. */
+static bool poll_start(struct run_session *s)
+{
+	s->poll = mem_zalloc(sizeof(*s->poll));
+	s->poll->data = s;
+	if (uv_poll_init(s->loop, s->poll, tp_fd(s->tp))) {
+		free(s->poll);
+		s->poll = NULL;
+		return false;
+	}
+	return !uv_poll_start(s->poll, UV_READABLE, on_readable);
+}
+
 void run_session_start(struct run_session *s)
 {
 	const struct run_pump_calls call = {on_note, on_compute, on_set, s};
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
-	s->poll = mem_zalloc(sizeof(*s->poll));
-	s->poll->data = s;
-	uv_poll_init(s->loop, s->poll, tp_fd(s->tp));
-	uv_poll_start(s->poll, UV_READABLE, on_readable);
+	if (!poll_start(s)) {
+		s->call.lost(s->call.ctx);
+		return;
+	}
 	run_pump_event(&s->pump, &(struct sm_event){.kind = SM_EV_START});
 	s->busy_ns = uv_hrtime();
 	awake(s);
@@ -235,7 +248,9 @@ void run_session_close(struct run_session *s)
 		return;
 	uv_idle_stop(&s->idle);
 	uv_timer_stop(&s->timer);
-	uv_close((uv_handle_t *)s->poll, on_poll_closed);
+	if (s->poll)
+		uv_close((uv_handle_t *)s->poll, on_poll_closed);
+	s->poll = NULL;
 	s->before.mads_in += s->pump.in;
 	s->before.mads_out += s->pump.sent;
 	run_pump_free(&s->pump);

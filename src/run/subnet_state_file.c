@@ -139,8 +139,9 @@ static void done(void *ctx, bool ok)
 static void write_start(struct run_subnet_file *i)
 {
 	i->set_sent = i->stale = false;
-	if (!run_child_start(&i->child, i->timer.loop, NULL))
-		i->wrote_ns = uv_hrtime();
+	i->wrote_ns = uv_hrtime();
+	if (run_child_start(&i->child, i->timer.loop, NULL)) /* no memory, or too many processes */
+		uv_timer_start(&i->timer, on_timer, BETWEEN_MS, 0);
 }
 
 static void on_timer(uv_timer_t *t)

@@ -29,10 +29,12 @@ struct settings {
 	char state[256];   /* SQLite file; "auto": see run_config_paths() */
 	char control[108]; /* unix socket; "auto": as above */
 	unsigned control_mode;
+	unsigned control_clients, control_idle_s, control_rate; /* limits; 0: none */
 	char dumps[256];	/* directory for OpenSM's files after each change */
 	char metrics_file[256]; /* written after each change and every metrics_s */
 	unsigned metrics_port;	/* on 127.0.0.1; 0: none */
 	unsigned metrics_s;
+	unsigned metrics_clients, metrics_timeout_s, metrics_rate;
 	unsigned log_level;  /* enum run_log_level */
 	unsigned log_format; /* enum run_log_format */
 	char log_file[256];  /* "": standard error */

@@ -241,6 +241,17 @@ const struct setting settings_table[] = {
 		"changes that are remembered for 'weft ctl changes'"),
 	 UINT(history, 1, 100000), .daemon = "256"},
 
+	{DAEMON("control", "connections", "control-connections",
+		"connections at once; one more is refused; 0: no limit"),
+	 UINT(control_clients, 0, 100000), .daemon = "64"},
+	{DAEMON("control", "idle", "control-idle",
+		"time without a request after which a connection is closed, unless it receives "
+		"events; 0: never"),
+	 TIME(control_idle_s, 0, 86400 * PS_PER_S, PS_PER_S), .daemon = "300s"},
+	{DAEMON("control", "rate", "control-rate",
+		"requests in a second that are answered; further ones wait; 0: no limit"),
+	 UINT(control_rate, 0, 1000000), .daemon = "1000"},
+
 	{DAEMON("metrics", "port", "metrics-port",
 		"port of http://127.0.0.1:PORT/metrics; 0: none"),
 	 UINT(metrics_port, 0, 65535), .start = true},
@@ -250,6 +261,17 @@ const struct setting settings_table[] = {
 	{DAEMON("metrics", "period", "metrics-period",
 		"time between two writes of the file when nothing changes"),
 	 TIME(metrics_s, PS_PER_S, 86400 * PS_PER_S, PS_PER_S), .daemon = "15s"},
+
+	{DAEMON("metrics", "connections", "metrics-connections",
+		"HTTP connections at once; one more is closed"),
+	 UINT(metrics_clients, 1, 100000), .daemon = "64"},
+	{DAEMON("metrics", "timeout", "metrics-timeout",
+		"time after which an HTTP connection is closed"),
+	 TIME(metrics_timeout_s, PS_PER_S, 3600 * PS_PER_S, PS_PER_S), .daemon = "5s"},
+	{DAEMON("metrics", "rate", "metrics-rate",
+		"HTTP requests in a second that are answered; further ones get status 429; 0: no "
+		"limit"),
+	 UINT(metrics_rate, 0, 1000000), .daemon = "20"},
 
 	{DAEMON("log", "level", "log-level", "least severe records that are logged"),
 	 CHOICE(log_level, levels), .daemon = "notice", .letter = 'l'},

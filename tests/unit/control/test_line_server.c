@@ -198,6 +198,71 @@ TEST(subscribers_get_events)
 	close(slow);
 }
 
+TEST(too_many_connections_are_refused)
+{
+	struct world *w = *state;
+	int first = dial(w), second, third;
+
+	lines_limit(w->l, &(struct lines_limits){.clients = 2});
+	turn(w);
+	second = dial(w);
+	third = dial(w);
+	assert_non_null(strstr(get(w, third), "too many connections"));
+	assert_string_equal(get(w, third), "GONE");
+	put(second, "echo fine\n", 10);
+	assert_string_equal(get(w, second), "fine\n");
+	close(first);
+	close(third);
+	turn(w);
+	third = dial(w); /* there is room again */
+	put(third, "echo fine\n", 10);
+	assert_string_equal(get(w, third), "fine\n");
+	close(second);
+	close(third);
+}
+
+TEST(idle_connections_are_closed)
+{
+	struct world *w = *state;
+	int idle = dial(w), listens = dial(w);
+	const char *got = "";
+
+	lines_limit(w->l, &(struct lines_limits){.idle_s = 1});
+	put(listens, "events\n", 7);
+	assert_string_equal(get(w, listens), "{\"ok\":true}\n");
+	for (int tries = 0; tries < 10000 && strcmp(got, "GONE"); tries++, usleep(1000))
+		got = get(w, idle);
+	assert_string_equal(got, "GONE");
+	lines_send_event(w->l, "it happened");
+	assert_string_equal(get(w, listens), "it happened\n");
+	close(idle);
+	close(listens);
+}
+
+/* Within one turn of the loop the clock stands still. */
+TEST(requests_beyond_the_rate_wait)
+{
+	struct world *w = *state;
+	int greedy = dial(w), modest = dial(w);
+	size_t got = 0;
+
+	lines_limit(w->l, &(struct lines_limits){.rate = 4});
+	put(greedy, "echo a\necho b\necho c\necho d\necho e\necho f\n", 42);
+	while (!w->asked)
+		uv_run(&w->loop, UV_RUN_NOWAIT);
+	assert_int_equal(w->asked, 4);
+	put(modest, "echo fine\n", 10);
+	shutdown(modest, SHUT_WR);
+	while (got < 12 || w->asked < 7) {
+		usleep(1000);
+		got += strlen(get(w, greedy));
+	}
+	assert_string_equal(get(w, modest), "fine\n");
+	assert_int_equal(got, 12);
+	close(greedy);
+	close(modest);
+}
+
 TEST(closing_during_an_answer)
 {
 	struct world *w = *state;
@@ -315,6 +380,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_server_does_not_read_from_a_client_that_does_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(subscribers_get_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_many_connections_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(idle_connections_are_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(requests_beyond_the_rate_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(closing_during_an_answer, setup, teardown_closed),
 		cmocka_unit_test_setup_teardown(socket_paths_in_use_and_left_behind, setup,
 						teardown),

@@ -353,6 +353,12 @@ TEST(metrics_over_http)
 	for (int i = 0; i < 80; i++)
 		uv_run(&s.loop, UV_RUN_NOWAIT);
 	assert_memory_equal(talk(&s, "GET /metrics HTTP/1.1\r\n\r\n", false), "HTTP/1.1 200 ", 13);
+	run_http_limit(s.h, &(struct run_http_limits){.connections = 1, .timeout_s = 1, .rate = 1});
+	gone = 0; /* a slow machine may need more than a second for two requests */
+	for (int i = 0; i < 1000 && !gone; i++)
+		gone = !strncmp(talk(&s, "GET /metrics HTTP/1.1\r\n\r\n", false), "HTTP/1.1 429 ",
+				13);
+	assert_true(gone);
 	silent[0] = dial(&s);
 	uv_run(&s.loop, UV_RUN_NOWAIT);
 	run_http_close(s.h); /* with a connection open */
