@@ -76,6 +76,7 @@ bench: build/build.ninja
 	bench/mechanisms.sh
 	bench/fabric.sh
 	bench/sm.sh
+	bench/ha.sh
 
 fuzz:
 	@scripts/setup.sh fuzz
