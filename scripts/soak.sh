@@ -16,7 +16,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations lies storm liar flood kills servers disk fuzz"
+parts="trials changes planes combinations lies storm liar flood kills servers disk state fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -94,6 +94,13 @@ part_flood() { did="twice $((mads / 10)) questions"; ill_treat flood $((mads / 1
 part_kills() { did="$kills kills"; ill_treat kills "$kills" "$first"; }
 part_servers() { did="$((kills / 4)) kills"; ill_treat servers $((kills / 4)) "$first"; }
 part_disk() { did="twice"; ill_treat disk; }
+
+# Thousands of flipped bits and truncations of the file alone, then with a manager that starts from it.
+part_state()
+{
+	did="$kills damaged files under a manager"
+	WEFT_STATE_FLIPS=all "$build/tests/unit/test_state_db" > "$out/state-db.log" 2>&1 && ill_treat state "$kills" "$first"
+}
 
 # One target after the other; crashes are left in build-fuzz/crashes.
 part_fuzz()

@@ -35,6 +35,11 @@
 	X(RELOADED, "reloaded", NOTICE, "configuration reloaded[; effective after a restart only: {fixed}]")    \
 	X(RELOAD_FAILED, "reload_failed", ERROR, "configuration not reloaded: {why}")                           \
 	X(STATE_FAILED, "state_failed", ERROR, "cannot save LIDs and keys: {why}; the manager goes on")         \
+	X(STATE_DAMAGED, "state_damaged", ERROR,                                                                \
+	  "state file {file} is damaged ({why}): moved to {moved}; {lids} LIDs, {keys} keys and {names} names "  \
+	  "of it are used, the devices tell the rest")                                                          \
+	X(SUBNET_DAMAGED, "subnet_damaged", ERROR,                                                              \
+	  "saved subnet state {file} is damaged or of another version: moved to {moved}; the subnet is read from the devices")        \
 	X(STATE_BACK, "state_written", NOTICE, "LIDs and keys are saved again")                                 \
 	X(PID_FILE, "pid_file", ERROR, "cannot write the PID file: {why}")                                      \
 	X(REMEMBERED, "remembered", INFO, "subnet state restored from {file}")                                  \

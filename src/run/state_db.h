@@ -11,10 +11,18 @@
 
 struct state_db;
 
-/* Creates the file (mode 0600) if it does not exist. A file that another program or a later version
- * wrote, or that is damaged (-EBADMSG), or that another process uses (-EBUSY), is refused and not
- * changed. */
-int state_db_open(struct state_db **s, const char *path, struct err *e);
+struct state_found {
+	bool damaged; /* the file was; it is now `moved`, and a new one is in its place */
+	char why[160], moved[280];
+	unsigned lids, keys, names; /* that could be read of it, and are in the new one */
+};
+
+/*
+ * Creates the file (mode 0600) if it does not exist. A damaged one is moved away; found, if not NULL,
+ * says so. A file that another program or a later version wrote (-EBADMSG), or that another process uses
+ * (-EBUSY, with its process id), is refused and not changed.
+ */
+int state_db_open(struct state_db **s, const char *path, struct state_found *found, struct err *e);
 void state_db_close(struct state_db *s); /* NULL is allowed; uncommitted items are dropped */
 
 /* Calls fn for each LID, in GUID order. 0 or -errno with e filled. */
@@ -28,7 +36,7 @@ int state_db_m_keys(struct state_db *s, uint64_t *keys, unsigned max, struct err
 void state_db_put_lid(struct state_db *s, uint64_t guid, uint16_t lid, unsigned lmc);
 void state_db_put_m_key(struct state_db *s, uint64_t key);
 void state_db_put_name(struct state_db *s, uint64_t guid, const char *name);
-/* 0 or -errno with e filled. After an error, a full disk for example, the items stay for the next
+/* 0 or -errno with e filled; -EUCLEAN: the file is damaged, open it again. After an error, a full disk for example, the items stay for the next
  * commit; when that fails for the same reason, e->text is "". */
 int state_db_commit(struct state_db *s, struct err *e);
 

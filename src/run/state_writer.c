@@ -31,18 +31,35 @@ static void on_work(uv_work_t *w)
 {
 	struct run_state_writer *k = w->data;
 
-	k->rc = k->db ? 0 : state_db_open(&k->db, k->path, &k->e);
+	k->rc = k->db ? 0 : state_db_open(&k->db, k->path, &k->found, &k->e);
 	if (k->rc)
 		return;
 	put_all(k);
 	k->rc = state_db_commit(k->db, &k->e);
+	if (k->rc != -EUCLEAN)
+		return;
+	state_db_close(k->db); /* damaged while it is in use: the next attempt replaces it */
+	k->db = NULL;
+	k->again = true;
 }
 
 /* ---- on the loop ---- */
 
+static void found_log(struct run_state_writer *k)
+{
+	const struct state_found *f = &k->found;
+
+	if (f->damaged)
+		log_rec(k->log, LOG_STATE_DAMAGED, LOG_T("file", k->path), LOG_T("why", f->why),
+			LOG_T("moved", f->moved), LOG_U("lids", f->lids), LOG_U("keys", f->keys),
+			LOG_U("names", f->names));
+	k->found.damaged = false;
+}
+
 /* Logs the first failure, and the first success after it. */
 static void result_log(struct run_state_writer *k)
 {
+	found_log(k);
 	if (k->rc && !k->failed)
 		log_rec(k->log, LOG_STATE_FAILED, LOG_T("why", k->e.text));
 	else if (!k->rc && k->failed)
@@ -62,6 +79,10 @@ static void after_work(uv_work_t *w, int status)
 	(void)status;
 	k->busy = false;
 	result_log(k);
+	if (k->again && !k->closing)
+		for (size_t i = 0; i < k->lids.n; i++)
+			vec_push(&k->pending, k->lids.at[i]);
+	k->again = false;
 	if (k->closing)
 		return;
 	if (k->failed)
@@ -167,7 +188,7 @@ int run_state_writer_open(struct run_state_writer *k, uv_loop_t *loop, struct ru
 	snprintf(k->path, sizeof(k->path), "%s", path);
 	k->timer.data = k->work.data = k;
 	if (*path)
-		rc = state_db_open(&k->db, path, e);
+		rc = state_db_open(&k->db, path, &k->found, e);
 	if (!rc && k->db)
 		rc = state_db_lids(k->db, lid_keep, k, e);
 	if (!rc && k->db)
@@ -177,6 +198,7 @@ int run_state_writer_open(struct run_state_writer *k, uv_loop_t *loop, struct ru
 		k->db = NULL;
 	}
 	if (rc && !is_full(rc)) {
+		found_log(k);
 		k->log = NULL;
 		return rc;
 	}

@@ -32,12 +32,14 @@ struct run_state_writer {
 	uv_timer_t timer;
 	uv_work_t work; /* while busy, the pool's thread alone uses writing, m_key and db */
 	bool busy, soon, failed, closing;
-	struct err e; /* of the last write */
+	bool again;		  /* the file was found damaged: save all LIDs in the new one */
+	struct state_found found; /* by the last opening of the file */
+	struct err e;		  /* of the last write */
 	int rc;
 };
 
-/* Loads LIDs, and adds M_Keys from the file to those of cfg. 0 or -errno with e filled; a full disk is not
- * an error. */
+/* Loads LIDs, and adds M_Keys from the file to those of cfg. 0 or -errno with e filled; a full disk or a
+ * damaged file is not an error. */
 int run_state_writer_open(struct run_state_writer *k, uv_loop_t *loop, struct run_log *log,
 			  const char *path, struct sm_config *cfg, struct err *e);
 /* Saved within 50 ms. */

@@ -4,8 +4,10 @@
  * run_subnet_file_save_soon(), run_subnet_file_invalidate(). Does not interpret the manager's bytes.
  *
  * A child process writes the state to a second file, which replaces the first if no Set was sent
- * meanwhile. Before the next Set, one byte of the file is cleared to mark it invalid. The file is not
- * flushed to the disk: its header names the boot of the machine, and one of an earlier boot is not used.
+ * meanwhile. Before the next Set, the mark of the file is cleared: eight bytes, so that no single damaged
+ * bit makes it valid again. The file is not flushed to the disk: its header names the boot of the machine,
+ * and one of an earlier boot is not used. A hash over the manager's bytes (saved_state.c) tells a damaged
+ * file, which is moved away.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,13 +19,14 @@ enum {
 	AFTER_MS = 1000,    /* how long the manager must be at rest */
 	BETWEEN_MS = 10000, /* the shortest time between two writes */
 	BOOT = 36,	    /* characters of the kernel's boot id */
-	VALID_AT = 8,	    /* offset of the byte that says whether the file is valid */
+	MARK_AT = 8,	    /* offset of the mark that says whether the file is valid */
+	BOOT_AT = 16,
 	HEAD = 64,
 };
 
 #define MAX_SIZE ((off_t)1 << 30)
 
-static const char MAGIC[VALID_AT + 1] = "WEFTIMG1";
+static const char MAGIC[MARK_AT + 1] = "WEFTIMG2", VALID[] = "complete";
 
 /* ---- the file ---- */
 
@@ -43,9 +46,9 @@ static void boot_id(char name[BOOT])
 static void head_make(char head[HEAD])
 {
 	memset(head, 0, HEAD);
-	memcpy(head, MAGIC, VALID_AT);
-	head[VALID_AT] = 1;
-	boot_id(head + VALID_AT + 1);
+	memcpy(head, MAGIC, MARK_AT);
+	memcpy(head + MARK_AT, VALID, BOOT_AT - MARK_AT);
+	boot_id(head + BOOT_AT);
 }
 
 static bool write_all(int fd, const void *p, size_t n)
@@ -100,13 +103,13 @@ static void fresh_adopt(struct run_subnet_file *i)
 
 void run_subnet_file_invalidate(struct run_subnet_file *i)
 {
-	char no = 0;
+	static const char no[BOOT_AT - MARK_AT];
 
 	i->set_sent = true;
 	if (!i->valid)
 		return;
 	i->valid = false;
-	if (pwrite(i->fd, &no, 1, VALID_AT) != 1)
+	if (pwrite(i->fd, no, sizeof(no), MARK_AT) != (ssize_t)sizeof(no))
 		unlink(i->path);
 }
 
@@ -207,24 +210,56 @@ static uint8_t *read_whole(int fd, size_t *len)
 	return NULL;
 }
 
+enum file_sense { NOT_USED, USABLE, DAMAGED };
+
+/* A file that was marked invalid, or is of an earlier boot or version, is not used and not damaged. */
+static enum file_sense head_sense(const uint8_t *bytes, size_t len)
+{
+	static const char cleared[BOOT_AT - MARK_AT];
+	char head[HEAD];
+
+	head_make(head);
+	if (len <= HEAD || memcmp(bytes, MAGIC, MARK_AT - 1))
+		return DAMAGED;
+	if (bytes[MARK_AT - 1] != (uint8_t)MAGIC[MARK_AT - 1] ||
+	    !memcmp(bytes + MARK_AT, cleared, sizeof(cleared)))
+		return NOT_USED;
+	if (memcmp(bytes + MARK_AT, VALID, BOOT_AT - MARK_AT))
+		return DAMAGED;
+	return head[BOOT_AT] && !memcmp(bytes, head, HEAD) ? USABLE : NOT_USED;
+}
+
+static void move_away(struct run_subnet_file *i)
+{
+	char moved[300];
+
+	snprintf(moved, sizeof(moved), "%s.damaged", i->path);
+	if (rename(i->path, moved) && unlink(i->path))
+		return;
+	log_rec(i->log, LOG_SUBNET_DAMAGED, LOG_T("file", i->path), LOG_T("moved", moved));
+}
+
 static void restore(struct run_subnet_file *i, struct sm *sm)
 {
-	char head[HEAD];
+	enum file_sense sense = DAMAGED;
 	uint8_t *bytes;
 	struct err e;
 	size_t len;
-	int rc = -EINVAL;
 
 	if (!*i->path)
 		return;
 	file_reopen(i);
-	bytes = i->valid ? read_whole(i->fd, &len) : NULL;
-	head_make(head);
-	if (bytes && head[VALID_AT + 1] && !memcmp(bytes, head, HEAD))
-		rc = sm_state_load(sm, bytes + HEAD, len - HEAD, &e);
-	if (rc)
-		i->valid = false;
-	else
+	if (!i->valid)
+		return;
+	bytes = read_whole(i->fd, &len);
+	if (bytes)
+		sense = head_sense(bytes, len);
+	if (sense == USABLE && sm_state_load(sm, bytes + HEAD, len - HEAD, &e))
+		sense = DAMAGED;
+	i->valid = sense == USABLE;
+	if (sense == DAMAGED)
+		move_away(i);
+	else if (sense == USABLE)
 		log_rec(i->log, LOG_REMEMBERED, LOG_T("file", i->path));
 	free(bytes);
 }
