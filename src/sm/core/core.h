@@ -74,6 +74,7 @@ enum sm_question {
 	Q_AUDIT_BLOCK,
 	Q_AUDIT_RANDOM,
 	Q_AUDIT_TURN,
+	Q_AUDIT_SWITCH,
 };
 
 /* A part describes what it wants to send; the dispatcher makes it an SMP. Owner: the part that sends. */
@@ -92,10 +93,28 @@ struct sm_req {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 };
 
+/* What a Set writes: an attribute of a device, by GUID, since discoveries number nodes again. */
+struct sm_written {
+	uint64_t guid; /* 0: of no device that is known */
+	uint32_t item; /* port, block, turn; SwitchInfo: whether PortStateChange is cleared */
+	uint16_t attr_id;
+};
+
+/* A Set that was answered or given up. */
+struct sm_past_set {
+	struct sm_written what;
+	uint16_t gen;
+	uint8_t left; /* copies that the manager sent and that may still be answered */
+	bool used;
+};
+
+enum { SM_PAST_SETS = 8 }; /* of each slot */
+
 struct sm_txn {
 	bool used;
 	uint16_t gen;
 	uint8_t tries; /* 0: answered from saved state, nothing was sent */
+	bool extended; /* this try got more time, because the manager itself was late */
 	enum sm_purpose purpose;
 	uint16_t attr_id;
 	uint16_t status; /* of the response, for `fail`; 0: there was none */
@@ -110,7 +129,8 @@ struct sm_transactions {
 	struct sm_txn *slots; /* cfg.window of them */
 	uint32_t *free;
 	uint32_t nfree, outstanding;
-	time_ps next_deadline; /* not later than the earliest */
+	time_ps next_deadline;	  /* not later than the earliest */
+	struct sm_past_set *past; /* SM_PAST_SETS of each slot, by generation */
 };
 
 /* ---- phases ---- */
@@ -235,13 +255,15 @@ void sm_txns_free(struct sm *sm);
 void sm_txn_send(struct sm *sm, const struct sm_req *r);
 /* The open transaction that a MAD answers; NULL: late, doubled, or not ours. */
 struct sm_txn *sm_txn_find(struct sm *sm, const uint8_t *mad);
-void sm_txn_close(struct sm *sm, struct sm_txn *t);
+void sm_txn_close(struct sm *sm, struct sm_txn *t, bool answered);
+/* A response that no transaction waits for. Of a Set it tells that a copy was carried out. */
+void sm_txn_stray(struct sm *sm, const uint8_t *mad);
 bool sm_txn_repeat(struct sm *sm, struct sm_txn *t); /* false: it was repeated often enough */
 void sm_txn_expire(struct sm *sm, struct sm_txn *t); /* its time is up now */
 /* The next transaction that is overdue, from slot *at on; *next: the earliest deadline of the others. */
 struct sm_txn *sm_txn_overdue(struct sm *sm, uint32_t *at, time_ps *next);
 void sm_txn_deadline(struct sm *sm, time_ps next);
-bool sm_tid_is_set(const uint8_t *mad); /* by its TID a response answers a Set */
+void sm_txns_extend(struct sm *sm); /* the manager was late: give responses as much longer */
 void sm_txns_time_back(struct sm *sm, time_ps by);
 void sm_time_shift(time_ps *t, time_ps by); /* an earlier beginning of time, see sm_time_back() */
 /* Give up waiting for requests for which drop() says so. */
@@ -250,6 +272,7 @@ void sm_forget_outstanding(struct sm *sm);
 void sm_send_now(struct sm *sm, const struct sm_req *r, uint64_t tid); /* expects no response */
 void sm_respond(struct sm *sm, const struct sm_send *s); /* a response to a request of others */
 time_ps sm_timeout(const struct sm *sm);
+time_ps sm_copies_until(const struct sm *sm); /* no copy of what was sent so far arrives later */
 
 /* counters.c */
 void sm_config_old_key(struct sm *sm, uint64_t key); /* devices may still hold it */

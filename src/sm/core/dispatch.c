@@ -79,12 +79,11 @@ void sm_response(struct sm *sm, const struct sm_event *ev)
 
 	if (!t || t->attr_id != iba_smp_attr_id(ev->mad)) {
 		sm_count(sm, SM_COUNT_LATE);
-		if (sm_tid_is_set(ev->mad) && iba_smp_attr_id(ev->mad) != IBA_ATTR_SWITCH_INFO)
-			sm_audit_doubled(sm); /* it was carried out twice, or too late */
+		sm_txn_stray(sm, ev->mad);
 		return;
 	}
 	copy = *t;
-	sm_txn_close(sm, t);
+	sm_txn_close(sm, t, true);
 	sm_key_answered(sm, &copy);
 	if (status) {
 		sm_count(sm, SM_COUNT_BAD);
@@ -124,7 +123,7 @@ void sm_overdue(struct sm *sm)
 		}
 		sm_count(sm, SM_COUNT_TIMEOUTS);
 		copy = *t;
-		sm_txn_close(sm, t);
+		sm_txn_close(sm, t, false);
 		apply(sm, sm_part_now(sm)->fail(sm, &copy));
 		if (sm->topo.epoch != epoch || sm->core.entered)
 			break; /* all else was forgotten */

@@ -139,6 +139,7 @@ void sm_free(struct sm *sm)
 	sm_snapshot_free(sm);
 	sm_waves_free(sm);
 	sm_tables_free(sm);
+	sm_audit_free(sm);
 	sm_discovery_free(sm);
 	sm_topology_free(sm);
 	sm_lids_free(sm);

@@ -48,7 +48,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;
 	st->held = (uint32_t)sm->damp.held.n;
 	st->change_pending = sm->core.change_pending || sm->sweep.retry_at != TIME_NEVER ||
-			     sm->audit.due != TIME_NEVER;
+			     (sm_audit_open(sm) && sm->topo.fab);
 }
 
 const struct fab *sm_fabric(const struct sm *sm)

@@ -41,8 +41,10 @@ static enum sm_outcome due_now(struct sm *sm)
 
 static void on_wake(struct sm *sm)
 {
-	if (sm->txn.outstanding)
+	if (sm->txn.outstanding) {
+		sm_txns_extend(sm);
 		sm_overdue(sm);
+	}
 	if (sm->core.phase == SM_READY)
 		sm_phase_apply(sm, due_now(sm));
 }

@@ -12,6 +12,7 @@ void sm_txns_init(struct sm *sm)
 
 	x->slots = mem_zarray(sm->cfg.window, sizeof(*x->slots));
 	x->free = mem_array(sm->cfg.window, sizeof(*x->free));
+	x->past = mem_zarray(sm->cfg.window * (size_t)SM_PAST_SETS, sizeof(*x->past));
 	for (uint32_t i = sm->cfg.window; i-- > 0;)
 		x->free[x->nfree++] = i;
 	x->next_deadline = TIME_NEVER;
@@ -21,6 +22,7 @@ void sm_txns_free(struct sm *sm)
 {
 	free(sm->txn.slots);
 	free(sm->txn.free);
+	free(sm->txn.past);
 }
 
 /* ---- timeouts ---- */
@@ -45,6 +47,12 @@ time_ps sm_timeout(const struct sm *sm)
 		floor = sm->cfg.timeout_ps;
 
 	return floor ? MIN(MAX(t, floor), MAX(PS_PER_S, floor)) : t;
+}
+
+/* What is sent now arrives before, or never. */
+time_ps sm_copies_until(const struct sm *sm)
+{
+	return sm->core.now + sm_timeout(sm);
 }
 
 /* In real time a busy machine may be why no response came: each retry waits longer. */
@@ -73,13 +81,73 @@ struct sm_txn *sm_txn_find(struct sm *sm, const uint8_t *mad)
 	return t && t->used && txn_tid(sm, t) == (tid & 0xffffffff) ? t : NULL;
 }
 
-bool sm_tid_is_set(const uint8_t *mad)
+/* ---- Sets of which copies may be carried out late ---- */
+
+static bool clears_change(const struct sm_txn *t)
 {
-	return iba_smp_tid(mad) & TID_SET;
+	struct iba_switch_info si;
+
+	iba_switch_info_get(&si, iba_smp_data_const(t->send.mad), IBA_SMP_DATA_SIZE);
+	return si.port_state_change;
 }
 
-void sm_txn_close(struct sm *sm, struct sm_txn *t)
+static struct sm_written written(const struct sm *sm, const struct sm_txn *t)
 {
+	struct sm_written w = {.attr_id = t->attr_id, .item = iba_smp_attr_mod(t->send.mad)};
+
+	if (t->target.node == NONE || t->target.kind == SM_TARGET_NONE)
+		return w;
+	w.guid = sm->topo.nodes.at[t->target.node].guid;
+	if (t->attr_id == IBA_ATTR_PORT_INFO)
+		w.item = sm->topo.ports.at[t->target.port].num;
+	else if (t->attr_id == IBA_ATTR_SWITCH_INFO)
+		w.item = clears_change(t);
+	return w;
+}
+
+static struct sm_past_set *past_of(struct sm *sm, uint32_t slot, uint16_t gen)
+{
+	return &sm->txn.past[slot * (size_t)SM_PAST_SETS + gen % SM_PAST_SETS];
+}
+
+static void past_note(struct sm *sm, const struct sm_txn *t, bool answered)
+{
+	struct sm_past_set *p = past_of(sm, (uint32_t)(t - sm->txn.slots), t->gen);
+
+	*p = (struct sm_past_set){.gen = t->gen, .used = t->method == IBA_SET};
+	if (!p->used)
+		return;
+	p->what = written(sm, t);
+	p->left = (uint8_t)(t->tries - answered);
+}
+
+/*
+ * A copy that the manager sent itself may be answered, once each. Any further response shows that the subnet
+ * doubles SMPs, which no Set of the manager tells in advance. SwitchInfo of a Set that was given up is asked
+ * again by the discovery that follows.
+ */
+void sm_txn_stray(struct sm *sm, const uint8_t *mad)
+{
+	uint32_t tid = (uint32_t)iba_smp_tid(mad), slot = tid & TID_SLOT;
+	uint16_t gen = (uint16_t)(tid >> 16);
+	struct sm_past_set *p = slot < sm->cfg.window ? past_of(sm, slot, gen) : NULL;
+	bool known = p && p->used && p->gen == gen, own = known && p->left;
+
+	if (!(tid & TID_SET))
+		return;
+	if (own)
+		p->left--;
+	else
+		sm_audit_doubling(sm, sm_copies_until(sm));
+	if (known && !(own && p->what.attr_id == IBA_ATTR_SWITCH_INFO))
+		sm_audit_doubt(sm, p->what, sm_copies_until(sm));
+}
+
+/* ---- the end of a transaction ---- */
+
+void sm_txn_close(struct sm *sm, struct sm_txn *t, bool answered)
+{
+	past_note(sm, t, answered);
 	t->used = false;
 	t->gen++;
 	if (!--sm->txn.outstanding) /* deadlines of the past would wake the manager at once */
@@ -96,9 +164,9 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 			continue;
 		/* The device may yet carry it out, after what replaces it: the audit tells. */
 		if (t->method == IBA_SET && t->attr_id != IBA_ATTR_SWITCH_INFO)
-			sm_audit_doubled(sm);
+			sm_audit_doubt(sm, written(sm, t), sm_copies_until(sm));
 		sm_set_unacknowledged(sm, t);
-		sm_txn_close(sm, t);
+		sm_txn_close(sm, t, false);
 	}
 }
 
@@ -151,6 +219,7 @@ static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct
 static void put_on_wire(struct sm *sm, struct sm_txn *t)
 {
 	t->tries++;
+	t->extended = false;
 	t->deadline = sm->core.now + patience(sm, t);
 	sm->txn.next_deadline = MIN(sm->txn.next_deadline, t->deadline);
 	sm_count_smp(sm, t->purpose);
@@ -175,11 +244,14 @@ void sm_txn_send(struct sm *sm, const struct sm_req *r)
 
 bool sm_txn_repeat(struct sm *sm, struct sm_txn *t)
 {
-	if (t->tries >= (sm->cfg.retries + 1) * sm_key_count(sm))
+	if (t->tries >= (sm->cfg.retries + 1) * sm_key_count(sm)) {
+		if (t->method == IBA_SET)
+			sm_audit_doubt(sm, written(sm, t), sm_copies_until(sm));
 		return false;
+	}
 	iba_smp_set_m_key(t->send.mad, sm_key_next(sm, iba_smp_m_key(t->send.mad), t->tries));
 	if (t->method == IBA_SET)
-		sm_audit_doubled(sm);
+		sm_audit_doubt(sm, written(sm, t), sm_copies_until(sm));
 	put_on_wire(sm, t);
 	return true;
 }
@@ -214,6 +286,26 @@ struct sm_txn *sm_txn_overdue(struct sm *sm, uint32_t *at, time_ps *next)
 		*next = MIN(*next, t->deadline);
 	}
 	return NULL;
+}
+
+/*
+ * A manager that was stopped or busy has seen no response meanwhile, and those that wait for it were handed over
+ * first. What is left may be delayed for the same reason, such as a busy machine that runs both ends: each try
+ * gets the time that was missed once more, up to a timeout, and only once, so that a manager that is always
+ * late repeats requests all the same.
+ */
+void sm_txns_extend(struct sm *sm)
+{
+	time_ps more = sm->core.now + MIN(sm->core.late, sm_timeout(sm));
+
+	for (uint32_t i = 0; sm->core.late && i < sm->cfg.window; i++) {
+		struct sm_txn *t = &sm->txn.slots[i];
+
+		if (!t->used || t->extended || t->deadline > sm->core.now)
+			continue;
+		t->deadline = more;
+		t->extended = true;
+	}
 }
 
 void sm_txn_deadline(struct sm *sm, time_ps next)

@@ -392,6 +392,7 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	case Q_AUDIT_BLOCK:
 	case Q_AUDIT_RANDOM:
 	case Q_AUDIT_TURN:
+	case Q_AUDIT_SWITCH:
 		break;
 	}
 }

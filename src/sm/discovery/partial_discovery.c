@@ -370,6 +370,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_AUDIT_BLOCK:
 	case Q_AUDIT_RANDOM:
 	case Q_AUDIT_TURN:
+	case Q_AUDIT_SWITCH:
 		break;
 	}
 	return SM_GOING_ON;

@@ -187,6 +187,7 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case Q_AUDIT_BLOCK:
 	case Q_AUDIT_RANDOM:
 	case Q_AUDIT_TURN:
+	case Q_AUDIT_SWITCH:
 		assert(!"not a question of discovery");
 	}
 	r->question = w.question;

@@ -118,7 +118,8 @@ static enum sm_outcome ready_due(struct sm *sm)
 		return SM_DUE;
 	if (sm->core.change_pending)
 		return sm_changed(sm, sm->core.pending.cause, sm->core.pending.about);
-	return sm->audit.trouble && sm->topo.fab && sm->routes.tables ? SM_DOUBTFUL : SM_GOING_ON;
+	return sm_audit_open(sm) && sm->audit.due == TIME_NEVER && sm->topo.fab ? SM_DOUBTFUL
+										: SM_GOING_ON;
 }
 
 static bool ready_next(struct sm *sm, struct sm_req *r)

@@ -354,7 +354,7 @@ static enum sm_outcome activate_done(struct sm *sm)
 	sm_routes_staged(sm, false);
 	sm_finished(sm);
 	sm_ahead_reset(sm); /* they were for the old snapshot */
-	return sm_audit_wanted(sm) ? SM_DOUBTFUL : SM_DONE;
+	return sm_audit_wanted(sm, sm_copies_until(sm)) ? SM_DOUBTFUL : SM_DONE;
 }
 
 const struct sm_part sm_part_deactivate = {

@@ -221,6 +221,7 @@ bool sm_rft_audit_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 			sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node,
 				    dflt ? IBA_ATTR_SWITCH_INFO : IBA_ATTR_RFT, dflt ? 0 : b);
 			r->target = sm_target_block(node, b);
+			r->question = Q_AUDIT_RANDOM;
 			return true;
 		}
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The audit. SMPs are datagrams: one that was lost is sent again, and its first copy may still
- * arrive and undo a later Set (a port taken down again, an old table block). So if a Set was
- * repeated or doubled in this round, all that was set is read back, at once and again when a
- * timeout has passed and no copy can be under way; a mismatch is a change like any other. State:
- * run.audit. Reads only what this round set.
+ * The audit. SMPs are datagrams: one that was lost is sent again, and its first copy may still arrive and undo
+ * a later Set (a port taken down again, an old table block). A copy writes what its Set wrote and nothing
+ * else, so only that can be other than the last Set left it: the port, block or turn of each Set that was
+ * repeated, given up or answered twice is read back, at once and again when a timeout has passed and no copy
+ * can be under way. Where the subnet doubles SMPs of its own accord, any Set may have a copy; it does harm
+ * where another value was set soon after, so what was set twice is read as well. A mismatch is a change like
+ * any other. State: run.audit. Reads nothing else.
  */
 #include "sm/tables/random_tables.h"
 
@@ -13,11 +15,105 @@
 static enum sm_outcome audit_begin(struct sm *sm)
 {
 	sm->run.audit.at = (struct sm_cursor){0};
-	sm->run.audit.what = AUDIT_PORTS;
-	sm->audit.due = sm->audit.trouble ? sm->core.now + sm_timeout(sm) : TIME_NEVER;
-	sm->audit.trouble = false;
+	sm->run.audit.what = AUDIT_DOUBTS;
+	sm->run.audit.all_settled = sm->core.now >= sm->audit.all_until;
+	sm->audit.due = TIME_NEVER;
+	for (size_t i = 0; i < sm->audit.doubts.n; i++)
+		sm->audit.doubts.at[i].settled = false;
 	return SM_GOING_ON;
 }
+
+/* ---- what is in doubt ---- */
+
+static bool doubt_port(struct sm *sm, uint32_t node, uint32_t num, struct sm_req *r)
+{
+	uint32_t port = sm->topo.nodes.at[node].first_port + num;
+
+	if (num > sm->topo.nodes.at[node].nports || !sm->topo.ports.at[port].ask.known)
+		return false;
+	sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, port);
+	r->question = Q_AUDIT_PORT;
+	return true;
+}
+
+/* Of a random table, the last block stands for its DefaultPort. */
+static bool doubt_block(struct sm *sm, uint32_t node, const struct sm_written *w, struct sm_req *r)
+{
+	uint32_t row = sm->topo.nodes.at[node].row;
+	const struct sm_rft *rft = row == NONE ? NULL : sm->dev.rows.at[row].rft;
+
+	if (row == NONE ||
+	    (w->attr_id == IBA_ATTR_LFT && (rft || !sm_row_block(sm, row, w->item))) ||
+	    (w->attr_id == IBA_ATTR_RFT &&
+	     (!rft || w->item >= rft->nblocks || !rft->known[w->item])))
+		return false;
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, w->attr_id, w->item);
+	r->target = sm_target_block(node, w->item);
+	r->question = rft ? Q_AUDIT_RANDOM : Q_AUDIT_BLOCK;
+	return true;
+}
+
+/*
+ * A late copy that cleared PortStateChange may have hidden a change since: then the ports are read as well,
+ * one in each step.
+ */
+static bool doubt_switch(struct sm *sm, uint32_t node, const struct sm_written *w, uint32_t step,
+			 struct sm_req *r)
+{
+	const struct sm_row *row = &sm->dev.rows.at[sm->topo.nodes.at[node].row];
+
+	if (step)
+		return w->item && doubt_port(sm, node, step, r);
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_SWITCH_INFO, 0);
+	r->question = Q_AUDIT_SWITCH;
+	if (row->rft && row->rft->dflt_known) {
+		r->target = sm_target_block(node, row->rft->nblocks);
+		r->question = Q_AUDIT_RANDOM;
+	}
+	return true;
+}
+
+static bool doubt_turn(struct sm *sm, uint32_t node, uint32_t turn, struct sm_req *r)
+{
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_SLVL_TABLE, turn);
+	r->target = sm_target_turn(node, turn >> 8, turn & 0xff);
+	r->question = Q_AUDIT_TURN;
+	return true;
+}
+
+/* Step 0, 1 and so on of what has to be read; false: no more. A device that is not there holds nothing. */
+static bool doubt_make(struct sm *sm, const struct sm_written *w, uint32_t step, struct sm_req *r)
+{
+	uint32_t node = map64_get(&sm->topo.by_guid, w->guid);
+	bool sw = node != MAP_NONE && sm->topo.nodes.at[node].type == IBA_NODE_SWITCH;
+
+	if (node == MAP_NONE || sm->topo.nodes.at[node].fab == FAB_NONE)
+		return false;
+	if (w->attr_id == IBA_ATTR_SWITCH_INFO)
+		return sw && doubt_switch(sm, node, w, step, r);
+	if (step)
+		return false;
+	if (w->attr_id == IBA_ATTR_PORT_INFO)
+		return doubt_port(sm, node, w->item, r);
+	return sw && (w->attr_id == IBA_ATTR_SLVL_TABLE ? doubt_turn(sm, node, w->item, r)
+							: doubt_block(sm, node, w, r));
+}
+
+static bool audit_doubt_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
+{
+	for (; at->node < sm->audit.doubts.n; at->node++, at->step = 0) {
+		struct sm_doubt *d = &sm->audit.doubts.at[at->node];
+
+		d->settled = sm->core.now >= d->until;
+		if (doubt_make(sm, &d->what, at->step, r)) {
+			at->step++;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- what was set twice, where the subnet doubles SMPs ---- */
 
 static bool audit_port_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 {
@@ -26,6 +122,7 @@ static bool audit_port_next(struct sm *sm, struct sm_cursor *at, struct sm_req *
 	while ((port = sm_link_port_next(sm, at)) != NONE)
 		if (sm->topo.ports.at[port].order.set_in == sm->audit.generation) {
 			sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, port);
+			r->question = Q_AUDIT_PORT;
 			return true;
 		}
 	return false;
@@ -37,13 +134,11 @@ static bool audit_block_next(struct sm *sm, struct sm_cursor *at, struct sm_req 
 
 	while (sm_block_next(sm, at, &sw, &block)) {
 		node = sm->topo.node_of[sm->topo.fab->switches[sw]];
-		if (!sm_row_block(sm, sm->topo.nodes.at[node].row, block) ||
-		    sm->dev.rows.at[sm->topo.nodes.at[node].row].known[block] !=
+		if (sm_row_block(sm, sm->topo.nodes.at[node].row, block) &&
+		    sm->dev.rows.at[sm->topo.nodes.at[node].row].sets[block].again ==
 			    sm->audit.generation)
-			continue;
-		sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_LFT, block);
-		r->target = sm_target_block(node, block);
-		return true;
+			return doubt_block(sm, node, &(struct sm_written){0, block, IBA_ATTR_LFT},
+					   r);
 	}
 	return false;
 }
@@ -57,29 +152,22 @@ static bool audit_turn_next(struct sm *sm, struct sm_cursor *at, struct sm_req *
 		return false;
 	t = &sm->dev.turns.at[at->step++];
 	node = sm->topo.node_of[sm->topo.fab->switches[t->sw]];
-	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_SLVL_TABLE,
-		    (uint32_t)t->in << 8 | t->out);
-	r->target = sm_target_turn(node, t->in, t->out);
-	return true;
+	return doubt_turn(sm, node, (uint32_t)t->in << 8 | t->out, r);
 }
 
-static const struct {
-	bool (*next)(struct sm *sm, struct sm_cursor *at, struct sm_req *r);
-	enum sm_question question;
-} audits[AUDIT_END] = {
-	[AUDIT_PORTS] = {audit_port_next, Q_AUDIT_PORT},
-	[AUDIT_BLOCKS] = {audit_block_next, Q_AUDIT_BLOCK},
-	[AUDIT_RANDOM] = {sm_rft_audit_next, Q_AUDIT_RANDOM},
-	[AUDIT_TURNS] = {audit_turn_next, Q_AUDIT_TURN},
+static bool (*const audits[AUDIT_END])(struct sm *sm, struct sm_cursor *at, struct sm_req *r) = {
+	[AUDIT_DOUBTS] = audit_doubt_next, [AUDIT_PORTS] = audit_port_next,
+	[AUDIT_BLOCKS] = audit_block_next, [AUDIT_RANDOM] = sm_rft_audit_next,
+	[AUDIT_TURNS] = audit_turn_next,
 };
 
 static bool audit_next(struct sm *sm, struct sm_req *r)
 {
-	for (; sm->run.audit.what < AUDIT_END; sm->run.audit.what++) {
-		if (audits[sm->run.audit.what].next(sm, &sm->run.audit.at, r)) {
-			r->question = audits[sm->run.audit.what].question;
+	unsigned end = sm->audit.all && sm->routes.tables ? AUDIT_END : AUDIT_DOUBTS + 1;
+
+	for (; sm->run.audit.what < end; sm->run.audit.what++) {
+		if (audits[sm->run.audit.what](sm, &sm->run.audit.at, r))
 			return true;
-		}
 		sm->run.audit.at = (struct sm_cursor){0};
 	}
 	return false;
@@ -87,22 +175,41 @@ static bool audit_next(struct sm *sm, struct sm_req *r)
 
 /* ---- answers ---- */
 
+static bool has_link(const struct sm *sm, const struct sm_port *p)
+{
+	const struct fab *f = sm->topo.fab;
+
+	return p->num &&
+	       f->ports[fab_port_id(f, sm->topo.nodes.at[p->node].fab, p->num)].peer != FAB_NONE;
+}
+
+/* A port without a link in the snapshot was not set: it is read because a change may have been hidden. */
 static bool port_as_set(struct sm *sm, uint32_t port, const uint8_t *data)
 {
+	const struct sm_port *p = &sm->topo.ports.at[port];
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	return pi.state == IBA_PORT_ACTIVE && (!sm_is_endport(sm, &sm->topo.ports.at[port]) ||
-					       pi.lid == sm->topo.ports.at[port].pi.lid);
+	if (has_link(sm, p) ? pi.state != IBA_PORT_ACTIVE
+			    : (pi.state == IBA_PORT_DOWN) != (p->pi.state == IBA_PORT_DOWN))
+		return false;
+	return !sm_is_endport(sm, p) || pi.lid == p->pi.lid;
+}
+
+static bool switch_as_set(const struct sm *sm, uint32_t node, const uint8_t *data)
+{
+	struct iba_switch_info si;
+
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	return si.linear_top == sm->topo.nodes.at[node].si.linear_top;
 }
 
 /* The next round starts from what the device holds. */
 static bool block_as_set(struct sm *sm, struct sm_target t, const uint8_t *data)
 {
-	uint32_t sw = sm->topo.fab->switch_index[sm->topo.nodes.at[t.node].fab];
+	const uint8_t *has = sm_row_block(sm, sm->topo.nodes.at[t.node].row, t.item);
 
-	if (!memcmp(rt_row(sm->routes.tables, sw) + (size_t)t.item * IBA_LFT_BLOCK, data,
-		    IBA_LFT_BLOCK))
+	if (has && !memcmp(has, data, IBA_LFT_BLOCK))
 		return true;
 	sm_row_set(sm, sm->topo.nodes.at[t.node].row, t.item, data);
 	return false;
@@ -118,7 +225,7 @@ enum { MENDED_A_ROUND = 64, MISMATCHES_A_ROUND = 256 };
 static enum sm_outcome mend(struct sm *sm, const struct sm_txn *t)
 {
 	sm_round_again(sm);
-	sm->audit.mending |= t->question != Q_AUDIT_PORT;
+	sm->audit.mending |= t->question != Q_AUDIT_PORT && t->question != Q_AUDIT_SWITCH;
 	sm_unfinished(sm);
 	if (sm->core.round.restarts > MENDED_A_ROUND) {
 		sm_full_discovery_needed(sm);
@@ -139,7 +246,8 @@ static bool as_set(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		return sm_rft_audit(sm, t, data);
 	if (t->question == Q_AUDIT_TURN)
 		return sm_turn_as_set(sm, t->target, data);
-	ok = port_as_set(sm, t->target.port, data);
+	ok = t->question == Q_AUDIT_PORT ? port_as_set(sm, t->target.port, data)
+					 : switch_as_set(sm, t->target.node, data);
 	if (!ok)
 		sm_full_discovery_needed(sm);
 	return ok;
@@ -156,7 +264,9 @@ static enum sm_outcome audit_recv(struct sm *sm, const struct sm_txn *t, const u
 
 static enum sm_outcome audit_done(struct sm *sm)
 {
-	(void)sm;
+	if (sm->run.audit.all_settled)
+		sm->audit.all = false;
+	sm_audit_read(sm);
 	return SM_DONE;
 }
 

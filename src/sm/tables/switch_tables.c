@@ -48,8 +48,24 @@ static void row_room(struct sm_row *r, uint32_t nblocks)
 		return;
 	r->lft = mem_resize(r->lft, nblocks, IBA_LFT_BLOCK);
 	r->known = mem_resize(r->known, nblocks, 1);
+	r->sets = mem_resize(r->sets, nblocks, sizeof(*r->sets));
 	memset(r->known + r->nblocks, 0, nblocks - r->nblocks);
+	memset(r->sets + r->nblocks, 0, (nblocks - r->nblocks) * sizeof(*r->sets));
 	r->nblocks = nblocks;
+}
+
+/* Set anew in this round or the one before: a late copy of the earlier Set may undo this one. */
+static void note_set(struct sm *sm, struct sm_row *r, uint32_t block, const uint8_t *data)
+{
+	struct sm_block_sets *s = &r->sets[block];
+	bool same = r->known[block] &&
+		    !memcmp(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
+
+	if (s->last && (uint8_t)(sm->audit.generation - s->last) <= 1 && !same) {
+		s->again = sm->audit.generation;
+		sm_audit_rewrote(sm);
+	}
+	s->last = sm->audit.generation;
 }
 
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
@@ -57,14 +73,12 @@ void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data
 	struct sm_row *r = &sm->dev.rows.at[row];
 
 	row_room(r, block + 1);
-	if (r->known[block] && (uint8_t)(sm->audit.generation - r->known[block]) <= 1 &&
-	    memcmp(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0)
-		sm_audit_rewrote(sm);
+	note_set(sm, r, block, data);
 	memcpy(r->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK);
 	r->known[block] = sm->audit.generation;
 }
 
-/* As if it had been set long ago: the audit covers only what this SM set. */
+/* As if it had been set long ago. */
 void sm_row_read(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data)
 {
 	struct sm_row *r = &sm->dev.rows.at[row];
@@ -160,6 +174,7 @@ void sm_rows_free(struct sm *sm)
 	for (size_t i = 0; i < sm->dev.rows.n; i++) {
 		free(sm->dev.rows.at[i].lft);
 		free(sm->dev.rows.at[i].known);
+		free(sm->dev.rows.at[i].sets);
 		sm_rft_free(sm->dev.rows.at[i].rft);
 	}
 	vec_free(&sm->dev.rows);

@@ -15,12 +15,18 @@
  * What a switch is known to hold: the linear table as acknowledged, block by block, and its rank in
  * the up/down graph of that table. Kept by GUID, so that it outlives discoveries.
  */
+struct sm_block_sets {
+	uint8_t last;  /* audit.generation of its last Set; 0: there was none */
+	uint8_t again; /* audit.generation when it was last set anew soon after an earlier Set */
+};
+
 struct sm_row {
 	uint64_t guid, rank; /* UINT64_MAX: none */
 	uint32_t nblocks;
 	uint8_t *lft;
-	uint8_t *known;	    /* by block: 0, or audit.generation when it was set */
-	bool fresh;	    /* it restarted empty: a block that is not known is empty */
+	uint8_t *known;		    /* by block: 0, or audit.generation when it was set */
+	struct sm_block_sets *sets; /* by block, whether it is known or not */
+	bool fresh;		    /* it restarted empty: a block that is not known is empty */
 	struct sm_rft *rft; /* instead of a linear table; see random_tables.h. NULL: has one */
 	uint32_t noff;	    /* turns of it in dev.off */
 };
@@ -84,13 +90,35 @@ union sm_running {
 	} activate;
 	struct {
 		struct sm_cursor at;
-		enum { AUDIT_PORTS, AUDIT_BLOCKS, AUDIT_RANDOM, AUDIT_TURNS, AUDIT_END } what;
+		enum {
+			AUDIT_DOUBTS,
+			AUDIT_PORTS,
+			AUDIT_BLOCKS,
+			AUDIT_RANDOM,
+			AUDIT_TURNS,
+			AUDIT_END
+		} what;
+		bool all_settled; /* no copy can be under way any more */
 	} audit;
 };
 
+/* Copies of a Set may be under way: whatever was set since, one may undo it. */
+struct sm_doubt {
+	struct sm_written what;
+	time_ps until; /* no copy arrives any more */
+	bool settled;  /* the running audit reads it after that */
+};
+
 struct sm_auditing {
-	bool trouble; /* a Set was carried out twice, or may be */
-	bool copies;  /* a Set was repeated or answered twice: copies may still arrive */
+	VEC(struct sm_doubt) doubts;
+	struct map64 doubt_by; /* from a hash of what was written to its place in doubts */
+	/*
+	 * The subnet doubles SMPs of its own accord. Then a Set that was not repeated may have a copy too: what
+	 * was set twice is read as well.
+	 */
+	bool doubling; /* it was seen to, at any time */
+	bool all;      /* and what was set twice in this round is still to be read */
+	time_ps all_until;
 	bool rewrote; /* blocks were set twice not long ago: a late copy may undo the second */
 	bool mending; /* the audit found a mismatch in tables: only those blocks are sent again */
 	uint8_t generation; /* of the round, 1..255 and again */
@@ -147,13 +175,19 @@ bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data);
 
 /* read_back.c: the audit */
 void sm_audit_init(struct sm *sm);
-void sm_audit_round(struct sm *sm);   /* a round begins */
-void sm_audit_never(struct sm *sm);   /* none is due */
-void sm_audit_doubled(struct sm *sm); /* a Set may be carried out twice, or late */
+void sm_audit_free(struct sm *sm);
+void sm_audit_round(struct sm *sm); /* a round begins */
+void sm_audit_never(struct sm *sm); /* none is due */
+/* Copies of a Set may be carried out late, until then: see sm_copies_until(). */
+void sm_audit_doubt(struct sm *sm, struct sm_written what, time_ps until);
+void sm_audit_doubling(struct sm *sm, time_ps until); /* the subnet doubled an SMP */
+bool sm_audit_open(const struct sm *sm);	      /* something is still to be read back */
+void sm_audit_read(struct sm *sm); /* an audit ends: what it settled is not in doubt any more */
+void sm_audit_forget(struct sm *sm);
 void sm_audit_rewrote(struct sm *sm);
 void sm_audit_mended(struct sm *sm); /* more than single blocks changes now */
 void sm_audit_time_back(struct sm *sm, time_ps by);
-bool sm_audit_wanted(struct sm *sm); /* at the end of a round */
+bool sm_audit_wanted(struct sm *sm, time_ps until); /* at the end of a round */
 
 /* tables_state.c */
 void sm_tables_free(struct sm *sm);

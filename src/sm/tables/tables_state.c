@@ -19,6 +19,7 @@ void sm_tables_forget(struct sm *sm)
 	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
 		sm_row_forget(sm, i);
 	sm_disabled_clear(sm);
+	sm_audit_forget(sm);
 }
 
 void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
@@ -41,5 +42,9 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
 
 void sm_port_set_in_round(struct sm *sm, uint32_t port)
 {
-	sm->topo.ports.at[port].order.set_in = sm->audit.generation;
+	struct sm_port_order *o = &sm->topo.ports.at[port].order;
+
+	if (o->set_in && (uint8_t)(sm->audit.generation - o->set_in) <= 1)
+		sm_audit_rewrote(sm);
+	o->set_in = sm->audit.generation;
 }
