@@ -84,7 +84,7 @@ killed_at_rest()
 	rm -f state.db.fabric
 	sm_start --state state.db || return 1
 	i=0
-	until [ -s state.db.fabric ] && [ "$(dd if=state.db.fabric bs=1 skip=8 count=1 2> /dev/null | od -An -tu1)" -eq 1 ]; do
+	until [ -s state.db.fabric ] && [ "$(dd if=state.db.fabric bs=8 skip=1 count=1 2> /dev/null | tr -d "\\0")" = complete ]; do
 		[ $i -lt 100 ] || { echo "nothing was written" && return 1; }
 		i=$((i + 1))
 		sleep 0.1
@@ -94,7 +94,7 @@ killed_at_rest()
 	sm_once --state state.db > said && few
 }
 
-# One byte says that it holds no more; a file of another time, or cut short, is not used either.
+# A damaged mark says nothing; a file of another time, or cut short, is not used either.
 not_believed()
 {
 	for harm in 'printf "\0" | dd of=state.db.fabric bs=1 seek=8 conv=notrunc' \
