@@ -4,12 +4,13 @@
  * command. Way in: cmd_sm. Does not manage anything: src/run does.
  */
 #include "cli/cli.h"
+#include "cli/print_election.h"
 #include "cli/print_phases.h"
 #include "run/run.h"
 
 static struct {
 	const char *config;
-	bool check, print, schema, once, foreground, phases, dot;
+	bool check, print, schema, once, foreground, phases, election, dot;
 } o;
 
 /* ---- options over the file ---- */
@@ -137,8 +138,10 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 		settings_schema(&out);
 		return cli_write("-", &out);
 	}
-	if (o.dot && !o.phases)
-		return cli_bad("--dot is for --print-phases");
+	if (o.dot && !o.phases && !o.election)
+		return cli_bad("--dot is for --print-phases and --print-election");
+	if (o.election)
+		return print_election(o.dot);
 	if (o.phases)
 		return print_phases(o.dot);
 	if (o.check)
@@ -167,8 +170,10 @@ static const struct cli_opt opts[] = {
 	 .help = "print the JSON Schema of the configuration, and end"},
 	{.name = "print-phases", .type = CLI_FLAG, .dst = &o.phases,
 	 .help = "print the manager's phases and what follows each, and end"},
+	{.name = "print-election", .type = CLI_FLAG, .dst = &o.election,
+	 .help = "print what the manager does upon each event in each SMInfo state, and end"},
 	{.name = "dot", .type = CLI_FLAG, .dst = &o.dot,
-	 .help = "with --print-phases: as a drawing for Graphviz"},
+	 .help = "with --print-phases and --print-election: as a drawing for Graphviz"},
 	{.name = "once", .letter = '1', .type = CLI_FLAG, .dst = &o.once,
 	 .help = "end when the subnet is up, with a summary on standard output"},
 	{.name = "foreground", .letter = 'f', .type = CLI_FLAG, .dst = &o.foreground,
@@ -193,6 +198,7 @@ const struct cli_cmd cmd_sm = {
 		    "weft sm --config /etc/weft/weft.yaml --check-config\n"
 		    "weft sm --device mlx5_0 --port 1\n"
 		    "weft sm --print-phases --dot > phases.dot\n"
+		    "weft sm --print-election\n"
 		    "weft sm --transport ibsim --server lab0 --once --json | jq .took_us\n",
 	.opts = opts,
 	.settings = SETTING_FOR_SM,

@@ -211,15 +211,24 @@ const struct setting settings_table[] = {
 		 "priority among managers; the highest is master"),
 	 UINT(sm.priority, 0, 15)},
 	{MANAGER("election", "sm_key", "sm-key",
-		 "SM_Key in SMInfo; OpenSM ignores managers whose key is not its own, which is 1 by "
-		 "default"),
+		 "SM_Key that orders of other managers must carry, never shown to others; 0: any "
+		 "order is obeyed. OpenSM's is 1 by default"),
 	 .kind = SETTING_HEX, AT(sm.sm_key), .daemon = "0x1", .arg = "KEY"},
 	{MANAGER("election", "poll", "election-poll",
-		 "time between two polls of the master by a standby manager"),
+		 "time between two polls of the master by a standby manager; after poll times "
+		 "tries + 1 at most it takes over"),
 	 TIME(sm.standby_poll_ps, 10 * PS_PER_MS, 86400 * PS_PER_S, 1)},
 	{MANAGER("election", "tries", "election-tries",
 		 "unanswered polls after which a standby manager takes over"),
 	 UINT(sm.standby_tries, 1, 100)},
+	{MANAGER("election", "settle", "election-settle",
+		 "time that a master waits for a master of lower rank to hand over, or for its own "
+		 "hand-over to be accepted"),
+	 TIME(sm.settle_ps, 10 * PS_PER_MS, 3600 * PS_PER_S, 1)},
+	{MANAGER("election", "pause", "election-pause",
+		 "a master that did not run for longer asks who is master before it sets anything; "
+		 "keep it below the time after which a standby takes over; 0: never"),
+	 TIME(sm.stall_ps, 0, 3600 * PS_PER_S, 1)},
 
 	{DAEMON("files", "state", "state",
 		"SQLite file that keeps LIDs and keys over a restart; auto: in the state directory"),

@@ -15,6 +15,7 @@
 
 #include "route/route.h"
 #include "sm/core/phase_table.h"
+#include "sm/election/election_table.h"
 
 /* ---- how it is to behave ---- */
 
@@ -25,6 +26,7 @@ enum sm_exploration { SM_EXPLORE_PROPAGATION, SM_EXPLORE_BFS };
  * found by name; a mechanism names one of each. sm_mechanisms[] holds the combinations that have
  * names of their own; any other is a copy with fields changed.
  */
+struct sm;
 struct sm_part; /* what the SM does in one phase: private */
 
 struct sm_discovery {
@@ -134,9 +136,11 @@ struct sm_config {
 	bool distrust; /* with read_back: another SM may have written what devices hold. LIDs are those seeded, and every SL-to-VL table is read, which takes many SMPs */
 	bool names;    /* NodeDescriptions are requested while the SM is idle */
 	bool contest;  /* the SM asks other SMs; the one of highest rank is master */
-	uint64_t sm_key; /* in every SMInfo: OpenSM ignores SMs with a key other than its own */
+	uint64_t sm_key;	 /* orders to this SM must have it; 0: any order is obeyed */
 	time_ps standby_poll_ps; /* how often a standby SM polls the master, */
 	unsigned standby_tries;	 /* and after how many polls without a response it takes over */
+	time_ps settle_ps; /* how long a master waits for a master of lower rank to hand over */
+	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -153,6 +157,8 @@ enum sm_event_kind {
 	SM_EV_ROUTES,	/* the routes that out.compute requested */
 	SM_EV_PROGRESS, /* more LIDs of the tables are computed: routes.epoch and .ready */
 	SM_EV_SWEEP,	/* sweep now */
+	SM_EV_HANDOVER, /* hand the subnet over to the manager with this GUID; 0: to the best */
+	SM_EV_RESYNC,	/* trust nothing: discover and read back everything */
 };
 
 struct sm_routes {
@@ -171,6 +177,7 @@ struct sm_event {
 	time_ps now;
 	const uint8_t *mad; /* SM_EV_SMP and SM_EV_LOST: IBA_MAD_SIZE bytes */
 	uint16_t slid;
+	uint64_t guid; /* SM_EV_HANDOVER */
 	struct sm_routes routes;
 };
 
@@ -253,6 +260,39 @@ struct sm_transition {
 extern const struct sm_transition sm_transitions[];
 extern const size_t sm_ntransitions;
 
+/* ---- the election among managers, see election_table.h ---- */
+
+enum { SM_NSM_STATES = 4 }; /* enum iba_sm_state */
+
+enum sm_election_event {
+#define SM_EVENT_ENUM(event, name, text) SM_EVENT_##event,
+	SM_ELECTION_EVENTS(SM_EVENT_ENUM)
+#undef SM_EVENT_ENUM
+		SM_NELECTION_EVENTS
+};
+
+enum sm_election_action {
+#define SM_ACTION_ENUM(action, name, text) SM_ACTION_##action,
+	SM_ELECTION_ACTIONS(SM_ACTION_ENUM)
+#undef SM_ACTION_ENUM
+		SM_NELECTION_ACTIONS
+};
+
+struct sm_election_row {
+	enum iba_sm_state state;
+	enum sm_election_event event;
+	enum sm_election_action action;
+	enum iba_sm_state next;
+};
+
+const struct sm_election_row *sm_election_row(enum iba_sm_state s, enum sm_election_event e);
+const char *sm_election_event_name(enum sm_election_event e);
+const char *sm_election_event_text(enum sm_election_event e);
+const char *sm_election_action_name(enum sm_election_action a);
+const char *sm_election_action_text(enum sm_election_action a);
+/* How often a manager met this event in this state. */
+uint64_t sm_election_taken(const struct sm *sm, enum iba_sm_state s, enum sm_election_event e);
+
 enum sm_cause {
 	SM_CAUSE_START,
 	SM_CAUSE_SWEEP,
@@ -319,6 +359,10 @@ enum sm_note_kind {
 	SM_NOTE_NAME,	      /* about a device whose NodeDescription is new */
 	SM_NOTE_STATE,	      /* state */
 	SM_NOTE_OTHER_SM,     /* other, about its port */
+	SM_NOTE_HANDING_OVER, /* election, about the manager that gets the subnet */
+	SM_NOTE_TAKING_OVER,  /* election, about the manager that had it */
+	SM_NOTE_ORDER,	      /* election: an order that was refused, about its sender */
+	SM_NOTE_STALLED,      /* election */
 	SM_NOTE_NKINDS
 };
 
@@ -374,6 +418,11 @@ struct sm_note {
 			enum iba_sm_state state;
 			uint8_t priority;
 		} other;
+		struct {
+			uint64_t from, to; /* port GUIDs of managers; 0: not known */
+			uint32_t order;
+			uint64_t ms;
+		} election;
 	};
 };
 
@@ -385,8 +434,6 @@ struct sm_actions {
 };
 
 /* ---- life ---- */
-
-struct sm;
 
 struct sm *sm_new(const struct sm_config *c);
 void sm_free(struct sm *sm); /* no worker may be computing for it any more */
@@ -460,6 +507,7 @@ struct sm_status {
 	uint32_t held; /* ports of switches that change too often: both ends of a link count */
 	uint64_t smps[SM_NPURPOSES]; /* requests sent since the start, repetitions included */
 	uint64_t retries, timeouts, late, bad, traps;
+	uint64_t orders_refused;       /* Set(SMInfo): wrong SM_Key, wrong state, not true */
 	uint64_t sweeps, clean_sweeps; /* finished; finished without a change */
 	time_ps last_sweep_start;      /* of the last clean one */
 	bool change_pending;
@@ -467,6 +515,20 @@ struct sm_status {
 };
 
 void sm_status(const struct sm *sm, struct sm_status *st);
+
+/* Managers on the subnet, as far as this one knows. */
+struct sm_manager {
+	uint64_t guid;	    /* of its port */
+	uint64_t node_guid; /* 0: its port was not discovered */
+	uint8_t priority;
+	enum iba_sm_state state; /* when it last answered */
+	bool own, silent;	 /* silent: it did not answer when it was last asked */
+};
+/* The n-th, this one first; false: there are no more. */
+bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m);
+uint64_t sm_master_guid(const struct sm *sm); /* port GUID of the master; 0: not known */
+/* Whether SM_EV_HANDOVER would begin a hand-over: 0, or -EINVAL with e filled. */
+int sm_handover_check(const struct sm *sm, uint64_t guid, struct err *e);
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */

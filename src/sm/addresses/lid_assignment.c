@@ -79,8 +79,7 @@ void sm_lid_assign_deferred(struct sm *sm)
 	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
 
 	sm_all_devices_met(sm);
-	if (sm->election.state == IBA_SM_DISCOVERING)
-		sm_state_set(sm, IBA_SM_MASTER);
+	sm_election_event(sm, SM_EVENT_COMPLETE, (struct sm_met){0});
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (sm->topo.nodes.at[n].ask.uncleared)
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);

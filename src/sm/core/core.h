@@ -77,6 +77,8 @@ enum sm_question {
 	Q_AUDIT_SWITCH,
 };
 
+struct sm_way;
+
 /* A part describes what it wants to send; the dispatcher makes it an SMP. Owner: the part that sends. */
 struct sm_req {
 	enum iba_method method;
@@ -87,7 +89,8 @@ struct sm_req {
 	uint8_t extra_hop; /* one more port behind the path; 0: none */
 	bool keyed;	   /* m_key instead of cfg.m_key */
 	uint64_t m_key;
-	uint16_t lid; /* not 0: LID-routed instead */
+	uint16_t lid;		 /* not 0: LID-routed instead */
+	const struct sm_way *by; /* not NULL: these hops instead, from the SM's port */
 	enum sm_question question;
 	struct sm_target target;
 	uint8_t data[IBA_SMP_DATA_SIZE];

@@ -52,7 +52,8 @@ void sm_pump(struct sm *sm)
 	for (;;) {
 		const struct sm_part *part = sm_part_now(sm);
 
-		if (!part || sm->core.now < sm->core.hold_until)
+		sm_election_send(sm);
+		if (!part || sm->core.now < sm->core.hold_until || sm_election_checking(sm))
 			return;
 		if (sm->core.hold_until)
 			sm_phase_hold(sm, 0);
@@ -76,7 +77,12 @@ void sm_response(struct sm *sm, const struct sm_event *ev)
 	const struct sm_part *part = sm_part_now(sm);
 	struct sm_txn *t = sm_txn_find(sm, ev->mad), copy;
 	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
+	enum sm_outcome o;
 
+	if (sm_election_response(sm, ev, &o)) {
+		apply(sm, o);
+		return;
+	}
 	if (!t || t->attr_id != iba_smp_attr_id(ev->mad)) {
 		sm_count(sm, SM_COUNT_LATE);
 		sm_txn_stray(sm, ev->mad);
@@ -101,7 +107,7 @@ void sm_lost(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_txn *t = sm_txn_find(sm, ev->mad);
 
-	if (!t)
+	if (sm_election_lost(sm, ev) || !t)
 		return;
 	sm_txn_expire(sm, t);
 	sm_overdue(sm);
@@ -113,7 +119,8 @@ void sm_overdue(struct sm *sm)
 	time_ps next = TIME_NEVER;
 	struct sm_txn *t, copy;
 
-	if (sm->core.now < sm->txn.next_deadline)
+	/* What was sent before a pause is not sent again before the manager has asked who is master. */
+	if (sm->core.now < sm->txn.next_deadline || sm_election_checking(sm))
 		return;
 	while ((t = sm_txn_overdue(sm, &at, &next))) {
 		if (sm_txn_repeat(sm, t)) {

@@ -14,14 +14,15 @@ void sm_config_default(struct sm_config *c)
 		.sweep_factor = 100,		 /* what the thesis's evaluations use */
 		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
 		.activate_by_lid = false,
-		.priority = 1,
 		.drain_ps = PS_PER_MS,
 		.ahead_switches = 128,
 		.ahead_bytes = 64u << 20,
 		.flap_ps = 60 * PS_PER_S,
 		.hold_ps = 30 * PS_PER_S,
-		.standby_poll_ps = 10 * PS_PER_S, /* as OpenSM */
+		.standby_poll_ps = 150 * PS_PER_MS, /* a dead master is missed within 750 ms */
 		.standby_tries = 4,
+		.settle_ps = 3 * PS_PER_S,
+		.stall_ps = 300 * PS_PER_MS, /* half the time after which a standby takes over */
 		.mechanism = *sm_mechanism_find("weft"),
 	};
 }
@@ -126,6 +127,7 @@ struct sm *sm_new(const struct sm_config *c)
 	sm_sweep_init(sm);
 	sm_audit_init(sm);
 	sm_discovery_init(sm);
+	sm_election_init(sm);
 	return sm;
 }
 

@@ -94,6 +94,18 @@ static const struct row {
 		{FIELD("from", SM_STATE, state.from), FIELD("to", SM_STATE, state.to)}},
 	[SM_NOTE_OTHER_SM] = {{"other_sm", RECORD_NOTICE, "another SM at {node}: {state}, priority {priority}"},
 		{ABOUT("node"), FIELD("state", SM_STATE, other.state), FIELD("priority", COUNT, other.priority)}},
+	[SM_NOTE_HANDING_OVER] = {{"handing_over", RECORD_NOTICE,
+		"hands the subnet over from SM {from} to SM {to}[ at {node}]"},
+		{FIELD("from", GUID, election.from), FIELD("to", GUID, election.to), ABOUT("node")}},
+	[SM_NOTE_TAKING_OVER] = {{"taking_over", RECORD_NOTICE,
+		"SM {to} takes the subnet over from SM {from}[ at {node}]"},
+		{FIELD("from", GUID, election.from), FIELD("to", GUID, election.to), ABOUT("node")}},
+	[SM_NOTE_ORDER] = {{"order_refused", RECORD_WARNING,
+		"refused order {order} of SM {from}[ at {node}]: wrong SM_Key, wrong state, or not confirmed by its sender"},
+		{FIELD("order", COUNT, election.order), FIELD("from", GUID, election.from), ABOUT("node")}},
+	[SM_NOTE_STALLED] = {{"stalled", RECORD_WARNING,
+		"the manager did not run for {ms} ms; it asks who is master before it sets anything"},
+		{FIELD("ms", COUNT, election.ms)}},
 };
 /* clang-format on */
 

@@ -24,7 +24,8 @@
 	X(AUDIT, "audit", audit, "reads back what was set when SMPs were lost or doubled")        \
 	X(READY, "ready", ready, "at rest")                                                       \
 	X(SWEEP, "sweep", sweep, "asks every switch for changes")                                 \
-	X(STANDBY, "standby", standby, "polls the master; another manager is in charge")
+	X(STANDBY, "standby", standby, "polls the master; another manager is in charge")          \
+	X(SETTLE, "settle", settle, "settles with another master which one stays; sets nothing")
 
 /* outcome, name, what it means */
 #define SM_OUTCOMES(X)                                                                            \
@@ -38,6 +39,7 @@
 	X(DOUBTFUL, "doubtful", "a Set may have been carried out twice or late")                  \
 	X(DUE, "due", "a sweep is due")                                                           \
 	X(REFUSED, "refused", "devices refused, or routes failed verification: wait and retry")   \
+	X(RIVAL, "rival", "another manager is master, or is to be")                               \
 	X(OUTRANKED, "outranked", "another manager is or becomes the master")
 
 /* in this phase, upon this outcome, goes on with this phase */
@@ -48,43 +50,68 @@
 	X(DISCOVER, UNCHANGED, READY)      \
 	X(DISCOVER, CHANGED, DISCOVER)     \
 	X(DISCOVER, OUTRANKED, STANDBY)    \
+	X(DISCOVER, RIVAL, SETTLE)         \
 	X(CONFIGURE, DONE, COMPUTE)        \
 	X(CONFIGURE, CHANGED, DISCOVER)    \
 	X(CONFIGURE, REFUSED, READY)       \
+	X(CONFIGURE, RIVAL, SETTLE)        \
+	X(CONFIGURE, OUTRANKED, STANDBY)   \
 	X(COMPUTE, DONE, DEACTIVATE)       \
 	X(COMPUTE, CHANGED, DISCOVER)      \
 	X(COMPUTE, REFUSED, READY)         \
+	X(COMPUTE, RIVAL, SETTLE)          \
+	X(COMPUTE, OUTRANKED, STANDBY)     \
 	X(DEACTIVATE, DONE, JOIN)          \
 	X(DEACTIVATE, CHANGED, DISCOVER)   \
 	X(DEACTIVATE, REFUSED, READY)      \
+	X(DEACTIVATE, RIVAL, SETTLE)       \
+	X(DEACTIVATE, OUTRANKED, STANDBY)  \
 	X(JOIN, DONE, TABLES)              \
 	X(JOIN, CHANGED, DISCOVER)         \
 	X(JOIN, REFUSED, READY)            \
+	X(JOIN, RIVAL, SETTLE)             \
+	X(JOIN, OUTRANKED, STANDBY)        \
 	X(TABLES, DONE, RESTORE)           \
 	X(TABLES, CHANGED, DISCOVER)       \
 	X(TABLES, REFUSED, READY)          \
+	X(TABLES, RIVAL, SETTLE)           \
+	X(TABLES, OUTRANKED, STANDBY)      \
 	X(RESTORE, DONE, ARM)              \
 	X(RESTORE, CHANGED, DISCOVER)      \
 	X(RESTORE, REFUSED, READY)         \
+	X(RESTORE, RIVAL, SETTLE)          \
+	X(RESTORE, OUTRANKED, STANDBY)     \
 	X(ARM, DONE, ACTIVATE)             \
 	X(ARM, CHANGED, DISCOVER)          \
 	X(ARM, REFUSED, READY)             \
+	X(ARM, RIVAL, SETTLE)              \
+	X(ARM, OUTRANKED, STANDBY)         \
 	X(ACTIVATE, DONE, READY)           \
 	X(ACTIVATE, STAGED, COMPUTE)       \
 	X(ACTIVATE, DOUBTFUL, AUDIT)       \
 	X(ACTIVATE, CHANGED, DISCOVER)     \
 	X(ACTIVATE, REFUSED, READY)        \
+	X(ACTIVATE, RIVAL, SETTLE)         \
+	X(ACTIVATE, OUTRANKED, STANDBY)    \
 	X(AUDIT, DONE, READY)              \
 	X(AUDIT, CHANGED, DISCOVER)        \
 	X(AUDIT, REFUSED, READY)           \
+	X(AUDIT, RIVAL, SETTLE)            \
+	X(AUDIT, OUTRANKED, STANDBY)       \
 	X(READY, DUE, SWEEP)               \
 	X(READY, DOUBTFUL, AUDIT)          \
 	X(READY, CHANGED, DISCOVER)        \
+	X(READY, RIVAL, SETTLE)            \
 	X(READY, OUTRANKED, STANDBY)       \
 	X(SWEEP, UNCHANGED, READY)         \
 	X(SWEEP, NOTICED, DISCOVER)        \
 	X(SWEEP, CHANGED, DISCOVER)        \
-	X(STANDBY, CHANGED, DISCOVER)
+	X(SWEEP, RIVAL, SETTLE)            \
+	X(SWEEP, OUTRANKED, STANDBY)       \
+	X(STANDBY, CHANGED, DISCOVER)      \
+	X(SETTLE, CHANGED, DISCOVER)       \
+	X(SETTLE, UNCHANGED, READY)        \
+	X(SETTLE, OUTRANKED, STANDBY)
 /* clang-format on */
 
 #endif

@@ -163,7 +163,7 @@ void sm_phase_apply(struct sm *sm, enum sm_outcome o)
 	if (o == SM_CHANGED)
 		round_begin(sm, c->trigger.cause, c->trigger.about);
 	/* A change is looked into whatever is under way, and questions of spare time wait. */
-	if (o == SM_CHANGED || c->phase == SM_READY)
+	if (o == SM_CHANGED || o == SM_RIVAL || c->phase == SM_READY)
 		sm_forget_outstanding(sm);
 	assert(sm->txn.outstanding == 0);
 	enter(sm, to);

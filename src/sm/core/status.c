@@ -46,6 +46,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->epoch = sm->topo.epoch;
 	st->nodes = sm->topo.fab ? sm->topo.fab->nnodes : 0;
 	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;
+	st->orders_refused = sm->election.refused;
 	st->held = (uint32_t)sm->damp.held.n;
 	st->change_pending = sm->core.change_pending || sm->sweep.retry_at != TIME_NEVER ||
 			     (sm_audit_open(sm) && sm->topo.fab);

@@ -41,6 +41,7 @@ static enum sm_outcome due_now(struct sm *sm)
 
 static void on_wake(struct sm *sm)
 {
+	sm_phase_apply(sm, sm_election_due(sm));
 	if (sm->txn.outstanding) {
 		sm_txns_extend(sm);
 		sm_overdue(sm);
@@ -53,16 +54,14 @@ static time_ps wake_time(const struct sm *sm)
 {
 	time_ps t = sm->txn.outstanding ? sm->txn.next_deadline : TIME_NEVER;
 
+	if (sm_election_checking(sm)) /* all else waits */
+		return sm_election_wake(sm);
 	if (sm->core.phase == SM_READY)
 		t = MIN(MIN(t, sm_damp_due(sm)),
 			MIN(sm->sweep.next, MIN(sm->sweep.retry_at, sm->audit.due)));
-	else if (sm->core.phase == SM_STANDBY)
-		t = sm->election.state == IBA_SM_STANDBY && !sm->txn.outstanding
-			    ? MIN(t, sm->election.poll_at)
-			    : t;
 	else if (sm->core.hold_until)
 		t = MIN(t, sm->core.hold_until);
-	return t;
+	return MIN(t, sm_election_wake(sm));
 }
 
 /* Time never goes back; a pause of the process shows as a step that comes after its wake-up. */
@@ -83,14 +82,14 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	out->compute.epoch = 0;
 	sm->core.out = out;
 	clock_take(sm, ev->now);
+	sm_phase_apply(sm, sm_election_stalled(sm));
 	switch (ev->kind) {
 	case SM_EV_START:
 		if (sm->core.phase != SM_OFF) {
 			rc = -EINVAL;
 			break;
 		}
-		sm_state_set(sm, IBA_SM_DISCOVERING);
-		sm_phase_apply(sm, sm_changed(sm, SM_CAUSE_START, SM_ABOUT_NOTHING));
+		sm_phase_apply(sm, sm_election_start(sm));
 		break;
 	case SM_EV_SMP:
 		on_smp(sm, ev);
@@ -110,6 +109,12 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	case SM_EV_SWEEP:
 		if (sm->core.phase == SM_READY)
 			sm_phase_apply(sm, SM_DUE);
+		break;
+	case SM_EV_HANDOVER:
+		sm_phase_apply(sm, sm_user_handover(sm, ev->guid));
+		break;
+	case SM_EV_RESYNC:
+		sm_phase_apply(sm, sm_election_resync(sm));
 		break;
 	}
 	sm_pump(sm);

@@ -185,8 +185,10 @@ static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct
 	struct sm_way way = {0};
 	uint8_t *m = s->mad;
 
-	if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE &&
-	    sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
+	if (r->by)
+		way = *r->by;
+	else if (sm->cfg.plain && r->attr_id != IBA_ATTR_NOTICE &&
+		 sm_way_instead(sm, lid ? lid : path.via, more, &way)) {
 		if (lid) /* all of it was to go by LID */
 			path.n = 0;
 		lid = path.via = 0;

@@ -38,8 +38,9 @@ static void local_change(struct sm *sm, const struct iba_notice *n)
 			continue;
 		if (d.local_changes & IBA_CHANGED_NODE_DESC)
 			sm_name_ask_again(sm, sm->topo.nodes.at[sm->topo.ports.at[p].node].guid);
-		if (sm->cfg.contest && d.cap_mask & IBA_CAP_IS_SM && sm->core.phase == SM_READY)
-			sm_election_ask(sm, p);
+		if (sm->cfg.contest && d.cap_mask & IBA_CAP_IS_SM &&
+		    sm->election.state == IBA_SM_MASTER)
+			sm_election_ask_port(sm, p);
 	}
 }
 

@@ -52,7 +52,8 @@ struct sm_discovering {
 	enum sm_discovery_end end;
 	unsigned findings; /* of enum sm_finding */
 	enum sm_arrival arrival;
-	bool all_met; /* every device was met: no LID in use can turn up any more */
+	bool distrust; /* until this round ends, as cfg.distrust */
+	bool all_met;  /* every device was met: no LID in use can turn up any more */
 	VEC(uint32_t)
 	suspects; /* nodes that reported a change, or failed, since the last discovery */
 	uint32_t restarts;
@@ -101,6 +102,8 @@ bool sm_is_excluded(const struct sm *sm, uint64_t guid);
 void sm_arrive(struct sm *sm);		  /* what devices hold may be another manager's work */
 void sm_adopt(struct sm *sm, bool found); /* tables were found in the switches, or not */
 void sm_all_devices_met(struct sm *sm);
+void sm_distrust(struct sm *sm); /* the next round trusts no device */
+bool sm_is_distrustful(const struct sm *sm);
 
 /* questions.c: the queue */
 void sm_ask_node(struct sm *sm, enum sm_question q, uint32_t node);

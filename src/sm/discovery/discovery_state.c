@@ -72,6 +72,16 @@ void sm_adopt(struct sm *sm, bool found)
 		sm->disc.arrival = found ? SM_ADOPTING : SM_TAKING_OVER;
 }
 
+void sm_distrust(struct sm *sm)
+{
+	sm->disc.distrust = true;
+}
+
+bool sm_is_distrustful(const struct sm *sm)
+{
+	return sm->cfg.distrust || sm->disc.distrust;
+}
+
 void sm_all_devices_met(struct sm *sm)
 {
 	sm->disc.all_met = true;

@@ -250,7 +250,8 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 	if (has_restarted(sm, n))
 		sm_row_restarted(sm, node->row);
 	/* Port 0 shows which SM manages the switch: while that matters it is read first. */
-	node->ask.waits = sm_contest_open(sm) && !sm->topo.ports.at[node->first_port].ask.asked;
+	node->ask.waits =
+		sm_election_reads_port0_first(sm) && !sm->topo.ports.at[node->first_port].ask.asked;
 	if (node->ask.waits)
 		port_ask(sm, node->first_port);
 	else
@@ -406,6 +407,12 @@ enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const ui
 	}
 	if (t->question == Q_SM_INFO)
 		return sm_other_manager(sm, t->target.port, data);
+	if (t->question == Q_PORT_INFO) {
+		enum sm_outcome o = sm_election_port_seen(sm, t->target.port, data);
+
+		if (o != SM_GOING_ON)
+			return o;
+	}
 	recv_one(sm, t, data);
 	return SM_GOING_ON;
 }

@@ -83,6 +83,8 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 {
 	sm->disc.end = SM_END_COMPLETE;
 	sm->disc.arrival = SM_SETTLED;
+	sm->disc.distrust = false;
+	sm_election_round_ended(sm);
 	if (!sm->core.round.end) {
 		if (is_no_round(sm, in_vain))
 			sm_round_drop(sm);
@@ -114,6 +116,12 @@ static enum sm_outcome ready_begin(struct sm *sm)
 /* A sweep that is due asks all switches, those that reported a change among them. */
 static enum sm_outcome ready_due(struct sm *sm)
 {
+	enum sm_outcome o = sm_handover_due(sm);
+
+	if (o != SM_GOING_ON)
+		return o;
+	if (sm_election_reread_due(sm))
+		return sm_changed(sm, SM_CAUSE_HANDOVER, SM_ABOUT_NOTHING);
 	if (sm_is_partial(&sm->disc) && sm->core.now >= sm->sweep.next)
 		return SM_DUE;
 	if (sm->core.change_pending)
@@ -125,22 +133,18 @@ static enum sm_outcome ready_due(struct sm *sm)
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
 	sm_ahead_request(sm);
-	return sm_election_next(sm, r) || sm_names_next(sm, r);
+	return sm_names_next(sm, r);
 }
 
 static enum sm_outcome ready_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	if (t->attr_id != IBA_ATTR_NODE_DESC)
-		return t->method == IBA_GET ? sm_other_manager(sm, t->target.port, data)
-					    : sm_handover_accepted(sm, t);
 	sm_names_recv(sm, t, data);
 	return SM_GOING_ON;
 }
 
 static enum sm_outcome ready_fail(struct sm *sm, const struct sm_txn *t)
 {
-	if (t->attr_id == IBA_ATTR_NODE_DESC)
-		sm_names_fail(sm, t);
+	sm_names_fail(sm, t);
 	return SM_GOING_ON;
 }
 

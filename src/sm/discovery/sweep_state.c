@@ -19,6 +19,7 @@ void sm_retry_never(struct sm *sm)
 void sm_sweep_start(struct sm *sm)
 {
 	sm->sweep.start = sm->core.now;
+	sm_election_sweep(sm);
 	sm_round_mark(sm);
 }
 

@@ -6,7 +6,7 @@
  * to-VL tables takes more SMPs than all the rest: so a switch is marked before its turns are
  * disabled, and unmarked when they are enabled again. The mark is the lowest bit of SubnetTimeOut
  * of its port 0, which is read anyway and does no harm. Where marks cannot be trusted
- * (cfg.distrust) all tables are read.
+ * (sm_is_distrustful()) all tables are read.
  */
 #include "sm/manager.h"
 
@@ -83,7 +83,7 @@ void sm_takeover_ports(struct sm *sm, uint32_t node)
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
 	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm),
-	     all = sm->cfg.distrust && sm_is_taking_over(&sm->disc);
+	     all = sm_is_distrustful(sm) && sm_is_taking_over(&sm->disc);
 
 	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_saved_turns(sm, node))
 		return;
@@ -106,7 +106,7 @@ void sm_takeover_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t
 	 * Another SM may have written it: a VL that the port does not have drops packets as VL15
 	 * does.
 	 */
-	if (is.vl[0] == IBA_VL_SUBN || (sm->cfg.distrust && live && is.vl[0] >= live))
+	if (is.vl[0] == IBA_VL_SUBN || (sm_is_distrustful(sm) && live && is.vl[0] >= live))
 		sm_disabled_add(sm, sm->topo.nodes.at[node].guid, turn >> 8 & 0xff, turn & 0xff,
 				true);
 }
@@ -115,19 +115,20 @@ void sm_takeover_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t
 
 /*
  * Until discovery completes, an apparently free LID may be in use. A port keeps its LID if no
- * other port was met with it; all others wait. Where devices are not trusted, a known port keeps
- * the LID it is known by, and an unknown port takes none that is assigned: it may be that very
- * device under a false GUID.
+ * other port was met with it; all others wait. Where devices are not trusted, and where two subnets
+ * join, a known port keeps the LID it is known by, and an unknown port takes none that is assigned:
+ * it may be that very device under a false GUID, or have the LID from another master.
  */
 bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc)
 {
+	bool ours = sm_is_distrustful(sm) || sm_election_keeps_lids(sm);
 	unsigned had;
 
 	if ((!sm_is_taking_over(&sm->disc) && !sm_contest_open(sm)) || sm->disc.all_met)
 		return false;
-	if (sm->cfg.distrust && sm_lid_of(sm, p->guid, &had) && had == lmc)
+	if (ours && sm_lid_of(sm, p->guid, &had) && had == lmc)
 		return sm_contest_open(sm);
-	if (sm->cfg.distrust && !sm_lid_free(sm, p->pi.lid, lmc))
+	if (ours && !sm_lid_free(sm, p->pi.lid, lmc))
 		return true;
 	return p->pi.lmc != lmc || !sm_lid_claim(sm, p->guid, lmc, p->pi.lid) ||
 	       sm_contest_open(sm);
@@ -143,7 +144,6 @@ void sm_takeover_begin(struct sm *sm)
 		sm->disc.arrival =
 			!sm->cfg.read_back ? SM_ARRIVING : MAX(sm->disc.arrival, SM_TAKING_OVER);
 	sm->disc.all_met = false;
-	sm_election_ask_none(sm); /* every port is asked anyway */
 	if (arriving && (sm->cfg.read_back || sm->cfg.contest))
 		sm_lid_own_unknown(sm); /* another SM may have changed it */
 	/*

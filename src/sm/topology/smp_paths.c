@@ -100,6 +100,12 @@ bool sm_route_home(const struct sm *sm, uint32_t node)
 	return walk(sm, node, sm->lids.own, sm_own_port(sm));
 }
 
+void sm_way_add(struct sm_way *w, uint8_t port)
+{
+	if (w->n < IBA_MAX_HOPS)
+		w->hops[w->n++] = port;
+}
+
 static uint32_t has_lid(const struct sm *sm, uint32_t endport, uint16_t lid)
 {
 	const struct iba_port_info *pi = &sm->topo.ports.at[endport].pi;

@@ -150,6 +150,7 @@ struct sm_way {
 	uint8_t hops[IBA_MAX_HOPS + 1], n;
 	bool active; /* all of its links are */
 };
+void sm_way_add(struct sm_way *w, uint8_t port); /* one more hop, up to IBA_MAX_HOPS */
 /*
  * For cfg.plain: a directed path instead of the LID-routed one, with `more` hops to follow;
  * false, and w empty: the LID-routed one works, or no other is known.

@@ -115,6 +115,18 @@ static const struct {
 	{{.kind = SM_NOTE_OTHER_SM, .about = PORT, .other = {IBA_SM_STANDBY, 3}},
 	 "another SM at leaf0_3 port 7: Standby, priority 3",
 	 "{" NODE_JSON ",\"port\":7,\"state\":\"Standby\",\"priority\":3}"},
+	{{.kind = SM_NOTE_HANDING_OVER, .about = PORT, .election = {.from = 0x31, .to = 0x11}},
+	 "hands the subnet over from SM 0x0000000000000031 to SM 0x0000000000000011 at leaf0_3 port 7",
+	 "{\"from\":\"0x0000000000000031\",\"to\":\"0x0000000000000011\"," NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_TAKING_OVER, .election = {.from = 0x11, .to = 0x31}},
+	 "SM 0x0000000000000031 takes the subnet over from SM 0x0000000000000011",
+	 "{\"from\":\"0x0000000000000011\",\"to\":\"0x0000000000000031\"}"},
+	{{.kind = SM_NOTE_ORDER, .about = PORT, .election = {.from = 0x11, .order = IBA_SM_DISABLE}},
+	 "refused order 3 of SM 0x0000000000000011 at leaf0_3 port 7: wrong SM_Key, wrong state, or not confirmed by its "
+	 "sender",
+	 "{\"order\":3,\"from\":\"0x0000000000000011\"," NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_STALLED, .election = {.ms = 1700}},
+	 "the manager did not run for 1700 ms; it asks who is master before it sets anything", "{\"ms\":1700}"},
 };
 /* clang-format on */
 

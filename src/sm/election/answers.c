@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What other managers answer, and what follows when they do not. State: none of its own. Ways in:
+ * sm_election_response(), sm_election_due(). Does not act: election.c, polling.c and handover.c do.
+ */
+#include "sm/manager.h"
+
+/* ---- answers ---- */
+
+static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint8_t *data)
+{
+	const struct sm_other *known = sm_other_find(sm, a->to.guid);
+	bool was_master = !known || known->state == IBA_SM_MASTER;
+	struct iba_sm_info si;
+	struct sm_other *o;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (a->to.guid && si.guid != a->to.guid) /* another manager is there now */
+		return a->kind == SM_ASK_POLL ? sm_poll_missed(sm) : SM_GOING_ON;
+	if (!si.guid || si.guid == sm_own_guid(sm))
+		return SM_GOING_ON;
+	o = sm_other_learn(sm, &a->to, &si);
+	if (a->kind == SM_ASK_VERIFY)
+		return sm_handover_verified(sm, o, was_master);
+	if (a->kind != SM_ASK_POLL && sm->election.state == IBA_SM_STANDBY)
+		return SM_GOING_ON; /* of others a standby only keeps the list */
+	return sm_poll_answered(sm, o);
+}
+
+/* It answered: the state of a manager, what the own port holds, or an order that it accepted. */
+static enum sm_outcome answered(struct sm *sm, const struct sm_ask *a, const uint8_t *data)
+{
+	switch (a->kind) {
+	case SM_ASK_INFO:
+	case SM_ASK_POLL:
+	case SM_ASK_VERIFY:
+		return on_info(sm, a, data);
+	case SM_ASK_OWN_PORT:
+		return sm_own_port_answered(sm, data);
+	case SM_ASK_HANDOVER:
+		return sm_election_event(sm, SM_EVENT_ACCEPTED, (struct sm_met){.at = &a->to});
+	case SM_ASK_ACKNOWLEDGE:
+		break;
+	}
+	return SM_GOING_ON;
+}
+
+/* It did not answer, or refused. */
+static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool refused)
+{
+	struct sm_other *o = sm_other_find(sm, a->to.guid);
+
+	if (o && !refused && a->kind != SM_ASK_ACKNOWLEDGE)
+		o->silent = true;
+	switch (a->kind) {
+	case SM_ASK_POLL:
+		return sm_poll_missed(sm);
+	case SM_ASK_HANDOVER:
+		return sm_handover_failed(sm, &a->to, refused);
+	case SM_ASK_INFO:
+	case SM_ASK_VERIFY:
+	case SM_ASK_OWN_PORT:
+	case SM_ASK_ACKNOWLEDGE:
+		break;
+	}
+	return SM_GOING_ON;
+}
+
+bool sm_election_response(struct sm *sm, const struct sm_event *ev, enum sm_outcome *o)
+{
+	struct sm_flight *f = sm_flight_of(sm, ev->mad);
+	uint16_t status = iba_smp_status(ev->mad) & 0x7fff;
+	struct sm_ask a;
+
+	if (!f)
+		return false;
+	a = f->ask;
+	sm_flight_land(f);
+	*o = status ? unanswered(sm, &a, true) : answered(sm, &a, iba_smp_data_const(ev->mad));
+	sm_check_answered(sm);
+	return true;
+}
+
+bool sm_election_lost(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_flight *f = sm_flight_of(sm, ev->mad);
+
+	if (f && f->ask.kind != SM_ASK_POLL) /* the next poll is soon enough */
+		f->deadline = sm->core.now;
+	return f != NULL;
+}
+
+static enum sm_outcome overdue(struct sm *sm)
+{
+	for (unsigned i = 0; i < SM_FLIGHTS; i++) {
+		struct sm_flight *f = &sm->election.flights[i];
+		enum sm_outcome o;
+		struct sm_ask a;
+
+		if (!f->used || sm->core.now < f->deadline)
+			continue;
+		if (sm_flight_repeat(sm, f))
+			continue;
+		a = f->ask;
+		sm_flight_land(f);
+		o = unanswered(sm, &a, false);
+		sm_check_answered(sm);
+		if (o != SM_GOING_ON)
+			return o;
+	}
+	return SM_GOING_ON;
+}
+
+/* ---- when ---- */
+
+enum sm_outcome sm_election_due(struct sm *sm)
+{
+	struct sm_election *e = &sm->election;
+	enum sm_outcome o = overdue(sm);
+
+	if (o != SM_GOING_ON)
+		return o;
+	if (sm->core.now >= e->check_until)
+		e->check_until = TIME_NEVER;
+	if (sm->core.now >= e->settle_until)
+		return sm_settle_overdue(sm);
+	if (sm->core.now >= e->poll_at) {
+		e->poll_at = sm->core.now + sm->cfg.standby_poll_ps;
+		sm_election_ask(sm, SM_ASK_POLL, &e->polled);
+	}
+	return SM_GOING_ON;
+}
+
+/* ---- in discovery ---- */
+
+enum sm_outcome sm_other_manager(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	struct sm_contact at = sm_contact_port(sm, port);
+	struct iba_sm_info si;
+	struct sm_other *o;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	o = sm_other_learn(sm, &at, &si);
+	return sm_election_event(sm, sm_other_event(sm, o), (struct sm_met){.at = &o->at});
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Requests of the election: a few at a time, beside the requests of the running phase. State: election.asks
+ * and election.flights. Ways in: sm_election_ask(), sm_election_send(). Does not read answers: answers.c
+ * does.
+ */
+#include "sm/manager.h"
+
+/* TIDs that no transaction of a phase has: generation, this bit, slot. */
+enum { TID_ELECTION = 0x2000, TID_SLOTS = 0xfff };
+
+/* ---- what is to be sent ---- */
+
+static bool is_asked(const struct sm *sm, enum sm_ask_kind kind, const struct sm_contact *to)
+{
+	const struct sm_election *e = &sm->election;
+
+	for (size_t i = 0; i < e->asks.n; i++)
+		if (e->asks.at[i].kind == kind && e->asks.at[i].to.guid == to->guid &&
+		    e->asks.at[i].to.port == to->port)
+			return true;
+	for (unsigned i = 0; i < SM_FLIGHTS; i++)
+		if (e->flights[i].used && e->flights[i].ask.kind == kind &&
+		    e->flights[i].ask.to.guid == to->guid && e->flights[i].ask.to.port == to->port)
+			return true;
+	return false;
+}
+
+void sm_election_ask(struct sm *sm, enum sm_ask_kind kind, const struct sm_contact *to)
+{
+	if (sm->election.asks.n < SM_ASKS && !is_asked(sm, kind, to))
+		vec_push(&sm->election.asks, (struct sm_ask){kind, *to});
+}
+
+void sm_election_ask_port(struct sm *sm, uint32_t port)
+{
+	struct sm_contact c = sm_contact_port(sm, port);
+
+	sm_election_ask(sm, SM_ASK_INFO, &c);
+}
+
+void sm_election_ask_none(struct sm *sm)
+{
+	sm->election.asks.n = 0;
+	for (unsigned i = 0; i < SM_FLIGHTS; i++) {
+		sm->election.flights[i].used = false;
+		sm->election.flights[i].gen++;
+	}
+}
+
+void sm_election_sweep(struct sm *sm)
+{
+	struct sm_contact own = {.port = NONE};
+
+	if (!sm->cfg.contest || sm->election.state != IBA_SM_MASTER)
+		return;
+	sm_election_ask(sm, SM_ASK_OWN_PORT, &own);
+	for (size_t i = 0; i < sm->election.others.n; i++) {
+		struct sm_other *o = &sm->election.others.at[i];
+
+		if (o->state != IBA_SM_MASTER) /* one that refused a hand-over may accept it now */
+			o->defiant = false;
+		sm_election_ask(sm, SM_ASK_INFO, &o->at);
+	}
+}
+
+/* ---- requests ---- */
+
+void sm_info_make(const struct sm *sm, struct iba_sm_info *si)
+{
+	uint64_t acts = sm->election.responses;
+
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		acts += sm->core.st.smps[i];
+	*si = (struct iba_sm_info){.guid = sm_own_guid(sm),
+				   .act_count = (uint32_t)acts,
+				   .priority = (uint8_t)sm_election_priority(sm),
+				   .state = (uint8_t)sm->election.state};
+}
+
+static void make_order(struct sm *sm, struct sm_req *r, enum iba_sm_order order)
+{
+	struct iba_sm_info si;
+
+	sm_info_make(sm, &si);
+	si.sm_key = sm->cfg.sm_key; /* it proves that the order comes from a friend */
+	iba_sm_info_put(&si, r->data);
+	r->attr_mod = order;
+}
+
+static bool make(struct sm *sm, const struct sm_ask *a, struct sm_req *r)
+{
+	bool order = a->kind == SM_ASK_HANDOVER || a->kind == SM_ASK_ACKNOWLEDGE;
+
+	memset(r, 0, sizeof(*r));
+	r->method = order ? IBA_SET : IBA_GET;
+	r->purpose = SM_FOR_SWEEP;
+	if (a->kind == SM_ASK_OWN_PORT) {
+		if (!sm->topo.nodes.n)
+			return false;
+		sm_req_port(sm, r, IBA_GET, SM_FOR_SWEEP, sm_own_port(sm));
+		return true;
+	}
+	if (!sm_contact_usable(sm, &a->to))
+		return false;
+	sm_contact_address(sm, &a->to, r);
+	r->attr_id = IBA_ATTR_SM_INFO;
+	r->attr_mod = 0;
+	if (order)
+		make_order(sm, r,
+			   a->kind == SM_ASK_HANDOVER ? IBA_SM_HANDOVER : IBA_SM_ACKNOWLEDGE);
+	return true;
+}
+
+static uint64_t flight_tid(const struct sm_flight *f, unsigned slot)
+{
+	return (uint32_t)f->gen << 16 | TID_ELECTION | slot;
+}
+
+/* False: it cannot be sent. */
+static bool put_on_wire(struct sm *sm, struct sm_flight *f)
+{
+	time_ps wait = f->ask.kind == SM_ASK_POLL ? sm->cfg.standby_poll_ps
+						  : sm_timeout(sm) << MIN(f->tries, 4);
+	struct sm_req r;
+
+	if (!make(sm, &f->ask, &r))
+		return false;
+	f->tries++;
+	f->deadline = sm->core.now + wait;
+	sm_send_now(sm, &r, flight_tid(f, (unsigned)(f - sm->election.flights)));
+	return true;
+}
+
+static struct sm_flight *free_flight(struct sm *sm)
+{
+	for (unsigned i = 0; i < SM_FLIGHTS; i++)
+		if (!sm->election.flights[i].used)
+			return &sm->election.flights[i];
+	return NULL;
+}
+
+void sm_flight_land(struct sm_flight *f)
+{
+	f->used = false;
+	f->gen++;
+}
+
+void sm_election_send(struct sm *sm)
+{
+	struct sm_election *e = &sm->election;
+	struct sm_flight *f;
+	size_t at = 0;
+
+	while (at < e->asks.n && (f = free_flight(sm))) {
+		f->used = true;
+		f->tries = 0;
+		f->ask = e->asks.at[at++];
+		if (!put_on_wire(sm, f))
+			sm_flight_land(f);
+	}
+	if (at) {
+		memmove(e->asks.at, e->asks.at + at, (e->asks.n - at) * sizeof(*e->asks.at));
+		e->asks.n -= at;
+	}
+}
+
+/* ---- requests under way ---- */
+
+static uint16_t attribute_of(const struct sm_ask *a)
+{
+	return a->kind == SM_ASK_OWN_PORT ? IBA_ATTR_PORT_INFO : IBA_ATTR_SM_INFO;
+}
+
+struct sm_flight *sm_flight_of(struct sm *sm, const uint8_t *mad)
+{
+	uint64_t tid = iba_smp_tid(mad) & 0xffffffff;
+	unsigned slot = tid & TID_SLOTS;
+	struct sm_flight *f = slot < SM_FLIGHTS ? &sm->election.flights[slot] : NULL;
+
+	return f && f->used && flight_tid(f, slot) == tid &&
+			       iba_smp_attr_id(mad) == attribute_of(&f->ask)
+		       ? f
+		       : NULL;
+}
+
+static unsigned most_tries(enum sm_ask_kind kind)
+{
+	return kind == SM_ASK_POLL ? 1 : kind == SM_ASK_HANDOVER ? 4 : 2;
+}
+
+/* Sends it once more; false: it was repeated often enough. */
+bool sm_flight_repeat(struct sm *sm, struct sm_flight *f)
+{
+	return f->tries < most_tries(f->ask.kind) && put_on_wire(sm, f);
+}
+
+/* ---- when ---- */
+
+time_ps sm_election_deadline(const struct sm *sm)
+{
+	time_ps t = TIME_NEVER;
+
+	for (unsigned i = 0; i < SM_FLIGHTS; i++)
+		if (sm->election.flights[i].used)
+			t = MIN(t, sm->election.flights[i].deadline);
+	return t;
+}
+
+void sm_flights_time_back(struct sm *sm, time_ps by)
+{
+	for (unsigned i = 0; i < SM_FLIGHTS; i++)
+		sm_time_shift(&sm->election.flights[i].deadline, by);
+}

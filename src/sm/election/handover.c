@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Handing over, and waiting for another master to hand over: the phase `settle`. State: election.heir,
+ * election.settle_until. Ways in: sm_handover_begin(), sm_settle_await(). Does not rank managers.
+ */
+#include "sm/manager.h"
+
+static enum sm_outcome enter(struct sm *sm)
+{
+	sm->election.settle_until = sm->core.now + sm->cfg.settle_ps;
+	return sm->core.phase == SM_SETTLE ? SM_GOING_ON : SM_RIVAL;
+}
+
+void sm_settle_end(struct sm *sm)
+{
+	sm->election.settle_until = TIME_NEVER;
+	sm->election.heir = (struct sm_contact){.port = NONE};
+	sm->election.later = (struct sm_contact){.port = NONE};
+}
+
+/* Back to what was under way. */
+static enum sm_outcome go_on(struct sm *sm)
+{
+	sm_settle_end(sm);
+	sm_poll_stop(sm);
+	if (sm->core.phase != SM_SETTLE)
+		return SM_GOING_ON;
+	return sm->core.round.end ? SM_UNCHANGED : sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+}
+
+/* ---- handing over ---- */
+
+static bool tables_are_half_written(const struct sm *sm)
+{
+	return sm->core.phase != SM_READY && sm->core.phase != SM_SWEEP &&
+	       sm->core.phase != SM_DISCOVER && sm->core.phase != SM_SETTLE;
+}
+
+/* To a standby when the tables are whole; to a master at once: two must not write. */
+enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to)
+{
+	struct sm_other *o = sm_other_find(sm, to->guid);
+	struct sm_contact heir = *to;
+
+	if (sm->election.heir.guid || (o && o->defiant))
+		return SM_GOING_ON;
+	if (tables_are_half_written(sm) && !(o && o->state == IBA_SM_MASTER)) {
+		sm->election.later = heir;
+		return SM_GOING_ON;
+	}
+	sm_poll_stop(sm);
+	sm_settle_end(sm);
+	sm->election.heir = heir;
+	sm_election_ask(sm, SM_ASK_HANDOVER, &heir);
+	return enter(sm);
+}
+
+enum sm_outcome sm_handover_due(struct sm *sm)
+{
+	struct sm_contact to = sm->election.later;
+
+	if (!to.guid)
+		return SM_GOING_ON;
+	sm->election.later = (struct sm_contact){.port = NONE};
+	return sm_handover_begin(sm, &to);
+}
+
+/* A master of higher rank that refuses stays master all the same: one of the two must stop. */
+enum sm_outcome sm_handover_failed(struct sm *sm, const struct sm_contact *to, bool refused)
+{
+	struct sm_other *o = sm_other_find(sm, to->guid);
+
+	if (sm->election.heir.guid != to->guid)
+		return SM_GOING_ON;
+	if (refused && o && sm_other_event(sm, o) == SM_EVENT_SAW_MASTER_ABOVE)
+		return sm_election_event(sm, SM_EVENT_ACCEPTED, (struct sm_met){.at = to});
+	if (o)
+		o->defiant = true;
+	return go_on(sm);
+}
+
+enum sm_outcome sm_user_handover(struct sm *sm, uint64_t guid)
+{
+	const struct sm_other *o = sm_other_heir(sm, guid);
+	struct sm_contact to;
+
+	if (!o)
+		return SM_GOING_ON;
+	to = o->at;
+	sm_other_find(sm, to.guid)->defiant = false;
+	/* Else the heir would hand the subnet back at once to the higher priority. */
+	sm->election.meek = true;
+	sm->election.meek_priority = o->priority;
+	return sm_election_event(sm, SM_EVENT_USER_HANDOVER, (struct sm_met){.at = &to});
+}
+
+int sm_handover_check(const struct sm *sm, uint64_t guid, struct err *e)
+{
+	if (sm->election.state != IBA_SM_MASTER)
+		return err_set(e, -EINVAL, "this manager is %s; only a master can hand over",
+			       iba_format_word(IBA_FMT_SM_STATE, sm->election.state));
+	if (sm_other_heir(sm, guid))
+		return 0;
+	if (guid)
+		return err_set(e, -EINVAL,
+			       "no standby manager with port GUID 0x%016llx is known; 'weft ctl "
+			       "status' lists them",
+			       (unsigned long long)guid);
+	return err_set(e, -EINVAL, "no standby manager is known to hand over to");
+}
+
+/* ---- taking over ---- */
+
+enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival)
+{
+	const struct sm_other *o = sm_other_find(sm, rival->guid);
+	struct sm_contact c = *rival;
+
+	if (sm->election.heir.guid || sm->election.poll_at != TIME_NEVER || (o && o->defiant))
+		return SM_GOING_ON; /* one after another */
+	sm_poll_start(sm, &c, sm->core.now + sm->cfg.standby_poll_ps);
+	return enter(sm);
+}
+
+/*
+ * The sender of a HANDOVER was asked. If it is Master still, or was not Master before, the order was not
+ * its own.
+ */
+enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bool was_master)
+{
+	struct sm_contact at = o->at;
+
+	if (o->state == IBA_SM_MASTER || !was_master) {
+		sm->election.refused++;
+		return SM_GOING_ON;
+	}
+	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &at});
+}
+
+enum sm_outcome sm_settle_overdue(struct sm *sm)
+{
+	struct sm_contact heir = sm->election.heir, rival = sm->election.polled;
+	struct sm_other *o = sm_other_find(sm, rival.guid);
+
+	if (heir.guid)
+		return sm_handover_failed(sm, &heir, false);
+	if (o)
+		o->defiant = true;
+	return sm_election_event(sm, SM_EVENT_DEFIED, (struct sm_met){.at = &rival});
+}
+
+const struct sm_part sm_part_settle = {0};

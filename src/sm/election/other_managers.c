@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The other managers: which are known, how they are reached, how they rank. State: election.others. Ways in:
+ * sm_other_learn(), sm_contact_*(). Does not send anything, and does not decide what follows.
+ */
+#include "sm/manager.h"
+
+uint64_t sm_own_guid(const struct sm *sm)
+{
+	return sm->topo.nodes.n ? sm->topo.ports.at[sm_own_port(sm)].guid : 0;
+}
+
+/* ---- how they are reached ---- */
+
+/* A full discovery renumbers ports. */
+static bool is_there(const struct sm *sm, const struct sm_contact *c)
+{
+	return c->port < sm->topo.ports.n && c->guid && sm->topo.ports.at[c->port].guid == c->guid;
+}
+
+static uint32_t port_of_guid(const struct sm *sm, uint64_t guid)
+{
+	for (uint32_t p = 0; guid && p < sm->topo.ports.n; p++)
+		if (sm->topo.ports.at[p].guid == guid && sm_in_use(sm, p))
+			return p;
+	return NONE;
+}
+
+struct sm_contact sm_contact_port(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	struct sm_contact c = {.guid = p->guid, .port = port, .lid = p->pi.lid};
+	struct sm_path path = sm_path_to(sm, p);
+
+	for (unsigned i = 0; !path.via && i < path.n; i++)
+		sm_way_add(&c.way, sm->topo.hops.at[path.at + i]);
+	return c;
+}
+
+/* A request carries the way back: the ports at which it entered each device. */
+static void way_back(const uint8_t *mad, struct sm_way *w)
+{
+	const uint8_t *entered = iba_smp_return_path((uint8_t *)mad);
+	unsigned n = iba_smp_hop_cnt(mad);
+
+	if (!iba_smp_is_dr(mad) || iba_smp_dr_slid(mad) != IBA_LID_PERMISSIVE || !n ||
+	    n > IBA_MAX_HOPS)
+		return;
+	for (unsigned i = n; i > 0; i--)
+		sm_way_add(w, entered[i]);
+}
+
+struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *ev, uint64_t guid)
+{
+	struct sm_contact c = {.guid = guid, .port = port_of_guid(sm, guid)};
+
+	way_back(ev->mad, &c.way);
+	if (!iba_smp_is_dr(ev->mad) && ev->slid <= IBA_LID_MAX_UNICAST && sm->lids.own)
+		c.lid = ev->slid;
+	return c;
+}
+
+bool sm_contact_usable(const struct sm *sm, const struct sm_contact *c)
+{
+	return is_there(sm, c) || c->way.n || c->lid;
+}
+
+struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact *c)
+{
+	if (is_there(sm, c))
+		return sm_about_port(sm, c->port);
+	return c->lid ? (struct sm_subject){.kind = SM_ABOUT_LID, .lid = c->lid} : SM_ABOUT_NOTHING;
+}
+
+void sm_contact_address(struct sm *sm, const struct sm_contact *c, struct sm_req *r)
+{
+	if (is_there(sm, c)) {
+		sm_req_port(sm, r, r->method, SM_FOR_SWEEP, c->port);
+		return;
+	}
+	r->target = (struct sm_target){.kind = SM_TARGET_NONE, .node = NONE, .port = NONE};
+	if (c->way.n)
+		r->by = &c->way;
+	else
+		r->lid = c->lid;
+}
+
+/* ---- which are known ---- */
+
+struct sm_other *sm_other_find(struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->election.others.n; i++)
+		if (sm->election.others.at[i].at.guid == guid)
+			return &sm->election.others.at[i];
+	return NULL;
+}
+
+/* The list is bounded: whoever lies about its GUID replaces one that does not answer, or is not kept. */
+static struct sm_other *other_of(struct sm *sm, uint64_t guid)
+{
+	struct sm_other *o = sm_other_find(sm, guid);
+
+	if (o)
+		return o;
+	for (size_t i = 0; sm->election.others.n >= SM_OTHERS && i < SM_OTHERS; i++)
+		if (sm->election.others.at[i].silent)
+			o = &sm->election.others.at[i];
+	if (sm->election.others.n >= SM_OTHERS)
+		o = o ? o : &sm->election.others.at[SM_OTHERS - 1];
+	else
+		vec_push(&sm->election.others, (struct sm_other){0});
+	o = o ? o : &sm->election.others.at[sm->election.others.n - 1];
+	*o = (struct sm_other){.at.guid = guid, .state = UINT8_MAX};
+	return o;
+}
+
+struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
+				const struct iba_sm_info *si)
+{
+	struct sm_other *o = other_of(sm, at->guid ? at->guid : si->guid);
+	uint64_t guid = o->at.guid;
+	bool news = o->state != si->state || o->priority != si->priority;
+
+	o->state = si->state < SM_NSM_STATES ? si->state : IBA_SM_NOT_ACTIVE;
+	o->priority = si->priority;
+	o->silent = false;
+	o->at = *at;
+	o->at.guid = guid;
+	if (!is_there(sm, &o->at))
+		o->at.port = port_of_guid(sm, guid);
+	if (!news)
+		return o;
+	o->defiant = false;
+	sm_note(sm, .kind = SM_NOTE_OTHER_SM, .about = sm_about_contact(sm, &o->at),
+		.other = {(enum iba_sm_state)o->state, o->priority});
+	return o;
+}
+
+/* ---- how they rank ---- */
+
+unsigned sm_election_priority(const struct sm *sm)
+{
+	return sm->election.meek ? MIN(sm->cfg.priority, sm->election.meek_priority)
+				 : sm->cfg.priority;
+}
+
+/* By priority; with equal priorities the lower GUID wins. */
+static bool ranks_above(const struct sm *sm, const struct sm_other *o)
+{
+	unsigned own = sm_election_priority(sm);
+
+	return o->priority != own ? o->priority > own : o->at.guid < sm_own_guid(sm);
+}
+
+enum sm_election_event sm_other_event(const struct sm *sm, const struct sm_other *o)
+{
+	bool above = ranks_above(sm, o);
+
+	switch ((enum iba_sm_state)o->state) {
+	case IBA_SM_MASTER:
+		return above ? SM_EVENT_SAW_MASTER_ABOVE : SM_EVENT_SAW_MASTER_BELOW;
+	case IBA_SM_STANDBY:
+		if (above && o->priority > sm_election_priority(sm))
+			return SM_EVENT_SAW_STANDBY_HIGHER;
+		return above ? SM_EVENT_SAW_STANDBY_ABOVE : SM_EVENT_SAW_STANDBY_BELOW;
+	case IBA_SM_DISCOVERING:
+		return above ? SM_EVENT_SAW_DISCOVERING_ABOVE : SM_EVENT_SAW_DISCOVERING_BELOW;
+	case IBA_SM_NOT_ACTIVE:
+		break;
+	}
+	return SM_EVENT_SAW_NOT_ACTIVE;
+}
+
+static bool is_better(const struct sm_other *a, const struct sm_other *b)
+{
+	return a->priority != b->priority ? a->priority > b->priority : a->at.guid < b->at.guid;
+}
+
+const struct sm_other *sm_other_heir(const struct sm *sm, uint64_t guid)
+{
+	const struct sm_other *best = NULL;
+
+	for (size_t i = 0; i < sm->election.others.n; i++) {
+		const struct sm_other *o = &sm->election.others.at[i];
+
+		if (o->state != IBA_SM_STANDBY || o->silent || (guid && o->at.guid != guid))
+			continue;
+		if (!best || is_better(o, best))
+			best = o;
+	}
+	return best;
+}
+
+/* ---- for others ---- */
+
+static uint64_t node_guid(const struct sm *sm, const struct sm_contact *c)
+{
+	return is_there(sm, c) ? sm->topo.nodes.at[sm->topo.ports.at[c->port].node].guid : 0;
+}
+
+bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m)
+{
+	const struct sm_election *e = &sm->election;
+	const struct sm_other *o;
+
+	*m = (struct sm_manager){.guid = sm_own_guid(sm),
+				 .node_guid = sm->topo.nodes.n ? sm->topo.nodes.at[0].guid : 0,
+				 .priority = (uint8_t)sm_election_priority(sm),
+				 .state = e->state,
+				 .own = true};
+	if (!n)
+		return true;
+	if (n > e->others.n)
+		return false;
+	o = &e->others.at[n - 1];
+	*m = (struct sm_manager){.guid = o->at.guid,
+				 .node_guid = node_guid(sm, &o->at),
+				 .priority = o->priority,
+				 .state = o->state < SM_NSM_STATES ? (enum iba_sm_state)o->state
+								   : IBA_SM_NOT_ACTIVE,
+				 .silent = o->silent};
+	return true;
+}
+
+uint64_t sm_master_guid(const struct sm *sm)
+{
+	if (sm->election.state == IBA_SM_MASTER)
+		return sm_own_guid(sm);
+	return sm->election.state == IBA_SM_STANDBY ? sm->election.polled.guid : 0;
+}

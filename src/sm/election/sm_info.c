@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SMInfo: answers to other managers, and their orders. State: none of its own. Way in: sm_info_answer().
+ * Does not act: election.c does.
+ *
+ * The SM_Key (IBA 14.2.5.13, 14.4.7): an order must carry the key of this manager, and no answer shows that
+ * key, since it cannot be known who asks. OpenSM accepts a key of 0 in an answer, and ignores managers that
+ * show another key than its own. It sends orders to a Standby manager with key 0: so a HANDOVER with key 0 is
+ * taken as a hint, if it comes from the manager that is polled. Any HANDOVER is believed only when its sender
+ * says that it is not Master any more.
+ */
+#include "sm/manager.h"
+
+static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
+{
+	struct iba_sm_info si;
+	struct sm_send s;
+
+	sm->election.responses++;
+	sm_info_make(sm, &si);
+	memcpy(s.mad, ev->mad, IBA_MAD_SIZE);
+	iba_smp_set_method(s.mad, IBA_GET_RESP);
+	iba_smp_set_status(s.mad,
+			   (uint16_t)(status | (iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0)));
+	memset(iba_smp_data(s.mad), 0, IBA_SMP_DATA_SIZE);
+	iba_sm_info_put(&si, iba_smp_data(s.mad));
+	s.slid = sm->lids.own;
+	s.dlid = ev->slid;
+	s.sl = 0;
+	sm_respond(sm, &s);
+}
+
+/* ---- questions ---- */
+
+/* Known as what it is: a manager that polls this one stands by, or discovers. */
+static bool is_known(const struct sm *sm, const struct sm_contact *c)
+{
+	for (size_t i = 0; i < sm->election.others.n; i++) {
+		const struct sm_other *o = &sm->election.others.at[i];
+		const struct sm_contact *at = &o->at;
+
+		if (c->way.n ? at->way.n == c->way.n && !memcmp(at->way.hops, c->way.hops, c->way.n)
+			     : at->lid && at->lid == c->lid)
+			return o->state == IBA_SM_STANDBY && !o->silent;
+	}
+	return false;
+}
+
+/* A manager that nobody reported polls this master: ask it back. Few, so that questions cost little. */
+static void stranger(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_election *e = &sm->election;
+	struct sm_contact c = sm_contact_sender(sm, ev, 0);
+
+	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || !sm_contact_usable(sm, &c) ||
+	    is_known(sm, &c) ||
+	    (e->stranger_at != TIME_NEVER &&
+	     sm->core.now < e->stranger_at + sm->cfg.standby_poll_ps))
+		return;
+	e->stranger_at = sm->core.now;
+	sm_election_ask(sm, SM_ASK_INFO, &c);
+}
+
+/* ---- orders ---- */
+
+static bool is_of_polled(const struct sm *sm, const struct iba_sm_info *si)
+{
+	return sm->election.poll_at != TIME_NEVER && sm->election.polled.guid == si->guid;
+}
+
+/* Whether the sender is who it says: it knows the key, or its word will be checked. */
+static bool is_friend(const struct sm *sm, const struct iba_sm_info *si, unsigned order)
+{
+	if (si->sm_key == sm->cfg.sm_key || !sm->cfg.sm_key)
+		return true;
+	return !si->sm_key && order == IBA_SM_HANDOVER && is_of_polled(sm, si);
+}
+
+static enum sm_election_event event_of(const struct sm *sm, const struct sm_event *ev,
+				       const struct iba_sm_info *si, const struct sm_contact *from)
+{
+	static const enum sm_election_event events[] = {
+		[IBA_SM_HANDOVER] = SM_EVENT_ORDER_HANDOVER,
+		[IBA_SM_ACKNOWLEDGE] = SM_EVENT_ORDER_ACKNOWLEDGE,
+		[IBA_SM_DISABLE] = SM_EVENT_ORDER_DISABLE,
+		[IBA_SM_STAND_BY] = SM_EVENT_ORDER_STAND_BY,
+		[IBA_SM_DISCOVER] = SM_EVENT_ORDER_DISCOVER,
+	};
+	unsigned order = iba_smp_attr_mod(ev->mad);
+
+	if (!sm->cfg.contest || sm->core.phase == SM_OFF || order < IBA_SM_HANDOVER ||
+	    order > IBA_SM_DISCOVER)
+		return SM_EVENT_ORDER_UNKNOWN;
+	if (!is_friend(sm, si, order) || !si->guid || si->guid == sm_own_guid(sm) ||
+	    !sm_contact_usable(sm, from))
+		return SM_EVENT_ORDER_FORGED;
+	if (order == IBA_SM_ACKNOWLEDGE && sm->election.heir.guid == si->guid)
+		return SM_EVENT_ACCEPTED;
+	return events[order];
+}
+
+/* One note a second: a flood of orders must not fill the log. */
+static void note_refused(struct sm *sm, const struct sm_event *ev, const struct iba_sm_info *si,
+			 const struct sm_contact *from)
+{
+	struct sm_election *e = &sm->election;
+
+	if (e->noted_at != TIME_NEVER && sm->core.now < e->noted_at + PS_PER_S)
+		return;
+	e->noted_at = sm->core.now;
+	sm_note(sm, .kind = SM_NOTE_ORDER, .about = sm_about_contact(sm, from),
+		.election = {.from = si->guid, .order = iba_smp_attr_mod(ev->mad)});
+}
+
+static enum sm_outcome obey(struct sm *sm, const struct sm_event *ev)
+{
+	enum sm_election_event event;
+	struct sm_contact from;
+	struct iba_sm_info si;
+	bool ok;
+
+	iba_sm_info_get(&si, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+	from = sm_contact_sender(sm, ev, si.guid);
+	event = event_of(sm, ev, &si, &from);
+	ok = sm_election_row(sm->election.state, event)->action != SM_ACTION_REFUSE;
+	respond(sm, ev, ok ? 0 : IBA_STATUS_BAD_FIELD);
+	if (!ok)
+		note_refused(sm, ev, &si, &from);
+	return sm_election_event(sm, event, (struct sm_met){.at = &from});
+}
+
+enum sm_outcome sm_info_answer(struct sm *sm, const struct sm_event *ev)
+{
+	if (iba_smp_method(ev->mad) == IBA_SET)
+		return obey(sm, ev);
+	respond(sm, ev, 0);
+	stranger(sm, ev);
+	return SM_GOING_ON;
+}
