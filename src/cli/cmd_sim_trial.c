@@ -5,8 +5,10 @@
  */
 #include "base/rng.h"
 #include "cli/cli.h"
+#include "cli/swarm_report.h"
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
+#include "trial/swarm_trial.h"
 
 enum { FEW = 20 }; /* up to so many trials, each has a line; beyond, only those that failed */
 
@@ -14,8 +16,9 @@ static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
-	bool change;
-} o = {.count = 1, .seed = 1};
+	bool change, swarm;
+	struct swarm_opts more; /* of --swarm and --replay */
+} o = {.count = 1, .seed = 1, .more = {.save = "swarm-failures"}};
 
 /* ---- reports ---- */
 
@@ -140,6 +143,20 @@ static unsigned run_trials(struct json *j, uint64_t *hash)
 	return failed;
 }
 
+static int swarm_or_replay(void)
+{
+	if (o.change || o.max_switches || cli_setting_given(NULL) || (o.swarm && o.more.replay))
+		return cli_bad(
+			"--swarm and --replay draw or read everything else: expected one of them "
+			"without --change, --max-switches and settings of the manager");
+	if (o.more.replay)
+		return swarm_replay(&o.more);
+	o.more.seed = o.seed;
+	o.more.count = o.count;
+	o.more.managers = o.more.managers ? o.more.managers : SWARM_MANAGERS;
+	return swarm_trials(&o.more);
+}
+
 static int sim_trial(char **args, unsigned nargs)
 {
 	struct json j = {0};
@@ -148,6 +165,8 @@ static int sim_trial(char **args, unsigned nargs)
 
 	(void)args;
 	(void)nargs;
+	if (o.more.replay || o.swarm)
+		return swarm_or_replay();
 	if (o.change && o.max_switches && o.max_switches < 4)
 		return cli_bad("--change needs 4 switches or more, found --max-switches %u",
 			       o.max_switches);
@@ -183,6 +202,18 @@ static const struct cli_opt trial_opts[] = {
 	 .help = "size of the largest subnet (default 128; with --change 32)"},
 	{.name = "change", .type = CLI_FLAG, .dst = &o.change,
 	 .help = "changes under load, with checks at every change of a device"},
+	{.name = "swarm", .type = CLI_FLAG, .dst = &o.swarm,
+	 .help = "several managers and faults of all kinds, drawn from the seed"},
+	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers, .arg = "K", .min = 1, .max = 16,
+	 .help = "with --swarm: at most so many managers (default 4)"},
+	{.name = "save", .type = CLI_STR, .dst = &o.more.save, .arg = "DIR",
+	 .help = "with --swarm: directory for the shrunk schedules of failing seeds (default swarm-failures)"},
+	{.name = "replay", .type = CLI_STR, .dst = &o.more.replay, .arg = "FILE",
+	 .help = "run this schedule"},
+	{.name = "timeline", .letter = 't', .type = CLI_FLAG, .dst = &o.more.timeline,
+	 .help = "with --replay: print what happens"},
+	{.name = "svg", .type = CLI_STR, .dst = &o.more.svg, .arg = "OUT",
+	 .help = "with --replay: draw every manager's state over time"},
 	{0},
 };
 /* clang-format on */
@@ -200,10 +231,17 @@ const struct cli_cmd cmd_sim_trial = {
 		"by one, together or overlapping. Whenever a device changes, tables, ports and mappings must leave no "
 		"cycle of dependencies, and packets must never deadlock. At the end all physically connected hosts have "
 		"routes to each other, LIDs are unchanged, tables equal those of a computation from scratch, and all "
-		"packets and credits are accounted for.",
+		"packets and credits are accounted for.\n\n"
+		"With --swarm, each seed draws a fabric, several managers and a schedule of faults: crashes, pauses, cuts, "
+		"losses, reboots, a rogue manager and others, without a random half of the kinds. Two masters must not reach "
+		"each other for long, and in the end there is one master in each part, at rest, with a correct subnet. A "
+		"failing seed is shrunk to the shortest schedule that still fails and written to a file; --replay runs such a "
+		"file, tells its story and draws it.",
 	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		    "weft sim trial --seed 42 --max-switches 16 --json\n"
-		    "weft sim trial --change --seed 7 --count 100",
+		    "weft sim trial --change --seed 7 --count 100\n"
+		    "weft sim trial --swarm --seed 1 --count 20\n"
+		    "weft sim trial --replay pause.schedule --timeline --svg story.svg",
 	.opts = trial_opts,
 	.settings = SETTING_FOR_TRIAL,
 	.min_args = 0,

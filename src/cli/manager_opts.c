@@ -119,10 +119,8 @@ static int make_seats(const struct fab *f, struct lab_config *c)
 	}
 	if (!n)
 		return CLI_OK;
-	if (seats[0].start)
-		return cli_bad("--sm '%.60s': the first manager starts at power-on, found a time",
-			       manager_o.sm.at[0]);
 	c->sm_node = seats[0].node;
+	c->sm_start = seats[0].start;
 	c->sm.priority = seats[0].sm.priority;
 	c->seats = seats + 1;
 	c->nseats = n - 1;

@@ -72,7 +72,7 @@ struct lab *lab_new(const struct fab *f, const struct lab_config *c, struct err 
 	l->cfg.sim.smi_ps = c->cpu->smi_ps;
 	l->cfg.sim.sma_ps = c->cpu->sma_ps;
 	l->sim = sim_new(f, &l->cfg.sim);
-	lab_manager_add(l, n, &l->cfg.sm);
+	lab_seat_add(l, &(struct lab_seat){n, l->cfg.sm, c->sm_start});
 	l->lead = l->managers.at[0];
 	l->cfg.sm.port = l->lead->cfg.port;
 	for (unsigned i = 0; i < c->nseats; i++)

@@ -42,6 +42,7 @@ struct lab_config {
 	unsigned
 		threads; /* for routes, verification and packets; 0: automatic; changes no result */
 	node_id sm_node; /* FAB_NONE: the first host of the largest part, or any node */
+	time_ps sm_start; /* when the first manager starts; 0: at power-on */
 	/* More managers, read by lab_new() only: runs and the verdict then refer to the master. */
 	const struct lab_seat *seats;
 	unsigned nseats;

@@ -8,7 +8,7 @@
 #
 # Covers: weft.c, cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_draw.c,
 # topo_output.c, cmd_route_compute.c, cmd_route_verify.c, route_report.c, cmd_sim.c, cmd_sim_run.c,
-# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, load_opts.c, load_report.c, load_series.c,
+# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, load_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
 # cmd_sim_change.c, cmd_sim_up.c, report_opts.c
 #
@@ -318,6 +318,8 @@ sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us
 sim change net.txt --rate 10000 --each-switch activation --detection traps
 sim trial --change --max-switches 4
 sim trial --max-switches 4
+sim trial --swarm --seed 2 --managers 2
+sim trial --replay two.schedule --svg two.svg
 sim run net.txt --load 10% --duration 200us
 sim run net.txt --load 50% --of-saturation --duration 100us
 sim run net.txt --load 10% --duration 200us --nodes --links --discards
@@ -328,6 +330,8 @@ sim saturate net.txt net.txt --points 1 --warmup 10us --duration 500us
 mad decode smp.hex
 END
 }
+printf '%s\n' 'fabric ring 4' 'manager S-0002000000000001' 'manager S-0002000000000003' 'at 60ms pause 0' \
+	'at 70ms continue 0' > two.schedule
 # SubnGet(NodeInfo), routed by LID
 awk 'BEGIN { printf "01010101"; for (i = 4; i < 256; i++) printf i == 17 ? "11" : "00" }' > smp.hex
 
@@ -436,6 +440,16 @@ several_managers()
 		and .master == .managers[1].guid and .state == "active" and .verified' out > /dev/null || { cat out && false; }
 }
 ok "of three managers the one with the highest priority is master" several_managers
+
+# A schedule is replayed with the same trace, told and drawn; a broken one names its line.
+replayed()
+{
+	"$bin" sim trial --replay two.schedule --timeline --svg story.svg > story || return 1
+	"$bin" sim trial --replay two.schedule --json > out || return 1
+	grep -q 'FAULT *pause 0' story && grep -q 'Discovering to Master' story && grep -q 'paused' story.svg &&
+		[ "$(jq -r .trace_hash out)" = "0x$(sed -n 's/.*hash //p' story)" ] || { cat story out && false; }
+}
+ok "a schedule is replayed, told and drawn" replayed
 
 # SMPs of a bring-up of the thesis's example of 15 nodes by the mechanism of the thesis.
 example15()

@@ -39,6 +39,7 @@ struct devices {
 	VEC(struct port_client) clients;
 	uint32_t *client_of; /* by port: 1 + place in clients, 0: none. A switch's is at port 0 */
 	struct rng fault_rng;
+	struct sim_tamper tamper;
 	struct sim_stats stats;
 	/* express mode only */
 	uint32_t walk_head, walk_tail; /* packets that have not been moved yet */

@@ -134,15 +134,26 @@ time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes); /* at the
  * GUIDs and names; ids are new. */
 struct fab *sim_snapshot(const struct sim *s);
 
-/* ---- express mode: faults of links, counters ---- */
+/* ---- an agent that lies ---- */
+
+/* Called with each response of an agent before it is sent; it may change the MAD. */
+struct sim_tamper {
+	void (*respond)(void *ctx, node_id n, uint8_t *mad);
+	void *ctx;
+};
+void sim_set_tamper(struct sim *s, struct sim_tamper t);
+
+/* ---- faults of links; not with the data plane ---- */
 
 struct sim_link_fault {
 	uint64_t loss_q32;  /* probability of 2^32 that a packet is lost, in each direction */
-	uint16_t loss_attr; /* only MADs of this attribute; 0: all packets */
+	uint16_t loss_attr; /* only MADs of this attribute; 0: all packets; in express mode only */
 	time_ps latency_ps; /* one way */
 };
 void sim_set_link_fault(struct sim *s, port_id p, const struct sim_link_fault *t); /* both ends */
 void sim_get_link_fault(const struct sim *s, port_id p, struct sim_link_fault *t);
+
+/* ---- express mode: counters ---- */
 
 /* Counters of a port as the PMA reports them: 64 bits, limited to the width of each attribute
  * there. */

@@ -303,5 +303,12 @@ void sma_handle(struct sim *s, node_id n, struct pkt *p)
 	status = answer(&r, method, attr_id);
 	if (hide && attr_id == IBA_ATTR_PORT_INFO && !status)
 		memset(iba_smp_data(out.mad), 0, 8);
+	if (s->dev.tamper.respond)
+		s->dev.tamper.respond(s->dev.tamper.ctx, n, out.mad);
 	respond(s, n, p, status, &out);
+}
+
+void sim_set_tamper(struct sim *s, struct sim_tamper t)
+{
+	s->dev.tamper = t;
 }

@@ -11,7 +11,7 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 	const struct fab_node *fn = &s->fab->nodes[n];
 	port_id at = fn->first_port + out, to;
 	struct sim_port *port = &s->ports[at];
-	time_ps start;
+	time_ps start, late;
 
 	if (!out || out > fn->nports) {
 		pkt_drop(s, p, SIM_DROP_BAD_PATH);
@@ -25,11 +25,16 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 		pkt_drop(s, p, SIM_DROP_LINK);
 		return;
 	}
+	if (s->dev.faults && rng_chance(&s->dev.fault_rng, s->dev.faults[at].loss_q32)) {
+		pkt_drop(s, p, SIM_DROP_FAULT);
+		return;
+	}
 	to = port->peer;
 	start = MAX(s->main.now, port->tx_free);
 	port->tx_free = start + IBA_SMP_WIRE_BYTES * port->byte_ps;
+	late = s->dev.faults ? s->dev.faults[at].latency_ps : 0;
 	s->dev.stats.hops++;
-	sim_push(&s->main, port->tx_free + port->wire_ps, PRIO_NET,
+	sim_push(&s->main, port->tx_free + port->wire_ps + late, PRIO_NET,
 		 (struct ev_what){.kind = EV_ARRIVE, .arrive = {to, p, s->ports[to].link_epoch}});
 }
 

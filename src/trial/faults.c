@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the events of a schedule do to a running lab. State: struct run_faults. Way in: run_fault(), run_heal(). Does
+ * not check anything: invariants.c does.
+ */
+#include "base/rng.h"
+#include "trial/run_priv.h"
+
+static uint64_t q32(uint64_t millionths)
+{
+	return (millionths << 32) / 1000000;
+}
+
+static port_id port_of(const struct run *r, const struct schedule_port *p)
+{
+	node_id n = fab_node_by_guid(r->fab, p->guid);
+
+	if (n == FAB_NONE || p->port > r->fab->nodes[n].nports)
+		return FAB_NONE;
+	return fab_port_id(r->fab, n, p->port);
+}
+
+/* ---- managers ---- */
+
+static void crash(struct run *r, unsigned i)
+{
+	const uint8_t *bytes;
+	size_t len;
+
+	lab_manager_stop(r->lab, i);
+	bytes = lab_manager_memory(r->lab, i, &len);
+	if (!bytes || r->faults.old[i])
+		return;
+	r->faults.old[i] = mem_alloc(len);
+	memcpy(r->faults.old[i], bytes, len);
+	r->faults.old_len[i] = len;
+}
+
+static void start_with(struct run *r, unsigned i, enum schedule_knows knows)
+{
+	const uint8_t *bytes;
+	struct err e;
+	size_t len;
+
+	switch (knows) {
+	case SCHEDULE_NOTHING:
+	case SCHEDULE_LIDS:
+		lab_manager_start(r->lab, i, knows == SCHEDULE_LIDS);
+		return;
+	case SCHEDULE_STATE:
+		lab_manager_resume(r->lab, i);
+		return;
+	case SCHEDULE_OLD_STATE:
+		if (r->faults.old[i])
+			lab_manager_resume_with(r->lab, i, r->faults.old[i], r->faults.old_len[i],
+						&e);
+		else
+			lab_manager_start(r->lab, i, true);
+		return;
+	case SCHEDULE_TORN_STATE:
+		bytes = lab_manager_memory(r->lab, i, &len);
+		lab_manager_resume_with(r->lab, i, bytes, bytes ? len / 2 : 0, &e);
+		return;
+	}
+}
+
+static void restart(struct run *r, unsigned i, enum schedule_knows knows)
+{
+	if (!lab_manager_sm(r->lab, i) && sim_node_on(r->sim, lab_manager_node(r->lab, i)))
+		start_with(r, i, knows);
+}
+
+/* ---- cables and power ---- */
+
+static void unlink(struct run *r, port_id p)
+{
+	if (p != FAB_NONE)
+		sim_uncable(r->sim, p);
+}
+
+static void relink(struct run *r, port_id p)
+{
+	port_id far = p == FAB_NONE ? FAB_NONE : r->fab->ports[p].peer;
+
+	if (far != FAB_NONE && far != p && sim_port_peer(r->sim, p) == FAB_NONE &&
+	    sim_port_peer(r->sim, far) == FAB_NONE)
+		sim_cable(r->sim, p, far);
+}
+
+static void move(struct run *r, unsigned i, port_id to)
+{
+	port_id p = lab_manager_port(r->lab, i);
+
+	if (to == FAB_NONE || !r->fab->ports[p].num || to == p ||
+	    sim_port_peer(r->sim, to) != FAB_NONE)
+		return;
+	sim_uncable(r->sim, p);
+	sim_cable(r->sim, p, to);
+}
+
+static void power(struct run *r, node_id n, bool on)
+{
+	if (n == FAB_NONE || sim_node_on(r->sim, n) == on)
+		return;
+	for (unsigned i = 0; !on && i < lab_managers(r->lab); i++)
+		if (lab_manager_node(r->lab, i) == n)
+			crash(r, i);
+	sim_node_power(r->sim, n, on);
+	for (unsigned i = 0; on && i < lab_managers(r->lab); i++)
+		if (lab_manager_node(r->lab, i) == n)
+			restart(r, i, SCHEDULE_LIDS);
+}
+
+static void on_again(void *ctx, uint64_t cookie)
+{
+	struct run *r = ctx;
+
+	power(r, (node_id)cookie, true);
+	run_forgive(r);
+}
+
+static void cut(struct run *r, const struct schedule_event *ev)
+{
+	bool *inside = mem_zarray(r->fab->nnodes, sizeof(*inside));
+
+	for (size_t i = 0; i < ev->nodes.n; i++) {
+		node_id n = fab_node_by_guid(r->fab, ev->nodes.at[i]);
+
+		if (n != FAB_NONE)
+			inside[n] = true;
+	}
+	for (port_id p = 0; p < r->fab->nports; p++) {
+		port_id q = sim_port_peer(r->sim, p);
+
+		if (q == FAB_NONE || !inside[r->fab->ports[p].node] ||
+		    inside[r->fab->ports[q].node])
+			continue;
+		sim_uncable(r->sim, p);
+		vec_push(&r->faults.cut, (struct run_link){p, q});
+	}
+	free(inside);
+}
+
+static void join(struct run *r)
+{
+	for (size_t i = 0; i < r->faults.cut.n; i++) {
+		struct run_link l = r->faults.cut.at[i];
+
+		if (sim_port_peer(r->sim, l.a) == FAB_NONE &&
+		    sim_port_peer(r->sim, l.b) == FAB_NONE)
+			sim_cable(r->sim, l.a, l.b);
+	}
+	r->faults.cut.n = 0;
+}
+
+/* ---- the wire ---- */
+
+static void loss(struct run *r, const struct schedule_event *ev)
+{
+	port_id p = port_of(r, &ev->port);
+	struct sim_link_fault t;
+
+	if (!ev->port.guid) {
+		r->faults.smps.loss_q32 = q32(ev->share);
+		sim_set_faults(r->sim, &r->faults.smps);
+		return;
+	}
+	if (p == FAB_NONE)
+		return;
+	sim_get_link_fault(r->sim, p, &t);
+	t.loss_q32 = q32(ev->share);
+	sim_set_link_fault(r->sim, p, &t);
+	r->faults.slow = true;
+}
+
+static void latency(struct run *r, const struct schedule_event *ev)
+{
+	port_id p = port_of(r, &ev->port);
+	struct sim_link_fault t;
+
+	if (p == FAB_NONE)
+		return;
+	sim_get_link_fault(r->sim, p, &t);
+	t.latency_ps = ev->time;
+	sim_set_link_fault(r->sim, p, &t);
+	r->faults.slow = true;
+}
+
+static void wire(struct run *r, uint64_t *share, const struct schedule_event *ev)
+{
+	*share = q32(ev->share);
+	r->faults.smps.delay_max_ps = 2 * PS_PER_MS;
+	sim_set_faults(r->sim, &r->faults.smps);
+}
+
+/* ---- lies ---- */
+
+/* A few bits of what was asked for are wrong. Responses to Sets are true: they show what was stored. */
+static void on_response(void *ctx, node_id n, uint8_t *mad)
+{
+	struct run *r = ctx;
+	uint8_t *data = iba_smp_data(mad);
+
+	if (!r->faults.lie_q32[n] || iba_smp_method(mad) != IBA_GET ||
+	    !rng_chance(&r->faults.rng, r->faults.lie_q32[n]))
+		return;
+	for (unsigned k = 1 + rng_below(&r->faults.rng, 3); k; k--)
+		data[rng_below(&r->faults.rng, IBA_SMP_DATA_SIZE)] ^=
+			(uint8_t)(1u << rng_below(&r->faults.rng, 8));
+}
+
+static void lie(struct run *r, node_id n, uint64_t share)
+{
+	if (n == FAB_NONE)
+		return;
+	if (!r->faults.lie_q32) {
+		r->faults.lie_q32 = mem_zarray(r->fab->nnodes, sizeof(*r->faults.lie_q32));
+		rng_seed(&r->faults.rng, r->s->seed, 31);
+		sim_set_tamper(r->sim, (struct sim_tamper){on_response, r});
+	}
+	r->faults.lied |= share > 0;
+	r->faults.lie_q32[n] = q32(share);
+}
+
+/* ---- ways in ---- */
+
+void run_fault(struct run *r, const struct schedule_event *ev)
+{
+	node_id n = fab_node_by_guid(r->fab, ev->port.guid);
+
+	switch (ev->kind) {
+	case SCHEDULE_CRASH:
+		crash(r, ev->manager);
+		return;
+	case SCHEDULE_RESTART:
+		restart(r, ev->manager, ev->knows);
+		return;
+	case SCHEDULE_PAUSE:
+		lab_manager_pause(r->lab, ev->manager);
+		return;
+	case SCHEDULE_CONTINUE:
+		lab_manager_continue(r->lab, ev->manager);
+		return;
+	case SCHEDULE_PULL:
+		if (r->fab->ports[lab_manager_port(r->lab, ev->manager)].num)
+			unlink(r, lab_manager_port(r->lab, ev->manager));
+		return;
+	case SCHEDULE_PLUG:
+		relink(r, lab_manager_port(r->lab, ev->manager));
+		return;
+	case SCHEDULE_MOVE:
+		move(r, ev->manager, port_of(r, &ev->port));
+		return;
+	case SCHEDULE_OFF:
+	case SCHEDULE_ON:
+		power(r, n, ev->kind == SCHEDULE_ON);
+		return;
+	case SCHEDULE_REBOOT:
+		if (n == FAB_NONE || !sim_node_on(r->sim, n))
+			return;
+		power(r, n, false);
+		sim_call(r->sim, sim_now(r->sim) + ev->time, on_again, r, n);
+		return;
+	case SCHEDULE_UNLINK:
+		unlink(r, port_of(r, &ev->port));
+		return;
+	case SCHEDULE_RELINK:
+		relink(r, port_of(r, &ev->port));
+		return;
+	case SCHEDULE_CUT:
+		cut(r, ev);
+		return;
+	case SCHEDULE_JOIN:
+		join(r);
+		return;
+	case SCHEDULE_LOSS:
+		loss(r, ev);
+		return;
+	case SCHEDULE_LATENCY:
+		latency(r, ev);
+		return;
+	case SCHEDULE_DELAY:
+		wire(r, &r->faults.smps.delay_q32, ev);
+		return;
+	case SCHEDULE_DUP:
+		wire(r, &r->faults.smps.dup_q32, ev);
+		return;
+	case SCHEDULE_ROGUE:
+		run_rogue_toggle(r, n);
+		return;
+	case SCHEDULE_LIE:
+		lie(r, n, ev->share);
+		return;
+	case SCHEDULE_NKINDS:
+		return;
+	}
+}
+
+/* A manager that believed a lie finds out when it reads everything again: `weft ctl resync`. */
+static void resync(struct run *r, unsigned i)
+{
+	struct sm_config c = *lab_manager_cfg(r->lab, i);
+
+	crash(r, i);
+	c.read_back = c.distrust = true;
+	lab_manager_config(r->lab, i, &c);
+	restart(r, i, SCHEDULE_LIDS);
+}
+
+static void heal_wire(struct run *r)
+{
+	struct sim_link_fault none = {0};
+
+	r->faults.smps = (struct sim_faults){0};
+	sim_set_faults(r->sim, &r->faults.smps);
+	for (port_id p = 0; r->faults.slow && p < r->fab->nports; p++)
+		sim_set_link_fault(r->sim, p, &none);
+	r->faults.slow = false;
+	sim_set_tamper(r->sim, (struct sim_tamper){0});
+}
+
+void run_heal(struct run *r)
+{
+	unsigned running = 0;
+
+	heal_wire(r);
+	run_rogue_end(r);
+	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
+		lab_manager_continue(r->lab, i);
+		if (r->faults.lied && lab_manager_sm(r->lab, i))
+			resync(r, i);
+		running += lab_manager_sm(r->lab, i) != NULL;
+	}
+	for (unsigned i = 0; !running && i < lab_managers(r->lab); i++) {
+		power(r, lab_manager_node(r->lab, i), true);
+		restart(r, i, SCHEDULE_LIDS);
+		running = lab_manager_sm(r->lab, i) != NULL;
+	}
+}
+
+void run_faults_free(struct run *r)
+{
+	for (unsigned i = 0; i < RUN_MANAGERS; i++)
+		free(r->faults.old[i]);
+	free(r->faults.lie_q32);
+	vec_free(&r->faults.cut);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What must hold while a schedule runs and at its end. State: struct run_checks. Way in: run_check_*(), run_judge().
+ * Does not trust managers: it looks at the devices (verdict.h, watch.h).
+ */
+#include "lab/verdict.h"
+#include "sim/plane/sim_plane.h"
+#include "trial/run_priv.h"
+
+#define LOOK (100 * PS_PER_US) /* connections change rarely */
+
+/* The first four kinds of events concern processes alone. */
+static bool only_managers_fail(const struct schedule *s)
+{
+	for (size_t i = 0; i < s->events.n; i++)
+		if (s->events.at[i].kind > SCHEDULE_CONTINUE)
+			return false;
+	return true;
+}
+
+static bool all_promise(const struct schedule *s)
+{
+	for (size_t i = 0; i < s->managers.n; i++)
+		if (strcmp(s->managers.at[i].sm.mechanism.name, "weft"))
+			return false;
+	return true;
+}
+
+void run_checks_begin(struct run *r)
+{
+	r->checks.part = mem_zarray(r->fab->nports, sizeof(*r->checks.part));
+	r->checks.watched = all_promise(r->s);
+	if (r->checks.watched || r->s->traffic)
+		lab_watch_start(&r->checks.watch, r->lab);
+}
+
+void run_checks_end(struct run *r)
+{
+	lab_watch_free(&r->checks.watch);
+	free(r->checks.part);
+}
+
+/* ---- two masters ---- */
+
+void run_forgive(struct run *r)
+{
+	memset(r->checks.since, 0, sizeof(r->checks.since));
+	r->checks.looked = 0;
+}
+
+static void look(struct run *r)
+{
+	time_ps now = sim_now(r->sim);
+
+	if (r->checks.looked && now < r->checks.looked + LOOK)
+		return;
+	lab_parts(r->lab, r->checks.part);
+	r->checks.looked = MAX(now, 1u);
+}
+
+static bool reach(struct run *r, unsigned i, unsigned k)
+{
+	uint32_t a = r->checks.part[lab_manager_port(r->lab, i)];
+
+	return a && a == r->checks.part[lab_manager_port(r->lab, k)] &&
+	       lab_manager_cfg(r->lab, i)->sm_key == lab_manager_cfg(r->lab, k)->sm_key;
+}
+
+static bool wire_is_bad(const struct run *r)
+{
+	const struct sim_faults *f = &r->faults.smps;
+
+	return f->loss_q32 || f->delay_q32 || r->faults.slow;
+}
+
+static void check_pair(struct run *r, unsigned i, unsigned k)
+{
+	time_ps now = sim_now(r->sim), *since = &r->checks.since[i][k];
+
+	if (!lab_manager_is_master(r->lab, k) || wire_is_bad(r)) {
+		*since = 0;
+		return;
+	}
+	look(r);
+	if (!reach(r, i, k)) {
+		*since = 0;
+		return;
+	}
+	if (!*since)
+		*since = MAX(now, 1u);
+	r->out->masters = MAX(r->out->masters, now - *since);
+	if (now - *since > SCHEDULE_MASTERS_BOUND)
+		run_fail(r, SCHEDULE_TWO_MASTERS,
+			 "managers %u and %u are both master since %llu us", k, i,
+			 (unsigned long long)(*since / PS_PER_US));
+}
+
+void run_check_masters(struct run *r)
+{
+	unsigned n = lab_managers(r->lab);
+
+	for (unsigned i = 1; i < n; i++) {
+		if (!lab_manager_is_master(r->lab, i)) {
+			memset(r->checks.since[i], 0, sizeof(r->checks.since[i]));
+			continue;
+		}
+		for (unsigned k = 0; k < i; k++)
+			check_pair(r, i, k);
+	}
+}
+
+/* ---- tables and packets ---- */
+
+static uint64_t discards(const struct run *r)
+{
+	const struct sim_plane_stats *st = sim_plane_stats(r->sim);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		n += st->discarded[i];
+	return n;
+}
+
+void run_check_watch(struct run *r)
+{
+	const struct lab_watch *w = &r->checks.watch;
+
+	if (r->checks.watched && w->unsafe_at != TIME_NEVER)
+		run_fail(r, SCHEDULE_CYCLE, "at %llu us the tables allowed a deadlock of %zu links",
+			 (unsigned long long)(w->unsafe_at / PS_PER_US), w->ncycle);
+	if (r->checks.watched && r->s->traffic && w->locked_at != TIME_NEVER)
+		run_fail(r, SCHEDULE_DEADLOCK,
+			 "at %llu us packets at %zu ports wait for each other",
+			 (unsigned long long)(w->locked_at / PS_PER_US), w->nring);
+	if (r->checks.watched && r->checks.traffic && only_managers_fail(r->s) && discards(r))
+		run_fail(r, SCHEDULE_PACKETS_LOST,
+			 "only managers failed, and %llu packets were discarded",
+			 (unsigned long long)discards(r));
+}
+
+/* ---- rest ---- */
+
+static bool serves(const struct run *r, unsigned i)
+{
+	return lab_manager_sm(r->lab, i) && sim_node_on(r->sim, lab_manager_node(r->lab, i));
+}
+
+static bool master_rests(const struct run *r, unsigned i, time_ps since)
+{
+	const struct sm_status *st = lab_manager_status(r->lab, i);
+
+	return st->phase == SM_READY && !st->change_pending && st->rounds && st->clean_sweeps &&
+	       st->last_sweep_start >= since && st->last_sweep_start >= st->last.end;
+}
+
+static unsigned masters_near(struct run *r, unsigned i)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < lab_managers(r->lab); k++)
+		n += serves(r, k) && lab_manager_is_master(r->lab, k) && (k == i || reach(r, i, k));
+	return n;
+}
+
+bool run_at_rest(struct run *r, time_ps since)
+{
+	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
+		enum iba_sm_state state = lab_manager_status(r->lab, i)->state;
+
+		if (!serves(r, i))
+			continue;
+		if (lab_manager_status(r->lab, i)->phase == SM_OFF || state == IBA_SM_DISCOVERING ||
+		    (state == IBA_SM_MASTER && !master_rests(r, i, since)))
+			return false;
+	}
+	r->checks.looked = 0;
+	look(r);
+	for (unsigned i = 0; i < lab_managers(r->lab); i++)
+		if (serves(r, i) && masters_near(r, i) != 1)
+			return false;
+	return true;
+}
+
+void run_judge(struct run *r)
+{
+	struct lab_verdict v;
+
+	for (unsigned i = 0; i < lab_managers(r->lab) && !r->out->fault; i++) {
+		if (!serves(r, i) || !lab_manager_is_master(r->lab, i))
+			continue;
+		lab_manager_lead(r->lab, i);
+		lab_judge(r->lab, &v);
+		if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+			run_fail(r, SCHEDULE_WRONG_SUBNET, "at rest, manager %u is master: %.200s",
+				 i, v.why);
+		rt_report_free(&v.report);
+	}
+}
+
+void run_describe(struct run *r, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = 0;
+	for (unsigned i = 0; i < lab_managers(r->lab) && at < size; i++) {
+		const struct sm_status *st = lab_manager_status(r->lab, i);
+
+		if (serves(r, i))
+			at += (size_t)snprintf(text + at, size - at, "%smanager %u %s, %s",
+					       at ? "; " : "", i,
+					       iba_format_word(IBA_FMT_SM_STATE, st->state),
+					       sm_phase_name(st->phase));
+	}
+}

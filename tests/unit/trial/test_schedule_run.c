@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs of schedules: faults do what they say, the checks see what is wrong, a failing schedule shrinks.
+ * Covers: schedule_run.c, faults.c, invariants.c, rogue_sm.c, swarm_shrink.c, swarm_trial.c
+ */
+#include "unit_test.h"
+
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+#include "trial/swarm_trial.h"
+
+#define HEAD "fabric ring 4\nmanager S-0002000000000001 priority 2\nmanager S-0002000000000003\n"
+
+static void read_text(struct schedule *s, const char *text)
+{
+	struct fab *f;
+	struct err e;
+
+	if (schedule_read(s, &f, "test", text, strlen(text), &e))
+		fail_msg("%s", e.text);
+	fab_free(f);
+}
+
+static void expect_fine(const char *text)
+{
+	struct schedule_result r;
+	struct schedule s;
+
+	read_text(&s, text);
+	schedule_run(&s, NULL, &r);
+	if (r.fault)
+		fail_msg("%s: %s\n%s", schedule_fault_name(r.fault), r.why, text);
+	assert_true(r.end > 0 && r.smps > 50 && r.phases >> SM_READY & 1);
+	schedule_free(&s);
+}
+
+TEST(one_manager_survives_what_happens_to_it)
+{
+	expect_fine(
+		"fabric ring 4\nmanager S-0002000000000001\nat 5ms crash 0\nat 9ms restart 0\n"
+		"at 30ms pause 0\nat 90ms continue 0\nat 100ms crash 0\nat 101ms restart 0 with-state\n"
+		"at 150ms crash 0\nat 151ms restart 0 with-torn-state\n");
+	expect_fine("fabric ring 4\nmanager H-0001000000000010\nat 30ms pull 0\nat 90ms plug 0\n");
+	expect_fine("fabric ring 4\nmanager H-0001000000000010\nat 50ms cut S-0002000000000002 "
+		    "S-0002000000000003\nat 200ms join\n");
+	expect_fine(
+		"fabric ring 4\nmanager H-0001000000000010\nat 50ms reboot S-0002000000000002 200us\n"
+		"at 100ms off S-0002000000000003\nat 100ms loss 10%\nat 200ms on S-0002000000000003\n");
+	expect_fine(
+		"fabric ring 4\nmanager H-0001000000000010\nat 0s loss 10% S-0002000000000002[1]\n"
+		"at 0s latency 50us S-0002000000000002[1]\nat 100ms delay 5%\nat 100ms dup 5%\n");
+}
+
+/* A manager on a switch dies with it, and comes back with it. */
+TEST(a_manager_dies_with_its_node)
+{
+	expect_fine("fabric ring 4\nmanager S-0002000000000001\nat 50ms off S-0002000000000001\n"
+		    "at 90ms on S-0002000000000001\n");
+}
+
+TEST(without_any_manager_one_is_started_in_the_end)
+{
+	expect_fine(HEAD "at 50ms crash 0\nat 51ms crash 1\n");
+}
+
+/* Two managers that never look for each other. */
+static void make_deaf(struct schedule *s)
+{
+	for (size_t i = 0; i < s->managers.n; i++)
+		s->managers.at[i].sm.contest = false;
+}
+
+TEST(two_masters_are_found)
+{
+	struct schedule_result r;
+	struct schedule s;
+
+	read_text(&s, HEAD);
+	make_deaf(&s);
+	schedule_run(&s, NULL, &r);
+	assert_int_equal(r.fault, SCHEDULE_TWO_MASTERS);
+	assert_true(r.masters >= SCHEDULE_MASTERS_BOUND);
+	schedule_free(&s);
+}
+
+/* Managers with other keys are strangers: the check does not concern them. */
+TEST(masters_that_cannot_reach_each_other_are_allowed)
+{
+	struct schedule_result r;
+	struct schedule s;
+
+	read_text(&s, "fabric mesh 2 2\nmanager S-0002000000000001\nmanager S-0002000000000004\n"
+		      "at 0s cut S-0002000000000001 S-0002000000000002 H-0001000000000010 "
+		      "H-0001000000000014\n");
+	make_deaf(&s);
+	schedule_run(&s, NULL, &r);
+	if (r.fault)
+		fail_msg("%s", r.why);
+	schedule_free(&s);
+}
+
+/* A LID that the manager does not expect, set behind its back after its last sweep. */
+static void spoil(void *ctx, struct lab *l, const char *text)
+{
+	(void)ctx;
+	if (strstr(text, "at rest")) {
+		struct iba_port_info *pi =
+			(struct iba_port_info *)sim_port_info(lab_sim(l), lab_manager_port(l, 0));
+
+		pi->lid++;
+	}
+}
+
+TEST(a_wrong_subnet_is_found)
+{
+	struct schedule_story story = {.say = spoil};
+	struct schedule_result r;
+	struct schedule s;
+
+	read_text(&s, "fabric ring 4\nmanager S-0002000000000001\n");
+	schedule_run(&s, &story, &r);
+	assert_int_equal(r.fault, SCHEDULE_WRONG_SUBNET);
+	schedule_free(&s);
+}
+
+/* What does not matter to the failure is removed. */
+TEST(a_failing_schedule_shrinks)
+{
+	struct schedule_result r;
+	struct schedule s;
+
+	read_text(&s,
+		  "fabric mesh 3 2\nmanager S-0002000000000001 priority 2 lmc 1\n"
+		  "manager S-0002000000000003 window 32\nmanager S-0002000000000005 priority 7\n"
+		  "at 20ms unlink S-0002000000000001[1]\nat 30ms relink S-0002000000000001[1]\n"
+		  "at 32ms reboot S-0002000000000004\nat 40ms loss 1%\nat 50ms loss 0%\n");
+	make_deaf(&s);
+	swarm_shrink(&s, SCHEDULE_TWO_MASTERS, NULL, NULL);
+	assert_int_equal(s.events.n, 0);
+	assert_int_equal(s.managers.n, 2);
+	assert_int_equal(s.managers.at[0].sm.lmc, 0);
+	assert_true(s.without.n >= 6);
+	schedule_run(&s, NULL, &r);
+	assert_int_equal(r.fault, SCHEDULE_TWO_MASTERS);
+	schedule_free(&s);
+}
+
+TEST(a_seed_gives_one_run)
+{
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		struct schedule_result a, b;
+
+		swarm_trial_run(seed, 4, &a);
+		swarm_trial_run(seed, 4, &b);
+		assert_int_equal(a.hash, b.hash);
+		assert_int_equal(a.fault, b.fault);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_manager_survives_what_happens_to_it),
+		cmocka_unit_test(a_manager_dies_with_its_node),
+		cmocka_unit_test(without_any_manager_one_is_started_in_the_end),
+		cmocka_unit_test(two_masters_are_found),
+		cmocka_unit_test(masters_that_cannot_reach_each_other_are_allowed),
+		cmocka_unit_test(a_wrong_subnet_is_found),
+		cmocka_unit_test(a_failing_schedule_shrinks),
+		cmocka_unit_test(a_seed_gives_one_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
