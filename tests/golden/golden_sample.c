@@ -2,7 +2,8 @@
 /*
  * The sample of Kim et al. (Figs. 5 and 6): one processor host, four I/O hosts, two switches, three managers. One
  * becomes master, the others stand by; the message log tells it in the words of Fig. 6; when the master stops, a
- * standby takes over. Covers: src/lab/message_log.c. State: the lines of the log.
+ * standby takes over. State: the lines of the log.
+ * Covers: message_log.c
  */
 #include "unit_test.h"
 
