@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Called by meson install: install-config.sh FILE DIRECTORY. An existing configuration is kept: an
+# Called by meson install: install-config.sh FILE DIRECTORY MODE. An existing configuration is kept: an
 # administrator may have edited it.
 set -eu
 
@@ -11,5 +11,5 @@ if [ -e "$to" ]; then
 else
 	echo "Installing $1 to $2"
 	mkdir -p "$(dirname "$to")"
-	install -m 0644 "$1" "$to"
+	install -m "$3" "$1" "$to"
 fi

@@ -15,6 +15,20 @@ static struct {
 
 /* ---- options over the file ---- */
 
+/* Every local user can read the arguments of a process. */
+static int keys_refuse(const struct settings *c, struct err *e)
+{
+	for (const struct setting *k = settings_table; k->key; k++)
+		if (cli_setting_given(k->option) && setting_is_key(k, c))
+			return err_set(
+				e, -EPERM,
+				"--%s: other users can read a command line: expected the key in a "
+				"file of mode 0600 (--keys-file FILE, or %s.%s in the "
+				"configuration)",
+				k->option, k->section, k->key);
+	return 0;
+}
+
 static int load(void *ctx, struct settings *c, struct err *e)
 {
 	int rc = 0;
@@ -24,6 +38,8 @@ static int load(void *ctx, struct settings *c, struct err *e)
 	if (o.config)
 		rc = run_config_load(o.config, c, e);
 	rc = rc ? rc : cli_settings_apply(c, e);
+	rc = rc ? rc : keys_refuse(c, e);
+	rc = rc ? rc : run_config_keys(c, e);
 	c->once = o.once;
 	return rc ? rc : settings_check(c, NULL, e);
 }

@@ -3,6 +3,7 @@
  * The daemon's settings from files, and the default paths among them. State: none. Ways in:
  * run_config_*(). Does not know single settings: src/settings does.
  */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "run/config_priv.h"
@@ -12,26 +13,47 @@ enum { FILE_MAX_BYTES = 256 << 10 };
 
 /* ---- from files ---- */
 
+struct loaded {
+	char *text;
+	size_t len;
+	char exposed[64]; /* why it may not hold keys; "": it may */
+};
+
+/* Of a regular file: by its mode and its owner. A pipe belongs to those who hold its ends. */
+static void exposure(int fd, char *why, size_t size)
+{
+	struct stat st;
+
+	*why = 0;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	if (st.st_mode & 077)
+		snprintf(why, size, "its mode is %04o", (unsigned)(st.st_mode & 07777));
+	else if (st.st_uid && st.st_uid != geteuid())
+		snprintf(why, size, "its owner is user %u", (unsigned)st.st_uid);
+}
+
 /* With a limit on the size: reading a device would never end. */
-static int text_load(const char *path, char **text, size_t *len, struct err *e)
+static int text_load(const char *path, struct loaded *l, struct err *e)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
 	int rc = 0;
 
 	if (!f)
 		return err_set(e, -errno, "%s: %s", path, strerror(errno));
-	*text = mem_alloc(FILE_MAX_BYTES + 1);
+	exposure(fileno(f), l->exposed, sizeof(l->exposed));
+	l->text = mem_alloc(FILE_MAX_BYTES + 1);
 	errno = EIO;
-	*len = fread(*text, 1, FILE_MAX_BYTES + 1, f);
+	l->len = fread(l->text, 1, FILE_MAX_BYTES + 1, f);
 	if (ferror(f))
 		rc = err_set(e, -EINVAL, "%s: cannot read: %s", path, strerror(errno));
-	else if (*len > FILE_MAX_BYTES)
+	else if (l->len > FILE_MAX_BYTES)
 		rc = err_set(e, -EINVAL, "%s: larger than %d KiB: not a configuration", path,
 			     FILE_MAX_BYTES >> 10);
 	if (f != stdin)
 		fclose(f);
 	if (rc)
-		free(*text);
+		free(l->text);
 	return rc;
 }
 
@@ -40,35 +62,66 @@ static const char *file_name(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-int run_config_read(const char *name, const char *text, size_t len, struct settings *c,
-		    struct err *e)
+static int first_fault(const char *name, cfg_faults *faults, struct err *e)
 {
-	cfg_faults faults = {0};
 	struct strbuf first = {0};
 	int rc = 0;
 
-	cfg_read(text, len, c, &faults);
-	if (faults.n) {
-		cfg_fault_text(name, &faults.at[0], &first);
-		rc = err_set(e, -EINVAL, faults.n > 1 ? "%.480s (and %zu more)" : "%.480s", first.s,
-			     faults.n - 1);
+	if (faults->n) {
+		cfg_fault_text(name, &faults->at[0], &first);
+		rc = err_set(e, -EINVAL, faults->n > 1 ? "%.480s (and %zu more)" : "%.480s",
+			     first.s, faults->n - 1);
 	}
 	strbuf_free(&first);
-	cfg_faults_free(&faults);
+	cfg_faults_free(faults);
+	return rc;
+}
+
+int run_config_read(const char *name, const char *text, size_t len, struct settings *c,
+		    struct err *e)
+{
+	const struct cfg_source from = {0};
+	cfg_faults faults = {0};
+
+	cfg_read(text, len, &from, c, &faults);
+	return first_fault(name, &faults, e);
+}
+
+static int load(const char *path, bool keys_only, struct settings *c, cfg_faults *faults,
+		struct err *e)
+{
+	struct cfg_source from = {.keys_only = keys_only};
+	struct loaded l;
+	int rc = text_load(path, &l, e);
+
+	if (rc)
+		return rc;
+	from.exposed = *l.exposed ? l.exposed : NULL;
+	if (keys_only && from.exposed)
+		rc = err_set(e, -EPERM,
+			     "%s: a file of keys that others may read (%s): expected mode 0600 or "
+			     "stricter, and an owner that is this user or root",
+			     path, from.exposed);
+	else
+		cfg_read(l.text, l.len, &from, c, faults);
+	free(l.text);
 	return rc;
 }
 
 int run_config_load(const char *path, struct settings *c, struct err *e)
 {
-	char *text;
-	size_t len;
-	int rc = text_load(path, &text, &len, e);
+	cfg_faults faults = {0};
+	int rc = load(path, false, c, &faults, e);
 
-	if (rc)
-		return rc;
-	rc = run_config_read(file_name(path), text, len, c, e);
-	free(text);
-	return rc;
+	return rc ? rc : first_fault(file_name(path), &faults, e);
+}
+
+int run_config_keys(struct settings *c, struct err *e)
+{
+	cfg_faults faults = {0};
+	int rc = *c->keys_file ? load(c->keys_file, true, c, &faults, e) : 0;
+
+	return rc ? rc : first_fault(c->keys_file, &faults, e);
 }
 
 unsigned run_config_faults(const char *path, struct settings *c,
@@ -77,14 +130,11 @@ unsigned run_config_faults(const char *path, struct settings *c,
 	cfg_faults faults = {0};
 	unsigned n;
 	struct err e;
-	char *text;
-	size_t len;
 
-	if (text_load(path, &text, &len, &e)) {
+	if (load(path, false, c, &faults, &e)) {
 		tell(ctx, e.text);
 		return 1;
 	}
-	cfg_read(text, len, c, &faults);
 	for (size_t i = 0; i < faults.n; i++) {
 		struct strbuf line = {0};
 
@@ -94,7 +144,6 @@ unsigned run_config_faults(const char *path, struct settings *c,
 	}
 	n = (unsigned)faults.n;
 	cfg_faults_free(&faults);
-	free(text);
 	return n;
 }
 

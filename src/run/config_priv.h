@@ -13,8 +13,15 @@ struct cfg_fault {
 };
 typedef VEC(struct cfg_fault) cfg_faults;
 
+/* What may be in a text. */
+struct cfg_source {
+	const char *exposed; /* why it may not hold keys: "its mode is 0644"; NULL: it may */
+	bool keys_only;	     /* it may hold nothing else */
+};
+
 /* c is changed only when there is no fault. */
-void cfg_read(const char *text, size_t len, struct settings *c, cfg_faults *faults);
+void cfg_read(const char *text, size_t len, const struct cfg_source *from, struct settings *c,
+	      cfg_faults *faults);
 void cfg_fault_text(const char *file, const struct cfg_fault *f, struct strbuf *out);
 void cfg_faults_free(cfg_faults *f);
 

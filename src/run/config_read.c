@@ -380,7 +380,24 @@ static void document_read(struct reader *r)
 
 /* ---- applying ---- */
 
-static void values_apply(struct reader *r, struct settings *c)
+static void key_check(struct reader *r, const struct cfg_source *from, const struct setting *k,
+		      const struct settings *c)
+{
+	const struct given *g = &r->given[k - settings_table];
+
+	if (from->keys_only && !k->secret)
+		fault(r, g->at,
+		      "%s.%s: expected keys only: keys.m_key, keys.former or election.sm_key",
+		      k->section, k->key);
+	else if (from->exposed && setting_is_key(k, c))
+		fault(r, g->at,
+		      "%s.%s: a key in a file that others may read (%s): expected mode 0600 or "
+		      "stricter, and an owner that is this user or root; or a file of its own "
+		      "(keys.file)",
+		      k->section, k->key, from->exposed);
+}
+
+static void values_apply(struct reader *r, const struct cfg_source *from, struct settings *c)
 {
 	for (unsigned i = 0; settings_table[i].key; i++) {
 		struct given *g = &r->given[i];
@@ -390,6 +407,8 @@ static void values_apply(struct reader *r, struct settings *c)
 		    setting_set_list(&settings_table[i], c, g->texts.at, (unsigned)g->texts.n, &e))
 			fault(r, g->at, "%s.%s: %s", settings_table[i].section,
 			      settings_table[i].key, e.text);
+		else if (g->there)
+			key_check(r, from, &settings_table[i], c);
 	}
 }
 
@@ -422,7 +441,8 @@ static void reader_free(struct reader *r)
 	free(r);
 }
 
-void cfg_read(const char *text, size_t len, struct settings *c, cfg_faults *faults)
+void cfg_read(const char *text, size_t len, const struct cfg_source *from, struct settings *c,
+	      cfg_faults *faults)
 {
 	struct reader *r = mem_zalloc(sizeof(*r));
 	struct settings wanted = *c;
@@ -432,8 +452,8 @@ void cfg_read(const char *text, size_t len, struct settings *c, cfg_faults *faul
 		abort(); /* out of memory */
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
 	document_read(r);
-	values_apply(r, &wanted);
-	if (!faults->n)
+	values_apply(r, from, &wanted);
+	if (!faults->n && !from->keys_only && !*wanted.keys_file) /* else: when all is read */
 		together_check(r, &wanted);
 	reader_free(r);
 	if (faults->n)

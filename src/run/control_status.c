@@ -183,9 +183,12 @@ int ctl_changes(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 
 int ctl_config(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 {
+	struct settings shown = *a->v->cfg;
 	struct strbuf text = {0};
 
-	settings_print_yaml(a->v->cfg, false, &text);
+	settings_hide_keys(&shown); /* who may use the socket need not know them */
+	strbuf_add(&text, "# Keys are not shown.\n");
+	settings_print_yaml(&shown, false, &text);
 	json_str(j, "text", text.s);
 	strbuf_free(&text);
 	return 0;

@@ -28,6 +28,9 @@ int run_config_read(const char *name, const char *text, size_t len, struct setti
 /* The same, with one call of tell() for each fault, in the order of lines. Returns their number. */
 unsigned run_config_faults(const char *path, struct settings *c,
 			   void (*tell)(void *ctx, const char *fault), void *ctx);
+/* The file that keys.file names, which must be one that no other user may read; if there is none, nothing.
+ * 0, -EPERM, or as above. */
+int run_config_keys(struct settings *c, struct err *e);
 /* Replaces "auto" in state and control by a path (see control/default_paths.h) named after the fabric:
  * sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
 int run_config_paths(struct settings *c, struct err *e);

@@ -80,6 +80,26 @@ int settings_check(const struct settings *s, const struct setting **culprit, str
 	return rc;
 }
 
+/* ---- keys ---- */
+
+bool setting_is_key(const struct setting *k, const struct settings *s)
+{
+	struct settings d;
+
+	settings_default(&d);
+	return k->secret && !setting_same(k, s, &d);
+}
+
+void settings_hide_keys(struct settings *s)
+{
+	struct settings d;
+
+	settings_default(&d);
+	for (const struct setting *k = settings_table; k->key; k++)
+		if (k->secret)
+			memcpy((char *)s + k->at, (const char *)&d + k->at, k->size);
+}
+
 /* ---- reload ---- */
 
 void settings_fixed(const struct settings *running, const struct settings *wanted,

@@ -24,10 +24,11 @@ struct settings {
 	char transport[16]; /* a name of tp_transports[]; "": auto */
 	struct tp_where where;
 	struct sm_config sm;
-	unsigned threads;  /* for computing routes; 0: as many as there are cores */
-	unsigned spin_us;  /* how long to poll for the next MAD before sleeping */
-	char state[256];   /* SQLite file; "auto": see run_config_paths() */
-	char control[108]; /* unix socket; "auto": as above */
+	unsigned threads;    /* for computing routes; 0: as many as there are cores */
+	unsigned spin_us;    /* how long to poll for the next MAD before sleeping */
+	char keys_file[256]; /* YAML with secret settings */
+	char state[256];     /* SQLite file; "auto": see run_config_paths() */
+	char control[108];   /* unix socket; "auto": as above */
 	unsigned control_mode;
 	unsigned control_clients, control_idle_s, control_rate; /* limits; 0: none */
 	char dumps[256];	/* directory for OpenSM's files after each change */
@@ -84,6 +85,7 @@ struct setting {
 	const char *daemon; /* weft sm's default; NULL: sm_config_default()'s, or 0 */
 	size_t clears;	    /* an unsigned of struct settings that becomes 0 with it; 0: none */
 	bool start;	    /* takes effect only at the start */
+	bool secret;	    /* accepted only from a file that no other user may read; not shown */
 	bool part;	    /* of the mechanism: printed when it is not the mechanism's own */
 };
 
@@ -93,7 +95,7 @@ struct settings_section {
 
 extern const struct settings_section settings_sections[]; /* these end with name == NULL */
 extern const struct setting settings_table[];		  /* sections together, in their order */
-enum { SETTINGS_MAX = 96 };
+enum { SETTINGS_MAX = 128 };
 
 const struct setting *setting_find(const char *section, const char *key); /* NULL: no such key */
 const struct setting *setting_find_option(const char *option);		  /* NULL: no such option */
@@ -108,6 +110,9 @@ int settings_check(const struct settings *s, const struct setting **culprit, str
 /* The settings that differ and take effect only after a restart, as "section.key, ...". */
 void settings_fixed(const struct settings *running, const struct settings *wanted,
 		    struct strbuf *out);
+/* Whether a secret setting has another value than the default, which is no secret. */
+bool setting_is_key(const struct setting *k, const struct settings *s);
+void settings_hide_keys(struct settings *s); /* before they are shown: these become the defaults */
 /* Copy all others. Fields without a row stay as they are. */
 void settings_reload(struct settings *running, const struct settings *wanted);
 

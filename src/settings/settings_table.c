@@ -10,7 +10,8 @@ const struct settings_section settings_sections[] = {
 	{"manager", "What the manager does: a mechanism, and techniques in place of its own."},
 	{"routes", "The up/down graph and the computation of routes."},
 	{"damping", "Links that change too often."},
-	{"keys", "Management keys (M_Key)."},
+	{"keys",
+	 "Management keys (M_Key). This file may hold keys only if its mode is 0600 or stricter."},
 	{"election", "Several managers on one fabric."},
 	{"files", "Files that the manager keeps and writes."},
 	{"control", "The socket that 'weft ctl' connects to."},
@@ -192,9 +193,13 @@ const struct setting settings_table[] = {
 		 "time without a change after which a held link is released"),
 	 TIME(sm.hold_ps, 0, 86400 * PS_PER_S, 1), .old_option = "damp-hold"},
 
+	{DAEMON("keys", "file", "keys-file",
+		"YAML file with keys.m_key, keys.former and election.sm_key, and mode 0600 or "
+		"stricter"),
+	 TEXT(keys_file, "none"), .arg = "FILE"},
 	{MANAGER("keys", "m_key", "m-key",
 		 "management key that is set in every port and sent with every SMP; 0: none"),
-	 .kind = SETTING_HEX, AT(sm.m_key), .arg = "KEY"},
+	 .kind = SETTING_HEX, AT(sm.m_key), .arg = "KEY", .secret = true},
 	{MANAGER("keys", "protect", "keys-protect",
 		 "M_KeyProtectBits: what others may read without the key"),
 	 UINT(sm.m_key_protect, 0, 3)},
@@ -202,7 +207,7 @@ const struct setting settings_table[] = {
 		 "time without an SMP from the manager after which a port drops its key; 0: never"),
 	 TIME(sm.m_key_lease_s, 0, 65535 * PS_PER_S, PS_PER_S)},
 	{MANAGER("keys", "former", "keys-former", "up to 4 keys that ports may still hold"),
-	 .kind = SETTING_HEXES, AT(sm.m_keys)},
+	 .kind = SETTING_HEXES, AT(sm.m_keys), .secret = true},
 
 	{MANAGER("election", "contest", "election-contest",
 		 "look for other managers: the highest priority, then the lowest GUID, is master"),
@@ -213,7 +218,7 @@ const struct setting settings_table[] = {
 	{MANAGER("election", "sm_key", "sm-key",
 		 "SM_Key that orders of other managers must carry, never shown to others; 0: any "
 		 "order is obeyed. OpenSM's is 1 by default"),
-	 .kind = SETTING_HEX, AT(sm.sm_key), .daemon = "0x1", .arg = "KEY"},
+	 .kind = SETTING_HEX, AT(sm.sm_key), .daemon = "0x1", .arg = "KEY", .secret = true},
 	{MANAGER("election", "poll", "election-poll",
 		 "time between two polls of the master by a standby manager; after poll times "
 		 "tries + 1 at most it takes over"),

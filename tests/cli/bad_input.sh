@@ -43,7 +43,7 @@ row()
 	cmp -s ../before ../after || { echo "files changed:" && diff ../before ../after && return 1; }
 }
 
-cp -R "$here/bad" . && weft topo gen ring 4 -o good.net && weft topo gen ring 4 --ports 6 -o wide.net &&
+cp -R "$here/bad" . && chmod 0644 bad/secret.yaml && weft topo gen ring 4 -o good.net && weft topo gen ring 4 --ports 6 -o wide.net &&
 	weft route compute good.net --lfts good.lfts > /dev/null || exit 1
 contents > ../before
 

@@ -6,6 +6,8 @@
  */
 #include "unit_test.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "run/run.h"
@@ -278,6 +280,65 @@ TEST(files)
 	unlink(path);
 }
 
+static int load_as(const char *path, mode_t mode, const char *text, struct settings *c,
+		   struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+	settings_default(c);
+	return run_config_load(path, c, e);
+}
+
+/* Keys are accepted only from a file that no other user may read. */
+TEST(files_with_keys)
+{
+	static const char keys[] = "keys: {m_key: 0x1234}\n",
+			  sm_key[] = "election: {sm_key: 0x77}\n";
+	char path[] = "/tmp/weft-config-XXXXXX", keys_path[] = "/tmp/weft-keys-XXXXXX", text[128];
+	struct settings c;
+	struct err e;
+
+	close(mkstemp(path));
+	close(mkstemp(keys_path));
+	assert_int_equal(load_as(path, 0644, keys, &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, ":1:15: keys.m_key: a key in a file that others may read "
+				       "(its mode is 0644): expected mode 0600"));
+	assert_int_equal(c.sm.m_key, 0);
+	assert_int_equal(load_as(path, 0640, sm_key, &c, &e), -EINVAL);
+	assert_int_equal(load_as(path, 0604, "keys: {former: [0x9]}\n", &c, &e), -EINVAL);
+	/* the defaults are no secret */
+	assert_int_equal(load_as(path, 0644, "keys: {m_key: 0}\nelection: {sm_key: 0x1}\n", &c, &e),
+			 0);
+	assert_int_equal(load_as(path, 0600, keys, &c, &e), 0);
+	assert_int_equal(c.sm.m_key, 0x1234);
+	assert_int_equal(load_as(path, 0400, sm_key, &c, &e), 0);
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 12345, 12345), 0);
+		assert_int_equal(load_as(path, 0600, keys, &c, &e), -EINVAL);
+		assert_non_null(strstr(e.text, "its owner is user 12345"));
+		assert_int_equal(chown(path, 0, 0), 0);
+	}
+	/* a file of its own */
+	snprintf(text, sizeof(text), "keys: {file: %s, protect: 1}\n", keys_path);
+	load_as(keys_path, 0600, keys, &c, &e);
+	assert_int_equal(load_as(path, 0644, text, &c, &e), 0);
+	assert_int_equal(run_config_keys(&c, &e), 0);
+	assert_int_equal(c.sm.m_key, 0x1234);
+	load_as(keys_path, 0644, "", &c, &e); /* also when there is no key in it yet */
+	assert_int_equal(load_as(path, 0644, text, &c, &e), 0);
+	assert_int_equal(run_config_keys(&c, &e), -EPERM);
+	assert_non_null(strstr(e.text, "its mode is 0644"));
+	load_as(keys_path, 0600, "log: {level: debug}\n", &c, &e);
+	assert_int_equal(load_as(path, 0644, text, &c, &e), 0);
+	assert_int_equal(run_config_keys(&c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, ":1:14: log.level: expected keys only"));
+	unlink(path);
+	unlink(keys_path);
+}
+
 TEST(settings_that_need_a_restart)
 {
 	struct settings a, b;
@@ -384,6 +445,7 @@ int main(void)
 		cmocka_unit_test(faults_are_reported_by_line_and_column),
 		cmocka_unit_test(unsafe_accepts_unsafe_mechanisms),
 		cmocka_unit_test(files),
+		cmocka_unit_test(files_with_keys),
 		cmocka_unit_test(settings_that_need_a_restart),
 		cmocka_unit_test(default_paths),
 		cmocka_unit_test(documents_match_the_table),
