@@ -209,6 +209,19 @@
 	F(uint16_t, switch_lid, 384, 16, DEC)                                                      \
 	F(uint8_t, switch_port, 400, 8, DEC)
 
+/* Beyond IBA: what managers tell each other, in GMPs of class 0x4a; src/sm/mirror. The header is bytes 36
+ * to 63, behind the RMPP header, which is zero; data follow. */
+#define IBA_MIRROR_HDR_FIELDS(F, A)                                                                \
+	F(uint32_t, oui, 8, 24, HEX)                                                               \
+	F(uint64_t, tag, 32, 64, HEX)                                                              \
+	F(uint64_t, nonce, 96, 64, HEX)                                                            \
+	F(uint64_t, root, 160, 64, HEX)
+#define IBA_MIRROR_ROOT_FIELDS(F, A)                                                               \
+	F(uint32_t, pages, 0, 32, DEC)                                                             \
+	F(uint32_t, stamp_block, 32, 32, DEC)                                                      \
+	F(uint64_t, stamp, 64, 64, HEX)                                                            \
+	F(uint64_t, stamp_guid, 128, 64, GUID)
+
 /* Beyond IBA: FDR10, as devices of Mellanox report it (attribute 0xff90). */
 #define IBA_MLNX_EXT_PORT_INFO_FIELDS(F, A)                                                        \
 	F(uint8_t, state_change_enable, 24, 8, HEX)                                                \
@@ -309,6 +322,8 @@
 #define IBA_HEADERS(X)                                                                             \
 	X(mad_hdr, IBA_MAD_HDR_FIELDS, 24, , , )                                                   \
 	X(smp_hdr, IBA_SMP_HDR_FIELDS, 12, , , )                                                   \
+	X(mirror_hdr, IBA_MIRROR_HDR_FIELDS, 28, , , )                                             \
+	X(mirror_root, IBA_MIRROR_ROOT_FIELDS, 24, , , )                                           \
 	X(trap_gid, IBA_TRAP_GID_FIELDS, 54, , , )                                                 \
 	X(trap_switch, IBA_TRAP_SWITCH_FIELDS, 54, , , )                                           \
 	X(trap_port, IBA_TRAP_PORT_FIELDS, 54, , , )                                               \

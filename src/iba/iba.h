@@ -22,6 +22,9 @@ enum {
 	IBA_SMP_DATA_SIZE = 64,
 	IBA_PERF_DATA_SIZE = 192, /* at the same place in a GMP of performance management */
 	IBA_SMP_HDR_OFF = 24,
+	IBA_MIRROR_HDR_OFF = 36,
+	IBA_MIRROR_DATA_OFF = 64, /* to the end of the MAD */
+	IBA_MIRROR_DATA_SIZE = 192,
 	IBA_PATH_SIZE = 64, /* initial and return path; entry 0 is not used */
 	IBA_MAX_HOPS = 63,
 	IBA_LFT_BLOCK = 64,
@@ -34,7 +37,22 @@ enum {
 	IBA_SMP_WIRE_BYTES = 290, /* LRH 8, BTH 12, DETH 8, MAD 256, ICRC 4, VCRC 2 */
 };
 
-enum iba_class { IBA_CLASS_SUBN_LID = 0x01, IBA_CLASS_PERF = 0x04, IBA_CLASS_SUBN_DR = 0x81 };
+enum iba_class {
+	IBA_CLASS_SUBN_LID = 0x01,
+	IBA_CLASS_PERF = 0x04,
+	IBA_CLASS_VENDOR_FIRST = 0x30, /* with an OUI, up to LAST */
+	IBA_CLASS_MIRROR = 0x4a,       /* between managers, with IBA_OUI_MIRROR */
+	IBA_CLASS_VENDOR_LAST = 0x4f,
+	IBA_CLASS_SUBN_DR = 0x81,
+};
+
+/* Attributes of class 0x4a. */
+enum iba_mirror_attr {
+	IBA_MIRROR_ROOT = 0x0010, /* struct iba_mirror_root */
+	IBA_MIRROR_PAGE = 0x0011, /* modifier: level << 24 | index */
+};
+
+enum { IBA_OUI_MIRROR = 0x025745 }; /* locally administered */
 
 enum iba_method {
 	IBA_GET = 0x01,
@@ -317,6 +335,12 @@ IBA_SMP_U16(attr_id, 16)
 IBA_SMP_U64(m_key, 24)
 IBA_SMP_U16(dr_slid, 32)
 IBA_SMP_U16(dr_dlid, 34)
+
+/* A GMP of a vendor's class with an OUI (IBA 16.5). */
+static inline bool iba_is_vendor(const uint8_t *m)
+{
+	return m[1] >= IBA_CLASS_VENDOR_FIRST && m[1] <= IBA_CLASS_VENDOR_LAST;
+}
 
 static inline uint32_t iba_smp_attr_mod(const uint8_t *m)
 {

@@ -28,6 +28,7 @@ static const struct word class_words[] = {
 	{0x06, "DevMgt"},
 	{0x07, "ComMgt"},
 	{0x08, "Snmp"},
+	{IBA_CLASS_MIRROR, "WeftMirror"},
 };
 
 static const struct word method_words[] = {

@@ -208,7 +208,7 @@ static void node_name(const struct tp_where *w, char *out, size_t size)
 static int client_connect(struct sim_tp *s, const struct ibsim_where *w, uint32_t id,
 			  struct ibsim_client_info *c)
 {
-	uint32_t never[2] = {0, 0};
+	uint32_t never[2] = {0, 0}, mirror[2] = {IBA_CLASS_MIRROR, 1};
 	int rc;
 
 	c->id = id;
@@ -219,6 +219,7 @@ static int client_connect(struct sim_tp *s, const struct ibsim_where *w, uint32_
 	s->client = c->id;
 	/* The sender has its own timeouts. A request that the server repeats could undo a later one. */
 	ask(s, IBSIM_SET_TIMEOUT, never, sizeof(never), ANSWER_MS);
+	ask(s, IBSIM_SET_SERVES, mirror, sizeof(mirror), ANSWER_MS); /* weft fabric only */
 	return ibsim_connect(w, s->fd, "out", (int)s->client, s->client + 1);
 }
 

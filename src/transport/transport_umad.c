@@ -36,7 +36,7 @@ struct sent {
 struct umad_tp {
 	struct tp tp;
 	int port, issm, wake;
-	int agent_dr, agent_lid;
+	int agent_dr, agent_lid, agent_mirror;
 	char issm_path[256];
 	struct tp_info info;
 	void *out;
@@ -198,7 +198,8 @@ static void *reader(void *arg)
 
 static int port_open(struct umad_tp *u, const char *name, struct err *e)
 {
-	long methods[16 / sizeof(long)] = {METHODS_SM};
+	long methods[16 / sizeof(long)] = {METHODS_SM}, mirror[16 / sizeof(long)] = {1L << IBA_GET};
+	uint8_t oui[3] = {IBA_OUI_MIRROR >> 16, IBA_OUI_MIRROR >> 8 & 0xff, IBA_OUI_MIRROR & 0xff};
 
 	u->port = umad_open_port(name, u->info.port);
 	if (u->port < 0)
@@ -214,6 +215,7 @@ static int port_open(struct umad_tp *u, const char *name, struct err *e)
 			e, -EBUSY,
 			"cannot register for subnet management at %s: another subnet manager may be running",
 			u->info.name);
+	u->agent_mirror = umad_register_oui(u->port, IBA_CLASS_MIRROR, 0, oui, mirror);
 	if (umad_get_issm_path(name, u->info.port, u->issm_path, sizeof(u->issm_path)))
 		u->issm_path[0] = 0;
 	return 0;
@@ -223,6 +225,8 @@ static void port_close(struct umad_tp *u)
 {
 	if (u->issm >= 0)
 		close(u->issm);
+	if (u->agent_mirror >= 0)
+		umad_unregister(u->port, u->agent_mirror);
 	if (u->agent_lid >= 0)
 		umad_unregister(u->port, u->agent_lid);
 	if (u->agent_dr >= 0)
@@ -244,7 +248,7 @@ static int umad_tp_open(struct tp **t, const struct tp_where *w, struct err *e)
 	int rc;
 
 	u->tp.ops = &tp_umad;
-	u->port = u->issm = u->agent_dr = u->agent_lid = -1;
+	u->port = u->issm = u->agent_dr = u->agent_lid = u->agent_mirror = -1;
 	u->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	u->out = mem_zalloc(UMAD_SIZE);
 	u->sent = mem_zarray(SENT, sizeof(*u->sent));
@@ -298,24 +302,37 @@ static void tid_replace(struct umad_tp *u, uint8_t *mad)
 	iba_smp_set_tid(mad, s->wire);
 }
 
+static int agent_of(const struct umad_tp *u, const uint8_t *mad)
+{
+	switch (mad[1]) {
+	case IBA_CLASS_SUBN_DR:
+		return u->agent_dr;
+	case IBA_CLASS_SUBN_LID:
+		return u->agent_lid;
+	default:
+		return u->agent_mirror;
+	}
+}
+
 static int umad_tp_send(struct tp *t, const struct tp_mad *m, unsigned n)
 {
 	struct umad_tp *u = (struct umad_tp *)t;
 
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t *mad = umad_get_mad(u->out);
-		bool dr = m[i].mad[1] == IBA_CLASS_SUBN_DR, request = is_request(m[i].mad);
-		int rc;
+		int agent = agent_of(u, m[i].mad), rc;
+		bool request = is_request(m[i].mad);
 
 		if (atomic_load(&u->gone))
 			return i ? (int)i : -ENOTCONN;
+		if (agent < 0)
+			continue; /* this class could not be registered: as if lost */
 		memset(u->out, 0, umad_size());
 		memcpy(mad, m[i].mad, IBA_MAD_SIZE);
 		if (request)
 			tid_replace(u, mad);
 		umad_set_addr(u->out, m[i].dlid, m[i].qp, m[i].sl, m[i].qp ? GS_Q_KEY : 0);
-		rc = umad_send(u->port, dr ? u->agent_dr : u->agent_lid, u->out, IBA_MAD_SIZE,
-			       request ? KERNEL_MS : 0, 0);
+		rc = umad_send(u->port, agent, u->out, IBA_MAD_SIZE, request ? KERNEL_MS : 0, 0);
 		if (rc == -ENODEV || rc == -EBADF || rc == -EIO) {
 			atomic_store(&u->gone, true);
 			return i ? (int)i : -ENOTCONN;

@@ -2,7 +2,8 @@
 /*
  * GMPs that have arrived at their port: requests of performance management go to the node's own
  * agent, all others to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not
- * forward GMPs: express_walk.c does.
+ * forward GMPs: express_walk.c does, and without express mode the SMI, which knows vendors' classes
+ * only.
  */
 #include "sim/device/device_priv.h"
 
@@ -40,6 +41,8 @@ void gsi_deliver(struct sim *s, uint32_t p)
 		return;
 	}
 	s->dev.stats.delivered++;
+	if (!s->cfg.express)
+		sim_hash_smp(s, n, &smp);
 	sim_seen(&s->main, SIM_SEEN_RECV, n, port, &smp, !ours);
 	pkt_free(s, p);
 	if (ours)

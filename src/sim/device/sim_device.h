@@ -51,7 +51,8 @@ void sim_set_node_desc(struct sim *s, node_id n, const char *text);
 
 /* Passes a MAD to the SMI of that port, which sends it in turn. In express mode also GMPs (any
  * class but subnet management), with a DLID: they travel as data on VL 0, along the tables, over
- * Active ports. Every node answers PerfMgt requests itself. */
+ * Active ports. Every node answers PerfMgt requests itself. Otherwise only SMPs and GMPs of vendors'
+ * classes (0x30 to 0x4f), which share SMI queues and VL15 with SMPs. */
 void sim_send(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);
 
 /* ---- what becomes of SMPs and GMPs ---- */
@@ -70,7 +71,7 @@ enum sim_drop {
 	SIM_DROP_NO_SM,	      /* a response or trap for a port without an SM */
 	SIM_DROP_BUFFER,      /* no room on VL15; with the data plane only */
 	SIM_DROP_LIFETIME,    /* in a forwarding loop; in express mode only */
-	SIM_DROP_NO_AGENT,    /* a GMP without an agent at its port; in express mode only */
+	SIM_DROP_NO_AGENT,    /* a GMP without an agent at its port */
 	SIM_NDROPS
 };
 

@@ -96,7 +96,8 @@ __attribute__((always_inline)) static inline struct verdict judge(struct sim *s,
 	if (iba_smp_base_version(m) != 1 || iba_smp_class_version(m) != 1)
 		return discard(SIM_DROP_BAD_MAD);
 	if (!iba_smp_is_dr(m)) {
-		if (iba_smp_mgmt_class(m) != IBA_CLASS_SUBN_LID)
+		if (iba_smp_mgmt_class(m) != IBA_CLASS_SUBN_LID &&
+		    (!iba_is_vendor(m) || p->smp.dlid == IBA_LID_PERMISSIVE))
 			return discard(SIM_DROP_BAD_MAD);
 		if (p->smp.dlid == IBA_LID_PERMISSIVE)
 			return (struct verdict){.kind = TO_NODE};
@@ -138,6 +139,10 @@ static void deliver(struct sim *s, uint32_t p)
 	unsigned method = iba_smp_method(pkt->smp.mad);
 	const struct port_client *sm = port_client_for(s, pkt);
 
+	if (iba_is_vendor(pkt->smp.mad)) {
+		gsi_deliver(s, p);
+		return;
+	}
 	if (method != IBA_GET && method != IBA_SET && method != IBA_TRAP &&
 	    method != IBA_TRAP_REPRESS && method != IBA_GET_RESP) {
 		pkt_drop(s, p, SIM_DROP_BAD_MAD);

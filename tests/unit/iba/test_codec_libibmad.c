@@ -275,6 +275,8 @@ static const struct {
 	{"port_info_ext", "hdr_fec_enabled", "libibmad has it in NDR's place"},
 	{"port_info_ext", "ndr_fec_supported", "libibmad has it in HDR's place"},
 	{"port_info_ext", "ndr_fec_enabled", "libibmad has it behind its place"},
+	{"mirror_hdr", NULL, "of Weft, not of IBA"},
+	{"mirror_root", NULL, "of Weft, not of IBA"},
 	{"trap_swpkey", NULL, "libibmad knows the details of traps 128 and 144 only"},
 };
 
