@@ -121,6 +121,18 @@ static void status_subnet(const json_t *a)
 		line("pending", "a change was detected and is not done yet");
 }
 
+static void status_mirror(const json_t *m)
+{
+	if (is_true(m, "complete"))
+		line("mirror", "complete, %s bytes, confirmed by the master %s ago",
+		     count(m, "bytes"), duration(m, "age_s"));
+	else if (is_true(m, "on"))
+		line("mirror", "not complete: taking over would read the subnet");
+	else if (number(m, "mirrors"))
+		line("mirror", "%s standby managers have a copy of what this one knows",
+		     count(m, "mirrors"));
+}
+
 void ctl_show_status(const json_t *a)
 {
 	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"),
@@ -136,6 +148,7 @@ void ctl_show_status(const json_t *a)
 	line("mechanism", "%s, priority %llu", text(a, "mechanism"),
 	     (unsigned long long)number(a, "priority"));
 	status_subnet(a);
+	status_mirror(json_object_get(a, "mirror"));
 	status_change(json_object_get(a, "last_change"));
 	if (json_is_number(json_object_get(a, "last_sweep_ago_s")))
 		line("sweeps", "%s, the last clean one %s ago", count(a, "sweeps"),

@@ -48,7 +48,10 @@ static void on_smp_processed(void *ctx, uint64_t cookie)
 	smp = m->inbox.at[m->inbox_head++];
 	if (m->inbox_head == m->inbox.n)
 		m->inbox.n = m->inbox_head = 0;
-	manager_step(m, &(struct sm_event){.kind = SM_EV_SMP, .mad = smp.mad, .slid = smp.slid});
+	manager_step(m, &(struct sm_event){.kind = SM_EV_SMP,
+					   .mad = smp.mad,
+					   .slid = smp.slid,
+					   .qp = iba_is_vendor(smp.mad)});
 }
 
 /* The manager processes SMPs one after another, each in the time of the CPU model. */

@@ -131,6 +131,28 @@ static void json_activity(struct json *j, const struct run_view *v, const struct
 	json_fixed(j, "compute_s", v->compute_ms, 3);
 }
 
+/* Of a standby: its copy of what the master knows. */
+static void json_mirror(struct json *j, const struct run_view *v)
+{
+	struct sm_mirror_status m = {0};
+
+	if (v->sm)
+		sm_mirror_status(v->sm, &m);
+	json_open(j, "mirror", '{');
+	json_bool(j, "on", m.on);
+	json_bool(j, "complete", m.complete);
+	json_hex64(j, "generation", m.generation);
+	json_u64(j, "bytes", m.bytes);
+	if (m.complete)
+		json_seconds(j, "age_s", v->now - MIN(v->now, m.confirmed_at));
+	else
+		json_none(j, "age_s");
+	json_u64(j, "gmps", m.gmps);
+	json_u64(j, "gmps_bad", m.gmps_bad);
+	json_u64(j, "mirrors", m.mirrors);
+	json_close(j);
+}
+
 static void status_of(const struct run_view *v, struct sm_status *st)
 {
 	*st = (struct sm_status){.phase = SM_OFF};
@@ -156,6 +178,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 	json_str(j, "log_level", levels[v->log_level]);
 	json_port(j, v, &st);
 	json_subnet(j, v, &st);
+	json_mirror(j, v);
 	json_activity(j, v, &st);
 	json_counters(j, v, &st);
 	return 0;

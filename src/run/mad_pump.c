@@ -51,14 +51,14 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 		p->lost++;
 		return;
 	}
-	if (p->call.set && iba_smp_method(s->mad) == IBA_SET)
+	if (p->call.set && !s->qp && !s->aside && iba_smp_method(s->mad) == IBA_SET)
 		p->call.set(p->call.ctx);
 	m = &p->ring[(p->head + p->n++) % p->size];
 	memcpy(m->mad, s->mad, IBA_MAD_SIZE);
 	m->slid = s->slid;
 	m->dlid = s->dlid;
 	m->sl = s->sl;
-	m->qp = 0;
+	m->qp = s->qp;
 	m->lost = false;
 }
 
@@ -127,11 +127,12 @@ int run_pump_turn(struct run_pump *p)
 	now = clock_set_back(p, run_pump_now(p));
 	p->in += (unsigned)got;
 	for (int i = 0; i < got; i++)
-		if (in[i].qp == 0)
+		if (in[i].qp == 0 || !in[i].lost)
 			step(p,
 			     &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP,
 						.mad = in[i].mad,
-						.slid = in[i].slid},
+						.slid = in[i].slid,
+						.qp = in[i].qp},
 			     now);
 	/* After a stall, responses that have arrived are handled before timeouts, up to a whole window. */
 	p->more = got == (int)p->batch ? p->more + p->batch : 0;

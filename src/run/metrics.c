@@ -121,6 +121,27 @@ static void smps(struct strbuf *out, const struct sm_status *st)
 	counter(out, "sweeps_clean", "Sweeps that found no change.", st->clean_sweeps);
 }
 
+static void mirror(struct strbuf *out, const struct run_view *v)
+{
+	struct sm_mirror_status m = {0};
+
+	if (v->sm)
+		sm_mirror_status(v->sm, &m);
+	gauge(out, "mirror_complete",
+	      "Whether this standby has a whole copy of what the master knows.", m.complete);
+	gauge(out, "mirror_bytes", "Size of that copy.", m.bytes);
+	family(out, "mirror_age_seconds", "gauge", "seconds",
+	       "Time since the master last confirmed that copy.");
+	strbuf_add(out, "weft_mirror_age_seconds ");
+	seconds(out, m.complete ? v->now - MIN(v->now, m.confirmed_at) : 0);
+	strbuf_add(out, "\n");
+	gauge(out, "mirrors", "Standbys that have a copy of what this master knows now.",
+	      m.mirrors);
+	counter(out, "mirror_gmps", "GMPs sent to other managers.", m.gmps);
+	counter(out, "mirror_gmps_bad",
+		"GMPs received with a wrong SM_Key, or with invalid content.", m.gmps_bad);
+}
+
 /* What happened, by the stable name of the note: link_down, node_gone, unreachable, ... */
 static void notes(struct strbuf *out, const struct run_view *v)
 {
@@ -215,6 +236,7 @@ void run_metrics(const struct run_view *v, struct strbuf *out)
 	phase_set(out, &st);
 	subnet(out, v, &st);
 	smps(out, &st);
+	mirror(out, v);
 	notes(out, v);
 	last_round(out, &st.last);
 	daemon_itself(out, v);

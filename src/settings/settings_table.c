@@ -234,6 +234,10 @@ const struct setting settings_table[] = {
 		 "a master that did not run for longer asks who is master before it sets anything; "
 		 "keep it below the time after which a standby takes over; 0: never"),
 	 TIME(sm.stall_ps, 0, 3600 * PS_PER_S, 1)},
+	{MANAGER("election", "mirror", "election-mirror",
+		 "a standby manager copies what the master knows, so that it need not read the subnet "
+		 "when it takes over"),
+	 BOOL(sm.mirror), .daemon = "true"},
 
 	{DAEMON("files", "state", "state",
 		"SQLite file that keeps LIDs and keys over a restart; auto: in the state directory"),

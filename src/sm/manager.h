@@ -12,6 +12,7 @@
 #include "sm/discovery/discovery.h"
 #include "sm/election/election.h"
 #include "sm/keys/m_keys.h"
+#include "sm/mirror/mirror.h"
 #include "sm/names/node_names.h"
 #include "sm/restore/restore.h"
 #include "sm/routes/routes.h"
@@ -31,6 +32,7 @@ struct sm {
 	struct sm_node_names names;
 	struct sm_damp damp;
 	struct sm_election election;
+	struct sm_mirroring mirror;
 	struct sm_routing routes;
 	struct sm_device_tables dev;
 	struct sm_auditing audit;

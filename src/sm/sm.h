@@ -141,6 +141,7 @@ struct sm_config {
 	unsigned standby_tries;	 /* and after how many polls without a response it takes over */
 	time_ps settle_ps; /* how long a master waits for a master of lower rank to hand over */
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
+	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };
 
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
@@ -151,7 +152,7 @@ void sm_config_default(struct sm_config *c);
 
 enum sm_event_kind {
 	SM_EV_START,	/* the port is usable: begin */
-	SM_EV_SMP,	/* an SMP arrived */
+	SM_EV_SMP,	/* an SMP or GMP arrived */
 	SM_EV_LOST,	/* this request was not forwarded: no response will come */
 	SM_EV_WAKE,	/* the time of sm_actions.wake has come (early or late does no harm) */
 	SM_EV_ROUTES,	/* the routes that out.compute requested */
@@ -178,6 +179,7 @@ struct sm_event {
 	const uint8_t *mad; /* SM_EV_SMP and SM_EV_LOST: IBA_MAD_SIZE bytes */
 	uint16_t slid;
 	uint64_t guid; /* SM_EV_HANDOVER */
+	uint8_t qp;    /* 0: an SMP; 1: a GMP of another manager, with cfg.mirror */
 	struct sm_routes routes;
 };
 
@@ -187,6 +189,8 @@ struct sm_send {
 	uint8_t mad[IBA_MAD_SIZE];
 	uint16_t slid, dlid; /* dlid permissive: directed */
 	uint8_t sl;
+	uint8_t qp; /* 0: subnet management; 1: a GMP */
+	bool aside; /* a Set that changes nothing of what sm_state_save() says */
 };
 
 enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
@@ -363,6 +367,9 @@ enum sm_note_kind {
 	SM_NOTE_TAKING_OVER,  /* election, about the manager that had it */
 	SM_NOTE_ORDER,	      /* election: an order that was refused, about its sender */
 	SM_NOTE_STALLED,      /* election */
+	SM_NOTE_MIRROR,	      /* mirror: complete, for the first time or again */
+	SM_NOTE_MIRROR_USED,  /* mirror: the manager takes over with it */
+	SM_NOTE_MIRROR_LOST,  /* it does not describe the subnet: everything is discovered */
 	SM_NOTE_NKINDS
 };
 
@@ -423,6 +430,10 @@ struct sm_note {
 			uint32_t order;
 			uint64_t ms;
 		} election;
+		struct {
+			uint64_t generation, bytes;
+			uint64_t fetched; /* bytes, for this generation */
+		} mirror;
 	};
 };
 
@@ -479,8 +490,9 @@ enum sm_purpose {
 	SM_FOR_DISTRIBUTION, /* deactivation and tables */
 	SM_FOR_ACTIVATION,
 	SM_FOR_AUDIT,
-	SM_FOR_TRAP,  /* TrapRepress */
-	SM_FOR_NAMES, /* NodeDescriptions, while idle */
+	SM_FOR_TRAP,   /* TrapRepress */
+	SM_FOR_NAMES,  /* NodeDescriptions, while idle */
+	SM_FOR_MIRROR, /* the stamp; a standby's own port. GMPs do not count */
 	SM_NPURPOSES
 };
 const char *sm_purpose_name(enum sm_purpose p);
@@ -529,6 +541,17 @@ bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m);
 uint64_t sm_master_guid(const struct sm *sm); /* port GUID of the master; 0: not known */
 /* Whether SM_EV_HANDOVER would begin a hand-over: 0, or -EINVAL with e filled. */
 int sm_handover_check(const struct sm *sm, uint64_t guid, struct err *e);
+/* The copy that a standby keeps of what the master knows. */
+struct sm_mirror_status {
+	bool on;	     /* it is standby, and mirrors */
+	bool complete;	     /* the copy is whole */
+	uint64_t generation; /* the master's number for it; 0: there is none */
+	uint64_t bytes;
+	time_ps confirmed_at;	 /* when the master last confirmed it; with complete */
+	uint64_t gmps, gmps_bad; /* sent in either role; received and not used */
+	unsigned mirrors;	 /* a master: standbys that hold what it knows now */
+};
+void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st);
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */

@@ -53,6 +53,7 @@ enum sm_question {
 	Q_PORT_INFO,
 	Q_SET_LID,
 	Q_TABLE,      /* a block of the linear table that a switch holds already */
+	Q_STAMP,      /* a block beyond its end: does it prove the mirror? */
 	Q_TURN,	      /* an SL-to-VL table: is that turn disabled? */
 	Q_SM_INFO,    /* which SM is at this port? */
 	Q_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
@@ -91,6 +92,7 @@ struct sm_req {
 	uint64_t m_key;
 	uint16_t lid;		 /* not 0: LID-routed instead */
 	const struct sm_way *by; /* not NULL: these hops instead, from the SM's port */
+	bool aside;		 /* a Set that changes nothing of the saved state */
 	enum sm_question question;
 	struct sm_target target;
 	uint8_t data[IBA_SMP_DATA_SIZE];
@@ -118,6 +120,7 @@ struct sm_txn {
 	uint16_t gen;
 	uint8_t tries; /* 0: answered from saved state, nothing was sent */
 	bool extended; /* this try got more time, because the manager itself was late */
+	bool held;     /* a Set that waits for sm_sets_release() */
 	enum sm_purpose purpose;
 	uint16_t attr_id;
 	uint16_t status; /* of the response, for `fail`; 0: there was none */
@@ -267,6 +270,10 @@ void sm_txn_expire(struct sm *sm, struct sm_txn *t); /* its time is up now */
 struct sm_txn *sm_txn_overdue(struct sm *sm, uint32_t *at, time_ps *next);
 void sm_txn_deadline(struct sm *sm, time_ps next);
 void sm_txns_extend(struct sm *sm); /* the manager was late: give responses as much longer */
+/* Ids of requests that are not in the table of transactions: the mirror's own. */
+uint32_t sm_tid_aside(uint16_t gen);
+bool sm_tid_is_aside(const uint8_t *mad);
+void sm_sets_release(struct sm *sm); /* Sets that sm_mirror_holds_set() held go out */
 void sm_txns_time_back(struct sm *sm, time_ps by);
 void sm_time_shift(time_ps *t, time_ps by); /* an earlier beginning of time, see sm_time_back() */
 /* Give up waiting for requests for which drop() says so. */
@@ -274,6 +281,7 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 void sm_forget_outstanding(struct sm *sm);
 void sm_send_now(struct sm *sm, const struct sm_req *r, uint64_t tid); /* expects no response */
 void sm_respond(struct sm *sm, const struct sm_send *s); /* a response to a request of others */
+void sm_send_gmp(struct sm *sm, const struct sm_send *s);
 time_ps sm_timeout(const struct sm *sm);
 time_ps sm_copies_until(const struct sm *sm); /* no copy of what was sent so far arrives later */
 

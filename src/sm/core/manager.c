@@ -107,6 +107,7 @@ void sm_time_back(struct sm *sm, time_ps by)
 	sm_sweep_time_back(sm, by);
 	sm_audit_time_back(sm, by);
 	sm_election_time_back(sm, by);
+	sm_mirror_time_back(sm, by);
 	sm_damp_time_back(sm, by);
 }
 
@@ -128,6 +129,7 @@ struct sm *sm_new(const struct sm_config *c)
 	sm_audit_init(sm);
 	sm_discovery_init(sm);
 	sm_election_init(sm);
+	sm_mirror_init(sm);
 	return sm;
 }
 
@@ -149,6 +151,7 @@ void sm_free(struct sm *sm)
 	sm_names_free(sm);
 	sm_damp_free(sm);
 	sm_election_free(sm);
+	sm_mirror_free(sm);
 	sm_txns_free(sm);
 	free(sm);
 }

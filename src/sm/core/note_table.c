@@ -106,6 +106,15 @@ static const struct row {
 	[SM_NOTE_STALLED] = {{"stalled", RECORD_WARNING,
 		"the manager did not run for {ms} ms; it asks who is master before it sets anything"},
 		{FIELD("ms", COUNT, election.ms)}},
+	[SM_NOTE_MIRROR] = {{"mirror", RECORD_NOTICE,
+		"the mirror of what the master knows is complete: generation {generation}, {bytes} bytes, {fetched} fetched"},
+		{FIELD("generation", GUID, mirror.generation), FIELD("bytes", COUNT, mirror.bytes),
+		 FIELD("fetched", COUNT, mirror.fetched)}},
+	[SM_NOTE_MIRROR_USED] = {{"mirror_used", RECORD_NOTICE,
+		"the manager takes over with its mirror of what the master knew, generation {generation}"},
+		{FIELD("generation", GUID, mirror.generation), FIELD("bytes", COUNT, mirror.bytes)}},
+	[SM_NOTE_MIRROR_LOST] = {{"mirror_lost", RECORD_NOTICE,
+		"the mirror of what the master knew does not describe the subnet; the manager reads everything"}, {{0}}},
 };
 /* clang-format on */
 

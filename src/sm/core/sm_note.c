@@ -14,6 +14,7 @@ static const char *const purpose_names[SM_NPURPOSES] = {
 	[SM_FOR_AUDIT] = "audit",
 	[SM_FOR_TRAP] = "trap",
 	[SM_FOR_NAMES] = "names",
+	[SM_FOR_MIRROR] = "mirror",
 };
 
 const char *sm_purpose_name(enum sm_purpose p)

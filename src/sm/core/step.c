@@ -9,11 +9,17 @@ static void on_smp(struct sm *sm, const struct sm_event *ev)
 {
 	unsigned cls = iba_smp_mgmt_class(ev->mad), method = iba_smp_method(ev->mad);
 
+	if (ev->qp) {
+		sm_mirror_gmp(sm, ev);
+		return;
+	}
 	if (iba_smp_base_version(ev->mad) != 1 || iba_smp_class_version(ev->mad) != 1 ||
 	    (cls != IBA_CLASS_SUBN_LID && cls != IBA_CLASS_SUBN_DR)) {
 		sm_count(sm, SM_COUNT_BAD);
 		return;
 	}
+	if (method == IBA_GET_RESP && sm_mirror_response(sm, ev))
+		return;
 	if (method == IBA_GET_RESP)
 		sm_response(sm, ev);
 	else if (method == IBA_TRAP && iba_smp_attr_id(ev->mad) == IBA_ATTR_NOTICE)
@@ -118,7 +124,8 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 		break;
 	}
 	sm_pump(sm);
-	out->wake = sm->core.wake = wake_time(sm);
+	sm_mirror_work(sm);
+	out->wake = sm->core.wake = MIN(wake_time(sm), sm_mirror_wake(sm));
 	sm->core.out = NULL;
 	return rc;
 }

@@ -63,8 +63,11 @@ static time_ps patience(const struct sm *sm, const struct sm_txn *t)
 
 /* ---- the table ---- */
 
-/* Slot, whether it is a Set, generation: 32 bits in all, since ibsim keeps no more. */
-enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW };
+/*
+ * Slot, whether it is a Set, generation: 32 bits in all, since ibsim keeps no more. 2 * SM_MAX_WINDOW is the
+ * election's (asks.c).
+ */
+enum { TID_SLOT = SM_MAX_WINDOW - 1, TID_SET = SM_MAX_WINDOW, TID_ASIDE = 4 * SM_MAX_WINDOW };
 
 static uint64_t txn_tid(const struct sm *sm, const struct sm_txn *t)
 {
@@ -79,6 +82,16 @@ struct sm_txn *sm_txn_find(struct sm *sm, const uint8_t *mad)
 	struct sm_txn *t = slot < sm->cfg.window ? &sm->txn.slots[slot] : NULL;
 
 	return t && t->used && txn_tid(sm, t) == (tid & 0xffffffff) ? t : NULL;
+}
+
+uint32_t sm_tid_aside(uint16_t gen)
+{
+	return (uint32_t)gen << 16 | TID_ASIDE;
+}
+
+bool sm_tid_is_aside(const uint8_t *mad)
+{
+	return iba_smp_tid(mad) & TID_ASIDE;
 }
 
 /* ---- Sets of which copies may be carried out late ---- */
@@ -163,7 +176,7 @@ void sm_forget_some(struct sm *sm, bool (*drop)(const struct sm *sm, const struc
 		if (!t->used || (drop && !drop(sm, t)))
 			continue;
 		/* The device may yet carry it out, after what replaces it: the audit tells. */
-		if (t->method == IBA_SET && t->attr_id != IBA_ATTR_SWITCH_INFO)
+		if (t->method == IBA_SET && t->tries && t->attr_id != IBA_ATTR_SWITCH_INFO)
 			sm_audit_doubt(sm, written(sm, t), sm_copies_until(sm));
 		sm_set_unacknowledged(sm, t);
 		sm_txn_close(sm, t, false);
@@ -199,7 +212,8 @@ static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct
 	iba_smp_set_m_key(m, r->keyed ? r->m_key : sm->cfg.m_key);
 	if (r->method == IBA_SET || r->method == IBA_TRAP_REPRESS)
 		memcpy(iba_smp_data(m), r->data, IBA_SMP_DATA_SIZE);
-	s->sl = 0;
+	s->sl = s->qp = 0;
+	s->aside = r->aside;
 	if (lid) {
 		s->slid = sm->lids.own;
 		s->dlid = lid;
@@ -220,12 +234,25 @@ static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct
 
 static void put_on_wire(struct sm *sm, struct sm_txn *t)
 {
+	t->held = t->method == IBA_SET && t->attr_id != IBA_ATTR_SM_INFO && sm_mirror_holds_set(sm);
+	if (t->held) {
+		t->deadline = TIME_NEVER;
+		return;
+	}
 	t->tries++;
 	t->extended = false;
 	t->deadline = sm->core.now + patience(sm, t);
 	sm->txn.next_deadline = MIN(sm->txn.next_deadline, t->deadline);
 	sm_count_smp(sm, t->purpose);
 	vec_push(&sm->core.out->sends, t->send);
+}
+
+/* The stamp is cleared: Sets that waited go out. */
+void sm_sets_release(struct sm *sm)
+{
+	for (uint32_t i = 0; sm->txn.outstanding && i < sm->cfg.window; i++)
+		if (sm->txn.slots[i].used && sm->txn.slots[i].held)
+			put_on_wire(sm, &sm->txn.slots[i]);
 }
 
 void sm_txn_send(struct sm *sm, const struct sm_req *r)
@@ -270,9 +297,21 @@ void sm_send_now(struct sm *sm, const struct sm_req *r, uint64_t tid)
 	sm_count_smp(sm, r->purpose);
 }
 
-void sm_respond(struct sm *sm, const struct sm_send *s)
+static void send_as(struct sm *sm, const struct sm_send *s, uint8_t qp)
 {
 	vec_push(&sm->core.out->sends, *s);
+	sm->core.out->sends.at[sm->core.out->sends.n - 1].qp = qp;
+	sm->core.out->sends.at[sm->core.out->sends.n - 1].aside = false;
+}
+
+void sm_respond(struct sm *sm, const struct sm_send *s)
+{
+	send_as(sm, s, 0);
+}
+
+void sm_send_gmp(struct sm *sm, const struct sm_send *s)
+{
+	send_as(sm, s, 1);
 }
 
 /* The first transaction that is overdue from slot *at on; *at goes behind it. */

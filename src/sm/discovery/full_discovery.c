@@ -379,6 +379,7 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		on_port_again(sm, port, data);
 		break;
 	case Q_SM_INFO: /* see sm_discover_recv() */
+	case Q_STAMP:	/* see sm_saved_misleads() */
 	case Q_POLL:	/* of partial discovery, which takes them itself */
 	case Q_CLEAR_KNOWN:
 	case Q_PORT_STATE:
@@ -449,6 +450,8 @@ static bool may_stand(const struct sm *sm)
 
 static enum sm_outcome discover_done(struct sm *sm)
 {
+	if (sm_saved_unproven(sm))
+		sm_discovery_doubt(sm);
 	if (sm_is_doubtful(&sm->disc))
 		sm_saved_lost(sm);
 	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)

@@ -356,6 +356,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_PORT_INFO:
 	case Q_SET_LID:
 	case Q_TABLE:
+	case Q_STAMP:
 	case Q_TURN:
 	case Q_SM_INFO:
 	case Q_PORT_CHECK:

@@ -34,6 +34,11 @@ void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block)
 	ask(sm, Q_TABLE, sm_target_block(node, block));
 }
 
+void sm_ask_stamp(struct sm *sm, uint32_t node, uint32_t block)
+{
+	ask(sm, Q_STAMP, sm_target_block(node, block));
+}
+
 void sm_ask_turn(struct sm *sm, uint32_t node, unsigned in, unsigned out)
 {
 	ask(sm, Q_TURN, sm_target_turn(node, in, out));
@@ -166,6 +171,7 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 		make_set_lid(sm, port, r);
 		break;
 	case Q_TABLE:
+	case Q_STAMP:
 		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, node, IBA_ATTR_LFT, w.target.item);
 		break;
 	case Q_TURN:

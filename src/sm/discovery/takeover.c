@@ -64,9 +64,12 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 void sm_takeover_switch(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
+	uint32_t block;
 
 	if (!sm->cfg.read_back || !n->si.linear_top || n->si.linear_top > IBA_LID_MAX_UNICAST)
 		return;
+	if (sm_saved_stamp(sm, node, &block))
+		sm_ask_stamp(sm, node, block);
 	for (uint32_t b = 0; b <= n->si.linear_top / IBA_LFT_BLOCK; b++)
 		if (!sm_row_block(sm, n->row, b))
 			sm_ask_block(sm, node, b);

@@ -96,8 +96,10 @@ void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	news = !x->known || memcmp(text, x->text, sizeof(text));
 	memcpy(x->text, text, sizeof(text));
 	x->known = x->answered = true;
-	if (news)
-		sm_note(sm, .kind = SM_NOTE_NAME, .about = sm_about_node(sm, t->target.node));
+	if (!news)
+		return;
+	sm_mirror_outdated(sm);
+	sm_note(sm, .kind = SM_NOTE_NAME, .about = sm_about_node(sm, t->target.node));
 }
 
 void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t len)

@@ -19,6 +19,9 @@ struct sm_restored {
 bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data);
 /* Whether what a device answered shows that another manager was at work since. */
 bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+/* The stamp that proves a mirror, in a switch that may have it. */
+bool sm_saved_stamp(const struct sm *sm, uint32_t node, uint32_t *block);
+bool sm_saved_unproven(const struct sm *sm);		 /* the switch with the stamp was not met */
 bool sm_saved_turns(const struct sm *sm, uint32_t node); /* its turns are known to be enabled */
 void sm_saved_lost(struct sm *sm);			 /* and what it said of tables and names */
 void sm_saved_end(struct sm *sm);			 /* it served its purpose */

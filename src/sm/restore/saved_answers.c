@@ -5,7 +5,8 @@
  * switch is asked for SwitchInfo, port 0 and one block of its table. If PortStateChange is clear,
  * no port of it changed, so its ports and neighbours are as saved; else it is read like any
  * other. If a LID, the SM's LID, LinearFDBTop or that block differs, another SM managed the
- * subnet meanwhile: the saved state is dropped, and everything is discovered.
+ * subnet meanwhile: the saved state is dropped, and everything is discovered. Of a mirror one switch is asked
+ * for its stamp instead of each for a block.
  */
 #include "base/rng.h"
 #include "sm/restore/saved_state.h"
@@ -76,6 +77,33 @@ static bool table_misleads(struct sm *sm, uint32_t node, uint32_t block, const u
 	       memcmp(n->lft + (size_t)block * IBA_LFT_BLOCK, data, IBA_LFT_BLOCK) != 0;
 }
 
+/* ---- the proof of a mirror ---- */
+
+bool sm_saved_stamp(const struct sm *sm, uint32_t node, uint32_t *block)
+{
+	const struct sm_saved *m = sm->restored.saved;
+
+	if (!m || !m->mirrored || m->proven || sm->topo.nodes.at[node].guid != m->guid)
+		return false;
+	*block = m->stamp_block;
+	return true;
+}
+
+bool sm_saved_unproven(const struct sm *sm)
+{
+	const struct sm_saved *m = sm->restored.saved;
+
+	return m && m->mirrored && !m->proven;
+}
+
+static bool stamp_proves(struct sm *sm, const uint8_t *data)
+{
+	struct sm_saved *m = sm->restored.saved;
+
+	m->proven = sm_stamp_is(data, m->stamp);
+	return m->proven;
+}
+
 /* Checks a response against the saved state; true: another SM managed the subnet since. */
 bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
@@ -87,6 +115,8 @@ bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 		return port_misleads(sm, t->target.port, data);
 	if (t->question == Q_TABLE)
 		return table_misleads(sm, t->target.node, t->target.item, data);
+	if (t->question == Q_STAMP)
+		return !stamp_proves(sm, data);
 	return false;
 }
 
@@ -124,6 +154,16 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 	return true;
 }
 
+/* A mirror says whether a port had the master's key: this SM has the same, or nothing will fit. */
+static void put_key(const struct sm *sm, uint8_t *data)
+{
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	pi.m_key = pi.m_key ? ~sm->cfg.m_key : sm->cfg.m_key;
+	iba_port_info_put(&pi, data);
+}
+
 /*
  * Port 0 is always asked: it shows which SM manages the switch. So is a device that was reached
  * by asking.
@@ -141,16 +181,18 @@ static bool recall_port(struct sm *sm, uint32_t port, uint8_t *data)
 	if (!p || !p->pi)
 		return false;
 	memcpy(data, p->pi, IBA_SMP_DATA_SIZE);
+	if (sm->restored.saved->mirrored)
+		put_key(sm, data);
 	return true;
 }
 
-/* All but one block. */
+/* All but one block; of a mirror, which the stamp proves, all. */
 static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *data)
 {
 	const struct sm_saved_node *n = node_known(sm, sm->topo.nodes.at[node].guid);
 
 	if (!n || n->type != IBA_NODE_SWITCH || block >= n->nblocks ||
-	    block == hash64(n->guid) % n->nblocks)
+	    (!sm->restored.saved->mirrored && block == hash64(n->guid) % n->nblocks))
 		return false;
 	memcpy(data, n->lft + (size_t)block * IBA_LFT_BLOCK, IBA_LFT_BLOCK);
 	return true;
@@ -180,6 +222,8 @@ void sm_saved_lost(struct sm *sm)
 {
 	if (!sm->restored.saved)
 		return;
+	if (sm->restored.saved->mirrored)
+		sm_note(sm, .kind = SM_NOTE_MIRROR_LOST);
 	sm_rows_unknown(sm);
 	sm_names_forget(sm);
 	sm_saved_end(sm);

@@ -8,24 +8,20 @@
 #include "base/rng.h"
 #include "sm/restore/saved_state.h"
 
-static const char MAGIC[8] = "WEFTMEM1";
+static const char MAGIC[8] = "WEFTMEM1", RECORDS[8] = "WEFTMIR1";
 
 enum { HEAD = 12, TAIL = 8, NO_NAME = 255 };
 
 /* ---- writing ---- */
 
-struct sink {
-	VEC(uint8_t) b;
-};
-
-static void put(struct sink *s, const void *p, size_t n)
+static void put(struct sm_bytes *s, const void *p, size_t n)
 {
 	vec_room(&s->b, s->b.n + n);
 	memcpy(s->b.at + s->b.n, p, n);
 	s->b.n += n;
 }
 
-static void put_n(struct sink *s, uint64_t v, unsigned bytes)
+static void put_n(struct sm_bytes *s, uint64_t v, unsigned bytes)
 {
 	uint8_t b[8];
 
@@ -55,19 +51,32 @@ void sm_saved_seal(uint8_t *bytes, size_t len)
 		bytes[len + i] = (uint8_t)(h >> 8 * (TAIL - 1 - i));
 }
 
-static void save_port(const struct sm *sm, const struct sm_port *p, struct sink *s)
+/*
+ * A mirror travels over the fabric and does not show keys: 0 is the master's own key, 1 any other.
+ */
+static void save_port_info(const struct sm *sm, const struct sm_port *p, bool keyless,
+			   struct sm_bytes *s)
+{
+	struct iba_port_info pi = p->pi;
+	uint8_t data[IBA_SMP_DATA_SIZE];
+
+	if (keyless)
+		pi.m_key = pi.m_key != sm->cfg.m_key;
+	iba_port_info_put(&pi, data);
+	put(s, data, sizeof(data));
+}
+
+static void save_port(const struct sm *sm, const struct sm_port *p, bool keyless,
+		      struct sm_bytes *s)
 {
 	const struct sm_port *peer = p->peer == NONE ? NULL : &sm->topo.ports.at[p->peer];
-	uint8_t data[IBA_SMP_DATA_SIZE];
 
 	put_n(s, p->ask.known, 1);
 	put_n(s, p->guid, 8);
 	put_n(s, peer ? sm->topo.nodes.at[peer->node].guid : 0, 8);
 	put_n(s, peer ? peer->num : 0, 1);
-	if (!p->ask.known)
-		return;
-	iba_port_info_put(&p->pi, data);
-	put(s, data, sizeof(data));
+	if (p->ask.known)
+		save_port_info(sm, p, keyless, s);
 }
 
 static uint32_t blocks_of(const struct sm_node *n)
@@ -75,7 +84,7 @@ static uint32_t blocks_of(const struct sm_node *n)
 	return n->si.linear_top ? n->si.linear_top / IBA_LFT_BLOCK + 1u : 0;
 }
 
-static void save_switch(const struct sm *sm, const struct sm_node *n, struct sink *s)
+static void save_switch(const struct sm *sm, const struct sm_node *n, struct sm_bytes *s)
 {
 	uint8_t data[IBA_SMP_DATA_SIZE];
 
@@ -86,7 +95,8 @@ static void save_switch(const struct sm *sm, const struct sm_node *n, struct sin
 		put(s, sm_row_block(sm, n->row, b), IBA_LFT_BLOCK);
 }
 
-static void save_node(const struct sm *sm, const struct sm_node *n, struct sink *s)
+static void save_node(const struct sm *sm, const struct sm_node *n, bool keyless,
+		      struct sm_bytes *s)
 {
 	const char *name = sm_name_known(sm, n->guid);
 	size_t len = name ? strlen(name) : 0;
@@ -103,7 +113,7 @@ static void save_node(const struct sm *sm, const struct sm_node *n, struct sink 
 	if (n->type == IBA_NODE_SWITCH)
 		save_switch(sm, n, s);
 	for (unsigned p = 0; p <= n->nports; p++)
-		save_port(sm, &sm->topo.ports.at[n->first_port + p], s);
+		save_port(sm, &sm->topo.ports.at[n->first_port + p], keyless, s);
 }
 
 /* ---- when there is something to write ---- */
@@ -138,7 +148,7 @@ bool sm_at_rest(const struct sm *sm)
 
 uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 {
-	struct sink s = {.b = {0}};
+	struct sm_bytes s = {.b = {0}};
 	uint32_t nnodes = 0;
 
 	for (size_t i = 0; i < sm->topo.nodes.n; i++) {
@@ -150,11 +160,37 @@ uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 	put_n(&s, nnodes, 4);
 	for (size_t i = 0; i < sm->topo.nodes.n; i++)
 		if (!sm->topo.nodes.at[i].gone)
-			save_node(sm, &sm->topo.nodes.at[i], &s);
+			save_node(sm, &sm->topo.nodes.at[i], false, &s);
 	vec_room(&s.b, s.b.n + TAIL);
 	sm_saved_seal(s.b.at, s.b.n);
 	*len = s.b.n + TAIL;
 	return s.b.at;
+}
+
+/* ---- for a mirror: in records, each on pages of its own ---- */
+
+static void pad(struct sm_bytes *s)
+{
+	static const uint8_t zeroes[SM_PAGE];
+
+	if (s->b.n % SM_PAGE)
+		put(s, zeroes, SM_PAGE - s->b.n % SM_PAGE);
+}
+
+void sm_record_head(const struct sm *sm, struct sm_bytes *s)
+{
+	put(s, RECORDS, sizeof(RECORDS));
+	put_n(s, sm->topo.fab->nnodes, 4);
+	pad(s);
+}
+
+bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s)
+{
+	if (!node_whole(sm, &sm->topo.nodes.at[node]))
+		return false;
+	save_node(sm, &sm->topo.nodes.at[node], true, s);
+	pad(s);
+	return true;
 }
 
 /* ---- reading ---- */
@@ -254,6 +290,50 @@ static bool load_all(struct sm_saved *m, size_t len)
 	return !s.bad && !s.left;
 }
 
+static bool load_records(struct sm_saved *m, size_t len)
+{
+	struct source s = {.p = m->bytes, .left = len};
+	const uint8_t *magic = take(&s, sizeof(RECORDS));
+	uint64_t n = take_n(&s, 4);
+
+	if (!magic || memcmp(magic, RECORDS, sizeof(RECORDS)))
+		return false;
+	take(&s, s.left % SM_PAGE);
+	for (; n && !s.bad; n--) {
+		load_node(&s, m);
+		take(&s, s.left % SM_PAGE);
+	}
+	return !s.bad && !s.left;
+}
+
+struct sm_saved *sm_records_load(uint8_t *bytes, size_t len)
+{
+	struct sm_saved *m = mem_zalloc(sizeof(*m));
+
+	m->bytes = bytes;
+	m->mirrored = true;
+	if (load_records(m, len))
+		return m;
+	m->bytes = NULL; /* the caller's */
+	sm_saved_free(m);
+	return NULL;
+}
+
+static void saved_take(struct sm *sm, struct sm_saved *m)
+{
+	sm_saved_free(sm->restored.saved);
+	sm->restored.saved = m;
+}
+
+void sm_mirror_use(struct sm *sm, struct sm_saved *m, uint64_t stamp, uint64_t guid,
+		   uint32_t stamp_block)
+{
+	m->stamp = stamp;
+	m->guid = guid;
+	m->stamp_block = stamp_block;
+	saved_take(sm, m);
+}
+
 int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e)
 {
 	struct source tail = {.p = bytes + (len < TAIL ? 0 : len - TAIL), .left = TAIL};
@@ -272,7 +352,6 @@ int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e
 		sm_saved_free(m);
 		return err_set(e, -EBADMSG, "what it says cannot be");
 	}
-	sm_saved_free(sm->restored.saved);
-	sm->restored.saved = m;
+	saved_take(sm, m);
 	return 0;
 }

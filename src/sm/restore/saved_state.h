@@ -28,9 +28,26 @@ struct sm_saved {
 	VEC(struct sm_saved_node) nodes;
 	VEC(struct sm_saved_port) ports;
 	struct map64 by_guid;
+	/* Of a mirror: PortInfo without keys, and the stamp that proves it; see mirror/mirror.h */
+	bool mirrored;
+	bool proven;	      /* the stamp was read */
+	uint64_t stamp, guid; /* guid: of the switch that has it */
+	uint32_t stamp_block;
+};
+
+struct sm_bytes {
+	VEC(uint8_t) b;
 };
 
 void sm_saved_free(struct sm_saved *m);
+/* Records for a mirror: what comes first, and each node; padded to whole pages. False: it cannot be saved. */
+void sm_record_head(const struct sm *sm, struct sm_bytes *s);
+bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s);
+/* All records; takes bytes over. NULL: they are not such records, and bytes stay the caller's. */
+struct sm_saved *sm_records_load(uint8_t *bytes, size_t len);
+/* These records answer the next discovery, if the switch has the stamp. */
+void sm_mirror_use(struct sm *sm, struct sm_saved *m, uint64_t stamp, uint64_t guid,
+		   uint32_t stamp_block);
 void sm_saved_seal(uint8_t *bytes, size_t len); /* the hash goes behind them: 8 bytes more */
 
 #endif

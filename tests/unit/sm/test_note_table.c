@@ -127,6 +127,14 @@ static const struct {
 	 "{\"order\":3,\"from\":\"0x0000000000000011\"," NODE_JSON ",\"port\":7}"},
 	{{.kind = SM_NOTE_STALLED, .election = {.ms = 1700}},
 	 "the manager did not run for 1700 ms; it asks who is master before it sets anything", "{\"ms\":1700}"},
+	{{.kind = SM_NOTE_MIRROR, .mirror = {0x12, 4608, 384}},
+	 "the mirror of what the master knows is complete: generation 0x0000000000000012, 4608 bytes, 384 fetched",
+	 "{\"generation\":\"0x0000000000000012\",\"bytes\":4608,\"fetched\":384}"},
+	{{.kind = SM_NOTE_MIRROR_USED, .mirror = {0x12, 4608, 0}},
+	 "the manager takes over with its mirror of what the master knew, generation 0x0000000000000012",
+	 "{\"generation\":\"0x0000000000000012\",\"bytes\":4608}"},
+	{{.kind = SM_NOTE_MIRROR_LOST},
+	 "the mirror of what the master knew does not describe the subnet; the manager reads everything", "{}"},
 };
 /* clang-format on */
 

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a mirror shows to other rooms, and the clock. State: struct sm_mirroring, of which it changes times only, and
+ * that what is known differs from the digests. Does not send anything.
+ */
+#include "sm/manager.h"
+
+bool sm_mirror_is_on(const struct sm *sm)
+{
+	return sm->cfg.mirror && sm->cfg.contest;
+}
+
+bool sm_mirror_is_standby(const struct sm *sm)
+{
+	return sm->core.phase == SM_STANDBY && sm->election.state == IBA_SM_STANDBY;
+}
+
+void sm_mirror_outdated(struct sm *sm)
+{
+	sm->mirror.master.valid = false;
+	sm->mirror.master.first.n = 0;
+	sm->mirror.master.recent = NONE;
+}
+
+time_ps sm_mirror_wake(const struct sm *sm)
+{
+	const struct sm_mirroring *m = &sm->mirror;
+	time_ps t = m->stamp.deadline;
+
+	if (!sm_mirror_is_on(sm))
+		return t;
+	if (!sm_mirror_is_standby(sm))
+		return MIN(t, m->master.work_at);
+	if (m->standby.step == SM_MIRROR_WAITING || m->standby.step == SM_MIRROR_PORT)
+		t = MIN(t, m->standby.next_at);
+	for (unsigned i = 0; m->standby.outstanding && i < SM_MIRROR_WINDOW; i++)
+		if (m->standby.ask[i].used)
+			t = MIN(t, m->standby.ask[i].deadline);
+	return t;
+}
+
+void sm_mirror_time_back(struct sm *sm, time_ps by)
+{
+	struct sm_mirroring *m = &sm->mirror;
+
+	sm_time_shift(&m->stamp.deadline, by);
+	sm_time_shift(&m->master.asked_at, by);
+	sm_time_shift(&m->master.work_at, by);
+	sm_time_shift(&m->standby.next_at, by);
+	sm_time_shift(&m->standby.confirmed_at, by);
+	for (unsigned i = 0; i < SM_MIRROR_WINDOW; i++)
+		sm_time_shift(&m->standby.ask[i].deadline, by);
+	for (unsigned i = 0; i < SM_MIRRORS; i++)
+		sm_time_shift(&m->master.seen[i].at, by);
+}
+
+void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st)
+{
+	const struct sm_mirroring *m = &sm->mirror;
+
+	*st = (struct sm_mirror_status){.on = sm_mirror_is_on(sm) && sm_mirror_is_standby(sm),
+					.gmps = m->gmps,
+					.gmps_bad = m->gmps_bad};
+	if (st->on && m->standby.whole) {
+		st->complete = true;
+		st->generation = m->standby.of.root;
+		st->bytes = (uint64_t)m->standby.have.n[0] * SM_PAGE;
+		st->confirmed_at = m->standby.confirmed_at;
+	}
+	for (unsigned i = 0; m->master.valid && i < SM_MIRRORS; i++)
+		st->mirrors += m->master.seen[i].root == m->master.of.root;
+}

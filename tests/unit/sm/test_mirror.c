@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A standby that mirrors what the master knows: two managers in the lab. What it copies, what taking over then
+ * costs, and what happens when the copy is old, incomplete or not the master's. No state between tests.
+ * Covers: mirror_dispatch.c, mirror_mads.c, mirror_master.c, mirror_pages.c, mirror_stamp.c, mirror_standby.c,
+ * mirror_state.c
+ */
+#include "unit_test.h"
+
+#include "base/rng.h"
+#include "lab/lab.h"
+#include "lab/verdict.h"
+#include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+#include "sim/plane/sim_plane.h"
+#include "sim/traffic/sim_traffic.h"
+#include "sm/manager.h"
+#include "sm/restore/saved_state.h"
+
+enum { MASTER, STANDBY };
+
+struct pair {
+	struct fab *fab;
+	struct lab_config cfg;
+	struct sm_config second;
+	struct lab *lab;
+	unsigned notes[SM_NOTE_NKINDS];
+	struct sm_note last; /* SM_NOTE_MIRROR */
+	/* what the standby sends, SMPs only */
+	node_id standby;
+	unsigned gets, switch_gets, port_sets, table_sets, other_sets, gmps;
+};
+
+/* ---- the fabric and the managers ---- */
+
+static struct fab *draw(unsigned switches, uint64_t seed)
+{
+	struct fab_gen g = {
+		.kind = "irregular", .ndims = 1, .dims = {switches}, .ports = 6, .seed = seed};
+	struct err e;
+
+	return fab_generate(&g, &e);
+}
+
+static node_id host(const struct fab *f, bool last)
+{
+	node_id n = last ? f->nnodes - 1 : 0;
+
+	while (fab_is_switch(f, n))
+		n = last ? n - 1 : n + 1;
+	return n;
+}
+
+static void on_note(void *ctx, const struct sm_note *n)
+{
+	struct pair *p = ctx;
+
+	p->notes[n->kind]++;
+	if (n->kind == SM_NOTE_MIRROR)
+		p->last = *n;
+}
+
+static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		    const struct sim_smp *smp, unsigned detail)
+{
+	struct pair *p = ctx;
+	unsigned attr, method;
+
+	(void)port;
+	(void)detail;
+	if (what != SIM_SEEN_SEND || n != p->standby)
+		return;
+	attr = iba_smp_attr_id(smp->mad);
+	method = iba_smp_method(smp->mad);
+	if (iba_is_vendor(smp->mad)) {
+		p->gmps++;
+		return;
+	}
+	p->gets += method == IBA_GET;
+	p->switch_gets += method == IBA_GET && attr == IBA_ATTR_SWITCH_INFO;
+	p->port_sets += method == IBA_SET && attr == IBA_ATTR_PORT_INFO;
+	p->table_sets += method == IBA_SET && attr == IBA_ATTR_LFT;
+	p->other_sets += method == IBA_SET && attr != IBA_ATTR_PORT_INFO && attr != IBA_ATTR_LFT;
+}
+
+static void pair_draw(struct pair *p, struct fab *f)
+{
+	memset(p, 0, sizeof(*p));
+	p->fab = f;
+	assert_non_null(f);
+	lab_config_default(&p->cfg);
+	p->cfg.threads = 1;
+	p->cfg.sm.contest = p->cfg.sm.read_back = p->cfg.sm.mirror = true;
+	p->cfg.sm.sm_key = 0x5ecbe7;
+	p->cfg.sm.priority = 5;
+	p->cfg.sm.standby_poll_ps = 5 * PS_PER_MS;
+	p->cfg.sm.standby_tries = 2;
+	p->cfg.sm.sweep_factor = 0;
+	p->cfg.sm.sweep_period_ps = 20 * PS_PER_MS;
+	p->cfg.sm_node = host(f, false);
+	p->standby = host(f, true);
+	p->second = p->cfg.sm;
+	p->second.priority = 4;
+}
+
+static void pair_start(struct pair *p)
+{
+	struct err e;
+
+	p->lab = lab_new(p->fab, &p->cfg, &e);
+	assert_non_null(p->lab);
+	lab_manager_add(p->lab, p->standby, &p->second);
+	lab_on_note(p->lab, on_note, p);
+	sim_watch(lab_sim(p->lab), (struct sim_watch){on_seen, p});
+	lab_power_on(p->lab, NULL);
+}
+
+static void pair_close(struct pair *p)
+{
+	lab_free(p->lab);
+	fab_free(p->fab);
+}
+
+static const struct sm *manager(const struct pair *p, unsigned i)
+{
+	return lab_manager_sm(p->lab, i);
+}
+
+static void on_moment(void *ctx, uint64_t cookie)
+{
+	(void)ctx;
+	(void)cookie;
+}
+
+static void pass(struct pair *p, time_ps t)
+{
+	struct sim *s = lab_sim(p->lab);
+
+	sim_call(s, sim_now(s) + t, on_moment, NULL, 0);
+	lab_run_until(p->lab, sim_now(s) + t);
+}
+
+/* What the standby has is what the master has now. */
+static bool is_current(const struct pair *p)
+{
+	const struct sm *a = manager(p, MASTER), *b = manager(p, STANDBY);
+
+	return a->mirror.master.valid && a->mirror.stamp.state == SM_STAMP_SET &&
+	       b->mirror.standby.whole && b->mirror.standby.of.root == a->mirror.master.of.root;
+}
+
+static void run_current(struct pair *p)
+{
+	for (unsigned i = 0; i < 3000 && !is_current(p); i++)
+		pass(p, PS_PER_MS);
+	assert_true(is_current(p));
+}
+
+static void pair_up(struct pair *p)
+{
+	pair_start(p);
+	run_current(p);
+}
+
+/* The manager is master, all is well, and it knows what the switches hold. */
+static void expect_master(struct pair *p, unsigned i)
+{
+	time_ps now = sim_now(lab_sim(p->lab));
+	const struct sm *sm;
+	struct lab_verdict v;
+
+	lab_manager_lead(p->lab, i);
+	assert_true(lab_run_settled(p->lab, now, now + 60 * PS_PER_S));
+	assert_int_equal(lab_manager_status(p->lab, i)->state, IBA_SM_MASTER);
+	lab_judge(p->lab, &v);
+	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+		fail_msg("%s", v.why);
+	rt_report_free(&v.report);
+	sm = manager(p, i);
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
+		const struct sm_node *x = &sm->topo.nodes.at[n];
+		node_id at = fab_node_by_guid(p->fab, x->guid);
+
+		for (unsigned lid = 0;
+		     x->type == IBA_NODE_SWITCH && !x->gone && lid <= x->si.linear_top; lid++)
+			assert_int_equal(
+				sm_row_block(sm, x->row, lid / IBA_LFT_BLOCK)[lid % IBA_LFT_BLOCK],
+				sim_lft(lab_sim(p->lab), at, lid));
+	}
+}
+
+static void counts_reset(struct pair *p)
+{
+	p->gets = p->switch_gets = p->port_sets = p->table_sets = p->other_sets = p->gmps = 0;
+}
+
+/* Until the standby has become master and is at rest. */
+static void run_takeover(struct pair *p)
+{
+	counts_reset(p);
+	lab_manager_lead(p->lab, STANDBY);
+	for (unsigned i = 0;
+	     i < 3000 && lab_manager_status(p->lab, STANDBY)->state != IBA_SM_MASTER; i++)
+		pass(p, PS_PER_MS / 10);
+	assert_true(lab_run_ready(p->lab, sim_now(lab_sim(p->lab)) + 60 * PS_PER_S));
+}
+
+/* ---- copying ---- */
+
+TEST(the_copy_is_what_the_master_would_save)
+{
+	struct pair p;
+	const struct sm_saved *m;
+	struct sm_mirror_status st;
+
+	pair_draw(&p, draw(8, 1));
+	p.cfg.sm.names = p.second.names = true;
+	pair_up(&p);
+	m = manager(&p, STANDBY)->mirror.standby.whole;
+	assert_int_equal(m->nodes.n, p.fab->nnodes);
+	for (size_t i = 0; i < m->nodes.n; i++) {
+		const struct sm_saved_node *n = &m->nodes.at[i];
+		node_id at = fab_node_by_guid(p.fab, n->guid);
+
+		assert_true(!i || n->guid > n[-1].guid);
+		assert_non_null(n->name);
+		for (unsigned lid = 0;
+		     n->type == IBA_NODE_SWITCH && lid < n->nblocks * (unsigned)IBA_LFT_BLOCK;
+		     lid++)
+			assert_int_equal(n->lft[lid], sim_lft(lab_sim(p.lab), at, lid));
+	}
+	sm_mirror_status(manager(&p, STANDBY), &st);
+	assert_true(st.on && st.complete);
+	assert_int_equal(st.generation, manager(&p, MASTER)->mirror.master.of.root);
+	assert_true(st.bytes >= p.fab->nnodes * SM_PAGE);
+	assert_true(st.confirmed_at + 20 * PS_PER_MS >= sim_now(lab_sim(p.lab)));
+	sm_mirror_status(manager(&p, MASTER), &st);
+	pass(&p, 20 * PS_PER_MS);
+	sm_mirror_status(manager(&p, MASTER), &st);
+	assert_int_equal(st.mirrors, 1);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR], 1);
+	pair_close(&p);
+}
+
+/* At rest one question and one answer, and no new generation. */
+TEST(nothing_is_copied_while_nothing_changes)
+{
+	struct sm_mirror_status before, after;
+	struct pair p;
+
+	pair_draw(&p, draw(8, 1));
+	pair_up(&p);
+	pass(&p, 20 * PS_PER_MS);
+	counts_reset(&p);
+	sm_mirror_status(manager(&p, STANDBY), &before);
+	pass(&p, 100 * PS_PER_MS);
+	sm_mirror_status(manager(&p, STANDBY), &after);
+	assert_int_equal(before.generation, after.generation);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR], 1);
+	assert_in_range(p.gmps, 18, 21);
+	assert_in_range(p.gets, 18, 21); /* Get(SMInfo) */
+	pair_close(&p);
+}
+
+static port_id some_link(const struct pair *p, unsigned nth)
+{
+	for (port_id i = 0; i < p->fab->nports; i++)
+		if (p->fab->ports[i].peer != FAB_NONE &&
+		    fab_is_switch(p->fab, p->fab->ports[i].node) &&
+		    fab_is_switch(p->fab, p->fab->ports[p->fab->ports[i].peer].node) && !nth--)
+			return i;
+	fail_msg("no such link");
+	return FAB_NONE;
+}
+
+/* A link fails: pages that differ are fetched, and a few digests. */
+TEST(only_what_changed_is_copied)
+{
+	struct pair p;
+	uint64_t whole;
+
+	pair_draw(&p, draw(24, 3));
+	pair_up(&p);
+	whole = p.last.mirror.fetched;
+	assert_true(whole >= p.last.mirror.bytes);
+	sim_uncable(lab_sim(p.lab), some_link(&p, 5));
+	pass(&p, 5 * PS_PER_MS);
+	run_current(&p);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR], 2);
+	assert_true(p.last.mirror.fetched < whole / 2);
+	expect_master(&p, MASTER);
+	pair_close(&p);
+}
+
+/* All later records move: their digests are fetched, they themselves are not. */
+TEST(records_that_moved_are_not_copied_again)
+{
+	struct pair p;
+	node_id n = 0;
+
+	pair_draw(&p, draw(24, 3));
+	while (fab_is_switch(p.fab, n) || n == p.cfg.sm_node)
+		n++; /* a host of low GUID */
+	pair_start(&p);
+	sim_node_power(lab_sim(p.lab), n, false);
+	run_current(&p);
+	sim_node_power(lab_sim(p.lab), n, true);
+	pass(&p, 5 * PS_PER_MS);
+	run_current(&p);
+	assert_int_equal(manager(&p, STANDBY)->mirror.standby.whole->nodes.n, p.fab->nnodes);
+	assert_true(p.last.mirror.fetched < p.last.mirror.bytes / 2);
+	pair_close(&p);
+}
+
+/* ---- taking over ---- */
+
+TEST(a_takeover_asks_two_questions_a_switch_and_changes_nothing)
+{
+	struct pair p;
+
+	pair_draw(&p, draw(16, 4));
+	p.cfg.sm.names = p.second.names = true;
+	pair_up(&p);
+	lab_manager_stop(p.lab, MASTER);
+	run_takeover(&p);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 1);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 0);
+	assert_int_equal(p.switch_gets, p.fab->nswitches);
+	/* Its own node and port, the next node, the stamp; Get(SMInfo) to the dead master, names of two */
+	assert_in_range(p.gets, 2 * p.fab->nswitches + 4, 2 * p.fab->nswitches + 20);
+	assert_int_equal(p.port_sets, p.fab->nnodes); /* the new manager's LID */
+	assert_int_equal(p.table_sets, 1);	      /* a stamp that may be there is cleared */
+	assert_int_equal(p.other_sets, 0);
+	assert_int_equal(sm_tables(manager(&p, STANDBY)) != NULL, 1);
+	expect_master(&p, STANDBY);
+	pair_close(&p);
+}
+
+TEST(a_takeover_costs_no_packet)
+{
+	struct traffic_config t = {.pattern = TRAFFIC_UNIFORM,
+				   .arrivals = TRAFFIC_POISSON,
+				   .payload = 256,
+				   .sl_mask = 1,
+				   .known_only = true,
+				   .interval_ps = 5 * PS_PER_US,
+				   .seed = 3};
+	const struct sim_plane_stats *st;
+	struct pair p;
+	struct err e;
+
+	pair_draw(&p, draw(6, 2));
+	p.cfg.sim.plane.on = true;
+	pair_up(&p);
+	t.start_ps = sim_now(lab_sim(p.lab));
+	t.stop_ps = t.start_ps + 60 * PS_PER_MS;
+	assert_int_equal(sim_traffic(lab_sim(p.lab), &t, &e), 0);
+	lab_manager_stop(p.lab, MASTER);
+	pass(&p, 62 * PS_PER_MS);
+	expect_master(&p, STANDBY);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 1);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 0);
+	st = sim_plane_stats(lab_sim(p.lab));
+	assert_true(st->delivered > 1000);
+	assert_int_equal(st->generated, st->delivered + st->in_flight);
+	pair_close(&p);
+}
+
+/* The master hands over: the copy is as good as after a crash. */
+TEST(a_handover_uses_the_copy)
+{
+	struct pair p;
+	struct sm_config c;
+
+	pair_draw(&p, draw(8, 5));
+	pair_up(&p);
+	c = p.cfg.sm;
+	lab_manager_stop(p.lab, MASTER);
+	run_takeover(&p);
+	run_takeover(&p); /* nothing more happens */
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 1);
+	/* The old master returns with its higher priority, copies, and gets the subnet back. */
+	c.priority = 5;
+	lab_manager_config(p.lab, MASTER, &c);
+	lab_manager_start(p.lab, MASTER, true);
+	pass(&p, 200 * PS_PER_MS);
+	assert_true(p.notes[SM_NOTE_MIRROR] >= 2);
+	expect_master(&p,
+		      lab_manager_status(p.lab, MASTER)->state == IBA_SM_MASTER ? MASTER : STANDBY);
+	pair_close(&p);
+}
+
+/* ---- copies that are not true ---- */
+
+/* It fails while it reacts to a change, at every moment of that: nothing that is wrong is believed. */
+TEST(the_master_dies_while_it_changes_tables)
+{
+	unsigned used = 0, lost = 0;
+
+	for (unsigned i = 0; i < 40; i++) {
+		struct pair p;
+
+		pair_draw(&p, draw(10, 6 + i % 3));
+		p.cfg.sm.mechanism.traps = p.second.mechanism.traps = true;
+		pair_up(&p);
+		sim_uncable(lab_sim(p.lab), some_link(&p, i % 7));
+		pass(&p, i * 30 * PS_PER_US);
+		lab_manager_stop(p.lab, MASTER);
+		run_takeover(&p);
+		used += p.notes[SM_NOTE_MIRROR_USED];
+		lost += p.notes[SM_NOTE_MIRROR_LOST];
+		expect_master(&p, STANDBY);
+		pair_close(&p);
+	}
+	assert_int_equal(used, 40);
+	assert_in_range(lost, 5, 39); /* not at once, but from the first Set on */
+}
+
+TEST(with_lost_smps)
+{
+	for (unsigned i = 0; i < 12; i++) {
+		struct pair p;
+
+		pair_draw(&p, draw(8, 20 + i));
+		p.cfg.sim.seed = i;
+		p.cfg.sim.faults.loss_q32 = prob_q32(0.03);
+		p.cfg.sim.faults.dup_q32 = prob_q32(0.01);
+		pair_up(&p);
+		if (i % 2)
+			sim_uncable(lab_sim(p.lab), some_link(&p, i % 5));
+		pass(&p, i * 100 * PS_PER_US);
+		lab_manager_stop(p.lab, MASTER);
+		run_takeover(&p);
+		expect_master(&p, STANDBY);
+		pair_close(&p);
+	}
+}
+
+/* A Set of another manager, which knows nothing of stamps: its LID in the devices shows it. */
+TEST(another_manager_was_master_between)
+{
+	struct pair p;
+	struct iba_port_info pi;
+	struct sim_smp smp = {0};
+	node_id sw = 0;
+
+	pair_draw(&p, draw(8, 5));
+	pair_up(&p);
+	while (!fab_is_switch(p.fab, sw))
+		sw++;
+	pi = *sim_port_info(lab_sim(p.lab), fab_port_id(p.fab, sw, 0));
+	smp.slid = sim_port_info(lab_sim(p.lab), fab_port_id(p.fab, p.cfg.sm_node, 1))->lid;
+	smp.dlid = pi.lid;
+	pi.sm_lid = 77;
+	pi.state = pi.phys_state = 0;
+	iba_smp_init(smp.mad, IBA_CLASS_SUBN_LID, IBA_SET, IBA_ATTR_PORT_INFO, 0);
+	iba_port_info_put(&pi, iba_smp_data(smp.mad));
+	lab_manager_stop(p.lab, MASTER);
+	sim_send(lab_sim(p.lab), p.cfg.sm_node, 1, &smp);
+	run_takeover(&p);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 1);
+	expect_master(&p, STANDBY);
+	pair_close(&p);
+}
+
+/* The switch that has the stamp is gone with the master. */
+TEST(the_switch_with_the_stamp_dies_too)
+{
+	struct pair p;
+	node_id sw;
+
+	pair_draw(&p, draw(10, 7));
+	pair_up(&p);
+	sw = fab_node_by_guid(p.fab, manager(&p, MASTER)->mirror.stamp.guid);
+	assert_int_equal(p.fab->ports[p.fab->ports[fab_port_id(p.fab, p.cfg.sm_node, 1)].peer].node,
+			 sw);
+	lab_manager_stop(p.lab, MASTER);
+	sim_node_power(lab_sim(p.lab), sw, false);
+	run_takeover(&p);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 1);
+	pair_close(&p);
+}
+
+/* A master that starts again clears the stamp of its former life before it sets anything. */
+TEST(a_master_that_restarts_clears_the_stamp_first)
+{
+	struct pair p;
+	node_id sw;
+
+	pair_draw(&p, draw(8, 8));
+	p.second.standby_tries = 100;
+	pair_up(&p);
+	sw = fab_node_by_guid(p.fab, manager(&p, MASTER)->mirror.stamp.guid);
+	lab_manager_stop(p.lab, MASTER);
+	sim_uncable(lab_sim(p.lab), some_link(&p, 3));
+	lab_manager_start(p.lab, MASTER, true);
+	while (lab_manager_status(p.lab, MASTER)->phase != SM_COMPUTE)
+		assert_true(sim_step(lab_sim(p.lab)));
+	assert_int_equal(manager(&p, MASTER)->mirror.stamp.state, SM_STAMP_CLEAR);
+	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
+		assert_int_equal(
+			sim_lft(lab_sim(p.lab), sw,
+				manager(&p, MASTER)->mirror.stamp.block * IBA_LFT_BLOCK + i),
+			IBA_PORT_NONE);
+	run_current(&p);
+	pair_close(&p);
+}
+
+/* ---- masters that do not answer, or lie ---- */
+
+TEST(a_master_with_another_key_does_not_answer)
+{
+	struct sm_mirror_status st;
+	struct pair p;
+
+	pair_draw(&p, draw(8, 5));
+	p.second.sm_key++;
+	pair_start(&p);
+	pass(&p, 300 * PS_PER_MS);
+	sm_mirror_status(manager(&p, MASTER), &st);
+	if (lab_manager_status(p.lab, STANDBY)->state == IBA_SM_STANDBY) {
+		assert_true(st.gmps_bad > 0);
+		assert_int_equal(st.gmps, 0);
+		assert_in_range(p.gmps, 1, 40); /* it asks rarely */
+		assert_null(manager(&p, STANDBY)->mirror.standby.whole);
+	}
+	pair_close(&p);
+}
+
+TEST(a_master_without_mirrors)
+{
+	struct pair p;
+
+	pair_draw(&p, draw(8, 5));
+	p.cfg.sm.mirror = false;
+	pair_start(&p);
+	pass(&p, 500 * PS_PER_MS);
+	assert_in_range(p.gmps, 1, 40);
+	assert_null(manager(&p, STANDBY)->mirror.standby.whole);
+	lab_manager_stop(p.lab, MASTER);
+	run_takeover(&p);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 0);
+	expect_master(&p, STANDBY);
+	pair_close(&p);
+}
+
+/* The pages of a tree: sizes of levels, and what each digest is of. */
+TEST(levels_of_digests)
+{
+	static const struct {
+		uint32_t pages, levels;
+	} cases[] = {{1, 1}, {2, 2}, {24, 2}, {25, 3}, {576, 3}, {577, 4}, {SM_MAX_PAGES, 6}};
+	struct sm_pages p;
+	uint8_t page[SM_PAGE] = {0}, other[SM_PAGE] = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		sm_pages_shape(&p, cases[i].pages);
+		assert_int_equal(p.levels, cases[i].levels);
+		assert_int_equal(p.n[p.levels - 1], 1);
+	}
+	for (unsigned i = 0; i < SM_PAGE; i++) {
+		memcpy(other, page, sizeof(page));
+		other[i] ^= 1;
+		assert_true(sm_page_digest(page) != sm_page_digest(other));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_copy_is_what_the_master_would_save),
+		cmocka_unit_test(nothing_is_copied_while_nothing_changes),
+		cmocka_unit_test(only_what_changed_is_copied),
+		cmocka_unit_test(records_that_moved_are_not_copied_again),
+		cmocka_unit_test(a_takeover_asks_two_questions_a_switch_and_changes_nothing),
+		cmocka_unit_test(a_takeover_costs_no_packet),
+		cmocka_unit_test(a_handover_uses_the_copy),
+		cmocka_unit_test(the_master_dies_while_it_changes_tables),
+		cmocka_unit_test(with_lost_smps),
+		cmocka_unit_test(another_manager_was_master_between),
+		cmocka_unit_test(the_switch_with_the_stamp_dies_too),
+		cmocka_unit_test(a_master_that_restarts_clears_the_stamp_first),
+		cmocka_unit_test(a_master_with_another_key_does_not_answer),
+		cmocka_unit_test(a_master_without_mirrors),
+		cmocka_unit_test(levels_of_digests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
