@@ -118,9 +118,10 @@ enum { SM_PAST_SETS = 8 }; /* of each slot */
 struct sm_txn {
 	bool used;
 	uint16_t gen;
-	uint8_t tries; /* 0: answered from saved state, nothing was sent */
-	bool extended; /* this try got more time, because the manager itself was late */
-	bool held;     /* a Set that waits for sm_sets_release() */
+	uint8_t tries;	  /* 0: answered from saved state, nothing was sent */
+	bool extended;	  /* this try got more time, because the manager itself was late */
+	bool held;	  /* a Set that waits for sm_sets_release() */
+	uint32_t answers; /* of the device, when the request was first repeated */
 	enum sm_purpose purpose;
 	uint16_t attr_id;
 	uint16_t status; /* of the response, for `fail`; 0: there was none */

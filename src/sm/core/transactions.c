@@ -240,6 +240,8 @@ static void put_on_wire(struct sm *sm, struct sm_txn *t)
 		return;
 	}
 	t->tries++;
+	if (t->tries <= 2)
+		t->answers = sm_answers_of(sm, &t->target);
 	t->extended = false;
 	t->deadline = sm->core.now + patience(sm, t);
 	sm->txn.next_deadline = MIN(sm->txn.next_deadline, t->deadline);

@@ -42,6 +42,13 @@ enum sm_arrival {
 	SM_ADOPTING,	/* and tables were found: they stay if they serve */
 };
 
+/* A device that stopped to respond: it is not asked any more. */
+struct sm_silent {
+	uint32_t node;
+	bool forwards; /* devices behind it answer all the same */
+	bool blocks;   /* devices behind it do not answer either: they are not asked any more */
+};
+
 struct sm_discovering {
 	VEC(struct sm_work) work; /* questions to ask, from work_head on */
 	size_t work_head;
@@ -56,6 +63,7 @@ struct sm_discovering {
 	bool all_met;  /* every device was met: no LID in use can turn up any more */
 	VEC(uint32_t)
 	suspects; /* nodes that reported a change, or failed, since the last discovery */
+	VEC(struct sm_silent) silent; /* in this discovery */
 	uint32_t restarts;
 	VEC(uint64_t) excluded; /* GUIDs of devices that refused again and again */
 	bool far;		/* discovery stopped at 63 hops somewhere */
@@ -120,6 +128,13 @@ void sm_work_clear(struct sm *sm);
 void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r);
 bool sm_work_spared(const struct sm *sm, struct sm_work w); /* known since it was to be asked */
 bool sm_question_of_known(enum sm_question q); /* asked of switches that were known before */
+
+/* silent_devices.c */
+void sm_silent_begin(struct sm *sm); /* a discovery begins */
+void sm_answered(struct sm *sm, const struct sm_target *t);
+void sm_unanswered(struct sm *sm, const struct sm_txn *t);		/* a request was given up */
+uint32_t sm_answers_of(const struct sm *sm, const struct sm_target *t); /* of that device, so far */
+bool sm_is_silent_work(const struct sm *sm, struct sm_work w); /* it would not be answered */
 
 /* takeover.c */
 void sm_takeover_begin(struct sm *sm);		       /* a full discovery begins */

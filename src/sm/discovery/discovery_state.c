@@ -15,6 +15,7 @@ void sm_discovery_free(struct sm *sm)
 {
 	vec_free(&sm->disc.suspects);
 	vec_free(&sm->disc.work);
+	vec_free(&sm->disc.silent);
 	vec_free(&sm->disc.excluded);
 }
 

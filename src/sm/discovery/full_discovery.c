@@ -24,6 +24,7 @@ static void forget_all(struct sm *sm)
 static enum sm_outcome discover_begin(struct sm *sm)
 {
 	sm_damp_keep_states(sm);
+	sm_silent_begin(sm);
 	sm_topology_clear(sm);
 	sm_lids_waiting_clear(sm);
 	forget_all(sm);
@@ -88,7 +89,8 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 		if (!sm_work_left(sm))
 			return false;
 		w = sm_work_take(sm);
-		if (sm_work_spared(sm, w) || (sm->restored.saved && answered_by_saved(sm, w)))
+		if (sm_work_spared(sm, w) || sm_is_silent_work(sm, w) ||
+		    (sm->restored.saved && answered_by_saved(sm, w)))
 			continue;
 		sm_work_make(sm, w, r);
 		return true;
@@ -406,6 +408,7 @@ enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const ui
 		sm_forget_outstanding(sm);
 		return sm_discover_again(sm);
 	}
+	sm_answered(sm, &t->target);
 	if (t->question == Q_SM_INFO)
 		return sm_other_manager(sm, t->target.port, data);
 	if (t->question == Q_PORT_INFO) {
@@ -424,6 +427,7 @@ enum sm_outcome sm_discover_fail(struct sm *sm, const struct sm_txn *t)
 		return SM_GOING_ON; /* the port says that there is an SM, but none answers */
 	sm_note_failed(sm, t);
 	sm_discovery_doubt(sm);
+	sm_unanswered(sm, t);
 	if (t->send.dlid != IBA_LID_PERMISSIVE) /* perhaps the tables no longer lead there */
 		sm_lids_unrouted(sm);
 	return SM_GOING_ON;

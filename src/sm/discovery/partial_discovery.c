@@ -102,6 +102,7 @@ static void suspects_begin(struct sm *sm)
 
 static enum sm_outcome partial_begin(struct sm *sm)
 {
+	sm_silent_begin(sm);
 	sm_epoch_begin(sm);
 	sm->disc.kind = SM_DISCOVERY_PARTIAL;
 	sm->disc.view = SM_VIEW_TRUE;
@@ -141,7 +142,7 @@ static bool relent(struct sm *sm)
 /* A known switch that is missing is not asked by its old route. */
 static bool is_moot(const struct sm *sm, struct sm_work w)
 {
-	return sm_work_spared(sm, w) ||
+	return sm_work_spared(sm, w) || sm_is_silent_work(sm, w) ||
 	       (sm_question_of_known(w.question) && sm_is_missing(sm, w.target.node));
 }
 

@@ -16,6 +16,8 @@ struct sm_node_inquiry {
 	uint16_t ports_left; /* PortInfos still to come */
 	uint8_t reads_left;  /* partial: ports still to be read */
 	uint8_t tries;	     /* new routes tried in this epoch */
+	uint32_t answers;    /* how many came; */
+	uint8_t strikes;     /* and questions given up since the last: see silent_devices.c */
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint32_t told;	     /* epoch in which its trap came */
 	bool has_si;	     /* SwitchInfo came */
