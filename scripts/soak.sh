@@ -5,6 +5,7 @@
 #
 #	SOAK_FIRST=N		the first seed (10001: beyond those that `make test` runs)
 #	SOAK_SEEDS=N		how many of each kind (2000)
+#	SOAK_SWARM=N		schedules of the part swarm (100000); those that fail, shrunk, in BUILDDIR/soak/swarm-failures
 #	SOAK_FUZZ_SECONDS=N	for each fuzz target (300)
 #	SOAK_SAN=DIR		a sanitized build, for all that throws bad datagrams (BUILDDIR)
 #	SOAK_MADS=N		bad datagrams in all (10000000)
@@ -16,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations lies storm liar flood kills servers disk state fuzz"
+parts="trials changes planes combinations swarm lies storm liar flood kills servers disk state fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -69,6 +70,20 @@ part_planes() { split planes planes; }
 
 combinations() { exec "$build/tests/scenario/test_combinations" "$1" "$2"; }
 part_combinations() { split combinations combinations; }
+
+# Schedules with several managers. What was reached is printed for each core.
+swarm() { exec "$build/src/cli/weft" sim trial --swarm --seed "$1" --count "$2" --save "$out/swarm-failures"; }
+part_swarm()
+{
+	all=$seeds
+	seeds=${SOAK_SWARM:-100000}
+	split swarm swarm
+	ended=$?
+	did="$seeds schedules"
+	seeds=$all
+	grep -E '^[0-9]+ schedules|^longest|^phases|^pairs|^  not in' "$out/swarm.log" | sed 's/^/soak: swarm: /'
+	return $ended
+}
 
 lies() { exec "$build/tests/soak/test_lies" "$1" "$2"; }
 part_lies() { split lies lies; }

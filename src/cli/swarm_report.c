@@ -24,6 +24,7 @@ struct swarm {
 	unsigned done;
 	VEC(struct failing) failing;
 	uint64_t hash, phases, smps;
+	uint64_t pairs[SM_NSM_STATES]; /* of the election's table */
 	double simulated_s, wall_start;
 	time_ps rest, masters; /* the longest */
 	unsigned shrinking;    /* runs */
@@ -98,6 +99,8 @@ static void run_one(struct swarm *w, uint64_t seed)
 	swarm_trial_run(seed, w->o->managers, &r);
 	w->hash = hash64_add(w->hash, r.hash);
 	w->phases |= r.phases;
+	for (unsigned i = 0; i < SM_NSM_STATES; i++)
+		w->pairs[i] |= r.pairs[i];
 	w->smps += r.smps;
 	w->simulated_s += (double)r.end / (double)PS_PER_S;
 	w->rest = MAX(w->rest, r.rest);
@@ -110,6 +113,39 @@ static void run_one(struct swarm *w, uint64_t seed)
 static unsigned count_phases(uint64_t phases)
 {
 	return (unsigned)__builtin_popcountll(phases & ~(1ull << SM_OFF));
+}
+
+static unsigned count_pairs(const uint64_t pairs[SM_NSM_STATES])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SM_NSM_STATES; i++)
+		n += (unsigned)__builtin_popcountll(pairs[i]);
+	return n;
+}
+
+enum { ALL_PAIRS = SM_NSM_STATES * SM_NELECTION_EVENTS };
+
+/* Those that were never met, a line for each state. */
+static void print_pairs(const struct swarm *w)
+{
+	printf("pairs of state and event of the election reached: %u of %d\n",
+	       count_pairs(w->pairs), ALL_PAIRS);
+	for (unsigned s = 0; s < SM_NSM_STATES; s++) {
+		bool any = false;
+
+		for (unsigned e = 0; e < SM_NELECTION_EVENTS; e++) {
+			if (w->pairs[s] >> e & 1)
+				continue;
+			printf("%s%s", any ? ", " : "  not in ",
+			       any ? "" : iba_format_word(IBA_FMT_SM_STATE, s));
+			printf("%s%s", any ? "" : ": ",
+			       sm_election_event_name((enum sm_election_event)e));
+			any = true;
+		}
+		if (any)
+			printf("\n");
+	}
 }
 
 static void print_text(const struct swarm *w)
@@ -125,6 +161,28 @@ static void print_text(const struct swarm *w)
 			printf("%s%s", w->phases ? "; not reached: " : " ",
 			       sm_phase_name((enum sm_phase)p));
 	printf("\n");
+	print_pairs(w);
+}
+
+/* The pairs that were never met, as "Standby: DISCOVER". */
+static void json_pairs(struct json *j, const struct swarm *w)
+{
+	char text[96];
+
+	json_open(j, "reached", '{');
+	json_u64(j, "pairs", count_pairs(w->pairs));
+	json_u64(j, "of", ALL_PAIRS);
+	json_open(j, "missing", '[');
+	for (unsigned s = 0; s < SM_NSM_STATES; s++)
+		for (unsigned e = 0; e < SM_NELECTION_EVENTS; e++) {
+			if (w->pairs[s] >> e & 1)
+				continue;
+			snprintf(text, sizeof(text), "%s: %s", iba_format_word(IBA_FMT_SM_STATE, s),
+				 sm_election_event_name((enum sm_election_event)e));
+			json_str(j, NULL, text);
+		}
+	json_close(j);
+	json_close(j);
 }
 
 static int print_json(const struct swarm *w)
@@ -148,6 +206,7 @@ static int print_json(const struct swarm *w)
 		json_close(&j);
 	}
 	json_close(&j);
+	json_pairs(&j, w);
 	json_open(&j, "phases", '{');
 	json_u64(&j, "reached", count_phases(w->phases));
 	json_u64(&j, "of", SM_NPHASES - 1);

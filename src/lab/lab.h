@@ -115,6 +115,9 @@ void lab_manager_pause(struct lab *l, unsigned index);
 void lab_manager_continue(struct lab *l, unsigned index);
 bool lab_manager_paused(const struct lab *l, unsigned index);
 enum { LAB_PAUSED_SMPS = 256 };
+/* What a user orders: SM_EV_SWEEP, SM_EV_HANDOVER (guid: of the heir's port, 0: the best) or SM_EV_RESYNC. A manager that
+ * is stopped or paused does not get it. */
+void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, uint64_t guid);
 /* Configuration of the next one that is started. */
 void lab_manager_config(struct lab *l, unsigned index, const struct sm_config *c);
 /* The manager that lab_sm(), lab_run_*(), lab_sum() and lab_judge() refer to. */

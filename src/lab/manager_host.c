@@ -403,6 +403,14 @@ bool lab_manager_paused(const struct lab *l, unsigned index)
 	return l->managers.at[index]->paused;
 }
 
+void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, uint64_t guid)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	if (m->sm && !m->paused && m->st.phase != SM_OFF)
+		manager_step(m, &(struct sm_event){.kind = order, .guid = guid});
+}
+
 static void set_config(struct lab_manager *m, const struct sm_config *c)
 {
 	unsigned port = m->cfg.port;

@@ -27,6 +27,7 @@ static void crash(struct run *r, unsigned i)
 	const uint8_t *bytes;
 	size_t len;
 
+	run_see_pairs(r, i);
 	lab_manager_stop(r->lab, i);
 	bytes = lab_manager_memory(r->lab, i, &len);
 	if (!bytes || r->faults.old[i])
@@ -241,6 +242,12 @@ void run_fault(struct run *r, const struct schedule_event *ev)
 	case SCHEDULE_CONTINUE:
 		lab_manager_continue(r->lab, ev->manager);
 		return;
+	case SCHEDULE_HANDOVER:
+		lab_manager_order(r->lab, ev->manager, SM_EV_HANDOVER, 0);
+		return;
+	case SCHEDULE_RESYNC:
+		lab_manager_order(r->lab, ev->manager, SM_EV_RESYNC, 0);
+		return;
 	case SCHEDULE_PULL:
 		if (r->fab->ports[lab_manager_port(r->lab, ev->manager)].num)
 			unlink(r, lab_manager_port(r->lab, ev->manager));
@@ -296,17 +303,6 @@ void run_fault(struct run *r, const struct schedule_event *ev)
 	}
 }
 
-/* A manager that believed a lie finds out when it reads everything again: `weft ctl resync`. */
-static void resync(struct run *r, unsigned i)
-{
-	struct sm_config c = *lab_manager_cfg(r->lab, i);
-
-	crash(r, i);
-	c.read_back = c.distrust = true;
-	lab_manager_config(r->lab, i, &c);
-	restart(r, i, SCHEDULE_LIDS);
-}
-
 static void heal_wire(struct run *r)
 {
 	struct sim_link_fault none = {0};
@@ -327,8 +323,9 @@ void run_heal(struct run *r)
 	run_rogue_end(r);
 	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
 		lab_manager_continue(r->lab, i);
-		if (r->faults.lied && lab_manager_sm(r->lab, i))
-			resync(r, i);
+		if (r->faults
+			    .lied) /* a manager that believed a lie finds out when it reads again */
+			lab_manager_order(r->lab, i, SM_EV_RESYNC, 0);
 		running += lab_manager_sm(r->lab, i) != NULL;
 	}
 	for (unsigned i = 0; !running && i < lab_managers(r->lab); i++) {

@@ -9,11 +9,11 @@
 
 #define LOOK (100 * PS_PER_US) /* connections change rarely */
 
-/* The first four kinds of events concern processes alone. */
+/* The first six kinds of events concern processes alone. */
 static bool only_managers_fail(const struct schedule *s)
 {
 	for (size_t i = 0; i < s->events.n; i++)
-		if (s->events.at[i].kind > SCHEDULE_CONTINUE)
+		if (s->events.at[i].kind > SCHEDULE_RESYNC)
 			return false;
 	return true;
 }
@@ -119,6 +119,17 @@ static uint64_t discards(const struct run *r)
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		n += st->discarded[i];
 	return n;
+}
+
+/* Which pairs of the election's table this manager has met. */
+void run_see_pairs(struct run *r, unsigned i)
+{
+	const struct sm *sm = lab_manager_sm(r->lab, i);
+
+	for (unsigned s = 0; sm && s < SM_NSM_STATES; s++)
+		for (unsigned e = 0; e < SM_NELECTION_EVENTS; e++)
+			if (sm_election_taken(sm, (enum iba_sm_state)s, (enum sm_election_event)e))
+				r->out->pairs[s] |= 1ull << e;
 }
 
 void run_check_watch(struct run *r)

@@ -14,6 +14,8 @@ const struct schedule_word schedule_words[SCHEDULE_NKINDS] = {
 		"with-state, with-old-state or with-torn-state"},
 	[SCHEDULE_PAUSE] = {"pause", "M", "the process is stopped, as by SIGSTOP"},
 	[SCHEDULE_CONTINUE] = {"continue", "M", "it goes on"},
+	[SCHEDULE_HANDOVER] = {"handover", "M", "a user orders the manager to hand over to the best other one"},
+	[SCHEDULE_RESYNC] = {"resync", "M", "a user orders it to read everything again"},
 	[SCHEDULE_PULL] = {"pull", "M", "the cable of the manager's port is pulled"},
 	[SCHEDULE_PLUG] = {"plug", "M", "and plugged in where it was at first"},
 	[SCHEDULE_MOVE] = {"move", "MP", "the cable is plugged into another port, if that is free"},
@@ -42,6 +44,8 @@ const struct schedule_option schedule_options[] = {
 	{"sweep-factor", SCHEDULE_UINT, OPT(sm.sweep_factor), 0, 1000, "the same, in durations of a sweep"},
 	{"poll", SCHEDULE_TIME, OPT(sm.standby_poll_ps), PS_PER_US, 3600 * PS_PER_S, "of a standby"},
 	{"tries", SCHEDULE_UINT, OPT(sm.standby_tries), 1, 100, "polls without a response before it takes over"},
+	{"handover-wait", SCHEDULE_TIME, OPT(sm.settle_ps), PS_PER_MS, 3600 * PS_PER_S, "for a master of lower rank"},
+	{"stall", SCHEDULE_TIME, OPT(sm.stall_ps), 0, 3600 * PS_PER_S, "pause after which a master asks who is master"},
 	{"retries", SCHEDULE_UINT, OPT(sm.retries), 0, 20, "of an SMP"},
 	{"timeout", SCHEDULE_TIME, OPT(sm.timeout_ps), 0, 60 * PS_PER_S, "shortest, of an SMP"},
 	{"lmc", SCHEDULE_UINT, OPT(sm.lmc), 0, 7, "of LIDs"},
@@ -80,6 +84,8 @@ void schedule_manager_default(struct schedule_manager *m)
 	m->sm.contest = m->sm.read_back = true;
 	m->sm.standby_poll_ps = 5 * PS_PER_MS;
 	m->sm.standby_tries = 3;
+	m->sm.settle_ps = 100 * PS_PER_MS;
+	m->sm.stall_ps = 7 * PS_PER_MS; /* half the time after which a standby takes over */
 	m->sm.sm_key = 1;
 	m->sm.sweep_factor = 0;
 	m->sm.sweep_period_ps = 20 * PS_PER_MS;

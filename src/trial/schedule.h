@@ -22,10 +22,12 @@
 #include "lab/lab.h"
 
 enum schedule_kind {
-	SCHEDULE_CRASH, /* the first four concern processes alone */
+	SCHEDULE_CRASH, /* the first six concern processes alone */
 	SCHEDULE_RESTART,
 	SCHEDULE_PAUSE,
 	SCHEDULE_CONTINUE,
+	SCHEDULE_HANDOVER, /* these two: orders of a user */
+	SCHEDULE_RESYNC,
 	SCHEDULE_PULL, /* the manager's cable */
 	SCHEDULE_PLUG,
 	SCHEDULE_MOVE,

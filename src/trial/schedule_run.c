@@ -228,6 +228,8 @@ void schedule_run(const struct schedule *s, const struct schedule_story *story,
 		run_events(&r);
 	if (!out->fault)
 		run_end(&r);
+	for (unsigned i = 0; i < lab_managers(r.lab); i++)
+		run_see_pairs(&r, i);
 	out->hash = sim_hash(r.sim);
 	out->end = sim_now(r.sim);
 	out->smps = sim_stats(r.sim)->sent;

@@ -52,7 +52,8 @@ struct schedule_result {
 	char why[TRIAL_WHY];
 	unsigned switches, hosts, links;
 	uint64_t hash, smps, sim_events;
-	uint64_t phases; /* bit p: phase p was entered by some manager */
+	uint64_t phases;	       /* bit p: phase p was entered by some manager */
+	uint64_t pairs[SM_NSM_STATES]; /* bit e: event e of the election was met in this state */
 	time_ps end;
 	time_ps rest;	 /* from the last fault until all were at rest */
 	time_ps masters; /* the longest time that two masters reached each other */

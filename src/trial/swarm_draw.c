@@ -11,6 +11,7 @@ enum { STREAM = 41, NODES_MAX = 32, PORTS_MAX = 260 };
 enum group {
 	CRASHES,
 	PAUSES,
+	ORDERS, /* of a user */
 	CABLES, /* of managers */
 	POWER,
 	LINKS,
@@ -155,6 +156,7 @@ static void draw_settings(struct draw *d, struct schedule_manager *m)
 	m->sm.retries = 1 + below(d, 4);
 	m->sm.standby_poll_ps = (2 + below(d, 9)) * PS_PER_MS;
 	m->sm.standby_tries = 2 + below(d, 2);
+	m->sm.stall_ps = below(d, 8) ? m->sm.standby_poll_ps * m->sm.standby_tries / 2 : 0;
 	m->sm.plain = below(d, 4) == 0;
 	m->sm.settle = below(d, 4) == 0;
 	m->sm.names = below(d, 4) == 0;
@@ -362,6 +364,10 @@ static void draw_fault(struct draw *d, enum group g)
 	case PAUSES:
 		add_pair(d, draw_manager_event(d, SCHEDULE_PAUSE), SCHEDULE_CONTINUE);
 		return;
+	case ORDERS:
+		add(d, moment(d, d->span),
+		    draw_manager_event(d, below(d, 3) ? SCHEDULE_HANDOVER : SCHEDULE_RESYNC));
+		return;
 	case CABLES:
 		draw_cable(d);
 		return;
@@ -400,7 +406,7 @@ static void draw_groups(struct draw *d)
 
 	for (unsigned g = 0; g < NGROUPS; g++) {
 		d->uses[g] = below(d, 2);
-		if (managers_only && g != CRASHES && g != PAUSES)
+		if (managers_only && g > ORDERS)
 			d->uses[g] = false;
 		used += d->uses[g];
 	}
