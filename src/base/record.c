@@ -22,6 +22,7 @@ static bool present(const struct record_value *v)
 		return true;
 	case RECORD_DEVICE:
 	case RECORD_BEHIND:
+	case RECORD_PLACE:
 	case RECORD_LINK:
 		return v->a.guid || (v->a.name && *v->a.name);
 	}
@@ -95,6 +96,7 @@ static void value_text(const struct record_value *v, struct strbuf *out)
 		end_text(&v->a, out);
 		break;
 	case RECORD_DEVICE:
+	case RECORD_PLACE:
 		end_text(&v->a, out);
 		break;
 	case RECORD_LINK:
@@ -161,7 +163,8 @@ void record_guids(const struct record_value *v, struct strbuf *out)
 	unsigned n = 0;
 
 	for (; v->key; v++) {
-		if (v->type != RECORD_DEVICE && v->type != RECORD_BEHIND && v->type != RECORD_LINK)
+		if (v->type != RECORD_DEVICE && v->type != RECORD_BEHIND &&
+		    v->type != RECORD_PLACE && v->type != RECORD_LINK)
 			continue;
 		guid_text(&v->a, &n, out);
 		if (v->type == RECORD_LINK)
@@ -221,6 +224,10 @@ static void value_json(struct json *j, const struct record_value *v)
 	case RECORD_DEVICE:
 	case RECORD_BEHIND:
 		device_json(j, v);
+		break;
+	case RECORD_PLACE:
+		if (present(v))
+			record_end_json(j, v->key, &v->a);
 		break;
 	case RECORD_LINK:
 		record_end_json(j, "a", &v->a);

@@ -38,6 +38,7 @@ enum record_type {
 	RECORD_LID,    /* u: "LID 5"; JSON: lid, whatever the key is */
 	RECORD_DEVICE, /* a: "leaf0_3" or "leaf0_3 port 7"; JSON: node, name, port */
 	RECORD_BEHIND, /* a: "the device behind leaf0_3 port 7"; JSON: also behind */
+	RECORD_PLACE,  /* a: as a device; JSON: an object with name, guid, port */
 	RECORD_LINK, /* "leaf0_3 port 7 <-> spine1 port 12"; JSON: a and b with name, guid, port */
 };
 

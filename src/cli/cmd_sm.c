@@ -102,7 +102,8 @@ static void up_json(struct json *j, const struct run_view *v, const struct sm_st
 	json_str(j, "state", "up");
 	json_bool(j, "clean", st->last.clean);
 	json_u64(j, "switches", st->switches);
-	json_u64(j, "hosts", st->nodes - st->switches);
+	json_u64(j, "hosts", st->nodes - st->switches - st->routers);
+	json_u64(j, "routers", st->routers);
 	json_u64(j, "lids", st->lids);
 	json_u64(j, "took_us", v->now / PS_PER_US);
 	json_u64(j, "compute_ms", v->compute_ms);
@@ -134,9 +135,13 @@ static void print_up(void *ctx UNUSED, const struct run_view *v)
 		up_json(&j, v, &st, smps);
 		cli_print_json(&j);
 	} else {
-		printf("SUBNET UP: %u switches, %u hosts, %u LIDs in %s, %s SMPs, %.0f MiB\n",
-		       st.switches, st.nodes - st.switches, st.lids, cli_duration(v->now),
-		       cli_count(smps), cli_rss_mib());
+		char routers[32] = "";
+
+		if (st.routers)
+			snprintf(routers, sizeof(routers), ", %u routers", st.routers);
+		printf("SUBNET UP: %u switches, %u hosts%s, %u LIDs in %s, %s SMPs, %.0f MiB\n",
+		       st.switches, st.nodes - st.switches - st.routers, routers, st.lids,
+		       cli_duration(v->now), cli_count(smps), cli_rss_mib());
 	}
 	fflush(stdout);
 }

@@ -109,14 +109,26 @@ static void status_change(const json_t *c)
 	     is_true(c, "clean") ? "" : ", some devices did not respond");
 }
 
+/* "2 routers, ", or nothing where there are none. */
+static const char *routers(const json_t *subnet)
+{
+	static char text[48];
+
+	snprintf(text, sizeof(text), "%s routers, ", count(subnet, "routers"));
+	return number(subnet, "routers") ? text : "";
+}
+
 static void status_subnet(const json_t *a)
 {
-	const json_t *s = json_object_get(a, "subnet");
+	const json_t *s = json_object_get(a, "subnet"), *d;
+	size_t i;
 
-	line("subnet", "%s switches, %s hosts, %s links, %s LIDs", count(s, "switches"),
-	     count(s, "hosts"), count(s, "links"), count(s, "lids"));
+	line("subnet", "%s switches, %s hosts, %s%s links, %s LIDs", count(s, "switches"),
+	     count(s, "hosts"), routers(s), count(s, "links"), count(s, "lids"));
 	if (number(s, "held_ports"))
 		line("held", "%s ports that change state too often", count(s, "held_ports"));
+	json_array_foreach(json_object_get(s, "duplicates"), i, d)
+		line("duplicate", "%s", text(d, "text"));
 	if (is_true(a, "change_pending"))
 		line("pending", "a change was detected and is not done yet");
 }
@@ -171,8 +183,9 @@ void ctl_show_rest(const json_t *a)
 	if (strcmp(text(a, "state"), "Master"))
 		printf("%s: another manager is the master\n", text(a, "state"));
 	else
-		printf("subnet is up: %s switches, %s hosts, %s links, %s LIDs; no change pending\n",
-		       count(s, "switches"), count(s, "hosts"), count(s, "links"),
+		printf("subnet is up: %s switches, %s hosts, %s%s links, %s LIDs; no change "
+		       "pending\n",
+		       count(s, "switches"), count(s, "hosts"), routers(s), count(s, "links"),
 		       count(s, "lids"));
 }
 

@@ -206,6 +206,13 @@ void fab_stats(const struct fab *f, struct fab_stats *s);
  * UINT32_MAX where unreachable. dist has nnodes entries. */
 void fab_distances(const struct fab *f, node_id from, uint32_t *dist);
 
+/*
+ * The ports of the subnet that `from` is in: all those of its switches, and those of hosts and routers that
+ * are linked to one of these or to `from`. A host with ports in two subnets does not join them. in has
+ * nports entries.
+ */
+void fab_subnet(const struct fab *f, port_id from, bool *in);
+
 enum fab_diff_kind {
 	FAB_NODE_ADDED,
 	FAB_NODE_GONE,

@@ -20,18 +20,28 @@ static void set_reason(struct lab_verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The part of f that is connected to one node, in the order of f. */
-static struct fab *component(const struct fab *f, node_id from)
+static bool any_in(const struct fab *f, node_id n, const bool *in)
 {
-	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist));
+	bool any = false;
+
+	for (unsigned p = 0; p <= f->nodes[n].nports; p++)
+		any |= in[fab_port_id(f, n, p)];
+	return any;
+}
+
+/* What is in the subnet of one port, in the order of f. Of a host with ports in other subnets, too, the
+ * other ports stay without LID and link: they are not this manager's. */
+static struct fab *subnet_of(const struct fab *f, port_id from)
+{
+	bool *in = mem_array(f->nports, sizeof(*in));
 	node_id *id = mem_array(f->nnodes, sizeof(*id));
 	struct fab_builder *b = fab_builder_new();
 
-	fab_distances(f, from, dist);
+	fab_subnet(f, from, in);
 	for (node_id n = 0; n < f->nnodes; n++) {
 		const struct fab_node *s = &f->nodes[n];
 
-		if (dist[n] == UINT32_MAX)
+		if (!any_in(f, n, in))
 			continue;
 		id[n] = fab_add_node(b, s->type, s->guid, s->nports, fab_node_name(f, n));
 		for (unsigned p = 0; p <= s->nports; p++) {
@@ -39,7 +49,7 @@ static struct fab *component(const struct fab *f, node_id from)
 			struct fab_port *d = fab_builder_port(b, id[n], p);
 
 			d->guid = q->guid;
-			if (s->type == IBA_NODE_SWITCH || q->peer != FAB_NONE || n == from) {
+			if (in[s->first_port + p]) {
 				d->lid = q->lid;
 				d->lmc = q->lmc;
 			}
@@ -48,11 +58,11 @@ static struct fab *component(const struct fab *f, node_id from)
 	for (port_id p = 0; p < f->nports; p++) {
 		port_id q = f->ports[p].peer;
 
-		if (q != FAB_NONE && q > p && dist[f->ports[p].node] != UINT32_MAX)
+		if (q != FAB_NONE && q > p && in[p])
 			fab_add_link(b, id[f->ports[p].node], f->ports[p].num, id[f->ports[q].node],
 				     f->ports[q].num);
 	}
-	free(dist);
+	free(in);
 	free(id);
 	return fab_build(b);
 }
@@ -190,7 +200,7 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 {
 	struct fab *all = sim_snapshot(l->sim);
 	node_id own = fab_node_by_guid(all, l->fab->nodes[l->lead->node].guid);
-	struct fab *f = component(all, own);
+	struct fab *f = subnet_of(all, fab_port_id(all, own, l->lead->cfg.port));
 
 	memset(v, 0, sizeof(*v));
 	v->nodes = f->nnodes;

@@ -51,6 +51,27 @@ static void json_port(struct json *j, const struct run_view *v, const struct sm_
 	json_close(j);
 }
 
+static void json_duplicates(struct json *j, const struct sm *sm)
+{
+	const struct sm_names names = {sm_names_described, sm};
+	struct record_value v[SM_NOTE_VALUES];
+	struct sm_note n = {.kind = SM_NOTE_DUPLICATE};
+	struct strbuf text = {0};
+
+	json_open(j, "duplicates", '[');
+	for (uint32_t i = 0; sm && sm_duplicate_at(sm, i, &n.duplicate); i++) {
+		json_open(j, NULL, '{');
+		sm_note_values(&n, &names, v);
+		record_json(j, v);
+		text.len = 0;
+		sm_note_text(&n, &names, &text);
+		json_str(j, "text", text.s);
+		json_close(j);
+	}
+	json_close(j);
+	strbuf_free(&text);
+}
+
 static void json_subnet(struct json *j, const struct run_view *v, const struct sm_status *st)
 {
 	const struct fab *f = v->sm ? sm_fabric(v->sm) : NULL;
@@ -62,6 +83,7 @@ static void json_subnet(struct json *j, const struct run_view *v, const struct s
 	json_u64(j, "links", f ? f->nlinks : 0);
 	json_u64(j, "lids", st->lids);
 	json_u64(j, "held_ports", st->held);
+	json_duplicates(j, v->sm);
 	json_close(j);
 }
 
@@ -103,7 +125,8 @@ static void json_change(struct json *j, const char *key, const struct run_view *
 	json_u64(j, "restarts", r->restarts);
 	json_bool(j, "clean", r->clean);
 	json_u64(j, "switches", c->switches);
-	json_u64(j, "hosts", c->nodes - c->switches);
+	json_u64(j, "hosts", c->nodes - c->switches - c->routers);
+	json_u64(j, "routers", c->routers);
 	json_u64(j, "lids", c->lids);
 	if (!key) { /* the list of changes has them; the status stays short */
 		sm_notes_changes_json(j, c->events.list.at, c->events.list.n,

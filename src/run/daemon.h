@@ -25,6 +25,7 @@ struct run_ready {
 	uint32_t rounds;  /* of this manager, as seen */
 	bool announced;	  /* systemd knows that the daemon is ready */
 	uv_timer_t grace; /* with `once`: ends the wait for a pending change */
+	bool finished;	  /* with `once`: the summary is printed */
 };
 
 /* Signals and sockets; written by daemon_service.c alone. */

@@ -15,6 +15,7 @@ static void change_add(struct run_daemon *d, const struct sm_status *st)
 		.round = st->last,
 		.switches = st->switches,
 		.nodes = st->nodes,
+		.routers = st->routers,
 		.lids = st->lids,
 	};
 
@@ -27,19 +28,39 @@ static void change_add(struct run_daemon *d, const struct sm_status *st)
 
 /* ---- once ---- */
 
-static void finish(struct run_daemon *d)
+static void finish(struct run_daemon *d, const struct sm_status *st)
 {
 	struct run_view v;
+	struct err e;
 
+	uv_timer_stop(&d->ready.grace);
+	if (d->ready.finished) /* the end takes a few turns of the loop */
+		return;
+	d->ready.finished = true;
+	if (st->alone) {
+		err_set(&e, -EHOSTUNREACH,
+			"the subnet is not up: the link of the manager's port is up, but no device "
+			"behind it could be configured; the log names what failed");
+		run_daemon_fail(d, -EHOSTUNREACH, &e, e.text);
+		return;
+	}
 	run_daemon_view(d, &v);
 	if (d->hooks.up)
 		d->hooks.up(d->hooks.ctx, &v);
 	run_daemon_stop(d, "the subnet is up");
 }
 
+/* While a round is under way there is no end; its own end starts the wait again. */
 static void on_grace_over(uv_timer_t *t)
 {
-	finish(t->data);
+	struct run_daemon *d = t->data;
+	struct sm_status st;
+
+	if (!d->session.sm)
+		return;
+	sm_status(d->session.sm, &st);
+	if (st.phase == SM_READY)
+		finish(d, &st);
 }
 
 static void once(struct run_daemon *d, const struct sm_status *st)
@@ -47,7 +68,7 @@ static void once(struct run_daemon *d, const struct sm_status *st)
 	uv_timer_t *grace = &d->ready.grace;
 
 	if (!st->change_pending)
-		finish(d);
+		finish(d, st);
 	else if (!uv_is_active((uv_handle_t *)grace))
 		uv_timer_start(grace, on_grace_over, GRACE_MS, 0);
 }
@@ -59,7 +80,7 @@ static void announce(struct run_daemon *d, const struct sm_status *st)
 	systemd_notify("%sSTATUS=%s: %u switches, %u hosts, %u LIDs",
 		       d->ready.announced ? "" : "READY=1\n",
 		       iba_format_word(IBA_FMT_SM_STATE, st->state), st->switches,
-		       st->nodes - st->switches, st->lids);
+		       st->nodes - st->switches - st->routers, st->lids);
 	d->ready.announced = true;
 }
 

@@ -27,10 +27,10 @@
 	X(RESYNC, "resync", NOTICE, "discarding all subnet state of {port}; the whole subnet is read again")    \
 	X(IS_SM, "is_sm", WARNING, "cannot set the IsSM bit of {port}: {why}")                                  \
 	X(SUBNET_UP, "subnet_up", NOTICE,                                                                       \
-	  "SUBNET UP: {switches} switches, {hosts} hosts, {lids} LIDs in {took_us}, {smps} SMPs"                \
+	  "SUBNET UP: {switches} switches, {hosts} hosts,[ {routers} routers,] {lids} LIDs in {took_us}, {smps} SMPs"                \
 	  "[; some devices did not respond: {unanswered}]")                                                     \
 	X(CHANGE_DONE, "change_done", NOTICE,                                                                   \
-	  "subnet is up again after {how}: {switches} switches, {hosts} hosts, {lids} LIDs; {took_us}, "      \
+	  "subnet is up again after {how}: {switches} switches, {hosts} hosts,[ {routers} routers,] {lids} LIDs; {took_us}, "      \
 	  "{smps} SMPs, {blocks} table blocks[; some devices did not respond: {unanswered}]")                   \
 	X(RELOADED, "reloaded", NOTICE, "configuration reloaded[; effective after a restart only: {fixed}]")    \
 	X(RELOAD_FAILED, "reload_failed", ERROR, "configuration not reloaded: {why}")                           \

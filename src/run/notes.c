@@ -20,7 +20,9 @@ void run_round_log(struct run_log *l, const struct run_change *c, bool first)
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += r->smps[i];
 	log_rec(l, first ? LOG_SUBNET_UP : LOG_CHANGE_DONE, LOG_T("cause", sm_cause_name(r->cause)),
-		how, LOG_U("switches", c->switches), LOG_U("hosts", c->nodes - c->switches),
+		how, LOG_U("switches", c->switches),
+		LOG_U("hosts", c->nodes - c->switches - c->routers),
+		c->routers ? LOG_U("routers", c->routers) : LOG_NOT("routers"),
 		LOG_U("lids", c->lids), LOG_TIME("took_us", (r->end - r->start) / PS_PER_US),
 		LOG_U("smps", smps), LOG_U("blocks", r->sent_blocks), LOG_U("change", c->number),
 		r->clean ? LOG_NOT("unanswered") : LOG_T("unanswered", "see warnings"));

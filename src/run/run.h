@@ -48,7 +48,7 @@ struct run_change {
 	uint64_t number; /* from 1 */
 	int64_t unix_ms; /* when it began */
 	struct sm_round round;
-	uint32_t switches, nodes, lids;
+	uint32_t switches, nodes, routers, lids;
 	struct run_events events;
 };
 

@@ -329,6 +329,13 @@ struct sm_port_ref {
 	uint8_t port;
 };
 
+/* A GUID that two devices have. Port 0: the device as a whole, a switch. */
+struct sm_duplicate {
+	uint64_t guid;
+	struct sm_port_ref kept, kept_at; /* the first one, and the port that it is cabled to */
+	struct sm_port_ref left, left_at; /* the one that is left out of the subnet */
+};
+
 struct sm_subject {
 	enum sm_subject_kind kind;
 	uint16_t lid;
@@ -337,21 +344,24 @@ struct sm_subject {
 
 /* What happened, for the log, timelines, JSON and metrics: notes.h has their names and words. */
 enum sm_note_kind {
-	SM_NOTE_START,	     /* the first discovery begins */
-	SM_NOTE_PHASE,	     /* phase */
-	SM_NOTE_CHANGE,	     /* change, about the device or link that showed it */
-	SM_NOTE_UNREACHABLE, /* request, about the device that did not respond */
-	SM_NOTE_BAD_STATUS,  /* request, about the device that responded */
-	SM_NOTE_RESTART,     /* times */
-	SM_NOTE_REFUSED,     /* tables failed verification */
-	SM_NOTE_TOO_FAR,     /* about a port of a switch 63 hops away; discovery goes on by LID */
-	SM_NOTE_NO_LID,	     /* about a port without a LID: all 49151 are in use */
-	SM_NOTE_MISMATCH,    /* request, about a device that holds other values than were set */
-	SM_NOTE_TRAP,	     /* trap, about the device that sent it */
-	SM_NOTE_LEFT_OUT,    /* request, about a device that refused it again and again */
-	SM_NOTE_PLAN,	     /* plan */
-	SM_NOTE_NODE_GONE,   /* node; these four: the difference between two snapshots */
-	SM_NOTE_NODE_CAME,   /* node */
+	SM_NOTE_START,	      /* the first discovery begins */
+	SM_NOTE_PHASE,	      /* phase */
+	SM_NOTE_CHANGE,	      /* change, about the device or link that showed it */
+	SM_NOTE_UNREACHABLE,  /* request, about the device that did not respond */
+	SM_NOTE_BAD_STATUS,   /* request, about the device that responded */
+	SM_NOTE_RESTART,      /* times */
+	SM_NOTE_REFUSED,      /* tables failed verification */
+	SM_NOTE_TOO_FAR,      /* about a port of a switch 63 hops away; discovery goes on by LID */
+	SM_NOTE_OUT_OF_REACH, /* about such a port, when what is behind it stays unreachable */
+	SM_NOTE_DUPLICATE,    /* duplicate */
+	SM_NOTE_NO_DUPLICATE, /* about the device that was left out */
+	SM_NOTE_NO_LID,	      /* about a port without a LID: all 49151 are in use */
+	SM_NOTE_MISMATCH,     /* request, about a device that holds other values than were set */
+	SM_NOTE_TRAP,	      /* trap, about the device that sent it */
+	SM_NOTE_LEFT_OUT,     /* request, about a device that refused it again and again */
+	SM_NOTE_PLAN,	      /* plan */
+	SM_NOTE_NODE_GONE,    /* node; these four: the difference between two snapshots */
+	SM_NOTE_NODE_CAME,    /* node */
 	SM_NOTE_LINK_DOWN,
 	SM_NOTE_LINK_UP,
 	SM_NOTE_MORE_CHANGES, /* changes: there are many of these four */
@@ -418,6 +428,7 @@ struct sm_note {
 			uint16_t lid;
 			uint8_t lmc;
 		} address;
+		struct sm_duplicate duplicate;
 		struct {
 			enum iba_sm_state from, to;
 		} state;
@@ -515,7 +526,7 @@ struct sm_status {
 	enum sm_phase phase;
 	enum iba_sm_state state;
 	uint16_t lid;
-	uint32_t epoch, rounds, nodes, switches, lids;
+	uint32_t epoch, rounds, nodes, switches, routers, lids;
 	uint32_t held; /* ports of switches that change too often: both ends of a link count */
 	uint64_t smps[SM_NPURPOSES]; /* requests sent since the start, repetitions included */
 	uint64_t retries, timeouts, late, bad, traps;
@@ -523,6 +534,7 @@ struct sm_status {
 	uint64_t sweeps, clean_sweeps; /* finished; finished without a change */
 	time_ps last_sweep_start;      /* of the last clean one */
 	bool change_pending;
+	bool alone; /* a link is up at the manager's port, and no device behind it is in the subnet */
 	struct sm_round last; /* the last round that ended */
 };
 
@@ -555,6 +567,8 @@ void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st);
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */
+/* Devices that are left out because another one has their GUID, from 0; false: there are no more. */
+bool sm_duplicate_at(const struct sm *sm, uint32_t i, struct sm_duplicate *d);
 const char *sm_node_desc(const struct sm *sm, uint64_t node_guid); /* "": not known (yet) */
 bool sm_node_info(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni);
 /*

@@ -126,6 +126,9 @@ static bool port_info_ok(const struct req *r, unsigned num, const struct iba_por
 	const struct iba_port_info *old = &req_port(r, num)->pi;
 	bool sw = sim_is_switch(r->s, r->n), endport = !sw || num == 0;
 
+	/* A port of a host or router is set through itself alone, as in ibsim and in HCAs. */
+	if (!sw && num != r->in_port)
+		return false;
 	if (sw && num == 0 ? v->state != IBA_PORT_NO_CHANGE && v->state != IBA_PORT_ACTIVE
 			   : !state_order_ok(old->state, v->state))
 		return false;
@@ -354,6 +357,7 @@ unsigned sma_mlnx_ext_set(struct req *r)
 		return IBA_STATUS_BAD_METHOD_ATTR;
 	iba_mlnx_ext_port_info_get(&v, r->in, IBA_SMP_DATA_SIZE);
 	if (!sma_pick_port(r, r->mod & 0xff, &num) ||
+	    (!sim_is_switch(r->s, r->n) && num != r->in_port) ||
 	    v.speed_enabled > req_port(r, num)->fdr10_supported)
 		return IBA_STATUS_BAD_FIELD;
 	p = req_port(r, num);

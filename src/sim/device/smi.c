@@ -26,6 +26,12 @@ static struct verdict leave_by_port(struct pkt *p, unsigned port)
 	return (struct verdict){.kind = TO_PORT, .port = port};
 }
 
+/* The ports of a host or router are apart: what is sent at one does not leave by another. */
+static bool leaves_by_own_port(const struct sim *s, const struct pkt *p, unsigned port)
+{
+	return sim_is_switch(s, p->node) || port == p->in_port;
+}
+
 /* On the way out, D = 0 (IBA 14.2.2.2). */
 static struct verdict outbound(struct sim *s, struct pkt *p)
 {
@@ -33,6 +39,8 @@ static struct verdict outbound(struct sim *s, struct pkt *p)
 	unsigned hp = iba_smp_hop_ptr(m), hc = iba_smp_hop_cnt(m);
 
 	if (hc && hp == 0) { /* the directed part begins here */
+		if (!leaves_by_own_port(s, p, iba_smp_initial_path(m)[1]))
+			return discard(SIM_DROP_BAD_PATH);
 		iba_smp_set_hop_ptr(m, 1);
 		return leave_by_port(p, iba_smp_initial_path(m)[1]);
 	}
@@ -64,7 +72,8 @@ static struct verdict homeward(struct sim *s, struct pkt *p)
 	unsigned hp = iba_smp_hop_ptr(m), hc = iba_smp_hop_cnt(m);
 
 	if (hp >= 2 && hp <= hc + 1) {
-		if (!p->from_local && !sim_is_switch(s, p->node))
+		if (!sim_is_switch(s, p->node) &&
+		    (!p->from_local || !leaves_by_own_port(s, p, iba_smp_return_path(m)[hp - 1])))
 			return discard(SIM_DROP_BAD_PATH);
 		iba_smp_set_hop_ptr(m, (uint8_t)(hp - 1));
 		return leave_by_port(p, iba_smp_return_path(m)[hp - 1]);

@@ -56,6 +56,7 @@ enum sm_question {
 	Q_STAMP,      /* a block beyond its end: does it prove the mirror? */
 	Q_TURN,	      /* an SL-to-VL table: is that turn disabled? */
 	Q_SM_INFO,    /* which SM is at this port? */
+	Q_TWIN,	      /* NodeInfo: is the device still there whose GUID another one has, too? */
 	Q_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
 	/* partial discovery, of switches that are known */
 	Q_POLL, /* SwitchInfo: did a port change? */

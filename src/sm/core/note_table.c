@@ -19,6 +19,7 @@ enum field_type {
 	FIELD_SM_STATE,
 	FIELD_NODE_TYPE,
 	FIELD_SUBJECT,
+	FIELD_PORT, /* struct sm_port_ref */
 	FIELD_NAME, /* of the device with this GUID */
 };
 
@@ -56,6 +57,17 @@ static const struct row {
 	[SM_NOTE_REFUSED] = {{"refused", RECORD_ERROR, "the routes failed verification and are not used"}, {{0}}},
 	[SM_NOTE_TOO_FAR] = {{"too_far", RECORD_INFO,
 		"{node} is 63 hops away; devices behind it are discovered later, LID-routed"}, {ABOUT("node")}},
+	[SM_NOTE_OUT_OF_REACH] = {{"out_of_reach", RECORD_WARNING,
+		"devices behind {node} cannot be managed: they are more than 63 hops away and do not respond to SMPs that are "
+		"LID-routed up to there"}, {ABOUT("node")}},
+	[SM_NOTE_DUPLICATE] = {{"duplicate", RECORD_ERROR,
+		"two devices have GUID {guid}: {kept}[ behind {kept_at}] keeps it, {left} behind {left_at} is left out of the "
+		"subnet until it changes"},
+		{FIELD("guid", GUID, duplicate.guid), FIELD("kept", PORT, duplicate.kept),
+		 FIELD("kept_at", PORT, duplicate.kept_at), FIELD("left", PORT, duplicate.left),
+		 FIELD("left_at", PORT, duplicate.left_at)}},
+	[SM_NOTE_NO_DUPLICATE] = {{"no_duplicate", RECORD_NOTICE, "{node} is asked again: no other device has its GUID any more"},
+		{ABOUT("node")}},
 	[SM_NOTE_NO_LID] = {{"no_lid", RECORD_ERROR, "no LID is left for {node}"}, {ABOUT("node")}},
 	[SM_NOTE_MISMATCH] = {{"mismatch", RECORD_WARNING, "{node} holds another {attribute} than was set"},
 		{ABOUT("node"), FIELD("attribute", ATTRIBUTE, request.attribute)}},
@@ -210,6 +222,14 @@ static struct record_value subject_value(const char *key, const struct sm_subjec
 	return v;
 }
 
+/* The end of a link: JSON has it as an object of its own. */
+static struct record_value link_end_value(const char *key, const struct sm_port_ref *r,
+					  const struct sm_names *names)
+{
+	return (struct record_value){
+		.key = key, .type = RECORD_PLACE, .a = end_of(names, r, r->port != 0)};
+}
+
 static uint64_t number_at(const struct sm_note *n, const struct field *f)
 {
 	const char *p = (const char *)n + f->at;
@@ -263,6 +283,7 @@ static const char *word_of(enum field_type type, uint64_t u, const struct sm_nam
 	case FIELD_GUID:
 	case FIELD_STATUS:
 	case FIELD_SUBJECT:
+	case FIELD_PORT:
 		break;
 	}
 	return NULL;
@@ -280,6 +301,8 @@ static struct record_value field_value(const struct sm_note *n, const struct fie
 
 	if (f->type == FIELD_SUBJECT)
 		return subject_value(f->key, &n->about, names);
+	if (f->type == FIELD_PORT)
+		return link_end_value(f->key, (const void *)((const char *)n + f->at), names);
 	u = number_at(n, f);
 	return (struct record_value){
 		.key = f->key,

@@ -37,6 +37,21 @@ bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct
 	return true;
 }
 
+static bool is_alone(const struct sm *sm)
+{
+	const struct sm_node *own = sm->topo.nodes.n ? &sm->topo.nodes.at[0] : NULL;
+
+	if (!own || (sm->topo.fab && sm->topo.fab->nnodes > 1))
+		return false;
+	for (unsigned p = 1; p <= own->nports; p++) {
+		const struct sm_port *q = &sm->topo.ports.at[own->first_port + p];
+
+		if (q->ask.known && sm_is_way_out(sm, q) && q->pi.state != IBA_PORT_DOWN)
+			return q->peer == NONE || sm->topo.ports.at[q->peer].node != 0;
+	}
+	return false;
+}
+
 void sm_status(const struct sm *sm, struct sm_status *st)
 {
 	*st = sm->core.st;
@@ -47,6 +62,8 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->nodes = sm->topo.fab ? sm->topo.fab->nnodes : 0;
 	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;
 	st->orders_refused = sm->election.refused;
+	st->routers = sm->topo.fab ? sm->topo.fab->nrouters : 0;
+	st->alone = is_alone(sm);
 	st->held = (uint32_t)sm->damp.held.n;
 	st->change_pending = sm->core.change_pending || sm->sweep.retry_at != TIME_NEVER ||
 			     (sm_audit_open(sm) && sm->topo.fab);

@@ -49,7 +49,26 @@ struct sm_silent {
 	bool blocks;   /* devices behind it do not answer either: they are not asked any more */
 };
 
+/* A device whose GUID another one seems to have. */
+enum sm_twin_state {
+	SM_TWIN_FORMER,	 /* a discovery before this one left it out */
+	SM_TWIN_WAITING, /* met: it is judged when all others were met */
+	SM_TWIN_PROBED,	 /* the other one is asked whether it is still there */
+	SM_TWIN_LEFT_OUT,
+};
+
+struct sm_twin {
+	enum sm_twin_state state;
+	bool noted;
+	struct iba_node_info ni;   /* its answer */
+	struct sm_duplicate known; /* left_at: the port that it is behind, and its name here */
+	uint32_t probe;		   /* the port behind which the other one is asked */
+};
+
 struct sm_discovering {
+	VEC(struct sm_twin) twins;
+	struct map64
+		owners; /* port GUID -> port of the snapshot in force when a full discovery began */
 	VEC(struct sm_work) work; /* questions to ask, from work_head on */
 	size_t work_head;
 	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
@@ -65,9 +84,10 @@ struct sm_discovering {
 	suspects; /* nodes that reported a change, or failed, since the last discovery */
 	VEC(struct sm_silent) silent; /* in this discovery */
 	uint32_t restarts;
-	VEC(uint64_t) excluded; /* GUIDs of devices that refused again and again */
-	bool far;		/* discovery stopped at 63 hops somewhere */
-	uint32_t far_nodes;	/* nodes known when it last did */
+	VEC(uint64_t) excluded;	 /* GUIDs of devices that refused again and again */
+	VEC(uint32_t) far_ports; /* at 63 hops: what is behind them was not asked yet */
+	uint32_t far_nodes;	 /* nodes known when there last were such ports */
+	bool far_told;		 /* it was noted that they stay out of reach */
 };
 
 static inline bool sm_is_partial(const struct sm_discovering *d)
@@ -117,7 +137,8 @@ bool sm_is_distrustful(const struct sm *sm);
 void sm_ask_node(struct sm *sm, enum sm_question q, uint32_t node);
 void sm_ask_port(struct sm *sm, enum sm_question q, uint32_t port);
 void sm_ask_behind(struct sm *sm,
-		   uint32_t port); /* NodeInfo through a port; NONE: the local node */
+		   uint32_t port);		/* NodeInfo through a port; NONE: the local node */
+void sm_ask_twin(struct sm *sm, uint32_t port); /* NodeInfo again, behind a port that is known */
 void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block);
 void sm_ask_stamp(struct sm *sm, uint32_t node, uint32_t block); /* does it prove the mirror? */
 void sm_ask_turn(struct sm *sm, uint32_t node, unsigned in, unsigned out);
@@ -152,11 +173,24 @@ bool sm_mark_make(struct sm *sm, uint32_t node,
 enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 enum sm_outcome sm_discover_fail(struct sm *sm, const struct sm_txn *t);
 enum sm_outcome sm_discover_again(struct sm *sm);
+void sm_follow(struct sm *sm, uint32_t port); /* ask what is behind a port, if it can be asked */
+void sm_node_met(struct sm *sm, uint32_t near,
+		 const struct iba_node_info *ni); /* its NodeInfo counts */
+void sm_follow_far(struct sm *sm);		  /* what was too far away before */
 
 /* partial_discovery.c: a switch met by NodeInfo through a port that came up; and one that told of a
  * change */
 void sm_switch_found_again(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_switch_reported(struct sm *sm, uint32_t node);
+
+/* duplicates.c: devices with one GUID. A full discovery begins; NodeInfo came through a port: true, it
+ * waits for judgement; a port turns out to be Down though a switch seemed to be behind it; all others
+ * were met: true, something is asked or was accepted; the answer to Q_TWIN. */
+void sm_twins_begin(struct sm *sm);
+bool sm_twin_met(struct sm *sm, uint32_t near, const struct iba_node_info *ni);
+void sm_twin_of_down_port(struct sm *sm, uint32_t port);
+bool sm_twins_judge(struct sm *sm);
+void sm_twin_answered(struct sm *sm, uint32_t probe, const uint8_t *data);
 
 /* missing_devices.c */
 bool sm_is_missing(const struct sm *sm, uint32_t node); /* a switch */

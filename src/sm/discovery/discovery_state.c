@@ -17,6 +17,9 @@ void sm_discovery_free(struct sm *sm)
 	vec_free(&sm->disc.work);
 	vec_free(&sm->disc.silent);
 	vec_free(&sm->disc.excluded);
+	vec_free(&sm->disc.far_ports);
+	vec_free(&sm->disc.twins);
+	map64_free(&sm->disc.owners);
 }
 
 bool sm_discovery_round(struct sm *sm)

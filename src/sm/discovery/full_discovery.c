@@ -17,7 +17,7 @@ static void forget_all(struct sm *sm)
 	d->view = d->earlier = SM_VIEW_TRUE;
 	d->kind = SM_DISCOVERY_FULL;
 	d->allowed = SM_DISCOVERY_PARTIAL;
-	d->far = false;
+	d->far_ports.n = 0;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 }
 
@@ -32,10 +32,11 @@ static enum sm_outcome discover_begin(struct sm *sm)
 	sm_audit_never(sm);
 	sm_ask_behind(sm, NONE);
 	sm_takeover_begin(sm);
+	sm_twins_begin(sm);
 	return SM_GOING_ON;
 }
 
-static void follow(struct sm *sm, uint32_t port)
+void sm_follow(struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
 	const struct sm_node *n = &sm->topo.nodes.at[p->node];
@@ -46,11 +47,29 @@ static void follow(struct sm *sm, uint32_t port)
 	if (n->type != IBA_NODE_SWITCH && (p->node != 0 || p->num != sm->cfg.port))
 		return; /* endports do not forward; only the SM's own is looked beyond */
 	if (sm_path_through(sm, p).n == IBA_MAX_HOPS) {
-		sm->disc.far = true;
+		vec_push(&sm->disc.far_ports, port);
 		sm_note(sm, .kind = SM_NOTE_TOO_FAR, .about = sm_about_port(sm, port));
 		return;
 	}
 	sm_ask_behind(sm, port);
+}
+
+void sm_follow_far(struct sm *sm)
+{
+	size_t n = sm->disc.far_ports.n;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t port = sm->disc.far_ports.at[i];
+
+		if (sm->topo.ports.at[port].peer == NONE && sm->topo.ports.at[port].ask.known &&
+		    !sm->topo.nodes.at[sm->topo.ports.at[port].node].gone)
+			sm_follow(sm, port); /* those that are still too far are added again */
+	}
+	memmove(sm->disc.far_ports.at, sm->disc.far_ports.at + n,
+		(sm->disc.far_ports.n - n) * sizeof(*sm->disc.far_ports.at));
+	sm->disc.far_ports.n -= n;
 }
 
 /* Nothing to ask and nothing outstanding: decide what was deferred until now. */
@@ -58,9 +77,13 @@ static void all_asked(struct sm *sm)
 {
 	uint32_t port = sm_damp_release_only_way(sm);
 
-	if (port != NONE)
-		follow(sm, port);
-	else if (!sm->disc.all_met && sm->topo.nodes.n)
+	if (port != NONE) {
+		sm_follow(sm, port);
+		return;
+	}
+	while (!sm_work_left(sm) && sm_twins_judge(sm))
+		;
+	if (!sm_work_left(sm) && !sm->disc.all_met && sm->topo.nodes.n)
 		sm_lid_assign_deferred(sm);
 }
 
@@ -154,11 +177,72 @@ static bool entered_well(const struct sm *sm, uint32_t near, const struct iba_no
 	return ni->node_type == IBA_NODE_SWITCH || ni->local_port == sm->cfg.port;
 }
 
+/* A host or router: the port it was met through. */
+static void endport_met(struct sm *sm, uint32_t near, uint32_t port, struct sm_path path,
+			uint64_t port_guid)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	if (sm_is_partial(&sm->disc) && near != NONE && p->ask.asked && p->peer != near)
+		sm_endport_moved(sm, port);
+	if (p->ask.asked)
+		return;
+	/* The SM's own port is local; other ports of its host are reached as any other. */
+	sm_port_path(sm, port, sm_is_own(sm, p) ? (struct sm_path){0} : path);
+	sm_port_guid(sm, port, port_guid);
+	port_ask(sm, port);
+}
+
+static void link_met(struct sm *sm, uint32_t near, uint32_t port, bool to_switch)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	link_note(sm, near, port);
+	if (!sm_is_partial(&sm->disc) && looks_stale(sm, near, port))
+		sm_ask_port(sm, Q_PORT_AGAIN, port);
+	/* Partial: what is known of the other end may date from before the link came up. */
+	if (sm_is_partial(&sm->disc) && to_switch && p->ask.known && p->pi.state == IBA_PORT_DOWN)
+		sm_ask_port(sm, Q_PORT_AGAIN, port);
+}
+
+void sm_node_met(struct sm *sm, uint32_t near, const struct iba_node_info *ni)
+{
+	uint32_t n = map64_get(&sm->topo.by_guid, ni->node_guid), port;
+	bool sw = ni->node_type == IBA_NODE_SWITCH;
+	struct sm_path path = {0};
+
+	if (near != NONE)
+		path = sm_path_longer(sm, sm_path_through(sm, &sm->topo.ports.at[near]),
+				      sm->topo.ports.at[near].num);
+	if (n == MAP_NONE || sm->topo.nodes.at[n].gone) {
+		n = sm_node_add(sm, ni, path);
+		sm_discovery_found(sm, SM_FOUND_CHANGE);
+		if (sw)
+			sm_ask_node(sm, Q_SWITCH_INFO, n);
+	} else if (sm_is_partial(&sm->disc) && sw) {
+		sm_switch_found_again(sm, n, path);
+	}
+	port = sm->topo.nodes.at[n].first_port + ni->local_port;
+	if (!sw)
+		endport_met(sm, near, port, path, ni->port_guid);
+	else if (!sm->topo.ports.at[sm->topo.nodes.at[n].first_port].guid)
+		sm_port_guid(sm, sm->topo.nodes.at[n].first_port, ni->port_guid);
+	if (near != NONE)
+		link_met(sm, near, port, sw);
+}
+
+/* Another device than the one of this GUID that is known, in its place. */
+static bool is_other_device(const struct sm *sm, const struct iba_node_info *ni)
+{
+	uint32_t n = map64_get(&sm->topo.by_guid, ni->node_guid);
+
+	return n != MAP_NONE && (sm->topo.nodes.at[n].type != ni->node_type ||
+				 sm->topo.nodes.at[n].nports != ni->num_ports);
+}
+
 static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 {
 	struct iba_node_info ni;
-	struct sm_path path = {0};
-	uint32_t n, port;
 
 	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
 	if (!node_info_sane(&ni) || !entered_well(sm, near, &ni)) {
@@ -168,46 +252,15 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	if (near != NONE &&
 	    (sm_damp_holds(sm, near) || sm_damp_holds_end(sm, ni.node_guid, ni.local_port)))
 		return; /* held: treated as Down */
-	if (near != NONE)
-		path = sm_path_longer(sm, sm_path_through(sm, &sm->topo.ports.at[near]),
-				      sm->topo.ports.at[near].num);
 	if (sm->cfg.m_keys[0])
 		sm_key_learnt(sm, ni.port_guid, sm->keys.hint);
-	n = map64_get(&sm->topo.by_guid, ni.node_guid);
-	if (n != MAP_NONE && (sm->topo.nodes.at[n].type != ni.node_type ||
-			      sm->topo.nodes.at[n].nports != ni.num_ports)) {
-		sm_discovery_doubt(sm); /* two devices with one GUID */
+	if (near != NONE && sm_twin_met(sm, near, &ni))
+		return;
+	if (is_other_device(sm, &ni)) {
+		sm_discovery_doubt(sm);
 		return;
 	}
-	if (n == MAP_NONE || sm->topo.nodes.at[n].gone) {
-		n = sm_node_add(sm, &ni, path);
-		sm_discovery_found(sm, SM_FOUND_CHANGE);
-		if (ni.node_type == IBA_NODE_SWITCH)
-			sm_ask_node(sm, Q_SWITCH_INFO, n);
-	} else if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH) {
-		sm_switch_found_again(sm, n, path);
-	}
-	port = sm->topo.nodes.at[n].first_port + ni.local_port;
-	if (sm_is_partial(&sm->disc) && near != NONE && ni.node_type != IBA_NODE_SWITCH &&
-	    sm->topo.ports.at[port].ask.asked && sm->topo.ports.at[port].peer != near)
-		sm_endport_moved(sm, port);
-	if (ni.node_type != IBA_NODE_SWITCH && !sm->topo.ports.at[port].ask.asked) {
-		sm_port_path(sm, port, n ? path : (struct sm_path){0}); /* the SM's own is local */
-		sm_port_guid(sm, port, ni.port_guid);
-		port_ask(sm, port);
-	} else if (ni.node_type == IBA_NODE_SWITCH &&
-		   !sm->topo.ports.at[sm->topo.nodes.at[n].first_port].guid) {
-		sm_port_guid(sm, sm->topo.nodes.at[n].first_port, ni.port_guid);
-	}
-	if (near == NONE)
-		return;
-	link_note(sm, near, port);
-	if (!sm_is_partial(&sm->disc) && looks_stale(sm, near, port))
-		sm_ask_port(sm, Q_PORT_AGAIN, port);
-	/* Partial: what is known of the other end may date from before the link came up. */
-	if (sm_is_partial(&sm->disc) && ni.node_type == IBA_NODE_SWITCH &&
-	    sm->topo.ports.at[port].ask.known && sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
-		sm_ask_port(sm, Q_PORT_AGAIN, port);
+	sm_node_met(sm, near, &ni);
 }
 
 /* As after power-on: all that the switch held is lost. */
@@ -284,7 +337,7 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_discovery_doubt(sm);
 	} else if (pi.state != IBA_PORT_DOWN && pi.state != IBA_PORT_ACTIVE) {
 		p->ask.met = 0;
-		follow(sm, port);
+		sm_follow(sm, port);
 	}
 }
 
@@ -317,8 +370,9 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)
 		sm_takeover_switch(sm, p->node);
+	sm_twin_of_down_port(sm, port);
 	if (!sm_damp_port_discovered(sm, port))
-		follow(sm, port);
+		sm_follow(sm, port);
 	if (sm->cfg.mechanism.thrifty && !sm_is_partial(&sm->disc) && p->peer != NONE &&
 	    looks_stale(sm, port, p->peer))
 		sm_ask_port(sm, Q_PORT_AGAIN, p->peer);
@@ -361,6 +415,9 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 			on_cleared_late(sm, node);
 		else
 			on_switch_info(sm, node, data);
+		break;
+	case Q_TWIN:
+		sm_twin_answered(sm, port, data);
 		break;
 	case Q_PORT_CHECK:
 		on_port_check(sm, port, data);

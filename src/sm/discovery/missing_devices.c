@@ -14,15 +14,16 @@ static uint32_t endport_of(const struct sm *sm, uint32_t port)
 	return n->type == IBA_NODE_SWITCH ? n->first_port : port;
 }
 
-/* Nodes that forward SMPs: switches, and the SM's own. */
-static bool passes(const struct sm *sm, uint32_t node)
+/* SMPs of the SM pass this port: one of a switch, or the SM's own. */
+static bool passes(const struct sm *sm, uint32_t port)
 {
-	const struct sm_node *n = &sm->topo.nodes.at[node];
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
 
-	if (n->gone)
+	if (n->gone || p->peer == NONE)
 		return false;
-	return node == 0 || (n->type == IBA_NODE_SWITCH &&
-			     sm->topo.ports.at[n->first_port].ask.mark == SM_REACHABLE);
+	return sm_is_way_out(sm, p) &&
+	       (p->node == 0 || sm->topo.ports.at[n->first_port].ask.mark == SM_REACHABLE);
 }
 
 /* ---- marks ---- */
@@ -55,7 +56,7 @@ void sm_mark_cut_off(struct sm *sm)
 		for (uint32_t p = 0; p < sm->topo.ports.n; p++) {
 			struct sm_port *e = &sm->topo.ports.at[p];
 
-			if (!e->by_lid || !sm_in_use(sm, p) || e->node == 0 ||
+			if (!e->by_lid || !sm_in_use(sm, p) || sm_is_own(sm, e) ||
 			    sm_route_holds(sm, p))
 				continue;
 			sm_port_by_lid(sm, p, false);
@@ -70,7 +71,7 @@ void sm_mark_missing(struct sm *sm, uint32_t endport)
 {
 	struct sm_port *e = &sm->topo.ports.at[endport];
 
-	if (e->node == 0)
+	if (sm_is_own(sm, e))
 		return;
 	e->ask.mark = SM_MISSING;
 	sm_port_by_lid(sm, endport, false);
@@ -99,7 +100,7 @@ bool sm_unlink_port(struct sm *sm, uint32_t port)
 	/* A host behind it is asked again when it returns: it may have been off. */
 	if (sm_is_endport(sm, q)) {
 		sm_port_forget(sm, peer);
-		q->ask.mark = q->node == 0 ? SM_REACHABLE : SM_MISSING;
+		q->ask.mark = sm_is_own(sm, q) ? SM_REACHABLE : SM_MISSING;
 	}
 	return true;
 }
@@ -166,11 +167,9 @@ bool sm_reconnect(struct sm *sm)
 
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
 		uint32_t first = sm->topo.nodes.at[n].first_port;
-		bool sw = sm->topo.nodes.at[n].type == IBA_NODE_SWITCH;
 
-		for (unsigned p = sw ? 1 : sm->cfg.port;
-		     p <= (sw ? sm->topo.nodes.at[n].nports : sm->cfg.port); p++)
-			if (passes(sm, n) && sm->topo.ports.at[first + p].peer != NONE)
+		for (unsigned p = 1; p <= sm->topo.nodes.at[n].nports; p++)
+			if (passes(sm, first + p))
 				any |= reconnect_by(sm, n, first + p);
 	}
 	return any;

@@ -82,7 +82,7 @@ static void endport_begin(struct sm *sm, uint32_t port)
 	p->ask.mark = SM_REACHABLE;
 	if (sm->core.incomplete)
 		sm_port_by_lid(sm, port, sm_route_holds(sm, port));
-	if (p->node == 0 || !p->by_lid || sm->cfg.plain)
+	if (sm_is_own(sm, p) || !p->by_lid || sm->cfg.plain)
 		return;
 	if (sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH) {
 		lid.distance = sm->topo.nodes.at[p->node].path.distance;
@@ -124,6 +124,8 @@ static enum sm_outcome partial_begin(struct sm *sm)
 			sm_poll(sm, sm->topo.node_of[sm->topo.fab->switches[i]]);
 	}
 	suspects_begin(sm);
+	if (sm->core.phase != SM_SWEEP && sm->core.round.cause == SM_CAUSE_FAR)
+		sm_follow_far(sm);
 	return SM_GOING_ON;
 }
 
@@ -135,6 +137,12 @@ static bool relent(struct sm *sm)
 	if (port != NONE)
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
 	return port != NONE;
+}
+
+/* What was found may be two devices with one GUID; a sweep that found nothing asks nothing. */
+static bool judge_twins(struct sm *sm)
+{
+	return sm->core.phase == SM_DISCOVER && sm_twins_judge(sm);
 }
 
 /* ---- the part ---- */
@@ -155,7 +163,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 			if (sm->txn.outstanding || sm->disc.end == SM_END_EARLY)
 				return false;
 			sm_reconnect(sm);
-			if (!sm_work_left(sm) && !relent(sm))
+			if (!sm_work_left(sm) && !judge_twins(sm) && !relent(sm))
 				return false;
 			continue;
 		}
@@ -284,8 +292,7 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	n->ask.found = true;
 	if (sm_unlink_port(sm, port))
 		sm_mark_cut_off(sm);
-	if (n->path.n < IBA_MAX_HOPS)
-		sm_ask_behind(sm, port);
+	sm_follow(sm, port);
 }
 
 /*
@@ -360,6 +367,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_STAMP:
 	case Q_TURN:
 	case Q_SM_INFO:
+	case Q_TWIN:
 	case Q_PORT_CHECK:
 		return sm_discover_recv(sm, t, data);
 	case Q_NONE:

@@ -29,6 +29,11 @@ void sm_ask_behind(struct sm *sm, uint32_t port)
 	ask(sm, Q_NODE_INFO, sm_target_behind(sm, port));
 }
 
+void sm_ask_twin(struct sm *sm, uint32_t port)
+{
+	ask(sm, Q_TWIN, sm_target_behind(sm, port));
+}
+
 void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block)
 {
 	ask(sm, Q_TABLE, sm_target_block(node, block));
@@ -74,12 +79,16 @@ bool sm_question_of_known(enum sm_question q)
 	       q == Q_PORT_PEEK;
 }
 
-/* A device that answered through a port said which port of its own leads back. */
+/*
+ * A device that answered through a port said which port of its own leads back. Where a discovery failed, two
+ * switches may have one GUID, and what one says is not so of the other: then both ends are asked.
+ */
 bool sm_work_spared(const struct sm *sm, struct sm_work w)
 {
 	const struct sm_port *p;
 
-	if (!sm->cfg.mechanism.thrifty || w.question != Q_NODE_INFO || w.target.port == NONE)
+	if (!sm->cfg.mechanism.thrifty || sm->disc.restarts || sm->core.round.restarts ||
+	    w.question != Q_NODE_INFO || w.target.port == NONE)
 		return false;
 	p = &sm->topo.ports.at[w.target.port];
 	return p->peer != NONE && p->ask.met == sm->topo.epoch;
@@ -144,6 +153,7 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 
 	switch (w.question) {
 	case Q_NODE_INFO:
+	case Q_TWIN:
 		make_node_info(sm, port, r);
 		break;
 	case Q_SWITCH_INFO:

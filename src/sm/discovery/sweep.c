@@ -13,7 +13,8 @@ static void round_end(struct sm *sm)
 {
 	if (sm_is_doubtful(&sm->disc))
 		sm->disc.earlier = SM_VIEW_DOUBTFUL;
-	sm_round_end(sm, sm->disc.earlier == SM_VIEW_TRUE && !sm->disc.excluded.n);
+	sm_round_end(sm, sm->disc.earlier == SM_VIEW_TRUE && !sm->disc.excluded.n &&
+				 !sm->disc.far_ports.n);
 }
 
 static time_ps sweep_period(const struct sm *sm)
@@ -39,12 +40,17 @@ void sm_sweep_plan(struct sm *sm)
 static void look_further(struct sm *sm)
 {
 	uint32_t known = sm->topo.fab ? sm->topo.fab->nnodes : 0;
+	bool far = sm->disc.far_ports.n > 0;
 
-	if (sm->disc.far && known > sm->disc.far_nodes) {
+	if (far && known > sm->disc.far_nodes) {
 		sm_change_later(sm, SM_CAUSE_FAR, SM_ABOUT_NOTHING);
+		sm->disc.far_told = false;
+	} else if (far && !sm->disc.far_told) {
+		sm_note(sm, .kind = SM_NOTE_OUT_OF_REACH,
+			.about = sm_about_port(sm, sm->disc.far_ports.at[0]));
+		sm->disc.far_told = true;
 	}
-	sm->disc.far_nodes = sm->disc.far ? known : 0;
-	sm->disc.far = false;
+	sm->disc.far_nodes = far ? known : 0;
 }
 
 /*

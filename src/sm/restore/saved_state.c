@@ -136,7 +136,7 @@ bool sm_at_rest(const struct sm *sm)
 {
 	if (sm->core.phase != SM_READY || sm->election.state != IBA_SM_MASTER || sm->core.entered ||
 	    sm->core.change_pending || sm->core.incomplete || sm_is_doubtful(&sm->disc) ||
-	    sm->disc.far || sm->dev.off.n || sm->disc.excluded.n || sm->damp.held.n ||
+	    sm->disc.far_ports.n || sm->dev.off.n || sm->disc.excluded.n || sm->damp.held.n ||
 	    sm->disc.suspects.n || sm_audit_open(sm) || sm->sweep.retry_at != TIME_NEVER ||
 	    !sm->topo.fab || !sm->core.st.rounds)
 		return false;

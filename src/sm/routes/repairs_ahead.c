@@ -76,8 +76,10 @@ static bool *within_reach(const struct sm *sm, const struct failure *x)
 	while (head < tail) {
 		node_id n = queue[head++];
 
-		for (unsigned i = 1; (fab_is_switch(f, n) || n == own) && i <= f->nodes[n].nports;
-		     i++) {
+		for (unsigned i = 1; i <= f->nodes[n].nports; i++) {
+			if (!fab_is_switch(f, n) && (n != own || i != sm->cfg.port))
+				continue;
+
 			port_id p = fab_port_id(f, n, i);
 			node_id m = survives(f, x, p) ? f->ports[f->ports[p].peer].node : FAB_NONE;
 

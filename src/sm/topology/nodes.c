@@ -11,6 +11,7 @@ void sm_topology_free(struct sm *sm)
 	vec_free(&sm->topo.ports);
 	vec_free(&sm->topo.hops);
 	map64_free(&sm->topo.by_guid);
+	map64_free(&sm->topo.by_port_guid);
 }
 
 void sm_epoch_begin(struct sm *sm)
@@ -26,6 +27,7 @@ void sm_topology_clear(struct sm *sm)
 	sm->topo.hops.n = 0;
 	sm->topo.max_hops = 0;
 	map64_clear(&sm->topo.by_guid);
+	map64_clear(&sm->topo.by_port_guid);
 	vec_room(&sm->topo.hops, 64); /* an empty path needs a valid address */
 }
 
@@ -54,11 +56,26 @@ bool sm_is_own(const struct sm *sm, const struct sm_port *p)
 							     : p->num == sm->cfg.port);
 }
 
+bool sm_is_way_out(const struct sm *sm, const struct sm_port *p)
+{
+	return p->num && (sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH || sm_is_own(sm, p));
+}
+
 uint32_t sm_own_port(const struct sm *sm)
 {
 	const struct sm_node *own = &sm->topo.nodes.at[0];
 
 	return own->type == IBA_NODE_SWITCH ? own->first_port : own->first_port + sm->cfg.port;
+}
+
+uint32_t sm_port_by_guid(const struct sm *sm, uint64_t guid)
+{
+	uint32_t at = map64_get(&sm->topo.by_port_guid, guid);
+	const struct sm_port *p = at == MAP_NONE ? NULL : &sm->topo.ports.at[at];
+
+	if (!p || p->guid != guid || sm->topo.nodes.at[p->node].gone)
+		return NONE;
+	return !p->num || p->ask.asked ? at : NONE;
 }
 
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid)

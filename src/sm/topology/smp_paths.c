@@ -199,12 +199,13 @@ uint8_t *sm_nodes_linked(const struct sm *sm)
 		const struct sm_node *n = &sm->topo.nodes.at[queue[head++]];
 
 		for (unsigned p = 1; p <= n->nports; p++) {
-			uint32_t peer = sm->topo.ports.at[n->first_port + p].peer, m;
+			const struct sm_port *near = &sm->topo.ports.at[n->first_port + p];
+			uint32_t m;
 
-			if (peer == NONE)
+			if (near->peer == NONE || !sm_is_way_out(sm, near))
 				continue;
-			m = sm->topo.ports.at[peer].node;
-			if (!seen[m] && sm->topo.nodes.at[m].type == IBA_NODE_SWITCH)
+			m = sm->topo.ports.at[near->peer].node;
+			if (!seen[m])
 				queue[tail++] = m;
 			seen[m] = 1;
 		}
@@ -253,9 +254,12 @@ static void reach(struct sm *sm, uint32_t near, uint32_t far, uint8_t *seen, uin
 	struct sm_port *e = sw ? &sm->topo.ports.at[m->first_port] : q;
 	struct sm_path base = base_of(sm, n), path;
 
-	if (seen[q->node] || base.n == IBA_MAX_HOPS) /* of CAs only the SM's own is ever marked */
+	if (sw ? seen[q->node] : sm_is_own(sm, q))
 		return;
-	path = sm_path_longer(sm, base, sm->topo.ports.at[near].num);
+	if (base.n == IBA_MAX_HOPS && !e->pi.lid)
+		return; /* new, and beyond the reach of directed routes: it is asked later */
+	path = base.n == IBA_MAX_HOPS ? by_lid(e, (uint16_t)(base.distance + 1))
+				      : sm_path_longer(sm, base, sm->topo.ports.at[near].num);
 	if (may_go_by_lid(sm) && !sm->cfg.plain && e->by_lid)
 		path = by_lid(e, path.distance);
 	if (!sw) {
@@ -280,14 +284,13 @@ void sm_paths_rebuild(struct sm *sm)
 	while (head < tail) {
 		uint32_t at = queue[head++];
 		const struct sm_node *n = &sm->topo.nodes.at[at];
-		bool sw = n->type == IBA_NODE_SWITCH;
 
-		for (unsigned p = sw ? 1 : sm->cfg.port; p <= (sw ? n->nports : sm->cfg.port);
-		     p++) {
-			uint32_t near = n->first_port + p, far = sm->topo.ports.at[near].peer;
+		for (unsigned p = 1; p <= n->nports; p++) {
+			uint32_t near = n->first_port + p;
+			const struct sm_port *x = &sm->topo.ports.at[near];
 
-			if (far != NONE && sm->topo.ports.at[near].pi.state != IBA_PORT_DOWN)
-				reach(sm, near, far, seen, queue, &tail);
+			if (x->peer != NONE && x->pi.state != IBA_PORT_DOWN && sm_is_way_out(sm, x))
+				reach(sm, near, x->peer, seen, queue, &tail);
 		}
 	}
 	free(seen);

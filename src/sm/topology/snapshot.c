@@ -39,13 +39,12 @@ static uint8_t *mark_reachable(struct sm *sm)
 	for (size_t i = 0; i < todo.n; i++) {
 		const struct sm_node *n = &sm->topo.nodes.at[todo.at[i]];
 
-		if (n->type != IBA_NODE_SWITCH && todo.at[i] != 0)
-			continue;
 		for (unsigned p = 1; p <= n->nports; p++) {
-			uint32_t peer = sm->topo.ports.at[n->first_port + p].peer;
-			uint32_t far = peer == NONE ? NONE : sm->topo.ports.at[peer].node;
+			const struct sm_port *near = &sm->topo.ports.at[n->first_port + p];
+			uint32_t far =
+				near->peer == NONE ? NONE : sm->topo.ports.at[near->peer].node;
 
-			if (far == NONE || in[far])
+			if (far == NONE || in[far] || !sm_is_way_out(sm, near))
 				continue;
 			if (node_complete(sm, &sm->topo.nodes.at[far])) {
 				in[far] = 1;

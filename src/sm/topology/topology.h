@@ -82,9 +82,10 @@ struct sm_topology {
 	VEC(struct sm_node) nodes;
 	VEC(struct sm_port) ports;
 	VEC(uint8_t) hops;
-	struct map64 by_guid;
-	unsigned max_hops; /* longest distance */
-	unsigned max_resp; /* largest RespTimeValue seen */
+	struct map64 by_guid;	   /* node GUID -> node */
+	struct map64 by_port_guid; /* -> endport; of two with one GUID, the last */
+	unsigned max_hops;	   /* longest distance */
+	unsigned max_resp;	   /* largest RespTimeValue seen */
 	uint8_t subnet_timeout;
 	struct fab *fab;   /* the snapshot */
 	uint16_t top_lid;  /* of the snapshot */
@@ -99,7 +100,11 @@ void sm_subnet_timeout_set(struct sm *sm, uint8_t value);
 bool sm_is_endport(const struct sm *sm, const struct sm_port *p);
 bool sm_in_use(const struct sm *sm, uint32_t port);	      /* an endport that was asked */
 bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM sits on */
+/* SMPs of the SM go on through it: hosts do not forward, and other ports of its own host are apart. */
+bool sm_is_way_out(const struct sm *sm, const struct sm_port *p);
 uint32_t sm_own_port(const struct sm *sm);
+/* The endport with this GUID: a switch that was met, or a host's port that was asked; NONE. */
+uint32_t sm_port_by_guid(const struct sm *sm, uint64_t guid);
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* a switch, or NONE */
 struct sm_target sm_target_node(uint32_t node);
 struct sm_target sm_target_port(const struct sm *sm, uint32_t port);

@@ -105,6 +105,7 @@ void sm_resp_time_seen(struct sm *sm, unsigned exponent)
 void sm_port_guid(struct sm *sm, uint32_t port, uint64_t guid)
 {
 	sm->topo.ports.at[port].guid = guid;
+	map64_put(&sm->topo.by_port_guid, guid, port);
 }
 
 void sm_port_path(struct sm *sm, uint32_t port, struct sm_path path)

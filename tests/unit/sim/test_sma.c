@@ -541,6 +541,36 @@ TEST(port_info_accepts_settable_values)
 	world_close(&w);
 }
 
+/* As in ibsim and in HCAs: another port of the same host can be read, but only itself be set; and what is
+ * sent at one port does not leave by another. */
+TEST(a_host_port_is_set_through_itself_alone)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id h = draw_host(b, 2), sw = draw_switch(b, 4);
+	uint8_t d[IBA_SMP_DATA_SIZE], wrong[] = {0, 2};
+	struct iba_port_info pi;
+	struct sim_smp s;
+	struct world w;
+
+	draw_link(b, h, 1, sw, 1);
+	draw_link(b, h, 2, sw, 2);
+	world_open(&w, fab_build(b), NULL);
+	assert_int_equal(get_mod(&w, 0, IBA_ATTR_PORT_INFO, 2, d), 0);
+	iba_port_info_get(&pi, d, sizeof(d));
+	pi.lid = 9;
+	pi.state = IBA_PORT_NO_CHANGE;
+	pi.phys_state = IBA_PHYS_NO_CHANGE;
+	iba_port_info_put(&pi, d);
+	assert_int_equal(set_mod(&w, 0, IBA_ATTR_PORT_INFO, 2, d, NULL), IBA_STATUS_BAD_FIELD);
+	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, h, 2))->lid, 0);
+	assert_int_equal(set_mod(&w, 0, IBA_ATTR_PORT_INFO, 1, d, NULL), 0);
+	assert_int_equal(sim_port_info(w.sim, fab_port_id(w.fab, h, 1))->lid, 9);
+	s = smp_dr(IBA_GET, IBA_ATTR_NODE_INFO, 0, wrong + 1, 1);
+	assert_null(world_ask(&w, &s));
+	assert_int_equal(sim_stats(w.sim)->dropped[SIM_DROP_BAD_PATH], 1);
+	world_close(&w);
+}
+
 /* ---- PortInfo: states ---- */
 
 static unsigned port_state(const struct world *w, node_id n, unsigned port)
@@ -1165,6 +1195,7 @@ int main(void)
 		cmocka_unit_test(port_info_values),
 		cmocka_unit_test(enhanced_port_zero_has_lmc),
 		cmocka_unit_test(port_info_accepts_settable_values),
+		cmocka_unit_test(a_host_port_is_set_through_itself_alone),
 		cmocka_unit_test(every_order_in_every_state),
 		cmocka_unit_test(port_zero_is_always_active),
 		cmocka_unit_test(links_set_port_state_change),

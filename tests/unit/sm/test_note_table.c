@@ -78,6 +78,25 @@ static const struct {
 	{{.kind = SM_NOTE_TOO_FAR, .about = PORT},
 	 "leaf0_3 port 7 is 63 hops away; devices behind it are discovered later, LID-routed",
 	 "{" NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_OUT_OF_REACH, .about = PORT},
+	 "devices behind leaf0_3 port 7 cannot be managed: they are more than 63 hops away and do not respond to SMPs that are "
+	 "LID-routed up to there", "{" NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_DUPLICATE, .duplicate = {0x77, {0x30, 1}, {0x10, 7}, {0x31, 1}, {0x20, 12}}},
+	 "two devices have GUID 0x0000000000000077: 0x0000000000000030 port 1 behind leaf0_3 port 7 keeps it, "
+	 "0x0000000000000031 port 1 behind spine1 port 12 is left out of the subnet until it changes",
+	 "{\"guid\":\"0x0000000000000077\",\"kept\":{\"name\":\"\",\"guid\":\"0x0000000000000030\",\"port\":1},"
+	 "\"kept_at\":{\"name\":\"leaf0_3\",\"guid\":\"0x0000000000000010\",\"port\":7},"
+	 "\"left\":{\"name\":\"\",\"guid\":\"0x0000000000000031\",\"port\":1},"
+	 "\"left_at\":{\"name\":\"spine1\",\"guid\":\"0x0000000000000020\",\"port\":12}}"},
+	{{.kind = SM_NOTE_DUPLICATE, .duplicate = {0x77, {0x10, 0}, {0, 0}, {0x20, 0}, {0x20, 12}}},
+	 "two devices have GUID 0x0000000000000077: leaf0_3 keeps it, spine1 behind spine1 port 12 is left out of the subnet "
+	 "until it changes",
+	 "{\"guid\":\"0x0000000000000077\",\"kept\":{\"name\":\"leaf0_3\",\"guid\":\"0x0000000000000010\"},"
+	 "\"left\":{\"name\":\"spine1\",\"guid\":\"0x0000000000000020\"},"
+	 "\"left_at\":{\"name\":\"spine1\",\"guid\":\"0x0000000000000020\",\"port\":12}}"},
+	{{.kind = SM_NOTE_NO_DUPLICATE, .about = BEHIND},
+	 "the device behind leaf0_3 port 7 is asked again: no other device has its GUID any more",
+	 "{" NODE_JSON ",\"port\":7,\"behind\":true}"},
 	{{.kind = SM_NOTE_NO_LID, .about = PORT}, "no LID is left for leaf0_3 port 7", "{" NODE_JSON ",\"port\":7}"},
 	{{.kind = SM_NOTE_MISMATCH, .about = DEVICE, .request = {IBA_ATTR_LFT, 0}},
 	 "leaf0_3 holds another LinearForwardingTable than was set", "{" NODE_JSON ",\"attribute\":\"LinearForwardingTable\"}"},
