@@ -181,6 +181,7 @@ struct sm_core {
 	 * until one has done what was due.
 	 */
 	time_ps late;
+	time_ps pause; /* the same, after the step before: only the first step after a pause has it */
 	struct sm_actions *out; /* during sm_step() only */
 	enum sm_phase phase;
 	time_ps phase_since;

@@ -74,9 +74,11 @@ static time_ps wake_time(const struct sm *sm)
 static void clock_take(struct sm *sm, time_ps now)
 {
 	struct sm_core *c = &sm->core;
+	time_ps ran = MAX(c->now, c->wake); /* the manager ran, or had nothing to do */
 
 	c->now = MAX(c->now, now);
 	c->late = c->now > c->wake ? c->now - c->wake : 0;
+	c->pause = c->now > ran ? c->now - ran : 0;
 }
 
 int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)

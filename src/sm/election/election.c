@@ -245,6 +245,7 @@ enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_
 	const struct sm_port *p = &sm->topo.ports.at[port];
 	struct iba_port_info pi;
 
+	sm_own_guid_keep(sm);
 	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || sm->disc.arrival != SM_SETTLED ||
 	    !sm->lids.own || !sm_is_endport(sm, p) || sm_is_own(sm, p) || e->foreign == p->guid)
 		return SM_GOING_ON;

@@ -54,6 +54,7 @@ struct sm_flight { /* a request without a response yet */
 
 struct sm_election {
 	enum iba_sm_state state;
+	uint64_t own_guid; /* of the own port, as last discovered; 0: not known yet */
 	VEC(struct sm_other) others;
 	VEC(struct sm_ask) asks; /* to be sent, first come first served */
 	struct sm_flight flights[SM_FLIGHTS];
@@ -109,6 +110,7 @@ bool sm_election_reads_port0_first(const struct sm *sm);
 
 /* other_managers.c */
 uint64_t sm_own_guid(const struct sm *sm);
+void sm_own_guid_keep(struct sm *sm);
 struct sm_contact sm_contact_port(const struct sm *sm, uint32_t port);
 struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *ev, uint64_t guid);
 bool sm_contact_usable(const struct sm *sm, const struct sm_contact *c);

@@ -5,9 +5,22 @@
  */
 #include "sm/manager.h"
 
-uint64_t sm_own_guid(const struct sm *sm)
+static uint64_t discovered_guid(const struct sm *sm)
 {
 	return sm->topo.nodes.n ? sm->topo.ports.at[sm_own_port(sm)].guid : 0;
+}
+
+/* A discovery that begins has forgotten the own port, but others still ask who this manager is. */
+uint64_t sm_own_guid(const struct sm *sm)
+{
+	uint64_t guid = discovered_guid(sm);
+
+	return guid ? guid : sm->election.own_guid;
+}
+
+void sm_own_guid_keep(struct sm *sm)
+{
+	sm->election.own_guid = sm_own_guid(sm);
 }
 
 /* ---- how they are reached ---- */

@@ -81,10 +81,10 @@ void sm_check_answered(struct sm *sm)
 
 enum sm_outcome sm_election_stalled(struct sm *sm)
 {
-	if (!sm->cfg.contest || !sm->cfg.stall_ps || sm->core.late <= sm->cfg.stall_ps)
+	if (!sm->cfg.contest || !sm->cfg.stall_ps || sm->core.pause <= sm->cfg.stall_ps)
 		return SM_GOING_ON;
 	return sm_election_event(sm, SM_EVENT_STALLED,
-				 (struct sm_met){.cause = SM_CAUSE_RETRY, .late = sm->core.late});
+				 (struct sm_met){.cause = SM_CAUSE_RETRY, .late = sm->core.pause});
 }
 
 /* ---- when ---- */

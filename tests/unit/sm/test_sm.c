@@ -198,8 +198,10 @@ TEST(a_late_step_knows_how_late_it_is)
 	g.now = asked + 3 * PS_PER_S;
 	give_smp(&g, mad, 0);
 	assert_int_equal(g.sm->core.late, 3 * PS_PER_S);
+	assert_int_equal(g.sm->core.pause, 3 * PS_PER_S);
 	step(&g, (struct sm_event){.kind = SM_EV_WAKE});
 	assert_int_equal(g.sm->core.late, 3 * PS_PER_S);
+	assert_int_equal(g.sm->core.pause, 0); /* the manager ran before */
 	assert_int_equal(status(&g).phase, SM_SWEEP);
 	give_smp(&g, mad, 0); /* what was due is done */
 	assert_int_equal(g.sm->core.late, 0);
