@@ -216,8 +216,9 @@ const struct setting settings_table[] = {
 		 "priority among managers; the highest is master"),
 	 UINT(sm.priority, 0, 15)},
 	{MANAGER("election", "sm_key", "sm-key",
-		 "SM_Key that orders of other managers must carry, never shown to others; 0: any "
-		 "order is obeyed. OpenSM's is 1 by default"),
+		 "SM_Key that orders of other managers must carry; shown only to managers that "
+		 "prove themselves by it or by the M_Key, except 1, OpenSM's default; 0: any order "
+		 "is obeyed"),
 	 .kind = SETTING_HEX, AT(sm.sm_key), .daemon = "0x1", .arg = "KEY", .secret = true},
 	{MANAGER("election", "poll", "election-poll",
 		 "time between two polls of the master by a standby manager; after poll times "

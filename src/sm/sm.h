@@ -380,6 +380,7 @@ enum sm_note_kind {
 	SM_NOTE_MIRROR,	      /* mirror: complete, for the first time or again */
 	SM_NOTE_MIRROR_USED,  /* mirror: the manager takes over with it */
 	SM_NOTE_MIRROR_LOST,  /* it does not describe the subnet: everything is discovered */
+	SM_NOTE_OTHER_KEY,    /* election: a manager with another SM_Key, about its port */
 	SM_NOTE_NKINDS
 };
 

@@ -127,6 +127,9 @@ static const struct row {
 		{FIELD("generation", GUID, mirror.generation), FIELD("bytes", COUNT, mirror.bytes)}},
 	[SM_NOTE_MIRROR_LOST] = {{"mirror_lost", RECORD_NOTICE,
 		"the mirror of what the master knew does not describe the subnet; the manager reads everything"}, {{0}}},
+	[SM_NOTE_OTHER_KEY] = {{"other_key", RECORD_WARNING,
+		"SM {from}[ at {node}] does not show the SM_Key of this one and is passed over"},
+		{FIELD("from", GUID, election.from), ABOUT("node")}},
 };
 /* clang-format on */
 

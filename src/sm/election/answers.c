@@ -17,7 +17,7 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	if (a->to.guid && si.guid != a->to.guid) /* another manager is there now */
 		return a->kind == SM_ASK_POLL ? sm_poll_missed(sm) : SM_GOING_ON;
-	if (!si.guid || si.guid == sm_own_guid(sm))
+	if (!si.guid || si.guid == sm_own_guid(sm) || !sm_other_trusted(sm, &a->to, &si))
 		return SM_GOING_ON;
 	o = sm_other_learn(sm, &a->to, &si);
 	if (a->kind == SM_ASK_VERIFY)
@@ -140,6 +140,8 @@ enum sm_outcome sm_other_manager(struct sm *sm, uint32_t port, const uint8_t *da
 	struct sm_other *o;
 
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (!sm_other_trusted(sm, &at, &si))
+		return SM_GOING_ON;
 	o = sm_other_learn(sm, &at, &si);
 	return sm_election_event(sm, sm_other_event(sm, o), (struct sm_met){.at = &o->at});
 }

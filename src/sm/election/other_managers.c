@@ -127,6 +127,24 @@ static struct sm_other *other_of(struct sm *sm, uint64_t guid)
 	return o;
 }
 
+/*
+ * A manager that shows another key than this one's is passed over, as OpenSM does. One that shows none is not, unless
+ * this manager proved who it is by the M_Key: then a friend would have shown its key.
+ */
+bool sm_other_trusted(struct sm *sm, const struct sm_contact *at, const struct iba_sm_info *si)
+{
+	struct sm_election *e = &sm->election;
+
+	if (!sm->cfg.sm_key || si->sm_key == sm->cfg.sm_key || (!si->sm_key && !sm->cfg.m_key))
+		return true;
+	if (e->noted_at == TIME_NEVER || sm->core.now >= e->noted_at + PS_PER_S) {
+		e->noted_at = sm->core.now;
+		sm_note(sm, .kind = SM_NOTE_OTHER_KEY, .about = sm_about_contact(sm, at),
+			.election = {.from = si->guid});
+	}
+	return false;
+}
+
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 				const struct iba_sm_info *si)
 {

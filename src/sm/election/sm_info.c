@@ -3,13 +3,27 @@
  * SMInfo: answers to other managers, and their orders. State: none of its own. Way in: sm_info_answer().
  * Does not act: election.c does.
  *
- * The SM_Key (IBA 14.2.5.13, 14.4.7): an order must carry the key of this manager, and no answer shows that
- * key, since it cannot be known who asks. OpenSM accepts a key of 0 in an answer, and ignores managers that
- * show another key than its own. It sends orders to a Standby manager with key 0: so a HANDOVER with key 0 is
- * taken as a hint, if it comes from the manager that is polled. Any HANDOVER is believed only when its sender
- * says that it is not Master any more.
+ * The SM_Key (IBA 14.2.5.13, 14.4.7): an order must carry the key of this manager. An answer shows the key
+ * only to a requester that proves who it is: by the M_Key of this manager, or by the SM_Key itself. The key 1 is
+ * OpenSM's published default and no secret: it is shown to anybody, since OpenSM ignores managers that do not
+ * show its own key. OpenSM proves itself by the M_Key, so a secret SM_Key beside OpenSM needs an M_Key as well.
+ * Versions of OpenSM before 3.3.21 order a Standby manager with key 0: a HANDOVER with key 0 counts if it comes
+ * from the manager that is polled. Any HANDOVER is believed only when its sender is not Master any more.
  */
 #include "sm/manager.h"
+
+enum { PUBLIC_SM_KEY = 1 };
+
+static uint64_t key_for(const struct sm *sm, const struct sm_event *ev)
+{
+	struct iba_sm_info asked;
+
+	iba_sm_info_get(&asked, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
+	if (sm->cfg.sm_key == PUBLIC_SM_KEY || asked.sm_key == sm->cfg.sm_key ||
+	    (sm->cfg.m_key && iba_smp_m_key(ev->mad) == sm->cfg.m_key))
+		return sm->cfg.sm_key;
+	return 0;
+}
 
 static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 {
@@ -18,6 +32,7 @@ static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 
 	sm->election.responses++;
 	sm_info_make(sm, &si);
+	si.sm_key = key_for(sm, ev);
 	memcpy(s.mad, ev->mad, IBA_MAD_SIZE);
 	iba_smp_set_method(s.mad, IBA_GET_RESP);
 	iba_smp_set_status(s.mad,

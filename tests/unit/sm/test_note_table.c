@@ -154,6 +154,9 @@ static const struct {
 	 "{\"generation\":\"0x0000000000000012\",\"bytes\":4608}"},
 	{{.kind = SM_NOTE_MIRROR_LOST},
 	 "the mirror of what the master knew does not describe the subnet; the manager reads everything", "{}"},
+	{{.kind = SM_NOTE_OTHER_KEY, .about = PORT, .election = {.from = 0x11}},
+	 "SM 0x0000000000000011 at leaf0_3 port 7 does not show the SM_Key of this one and is passed over",
+	 "{\"from\":\"0x0000000000000011\"," NODE_JSON ",\"port\":7}"},
 };
 /* clang-format on */
 
