@@ -36,6 +36,7 @@ static const struct verb verbs[] = {
 	{"config", {0}, 0, 0, false, ctl_show_text},
 	{"sweep", {0}, 0, 0, false, NULL},
 	{"resync", {0}, 0, 0, false, NULL},
+	{"handover", {"guid"}, 0, 1, false, NULL},
 	{"log", {"level"}, 0, 1, false, ctl_show_level},
 	{"dump", {0}, 0, 0, false, ctl_show_dump},
 	{"reload", {0}, 0, 0, false, NULL},
@@ -43,9 +44,10 @@ static const struct verb verbs[] = {
 	{"fabric", {0}, 1, 32, false, ctl_show_text},
 };
 
-static const char *const verb_names[] = {
-	"status", "wait",   "topology", "route", "switches", "ports", "changes", "smps", "config",
-	"sweep",  "resync", "log",	"dump",	 "reload",   "stop",  "fabric",	 NULL};
+static const char *const verb_names[] = {"status", "wait",     "topology", "route",  "switches",
+					 "ports",  "changes",  "smps",	   "config", "sweep",
+					 "resync", "handover", "log",	   "dump",   "reload",
+					 "stop",   "fabric",   NULL};
 
 _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1,
 	       "each verb has its word for completion");
@@ -228,7 +230,7 @@ const struct cli_cmd cmd_ctl = {
 		"Asks 'weft sm' over its control socket. NODE is a GUID of a node or port, a LID, an id such as\n"
 		"S-0002000000000001, or a name. A manager that is starting is waited for (--wait).\n"
 		"\n"
-		"  status            the manager's state, the subnet in numbers, the last change\n"
+		"  status            the manager's state, all managers, the subnet in numbers, the last change\n"
 		"  wait              return when the subnet is up and everything that has changed so far is\n"
 		"                    done; status 1 when that takes longer than --timeout\n"
 		"  topology          the subnet as a netlist, as ibnetdiscover writes it\n"
@@ -240,6 +242,7 @@ const struct cli_cmd cmd_ctl = {
 		"  config            the configuration in force\n"
 		"  sweep             look for changes now\n"
 		"  resync            discard what is known, read the whole subnet and correct it\n"
+		"  handover [GUID]   hand the subnet over to the manager with this port GUID, or to the best one\n"
 		"  log [LEVEL]       show or set the log level: error, warning, notice, info or debug\n"
 		"  dump              write the files in OpenSM's formats\n"
 		"  reload            read the configuration again\n"
@@ -250,6 +253,7 @@ const struct cli_cmd cmd_ctl = {
 	.examples = "weft ctl status --watch\n"
 		    "weft ctl topology | weft topo show -\n"
 		    "weft ctl route H-0001000000000010 H-0001000000000020\n"
+		    "weft ctl status --json | jq -r '.managers[] | [.guid, .state] | @tsv'\n"
 		    "weft ctl changes 5 --json | jq '.changes[].time_s'\n"
 		    "weft ctl --name lab0 fabric unlink '\"S-0002000000000001\"[3]'\n",
 	.opts = opts,

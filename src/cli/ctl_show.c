@@ -145,6 +145,23 @@ static void status_mirror(const json_t *m)
 		     count(m, "mirrors"));
 }
 
+static void status_managers(const json_t *a)
+{
+	const json_t *m;
+	size_t i;
+
+	if (json_is_string(json_object_get(a, "master")))
+		line("master", "%s", text(a, "master"));
+	else
+		line("master", "not known");
+	json_array_foreach(json_object_get(a, "managers"), i, m)
+		line(i ? "" : "managers", "%s %s, priority %llu%s%s%s%s", text(m, "guid"),
+		     text(m, "state"), (unsigned long long)number(m, "priority"),
+		     *text(m, "name") ? ", " : "", text(m, "name"),
+		     is_true(m, "own") ? ", this one" : "",
+		     is_true(m, "answers") ? "" : ", does not answer");
+}
+
 void ctl_show_status(const json_t *a)
 {
 	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"),
@@ -159,6 +176,7 @@ void ctl_show_status(const json_t *a)
 	     (unsigned long long)number(p, "lid"));
 	line("mechanism", "%s, priority %llu", text(a, "mechanism"),
 	     (unsigned long long)number(a, "priority"));
+	status_managers(a);
 	status_subnet(a);
 	status_mirror(json_object_get(a, "mirror"));
 	status_change(json_object_get(a, "last_change"));

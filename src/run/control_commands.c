@@ -42,6 +42,20 @@ static int ctl_resync(const struct ctl_ask *a, struct json *j UNUSED, struct err
 	return 0;
 }
 
+static int ctl_handover(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
+{
+	uint64_t guid = 0;
+
+	if (!a->v->sm)
+		return err_set(e, -EINVAL,
+			       "not connected to a fabric; there is nothing to hand over");
+	if (a->text[0] && parse_u64(a->text[0], &guid))
+		return err_set(e, -EINVAL,
+			       "expected a port GUID such as 0x0001000000000011, found '%.60s'",
+			       a->text[0]);
+	return a->o->handover(a->o->ctx, guid, e);
+}
+
 static const char *const levels[] = {"error", "warning", "notice", "info",
 				     "debug"}; /* enum run_log_level */
 
@@ -96,6 +110,7 @@ static const struct ctl_cmd cmds[] = {
 	{"config", ctl_config, {{0}}},
 	{"sweep", ctl_sweep, {{0}}},
 	{"resync", ctl_resync, {{0}}},
+	{"handover", ctl_handover, {{"guid", CTL_TEXT, false}}},
 	{"log", ctl_log, {{"level", CTL_TEXT, false}}},
 	{"dump", ctl_dump, {{0}}},
 	{"reload", ctl_reload, {{0}}},

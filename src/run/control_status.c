@@ -87,6 +87,29 @@ static void json_subnet(struct json *j, const struct run_view *v, const struct s
 	json_close(j);
 }
 
+/* This manager and all others that it knows, and the master. */
+static void json_managers(struct json *j, const struct run_view *v)
+{
+	struct sm_manager m;
+
+	json_open(j, "managers", '[');
+	for (size_t i = 0; v->sm && sm_manager_get(v->sm, i, &m); i++) {
+		json_open(j, NULL, '{');
+		json_hex64(j, "guid", m.guid);
+		json_str(j, "name", m.node_guid ? sm_node_desc(v->sm, m.node_guid) : "");
+		json_u64(j, "priority", m.priority);
+		json_str(j, "state", iba_format_word(IBA_FMT_SM_STATE, m.state));
+		json_bool(j, "answers", !m.silent);
+		json_bool(j, "own", m.own);
+		json_close(j);
+	}
+	json_close(j);
+	if (v->sm && sm_master_guid(v->sm))
+		json_hex64(j, "master", sm_master_guid(v->sm));
+	else
+		json_none(j, "master");
+}
+
 static void json_counters(struct json *j, const struct run_view *v, const struct sm_status *st)
 {
 	json_purposes(j, st->smps);
@@ -95,6 +118,7 @@ static void json_counters(struct json *j, const struct run_view *v, const struct
 	json_u64(j, "late", st->late);
 	json_u64(j, "bad", st->bad);
 	json_u64(j, "traps", st->traps);
+	json_u64(j, "orders_refused", st->orders_refused);
 	json_open(j, "mads", '{');
 	json_u64(j, "in", v->mads_in);
 	json_u64(j, "out", v->mads_out);
@@ -200,6 +224,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 	json_u64(j, "priority", v->cfg->sm.priority);
 	json_str(j, "log_level", levels[v->log_level]);
 	json_port(j, v, &st);
+	json_managers(j, v);
 	json_subnet(j, v, &st);
 	json_mirror(j, v);
 	json_activity(j, v, &st);

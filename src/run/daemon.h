@@ -39,7 +39,9 @@ struct run_service {
 /* How the daemon ends; written by run_daemon_stop() and run_daemon_fail(). */
 struct run_ending {
 	bool stopping;
-	int rc; /* of run_sm(), with e */
+	bool handing_over; /* another manager gets the subnet first, */
+	uv_timer_t timer;  /* if it accepts within this time */
+	int rc;		   /* of run_sm(), with e */
 	struct err e;
 };
 
@@ -72,7 +74,8 @@ struct run_daemon {
 
 void run_daemon_view(const struct run_daemon *d, struct run_view *v);
 void run_daemon_orders(struct run_daemon *d, struct run_orders *o);
-void run_daemon_stop(struct run_daemon *d, const char *why);
+void run_daemon_stop(struct run_daemon *d, const char *why); /* hands the subnet over first */
+void run_daemon_handed_over(struct run_daemon *d); /* the manager is not master any more */
 void run_daemon_fail(struct run_daemon *d, int rc, const struct err *e, const char *why);
 void run_daemon_reload(struct run_daemon *d);
 int run_daemon_dump(struct run_daemon *d, struct err *e); /* -EINVAL: no directory is configured */

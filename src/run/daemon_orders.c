@@ -36,21 +36,55 @@ void run_daemon_view(const struct run_daemon *d, struct run_view *v)
 
 /* ---- the end ---- */
 
-void run_daemon_stop(struct run_daemon *d, const char *why)
+enum { HANDOVER_MS = 500 }; /* the longest wait for a standby manager to accept the subnet */
+
+static void on_handover_over(uv_timer_t *t)
+{
+	uv_stop(t->loop);
+}
+
+void run_daemon_handed_over(struct run_daemon *d)
+{
+	if (d->ending.handing_over)
+		uv_stop(&d->loop);
+}
+
+/* A standby manager that gets the subnet continues at once; otherwise it would have to miss this one. */
+static bool hand_over(struct run_daemon *d)
+{
+	struct err e;
+
+	if (!d->session.sm || sm_handover_check(d->session.sm, 0, &e))
+		return false;
+	d->ending.handing_over = true;
+	uv_timer_init(&d->loop, &d->ending.timer);
+	uv_timer_start(&d->ending.timer, on_handover_over, HANDOVER_MS, 0);
+	run_session_handover(&d->session, 0);
+	return true;
+}
+
+static bool stop_begin(struct run_daemon *d, const char *why)
 {
 	if (d->ending.stopping)
-		return;
+		return false;
 	d->ending.stopping = true;
 	log_rec(&d->log, LOG_STOP, LOG_T("why", why));
 	systemd_notify("STOPPING=1");
-	uv_stop(&d->loop);
+	return true;
+}
+
+void run_daemon_stop(struct run_daemon *d, const char *why)
+{
+	if (stop_begin(d, why) && !hand_over(d))
+		uv_stop(&d->loop);
 }
 
 void run_daemon_fail(struct run_daemon *d, int rc, const struct err *e, const char *why)
 {
 	d->ending.rc = rc;
 	d->ending.e = *e;
-	run_daemon_stop(d, why);
+	if (stop_begin(d, why))
+		uv_stop(&d->loop);
 }
 
 static void order_stop(void *ctx)
@@ -67,7 +101,10 @@ static void order_sweep(void *ctx)
 	run_session_event(&d->session, SM_EV_SWEEP);
 }
 
-/* A new manager on a new connection: it gets the LIDs and reads everything else. */
+/*
+ * A master stays master: it keeps the LIDs and reads everything else. One that is not gets a new connection: it
+ * gets the LIDs, and finds the master again.
+ */
 static void order_resync(void *ctx)
 {
 	struct run_daemon *d = ctx;
@@ -75,10 +112,25 @@ static void order_resync(void *ctx)
 	if (!d->session.sm)
 		return;
 	log_rec(&d->log, LOG_RESYNC, LOG_T("port", d->session.port.name));
+	if (sm_master_guid(d->session.sm) == d->session.port.port_guid) {
+		run_subnet_file_invalidate(&d->subnet_file);
+		run_session_event(&d->session, SM_EV_RESYNC);
+		return;
+	}
 	run_session_distrust(&d->session);
 	run_subnet_file_detach(&d->subnet_file);
 	run_session_close(&d->session);
 	run_connector_open(&d->connector);
+}
+
+static int order_handover(void *ctx, uint64_t guid, struct err *e)
+{
+	struct run_daemon *d = ctx;
+	int rc = sm_handover_check(d->session.sm, guid, e);
+
+	if (!rc)
+		run_session_handover(&d->session, guid);
+	return rc;
 }
 
 /* ---- dumps and the log's level ---- */
@@ -165,6 +217,7 @@ void run_daemon_orders(struct run_daemon *d, struct run_orders *o)
 		.ctx = d,
 		.sweep = order_sweep,
 		.resync = order_resync,
+		.handover = order_handover,
 		.log_level = order_log_level,
 		.dump = order_dump,
 		.reload = order_reload,

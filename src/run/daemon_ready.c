@@ -102,6 +102,7 @@ void run_ready_update(struct run_daemon *d)
 	sm_status(d->session.sm, &st);
 	if (st.state == IBA_SM_STANDBY || st.state == IBA_SM_NOT_ACTIVE) {
 		announce(d, &st);
+		run_daemon_handed_over(d);
 		return;
 	}
 	if (!st.rounds)

@@ -29,6 +29,11 @@ void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned wi
 	p->ring = mem_array(p->size, sizeof(*p->ring));
 }
 
+void run_pump_set_pause(struct run_pump *p, time_ps pause)
+{
+	p->pause = pause;
+}
+
 void run_pump_free(struct run_pump *p)
 {
 	sm_actions_free(&p->out);
@@ -62,13 +67,38 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 	m->lost = false;
 }
 
+/*
+ * The process was stopped: another manager may be master by now, and the manager asks before its next Set. Those
+ * that wait here time out, and are repeated then.
+ */
+static void drop_sets(struct run_pump *p)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct tp_mad *m = &p->ring[(p->head + i) % p->size];
+
+		if (iba_smp_method(m->mad) != IBA_SET)
+			p->ring[(p->head + kept++) % p->size] = *m;
+	}
+	p->lost += p->n - kept;
+	p->n = kept;
+}
+
 static int flush(struct run_pump *p)
 {
 	int moved = 0;
 
 	while (p->n) {
-		uint32_t run = MIN(p->n, p->size - p->head);
-		int rc = tp_send(p->tp, &p->ring[p->head], run);
+		time_ps now = run_pump_now(p);
+		uint32_t run;
+		int rc;
+
+		if (p->pause && now > p->ran + p->pause)
+			drop_sets(p);
+		p->ran = now;
+		run = MIN(p->n, p->size - p->head);
+		rc = tp_send(p->tp, &p->ring[p->head], run);
 
 		if (rc < 0)
 			return rc;
@@ -106,6 +136,7 @@ static time_ps clock_set_back(struct run_pump *p, time_ps now)
 		return now;
 	sm_time_back(p->sm, by);
 	p->zero_ns += by / PS_PER_NS;
+	p->ran = p->ran > by ? p->ran - by : 0;
 	if (p->wake != TIME_NEVER)
 		p->wake = p->wake > by ? p->wake - by : 0;
 	return run_pump_now(p);
@@ -125,6 +156,8 @@ int run_pump_turn(struct run_pump *p)
 	if (got < 0)
 		return got;
 	now = clock_set_back(p, run_pump_now(p));
+	if (!p->n)
+		p->ran = now;
 	p->in += (unsigned)got;
 	for (int i = 0; i < got; i++)
 		if (in[i].qp == 0 || !in[i].lost)

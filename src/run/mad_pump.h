@@ -32,11 +32,14 @@ struct run_pump {
 		batch; /* MADs received at a time: half the window, so that others are outstanding */
 	uint64_t in, sent, lost; /* lost: the ring was full */
 	unsigned more;		 /* MADs in full batches in a row */
+	time_ps pause; /* after a longer one, Sets that wait in the ring are dropped; 0: never */
+	time_ps ran;   /* when the ring was last sent from */
 };
 
 /* window: the manager's. */
 void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
 		   uint64_t (*clock_ns)(void), const struct run_pump_calls *call);
+void run_pump_set_pause(struct run_pump *p, time_ps pause); /* 0: Sets are never dropped */
 void run_pump_free(struct run_pump *p);
 time_ps run_pump_now(const struct run_pump *p); /* the manager's time */
 /* Gives the manager an event, at the present time, and carries out its actions. */

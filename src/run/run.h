@@ -74,6 +74,8 @@ struct run_orders {
 	void *ctx;
 	void (*sweep)(void *ctx);
 	void (*resync)(void *ctx); /* discard what is known and read the whole subnet */
+	/* Hand the subnet over to the manager with this port GUID; 0: to the best. 0 or -EINVAL. */
+	int (*handover)(void *ctx, uint64_t guid, struct err *e);
 	void (*log_level)(void *ctx, enum run_log_level l);
 	int (*dump)(void *ctx, struct err *e);
 	void (*reload)(void *ctx);

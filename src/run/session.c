@@ -86,13 +86,23 @@ static void awake(struct run_session *s)
 		uv_idle_start(&s->idle, on_idle);
 }
 
-void run_session_event(struct run_session *s, enum sm_event_kind kind)
+static void event(struct run_session *s, struct sm_event ev)
 {
 	if (!s->sm)
 		return;
-	run_pump_event(&s->pump, &(struct sm_event){.kind = kind});
+	run_pump_event(&s->pump, &ev);
 	if (s->sm)
 		awake(s);
+}
+
+void run_session_event(struct run_session *s, enum sm_event_kind kind)
+{
+	event(s, (struct sm_event){.kind = kind});
+}
+
+void run_session_handover(struct run_session *s, uint64_t guid)
+{
+	event(s, (struct sm_event){.kind = SM_EV_HANDOVER, .guid = guid});
 }
 
 /* ---- routes ---- */
@@ -206,6 +216,7 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	s->distrust = false;
 	s->sm = sm_new(&c);
 	s->window = c.window;
+	s->pause = c.contest ? c.stall_ps : 0;
 	s->number++;
 	return c.read_back && !c.distrust;
 }
@@ -228,6 +239,7 @@ void run_session_start(struct run_session *s)
 	const struct run_pump_calls call = {on_note, on_compute, on_set, s};
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
+	run_pump_set_pause(&s->pump, s->pause);
 	if (!poll_start(s)) {
 		s->call.lost(s->call.ctx);
 		return;

@@ -46,6 +46,7 @@ struct run_session {
 	struct run_pump pump;
 	struct sm *sm;
 	unsigned window;  /* the manager's */
+	time_ps pause;	  /* the manager's, if there may be others */
 	uint64_t number;  /* of the session, from 1; 0: there was none yet */
 	uint64_t busy_ns; /* when a MAD last moved */
 	bool distrust;	  /* the next manager must not rely on anything known before */
@@ -72,6 +73,7 @@ void run_session_distrust(struct run_session *s); /* for the next session */
 void run_session_free(struct run_session *s);	  /* managers of former sessions; call it last */
 
 void run_session_event(struct run_session *s, enum sm_event_kind kind); /* if there is a manager */
+void run_session_handover(struct run_session *s, uint64_t guid); /* the same: SM_EV_HANDOVER */
 /* From the worker; takes the routes over. number: of the session that requested them. */
 void run_session_routes(struct run_session *s, struct sm_routes *r, uint64_t number,
 			uint64_t took_us);

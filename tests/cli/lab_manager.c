@@ -47,6 +47,11 @@ static void order_level(void *ctx UNUSED, enum run_log_level l)
 	m.v.log_level = l;
 }
 
+static int order_handover(void *ctx UNUSED, uint64_t guid, struct err *e)
+{
+	return sm_handover_check(lab_sm(m.lab), guid, e);
+}
+
 static int order_dump(void *ctx UNUSED, struct err *e)
 {
 	return err_set(e, -EINVAL, "no directory for dumps is configured");
@@ -54,8 +59,15 @@ static int order_dump(void *ctx UNUSED, struct err *e)
 
 static void answer(void *ctx UNUSED, const char *line, struct strbuf *out)
 {
-	const struct run_orders o = {NULL,	 order_sweep,	order_nothing, order_level,
-				     order_dump, order_nothing, order_stop};
+	const struct run_orders o = {
+		.sweep = order_sweep,
+		.resync = order_nothing,
+		.handover = order_handover,
+		.log_level = order_level,
+		.dump = order_dump,
+		.reload = order_nothing,
+		.stop = order_stop,
+	};
 
 	run_control_answer(&m.v, &o, line, out);
 }

@@ -26,6 +26,11 @@ static void order_level(void *ctx UNUSED, enum run_log_level l)
 	CHECK(l <= RUN_LOG_DEBUG);
 }
 
+static int order_handover(void *ctx UNUSED, uint64_t guid UNUSED, struct err *e)
+{
+	return err_set(e, -EINVAL, "no");
+}
+
 static int order_dump(void *ctx UNUSED, struct err *e)
 {
 	return err_set(e, -EINVAL, "no");
@@ -60,7 +65,8 @@ static const struct run_view *view(void)
 
 static void ask(const char *line)
 {
-	const struct run_orders o = {NULL, order, order, order_level, order_dump, order, order};
+	const struct run_orders o = {NULL,	  order,      order, order_handover,
+				     order_level, order_dump, order, order};
 	struct strbuf out = {0};
 	json_error_t why;
 	json_t *a;

@@ -83,14 +83,16 @@ static enum sm_outcome rest(struct sm *sm)
 	return sm->core.phase == SM_STANDBY ? SM_GOING_ON : SM_OUTRANKED;
 }
 
+/* The first poll tells the master at once that there is a standby; an heir needs a moment to take over. */
 static enum sm_outcome stand_by(struct sm *sm, const struct sm_contact *master)
 {
+	bool handed = sm->election.state == IBA_SM_MASTER;
 	struct sm_contact c = *master;
 	enum sm_outcome o;
 
 	forget_devices(sm);
 	o = rest(sm);
-	sm_poll_start(sm, &c, sm->core.now + sm->cfg.standby_poll_ps);
+	sm_poll_start(sm, &c, sm->core.now + (handed ? sm->cfg.standby_poll_ps : 0));
 	return o;
 }
 

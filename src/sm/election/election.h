@@ -81,6 +81,7 @@ struct sm_election {
 	uint64_t refused;    /* orders */
 	uint64_t responses;  /* to other managers */
 	time_ps noted_at;    /* when an order was last noted as refused */
+	unsigned strangers;  /* asked since stranger_at */
 	time_ps stranger_at; /* when an unknown manager was last asked */
 };
 
@@ -119,6 +120,7 @@ struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact 
 struct sm_other *sm_other_find(struct sm *sm, uint64_t guid); /* NULL: not known */
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 				const struct iba_sm_info *si);
+bool sm_other_is_silent(struct sm *sm, uint32_t port);
 bool sm_other_trusted(struct sm *sm, const struct sm_contact *at, const struct iba_sm_info *si);
 enum sm_election_event sm_other_event(const struct sm *sm, const struct sm_other *o);
 /* The Standby manager that a user's hand-over goes to: that GUID, or the best; NULL: none. */

@@ -167,6 +167,14 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	return o;
 }
 
+/* It did not answer its polls: discovery asks it once more, and does not wait long. */
+bool sm_other_is_silent(struct sm *sm, uint32_t port)
+{
+	const struct sm_other *o = sm_other_find(sm, sm->topo.ports.at[port].guid);
+
+	return o && o->silent;
+}
+
 /* ---- how they rank ---- */
 
 unsigned sm_election_priority(const struct sm *sm)

@@ -61,6 +61,8 @@ static bool is_known(const struct sm *sm, const struct sm_contact *c)
 	return false;
 }
 
+enum { STRANGERS = 4 }; /* asked back during one period of polls */
+
 /* A manager that nobody reported polls this master: ask it back. Few, so that questions cost little. */
 static void stranger(struct sm *sm, const struct sm_event *ev)
 {
@@ -68,11 +70,15 @@ static void stranger(struct sm *sm, const struct sm_event *ev)
 	struct sm_contact c = sm_contact_sender(sm, ev, 0);
 
 	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || !sm_contact_usable(sm, &c) ||
-	    is_known(sm, &c) ||
-	    (e->stranger_at != TIME_NEVER &&
-	     sm->core.now < e->stranger_at + sm->cfg.standby_poll_ps))
+	    is_known(sm, &c))
 		return;
-	e->stranger_at = sm->core.now;
+	if (e->stranger_at == TIME_NEVER ||
+	    sm->core.now >= e->stranger_at + sm->cfg.standby_poll_ps) {
+		e->stranger_at = sm->core.now;
+		e->strangers = 0;
+	}
+	if (e->strangers++ >= STRANGERS)
+		return;
 	sm_election_ask(sm, SM_ASK_INFO, &c);
 }
 

@@ -18,9 +18,17 @@ static struct {
 	struct run_change changes[3];
 	struct run_view v;
 	struct run_orders o;
+	uint64_t heir;
 	unsigned swept, resynced, reloaded, stopped, dumped;
 	enum run_log_level level;
 } w;
+
+static int on_handover(void *ctx, uint64_t guid, struct err *e)
+{
+	(void)ctx;
+	w.heir = guid;
+	return sm_handover_check(w.v.sm, guid, e);
+}
 
 static void on_resync(void *ctx UNUSED)
 {
@@ -82,7 +90,8 @@ static int setup(void **state UNUSED)
 				.nchanges = 3,
 				.log_level = RUN_LOG_NOTICE,
 				.port = {.name = "a port"}};
-	w.o = (struct run_orders){NULL, on_sweep, on_resync, on_level, on_dump, on_reload, on_stop};
+	w.o = (struct run_orders){NULL,	    on_sweep, on_resync, on_handover,
+				  on_level, on_dump,  on_reload, on_stop};
 	return 0;
 }
 
@@ -146,6 +155,27 @@ TEST(status)
 	json_decref(a);
 }
 
+TEST(managers)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"status\"}", true), *m = json_object_get(a, "managers");
+
+	assert_int_equal(json_array_size(m), 1);
+	m = json_array_get(m, 0);
+	assert_string_equal(json_string_value(json_object_get(m, "state")), "Master");
+	assert_true(json_is_true(json_object_get(m, "own")));
+	assert_string_equal(json_string_value(json_object_get(m, "guid")),
+			    json_string_value(json_object_get(a, "master")));
+	json_decref(a);
+	refused("{\"cmd\":\"handover\"}", "no standby manager is known to hand over to");
+	assert_int_equal(w.heir, 0);
+	refused("{\"cmd\":\"handover\",\"guid\":\"0x1234\"}",
+		"no standby manager with port GUID 0x0000000000001234 is known; 'weft ctl status' lists "
+		"them");
+	assert_int_equal(w.heir, 0x1234);
+	refused("{\"cmd\":\"handover\",\"guid\":\"host 3\"}",
+		"expected a port GUID such as 0x0001000000000011, found 'host 3'");
+}
+
 /* Without a connection there is no SM: every command still has an answer. */
 TEST(nothing_connected)
 {
@@ -166,6 +196,7 @@ TEST(nothing_connected)
 	json_decref(ask(&v, "{\"cmd\":\"route\",\"from\":\"1\",\"to\":\"2\"}", false));
 	json_decref(ask(&v, "{\"cmd\":\"sweep\"}", false));
 	json_decref(ask(&v, "{\"cmd\":\"resync\"}", false));
+	json_decref(ask(&v, "{\"cmd\":\"handover\"}", false));
 }
 
 TEST(topology)
@@ -346,7 +377,7 @@ TEST(unknown_requests_are_refused)
 	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
 	refused("{\"cmd\":\"xyzzy\"}",
 		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
-		"smps, config, sweep, resync, log, dump, reload, stop");
+		"smps, config, sweep, resync, handover, log, dump, reload, stop");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
 }
@@ -355,6 +386,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(status),
+		cmocka_unit_test(managers),
 		cmocka_unit_test(nothing_connected),
 		cmocka_unit_test(topology),
 		cmocka_unit_test(switches_and_ports),
