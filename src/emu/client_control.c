@@ -117,9 +117,9 @@ static bool ctl_timeout(struct emu *m, uint32_t c, const uint8_t *data)
 	return true;
 }
 
-static bool ctl_serves(struct emu *m, uint32_t c, const uint8_t *data)
+static bool ctl_serves(struct emu *m, uint32_t c, uint8_t *data)
 {
-	uint32_t v[2];
+	uint32_t v[2], yes = IBSIM_SERVES;
 
 	memcpy(v, data, sizeof(v));
 	if (v[0] > UINT8_MAX)
@@ -128,6 +128,7 @@ static bool ctl_serves(struct emu *m, uint32_t c, const uint8_t *data)
 		m->clients[c].serves[v[0] / 8] |= (uint8_t)(1 << v[0] % 8);
 	else
 		m->clients[c].serves[v[0] / 8] &= (uint8_t) ~(1 << v[0] % 8);
+	memcpy(data + sizeof(v), &yes, sizeof(yes));
 	return true;
 }
 

@@ -194,6 +194,8 @@ static bool give_request(struct emu *m, const struct emu_port *h, const struct s
 	if (iba_smp_mgmt_class(smp->mad) == CLASS_SA)
 		return iba_smp_method(smp->mad) == IBA_REPORT ? give_some(m, h, smp, subscribes)
 							      : give_sm(m, h, smp);
+	if (iba_smp_mgmt_class(smp->mad) == IBA_CLASS_MIRROR)
+		return give_some(m, h, smp, serves); /* such servers say so */
 	return give_some(m, h, smp, serves) || give_some(m, h, smp, may_serve);
 }
 

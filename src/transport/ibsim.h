@@ -11,7 +11,7 @@
 
 #include "iba/iba.h"
 
-enum { IBSIM_MAGIC = 0xdeadbeef, IBSIM_UDP_PORT = 7070 };
+enum { IBSIM_MAGIC = 0xdeadbeef, IBSIM_UDP_PORT = 7070, IBSIM_SERVES = 0x53455256 };
 
 enum ibsim_ctl_type {
 	IBSIM_ERROR,
@@ -29,7 +29,8 @@ enum ibsim_ctl_type {
 	/* Only weft fabric; ibsim echoes and ignores it. Data: two uint32, milliseconds and retries: how
 	 * the server repeats this client's requests before they time out; 0 ms: the client does it. */
 	IBSIM_SET_TIMEOUT = 0x57454601,
-	/* Only weft fabric. Data: two uint32, a management class and whether this client serves it. */
+	/* Only weft fabric. Data: two uint32, a management class and whether this client serves it. In the
+	 * response a third one is IBSIM_SERVES: other servers echo what is there. */
 	IBSIM_SET_SERVES = 0x57454602,
 };
 

@@ -28,6 +28,7 @@ struct sim_tp {
 	int ctl, fd;
 	uint32_t client;
 	bool gone;
+	bool mirrors;	   /* the server is weft fabric: it carries GMPs between managers */
 	bool unix_sockets; /* the sender of each datagram is checked; UDP has none */
 	unsigned stranger; /* the user whose datagram was refused, after -EPERM */
 	uint64_t heard_ms; /* when the server last sent, or was last probed */
@@ -208,7 +209,7 @@ static void node_name(const struct tp_where *w, char *out, size_t size)
 static int client_connect(struct sim_tp *s, const struct ibsim_where *w, uint32_t id,
 			  struct ibsim_client_info *c)
 {
-	uint32_t never[2] = {0, 0}, mirror[2] = {IBA_CLASS_MIRROR, 1};
+	uint32_t never[2] = {0, 0}, mirror[3] = {IBA_CLASS_MIRROR, 1};
 	int rc;
 
 	c->id = id;
@@ -219,7 +220,8 @@ static int client_connect(struct sim_tp *s, const struct ibsim_where *w, uint32_
 	s->client = c->id;
 	/* The sender has its own timeouts. A request that the server repeats could undo a later one. */
 	ask(s, IBSIM_SET_TIMEOUT, never, sizeof(never), ANSWER_MS);
-	ask(s, IBSIM_SET_SERVES, mirror, sizeof(mirror), ANSWER_MS); /* weft fabric only */
+	s->mirrors = !ask(s, IBSIM_SET_SERVES, mirror, sizeof(mirror), ANSWER_MS) &&
+		     mirror[2] == IBSIM_SERVES;
 	return ibsim_connect(w, s->fd, "out", (int)s->client, s->client + 1);
 }
 
@@ -359,17 +361,27 @@ static void pack(struct ibsim_packet *p, const struct tp_mad *m)
 	memcpy(p->mad, m->mad, IBA_MAD_SIZE);
 }
 
+/* ibsim would hand GMPs between managers to any SM, and libumad2sim crashes at a class that is not registered. */
+static bool is_carried(const struct sim_tp *s, const struct tp_mad *m)
+{
+	return s->mirrors || iba_smp_mgmt_class(m->mad) != IBA_CLASS_MIRROR;
+}
+
 static int sim_send(struct tp *t, const struct tp_mad *m, unsigned n)
 {
 	struct sim_tp *s = (struct sim_tp *)t;
 	unsigned sent = 0;
 
 	while (sent < n && !s->gone) {
-		unsigned k = MIN(n - sent, (unsigned)BATCH);
+		unsigned k = 0;
 		int rc;
 
-		for (unsigned i = 0; i < k; i++)
-			pack(&s->out[i], &m[sent + i]);
+		if (!is_carried(s, &m[sent])) {
+			sent++; /* as if lost */
+			continue;
+		}
+		for (; k < MIN(n - sent, (unsigned)BATCH) && is_carried(s, &m[sent + k]); k++)
+			pack(&s->out[k], &m[sent + k]);
 		rc = sendmmsg(s->fd, s->out_hdr, k, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (rc < 0 && connection_check(s))
 			break;
