@@ -3,7 +3,7 @@
 #
 # SMPs of a manager that starts on a cold fabric, and again on a running one: docs/results/restarts.md.
 #
-#	bench/restarts.sh			half a minute
+#	bench/restarts.sh			a minute
 #	bench/restarts.sh --write-docs		also refresh the table
 set -euo pipefail
 
@@ -13,20 +13,22 @@ name=restarts
 . "$here/args.inc.sh"
 ninja -C "$here/../build" bench/warm-bench > /dev/null
 
-# "24-port 3-tree" and three lines of warm-bench as a row.
+# "24-port 3-tree" and the lines of warm-bench as a row.
 row()
 {
 	"$here/../build/bench/warm-bench" "$1" "$2" | awk -F '[: ,]+' -v fabric="$1-port $2-tree" '
 		/^cold/ { cold = $2 }
 		/^again:/ { again = $4; tables = $(NF - 2) }
 		/^again,/ { for (i = 1; i < NF; i++) if ($(i + 1) == "SMPs") known = $i }
-		END { printf "| %s | %d | %d, %d | %d |\n", fabric, cold, again, tables, known }'
+		/^mirror/ { gmps = $4 }
+		/^taken/ { over = $3; gets = $5; sets = $8 }
+		END { printf "| %s | %d | %d, %d | %d | %d, %d | %d |\n", fabric, cold, again, tables, known, gets, sets, gmps }'
 }
 
 mkdir -p "$out"
 {
-	echo "| fabric | cold | warm: Gets, of them for tables | warm, with saved subnet state |"
-	echo "|---|---:|---:|---:|"
+	echo "| fabric | cold | warm: Gets, of them for tables | warm, with saved subnet state | taken over with a mirror: Gets, Sets | GMPs to copy it |"
+	echo "|---|---:|---:|---:|---:|---:|"
 	for size in "8 3" "36 2" "24 3" "36 3"; do
 		# shellcheck disable=SC2086 # two words
 		row $size

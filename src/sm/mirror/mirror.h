@@ -103,10 +103,11 @@ struct sm_mirror_master {
 
 enum sm_stamp_state {
 	SM_STAMP_UNKNOWN, /* a manager before this one may have left one */
+	SM_STAMP_READING, /* Sets wait */
 	SM_STAMP_CLEAR,
 	SM_STAMP_SETTING,
 	SM_STAMP_SET,
-	SM_STAMP_CLEARING, /* Sets wait */
+	SM_STAMP_CLEARING, /* Sets wait as well */
 	SM_STAMP_REFUSED,  /* the switch does not keep it */
 };
 
@@ -119,7 +120,7 @@ struct sm_stamp {
 	uint8_t hop; /* the manager's port, which leads there; 0: it is the manager's node */
 	uint8_t tries;
 	bool fresh;	  /* the switch held no table when it was found */
-	time_ps deadline; /* with SETTING and CLEARING */
+	time_ps deadline; /* with READING, SETTING and CLEARING */
 };
 
 struct sm_mirroring {

@@ -60,7 +60,7 @@ static void put_on_wire(struct sm *sm)
 {
 	struct sm_stamp *s = &sm->mirror.stamp;
 	/* Not by the topology database, which a discovery may have cleared. */
-	struct sm_req r = {.method = IBA_SET,
+	struct sm_req r = {.method = s->state == SM_STAMP_READING ? IBA_GET : IBA_SET,
 			   .attr_id = IBA_ATTR_LFT,
 			   .attr_mod = s->block,
 			   .purpose = SM_FOR_MIRROR,
@@ -104,6 +104,19 @@ static void end(struct sm *sm, enum sm_stamp_state state)
 	sm_sets_release(sm);
 }
 
+/* Whether a block may be a stamp, of any number. */
+static bool has_any(const uint8_t *block)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++) {
+		if (block[i] > 1)
+			return false;
+		any |= block[i];
+	}
+	return any;
+}
+
 bool sm_stamp_response(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_stamp *s = &sm->mirror.stamp;
@@ -113,6 +126,10 @@ bool sm_stamp_response(struct sm *sm, const struct sm_event *ev)
 	if (s->deadline == TIME_NEVER ||
 	    sm_tid_aside(s->gen) != (iba_smp_tid(ev->mad) & UINT32_MAX))
 		return false;
+	if (s->state == SM_STAMP_READING && has_any(iba_smp_data_const(ev->mad))) {
+		begin(sm, SM_STAMP_CLEARING, 0);
+		return true;
+	}
 	block_fill(block, s->value);
 	kept = !(iba_smp_status(ev->mad) & 0x7fff) &&
 	       !memcmp(block, iba_smp_data_const(ev->mad), sizeof(block));
@@ -145,6 +162,7 @@ bool sm_mirror_holds_set(struct sm *sm)
 	case SM_STAMP_CLEAR:
 	case SM_STAMP_REFUSED:
 		return false;
+	case SM_STAMP_READING:
 	case SM_STAMP_CLEARING:
 		return true;
 	case SM_STAMP_UNKNOWN:
@@ -154,7 +172,8 @@ bool sm_mirror_holds_set(struct sm *sm)
 			s->state = SM_STAMP_CLEAR;
 			return false;
 		}
-		break;
+		begin(sm, SM_STAMP_READING, 0);
+		return true;
 	case SM_STAMP_SETTING:
 	case SM_STAMP_SET:
 		break;
