@@ -544,6 +544,172 @@ TEST(a_master_without_mirrors)
 	pair_close(&p);
 }
 
+/* ---- one standby, and a master that is a script ---- */
+
+struct lone {
+	struct sm *sm, *master; /* the second one only makes MADs */
+	struct sm_actions out, made;
+	time_ps now;
+};
+
+static void lone_step(struct lone *l, struct sm_event ev)
+{
+	l->now += PS_PER_US;
+	ev.now = l->now;
+	sm_step(l->sm, &ev, &l->out);
+}
+
+/* The last request for a mirror; SMPs are only for its own port. */
+static struct sm_mirror_mad lone_asked(struct lone *l)
+{
+	struct iba_port_info pi = {.lid = 4, .sm_lid = 9, .state = IBA_PORT_ACTIVE};
+	struct sm_mirror_mad m;
+	uint8_t mad[IBA_MAD_SIZE];
+
+	for (unsigned i = 0; i < 100 && !(l->out.sends.n && l->out.sends.at[0].qp); i++) {
+		if (!l->out.sends.n) {
+			l->now = MAX(l->now, l->out.wake);
+			lone_step(l, (struct sm_event){.kind = SM_EV_WAKE});
+			continue;
+		}
+		memcpy(mad, l->out.sends.at[0].mad, sizeof(mad));
+		iba_smp_set_method(mad, IBA_GET_RESP);
+		iba_port_info_put(&pi, iba_smp_data(mad));
+		lone_step(l, (struct sm_event){.kind = SM_EV_SMP, .mad = mad});
+	}
+	assert_true(l->out.sends.n && l->out.sends.at[0].qp);
+	assert_int_equal(l->out.sends.at[0].dlid, 9);
+	assert_true(sm_mirror_read(l->master, l->out.sends.at[0].mad, &m));
+	return m;
+}
+
+static void lone_answer(struct lone *l, struct sm_mirror_mad m, uint64_t root, const uint8_t *data,
+			unsigned spoilt)
+{
+	m.method = IBA_GET_RESP;
+	m.root = root;
+	l->made.sends.n = 0;
+	sm_mirror_send(l->master, &m, data);
+	if (spoilt)
+		l->made.sends.at[0].mad[spoilt] ^= 1;
+	lone_step(l,
+		  (struct sm_event){
+			  .kind = SM_EV_SMP, .mad = l->made.sends.at[0].mad, .slid = 9, .qp = 1});
+}
+
+static void lone_open(struct lone *l)
+{
+	struct sm_config c;
+
+	memset(l, 0, sizeof(*l));
+	sm_config_default(&c);
+	c.port = 1;
+	c.contest = c.mirror = c.read_back = true;
+	c.sm_key = 77;
+	c.standby_poll_ps = PS_PER_S;
+	l->sm = sm_new(&c);
+	l->master = sm_new(&c);
+	l->master->core.out = &l->made;
+	l->sm->core.phase = SM_STANDBY;
+	l->sm->election.state = IBA_SM_STANDBY;
+	vec_room(&l->sm->topo.hops, 64);
+	l->now = PS_PER_S;
+	lone_step(l, (struct sm_event){.kind = SM_EV_WAKE});
+}
+
+static void lone_close(struct lone *l)
+{
+	sm_free(l->sm);
+	sm_free(l->master);
+	sm_actions_free(&l->out);
+	sm_actions_free(&l->made);
+}
+
+/* Whatever part of a response is changed on its way, it is not used. */
+TEST(a_response_without_the_key_is_ignored)
+{
+	static const unsigned spoilt[] = {3, 16, 21, 38, 44, 50, 60, 64, 100, 255};
+	struct iba_mirror_root r = {.pages = 30, .stamp = 1, .stamp_guid = 2, .stamp_block = 3};
+	uint8_t data[SM_PAGE] = {0};
+	struct sm_mirror_mad m;
+	struct lone l;
+
+	lone_open(&l);
+	iba_mirror_root_put(&r, data);
+	m = lone_asked(&l);
+	assert_int_equal(m.attr, IBA_MIRROR_ROOT);
+	for (size_t i = 0; i < ARRAY_LEN(spoilt); i++) {
+		lone_answer(&l, m, 5, data, spoilt[i]);
+		assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_ROOT);
+	}
+	assert_int_equal(l.sm->mirror.gmps_bad, ARRAY_LEN(spoilt));
+	m.nonce++; /* an answer to another question */
+	lone_answer(&l, m, 5, data, 0);
+	assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_ROOT);
+	m.nonce--;
+	lone_answer(&l, m, 5, data, 0);
+	assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_PULLING);
+	lone_close(&l);
+}
+
+/* A master that has the key, and says what cannot be. */
+TEST(a_master_that_lies_is_not_believed)
+{
+	static const uint32_t sizes[] = {0, 1, SM_MAX_PAGES + 1, UINT32_MAX};
+	uint8_t data[SM_PAGE] = {0}, page[SM_PAGE] = "nothing";
+	struct iba_mirror_root r = {.stamp = 1, .stamp_guid = 2, .stamp_block = 3};
+	struct lone l;
+
+	lone_open(&l);
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) { /* too small, too large */
+		r.pages = sizes[i];
+		iba_mirror_root_put(&r, data);
+		lone_answer(&l, lone_asked(&l), 5, data, 0);
+		assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_WAITING);
+		assert_int_equal(l.sm->mirror.gmps_bad, i + 1);
+	}
+	r.pages = 2; /* a page that is not what the root says */
+	iba_mirror_root_put(&r, data);
+	lone_answer(&l, lone_asked(&l), 5, data, 0);
+	assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_PULLING);
+	lone_answer(&l, lone_asked(&l), 5, page, 0);
+	assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_WAITING);
+	assert_null(l.sm->mirror.standby.whole);
+	lone_close(&l);
+}
+
+/* Digests that fit, of records that are none. */
+TEST(records_that_cannot_be_are_dropped)
+{
+	uint8_t data[SM_PAGE] = {0}, top[SM_PAGE] = {0}, page[SM_PAGE] = "WEFTMIR1\0\0\0\2";
+	struct iba_mirror_root r = {.pages = 2, .stamp = 1, .stamp_guid = 2, .stamp_block = 3};
+	struct sm_mirror_mad m;
+	struct sm_pages p;
+	struct lone l;
+	uint64_t root;
+
+	lone_open(&l);
+	sm_pages_shape(&p, 2);
+	iba_be64_put(top, sm_page_digest(page));
+	iba_be64_put(top + 8, sm_page_digest(page));
+	root = sm_pages_root(&p, top);
+	iba_mirror_root_put(&r, data);
+	lone_answer(&l, lone_asked(&l), root, data, 0);
+	lone_answer(&l, lone_asked(&l), root, top, 0);
+	m = lone_asked(&l);
+	for (unsigned i = 0; i < 2; i++) { /* two requests went out in one step */
+		assert_int_equal(l.sm->mirror.standby.ask[i].used, true);
+		m.tid = l.sm->mirror.standby.ask[i].tid;
+		m.nonce = l.sm->mirror.standby.ask[i].nonce;
+		m.modifier = l.sm->mirror.standby.ask[i].index;
+		lone_answer(&l, m, root, page, 0);
+	}
+	assert_int_equal(l.sm->mirror.gmps_bad, 1);
+	assert_null(l.sm->mirror.standby.whole);
+	assert_int_equal(l.sm->mirror.standby.step, SM_MIRROR_WAITING);
+	lone_close(&l);
+}
+
 /* The pages of a tree: sizes of levels, and what each digest is of. */
 TEST(levels_of_digests)
 {
@@ -582,6 +748,9 @@ int main(void)
 		cmocka_unit_test(a_master_that_restarts_clears_the_stamp_first),
 		cmocka_unit_test(a_master_with_another_key_does_not_answer),
 		cmocka_unit_test(a_master_without_mirrors),
+		cmocka_unit_test(a_response_without_the_key_is_ignored),
+		cmocka_unit_test(a_master_that_lies_is_not_believed),
+		cmocka_unit_test(records_that_cannot_be_are_dropped),
 		cmocka_unit_test(levels_of_digests),
 	};
 
