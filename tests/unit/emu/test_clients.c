@@ -330,6 +330,34 @@ TEST(a_client_that_declares_a_class_gets_its_requests)
 	peer_die(&tool);
 }
 
+/* The class of mirrors: not to a silent client, which may not survive it; the server says that it knows the class. */
+TEST(requests_between_managers_go_to_managers)
+{
+	struct emu *m = *state;
+	static const uint32_t yes[3] = {IBA_CLASS_MIRROR, 1, 0};
+	struct sim_smp ask = gmp(IBA_CLASS_MIRROR, IBA_GET, 3);
+	struct peer sm, silent;
+	struct ibsim_packet in;
+	struct ibsim_ctl c;
+	uint32_t back[3];
+
+	assert_true(peer_join(m, &sm, 11, "host0", true));
+	assert_true(peer_join(m, &silent, 12, "host0", false));
+	m->clients[silent.client].since -= PS_PER_S;
+	deliver(m, &sm, &ask);
+	assert_false(peer_recv(&silent, &in));
+	assert_false(peer_recv(&sm, &in));
+	c = peer_ask(m, &sm, IBSIM_SET_SERVES, yes, sizeof(yes));
+	memcpy(back, c.data, sizeof(back));
+	assert_int_equal(back[2], IBSIM_SERVES);
+	deliver(m, &sm, &ask);
+	assert_true(peer_recv(&sm, &in));
+	assert_int_equal(ntohl(in.dqp), 1);
+	assert_false(peer_recv(&silent, &in));
+	peer_die(&sm);
+	peer_die(&silent);
+}
+
 /* OpenSM sends traps of its own; a kernel takes TrapRepress for their response, and misses it in time. */
 TEST(a_trap_is_repeated_until_repressed)
 {
@@ -516,6 +544,7 @@ int main(void)
 		EMU_TEST(clients_can_set_their_timeout),
 		EMU_TEST(requests_go_to_the_client_that_serves_the_class),
 		EMU_TEST(a_client_that_declares_a_class_gets_its_requests),
+		EMU_TEST(requests_between_managers_go_to_managers),
 		EMU_TEST(a_trap_is_repeated_until_repressed),
 		EMU_TEST(rmpp_segments_go_to_the_requester),
 		EMU_TEST(dead_clients_are_detached),

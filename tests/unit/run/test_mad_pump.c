@@ -9,6 +9,7 @@
 #include "run/mad_pump.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
+#include "sm/manager.h" /* what the manager keeps of a mirror */
 
 /* ---- a transport in front of a simulation ---- */
 
@@ -82,7 +83,7 @@ struct bench {
 	struct run_pump pump;
 	struct sm_routes routes;
 	bool have_routes;
-	unsigned notes, ready;
+	unsigned notes, ready, sets;
 };
 
 static void on_note(void *ctx, const struct sm_note *n)
@@ -350,6 +351,51 @@ TEST(the_clock_is_set_back)
 	assert_int_equal(status(b).retries, 0);
 }
 
+static void on_set(void *ctx)
+{
+	((struct bench *)ctx)->sets++;
+}
+
+/*
+ * A standby asks for what the master knows, on QP1: answered, and the master stamps its switch. That changes
+ * nothing of what the daemon has saved.
+ */
+TEST(a_mirror_is_answered)
+{
+	struct bench *b = *state;
+	struct sm_config c = b->cfg;
+	struct sm_actions made = {0};
+	struct sm *standby;
+	struct tp_mad m = {.slid = 4, .dlid = 1, .qp = 1};
+
+	c.contest = c.mirror = true;
+	sm_free(b->sm);
+	run_pump_free(&b->pump);
+	b->cfg = c;
+	make_sm(b);
+	begin(b);
+	until_ready(b, 1);
+	standby = sm_new(&c);
+	standby->core.out = &made;
+	sm_mirror_send(
+		standby,
+		&(struct sm_mirror_mad){.method = IBA_GET, .attr = IBA_MIRROR_ROOT, .tid = 7},
+		NULL);
+	memcpy(m.mad, made.sends.at[0].mad, IBA_MAD_SIZE);
+	b->pump.call.set = on_set;
+	for (unsigned i = 0; i < 2; i++) {
+		vec_push(&b->wire.inbox, m);
+		run_pump_turn(&b->pump);
+		for (unsigned k = 0; k < 200; k++)
+			go_on(b);
+	}
+	assert_int_equal(b->sm->mirror.gmps, 2);
+	assert_int_equal(b->sm->mirror.stamp.state, SM_STAMP_SET);
+	assert_int_equal(b->sets, 0);
+	sm_actions_free(&made);
+	sm_free(standby);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +407,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(mads_of_other_classes_do_no_harm, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_connection_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_clock_is_set_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mirror_is_answered, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
