@@ -29,10 +29,10 @@ void sm_lid_assign(struct sm *sm, uint32_t port)
 {
 	struct sm_port *p = &sm->topo.ports.at[port];
 	unsigned lmc = lmc_of(sm, p);
+	bool must_wait = sm_lid_must_wait(sm, p, lmc); /* claims the LID that the port has */
 	uint16_t lid;
 
-	if (!sm->lids.own ||
-	    sm_lid_must_wait(sm, p, lmc)) { /* the Set also tells the port the SM's LID */
+	if (!sm->lids.own || must_wait) { /* the Set also tells the port the SM's LID */
 		vec_push(&sm->lids.waiting, port);
 		return;
 	}

@@ -400,6 +400,33 @@ TEST(an_unknown_host_does_not_get_the_lid_of_a_switch)
 	mech_close(&w);
 }
 
+/*
+ * With an election the own LID is known late. What a manager remembers of LIDs, here from a time when another one
+ * assigned others, does not count against those that devices have.
+ */
+TEST(lids_in_use_count_for_more_than_remembered_ones)
+{
+	struct mech_lids before, after;
+	struct mech_world w;
+	struct sm *sm;
+
+	draw(&w, "weft");
+	w.cfg.sm.contest = true;
+	mech_up(&w);
+	before = mech_lids(&w);
+	lab_manager_stop(w.lab, 0);
+	lab_manager_start(w.lab, 0, false);
+	sm = (struct sm *)lab_sm(w.lab);
+	for (unsigned i = 0; i < SWITCHES; i++) {
+		sm_seed_lid(sm, sw_guid(i), before.host[(i + 1) % SWITCHES], 0);
+		sm_seed_lid(sm, host_guid(i), before.sw[(i + 1) % SWITCHES], 0);
+	}
+	mech_settle(&w);
+	after = mech_lids(&w);
+	assert_memory_equal(&before, &after, sizeof(before));
+	mech_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +441,7 @@ int main(void)
 		cmocka_unit_test(an_apparently_free_lid_may_be_in_use),
 		cmocka_unit_test(values_that_another_program_wrote_are_corrected),
 		cmocka_unit_test(an_unknown_host_does_not_get_the_lid_of_a_switch),
+		cmocka_unit_test(lids_in_use_count_for_more_than_remembered_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
