@@ -94,7 +94,7 @@ soak:
 	meson configure build -Dtests=true
 	ninja -C build
 	test -e build-san/build.ninja || CC='$(COMPILER)' meson setup build-san -Dtests=true $(SAN) > /dev/null
-	ninja -C build-san src/cli/weft tests/soak/storm tests/soak/liar tests/soak/census
+	ninja -C build-san src/cli/weft tests/soak/storm tests/soak/liar tests/soak/census bench/sm-watch
 	@SOAK_FIRST=$(SOAK_FIRST) SOAK_SEEDS=$(SOAK_SEEDS) SOAK_FUZZ_SECONDS=$(SOAK_FUZZ_SECONDS) \
 		SOAK_SAN=build-san SOAK_MADS=$(SOAK_MADS) SOAK_KILLS=$(SOAK_KILLS) \
 		scripts/soak.sh build $(SOAK_PARTS)
