@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What must hold while a schedule runs and at its end. State: struct run_checks. Way in: run_check_*(), run_judge().
+ * What must hold while a schedule runs and at its end. State: struct run_checks. Way in: run_check_*(), run_is_right().
  * Does not trust managers: it looks at the devices (verdict.h, watch.h).
  */
 #include "lab/verdict.h"
@@ -192,20 +192,28 @@ bool run_at_rest(struct run *r, time_ps since)
 	return true;
 }
 
-void run_judge(struct run *r)
+static bool master_is_right(struct run *r, unsigned i, bool final)
 {
 	struct lab_verdict v;
+	bool right;
 
-	for (unsigned i = 0; i < lab_managers(r->lab) && !r->out->fault; i++) {
-		if (!serves(r, i) || !lab_manager_is_master(r->lab, i))
-			continue;
-		lab_manager_lead(r->lab, i);
-		lab_judge(r->lab, &v);
-		if (!v.active || !v.verified || !v.lids_unique || !v.complete)
-			run_fail(r, SCHEDULE_WRONG_SUBNET, "at rest, manager %u is master: %.200s",
-				 i, v.why);
-		rt_report_free(&v.report);
-	}
+	lab_manager_lead(r->lab, i);
+	lab_judge(r->lab, &v);
+	right = v.active && v.verified && v.lids_unique && v.complete;
+	if (!right && final)
+		run_fail(r, SCHEDULE_WRONG_SUBNET, "at rest, manager %u is master: %.200s", i,
+			 v.why);
+	rt_report_free(&v.report);
+	return right;
+}
+
+bool run_is_right(struct run *r, bool final)
+{
+	for (unsigned i = 0; i < lab_managers(r->lab); i++)
+		if (serves(r, i) && lab_manager_is_master(r->lab, i) &&
+		    !master_is_right(r, i, final))
+			return false;
+	return true;
 }
 
 void run_describe(struct run *r, char *text, size_t size)

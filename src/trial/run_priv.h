@@ -75,7 +75,7 @@ void run_check_masters(struct run *r);
 void run_check_watch(struct run *r);
 void run_forgive(struct run *r); /* a fault happened: times count from now */
 bool run_at_rest(struct run *r, time_ps since);
-void run_judge(struct run *r);
+bool run_is_right(struct run *r, bool final); /* final: what is wrong is a fault */
 void run_checks_end(struct run *r);
 void run_see_pairs(struct run *r, unsigned manager);
 /* What each manager does, for the reason why a run did not come to rest. */

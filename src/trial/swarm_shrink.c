@@ -130,19 +130,46 @@ static bool drop_option(struct shrink *z, unsigned i, size_t at, size_t size)
 	return offer(z, &s);
 }
 
+/* Keys only together: a manager without the keys of the others would fail for another reason. */
+static bool drop_keys(struct shrink *z)
+{
+	bool any = false;
+	struct schedule s;
+
+	schedule_copy(&s, z->best);
+	for (unsigned i = 0; i < s.managers.n; i++) {
+		struct sm_config *c = &s.managers.at[i].sm;
+
+		any |= c->m_key || c->m_keys[0] || c->m_key_protect;
+		c->m_key = c->m_keys[0] = 0;
+		c->m_key_protect = 0;
+	}
+	if (any)
+		return offer(z, &s);
+	schedule_free(&s);
+	return false;
+}
+
+static bool is_key(const struct schedule_option *o)
+{
+	return o->at == offsetof(struct schedule_manager, sm.m_key) ||
+	       o->at == offsetof(struct schedule_manager, sm.m_keys[0]) ||
+	       o->at == offsetof(struct schedule_manager, sm.m_key_protect);
+}
+
 static bool drop_options(struct shrink *z)
 {
 	static const size_t sizes[] = {[SCHEDULE_UINT] = sizeof(unsigned),
 				       [SCHEDULE_BOOL] = sizeof(bool),
 				       [SCHEDULE_TIME] = sizeof(time_ps),
 				       [SCHEDULE_HEX] = sizeof(uint64_t)};
-	bool better = false;
+	bool better = drop_keys(z);
 
 	for (unsigned i = 0; i < z->best->managers.n; i++) {
 		better |= drop_option(z, i, offsetof(struct schedule_manager, sm.mechanism),
 				      sizeof(struct sm_mechanism));
 		for (const struct schedule_option *o = schedule_options; o->word; o++)
-			better |= drop_option(z, i, o->at, sizes[o->type]);
+			better |= !is_key(o) && drop_option(z, i, o->at, sizes[o->type]);
 	}
 	return better;
 }

@@ -131,6 +131,7 @@ void sm_overdue(struct sm *sm)
 		sm_count(sm, SM_COUNT_TIMEOUTS);
 		copy = *t;
 		sm_txn_close(sm, t, false);
+		sm_key_unanswered(sm, &copy);
 		apply(sm, sm_part_now(sm)->fail(sm, &copy));
 		if (sm->topo.epoch != epoch || sm->core.entered)
 			break; /* all else was forgotten */

@@ -57,8 +57,12 @@ static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool re
 		return sm_poll_missed(sm);
 	case SM_ASK_HANDOVER:
 		return sm_handover_failed(sm, &a->to, refused);
+	case SM_ASK_VERIFY: /* it has managed a part of the subnet, and the way there may be new */
+		if (sm->election.state != IBA_SM_MASTER)
+			break;
+		return sm_election_event(sm, SM_EVENT_FOREIGN,
+					 (struct sm_met){.cause = SM_CAUSE_HANDOVER});
 	case SM_ASK_INFO:
-	case SM_ASK_VERIFY:
 	case SM_ASK_OWN_PORT:
 	case SM_ASK_ACKNOWLEDGE:
 		break;

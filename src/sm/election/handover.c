@@ -30,10 +30,11 @@ static enum sm_outcome go_on(struct sm *sm)
 
 /* ---- handing over ---- */
 
-static bool tables_are_half_written(const struct sm *sm)
+/* Tables are half written; or a sweep may find out why the heir cannot be reached. */
+static bool is_busy(const struct sm *sm)
 {
-	return sm->core.phase != SM_READY && sm->core.phase != SM_SWEEP &&
-	       sm->core.phase != SM_DISCOVER && sm->core.phase != SM_SETTLE;
+	return sm->core.phase != SM_READY && sm->core.phase != SM_DISCOVER &&
+	       sm->core.phase != SM_SETTLE;
 }
 
 /* To a standby when the tables are whole; to a master at once: two must not write. */
@@ -44,7 +45,7 @@ enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to)
 
 	if (sm->election.heir.guid || (o && o->defiant))
 		return SM_GOING_ON;
-	if (tables_are_half_written(sm) && !(o && o->state == IBA_SM_MASTER)) {
+	if (is_busy(sm) && !(o && o->state == IBA_SM_MASTER)) {
 		sm->election.later = heir;
 		return SM_GOING_ON;
 	}
@@ -123,17 +124,20 @@ enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival)
 }
 
 /*
- * The sender of a HANDOVER was asked. If it is Master still, or was not Master before, the order was not
- * its own.
+ * The sender of a HANDOVER was asked. If it is Master still, the order was not its own. If it was not known as
+ * Master, it may have been one for a short time, and then its Sets hide changes: a master looks at everything again.
  */
 enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bool was_master)
 {
 	struct sm_contact at = o->at;
 
-	if (o->state == IBA_SM_MASTER || !was_master) {
+	if (o->state == IBA_SM_MASTER || !was_master)
 		sm->election.refused++;
+	if (o->state != IBA_SM_MASTER && !was_master && sm->election.state == IBA_SM_MASTER)
+		return sm_election_event(sm, SM_EVENT_FOREIGN,
+					 (struct sm_met){.cause = SM_CAUSE_HANDOVER});
+	if (o->state == IBA_SM_MASTER || !was_master)
 		return SM_GOING_ON;
-	}
 	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &at});
 }
 

@@ -150,7 +150,7 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 {
 	struct sm_other *o = other_of(sm, at->guid ? at->guid : si->guid);
 	uint64_t guid = o->at.guid;
-	bool news = o->state != si->state || o->priority != si->priority;
+	bool news = o->state != si->state || o->priority != si->priority, back = o->silent;
 
 	o->state = si->state < SM_NSM_STATES ? si->state : IBA_SM_NOT_ACTIVE;
 	o->priority = si->priority;
@@ -159,9 +159,10 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	o->at.guid = guid;
 	if (!is_there(sm, &o->at))
 		o->at.port = port_of_guid(sm, guid);
+	if (news || back) /* an order that was lost is worth another try */
+		o->defiant = false;
 	if (!news)
 		return o;
-	o->defiant = false;
 	sm_note(sm, .kind = SM_NOTE_OTHER_SM, .about = sm_about_contact(sm, &o->at),
 		.other = {(enum iba_sm_state)o->state, o->priority});
 	return o;

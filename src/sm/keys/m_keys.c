@@ -39,7 +39,7 @@ uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries)
 	uint64_t keys[SM_MAX_M_KEYS + 1];
 	unsigned n = all_keys(sm, keys);
 
-	if (n == 1 || tries % SENDS_A_KEY)
+	if ((n == 1 && now == keys[0]) || tries % SENDS_A_KEY)
 		return now;
 	for (unsigned i = 0; i < n; i++)
 		if (keys[i] == now)
@@ -114,6 +114,20 @@ void sm_key_answered(struct sm *sm, const struct sm_txn *t)
 	port = port_asked(sm, t);
 	if (port != NONE && t->tries > 1)
 		sm_key_learnt(sm, guard_of(sm, port), sm->keys.hint);
+}
+
+/* No response: a key that only the device itself reported may have been a lie. */
+void sm_key_unanswered(struct sm *sm, const struct sm_txn *t)
+{
+	uint64_t keys[SM_MAX_M_KEYS + 1], used = iba_smp_m_key(t->send.mad);
+	unsigned n = all_keys(sm, keys);
+	uint32_t port = port_asked(sm, t);
+
+	for (unsigned i = 0; i < n; i++)
+		if (keys[i] == used)
+			return;
+	if (port != NONE)
+		sm_key_learnt(sm, guard_of(sm, port), sm->cfg.m_key);
 }
 
 void sm_keys_init(struct sm *sm)

@@ -23,6 +23,7 @@ uint64_t sm_key_of(const struct sm *sm, uint32_t port);
 void sm_key_learnt(struct sm *sm, uint64_t port_guid, uint64_t key);
 void sm_key_seen(struct sm *sm, uint32_t port);
 void sm_key_answered(struct sm *sm, const struct sm_txn *t);
+void sm_key_unanswered(struct sm *sm, const struct sm_txn *t); /* it was given up */
 void sm_keys_changed(struct sm *sm, uint64_t old);
 
 #endif
