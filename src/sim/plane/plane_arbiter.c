@@ -25,15 +25,27 @@ static bool table_entry(const struct shard *sh, const struct plane *pl, port_id 
 	return true;
 }
 
-/* The slot that may send next by this table, or nslots. Goes once around the table. */
+/* Data VLs, as a mask, whose heads are ready and have credits. */
+static uint32_t sendable(const struct shard *sh, const struct plane *pl, port_id port)
+{
+	uint32_t mask = 0;
+
+	for (unsigned vl = 0; vl < pl->nvl; vl++)
+		mask |= (uint32_t)arbiter_can_send(sh, port, vl) << vl;
+	return mask;
+}
+
+/* The slot that may send next by this table, or nslots. Goes once around the table: where nothing can be
+ * sent, that is one step. */
 static unsigned table_pick(const struct shard *sh, const struct plane *pl, port_id port, bool high,
 			   struct arb_table *a)
 {
 	unsigned vl, weight, size = sh->ports[port].vlarb ? MIN(sh->cfg->vlarb_cap, 64) : pl->nvl;
+	uint32_t can = sendable(sh, pl, port);
 
-	for (unsigned step = 0; step <= size; step++) {
+	for (unsigned step = can ? 0 : size; step <= size; step++) {
 		if (table_entry(sh, pl, port, high, a->at, &vl, &weight) && weight &&
-		    vl < pl->nvl && a->left > 0 && arbiter_can_send(sh, port, vl))
+		    vl < pl->nvl && a->left > 0 && can >> vl & 1)
 			return vl;
 		a->at = (uint8_t)(a->at + 1u < size ? a->at + 1u : 0);
 		if (table_entry(sh, pl, port, high, a->at, &vl, &weight))
