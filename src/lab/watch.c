@@ -49,7 +49,7 @@ static void scan(struct lab_watch *w)
 	lab_scan_run(w->scan, &w->now);
 	limit_scans(w, lab_scan_steps(w->scan) - before);
 	add_point(w, now);
-	if (w->now.cyclic && w->unsafe_at == TIME_NEVER) {
+	if (w->now.unsafe && w->unsafe_at == TIME_NEVER) {
 		w->unsafe_at = now;
 		w->ncycle = lab_scan_cycle(w->scan, &w->cycle);
 	}

@@ -2,8 +2,9 @@
 /*
  * Deadlocks: packets that wait for each other in a cycle. An output channel without credits waits
  * for the input buffer at the far end; that buffer's head waits for its own output channel. Every
- * channel waits for at most one other, so a cycle is found by walking. State: none. Way in:
- * sim_deadlock(). Does not resolve a deadlock.
+ * channel waits for at most one other, so a cycle is found by walking. State: none. Ways in:
+ * sim_deadlock(), and sim_plane_buffered() for a search that follows packets through tables. Does
+ * not resolve a deadlock.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -81,4 +82,61 @@ size_t sim_deadlock(struct sim *s, port_id **ring)
 	}
 	free(mark);
 	return n;
+}
+
+/* ---- packets in buffers ---- */
+
+struct visit {
+	const struct plane *pl;
+	void (*fn)(void *ctx, port_id in, unsigned out, uint16_t dlid);
+	void *ctx;
+};
+
+static bool has_route(const struct in_chan *in)
+{
+	return in->state == IN_MAPPING || in->state == IN_WAITING;
+}
+
+/* The head is about to be discarded: its output does not accept it. */
+static bool is_refused(const struct plane *pl, const struct in_chan *in)
+{
+	return has_route(in) && in->out_slot >= pl->nslots;
+}
+
+static uint32_t second(const struct plane *pl, const struct in_chan *in)
+{
+	return pl->cells.at[in->head].next;
+}
+
+static void visit_cells(const struct visit *v, uint32_t cell, port_id at, unsigned head_out)
+{
+	for (unsigned out = head_out; cell != CELL_NONE;
+	     cell = v->pl->cells.at[cell].next, out = 0) {
+		const struct cell *c = &v->pl->cells.at[cell];
+		const struct dpkt *p = &v->pl->pkts.at[c->pkt];
+
+		if (!c->trail && !c->smp && p->dlid < IBA_LID_MCAST_FIRST)
+			v->fn(v->ctx, at, out, p->dlid);
+	}
+}
+
+void sim_plane_buffered(const struct sim *s,
+			void (*fn)(void *ctx, port_id in, unsigned out, uint16_t dlid), void *ctx)
+{
+	struct visit v = {s->plane, fn, ctx};
+
+	for (port_id p = 0; v.pl && s->main.own.stats.in_flight && p < s->fab->nports; p++) {
+		port_id far = s->ports[p].peer;
+
+		if (!v.pl->ports[p].in_switch)
+			continue;
+		for (unsigned vl = 0; vl < v.pl->nvl; vl++) {
+			const struct in_chan *in = &v.pl->in[chan_of(v.pl, p, vl)];
+
+			visit_cells(&v, is_refused(v.pl, in) ? second(v.pl, in) : in->head, p,
+				    has_route(in) && !is_refused(v.pl, in) ? in->out : 0);
+			if (far != FAB_NONE && v.pl->ports[far].in_switch)
+				visit_cells(&v, v.pl->out[chan_of(v.pl, p, vl)].head, far, 0);
+		}
+	}
 }

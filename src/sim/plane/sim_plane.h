@@ -76,6 +76,13 @@ void sim_watch_discards(struct sim *s, struct sim_discard_watch w);
 /* Packets that wait for each other in a cycle now: the output ports of one cycle, in order; 0 when
  * there is none. The caller frees *ring. */
 size_t sim_deadlock(struct sim *s, port_id **ring);
+/*
+ * Calls fn for every unicast data packet in a buffer between switches: at the input port of the switch that
+ * routes it next. out: the output port that this switch has chosen for it already, 0: none yet. A packet in
+ * an output buffer counts at the far end of its link. Packets on the wire are left out.
+ */
+void sim_plane_buffered(const struct sim *s,
+			void (*fn)(void *ctx, port_id in, unsigned out, uint16_t dlid), void *ctx);
 /* Whether the network is drained: no data packet in flight, and every sender has credits for the
  * whole buffer at the far end. false: the reason is in why. Credits return some time after the last
  * packet was delivered. */

@@ -170,6 +170,36 @@ static void run_for(struct bench *b, time_ps t)
 	lab_run_until(b->lab, sim_now(b->w.sim) + t);
 }
 
+/* Packets that are deadlocked wait on account of entries that no table holds any more. */
+TEST(packets_in_buffers_are_dependencies)
+{
+	struct traffic_config c = {.pattern = TRAFFIC_UNIFORM,
+				   .arrivals = TRAFFIC_CONSTANT,
+				   .payload = 2048,
+				   .interval_ps = PS_PER_US,
+				   .stop_ps = 5 * PS_PER_MS,
+				   .seed = 1};
+	struct bench b;
+	struct lab_levels v;
+	struct err e;
+	port_id *ring;
+
+	open_ring(&b, 0);
+	clockwise(&b.w, 4, 1);
+	assert_int_equal(sim_traffic(b.w.sim, &c, &e), 0);
+	run_for(&b, 6 * PS_PER_MS);
+	assert_int_equal(sim_deadlock(b.w.sim, &ring), 4);
+	free(ring);
+	for (unsigned sw = 0; sw < 4;
+	     sw++) /* along a line: not over the link from the last to the first */
+		for (unsigned h = 0; h < 4; h++)
+			pw_lft_set(&b.w, sw, PW_LID0 + h, h == sw ? 3 : h > sw ? 1 : 2);
+	v = levels(&b);
+	assert_int_equal(v.cyclic, 0);
+	assert_int_equal(v.unsafe, 4);
+	close_bench(&b);
+}
+
 TEST(every_change_is_scanned)
 {
 	struct lab_watch w;
@@ -270,6 +300,7 @@ int main(void)
 		cmocka_unit_test(a_disabled_turn_breaks_the_cycle),
 		cmocka_unit_test(port_states_and_power_change_connectivity),
 		cmocka_unit_test(random_forwarding_tables_are_followed),
+		cmocka_unit_test(packets_in_buffers_are_dependencies),
 		cmocka_unit_test(every_change_is_scanned),
 		cmocka_unit_test(deadlocked_packets_are_found),
 		cmocka_unit_test(levels_while_a_manager_works),
