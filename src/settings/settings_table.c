@@ -158,7 +158,9 @@ const struct setting settings_table[] = {
 		 "response times"),
 	 UINT(sm.subnet_timeout, 0, 31)},
 	{MANAGER("manager", "drain", "drain",
-		 "time after which packets on old routes have drained and turns are enabled again"),
+		 "how long a packet may live: tables change again, and turns are enabled, when packets "
+		 "on former routes have drained; up to four times as long on slower links than "
+		 "10 Gb/s"),
 	 TIME(sm.drain_ps, 0, 60 * PS_PER_S, 1)},
 
 	{MANAGER("routes", "roots", "roots",

@@ -58,10 +58,11 @@ struct sm_technique {
 	const struct sm_part *before; /* what stops before tables change; NULL: nothing */
 	const struct sm_part *tables; /* how tables are sent */
 	enum sm_safety safety;
-	bool plan;	/* needs a struct rt_plan with the tables */
-	bool stay_off;	/* disabled turns stay disabled while they are forbidden */
-	bool stops_all; /* no traffic flows while tables change */
-	bool overlaps;	/* tables are sent while the rest is computed */
+	bool plan;	 /* needs a struct rt_plan with the tables */
+	bool stay_off;	 /* disabled turns stay disabled while they are forbidden */
+	bool stops_all;	 /* no traffic flows while tables change */
+	bool stops_some; /* ports that stopped become Active when former routes have drained */
+	bool overlaps;	 /* tables are sent while the rest is computed */
 };
 
 struct sm_mechanism {
@@ -118,7 +119,7 @@ struct sm_config {
 	enum rt_directions directions;
 	unsigned ahead_switches; /* repairs ahead only in fabrics up to so many switches, */
 	size_t ahead_bytes;	 /* and until they take so much memory */
-	time_ps drain_ps; /* time after which packets on old routes have drained: turns are enabled again */
+	time_ps drain_ps; /* time after which packets on former routes have drained: see tables/drain.c */
 	/*
 	 * Damping: a link whose port changed so often (1..SM_MAX_FLAPS, 0: never) within flap_ps
 	 * is held: treated as Down until it has been quiet for hold_ps. A host may lose its link
@@ -168,9 +169,13 @@ struct sm_routes {
 		*tables; /* owned by the SM from now on; NULL: no routes could be computed */
 	uint64_t *rank;	 /* of these tables, by switch; owned by the SM from now on; may be NULL */
 	struct rt_plan plan; /* where the request asked for it; owned by the SM from now on */
-	bool verified;	     /* by the verifier; the SM programs only verified tables */
-	bool settled;	     /* these provisional routes are as good as final ones would be */
-	uint16_t ready;	     /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
+	/* A plan for the same tables that holds even if what is absent from the request's fabric is still
+	 * there and forwards as before; for repairs computed ahead. */
+	struct rt_plan alive;
+	bool alive_holds; /* there is one */
+	bool verified;	  /* by the verifier; the SM programs only verified tables */
+	bool settled;	  /* these provisional routes are as good as final ones would be */
+	uint16_t ready;	  /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 };
 
 struct sm_event {
@@ -215,7 +220,8 @@ struct sm_compute {
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before
-		*before;     /* the snapshot and tables that old comes from; NULL: others */
+		*before; /* the snapshot and tables that old comes from; NULL: others */
+	bool alive; /* also plan for the case that switches of before, absent from fab, still work */
 	const rt_turns *off; /* turns that are disabled */
 };
 

@@ -106,6 +106,7 @@ void sm_time_back(struct sm *sm, time_ps by)
 	sm_txns_time_back(sm, by);
 	sm_sweep_time_back(sm, by);
 	sm_audit_time_back(sm, by);
+	sm_drain_time_back(sm, by);
 	sm_election_time_back(sm, by);
 	sm_mirror_time_back(sm, by);
 	sm_damp_time_back(sm, by);

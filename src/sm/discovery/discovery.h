@@ -76,6 +76,7 @@ struct sm_discovering {
 	enum sm_view view;		/* of this discovery */
 	enum sm_view earlier;		/* doubtful: only a full discovery can tell what is there */
 	enum sm_discovery_end end;
+	bool presumes; /* a switch counts as dead that was not asked: only its repair may be sent */
 	unsigned findings; /* of enum sm_finding */
 	enum sm_arrival arrival;
 	bool distrust; /* until this round ends, as cfg.distrust */
@@ -132,6 +133,7 @@ void sm_adopt(struct sm *sm, bool found); /* tables were found in the switches, 
 void sm_all_devices_met(struct sm *sm);
 void sm_distrust(struct sm *sm); /* the next round trusts no device */
 bool sm_is_distrustful(const struct sm *sm);
+enum sm_outcome sm_look_first(struct sm *sm); /* what is presumed has to be verified now */
 
 /* questions.c: the queue */
 void sm_ask_node(struct sm *sm, enum sm_question q, uint32_t node);

@@ -4,7 +4,7 @@
  * traps of other switches identify the link or switch that failed. The repair for just that
  * failure is sent at once, and the switches are read right after it. State: disc.end. Does not
  * act on less than one dead port and a trap of every other switch that must have seen the
- * failure.
+ * failure, nor on a repair whose plan holds only if the switch is dead indeed.
  */
 #include "sm/manager.h"
 
@@ -97,6 +97,7 @@ static void take_for_dead(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
+	sm->disc.presumes = true;
 	for (unsigned p = 1; p <= n->nports; p++) {
 		uint32_t peer = sm->topo.ports.at[n->first_port + p].peer;
 
@@ -121,7 +122,8 @@ void sm_early_repair_link(struct sm *sm, uint32_t port)
 	if (told(sm, far)) { /* the switch lives: the link is dead */
 		sm_link_lost(sm, port);
 		act(sm, link);
-	} else if (far != 0 && all_others_told(sm, far, near)) {
+	} else if (far != 0 && all_others_told(sm, far, near) &&
+		   sm_ahead_guess(sm, sm->topo.nodes.at[far].guid)) {
 		take_for_dead(sm, far);
 	}
 }
@@ -135,7 +137,8 @@ bool sm_early_repair_switch(struct sm *sm, uint32_t port)
 	uint32_t near = sm->topo.ports.at[port].node, far = switch_behind(sm, port);
 
 	if (far == NONE || far == 0 || near == 0 || !sm_early_repair_possible(sm) ||
-	    !told(sm, near) || told(sm, far) || !all_others_told(sm, far, near))
+	    !told(sm, near) || told(sm, far) || !all_others_told(sm, far, near) ||
+	    !sm_ahead_guess(sm, sm->topo.nodes.at[far].guid))
 		return false;
 	take_for_dead(sm, far);
 	return true;
@@ -155,4 +158,10 @@ void sm_early_repair_verify(struct sm *sm)
 			first = first == NONE ? n : first;
 		}
 	sm_change_later(sm, SM_CAUSE_TRAP, sm_about_node(sm, first));
+}
+
+/* A repair was sent for a switch that is presumed dead; before anything else it is looked for. */
+enum sm_outcome sm_look_first(struct sm *sm)
+{
+	return sm_changed(sm, sm->core.pending.cause, sm->core.pending.about);
 }

@@ -18,6 +18,7 @@ static void forget_all(struct sm *sm)
 	d->kind = SM_DISCOVERY_FULL;
 	d->allowed = SM_DISCOVERY_PARTIAL;
 	d->far_ports.n = 0;
+	d->presumes = false;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 }
 
@@ -200,8 +201,8 @@ static void link_met(struct sm *sm, uint32_t near, uint32_t port, bool to_switch
 	link_note(sm, near, port);
 	if (!sm_is_partial(&sm->disc) && looks_stale(sm, near, port))
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
-	/* Partial: what is known of the other end may date from before the link came up. */
-	if (sm_is_partial(&sm->disc) && to_switch && p->ask.known && p->pi.state == IBA_PORT_DOWN)
+	/* What is known of the other end may date from before the link came up. */
+	if (to_switch && p->ask.known && p->pi.state == IBA_PORT_DOWN)
 		sm_ask_port(sm, Q_PORT_AGAIN, port);
 }
 

@@ -108,6 +108,7 @@ static enum sm_outcome partial_begin(struct sm *sm)
 	sm->disc.view = SM_VIEW_TRUE;
 	sm->disc.end = SM_END_COMPLETE;
 	sm->disc.findings = 0;
+	sm->disc.presumes = false;
 	sm_work_clear(sm);
 	if (sm->core.phase != SM_SWEEP) { /* a sweep does not postpone retries and audits */
 		sm_retry_never(sm);
@@ -207,12 +208,23 @@ static void ask_ports(struct sm *sm, uint32_t node)
 
 	sm_discovery_found(sm, SM_FOUND_PORTS_TO_READ);
 	n->ask.reads_left = n->nports;
+	n->ask.armed = n->ask.explained = false;
 	for (unsigned p = 1; p <= n->nports; p++)
 		if (in_order || leads_to_switch(sm, n->first_port + p))
 			sm_ask_port(sm, Q_PORT_STATE, n->first_port + p);
 	for (unsigned p = 1; !in_order && p <= n->nports; p++)
 		if (!leads_to_switch(sm, n->first_port + p))
 			sm_ask_port(sm, Q_PORT_STATE, n->first_port + p);
+}
+
+/*
+ * Does it still have its LID? The question may be dropped when the switch turns out to be missing: until it
+ * is answered the switch is in doubt, and asked again when it is found.
+ */
+static void ask_lid(struct sm *sm, uint32_t node)
+{
+	sm_switch_doubt(sm, node);
+	sm_ask_port(sm, Q_PORT_AGAIN, sm->topo.nodes.at[node].first_port);
 }
 
 static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
@@ -232,8 +244,8 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	 * It did not answer by its LID: does it still have it? When a switch restarted and
 	 * LinearFDBTop was written before the restart was noticed, only its LID shows it.
 	 */
-	if (n->ask.silent)
-		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
+	if (n->ask.silent || n->ask.doubt)
+		ask_lid(sm, node);
 	n->ask.silent = false;
 	if (!si.port_state_change && !n->ask.unread)
 		return;
@@ -258,7 +270,7 @@ static void on_cleared(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	sm_switch_learn(sm, t->target.node, &si);
 	if (t->tries > 1 || n->ask.doubt ||
 	    sm->cfg.plain) /* without its LID it would not answer LID-routed SMPs; directed ones it answers */
-		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
+		ask_lid(sm, t->target.node);
 	if (t->tries > 1 || n->ask.reads_left != n->nports)
 		ask_ports(sm, t->target.node);
 }
@@ -277,6 +289,7 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	n->ask.explained |=
 		p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
 	n->ask.found |= p->pi.state != was;
+	n->ask.armed |= p->pi.state >= IBA_PORT_ARMED;
 	if (sm_damp_port_read(sm, port, was) && p->pi.state != IBA_PORT_DOWN) {
 		if (sm_unlink_port(sm, port))
 			sm_mark_cut_off(sm);
@@ -317,8 +330,12 @@ static void read_one(struct sm *sm, uint32_t node)
 	if (!n->ask.reads_left || --n->ask.reads_left)
 		return;
 	n->ask.unread = false;
-	if (!n->ask.explained)
-		sm_ask_port(sm, Q_PORT_AGAIN, n->first_port);
+	/*
+	 * Nothing explains the change that it reported; or no port is Armed or Active, as after a restart: the
+	 * Set that cleared PortStateChange has written LinearFDBTop again, so only its LID shows that.
+	 */
+	if (!n->ask.explained || !n->ask.armed)
+		ask_lid(sm, node);
 	if (!n->ask.found)
 		sm_damp_unseen_change(sm, node);
 }

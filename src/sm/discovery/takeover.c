@@ -147,6 +147,8 @@ void sm_takeover_begin(struct sm *sm)
 		sm->disc.arrival =
 			!sm->cfg.read_back ? SM_ARRIVING : MAX(sm->disc.arrival, SM_TAKING_OVER);
 	sm->disc.all_met = false;
+	if (arriving)
+		sm_drain_found(sm);
 	if (arriving && (sm->cfg.read_back || sm->cfg.contest))
 		sm_lid_own_unknown(sm); /* another SM may have changed it */
 	/*

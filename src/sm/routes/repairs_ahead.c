@@ -17,6 +17,8 @@ struct remedy {
 	uint64_t what; /* hash of the snapshot it is for */
 	uint64_t *rank;
 	struct rt_plan plan;
+	struct rt_plan alive; /* holds even if the switch that counts as dead still forwards */
+	bool alive_holds;
 	bool settled;
 	VEC(struct patch) patches;
 };
@@ -26,9 +28,11 @@ struct sm_ahead {
 	size_t bytes;  /* that remedies take */
 	VEC(struct remedy) remedies;
 	struct map64 by_what;
+	struct map64 by_switch; /* GUID of the switch that fails: its repair */
+	uint32_t guessed; /* the repair for a switch that is only presumed dead, plus 1; 0: none */
 	/* the one being computed; id 0: none */
 	uint32_t id;
-	uint64_t what;
+	uint64_t what, switch_guid; /* 0: a link fails */
 	struct sm_task *task;
 };
 
@@ -154,10 +158,12 @@ void sm_ahead_reset(struct sm *sm)
 	for (size_t i = 0; i < a->remedies.n; i++) {
 		free(a->remedies.at[i].rank);
 		rt_plan_free(&a->remedies.at[i].plan);
+		rt_plan_free(&a->remedies.at[i].alive);
 		vec_free(&a->remedies.at[i].patches);
 	}
 	vec_free(&a->remedies);
 	map64_free(&a->by_what);
+	map64_free(&a->by_switch);
 	task_free(sm, a);
 	free(a);
 	sm->routes.ahead = NULL;
@@ -235,7 +241,9 @@ void sm_ahead_request(struct sm *sm)
 						    .ahead = true,
 						    .old = a->task->old,
 						    .old_rank = a->task->old_rank,
-						    .before = &a->task->before};
+						    .before = &a->task->before,
+						    .alive = x.node != FAB_NONE};
+	a->switch_guid = x.node == FAB_NONE ? 0 : sm->topo.fab->nodes[x.node].guid;
 	a->what = hash_of(a->task->fab, sm->core.out->compute.root);
 }
 
@@ -268,16 +276,35 @@ bool sm_ahead_answer(struct sm *sm, struct sm_routes *r)
 			}
 		m.rank = r->rank;
 		m.plan = r->plan;
+		m.alive = r->alive;
+		m.alive_holds = r->alive_holds;
 		r->rank = NULL;
-		r->plan = (struct rt_plan){0};
+		r->plan = r->alive = (struct rt_plan){0};
 		a->bytes += m.patches.n * sizeof(struct patch) +
 			    a->task->fab->nswitches * sizeof(*m.rank) +
-			    m.plan.turns.n * sizeof(struct rt_turn);
+			    (m.plan.turns.n + m.alive.turns.n) * sizeof(struct rt_turn);
 		map64_put(&a->by_what, a->what, (uint32_t)a->remedies.n);
+		if (a->switch_guid)
+			map64_put(&a->by_switch, a->switch_guid, (uint32_t)a->remedies.n);
 		vec_push(&a->remedies, m);
 	}
 	sm_routes_free(r);
 	task_free(sm, a);
+	return true;
+}
+
+/*
+ * A switch is presumed dead. Its repair is sent only by a plan that holds also if it is not: what it
+ * forwards is part of that plan.
+ */
+bool sm_ahead_guess(struct sm *sm, uint64_t guid)
+{
+	struct sm_ahead *a = sm->routes.ahead;
+	uint32_t at = a ? map64_get(&a->by_switch, guid) : MAP_NONE;
+
+	if (at == MAP_NONE || !a->remedies.at[at].alive_holds)
+		return false;
+	a->guessed = at + 1;
 	return true;
 }
 
@@ -296,6 +323,12 @@ bool sm_ahead_use(struct sm *sm, struct sm_routes *r)
 
 	if (!m)
 		return false;
+	if (a->guessed == at + 1) {
+		struct rt_plan without = m->plan;
+
+		m->plan = m->alive;
+		m->alive = without;
+	}
 	was = rt_tables_carry(sm->routes.prev_fab, sm->routes.prev_tables, sm->topo.fab);
 	*r = (struct sm_routes){
 		.epoch = sm->routes.request_id, .verified = true, .settled = m->settled};

@@ -165,6 +165,10 @@ static enum sm_outcome compute_begin(struct sm *sm)
 		*c = (struct sm_compute){0}; /* no need to ask */
 		return routes_take(sm, &known);
 	}
+	if (sm->disc.presumes) { /* no other plan knows what the switch may still forward */
+		*c = (struct sm_compute){0};
+		return sm_look_first(sm);
+	}
 	return SM_GOING_ON;
 }
 

@@ -11,6 +11,7 @@ void sm_routes_free(struct sm_routes *r)
 	rt_tables_free(r->tables);
 	free(r->rank);
 	rt_plan_free(&r->plan);
+	rt_plan_free(&r->alive);
 	*r = (struct sm_routes){0};
 }
 
@@ -169,6 +170,46 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 	return true;
 }
 
+/* ---- as even as from scratch ---- */
+
+static bool is_final_update(const struct sm_compute *c)
+{
+	return c->stage == SM_FINAL && c->supply->update && c->old && !c->found;
+}
+
+/*
+ * An update keeps what is still among the best, and each of many updates can leave links a little less even.
+ * So final routes are measured by those that a computation from scratch gives over the same ranks, and
+ * replaced by them where they fall behind. `new` becomes the report on the latter.
+ */
+static void compare_fresh(const struct sm_compute *c, unsigned threads, struct rt_report *new,
+			  struct sm_routes *out, struct sm_work_done *done)
+{
+	struct rt_opts o = {.root = c->root, .threads = threads, .rank = out->rank};
+	struct rt_tables *t = NULL;
+	struct rt_report fresh;
+	struct err e;
+
+	if (rt_compute(&rt_fera, c->fab, &o, &t, &e))
+		return;
+	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, t->entries};
+	rt_tables_fill(t);
+	if (!verify(c->fab, t, out->rank, threads, &fresh)) {
+		rt_report_free(&fresh);
+		rt_tables_free(t);
+		return;
+	}
+	if (!as_good(new, &fresh, as_it_should_be)) {
+		struct rt_tables *uneven = out->tables;
+
+		out->tables = t;
+		t = uneven;
+	}
+	rt_tables_free(t);
+	rt_report_free(new);
+	*new = fresh;
+}
+
 /* The plan from old to new, or the decision to keep the old tables. */
 static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		 struct sm_routes *out)
@@ -190,6 +231,54 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 			take_old(c, out);
 	}
 	rt_report_free(&old);
+}
+
+/* ---- a plan that does not rely on the failure ---- */
+
+/* The new tables over the snapshot before the failure: switches that it takes away keep their rows. */
+static struct rt_tables *tables_alive(const struct sm_compute *c, const struct sm_routes *out,
+				      uint64_t *rank)
+{
+	const struct fab *f = c->before->f;
+	struct rt_tables *t = rt_tables_carry(c->fab, out->tables, f);
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		node_id n = fab_node_by_guid(c->fab, f->nodes[f->switches[s]].guid);
+
+		rank[s] = n == FAB_NONE ? c->before->rank[s] : out->rank[c->fab->switch_index[n]];
+		if (n == FAB_NONE)
+			memcpy(rt_row(t, s), rt_row(c->before->t, s),
+			       MIN(t->stride, c->before->t->stride));
+	}
+	return t;
+}
+
+/* Turns with the switch numbers of the request's fabric; false: one is at a switch that it has not. */
+static bool turns_translate(const struct sm_compute *c, rt_turns *turns)
+{
+	const struct fab *f = c->before->f;
+
+	for (size_t i = 0; i < turns->n; i++) {
+		node_id n = fab_node_by_guid(c->fab, f->nodes[f->switches[turns->at[i].sw]].guid);
+
+		if (n == FAB_NONE)
+			return false;
+		turns->at[i].sw = c->fab->switch_index[n];
+	}
+	return true;
+}
+
+static void plan_alive(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
+{
+	uint64_t *rank = mem_array(c->before->f->nswitches, sizeof(*rank));
+	struct rt_tables *t = tables_alive(c, out, rank);
+	struct err e;
+
+	out->alive_holds =
+		!rt_plan(c->before->f, c->before->t, t, rank, NULL, threads, &out->alive, &e) &&
+		turns_translate(c, &out->alive.turns);
+	rt_tables_free(t);
+	free(rank);
 }
 
 /* Provisional routes are urgent, and their quality does not matter. */
@@ -219,7 +308,11 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		out->rank = NULL;
 	}
 	out->verified = verify_stage(c, out, threads, &r);
+	if (out->verified && out->rank && is_final_update(c))
+		compare_fresh(c, threads, &r, out, done);
 	if (out->verified)
 		plan(c, threads, &r, out);
+	if (out->verified && c->alive && c->before && out->rank)
+		plan_alive(c, threads, out);
 	rt_report_free(&r);
 }

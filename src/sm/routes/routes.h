@@ -64,6 +64,7 @@ void sm_routes_exit(struct sm *sm);   /* the SM is freed */
 void sm_ahead_reset(struct sm *sm);
 void sm_ahead_request(struct sm *sm);			  /* at rest: ask for the next */
 bool sm_ahead_answer(struct sm *sm, struct sm_routes *r); /* true: it was one, and is taken over */
+bool sm_ahead_guess(struct sm *sm, uint64_t guid);	  /* may this switch be presumed dead? */
 bool sm_ahead_use(struct sm *sm, struct sm_routes *r);
 
 /* deferred_free.c: free these as soon as no worker can read them; NULL is fine */

@@ -26,6 +26,7 @@ static enum sm_outcome configure_begin(struct sm *sm)
 	sm_subnet_timeout_set(sm, sm_subnet_timeout_found(sm, subnet_timeout(sm)));
 	sm_unfinished(sm);
 	sm_routes_round(sm);
+	sm_drain_measure(sm);
 	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
 	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
 	return SM_GOING_ON;

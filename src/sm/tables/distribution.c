@@ -97,6 +97,7 @@ enum sm_outcome sm_blocks_begin(struct sm *sm)
 	sm->run.blocks.pass =
 		sm_technique_now(sm)->plan && sm_differences_only(sm) ? BLOCKS_DEAD : BLOCKS_OTHERS;
 	sm_rft_begin(sm, RFT_ALL);
+	sm_drain_wait(sm);
 	return SM_GOING_ON;
 }
 
@@ -221,6 +222,7 @@ enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint
 
 	if (t->attr_id != IBA_ATTR_LFT) {
 		sm_rft_recv(sm, t, data);
+		sm_drain_rerouted(sm);
 		return SM_GOING_ON;
 	}
 	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
@@ -228,6 +230,8 @@ enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint
 	sm_count_block(sm);
 	sm_count_entries(sm, changed);
 	sm_row_set(sm, row, block, sent);
+	if (changed && sm->core.phase == SM_TABLES)
+		sm_drain_rerouted(sm);
 	return SM_GOING_ON;
 }
 
@@ -266,6 +270,8 @@ enum sm_outcome sm_tables_done(struct sm *sm)
 
 static enum sm_outcome arm_begin(struct sm *sm)
 {
+	if (sm_technique_now(sm)->stops_some)
+		sm_drain_wait(sm);
 	sm->run.arm.at = (struct sm_cursor){0};
 	sm->run.arm.pass = ARM_LOOK;
 	return SM_GOING_ON;
@@ -345,6 +351,8 @@ static bool activate_next(struct sm *sm, struct sm_req *r)
 
 static enum sm_outcome activate_done(struct sm *sm)
 {
+	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled && sm->disc.presumes)
+		return sm_look_first(sm);
 	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled) {
 		sm_routes_staged(sm, true);
 		return SM_STAGED;

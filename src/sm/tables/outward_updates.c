@@ -381,14 +381,14 @@ const struct sm_part sm_part_waves = {
 
 /* ---- as planned: any order, or outwards ---- */
 
-static bool any_order(const struct sm *sm)
+bool sm_any_order(const struct sm *sm)
 {
 	return sm->routes.plan.kind == RT_PLAN_NOTHING || sm->routes.plan.kind == RT_PLAN_ANY_ORDER;
 }
 
 static const struct sm_part *part_for(const struct sm *sm)
 {
-	return any_order(sm) ? &sm_part_blocks : &sm_part_waves;
+	return sm_any_order(sm) ? &sm_part_blocks : &sm_part_waves;
 }
 
 static enum sm_outcome planned_begin(struct sm *sm)

@@ -49,6 +49,10 @@ struct sm_device_tables {
 	VEC(uint32_t) rft_todo; /* switches whose random tables are being sent */
 	uint32_t rft_turn;
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
+	time_ps drain_ps;	/* how long packets may live in this fabric */
+	time_ps drained_at;	/* packets of routes before the present ones are gone */
+	time_ps found_at;	/* tables of another manager may have changed until then */
+	uint64_t drain_effort;	/* LIDs compared for the turns of the running distribution */
 };
 
 /* Where a phase stands, over the snapshot: ports with links, or blocks of switches. */
@@ -70,7 +74,8 @@ union sm_running {
 	} turns;
 	struct {
 		struct sm_cursor at;
-		enum { JOIN_TABLES, JOIN_ARM, JOIN_ACTIVATE, JOIN_END } step;
+		enum { JOIN_TABLES, JOIN_ARM, JOIN_CHECK, JOIN_ACTIVATE, JOIN_END } step;
+		bool whole; /* tables may change in any order */
 	} join;
 	struct {
 		struct sm_cursor at;
@@ -196,7 +201,17 @@ void sm_tables_forget(struct sm *sm); /* another manager writes them from now on
 void sm_port_set_in_round(struct sm *sm, uint32_t port); /* the audit reads it back */
 void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t);
 
+/* drain.c */
+void sm_drain_measure(struct sm *sm);  /* a new snapshot, with links of other rates */
+void sm_drain_found(struct sm *sm);    /* tables of another manager are about to be read */
+void sm_drain_rerouted(struct sm *sm); /* entries changed under traffic */
+void sm_drain_begin(struct sm *sm);    /* turns are about to be disabled */
+void sm_drain_turn_off(struct sm *sm, uint32_t node, unsigned in, unsigned out);
+void sm_drain_wait(struct sm *sm); /* the running phase waits until former routes have drained */
+void sm_drain_time_back(struct sm *sm, time_ps by);
+
 /* outward_updates.c */
+bool sm_any_order(const struct sm *sm); /* the plan in force holds for every order */
 void sm_waves_free(struct sm *sm);
 
 #endif

@@ -71,6 +71,7 @@ const struct sm_part sm_part_break_ports = {
 static enum sm_outcome turns_off_begin(struct sm *sm)
 {
 	sm->run.turns.mark = sm->run.turns.turn = 0;
+	sm_drain_begin(sm);
 	/* No plan holds for tables that are not known: the turns of break nodes are safe with any. */
 	if (!sm_technique_now(sm)->plan || sm_rows_in_doubt(sm)) {
 		turns_of_break_nodes(sm);
@@ -155,6 +156,7 @@ static enum sm_outcome turns_off_recv(struct sm *sm, const struct sm_txn *t, con
 	at = off_of(sm, t->target);
 	if (at != SIZE_MAX)
 		sm->dev.off.at[at].sure = true;
+	sm_drain_turn_off(sm, t->target.node, t->target.item >> 8, t->target.item & 0xff);
 	return SM_GOING_ON;
 }
 
@@ -200,6 +202,17 @@ static bool stays_off(const struct sm *sm, const struct sm_turn_off *x, node_id 
 	return bsearch(&t, sm->dev.turns.at, sm->dev.turns.n, sizeof(t), turn_cmp) != NULL;
 }
 
+static bool any_to_enable(const struct sm *sm)
+{
+	for (size_t i = 0; i < sm->dev.off.n; i++) {
+		node_id n = fab_node_by_guid(sm->topo.fab, sm->dev.off.at[i].guid);
+
+		if (n != FAB_NONE && !stays_off(sm, &sm->dev.off.at[i], n))
+			return true;
+	}
+	return false;
+}
+
 static enum sm_outcome restore_begin(struct sm *sm)
 {
 	if (sm->dev.off.n &&
@@ -207,8 +220,8 @@ static enum sm_outcome restore_begin(struct sm *sm)
 		turns_of_break_nodes(sm);
 	sm->run.turns.turn = sm->run.turns.mark = 0;
 	/* A packet that was queued before the tables changed may still need a turn. */
-	if (sm->dev.off.n && sm_technique_now(sm)->plan)
-		sm_phase_hold(sm, sm->core.now + sm->cfg.drain_ps);
+	if (any_to_enable(sm))
+		sm_drain_wait(sm);
 	return SM_GOING_ON;
 }
 

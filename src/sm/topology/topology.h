@@ -26,9 +26,10 @@ struct sm_node_inquiry {
 	bool uncleared; /* contest: ports were read while PortStateChange was set */
 	bool unread;	/* reported a change, and its ports were not all read since */
 	bool explained; /* a port that went down or came up is why */
-	bool found;	/* and what it reported was seen */
-	bool doubt;	/* it may have restarted: SwitchInfo was set while it reported a change */
-	bool silent;	/* did not answer by the route it was last asked by */
+	bool armed;  /* a port was read that is Armed or Active: it did not restart before that */
+	bool found;  /* and what it reported was seen */
+	bool doubt;  /* it may have restarted: SwitchInfo was set while it reported a change */
+	bool silent; /* did not answer by the route it was last asked by */
 };
 
 /* Thesis 5.4.3: every switch is waited for, then reachable or missing. */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Seeds of random trials that once failed, in TAP: one line for each. Keeps no state. Does not draw anything
+ * itself: src/trial does.
+ * Covers: change_trial.c, fault_trial.c, restart_trial.c
+ */
+#include "trial/change_trial.h"
+#include "trial/fault_trial.h"
+#include "trial/restart_trial.h"
+
+enum kind { CHANGE, FAULT, RESTART };
+
+static const struct found {
+	enum kind kind;
+	uint64_t seed;
+	const char *mechanism; /* NULL: drawn */
+	const char *was;
+} found[] = {
+	/* A switch that restarted during a discovery got its whole new table first, while old entries of its
+	 * neighbours led there. */
+	{CHANGE, 5000507, NULL, "cycle: restarted switch"},
+	{CHANGE, 5002610, NULL, "cycle: restarted switch"},
+	{CHANGE, 6001850, "weft", "cycle: restarted switch"},
+	{CHANGE, 6002827, "weft", "cycle: restarted switch"},
+	{CHANGE, 6002857, "weft", "cycle: restarted switch"},
+	{CHANGE, 366410514, "weft", "cycle: restarted switch"},
+	{RESTART, 5021229, NULL, "cycle: restarted switch"},
+	/* Packets of former routes met new tables: they waited where no table led any more. */
+	{CHANGE, 5002546, NULL, "deadlock: ports became Active at once"},
+	{CHANGE, 77000855, NULL, "cycle: packets behind disabled turns"},
+	{CHANGE, 77001408, NULL, "cycle: turns were enabled at once"},
+	/* A switch with one dead link was presumed dead. */
+	{CHANGE, 77101007, "weft", "cycle: wrong guess"},
+	/* The Set that cleared PortStateChange wrote LinearFDBTop after a restart. */
+	{CHANGE, 6001293, "weft", "restart not noticed"},
+	{CHANGE, 5003994, NULL, "restart not noticed"},
+	{CHANGE, 101505, NULL, "restart not noticed"},
+	/* A second copy of that Set cleared the bit after the ports were read. */
+	{FAULT, 5014445, NULL, "port left in Init"},
+	/* What stayed was compared with updated routes, which were less even than routes from scratch. */
+	{CHANGE, 6002126, "weft", "uneven link"},
+	{CHANGE, 366410519, "weft", "uneven link"},
+	{CHANGE, 100779, NULL, "uneven link"},
+	{CHANGE, 77000537, NULL, "uneven link"},
+};
+
+static bool run(const struct found *x, char *why, size_t size)
+{
+	const struct sm_mechanism *m = x->mechanism ? sm_mechanism_find(x->mechanism) : NULL;
+	struct change_trial c;
+	struct fault_trial f;
+	struct restart_trial r;
+
+	switch (x->kind) {
+	case CHANGE:
+		change_trial_run(x->seed, 32, m, &c);
+		snprintf(why, size, "%s", c.why);
+		return c.ok;
+	case FAULT:
+		fault_trial_run(x->seed, 128, m, &f);
+		snprintf(why, size, "%s", f.why);
+		return f.ok;
+	case RESTART:
+		restart_trial_run(x->seed, 32, &r);
+		snprintf(why, size, "%s", r.why);
+		return r.ok;
+	}
+	return false;
+}
+
+int main(void)
+{
+	unsigned bad = 0;
+
+	printf("1..%zu\n", ARRAY_LEN(found));
+	for (size_t i = 0; i < ARRAY_LEN(found); i++) {
+		char why[512] = "";
+		bool ok = run(&found[i], why, sizeof(why));
+
+		bad += !ok;
+		printf("%s %zu - seed %llu, once %s%s%s\n", ok ? "ok" : "not ok", i + 1,
+		       (unsigned long long)found[i].seed, found[i].was, ok ? "" : ": ", why);
+		fflush(stdout);
+	}
+	return bad ? 1 : 0;
+}
