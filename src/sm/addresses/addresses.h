@@ -15,6 +15,7 @@ struct sm_lid {
 	uint32_t epoch; /* when it was last seen */
 	uint16_t lid;
 	uint8_t lmc;
+	bool set; /* by this manager, since it took the subnet over: the device's is not believed */
 };
 
 struct sm_lids {
@@ -25,6 +26,7 @@ struct sm_lids {
 	uint32_t next[8];			 /* by LMC, where the search continues */
 	uint16_t own;
 	VEC(uint32_t) waiting; /* ports to get a LID once the SM's own is known */
+	bool looked_again;     /* this discovery read ports without a LID once more */
 };
 
 /* lids.c */
@@ -37,6 +39,8 @@ void sm_lids_free(struct sm *sm);
 void sm_lids_unrouted(struct sm *sm);		 /* tables may lead to no LID any more */
 void sm_lid_routed(struct sm *sm, uint16_t lid); /* tables lead there */
 void sm_lids_waiting_clear(struct sm *sm);
+void sm_lid_was_set(struct sm *sm, uint64_t port_guid); /* the device acknowledged it */
+void sm_lids_arrive(struct sm *sm); /* another manager may have set them since */
 void sm_lid_own_unknown(struct sm *sm);
 
 /* lid_assignment.c */
@@ -44,5 +48,7 @@ void sm_lid_assign(struct sm *sm, uint32_t port);
 void sm_lid_assign_own(struct sm *sm, const struct sm_port *own);
 void sm_lid_confirm(struct sm *sm, uint32_t port, const uint8_t *data); /* the answer */
 void sm_lid_assign_deferred(struct sm *sm); /* a discovery has asked every device */
+/* A port that had no LID was read once more. */
+void sm_lid_appeared(struct sm *sm, uint32_t port, const struct iba_port_info *pi);
 
 #endif

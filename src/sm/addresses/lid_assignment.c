@@ -46,6 +46,11 @@ void sm_lid_assign(struct sm *sm, uint32_t port)
 		sm_port_has_lid(sm, port, true);
 		return;
 	}
+	if (sm->lids.looked_again) /* a Set of the manager before may still arrive */
+		sm_audit_doubt(sm,
+			       (struct sm_written){sm->topo.nodes.at[p->node].guid, p->num,
+						   IBA_ATTR_PORT_INFO},
+			       sm_copies_until(sm));
 	sm_port_lid(sm, port, lid, lmc);
 	sm_ask_port(sm, Q_SET_LID, port);
 }
@@ -70,6 +75,48 @@ static void own_lid_known(struct sm *sm, const struct sm_port *own)
 	give_held(sm);
 }
 
+/* ---- ports that had no LID when they were read ---- */
+
+/*
+ * A manager that died while it assigned LIDs may have sent more Sets than the ports that were read show. Where
+ * any port has a LID, ports without one are read again a timeout later, and keep the LID that they have then.
+ */
+static bool look_again(struct sm *sm)
+{
+	bool managed = false, any = false;
+
+	if (!sm_is_taking_over(&sm->disc) || sm->restored.saved || sm->lids.looked_again)
+		return false;
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
+		managed |= sm_in_use(sm, p) && sm->topo.ports.at[p].pi.lid;
+	for (size_t i = 0; managed && i < sm->lids.waiting.n; i++)
+		if (!sm->topo.ports.at[sm->lids.waiting.at[i]].pi.lid) {
+			sm_ask_port(sm, Q_PORT_AGAIN, sm->lids.waiting.at[i]);
+			any = true;
+		}
+	if (any)
+		sm_phase_hold(sm, sm_copies_until(sm));
+	sm->lids.looked_again = any;
+	return any;
+}
+
+void sm_lid_appeared(struct sm *sm, uint32_t port, const struct iba_port_info *pi)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+
+	if (!sm->lids.looked_again || p->pi.lid || !pi->lid)
+		return;
+	sm_port_took(sm, port, pi);
+	sm_lid_must_wait(sm, p, lmc_of(sm, p)); /* claims it, if no other port has it */
+}
+
+/* What a discovery in doubt did not meet may have a LID that seems to be free. */
+static bool is_too_early(const struct sm *sm)
+{
+	return sm_is_taking_over(&sm->disc) && sm_is_doubtful(&sm->disc) &&
+	       sm->disc.restarts < sm->cfg.restarts;
+}
+
 /*
  * Every device was met: no LID in use and no SM can turn up any more, and waiting ports get their
  * LIDs.
@@ -78,13 +125,15 @@ void sm_lid_assign_deferred(struct sm *sm)
 {
 	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
 
+	if (look_again(sm))
+		return;
 	sm_all_devices_met(sm);
 	sm_election_event(sm, SM_EVENT_COMPLETE, (struct sm_met){0});
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (sm->topo.nodes.at[n].ask.uncleared)
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
-	if (!sm_is_taking_over(&sm->disc) && !sm->cfg.contest)
-		return; /* no port had to wait */
+	if ((!sm_is_taking_over(&sm->disc) && !sm->cfg.contest) || is_too_early(sm))
+		return; /* no port had to wait, or the discovery is repeated */
 	if (!sm->lids.own && own->ask.known)
 		own_lid_known(sm, own);
 	else
@@ -117,5 +166,6 @@ void sm_lid_confirm(struct sm *sm, uint32_t port, const uint8_t *data)
 		sm_discovery_doubt(sm); /* the link came or went since the port was read */
 	sm_port_took(sm, port, &pi);
 	sm_port_has_lid(sm, port, true);
+	sm_lid_was_set(sm, p->guid);
 	sm_key_learnt(sm, p->guid, sm->cfg.m_key); /* it was set with the rest */
 }

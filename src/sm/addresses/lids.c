@@ -122,7 +122,7 @@ bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 		l->epoch = sm->topo.epoch;
 		return true;
 	}
-	if (l->lid && l->epoch == sm->topo.epoch) /* it has another LID already */
+	if (l->lid && (l->set || l->epoch == sm->topo.epoch)) /* it has another LID already */
 		return false;
 	if (!range_take(sm, l, reported, lmc))
 		return false;
@@ -203,6 +203,21 @@ void sm_lid_routed(struct sm *sm, uint16_t lid)
 void sm_lids_waiting_clear(struct sm *sm)
 {
 	sm->lids.waiting.n = 0;
+	sm->lids.looked_again = false;
+}
+
+void sm_lid_was_set(struct sm *sm, uint64_t port_guid)
+{
+	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);
+
+	if (at != MAP_NONE)
+		sm->lids.list.at[at].set = true;
+}
+
+void sm_lids_arrive(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->lids.list.n; i++)
+		sm->lids.list.at[i].set = false;
 }
 
 void sm_lid_own_unknown(struct sm *sm)

@@ -63,7 +63,7 @@ void sm_pump(struct sm *sm)
 		}
 		if (send_next(sm, part))
 			continue;
-		if (sm->txn.outstanding)
+		if (sm->txn.outstanding || sm->core.now < sm->core.hold_until)
 			return;
 		if (part->done)
 			apply(sm, part->done(sm));

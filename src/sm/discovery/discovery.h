@@ -80,6 +80,7 @@ struct sm_discovering {
 	unsigned findings; /* of enum sm_finding */
 	enum sm_arrival arrival;
 	bool distrust; /* until this round ends, as cfg.distrust */
+	bool waited;   /* until no SMP of an earlier manager can arrive any more */
 	bool all_met;  /* every device was met: no LID in use can turn up any more */
 	VEC(uint32_t)
 	suspects; /* nodes that reported a change, or failed, since the last discovery */

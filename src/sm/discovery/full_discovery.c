@@ -110,7 +110,7 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 
 		if (!sm_work_left(sm) && !sm->txn.outstanding)
 			all_asked(sm);
-		if (!sm_work_left(sm))
+		if (!sm_work_left(sm) || sm->core.now < sm->core.hold_until)
 			return false;
 		w = sm_work_take(sm);
 		if (sm_work_spared(sm, w) || sm_is_silent_work(sm, w) ||
@@ -398,6 +398,7 @@ static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	sm_port_state(sm, port, pi.state);
+	sm_lid_appeared(sm, port, &pi);
 }
 
 static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)

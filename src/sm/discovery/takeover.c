@@ -146,14 +146,21 @@ void sm_takeover_begin(struct sm *sm)
 	if (arriving)
 		sm->disc.arrival =
 			!sm->cfg.read_back ? SM_ARRIVING : MAX(sm->disc.arrival, SM_TAKING_OVER);
+	if (first) {
+		sm_lids_arrive(sm);
+		sm->disc.waited = false;
+	}
 	sm->disc.all_met = false;
 	if (arriving)
 		sm_drain_found(sm);
 	if (arriving && (sm->cfg.read_back || sm->cfg.contest))
 		sm_lid_own_unknown(sm); /* another SM may have changed it */
 	/*
-	 * SMPs of another SM may still be under way, and must not arrive after what is read now.
+	 * SMPs of another SM may still be under way, and must not arrive after what is read now. Saved state tells
+	 * that there are none, unless it turns out to be wrong.
 	 */
-	if (sm_is_taking_over(&sm->disc) && first && !sm->restored.saved)
-		sm_phase_hold(sm, sm->core.now + sm_timeout(sm));
+	if (!sm_is_taking_over(&sm->disc) || sm->restored.saved || sm->disc.waited)
+		return;
+	sm->disc.waited = true;
+	sm_phase_hold(sm, sm_copies_until(sm));
 }

@@ -3,7 +3,7 @@
  * The manager alone: window, timeouts, traps, LIDs, bad values from devices. State: struct rig, one for
  * each test. Does not use the simulator.
  * Covers: step.c, dispatch.c, transactions.c, traps.c, failure.c, counters.c, sm_note.c, lids.c,
- * lid_assignment.c, full_discovery.c, questions.c, discovery_state.c, nodes.c, requests.c, smp_paths.c,
+ * full_discovery.c, questions.c, discovery_state.c, nodes.c, requests.c, smp_paths.c,
  * snapshot.c, topology_changes.c
  */
 #include "sm_fixture.h"
