@@ -53,6 +53,7 @@ const struct schedule_option schedule_options[] = {
 	{"plain", SCHEDULE_BOOL, OPT(sm.plain), 0, 1, "directed SMPs only"},
 	{"settle", SCHEDULE_BOOL, OPT(sm.settle), 0, 1, "as the daemon does"},
 	{"names", SCHEDULE_BOOL, OPT(sm.names), 0, 1, "NodeDescriptions are read"},
+	{"mirror", SCHEDULE_BOOL, OPT(sm.mirror), 0, 1, "a standby copies what the master knows"},
 	{"read-back", SCHEDULE_BOOL, OPT(sm.read_back), 0, 1, "tables in the switches are read at the start"},
 	{"by-lid", SCHEDULE_BOOL, OPT(sm.activate_by_lid), 0, 1, "activation by LID-routed SMPs"},
 	{"m-key", SCHEDULE_HEX, OPT(sm.m_key), 0, UINT64_MAX, "of devices"},

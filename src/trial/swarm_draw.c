@@ -143,6 +143,7 @@ static struct schedule_manager draw_common(struct draw *d)
 	m.sm.qos = below(d, 10) == 0;
 	m.sm.m_key = below(d, 3) ? 0 : 0x1000 + below(d, 1000);
 	m.sm.m_key_protect = m.sm.m_key ? below(d, 4) : 0;
+	m.sm.mirror = hash64(d->s->seed) & 1; /* no draw: all others are as without it */
 	return m;
 }
 
