@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { STEPS = 400, LIES = 8, KEY = 0x1234 };
+enum { STEPS = 400, AFTER = 80, LIES = 8, KEY = 0x1234 };
 
 struct play {
 	struct sm *sm, *liar;
@@ -141,7 +141,7 @@ static void play(struct play *p)
 	sm_phase_apply(p->sm, sm_changed(p->sm, SM_CAUSE_SILENCE, SM_ABOUT_NOTHING));
 	p->sm->election.state = IBA_SM_MASTER;
 	step(p, (struct sm_event){.kind = SM_EV_WAKE});
-	for (unsigned i = 0; i < STEPS; i++)
+	for (unsigned i = 0; i < AFTER; i++)
 		turn(p);
 }
 
