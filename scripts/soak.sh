@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations swarm lies storm liar flood kills managers servers disk state fuzz"
+parts="trials changes planes combinations swarm lies storm liar flood kills managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -116,6 +116,14 @@ part_state()
 {
 	did="$kills damaged files under a manager"
 	WEFT_STATE_FLIPS=all "$build/tests/unit/test_state_db" > "$out/state-db.log" 2>&1 && ill_treat state "$kills" "$first"
+}
+
+# Every call in turn. Not with sanitizers, which replace the same functions.
+part_failures()
+{
+	did="every call of each group"
+	"$root/tests/soak/failures.sh" "$build/src/cli/weft" "$build/tests/soak" 0 > "$out/failures.log" 2>&1 &&
+		! grep '^not ok' "$out/failures.log"
 }
 
 # One target after the other; crashes are left in build-fuzz/crashes.

@@ -10,12 +10,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Without stdio, which may need memory. The kernel closes what is open, as after kill -9. */
+void mem_none(void)
+{
+	static const char text[] = "weft: out of memory\n";
+
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
 static void *checked(void *p)
 {
-	if (!p) {
-		fputs("weft: out of memory\n", stderr);
-		abort();
-	}
+	if (!p)
+		mem_none();
 	return p;
 }
 

@@ -38,6 +38,7 @@ typedef uint64_t time_ps;
 #define PS_PER_S   ((time_ps)1000000000000)
 #define TIME_NEVER UINT64_MAX
 
+_Noreturn void mem_none(void); /* there is none: a message, and status 1 */
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
 void *mem_array(size_t n, size_t size);	 /* uninitialised */

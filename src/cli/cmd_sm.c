@@ -150,7 +150,7 @@ static void print_up(void *ctx UNUSED, const struct run_view *v)
 
 static int sm(char **args UNUSED, unsigned nargs UNUSED)
 {
-	const struct run_hooks hooks = {.reread = reread, .up = print_up};
+	const struct run_hooks hooks = {.reread = reread, .config = o.config, .up = print_up};
 	struct settings c;
 	struct strbuf out = {0};
 	struct err e;

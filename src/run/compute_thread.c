@@ -90,6 +90,8 @@ static void on_async(uv_async_t *a)
 		w->done(w->ctx, &r, owner, took_us);
 }
 
+static void on_closed(uv_handle_t *h);
+
 int run_worker_start(struct run_worker **out, uv_loop_t *loop, unsigned threads,
 		     run_worker_done *done, void *ctx, struct err *e)
 {
@@ -102,10 +104,14 @@ int run_worker_start(struct run_worker **out, uv_loop_t *loop, unsigned threads,
 	w->async.data = w;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
-	uv_async_init(loop, &w->async, on_async);
+	rc = -uv_async_init(loop, &w->async, on_async);
+	if (rc) {
+		free(w);
+		return err_set(e, -rc, "cannot wait for routes: %s", strerror(rc));
+	}
 	rc = pthread_create(&w->thread, NULL, work, w);
 	if (rc) {
-		uv_close((uv_handle_t *)&w->async, NULL);
+		uv_close((uv_handle_t *)&w->async, on_closed);
 		return err_set(e, -rc, "cannot start the thread that computes routes: %s",
 			       strerror(rc));
 	}

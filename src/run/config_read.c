@@ -449,7 +449,7 @@ void cfg_read(const char *text, size_t len, const struct cfg_source *from, struc
 
 	r->faults = faults;
 	if (!yaml_parser_initialize(&r->parser))
-		abort(); /* out of memory */
+		mem_none();
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
 	document_read(r);
 	values_apply(r, from, &wanted);

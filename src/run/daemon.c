@@ -5,15 +5,19 @@
  */
 #include "run/daemon.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "run/daemon_sandbox.h"
 #include "run/systemd_notify.h"
 
 enum {
-	ONCE_MS = 10000,    /* with `once`: how long a connection is tried for */
-	PATIENCE_MS = 500,  /* how long the end waits for routes under computation */
+	ONCE_MS = 10000,   /* with `once`: how long a connection is tried for */
+	PATIENCE_MS = 500, /* how long the end waits for routes under computation */
+	DESCRIPTORS_NEEDED = 24,
 	STARTING_MS = 1000, /* no warning while a server may be starting together with the daemon */
 };
 
@@ -138,12 +142,8 @@ static void pid_file(struct run_daemon *d, bool create)
 static int start(struct run_daemon *d, struct err *e)
 {
 	const struct run_connector_calls calls = {on_up, on_failed, d};
-	int rc = run_worker_start(&d->worker, &d->loop, d->cfg.threads, on_routes, d, e);
+	int rc = run_state_writer_open(&d->state, &d->loop, &d->log, d->cfg.state, &d->cfg.sm, e);
 
-	run_session_set_worker(&d->session, d->worker);
-	if (!rc)
-		rc = run_state_writer_open(&d->state, &d->loop, &d->log, d->cfg.state, &d->cfg.sm,
-					   e);
 	if (!rc)
 		run_subnet_file_open(&d->subnet_file, &d->loop, &d->log, d->cfg.state);
 	if (!rc)
@@ -151,6 +151,12 @@ static int start(struct run_daemon *d, struct err *e)
 	if (rc)
 		return rc;
 	pid_file(d, true);
+	rc = run_daemon_sandbox(d, e); /* before there is a second thread */
+	if (!rc)
+		rc = run_worker_start(&d->worker, &d->loop, d->cfg.threads, on_routes, d, e);
+	if (rc)
+		return rc;
+	run_session_set_worker(&d->session, d->worker);
 	run_connector_init(&d->connector, &d->loop, d->cfg.transport, &d->cfg.where, &calls);
 	run_connector_open(&d->connector);
 	d->connecting = true;
@@ -229,16 +235,56 @@ static int64_t unix_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void parts_init(struct run_daemon *d)
+static int parts_init(struct run_daemon *d, struct err *e)
 {
 	const struct run_session_calls calls = {on_note, on_set, on_lost, d};
+	int rc = uv_loop_init(&d->loop);
 
-	uv_loop_init(&d->loop);
+	if (rc)
+		return err_set(e, rc, "cannot start the event loop: %s", uv_strerror(rc));
 	d->loop.data = d;
 	run_session_init(&d->session, &d->loop, &d->log, &calls);
 	run_session_set_spin(&d->session, d->cfg.spin_us);
 	run_dump_writer_init(&d->dumps, &d->loop, &d->log, run_daemon_dump_due, d);
 	run_ready_init(d);
+	return 0;
+}
+
+/*
+ * The event loop ends the process without a word where it cannot have its first descriptors. So have room:
+ * raise the soft limit to the hard one, and see whether there are enough.
+ */
+static int descriptors_check(struct err *e)
+{
+	int fd[DESCRIPTORS_NEEDED];
+	struct rlimit most;
+	unsigned n = 0;
+
+	if (!getrlimit(RLIMIT_NOFILE, &most) && most.rlim_cur < most.rlim_max) {
+		most.rlim_cur = most.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &most);
+	}
+	while (n < ARRAY_LEN(fd) && (fd[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		close(fd[i]);
+	if (n == ARRAY_LEN(fd))
+		return 0;
+	return err_set(e, -EMFILE, "%u descriptors are free: expected %zu at least (ulimit -n)", n,
+		       ARRAY_LEN(fd));
+}
+
+static void *memory_resize(void *p, size_t size)
+{
+	return mem_resize(p, size, 1);
+}
+
+/* Without memory libuv would abort in places: end with a message instead. */
+static int loop_memory(struct err *e)
+{
+	int rc = uv_replace_allocator(mem_alloc, memory_resize, mem_zarray, free);
+
+	return rc ? err_set(e, rc, "cannot start the event loop: %s", uv_strerror(rc)) : 0;
 }
 
 int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
@@ -254,12 +300,15 @@ int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
 		d->cfg.spin_us = 0; /* the server needs the only processor */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a file's size limit is handled like a full disk */
-	rc = log_open(&d->log, c->log_file, c->log_level, c->log_format, e);
+	rc = loop_memory(e);
+	rc = rc ? rc : descriptors_check(e);
+	rc = rc ? rc : log_open(&d->log, c->log_file, c->log_level, c->log_format, e);
+	if (!rc && (rc = parts_init(d, e)))
+		log_close(&d->log);
 	if (rc) {
 		free(d);
 		return rc;
 	}
-	parts_init(d);
 	log_rec(&d->log, LOG_START, LOG_T("version", WEFT_VERSION),
 		LOG_T("mechanism", c->sm.mechanism.name), LOG_U("window", c->sm.window));
 	rc = start(d, e);

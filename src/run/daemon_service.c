@@ -93,17 +93,21 @@ static void timers_start(struct run_daemon *d)
 	uv_timer_start(&s->watchdog, on_watchdog, 0, watchdog_ms ? watchdog_ms : WATCHDOG_MS);
 }
 
-static void signals_start(struct run_daemon *d)
+static int signals_start(struct run_daemon *d, struct err *e)
 {
 	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 	uv_signal_t *s = d->service.signals;
 
 	_Static_assert(ARRAY_LEN(numbers) == ARRAY_LEN(d->service.signals), "one handle a signal");
 	for (unsigned i = 0; i < ARRAY_LEN(numbers); i++) {
-		uv_signal_init(&d->loop, &s[i]);
+		int rc = uv_signal_init(&d->loop, &s[i]);
+
 		s[i].data = d;
-		uv_signal_start(&s[i], on_signal, numbers[i]);
+		rc = rc ? rc : uv_signal_start(&s[i], on_signal, numbers[i]);
+		if (rc)
+			return err_set(e, rc, "cannot receive signals: %s", uv_strerror(rc));
 	}
+	return 0;
 }
 
 void run_service_limit(struct run_daemon *d)
@@ -124,13 +128,12 @@ void run_service_limit(struct run_daemon *d)
 int run_service_start(struct run_daemon *d, struct err *e)
 {
 	struct run_service *s = &d->service;
-	int rc = 0;
+	int rc = signals_start(d, e);
 
-	signals_start(d);
 	timers_start(d);
 	run_metrics_file_init(&d->metrics, &d->loop, &d->log, metrics_text, d);
 	run_metrics_file_set(&d->metrics, d->cfg.metrics_file, d->cfg.metrics_s);
-	if (*d->cfg.control)
+	if (!rc && *d->cfg.control)
 		rc = lines_listen(&s->lines, &d->loop, d->cfg.control, d->cfg.control_mode, on_line,
 				  d, e);
 	if (!rc && d->cfg.metrics_port)

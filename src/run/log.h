@@ -21,6 +21,9 @@
 #define LOG_RECORDS(X)                                                                                          \
 	X(START, "start", NOTICE, "weft {version} starts: mechanism {mechanism}, window {window}")              \
 	X(STOP, "stop", NOTICE, "weft stops: {why}")                                                            \
+	X(SANDBOX, "sandbox", INFO,                                                                             \
+	  "runs without capabilities, with its own files alone and a filter of system calls")                   \
+	X(SANDBOX_PART, "sandbox_part", WARNING, "{part} is not in force: {why}")                               \
 	X(CONNECTED, "connected", NOTICE, "connected to {port}, port GUID {port_guid}")                         \
 	X(NO_CONNECTION, "no_connection", WARNING, "{why}; retrying")                                           \
 	X(LOST, "connection_lost", WARNING, "lost the connection to {port}; reconnecting")                      \

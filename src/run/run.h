@@ -88,6 +88,7 @@ struct run_hooks {
 	void *ctx;
 	/* At a reload: reads the configuration again, over c. NULL: it cannot be read again. */
 	int (*reread)(void *ctx, struct settings *c, struct err *e);
+	const char *config; /* the file that it reads; NULL: none */
 	/* With once: the subnet is up, and the daemon is about to end. May be NULL. */
 	void (*up)(void *ctx, const struct run_view *v);
 };

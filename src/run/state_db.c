@@ -193,6 +193,8 @@ static int header_check(const struct state_db *s, struct err *e)
 			    : err_set(e, -EBADMSG,
 				      "%s: not a state file of Weft but a database of another program; not changed",
 				      s->path);
+	if (h[18] > 2 || h[19] > 2) /* versions of the format, for writing and reading */
+		return err_set(e, -EUCLEAN, "its header does not permit writing");
 	return 0;
 }
 
@@ -393,16 +395,18 @@ static int database_open(struct state_db *s, bool alone, struct err *e)
 		return fail(s, "open", e);
 	sqlite3_extended_result_codes(s->db, 1);
 	rc = run(s,
-		 alone ? "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = ON"
-		       : "PRAGMA secure_delete = ON",
+		 alone ? "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = ON; "
+			 "PRAGMA temp_store = MEMORY"
+		       : "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY",
 		 "configure it", e);
 	rc = rc ? rc : ask(s, "PRAGMA user_version", &version, NULL, 0, e);
 	/* A file that is not empty has a version. */
 	if (!rc && !version && !fstat(s->fd, &st) && st.st_size > 0)
 		rc = err_set(e, -EUCLEAN, "it has no version");
 	rc = rc ? rc : version_check(s, version, e);
-	if (!rc && version && sqlite3_db_readonly(s->db, "main"))
-		rc = err_set(e, -EUCLEAN, "its header does not permit writing");
+	/* SQLite opens it so where it has no descriptor, too: a lasting reason is in the header. */
+	if (!rc && sqlite3_db_readonly(s->db, "main"))
+		rc = err_set(e, -EIO, "%s: cannot be opened for writing", s->path);
 	rc = rc ? rc : tables_make(s, version, e);
 	rc = rc ? rc : structure_check(s, e);
 	rc = rc ? rc : rows_check(s, e);
@@ -598,6 +602,11 @@ int state_db_open(struct state_db **out, const char *path, struct state_found *f
 	rc = kind_check(path, e);
 	rc = rc ? rc : state_lock_take(&s->lock, path, e);
 	rc = rc ? rc : file_open(s, e);
+	if (rc == -EUCLEAN) { /* a read that failed once is not damage */
+		database_close(s);
+		items_clear(s);
+		rc = file_open(s, e);
+	}
 	if (rc == -EUCLEAN) {
 		why = *e;
 		rc = file_replace(s, &why, found, e);

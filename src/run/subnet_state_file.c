@@ -187,27 +187,29 @@ void run_subnet_file_open(struct run_subnet_file *i, uv_loop_t *loop, struct run
 	i->timer.data = i;
 }
 
-static uint8_t *read_whole(int fd, size_t *len)
+/* 0; -EBADMSG: it has a wrong size; -EIO: it cannot be read now. */
+static int read_whole(int fd, uint8_t **bytes, size_t *len)
 {
 	struct stat st;
-	uint8_t *bytes;
 	size_t n = 0;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= HEAD || st.st_size > MAX_SIZE)
-		return NULL;
+	if (fstat(fd, &st))
+		return -EIO;
+	if (!S_ISREG(st.st_mode) || st.st_size <= HEAD || st.st_size > MAX_SIZE)
+		return -EBADMSG;
 	*len = (size_t)st.st_size;
-	bytes = mem_alloc(*len);
+	*bytes = mem_alloc(*len);
 	while (n < *len) {
-		ssize_t got = pread(fd, bytes + n, *len - n, (off_t)n);
+		ssize_t got = pread(fd, *bytes + n, *len - n, (off_t)n);
 
 		if (got <= 0)
 			break;
 		n += (size_t)got;
 	}
 	if (n == *len)
-		return bytes;
-	free(bytes);
-	return NULL;
+		return 0;
+	free(*bytes);
+	return -EIO;
 }
 
 enum file_sense { NOT_USED, USABLE, DAMAGED };
@@ -241,19 +243,19 @@ static void move_away(struct run_subnet_file *i)
 
 static void restore(struct run_subnet_file *i, struct sm *sm)
 {
-	enum file_sense sense = DAMAGED;
-	uint8_t *bytes;
+	enum file_sense sense;
+	uint8_t *bytes = NULL;
 	struct err e;
 	size_t len;
+	int rc;
 
 	if (!*i->path)
 		return;
 	file_reopen(i);
 	if (!i->valid)
 		return;
-	bytes = read_whole(i->fd, &len);
-	if (bytes)
-		sense = head_sense(bytes, len);
+	rc = read_whole(i->fd, &bytes, &len);
+	sense = rc == -EIO ? NOT_USED : rc ? DAMAGED : head_sense(bytes, len);
 	if (sense == USABLE && sm_state_load(sm, bytes + HEAD, len - HEAD, &e))
 		sense = DAMAGED;
 	i->valid = sense == USABLE;
@@ -261,7 +263,8 @@ static void restore(struct run_subnet_file *i, struct sm *sm)
 		move_away(i);
 	else if (sense == USABLE)
 		log_rec(i->log, LOG_REMEMBERED, LOG_T("file", i->path));
-	free(bytes);
+	if (!rc)
+		free(bytes);
 }
 
 void run_subnet_file_attach(struct run_subnet_file *i, struct sm *sm, bool may_restore)

@@ -29,6 +29,7 @@ struct settings {
 	char keys_file[256]; /* YAML with secret settings */
 	char state[256];     /* SQLite file; "auto": see run_config_paths() */
 	char control[108];   /* unix socket; "auto": as above */
+	unsigned sandbox;    /* enum sandbox_wanted */
 	unsigned control_mode;
 	unsigned control_clients, control_idle_s, control_rate; /* limits; 0: none */
 	char dumps[256];	/* directory for OpenSM's files after each change */

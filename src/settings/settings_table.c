@@ -14,6 +14,7 @@ const struct settings_section settings_sections[] = {
 	 "Management keys (M_Key). This file may hold keys only if its mode is 0600 or stricter."},
 	{"election", "Several managers on one fabric."},
 	{"files", "Files that the manager keeps and writes."},
+	{"security", "What the daemon gives up before it reads the first byte from others."},
 	{"control", "The socket that 'weft ctl' connects to."},
 	{"metrics", "OpenMetrics."},
 	{"log", "Log records."},
@@ -40,6 +41,7 @@ static const char *const explorations[] = {"propagation", "bfs", NULL}; /* enum 
 static const char *const activations[] = {"directed", "lid", NULL};
 static const char *const directions[] = {"distance", "bfs", "dfs", NULL}; /* enum rt_directions */
 static const char *const fallbacks[] = {"own", "centre", NULL};
+static const char *const sandboxes[] = {"off", "auto", "required", NULL}; /* enum sandbox_wanted */
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -251,6 +253,11 @@ const struct setting settings_table[] = {
 	 TEXT(dumps, "none"), .arg = "DIR"},
 	{DAEMON("files", "pid", "pid", "file that holds the process id"), TEXT(pid_file, "none"),
 	 .start = true, .arg = "FILE"},
+
+	{DAEMON("security", "sandbox", "sandbox",
+		"give up capabilities, other files and system calls that are not needed; required: "
+		"do not run without it; auto: as far as the kernel can (docs/security.md)"),
+	 CHOICE(sandbox, sandboxes), .start = true, .daemon = "auto"},
 
 	{DAEMON("control", "socket", "control",
 		"path of the socket; auto: in the runtime directory (docs/control.md)"),

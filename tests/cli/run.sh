@@ -468,7 +468,7 @@ settings_are_options()
 	"$bin" help --json > table || return 1
 	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' table | sort; }
 	of sm | diff keys - || return 1
-	grep -E '^(damping|keys|election)|^manager|^routes' keys | grep -v manager.unsafe > manager
+	grep -E '^(damping|keys|election)|^manager|^routes' keys | grep -v -e manager.unsafe -e keys.file > manager
 	for c in 'sim up' 'sim change' 'sim demo' 'sim run' 'sim saturate'; do
 		of "$c" | diff manager - || return 1
 	done
