@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations swarm lies storm liar flood kills managers servers disk state failures fuzz"
+parts="trials changes planes combinations swarm lies odd storm liar flood kills managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -96,6 +96,10 @@ ill_treat()
 	sh "$root/tests/soak/$name.sh" "$san/src/cli/weft" "$san/tests/soak" "$@" > "$out/$name.log" 2>&1
 	grep -q '^1\.\.' "$out/$name.log" && ! grep -q '^not ok' "$out/$name.log"
 }
+
+# Each seed on weft fabric and on ibsim.
+odd() { exec sh "$root/tests/soak/odd.sh" "$build/src/cli/weft" "$build/tests/soak" "$2" "$1"; }
+part_odd() { split odd odd && ! grep -q '^not ok' "$out/odd.log"; }
 
 # Of five datagrams two are for the server alone, one comes by UDP, two are for the manager.
 part_storm() { did="$mads datagrams"; ill_treat storm $((mads * 2 / 5)) "$first"; }

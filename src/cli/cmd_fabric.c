@@ -105,6 +105,44 @@ static void ready(const struct fab *f, const struct emu_config *c)
 	fflush(stdout);
 }
 
+enum { MELLANOX = 0x2c9, RATES_NAMED = 8 };
+
+/* Why a link is seen at another speed than the netlist has; NULL: it is not. */
+static const char *other_speed(const struct fab *f, const struct fab_port *p)
+{
+	if (p->speed == FAB_XDR)
+		return "XDR; PortInfo has no bit for it, and its ports report NDR";
+	if (p->speed == FAB_FDR10 && (f->nodes[p->node].vendor_id != MELLANOX ||
+				      f->nodes[f->ports[p->peer].node].vendor_id != MELLANOX))
+		return "FDR10; tools ask only devices of vendor 0x2c9 for it, and show QDR here";
+	return NULL;
+}
+
+static void speeds_warn(const struct fab *f)
+{
+	unsigned more = 0, named = 0;
+
+	for (port_id i = 0; i < f->nports; i++) {
+		const struct fab_port *p = &f->ports[i];
+		const char *why = p->peer == FAB_NONE || p->peer < i ? NULL : other_speed(f, p);
+		char a[32], b[32];
+
+		if (!why)
+			continue;
+		if (named == RATES_NAMED) {
+			more++;
+			continue;
+		}
+		named++;
+		fab_node_ident(f, p->node, a);
+		fab_node_ident(f, f->ports[p->peer].node, b);
+		fprintf(stderr, "weft fabric: %s[%u] <-> %s[%u] is %s\n", a, p->num, b,
+			f->ports[p->peer].num, why);
+	}
+	if (more)
+		fprintf(stderr, "weft fabric: and %u more links of such speeds\n", more);
+}
+
 static int fabric_run(char **args, unsigned nargs UNUSED)
 {
 	struct emu_config c;
@@ -118,6 +156,8 @@ static int fabric_run(char **args, unsigned nargs UNUSED)
 	f = cli_load(args[0]);
 	if (!f)
 		return CLI_BAD;
+	if (!quiet)
+		speeds_warn(f);
 	rc = emu_open(&m, f, &c, &e);
 	if (!rc)
 		ready(f, &c);

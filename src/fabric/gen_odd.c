@@ -30,6 +30,9 @@ enum {
 	END_PORTS_MAX = 4,
 	CHAIN_LONG = 80, /* beyond the 63 hops of a directed route */
 	SUBNETS_MAX = 3,
+	VENDOR = 0x2c9,
+	DEVICE_SWITCH = 0xc738,
+	DEVICE_HOST = 0x1003,
 };
 
 struct odd {
@@ -95,6 +98,8 @@ static node_id odd_switch(struct odd *s, uint64_t guid, unsigned nports, unsigne
 		guid = 0x0002000000000001ull + scattered(s, s->G.nswitches);
 	s->G.nswitches++;
 	n = fab_add_node(s->G.b, IBA_NODE_SWITCH, guid, nports, name);
+	fab_builder_node(s->G.b, n)->vendor_id = VENDOR; /* tools ask only such nodes for FDR10 */
+	fab_builder_node(s->G.b, n)->device_id = DEVICE_SWITCH;
 	if (has(s, ODD_PORT0) && one_in(s, 2))
 		fab_builder_node(s->G.b, n)->flags |= FAB_ENHANCED_PORT0;
 	name_oddly(s, n);
@@ -114,6 +119,8 @@ static node_id odd_end(struct odd *s, enum iba_node_type type, uint64_t guid, un
 	s->nends++;
 	n = fab_add_node(s->G.b, type, guid, nports, name);
 	fab_builder_node(s->G.b, n)->sys_guid = guid + 15;
+	fab_builder_node(s->G.b, n)->vendor_id = VENDOR;
+	fab_builder_node(s->G.b, n)->device_id = DEVICE_HOST;
 	for (unsigned p = 1; p <= nports; p++)
 		fab_builder_port(s->G.b, n, p)->guid = guid + p;
 	name_oddly(s, n);

@@ -145,6 +145,10 @@ const struct setting settings_table[] = {
 	{MANAGER("manager", "sweep_factor", "sweep-factor",
 		 "time between two sweeps as a multiple of the duration of one; 0: as sweep says"),
 	 UINT(sm.sweep_factor, 0, 1000000)},
+	{MANAGER("manager", "own_port", "own-port",
+		 "time between two looks at the manager's own port: no trap arrives while its switch "
+		 "restarts; 0: no looks"),
+	 TIME(sm.own_port_ps, 0, 3600 * PS_PER_S, 1), .daemon = "1s"},
 	{MANAGER("manager", "read_back", "read-back",
 		 "read the tables that switches hold at the start, and keep what is right"),
 	 BOOL(sm.read_back), .daemon = "true"},

@@ -106,6 +106,7 @@ struct sm_config {
 	unsigned lmc;
 	unsigned sweep_factor;	 /* period = factor * duration of a sweep; 0: use sweep_period_ps */
 	time_ps sweep_period_ps; /* 0 and factor 0: no sweeps */
+	time_ps own_port_ps;	 /* period of looks at the SM's own port; 0: none */
 	bool activate_by_lid;	 /* LID-routed SMPs for Armed and Active */
 	bool qos;		 /* also write SL2VL and VL arbitration tables */
 	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */
@@ -311,6 +312,7 @@ enum sm_cause {
 	SM_CAUSE_RETRY,
 	SM_CAUSE_FAR,
 	SM_CAUSE_RELEASE,
+	SM_CAUSE_OWN_PORT, /* its state is another one: the link was down, or is */
 	SM_CAUSE_HANDOVER, /* another SM handed the subnet over, or sent an order */
 };
 const char *sm_cause_name(enum sm_cause c);

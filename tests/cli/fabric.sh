@@ -76,6 +76,25 @@ END
 		has '] "S-0002000000000006" off' && has 'ports Down               8'
 }
 
+speeds()
+{
+	cat > fast.net << END
+Switch 2 "S-0000000000000020" # "sw"
+[1] "H-0000000000000010"[1](11) # "a" lid 0 4xXDR
+[2] "H-0000000000000030"[1](31) # "b" lid 0 4xFDR10
+
+Ca 1 "H-0000000000000010" # "a"
+[1](11) "S-0000000000000020"[1] # lid 0 lmc 0 "sw" lid 0 4xXDR
+
+Ca 1 "H-0000000000000030" # "b"
+[1](31) "S-0000000000000020"[2] # lid 0 lmc 0 "sw" lid 0 4xFDR10
+END
+	echo quit > input
+	timeout 60 "$weft" fabric fast.net --name $name --no-control < input > out 2> err || { cat err && return 1; }
+	grep -q 'S-0000000000000020\[1\] <-> H-0000000000000010\[1\] is XDR.* report NDR' err &&
+		grep -q 'S-0000000000000020\[2\] <-> H-0000000000000030\[1\] is FDR10.* show QDR' err || { cat err && return 1; }
+}
+
 files()
 {
 	echo "Unlink ${leaf}[4]" > inner
@@ -177,6 +196,7 @@ ok "it starts with a control socket" start
 ok "weft ctl fabric" control
 ok "a name is served once" taken
 ok "SIGTERM ends it" ends
+ok "speeds that are seen as others are named" speeds
 ok "quit ends it, also from the control socket" quits
 ok "events without a reader do not block" unread
 echo "1..$n"

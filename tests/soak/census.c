@@ -138,6 +138,10 @@ static void walk(struct census *c)
 		home.hops = 1;
 	}
 	visit(c, home);
+	if (!c->nodes.n) { /* two hosts back to back, or a host cabled to itself: nothing leads back */
+		home.hops = 0;
+		visit(c, home);
+	}
 	for (uint32_t i = 0; i < c->nodes.n; i++)
 		neighbours(c, i);
 }

@@ -63,8 +63,8 @@ static time_ps wake_time(const struct sm *sm)
 	if (sm_election_checking(sm)) /* all else waits */
 		return sm_election_wake(sm);
 	if (sm->core.phase == SM_READY)
-		t = MIN(MIN(t, sm_damp_due(sm)),
-			MIN(sm->sweep.next, MIN(sm->sweep.retry_at, sm->audit.due)));
+		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm->sweep.next, sm->sweep.own_next),
+						     MIN(sm->sweep.retry_at, sm->audit.due)));
 	else if (sm->core.hold_until)
 		t = MIN(t, sm->core.hold_until);
 	return MIN(t, sm_election_wake(sm));

@@ -109,6 +109,7 @@ static inline bool sm_is_taking_over(const struct sm_discovering *d)
 
 struct sm_sweeping {
 	time_ps start, duration, next;
+	time_ps own_next; /* when the SM's own port is looked at again */
 	time_ps retry_at, backoff_ps;
 	/* while it lasts */
 	uint32_t at;	/* switch of the snapshot to ask next */

@@ -95,8 +95,13 @@ static void endport_begin(struct sm *sm, uint32_t port)
 
 static void suspects_begin(struct sm *sm)
 {
-	for (size_t i = 0; i < sm->disc.suspects.n; i++)
-		sm_switch_reported(sm, sm->disc.suspects.at[i]);
+	for (size_t i = 0; i < sm->disc.suspects.n; i++) {
+		uint32_t node = sm->disc.suspects.at[i];
+
+		sm_switch_reported(sm, node);
+		if (node == 0 && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH)
+			sm_ask_port(sm, Q_PORT_AGAIN, sm_own_port(sm));
+	}
 	sm->disc.suspects.n = 0;
 }
 

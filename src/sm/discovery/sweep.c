@@ -102,6 +102,45 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 	sm_names_begin(sm);
 }
 
+/* ---- the SM's own port ---- */
+
+/*
+ * While the switch restarts that the SM's host is cabled to, no trap arrives: all of them have to pass it.
+ * The host itself knows at once, and asking it costs no SMP on a link.
+ */
+static void own_port_plan(struct sm *sm)
+{
+	bool host = sm->topo.nodes.n && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH;
+
+	sm->sweep.own_next =
+		host && sm->cfg.own_port_ps ? sm->core.now + sm->cfg.own_port_ps : TIME_NEVER;
+}
+
+static void own_port_make(struct sm *sm, struct sm_req *r)
+{
+	r->method = IBA_GET;
+	r->attr_id = IBA_ATTR_PORT_INFO;
+	r->attr_mod = sm->cfg.port;
+	r->purpose = SM_FOR_SWEEP;
+	r->question = Q_SWEEP_OWN_PORT;
+	r->target = sm_target_node(0);
+}
+
+static enum sm_outcome own_port_recv(struct sm *sm, enum sm_cause cause, const uint8_t *data)
+{
+	const struct sm_node *own = &sm->topo.nodes.at[0];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (sm->cfg.port > own->nports ||
+	    pi.state == sm->topo.ports.at[own->first_port + sm->cfg.port].pi.state)
+		return SM_GOING_ON;
+	sm_suspect(sm, 0);
+	return sm_changed(sm, cause, sm_about_node(sm, 0));
+}
+
+/* ---- ready, continued ---- */
+
 static enum sm_outcome ready_begin(struct sm *sm)
 {
 	bool swept = sm->sweep.start != TIME_NEVER && sm->core.round.end;
@@ -109,6 +148,7 @@ static enum sm_outcome ready_begin(struct sm *sm)
 	time_ps period = sweep_period(sm);
 
 	arrive_at_rest(sm, in_vain);
+	own_port_plan(sm);
 	/* Spurious traps must not postpone the sweep. */
 	if (in_vain && sm->sweep.next != TIME_NEVER)
 		return SM_GOING_ON;
@@ -139,18 +179,26 @@ static enum sm_outcome ready_due(struct sm *sm)
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
 	sm_ahead_request(sm);
+	if (sm->core.now >= sm->sweep.own_next) {
+		own_port_plan(sm);
+		own_port_make(sm, r);
+		return true;
+	}
 	return sm_names_next(sm, r);
 }
 
 static enum sm_outcome ready_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
+	if (t->question == Q_SWEEP_OWN_PORT)
+		return own_port_recv(sm, SM_CAUSE_OWN_PORT, data);
 	sm_names_recv(sm, t, data);
 	return SM_GOING_ON;
 }
 
 static enum sm_outcome ready_fail(struct sm *sm, const struct sm_txn *t)
 {
-	sm_names_fail(sm, t);
+	if (t->question != Q_SWEEP_OWN_PORT)
+		sm_names_fail(sm, t);
 	return SM_GOING_ON;
 }
 
@@ -178,12 +226,7 @@ static bool own_port_next(struct sm *sm, struct sm_req *r)
 {
 	if (sm->sweep.at++ || !sm->topo.nodes.n)
 		return false;
-	r->method = IBA_GET;
-	r->attr_id = IBA_ATTR_PORT_INFO;
-	r->attr_mod = sm->cfg.port;
-	r->purpose = SM_FOR_SWEEP;
-	r->question = Q_SWEEP_OWN_PORT;
-	r->target = sm_target_node(0);
+	own_port_make(sm, r);
 	return true;
 }
 
@@ -214,18 +257,6 @@ static bool sweep_next(struct sm *sm, struct sm_req *r)
 	return true;
 }
 
-static enum sm_outcome own_port_recv(struct sm *sm, const uint8_t *data)
-{
-	const struct sm_node *own = &sm->topo.nodes.at[0];
-	struct iba_port_info pi;
-
-	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (sm->cfg.port > own->nports ||
-	    pi.state == sm->topo.ports.at[own->first_port + sm->cfg.port].pi.state)
-		return SM_GOING_ON;
-	return sm_changed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, 0));
-}
-
 static enum sm_outcome switch_recv(struct sm *sm, uint32_t node, const uint8_t *data)
 {
 	struct iba_switch_info si;
@@ -244,7 +275,7 @@ static enum sm_outcome switch_recv(struct sm *sm, uint32_t node, const uint8_t *
 static enum sm_outcome sweep_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	if (t->question == Q_SWEEP_OWN_PORT)
-		return own_port_recv(sm, data);
+		return own_port_recv(sm, SM_CAUSE_SWEEP, data);
 	if (t->question == Q_SWEEP)
 		return switch_recv(sm, t->target.node, data);
 	sm->sweep.si.port_state_change = 0;

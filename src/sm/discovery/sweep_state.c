@@ -7,7 +7,7 @@
 
 void sm_sweep_init(struct sm *sm)
 {
-	sm->sweep.next = sm->sweep.retry_at = TIME_NEVER;
+	sm->sweep.next = sm->sweep.retry_at = sm->sweep.own_next = TIME_NEVER;
 	sm->sweep.clear = NONE;
 }
 
@@ -33,5 +33,6 @@ void sm_sweep_time_back(struct sm *sm, time_ps by)
 {
 	sm_time_shift(&sm->sweep.start, by);
 	sm_time_shift(&sm->sweep.next, by);
+	sm_time_shift(&sm->sweep.own_next, by);
 	sm_time_shift(&sm->sweep.retry_at, by);
 }

@@ -327,6 +327,34 @@ static void the_managers_own_link_bounces(struct mech_world *w)
 	assert_lids_are(w, &before);
 }
 
+/* No trap arrives while the manager's own switch restarts, and no sweep is due for long. */
+TEST(the_managers_own_switch_restarts)
+{
+	static const char *const all[] = {"basic", "improved", "improved+traps", "weft"};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct mech_world w;
+		struct lab_verdict v;
+		time_ps now;
+
+		mech_draw(&w, sm_mechanism_find(all[i]));
+		w.cfg.sm.sweep_period_ps = 30 * PS_PER_S;
+		w.cfg.sm.own_port_ps = 5 * PS_PER_MS;
+		mech_up(&w);
+		mech_power(&w, sw_guid(0), false);
+		mech_wait(&w, PS_PER_MS);
+		mech_power(&w, sw_guid(0), true);
+		now = sim_now(lab_sim(w.lab));
+		mech_wait(&w, 100 * PS_PER_MS);
+		assert_true(lab_run_ready(w.lab, now + PS_PER_S));
+		lab_judge(w.lab, &v);
+		if (!v.active || !v.verified || !v.complete)
+			fail_msg("%s: %s", all[i], v.why);
+		rt_report_free(&v.report);
+		mech_close(&w);
+	}
+}
+
 static void the_manager_moves_to_another_switch(struct mech_world *w)
 {
 	mech_cut(w, 0, 3);
@@ -494,6 +522,7 @@ int main(void)
 		cmocka_unit_test(the_managers_own_link_bounces_during_a_full_discovery),
 		cmocka_unit_test(a_trap_while_a_sweep_is_under_way),
 		STORY(the_managers_own_link_bounces),
+		cmocka_unit_test(the_managers_own_switch_restarts),
 		STORY(the_manager_moves_to_another_switch),
 		cmocka_unit_test(smps_are_lost),
 		STORY(falls_back_to_full_discovery),
