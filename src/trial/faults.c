@@ -335,6 +335,14 @@ void run_heal(struct run *r)
 	}
 }
 
+/* A manager that believed a lie finds out when it reads everything again. */
+bool run_resync(struct run *r)
+{
+	for (unsigned i = 0; r->faults.lied && i < lab_managers(r->lab); i++)
+		lab_manager_order(r->lab, i, SM_EV_RESYNC, 0);
+	return r->faults.lied;
+}
+
 void run_faults_free(struct run *r)
 {
 	for (unsigned i = 0; i < RUN_MANAGERS; i++)

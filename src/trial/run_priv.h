@@ -65,6 +65,8 @@ void run_say(struct run *r, const char *text);
 
 void run_fault(struct run *r, const struct schedule_event *ev);
 void run_heal(struct run *r);
+bool run_resync(
+	struct run *r); /* at rest; true: agents lied, and the managers read everything again */
 void run_faults_free(struct run *r);
 
 void run_rogue_toggle(struct run *r, node_id n);

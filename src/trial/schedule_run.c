@@ -186,22 +186,28 @@ static void expect_right(struct run *r)
 		run_is_right(r, true);
 }
 
-static void run_end(struct run *r)
+static bool expect_rest(struct run *r)
 {
-	time_ps since;
+	time_ps since = sim_now(r->sim);
 	char text[TRIAL_WHY];
 
+	if (run_to_rest(r, since, since + SCHEDULE_REST_BOUND)) {
+		r->out->rest = MAX(r->out->rest, sim_now(r->sim) - since);
+		return true;
+	}
+	run_describe(r, text, sizeof(text));
+	run_fail(r, SCHEDULE_NO_REST, "not at rest after %llu s: %.200s",
+		 (unsigned long long)(SCHEDULE_REST_BOUND / PS_PER_S), text);
+	return false;
+}
+
+static void run_end(struct run *r)
+{
 	run_say(r, "no more faults");
 	run_heal(r);
 	run_forgive(r);
-	since = sim_now(r->sim);
-	if (!run_to_rest(r, since, since + SCHEDULE_REST_BOUND)) {
-		run_describe(r, text, sizeof(text));
-		run_fail(r, SCHEDULE_NO_REST, "not at rest after %llu s: %.200s",
-			 (unsigned long long)(SCHEDULE_REST_BOUND / PS_PER_S), text);
+	if (!expect_rest(r) || (run_resync(r) && !expect_rest(r)))
 		return;
-	}
-	r->out->rest = sim_now(r->sim) - since;
 	run_say(r, "all managers are at rest");
 	expect_right(r);
 	if (!r->out->fault && run_to(r, sim_now(r->sim) + SCHEDULE_HOLD))

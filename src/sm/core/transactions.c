@@ -55,10 +55,12 @@ time_ps sm_copies_until(const struct sm *sm)
 	return sm->core.now + sm_timeout(sm);
 }
 
-/* In real time a busy machine may be why no response came: each retry waits longer. */
+/* In real time a busy machine may be why no response came: each retry waits longer. Other keys are no retries. */
 static time_ps patience(const struct sm *sm, const struct sm_txn *t)
 {
-	return sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(t->tries - 1, 6) : 0);
+	unsigned retries = (t->tries - 1u) / sm_key_count(sm);
+
+	return sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(retries, 6u) : 0);
 }
 
 /* ---- the table ---- */

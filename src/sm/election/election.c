@@ -167,6 +167,16 @@ static enum sm_outcome check(struct sm *sm, const struct sm_met *m)
 	return SM_GOING_ON;
 }
 
+/*
+ * The Sets of another manager that discovers may hide a change from a discovery that runs. A master looks once more,
+ * not for as long as the other one discovers.
+ */
+static bool may_hide_changes(const struct sm *sm)
+{
+	return sm->core.phase == SM_DISCOVER &&
+	       (sm->election.state != IBA_SM_MASTER || sm->core.round.cause != SM_CAUSE_RETRY);
+}
+
 static enum sm_outcome act(struct sm *sm, enum sm_election_action a, const struct sm_met *m)
 {
 	switch (a) {
@@ -195,8 +205,8 @@ static enum sm_outcome act(struct sm *sm, enum sm_election_action a, const struc
 		break;
 	case SM_ACTION_REST:
 		return rest(sm);
-	case SM_ACTION_AGAIN_LATER: /* its Sets may hide a change */
-		sm->election.rival = true;
+	case SM_ACTION_AGAIN_LATER:
+		sm->election.rival |= may_hide_changes(sm);
 		break;
 	case SM_ACTION_VERIFY:
 		sm_election_ask(sm, SM_ASK_ACKNOWLEDGE, m->at);
