@@ -47,7 +47,7 @@ static time_ps moment(struct draw *d, time_ps most)
 
 static void draw_gen(struct draw *d, struct schedule *s)
 {
-	static const char *const kinds[] = {"irregular", "irregular", "irregular", "irregular",
+	static const char *const kinds[] = {"irregular", "irregular", "irregular", "odd",
 					    "ring",	 "mesh",      "star",	   "fullmesh"};
 	const char *kind = kinds[below(d, ARRAY_LEN(kinds))];
 	struct fab_gen *g = &s->gen;

@@ -372,6 +372,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	else if (p->num == 0 && n->row != NONE)
 		sm_takeover_switch(sm, p->node);
 	sm_twin_of_down_port(sm, port);
+	if (!sm_is_partial(&sm->disc) && p->pi.state == IBA_PORT_DOWN && p->peer != NONE)
+		sm_discovery_doubt(sm); /* a cable was moved since the other end was met */
 	if (!sm_damp_port_discovered(sm, port))
 		sm_follow(sm, port);
 	if (sm->cfg.mechanism.thrifty && !sm_is_partial(&sm->disc) && p->peer != NONE &&
