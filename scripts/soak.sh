@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations swarm lies odd storm liar flood kills managers servers disk state failures fuzz"
+parts="trials changes planes combinations swarm lies odd storm liar flood kills stalls managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -111,6 +111,7 @@ part_liar()
 }
 part_flood() { did="twice $((mads / 10)) questions"; ill_treat flood $((mads / 10)); }
 part_kills() { did="$kills kills"; ill_treat kills "$kills" "$first"; }
+part_stalls() { did="$((kills / 2)) bring-ups"; ill_treat stalls $((kills / 2)) "$first"; }
 part_managers() { did="$((kills / 4)) rounds"; ill_treat managers $((kills / 4)) "$first"; }
 part_servers() { did="$((kills / 4)) kills"; ill_treat servers $((kills / 4)) "$first"; }
 part_disk() { did="twice"; ill_treat disk; }
