@@ -24,7 +24,7 @@ comes_up()
 {
 	sm_once || return 1
 	"$weft" topo show net --json 2> /dev/null > shown
-	jq -e -s '.[0].switches == .[1].switches and .[0].hosts == .[1].hosts + .[1].routers' up.json shown ||
+	jq -e -s '.[0].switches == .[1].switches and .[0].hosts == .[1].hosts and .[0].routers == .[1].routers' up.json shown ||
 		{ cat up.json && false; }
 }
 

@@ -108,9 +108,9 @@ try()
 	SIM_HOST=$seat sm_start --sweep 300ms --own-port 200ms && come_to_agree || return 1
 	cp held before
 	draw_changes "$1" > changes_drawn
-	while read -r then what; do
+	while read -r left what; do
 		console "Unlink $what"
-		if [ "$then" = alone ]; then # no program at the seat reaches a device
+		if [ "$left" = alone ]; then # no program at the seat reaches a device
 			is_alone || return 1
 		else
 			come_to_agree || { echo "after unlink $what" && return 1; }
