@@ -17,7 +17,7 @@ runs=${3:-12}
 groups=${*:-memory files disk sockets loop}
 # shellcheck source=tests/soak/lib.sh
 . "$(dirname "$0")/lib.sh"
-need jq
+need jq prlimit
 home=H-0001000000000010
 
 "$weft" topo gen mtree 4 2 -o net
@@ -92,6 +92,27 @@ descriptors()
 	unharmed "few descriptors"
 }
 
+# No descriptor is left while it runs: a change, dumps and state files must wait or do without.
+short()
+{
+	sm_start --state state.db --dumps out/dumps && is_whole && cp lids before || return 1
+	open=$(find "/proc/$sm_pid/fd" -mindepth 1 | wc -l)
+	prlimit --pid "$sm_pid" --nofile="$open:4096" || return 1
+	console 'Unlink "S-0002000000000001"[3]'
+	kill -USR1 "$sm_pid"
+	sleep 1.5 # long enough for a child process to save the state of the subnet
+	console 'Relink "S-0002000000000001"[3]'
+	kill -0 "$sm_pid" || { tail -n 20 sm.log && return 1; }
+	prlimit --pid "$sm_pid" --nofile=1024:4096 && sm_settled 1 || return 1
+	tries=0
+	until is_whole > whole 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || { cat whole && tail -n 20 sm.log && return 1; }
+		sleep 0.05
+	done
+	same_lids before && sm_ends
+}
+
 # A manager at rest saves its state by a child process: fork() fails, and the manager goes on.
 no_child()
 {
@@ -116,6 +137,7 @@ for g in $groups; do
 	ok "$g" group "$g"
 done
 ok "few descriptors" descriptors
+ok "no descriptor is left while it runs" short
 ok "no child process can be started" no_child 1
 ok "waiting for a child process is interrupted" no_child 2
 ok "the server is well and ends" fabric_ends
