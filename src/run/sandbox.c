@@ -21,6 +21,15 @@ const char *const sandbox_part_names[SANDBOX_PARTS] = {
 
 /* ---- privileges ---- */
 
+/* A service manager may have taken them, and the call to give them up as well. */
+static bool has_capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct have[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	return syscall(SYS_capget, &head, have) || have[0].permitted || have[1].permitted;
+}
+
 int sandbox_privileges_drop(struct err *e)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -32,7 +41,7 @@ int sandbox_privileges_drop(struct err *e)
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &head, none))
+	if (syscall(SYS_capset, &head, none) && has_capabilities())
 		return err_set(e, -errno, "capset: %s", strerror(errno));
 	return 0;
 }
