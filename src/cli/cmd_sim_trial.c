@@ -39,6 +39,7 @@ static void change_trial_json(struct json *j, const struct change_trial *t)
 	json_u64(j, "packets", t->packets);
 	json_u64(j, "discarded", t->lost);
 	json_fixed(j, "connectivity_min", t->connectivity_min, 6);
+	json_u64(j, "circle", t->circle);
 	json_u64(j, "looks", t->looks);
 	json_u64(j, "events", t->sim_events);
 	json_seconds(j, "time_s", t->end);

@@ -10,13 +10,6 @@
 
 enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
 
-/* A packet in a buffer. */
-struct buffered {
-	port_id in;
-	uint8_t out; /* chosen already; 0: none */
-	uint16_t dlid;
-};
-
 struct lab_scan {
 	const struct lab *lab;
 	const struct fab *f;
@@ -31,8 +24,7 @@ struct lab_scan {
 	bool *stacked, *cyclic;
 	uint32_t *at; /* by port: the output port that visit() has reached */
 	uint32_t *count;
-	VEC(struct buffered) buffered; /* in the order of their LIDs */
-	bool more; /* a packet in a buffer has a dependency that tables have not */
+	uint64_t nbuffered; /* packets in buffers */
 	uint64_t steps;
 };
 
@@ -78,7 +70,6 @@ void lab_scan_free(struct lab_scan *s)
 	free(s->at);
 	free(s->count);
 	vec_free(&s->hosts);
-	vec_free(&s->buffered);
 	free(s);
 }
 
@@ -146,14 +137,6 @@ static uint64_t physical_pairs(struct lab_scan *s)
 
 /* ---- packets ---- */
 
-static void depend(struct lab_scan *s, port_id p, unsigned out)
-{
-	uint64_t bit = 1ull << out % 64;
-
-	s->more |= !(s->next[p][out / 64] & bit);
-	s->next[p][out / 64] |= bit;
-}
-
 /* The next port of a packet for lid that entered by p, or FAB_NONE: it is discarded. */
 static port_id step(struct lab_scan *s, port_id p, uint16_t lid)
 {
@@ -168,7 +151,7 @@ static port_id step(struct lab_scan *s, port_id p, uint16_t lid)
 	q = s->to[n->first_port + out];
 	if (q == FAB_NONE || sim_turn_off(s->lab->sim, in->node, in->num, out))
 		return FAB_NONE;
-	depend(s, p, out);
+	s->next[p][out / 64] |= 1ull << out % 64;
 	return q;
 }
 
@@ -369,52 +352,25 @@ size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
 
 /* ---- packets in buffers ---- */
 
+/* One packet: it waits for the output that its switch has chosen, or will choose now. */
 static void on_buffered(void *ctx, port_id in, unsigned out, uint16_t dlid)
 {
 	struct lab_scan *s = ctx;
 
-	vec_push(&s->buffered, (struct buffered){in, (uint8_t)out, dlid});
+	s->nbuffered++;
+	if (!out)
+		step(s, in, dlid);
+	else if (s->to[s->f->nodes[s->f->ports[in].node].first_port + out] != FAB_NONE)
+		s->next[in][out / 64] |= 1ull << out % 64;
 }
 
-static int buffered_cmp(const void *a, const void *b)
+/* The dependencies of packets alone. */
+static uint32_t find_waiting(struct lab_scan *s)
 {
-	const struct buffered *x = a, *y = b;
-
-	if (x->dlid != y->dlid)
-		return x->dlid < y->dlid ? -1 : 1;
-	if (x->in != y->in)
-		return x->in < y->in ? -1 : 1;
-	return x->out - y->out;
-}
-
-/* The switch has chosen its output: it waits for that, whatever the table says by now. */
-static port_id follow_choice(struct lab_scan *s, const struct buffered *b)
-{
-	port_id q = s->to[s->f->nodes[s->f->ports[b->in].node].first_port + b->out];
-
-	if (q != FAB_NONE)
-		depend(s, b->in, b->out);
-	return q;
-}
-
-/* From where each packet is, by the tables of this moment. */
-static void follow_buffered(struct lab_scan *s)
-{
-	s->buffered.n = 0;
+	memset(s->next, 0, s->f->nports * sizeof(*s->next));
+	s->nbuffered = 0;
 	sim_plane_buffered(s->lab->sim, on_buffered, s);
-	if (s->buffered.n)
-		qsort(s->buffered.at, s->buffered.n, sizeof(*s->buffered.at), buffered_cmp);
-	for (size_t i = 0; i < s->buffered.n; i++) {
-		const struct buffered *b = &s->buffered.at[i];
-		port_id at = b->in;
-
-		if (!i || b->dlid != b[-1].dlid)
-			s->walk++;
-		if (b->out)
-			at = follow_choice(s, b);
-		if (at != FAB_NONE && fab_is_switch(s->f, s->f->ports[at].node))
-			arrives(s, at, b->dlid, FAB_NONE);
-	}
+	return s->nbuffered > 1 ? find_cycles(s) : 0;
 }
 
 /* ---- a scan ---- */
@@ -435,11 +391,9 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	for (size_t h = 0; h < s->hosts.n; h++)
 		v->connected += reach_one(s, s->hosts.at[h]);
 	v->links = count_channels(s);
-	v->unsafe = v->cyclic = find_cycles(s);
-	s->more = false;
-	follow_buffered(s);
-	if (s->more)
-		v->unsafe = find_cycles(s);
+	v->cyclic = find_cycles(s);
+	if (!v->cyclic)
+		v->waiting = find_waiting(s);
 	v->connectivity = v->pairs ? (uint32_t)(v->connected * 1000000 / v->pairs) : 1000000;
 	v->deadlock = v->links ? (uint32_t)((uint64_t)v->cyclic * 1000000 / v->links) : 0;
 }

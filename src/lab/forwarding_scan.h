@@ -4,8 +4,8 @@
  * the devices: two of the levels that the thesis defines (Table 10). Nothing in the simulation changes.
  *
  * A packet in a buffer may have come there by an entry that no table holds any more, and what it waits for is
- * a dependency all the same. So packets in buffers are followed as well, from where they are: packets that
- * are deadlocked are always a cycle of dependencies that a scan finds (`unsafe`).
+ * a dependency all the same. So packets in buffers are looked at as well: packets that are deadlocked are
+ * always a cycle of dependencies that a scan finds, whatever the tables say by then (`waiting`).
  */
 #ifndef WEFT_FORWARDING_SCAN_H
 #define WEFT_FORWARDING_SCAN_H
@@ -19,7 +19,7 @@ struct lab_levels {
 	uint64_t connected;    /* of them, pairs that have a route */
 	uint32_t links;	       /* directed links between switches that carry data */
 	uint32_t cyclic;       /* of them, links in a cycle of channel dependencies */
-	uint32_t unsafe;       /* the same with the dependencies of packets that wait in buffers */
+	uint32_t waiting; /* links in a cycle of packets in buffers, each bound for the next link */
 };
 
 /* One scan. */

@@ -49,7 +49,11 @@ static void scan(struct lab_watch *w)
 	lab_scan_run(w->scan, &w->now);
 	limit_scans(w, lab_scan_steps(w->scan) - before);
 	add_point(w, now);
-	if (w->now.unsafe && w->unsafe_at == TIME_NEVER) {
+	if (w->now.waiting && w->circle_at == TIME_NEVER) {
+		w->circle_at = now;
+		w->ncircle = w->now.waiting;
+	}
+	if (w->now.cyclic && w->unsafe_at == TIME_NEVER) {
 		w->unsafe_at = now;
 		w->ncycle = lab_scan_cycle(w->scan, &w->cycle);
 	}
@@ -118,7 +122,7 @@ void lab_watch_start(struct lab_watch *w, struct lab *l)
 	w->running = true;
 	w->budget = BUDGET;
 	w->connectivity_min = 1000000;
-	w->unsafe_at = w->locked_at = TIME_NEVER;
+	w->unsafe_at = w->circle_at = w->locked_at = TIME_NEVER;
 	scan(w);
 	sim_watch_changes(l->sim, (struct sim_change_watch){on_change, w});
 	if (l->cfg.sim.plane.on)

@@ -31,6 +31,8 @@ struct lab_watch {
 	time_ps unsafe_at; /* the first scan that found a cycle of dependencies; TIME_NEVER: none */
 	port_id *cycle;	   /* that cycle */
 	size_t ncycle;
+	time_ps circle_at; /* the first scan that found packets waiting in a cycle; TIME_NEVER: none */
+	uint32_t ncircle;  /* links of it; it dissolves unless all buffers on it are full */
 	time_ps locked_at; /* when a deadlock was found; TIME_NEVER: none */
 	port_id *ring;
 	size_t nring;

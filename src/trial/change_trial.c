@@ -404,6 +404,7 @@ static void fill_result(struct trial *t)
 	out->smps = sim_stats(t->sim)->sent;
 	out->sim_events = sim_events(t->sim);
 	out->looks = t->watch.looks;
+	out->circle = t->watch.ncircle;
 	out->connectivity_min = t->watch.connectivity_min;
 	out->end = sim_now(t->sim);
 }

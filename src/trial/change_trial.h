@@ -22,7 +22,9 @@ struct change_trial {
 	char why[TRIAL_WHY]; /* the first thing that is wrong, or empty */
 	uint64_t hash, smps, sim_events;
 	uint64_t packets, lost;
-	uint64_t looks;		   /* how often the watch computed the levels */
+	uint64_t looks; /* how often the watch computed the levels */
+	uint32_t
+		circle; /* links on which packets were seen to wait in a circle for a moment; 0: never */
 	uint32_t connectivity_min; /* millionths */
 	time_ps end;
 };

@@ -29,6 +29,10 @@ static const struct found {
 	{CHANGE, 5002546, NULL, "deadlock: ports became Active at once"},
 	{CHANGE, 77000855, NULL, "cycle: packets behind disabled turns"},
 	{CHANGE, 77001408, NULL, "cycle: turns were enabled at once"},
+	{CHANGE, 78002729, "weft", "cycle: packets behind disabled turns"},
+	{CHANGE, 77302584, NULL, "deadlock: packets behind disabled turns, in overload"},
+	/* A higher LinearFDBTop brought entries of former tables into force. */
+	{CHANGE, 78200030, "weft", "cycle: LinearFDBTop"},
 	/* A switch with one dead link was presumed dead. */
 	{CHANGE, 77101007, "weft", "cycle: wrong guess"},
 	/* The Set that cleared PortStateChange wrote LinearFDBTop after a restart. */

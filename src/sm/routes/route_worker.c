@@ -210,12 +210,53 @@ static void compare_fresh(const struct sm_compute *c, unsigned threads, struct r
 	*new = fresh;
 }
 
+static bool plan_to(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
+		    const uint64_t *rank, struct rt_plan *p)
+{
+	struct err e;
+
+	return !rt_plan(c->fab, c->old, t, rank, c->off, threads, p, &e);
+}
+
+/*
+ * Turns must be disabled for new directions, and packets that take them are lost. Even routes over the directions
+ * in use cost none: if they are nearly as good they are taken instead.
+ */
+static void take_kept_directions(const struct sm_compute *c, unsigned threads,
+				 const struct rt_report *new, struct sm_routes *out)
+{
+	struct rt_opts o = {.root = c->root, .threads = threads, .rank = c->old_rank};
+	struct rt_tables *t = NULL;
+	struct rt_plan p = {0};
+	struct rt_report r;
+	struct err e;
+	bool take;
+
+	if (rt_compute(&rt_fera, c->fab, &o, &t, &e))
+		return;
+	rt_tables_fill(t);
+	take = verify(c->fab, t, c->old_rank, threads, &r) && as_good(&r, new, it_will_do) &&
+	       plan_to(c, threads, t, c->old_rank, &p) && p.kind != RT_PLAN_TURNS;
+	rt_report_free(&r);
+	if (take) {
+		struct rt_tables *other = out->tables;
+
+		out->tables = t;
+		t = other;
+		memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
+		rt_plan_free(&out->plan);
+		out->plan = p;
+		p = (struct rt_plan){0};
+	}
+	rt_tables_free(t);
+	rt_plan_free(&p);
+}
+
 /* The plan from old to new, or the decision to keep the old tables. */
 static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		 struct sm_routes *out)
 {
 	struct rt_report old = {0};
-	struct err e;
 
 	if (c->found && keep_found(c, threads, new, out))
 		return;
@@ -224,11 +265,13 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 	if (as_good(&old, new, as_it_should_be)) {
 		take_old(c, out);
 	} else if (c->plan && c->old) {
-		out->verified = !rt_plan(c->fab, c->old, out->tables, out->rank, c->off, threads,
-					 &out->plan, &e);
-		if (out->verified && out->plan.kind == RT_PLAN_TURNS &&
-		    as_good(&old, new, it_will_do))
-			take_old(c, out);
+		out->verified = plan_to(c, threads, out->tables, out->rank, &out->plan);
+		if (out->verified && out->plan.kind == RT_PLAN_TURNS) {
+			if (as_good(&old, new, it_will_do))
+				take_old(c, out);
+			else if (may_keep(c))
+				take_kept_directions(c, threads, new, out);
+		}
 	}
 	rt_report_free(&old);
 }

@@ -158,8 +158,72 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 	return false;
 }
 
+/* ---- entries beyond LinearFDBTop ---- */
+
+/* Whether the block has entries for LIDs above the switch's LinearFDBTop; data: without them. */
+static bool block_without(const struct sm *sm, uint32_t node, uint32_t block, uint8_t *data)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+	const uint8_t *has = sm_row_block(sm, n->row, block);
+	bool any = false;
+
+	for (uint32_t i = 0; has && i < IBA_LFT_BLOCK; i++) {
+		bool beyond = block * IBA_LFT_BLOCK + i > n->si.linear_top;
+
+		any |= beyond && has[i] != IBA_PORT_NONE;
+		data[i] = beyond ? IBA_PORT_NONE : has[i];
+	}
+	return any;
+}
+
+/*
+ * Entries that a lower LinearFDBTop has put out of force may date from tables long ago. They are removed before
+ * it rises again: a plan has no part in what comes into force at once.
+ */
+static bool clear_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_cursor at = {sm->run.configure.node, sm->run.configure.item};
+
+	for (; at.node < sm->topo.fab->nswitches; at.node++, at.step = 0) {
+		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[at.node]];
+		const struct sm_node *n = &sm->topo.nodes.at[node];
+		uint32_t first = n->si.linear_top / IBA_LFT_BLOCK;
+
+		while (n->si.linear_top && n->si.linear_top < sm->topo.top_lid &&
+		       !sm->dev.rows.at[n->row].rft &&
+		       first + at.step <= sm->topo.top_lid / IBA_LFT_BLOCK) {
+			uint32_t block = first + at.step++;
+
+			if (!block_without(sm, node, block, r->data))
+				continue;
+			sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_LFT,
+				    block);
+			r->target = sm_target_block(node, block);
+			sm->run.configure.node = at.node;
+			sm->run.configure.item = at.step;
+			return true;
+		}
+	}
+	sm->run.configure.node = at.node;
+	return false;
+}
+
+static bool all_cleared(struct sm *sm)
+{
+	if (sm->run.configure.cleared)
+		return true;
+	if (sm->txn.outstanding)
+		return false;
+	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
+	return sm->run.configure.cleared = true;
+}
+
 static bool configure_next(struct sm *sm, struct sm_req *r)
 {
+	if (!sm->run.configure.cleared && clear_next(sm, r))
+		return true;
+	if (!all_cleared(sm))
+		return false;
 	for (; sm->run.configure.node < sm->topo.fab->nnodes;
 	     sm->run.configure.node++, sm->run.configure.step = 0) {
 		for (; sm->run.configure.step < STEP_END;
@@ -179,6 +243,8 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 {
 	struct iba_switch_info si;
 
+	if (t->attr_id == IBA_ATTR_LFT)
+		return sm_blocks_recv(sm, t, data);
 	if (t->attr_id != IBA_ATTR_SWITCH_INFO)
 		return SM_GOING_ON;
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);

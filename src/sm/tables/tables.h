@@ -64,6 +64,7 @@ struct sm_cursor {
 union sm_running {
 	struct {
 		uint32_t node, step, item;
+		bool cleared; /* what a higher LinearFDBTop would bring back */
 	} configure;
 	struct {
 		struct sm_cursor at;

@@ -196,7 +196,7 @@ TEST(packets_in_buffers_are_dependencies)
 			pw_lft_set(&b.w, sw, PW_LID0 + h, h == sw ? 3 : h > sw ? 1 : 2);
 	v = levels(&b);
 	assert_int_equal(v.cyclic, 0);
-	assert_int_equal(v.unsafe, 4);
+	assert_int_equal(v.waiting, 4);
 	close_bench(&b);
 }
 
