@@ -20,14 +20,15 @@ row()
 		/^cold/ { cold = $2 }
 		/^again:/ { again = $4; tables = $(NF - 2) }
 		/^again,/ { for (i = 1; i < NF; i++) if ($(i + 1) == "SMPs") known = $i }
-		/^mirror/ { gmps = $4 }
+		/^mirror:/ { gmps = $4 }
+		/^mirror after/ { more = $(NF - 1) }
 		/^taken/ { over = $3; gets = $5; sets = $8 }
-		END { printf "| %s | %d | %d, %d | %d | %d, %d | %d |\n", fabric, cold, again, tables, known, gets, sets, gmps }'
+		END { printf "| %s | %d | %d, %d | %d | %d, %d | %d, %d |\n", fabric, cold, again, tables, known, gets, sets, gmps, more }'
 }
 
 mkdir -p "$out"
 {
-	echo "| fabric | cold | warm: Gets, of them for tables | warm, with saved subnet state | taken over with a mirror: Gets, Sets | GMPs to copy it |"
+	echo "| fabric | cold | warm: Gets, of them for tables | warm, with saved subnet state | taken over with a mirror: Gets, Sets | GMPs to copy it; after a link failed |"
 	echo "|---|---:|---:|---:|---:|---:|"
 	for size in "8 3" "36 2" "24 3" "36 3"; do
 		# shellcheck disable=SC2086 # two words

@@ -54,21 +54,35 @@ static void on_moment(void *ctx, uint64_t cookie)
 	(void)cookie;
 }
 
-/* Until the second manager has copied what the first one knows; false: it does not. */
-static bool copy(struct count *c)
+/* Until the second manager has another copy of what the first one knows; false: it has not. */
+static bool copy(struct count *c, const char *what)
 {
 	struct sim *s = lab_sim(c->lab);
-	struct sm_mirror_status st = {0};
+	struct sm_mirror_status st;
+	uint64_t before;
 
-	for (unsigned i = 0; i < 100000 && !st.complete; i++) {
+	sm_mirror_status(lab_manager_sm(c->lab, 1), &st);
+	before = st.generation;
+	for (unsigned i = 0; i < 100000 && (!st.complete || st.generation == before); i++) {
 		sim_call(s, sim_now(s) + PS_PER_MS, on_moment, NULL, 0);
 		lab_run_until(c->lab, sim_now(s) + PS_PER_MS);
 		sm_mirror_status(lab_manager_sm(c->lab, 1), &st);
 	}
-	printf("mirror: %llu bytes, %llu GMPs\n", (unsigned long long)st.bytes,
+	printf("%s: %llu bytes, %llu GMPs\n", what, (unsigned long long)st.bytes,
 	       (unsigned long long)c->gmps);
-	c->gets = c->sets = c->tables = 0;
-	return st.complete;
+	c->gets = c->sets = c->tables = c->gmps = 0;
+	return st.complete && st.generation != before;
+}
+
+/* The first link between two switches. */
+static port_id some_link(const struct fab *f)
+{
+	port_id p = 0;
+
+	while (f->ports[p].peer == FAB_NONE || !fab_is_switch(f, f->ports[p].node) ||
+	       !fab_is_switch(f, f->ports[f->ports[p].peer].node))
+		p++;
+	return p;
 }
 
 /* A standby on the last host takes over from a master that dies. */
@@ -93,7 +107,9 @@ static bool take_over(const struct fab *f, struct lab_config cfg)
 	lab_manager_start(c.lab, 1, false);
 	lab_manager_lead(c.lab, 1);
 	sim_watch(lab_sim(c.lab), (struct sim_watch){on_seen, &c});
-	ok = ok && copy(&c);
+	ok = ok && copy(&c, "mirror");
+	sim_uncable(lab_sim(c.lab), some_link(f));
+	ok = ok && copy(&c, "mirror after a link failed");
 	lab_manager_stop(c.lab, 0);
 	ok = ok && run(&c);
 	tell("taken over", &c);

@@ -218,6 +218,7 @@ struct sm_compute {
 	bool ahead;   /* for a failure that has not happened: low priority */
 	bool overlap; /* tables may be handed over while they are computed: see sm_routes.ready */
 	bool found;   /* old was read from the switches: it stays if it is good enough */
+	bool own; /* and it is what a manager like this one made for this very subnet: it stays if it is right */
 	const struct rt_tables *old; /* in the switches now; NULL: not known */
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before

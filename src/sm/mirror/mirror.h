@@ -180,6 +180,7 @@ bool sm_mirror_read(const struct sm *sm, const uint8_t *mad, struct sm_mirror_ma
 /* mirror_stamp.c */
 bool sm_stamp_place(struct sm *sm);		  /* false: there is no switch for it */
 void sm_stamp_set(struct sm *sm, uint64_t value); /* in the place that was found */
+void sm_stamp_clear(struct sm *sm);
 bool sm_stamp_response(struct sm *sm, const struct sm_event *ev);
 void sm_stamp_overdue(struct sm *sm);
 void sm_stamp_unknown(struct sm *sm);

@@ -45,8 +45,10 @@ void sm_mirror_phase(struct sm *sm, enum sm_phase from, enum sm_phase to)
 		sm_stamp_unknown(sm); /* the stamp stays: it is true */
 		sm_mirror_standby_begin(sm);
 	}
-	if (to == SM_DISCOVER)
+	if (to == SM_DISCOVER) {
 		sm_mirror_outdated(sm);
+		sm_stamp_clear(sm);
+	}
 	if (from == SM_STANDBY)
 		sm_mirror_take_over(sm);
 }

@@ -153,6 +153,13 @@ void sm_stamp_overdue(struct sm *sm)
 		end(sm, s->state == SM_STAMP_SETTING ? SM_STAMP_UNKNOWN : SM_STAMP_CLEAR);
 }
 
+/* A change was detected, and Sets will follow: the switch answers while the change is looked into. */
+void sm_stamp_clear(struct sm *sm)
+{
+	if (sm->mirror.stamp.state == SM_STAMP_SETTING || sm->mirror.stamp.state == SM_STAMP_SET)
+		begin(sm, SM_STAMP_CLEARING, 0);
+}
+
 bool sm_mirror_holds_set(struct sm *sm)
 {
 	struct sm_stamp *s = &sm->mirror.stamp;

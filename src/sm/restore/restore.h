@@ -12,6 +12,7 @@ struct sm_saved; /* saved_state.h */
 
 struct sm_restored {
 	struct sm_saved *saved; /* for the first discovery; NULL: none */
+	bool same; /* that discovery found the subnet as it was saved, with the tables of a manager like this */
 };
 
 /* saved_answers.c */

@@ -40,13 +40,16 @@ static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
 	struct iba_switch_info si, was;
 	bool unchanged;
 
-	if (!n || n->type != IBA_NODE_SWITCH || n->nports != now->nports)
+	if (!n || n->type != IBA_NODE_SWITCH || n->nports != now->nports) {
+		sm->restored.saved->changed = true;
 		return false;
+	}
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	iba_switch_info_get(&was, n->si, IBA_SMP_DATA_SIZE);
 	unchanged = !si.port_state_change && si.linear_top == was.linear_top &&
 		    si.linear_cap == was.linear_cap;
 	sm_node_unchanged(sm, node, unchanged);
+	sm->restored.saved->changed |= !unchanged;
 	return !si.port_state_change && !unchanged;
 }
 
@@ -227,10 +230,12 @@ void sm_saved_lost(struct sm *sm)
 	sm_rows_unknown(sm);
 	sm_names_forget(sm);
 	sm_saved_end(sm);
+	sm->restored.same = false;
 }
 
 void sm_saved_end(struct sm *sm)
 {
+	sm->restored.same = sm->restored.saved && !sm->restored.saved->changed;
 	sm_saved_free(sm->restored.saved);
 	sm->restored.saved = NULL;
 }

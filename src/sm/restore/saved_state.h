@@ -28,6 +28,7 @@ struct sm_saved {
 	VEC(struct sm_saved_node) nodes;
 	VEC(struct sm_saved_port) ports;
 	struct map64 by_guid;
+	bool changed; /* a switch reports a change, or is not known */
 	/* Of a mirror: PortInfo without keys, and the stamp that proves it; see mirror/mirror.h */
 	bool mirrored;
 	bool proven;	      /* the stamp was read */

@@ -158,7 +158,8 @@ static enum sm_outcome compute_begin(struct sm *sm)
 				 .supply = supply_now(sm),
 				 .plan = sm_technique_now(sm)->plan,
 				 .overlap = sm_technique_now(sm)->overlaps && old,
-				 .found = sm->disc.arrival == SM_ADOPTING};
+				 .found = sm->disc.arrival == SM_ADOPTING,
+				 .own = sm->restored.same};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
 	if (c->before && c->supply->keep && !sm->dev.off.n && sm_ahead_use(sm, &known)) {

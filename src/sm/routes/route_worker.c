@@ -143,7 +143,7 @@ static bool stay(const struct sm_compute *c, struct rt_tables *t)
 
 /*
  * Tables found in the switches stay if they connect every pair without a deadlock, and not by
- * much longer routes. Repairs need ranks; if these tables do not obey the ranks that the SM would
+ * much longer routes; those that a manager like this one made for this subnet were judged then. Repairs need ranks; if these tables do not obey the ranks that the SM would
  * choose, there are no repairs until the next change.
  */
 static bool keep_found(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
@@ -157,7 +157,7 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 		rt_report_free(&old);
 		keep = verify(c->fab, c->old, NULL, threads, &old);
 	}
-	keep = keep && as_good(&old, new, may_stay);
+	keep = keep && (c->own || as_good(&old, new, may_stay));
 	rt_report_free(&old);
 	if (!keep)
 		return false;

@@ -366,6 +366,85 @@ TEST(a_takeover_costs_no_packet)
 	pair_close(&p);
 }
 
+static struct fab *draw_tree(void)
+{
+	struct fab_gen g = {.kind = "mtree", .ndims = 2, .dims = {8, 2}};
+	struct err e;
+
+	return fab_generate(&g, &e);
+}
+
+/* What the master made of its tables after failures stays, even if another computation would be more even. */
+TEST(tables_that_the_master_changed_stay)
+{
+	for (unsigned cuts = 1; cuts <= 3; cuts++) { /* of four links of one leaf */
+		struct pair p;
+
+		pair_draw(&p, draw_tree());
+		pair_up(&p);
+		for (unsigned i = 0; i < cuts; i++) {
+			sim_uncable(lab_sim(p.lab), some_link(&p, 4 + i));
+			pass(&p, 10 * PS_PER_MS);
+			run_current(&p);
+		}
+		p.notes[SM_NOTE_MIRROR_LOST] = 0; /* polls over the link that failed were lost */
+		lab_manager_stop(p.lab, MASTER);
+		run_takeover(&p);
+		assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 0);
+		assert_int_equal(p.table_sets, 0);
+		expect_master(&p, STANDBY);
+		pair_close(&p);
+	}
+}
+
+static bool is_leaf(const struct fab *f, node_id sw)
+{
+	port_id far = f->ports[fab_port_id(f, sw, 1)].peer;
+
+	return far != FAB_NONE && !fab_is_switch(f, f->ports[far].node);
+}
+
+/* All routes of a leaf to hosts over its first link to a spine: right, and four times as loaded as they could be. */
+TEST(uneven_tables_stay_only_if_they_are_a_managers_own)
+{
+	enum { HOSTS = 4 }; /* of a leaf; behind them its links to spines */
+	struct sm_compute c = {.epoch = 1, .stage = SM_FINAL, .plan = true, .found = true};
+	struct rt_tables *t;
+	const struct sm *sm;
+	struct pair p;
+
+	pair_draw(&p, draw_tree());
+	pair_up(&p);
+	sm = manager(&p, MASTER);
+	t = rt_tables_new(sm->routes.tables->nswitches, fab_top_lid(sm->topo.fab));
+	memcpy(t->lft, sm->routes.tables->lft, (size_t)t->nswitches * t->stride);
+	for (uint32_t i = 0; i < t->nswitches; i++)
+		for (port_id q = 0; q < sm->topo.fab->nports; q++) {
+			const struct fab_port *to = &sm->topo.fab->ports[q];
+			uint8_t *out = &t->lft[(size_t)i * t->stride + to->lid];
+
+			if (to->lid && !fab_is_switch(sm->topo.fab, to->node) &&
+			    is_leaf(sm->topo.fab, sm->topo.fab->switches[i]) && *out > HOSTS)
+				*out = HOSTS + 1;
+		}
+	c.fab = sm->topo.fab;
+	c.root = sm_root_in(sm, sm->topo.fab);
+	c.supply = sm->cfg.mechanism.adopt_routes;
+	c.old = t;
+	for (unsigned own = 0; own < 2; own++) {
+		struct sm_work_done done;
+		struct sm_routes r = {0};
+
+		c.own = own;
+		sm_compute_run(&c, 1, &r, &done);
+		assert_true(r.verified);
+		assert_int_equal(r.plan.kind == RT_PLAN_NOTHING, own);
+		sm_routes_free(&r);
+	}
+	rt_tables_free(t);
+	pair_close(&p);
+}
+
 /* The master hands over: the copy is as good as after a crash. */
 TEST(a_handover_uses_the_copy)
 {
@@ -740,6 +819,8 @@ int main(void)
 		cmocka_unit_test(records_that_moved_are_not_copied_again),
 		cmocka_unit_test(a_takeover_asks_two_questions_a_switch_and_changes_nothing),
 		cmocka_unit_test(a_takeover_costs_no_packet),
+		cmocka_unit_test(tables_that_the_master_changed_stay),
+		cmocka_unit_test(uneven_tables_stay_only_if_they_are_a_managers_own),
 		cmocka_unit_test(a_handover_uses_the_copy),
 		cmocka_unit_test(the_master_dies_while_it_changes_tables),
 		cmocka_unit_test(with_lost_smps),
