@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations swarm lies odd storm liar flood kills stalls managers servers disk state failures fuzz"
+parts="trials changes planes combinations swarm provoked lies odd storm liar flood kills stalls managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -82,6 +82,21 @@ part_swarm()
 	did="$seeds schedules"
 	seeds=$all
 	grep -E '^[0-9]+ schedules|^longest|^phases|^pairs|^  not in' "$out/swarm.log" | sed 's/^/soak: swarm: /'
+	return $ended
+}
+
+# The same with switches that take rare branches on purpose.
+provoked() { exec "$root/build-provoke/src/cli/weft" sim trial --swarm --seed "$1" --count "$2" --save "$out/provoked-failures"; }
+part_provoked()
+{
+	all=$seeds
+	seeds=${SOAK_SWARM:-100000}
+	did="$seeds schedules"
+	{ [ -e "$root/build-provoke/build.ninja" ] || meson setup "$root/build-provoke" "$root" -Dprovoke=true -Dtests=false; } > "$out/provoked.log" 2>&1 &&
+		ninja -C "$root/build-provoke" src/cli/weft >> "$out/provoked.log" 2>&1 && split provoked provoked
+	ended=$?
+	did="$seeds schedules"
+	seeds=$all
 	return $ended
 }
 

@@ -142,6 +142,7 @@ struct sm_config {
 	time_ps standby_poll_ps; /* how often a standby SM polls the master, */
 	unsigned standby_tries;	 /* and after how many polls without a response it takes over */
 	time_ps settle_ps; /* how long a master waits for a master of lower rank to hand over */
+	uint64_t provoke;  /* seed of rare branches, in builds with -Dprovoke=true; 0: none */
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
 	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };
@@ -149,6 +150,7 @@ struct sm_config {
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
 
 void sm_config_default(struct sm_config *c);
+bool sm_can_provoke(void); /* this build has switches for rare branches */
 
 /* ---- in ---- */
 

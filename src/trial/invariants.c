@@ -192,6 +192,24 @@ bool run_at_rest(struct run *r, time_ps since)
 	return true;
 }
 
+bool run_is_one_subnet(struct run *r)
+{
+	uint32_t part = 0;
+
+	r->checks.looked = 0;
+	look(r);
+	for (port_id p = 0; p < r->fab->nports; p++) {
+		const struct fab_port *fp = &r->fab->ports[p];
+
+		if (fab_is_switch(r->fab, fp->node) || !fp->num || fp->peer == FAB_NONE)
+			continue;
+		if (part && r->checks.part[p] != part)
+			return false;
+		part = r->checks.part[p];
+	}
+	return true;
+}
+
 static bool master_is_right(struct run *r, unsigned i, bool final)
 {
 	struct lab_verdict v;

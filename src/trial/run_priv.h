@@ -77,6 +77,7 @@ void run_check_masters(struct run *r);
 void run_check_watch(struct run *r);
 void run_forgive(struct run *r); /* a fault happened: times count from now */
 bool run_at_rest(struct run *r, time_ps since);
+bool run_is_one_subnet(struct run *r);	      /* every host can reach every other */
 bool run_is_right(struct run *r, bool final); /* final: what is wrong is a fault */
 void run_checks_end(struct run *r);
 void run_see_pairs(struct run *r, unsigned manager);

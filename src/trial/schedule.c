@@ -60,6 +60,7 @@ const struct schedule_option schedule_options[] = {
 	{"protect", SCHEDULE_UINT, OPT(sm.m_key_protect), 0, 3, "M_KeyProtectBits"},
 	{"old-key", SCHEDULE_HEX, OPT(sm.m_keys[0]), 0, UINT64_MAX, "an M_Key that devices may still hold"},
 	{"sm-key", SCHEDULE_HEX, OPT(sm.sm_key), 0, UINT64_MAX, "SM_Key"},
+	{"provoke", SCHEDULE_HEX, OPT(sm.provoke), 0, UINT64_MAX, "seed of rare branches, in builds that have them"},
 	{0},
 };
 /* clang-format on */

@@ -221,7 +221,7 @@ static void run_up(struct run *r)
 
 	if (!r->s->traffic)
 		return;
-	r->checks.traffic = run_to_rest(r, 0, first);
+	r->checks.traffic = run_to_rest(r, 0, first) && run_is_one_subnet(r);
 	if (!r->out->fault)
 		start_traffic(r);
 }

@@ -432,6 +432,22 @@ static void draw_faults(struct draw *d)
 	}
 }
 
+/*
+ * Rare branches, in three of four seeds, where the build has switches for them. Agents that lie may report response
+ * times of hours: then timeouts have a limit, as in the daemon.
+ */
+static void draw_rare(struct draw *d, uint64_t seed)
+{
+	for (size_t i = 0; i < d->s->managers.n; i++) {
+		struct sm_config *c = &d->s->managers.at[i].sm;
+
+		if (sm_can_provoke() && seed % 4)
+			c->provoke = hash64_add(seed, i) >> 32;
+		if (d->uses[LIES] && !c->timeout_ps)
+			c->timeout_ps = PS_PER_MS;
+	}
+}
+
 void swarm_draw(uint64_t seed, unsigned max_managers, struct schedule *s)
 {
 	struct draw d = {.s = s};
@@ -446,5 +462,6 @@ void swarm_draw(uint64_t seed, unsigned max_managers, struct schedule *s)
 		draw_managers(&d, max_managers);
 	} while (!s->managers.n);
 	draw_faults(&d);
+	draw_rare(&d, seed);
 	fab_free(d.fab);
 }

@@ -9,6 +9,7 @@
 #ifndef WEFT_SM_CORE_H
 #define WEFT_SM_CORE_H
 
+#include "sm/core/provoke.h"
 #include "sm/sm.h"
 
 #define NONE UINT32_MAX
@@ -174,7 +175,8 @@ struct sm_trigger {
 
 struct sm_core {
 	time_ps now;
-	time_ps wake; /* the wake-up that the last step asked for; TIME_NEVER: none */
+	uint64_t provoked; /* switches asked, in builds that have them: see provoke.h */
+	time_ps wake;	   /* the wake-up that the last step asked for; TIME_NEVER: none */
 	/*
 	 * How long after that wake-up the running step comes; 0: in time. Not only wake-ups are late: after a
 	 * pause the SMPs that arrived meanwhile are handed over first, and each of these steps is as late

@@ -32,7 +32,8 @@ static bool send_next(struct sm *sm, const struct sm_part *part)
 {
 	struct sm_req r;
 
-	if (!part->next || sm->txn.outstanding >= window_now(sm))
+	if (!part->next || sm->txn.outstanding >= window_now(sm) ||
+	    (sm->txn.outstanding && PROVOKE(sm, FULL_WINDOW)))
 		return false;
 	if (part->due) {
 		apply(sm, part->due(sm));

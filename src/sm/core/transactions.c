@@ -245,7 +245,7 @@ static void put_on_wire(struct sm *sm, struct sm_txn *t)
 	if (t->tries <= 2)
 		t->answers = sm_answers_of(sm, &t->target);
 	t->extended = false;
-	t->deadline = sm->core.now + patience(sm, t);
+	t->deadline = sm->core.now + patience(sm, t) / (PROVOKE(sm, EARLY_TIMEOUT) ? 16 : 1);
 	sm->txn.next_deadline = MIN(sm->txn.next_deadline, t->deadline);
 	sm_count_smp(sm, t->purpose);
 	vec_push(&sm->core.out->sends, t->send);

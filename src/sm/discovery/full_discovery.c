@@ -515,7 +515,7 @@ static bool may_stand(const struct sm *sm)
 
 static enum sm_outcome discover_done(struct sm *sm)
 {
-	if (sm_saved_unproven(sm))
+	if (sm_saved_unproven(sm) || PROVOKE(sm, DOUBT_DISCOVERY))
 		sm_discovery_doubt(sm);
 	if (sm_is_doubtful(&sm->disc))
 		sm_saved_lost(sm);

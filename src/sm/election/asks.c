@@ -128,7 +128,8 @@ static bool put_on_wire(struct sm *sm, struct sm_flight *f)
 		return false;
 	f->tries++;
 	f->deadline = sm->core.now + wait;
-	sm_send_now(sm, &r, flight_tid(f, (unsigned)(f - sm->election.flights)));
+	if (!PROVOKE(sm, LOSE_ASK))
+		sm_send_now(sm, &r, flight_tid(f, (unsigned)(f - sm->election.flights)));
 	return true;
 }
 

@@ -47,7 +47,7 @@ static bool switch_misleads(struct sm *sm, uint32_t node, const uint8_t *data)
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	iba_switch_info_get(&was, n->si, IBA_SMP_DATA_SIZE);
 	unchanged = !si.port_state_change && si.linear_top == was.linear_top &&
-		    si.linear_cap == was.linear_cap;
+		    si.linear_cap == was.linear_cap && !PROVOKE(sm, FORGET_SAVED);
 	sm_node_unchanged(sm, node, unchanged);
 	sm->restored.saved->changed |= !unchanged;
 	return !si.port_state_change && !unchanged;
