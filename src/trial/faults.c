@@ -248,6 +248,9 @@ void run_fault(struct run *r, const struct schedule_event *ev)
 	case SCHEDULE_RESYNC:
 		lab_manager_order(r->lab, ev->manager, SM_EV_RESYNC, 0);
 		return;
+	case SCHEDULE_ORDER:
+		run_order(r, ev->manager, ev->order);
+		return;
 	case SCHEDULE_PULL:
 		if (r->fab->ports[lab_manager_port(r->lab, ev->manager)].num)
 			unlink(r, lab_manager_port(r->lab, ev->manager));
@@ -323,6 +326,11 @@ void run_heal(struct run *r)
 	run_rogue_end(r);
 	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
 		lab_manager_continue(r->lab, i);
+		if (lab_manager_sm(r->lab, i) &&
+		    lab_manager_status(r->lab, i)->state == IBA_SM_NOT_ACTIVE) {
+			crash(r, i); /* it was disabled: nothing but an order would end that */
+			restart(r, i, SCHEDULE_LIDS);
+		}
 		if (r->faults
 			    .lied) /* a manager that believed a lie finds out when it reads again */
 			lab_manager_order(r->lab, i, SM_EV_RESYNC, 0);

@@ -9,11 +9,11 @@
 
 #define LOOK (100 * PS_PER_US) /* connections change rarely */
 
-/* The first six kinds of events concern processes alone. */
+/* The first seven kinds of events concern managers alone. */
 static bool only_managers_fail(const struct schedule *s)
 {
 	for (size_t i = 0; i < s->events.n; i++)
-		if (s->events.at[i].kind > SCHEDULE_RESYNC)
+		if (s->events.at[i].kind > SCHEDULE_ORDER)
 			return false;
 	return true;
 }

@@ -28,7 +28,7 @@ static int find_path(const struct run *r, node_id from, unsigned port, node_id t
 			node_id m = q == FAB_NONE ? FAB_NONE : f->ports[q].node;
 
 			if (m == FAB_NONE || m == from || by[m] != FAB_NONE ||
-			    (n == from ? p != port : !fab_is_switch(f, n)))
+			    (n == from ? port && p != port : !fab_is_switch(f, n)))
 				continue;
 			by[m] = fab_port_id(f, n, p);
 			queue[tail++] = m;
@@ -56,10 +56,10 @@ static void claim(const struct run *r, struct iba_sm_info *si)
 				   .state = IBA_SM_MASTER};
 }
 
-static void send_to(struct run *r, node_id to, struct sim_smp *smp)
+static void send_from(struct run *r, node_id from, unsigned port, node_id to, struct sim_smp *smp)
 {
 	uint8_t path[IBA_MAX_HOPS + 1] = {0};
-	int hops = find_path(r, r->rogue.node, r->rogue.port, to, path);
+	int hops = find_path(r, from, port, to, path);
 
 	if (hops <= 0)
 		return;
@@ -70,7 +70,34 @@ static void send_to(struct run *r, node_id to, struct sim_smp *smp)
 	iba_smp_set_tid(smp->mad, ++r->rogue.count);
 	smp->slid = smp->dlid = IBA_LID_PERMISSIVE;
 	smp->sl = 0;
-	sim_send(r->sim, r->rogue.node, r->rogue.port, smp);
+	sim_send(r->sim, from, port, smp);
+}
+
+static void send_to(struct run *r, node_id to, struct sim_smp *smp)
+{
+	send_from(r, r->rogue.node, r->rogue.port, to, smp);
+}
+
+/* What it says of itself is true, but for the state; only a master gives orders. */
+void run_order(struct run *r, unsigned manager, enum schedule_order what)
+{
+	struct iba_sm_info si = {.sm_key = lab_manager_cfg(r->lab, manager)->sm_key,
+				 .state = IBA_SM_MASTER};
+	struct sim_smp smp;
+
+	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_SM_INFO, what);
+	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
+		unsigned port = r->fab->ports[lab_manager_port(r->lab, i)].num;
+
+		if (i == manager || !lab_manager_sm(r->lab, i) || lab_manager_paused(r->lab, i))
+			continue;
+		si.guid = lab_manager_guid(r->lab, i);
+		si.priority = (uint8_t)lab_manager_cfg(r->lab, i)->priority;
+		iba_sm_info_put(&si, iba_smp_data(smp.mad));
+		send_from(r, lab_manager_node(r->lab, i), port, lab_manager_node(r->lab, manager),
+			  &smp);
+		return;
+	}
 }
 
 static void order(struct run *r, unsigned manager)

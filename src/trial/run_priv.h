@@ -71,6 +71,7 @@ void run_faults_free(struct run *r);
 
 void run_rogue_toggle(struct run *r, node_id n);
 void run_rogue_end(struct run *r);
+void run_order(struct run *r, unsigned manager, enum schedule_order order); /* of another manager */
 
 void run_checks_begin(struct run *r);
 void run_check_masters(struct run *r);

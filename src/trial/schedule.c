@@ -16,6 +16,8 @@ const struct schedule_word schedule_words[SCHEDULE_NKINDS] = {
 	[SCHEDULE_CONTINUE] = {"continue", "M", "it goes on"},
 	[SCHEDULE_HANDOVER] = {"handover", "M", "a user orders the manager to hand over to the best other one"},
 	[SCHEDULE_RESYNC] = {"resync", "M", "a user orders it to read everything again"},
+	[SCHEDULE_ORDER] = {"order", "MO", "another manager, with the right SM_Key, orders it to handover, acknowledge, "
+		"disable, standby or discover, or something unknown"},
 	[SCHEDULE_PULL] = {"pull", "M", "the cable of the manager's port is pulled"},
 	[SCHEDULE_PLUG] = {"plug", "M", "and plugged in where it was at first"},
 	[SCHEDULE_MOVE] = {"move", "MP", "the cable is plugged into another port, if that is free"},
@@ -71,6 +73,12 @@ const char *const schedule_knows_words[] = {
 	[SCHEDULE_STATE] = "with-state",
 	[SCHEDULE_OLD_STATE] = "with-old-state",
 	[SCHEDULE_TORN_STATE] = "with-torn-state",
+};
+
+const char *const schedule_order_words[SCHEDULE_NORDERS] = {
+	[SCHEDULE_ORDER_HANDOVER] = "handover", [SCHEDULE_ORDER_ACKNOWLEDGE] = "acknowledge",
+	[SCHEDULE_ORDER_DISABLE] = "disable",	[SCHEDULE_ORDER_STANDBY] = "standby",
+	[SCHEDULE_ORDER_DISCOVER] = "discover", [SCHEDULE_ORDER_UNKNOWN] = "unknown",
 };
 
 void schedule_init(struct schedule *s)

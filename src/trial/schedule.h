@@ -22,13 +22,14 @@
 #include "lab/lab.h"
 
 enum schedule_kind {
-	SCHEDULE_CRASH, /* the first six concern processes alone */
+	SCHEDULE_CRASH, /* the first seven concern managers alone */
 	SCHEDULE_RESTART,
 	SCHEDULE_PAUSE,
 	SCHEDULE_CONTINUE,
 	SCHEDULE_HANDOVER, /* these two: orders of a user */
 	SCHEDULE_RESYNC,
-	SCHEDULE_PULL, /* the manager's cable */
+	SCHEDULE_ORDER, /* of another manager */
+	SCHEDULE_PULL,	/* the manager's cable */
 	SCHEDULE_PLUG,
 	SCHEDULE_MOVE,
 	SCHEDULE_OFF,
@@ -56,6 +57,17 @@ enum schedule_knows {
 	SCHEDULE_TORN_STATE /* the subnet state without its second half */
 };
 
+/* Orders of a manager by Set(SMInfo); the last one is none of IBA's. */
+enum schedule_order {
+	SCHEDULE_ORDER_HANDOVER = IBA_SM_HANDOVER,
+	SCHEDULE_ORDER_ACKNOWLEDGE,
+	SCHEDULE_ORDER_DISABLE,
+	SCHEDULE_ORDER_STANDBY,
+	SCHEDULE_ORDER_DISCOVER,
+	SCHEDULE_ORDER_UNKNOWN,
+	SCHEDULE_NORDERS
+};
+
 struct schedule_port {
 	uint64_t guid; /* of the node; 0: none given */
 	unsigned port; /* 0: the node */
@@ -67,6 +79,7 @@ struct schedule_event {
 	unsigned manager;
 	struct schedule_port port;
 	enum schedule_knows knows;
+	enum schedule_order order;
 	uint64_t share; /* millionths */
 	time_ps time;
 	VEC(uint64_t) nodes; /* GUIDs */
@@ -94,11 +107,12 @@ struct schedule {
 struct schedule_word {
 	const char *word;
 	const char *
-		operands; /* M manager, N node, P port, L nodes, S share, T time, K knows; '?' after
+		operands; /* M manager, N node, P port, L nodes, S share, T time, K knows, O order; '?' after
 				 an operand: it may be missing */
 	const char *help;
 };
 extern const struct schedule_word schedule_words[SCHEDULE_NKINDS];
+extern const char *const schedule_order_words[SCHEDULE_NORDERS]; /* 0: NULL */
 extern const char *const schedule_knows_words[]; /* by enum schedule_knows; NULL: no word */
 
 void schedule_init(struct schedule *s);

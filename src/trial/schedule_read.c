@@ -363,6 +363,21 @@ static int take_knows(struct reader *r, enum schedule_knows *k)
 		w);
 }
 
+static int take_order(struct reader *r, enum schedule_order *o)
+{
+	const char *w = take(r, "an order such as disable");
+
+	for (unsigned i = SCHEDULE_ORDER_HANDOVER; w && i < SCHEDULE_NORDERS; i++)
+		if (!strcmp(schedule_order_words[i], w)) {
+			*o = (enum schedule_order)i;
+			return 0;
+		}
+	return w ? bad(r,
+		       "expected handover, acknowledge, disable, standby, discover or unknown, found '%.40s'",
+		       w)
+		 : -EINVAL;
+}
+
 static int take_operand(struct reader *r, char what, struct schedule_event *ev)
 {
 	uint64_t v;
@@ -385,6 +400,8 @@ static int take_operand(struct reader *r, char what, struct schedule_event *ev)
 		return take_time(r, &ev->time);
 	case 'K':
 		return take_knows(r, &ev->knows);
+	case 'O':
+		return take_order(r, &ev->order);
 	default: /* 'L': one node or more */
 		do {
 			if (take_node(r, &v))

@@ -118,6 +118,9 @@ static void write_operand(struct strbuf *out, char what, const struct schedule_e
 	case 'T':
 		write_time(out, ev->time);
 		return;
+	case 'O':
+		strbuf_addf(out, " %s", schedule_order_words[ev->order]);
+		return;
 	case 'K':
 		if (schedule_knows_words[ev->knows])
 			strbuf_addf(out, " %s", schedule_knows_words[ev->knows]);

@@ -11,7 +11,7 @@ enum { STREAM = 41, NODES_MAX = 32, PORTS_MAX = 260 };
 enum group {
 	CRASHES,
 	PAUSES,
-	ORDERS, /* of a user */
+	ORDERS, /* of a user and of other managers */
 	CABLES, /* of managers */
 	POWER,
 	LINKS,
@@ -226,6 +226,22 @@ static struct schedule_event draw_manager_event(struct draw *d, enum schedule_ki
 				       .manager = below(d, (unsigned)d->s->managers.n)};
 }
 
+/* Of a user, or of another manager. */
+static void draw_order(struct draw *d)
+{
+	struct schedule_event ev = draw_manager_event(d, SCHEDULE_HANDOVER);
+
+	if (below(d, 2)) {
+		ev.kind = SCHEDULE_ORDER;
+		ev.order =
+			(enum schedule_order)(SCHEDULE_ORDER_HANDOVER +
+					      below(d, SCHEDULE_NORDERS - SCHEDULE_ORDER_HANDOVER));
+	} else if (below(d, 3) == 0) {
+		ev.kind = SCHEDULE_RESYNC;
+	}
+	add(d, moment(d, d->span), ev);
+}
+
 static void draw_crash(struct draw *d)
 {
 	struct schedule_event ev = draw_manager_event(d, SCHEDULE_CRASH);
@@ -366,8 +382,7 @@ static void draw_fault(struct draw *d, enum group g)
 		add_pair(d, draw_manager_event(d, SCHEDULE_PAUSE), SCHEDULE_CONTINUE);
 		return;
 	case ORDERS:
-		add(d, moment(d, d->span),
-		    draw_manager_event(d, below(d, 3) ? SCHEDULE_HANDOVER : SCHEDULE_RESYNC));
+		draw_order(d);
 		return;
 	case CABLES:
 		draw_cable(d);

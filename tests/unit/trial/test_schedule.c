@@ -22,7 +22,7 @@ TEST(every_word_is_read)
 		"manager S-0002000000000001 priority 3 start 20ms mechanism basic m-key 0x5 qos on\n"
 		"manager \"S-0002000000000002\" poll 2.5ms\n"
 		"at 1ms crash 0\nat 2ms restart 0\nat 2ms restart 0 with-torn-state\n"
-		"at 3ms pause 1\nat 4ms continue 1\nat 4ms handover 0\nat 4ms resync 1\nat 5ms pull 1\nat 5ms plug 1\n"
+		"at 3ms pause 1\nat 4ms continue 1\nat 4ms handover 0\nat 4ms resync 1\nat 4ms order 1 disable\nat 5ms pull 1\nat 5ms plug 1\n"
 		"at 6ms move 1 S-0002000000000003[1]\nat 6ms off S-0002000000000003\n"
 		"at 6ms on S-0002000000000003\nat 6ms reboot S-0002000000000003\n"
 		"at 6ms reboot S-0002000000000003 3us\nat 7ms unlink S-0002000000000003[2]\n"
@@ -47,13 +47,13 @@ TEST(every_word_is_read)
 	assert_true(s.managers.at[0].sm.qos && s.managers.at[0].sm.contest);
 	assert_string_equal(s.managers.at[0].sm.mechanism.name, "basic");
 	assert_int_equal(s.managers.at[1].sm.standby_poll_ps, 2500 * PS_PER_US);
-	assert_int_equal(s.events.n, 25);
+	assert_int_equal(s.events.n, 26);
 	assert_int_equal(s.events.at[2].knows, SCHEDULE_TORN_STATE);
-	assert_int_equal(s.events.at[12].time, PS_PER_MS);
-	assert_int_equal(s.events.at[13].time, 3 * PS_PER_US);
-	assert_int_equal(s.events.at[16].nodes.n, 2);
-	assert_int_equal(s.events.at[19].share, 500000);
-	assert_int_equal(s.events.at[24].at, PS_PER_S);
+	assert_int_equal(s.events.at[13].time, PS_PER_MS);
+	assert_int_equal(s.events.at[14].time, 3 * PS_PER_US);
+	assert_int_equal(s.events.at[17].nodes.n, 2);
+	assert_int_equal(s.events.at[20].share, 500000);
+	assert_int_equal(s.events.at[25].at, PS_PER_S);
 	fab_free(f);
 	schedule_free(&s);
 }
