@@ -23,6 +23,9 @@ static bool all_promise(const struct schedule *s)
 	for (size_t i = 0; i < s->managers.n; i++)
 		if (strcmp(s->managers.at[i].sm.mechanism.name, "weft"))
 			return false;
+	for (size_t i = 0; i < s->events.n; i++)
+		if (s->events.at[i].kind == SCHEDULE_LIE)
+			return false;
 	return true;
 }
 

@@ -4,14 +4,15 @@
  *
  *   - two managers with one SM_Key are not both master for longer than SCHEDULE_MASTERS_BOUND, counted from when
  *     both run, links connect them, no SMP is lost or delayed on purpose, and no fault has just happened;
- *   - where all managers use the mechanism weft, the tables have no cycle of dependencies;
+ *   - where all managers use the mechanism weft, and no agent lies about the fabric, the tables have no cycle of
+ *     dependencies;
  *   - packets do not wait for each other in a ring; as long as only managers fail, and the fabric is one subnet, no packet
  *     is discarded.
  *
  * After the last fault losses, lies and pauses end, the rogue program goes, and if no manager runs, one is
  * started. Then, within SCHEDULE_REST_BOUND, each connected part with a manager has exactly one master, which is at
  * rest and whose last sweep found no change; its view equals the devices, LIDs are unique, ports Active, tables as
- * it believes them and verified. All of this still holds SCHEDULE_HOLD later.
+ * it believes them and verified, within SCHEDULE_RIGHT_BOUND. All of this still holds SCHEDULE_HOLD later.
  *
  * The result depends on the schedule alone.
  */
@@ -24,7 +25,8 @@
 #define SCHEDULE_MASTERS_BOUND (500 * PS_PER_MS)
 #define SCHEDULE_REST_BOUND                                                                        \
 	(15 * PS_PER_S) /* devices that were silent are tried again after 10 s */
-#define SCHEDULE_HOLD (100 * PS_PER_MS)
+#define SCHEDULE_RIGHT_BOUND (500 * PS_PER_MS)
+#define SCHEDULE_HOLD	     (100 * PS_PER_MS)
 
 enum schedule_fault {
 	SCHEDULE_FINE,
