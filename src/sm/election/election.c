@@ -279,6 +279,10 @@ enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE &&
+	    pi.state != IBA_PORT_ACTIVE)
+		sm_full_discovery_needed(
+			sm); /* the cable may lead elsewhere now, and so do all paths */
 	if (!sm->lids.own || sm->disc.arrival != SM_SETTLED ||
 	    ((!pi.sm_lid || pi.sm_lid == sm->lids.own) && (!pi.lid || pi.lid == sm->lids.own)))
 		return SM_GOING_ON;
