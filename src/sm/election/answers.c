@@ -7,6 +7,29 @@
 
 /* ---- answers ---- */
 
+/* It did not answer, or refused. */
+static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool refused)
+{
+	struct sm_other *o = sm_other_find(sm, a->to.guid);
+
+	if (o && !refused && a->kind != SM_ASK_ACKNOWLEDGE)
+		o->silent = true;
+	switch (a->kind) {
+	case SM_ASK_POLL:
+		return sm_poll_missed(sm);
+	case SM_ASK_HANDOVER:
+		return sm_handover_failed(sm, &a->to, refused);
+	case SM_ASK_VERIFY: /* whoever sent that HANDOVER, it was not this one */
+		sm_handover_forged(sm);
+		break;
+	case SM_ASK_INFO:
+	case SM_ASK_OWN_PORT:
+	case SM_ASK_ACKNOWLEDGE:
+		break;
+	}
+	return SM_GOING_ON;
+}
+
 static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint8_t *data)
 {
 	const struct sm_other *known = sm_other_find(sm, a->to.guid);
@@ -16,7 +39,7 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	if (a->to.guid && si.guid != a->to.guid) /* another manager is there now */
-		return a->kind == SM_ASK_POLL ? sm_poll_missed(sm) : SM_GOING_ON;
+		return unanswered(sm, a, true);
 	if (!si.guid || si.guid == sm_own_guid(sm) || !sm_other_trusted(sm, &a->to, &si))
 		return SM_GOING_ON;
 	o = sm_other_learn(sm, &a->to, &si);
@@ -39,31 +62,6 @@ static enum sm_outcome answered(struct sm *sm, const struct sm_ask *a, const uin
 		return sm_own_port_answered(sm, data);
 	case SM_ASK_HANDOVER:
 		return sm_election_event(sm, SM_EVENT_ACCEPTED, (struct sm_met){.at = &a->to});
-	case SM_ASK_ACKNOWLEDGE:
-		break;
-	}
-	return SM_GOING_ON;
-}
-
-/* It did not answer, or refused. */
-static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool refused)
-{
-	struct sm_other *o = sm_other_find(sm, a->to.guid);
-
-	if (o && !refused && a->kind != SM_ASK_ACKNOWLEDGE)
-		o->silent = true;
-	switch (a->kind) {
-	case SM_ASK_POLL:
-		return sm_poll_missed(sm);
-	case SM_ASK_HANDOVER:
-		return sm_handover_failed(sm, &a->to, refused);
-	case SM_ASK_VERIFY: /* it has managed a part of the subnet, and the way there may be new */
-		if (sm->election.state != IBA_SM_MASTER)
-			break;
-		return sm_election_event(sm, SM_EVENT_FOREIGN,
-					 (struct sm_met){.cause = SM_CAUSE_HANDOVER});
-	case SM_ASK_INFO:
-	case SM_ASK_OWN_PORT:
 	case SM_ASK_ACKNOWLEDGE:
 		break;
 	}

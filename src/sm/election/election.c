@@ -130,6 +130,7 @@ static enum sm_outcome read_back(struct sm *sm, const struct sm_met *m)
 	}
 	if (m->at)
 		note_taking_over(sm, m->at);
+	sm->election.guarded = true;
 	sm->election.keep_lids = sm->election.state == IBA_SM_MASTER;
 	sm->election.reread = sm->election.meek = false;
 	sm_poll_stop(sm);
@@ -296,7 +297,7 @@ bool sm_election_reread_due(struct sm *sm)
 	if (!due)
 		return false;
 	sm->election.reread = false;
-	sm->election.keep_lids = true;
+	sm->election.guarded = sm->election.keep_lids = true;
 	forget_devices(sm);
 	return true;
 }

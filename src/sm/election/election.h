@@ -156,6 +156,7 @@ enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data);
 enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to);
 enum sm_outcome sm_handover_failed(struct sm *sm, const struct sm_contact *to, bool refused);
 enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bool was_master);
+void sm_handover_forged(struct sm *sm);
 enum sm_outcome sm_handover_due(struct sm *sm); /* one that waited until the manager is at rest */
 enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival);
 enum sm_outcome sm_settle_overdue(struct sm *sm);

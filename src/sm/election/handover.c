@@ -123,6 +123,11 @@ enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival)
 	return enter(sm);
 }
 
+void sm_handover_forged(struct sm *sm)
+{
+	sm->election.refused++;
+}
+
 /*
  * The sender of a HANDOVER was asked. If it is Master still, the order was not its own. If it was not known as
  * Master, it may have been one for a short time, and then its Sets hide changes: a master looks at everything again.
@@ -131,12 +136,8 @@ enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bo
 {
 	struct sm_contact at = o->at;
 
-	if (o->state == IBA_SM_MASTER || !was_master)
-		sm->election.refused++;
-	if (o->state != IBA_SM_MASTER && !was_master && sm->election.state == IBA_SM_MASTER)
-		return sm_election_event(sm, SM_EVENT_FOREIGN,
-					 (struct sm_met){.cause = SM_CAUSE_HANDOVER});
-	if (o->state == IBA_SM_MASTER || !was_master)
+	if (o->state == IBA_SM_MASTER || !was_master) {
+		sm_handover_forged(sm);
 		return SM_GOING_ON;
 	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &at});
 }

@@ -20,7 +20,7 @@ struct wire {
 	VEC(struct tp_mad) inbox;
 	unsigned room; /* MADs taken at a time */
 	bool gone;
-	unsigned refused;
+	unsigned refused, sets;
 };
 
 static void on_smp(void *ctx, const struct sim_smp *smp)
@@ -44,6 +44,7 @@ static int wire_send(struct tp *t, const struct tp_mad *m, unsigned n)
 		struct sim_smp smp = {.slid = m[i].slid, .dlid = m[i].dlid, .sl = m[i].sl};
 
 		memcpy(smp.mad, m[i].mad, IBA_MAD_SIZE);
+		w->sets += iba_smp_method(smp.mad) == IBA_SET;
 		sim_send(w->sim, w->node, 1, &smp);
 	}
 	return (int)k;
@@ -297,6 +298,44 @@ TEST(responses_come_first_after_a_stall)
 	assert_int_equal(status(b).retries, 0);
 }
 
+static unsigned sets_in_ring(const struct bench *b)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < b->pump.n; i++)
+		n += iba_smp_method(b->pump.ring[(b->pump.head + i) % b->pump.size].mad) == IBA_SET;
+	return n;
+}
+
+/* The process was stopped while Sets waited: another manager may be master by now. */
+TEST(sets_that_waited_during_a_pause_are_dropped)
+{
+	struct bench *b = *state;
+	unsigned sets, waiting;
+
+	b->cfg.contest = true;
+	run_pump_free(&b->pump);
+	sm_free(b->sm);
+	make_sm(b);
+	run_pump_set_pause(&b->pump, b->cfg.stall_ps);
+	b->wire.room = 1;
+	begin(b);
+	for (unsigned i = 0; i < 1000000 && sets_in_ring(b) < 2; i++)
+		go_on(b);
+	waiting = sets_in_ring(b);
+	assert_true(waiting >= 2);
+	sets = b->wire.sets;
+	clock_now += 5000000000;
+	b->wire.room = UINT32_MAX;
+	assert_true(run_pump_turn(&b->pump) >= 0);
+	assert_int_equal(b->wire.sets, sets);
+	assert_int_equal(b->pump.lost, waiting);
+	assert_int_equal(b->pump.n, 0);
+	until_ready(b, 1);
+	assert_true(status(b).last.clean);
+	assert_true(b->wire.sets > sets);
+}
+
 /* Not for the SM: general services, and bytes that are no SMP. */
 TEST(mads_of_other_classes_do_no_harm)
 {
@@ -403,6 +442,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_small_queue_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_flood_of_traps_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(responses_come_first_after_a_stall, setup_large,
+						teardown),
+		cmocka_unit_test_setup_teardown(sets_that_waited_during_a_pause_are_dropped, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(mads_of_other_classes_do_no_harm, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_connection_is_reported, setup, teardown),

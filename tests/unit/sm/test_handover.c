@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two masters, hand-overs in both directions, and a master that did not run for a while. One manager against a
+ * scripted other. No state between tests.
+ * Covers: handover.c, polling.c, other_managers.c
+ */
+#include "sm_fixture.h"
+
+enum { OTHER = 3 };
+
+static void draw(struct rig *g)
+{
+	draw_pair(g);
+	g->cfg.mechanism = *sm_mechanism_find("weft");
+	g->cfg.contest = g->cfg.read_back = g->cfg.plain = true;
+	g->cfg.priority = 5;
+	g->cfg.sweep_factor = 0;
+	g->cfg.sweep_period_ps = PS_PER_S;
+	g->dev[OTHER].sm =
+		(struct iba_sm_info){.guid = g->dev[OTHER].guid + 1, .state = IBA_SM_STANDBY};
+	g->dev[OTHER].pi[1].cap_mask = IBA_CAP_IS_SM;
+}
+
+static void open_master(struct rig *g)
+{
+	draw(g);
+	rig_start(g);
+	run_ready(g);
+	assert_int_equal(status(g).state, IBA_SM_MASTER);
+	g->log.n = 0;
+}
+
+static void run_for(struct rig *g, time_ps t)
+{
+	for (time_ps end = g->now + t; g->now < end;)
+		assert_true(one_event(g));
+}
+
+static void run_until_phase(struct rig *g, enum sm_phase p, time_ps limit)
+{
+	for (time_ps end = g->now + limit; status(g).phase != p; assert_true(g->now < end))
+		assert_true(one_event(g));
+}
+
+static unsigned sets(const struct rig *g)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < g->log.n; i++)
+		n += iba_smp_method(g->log.at[i].send.mad) == IBA_SET &&
+		     iba_smp_attr_id(g->log.at[i].send.mad) != IBA_ATTR_SM_INFO;
+	return n;
+}
+
+static unsigned reads(const struct rig *g)
+{
+	return count_sends(g, IBA_GET, IBA_ATTR_LFT);
+}
+
+/* ---- another master ---- */
+
+/* It is seen in the next sweep, though no port reports a change. */
+TEST(a_master_above_gets_the_subnet_within_one_sweep)
+{
+	struct rig g;
+
+	open_master(&g);
+	g.dev[OTHER].sm.state = IBA_SM_MASTER;
+	g.dev[OTHER].sm.priority = 9;
+	run_until_phase(&g, SM_STANDBY, 2 * PS_PER_S);
+	assert_int_equal(g.dev[OTHER].order, IBA_SM_HANDOVER);
+	assert_int_equal(sets(&g), 0);
+	assert_int_equal(count_notes(&g, SM_NOTE_HANDING_OVER), 1);
+	assert_int_equal(sm_master_guid(g.sm), g.dev[OTHER].sm.guid);
+	rig_close(&g);
+}
+
+TEST(a_master_below_is_waited_for_and_its_work_read_back)
+{
+	struct rig g;
+	uint16_t lid;
+
+	open_master(&g);
+	lid = lid_of(&g, OTHER);
+	g.dev[OTHER].sm.state = IBA_SM_MASTER;
+	run_until_phase(&g, SM_SETTLE, 2 * PS_PER_S);
+	/* Meanwhile it writes: a table, a LID that another port has. */
+	g.dev[2].lft[lid_of(&g, 0)] = 3;
+	g.dev[OTHER].pi[1].lid = lid_of(&g, 2);
+	run_for(&g, PS_PER_S);
+	assert_int_equal(status(&g).phase, SM_SETTLE);
+	assert_int_equal(sets(&g), 0);
+	g.dev[OTHER].sm.state = IBA_SM_STANDBY;
+	run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+	run_ready(&g);
+	expect_up(&g);
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
+	assert_int_equal(lid_of(&g, OTHER), lid);
+	assert_true(reads(&g) >= 2);
+	rig_close(&g);
+}
+
+/* It answers as master for ever, or not at all: the better one goes on. */
+TEST(a_wait_ends)
+{
+	for (unsigned silent = 0; silent < 2; silent++) {
+		struct rig g;
+
+		open_master(&g);
+		g.dev[OTHER].sm.state = IBA_SM_MASTER;
+		run_until_phase(&g, SM_SETTLE, 2 * PS_PER_S);
+		g.dev[OTHER].mute = silent;
+		run_until_phase(&g, SM_DISCOVER, g.cfg.settle_ps + PS_PER_S);
+		g.dev[OTHER].mute = false;
+		run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+		run_ready(&g);
+		expect_up(&g);
+		if (!silent) /* it is not waited for again and again */
+			for (time_ps end = g.now + 20 * PS_PER_S; g.now < end;) {
+				assert_true(one_event(&g));
+				assert_true(status(&g).phase != SM_SETTLE);
+			}
+		rig_close(&g);
+	}
+}
+
+/* ---- signs of another master ---- */
+
+static bool watch_sets(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)dev;
+	(void)resp;
+	if (iba_smp_method(s->mad) == IBA_SET && iba_smp_attr_id(s->mad) != IBA_ATTR_SM_INFO)
+		assert_true(g->sm->disc.all_met);
+	return true;
+}
+
+/* The other one wrote the own port, and cannot be seen otherwise. */
+TEST(the_own_port_names_another_master)
+{
+	struct rig g;
+	uint16_t lid;
+
+	open_master(&g);
+	lid = lid_of(&g, 0);
+	g.dev[OTHER].sm.state = IBA_SM_NOT_ACTIVE;
+	g.dev[0].pi[1].sm_lid = lid_of(&g, OTHER);
+	g.dev[2].lft[lid] = 3;
+	g.twist = watch_sets;
+	run_until_phase(&g, SM_DISCOVER, 2 * PS_PER_S);
+	run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+	run_ready(&g);
+	g.twist = NULL;
+	expect_up(&g);
+	assert_int_equal(g.dev[0].pi[1].sm_lid, lid);
+	assert_int_equal(lid_of(&g, 0), lid);
+	rig_close(&g);
+}
+
+/* A host comes that another master manages: nothing is set before it is known that there is none. */
+TEST(a_device_of_another_master)
+{
+	struct rig g;
+
+	draw(&g);
+	g.dev[OTHER].pi[1].cap_mask = 0;
+	set_gone(&g, OTHER, true);
+	rig_start(&g);
+	run_ready(&g);
+	set_gone(&g, OTHER, false);
+	g.dev[OTHER].pi[1].state = IBA_PORT_ACTIVE;
+	g.dev[OTHER].pi[1].lid = lid_of(&g, 2); /* given twice */
+	g.dev[OTHER].pi[1].sm_lid = 77;
+	g.dev[OTHER].pi[1].cap_mask = IBA_CAP_IS_SM;
+	g.dev[OTHER].sm.state = IBA_SM_MASTER;
+	run_until_phase(&g, SM_SETTLE, 3 * PS_PER_S);
+	assert_int_equal(g.dev[OTHER].pi[1].sm_lid, 77);
+	g.dev[OTHER].sm.state = IBA_SM_STANDBY;
+	run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+	run_ready(&g);
+	expect_up(&g);
+	rig_close(&g);
+}
+
+/* ---- handing over ---- */
+
+TEST(a_user_hands_over)
+{
+	struct rig g;
+	struct iba_sm_info si;
+	struct err e;
+
+	open_master(&g);
+	assert_int_equal(sm_handover_check(g.sm, 0, &e), 0);
+	assert_int_equal(sm_handover_check(g.sm, 0x1234, &e), -EINVAL);
+	step(&g, (struct sm_event){.kind = SM_EV_HANDOVER, .guid = g.dev[OTHER].sm.guid});
+	run_until_phase(&g, SM_STANDBY, PS_PER_S);
+	/* Else the other one, of lower priority, would hand the subnet back at once. */
+	sm_info_make(g.sm, &si);
+	assert_int_equal(si.priority, 0);
+	assert_int_equal(sm_handover_check(g.sm, 0, &e), -EINVAL);
+	assert_string_equal(e.text, "this manager is Standby; only a master can hand over");
+	g.dev[OTHER].sm.state = IBA_SM_MASTER;
+	run_for(&g, PS_PER_S);
+	g.dev[OTHER].mute = true;
+	run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+	sm_info_make(g.sm, &si);
+	assert_int_equal(si.priority, 5);
+	rig_close(&g);
+}
+
+static bool refuse_orders(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)dev;
+	if (iba_smp_method(s->mad) == IBA_SET && iba_smp_attr_id(s->mad) == IBA_ATTR_SM_INFO)
+		iba_smp_set_status(resp, IBA_STATUS_BAD_FIELD);
+	return true;
+}
+
+/* The standby refuses: the master goes on, and tries once in each sweep. */
+TEST(a_hand_over_is_refused)
+{
+	struct rig g;
+	unsigned orders;
+
+	open_master(&g);
+	g.twist = refuse_orders;
+	g.dev[OTHER].sm.priority = 9;
+	run_for(&g, 5 * PS_PER_S);
+	orders = count_sends(&g, IBA_SET, IBA_ATTR_SM_INFO);
+	assert_in_range(orders, 3, 6);
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
+	run_ready(&g);
+	rig_close(&g);
+}
+
+/* A master of higher rank refuses: one of the two must stop all the same. */
+TEST(a_master_above_refuses)
+{
+	struct rig g;
+
+	open_master(&g);
+	g.twist = refuse_orders;
+	g.dev[OTHER].sm.priority = 9;
+	g.dev[OTHER].sm.state = IBA_SM_MASTER;
+	run_until_phase(&g, SM_STANDBY, 2 * PS_PER_S);
+	rig_close(&g);
+}
+
+/* ---- a pause ---- */
+
+/* Time passes, and the manager does not run. What was under way arrives when it does. */
+static void pause_for(struct rig *g, time_ps t)
+{
+	g->now += t;
+}
+
+TEST(a_master_that_was_stopped_asks_before_it_sets)
+{
+	unsigned met = 0;
+
+	for (unsigned phase = SM_DISCOVER; phase <= SM_SWEEP; phase++) {
+		struct rig g;
+
+		open_master(&g);
+		set_gone(&g, OTHER, true);
+		set_gone(&g, OTHER, false);
+		for (unsigned i = 0; i < 2000 && status(&g).phase != phase; i++)
+			assert_true(one_event(&g));
+		if (status(&g).phase != phase) { /* it does nothing there that takes time */
+			rig_close(&g);
+			continue;
+		}
+		met++;
+		g.log.n = 0;
+		g.dev[OTHER].sm.state = IBA_SM_MASTER;
+		g.dev[OTHER].sm.priority = 9;
+		pause_for(&g, 5 * PS_PER_S);
+		run_until_phase(&g, SM_STANDBY, 20 * PS_PER_S);
+		if (sets(&g))
+			fail_msg("%u Sets after a pause in phase %s", sets(&g),
+				 sm_phase_name(phase));
+		rig_close(&g);
+	}
+	assert_true(met >= 4);
+}
+
+/* There is no other master: it goes on where it was. */
+TEST(after_a_pause_alone)
+{
+	struct rig g;
+	uint32_t rounds;
+
+	open_master(&g);
+	rounds = status(&g).rounds;
+	pause_for(&g, 5 * PS_PER_S);
+	run_for(&g, PS_PER_S);
+	assert_int_equal(count_notes(&g, SM_NOTE_STALLED), 1);
+	assert_int_equal(status(&g).rounds, rounds);
+	assert_int_equal(sets(&g), 0);
+	run_ready(&g);
+	expect_up(&g);
+	rig_close(&g);
+}
+
+/* A standby that was stopped has missed polls, and asks again before it takes over. */
+TEST(a_standby_that_was_stopped)
+{
+	struct rig g;
+
+	draw(&g);
+	g.dev[OTHER].sm.state = IBA_SM_MASTER;
+	rig_start(&g);
+	run_until_phase(&g, SM_STANDBY, PS_PER_S);
+	for (unsigned i = 0; i < 20; i++) {
+		run_for(&g, 100 * PS_PER_MS);
+		pause_for(&g, 5 * PS_PER_S);
+		run_for(&g, 100 * PS_PER_MS);
+		assert_int_equal(status(&g).state, IBA_SM_STANDBY);
+	}
+	rig_close(&g);
+}
+
+/* ---- resync ---- */
+
+TEST(a_resync_leaves_it_master)
+{
+	struct rig g;
+
+	open_master(&g);
+	g.dev[2].lft[lid_of(&g, 0)] = 3;
+	step(&g, (struct sm_event){.kind = SM_EV_RESYNC});
+	assert_int_equal(status(&g).phase, SM_DISCOVER);
+	while (status(&g).phase != SM_READY) {
+		assert_int_equal(status(&g).state, IBA_SM_MASTER);
+		assert_true(one_event(&g));
+	}
+	run_ready(&g);
+	expect_up(&g);
+	assert_true(reads(&g) >= 2);
+	rig_close(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_master_above_gets_the_subnet_within_one_sweep),
+		cmocka_unit_test(a_master_below_is_waited_for_and_its_work_read_back),
+		cmocka_unit_test(a_wait_ends),
+		cmocka_unit_test(the_own_port_names_another_master),
+		cmocka_unit_test(a_device_of_another_master),
+		cmocka_unit_test(a_user_hands_over),
+		cmocka_unit_test(a_hand_over_is_refused),
+		cmocka_unit_test(a_master_above_refuses),
+		cmocka_unit_test(a_master_that_was_stopped_asks_before_it_sets),
+		cmocka_unit_test(after_a_pause_alone),
+		cmocka_unit_test(a_standby_that_was_stopped),
+		cmocka_unit_test(a_resync_leaves_it_master),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
