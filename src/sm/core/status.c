@@ -65,7 +65,8 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->routers = sm->topo.fab ? sm->topo.fab->nrouters : 0;
 	st->alone = is_alone(sm);
 	st->held = (uint32_t)sm->damp.held.n;
-	st->change_pending = sm->core.change_pending || sm->sweep.retry_at != TIME_NEVER ||
+	st->change_pending = sm->core.change_pending || sm_election_busy(sm) ||
+			     sm->sweep.retry_at != TIME_NEVER ||
 			     (sm_audit_open(sm) && sm->topo.fab);
 }
 

@@ -278,7 +278,7 @@ void sm_txn_send(struct sm *sm, const struct sm_req *r)
 bool sm_txn_repeat(struct sm *sm, struct sm_txn *t)
 {
 	if (t->tries >= (sm->cfg.retries + 1) * sm_key_count(sm) ||
-	    (t->question == Q_SM_INFO && sm_other_is_silent(sm, t->target.port))) {
+	    (t->question == Q_SM_INFO && t->tries > 1 && sm_other_is_silent(sm, t->target.port))) {
 		if (t->method == IBA_SET)
 			sm_audit_doubt(sm, written(sm, t), sm_copies_until(sm));
 		return false;

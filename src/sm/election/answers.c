@@ -19,6 +19,7 @@ static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool re
 		return sm_poll_missed(sm);
 	case SM_ASK_HANDOVER:
 		return sm_handover_failed(sm, &a->to, refused);
+	case SM_ASK_PORT:
 	case SM_ASK_VERIFY: /* whoever sent that HANDOVER, it was not this one */
 		sm_handover_forged(sm);
 		break;
@@ -58,6 +59,8 @@ static enum sm_outcome answered(struct sm *sm, const struct sm_ask *a, const uin
 	case SM_ASK_POLL:
 	case SM_ASK_VERIFY:
 		return on_info(sm, a, data);
+	case SM_ASK_PORT:
+		return sm_handover_claimed(sm, &a->to, data);
 	case SM_ASK_OWN_PORT:
 		return sm_own_port_answered(sm, data);
 	case SM_ASK_HANDOVER:

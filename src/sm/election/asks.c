@@ -58,8 +58,8 @@ void sm_election_sweep(struct sm *sm)
 	for (size_t i = 0; i < sm->election.others.n; i++) {
 		struct sm_other *o = &sm->election.others.at[i];
 
-		if (o->state != IBA_SM_MASTER) /* one that refused a hand-over may accept it now */
-			o->defiant = false;
+		if (o->state != IBA_SM_MASTER && o->defiant)
+			o->defiant--;
 		sm_election_ask(sm, SM_ASK_INFO, &o->at);
 	}
 }
@@ -88,7 +88,7 @@ static void make_order(struct sm *sm, struct sm_req *r, enum iba_sm_order order)
 	r->attr_mod = order;
 }
 
-static bool make(struct sm *sm, const struct sm_ask *a, struct sm_req *r)
+static bool make(struct sm *sm, const struct sm_ask *a, unsigned tries, struct sm_req *r)
 {
 	bool order = a->kind == SM_ASK_HANDOVER || a->kind == SM_ASK_ACKNOWLEDGE;
 
@@ -103,9 +103,9 @@ static bool make(struct sm *sm, const struct sm_ask *a, struct sm_req *r)
 	}
 	if (!sm_contact_usable(sm, &a->to))
 		return false;
-	sm_contact_address(sm, &a->to, r);
-	r->attr_id = IBA_ATTR_SM_INFO;
-	r->attr_mod = 0;
+	sm_contact_address(sm, &a->to, tries, r);
+	r->attr_id = a->kind == SM_ASK_PORT ? IBA_ATTR_PORT_INFO : IBA_ATTR_SM_INFO;
+	r->attr_mod = 0; /* of PortInfo: the port at which the request arrives */
 	if (order)
 		make_order(sm, r,
 			   a->kind == SM_ASK_HANDOVER ? IBA_SM_HANDOVER : IBA_SM_ACKNOWLEDGE);
@@ -124,7 +124,7 @@ static bool put_on_wire(struct sm *sm, struct sm_flight *f)
 						  : sm_timeout(sm) << MIN(f->tries, 4);
 	struct sm_req r;
 
-	if (!make(sm, &f->ask, &r))
+	if (!make(sm, &f->ask, f->tries, &r))
 		return false;
 	f->tries++;
 	f->deadline = sm->core.now + wait;
@@ -170,7 +170,8 @@ void sm_election_send(struct sm *sm)
 
 static uint16_t attribute_of(const struct sm_ask *a)
 {
-	return a->kind == SM_ASK_OWN_PORT ? IBA_ATTR_PORT_INFO : IBA_ATTR_SM_INFO;
+	return a->kind == SM_ASK_OWN_PORT || a->kind == SM_ASK_PORT ? IBA_ATTR_PORT_INFO
+								    : IBA_ATTR_SM_INFO;
 }
 
 struct sm_flight *sm_flight_of(struct sm *sm, const uint8_t *mad)
@@ -197,6 +198,27 @@ bool sm_flight_repeat(struct sm *sm, struct sm_flight *f)
 }
 
 /* ---- when ---- */
+
+static bool decides(const struct sm_ask *a)
+{
+	return a->kind == SM_ASK_VERIFY || a->kind == SM_ASK_PORT || a->kind == SM_ASK_HANDOVER;
+}
+
+/* A master that is about to hand over, or to read back what another one left, is not at rest. */
+bool sm_election_busy(const struct sm *sm)
+{
+	const struct sm_election *e = &sm->election;
+
+	if (e->state != IBA_SM_MASTER)
+		return false;
+	for (size_t i = 0; i < e->asks.n; i++)
+		if (decides(&e->asks.at[i]))
+			return true;
+	for (unsigned i = 0; i < SM_FLIGHTS; i++)
+		if (e->flights[i].used && decides(&e->flights[i].ask))
+			return true;
+	return e->reread || e->guarded || e->later.guid || sm_election_checking(sm);
+}
 
 time_ps sm_election_deadline(const struct sm *sm)
 {

@@ -23,8 +23,12 @@ struct sm_other { /* another manager */
 	struct sm_contact at;
 	uint8_t priority;
 	uint8_t state; /* UINT8_MAX: it never answered */
-	bool defiant; /* a master of lower rank that did not hand over: it is not waited for again */
-	bool silent;  /* it did not answer when it was last asked */
+	/*
+	 * A master of lower rank did not hand over: it is not waited for again. A manager did not accept the
+	 * subnet: it is offered again after so many sweeps, else no sweep would end. 0: neither.
+	 */
+	uint8_t defiant;
+	bool silent; /* it did not answer when it was last asked */
 };
 
 /* What another manager is asked or told. */
@@ -32,6 +36,7 @@ enum sm_ask_kind {
 	SM_ASK_INFO,	 /* Get(SMInfo) */
 	SM_ASK_POLL,	 /* the same, of the manager that is polled: one SMP, not repeated */
 	SM_ASK_VERIFY,	 /* the same, of a manager that sent HANDOVER */
+	SM_ASK_PORT,	 /* Get(PortInfo) of that manager's port: which master does it name? */
 	SM_ASK_OWN_PORT, /* Get(PortInfo) of the own port: which master does it name? */
 	SM_ASK_HANDOVER, /* Set(SMInfo) */
 	SM_ASK_ACKNOWLEDGE,
@@ -115,7 +120,8 @@ void sm_own_guid_keep(struct sm *sm);
 struct sm_contact sm_contact_port(const struct sm *sm, uint32_t port);
 struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *ev, uint64_t guid);
 bool sm_contact_usable(const struct sm *sm, const struct sm_contact *c);
-void sm_contact_address(struct sm *sm, const struct sm_contact *c, struct sm_req *r);
+void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries,
+			struct sm_req *r);
 struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact *c);
 struct sm_other *sm_other_find(struct sm *sm, uint64_t guid); /* NULL: not known */
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
@@ -131,7 +137,8 @@ void sm_election_ask(struct sm *sm, enum sm_ask_kind kind, const struct sm_conta
 void sm_election_ask_port(struct sm *sm, uint32_t port); /* a port that reports a manager */
 void sm_election_ask_none(struct sm *sm);
 void sm_election_sweep(struct sm *sm); /* a sweep begins: ask all known managers */
-void sm_election_send(struct sm *sm);  /* what is due */
+bool sm_election_busy(const struct sm *sm);
+void sm_election_send(struct sm *sm); /* what is due */
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si);
 struct sm_flight *sm_flight_of(struct sm *sm,
 			       const uint8_t *mad); /* that this answers; NULL: none */
@@ -157,6 +164,7 @@ enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to);
 enum sm_outcome sm_handover_failed(struct sm *sm, const struct sm_contact *to, bool refused);
 enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bool was_master);
 void sm_handover_forged(struct sm *sm);
+enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data);
 enum sm_outcome sm_handover_due(struct sm *sm); /* one that waited until the manager is at rest */
 enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival);
 enum sm_outcome sm_settle_overdue(struct sm *sm);

@@ -30,6 +30,8 @@ static enum sm_outcome go_on(struct sm *sm)
 
 /* ---- handing over ---- */
 
+enum { SWEEPS_BETWEEN = 2 }; /* two attempts to hand over: one sweep ends in between */
+
 /* Tables are half written; or a sweep may find out why the heir cannot be reached. */
 static bool is_busy(const struct sm *sm)
 {
@@ -76,7 +78,7 @@ enum sm_outcome sm_handover_failed(struct sm *sm, const struct sm_contact *to, b
 	if (refused && o && sm_other_event(sm, o) == SM_EVENT_SAW_MASTER_ABOVE)
 		return sm_election_event(sm, SM_EVENT_ACCEPTED, (struct sm_met){.at = to});
 	if (o)
-		o->defiant = true;
+		o->defiant = SWEEPS_BETWEEN;
 	return go_on(sm);
 }
 
@@ -88,7 +90,7 @@ enum sm_outcome sm_user_handover(struct sm *sm, uint64_t guid)
 	if (!o)
 		return SM_GOING_ON;
 	to = o->at;
-	sm_other_find(sm, to.guid)->defiant = false;
+	sm_other_find(sm, to.guid)->defiant = 0;
 	/* Else the heir would hand the subnet back at once to the higher priority. */
 	sm->election.meek = true;
 	sm->election.meek_priority = o->priority;
@@ -129,17 +131,33 @@ void sm_handover_forged(struct sm *sm)
 }
 
 /*
- * The sender of a HANDOVER was asked. If it is Master still, the order was not its own. If it was not known as
- * Master, it may have been one for a short time, and then its Sets hide changes: a master looks at everything again.
+ * The sender of a HANDOVER was asked. If it is Master still, the order was not its own. It may have been Master only
+ * while it could not be seen, such as in a part of the subnet that was cut off: then its port names it as the master.
  */
 enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bool was_master)
 {
 	struct sm_contact at = o->at;
 
+	if (o->state != IBA_SM_MASTER && !was_master && sm->election.state == IBA_SM_MASTER) {
+		sm_election_ask(sm, SM_ASK_PORT, &at);
+		return SM_GOING_ON;
+	}
 	if (o->state == IBA_SM_MASTER || !was_master) {
 		sm_handover_forged(sm);
 		return SM_GOING_ON;
 	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &at});
+}
+
+enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data)
+{
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (sm->lids.own && pi.sm_lid == sm->lids.own) {
+		sm_handover_forged(sm);
+		return SM_GOING_ON;
+	}
+	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = c});
 }
 
 enum sm_outcome sm_settle_overdue(struct sm *sm)
@@ -150,7 +168,7 @@ enum sm_outcome sm_settle_overdue(struct sm *sm)
 	if (heir.guid)
 		return sm_handover_failed(sm, &heir, false);
 	if (o)
-		o->defiant = true;
+		o->defiant = 1;
 	return sm_election_event(sm, SM_EVENT_DEFIED, (struct sm_met){.at = &rival});
 }
 

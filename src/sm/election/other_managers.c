@@ -63,10 +63,21 @@ static void way_back(const uint8_t *mad, struct sm_way *w)
 		sm_way_add(w, entered[i]);
 }
 
+static const struct sm_other *find(const struct sm *sm, uint64_t guid)
+{
+	for (size_t i = 0; i < sm->election.others.n; i++)
+		if (sm->election.others.at[i].at.guid == guid)
+			return &sm->election.others.at[i];
+	return NULL;
+}
+
 struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *ev, uint64_t guid)
 {
+	const struct sm_other *o = guid ? find(sm, guid) : NULL;
 	struct sm_contact c = {.guid = guid, .port = port_of_guid(sm, guid)};
 
+	if (o) /* whoever says that it is this one: this one is asked */
+		return o->at;
 	way_back(ev->mad, &c.way);
 	if (!iba_smp_is_dr(ev->mad) && ev->slid <= IBA_LID_MAX_UNICAST && sm->lids.own)
 		c.lid = ev->slid;
@@ -85,9 +96,10 @@ struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact 
 	return c->lid ? (struct sm_subject){.kind = SM_ABOUT_LID, .lid = c->lid} : SM_ABOUT_NOTHING;
 }
 
-void sm_contact_address(struct sm *sm, const struct sm_contact *c, struct sm_req *r)
+/* What does not arrive by LID, since a device restarted, may arrive the way that its own SMPs came. */
+void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries, struct sm_req *r)
 {
-	if (is_there(sm, c)) {
+	if (is_there(sm, c) && !(tries % 2 && c->way.n)) {
 		sm_req_port(sm, r, r->method, SM_FOR_SWEEP, c->port);
 		return;
 	}
@@ -102,10 +114,7 @@ void sm_contact_address(struct sm *sm, const struct sm_contact *c, struct sm_req
 
 struct sm_other *sm_other_find(struct sm *sm, uint64_t guid)
 {
-	for (size_t i = 0; i < sm->election.others.n; i++)
-		if (sm->election.others.at[i].at.guid == guid)
-			return &sm->election.others.at[i];
-	return NULL;
+	return (struct sm_other *)find(sm, guid);
 }
 
 /* The list is bounded: whoever lies about its GUID replaces one that does not answer, or is not kept. */
@@ -160,7 +169,7 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	if (!is_there(sm, &o->at))
 		o->at.port = port_of_guid(sm, guid);
 	if (news || back) /* an order that was lost is worth another try */
-		o->defiant = false;
+		o->defiant = 0;
 	if (!news)
 		return o;
 	sm_note(sm, .kind = SM_NOTE_OTHER_SM, .about = sm_about_contact(sm, &o->at),
@@ -168,12 +177,12 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	return o;
 }
 
-/* It did not answer its polls: discovery asks it once more, and does not wait long. */
+/* It did not answer its polls: the discovery of the manager that takes over does not wait long for it. */
 bool sm_other_is_silent(struct sm *sm, uint32_t port)
 {
 	const struct sm_other *o = sm_other_find(sm, sm->topo.ports.at[port].guid);
 
-	return o && o->silent;
+	return o && o->silent && sm->election.state == IBA_SM_DISCOVERING;
 }
 
 /* ---- how they rank ---- */
