@@ -36,17 +36,21 @@ void run_daemon_view(const struct run_daemon *d, struct run_view *v)
 
 /* ---- the end ---- */
 
-enum { HANDOVER_MS = 500 }; /* the longest wait for a standby manager to accept the subnet */
+enum {
+	HANDOVER_MS = 500, /* the longest wait for a standby manager to accept the subnet, */
+	ANSWER_MS = 50,	   /* and the time that is left for its question */
+};
 
 static void on_handover_over(uv_timer_t *t)
 {
 	uv_stop(t->loop);
 }
 
+/* The heir asks whether it is true before it takes over: stay for the answer. */
 void run_daemon_handed_over(struct run_daemon *d)
 {
 	if (d->ending.handing_over)
-		uv_stop(&d->loop);
+		uv_timer_start(&d->ending.timer, on_handover_over, ANSWER_MS, 0);
 }
 
 /* A standby manager that gets the subnet continues at once; otherwise it would have to miss this one. */

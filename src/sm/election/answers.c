@@ -20,9 +20,8 @@ static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool re
 	case SM_ASK_HANDOVER:
 		return sm_handover_failed(sm, &a->to, refused);
 	case SM_ASK_PORT:
-	case SM_ASK_VERIFY: /* whoever sent that HANDOVER, it was not this one */
-		sm_handover_forged(sm);
-		break;
+	case SM_ASK_VERIFY:
+		return sm_handover_unconfirmed(sm, &a->to, refused);
 	case SM_ASK_INFO:
 	case SM_ASK_OWN_PORT:
 	case SM_ASK_ACKNOWLEDGE:
@@ -39,8 +38,11 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	struct sm_other *o;
 
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	if (a->to.guid && si.guid != a->to.guid) /* another manager is there now */
-		return unanswered(sm, a, true);
+	if (a->to.guid && si.guid != a->to.guid) { /* another manager is there now */
+		if (a->kind == SM_ASK_VERIFY)
+			sm_handover_forged(sm);
+		return a->kind == SM_ASK_POLL ? sm_poll_missed(sm) : SM_GOING_ON;
+	}
 	if (!si.guid || si.guid == sm_own_guid(sm) || !sm_other_trusted(sm, &a->to, &si))
 		return SM_GOING_ON;
 	o = sm_other_learn(sm, &a->to, &si);

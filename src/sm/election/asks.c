@@ -54,6 +54,7 @@ void sm_election_sweep(struct sm *sm)
 
 	if (!sm->cfg.contest || sm->election.state != IBA_SM_MASTER)
 		return;
+	sm->election.believed = false;
 	sm_election_ask(sm, SM_ASK_OWN_PORT, &own);
 	for (size_t i = 0; i < sm->election.others.n; i++) {
 		struct sm_other *o = &sm->election.others.at[i];
@@ -217,7 +218,7 @@ bool sm_election_busy(const struct sm *sm)
 	for (unsigned i = 0; i < SM_FLIGHTS; i++)
 		if (e->flights[i].used && decides(&e->flights[i].ask))
 			return true;
-	return e->reread || e->guarded || e->later.guid || sm_election_checking(sm);
+	return e->reread || e->guarded || e->later.guid || e->check_until != TIME_NEVER;
 }
 
 time_ps sm_election_deadline(const struct sm *sm)

@@ -78,6 +78,7 @@ struct sm_election {
 	bool guarded;	  /* this discovery sets nothing before every device and manager was met */
 	bool keep_lids;	  /* LIDs that this master assigned stay, whatever devices hold */
 	bool reread;	  /* another manager changed devices: discover everything when at rest */
+	bool believed;	  /* a HANDOVER whose sender could not be asked, since the last sweep */
 	uint64_t foreign; /* GUID of the last device that led to a guarded discovery */
 	/* after a pause */
 	time_ps check_until; /* no Set before; TIME_NEVER: no check runs */
@@ -164,6 +165,7 @@ enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to);
 enum sm_outcome sm_handover_failed(struct sm *sm, const struct sm_contact *to, bool refused);
 enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bool was_master);
 void sm_handover_forged(struct sm *sm);
+enum sm_outcome sm_handover_unconfirmed(struct sm *sm, const struct sm_contact *c, bool refused);
 enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data);
 enum sm_outcome sm_handover_due(struct sm *sm); /* one that waited until the manager is at rest */
 enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival);

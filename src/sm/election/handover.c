@@ -145,7 +145,28 @@ enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bo
 	if (o->state == IBA_SM_MASTER || !was_master) {
 		sm_handover_forged(sm);
 		return SM_GOING_ON;
+	}
 	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &at});
+}
+
+/*
+ * The sender does not answer, or no manager is there any more. The master that is polled may have ended after it handed
+ * over. To a master the sender may be in a part of the subnet to which the way is new: it looks, at most once a sweep.
+ */
+enum sm_outcome sm_handover_unconfirmed(struct sm *sm, const struct sm_contact *c, bool refused)
+{
+	struct sm_election *e = &sm->election;
+	struct sm_contact from = *c;
+
+	if (e->state == IBA_SM_STANDBY && e->poll_at != TIME_NEVER && e->polled.guid == from.guid)
+		return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &from});
+	if (e->state == IBA_SM_MASTER && !refused && !e->believed) {
+		e->believed = true;
+		return sm_election_event(sm, SM_EVENT_FOREIGN,
+					 (struct sm_met){.cause = SM_CAUSE_HANDOVER});
+	}
+	sm_handover_forged(sm);
+	return SM_GOING_ON;
 }
 
 enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data)
