@@ -64,20 +64,22 @@ static bool block_takes(const uint8_t *before, unsigned to, const uint8_t *here,
 static bool is_taken(struct sm *sm, uint32_t node, unsigned in, unsigned out)
 {
 	uint32_t near = sm->topo.nodes.at[node].first_port + in, far = sm->topo.ports.at[near].peer;
+	uint32_t row = sm->topo.nodes.at[node].row, from;
 	uint32_t blocks = sm->routes.tables->stride / IBA_LFT_BLOCK;
 	const struct sm_row *here, *before;
 
 	if (far == NONE)
 		return false;
-	here = &sm->dev.rows.at[sm->topo.nodes.at[node].row];
-	before = &sm->dev.rows.at[sm->topo.nodes.at[sm->topo.ports.at[far].node].row];
+	from = sm->topo.nodes.at[sm->topo.ports.at[far].node].row;
+	if (row == NONE || from == NONE)
+		return true; /* a host, which sends to any LID */
+	here = &sm->dev.rows.at[row];
+	before = &sm->dev.rows.at[from];
 	if (here->rft || before->rft || sm->dev.drain_effort > EFFORT)
 		return true;
 	sm->dev.drain_effort += blocks * IBA_LFT_BLOCK;
 	for (uint32_t b = 0; b < blocks; b++) {
-		const uint8_t *x =
-			sm_row_block(sm, sm->topo.nodes.at[sm->topo.ports.at[far].node].row, b);
-		const uint8_t *y = sm_row_block(sm, sm->topo.nodes.at[node].row, b);
+		const uint8_t *x = sm_row_block(sm, from, b), *y = sm_row_block(sm, row, b);
 
 		if ((!x && !before->fresh) || (!y && !here->fresh))
 			return true; /* not known: it may */
