@@ -29,6 +29,7 @@ struct sm_other { /* another manager */
 	 */
 	uint8_t defiant;
 	bool silent; /* it did not answer when it was last asked */
+	bool fresh;  /* before its last answer it was not known to be in this state */
 };
 
 /* What another manager is asked or told. */

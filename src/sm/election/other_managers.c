@@ -160,9 +160,11 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	struct sm_other *o = other_of(sm, at->guid ? at->guid : si->guid);
 	uint64_t guid = o->at.guid;
 	bool news = o->state != si->state || o->priority != si->priority, back = o->silent;
+	uint8_t was = o->state;
 
 	o->state = si->state < SM_NSM_STATES ? si->state : IBA_SM_NOT_ACTIVE;
 	o->priority = si->priority;
+	o->fresh = o->state != was || back;
 	o->silent = false;
 	o->at = *at;
 	o->at.guid = guid;
