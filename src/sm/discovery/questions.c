@@ -101,8 +101,8 @@ static void make_node_info(struct sm *sm, uint32_t port, struct sm_req *r)
 	r->method = IBA_GET;
 	r->attr_id = IBA_ATTR_NODE_INFO;
 	r->purpose = SM_FOR_DISCOVERY;
-	r->keyed = true; /* the key that opened the last device may open this one */
-	r->m_key = sm->cfg.m_keys[0] ? sm->keys.hint : sm->cfg.m_key;
+	r->keyed = true;
+	r->m_key = sm_key_first(sm);
 	if (port != NONE) {
 		r->path = sm_path_through(sm, &sm->topo.ports.at[port]);
 		r->extra_hop = sm->topo.ports.at[port].num;

@@ -26,11 +26,32 @@ static unsigned all_keys(const struct sm *sm, uint64_t keys[SM_MAX_M_KEYS + 1])
 	return n;
 }
 
+/* Told, not only reported by a device. */
+static bool is_told(const struct sm *sm, uint64_t key)
+{
+	uint64_t keys[SM_MAX_M_KEYS + 1];
+	unsigned n = all_keys(sm, keys);
+
+	for (unsigned i = 0; i < n; i++)
+		if (keys[i] == key)
+			return true;
+	return false;
+}
+
 unsigned sm_key_count(const struct sm *sm)
 {
 	uint64_t keys[SM_MAX_M_KEYS + 1];
 
 	return sm->cfg.m_keys[0] ? all_keys(sm, keys) : 1;
+}
+
+/*
+ * For a device of which nothing is known: the key that opened the last one may open this one. A device without a key
+ * accepts any, also one that it reported falsely: such a key would take the turn of one that was told.
+ */
+uint64_t sm_key_first(const struct sm *sm)
+{
+	return is_told(sm, sm->keys.hint) ? sm->keys.hint : sm->cfg.m_key;
 }
 
 /* The request was sent `tries` times: the key for the next time. */
@@ -39,7 +60,7 @@ uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries)
 	uint64_t keys[SM_MAX_M_KEYS + 1];
 	unsigned n = all_keys(sm, keys);
 
-	if ((n == 1 && now == keys[0]) || tries % SENDS_A_KEY)
+	if ((n == 1 && now == keys[0]) || tries % MIN(SENDS_A_KEY, sm->cfg.retries + 1))
 		return now;
 	for (unsigned i = 0; i < n; i++)
 		if (keys[i] == now)
@@ -119,14 +140,9 @@ void sm_key_answered(struct sm *sm, const struct sm_txn *t)
 /* No response: a key that only the device itself reported may have been a lie. */
 void sm_key_unanswered(struct sm *sm, const struct sm_txn *t)
 {
-	uint64_t keys[SM_MAX_M_KEYS + 1], used = iba_smp_m_key(t->send.mad);
-	unsigned n = all_keys(sm, keys);
 	uint32_t port = port_asked(sm, t);
 
-	for (unsigned i = 0; i < n; i++)
-		if (keys[i] == used)
-			return;
-	if (port != NONE)
+	if (port != NONE && !is_told(sm, sm_key_of(sm, port)))
 		sm_key_learnt(sm, guard_of(sm, port), sm->cfg.m_key);
 }
 

@@ -18,6 +18,7 @@ struct sm_m_keys {
 void sm_keys_init(struct sm *sm);
 void sm_keys_free(struct sm *sm);
 unsigned sm_key_count(const struct sm *sm);
+uint64_t sm_key_first(const struct sm *sm);
 uint64_t sm_key_next(const struct sm *sm, uint64_t now, unsigned tries);
 uint64_t sm_key_of(const struct sm *sm, uint32_t port);
 void sm_key_learnt(struct sm *sm, uint64_t port_guid, uint64_t key);

@@ -144,6 +144,66 @@ TEST(the_key_changes_while_the_manager_runs)
 	}
 }
 
+/* A request has (retries + 1) * 2 sends here: each key that was told has a turn among them. */
+TEST(each_key_has_its_turn)
+{
+	for (unsigned retries = 0; retries <= 3; retries++) {
+		struct sm sm = {.cfg = {.m_key = NEW, .m_keys = {OLD}, .retries = retries}};
+		uint64_t hints[] = {NEW, OLD, OLDER /* a device reported it */};
+
+		for (unsigned i = 0; i < ARRAY_LEN(hints); i++) {
+			bool sent_new = false, sent_old = false;
+			uint64_t key;
+
+			sm.keys.hint = hints[i];
+			key = sm_key_first(&sm);
+			for (unsigned tries = 1; tries <= (retries + 1) * sm_key_count(&sm);
+			     tries++) {
+				sent_new |= key == NEW;
+				sent_old |= key == OLD;
+				key = sm_key_next(&sm, key, tries);
+			}
+			assert_true(sent_new && sent_old);
+		}
+	}
+}
+
+TEST(one_send_for_each_key_is_enough)
+{
+	struct mech_world w;
+	struct sm_config c;
+
+	draw(&w, "weft", OLD, 2);
+	mech_up(&w);
+	c = with_keys(&w, NEW, OLDER, OLD);
+	c.retries = 0;
+	follow(&w, &c);
+	mech_settle(&w);
+	expect_key(&w, NEW, 2);
+	mech_close(&w);
+}
+
+/* The last of the sends had a key that was told; the one that the device reported is given up all the same. */
+TEST(a_reported_key_that_does_not_open_is_forgotten)
+{
+	struct sm_txn t = {.target = {.kind = SM_TARGET_PORT}};
+	struct mech_world w;
+	struct sm *sm;
+
+	draw(&w, "weft", NEW, 2);
+	mech_up(&w);
+	sm = (struct sm *)lab_sm(w.lab);
+	t.target.port = sm->topo.nodes.at[0].first_port;
+	iba_smp_set_m_key(t.send.mad, NEW);
+	for (unsigned i = 0; i < 2; i++) {
+		sm_key_learnt(sm, sm->topo.ports.at[t.target.port].guid, OLDER);
+		assert_true(sm_key_of(sm, t.target.port) == OLDER);
+		sm_key_unanswered(sm, &t);
+		assert_true(sm_key_of(sm, t.target.port) == NEW);
+	}
+	mech_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +211,9 @@ int main(void)
 		cmocka_unit_test(each_device_has_another_key),
 		cmocka_unit_test(devices_with_an_unknown_key_stay_locked),
 		cmocka_unit_test(the_key_changes_while_the_manager_runs),
+		cmocka_unit_test(each_key_has_its_turn),
+		cmocka_unit_test(one_send_for_each_key_is_enough),
+		cmocka_unit_test(a_reported_key_that_does_not_open_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
