@@ -73,8 +73,9 @@ struct sm_discovering {
 	size_t work_head;
 	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
 	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
-	enum sm_view view;		/* of this discovery */
-	enum sm_view earlier;		/* doubtful: only a full discovery can tell what is there */
+	bool unfinished; /* a full discovery runs or was broken off: most of the topology is forgotten */
+	enum sm_view view;    /* of this discovery */
+	enum sm_view earlier; /* doubtful: only a full discovery can tell what is there */
 	enum sm_discovery_end end;
 	bool presumes; /* a switch counts as dead that was not asked: only its repair may be sent */
 	unsigned findings; /* of enum sm_finding */

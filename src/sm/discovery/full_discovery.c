@@ -17,6 +17,7 @@ static void forget_all(struct sm *sm)
 	d->view = d->earlier = SM_VIEW_TRUE;
 	d->kind = SM_DISCOVERY_FULL;
 	d->allowed = SM_DISCOVERY_PARTIAL;
+	d->unfinished = true;
 	d->far_ports.n = 0;
 	d->presumes = false;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
@@ -522,6 +523,7 @@ static enum sm_outcome discover_done(struct sm *sm)
 	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)
 		return sm_discover_again(sm);
 	sm_saved_end(sm);
+	sm->disc.unfinished = false;
 	sm->disc.restarts = 0;
 	sm_damp_note_held(sm);
 	if (may_stand(sm) && sm_snapshot_stands(sm))
