@@ -18,14 +18,17 @@ void sm_settle_end(struct sm *sm)
 	sm->election.later = (struct sm_contact){.port = NONE};
 }
 
-/* Back to what was under way. */
+/* Back to what was under way. A round that was left begins anew: perhaps half of the subnet is known. */
 static enum sm_outcome go_on(struct sm *sm)
 {
 	sm_settle_end(sm);
 	sm_poll_stop(sm);
 	if (sm->core.phase != SM_SETTLE)
 		return SM_GOING_ON;
-	return sm->core.round.end ? SM_UNCHANGED : sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+	if (sm->core.round.end)
+		return SM_UNCHANGED;
+	sm_full_discovery_needed(sm);
+	return sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
 }
 
 /* ---- handing over ---- */
