@@ -155,6 +155,7 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 	for (unsigned i = 0; i < lab_managers(l); i++)
 		if (!lab_change_has(c, lab_manager_node(l, i))) {
 			lab_free(l);
+			sim_report_free(&r);
 			return cli_bad(
 				"the manager's node must be in BEFORE and AFTER: expected another --sm NODE");
 		}
