@@ -110,7 +110,8 @@ void sm_mirror_master_work(struct sm *sm)
 	struct sm_mirror_master *m = &sm->mirror.master;
 
 	m->work_at = TIME_NEVER;
-	if (!m->asked_at || sm->core.now > m->asked_at + ASKED_S * PS_PER_S || !sm_at_rest(sm))
+	if (!m->asked_at || sm->core.now > m->asked_at + ASKED_S * PS_PER_S || !sm_at_rest(sm) ||
+	    !sm->topo.fab->nnodes) /* not even its own node answered */
 		return;
 	if (m->valid) {
 		stamp(sm);
