@@ -207,10 +207,12 @@ sm_settled()
 	done
 }
 
-# discover FILE: the fabric as ibnetdiscover sees it
+# discover FILE: the fabric as ibnetdiscover sees it. libumad2sim waits for ever for a response that a busy server
+# dropped, so it gets a second chance.
 discover()
 {
-	on_fabric ibnetdiscover > "$1" 2> err && [ -s "$1" ] || { cat err && false; }
+	LD_PRELOAD=$preload timeout 15 ibnetdiscover > "$1" 2> err && [ -s "$1" ] ||
+		{ on_fabric ibnetdiscover > "$1" 2> err && [ -s "$1" ]; } || { cat err && false; }
 }
 
 # same_graph NET DUMP [LESS]: the same nodes and links, whatever LIDs they have, and LESS ("rate") as well

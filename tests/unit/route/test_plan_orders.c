@@ -269,7 +269,7 @@ TEST(no_order_and_no_restart_closes_a_cycle)
 {
 	for (uint64_t seed = 1; seed <= 400; seed++)
 		try_case(seed);
-	print_message("%u cases, %u outwards, %u with turns disabled\n", sums.cases, sums.ordered,
+	print_message("# %u cases, %u outwards, %u with turns disabled\n", sums.cases, sums.ordered,
 		      sums.turns);
 	assert_true(sums.cases > 350 && sums.ordered > 5 && sums.turns > 50);
 }
@@ -277,7 +277,7 @@ TEST(no_order_and_no_restart_closes_a_cycle)
 /* The rule that once was: what the model is for. */
 TEST(whole_tables_for_switches_found_empty_can_close_one)
 {
-	print_message("%u cases\n", sums.whole_first_closes);
+	print_message("# %u cases\n", sums.whole_first_closes);
 	assert_true(sums.whole_first_closes > 0);
 }
 

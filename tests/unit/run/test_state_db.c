@@ -304,7 +304,7 @@ TEST(no_flipped_bit_gives_a_wrong_value)
 		damaged += found.damaged;
 		flips++;
 	}
-	print_message("%u flips, %u files damaged, %u of %u LIDs kept\n", flips, damaged, kept,
+	print_message("# %u flips, %u files damaged, %u of %u LIDs kept\n", flips, damaged, kept,
 		      flips * SAVED);
 	assert_true(damaged > flips / 8);
 	assert_true(kept > flips * SAVED / 10 * 9);
@@ -329,7 +329,7 @@ TEST(no_truncation_gives_a_wrong_value)
 	}
 	put_back(bytes, 0); /* like a new one */
 	state_db_close(open_state());
-	print_message("%u truncations, %u of %u LIDs kept\n", n, kept, n * SAVED);
+	print_message("# %u truncations, %u of %u LIDs kept\n", n, kept, n * SAVED);
 	free(bytes);
 }
 
