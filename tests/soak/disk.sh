@@ -66,9 +66,9 @@ has_room()
 # An empty file of SQLite's is more than this.
 limited()
 {
-	"$weft" sm --transport ibsim --state limit.db --control "$dir/ctl" > sm.log 2>&1 &
+	prlimit --fsize=16384:unlimited "$weft" sm --transport ibsim --state limit.db --control "$dir/ctl" > sm.log 2>&1 &
 	sm_pid=$!
-	prlimit --pid $sm_pid --fsize=16384:unlimited && goes_on
+	goes_on
 }
 
 limit_lifted()
