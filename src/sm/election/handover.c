@@ -18,7 +18,7 @@ void sm_settle_end(struct sm *sm)
 	sm->election.later = (struct sm_contact){.port = NONE};
 }
 
-/* Back to what was under way. A round that was left begins anew: perhaps half of the subnet is known. */
+/* Back to what was under way. An interrupted round starts again: it may know half of the subnet only. */
 static enum sm_outcome go_on(struct sm *sm)
 {
 	sm_settle_end(sm);

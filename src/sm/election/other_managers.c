@@ -76,7 +76,7 @@ struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *
 	const struct sm_other *o = guid ? find(sm, guid) : NULL;
 	struct sm_contact c = {.guid = guid, .port = port_of_guid(sm, guid)};
 
-	if (o) /* whoever says that it is this one: this one is asked */
+	if (o) /* a manager that claims this GUID: the manager known by it is asked */
 		return o->at;
 	way_back(ev->mad, &c.way);
 	if (!iba_smp_is_dr(ev->mad) && ev->slid <= IBA_LID_MAX_UNICAST && sm->lids.own)
@@ -117,7 +117,7 @@ struct sm_other *sm_other_find(struct sm *sm, uint64_t guid)
 	return (struct sm_other *)find(sm, guid);
 }
 
-/* The list is bounded: whoever lies about its GUID replaces one that does not answer, or is not kept. */
+/* The list is bounded: a manager with a false GUID replaces one that does not answer, or is dropped. */
 static struct sm_other *other_of(struct sm *sm, uint64_t guid)
 {
 	struct sm_other *o = sm_other_find(sm, guid);

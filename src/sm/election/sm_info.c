@@ -63,7 +63,7 @@ static bool is_known(const struct sm *sm, const struct sm_contact *c)
 
 enum { STRANGERS = 4 }; /* asked back during one period of polls */
 
-/* A manager that nobody reported polls this master: ask it back. Few, so that questions cost little. */
+/* An unknown manager polls this master: ask it back. Few at a time, so that this costs little. */
 static void stranger(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_election *e = &sm->election;

@@ -54,7 +54,7 @@ static void row_room(struct sm_row *r, uint32_t nblocks)
 	r->nblocks = nblocks;
 }
 
-/* Set anew in this round or the one before: a late copy of the earlier Set may undo this one. */
+/* Set again in this round or the one before: a late copy of the earlier Set may undo this one. */
 static void note_set(struct sm *sm, struct sm_row *r, uint32_t block, const uint8_t *data)
 {
 	struct sm_block_sets *s = &r->sets[block];

@@ -17,7 +17,7 @@
  */
 struct sm_block_sets {
 	uint8_t last;  /* audit.generation of its last Set; 0: there was none */
-	uint8_t again; /* audit.generation when it was last set anew soon after an earlier Set */
+	uint8_t again; /* audit.generation when it was last set again soon after an earlier Set */
 };
 
 struct sm_row {
