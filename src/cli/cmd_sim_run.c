@@ -198,6 +198,7 @@ static int run_on(const char *file, const struct fab *f)
 	l = lab_new(f, &c, &e);
 	if (!l)
 		return cli_bad("%s: %s", file, e.text);
+	r.lab = l;
 	load_describe(&d.traffic, o.trace, r.what);
 	if (!o.trace || !read_trace(l, &trace)) {
 		d.trace = o.trace ? &trace : NULL;

@@ -5,18 +5,22 @@
  */
 #include "base/rng.h"
 #include "cli/cli.h"
+#include "cli/seat_text.h"
 #include "cli/swarm_report.h"
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
-#include "trial/swarm_trial.h"
 
-enum { FEW = 20 }; /* up to so many trials, each has a line; beyond, only those that failed */
+enum {
+	FEW = 20, /* up to so many trials, each has a line; beyond, only those that failed */
+	SEATS_MAX = 16
+};
 
 static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
 	bool change, swarm;
+	cli_strings sm;
 	struct swarm_opts more; /* of --swarm and --replay */
 } o = {.count = 1, .seed = 1, .more = {.save = "swarm-failures"}};
 
@@ -144,6 +148,47 @@ static unsigned run_trials(struct json *j, uint64_t *hash)
 	return failed;
 }
 
+/* A trial's fabric is drawn, so a manager's place is a kind of node. */
+static int make_seat(const char *text, struct swarm_seat *s)
+{
+	static const char *const places[] = {
+		[SWARM_ANY] = "any", [SWARM_HOST] = "host", [SWARM_SWITCH] = "switch"};
+	struct seat_text t;
+	struct err e;
+	unsigned i = 0;
+
+	if (seat_text_parse(text, &t, &e))
+		return cli_bad("%s", e.text);
+	while (i < ARRAY_LEN(places) && strcmp(places[i], t.node))
+		i++;
+	if (i == ARRAY_LEN(places))
+		return cli_bad("--sm '%.60s': each seed draws its own fabric: expected host, "
+			       "switch or any, found '%.60s'",
+			       text, t.node);
+	*s = (struct swarm_seat){(enum swarm_where)i, t.has_priority, t.has_start,
+				 t.priority,	      t.start,	      t.mechanism};
+	return CLI_OK;
+}
+
+static int make_seats(void)
+{
+	static struct swarm_seat seats[SEATS_MAX];
+
+	if (o.sm.n && o.more.managers.most)
+		return cli_bad("expected --sm or --managers, found both");
+	if (o.sm.n > SEATS_MAX)
+		return cli_bad("expected --sm at most %d times, found %zu", SEATS_MAX,
+			       (size_t)o.sm.n);
+	for (size_t i = 0; i < o.sm.n; i++)
+		if (make_seat(o.sm.at[i], &seats[i]))
+			return CLI_BAD;
+	o.more.managers.seats = seats;
+	o.more.managers.nseats = (unsigned)o.sm.n;
+	if (!o.more.managers.most)
+		o.more.managers.most = SWARM_MANAGERS;
+	return CLI_OK;
+}
+
 static int swarm_or_replay(void)
 {
 	if (o.change || o.max_switches || cli_setting_given(NULL) || (o.swarm && o.more.replay))
@@ -151,11 +196,12 @@ static int swarm_or_replay(void)
 			"--swarm and --replay draw or read everything else: expected one of them "
 			"without --change, --max-switches and settings of the manager");
 	if (o.more.replay)
-		return swarm_replay(&o.more);
+		return o.sm.n ? cli_bad("a schedule has its managers in lines 'manager NODE ...': "
+					"expected --replay without --sm")
+			      : swarm_replay(&o.more);
 	o.more.seed = o.seed;
 	o.more.count = o.count;
-	o.more.managers = o.more.managers ? o.more.managers : SWARM_MANAGERS;
-	return swarm_trials(&o.more);
+	return make_seats() ? CLI_BAD : swarm_trials(&o.more);
 }
 
 static int sim_trial(char **args, unsigned nargs)
@@ -168,6 +214,9 @@ static int sim_trial(char **args, unsigned nargs)
 	(void)nargs;
 	if (o.more.replay || o.swarm)
 		return swarm_or_replay();
+	if (o.sm.n)
+		return cli_bad("trials with --change and of bring-ups have one manager, at a node "
+			       "that the seed draws: expected --swarm with --sm");
 	if (o.change && o.max_switches && o.max_switches < 4)
 		return cli_bad("--change needs 4 switches or more, found --max-switches %u",
 			       o.max_switches);
@@ -205,8 +254,11 @@ static const struct cli_opt trial_opts[] = {
 	 .help = "changes under load, with checks at every change of a device"},
 	{.name = "swarm", .type = CLI_FLAG, .dst = &o.swarm,
 	 .help = "several managers and faults of all kinds, drawn from the seed"},
-	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers, .arg = "K", .min = 1, .max = 16,
+	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers.most, .arg = "K", .min = 1, .max = SEATS_MAX,
 	 .help = "with --swarm: at most so many managers (default 4)"},
+	{.name = "sm", .type = CLI_LIST, .dst = &o.sm, .arg = "PLACE[:PRIORITY][@TIME][,MECHANISM]",
+	 .help = "with --swarm: a manager of every seed, on a host, a switch or any node, which the seed draws "
+		 "like all that is not given; repeated: several managers"},
 	{.name = "save", .type = CLI_STR, .dst = &o.more.save, .arg = "DIR",
 	 .help = "with --swarm: directory for the shrunk schedules of failing seeds (default swarm-failures)"},
 	{.name = "replay", .type = CLI_STR, .dst = &o.more.replay, .arg = "FILE",
@@ -238,11 +290,13 @@ const struct cli_cmd cmd_sim_trial = {
 		"each other for long, and in the end there is one master in each part, at rest, with a correct subnet. A "
 		"failing seed is shrunk to the shortest schedule that still fails and written to a file; --replay runs such a "
 		"file, tells its story and draws it.",
-	.examples = "weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
-		    "weft sim trial --seed 42 --max-switches 16 --json\n"
-		    "weft sim trial --change --seed 7 --count 100\n"
-		    "weft sim trial --swarm --seed 1 --count 20\n"
-		    "weft sim trial --replay pause.schedule --timeline --svg story.svg",
+	.examples =
+		"weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
+		"weft sim trial --seed 42 --max-switches 16 --json\n"
+		"weft sim trial --change --seed 7 --count 100\n"
+		"weft sim trial --swarm --seed 1 --count 20\n"
+		"weft sim trial --swarm --count 20 --sm host:3,weft --sm switch:9@20ms,improved\n"
+		"weft sim trial --replay pause.schedule --timeline --svg story.svg",
 	.opts = trial_opts,
 	.settings = SETTING_FOR_TRIAL,
 	.min_args = 0,

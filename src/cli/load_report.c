@@ -6,6 +6,7 @@
 #include "draw/plot.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
+#include "cli/managers_report.h"
 #include "lab/saturation.h"
 
 typedef unsigned __int128 u128;
@@ -170,6 +171,7 @@ void load_report_text(const struct load_report *rep)
 	printf("%u hosts, %s\nup after %s, warm-up %s, measured for %s\n\n", r->hosts, rep->what,
 	       cli_duration(r->start), cli_duration(r->window_start - r->start),
 	       cli_duration(r->window_end - r->window_start));
+	managers_text(rep->lab);
 	print_packets(r);
 	putchar('\n');
 	print_latencies(r);
@@ -316,6 +318,7 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_str(j, "traffic", rep->what);
 	json_u64(j, "hosts", r->hosts);
 	json_u64(j, "senders", r->senders);
+	managers_json(j, rep->lab);
 	json_packets(j, r);
 	json_latency(j, "latency_ns", &r->plane.latency);
 	json_latency(j, "header_latency_ns", &r->plane.header_latency);

@@ -22,6 +22,7 @@ struct load_discard {
 
 struct load_report {
 	const struct fab *fab;
+	const struct lab *lab;
 	struct lab_load_result r;
 	char what[160];	   /* the traffic, in words */
 	uint64_t interval; /* picoseconds between packets of a host; 0: a trace */

@@ -6,8 +6,8 @@
 #include "cli/manager_opts.h"
 
 #include "base/rng.h"
-#include "base/units.h"
 #include "cli/rft_opts.h"
+#include "cli/seat_text.h"
 
 static const char *const cpus[] = {"host", "thesis", NULL};
 
@@ -15,9 +15,10 @@ struct manager_opts manager_o = {.seed = 1};
 
 /* clang-format off */
 const struct cli_opt manager_opts[] = {
-	{.name = "sm", .type = CLI_LIST, .dst = &manager_o.sm, .arg = "NODE[:PRIORITY[@TIME]]",
+	{.name = "sm", .type = CLI_LIST, .dst = &manager_o.sm, .arg = SEAT_TEXT_ARG,
 	 .help = "node of a manager: GUID, S-/H- id or name (default: the first host); with its "
-		 "priority (default: --priority), and when it starts (default: at power-on)"},
+		 "priority (default: --priority), when it starts (default: at power-on) and its mechanism "
+		 "(default: --mechanism); repeated: several managers"},
 	{.name = "root", .type = CLI_STR, .dst = &manager_o.root, .arg = "NODE",
 	 .help = "root of the up/down graph, a node or centre (default: the manager's switch); "
 		 "short for --roots and --routes-otherwise"},
@@ -60,38 +61,23 @@ static int make_root(const struct fab *f, struct sm_config *c)
 
 static struct lab_seat *seats;
 
-/* "name:7@20ms" into its name, priority and time; names may have colons of their own. */
-static int split_seat(const char *text, char *name, size_t size, struct lab_seat *s)
-{
-	const char *colon = strrchr(text, ':'), *at = colon ? strchr(colon, '@') : NULL;
-	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
-	uint64_t priority;
-
-	if (!digits || (colon[1 + digits] && colon + 1 + digits != at)) {
-		snprintf(name, size, "%s", text);
-		return CLI_OK;
-	}
-	snprintf(name, size, "%.*s", (int)MIN((size_t)(colon - text), size - 1), text);
-	priority = strtoull(colon + 1, NULL, 10);
-	if (digits > 2 || priority > 15)
-		return cli_bad("--sm '%.60s': found priority %.20s, expected 0 to 15", text,
-			       colon + 1);
-	s->sm.priority = (unsigned)priority;
-	if (at && parse_time(at + 1, &s->start))
-		return cli_bad("--sm '%.60s': found '%.20s', expected a time such as 20ms", text,
-			       at + 1);
-	return CLI_OK;
-}
-
 static int make_seat(const struct fab *f, const char *text, const struct sm_config *c,
 		     struct lab_seat *s)
 {
-	char name[256];
+	struct seat_text t;
+	struct err e;
 
 	*s = (struct lab_seat){.sm = *c};
-	return split_seat(text, name, sizeof(name), s) || cli_find_node(f, "--sm", name, &s->node)
-		       ? CLI_BAD
-		       : CLI_OK;
+	if (seat_text_parse(text, &t, &e))
+		return cli_bad("%s", e.text);
+	if (cli_find_node(f, "--sm", t.node, &s->node))
+		return CLI_BAD;
+	s->start = t.start;
+	if (t.has_priority)
+		s->sm.priority = t.priority;
+	if (t.mechanism)
+		s->sm.mechanism = *t.mechanism;
+	return CLI_OK;
 }
 
 /* Several managers elect the master, and find what another one has configured. */
@@ -121,7 +107,7 @@ static int make_seats(const struct fab *f, struct lab_config *c)
 		return CLI_OK;
 	c->sm_node = seats[0].node;
 	c->sm_start = seats[0].start;
-	c->sm.priority = seats[0].sm.priority;
+	c->sm = seats[0].sm;
 	c->seats = seats + 1;
 	c->nseats = n - 1;
 	return CLI_OK;

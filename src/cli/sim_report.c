@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/managers_report.h"
 #include "lab/message_log.h"
 #include "lab/verdict.h"
 #include "sm/notes.h"
@@ -433,7 +434,9 @@ void sim_report_text(struct sim_report *r)
 	if (r->timeline)
 		putchar('\n');
 	print_table(r);
-	printf("\nstate %s, %s: %u nodes, %u LIDs", sim_report_state(r),
+	putchar('\n');
+	managers_text(r->lab);
+	printf("state %s, %s: %u nodes, %u LIDs", sim_report_state(r),
 	       r->v.verified ? "verified" : "NOT verified", r->v.nodes, r->v.lids);
 	if (r->v.unreached)
 		printf(", %u nodes are not connected to the manager's", r->v.unreached);

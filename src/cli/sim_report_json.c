@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/managers_report.h"
 #include "sim/kernel/sim_kernel.h"
 
 static void json_smps(struct json *j, const struct lab_sum *s, bool change)
@@ -83,36 +84,6 @@ static void json_change(struct json *j, const struct sim_report *r)
 		json_u64(j, "lids_moved", r->lids_moved);
 }
 
-/* A manager that is stopped or paused has no state. */
-static const char *state_word(const struct lab *l, unsigned i)
-{
-	if (!lab_manager_sm(l, i))
-		return "stopped";
-	return lab_manager_paused(l, i)
-		       ? "paused"
-		       : iba_format_word(IBA_FMT_SM_STATE, lab_manager_status(l, i)->state);
-}
-
-static void json_managers(struct json *j, const struct lab *l)
-{
-	json_open(j, "managers", '[');
-	for (unsigned i = 0; i < lab_managers(l); i++) {
-		json_open(j, NULL, '{');
-		json_hex64(j, "guid", lab_manager_guid(l, i));
-		json_u64(j, "priority", lab_manager_cfg(l, i)->priority);
-		json_str(j, "state", state_word(l, i));
-		json_u64(j, "lid", lab_manager_status(l, i)->lid);
-		json_close(j);
-	}
-	json_close(j);
-	for (unsigned i = 0; i < lab_managers(l); i++)
-		if (lab_manager_is_master(l, i)) {
-			json_hex64(j, "master", lab_manager_guid(l, i));
-			return;
-		}
-	json_none(j, "master");
-}
-
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 {
 	struct sm_status st;
@@ -128,7 +99,7 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 	json_u64(j, "lids", r->v.lids);
 	json_hex64(j, "sm_guid", r->fab->nodes[lab_sm_node(r->lab)].guid);
 	json_u64(j, "sm_lid", st.lid);
-	json_managers(j, r->lab);
+	managers_json(j, r->lab);
 	json_smps(j, &r->up, false);
 	json_times(j, &r->up, r->up.first_start, false);
 	if (r->changed_at)

@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "cli/cli.h"
-#include "trial/swarm_trial.h"
 
 struct failing {
 	uint64_t seed;
@@ -72,7 +71,7 @@ static void on_failure(struct swarm *w, uint64_t seed, const struct schedule_res
 	struct schedule s;
 
 	snprintf(f.why, sizeof(f.why), "%s", r->why);
-	swarm_draw(seed, w->o->managers, &s);
+	swarm_draw(seed, &w->o->managers, &s);
 	w->shrinking = 0;
 	swarm_shrink(&s, r->fault, on_shrink, w);
 	f.events = s.events.n;
@@ -96,7 +95,7 @@ static void run_one(struct swarm *w, uint64_t seed)
 	struct schedule_result r;
 
 	show_progress(w);
-	swarm_trial_run(seed, w->o->managers, &r);
+	swarm_trial_run(seed, &w->o->managers, &r);
 	w->hash = hash64_add(w->hash, r.hash);
 	w->phases |= r.phases;
 	for (unsigned i = 0; i < SM_NSM_STATES; i++)

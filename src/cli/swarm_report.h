@@ -5,11 +5,12 @@
 #ifndef WEFT_SWARM_REPORT_H
 #define WEFT_SWARM_REPORT_H
 
-#include "base/base.h"
+#include "trial/swarm_trial.h"
 
 struct swarm_opts {
 	uint64_t seed;
-	unsigned count, managers;
+	unsigned count;
+	struct swarm_managers managers;
 	const char *save; /* directory for schedules of failing seeds */
 	const char *replay, *svg;
 	bool timeline;

@@ -104,10 +104,10 @@ static bool may_sit(const struct draw *d, node_id n)
 	return false;
 }
 
-/* Three of four on hosts, as far as there are any. */
-static node_id draw_seat(struct draw *d)
+/* Three of four on hosts, as far as there are any, unless the caller chose. */
+static node_id draw_seat(struct draw *d, enum swarm_where where)
 {
-	bool host = below(d, 4) > 0;
+	bool drawn = below(d, 4) > 0, host = where == SWARM_ANY ? drawn : where == SWARM_HOST;
 
 	for (unsigned tries = 0; tries < 40; tries++) {
 		node_id n = below(d, d->fab->nnodes);
@@ -166,21 +166,35 @@ static void draw_settings(struct draw *d, struct schedule_manager *m)
 	m->start = below(d, 2) ? 0 : moment(d, 100 * PS_PER_MS);
 }
 
-static void draw_managers(struct draw *d, unsigned max)
+/* What the caller chose of a manager, over what was drawn. */
+static void apply_seat(const struct swarm_seat *seat, struct schedule_manager *m)
 {
+	if (seat->has_priority)
+		m->sm.priority = seat->priority;
+	if (seat->has_start)
+		m->start = seat->start;
+	if (seat->mechanism)
+		m->sm.mechanism = *seat->mechanism;
+}
+
+static void draw_managers(struct draw *d, const struct swarm_managers *want)
+{
+	static const struct swarm_seat free_seat = {.where = SWARM_ANY};
 	struct schedule_manager common = draw_common(d);
 	uint64_t allowed = rng_u64(&d->rng);
-	unsigned n = 1 + below(d, max);
+	unsigned n = want->nseats ? want->nseats : 1 + below(d, want->most);
 
-	while (n--) {
+	for (unsigned i = 0; i < n; i++) {
+		const struct swarm_seat *seat = want->nseats ? &want->seats[i] : &free_seat;
 		struct schedule_manager m = common;
-		node_id seat = draw_seat(d);
+		node_id at = draw_seat(d, seat->where);
 
-		if (seat == FAB_NONE)
+		if (at == FAB_NONE)
 			break;
-		m.guid = d->fab->nodes[seat].guid;
+		m.guid = d->fab->nodes[at].guid;
 		m.sm.mechanism = *draw_mechanism(d, allowed);
 		draw_settings(d, &m);
+		apply_seat(seat, &m);
 		vec_push(&d->s->managers, m);
 	}
 	/* Two managers with keys of their own know each other's. */
@@ -463,7 +477,7 @@ static void draw_rare(struct draw *d, uint64_t seed)
 	}
 }
 
-void swarm_draw(uint64_t seed, unsigned max_managers, struct schedule *s)
+void swarm_draw(uint64_t seed, const struct swarm_managers *m, struct schedule *s)
 {
 	struct draw d = {.s = s};
 
@@ -474,7 +488,7 @@ void swarm_draw(uint64_t seed, unsigned max_managers, struct schedule *s)
 	s->traffic = below(&d, 10) ? 0 : (20 + below(&d, 80)) * PS_PER_US;
 	do {
 		draw_fabric(&d);
-		draw_managers(&d, max_managers);
+		draw_managers(&d, m);
 	} while (!s->managers.n);
 	draw_faults(&d);
 	draw_rare(&d, seed);

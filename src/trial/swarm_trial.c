@@ -5,11 +5,11 @@
  */
 #include "trial/swarm_trial.h"
 
-void swarm_trial_run(uint64_t seed, unsigned max_managers, struct schedule_result *out)
+void swarm_trial_run(uint64_t seed, const struct swarm_managers *m, struct schedule_result *out)
 {
 	struct schedule s;
 
-	swarm_draw(seed, max_managers, &s);
+	swarm_draw(seed, m, &s);
 	schedule_run(&s, NULL, out);
 	schedule_free(&s);
 }

@@ -12,11 +12,30 @@
 
 enum { SWARM_MANAGERS = 4 }; /* at most, unless the caller says otherwise */
 
+enum swarm_where { SWARM_ANY, SWARM_HOST, SWARM_SWITCH };
+
+/* A manager that every seed has. The seed draws its node, among those of a kind as far as there are any, and all that
+ * is not given here. */
+struct swarm_seat {
+	enum swarm_where where;
+	bool has_priority, has_start;
+	unsigned priority;
+	time_ps start;
+	const struct sm_mechanism *mechanism; /* NULL: drawn */
+};
+
+/* Managers of a trial: these, as far as the fabric has nodes; nseats 0: 1 to `most`, all drawn. */
+struct swarm_managers {
+	unsigned most;
+	const struct swarm_seat *seats;
+	unsigned nseats;
+};
+
 /* The schedule of a seed. The caller frees it. */
-void swarm_draw(uint64_t seed, unsigned max_managers, struct schedule *s);
+void swarm_draw(uint64_t seed, const struct swarm_managers *m, struct schedule *s);
 
 /* Its run. */
-void swarm_trial_run(uint64_t seed, unsigned max_managers, struct schedule_result *out);
+void swarm_trial_run(uint64_t seed, const struct swarm_managers *m, struct schedule_result *out);
 
 /*
  * The smallest schedule found that fails as s does; s is replaced by it. Returns the number of runs it took. tick, if

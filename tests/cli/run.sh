@@ -441,6 +441,36 @@ several_managers()
 }
 ok "of three managers the one with the highest priority is master" several_managers
 
+# Each with a mechanism, a priority and a start of its own.
+managers_differ()
+{
+	set -- --sm 'host 0:3@30ms,basic' --sm S-0002000000000002@1ms,improved --sm 'host 3:9,weft'
+	"$bin" sim up seats.net "$@" --json > up || return 1
+	"$bin" sim change seats.net --kill S-0002000000000003 "$@" --json > change || return 1
+	"$bin" sim run seats.net --load 5% --duration 100us "$@" --json > run || return 1
+	for f in up change; do
+		jq -e '[.managers[].mechanism] == ["basic", "improved", "weft"] and [.managers[].priority] == [3, 0, 9]
+			and .master == .managers[2].guid and [.managers[].state] == ["Standby", "Standby", "Master"]' $f > /dev/null ||
+			{ echo $f && cat $f && return 1; }
+	done
+	jq -e ".master == .managers[2].guid" run > /dev/null || { cat run && return 1; }
+	# The same seats in another order: the master's mechanism is what counts.
+	"$bin" sim up seats.net --sm 'host 0,basic' --sm 'host 3,weft' --json > a &&
+		"$bin" sim up seats.net --sm 'host 0,weft' --sm 'host 3,basic' --json > b && ! cmp -s a b
+}
+ok "several managers with a mechanism, priority and start each" managers_differ
+
+# The seed draws their nodes; schedules that fail would show what was given.
+swarm_takes_managers()
+{
+	"$bin" sim trial --swarm --seed 11 --count 20 --sm host:3,weft --sm switch:9@20ms,improved --sm any --json > out &&
+		"$bin" sim trial --swarm --seed 11 --count 20 --sm host:3,weft --sm switch:9@20ms,improved --sm any --json > again &&
+		"$bin" sim trial --swarm --seed 11 --count 20 --json > drawn || return 1
+	jq -e '.trials == 20 and .failed == 0' out > /dev/null && [ "$(jq .trace_hash out)" = "$(jq .trace_hash again)" ] &&
+		[ "$(jq .trace_hash out)" != "$(jq .trace_hash drawn)" ] || { cat out again && false; }
+}
+ok "swarm trials take managers" swarm_takes_managers
+
 # A schedule is replayed with the same trace, told and drawn; a broken one names its line.
 replayed()
 {

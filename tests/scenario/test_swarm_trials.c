@@ -18,7 +18,7 @@ static void run(struct seed_run *r)
 {
 	struct schedule_result t;
 
-	swarm_trial_run(r->seed, SWARM_MANAGERS, &t);
+	swarm_trial_run(r->seed, &(struct swarm_managers){.most = SWARM_MANAGERS}, &t);
 	r->ok = !t.fault;
 	r->hash = t.hash;
 	r->size = t.smps;

@@ -129,7 +129,7 @@ TEST(what_is_written_can_be_read)
 		struct fab *f;
 		struct err e;
 
-		swarm_draw(seed, 4, &s);
+		swarm_draw(seed, &(struct swarm_managers){.most = 4}, &s);
 		schedule_write(&s, &a);
 		if (schedule_read(&t, &f, "again", a.s, a.len, &e))
 			fail_msg("seed %llu: %s", (unsigned long long)seed, e.text);
@@ -159,7 +159,7 @@ TEST(a_swarm_uses_every_kind_of_fault)
 		unsigned here[SCHEDULE_NKINDS] = {0}, kinds = 0;
 		struct schedule s;
 
-		swarm_draw(seed, SWARM_MANAGERS, &s);
+		swarm_draw(seed, &(struct swarm_managers){.most = SWARM_MANAGERS}, &s);
 		managers[s.managers.n]++;
 		for (size_t i = 0; i < s.events.n; i++)
 			used[s.events.at[i].kind] += !here[s.events.at[i].kind]++;
@@ -175,6 +175,41 @@ TEST(a_swarm_uses_every_kind_of_fault)
 		assert_true(managers[n] > 50);
 }
 
+/* The first of many swarm fabrics has hosts and switches; a small one may lack a kind or have fewer nodes. */
+TEST(a_swarm_has_the_managers_it_is_given)
+{
+	const struct swarm_seat seats[] = {
+		{.where = SWARM_HOST, .has_priority = true, .priority = 12},
+		{.where = SWARM_SWITCH, .has_start = true, .start = 7 * PS_PER_MS},
+		{.where = SWARM_SWITCH, .mechanism = sm_mechanism_find("basic")}};
+	unsigned whole = 0, as_told[3] = {0};
+
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct schedule s;
+		struct fab *f;
+		struct err e;
+
+		swarm_draw(seed, &(struct swarm_managers){.seats = seats, .nseats = 3}, &s);
+		f = schedule_fabric(&s, &e);
+		assert_non_null(f);
+		assert_true(s.managers.n >= 1 && s.managers.n <= 3);
+		assert_int_equal(s.managers.at[0].sm.priority, 12);
+		whole += s.managers.n == 3;
+		for (size_t i = 0; i < s.managers.n; i++) {
+			node_id n = fab_node_by_guid(f, s.managers.at[i].guid);
+
+			as_told[i] += fab_is_switch(f, n) == (seats[i].where == SWARM_SWITCH);
+		}
+		if (s.managers.n > 1)
+			assert_int_equal(s.managers.at[1].start, 7 * PS_PER_MS);
+		if (s.managers.n > 2)
+			assert_string_equal(s.managers.at[2].sm.mechanism.name, "basic");
+		fab_free(f);
+		schedule_free(&s);
+	}
+	assert_true(whole > 80 && as_told[0] > 80 && as_told[1] > 80 && as_told[2] > 60);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +217,7 @@ int main(void)
 		cmocka_unit_test(a_fault_is_reported_with_its_line),
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(a_swarm_uses_every_kind_of_fault),
+		cmocka_unit_test(a_swarm_has_the_managers_it_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

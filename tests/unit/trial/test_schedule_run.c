@@ -150,8 +150,8 @@ TEST(a_seed_gives_one_run)
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct schedule_result a, b;
 
-		swarm_trial_run(seed, 4, &a);
-		swarm_trial_run(seed, 4, &b);
+		swarm_trial_run(seed, &(struct swarm_managers){.most = 4}, &a);
+		swarm_trial_run(seed, &(struct swarm_managers){.most = 4}, &b);
 		assert_int_equal(a.hash, b.hash);
 		assert_int_equal(a.fault, b.fault);
 	}
