@@ -16,6 +16,7 @@ struct sm_lid {
 	uint16_t lid;
 	uint8_t lmc;
 	bool set; /* by this manager, since it took the subnet over: the device's is not believed */
+	bool given; /* by this manager, and no other master is known to have changed it */
 };
 
 struct sm_lids {
@@ -32,6 +33,8 @@ struct sm_lids {
 /* lids.c */
 bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc); /* not assigned to any port */
 bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
+/* Another master was last: the LID that the port has counts for more than the one that this manager gave. */
+bool sm_lid_disown(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
 void sm_lids_init(struct sm *sm);
@@ -39,7 +42,8 @@ void sm_lids_free(struct sm *sm);
 void sm_lids_unrouted(struct sm *sm);		 /* tables may lead to no LID any more */
 void sm_lid_routed(struct sm *sm, uint16_t lid); /* tables lead there */
 void sm_lids_waiting_clear(struct sm *sm);
-void sm_lid_was_set(struct sm *sm, uint64_t port_guid); /* the device acknowledged it */
+void sm_lid_was_set(struct sm *sm, uint64_t port_guid);	  /* the device acknowledged it */
+void sm_lid_was_given(struct sm *sm, uint64_t port_guid); /* the device has it */
 void sm_lids_arrive(struct sm *sm); /* another manager may have set them since */
 void sm_lid_own_unknown(struct sm *sm);
 

@@ -44,6 +44,7 @@ void sm_lid_assign(struct sm *sm, uint32_t port)
 	if ((sm->cfg.mechanism.thrifty || sm_is_taking_over(&sm->disc)) &&
 	    has_all(sm, p, lid, lmc)) {
 		sm_port_has_lid(sm, port, true);
+		sm_lid_was_given(sm, p->guid);
 		return;
 	}
 	if (sm->lids.looked_again) /* a Set of the manager before may still arrive */
@@ -110,6 +111,52 @@ void sm_lid_appeared(struct sm *sm, uint32_t port, const struct iba_port_info *p
 	sm_lid_must_wait(sm, p, lmc_of(sm, p)); /* claims it, if no other port has it */
 }
 
+/* ---- LIDs that another master may have changed ---- */
+
+/*
+ * A manager that stood by takes over. Where ports have other LIDs than it gave them, the master before it may have
+ * changed them, or a forged Set: the port that says so cannot tell. The subnet can: the LID that most ports have as
+ * MasterSMLID is that of the last master. It may be this manager's, and the master in between never was one.
+ */
+static bool was_last_master(const struct sm *sm, uint16_t own, uint16_t other)
+{
+	uint32_t *named, most = 0;
+	bool last;
+
+	if (!own || !other || own == other)
+		return false;
+	named = mem_zalloc((IBA_LID_MAX_UNICAST + 1) * sizeof(*named));
+	for (uint32_t i = 0; i < sm->topo.ports.n; i++) {
+		uint16_t lid = sm->topo.ports.at[i].pi.sm_lid;
+
+		if (sm_in_use(sm, i) && lid && lid <= IBA_LID_MAX_UNICAST && ++named[lid] > most)
+			most = named[lid];
+	}
+	last = named[own] == most;
+	free(named);
+	return last;
+}
+
+static void judge_changed_lids(struct sm *sm)
+{
+	const struct sm_topology *t = &sm->topo;
+	uint16_t own = sm_lid_of(sm, sm_own_guid(sm), NULL);
+	bool any = false;
+
+	if (!sm_is_taking_over(&sm->disc) || sm_is_distrustful(sm) || sm_election_keeps_lids(sm) ||
+	    was_last_master(sm, own, sm_lid_of(sm, sm->election.polled.guid, NULL)))
+		return;
+	for (uint32_t i = 0; i < t->ports.n; i++)
+		if (sm_in_use(sm, i))
+			any |= sm_lid_disown(sm, t->ports.at[i].guid, t->ports.at[i].pi.lmc,
+					     t->ports.at[i].pi.lid);
+	for (uint32_t i = 0; any && i < t->ports.n; i++)
+		if (sm_in_use(sm, i) && t->ports.at[i].pi.lid &&
+		    t->ports.at[i].pi.lmc == lmc_of(sm, &t->ports.at[i]))
+			sm_lid_claim(sm, t->ports.at[i].guid, t->ports.at[i].pi.lmc,
+				     t->ports.at[i].pi.lid);
+}
+
 /* What a discovery in doubt did not meet may have a LID that seems to be free. */
 static bool is_too_early(const struct sm *sm)
 {
@@ -134,6 +181,7 @@ void sm_lid_assign_deferred(struct sm *sm)
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 	if ((!sm_is_taking_over(&sm->disc) && !sm->cfg.contest) || is_too_early(sm))
 		return; /* no port had to wait, or the discovery is repeated */
+	judge_changed_lids(sm);
 	if (!sm->lids.own && own->ask.known)
 		own_lid_known(sm, own);
 	else

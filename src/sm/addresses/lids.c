@@ -111,8 +111,9 @@ static bool range_take(struct sm *sm, const struct sm_lid *by, uint32_t lid, uns
 }
 
 /*
- * On a fabric that was managed before, the LID that a port has counts for more than the one
- * recorded: it may be in use.
+ * On a fabric that was managed before, the LID that a port has counts for more than the one recorded: it may be in
+ * use. Not if this manager gave the recorded one: whether another master changed it is judged when every port was met
+ * (lid_assignment.c).
  */
 bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 {
@@ -124,6 +125,10 @@ bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 	}
 	if (l->lid && (l->set || l->epoch == sm->topo.epoch)) /* it has another LID already */
 		return false;
+	if (l->lid && l->given && l->lmc == lmc) {
+		l->epoch = sm->topo.epoch;
+		return false;
+	}
 	if (!range_take(sm, l, reported, lmc))
 		return false;
 	if (l->lid)
@@ -131,6 +136,17 @@ bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 	l->epoch = sm->topo.epoch;
 	keep(sm, l, reported, lmc);
 	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, reported, (uint8_t)lmc});
+	return true;
+}
+
+bool sm_lid_disown(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
+{
+	struct sm_lid *l = owner(sm, guid);
+
+	if (!l->given || l->set || !reported || (l->lid == reported && l->lmc == lmc))
+		return false;
+	l->given = false;
+	l->epoch = 0; /* other ports may claim it as that of a port that was not met */
 	return true;
 }
 
@@ -211,7 +227,15 @@ void sm_lid_was_set(struct sm *sm, uint64_t port_guid)
 	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);
 
 	if (at != MAP_NONE)
-		sm->lids.list.at[at].set = true;
+		sm->lids.list.at[at].set = sm->lids.list.at[at].given = true;
+}
+
+void sm_lid_was_given(struct sm *sm, uint64_t port_guid)
+{
+	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);
+
+	if (at != MAP_NONE)
+		sm->lids.list.at[at].given = true;
 }
 
 void sm_lids_arrive(struct sm *sm)

@@ -248,6 +248,82 @@ TEST(a_master_above_refuses)
 	rig_close(&g);
 }
 
+/* ---- LIDs after another master ---- */
+
+static void stand_by_for_other(struct rig *g)
+{
+	open_master(g);
+	g->dev[OTHER].sm.state = IBA_SM_MASTER;
+	g->dev[OTHER].sm.priority = 9;
+	run_until_phase(g, SM_STANDBY, 2 * PS_PER_S);
+}
+
+static struct iba_port_info *endport(struct rig *g, unsigned dev)
+{
+	return &g->dev[dev].pi[g->dev[dev].type == IBA_NODE_SWITCH ? 0 : 1];
+}
+
+/*
+ * The other one never configured anything. Meanwhile two ports, one of them the manager's own, get LIDs of other
+ * ports by forged Sets, at each moment until the manager has taken over: all ports have the LIDs again that it gave.
+ */
+TEST(forged_lids_do_not_last_after_a_master_that_never_was_one)
+{
+	bool led = false;
+
+	for (unsigned moment = 0; !led; moment++) {
+		uint16_t lids[OTHER + 1];
+		struct rig g;
+
+		stand_by_for_other(&g);
+		for (unsigned d = 0; d <= OTHER; d++)
+			lids[d] = lid_of(&g, d);
+		g.dev[OTHER].sm.state = IBA_SM_NOT_ACTIVE;
+		for (unsigned i = 0; i < moment; i++)
+			assert_true(one_event(&g));
+		led = status(&g).phase == SM_READY;
+		endport(&g, 0)->lid = lids[2];
+		endport(&g, 0)->sm_lid = 55;
+		endport(&g, 1)->lid = lids[OTHER];
+		endport(&g, 1)->sm_lid = lids[OTHER];
+		run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+		run_ready(&g);
+		step(&g, (struct sm_event){.kind = SM_EV_RESYNC});
+		run_ready(&g);
+		expect_up(&g);
+		for (unsigned d = 0; d <= OTHER; d++)
+			if (lid_of(&g, d) != lids[d])
+				fail_msg("forged at event %u: device %u had LID %u, has %u", moment,
+					 d, lids[d], lid_of(&g, d));
+		rig_close(&g);
+	}
+}
+
+/* The other one was master, and gave two ports each other's LID: they stay, for they are in use. */
+TEST(lids_that_another_master_changed_stay)
+{
+	uint16_t lids[OTHER + 1];
+	struct rig g;
+
+	stand_by_for_other(&g);
+	for (unsigned d = 0; d <= OTHER; d++) {
+		lids[d] = lid_of(&g, d);
+		endport(&g, d)->sm_lid = lid_of(&g, OTHER);
+	}
+	endport(&g, 0)->lid = lids[2];
+	endport(&g, 2)->lid = lids[0];
+	g.dev[OTHER].sm.state = IBA_SM_NOT_ACTIVE;
+	run_until_phase(&g, SM_READY, 5 * PS_PER_S);
+	run_ready(&g);
+	expect_up(&g);
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
+	assert_int_equal(lid_of(&g, 0), lids[2]);
+	assert_int_equal(lid_of(&g, 2), lids[0]);
+	assert_int_equal(lid_of(&g, 1), lids[1]);
+	assert_int_equal(lid_of(&g, OTHER), lids[OTHER]);
+	rig_close(&g);
+}
+
 /* ---- a pause ---- */
 
 /* Time passes, and the manager does not run. What was under way arrives when it does. */
@@ -353,6 +429,8 @@ int main(void)
 		cmocka_unit_test(a_user_hands_over),
 		cmocka_unit_test(a_hand_over_is_refused),
 		cmocka_unit_test(a_master_above_refuses),
+		cmocka_unit_test(forged_lids_do_not_last_after_a_master_that_never_was_one),
+		cmocka_unit_test(lids_that_another_master_changed_stay),
 		cmocka_unit_test(a_master_that_was_stopped_asks_before_it_sets),
 		cmocka_unit_test(after_a_pause_alone),
 		cmocka_unit_test(a_standby_that_was_stopped),
