@@ -113,9 +113,10 @@ struct sm_past_set {
 	uint16_t gen;
 	uint8_t left; /* copies that the manager sent and that may still be answered */
 	bool used;
+	time_ps until; /* no copy can arrive any more */
 };
 
-enum { SM_PAST_SETS = 8 }; /* of each slot */
+enum { SM_PAST_SETS = 8, SM_PAST_SETS_MAX = 65536 }; /* of each slot at first; of all slots */
 
 struct sm_txn {
 	bool used;
@@ -124,6 +125,7 @@ struct sm_txn {
 	bool extended;	  /* this try got more time, because the manager itself was late */
 	bool held;	  /* a Set that waits for sm_sets_release() */
 	uint32_t answers; /* of the device, when the request was first repeated */
+	uint64_t number;  /* in the order in which requests were first sent */
 	enum sm_purpose purpose;
 	uint16_t attr_id;
 	uint16_t status; /* of the response, for `fail`; 0: there was none */
@@ -139,7 +141,9 @@ struct sm_transactions {
 	uint32_t *free;
 	uint32_t nfree, outstanding;
 	time_ps next_deadline;	  /* not later than the earliest */
-	struct sm_past_set *past; /* SM_PAST_SETS of each slot, by generation */
+	struct sm_past_set *past; /* `depth` of each slot, by generation */
+	uint32_t depth; /* grows, so that a Set is known as long as its copies may arrive */
+	uint64_t sent;	/* requests so far */
 };
 
 /* ---- phases ---- */

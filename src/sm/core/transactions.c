@@ -12,7 +12,8 @@ void sm_txns_init(struct sm *sm)
 
 	x->slots = mem_zarray(sm->cfg.window, sizeof(*x->slots));
 	x->free = mem_array(sm->cfg.window, sizeof(*x->free));
-	x->past = mem_zarray(sm->cfg.window * (size_t)SM_PAST_SETS, sizeof(*x->past));
+	x->depth = SM_PAST_SETS;
+	x->past = mem_zarray(sm->cfg.window * (size_t)x->depth, sizeof(*x->past));
 	for (uint32_t i = sm->cfg.window; i-- > 0;)
 		x->free[x->nfree++] = i;
 	x->next_deadline = TIME_NEVER;
@@ -122,18 +123,45 @@ static struct sm_written written(const struct sm *sm, const struct sm_txn *t)
 
 static struct sm_past_set *past_of(struct sm *sm, uint32_t slot, uint16_t gen)
 {
-	return &sm->txn.past[slot * (size_t)SM_PAST_SETS + gen % SM_PAST_SETS];
+	return &sm->txn.past[slot * (size_t)sm->txn.depth + gen % sm->txn.depth];
+}
+
+static void past_deepen(struct sm *sm)
+{
+	struct sm_transactions *x = &sm->txn;
+	size_t n = sm->cfg.window * (size_t)x->depth;
+	struct sm_past_set *old = x->past;
+
+	x->past = mem_zarray(2 * n, sizeof(*x->past));
+	x->depth *= 2;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].used)
+			*past_of(sm, (uint32_t)(i / (x->depth / 2)), old[i].gen) = old[i];
+	free(old);
+}
+
+/* The place for a Set; none whose copies may still arrive is forgotten for it, as long as memory allows. */
+static struct sm_past_set *past_place(struct sm *sm, uint32_t slot, uint16_t gen)
+{
+	struct sm_past_set *p = past_of(sm, slot, gen);
+
+	while (p->used && sm->core.now < p->until &&
+	       2 * sm->cfg.window * (size_t)sm->txn.depth <= SM_PAST_SETS_MAX) {
+		past_deepen(sm);
+		p = past_of(sm, slot, gen);
+	}
+	return p;
 }
 
 static void past_note(struct sm *sm, const struct sm_txn *t, bool answered)
 {
-	struct sm_past_set *p = past_of(sm, (uint32_t)(t - sm->txn.slots), t->gen);
-
-	*p = (struct sm_past_set){.gen = t->gen, .used = t->method == IBA_SET};
-	if (!p->used)
-		return;
-	p->what = written(sm, t);
-	p->left = (uint8_t)(t->tries - answered);
+	if (t->method == IBA_SET)
+		*past_place(sm, (uint32_t)(t - sm->txn.slots), t->gen) =
+			(struct sm_past_set){.what = written(sm, t),
+					     .gen = t->gen,
+					     .left = (uint8_t)(t->tries - answered),
+					     .used = true,
+					     .until = sm_copies_until(sm)};
 }
 
 /*
@@ -270,6 +298,7 @@ void sm_txn_send(struct sm *sm, const struct sm_req *r)
 	t->method = r->method;
 	t->question = r->question;
 	t->target = r->target;
+	t->number = ++sm->txn.sent;
 	make_mad(sm, r, txn_tid(sm, t), &t->send);
 	sm->txn.outstanding++;
 	put_on_wire(sm, t);
@@ -362,6 +391,8 @@ void sm_txn_deadline(struct sm *sm, time_ps next)
 void sm_txns_time_back(struct sm *sm, time_ps by)
 {
 	sm_time_shift(&sm->txn.next_deadline, by);
+	for (size_t i = 0; i < sm->cfg.window * (size_t)sm->txn.depth; i++)
+		sm_time_shift(&sm->txn.past[i].until, by);
 	for (uint32_t i = 0; i < sm->cfg.window; i++)
 		sm_time_shift(&sm->txn.slots[i].deadline, by);
 }
