@@ -63,6 +63,7 @@ struct sm_twin {
 	struct iba_node_info ni;   /* its answer */
 	struct sm_duplicate known; /* left_at: the port that it is behind, and its name here */
 	uint32_t probe;		   /* the port behind which the other one is asked */
+	uint32_t judged;	   /* epoch in which it was */
 };
 
 struct sm_discovering {

@@ -164,6 +164,12 @@ void sm_twins_begin(struct sm *sm)
 
 /* ---- met ---- */
 
+static bool is_same(const struct iba_node_info *a, const struct iba_node_info *b)
+{
+	return a->port_guid == b->port_guid ||
+	       (a->node_guid == b->node_guid && a->local_port == b->local_port);
+}
+
 static struct iba_node_info known_info(const struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
@@ -234,7 +240,9 @@ bool sm_twin_met(struct sm *sm, uint32_t near, const struct iba_node_info *ni)
 	}
 	if (h == NONE && !t && !was_elsewhere(sm, near, ni))
 		return false;
-	twin_add(sm, near, ni);
+	/* A judgement reads the port again, and so meets the device again: one judgement in each discovery. */
+	if (!t || t->judged != sm->topo.epoch || !is_same(&t->ni, ni))
+		twin_add(sm, near, ni);
 	return true;
 }
 
@@ -292,6 +300,7 @@ static bool probe(struct sm *sm, struct sm_twin *t, uint32_t h)
 		return false;
 	}
 	t->state = SM_TWIN_PROBED;
+	t->judged = sm->topo.epoch;
 	return true;
 }
 
@@ -347,12 +356,6 @@ bool sm_twins_judge(struct sm *sm)
 static bool leads_back(const struct sm_twin *t, const struct iba_node_info *ni)
 {
 	return ni->node_guid == t->known.left_at.guid && ni->local_port == t->known.left_at.port;
-}
-
-static bool is_same(const struct iba_node_info *a, const struct iba_node_info *b)
-{
-	return a->port_guid == b->port_guid ||
-	       (a->node_guid == b->node_guid && a->local_port == b->local_port);
 }
 
 void sm_twin_answered(struct sm *sm, uint32_t port, const uint8_t *data)
