@@ -353,6 +353,29 @@ static bool is_down(const uint8_t *data)
 	return pi.state == IBA_PORT_DOWN;
 }
 
+/* Answers may overtake each other: of two reads of a port, the one that was requested later counts. */
+static bool is_outdated(struct sm *sm, const struct sm_txn *t)
+{
+	struct sm_port_inquiry *a = &sm->topo.ports.at[t->target.port].ask;
+
+	if (t->number < a->read)
+		return true;
+	a->read = t->number;
+	return false;
+}
+
+static void on_port_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	uint32_t port = t->target.port;
+
+	if (is_outdated(sm, t))
+		return;
+	if (sm->topo.ports.at[port].num)
+		on_port_state(sm, port, data);
+	else
+		on_port0(sm, port, data);
+}
+
 static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	uint32_t node = t->target.node, port = t->target.port;
@@ -367,14 +390,11 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_PORT_STATE:
 		if (is_down(data) && !has_few_links(sm, node) && sm_early_repair_switch(sm, port))
 			break;
-		on_port_state(sm, port, data);
+		on_port_read(sm, t, data);
 		read_one(sm, node);
 		break;
 	case Q_PORT_AGAIN:
-		if (sm->topo.ports.at[port].num)
-			on_port_state(sm, port, data);
-		else
-			on_port0(sm, port, data);
+		on_port_read(sm, t, data);
 		break;
 	case Q_PORT_PEEK:
 		if (is_down(data))

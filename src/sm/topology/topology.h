@@ -37,10 +37,11 @@ enum sm_mark { SM_REACHABLE, SM_WAITING, SM_MISSING };
 
 /* What discovery knows of a port. Owner: discovery. */
 struct sm_port_inquiry {
-	uint32_t met; /* epoch in which the link to peer was last seen */
-	uint8_t mark; /* endports: enum sm_mark, during partial discovery */
-	bool asked;   /* PortInfo was requested */
-	bool known;   /* and came */
+	uint32_t met;  /* epoch in which the link to peer was last seen */
+	uint8_t mark;  /* endports: enum sm_mark, during partial discovery */
+	bool asked;    /* PortInfo was requested */
+	bool known;    /* and came */
+	uint64_t read; /* partial: number of the request whose answer counts */
 };
 
 /* What was set in a port. Owner: tables. */
