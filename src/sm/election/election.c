@@ -280,18 +280,28 @@ bool sm_election_reads_port0_first(const struct sm *sm)
 	return sm_contest_open(sm) || (sm->cfg.contest && sm->election.state == IBA_SM_MASTER);
 }
 
+/* The cable may lead elsewhere now, and so do all paths: a discovery that runs cannot be trusted either. */
+static enum sm_outcome own_link_trained(struct sm *sm)
+{
+	sm_full_discovery_needed(sm);
+	if (may_leave(sm) && sm->core.phase != SM_SETTLE)
+		return sm_changed(sm, SM_CAUSE_OWN_PORT, sm_about_node(sm, 0));
+	sm_change_later(sm, SM_CAUSE_OWN_PORT, sm_about_node(sm, 0));
+	return SM_GOING_ON;
+}
+
 enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 {
+	enum sm_outcome o = SM_GOING_ON;
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	if (sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE &&
 	    pi.state != IBA_PORT_ACTIVE)
-		sm_full_discovery_needed(
-			sm); /* the cable may lead elsewhere now, and so do all paths */
+		o = own_link_trained(sm);
 	if (!sm->lids.own || sm->disc.arrival != SM_SETTLED ||
 	    ((!pi.sm_lid || pi.sm_lid == sm->lids.own) && (!pi.lid || pi.lid == sm->lids.own)))
-		return SM_GOING_ON;
+		return o;
 	return sm_election_event(sm, SM_EVENT_CLAIMED, (struct sm_met){.cause = SM_CAUSE_SWEEP});
 }
 
