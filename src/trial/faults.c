@@ -318,19 +318,25 @@ static void heal_wire(struct run *r)
 	sim_set_tamper(r->sim, (struct sim_tamper){0});
 }
 
+void run_enable(struct run *r)
+{
+	for (unsigned i = 0; i < lab_managers(r->lab); i++)
+		if (lab_manager_sm(r->lab, i) &&
+		    lab_manager_status(r->lab, i)->state == IBA_SM_NOT_ACTIVE) {
+			crash(r, i);
+			restart(r, i, SCHEDULE_LIDS);
+		}
+}
+
 void run_heal(struct run *r)
 {
 	unsigned running = 0;
 
 	heal_wire(r);
 	run_rogue_end(r);
+	run_enable(r);
 	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
 		lab_manager_continue(r->lab, i);
-		if (lab_manager_sm(r->lab, i) &&
-		    lab_manager_status(r->lab, i)->state == IBA_SM_NOT_ACTIVE) {
-			crash(r, i); /* it was disabled: nothing but an order would end that */
-			restart(r, i, SCHEDULE_LIDS);
-		}
 		if (r->faults
 			    .lied) /* a manager that believed a lie finds out when it reads again */
 			lab_manager_order(r->lab, i, SM_EV_RESYNC, 0);

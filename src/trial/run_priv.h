@@ -58,6 +58,7 @@ struct run {
 	struct run_faults faults;
 	struct run_rogue rogue;
 	struct run_checks checks;
+	bool healed; /* no more faults */
 };
 
 void run_fail(struct run *r, enum schedule_fault fault, const char *fmt, ...) PRINTF(3, 4);
@@ -65,6 +66,9 @@ void run_say(struct run *r, const char *text);
 
 void run_fault(struct run *r, const struct schedule_event *ev);
 void run_heal(struct run *r);
+void run_enable(
+	struct run
+		*r); /* restarts managers that were disabled: nothing but an order would do that */
 bool run_resync(
 	struct run *r); /* at rest; true: agents lied, and the managers read everything again */
 void run_faults_free(struct run *r);

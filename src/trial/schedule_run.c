@@ -78,6 +78,8 @@ static bool run_to_rest(struct run *r, time_ps since, time_ps limit)
 	while (!run_at_rest(r, since)) {
 		if (sim_now(r->sim) >= limit || !run_to(r, sim_now(r->sim) + LOOK))
 			return false;
+		if (r->healed) /* a DISABLE may have waited for a manager that was stopped */
+			run_enable(r);
 	}
 	return true;
 }
@@ -204,6 +206,7 @@ static void run_end(struct run *r)
 {
 	run_say(r, "no more faults");
 	run_heal(r);
+	r->healed = true;
 	run_forgive(r);
 	if (!expect_rest(r) || (run_resync(r) && !expect_rest(r)))
 		return;
