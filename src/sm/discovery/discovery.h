@@ -130,7 +130,9 @@ void sm_full_discovery_needed(struct sm *sm);
 void sm_suspect(struct sm *sm, uint32_t node);	     /* the next discovery asks it */
 void sm_switch_doubt(struct sm *sm, uint32_t node);  /* it may have restarted */
 void sm_switch_unread(struct sm *sm, uint32_t node); /* the next discovery reads all its ports */
-void sm_exclude(struct sm *sm, uint64_t guid);	     /* from snapshots, until the next round */
+/* Another manager, which discovered, may have cleared PortStateChange; true: ports have to be read. */
+bool sm_changes_hidden(struct sm *sm);
+void sm_exclude(struct sm *sm, uint64_t guid); /* from snapshots, until the next round */
 bool sm_is_excluded(const struct sm *sm, uint64_t guid);
 void sm_arrive(struct sm *sm);		  /* what devices hold may be another manager's work */
 void sm_adopt(struct sm *sm, bool found); /* tables were found in the switches, or not */

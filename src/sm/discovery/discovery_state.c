@@ -96,6 +96,33 @@ void sm_switch_doubt(struct sm *sm, uint32_t node)
 	sm->topo.nodes.at[node].ask.doubt = true;
 }
 
+static bool has_port_down(const struct sm *sm, const struct sm_node *n)
+{
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (sm->topo.ports.at[n->first_port + p].pi.state == IBA_PORT_DOWN)
+			return true;
+	return false;
+}
+
+/*
+ * A manager that discovers clears PortStateChange of switches that no manager has configured yet. A port of
+ * such a switch may have come up after this manager read it and before the other one cleared the bit; ports
+ * with links were set since, and a Set shows a link that went down. So ports that were Down are read again.
+ */
+bool sm_changes_hidden(struct sm *sm)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++) {
+		struct sm_node *n = &sm->topo.nodes.at[i];
+
+		n->ask.reread |= n->ask.unclaimed && !n->gone && has_port_down(sm, n);
+		n->ask.unclaimed = false;
+		any |= n->ask.reread;
+	}
+	return any;
+}
+
 void sm_switch_unread(struct sm *sm, uint32_t node)
 {
 	sm->topo.nodes.at[node].ask.unread = true;

@@ -364,6 +364,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm_is_taking_over(&sm->disc) &&
 	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
+	if (p->num == 0 && n->type == IBA_NODE_SWITCH)
+		n->ask.unclaimed = sm->cfg.contest && (!p->pi.lid || !p->pi.sm_lid);
 	if (sm_is_endport(sm, p))
 		sm_resp_time_seen(sm, p->pi.resp_time);
 	if (sm_is_own(sm, p))

@@ -105,6 +105,19 @@ static void suspects_begin(struct sm *sm)
 	sm->disc.suspects.n = 0;
 }
 
+/* Ports that may have come up unseen: see sm_changes_hidden(). */
+static void reread_begin(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++) {
+		struct sm_node *n = &sm->topo.nodes.at[i];
+
+		for (unsigned p = 1; n->ask.reread && p <= n->nports; p++)
+			if (sm->topo.ports.at[n->first_port + p].pi.state == IBA_PORT_DOWN)
+				sm_ask_port(sm, Q_PORT_AGAIN, n->first_port + p);
+		n->ask.reread = false;
+	}
+}
+
 static enum sm_outcome partial_begin(struct sm *sm)
 {
 	sm_silent_begin(sm);
@@ -130,6 +143,8 @@ static enum sm_outcome partial_begin(struct sm *sm)
 			sm_poll(sm, sm->topo.node_of[sm->topo.fab->switches[i]]);
 	}
 	suspects_begin(sm);
+	if (sm->core.phase != SM_SWEEP)
+		reread_begin(sm);
 	if (sm->core.phase != SM_SWEEP && sm->core.round.cause == SM_CAUSE_FAR)
 		sm_follow_far(sm);
 	return SM_GOING_ON;

@@ -12,8 +12,11 @@ static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool re
 {
 	struct sm_other *o = sm_other_find(sm, a->to.guid);
 
-	if (o && !refused && a->kind != SM_ASK_ACKNOWLEDGE)
+	if (o && !refused && a->kind != SM_ASK_ACKNOWLEDGE) {
+		if (!o->silent && o->state == IBA_SM_DISCOVERING) /* it ended while it discovered */
+			sm_look_for_hidden(sm);
 		o->silent = true;
+	}
 	switch (a->kind) {
 	case SM_ASK_POLL:
 		return sm_poll_missed(sm);

@@ -168,19 +168,27 @@ static enum sm_outcome check(struct sm *sm, const struct sm_met *m)
 	return SM_GOING_ON;
 }
 
+void sm_look_for_hidden(struct sm *sm)
+{
+	if (sm_changes_hidden(sm))
+		sm_change_later(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+}
+
 /*
  * The Sets of another manager that discovers may hide a change from a discovery that runs. So may those of one that
  * stands by, if it was not known to: it may have discovered until now. A master looks once more, not for as long as
  * the other one discovers.
  */
-static bool may_hide_changes(struct sm *sm, const struct sm_contact *at)
+static void again_later(struct sm *sm, const struct sm_contact *at)
 {
 	const struct sm_other *o = sm_other_find(sm, at->guid);
 
 	if (o && o->state == IBA_SM_STANDBY && !o->fresh)
-		return false;
-	return sm->core.phase == SM_DISCOVER &&
-	       (sm->election.state != IBA_SM_MASTER || sm->core.round.cause != SM_CAUSE_RETRY);
+		return;
+	if (sm->core.phase != SM_DISCOVER)
+		sm_look_for_hidden(sm);
+	else if (sm->election.state != IBA_SM_MASTER || sm->core.round.cause != SM_CAUSE_RETRY)
+		sm->election.rival = true;
 }
 
 static enum sm_outcome act(struct sm *sm, enum sm_election_action a, const struct sm_met *m)
@@ -212,7 +220,7 @@ static enum sm_outcome act(struct sm *sm, enum sm_election_action a, const struc
 	case SM_ACTION_REST:
 		return rest(sm);
 	case SM_ACTION_AGAIN_LATER:
-		sm->election.rival |= may_hide_changes(sm, m->at);
+		again_later(sm, m->at);
 		break;
 	case SM_ACTION_VERIFY:
 		sm_election_ask(sm, SM_ASK_ACKNOWLEDGE, m->at);

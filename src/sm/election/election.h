@@ -114,6 +114,7 @@ void sm_election_round_ended(struct sm *sm);
 unsigned sm_election_priority(const struct sm *sm); /* as others see it */
 /* A PortInfo that discovery read: does another master manage the device? Then discovery starts again. */
 enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_t *data);
+void sm_look_for_hidden(struct sm *sm); /* another manager may have hidden a change */
 bool sm_election_reads_port0_first(const struct sm *sm);
 
 /* other_managers.c */

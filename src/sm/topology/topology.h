@@ -24,6 +24,8 @@ struct sm_node_inquiry {
 	bool waits;	     /* contest: its port 0 is read first */
 	bool ports_asked;
 	bool uncleared; /* contest: ports were read while PortStateChange was set */
+	bool unclaimed; /* contest: ports were read while no manager had configured it */
+	bool reread;	/* and another manager may have cleared PortStateChange since */
 	bool unread;	/* reported a change, and its ports were not all read since */
 	bool explained; /* a port that went down or came up is why */
 	bool armed;  /* a port was read that is Armed or Active: it did not restart before that */
