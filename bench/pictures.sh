@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The pictures of docs/mechanism.md: a switch without hosts fails, and comes, under each mechanism. And the
-# manager's phases, as ARCHITECTURE.md shows them, where Graphviz is installed.
+# manager's phases, as ARCHITECTURE.md shows them, where Graphviz is installed, and a schedule of docs/simulating.md.
 # usage: bench/pictures.sh [WEFT]     (or WEFT=...; default build/src/cli/weft)
 set -euo pipefail
 
@@ -33,6 +33,8 @@ for mechanism in basic improved improved+partial improved+traps weft; do
 	echo "bench: docs/img/$(basename "$to")-fails.svg, -comes.svg" >&2
 done
 
+"$weft" sim trial --replay "$img/story.schedule" --svg "$img/story.svg" > /dev/null
+echo "bench: docs/img/story.svg" >&2
 "$weft" sm --print-phases --dot > "$img/phases.dot"
 if command -v dot > /dev/null; then
 	dot -Tsvg "$img/phases.dot" -o "$img/phases.svg"

@@ -4,28 +4,19 @@
  * swarm_replay(). Does not run or judge: src/trial does.
  */
 #include "cli/cli.h"
+#include "cli/replay_drawing.h"
 #include "cli/swarm_report.h"
-#include "draw/lanes_chart.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sm/notes.h"
 #include "trial/schedule_run.h"
 
-/* States of a manager in the drawing: those of IBA, then those of its process. */
-enum { STOPPED = IBA_SM_MASTER + 1, PAUSED, NSTATES };
-
-static const char *const state_names[NSTATES] = {
-	[IBA_SM_NOT_ACTIVE] = "NotActive",
-	[IBA_SM_DISCOVERING] = "Discovering",
-	[IBA_SM_STANDBY] = "Standby",
-	[IBA_SM_MASTER] = "Master",
-	[STOPPED] = "stopped",
-	[PAUSED] = "paused",
-};
-
-static const char *const state_colours[NSTATES] = {
-	[IBA_SM_NOT_ACTIVE] = "#d9d2c5", [IBA_SM_DISCOVERING] = "#fbe3b6",
-	[IBA_SM_STANDBY] = "#cfe0f3",	 [IBA_SM_MASTER] = "#6fbf8b",
-	[STOPPED] = "#f0f0f0",		 [PAUSED] = "#c9a3d6",
+/* Phases that follow each other without another line between. */
+struct phases {
+	bool any;
+	unsigned manager;
+	time_ps from, until;
+	uint64_t smps;
+	struct strbuf text;
 };
 
 struct replay {
@@ -33,41 +24,16 @@ struct replay {
 	const struct schedule *s;
 	const struct fab *fab;
 	bool timeline;
-	VEC(struct lanes_span) spans;
-	VEC(struct lanes_mark) marks;
-	unsigned *state; /* by manager, */
-	time_ps *since;	 /* and when it began */
+	struct phases phases;
+	struct replay_drawing drawing;
 };
 
-/* ---- states over time ---- */
-
-static unsigned state_of(const struct lab *l, unsigned i)
+static time_ps now_of(const struct lab *l)
 {
-	if (!lab_manager_sm(l, i))
-		return STOPPED;
-	return lab_manager_paused(l, i) ? PAUSED : lab_manager_status(l, i)->state;
+	return sim_now(lab_sim((struct lab *)l));
 }
 
-static void close_span(struct replay *p, unsigned i, time_ps now)
-{
-	if (now > p->since[i])
-		vec_push(&p->spans, (struct lanes_span){i, p->state[i], p->since[i], now});
-	p->since[i] = now;
-}
-
-static void see_states(struct replay *p, struct lab *l)
-{
-	time_ps now = sim_now(lab_sim(l));
-
-	for (unsigned i = 0; i < lab_managers(l); i++) {
-		unsigned is = state_of(l, i);
-
-		if (is == p->state[i])
-			continue;
-		close_span(p, i, now);
-		p->state[i] = is;
-	}
-}
+/* ---- names ---- */
 
 static const char *name_of(const void *ctx, uint64_t guid)
 {
@@ -86,19 +52,128 @@ static const char *name_of(const void *ctx, uint64_t guid)
 	return s;
 }
 
-static void line(const struct lab *l, const char *who, const char *text)
+/* An event in the words of the schedule, but with names instead of GUIDs: "cut sw1, sw3", "pause manager 0". */
+static void event_text(const struct replay *p, const struct schedule_event *ev, struct strbuf *out)
 {
-	time_ps t = sim_now(lab_sim((struct lab *)l));
+	bool of_manager = strchr(schedule_words[ev->kind].operands, 'M');
+	struct strbuf text = {0};
+	const char *s;
 
+	schedule_event_write(ev, &text);
+	for (s = text.s; *s; s++) {
+		if (s[0] == '0' && s[1] == 'x') {
+			char *end;
+			uint64_t guid = strtoull(s, &end, 16);
+
+			strbuf_add(out, name_of(p, guid));
+			strbuf_add(out, !strncmp(end, " 0x", 3) ? "," : "");
+			s = end - 1;
+		} else {
+			strbuf_addn(out, s, 1);
+		}
+		if (*s == ' ' && of_manager) {
+			strbuf_add(out, "manager ");
+			of_manager = false;
+		}
+	}
+	strbuf_free(&text);
+}
+
+/* Does the event end a fault? */
+static bool is_end(const struct schedule_event *ev)
+{
+	switch (ev->kind) {
+	case SCHEDULE_RESTART:
+	case SCHEDULE_CONTINUE:
+	case SCHEDULE_PLUG:
+	case SCHEDULE_ON:
+	case SCHEDULE_RELINK:
+	case SCHEDULE_JOIN:
+		return true;
+	case SCHEDULE_LOSS:
+	case SCHEDULE_DELAY:
+	case SCHEDULE_DUP:
+	case SCHEDULE_LIE:
+		return !ev->share;
+	case SCHEDULE_LATENCY:
+		return !ev->time;
+	case SCHEDULE_CRASH:
+	case SCHEDULE_PAUSE:
+	case SCHEDULE_HANDOVER:
+	case SCHEDULE_RESYNC:
+	case SCHEDULE_ORDER:
+	case SCHEDULE_PULL:
+	case SCHEDULE_MOVE:
+	case SCHEDULE_OFF:
+	case SCHEDULE_REBOOT:
+	case SCHEDULE_UNLINK:
+	case SCHEDULE_CUT:
+	case SCHEDULE_ROGUE:
+	case SCHEDULE_NKINDS:
+		return false;
+	}
+	return false;
+}
+
+/* ---- the timeline ---- */
+
+static void print_line(time_ps t, const char *who, const char *text)
+{
 	printf("%8llu.%03llu ms  %-10s  %s\n", (unsigned long long)(t / PS_PER_MS),
 	       (unsigned long long)(t / PS_PER_US % 1000), who, text);
+}
+
+static void end_phases(struct replay *p)
+{
+	struct phases *ph = &p->phases;
+	char who[32];
+
+	if (!ph->any)
+		return;
+	if (ph->until > ph->from)
+		strbuf_addf(&ph->text, " at %llu.%03llu ms",
+			    (unsigned long long)(ph->until / PS_PER_MS),
+			    (unsigned long long)(ph->until / PS_PER_US % 1000));
+	strbuf_addf(&ph->text, ", %s SMPs so far", cli_count(ph->smps));
+	snprintf(who, sizeof(who), "manager %u", ph->manager);
+	print_line(ph->from, who, ph->text.s);
+	strbuf_free(&ph->text);
+	*ph = (struct phases){.any = false};
+}
+
+static void line(struct replay *p, const struct lab *l, const char *who, const char *text)
+{
+	if (!p->timeline)
+		return;
+	end_phases(p);
+	print_line(now_of(l), who, text);
+}
+
+static void on_phase(struct replay *p, unsigned manager, const struct sm_note *n)
+{
+	struct phases *ph = &p->phases;
+
+	if (!p->timeline)
+		return;
+	if (ph->any && ph->manager != manager)
+		end_phases(p);
+	if (!ph->any) {
+		*ph = (struct phases){.any = true, .manager = manager, .from = n->when};
+		strbuf_add(&ph->text, sm_phase_name(n->phase.from));
+	}
+	strbuf_addf(&ph->text, " -> %s", sm_phase_name(n->phase.to));
+	ph->until = n->when;
+	ph->smps = n->smps;
 }
 
 /* Sweeps that find nothing, and what every bring-up has a hundred times, would hide the rest. */
 static bool is_shown(const struct sm_note *n)
 {
 	if (n->kind == SM_NOTE_PHASE)
-		return n->phase.to != SM_SWEEP && n->phase.from != SM_SWEEP;
+		return n->phase.to != n->phase.from && n->phase.to != SM_SWEEP &&
+		       (n->phase.from != SM_SWEEP || n->phase.to != SM_READY);
+	if (n->kind == SM_NOTE_PLAN)
+		return n->plan.kind != RT_PLAN_NOTHING;
 	return !n->more && n->kind != SM_NOTE_LID && n->kind != SM_NOTE_NAME &&
 	       n->kind != SM_NOTE_TRAP;
 }
@@ -109,12 +184,16 @@ static void on_note(void *ctx, struct lab *l, unsigned manager, const struct sm_
 	struct strbuf text = {0};
 	char who[32];
 
-	see_states(p, l);
-	if (!p->timeline || !is_shown(n))
+	replay_drawing_see(&p->drawing, l, now_of(l));
+	if (!is_shown(n))
 		return;
+	if (n->kind == SM_NOTE_PHASE) {
+		on_phase(p, manager, n);
+		return;
+	}
 	snprintf(who, sizeof(who), "manager %u", manager);
 	sm_note_text(n, &(struct sm_names){name_of, p}, &text);
-	line(l, who, text.s ? text.s : "");
+	line(p, l, who, text.s ? text.s : "");
 	strbuf_free(&text);
 }
 
@@ -124,26 +203,41 @@ static void on_event(void *ctx, struct lab *l, const struct schedule_event *ev)
 	bool of_manager = strchr(schedule_words[ev->kind].operands, 'M');
 	struct strbuf text = {0};
 
-	schedule_event_write(ev, &text);
-	if (p->timeline)
-		line(l, "FAULT", text.s);
-	see_states(p, l);
-	vec_push(&p->marks, (struct lanes_mark){sim_now(lab_sim(l)),
-						of_manager ? (int)ev->manager : -1, text.s});
+	event_text(p, ev, &text);
+	line(p, l, is_end(ev) ? "END" : "FAULT", text.s);
+	replay_drawing_see(&p->drawing, l, now_of(l));
+	replay_drawing_mark(&p->drawing, now_of(l), of_manager ? (int)ev->manager : -1,
+			    is_end(ev) ? LANES_END : LANES_FAULT, text.s);
+	strbuf_free(&text);
 }
 
 static void on_changed(void *ctx, struct lab *l)
 {
-	see_states(ctx, l);
+	replay_drawing_see(&((struct replay *)ctx)->drawing, l, now_of(l));
 }
 
 static void on_say(void *ctx, struct lab *l, const char *text)
 {
 	struct replay *p = ctx;
 
-	if (p->timeline)
-		line(l, "", text);
+	line(p, l, "", text);
+	replay_drawing_mark(&p->drawing, now_of(l), -1, LANES_NOTE, text);
 }
+
+/* Who is who. */
+static void print_managers(const struct replay *p)
+{
+	for (unsigned i = 0; p->timeline && i < p->s->managers.n; i++) {
+		const struct schedule_manager *m = &p->s->managers.at[i];
+
+		printf("manager %u: %s, GUID 0x%016llx, priority %u, mechanism %s%s%s\n", i,
+		       name_of(p, m->guid), (unsigned long long)m->guid, m->sm.priority,
+		       m->sm.mechanism.name, m->start ? ", starts at " : "",
+		       m->start ? cli_duration(m->start) : "");
+	}
+}
+
+/* ---- results ---- */
 
 static int print_json(const struct schedule_result *r)
 {
@@ -164,33 +258,47 @@ static int print_json(const struct schedule_result *r)
 	return cli_print_json(&j);
 }
 
+/* The first line of a schedule, if it is a comment: what it is about. The caller frees it. */
+static char *comment_of(const char *path)
+{
+	size_t len, n;
+	struct err e;
+	char *text, *s;
+
+	if (!strcmp(path, "-") || file_read(path, &text, &len, &e))
+		return NULL;
+	n = strcspn(text, "\n");
+	text[n] = 0;
+	s = *text == '#' ? mem_strdup(text + 1 + strspn(text + 1, " ")) : NULL;
+	free(text);
+	return s;
+}
+
 static int draw(struct replay *p, const struct schedule_result *r)
 {
+	const char *slash = strrchr(p->o->replay, '/');
 	unsigned n = (unsigned)p->s->managers.n;
-	char(*names)[64] = mem_zarray(n, sizeof(*names));
+	char(*names)[128] = mem_zarray(n, sizeof(*names));
 	const char **lanes = mem_array(n, sizeof(*lanes));
-	struct strbuf svg = {0};
-	struct lanes_chart c = {.title = p->o->replay,
-				.note = r->fault ? r->why : NULL,
-				.x_label = "simulated time in ms",
-				.x_unit = PS_PER_MS,
-				.to = r->end,
-				.lanes = lanes,
-				.nlanes = n,
-				.states = state_names,
-				.colours = state_colours,
-				.nstates = NSTATES,
-				.spans = p->spans.at,
-				.nspans = p->spans.n,
-				.marks = p->marks.at,
-				.nmarks = p->marks.n};
+	char *comment = comment_of(p->o->replay);
+	struct strbuf svg = {0}, note = {0};
 
 	for (unsigned i = 0; i < n; i++) {
-		snprintf(names[i], sizeof(names[i]), "%u: %.32s, priority %u", i,
-			 name_of(p, p->s->managers.at[i].guid), p->s->managers.at[i].sm.priority);
+		const struct schedule_manager *m = &p->s->managers.at[i];
+
+		snprintf(names[i], sizeof(names[i]), "%u: %.32s, priority %u, %s", i,
+			 name_of(p, m->guid), m->sm.priority, m->sm.mechanism.name);
 		lanes[i] = names[i];
 	}
-	lanes_chart_svg(&c, &svg);
+	strbuf_addf(&note, "%s%s: %u switches, %u hosts, %s SMPs", r->fault ? "FAILED: " : "ok",
+		    r->why, r->switches, r->hosts, cli_count(r->smps));
+	replay_drawing_svg(&p->drawing, r->end, lanes,
+			   (struct lanes_chart){.title = slash ? slash + 1 : p->o->replay,
+						.subtitle = comment,
+						.note = note.s},
+			   &svg);
+	strbuf_free(&note);
+	free(comment);
 	free(names);
 	free(lanes);
 	return cli_write(p->o->svg, &svg);
@@ -208,29 +316,14 @@ static int report(struct replay *p, const struct schedule_result *r)
 	return CLI_OK;
 }
 
-static void replay_free(struct replay *p)
-{
-	for (size_t i = 0; i < p->marks.n; i++)
-		free((char *)p->marks.at[i].text);
-	vec_free(&p->marks);
-	vec_free(&p->spans);
-	free(p->state);
-	free(p->since);
-}
-
-static void run(struct replay *p, struct schedule_result *r)
-{
-	struct schedule_story story = {
-		.ctx = p, .note = on_note, .event = on_event, .changed = on_changed, .say = on_say};
-
-	schedule_run(p->s, &story, r);
-	for (unsigned i = 0; i < p->s->managers.n; i++)
-		close_span(p, i, r->end);
-}
-
 int swarm_replay(const struct swarm_opts *o)
 {
 	struct replay p = {.o = o, .timeline = o->timeline && !cli_json};
+	struct schedule_story story = {.ctx = &p,
+				       .note = on_note,
+				       .event = on_event,
+				       .changed = on_changed,
+				       .say = on_say};
 	struct schedule_result r;
 	struct schedule s;
 	struct fab *f;
@@ -241,11 +334,12 @@ int swarm_replay(const struct swarm_opts *o)
 		return cli_bad("%s", e.text);
 	p.s = &s;
 	p.fab = f;
-	p.state = mem_zarray(s.managers.n, sizeof(*p.state));
-	p.since = mem_zarray(s.managers.n, sizeof(*p.since));
-	run(&p, &r);
+	replay_drawing_init(&p.drawing, (unsigned)s.managers.n);
+	print_managers(&p);
+	schedule_run(&s, &story, &r);
+	end_phases(&p);
 	rc = report(&p, &r);
-	replay_free(&p);
+	replay_drawing_free(&p.drawing);
 	fab_free(f);
 	schedule_free(&s);
 	return rc == CLI_OK && r.fault ? CLI_NO : rc;

@@ -13,14 +13,18 @@ struct lanes_span {
 	uint64_t from, to;
 };
 
+enum lanes_mark_kind { LANES_FAULT, LANES_END, LANES_NOTE, LANES_NKINDS };
+
 struct lanes_mark {
 	uint64_t at;
 	int lane; /* -1: of all lanes */
-	const char *text;
+	enum lanes_mark_kind kind;
+	const char *text; /* a long one is cut; the whole one is its tooltip */
 };
 
 struct lanes_chart {
-	const char *title, *note; /* note: small text below, or NULL */
+	const char *title, *subtitle,
+		*note; /* subtitle, note: small text above and below, or NULL */
 	const char *x_label;
 	uint64_t x_unit, to; /* the axis goes from 0 to here */
 	const char *const *lanes;
@@ -30,7 +34,8 @@ struct lanes_chart {
 	unsigned nstates;
 	const struct lanes_span *spans;
 	size_t nspans;
-	const struct lanes_mark *marks;
+	const char *mark_names[LANES_NKINDS]; /* for the key; NULL: not in it */
+	const struct lanes_mark *marks;	      /* in the order of time */
 	size_t nmarks;
 };
 

@@ -30,8 +30,14 @@ static void write_time(struct strbuf *out, time_ps t)
 
 static void write_share(struct strbuf *out, uint64_t millionths)
 {
-	strbuf_addf(out, " %llu.%04llu%%", (unsigned long long)(millionths / 10000),
-		    (unsigned long long)(millionths % 10000));
+	unsigned digits = 4, rest = (unsigned)(millionths % 10000);
+
+	for (; digits && rest % 10 == 0; digits--)
+		rest /= 10;
+	strbuf_addf(out, " %llu", (unsigned long long)(millionths / 10000));
+	if (digits)
+		strbuf_addf(out, ".%0*u", (int)digits, rest);
+	strbuf_add(out, "%");
 }
 
 static void write_fabric(struct strbuf *out, const struct schedule *s)

@@ -476,7 +476,7 @@ replayed()
 {
 	"$bin" sim trial --replay two.schedule --timeline --svg story.svg > story || return 1
 	"$bin" sim trial --replay two.schedule --json > out || return 1
-	grep -q 'FAULT *pause 0' story && grep -q 'Discovering to Master' story && grep -q 'paused' story.svg &&
+	grep -q 'FAULT *pause manager 0' story && grep -q 'END *continue manager 0' story && grep -q 'Discovering to Master' story && grep -q 'paused' story.svg &&
 		[ "$(jq -r .trace_hash out)" = "0x$(sed -n 's/.*hash //p' story)" ] || { cat story out && false; }
 }
 ok "a schedule is replayed, told and drawn" replayed

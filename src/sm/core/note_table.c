@@ -104,7 +104,7 @@ static const struct row {
 		{FIELD("node", GUID, about.a.guid), FIELD("name", NAME, about.a.guid)}},
 	[SM_NOTE_STATE] = {{"state", RECORD_NOTICE, "SM state changed from {from} to {to}"},
 		{FIELD("from", SM_STATE, state.from), FIELD("to", SM_STATE, state.to)}},
-	[SM_NOTE_OTHER_SM] = {{"other_sm", RECORD_NOTICE, "another SM at {node}: {state}, priority {priority}"},
+	[SM_NOTE_OTHER_SM] = {{"other_sm", RECORD_NOTICE, "another SM[ at {node}]: {state}, priority {priority}"},
 		{ABOUT("node"), FIELD("state", SM_STATE, other.state), FIELD("priority", COUNT, other.priority)}},
 	[SM_NOTE_HANDING_OVER] = {{"handing_over", RECORD_NOTICE,
 		"hands the subnet over from SM {from} to SM {to}[ at {node}]"},
