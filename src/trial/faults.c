@@ -20,6 +20,11 @@ static port_id port_of(const struct run *r, const struct schedule_port *p)
 	return fab_port_id(r->fab, n, p->port);
 }
 
+static node_id node_of(const struct run *r, const struct schedule_event *ev)
+{
+	return fab_node_by_guid(r->fab, ev->port.guid);
+}
+
 /* ---- managers ---- */
 
 static void crash(struct run *r, unsigned i)
@@ -223,87 +228,130 @@ static void lie(struct run *r, node_id n, uint64_t share)
 	r->faults.lie_q32[n] = q32(share);
 }
 
-/* ---- ways in ---- */
+/* ---- events ---- */
+
+static void on_crash(struct run *r, const struct schedule_event *ev)
+{
+	crash(r, ev->manager);
+}
+
+static void on_restart(struct run *r, const struct schedule_event *ev)
+{
+	restart(r, ev->manager, ev->knows);
+}
+
+static void on_pause(struct run *r, const struct schedule_event *ev)
+{
+	lab_manager_pause(r->lab, ev->manager);
+}
+
+static void on_continue(struct run *r, const struct schedule_event *ev)
+{
+	lab_manager_continue(r->lab, ev->manager);
+}
+
+static void on_user_order(struct run *r, const struct schedule_event *ev)
+{
+	lab_manager_order(r->lab, ev->manager,
+			  ev->kind == SCHEDULE_RESYNC ? SM_EV_RESYNC : SM_EV_HANDOVER, 0);
+}
+
+static void on_order(struct run *r, const struct schedule_event *ev)
+{
+	run_order(r, ev->manager, ev->order);
+}
+
+/* Of the manager's port; the port of a manager on a switch has no cable. */
+static void on_cable(struct run *r, const struct schedule_event *ev)
+{
+	port_id p = lab_manager_port(r->lab, ev->manager);
+
+	if (ev->kind == SCHEDULE_PLUG)
+		relink(r, p);
+	else if (ev->kind == SCHEDULE_MOVE)
+		move(r, ev->manager, port_of(r, &ev->port));
+	else if (r->fab->ports[p].num)
+		unlink(r, p);
+}
+
+static void on_power(struct run *r, const struct schedule_event *ev)
+{
+	power(r, node_of(r, ev), ev->kind == SCHEDULE_ON);
+}
+
+static void on_reboot(struct run *r, const struct schedule_event *ev)
+{
+	node_id n = node_of(r, ev);
+
+	if (n == FAB_NONE || !sim_node_on(r->sim, n))
+		return;
+	power(r, n, false);
+	sim_call(r->sim, sim_now(r->sim) + ev->time, on_again, r, n);
+}
+
+static void on_link(struct run *r, const struct schedule_event *ev)
+{
+	if (ev->kind == SCHEDULE_RELINK)
+		relink(r, port_of(r, &ev->port));
+	else
+		unlink(r, port_of(r, &ev->port));
+}
+
+static void on_join(struct run *r, const struct schedule_event *ev)
+{
+	(void)ev;
+	join(r);
+}
+
+static void on_delay(struct run *r, const struct schedule_event *ev)
+{
+	wire(r, &r->faults.smps.delay_q32, ev);
+}
+
+static void on_dup(struct run *r, const struct schedule_event *ev)
+{
+	wire(r, &r->faults.smps.dup_q32, ev);
+}
+
+static void on_rogue(struct run *r, const struct schedule_event *ev)
+{
+	run_rogue_toggle(r, node_of(r, ev));
+}
+
+static void on_lie(struct run *r, const struct schedule_event *ev)
+{
+	lie(r, node_of(r, ev), ev->share);
+}
 
 void run_fault(struct run *r, const struct schedule_event *ev)
 {
-	node_id n = fab_node_by_guid(r->fab, ev->port.guid);
+	static void (*const apply[SCHEDULE_NKINDS])(struct run *, const struct schedule_event *) = {
+		[SCHEDULE_CRASH] = on_crash,
+		[SCHEDULE_RESTART] = on_restart,
+		[SCHEDULE_PAUSE] = on_pause,
+		[SCHEDULE_CONTINUE] = on_continue,
+		[SCHEDULE_HANDOVER] = on_user_order,
+		[SCHEDULE_RESYNC] = on_user_order,
+		[SCHEDULE_ORDER] = on_order,
+		[SCHEDULE_PULL] = on_cable,
+		[SCHEDULE_PLUG] = on_cable,
+		[SCHEDULE_MOVE] = on_cable,
+		[SCHEDULE_OFF] = on_power,
+		[SCHEDULE_ON] = on_power,
+		[SCHEDULE_REBOOT] = on_reboot,
+		[SCHEDULE_UNLINK] = on_link,
+		[SCHEDULE_RELINK] = on_link,
+		[SCHEDULE_CUT] = cut,
+		[SCHEDULE_JOIN] = on_join,
+		[SCHEDULE_LOSS] = loss,
+		[SCHEDULE_LATENCY] = latency,
+		[SCHEDULE_DELAY] = on_delay,
+		[SCHEDULE_DUP] = on_dup,
+		[SCHEDULE_ROGUE] = on_rogue,
+		[SCHEDULE_LIE] = on_lie,
+	};
 
-	switch (ev->kind) {
-	case SCHEDULE_CRASH:
-		crash(r, ev->manager);
-		return;
-	case SCHEDULE_RESTART:
-		restart(r, ev->manager, ev->knows);
-		return;
-	case SCHEDULE_PAUSE:
-		lab_manager_pause(r->lab, ev->manager);
-		return;
-	case SCHEDULE_CONTINUE:
-		lab_manager_continue(r->lab, ev->manager);
-		return;
-	case SCHEDULE_HANDOVER:
-		lab_manager_order(r->lab, ev->manager, SM_EV_HANDOVER, 0);
-		return;
-	case SCHEDULE_RESYNC:
-		lab_manager_order(r->lab, ev->manager, SM_EV_RESYNC, 0);
-		return;
-	case SCHEDULE_ORDER:
-		run_order(r, ev->manager, ev->order);
-		return;
-	case SCHEDULE_PULL:
-		if (r->fab->ports[lab_manager_port(r->lab, ev->manager)].num)
-			unlink(r, lab_manager_port(r->lab, ev->manager));
-		return;
-	case SCHEDULE_PLUG:
-		relink(r, lab_manager_port(r->lab, ev->manager));
-		return;
-	case SCHEDULE_MOVE:
-		move(r, ev->manager, port_of(r, &ev->port));
-		return;
-	case SCHEDULE_OFF:
-	case SCHEDULE_ON:
-		power(r, n, ev->kind == SCHEDULE_ON);
-		return;
-	case SCHEDULE_REBOOT:
-		if (n == FAB_NONE || !sim_node_on(r->sim, n))
-			return;
-		power(r, n, false);
-		sim_call(r->sim, sim_now(r->sim) + ev->time, on_again, r, n);
-		return;
-	case SCHEDULE_UNLINK:
-		unlink(r, port_of(r, &ev->port));
-		return;
-	case SCHEDULE_RELINK:
-		relink(r, port_of(r, &ev->port));
-		return;
-	case SCHEDULE_CUT:
-		cut(r, ev);
-		return;
-	case SCHEDULE_JOIN:
-		join(r);
-		return;
-	case SCHEDULE_LOSS:
-		loss(r, ev);
-		return;
-	case SCHEDULE_LATENCY:
-		latency(r, ev);
-		return;
-	case SCHEDULE_DELAY:
-		wire(r, &r->faults.smps.delay_q32, ev);
-		return;
-	case SCHEDULE_DUP:
-		wire(r, &r->faults.smps.dup_q32, ev);
-		return;
-	case SCHEDULE_ROGUE:
-		run_rogue_toggle(r, n);
-		return;
-	case SCHEDULE_LIE:
-		lie(r, n, ev->share);
-		return;
-	case SCHEDULE_NKINDS:
-		return;
-	}
+	apply[ev->kind](r, ev);
 }
 
 static void heal_wire(struct run *r)

@@ -56,26 +56,27 @@ static void claim(const struct run *r, struct iba_sm_info *si)
 				   .state = IBA_SM_MASTER};
 }
 
-static void send_from(struct run *r, node_id from, unsigned port, node_id to, struct sim_smp *smp)
+/* By a directed route. */
+static void send_from(struct run *r, node_id from, unsigned port, node_id to, const uint8_t *mad)
 {
+	struct sim_smp smp = {.slid = IBA_LID_PERMISSIVE, .dlid = IBA_LID_PERMISSIVE};
 	uint8_t path[IBA_MAX_HOPS + 1] = {0};
 	int hops = find_path(r, from, port, to, path);
 
 	if (hops <= 0)
 		return;
-	memcpy(iba_smp_initial_path(smp->mad), path, (size_t)hops + 1);
-	iba_smp_set_hop_cnt(smp->mad, (uint8_t)hops);
-	iba_smp_set_dr_slid(smp->mad, IBA_LID_PERMISSIVE);
-	iba_smp_set_dr_dlid(smp->mad, IBA_LID_PERMISSIVE);
-	iba_smp_set_tid(smp->mad, ++r->rogue.count);
-	smp->slid = smp->dlid = IBA_LID_PERMISSIVE;
-	smp->sl = 0;
-	sim_send(r->sim, from, port, smp);
+	memcpy(smp.mad, mad, sizeof(smp.mad));
+	memcpy(iba_smp_initial_path(smp.mad), path, (size_t)hops + 1);
+	iba_smp_set_hop_cnt(smp.mad, (uint8_t)hops);
+	iba_smp_set_dr_slid(smp.mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(smp.mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_tid(smp.mad, ++r->rogue.count);
+	sim_send(r->sim, from, port, &smp);
 }
 
-static void send_to(struct run *r, node_id to, struct sim_smp *smp)
+static void send_to(struct run *r, node_id to, const uint8_t *mad)
 {
-	send_from(r, r->rogue.node, r->rogue.port, to, smp);
+	send_from(r, r->rogue.node, r->rogue.port, to, mad);
 }
 
 /* What it says of itself is true, but for the state; only a master gives orders. */
@@ -83,9 +84,9 @@ void run_order(struct run *r, unsigned manager, enum schedule_order what)
 {
 	struct iba_sm_info si = {.sm_key = lab_manager_cfg(r->lab, manager)->sm_key,
 				 .state = IBA_SM_MASTER};
-	struct sim_smp smp;
+	uint8_t mad[IBA_MAD_SIZE];
 
-	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_SM_INFO, what);
+	iba_smp_init(mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_SM_INFO, what);
 	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
 		unsigned port = r->fab->ports[lab_manager_port(r->lab, i)].num;
 
@@ -93,9 +94,9 @@ void run_order(struct run *r, unsigned manager, enum schedule_order what)
 			continue;
 		si.guid = lab_manager_guid(r->lab, i);
 		si.priority = (uint8_t)lab_manager_cfg(r->lab, i)->priority;
-		iba_sm_info_put(&si, iba_smp_data(smp.mad));
+		iba_sm_info_put(&si, iba_smp_data(mad));
 		send_from(r, lab_manager_node(r->lab, i), port, lab_manager_node(r->lab, manager),
-			  &smp);
+			  mad);
 		return;
 	}
 }
@@ -103,13 +104,13 @@ void run_order(struct run *r, unsigned manager, enum schedule_order what)
 static void order(struct run *r, unsigned manager)
 {
 	struct iba_sm_info si;
-	struct sim_smp smp;
+	uint8_t mad[IBA_MAD_SIZE];
 
-	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_SM_INFO,
+	iba_smp_init(mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_SM_INFO,
 		     IBA_SM_HANDOVER + r->rogue.count % IBA_SM_DISCOVER);
 	claim(r, &si);
-	iba_sm_info_put(&si, iba_smp_data(smp.mad));
-	send_to(r, lab_manager_node(r->lab, manager), &smp);
+	iba_sm_info_put(&si, iba_smp_data(mad));
+	send_to(r, lab_manager_node(r->lab, manager), mad);
 }
 
 /* A device with an M_Key must refuse this; one without a key cannot. */
@@ -117,16 +118,16 @@ static void seize(struct run *r, node_id n)
 {
 	port_id p = fab_port_id(r->fab, n, fab_is_switch(r->fab, n) ? 0 : 1);
 	struct iba_port_info pi = *sim_port_info(r->sim, p);
-	struct sim_smp smp;
+	uint8_t mad[IBA_MAD_SIZE];
 
 	if (!pi.m_key || !sim_node_on(r->sim, n))
 		return;
-	iba_smp_init(smp.mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_PORT_INFO, 0);
-	iba_smp_set_m_key(smp.mad, WRONG_KEY);
+	iba_smp_init(mad, IBA_CLASS_SUBN_DR, IBA_SET, IBA_ATTR_PORT_INFO, 0);
+	iba_smp_set_m_key(mad, WRONG_KEY);
 	pi.lid = 0x77;
 	pi.sm_lid = 0x77;
-	iba_port_info_put(&pi, iba_smp_data(smp.mad));
-	send_to(r, n, &smp);
+	iba_port_info_put(&pi, iba_smp_data(mad));
+	send_to(r, n, mad);
 }
 
 static void on_turn(void *ctx, uint64_t cookie)

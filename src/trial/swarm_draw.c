@@ -418,10 +418,8 @@ static void draw_fault(struct draw *d, enum group g)
 		draw_latency(d);
 		return;
 	case ROGUE:
-		draw_at_node(d, SCHEDULE_ROGUE);
-		return;
 	case LIES:
-		draw_at_node(d, SCHEDULE_LIE);
+		draw_at_node(d, g == ROGUE ? SCHEDULE_ROGUE : SCHEDULE_LIE);
 		return;
 	case NGROUPS:
 		return;

@@ -142,6 +142,24 @@ static bool is_for_sm(struct sim *s, const struct pkt *p, const struct port_clie
 	       node_port(s, sm->node, sm->port)->pi.cap_mask & IBA_CAP_IS_SM;
 }
 
+/* To the program at a port; NULL: there is none. */
+static void deliver_to_sm(struct sim *s, uint32_t p, const struct port_client *sm)
+{
+	struct pkt *pkt = &s->dev.pkts.at[p];
+	struct sim_smp smp;
+
+	if (!sm) {
+		pkt_drop(s, p, SIM_DROP_NO_SM);
+		return;
+	}
+	s->dev.stats.delivered++;
+	sim_hash_smp(s, pkt->node, &pkt->smp);
+	sim_seen(&s->main, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 1);
+	smp = pkt->smp; /* the SM may send, which moves the pool */
+	pkt_free(s, p);
+	sm->recv(sm->ctx, &smp);
+}
+
 static void deliver(struct sim *s, uint32_t p)
 {
 	struct pkt *pkt = &s->dev.pkts.at[p];
@@ -158,18 +176,7 @@ static void deliver(struct sim *s, uint32_t p)
 		return;
 	}
 	if (is_for_sm(s, pkt, sm)) {
-		if (!sm) {
-			pkt_drop(s, p, SIM_DROP_NO_SM);
-			return;
-		}
-		s->dev.stats.delivered++;
-		sim_hash_smp(s, pkt->node, &pkt->smp);
-		sim_seen(&s->main, SIM_SEEN_RECV, pkt->node, pkt->in_port, &pkt->smp, 1);
-
-		struct sim_smp smp = pkt->smp; /* the SM may send, which moves the pool */
-
-		pkt_free(s, p);
-		sm->recv(sm->ctx, &smp);
+		deliver_to_sm(s, p, sm);
 		return;
 	}
 

@@ -81,22 +81,12 @@ static void clock_take(struct sm *sm, time_ps now)
 	c->pause = c->now > ran ? c->now - ran : 0;
 }
 
-int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
+static int take(struct sm *sm, const struct sm_event *ev)
 {
-	int rc = 0;
-
-	out->sends.n = 0;
-	out->notes.n = 0;
-	out->compute.epoch = 0;
-	sm->core.out = out;
-	clock_take(sm, ev->now);
-	sm_phase_apply(sm, sm_election_stalled(sm));
 	switch (ev->kind) {
 	case SM_EV_START:
-		if (sm->core.phase != SM_OFF) {
-			rc = -EINVAL;
-			break;
-		}
+		if (sm->core.phase != SM_OFF)
+			return -EINVAL;
 		sm_phase_apply(sm, sm_election_start(sm));
 		break;
 	case SM_EV_SMP:
@@ -125,6 +115,20 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 		sm_phase_apply(sm, sm_election_resync(sm));
 		break;
 	}
+	return 0;
+}
+
+int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
+{
+	int rc;
+
+	out->sends.n = 0;
+	out->notes.n = 0;
+	out->compute.epoch = 0;
+	sm->core.out = out;
+	clock_take(sm, ev->now);
+	sm_phase_apply(sm, sm_election_stalled(sm));
+	rc = take(sm, ev);
 	sm_pump(sm);
 	sm_mirror_work(sm);
 	out->wake = sm->core.wake = MIN(wake_time(sm), sm_mirror_wake(sm));

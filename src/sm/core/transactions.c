@@ -220,6 +220,18 @@ void sm_forget_outstanding(struct sm *sm)
 
 /* ---- on the wire ---- */
 
+/* A directed route, after a first part by LID if via is not 0. */
+static void make_directed(const struct sm *sm, uint16_t via, const struct sm_way *way,
+			  struct sm_send *s)
+{
+	s->slid = via ? sm->lids.own : IBA_LID_PERMISSIVE;
+	s->dlid = via ? via : IBA_LID_PERMISSIVE;
+	iba_smp_set_dr_slid(s->mad, s->slid);
+	iba_smp_set_dr_dlid(s->mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_hop_cnt(s->mad, way->n);
+	memcpy(iba_smp_initial_path(s->mad) + 1, way->hops, way->n);
+}
+
 static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)
 {
 	struct sm_path path = r->path;
@@ -249,17 +261,12 @@ static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct
 		s->dlid = lid;
 		return;
 	}
-	s->slid = path.via ? sm->lids.own : IBA_LID_PERMISSIVE;
-	s->dlid = path.via ? path.via : IBA_LID_PERMISSIVE;
-	iba_smp_set_dr_slid(m, s->slid);
-	iba_smp_set_dr_dlid(m, IBA_LID_PERMISSIVE);
 	if (path.n)
 		memcpy(way.hops + way.n, sm->topo.hops.at + path.at, path.n);
 	way.n += path.n;
 	if (r->extra_hop)
 		way.hops[way.n++] = r->extra_hop;
-	iba_smp_set_hop_cnt(m, way.n);
-	memcpy(iba_smp_initial_path(m) + 1, way.hops, way.n);
+	make_directed(sm, path.via, &way, s);
 }
 
 static void put_on_wire(struct sm *sm, struct sm_txn *t)
