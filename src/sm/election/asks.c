@@ -16,12 +16,11 @@ static bool is_asked(const struct sm *sm, enum sm_ask_kind kind, const struct sm
 	const struct sm_election *e = &sm->election;
 
 	for (size_t i = 0; i < e->asks.n; i++)
-		if (e->asks.at[i].kind == kind && e->asks.at[i].to.guid == to->guid &&
-		    e->asks.at[i].to.port == to->port)
+		if (e->asks.at[i].kind == kind && sm_contact_same(&e->asks.at[i].to, to))
 			return true;
 	for (unsigned i = 0; i < SM_FLIGHTS; i++)
 		if (e->flights[i].used && e->flights[i].ask.kind == kind &&
-		    e->flights[i].ask.to.guid == to->guid && e->flights[i].ask.to.port == to->port)
+		    sm_contact_same(&e->flights[i].ask.to, to))
 			return true;
 	return false;
 }
@@ -187,15 +186,18 @@ struct sm_flight *sm_flight_of(struct sm *sm, const uint8_t *mad)
 		       : NULL;
 }
 
-static unsigned most_tries(enum sm_ask_kind kind)
+/* A stranger that is a manager polls again, and is asked again. */
+static unsigned most_tries(const struct sm_ask *a)
 {
-	return kind == SM_ASK_POLL ? 1 : kind == SM_ASK_HANDOVER ? 4 : 2;
+	bool stranger = a->kind == SM_ASK_INFO && !a->to.guid;
+
+	return a->kind == SM_ASK_POLL || stranger ? 1 : a->kind == SM_ASK_HANDOVER ? 4 : 2;
 }
 
 /* Sends it once more; false: it was repeated often enough. */
 bool sm_flight_repeat(struct sm *sm, struct sm_flight *f)
 {
-	return f->tries < most_tries(f->ask.kind) && put_on_wire(sm, f);
+	return f->tries < most_tries(&f->ask) && put_on_wire(sm, f);
 }
 
 /* ---- when ---- */

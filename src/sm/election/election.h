@@ -28,8 +28,9 @@ struct sm_other { /* another manager */
 	 * subnet: it is offered again after so many sweeps, else no sweep would end. 0: neither.
 	 */
 	uint8_t defiant;
-	bool silent; /* it did not answer when it was last asked */
-	bool fresh;  /* before its last answer it was not known to be in this state */
+	bool silent;	 /* it did not answer when it was last asked */
+	bool fresh;	 /* before its last answer it was not known to be in this state */
+	bool asked_back; /* since stranger_at */
 };
 
 /* What another manager is asked or told. */
@@ -48,7 +49,7 @@ struct sm_ask {
 	struct sm_contact to;
 };
 
-enum { SM_FLIGHTS = 8, SM_ASKS = 64, SM_OTHERS = 64 };
+enum { SM_FLIGHTS = 8, SM_ASKS = 64, SM_OTHERS = 64, SM_STRANGERS = 4 };
 
 struct sm_flight { /* a request without a response yet */
 	bool used;
@@ -85,11 +86,13 @@ struct sm_election {
 	time_ps check_until; /* no Set before; TIME_NEVER: no check runs */
 	/* what was met */
 	uint64_t taken[SM_NSM_STATES][SM_NELECTION_EVENTS];
-	uint64_t refused;    /* orders */
-	uint64_t responses;  /* to other managers */
-	time_ps noted_at;    /* when an order was last noted as refused */
-	unsigned strangers;  /* asked since stranger_at */
-	time_ps stranger_at; /* when an unknown manager was last asked */
+	uint64_t refused;   /* orders */
+	uint64_t responses; /* to other managers */
+	time_ps noted_at;   /* when an order was last noted as refused */
+	/* those that polled this master and were asked back, in one period of polls */
+	struct sm_contact strangers[SM_STRANGERS];
+	unsigned nstrangers;
+	time_ps stranger_at; /* when that period began */
 };
 
 /* election.c: from events to actions */
@@ -122,6 +125,7 @@ uint64_t sm_own_guid(const struct sm *sm);
 void sm_own_guid_keep(struct sm *sm);
 struct sm_contact sm_contact_port(const struct sm *sm, uint32_t port);
 struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *ev, uint64_t guid);
+bool sm_contact_same(const struct sm_contact *a, const struct sm_contact *b);
 bool sm_contact_usable(const struct sm *sm, const struct sm_contact *c);
 void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries,
 			struct sm_req *r);
@@ -169,6 +173,7 @@ enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bo
 void sm_handover_forged(struct sm *sm);
 enum sm_outcome sm_handover_unconfirmed(struct sm *sm, const struct sm_contact *c, bool refused);
 enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data);
+void sm_handover_resume(struct sm *sm);		/* after a pause */
 enum sm_outcome sm_handover_due(struct sm *sm); /* one that waited until the manager is at rest */
 enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival);
 enum sm_outcome sm_settle_overdue(struct sm *sm);

@@ -61,6 +61,17 @@ enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to)
 	return enter(sm);
 }
 
+/* The manager did not run for a while, and has forgotten what it had sent. */
+void sm_handover_resume(struct sm *sm)
+{
+	struct sm_election *e = &sm->election;
+
+	if (e->settle_until != TIME_NEVER)
+		e->settle_until += sm->core.pause;
+	if (e->heir.guid)
+		sm_election_ask(sm, SM_ASK_HANDOVER, &e->heir);
+}
+
 enum sm_outcome sm_handover_due(struct sm *sm)
 {
 	struct sm_contact to = sm->election.later;

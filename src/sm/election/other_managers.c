@@ -84,6 +84,15 @@ struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *
 	return c;
 }
 
+/* Managers without a known GUID are told apart by how they are reached. */
+bool sm_contact_same(const struct sm_contact *a, const struct sm_contact *b)
+{
+	if (a->guid || b->guid)
+		return a->guid == b->guid && a->port == b->port;
+	return a->port == b->port && a->lid == b->lid && a->way.n == b->way.n &&
+	       !memcmp(a->way.hops, b->way.hops, a->way.n);
+}
+
 bool sm_contact_usable(const struct sm *sm, const struct sm_contact *c)
 {
 	return is_there(sm, c) || c->way.n || c->lid;

@@ -61,11 +61,13 @@ bool sm_election_checking(const struct sm *sm)
 	return sm->election.check_until != TIME_NEVER;
 }
 
+/* Requests under way are forgotten; a hand-over goes on, and has as much more time. */
 void sm_check_start(struct sm *sm)
 {
 	struct sm_contact own = {.port = NONE};
 
 	sm_election_ask_none(sm);
+	sm_handover_resume(sm);
 	sm->election.check_until = sm->core.now + 4 * sm_timeout(sm);
 	sm_election_ask(sm, SM_ASK_OWN_PORT, &own);
 	for (size_t i = 0; i < sm->election.others.n; i++)

@@ -47,39 +47,62 @@ static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 
 /* ---- questions ---- */
 
-/* Known as what it is: a manager that polls this one stands by, or discovers. */
-static bool is_known(const struct sm *sm, const struct sm_contact *c)
+static struct sm_other *known_at(struct sm *sm, const struct sm_contact *c)
 {
 	for (size_t i = 0; i < sm->election.others.n; i++) {
-		const struct sm_other *o = &sm->election.others.at[i];
-		const struct sm_contact *at = &o->at;
+		const struct sm_contact *at = &sm->election.others.at[i].at;
 
 		if (c->way.n ? at->way.n == c->way.n && !memcmp(at->way.hops, c->way.hops, c->way.n)
 			     : at->lid && at->lid == c->lid)
-			return o->state == IBA_SM_STANDBY && !o->silent;
+			return &sm->election.others.at[i];
 	}
-	return false;
+	return NULL;
 }
 
-enum { STRANGERS = 4 }; /* asked back during one period of polls */
+static void period_begin(struct sm *sm)
+{
+	struct sm_election *e = &sm->election;
 
-/* An unknown manager polls this master: ask it back. Few at a time, so that this costs little. */
+	if (e->stranger_at != TIME_NEVER && sm->core.now < e->stranger_at + sm->cfg.standby_poll_ps)
+		return;
+	e->stranger_at = sm->core.now;
+	e->nstrangers = 0;
+	for (size_t i = 0; i < e->others.n; i++)
+		e->others.at[i].asked_back = false;
+}
+
+/* False: it was asked already, or so many others were. */
+static bool is_new_stranger(struct sm_election *e, const struct sm_contact *c)
+{
+	for (unsigned i = 0; i < e->nstrangers; i++)
+		if (sm_contact_same(&e->strangers[i], c))
+			return false;
+	if (e->nstrangers == SM_STRANGERS)
+		return false;
+	e->strangers[e->nstrangers++] = *c;
+	return true;
+}
+
+/*
+ * A manager polls this master that is not known to stand by: ask it back. It may be a master that was stopped and
+ * continues. Each once in a period of polls, and of those that are not known at all only a few, so that this costs little:
+ * most are tools, which do not answer and must not keep managers from being asked.
+ */
 static void stranger(struct sm *sm, const struct sm_event *ev)
 {
 	struct sm_election *e = &sm->election;
 	struct sm_contact c = sm_contact_sender(sm, ev, 0);
+	struct sm_other *o = known_at(sm, &c);
 
 	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || !sm_contact_usable(sm, &c) ||
-	    is_known(sm, &c))
+	    (o && o->state == IBA_SM_STANDBY && !o->silent))
 		return;
-	if (e->stranger_at == TIME_NEVER ||
-	    sm->core.now >= e->stranger_at + sm->cfg.standby_poll_ps) {
-		e->stranger_at = sm->core.now;
-		e->strangers = 0;
-	}
-	if (e->strangers++ >= STRANGERS)
+	period_begin(sm);
+	if (o ? o->asked_back : !is_new_stranger(e, &c))
 		return;
-	sm_election_ask(sm, SM_ASK_INFO, &c);
+	if (o)
+		o->asked_back = true;
+	sm_election_ask(sm, SM_ASK_INFO, o ? &o->at : &c);
 }
 
 /* ---- orders ---- */

@@ -362,6 +362,37 @@ TEST(a_master_that_was_stopped_asks_before_it_sets)
 	assert_true(met >= 4);
 }
 
+static bool lose_orders(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)dev;
+	(void)resp;
+	return iba_smp_method(s->mad) != IBA_SET || iba_smp_attr_id(s->mad) != IBA_ATTR_SM_INFO;
+}
+
+/* The order, or its answer, is lost in the pause: it is given again at once, not after the next sweeps. */
+TEST(a_pause_in_the_middle_of_a_hand_over)
+{
+	static const time_ps pauses[] = {PS_PER_S / 2, 20 * PS_PER_S};
+
+	for (size_t i = 0; i < ARRAY_LEN(pauses); i++) {
+		struct rig g;
+
+		open_master(&g);
+		g.twist = lose_orders;
+		g.dev[OTHER].sm.state = IBA_SM_MASTER;
+		g.dev[OTHER].sm.priority = 9;
+		run_until_phase(&g, SM_SETTLE, 2 * PS_PER_S);
+		g.dev[OTHER].order = 0;
+		pause_for(&g, pauses[i]);
+		g.twist = NULL;
+		run_until_phase(&g, SM_STANDBY, PS_PER_S / 2);
+		assert_int_equal(g.dev[OTHER].order, IBA_SM_HANDOVER);
+		assert_int_equal(sets(&g), 0);
+		rig_close(&g);
+	}
+}
+
 /* There is no other master: it goes on where it was. */
 TEST(after_a_pause_alone)
 {
@@ -432,6 +463,7 @@ int main(void)
 		cmocka_unit_test(forged_lids_do_not_last_after_a_master_that_never_was_one),
 		cmocka_unit_test(lids_that_another_master_changed_stay),
 		cmocka_unit_test(a_master_that_was_stopped_asks_before_it_sets),
+		cmocka_unit_test(a_pause_in_the_middle_of_a_hand_over),
 		cmocka_unit_test(after_a_pause_alone),
 		cmocka_unit_test(a_standby_that_was_stopped),
 		cmocka_unit_test(a_resync_leaves_it_master),

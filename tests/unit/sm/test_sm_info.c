@@ -255,6 +255,69 @@ TEST(questions_cost_little)
 	rig_close(&g);
 }
 
+/* Time passes, to the picosecond. */
+static void pass(struct rig *g, time_ps t)
+{
+	time_ps end = g->now + t, next;
+
+	for (;;) {
+		next = g->wake;
+		for (size_t i = 0; i < g->air.n; i++)
+			next = MIN(next, g->air.at[i].when);
+		if (next > end)
+			break;
+		assert_true(one_event(g));
+	}
+	g->now = end;
+}
+
+/* A tool, behind a port where no manager answers, asks again and again. */
+static void tool_asks(struct rig *g)
+{
+	uint8_t mad[IBA_MAD_SIZE];
+
+	iba_smp_init(mad, IBA_CLASS_SUBN_DR, IBA_GET, IBA_ATTR_SM_INFO, 0);
+	iba_smp_set_dr_slid(mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_hop_cnt(mad, 2);
+	iba_smp_return_path(mad)[1] = 3;
+	iba_smp_return_path(mad)[2] = 1;
+	give_smp(g, mad, IBA_LID_PERMISSIVE);
+}
+
+/*
+ * Two masters, one of which was stopped, and a tool that asks this one every few milliseconds: the first poll of the other
+ * master tells this one, whatever it last knew of it. There are no sweeps here.
+ */
+TEST(a_tool_that_asks_does_not_hide_another_master)
+{
+	for (unsigned known = 0; known < 2; known++) {
+		time_ps end;
+		struct rig g;
+
+		draw(&g, IBA_SM_STANDBY);
+		g.dev[OTHER].pi[1].cap_mask = known ? IBA_CAP_IS_SM : 0;
+		rig_start(&g);
+		run_ready(&g);
+		g.dev[OTHER].sm.state = IBA_SM_MASTER;
+		g.dev[OTHER].sm.priority = 9;
+		if (known)
+			sm_other_find(g.sm, other_guid(&g))->silent = true;
+		for (unsigned i = 0; i < 200; i++) {
+			tool_asks(&g);
+			pass(&g, 5 * PS_PER_MS);
+		}
+		ask(&g, 0, 0);
+		for (end = g.now + g.cfg.standby_poll_ps; status(&g).state != IBA_SM_STANDBY;) {
+			tool_asks(&g);
+			pass(&g, 5 * PS_PER_MS);
+			assert_true(g.now < end);
+		}
+		assert_int_equal(g.dev[OTHER].order, IBA_SM_HANDOVER);
+		rig_close(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_handover_without_a_key_is_checked),
 		cmocka_unit_test(a_manager_that_polls_is_asked_back),
 		cmocka_unit_test(questions_cost_little),
+		cmocka_unit_test(a_tool_that_asks_does_not_hide_another_master),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
