@@ -283,7 +283,7 @@ static void clear_and_read(struct sm *sm, uint32_t n)
 
 	node->ask.has_si = true;
 	node->ask.uncleared = told && sm_contest_open(sm) &&
-			      sm_is_managed(sm, &sm->topo.ports.at[node->first_port].pi);
+			      sm_is_managed(&sm->topo.ports.at[node->first_port].pi);
 	if (told && !node->ask.uncleared) {
 		sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 		return;
@@ -365,7 +365,7 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (p->num == 0 && n->type == IBA_NODE_SWITCH)
-		n->ask.unclaimed = sm->cfg.contest && (!p->pi.lid || !p->pi.sm_lid);
+		n->ask.unclaimed = sm->cfg.contest && !sm_is_managed(&p->pi);
 	if (sm_is_endport(sm, p))
 		sm_resp_time_seen(sm, p->pi.resp_time);
 	if (sm_is_own(sm, p))

@@ -25,14 +25,12 @@ bool sm_contest_open(const struct sm *sm)
 }
 
 /*
- * It has a LID and the LID of its SM; if that is this SM's port, an earlier SM at this port set
- * it.
+ * It has a LID and the LID of its SM. If that is the LID of this SM's port, an earlier SM at this port may have set it,
+ * or the SM of another subnet that has the same LID: two subnets may just have been joined.
  */
-bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi)
+bool sm_is_managed(const struct iba_port_info *pi)
 {
-	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
-
-	return pi->lid && pi->sm_lid && !(own->ask.known && own->pi.lid == pi->sm_lid);
+	return pi->lid && pi->sm_lid;
 }
 
 bool sm_election_had_rival(struct sm *sm)

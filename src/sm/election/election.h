@@ -109,9 +109,9 @@ void sm_election_free(struct sm *sm);
 void sm_election_time_back(struct sm *sm, time_ps by);
 /* Whether the master is not known yet: then nothing may be set in devices that another SM manages. */
 bool sm_contest_open(const struct sm *sm);
-bool sm_is_managed(const struct sm *sm, const struct iba_port_info *pi); /* by another SM */
-bool sm_election_had_rival(struct sm *sm);  /* since it was last asked */
-bool sm_election_reread_due(struct sm *sm); /* the same; devices are forgotten */
+bool sm_is_managed(const struct iba_port_info *pi); /* perhaps by another SM */
+bool sm_election_had_rival(struct sm *sm);	    /* since it was last asked */
+bool sm_election_reread_due(struct sm *sm);	    /* the same; devices are forgotten */
 bool sm_election_keeps_lids(const struct sm *sm);
 void sm_election_round_ended(struct sm *sm);
 unsigned sm_election_priority(const struct sm *sm); /* as others see it */
