@@ -615,6 +615,45 @@ TEST(random_starts_and_deaths_end_with_one_master)
 	}
 }
 
+/*
+ * The other manager starts when the first one is at rest. It may have discovered since before the switches had a
+ * manager, and have hidden ports that came up: those that were Down are read, once. Returns how many SMPs of
+ * discovery the master sent from then on.
+ */
+static uint64_t cost_of_joining(struct fab_gen *g, unsigned times)
+{
+	struct duel d;
+	struct err e;
+	uint64_t before;
+
+	duel_open(&d, fab_generate(g, &e), 1, 0);
+	lab_power_on(d.lab, NULL);
+	lab_manager_stop(d.lab, 1);
+	expect_master(&d, 0);
+	before = lab_manager_status(d.lab, 0)->smps[SM_FOR_DISCOVERY];
+	while (times--) {
+		lab_manager_start(d.lab, 1, false);
+		duel_wait(&d, 100 * PS_PER_MS);
+		expect_master(&d, 0);
+		lab_manager_stop(d.lab, 1);
+		duel_wait(&d, 100 * PS_PER_MS);
+	}
+	before = lab_manager_status(d.lab, 0)->smps[SM_FOR_DISCOVERY] - before;
+	duel_close(&d);
+	return before;
+}
+
+TEST(a_manager_that_joins_costs_the_ports_that_were_down)
+{
+	struct fab_gen tree = {.kind = "mtree", .ndims = 2, .dims = {4, 2}};
+	/* Four switches of five ports: two links, a host, and two ports without a cable. */
+	struct fab_gen ring = {.kind = "ring", .ndims = 1, .dims = {4}, .ports = 5};
+
+	assert_int_equal(cost_of_joining(&tree, 1), 0);
+	assert_int_equal(cost_of_joining(&ring, 1), 8);
+	assert_int_equal(cost_of_joining(&ring, 3), 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -633,6 +672,7 @@ int main(void)
 		cmocka_unit_test(one_of_two_managers_is_master),
 		cmocka_unit_test(a_failover_costs_no_packet),
 		cmocka_unit_test(random_starts_and_deaths_end_with_one_master),
+		cmocka_unit_test(a_manager_that_joins_costs_the_ports_that_were_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
