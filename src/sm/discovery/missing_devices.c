@@ -120,6 +120,9 @@ void sm_link_lost(struct sm *sm, uint32_t port)
 
 	if (far == NONE)
 		return;
+	/* The far end says so through the manager's own link: that leads elsewhere now, and so do all paths. */
+	if (sm_is_own(sm, &sm->topo.ports.at[far]))
+		sm_discovery_doubt(sm);
 	sm_damp_far_end_down(sm, far);
 	if (sm->topo.nodes.at[sm->topo.ports.at[far].node].type == IBA_NODE_SWITCH)
 		sm_port_state(sm, far, IBA_PORT_DOWN); /* both ends of a link are down together */
