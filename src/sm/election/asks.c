@@ -58,7 +58,8 @@ void sm_election_sweep(struct sm *sm)
 	for (size_t i = 0; i < sm->election.others.n; i++) {
 		struct sm_other *o = &sm->election.others.at[i];
 
-		if (o->state != IBA_SM_MASTER && o->defiant)
+		/* One that ranks above is to get the subnet, Master or not: a HANDOVER that was lost is sent again. */
+		if (o->defiant && sm_other_event(sm, o) != SM_EVENT_SAW_MASTER_BELOW)
 			o->defiant--;
 		sm_election_ask(sm, SM_ASK_INFO, &o->at);
 	}
