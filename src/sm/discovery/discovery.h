@@ -74,6 +74,8 @@ struct sm_discovering {
 	size_t work_head;
 	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
 	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
+	bool look_again; /* another manager may have hidden a change: until a full discovery begins */
+	bool looks_again; /* this one is that */
 	bool unfinished; /* a full discovery runs or was broken off: most of the topology is forgotten */
 	enum sm_view view;    /* of this discovery */
 	enum sm_view earlier; /* doubtful: only a full discovery can tell what is there */

@@ -18,6 +18,8 @@ static void forget_all(struct sm *sm)
 	d->kind = SM_DISCOVERY_FULL;
 	d->allowed = SM_DISCOVERY_PARTIAL;
 	d->unfinished = true;
+	d->looks_again = d->look_again;
+	d->look_again = false;
 	d->far_ports.n = 0;
 	d->presumes = false;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
@@ -512,8 +514,9 @@ enum sm_outcome sm_discover_again(struct sm *sm)
  * is what is measured. */
 static bool may_stand(const struct sm *sm)
 {
-	return (sm->damp.held.n || sm->cfg.settle) && !sm->cfg.mechanism.discovery->partial &&
-	       !sm_is_doubtful(&sm->disc);
+	bool none = (sm->damp.held.n || sm->cfg.settle) && !sm->cfg.mechanism.discovery->partial;
+
+	return (none || sm->disc.looks_again) && !sm_is_doubtful(&sm->disc);
 }
 
 static enum sm_outcome discover_done(struct sm *sm)
@@ -528,8 +531,11 @@ static enum sm_outcome discover_done(struct sm *sm)
 	sm->disc.unfinished = false;
 	sm->disc.restarts = 0;
 	sm_damp_note_held(sm);
-	if (may_stand(sm) && sm_snapshot_stands(sm))
+	if (may_stand(sm) && sm_snapshot_stands(sm)) {
+		if (sm->cfg.mechanism.discovery->partial)
+			sm_snapshot_reach(sm);
 		return SM_UNCHANGED;
+	}
 	sm_snapshot_build(sm);
 	return sm->topo.fab->nnodes ? SM_DONE : SM_UNCHANGED;
 }

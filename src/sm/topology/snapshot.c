@@ -194,6 +194,16 @@ bool sm_snapshot_stands(struct sm *sm)
 	return same;
 }
 
+/* The tables in force lead to its devices, as before they were discovered again. */
+void sm_snapshot_reach(struct sm *sm)
+{
+	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
+		sm_port_by_lid(sm, p,
+			       sm_is_endport(sm, &sm->topo.ports.at[p]) &&
+				       sm->topo.ports.at[p].has_lid);
+	sm_paths_rebuild(sm);
+}
+
 void sm_snapshot_build(struct sm *sm)
 {
 	uint8_t *in = mark_reachable(sm);

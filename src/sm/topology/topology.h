@@ -175,6 +175,7 @@ void sm_paths_rebuild(struct sm *sm);
 /* snapshot.c */
 void sm_snapshot_build(struct sm *sm);
 bool sm_snapshot_stands(struct sm *sm); /* the snapshot in force is still valid */
+void sm_snapshot_reach(struct sm *sm);	/* and if it does: by LID, as before */
 void sm_snapshot_free(struct sm *sm);
 /* LinearFDBTop of a switch may stay. */
 bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si);
