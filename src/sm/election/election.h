@@ -28,9 +28,9 @@ struct sm_other { /* another manager */
 	 * subnet: it is offered again after so many sweeps, else no sweep would end. 0: neither.
 	 */
 	uint8_t defiant;
-	bool silent;	 /* it did not answer when it was last asked */
-	bool fresh;	 /* before its last answer it was not known to be in this state */
-	bool asked_back; /* since stranger_at */
+	bool silent;	    /* it did not answer when it was last asked */
+	bool fresh;	    /* before its last answer it was not known to be in this state */
+	time_ps asked_back; /* when, because it polled this master; TIME_NEVER: not yet */
 };
 
 /* What another manager is asked or told. */

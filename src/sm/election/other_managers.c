@@ -141,7 +141,7 @@ static struct sm_other *other_of(struct sm *sm, uint64_t guid)
 	else
 		vec_push(&sm->election.others, (struct sm_other){0});
 	o = o ? o : &sm->election.others.at[sm->election.others.n - 1];
-	*o = (struct sm_other){.at.guid = guid, .state = UINT8_MAX};
+	*o = (struct sm_other){.at.guid = guid, .state = UINT8_MAX, .asked_back = TIME_NEVER};
 	return o;
 }
 

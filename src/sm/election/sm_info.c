@@ -59,21 +59,25 @@ static struct sm_other *known_at(struct sm *sm, const struct sm_contact *c)
 	return NULL;
 }
 
-static void period_begin(struct sm *sm)
+/* A manager that stands by may have ended and started again, with another priority. */
+static bool is_due(const struct sm *sm, const struct sm_other *o)
+{
+	bool stands_by = o->state == IBA_SM_STANDBY && !o->silent;
+	time_ps gap = sm->cfg.standby_poll_ps * (stands_by ? sm->cfg.standby_tries + 1u : 1u);
+
+	return o->asked_back == TIME_NEVER || sm->core.now >= o->asked_back + gap;
+}
+
+/* False: it was asked already in this period of polls, or so many others were. */
+static bool is_new_stranger(struct sm *sm, const struct sm_contact *c)
 {
 	struct sm_election *e = &sm->election;
 
-	if (e->stranger_at != TIME_NEVER && sm->core.now < e->stranger_at + sm->cfg.standby_poll_ps)
-		return;
-	e->stranger_at = sm->core.now;
-	e->nstrangers = 0;
-	for (size_t i = 0; i < e->others.n; i++)
-		e->others.at[i].asked_back = false;
-}
-
-/* False: it was asked already, or so many others were. */
-static bool is_new_stranger(struct sm_election *e, const struct sm_contact *c)
-{
+	if (e->stranger_at == TIME_NEVER ||
+	    sm->core.now >= e->stranger_at + sm->cfg.standby_poll_ps) {
+		e->stranger_at = sm->core.now;
+		e->nstrangers = 0;
+	}
 	for (unsigned i = 0; i < e->nstrangers; i++)
 		if (sm_contact_same(&e->strangers[i], c))
 			return false;
@@ -84,24 +88,20 @@ static bool is_new_stranger(struct sm_election *e, const struct sm_contact *c)
 }
 
 /*
- * A manager polls this master that is not known to stand by: ask it back. It may be a master that was stopped and
- * continues. Each once in a period of polls, and of those that are not known at all only a few, so that this costs little:
- * most are tools, which do not answer and must not keep managers from being asked.
+ * A manager polls this master: ask it back. It may be new, or a master that was stopped and continues. Known managers each
+ * in their turn, of all others only a few, so that this costs little: most are tools, which do not answer and must not keep
+ * managers from being asked.
  */
-static void stranger(struct sm *sm, const struct sm_event *ev)
+static void ask_back(struct sm *sm, const struct sm_event *ev)
 {
-	struct sm_election *e = &sm->election;
 	struct sm_contact c = sm_contact_sender(sm, ev, 0);
 	struct sm_other *o = known_at(sm, &c);
 
-	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || !sm_contact_usable(sm, &c) ||
-	    (o && o->state == IBA_SM_STANDBY && !o->silent))
-		return;
-	period_begin(sm);
-	if (o ? o->asked_back : !is_new_stranger(e, &c))
+	if (!sm->cfg.contest || sm->election.state != IBA_SM_MASTER || !sm_contact_usable(sm, &c) ||
+	    (o ? !is_due(sm, o) : !is_new_stranger(sm, &c)))
 		return;
 	if (o)
-		o->asked_back = true;
+		o->asked_back = sm->core.now;
 	sm_election_ask(sm, SM_ASK_INFO, o ? &o->at : &c);
 }
 
@@ -178,6 +178,6 @@ enum sm_outcome sm_info_answer(struct sm *sm, const struct sm_event *ev)
 	if (iba_smp_method(ev->mad) == IBA_SET)
 		return obey(sm, ev);
 	respond(sm, ev, 0);
-	stranger(sm, ev);
+	ask_back(sm, ev);
 	return SM_GOING_ON;
 }

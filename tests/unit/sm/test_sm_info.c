@@ -318,6 +318,31 @@ TEST(a_tool_that_asks_does_not_hide_another_master)
 	}
 }
 
+/* It ended, and another one is in its place that polls as it did, with a higher priority. No sweep tells. */
+TEST(a_standby_that_started_again_is_asked_back)
+{
+	struct rig g;
+
+	draw(&g, IBA_SM_STANDBY);
+	rig_start(&g);
+	run_ready(&g);
+	for (unsigned i = 0; i < 20; i++) {
+		ask(&g, 0, 0);
+		pass(&g, g.cfg.standby_poll_ps);
+	}
+	/* One request for each, and one in five polls. */
+	assert_in_range(count_sends(&g, IBA_GET, IBA_ATTR_SM_INFO), 2, 8);
+	g.dev[OTHER].sm.priority = 9;
+	for (unsigned i = 0; i < g.cfg.standby_tries + 2 && status(&g).state != IBA_SM_STANDBY;
+	     i++) {
+		ask(&g, 0, 0);
+		pass(&g, g.cfg.standby_poll_ps);
+	}
+	assert_int_equal(g.dev[OTHER].order, IBA_SM_HANDOVER);
+	assert_int_equal(status(&g).state, IBA_SM_STANDBY);
+	rig_close(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +355,7 @@ int main(void)
 		cmocka_unit_test(a_manager_that_polls_is_asked_back),
 		cmocka_unit_test(questions_cost_little),
 		cmocka_unit_test(a_tool_that_asks_does_not_hide_another_master),
+		cmocka_unit_test(a_standby_that_started_again_is_asked_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
