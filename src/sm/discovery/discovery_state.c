@@ -120,6 +120,9 @@ bool sm_changes_hidden(struct sm *sm)
 		n->ask.unclaimed = false;
 		any |= n->ask.reread;
 	}
+	if (any &&
+	    !sm->cfg.mechanism.discovery->partial) /* everything is read; what stands stays */
+		sm->disc.look_again = true;
 	return any;
 }
 

@@ -399,7 +399,8 @@ static node_id last_host(const struct fab *f)
 	return n;
 }
 
-static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned second)
+static void duel_open_by(struct duel *d, struct fab *f, unsigned first, unsigned second,
+			 const char *mechanism)
 {
 	struct sm_config c;
 	struct err e;
@@ -409,6 +410,7 @@ static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned se
 	assert_non_null(f);
 	lab_config_default(&d->cfg);
 	d->cfg.threads = 1;
+	d->cfg.sm.mechanism = *sm_mechanism_find(mechanism);
 	d->cfg.sm.contest = d->cfg.sm.read_back = true;
 	d->cfg.sm.priority = first;
 	d->cfg.sm.standby_poll_ps = 5 * PS_PER_MS;
@@ -420,6 +422,11 @@ static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned se
 	c = d->cfg.sm;
 	c.priority = second;
 	lab_manager_add(d->lab, last_host(f), &c);
+}
+
+static void duel_open(struct duel *d, struct fab *f, unsigned first, unsigned second)
+{
+	duel_open_by(d, f, first, second, "weft");
 }
 
 static void duel_close(struct duel *d)
@@ -615,22 +622,37 @@ TEST(random_starts_and_deaths_end_with_one_master)
 	}
 }
 
+struct cost {
+	uint64_t discovery, others; /* SMPs of the master, but for sweeps */
+};
+
+static struct cost cost_now(const struct duel *d)
+{
+	const struct sm_status *st = lab_manager_status(d->lab, 0);
+	struct cost c = {.discovery = st->smps[SM_FOR_DISCOVERY]};
+
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		if (i != SM_FOR_DISCOVERY && i != SM_FOR_SWEEP)
+			c.others += st->smps[i];
+	return c;
+}
+
 /*
  * The other manager starts when the first one is at rest. It may have discovered since before the switches had a
- * manager, and have hidden ports that came up: those that were Down are read, once. Returns how many SMPs of
- * discovery the master sent from then on.
+ * manager, and have hidden ports that came up: those that were Down are read, once. Returns what the master sent from
+ * then on.
  */
-static uint64_t cost_of_joining(struct fab_gen *g, unsigned times)
+static struct cost cost_of_joining(struct fab_gen *g, const char *mechanism, unsigned times)
 {
+	struct cost before, after;
 	struct duel d;
 	struct err e;
-	uint64_t before;
 
-	duel_open(&d, fab_generate(g, &e), 1, 0);
+	duel_open_by(&d, fab_generate(g, &e), 1, 0, mechanism);
 	lab_power_on(d.lab, NULL);
 	lab_manager_stop(d.lab, 1);
 	expect_master(&d, 0);
-	before = lab_manager_status(d.lab, 0)->smps[SM_FOR_DISCOVERY];
+	before = cost_now(&d);
 	while (times--) {
 		lab_manager_start(d.lab, 1, false);
 		duel_wait(&d, 100 * PS_PER_MS);
@@ -638,9 +660,9 @@ static uint64_t cost_of_joining(struct fab_gen *g, unsigned times)
 		lab_manager_stop(d.lab, 1);
 		duel_wait(&d, 100 * PS_PER_MS);
 	}
-	before = lab_manager_status(d.lab, 0)->smps[SM_FOR_DISCOVERY] - before;
+	after = cost_now(&d);
 	duel_close(&d);
-	return before;
+	return (struct cost){after.discovery - before.discovery, after.others - before.others};
 }
 
 TEST(a_manager_that_joins_costs_the_ports_that_were_down)
@@ -648,10 +670,14 @@ TEST(a_manager_that_joins_costs_the_ports_that_were_down)
 	struct fab_gen tree = {.kind = "mtree", .ndims = 2, .dims = {4, 2}};
 	/* Four switches of five ports: two links, a host, and two ports without a cable. */
 	struct fab_gen ring = {.kind = "ring", .ndims = 1, .dims = {4}, .ports = 5};
+	struct cost c;
 
-	assert_int_equal(cost_of_joining(&tree, 1), 0);
-	assert_int_equal(cost_of_joining(&ring, 1), 8);
-	assert_int_equal(cost_of_joining(&ring, 3), 8);
+	assert_int_equal(cost_of_joining(&tree, "weft", 1).discovery, 0);
+	assert_int_equal(cost_of_joining(&ring, "weft", 3).discovery, 8);
+	/* A mechanism that always discovers everything sets nothing either when all is as it was. */
+	c = cost_of_joining(&ring, "basic", 3);
+	assert_true(c.discovery > 8);
+	assert_int_equal(c.others, 0);
 }
 
 int main(void)
