@@ -4,7 +4,8 @@
  * somewhere while the manager handles a first failure. After every change of a device the watch looks for
  * a cycle of dependencies; at the end each device must be configured correctly. In TAP, a line for each
  * mechanism and fabric. State: struct run, for one run. Does not draw anything: all moments are tried.
- * usage: test_restart_anywhere [MECHANISM KIND SWITCHES PORTS SEED FIRST]
+ * usage: test_restart_anywhere LINE [STRIDE], a line of tried[], from 1, and one of STRIDE moments; or
+ * MECHANISM KIND SWITCHES PORTS SEED FIRST
  * Covers: drain.c, new_links.c
  */
 #include "base/rng.h"
@@ -184,13 +185,33 @@ static node_id other(const struct fab *f)
 	return f->switches[s] == own_switch(f) ? f->switches[s - 1] : f->switches[s];
 }
 
-/* Every moment of one second failure. Returns the number of failures; *runs grows. */
-static unsigned every_moment(struct fab *f, const struct tried *t, node_id sw, port_id link,
-			     unsigned *runs)
+static void report(const struct run *r)
 {
-	unsigned bad = 0, last = 1;
+	const struct fab *f = r->fab;
 
-	for (unsigned moment = 1; moment <= last; moment++) {
+	printf("# %s, %s %016llx at SMP %u: %s\n", r->t->mechanism,
+	       r->sw == FAB_NONE ? "a link of" : "restart of",
+	       (unsigned long long)f->nodes[r->sw == FAB_NONE ? f->ports[r->link].node : r->sw]
+		       .guid,
+	       r->moment, r->why);
+}
+
+/* Runs of one fabric, and those that failed. */
+struct count {
+	unsigned runs, bad;
+	unsigned stride; /* one of so many moments; each second failure begins with another one */
+	unsigned seconds;
+};
+
+/* Moments of one second failure, up to the last SMP of a run without it, sweeps included. */
+static void every_moment(struct fab *f, const struct tried *t, node_id sw, port_id link,
+			 struct count *c)
+{
+	struct run plain = {.fab = f, .t = t, .other = other(f), .sw = sw, .link = link};
+
+	run(&plain, f, first_trunk(f));
+	for (unsigned moment = 1 + c->seconds++ % c->stride; moment <= plain.smps;
+	     moment += c->stride) {
 		struct run r = {.fab = f,
 				.t = t,
 				.other = other(f),
@@ -199,53 +220,40 @@ static unsigned every_moment(struct fab *f, const struct tried *t, node_id sw, p
 				.link = link};
 
 		run(&r, f, first_trunk(f));
-		if (moment == 1) { /* up to the last SMP of a run without it, sweeps included */
-			struct run plain = {
-				.fab = f, .t = t, .other = other(f), .sw = sw, .link = link};
-
-			run(&plain, f, first_trunk(f));
-			last = plain.smps;
-		}
-		++*runs;
+		c->runs++;
 		if (r.why[0]) {
-			bad++;
-			printf("# %s, %s %016llx at SMP %u: %s\n", t->mechanism,
-			       sw == FAB_NONE ? "a link of" : "restart of",
-			       (unsigned long long)f
-				       ->nodes[sw == FAB_NONE ? f->ports[link].node : sw]
-				       .guid,
-			       moment, r.why);
+			c->bad++;
+			report(&r);
 		}
 	}
-	return bad;
 }
 
-static unsigned try_all(const struct tried *t, unsigned line)
+static unsigned try_all(const struct tried *t, unsigned stride)
 {
 	struct fab_gen g = {
 		.kind = t->kind, .ndims = 1, .dims = {t->size}, .ports = t->ports, .seed = t->seed};
+	struct count c = {.stride = stride};
 	struct err e = {{0}};
 	struct fab *f = fab_generate(&g, &e);
-	unsigned bad = 0, runs = 0;
 
 	for (uint32_t s = 0; f && s < f->nswitches; s++)
 		if (f->switches[s] != own_switch(f) && f->switches[s] != other(f))
-			bad += every_moment(f, t, f->switches[s], 0, &runs);
+			every_moment(f, t, f->switches[s], 0, &c);
 	for (port_id p = first_trunk(f) + 1, links = 0; f && p < f->nports && links < 2; p++)
 		if (is_trunk(f, p)) {
-			bad += every_moment(f, t, FAB_NONE, p, &runs);
+			every_moment(f, t, FAB_NONE, p, &c);
 			links++;
 		}
-	printf("%s %u - %s, %s of %u switches: %u runs\n", bad || !f ? "not ok" : "ok", line,
-	       t->mechanism, t->kind, t->size, runs);
-	fflush(stdout);
+	printf("1..1\n%s 1 - %s, %s of %u switches: %u runs\n", c.bad || !f ? "not ok" : "ok",
+	       t->mechanism, t->kind, t->size, c.runs);
 	fab_free(f);
-	return bad;
+	return c.bad;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned bad = 0, line = 0;
+	unsigned line = argc == 2 || argc == 3 ? (unsigned)atoi(argv[1]) : 0;
+	unsigned stride = argc == 3 ? (unsigned)atoi(argv[2]) : 1;
 
 	if (argc == 7) {
 		struct tried one = {argv[1],
@@ -257,8 +265,9 @@ int main(int argc, char **argv)
 
 		return try_all(&one, 1) ? 1 : 0;
 	}
-	printf("1..%zu\n", ARRAY_LEN(tried));
-	for (unsigned i = 0; i < ARRAY_LEN(tried); i++)
-		bad += try_all(&tried[i], ++line);
-	return bad ? 1 : 0;
+	if (!line || line > ARRAY_LEN(tried) || !stride) {
+		printf("Bail out! expected a line from 1 to %zu, and a stride\n", ARRAY_LEN(tried));
+		return 2;
+	}
+	return try_all(&tried[line - 1], stride) ? 1 : 0;
 }
