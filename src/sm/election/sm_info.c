@@ -88,17 +88,26 @@ static bool is_new_stranger(struct sm *sm, const struct sm_contact *c)
 }
 
 /*
- * A manager polls this master: ask it back. It may be new, or a master that was stopped and continues. Known managers each
- * in their turn, of all others only a few, so that this costs little: most are tools, which do not answer and must not keep
- * managers from being asked.
+ * A manager asks this one, which is master or discovers: ask it back. It may be new, or a master that was stopped and
+ * continues, or one that started after the discovery had passed it. Known managers each in their turn, of all others only
+ * a few, so that this costs little: most are tools, which do not answer and must not keep managers from being asked. One
+ * that cannot be asked back may hide changes from a discovery.
  */
 static void ask_back(struct sm *sm, const struct sm_event *ev)
 {
+	bool discovers = sm->election.state == IBA_SM_DISCOVERING;
 	struct sm_contact c = sm_contact_sender(sm, ev, 0);
 	struct sm_other *o = known_at(sm, &c);
 
-	if (!sm->cfg.contest || sm->election.state != IBA_SM_MASTER || !sm_contact_usable(sm, &c) ||
-	    (o ? !is_due(sm, o) : !is_new_stranger(sm, &c)))
+	/* A standby without a GUID is not recognised; so early, nothing was discovered. */
+	if (!sm->cfg.contest || !sm_own_guid(sm) ||
+	    (sm->election.state != IBA_SM_MASTER && !discovers))
+		return;
+	if (!sm_contact_usable(sm, &c)) {
+		sm->election.rival |= discovers;
+		return;
+	}
+	if (o ? !is_due(sm, o) : !is_new_stranger(sm, &c))
 		return;
 	if (o)
 		o->asked_back = sm->core.now;
