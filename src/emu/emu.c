@@ -60,12 +60,18 @@ static void clock_due(uv_poll_t *h, int status UNUSED, int events UNUSED)
 	emu_settle(m, emu_now(m));
 }
 
+/* A response that is due counts, also where the process itself came late. */
+void emu_tick(struct emu *m, time_ps now)
+{
+	emu_settle(m, now);
+	deliver_late(m, now);
+}
+
 static void tick(uv_timer_t *t)
 {
 	struct emu *m = t->data;
 
-	deliver_late(m, emu_now(m));
-	emu_settle(m, emu_now(m));
+	emu_tick(m, emu_now(m));
 	if (!m->pend.n)
 		uv_timer_stop(t);
 }

@@ -204,4 +204,7 @@ void script_close(struct emu *m);
 int input_open(struct emu *m, struct err *e);
 void input_close(struct emu *m);
 
+/* emu.c */
+void emu_tick(struct emu *m, time_ps now); /* what is due, then requests without a response */
+
 #endif

@@ -11,6 +11,7 @@
 # OpenSM: one that was master writes the LIDs of its own cache.
 #
 #	SOAK_OPENSM=0	without OpenSM
+#	SOAK_EVENTS='kill end pause cut'	what rounds are drawn from
 #	KEEP=DIR	logs and all else stay in DIR
 
 # shellcheck disable=SC2015,SC2119,SC2317 # `a && b || explain`; words that are also files
@@ -18,6 +19,7 @@ weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 tools=$(cd "$2" && pwd)
 rounds=${3:-6}
 seed=${4:-1}
+events=${SOAK_EVENTS:-kill end pause cut}
 # shellcheck source=tests/soak/lib.sh
 . "$(dirname "$0")/lib.sh"
 trap 'managers_end; watch_stop; fabric_stop; cd /; [ -n "${KEEP:-}" ] && cp -r "$dir" "$KEEP"; rm -rf "$dir"' EXIT
@@ -220,11 +222,14 @@ a_round()
 {
 	number=$((seed * 1000 + i))
 	old=$master
-	case $(draw 4 $((number * 3))) in
-	0) what="manager $old was killed" && manager_kill "$old" KILL ;;
-	1) what="manager $old was asked to end" && manager_kill "$old" TERM ;;
-	2) what="manager $old was paused" && kill -STOP "$(pid_of "$old")" && one_master "$old" && kill -CONT "$(pid_of "$old")" ;;
-	3) what='the fabric was cut and joined' && half $((number * 5)) > side && links_out side > cables && cut_links && sleep "$(draw 6 $((number * 7)))" && join_links ;;
+	# shellcheck disable=SC2086 # a word for each
+	set -- $events
+	shift "$(draw $# $((number * 3)))"
+	case $1 in
+	kill) what="manager $old was killed" && manager_kill "$old" KILL ;;
+	end) what="manager $old was asked to end" && manager_kill "$old" TERM ;;
+	pause) what="manager $old was paused" && kill -STOP "$(pid_of "$old")" && one_master "$old" && kill -CONT "$(pid_of "$old")" ;;
+	cut) what='the fabric was cut and joined' && half $((number * 5)) > side && links_out side > cables && cut_links && sleep "$(draw 6 $((number * 7)))" && join_links ;;
 	esac || { echo "$what: nobody else is master" && return 1; }
 	whole && same_lids first || { echo "after round $i: $what" && return 1; }
 	[ -n "$(pid_of "$old")" ] || { manager_start "$old" "$number" && what="$what and started again" && whole && same_lids first; } || return 1

@@ -212,6 +212,29 @@ TEST(unanswered_requests_are_returned_as_timed_out)
 	peer_die(&p);
 }
 
+/* The emulator did not run for a while: a response that was due meanwhile is no reason to repeat the request. */
+TEST(a_response_that_is_due_is_delivered_before_requests_are_repeated)
+{
+	struct emu *m = *state;
+	static const uint8_t path[] = {1};
+	struct sim_smp smp = smp_get(IBA_ATTR_NODE_INFO, 5, 1, path);
+	struct ibsim_packet in;
+	struct peer p;
+
+	assert_true(peer_join(m, &p, 10, "host0", false));
+	does(m, "latency host0[1] 30s");
+	peer_send(&p, &smp);
+	emu_turn(m);
+	assert_int_equal(m->pend.n, 1);
+	emu_tick(m, m->pend.at.at[0].since + 100 * PS_PER_S);
+	assert_int_equal(m->stats.repeats, 0);
+	assert_int_equal(m->pend.n, 0);
+	wire_flush(m);
+	assert_true(peer_recv(&p, &in));
+	assert_int_equal(iba_smp_method(in.mad), IBA_GET_RESP);
+	peer_die(&p);
+}
+
 TEST(clients_can_set_their_timeout)
 {
 	struct emu *m = *state;
@@ -541,6 +564,7 @@ int main(void)
 		EMU_TEST(random_control_messages_do_no_harm),
 		EMU_TEST(each_client_gets_its_own_responses),
 		EMU_TEST(unanswered_requests_are_returned_as_timed_out),
+		EMU_TEST(a_response_that_is_due_is_delivered_before_requests_are_repeated),
 		EMU_TEST(clients_can_set_their_timeout),
 		EMU_TEST(requests_go_to_the_client_that_serves_the_class),
 		EMU_TEST(a_client_that_declares_a_class_gets_its_requests),
