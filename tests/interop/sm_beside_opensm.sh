@@ -3,7 +3,8 @@
 #
 # `weft sm` and OpenSM on one fabric: sm_beside_opensm.sh WEFT
 #
-# Which one is master, which stands by, which takes over; and that LIDs stay the same.
+# Which one is master, which stands by, which takes over; also when either of them is stopped and continues; what
+# OpenSM does when it is ordered about; and that LIDs stay the same.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
@@ -38,9 +39,21 @@ becomes()
 	until_true 30 is "$1" || { echo "Weft is not $1:" && sm_ask status && cat sm.log && return 1; }
 }
 
+# said TEXT: how often OpenSM said it
+said()
+{
+	grep -c "$1" osm/log
+}
+
+said_more()
+{
+	[ "$(said "$1")" -gt "$2" ]
+}
+
+# opensm_says TEXT [BEFORE]: OpenSM says it, once more than that
 opensm_says()
 {
-	until_true 30 grep -q "$1" osm/log && return
+	until_true 30 said_more "$1" "${2:-0}" && return
 	echo "OpenSM does not say '$1':"
 	tail -n 5 osm/log
 	return 1
@@ -62,7 +75,8 @@ opensm_begin()
 {
 	rm -rf osm
 	mkdir osm
-	echo 'force_log_flush TRUE' > osm/conf
+	# As a standby it misses a master after two seconds, as a master it looks at others every second.
+	printf 'force_log_flush TRUE\nsminfo_polling_timeout 500\npolling_retry_number 4\nsweep_interval 1\n' > osm/conf
 	SIM_HOST=$theirs OSM_TMP_DIR=$dir/osm OSM_CACHE_DIR=$dir/osm LD_PRELOAD=$preload \
 		opensm -e -F "$dir/osm/conf" -f "$dir/osm/log" -D 0x43 "$@" > osm/said 2>&1 &
 	opensm_pid=$!
@@ -98,9 +112,84 @@ hands_over()
 		until_true 20 master_at 1000000000011 && lids_stay && all_active 16
 }
 
+# settled master|standby GUID: Weft is that, the subnet's one master has this GUID, nothing else changed
+settled()
+{
+	becomes "$1" && until_true 30 master_at "$2" && lids_stay && all_active 16
+}
+
+# Before OpenSM continues, Weft is master.
+opensm_pauses()
+{
+	kill -STOP "$opensm_pid"
+	settled Master 1000000000015 || { kill -CONT "$opensm_pid" && return 1; }
+	kill -CONT "$opensm_pid"
+	settled Standby 1000000000011
+}
+
+gives_back()
+{
+	told=$(said 'Entering STANDBY')
+	sm_stop
+	weft_start 12 && settled Master 1000000000015 && opensm_says 'Entering STANDBY' "$told"
+}
+
+weft_pauses()
+{
+	told=$(said 'Entering MASTER') again=$(said 'Entering STANDBY')
+	kill -STOP "$sm_pid"
+	opensm_says 'Entering MASTER' "$told" && until_true 30 master_at 1000000000011 || { kill -CONT "$sm_pid" && return 1; }
+	kill -CONT "$sm_pid"
+	settled Master 1000000000015 && opensm_says 'Entering STANDBY' "$again"
+}
+
+lid_of()
+{
+	awk -v node="$1" '$1 == node { print $NF }' before
+}
+
+# order NODE CONTROL: as a manager that says it is Master; status 0: accepted
+order()
+{
+	at H-0001000000000020 sminfo -s 3 -p 5 "$(lid_of "$1")" "$2"
+}
+
+# says STATE: OpenSM's SMInfo, and what Weft lists of it
+says()
+{
+	at H-0001000000000020 sminfo "$(lid_of $theirs)" | grep -q "sm guid 0x1000000000011, .* state . SMINFO_$1" &&
+		sm_ask status | jq -e ".state == \"Master\" and any(.managers[]; .guid == \"0x0001000000000011\" and .state == \"$2\")"
+}
+
+# OpenSM in each state that is not Master: it rests and returns, refuses what does not fit, and Weft knows of it.
+orders_opensm()
+{
+	until_true 30 says STANDBY Standby && order $theirs 3 && until_true 30 says NOTACT NotActive || return 1
+	for control in 1 2 5; do
+		! order $theirs $control || { echo "OpenSM accepted order $control when NotActive" && return 1; }
+	done
+	told=$(said 'Entering DISCOVERING')
+	order $theirs 4 && until_true 30 says STANDBY Standby && order $theirs 5 && opensm_says 'Entering DISCOVERING' "$told" &&
+		until_true 30 says STANDBY Standby && settled Master 1000000000015
+}
+
+# The tool does not know Weft's SM_Key: nothing that it orders is obeyed.
+orders_weft()
+{
+	for control in 1 2 3 4 5 6; do
+		! order $ours $control || { echo "Weft accepted order $control" && return 1; }
+	done
+	grep -q 'order_refused' sm.log && is Master
+}
+
 ok "OpenSM brings the fabric up" first
 ok "Weft of lower priority stands by" stands_by
 ok "Weft takes over from an OpenSM that died; LIDs stay" takes_over
 ok "an OpenSM of lower priority stands by" respected
 ok "to one of higher priority Weft hands over" hands_over
+ok "OpenSM is stopped, Weft takes over, OpenSM continues and is master again" opensm_pauses
+ok "OpenSM hands over to a Weft of higher priority" gives_back
+ok "Weft is stopped, OpenSM takes over, Weft continues and is master again" weft_pauses
+ok "OpenSM obeys and refuses orders; Weft stays master and lists its states" orders_opensm
+ok "Weft refuses every order without its SM_Key" orders_weft
 echo "1..$n"
