@@ -152,7 +152,8 @@ static void collect_new(struct plan *p, uint32_t s, seen_ports seen)
 
 /* Pairs in which old entries take part. The order outwards rules out only one kind: an entry
  * changes after the one behind it, so no packet arrives by a new entry and meets an old one. */
-static void collect_old(struct plan *p, uint32_t s, seen_ports seen, seen_ports any)
+static void collect_old(struct plan *p, uint32_t s, seen_ports seen, seen_ports any,
+			seen_ports before)
 {
 	struct rows old, new;
 
@@ -162,13 +163,14 @@ static void collect_old(struct plan *p, uint32_t s, seen_ports seen, seen_ports 
 		uint32_t lid = p->lids.at[i];
 		uint8_t was = old.own[lid], is = new.own[lid];
 
-		seen[was][old.behind[was][lid]] = 1;
+		seen[was][old.behind[was][lid]] = before[was][old.behind[was][lid]] = 1;
 		seen[was][new.behind[was][lid]] = 1;
 		if (was != is)
 			any[is][old.behind[is][lid]] = 1;
 	}
 	seen_store(p, s, seen, &p->g.outward);
 	seen_store(p, s, any, &p->g.any);
+	seen_store(p, s, before, &p->g.old);
 }
 
 static void cdg_unite(struct cdg *to, const struct cdg *from)
@@ -184,12 +186,12 @@ static void collect(struct plan *p)
 {
 	RT_OMP(omp parallel num_threads(p->threads))
 	{
-		seen_ports *seen = mem_zarray(2, sizeof(*seen));
+		seen_ports *seen = mem_zarray(3, sizeof(*seen));
 
 		RT_OMP(omp for schedule(dynamic, 16))
 		for (uint32_t s = 0; s < p->f->nswitches; s++) {
 			collect_new(p, s, seen[0]);
-			collect_old(p, s, seen[0], seen[1]);
+			collect_old(p, s, seen[0], seen[1], seen[2]);
 		}
 		free(seen);
 	}
@@ -203,6 +205,7 @@ static void cut_off(struct plan *p, const rt_turns *off)
 		cdg_cut(&p->g.now, off->at[i].sw, off->at[i].in, off->at[i].out);
 		cdg_cut(&p->g.outward, off->at[i].sw, off->at[i].in, off->at[i].out);
 		cdg_cut(&p->g.any, off->at[i].sw, off->at[i].in, off->at[i].out);
+		cdg_cut(&p->g.old, off->at[i].sw, off->at[i].in, off->at[i].out);
 	}
 }
 
@@ -215,6 +218,36 @@ static bool is_cyclic(const struct cdg *c)
 
 	free(part);
 	return n;
+}
+
+static bool takes_turn(const struct cdg *c, const struct rt_turn *t)
+{
+	const struct fab *f = c->f;
+	port_id from = f->ports[fab_port_id(f, f->switches[t->sw], t->in)].peer;
+
+	return cdg_row(c, from, 0, 0)[t->out / 64] >> t->out % 64 & 1;
+}
+
+/*
+ * Turns that neither tables take cost no packet but those on mixed routes: if they suffice, they are taken.
+ */
+static int turns_find(struct plan *p, const uint64_t *rank, struct rt_plan *out, struct err *e)
+{
+	struct cdg both;
+	int rc = -EINVAL;
+
+	if (!p->given_old->lanes && !p->given_new->lanes) {
+		cdg_init(&both, p->f, 1);
+		cdg_unite(&both, &p->g.now);
+		cdg_unite(&both, &p->g.old);
+		rc = turns_choose(&p->g.outward, &both, rank, &out->turns, e);
+		cdg_free(&both);
+	}
+	if (rc)
+		rc = turns_choose(&p->g.outward, &p->g.now, rank, &out->turns, e);
+	for (size_t i = 0; i < out->turns.n; i++)
+		out->turns_in_use |= takes_turn(&p->g.old, &out->turns.at[i]);
+	return rc;
 }
 
 /* The cheapest kind of plan that leaves no cycle. */
@@ -231,7 +264,7 @@ static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, str
 	if (is_cyclic(&p->g.now))
 		return err_set(e, -EINVAL, "plan: the new tables are not free of deadlock");
 	out->kind = RT_PLAN_TURNS;
-	rc = turns_choose(&p->g.outward, &p->g.now, rank, &out->turns, e);
+	rc = turns_find(p, rank, out, e);
 	for (size_t i = 0; i < out->turns.n; i++)
 		cdg_cut(&p->g.outward, out->turns.at[i].sw, out->turns.at[i].in,
 			out->turns.at[i].out);
@@ -250,6 +283,7 @@ static int mixtures_judge(struct plan *p, const uint64_t *rank, const rt_turns *
 	cdg_init(&p->g.now, p->f, nvls);
 	cdg_init(&p->g.outward, p->f, nvls);
 	cdg_init(&p->g.any, p->f, nvls);
+	cdg_init(&p->g.old, p->f, nvls);
 	if (p->given_old->lanes || p->given_new->lanes) {
 		plan_lanes_collect(p->f, p->given_old, p->given_new, &p->g, p->threads);
 	} else {
@@ -265,6 +299,7 @@ static int mixtures_judge(struct plan *p, const uint64_t *rank, const rt_turns *
 	cdg_free(&p->g.now);
 	cdg_free(&p->g.outward);
 	cdg_free(&p->g.any);
+	cdg_free(&p->g.old);
 	return rc;
 }
 

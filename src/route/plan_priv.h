@@ -13,6 +13,7 @@ struct plan_graphs {
 	struct cdg now;	    /* of the new tables alone */
 	struct cdg outward; /* and of old ones, and of old before new */
 	struct cdg any;	    /* and of new before old */
+	struct cdg old; /* of old tables, for LIDs that change; not filled for tables with lanes */
 };
 
 /*

@@ -302,9 +302,10 @@ struct rt_plan {
 	 * cut short. In and out may be the same port: mixed tables can send a packet back where it came
 	 * from. In the order of switch, in, out. */
 	rt_turns turns;
-	uint64_t entries; /* that differ */
-	uint64_t blocks;  /* of 64 entries that differ */
-	bool lanes;	  /* service levels or SL-to-VL maps differ */
+	bool turns_in_use; /* old tables take one of them */
+	uint64_t entries;  /* that differ */
+	uint64_t blocks;   /* of 64 entries that differ */
+	bool lanes;	   /* service levels or SL-to-VL maps differ */
 };
 
 const char *
@@ -315,11 +316,32 @@ rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "disab
  * take may be disabled; NULL: none may be. off: turns that are and stay disabled, may be NULL. -EINVAL
  * when the new tables are not free of deadlock themselves, or old and new ones close a cycle without
  * such a turn.
+ * Turns that the old tables do not take either are disabled if they suffice.
  */
 int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
 	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *p,
 	    struct err *e);
+
 void rt_plan_free(struct rt_plan *p);
+
+/* Tables, ranks that they obey, and the plan that leads to them. */
+struct rt_leg {
+	struct rt_tables *tables;
+	uint64_t *rank;
+	struct rt_plan plan;
+};
+
+typedef VEC(struct rt_leg) rt_legs;
+
+/*
+ * From old to new tables over others between them, for plans with turns_in_use: no leg disables a turn that
+ * tables take. Before each further leg, packets on the routes before the last one must have drained. `legs` gets
+ * one leg for each tables between, and a last one with the plan to `new` alone. False: none was found, or
+ * tables have lanes. `old` must connect every pair and obey old_rank, and no turn may be disabled.
+ */
+bool rt_detour(const struct fab *f, const struct rt_tables *old, const uint64_t *old_rank,
+	       const struct rt_tables *new, const uint64_t *rank, rt_legs *legs);
+void rt_legs_free(rt_legs *legs);
 
 /* ---- the verifier ---- */
 

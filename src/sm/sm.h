@@ -172,6 +172,7 @@ struct sm_routes {
 		*tables; /* owned by the SM from now on; NULL: no routes could be computed */
 	uint64_t *rank;	 /* of these tables, by switch; owned by the SM from now on; may be NULL */
 	struct rt_plan plan; /* where the request asked for it; owned by the SM from now on */
+	rt_legs legs; /* tables that follow these, the last of them are those asked for; owned by the SM */
 	/* A plan for the same tables that holds even if what is absent from the request's fabric is still
 	 * there and forwards as before; for repairs computed ahead. */
 	struct rt_plan alive;
@@ -217,6 +218,7 @@ struct sm_compute {
 	enum sm_stage stage;
 	const struct sm_supply *supply;
 	bool plan;    /* plan the update from old to new */
+	bool detour;  /* which may lead over tables between */
 	bool ahead;   /* for a failure that has not happened: low priority */
 	bool overlap; /* tables may be handed over while they are computed: see sm_routes.ready */
 	bool found;   /* old was read from the switches: it stays if it is good enough */

@@ -106,10 +106,29 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	x->rank = r->rank;
 	x->ranked = r->rank != NULL;
 	x->plan = r->plan;
+	rt_legs_free(&x->legs);
+	x->legs = r->legs;
+	x->leg = 0;
 	/* Other engines have tables of their own. */
 	x->settled = r->settled && sm->cfg.mechanism.routes->update;
 	x->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(x->tables);
+	return tables_fit(sm);
+}
+
+/* The next leg of a detour. */
+static enum sm_outcome leg_take(struct sm *sm)
+{
+	struct sm_routing *x = &sm->routes;
+	struct rt_leg *l = &x->legs.at[x->leg++];
+
+	sm_retire_tables(sm, x->tables);
+	sm_retire_memory(sm, x->rank);
+	rt_plan_free(&x->plan);
+	x->tables = l->tables;
+	x->rank = l->rank;
+	x->plan = l->plan;
+	*l = (struct rt_leg){0};
 	return tables_fit(sm);
 }
 
@@ -143,12 +162,22 @@ static const struct sm_supply *supply_now(const struct sm *sm)
 	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : m->routes;
 }
 
+static bool any_random_table(const struct sm *sm)
+{
+	for (uint32_t sw = 0; sw < sm->topo.fab->nswitches; sw++)
+		if (sm_rft_of(sm, sw))
+			return true;
+	return false;
+}
+
 static enum sm_outcome compute_begin(struct sm *sm)
 {
 	struct sm_compute *c = &sm->core.out->compute;
 	bool old = any_row_known(sm);
 	struct sm_routes known;
 
+	if (sm_routes_more(sm))
+		return leg_take(sm);
 	stage_choose(sm, old);
 	*c = (struct sm_compute){.epoch = ++sm->routes.request_id,
 				 .fab = sm->topo.fab,
@@ -157,6 +186,7 @@ static enum sm_outcome compute_begin(struct sm *sm)
 				 .stage = sm->routes.stage,
 				 .supply = supply_now(sm),
 				 .plan = sm_technique_now(sm)->plan,
+				 .detour = !any_random_table(sm),
 				 .overlap = sm_technique_now(sm)->overlaps && old,
 				 .found = sm->disc.arrival == SM_ADOPTING,
 				 .own = sm->restored.same};

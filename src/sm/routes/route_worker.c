@@ -12,6 +12,7 @@ void sm_routes_free(struct sm_routes *r)
 	free(r->rank);
 	rt_plan_free(&r->plan);
 	rt_plan_free(&r->alive);
+	rt_legs_free(&r->legs);
 	*r = (struct sm_routes){0};
 }
 
@@ -252,6 +253,41 @@ static void take_kept_directions(const struct sm_compute *c, unsigned threads,
 	rt_plan_free(&p);
 }
 
+/* The tables between, one after another, instead of those asked for, which come last. */
+static void legs_begin(struct sm_routes *out)
+{
+	struct rt_leg first = out->legs.at[0], *last = &out->legs.at[out->legs.n - 1];
+
+	last->tables = out->tables;
+	rt_plan_free(&out->plan);
+	free(out->rank);
+	out->tables = first.tables;
+	out->rank = first.rank;
+	out->plan = first.plan;
+	memmove(out->legs.at, out->legs.at + 1, --out->legs.n * sizeof(first));
+}
+
+/*
+ * Turns in use must be disabled for new directions, and packets that take them are lost. Over tables between
+ * old and new ones none is.
+ */
+static void take_detour(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
+{
+	bool ok = c->detour && !c->off->n &&
+		  rt_detour(c->fab, c->old, c->old_rank, out->tables, out->rank, &out->legs);
+
+	for (size_t i = 0; ok && i + 1 < out->legs.n; i++) {
+		struct rt_report r;
+
+		ok = verify(c->fab, out->legs.at[i].tables, out->legs.at[i].rank, threads, &r);
+		rt_report_free(&r);
+	}
+	if (ok)
+		legs_begin(out);
+	else
+		rt_legs_free(&out->legs);
+}
+
 /* The plan from old to new, or the decision to keep the old tables. */
 static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		 struct sm_routes *out)
@@ -271,6 +307,8 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 				take_old(c, out);
 			else if (may_keep(c))
 				take_kept_directions(c, threads, new, out);
+			if (old.ok && out->plan.turns_in_use)
+				take_detour(c, threads, out);
 		}
 	}
 	rt_report_free(&old);

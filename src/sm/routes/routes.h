@@ -30,6 +30,8 @@ struct sm_routing {
 	uint64_t *rank; /* of tables, by switch; NULL: not told */
 	bool ranked;	/* the rank came with the tables, and they obey it */
 	struct rt_plan plan;
+	rt_legs legs; /* tables that follow these, from legs.at[leg] */
+	uint32_t leg;
 	enum sm_stage stage;
 	bool staged;	      /* provisional tables came first in this round */
 	bool settled;	      /* and are as good as final ones */
@@ -53,7 +55,8 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev); /* the a
 void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
 
 /* routes_state.c */
-void sm_routes_round(struct sm *sm); /* a new snapshot: no tables are in place for it */
+void sm_routes_round(struct sm *sm);	  /* a new snapshot: no tables are in place for it */
+bool sm_routes_more(const struct sm *sm); /* further tables follow those in place */
 void sm_routes_staged(struct sm *sm, bool staged); /* provisional tables are in place; or all is */
 void sm_routes_of_old(struct sm *sm, struct fab *old,
 		      bool in_force); /* takes the old snapshot over */

@@ -9,6 +9,13 @@ void sm_routes_round(struct sm *sm)
 {
 	sm->routes.staged = sm->routes.settled = false;
 	sm->routes.stage = SM_FINAL;
+	rt_legs_free(&sm->routes.legs);
+	sm->routes.leg = 0;
+}
+
+bool sm_routes_more(const struct sm *sm)
+{
+	return sm->routes.leg < sm->routes.legs.n;
 }
 
 void sm_routes_staged(struct sm *sm, bool staged)
@@ -25,6 +32,7 @@ void sm_routes_exit(struct sm *sm)
 	sm_retire_task(sm, x->task);
 	rt_tables_free(x->tables);
 	rt_plan_free(&x->plan);
+	rt_legs_free(&x->legs);
 	free(x->rank);
 }
 

@@ -357,6 +357,8 @@ static enum sm_outcome activate_done(struct sm *sm)
 		sm_routes_staged(sm, true);
 		return SM_STAGED;
 	}
+	if (sm_routes_more(sm))
+		return SM_STAGED;
 	if (sm->routes.stage == SM_PROVISIONAL)
 		sm_round_in_place_too(sm);
 	sm_routes_staged(sm, false);

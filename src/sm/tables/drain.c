@@ -112,6 +112,8 @@ void sm_drain_wait(struct sm *sm)
 {
 	time_ps at = sm->dev.drained_at;
 
+	if (sm->core.phase == SM_JOIN && sm->routes.leg)
+		at += 3 * sm->dev.drain_ps; /* no host waits for the next leg of a detour */
 	if (sm->disc.arrival == SM_ADOPTING)
 		at = MAX(at, sm->dev.found_at + sm->dev.drain_ps);
 	if (at > sm->core.now && !sm_technique_now(sm)->stops_all)

@@ -284,6 +284,55 @@ TEST(a_fabric_with_one_switch_is_refused)
 
 /* ---- trials ---- */
 
+/*
+ * Old and new directions of this fabric differ after the failure, so that turns in use had to be disabled for final
+ * routes: for 16 ms a fifth of the pairs had no route, and 4,143 packets were lost.
+ */
+TEST(final_routes_over_new_directions_cut_no_host_off)
+{
+	struct fab_gen g = {.kind = "irregular",
+			    .dims = {16},
+			    .ndims = 1,
+			    .ports = 4,
+			    .hosts = 14,
+			    .has_hosts = true,
+			    .seed = 1,
+			    .width = 1,
+			    .speed = FAB_SDR};
+	struct traffic_config load = traffic;
+	struct lab_change_plan p = plan;
+	struct lab_config c = config();
+	struct lab_change_result r;
+	struct lab_change *change;
+	struct fab *f, *without;
+	bool *gone;
+	struct lab *l;
+	struct err e;
+
+	f = fab_generate(&g, &e);
+	assert_non_null(f);
+	gone = mem_zarray(f->nnodes, sizeof(*gone));
+	gone[fab_node_by_guid(f, 0x2000000000006)] = true;
+	without = lab_without(f, gone);
+	load.interval_ps = 8750 * PS_PER_NS;
+	c.sm.mechanism = *sm_mechanism_find("weft");
+	p.traffic = &load;
+	p.change = change = lab_change_new(f, without, &e);
+	c.sm_node = lab_change_sm(change);
+	l = lab_new(lab_change_fab(change), &c, &e);
+	assert_int_equal(lab_change_run(l, &p, &r, &e), 0);
+	assert_true(r.settled && r.v.active && r.v.verified && r.v.complete);
+	assert_true(r.watch.below < PS_PER_MS);
+	assert_true(r.discarded[SIM_DISCARD_UNMAPPABLE] < 20);
+	assert_int_equal(r.watch.unsafe_at, TIME_NEVER);
+	lab_change_result_free(&r);
+	lab_free(l);
+	lab_change_free(change);
+	fab_free(without);
+	fab_free(f);
+	free(gone);
+}
+
 TEST(a_trial_uses_the_given_mechanism)
 {
 	struct change_trial a, b;
@@ -309,6 +358,7 @@ int main(void)
 		cmocka_unit_test(final_tables_wait_for_their_computation),
 		cmocka_unit_test(a_sample_has_that_many_runs),
 		cmocka_unit_test(a_fabric_with_one_switch_is_refused),
+		cmocka_unit_test(final_routes_over_new_directions_cut_no_host_off),
 		cmocka_unit_test(a_trial_uses_the_given_mechanism),
 	};
 

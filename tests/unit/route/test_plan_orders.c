@@ -4,7 +4,7 @@
  * small fabrics, old tables that may be what an abandoned plan left, switches that were found empty, and one
  * that restarts at any point. State: struct model, for one plan. Does not use the manager: the rules by
  * which it sends entries are stated here a second time.
- * Covers: plan.c
+ * Covers: plan.c, detour.c
  *
  * For one LID the model is a graph of situations: which switches have their new entry, whether one has
  * restarted, and where a packet is. Time passes when a switch changes; a packet may wait as long as it
@@ -205,7 +205,7 @@ static struct fab *lose(struct fab *f, struct rt_tables **old, const uint64_t *b
 }
 
 static struct {
-	unsigned cases, ordered, turns, whole_first_closes;
+	unsigned cases, ordered, turns, in_use, detours, legs, whole_first_closes;
 } sums;
 
 /* One switch after another restarts, and none. */
@@ -318,12 +318,88 @@ TEST(forbidden_turns_hold_for_any_tables)
 	free(m);
 }
 
+/*
+ * Each leg of a detour: packets on the routes before its old tables have drained, so it is a case of its own. No
+ * turn that it disables is taken before or after.
+ */
+static void every_leg(const struct fab *f, const struct rt_tables *old, const uint64_t *before,
+		      const struct rt_tables *new, const uint64_t *after)
+{
+	struct model *m = mem_zalloc(sizeof(*m));
+	const struct rt_tables *at = old;
+	rt_legs legs = {0};
+
+	if (rt_detour(f, old, before, new, after, &legs)) {
+		sums.detours++;
+		sums.legs += (unsigned)legs.n;
+	}
+	for (size_t i = 0; i < legs.n; i++) {
+		const struct rt_tables *to = i + 1 < legs.n ? legs.at[i].tables : new;
+
+		*m = (struct model){
+			.f = f, .old = at, .new = to, .plan = &legs.at[i].plan, .turns_back = true};
+		assert_false(legs.at[i].plan.turns_in_use);
+		every_restart(m);
+		at = to;
+	}
+	rt_legs_free(&legs);
+	free(m);
+}
+
+/* A fabric shrinks, directions are kept, and then become those of a fresh start. */
+static void try_detour(uint64_t seed)
+{
+	struct fab *f;
+	struct rng r;
+	uint64_t *first, *kept, *fresh;
+	struct rt_tables *old, *mid, *new;
+	struct rt_plan p;
+	struct err e;
+
+	rng_seed(&r, seed, 23);
+	f = world_make((struct fab_gen){
+		.kind = "irregular", .ndims = 1, .dims = {8}, .ports = 4, .seed = rng_u64(&r)});
+	first = mem_array(f->nswitches, sizeof(*first));
+	kept = mem_array(f->nswitches, sizeof(*kept));
+	fresh = mem_array(f->nswitches, sizeof(*fresh));
+	rt_updown_rank(f, f->switches[0], first);
+	old = world_fera(f, first);
+	f = lose(f, &old, first, kept, &r);
+	rt_updown_rank(f, f->switches[0], fresh);
+	mid = world_fera(f, kept);
+	new = world_fera(f, fresh);
+	if (!rt_plan(f, mid, new, fresh, NULL, 1, &p, &e)) {
+		if (p.turns_in_use) {
+			sums.in_use++;
+			every_leg(f, mid, kept, new, fresh);
+		}
+		rt_plan_free(&p);
+	}
+	rt_tables_free(old);
+	rt_tables_free(mid);
+	rt_tables_free(new);
+	free(first);
+	free(kept);
+	free(fresh);
+	fab_free(f);
+}
+
+TEST(no_leg_of_a_detour_closes_a_cycle)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		try_detour(seed);
+	print_message("# %u plans with turns in use, %u detours of %u legs\n", sums.in_use,
+		      sums.detours, sums.legs);
+	assert_true(sums.in_use > 10 && sums.detours > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_order_and_no_restart_closes_a_cycle),
 		cmocka_unit_test(forbidden_turns_hold_for_any_tables),
 		cmocka_unit_test(whole_tables_for_switches_found_empty_can_close_one),
+		cmocka_unit_test(no_leg_of_a_detour_closes_a_cycle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
