@@ -166,6 +166,47 @@ static bool judge_twins(struct sm *sm)
 	return sm->core.phase == SM_DISCOVER && sm_twins_judge(sm);
 }
 
+static void ask_lid(struct sm *sm, uint32_t node);
+
+/* Both ends of a link are trained together: this end seems not to have been. */
+static bool seems_untrained(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port], *q;
+
+	if (p->peer == NONE || !p->num || p->pi.state < IBA_PORT_ARMED)
+		return false;
+	q = &sm->topo.ports.at[p->peer];
+	return q->num && q->pi.state == IBA_PORT_INIT && q->ask.known && p->ask.known &&
+	       sm->topo.nodes.at[q->node].type == IBA_NODE_SWITCH;
+}
+
+/*
+ * A switch at the other end of a link that was trained again did not report that: another manager has cleared its
+ * PortStateChange, and may have been its master. Its ports are read, and which master it names. True: something is asked.
+ */
+static bool compare_ends(struct sm *sm)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; sm->core.phase == SM_DISCOVER && i < sm->topo.nodes.n; i++) {
+		struct sm_node *n = &sm->topo.nodes.at[i];
+		bool differs = false;
+
+		if (n->gone || n->type != IBA_NODE_SWITCH || n->ask.compared == sm->topo.epoch)
+			continue;
+		for (unsigned p = 1; !differs && p <= n->nports; p++)
+			differs = seems_untrained(sm, n->first_port + p);
+		if (!differs)
+			continue;
+		n->ask.compared = sm->topo.epoch;
+		n->ask.unread = true;
+		sm_poll(sm, i);
+		ask_lid(sm, i);
+		any = true;
+	}
+	return any;
+}
+
 /* ---- the part ---- */
 
 /* A known switch that is missing is not asked by its old route. */
@@ -184,7 +225,8 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 			if (sm->txn.outstanding || sm->disc.end == SM_END_EARLY)
 				return false;
 			sm_reconnect(sm);
-			if (!sm_work_left(sm) && !judge_twins(sm) && !relent(sm))
+			if (!sm_work_left(sm) && !judge_twins(sm) && !relent(sm) &&
+			    !compare_ends(sm))
 				return false;
 			continue;
 		}
@@ -394,6 +436,7 @@ static void on_port_read(struct sm *sm, const struct sm_txn *t, const uint8_t *d
 static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	uint32_t node = t->target.node, port = t->target.port;
+	enum sm_outcome o;
 
 	switch (t->question) {
 	case Q_POLL:
@@ -409,6 +452,9 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 		read_one(sm, node);
 		break;
 	case Q_PORT_AGAIN:
+		o = sm_election_port_seen(sm, port, data);
+		if (o != SM_GOING_ON)
+			return o;
 		on_port_read(sm, t, data);
 		break;
 	case Q_PORT_PEEK:

@@ -20,8 +20,9 @@ struct sm_node_inquiry {
 	uint8_t strikes;     /* and questions given up since the last: see silent_devices.c */
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
 	uint32_t told;	     /* epoch in which its trap came */
-	bool has_si;	     /* SwitchInfo came */
-	bool waits;	     /* contest: its port 0 is read first */
+	uint32_t compared; /* epoch in which its links were found trained at the other end alone */
+	bool has_si;	   /* SwitchInfo came */
+	bool waits;	   /* contest: its port 0 is read first */
 	bool ports_asked;
 	bool uncleared; /* contest: ports were read while PortStateChange was set */
 	bool unclaimed; /* contest: ports were read while no manager had configured it */
