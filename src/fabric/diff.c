@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What differs between two snapshots, by GUID and port number. Keeps no state. Way in: fab_diff().
- * Does not guess that a node moved or was renamed: same GUID is the same node, whatever its index.
+ * Does not guess that a node moved or was renamed: same GUID is the same node, whatever its index; of nodes that share
+ * a GUID, each is compared with the one that has its place among them.
  */
 #include "fabric/fabric.h"
 
@@ -107,23 +108,52 @@ static void compare_node(struct differ *d, node_id a, node_id b)
 	}
 }
 
+/* The same node in another snapshot: of nodes that share a GUID, the one with as many before it. */
+static node_id counterpart(const struct fab *in, node_id n, const struct fab *other)
+{
+	uint64_t guid = in->nodes[n].guid;
+	node_id m = fab_node_by_guid(other, guid);
+	uint32_t before = 0;
+
+	for (node_id i = fab_node_by_guid(in, guid); i < n; i++)
+		before += in->nodes[i].guid == guid;
+	for (; before && m < other->nnodes; before--)
+		do
+			m++;
+		while (m < other->nnodes && other->nodes[m].guid != guid);
+	return m < other->nnodes ? m : FAB_NONE;
+}
+
+/* A link is reported by its end with the lower GUID. */
+static bool is_first_end(const struct fab *f, port_id p)
+{
+	const struct fab_port *x = &f->ports[p], *y = &f->ports[x->peer];
+	uint64_t a = f->nodes[x->node].guid, b = f->nodes[y->node].guid;
+
+	if (a != b)
+		return a < b;
+	return x->node != y->node ? x->node < y->node : x->num < y->num;
+}
+
 /* Nodes of one snapshot that the other lacks. */
 static void missing_nodes(struct differ *d, const struct fab *in, const struct fab *from,
 			  enum fab_diff_kind kind)
 {
 	for (node_id n = 0; n < in->nnodes; n++)
-		if (fab_node_by_guid(from, in->nodes[n].guid) == FAB_NONE)
+		if (counterpart(in, n, from) == FAB_NONE)
 			vec_push(d->out,
 				 (struct fab_diff_item){.kind = kind, .guid_a = in->nodes[n].guid});
 }
 
-static bool has_link(const struct fab *f, const struct fab_diff_item *i)
+/* The link of this port, in another snapshot. */
+static bool has_link(const struct fab *in, const struct fab_port *x, const struct fab *from)
 {
-	node_id a = fab_node_by_guid(f, i->guid_a), b = fab_node_by_guid(f, i->guid_b);
+	const struct fab_port *y = &in->ports[x->peer];
+	node_id a = counterpart(in, x->node, from), b = counterpart(in, y->node, from);
 
-	return a != FAB_NONE && b != FAB_NONE && i->port_a <= f->nodes[a].nports &&
-	       i->port_b <= f->nodes[b].nports &&
-	       f->ports[fab_port_id(f, a, i->port_a)].peer == fab_port_id(f, b, i->port_b);
+	return a != FAB_NONE && b != FAB_NONE && x->num <= from->nodes[a].nports &&
+	       y->num <= from->nodes[b].nports &&
+	       from->ports[fab_port_id(from, a, x->num)].peer == fab_port_id(from, b, y->num);
 }
 
 static void missing_links(struct differ *d, const struct fab *in, const struct fab *from,
@@ -131,19 +161,16 @@ static void missing_links(struct differ *d, const struct fab *in, const struct f
 {
 	for (port_id p = 0; p < in->nports; p++) {
 		const struct fab_port *x = &in->ports[p], *y;
-		struct fab_diff_item i = {.kind = kind};
 
-		if (x->peer == FAB_NONE)
+		if (x->peer == FAB_NONE || !is_first_end(in, p))
 			continue;
 		y = &in->ports[x->peer];
-		i.guid_a = in->nodes[x->node].guid;
-		i.guid_b = in->nodes[y->node].guid;
-		i.port_a = x->num;
-		i.port_b = y->num;
-		if (i.guid_a > i.guid_b || (i.guid_a == i.guid_b && i.port_a > i.port_b))
-			continue; /* the other end reports it */
-		if (!has_link(from, &i))
-			vec_push(d->out, i);
+		if (!has_link(in, x, from))
+			vec_push(d->out, (struct fab_diff_item){.kind = kind,
+								.guid_a = in->nodes[x->node].guid,
+								.guid_b = in->nodes[y->node].guid,
+								.port_a = x->num,
+								.port_b = y->num});
 	}
 }
 
@@ -174,7 +201,7 @@ void fab_diff(const struct fab *before, const struct fab *after, fab_diff_list *
 	missing_links(&d, after, before, FAB_LINK_ADDED);
 	missing_links(&d, before, after, FAB_LINK_GONE);
 	for (node_id a = 0; a < before->nnodes; a++) {
-		node_id b = fab_node_by_guid(after, before->nodes[a].guid);
+		node_id b = counterpart(before, a, after);
 
 		if (b != FAB_NONE)
 			compare_node(&d, a, b);

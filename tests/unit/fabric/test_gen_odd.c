@@ -223,6 +223,27 @@ TEST(what_cannot_be_made)
 	}
 }
 
+/* Each of the nodes that share a GUID is compared with itself, and not with the first of them. */
+TEST(a_fabric_with_twins_does_not_differ_from_itself)
+{
+	unsigned twins = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct fab *f = odd(seed, true), *g = odd(seed, true);
+		fab_diff_list l = {0};
+
+		for (node_id n = 0; n < f->nnodes; n++)
+			twins += fab_node_by_guid(f, f->nodes[n].guid) != n;
+		fab_diff(f, g, &l);
+		if (l.n)
+			fail_msg("seed %llu: %zu differences", (unsigned long long)seed, l.n);
+		fab_diff_free(&l);
+		fab_free(f);
+		fab_free(g);
+	}
+	assert_true(twins > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +252,7 @@ int main(void)
 		cmocka_unit_test(guids_and_lids_are_doubled_on_request_only),
 		cmocka_unit_test(size_ports_and_rate_can_be_given),
 		cmocka_unit_test(a_twin_has_a_name_of_its_own),
+		cmocka_unit_test(a_fabric_with_twins_does_not_differ_from_itself),
 		cmocka_unit_test(what_cannot_be_made),
 	};
 
