@@ -71,6 +71,20 @@ static bool goes_down(const struct graph *g, port_id p)
 	return g->rank[enters(g, p)] > g->rank[f->switch_index[f->ports[p].node]];
 }
 
+/* A cable from a switch to itself has no direction, and no tables that are computed lead through it. */
+static bool is_own_loop(const struct graph *g, port_id p)
+{
+	const struct fab *f = g->all->f;
+
+	return f->ports[f->ports[p].peer].node == f->ports[p].node;
+}
+
+/* Down, then up; or back from a cable that leads to the switch itself. */
+static bool is_forbidden(const struct graph *g, port_id p, port_id q)
+{
+	return (g->rank && goes_down(g, p) && goes_up(g, q)) || is_own_loop(g, p);
+}
+
 /* Whether the new tables take this turn on any VL. */
 static bool is_kept(const struct graph *g, port_id p, unsigned out)
 {
@@ -113,7 +127,7 @@ static void edges_to_vl(struct graph *g, uint32_t c, port_id p, unsigned vl, uns
 
 			if (g->part[d] != g->part[c])
 				continue;
-			if (g->rank && goes_down(g, p) && goes_up(g, q) && !is_kept(g, p, out))
+			if (is_forbidden(g, p, q) && !is_kept(g, p, out))
 				cut_add(g, g->index[c], g->index[d], p, out);
 			else
 				vec_push(&g->edge, g->index[d]);
