@@ -111,6 +111,7 @@ static void ask_back(struct sm *sm, const struct sm_event *ev)
 		return;
 	if (o)
 		o->asked_back = sm->core.now;
+	sm_own_guid_keep(sm); /* the answer may come after the discovery has started again */
 	sm_election_ask(sm, SM_ASK_INFO, o ? &o->at : &c);
 }
 

@@ -343,6 +343,41 @@ TEST(a_standby_that_started_again_is_asked_back)
 	rig_close(&g);
 }
 
+/*
+ * A master asks a manager that has just started, which asks back. Its discovery starts again before the answer comes:
+ * it stands by, and knows its own GUID, else the master would pass it over for ever.
+ */
+TEST(a_manager_that_stands_by_early_knows_its_guid)
+{
+	struct iba_sm_info si;
+	uint8_t mad[IBA_MAD_SIZE];
+	struct rig g;
+
+	draw(&g, IBA_SM_MASTER);
+	rig_start(&g);
+	while (!sm_own_guid(g.sm))
+		assert_true(one_event(&g));
+	assert_int_equal(status(&g).state, IBA_SM_DISCOVERING);
+	iba_smp_init(mad, IBA_CLASS_SUBN_DR, IBA_GET, IBA_ATTR_SM_INFO, 0);
+	iba_smp_set_dr_slid(mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_dr_dlid(mad, IBA_LID_PERMISSIVE);
+	iba_smp_set_hop_cnt(mad, 3);
+	iba_smp_return_path(mad)[1] = 2;
+	iba_smp_return_path(mad)[2] = 2;
+	iba_smp_return_path(mad)[3] = 1;
+	g.air.n = 0; /* nothing else is answered before */
+	give_smp(&g, mad, IBA_LID_PERMISSIVE);
+	assert_int_equal(g.air.n, 1);
+	g.now += PS_PER_S; /* a pause: the discovery starts again */
+	memset(mad, 0, sizeof(mad));
+	give_smp(&g, mad, 0);
+	assert_int_equal(g.sm->topo.nodes.n, 0);
+	run_to(&g, IBA_SM_STANDBY);
+	sm_info_make(g.sm, &si);
+	assert_int_equal(si.guid, g.dev[0].guid + 1);
+	rig_close(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +391,7 @@ int main(void)
 		cmocka_unit_test(questions_cost_little),
 		cmocka_unit_test(a_tool_that_asks_does_not_hide_another_master),
 		cmocka_unit_test(a_standby_that_started_again_is_asked_back),
+		cmocka_unit_test(a_manager_that_stands_by_early_knows_its_guid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
