@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -117,11 +118,29 @@ int sandbox_files_limit(const struct sandbox_paths *p, struct err *e)
 
 /* ---- all ---- */
 
+static void *thread_exit(void *arg)
+{
+	pthread_exit(arg);
+}
+
+/*
+ * The first pthread_exit() of a process loads a library (libgcc_s.so.1), and aborts the process if it cannot. OpenMP
+ * ends its threads so. Inside, that library is out of reach.
+ */
+static void libraries_load(void)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, thread_exit, NULL))
+		pthread_join(thread, NULL);
+}
+
 void sandbox_enter(const struct sandbox_paths *p, struct sandbox_result *r)
 {
 	struct err e[SANDBOX_PARTS] = {{""}};
 	int rc[SANDBOX_PARTS];
 
+	libraries_load();
 	/* The filter comes last: it does not permit the calls of the others. */
 	rc[SANDBOX_PRIVILEGES] = sandbox_privileges_drop(&e[SANDBOX_PRIVILEGES]);
 	rc[SANDBOX_FILES] = sandbox_files_limit(p, &e[SANDBOX_FILES]);
