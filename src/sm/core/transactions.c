@@ -257,7 +257,7 @@ static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct
 	s->sl = s->qp = 0;
 	s->aside = r->aside;
 	if (lid) {
-		s->slid = sm->lids.own;
+		s->slid = sm_own_lid(sm);
 		s->dlid = lid;
 		return;
 	}

@@ -370,8 +370,10 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		n->ask.unclaimed = sm->cfg.contest && !sm_is_managed(&p->pi);
 	if (sm_is_endport(sm, p))
 		sm_resp_time_seen(sm, p->pi.resp_time);
-	if (sm_is_own(sm, p))
+	if (sm_is_own(sm, p)) {
 		sm_lid_assign_own(sm, p);
+		sm_election_own_port_read(sm, &p->pi);
+	}
 	if (p->num == 0 && n->row != NONE && !p->pi.lid) /* it holds no table either */
 		sm_row_restarted(sm, n->row);
 	else if (p->num == 0 && n->row != NONE)

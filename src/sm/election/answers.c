@@ -26,6 +26,7 @@ static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool re
 	case SM_ASK_VERIFY:
 		return sm_handover_unconfirmed(sm, &a->to, refused);
 	case SM_ASK_INFO:
+	case SM_ASK_MASTER:
 	case SM_ASK_OWN_PORT:
 	case SM_ASK_ACKNOWLEDGE:
 		break;
@@ -48,6 +49,8 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	}
 	if (!si.guid || si.guid == sm_own_guid(sm) || !sm_other_trusted(sm, &a->to, &si))
 		return SM_GOING_ON;
+	if (a->kind == SM_ASK_MASTER && si.state != IBA_SM_MASTER)
+		return SM_GOING_ON; /* the discovery meets it, and whoever is master */
 	o = sm_other_learn(sm, &a->to, &si);
 	if (a->kind == SM_ASK_VERIFY)
 		return sm_handover_verified(sm, o, was_master);
@@ -61,6 +64,7 @@ static enum sm_outcome answered(struct sm *sm, const struct sm_ask *a, const uin
 {
 	switch (a->kind) {
 	case SM_ASK_INFO:
+	case SM_ASK_MASTER:
 	case SM_ASK_POLL:
 	case SM_ASK_VERIFY:
 		return on_info(sm, a, data);

@@ -281,6 +281,24 @@ enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_
 	return sm_election_event(sm, SM_EVENT_FOREIGN, (struct sm_met){.cause = SM_CAUSE_SWEEP});
 }
 
+/*
+ * A manager that starts where there is a master only stands by: that needs no discovery. If no master answers there, it
+ * discovers, and meets the others then.
+ */
+void sm_election_own_port_read(struct sm *sm, const struct iba_port_info *pi)
+{
+	struct sm_election *e = &sm->election;
+	struct sm_contact c = {.port = NONE, .lid = pi->sm_lid};
+
+	if (!sm->cfg.contest || e->state != IBA_SM_DISCOVERING || !sm_is_managed(pi) ||
+	    sm->core.round.cause != SM_CAUSE_START || pi->sm_lid == pi->lid ||
+	    pi->sm_lid > IBA_LID_MAX_UNICAST || pi->sm_lid == e->named)
+		return;
+	e->named = pi->sm_lid;
+	e->check_until = sm->core.now + 4 * sm_timeout(sm);
+	sm_election_ask(sm, SM_ASK_MASTER, &c);
+}
+
 bool sm_election_reads_port0_first(const struct sm *sm)
 {
 	return sm_contest_open(sm) || (sm->cfg.contest && sm->election.state == IBA_SM_MASTER);

@@ -36,6 +36,7 @@ struct sm_other { /* another manager */
 /* What another manager is asked or told. */
 enum sm_ask_kind {
 	SM_ASK_INFO,	 /* Get(SMInfo) */
+	SM_ASK_MASTER,	 /* the same, at the LID that the own port names as the master's */
 	SM_ASK_POLL,	 /* the same, of the manager that is polled: one SMP, not repeated */
 	SM_ASK_VERIFY,	 /* the same, of a manager that sent HANDOVER */
 	SM_ASK_PORT,	 /* Get(PortInfo) of that manager's port: which master does it name? */
@@ -82,6 +83,7 @@ struct sm_election {
 	bool reread;	  /* another manager changed devices: discover everything when at rest */
 	bool believed;	  /* a HANDOVER whose sender could not be asked, since the last sweep */
 	uint64_t foreign; /* GUID of the last device that led to a guarded discovery */
+	uint16_t named;	  /* LID of the master that the own port named, and that was asked first */
 	/* after a pause */
 	time_ps check_until; /* no Set before; TIME_NEVER: no check runs */
 	/* what was met */
@@ -117,6 +119,8 @@ void sm_election_round_ended(struct sm *sm);
 unsigned sm_election_priority(const struct sm *sm); /* as others see it */
 /* A PortInfo that discovery read: does another master manage the device? Then discovery starts again. */
 enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_t *data);
+/* The own port, which is read first of all: the master that it names is asked before anything is discovered. */
+void sm_election_own_port_read(struct sm *sm, const struct iba_port_info *pi);
 void sm_look_for_hidden(struct sm *sm); /* another manager may have hidden a change */
 bool sm_election_reads_port0_first(const struct sm *sm);
 

@@ -79,7 +79,7 @@ struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *
 	if (o) /* a manager that claims this GUID: the manager known by it is asked */
 		return o->at;
 	way_back(ev->mad, &c.way);
-	if (!iba_smp_is_dr(ev->mad) && ev->slid <= IBA_LID_MAX_UNICAST && sm->lids.own)
+	if (!iba_smp_is_dr(ev->mad) && ev->slid <= IBA_LID_MAX_UNICAST && sm_own_lid(sm))
 		c.lid = ev->slid;
 	return c;
 }

@@ -39,7 +39,7 @@ static void respond(struct sm *sm, const struct sm_event *ev, unsigned status)
 			   (uint16_t)(status | (iba_smp_is_dr(s.mad) ? IBA_STATUS_DR_RETURN : 0)));
 	memset(iba_smp_data(s.mad), 0, IBA_SMP_DATA_SIZE);
 	iba_sm_info_put(&si, iba_smp_data(s.mad));
-	s.slid = sm->lids.own;
+	s.slid = sm_own_lid(sm);
 	s.dlid = ev->slid;
 	s.sl = 0;
 	sm_respond(sm, &s);

@@ -61,6 +61,14 @@ bool sm_is_way_out(const struct sm *sm, const struct sm_port *p)
 	return p->num && (sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH || sm_is_own(sm, p));
 }
 
+/* A manager that has assigned none yet sends from the LID that its port holds. */
+uint16_t sm_own_lid(const struct sm *sm)
+{
+	if (sm->lids.own || !sm->topo.nodes.n)
+		return sm->lids.own;
+	return sm->topo.ports.at[sm_own_port(sm)].pi.lid;
+}
+
 uint32_t sm_own_port(const struct sm *sm)
 {
 	const struct sm_node *own = &sm->topo.nodes.at[0];

@@ -108,6 +108,7 @@ bool sm_is_own(const struct sm *sm, const struct sm_port *p); /* the port the SM
 /* SMPs of the SM go on through it: hosts do not forward, and other ports of its own host are apart. */
 bool sm_is_way_out(const struct sm *sm, const struct sm_port *p);
 uint32_t sm_own_port(const struct sm *sm);
+uint16_t sm_own_lid(const struct sm *sm); /* 0: not known */
 /* The endport with this GUID: a switch that was met, or a host's port that was asked; NONE. */
 uint32_t sm_port_by_guid(const struct sm *sm, uint64_t guid);
 uint32_t sm_node_by_lid(const struct sm *sm, uint16_t lid); /* a switch, or NONE */

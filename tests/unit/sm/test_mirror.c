@@ -312,6 +312,45 @@ TEST(records_that_moved_are_not_copied_again)
 	pair_close(&p);
 }
 
+/* ---- joining ---- */
+
+static unsigned requests_of_joining(unsigned switches, unsigned *gets)
+{
+	struct pair p;
+	unsigned most;
+
+	pair_draw(&p, draw(switches, 4));
+	pair_start(&p);
+	lab_manager_stop(p.lab, STANDBY);
+	expect_master(&p, MASTER);
+	counts_reset(&p);
+	lab_manager_start(p.lab, STANDBY, false);
+	run_current(&p);
+	*gets = p.gets;
+	assert_int_equal(p.port_sets + p.table_sets + p.other_sets, 0);
+	most = (unsigned)(p.last.mirror.bytes / SM_PAGE);
+	assert_in_range(p.gmps, most, most + most / 8 + 64);
+	expect_master(&p, MASTER);
+	pair_close(&p);
+	return most;
+}
+
+/*
+ * The own port names the master, which is asked before anything is discovered. What follows are polls and pages: no port
+ * of the subnet is read.
+ */
+TEST(a_manager_that_joins_reads_its_own_port_and_the_mirror)
+{
+	static const unsigned switches[] = {4, 16, 48};
+
+	for (unsigned i = 0; i < ARRAY_LEN(switches); i++) {
+		unsigned gets, pages = requests_of_joining(switches[i], &gets);
+
+		/* Own node and port twice, the named master, and polls: one every 5 ms while it copies. */
+		assert_in_range(gets, 4, 12 + pages / 16);
+	}
+}
+
 /* ---- taking over ---- */
 
 TEST(a_takeover_asks_two_questions_a_switch_and_changes_nothing)
@@ -817,6 +856,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_copied_while_nothing_changes),
 		cmocka_unit_test(only_what_changed_is_copied),
 		cmocka_unit_test(records_that_moved_are_not_copied_again),
+		cmocka_unit_test(a_manager_that_joins_reads_its_own_port_and_the_mirror),
 		cmocka_unit_test(a_takeover_asks_two_questions_a_switch_and_changes_nothing),
 		cmocka_unit_test(a_takeover_costs_no_packet),
 		cmocka_unit_test(tables_that_the_master_changed_stay),
