@@ -39,6 +39,12 @@ enum sm_outcome sm_give_up(struct sm *sm)
 	return SM_REFUSED;
 }
 
+/* Until it is Active, a link that was down and came up elsewhere leaves the own port as it was: all paths are in doubt. */
+static bool own_link_settled(const struct sm *sm)
+{
+	return sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE;
+}
+
 enum sm_outcome sm_failed(struct sm *sm, const struct sm_txn *t)
 {
 	uint32_t node = device_of(t);
@@ -46,6 +52,8 @@ enum sm_outcome sm_failed(struct sm *sm, const struct sm_txn *t)
 	sm_set_unacknowledged(sm, t);
 	if (node != NONE)
 		sm_suspect(sm, node);
+	if (!own_link_settled(sm))
+		sm_full_discovery_needed(sm);
 	if (sm->core.round.restarts) { /* the second failure: trust neither topology nor tables */
 		sm_full_discovery_needed(sm);
 		sm_rows_unknown(sm);
