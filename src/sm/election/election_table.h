@@ -22,7 +22,7 @@
 	X(SAW_DISCOVERING_ABOVE, "discovering above", "another manager is Discovering and ranks above") \
 	X(SAW_DISCOVERING_BELOW, "discovering below", "another manager is Discovering and ranks below") \
 	X(SAW_NOT_ACTIVE, "not active", "another manager is NotActive")                           \
-	X(SILENT, "silent", "the manager that is polled has not answered as a master several times in a row") \
+	X(SILENT, "silent", "the manager that is polled has not answered several polls in a row") \
 	/* orders: Set(SMInfo) with the right SM_Key */                                           \
 	X(ORDER_HANDOVER, "HANDOVER", "a manager hands the subnet over")                          \
 	X(ORDER_ACKNOWLEDGE, "ACKNOWLEDGE", "a manager acknowledges a HANDOVER that was not sent to it") \
@@ -50,7 +50,7 @@
 	X(STAND_BY, "stand by", "forgets what devices hold, and polls that manager")              \
 	X(TAKE_OVER, "take over", "discovers the subnet in place of the manager that it polled")  \
 	X(ALIVE, "alive", "goes on polling")                                                      \
-	X(MISS, "miss", "counts a poll that no master answered")                                   \
+	X(MISS, "miss", "counts a poll without an answer")                                        \
 	X(FORGIVE, "forgive", "does not count polls that were missed meanwhile")                  \
 	X(REST, "rest", "does nothing until it gets an order")                                    \
 	X(AGAIN_LATER, "again later", "goes on, and discovers once more: the other one may have hidden a change") \
@@ -119,8 +119,8 @@
 	X(STANDBY, COMPLETE, IGNORE, STANDBY)                            \
 	X(STANDBY, SAW_MASTER_ABOVE, ALIVE, STANDBY)                     \
 	X(STANDBY, SAW_MASTER_BELOW, ALIVE, STANDBY)                     \
-	X(STANDBY, SAW_STANDBY_HIGHER, MISS, STANDBY)                    \
-	X(STANDBY, SAW_STANDBY_ABOVE, MISS, STANDBY)                     \
+	X(STANDBY, SAW_STANDBY_HIGHER, ALIVE, STANDBY)                   \
+	X(STANDBY, SAW_STANDBY_ABOVE, ALIVE, STANDBY)                    \
 	X(STANDBY, SAW_STANDBY_BELOW, TAKE_OVER, DISCOVERING)            \
 	X(STANDBY, SAW_DISCOVERING_ABOVE, ALIVE, STANDBY)                \
 	X(STANDBY, SAW_DISCOVERING_BELOW, ALIVE, STANDBY)                \
