@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft lab list, show and check: experiments as they are in files. Keeps the options of these commands. Way in:
+ * cmd_lab_list, cmd_lab_show, cmd_lab_check. Runs nothing.
+ */
+#include "cli/cli.h"
+#include "cli/cmds.h"
+#include "cli/lab_files.h"
+
+static bool quick;
+
+/* ---- list ---- */
+
+static void list_json_row(struct json *j, const struct experiment *x, size_t jobs)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "name", x->name);
+	json_str(j, "source", x->source);
+	json_str(j, "item", x->item);
+	json_str(j, "claim", x->claim);
+	json_str(j, "file", x->file);
+	json_u64(j, "jobs", jobs);
+	json_close(j);
+}
+
+static size_t jobs_count(const struct experiment *x)
+{
+	struct experiment_scope all = experiment_everything();
+	experiment_jobs jobs = {0};
+	struct err e;
+	size_t n;
+
+	all.quick = quick;
+	n = experiment_jobs_add(x, &all, &jobs, &e) ? 0 : jobs.n;
+	experiment_jobs_free(&jobs);
+	return n;
+}
+
+static int list_run(char **args, unsigned n)
+{
+	experiment_list l = {0};
+	struct cli_table t;
+	struct json j = {0};
+	int rc = lab_experiments(args, n, &l);
+
+	if (rc)
+		return rc;
+	json_open(&j, NULL, '{');
+	json_open(&j, "experiments", '[');
+	cli_table_init(&t, "lllrl", "name", "source", "item", "jobs", "claim");
+	for (size_t i = 0; i < l.n; i++) {
+		const struct experiment *x = l.at[i];
+
+		list_json_row(&j, x, jobs_count(x));
+		cli_table_add(&t, "%s", x->name);
+		cli_table_add(&t, "%s", x->source);
+		cli_table_add(&t, "%s", x->item);
+		cli_table_add(&t, "%zu", jobs_count(x));
+		cli_table_add(&t, "%s", x->claim);
+	}
+	json_close(&j);
+	json_close(&j);
+	if (cli_json) {
+		rc = cli_print_json(&j);
+	} else {
+		cli_table_print(&t, stdout);
+		json_free(&j);
+	}
+	experiments_free(&l);
+	return rc;
+}
+
+const struct cli_cmd cmd_lab_list = {
+	.name = "lab list",
+	.args = "[NAME...]",
+	.summary = "list the experiments",
+	.examples = "weft lab list\nweft lab list --json",
+	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
+	.max_args = 100,
+	.run = list_run,
+};
+
+/* ---- show ---- */
+
+static void command_text(char **words, struct strbuf *b)
+{
+	for (; *words; words++)
+		strbuf_addf(b, "%s%s", b->len ? " " : "", *words);
+}
+
+static void job_show(const struct experiment_job *job, struct json *j)
+{
+	job_commands c = {0};
+	struct err e;
+
+	json_open(j, NULL, '{');
+	json_str(j, "key", job->key);
+	json_open(j, "commands", '[');
+	if (!cli_json)
+		printf("%s\n", job->key);
+	if (!job_commands_make(job, &c, &e))
+		for (size_t i = 0; i < c.n; i++) {
+			struct strbuf b = {0};
+
+			command_text(c.at[i], &b);
+			json_str(j, NULL, b.s);
+			if (!cli_json)
+				printf("    %s\n", b.s);
+			strbuf_free(&b);
+		}
+	json_close(j);
+	json_close(j);
+	job_commands_free(&c);
+}
+
+static int show_run(char **args, unsigned n)
+{
+	struct experiment_scope scope = experiment_everything();
+	experiment_list l = {0};
+	experiment_jobs jobs = {0};
+	struct json j = {0};
+	int rc = lab_experiments(args, n, &l);
+
+	scope.quick = quick;
+	rc = rc ? rc : lab_jobs(&l, &scope, NULL, 0, &jobs);
+	if (!rc && !cli_json)
+		printf("%s: %s, %s\n%s\n%s%s\n", l.at[0]->name, l.at[0]->source, l.at[0]->item,
+		       l.at[0]->claim, l.at[0]->notes ? l.at[0]->notes : "",
+		       l.at[0]->notes ? "\n" : "");
+	json_open(&j, NULL, '{');
+	if (!rc)
+		json_str(&j, "name", l.at[0]->name);
+	json_open(&j, "jobs", '[');
+	for (size_t i = 0; i < jobs.n && !rc; i++)
+		job_show(&jobs.at[i], &j);
+	json_close(&j);
+	json_close(&j);
+	if (!rc && cli_json)
+		rc = cli_print_json(&j);
+	else
+		json_free(&j);
+	experiment_jobs_free(&jobs);
+	experiments_free(&l);
+	return rc;
+}
+
+static const struct cli_opt quick_opts[] = {
+	{.name = "quick", .type = CLI_FLAG, .dst = &quick, .help = "only the jobs of quick runs"},
+	{0},
+};
+
+const struct cli_cmd cmd_lab_show = {
+	.name = "lab show",
+	.args = "NAME",
+	.summary = "show an experiment: what it claims, and every command that it runs",
+	.examples = "weft lab show fattree-model\nweft lab show fattree-model --json",
+	.opts = quick_opts,
+	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
+	.min_args = 1,
+	.max_args = 1,
+	.run = show_run,
+};
+
+/* ---- check ---- */
+
+static int check_run(char **args, unsigned n)
+{
+	struct experiment_scope scope = experiment_everything();
+	experiment_list l = {0};
+	experiment_jobs jobs = {0};
+	struct json j = {0};
+	int rc = lab_experiments(args, n, &l);
+
+	rc = rc ? rc : lab_jobs(&l, &scope, NULL, 0, &jobs);
+	json_open(&j, NULL, '{');
+	json_u64(&j, "experiments", l.n);
+	json_u64(&j, "jobs", jobs.n);
+	json_close(&j);
+	if (!rc && cli_json)
+		rc = cli_print_json(&j);
+	else
+		json_free(&j);
+	if (!rc && !cli_json)
+		printf("%zu experiments with %zu jobs are well formed\n", l.n, jobs.n);
+	experiment_jobs_free(&jobs);
+	experiments_free(&l);
+	return rc;
+}
+
+const struct cli_cmd cmd_lab_check = {
+	.name = "lab check",
+	.args = "[NAME...]",
+	.summary =
+		"check experiments: keys, expressions, commands and fabrics, without running them",
+	.about =
+		"A fault is printed with file, line and what was expected; status 2. 'weft lab run' checks the same "
+		"before it runs anything.",
+	.examples = "weft lab check\nweft lab check --experiments my-experiments",
+	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
+	.max_args = 100,
+	.run = check_run,
+};

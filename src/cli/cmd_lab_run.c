@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft lab run: runs the jobs of experiments and keeps their results. Keeps the options of the command and what
+ * has been done so far. Way in: cmd_lab_run. Does not judge results: weft lab compare does.
+ */
+#include "cli/cli.h"
+#include "cli/cmds.h"
+#include "cli/lab_files.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+	bool quick, resume, keep;
+	unsigned jobs;
+	const char *db, *part;
+	cli_strings only;
+} o = {.db = "weft-lab.db"};
+
+static volatile int stopped;
+
+struct run {
+	struct results_db *db;
+	FILE *costs;
+	const struct experiment_job *jobs;
+	size_t n;    /* jobs to run */
+	size_t kept; /* of an earlier run */
+	unsigned done, failed;
+	double begun_s, cpu_s;
+	uint64_t events;
+	struct json failing;
+	int rc; /* a result could not be written */
+};
+
+static void stop(int signal UNUSED)
+{
+	stopped = 1;
+}
+
+/* ---- results ---- */
+
+static void cost_put(struct run *r, const struct job_result *j)
+{
+	if (!r->costs)
+		return;
+	fprintf(r->costs, "%s,%s,%.3f,%.3f,%llu,%lld\n", j->job->experiment->name, j->job->key,
+		j->wall_s, j->cpu_s, (unsigned long long)j->events, (long long)time(NULL));
+	fflush(r->costs);
+}
+
+static void job_failed(struct run *r, const struct job_result *j)
+{
+	r->failed++;
+	json_open(&r->failing, NULL, '{');
+	json_str(&r->failing, "experiment", j->job->experiment->name);
+	json_str(&r->failing, "key", j->job->key);
+	json_str(&r->failing, "message", j->message ? j->message : "");
+	json_close(&r->failing);
+	cli_progress_end();
+	cli_warn("%s, %s failed: %s", j->job->experiment->name, j->job->key,
+		 j->message ? j->message : "");
+}
+
+static double left_s(const struct run *r)
+{
+	double each = r->done ? (cli_wall_s() - r->begun_s) / r->done : 0;
+
+	return each * (double)(r->n - r->done);
+}
+
+static void progress(void *ctx, unsigned running)
+{
+	const struct run *r = ctx;
+	double left = left_s(r);
+
+	if (r->done)
+		cli_progress("%u of %zu jobs, %u running, %u failed, about %.0f %s left", r->done,
+			     r->n, running, r->failed, left < 90 ? left : left / 60,
+			     left < 90 ? "s" : "min");
+	else
+		cli_progress("%u of %zu jobs, %u running", r->done, r->n, running);
+}
+
+static void job_done(void *ctx, const struct job_result *j)
+{
+	struct run *r = ctx;
+	struct err e;
+
+	if (stopped && !j->ok)
+		return; /* interrupted: it runs again with --resume */
+	r->done++;
+	r->cpu_s += j->cpu_s;
+	r->events += j->events;
+	if (!j->ok)
+		job_failed(r, j);
+	cost_put(r, j);
+	if (!r->rc && results_db_put(r->db, j, &e)) {
+		r->rc = cli_bad("%s", e.text);
+		stopped = 1;
+	}
+	progress(r, 0);
+}
+
+/* ---- what is run ---- */
+
+/* Of --part I/N: every N-th job, from the I-th. */
+static int part_keep(experiment_jobs *jobs)
+{
+	unsigned i, n;
+	size_t kept = 0;
+	int used = 0;
+
+	if (!o.part)
+		return CLI_OK;
+	if (sscanf(o.part, "%u/%u%n", &i, &n, &used) != 2 || o.part[used] || !i || i > n)
+		return cli_bad("--part: expected I/N with I from 1 to N, found '%s'", o.part);
+	for (size_t k = 0; k < jobs->n; k++) {
+		struct experiment_job j = jobs->at[k];
+
+		if (k % n == i - 1) {
+			jobs->at[kept++] = j;
+		} else {
+			free(j.key);
+			free(j.hash);
+		}
+	}
+	jobs->n = kept;
+	return CLI_OK;
+}
+
+/* Drops the jobs whose results are there, from the same definition. */
+static int resume_drop(experiment_jobs *jobs, size_t *dropped)
+{
+	struct results have = {0};
+	size_t kept = 0;
+	struct err e;
+
+	if (!o.resume || access(o.db, F_OK))
+		return CLI_OK;
+	if (results_db_load(o.db, &have, &e) || results_sort(&have, &e)) {
+		results_free(&have);
+		return cli_bad("%s", e.text);
+	}
+	for (size_t k = 0; k < jobs->n; k++) {
+		struct experiment_job j = jobs->at[k];
+		const struct result_row *row = results_find(&have, j.experiment->name, j.key);
+
+		if (row && row->values && !strcmp(row->hash, j.hash)) {
+			free(j.key);
+			free(j.hash);
+		} else {
+			jobs->at[kept++] = j;
+		}
+	}
+	*dropped = jobs->n - kept;
+	jobs->n = kept;
+	results_free(&have);
+	return CLI_OK;
+}
+
+/* ---- reports ---- */
+
+static int report_json(struct run *r, const experiment_list *l, double wall)
+{
+	struct json j = {0};
+
+	json_open(&j, NULL, '{');
+	json_open(&j, "experiments", '[');
+	for (size_t i = 0; i < l->n; i++)
+		json_str(&j, NULL, l->at[i]->name);
+	json_close(&j);
+	json_u64(&j, "jobs", r->n + r->kept);
+	json_u64(&j, "run", r->done);
+	json_u64(&j, "kept", r->kept);
+	json_u64(&j, "failed", r->failed);
+	json_close(&r->failing);
+	json_raw(&j, "failing", r->failing.out.s);
+	json_u64(&j, "events", r->events);
+	json_double(&j, "wall_s", wall);
+	json_double(&j, "cpu_s", r->cpu_s);
+	json_str(&j, "db", o.db);
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
+static int report(struct run *r, const experiment_list *l)
+{
+	double wall = cli_wall_s() - r->begun_s;
+	int rc = CLI_OK;
+
+	cli_progress_end();
+	if (cli_json)
+		rc = report_json(r, l, wall);
+	else
+		printf("%u jobs run, %u failed, %zu kept; %.1f s, %.1f s of processor time, %s events; results in %s\n",
+		       r->done, r->failed, r->kept, wall, r->cpu_s, cli_count(r->events), o.db);
+	if (!rc && stopped)
+		return cli_bad("interrupted: --resume continues");
+	return rc ? rc : r->failed ? CLI_NO : CLI_OK;
+}
+
+/* ---- running ---- */
+
+static FILE *costs_open(void)
+{
+	struct strbuf path = {0};
+	FILE *f;
+
+	strbuf_addf(&path, "%s.costs", o.db);
+	f = fopen(path.s, "ae");
+	strbuf_free(&path);
+	if (f && !ftell(f))
+		fprintf(f, "experiment,key,wall_s,cpu_s,events,time\n");
+	return f;
+}
+
+static int jobs_run(struct run *r, const experiment_list *l)
+{
+	struct job_queue q = {.weft = lab_program(),
+			      .slots = o.jobs ? o.jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+			      .keep = o.keep,
+			      .stop = &stopped,
+			      .done = job_done,
+			      .tick = progress,
+			      .ctx = r};
+	struct sigaction sa = {.sa_handler = stop};
+	struct err e;
+	int rc;
+
+	r->db = results_db_open(o.db, &e);
+	if (!r->db)
+		return cli_bad("%s", e.text);
+	r->costs = costs_open();
+	r->begun_s = cli_wall_s();
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	r->failing.line = true;
+	json_open(&r->failing, NULL, '[');
+	rc = job_queue_run(&q, r->jobs, r->n, &e) ? cli_bad("%s", e.text) : r->rc;
+	if (r->costs)
+		fclose(r->costs);
+	if (results_db_finish(r->db, &e) && !rc)
+		rc = cli_bad("%s", e.text);
+	if (!rc)
+		rc = report(r, l);
+	json_free(&r->failing);
+	return rc;
+}
+
+static int lab_run(char **args, unsigned n)
+{
+	struct experiment_scope scope = experiment_everything();
+	experiment_list l = {0};
+	experiment_jobs jobs = {0};
+	struct run r = {0};
+	int rc = lab_experiments(args, n, &l);
+
+	scope.quick = o.quick;
+	rc = rc ? rc : lab_jobs(&l, &scope, o.only.at, o.only.n, &jobs);
+	rc = rc ? rc : part_keep(&jobs);
+	rc = rc ? rc : resume_drop(&jobs, &r.kept);
+	r.jobs = jobs.at;
+	r.n = jobs.n;
+	if (!rc)
+		rc = jobs_run(&r, &l);
+	experiment_jobs_free(&jobs);
+	experiments_free(&l);
+	return rc;
+}
+
+/* clang-format off */
+static const struct cli_opt run_opts[] = {
+	{.name = "quick", .type = CLI_FLAG, .dst = &o.quick, .help = "fewer points, as each experiment states"},
+	{.name = "jobs", .letter = 'j', .type = CLI_UINT, .dst = &o.jobs, .arg = "N", .min = 1, .max = 1024,
+	 .help = "jobs at once (default: one for each core)"},
+	{.name = "resume", .type = CLI_FLAG, .dst = &o.resume,
+	 .help = "keep the results that are there, run what is missing, failed or changed"},
+	{.name = "db", .type = CLI_STR, .dst = &o.db, .arg = "FILE", .help = "file of the results (default weft-lab.db)"},
+	{.name = "only", .type = CLI_LIST, .dst = &o.only, .arg = "PARAM=CHOICE",
+	 .help = "only the points with this choice"},
+	{.name = "part", .type = CLI_STR, .dst = &o.part, .arg = "I/N", .help = "only the I-th of N parts of the jobs"},
+	{.name = "keep", .type = CLI_FLAG, .dst = &o.keep, .help = "keep the directories in which jobs run"},
+	{0},
+};
+/* clang-format on */
+
+const struct cli_cmd cmd_lab_run = {
+	.name = "lab run",
+	.args = "[NAME...]",
+	.summary = "run experiments and keep their results",
+	.about =
+		"Without NAME, all experiments. Everything is checked before anything runs. Each job is a process of its "
+		"own, one for each core; results are written as jobs end, so that --resume continues after a kill. "
+		"Status 1: a job failed. FILE.costs lists the time of each job.",
+	.examples = "weft lab run fattree-model\nweft lab run --quick --jobs 2 --db quick.db\n"
+		    "weft lab run thesis-distribution --only switches=8 --resume",
+	.opts = run_opts,
+	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
+	.max_args = 100,
+	.run = lab_run,
+};
