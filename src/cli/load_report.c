@@ -454,7 +454,8 @@ static struct plot_point *curve_points(const struct sat_report *r)
 	for (size_t i = 0; i < r->s.curve.n; i++) {
 		const struct lab_sat_point *p = &r->s.curve.at[i];
 
-		at[i] = (struct plot_point){p->offered, p->mean / PS_PER_NS, p->saturated};
+		at[i] = (struct plot_point){
+			.x = p->offered, .y = p->mean / PS_PER_NS, .hollow = p->saturated};
 	}
 	return at;
 }
@@ -487,8 +488,8 @@ void sat_report_svg(const struct sat_report *r, unsigned n, bool log_x, struct s
 	p.note = note.s;
 	for (unsigned i = 0; i < n; i++) {
 		p.y.max = MAX(p.y.max, r[i].s.zero_load / PS_PER_NS * SHOWN_TIMES);
-		s[i] = (struct plot_series){series_name(&r[i]), curve_points(&r[i]),
-					    r[i].s.curve.n};
+		s[i] = (struct plot_series){
+			.name = series_name(&r[i]), .at = curve_points(&r[i]), .n = r[i].s.curve.n};
 	}
 	plot_svg(&p, out);
 	for (unsigned i = 0; i < n; i++) {

@@ -327,8 +327,9 @@ void load_series_svg(const struct lab_series *s, struct strbuf *out)
 				       .unit = 1000000};
 	for (unsigned i = 0; i < W_COUNT; i++) {
 		at[i] = mem_array(s->samples.n + 1, sizeof(*at[i]));
-		lines[i] = (struct plot_series){line_names[i], at[i],
-						line_points(s, (enum what)i, at[i])};
+		lines[i] = (struct plot_series){.name = line_names[i],
+						.at = at[i],
+						.n = line_points(s, (enum what)i, at[i])};
 	}
 	for (unsigned i = 0; i < PANELS; i++)
 		p[i].x = x;

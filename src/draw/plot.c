@@ -289,6 +289,18 @@ static void draw_marker(struct strbuf *out, size_t series, unsigned x, unsigned 
 		    shape[0] ? "Z" : "", hollow ? "#ffffff" : colour, colour);
 }
 
+static size_t style_of(const struct frame *f, size_t i)
+{
+	return f->p->series[i].style ? f->p->series[i].style - 1 : i;
+}
+
+static const char *dashes(const struct frame *f, size_t i)
+{
+	return f->p->series[i].thin		? " stroke-dasharray=\"2 3\""
+	       : style_of(f, i) >= PLOT_COLOURS ? " stroke-dasharray=\"5 3\""
+						: "";
+}
+
 static bool point_shown(const struct frame *f, const struct plot_point *p)
 {
 	return (!f->x.p->log || p->x) && (!f->y.p->log || p->y);
@@ -303,8 +315,8 @@ static void draw_line(struct frame *f, size_t i)
 	strbuf_addf(f->out,
 		    "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><path class=\"l\" "
 		    "stroke=\"%s\"%s d=\"",
-		    LEFT, TOP, WIDE, HIGH, plot_colours[i % PLOT_COLOURS],
-		    i >= PLOT_COLOURS ? " stroke-dasharray=\"5 3\"" : "");
+		    LEFT, TOP, WIDE, HIGH, plot_colours[style_of(f, i) % PLOT_COLOURS],
+		    dashes(f, i));
 	for (size_t k = 0; k < s->n; k++) {
 		int up;
 
@@ -320,16 +332,34 @@ static void draw_line(struct frame *f, size_t i)
 	strbuf_add(f->out, "\"/></svg>\n");
 }
 
+/* From y - half to y + half, cut off at the frame. */
+static void draw_interval(struct frame *f, const struct plot_point *p)
+{
+	uint64_t low = p->y > p->half ? p->y - p->half : 0, high = MIN(p->y + p->half, f->y.max);
+	unsigned x = LEFT * 10 + axis_at(&f->x, p->x);
+	unsigned from = (TOP + HIGH) * 10 - axis_at(&f->y, MAX(low, f->y.min));
+	unsigned to = (TOP + HIGH) * 10 - axis_at(&f->y, high);
+
+	plot_add_line(f->out, "a", (unsigned[]){x, from, x, to});
+	plot_add_line(f->out, "a", (unsigned[]){x - 30, from, x + 30, from});
+	plot_add_line(f->out, "a", (unsigned[]){x - 30, to, x + 30, to});
+}
+
 static void draw_series(struct frame *f, size_t i)
 {
 	const struct plot_series *s = &f->p->series[i];
 
 	draw_line(f, i);
-	for (size_t k = 0; k < s->n; k++)
-		if (point_shown(f, &s->at[k]) && s->at[k].x <= f->x.max && s->at[k].y <= f->y.max)
-			draw_marker(f->out, i, LEFT * 10 + axis_at(&f->x, s->at[k].x),
-				    (TOP + HIGH) * 10 - axis_at(&f->y, s->at[k].y),
-				    s->at[k].hollow);
+	for (size_t k = 0; k < s->n; k++) {
+		const struct plot_point *p = &s->at[k];
+
+		if (!point_shown(f, p) || p->x > f->x.max || p->y > f->y.max)
+			continue;
+		if (p->half)
+			draw_interval(f, p);
+		draw_marker(f->out, style_of(f, i), LEFT * 10 + axis_at(&f->x, p->x),
+			    (TOP + HIGH) * 10 - axis_at(&f->y, p->y), p->hollow || s->thin);
+	}
 }
 
 static void draw_key(struct frame *f, size_t i)
@@ -337,10 +367,9 @@ static void draw_key(struct frame *f, size_t i)
 	unsigned x = (LEFT + WIDE + KEY_GAP) * 10, y = (unsigned)(TOP + 10 + i * KEY_LINE) * 10;
 
 	strbuf_addf(f->out, "<path class=\"l\" stroke=\"%s\"%s d=\"M%u %uh%d\"/>\n",
-		    plot_colours[i % PLOT_COLOURS],
-		    i >= PLOT_COLOURS ? " stroke-dasharray=\"5 3\"" : "", x / 10, y / 10,
+		    plot_colours[style_of(f, i) % PLOT_COLOURS], dashes(f, i), x / 10, y / 10,
 		    KEY_MARK - 8);
-	draw_marker(f->out, i, x + (KEY_MARK - 8) * 5, y, false);
+	draw_marker(f->out, style_of(f, i), x + (KEY_MARK - 8) * 5, y, f->p->series[i].thin);
 	plot_add_label(f->out, "k", x + KEY_MARK * 10, y + 40, f->p->series[i].name);
 }
 

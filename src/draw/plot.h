@@ -12,13 +12,16 @@
 
 struct plot_point {
 	uint64_t x, y;
-	bool hollow; /* the marker is not filled */
+	uint64_t half; /* half of a vertical interval around y; 0: none */
+	bool hollow;   /* the marker is not filled */
 };
 
 struct plot_series {
 	const char *name;
 	const struct plot_point *at; /* in drawing order */
 	size_t n;
+	bool thin;	/* dashed, without weight: another's values, beside ours */
+	unsigned style; /* colour and marker; 0: by its place in the plot, otherwise number + 1 */
 };
 
 struct plot_axis {

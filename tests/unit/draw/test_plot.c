@@ -28,11 +28,11 @@ static unsigned count(const char *text, const char *word)
 }
 
 static const struct plot_point rising[] = {
-	{0, 1000, false}, {50000, 2000, false}, {100000, 4000, true}};
+	{0, 1000, 0, false}, {50000, 2000, 0, false}, {100000, 4000, 0, true}};
 
 TEST(axes_have_round_ticks)
 {
-	const struct plot_series s = {"one", rising, 3};
+	const struct plot_series s = {.name = "one", .at = rising, .n = 3};
 	struct plot p = {.title = "t",
 			 .x = {.label = "load", .unit = 1000},
 			 .y = {.label = "us", .unit = 1000},
@@ -56,7 +56,7 @@ TEST(axes_have_round_ticks)
 
 TEST(points_beyond_the_axis_are_clipped)
 {
-	const struct plot_series s = {"one", rising, 3};
+	const struct plot_series s = {.name = "one", .at = rising, .n = 3};
 	struct plot p = {.title = "t",
 			 .x = {.label = "x"},
 			 .y = {.label = "y", .max = 2000},
@@ -74,8 +74,8 @@ TEST(points_beyond_the_axis_are_clipped)
 TEST(decades_are_equally_long_on_a_logarithmic_axis)
 {
 	static const struct plot_point at[] = {
-		{0, 1, false}, {10, 1, false}, {100, 1, false}, {1000, 1, false}};
-	const struct plot_series s = {"one", at, 4};
+		{0, 1, 0, false}, {10, 1, 0, false}, {100, 1, 0, false}, {1000, 1, 0, false}};
+	const struct plot_series s = {.name = "one", .at = at, .n = 4};
 	struct plot p = {.title = "t",
 			 .x = {.label = "x", .log = true},
 			 .y = {.label = "y"},
@@ -93,7 +93,7 @@ TEST(decades_are_equally_long_on_a_logarithmic_axis)
 
 TEST(text_is_escaped)
 {
-	const struct plot_series s = {"<b>\"&'\x01\xff", rising, 3};
+	const struct plot_series s = {.name = "<b>\"&'\x01\xff", .at = rising, .n = 3};
 	struct plot p = {.title = "a<b",
 			 .note = "x > y",
 			 .x = {.label = "&"},
@@ -112,9 +112,12 @@ TEST(text_is_escaped)
 
 TEST(extreme_values_give_a_valid_document)
 {
-	static const struct plot_point none[] = {{0, 0, false}};
-	static const struct plot_point huge[] = {{UINT64_MAX, UINT64_MAX, false}, {1, 1, false}};
-	const struct plot_series all[] = {{"none", none, 1}, {"huge", huge, 2}, {"empty", NULL, 0}};
+	static const struct plot_point none[] = {{0, 0, 0, false}};
+	static const struct plot_point huge[] = {{UINT64_MAX, UINT64_MAX, 0, false},
+						 {1, 1, 0, false}};
+	const struct plot_series all[] = {{.name = "none", .at = none, .n = 1},
+					  {.name = "huge", .at = huge, .n = 2},
+					  {.name = "empty", .at = NULL, .n = 0}};
 
 	for (unsigned log = 0; log < 4; log++)
 		for (unsigned n = 0; n <= 3; n++) {
@@ -140,7 +143,7 @@ TEST(many_series_differ_in_colour_or_dashes)
 	char *svg;
 
 	for (unsigned i = 0; i < 20; i++)
-		s[i] = (struct plot_series){"s", rising, 3};
+		s[i] = (struct plot_series){.name = "s", .at = rising, .n = 3};
 	svg = draw(&p);
 	assert_int_equal(count(svg, "<path class=\"l\" stroke=\"#1f5fa8\" d="),
 			 2); /* line and legend */
@@ -151,7 +154,7 @@ TEST(many_series_differ_in_colour_or_dashes)
 
 TEST(stacked_charts_are_one_document)
 {
-	const struct plot_series s = {"one", rising, 3};
+	const struct plot_series s = {.name = "one", .at = rising, .n = 3};
 	struct plot p[2] = {{.title = "upper",
 			     .x = {.label = "load"},
 			     .y = {.label = "us"},
@@ -186,7 +189,8 @@ static char *draw_panels(const struct panels *p)
 
 TEST(panel_ticks_count_from_the_event)
 {
-	const struct plot_point up[] = {{1000, 0, false}, {2000, 5, false}, {9000, 40, false}};
+	const struct plot_point up[] = {
+		{1000, 0, 0, false}, {2000, 5, 0, false}, {9000, 40, 0, false}};
 	const struct panels_line line = {"a <b>", up, 3, true};
 	const struct panels_panel one[] = {{"first", 1, 0, &line, 1}, {"second", 1, 0, &line, 1}};
 	const struct panels_band bands[] = {
