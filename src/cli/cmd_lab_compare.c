@@ -211,7 +211,7 @@ const struct cli_cmd cmd_lab_compare = {
 	.about =
 		"Counts cells within 10, 25 and 50 % of the source's value, and trends that hold. Lists every cell beyond "
 		"its table's tolerance, with the reason that the experiment gives.",
-	.examples = "weft lab compare\nweft lab compare thesis-distribution --db weft-lab.db --all",
+	.examples = "weft lab compare\nweft lab compare thesis-discovery --db weft-lab.db --all",
 	.opts = compare_opts,
 	.shared = (const struct cli_opt *const[]){lab_experiment_opts, lab_result_opts, NULL},
 	.max_args = 100,

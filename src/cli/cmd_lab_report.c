@@ -116,7 +116,7 @@ const struct cli_cmd cmd_lab_report = {
 		"One HTML page that needs nothing else, and a Markdown page with its drawings, for each experiment and "
 		"one about all (index). The same results give the same bytes.",
 	.examples =
-		"weft lab report -o pages\nweft lab report thesis-distribution --db weft-lab.db -o pages",
+		"weft lab report -o pages\nweft lab report thesis-discovery --db weft-lab.db -o pages",
 	.opts = report_opts,
 	.shared = (const struct cli_opt *const[]){lab_experiment_opts, lab_result_opts, NULL},
 	.max_args = 100,

@@ -6,13 +6,14 @@
 #include "cli/cli.h"
 #include "cli/cmds.h"
 #include "cli/lab_files.h"
+#include "cli/lab_mpi.h"
 
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct {
-	bool quick, resume, keep;
+	bool quick, resume, keep, mpi;
 	unsigned jobs;
 	const char *db, *part;
 	cli_strings only;
@@ -23,9 +24,10 @@ static volatile int stopped;
 struct run {
 	struct results_db *db;
 	FILE *costs;
-	const struct experiment_job *jobs;
-	size_t n;    /* jobs to run */
-	size_t kept; /* of an earlier run */
+	const experiment_jobs *jobs;
+	bool *wanted; /* by job: it is to be run */
+	size_t n;     /* jobs to run */
+	size_t kept;  /* of an earlier run */
 	unsigned done, failed;
 	double begun_s, cpu_s;
 	uint64_t events;
@@ -105,35 +107,24 @@ static void job_done(void *ctx, const struct job_result *j)
 /* ---- what is run ---- */
 
 /* Of --part I/N: every N-th job, from the I-th. */
-static int part_keep(experiment_jobs *jobs)
+static int part_choose(struct run *r)
 {
 	unsigned i, n;
-	size_t kept = 0;
 	int used = 0;
 
 	if (!o.part)
 		return CLI_OK;
 	if (sscanf(o.part, "%u/%u%n", &i, &n, &used) != 2 || o.part[used] || !i || i > n)
 		return cli_bad("--part: expected I/N with I from 1 to N, found '%s'", o.part);
-	for (size_t k = 0; k < jobs->n; k++) {
-		struct experiment_job j = jobs->at[k];
-
-		if (k % n == i - 1) {
-			jobs->at[kept++] = j;
-		} else {
-			free(j.key);
-			free(j.hash);
-		}
-	}
-	jobs->n = kept;
+	for (size_t k = 0; k < r->jobs->n; k++)
+		r->wanted[k] = k % n == i - 1;
 	return CLI_OK;
 }
 
-/* Drops the jobs whose results are there, from the same definition. */
-static int resume_drop(experiment_jobs *jobs, size_t *dropped)
+/* Not the jobs whose results are there, from the same definition. */
+static int resume_choose(struct run *r)
 {
 	struct results have = {0};
-	size_t kept = 0;
 	struct err e;
 
 	if (!o.resume || access(o.db, F_OK))
@@ -142,21 +133,30 @@ static int resume_drop(experiment_jobs *jobs, size_t *dropped)
 		results_free(&have);
 		return cli_bad("%s", e.text);
 	}
-	for (size_t k = 0; k < jobs->n; k++) {
-		struct experiment_job j = jobs->at[k];
-		const struct result_row *row = results_find(&have, j.experiment->name, j.key);
+	for (size_t k = 0; k < r->jobs->n; k++) {
+		const struct experiment_job *j = &r->jobs->at[k];
+		const struct result_row *row = results_find(&have, j->experiment->name, j->key);
 
-		if (row && row->values && !strcmp(row->hash, j.hash)) {
-			free(j.key);
-			free(j.hash);
-		} else {
-			jobs->at[kept++] = j;
+		if (r->wanted[k] && row && row->values && !strcmp(row->hash, j->hash)) {
+			r->wanted[k] = false;
+			r->kept++;
 		}
 	}
-	*dropped = jobs->n - kept;
-	jobs->n = kept;
 	results_free(&have);
 	return CLI_OK;
+}
+
+static int jobs_choose(struct run *r)
+{
+	int rc;
+
+	r->wanted = mem_array(r->jobs->n + 1, sizeof(*r->wanted));
+	memset(r->wanted, true, r->jobs->n);
+	rc = part_choose(r);
+	rc = rc ? rc : resume_choose(r);
+	for (size_t k = 0; k < r->jobs->n; k++)
+		r->n += r->wanted[k];
+	return rc;
 }
 
 /* ---- reports ---- */
@@ -215,7 +215,21 @@ static FILE *costs_open(void)
 	return f;
 }
 
-static int jobs_run(struct run *r, const experiment_list *l)
+/* On this machine: the wanted jobs in a list of their own. */
+static int queue_run(const struct job_queue *q, const struct run *r, struct err *e)
+{
+	experiment_jobs wanted = {0};
+	int rc;
+
+	for (size_t k = 0; k < r->jobs->n; k++)
+		if (r->wanted[k])
+			vec_push(&wanted, r->jobs->at[k]); /* texts belong to r->jobs */
+	rc = job_queue_run(q, wanted.at, wanted.n, e);
+	vec_free(&wanted);
+	return rc;
+}
+
+static int jobs_run(struct run *r, struct lab_mpi *mpi, const experiment_list *l)
 {
 	struct job_queue q = {.weft = lab_program(),
 			      .slots = o.jobs ? o.jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
@@ -224,7 +238,6 @@ static int jobs_run(struct run *r, const experiment_list *l)
 			      .done = job_done,
 			      .tick = progress,
 			      .ctx = r};
-	struct sigaction sa = {.sa_handler = stop};
 	struct err e;
 	int rc;
 
@@ -233,11 +246,10 @@ static int jobs_run(struct run *r, const experiment_list *l)
 		return cli_bad("%s", e.text);
 	r->costs = costs_open();
 	r->begun_s = cli_wall_s();
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
 	r->failing.line = true;
 	json_open(&r->failing, NULL, '[');
-	rc = job_queue_run(&q, r->jobs, r->n, &e) ? cli_bad("%s", e.text) : r->rc;
+	rc = mpi ? lab_mpi_manage(mpi, &q, r->jobs, r->wanted, &e) : queue_run(&q, r, &e);
+	rc = rc ? cli_bad("%s", e.text) : r->rc;
 	if (r->costs)
 		fclose(r->costs);
 	if (results_db_finish(r->db, &e) && !rc)
@@ -248,22 +260,47 @@ static int jobs_run(struct run *r, const experiment_list *l)
 	return rc;
 }
 
+static int manage(const experiment_jobs *jobs, struct lab_mpi *mpi, const experiment_list *l)
+{
+	struct sigaction sa = {.sa_handler = stop};
+	struct run r = {.jobs = jobs};
+	int rc = jobs_choose(&r);
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	rc = rc ? rc : jobs_run(&r, mpi, l);
+	free(r.wanted);
+	if (rc == CLI_BAD && mpi)
+		lab_mpi_abort(mpi);
+	return rc;
+}
+
+static int work(const experiment_jobs *jobs, struct lab_mpi *mpi)
+{
+	struct err e;
+
+	if (!lab_mpi_work(mpi, lab_program(), jobs, &e))
+		return CLI_OK;
+	cli_bad("%s", e.text);
+	lab_mpi_abort(mpi);
+}
+
 static int lab_run(char **args, unsigned n)
 {
 	struct experiment_scope scope = experiment_everything();
+	struct lab_mpi *mpi = o.mpi ? lab_mpi_open() : NULL;
 	experiment_list l = {0};
 	experiment_jobs jobs = {0};
-	struct run r = {0};
-	int rc = lab_experiments(args, n, &l);
+	int rc = o.mpi && !mpi ? CLI_BAD : lab_experiments(args, n, &l);
 
 	scope.quick = o.quick;
 	rc = rc ? rc : lab_jobs(&l, &scope, o.only.at, o.only.n, &jobs);
-	rc = rc ? rc : part_keep(&jobs);
-	rc = rc ? rc : resume_drop(&jobs, &r.kept);
-	r.jobs = jobs.at;
-	r.n = jobs.n;
 	if (!rc)
-		rc = jobs_run(&r, &l);
+		rc = mpi && !lab_mpi_manager(mpi) ? work(&jobs, mpi) : manage(&jobs, mpi, &l);
+	else if (mpi)
+		lab_mpi_abort(mpi);
+	if (mpi)
+		lab_mpi_close(mpi);
 	experiment_jobs_free(&jobs);
 	experiments_free(&l);
 	return rc;
@@ -280,6 +317,8 @@ static const struct cli_opt run_opts[] = {
 	{.name = "only", .type = CLI_LIST, .dst = &o.only, .arg = "PARAM=CHOICE",
 	 .help = "only the points with this choice"},
 	{.name = "part", .type = CLI_STR, .dst = &o.part, .arg = "I/N", .help = "only the I-th of N parts of the jobs"},
+	{.name = "mpi", .type = CLI_FLAG, .dst = &o.mpi,
+	 .help = "as one of several processes that mpirun started: the first hands out jobs, the others run them"},
 	{.name = "keep", .type = CLI_FLAG, .dst = &o.keep, .help = "keep the directories in which jobs run"},
 	{0},
 };
@@ -293,8 +332,9 @@ const struct cli_cmd cmd_lab_run = {
 		"Without NAME, all experiments. Everything is checked before anything runs. Each job is a process of its "
 		"own, one for each core; results are written as jobs end, so that --resume continues after a kill. "
 		"Status 1: a job failed. FILE.costs lists the time of each job.",
-	.examples = "weft lab run fattree-model\nweft lab run --quick --jobs 2 --db quick.db\n"
-		    "weft lab run thesis-distribution --only switches=8 --resume",
+	.examples =
+		"weft lab run thesis-discovery\nweft lab run --quick --jobs 2 --db quick.db\n"
+		"weft lab run thesis-discovery --only switches=8 --resume\nmpirun -n 8 weft lab run --mpi",
 	.opts = run_opts,
 	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
 	.max_args = 100,

@@ -28,9 +28,9 @@ extern const struct cli_cmd cmd_sim_trial;
 /* cmd_sim_run.c */
 extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
 
-/* cmd_lab_list.c, cmd_lab_run.c, cmd_lab_compare.c, cmd_lab_report.c */
+/* cmd_lab_list.c, cmd_lab_run.c, cmd_lab_compare.c, cmd_lab_report.c, cmd_lab_slurm.c */
 extern const struct cli_cmd cmd_lab_list, cmd_lab_show, cmd_lab_check, cmd_lab_run, cmd_lab_compare;
-extern const struct cli_cmd cmd_lab_report, cmd_lab_export;
+extern const struct cli_cmd cmd_lab_report, cmd_lab_export, cmd_lab_slurm, cmd_lab_merge;
 
 /* cmd_fabric.c */
 extern const struct cli_cmd cmd_fabric;

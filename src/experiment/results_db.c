@@ -134,32 +134,6 @@ int results_db_put(struct results_db *db, const struct job_result *r, struct err
 	return rc;
 }
 
-/* ---- in order ---- */
-
-/* A copy with rows in the order of keys and no free pages, put in the place of the file. */
-int results_db_finish(struct results_db *db, struct err *e)
-{
-	char *copy = sqlite3_mprintf("%s.new", db->path);
-	char *sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
-	int rc = 0;
-
-	unlink(copy);
-	if (sqlite3_exec(db->sql, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE",
-			 NULL, NULL, NULL) ||
-	    sqlite3_exec(db->sql, sql, NULL, NULL, NULL))
-		rc = fault(db, "put it in order", e);
-	sqlite3_finalize(db->put);
-	sqlite3_close(db->sql);
-	db->put = NULL;
-	db->sql = NULL;
-	if (!rc && rename(copy, db->path))
-		rc = err_set(e, -errno, "%s: %s", db->path, strerror(errno));
-	sqlite3_free(copy);
-	sqlite3_free(sql);
-	results_db_close(db);
-	return rc;
-}
-
 /* ---- reading ---- */
 
 static char *text_take(sqlite3_stmt *s, int column)
@@ -198,5 +172,54 @@ int results_db_load(const char *path, struct results *out, struct err *e)
 		rc = fault(&db, "read it", e);
 	sqlite3_finalize(s);
 	sqlite3_close(db.sql);
+	return rc;
+}
+
+/* ---- in order ---- */
+
+/* A new file with the rows in the order of their keys, made by the same steps each time. */
+static int ordered_write(const char *path, const struct results *r, struct err *e)
+{
+	struct results_db db = {.path = (char *)path, .lock = -1};
+	int rc = 0;
+
+	unlink(path);
+	if (sqlite3_open(path, &db.sql) != SQLITE_OK ||
+	    sqlite3_exec(db.sql, schema, NULL, NULL, NULL) ||
+	    sqlite3_exec(db.sql, "BEGIN", NULL, NULL, NULL) ||
+	    sqlite3_prepare_v2(db.sql, put_row, -1, &db.put, NULL))
+		rc = fault(&db, "write it", e);
+	for (size_t i = 0; i < r->rows.n && !rc; i++)
+		rc = results_db_put_row(&db, &r->rows.at[i], e);
+	if (!rc && sqlite3_exec(db.sql, "COMMIT", NULL, NULL, NULL))
+		rc = fault(&db, "write it", e);
+	sqlite3_finalize(db.put);
+	sqlite3_close(db.sql);
+	return rc;
+}
+
+/* The ordered copy takes the place of the file, in which nothing is left in a journal. */
+int results_db_finish(struct results_db *db, struct err *e)
+{
+	struct results r = {0};
+	struct strbuf copy = {0};
+	int rc = 0;
+
+	strbuf_addf(&copy, "%s.new", db->path);
+	if (sqlite3_exec(db->sql, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE",
+			 NULL, NULL, NULL))
+		rc = fault(db, "close its journal", e);
+	sqlite3_finalize(db->put);
+	sqlite3_close(db->sql);
+	db->put = NULL;
+	db->sql = NULL;
+	rc = rc ? rc : results_db_load(db->path, &r, e);
+	rc = rc ? rc : results_sort(&r, e);
+	rc = rc ? rc : ordered_write(copy.s, &r, e);
+	if (!rc && rename(copy.s, db->path))
+		rc = err_set(e, -errno, "%s: %s", db->path, strerror(errno));
+	results_free(&r);
+	strbuf_free(&copy);
+	results_db_close(db);
 	return rc;
 }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * weft lab slurm and merge: experiments as an array job of Slurm, and its parts as one file of results. Keeps the
+ * options of the commands. Way in: cmd_lab_slurm, cmd_lab_merge. Submits nothing.
+ */
+#include "cli/cli.h"
+#include "cli/cmds.h"
+#include "cli/lab_files.h"
+
+#include <unistd.h>
+
+static struct {
+	unsigned tasks;
+	bool quick;
+	const char *out, *db;
+} o = {.tasks = 16, .out = "-", .db = "weft-lab.db"};
+
+/* ---- slurm ---- */
+
+static void script_make(char **names, unsigned n, struct strbuf *b)
+{
+	struct strbuf list = {0};
+
+	strbuf_add(&list, "");
+	for (unsigned i = 0; i < n; i++)
+		strbuf_addf(&list, " %s", names[i]);
+	strbuf_addf(
+		b,
+		"#!/bin/sh\n"
+		"# Made by: weft lab slurm --tasks %u%s%s%s\n"
+		"# Submit with: sbatch FILE. When all parts are done: weft lab merge --db %s %s.part-*\n"
+		"#SBATCH --job-name=weft-lab\n"
+		"#SBATCH --array=1-%u\n"
+		"#SBATCH --ntasks=1\n"
+		"#SBATCH --cpus-per-task=1\n"
+		"#SBATCH --output=weft-lab-%%a.log\n"
+		"exec '%s' lab run%s --jobs 1 --resume --part \"$SLURM_ARRAY_TASK_ID/%u\" \\\n"
+		"\t--db \"%s.part-$SLURM_ARRAY_TASK_ID\"%s\n",
+		o.tasks, o.quick ? " --quick" : "", list.s,
+		strcmp(o.db, "weft-lab.db") != 0 ? " --db ..." : "", o.db, o.db, o.tasks,
+		lab_program(), o.quick ? " --quick" : "", o.tasks, o.db, list.s);
+	strbuf_free(&list);
+}
+
+static int slurm_run(char **args, unsigned n)
+{
+	struct experiment_scope scope = experiment_everything();
+	experiment_list l = {0};
+	experiment_jobs jobs = {0};
+	struct strbuf text = {0};
+	int rc = lab_experiments(args, n, &l);
+
+	scope.quick = o.quick;
+	rc = rc ? rc : lab_jobs(&l, &scope, NULL, 0, &jobs);
+	if (!rc && o.tasks > jobs.n)
+		o.tasks = (unsigned)MAX(jobs.n, 1);
+	if (!rc) {
+		script_make(args, n, &text);
+		rc = cli_write(o.out, &text);
+	}
+	experiment_jobs_free(&jobs);
+	experiments_free(&l);
+	return rc;
+}
+
+static const struct cli_opt slurm_opts[] = {
+	{.name = "tasks",
+	 .type = CLI_UINT,
+	 .dst = &o.tasks,
+	 .arg = "N",
+	 .min = 1,
+	 .max = 100000,
+	 .help = "parts of the array job (default 16; at most one for each job)"},
+	{.name = "quick", .type = CLI_FLAG, .dst = &o.quick, .help = "only the jobs of quick runs"},
+	{.name = "db",
+	 .type = CLI_STR,
+	 .dst = &o.db,
+	 .arg = "FILE",
+	 .help = "file of the results, with .part-I for each part (default weft-lab.db)"},
+	{.name = "output",
+	 .letter = 'o',
+	 .type = CLI_STR,
+	 .dst = &o.out,
+	 .arg = "FILE",
+	 .help = "write to FILE (default: standard output)"},
+	{0},
+};
+
+const struct cli_cmd cmd_lab_slurm = {
+	.name = "lab slurm",
+	.args = "[NAME...]",
+	.summary = "write a Slurm array job that runs experiments",
+	.about =
+		"Each task runs its part of the jobs into a file of its own; 'weft lab merge' makes one file of them, with "
+		"the same bytes as a run on one machine. A task that is submitted again continues where it stopped.",
+	.examples =
+		"weft lab slurm --tasks 32 -o lab.sbatch\nweft lab slurm thesis-discovery --tasks 4",
+	.opts = slurm_opts,
+	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
+	.max_args = 100,
+	.run = slurm_run,
+};
+
+/* ---- merge ---- */
+
+static int parts_load(char **args, unsigned n, struct results *all)
+{
+	struct err e;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!strstr(args[i], ".costs") && results_db_load(args[i], all, &e))
+			return cli_bad("%s", e.text);
+	return results_sort(all, &e) ? cli_bad("%s", e.text) : CLI_OK;
+}
+
+static int merge_run(char **args, unsigned n)
+{
+	struct results all = {0};
+	struct results_db *db;
+	struct err e;
+	int rc = parts_load(args, n, &all);
+
+	db = rc ? NULL : results_db_open(o.db, &e);
+	if (!rc && !db)
+		rc = cli_bad("%s", e.text);
+	for (size_t i = 0; i < all.rows.n && !rc; i++)
+		if (results_db_put_row(db, &all.rows.at[i], &e))
+			rc = cli_bad("%s", e.text);
+	if (db && results_db_finish(db, &e) && !rc)
+		rc = cli_bad("%s", e.text);
+	if (!rc && !cli_json)
+		printf("%zu results in %s\n", all.rows.n, o.db);
+	results_free(&all);
+	return rc;
+}
+
+static const struct cli_opt merge_opts[] = {
+	{.name = "db",
+	 .type = CLI_STR,
+	 .dst = &o.db,
+	 .arg = "FILE",
+	 .help = "file of all results (default weft-lab.db)"},
+	{0},
+};
+
+const struct cli_cmd cmd_lab_merge = {
+	.name = "lab merge",
+	.args = "PART...",
+	.summary = "make one file of results from those of several runs",
+	.about = "Each job may be in one of the parts only.",
+	.examples = "weft lab merge --db weft-lab.db weft-lab.db.part-1 weft-lab.db.part-2",
+	.opts = merge_opts,
+	.min_args = 1,
+	.max_args = 100000,
+	.run = merge_run,
+};
