@@ -15,7 +15,7 @@
 static struct {
 	bool quick, resume, keep, mpi;
 	unsigned jobs;
-	const char *db, *part;
+	const char *db, *part, *net;
 	cli_strings only;
 } o = {.db = "weft-lab.db"};
 
@@ -294,6 +294,8 @@ static int lab_run(char **args, unsigned n)
 	int rc = o.mpi && !mpi ? CLI_BAD : lab_experiments(args, n, &l);
 
 	scope.quick = o.quick;
+	for (size_t i = 0; i < l.n && !rc && o.net; i++)
+		experiment_net(l.at[i], o.net);
 	rc = rc ? rc : lab_jobs(&l, &scope, o.only.at, o.only.n, &jobs);
 	if (!rc)
 		rc = mpi && !lab_mpi_manager(mpi) ? work(&jobs, mpi) : manage(&jobs, mpi, &l);
@@ -317,6 +319,8 @@ static const struct cli_opt run_opts[] = {
 	{.name = "only", .type = CLI_LIST, .dst = &o.only, .arg = "PARAM=CHOICE",
 	 .help = "only the points with this choice"},
 	{.name = "part", .type = CLI_STR, .dst = &o.part, .arg = "I/N", .help = "only the I-th of N parts of the jobs"},
+	{.name = "net", .type = CLI_STR, .dst = &o.net, .arg = "FILE",
+	 .help = "run the experiments on this netlist instead of their own fabrics"},
 	{.name = "mpi", .type = CLI_FLAG, .dst = &o.mpi,
 	 .help = "as one of several processes that mpirun started: the first hands out jobs, the others run them"},
 	{.name = "keep", .type = CLI_FLAG, .dst = &o.keep, .help = "keep the directories in which jobs run"},

@@ -33,8 +33,9 @@ struct experiment_where {
 
 struct experiment_result {
 	char *name, *title, *unit;
-	char *text; /* the expression as written */
-	struct expr *is;
+	char *text;	 /* the expression as written */
+	struct expr *is; /* or NULL: */
+	char *table;	 /* the path of a list of objects, shown as a table in reports */
 };
 
 struct experiment_fabric {
@@ -72,6 +73,7 @@ struct experiment_plot {
 	char *item, *title, *note;
 	int x_param;  /* numeric labels along x; -1: x_result, a list */
 	int x_result; /* -1: none */
+	int along; /* a parameter: x_result and y_result are numbers, one point for each choice; or -1 */
 	unsigned y_result;
 	char *x_title, *y_title;
 	int series; /* a parameter, or -1 */
@@ -109,6 +111,9 @@ struct experiment {
 	VEC(struct experiment_trend) trends;
 	bool real_time; /* measures this machine: alone, and not the same everywhere */
 };
+
+/* All fabrics become this file: another network in the same experiment. */
+void experiment_net(struct experiment *x, const char *file);
 
 /* NULL with e set: "FILE:LINE:COLUMN: ...". */
 struct experiment *experiment_read(const char *file, struct err *e);

@@ -63,6 +63,7 @@ static void result_free(struct experiment_result *s)
 	free(s->title);
 	free(s->unit);
 	free(s->text);
+	free(s->table);
 	expr_free(s->is);
 }
 

@@ -45,11 +45,28 @@ const struct experiment_fabric *experiment_fabric_find(const struct experiment *
 /* ---- keys ---- */
 
 static const struct exp_key result_keys[] = {
-	{"is", exp_text_read, offsetof(struct experiment_result, text), true},
+	{"is", exp_text_read, offsetof(struct experiment_result, text), false},
+	{"table", exp_text_read, offsetof(struct experiment_result, table), false},
 	{"unit", exp_text_read, offsetof(struct experiment_result, unit), false},
 	{"title", exp_text_read, offsetof(struct experiment_result, title), false},
 	{0},
 };
+
+/* Either a number, by an expression, or a table, by a path. */
+static int result_is_read(struct exp_reader *r, const struct yaml_node *n,
+			  struct experiment_result *s)
+{
+	if (n->kind == YAML_TEXT)
+		return exp_expr_read(r, n, &s->is);
+	if (!s->text == !s->table)
+		return exp_fault(r, n, "expected either 'is' or 'table' in a result");
+	if (s->text)
+		return exp_expr_read(r, yaml_get(n, "is"), &s->is);
+	if (*s->table != '.')
+		return exp_fault(r, yaml_get(n, "table"), "expected a path such as .failures");
+	s->text = mem_strdup(s->table);
+	return 0;
+}
 
 static int results_read(struct exp_reader *r, const struct yaml_node *n, void *into UNUSED)
 {
@@ -68,7 +85,7 @@ static int results_read(struct exp_reader *r, const struct yaml_node *n, void *i
 		else
 			rc = exp_keys_read(r, v, result_keys, "a result", &s);
 		if (!rc)
-			rc = exp_expr_read(r, v->kind == YAML_MAP ? yaml_get(v, "is") : v, &s.is);
+			rc = result_is_read(r, v, &s);
 		vec_push(&r->x->results, s);
 	}
 	return rc;
@@ -288,4 +305,18 @@ void experiments_free(experiment_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		experiment_free(l->at[i]);
 	vec_free(l);
+}
+
+void experiment_net(struct experiment *x, const char *file)
+{
+	char *real = realpath(file, NULL);
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "file %s", real ? real : file);
+	for (size_t i = 0; i < x->fabrics.n; i++) {
+		free(x->fabrics.at[i].text);
+		x->fabrics.at[i].text = mem_strdup(b.s);
+	}
+	strbuf_free(&b);
+	free(real);
 }

@@ -168,6 +168,7 @@ static const struct exp_key plot_keys[] = {
 	{"note", exp_text_read, offsetof(struct experiment_plot, note), false},
 	{"x", x_read, 0, true},
 	{"x_title", exp_text_read, offsetof(struct experiment_plot, x_title), false},
+	{"along", exp_param_read, offsetof(struct experiment_plot, along), false},
 	{"y", exp_result_read, offsetof(struct experiment_plot, y_result), true},
 	{"y_title", exp_text_read, offsetof(struct experiment_plot, y_title), false},
 	{"series", exp_param_read, offsetof(struct experiment_plot, series), false},
@@ -186,7 +187,7 @@ int exp_plots_read(struct exp_reader *r, const struct yaml_node *n, void *into U
 		return exp_fault(r, n, "expected a list of plots, found %s", yaml_kind_name(n));
 	for (size_t i = 0; i < n->items.n && !rc; i++) {
 		struct experiment_plot p = {
-			.x_param = -1, .x_result = -1, .series = -1, .panels = -1};
+			.x_param = -1, .x_result = -1, .along = -1, .series = -1, .panels = -1};
 
 		exp_where_any(&p.where);
 		rc = exp_keys_read(r, n->items.at[i], plot_keys, "a plot", &p);

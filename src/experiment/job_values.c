@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-enum { NUMBERS_MOST = 100000 };
+enum { NUMBERS_MOST = 100000, ROWS_MOST = 1000 };
 
 /* ---- paths ---- */
 
@@ -83,6 +83,33 @@ static void numbers_print(const expr_numbers *v, struct strbuf *out)
 	strbuf_add(out, v->n == 1 ? "" : "]");
 }
 
+/* A list of objects as it is, for reports. */
+static int table_print(const struct experiment_result *s, const json_t *doc, struct strbuf *out,
+		       struct err *e)
+{
+	char name[128];
+	const char *path = s->table;
+	char *text;
+
+	while (doc && *path == '.') {
+		size_t n = strcspn(++path, ".");
+
+		if (!n || n >= sizeof(name))
+			break;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		path += n;
+		doc = json_object_get(doc, name);
+	}
+	if (!json_is_array(doc) || json_array_size(doc) > ROWS_MOST)
+		return err_set(e, -EINVAL, "the output has no list of up to %d rows at %s",
+			       ROWS_MOST, s->table);
+	text = json_dumps(doc, JSON_COMPACT);
+	strbuf_add(out, text);
+	free(text);
+	return 0;
+}
+
 static int values_print(const struct experiment *x, json_t *doc, struct strbuf *out, struct err *e)
 {
 	struct expr_scope scope = {path_find, doc};
@@ -91,9 +118,13 @@ static int values_print(const struct experiment *x, json_t *doc, struct strbuf *
 
 	strbuf_add(out, "{");
 	for (size_t i = 0; i < x->results.n && !rc; i++) {
+		strbuf_addf(out, "%s\"%s\":", i ? "," : "", x->results.at[i].name);
+		if (x->results.at[i].table) {
+			rc = table_print(&x->results.at[i], doc, out, e);
+			continue;
+		}
 		v.n = 0;
 		rc = expr_eval(x->results.at[i].is, &scope, &v, e);
-		strbuf_addf(out, "%s\"%s\":", i ? "," : "", x->results.at[i].name);
 		numbers_print(&v, out);
 	}
 	strbuf_add(out, "}");

@@ -147,6 +147,15 @@ static void plots_put(struct report *r, const struct experiment *x)
 	}
 }
 
+static unsigned numbers_of(const struct experiment *x)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < x->results.n; i++)
+		n += x->results.at[i].is != NULL;
+	return n;
+}
+
 /* A table of all results, for experiments without a source's table. */
 static void results_put(struct report *r, const struct experiment *x)
 {
@@ -157,11 +166,13 @@ static void results_put(struct report *r, const struct experiment *x)
 
 	if (x->tables.n || experiment_jobs_add(x, &all, &jobs, &e))
 		goto out;
-	page_table(p, 1 + (unsigned)x->results.n);
+	page_table(p, 1 + numbers_of(x));
 	page_cell(p, false, "%s", "");
 	for (size_t i = 0; i < x->results.n; i++)
-		page_cell(p, false, "%s",
-			  x->results.at[i].title ? x->results.at[i].title : x->results.at[i].name);
+		if (x->results.at[i].is)
+			page_cell(p, false, "%s",
+				  x->results.at[i].title ? x->results.at[i].title
+							 : x->results.at[i].name);
 	for (size_t i = 0; i < jobs.n; i++) {
 		if (i &&
 		    !memcmp(&jobs.at[i].point, &jobs.at[i - 1].point, sizeof(jobs.at[i].point)))
@@ -171,6 +182,8 @@ static void results_put(struct report *r, const struct experiment *x)
 			struct result_stat s =
 				results_stat(r->about->results, x, &jobs.at[i].point, k);
 
+			if (!x->results.at[k].is)
+				continue;
 			if (s.n)
 				page_cell(p, false, "%.6g", s.mean);
 			else
@@ -178,6 +191,68 @@ static void results_put(struct report *r, const struct experiment *x)
 		}
 	}
 	page_table_end(p);
+out:
+	experiment_jobs_free(&jobs);
+}
+
+static void object_cells(struct page *p, const json_t *first, const json_t *row)
+{
+	const char *key;
+	json_t *any;
+
+	json_object_foreach((json_t *)first, key, any)
+	{
+		const json_t *v = json_object_get(row, key);
+
+		if (json_is_string(v))
+			page_cell(p, false, "%s", json_string_value(v));
+		else if (json_is_number(v))
+			page_cell(p, false, "%.6g", json_number_value(v));
+		else
+			page_cell(p, false, "%s",
+				  json_is_true(v)    ? "yes"
+				  : json_is_false(v) ? "no"
+						     : "");
+	}
+}
+
+/* A list of objects; the first one has all keys. */
+static void object_table(struct page *p, const json_t *list)
+{
+	const json_t *first = json_array_get(list, 0);
+	const char *key;
+	json_t *any;
+
+	if (!json_object_size(first))
+		return;
+	page_table(p, (unsigned)json_object_size(first));
+	json_object_foreach((json_t *)first, key, any) page_cell(p, false, "%s", key);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		object_cells(p, first, json_array_get(list, i));
+	page_table_end(p);
+}
+
+static void lists_put(struct report *r, const struct experiment *x)
+{
+	struct experiment_scope all = experiment_everything();
+	experiment_jobs jobs = {0};
+	struct err e;
+
+	if (experiment_jobs_add(x, &all, &jobs, &e))
+		goto out;
+	for (unsigned k = 0; k < x->results.n; k++)
+		for (size_t i = 0; i < jobs.n && x->results.at[k].table; i++) {
+			const json_t *list =
+				results_table(r->about->results, x, &jobs.at[i].point, k);
+
+			if (!list || jobs.at[i].seed != x->seeds.at[0])
+				continue;
+			page_text(r->page, "%s, %s:",
+				  x->results.at[k].title ? x->results.at[k].title
+							 : x->results.at[k].name,
+				  jobs.at[i].key);
+			object_table(r->page, list);
+		}
 out:
 	experiment_jobs_free(&jobs);
 }
@@ -198,6 +273,7 @@ static void experiment_put(struct report *r, const struct experiment *x)
 	for (size_t i = 0; i < x->tables.n; i++)
 		table_put(r, x, &x->tables.at[i]);
 	results_put(r, x);
+	lists_put(r, x);
 	plots_put(r, x);
 	trends_put(r, x);
 	strbuf_free(&command);

@@ -66,6 +66,31 @@ static void along_curve(const struct experiment *x, const struct experiment_plot
 	vec_free(&ys);
 }
 
+/* One point for each choice, x from a result; by x. */
+static int x_order(const void *a, const void *b)
+{
+	const struct report_point *p = a, *q = b;
+
+	return p->x < q->x ? -1 : p->x > q->x;
+}
+
+static void along_result(const struct experiment *x, const struct experiment_plot *p,
+			 struct experiment_point at, const struct results *r,
+			 struct report_series *ours)
+{
+	for (size_t i = 0; i < x->params.at[p->along].choices.n; i++) {
+		struct result_stat sx, sy;
+
+		at.choice[p->along] = (uint8_t)i;
+		sx = results_stat(r, x, &at, (unsigned)p->x_result);
+		sy = results_stat(r, x, &at, p->y_result);
+		if (sx.n && sy.n)
+			vec_push(&ours->at, ((struct report_point){sx.mean, sy.mean, sy.half}));
+	}
+	if (ours->at.n)
+		qsort(ours->at.at, ours->at.n, sizeof(*ours->at.at), x_order);
+}
+
 static void series_add(const struct experiment *x, const struct experiment_plot *p,
 		       const struct experiment_point *at, const char *name, const struct results *r,
 		       const struct comparison *c, report_series_list *out)
@@ -75,6 +100,8 @@ static void series_add(const struct experiment *x, const struct experiment_plot 
 
 	if (p->x_param >= 0)
 		along_param(x, p, *at, r, c, &ours, &theirs);
+	else if (p->along >= 0)
+		along_result(x, p, *at, r, &ours);
 	else
 		along_curve(x, p, at, r, &ours);
 	theirs.style = ours.style;

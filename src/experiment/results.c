@@ -136,3 +136,11 @@ void results_curve(const struct results *r, const struct experiment *x,
 	for (size_t k = 0; k < out->n; k++)
 		out->at[k] /= n;
 }
+
+const json_t *results_table(const struct results *r, const struct experiment *x,
+			    const struct experiment_point *p, unsigned result)
+{
+	const json_t *v = job_value(r, x, p, x->seeds.at[0], result);
+
+	return x->results.at[result].table && json_is_array(v) ? v : NULL;
+}

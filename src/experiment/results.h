@@ -44,6 +44,10 @@ struct result_stat results_stat(const struct results *r, const struct experiment
 void results_curve(const struct results *r, const struct experiment *x,
 		   const struct experiment_point *p, unsigned result, expr_numbers *out);
 
+/* The list of objects that a result with a table is; NULL: there is none. Of the first seed. */
+const json_t *results_table(const struct results *r, const struct experiment *x,
+			    const struct experiment_point *p, unsigned result);
+
 /* ---- the SQLite file ---- */
 
 struct results_db;
