@@ -22,6 +22,9 @@ extern const struct cli_cmd cmd_sim_up;
 /* cmd_sim_change.c */
 extern const struct cli_cmd cmd_sim_change, cmd_sim_demo;
 
+/* cmd_sim_failures.c */
+extern const struct cli_cmd cmd_sim_failures;
+
 /* cmd_sim_trial.c */
 extern const struct cli_cmd cmd_sim_trial;
 

@@ -36,13 +36,14 @@ static void copy_node(struct fab_builder *b, node_id to, const struct fab *f, no
 	}
 }
 
-struct fab *lab_without(const struct fab *f, const bool *gone)
+/* Without the nodes of gone, if there is one, and without the link at cut. */
+static struct fab *copy_without(const struct fab *f, const bool *gone, port_id cut)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id *id = mem_array(f->nnodes, sizeof(*id));
 
 	for (node_id n = 0; n < f->nnodes; n++) {
-		if (gone[n])
+		if (gone && gone[n])
 			continue;
 		id[n] = fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports,
 				     fab_node_name(f, n));
@@ -51,14 +52,24 @@ struct fab *lab_without(const struct fab *f, const bool *gone)
 	for (port_id p = 0; p < f->nports; p++) {
 		const struct fab_port *x = &f->ports[p], *y;
 
-		if (x->peer == FAB_NONE || x->peer < p)
+		if (x->peer == FAB_NONE || x->peer < p || p == cut || x->peer == cut)
 			continue;
 		y = &f->ports[x->peer];
-		if (!gone[x->node] && !gone[y->node])
+		if (!gone || (!gone[x->node] && !gone[y->node]))
 			fab_add_link(b, id[x->node], x->num, id[y->node], y->num);
 	}
 	free(id);
 	return fab_build(b);
+}
+
+struct fab *lab_without(const struct fab *f, const bool *gone)
+{
+	return copy_without(f, gone, FAB_NONE);
+}
+
+struct fab *lab_without_link(const struct fab *f, port_id p)
+{
+	return copy_without(f, NULL, p);
 }
 
 static int join_nodes(struct fab_builder *b, const struct fab *before, const struct fab *after,

@@ -12,6 +12,9 @@
 /* A copy of f without these nodes and their links. */
 struct fab *lab_without(const struct fab *f, const bool *gone);
 
+/* A copy of f without the link at this port. */
+struct fab *lab_without_link(const struct fab *f, port_id p);
+
 struct lab_change;
 
 /* NULL with e filled: a node is another device before than after. */
