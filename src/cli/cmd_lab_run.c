@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static struct {
-	bool quick, resume, keep, mpi;
+	bool quick, full, resume, keep, mpi;
 	unsigned jobs;
 	const char *db, *part, *net;
 	cli_strings only;
@@ -294,6 +294,7 @@ static int lab_run(char **args, unsigned n)
 	int rc = o.mpi && !mpi ? CLI_BAD : lab_experiments(args, n, &l);
 
 	scope.quick = o.quick;
+	scope.full = o.full;
 	for (size_t i = 0; i < l.n && !rc && o.net; i++)
 		experiment_net(l.at[i], o.net);
 	rc = rc ? rc : lab_jobs(&l, &scope, o.only.at, o.only.n, &jobs);
@@ -311,6 +312,8 @@ static int lab_run(char **args, unsigned n)
 /* clang-format off */
 static const struct cli_opt run_opts[] = {
 	{.name = "quick", .type = CLI_FLAG, .dst = &o.quick, .help = "fewer points, as each experiment states"},
+	{.name = "full", .type = CLI_FLAG, .dst = &o.full,
+	 .help = "everything, in experiments that take a sample otherwise"},
 	{.name = "jobs", .letter = 'j', .type = CLI_UINT, .dst = &o.jobs, .arg = "N", .min = 1, .max = 1024,
 	 .help = "jobs at once (default: one for each core)"},
 	{.name = "resume", .type = CLI_FLAG, .dst = &o.resume,

@@ -95,6 +95,9 @@ struct experiment {
 	char *name, *source, *item, *claim, *notes;
 	VEC(struct experiment_param) params;
 	VEC(struct experiment_where) except;
+	struct experiment_where
+		sampled; /* the points of ordinary runs; the others are those of full runs */
+	bool has_full;	 /* there are others */
 	VEC(uint64_t) seeds;
 	unsigned quick_seeds; /* how many of them quick runs take */
 	bool quick;	      /* part of quick runs */
@@ -141,6 +144,8 @@ struct experiment_point {
 /* What is run: all points or those of quick runs, less those that `only` leaves out. */
 struct experiment_scope {
 	bool quick;
+	bool full; /* of experiments that sample: everything instead */
+	bool any;  /* both: for reports */
 	struct experiment_where only;
 };
 struct experiment_scope experiment_everything(void);

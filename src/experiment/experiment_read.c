@@ -107,6 +107,12 @@ static int except_read(struct exp_reader *r, const struct yaml_node *n, void *in
 	return rc;
 }
 
+static int sampled_read(struct exp_reader *r, const struct yaml_node *n, void *into)
+{
+	r->x->has_full = true;
+	return exp_where_read(r, n, into);
+}
+
 static int before_read(struct exp_reader *r, const struct yaml_node *n, void *into UNUSED)
 {
 	int rc = 0;
@@ -152,6 +158,7 @@ static const struct exp_key keys[] = {
 	{"notes", exp_text_read, AT(notes), false},
 	{"parameters", exp_params_read, 0, false},
 	{"except", except_read, 0, false},
+	{"sampled", sampled_read, AT(sampled), false},
 	{"seeds", exp_seeds_read, 0, false},
 	{"quick", exp_quick_read, 0, false},
 	{"fabrics", exp_fabrics_read, 0, false},
@@ -210,6 +217,7 @@ static struct experiment *experiment_new(const char *file)
 	x->dir = real ? real : mem_strdup(dir.len ? dir.s : ".");
 	strbuf_free(&dir);
 	x->quick = true;
+	exp_where_any(&x->sampled);
 	return x;
 }
 

@@ -182,6 +182,8 @@ static bool point_wanted(const struct experiment *x, const struct experiment_sco
 	for (size_t i = 0; i < x->except.n; i++)
 		if (experiment_where_holds(x, &x->except.at[i], p))
 			return false;
+	if (x->has_full && !scope->any && experiment_where_holds(x, &x->sampled, p) == scope->full)
+		return false;
 	return experiment_where_holds(x, &scope->only, p);
 }
 

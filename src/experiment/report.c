@@ -164,6 +164,7 @@ static void results_put(struct report *r, const struct experiment *x)
 	struct page *p = r->page;
 	struct err e;
 
+	all.any = true;
 	if (x->tables.n || experiment_jobs_add(x, &all, &jobs, &e))
 		goto out;
 	page_table(p, 1 + numbers_of(x));
@@ -238,6 +239,7 @@ static void lists_put(struct report *r, const struct experiment *x)
 	experiment_jobs jobs = {0};
 	struct err e;
 
+	all.any = true;
 	if (experiment_jobs_add(x, &all, &jobs, &e))
 		goto out;
 	for (unsigned k = 0; k < x->results.n; k++)

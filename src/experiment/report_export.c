@@ -41,6 +41,7 @@ void report_csv(const struct experiment *x, const struct results *r, struct strb
 	experiment_jobs jobs = {0};
 	struct err e;
 
+	all.any = true;
 	csv_head(x, out);
 	if (!experiment_jobs_add(x, &all, &jobs, &e))
 		for (size_t i = 0; i < jobs.n; i++) {
