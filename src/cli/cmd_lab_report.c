@@ -16,6 +16,8 @@ static struct {
 	bool date;
 } o = {.format = "csv"};
 
+static struct json files; /* that were written */
+
 static int dir_make(const char *dir)
 {
 	if (!dir)
@@ -33,10 +35,28 @@ static int text_write(const char *name, const char *suffix, struct strbuf *text)
 
 	strbuf_addf(&path, "%s/%s%s", o.dir, name, suffix);
 	rc = file_write(path.s, text->s, text->len, &e) ? cli_bad("%s", e.text) : CLI_OK;
+	if (!rc)
+		json_str(&files, NULL, path.s);
 	if (!rc && !cli_json)
 		printf("%s\n", path.s);
 	strbuf_free(&path);
 	text->len = 0;
+	return rc;
+}
+
+static void files_begin(void)
+{
+	json_open(&files, NULL, '{');
+	json_open(&files, "files", '[');
+}
+
+static int files_end(int rc)
+{
+	json_close(&files);
+	json_close(&files);
+	if (!rc && cli_json)
+		return cli_print_json(&files);
+	json_free(&files);
 	return rc;
 }
 
@@ -83,15 +103,16 @@ static int report_run(char **args, unsigned n)
 	experiment_list l = {0};
 	struct results r = {0};
 	char *from = NULL;
-	int rc = dir_make(o.dir);
+	int rc = lab_experiments(args, n, &l);
 
-	rc = rc ? rc : lab_experiments(args, n, &l);
 	rc = rc ? rc : lab_results(&r, &from);
+	rc = rc ? rc : dir_make(o.dir);
+	files_begin();
 	rc = rc ? rc : pages_write(&l, &r, from);
 	free(from);
 	results_free(&r);
 	experiments_free(&l);
-	return rc;
+	return files_end(rc);
 }
 
 static const struct cli_opt report_opts[] = {
@@ -156,26 +177,35 @@ static int csv_write(const struct experiment *x, const struct results *r)
 	return rc;
 }
 
+static int lines_write(const struct experiment *x, const struct results *r)
+{
+	struct strbuf text = {0};
+	int rc = CLI_OK;
+
+	if (results_text_print(r, x->name, &text))
+		rc = text_write(x->name, ".jsonl", &text);
+	strbuf_free(&text);
+	return rc;
+}
+
 static int export_run(char **args, unsigned n)
 {
 	experiment_list l = {0};
 	struct results r = {0};
 	char *from = NULL;
-	struct err e;
-	int rc = dir_make(o.dir);
+	int rc = lab_experiments(args, n, &l);
 
-	rc = rc ? rc : lab_experiments(args, n, &l);
 	rc = rc ? rc : lab_results(&r, &from);
-	if (!rc && !strcmp(o.format, "json"))
-		rc = results_text_save(o.dir, &r, &e) ? cli_bad("%s", e.text) : CLI_OK;
-	else
-		for (size_t i = 0; i < l.n && !rc; i++)
-			rc = !strcmp(o.format, "csv") ? csv_write(l.at[i], &r)
-						      : gnuplots_write(l.at[i], &r);
+	rc = rc ? rc : dir_make(o.dir);
+	files_begin();
+	for (size_t i = 0; i < l.n && !rc; i++)
+		rc = !strcmp(o.format, "csv")	    ? csv_write(l.at[i], &r)
+		     : !strcmp(o.format, "gnuplot") ? gnuplots_write(l.at[i], &r)
+						    : lines_write(l.at[i], &r);
 	free(from);
 	results_free(&r);
 	experiments_free(&l);
-	return rc;
+	return files_end(rc);
 }
 
 static const char *const formats[] = {"csv", "gnuplot", "json", NULL};

@@ -20,6 +20,7 @@ static struct {
 static void script_make(char **names, unsigned n, struct strbuf *b)
 {
 	struct strbuf list = {0};
+	char *experiments = realpath(lab_experiments_dir(), NULL);
 
 	strbuf_add(&list, "");
 	for (unsigned i = 0; i < n; i++)
@@ -34,12 +35,14 @@ static void script_make(char **names, unsigned n, struct strbuf *b)
 		"#SBATCH --ntasks=1\n"
 		"#SBATCH --cpus-per-task=1\n"
 		"#SBATCH --output=weft-lab-%%a.log\n"
-		"exec '%s' lab run%s --jobs 1 --resume --part \"$SLURM_ARRAY_TASK_ID/%u\" \\\n"
+		"exec '%s' lab run%s --experiments '%s' --jobs 1 --resume --part \"$SLURM_ARRAY_TASK_ID/%u\" \\\n"
 		"\t--db \"%s.part-$SLURM_ARRAY_TASK_ID\"%s\n",
 		o.tasks, o.quick ? " --quick" : "", list.s,
 		strcmp(o.db, "weft-lab.db") != 0 ? " --db ..." : "", o.db, o.db, o.tasks,
-		lab_program(), o.quick ? " --quick" : "", o.tasks, o.db, list.s);
+		lab_program(), o.quick ? " --quick" : "", experiments ? experiments : "experiments",
+		o.tasks, o.db, list.s);
 	strbuf_free(&list);
+	free(experiments);
 }
 
 static int slurm_run(char **args, unsigned n)
@@ -103,14 +106,37 @@ const struct cli_cmd cmd_lab_slurm = {
 
 /* ---- merge ---- */
 
+/* What FILE.part-* names as well. */
+static bool is_beside(const char *path)
+{
+	static const char *const suffixes[] = {".costs", ".lock", "-wal", "-shm"};
+	size_t n = strlen(path);
+
+	for (unsigned i = 0; i < ARRAY_LEN(suffixes); i++)
+		if (n > strlen(suffixes[i]) && !strcmp(path + n - strlen(suffixes[i]), suffixes[i]))
+			return true;
+	return false;
+}
+
 static int parts_load(char **args, unsigned n, struct results *all)
 {
 	struct err e;
 
 	for (unsigned i = 0; i < n; i++)
-		if (!strstr(args[i], ".costs") && results_db_load(args[i], all, &e))
+		if (!is_beside(args[i]) && results_db_load(args[i], all, &e))
 			return cli_bad("%s", e.text);
 	return results_sort(all, &e) ? cli_bad("%s", e.text) : CLI_OK;
+}
+
+static int merge_json(const struct results *all)
+{
+	struct json j = {0};
+
+	json_open(&j, NULL, '{');
+	json_u64(&j, "results", all->rows.n);
+	json_str(&j, "db", o.db);
+	json_close(&j);
+	return cli_print_json(&j);
 }
 
 static int merge_run(char **args, unsigned n)
@@ -128,7 +154,9 @@ static int merge_run(char **args, unsigned n)
 			rc = cli_bad("%s", e.text);
 	if (db && results_db_finish(db, &e) && !rc)
 		rc = cli_bad("%s", e.text);
-	if (!rc && !cli_json)
+	if (!rc && cli_json)
+		rc = merge_json(&all);
+	else if (!rc)
 		printf("%zu results in %s\n", all.rows.n, o.db);
 	results_free(&all);
 	return rc;

@@ -3,7 +3,8 @@
  * Checks before anything runs: every command of every job is parsed, every fabric is made once. State: none. Way
  * in: lab_jobs(). Does not start jobs: job_queue.c does.
  */
-#include "base/spelling.h"
+#include "base/map.h"
+#include "base/siphash.h"
 #include "cli/cli_priv.h"
 #include "cli/lab_files.h"
 
@@ -28,6 +29,8 @@ static int command_parse(char **words, struct err *e)
 	if (!c)
 		return err_set(e, -EINVAL, "'%s %s' is not a command", words[1] ? words[1] : "",
 			       words[1] && words[2] ? words[2] : "");
+	if (!strncmp(c->name, "lab ", 4)) /* it would start itself, and its options are ours */
+		return err_set(e, -EINVAL, "an experiment cannot run 'weft %s'", c->name);
 	copy = mem_array(n + 1, sizeof(*copy)); /* parsing moves words */
 	n -= 1 + used;
 	memcpy(copy, words + 1 + used, n * sizeof(*copy));
@@ -66,7 +69,7 @@ static int command_try(char **words, struct err *e)
 	return status ? err_set(e, -EINVAL, "%s", text) : 0;
 }
 
-static int fabric_try(const struct experiment *x, const struct experiment_fabric *f, char **words)
+static int fabric_try(const struct experiment_fabric *f, char **words)
 {
 	struct err e;
 	unsigned n = 0;
@@ -76,65 +79,65 @@ static int fabric_try(const struct experiment *x, const struct experiment_fabric
 	free(words[n - 1]); /* the -o net of a job: nothing is written here */
 	words[n - 1] = mem_strdup("/dev/null");
 	if (!strcmp(words[0], "ln"))
-		return access(words[2], R_OK) ? cli_bad("%s:%u:1: %s: %s", x->file, f->line,
-							words[2], strerror(errno))
+		return access(words[2], R_OK) ? cli_bad("%s:%u:%u: %s: %s", f->file, f->line,
+							f->column, words[2], strerror(errno))
 					      : CLI_OK;
 	if (!command_parse(words, &e) && !command_try(words, &e))
 		return CLI_OK;
-	return cli_bad("%s:%u:1: the fabric '%s': %s", x->file, f->line, f->label, e.text);
+	return cli_bad("%s:%u:%u: the fabric '%s': %s", f->file, f->line, f->column, f->label,
+		       e.text);
 }
 
 /* ---- jobs ---- */
 
-typedef VEC(char *) labels;
-
-static bool label_seen(labels *seen, const char *label)
+/* Whether the same words were seen before. */
+static bool words_seen(struct map64 *seen, char **words)
 {
-	for (size_t i = 0; i < seen->n; i++)
-		if (!strcmp(seen->at[i], label))
-			return true;
-	vec_push(seen, mem_strdup(label));
-	return false;
+	struct strbuf text = {0};
+	bool known;
+	uint64_t key;
+
+	for (; *words; words++)
+		strbuf_addf(&text, "%s\n", *words);
+	key = siphash(0, 0, (const uint8_t *)text.s, text.len);
+	known = map64_get(seen, key) != MAP_NONE;
+	map64_put(seen, key, 0);
+	strbuf_free(&text);
+	return known;
 }
 
-static int job_check(const struct experiment_job *j, labels *fabrics)
+static int job_check(const struct experiment_job *j, struct map64 *fabrics)
 {
 	const struct experiment *x = j->experiment;
 	job_commands c = {0};
-	struct strbuf label = {0};
 	char *fabric;
 	struct err e;
 	int rc = CLI_OK;
 
 	if (job_commands_make(j, &c, &e))
-		return cli_bad("%s:%u:1: %s", x->file, x->run_line, e.text);
-	if (x->fabric && (fabric = experiment_text(j, x->fabric, &e))) {
-		strbuf_addf(&label, "%s %s", fabric,
-			    strchr(experiment_fabric_find(x, fabric)->text, '{') ? j->key : "");
-		if (!label_seen(fabrics, label.s))
-			rc = fabric_try(x, experiment_fabric_find(x, fabric), c.at[0]);
+		return cli_bad("%s:%u:%u: %s", x->file, x->run_line, x->run_column, e.text);
+	if (x->fabric && !words_seen(fabrics, c.at[0])) {
+		fabric = experiment_text(j, x->fabric, &e);
+		rc = fabric_try(experiment_fabric_find(x, fabric), c.at[0]);
 		free(fabric);
-		strbuf_free(&label);
 	}
 	for (size_t i = x->fabric ? 1 : 0; i < c.n && !rc; i++)
 		if (!strcmp(c.at[i][0], "weft") && command_parse(c.at[i], &e))
-			rc = cli_bad("%s:%u:1: %s, %s: %s", x->file, x->run_line, x->name, j->key,
-				     e.text);
+			rc = cli_bad("%s:%u:%u: %s, %s: %s", x->file, x->run_line, x->run_column,
+				     x->name, j->key, e.text);
 	job_commands_free(&c);
 	return rc;
 }
 
 static int jobs_check(const struct experiment *x, const experiment_jobs *jobs, size_t from)
 {
-	labels fabrics = {0};
+	struct map64 fabrics = {0};
 	int rc = CLI_OK;
 
 	cli_stage(x->name);
 	for (size_t i = from; i < jobs->n && !rc; i++)
 		rc = job_check(&jobs->at[i], &fabrics);
-	for (size_t i = 0; i < fabrics.n; i++)
-		free(fabrics.at[i]);
-	vec_free(&fabrics);
+	map64_free(&fabrics);
 	cli_progress_end();
 	return rc;
 }

@@ -55,7 +55,7 @@ static const char *beside_program(const char *relative)
 	return access(path, R_OK) ? NULL : path;
 }
 
-static const char *experiments_find(void)
+const char *lab_experiments_dir(void)
 {
 	const char *env = getenv("WEFT_EXPERIMENTS"), *dir;
 
@@ -76,8 +76,8 @@ static int unknown(const experiment_list *all, const char *name)
 
 	for (size_t i = 0; i < all->n; i++)
 		strbuf_addf(&names, "%s%s", i ? ", " : "", all->at[i]->name);
-	cli_bad("there is no experiment '%s' in %s: expected one of %s", name, experiments_find(),
-		names.s ? names.s : "none");
+	cli_bad("there is no experiment '%s' in %s: expected one of %s", name,
+		lab_experiments_dir(), names.s ? names.s : "none");
 	strbuf_free(&names);
 	return CLI_BAD;
 }
@@ -107,7 +107,7 @@ int lab_experiments(char **names, unsigned n, experiment_list *out)
 	struct err e;
 	int rc;
 
-	if (experiments_read(experiments_find(), &all, &e)) {
+	if (experiments_read(lab_experiments_dir(), &all, &e)) {
 		experiments_free(&all);
 		return cli_bad("%s", e.text);
 	}
@@ -129,7 +129,7 @@ int lab_results(struct results *out, char **from)
 	if (db_path)
 		strbuf_add(&dir, db_path);
 	else
-		strbuf_addf(&dir, "%s/results", experiments_find());
+		strbuf_addf(&dir, "%s/results", lab_experiments_dir());
 	rc = db_path ? results_db_load(db_path, out, &e) : results_text_load(dir.s, out, &e);
 	*from = dir.s;
 	return rc ? cli_bad("%s", e.text) : CLI_OK;

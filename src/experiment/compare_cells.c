@@ -67,7 +67,7 @@ static int number_of(const struct experiment_table *t, const struct csv *csv, si
 	char *end;
 
 	*v = strtod(text, &end) * t->scale;
-	if (end != text && !*end)
+	if (end != text && !*end && isfinite(*v))
 		return 0;
 	return err_set(e, -EINVAL, "%s:%u: expected a number in column %s, found '%s'", t->file,
 		       csv->lines.at[row], c->name, text);

@@ -4,6 +4,8 @@
  */
 #include "experiment/csv.h"
 
+enum { COLUMNS_MOST = 64 };
+
 /* Splits a line at its commas into out; cells lose blanks at both ends. */
 static size_t line_split(char *line, char **out, size_t most)
 {
@@ -26,9 +28,12 @@ static size_t line_split(char *line, char **out, size_t most)
 
 static int line_add(struct csv *c, char *line, unsigned number, const char *file, struct err *e)
 {
-	char *cells[64];
+	char *cells[COLUMNS_MOST + 1];
 	size_t n = line_split(line, cells, ARRAY_LEN(cells));
 
+	if (n > COLUMNS_MOST)
+		return err_set(e, -EINVAL, "%s:%u: expected at most %d values in a line", file,
+			       number, COLUMNS_MOST);
 	if (c->names.n && n != c->names.n)
 		return err_set(e, -EINVAL, "%s:%u: expected %zu values, found %zu", file, number,
 			       c->names.n, n);
@@ -55,7 +60,7 @@ struct csv *csv_read(const char *file, const char *text, struct err *e)
 		if (next)
 			*next++ = '\0';
 		number++;
-		if (*at && *at != '#')
+		if (at[strspn(at, " \r")] && *at != '#')
 			rc = line_add(c, at, number, file, e);
 	}
 	if (!rc && !c->names.n)

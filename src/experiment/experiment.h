@@ -40,7 +40,8 @@ struct experiment_result {
 
 struct experiment_fabric {
 	char *label, *text; /* "gen irregular 16 --hosts 14" or "file net.txt" */
-	unsigned line;
+	char *file; /* where it is written: the experiment's file, or one that several share */
+	unsigned line, column; /* there */
 };
 
 /* A column of a source's table: the point it belongs to, beside what the row says, and the result. */
@@ -107,7 +108,8 @@ struct experiment {
 	char *run;	    /* template of the weft command; or NULL */
 	char *shell;	    /* template of a shell command; or NULL */
 	VEC(int) accept;    /* exit statuses that are no failure */
-	unsigned run_line;
+	unsigned run_line, run_column;
+	unsigned fabric_line, fabric_column;
 	VEC(struct experiment_result) results;
 	VEC(struct experiment_table) tables;
 	VEC(struct experiment_plot) plots;

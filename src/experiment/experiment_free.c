@@ -82,6 +82,7 @@ static void lists_free(struct experiment *x)
 	for (size_t i = 0; i < x->fabrics.n; i++) {
 		free(x->fabrics.at[i].label);
 		free(x->fabrics.at[i].text);
+		free(x->fabrics.at[i].file);
 	}
 	vec_free(&x->params);
 	vec_free(&x->results);

@@ -31,12 +31,13 @@ static int range_add(struct exp_reader *r, const struct yaml_node *n, struct exp
 {
 	unsigned long from, to, step = 1;
 	char label[24];
-	int used = 0, rc = 0;
+	int used = 0, end = 0, rc = 0;
 
 	*is_range = isdigit((unsigned char)*n->text) &&
-		    sscanf(n->text, "%lu..%lu%n", &from, &to, &used) == 2;
+		    sscanf(n->text, "%9lu..%9lu%n", &from, &to, &used) == 2;
 	if (*is_range && n->text[used])
-		*is_range = sscanf(n->text + used, "..%lu", &step) == 1;
+		*is_range = sscanf(n->text + used, "..%9lu%n", &step, &end) == 1 &&
+			    !n->text[used + end];
 	if (!*is_range)
 		return 0;
 	if (from > to || !step || (to - from) / step >= 250)
@@ -93,19 +94,9 @@ static int choices_read(struct exp_reader *r, const struct yaml_node *n, struct 
 	return rc;
 }
 
-static bool is_word(const char *s)
-{
-	if (!isalpha((unsigned char)*s))
-		return false;
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_')
-			return false;
-	return true;
-}
-
 static bool is_reserved(const char *s)
 {
-	return !strcmp(s, "seed") || !strcmp(s, "net") || !strcmp(s, "dir");
+	return !strcmp(s, "seed") || !strcmp(s, "seeds") || !strcmp(s, "net") || !strcmp(s, "dir");
 }
 
 int exp_params_read(struct exp_reader *r, const struct yaml_node *n, void *into UNUSED)
@@ -119,14 +110,15 @@ int exp_params_read(struct exp_reader *r, const struct yaml_node *n, void *into 
 	for (size_t i = 0; i < n->keys.n && !rc; i++) {
 		const char *name = n->keys.at[i];
 
-		if (!is_word(name) || is_reserved(name))
-			return exp_fault(
+		if (!exp_is_word(name) || is_reserved(name) || strlen(name) > 40)
+			return exp_key_fault(
 				r, n->items.at[i],
-				"expected a parameter's name of letters, digits and _, but not seed, net or dir; found '%.40s'",
+				"expected a parameter's name of letters, digits and _, but not seed, seeds, net or dir; "
+				"found '%.40s'",
 				name);
 		if (x->params.n == EXPERIMENT_PARAMS_MOST)
-			return exp_fault(r, n->items.at[i], "more than %d parameters",
-					 EXPERIMENT_PARAMS_MOST);
+			return exp_key_fault(r, n->items.at[i], "more than %d parameters",
+					     EXPERIMENT_PARAMS_MOST);
 		vec_push(&x->params, ((struct experiment_param){.name = mem_strdup(name)}));
 		rc = choices_read(r, n->items.at[i], &x->params.at[i]);
 	}
@@ -141,6 +133,9 @@ static int seed_add(struct exp_reader *r, const struct yaml_node *n)
 
 	if (n->kind != YAML_TEXT || parse_u64(n->text, &v))
 		return exp_fault(r, n, "expected a seed, a whole number");
+	for (size_t i = 0; i < r->x->seeds.n; i++)
+		if (r->x->seeds.at[i] == v)
+			return exp_fault(r, n, "the seed %s is given twice", n->text);
 	vec_push(&r->x->seeds, v);
 	return 0;
 }
@@ -168,6 +163,9 @@ int exp_seeds_read(struct exp_reader *r, const struct yaml_node *n, void *into U
 static int quick_choices(struct exp_reader *r, const struct yaml_node *n,
 			 struct experiment_param *p)
 {
+	if (n->kind == YAML_LIST && !n->items.n)
+		return exp_fault(r, n, "expected choices of %s, as the parameter lists them",
+				 p->name);
 	for (size_t i = 0; i < p->choices.n; i++)
 		p->choices.at[i].quick = false;
 	for (size_t i = 0; i < (n->kind == YAML_LIST ? n->items.n : 1); i++) {
@@ -203,8 +201,7 @@ int exp_quick_read(struct exp_reader *r, const struct yaml_node *n, void *into U
 				return exp_fault(r, v, "expected a number of seeds");
 			x->quick_seeds = (unsigned)MIN(seeds, 10000);
 		} else if (p < 0) {
-			rc = exp_fault(r, v, "'%.40s' is not a parameter of this experiment",
-				       n->keys.at[i]);
+			rc = exp_param_unknown(r, v, n->keys.at[i]);
 		} else {
 			rc = quick_choices(r, v, &x->params.at[p]);
 		}
@@ -220,8 +217,11 @@ static int fabric_add(struct exp_reader *r, const char *label, const struct yaml
 	    (strncmp(v->text, "gen ", 4) != 0 && strncmp(v->text, "file ", 5) != 0))
 		return exp_fault(
 			r, v, "expected 'gen KIND SIZE...' as in 'weft topo gen', or 'file NAME'");
-	vec_push(&r->x->fabrics,
-		 ((struct experiment_fabric){mem_strdup(label), mem_strdup(v->text), v->line}));
+	vec_push(&r->x->fabrics, ((struct experiment_fabric){.label = mem_strdup(label),
+							     .text = mem_strdup(v->text),
+							     .file = mem_strdup(r->x->file),
+							     .line = v->line,
+							     .column = v->column}));
 	return 0;
 }
 

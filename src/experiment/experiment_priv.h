@@ -25,16 +25,22 @@ struct exp_key {
 int exp_keys_read(struct exp_reader *r, const struct yaml_node *n, const struct exp_key *keys,
 		  const char *what, void *into);
 int exp_fault(struct exp_reader *r, const struct yaml_node *at, const char *fmt, ...) PRINTF(3, 4);
+/* About the key that the node is the value of. */
+int exp_key_fault(struct exp_reader *r, const struct yaml_node *value, const char *fmt, ...)
+	PRINTF(3, 4);
 
 int exp_text_read(struct exp_reader *r, const struct yaml_node *n, void *into);	  /* char * */
 int exp_bool_read(struct exp_reader *r, const struct yaml_node *n, void *into);	  /* bool */
 int exp_number_read(struct exp_reader *r, const struct yaml_node *n, void *into); /* double; 10% */
 int exp_where_read(struct exp_reader *r, const struct yaml_node *n,
 		   void *into); /* experiment_where */
+/* The key of a mapping names no parameter. */
+int exp_param_unknown(struct exp_reader *r, const struct yaml_node *value, const char *name);
 int exp_param_read(struct exp_reader *r, const struct yaml_node *n, void *into);  /* int */
 int exp_result_read(struct exp_reader *r, const struct yaml_node *n, void *into); /* unsigned */
 int exp_expr_read(struct exp_reader *r, const struct yaml_node *n, struct expr **into);
 void exp_where_any(struct experiment_where *w);
+bool exp_is_word(const char *s); /* letters, digits and _, a letter first */
 
 /* Keys that are readers of their own. */
 int exp_params_read(struct exp_reader *r, const struct yaml_node *n, void *into);

@@ -52,16 +52,39 @@ static const struct exp_key result_keys[] = {
 	{0},
 };
 
+/* A result is made of paths and of functions that exist. */
+static int paths_check(struct exp_reader *r, const struct yaml_node *n, const struct expr *x)
+{
+	int rc = 0;
+
+	if (x->kind == EXPR_RESULT)
+		return exp_fault(r, n, "in '%.80s': column %u: expected a path such as .mean.%.40s",
+				 n->text, x->column, x->name);
+	if (x->kind == EXPR_CALL && !expr_is_function(x->name))
+		return exp_fault(r, n, "in '%.80s': column %u: '%.40s' is not a function", n->text,
+				 x->column, x->name);
+	for (unsigned i = 0; i < x->args.n && !rc; i++)
+		rc = paths_check(r, n, x->args.at[i]);
+	return rc;
+}
+
+static int is_read(struct exp_reader *r, const struct yaml_node *n, struct experiment_result *s)
+{
+	int rc = exp_expr_read(r, n, &s->is);
+
+	return rc ? rc : paths_check(r, n, s->is);
+}
+
 /* Either a number, by an expression, or a table, by a path. */
 static int result_is_read(struct exp_reader *r, const struct yaml_node *n,
 			  struct experiment_result *s)
 {
 	if (n->kind == YAML_TEXT)
-		return exp_expr_read(r, n, &s->is);
+		return is_read(r, n, s);
 	if (!s->text == !s->table)
 		return exp_fault(r, n, "expected either 'is' or 'table' in a result");
 	if (s->text)
-		return exp_expr_read(r, yaml_get(n, "is"), &s->is);
+		return is_read(r, yaml_get(n, "is"), s);
 	if (*s->table != '.')
 		return exp_fault(r, yaml_get(n, "table"), "expected a path such as .failures");
 	s->text = mem_strdup(s->table);
@@ -79,7 +102,12 @@ static int results_read(struct exp_reader *r, const struct yaml_node *n, void *i
 		struct experiment_result s = {.name = mem_strdup(n->keys.at[i])};
 
 		if (i == EXPERIMENT_RESULTS_MOST)
-			rc = exp_fault(r, v, "more than %d results", EXPERIMENT_RESULTS_MOST);
+			rc = exp_key_fault(r, v, "more than %d results", EXPERIMENT_RESULTS_MOST);
+		else if (!exp_is_word(s.name))
+			rc = exp_key_fault(
+				r, v,
+				"expected a result's name of letters, digits and _, found '%.40s'",
+				s.name);
 		else if (v->kind == YAML_TEXT)
 			s.text = mem_strdup(v->text);
 		else
@@ -146,6 +174,14 @@ static int accept_read(struct exp_reader *r, const struct yaml_node *n, void *in
 static int run_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 {
 	r->x->run_line = n->line;
+	r->x->run_column = n->column;
+	return exp_text_read(r, n, into);
+}
+
+static int fabric_read(struct exp_reader *r, const struct yaml_node *n, void *into)
+{
+	r->x->fabric_line = n->line;
+	r->x->fabric_column = n->column;
 	return exp_text_read(r, n, into);
 }
 
@@ -162,7 +198,7 @@ static const struct exp_key keys[] = {
 	{"seeds", exp_seeds_read, 0, false},
 	{"quick", exp_quick_read, 0, false},
 	{"fabrics", exp_fabrics_read, 0, false},
-	{"fabric", exp_text_read, AT(fabric), false},
+	{"fabric", fabric_read, AT(fabric), false},
 	{"before", before_read, 0, false},
 	{"run", run_read, AT(run), false},
 	{"shell", run_read, AT(shell), false},

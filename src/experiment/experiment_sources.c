@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a source states, as an experiment's file has it: tables, plots and trends. State: none. Way in: the readers
- * of experiment_priv.h. Does not compare: compare.c does.
+ * of experiment_priv.h. Does not compare: compare_cells.c and compare_trends.c do.
  */
 #include "experiment/csv.h"
 #include "experiment/experiment_priv.h"

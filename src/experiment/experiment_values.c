@@ -6,6 +6,9 @@
 #include "base/spelling.h"
 #include "experiment/experiment_priv.h"
 
+#include <ctype.h>
+#include <math.h>
+
 int exp_fault(struct exp_reader *r, const struct yaml_node *at, const char *fmt, ...)
 {
 	char text[400];
@@ -17,16 +20,45 @@ int exp_fault(struct exp_reader *r, const struct yaml_node *at, const char *fmt,
 	return yaml_fault(r->e, r->x->file, at, "%s", text);
 }
 
+int exp_key_fault(struct exp_reader *r, const struct yaml_node *value, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return yaml_key_fault(r->e, r->x->file, value, text);
+}
+
+bool exp_is_word(const char *s)
+{
+	if (!isalpha((unsigned char)*s))
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_')
+			return false;
+	return true;
+}
+
+/* ", did you mean 'NAME'?" if a name is near. */
+static const char *hint(const struct spelling *near, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s%s", near->best ? ", did you mean '" : "",
+		 near->best ? near->best : "", near->best ? "'?" : "");
+	return text;
+}
+
 static int key_unknown(struct exp_reader *r, const struct yaml_node *n, size_t i,
 		       const struct exp_key *keys, const char *what)
 {
 	struct spelling near = {.word = n->keys.at[i]};
+	char text[100];
 
 	for (const struct exp_key *k = keys; k->name; k++)
 		spelling_offer(&near, k->name, k->name);
-	return exp_fault(r, n->items.at[i], "unknown key '%.40s' in %s%s%s%s", n->keys.at[i], what,
-			 near.best ? ", did you mean '" : "", near.best ? near.best : "",
-			 near.best ? "'?" : "");
+	return exp_key_fault(r, n->items.at[i], "unknown key '%.40s' in %s%s", n->keys.at[i], what,
+			     hint(&near, text, sizeof(text)));
 }
 
 static bool key_known(const struct exp_key *keys, const char *name)
@@ -91,9 +123,11 @@ int exp_number_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 	if (n->kind != YAML_TEXT)
 		return exp_fault(r, n, "expected a number, found %s", yaml_kind_name(n));
 	*v = strtod(n->text, &end);
-	if (!strcmp(end, "%"))
+	if (end != n->text && !strcmp(end, "%")) {
 		*v /= 100;
-	else if (end == n->text || *end)
+		end++;
+	}
+	if (end == n->text || *end || !isfinite(*v) || *v < 0)
 		return exp_fault(r, n, "expected a number such as 0.1 or 10%%, found '%.40s'",
 				 n->text);
 	return 0;
@@ -102,6 +136,7 @@ int exp_number_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 int exp_param_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 {
 	struct spelling near = {.word = n->text};
+	char text[100];
 	int *p = into;
 
 	if (n->kind != YAML_TEXT)
@@ -112,15 +147,15 @@ int exp_param_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 		return 0;
 	for (size_t i = 0; i < r->x->params.n; i++)
 		spelling_offer(&near, r->x->params.at[i].name, r->x->params.at[i].name);
-	return exp_fault(r, n, "'%.40s' is not a parameter of this experiment%s%s%s", n->text,
-			 near.best ? ", did you mean '" : "", near.best ? near.best : "",
-			 near.best ? "'?" : "");
+	return exp_fault(r, n, "'%.40s' is not a parameter of this experiment%s", n->text,
+			 hint(&near, text, sizeof(text)));
 }
 
 int exp_result_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 {
 	struct spelling near = {.word = n->text};
 	unsigned *result = into;
+	char text[100];
 	int found;
 
 	if (n->kind != YAML_TEXT)
@@ -132,9 +167,8 @@ int exp_result_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 		return 0;
 	for (size_t i = 0; i < r->x->results.n; i++)
 		spelling_offer(&near, r->x->results.at[i].name, r->x->results.at[i].name);
-	return exp_fault(r, n, "'%.40s' is not a result of this experiment%s%s%s", n->text,
-			 near.best ? ", did you mean '" : "", near.best ? near.best : "",
-			 near.best ? "'?" : "");
+	return exp_fault(r, n, "'%.40s' is not a result of this experiment%s", n->text,
+			 hint(&near, text, sizeof(text)));
 }
 
 void exp_where_any(struct experiment_where *w)
@@ -147,12 +181,23 @@ static int choice_unknown(struct exp_reader *r, const struct yaml_node *n,
 			  const struct experiment_param *p, const char *label)
 {
 	struct spelling near = {.word = label};
+	char text[100];
 
 	for (size_t i = 0; i < p->choices.n; i++)
 		spelling_offer(&near, p->choices.at[i].label, p->choices.at[i].label);
-	return exp_fault(r, n, "'%.40s' is not a choice of the parameter %s%s%s%s", label, p->name,
-			 near.best ? ", did you mean '" : "", near.best ? near.best : "",
-			 near.best ? "'?" : "");
+	return exp_fault(r, n, "'%.40s' is not a choice of the parameter %s%s", label, p->name,
+			 hint(&near, text, sizeof(text)));
+}
+
+int exp_param_unknown(struct exp_reader *r, const struct yaml_node *value, const char *name)
+{
+	struct spelling near = {.word = name};
+	char text[100];
+
+	for (size_t i = 0; i < r->x->params.n; i++)
+		spelling_offer(&near, r->x->params.at[i].name, r->x->params.at[i].name);
+	return exp_key_fault(r, value, "'%.40s' is not a parameter of this experiment%s", name,
+			     hint(&near, text, sizeof(text)));
 }
 
 int exp_where_read(struct exp_reader *r, const struct yaml_node *n, void *into)
@@ -167,8 +212,7 @@ int exp_where_read(struct exp_reader *r, const struct yaml_node *n, void *into)
 		int p = experiment_param_find(r->x, n->keys.at[i]);
 
 		if (p < 0)
-			return exp_fault(r, v, "'%.40s' is not a parameter of this experiment",
-					 n->keys.at[i]);
+			return exp_param_unknown(r, v, n->keys.at[i]);
 		if (v->kind != YAML_TEXT)
 			return exp_fault(r, v, "expected a choice of %s, found %s", n->keys.at[i],
 					 yaml_kind_name(v));

@@ -6,12 +6,14 @@
 #include "experiment/expression.h"
 
 #include <ctype.h>
+#include <math.h>
 
-enum { DEPTH_MOST = 40 };
+/* A sum of n terms is a tree n deep: both limits bound the stack of whoever walks the tree. */
+enum { DEPTH_MOST = 40, NODES_MOST = 1000 };
 
 struct reader {
 	const char *text, *at;
-	unsigned depth;
+	unsigned depth, nodes;
 	struct err *e;
 };
 
@@ -89,6 +91,10 @@ static struct expr *number_read(struct reader *r)
 	char *end;
 
 	x->number = strtod(r->at, &end);
+	if (!isfinite(x->number)) {
+		expr_free(x);
+		return fault(r, "a smaller number");
+	}
 	r->at = end;
 	if (*r->at == '%') {
 		x->number /= 100;
@@ -97,14 +103,24 @@ static struct expr *number_read(struct reader *r)
 	return x;
 }
 
-/* `.` alone is the whole document. */
+/* `.` alone is the whole document; after names, [] takes each element. */
 static struct expr *path_read(struct reader *r)
 {
 	struct expr *x = expr_new(r, EXPR_PATH);
-	const char *from = ++r->at;
+	const char *from = r->at + 1;
 
-	while (is_name(*r->at) || *r->at == '.' || *r->at == '[' || *r->at == ']')
+	while (*r->at == '.') {
 		r->at++;
+		while (is_name(*r->at))
+			r->at++;
+		while (!strncmp(r->at, "[]", 2))
+			r->at += 2;
+	}
+	if (*r->at == '[') {
+		expr_free(x);
+		r->at++;
+		return fault(r, "']': a path takes all elements of a list");
+	}
 	x->name = text_between(from, r->at);
 	return x;
 }
@@ -195,6 +211,8 @@ static struct expr *factor_read(struct reader *r)
 	blanks_skip(r);
 	if (++r->depth > DEPTH_MOST)
 		return fault(r, "fewer brackets");
+	if (++r->nodes > NODES_MOST)
+		return fault(r, "a shorter expression");
 	if (take(r, "(")) {
 		x = either_read(r);
 		if (x && !take(r, ")")) {

@@ -87,6 +87,8 @@ static char **fabric_words(const struct experiment_job *j, struct err *e)
 	char *label = experiment_text(j, x->fabric, e), *name;
 	const struct experiment_fabric *f = label ? experiment_fabric_find(x, label) : NULL;
 
+	if (label && !f)
+		err_set(e, -EINVAL, "'%.60s' is not one of the experiment's fabrics", label);
 	free(label);
 	if (!f)
 		return NULL;

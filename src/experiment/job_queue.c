@@ -28,7 +28,8 @@ struct queue {
 	const struct job_queue *q;
 	struct slot *slots;
 	unsigned running;
-	bool alone; /* a job that measures real time is running */
+	pid_t parent; /* this process */
+	bool alone;   /* a job that measures real time is running */
 	struct err *e;
 };
 
@@ -78,17 +79,20 @@ static char *dir_read(const struct slot *s, const char *name, size_t *len)
 static void child_begin(const struct queue *q, const struct slot *s, sigset_t *signals)
 {
 	char **words = s->commands.at[s->step];
-	int out, err;
+	int in, out, err;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != q->parent) /* it ended before that */
+		return;
 	sigprocmask(SIG_SETMASK, signals, NULL);
 	setenv("WEFT", q->q->weft, 1);
 	setenv("OMP_NUM_THREADS", "1", 0);
 	if (chdir(s->dir))
 		return;
+	in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	out = open("out", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	err = open("err", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
+	if (in < 0 || out < 0 || err < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		return;
 	if (!strcmp(words[0], "weft"))
 		execv(q->q->weft, words);
@@ -118,8 +122,10 @@ static int slot_begin(struct queue *q, struct slot *s, const struct experiment_j
 	int rc = job_commands_make(j, &s->commands, q->e);
 
 	rc = rc ? rc : dir_make(s, q->e);
-	if (rc)
+	if (rc) {
+		job_commands_free(&s->commands);
 		return rc;
+	}
 	s->job = j;
 	s->step = 0;
 	s->begun_s = wall_s();
@@ -242,8 +248,10 @@ static void children_kill(struct queue *q)
 {
 	for (unsigned i = 0; i < q->q->slots; i++)
 		if (q->slots[i].job) {
-			kill(q->slots[i].pid, SIGKILL);
-			waitpid(q->slots[i].pid, NULL, 0);
+			if (q->slots[i].pid > 0) { /* -1, if none could be started, is everybody */
+				kill(q->slots[i].pid, SIGKILL);
+				waitpid(q->slots[i].pid, NULL, 0);
+			}
 			job_commands_free(&q->slots[i].commands);
 			nftw(q->slots[i].dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
 		}
@@ -288,7 +296,10 @@ static int order_run(struct queue *q, const struct experiment_job *const *order,
 int job_queue_run(const struct job_queue *c, const struct experiment_job *jobs, size_t n,
 		  struct err *e)
 {
-	struct queue q = {.q = c, .e = e, .slots = mem_zarray(c->slots, sizeof(struct slot))};
+	struct queue q = {.q = c,
+			  .e = e,
+			  .parent = getpid(),
+			  .slots = mem_zarray(c->slots, sizeof(struct slot))};
 	const struct experiment_job **order = mem_array(n + 1, sizeof(*order));
 	sigset_t child, before;
 	size_t m = 0;

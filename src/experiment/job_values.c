@@ -5,6 +5,7 @@
 #include "experiment/job.h"
 
 #include <jansson.h>
+#include <math.h>
 
 enum { NUMBERS_MOST = 100000, ROWS_MOST = 1000 };
 
@@ -75,11 +76,28 @@ static int path_find(void *ctx, const struct expr *leaf, expr_numbers *out, stru
 
 /* ---- values ---- */
 
+/* Ten digits; an exponent without + and zeros, as libjansson writes it, so that a text read again is the same. */
+static void number_print(double v, struct strbuf *out)
+{
+	char text[32], *e;
+
+	snprintf(text, sizeof(text), "%.10g", v + 0.0);
+	e = strchr(text, 'e');
+	if (!e) {
+		strbuf_add(out, text);
+		return;
+	}
+	strbuf_addn(out, text, (size_t)(e - text));
+	strbuf_addf(out, "e%d", atoi(e + 1));
+}
+
 static void numbers_print(const expr_numbers *v, struct strbuf *out)
 {
 	strbuf_add(out, v->n == 1 ? "" : "[");
-	for (size_t i = 0; i < v->n; i++)
-		strbuf_addf(out, "%s%.10g", i ? "," : "", v->at[i] + 0.0);
+	for (size_t i = 0; i < v->n; i++) {
+		strbuf_add(out, i ? "," : "");
+		number_print(v->at[i], out);
+	}
 	strbuf_add(out, v->n == 1 ? "" : "]");
 }
 
@@ -104,9 +122,17 @@ static int table_print(const struct experiment_result *s, const json_t *doc, str
 	if (!json_is_array(doc) || json_array_size(doc) > ROWS_MOST)
 		return err_set(e, -EINVAL, "the output has no list of up to %d rows at %s",
 			       ROWS_MOST, s->table);
-	text = json_dumps(doc, JSON_COMPACT);
+	text = json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(10)); /* as results_text.c */
 	strbuf_add(out, text);
 	free(text);
+	return 0;
+}
+
+static int numbers_check(const expr_numbers *v, const char *name, struct err *e)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (!isfinite(v->at[i]))
+			return err_set(e, -ERANGE, "the result %s is not a finite number", name);
 	return 0;
 }
 
@@ -125,6 +151,7 @@ static int values_print(const struct experiment *x, json_t *doc, struct strbuf *
 		}
 		v.n = 0;
 		rc = expr_eval(x->results.at[i].is, &scope, &v, e);
+		rc = rc ? rc : numbers_check(&v, x->results.at[i].name, e);
 		numbers_print(&v, out);
 	}
 	strbuf_add(out, "}");
@@ -148,7 +175,7 @@ int job_values(const struct experiment *x, const char *text, size_t len, struct 
 	rc = values_print(x, doc, &out, e);
 	json_decref(doc);
 	if (rc)
-		strbuf_free(&out);
+		strbuf_free(&out); /* sets out.s to NULL */
 	r->values = out.s;
 	return rc;
 }

@@ -29,7 +29,7 @@ static void text_add(struct page *p, const char *s)
 			strbuf_add(p->out, is_html(p) ? "\n" : " ");
 		else if (is_html(p) && strchr("<>&\"'", *s))
 			strbuf_addf(p->out, "&#%u;", (unsigned char)*s);
-		else if (!is_html(p) && strchr("|<>*_", *s))
+		else if (!is_html(p) && strchr("\\`|<>*_[]&#", *s))
 			strbuf_addf(p->out, "\\%c", *s);
 		else
 			strbuf_addn(p->out, step ? s : "?", len);
@@ -83,14 +83,34 @@ void page_text(struct page *p, const char *fmt, ...)
 	strbuf_add(p->out, is_html(p) ? "</p>\n" : "\n\n");
 }
 
+/* The fence is longer than any row of ` in the text. */
+static void fence_add(struct page *p, const char *text)
+{
+	size_t most = 2;
+
+	for (; *text; text++) {
+		size_t n = strspn(text, "`");
+
+		most = MAX(most, n);
+		text += n ? n - 1 : 0;
+	}
+	for (size_t i = 0; i <= most; i++)
+		strbuf_add(p->out, "`");
+	strbuf_add(p->out, "\n");
+}
+
 void page_code(struct page *p, const char *text)
 {
-	strbuf_add(p->out, is_html(p) ? "<pre>" : "```\n");
-	if (is_html(p))
+	if (is_html(p)) {
+		strbuf_add(p->out, "<pre>");
 		text_add(p, text);
-	else
-		strbuf_add(p->out, text);
-	strbuf_add(p->out, is_html(p) ? "</pre>\n" : "\n```\n\n");
+		strbuf_add(p->out, "</pre>\n");
+		return;
+	}
+	fence_add(p, text);
+	strbuf_addf(p->out, "%s\n", text);
+	fence_add(p, text);
+	strbuf_add(p->out, "\n");
 }
 
 /* ---- tables ---- */

@@ -116,6 +116,27 @@ static int definition_add(const struct experiment_job *j, const char *template, 
 	return 0;
 }
 
+/* The fabric that the job names is one of the experiment's. */
+static int fabric_check(const struct experiment_job *j, struct err *e)
+{
+	const struct experiment *x = j->experiment;
+	bool known = false;
+	struct err why;
+	char *label;
+
+	if (!x->fabric)
+		return 0;
+	label = experiment_text(j, x->fabric, &why);
+	if (label) {
+		known = experiment_fabric_find(x, label);
+		err_set(&why, -EINVAL, "'%.60s' is not one of the experiment's fabrics", label);
+	}
+	free(label);
+	return known ? 0
+		     : err_set(e, -EINVAL, "%s:%u:%u: %s", x->file, x->fabric_line,
+			       x->fabric_column, why.text);
+}
+
 /* The fabric's text as the experiment has it. A file's content is not part of it: resume trusts files. */
 static int fabric_definition(const struct experiment_job *j, struct strbuf *b, struct err *e)
 {
@@ -128,10 +149,9 @@ static int fabric_definition(const struct experiment_job *j, struct strbuf *b, s
 		return 0;
 	label = experiment_text(j, x->fabric, e);
 	if (!label)
-		return -EINVAL;
+		return 0; /* fabric_check() says so */
 	f = experiment_fabric_find(x, label);
-	rc = f ? definition_add(j, f->text, b, e)
-	       : err_set(e, -EINVAL, "'%s' is not one of the experiment's fabrics", label);
+	rc = f ? definition_add(j, f->text, b, e) : 0;
 	free(label);
 	return rc;
 }
@@ -168,7 +188,8 @@ static int job_add(const struct experiment *x, const struct experiment_point *p,
 	j.key = experiment_key(x, p, seed);
 	rc = hash_make(&j, &why);
 	if (rc)
-		err_set(e, rc, "%s:%u:1: %s", x->file, x->run_line, why.text);
+		err_set(e, rc, "%s:%u:%u: %s", x->file, x->run_line, x->run_column, why.text);
+	rc = rc ? rc : fabric_check(&j, e);
 	vec_push(jobs, j);
 	return rc;
 }
@@ -206,8 +227,9 @@ static int size_check(const struct experiment *x, struct err *e)
 		n *= x->params.at[i].choices.n;
 		if (n > EXPERIMENT_JOBS_MOST)
 			return err_set(e, -E2BIG,
-				       "%s:%u:1: the parameters of '%s' make more than %d jobs",
-				       x->file, x->run_line, x->name, EXPERIMENT_JOBS_MOST);
+				       "%s:%u:%u: the parameters of '%s' make more than %d jobs",
+				       x->file, x->run_line, x->run_column, x->name,
+				       EXPERIMENT_JOBS_MOST);
 	}
 	return 0;
 }

@@ -67,12 +67,19 @@ static void reasons_put(struct page *p, const struct experiment_table *t)
 		page_text(p, "Why: %s", t->reasons.at[i].why);
 }
 
+/* Empty cells where the source has no value, up to the column `until`. */
+static void columns_skip(struct page *p, size_t *filled, size_t until)
+{
+	for (; *filled < until; ++*filled)
+		for (unsigned i = 0; i < 3; i++)
+			page_cell(p, false, "%s", "");
+}
+
 static void table_put(struct report *r, const struct experiment *x,
 		      const struct experiment_table *t)
 {
 	struct page *p = r->page;
-	size_t row = SIZE_MAX;
-	unsigned filled = 0;
+	size_t row = SIZE_MAX, filled = 0; /* columns of the row */
 
 	page_text(p, "%s, %s (tolerance %.0f %%):", t->item, t->title, 100 * t->tolerance);
 	table_head(p, t);
@@ -81,18 +88,19 @@ static void table_put(struct report *r, const struct experiment *x,
 
 		if (c->experiment != x || c->table != t)
 			continue;
-		for (; c->row != row && row != SIZE_MAX && filled < 3 * t->columns.n; filled++)
-			page_cell(p, false, "%s", "");
 		if (c->row != row) {
+			if (row != SIZE_MAX)
+				columns_skip(p, &filled, t->columns.n);
 			row_words(p, c);
 			filled = 0;
 		}
 		row = c->row;
+		columns_skip(p, &filled, (size_t)(c->column - t->columns.at));
 		cell_values(p, c);
-		filled += 3;
+		filled++;
 	}
-	for (; row != SIZE_MAX && filled < 3 * t->columns.n; filled++)
-		page_cell(p, false, "%s", "");
+	if (row != SIZE_MAX)
+		columns_skip(p, &filled, t->columns.n);
 	page_table_end(p);
 	reasons_put(p, t);
 }
@@ -156,6 +164,15 @@ static unsigned numbers_of(const struct experiment *x)
 	return n;
 }
 
+/* The job's key without its seed: the values are means over seeds. */
+static void point_put(struct page *p, const struct experiment_job *j)
+{
+	const char *seed = strstr(j->key, j->experiment->params.n ? " seed=" : "seed=");
+	size_t n = seed ? (size_t)(seed - j->key) : strlen(j->key);
+
+	page_cell(p, false, "%.*s", (int)n, j->key);
+}
+
 /* A table of all results, for experiments without a source's table. */
 static void results_put(struct report *r, const struct experiment *x)
 {
@@ -178,7 +195,7 @@ static void results_put(struct report *r, const struct experiment *x)
 		if (i &&
 		    !memcmp(&jobs.at[i].point, &jobs.at[i - 1].point, sizeof(jobs.at[i].point)))
 			continue; /* another seed */
-		page_cell(p, false, "%s", jobs.at[i].key);
+		point_put(p, &jobs.at[i]);
 		for (unsigned k = 0; k < x->results.n; k++) {
 			struct result_stat s =
 				results_stat(r->about->results, x, &jobs.at[i].point, k);

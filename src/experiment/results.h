@@ -64,6 +64,7 @@ int results_db_load(const char *path, struct results *out, struct err *e);
 
 /* One file NAME.jsonl for each experiment of a directory. */
 int results_text_load(const char *dir, struct results *out, struct err *e);
-int results_text_save(const char *dir, const struct results *r, struct err *e);
+/* The lines of one experiment's file; false: it has no results. */
+bool results_text_print(const struct results *r, const char *experiment, struct strbuf *out);
 
 #endif

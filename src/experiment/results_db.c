@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct results_db {
@@ -28,17 +29,35 @@ static int fault(const struct results_db *db, const char *what, struct err *e)
 	return err_set(e, -EIO, "%s: cannot %s: %s", db->path, what, sqlite3_errmsg(db->sql));
 }
 
+/* The file of the descriptor is still the one at the path: its last owner may have removed it meanwhile. */
+static bool same_file(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int file_lock(struct results_db *db, struct err *e)
 {
 	struct strbuf path = {0};
-	int rc = 0;
+	int rc = -EAGAIN;
 
 	strbuf_addf(&path, "%s.lock", db->path);
-	db->lock = open(path.s, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (db->lock < 0)
-		rc = err_set(e, -errno, "%s: %s", path.s, strerror(errno));
-	else if (flock(db->lock, LOCK_EX | LOCK_NB))
-		rc = err_set(e, -EBUSY, "%s: another run writes its results there", db->path);
+	while (rc == -EAGAIN) {
+		db->lock = open(path.s, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		if (db->lock < 0) {
+			rc = err_set(e, -errno, "%s: %s", path.s, strerror(errno));
+		} else if (flock(db->lock, LOCK_EX | LOCK_NB)) {
+			rc = err_set(e, -EBUSY, "%s: another run writes its results there",
+				     db->path);
+		} else if (same_file(db->lock, path.s)) {
+			rc = 0;
+			break;
+		}
+		if (db->lock >= 0) /* another's: it stays */
+			close(db->lock);
+		db->lock = -1;
+	}
 	strbuf_free(&path);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Results as text: a directory with one file for each experiment, one line of JSON for each job. State: none. Way
- * in: results_text_load(), results_text_save(). Does not compare.
+ * in: results_text_load(), results_text_print(). Does not compare.
  */
 #include "base/json.h"
 #include "experiment/results.h"
@@ -18,6 +18,7 @@ static char *text_of(const json_t *row, const char *key)
 static int line_load(const char *file, unsigned number, const char *line, size_t len,
 		     const char *experiment, struct results *out, struct err *e)
 {
+	const size_t as_written = JSON_COMPACT | JSON_REAL_PRECISION(10);
 	json_error_t why;
 	json_t *row = json_loadb(line, len, 0, &why), *values;
 	struct result_row r;
@@ -30,7 +31,7 @@ static int line_load(const char *file, unsigned number, const char *line, size_t
 				.hash = text_of(row, "hash"),
 				.command = text_of(row, "command"),
 				.version = text_of(row, "version"),
-				.values = json_is_object(values) ? json_dumps(values, JSON_COMPACT)
+				.values = json_is_object(values) ? json_dumps(values, as_written)
 								 : NULL,
 				.message = text_of(row, "message")};
 	json_decref(row);
@@ -105,22 +106,14 @@ static void row_print(const struct result_row *r, struct strbuf *out)
 	json_free(&j);
 }
 
-int results_text_save(const char *dir, const struct results *r, struct err *e)
+bool results_text_print(const struct results *r, const char *experiment, struct strbuf *out)
 {
-	struct strbuf text = {0}, path = {0};
-	int rc = 0;
+	bool any = false;
 
-	for (size_t i = 0; i < r->rows.n && !rc; i++) {
-		row_print(&r->rows.at[i], &text);
-		if (i + 1 < r->rows.n &&
-		    !strcmp(r->rows.at[i].experiment, r->rows.at[i + 1].experiment))
-			continue;
-		path.len = 0;
-		strbuf_addf(&path, "%s/%s.jsonl", dir, r->rows.at[i].experiment);
-		rc = file_write(path.s, text.s, text.len, e);
-		text.len = 0;
-	}
-	strbuf_free(&text);
-	strbuf_free(&path);
-	return rc;
+	for (size_t i = 0; i < r->rows.n; i++)
+		if (!strcmp(r->rows.at[i].experiment, experiment)) {
+			row_print(&r->rows.at[i], out);
+			any = true;
+		}
+	return any;
 }

@@ -7,7 +7,8 @@
 
 #include <yaml.h>
 
-enum { DEPTH_MOST = 16, NODES_MOST = 200000 };
+/* A look for keys that are given twice reads all keys of the mapping: the limit bounds its time as well. */
+enum { DEPTH_MOST = 16, NODES_MOST = 20000 };
 
 struct reader {
 	yaml_parser_t parser;
@@ -27,6 +28,11 @@ int yaml_fault(struct err *e, const char *file, const struct yaml_node *at, cons
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	return err_set(e, -EINVAL, "%s:%u:%u: %s", file, at->line, at->column, text);
+}
+
+int yaml_key_fault(struct err *e, const char *file, const struct yaml_node *value, const char *text)
+{
+	return err_set(e, -EINVAL, "%s:%u:%u: %s", file, value->key_line, value->key_column, text);
 }
 
 void yaml_tree_free(struct yaml_node *n)
@@ -127,15 +133,21 @@ static struct yaml_node *node_new(struct reader *r, enum yaml_kind kind)
 	return n;
 }
 
+static bool has_nul(struct reader *r)
+{
+	if (strlen((const char *)r->ev.data.scalar.value) == r->ev.data.scalar.length)
+		return false;
+	event_fault(r, "%s", "found a NUL character in a text");
+	return true;
+}
+
 static struct yaml_node *text_read(struct reader *r)
 {
 	const char *s = (const char *)r->ev.data.scalar.value;
 	struct yaml_node *n;
 
-	if (strlen(s) != r->ev.data.scalar.length) {
-		event_fault(r, "found a NUL character in a text%s", "");
+	if (has_nul(r))
 		return NULL;
-	}
 	n = node_new(r, YAML_TEXT);
 	n->plain = r->ev.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	n->text = mem_strdup(s);
@@ -164,9 +176,12 @@ static char *key_read(struct reader *r, const struct yaml_node *n)
 	const char *key = (const char *)r->ev.data.scalar.value;
 
 	if (r->ev.type != YAML_SCALAR_EVENT) {
-		event_fault(r, "expected the name of a key, found %s", "a list or a mapping");
+		event_fault(r, "expected the name of a key, found %s",
+			    r->ev.type == YAML_ALIAS_EVENT ? "an alias" : "a list or a mapping");
 		return NULL;
 	}
+	if (has_nul(r))
+		return NULL;
 	if (!is_plain(r))
 		return NULL;
 	if (yaml_get(n, key)) {
@@ -179,9 +194,11 @@ static char *key_read(struct reader *r, const struct yaml_node *n)
 static struct yaml_node *map_read(struct reader *r, unsigned depth)
 {
 	struct yaml_node *n = node_new(r, YAML_MAP), *item;
+	yaml_mark_t at;
 	char *key;
 
 	while (next(r) && r->ev.type != YAML_MAPPING_END_EVENT) {
+		at = r->ev.start_mark;
 		key = key_read(r, n);
 		item = key && next(r) ? node_read(r, depth + 1) : NULL;
 		if (!item) {
@@ -189,6 +206,8 @@ static struct yaml_node *map_read(struct reader *r, unsigned depth)
 			yaml_tree_free(n);
 			return NULL;
 		}
+		item->key_line = (unsigned)at.line + 1;
+		item->key_column = (unsigned)at.column + 1;
 		vec_push(&n->keys, key);
 		vec_push(&n->items, item);
 	}

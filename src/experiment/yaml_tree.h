@@ -12,10 +12,11 @@ enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
 	enum yaml_kind kind;
-	unsigned line, column; /* from 1 */
-	char *text;	       /* of a scalar */
-	bool plain;	       /* a scalar without quotes */
-	VEC(char *) keys;      /* of a mapping, parallel to `at` */
+	unsigned line, column;	       /* from 1 */
+	unsigned key_line, key_column; /* of its key, in a mapping */
+	char *text;		       /* of a scalar */
+	bool plain;		       /* a scalar without quotes */
+	VEC(char *) keys;	       /* of a mapping, parallel to `at` */
 	struct {
 		struct yaml_node **at;
 		size_t n, cap;
@@ -31,5 +32,8 @@ const char *yaml_kind_name(const struct yaml_node *n);				/* "a list" */
 /* Writes "FILE:LINE:COLUMN: text" and returns -EINVAL. */
 int yaml_fault(struct err *e, const char *file, const struct yaml_node *at, const char *fmt, ...)
 	PRINTF(4, 5);
+/* The same about the key that the node is the value of. */
+int yaml_key_fault(struct err *e, const char *file, const struct yaml_node *value,
+		   const char *text);
 
 #endif
