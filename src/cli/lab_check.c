@@ -42,11 +42,12 @@ static int command_parse(char **words, struct err *e)
 
 /* ---- fabrics ---- */
 
-/* Runs the command with this program and keeps the last line of its standard error. */
+/* Runs the command with this program; the fault is the first line of its standard error. */
 static int command_try(char **words, struct err *e)
 {
 	char text[400] = "";
 	int status, pipe_fd[2], null;
+	size_t len = 0;
 	ssize_t n;
 	pid_t pid;
 
@@ -61,11 +62,13 @@ static int command_try(char **words, struct err *e)
 		_exit(127);
 	}
 	close(pipe_fd[1]);
-	n = pid > 0 ? read(pipe_fd[0], text, sizeof(text) - 1) : 0;
+	while (pid > 0 && len < sizeof(text) - 1 && /* a message may come in pieces */
+	       (n = read(pipe_fd[0], text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)n;
 	close(pipe_fd[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return err_set(e, -ECHILD, "cannot start a process");
-	text[strcspn(n > 0 ? text : "", "\n")] = '\0';
+	text[strcspn(text, "\n")] = '\0';
 	return status ? err_set(e, -EINVAL, "%s", text) : 0;
 }
 

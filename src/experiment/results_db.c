@@ -67,7 +67,9 @@ static int file_open(struct results_db *db, struct err *e)
 	if (sqlite3_open(db->path, &db->sql) != SQLITE_OK)
 		return fault(db, "open it", e);
 	sqlite3_busy_timeout(db->sql, 10000);
-	if (sqlite3_exec(db->sql, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) ||
+	/* Not synchronized after each job: a kill loses nothing, only a machine that stops may lose the last jobs. */
+	if (sqlite3_exec(db->sql, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", NULL, NULL,
+			 NULL) ||
 	    sqlite3_exec(db->sql, schema, NULL, NULL, NULL) ||
 	    sqlite3_prepare_v2(db->sql, put_row, -1, &db->put, NULL))
 		return fault(db, "write it", e);
