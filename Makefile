@@ -14,6 +14,9 @@ SOAK_FUZZ_SECONDS ?= 300
 SOAK_MADS ?= 10000000
 SOAK_KILLS ?= 200
 SOAK_PARTS ?=
+# make lab: where results and pages go; QUICK=1: fewer points.
+LAB ?= build/lab
+QUICK ?=
 # make's own default for CC is cc, whatever that may be; one given on purpose is kept.
 COMPILER := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 # A foreign Python's settings must not reach Debian's Meson.
@@ -23,7 +26,7 @@ SAN := -Db_sanitize=address,undefined -Db_lundef=false
 SOURCES = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test check bench fuzz soak install clean format
+.PHONY: help setup build run test check bench lab fuzz soak install clean format
 
 help:
 	@echo 'make            build (build/src/cli/weft)'
@@ -31,6 +34,8 @@ help:
 	@echo 'make test       all tests, plain and under ASan and UBSan'
 	@echo 'make check      the tests of SUITE="$(SUITE)" in build, plain'
 	@echo 'make bench      measure; results in bench/out'
+	@echo 'make lab        run all experiments, compare them with their sources; results and pages in LAB=$(LAB);'
+	@echo '                QUICK=1: fewer points'
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, fuzzing,'
 	@echo '                SOAK_MADS=$(SOAK_MADS) bad datagrams, SOAK_KILLS=$(SOAK_KILLS) times kill -9'
@@ -77,6 +82,16 @@ bench: build/build.ninja
 	bench/fabric.sh
 	bench/sm.sh
 	bench/ha.sh
+
+# A job that fails is reported, and the others are compared all the same; the status is kept.
+lab: build/build.ninja | setup
+	ninja -C build src/cli/weft
+	@mkdir -p '$(LAB)'
+	@weft=build/src/cli/weft db='$(LAB)/weft-lab.db' status=0; \
+	$$weft lab run $(if $(filter-out 0,$(QUICK)),--quick) --resume --db "$$db" || status=$$?; \
+	[ $$status -lt 2 ] || exit $$status; \
+	$$weft lab compare --db "$$db" && $$weft lab report --db "$$db" -o '$(LAB)/pages' > '$(LAB)/pages.txt' || exit 1; \
+	echo "lab: pages in $(LAB)/pages/index.html"; exit $$status
 
 fuzz:
 	@scripts/setup.sh fuzz

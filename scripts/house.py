@@ -69,7 +69,7 @@ STRAY = ['sys-*', '*.orig', '*.rej', 'core.[0-9]*', 'vgcore*', '*.o', '*.a', '*.
          'a.out', 'callgrind.out*', '*.pyc', '.nfs*', '*.gcda', '*.gcno', 'nohup.out']
 # New work that is not added yet is no stray file where such files live.
 SOURCES = {'src': '.c .h .build', 'tests': '.c .h .build .sh .py .txt .md .toy', 'bench': '.c .sh .jq .py .md .build',
-           'docs': '.md .svg', 'scripts': '.sh .py', 'data': '.service .yaml .build .md'}
+           'docs': '.md .svg', 'experiments': '.yaml .csv .jsonl .net', 'scripts': '.sh .py', 'data': '.service .yaml .build .md'}
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

@@ -338,10 +338,10 @@ const struct cli_cmd cmd_lab_run = {
 	.about =
 		"Without NAME, all experiments. Everything is checked before anything runs. Each job is a process of its "
 		"own, one for each core; results are written as jobs end, so that --resume continues after a kill. "
-		"Status 1: a job failed. FILE.costs lists the time of each job.",
-	.examples =
-		"weft lab run thesis-discovery\nweft lab run --quick --jobs 2 --db quick.db\n"
-		"weft lab run thesis-discovery --only switches=8 --resume\nmpirun -n 8 weft lab run --mpi",
+		"Status 1: a job failed. FILE.costs lists the time of each job. On several machines: "
+		"'mpirun -n 8 weft lab run --mpi', or 'weft lab slurm'.",
+	.examples = "weft lab run thesis-discovery\nweft lab run --quick --jobs 2 --db quick.db\n"
+		    "weft lab run thesis-discovery --only switches=8 --resume",
 	.opts = run_opts,
 	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
 	.max_args = 100,

@@ -45,6 +45,17 @@ static void script_make(char **names, unsigned n, struct strbuf *b)
 	free(experiments);
 }
 
+static int slurm_json(void)
+{
+	struct json j = {0};
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "file", o.out);
+	json_u64(&j, "tasks", o.tasks);
+	json_close(&j);
+	return cli_print_json(&j);
+}
+
 static int slurm_run(char **args, unsigned n)
 {
 	struct experiment_scope scope = experiment_everything();
@@ -57,10 +68,14 @@ static int slurm_run(char **args, unsigned n)
 	rc = rc ? rc : lab_jobs(&l, &scope, NULL, 0, &jobs);
 	if (!rc && o.tasks > jobs.n)
 		o.tasks = (unsigned)MAX(jobs.n, 1);
+	if (!rc && cli_json && !strcmp(o.out, "-"))
+		rc = cli_bad("--json needs -o FILE: a script is not JSON");
 	if (!rc) {
 		script_make(args, n, &text);
 		rc = cli_write(o.out, &text);
 	}
+	if (!rc && cli_json)
+		rc = slurm_json();
 	experiment_jobs_free(&jobs);
 	experiments_free(&l);
 	return rc;

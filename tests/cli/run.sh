@@ -327,6 +327,17 @@ sim run net.txt --load 10% --duration 200us --series 20us --levels --series-csv 
 sim run net.txt --load 10% --duration 200us --series 50us --node-series nodes.csv --link-series links.csv
 sim saturate net.txt --points 2 --svg curve.svg
 sim saturate net.txt net.txt --points 1 --warmup 10us --duration 500us
+lab list
+lab show thesis-discovery
+lab check
+lab run thesis-discovery --quick --db lab.db
+lab compare --db lab.db
+lab report thesis-discovery --db lab.db -o pages
+lab export thesis-discovery --db lab.db -o data
+lab slurm thesis-discovery --quick -o lab.sbatch
+!lab slurm thesis-discovery --quick
+lab merge --db merged.db lab.db
+model fattree 4 2
 mad decode smp.hex
 END
 }
