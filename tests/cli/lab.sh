@@ -9,7 +9,7 @@
 # Covers: cmd_lab_list.c, cmd_lab_run.c, cmd_lab_compare.c, cmd_lab_report.c, cmd_lab_slurm.c, lab_files.c,
 # lab_check.c, lab_mpi.c, mpi_link.c, cmd_model.c
 #
-# shellcheck disable=SC2015,SC2016,SC2317 # `a && b || explain`, other programs' variables, ok calls
+# shellcheck disable=SC2012,SC2015,SC2016,SC2059,SC2317 # `a && b || explain`, other programs' variables, ok calls
 set -u
 
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
