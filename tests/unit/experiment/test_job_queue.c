@@ -10,8 +10,31 @@
 #include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Instead of libc's: a system without room for another process, and no signal to processes of others. */
+static bool no_process;
+static unsigned wide_kills;
+
+pid_t fork(void)
+{
+	if (no_process) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return (pid_t)syscall(SYS_fork);
+}
+
+int kill(pid_t pid, int signal)
+{
+	if (pid <= 0) {
+		wide_kills++;
+		return 0;
+	}
+	return (int)syscall(SYS_kill, pid, signal);
+}
 
 struct seen {
 	VEC(char *) lines; /* "KEY: VALUES", or "KEY! MESSAGE" */
@@ -332,6 +355,20 @@ TEST(directories_are_removed)
 	unsetenv("TMPDIR");
 }
 
+/* The pid of a process that could not be started is -1; as an argument of kill() that is every process there is. */
+TEST(a_process_that_cannot_be_started_harms_no_other)
+{
+	struct seen s = {0};
+	struct err e;
+
+	no_process = true;
+	assert_int_equal(jobs_run(SHELL("true", "a: .a"), 2, &s, &e), -EAGAIN);
+	no_process = false;
+	assert_string_equal(e.text, "cannot start a process: Resource temporarily unavailable");
+	assert_int_equal(wide_kills, 0);
+	assert_int_equal(s.lines.n, 0);
+}
+
 /* The children of a queue that is killed end with it: nothing else would ever stop them. */
 TEST(jobs_end_with_the_process_that_runs_them)
 {
@@ -375,6 +412,7 @@ int main(void)
 		cmocka_unit_test(jobs_that_measure_real_time_run_one_at_a_time),
 		cmocka_unit_test(no_job_begins_after_stop),
 		cmocka_unit_test(directories_are_removed),
+		cmocka_unit_test(a_process_that_cannot_be_started_harms_no_other),
 		cmocka_unit_test(jobs_end_with_the_process_that_runs_them),
 	};
 
