@@ -10,7 +10,8 @@
 #include <strings.h>
 
 static const char *out_path = "-";
-static unsigned gen_switches, gen_ports, gen_hosts = UINT_MAX, gen_links;
+static unsigned gen_switches, gen_ports, gen_hosts = UINT_MAX, gen_links, gen_leaves,
+					 gen_leaf_hosts;
 static uint64_t gen_seed = 1;
 static bool gen_duplicates;
 static const char *gen_rate, *gen_cable, *gen_trunk;
@@ -137,6 +138,8 @@ static int gen_run(char **args, unsigned nargs)
 			    .has_hosts = gen_hosts != UINT_MAX,
 			    .hosts = gen_hosts,
 			    .links = gen_links,
+			    .leaves = gen_leaves,
+			    .leaf_hosts = gen_leaf_hosts,
 			    .seed = gen_seed,
 			    .duplicates = gen_duplicates};
 	struct strbuf text = {0};
@@ -174,6 +177,10 @@ static const struct cli_opt gen_opts[] = {
 	 .help = "irregular: total number of hosts; other kinds: hosts on each edge switch"},
 	{.name = "links", .letter = 'l', .type = CLI_UINT, .dst = &gen_links, .arg = "N", .min = 1, .max = 1 << 24,
 	 .help = "irregular: number of links between switches (default: as many as fit)"},
+	{.name = "leaves", .type = CLI_UINT, .dst = &gen_leaves, .arg = "N", .min = 1, .max = 1 << 24,
+	 .help = "irregular: so many switches, the last ones, have one link to another switch (default: as drawn)"},
+	{.name = "leaf-hosts", .type = CLI_UINT, .dst = &gen_leaf_hosts, .arg = "N", .max = 254,
+	 .help = "with --leaves: hosts of each of them (default 0)"},
 	{.name = "seed", .type = CLI_U64, .dst = &gen_seed, .arg = "N",
 	 .help = "seed of the random kinds (default 1)"},
 	{.name = "duplicates", .type = CLI_FLAG, .dst = &gen_duplicates,

@@ -168,6 +168,8 @@ struct fab_gen {
 	unsigned hosts; /* hosts a switch or in all, as the family documents; see has_hosts */
 	bool has_hosts;
 	unsigned links; /* irregular: links between switches; 0: as many as fit */
+	unsigned leaves,
+		leaf_hosts; /* irregular: the last switches have one link, and so many hosts */
 	uint64_t seed;
 	bool duplicates;       /* odd: with nodes and ports that share a GUID or a LID */
 	unsigned width, speed; /* of every link; 0: 4X QDR */

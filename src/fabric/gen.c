@@ -128,9 +128,9 @@ int gen_check_no_hosts(const struct fab_gen *g, struct err *e)
 
 int gen_check_no_links(const struct fab_gen *g, struct err *e)
 {
-	if (g->links)
-		return err_set(e, -EINVAL,
-			       "%s: the shape gives the links; --links is for irregular", g->kind);
+	if (g->links || g->leaves || g->leaf_hosts)
+		return err_set(e, -EINVAL, "%s: the shape gives the links; %s is for irregular",
+			       g->kind, g->links ? "--links" : "--leaves");
 	return 0;
 }
 

@@ -229,30 +229,59 @@ static int irr_check(const struct fab_gen *g, unsigned n, uint64_t ports, struct
 	return 0;
 }
 
-/* Spread the hosts evenly and keep their ports; which switches get one more is drawn. */
-static void irr_spread(struct irr *s, unsigned hosts)
+/* Spread the hosts evenly over the first n switches and keep their ports; which get one more is drawn. */
+static void irr_spread(struct irr *s, unsigned hosts, uint32_t n)
 {
-	uint32_t *order = mem_array(s->n, sizeof(*order));
+	uint32_t *order = mem_array(n, sizeof(*order));
 
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	if (hosts % s->n)
-		shuffle(&s->rng, order, s->n);
-	for (uint32_t i = 0; i < s->n; i++)
-		s->hosts[order[i]] = hosts / s->n + (i < hosts % s->n);
+	if (hosts % n)
+		shuffle(&s->rng, order, n);
+	for (uint32_t i = 0; i < n; i++)
+		s->hosts[order[i]] = hosts / n + (i < hosts % n);
 	free(order);
+}
+
+static int irr_check_leaves(const struct fab_gen *g, unsigned n, unsigned ports, struct err *e)
+{
+	uint64_t hosts = (uint64_t)g->leaves * g->leaf_hosts;
+
+	if (g->leaf_hosts && !g->leaves)
+		return err_set(e, -EINVAL, "irregular: --leaf-hosts needs --leaves");
+	if (!g->leaves)
+		return 0;
+	if (g->leaves + 2 > n)
+		return err_set(e, -EINVAL,
+			       "irregular: %u leaves of %u switches; expected at most %u",
+			       g->leaves, n, n > 2 ? n - 2 : 0);
+	if (g->leaf_hosts >= ports)
+		return err_set(e, -EINVAL,
+			       "irregular: a leaf of %u ports has one link and room for %u hosts, "
+			       "not %u",
+			       ports, ports - 1, g->leaf_hosts);
+	if (!g->has_hosts || hosts > g->hosts)
+		return err_set(e, -EINVAL,
+			       "irregular: leaves have %llu hosts; expected --hosts with at least "
+			       "as many",
+			       (unsigned long long)hosts);
+	return 0;
 }
 
 static void irr_plan(struct irr *s, const struct fab_gen *g)
 {
 	uint64_t all = (uint64_t)s->n * s->ports, links = g->links ? g->links : s->n - 1, left = 0;
 
+	uint32_t inner = s->n - g->leaves;
+
 	if (g->has_hosts)
-		irr_spread(s, g->hosts);
+		irr_spread(s, g->hosts - g->leaves * g->leaf_hosts, inner);
 	else if (!g->links)
-		irr_spread(s, (unsigned)MIN(s->n, all - 2 * links));
-	for (uint32_t i = 0; i < s->n; i++)
-		left += s->room[i] = s->ports - s->hosts[i];
+		irr_spread(s, (unsigned)MIN(s->n, all - 2 * links), s->n);
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->hosts[i] = i < inner ? s->hosts[i] : g->leaf_hosts;
+		left += s->room[i] = i < inner ? s->ports - s->hosts[i] : 1;
+	}
 	s->must = g->links > 0;
 	s->want = g->links;
 	if (!s->must)
@@ -300,7 +329,7 @@ struct fab *gen_irregular(const struct fab_gen *g, struct err *e)
 	struct fab *f;
 
 	if (gen_check_dims(g, 1, 1, e) || gen_check_ports(g, 1, &(unsigned){0}, e) ||
-	    irr_check(g, s.n, s.ports, e) ||
+	    irr_check(g, s.n, s.ports, e) || irr_check_leaves(g, s.n, s.ports, e) ||
 	    gen_check_size(g, s.n, s.ports, g->has_hosts ? g->hosts : s.n, e))
 		return NULL;
 	rng_seed(&s.rng, g->seed, STREAM);

@@ -283,6 +283,47 @@ TEST(irregular_hosts)
 	fab_free(f);
 }
 
+/* The last switches have one link, and the hosts they are to have. */
+TEST(irregular_leaves)
+{
+	struct fab_gen g = GEN("irregular", 32);
+	struct err e;
+
+	g.has_hosts = true;
+	g.hosts = 40;
+	g.links = 44;
+	g.leaves = 6;
+	g.leaf_hosts = 3;
+	for (g.seed = 0; g.seed < 20; g.seed++) {
+		struct fab *f = fabric_make(g);
+
+		irregular_check(&g, f);
+		for (node_id n = 26; n < 32; n++) {
+			unsigned hosts = 0, links = 0;
+
+			for (unsigned i = 1; i <= 4; i++) {
+				port_id peer = f->ports[fab_port_id(f, n, i)].peer;
+				bool sw = peer != FAB_NONE && fab_is_switch(f, f->ports[peer].node);
+
+				links += sw;
+				hosts += peer != FAB_NONE && !sw;
+			}
+			assert_int_equal(links, 1);
+			assert_int_equal(hosts, 3);
+		}
+		fab_free(f);
+	}
+	g.leaf_hosts = 4;
+	assert_null(fab_generate(&g, &e));
+	g.leaf_hosts = 3;
+	g.leaves = 31;
+	assert_null(fab_generate(&g, &e));
+	g.leaves = 14; /* 42 hosts of 40 */
+	assert_null(fab_generate(&g, &e));
+	g.leaves = 0;
+	assert_null(fab_generate(&g, &e));
+}
+
 static bool same(const struct fab *a, const struct fab *b)
 {
 	return a->nnodes == b->nnodes && a->nports == b->nports &&
@@ -436,6 +477,7 @@ int main(void)
 		cmocka_unit_test(names_guids_and_options),
 		cmocka_unit_test(irregular_fabrics_are_connected_and_within_limits),
 		cmocka_unit_test(irregular_hosts),
+		cmocka_unit_test(irregular_leaves),
 		cmocka_unit_test(the_seed_determines_the_fabric),
 		cmocka_unit_test(bad_parameters_are_refused_with_a_reason),
 		cmocka_unit_test(diameters_agree_with_brute_force),
