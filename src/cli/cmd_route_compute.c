@@ -57,7 +57,9 @@ static int compute_tables(struct computed *c, const char *file, const struct rt_
 
 static int compute(struct computed *c, const char *file)
 {
-	struct rt_opts o = {.threads = route_o.threads, .directions = route_directions_find()};
+	struct rt_opts o = {.threads = route_o.threads,
+			    .directions = route_directions_find(),
+			    .ties = route_ties_find()};
 	struct rt_verify_opts vo = {.threads = route_o.threads};
 	uint64_t *rank;
 	double start;
@@ -248,6 +250,10 @@ static const struct cli_opt compute_opts[] = {
 	 "which end of a link is up: the one nearer to the root, or the one that a breadth-first or a "
 	 "depth-first tree finds first; default distance",
 	 route_directions, 0, 0},
+	{"ties", 0, CLI_CHOICE, &route_o.ties, "HOW",
+	 "fera: which of several equal ports a LID takes: all in turn, the first, or one drawn for each "
+	 "switch and LID; default spread",
+	 route_ties, 0, 0},
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,

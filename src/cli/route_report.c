@@ -9,6 +9,8 @@ struct route_opts route_o = {.engine = "fera"};
 
 const char *const route_directions[] = {"distance", "bfs", "dfs", NULL};
 
+const char *const route_ties[] = {"spread", "first", "random", NULL};
+
 int route_root_find(const struct fab *f, const char *file, node_id *root)
 {
 	if (!route_o.root || !strcmp(route_o.root, "centre")) {
@@ -29,6 +31,15 @@ enum rt_directions route_directions_find(void)
 	while (route_o.directions && strcmp(route_directions[d], route_o.directions))
 		d++;
 	return (enum rt_directions)d;
+}
+
+enum rt_ties route_ties_find(void)
+{
+	unsigned t = 0;
+
+	while (route_o.ties && strcmp(route_ties[t], route_o.ties))
+		t++;
+	return (enum rt_ties)t;
 }
 
 static uint64_t thousandths(uint64_t sum, uint64_t n)

@@ -10,7 +10,7 @@
 #include "route/route.h"
 
 struct route_opts {
-	const char *engine, *root, *directions, *lfts, *sls, *sl2vl;
+	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl;
 	unsigned threads, lmc;
 	bool hosts_only;
 };
@@ -22,6 +22,8 @@ extern const char *const route_directions[]; /* by enum rt_directions; ends with
  * message. */
 int route_root_find(const struct fab *f, const char *file, node_id *root);
 enum rt_directions route_directions_find(void);
+extern const char *const route_ties[]; /* by enum rt_ties; ends with NULL */
+enum rt_ties route_ties_find(void);
 
 /* Hops, load of links and problems. */
 void route_report_json(struct json *j, const struct rt_report *r);

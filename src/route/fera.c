@@ -249,6 +249,22 @@ uint32_t fera_tie_start(const struct fera *g, uint32_t s, uint32_t d, unsigned c
 	return x % c;
 }
 
+/* Which of c equal ports leads from switch s to a LID behind switch d; start: see fera_tie_start(). */
+static unsigned tie(const struct fera *g, uint32_t s, const struct dest *x, uint32_t start,
+		    unsigned c)
+{
+	switch (g->ties) {
+	case RT_TIES_SPREAD:
+		return (start + x->spread) % c;
+	case RT_TIES_FIRST:
+		return 0;
+	case RT_TIES_RANDOM:
+		return (unsigned)(hash64_add(hash64(g->f->nodes[g->f->switches[s]].guid), x->lid) %
+				  c);
+	}
+	return 0;
+}
+
 static uint64_t deal(const struct fera *g, const struct work *w, uint32_t s, uint32_t d, unsigned i)
 {
 	uint8_t *row = rt_row(g->t, s);
@@ -267,7 +283,7 @@ static uint64_t deal(const struct fera *g, const struct work *w, uint32_t s, uin
 	} else {
 		start = fera_tie_start(g, s, d, c);
 		for (const struct dest *x = at; x < end; x++)
-			row[x->lid] = w->port[(start + x->spread) % c][i];
+			row[x->lid] = w->port[tie(g, s, x, start, c)][i];
 	}
 	return (uint64_t)(end - at);
 }
@@ -377,7 +393,7 @@ int fera_check(const struct fab *f, const struct rt_tables *t, struct err *e)
 static int fera_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
 		      struct err *e)
 {
-	struct fera g = {.f = f, .t = t};
+	struct fera g = {.f = f, .t = t, .ties = o->ties};
 	int rc = fera_check(f, t, e);
 
 	if (rc)

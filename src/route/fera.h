@@ -38,6 +38,7 @@ struct fera {
 		*leaf_number; /* how tied ports are dealt out: see fera_tie_start() */
 	uint8_t *level;
 	bool direct; /* every switch has hosts */
+	enum rt_ties ties;
 };
 
 struct work {

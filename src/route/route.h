@@ -134,12 +134,20 @@ enum rt_directions {
 	RT_BY_DFS, /* by the order of a depth-first tree */
 };
 
+/* Which of several equal ports FERa takes. */
+enum rt_ties {
+	RT_TIES_SPREAD, /* in turn, so that equal ports share the destinations evenly */
+	RT_TIES_FIRST,	/* the one with the smallest number */
+	RT_TIES_RANDOM, /* drawn for each switch and LID, always alike for the same GUID and LID */
+};
+
 struct rt_before;
 
 struct rt_opts {
 	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
 	enum rt_directions directions;
-	unsigned threads; /* 0: as many as the machine has */
+	enum rt_ties ties; /* of FERa; rt_update() always spreads */
+	unsigned threads;  /* 0: as many as the machine has */
 	/* By switch index: use these ranks instead of root and directions; NULL: use those. */
 	const uint64_t *rank;
 	/* For rt_update() only: the state before the change (NULL: not known, search everything), and

@@ -240,6 +240,43 @@ TEST(parallel_links_share_the_destinations)
 	fab_free(f);
 }
 
+/* Three parallel links: the first takes all, or what is drawn for each LID, and always the same. */
+TEST(ties_go_to_the_first_port_or_are_drawn)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id a = add_switch(b, 0x10, 8), c = add_switch(b, 0x20, 36);
+	struct rt_opts o = {.root = FAB_NONE, .ties = RT_TIES_FIRST};
+	struct rt_tables *first, *random, *again;
+	unsigned used[9] = {0};
+	struct fab *f;
+	struct err e;
+
+	for (unsigned p = 1; p <= 3; p++)
+		link_up(b, a, p + 1, c, p);
+	for (unsigned h = 0; h < 30; h++)
+		add_host(b, 0x100 + h * 0x10, c, 4 + h);
+	f = with_lids(fab_build(b), 0);
+	assert_int_equal(rt_compute(&rt_fera, f, &o, &first, &e), 0);
+	o.ties = RT_TIES_RANDOM;
+	assert_int_equal(rt_compute(&rt_fera, f, &o, &random, &e), 0);
+	assert_int_equal(rt_compute(&rt_fera, f, &o, &again, &e), 0);
+	assert_memory_equal(random->lft, again->lft, (size_t)random->nswitches * random->stride);
+	for (node_id n = 0; n < f->nnodes; n++) {
+		uint16_t lid = fab_is_switch(f, n) ? 0 : f->ports[fab_port_id(f, n, 1)].lid;
+
+		if (!lid)
+			continue;
+		assert_int_equal(rt_row(first, 0)[lid], 2);
+		used[rt_row(random, 0)[lid]]++;
+	}
+	assert_true(used[2] && used[3] && used[4] && used[2] + used[3] + used[4] == 30);
+	assert_true(used[2] != 10 || used[3] != 10);
+	rt_tables_free(first);
+	rt_tables_free(random);
+	rt_tables_free(again);
+	fab_free(f);
+}
+
 TEST(the_lids_of_one_port_prefer_different_ways)
 {
 	struct fab *f = with_lids(two_switches(4, 2), 2);
@@ -397,6 +434,7 @@ int main(void)
 		cmocka_unit_test(fera_takes_a_long_way_down_before_a_short_way_up),
 		cmocka_unit_test(the_number_of_threads_changes_nothing),
 		cmocka_unit_test(parallel_links_share_the_destinations),
+		cmocka_unit_test(ties_go_to_the_first_port_or_are_drawn),
 		cmocka_unit_test(the_lids_of_one_port_prefer_different_ways),
 		cmocka_unit_test(a_tree_is_loaded_evenly),
 		cmocka_unit_test(both_ports_of_a_host_are_destinations_and_hosts_never_forward),
