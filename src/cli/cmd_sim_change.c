@@ -9,6 +9,7 @@
 #include "cli/each_switch_report.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
+#include "cli/profile_opts.h"
 #include "cli/rft_opts.h"
 #include "cli/report_opts.h"
 #include "lab/change.h"
@@ -65,7 +66,7 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 	if (!s->lab.sm.sweep_factor && !s->lab.sm.sweep_period_ps)
 		return cli_bad(
 			"a change ends with a sweep that finds nothing new: expected --sweep-factor 1 or more");
-	if (!manager_o.sm.n)
+	if (!manager_o.sm.n && !profile_is_thesis())
 		s->lab.sm_node = lab_change_sm(c);
 	if (!load_given())
 		return CLI_OK;
@@ -84,6 +85,8 @@ static struct lab_change_plan make_plan(const struct setup *s)
 
 	return (struct lab_change_plan){
 		.traffic = load ? &s->traffic : NULL,
+		.traffic_at = profile_traffic_at(),
+		.change_at = profile_change_at(),
 		.quiet = o.quiet,
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,
@@ -355,8 +358,10 @@ const struct cli_cmd cmd_sim_change = {
 		"weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
 		"weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
 	.opts = change_opts,
-	.shared = (const struct cli_opt *const[]){report_opts, load_rate_opts, load_traffic_opts,
-						  manager_opts, rft_opts, NULL},
+	.shared =
+		(const struct cli_opt *const[]){report_opts, load_rate_opts, load_traffic_opts,
+						profile_opts, profile_traffic_opts,
+						profile_change_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 2,

@@ -10,6 +10,7 @@
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
 #include "cli/manager_opts.h"
+#include "cli/profile_opts.h"
 #include "cli/rft_opts.h"
 #include "lab/forwarding_scan.h"
 #include "lab/saturation.h"
@@ -163,6 +164,8 @@ static int run_load(const char *file, struct load_report *r, struct lab *l, stru
 	lab_on_tick(l, on_run_tick, &p);
 	if (load_up(file, l))
 		return CLI_BAD;
+	if (profile_traffic_at() > sim_now(lab_sim(l)))
+		lab_run_to(l, profile_traffic_at());
 	r->up_wall_s = cli_wall_s() - start;
 	r->up_events = sim_events(lab_sim(l));
 	lab_load_times(r->fab, d);
@@ -200,6 +203,7 @@ static int run_on(const char *file, const struct fab *f)
 		return cli_bad("%s: %s", file, e.text);
 	r.lab = l;
 	load_describe(&d.traffic, o.trace, r.what);
+	r.sm_node = lab_sm_node(l);
 	if (!o.trace || !read_trace(l, &trace)) {
 		d.trace = o.trace ? &trace : NULL;
 		rc = run_load(file, &r, l, &d);
@@ -280,7 +284,7 @@ const struct cli_cmd cmd_sim_run = {
 		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
 		    "weft sim run cluster.net --trace packets.txt",
 	.opts = run_opts,
-	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, profile_opts, profile_traffic_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 1,
@@ -397,7 +401,7 @@ const struct cli_cmd cmd_sim_saturate = {
 		    "weft sim saturate cluster.net --pattern tornado --points 20 --json\n"
 		    "weft sim saturate small.net large.net --svg latency.svg",
 	.opts = saturate_opts,
-	.shared = (const struct cli_opt *const[]){load_opts, load_traffic_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){load_opts, load_traffic_opts, profile_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = MAX_FILES,

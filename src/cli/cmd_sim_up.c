@@ -7,6 +7,7 @@
 #include "cli/flap_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
+#include "cli/profile_opts.h"
 #include "cli/report_opts.h"
 #include "cli/rft_opts.h"
 #include "lab/lab.h"
@@ -84,7 +85,8 @@ const struct cli_cmd cmd_sim_up = {
 		"weft sim up cluster.net --flap S-0002000000000005:1 --damping-changes 5 --damping-within 1s --damping-hold 2s --timeline\n"
 		"weft topo gen mtree 8 3 | weft sim up -",
 	.opts = report_opts,
-	.shared = (const struct cli_opt *const[]){flap_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){flap_opts, profile_opts, manager_opts, rft_opts,
+						  NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 1,

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "cli/cli.h"
 #include "cli/sim_report.h"
+#include "cli/thesis_report.h"
 
 enum kind { TIME, COUNT, SHARE };
 enum { THOUSANDTHS = 1000 }; /* counts are averaged in these */
@@ -53,6 +54,19 @@ static void add_load(figures *f, size_t *at, const struct lab_change_result *r)
 	    r->watch.deadlock_max);
 }
 
+static void add_thesis(figures *f, size_t *at, const struct lab_change_result *r)
+{
+	static const enum kind kinds[] = {
+		[THESIS_TIME] = TIME, [THESIS_COUNT] = COUNT, [THESIS_SHARE] = SHARE};
+
+	for (const struct thesis_figure *x = thesis_figures; x->key; x++)
+		if (!x->traffic || r->traffic_at)
+			add(f, at,
+			    (struct figure){
+				    .group = "thesis", .key = x->key, .kind = kinds[x->kind]},
+			    x->of(r));
+}
+
 static void add_run(figures *f, const struct lab_change_result *r)
 {
 	struct sim_figure x[SIM_FIGURES];
@@ -68,6 +82,7 @@ static void add_run(figures *f, const struct lab_change_result *r)
 		    x[i].value);
 	if (r->traffic_at)
 		add_load(f, &at, r);
+	add_thesis(f, &at, r);
 }
 
 /* Only runs that reached the change have figures. */
@@ -98,6 +113,7 @@ static const char *label(const struct figure *f, char buf[64])
 	const char *group = !f->group			   ? ""
 			    : !strcmp(f->group, "time_s")  ? "time: "
 			    : !strcmp(f->group, "smps")	   ? "SMPs: "
+			    : !strcmp(f->group, "thesis")  ? "thesis: "
 			    : !strcmp(f->group, "packets") ? "packets: "
 							   : "discarded: ";
 
@@ -203,11 +219,42 @@ static uint64_t json_runs(struct json *j, const struct each_switch_report *r)
 		json_u64(j, "discarded", x->r.lost);
 		json_u64(j, "futile", x->r.futile);
 		json_bool(j, "deadlock", x->r.watch.nring);
+		thesis_report_json(&x->r, j);
+		json_u64(j, "events", x->r.events);
 		json_hex64(j, "trace_hash", x->r.hash);
 		json_close(j);
 	}
 	json_close(j);
 	return hash;
+}
+
+/*
+ * Runs in which packets were discarded, and the mean over them: the thesis's tables of activations have means of
+ * so few runs that those without a loss cannot be among them.
+ */
+static void json_lossy(struct json *j, const struct each_switch_report *r)
+{
+	uint64_t runs = 0, sum = 0;
+
+	for (size_t i = 0; i < r->each->runs.n; i++) {
+		uint64_t n = r->each->runs.at[i].r.thesis.discarded;
+
+		runs += n > 0;
+		sum += n;
+	}
+	json_open(j, "lossy", '{');
+	json_u64(j, "runs", runs);
+	json_fixed(j, "discarded", runs ? (sum * THOUSANDTHS + runs / 2) / runs : 0, 3);
+	json_close(j);
+}
+
+static uint64_t events(const struct each_switch_report *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->each->runs.n; i++)
+		n += r->each->runs.at[i].r.events;
+	return n;
 }
 
 void each_switch_report_json(const struct each_switch_report *r, struct json *j)
@@ -223,7 +270,9 @@ void each_switch_report_json(const struct each_switch_report *r, struct json *j)
 	json_u64(j, "failed", r->each->failed);
 	json_figures(j, "mean", &f, hist_mean);
 	json_figures(j, "sd", &f, hist_sd);
+	json_lossy(j, r);
 	hash = json_runs(j, r);
+	json_u64(j, "events", events(r));
 	json_u64(j, "seed", r->seed);
 	json_double(j, "wall_s", r->wall_s);
 	json_double(j, "rss_mib", cli_rss_mib());

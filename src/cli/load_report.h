@@ -21,6 +21,7 @@ struct load_discard {
 };
 
 struct load_report {
+	node_id sm_node; /* of the manager */
 	const struct fab *fab;
 	const struct lab *lab;
 	struct lab_load_result r;

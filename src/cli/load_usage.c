@@ -352,10 +352,31 @@ static void json_link(struct json *j, const struct load_report *r, size_t i)
 	json_u64(j, "discarded", x->counters.discarded);
 	json_fixed(j, "use", x->use.use, 6);
 	json_fixed(j, "wait", x->use.wait_share, 6);
+	json_fixed(j, "vl15", x->use.smp_share, 6);
 	json_open(j, "lanes", '[');
 	for (unsigned vl = 0; vl < r->r.usage.nvl; vl++)
 		json_lane(j, vl, &r->r.usage.lanes.at[i * r->r.usage.nvl + vl]);
 	json_close(j);
+	json_close(j);
+}
+
+/* The share of link time that SMPs take: over all links, and at the ports of the manager's node (Fig. 64). */
+static void json_vl15(struct json *j, const struct load_report *r)
+{
+	uint64_t all = 0, own = 0, n = 0;
+
+	for (size_t i = 0; i < r->r.usage.links.n; i++) {
+		const struct lab_link_use *x = &r->r.usage.links.at[i];
+
+		all += x->use.smp_share;
+		if (r->fab->ports[x->port].node != r->sm_node)
+			continue;
+		own += x->use.smp_share;
+		n++;
+	}
+	json_open(j, "vl15", '{');
+	json_fixed(j, "mean", all / MAX(r->r.usage.links.n, (size_t)1), 6);
+	json_fixed(j, "manager", own / MAX(n, (uint64_t)1), 6);
 	json_close(j);
 }
 
@@ -365,6 +386,7 @@ void load_usage_json(const struct load_report *r, struct json *j)
 		json_nodes(j, r);
 	if (!r->links)
 		return;
+	json_vl15(j, r);
 	json_open(j, "links", '[');
 	for (size_t i = 0; i < r->r.usage.links.n; i++)
 		json_link(j, r, i);

@@ -6,6 +6,8 @@
 #include "cli/manager_opts.h"
 
 #include "base/rng.h"
+#include "base/units.h"
+#include "cli/profile_opts.h"
 #include "cli/rft_opts.h"
 #include "cli/seat_text.h"
 
@@ -121,6 +123,7 @@ static int make_settings(struct lab_config *c)
 	int rc;
 
 	settings_default_sim(&s);
+	profile_settings(&s);
 	rc = cli_settings_apply(&s, &e);
 	if (!rc) {
 		rc = sm_mechanism_check(&s.sm.mechanism, &e);
@@ -140,6 +143,7 @@ int manager_config(const struct fab *f, struct lab_config *c)
 	lab_config_default(c);
 	if (make_settings(c) || make_root(f, &c->sm) || rft_apply(f, &c->sim))
 		return CLI_BAD;
+	profile_config(f, o->sm.n > 0, c);
 	if (make_seats(f, c))
 		return CLI_BAD;
 	if (o->cpu)

@@ -7,6 +7,7 @@
 #include "cli/change_report.h"
 #include "cli/cli.h"
 #include "cli/managers_report.h"
+#include "cli/thesis_report.h"
 #include "sim/kernel/sim_kernel.h"
 
 static void json_smps(struct json *j, const struct lab_sum *s, bool change)
@@ -80,8 +81,10 @@ static void json_change(struct json *j, const struct sim_report *r)
 	json_tables(j, r);
 	sim_report_events(r, j);
 	json_close(j);
-	if (r->result)
+	if (r->result) {
 		json_u64(j, "lids_moved", r->lids_moved);
+		thesis_report_json(r->result, j);
+	}
 }
 
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)

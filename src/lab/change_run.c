@@ -21,17 +21,24 @@ struct run {
 	time_ps gap; /* between two sweeps */
 };
 
-static void on_time(void *ctx, uint64_t cookie)
+/* All discards but those of hosts that got another LID: the thesis's hosts take any packet. */
+static uint64_t discarded_now(const struct run *x)
 {
-	(void)ctx;
-	(void)cookie;
+	const struct sim_plane_stats *st = sim_plane_stats(x->l->sim);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
+		n += i == SIM_DISCARD_WRONG_HOST ? 0 : st->discarded[i] - x->before->discarded[i];
+	return n;
 }
 
-/* The clock stops at the last event, so there must be one at t. */
-static void run_to(struct run *x, time_ps t)
+/* The thesis's simulations end with the assimilation, and so do their statistics. */
+static void on_round(void *ctx)
 {
-	sim_call(x->l->sim, t, on_time, NULL, 0);
-	lab_run_until(x->l, t);
+	struct run *x = ctx;
+
+	if (x->before)
+		x->r->thesis.discarded = discarded_now(x);
 }
 
 static int start_traffic(struct run *x, struct err *e)
@@ -147,23 +154,40 @@ static bool run_to_rest(struct run *x)
 	if (!lab_run_settled(x->l, first + 1, x->p->limit))
 		return false;
 	x->gap = x->l->lead->st.last_sweep_start - first;
+	x->r->sweep = x->l->lead->st.last_sweep_time;
 	return true;
 }
 
-/* The change comes half-way between two sweeps, after the quiet time and the warm-up. */
-static int up_to_change(struct run *x, struct err *e)
+/* The moment of the change: as given, or half-way between two sweeps, after the quiet time and the warm-up. */
+static time_ps change_time(const struct run *x, time_ps warmup)
 {
 	time_ps now = sim_now(x->l->sim), at = x->l->lead->st.last_sweep_start + x->gap / 2;
+
+	if (x->p->change_at)
+		return x->p->change_at;
+	at = MAX(at, x->p->traffic_at);
+	while (at < now + x->p->quiet + warmup)
+		at += x->gap;
+	return at;
+}
+
+static int up_to_change(struct run *x, struct err *e)
+{
+	time_ps warmup = x->p->traffic ? x->p->warmup : 0, at = change_time(x, warmup);
+	time_ps from = x->p->traffic_at ? x->p->traffic_at : at - MIN(warmup, at);
 	int rc = 0;
 
-	while (at < now + x->p->quiet + (x->p->traffic ? x->p->warmup : 0))
-		at += x->gap;
+	if (at < sim_now(x->l->sim) || (x->p->traffic && from < sim_now(x->l->sim)))
+		return err_set(
+			e, -EINVAL,
+			"the subnet was at rest after %llu ms: expected traffic and change later",
+			(unsigned long long)(sim_now(x->l->sim) / PS_PER_MS));
 	if (x->p->traffic) {
-		run_to(x, at - x->p->warmup);
+		lab_run_to(x->l, MIN(from, at));
 		rc = start_traffic(x, e);
 	}
 	if (!rc)
-		run_to(x, at);
+		lab_run_to(x->l, at);
 	return rc;
 }
 
@@ -182,6 +206,15 @@ static void count_packets(struct run *x)
 	r->conserved = r->in_flight_before + r->sent == r->received + r->lost + r->in_flight;
 }
 
+static void fill_tables(struct run *x)
+{
+	const struct rt_tables *t = x->l->lead->sm ? sm_tables(x->l->lead->sm) : NULL;
+
+	x->r->switches = t ? t->nswitches : 0;
+	x->r->lids = x->l->lead->st.lids;
+	x->r->table_room = t ? MAX(t->stride, x->l->lead->cfg.lft_entries) : 0;
+}
+
 /* Before the tail: a trap that is repeated late may start another round there. */
 static void fill_result(struct run *x)
 {
@@ -189,6 +222,8 @@ static void fill_result(struct run *x)
 
 	r->settled_at = sim_now(x->l->sim);
 	r->sum = *lab_sum(x->l);
+	lab_thesis_terms(&r->sum, &r->thesis);
+	fill_tables(x);
 	for (port_id p = 0; p < x->lids.n; p++) {
 		uint16_t now = sim_port_info(x->l->sim, p)->lid;
 
@@ -203,6 +238,8 @@ static void finish(struct run *x)
 
 	r->ended_at = sim_now(x->l->sim);
 	r->hash = sim_hash(x->l->sim);
+	r->events = sim_events(x->l->sim);
+	lab_on_round(x->l, NULL, NULL);
 	if (x->before)
 		count_packets(x);
 	lab_series_stop(&r->series);
@@ -231,6 +268,7 @@ static int run_all(struct run *x, struct err *e)
 		return rc;
 	record_before(x);
 	lab_sum_reset(l);
+	lab_on_round(l, on_round, x);
 	x->r->changed_at = sim_now(l->sim);
 	if (x->p->about_to)
 		x->p->about_to(x->p->ctx);
@@ -239,7 +277,7 @@ static int run_all(struct run *x, struct err *e)
 	x->r->settled = lab_run_settled(l, x->r->changed_at, x->r->changed_at + x->p->limit);
 	fill_result(x);
 	if (x->p->traffic)
-		run_to(x, x->r->settled_at + x->p->tail);
+		lab_run_to(x->l, x->r->settled_at + x->p->tail);
 	return 0;
 }
 

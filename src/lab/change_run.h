@@ -9,6 +9,7 @@
 
 #include "lab/change.h"
 #include "lab/series.h"
+#include "lab/thesis_terms.h"
 #include "lab/verdict.h"
 #include "lab/watch.h"
 #include "sim/traffic/traffic.h"
@@ -16,6 +17,8 @@
 struct lab_change_plan {
 	const struct lab_change *change;
 	const struct traffic_config *traffic; /* NULL: none; lab_change_run() sets start and stop */
+	/* Moments of the run, as in the thesis (4.4.4); 0: as quiet and warmup say, half-way between two sweeps. */
+	time_ps traffic_at, change_at;
 	time_ps quiet; /* at rest before the traffic, for work that the manager does in spare time */
 	time_ps warmup; /* traffic before the change */
 	time_ps tail;	/* traffic after the manager has settled */
@@ -31,8 +34,13 @@ struct lab_change_result {
 	time_ps changed_at; /* 0: the bring-up did not end */
 	time_ps settled_at, ended_at;
 	struct lab_sum up, sum; /* the bring-up, the change */
-	uint32_t lids_moved;	/* ports whose LID changed */
-	struct lab_verdict v;	/* when the manager had settled */
+	struct lab_thesis thesis;
+	time_ps sweep;		 /* duration of a sweep that found nothing, before the change */
+	uint64_t events;	 /* of the simulation */
+	uint32_t switches, lids; /* of the subnet when the manager had settled */
+	uint32_t table_room;	 /* entries of each linear table, as far as they can be sent */
+	uint32_t lids_moved;	 /* ports whose LID changed */
+	struct lab_verdict v;	 /* when the manager had settled */
 	/* with traffic, from the change on */
 	uint64_t sent, received, in_flight_before, in_flight;
 	uint64_t discarded[SIM_NDISCARDS], lost; /* by reason; total */

@@ -116,6 +116,12 @@ void lab_on_tick(struct lab *l, void (*fn)(void *ctx), void *ctx)
 	l->tick_ctx = ctx;
 }
 
+void lab_on_round(struct lab *l, void (*fn)(void *ctx), void *ctx)
+{
+	l->round = fn;
+	l->round_ctx = ctx;
+}
+
 struct sim *lab_sim(struct lab *l)
 {
 	return l->sim;
@@ -146,8 +152,23 @@ const struct sm_status *lab_status(const struct lab *l)
 	return &l->lead->st;
 }
 
+static void on_time(void *ctx, uint64_t cookie)
+{
+	(void)ctx;
+	(void)cookie;
+}
+
+/* The clock stops at the last event, so there must be one at t. */
+void lab_run_to(struct lab *l, time_ps t)
+{
+	sim_call(l->sim, t, on_time, NULL, 0);
+	lab_run_until(l, t);
+}
+
 void lab_power_on(struct lab *l, const bool *on)
 {
+	if (l->cfg.on_at > sim_now(l->sim))
+		lab_run_to(l, l->cfg.on_at);
 	for (node_id n = 0; n < l->fab->nnodes; n++)
 		if (!on || on[n])
 			sim_node_power(l->sim, n, true);

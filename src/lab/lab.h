@@ -20,6 +20,8 @@ struct lab_cpu {
 	const char *name, *summary;
 	time_ps smi_ps, sma_ps; /* in every device */
 	time_ps sm_ps;		/* in the manager, for each SMP that arrives */
+	/* The same by size of the fabric and what the manager does; NULL: always sm_ps. */
+	time_ps (*smp_ps)(const struct fab *f, const struct sm_config *c, enum sm_phase phase);
 	time_ps (*route_ps)(const struct fab *f, const struct sm_work_done *w);
 };
 
@@ -42,6 +44,7 @@ struct lab_config {
 	unsigned
 		threads; /* for routes, verification and packets; 0: automatic; changes no result */
 	node_id sm_node; /* FAB_NONE: the first host of the largest part, or any node */
+	time_ps on_at;	 /* when lab_power_on() switches nodes on, if that is later */
 	time_ps sm_start; /* when the first manager starts; 0: at power-on */
 	/* More managers, read by lab_new() only: runs and the verdict then refer to the master. */
 	const struct lab_seat *seats;
@@ -84,7 +87,8 @@ void lab_power_on(struct lab *l, const bool *on);
 bool lab_run_ready(struct lab *l, time_ps limit);
 /* Run until one of its sweeps that began at or after `since` found no change. False: the limit came first. */
 bool lab_run_settled(struct lab *l, time_ps since, time_ps limit);
-void lab_run_until(struct lab *l, time_ps t);
+void lab_run_until(struct lab *l, time_ps t); /* the clock stops at the last event */
+void lab_run_to(struct lab *l, time_ps t);
 
 /* ---- several managers, by index; lab_new() makes manager 0, which leads, and those of cfg.seats ---- */
 
@@ -147,12 +151,16 @@ struct lab_sum {
 	enum sm_cause cause;	       /* of the first round */
 	time_ps in_place
 		[SM_NSTAGES]; /* when the tables of a stage were in the switches; 0: never */
+	time_ps complete[SM_NSTAGES]; /* and the ports of the subnet were Active */
 	time_ps compute[SM_NSTAGES];
 	uint64_t entries, sent_blocks; /* entries that changed in switches; blocks written */
 	time_ps time[SM_NPHASES];
 	uint64_t smps[SM_NPURPOSES];
+	uint64_t sent[SM_NPHASES]; /* SMPs by phase */
 };
 
+/* Called when the leading manager has ended a round. */
+void lab_on_round(struct lab *l, void (*fn)(void *ctx), void *ctx);
 void lab_sum_reset(struct lab *l);
 const struct lab_sum *lab_sum(const struct lab *l);
 

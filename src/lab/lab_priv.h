@@ -58,6 +58,8 @@ struct lab {
 	void *note_ctx;
 	void (*tick)(void *ctx);
 	void *tick_ctx;
+	void (*round)(void *ctx);
+	void *round_ctx;
 };
 
 struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct lab_seat *seat);

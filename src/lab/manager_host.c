@@ -57,9 +57,11 @@ static void on_smp_processed(void *ctx, uint64_t cookie)
 /* The manager processes SMPs one after another, each in the time of the CPU model. */
 static void process_next(struct lab_manager *m)
 {
+	const struct lab_cpu *cpu = m->lab->cfg.cpu;
 	struct sim *sim = m->lab->sim;
 
-	m->sm_free = MAX(m->sm_free, sim_now(sim)) + m->lab->cfg.cpu->sm_ps;
+	m->sm_free = MAX(m->sm_free, sim_now(sim)) +
+		     (cpu->smp_ps ? cpu->smp_ps(m->lab->fab, &m->cfg, m->st.phase) : cpu->sm_ps);
 	sim_call(sim, m->sm_free, on_smp_processed, m, cookie_of(m, m->pauses));
 }
 
@@ -149,14 +151,19 @@ static void sum_round(struct lab_manager *m)
 	s->restarts += last->restarts;
 	for (unsigned i = 0; i < SM_NSTAGES; i++) {
 		s->in_place[i] = last->in_place[i] ? last->in_place[i] : s->in_place[i];
+		s->complete[i] = last->complete[i] ? last->complete[i] : s->complete[i];
 		s->compute[i] += last->compute[i];
 	}
 	s->entries += last->entries;
 	s->sent_blocks += last->sent_blocks;
-	for (unsigned i = 0; i < SM_NPHASES; i++)
+	for (unsigned i = 0; i < SM_NPHASES; i++) {
 		s->time[i] += last->time[i];
+		s->sent[i] += last->sent[i];
+	}
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		s->smps[i] += last->smps[i];
+	if (m->lab->round && m == m->lab->lead)
+		m->lab->round(m->lab->round_ctx);
 }
 
 void lab_manager_sum_reset(struct lab_manager *m)

@@ -40,6 +40,7 @@ static const char *const detections[] = {"sweeps", "traps", "both", NULL};
 static const char *const explorations[] = {"propagation", "bfs", NULL}; /* enum sm_exploration */
 static const char *const activations[] = {"directed", "lid", NULL};
 static const char *const directions[] = {"distance", "bfs", "dfs", NULL}; /* enum rt_directions */
+static const char *const ties[] = {"spread", "first", "random", NULL};	  /* enum rt_ties */
 static const char *const fallbacks[] = {"own", "centre", NULL};
 static const char *const sandboxes[] = {"off", "auto", "required", NULL}; /* enum sandbox_wanted */
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
@@ -116,6 +117,9 @@ const struct setting settings_table[] = {
 	{MANAGER("manager", "activation", "activation",
 		 "SMPs that activate ports: by directed route, or by LID"),
 	 CHOICE(sm.activate_by_lid, activations)},
+	{MANAGER("manager", "lft_entries", "lft-entries",
+		 "send linear tables up to this many entries, though LIDs end before; 0: no"),
+	 UINT(sm.lft_entries, 0, 49152)},
 	{MANAGER("manager", "window", "window", "SMPs outstanding at once"),
 	 UINT(sm.window, 1, SM_MAX_WINDOW), .start = true, .letter = 'w'},
 	{MANAGER("manager", "retries", "retries", "times an unanswered SMP is sent again"),
@@ -181,6 +185,10 @@ const struct setting settings_table[] = {
 		 "which end of a link is up: by distance from the root, or by a breadth- or "
 		 "depth-first tree"),
 	 CHOICE(sm.directions, directions)},
+	{MANAGER("routes", "ties", "ties",
+		 "which of several equal ports FERa takes: all in turn, the first, or one drawn for "
+		 "each switch and LID"),
+	 CHOICE(sm.ties, ties)},
 	{MANAGER("routes", "threads", "threads",
 		 "threads that compute routes, and simulate; changes no result; 0: one for each "
 		 "core"),

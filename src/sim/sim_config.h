@@ -57,6 +57,8 @@ struct sim_config {
 	 * the best speed and width that both ends enable. Off: as in the thesis, Down leads to
 	 * Initialize at this end alone. express implies it. */
 	bool link_pairs;
+	/* Not as IBA: ports have no Armed, and become Active from Initialize (thesis 4.2.3). */
+	bool no_armed;
 	bool traps;	     /* switches send trap 128, all nodes trap 256 */
 	uint32_t trap_limit; /* sends of one trap without an answer; 0: no limit */
 	struct sim_faults faults;

@@ -108,7 +108,14 @@ struct sm_config {
 	time_ps sweep_period_ps; /* 0 and factor 0: no sweeps */
 	time_ps own_port_ps;	 /* period of looks at the SM's own port; 0: none */
 	bool activate_by_lid;	 /* LID-routed SMPs for Armed and Active */
-	bool qos;		 /* also write SL2VL and VL arbitration tables */
+	unsigned
+		lft_entries; /* linear tables are sent up to so many entries, though LIDs end before; 0: no */
+	/* As the thesis's manager, and in the laboratory only. */
+	bool one_set;	   /* ports become Active by one Set: there is no Armed (thesis 4.2.3) */
+	bool reassign;	   /* a full discovery assigns all LIDs again (7.4.2) */
+	bool link_sets;	   /* settings of links by SMPs of their own: tables/link_settings.c */
+	bool default_port; /* DefaultPort is set with tables that have one (6.3.2) */
+	bool qos;	   /* also write SL2VL and VL arbitration tables */
 	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */
 	unsigned vl_high_limit;
 	uint64_t m_key;
@@ -118,6 +125,7 @@ struct sm_config {
 		roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
 	bool root_centre;	     /* then the centre of the graph; else the SM's own switch */
 	enum rt_directions directions;
+	enum rt_ties ties;
 	unsigned ahead_switches; /* repairs ahead only in fabrics up to so many switches, */
 	size_t ahead_bytes;	 /* and until they take so much memory */
 	time_ps drain_ps; /* time after which packets on former routes have drained: see tables/drain.c */
@@ -217,6 +225,7 @@ struct sm_compute {
 	enum rt_directions directions;
 	enum sm_stage stage;
 	const struct sm_supply *supply;
+	enum rt_ties ties;
 	bool plan;    /* plan the update from old to new */
 	bool detour;  /* which may lead over tables between */
 	bool ahead;   /* for a failure that has not happened: low priority */
@@ -531,7 +540,9 @@ struct sm_round {
 	time_ps in_place
 		[SM_NSTAGES]; /* moment when the stage's tables were all in force; 0: never */
 	uint64_t entries, sent_blocks; /* changed in the switches; blocks written */
+	time_ps complete[SM_NSTAGES];  /* moment when its ports were Active, too; 0: never */
 	uint64_t smps[SM_NPURPOSES];   /* the sweep that noticed included */
+	uint64_t sent[SM_NPHASES];     /* SMPs by the phase in which they were sent */
 	uint32_t restarts;
 	bool clean; /* every device that was found answered */
 };
@@ -547,6 +558,7 @@ struct sm_status {
 	uint64_t orders_refused;       /* Set(SMInfo): wrong SM_Key, wrong state, not true */
 	uint64_t sweeps, clean_sweeps; /* finished; finished without a change */
 	time_ps last_sweep_start;      /* of the last clean one */
+	time_ps last_sweep_time;       /* how long it took */
 	bool change_pending;
 	bool alone; /* a link is up at the manager's port, and no device behind it is in the subnet */
 	struct sm_round last; /* the last round that ended */

@@ -106,7 +106,7 @@ unsigned sma_port_info_get(struct req *r)
 
 /* The state changes an SM may set (thesis 2.4.1). Setting one again is no error: responses get
  * lost. */
-static bool state_order_ok(unsigned from, unsigned to)
+static bool state_order_ok(const struct sim_config *c, unsigned from, unsigned to)
 {
 	switch (to) {
 	case IBA_PORT_NO_CHANGE:
@@ -116,7 +116,8 @@ static bool state_order_ok(unsigned from, unsigned to)
 	case IBA_PORT_ARMED:
 		return from == IBA_PORT_INIT || from == IBA_PORT_ARMED;
 	case IBA_PORT_ACTIVE:
-		return from == IBA_PORT_ARMED || from == IBA_PORT_ACTIVE;
+		return from == IBA_PORT_ARMED || from == IBA_PORT_ACTIVE ||
+		       (c->no_armed && from == IBA_PORT_INIT);
 	}
 	return false;
 }
@@ -130,7 +131,7 @@ static bool port_info_ok(const struct req *r, unsigned num, const struct iba_por
 	if (!sw && num != r->in_port)
 		return false;
 	if (sw && num == 0 ? v->state != IBA_PORT_NO_CHANGE && v->state != IBA_PORT_ACTIVE
-			   : !state_order_ok(old->state, v->state))
+			   : !state_order_ok(&r->s->cfg, old->state, v->state))
 		return false;
 	if (endport && (!v->lid || v->lid > IBA_LID_MAX_UNICAST || v->lid & ((1u << v->lmc) - 1)))
 		return false;

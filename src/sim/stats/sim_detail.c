@@ -30,7 +30,8 @@ struct wire {
 	time_ps since;
 	bool busy;
 	uint32_t queued;
-	time_ps busy_ps, wait_ps, window_busy, window_wait;
+	bool smp; /* what it sends is an SMP, on VL15 */
+	time_ps busy_ps, wait_ps, window_busy, window_wait, window_smp;
 	u128 queue_area; /* in the window */
 	uint32_t queue_max;
 };
@@ -127,7 +128,7 @@ void detail_window_now(struct sim *s)
 		l->queue_max = 0;
 	}
 	for (port_id p = 0; p < s->fab->nports; p++) {
-		d->wires[p].window_busy = d->wires[p].window_wait = 0;
+		d->wires[p].window_busy = d->wires[p].window_wait = d->wires[p].window_smp = 0;
 		d->wires[p].queue_area = d->wires[p].queue_max = 0;
 	}
 }
@@ -174,6 +175,7 @@ static void wire_upto_now(const struct sim *s, struct wire *w)
 	if (w->busy) {
 		w->busy_ps += all;
 		w->window_busy += span;
+		w->window_smp += w->smp ? span : 0;
 	} else if (w->queued) {
 		w->wait_ps += all;
 		w->window_wait += span;
@@ -200,6 +202,7 @@ void detail_link_now(struct sim *s, port_id port)
 	struct wire *w = &s->plane->detail->wires[port];
 
 	wire_upto_now(s, w);
+	w->smp &= w->busy; /* detail_sent_now() sets it for the next packet */
 	w->busy = s->plane->ports[port].tx_busy;
 }
 
@@ -223,6 +226,8 @@ void detail_sent_now(struct sim *s, uint32_t chan, const struct dpkt *p)
 	l->bytes += p->bytes;
 	detail_lane_now(s, chan);
 	detail_link_now(s, chan_port(s->plane, chan));
+	s->plane->detail->wires[chan_port(s->plane, chan)].smp =
+		slot_is_15(s->plane, chan_slot(s->plane, chan));
 }
 
 void detail_cleared_now(struct sim *s, port_id port)
@@ -313,6 +318,7 @@ void sim_port_detail(const struct sim *s, port_id p, struct sim_port_detail *d)
 				      .wait = w.wait_ps,
 				      .use = share(w.window_busy, passed),
 				      .wait_share = share(w.window_wait, passed),
+				      .smp_share = share(w.window_smp, passed),
 				      .queue_milli =
 					      passed ? (uint64_t)(w.queue_area * 1000 / passed) : 0,
 				      .queue_max = w.queue_max};

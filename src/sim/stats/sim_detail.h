@@ -25,6 +25,7 @@ struct sim_host_detail { /* a linked port of a CA; by number, as sim_traffic() c
 struct sim_port_detail {
 	time_ps busy, wait;	  /* sending; waiting with a packet queued, as PortXmitWait */
 	uint32_t use, wait_share; /* the same in the window, as shares */
+	uint32_t smp_share;	  /* of the window: sending SMPs */
 	uint64_t queue_milli;	  /* mean length of all output queues in the window, thousandths */
 	uint32_t queue_max;	  /* a host's are its injection queue */
 };

@@ -39,7 +39,8 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
 void sm_lids_init(struct sm *sm);
 void sm_lids_free(struct sm *sm);
-void sm_lids_unrouted(struct sm *sm);		 /* tables may lead to no LID any more */
+void sm_lids_reassign(struct sm *sm); /* all ports get LIDs again, in the order of discovery */
+void sm_lids_unrouted(struct sm *sm); /* tables may lead to no LID any more */
 void sm_lid_routed(struct sm *sm, uint16_t lid); /* tables lead there */
 void sm_lids_waiting_clear(struct sm *sm);
 void sm_lid_was_set(struct sm *sm, uint64_t port_guid);	  /* the device acknowledged it */

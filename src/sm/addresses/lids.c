@@ -162,7 +162,7 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 		range_mark(sm, l, 0);
 	l->lid = 0;
 	/* The port keeps the LID that it has if no other port has it. */
-	lid = sm_lid_free(sm, reported, lmc) ? reported : search(sm, lmc);
+	lid = !sm->cfg.reassign && sm_lid_free(sm, reported, lmc) ? reported : search(sm, lmc);
 	if (!lid)
 		lid = reclaim(sm, lmc);
 	if (!lid)
@@ -204,6 +204,20 @@ void sm_lids_free(struct sm *sm)
 	vec_free(&sm->lids.list);
 	vec_free(&sm->lids.waiting);
 	map64_free(&sm->lids.by_guid);
+}
+
+/* As the thesis does (7.4.2): no port keeps its LID. */
+void sm_lids_reassign(struct sm *sm)
+{
+	for (size_t i = 0; i < sm->lids.list.n; i++) {
+		struct sm_lid *l = &sm->lids.list.at[i];
+
+		if (l->lid)
+			range_mark(sm, l, 0);
+		l->lid = 0;
+		l->set = false;
+	}
+	sm_lids_init(sm);
 }
 
 void sm_lids_unrouted(struct sm *sm)

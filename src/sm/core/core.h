@@ -191,6 +191,7 @@ struct sm_core {
 	struct sm_actions *out; /* during sm_step() only */
 	enum sm_phase phase;
 	time_ps phase_since;
+	uint64_t phase_mark;	   /* SMPs sent before this phase */
 	bool entered;		   /* the phase was just entered: its part begins */
 	time_ps hold_until;	   /* the running phase waits; 0: it does not */
 	struct sm_trigger trigger; /* of the outcome SM_CHANGED that is being reported */
@@ -223,6 +224,7 @@ void sm_finished(struct sm *sm);    /* it is: configured, routed and active */
 void sm_round_again(struct sm *sm); /* one more restart within the round */
 void sm_round_restarts_reset(struct sm *sm);
 void sm_round_in_place(struct sm *sm, enum sm_stage stage); /* its tables are all in force */
+void sm_round_complete(struct sm *sm, enum sm_stage stage); /* and its ports are Active */
 void sm_round_in_place_too(struct sm *sm); /* provisional tables are the final ones, too */
 void sm_round_mark(struct sm *sm);	   /* SMPs count for the round from now on */
 void sm_round_end(struct sm *sm, bool clean);

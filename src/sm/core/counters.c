@@ -27,6 +27,7 @@ void sm_count_sweep(struct sm *sm, time_ps start)
 	sm->core.st.sweeps++;
 	sm->core.st.clean_sweeps++;
 	sm->core.st.last_sweep_start = start;
+	sm->core.st.last_sweep_time = sm->core.now - start;
 }
 
 void sm_count_lids(struct sm *sm, int more)

@@ -83,8 +83,10 @@ static void round_back(struct sm_round *r, time_ps by)
 {
 	sm_time_shift(&r->start, by);
 	back_if(&r->end, by);
-	for (unsigned i = 0; i < SM_NSTAGES; i++)
+	for (unsigned i = 0; i < SM_NSTAGES; i++) {
 		back_if(&r->in_place[i], by);
+		back_if(&r->complete[i], by);
+	}
 }
 
 static void core_time_back(struct sm *sm, time_ps by)

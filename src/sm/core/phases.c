@@ -132,6 +132,11 @@ void sm_round_in_place_too(struct sm *sm)
 	sm->core.round.in_place[SM_FINAL] = sm->core.round.in_place[SM_PROVISIONAL];
 }
 
+void sm_round_complete(struct sm *sm, enum sm_stage stage)
+{
+	sm->core.round.complete[stage] = sm->core.now;
+}
+
 void sm_round_mark(struct sm *sm)
 {
 	memcpy(sm->core.mark, sm->core.st.smps, sizeof(sm->core.mark));
@@ -139,11 +144,23 @@ void sm_round_mark(struct sm *sm)
 
 /* ---- phases ---- */
 
+static uint64_t smps_sent(const struct sm *sm)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		n += sm->core.st.smps[i];
+	return n;
+}
+
 static void enter(struct sm *sm, enum sm_phase to)
 {
 	struct sm_core *c = &sm->core;
+	uint64_t sent = smps_sent(sm);
 
 	c->round.time[c->phase] += c->now - c->phase_since;
+	c->round.sent[c->phase] += sent - c->phase_mark;
+	c->phase_mark = sent;
 	if (c->phase == SM_COMPUTE)
 		c->round.compute[sm->routes.stage] += c->now - c->phase_since;
 	sm_note(sm, .kind = SM_NOTE_PHASE, .phase = {c->phase, to});

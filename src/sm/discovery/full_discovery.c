@@ -31,6 +31,8 @@ static enum sm_outcome discover_begin(struct sm *sm)
 	sm_silent_begin(sm);
 	sm_topology_clear(sm);
 	sm_lids_waiting_clear(sm);
+	if (sm->cfg.reassign)
+		sm_lids_reassign(sm);
 	forget_all(sm);
 	sm_retry_never(sm);
 	sm_audit_never(sm);

@@ -235,6 +235,7 @@ void sm_ahead_request(struct sm *sm)
 						    .fab = a->task->fab,
 						    .root = sm_root_in(sm, a->task->fab),
 						    .directions = sm->cfg.directions,
+						    .ties = sm->cfg.ties,
 						    .stage = SM_PROVISIONAL,
 						    .supply = sm->cfg.mechanism.provisional,
 						    .plan = sm->cfg.mechanism.first->plan,

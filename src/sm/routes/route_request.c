@@ -183,6 +183,7 @@ static enum sm_outcome compute_begin(struct sm *sm)
 				 .fab = sm->topo.fab,
 				 .root = sm_root_in(sm, sm->topo.fab),
 				 .directions = sm->cfg.directions,
+				 .ties = sm->cfg.ties,
 				 .stage = sm->routes.stage,
 				 .supply = supply_now(sm),
 				 .plan = sm_technique_now(sm)->plan,

@@ -54,6 +54,7 @@ static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *
 	struct rt_opts o = {.root = c->root,
 			    .threads = threads,
 			    .rank = rank,
+			    .ties = c->ties,
 			    .before = c->before,
 			    .even = true};
 	const struct rt_engine *g = c->supply->engine ? c->supply->engine : &rt_fera;

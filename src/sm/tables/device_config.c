@@ -7,7 +7,7 @@
  */
 #include "sm/manager.h"
 
-enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_SLVL, STEP_VLARB, STEP_END };
+enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_LINKS, STEP_SLVL, STEP_VLARB, STEP_END };
 
 static uint8_t subnet_timeout(const struct sm *sm)
 {
@@ -38,7 +38,7 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 
 	if (sm_top_serves(sm, &si))
 		return false;
-	si.linear_top = sm->topo.top_lid;
+	si.linear_top = sm_linear_top(sm, &si);
 	si.port_state_change = 0;
 	sm_switch_learn(sm, node, &si);
 	sm_req_node(sm, r, IBA_SET, SM_FOR_CONFIGURATION, node, IBA_ATTR_SWITCH_INFO, 0);
@@ -148,6 +148,8 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 		return sw && want_switch_info(sm, node, r);
 	case STEP_PORT0:
 		return sw && want_port0(sm, node, r);
+	case STEP_LINKS:
+		return sm_link_set_next(sm, node, &sm->run.configure.item, r);
 	case STEP_SLVL:
 		return sw && sm->cfg.qos && want_slvl(sm, node, r);
 	case STEP_VLARB:
@@ -245,6 +247,8 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 
 	if (t->attr_id == IBA_ATTR_LFT)
 		return sm_blocks_recv(sm, t, data);
+	if (t->attr_id == IBA_ATTR_PORT_INFO && sm->cfg.link_sets)
+		sm_port_learn(sm, t->target.port, data);
 	if (t->attr_id != IBA_ATTR_SWITCH_INFO)
 		return SM_GOING_ON;
 	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);

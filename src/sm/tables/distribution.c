@@ -94,11 +94,28 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 enum sm_outcome sm_blocks_begin(struct sm *sm)
 {
 	sm->run.blocks.at = (struct sm_cursor){0};
+	sm->run.blocks.dflt = 0;
 	sm->run.blocks.pass =
 		sm_technique_now(sm)->plan && sm_differences_only(sm) ? BLOCKS_DEAD : BLOCKS_OTHERS;
 	sm_rft_begin(sm, RFT_ALL);
 	sm_drain_wait(sm);
 	return SM_GOING_ON;
+}
+
+/* Blocks of every switch; entries beyond the last LID are sent only where the configuration says so. */
+static uint32_t block_count(const struct sm *sm)
+{
+	return (MAX(sm->routes.tables->stride, sm->cfg.lft_entries) + IBA_LFT_BLOCK - 1) /
+	       IBA_LFT_BLOCK;
+}
+
+/* A random table has no such blocks, a small linear one not all of them. */
+static bool has_block(const struct sm *sm, uint32_t sw, uint32_t block)
+{
+	uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sw]], first = block * IBA_LFT_BLOCK;
+
+	return !sm_rft_of(sm, sw) &&
+	       (first < sm->routes.tables->stride || first < sm->topo.nodes.at[node].si.linear_cap);
 }
 
 /* Block at->step of switch at->node, then the next switch's; false behind the last. */
@@ -109,18 +126,21 @@ bool sm_block_next(struct sm *sm, struct sm_cursor *at, uint32_t *sw, uint32_t *
 			at->node = 0;
 			at->step++;
 		}
-		if (at->step >= sm->routes.tables->stride / IBA_LFT_BLOCK ||
-		    !sm->topo.fab->nswitches)
+		if (at->step >= block_count(sm) || !sm->topo.fab->nswitches)
 			return false;
 		*sw = at->node++;
 		*block = at->step;
-	} while (sm_rft_of(sm, *sw)); /* has no such blocks */
+	} while (!has_block(sm, *sw, *block));
 	return true;
 }
 
 static const uint8_t *table_block(const struct sm *sm, uint32_t sw, uint32_t block)
 {
-	return rt_row(sm->routes.tables, sw) + (size_t)block * IBA_LFT_BLOCK;
+	static const uint8_t empty[IBA_LFT_BLOCK] = {[0 ... IBA_LFT_BLOCK - 1] = IBA_PORT_NONE};
+
+	return block < sm->routes.tables->stride / IBA_LFT_BLOCK
+		       ? rt_row(sm->routes.tables, sw) + (size_t)block * IBA_LFT_BLOCK
+		       : empty;
 }
 
 static bool block_is_there(const struct sm *sm, uint32_t node, uint32_t sw, uint32_t block)
@@ -204,12 +224,33 @@ static bool due_block_next(struct sm *sm, uint32_t *sw, uint32_t *block)
 	return false;
 }
 
+/* One Set(SwitchInfo) for each switch, as the thesis's manager sends with provisional tables (6.3.2). */
+static bool default_port_next(struct sm *sm, struct sm_req *r)
+{
+	const struct rt_tables *t = sm->routes.tables;
+
+	while (sm->cfg.default_port && t->dflt && sm->run.blocks.dflt < sm->topo.fab->nswitches) {
+		uint32_t sw = sm->run.blocks.dflt++,
+			 node = sm->topo.node_of[sm->topo.fab->switches[sw]];
+		struct iba_switch_info si = sm->topo.nodes.at[node].si;
+
+		if (sm_rft_of(sm, sw)) /* has a DefaultPort of its own */
+			continue;
+		si.default_port = t->dflt[sw];
+		si.port_state_change = 0;
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_SWITCH_INFO, 0);
+		iba_switch_info_put(&si, r->data);
+		return true;
+	}
+	return false;
+}
+
 bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t sw, block;
 
 	if (!due_block_next(sm, &sw, &block))
-		return sm_rft_next(sm, r);
+		return sm_rft_next(sm, r) || default_port_next(sm, r);
 	make_block(sm, sw, block, r);
 	return true;
 }
@@ -220,6 +261,8 @@ enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint
 	const uint8_t *was = sm_row_block(sm, row, block), *sent = iba_smp_data_const(t->send.mad);
 	unsigned changed = 0;
 
+	if (t->attr_id == IBA_ATTR_SWITCH_INFO && !sm->dev.rows.at[row].rft)
+		return SM_GOING_ON;
 	if (t->attr_id != IBA_ATTR_LFT) {
 		sm_rft_recv(sm, t, data);
 		sm_drain_rerouted(sm);
@@ -272,7 +315,7 @@ static enum sm_outcome arm_begin(struct sm *sm)
 {
 	if (sm_technique_now(sm)->stops_some)
 		sm_drain_wait(sm);
-	sm->run.arm.at = (struct sm_cursor){0};
+	sm->run.arm.at = sm->run.arm.pair = (struct sm_cursor){0};
 	sm->run.arm.pass = ARM_LOOK;
 	return SM_GOING_ON;
 }
@@ -303,7 +346,9 @@ static bool arm_next(struct sm *sm, struct sm_req *r)
 		return true;
 	if (sm->run.arm.pass == ARM_LOOK)
 		return false;
-	while ((port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE) {
+	if (sm_pair_set_next(sm, &sm->run.arm.pair, r))
+		return true;
+	while (!sm->cfg.one_set && (port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state >= IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_ARMED, SM_FOR_ACTIVATION, r);
@@ -351,6 +396,7 @@ static bool activate_next(struct sm *sm, struct sm_req *r)
 
 static enum sm_outcome activate_done(struct sm *sm)
 {
+	sm_round_complete(sm, sm->routes.stage);
 	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled && sm->disc.presumes)
 		return sm_look_first(sm);
 	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled) {
@@ -381,10 +427,15 @@ const struct sm_part sm_part_blocks = {
 	.fail = sm_failed,
 	.done = sm_tables_done,
 };
+static enum sm_outcome arm_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	return t->attr_id == IBA_ATTR_PORT_INFO ? sm_port_take(sm, t, data) : SM_GOING_ON;
+}
+
 const struct sm_part sm_part_arm = {
 	.begin = arm_begin,
 	.next = arm_next,
-	.recv = sm_port_take,
+	.recv = arm_recv,
 	.fail = sm_failed,
 	.done = done,
 };

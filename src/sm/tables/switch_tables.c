@@ -31,6 +31,7 @@ void sm_row_restarted(struct sm *sm, uint32_t row)
 {
 	sm_row_forget(sm, row);
 	sm->dev.rows.at[row].fresh = true;
+	memset(sm->dev.rows.at[row].mapped, 0, sizeof(sm->dev.rows.at[row].mapped));
 	sm_disabled_doubt(sm, row);
 }
 

@@ -29,6 +29,8 @@ struct sm_row {
 	bool fresh;		    /* it restarted empty: a block that is not known is empty */
 	struct sm_rft *rft; /* instead of a linear table; see random_tables.h. NULL: has one */
 	uint32_t noff;	    /* turns of it in dev.off */
+	uint8_t mapped
+		[32]; /* by port: its pairs with others have SL-to-VL tables; with cfg.link_sets */
 };
 
 struct sm_turn_off {
@@ -84,10 +86,12 @@ union sm_running {
 			BLOCKS_DEAD,
 			BLOCKS_OTHERS,
 			BLOCKS_END
-		} pass; /* what ends a loss goes first */
+		} pass;	       /* what ends a loss goes first */
+		uint32_t dflt; /* switches whose DefaultPort was set */
 	} blocks;
 	struct {
 		struct sm_cursor at;
+		struct sm_cursor pair;
 		enum { ARM_LOOK, ARM_SET } pass;
 	} arm;
 	struct {
@@ -166,6 +170,10 @@ enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r);
+
+/* link_settings.c */
+bool sm_link_set_next(struct sm *sm, uint32_t node, uint32_t *num, struct sm_req *r);
+bool sm_pair_set_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r);
 
 /* disabled_turns.c; SIZE_MAX: it is not off */
 size_t sm_disabled_find(const struct sm *sm, uint64_t guid, unsigned in, unsigned out);

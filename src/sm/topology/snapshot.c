@@ -119,6 +119,14 @@ void sm_snapshot_free(struct sm *sm)
 
 /* ---- does it still stand? ---- */
 
+/* LinearFDBTop as it should be: up to the last LID, or as many entries as are sent. */
+uint16_t sm_linear_top(const struct sm *sm, const struct iba_switch_info *si)
+{
+	uint32_t top = sm->cfg.lft_entries ? MIN(sm->cfg.lft_entries, si->linear_cap) - 1u : 0;
+
+	return (uint16_t)MAX(top, sm->topo.top_lid);
+}
+
 /*
  * A larger LinearFDBTop does no harm where the tables that are sent cover it: up to the end of
  * the block of the last LID. Old entries for LIDs that are no longer assigned must not be used
@@ -129,7 +137,9 @@ bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si)
 	if (!si->linear_cap && si->random_cap)
 		return true; /* a random table has no top */
 	if (!sm_is_partial(&sm->disc) && !sm->cfg.read_back)
-		return si->linear_top == sm->topo.top_lid;
+		return si->linear_top == sm_linear_top(sm, si);
+	if (sm->cfg.lft_entries)
+		return si->linear_top >= sm_linear_top(sm, si);
 	return si->linear_top >= sm->topo.top_lid &&
 	       si->linear_top / IBA_LFT_BLOCK == sm->topo.top_lid / IBA_LFT_BLOCK;
 }

@@ -180,6 +180,7 @@ bool sm_snapshot_stands(struct sm *sm); /* the snapshot in force is still valid 
 void sm_snapshot_reach(struct sm *sm);	/* and if it does: by LID, as before */
 void sm_snapshot_free(struct sm *sm);
 /* LinearFDBTop of a switch may stay. */
+uint16_t sm_linear_top(const struct sm *sm, const struct iba_switch_info *si);
 bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si);
 
 /* snapshot_diff.c: notes for the links and nodes that differ between two snapshots */

@@ -37,6 +37,8 @@ static const struct traffic_config traffic = {
 static const struct lab_change_plan plan = {
 	.traffic = &traffic, .warmup = PS_PER_MS, .tail = PS_PER_MS / 2, .limit = PS_PER_S * 10};
 
+static time_ps on_at;
+
 /* The third switch is removed, or added. */
 static void run(bool comes, const struct lab_change_plan *how, struct lab_change_result *r)
 {
@@ -53,6 +55,7 @@ static void run(bool comes, const struct lab_change_plan *how, struct lab_change
 	change = comes ? lab_change_new(without, f, &e) : lab_change_new(f, without, &e);
 	assert_non_null(change);
 	c.sim.plane.on = p.traffic;
+	c.on_at = on_at;
 	c.sm_node = lab_change_sm(change);
 	l = lab_new(lab_change_fab(change), &c, &e);
 	assert_non_null(l);
@@ -160,6 +163,26 @@ TEST(the_change_comes_between_two_sweeps)
 	fab_free(without);
 	fab_free(f);
 	free(gone);
+}
+
+/* Thesis 4.4.4: nodes on, traffic and change at given moments. */
+TEST(moments_of_a_run_can_be_given)
+{
+	struct lab_change_plan p = plan;
+	struct lab_change_result r;
+
+	on_at = 200 * PS_PER_MS;
+	p.traffic_at = 3000 * PS_PER_MS;
+	p.change_at = 3001 * PS_PER_MS;
+	run(false, &p, &r);
+	assert_true(r.settled && r.sweep && r.events);
+	assert_true(r.up.first_start >= on_at);
+	assert_int_equal(r.traffic_at, p.traffic_at);
+	assert_int_equal(r.changed_at, p.change_at);
+	assert_true(r.thesis.discarded && r.thesis.discarded <= r.lost);
+	assert_int_equal(r.thesis.final, r.thesis.assimilation); /* nothing provisional */
+	lab_change_result_free(&r);
+	on_at = 0;
 }
 
 TEST(series_cover_the_run)
@@ -353,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_switch_is_added_under_load),
 		cmocka_unit_test(without_traffic_no_packets_are_counted),
 		cmocka_unit_test(the_change_comes_between_two_sweeps),
+		cmocka_unit_test(moments_of_a_run_can_be_given),
 		cmocka_unit_test(series_cover_the_run),
 		cmocka_unit_test(every_switch_except_the_managers_has_a_run),
 		cmocka_unit_test(final_tables_wait_for_their_computation),

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Options by which a run is like those of the thesis, and the profile that sets them all. State: o, the options
+ * of the one command that runs. Way in: profile_settings(), profile_config(). Does not run anything.
+ */
+#include "cli/profile_opts.h"
+
+static const char *const profiles[] = {"iba", "thesis", NULL};
+
+static struct {
+	const char *profile;
+	bool one_set, reassign, link_sets, default_port;
+	time_ps on_at, traffic_at, change_at;
+} o = {.on_at = TIME_NEVER, .traffic_at = TIME_NEVER, .change_at = TIME_NEVER};
+
+/* clang-format off */
+const struct cli_opt profile_opts[] = {
+	{.name = "profile", .type = CLI_CHOICE, .dst = &o.profile, .arg = "NAME", .choices = profiles,
+	 .help = "thesis: --cpu thesis --mechanism basic --lft-entries 1024 --one-set --reassign-lids "
+		 "--link-sets --default-ports --ties first --drain 0 --subnet-timeout 12 --on-at 10s, traffic at 60s, a "
+		 "change at 60.1s, the manager on the first switch; each can be given again (default iba)"},
+	{.name = "one-set", .type = CLI_FLAG, .dst = &o.one_set,
+	 .help = "not IBA: ports have no Armed, and become Active by one Set"},
+	{.name = "reassign-lids", .type = CLI_FLAG, .dst = &o.reassign,
+	 .help = "a full discovery assigns all LIDs again"},
+	{.name = "link-sets", .type = CLI_FLAG, .dst = &o.link_sets,
+	 .help = "set MTU and VLs of ports that came up, and SL-to-VL tables of new pairs of ports, by SMPs of "
+		 "their own"},
+	{.name = "default-ports", .type = CLI_FLAG, .dst = &o.default_port,
+	 .help = "also set DefaultPort with tables that have one"},
+	{.name = "on-at", .type = CLI_TIME, .dst = &o.on_at, .arg = "TIME",
+	 .help = "when nodes are switched on (default 0)"},
+	{0},
+};
+
+const struct cli_opt profile_traffic_opts[] = {
+	{.name = "traffic-at", .type = CLI_TIME, .dst = &o.traffic_at, .arg = "TIME",
+	 .help = "when hosts begin to send (default: when the subnet is at rest)"},
+	{0},
+};
+
+const struct cli_opt profile_change_opts[] = {
+	{.name = "change-at", .type = CLI_TIME, .dst = &o.change_at, .arg = "TIME",
+	 .help = "when the fabric changes (default: half-way between two sweeps)"},
+	{0},
+};
+/* clang-format on */
+
+bool profile_is_thesis(void)
+{
+	return o.profile && !strcmp(o.profile, "thesis");
+}
+
+void profile_settings(struct settings *s)
+{
+	if (profile_is_thesis()) {
+		s->sm.mechanism = *sm_mechanism_find("basic");
+		s->sm.lft_entries = 1024;
+		s->sm.ties = RT_TIES_FIRST;
+		s->sm.drain_ps = 0;
+		s->sm.subnet_timeout = 12; /* else a longer path means a Set to each switch */
+	}
+}
+
+static node_id first_switch(const struct fab *f)
+{
+	node_id best = FAB_NONE;
+
+	for (uint32_t i = 0; i < f->nswitches; i++)
+		if (best == FAB_NONE || f->nodes[f->switches[i]].guid < f->nodes[best].guid)
+			best = f->switches[i];
+	return best;
+}
+
+void profile_config(const struct fab *f, bool sm_given, struct lab_config *c)
+{
+	bool thesis = profile_is_thesis();
+
+	c->sm.one_set = c->sim.no_armed = o.one_set || thesis;
+	c->sm.reassign = o.reassign || thesis;
+	c->sm.link_sets = o.link_sets || thesis;
+	c->sm.default_port = o.default_port || thesis;
+	c->on_at = profile_on_at();
+	if (thesis)
+		c->cpu = lab_cpu_find("thesis");
+	if (thesis && !sm_given)
+		c->sm_node = first_switch(f);
+}
+
+/* ---- moments ---- */
+
+static time_ps moment(time_ps given, time_ps of_thesis)
+{
+	return given != TIME_NEVER ? given : profile_is_thesis() ? of_thesis : 0;
+}
+
+time_ps profile_on_at(void)
+{
+	return moment(o.on_at, 10 * PS_PER_S);
+}
+
+time_ps profile_traffic_at(void)
+{
+	return moment(o.traffic_at, 60 * PS_PER_S);
+}
+
+time_ps profile_change_at(void)
+{
+	return moment(o.change_at, 60100 * PS_PER_MS);
+}
