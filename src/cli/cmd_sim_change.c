@@ -87,6 +87,7 @@ static struct lab_change_plan make_plan(const struct setup *s)
 		.traffic = load ? &s->traffic : NULL,
 		.traffic_at = profile_traffic_at(),
 		.change_at = profile_change_at(),
+		.silent_new = profile_silent_new(),
 		.quiet = o.quiet,
 		.warmup = o.warmup == TIME_NEVER ? PS_PER_MS : o.warmup,
 		.tail = o.tail == TIME_NEVER ? PS_PER_MS : o.tail,

@@ -6,10 +6,11 @@
 #include "cli/profile_opts.h"
 
 static const char *const profiles[] = {"iba", "thesis", NULL};
+static const char *const new_hosts[] = {"send", "silent", NULL};
 
 static struct {
-	const char *profile;
-	bool one_set, reassign, link_sets, default_port;
+	const char *profile, *new_hosts;
+	bool one_set, reassign, link_sets, default_port, by_switch, links_first;
 	time_ps on_at, traffic_at, change_at;
 } o = {.on_at = TIME_NEVER, .traffic_at = TIME_NEVER, .change_at = TIME_NEVER};
 
@@ -17,7 +18,7 @@ static struct {
 const struct cli_opt profile_opts[] = {
 	{.name = "profile", .type = CLI_CHOICE, .dst = &o.profile, .arg = "NAME", .choices = profiles,
 	 .help = "thesis: --cpu thesis --mechanism basic --lft-entries 1024 --one-set --reassign-lids "
-		 "--link-sets --default-ports --ties first --drain 0 --subnet-timeout 12 --on-at 10s, traffic at 60s, a "
+		 "--link-sets --default-ports --by-switch --links-first --new-hosts silent --ties first --drain 0 --subnet-timeout 12 --on-at 10s, traffic at 60s, a "
 		 "change at 60.1s, the manager on the first switch; each can be given again (default iba)"},
 	{.name = "one-set", .type = CLI_FLAG, .dst = &o.one_set,
 	 .help = "not IBA: ports have no Armed, and become Active by one Set"},
@@ -28,6 +29,10 @@ const struct cli_opt profile_opts[] = {
 		 "their own"},
 	{.name = "default-ports", .type = CLI_FLAG, .dst = &o.default_port,
 	 .help = "also set DefaultPort with tables that have one"},
+	{.name = "by-switch", .type = CLI_FLAG, .dst = &o.by_switch,
+	 .help = "send tables switch by switch (default: the first block of each switch, then the second)"},
+	{.name = "links-first", .type = CLI_FLAG, .dst = &o.links_first,
+	 .help = "with --one-set: new ports become Active before tables are sent, unless all traffic stops"},
 	{.name = "on-at", .type = CLI_TIME, .dst = &o.on_at, .arg = "TIME",
 	 .help = "when nodes are switched on (default 0)"},
 	{0},
@@ -40,6 +45,8 @@ const struct cli_opt profile_traffic_opts[] = {
 };
 
 const struct cli_opt profile_change_opts[] = {
+	{.name = "new-hosts", .type = CLI_CHOICE, .dst = &o.new_hosts, .arg = "HOW", .choices = new_hosts,
+	 .help = "whether hosts that come send packets as others do (default send)"},
 	{.name = "change-at", .type = CLI_TIME, .dst = &o.change_at, .arg = "TIME",
 	 .help = "when the fabric changes (default: half-way between two sweeps)"},
 	{0},
@@ -80,6 +87,8 @@ void profile_config(const struct fab *f, bool sm_given, struct lab_config *c)
 	c->sm.reassign = o.reassign || thesis;
 	c->sm.link_sets = o.link_sets || thesis;
 	c->sm.default_port = o.default_port || thesis;
+	c->sm.by_switch = o.by_switch || thesis;
+	c->sm.links_first = o.links_first || thesis;
 	c->on_at = profile_on_at();
 	if (thesis)
 		c->cpu = lab_cpu_find("thesis");
@@ -107,4 +116,9 @@ time_ps profile_traffic_at(void)
 time_ps profile_change_at(void)
 {
 	return moment(o.change_at, 60100 * PS_PER_MS);
+}
+
+bool profile_silent_new(void)
+{
+	return o.new_hosts ? !strcmp(o.new_hosts, "silent") : profile_is_thesis();
 }

@@ -24,5 +24,6 @@ void profile_config(const struct fab *f, bool sm_given, struct lab_config *c);
 time_ps profile_on_at(void);
 time_ps profile_traffic_at(void);
 time_ps profile_change_at(void);
+bool profile_silent_new(void); /* --new-hosts silent */
 
 #endif

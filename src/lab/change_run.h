@@ -24,6 +24,7 @@ struct lab_change_plan {
 	time_ps tail;	/* traffic after the manager has settled */
 	time_ps limit;	/* for the bring-up, and for the change */
 	time_ps period; /* of the series; needs traffic; 0: none; TIME_NEVER: 1/200 of the time between sweeps */
+	bool silent_new;	     /* hosts that come never send */
 	void (*about_to)(void *ctx); /* called right before the change; may be NULL */
 	void *ctx;
 };

@@ -36,7 +36,7 @@ static time_ps thesis_route_ps(const struct fab *f, const struct sm_work_done *w
 static time_ps thesis_smp_ps(const struct fab *f, const struct sm_config *c, enum sm_phase phase)
 {
 	if (phase != SM_DISCOVER)
-		return 3 * PS_PER_US;
+		return 2 * PS_PER_US;
 	return c->mechanism.discovery->partial ? 130 * PS_PER_US + f->nnodes * 100 * PS_PER_NS
 					       : 80 * PS_PER_US + f->nnodes * 400 * PS_PER_NS;
 }
@@ -66,7 +66,7 @@ const struct lab_cpu lab_cpus[] = {
 		.name = "thesis",
 		.summary = "the thesis's Pentium III at 1.06 GHz",
 		.smi_ps = 75 * PS_PER_US,
-		.sma_ps = 10 * PS_PER_US,
+		.sma_ps = 670 * PS_PER_NS,
 		.smp_ps = thesis_smp_ps,
 		.route_ps = thesis_route_ps,
 	},

@@ -114,6 +114,8 @@ struct sm_config {
 	bool one_set;	   /* ports become Active by one Set: there is no Armed (thesis 4.2.3) */
 	bool reassign;	   /* a full discovery assigns all LIDs again (7.4.2) */
 	bool link_sets;	   /* settings of links by SMPs of their own: tables/link_settings.c */
+	bool links_first;  /* new ports become Active before tables are sent; with one_set */
+	bool by_switch;	   /* tables are sent switch by switch, not block by block over all */
 	bool default_port; /* DefaultPort is set with tables that have one (6.3.2) */
 	bool qos;	   /* also write SL2VL and VL arbitration tables */
 	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */

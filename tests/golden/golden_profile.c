@@ -36,7 +36,8 @@ static struct lab_config as_thesis(const struct fab *f, const char *discovery,
 	c.sm.drain_ps = 0;
 	c.sm.subnet_timeout = 12;
 	c.sm.one_set = c.sim.no_armed = true;
-	c.sm.reassign = c.sm.link_sets = c.sm.default_port = true;
+	c.sm.reassign = c.sm.link_sets = c.sm.default_port = c.sm.by_switch = c.sm.links_first =
+		true;
 	c.sm_node = fab_node_by_guid(f, 0x100);
 	c.threads = 1;
 	return c;

@@ -214,6 +214,7 @@ void plane_new(struct sim *s)
 		}
 	}
 	pl->known = mem_zarray(pl->hosts.n, sizeof(*pl->known));
+	pl->silent = mem_zarray(pl->hosts.n, sizeof(*pl->silent));
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE,
 							CHAN_NONE};
@@ -233,6 +234,7 @@ void plane_free(struct sim *s)
 	free(pl->switches);
 	free(pl->host_of);
 	free(pl->known);
+	free(pl->silent);
 	vec_free(&pl->pkts);
 	vec_free(&pl->cells);
 	vec_free(&pl->hosts);

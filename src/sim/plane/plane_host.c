@@ -45,6 +45,8 @@ int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e)
 	traffic_free(pl->traffic);
 	pl->traffic = t;
 	pl->known_only = c->known_only;
+	for (uint32_t h = 0; h < pl->hosts.n; h++)
+		pl->silent[h] = c->silent_new && !pl->known[h];
 	start(s);
 	return 0;
 }
@@ -182,7 +184,7 @@ void host_make(struct shard *sh, uint32_t host)
 	plan_next(sh, host);
 	if (!sh->nodes[sh->fab->ports[pl->hosts.at[host]].node].on)
 		return; /* the host is off */
-	if (pl->known_only && (!from || !to))
+	if (pl->silent[host] || (pl->known_only && (!from || !to)))
 		return; /* one of the two has never been part of the subnet */
 	pkt = make(sh, host, to, t.payload, t.sl);
 	pace(sh, host, t.dst, pkt);

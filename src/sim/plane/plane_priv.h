@@ -133,6 +133,7 @@ struct plane {
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
 	bool known_only;	     /* as in struct traffic_config */
+	bool *silent;		     /* by host: it never sends */
 	uint32_t traffic_epoch;	     /* events of replaced traffic are ignored */
 	time_ps *allowed;	     /* [source][destination], with static rate control only */
 	struct sim_tap tap;

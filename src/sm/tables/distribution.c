@@ -50,6 +50,7 @@ void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm
 	pi.state = (uint8_t)st;
 	sm_port_set_in_round(sm, port);
 	sm->topo.ports.at[port].order.pending = true;
+	sm->topo.ports.at[port].order.stopped = st == IBA_PORT_DOWN;
 	iba_port_info_put(&pi, r->data);
 	if (purpose == SM_FOR_ACTIVATION && sm->cfg.activate_by_lid && sm->core.phase != SM_JOIN)
 		r->lid = lid_of_port(sm, p);
@@ -89,7 +90,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-/* ---- 2: the tables, block by block over all switches, so that no switch is a bottleneck ---- */
+/* ---- 2: the tables, block by block over all switches, so that no switch is a bottleneck, or switch by switch ---- */
 
 enum sm_outcome sm_blocks_begin(struct sm *sm)
 {
@@ -118,18 +119,49 @@ static bool has_block(const struct sm *sm, uint32_t sw, uint32_t block)
 	       (first < sm->routes.tables->stride || first < sm->topo.nodes.at[node].si.linear_cap);
 }
 
-/* Block at->step of switch at->node, then the next switch's; false behind the last. */
+/* It has had no tables yet. */
+static bool is_new_switch(const struct sm *sm, uint32_t sw)
+{
+	uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sw]];
+
+	return sm->dev.rows.at[sm->topo.nodes.at[node].row].rank == UINT64_MAX;
+}
+
+/* All blocks of a switch, then those of the next; at->node counts them twice: new ones first, then the others. */
+static bool block_by_switch(struct sm *sm, struct sm_cursor *at, uint32_t *sw, uint32_t *block)
+{
+	uint32_t n = sm->topo.fab->nswitches;
+
+	for (; at->node < 2 * n; at->node++, at->step = 0) {
+		*sw = at->node % n;
+		if (is_new_switch(sm, *sw) != (at->node < n) || at->step == block_count(sm))
+			continue;
+		*block = at->step++;
+		return true;
+	}
+	return false;
+}
+
+/* Block at->step of switch at->node, then the next switch's. */
+static bool block_by_number(struct sm *sm, struct sm_cursor *at, uint32_t *sw, uint32_t *block)
+{
+	if (at->node == sm->topo.fab->nswitches) {
+		at->node = 0;
+		at->step++;
+	}
+	if (at->step >= block_count(sm) || !sm->topo.fab->nswitches)
+		return false;
+	*sw = at->node++;
+	*block = at->step;
+	return true;
+}
+
+/* The next block in the order that the configuration says; false behind the last. */
 bool sm_block_next(struct sm *sm, struct sm_cursor *at, uint32_t *sw, uint32_t *block)
 {
 	do {
-		if (at->node == sm->topo.fab->nswitches) {
-			at->node = 0;
-			at->step++;
-		}
-		if (at->step >= block_count(sm) || !sm->topo.fab->nswitches)
+		if (!(sm->cfg.by_switch ? block_by_switch : block_by_number)(sm, at, sw, block))
 			return false;
-		*sw = at->node++;
-		*block = at->step;
 	} while (!has_block(sm, *sw, *block));
 	return true;
 }

@@ -3,7 +3,8 @@
  * Settings of links by SMPs of their own, as the thesis's manager sends them (3.2.4, 4.3.4): MTU, VLs and limits
  * of each port that came up, and the SL-to-VL table of each pair of ports that was not in use before. State:
  * sm_row.mapped and the cursors of the phases. Does not run unless cfg.link_sets is set: otherwise the Set that
- * arms a port carries the former, and only QoS needs the latter.
+ * arms a port carries the former, and only QoS needs the latter. With cfg.links_first new ports become Active
+ * before tables are sent.
  */
 #include "sm/tables/random_tables.h"
 
@@ -79,3 +80,52 @@ bool sm_pair_set_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 	}
 	return false;
 }
+
+/* ---- new links before tables ---- */
+
+bool sm_links_first(const struct sm *sm)
+{
+	return sm->cfg.links_first && sm->cfg.one_set && !sm_technique_now(sm)->stops_all;
+}
+
+static enum sm_outcome links_begin(struct sm *sm)
+{
+	sm->run.arm.at = sm->run.arm.pair = (struct sm_cursor){0};
+	return SM_GOING_ON;
+}
+
+/* Ports that this distribution stopped stay so until tables are in place. */
+static bool links_next(struct sm *sm, struct sm_req *r)
+{
+	uint32_t port;
+
+	if (sm_pair_set_next(sm, &sm->run.arm.pair, r))
+		return true;
+	while ((port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE) {
+		if (sm->topo.ports.at[port].pi.state >= IBA_PORT_ARMED ||
+		    sm->topo.ports.at[port].order.stopped)
+			continue;
+		sm_port_order(sm, port, IBA_PORT_ACTIVE, SM_FOR_ACTIVATION, r);
+		return true;
+	}
+	return false;
+}
+
+static enum sm_outcome links_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	return t->attr_id == IBA_ATTR_PORT_INFO ? sm_port_take(sm, t, data) : SM_GOING_ON;
+}
+
+static enum sm_outcome links_done(struct sm *sm)
+{
+	(void)sm;
+	return SM_DONE;
+}
+
+const struct sm_part sm_part_links_first = {
+	.begin = links_begin,
+	.next = links_next,
+	.recv = links_recv,
+	.fail = sm_failed,
+	.done = links_done,
+};

@@ -173,6 +173,7 @@ void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum 
 
 /* link_settings.c */
 bool sm_link_set_next(struct sm *sm, uint32_t node, uint32_t *num, struct sm_req *r);
+bool sm_links_first(const struct sm *sm); /* whether the running distribution begins with them */
 bool sm_pair_set_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r);
 
 /* disabled_turns.c; SIZE_MAX: it is not off */

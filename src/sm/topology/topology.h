@@ -49,6 +49,7 @@ struct sm_port_inquiry {
 
 /* What was set in a port. Owner: tables. */
 struct sm_port_order {
+	bool stopped;	/* set to Down by this manager, and not Active since */
 	bool pending;	/* a state was set, and the response has not come */
 	bool in_doubt;	/* the other end was stopped: read it before it is armed */
 	uint8_t set_in; /* audit.generation when its state was last set */
