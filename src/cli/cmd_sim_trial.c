@@ -107,12 +107,18 @@ static int choose_mechanism(void)
 	return rc && rc != -EDEADLK ? cli_bad("%s", e.text) : CLI_OK;
 }
 
-static bool one_trial(uint64_t seed, struct json *j, uint64_t *hash)
+/* Over all trials. */
+struct total {
+	uint64_t hash, events;
+};
+
+static bool one_trial(uint64_t seed, struct json *j, struct total *all)
 {
 	struct fault_trial t;
 
 	fault_trial_run(seed, o.max_switches, o.mechanism, &t);
-	*hash = hash64_add(*hash, t.hash);
+	all->hash = hash64_add(all->hash, t.hash);
+	all->events += t.sim_events;
 	if (cli_json)
 		trial_json(j, &t);
 	else if (o.count <= FEW || !t.ok)
@@ -120,12 +126,13 @@ static bool one_trial(uint64_t seed, struct json *j, uint64_t *hash)
 	return t.ok;
 }
 
-static bool one_change_trial(uint64_t seed, struct json *j, uint64_t *hash)
+static bool one_change_trial(uint64_t seed, struct json *j, struct total *all)
 {
 	struct change_trial t;
 
 	change_trial_run(seed, o.max_switches, o.mechanism, &t);
-	*hash = hash64_add(*hash, t.hash);
+	all->hash = hash64_add(all->hash, t.hash);
+	all->events += t.sim_events;
 	if (cli_json)
 		change_trial_json(j, &t);
 	else if (o.count <= FEW || !t.ok)
@@ -133,16 +140,16 @@ static bool one_change_trial(uint64_t seed, struct json *j, uint64_t *hash)
 	return t.ok;
 }
 
-static unsigned run_trials(struct json *j, uint64_t *hash)
+static unsigned run_trials(struct json *j, struct total *all)
 {
 	unsigned failed = 0;
 
 	for (unsigned i = 0; i < o.count; i++) {
 		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
 		if (o.change)
-			failed += !one_change_trial(o.seed + i, j, hash);
+			failed += !one_change_trial(o.seed + i, j, all);
 		else
-			failed += !one_trial(o.seed + i, j, hash);
+			failed += !one_trial(o.seed + i, j, all);
 	}
 	cli_progress_end();
 	return failed;
@@ -207,7 +214,7 @@ static int swarm_or_replay(void)
 static int sim_trial(char **args, unsigned nargs)
 {
 	struct json j = {0};
-	uint64_t hash = 0;
+	struct total all = {0};
 	unsigned failed;
 
 	(void)args;
@@ -226,10 +233,11 @@ static int sim_trial(char **args, unsigned nargs)
 		o.max_switches = o.change ? 32 : 128;
 	json_open(&j, NULL, '{');
 	json_open(&j, "trials", '[');
-	failed = run_trials(&j, &hash);
+	failed = run_trials(&j, &all);
 	json_close(&j);
 	json_u64(&j, "failed", failed);
-	json_hex64(&j, "trace_hash", hash);
+	json_u64(&j, "events", all.events);
+	json_hex64(&j, "trace_hash", all.hash);
 	json_close(&j);
 	if (cli_json) {
 		if (cli_print_json(&j))
@@ -237,7 +245,7 @@ static int sim_trial(char **args, unsigned nargs)
 	} else {
 		json_free(&j);
 		printf("%u trials, %u failed, hash %016llx\n", o.count, failed,
-		       (unsigned long long)hash);
+		       (unsigned long long)all.hash);
 	}
 	return failed ? CLI_NO : CLI_OK;
 }

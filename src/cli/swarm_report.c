@@ -22,7 +22,7 @@ struct swarm {
 	const struct swarm_opts *o;
 	unsigned done;
 	VEC(struct failing) failing;
-	uint64_t hash, phases, smps;
+	uint64_t hash, phases, smps, events;
 	uint64_t pairs[SM_NSM_STATES]; /* of the election's table */
 	double simulated_s, wall_start;
 	time_ps rest, masters; /* the longest */
@@ -101,6 +101,7 @@ static void run_one(struct swarm *w, uint64_t seed)
 	for (unsigned i = 0; i < SM_NSM_STATES; i++)
 		w->pairs[i] |= r.pairs[i];
 	w->smps += r.smps;
+	w->events += r.sim_events;
 	w->simulated_s += (double)r.end / (double)PS_PER_S;
 	w->rest = MAX(w->rest, r.rest);
 	w->masters = MAX(w->masters, r.masters);
@@ -212,6 +213,7 @@ static int print_json(const struct swarm *w)
 	json_close(&j);
 	json_u64(&j, "seed", w->o->seed);
 	json_u64(&j, "smps", w->smps);
+	json_u64(&j, "events", w->events);
 	json_double(&j, "simulated_s", w->simulated_s);
 	json_seconds(&j, "rest_max_s", w->rest);
 	json_seconds(&j, "two_masters_max_s", w->masters);

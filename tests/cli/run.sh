@@ -316,6 +316,8 @@ sim change net.txt --kill S-0002000000000005 --rft all --rft S-0002000000000003:
 sim change net.txt --kill S-0002000000000005
 sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us --tail 100us --svg change.svg
 sim change net.txt --rate 10000 --each-switch activation --detection traps
+sim change net.txt --each-switch deactivation --profile thesis --mechanism improved
+sim run net.txt --rate 10000 --links --profile thesis --on-at 0s --traffic-at 1s --duration 1ms --warmup 0s
 sim trial --change --max-switches 4
 sim trial --max-switches 4
 sim trial --swarm --seed 2 --managers 2
@@ -546,6 +548,16 @@ same_by_threads()
 		and .mean.discarded.total > 0 and (.runs | length) == 7' threads.1 > /dev/null && cmp threads.1 threads.2
 }
 ok "each switch: the same on one thread and on two" same_by_threads
+
+# Thesis Tables 11 and 24, 8 switches.
+as_the_thesis()
+{
+	"$bin" sim change "$here/../golden/example15-routing.net" --each-switch deactivation --profile thesis --discovery partial \
+		--json | jq -e '.failed == 0 and .events > 0 and .mean.thesis.distribution_smps == 157.714
+		and .sd.thesis.distribution_smps == 15.69 and .mean.thesis.discovery_smps == 18.571
+		and .mean.thesis.sweep_s == 0.00120267' > /dev/null
+}
+ok "profile thesis: its SMPs and sweeps on its own subnet" as_the_thesis
 
 picture_is_whole()
 {
