@@ -22,7 +22,7 @@ static struct {
 	unsigned sample;
 	const char *svg, *each;
 	time_ps warmup, tail, series, quiet;
-	cli_strings kill;
+	cli_strings kill, add;
 } o = {
 	.warmup = TIME_NEVER,
 	.tail = TIME_NEVER,
@@ -30,19 +30,19 @@ static struct {
 
 /* ---- weft sim change ---- */
 
-/* AFTER without the nodes named by --kill. */
-static struct fab *without_killed(const struct fab *f)
+/* AFTER without the nodes named by --kill, or BEFORE without those of --add. */
+static struct fab *without(const struct fab *f, const char *option, const cli_strings *names)
 {
-	bool *dead = mem_zarray(f->nnodes, sizeof(bool));
+	bool *gone = mem_zarray(f->nnodes, sizeof(bool));
 	struct fab *left = NULL;
 	node_id n = 0;
 	size_t i = 0;
 
-	for (; i < o.kill.n && !cli_find_node(f, "--kill", o.kill.at[i], &n); i++)
-		dead[n] = true;
-	if (i == o.kill.n)
-		left = lab_without(f, dead);
-	free(dead);
+	for (; i < names->n && !cli_find_node(f, option, names->at[i], &n); i++)
+		gone[n] = true;
+	if (i == names->n)
+		left = lab_without(f, gone);
+	free(gone);
 	return left;
 }
 
@@ -182,21 +182,25 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 
 static int change_between(const char *file, const struct fab *before, const struct fab *after)
 {
-	struct fab *alive = o.kill.n ? without_killed(after) : NULL;
-	struct lab_change *c;
+	struct fab *alive = o.kill.n ? without(after, "--kill", &o.kill) : NULL;
+	struct fab *lesser = o.add.n ? without(before, "--add", &o.add) : NULL;
+	struct lab_change *c = NULL;
 	struct setup s;
 	struct err e;
-	int rc;
+	int rc = CLI_BAD;
 
-	if (o.kill.n && !alive)
-		return CLI_BAD;
+	if ((o.kill.n && !alive) || (o.add.n && !lesser))
+		goto out;
+	before = lesser ? lesser : before;
 	c = lab_change_new(before, alive ? alive : after, &e);
 	if (!c)
 		rc = cli_bad("%s", e.text);
 	else
 		rc = make_setup(file, before, c, &s) ? CLI_BAD : run_change(c, &s);
+out:
 	lab_change_free(c);
 	fab_free(alive);
+	fab_free(lesser);
 	return rc;
 }
 
@@ -268,13 +272,15 @@ static int check_change(void)
 		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
-	if (o.each && (o.svg || o.series || report_o.timeline || report_o.smps || o.kill.n))
+	if (o.each &&
+	    (o.svg || o.series || report_o.timeline || report_o.smps || o.kill.n || o.add.n))
 		return cli_bad("--each-switch runs many changes: expected no --%s",
 			       o.svg		   ? "svg"
 			       : o.series	   ? "series"
 			       : report_o.timeline ? "timeline"
 			       : report_o.smps	   ? "smps"
-						   : "kill");
+			       : o.kill.n	   ? "kill"
+						   : "add");
 	if (o.sample && !o.each)
 		return cli_bad("--sample needs --each-switch HOW");
 	if (o.svg && !strcmp(o.svg, "-"))
@@ -302,8 +308,8 @@ static int sim_change(char **args, unsigned nargs)
 		return CLI_BAD;
 	if (o.each && nargs > 1)
 		rc = cli_bad("--each-switch takes one file: expected no AFTER");
-	else if (nargs < 2 && !o.kill.n && !o.each)
-		rc = cli_bad("expected AFTER, or --kill NODE");
+	else if (nargs < 2 && !o.kill.n && !o.add.n && !o.each)
+		rc = cli_bad("expected AFTER, --kill NODE or --add NODE");
 	else if (o.each)
 		rc = change_each(args[0], before);
 	else if (nargs < 2)
@@ -319,6 +325,8 @@ static int sim_change(char **args, unsigned nargs)
 static const struct cli_opt change_opts[] = {
 	{.name = "kill", .type = CLI_LIST, .dst = &o.kill, .arg = "NODE",
 	 .help = "this node fails"},
+	{.name = "add", .type = CLI_LIST, .dst = &o.add, .arg = "NODE",
+	 .help = "this node comes: it is not in BEFORE"},
 	{.name = "each-switch", .type = CLI_CHOICE, .dst = &o.each, .arg = "HOW", .choices = each_hows,
 	 .help = "one run for each switch but the manager's: it is removed (deactivation) or added "
 		 "(activation)"},
@@ -345,7 +353,7 @@ const struct cli_cmd cmd_sim_change = {
 	.about =
 		"The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
 		"link becomes that of AFTER at the same moment. Nodes are identified by GUID. --kill NODE removes a "
-		"node from AFTER (or from BEFORE, when there is no AFTER). The run ends when a later sweep finds "
+		"node from AFTER (or from BEFORE, when there is no AFTER), --add NODE removes one from BEFORE. The run ends when a later sweep finds "
 		"nothing new. Status 0 when all remaining nodes are active and verified.\n\n"
 		"With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded after "
 		"the change are counted by cause, and whenever a device changes, connectivity and cycles of "

@@ -31,6 +31,14 @@ struct experiment_where {
 	int choice[EXPERIMENT_PARAMS_MOST];
 };
 
+/* A text that depends on a parameter: {rate} is another one for each choice of `switches`. */
+struct experiment_by {
+	char *name;
+	int param;
+	size_t n;
+	char **texts; /* by choice; NULL: none */
+};
+
 struct experiment_result {
 	char *name, *title, *unit;
 	char *text;	 /* the expression as written */
@@ -95,6 +103,7 @@ struct experiment {
 	char *file, *dir; /* as opened; its directory */
 	char *name, *source, *item, *claim, *notes;
 	VEC(struct experiment_param) params;
+	VEC(struct experiment_by) texts;
 	VEC(struct experiment_where) except;
 	struct experiment_where
 		sampled; /* the points of ordinary runs; the others are those of full runs */
@@ -170,7 +179,11 @@ char *experiment_key(const struct experiment *x, const struct experiment_point *
 bool experiment_where_holds(const struct experiment *x, const struct experiment_where *w,
 			    const struct experiment_point *p);
 
-/* A template with {name} replaced: parameters, {seed}, {net}, {dir}. NULL with e: an unknown name. */
+/* The text of this name at a point; NULL: there is none. */
+const char *experiment_text_by(const struct experiment *x, const char *name,
+			       const struct experiment_point *p);
+
+/* A template with {name} replaced: parameters, texts, {seed}, {net}, {dir}. NULL with e: an unknown name. */
 char *experiment_text(const struct experiment_job *j, const char *template, struct err *e);
 
 #endif

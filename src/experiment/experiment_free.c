@@ -2,7 +2,7 @@
 /*
  * Frees an experiment, also one that was read in part. State: none. Way in: experiment_free().
  */
-#include "experiment/experiment.h"
+#include "experiment/experiment_priv.h"
 
 #define free_texts(v)                                                                              \
 	do {                                                                                       \
@@ -96,6 +96,7 @@ void experiment_free(struct experiment *x)
 {
 	if (!x)
 		return;
+	experiment_texts_free(x);
 	lists_free(x);
 	vec_free(&x->except);
 	vec_free(&x->seeds);

@@ -44,12 +44,15 @@ bool exp_is_word(const char *s); /* letters, digits and _, a letter first */
 
 /* Keys that are readers of their own. */
 int exp_params_read(struct exp_reader *r, const struct yaml_node *n, void *into);
+int exp_texts_read(struct exp_reader *r, const struct yaml_node *n, void *into);
 int exp_fabrics_read(struct exp_reader *r, const struct yaml_node *n, void *into);
 int exp_quick_read(struct exp_reader *r, const struct yaml_node *n, void *into);
 int exp_seeds_read(struct exp_reader *r, const struct yaml_node *n, void *into);
 int exp_tables_read(struct exp_reader *r, const struct yaml_node *n, void *into);
 int exp_plots_read(struct exp_reader *r, const struct yaml_node *n, void *into);
 int exp_trends_read(struct exp_reader *r, const struct yaml_node *n, void *into);
+
+void experiment_texts_free(struct experiment *x);
 
 /* A path beside the experiment's file; free it. */
 char *exp_beside(const struct experiment *x, const char *name);

@@ -193,6 +193,7 @@ static const struct exp_key keys[] = {
 	{"claim", exp_text_read, AT(claim), true},
 	{"notes", exp_text_read, AT(notes), false},
 	{"parameters", exp_params_read, 0, false},
+	{"texts", exp_texts_read, 0, false},
 	{"except", except_read, 0, false},
 	{"sampled", sampled_read, AT(sampled), false},
 	{"seeds", exp_seeds_read, 0, false},

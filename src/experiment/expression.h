@@ -72,6 +72,6 @@ struct expr_scope {
 };
 int expr_eval(const struct expr *x, const struct expr_scope *scope, expr_numbers *out,
 	      struct err *e);
-bool expr_is_function(const char *name); /* min max sum mean sd count first last abs */
+bool expr_is_function(const char *name); /* min max sum mean sd count last abs first running */
 
 #endif

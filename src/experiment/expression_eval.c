@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-static const char *const functions[] = {"min",	 "max",	 "sum", "mean", "sd",
-					"count", "last", "abs", "first"};
+static const char *const functions[] = {"min",	 "max",	 "sum", "mean",	 "sd",
+					"count", "last", "abs", "first", "running"};
 
 bool expr_is_function(const char *name)
 {
@@ -56,6 +56,17 @@ static double list_sd(const expr_numbers *v)
 	return v->n > 1 ? sqrt(s / (double)(v->n - 1)) : 0;
 }
 
+/* Each element is the sum of those up to it: from what happened in each interval to what happened so far. */
+static void list_running(const expr_numbers *v, expr_numbers *out)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		s += v->at[i];
+		vec_push(out, s);
+	}
+}
+
 static int function_eval(const struct expr *x, const expr_numbers *v, expr_numbers *out,
 			 struct err *e)
 {
@@ -70,6 +81,8 @@ static int function_eval(const struct expr *x, const expr_numbers *v, expr_numbe
 	if (!strcmp(f, "abs"))
 		for (size_t i = 0; i < v->n; i++)
 			vec_push(out, fabs(v->at[i]));
+	else if (!strcmp(f, "running"))
+		list_running(v, out);
 	else
 		vec_push(out, !strcmp(f, "min")	    ? list_least(v)
 			      : !strcmp(f, "max")   ? list_most(v)

@@ -34,8 +34,11 @@ static int name_expand(const struct experiment_job *j, const char *name, unsigne
 		       struct strbuf *out, struct err *e)
 {
 	const struct experiment *x = j->experiment;
+	const char *by = experiment_text_by(x, name, &j->point);
 	int p = experiment_param_find(x, name);
 
+	if (by)
+		return template_expand(j, by, depth + 1, out, e);
 	if (p >= 0)
 		return template_expand(j, x->params.at[p].choices.at[j->point.choice[p]].text,
 				       depth + 1, out, e);
