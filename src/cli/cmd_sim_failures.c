@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * weft sim failures: what the failure of each switch and link would cost, ranked. Keeps the options of the command.
- * Way in: cmd_sim_failures. Does not simulate anything itself: src/lab/failures.c does.
+ * Way in: cmd_sim_failures. Does not simulate anything itself: src/experiment/failures.c does.
  */
 #include "cli/cli.h"
 #include "cli/cmds.h"
@@ -9,7 +9,7 @@
 #include "cli/manager_opts.h"
 #include "cli/report_opts.h"
 #include "cli/rft_opts.h"
-#include "lab/failures.h"
+#include "experiment/failures.h"
 
 enum { SWITCHES = 40, LINKS = 80, ROWS = 20 };
 

@@ -3,8 +3,7 @@
  * One bring-up, many failures. State: struct study, for one call. Way in: lab_failures_run(). Does not rank or
  * print: cli/cmd_sim_failures.c does.
  */
-#include "lab/failures.h"
-#include "lab/lab_priv.h"
+#include "experiment/failures.h"
 #include "lab/route_census.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -115,7 +114,7 @@ static void child_begin(struct study *s, struct lab_failure *x)
 	fab_free(after);
 	assert(s->change); /* the nodes of `after` are those of the fabric */
 	s->plan.change = s->change;
-	lab_change_apply(s->change, s->l->sim);
+	lab_change_apply(s->change, lab_sim(s->l));
 	lab_census(s->l, &now);
 	x->pairs_before = s->before.pairs;
 	x->pairs_cut = s->before.pairs - now.pairs;
@@ -144,7 +143,7 @@ static void result_fill(const struct study *s, const struct lab_change_result *r
 	x->sent = r->sent;
 	x->lost = r->lost - r->futile;
 	x->futile = r->futile;
-	x->events = sim_events(s->l->sim);
+	x->events = sim_events(lab_sim(s->l));
 	lab_census(s->l, &now);
 	x->busiest_after = now.busiest;
 }
@@ -302,21 +301,20 @@ int lab_failures_run(const struct lab_failures_config *c, lab_failures *out, str
 {
 	struct lab_config lc = *c->lab;
 	struct study s = {.c = c, .out = out, .e = e, .write_fd = -1, .slots = slots_of(c->jobs)};
-	node_id sm = lc.sm_node != FAB_NONE ? lc.sm_node : lab_choose_node(c->fab);
 	int rc = -EINVAL;
 
-	if (sm == FAB_NONE)
-		return err_set(e, -EINVAL, "the fabric has no node for the manager");
-	choose(c, sm, out);
-	if (!out->n)
-		return err_set(e, -EINVAL,
-			       "there is nothing to fail: expected two switches or more");
 	s.none = lab_change_new(c->fab, c->fab, e);
+	if (!s.none)
+		return -EINVAL;
 	lc.threads = 1; /* a thread would not exist in a copy of the process */
-	if (s.none) {
-		lc.sm_node = fab_node_by_guid(lab_change_fab(s.none), c->fab->nodes[sm].guid);
+	if (lc.sm_node == FAB_NONE)
+		lc.sm_node = lab_change_sm(s.none); /* nodes have the same numbers in both */
+	if (lc.sm_node != FAB_NONE)
+		choose(c, lc.sm_node, out);
+	if (out->n)
 		s.l = lab_new(lab_change_fab(s.none), &lc, e);
-	}
+	else
+		err_set(e, -EINVAL, "there is nothing to fail: expected two switches or more");
 	s.children = mem_zarray(s.slots, sizeof(*s.children));
 	if (s.l)
 		rc = study_run(&s);
