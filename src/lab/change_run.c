@@ -54,6 +54,7 @@ static int start_traffic(struct run *x, struct err *e)
 	t.burst_gap_ps = lab_burst_gap(x->l, &t);
 	t.known_only = true;
 	t.silent_new = x->p->silent_new;
+	t.late_lids = x->l->cfg.sm.reassign;
 	if (x->p->period)
 		lab_series_start(&x->r->series, x->l,
 				 x->p->period == TIME_NEVER ? MAX(x->gap / 200, 10 * PS_PER_US)

@@ -177,7 +177,7 @@ static void port_changed(struct shard *sh, port_id p)
 
 static const struct device_net net = {
 	.port_changed = port_changed,
-	.lid_set = host_active,
+	.lid_set = host_lid_set,
 	.link_up = link_up,
 	.link_down = link_down,
 	.node_clear = node_clear,

@@ -45,6 +45,7 @@ int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e)
 	traffic_free(pl->traffic);
 	pl->traffic = t;
 	pl->known_only = c->known_only;
+	pl->late_lids = c->late_lids;
 	for (uint32_t h = 0; h < pl->hosts.n; h++)
 		pl->silent[h] = c->silent_new && !pl->known[h];
 	start(s);
@@ -161,6 +162,12 @@ void host_active(const struct sim *s, port_id port)
 
 	if (s->ports[port].pi.lid && host != UINT32_MAX)
 		s->plane->known[host] = s->ports[port].pi.lid;
+}
+
+void host_lid_set(const struct sim *s, port_id port)
+{
+	if (!s->plane->late_lids)
+		host_active(s, port);
 }
 
 /*

@@ -133,6 +133,7 @@ struct plane {
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
 	bool known_only;	     /* as in struct traffic_config */
+	bool late_lids;		     /* the same */
 	bool *silent;		     /* by host: it never sends */
 	uint32_t traffic_epoch;	     /* events of replaced traffic are ignored */
 	time_ps *allowed;	     /* [source][destination], with static rate control only */
@@ -275,7 +276,8 @@ void switch_give_up(struct shard *sh, uint32_t in_chan); /* its head has waited 
 
 /* plane_host.c */
 void host_make(struct shard *sh, uint32_t host);
-void host_active(const struct sim *s, port_id port); /* it has a LID that others may send to */
+void host_lid_set(const struct sim *s, port_id port); /* while its port is Active */
+void host_active(const struct sim *s, port_id port);  /* it has a LID that others may send to */
 void host_sink(struct shard *sh, uint32_t chan);
 void host_paced(struct shard *sh, uint32_t pkt,
 		uint32_t incarnation); /* static rate control releases it */
