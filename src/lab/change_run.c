@@ -18,13 +18,15 @@ struct run {
 	port_id *host_by_lid;
 	uint32_t *part; /* by node: nodes with the same number are physically connected */
 	struct sim_plane_stats *before;
-	time_ps gap;	   /* between two sweeps */
-	uint64_t to_port0; /* packets that tables sent to a switch itself */
+	time_ps gap;	      /* between two sweeps */
+	uint64_t futile_late; /* of the futile ones, those after provisional tables served */
+	uint64_t to_port0;    /* packets that tables sent to a switch itself */
 };
 
 /*
  * All discards but of packets that tables delivered to the wrong node, because its LID was another one before: the
- * thesis's nodes take any packet.
+ * thesis's nodes take any packet. And in the thesis discards end when new tables serve, provisional or not (6.3.2): its
+ * hosts no longer send to hosts that are gone.
  */
 static uint64_t discarded_now(const struct run *x)
 {
@@ -33,7 +35,7 @@ static uint64_t discarded_now(const struct run *x)
 
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		n += i == SIM_DISCARD_WRONG_HOST ? 0 : st->discarded[i] - x->before->discarded[i];
-	return n - x->to_port0;
+	return n - x->to_port0 - x->futile_late;
 }
 
 /* The thesis's simulations end with the assimilation, and so do their statistics. */
@@ -87,10 +89,11 @@ static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why
 	(void)slid;
 	x->to_port0 += why == SIM_DISCARD_UNMAPPABLE && fab_is_switch(x->l->fab, n) &&
 		       !sim_lft(x->l->sim, n, dlid);
-	if (to == FAB_NONE)
+	/* packets that the change itself destroys count as deliverable */
+	if (to == FAB_NONE || (x->part && x->part[n] != x->part[x->l->fab->ports[to].node])) {
 		x->r->futile++;
-	else if (x->part) /* packets that the change itself destroys count as deliverable */
-		x->r->futile += x->part[n] != x->part[x->l->fab->ports[to].node];
+		x->futile_late += x->l->lead->st.staged;
+	}
 }
 
 static void mark_part(struct run *x, node_id from, uint32_t number, node_id *queue)

@@ -562,6 +562,7 @@ struct sm_status {
 	time_ps last_sweep_start;      /* of the last clean one */
 	time_ps last_sweep_time;       /* how long it took */
 	bool change_pending;
+	bool staged; /* provisional tables of the running round serve */
 	bool alone; /* a link is up at the manager's port, and no device behind it is in the subnet */
 	struct sm_round last; /* the last round that ended */
 };

@@ -64,6 +64,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->orders_refused = sm->election.refused;
 	st->routers = sm->topo.fab ? sm->topo.fab->nrouters : 0;
 	st->alone = is_alone(sm);
+	st->staged = sm->routes.staged;
 	st->held = (uint32_t)sm->damp.held.n;
 	st->change_pending = sm->core.change_pending || sm_election_busy(sm) ||
 			     sm->sweep.retry_at != TIME_NEVER ||
