@@ -8,7 +8,7 @@
 #
 # Covers: weft.c, cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_draw.c,
 # topo_output.c, cmd_route_compute.c, cmd_route_verify.c, route_report.c, cmd_sim.c, cmd_sim_run.c,
-# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, load_opts.c, load_report.c, load_series.c,
+# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, replay_drawing.c, managers_report.c, cmd_sim_failures.c, load_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
 # cmd_sim_change.c, cmd_sim_up.c, report_opts.c, profile_opts.c, thesis_report.c
 #
@@ -318,6 +318,7 @@ sim change net.txt --kill S-0002000000000005 --load 5% --mtu 2048 --warmup 100us
 sim change net.txt --rate 10000 --each-switch activation --detection traps
 sim change net.txt --each-switch deactivation --profile thesis --mechanism improved
 sim run net.txt --rate 10000 --links --profile thesis --on-at 0s --traffic-at 1s --duration 1ms --warmup 0s
+sim failures net.txt --switches 2 --links 2
 sim trial --change --max-switches 4
 sim trial --max-switches 4
 sim trial --swarm --seed 2 --managers 2
