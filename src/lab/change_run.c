@@ -79,6 +79,15 @@ static port_id host_of(struct run *x, uint16_t lid)
 	return x->host_by_lid[lid];
 }
 
+/* Its tables lead to the switch itself, or the switch has this LID now. */
+static bool is_for_switch(const struct run *x, node_id n, uint16_t dlid)
+{
+	const struct fab *f = x->l->fab;
+
+	return fab_is_switch(f, n) && (!sim_lft(x->l->sim, n, dlid) ||
+				       sim_port_info(x->l->sim, fab_port_id(f, n, 0))->lid == dlid);
+}
+
 static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid,
 		       uint16_t dlid)
 {
@@ -87,8 +96,7 @@ static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why
 
 	(void)port;
 	(void)slid;
-	x->to_port0 += why == SIM_DISCARD_UNMAPPABLE && fab_is_switch(x->l->fab, n) &&
-		       !sim_lft(x->l->sim, n, dlid);
+	x->to_port0 += why == SIM_DISCARD_UNMAPPABLE && is_for_switch(x, n, dlid);
 	/* packets that the change itself destroys count as deliverable */
 	if (to == FAB_NONE || (x->part && x->part[n] != x->part[x->l->fab->ports[to].node])) {
 		x->r->futile++;
