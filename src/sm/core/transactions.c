@@ -32,22 +32,27 @@ void sm_txns_free(struct sm *sm)
  * Thesis 3.1.3 and 4.3.4: 2 * subnettimeout + resptimevalue, where subnettimeout is the longest
  * distance times what one hop may take. Before distances are known, a few hops are assumed.
  */
-static time_ps subnet_time(const struct sm *sm)
+static time_ps round_trip(const struct sm *sm, unsigned resp)
 {
-	return MAX(sm->topo.max_hops, 4u) *
-	       (sm->cfg.link_smp_ps + iba_time_from_exp(MAX(sm->topo.max_resp, 8u)));
+	time_ps there =
+		MAX(sm->topo.max_hops, 4u) * (sm->cfg.link_smp_ps + iba_time_from_exp(resp));
+
+	return 2 * there + iba_time_from_exp(resp);
 }
 
 /*
- * In real time, one device that reports a response time of hours must not delay the retry to
- * another for hours; patience() gives slow devices more time.
+ * One device that reports a response time of hours must not delay the retry to another for hours; in real
+ * time, patience() gives slow devices more time.
  */
 time_ps sm_timeout(const struct sm *sm)
 {
-	time_ps t = 2 * subnet_time(sm) + iba_time_from_exp(MAX(sm->topo.max_resp, 8u)),
+	enum { LEAST = 8 };
+	time_ps t = round_trip(sm, MAX(sm->topo.max_resp, (unsigned)LEAST)),
 		floor = sm->cfg.timeout_ps;
 
-	return floor ? MIN(MAX(t, floor), MAX(PS_PER_S, floor)) : t;
+	if (!floor)
+		return MIN(t, MAX(PS_PER_S, round_trip(sm, LEAST)));
+	return MIN(MAX(t, floor), MAX(PS_PER_S, floor));
 }
 
 /* What is sent now arrives before, or never. */

@@ -118,17 +118,25 @@ static uint64_t flight_tid(const struct sm_flight *f, unsigned slot)
 	return (uint32_t)f->gen << 16 | TID_ELECTION | slot;
 }
 
+/* No longer than a master waits for another one to hand over, whatever response times devices report. */
+static time_ps patience(const struct sm *sm, const struct sm_flight *f)
+{
+	time_ps t = sm_timeout(sm) << MIN(f->tries, 4);
+
+	if (f->ask.kind == SM_ASK_POLL)
+		return sm->cfg.standby_poll_ps;
+	return sm->cfg.settle_ps ? MIN(t, sm->cfg.settle_ps) : t;
+}
+
 /* False: it cannot be sent. */
 static bool put_on_wire(struct sm *sm, struct sm_flight *f)
 {
-	time_ps wait = f->ask.kind == SM_ASK_POLL ? sm->cfg.standby_poll_ps
-						  : sm_timeout(sm) << MIN(f->tries, 4);
 	struct sm_req r;
 
 	if (!make(sm, &f->ask, f->tries, &r))
 		return false;
+	f->deadline = sm->core.now + patience(sm, f);
 	f->tries++;
-	f->deadline = sm->core.now + wait;
 	if (!PROVOKE(sm, LOSE_ASK))
 		sm_send_now(sm, &r, flight_tid(f, (unsigned)(f - sm->election.flights)));
 	return true;

@@ -751,19 +751,25 @@ TEST(impossible_capabilities)
 }
 
 /* One device that says it needs hours must not make the SM wait for hours for another. */
-TEST(impossible_response_times)
+static void check_impossible_response_times(time_ps floor)
 {
 	struct rig g;
 
 	draw_pair(&g);
 	g.twist = nonsense_caps;
 	g.dev[3].mute = true;
-	g.cfg.timeout_ps = 50 * PS_PER_MS;
+	g.cfg.timeout_ps = floor;
 	g.cfg.restarts = 0;
 	rig_start(&g);
 	run_phase(&g, SM_CONFIGURE);
 	assert_true(g.now < 60 * PS_PER_S);
 	rig_close(&g);
+}
+
+TEST(impossible_response_times)
+{
+	check_impossible_response_times(50 * PS_PER_MS);
+	check_impossible_response_times(0);
 }
 
 static bool wrong_node_info(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
