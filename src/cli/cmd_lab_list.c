@@ -36,36 +36,45 @@ static size_t jobs_count(const struct experiment *x)
 	return n;
 }
 
-static int list_run(char **args, unsigned n)
+static int list_json(const experiment_list *l)
 {
-	experiment_list l = {0};
-	struct cli_table t;
 	struct json j = {0};
-	int rc = lab_experiments(args, n, &l);
 
-	if (rc)
-		return rc;
 	json_open(&j, NULL, '{');
 	json_open(&j, "experiments", '[');
-	cli_table_init(&t, "lllrl", "name", "source", "item", "jobs", "claim");
-	for (size_t i = 0; i < l.n; i++) {
-		const struct experiment *x = l.at[i];
+	for (size_t i = 0; i < l->n; i++)
+		list_json_row(&j, l->at[i], jobs_count(l->at[i]));
+	json_close(&j);
+	json_close(&j);
+	return cli_print_json(&j);
+}
 
-		list_json_row(&j, x, jobs_count(x));
+static void list_text(const experiment_list *l)
+{
+	struct cli_table t;
+
+	cli_table_init(&t, "lllrl", "name", "source", "item", "jobs", "claim");
+	for (size_t i = 0; i < l->n; i++) {
+		const struct experiment *x = l->at[i];
+
 		cli_table_add(&t, "%s", x->name);
 		cli_table_add(&t, "%s", x->source);
 		cli_table_add(&t, "%s", x->item);
 		cli_table_add(&t, "%zu", jobs_count(x));
 		cli_table_add(&t, "%s", x->claim);
 	}
-	json_close(&j);
-	json_close(&j);
-	if (cli_json) {
-		rc = cli_print_json(&j);
-	} else {
-		cli_table_print(&t, stdout);
-		json_free(&j);
-	}
+	cli_table_print(&t, stdout);
+}
+
+static int list_run(char **args, unsigned n)
+{
+	experiment_list l = {0};
+	int rc = lab_experiments(args, n, &l);
+
+	if (!rc && cli_json)
+		rc = list_json(&l);
+	else if (!rc)
+		list_text(&l);
 	experiments_free(&l);
 	return rc;
 }

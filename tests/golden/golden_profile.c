@@ -13,11 +13,15 @@
 static struct fab *subnet(void)
 {
 	struct fab_netlist n = {0};
+	struct fab *f;
 	struct err e;
 
 	if (fab_netlist_load(&n, GOLDEN "/example15-routing.net", &e))
 		fail_msg("%s", e.text);
-	return n.fab;
+	f = n.fab;
+	n.fab = NULL;
+	fab_netlist_free(&n);
+	return f;
 }
 
 /* What profile_opts.c makes of --profile thesis, without its moments. */
