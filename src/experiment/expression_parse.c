@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <math.h>
 
-/* A sum of n terms is a tree n deep: both limits bound the stack of whoever walks the tree. */
+/* A sum of n terms is a tree of depth n. Both limits bound the stack of functions that walk the tree. */
 enum { DEPTH_MOST = 40, NODES_MOST = 1000 };
 
 struct reader {

@@ -248,7 +248,7 @@ static void children_kill(struct queue *q)
 {
 	for (unsigned i = 0; i < q->q->slots; i++)
 		if (q->slots[i].job) {
-			if (q->slots[i].pid > 0) { /* -1, if none could be started, is everybody */
+			if (q->slots[i].pid > 0) { /* kill(-1) would end all processes */
 				kill(q->slots[i].pid, SIGKILL);
 				waitpid(q->slots[i].pid, NULL, 0);
 			}

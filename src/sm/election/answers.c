@@ -50,7 +50,7 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	if (!si.guid || si.guid == sm_own_guid(sm) || !sm_other_trusted(sm, &a->to, &si))
 		return SM_GOING_ON;
 	if (a->kind == SM_ASK_MASTER && si.state != IBA_SM_MASTER)
-		return SM_GOING_ON; /* the discovery meets it, and whoever is master */
+		return SM_GOING_ON; /* the discovery meets it, and the master */
 	o = sm_other_learn(sm, &a->to, &si);
 	if (a->kind == SM_ASK_VERIFY)
 		return sm_handover_verified(sm, o, was_master);
