@@ -285,6 +285,17 @@ static int work(const experiment_jobs *jobs, struct lab_mpi *mpi)
 	lab_mpi_abort(mpi);
 }
 
+/* The netlist is read here as well, so that its faults are found before anything runs. */
+static int net_use(const experiment_list *l)
+{
+	struct fab *f = cli_load(o.net);
+
+	for (size_t i = 0; i < l->n && f; i++)
+		experiment_net(l->at[i], o.net);
+	fab_free(f);
+	return f ? CLI_OK : CLI_BAD;
+}
+
 static int lab_run(char **args, unsigned n)
 {
 	struct experiment_scope scope = experiment_everything();
@@ -295,8 +306,8 @@ static int lab_run(char **args, unsigned n)
 
 	scope.quick = o.quick;
 	scope.full = o.full;
-	for (size_t i = 0; i < l.n && !rc && o.net; i++)
-		experiment_net(l.at[i], o.net);
+	if (!rc && o.net)
+		rc = net_use(&l);
 	rc = rc ? rc : lab_jobs(&l, &scope, o.only.at, o.only.n, &jobs);
 	if (!rc)
 		rc = mpi && !lab_mpi_manager(mpi) ? work(&jobs, mpi) : manage(&jobs, mpi, &l);
