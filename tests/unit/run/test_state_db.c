@@ -2,7 +2,7 @@
 /*
  * The state file: stored values are read back after a kill or a full disk; files of other programs are
  * left unchanged; no damage gives a wrong value.
- * Covers: state_db.c, state_lock.c, state_rows.c
+ * Covers: state_db.c, state_file.c, state_lock.c, state_rows.c, state_salvage.c, state_sql.c
  */
 #include "unit_test.h"
 
