@@ -247,6 +247,10 @@ const struct setting settings_table[] = {
 		 "time that a master waits for a master of lower rank to hand over, or for its own "
 		 "hand-over to be accepted"),
 	 TIME(sm.settle_ps, 10 * PS_PER_MS, 3600 * PS_PER_S, 1)},
+	{MANAGER("election", "copy", "election-copy",
+		 "time that a master waits for a standby of higher priority that copies what the "
+		 "master knows, before it hands over; 0: it does not wait"),
+	 TIME(sm.copy_ps, 0, 3600 * PS_PER_S, 1)},
 	{MANAGER("election", "pause", "election-pause",
 		 "a master that did not run for longer asks who is master before it sets anything; "
 		 "keep it below the time after which a standby takes over; 0: never"),

@@ -152,7 +152,9 @@ struct sm_config {
 	time_ps standby_poll_ps; /* how often a standby SM polls the master, */
 	unsigned standby_tries;	 /* and after how many polls without a response it takes over */
 	time_ps settle_ps; /* how long a master waits for a master of lower rank to hand over */
-	uint64_t provoke;  /* seed of rare branches, in builds with -Dprovoke=true; 0: none */
+	/* How long a master waits for the copy of a standby of higher priority before it hands over; 0: not at all. */
+	time_ps copy_ps;
+	uint64_t provoke; /* seed of rare branches, in builds with -Dprovoke=true; 0: none */
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
 	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };

@@ -47,6 +47,7 @@ const struct schedule_option schedule_options[] = {
 	{"poll", SCHEDULE_TIME, OPT(sm.standby_poll_ps), PS_PER_US, 3600 * PS_PER_S, "of a standby"},
 	{"tries", SCHEDULE_UINT, OPT(sm.standby_tries), 1, 100, "polls without a response before it takes over"},
 	{"handover-wait", SCHEDULE_TIME, OPT(sm.settle_ps), PS_PER_MS, 3600 * PS_PER_S, "for a master of lower rank"},
+	{"copy-wait", SCHEDULE_TIME, OPT(sm.copy_ps), 0, 3600 * PS_PER_S, "for the copy of a standby of higher priority"},
 	{"stall", SCHEDULE_TIME, OPT(sm.stall_ps), 0, 3600 * PS_PER_S, "pause after which a master asks who is master"},
 	{"retries", SCHEDULE_UINT, OPT(sm.retries), 0, 20, "of an SMP"},
 	{"timeout", SCHEDULE_TIME, OPT(sm.timeout_ps), 0, 60 * PS_PER_S, "shortest, of an SMP"},
@@ -95,6 +96,7 @@ void schedule_manager_default(struct schedule_manager *m)
 	m->sm.standby_poll_ps = 5 * PS_PER_MS;
 	m->sm.standby_tries = 3;
 	m->sm.settle_ps = 100 * PS_PER_MS;
+	m->sm.copy_ps = 500 * PS_PER_MS;
 	m->sm.stall_ps = 7 * PS_PER_MS; /* half the time after which a standby takes over */
 	m->sm.sm_key = 1;
 	m->sm.sweep_factor = 0;

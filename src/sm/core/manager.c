@@ -22,6 +22,7 @@ void sm_config_default(struct sm_config *c)
 		.standby_poll_ps = 150 * PS_PER_MS, /* a dead master is missed within 750 ms */
 		.standby_tries = 4,
 		.settle_ps = 3 * PS_PER_S,
+		.copy_ps = 30 * PS_PER_S,
 		.stall_ps = 300 * PS_PER_MS, /* half the time after which a standby takes over */
 		.mechanism = *sm_mechanism_find("weft"),
 	};

@@ -358,7 +358,7 @@ void sm_election_init(struct sm *sm)
 	struct sm_election *e = &sm->election;
 
 	e->poll_at = e->settle_until = e->check_until = TIME_NEVER;
-	e->noted_at = e->stranger_at = TIME_NEVER;
+	e->noted_at = e->stranger_at = e->later_from = TIME_NEVER;
 }
 
 void sm_election_time_back(struct sm *sm, time_ps by)
@@ -367,6 +367,7 @@ void sm_election_time_back(struct sm *sm, time_ps by)
 
 	sm_time_shift(&e->poll_at, by);
 	sm_time_shift(&e->settle_until, by);
+	sm_time_shift(&e->later_from, by);
 	sm_time_shift(&e->check_until, by);
 	sm_time_shift(&e->noted_at, by);
 	sm_time_shift(&e->stranger_at, by);

@@ -71,9 +71,11 @@ struct sm_election {
 	time_ps poll_at; /* TIME_NEVER: none is polled */
 	unsigned misses;
 	/* in phase settle */
-	struct sm_contact heir;	 /* HANDOVER goes there; guid 0: none */
-	time_ps settle_until;	 /* TIME_NEVER: not in that phase */
-	struct sm_contact later; /* a hand-over that waits until the manager is at rest */
+	struct sm_contact heir; /* HANDOVER goes there; guid 0: none */
+	time_ps settle_until;	/* TIME_NEVER: not in that phase */
+	struct sm_contact
+		later; /* a hand-over that waits until the manager is at rest, and for a copy */
+	time_ps later_from; /* since when; TIME_NEVER: none waits */
 	bool meek; /* the user ordered the last hand-over: no higher priority than the heir's */
 	uint8_t meek_priority;
 	/* discoveries */
@@ -138,6 +140,7 @@ struct sm_other *sm_other_find(struct sm *sm, uint64_t guid); /* NULL: not known
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 				const struct iba_sm_info *si);
 bool sm_other_is_silent(struct sm *sm, uint32_t port);
+bool sm_other_is_better(const struct sm_other *a, const struct sm_other *b); /* by rank */
 bool sm_other_trusted(struct sm *sm, const struct sm_contact *at, const struct iba_sm_info *si);
 enum sm_election_event sm_other_event(const struct sm *sm, const struct sm_other *o);
 /* The Standby manager that a user's hand-over goes to: that GUID, or the best; NULL: none. */
@@ -179,6 +182,7 @@ enum sm_outcome sm_handover_unconfirmed(struct sm *sm, const struct sm_contact *
 enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data);
 void sm_handover_resume(struct sm *sm);		/* after a pause */
 enum sm_outcome sm_handover_due(struct sm *sm); /* one that waited until the manager is at rest */
+time_ps sm_handover_wake(const struct sm *sm);	/* until when it waits for a copy */
 enum sm_outcome sm_settle_await(struct sm *sm, const struct sm_contact *rival);
 enum sm_outcome sm_settle_overdue(struct sm *sm);
 void sm_settle_end(struct sm *sm);

@@ -11,11 +11,17 @@ static enum sm_outcome enter(struct sm *sm)
 	return sm->core.phase == SM_SETTLE ? SM_GOING_ON : SM_RIVAL;
 }
 
+static void later_none(struct sm *sm)
+{
+	sm->election.later = (struct sm_contact){.port = NONE};
+	sm->election.later_from = TIME_NEVER;
+}
+
 void sm_settle_end(struct sm *sm)
 {
 	sm->election.settle_until = TIME_NEVER;
 	sm->election.heir = (struct sm_contact){.port = NONE};
-	sm->election.later = (struct sm_contact){.port = NONE};
+	later_none(sm);
 }
 
 /* Back to what was under way. An interrupted round starts again: it may know half of the subnet only. */
@@ -42,7 +48,55 @@ static bool is_busy(const struct sm *sm)
 	       sm->core.phase != SM_SETTLE;
 }
 
-/* To a standby when the tables are whole; to a master at once: two must not write. */
+/*
+ * With a copy of what this master knows, the heir takes over without reading the subnet. One that asks for it is
+ * waited for until its copy is complete; a newcomer that has not asked yet has the time of one poll to do so.
+ */
+static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
+{
+	const struct sm_election *e = &sm->election;
+	time_ps end = e->later_from + sm->cfg.copy_ps,
+		rest = sm->core.phase == SM_READY ? sm->core.phase_since : sm->core.now;
+
+	if (e->meek || !sm_mirror_is_on(sm))
+		return 0;
+	switch (sm_mirror_copy(sm, sm_lid_of(sm, to->guid, NULL))) {
+	case SM_COPY_NONE:
+		return MIN(end, MAX(rest, e->later_from) + sm->cfg.standby_poll_ps);
+	case SM_COPY_PART:
+		return end;
+	case SM_COPY_WHOLE:
+		break;
+	}
+	return 0;
+}
+
+time_ps sm_handover_wake(const struct sm *sm)
+{
+	time_ps t = sm->election.later.guid && sm->core.phase == SM_READY
+			    ? copy_until(sm, &sm->election.later)
+			    : 0;
+
+	return t > sm->core.now ? t : TIME_NEVER;
+}
+
+/* Of several the best gets the subnet: false: this is another one. */
+static bool later_set(struct sm *sm, const struct sm_contact *to)
+{
+	struct sm_election *e = &sm->election;
+	const struct sm_other *o = sm_other_find(sm, to->guid),
+			      *was = sm_other_find(sm, e->later.guid);
+
+	if (e->later.guid == to->guid)
+		return true;
+	if (!e->meek && was && o && !was->silent && sm_other_is_better(was, o))
+		return false;
+	e->later = *to;
+	e->later_from = sm->core.now;
+	return true;
+}
+
+/* To a standby when the tables are whole, and it has its copy; to a master at once: two must not write. */
 enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to)
 {
 	struct sm_other *o = sm_other_find(sm, to->guid);
@@ -50,10 +104,9 @@ enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to)
 
 	if (sm->election.heir.guid || (o && o->defiant))
 		return SM_GOING_ON;
-	if (is_busy(sm) && !(o && o->state == IBA_SM_MASTER)) {
-		sm->election.later = heir;
+	if (!(o && o->state == IBA_SM_MASTER) &&
+	    (!later_set(sm, &heir) || is_busy(sm) || sm->core.now < copy_until(sm, &heir)))
 		return SM_GOING_ON;
-	}
 	sm_poll_stop(sm);
 	sm_settle_end(sm);
 	sm->election.heir = heir;
@@ -75,10 +128,14 @@ void sm_handover_resume(struct sm *sm)
 enum sm_outcome sm_handover_due(struct sm *sm)
 {
 	struct sm_contact to = sm->election.later;
+	const struct sm_other *o = sm_other_find(sm, to.guid);
 
-	if (!to.guid)
+	if (!to.guid || sm->core.now < copy_until(sm, &to))
 		return SM_GOING_ON;
-	sm->election.later = (struct sm_contact){.port = NONE};
+	if (!o || (!sm->election.meek && sm_other_event(sm, o) != SM_EVENT_SAW_STANDBY_HIGHER)) {
+		later_none(sm); /* meanwhile it became another state or priority */
+		return SM_GOING_ON;
+	}
 	return sm_handover_begin(sm, &to);
 }
 

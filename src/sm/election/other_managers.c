@@ -231,7 +231,7 @@ enum sm_election_event sm_other_event(const struct sm *sm, const struct sm_other
 	return SM_EVENT_SAW_NOT_ACTIVE;
 }
 
-static bool is_better(const struct sm_other *a, const struct sm_other *b)
+bool sm_other_is_better(const struct sm_other *a, const struct sm_other *b)
 {
 	return a->priority != b->priority ? a->priority > b->priority : a->at.guid < b->at.guid;
 }
@@ -245,7 +245,7 @@ const struct sm_other *sm_other_heir(const struct sm *sm, uint64_t guid)
 
 		if (o->state != IBA_SM_STANDBY || o->silent || (guid && o->at.guid != guid))
 			continue;
-		if (!best || is_better(o, best))
+		if (!best || sm_other_is_better(o, best))
 			best = o;
 	}
 	return best;

@@ -98,7 +98,7 @@ time_ps sm_election_wake(const struct sm *sm)
 	bool takes_part = sm->cfg.contest && sm->cfg.stall_ps && e->state != IBA_SM_NOT_ACTIVE;
 	time_ps t = takes_part ? sm->core.now + MAX(sm->cfg.stall_ps / 2, (time_ps)1) : TIME_NEVER;
 
-	t = MIN(t, MIN(e->poll_at, e->settle_until));
+	t = MIN(MIN(t, sm_handover_wake(sm)), MIN(e->poll_at, e->settle_until));
 	return MIN(t, MIN(e->check_until, sm_election_deadline(sm)));
 }
 

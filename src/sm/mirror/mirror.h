@@ -89,6 +89,7 @@ struct sm_mirror_seen { /* a standby, as the master knows it */
 };
 
 struct sm_mirror_master {
+	bool none;	       /* there can be no mirror of this subnet */
 	bool valid;	       /* all pages have digests, and nothing changed since */
 	struct sm_pages pages; /* without level 0: pages are made when they are asked for */
 	VEC(uint32_t) first;   /* first page of the record of each node, and behind the last */
@@ -144,13 +145,21 @@ void sm_mirror_phase(struct sm *sm, enum sm_phase from, enum sm_phase to);
 void sm_mirror_outdated(struct sm *sm); /* the manager knows something else than before */
 /* Whether a Set to a device must wait until the stamp is cleared; sm_sets_release() follows. */
 bool sm_mirror_holds_set(struct sm *sm);
+/* What a standby with this LID has of what this master knows now. */
+enum sm_copy {
+	SM_COPY_NONE, /* it did not ask of late, or there can be no mirror */
+	SM_COPY_PART,
+	SM_COPY_WHOLE,
+};
+enum sm_copy sm_mirror_copy(const struct sm *sm, uint16_t lid);
 /* Whether the block of the table has this stamp. */
 bool sm_stamp_is(const uint8_t *block, uint64_t value);
 
 /* ---- within the room ---- */
 
 /* mirror_state.c */
-bool sm_mirror_is_on(const struct sm *sm);	/* as configured */
+time_ps sm_mirror_poll(const struct sm *sm); /* between two questions of a standby for the root */
+bool sm_mirror_is_on(const struct sm *sm);   /* as configured */
 bool sm_mirror_is_standby(const struct sm *sm); /* and not inactive */
 
 /* mirror_pages.c */

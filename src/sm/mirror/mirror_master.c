@@ -53,6 +53,7 @@ static bool digests_more(struct sm *sm)
 		if (!record_make(sm, m->built)) { /* random tables: no mirror */
 			sm_mirror_master_drop(sm);
 			m->asked_at = 0;
+			m->none = true;
 			return false;
 		}
 		bytes += m->record.n;
@@ -100,6 +101,7 @@ static void stamp(struct sm *sm)
 		return;
 	if (!sm_stamp_place(sm)) {
 		m->asked_at = 0; /* no standby can be sure of its copy */
+		m->none = true;
 		return;
 	}
 	sm_stamp_set(sm, m->of.root);
@@ -182,14 +184,17 @@ static const uint8_t *page_of(struct sm *sm, unsigned level, uint32_t i)
 	return m->record.at + (size_t)(i - m->first.at[record]) * SM_PAGE;
 }
 
-static void seen(struct sm *sm, uint16_t lid, uint64_t root)
+static struct sm_mirror_seen *seen(struct sm *sm, uint16_t lid)
 {
 	struct sm_mirror_seen *list = sm->mirror.master.seen, *at = list;
 
 	for (unsigned i = 0; i < SM_MIRRORS && at->lid != lid; i++)
 		if (list[i].lid == lid || list[i].at < at->at)
 			at = &list[i];
-	*at = (struct sm_mirror_seen){lid, root, sm->core.now};
+	if (at->lid != lid)
+		*at = (struct sm_mirror_seen){.lid = lid};
+	at->at = sm->core.now;
+	return at;
 }
 
 static void answer_root(struct sm *sm, struct sm_mirror_mad *r)
@@ -219,9 +224,10 @@ void sm_mirror_master_gmp(struct sm *sm, const struct sm_mirror_mad *m, uint16_t
 	r.dlid = slid;
 	if (m->attr == IBA_MIRROR_ROOT) {
 		sm->mirror.master.asked_at = MAX(sm->core.now, (time_ps)1);
-		seen(sm, slid, m->root);
+		seen(sm, slid)->root = m->root;
 		answer_root(sm, &r);
 	} else if (m->attr == IBA_MIRROR_PAGE) {
+		seen(sm, slid);
 		if (is_ready(sm) && m->root == sm->mirror.master.of.root)
 			page = page_of(sm, m->modifier >> 24, m->modifier & 0xffffff);
 		r.root = page ? m->root : 0;

@@ -10,8 +10,6 @@
 #include "sm/restore/saved_state.h"
 
 enum {
-	POLL_MS =
-		250, /* between two questions for the root; less if the master is polled more often */
 	SOON = 4,    /* times as often: the master is not at rest, or a copy was interrupted */
 	SILENT = 40, /* times as rarely: the master does not answer, it may be of another kind */
 	TRIES = 4,
@@ -23,11 +21,6 @@ enum {
 static time_ps timeout(const struct sm *sm, unsigned tries)
 {
 	return 4 * sm_timeout(sm) << MIN(tries, 4u);
-}
-
-static time_ps poll(const struct sm *sm)
-{
-	return MIN(sm->cfg.standby_poll_ps, POLL_MS * PS_PER_MS);
 }
 
 static void wait(struct sm *sm, time_ps t)
@@ -174,7 +167,7 @@ static void pull_end(struct sm *sm)
 	if (!m) { /* a master that is not what it says */
 		sm->mirror.gmps_bad++;
 		sm_pages_free(&s->want);
-		wait(sm, SILENT * poll(sm));
+		wait(sm, SILENT * sm_mirror_poll(sm));
 		return;
 	}
 	copy_free(s);
@@ -184,7 +177,7 @@ static void pull_end(struct sm *sm)
 	s->of = s->target;
 	s->confirmed_at = sm->core.now;
 	sm_note(sm, .kind = SM_NOTE_MIRROR, .mirror = {s->of.root, bytes, s->fetched});
-	wait(sm, poll(sm));
+	wait(sm, 0); /* the next question tells the master, which may wait for it */
 }
 
 /* Asks for pages while there is room; a level that is complete is followed by the one below. */
@@ -225,16 +218,16 @@ static void on_root(struct sm *sm, uint64_t root, const uint8_t *data)
 	iba_mirror_root_get(&r, data, SM_PAGE);
 	s->heard = true;
 	if (!root) {
-		wait(sm, poll(sm) / SOON);
+		wait(sm, sm_mirror_poll(sm) / SOON);
 	} else if (s->whole && root == s->of.root) {
 		s->of.stamp = r.stamp;
 		s->of.stamp_guid = r.stamp_guid;
 		s->of.stamp_block = r.stamp_block;
 		s->confirmed_at = sm->core.now;
-		wait(sm, poll(sm));
+		wait(sm, sm_mirror_poll(sm));
 	} else if (r.pages < 2 || r.pages > SM_MAX_PAGES || !r.stamp) {
 		sm->mirror.gmps_bad++;
-		wait(sm, SILENT * poll(sm));
+		wait(sm, SILENT * sm_mirror_poll(sm));
 	} else {
 		pull_begin(sm, &(struct sm_mirror_root){root, r.stamp, r.stamp_guid, r.stamp_block},
 			   r.pages);
@@ -254,12 +247,12 @@ static void on_page(struct sm *sm, uint32_t i, uint64_t root, const uint8_t *pag
 	struct sm_mirror_standby *s = &sm->mirror.standby;
 
 	if (root != s->target.root) { /* it knows something else by now */
-		pull_stop(sm, poll(sm) / SOON);
+		pull_stop(sm, sm_mirror_poll(sm) / SOON);
 		return;
 	}
 	if (!page_fits(s, i, page)) {
 		sm->mirror.gmps_bad++;
-		pull_stop(sm, SILENT * poll(sm));
+		pull_stop(sm, SILENT * sm_mirror_poll(sm));
 		return;
 	}
 	memcpy(s->want.at[s->level] + (size_t)i * SM_PAGE, page, SM_PAGE);
@@ -308,7 +301,7 @@ bool sm_mirror_standby_port(struct sm *sm, const struct sm_event *ev)
 	iba_port_info_get(&pi, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
 	if (!pi.lid || !pi.sm_lid || pi.sm_lid == pi.lid || pi.sm_lid > IBA_LID_MAX_UNICAST ||
 	    iba_smp_status(ev->mad) & 0x7fff) {
-		wait(sm, poll(sm)); /* the master is not that far */
+		wait(sm, sm_mirror_poll(sm) / SOON); /* the master is not that far */
 		return true;
 	}
 	s->heard &= s->master_lid == pi.sm_lid;
@@ -336,7 +329,7 @@ static void overdue(struct sm *sm)
 			continue;
 		}
 		s->own_lid = 0; /* LIDs may be others now */
-		pull_stop(sm, s->heard ? poll(sm) : SILENT * poll(sm));
+		pull_stop(sm, s->heard ? sm_mirror_poll(sm) : SILENT * sm_mirror_poll(sm));
 		s->heard = false;
 		return;
 	}
@@ -352,7 +345,7 @@ void sm_mirror_standby_work(struct sm *sm)
 	if (sm->core.now < s->next_at)
 		return;
 	if (s->step == SM_MIRROR_PORT)
-		wait(sm, poll(sm));
+		wait(sm, sm_mirror_poll(sm));
 	else if (s->step == SM_MIRROR_WAITING && !s->own_lid)
 		port_ask(sm);
 	else if (s->step == SM_MIRROR_WAITING) {
@@ -365,7 +358,7 @@ void sm_mirror_standby_begin(struct sm *sm)
 {
 	struct sm_mirror_standby *s = &sm->mirror.standby;
 
-	pull_stop(sm, poll(sm));
+	pull_stop(sm, 0);
 	s->own_lid = 0;
 	s->heard = false;
 }

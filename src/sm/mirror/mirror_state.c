@@ -5,6 +5,11 @@
  */
 #include "sm/manager.h"
 
+enum {
+	POLL_MS = 250,	  /* at most; less if the master is polled more often */
+	RECENT_POLLS = 4, /* requests may be lost */
+};
+
 bool sm_mirror_is_on(const struct sm *sm)
 {
 	return sm->cfg.mirror && sm->cfg.contest;
@@ -15,8 +20,31 @@ bool sm_mirror_is_standby(const struct sm *sm)
 	return sm->core.phase == SM_STANDBY && sm->election.state == IBA_SM_STANDBY;
 }
 
+time_ps sm_mirror_poll(const struct sm *sm)
+{
+	return MIN(sm->cfg.standby_poll_ps, POLL_MS * PS_PER_MS);
+}
+
+/* A standby that stopped asking, for whatever reason, gets no copy any more. */
+enum sm_copy sm_mirror_copy(const struct sm *sm, uint16_t lid)
+{
+	const struct sm_mirror_master *m = &sm->mirror.master;
+
+	if (!sm_mirror_is_on(sm) || m->none || sm->mirror.stamp.state == SM_STAMP_REFUSED || !lid)
+		return SM_COPY_NONE;
+	for (unsigned i = 0; i < SM_MIRRORS; i++)
+		if (m->seen[i].lid == lid &&
+		    sm->core.now < m->seen[i].at + RECENT_POLLS * sm_mirror_poll(sm))
+			return m->valid && sm->mirror.stamp.state == SM_STAMP_SET &&
+					       m->seen[i].root == m->of.root
+				       ? SM_COPY_WHOLE
+				       : SM_COPY_PART;
+	return SM_COPY_NONE;
+}
+
 void sm_mirror_outdated(struct sm *sm)
 {
+	sm->mirror.master.none = false;
 	sm->mirror.master.valid = false;
 	sm->mirror.master.first.n = 0;
 	sm->mirror.master.recent = NONE;

@@ -484,28 +484,109 @@ TEST(uneven_tables_stay_only_if_they_are_a_managers_own)
 	pair_close(&p);
 }
 
-/* The master hands over: the copy is as good as after a crash. */
-TEST(a_handover_uses_the_copy)
+/* ---- a manager of higher priority ---- */
+
+/* The standby has the higher priority, stopped while the other one was master, and comes back. */
+static void return_higher(struct pair *p)
+{
+	p->second.priority = 9;
+	pair_start(p);
+	lab_manager_stop(p->lab, STANDBY);
+	expect_master(p, MASTER);
+	pass(p, 50 * PS_PER_MS);
+	memset(p->notes, 0, sizeof(p->notes));
+	counts_reset(p);
+	lab_manager_start(p->lab, STANDBY, false);
+}
+
+/* Returns how long it took until it was Master. */
+static time_ps run_until_led(struct pair *p)
+{
+	time_ps start = sim_now(lab_sim(p->lab)), took;
+
+	lab_manager_lead(p->lab, STANDBY);
+	for (unsigned i = 0;
+	     i < 30000 && lab_manager_status(p->lab, STANDBY)->state != IBA_SM_MASTER; i++)
+		pass(p, PS_PER_MS / 10);
+	took = sim_now(lab_sim(p->lab)) - start;
+	assert_true(lab_run_ready(p->lab, sim_now(lab_sim(p->lab)) + 60 * PS_PER_S));
+	return took;
+}
+
+/* The master waits until it has its copy: it gets the subnet for three SMPs a switch, and nothing changes. */
+TEST(a_higher_priority_gets_the_subnet_when_it_has_its_copy)
+{
+	static const unsigned switches[] = {4, 16, 40};
+
+	for (unsigned i = 0; i < ARRAY_LEN(switches); i++) {
+		struct pair p;
+
+		pair_draw(&p, draw(switches[i], 4));
+		return_higher(&p);
+		run_until_led(&p);
+		assert_int_equal(p.notes[SM_NOTE_MIRROR], 1);
+		assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 1);
+		assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 0);
+		assert_int_equal(p.switch_gets, p.fab->nswitches);
+		/* polls every 5 ms while it copies, own node and port, the next node, the stamp */
+		assert_in_range(p.gets, 2 * p.fab->nswitches + 4, 2 * p.fab->nswitches + 48);
+		assert_int_equal(p.port_sets, p.fab->nnodes);
+		assert_int_equal(p.table_sets, 0);
+		assert_in_range(p.other_sets, 1, 2); /* Set(SMInfo): ACKNOWLEDGE */
+		expect_master(&p, STANDBY);
+		pair_close(&p);
+	}
+}
+
+/* The copy is interrupted by a change; the master hands over when the copy of the new state is there. */
+TEST(a_higher_priority_waits_for_the_copy_after_a_change)
 {
 	struct pair p;
-	struct sm_config c;
 
-	pair_draw(&p, draw(8, 5));
-	pair_up(&p);
-	c = p.cfg.sm;
-	lab_manager_stop(p.lab, MASTER);
-	run_takeover(&p);
-	run_takeover(&p); /* nothing more happens */
+	pair_draw(&p, draw(16, 4));
+	return_higher(&p);
+	pass(&p, 2 * PS_PER_MS);
+	sim_uncable(lab_sim(p.lab), some_link(&p, 5));
+	run_until_led(&p);
 	assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 1);
-	/* The old master returns with its higher priority, copies, and gets the subnet back. */
-	c.priority = 5;
-	lab_manager_config(p.lab, MASTER, &c);
-	lab_manager_start(p.lab, MASTER, true);
-	pass(&p, 200 * PS_PER_MS);
-	assert_true(p.notes[SM_NOTE_MIRROR] >= 2);
-	expect_master(&p,
-		      lab_manager_status(p.lab, MASTER)->state == IBA_SM_MASTER ? MASTER : STANDBY);
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 0);
+	assert_int_equal(p.table_sets, 0);
+	expect_master(&p, STANDBY);
 	pair_close(&p);
+}
+
+/* It reads the subnet. */
+static time_ps run_without_copy(struct pair *p)
+{
+	time_ps took;
+
+	return_higher(p);
+	took = run_until_led(p);
+	assert_int_equal(p->notes[SM_NOTE_MIRROR_USED], 0);
+	assert_int_equal(p->table_sets, 0);
+	expect_master(p, STANDBY);
+	pair_close(p);
+	return took;
+}
+
+/* It is not waited for longer than a poll if it does not copy, than the setting says if it does not get ready. */
+TEST(a_higher_priority_without_a_copy_is_not_kept_waiting)
+{
+	const time_ps NOTICED =
+		16 * PS_PER_MS; /* a manager that was standby before is asked back now and then */
+	struct pair p;
+
+	pair_draw(&p, draw(8, 4));
+	p.second.mirror = false;
+	assert_in_range(run_without_copy(&p), 5 * PS_PER_MS, NOTICED + 6 * PS_PER_MS);
+
+	pair_draw(&p, draw(40, 4));
+	p.cfg.sm.copy_ps = PS_PER_MS; /* the copy takes longer */
+	assert_in_range(run_without_copy(&p), PS_PER_MS, NOTICED + 2 * PS_PER_MS);
+
+	pair_draw(&p, draw(8, 4));
+	p.cfg.sm.copy_ps = 0;
+	assert_in_range(run_without_copy(&p), 0, NOTICED);
 }
 
 /* ---- copies that are not true ---- */
@@ -861,7 +942,9 @@ int main(void)
 		cmocka_unit_test(a_takeover_costs_no_packet),
 		cmocka_unit_test(tables_that_the_master_changed_stay),
 		cmocka_unit_test(uneven_tables_stay_only_if_they_are_a_managers_own),
-		cmocka_unit_test(a_handover_uses_the_copy),
+		cmocka_unit_test(a_higher_priority_gets_the_subnet_when_it_has_its_copy),
+		cmocka_unit_test(a_higher_priority_waits_for_the_copy_after_a_change),
+		cmocka_unit_test(a_higher_priority_without_a_copy_is_not_kept_waiting),
 		cmocka_unit_test(the_master_dies_while_it_changes_tables),
 		cmocka_unit_test(with_lost_smps),
 		cmocka_unit_test(another_manager_was_master_between),
