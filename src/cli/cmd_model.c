@@ -8,6 +8,8 @@
 #include "experiment/fattree_model.h"
 
 static unsigned mtu = 2048;
+static const char *sets;
+static const char *const set_readings[] = {"eq7", "eq10", "blocks", NULL};
 
 static int model_json(const struct fattree_model *f)
 {
@@ -90,6 +92,8 @@ static int model_run(char **args, unsigned nargs UNUSED)
 		return CLI_BAD;
 	if (fattree_model(m, n, mtu, &fattree_table1, &f, &e))
 		return cli_bad("%s", e.text);
+	if (sets)
+		fattree_model_read(&f, sets);
 	if (cli_json)
 		return model_json(&f);
 	model_text(&f);
@@ -104,6 +108,13 @@ static const struct cli_opt model_opts[] = {
 	 .min = 256,
 	 .max = 4096,
 	 .help = "bytes of a packet, as the paper counts table entries (default 2048)"},
+	{.name = "sets",
+	 .type = CLI_CHOICE,
+	 .dst = &sets,
+	 .arg = "READING",
+	 .choices = set_readings,
+	 .help = "Set SMPs of a table, in .smps and .time_ms: by equation 7, by equation 10, or IBA's blocks "
+		 "(default: SMPs and discovery by equation 7, distribution by equation 10)"},
 	{0},
 };
 
@@ -116,7 +127,8 @@ const struct cli_cmd cmd_model_fattree = {
 		"one switch and eight hosts (Table 1). Its equations 7 and 10 do not agree on the Set SMPs of a "
 		"forwarding table: both are shown, and the blocks of 64 LIDs that IBA sends. In JSON, .smps and "
 		".time_ms.td follow equation 7, .time_ms.pd equation 10, .readings has all.",
-	.examples = "weft model fattree 8 1\nweft model fattree 16 4 --json",
+	.examples =
+		"weft model fattree 8 1\nweft model fattree 16 4 --json\nweft model fattree 16 4 --sets blocks --json",
 	.opts = model_opts,
 	.min_args = 2,
 	.max_args = 2,

@@ -11,7 +11,7 @@
 #include "cli/rft_opts.h"
 #include "cli/seat_text.h"
 
-static const char *const cpus[] = {"host", "thesis", "pentium4", NULL};
+static const char *const cpus[] = {"host", "thesis", "pentium4", "opensm2005", NULL};
 
 struct manager_opts manager_o = {.seed = 1};
 
@@ -25,8 +25,8 @@ const struct cli_opt manager_opts[] = {
 	 .help = "root of the up/down graph, a node or centre (default: the manager's switch); "
 		 "short for --roots and --routes-otherwise"},
 	{.name = "cpu", .type = CLI_CHOICE, .dst = &manager_o.cpu, .arg = "MODEL", .choices = cpus,
-	 .help = "what the manager's work costs: on a machine of today, on the thesis's Pentium III, or on the "
-		 "report's Pentium 4 (default host)"},
+	 .help = "what the manager's work costs: on a machine of today, on the thesis's Pentium III, on the "
+		 "report's Pentium 4, or OpenSM's on a machine of 2005 (default host)"},
 	{.name = "seed", .type = CLI_U64, .dst = &manager_o.seed, .arg = "N",
 	 .help = "seed of everything random (default 1)"},
 	{.name = "loss", .type = CLI_SHARE, .dst = &manager_o.loss, .arg = "P",

@@ -5,12 +5,12 @@
  */
 #include "cli/profile_opts.h"
 
-static const char *const profiles[] = {"iba", "thesis", NULL};
+static const char *const profiles[] = {"iba", "thesis", "opensm2005", NULL};
 static const char *const new_hosts[] = {"send", "silent", NULL};
 
 static struct {
 	const char *profile, *new_hosts;
-	bool one_set, reassign, link_sets, default_port, by_switch, links_first;
+	bool one_set, reassign, link_sets, default_port, by_switch, links_first, each_port;
 	time_ps on_at, traffic_at, change_at;
 } o = {.on_at = TIME_NEVER, .traffic_at = TIME_NEVER, .change_at = TIME_NEVER};
 
@@ -19,7 +19,8 @@ const struct cli_opt profile_opts[] = {
 	{.name = "profile", .type = CLI_CHOICE, .dst = &o.profile, .arg = "NAME", .choices = profiles,
 	 .help = "thesis: --cpu thesis --mechanism basic --lft-entries 1024 --one-set --reassign-lids "
 		 "--link-sets --default-ports --by-switch --links-first --new-hosts silent --ties first --drain 0 --subnet-timeout 12 --on-at 10s, traffic at 60s, a "
-		 "change at 60.1s, the manager on the first switch; each can be given again (default iba)"},
+		 "change at 60.1s, the manager on the first switch; opensm2005: --cpu opensm2005 --mechanism basic "
+		 "--exploration bfs --window 1 --each-port --by-switch; each can be given again (default iba)"},
 	{.name = "one-set", .type = CLI_FLAG, .dst = &o.one_set,
 	 .help = "not IBA: ports have no Armed, and become Active by one Set"},
 	{.name = "reassign-lids", .type = CLI_FLAG, .dst = &o.reassign,
@@ -33,6 +34,8 @@ const struct cli_opt profile_opts[] = {
 	 .help = "send tables switch by switch (default: the first block of each switch, then the second)"},
 	{.name = "links-first", .type = CLI_FLAG, .dst = &o.links_first,
 	 .help = "with --one-set: new ports become Active before tables are sent, unless all traffic stops"},
+	{.name = "each-port", .type = CLI_FLAG, .dst = &o.each_port,
+	 .help = "ask NodeInfo of each port of a host as well, not only through each port of a switch"},
 	{.name = "on-at", .type = CLI_TIME, .dst = &o.on_at, .arg = "TIME",
 	 .help = "when nodes are switched on (default 0)"},
 	{0},
@@ -53,9 +56,14 @@ const struct cli_opt profile_change_opts[] = {
 };
 /* clang-format on */
 
+static bool profile_is(const char *name)
+{
+	return o.profile && !strcmp(o.profile, name);
+}
+
 bool profile_is_thesis(void)
 {
-	return o.profile && !strcmp(o.profile, "thesis");
+	return profile_is("thesis");
 }
 
 void profile_settings(struct settings *s)
@@ -66,6 +74,10 @@ void profile_settings(struct settings *s)
 		s->sm.ties = RT_TIES_FIRST;
 		s->sm.drain_ps = 0;
 		s->sm.subnet_timeout = 12; /* else a longer path means a Set to each switch */
+	} else if (profile_is("opensm2005")) {
+		s->sm.mechanism = *sm_mechanism_find("basic");
+		s->sm.explore = SM_EXPLORE_BFS;
+		s->sm.window = 1;
 	}
 }
 
@@ -81,17 +93,18 @@ static node_id first_switch(const struct fab *f)
 
 void profile_config(const struct fab *f, bool sm_given, struct lab_config *c)
 {
-	bool thesis = profile_is_thesis();
+	bool thesis = profile_is_thesis(), opensm = profile_is("opensm2005");
 
 	c->sm.one_set = c->sim.no_armed = o.one_set || thesis;
 	c->sm.reassign = o.reassign || thesis;
 	c->sm.link_sets = o.link_sets || thesis;
 	c->sm.default_port = o.default_port || thesis;
-	c->sm.by_switch = o.by_switch || thesis;
+	c->sm.by_switch = o.by_switch || thesis || opensm;
+	c->sm.each_port = o.each_port || opensm;
 	c->sm.links_first = o.links_first || thesis;
 	c->on_at = profile_on_at();
-	if (thesis)
-		c->cpu = lab_cpu_find("thesis");
+	if (thesis || opensm)
+		c->cpu = lab_cpu_find(o.profile);
 	if (thesis && !sm_given)
 		c->sm_node = first_switch(f);
 }

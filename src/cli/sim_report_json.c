@@ -21,6 +21,43 @@ static void json_smps(struct json *j, const struct lab_sum *s, bool change)
 	json_close(j);
 }
 
+static void json_method(struct json *j, const char *key, const uint64_t n[LAB_ATTRS])
+{
+	uint64_t all = 0;
+
+	json_open(j, key, '{');
+	for (uint16_t a = 0; a < LAB_ATTRS; a++) {
+		all += n[a];
+		if (iba_layout_by_attr(a))
+			json_u64(j, iba_layout_by_attr(a)->name, n[a]);
+	}
+	json_u64(j, "total", all);
+	json_close(j);
+}
+
+static void json_requests(struct json *j, const struct lab_sum *s)
+{
+	json_open(j, "requests", '{');
+	json_method(j, "get", s->requests.get);
+	json_method(j, "set", s->requests.set);
+	json_close(j);
+}
+
+/* What one SMP of the discovery takes the manager, and an agent (thesis Fig. 59). */
+static void json_cpu(struct json *j, const struct sim_report *r)
+{
+	const struct lab_sum *s = r->changed_at ? &r->change : &r->up;
+	const struct lab_cpu *cpu = lab_config(r->lab)->cpu;
+
+	json_open(j, "cpu", '{');
+	json_str(j, "model", cpu->name);
+	json_u64(j, "smps", s->processed);
+	json_seconds(j, "sm_s", s->processed ? s->processing / s->processed : 0);
+	json_seconds(j, "sma_s", cpu->sma_ps);
+	json_seconds(j, "smi_s", cpu->smi_ps);
+	json_close(j);
+}
+
 static void json_times(struct json *j, const struct lab_sum *s, time_ps since, bool change)
 {
 	struct sim_figure at[SIM_FIGURES];
@@ -77,6 +114,7 @@ static void json_change(struct json *j, const struct sim_report *r)
 	json_u64(j, "rounds", r->change.rounds);
 	json_u64(j, "restarts", r->change.restarts);
 	json_smps(j, &r->change, true);
+	json_requests(j, &r->change);
 	json_times(j, &r->change, r->changed_at, true);
 	json_tables(j, r);
 	sim_report_events(r, j);
@@ -104,7 +142,9 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 	json_u64(j, "sm_lid", st.lid);
 	managers_json(j, r->lab);
 	json_smps(j, &r->up, false);
+	json_requests(j, &r->up);
 	json_times(j, &r->up, r->up.first_start, false);
+	json_cpu(j, r);
 	if (r->changed_at)
 		json_change(j, r);
 	if (r->result && r->result->traffic_at)

@@ -89,3 +89,16 @@ int fattree_model(unsigned m, unsigned n, unsigned mtu, const struct fattree_tim
 	out->pd_ms = out->readings[1].pd_ms;
 	return 0;
 }
+
+void fattree_model_read(struct fattree_model *f, const char *name)
+{
+	for (unsigned i = 0; i < FATTREE_READINGS; i++) {
+		const struct fattree_reading *r = &f->readings[i];
+
+		if (strcmp(r->name, name))
+			continue;
+		f->set_lft = r->set_lft;
+		f->td_ms = r->td_ms;
+		f->pd_ms = r->pd_ms;
+	}
+}

@@ -42,4 +42,7 @@ extern const struct fattree_times fattree_table1; /* 10.6, 81.3, 0.36 */
 int fattree_model(unsigned m, unsigned n, unsigned mtu, const struct fattree_times *t,
 		  struct fattree_model *out, struct err *e);
 
+/* set_lft, td_ms and pd_ms all by the reading of this name, one of readings[]. */
+void fattree_model_read(struct fattree_model *f, const char *name);
+
 #endif

@@ -144,6 +144,12 @@ bool lab_connected(const struct lab *l, port_id a, port_id b);
 
 /* ---- what the leading manager did ---- */
 
+/* Requests that the manager sent, repetitions included, by attribute of subnet management. */
+enum { LAB_ATTRS = 64 };
+struct lab_requests {
+	uint64_t get[LAB_ATTRS], set[LAB_ATTRS];
+};
+
 /* All rounds since lab_sum_reset(), added up. */
 struct lab_sum {
 	uint32_t rounds, restarts;
@@ -157,6 +163,10 @@ struct lab_sum {
 	time_ps time[SM_NPHASES];
 	uint64_t smps[SM_NPURPOSES];
 	uint64_t sent[SM_NPHASES]; /* SMPs by phase */
+	/* Also outside of rounds: requests, and SMPs of discovery that the manager's CPU processed. */
+	struct lab_requests requests;
+	uint64_t processed;
+	time_ps processing;
 };
 
 /* Called when the leading manager has ended a round. */

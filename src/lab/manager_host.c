@@ -59,9 +59,13 @@ static void process_next(struct lab_manager *m)
 {
 	const struct lab_cpu *cpu = m->lab->cfg.cpu;
 	struct sim *sim = m->lab->sim;
+	time_ps t = cpu->smp_ps ? cpu->smp_ps(m->lab->fab, &m->cfg, m->st.phase) : cpu->sm_ps;
 
-	m->sm_free = MAX(m->sm_free, sim_now(sim)) +
-		     (cpu->smp_ps ? cpu->smp_ps(m->lab->fab, &m->cfg, m->st.phase) : cpu->sm_ps);
+	if (m->st.phase == SM_DISCOVER) {
+		m->sum.processed++;
+		m->sum.processing += t;
+	}
+	m->sm_free = MAX(m->sm_free, sim_now(sim)) + t;
 	sim_call(sim, m->sm_free, on_smp_processed, m, cookie_of(m, m->pauses));
 }
 
@@ -171,6 +175,19 @@ void lab_manager_sum_reset(struct lab_manager *m)
 	m->sum = (struct lab_sum){0};
 }
 
+static void count_request(struct lab_manager *m, const uint8_t *mad)
+{
+	struct lab_requests *r = &m->sum.requests;
+	unsigned attr = iba_smp_attr_id(mad);
+
+	if (attr >= LAB_ATTRS || iba_is_vendor(mad))
+		return;
+	if (iba_smp_method(mad) == IBA_GET)
+		r->get[attr]++;
+	else if (iba_smp_method(mad) == IBA_SET)
+		r->set[attr]++;
+}
+
 static void manager_step(struct lab_manager *m, struct sm_event *ev)
 {
 	struct lab *l = m->lab;
@@ -184,6 +201,7 @@ static void manager_step(struct lab_manager *m, struct sm_event *ev)
 	for (size_t i = 0; i < m->out.sends.n; i++) {
 		const struct sm_send *s = &m->out.sends.at[i];
 
+		count_request(m, s->mad);
 		memcpy(smp.mad, s->mad, IBA_MAD_SIZE);
 		smp.slid = s->slid;
 		smp.dlid = s->dlid;

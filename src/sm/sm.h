@@ -117,7 +117,8 @@ struct sm_config {
 	bool links_first;  /* new ports become Active before tables are sent; with one_set */
 	bool by_switch;	   /* tables are sent switch by switch, not block by block over all */
 	bool default_port; /* DefaultPort is set with tables that have one (6.3.2) */
-	bool qos;	   /* also write SL2VL and VL arbitration tables */
+	bool each_port; /* NodeInfo is asked of each port of a host as well (fat-tree model, 5) */
+	bool qos;	/* also write SL2VL and VL arbitration tables */
 	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */
 	unsigned vl_high_limit;
 	uint64_t m_key;

@@ -374,6 +374,7 @@ model_json()
 {
 	"$bin" model fattree 8 1 --json | jq -e '.switches == 1 and .hosts == 8 and .smps.get == 32 and .smps.set_port_info == 8 and
 		.smps.set_lft == 2 and .time_ms.td == 10.6 and .time_ms.pc == 81.3 and .time_ms.pd == 0.36' &&
+		"$bin" model fattree 16 4 --sets blocks --json | jq -e '.smps.set_lft == 663040 and .time_ms.pd == .readings.blocks.pd_ms' &&
 		"$bin" model fattree 16 4 | grep -q '^16-port 4-tree: 8,192 hosts, 3,584 switches$'
 }
 ok "model fattree gives the paper's Table 1" model_json

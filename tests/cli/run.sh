@@ -560,6 +560,15 @@ as_the_thesis()
 }
 ok "profile thesis: its SMPs and sweeps on its own subnet" as_the_thesis
 
+# The fat-tree model's equation 3 for the 4-port 2-tree, and what it leaves out: docs/simulating.md.
+as_opensm_2005()
+{
+	"$bin" topo gen mtree 4 2 | "$bin" sim up - --profile opensm2005 --json | jq -e '.state == "active" and .requests.get.node_info == 33
+		and .requests.get.port_info == 38 and .requests.set.lft == 6 and .cpu.model == "opensm2005" and .cpu.sm_s == 0.000227
+		and .requests.get.total + .requests.set.total == .smps.total' > /dev/null
+}
+ok "profile opensm2005: the SMPs of the fat-tree model" as_opensm_2005
+
 picture_is_whole()
 {
 	[ "$(grep -c '</svg>' change.svg)" -eq 1 ] && grep -q '>discover<' change.svg && grep -q '>change<' change.svg

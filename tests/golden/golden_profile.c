@@ -2,13 +2,17 @@
 /*
  * The manager as the thesis's: on its 8-switch subnet (Fig. 76) each switch goes, or comes, and the SMPs of all
  * seven runs have the sums and the sums of squares that follow from mean and standard deviation in Tables 17 and
- * 24. State: none; each run has its own lab.
- * Covers: thesis_terms.c, link_settings.c
+ * 24. And as OpenSM of 2005: on fat trees it sends the SMPs of a published model. State: none; each run has its own
+ * lab.
+ * Covers: thesis_terms.c, link_settings.c, cpu_model.c
  */
 #include "unit_test.h"
 
+#include "experiment/fattree_model.h"
 #include "fabric/fabric.h"
 #include "lab/each_switch.h"
+
+#include <math.h>
 
 static struct fab *subnet(void)
 {
@@ -140,6 +144,78 @@ TEST(full_discovery_assigns_lids_again)
 	fab_free(f);
 }
 
+/* ---- OpenSM of 2005 ---- */
+
+static struct lab_sum bring_up(unsigned m, unsigned n)
+{
+	struct fab_gen g = {.kind = "mtree", .ndims = 2, .dims = {m, n}};
+	struct lab_config c;
+	struct lab_sum sum;
+	struct fab *f;
+	struct lab *l;
+	struct err e;
+
+	f = fab_generate(&g, &e);
+	assert_non_null(f);
+	/* What profile_opts.c makes of --profile opensm2005. */
+	lab_config_default(&c);
+	c.cpu = lab_cpu_find("opensm2005");
+	c.sm.mechanism = *sm_mechanism_find("basic");
+	c.sm.explore = SM_EXPLORE_BFS;
+	c.sm.window = 1;
+	c.sm.each_port = c.sm.by_switch = true;
+	c.threads = 1;
+	l = lab_new(f, &c, &e);
+	lab_power_on(l, NULL);
+	assert_true(lab_run_ready(l, 1000 * PS_PER_S));
+	sum = *lab_sum(l);
+	lab_free(l);
+	fab_free(f);
+	return sum;
+}
+
+static double ms(time_ps t)
+{
+	return (double)t / (double)PS_PER_MS;
+}
+
+/*
+ * Equation 3 counts a Get(NodeInfo) for each port and leaves out the first one, to the local node; it leaves out
+ * ports 0 of switches as well. Tables go in blocks of 64 LIDs.
+ */
+TEST(opensm_2005_sends_the_smps_of_the_model)
+{
+	static const unsigned trees[][2] = {{8, 1}, {4, 2}, {8, 2}, {8, 3}, {24, 2}};
+
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+		struct lab_sum s = bring_up(trees[i][0], trees[i][1]);
+		struct fattree_model f;
+		struct err e;
+
+		assert_int_equal(
+			fattree_model(trees[i][0], trees[i][1], 2048, &fattree_table1, &f, &e), 0);
+		fattree_model_read(&f, "blocks");
+		assert_int_equal(s.requests.get[IBA_ATTR_NODE_INFO], f.get_node_info + 1);
+		assert_int_equal(s.requests.get[IBA_ATTR_PORT_INFO], f.get_port_info + f.switches);
+		assert_int_equal(s.requests.set[IBA_ATTR_LFT], f.set_lft);
+	}
+}
+
+/* What the paper measured: 10.82, 82.1 and 0.38 ms with one switch; 22.4, 83.11 and 2.32 ms with six. */
+TEST(opensm_2005_takes_as_long_as_was_measured)
+{
+	static const double measured[][3] = {{10.82, 82.1, 0.38}, {22.4, 83.11, 2.32}};
+	static const unsigned trees[][2] = {{8, 1}, {4, 2}};
+
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+		struct lab_sum s = bring_up(trees[i][0], trees[i][1]);
+
+		assert_true(fabs(ms(s.time[SM_DISCOVER]) / measured[i][0] - 1) < 0.1);
+		assert_true(fabs(ms(s.time[SM_COMPUTE]) / measured[i][1] - 1) < 0.1);
+		assert_true(fabs(ms(s.time[SM_TABLES]) / measured[i][2] - 1) < 0.1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +223,8 @@ int main(void)
 		cmocka_unit_test(a_switch_comes),
 		cmocka_unit_test(partial_discovery),
 		cmocka_unit_test(full_discovery_assigns_lids_again),
+		cmocka_unit_test(opensm_2005_sends_the_smps_of_the_model),
+		cmocka_unit_test(opensm_2005_takes_as_long_as_was_measured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

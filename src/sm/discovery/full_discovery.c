@@ -197,6 +197,8 @@ static void endport_met(struct sm *sm, uint32_t near, uint32_t port, struct sm_p
 	sm_port_path(sm, port, sm_is_own(sm, p) ? (struct sm_path){0} : path);
 	sm_port_guid(sm, port, port_guid);
 	port_ask(sm, port);
+	if (sm->cfg.each_port && near != NONE)
+		sm_ask_behind(sm, near);
 }
 
 static void link_met(struct sm *sm, uint32_t near, uint32_t port, bool to_switch)

@@ -140,10 +140,23 @@ TEST(sizes_beyond_reason_are_refused)
 	assert_string_equal(e.text, "a 254-port 20-tree has more than 100000000 hosts");
 }
 
+/* One reading for all: the distribution then takes as many Sets as are counted. */
+TEST(all_by_one_reading)
+{
+	struct fattree_model f = model(16, 4);
+
+	fattree_model_read(&f, "blocks");
+	assert_int_equal(f.set_lft, f.readings[2].set_lft);
+	assert_true(f.td_ms == f.readings[2].td_ms && f.pd_ms == f.readings[2].pd_ms);
+	fattree_model_read(&f, "eq7");
+	assert_int_equal(f.set_lft, f.readings[0].set_lft);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_1_is_met),
+		cmocka_unit_test(all_by_one_reading),
 		cmocka_unit_test(table_2_is_met_as_far_as_the_equations_give_it),
 		cmocka_unit_test(counts_follow_the_equations),
 		cmocka_unit_test(what_wide_switches_save_by_the_formulas),

@@ -240,6 +240,28 @@ TEST(a_host_connects_no_parts)
 	fab_netlist_free(&nl);
 }
 
+/* By method and attribute as many as by purpose; the manager's CPU processed each response of the discovery. */
+TEST(requests_are_counted)
+{
+	uint64_t purposes = 0, attributes = 0;
+	const struct lab_sum *s;
+	struct bench b;
+
+	bench_open(&b, 1);
+	bench_start(&b);
+	assert_true(lab_run_ready(b.lab, PS_PER_S));
+	s = lab_sum(b.lab);
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		purposes += s->smps[i];
+	for (unsigned i = 0; i < LAB_ATTRS; i++)
+		attributes += s->requests.get[i] + s->requests.set[i];
+	assert_int_equal(attributes, purposes);
+	assert_int_equal(s->requests.get[IBA_ATTR_SWITCH_INFO], 6);
+	assert_int_equal(s->processing, s->processed * lab_cpu_find("host")->sm_ps);
+	assert_true(s->processed >= s->requests.get[IBA_ATTR_NODE_INFO]);
+	bench_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +272,7 @@ int main(void)
 		cmocka_unit_test(the_lead_moves_to_the_next_master),
 		cmocka_unit_test(each_part_may_have_a_master),
 		cmocka_unit_test(a_host_connects_no_parts),
+		cmocka_unit_test(requests_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
