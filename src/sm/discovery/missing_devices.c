@@ -87,21 +87,28 @@ void sm_port_forget(struct sm *sm, uint32_t port)
 	sm_port_by_lid(sm, port, false);
 }
 
+/* A host behind it is asked again when it returns: it may have been off. */
+static void end_lost(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+
+	if (!sm_is_endport(sm, p))
+		return;
+	sm_port_forget(sm, port);
+	p->ask.mark = sm_is_own(sm, p) ? SM_REACHABLE : SM_MISSING;
+}
+
 bool sm_unlink_port(struct sm *sm, uint32_t port)
 {
 	uint32_t peer = sm->topo.ports.at[port].peer;
-	struct sm_port *q;
 
 	if (peer == NONE)
 		return false;
-	q = &sm->topo.ports.at[peer];
 	sm_unlink(sm, port);
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
-	/* A host behind it is asked again when it returns: it may have been off. */
-	if (sm_is_endport(sm, q)) {
-		sm_port_forget(sm, peer);
-		q->ask.mark = sm_is_own(sm, q) ? SM_REACHABLE : SM_MISSING;
-	}
+	end_lost(sm, peer);
+	if (!sm_is_own(sm, &sm->topo.ports.at[port])) /* what was just read of it is known */
+		end_lost(sm, port);
 	return true;
 }
 

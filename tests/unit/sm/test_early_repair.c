@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Switches with more inter-switch links than are probed in advance: the ports that discovery reads show a
- * failed switch as well; nothing is inferred from a link.
+ * failed switch as well; nothing is inferred from a link. A host at an inferred switch may have another port.
  */
 #include "unit_test.h"
 
@@ -39,14 +39,12 @@ static void settle(struct world *w)
 	rt_report_free(&v.report);
 }
 
-/* 14 links up from each leaf, 28 down from each root. */
-static void up(struct world *w)
+static void up_on(struct world *w, struct fab *fab)
 {
-	struct fab_gen g = {.kind = "mtree", .ndims = 2, .dims = {28, 2}};
 	struct lab_config c;
 	struct err e;
 
-	*w = (struct world){.fab = fab_generate(&g, &e)};
+	*w = (struct world){.fab = fab};
 	lab_config_default(&c);
 	w->lab = lab_new(w->fab, &c, &e);
 	lab_on_note(w->lab, on_note, w);
@@ -54,6 +52,15 @@ static void up(struct world *w)
 	settle(w);
 	/* Repairs are thought out while there is nothing else to do. */
 	lab_run_until(w->lab, sim_now(lab_sim(w->lab)) + 200 * PS_PER_MS);
+}
+
+/* 14 links up from each leaf, 28 down from each root. */
+static void up(struct world *w)
+{
+	struct fab_gen g = {.kind = "mtree", .ndims = 2, .dims = {28, 2}};
+	struct err e;
+
+	up_on(w, fab_generate(&g, &e));
 }
 
 static void down(struct world *w)
@@ -113,12 +120,42 @@ TEST(a_failed_link_is_not_inferred)
 	down(&w);
 }
 
+/* Its first port is at the third switch of a triangle, its second at the first: that port keeps no LID without a link. */
+TEST(a_host_keeps_its_other_port_when_a_switch_is_inferred_dead)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id sw[3], sm, host;
+	struct world w;
+
+	for (unsigned i = 0; i < 3; i++)
+		sw[i] = fab_add_node(b, IBA_NODE_SWITCH, 0x20000 + i, 8, i ? "other" : "dead");
+	sm = fab_add_node(b, IBA_NODE_CA, 0x10000, 1, "sm");
+	host = fab_add_node(b, IBA_NODE_CA, 0x10010, 2, "host");
+	fab_builder_port(b, sm, 1)->guid = 0x10001;
+	fab_builder_port(b, host, 1)->guid = 0x10011;
+	fab_builder_port(b, host, 2)->guid = 0x10012;
+	fab_add_link(b, sw[0], 1, sw[1], 1);
+	fab_add_link(b, sw[1], 2, sw[2], 2);
+	fab_add_link(b, sw[2], 3, sw[0], 3);
+	fab_add_link(b, sm, 1, sw[1], 4);
+	fab_add_link(b, host, 1, sw[2], 5);
+	fab_add_link(b, host, 2, sw[0], 5);
+	up_on(&w, fab_build(b));
+	sim_node_power(lab_sim(w.lab), find(&w, "dead"), false);
+	settle(&w);
+	assert_int_equal(w.guessed, 0x20000);
+	sim_node_power(lab_sim(w.lab), find(&w, "dead"), true);
+	settle(&w);
+	down(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failed_root_is_inferred),
 		cmocka_unit_test(a_failed_leaf_is_inferred),
 		cmocka_unit_test(a_failed_link_is_not_inferred),
+		cmocka_unit_test(a_host_keeps_its_other_port_when_a_switch_is_inferred_dead),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
