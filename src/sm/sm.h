@@ -226,6 +226,8 @@ enum sm_stage { SM_FINAL, SM_PROVISIONAL, SM_NSTAGES };
 struct sm_compute {
 	uint32_t epoch; /* 0: nothing asked; else larger than all before */
 	const struct fab *fab;
+	const struct fab *
+		data_fab; /* for plans: with links that only old tables use; NULL: there are none */
 	node_id root;
 	enum rt_directions directions;
 	enum sm_stage stage;

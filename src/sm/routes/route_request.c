@@ -181,19 +181,21 @@ static enum sm_outcome compute_begin(struct sm *sm)
 	stage_choose(sm, old);
 	*c = (struct sm_compute){.epoch = ++sm->routes.request_id,
 				 .fab = sm->topo.fab,
+				 .data_fab = sm->topo.data_fab,
 				 .root = sm_root_in(sm, sm->topo.fab),
 				 .directions = sm->cfg.directions,
 				 .ties = sm->cfg.ties,
 				 .stage = sm->routes.stage,
 				 .supply = supply_now(sm),
 				 .plan = sm_technique_now(sm)->plan,
-				 .detour = !any_random_table(sm),
+				 .detour = !any_random_table(sm) && !sm->topo.data_fab,
 				 .overlap = sm_technique_now(sm)->overlaps && old,
 				 .found = sm->disc.arrival == SM_ADOPTING,
 				 .own = sm->restored.same};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
-	if (c->before && c->supply->keep && !sm->dev.off.n && sm_ahead_use(sm, &known)) {
+	if (c->before && c->supply->keep && !sm->dev.off.n && !sm->topo.data_fab &&
+	    sm_ahead_use(sm, &known)) {
 		*c = (struct sm_compute){0}; /* no need to ask */
 		return routes_take(sm, &known);
 	}

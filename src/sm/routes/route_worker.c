@@ -217,7 +217,8 @@ static bool plan_to(const struct sm_compute *c, unsigned threads, const struct r
 {
 	struct err e;
 
-	return !rt_plan(c->fab, c->old, t, rank, c->off, threads, p, &e);
+	return !rt_plan(c->data_fab ? c->data_fab : c->fab, c->old, t, rank, c->off, threads, p,
+			&e);
 }
 
 /*

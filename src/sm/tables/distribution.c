@@ -6,14 +6,9 @@
  */
 #include "sm/tables/random_tables.h"
 
-/*
- * The next port of the snapshot with a link, as a port of the topology database; NONE after the
- * last.
- */
-uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at)
+/* The next port with a link, as a port of the topology database; NONE after the last. */
+static uint32_t next_port(const struct sm *sm, const struct fab *f, struct sm_cursor *at)
 {
-	const struct fab *f = sm->topo.fab;
-
 	for (; at->node < f->nnodes; at->node++, at->step = 0) {
 		const struct fab_node *n = &f->nodes[at->node];
 
@@ -26,6 +21,11 @@ uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at)
 		}
 	}
 	return NONE;
+}
+
+uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at)
+{
+	return next_port(sm, sm->topo.fab, at);
 }
 
 /* The LID by which a port's SMA is reached: the node's port 0, or the endport itself. */
@@ -81,7 +81,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = sm_link_port_next(sm, &sm->run.deactivate.at)) != NONE) {
+	while ((port = next_port(sm, sm_data_fab(sm), &sm->run.deactivate.at)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);

@@ -69,7 +69,7 @@ static bool is_taken(struct sm *sm, uint32_t node, unsigned in, unsigned out)
 	const struct sm_row *here, *before;
 
 	if (far == NONE)
-		return false;
+		return true; /* a silent link: not known */
 	from = sm->topo.nodes.at[sm->topo.ports.at[far].node].row;
 	if (row == NONE || from == NONE)
 		return true; /* a host, which sends to any LID */

@@ -16,7 +16,7 @@ static void turns_of_break_nodes(struct sm *sm)
 {
 	sm_rank_ensure(sm);
 	sm->dev.turns.n = 0;
-	rt_forbidden_turns(sm->topo.fab, sm->routes.rank, &sm->dev.turns);
+	rt_forbidden_turns(sm_data_fab(sm), sm->routes.rank, &sm->dev.turns);
 	sm->run.turns.turn = 0;
 }
 

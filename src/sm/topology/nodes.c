@@ -10,6 +10,7 @@ void sm_topology_free(struct sm *sm)
 	vec_free(&sm->topo.nodes);
 	vec_free(&sm->topo.ports);
 	vec_free(&sm->topo.hops);
+	vec_free(&sm->topo.silent);
 	map64_free(&sm->topo.by_guid);
 	map64_free(&sm->topo.by_port_guid);
 }

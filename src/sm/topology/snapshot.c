@@ -112,6 +112,7 @@ static void copy_links(struct sm *sm, struct fab_builder *b)
 void sm_snapshot_free(struct sm *sm)
 {
 	sm_retire_fab(sm, sm->topo.fab);
+	sm_data_fab_free(sm);
 	free(sm->topo.node_of);
 	sm->topo.fab = NULL;
 	sm->topo.node_of = NULL;
@@ -219,8 +220,8 @@ void sm_snapshot_build(struct sm *sm)
 	uint8_t *in = mark_reachable(sm);
 	struct fab_builder *b = fab_builder_new();
 	VEC(struct by_guid) order = {0};
+	struct fab *f, *was = sm->topo.fab;
 	uint32_t *node_of;
-	struct fab *f;
 
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (in[n])
@@ -236,11 +237,13 @@ void sm_snapshot_build(struct sm *sm)
 	}
 	copy_links(sm, b);
 	f = fab_build(b);
-	if (sm->topo.fab)
-		sm_snapshot_diff_note(sm, sm->topo.fab, f, node_of);
-	sm_routes_of_old(sm, sm->topo.fab, !sm->core.incomplete);
+	if (was)
+		sm_snapshot_diff_note(sm, was, f, node_of);
+	sm->topo.fab = f;
+	sm_silent_links_find(sm, was);
 	sm->topo.fab = NULL;
-	sm_snapshot_free(sm);
+	sm_routes_of_old(sm, was, !sm->core.incomplete);
+	free(sm->topo.node_of);
 	sm->topo.fab = f;
 	sm->topo.node_of = node_of;
 	sm->topo.top_lid = (uint16_t)fab_top_lid(f);

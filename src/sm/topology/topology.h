@@ -83,6 +83,11 @@ struct sm_port {
 	struct sm_port_order order;
 };
 
+/* A link that may carry data, though no SMP crosses it: see silent_links.c. */
+struct sm_silent_link {
+	struct sm_port_ref a, b;
+};
+
 struct sm_topology {
 	uint32_t epoch; /* of the discovery */
 	VEC(struct sm_node) nodes;
@@ -93,7 +98,10 @@ struct sm_topology {
 	unsigned max_hops;	   /* longest distance */
 	unsigned max_resp;	   /* largest RespTimeValue seen */
 	uint8_t subnet_timeout;
-	struct fab *fab;   /* the snapshot */
+	struct fab *fab; /* the snapshot */
+	VEC(struct sm_silent_link) silent;
+	struct fab *
+		data_fab; /* the snapshot with silent links; NULL: there is none between its nodes */
 	uint16_t top_lid;  /* of the snapshot */
 	uint32_t *node_of; /* fab node -> node */
 };
@@ -183,6 +191,12 @@ void sm_snapshot_free(struct sm *sm);
 /* LinearFDBTop of a switch may stay. */
 uint16_t sm_linear_top(const struct sm *sm, const struct iba_switch_info *si);
 bool sm_top_serves(const struct sm *sm, const struct iba_switch_info *si);
+
+/* silent_links.c */
+void sm_silent_links_find(struct sm *sm, const struct fab *was); /* the snapshot replaces another */
+const struct fab *
+sm_data_fab(const struct sm *sm); /* the snapshot, with the links that plans must count */
+void sm_data_fab_free(struct sm *sm);
 
 /* snapshot_diff.c: notes for the links and nodes that differ between two snapshots */
 void sm_snapshot_diff_note(struct sm *sm, const struct fab *was, const struct fab *is,

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Silent links: links of an earlier snapshot that no SMP crosses any more, though no port of theirs was seen Down or in
+ * Initialize since. They may still carry data. State: topo.silent, and topo.data_fab, the snapshot with these links.
+ * Does not route over them: it is for plans, which must know each dependency that old entries have.
+ */
+#include "sm/manager.h"
+
+const struct fab *sm_data_fab(const struct sm *sm)
+{
+	return sm->topo.data_fab ? sm->topo.data_fab : sm->topo.fab;
+}
+
+void sm_data_fab_free(struct sm *sm)
+{
+	sm_retire_fab(sm, sm->topo.data_fab);
+	sm->topo.data_fab = NULL;
+}
+
+/* ---- which links ---- */
+
+static struct sm_port_ref ref(const struct fab *f, port_id p)
+{
+	return (struct sm_port_ref){f->nodes[f->ports[p].node].guid, f->ports[p].num};
+}
+
+/* The port in a snapshot, FAB_NONE: the snapshot does not have it. */
+static port_id find(const struct fab *f, struct sm_port_ref r)
+{
+	node_id n = fab_node_by_guid(f, r.guid);
+
+	return n == FAB_NONE || r.port > f->nodes[n].nports ? FAB_NONE : fab_port_id(f, n, r.port);
+}
+
+/* Neither was the port seen without Armed and Active, nor does it have a link in the snapshot. Of a device that is not met nothing is known. */
+static bool may_carry(const struct sm *sm, struct sm_port_ref r)
+{
+	const struct fab *f = sm->topo.fab;
+	uint32_t n = map64_get(&sm->topo.by_guid, r.guid);
+	port_id p = find(f, r);
+
+	if (p != FAB_NONE && f->ports[p].peer != FAB_NONE)
+		return false;
+	if (n == MAP_NONE || sm->topo.nodes.at[n].gone)
+		return true;
+	return r.port <= sm->topo.nodes.at[n].nports &&
+	       sm->topo.ports.at[sm->topo.nodes.at[n].first_port + r.port].pi.state >=
+		       IBA_PORT_ARMED;
+}
+
+/* Links between switches; those of hosts are in no cycle. The list has none of them: it has no link of a snapshot. */
+static void list_lost(struct sm *sm, const struct fab *was)
+{
+	for (port_id p = 0; p < was->nports; p++) {
+		port_id q = was->ports[p].peer;
+		struct sm_silent_link l;
+
+		if (q == FAB_NONE || q < p || !fab_is_switch(was, was->ports[p].node) ||
+		    !fab_is_switch(was, was->ports[q].node))
+			continue;
+		l = (struct sm_silent_link){ref(was, p), ref(was, q)};
+		if (may_carry(sm, l.a) && may_carry(sm, l.b))
+			vec_push(&sm->topo.silent, l);
+	}
+}
+
+static void drop_seen(struct sm *sm)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sm->topo.silent.n; i++) {
+		struct sm_silent_link l = sm->topo.silent.at[i];
+
+		if (may_carry(sm, l.a) && may_carry(sm, l.b))
+			sm->topo.silent.at[kept++] = l;
+	}
+	sm->topo.silent.n = kept;
+}
+
+/* ---- the snapshot with them ---- */
+
+static void copy_node(struct fab_builder *b, const struct fab *f, node_id n)
+{
+	const struct fab_node *s = &f->nodes[n];
+	node_id k = fab_add_node(b, s->type, s->guid, s->nports, "");
+
+	fab_builder_node(b, k)->flags = s->flags;
+	for (unsigned i = 0; i <= s->nports; i++) {
+		struct fab_port *d = fab_builder_port(b, k, i);
+		const struct fab_port *p = &f->ports[s->first_port + i];
+
+		d->guid = p->guid;
+		d->lid = p->lid;
+		d->lmc = p->lmc;
+	}
+}
+
+static bool is_between_known(const struct sm *sm, const struct sm_silent_link *l)
+{
+	return find(sm->topo.fab, l->a) != FAB_NONE && find(sm->topo.fab, l->b) != FAB_NONE;
+}
+
+static void copy_links(struct fab_builder *b, const struct fab *f)
+{
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = f->ports[p].peer;
+
+		if (q != FAB_NONE && q >= p)
+			fab_add_link(b, f->ports[p].node, f->ports[p].num, f->ports[q].node,
+				     f->ports[q].num);
+	}
+}
+
+/* Nodes and ports have the same numbers as in the snapshot. */
+static struct fab *with_silent(const struct sm *sm)
+{
+	const struct fab *f = sm->topo.fab;
+	struct fab_builder *b = fab_builder_new();
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		copy_node(b, f, n);
+	copy_links(b, f);
+	for (size_t i = 0; i < sm->topo.silent.n; i++) {
+		const struct sm_silent_link *l = &sm->topo.silent.at[i];
+
+		if (is_between_known(sm, l))
+			fab_add_link(b, fab_node_by_guid(f, l->a.guid), l->a.port,
+				     fab_node_by_guid(f, l->b.guid), l->b.port);
+	}
+	return fab_build(b);
+}
+
+void sm_silent_links_find(struct sm *sm, const struct fab *was)
+{
+	bool any = false;
+
+	drop_seen(sm);
+	if (was)
+		list_lost(sm, was);
+	sm_data_fab_free(sm);
+	for (size_t i = 0; i < sm->topo.silent.n; i++)
+		any |= is_between_known(sm, &sm->topo.silent.at[i]);
+	if (any)
+		sm->topo.data_fab = with_silent(sm);
+}
