@@ -147,17 +147,25 @@ static void deviations_print(const struct comparison *c)
 	cli_table_print(&t, stdout);
 }
 
+/* "does not hold"; with several combinations how many, and one of them. */
+static void trend_print(const struct compare_trend *t)
+{
+	printf("\n%s %s: %s\n  does not hold", t->experiment->name, t->trend->section,
+	       t->trend->says);
+	if (t->checked > 1)
+		printf(" in %u of %u combinations", t->checked - t->held, t->checked);
+	if (*t->against)
+		printf("%s%s", t->checked > 1 ? ", such as " : " for ", t->against);
+	printf("\n");
+	if (t->trend->why)
+		printf("  %s\n", t->trend->why);
+}
+
 static void trends_print(const struct comparison *c)
 {
-	for (size_t i = 0; i < c->trends.n; i++) {
-		const struct compare_trend *t = &c->trends.at[i];
-
-		if (t->held < t->checked)
-			printf("\n%s %s: %s\n  does not hold in %u of %u combinations, such as %s%s%s\n",
-			       t->experiment->name, t->trend->section, t->trend->says,
-			       t->checked - t->held, t->checked, t->against,
-			       t->trend->why ? "\n  " : "", t->trend->why ? t->trend->why : "");
-	}
+	for (size_t i = 0; i < c->trends.n; i++)
+		if (c->trends.at[i].held < c->trends.at[i].checked)
+			trend_print(&c->trends.at[i]);
 }
 
 static int compare_text(const struct comparison *c, const char *from)

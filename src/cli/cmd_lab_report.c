@@ -44,19 +44,30 @@ static int text_write(const char *name, const char *suffix, struct strbuf *text)
 	return rc;
 }
 
-static void files_begin(void)
+/* Both commands: experiments and results in, files out, their names on standard output. */
+static int files_run(char **args, unsigned n,
+		     int (*write)(const experiment_list *l, const struct results *r,
+				  const char *from))
 {
+	experiment_list l = {0};
+	struct results r = {0};
+	char *from = NULL;
+	int rc = lab_experiments(args, n, &l);
+
+	rc = rc ? rc : lab_results(&r, &from);
+	rc = rc ? rc : dir_make(o.dir);
 	json_open(&files, NULL, '{');
 	json_open(&files, "files", '[');
-}
-
-static int files_end(int rc)
-{
+	rc = rc ? rc : write(&l, &r, from);
 	json_close(&files);
 	json_close(&files);
 	if (!rc && cli_json)
-		return cli_print_json(&files);
-	json_free(&files);
+		rc = cli_print_json(&files);
+	else
+		json_free(&files);
+	free(from);
+	results_free(&r);
+	experiments_free(&l);
 	return rc;
 }
 
@@ -100,19 +111,7 @@ static int pages_write(const experiment_list *l, const struct results *r, const 
 
 static int report_run(char **args, unsigned n)
 {
-	experiment_list l = {0};
-	struct results r = {0};
-	char *from = NULL;
-	int rc = lab_experiments(args, n, &l);
-
-	rc = rc ? rc : lab_results(&r, &from);
-	rc = rc ? rc : dir_make(o.dir);
-	files_begin();
-	rc = rc ? rc : pages_write(&l, &r, from);
-	free(from);
-	results_free(&r);
-	experiments_free(&l);
-	return files_end(rc);
+	return files_run(args, n, pages_write);
 }
 
 static const struct cli_opt report_opts[] = {
@@ -188,24 +187,20 @@ static int lines_write(const struct experiment *x, const struct results *r)
 	return rc;
 }
 
+static int data_write(const experiment_list *l, const struct results *r, const char *from UNUSED)
+{
+	int rc = CLI_OK;
+
+	for (size_t i = 0; i < l->n && !rc; i++)
+		rc = !strcmp(o.format, "csv")	    ? csv_write(l->at[i], r)
+		     : !strcmp(o.format, "gnuplot") ? gnuplots_write(l->at[i], r)
+						    : lines_write(l->at[i], r);
+	return rc;
+}
+
 static int export_run(char **args, unsigned n)
 {
-	experiment_list l = {0};
-	struct results r = {0};
-	char *from = NULL;
-	int rc = lab_experiments(args, n, &l);
-
-	rc = rc ? rc : lab_results(&r, &from);
-	rc = rc ? rc : dir_make(o.dir);
-	files_begin();
-	for (size_t i = 0; i < l.n && !rc; i++)
-		rc = !strcmp(o.format, "csv")	    ? csv_write(l.at[i], &r)
-		     : !strcmp(o.format, "gnuplot") ? gnuplots_write(l.at[i], &r)
-						    : lines_write(l.at[i], &r);
-	free(from);
-	results_free(&r);
-	experiments_free(&l);
-	return files_end(rc);
+	return files_run(args, n, data_write);
 }
 
 static const char *const formats[] = {"csv", "gnuplot", "json", NULL};

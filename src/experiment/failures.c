@@ -37,19 +37,6 @@ struct study {
 
 /* ---- which ---- */
 
-static node_id sm_switch(const struct fab *f, node_id sm)
-{
-	if (fab_is_switch(f, sm))
-		return sm;
-	for (unsigned p = 1; p <= f->nodes[sm].nports; p++) {
-		port_id q = f->ports[fab_port_id(f, sm, p)].peer;
-
-		if (q != FAB_NONE)
-			return f->ports[q].node;
-	}
-	return FAB_NONE;
-}
-
 /* Keep `many` of those from `from` on, spread evenly. */
 static void thin_out(lab_failures *out, size_t from, unsigned many)
 {
@@ -58,14 +45,14 @@ static void thin_out(lab_failures *out, size_t from, unsigned many)
 	if (many >= all)
 		return;
 	for (size_t i = 0; i < many; i++)
-		out->at[from + i] = out->at[from + (2 * i + 1) * all / (2 * (size_t)many)];
+		out->at[from + i] = out->at[from + lab_spread(i, many, all)];
 	out->n = from + many;
 }
 
 static void choose(const struct lab_failures_config *c, node_id sm, lab_failures *out)
 {
 	const struct fab *f = c->fab;
-	node_id keep = sm_switch(f, sm);
+	node_id keep = lab_sm_switch(f, sm);
 	size_t from;
 
 	for (uint32_t i = 0; i < f->nswitches; i++)

@@ -72,6 +72,24 @@ struct fab *lab_without_link(const struct fab *f, port_id p)
 	return copy_without(f, NULL, p);
 }
 
+node_id lab_sm_switch(const struct fab *f, node_id sm)
+{
+	if (sm == FAB_NONE || fab_is_switch(f, sm))
+		return sm;
+	for (unsigned p = 1; p <= f->nodes[sm].nports; p++) {
+		port_id q = f->ports[fab_port_id(f, sm, p)].peer;
+
+		if (q != FAB_NONE)
+			return f->ports[q].node;
+	}
+	return FAB_NONE;
+}
+
+size_t lab_spread(size_t i, size_t many, size_t all)
+{
+	return (2 * i + 1) * all / (2 * many);
+}
+
 static int join_nodes(struct fab_builder *b, const struct fab *before, const struct fab *after,
 		      struct err *e)
 {

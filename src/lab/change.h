@@ -15,6 +15,12 @@ struct fab *lab_without(const struct fab *f, const bool *gone);
 /* A copy of f without the link at this port. */
 struct fab *lab_without_link(const struct fab *f, port_id p);
 
+/* The switch at the manager's port, or the manager's own node if that is a switch; FAB_NONE: there is none. */
+node_id lab_sm_switch(const struct fab *f, node_id sm);
+
+/* The i-th of `many` numbers below `all`, spread evenly; many <= all. */
+size_t lab_spread(size_t i, size_t many, size_t all);
+
 struct lab_change;
 
 /* NULL with e filled: a node is another device before than after. */

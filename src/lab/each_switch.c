@@ -14,20 +14,6 @@
 #define EACH_OMP(x)
 #endif
 
-/* The switch at the manager's port, or the manager's own node if that is a switch. */
-static node_id sm_switch(const struct fab *f, node_id sm)
-{
-	if (sm == FAB_NONE || fab_is_switch(f, sm))
-		return sm;
-	for (unsigned p = 1; p <= f->nodes[sm].nports; p++) {
-		port_id q = f->ports[fab_port_id(f, sm, p)].peer;
-
-		if (q != FAB_NONE)
-			return f->ports[q].node;
-	}
-	return FAB_NONE;
-}
-
 static bool passed(const struct lab_change_result *r)
 {
 	const struct lab_verdict *v = &r->v;
@@ -78,7 +64,7 @@ static void thin_out(struct lab_each *out, size_t sample)
 	if (!sample || sample >= all)
 		return;
 	for (size_t i = 0; i < sample; i++)
-		out->runs.at[i] = out->runs.at[(2 * i + 1) * all / (2 * sample)];
+		out->runs.at[i] = out->runs.at[lab_spread(i, sample, all)];
 	out->runs.n = sample;
 }
 
@@ -95,7 +81,7 @@ static int thread_count(unsigned want)
 /* Every switch but the one at the manager, or a sample of them. */
 static void choose_switches(const struct lab_each_config *c, node_id sm, struct lab_each *out)
 {
-	node_id keep = sm == FAB_NONE ? FAB_NONE : sm_switch(c->fab, sm);
+	node_id keep = lab_sm_switch(c->fab, sm);
 
 	for (uint32_t i = 0; sm != FAB_NONE && i < c->fab->nswitches; i++)
 		if (c->fab->switches[i] != keep)

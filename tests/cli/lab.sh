@@ -332,6 +332,25 @@ compare_json()
 }
 ok "compare counts cells and trends, with reasons" compare_json
 
+# A statement without open parameters has one combination: none is named.
+no_combination()
+{
+	mkdir -p lone && cat > lone/lone.yaml << 'END'
+name: lone
+source: a
+item: b
+claim: c
+run: model fattree 4 1
+results: {hosts: .hosts}
+trends:
+  - {section: "1", says: There are many hosts., holds: "hosts > 100", because: there are four}
+END
+	"$bin" lab run --experiments lone --db lone.db > /dev/null && "$bin" lab compare --experiments lone --db lone.db > out &&
+		grep -qx '  does not hold' out && grep -qx '  there are four' out || { cat out && return 1; }
+	lab compare tree --db one.db > out && grep -qx '  does not hold in 2 of 2 combinations, such as levels=1' out
+}
+ok "a statement that does not hold names a combination, if there are several" no_combination
+
 reported()
 {
 	lab report --db one.db -o pages --json | jq -e '.files | index("pages/tree.html") and index("pages/index.md")' &&

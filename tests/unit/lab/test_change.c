@@ -285,6 +285,28 @@ TEST(a_sample_has_that_many_runs)
 	fab_free(f);
 }
 
+TEST(a_spread_sample_has_no_number_twice)
+{
+	assert_int_equal(lab_spread(0, 1, 9), 4); /* the middle one */
+	for (size_t many = 1; many <= 9; many++)
+		for (size_t i = 0; i < many; i++) {
+			assert_true(lab_spread(i, many, 9) < 9);
+			assert_true(!i || lab_spread(i, many, 9) > lab_spread(i - 1, many, 9));
+		}
+}
+
+TEST(the_managers_switch_is_at_its_port)
+{
+	struct fab *f = ring_of_six();
+
+	assert_int_equal(lab_sm_switch(f, FAB_NONE), FAB_NONE);
+	assert_int_equal(lab_sm_switch(f, f->switches[2]), f->switches[2]);
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (!fab_is_switch(f, n))
+			assert_true(fab_is_switch(f, lab_sm_switch(f, n)));
+	fab_free(f);
+}
+
 TEST(a_fabric_with_one_switch_is_refused)
 {
 	struct lab_config lc = config();
@@ -381,6 +403,8 @@ int main(void)
 		cmocka_unit_test(every_switch_except_the_managers_has_a_run),
 		cmocka_unit_test(final_tables_wait_for_their_computation),
 		cmocka_unit_test(a_sample_has_that_many_runs),
+		cmocka_unit_test(a_spread_sample_has_no_number_twice),
+		cmocka_unit_test(the_managers_switch_is_at_its_port),
 		cmocka_unit_test(a_fabric_with_one_switch_is_refused),
 		cmocka_unit_test(final_routes_over_new_directions_cut_no_host_off),
 		cmocka_unit_test(a_trial_uses_the_given_mechanism),
