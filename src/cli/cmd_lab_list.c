@@ -5,14 +5,18 @@
  */
 #include "cli/cli.h"
 #include "cli/cmds.h"
+#include "cli/lab_costs.h"
 #include "cli/lab_files.h"
 
-static bool quick;
+static bool quick, cost;
 
 /* ---- list ---- */
 
-static void list_json_row(struct json *j, const struct experiment *x, size_t jobs)
+static void list_json_row(struct json *j, const struct experiment *x, size_t jobs,
+			  const struct costs *costs)
 {
+	struct cost_sum s = costs_sum(costs, x->name);
+
 	json_open(j, NULL, '{');
 	json_str(j, "name", x->name);
 	json_str(j, "source", x->source);
@@ -20,6 +24,11 @@ static void list_json_row(struct json *j, const struct experiment *x, size_t job
 	json_str(j, "claim", x->claim);
 	json_str(j, "file", x->file);
 	json_u64(j, "jobs", jobs);
+	if (cost) {
+		json_open(j, "cost", '{');
+		lab_cost_json(j, &s);
+		json_close(j);
+	}
 	json_close(j);
 }
 
@@ -36,14 +45,14 @@ static size_t jobs_count(const struct experiment *x)
 	return n;
 }
 
-static int list_json(const experiment_list *l)
+static int list_json(const experiment_list *l, const struct costs *costs)
 {
 	struct json j = {0};
 
 	json_open(&j, NULL, '{');
 	json_open(&j, "experiments", '[');
 	for (size_t i = 0; i < l->n; i++)
-		list_json_row(&j, l->at[i], jobs_count(l->at[i]));
+		list_json_row(&j, l->at[i], jobs_count(l->at[i]), costs);
 	json_close(&j);
 	json_close(&j);
 	return cli_print_json(&j);
@@ -69,22 +78,41 @@ static void list_text(const experiment_list *l)
 static int list_run(char **args, unsigned n)
 {
 	experiment_list l = {0};
+	struct costs costs = {0};
 	int rc = lab_experiments(args, n, &l);
 
+	if (!rc && cost)
+		rc = lab_costs(&costs);
 	if (!rc && cli_json)
-		rc = list_json(&l);
+		rc = list_json(&l, &costs);
+	else if (!rc && cost)
+		lab_costs_print(&l, &costs);
 	else if (!rc)
 		list_text(&l);
+	costs_free(&costs);
 	experiments_free(&l);
 	return rc;
 }
+
+static const struct cli_opt list_opts[] = {
+	{.name = "quick",
+	 .type = CLI_FLAG,
+	 .dst = &quick,
+	 .help = "count only the jobs of quick runs"},
+	{.name = "cost",
+	 .type = CLI_FLAG,
+	 .dst = &cost,
+	 .help = "list what the jobs cost whose results are there: processor time, simulated events"},
+	{0},
+};
 
 const struct cli_cmd cmd_lab_list = {
 	.name = "lab list",
 	.args = "[NAME...]",
 	.summary = "list the experiments",
-	.examples = "weft lab list\nweft lab list --json",
-	.shared = (const struct cli_opt *const[]){lab_experiment_opts, NULL},
+	.examples = "weft lab list\nweft lab list --json\nweft lab list --cost --db weft-lab.db",
+	.opts = list_opts,
+	.shared = (const struct cli_opt *const[]){lab_experiment_opts, lab_result_opts, NULL},
 	.max_args = 100,
 	.run = list_run,
 };

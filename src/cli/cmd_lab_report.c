@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 #include "cli/cmds.h"
+#include "cli/lab_costs.h"
 #include "cli/lab_files.h"
 #include "experiment/report.h"
 
@@ -187,6 +188,27 @@ static int lines_write(const struct experiment *x, const struct results *r)
 	return rc;
 }
 
+/* What the written jobs cost, as one file; it keeps what it has of other experiments. */
+static int costs_write(const experiment_list *l, const struct results *r)
+{
+	struct costs c = {0};
+	struct strbuf text = {0};
+	char *there = costs_file(o.dir);
+	struct err e;
+	int rc = costs_load(there, &c, &e) ? cli_bad("%s", e.text) : lab_costs(&c);
+
+	for (size_t i = 0; i < c.jobs.n && !rc; i++)
+		if (!experiment_named(l, c.jobs.at[i].experiment) ||
+		    results_find(r, c.jobs.at[i].experiment, c.jobs.at[i].key))
+			cost_print(&c.jobs.at[i], &text);
+	if (!rc && text.len)
+		rc = text_write("_costs", ".jsonl", &text);
+	costs_free(&c);
+	strbuf_free(&text);
+	free(there);
+	return rc;
+}
+
 static int data_write(const experiment_list *l, const struct results *r, const char *from UNUSED)
 {
 	int rc = CLI_OK;
@@ -195,6 +217,8 @@ static int data_write(const experiment_list *l, const struct results *r, const c
 		rc = !strcmp(o.format, "csv")	    ? csv_write(l->at[i], r)
 		     : !strcmp(o.format, "gnuplot") ? gnuplots_write(l->at[i], r)
 						    : lines_write(l->at[i], r);
+	if (!rc && !strcmp(o.format, "json"))
+		rc = costs_write(l, r);
 	return rc;
 }
 

@@ -6,12 +6,13 @@
 #include "cli/cli.h"
 #include "cli/cmds.h"
 #include "cli/lab_files.h"
+#include "experiment/costs.h"
 
 #include <unistd.h>
 
 static struct {
 	unsigned tasks;
-	bool quick;
+	bool quick, last;
 	const char *out, *db;
 } o = {.tasks = 16, .out = "-", .db = "weft-lab.db"};
 
@@ -30,6 +31,7 @@ static void script_make(char **names, unsigned n, struct strbuf *b)
 		"#!/bin/sh\n"
 		"# Made by: weft lab slurm --tasks %u%s%s%s\n"
 		"# Submit with: sbatch FILE. When all parts are done: weft lab merge --db %s %s.part-*\n"
+		"# Experiments that measure real time are left out: weft lab run --resume --db %s runs them after the merge.\n"
 		"#SBATCH --job-name=weft-lab\n"
 		"#SBATCH --array=1-%u\n"
 		"#SBATCH --ntasks=1\n"
@@ -38,7 +40,7 @@ static void script_make(char **names, unsigned n, struct strbuf *b)
 		"exec '%s' lab run%s --experiments '%s' --jobs 1 --resume --part \"$SLURM_ARRAY_TASK_ID/%u\" \\\n"
 		"\t--db \"%s.part-$SLURM_ARRAY_TASK_ID\"%s\n",
 		o.tasks, o.quick ? " --quick" : "", list.s,
-		strcmp(o.db, "weft-lab.db") != 0 ? " --db ..." : "", o.db, o.db, o.tasks,
+		strcmp(o.db, "weft-lab.db") != 0 ? " --db ..." : "", o.db, o.db, o.db, o.tasks,
 		lab_program(), o.quick ? " --quick" : "", experiments ? experiments : "experiments",
 		o.tasks, o.db, list.s);
 	strbuf_free(&list);
@@ -110,7 +112,9 @@ const struct cli_cmd cmd_lab_slurm = {
 	.summary = "write a Slurm array job that runs experiments",
 	.about =
 		"Each task runs its part of the jobs into a file of its own; 'weft lab merge' makes one file of them, with "
-		"the same bytes as a run on one machine. A task that is submitted again continues where it stopped.",
+		"the same bytes as a run on one machine. A task that is submitted again continues where it stopped. "
+		"Experiments that measure real time are left out, because tasks share machines: 'weft lab run --resume' runs "
+		"them after the merge.",
 	.examples =
 		"weft lab slurm --tasks 32 -o lab.sbatch\nweft lab slurm thesis-discovery --tasks 4",
 	.opts = slurm_opts,
@@ -133,14 +137,48 @@ static bool is_beside(const char *path)
 	return false;
 }
 
-static int parts_load(char **args, unsigned n, struct results *all)
+static int part_load(const char *path, struct results *all, struct costs *costs)
+{
+	char *beside = costs_file(path);
+	struct err e;
+	int rc = results_load(path, all, &e);
+
+	rc = rc ? rc : costs_load(beside, costs, &e);
+	free(beside);
+	return rc ? cli_bad("%s", e.text) : CLI_OK;
+}
+
+static int parts_load(char **args, unsigned n, struct results *all, struct costs *costs)
 {
 	struct err e;
+	int rc = CLI_OK;
 
-	for (unsigned i = 0; i < n; i++)
-		if (!is_beside(args[i]) && results_db_load(args[i], all, &e))
-			return cli_bad("%s", e.text);
-	return results_sort(all, &e) ? cli_bad("%s", e.text) : CLI_OK;
+	for (unsigned i = 0; i < n && !rc; i++)
+		if (!is_beside(args[i]))
+			rc = part_load(args[i], all, costs);
+	if (!rc && results_unite(all, o.last, &e))
+		rc = cli_bad("%s", e.text);
+	costs_sort(costs);
+	return rc;
+}
+
+/* Costs of what the file has had already stay. */
+static int costs_append(const struct costs *costs)
+{
+	char *path = costs_file(o.db);
+	struct strbuf lines = {0};
+	FILE *f = costs->jobs.n ? fopen(path, "ae") : NULL;
+	int rc = CLI_OK;
+
+	for (size_t i = 0; i < costs->jobs.n; i++)
+		cost_print(&costs->jobs.at[i], &lines);
+	if (costs->jobs.n && (!f || fputs(lines.s, f) < 0))
+		rc = cli_bad("%s: %s", path, strerror(errno));
+	if (f && fclose(f) && !rc)
+		rc = cli_bad("%s: %s", path, strerror(errno));
+	strbuf_free(&lines);
+	free(path);
+	return rc;
 }
 
 static int merge_json(const struct results *all)
@@ -157,9 +195,10 @@ static int merge_json(const struct results *all)
 static int merge_run(char **args, unsigned n)
 {
 	struct results all = {0};
+	struct costs costs = {0};
 	struct results_db *db;
 	struct err e;
-	int rc = parts_load(args, n, &all);
+	int rc = parts_load(args, n, &all, &costs);
 
 	db = rc ? NULL : results_db_open(o.db, &e);
 	if (!rc && !db)
@@ -169,10 +208,12 @@ static int merge_run(char **args, unsigned n)
 			rc = cli_bad("%s", e.text);
 	if (db && results_db_finish(db, &e) && !rc)
 		rc = cli_bad("%s", e.text);
+	rc = rc ? rc : costs_append(&costs);
 	if (!rc && cli_json)
 		rc = merge_json(&all);
 	else if (!rc)
 		printf("%zu results in %s\n", all.rows.n, o.db);
+	costs_free(&costs);
 	results_free(&all);
 	return rc;
 }
@@ -183,6 +224,10 @@ static const struct cli_opt merge_opts[] = {
 	 .dst = &o.db,
 	 .arg = "FILE",
 	 .help = "file of all results (default weft-lab.db)"},
+	{.name = "last",
+	 .type = CLI_FLAG,
+	 .dst = &o.last,
+	 .help = "where parts differ about a job, take the last one"},
 	{0},
 };
 
@@ -190,8 +235,11 @@ const struct cli_cmd cmd_lab_merge = {
 	.name = "lab merge",
 	.args = "PART...",
 	.summary = "make one file of results from those of several runs",
-	.about = "Each job may be in one of the parts only.",
-	.examples = "weft lab merge --db weft-lab.db weft-lab.db.part-1 weft-lab.db.part-2",
+	.about =
+		"A part is a file of results, or text: NAME.jsonl, or a directory of such files. Parts may have the same job if "
+		"its results are equal; with --last the last part counts. The costs of jobs are merged as well.",
+	.examples = "weft lab merge --db weft-lab.db weft-lab.db.part-1 weft-lab.db.part-2\n"
+		    "weft lab merge --db weft-lab.db docs/results/lab yesterday.db --last",
 	.opts = merge_opts,
 	.min_args = 1,
 	.max_args = 100000,

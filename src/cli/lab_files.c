@@ -25,7 +25,8 @@ const struct cli_opt lab_result_opts[] = {
 	 .type = CLI_STR,
 	 .dst = &db_path,
 	 .arg = "FILE",
-	 .help = "results of 'weft lab run' (default: those kept with the experiments, as text)"},
+	 .help = "results of 'weft lab run', or a directory of results as text (default: the text that is kept with the "
+		 "experiments)"},
 	{0},
 };
 
@@ -120,17 +121,37 @@ int lab_experiments(char **names, unsigned n, experiment_list *out)
 	return rc;
 }
 
+/* Text that is kept with the experiments: in results/ there, or in docs/results/lab/ beside their directory. */
+static char *kept_dir(void)
+{
+	const char *dir = lab_experiments_dir();
+	size_t n = strlen(dir);
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "%s/results", dir);
+	if (!access(b.s, R_OK))
+		return b.s;
+	while (n && dir[n - 1] == '/')
+		n--;
+	while (n && dir[n - 1] != '/')
+		n--;
+	b.len = 0;
+	strbuf_addf(&b, "%.*sdocs/results/lab", (int)n, dir);
+	return b.s;
+}
+
+char *lab_results_path(void)
+{
+	return db_path ? mem_strdup(db_path) : kept_dir();
+}
+
 int lab_results(struct results *out, char **from)
 {
-	struct strbuf dir = {0};
 	struct err e;
 	int rc;
 
-	if (db_path)
-		strbuf_add(&dir, db_path);
-	else
-		strbuf_addf(&dir, "%s/results", lab_experiments_dir());
-	rc = db_path ? results_db_load(db_path, out, &e) : results_text_load(dir.s, out, &e);
-	*from = dir.s;
+	*from = lab_results_path();
+	rc = results_load(*from, out, &e);
+	rc = rc ? rc : results_sort(out, &e);
 	return rc ? cli_bad("%s", e.text) : CLI_OK;
 }

@@ -16,6 +16,7 @@ extern const struct cli_opt lab_result_opts[];	   /* --db */
 int lab_experiments(char **names, unsigned n, experiment_list *out);
 /* Results of --db, or else those kept as text with the experiments. *from: free it. */
 int lab_results(struct results *out, char **from);
+char *lab_results_path(void);	       /* where that is; free it */
 const char *lab_experiments_dir(void); /* as --experiments names it, or else found */
 const char *lab_program(void);	       /* the path of this program */
 

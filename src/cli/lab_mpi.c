@@ -124,41 +124,67 @@ static int result_take(const char *text, const struct job_queue *q, const experi
 
 /* ---- the manager ---- */
 
-/* The next job for a worker, or its end; false: it was told to end. */
-static bool job_give(struct lab_mpi *m, int to, const struct job_queue *q,
-		     const experiment_jobs *jobs, const bool *wanted, size_t *next)
-{
-	char text[24] = "end";
-	bool any;
+struct handing {
+	struct lab_mpi *m;
+	const struct job_queue *q;
+	const experiment_jobs *jobs;
+	const size_t *order;
+	size_t n, next;
+	VEC(int) idle; /* workers without a job */
+	unsigned busy;
+};
 
-	while (*next < jobs->n && !wanted[*next])
-		++*next;
-	any = *next < jobs->n && !*q->stop;
-	if (any)
-		snprintf(text, sizeof(text), "%zu", (*next)++);
-	m->link->send(to, text, strlen(text));
-	return any;
+/* The next job may begin: one that measures real time begins and runs while no other does. */
+static bool may_begin(const struct handing *h, bool alone)
+{
+	if (h->next == h->n || *h->q->stop || alone)
+		return false;
+	return !h->busy || !h->jobs->at[h->order[h->next]].experiment->real_time;
+}
+
+/* Jobs to workers that have none. */
+static void jobs_give(struct handing *h)
+{
+	bool alone = h->next && h->busy && h->jobs->at[h->order[h->next - 1]].experiment->real_time;
+	char text[24];
+
+	while (h->idle.n && may_begin(h, alone)) {
+		alone = h->jobs->at[h->order[h->next]].experiment->real_time;
+		snprintf(text, sizeof(text), "%zu", h->order[h->next++]);
+		h->m->link->send(h->idle.at[--h->idle.n], text, strlen(text));
+		h->busy++;
+	}
+}
+
+unsigned lab_mpi_workers(const struct lab_mpi *m)
+{
+	return (unsigned)m->size - 1;
 }
 
 int lab_mpi_manage(struct lab_mpi *m, const struct job_queue *q, const experiment_jobs *jobs,
-		   const bool *wanted, struct err *e)
+		   const size_t *order, size_t n, struct err *e)
 {
-	int workers = m->size - 1, from, rc = 0;
-	size_t next = 0;
+	struct handing h = {.m = m, .q = q, .jobs = jobs, .order = order, .n = n};
+	int from, rc = 0;
 
-	while (workers && !rc) {
+	while (!rc && (h.busy || h.idle.n < lab_mpi_workers(m) || (h.next < n && !*q->stop))) {
 		char *text = m->link->receive(&from, 1000);
 
 		if (!text) {
-			q->tick(q->ctx, (unsigned)workers);
+			q->tick(q->ctx, h.busy);
 			continue;
 		}
-		if (strcmp(text, "ready") != 0)
+		if (strcmp(text, "ready") != 0) {
 			rc = result_take(text, q, jobs, e);
-		if (!rc && !job_give(m, from, q, jobs, wanted, &next))
-			workers--;
+			h.busy--;
+		}
+		vec_push(&h.idle, from);
+		jobs_give(&h);
 		free(text);
 	}
+	for (size_t i = 0; i < h.idle.n; i++)
+		m->link->send(h.idle.at[i], "end", 3);
+	vec_free(&h.idle);
 	return rc;
 }
 

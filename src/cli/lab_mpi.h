@@ -12,9 +12,13 @@ struct lab_mpi;
 /* NULL after a message: no library, or no MPI run. */
 struct lab_mpi *lab_mpi_open(void);
 bool lab_mpi_manager(const struct lab_mpi *m);
-/* The manager's side: hands out jobs[i] for each i with wanted[i], calls q->done as results come. */
+unsigned lab_mpi_workers(const struct lab_mpi *m);
+/*
+ * The manager's side: hands out the n jobs of `order` in this order, calls q->done as results come. Jobs that
+ * measure real time, which are last, run while no other worker has a job.
+ */
 int lab_mpi_manage(struct lab_mpi *m, const struct job_queue *q, const experiment_jobs *jobs,
-		   const bool *wanted, struct err *e);
+		   const size_t *order, size_t n, struct err *e);
 /* The others' side: runs what it is given until there is no more. */
 int lab_mpi_work(struct lab_mpi *m, const char *weft, const experiment_jobs *jobs, struct err *e);
 void lab_mpi_close(struct lab_mpi *m);

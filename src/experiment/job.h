@@ -21,7 +21,7 @@ struct job_result {
 struct job_queue {
 	const char *weft;   /* the program */
 	unsigned slots;	    /* jobs at once */
-	bool keep;	    /* keep the directories, and name them */
+	bool keep;	    /* keep the directories */
 	volatile int *stop; /* set by a signal handler: no further job begins, running ones end */
 	void (*begun)(void *ctx, const struct experiment_job *j);
 	void (*done)(void *ctx, const struct job_result *r); /* r is freed afterwards */

@@ -3,10 +3,10 @@
  * Processes for jobs, several at once. State: struct queue, for one call. Way in: job_queue_run(). Does not keep
  * results: the caller does, as each job ends.
  */
+#include "experiment/job_dirs.h"
 #include "experiment/job.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -26,6 +26,7 @@ struct slot {
 
 struct queue {
 	const struct job_queue *q;
+	struct job_dirs *dirs;
 	struct slot *slots;
 	unsigned running;
 	pid_t parent; /* this process */
@@ -42,20 +43,6 @@ static double wall_s(void)
 }
 
 /* ---- directories ---- */
-
-static int entry_remove(const char *path, const struct stat *st UNUSED, int type UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int dir_make(struct slot *s, struct err *e)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	snprintf(s->dir, sizeof(s->dir), "%s/weft-lab-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	return mkdtemp(s->dir) ? 0 : err_set(e, -errno, "%s: %s", s->dir, strerror(errno));
-}
 
 /* Whole content of a file of the slot's directory; "" if it cannot be read. */
 static char *dir_read(const struct slot *s, const char *name, size_t *len)
@@ -121,7 +108,7 @@ static int slot_begin(struct queue *q, struct slot *s, const struct experiment_j
 {
 	int rc = job_commands_make(j, &s->commands, q->e);
 
-	rc = rc ? rc : dir_make(s, q->e);
+	rc = rc ? rc : job_dir_make(q->dirs, s->dir, sizeof(s->dir), q->e);
 	if (rc) {
 		job_commands_free(&s->commands);
 		return rc;
@@ -175,7 +162,7 @@ static void slot_end(struct queue *q, struct slot *s, struct job_result *r)
 	free(r->values);
 	job_commands_free(&s->commands);
 	if (!q->q->keep)
-		nftw(s->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
+		job_dir_remove(s->dir);
 	s->job = NULL;
 	q->running--;
 	q->alone = false;
@@ -253,7 +240,7 @@ static void children_kill(struct queue *q)
 				waitpid(q->slots[i].pid, NULL, 0);
 			}
 			job_commands_free(&q->slots[i].commands);
-			nftw(q->slots[i].dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
+			job_dir_remove(q->slots[i].dir);
 		}
 }
 
@@ -303,7 +290,7 @@ int job_queue_run(const struct job_queue *c, const struct experiment_job *jobs, 
 	const struct experiment_job **order = mem_array(n + 1, sizeof(*order));
 	sigset_t child, before;
 	size_t m = 0;
-	int rc;
+	int rc = job_dirs_open(c->keep, &q.dirs, e);
 
 	for (int real = 0; real < 2; real++)
 		for (size_t i = 0; i < n; i++)
@@ -312,8 +299,9 @@ int job_queue_run(const struct job_queue *c, const struct experiment_job *jobs, 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &before);
-	rc = order_run(&q, order, m);
+	rc = rc ? rc : order_run(&q, order, m);
 	children_kill(&q);
+	job_dirs_close(q.dirs);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(order);
 	free(q.slots);

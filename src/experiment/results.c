@@ -9,6 +9,7 @@
 
 void results_add(struct results *r, struct result_row row)
 {
+	row.order = r->rows.n;
 	row.parsed = row.values ? json_loads(row.values, 0, NULL) : NULL;
 	vec_push(&r->rows, row);
 }
@@ -49,6 +50,43 @@ int results_sort(struct results *r, struct err *e)
 			return err_set(e, -EEXIST, "the results of %s, %s are given twice",
 				       r->rows.at[i].experiment, r->rows.at[i].key);
 	return 0;
+}
+
+static int added_order(const void *a, const void *b)
+{
+	const struct result_row *x = a, *y = b;
+	int c = row_order(a, b);
+
+	return c ? c : x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool text_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+int results_unite(struct results *r, bool last, struct err *e)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	if (r->rows.n)
+		qsort(r->rows.at, r->rows.n, sizeof(*r->rows.at), added_order);
+	for (size_t i = 0; i < r->rows.n; i++) {
+		struct result_row *a = &r->rows.at[i], *b = a + 1;
+
+		if (i + 1 == r->rows.n || row_order(a, b)) {
+			r->rows.at[n++] = *a;
+			continue;
+		}
+		if (!rc && !last &&
+		    !(text_same(a->hash, b->hash) && text_same(a->values, b->values)))
+			rc = err_set(e, -EEXIST, "the results of %s, %s are given twice and differ",
+				     a->experiment, a->key);
+		row_free(a);
+	}
+	r->rows.n = n;
+	return rc;
 }
 
 const struct result_row *results_find(const struct results *r, const char *experiment,

@@ -19,6 +19,7 @@ struct result_row {
 	char *values;  /* JSON; NULL: the job failed */
 	char *message; /* why; NULL: it did not fail */
 	json_t *parsed;
+	size_t order; /* in which it was added */
 };
 
 struct results {
@@ -27,6 +28,9 @@ struct results {
 
 void results_add(struct results *r, struct result_row row); /* takes ownership of the texts */
 int results_sort(struct results *r, struct err *e);	    /* -EEXIST: a job twice */
+/* The same for results of several runs: a job may be there several times if its results are equal, or with `last`, then
+ * the one added last is kept. */
+int results_unite(struct results *r, bool last, struct err *e);
 const struct result_row *results_find(const struct results *r, const char *experiment,
 				      const char *key);
 void results_free(struct results *r);
@@ -62,9 +66,12 @@ int results_db_load(const char *path, struct results *out, struct err *e);
 
 /* ---- text ---- */
 
-/* One file NAME.jsonl for each experiment of a directory. */
-int results_text_load(const char *dir, struct results *out, struct err *e);
+/* NAME.jsonl, or all of these in a directory, one for each experiment. Names with _ in front are other files. */
+int results_text_load(const char *path, struct results *out, struct err *e);
 /* The lines of one experiment's file; false: it has no results. */
 bool results_text_print(const struct results *r, const char *experiment, struct strbuf *out);
+
+/* Either: text if the path is a directory or ends with .jsonl. */
+int results_load(const char *path, struct results *out, struct err *e);
 
 #endif

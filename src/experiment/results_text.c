@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Results as text: a directory with one file for each experiment, one line of JSON for each job. State: none. Way
- * in: results_text_load(), results_text_print(). Does not compare.
+ * in: results_load(), results_text_print(). Does not sort or compare.
  */
 #include "base/json.h"
 #include "experiment/results.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
+
+static const char suffix[] = ".jsonl";
 
 static char *text_of(const json_t *row, const char *key)
 {
@@ -35,57 +38,81 @@ static int line_load(const char *file, unsigned number, const char *line, size_t
 								 : NULL,
 				.message = text_of(row, "message")};
 	json_decref(row);
-	if (!r.key || (!r.values && !r.message)) {
+	if (!r.key || !r.hash || !r.command || !r.version || (!r.values && !r.message)) {
 		struct results lost = {0};
 
 		results_add(&lost, r);
 		results_free(&lost);
-		return err_set(e, -EINVAL, "%s:%u: expected \"key\", and \"values\" or \"message\"",
-			       file, number);
+		return err_set(
+			e, -EINVAL,
+			"%s:%u: expected \"key\", \"hash\", \"command\", \"version\", and \"values\" or \"message\"",
+			file, number);
 	}
 	results_add(out, r);
 	return 0;
 }
 
-static int file_load(const char *dir, const char *name, struct results *out, struct err *e)
+static int file_load(const char *path, struct results *out, struct err *e)
 {
-	struct strbuf path = {0}, experiment = {0};
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct strbuf experiment = {0};
 	unsigned number = 0;
 	char *text = NULL;
 	size_t len;
 	int rc;
 
-	strbuf_addf(&path, "%s/%s", dir, name);
-	strbuf_addn(&experiment, name, strlen(name) - strlen(".jsonl"));
-	rc = file_read(path.s, &text, &len, e);
+	strbuf_addn(&experiment, name, strlen(name) - strlen(suffix));
+	rc = file_read(path, &text, &len, e);
 	for (char *at = text; !rc && at && *at;) {
 		size_t n = strcspn(at, "\n");
 
 		number++;
 		if (n)
-			rc = line_load(path.s, number, at, n, experiment.s, out, e);
+			rc = line_load(path, number, at, n, experiment.s, out, e);
 		at += n + (at[n] == '\n');
 	}
 	free(text);
-	strbuf_free(&path);
 	strbuf_free(&experiment);
 	return rc;
 }
 
-int results_text_load(const char *dir, struct results *out, struct err *e)
+static bool is_text(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > strlen(suffix) && !strcmp(path + n - strlen(suffix), suffix);
+}
+
+static int dir_load(const char *dir, struct results *out, struct err *e)
 {
 	DIR *d = opendir(dir);
 	int rc = d ? 0 : err_set(e, -errno, "%s: %s", dir, strerror(errno));
+	struct strbuf path = {0};
 
 	for (struct dirent *f; d && !rc && (f = readdir(d));) {
-		size_t n = strlen(f->d_name);
-
-		if (n > 6 && !strcmp(f->d_name + n - 6, ".jsonl"))
-			rc = file_load(dir, f->d_name, out, e);
+		path.len = 0;
+		strbuf_addf(&path, "%s/%s", dir, f->d_name);
+		if (is_text(f->d_name) && f->d_name[0] != '_')
+			rc = file_load(path.s, out, e);
 	}
 	if (d)
 		closedir(d);
-	return rc ? rc : results_sort(out, e);
+	strbuf_free(&path);
+	return rc;
+}
+
+int results_text_load(const char *path, struct results *out, struct err *e)
+{
+	return is_text(path) ? file_load(path, out, e) : dir_load(path, out, e);
+}
+
+int results_load(const char *path, struct results *out, struct err *e)
+{
+	struct stat st;
+
+	if (is_text(path) || (!stat(path, &st) && S_ISDIR(st.st_mode)))
+		return results_text_load(path, out, e);
+	return results_db_load(path, out, e);
 }
 
 static void row_print(const struct result_row *r, struct strbuf *out)
@@ -98,6 +125,7 @@ static void row_print(const struct result_row *r, struct strbuf *out)
 		json_raw(&j, "values", r->values);
 	if (r->message)
 		json_str(&j, "message", r->message);
+	json_str(&j, "hash", r->hash ? r->hash : "");
 	json_str(&j, "command", r->command ? r->command : "");
 	json_str(&j, "version", r->version ? r->version : "");
 	json_close(&j);

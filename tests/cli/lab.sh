@@ -157,7 +157,7 @@ run_json()
 	lab run tree rings --db one.db -j 1 --json > out && jq -e '.experiments == ["tree", "rings"] and .jobs == 9 and
 		.run == 9 and .kept == 0 and .failed == 0 and .failing == [] and .db == "one.db" and
 		(.wall_s | type) == "number" and (.cpu_s | type) == "number" and (.events | type) == "number"' out &&
-		[ "$(wc -l < one.db.costs)" -eq 10 ] && [ ! -e one.db.lock ] && [ ! -e one.db-wal ] && [ -z "$(ls tmp)" ]
+		[ "$(wc -l < one.db.costs)" -eq 9 ] && [ ! -e one.db.lock ] && [ ! -e one.db-wal ] && [ -z "$(ls tmp)" ]
 }
 ok "run -j 1 keeps its results and nothing else" run_json
 
@@ -202,7 +202,7 @@ killed()
 	"$bin" lab run gate --experiments x --db killed.db -j 2 > /dev/null 2>&1 &
 	pid=$!
 	tries=0
-	until [ "$(wc -l < killed.db.costs 2> /dev/null || echo 0)" -eq 4 ]; do
+	until [ "$(wc -l < killed.db.costs 2> /dev/null || echo 0)" -eq 3 ]; do
 		tries=$((tries + 1))
 		[ $tries -lt 3000 ] || { echo "three jobs do not end" && kill -9 $pid && return 1; }
 		sleep 0.02
@@ -212,10 +212,9 @@ killed()
 	touch gate/open
 	lab run gate --db killed.db -j 1 --resume --json > out || return 1
 	jq -e '.kept == 3 and .run == 3 and .failed == 0' out || { cat out && return 1; }
-	cmp whole.db killed.db
+	cmp whole.db killed.db && [ -z "$(ls tmp)" ] # nor are directories of killed jobs left
 }
 ok "kill -9 loses running jobs only, and --resume gives the same bytes" killed 2> /dev/null
-rm -rf tmp/* # the directories of the jobs that were killed
 
 interrupted()
 {
@@ -223,7 +222,7 @@ interrupted()
 	"$bin" lab run gate --experiments x --db stopped.db -j 1 > out 2> err &
 	pid=$!
 	tries=0
-	until [ "$(wc -l < stopped.db.costs 2> /dev/null || echo 0)" -eq 4 ]; do
+	until [ "$(wc -l < stopped.db.costs 2> /dev/null || echo 0)" -eq 3 ]; do
 		tries=$((tries + 1))
 		[ $tries -lt 3000 ] || { echo "three jobs do not end" && kill -9 $pid && return 1; }
 		sleep 0.02
@@ -302,10 +301,57 @@ merged()
 		lab run tree rings --db part.db-$i --part $i/3 > /dev/null || return 1
 	done
 	"$bin" lab merge --db merged.db part.db-* --json | jq -e '.results == 9 and .db == "merged.db"' && same merged.db
-	"$bin" lab merge --db twice.db part.db-1 part.db-1 2> err
-	[ $? -eq 2 ] && grep -q 'are given twice' err && [ ! -e twice.db ]
+	[ "$(wc -l < merged.db.costs)" -eq 9 ] || return 1
+	"$bin" lab merge --db merged.db part.db-1 part.db-1 && same merged.db || return 1 # equal results
+	"$bin" lab merge --db twice.db merged.db changed.db 2> err
+	[ $? -eq 2 ] && grep -q 'are given twice and differ' err && [ ! -e twice.db ] || return 1
+	"$bin" lab merge --db twice.db merged.db changed.db --last && cmp twice.db changed.db
 }
 ok "merged parts give the same bytes" merged
+
+# Jobs that measure real time run while no other job does; each job leaves a mark while it runs.
+mkdir alone
+cat > alone/plain.yaml << 'END'
+name: plain
+source: Weft
+item: none
+claim: Others run meanwhile.
+parameters: {k: 1..5}
+shell: "touch $GATE/plain-{k}; sleep 0.1; rm $GATE/plain-{k}; [ ! -e $GATE/clock ] && echo '{\"a\": {k}}'"
+results: {a: .a}
+END
+sed 's/^name: plain/name: clock/; s/1\.\.5/1..3/; s/^shell.*/real_time: true/' alone/plain.yaml > alone/clock.yaml
+cat >> alone/clock.yaml << 'END'
+shell: "mkdir $GATE/clock && sleep 0.05 && set -- $GATE/plain-* && [ ! -e $1 ] && rmdir $GATE/clock && echo '{\"a\": {k}}'"
+END
+runs_alone()
+{
+	"$bin" lab run --experiments alone --db alone1.db -j 4 && "$bin" lab check --experiments alone
+}
+ok "jobs that measure real time run alone" runs_alone
+if command -v mpirun > /dev/null && [ -e "$mpi" ]; then
+	alone_by_mpi()
+	{
+		OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_vader_single_copy_mechanism=none \
+			timeout 100 mpirun --oversubscribe -n 4 "$bin" lab run --experiments alone --mpi --db alone4.db > out 2> err ||
+			{ cat err out && return 1; }
+		cmp alone1.db alone4.db
+	}
+	ok "and so they do with MPI" alone_by_mpi
+else
+	skip "and so they do with MPI" "mpirun is not installed, or weft is built without MPI"
+fi
+not_in_parts()
+{
+	for i in 1 2; do
+		"$bin" lab run --experiments alone --db alone.part-$i --part $i/2 > out 2> err || return 1
+		[ "$(cat err)" = "weft lab run: warning: clock is left out: it measures real time, and parts share their machines; run it without --part" ] ||
+			{ cat err && return 1; }
+	done
+	"$bin" lab merge --db alone2.db alone.part-[12] &&
+		"$bin" lab run --experiments alone --db alone2.db --resume --json | jq -e '.run == 3 and .kept == 5' && cmp alone1.db alone2.db
+}
+ok "parts leave them out, and say so" not_in_parts
 
 # The array script, task by task, as Slurm would start it. tests/cli/slurm.sh has Slurm itself.
 array_script()
@@ -388,6 +434,40 @@ kept_as_text()
 	lab export -f json -o again.d > /dev/null && diff -r x/results again.d
 }
 ok "results kept as text are those of the file" kept_as_text
+
+from_text()
+{
+	"$bin" lab merge --db text.db x/results && same text.db && "$bin" lab merge --db text2.db x/results/rings.jsonl x/results/tree.jsonl &&
+		same text2.db || return 1
+	lab run tree rings --from x/results --db from.db --json | jq -e '.run == 0 and .kept == 9' && same from.db || return 1
+	[ "$(wc -l < from.db.costs)" -eq 9 ] || return 1
+	# a part of the results, and jobs that changed since: only these run
+	mkdir few && grep 'levels=1\|levels=2' x/results/tree.jsonl > few/tree.jsonl &&
+		lab run tree rings --from few --db few.db --json | jq -e '.run == 5 and .kept == 4' && same few.db &&
+		"$bin" lab run tree rings --experiments y --from x/results --db few2.db --json | jq -e '.run == 5 and .kept == 4'
+}
+ok "runs and merges start from text" from_text
+
+in_docs()
+{
+	mkdir -p tree/docs/results && cp -R x tree/experiments && mv tree/experiments/results tree/docs/results/lab &&
+		(cd tree && "$bin" lab compare --json) | jq -e '.results == "docs/results/lab" and .run == 5' &&
+		"$bin" lab compare --experiments tree/experiments/ --json | jq -e '.results == "tree/docs/results/lab"' &&
+		"$bin" lab compare --experiments x --db tree/docs/results/lab --json | jq -e '.run == 5'
+}
+ok "results as text are found beside the experiments" in_docs
+
+costs()
+{
+	jq -s -e 'length == 9 and all(.cpu_s >= 0 and .wall_s > 0 and .time > 0) and ([.[] | select(.experiment == "rings")] |
+		length == 4 and all(.events > 0))' one.db.costs > /dev/null || { cat one.db.costs && return 1; }
+	lab list tree rings --cost --db one.db --json | jq -e '.experiments[1].cost | .jobs == 4 and .events > 0 and .events_per_s > 0' &&
+		lab list --cost > out && grep -q '^rings  *4  *[0-9.]*  *[0-9,]*  *[0-9,]*$' out && grep -q '^all  *9 ' out || { cat out && return 1; }
+	lab run rings --db costs.db --json > out && jq -e '(.costs | length) == 1 and .costs[0].experiment == "rings" and
+		.costs[0].jobs == 4 and .costs[0].events == .events and .at_once >= 1 and .busy > 0' out || { cat out && return 1; }
+	lab run rings --db costs.db | grep -q '^4 jobs run, 0 failed, 0 kept; .* at once, .* results in costs.db$'
+}
+ok "the cost of each experiment is listed" costs
 
 model_json()
 {

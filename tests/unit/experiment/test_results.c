@@ -213,6 +213,36 @@ TEST(a_job_twice_is_a_fault)
 	results_free(&r);
 }
 
+TEST(parts_may_repeat_equal_results)
+{
+	struct results r = {0};
+	struct err e;
+
+	fixture_result(&r, "k=2", "{\"a\":1}");
+	fixture_result(&r, "k=1", "{\"a\":1}");
+	fixture_result(&r, "k=2", "{\"a\":1}");
+	assert_int_equal(results_unite(&r, false, &e), 0);
+	assert_int_equal(r.rows.n, 2);
+	fixture_result(&r, "k=1", "{\"a\":2}");
+	assert_int_equal(results_unite(&r, false, &e), -EEXIST);
+	assert_string_equal(e.text, "the results of small, k=1 are given twice and differ");
+	results_free(&r);
+}
+
+TEST(the_last_part_counts_if_asked_for)
+{
+	struct results r = {0};
+	struct err e;
+
+	fixture_result(&r, "k=1", "{\"a\":1}");
+	fixture_result(&r, "k=1", "{\"a\":3}");
+	fixture_result(&r, "k=1", "{\"a\":2}");
+	assert_int_equal(results_unite(&r, true, &e), 0);
+	assert_int_equal(r.rows.n, 1);
+	assert_string_equal(r.rows.at[0].values, "{\"a\":2}");
+	results_free(&r);
+}
+
 /* ---- text ---- */
 
 static char *text_of(const struct results *r)
@@ -236,6 +266,9 @@ TEST(text_is_the_same_after_a_round_trip)
 	results_add(&r, (struct result_row){
 				.experiment = mem_strdup("small"),
 				.key = mem_strdup("k=3"),
+				.hash = mem_strdup("0123456789abcdef"),
+				.command = mem_strdup("weft x"),
+				.version = mem_strdup("0"),
 				.message = mem_strdup("weft x: exit status 2: \"odd\"\n\x01")});
 	fixture_sort(&r);
 	one = text_of(&r);
@@ -260,13 +293,13 @@ TEST(faults_in_text_have_a_line)
 	static const struct {
 		const char *text, *expected;
 	} cases[] = {
-		{"{\"key\":\"a\",\"values\":{}}\n\nodd\n", "small.jsonl:3: not JSON: "},
-		{"{\"values\":{}}\n",
-		 "small.jsonl:1: expected \"key\", and \"values\" or \"message\""},
-		{"{\"key\":\"a\"}\n",
-		 "small.jsonl:1: expected \"key\", and \"values\" or \"message\""},
-		{"{\"key\":\"a\",\"values\":{}}\n{\"key\":\"a\",\"values\":{}}\n",
-		 "the results of small, a are given twice"},
+#define REST   "\"hash\":\"1\",\"command\":\"weft x\",\"version\":\"0\"}\n"
+#define WANTED "expected \"key\", \"hash\", \"command\", \"version\", and \"values\" or \"message\""
+		{"{\"key\":\"a\",\"values\":{}," REST "\nodd\n", "small.jsonl:3: not JSON: "},
+		{"{\"values\":{}," REST, "small.jsonl:1: " WANTED},
+		{"{\"key\":\"a\"," REST, "small.jsonl:1: " WANTED},
+		{"{\"key\":\"a\",\"values\":{}," REST "{\"key\":\"a\",\"values\":{}}\n",
+		 "small.jsonl:2: " WANTED},
 	};
 	char text_dir[] = "/tmp/test-results-XXXXXX", path[100];
 	struct results r = {0};
@@ -383,6 +416,8 @@ int main(void)
 		cmocka_unit_test(rows_are_read_as_they_were_put),
 		cmocka_unit_test(files_that_are_no_database_are_refused),
 		cmocka_unit_test(a_job_twice_is_a_fault),
+		cmocka_unit_test(parts_may_repeat_equal_results),
+		cmocka_unit_test(the_last_part_counts_if_asked_for),
 		cmocka_unit_test(text_is_the_same_after_a_round_trip),
 		cmocka_unit_test(faults_in_text_have_a_line),
 		cmocka_unit_test(means_deviations_and_intervals_are_over_seeds),
