@@ -33,7 +33,7 @@ FIELD(activation, r->thesis.activation)
 FIELD(assimilation, r->thesis.assimilation)
 FIELD(provisional, r->thesis.provisional)
 FIELD(final, r->thesis.final)
-FIELD(entries_changed, share_of_tables(r, r->sum.entries))
+FIELD(entries_changed, share_of_tables(r, r->entries_changed))
 FIELD(entries_sent, share_of_tables(r, r->sum.sent_blocks *IBA_LFT_BLOCK))
 FIELD(discarded, r->thesis.discarded)
 

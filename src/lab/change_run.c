@@ -4,6 +4,7 @@
  * time of the experiment. Way in: lab_change_run(). Does not choose the change: the caller does (change.h).
  */
 #include "lab/change_run.h"
+#include "lab/device_tables.h"
 #include "lab/lab_priv.h"
 #include "lab/load.h"
 #include "sim/kernel/sim_kernel.h"
@@ -17,6 +18,7 @@ struct run {
 	VEC(uint16_t) lids; /* by port, before the change */
 	port_id *host_by_lid;
 	uint32_t *part; /* by node: nodes with the same number are physically connected */
+	struct lab_device_tables tables; /* before the change */
 	struct sim_plane_stats *before;
 	time_ps gap;	      /* between two sweeps */
 	uint64_t futile_late; /* of the futile ones, those after provisional tables served */
@@ -147,6 +149,7 @@ static void record_before(struct run *x)
 
 	for (port_id p = 0; p < x->l->fab->nports; p++)
 		vec_push(&x->lids, sim_port_info(x->l->sim, p)->lid);
+	lab_device_tables_read(x->l, &x->tables);
 	if (!x->p->traffic)
 		return;
 	x->before = mem_alloc(sizeof(*x->before));
@@ -242,6 +245,8 @@ static void fill_result(struct run *x)
 	r->sum = *lab_sum(x->l);
 	lab_thesis_terms(&r->sum, &r->thesis);
 	fill_tables(x);
+	if (x->tables.port)
+		r->entries_changed = lab_device_tables_changed(x->l, &x->tables);
 	for (port_id p = 0; p < x->lids.n; p++) {
 		uint16_t now = sim_port_info(x->l->sim, p)->lid;
 
@@ -265,6 +270,7 @@ static void finish(struct run *x)
 	if (x->before)
 		sim_watch_discards(x->l->sim, (struct sim_discard_watch){0});
 	vec_free(&x->lids);
+	lab_device_tables_free(&x->tables);
 	free(x->before);
 	free(x->host_by_lid);
 	free(x->part);

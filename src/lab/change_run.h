@@ -41,6 +41,8 @@ struct lab_change_result {
 	uint32_t switches, lids; /* of the subnet when the manager had settled */
 	uint32_t table_room;	 /* entries of each linear table, as far as they can be sent */
 	uint32_t lids_moved;	 /* ports whose LID changed */
+	uint64_t
+		entries_changed; /* of the tables in the devices, from before the change to its end */
 	struct lab_verdict v;	 /* when the manager had settled */
 	/* with traffic, from the change on */
 	uint64_t sent, received, in_flight_before, in_flight;

@@ -2,10 +2,11 @@
 /*
  * Several managers on one simulated fabric: seats, start times, which one leads, a process that is stopped
  * and goes on, parts of a fabric. State: one lab for each test.
- * Covers: manager_host.c, lab.c, connected_parts.c
+ * Covers: manager_host.c, lab.c, connected_parts.c, device_tables.c
  */
 #include "unit_test.h"
 
+#include "lab/device_tables.h"
 #include "lab/lab.h"
 #include "lab/verdict.h"
 #include "sim/device/sim_device.h"
@@ -240,6 +241,25 @@ TEST(a_host_connects_no_parts)
 	fab_netlist_free(&nl);
 }
 
+/* Of a fabric that was never up all entries are new; then none is. */
+TEST(entries_that_changed)
+{
+	struct lab_device_tables t;
+	struct bench b;
+
+	bench_open(&b, 1);
+	bench_start(&b);
+	lab_device_tables_read(b.lab, &t);
+	assert_int_equal(lab_device_tables_changed(b.lab, &t), 0);
+	assert_true(lab_run_ready(b.lab, PS_PER_S));
+	assert_int_equal(lab_device_tables_changed(b.lab, &t), 6 * 12);
+	lab_device_tables_free(&t);
+	lab_device_tables_read(b.lab, &t);
+	assert_int_equal(lab_device_tables_changed(b.lab, &t), 0);
+	lab_device_tables_free(&t);
+	bench_close(&b);
+}
+
 /* By method and attribute as many as by purpose; the manager's CPU processed each response of the discovery. */
 TEST(requests_are_counted)
 {
@@ -272,6 +292,7 @@ int main(void)
 		cmocka_unit_test(the_lead_moves_to_the_next_master),
 		cmocka_unit_test(each_part_may_have_a_master),
 		cmocka_unit_test(a_host_connects_no_parts),
+		cmocka_unit_test(entries_that_changed),
 		cmocka_unit_test(requests_are_counted),
 	};
 
