@@ -123,8 +123,12 @@ static void status_subnet(const json_t *a)
 	const json_t *s = json_object_get(a, "subnet"), *d;
 	size_t i;
 
-	line("subnet", "%s switches, %s hosts, %s%s links, %s LIDs", count(s, "switches"),
-	     count(s, "hosts"), routers(s), count(s, "links"), count(s, "lids"));
+	if (!number(s, "switches") && !number(s, "hosts") &&
+	    is_true(json_object_get(a, "mirror"), "on"))
+		line("subnet", "not read: this manager has a copy of what the master knows");
+	else
+		line("subnet", "%s switches, %s hosts, %s%s links, %s LIDs", count(s, "switches"),
+		     count(s, "hosts"), routers(s), count(s, "links"), count(s, "lids"));
 	if (number(s, "held_ports"))
 		line("held", "%s ports that change state too often", count(s, "held_ports"));
 	json_array_foreach(json_object_get(s, "duplicates"), i, d)
@@ -136,8 +140,9 @@ static void status_subnet(const json_t *a)
 static void status_mirror(const json_t *m)
 {
 	if (is_true(m, "complete"))
-		line("mirror", "complete, %s bytes, confirmed by the master %s ago",
-		     count(m, "bytes"), duration(m, "age_s"));
+		line("mirror",
+		     "complete, %s nodes, %s switches among them, confirmed by the master %s ago",
+		     count(m, "nodes"), count(m, "switches"), duration(m, "age_s"));
 	else if (is_true(m, "on"))
 		line("mirror", "not complete: taking over would read the subnet");
 	else if (number(m, "mirrors"))

@@ -49,7 +49,7 @@ static int ctl_handover(const struct ctl_ask *a, struct json *j UNUSED, struct e
 	if (!a->v->sm)
 		return err_set(e, -EINVAL,
 			       "not connected to a fabric; there is nothing to hand over");
-	if (a->text[0] && parse_u64(a->text[0], &guid))
+	if (a->text[0] && (parse_u64(a->text[0], &guid) || !guid))
 		return err_set(e, -EINVAL,
 			       "expected a port GUID such as 0x0001000000000011, found '%.60s'",
 			       a->text[0]);

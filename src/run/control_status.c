@@ -190,6 +190,8 @@ static void json_mirror(struct json *j, const struct run_view *v)
 	json_bool(j, "complete", m.complete);
 	json_hex64(j, "generation", m.generation);
 	json_u64(j, "bytes", m.bytes);
+	json_u64(j, "nodes", m.nodes);
+	json_u64(j, "switches", m.switches);
 	if (m.complete)
 		json_seconds(j, "age_s", v->now - MIN(v->now, m.confirmed_at));
 	else

@@ -593,9 +593,10 @@ struct sm_mirror_status {
 	bool complete;	     /* the copy is whole */
 	uint64_t generation; /* the master's number for it; 0: there is none */
 	uint64_t bytes;
-	time_ps confirmed_at;	 /* when the master last confirmed it; with complete */
-	uint64_t gmps, gmps_bad; /* sent in either role; received and not used */
-	unsigned mirrors;	 /* a master: standbys that hold what it knows now */
+	uint32_t nodes, switches; /* in the copy */
+	time_ps confirmed_at;	  /* when the master last confirmed it; with complete */
+	uint64_t gmps, gmps_bad;  /* sent in either role; received and not used */
+	unsigned mirrors;	  /* a master: standbys that hold what it knows now */
 };
 void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st);
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */

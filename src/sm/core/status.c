@@ -57,7 +57,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	*st = sm->core.st;
 	st->phase = sm->core.phase;
 	st->state = sm->election.state;
-	st->lid = sm->lids.own;
+	st->lid = sm->lids.own ? sm->lids.own : sm->mirror.standby.own_lid;
 	st->epoch = sm->topo.epoch;
 	st->nodes = sm->topo.fab ? sm->topo.fab->nnodes : 0;
 	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;

@@ -134,6 +134,8 @@ void sm_switch_doubt(struct sm *sm, uint32_t node);  /* it may have restarted */
 void sm_switch_unread(struct sm *sm, uint32_t node); /* the next discovery reads all its ports */
 /* Another manager, which discovered, may have cleared PortStateChange; true: ports have to be read. */
 bool sm_changes_hidden(struct sm *sm);
+/* Whether a switch was read while no manager had configured it: others that discover clear PortStateChange there. */
+bool sm_any_unclaimed(const struct sm *sm);
 void sm_exclude(struct sm *sm, uint64_t guid); /* from snapshots, until the next round */
 bool sm_is_excluded(const struct sm *sm, uint64_t guid);
 void sm_arrive(struct sm *sm);		  /* what devices hold may be another manager's work */

@@ -104,6 +104,14 @@ static bool has_port_down(const struct sm *sm, const struct sm_node *n)
 	return false;
 }
 
+bool sm_any_unclaimed(const struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++)
+		if (sm->topo.nodes.at[i].ask.unclaimed && !sm->topo.nodes.at[i].gone)
+			return true;
+	return false;
+}
+
 /*
  * A manager that discovers clears PortStateChange of switches that no manager has configured yet. A port of
  * such a switch may have come up after this manager read it and before the other one cleared the bit; ports

@@ -62,7 +62,8 @@ static void plan_retry(struct sm *sm)
 	time_ps most = sm->disc.excluded.n ? 600 * PS_PER_S : 10 * PS_PER_S;
 
 	sm->sweep.retry_at = TIME_NEVER;
-	sm->disc.look_again |= sm_election_had_rival(sm);
+	if (sm_election_had_rival(sm) && sm_any_unclaimed(sm))
+		sm->disc.look_again = true;
 	if (sm->disc.look_again) { /* both discovered at the same time: discover again when it has stopped */
 		sm->sweep.retry_at = sm->core.now + sm_timeout(sm);
 		return;

@@ -88,6 +88,7 @@ static enum sm_outcome stand_by(struct sm *sm, const struct sm_contact *master)
 	struct sm_contact c = *master;
 	enum sm_outcome o;
 
+	sm_saved_drop(sm);
 	forget_devices(sm);
 	o = rest(sm);
 	sm_poll_start(sm, &c, sm->core.now + (handed ? sm->cfg.standby_poll_ps : 0));

@@ -179,7 +179,10 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	o->at.guid = guid;
 	if (!is_there(sm, &o->at))
 		o->at.port = port_of_guid(sm, guid);
-	if (news || back) /* an order that was lost is worth another try */
+	if (o->at.port != NONE && sm_port_has_manager(sm, o->at.port))
+		sm_mirror_outdated(
+			sm); /* a standby learns from its copy where other managers are */
+	if (news || back)    /* an order that was lost is worth another try */
 		o->defiant = 0;
 	if (!news)
 		return o;
@@ -255,7 +258,8 @@ const struct sm_other *sm_other_heir(const struct sm *sm, uint64_t guid)
 
 static uint64_t node_guid(const struct sm *sm, const struct sm_contact *c)
 {
-	return is_there(sm, c) ? sm->topo.nodes.at[sm->topo.ports.at[c->port].node].guid : 0;
+	return is_there(sm, c) ? sm->topo.nodes.at[sm->topo.ports.at[c->port].node].guid
+			       : sm_mirror_manager_node(sm, c->guid);
 }
 
 bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m)

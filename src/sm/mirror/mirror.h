@@ -61,6 +61,11 @@ enum sm_mirror_step {
 	SM_MIRROR_PULLING, /* asks for pages */
 };
 
+struct sm_mirror_manager { /* a port with a manager, by the copy */
+	uint64_t guid, node_guid;
+	uint16_t lid;
+};
+
 struct sm_mirror_standby {
 	enum sm_mirror_step step;
 	time_ps next_at, confirmed_at;
@@ -80,6 +85,8 @@ struct sm_mirror_standby {
 	struct sm_pages part; /* an interrupted copy: its pages are used again */
 	struct map64 known;   /* digest -> page of `have`, or of `part` behind those */
 	uint64_t fetched;
+	VEC(struct sm_mirror_manager) managers;
+	time_ps managers_at; /* when they are asked next */
 };
 
 struct sm_mirror_seen { /* a standby, as the master knows it */
@@ -143,6 +150,8 @@ void sm_mirror_work(struct sm *sm); /* at the end of each step: what is due */
 time_ps sm_mirror_wake(const struct sm *sm);
 void sm_mirror_phase(struct sm *sm, enum sm_phase from, enum sm_phase to);
 void sm_mirror_outdated(struct sm *sm); /* the manager knows something else than before */
+/* The node of a manager that the copy has; 0: it has none there. */
+uint64_t sm_mirror_manager_node(const struct sm *sm, uint64_t port_guid);
 /* Whether a Set to a device must wait until the stamp is cleared; sm_sets_release() follows. */
 bool sm_mirror_holds_set(struct sm *sm);
 /* What a standby with this LID has of what this master knows now. */
@@ -199,6 +208,10 @@ void sm_mirror_master_gmp(struct sm *sm, const struct sm_mirror_mad *m, uint16_t
 void sm_mirror_master_work(struct sm *sm);
 void sm_mirror_master_drop(struct sm *sm);
 void sm_mirror_master_free(struct sm *sm);
+
+/* mirror_managers.c */
+void sm_mirror_managers_find(struct sm *sm);
+void sm_mirror_managers_ask(struct sm *sm); /* if it is time */
 
 /* mirror_standby.c */
 void sm_mirror_standby_gmp(struct sm *sm, const struct sm_mirror_mad *m, const uint8_t *data);

@@ -177,6 +177,8 @@ static void pull_end(struct sm *sm)
 	s->of = s->target;
 	s->confirmed_at = sm->core.now;
 	sm_note(sm, .kind = SM_NOTE_MIRROR, .mirror = {s->of.root, bytes, s->fetched});
+	sm_mirror_managers_find(sm);
+	sm_mirror_managers_ask(sm);
 	wait(sm, 0); /* the next question tells the master, which may wait for it */
 }
 
@@ -224,6 +226,7 @@ static void on_root(struct sm *sm, uint64_t root, const uint8_t *data)
 		s->of.stamp_guid = r.stamp_guid;
 		s->of.stamp_block = r.stamp_block;
 		s->confirmed_at = sm->core.now;
+		sm_mirror_managers_ask(sm);
 		wait(sm, sm_mirror_poll(sm));
 	} else if (r.pages < 2 || r.pages > SM_MAX_PAGES || !r.stamp) {
 		sm->mirror.gmps_bad++;
@@ -393,4 +396,5 @@ void sm_mirror_standby_free(struct sm *sm)
 	sm_pages_free(&s->want);
 	sm_pages_free(&s->part);
 	map64_free(&s->known);
+	vec_free(&s->managers);
 }

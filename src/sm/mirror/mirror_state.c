@@ -4,6 +4,7 @@
  * that what is known differs from the digests. Does not send anything.
  */
 #include "sm/manager.h"
+#include "sm/restore/saved_state.h"
 
 enum {
 	POLL_MS = 250,	  /* at most; less if the master is polled more often */
@@ -50,6 +51,16 @@ void sm_mirror_outdated(struct sm *sm)
 	sm->mirror.master.recent = NONE;
 }
 
+uint64_t sm_mirror_manager_node(const struct sm *sm, uint64_t port_guid)
+{
+	const struct sm_mirror_standby *s = &sm->mirror.standby;
+
+	for (size_t i = 0; i < s->managers.n; i++)
+		if (s->managers.at[i].guid == port_guid)
+			return s->managers.at[i].node_guid;
+	return 0;
+}
+
 time_ps sm_mirror_wake(const struct sm *sm)
 {
 	const struct sm_mirroring *m = &sm->mirror;
@@ -76,6 +87,7 @@ void sm_mirror_time_back(struct sm *sm, time_ps by)
 	sm_time_shift(&m->master.work_at, by);
 	sm_time_shift(&m->standby.next_at, by);
 	sm_time_shift(&m->standby.confirmed_at, by);
+	sm_time_shift(&m->standby.managers_at, by);
 	for (unsigned i = 0; i < SM_MIRROR_WINDOW; i++)
 		sm_time_shift(&m->standby.ask[i].deadline, by);
 	for (unsigned i = 0; i < SM_MIRRORS; i++)
@@ -94,6 +106,9 @@ void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st)
 		st->generation = m->standby.of.root;
 		st->bytes = (uint64_t)m->standby.have.n[0] * SM_PAGE;
 		st->confirmed_at = m->standby.confirmed_at;
+		st->nodes = (uint32_t)m->standby.whole->nodes.n;
+		for (size_t i = 0; i < m->standby.whole->nodes.n; i++)
+			st->switches += m->standby.whole->nodes.at[i].type == IBA_NODE_SWITCH;
 	}
 	for (unsigned i = 0; m->master.valid && i < SM_MIRRORS; i++)
 		st->mirrors += m->master.seen[i].root == m->master.of.root;

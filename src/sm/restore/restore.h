@@ -24,7 +24,9 @@ bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 bool sm_saved_stamp(const struct sm *sm, uint32_t node, uint32_t *block);
 bool sm_saved_unproven(const struct sm *sm);		 /* the switch with the stamp was not met */
 bool sm_saved_turns(const struct sm *sm, uint32_t node); /* its turns are known to be enabled */
-void sm_saved_lost(struct sm *sm);			 /* and what it said of tables and names */
-void sm_saved_end(struct sm *sm);			 /* it served its purpose */
+/* It is not used further, nor what it said of tables and names; lost: because it is wrong, which is noted. */
+void sm_saved_drop(struct sm *sm);
+void sm_saved_lost(struct sm *sm);
+void sm_saved_end(struct sm *sm); /* it served its purpose */
 
 #endif

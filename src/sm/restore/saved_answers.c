@@ -227,6 +227,13 @@ void sm_saved_lost(struct sm *sm)
 		return;
 	if (sm->restored.saved->mirrored)
 		sm_note(sm, .kind = SM_NOTE_MIRROR_LOST);
+	sm_saved_drop(sm);
+}
+
+void sm_saved_drop(struct sm *sm)
+{
+	if (!sm->restored.saved)
+		return;
 	sm_rows_unknown(sm);
 	sm_names_forget(sm);
 	sm_saved_end(sm);

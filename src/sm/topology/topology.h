@@ -141,6 +141,8 @@ void sm_switch_learn(struct sm *sm, uint32_t node, const struct iba_switch_info 
 void sm_switch_restart(struct sm *sm, uint32_t node); /* LinearFDBTop 0: all it held is lost */
 void sm_switch_default_port(struct sm *sm, uint32_t node, uint8_t port);
 void sm_port_learn(struct sm *sm, uint32_t port, const uint8_t *data); /* PortInfo */
+/* A manager answered there; true: that was not known. */
+bool sm_port_has_manager(struct sm *sm, uint32_t port);
 void sm_port_took(struct sm *sm, uint32_t port,
 		  const struct iba_port_info *pi);	  /* the same, decoded */
 void sm_resp_time_seen(struct sm *sm, unsigned exponent); /* RespTimeValue of an endport */

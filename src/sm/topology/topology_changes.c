@@ -97,6 +97,15 @@ void sm_port_took(struct sm *sm, uint32_t port, const struct iba_port_info *pi)
 	sm->topo.ports.at[port].pi = *pi;
 }
 
+bool sm_port_has_manager(struct sm *sm, uint32_t port)
+{
+	struct iba_port_info *pi = &sm->topo.ports.at[port].pi;
+	bool news = !(pi->cap_mask & IBA_CAP_IS_SM);
+
+	pi->cap_mask |= IBA_CAP_IS_SM;
+	return news;
+}
+
 void sm_resp_time_seen(struct sm *sm, unsigned exponent)
 {
 	sm->topo.max_resp = MAX(sm->topo.max_resp, exponent);

@@ -172,6 +172,8 @@ TEST(managers)
 		"no standby manager with port GUID 0x0000000000001234 is known; 'weft ctl status' lists "
 		"them");
 	assert_int_equal(w.heir, 0x1234);
+	refused("{\"cmd\":\"handover\",\"guid\":\"0\"}",
+		"expected a port GUID such as 0x0001000000000011, found '0'");
 	refused("{\"cmd\":\"handover\",\"guid\":\"host 3\"}",
 		"expected a port GUID such as 0x0001000000000011, found 'host 3'");
 }

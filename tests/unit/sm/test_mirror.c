@@ -2,7 +2,7 @@
 /*
  * A standby that mirrors what the master knows: two managers in the lab. What it copies, what taking over then
  * costs, and what happens when the copy is old, incomplete or not the master's. No state between tests.
- * Covers: mirror_dispatch.c, mirror_mads.c, mirror_master.c, mirror_pages.c, mirror_stamp.c, mirror_standby.c,
+ * Covers: mirror_dispatch.c, mirror_mads.c, mirror_managers.c, mirror_master.c, mirror_pages.c, mirror_stamp.c, mirror_standby.c,
  * mirror_state.c
  */
 #include "unit_test.h"
@@ -17,18 +17,19 @@
 #include "sm/manager.h"
 #include "sm/restore/saved_state.h"
 
-enum { MASTER, STANDBY };
+enum { MASTER, STANDBY, THIRD };
 
 struct pair {
 	struct fab *fab;
 	struct lab_config cfg;
 	struct sm_config second;
 	struct lab *lab;
+	node_id third; /* a host with a manager of priority 3; 0: there is none */
 	unsigned notes[SM_NOTE_NKINDS];
 	struct sm_note last; /* SM_NOTE_MIRROR */
 	/* what the standby sends, SMPs only */
 	node_id standby;
-	unsigned gets, switch_gets, port_sets, table_sets, other_sets, gmps;
+	unsigned gets, node_gets, switch_gets, port_sets, table_sets, other_sets, gmps;
 };
 
 /* ---- the fabric and the managers ---- */
@@ -77,6 +78,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		return;
 	}
 	p->gets += method == IBA_GET;
+	p->node_gets += method == IBA_GET && attr == IBA_ATTR_NODE_INFO;
 	p->switch_gets += method == IBA_GET && attr == IBA_ATTR_SWITCH_INFO;
 	p->port_sets += method == IBA_SET && attr == IBA_ATTR_PORT_INFO;
 	p->table_sets += method == IBA_SET && attr == IBA_ATTR_LFT;
@@ -110,6 +112,12 @@ static void pair_start(struct pair *p)
 	p->lab = lab_new(p->fab, &p->cfg, &e);
 	assert_non_null(p->lab);
 	lab_manager_add(p->lab, p->standby, &p->second);
+	if (p->third) {
+		struct sm_config c = p->second;
+
+		c.priority = 3;
+		lab_manager_add(p->lab, p->third, &c);
+	}
 	lab_on_note(p->lab, on_note, p);
 	sim_watch(lab_sim(p->lab), (struct sim_watch){on_seen, p});
 	lab_power_on(p->lab, NULL);
@@ -191,7 +199,8 @@ static void expect_master(struct pair *p, unsigned i)
 
 static void counts_reset(struct pair *p)
 {
-	p->gets = p->switch_gets = p->port_sets = p->table_sets = p->other_sets = p->gmps = 0;
+	p->gets = p->node_gets = p->switch_gets = p->port_sets = p->table_sets = p->other_sets =
+		p->gmps = 0;
 }
 
 /* Until the standby has become master and is at rest. */
@@ -371,6 +380,81 @@ TEST(a_takeover_asks_two_questions_a_switch_and_changes_nothing)
 	assert_int_equal(p.table_sets, 0);
 	assert_int_equal(p.other_sets, 0);
 	assert_int_equal(sm_tables(manager(&p, STANDBY)) != NULL, 1);
+	expect_master(&p, STANDBY);
+	pair_close(&p);
+}
+
+static node_id third_host(const struct pair *p)
+{
+	node_id n = p->standby - 1;
+
+	while (fab_is_switch(p->fab, n))
+		n--;
+	return n;
+}
+
+/* Two standbys that joined while there was a master: neither has discovered the other. */
+static void trio_up(struct pair *p)
+{
+	p->third = third_host(p);
+	pair_start(p);
+	for (unsigned i = STANDBY; i <= THIRD; i++)
+		lab_manager_stop(p->lab, i);
+	expect_master(p, MASTER);
+	for (unsigned i = STANDBY; i <= THIRD; i++)
+		lab_manager_start(p->lab, i, false);
+	run_current(p);
+	pass(p, 100 * PS_PER_MS);
+}
+
+TEST(every_standby_lists_all_managers)
+{
+	struct sm_manager m;
+	struct pair p;
+
+	pair_draw(&p, draw(16, 4));
+	p.cfg.sm.names = p.second.names = true;
+	trio_up(&p);
+	for (unsigned i = MASTER; i <= THIRD; i++) {
+		unsigned n = 0, priorities = 0;
+
+		for (; sm_manager_get(manager(&p, i), n, &m); n++) {
+			priorities |= 1u << m.priority;
+			assert_int_equal(m.state, m.priority == 5 ? IBA_SM_MASTER : IBA_SM_STANDBY);
+			assert_false(m.silent);
+			assert_int_equal(m.own, m.priority == 5 - i);
+			if (!m.own) {
+				assert_true(m.node_guid);
+				assert_string_not_equal(sm_node_desc(manager(&p, i), m.node_guid),
+							"");
+			}
+		}
+		assert_int_equal(n, 3);
+		assert_int_equal(priorities, 1 << 5 | 1 << 4 | 1 << 3);
+	}
+	pair_close(&p);
+}
+
+/*
+ * Both notice at once that the master is gone. The one of higher rank becomes master, the other one stands by, and the
+ * subnet is not read once more: what discovers beside sets nothing in switches that a manager configured.
+ */
+TEST(of_two_standbys_one_takes_over_with_its_copy)
+{
+	struct pair p;
+
+	pair_draw(&p, draw(16, 4));
+	trio_up(&p);
+	lab_manager_stop(p.lab, MASTER);
+	run_takeover(&p);
+	for (unsigned i = 0; i < 400; i++) {
+		assert_int_not_equal(lab_manager_status(p.lab, THIRD)->state, IBA_SM_MASTER);
+		pass(&p, PS_PER_MS / 2);
+	}
+	assert_int_equal(p.notes[SM_NOTE_MIRROR_LOST], 0);
+	assert_in_range(p.node_gets, 1, 4);
+	assert_int_equal(p.port_sets, p.fab->nnodes);
+	assert_int_equal(p.table_sets + p.other_sets, 0);
 	expect_master(&p, STANDBY);
 	pair_close(&p);
 }
@@ -939,6 +1023,8 @@ int main(void)
 		cmocka_unit_test(records_that_moved_are_not_copied_again),
 		cmocka_unit_test(a_manager_that_joins_reads_its_own_port_and_the_mirror),
 		cmocka_unit_test(a_takeover_asks_two_questions_a_switch_and_changes_nothing),
+		cmocka_unit_test(every_standby_lists_all_managers),
+		cmocka_unit_test(of_two_standbys_one_takes_over_with_its_copy),
 		cmocka_unit_test(a_takeover_costs_no_packet),
 		cmocka_unit_test(tables_that_the_master_changed_stay),
 		cmocka_unit_test(uneven_tables_stay_only_if_they_are_a_managers_own),
