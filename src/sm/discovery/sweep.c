@@ -153,9 +153,12 @@ static enum sm_outcome ready_begin(struct sm *sm)
 	/* Spurious traps must not postpone the sweep. */
 	if (in_vain && sm->sweep.next != TIME_NEVER)
 		return SM_GOING_ON;
-	/* Factor 1 means one sweep right after the other: periods count from start to start. */
+	/*
+	 * Factor 1 means one sweep right after the other: periods count from start to start. But the manager is at rest
+	 * in between, however short: others wait for that.
+	 */
 	sm->sweep.next = !period ? TIME_NEVER
-			 : swept ? MAX(sm->core.now, sm->sweep.start + period)
+			 : swept ? MAX(sm->core.now + 1, sm->sweep.start + period)
 				 : sm->core.now + period;
 	return SM_GOING_ON;
 }

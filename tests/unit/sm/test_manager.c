@@ -189,12 +189,36 @@ TEST(memory_of_a_running_computation_is_kept)
 	}
 }
 
+/* What waits for a subnet at rest must see it between two sweeps. */
+TEST(the_manager_rests_between_sweeps_without_a_pause)
+{
+	static const char *const mechanisms[] = {"basic", "improved", "weft"};
+
+	for (size_t i = 0; i < ARRAY_LEN(mechanisms); i++) {
+		uint64_t sweeps, rests = 0;
+		struct rig g;
+
+		draw_star(&g);
+		g.cfg.mechanism = *sm_mechanism_find(mechanisms[i]);
+		g.cfg.sweep_factor = 1;
+		rig_start(&g);
+		run_ready(&g);
+		for (sweeps = status(&g).sweeps; status(&g).sweeps < sweeps + 10;) {
+			assert_true(one_event(&g));
+			rests += status(&g).phase == SM_READY;
+		}
+		assert_in_range(rests, 10, UINT64_MAX);
+		rig_close(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moving_the_clock_back_changes_nothing),
 		cmocka_unit_test(unset_times_stay_unset_when_the_clock_moves),
 		cmocka_unit_test(a_new_sweep_period_applies_at_once),
+		cmocka_unit_test(the_manager_rests_between_sweeps_without_a_pause),
 		cmocka_unit_test(a_round_keeps_its_configuration),
 		cmocka_unit_test(disabling_damping_releases_held_links),
 		cmocka_unit_test(memory_of_a_running_computation_is_kept),
