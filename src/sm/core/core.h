@@ -219,6 +219,8 @@ void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, struct sm_subject abou
 void sm_phase_hold(struct sm *sm, time_ps until); /* the running phase waits */
 /* A discovery follows as soon as the manager is ready. */
 void sm_change_later(struct sm *sm, enum sm_cause cause, struct sm_subject about);
+enum sm_outcome
+sm_sweep_first(struct sm *sm);	    /* a sweep shows whether what is pending is a change */
 void sm_unfinished(struct sm *sm);  /* what was discovered is not all in place any more */
 void sm_finished(struct sm *sm);    /* it is: configured, routed and active */
 void sm_round_again(struct sm *sm); /* one more restart within the round */

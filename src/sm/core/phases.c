@@ -214,6 +214,12 @@ void sm_change_later(struct sm *sm, enum sm_cause cause, struct sm_subject about
 	sm->core.pending = (struct sm_trigger){cause, about};
 }
 
+enum sm_outcome sm_sweep_first(struct sm *sm)
+{
+	sm->core.change_pending = false;
+	return SM_DUE;
+}
+
 void sm_unfinished(struct sm *sm)
 {
 	sm->core.incomplete = true;

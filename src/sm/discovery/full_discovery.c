@@ -365,10 +365,10 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	sm_key_seen(sm, port);
 	/*
 	 * A switch without its LID has restarted since, whatever LinearFDBTop says: see
-	 * partial_discovery.c.
+	 * partial_discovery.c. Where all LIDs are assigned again, no LID is its own.
 	 */
 	if (n->type == IBA_NODE_SWITCH && p->num == 0 && !sm_is_taking_over(&sm->disc) &&
-	    p->pi.lid != sm_lid_of(sm, p->guid, NULL))
+	    !sm->cfg.reassign && p->pi.lid != sm_lid_of(sm, p->guid, NULL))
 		sm_row_forget(sm, n->row);
 	if (p->num == 0 && n->type == IBA_NODE_SWITCH)
 		n->ask.unclaimed = sm->cfg.contest && !sm_is_managed(&p->pi);
@@ -516,11 +516,14 @@ enum sm_outcome sm_discover_again(struct sm *sm)
 	return SM_AGAIN;
 }
 
-/* Only where a change may turn out to be none: the basic mechanism starts over with everything, and that
- * is what is measured. */
+/*
+ * Only where a change may turn out to be none: the basic mechanism starts over with everything, and that is what is
+ * measured. All neighbours of a device that fails send traps, and the first of these starts the round.
+ */
 static bool may_stand(const struct sm *sm)
 {
-	bool none = (sm->damp.held.n || sm->cfg.settle) && !sm->cfg.mechanism.discovery->partial;
+	bool none = (sm->damp.held.n || sm->cfg.settle || sm->core.round.cause == SM_CAUSE_TRAP) &&
+		    !sm->cfg.mechanism.discovery->partial;
 
 	return (none || sm->disc.looks_again) && !sm_is_doubtful(&sm->disc);
 }
@@ -540,6 +543,8 @@ static enum sm_outcome discover_done(struct sm *sm)
 	if (may_stand(sm) && sm_snapshot_stands(sm)) {
 		if (sm->cfg.mechanism.discovery->partial)
 			sm_snapshot_reach(sm);
+		else if (sm->core.round.cause == SM_CAUSE_TRAP)
+			sm->disc.end = SM_END_IN_VAIN;
 		return SM_UNCHANGED;
 	}
 	sm_snapshot_build(sm);

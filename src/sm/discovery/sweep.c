@@ -163,6 +163,23 @@ static enum sm_outcome ready_begin(struct sm *sm)
 	return SM_GOING_ON;
 }
 
+/*
+ * All neighbours of a device that fails send traps. One that came during a round may be about the change that the round
+ * was for: a full discovery clears PortStateChange before it reads ports, so a sweep shows whether there was another one.
+ */
+static bool sweep_shows(const struct sm *sm)
+{
+	return sm->core.pending.cause == SM_CAUSE_TRAP && !sm->cfg.mechanism.discovery->partial &&
+	       sm->core.st.last.clean && sm->topo.fab && sm->topo.fab->nswitches;
+}
+
+/* An audit reads what a round left. One that was refused left it unfinished, and is repeated less and less often. */
+static bool may_audit(const struct sm *sm)
+{
+	return sm_audit_open(sm) && sm->audit.due == TIME_NEVER && sm->topo.fab &&
+	       (!sm->core.incomplete || sm->sweep.retry_at == TIME_NEVER);
+}
+
 /* A sweep that is due asks all switches, those that reported a change among them. */
 static enum sm_outcome ready_due(struct sm *sm)
 {
@@ -174,10 +191,11 @@ static enum sm_outcome ready_due(struct sm *sm)
 		return sm_changed(sm, SM_CAUSE_HANDOVER, SM_ABOUT_NOTHING);
 	if (sm_is_partial(&sm->disc) && sm->core.now >= sm->sweep.next)
 		return SM_DUE;
+	if (sm->core.change_pending && sweep_shows(sm))
+		return sm_sweep_first(sm);
 	if (sm->core.change_pending)
 		return sm_changed(sm, sm->core.pending.cause, sm->core.pending.about);
-	return sm_audit_open(sm) && sm->audit.due == TIME_NEVER && sm->topo.fab ? SM_DOUBTFUL
-										: SM_GOING_ON;
+	return may_audit(sm) ? SM_DOUBTFUL : SM_GOING_ON;
 }
 
 static bool ready_next(struct sm *sm, struct sm_req *r)

@@ -212,6 +212,123 @@ TEST(the_manager_rests_between_sweeps_without_a_pause)
 	}
 }
 
+/* ---- rounds that are not needed ---- */
+
+/* h0 - sw1, a triangle of sw1, sw2 and sw3, and sw2 - h4. */
+static void draw_triangle(struct rig *g)
+{
+	rig_open(g);
+	add_dev(g, IBA_NODE_CA, 1);
+	for (unsigned i = 1; i <= 3; i++)
+		add_dev(g, IBA_NODE_SWITCH, 4);
+	join(g, 0, 1, 1, 1);
+	join(g, 1, 2, 2, 2);
+	join(g, 2, 3, 3, 3);
+	join(g, 3, 4, 1, 4);
+	join(g, 2, 4, add_dev(g, IBA_NODE_CA, 1), 1);
+	g->cfg.sweep_factor = 0;
+}
+
+static void trap_of(struct rig *g, unsigned dev, uint64_t tid)
+{
+	uint8_t trap[IBA_MAD_SIZE];
+
+	make_trap(trap, IBA_TRAP_LINK_STATE, tid);
+	give_smp(g, trap, lid_of(g, dev));
+}
+
+/* Both neighbours of a switch that fails send traps; the second one comes while the first is followed, or later. */
+TEST(two_traps_of_one_failure_stop_traffic_once)
+{
+	for (unsigned reassign = 0; reassign < 2; reassign++) {
+		struct rig g;
+		uint64_t rounds;
+
+		draw_triangle(&g);
+		g.cfg.reassign = reassign;
+		rig_start(&g);
+		run_ready(&g);
+		rounds = status(&g).rounds;
+		set_gone(&g, 3, true);
+		trap_of(&g, 1, 1);
+		run_phase(&g, SM_COMPUTE);
+		trap_of(&g, 2, 2);
+		run_ready(&g);
+		assert_int_equal(status(&g).rounds, rounds + 1);
+		expect_up(&g);
+		set_gone(&g, 3, false); /* and one that is about another change */
+		trap_of(&g, 1, 3);
+		run_phase(&g, SM_COMPUTE);
+		set_gone(&g, 3, true);
+		trap_of(&g, 2, 4);
+		run_ready(&g);
+		assert_int_equal(status(&g).nodes, 4);
+		rig_close(&g);
+	}
+}
+
+static unsigned tables_written(const struct rig *g)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < g->notes.n; i++)
+		n += g->notes.at[i].kind == SM_NOTE_PHASE && g->notes.at[i].phase.to == SM_TABLES;
+	return n;
+}
+
+/* A switch whose LID is assigned again did not restart: its table is known, and provisional routes come first. */
+TEST(provisional_routes_precede_when_lids_are_assigned_again)
+{
+	struct rig g;
+	unsigned before;
+
+	draw_triangle(&g);
+	g.cfg.mechanism = *sm_mechanism_find("improved");
+	g.cfg.mechanism.discovery = sm_mechanism_find("basic")->discovery;
+	g.cfg.reassign = true;
+	rig_start(&g);
+	run_ready(&g);
+	before = tables_written(&g);
+	set_gone(&g, 3, true);
+	trap_of(&g, 1, 1);
+	run_ready(&g);
+	assert_int_equal(tables_written(&g), before + 2);
+	rig_close(&g);
+}
+
+static bool lose_one_set(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)resp;
+	if (dev != 4 || iba_smp_method(s->mad) != IBA_SET ||
+	    iba_smp_attr_id(s->mad) != IBA_ATTR_PORT_INFO)
+		return true;
+	g->twist = NULL;
+	return false;
+}
+
+/* No routes are accepted, and a Set was repeated: the ports that it was for are not Active, which no audit mends. */
+TEST(refused_routes_are_retried_less_and_less_often)
+{
+	struct rig g;
+	size_t sent;
+
+	draw_triangle(&g);
+	g.unverified = true;
+	g.twist = lose_one_set;
+	rig_start(&g);
+	while (!count_notes(&g, SM_NOTE_REFUSED))
+		assert_true(one_event(&g));
+	sent = g.log.n;
+	for (time_ps until = g.now + 20 * PS_PER_S; g.now < until;)
+		assert_true(one_event(&g));
+	assert_in_range(count_notes(&g, SM_NOTE_REFUSED), 3, 12);
+	assert_in_range(g.log.n - sent, 1, 2000);
+	g.unverified = false;
+	run_ready(&g);
+	expect_up(&g);
+	rig_close(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +336,9 @@ int main(void)
 		cmocka_unit_test(unset_times_stay_unset_when_the_clock_moves),
 		cmocka_unit_test(a_new_sweep_period_applies_at_once),
 		cmocka_unit_test(the_manager_rests_between_sweeps_without_a_pause),
+		cmocka_unit_test(two_traps_of_one_failure_stop_traffic_once),
+		cmocka_unit_test(provisional_routes_precede_when_lids_are_assigned_again),
+		cmocka_unit_test(refused_routes_are_retried_less_and_less_often),
 		cmocka_unit_test(a_round_keeps_its_configuration),
 		cmocka_unit_test(disabling_damping_releases_held_links),
 		cmocka_unit_test(memory_of_a_running_computation_is_kept),

@@ -288,7 +288,6 @@ TEST(late_responses_after_a_restart_are_ignored)
 	assert_int_equal(g.sm->topo.nodes.n, 0); /* they told nothing */
 	run_ready(&g);
 	expect_up(&g);
-	assert_int_equal(status(&g).last.cause, SM_CAUSE_TRAP);
 	rig_close(&g);
 }
 
@@ -314,12 +313,13 @@ TEST(a_trap_is_repressed_and_starts_a_discovery)
 	assert_memory_equal(iba_smp_data_const(s->mad), iba_smp_data_const(trap),
 			    IBA_SMP_DATA_SIZE);
 	assert_int_equal(status(&g).phase, SM_DISCOVER);
-	/* One that comes while it is busy: another round afterwards. */
+	/* One that comes while it is busy: a sweep afterwards. Neither finds a change, and no traffic stops. */
 	give_smp(&g, trap, lid_of(&g, 2));
 	assert_int_equal(g.out.sends.n, 1);
 	assert_true(status(&g).change_pending);
 	run_ready(&g);
-	assert_int_equal(status(&g).rounds, 3);
+	assert_int_equal(status(&g).rounds, 1);
+	assert_int_equal(status(&g).sweeps, 1);
 	assert_int_equal(status(&g).traps, 2);
 	rig_close(&g);
 }
