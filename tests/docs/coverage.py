@@ -3,8 +3,9 @@
 """Check docs/results/coverage.md against the experiments: coverage.py WEFT ROOT
 
 Every table and figure in WANTED has a row; every row names experiments that exist, that are of this source, that say so
-in their `item`, and that have a table or a plot for it; every experiment is in the rows of its items. Prints TAP, one
-case a source. Keeps no state; does not run experiments.
+in their `item`, and that have a table or a plot for it; every experiment is in the rows of its items. In the results
+that are kept as text, each statement that does not hold and each deviation has its reason in words. Prints TAP.
+Keeps no state; does not run experiments.
 """
 
 import json
@@ -77,22 +78,39 @@ def faults(source, document, experiments, directory):
                 yield f"{item}: no row names '{name}'"
 
 
+def unexplained(compared):
+    for t in compared["trends"]["failing"]:
+        if not t["reason"]:
+            yield f"{t['experiment']} {t['section']}: no reason why this does not hold: {t['says']}"
+    for d in compared["deviations"]:
+        if not d["reason"]:
+            yield f"{d['item']}, {d['cell']}: no reason for {d['ours']} instead of {d['theirs']}"
+
+
+def case(n, name, found):
+    print(f"{'not ok' if found else 'ok'} {n} - {name}")
+    for line in found:
+        print("#", line)
+    return bool(found)
+
+
 def main():
     weft, root = sys.argv[1:]
     directory = os.path.join(root, "experiments")
     with open(os.path.join(root, "docs/results/coverage.md"), encoding="utf-8") as f:
         document = f.read()
-    said = subprocess.run([weft, "lab", "list", "--experiments", directory, "--json"], stdout=subprocess.PIPE, check=True)
-    experiments = {e["name"]: e for e in json.loads(said.stdout)["experiments"]}
-    bad = 0
-    for n, source in enumerate(WANTED, 1):
-        found = list(faults(source, document, experiments, directory))
-        bad += bool(found)
-        print(f"{'not ok' if found else 'ok'} {n} - every item of source {source} has its experiment")
-        for line in found:
-            print("#", line)
-    print(f"1..{len(WANTED)}")
-    return bad > 0
+
+    def lab(word):
+        said = subprocess.run([weft, "lab", word, "--experiments", directory, "--json"], stdout=subprocess.PIPE, check=True)
+        return json.loads(said.stdout)
+
+    experiments = {e["name"]: e for e in lab("list")["experiments"]}
+    bad = [case(n, f"every item of source {source} has its experiment",
+                list(faults(source, document, experiments, directory))) for n, source in enumerate(WANTED, 1)]
+    bad.append(case(len(WANTED) + 1, "what deviates in the results that are kept has a reason",
+                    list(unexplained(lab("compare")))))
+    print(f"1..{len(WANTED) + 1}")
+    return any(bad)
 
 
 if __name__ == "__main__":
