@@ -335,6 +335,9 @@ enum sm_cause {
 	SM_CAUSE_RELEASE,
 	SM_CAUSE_OWN_PORT, /* its state is another one: the link was down, or is */
 	SM_CAUSE_HANDOVER, /* another SM handed the subnet over, or sent an order */
+	SM_CAUSE_HIDDEN,   /* another SM discovered, and may have cleared PortStateChange */
+	SM_CAUSE_BROKEN,   /* a pause or an attempt to hand over broke a discovery off */
+	SM_CAUSE_ORDER,	   /* of the user: resync, other keys */
 };
 const char *sm_cause_name(enum sm_cause c);
 const char *sm_cause_text(enum sm_cause c); /* "change detected by ..." */

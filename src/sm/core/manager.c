@@ -51,7 +51,7 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 	if (sm->core.phase == SM_READY) { /* every device gets the new key */
 		sm_full_discovery_needed(sm);
 		sm_unfinished(sm);
-		sm_change_later(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+		sm_change_later(sm, SM_CAUSE_ORDER, SM_ABOUT_NOTHING);
 	}
 }
 

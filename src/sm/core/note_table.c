@@ -162,6 +162,9 @@ static const struct {
 	[SM_CAUSE_RELEASE] = {"release", "release of a held link"},
 	[SM_CAUSE_OWN_PORT] = {"own_port", "state of the manager's own port"},
 	[SM_CAUSE_HANDOVER] = {"handover", "handover from another SM"},
+	[SM_CAUSE_HIDDEN] = {"hidden", "look for changes that another SM may have hidden"},
+	[SM_CAUSE_BROKEN] = {"broken_off", "discovery that was broken off"},
+	[SM_CAUSE_ORDER] = {"order", "order of the user"},
 };
 
 const char *sm_cause_name(enum sm_cause c)

@@ -36,7 +36,8 @@ static enum sm_outcome due_now(struct sm *sm)
 {
 	if (sm->core.now >= sm->sweep.retry_at) {
 		sm_full_discovery_needed(sm);
-		return sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+		return sm_changed(sm, sm->disc.look_again ? SM_CAUSE_HIDDEN : SM_CAUSE_RETRY,
+				  SM_ABOUT_NOTHING);
 	}
 	if (sm->core.now >= sm->audit.due)
 		return SM_DOUBTFUL;

@@ -130,9 +130,14 @@ static void own_port_make(struct sm *sm, struct sm_req *r)
 static enum sm_outcome own_port_recv(struct sm *sm, enum sm_cause cause, const uint8_t *data)
 {
 	const struct sm_node *own = &sm->topo.nodes.at[0];
+	enum sm_outcome o = SM_GOING_ON;
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.state != IBA_PORT_DOWN)
+		o = sm_election_relinked(sm);
+	if (o != SM_GOING_ON)
+		return o;
 	if (sm->cfg.port > own->nports ||
 	    pi.state == sm->topo.ports.at[own->first_port + sm->cfg.port].pi.state)
 		return SM_GOING_ON;

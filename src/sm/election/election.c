@@ -163,14 +163,28 @@ static enum sm_outcome lead(struct sm *sm)
 static enum sm_outcome check(struct sm *sm, const struct sm_met *m)
 {
 	sm_note(sm, .kind = SM_NOTE_STALLED, .election = {.ms = m->late / PS_PER_MS});
+	sm->election.absent = m->late >= sm->cfg.standby_poll_ps * sm->cfg.standby_tries;
 	sm_check_start(sm);
 	return SM_GOING_ON;
+}
+
+/* As after a start: other managers may have elected a master, and nothing that is known of devices lasts. */
+static enum sm_outcome come_back(struct sm *sm)
+{
+	sm_election_ask_none(sm);
+	sm_poll_stop(sm);
+	sm_settle_end(sm);
+	sm->election.guarded = sm->election.keep_lids = sm->election.reread = false;
+	sm->election.returns = true;
+	forget_devices(sm);
+	sm_full_discovery_needed(sm);
+	return sm_changed(sm, SM_CAUSE_OWN_PORT, sm_about_node(sm, 0));
 }
 
 void sm_look_for_hidden(struct sm *sm)
 {
 	if (sm_changes_hidden(sm))
-		sm_change_later(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+		sm_change_later(sm, SM_CAUSE_HIDDEN, SM_ABOUT_NOTHING);
 }
 
 /*
@@ -186,7 +200,8 @@ static void again_later(struct sm *sm, const struct sm_contact *at)
 		return;
 	if (sm->core.phase != SM_DISCOVER)
 		sm_look_for_hidden(sm);
-	else if (sm->election.state != IBA_SM_MASTER || sm->core.round.cause != SM_CAUSE_RETRY)
+	else if (sm->election.state != IBA_SM_MASTER || (sm->core.round.cause != SM_CAUSE_RETRY &&
+							 sm->core.round.cause != SM_CAUSE_HIDDEN))
 		sm->election.rival = true;
 }
 
@@ -235,6 +250,8 @@ static enum sm_outcome act(struct sm *sm, enum sm_election_action a, const struc
 		return guard(sm, m);
 	case SM_ACTION_CHECK:
 		return check(sm, m);
+	case SM_ACTION_RETURN:
+		return come_back(sm);
 	case SM_NELECTION_ACTIONS:
 		break;
 	}
@@ -263,6 +280,14 @@ enum sm_outcome sm_election_start(struct sm *sm)
 
 /* ---- signs of another master ---- */
 
+/* A manager's host that was cut off, and was master of itself meanwhile: it brings no other device, and is asked. */
+static bool is_lone_manager(const struct sm *sm, const struct sm_port *p,
+			    const struct iba_port_info *pi)
+{
+	return sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH && pi->state == IBA_PORT_INIT &&
+	       pi->sm_lid == pi->lid;
+}
+
 /* Devices of this master have its LID as MasterSMLID, and the LID that it assigned. */
 enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_t *data)
 {
@@ -275,7 +300,7 @@ enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_
 	    !sm->lids.own || !sm_is_endport(sm, p) || sm_is_own(sm, p) || e->foreign == p->guid)
 		return SM_GOING_ON;
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (!pi.lid || !pi.sm_lid ||
+	if (!pi.lid || !pi.sm_lid || is_lone_manager(sm, p, &pi) ||
 	    (pi.sm_lid == sm->lids.own && pi.lid == sm_lid_of(sm, p->guid, NULL)))
 		return SM_GOING_ON;
 	e->foreign = p->guid;
@@ -284,20 +309,41 @@ enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_
 
 /*
  * A manager that starts where there is a master only stands by: that needs no discovery. If no master answers there, it
- * discovers, and meets the others then.
+ * discovers, and meets the others then. One that comes back asks those that it knows as well.
  */
 void sm_election_own_port_read(struct sm *sm, const struct iba_port_info *pi)
 {
 	struct sm_election *e = &sm->election;
 	struct sm_contact c = {.port = NONE, .lid = pi->sm_lid};
+	bool returns = e->returns && pi->state != IBA_PORT_DOWN;
 
-	if (!sm->cfg.contest || e->state != IBA_SM_DISCOVERING || !sm_is_managed(pi) ||
-	    sm->core.round.cause != SM_CAUSE_START || pi->sm_lid == pi->lid ||
-	    pi->sm_lid > IBA_LID_MAX_UNICAST || pi->sm_lid == e->named)
+	if (!sm->cfg.contest || e->state != IBA_SM_DISCOVERING)
+		return;
+	if (returns) {
+		e->returns = false;
+		sm_check_start(sm);
+	}
+	if (!sm_is_managed(pi) || !(returns || sm->core.round.cause == SM_CAUSE_START) ||
+	    pi->sm_lid == pi->lid || pi->sm_lid > IBA_LID_MAX_UNICAST || pi->sm_lid == e->named)
 		return;
 	e->named = pi->sm_lid;
 	e->check_until = sm->core.now + 4 * sm_timeout(sm);
 	sm_election_ask(sm, SM_ASK_MASTER, &c);
+}
+
+bool sm_election_cut_off(const struct sm *sm)
+{
+	return sm->topo.nodes.n && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH &&
+	       sm->topo.ports.at[sm_own_port(sm)].ask.known &&
+	       sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_DOWN;
+}
+
+/* A manager that knows no other one goes on: what it knows of devices is true. */
+enum sm_outcome sm_election_relinked(struct sm *sm)
+{
+	if (!sm->cfg.contest || !sm->election.others.n || !sm_election_cut_off(sm))
+		return SM_GOING_ON;
+	return sm_election_event(sm, SM_EVENT_RELINKED, (struct sm_met){0});
 }
 
 bool sm_election_reads_port0_first(const struct sm *sm)
@@ -321,6 +367,8 @@ enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (pi.state != IBA_PORT_DOWN && (o = sm_election_relinked(sm)) != SM_GOING_ON)
+		return o;
 	if (sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE &&
 	    pi.state != IBA_PORT_ACTIVE)
 		o = own_link_trained(sm);
@@ -349,7 +397,7 @@ enum sm_outcome sm_election_resync(struct sm *sm)
 	sm->election.keep_lids = true;
 	forget_devices(sm);
 	sm_distrust(sm);
-	return sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+	return sm_changed(sm, SM_CAUSE_ORDER, SM_ABOUT_NOTHING);
 }
 
 /* ---- life ---- */

@@ -86,8 +86,11 @@ struct sm_election {
 	bool believed;	  /* a HANDOVER whose sender could not be asked, since the last sweep */
 	uint64_t foreign; /* GUID of the last device that led to a guarded discovery */
 	uint16_t named;	  /* LID of the master that the own port named, and that was asked first */
-	/* after a pause */
+	/* after a pause, or without a link */
 	time_ps check_until; /* no Set before; TIME_NEVER: no check runs */
+	bool check_port;     /* the own port is still to be asked */
+	bool absent;  /* the check's pause was so long that others may have elected a master */
+	bool returns; /* the own port was down: ask known managers when it is read again */
 	/* what was met */
 	uint64_t taken[SM_NSM_STATES][SM_NELECTION_EVENTS];
 	uint64_t refused;   /* orders */
@@ -123,7 +126,10 @@ unsigned sm_election_priority(const struct sm *sm); /* as others see it */
 enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_t *data);
 /* The own port, which is read first of all: the master that it names is asked before anything is discovered. */
 void sm_election_own_port_read(struct sm *sm, const struct iba_port_info *pi);
-void sm_look_for_hidden(struct sm *sm); /* another manager may have hidden a change */
+/* The own link was down, and is not any more: an answer of the own port, or an SMP of another manager, shows it. */
+enum sm_outcome sm_election_relinked(struct sm *sm);
+bool sm_election_cut_off(const struct sm *sm); /* the own port was down when it was last read */
+void sm_look_for_hidden(struct sm *sm);	       /* another manager may have hidden a change */
 bool sm_election_reads_port0_first(const struct sm *sm);
 
 /* other_managers.c */

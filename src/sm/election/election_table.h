@@ -39,7 +39,9 @@
 	/* signs of another master */                                                             \
 	X(CLAIMED, "claimed", "the own port names another master")                                \
 	X(FOREIGN, "foreign", "a device was configured by another master")                        \
-	X(STALLED, "stalled", "the manager itself did not run for a while")
+	X(STALLED, "stalled", "the manager itself did not run for a while")                       \
+	X(REPLACED, "replaced", "another manager became Master while this one did not run")       \
+	X(RELINKED, "relinked", "the own link was down, and other managers may have elected a master")
 
 /* action, name, what it means */
 #define SM_ELECTION_ACTIONS(X)                                                                    \
@@ -59,7 +61,8 @@
 	X(AWAIT, "await", "waits for HANDOVER, polls that manager, and sets nothing meanwhile")    \
 	X(READ_BACK, "read back", "discovers everything, and repairs what another manager changed") \
 	X(GUARD, "guard", "the same; sets nothing before every device and manager was met")       \
-	X(CHECK, "check", "asks all known managers and its own port before it sets anything")
+	X(CHECK, "check", "asks all known managers and its own port before it sets anything")      \
+	X(RETURN, "return", "forgets what devices hold, asks all known managers, and discovers the subnet")
 
 /* in this state, upon this event, does this, and is in this state afterwards */
 #define SM_ELECTION_TABLE(X)                                             \
@@ -88,6 +91,8 @@
 	X(NOT_ACTIVE, CLAIMED, IGNORE, NOT_ACTIVE)                       \
 	X(NOT_ACTIVE, FOREIGN, IGNORE, NOT_ACTIVE)                       \
 	X(NOT_ACTIVE, STALLED, IGNORE, NOT_ACTIVE)                       \
+	X(NOT_ACTIVE, REPLACED, IGNORE, NOT_ACTIVE)                      \
+	X(NOT_ACTIVE, RELINKED, IGNORE, NOT_ACTIVE)                      \
 	                                                                 \
 	X(DISCOVERING, START, REFUSE, DISCOVERING)                       \
 	X(DISCOVERING, COMPLETE, LEAD, MASTER)                           \
@@ -114,6 +119,8 @@
 	X(DISCOVERING, CLAIMED, IGNORE, DISCOVERING)                     \
 	X(DISCOVERING, FOREIGN, IGNORE, DISCOVERING)                     \
 	X(DISCOVERING, STALLED, DISCOVER, DISCOVERING)                   \
+	X(DISCOVERING, REPLACED, IGNORE, DISCOVERING)                    \
+	X(DISCOVERING, RELINKED, IGNORE, DISCOVERING)                    \
 	                                                                 \
 	X(STANDBY, START, REFUSE, STANDBY)                               \
 	X(STANDBY, COMPLETE, IGNORE, STANDBY)                            \
@@ -140,6 +147,8 @@
 	X(STANDBY, CLAIMED, IGNORE, STANDBY)                             \
 	X(STANDBY, FOREIGN, IGNORE, STANDBY)                             \
 	X(STANDBY, STALLED, FORGIVE, STANDBY)                            \
+	X(STANDBY, REPLACED, IGNORE, STANDBY)                            \
+	X(STANDBY, RELINKED, IGNORE, STANDBY)                            \
 	                                                                 \
 	X(MASTER, START, REFUSE, MASTER)                                 \
 	X(MASTER, COMPLETE, LEAD, MASTER)                                \
@@ -165,7 +174,9 @@
 	X(MASTER, DEFIED, READ_BACK, MASTER)                             \
 	X(MASTER, CLAIMED, GUARD, MASTER)                                \
 	X(MASTER, FOREIGN, GUARD, MASTER)                                \
-	X(MASTER, STALLED, CHECK, MASTER)
+	X(MASTER, STALLED, CHECK, MASTER)                                \
+	X(MASTER, REPLACED, STAND_BY, STANDBY)                           \
+	X(MASTER, RELINKED, RETURN, DISCOVERING)
 /* clang-format on */
 
 #endif

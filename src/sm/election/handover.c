@@ -34,7 +34,7 @@ static enum sm_outcome go_on(struct sm *sm)
 	if (sm->core.round.end)
 		return SM_UNCHANGED;
 	sm_full_discovery_needed(sm);
-	return sm_changed(sm, SM_CAUSE_RETRY, SM_ABOUT_NOTHING);
+	return sm_changed(sm, SM_CAUSE_BROKEN, SM_ABOUT_NOTHING);
 }
 
 /* ---- handing over ---- */

@@ -39,6 +39,13 @@ static bool is_awaited(const struct sm *sm, const struct sm_other *o)
 	       sm->election.polled.guid == o->at.guid;
 }
 
+/* A master that did not run answers what waited for it, and learns only then that it was replaced. */
+static enum sm_outcome ask_twice(struct sm *sm, const struct sm_contact *at)
+{
+	sm_election_ask(sm, SM_ASK_INFO, at);
+	return SM_GOING_ON;
+}
+
 enum sm_outcome sm_poll_answered(struct sm *sm, const struct sm_other *o)
 {
 	enum sm_election_event ev = sm_other_event(sm, o);
@@ -50,6 +57,12 @@ enum sm_outcome sm_poll_answered(struct sm *sm, const struct sm_other *o)
 			return SM_GOING_ON;
 		if (o->state != IBA_SM_MASTER)
 			ev = SM_EVENT_YIELDED;
+	}
+	if (sm->election.state == IBA_SM_MASTER && o->state == IBA_SM_MASTER) {
+		if (sm->election.absent && sm_election_checking(sm))
+			ev = SM_EVENT_REPLACED;
+		else if (ev == SM_EVENT_SAW_MASTER_ABOVE && o->fresh)
+			return ask_twice(sm, &at);
 	}
 	return sm_election_event(sm, ev, (struct sm_met){.at = &at});
 }
@@ -64,21 +77,28 @@ bool sm_election_checking(const struct sm *sm)
 /* Requests under way are forgotten; a hand-over goes on, and has as much more time. */
 void sm_check_start(struct sm *sm)
 {
-	struct sm_contact own = {.port = NONE};
-
 	sm_election_ask_none(sm);
 	sm_handover_resume(sm);
 	sm->election.check_until = sm->core.now + 4 * sm_timeout(sm);
-	sm_election_ask(sm, SM_ASK_OWN_PORT, &own);
+	sm->election.check_port = true;
 	for (size_t i = 0; i < sm->election.others.n; i++)
 		sm_election_ask(sm, SM_ASK_INFO, &sm->election.others.at[i].at);
+	sm_check_answered(sm);
 }
 
+/* The own port last: another master that answers says more than the LID that the port names. */
 void sm_check_answered(struct sm *sm)
 {
-	if (sm_election_checking(sm) && !sm->election.asks.n &&
-	    sm_election_deadline(sm) == TIME_NEVER)
-		sm->election.check_until = TIME_NEVER;
+	struct sm_election *e = &sm->election;
+	struct sm_contact own = {.port = NONE};
+
+	if (!sm_election_checking(sm) || e->asks.n || sm_election_deadline(sm) != TIME_NEVER)
+		return;
+	if (e->check_port)
+		sm_election_ask(sm, SM_ASK_OWN_PORT, &own);
+	else
+		e->check_until = TIME_NEVER;
+	e->check_port = false;
 }
 
 enum sm_outcome sm_election_stalled(struct sm *sm)
@@ -86,7 +106,7 @@ enum sm_outcome sm_election_stalled(struct sm *sm)
 	if (!sm->cfg.contest || !sm->cfg.stall_ps || sm->core.pause <= sm->cfg.stall_ps)
 		return SM_GOING_ON;
 	return sm_election_event(sm, SM_EVENT_STALLED,
-				 (struct sm_met){.cause = SM_CAUSE_RETRY, .late = sm->core.pause});
+				 (struct sm_met){.cause = SM_CAUSE_BROKEN, .late = sm->core.pause});
 }
 
 /* ---- when ---- */

@@ -183,8 +183,16 @@ static enum sm_outcome obey(struct sm *sm, const struct sm_event *ev)
 	return sm_election_event(sm, event, (struct sm_met){.at = &from});
 }
 
+/* It came over the own link, which is not down any more then. */
+static bool is_from_afar(const struct sm *sm, const struct sm_event *ev)
+{
+	return iba_smp_is_dr(ev->mad) ? iba_smp_hop_cnt(ev->mad) > 0 : ev->slid != sm_own_lid(sm);
+}
+
 enum sm_outcome sm_info_answer(struct sm *sm, const struct sm_event *ev)
 {
+	if (is_from_afar(sm, ev))
+		sm_phase_apply(sm, sm_election_relinked(sm));
 	if (iba_smp_method(ev->mad) == IBA_SET)
 		return obey(sm, ev);
 	respond(sm, ev, 0);

@@ -303,6 +303,7 @@ bool sm_mirror_standby_port(struct sm *sm, const struct sm_event *ev)
 		return false;
 	iba_port_info_get(&pi, iba_smp_data_const(ev->mad), IBA_SMP_DATA_SIZE);
 	if (!pi.lid || !pi.sm_lid || pi.sm_lid == pi.lid || pi.sm_lid > IBA_LID_MAX_UNICAST ||
+	    pi.state == IBA_PORT_INIT || pi.state == IBA_PORT_ARMED ||
 	    iba_smp_status(ev->mad) & 0x7fff) {
 		wait(sm, sm_mirror_poll(sm) / SOON); /* the master is not that far */
 		return true;

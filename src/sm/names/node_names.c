@@ -107,7 +107,7 @@ void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t le
 	struct sm_name *x = name_of(sm, guid);
 	uint8_t data[IBA_SMP_DATA_SIZE] = {0};
 
-	if (!text || x->known)
+	if (!text || x->answered)
 		return;
 	memcpy(data, text, MIN(len, sizeof(data)));
 	take_text(x->text, data);

@@ -39,6 +39,8 @@ static const struct {
 	{SM_EVENT_CLAIMED, "NDSM", {"ignore", "ignore", "ignore", "guard"}},
 	{SM_EVENT_FOREIGN, "NDSM", {"ignore", "ignore", "ignore", "guard"}},
 	{SM_EVENT_STALLED, "NDSM", {"ignore", "discover", "forgive", "check"}},
+	{SM_EVENT_REPLACED, "NDSS", {"ignore", "ignore", "ignore", "stand by"}},
+	{SM_EVENT_RELINKED, "NDSD", {"ignore", "ignore", "ignore", "return"}},
 };
 
 TEST(every_pair_is_as_expected)

@@ -673,6 +673,104 @@ TEST(a_higher_priority_without_a_copy_is_not_kept_waiting)
 	assert_in_range(run_without_copy(&p), 0, NOTICED);
 }
 
+/* ---- a master that was away ---- */
+
+struct away {
+	struct pair *p;
+	node_id first;	     /* the manager that is away */
+	unsigned sets, gets; /* that it sent */
+	bool two;	     /* it said Master, as the other one does */
+};
+
+static void on_return(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		      const struct sim_smp *smp, unsigned detail)
+{
+	struct away *a = ctx;
+	struct iba_sm_info si;
+
+	on_seen(a->p, what, n, port, smp, detail);
+	if (what != SIM_SEEN_SEND)
+		return;
+	a->sets += n == a->first && iba_smp_method(smp->mad) == IBA_SET &&
+		   iba_smp_attr_id(smp->mad) != IBA_ATTR_SM_INFO;
+	a->gets += n == a->first && iba_smp_method(smp->mad) == IBA_GET && !iba_is_vendor(smp->mad);
+	if (n != a->first || iba_smp_attr_id(smp->mad) != IBA_ATTR_SM_INFO)
+		return;
+	iba_sm_info_get(&si, iba_smp_data_const(smp->mad), IBA_SMP_DATA_SIZE);
+	a->two |= iba_smp_method(smp->mad) == IBA_GET_RESP && si.state == IBA_SM_MASTER &&
+		  lab_manager_is_master(a->p->lab, STANDBY);
+}
+
+/* The first manager, of higher priority, is back: it gets the subnet when it has its copy. */
+static void expect_return(struct pair *p, struct away *a)
+{
+	memset(p->notes, 0, sizeof(p->notes));
+	counts_reset(p);
+	*a = (struct away){.p = p, .first = p->cfg.sm_node};
+	sim_watch(lab_sim(p->lab), (struct sim_watch){on_return, a});
+	lab_manager_lead(p->lab, MASTER);
+	for (unsigned i = 0;
+	     i < 3000 && !(p->notes[SM_NOTE_MIRROR_USED] && lab_manager_is_master(p->lab, MASTER));
+	     i++) {
+		assert_int_equal(a->sets, 0);
+		pass(p, PS_PER_MS / 10);
+	}
+	assert_int_equal(p->notes[SM_NOTE_MIRROR_USED], 1);
+	expect_master(p, MASTER);
+	assert_int_equal(p->notes[SM_NOTE_MIRROR_LOST], 0);
+	assert_in_range(a->sets, p->fab->nnodes, p->fab->nnodes + 2); /* and the stamp */
+	assert_in_range(a->gets, 2 * p->fab->nswitches + 4, 2 * p->fab->nswitches + 48);
+}
+
+/*
+ * Its cable is pulled, the standby takes over, and the cable is back: it is not master any more, and sets nothing before
+ * it has the subnet again.
+ */
+TEST(the_cable_of_the_master_is_pulled_and_put_back)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		struct pair p;
+		struct away a;
+		port_id own, far;
+
+		pair_draw(&p, draw(8 + i, 4 + i));
+		p.cfg.sm.own_port_ps =
+			(i % 2 ? 200 : 5) * PS_PER_MS; /* it may notice nothing by itself */
+		own = fab_port_id(p.fab, p.cfg.sm_node, 1);
+		far = p.fab->ports[own].peer;
+		pair_up(&p);
+		sim_uncable(lab_sim(p.lab), own);
+		pass(&p, 60 * PS_PER_MS);
+		assert_true(lab_manager_is_master(p.lab, STANDBY));
+		sim_cable(lab_sim(p.lab), own, far);
+		expect_return(&p, &a);
+		assert_false(a.two);
+		/* A host came up: tables change, nothing is read but its switch; then the standby polls. */
+		assert_in_range(p.gets + p.port_sets + p.other_sets, 4, 4 * p.fab->nswitches + 80);
+		assert_in_range(p.table_sets, p.fab->nswitches, 3 * p.fab->nswitches);
+		pair_close(&p);
+	}
+}
+
+/* It is stopped, the standby takes over, and it continues: the same. */
+TEST(the_master_is_paused_and_continues)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		struct pair p;
+		struct away a;
+
+		pair_draw(&p, draw(8 + i, 4 + i));
+		p.cfg.sm.stall_ps = p.second.stall_ps = 4 * PS_PER_MS;
+		pair_up(&p);
+		lab_manager_pause(p.lab, MASTER);
+		pass(&p, 60 * PS_PER_MS);
+		assert_true(lab_manager_is_master(p.lab, STANDBY));
+		lab_manager_continue(p.lab, MASTER);
+		expect_return(&p, &a);
+		pair_close(&p);
+	}
+}
+
 /* ---- copies that are not true ---- */
 
 /* It fails while it reacts to a change, at every moment of that: nothing that is wrong is believed. */
@@ -1031,6 +1129,8 @@ int main(void)
 		cmocka_unit_test(a_higher_priority_gets_the_subnet_when_it_has_its_copy),
 		cmocka_unit_test(a_higher_priority_waits_for_the_copy_after_a_change),
 		cmocka_unit_test(a_higher_priority_without_a_copy_is_not_kept_waiting),
+		cmocka_unit_test(the_cable_of_the_master_is_pulled_and_put_back),
+		cmocka_unit_test(the_master_is_paused_and_continues),
 		cmocka_unit_test(the_master_dies_while_it_changes_tables),
 		cmocka_unit_test(with_lost_smps),
 		cmocka_unit_test(another_manager_was_master_between),
