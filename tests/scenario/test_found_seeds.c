@@ -25,6 +25,8 @@ static const struct found {
 	{CHANGE, 6002857, "weft", "cycle: restarted switch"},
 	{CHANGE, 366410514, "weft", "cycle: restarted switch"},
 	{RESTART, 5021229, NULL, "cycle: restarted switch"},
+	/* It restarted while ports were armed, so that its hosts were Active before its table was written. */
+	{CHANGE, 82013083, NULL, "cycle: restarted switch with Active hosts"},
 	/* Packets of former routes met new tables: they waited where no table led any more. */
 	{CHANGE, 5002546, NULL, "deadlock: ports became Active at once"},
 	{CHANGE, 77000855, NULL, "cycle: packets behind disabled turns"},

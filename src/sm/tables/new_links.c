@@ -6,7 +6,8 @@
  *
  * A switch that restarted has no Active link yet, so what is written now meets no packet. But once its links
  * are Active, old entries of its neighbours may lead there: for such LIDs it stays without an entry until
- * the entry is due in the order of the plan (docs/mechanism.md, "Why no cycle closes").
+ * the entry is due in the order of the plan (docs/mechanism.md, "Why no cycle closes"). One with an Active port
+ * stays without any.
  */
 #include "sm/tables/random_tables.h"
 
@@ -37,6 +38,15 @@ static void entries_defer(const struct sm *sm, uint32_t near, uint32_t block, ui
 			data[i] = IBA_PORT_NONE;
 }
 
+/* It restarted during the last round, which armed its ports again: its hosts send by what is written now. */
+static bool has_active_port(const struct sm *sm, const struct sm_node *n)
+{
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (sm->topo.ports.at[n->first_port + p].pi.state == IBA_PORT_ACTIVE)
+			return true;
+	return false;
+}
+
 static bool table_next(struct sm *sm, struct sm_req *r)
 {
 	const struct sm_node *n;
@@ -44,7 +54,11 @@ static bool table_next(struct sm *sm, struct sm_req *r)
 	if (!sm_unknown_block_next(sm, &sm->run.join.at, r))
 		return false;
 	n = &sm->topo.nodes.at[r->target.node];
-	for (unsigned p = 1; !sm->run.join.whole && p <= n->nports; p++)
+	if (sm->run.join.whole)
+		return true;
+	if (has_active_port(sm, n))
+		memset(r->data, IBA_PORT_NONE, IBA_LFT_BLOCK);
+	for (unsigned p = 1; p <= n->nports; p++)
 		entries_defer(sm, n->first_port + p, r->target.item, r->data);
 	return true;
 }
