@@ -14,9 +14,10 @@ SOAK_FUZZ_SECONDS ?= 300
 SOAK_MADS ?= 10000000
 SOAK_KILLS ?= 200
 SOAK_PARTS ?=
-# make lab: where results and pages go; QUICK=1: fewer points.
+# make lab: where results and pages go; QUICK=1: fewer points; FROM: results that are copied instead of run again.
 LAB ?= build/lab
 QUICK ?=
+FROM ?=
 # make's own default for CC is cc, whatever that may be; one given on purpose is kept.
 COMPILER := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 # A foreign Python's settings must not reach Debian's Meson.
@@ -35,7 +36,7 @@ help:
 	@echo 'make check      the tests of SUITE="$(SUITE)" in build, plain'
 	@echo 'make bench      measure; results in bench/out'
 	@echo 'make lab        run all experiments, compare them with their sources; results and pages in LAB=$(LAB);'
-	@echo '                QUICK=1: fewer points'
+	@echo '                QUICK=1: fewer points; FROM=docs/results/lab: only what has no results there'
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, fuzzing,'
 	@echo '                SOAK_MADS=$(SOAK_MADS) bad datagrams, SOAK_KILLS=$(SOAK_KILLS) times kill -9'
@@ -88,9 +89,9 @@ lab: build/build.ninja | setup
 	ninja -C build src/cli/weft
 	@mkdir -p '$(LAB)'
 	@weft=build/src/cli/weft db='$(LAB)/weft-lab.db' status=0; \
-	$$weft lab run $(if $(filter-out 0,$(QUICK)),--quick) --resume --db "$$db" || status=$$?; \
+	$$weft lab run $(if $(filter-out 0,$(QUICK)),--quick) $(if $(FROM),--from '$(FROM)') --resume --db "$$db" || status=$$?; \
 	[ $$status -lt 2 ] || exit $$status; \
-	$$weft lab compare --db "$$db" && $$weft lab report --db "$$db" -o '$(LAB)/pages' > '$(LAB)/pages.txt' || exit 1; \
+	$$weft lab compare --db "$$db" && $$weft lab report --cost --db "$$db" -o '$(LAB)/pages' > '$(LAB)/pages.txt' || exit 1; \
 	echo "lab: pages in $(LAB)/pages/index.html"; exit $$status
 
 fuzz:

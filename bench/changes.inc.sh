@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # set by, and for, the scripts that read this
 #
-# What bench/mechanisms.sh and bench/thesis.sh share: the command line, the fabrics and what saturates
-# them, one measurement of a change, and tables.
+# What bench/mechanisms.sh is made of: the command line, the fabrics and what saturates them, one
+# measurement of a change, and tables.
 # Sourced, after `here` and `name` are set. Sets `docs` and `tables_only` to 1 where asked for, `weft`.
 
 # shellcheck source=bench/args.inc.sh

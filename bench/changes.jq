@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What bench/mechanisms.sh and bench/thesis.sh say of their records.
+# What bench/mechanisms.sh says of its records.
 
 # 1234567 -> "1,234,567"
 def commas: tostring | explode | reverse | [range(0; length) as $i |
@@ -26,7 +26,6 @@ def usable_s: .mean.time_s[usable_key];
 
 # Deactivation of ports or turns, tables, activation: all that the thesis calls distribution.
 def spread_s: .mean.time_s | .distribution + .configuration + .activation + .audit;
-def spread_smps: .mean.smps | .distribution + .configuration + .activation;
 
 def rows($head; f): ($head | join("\t")), (.[] | [f] | join("\t"));
 

@@ -132,6 +132,7 @@ static void job_show(const struct experiment_job *job, struct json *j)
 
 	json_open(j, NULL, '{');
 	json_str(j, "key", job->key);
+	json_str(j, "hash", job->hash);
 	json_open(j, "commands", '[');
 	if (!cli_json)
 		printf("%s\n", job->key);

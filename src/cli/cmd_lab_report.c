@@ -13,8 +13,8 @@
 #include <time.h>
 
 static struct {
-	const char *dir, *format;
-	bool date;
+	const char *dir, *format, *kind;
+	bool date, cost;
 } o = {.format = "csv"};
 
 static struct json files; /* that were written */
@@ -86,9 +86,12 @@ static const char *today(void)
 /* An overview of all, and with several a page for each. */
 static int pages_write(const experiment_list *l, const struct results *r, const char *from)
 {
+	bool html = !o.kind || !strcmp(o.kind, "html");
+	bool markdown = !o.kind || !strcmp(o.kind, "markdown");
+	struct costs costs = {0};
 	struct strbuf text = {0};
 	struct err e;
-	int rc = CLI_OK;
+	int rc = o.cost ? lab_costs(&costs) : CLI_OK;
 
 	for (size_t i = 0; i <= l->n && !rc; i++) {
 		experiment_list one = {.at = &l->at[i], .n = 1};
@@ -96,17 +99,20 @@ static int pages_write(const experiment_list *l, const struct results *r, const 
 					.results = r,
 					.from = from,
 					.command = "weft lab report",
+					.costs = o.cost ? &costs : NULL,
 					.date = o.date ? today() : NULL};
 		const char *name = i < l->n ? l->at[i]->name : "index";
 
-		rc = report_html(&p, &text, &e) ? cli_bad("%s", e.text)
-						: text_write(name, ".html", &text);
-		if (!rc)
+		if (html)
+			rc = report_html(&p, &text, &e) ? cli_bad("%s", e.text)
+							: text_write(name, ".html", &text);
+		if (!rc && markdown)
 			rc = report_markdown(&p, o.dir, &text, &e) ? cli_bad("%s", e.text)
 								   : text_write(name, ".md", &text);
 		text.len = 0;
 	}
 	strbuf_free(&text);
+	costs_free(&costs);
 	return rc;
 }
 
@@ -114,6 +120,8 @@ static int report_run(char **args, unsigned n)
 {
 	return files_run(args, n, pages_write);
 }
+
+static const char *const kinds[] = {"html", "markdown", NULL};
 
 static const struct cli_opt report_opts[] = {
 	{.name = "output",
@@ -126,6 +134,17 @@ static const struct cli_opt report_opts[] = {
 	 .type = CLI_FLAG,
 	 .dst = &o.date,
 	 .help = "state today's date on the pages"},
+	{.name = "cost",
+	 .type = CLI_FLAG,
+	 .dst = &o.cost,
+	 .help = "state what the jobs cost; these figures differ from run to run"},
+	{.name = "format",
+	 .letter = 'f',
+	 .type = CLI_CHOICE,
+	 .dst = &o.kind,
+	 .arg = "NAME",
+	 .choices = kinds,
+	 .help = "only this kind of page (default: both)"},
 	{0},
 };
 
@@ -134,8 +153,8 @@ const struct cli_cmd cmd_lab_report = {
 	.args = "[NAME...] -o DIR",
 	.summary = "write pages about experiments: tables beside the sources', plots, trends",
 	.about =
-		"One HTML page that needs nothing else, and a Markdown page with its drawings, for each experiment and "
-		"one about all (index). The same results give the same bytes.",
+		"One HTML page that needs nothing else, and a Markdown page with its drawings, for each experiment; "
+		"index.html has all of them, index.md a table with links to them. The same results give the same bytes.",
 	.examples =
 		"weft lab report -o pages\nweft lab report thesis-discovery --db weft-lab.db -o pages",
 	.opts = report_opts,

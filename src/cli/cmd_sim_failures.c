@@ -333,9 +333,9 @@ static int sim_failures(char **args, unsigned nargs UNUSED)
 /* clang-format off */
 static const struct cli_opt failures_opts[] = {
 	{.name = "switches", .type = CLI_UINT, .dst = &o.switches, .arg = "N", .max = 1000000,
-	 .help = "number of switches that fail, evenly spread (default 40)"},
+	 .help = "number of switches that fail (default 40)"},
 	{.name = "links", .type = CLI_UINT, .dst = &o.links, .arg = "N", .max = 10000000,
-	 .help = "number of links between switches that fail, evenly spread (default 80)"},
+	 .help = "number of links between switches that fail (default 80)"},
 	{.name = "full", .type = CLI_FLAG, .dst = &o.full, .help = "every switch and every link"},
 	{.name = "rows", .type = CLI_UINT, .dst = &o.rows, .arg = "N", .min = 1, .max = 1000,
 	 .help = "rows of each ranking (default 20)"},
@@ -356,8 +356,8 @@ const struct cli_cmd cmd_sim_failures = {
 		"that no cable connects any more. pairs broken: pairs whose route is gone until the manager has repaired it. "
 		"bandwidth lost: of what all hosts can send to all others at once, by the routes on the busiest link. With "
 		"--load or --rate hosts send meanwhile, and the packets that are lost are counted; without, nothing is sent, "
-		"which is much quicker. Switches and links are a sample unless --full is given. The manager's own switch is "
-		"left out. Status 1: after a failure the subnet did not become whole.",
+		"which is much quicker. Without --full, a sample of switches and links fails: half of it are those that most "
+		"shortest ways between hosts pass, the others are spread over the rest. The manager's own switch is left out. Status 1: after a failure the subnet did not become whole.",
 	.examples =
 		"weft sim failures cluster.net\nweft sim failures cluster.net --full --mechanism basic --json\n"
 		"weft sim failures small.net --full --load 25%",

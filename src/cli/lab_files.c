@@ -121,22 +121,22 @@ int lab_experiments(char **names, unsigned n, experiment_list *out)
 	return rc;
 }
 
-/* Text that is kept with the experiments: in results/ there, or in docs/results/lab/ beside their directory. */
+/* Text that is kept with the experiments: in docs/results/lab beside their directory, or else in results/ there. */
 static char *kept_dir(void)
 {
 	const char *dir = lab_experiments_dir();
 	size_t n = strlen(dir);
 	struct strbuf b = {0};
 
-	strbuf_addf(&b, "%s/results", dir);
-	if (!access(b.s, R_OK))
-		return b.s;
 	while (n && dir[n - 1] == '/')
 		n--;
 	while (n && dir[n - 1] != '/')
 		n--;
-	b.len = 0;
 	strbuf_addf(&b, "%.*sdocs/results/lab", (int)n, dir);
+	if (!access(b.s, R_OK))
+		return b.s;
+	b.len = 0;
+	strbuf_addf(&b, "%s/results", dir);
 	return b.s;
 }
 

@@ -39,11 +39,18 @@ struct experiment_by {
 	char **texts; /* by choice; NULL: none */
 };
 
+/* A column of a list of objects. */
+struct experiment_heading {
+	char *key, *title;
+};
+
 struct experiment_result {
 	char *name, *title, *unit;
 	char *text;	 /* the expression as written */
 	struct expr *is; /* or NULL: */
 	char *table;	 /* the path of a list of objects, shown as a table in reports */
+	VEC(struct experiment_heading) columns; /* of the table; none: all keys */
+	struct experiment_where where;		/* the points whose table reports show */
 };
 
 struct experiment_fabric {

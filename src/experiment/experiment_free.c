@@ -64,6 +64,11 @@ static void result_free(struct experiment_result *s)
 	free(s->unit);
 	free(s->text);
 	free(s->table);
+	for (size_t i = 0; i < s->columns.n; i++) {
+		free(s->columns.at[i].key);
+		free(s->columns.at[i].title);
+	}
+	vec_free(&s->columns);
 	expr_free(s->is);
 }
 

@@ -44,11 +44,29 @@ const struct experiment_fabric *experiment_fabric_find(const struct experiment *
 
 /* ---- keys ---- */
 
+static int headings_read(struct exp_reader *r, const struct yaml_node *n, void *into)
+{
+	struct experiment_result *s = into;
+	int rc = 0;
+
+	if (n->kind != YAML_MAP || !n->keys.n)
+		return exp_fault(r, n, "expected keys of the table's objects, with titles");
+	for (size_t i = 0; i < n->keys.n && !rc; i++) {
+		struct experiment_heading h = {.key = mem_strdup(n->keys.at[i])};
+
+		rc = exp_text_read(r, n->items.at[i], &h.title);
+		vec_push(&s->columns, h);
+	}
+	return rc;
+}
+
 static const struct exp_key result_keys[] = {
 	{"is", exp_text_read, offsetof(struct experiment_result, text), false},
 	{"table", exp_text_read, offsetof(struct experiment_result, table), false},
 	{"unit", exp_text_read, offsetof(struct experiment_result, unit), false},
 	{"title", exp_text_read, offsetof(struct experiment_result, title), false},
+	{"columns", headings_read, 0, false},
+	{"where", exp_where_read, offsetof(struct experiment_result, where), false},
 	{0},
 };
 
@@ -83,6 +101,8 @@ static int result_is_read(struct exp_reader *r, const struct yaml_node *n,
 		return is_read(r, n, s);
 	if (!s->text == !s->table)
 		return exp_fault(r, n, "expected either 'is' or 'table' in a result");
+	if (s->text && (yaml_get(n, "columns") || yaml_get(n, "where")))
+		return exp_fault(r, n, "'columns' and 'where' are for results with 'table'");
 	if (s->text)
 		return is_read(r, yaml_get(n, "is"), s);
 	if (*s->table != '.')
@@ -101,6 +121,7 @@ static int results_read(struct exp_reader *r, const struct yaml_node *n, void *i
 		const struct yaml_node *v = n->items.at[i];
 		struct experiment_result s = {.name = mem_strdup(n->keys.at[i])};
 
+		exp_where_any(&s.where);
 		if (i == EXPERIMENT_RESULTS_MOST)
 			rc = exp_key_fault(r, v, "more than %d results", EXPERIMENT_RESULTS_MOST);
 		else if (!exp_is_word(s.name))

@@ -4,6 +4,7 @@
  * print: cli/cmd_sim_failures.c does.
  */
 #include "experiment/failures.h"
+#include "experiment/failure_sample.h"
 #include "lab/route_census.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -37,30 +38,20 @@ struct study {
 
 /* ---- which ---- */
 
-/* Keep `many` of those from `from` on, spread evenly. */
-static void thin_out(lab_failures *out, size_t from, unsigned many)
-{
-	size_t all = out->n - from;
-
-	if (many >= all)
-		return;
-	for (size_t i = 0; i < many; i++)
-		out->at[from + i] = out->at[from + lab_spread(i, many, all)];
-	out->n = from + many;
-}
-
 static void choose(const struct lab_failures_config *c, node_id sm, lab_failures *out)
 {
 	const struct fab *f = c->fab;
 	node_id keep = lab_sm_switch(f, sm);
+	struct failure_weights w;
 	size_t from;
 
+	failure_weights(f, &w);
 	for (uint32_t i = 0; i < f->nswitches; i++)
 		if (f->switches[i] != keep)
 			vec_push(out, ((struct lab_failure){.kind = LAB_FAILS_SWITCH,
 							    .node = f->switches[i],
 							    .port = FAB_NONE}));
-	thin_out(out, 0, c->switches);
+	failure_sample(&w, out, 0, c->switches);
 	from = out->n;
 	for (port_id p = 0; p < f->nports; p++) {
 		port_id q = f->ports[p].peer;
@@ -71,7 +62,8 @@ static void choose(const struct lab_failures_config *c, node_id sm, lab_failures
 							    .node = f->ports[p].node,
 							    .port = p}));
 	}
-	thin_out(out, from, c->links);
+	failure_sample(&w, out, from, c->links);
+	failure_weights_free(&w);
 }
 
 /* ---- in a child ---- */

@@ -36,7 +36,7 @@ struct lab_failures_config {
 	const struct fab *fab;
 	const struct lab_config *lab;	    /* its threads are set to 1 */
 	const struct lab_change_plan *plan; /* change, about_to and period are ignored */
-	unsigned switches, links;	    /* how many of each, evenly spread; UINT_MAX: all */
+	unsigned switches, links;	    /* how many of each: failure_sample.h; UINT_MAX: all */
 	unsigned jobs;			    /* processes at once; 0: one for each core */
 	void (*done)(void *ctx, unsigned ended, unsigned of); /* may be NULL */
 	void *ctx;

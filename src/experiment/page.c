@@ -130,6 +130,20 @@ static void rule_add(struct page *p)
 	strbuf_add(p->out, "\n");
 }
 
+static void cell_text(struct page *p, const char *text)
+{
+	if (p->link && is_html(p))
+		strbuf_addf(p->out, "<a href=\"%s\">", p->link);
+	else if (p->link)
+		strbuf_add(p->out, "[");
+	text_add(p, text);
+	if (p->link && is_html(p))
+		strbuf_add(p->out, "</a>");
+	else if (p->link)
+		strbuf_addf(p->out, "](%s)", p->link);
+	p->link = NULL;
+}
+
 void page_cell(struct page *p, bool strong, const char *fmt, ...)
 {
 	bool first = p->column % p->columns == 0, last = (p->column + 1) % p->columns == 0;
@@ -145,7 +159,7 @@ void page_cell(struct page *p, bool strong, const char *fmt, ...)
 			    strong ? " class=\"bad\"" : "");
 	else
 		strbuf_addf(p->out, "%s%s", first ? "| " : " ", strong && *text ? "**" : "");
-	text_add(p, text);
+	cell_text(p, text);
 	if (is_html(p))
 		strbuf_addf(p->out, "</t%c>%s", head ? 'h' : 'd', last ? "</tr>\n" : "");
 	else

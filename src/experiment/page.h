@@ -17,6 +17,7 @@ struct page {
 	struct err *e;
 	int rc;			  /* the first fault; later calls do nothing */
 	unsigned columns, column; /* of the open table */
+	const char *link;	  /* the next cell leads there; then NULL */
 };
 
 void page_open(struct page *p, const char *title);

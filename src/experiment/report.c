@@ -173,6 +173,31 @@ static void point_put(struct page *p, const struct experiment_job *j)
 	page_cell(p, false, "%.*s", (int)n, j->key);
 }
 
+static void point_values(struct report *r, const struct experiment_job *j)
+{
+	const struct experiment *x = j->experiment;
+
+	point_put(r->page, j);
+	for (unsigned k = 0; k < x->results.n; k++) {
+		struct result_stat s = results_stat(r->about->results, x, &j->point, k);
+
+		if (!x->results.at[k].is)
+			continue;
+		if (s.n)
+			page_cell(r->page, false, "%.6g", s.mean);
+		else
+			page_cell(r->page, false, "-");
+	}
+}
+
+static bool point_has_results(const struct report *r, const struct experiment_job *j)
+{
+	for (unsigned k = 0; k < j->experiment->results.n; k++)
+		if (results_stat(r->about->results, j->experiment, &j->point, k).n)
+			return true;
+	return false;
+}
+
 /* A table of all results, for experiments without a source's table. */
 static void results_put(struct report *r, const struct experiment *x)
 {
@@ -195,59 +220,61 @@ static void results_put(struct report *r, const struct experiment *x)
 		if (i &&
 		    !memcmp(&jobs.at[i].point, &jobs.at[i - 1].point, sizeof(jobs.at[i].point)))
 			continue; /* another seed */
-		point_put(p, &jobs.at[i]);
-		for (unsigned k = 0; k < x->results.n; k++) {
-			struct result_stat s =
-				results_stat(r->about->results, x, &jobs.at[i].point, k);
-
-			if (!x->results.at[k].is)
-				continue;
-			if (s.n)
-				page_cell(p, false, "%.6g", s.mean);
-			else
-				page_cell(p, false, "-");
-		}
+		/* a sample and everything are alternatives */
+		if (!x->has_full || point_has_results(r, &jobs.at[i]))
+			point_values(r, &jobs.at[i]);
 	}
 	page_table_end(p);
 out:
 	experiment_jobs_free(&jobs);
 }
 
-static void object_cells(struct page *p, const json_t *first, const json_t *row)
+static void value_cell(struct page *p, const json_t *v)
 {
-	const char *key;
-	json_t *any;
-
-	json_object_foreach((json_t *)first, key, any)
-	{
-		const json_t *v = json_object_get(row, key);
-
-		if (json_is_string(v))
-			page_cell(p, false, "%s", json_string_value(v));
-		else if (json_is_number(v))
-			page_cell(p, false, "%.6g", json_number_value(v));
-		else
-			page_cell(p, false, "%s",
-				  json_is_true(v)    ? "yes"
-				  : json_is_false(v) ? "no"
-						     : "");
-	}
+	if (json_is_string(v))
+		page_cell(p, false, "%s", json_string_value(v));
+	else if (json_is_number(v))
+		page_cell(p, false, "%.6g", json_number_value(v));
+	else
+		page_cell(p, false, "%s", json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "");
 }
 
-/* A list of objects; the first one has all keys. */
-static void object_table(struct page *p, const json_t *list)
+typedef VEC(struct experiment_heading) headings;
+
+/* The columns that the experiment names; else all keys of the first object. */
+static headings headings_of(const struct experiment_result *s, const json_t *list)
 {
-	const json_t *first = json_array_get(list, 0);
+	headings h = {0};
 	const char *key;
 	json_t *any;
 
-	if (!json_object_size(first))
-		return;
-	page_table(p, (unsigned)json_object_size(first));
-	json_object_foreach((json_t *)first, key, any) page_cell(p, false, "%s", key);
-	for (size_t i = 0; i < json_array_size(list); i++)
-		object_cells(p, first, json_array_get(list, i));
-	page_table_end(p);
+	for (size_t i = 0; i < s->columns.n; i++)
+		vec_push(&h, s->columns.at[i]);
+	if (!h.n)
+		json_object_foreach(json_array_get(list, 0), key, any)
+			vec_push(&h, ((struct experiment_heading){(char *)key, (char *)key}));
+	return h;
+}
+
+/* A list of objects, with their rank. */
+static void object_table(struct page *p, const struct experiment_result *s, const json_t *list)
+{
+	headings h = headings_of(s, list);
+
+	if (h.n && json_array_size(list)) {
+		page_table(p, 1 + (unsigned)h.n);
+		page_cell(p, false, "%s", "");
+		for (size_t k = 0; k < h.n; k++)
+			page_cell(p, false, "%s", h.at[k].title);
+		for (size_t i = 0; i < json_array_size(list); i++) {
+			page_cell(p, false, "%zu", i + 1);
+			for (size_t k = 0; k < h.n; k++)
+				value_cell(p,
+					   json_object_get(json_array_get(list, i), h.at[k].key));
+		}
+		page_table_end(p);
+	}
+	vec_free(&h);
 }
 
 static void lists_put(struct report *r, const struct experiment *x)
@@ -264,13 +291,14 @@ static void lists_put(struct report *r, const struct experiment *x)
 			const json_t *list =
 				results_table(r->about->results, x, &jobs.at[i].point, k);
 
-			if (!list || jobs.at[i].seed != x->seeds.at[0])
+			if (!list || jobs.at[i].seed != x->seeds.at[0] ||
+			    !experiment_where_holds(x, &x->results.at[k].where, &jobs.at[i].point))
 				continue;
 			page_text(r->page, "%s, %s:",
 				  x->results.at[k].title ? x->results.at[k].title
 							 : x->results.at[k].name,
 				  jobs.at[i].key);
-			object_table(r->page, list);
+			object_table(r->page, &x->results.at[k], list);
 		}
 out:
 	experiment_jobs_free(&jobs);
@@ -310,6 +338,95 @@ static void counts_put(struct report *r)
 		n.cells, n.run, n.within_10, n.within_25, n.within_50, n.trends, n.checked, n.held);
 }
 
+/* ---- the table of experiments ---- */
+
+static void overview_head(struct report *r)
+{
+	static const char *const names[] = {"experiment",  "source",	  "cells run",
+					    "within 10 %", "within 25 %", "statements that hold"};
+
+	page_table(r->page, (unsigned)ARRAY_LEN(names) + (r->about->costs ? 3 : 0));
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		page_cell(r->page, false, "%s", names[i]);
+	if (!r->about->costs)
+		return;
+	page_cell(r->page, false, "jobs");
+	page_cell(r->page, false, "processor time, s");
+	page_cell(r->page, false, "simulated events");
+}
+
+struct overview {
+	unsigned cells, run, within_10, within_25, checked, held;
+};
+
+static struct overview overview_of(const struct report *r, const struct experiment *x)
+{
+	struct overview o = {0};
+
+	for (size_t i = 0; i < r->all.cells.n; i++) {
+		const struct compare_cell *c = &r->all.cells.at[i];
+
+		if (c->experiment != x)
+			continue;
+		o.cells++;
+		o.run += c->ours.n > 0;
+		o.within_10 += c->ours.n && c->off <= 0.1;
+		o.within_25 += c->ours.n && c->off <= 0.25;
+	}
+	for (size_t i = 0; i < r->all.trends.n; i++) {
+		const struct compare_trend *t = &r->all.trends.at[i];
+
+		o.checked += t->experiment == x && t->checked;
+		o.held += t->experiment == x && t->checked && t->held == t->checked;
+	}
+	return o;
+}
+
+static void overview_row(struct report *r, const struct experiment *x)
+{
+	struct overview o = overview_of(r, x);
+	struct strbuf link = {0};
+	struct page *p = r->page;
+
+	strbuf_addf(&link, p->kind == PAGE_HTML ? "#%s" : "%s.md", x->name);
+	p->link = link.s;
+	page_cell(p, false, "%s", x->name);
+	page_cell(p, false, "%s, %s", x->source, x->item);
+	if (o.cells) {
+		page_cell(p, false, "%u of %u", o.run, o.cells);
+		page_cell(p, false, "%u", o.within_10);
+		page_cell(p, false, "%u", o.within_25);
+	} else {
+		for (unsigned i = 0; i < 3; i++)
+			page_cell(p, false, "%s", "");
+	}
+	page_cell(p, o.held < o.checked, "%u of %u", o.held, o.checked);
+	if (r->about->costs) {
+		struct cost_sum s = costs_sum(r->about->costs, x->name);
+
+		page_cell(p, false, "%zu", s.jobs);
+		page_cell(p, false, "%.1f", s.cpu_s);
+		page_cell(p, false, "%llu", (unsigned long long)s.events);
+	}
+	strbuf_free(&link);
+}
+
+static void overview_put(struct report *r)
+{
+	overview_head(r);
+	for (size_t i = 0; i < r->about->experiments->n; i++)
+		overview_row(r, r->about->experiments->at[i]);
+	page_table_end(r->page);
+	if (r->about->costs) {
+		struct cost_sum s = costs_sum(r->about->costs, NULL);
+
+		page_text(
+			r->page,
+			"All: %zu jobs, %.0f s of processor time, %llu events, %.2g events for each second of it.",
+			s.jobs, s.cpu_s, (unsigned long long)s.events, cost_events_per_s(&s));
+	}
+}
+
 static int report_make(const struct report_page *about, struct page *page)
 {
 	struct report r = {.about = about, .page = page};
@@ -322,8 +439,11 @@ static int report_make(const struct report_page *about, struct page *page)
 		  about->command, WEFT_VERSION, about->date ? " on " : "",
 		  about->date ? about->date : "", about->from);
 	counts_put(&r);
-	for (size_t i = 0; i < about->experiments->n && !rc; i++)
-		experiment_put(&r, about->experiments->at[i]);
+	if (about->experiments->n > 1)
+		overview_put(&r);
+	if (about->experiments->n == 1 || page->kind == PAGE_HTML)
+		for (size_t i = 0; i < about->experiments->n && !rc; i++)
+			experiment_put(&r, about->experiments->at[i]);
 	page_close(page);
 	comparison_free(&r.all);
 	return rc ? rc : page->rc;

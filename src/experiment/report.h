@@ -8,18 +8,20 @@
 #define WEFT_REPORT_H
 
 #include "experiment/compare.h"
+#include "experiment/costs.h"
 
 struct report_page {
 	const experiment_list *experiments;
 	const struct results *results;
-	const char *from;    /* where the results are from */
-	const char *command; /* that made the page */
-	const char *date;    /* or NULL */
+	const char *from;	   /* where the results are from */
+	const char *command;	   /* that made the page */
+	const char *date;	   /* or NULL */
+	const struct costs *costs; /* or NULL */
 };
 
-/* One HTML page about all experiments of the list. 0, or -errno with e. */
+/* One HTML page about all experiments of the list, with several a table of them first. 0, or -errno with e. */
 int report_html(const struct report_page *p, struct strbuf *out, struct err *e);
-/* Markdown; drawings are written to dir/NAME-K.svg. */
+/* Markdown; drawings are written to dir/NAME-K.svg. About several experiments: only the table, with links to NAME.md. */
 int report_markdown(const struct report_page *p, const char *dir, struct strbuf *out,
 		    struct err *e);
 

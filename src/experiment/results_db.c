@@ -125,14 +125,17 @@ int results_db_put_row(struct results_db *db, const struct result_row *row, stru
 	return 0;
 }
 
+/* With {dir} as it is: the same text on every machine. */
 static char *command_text(const struct experiment_job *j)
 {
+	struct experiment_job anywhere = *j;
 	job_commands c = {0};
 	struct strbuf b = {0};
 	struct err e;
 
+	anywhere.hash = NULL;
 	strbuf_add(&b, "");
-	if (!job_commands_make(j, &c, &e))
+	if (!job_commands_make(&anywhere, &c, &e))
 		for (char **w = c.at[c.n - 1]; *w; w++)
 			strbuf_addf(&b, "%s%s", b.len ? " " : "", *w);
 	job_commands_free(&c);

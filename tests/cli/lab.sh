@@ -448,6 +448,17 @@ from_text()
 }
 ok "runs and merges start from text" from_text
 
+# A command names the directory of the experiments as {dir}: the same text and bytes wherever that is.
+anywhere()
+{
+	mkdir moved &&
+		printf 'name: dir\nsource: a\nitem: b\nclaim: c\nshell: "test -e {dir}/dir.yaml && $WEFT model fattree 4 1 --json"\nresults: {a: .hosts}\n' > moved/dir.yaml &&
+		cp moved/dir.yaml gate/ || return 1
+	"$bin" lab run dir --experiments moved --db here.db && "$bin" lab run dir --experiments gate --db there.db && cmp here.db there.db &&
+		"$bin" lab export dir --experiments moved --db here.db -f json -o moved/text && grep -q 'test -e {dir}/dir.yaml' moved/text/dir.jsonl
+}
+ok "results do not name the directory of the experiments" anywhere
+
 in_docs()
 {
 	mkdir -p tree/docs/results && cp -R x tree/experiments && mv tree/experiments/results tree/docs/results/lab &&

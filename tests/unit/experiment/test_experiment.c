@@ -211,6 +211,11 @@ static const struct fault faults[] = {
 	{"fabrics: {a: ring 8}\n",
 	 "7:14: expected 'gen KIND SIZE...' as in 'weft topo gen', or 'file NAME'"},
 
+	{"parameters: {size: [8]}\nsampled: {sise: 8}\n",
+	 "8:11: 'sise' is not a parameter of this experiment, did you mean 'size'?"},
+	{"parameters: {size: [8]}\nsampled: 8\n",
+	 "8:10: expected parameters and their choices, found a single value"},
+
 	{"tables: {}\n", "7:9: expected a list of tables, found a mapping"},
 	{"tables: [{item: a}]\n", "7:10: expected a key 'title' in a table"},
 	{"tables: [{item: a, title: b, theirs: \"a\\n1\\n\", columns: {}}]\n",
@@ -237,6 +242,8 @@ static const struct fault faults[] = {
 	{"plots: x\n", "7:8: expected a list of plots, found a single value"},
 	{"plots: [{item: a, title: b, x: smsp, y: smps}]\n",
 	 "7:32: 'smsp' is not a result of this experiment, did you mean 'smps'?"},
+	{"plots: [{item: a, title: b, x: smps, y: smps, along: s}]\n",
+	 "7:54: 's' is not a parameter of this experiment"},
 	{"plots: [{item: a, title: b, x: smps, y: smps, series: s}]\n",
 	 "7:55: 's' is not a parameter of this experiment"},
 

@@ -68,6 +68,52 @@ TEST(points_are_left_out)
 	experiment_free(x);
 }
 
+TEST(a_sample_and_everything_are_alternatives)
+{
+	struct experiment *x = fixture_experiment(
+		EXPERIMENT_HEAD "parameters: {a: [1, 2], sample: {some: -s, full: -f}}\n"
+				"sampled: {sample: some}\n" EXPERIMENT_TAIL);
+	struct experiment_scope s = experiment_everything();
+
+	keys_are(x, &s, (const char *const[]){"a=1 sample=some", "a=2 sample=some", NULL});
+	s.full = true;
+	keys_are(x, &s, (const char *const[]){"a=1 sample=full", "a=2 sample=full", NULL});
+	s.any = true; /* for reports */
+	keys_are(x, &s,
+		 (const char *const[]){"a=1 sample=some", "a=1 sample=full", "a=2 sample=some",
+				       "a=2 sample=full", NULL});
+	experiment_free(x);
+}
+
+/* Another network: every fabric is that file, and no result of the experiment's own fabrics is taken for its. */
+TEST(a_netlist_takes_the_place_of_all_fabrics)
+{
+	struct experiment *x = fixture_experiment(
+		EXPERIMENT_HEAD
+		"parameters: {f: [one, two]}\nfabrics: {one: gen ring 4, two: file x.net}\n"
+		"fabric: \"{f}\"\n" EXPERIMENT_TAIL);
+	struct experiment_scope all = experiment_everything();
+	experiment_jobs before = {0}, after = {0};
+	job_commands c = {0};
+	struct err e;
+
+	assert_int_equal(experiment_jobs_add(x, &all, &before, &e), 0);
+	experiment_net(x, "/tmp");
+	assert_int_equal(experiment_jobs_add(x, &all, &after, &e), 0);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(before.at[i].key, after.at[i].key);
+		assert_string_not_equal(before.at[i].hash, after.at[i].hash);
+		assert_int_equal(job_commands_make(&after.at[i], &c, &e), 0);
+		assert_string_equal(c.at[0][0], "ln");
+		assert_string_equal(c.at[0][2], "/tmp");
+		assert_string_equal(c.at[0][3], "net");
+		job_commands_free(&c);
+	}
+	experiment_jobs_free(&before);
+	experiment_jobs_free(&after);
+	experiment_free(x);
+}
+
 TEST(quick_runs_take_fewer_seeds_or_nothing)
 {
 	struct experiment *x =
@@ -211,6 +257,8 @@ int main(void)
 		cmocka_unit_test(the_last_parameter_changes_fastest),
 		cmocka_unit_test(seeds_are_part_of_the_key_if_there_are_several),
 		cmocka_unit_test(points_are_left_out),
+		cmocka_unit_test(a_sample_and_everything_are_alternatives),
+		cmocka_unit_test(a_netlist_takes_the_place_of_all_fabrics),
 		cmocka_unit_test(quick_runs_take_fewer_seeds_or_nothing),
 		cmocka_unit_test(templates_take_parameters_seed_net_and_dir),
 		cmocka_unit_test(templates_may_name_others_but_not_themselves),

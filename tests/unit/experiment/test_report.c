@@ -233,7 +233,101 @@ TEST(an_experiment_without_tables_shows_its_results)
 	strbuf_free(&out);
 }
 
+/* With several experiments a table of them comes first; Markdown has the rest on pages of their own. */
+TEST(several_experiments_have_an_overview)
+{
+	struct costs costs = {0};
+	struct strbuf out = {0};
+	struct made m;
+	struct err e;
+
+	made_make(&m);
+	vec_push(&m.list,
+		 fixture_experiment("name: other\nsource: s\nitem: i\nclaim: c\n" EXPERIMENT_TAIL));
+	assert_int_equal(report_markdown(&m.page, "/none/such", &out, &e), 0); /* no drawing */
+	assert_non_null(strstr(out.s, "| [small](small.md) |"));
+	assert_non_null(strstr(out.s, " | 3 of 3 | 2 | 2 | **1 of 2** |\n"));
+	assert_non_null(strstr(out.s, "| [other](other.md) | s, i |  |  |  | 0 of 0 |\n"));
+	assert_null(strstr(out.s, "## small"));
+	costs_add(&costs, &(struct cost){.experiment = (char[]){"small"},
+					 .key = (char[]){"k"},
+					 .cpu_s = 2.5,
+					 .events = 1000});
+	m.page.costs = &costs;
+	out.len = 0;
+	assert_int_equal(report_html(&m.page, &out, &e), 0);
+	assert_non_null(strstr(out.s, "<a href=\"#small\">small</a>"));
+	assert_non_null(strstr(out.s, "<td>1</td><td>2.5</td><td>1000</td></tr>"));
+	assert_non_null(strstr(out.s, "<h2 id=\"small\">"));
+	costs_free(&costs);
+	made_free(&m);
+	strbuf_free(&out);
+}
+
+/* Lists of objects are ranked tables, at the points and with the columns that the experiment names. */
+TEST(tables_of_results_are_ranked)
+{
+	struct experiment *x = fixture_experiment(
+		EXPERIMENT_HEAD "parameters: {how: [a, b], sample: {some: -s, full: -f}}\n"
+				"sampled: {sample: some}\nrun: sim up {net}\n"
+				"results:\n  smps: .smps\n"
+				"  worst: {table: .worst, title: The worst, where: {how: b}, "
+				"columns: {what: cable, cut: pairs cut}}\n"
+				"  plain: {table: .plain, where: {how: a}}\n");
+	experiment_list l = {0};
+	struct results r = {0};
+	struct report_page page = {.experiments = &l, .results = &r, .from = "x", .command = "c"};
+	struct strbuf out = {0};
+	struct err e;
+
+	vec_push(&l, x);
+	fixture_result(
+		&r, "how=a sample=some",
+		"{\"smps\":3,\"worst\":[{\"what\":\"no\"}],\"plain\":[{\"k\":true,\"v\":1.5}]}");
+	fixture_result(
+		&r, "how=b sample=some",
+		"{\"smps\":4,\"worst\":[{\"cut\":9,\"x\":1,\"what\":\"s1\"},{\"what\":\"s2\",\"cut\":8}],\"plain\":[]}");
+	fixture_sort(&r);
+	assert_int_equal(report_html(&page, &out, &e), 0);
+	assert_non_null(strstr(out.s, "The worst, how=b sample=some:"));
+	assert_non_null(strstr(out.s, "<th></th><th>cable</th><th>pairs cut</th>"));
+	assert_non_null(strstr(out.s, "<tr><td>1</td><td>s1</td><td>9</td></tr>"));
+	assert_non_null(strstr(out.s, "<tr><td>2</td><td>s2</td><td>8</td></tr>"));
+	assert_null(strstr(out.s, "<td>no</td><td></td>"));
+	assert_non_null(strstr(out.s, "<tr><td>1</td><td>yes</td><td>1.5</td></tr>"));
+	/* the full run was not made: no row of it */
+	assert_non_null(strstr(out.s, "<tr><td>how=b sample=some</td><td>4</td></tr>"));
+	assert_null(strstr(out.s, "sample=full"));
+	results_free(&r);
+	experiments_free(&l);
+	strbuf_free(&out);
+}
+
 /* ---- plots ---- */
+
+/* x and y are results: a point for each choice of a parameter. */
+TEST(a_plot_along_a_parameter_has_a_point_for_each_choice)
+{
+	struct experiment *x = fixture_experiment(
+		EXPERIMENT_HEAD
+		"parameters: {load: [low, high], how: [a, b]}\nrun: sim up {net}\n"
+		"results: {rate: .rate, delay: .delay}\n"
+		"plots:\n  - {item: Fig. 3, title: Delay, x: rate, y: delay, along: load, series: how}\n");
+	struct comparison c = {0};
+	struct results r = {0};
+	struct strbuf out = {0};
+
+	fixture_result(&r, "load=low how=a", "{\"rate\":10,\"delay\":1}");
+	fixture_result(&r, "load=high how=a", "{\"rate\":20,\"delay\":4}");
+	fixture_result(&r, "load=low how=b", "{\"rate\":11,\"delay\":2}");
+	fixture_sort(&r);
+	assert_true(report_gnuplot(x, 0, &r, &c, &out));
+	assert_non_null(strstr(out.s, "$data_0_0 << END\n10 1 0\n20 4 0\nEND\n"));
+	assert_non_null(strstr(out.s, "$data_0_1 << END\n11 2 0\nEND\n"));
+	results_free(&r);
+	experiment_free(x);
+	strbuf_free(&out);
+}
 
 TEST(a_plot_has_the_sources_points_beside_ours)
 {
@@ -305,6 +399,9 @@ int main(void)
 		cmocka_unit_test(markdown_escapes_the_escape),
 		cmocka_unit_test(the_same_results_give_the_same_page),
 		cmocka_unit_test(an_experiment_without_tables_shows_its_results),
+		cmocka_unit_test(several_experiments_have_an_overview),
+		cmocka_unit_test(tables_of_results_are_ranked),
+		cmocka_unit_test(a_plot_along_a_parameter_has_a_point_for_each_choice),
 		cmocka_unit_test(a_plot_has_the_sources_points_beside_ours),
 		cmocka_unit_test(gnuplot_gets_data_and_a_line_for_each_series),
 		cmocka_unit_test(csv_has_a_row_for_each_job),
