@@ -42,7 +42,8 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	struct sm_other *o;
 
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
-	if (a->to.guid && si.guid != a->to.guid) { /* another manager is there now */
+	if (a->to.guid && si.guid != a->to.guid && !(known && si.guid == known->said)) {
+		/* another manager is there now */
 		if (a->kind == SM_ASK_VERIFY)
 			sm_handover_forged(sm);
 		return a->kind == SM_ASK_POLL ? sm_poll_missed(sm) : SM_GOING_ON;

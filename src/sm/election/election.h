@@ -21,6 +21,8 @@ struct sm_contact {
 
 struct sm_other { /* another manager */
 	struct sm_contact at;
+	/* The GUID that it says, by which both rank: its own agent may have told it another one than discoveries get. */
+	uint64_t said;
 	uint8_t priority;
 	uint8_t state; /* UINT8_MAX: it never answered */
 	/*

@@ -173,6 +173,7 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 
 	o->state = si->state < SM_NSM_STATES ? si->state : IBA_SM_NOT_ACTIVE;
 	o->priority = si->priority;
+	o->said = si->guid ? si->guid : guid;
 	o->fresh = o->state != was || back;
 	o->silent = false;
 	o->at = *at;
@@ -212,7 +213,7 @@ static bool ranks_above(const struct sm *sm, const struct sm_other *o)
 {
 	unsigned own = sm_election_priority(sm);
 
-	return o->priority != own ? o->priority > own : o->at.guid < sm_own_guid(sm);
+	return o->priority != own ? o->priority > own : o->said < sm_own_guid(sm);
 }
 
 enum sm_election_event sm_other_event(const struct sm *sm, const struct sm_other *o)
@@ -236,7 +237,7 @@ enum sm_election_event sm_other_event(const struct sm *sm, const struct sm_other
 
 bool sm_other_is_better(const struct sm_other *a, const struct sm_other *b)
 {
-	return a->priority != b->priority ? a->priority > b->priority : a->at.guid < b->at.guid;
+	return a->priority != b->priority ? a->priority > b->priority : a->said < b->said;
 }
 
 const struct sm_other *sm_other_heir(const struct sm *sm, uint64_t guid)
