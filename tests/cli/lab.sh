@@ -7,7 +7,7 @@
 # or several, after kill -9, by MPI, and in parts that are merged.
 #
 # Covers: cmd_lab_list.c, cmd_lab_run.c, cmd_lab_compare.c, cmd_lab_report.c, cmd_lab_slurm.c, lab_files.c,
-# lab_check.c, lab_mpi.c, mpi_link.c, cmd_model.c
+# lab_check.c, lab_costs.c, lab_mpi.c, mpi_link.c, cmd_model.c
 #
 # shellcheck disable=SC2012,SC2015,SC2016,SC2059,SC2317 # `a && b || explain`, other programs' variables, ok calls
 set -u
