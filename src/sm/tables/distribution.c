@@ -6,16 +6,19 @@
  */
 #include "sm/tables/random_tables.h"
 
-/* The next port with a link, as a port of the topology database; NONE after the last. */
-static uint32_t next_port(const struct sm *sm, const struct fab *f, struct sm_cursor *at)
+/* The next port with a link, silent ones included or not, as a port of the topology database; NONE after the last. */
+static uint32_t next_port(const struct sm *sm, struct sm_cursor *at, bool silent)
 {
+	const struct fab *f = silent ? sm_data_fab(sm) : sm->topo.fab;
+
 	for (; at->node < f->nnodes; at->node++, at->step = 0) {
 		const struct fab_node *n = &f->nodes[at->node];
 
 		while (at->step <= n->nports) {
 			uint32_t num = at->step++;
 
-			if (num && f->ports[n->first_port + num].peer != FAB_NONE)
+			if (num && (f->ports[n->first_port + num].peer != FAB_NONE ||
+				    (silent && sm_leads_astray(sm, n->first_port + num))))
 				return sm->topo.nodes.at[sm->topo.node_of[at->node]].first_port +
 				       num;
 		}
@@ -25,7 +28,7 @@ static uint32_t next_port(const struct sm *sm, const struct fab *f, struct sm_cu
 
 uint32_t sm_link_port_next(struct sm *sm, struct sm_cursor *at)
 {
-	return next_port(sm, sm->topo.fab, at);
+	return next_port(sm, at, false);
 }
 
 /* The LID by which a port's SMA is reached: the node's port 0, or the endport itself. */
@@ -81,7 +84,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	while ((port = next_port(sm, sm_data_fab(sm), &sm->run.deactivate.at)) != NONE) {
+	while ((port = next_port(sm, &sm->run.deactivate.at, true)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state < IBA_PORT_ARMED)
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);

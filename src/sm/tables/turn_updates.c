@@ -68,6 +68,34 @@ const struct sm_part sm_part_break_ports = {
 
 /* ---- turns off ---- */
 
+/* The order that rt_forbidden_turns() gives them. */
+static int turn_cmp(const void *a, const void *b)
+{
+	const struct rt_turn *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return x->in != y->in ? x->in - y->in : x->out - y->out;
+}
+
+/*
+ * A switch that is not met, but whose links are still Active, forwards by a table that no plan knows: no packet that
+ * comes from there goes on to another switch.
+ */
+static void turns_from_unknown(struct sm *sm)
+{
+	size_t kept = 0, n = sm->dev.turns.n;
+
+	sm_silent_turns(sm, &sm->dev.turns);
+	if (sm->dev.turns.n == n)
+		return;
+	qsort(sm->dev.turns.at, sm->dev.turns.n, sizeof(*sm->dev.turns.at), turn_cmp);
+	for (size_t i = 0; i < sm->dev.turns.n; i++)
+		if (!i || turn_cmp(&sm->dev.turns.at[i], &sm->dev.turns.at[i - 1]))
+			sm->dev.turns.at[kept++] = sm->dev.turns.at[i];
+	sm->dev.turns.n = kept;
+}
+
 static enum sm_outcome turns_off_begin(struct sm *sm)
 {
 	sm->run.turns.mark = sm->run.turns.turn = 0;
@@ -75,11 +103,14 @@ static enum sm_outcome turns_off_begin(struct sm *sm)
 	/* No plan holds for tables that are not known: the turns of break nodes are safe with any. */
 	if (!sm_technique_now(sm)->plan || sm_rows_in_doubt(sm)) {
 		turns_of_break_nodes(sm);
+		turns_from_unknown(sm);
 		return SM_GOING_ON;
 	}
 	sm->dev.turns.n = 0;
 	for (size_t i = 0; i < sm->routes.plan.turns.n; i++)
 		vec_push(&sm->dev.turns, sm->routes.plan.turns.at[i]);
+	if (sm->routes.plan.kind != RT_PLAN_NOTHING)
+		turns_from_unknown(sm);
 	sm_note(sm, .kind = SM_NOTE_PLAN,
 		.plan = {sm->routes.plan.kind, (uint32_t)sm->dev.turns.n});
 	return SM_GOING_ON;
@@ -178,16 +209,6 @@ static bool may_stay_off(const struct sm *sm)
 	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
 }
 
-/* The order that rt_forbidden_turns() gives them. */
-static int turn_cmp(const void *a, const void *b)
-{
-	const struct rt_turn *x = a, *y = b;
-
-	if (x->sw != y->sw)
-		return x->sw < y->sw ? -1 : 1;
-	return x->in != y->in ? x->in - y->in : x->out - y->out;
-}
-
 /*
  * Thesis 7.2.3: new tables never use turns that the new graph forbids, so these may stay
  * disabled. But the graph changes with the fabric, and a turn that it no longer forbids has to be
@@ -228,11 +249,13 @@ static enum sm_outcome restore_begin(struct sm *sm)
 static bool restore_next(struct sm *sm, struct sm_req *r)
 {
 	while (sm->run.turns.turn < sm->dev.off.n) {
-		const struct sm_turn_off *x = &sm->dev.off.at[sm->run.turns.turn++];
+		struct sm_turn_off *x = &sm->dev.off.at[sm->run.turns.turn++];
 		node_id n = fab_node_by_guid(sm->topo.fab, x->guid);
 
 		if (n == FAB_NONE || stays_off(sm, x, n))
 			continue;
+		x->sure =
+			false; /* from now on it may be enabled, whether a response comes or not */
 		sm_slvl_make(sm, sm->topo.node_of[n], x->in, x->out, SM_FOR_DISTRIBUTION, r);
 		r->target = sm_target_turn(sm->topo.node_of[n], x->in, x->out);
 		return true;

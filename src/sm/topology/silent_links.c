@@ -2,7 +2,7 @@
 /*
  * Silent links: links of an earlier snapshot that no SMP crosses any more, though no port of theirs was seen Down or in
  * Initialize since. They may still carry data. State: topo.silent, and topo.data_fab, the snapshot with these links.
- * Does not route over them: it is for plans, which must know each dependency that old entries have.
+ * Does not route over them: plans must know each dependency that old entries have.
  */
 #include "sm/manager.h"
 
@@ -37,15 +37,17 @@ static bool may_carry(const struct sm *sm, struct sm_port_ref r)
 {
 	const struct fab *f = sm->topo.fab;
 	uint32_t n = map64_get(&sm->topo.by_guid, r.guid);
-	port_id p = find(f, r);
+	port_id at = find(f, r);
+	const struct sm_port *p;
 
-	if (p != FAB_NONE && f->ports[p].peer != FAB_NONE)
+	if (at != FAB_NONE && f->ports[at].peer != FAB_NONE)
 		return false;
 	if (n == MAP_NONE || sm->topo.nodes.at[n].gone)
 		return true;
-	return r.port <= sm->topo.nodes.at[n].nports &&
-	       sm->topo.ports.at[sm->topo.nodes.at[n].first_port + r.port].pi.state >=
-		       IBA_PORT_ARMED;
+	if (r.port > sm->topo.nodes.at[n].nports)
+		return false;
+	p = &sm->topo.ports.at[sm->topo.nodes.at[n].first_port + r.port];
+	return !p->ask.known || p->pi.state >= IBA_PORT_ARMED;
 }
 
 /* Links between switches; those of hosts are in no cycle. The list has none of them: it has no link of a snapshot. */
@@ -128,6 +130,49 @@ static struct fab *with_silent(const struct sm *sm)
 				     fab_node_by_guid(f, l->b.guid), l->b.port);
 	}
 	return fab_build(b);
+}
+
+/* ---- towards devices that are not met ---- */
+
+/* The port of the snapshot whose link leads to such a device; FAB_NONE: not this link. */
+static port_id lone_end(const struct sm *sm, const struct sm_silent_link *l)
+{
+	port_id x = find(sm->topo.fab, l->a), y = find(sm->topo.fab, l->b);
+
+	return x == FAB_NONE ? y : y == FAB_NONE ? x : FAB_NONE;
+}
+
+bool sm_leads_astray(const struct sm *sm, port_id p)
+{
+	for (size_t i = 0; i < sm->topo.silent.n; i++)
+		if (lone_end(sm, &sm->topo.silent.at[i]) == p)
+			return true;
+	return false;
+}
+
+static void turns_from(const struct sm *sm, port_id in, rt_turns *out)
+{
+	const struct fab *f = sm_data_fab(sm);
+	node_id n = f->ports[in].node;
+
+	for (unsigned o = 1; o <= f->nodes[n].nports; o++) {
+		port_id p = fab_port_id(f, n, o), peer = f->ports[p].peer;
+
+		if (p != in && (peer == FAB_NONE ? sm_leads_astray(sm, p)
+						 : fab_is_switch(f, f->ports[peer].node)))
+			vec_push(out, (struct rt_turn){f->switch_index[n], f->ports[in].num,
+						       (uint8_t)o});
+	}
+}
+
+void sm_silent_turns(const struct sm *sm, rt_turns *out)
+{
+	for (size_t i = 0; i < sm->topo.silent.n; i++) {
+		port_id p = lone_end(sm, &sm->topo.silent.at[i]);
+
+		if (p != FAB_NONE)
+			turns_from(sm, p, out);
+	}
 }
 
 void sm_silent_links_find(struct sm *sm, const struct fab *was)

@@ -199,6 +199,9 @@ void sm_silent_links_find(struct sm *sm, const struct fab *was); /* the snapshot
 const struct fab *
 sm_data_fab(const struct sm *sm); /* the snapshot, with the links that plans must count */
 void sm_data_fab_free(struct sm *sm);
+/* By a silent link to a device that is not met: what that forwards is not known. */
+bool sm_leads_astray(const struct sm *sm, port_id p);
+void sm_silent_turns(const struct sm *sm, rt_turns *out); /* from such ports to switches */
 
 /* snapshot_diff.c: notes for the links and nodes that differ between two snapshots */
 void sm_snapshot_diff_note(struct sm *sm, const struct fab *was, const struct fab *is,

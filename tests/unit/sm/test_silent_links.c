@@ -105,6 +105,7 @@ TEST(a_link_that_was_trained_again_carries_nothing)
 /* A switch that is not met: what its links do is not known, and is asked when it returns. */
 TEST(links_of_a_switch_that_was_away_count_when_it_returns)
 {
+	rt_turns turns = {0};
 	struct rig g;
 
 	up(&g, "weft");
@@ -112,6 +113,9 @@ TEST(links_of_a_switch_that_was_away_count_when_it_returns)
 	discover_again(&g);
 	assert_int_equal(g.sm->topo.fab->nlinks, 3);
 	assert_null(g.sm->topo.data_fab);
+	sm_silent_turns(g.sm, &turns); /* from it to sw1, in sw2 and in sw4 */
+	assert_int_equal(turns.n, 2);
+	vec_free(&turns);
 	run_phase(&g, SM_READY);
 	g.dev[3].mute = false;
 	silent = true;
