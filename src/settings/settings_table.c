@@ -151,7 +151,7 @@ const struct setting settings_table[] = {
 	 UINT(sm.sweep_factor, 0, 1000000)},
 	{MANAGER("manager", "own_port", "own-port",
 		 "time between two looks at the manager's own port: no trap arrives while its switch "
-		 "restarts; 0: no looks"),
+		 "restarts; known managers are asked as well, every election.poll if that is less; 0: no looks"),
 	 TIME(sm.own_port_ps, 0, 3600 * PS_PER_S, 1), .daemon = "1s"},
 	{MANAGER("manager", "read_back", "read-back",
 		 "read the tables that switches hold at the start, and keep what is right"),

@@ -44,6 +44,7 @@ const struct schedule_option schedule_options[] = {
 	{"window", SCHEDULE_UINT, OPT(sm.window), 1, SM_MAX_WINDOW, "SMPs outstanding at once"},
 	{"sweep", SCHEDULE_TIME, OPT(sm.sweep_period_ps), 10 * PS_PER_US, 3600 * PS_PER_S, "time between sweeps"},
 	{"sweep-factor", SCHEDULE_UINT, OPT(sm.sweep_factor), 0, 1000, "the same, in durations of a sweep"},
+	{"own-port", SCHEDULE_TIME, OPT(sm.own_port_ps), 0, 3600 * PS_PER_S, "between looks at its own port and known managers"},
 	{"poll", SCHEDULE_TIME, OPT(sm.standby_poll_ps), PS_PER_US, 3600 * PS_PER_S, "of a standby"},
 	{"tries", SCHEDULE_UINT, OPT(sm.standby_tries), 1, 100, "polls without a response before it takes over"},
 	{"handover-wait", SCHEDULE_TIME, OPT(sm.settle_ps), PS_PER_MS, 3600 * PS_PER_S, "for a master of lower rank"},

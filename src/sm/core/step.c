@@ -39,6 +39,8 @@ static enum sm_outcome due_now(struct sm *sm)
 		return sm_changed(sm, sm->disc.look_again ? SM_CAUSE_HIDDEN : SM_CAUSE_RETRY,
 				  SM_ABOUT_NOTHING);
 	}
+	if (sm->core.now >= sm->sweep.own_next)
+		sm_own_port_due(sm);
 	if (sm->core.now >= sm->audit.due)
 		return SM_DOUBTFUL;
 	if (sm->core.now >= sm_damp_due(sm))

@@ -114,6 +114,7 @@ static inline bool sm_is_taking_over(const struct sm_discovering *d)
 struct sm_sweeping {
 	time_ps start, duration, next;
 	time_ps own_next; /* when the SM's own port is looked at again */
+	bool own_due;	  /* the request is to be sent */
 	time_ps retry_at, backoff_ps;
 	/* while it lasts */
 	uint32_t at;	/* switch of the snapshot to ask next */
@@ -225,8 +226,9 @@ void sm_early_repair_verify(struct sm *sm);
 /* sweep_state.c and sweep.c */
 void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */
 void sm_sweep_init(struct sm *sm);
-void sm_sweep_start(struct sm *sm); /* of either kind */
-void sm_sweep_clean(struct sm *sm); /* it ended without a change */
+void sm_sweep_start(struct sm *sm);  /* of either kind */
+void sm_sweep_clean(struct sm *sm);  /* it ended without a change */
+void sm_own_port_due(struct sm *sm); /* it is time to look at the own port */
 void sm_retry_never(struct sm *sm);
 void sm_sweep_time_back(struct sm *sm, time_ps by);
 

@@ -107,14 +107,29 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 
 /*
  * While the switch restarts that the SM's host is cabled to, no trap arrives: all of them have to pass it.
- * The host itself knows at once, and asking it costs no SMP on a link.
+ * The host itself knows at once, and asking it costs no SMP on a link. Where other managers are known they are asked as
+ * well, as often as a standby asks its master: two masters do not wait for a sweep to find each other.
  */
 static void own_port_plan(struct sm *sm)
 {
-	bool host = sm->topo.nodes.n && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH;
+	time_ps period = sm->cfg.own_port_ps;
 
-	sm->sweep.own_next =
-		host && sm->cfg.own_port_ps ? sm->core.now + sm->cfg.own_port_ps : TIME_NEVER;
+	if (sm->cfg.contest && sm->election.others.n)
+		period = MIN(period, sm->cfg.standby_poll_ps);
+	sm->sweep.own_next = period ? sm->core.now + period : TIME_NEVER;
+}
+
+static bool is_on_switch(const struct sm *sm)
+{
+	return !sm->topo.nodes.n || sm->topo.nodes.at[0].type == IBA_NODE_SWITCH;
+}
+
+/* The request waits for room in the window; when the next look is due does not depend on it. */
+void sm_own_port_due(struct sm *sm)
+{
+	own_port_plan(sm);
+	sm_election_look(sm);
+	sm->sweep.own_due = !is_on_switch(sm);
 }
 
 static void own_port_make(struct sm *sm, struct sm_req *r)
@@ -140,7 +155,7 @@ static enum sm_outcome own_port_recv(struct sm *sm, enum sm_cause cause, const u
 		return o;
 	if (sm->cfg.port > own->nports ||
 	    pi.state == sm->topo.ports.at[own->first_port + sm->cfg.port].pi.state)
-		return SM_GOING_ON;
+		return sm_election_own_port_looked(sm, &pi);
 	sm_suspect(sm, 0);
 	return sm_changed(sm, cause, sm_about_node(sm, 0));
 }
@@ -206,8 +221,8 @@ static enum sm_outcome ready_due(struct sm *sm)
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
 	sm_ahead_request(sm);
-	if (sm->core.now >= sm->sweep.own_next) {
-		own_port_plan(sm);
+	if (sm->sweep.own_due) {
+		sm->sweep.own_due = false;
 		own_port_make(sm, r);
 		return true;
 	}

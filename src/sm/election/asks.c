@@ -65,6 +65,15 @@ void sm_election_sweep(struct sm *sm)
 	}
 }
 
+void sm_election_look(struct sm *sm)
+{
+	if (!sm->cfg.contest || sm->election.state != IBA_SM_MASTER)
+		return;
+	for (size_t i = 0; i < sm->election.others.n; i++)
+		if (!sm->election.others.at[i].silent)
+			sm_election_ask(sm, SM_ASK_INFO, &sm->election.others.at[i].at);
+}
+
 /* ---- requests ---- */
 
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si)

@@ -361,9 +361,18 @@ static enum sm_outcome own_link_trained(struct sm *sm)
 	return SM_GOING_ON;
 }
 
+/* Whether the port still names this master. */
+enum sm_outcome sm_election_own_port_looked(struct sm *sm, const struct iba_port_info *pi)
+{
+	if (!sm->cfg.contest || !sm->lids.own || sm->disc.arrival != SM_SETTLED ||
+	    ((!pi->sm_lid || pi->sm_lid == sm->lids.own) && (!pi->lid || pi->lid == sm->lids.own)))
+		return SM_GOING_ON;
+	return sm_election_event(sm, SM_EVENT_CLAIMED, (struct sm_met){.cause = SM_CAUSE_SWEEP});
+}
+
 enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 {
-	enum sm_outcome o = SM_GOING_ON;
+	enum sm_outcome o = SM_GOING_ON, claimed;
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
@@ -372,10 +381,8 @@ enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 	if (sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE &&
 	    pi.state != IBA_PORT_ACTIVE)
 		o = own_link_trained(sm);
-	if (!sm->lids.own || sm->disc.arrival != SM_SETTLED ||
-	    ((!pi.sm_lid || pi.sm_lid == sm->lids.own) && (!pi.lid || pi.lid == sm->lids.own)))
-		return o;
-	return sm_election_event(sm, SM_EVENT_CLAIMED, (struct sm_met){.cause = SM_CAUSE_SWEEP});
+	claimed = sm_election_own_port_looked(sm, &pi);
+	return claimed == SM_GOING_ON ? o : claimed;
 }
 
 bool sm_election_reread_due(struct sm *sm)

@@ -128,6 +128,7 @@ unsigned sm_election_priority(const struct sm *sm); /* as others see it */
 enum sm_outcome sm_election_port_seen(struct sm *sm, uint32_t port, const uint8_t *data);
 /* The own port, which is read first of all: the master that it names is asked before anything is discovered. */
 void sm_election_own_port_read(struct sm *sm, const struct iba_port_info *pi);
+enum sm_outcome sm_election_own_port_looked(struct sm *sm, const struct iba_port_info *pi);
 /* The own link was down, and is not any more: an answer of the own port, or an SMP of another manager, shows it. */
 enum sm_outcome sm_election_relinked(struct sm *sm);
 bool sm_election_cut_off(const struct sm *sm); /* the own port was down when it was last read */
@@ -159,6 +160,7 @@ void sm_election_ask(struct sm *sm, enum sm_ask_kind kind, const struct sm_conta
 void sm_election_ask_port(struct sm *sm, uint32_t port); /* a port that reports a manager */
 void sm_election_ask_none(struct sm *sm);
 void sm_election_sweep(struct sm *sm); /* a sweep begins: ask all known managers */
+void sm_election_look(struct sm *sm);  /* between sweeps: those that answer */
 bool sm_election_busy(const struct sm *sm);
 void sm_election_send(struct sm *sm); /* what is due */
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si);

@@ -220,9 +220,20 @@ enum sm_outcome sm_handover_verified(struct sm *sm, const struct sm_other *o, bo
 	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &at});
 }
 
+/* Whether the sender was Master cannot be known: a master looks, at most once a sweep. */
+static enum sm_outcome doubt(struct sm *sm)
+{
+	if (sm->election.believed) {
+		sm_handover_forged(sm);
+		return SM_GOING_ON;
+	}
+	sm->election.believed = true;
+	return sm_election_event(sm, SM_EVENT_FOREIGN, (struct sm_met){.cause = SM_CAUSE_HANDOVER});
+}
+
 /*
  * The sender does not answer, or no manager is there any more. The master that is polled may have ended after it handed
- * over. To a master the sender may be in a part of the subnet to which the way is new: it looks, at most once a sweep.
+ * over. To a master the sender may be in a part of the subnet to which the way is new.
  */
 enum sm_outcome sm_handover_unconfirmed(struct sm *sm, const struct sm_contact *c, bool refused)
 {
@@ -231,24 +242,21 @@ enum sm_outcome sm_handover_unconfirmed(struct sm *sm, const struct sm_contact *
 
 	if (e->state == IBA_SM_STANDBY && e->poll_at != TIME_NEVER && e->polled.guid == from.guid)
 		return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = &from});
-	if (e->state == IBA_SM_MASTER && !refused && !e->believed) {
-		e->believed = true;
-		return sm_election_event(sm, SM_EVENT_FOREIGN,
-					 (struct sm_met){.cause = SM_CAUSE_HANDOVER});
-	}
+	if (e->state == IBA_SM_MASTER && !refused)
+		return doubt(sm);
 	sm_handover_forged(sm);
 	return SM_GOING_ON;
 }
 
+/* A port that names this master proves little: its manager may have been Master for a moment, long enough to clear
+ * PortStateChange of a switch. */
 enum sm_outcome sm_handover_claimed(struct sm *sm, const struct sm_contact *c, const uint8_t *data)
 {
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (sm->lids.own && pi.sm_lid == sm->lids.own) {
-		sm_handover_forged(sm);
-		return SM_GOING_ON;
-	}
+	if (sm->lids.own && pi.sm_lid == sm->lids.own)
+		return doubt(sm);
 	return sm_election_event(sm, SM_EVENT_YIELDED, (struct sm_met){.at = c});
 }
 

@@ -169,7 +169,8 @@ TEST(an_order_needs_the_key)
 	rig_close(&g);
 }
 
-/* What made a manager discover everything 141 times. */
+/* What made a manager discover everything 141 times. With the key, from a manager that stands by, it looks once: the
+ * sender may have been Master for a moment. */
 TEST(forged_handovers_cost_next_to_nothing)
 {
 	static const uint64_t keys[] = {0, 1, KEY};
@@ -177,6 +178,7 @@ TEST(forged_handovers_cost_next_to_nothing)
 	for (unsigned s = IBA_SM_STANDBY; s <= IBA_SM_MASTER; s++)
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			for (unsigned known = 0; known < 2; known++) {
+				bool friend = s == IBA_SM_MASTER && keys[k] == KEY && known;
 				struct rig g;
 				uint64_t before;
 				uint32_t rounds;
@@ -193,9 +195,9 @@ TEST(forged_handovers_cost_next_to_nothing)
 					      known ? other_guid(&g) : 0x9999);
 				run_for(&g, PS_PER_S);
 				assert_int_equal(status(&g).state, s);
-				assert_int_equal(status(&g).rounds, rounds);
-				assert_in_range(smps(&g) - before, 0, 20);
-				assert_true(status(&g).orders_refused > 0);
+				assert_int_equal(status(&g).rounds, rounds + friend);
+				assert_in_range(smps(&g) - before, 0, friend ? 60 : 20);
+				assert_true(friend || status(&g).orders_refused > 0);
 				rig_close(&g);
 			}
 }
