@@ -41,6 +41,8 @@ static const struct found {
 	{CHANGE, 6001293, "weft", "restart not noticed"},
 	{CHANGE, 5003994, NULL, "restart not noticed"},
 	{CHANGE, 101505, NULL, "restart not noticed"},
+	/* Sets of the configuration wrote the LID as well, after a restart. */
+	{CHANGE, 82023964, NULL, "restart not noticed, no rest"},
 	/* A second copy of that Set cleared the bit after the ports were read. */
 	{FAULT, 5014445, NULL, "port left in Init"},
 	/* What stayed was compared with updated routes, which were less even than routes from scratch. */

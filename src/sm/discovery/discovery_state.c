@@ -104,6 +104,12 @@ static bool has_port_down(const struct sm *sm, const struct sm_node *n)
 	return false;
 }
 
+void sm_claims_doubt(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++)
+		sm->topo.nodes.at[i].ask.unclaimed = sm->topo.nodes.at[i].type == IBA_NODE_SWITCH;
+}
+
 bool sm_any_unclaimed(const struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->topo.nodes.n; i++)

@@ -349,8 +349,20 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 	}
 }
 
+static bool is_armed(const struct sm *sm, const struct sm_node *n)
+{
+	for (unsigned p = 1; p <= n->nports; p++)
+		if (sm->topo.ports.at[n->first_port + p].pi.state >= IBA_PORT_ARMED)
+			return true;
+	return false;
+}
+
 static void switch_read(struct sm *sm, uint32_t node)
 {
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	if (n->row != NONE && !sm_is_taking_over(&sm->disc))
+		sm_row_ports_read(sm, n->row, is_armed(sm, n));
 	sm_takeover_ports(sm, node);
 	sm_lid_assign(sm, sm->topo.nodes.at[node].first_port);
 }

@@ -308,6 +308,7 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 	 */
 	if (n->ask.silent || n->ask.doubt)
 		ask_lid(sm, node);
+	n->ask.mute &= n->ask.silent;
 	n->ask.silent = false;
 	if (!si.port_state_change && !n->ask.unread)
 		return;
@@ -504,6 +505,7 @@ static enum sm_outcome partial_fail(struct sm *sm, const struct sm_txn *t)
 	sm_note_failed(sm, t);
 	sm_sweep_noticed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 	n->ask.silent = true;
+	n->ask.mute |= t->question == Q_POLL && !sm->cfg.plain;
 	if (t->question != Q_POLL)
 		sm_discovery_doubt(sm); /* its ports were not read: look again */
 	sm_mark_missing(sm, n->first_port);
@@ -518,6 +520,23 @@ static void keep_lids(struct sm *sm)
 	for (uint32_t p = 0; p < sm->topo.ports.n; p++)
 		if (sm_in_use(sm, p))
 			sm_lid_keep(sm, sm->topo.ports.at[p].guid);
+}
+
+/*
+ * A switch answers directed SMPs, but none by its LID, and no link changed: then its table is not what it is taken for, such
+ * as after a master of another part whose LIDs were the same. It is written again.
+ */
+static void mute_switches(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++) {
+		struct sm_node *n = &sm->topo.nodes.at[i];
+
+		if (!n->ask.mute || n->gone || n->row == NONE)
+			continue;
+		n->ask.mute = false;
+		sm_row_forget(sm, n->row);
+		sm_discovery_found(sm, SM_FOUND_CHANGE);
+	}
 }
 
 static enum sm_outcome partial_done(struct sm *sm)
@@ -537,6 +556,8 @@ static enum sm_outcome partial_done(struct sm *sm)
 	sm_early_repair_verify(sm);
 	sm_damp_note_held(sm);
 	sm_paths_rebuild(sm);
+	if (!(sm->disc.findings & SM_FOUND_CHANGE))
+		mute_switches(sm);
 	if (!(sm->disc.findings & SM_FOUND_CHANGE) && !sm->core.incomplete) {
 		sm->disc.end = SM_END_IN_VAIN;
 		return SM_UNCHANGED;

@@ -165,6 +165,10 @@ static enum sm_outcome check(struct sm *sm, const struct sm_met *m)
 	sm_note(sm, .kind = SM_NOTE_STALLED, .election = {.ms = m->late / PS_PER_MS});
 	sm->election.absent = m->late >= sm->cfg.standby_poll_ps * sm->cfg.standby_tries;
 	sm_check_start(sm);
+	if (sm->election.absent) { /* another one may have been master, and gone since */
+		sm_claims_doubt(sm);
+		sm_look_for_hidden(sm);
+	}
 	return SM_GOING_ON;
 }
 

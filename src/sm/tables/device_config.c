@@ -241,12 +241,23 @@ static bool configure_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
+static void lid_repeated(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	uint32_t row = sm->topo.nodes.at[p->node].row;
+
+	if (!p->num && row != NONE)
+		sm->dev.rows.at[row].lid_repeated = true;
+}
+
 static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_switch_info si;
 
 	if (t->attr_id == IBA_ATTR_LFT)
 		return sm_blocks_recv(sm, t, data);
+	if (t->attr_id == IBA_ATTR_PORT_INFO && t->tries > 1)
+		lid_repeated(sm, t->target.port);
 	if (t->attr_id == IBA_ATTR_PORT_INFO && sm->cfg.link_sets)
 		sm_port_learn(sm, t->target.port, data);
 	if (t->attr_id != IBA_ATTR_SWITCH_INFO)

@@ -27,6 +27,17 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 	r->rank = UINT64_MAX;
 }
 
+/*
+ * With no port Armed or Active it may have restarted. Its LID shows that; but not if a Set with its LID had to be repeated,
+ * which may have arrived after the restart.
+ */
+void sm_row_ports_read(struct sm *sm, uint32_t row, bool armed)
+{
+	if (!armed && sm->dev.rows.at[row].lid_repeated)
+		sm_row_forget(sm, row);
+	sm->dev.rows.at[row].lid_repeated &= !armed;
+}
+
 void sm_row_restarted(struct sm *sm, uint32_t row)
 {
 	sm_row_forget(sm, row);

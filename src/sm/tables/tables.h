@@ -27,6 +27,7 @@ struct sm_row {
 	uint8_t *known;		    /* by block: 0, or audit.generation when it was set */
 	struct sm_block_sets *sets; /* by block, whether it is known or not */
 	bool fresh;		    /* it restarted empty: a block that is not known is empty */
+	bool lid_repeated; /* a Set with its LID was, since a port of it was seen Armed or Active */
 	struct sm_rft *rft; /* instead of a linear table; see random_tables.h. NULL: has one */
 	uint32_t noff;	    /* turns of it in dev.off */
 	uint8_t mapped
@@ -138,6 +139,8 @@ struct sm_auditing {
 /* switch_tables.c */
 uint32_t sm_row_find(struct sm *sm, uint64_t guid); /* made when there is none */
 void sm_row_forget(struct sm *sm, uint32_t row);
+/* All ports of the switch were read in a full discovery; armed: one is Armed or Active. */
+void sm_row_ports_read(struct sm *sm, uint32_t row, bool armed);
 void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothing set is left */
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row,
 			    uint32_t block); /* NULL: not known */

@@ -33,6 +33,7 @@ struct sm_node_inquiry {
 	bool found;  /* and what it reported was seen */
 	bool doubt;  /* it may have restarted: SwitchInfo was set while it reported a change */
 	bool silent; /* did not answer by the route it was last asked by */
+	bool mute;   /* did not answer when it was last polled by its LID */
 };
 
 /* Thesis 5.4.3: every switch is waited for, then reachable or missing. */

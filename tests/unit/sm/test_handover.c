@@ -404,7 +404,7 @@ TEST(after_a_pause_alone)
 	pause_for(&g, 5 * PS_PER_S);
 	run_for(&g, PS_PER_S);
 	assert_int_equal(count_notes(&g, SM_NOTE_STALLED), 1);
-	assert_int_equal(status(&g).rounds, rounds);
+	assert_in_range(status(&g).rounds, rounds, rounds + 1); /* ports that were Down are read */
 	assert_int_equal(sets(&g), 0);
 	run_ready(&g);
 	expect_up(&g);
