@@ -116,6 +116,7 @@ struct sm_sweeping {
 	time_ps own_next; /* when the SM's own port is looked at again */
 	bool own_due;	  /* the request is to be sent */
 	time_ps retry_at, backoff_ps;
+	time_ps retry_was; /* planned before the round that runs; TIME_NEVER: none */
 	/* while it lasts */
 	uint32_t at;	/* switch of the snapshot to ask next */
 	uint32_t clear; /* the switch whose PortStateChange is being cleared, NONE */

@@ -55,13 +55,15 @@ static void look_further(struct sm *sm)
 
 /*
  * A device did not answer, or was excluded because it refused: retry, less and less often. A
- * retry of a device that refuses stops the traffic of others, so it is rare.
+ * retry of a device that refuses stops the traffic of others, so it is rare. A round in vain changes nothing of that:
+ * a device that is not known repeats its traps.
  */
-static void plan_retry(struct sm *sm)
+static void plan_retry(struct sm *sm, bool in_vain)
 {
 	time_ps most = sm->disc.excluded.n ? 600 * PS_PER_S : 10 * PS_PER_S;
+	time_ps was = sm->sweep.retry_was;
 
-	sm->sweep.retry_at = TIME_NEVER;
+	sm->sweep.retry_at = sm->sweep.retry_was = TIME_NEVER;
 	if (sm_election_had_rival(sm) && sm_any_unclaimed(sm))
 		sm->disc.look_again = true;
 	if (sm->disc.look_again) { /* both discovered at the same time: discover again when it has stopped */
@@ -70,6 +72,10 @@ static void plan_retry(struct sm *sm)
 	}
 	if (sm->disc.earlier == SM_VIEW_TRUE && !sm->disc.excluded.n) {
 		sm->sweep.backoff_ps = 0;
+		return;
+	}
+	if (in_vain && was != TIME_NEVER && was > sm->core.now) {
+		sm->sweep.retry_at = was;
 		return;
 	}
 	sm->sweep.backoff_ps =
@@ -97,7 +103,7 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 			sm_round_drop(sm);
 		else
 			round_end(sm);
-		plan_retry(sm);
+		plan_retry(sm, in_vain);
 	}
 	look_further(sm);
 	sm_names_begin(sm);

@@ -8,11 +8,14 @@
 void sm_sweep_init(struct sm *sm)
 {
 	sm->sweep.next = sm->sweep.retry_at = sm->sweep.own_next = TIME_NEVER;
+	sm->sweep.retry_was = TIME_NEVER;
 	sm->sweep.clear = NONE;
 }
 
 void sm_retry_never(struct sm *sm)
 {
+	if (sm->sweep.retry_at != TIME_NEVER)
+		sm->sweep.retry_was = sm->sweep.retry_at;
 	sm->sweep.retry_at = TIME_NEVER;
 }
 
@@ -35,4 +38,5 @@ void sm_sweep_time_back(struct sm *sm, time_ps by)
 	sm_time_shift(&sm->sweep.next, by);
 	sm_time_shift(&sm->sweep.own_next, by);
 	sm_time_shift(&sm->sweep.retry_at, by);
+	sm_time_shift(&sm->sweep.retry_was, by);
 }
