@@ -41,7 +41,8 @@ void job_dir_remove(const char *path)
 
 /* ---- left by runs that were killed ---- */
 
-/* Nobody else's: a directory of this user, with a lock that is free. A directory without one is kept or just begun. */
+/* A directory of this user whose lock is free: its run has ended. A directory without a lock is kept on request, or its run
+ * has just begun. */
 static bool is_left(const char *path)
 {
 	char lock[PATH_MAX + 8];
