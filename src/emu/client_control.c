@@ -101,7 +101,7 @@ static bool ctl_is_sm(struct emu *m, uint32_t c, const uint8_t *data)
 	int32_t on;
 
 	memcpy(&on, data, sizeof(on));
-	if (on && !m->clients[c].is_sm && clients_sm_at(m, m->clients[c].port))
+	if (on && !m->clients[c].is_sm && clients_sm_place_taken(m, m->clients[c].port))
 		return false; /* like a device that is open already */
 	clients_set_is_sm(m, c, on);
 	return true;

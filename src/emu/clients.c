@@ -59,14 +59,24 @@ static void port_is_sm(struct emu *m, port_id p)
 	sim_set_is_sm(m->sim, m->fab->ports[p].node, clients_port_num(m, p), on);
 }
 
-bool clients_sm_at(struct emu *m, port_id p)
+static uint32_t sm_at(const struct emu *m, port_id p)
 {
 	const struct emu_port *h = port_find(m, p);
+	uint32_t c = h ? h->first : CLIENT_NONE;
 
-	for (uint32_t c = h ? h->first : CLIENT_NONE; c != CLIENT_NONE;
-	     c = m->clients[c].next_at_port)
-		if (m->clients[c].is_sm)
-			return true;
+	while (c != CLIENT_NONE && !m->clients[c].is_sm)
+		c = m->clients[c].next_at_port;
+	return c;
+}
+
+/* A manager that was killed and is started again comes before the next probe: the place of the killed one is free. */
+bool clients_sm_place_taken(struct emu *m, port_id p)
+{
+	uint32_t c = sm_at(m, p);
+
+	if (c == CLIENT_NONE || wire_alive(m, c))
+		return c != CLIENT_NONE;
+	clients_detach(m, c, "process ended");
 	return false;
 }
 
@@ -142,7 +152,7 @@ static int admit(struct emu *m, port_id port, bool is_sm, struct err *e)
 
 	if (!sim_node_on(m->sim, n))
 		return err_set(e, -EHOSTDOWN, "%s is off", names_node(m->fab, n, &b));
-	if (is_sm && clients_sm_at(m, port))
+	if (is_sm && clients_sm_place_taken(m, port))
 		return err_set(e, -EBUSY, "%s already has an SM", names_port(m->fab, port, &b));
 	return 0;
 }

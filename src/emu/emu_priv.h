@@ -164,7 +164,7 @@ void wire_idle(struct emu *m); /* before sleeping: the loop watches all sockets 
 uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
 			const struct emu_addr *from, bool udp, struct err *e);
 void clients_detach(struct emu *m, uint32_t c, const char *why);
-bool clients_sm_at(struct emu *m, port_id p);
+bool clients_sm_place_taken(struct emu *m, port_id p); /* detaches an SM whose process has ended */
 void clients_set_is_sm(struct emu *m, uint32_t c, bool on);
 void clients_probe(struct emu *m); /* detaches clients whose process has ended */
 void clients_free(struct emu *m);

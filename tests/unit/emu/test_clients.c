@@ -454,6 +454,31 @@ TEST(dead_clients_are_detached)
 	assert_null(m->ports);
 }
 
+/* A manager is killed and started again before the emulator has noticed: both ways to become the port's SM are open. */
+TEST(a_killed_sm_leaves_its_place_at_once)
+{
+	struct emu *m = *state;
+	struct peer killed, again, last;
+	struct ibsim_ctl msg;
+	int32_t on = 1;
+	port_id at;
+
+	assert_true(peer_join(m, &killed, 10, "host0", true));
+	peer_die(&killed);
+	assert_true(peer_join(m, &again, 11, "host0", true));
+	assert_true(m->clients[again.client].is_sm);
+	peer_die(&again);
+	assert_true(peer_join(m, &last, 12, "host0", false));
+	msg = peer_ask(m, &last, IBSIM_SET_IS_SM, &on, sizeof(on));
+	assert_int_equal(msg.type, IBSIM_SET_IS_SM);
+	assert_true(m->clients[last.client].is_sm);
+	at = m->clients[last.client].port;
+	assert_true(sim_port_info(m->sim, at)->cap_mask & IBA_CAP_IS_SM);
+	for (uint32_t c = 0; c < m->cfg.clients; c++)
+		assert_true(m->clients[c].used == (c == last.client));
+	peer_die(&last);
+}
+
 TEST(a_client_that_reconnects_counts_once)
 {
 	struct emu *m = *state;
@@ -572,6 +597,7 @@ int main(void)
 		EMU_TEST(a_trap_is_repeated_until_repressed),
 		EMU_TEST(rmpp_segments_go_to_the_requester),
 		EMU_TEST(dead_clients_are_detached),
+		EMU_TEST(a_killed_sm_leaves_its_place_at_once),
 		EMU_TEST(a_client_that_reconnects_counts_once),
 		EMU_TEST(a_client_that_does_not_read_loses_packets),
 		EMU_TEST(a_flooding_client_gets_its_share_only),
