@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Silent links: links of an earlier snapshot that no SMP crosses any more, though no port of theirs was seen Down or in
- * Initialize since. They may still carry data. State: topo.silent, and topo.data_fab, the snapshot with these links.
- * Does not route over them: plans must know each dependency that old entries have.
+ * Initialize since, and Armed or Active ports whose other end is in no snapshot. They may still carry data. State:
+ * topo.silent, and topo.data_fab, the snapshot with these links. Does not route over them: plans must know each
+ * dependency that old entries have.
  */
 #include "sm/manager.h"
 
@@ -62,6 +63,60 @@ static void list_lost(struct sm *sm, const struct fab *was)
 			continue;
 		l = (struct sm_silent_link){ref(was, p), ref(was, q)};
 		if (may_carry(sm, l.a) && may_carry(sm, l.b))
+			vec_push(&sm->topo.silent, l);
+	}
+}
+
+/* The other end as the database knows it; GUID 0: that is not known. */
+static struct sm_port_ref other_end(const struct sm *sm, const struct sm_port *p)
+{
+	const struct sm_port *q;
+
+	if (p->peer == NONE)
+		return (struct sm_port_ref){0};
+	q = &sm->topo.ports.at[p->peer];
+	return (struct sm_port_ref){sm->topo.nodes.at[q->node].guid, q->num};
+}
+
+static bool leads_to_host(const struct sm *sm, const struct sm_port *p)
+{
+	return p->peer != NONE &&
+	       sm->topo.nodes.at[sm->topo.ports.at[p->peer].node].type != IBA_NODE_SWITCH;
+}
+
+static bool is_listed(const struct sm *sm, struct sm_port_ref r)
+{
+	for (size_t i = 0; i < sm->topo.silent.n; i++) {
+		const struct sm_silent_link *l = &sm->topo.silent.at[i];
+
+		if ((l->a.guid == r.guid && l->a.port == r.port) ||
+		    (l->b.guid == r.guid && l->b.port == r.port))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A manager that has just started has no earlier snapshot: a switch that answered in part, or not at all, shows by the
+ * Active ports that lead there.
+ */
+static void list_open(struct sm *sm)
+{
+	const struct fab *f = sm->topo.fab;
+
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_node *n = &f->nodes[f->ports[p].node];
+		const struct sm_node *known;
+		const struct sm_port *port;
+		struct sm_silent_link l;
+
+		if (n->type != IBA_NODE_SWITCH || !f->ports[p].num || f->ports[p].peer != FAB_NONE)
+			continue;
+		known = &sm->topo.nodes.at[map64_get(&sm->topo.by_guid, n->guid)];
+		port = &sm->topo.ports.at[known->first_port + f->ports[p].num];
+		l = (struct sm_silent_link){ref(f, p), other_end(sm, port)};
+		if (!leads_to_host(sm, port) && port->ask.known && may_carry(sm, l.a) &&
+		    may_carry(sm, l.b) && !is_listed(sm, l.a))
 			vec_push(&sm->topo.silent, l);
 	}
 }
@@ -182,6 +237,7 @@ void sm_silent_links_find(struct sm *sm, const struct fab *was)
 	drop_seen(sm);
 	if (was)
 		list_lost(sm, was);
+	list_open(sm);
 	sm_data_fab_free(sm);
 	for (size_t i = 0; i < sm->topo.silent.n; i++)
 		any |= is_between_known(sm, &sm->topo.silent.at[i]);

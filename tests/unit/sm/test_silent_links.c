@@ -125,6 +125,42 @@ TEST(links_of_a_switch_that_was_away_count_when_it_returns)
 	rig_close(&g);
 }
 
+/* The manager restarts on a running subnet: sw3 answers nothing, or not for one of its ports. */
+static bool twist_part(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	(void)resp;
+	return dev != 3 || iba_smp_attr_id(s->mad) != IBA_ATTR_PORT_INFO ||
+	       iba_smp_attr_mod(s->mad) != 1;
+}
+
+static size_t turns_at_start(bool in_part)
+{
+	rt_turns turns = {0};
+	struct rig g;
+	size_t n;
+
+	draw_ring(&g, "weft");
+	for (unsigned i = 1; i <= 4; i++)
+		g.dev[i].pi[2].state = g.dev[i].pi[3].state = IBA_PORT_ACTIVE;
+	g.dev[3].mute = !in_part;
+	g.twist = in_part ? twist_part : NULL;
+	rig_start(&g);
+	run_phase(&g, SM_COMPUTE);
+	assert_int_equal(g.sm->topo.fab->nlinks, 3);
+	sm_silent_turns(g.sm, &turns);
+	n = turns.n;
+	vec_free(&turns);
+	rig_close(&g);
+	return n;
+}
+
+TEST(links_to_a_switch_that_never_answered_count)
+{
+	assert_int_equal(turns_at_start(false), 2);
+	assert_int_equal(turns_at_start(true), 2);
+}
+
 /* Full deactivation stops such links as well. */
 TEST(full_deactivation_stops_silent_links)
 {
@@ -146,6 +182,7 @@ int main(void)
 		cmocka_unit_test(plans_count_a_link_that_no_smp_crosses),
 		cmocka_unit_test(a_link_that_was_trained_again_carries_nothing),
 		cmocka_unit_test(links_of_a_switch_that_was_away_count_when_it_returns),
+		cmocka_unit_test(links_to_a_switch_that_never_answered_count),
 		cmocka_unit_test(full_deactivation_stops_silent_links),
 	};
 
