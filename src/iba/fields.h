@@ -228,6 +228,13 @@
 	F(uint8_t, speed_supported, 56, 8, HEX)                                                    \
 	F(uint8_t, speed_enabled, 88, 8, HEX)                                                      \
 	F(uint8_t, speed_active, 120, 8, HEX)
+/* Beyond IBA: the VFs of an HCA in vSwitch mode, six slots from the modifier's on (attribute 0xff70 of the
+ * vSwitch's SMA). LID 0: the VF is detached; GUID 0 in a Set: the VF's own. */
+#define IBA_VF_INFO_FIELDS(F, A)                                                                   \
+	F(uint8_t, vfs, 0, 8, DEC)                                                                 \
+	F(uint8_t, count, 8, 8, DEC)                                                               \
+	A(uint16_t, lid, 6, 32, 16, 16, DEC)                                                       \
+	A(uint64_t, guid, 6, 128, 64, 64, GUID)
 #define IBA_PORT_INFO_EXT_FIELDS(F, A)                                                             \
 	F(uint32_t, cap_mask, 0, 32, HEX)                                                          \
 	F(uint16_t, fec_active, 32, 16, HEX)                                                       \
@@ -348,6 +355,7 @@
 	X(mft, IBA_MFT_FIELDS, 64, MFT, 0x001b, "MulticastForwardingTable")                        \
 	X(sm_info, IBA_SM_INFO_FIELDS, 64, SM_INFO, 0x0020, "SMInfo")                              \
 	X(port_info_ext, IBA_PORT_INFO_EXT_FIELDS, 64, PORT_INFO_EXT, 0x0033, "PortInfoExtended")  \
+	X(vf_info, IBA_VF_INFO_FIELDS, 64, VF_INFO, 0xff70, "VFInfo")                              \
 	X(mlnx_ext_port_info, IBA_MLNX_EXT_PORT_INFO_FIELDS, 64, MLNX_EXT_PORT_INFO, 0xff90,       \
 	  "MlnxExtendedPortInfo")
 

@@ -114,6 +114,19 @@ static void print_guid_info(struct strbuf *out, const uint8_t *data, uint32_t mo
 			    (unsigned long long)gi.guid[i]);
 }
 
+/* A line for each slot: response and Set say how many there are. */
+static void print_vf_info(struct strbuf *out, const uint8_t *data, uint32_t mod)
+{
+	struct iba_vf_info v;
+
+	iba_vf_info_get(&v, data, IBA_SMP_DATA_SIZE);
+	strbuf_addf(out, "  %u VFs, %u from slot %u on\n", v.vfs, v.count, mod);
+	for (unsigned i = 0; i < MIN(v.count, (unsigned)IBA_VF_SLOTS); i++)
+		strbuf_addf(out, "  slot %-6llu lid %-5u guid 0x%016llx%s\n",
+			    (unsigned long long)mod + i, v.lid[i], (unsigned long long)v.guid[i],
+			    v.lid[i] ? "" : " (detached)");
+}
+
 static void print_pkeys(struct strbuf *out, const uint8_t *data, uint32_t mod)
 {
 	struct iba_pkey_table t;
@@ -268,6 +281,7 @@ static const struct {
 } table_printers[] = {
 	{IBA_ATTR_NODE_DESC, print_node_desc},
 	{IBA_ATTR_GUID_INFO, print_guid_info},
+	{IBA_ATTR_VF_INFO, print_vf_info},
 	{IBA_ATTR_PKEY_TABLE, print_pkeys},
 	{IBA_ATTR_SLVL_TABLE, print_slvl},
 	{IBA_ATTR_VLARB_TABLE, print_vlarb},

@@ -209,6 +209,19 @@ TEST(pkey_and_random_table_layouts)
 	assert_int_equal(rft.valid[14], 0);
 }
 
+/* Bytes 00 01 02 ... */
+TEST(vf_info_layout)
+{
+	struct iba_vf_info v;
+	uint8_t d[64];
+
+	for (unsigned i = 0; i < sizeof(d); i++)
+		d[i] = (uint8_t)i;
+	iba_vf_info_get(&v, d, sizeof(d));
+	assert_true(v.vfs == 0 && v.count == 1 && v.lid[0] == 0x0405 && v.lid[5] == 0x0e0f);
+	assert_true(v.guid[0] == 0x1011121314151617 && v.guid[5] == 0x38393a3b3c3d3e3f);
+}
+
 /* Details 00 01 02 ...: a field's value tells where it was read. */
 TEST(trap_detail_layouts)
 {
@@ -311,6 +324,7 @@ int main(void)
 		cmocka_unit_test(short_buffers_are_refused),
 		cmocka_unit_test(differences_are_reported_by_field_name),
 		cmocka_unit_test(pkey_and_random_table_layouts),
+		cmocka_unit_test(vf_info_layout),
 		cmocka_unit_test(trap_detail_layouts),
 		cmocka_unit_test(codes_of_times_and_sizes),
 		cmocka_unit_test(codes_have_names),

@@ -277,6 +277,7 @@ static const struct {
 	{"port_info_ext", "ndr_fec_enabled", "libibmad has it behind its place"},
 	{"mirror_hdr", NULL, "of Weft, not of IBA"},
 	{"mirror_root", NULL, "of Weft, not of IBA"},
+	{"vf_info", NULL, "of Weft, not of IBA"},
 	{"trap_swpkey", NULL, "libibmad knows the details of traps 128 and 144 only"},
 };
 

@@ -254,6 +254,31 @@ TEST(prints_small_tables_compactly)
 			      "  guid 15   0x0000000000000017\n");
 }
 
+TEST(prints_functions_by_slot)
+{
+	uint8_t mad[IBA_MAD_SIZE];
+	struct iba_vf_info v = {
+		.vfs = 16, .count = 2, .lid = {300, 0, 7}, .guid = {0x1122, 0x3344, 0x55}};
+
+	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_GET_RESP, IBA_ATTR_VF_INFO, 15);
+	iba_vf_info_put(&v, iba_smp_data(mad));
+	expect_attribute(mad, "VFInfo\n"
+			      "  16 VFs, 2 from slot 15 on\n"
+			      "  slot 15     lid 300   guid 0x0000000000001122\n"
+			      "  slot 16     lid 0     guid 0x0000000000003344 (detached)\n");
+	v.count = 255; /* nothing beyond the six is read */
+	iba_vf_info_put(&v, iba_smp_data(mad));
+	iba_smp_set_attr_mod(mad, UINT32_MAX);
+	expect_attribute(mad, "VFInfo\n"
+			      "  16 VFs, 255 from slot 4294967295 on\n"
+			      "  slot 4294967295 lid 300   guid 0x0000000000001122\n"
+			      "  slot 4294967296 lid 0     guid 0x0000000000003344 (detached)\n"
+			      "  slot 4294967297 lid 7     guid 0x0000000000000055\n"
+			      "  slot 4294967298 lid 0     guid 0x0000000000000000 (detached)\n"
+			      "  slot 4294967299 lid 0     guid 0x0000000000000000 (detached)\n"
+			      "  slot 4294967300 lid 0     guid 0x0000000000000000 (detached)\n");
+}
+
 /* Strange MADs: no words are invented, no byte beyond the paths is read. */
 TEST(prints_unknown_attributes_as_bytes)
 {
@@ -305,6 +330,7 @@ int main(void)
 		cmocka_unit_test(prints_descriptions_escaped),
 		cmocka_unit_test(prints_forwarding_tables_by_lid),
 		cmocka_unit_test(prints_small_tables_compactly),
+		cmocka_unit_test(prints_functions_by_slot),
 		cmocka_unit_test(prints_unknown_attributes_as_bytes),
 	};
 
