@@ -8,6 +8,7 @@
 struct fab_builder {
 	VEC(struct fab_node) nodes;
 	VEC(struct fab_port) ports;
+	VEC(struct fab_vlid) vlids;
 	struct strbuf strings;
 	struct map64 by_guid;
 };
@@ -26,6 +27,7 @@ void fab_builder_free(struct fab_builder *b)
 		return;
 	vec_free(&b->nodes);
 	vec_free(&b->ports);
+	vec_free(&b->vlids);
 	strbuf_free(&b->strings);
 	map64_free(&b->by_guid);
 	free(b);
@@ -100,6 +102,29 @@ int fab_add_link(struct fab_builder *b, node_id a, unsigned pa, node_id c, unsig
 	return 0;
 }
 
+void fab_add_vlid(struct fab_builder *b, node_id n, unsigned slot, uint16_t lid, uint64_t guid)
+{
+	const struct fab_node *hca = &b->nodes.at[n];
+
+	assert(slot <= hca->vfs);
+	if (!lid)
+		return;
+	vec_push(&b->vlids,
+		 (struct fab_vlid){.guid = guid ? guid : fab_function_guid(hca->guid, slot),
+				   .port = hca->first_port + 1,
+				   .lid = lid,
+				   .slot = (uint8_t)slot});
+}
+
+static int vlid_order(const void *a, const void *b)
+{
+	const struct fab_vlid *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return x->slot != y->slot ? x->slot - y->slot : x->lid - y->lid;
+}
+
 static void count(struct fab *f)
 {
 	f->switches = mem_array(f->nnodes, sizeof(*f->switches));
@@ -128,6 +153,10 @@ struct fab *fab_build(struct fab_builder *b)
 	f->nports = (uint32_t)b->ports.n;
 	f->nodes = mem_resize(b->nodes.at, f->nnodes, sizeof(*f->nodes));
 	f->ports = mem_resize(b->ports.at, f->nports, sizeof(*f->ports));
+	f->nvlids = (uint32_t)b->vlids.n;
+	f->vlids = b->vlids.at;
+	if (f->nvlids)
+		qsort(f->vlids, f->nvlids, sizeof(*f->vlids), vlid_order);
 	f->strings = b->strings.s;
 	f->by_guid = b->by_guid;
 	count(f);
@@ -141,6 +170,7 @@ void fab_free(struct fab *f)
 		return;
 	free(f->nodes);
 	free(f->ports);
+	free(f->vlids);
 	free(f->switches);
 	free(f->switch_index);
 	free(f->strings);
@@ -164,6 +194,8 @@ struct fab_builder *fab_builder_from(const struct fab *f)
 	}
 	if (f->nports)
 		memcpy(b->ports.at, f->ports, f->nports * sizeof(*f->ports));
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		vec_push(&b->vlids, f->vlids[i]);
 	return b;
 }
 
@@ -247,6 +279,24 @@ const char *fab_speed_name(unsigned speed)
 uint64_t fab_lane_bps(unsigned speed)
 {
 	return speeds[speed < FAB_NSPEEDS ? speed : 0].lane_bps;
+}
+
+uint32_t fab_vlids_of(const struct fab *f, port_id p, const struct fab_vlid **first)
+{
+	uint32_t low = 0, high = f->nvlids, n = 0;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (f->vlids[mid].port < p)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low + n < f->nvlids && f->vlids[low + n].port == p)
+		n++;
+	*first = n ? &f->vlids[low] : NULL;
+	return n;
 }
 
 uint32_t fab_top_lid(const struct fab *f)

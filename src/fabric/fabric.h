@@ -7,6 +7,10 @@
  * router it exists but is never linked), slots 1..n are the physical ports. So the id of port p is
  * `node.first_port + p`, without a search.
  *
+ * An HCA with virtual functions (SR-IOV) has two views. Compact, for routes and managers: one CA with one
+ * port, sriov and vfs; the LIDs of its VFs are vlids. Wire, what devices show: fab_wire() makes a switch of
+ * an HCA in vSwitch mode, with a CA for each function behind it. virtual.c has both.
+ *
  * A snapshot is made by a builder and not changed afterwards; fab_free() gives it back. Node order is
  * the order in which nodes were added, and everything that walks a snapshot walks it in that order.
  */
@@ -39,6 +43,21 @@ enum fab_speed { /* of one lane; order is by rate */
 enum fab_node_flags {
 	FAB_ENHANCED_PORT0 = 1, /* switch whose port 0 is a full port (may have an LMC) */
 	FAB_SHARP_AN = 2,	/* a SHARP aggregation node: a CA inside a switch */
+	FAB_VSWITCH = 4,	/* wire view: the switch inside an HCA */
+	FAB_FUNCTION = 8,	/* wire view: a physical or virtual function behind it, a CA */
+};
+
+enum fab_sriov {
+	FAB_SRIOV_NONE,
+	FAB_SRIOV_VSWITCH, /* each VF has a LID and a GUID */
+	FAB_SRIOV_SHARED,  /* VFs share the LID of the HCA; each has a GUID */
+};
+
+enum {
+	FAB_MAX_VFS =
+		IBA_MAX_VFS, /* a vSwitch has a port for each, one for the PF and the uplink: 254 */
+	FAB_UPLINK = 1,	     /* port of a vSwitch; the function of slot s is behind port 2 + s */
+	FAB_SLOT0_PORT = 2,
 };
 
 struct fab_node {
@@ -50,6 +69,8 @@ struct fab_node {
 	uint8_t type;	/* enum iba_node_type */
 	uint8_t nports; /* physical ports, 1..254 */
 	uint8_t flags;	/* enum fab_node_flags */
+	uint8_t sriov;	/* enum fab_sriov; only CAs with one port */
+	uint8_t vfs;	/* virtual functions, 1..FAB_MAX_VFS with SR-IOV */
 };
 
 struct fab_port {
@@ -64,6 +85,14 @@ struct fab_port {
 	uint8_t speed; /* enum fab_speed */
 };
 
+/* A LID of a virtual function. Slot 0 is the PF, only where it has a LID besides that of its HCA. */
+struct fab_vlid {
+	uint64_t guid; /* of the port */
+	port_id port;  /* of the HCA */
+	uint16_t lid;  /* never 0 */
+	uint8_t slot;
+};
+
 struct fab {
 	uint32_t nnodes, nports; /* nports counts slots, with port 0 of every node */
 	uint32_t nswitches, nhosts, nrouters, nlinks;
@@ -71,6 +100,8 @@ struct fab {
 	struct fab_port *ports;
 	node_id *switches;	/* the switches' node ids, in node order */
 	uint32_t *switch_index; /* node id -> position in switches[], FAB_NONE for others */
+	uint32_t nvlids;
+	struct fab_vlid *vlids; /* by port, slot, LID */
 	char *strings;
 	struct map64 by_guid; /* node GUID -> node id */
 };
@@ -106,6 +137,9 @@ uint64_t fab_lane_bps(unsigned speed);	    /* data bits a second of one lane aft
 bool fab_cable_take(const char **at, const char *end, uint32_t *cm);
 void fab_cable_text(char buf[16], uint32_t cm);
 
+/* The LIDs of the VFs behind p; returns how many. */
+uint32_t fab_vlids_of(const struct fab *f, port_id p, const struct fab_vlid **first);
+
 /* Largest LID in use (last of a port's 2^lmc), 0 when none is assigned. */
 uint32_t fab_top_lid(const struct fab *f);
 
@@ -126,6 +160,8 @@ node_id fab_builder_find(const struct fab_builder *b, uint64_t guid);
 void fab_builder_rename(struct fab_builder *b, node_id n, const char *name);
 /* Connect two ports. -EINVAL: no such port, or a port to itself. -EEXIST: one is taken. */
 int fab_add_link(struct fab_builder *b, node_id a, unsigned pa, node_id c, unsigned pc);
+/* A LID of the function in this slot of HCA n; none when lid is 0. guid 0: the function's own. */
+void fab_add_vlid(struct fab_builder *b, node_id n, unsigned slot, uint16_t lid, uint64_t guid);
 struct fab *fab_build(struct fab_builder *b); /* consumes the builder */
 void fab_free(struct fab *f);
 
@@ -136,6 +172,22 @@ struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e);
 
 /* A copy of f to start changing from. */
 struct fab_builder *fab_builder_from(const struct fab *f);
+
+/* ---- virtual functions ---- */
+
+bool fab_is_virtual(const struct fab *f); /* has an HCA with SR-IOV */
+uint64_t fab_function_guid(uint64_t hca, unsigned slot);
+
+/*
+ * The wire view of a compact fabric. An HCA in vSwitch mode becomes a switch with the same node id, GUID and
+ * name, the port GUID on port 0, and 2 + vfs ports; nodes of the functions follow all nodes of f, by HCA,
+ * then slot: "host0 PF", "host0 VF1". The LID of the HCA is on port 0 and on the PF. NULL with e filled when
+ * a GUID of a function is in use.
+ */
+struct fab *fab_wire(const struct fab *f, struct err *e);
+
+/* The compact view again. Functions that are not behind a vSwitch stay as they are. */
+struct fab *fab_fold(const struct fab *wire);
 
 /* ---- the netlist text of ibnetdiscover and ibsim ---- */
 

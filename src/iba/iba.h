@@ -95,7 +95,7 @@ enum iba_node_type { IBA_NODE_CA = 1, IBA_NODE_SWITCH = 2, IBA_NODE_ROUTER = 3 }
 
 /* NodeInfo.DeviceID of an HCA in vSwitch mode and of its PF and VFs: a manager knows them without another
  * SMP. */
-enum iba_device { IBA_DEVICE_VSWITCH = 0x5653, IBA_DEVICE_FUNCTION = 0x5646 };
+enum iba_device { IBA_DEVICE_VSWITCH = 0x7653, IBA_DEVICE_FUNCTION = 0x7646 };
 
 /* Slots in one VFInfo, and the greatest number of VFs: a vSwitch has 2 + VFs ports, at most 254. */
 enum { IBA_VF_SLOTS = 6, IBA_MAX_VFS = 252 };
