@@ -36,6 +36,8 @@ bool sm_lid_claim(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported)
 /* Another master was last: the LID that the port has counts for more than the one that this manager gave. */
 bool sm_lid_disown(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
+/* This manager assigned it; it may know others from a discovery alone. */
+bool sm_lid_is_given(const struct sm *sm, uint64_t port_guid);
 void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
 void sm_lids_init(struct sm *sm);
 void sm_lids_free(struct sm *sm);

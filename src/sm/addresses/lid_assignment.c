@@ -176,9 +176,7 @@ void sm_lid_assign_deferred(struct sm *sm)
 		return;
 	sm_all_devices_met(sm);
 	sm_election_event(sm, SM_EVENT_COMPLETE, (struct sm_met){0});
-	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
-		if (sm->topo.nodes.at[n].ask.uncleared)
-			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
+	sm_clear_deferred(sm);
 	if ((!sm_is_taking_over(&sm->disc) && !sm->cfg.contest) || is_too_early(sm))
 		return; /* no port had to wait, or the discovery is repeated */
 	judge_changed_lids(sm);

@@ -183,6 +183,13 @@ uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc)
 	return sm->lids.list.at[at].lid;
 }
 
+bool sm_lid_is_given(const struct sm *sm, uint64_t port_guid)
+{
+	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);
+
+	return at != MAP_NONE && sm->lids.list.at[at].given;
+}
+
 void sm_lid_keep(struct sm *sm, uint64_t port_guid)
 {
 	uint32_t at = map64_get(&sm->lids.by_guid, port_guid);

@@ -192,6 +192,8 @@ void sm_follow(struct sm *sm, uint32_t port); /* ask what is behind a port, if i
 void sm_node_met(struct sm *sm, uint32_t near,
 		 const struct iba_node_info *ni); /* its NodeInfo counts */
 void sm_follow_far(struct sm *sm);		  /* what was too far away before */
+/* Every device was met: asks the switches whose changes were left to another manager; true: there are some. */
+bool sm_clear_deferred(struct sm *sm);
 
 /* partial_discovery.c: a switch met by NodeInfo through a port that came up; and one that told of a
  * change */

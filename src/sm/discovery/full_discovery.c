@@ -282,14 +282,25 @@ static bool has_restarted(const struct sm *sm, uint32_t node)
 	return !n->si.linear_top && (n->si.linear_cap || !sm_is_taking_over(&sm->disc));
 }
 
+/*
+ * Another manager may be the master of this switch, and waits for the changes that it reports. MasterSMLID does not tell:
+ * masters of two subnets that have just been joined may have the same LID.
+ */
+static bool may_be_theirs(const struct sm *sm, const struct sm_node *n)
+{
+	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
+
+	return sm->cfg.contest && sm_is_managed(&p->pi) &&
+	       (sm_contest_open(sm) || !sm_lid_is_given(sm, p->guid));
+}
+
 static void clear_and_read(struct sm *sm, uint32_t n)
 {
 	struct sm_node *node = &sm->topo.nodes.at[n];
 	bool told = node->si.port_state_change && !node->ask.has_si;
 
 	node->ask.has_si = true;
-	node->ask.uncleared = told && sm_contest_open(sm) &&
-			      sm_is_managed(&sm->topo.ports.at[node->first_port].pi);
+	node->ask.uncleared = told && may_be_theirs(sm, node);
 	if (told && !node->ask.uncleared) {
 		sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 		return;
@@ -319,6 +330,18 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 		port_ask(sm, node->first_port);
 	else
 		clear_and_read(sm, n);
+}
+
+bool sm_clear_deferred(struct sm *sm)
+{
+	bool any = false;
+
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+		if (sm->topo.nodes.at[n].ask.uncleared && !sm->topo.nodes.at[n].gone) {
+			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
+			any = true;
+		}
+	return any;
 }
 
 /* The election is decided: this SM now takes the changes that were left to another SM. */

@@ -207,6 +207,12 @@ static bool compare_ends(struct sm *sm)
 	return any;
 }
 
+/* If this fails, PortStateChange stays set, and the next sweep finds it. */
+static bool clear_deferred(struct sm *sm)
+{
+	return !sm_is_doubtful(&sm->disc) && sm_clear_deferred(sm);
+}
+
 /* ---- the part ---- */
 
 /* A known switch that is missing is not asked by its old route. */
@@ -226,7 +232,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 				return false;
 			sm_reconnect(sm);
 			if (!sm_work_left(sm) && !judge_twins(sm) && !relent(sm) &&
-			    !compare_ends(sm))
+			    !compare_ends(sm) && !clear_deferred(sm))
 				return false;
 			continue;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * LIDs on a subnet that another manager left in the middle of its work: Sets of it that arrive late, and
- * devices that do not answer at once. State: struct rig, and what happens to one device when. Does not use the
+ * devices that do not answer at once; LIDs that another master assigned, equal to those of this one. State: struct rig, and what happens to one device when. Does not use the
  * simulator.
  * Covers: lid_assignment.c
  */
@@ -151,6 +151,57 @@ TEST(the_lid_of_a_device_that_did_not_answer_is_not_given_away)
 	}
 }
 
+/*
+ * sw2 joins. The LID that it has is known from a discovery that did not end, and its MasterSMLID is the LID of this manager;
+ * another master may have set both.
+ */
+static void join_equal_lids(struct rig *g, const char *mechanism)
+{
+	draw_pair(g);
+	g->cfg.mechanism = *sm_mechanism_find(mechanism);
+	g->cfg.contest = g->cfg.read_back = true;
+	g->dev[2].gone = true;
+	g->dev[1].pi[2].state = IBA_PORT_DOWN;
+	rig_start(g);
+	run_ready(g);
+	sm_seed_lid(g->sm, g->dev[2].guid, LATE_LID, 0);
+	g->dev[2].pi[0].lid = LATE_LID;
+	g->dev[2].pi[0].sm_lid = g->dev[3].pi[1].sm_lid = g->dev[3].pi[1].lid = lid_of(g, 0);
+	set_gone(g, 2, false);
+}
+
+TEST(what_a_switch_of_another_master_reports_is_left_to_that)
+{
+	for (size_t i = 0; i < ARRAY_LEN(mechanisms); i++) {
+		struct rig g;
+
+		join_equal_lids(&g, mechanisms[i]);
+		g.dev[3].pi[1].cap_mask = IBA_CAP_IS_SM;
+		g.dev[3].sm = (struct iba_sm_info){
+			.guid = g.dev[3].guid + 1, .priority = 9, .state = IBA_SM_MASTER};
+		for (unsigned k = 0; k < 200000 && status(&g).state != IBA_SM_STANDBY; k++)
+			assert_true(one_event(&g));
+		assert_int_equal(status(&g).state, IBA_SM_STANDBY);
+		assert_int_equal(g.dev[2].si.port_state_change, 1);
+		rig_close(&g);
+	}
+}
+
+TEST(without_another_master_it_is_cleared)
+{
+	for (size_t i = 0; i < ARRAY_LEN(mechanisms); i++) {
+		struct rig g;
+
+		join_equal_lids(&g, mechanisms[i]);
+		g.dev[3].pi[1].lid = g.dev[3].pi[1].sm_lid = 0;
+		run_phase(&g, SM_COMPUTE);
+		run_ready(&g);
+		expect_up(&g);
+		assert_int_equal(g.dev[2].si.port_state_change, 0);
+		rig_close(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +209,8 @@ int main(void)
 		cmocka_unit_test(a_late_lid_that_replaces_the_new_one_is_found),
 		cmocka_unit_test(a_cold_subnet_is_read_once),
 		cmocka_unit_test(the_lid_of_a_device_that_did_not_answer_is_not_given_away),
+		cmocka_unit_test(what_a_switch_of_another_master_reports_is_left_to_that),
+		cmocka_unit_test(without_another_master_it_is_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
