@@ -150,9 +150,14 @@ static bool drop_keys(struct shrink *z)
 	return false;
 }
 
-static bool is_key(const struct schedule_option *o)
+/*
+ * The keys: see drop_keys(). A manager that no longer looks for others between sweeps finds another master later than one
+ * that does: the schedule would fail for another reason.
+ */
+static bool is_kept(const struct schedule_option *o)
 {
-	return o->at == offsetof(struct schedule_manager, sm.m_key) ||
+	return o->at == offsetof(struct schedule_manager, sm.own_port_ps) ||
+	       o->at == offsetof(struct schedule_manager, sm.m_key) ||
 	       o->at == offsetof(struct schedule_manager, sm.m_keys[0]) ||
 	       o->at == offsetof(struct schedule_manager, sm.m_key_protect);
 }
@@ -169,7 +174,7 @@ static bool drop_options(struct shrink *z)
 		better |= drop_option(z, i, offsetof(struct schedule_manager, sm.mechanism),
 				      sizeof(struct sm_mechanism));
 		for (const struct schedule_option *o = schedule_options; o->word; o++)
-			better |= !is_key(o) && drop_option(z, i, o->at, sizes[o->type]);
+			better |= !is_kept(o) && drop_option(z, i, o->at, sizes[o->type]);
 	}
 	return better;
 }

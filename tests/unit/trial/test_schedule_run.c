@@ -145,6 +145,23 @@ TEST(a_failing_schedule_shrinks)
 	schedule_free(&s);
 }
 
+/* A manager without looks between sweeps would fail for another reason. */
+TEST(shrinking_keeps_looks_between_sweeps)
+{
+	struct schedule s;
+
+	read_text(&s,
+		  "fabric mesh 4\nmanager S-0002000000000001 priority 2 own-port 50ms window 32\n"
+		  "manager S-0002000000000003 own-port 40ms\n");
+	make_deaf(&s);
+	swarm_shrink(&s, SCHEDULE_TWO_MASTERS, NULL, NULL);
+	assert_int_equal(s.managers.n, 2);
+	assert_int_equal(s.managers.at[0].sm.priority, 0);
+	assert_int_equal(s.managers.at[0].sm.own_port_ps, 50 * PS_PER_MS);
+	assert_int_equal(s.managers.at[1].sm.own_port_ps, 40 * PS_PER_MS);
+	schedule_free(&s);
+}
+
 TEST(a_seed_gives_one_run)
 {
 	for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -167,6 +184,7 @@ int main(void)
 		cmocka_unit_test(masters_that_cannot_reach_each_other_are_allowed),
 		cmocka_unit_test(a_wrong_subnet_is_found),
 		cmocka_unit_test(a_failing_schedule_shrinks),
+		cmocka_unit_test(shrinking_keeps_looks_between_sweeps),
 		cmocka_unit_test(a_seed_gives_one_run),
 	};
 
