@@ -7,12 +7,31 @@
 
 /* ---- answers ---- */
 
+/* Where no manager runs any more, the agent of the host refuses Get(SMInfo). A manager that refuses an order runs. */
+static bool means_silence(const struct sm_ask *a, bool refused)
+{
+	switch (a->kind) {
+	case SM_ASK_INFO:
+	case SM_ASK_MASTER:
+	case SM_ASK_POLL:
+	case SM_ASK_VERIFY:
+		return true;
+	case SM_ASK_PORT:
+	case SM_ASK_OWN_PORT:
+	case SM_ASK_HANDOVER:
+		return !refused;
+	case SM_ASK_ACKNOWLEDGE:
+		break;
+	}
+	return false;
+}
+
 /* It did not answer, or refused. */
 static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool refused)
 {
 	struct sm_other *o = sm_other_find(sm, a->to.guid);
 
-	if (o && !refused && a->kind != SM_ASK_ACKNOWLEDGE) {
+	if (o && means_silence(a, refused)) {
 		if (!o->silent && o->state == IBA_SM_DISCOVERING) /* it ended while it discovered */
 			sm_look_for_hidden(sm);
 		o->silent = true;
@@ -53,6 +72,7 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	if (a->kind == SM_ASK_MASTER && si.state != IBA_SM_MASTER)
 		return SM_GOING_ON; /* the discovery meets it, and the master */
 	o = sm_other_learn(sm, &a->to, &si);
+	sm->election.poll_answered |= a->kind == SM_ASK_POLL;
 	if (a->kind == SM_ASK_VERIFY)
 		return sm_handover_verified(sm, o, was_master);
 	if (a->kind != SM_ASK_POLL && sm->election.state == IBA_SM_STANDBY)
@@ -142,6 +162,8 @@ enum sm_outcome sm_election_due(struct sm *sm)
 	if (sm->core.now >= e->poll_at) {
 		e->poll_at = sm->core.now + sm->cfg.standby_poll_ps;
 		sm_election_ask(sm, SM_ASK_POLL, &e->polled);
+		if (e->state == IBA_SM_STANDBY)
+			sm_election_ask_in_turn(sm);
 	}
 	return SM_GOING_ON;
 }

@@ -9,6 +9,8 @@
 /* TIDs that no transaction of a phase has: generation, this bit, slot. */
 enum { TID_ELECTION = 0x2000, TID_SLOTS = 0xfff };
 
+enum { LOOKS_BETWEEN = 8 }; /* two managers that are asked in turn */
+
 /* ---- what is to be sent ---- */
 
 static bool is_asked(const struct sm *sm, enum sm_ask_kind kind, const struct sm_contact *to)
@@ -62,6 +64,31 @@ void sm_election_sweep(struct sm *sm)
 		if (o->defiant && sm_other_event(sm, o) != SM_EVENT_SAW_MASTER_BELOW)
 			o->defiant--;
 		sm_election_ask(sm, SM_ASK_INFO, &o->at);
+	}
+}
+
+static bool is_asked_often(const struct sm *sm, const struct sm_other *o)
+{
+	return o->at.guid == sm->election.polled.guid;
+}
+
+/*
+ * A standby knows by this which of the managers run that it does not poll. One manager at a time, so that this costs
+ * little where many have gone for good.
+ */
+void sm_election_ask_in_turn(struct sm *sm)
+{
+	struct sm_election *e = &sm->election;
+
+	if (++e->looks % LOOKS_BETWEEN)
+		return;
+	for (size_t i = 0; i < e->others.n; i++) {
+		const struct sm_other *o = &e->others.at[++e->turn % e->others.n];
+
+		if (is_asked_often(sm, o))
+			continue;
+		sm_election_ask(sm, SM_ASK_INFO, &o->at);
+		return;
 	}
 }
 

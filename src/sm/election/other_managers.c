@@ -287,9 +287,25 @@ bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m)
 	return true;
 }
 
+/* The manager that a standby polls may have handed over to another one, and stand by as well. */
+static uint64_t master_of_standby(const struct sm *sm)
+{
+	const struct sm_other *o = find(sm, sm->election.polled.guid), *best = NULL;
+
+	if (!o || !sm->election.poll_answered || o->state == IBA_SM_MASTER)
+		return sm->election.polled.guid;
+	for (size_t i = 0; i < sm->election.others.n; i++) {
+		o = &sm->election.others.at[i];
+		if (o->state == IBA_SM_MASTER && !o->silent &&
+		    (!best || sm_other_is_better(o, best)))
+			best = o;
+	}
+	return best ? best->at.guid : 0;
+}
+
 uint64_t sm_master_guid(const struct sm *sm)
 {
 	if (sm->election.state == IBA_SM_MASTER)
 		return sm_own_guid(sm);
-	return sm->election.state == IBA_SM_STANDBY ? sm->election.polled.guid : 0;
+	return sm->election.state == IBA_SM_STANDBY ? master_of_standby(sm) : 0;
 }

@@ -12,6 +12,7 @@ void sm_poll_start(struct sm *sm, const struct sm_contact *c, time_ps first)
 {
 	sm->election.polled = *c;
 	sm->election.misses = 0;
+	sm->election.poll_answered = false;
 	sm->election.poll_at = first;
 }
 

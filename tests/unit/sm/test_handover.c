@@ -124,6 +124,46 @@ TEST(a_wait_ends)
 	}
 }
 
+/* ---- managers that end ---- */
+
+static bool is_silent(const struct rig *g, uint64_t guid)
+{
+	struct sm_manager m;
+
+	for (size_t i = 0; sm_manager_get(g->sm, i, &m); i++)
+		if (m.guid == guid)
+			return m.silent;
+	fail_msg("manager 0x%016llx is not known", (unsigned long long)guid);
+	return false;
+}
+
+/* No manager runs there any more: the agent of its host says so. */
+static bool refuse_sm_info(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	(void)g;
+	if (dev == OTHER && iba_smp_attr_id(s->mad) == IBA_ATTR_SM_INFO)
+		iba_smp_set_status(resp, IBA_STATUS_BAD_METHOD_ATTR |
+						 (iba_smp_status(resp) & IBA_STATUS_DR_RETURN));
+	return true;
+}
+
+TEST(a_refused_get_of_sm_info_is_silence)
+{
+	struct rig g;
+
+	open_master(&g);
+	assert_false(is_silent(&g, g.dev[OTHER].sm.guid));
+	g.twist = refuse_sm_info;
+	run_for(&g, 2 * PS_PER_S);
+	assert_true(is_silent(&g, g.dev[OTHER].sm.guid));
+	assert_int_equal(sm_handover_check(g.sm, 0, &(struct err){{0}}), -EINVAL);
+	g.twist = NULL;
+	run_for(&g, 2 * PS_PER_S);
+	assert_false(is_silent(&g, g.dev[OTHER].sm.guid));
+	assert_int_equal(status(&g).state, IBA_SM_MASTER);
+	rig_close(&g);
+}
+
 /* ---- signs of another master ---- */
 
 static bool watch_sets(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
@@ -455,6 +495,7 @@ int main(void)
 		cmocka_unit_test(a_master_above_gets_the_subnet_within_one_sweep),
 		cmocka_unit_test(a_master_below_is_waited_for_and_its_work_read_back),
 		cmocka_unit_test(a_wait_ends),
+		cmocka_unit_test(a_refused_get_of_sm_info_is_silence),
 		cmocka_unit_test(the_own_port_names_another_master),
 		cmocka_unit_test(a_device_of_another_master),
 		cmocka_unit_test(a_user_hands_over),

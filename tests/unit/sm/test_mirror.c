@@ -435,6 +435,65 @@ TEST(every_standby_lists_all_managers)
 	pair_close(&p);
 }
 
+static uint64_t guid_of(const struct pair *p, unsigned i)
+{
+	return lab_manager_guid(p->lab, i);
+}
+
+/* What `by` says of another manager: its state, or -1 if it does not answer. */
+static int said_state(const struct pair *p, unsigned by, unsigned of)
+{
+	struct sm_manager m;
+
+	for (size_t n = 0; sm_manager_get(manager(p, by), n, &m); n++)
+		if (m.guid == guid_of(p, of))
+			return m.silent ? -1 : (int)m.state;
+	fail_msg("manager %u does not know manager %u", by, of);
+	return -1;
+}
+
+/* A standby asks the managers that it does not poll as well, whether its copy names them or not. */
+TEST(a_standby_knows_which_managers_run)
+{
+	struct pair p;
+
+	pair_draw(&p, draw(16, 4));
+	trio_up(&p);
+	lab_manager_stop(p.lab, THIRD);
+	pass(&p, 200 * PS_PER_MS);
+	assert_int_equal(said_state(&p, MASTER, THIRD), -1);
+	assert_int_equal(said_state(&p, STANDBY, THIRD), -1);
+	lab_manager_start(p.lab, THIRD, false);
+	pass(&p, 200 * PS_PER_MS);
+	assert_int_equal(said_state(&p, STANDBY, THIRD), IBA_SM_STANDBY);
+	lab_manager_stop(p.lab, MASTER);
+	run_takeover(&p);
+	pass(&p, 200 * PS_PER_MS);
+	for (unsigned i = STANDBY; i <= THIRD; i++) {
+		assert_int_equal(said_state(&p, i, MASTER), -1);
+		assert_int_equal(sm_master_guid(manager(&p, i)), guid_of(&p, STANDBY));
+	}
+	pair_close(&p);
+}
+
+/* The third manager polls the first one still, which stands by now. */
+TEST(after_a_hand_over_all_managers_name_the_new_master)
+{
+	struct pair p;
+
+	pair_draw(&p, draw(16, 4));
+	trio_up(&p);
+	lab_manager_order(p.lab, MASTER, SM_EV_HANDOVER, guid_of(&p, STANDBY));
+	pass(&p, 300 * PS_PER_MS);
+	assert_int_equal(manager(&p, THIRD)->election.polled.guid, guid_of(&p, MASTER));
+	for (unsigned i = MASTER; i <= THIRD; i++) {
+		assert_int_equal(lab_manager_status(p.lab, i)->state,
+				 i == STANDBY ? IBA_SM_MASTER : IBA_SM_STANDBY);
+		assert_int_equal(sm_master_guid(manager(&p, i)), guid_of(&p, STANDBY));
+	}
+	pair_close(&p);
+}
+
 /*
  * Both notice at once that the master is gone. The one of higher rank becomes master, the other one stands by, and the
  * subnet is not read once more: what discovers beside sets nothing in switches that a manager configured.
@@ -1122,6 +1181,8 @@ int main(void)
 		cmocka_unit_test(a_manager_that_joins_reads_its_own_port_and_the_mirror),
 		cmocka_unit_test(a_takeover_asks_two_questions_a_switch_and_changes_nothing),
 		cmocka_unit_test(every_standby_lists_all_managers),
+		cmocka_unit_test(a_standby_knows_which_managers_run),
+		cmocka_unit_test(after_a_hand_over_all_managers_name_the_new_master),
 		cmocka_unit_test(of_two_standbys_one_takes_over_with_its_copy),
 		cmocka_unit_test(a_takeover_costs_no_packet),
 		cmocka_unit_test(tables_that_the_master_changed_stay),
