@@ -51,4 +51,46 @@ void rt_moves_undo(struct rt_tables *t, const rt_move_entries *e);
  * rt_moves_effects(). switches: how many of them e changes; may be NULL. */
 uint32_t rt_moves_blocks(const rt_move_entries *e, uint32_t *switches);
 
+/* ---- the order ---- */
+
+/*
+ * The channel dependencies of tables in force, kept between plans. Make it once for tables, let it follow
+ * every batch, and free it when anything else changes the tables. f must outlive it.
+ */
+struct rt_move_deps;
+
+struct rt_move_deps *rt_move_deps_new(const struct fab *f, const struct rt_tables *t);
+void rt_move_deps_free(struct rt_move_deps *d);
+/* e is carried out. t: the tables before it, after it or between. */
+void rt_move_deps_apply(struct rt_move_deps *d, const struct rt_tables *t,
+			const rt_move_entries *e);
+
+/*
+ * Entries of stage k may be written in any order once all of stage k - 1 are acknowledged and, where bit k
+ * of `drain` is set (bit 63 stands for all further stages), packets that were under way then have drained.
+ */
+struct rt_moves_plan {
+	unsigned stages; /* 0: nothing changes */
+	bool ordered;	 /* more than one */
+	uint64_t drain;
+	bool drain_after; /* packets must drain before the next batch begins */
+	char why[192];	  /* where ordered: one pair of entries that must keep an order */
+};
+
+/*
+ * Set the stages of e, which rt_moves_effects() made from t, so that at no moment the channel dependencies
+ * of all LIDs, those that move in every mixture of old and new entries that the stages allow, close a
+ * cycle. So no packet loops and nothing deadlocks. Stages are as few as a search finds.
+ *
+ * rank: up/down ranks that every column of t obeys; NULL: not known. deps: of t; NULL: with ranks every
+ * mixture that turns from down to up is ruled out, which takes more stages; without ranks the
+ * dependencies are collected for this call. Packets keep the SL that their senders know.
+ *
+ * -EDEADLK with a sentence when no order was found; with ranks there always is one. Before a LID moves
+ * again, packets on its former routes must have drained.
+ */
+int rt_moves_plan(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
+		  struct rt_move_deps *deps, rt_move_entries *e, struct rt_moves_plan *p,
+		  struct err *err);
+
 #endif
