@@ -67,12 +67,15 @@ void sm_election_sweep(struct sm *sm)
 	}
 }
 
+/* By each look of a master, or by each poll of a standby. */
 static bool is_asked_often(const struct sm *sm, const struct sm_other *o)
 {
-	return o->at.guid == sm->election.polled.guid;
+	return sm->election.state == IBA_SM_MASTER ? !o->silent
+						   : o->at.guid == sm->election.polled.guid;
 }
 
 /*
+ * Two masters that were cut off from each other know each other as silent: without this they would meet in a sweep only.
  * A standby knows by this which of the managers run that it does not poll. One manager at a time, so that this costs
  * little where many have gone for good.
  */
@@ -99,6 +102,7 @@ void sm_election_look(struct sm *sm)
 	for (size_t i = 0; i < sm->election.others.n; i++)
 		if (!sm->election.others.at[i].silent)
 			sm_election_ask(sm, SM_ASK_INFO, &sm->election.others.at[i].at);
+	sm_election_ask_in_turn(sm);
 }
 
 /* ---- requests ---- */

@@ -163,8 +163,8 @@ const struct sm_other *sm_other_heir(const struct sm *sm, uint64_t guid);
 void sm_election_ask(struct sm *sm, enum sm_ask_kind kind, const struct sm_contact *to);
 void sm_election_ask_port(struct sm *sm, uint32_t port); /* a port that reports a manager */
 void sm_election_ask_none(struct sm *sm);
-void sm_election_sweep(struct sm *sm);	     /* a sweep begins: ask all known managers */
-void sm_election_look(struct sm *sm);	     /* between sweeps: those that answer */
+void sm_election_sweep(struct sm *sm); /* a sweep begins: ask all known managers */
+void sm_election_look(struct sm *sm);  /* between sweeps: those that answer, and others in turn */
 void sm_election_ask_in_turn(struct sm *sm); /* at every eighth call one that is not asked often */
 bool sm_election_busy(const struct sm *sm);
 void sm_election_send(struct sm *sm); /* what is due */
