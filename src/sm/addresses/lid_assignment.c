@@ -95,8 +95,10 @@ static bool look_again(struct sm *sm)
 			sm_ask_port(sm, Q_PORT_AGAIN, sm->lids.waiting.at[i]);
 			any = true;
 		}
-	if (any)
+	if (any) {
 		sm_phase_hold(sm, sm_copies_until(sm));
+		sm_discovery_disturbed(sm);
+	}
 	sm->lids.looked_again = any;
 	return any;
 }

@@ -81,6 +81,8 @@ struct sm_discovering {
 	enum sm_view earlier; /* doubtful: only a full discovery can tell what is there */
 	enum sm_discovery_end end;
 	bool presumes; /* a switch counts as dead that was not asked: only its repair may be sent */
+	bool disturbed; /* a request was repeated, or the discovery waited: the SM's cable may have moved */
+	bool verified;	   /* it was asked again what is behind the SM's own port */
 	unsigned findings; /* of enum sm_finding */
 	enum sm_arrival arrival;
 	bool distrust; /* until this round ends, as cfg.distrust */
@@ -129,6 +131,8 @@ void sm_discovery_free(struct sm *sm);
 bool sm_discovery_round(
 	struct sm *sm); /* a round begins; true: a device was excluded in the last */
 void sm_discovery_doubt(struct sm *sm); /* what was discovered is not what is there */
+void sm_discovery_disturbed(
+	struct sm *sm); /* a request was repeated, or nothing was under way for a while */
 void sm_discovery_found(struct sm *sm, enum sm_finding f);
 void sm_full_discovery_needed(struct sm *sm);
 void sm_suspect(struct sm *sm, uint32_t node);	     /* the next discovery asks it */

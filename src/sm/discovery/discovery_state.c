@@ -36,6 +36,11 @@ void sm_discovery_doubt(struct sm *sm)
 	sm->disc.view = SM_VIEW_DOUBTFUL;
 }
 
+void sm_discovery_disturbed(struct sm *sm)
+{
+	sm->disc.disturbed = true;
+}
+
 void sm_discovery_found(struct sm *sm, enum sm_finding f)
 {
 	sm->disc.findings |= f;

@@ -22,6 +22,7 @@ static void forget_all(struct sm *sm)
 	d->look_again = false;
 	d->far_ports.n = 0;
 	d->presumes = false;
+	d->disturbed = d->verified = false;
 	sm_discovery_found(sm, SM_FOUND_CHANGE);
 }
 
@@ -78,6 +79,41 @@ void sm_follow_far(struct sm *sm)
 	sm->disc.far_ports.n -= n;
 }
 
+/*
+ * The manager's own cable may have moved to another switch while its port was in Initialize, before and after. All paths
+ * lead elsewhere then, and answers of other devices were taken for those of the known ones. A port that was Active shows
+ * it itself. Such a move loses the requests that are under way; where counts matter (without cfg.contest), a discovery
+ * without a second try and without a wait asks nothing.
+ */
+static bool own_link_in_doubt(const struct sm *sm)
+{
+	const struct sm_port *own = &sm->topo.ports.at[sm_own_port(sm)];
+
+	return own->peer != NONE && sm->topo.nodes.at[0].type != IBA_NODE_SWITCH &&
+	       (sm->disc.disturbed || (sm->cfg.contest && own->pi.state < IBA_PORT_ACTIVE));
+}
+
+/* One NodeInfo, when all else was asked. A discovery in doubt is repeated anyway. */
+static void verify_own_link(struct sm *sm)
+{
+	if (sm->disc.verified || !sm->topo.nodes.n || sm_is_doubtful(&sm->disc) ||
+	    !own_link_in_doubt(sm))
+		return;
+	sm->disc.verified = true;
+	sm_ask_twin(sm, sm_own_port(sm));
+}
+
+static void on_own_link(struct sm *sm, const uint8_t *data)
+{
+	const struct sm_port *far, *own = &sm->topo.ports.at[sm_own_port(sm)];
+	struct iba_node_info ni;
+
+	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
+	far = own->peer == NONE ? NULL : &sm->topo.ports.at[own->peer];
+	if (!far || ni.node_guid != sm->topo.nodes.at[far->node].guid || ni.local_port != far->num)
+		sm_discovery_doubt(sm);
+}
+
 /* Nothing to ask and nothing outstanding: decide what was deferred until now. */
 static void all_asked(struct sm *sm)
 {
@@ -91,6 +127,8 @@ static void all_asked(struct sm *sm)
 		;
 	if (!sm_work_left(sm) && !sm->disc.all_met && sm->topo.nodes.n)
 		sm_lid_assign_deferred(sm);
+	if (!sm_work_left(sm))
+		verify_own_link(sm);
 }
 
 static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
@@ -468,6 +506,8 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		break;
 	case Q_TWIN:
 		sm_twin_answered(sm, port, data);
+		if (port == sm_own_port(sm))
+			on_own_link(sm, data);
 		break;
 	case Q_PORT_CHECK:
 		on_port_check(sm, port, data);
@@ -516,6 +556,8 @@ enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const ui
 		return sm_discover_again(sm);
 	}
 	sm_answered(sm, &t->target);
+	if (t->tries > 1)
+		sm_discovery_disturbed(sm);
 	if (t->question == Q_SM_INFO)
 		return sm_other_manager(sm, t->target.port, data);
 	if (t->question == Q_PORT_INFO) {

@@ -1049,6 +1049,58 @@ TEST(an_unacknowledged_table_block_is_unknown)
 	rig_close(&g);
 }
 
+static bool moved, lose; /* the manager's cable; the first request by the old path */
+
+/* The cable moves from sw1 to the same port of sw2, right after sw1 has said which switch it is. */
+static bool twist_move(struct rig *g, unsigned dev, const struct sm_send *s, uint8_t *resp)
+{
+	bool lost = moved && lose;
+
+	(void)resp;
+	if (lost)
+		lose = false;
+	if (moved || dev != 1 || iba_smp_attr_id(s->mad) != IBA_ATTR_NODE_INFO)
+		return !lost;
+	moved = true;
+	g->dev[1].peer[1].port = 0;
+	g->dev[1].pi[1].state = IBA_PORT_DOWN;
+	g->dev[1].si.port_state_change = 1;
+	join(g, 0, 1, 2, 1);
+	g->dev[2].si.port_state_change = 1;
+	return true;
+}
+
+static void expect_found(const char *mechanism, bool contest, bool loses)
+{
+	struct rig g;
+
+	rig_open(&g);
+	g.cfg.mechanism = *sm_mechanism_find(mechanism);
+	g.cfg.contest = contest;
+	add_dev(&g, IBA_NODE_CA, 1);
+	add_dev(&g, IBA_NODE_SWITCH, 4);
+	add_dev(&g, IBA_NODE_SWITCH, 4);
+	join(&g, 0, 1, 1, 1);
+	join(&g, 1, 2, 2, 2);
+	moved = false;
+	lose = loses;
+	g.twist = twist_move;
+	rig_start(&g);
+	run_ready(&g);
+	assert_true(moved && !lose);
+	assert_int_equal(g.sm->topo.fab->nnodes, 3);
+	expect_up(&g);
+	rig_close(&g);
+}
+
+TEST(a_cable_of_the_manager_that_moves_is_found)
+{
+	expect_found("basic", true, false);
+	expect_found("weft", true, false);
+	expect_found("basic", false, true);
+	expect_found("weft", false, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1088,6 +1140,7 @@ int main(void)
 		cmocka_unit_test(a_late_trap_starts_no_round),
 		cmocka_unit_test(same_events_same_actions),
 		cmocka_unit_test(an_unacknowledged_table_block_is_unknown),
+		cmocka_unit_test(a_cable_of_the_manager_that_moves_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
