@@ -15,15 +15,6 @@ struct computed {
 	double wall_s, verify_wall_s;
 };
 
-static uint32_t lids_count(const struct fab *f)
-{
-	uint32_t n = 0;
-
-	for (port_id p = 0; p < f->nports; p++)
-		n += f->ports[p].lid ? 1u << f->ports[p].lmc : 0;
-	return n;
-}
-
 static void graph_count(struct computed *c, const uint64_t *rank)
 {
 	rt_turns turns = {0};
@@ -123,7 +114,7 @@ static int compute_json(const struct computed *c)
 	json_double(&j, "verify_wall_s", c->verify_wall_s);
 	route_report_json(&j, &c->r);
 	json_u64(&j, "switches", c->f->nswitches);
-	json_u64(&j, "lids", lids_count(c->f));
+	json_u64(&j, "lids", fab_lid_count(c->f));
 	json_double(&j, "rss_mib", cli_rss_mib());
 	json_close(&j);
 	return cli_print_json(&j);
@@ -133,7 +124,7 @@ static void compute_print(FILE *to, const struct computed *c)
 {
 	fprintf(to, "%-14s %s\n", "engine", route_o.engine);
 	fprintf(to, "%-14s %s\n", "switches", cli_count(c->f->nswitches));
-	fprintf(to, "%-14s %s\n", "LIDs", cli_count(lids_count(c->f)));
+	fprintf(to, "%-14s %s\n", "LIDs", cli_count(fab_lid_count(c->f)));
 	print_graph(to, c);
 	fprintf(to, "%-14s %s in %.3f s\n", "entries", cli_count(c->t->entries), c->wall_s);
 	if (c->t->dflt)
@@ -220,7 +211,10 @@ static int route_compute(char **args, unsigned nargs UNUSED)
 	f = cli_load(args[0]);
 	if (!f)
 		return CLI_BAD;
-	c.f = fab_assign_lids(f, route_o.lmc, &e);
+	if (route_o.scheme && !strcmp(route_o.scheme, "prepopulated"))
+		c.f = fab_assign_vf_lids(f, route_o.lmc, &e);
+	else
+		c.f = fab_assign_lids(f, route_o.lmc, &e);
 	fab_free(f);
 	if (!c.f)
 		return cli_bad("%s: %s", args[0], e.text);
@@ -238,6 +232,8 @@ static const char *engine_about(unsigned i)
 {
 	return rt_engines[i] ? rt_engines[i]->about : NULL;
 }
+
+static const char *const schemes[] = {"dynamic", "prepopulated", NULL};
 
 static const struct cli_opt compute_opts[] = {
 	{"engine", 'e', CLI_CHOICE, &route_o.engine, "NAME", "routing engine; default fera",
@@ -258,6 +254,10 @@ static const struct cli_opt compute_opts[] = {
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,
 	 0, 7},
+	{"scheme", 0, CLI_CHOICE, &route_o.scheme, "HOW",
+	 "LIDs of virtual functions behind a vSwitch: prepopulated, one for each, or dynamic, none before "
+	 "a virtual machine starts; default dynamic",
+	 schemes, 0, 0},
 	{"lfts", 'o', CLI_STR, &route_o.lfts, "OUT",
 	 "write the tables to OUT in the format of opensm-lfts.dump; - is standard output", NULL, 0,
 	 0},

@@ -56,6 +56,8 @@ static void check_lids(const struct fab *f, text_list *l)
 			port_id *o = &owner[q->lid + i];
 
 			fab_node_ident(f, q->node, b);
+			if (*o != FAB_NONE && fab_may_share_lid(f, *o, p))
+				continue;
 			if (*o != FAB_NONE) {
 				fab_node_ident(f, f->ports[*o].node, a);
 				problem(l, "LID %u belongs to both %s[%u] and %s[%u]", q->lid + i,

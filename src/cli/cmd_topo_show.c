@@ -6,15 +6,6 @@
 #include "cli/cmds.h"
 #include "cli/topo_output.h"
 
-static uint64_t lids_count(const struct fab *f)
-{
-	uint64_t n = 0;
-
-	for (port_id p = 0; p < f->nports; p++)
-		n += f->ports[p].lid ? 1u << f->ports[p].lmc : 0;
-	return n;
-}
-
 /* Mean number of connected ports of a switch, in hundredths. */
 static uint64_t degree_mean(const struct fab_stats *s)
 {
@@ -96,7 +87,7 @@ static int show_json(const struct fab *f, const struct fab_stats *s, const struc
 	json_u64(&j, "isolated", s->isolated);
 	rates_json(&j, s);
 	cables_json(&j, s);
-	json_u64(&j, "lids", lids_count(f));
+	json_u64(&j, "lids", fab_lid_count(f));
 	warnings_json(&j, net);
 	json_close(&j);
 	return cli_print_json(&j);
@@ -164,7 +155,7 @@ static void show_text(const struct fab *f, const struct fab_stats *s, const stru
 	count_row(&t, "parts", s->components,
 		  s->components > 1 ? "not connected to each other" : "");
 	count_row(&t, "isolated nodes", s->isolated, "");
-	count_row(&t, "LIDs", lids_count(f), "");
+	count_row(&t, "LIDs", fab_lid_count(f), "");
 	cli_table_print(&t, stdout);
 	show_rates(s);
 	show_cables(s);

@@ -10,7 +10,7 @@
 #include "route/route.h"
 
 struct route_opts {
-	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl;
+	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
 	unsigned threads, lmc;
 	bool hosts_only;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Snapshots: the builder that makes them and the questions they answer. A builder owns growing
- * arrays; fab_build() turns them into an immutable struct fab. Does not read or write text.
+ * arrays; fab_build() turns them into an immutable struct fab. Does not read or write text, and does not
+ * give LIDs: lid_table.c does.
  */
 #include "fabric/fabric.h"
 
@@ -114,6 +115,11 @@ void fab_add_vlid(struct fab_builder *b, node_id n, unsigned slot, uint16_t lid,
 				   .port = hca->first_port + 1,
 				   .lid = lid,
 				   .slot = (uint8_t)slot});
+}
+
+void fab_builder_drop_vlids(struct fab_builder *b)
+{
+	b->vlids.n = 0;
 }
 
 static int vlid_order(const void *a, const void *b)
@@ -297,126 +303,4 @@ uint32_t fab_vlids_of(const struct fab *f, port_id p, const struct fab_vlid **fi
 		n++;
 	*first = n ? &f->vlids[low] : NULL;
 	return n;
-}
-
-uint32_t fab_top_lid(const struct fab *f)
-{
-	uint32_t top = 0;
-
-	for (port_id p = 0; p < f->nports; p++)
-		if (f->ports[p].lid)
-			top = MAX(top, f->ports[p].lid + (1u << f->ports[p].lmc) - 1);
-	return top;
-}
-
-int fab_lid_table(const struct fab *f, port_id **table, uint32_t *top_lid, struct err *e)
-{
-	uint32_t top = fab_top_lid(f);
-	port_id *t = mem_array(top + 1, sizeof(*t));
-
-	memset(t, 0xff, (top + 1) * sizeof(*t));
-	for (port_id p = 0; p < f->nports; p++) {
-		const struct fab_port *q = &f->ports[p];
-
-		for (unsigned i = 0; q->lid && i < 1u << q->lmc; i++) {
-			if (t[q->lid + i] != FAB_NONE) {
-				char a[32], b[32];
-
-				fab_node_ident(f, q->node, a);
-				fab_node_ident(f, f->ports[t[q->lid + i]].node, b);
-				free(t);
-				return err_set(e, -EEXIST, "LID %u belongs to both %s and %s",
-					       q->lid + i, b, a);
-			}
-			t[q->lid + i] = p;
-		}
-	}
-	*table = t;
-	*top_lid = top;
-	return 0;
-}
-
-/* ---- giving LIDs ---- */
-
-struct lid_pool {
-	uint8_t used[0x10000];
-};
-
-static bool range_free(const struct lid_pool *l, uint32_t lid, unsigned lmc)
-{
-	uint32_t n = 1u << lmc;
-
-	if (!lid || lid % n || lid + n - 1 > IBA_LID_MAX_UNICAST)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (l->used[lid + i])
-			return false;
-	return true;
-}
-
-static void range_take(struct lid_pool *l, struct fab_port *p, uint32_t lid, unsigned lmc)
-{
-	memset(l->used + lid, 1, 1u << lmc);
-	p->lid = (uint16_t)lid;
-	p->lmc = (uint8_t)lmc;
-}
-
-static bool wants_lid(const struct fab_node *n, const struct fab_port *p)
-{
-	return n->type == IBA_NODE_SWITCH ? p->num == 0 : p->num > 0 && p->peer != FAB_NONE;
-}
-
-static unsigned lmc_of(const struct fab_node *n, unsigned lmc)
-{
-	return n->type == IBA_NODE_SWITCH && !(n->flags & FAB_ENHANCED_PORT0) ? 0 : lmc;
-}
-
-static void keep_valid(struct fab_builder *b, struct lid_pool *pool, unsigned lmc)
-{
-	for (size_t i = 0; i < b->ports.n; i++) {
-		struct fab_port *p = &b->ports.at[i];
-		const struct fab_node *n = &b->nodes.at[p->node];
-		uint32_t lid = p->lid;
-
-		p->lid = 0;
-		p->lmc = 0;
-		if (wants_lid(n, p) && range_free(pool, lid, lmc_of(n, lmc)))
-			range_take(pool, p, lid, lmc_of(n, lmc));
-	}
-}
-
-struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e)
-{
-	struct fab_builder *b;
-	struct lid_pool *pool;
-	uint32_t next[2] = {
-		1, 1u << (lmc & 7)}; /* where the next search starts, for LMC 0 and for lmc */
-
-	if (lmc > 7) {
-		err_set(e, -EINVAL, "found LMC %u, expected 0 to 7", lmc);
-		return NULL;
-	}
-	b = fab_builder_from(f);
-	pool = mem_zalloc(sizeof(*pool));
-	keep_valid(b, pool, lmc);
-	for (size_t i = 0; i < b->ports.n; i++) {
-		struct fab_port *p = &b->ports.at[i];
-		unsigned k = lmc_of(&b->nodes.at[p->node], lmc);
-		uint32_t *from = &next[k ? 1 : 0];
-
-		if (p->lid || !wants_lid(&b->nodes.at[p->node], p))
-			continue;
-		while (*from <= IBA_LID_MAX_UNICAST && !range_free(pool, *from, k))
-			*from += 1u << k;
-		if (*from > IBA_LID_MAX_UNICAST) {
-			err_set(e, -ENOSPC,
-				"the fabric needs more than the 49151 unicast LIDs (LMC %u)", lmc);
-			fab_builder_free(b);
-			free(pool);
-			return NULL;
-		}
-		range_take(pool, p, *from, k);
-	}
-	free(pool);
-	return fab_build(b);
 }

@@ -140,10 +140,14 @@ void fab_cable_text(char buf[16], uint32_t cm);
 /* The LIDs of the VFs behind p; returns how many. */
 uint32_t fab_vlids_of(const struct fab *f, port_id p, const struct fab_vlid **first);
 
-/* Largest LID in use (last of a port's 2^lmc), 0 when none is assigned. */
+/* Largest LID in use (last of a port's 2^lmc, or of a VF), 0 when none is assigned. */
 uint32_t fab_top_lid(const struct fab *f);
+uint32_t fab_lid_count(const struct fab *f);
+/* Whether one is the PF behind the other, a vSwitch, in the wire view. */
+bool fab_may_share_lid(const struct fab *f, port_id a, port_id b);
 
-/* lid -> port id, FAB_NONE where unused; top_lid + 1 entries, caller frees. -EEXIST on a double. */
+/* lid -> port id, FAB_NONE where unused; top_lid + 1 entries, caller frees. LIDs of VFs lead to the port of
+ * their HCA. -EEXIST on a double; a PF in the wire view may share that of its vSwitch, which has it here. */
 int fab_lid_table(const struct fab *f, port_id **table, uint32_t *top_lid, struct err *e);
 
 /* ---- building ---- */
@@ -162,13 +166,16 @@ void fab_builder_rename(struct fab_builder *b, node_id n, const char *name);
 int fab_add_link(struct fab_builder *b, node_id a, unsigned pa, node_id c, unsigned pc);
 /* A LID of the function in this slot of HCA n; none when lid is 0. guid 0: the function's own. */
 void fab_add_vlid(struct fab_builder *b, node_id n, unsigned slot, uint16_t lid, uint64_t guid);
+void fab_builder_drop_vlids(struct fab_builder *b);
 struct fab *fab_build(struct fab_builder *b); /* consumes the builder */
 void fab_free(struct fab *f);
 
 /* A copy of f in which every port that needs a LID has one: LIDs in f stay where they are valid and
  * unique, the others are given in node order, aligned to 2^lmc (switches with a base port 0 always
- * have LMC 0). -ENOSPC when 0xbfff is passed. */
+ * have LMC 0). -ENOSPC when 0xbfff is passed. VFs keep valid LIDs; fab_assign_vf_lids() gives one to each
+ * VF of a connected HCA in vSwitch mode ("prepopulated"), after all ports have theirs. */
 struct fab *fab_assign_lids(const struct fab *f, unsigned lmc, struct err *e);
+struct fab *fab_assign_vf_lids(const struct fab *f, unsigned lmc, struct err *e);
 
 /* A copy of f to start changing from. */
 struct fab_builder *fab_builder_from(const struct fab *f);

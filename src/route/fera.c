@@ -51,12 +51,20 @@ static void arcs_make(struct fera *g, const uint64_t *rank)
 
 /* ---- destinations ---- */
 
-static uint32_t dest_add(struct fera *g, uint32_t at, const struct fab_port *p, unsigned port,
-			 unsigned k)
+/* The LIDs of port id behind `port`, and those of its VFs: like several addresses of one port they are dealt
+ * out over different ways. A slot's place does not depend on which other VFs have a LID. */
+static uint32_t dest_add(struct fera *g, uint32_t at, port_id id, unsigned port, unsigned k)
 {
+	const struct fab_port *p = &g->f->ports[id];
+	const struct fab_vlid *v;
+	uint32_t nv = fab_vlids_of(g->f, id, &v);
+
 	for (unsigned i = 0; p->lid && i < 1u << p->lmc; i++)
 		g->dest[at++] =
 			(struct dest){(uint16_t)(p->lid + i), (uint16_t)(k + i), (uint8_t)port};
+	k += (1u << p->lmc) - 1;
+	for (uint32_t i = 0; i < nv; i++)
+		g->dest[at++] = (struct dest){v[i].lid, (uint16_t)(k + v[i].slot), (uint8_t)port};
 	return at;
 }
 
@@ -77,9 +85,9 @@ static void dests_make(struct fera *g)
 
 			if (peer == FAB_NONE || fab_is_switch(f, f->ports[peer].node))
 				continue;
-			n = dest_add(g, n, &f->ports[peer], p, k++);
+			n = dest_add(g, n, peer, p, k++);
 		}
-		n = dest_add(g, n, &f->ports[fab_port_id(f, sw, 0)], 0, k);
+		n = dest_add(g, n, fab_port_id(f, sw, 0), 0, k);
 		hosts += k;
 		g->level[s] = k ? 0 : UINT8_MAX;
 	}

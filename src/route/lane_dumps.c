@@ -59,6 +59,9 @@ void rt_path_sls_each(const struct fab *f, const struct rt_tables *t,
 		for (unsigned i = 0; f->ports[p].lid && i < 1u << f->ports[p].lmc; i++)
 			if (f->ports[p].lid + i <= t->top_lid)
 				used[f->ports[p].lid + i] = 1;
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		if (f->vlids[i].lid <= t->top_lid)
+			used[f->vlids[i].lid] = 1;
 	for (port_id p = 0; p < f->nports; p++) {
 		if (!f->ports[p].lid || !ingress_of(f, p, &sw, &in))
 			continue;

@@ -11,7 +11,7 @@
  * dump_lfts has "DR path ..." in place of "Lid 2", two lines of headings, and ": (...)" in place of
  * "# ...".
  */
-#include "route/dump_lines.h"
+#include "route/dump_owners.h"
 
 enum { LIDS = IBA_LID_MAX_UNICAST + 1 };
 
@@ -31,6 +31,14 @@ static void tail_make(struct strbuf *b, const struct fab *f, port_id p)
 	strbuf_add(b, "'\n");
 }
 
+static void tail_of_function(struct strbuf *b, const struct fab *f, const struct fab_vlid *v)
+{
+	strbuf_addf(b, " # %s portguid 0x%016llx: '", dump_type_name(IBA_NODE_CA),
+		    (unsigned long long)v->guid);
+	dump_add_function(b, f, v->port, v->slot);
+	strbuf_add(b, "'\n");
+}
+
 struct tails {
 	struct strbuf text;
 	size_t *at; /* of LID l: [at[l], at[l + 1]) */
@@ -39,8 +47,12 @@ struct tails {
 static void tails_make(struct tails *x, const struct fab *f, uint32_t top)
 {
 	port_id *owner = mem_array(top + 1, sizeof(*owner));
+	const struct fab_vlid **v = mem_zarray(top + 1, sizeof(*v));
 
 	memset(owner, 0xff, (top + 1) * sizeof(*owner));
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		if (f->vlids[i].lid <= top)
+			v[f->vlids[i].lid] = &f->vlids[i];
 	for (port_id p = 0; p < f->nports; p++)
 		for (unsigned i = 0; f->ports[p].lid && i < 1u << f->ports[p].lmc; i++)
 			if (f->ports[p].lid + i <= top)
@@ -48,10 +60,14 @@ static void tails_make(struct tails *x, const struct fab *f, uint32_t top)
 	x->at = mem_array(top + 2, sizeof(*x->at));
 	for (uint32_t l = 0; l <= top; l++) {
 		x->at[l] = x->text.len;
-		tail_make(&x->text, f, owner[l]);
+		if (v[l])
+			tail_of_function(&x->text, f, v[l]);
+		else
+			tail_make(&x->text, f, owner[l]);
 	}
 	x->at[top + 1] = x->text.len;
 	free(owner);
+	free(v);
 }
 
 static void write_switch(const struct fab *f, const struct rt_tables *t, uint32_t s,
@@ -110,63 +126,39 @@ void rt_lfts_write(const struct fab *f, const struct rt_tables *t, struct strbuf
 struct reader {
 	const struct fab *f;
 	struct dump_line l;
-	struct rt_tables *t;	     /* grows with the LIDs */
-	uint32_t top;		     /* largest LID met */
-	uint32_t sw;		     /* whose table this is, FAB_NONE before the first */
-	uint32_t *heading;	     /* by switch: line of its heading, 0: none yet */
-	struct map64 by_guid;	     /* port GUID -> port id */
-	uint64_t *lid_guid;	     /* by LID: port GUID it was seen with */
-	port_id *lid_port;	     /* by LID: that port, FAB_NONE when f does not have it */
-	uint32_t *lid_line;	     /* by LID: the line that first named it, 0: none yet */
-	uint16_t *lid_min, *lid_max; /* by port id; 0: none */
+	struct rt_tables *t; /* grows with the LIDs */
+	uint32_t top;	     /* largest LID met */
+	uint32_t sw;	     /* whose table this is, FAB_NONE before the first */
+	uint32_t *heading;   /* by switch: line of its heading, 0: none yet */
+	struct dump_owners owners;
+	uint64_t *lid_guid;	      /* by LID: port GUID it was seen with */
+	struct dump_owner *lid_owner; /* by LID: what has that GUID */
+	uint32_t *lid_line;	      /* by LID: the line that first named it, 0: none yet */
+	uint16_t *lid_min, *lid_max;  /* by port id; 0: none */
 };
-
-static bool is_named(const struct fab *f, port_id p, const char *name, size_t len)
-{
-	const char *has = fab_node_name(f, f->ports[p].node);
-
-	return strlen(has) == len && !memcmp(has, name, len);
-}
-
-/* The port that a GUID and a name in the dump mean. The GUID decides, unless the port found by
- * node GUID is the one that has this name. A port found by node GUID alone counts only if its
- * name is the same or unknown. */
-static port_id port_find(const struct reader *r, uint64_t guid, const char *name, size_t len)
-{
-	port_id p = map64_get(&r->by_guid, guid), q;
-
-	if (p != MAP_NONE && (!len || is_named(r->f, p, name, len)))
-		return p;
-	q = dump_port_by_node_guid(r->f, guid);
-	if (q == FAB_NONE)
-		return p;
-	if (len && is_named(r->f, q, name, len))
-		return q;
-	if (p != MAP_NONE)
-		return p;
-	return !len || !*fab_node_name(r->f, r->f->ports[q].node) ? q : FAB_NONE;
-}
 
 /* Remember that the dump gives `lid` to the port with this GUID. */
 static int lid_note(struct reader *r, uint32_t lid, uint64_t guid, const char *name, size_t len)
 {
+	struct dump_owner o;
 	port_id p;
 
 	if (!lid || (r->lid_line[lid] && r->lid_guid[lid] == guid))
 		return 0;
-	p = port_find(r, guid, name, len);
+	o = dump_owner_find(&r->owners, guid, name, len);
+	p = o.port;
 	if (!r->lid_line[lid]) {
 		r->lid_line[lid] = r->l.line;
 		r->lid_guid[lid] = guid;
-		r->lid_port[lid] = p;
-	} else if (r->lid_port[lid] != p || p == FAB_NONE) {
+		r->lid_owner[lid] = o;
+	} else if (!dump_owner_same(r->lid_owner[lid], o) || p == FAB_NONE) {
 		return err_set(r->l.e, -EINVAL,
 			       "%s:%u: LID 0x%04x belongs to port 0x%016llx here, but to port "
 			       "0x%016llx in line %u",
 			       r->l.name, r->l.line, lid, (unsigned long long)guid,
 			       (unsigned long long)r->lid_guid[lid], r->lid_line[lid]);
 	}
-	if (p == FAB_NONE)
+	if (p == FAB_NONE || o.slot != DUMP_PORT_ITSELF)
 		return 0;
 	if (!r->lid_min[p] || lid < r->lid_min[p])
 		r->lid_min[p] = (uint16_t)lid;
@@ -325,6 +317,31 @@ static void port_keep(const struct reader *r, struct fab_port *x)
 		}
 }
 
+/* LIDs of VFs: those of the dump, and of VFs that it does not name those which are free. */
+static void vlids_apply(const struct reader *r, struct fab_builder *b)
+{
+	const struct fab *f = r->f;
+	struct map64 named = {0};
+
+	fab_builder_drop_vlids(b);
+	for (uint32_t lid = 1; lid < LIDS; lid++) {
+		struct dump_owner o = r->lid_owner[lid];
+
+		if (!r->lid_line[lid] || o.port == FAB_NONE || o.slot == DUMP_PORT_ITSELF)
+			continue;
+		map64_put(&named, (uint64_t)o.port << 8 | o.slot, lid);
+		fab_add_vlid(b, f->ports[o.port].node, o.slot, (uint16_t)lid, r->lid_guid[lid]);
+	}
+	for (uint32_t i = 0; i < f->nvlids; i++) {
+		const struct fab_vlid *v = &f->vlids[i];
+
+		if (v->lid < LIDS && !r->lid_line[v->lid] &&
+		    map64_get(&named, (uint64_t)v->port << 8 | v->slot) == MAP_NONE)
+			fab_add_vlid(b, f->ports[v->port].node, v->slot, v->lid, v->guid);
+	}
+	map64_free(&named);
+}
+
 static int lids_apply(const struct reader *r, struct fab **out)
 {
 	struct fab_builder *b = fab_builder_from(r->f);
@@ -342,6 +359,7 @@ static int lids_apply(const struct reader *r, struct fab **out)
 		else
 			port_keep(r, x);
 	}
+	vlids_apply(r, b);
 	f = fab_build(b);
 	if (!rc && fab_lid_table(f, &table, &top, &e))
 		rc = err_set(r->l.e, -EINVAL, "%s: %s", r->l.name, e.text);
@@ -360,13 +378,11 @@ static void reader_init(struct reader *r)
 	r->sw = FAB_NONE;
 	r->heading = mem_zarray(f->nswitches, sizeof(*r->heading));
 	r->lid_guid = mem_zarray(LIDS, sizeof(*r->lid_guid));
-	r->lid_port = mem_zarray(LIDS, sizeof(*r->lid_port));
+	r->lid_owner = mem_zarray(LIDS, sizeof(*r->lid_owner));
 	r->lid_line = mem_zarray(LIDS, sizeof(*r->lid_line));
 	r->lid_min = mem_zarray(f->nports, sizeof(*r->lid_min));
 	r->lid_max = mem_zarray(f->nports, sizeof(*r->lid_max));
-	for (port_id p = 0; p < f->nports; p++)
-		if (f->ports[p].guid && map64_get(&r->by_guid, f->ports[p].guid) == MAP_NONE)
-			map64_put(&r->by_guid, f->ports[p].guid, p);
+	dump_owners_init(&r->owners, f);
 	tables_fit(r, MAX(fab_top_lid(f), 63u));
 }
 
@@ -374,11 +390,11 @@ static void reader_free(struct reader *r)
 {
 	free(r->heading);
 	free(r->lid_guid);
-	free(r->lid_port);
+	free(r->lid_owner);
 	free(r->lid_line);
 	free(r->lid_min);
 	free(r->lid_max);
-	map64_free(&r->by_guid);
+	dump_owners_free(&r->owners);
 	rt_tables_free(r->t);
 }
 

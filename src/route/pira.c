@@ -101,10 +101,16 @@ static void visit(struct pira *g, uint32_t x)
 
 /* ---- the tables ---- */
 
-static uint32_t dest_add(struct pira *g, uint32_t at, const struct fab_port *p, unsigned port)
+static uint32_t dest_add(struct pira *g, uint32_t at, port_id id, unsigned port)
 {
+	const struct fab_port *p = &g->f->ports[id];
+	const struct fab_vlid *v;
+	uint32_t nv = fab_vlids_of(g->f, id, &v);
+
 	for (unsigned i = 0; p->lid && i < 1u << p->lmc; i++)
 		g->dest[at++] = (struct dest){(uint16_t)(p->lid + i), (uint8_t)port};
+	for (uint32_t i = 0; i < nv; i++)
+		g->dest[at++] = (struct dest){v[i].lid, (uint8_t)port};
 	return at;
 }
 
@@ -117,12 +123,12 @@ static void dests_make(struct pira *g)
 		node_id sw = f->switches[s];
 
 		g->dest_first[s] = n;
-		n = dest_add(g, n, &f->ports[fab_port_id(f, sw, 0)], 0);
+		n = dest_add(g, n, fab_port_id(f, sw, 0), 0);
 		for (unsigned p = 1; p <= f->nodes[sw].nports; p++) {
 			port_id peer = f->ports[fab_port_id(f, sw, p)].peer;
 
 			if (peer != FAB_NONE && !fab_is_switch(f, f->ports[peer].node))
-				n = dest_add(g, n, &f->ports[peer], p);
+				n = dest_add(g, n, peer, p);
 		}
 	}
 	g->dest_first[f->nswitches] = n;

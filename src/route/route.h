@@ -3,8 +3,8 @@
  * Routes: engines that compute forwarding tables for a snapshot, and a verifier that trusts none.
  *
  * Tables are linear forwarding tables, one row a switch (in the order of fab.switches), one byte a
- * LID; 255 means no route. Engines read LIDs from the snapshot (fab_port.lid, .lmc). The result
- * never depends on the number of threads.
+ * LID; 255 means no route. Engines read LIDs from the snapshot: fab_port.lid and .lmc, and fab.vlids,
+ * which are further LIDs of host ports. The result never depends on the number of threads.
  */
 #ifndef WEFT_ROUTE_H
 #define WEFT_ROUTE_H

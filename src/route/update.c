@@ -34,7 +34,7 @@ struct choice {
 	uint64_t good[4];	/* the equal ports as bits */
 	const uint64_t *gained; /* ports of s whose link changed, NULL: not known */
 	uint8_t port[256];
-	uint8_t group[256]; /* entries for d by port; counted only for `even` */
+	uint16_t group[256]; /* entries for d by port; counted only for `even` */
 };
 
 /* ---- one entry ---- */

@@ -34,6 +34,27 @@ static inline struct fab *world_make(struct fab_gen g)
 	return world_lids(f, 0);
 }
 
+/* Each host with one port becomes an HCA in vSwitch mode whose VFs have LIDs. */
+static inline struct fab *world_vfs(struct fab *f, unsigned vfs)
+{
+	struct fab_builder *b = fab_builder_from(f);
+	struct fab *bare, *g;
+	struct err e;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (f->nodes[n].type == IBA_NODE_CA && f->nodes[n].nports == 1) {
+			fab_builder_node(b, n)->sriov = FAB_SRIOV_VSWITCH;
+			fab_builder_node(b, n)->vfs = (uint8_t)vfs;
+		}
+	bare = fab_build(b);
+	g = fab_assign_vf_lids(bare, 0, &e);
+	if (!g)
+		fail_msg("%s", e.text);
+	fab_free(f);
+	fab_free(bare);
+	return g;
+}
+
 /* Switches with GUIDs from 1, a host on the last port of each, links {switch, port, switch, port}
  * with switches counted from 0. */
 static inline struct fab *world_links(unsigned n, unsigned nports, const uint8_t (*link)[4],
@@ -85,6 +106,8 @@ static inline struct fab *world_now(const struct fab *f, const struct world_down
 		if (d->node[n])
 			continue;
 		at[n] = fab_add_node(b, x->type, x->guid, x->nports, fab_node_name(f, n));
+		fab_builder_node(b, at[n])->sriov = x->sriov;
+		fab_builder_node(b, at[n])->vfs = x->vfs;
 		for (unsigned p = 0; p <= x->nports; p++) {
 			const struct fab_port *from = &f->ports[fab_port_id(f, n, p)];
 			struct fab_port *to = fab_builder_port(b, at[n], p);
@@ -104,8 +127,30 @@ static inline struct fab *world_now(const struct fab *f, const struct world_down
 			assert_int_equal(fab_add_link(b, at[x->node], x->num, at[y->node], y->num),
 					 0);
 	}
+	for (uint32_t i = 0; i < f->nvlids; i++) {
+		const struct fab_vlid *v = &f->vlids[i];
+		node_id n = at[f->ports[v->port].node];
+
+		if (n != FAB_NONE)
+			fab_add_vlid(b, n, v->slot, v->lid, v->guid);
+	}
 	free(at);
 	return fab_build(b);
+}
+
+/* Two VFs change their LIDs, as when a virtual machine moves. */
+static inline void world_swap(struct fab *f, struct rng *r)
+{
+	struct fab_vlid *a, *b;
+	uint16_t lid;
+
+	if (!f->nvlids)
+		return;
+	a = &f->vlids[rng_below(r, f->nvlids)];
+	b = &f->vlids[rng_below(r, f->nvlids)];
+	lid = a->lid;
+	a->lid = b->lid;
+	b->lid = lid;
 }
 
 /* A random switch, host or link goes down, or comes up again. */

@@ -322,6 +322,15 @@ static void expect_columns(const struct fab *f, const uint64_t *rank, const stru
 			used[x->lid] = true;
 		}
 	}
+	for (uint32_t i = 0; i < f->nvlids; i++) {
+		struct fab_port x = f->ports[f->vlids[i].port];
+
+		x.lid = f->vlids[i].lid;
+		if (x.peer == FAB_NONE)
+			continue;
+		expect_column(f, rank, old, t, &x);
+		used[x.lid] = true;
+	}
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (uint32_t lid = 0; lid < t->stride; lid++)
 			assert_true(used[lid] || rt_row(t, s)[lid] == IBA_PORT_NONE);
@@ -460,8 +469,9 @@ static struct fab *any_fabric(uint64_t i)
 		{.kind = "irregular", .dims = {12}, .ports = 6, .seed = i},
 		{.kind = "irregular", .dims = {24}, .ports = 8, .seed = i},
 	};
+	struct fab *f = world_make(families[i % ARRAY_LEN(families)]);
 
-	return world_make(families[i % ARRAY_LEN(families)]);
+	return i / ARRAY_LEN(families) % 3 ? f : world_vfs(f, 1 + i % 5);
 }
 
 /* Links, hosts and switches come and go, one or several at once, the root among them. */
@@ -482,6 +492,8 @@ TEST(updated_tables_are_as_good_as_computed_ones)
 		for (unsigned c = 0; c < CHANGES; c++) {
 			for (uint32_t k = 1 + (i % 3 ? 0 : rng_below(&r, 4)); k; k--)
 				world_change(f, &d, &r);
+			if (f->nvlids && c % 2)
+				world_swap(f, &r);
 			struct fab *g = world_now(f, &d);
 			node_id up = fab_node_by_guid(g, f->nodes[root].guid);
 
@@ -530,6 +542,42 @@ static void tree_change(struct state *x, struct fab *f, bool even, struct tally 
 	rt_tables_free(old);
 	state_free(x);
 	*x = y;
+}
+
+/* Two switches with two links; behind each two hosts with 200 VFs. One link fails and returns: each carries
+ * half of the 402 LIDs again, also when the snapshot before is not known. */
+TEST(many_vfs_behind_one_switch_are_spread_again)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct rt_update_stats st;
+	struct rt_tables *t, *u;
+	struct world_down d;
+	struct state x;
+	unsigned n[256] = {0};
+	struct fab *f;
+
+	for (unsigned i = 0; i < 2; i++)
+		fab_add_node(b, IBA_NODE_SWITCH, 1 + i, 4, "switch");
+	fab_add_link(b, 0, 1, 1, 1);
+	fab_add_link(b, 0, 2, 1, 2);
+	for (unsigned i = 0; i < 4; i++)
+		fab_add_link(b, fab_add_node(b, IBA_NODE_CA, 0x100 + i, 1, ""), 1, i / 2,
+			     3 + i % 2);
+	f = world_vfs(world_lids(fab_build(b), 0), 200);
+	d = world_down_new(f);
+	d.port[fab_port_id(f, 0, 1)] = true;
+	x = first_state(world_now(f, &d), 0);
+	t = rt_tables_carry(x.f, x.t, f);
+	u = updated(f, (struct rt_opts){.rank = x.rank, .even = true}, t, &st);
+	for (uint32_t lid = 1; lid <= u->top_lid; lid++)
+		n[rt_row(u, 0)[lid]]++;
+	assert_in_range(n[1], 201, 202); /* and the other switch has a LID */
+	assert_int_equal(n[1] + n[2], 403);
+	rt_tables_free(t);
+	rt_tables_free(u);
+	state_free(&x);
+	world_down_free(&d);
+	fab_free(f);
 }
 
 TEST(trees_stay_balanced)
@@ -621,6 +669,7 @@ int main(void)
 		cmocka_unit_test(a_switch_without_an_up_link_reverses_one_path),
 		cmocka_unit_test(few_more_links_are_reversed_than_necessary),
 		cmocka_unit_test(updated_tables_are_as_good_as_computed_ones),
+		cmocka_unit_test(many_vfs_behind_one_switch_are_spread_again),
 		cmocka_unit_test(trees_stay_balanced),
 		cmocka_unit_test(an_update_without_old_tables_gives_feras),
 		cmocka_unit_test(tables_of_another_fabric_are_refused),

@@ -20,8 +20,9 @@ static struct fab *any_fabric(uint64_t i)
 		{.kind = "irregular", .dims = {8}, .ports = 5, .seed = i},
 		{.kind = "irregular", .dims = {16}, .ports = 6, .seed = i},
 	};
+	struct fab *f = world_make(families[i % ARRAY_LEN(families)]);
 
-	return world_make(families[i % ARRAY_LEN(families)]);
+	return i / ARRAY_LEN(families) % 3 ? f : world_vfs(f, 1 + i % 5);
 }
 
 static bool all_walked(const struct fab *f, const struct rt_tables *t, const uint64_t *rank)
