@@ -103,6 +103,12 @@ int fab_add_link(struct fab_builder *b, node_id a, unsigned pa, node_id c, unsig
 	return 0;
 }
 
+/* Locally administered, with the slot in the second byte: VF 1 of 0x0002c90300a1b2c3 has 0x0200c90300a1b2c3. */
+uint64_t fab_function_guid(uint64_t hca, unsigned slot)
+{
+	return hca ^ 0x02ull << 56 ^ (uint64_t)(slot + 1) << 48;
+}
+
 void fab_add_vlid(struct fab_builder *b, node_id n, unsigned slot, uint16_t lid, uint64_t guid)
 {
 	const struct fab_node *hca = &b->nodes.at[n];

@@ -14,12 +14,6 @@ bool fab_is_virtual(const struct fab *f)
 	return false;
 }
 
-/* Locally administered, with the slot in the second byte: 0x0002c90300a1b2c3 has VF 1 0x0200c903.... */
-uint64_t fab_function_guid(uint64_t hca, unsigned slot)
-{
-	return hca ^ 0x02ull << 56 ^ (uint64_t)(slot + 1) << 48;
-}
-
 /* ---- compact to wire ---- */
 
 struct wire {
