@@ -10,11 +10,6 @@
  */
 #include "route/moves_priv.h"
 
-enum {
-	EFFORT = 20000000, /* dependencies looked at in one plan; those not looked at by then are
-			    * refused */
-};
-
 /* ---- dependencies of tables ---- */
 
 static uint16_t *count_of(const struct rt_move_deps *d, port_id from, unsigned out)
@@ -252,9 +247,10 @@ void rt_move_deps_apply(struct rt_move_deps *d, const struct rt_tables *t, const
 
 /* ---- trials ---- */
 
-void deps_begin(struct rt_move_deps *d)
+void deps_begin(struct rt_move_deps *d, uint64_t effort)
 {
 	d->effort = 0;
+	d->most_effort = effort;
 	d->tried.n = d->turned_down.n = d->moved.n = 0;
 }
 
@@ -372,7 +368,7 @@ bool deps_try(struct rt_move_deps *d, port_id from, unsigned out)
 	if (deps_has(d, d->refused, from, out))
 		return false;
 	if (d->place[from] >= d->place[to]) {
-		if (from == to || d->effort > EFFORT || !look_ahead(d, to, from)) {
+		if (from == to || d->effort > d->most_effort || !look_ahead(d, to, from)) {
 			d->refused[(size_t)from * d->words + out / 64] |= bit;
 			vec_push(&d->turned_down, (struct dep_edge){from, (uint8_t)out});
 			return false;

@@ -19,7 +19,9 @@
 #include "route/moves_priv.h"
 
 enum {
-	EXACT_LIDS = 16, /* so many LIDs at once are tried against the dependency graph */
+	/* dependencies looked at in one attempt; those that are not looked at by then are ruled out */
+	EFFORT = 20000000,
+	EFFORT_RANKS = 50000, /* with ranks there is an order already */
 };
 
 /* A mixture: the dependency, and the two entries whose order rules it out. */
@@ -39,13 +41,17 @@ struct work {
 	const uint64_t *rank;
 	rt_move_entries *e;
 	struct moves_lids lids;
-	uint32_t *at;	  /* by switch: 1 + its entry for the LID in work, 0: none */
-	mixtures mix;	  /* that the ranks forbid; all without ranks */
-	mixtures orders;  /* those ruled out by stages */
-	mixtures best;	  /* the same of the best way found so far */
-	uint16_t *level;  /* by entry: its stage by orders */
-	uint16_t *height; /* by entry: stages that follow it */
-	unsigned stages;
+	uint32_t *at;	 /* by switch: 1 + its entry for the LID in work, 0: none */
+	mixtures mix;	 /* that the ranks forbid; all without ranks */
+	mixtures orders; /* those that are to be ruled out */
+	/* by entry: the longest way of orders that leads to it, and from it */
+	uint16_t *level, *height;
+	/* of the best orders so far */
+	unsigned stages; /* 0: there are none */
+	size_t ruled_out;
+	uint64_t drain;
+	struct mixture example;
+	uint8_t *bound; /* by entry: it is in an order */
 };
 
 /* ---- mixtures ---- */
@@ -60,21 +66,28 @@ static uint32_t behind(const struct work *w, uint32_t s, unsigned port)
 	return peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
 }
 
+static bool is_up(const struct work *w, uint32_t s, uint32_t t)
+{
+	return w->rank && w->rank[t] < w->rank[s];
+}
+
 static bool is_legal(const struct work *w, uint32_t s, uint32_t t, uint32_t u)
 {
 	const uint64_t *r = w->rank;
 
-	return r && (r[t] < r[s] || (r[t] > r[s] && r[u] > r[t]));
+	return is_up(w, s, t) || (r && r[t] > r[s] && r[u] > r[t]);
 }
 
-/* Packets from the switch of entry i by `port`, where the next one of this LID changes as well. */
-static bool mixture_at(const struct work *w, uint32_t i, bool old_first, struct mixture *m)
+/* Packets from the switch of entry i, where the next switch has an entry that changes as well; only where
+ * the ranks forbid it, unless all are wanted. */
+static bool mixture_at(const struct work *w, uint32_t i, bool old_first, bool all,
+		       struct mixture *m)
 {
 	const struct rt_move_entry *x = &w->e->at[i], *y;
 	unsigned port = moves_port(w->t, x->sw, old_first ? x->from : x->to);
 	uint32_t to = behind(w, x->sw, port), k, last;
 
-	if (to == FAB_NONE || !w->at[to])
+	if (to == FAB_NONE || !w->at[to] || (!all && is_up(w, x->sw, to)))
 		return false;
 	k = w->at[to] - 1;
 	y = &w->e->at[k];
@@ -87,7 +100,7 @@ static bool mixture_at(const struct work *w, uint32_t i, bool old_first, struct 
 	m->before = old_first ? i : k;
 	m->after = old_first ? k : i;
 	m->legal = is_legal(w, x->sw, to, last);
-	return true;
+	return all || !m->legal;
 }
 
 /* The mixtures of one LID: all, or those that the ranks forbid. */
@@ -101,7 +114,7 @@ static void lid_mixtures(struct work *w, uint32_t lid, bool all, mixtures *out)
 		w->at[w->e->at[*i].sw] = *i + 1;
 	for (const uint32_t *i = first; i < end; i++)
 		for (int old_first = 0; old_first < 2; old_first++)
-			if (mixture_at(w, *i, old_first, &m) && (all || !m.legal))
+			if (mixture_at(w, *i, old_first, all, &m))
 				vec_push(out, m);
 	for (const uint32_t *i = first; i < end; i++)
 		w->at[w->e->at[*i].sw] = 0;
@@ -109,72 +122,115 @@ static void lid_mixtures(struct work *w, uint32_t lid, bool all, mixtures *out)
 
 /* ---- stages by orders ---- */
 
-/* The longest way of orders that leads to each entry (or, backwards, from it); -1 when they go round in a
- * circle, else the longest of all. */
-static int levels(const struct work *w, const mixtures *m, bool backwards, uint16_t *level)
+/* Orders as chains by their first entry. */
+struct chains {
+	const mixtures *m;
+	uint32_t *first, *next; /* 1 + index, 0: none */
+	uint32_t *wait;		/* by entry: orders that it waits for */
+	uint32_t *queue, n;	/* entries, each after those that it waits for */
+};
+
+static void chains_make(struct chains *c, const mixtures *m, size_t n)
 {
-	uint32_t n = (uint32_t)w->e->n, head = 0, tail = 0, longest = 0;
-	uint32_t *first = mem_zarray(n, sizeof(*first)), *next = mem_array(m->n, sizeof(*next));
-	uint32_t *wait = mem_zarray(n, sizeof(*wait)), *queue = mem_array(n, sizeof(*queue));
-
-	memset(level, 0, n * sizeof(*level));
+	c->m = m;
+	c->first = mem_zarray(n, sizeof(*c->first));
+	c->next = mem_array(m->n, sizeof(*c->next));
+	c->wait = mem_zarray(n, sizeof(*c->wait));
+	c->queue = mem_array(n, sizeof(*c->queue));
+	c->n = 0;
 	for (size_t i = 0; i < m->n; i++) {
-		uint32_t a = backwards ? m->at[i].after : m->at[i].before;
-
-		next[i] = first[a];
-		first[a] = (uint32_t)i + 1;
-		wait[backwards ? m->at[i].before : m->at[i].after]++;
+		c->next[i] = c->first[m->at[i].before];
+		c->first[m->at[i].before] = (uint32_t)i + 1;
+		c->wait[m->at[i].after]++;
 	}
 	for (uint32_t v = 0; v < n; v++)
-		if (!wait[v])
-			queue[tail++] = v;
-	for (; head < tail; head++)
-		for (uint32_t i = first[queue[head]]; i; i = next[i - 1]) {
-			const struct mixture *x = &m->at[i - 1];
-			uint32_t v = backwards ? x->before : x->after;
-
-			level[v] = MAX(level[v], (uint16_t)(level[queue[head]] + 1));
-			longest = MAX(longest, level[v]);
-			if (!--wait[v])
-				queue[tail++] = v;
-		}
-	free(first);
-	free(next);
-	free(wait);
-	free(queue);
-	return tail < n ? -1 : (int)longest;
+		if (!c->wait[v] && c->first[v])
+			c->queue[c->n++] = v;
 }
 
-/* Take w->orders where they are the first or give fewer stages; false when they contradict one
- * another. */
-static bool orders_take(struct work *w)
+static void chains_free(struct chains *c)
 {
-	int longest = levels(w, &w->orders, false, w->level);
+	free(c->first);
+	free(c->next);
+	free(c->wait);
+	free(c->queue);
+}
+
+/* The longest ways of orders to and from each entry. -1 when they go round in a circle, else the longest
+ * of all. */
+static int levels(struct work *w, const mixtures *m)
+{
+	struct chains c;
+	size_t met = 0;
+	int longest = 0;
+
+	memset(w->level, 0, w->e->n * sizeof(*w->level));
+	memset(w->height, 0, w->e->n * sizeof(*w->height));
+	chains_make(&c, m, w->e->n);
+	for (uint32_t head = 0; head < c.n; head++)
+		for (uint32_t i = c.first[c.queue[head]]; i; i = c.next[i - 1], met++) {
+			uint32_t v = m->at[i - 1].after;
+
+			w->level[v] = MAX(w->level[v], (uint16_t)(w->level[c.queue[head]] + 1));
+			longest = MAX(longest, w->level[v]);
+			if (!--c.wait[v])
+				c.queue[c.n++] = v;
+		}
+	while (c.n-- > 0)
+		for (uint32_t v = c.queue[c.n], i = c.first[v]; i; i = c.next[i - 1])
+			w->height[v] =
+				MAX(w->height[v], (uint16_t)(w->height[m->at[i - 1].after] + 1));
+	chains_free(&c);
+	return met < m->n ? -1 : longest;
+}
+
+/* Entries that wait for a drain change as late as they can, so that LIDs of a batch share drains. */
+static void stages_set(struct work *w, const mixtures *m)
+{
+	struct rt_move_entry *e = w->e->at;
+
+	memset(w->bound, 0, w->e->n);
+	for (size_t i = 0; i < w->e->n; i++)
+		e[i].stage = w->level[i];
+	for (size_t i = 0; i < m->n; i++) {
+		const struct mixture *x = &m->at[i];
+
+		w->bound[x->before] = w->bound[x->after] = 1;
+		if (x->old_first)
+			e[x->after].stage = (uint16_t)(w->stages - 1 - w->height[x->after]);
+	}
+	w->drain = 0;
+	for (size_t i = 0; i < m->n; i++)
+		if (m->at[i].old_first)
+			w->drain |= 1ull << MIN(e[m->at[i].after].stage, 63);
+}
+
+/* Take orders where they are the first or give fewer stages; false when they contradict one another. */
+static bool orders_take(struct work *w, const mixtures *m)
+{
+	int longest = levels(w, m);
 
 	if (longest < 0)
 		return false;
 	if (!w->stages || (unsigned)longest + 1 < w->stages) {
-		mixtures swap = w->best;
-
-		w->best = w->orders;
-		w->orders = swap;
 		w->stages = (unsigned)longest + 1;
-		for (size_t i = 0; i < w->e->n; i++)
-			w->e->at[i].stage = w->level[i];
+		w->ruled_out = m->n;
+		if (m->n)
+			w->example = m->at[0];
+		stages_set(w, m);
 	}
 	return true;
 }
 
-/* Rule out all mixtures of the list, or one kind of them. */
 enum kinds { BOTH, OLD_FIRST, NEW_FIRST };
 
-static bool rule_out(struct work *w, enum kinds kinds)
+static bool rule_out(struct work *w, enum kinds kind)
 {
 	w->orders.n = 0;
 	for (size_t i = 0; i < w->mix.n; i++)
-		if (kinds == BOTH || w->mix.at[i].old_first == (kinds == OLD_FIRST))
+		if (w->mix.at[i].old_first == (kind == OLD_FIRST))
 			vec_push(&w->orders, w->mix.at[i]);
-	return orders_take(w);
+	return orders_take(w, &w->orders);
 }
 
 /* ---- with the dependency graph ---- */
@@ -193,8 +249,7 @@ static int weight_cmp(const void *a, const void *b)
 /* Those first that would cost most stages. */
 static void mixtures_sort(struct work *w)
 {
-	levels(w, &w->mix, false, w->level);
-	levels(w, &w->mix, true, w->height);
+	levels(w, &w->mix);
 	for (size_t i = 0; i < w->mix.n; i++) {
 		struct mixture *m = &w->mix.at[i];
 
@@ -234,7 +289,7 @@ static bool try_each(struct work *w, struct rt_move_deps *d, enum kinds first)
 			if (!deps_try(d, m->from, m->out))
 				vec_push(&w->orders, *m);
 		}
-	return orders_take(w);
+	return orders_take(w, &w->orders);
 }
 
 /* One kind is ruled out, all of the other must be harmless. */
@@ -242,7 +297,7 @@ static bool one_kind(struct work *w, struct rt_move_deps *d, enum kinds out)
 {
 	bool ok = true;
 
-	deps_begin(d);
+	deps_begin(d, EFFORT);
 	for (size_t i = 0; i < w->mix.n && ok; i++)
 		if (w->mix.at[i].old_first != (out == OLD_FIRST))
 			ok = deps_try(d, w->mix.at[i].from, w->mix.at[i].out);
@@ -258,7 +313,7 @@ static void with_ranks(struct work *w, struct rt_move_deps *d)
 	for (size_t i = 0; i < ARRAY_LEN(first) && ok && w->stages > 1; i++) {
 		if (!i)
 			mixtures_sort(w);
-		deps_begin(d);
+		deps_begin(d, EFFORT_RANKS);
 		ok = allowed_add(w, d) && try_each(w, d, first[i]);
 		deps_end(d);
 	}
@@ -269,7 +324,7 @@ static bool without_ranks(struct work *w, struct rt_move_deps *d)
 	const enum kinds first[] = {BOTH, OLD_FIRST, NEW_FIRST};
 
 	for (size_t i = 0; i < ARRAY_LEN(first) && w->stages != 1; i++) {
-		deps_begin(d);
+		deps_begin(d, EFFORT);
 		try_each(w, d, first[i]);
 		deps_end(d);
 	}
@@ -283,45 +338,37 @@ static bool without_ranks(struct work *w, struct rt_move_deps *d)
 static void blocks_join(struct work *w)
 {
 	struct rt_move_entry *e = w->e->at;
-	uint8_t *bound = mem_zarray(w->e->n, 1);
 
-	for (size_t i = 0; i < w->best.n; i++)
-		bound[w->best.at[i].before] = bound[w->best.at[i].after] = 1;
 	for (size_t i = 0, end; i < w->e->n; i = end) {
 		size_t leader = w->e->n;
 
 		for (end = i;
 		     end < w->e->n && e[end].sw == e[i].sw && e[end].lid / 64 == e[i].lid / 64;
 		     end++)
-			if (bound[end] && leader == w->e->n)
+			if (w->bound[end] && leader == w->e->n)
 				leader = end;
 		for (size_t k = i; k < end && leader < w->e->n; k++)
-			if (!bound[k])
+			if (!w->bound[k])
 				e[k].stage = e[leader].stage;
 	}
-	free(bound);
 }
 
 static void report(struct work *w, struct rt_moves_plan *p)
 {
 	const struct fab *f = w->f;
+	const struct rt_move_entry *x = &w->e->at[w->example.before],
+				   *y = &w->e->at[w->example.after];
 
 	p->stages = w->stages;
 	p->ordered = w->stages > 1;
-	for (size_t i = 0; i < w->best.n; i++)
-		if (w->best.at[i].old_first)
-			p->drain |= 1ull << MIN(w->e->at[w->best.at[i].after].stage, 63);
-	p->drain_after = w->best.n < w->mix.n;
-	if (w->best.n) {
-		const struct rt_move_entry *x = &w->e->at[w->best.at[0].before],
-					   *y = &w->e->at[w->best.at[0].after];
-
+	p->drain = w->drain;
+	p->drain_after = w->ruled_out < w->mix.n;
+	if (p->ordered)
 		snprintf(p->why, sizeof(p->why),
 			 "LID %u must change at switch %.36s before switch %.36s: packets could "
 			 "close a cycle between the two",
 			 x->lid, fab_node_name(f, f->switches[x->sw]),
 			 fab_node_name(f, f->switches[y->sw]));
-	}
 }
 
 /* Tables with lanes and without ranks: packets keep their SL, the plan of all tables judges. */
@@ -339,7 +386,7 @@ static int with_lanes(struct work *w, struct err *err)
 		if (p.kind == RT_PLAN_OUTWARDS)
 			rule_out(w, NEW_FIRST);
 		else
-			w->stages = 1;
+			orders_take(w, &w->orders);
 		rt_plan_free(&p);
 	}
 	new->lanes = NULL;
@@ -359,10 +406,10 @@ static int choose(struct work *w, struct rt_move_deps *cache, struct err *err)
 	if (w->t->lanes && !w->rank)
 		return with_lanes(w, err);
 	if (w->rank)
-		ok = rule_out(w, BOTH);
+		ok = orders_take(w, &w->mix);
 	if (!cache && !w->rank)
 		cache = own = rt_move_deps_new(w->f, w->t);
-	if (w->rank && ok && cache && !cache->cyclic && w->lids.n <= EXACT_LIDS)
+	if (w->rank && ok && cache && !cache->cyclic)
 		with_ranks(w, cache);
 	if (!w->rank || !ok)
 		ok = cache && !cache->cyclic && without_ranks(w, cache);
@@ -387,6 +434,7 @@ int rt_moves_plan(const struct fab *f, const struct rt_tables *t, const uint64_t
 	w.at = mem_zarray(f->nswitches, sizeof(*w.at));
 	w.level = mem_array(e->n, sizeof(*w.level));
 	w.height = mem_array(e->n, sizeof(*w.height));
+	w.bound = mem_zarray(e->n, 1);
 	for (size_t i = 0; i < e->n; i++)
 		e->at[i].stage = 0;
 	moves_lids_make(&w.lids, e);
@@ -400,9 +448,9 @@ int rt_moves_plan(const struct fab *f, const struct rt_tables *t, const uint64_t
 	moves_lids_free(&w.lids);
 	vec_free(&w.mix);
 	vec_free(&w.orders);
-	vec_free(&w.best);
 	free(w.at);
 	free(w.level);
 	free(w.height);
+	free(w.bound);
 	return rc;
 }

@@ -36,8 +36,8 @@ struct rt_move_deps {
 
 	/* of the trials since deps_begin() */
 	VEC(struct dep_edge) tried, turned_down;
-	VEC(struct dep_place) moved; /* places before */
-	uint64_t effort;	     /* dependencies looked at */
+	VEC(struct dep_place) moved;  /* places before */
+	uint64_t effort, most_effort; /* dependencies looked at, and how many may be */
 	/* of one search */
 	uint32_t *seen, look; /* by channel: the last search that met it */
 	VEC(port_id) stack;
@@ -61,8 +61,8 @@ static inline port_id deps_channel(const struct rt_move_deps *d, uint32_t sw, un
 }
 
 /* Trials: each dependency is added unless it closes a cycle with all others; false then, or when it
- * would take too long to know. deps_end() removes what was added. */
-void deps_begin(struct rt_move_deps *d);
+ * would take more effort to know. deps_end() removes what was added. */
+void deps_begin(struct rt_move_deps *d, uint64_t effort);
 bool deps_try(struct rt_move_deps *d, port_id from, unsigned out);
 void deps_end(struct rt_move_deps *d);
 
