@@ -556,8 +556,8 @@ enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const ui
 		return sm_discover_again(sm);
 	}
 	sm_answered(sm, &t->target);
-	if (t->tries > 1)
-		sm_discovery_disturbed(sm);
+	if (t->tries > 1 && sm->topo.nodes.n && sm->topo.ports.at[sm_own_port(sm)].peer != NONE)
+		sm_discovery_disturbed(sm); /* since it was learnt what is behind the own port */
 	if (t->question == Q_SM_INFO)
 		return sm_other_manager(sm, t->target.port, data);
 	if (t->question == Q_PORT_INFO) {
