@@ -45,8 +45,14 @@ void run_checks_end(struct run *r)
 
 /* ---- two masters ---- */
 
+void run_sweep_begins(struct run *r, unsigned manager)
+{
+	r->checks.swept[manager] = sim_now(r->sim);
+}
+
 void run_forgive(struct run *r)
 {
+	memset(r->checks.near, 0, sizeof(r->checks.near));
 	memset(r->checks.since, 0, sizeof(r->checks.since));
 	r->checks.looked = 0;
 }
@@ -76,26 +82,62 @@ static bool wire_is_bad(const struct run *r)
 	return f->loss_q32 || f->delay_q32 || r->faults.slow;
 }
 
+static bool knows(const struct run *r, unsigned i, unsigned k)
+{
+	uint64_t guid = lab_manager_guid(r->lab, k);
+	struct sm_manager m;
+
+	for (size_t n = 0; sm_manager_get(lab_manager_sm(r->lab, i), n, &m); n++)
+		if (m.guid == guid)
+			return true;
+	return false;
+}
+
+/* A sweep has begun since then; one that does not come in time is not waited for. */
+static bool has_swept(const struct run *r, unsigned i, time_ps since)
+{
+	const struct sm_config *c = lab_manager_cfg(r->lab, i);
+
+	return r->checks.swept[i] >= since || c->sweep_factor ||
+	       sim_now(r->sim) >= since + c->sweep_period_ps;
+}
+
+/* The lab turns traps on for the mechanism of the first manager. */
+static bool has_traps(const struct run *r)
+{
+	return r->s->traps || r->s->managers.at[0].sm.mechanism.traps;
+}
+
+/*
+ * Masters of two parts that never were one subnet do not know each other. Without a trap, a sweep is the first to show that
+ * a link leads from one part to the other.
+ */
+static bool can_learn(const struct run *r, unsigned i, unsigned k, time_ps since)
+{
+	return has_traps(r) || knows(r, i, k) || knows(r, k, i) || has_swept(r, i, since) ||
+	       has_swept(r, k, since);
+}
+
 static void check_pair(struct run *r, unsigned i, unsigned k)
 {
-	time_ps now = sim_now(r->sim), *since = &r->checks.since[i][k];
+	time_ps now = sim_now(r->sim), *near = &r->checks.near[i][k],
+		*since = &r->checks.since[i][k];
 
-	if (!lab_manager_is_master(r->lab, k) || wire_is_bad(r)) {
-		*since = 0;
+	if (lab_manager_is_master(r->lab, k) && !wire_is_bad(r))
+		look(r);
+	if (!lab_manager_is_master(r->lab, k) || wire_is_bad(r) || !reach(r, i, k)) {
+		*near = *since = 0;
 		return;
 	}
-	look(r);
-	if (!reach(r, i, k)) {
-		*since = 0;
-		return;
-	}
-	if (!*since)
+	if (!*near)
+		*near = MAX(now, 1u);
+	if (!*since && can_learn(r, i, k, *near))
 		*since = MAX(now, 1u);
-	r->out->masters = MAX(r->out->masters, now - *since);
-	if (now - *since > SCHEDULE_MASTERS_BOUND)
+	r->out->masters = MAX(r->out->masters, now - *near);
+	if (*since && now - *since > SCHEDULE_MASTERS_BOUND)
 		run_fail(r, SCHEDULE_TWO_MASTERS,
 			 "managers %u and %u are both master since %llu us", k, i,
-			 (unsigned long long)(*since / PS_PER_US));
+			 (unsigned long long)(*near / PS_PER_US));
 }
 
 void run_check_masters(struct run *r)
@@ -104,6 +146,7 @@ void run_check_masters(struct run *r)
 
 	for (unsigned i = 1; i < n; i++) {
 		if (!lab_manager_is_master(r->lab, i)) {
+			memset(r->checks.near[i], 0, sizeof(r->checks.near[i]));
 			memset(r->checks.since[i], 0, sizeof(r->checks.since[i]));
 			continue;
 		}

@@ -40,7 +40,9 @@ struct run_rogue {
 
 /* invariants.c */
 struct run_checks {
-	time_ps since[RUN_MANAGERS][RUN_MANAGERS]; /* both master and connected; 0: they are not */
+	time_ps near[RUN_MANAGERS][RUN_MANAGERS];  /* both master and connected; 0: they are not */
+	time_ps since[RUN_MANAGERS][RUN_MANAGERS]; /* and one can learn of the other; 0: none can */
+	time_ps swept[RUN_MANAGERS];		   /* when its last sweep began */
 	time_ps looked;				   /* when connections were last computed */
 	uint32_t *part;				   /* by port */
 	struct lab_watch watch;
@@ -78,6 +80,7 @@ void run_rogue_end(struct run *r);
 void run_order(struct run *r, unsigned manager, enum schedule_order order); /* of another manager */
 
 void run_checks_begin(struct run *r);
+void run_sweep_begins(struct run *r, unsigned manager);
 void run_check_masters(struct run *r);
 void run_check_watch(struct run *r);
 void run_forgive(struct run *r); /* a fault happened: times count from now */

@@ -47,6 +47,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 	if (n->kind == SM_NOTE_PHASE)
 		r->out->phases |= 1ull << n->phase.to;
+	if (n->kind == SM_NOTE_PHASE && n->phase.to == SM_SWEEP)
+		run_sweep_begins(r, lab_noting(r->lab));
 	if (r->story && r->story->note)
 		r->story->note(r->story->ctx, r->lab, lab_noting(r->lab), n);
 }

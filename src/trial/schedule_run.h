@@ -3,7 +3,8 @@
  * Runs a schedule and checks it. At every moment:
  *
  *   - two managers with one SM_Key are not both master for longer than SCHEDULE_MASTERS_BOUND, counted from when
- *     both run, links connect them, no SMP is lost or delayed on purpose, and no fault has just happened;
+ *     both run, links connect them, no SMP is lost or delayed on purpose, and no fault has just happened; without
+ *     traps, where neither knows the other, from the next sweep of one of them;
  *   - where all managers use the mechanism weft, and no agent lies about the fabric, the tables have no cycle of
  *     dependencies;
  *   - packets do not wait for each other in a ring; as long as only managers fail, and the fabric is one subnet, no packet

@@ -84,6 +84,56 @@ TEST(two_masters_are_found)
 	schedule_free(&s);
 }
 
+/* Two parts of a row of four switches; the ends have managers, which see the joint in a sweep only. */
+#define PARTS                                                                                      \
+	"fabric mesh 4\ntraps off\n"                                                               \
+	"manager S-0002000000000001 mechanism improved sweep 1200ms own-port 50ms\n"               \
+	"manager S-0002000000000004 mechanism improved sweep 1200ms own-port 50ms\n"
+#define PARTS_CUT                                                                                  \
+	"cut S-0002000000000001 S-0002000000000002 H-0001000000000010 H-0001000000000014\n"
+
+static void expect_two_masters(struct schedule *s, time_ps from, time_ps until)
+{
+	struct schedule_result r;
+
+	schedule_run(s, NULL, &r);
+	assert_int_equal(r.fault, SCHEDULE_TWO_MASTERS);
+	assert_in_range(r.end, from, until);
+	schedule_free(s);
+}
+
+TEST(masters_that_do_not_know_each_other_have_until_the_next_sweep)
+{
+	expect_fine(PARTS "at 0s " PARTS_CUT "at 1500ms join\n");
+}
+
+/* Whether they sweep and learn nothing, or do not sweep at all. */
+TEST(masters_that_do_not_learn_of_each_other_are_found)
+{
+	struct schedule s;
+
+	read_text(&s, PARTS "at 0s " PARTS_CUT "at 1500ms join\n");
+	make_deaf(&s);
+	expect_two_masters(&s, 2400 * PS_PER_MS + SCHEDULE_MASTERS_BOUND,
+			   2700 * PS_PER_MS + SCHEDULE_MASTERS_BOUND);
+	read_text(&s, PARTS "at 0s " PARTS_CUT "at 1500ms join\n");
+	make_deaf(&s);
+	s.managers.at[0].sm.sweep_period_ps = s.managers.at[1].sm.sweep_period_ps = 0;
+	expect_two_masters(&s, 1500 * PS_PER_MS + SCHEDULE_MASTERS_BOUND,
+			   1600 * PS_PER_MS + SCHEDULE_MASTERS_BOUND);
+}
+
+/* They met before the cut, and could ask each other: the time counts from the joining, sweep or not. */
+TEST(masters_that_know_each_other_do_not_have_until_the_next_sweep)
+{
+	struct schedule s;
+
+	read_text(&s, PARTS "at 600ms " PARTS_CUT "at 1250ms join\n");
+	s.managers.at[0].sm.own_port_ps = s.managers.at[1].sm.own_port_ps = 0;
+	expect_two_masters(&s, 1250 * PS_PER_MS + SCHEDULE_MASTERS_BOUND,
+			   1350 * PS_PER_MS + SCHEDULE_MASTERS_BOUND);
+}
+
 /* Managers with other keys are strangers: the check does not concern them. */
 TEST(masters_that_cannot_reach_each_other_are_allowed)
 {
@@ -181,6 +231,9 @@ int main(void)
 		cmocka_unit_test(a_manager_dies_with_its_node),
 		cmocka_unit_test(without_any_manager_one_is_started_in_the_end),
 		cmocka_unit_test(two_masters_are_found),
+		cmocka_unit_test(masters_that_do_not_know_each_other_have_until_the_next_sweep),
+		cmocka_unit_test(masters_that_do_not_learn_of_each_other_are_found),
+		cmocka_unit_test(masters_that_know_each_other_do_not_have_until_the_next_sweep),
 		cmocka_unit_test(masters_that_cannot_reach_each_other_are_allowed),
 		cmocka_unit_test(a_wrong_subnet_is_found),
 		cmocka_unit_test(a_failing_schedule_shrinks),
