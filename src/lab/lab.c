@@ -214,7 +214,7 @@ static void run_one(struct lab *l)
 
 static bool rests(const struct lab_manager *m)
 {
-	return m->st.phase == SM_READY && !m->st.change_pending && m->st.rounds;
+	return m->st.phase == SM_READY && !m->st.change_pending && !m->st.comparing && m->st.rounds;
 }
 
 /* All managers have started, none discovers, all masters are at rest, and none of them reaches another one. */

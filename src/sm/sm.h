@@ -181,9 +181,9 @@ enum sm_event_kind {
 
 struct sm_routes {
 	uint32_t epoch; /* as in the request */
-	struct rt_tables
-		*tables; /* owned by the SM from now on; NULL: no routes could be computed */
-	uint64_t *rank;	 /* of these tables, by switch; owned by the SM from now on; may be NULL */
+	struct rt_tables *
+		tables; /* owned by the SM from now on; NULL: no routes could be computed, or none are needed */
+	uint64_t *rank; /* of these tables, by switch; owned by the SM from now on; may be NULL */
 	struct rt_plan plan; /* where the request asked for it; owned by the SM from now on */
 	rt_legs legs; /* tables that follow these, the last of them are those asked for; owned by the SM */
 	/* A plan for the same tables that holds even if what is absent from the request's fabric is still
@@ -236,6 +236,7 @@ struct sm_compute {
 	bool plan;    /* plan the update from old to new */
 	bool detour;  /* which may lead over tables between */
 	bool ahead;   /* for a failure that has not happened: low priority */
+	bool compare; /* no tables are needed unless old is clearly worse than tables from scratch */
 	bool overlap; /* tables may be handed over while they are computed: see sm_routes.ready */
 	bool found;   /* old was read from the switches: it stays if it is good enough */
 	bool own; /* and it is what a manager like this one made for this very subnet: it stays if it is right */
@@ -338,6 +339,7 @@ enum sm_cause {
 	SM_CAUSE_HIDDEN,   /* another SM discovered, and may have cleared PortStateChange */
 	SM_CAUSE_BROKEN,   /* a pause or an attempt to hand over broke a discovery off */
 	SM_CAUSE_ORDER,	   /* of the user: resync, other keys */
+	SM_CAUSE_BALANCE,  /* routes from scratch are shorter or more even than repaired ones */
 };
 const char *sm_cause_name(enum sm_cause c);
 const char *sm_cause_text(enum sm_cause c); /* "change detected by ..." */
@@ -570,7 +572,8 @@ struct sm_status {
 	time_ps last_sweep_start;      /* of the last clean one */
 	time_ps last_sweep_time;       /* how long it took */
 	bool change_pending;
-	bool staged; /* provisional tables of the running round serve */
+	bool staged;	/* provisional tables of the running round serve */
+	bool comparing; /* repaired routes are being compared with routes from scratch */
 	bool alone; /* a link is up at the manager's port, and no device behind it is in the subnet */
 	struct sm_round last; /* the last round that ended */
 };

@@ -211,6 +211,8 @@ struct sm_core {
 void sm_phase_apply(struct sm *sm, enum sm_outcome o);
 /* SM_CHANGED, and the cause that the next round reports. */
 enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, struct sm_subject about);
+/* SM_STAGED, from rest: better routes than the repaired ones are computed. */
+enum sm_outcome sm_uneven(struct sm *sm);
 /*
  * A sweep detected a change and goes on as a discovery: the only outcome reported while a part
  * runs.

@@ -165,6 +165,7 @@ static const struct {
 	[SM_CAUSE_HIDDEN] = {"hidden", "look for changes that another SM may have hidden"},
 	[SM_CAUSE_BROKEN] = {"broken_off", "discovery that was broken off"},
 	[SM_CAUSE_ORDER] = {"order", "order of the user"},
+	[SM_CAUSE_BALANCE] = {"balance", "comparison with routes from scratch"},
 };
 
 const char *sm_cause_name(enum sm_cause c)

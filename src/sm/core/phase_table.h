@@ -101,6 +101,7 @@
 	X(READY, DUE, SWEEP)               \
 	X(READY, DOUBTFUL, AUDIT)          \
 	X(READY, CHANGED, DISCOVER)        \
+	X(READY, STAGED, COMPUTE)          \
 	X(READY, RIVAL, SETTLE)            \
 	X(READY, OUTRANKED, STANDBY)       \
 	X(SWEEP, UNCHANGED, READY)         \

@@ -178,7 +178,7 @@ void sm_phase_apply(struct sm *sm, enum sm_outcome o)
 	if (o == SM_GOING_ON)
 		return;
 	assert(to);
-	if (o == SM_CHANGED)
+	if (o == SM_CHANGED || (o == SM_STAGED && c->phase == SM_READY))
 		round_begin(sm, c->trigger.cause, c->trigger.about);
 	/* A change is looked into whatever is under way, and questions of spare time wait. */
 	if (o == SM_CHANGED || o == SM_RIVAL || c->phase == SM_READY)
@@ -193,6 +193,12 @@ enum sm_outcome sm_changed(struct sm *sm, enum sm_cause cause, struct sm_subject
 {
 	sm->core.trigger = (struct sm_trigger){cause, about};
 	return SM_CHANGED;
+}
+
+enum sm_outcome sm_uneven(struct sm *sm)
+{
+	sm->core.trigger = (struct sm_trigger){SM_CAUSE_BALANCE, SM_ABOUT_NOTHING};
+	return SM_STAGED;
 }
 
 void sm_sweep_noticed(struct sm *sm, enum sm_cause cause, struct sm_subject about)

@@ -65,6 +65,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->routers = sm->topo.fab ? sm->topo.fab->nrouters : 0;
 	st->alone = is_alone(sm);
 	st->staged = sm->routes.staged;
+	st->comparing = sm_balance_is_open(sm);
 	st->held = (uint32_t)sm->damp.held.n;
 	st->change_pending = sm->core.change_pending || sm_election_busy(sm) ||
 			     sm->sweep.retry_at != TIME_NEVER ||

@@ -45,6 +45,8 @@ static enum sm_outcome due_now(struct sm *sm)
 		return SM_DOUBTFUL;
 	if (sm->core.now >= sm_damp_due(sm))
 		return sm_damp_release(sm);
+	if (sm_balance_due(sm))
+		return sm_uneven(sm);
 	return sm->core.now >= sm->sweep.next ? SM_DUE : SM_GOING_ON;
 }
 
@@ -65,6 +67,8 @@ static time_ps wake_time(const struct sm *sm)
 
 	if (sm_election_checking(sm)) /* all else waits */
 		return sm_election_wake(sm);
+	if (sm->core.phase == SM_READY && sm_balance_due(sm))
+		return sm->core.now;
 	if (sm->core.phase == SM_READY)
 		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm->sweep.next, sm->sweep.own_next),
 						     MIN(sm->sweep.retry_at, sm->audit.due)));

@@ -153,6 +153,7 @@ void sm_ahead_reset(struct sm *sm)
 {
 	struct sm_ahead *a = sm->routes.ahead;
 
+	sm_balance_reset(sm);
 	if (!a)
 		return;
 	for (size_t i = 0; i < a->remedies.n; i++) {
@@ -220,14 +221,15 @@ static struct sm_task *task_for(struct sm *sm, const struct failure *x)
 
 void sm_ahead_request(struct sm *sm)
 {
+	bool may = may_think(sm);
 	struct sm_ahead *a = sm->routes.ahead;
 	struct failure x;
 
-	if (!may_think(sm) || (a && a->id) || (a && a->bytes > sm->cfg.ahead_bytes))
-		return;
-	if (!a)
+	if (may && !a)
 		a = sm->routes.ahead = mem_zalloc(sizeof(*a));
-	if (!failure_next(sm, &a->next, &x))
+	if ((a && a->id) || sm_balance_request(sm)) /* other tables would need other repairs */
+		return;
+	if (!may || a->bytes > sm->cfg.ahead_bytes || !failure_next(sm, &a->next, &x))
 		return;
 	a->task = task_for(sm, &x);
 	a->id = ++sm->routes.request_id;

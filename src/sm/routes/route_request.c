@@ -109,6 +109,7 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	rt_legs_free(&x->legs);
 	x->legs = r->legs;
 	x->leg = 0;
+	x->balance.measured = false;
 	/* Other engines have tables of their own. */
 	x->settled = r->settled && sm->cfg.mechanism.routes->update;
 	x->ready = r->ready ? r->ready : UINT16_MAX;
@@ -170,15 +171,10 @@ static bool any_random_table(const struct sm *sm)
 	return false;
 }
 
-static enum sm_outcome compute_begin(struct sm *sm)
+void sm_routes_request(struct sm *sm, bool old)
 {
 	struct sm_compute *c = &sm->core.out->compute;
-	bool old = any_row_known(sm);
-	struct sm_routes known;
 
-	if (sm_routes_more(sm))
-		return leg_take(sm);
-	stage_choose(sm, old);
 	*c = (struct sm_compute){.epoch = ++sm->routes.request_id,
 				 .fab = sm->topo.fab,
 				 .data_fab = sm->topo.data_fab,
@@ -194,6 +190,21 @@ static enum sm_outcome compute_begin(struct sm *sm)
 				 .own = sm->restored.same};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
+}
+
+static enum sm_outcome compute_begin(struct sm *sm)
+{
+	struct sm_compute *c = &sm->core.out->compute;
+	bool old = any_row_known(sm);
+	struct sm_routes known;
+
+	if (sm_routes_more(sm))
+		return leg_take(sm);
+	if (sm_balance_use(sm, &known))
+		return routes_take(sm, &known);
+	sm_balance_reset(sm);
+	stage_choose(sm, old);
+	sm_routes_request(sm, old);
 	if (c->before && c->supply->keep && !sm->dev.off.n && !sm->topo.data_fab &&
 	    sm_ahead_use(sm, &known)) {
 		*c = (struct sm_compute){0}; /* no need to ask */
@@ -213,7 +224,7 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 	struct sm_routes given = ev->routes, *r = &given;
 
 	sm_retired_free(sm, r->epoch);
-	if (sm_ahead_answer(sm, r))
+	if (sm_ahead_answer(sm, r) || sm_balance_answer(sm, r))
 		return SM_GOING_ON;
 	if (sm->core.phase != SM_COMPUTE || r->epoch != sm->routes.request_id) { /* outdated */
 		sm_routes_free(r);

@@ -375,6 +375,36 @@ static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out
 	return verify(c->fab, out->tables, out->rank, threads, r);
 }
 
+/* ---- a repair that stays ---- */
+
+/*
+ * Repaired routes over the directions of a fresh start are compared with routes from scratch. Those come only if the
+ * repair is clearly worse: tables cost SMPs, and each repair is compared.
+ */
+static void compare(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+		    struct sm_work_done *done)
+{
+	struct rt_opts o = {.root = c->root, .threads = threads, .rank = c->old_rank};
+	struct rt_report old = {0}, fresh = {0};
+	struct err e;
+
+	if (!may_keep(c) || rt_compute(&rt_fera, c->fab, &o, &out->tables, &e))
+		return;
+	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, out->tables->entries};
+	rt_tables_fill(out->tables);
+	out->rank = mem_array(c->fab->nswitches, sizeof(*out->rank));
+	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
+	verify(c->fab, c->old, c->old_rank, threads, &old);
+	out->verified = verify(c->fab, out->tables, out->rank, threads, &fresh) &&
+			!as_good(&old, &fresh, it_will_do);
+	if (out->verified && c->plan)
+		out->verified = plan_to(c, threads, out->tables, out->rank, &out->plan);
+	rt_report_free(&old);
+	rt_report_free(&fresh);
+	if (!out->verified)
+		sm_routes_free(out);
+}
+
 void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done)
 {
@@ -382,6 +412,11 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 
 	*out = (struct sm_routes){.epoch = c->epoch};
 	*done = (struct sm_work_done){0};
+	if (c->compare) {
+		compare(c, threads, out, done);
+		out->epoch = c->epoch;
+		return;
+	}
 	out->rank = rank_for(c, &out->settled);
 	out->tables = tables_for(c, out->rank, threads, done);
 	if (!out->tables)

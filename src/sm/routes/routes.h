@@ -25,6 +25,13 @@ struct sm_retired {
 	void *p;
 };
 
+/* The comparison of a repair that stays with routes from scratch. */
+struct sm_balance {
+	bool measured;		 /* the tables in force are even enough */
+	uint32_t id;		 /* of the request; 0: none is open */
+	struct sm_routes better; /* routes that are to replace the repair; no tables: none */
+};
+
 struct sm_routing {
 	struct rt_tables *tables;
 	uint64_t *rank; /* of tables, by switch; NULL: not told */
@@ -44,6 +51,7 @@ struct sm_routing {
 	uint32_t answered;    /* the last request that was */
 	VEC(struct sm_retired) retired;
 	struct sm_ahead *ahead; /* repairs computed ahead; NULL: none */
+	struct sm_balance balance;
 };
 
 /* ranks.c */
@@ -53,6 +61,7 @@ void sm_rank_ensure(struct sm *sm); /* where the answer came without ranks */
 /* route_request.c */
 enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev); /* the answer */
 void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
+void sm_routes_request(struct sm *sm, bool old); /* for the current stage; old: tables are known */
 
 /* routes_state.c */
 void sm_routes_round(struct sm *sm);	  /* a new snapshot: no tables are in place for it */
@@ -69,6 +78,16 @@ void sm_ahead_request(struct sm *sm);			  /* at rest: ask for the next */
 bool sm_ahead_answer(struct sm *sm, struct sm_routes *r); /* true: it was one, and is taken over */
 bool sm_ahead_guess(struct sm *sm, uint64_t guid);	  /* may this switch be presumed dead? */
 bool sm_ahead_use(struct sm *sm, struct sm_routes *r);
+
+/* balance.c */
+void sm_balance_reset(struct sm *sm);	/* other tables are in force, or will be */
+bool sm_balance_request(struct sm *sm); /* at rest: true: a comparison is open, or its result */
+bool sm_balance_answer(struct sm *sm,
+		       struct sm_routes *r); /* true: it was one, and is taken over */
+bool sm_balance_is_open(
+	const struct sm *sm);		  /* an answer is awaited, or routes are about to go out */
+bool sm_balance_due(const struct sm *sm); /* better routes are to be distributed now */
+bool sm_balance_use(struct sm *sm, struct sm_routes *r);
 
 /* deferred_free.c: free these as soon as no worker can read them; NULL is fine */
 void sm_retire_fab(struct sm *sm, struct fab *f);

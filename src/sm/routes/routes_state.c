@@ -44,6 +44,7 @@ void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 {
 	struct sm_routing *x = &sm->routes;
 
+	sm_balance_reset(sm);
 	if (sm->cfg.mechanism.routes->update && in_force && old && x->tables && x->rank) {
 		sm_routes_forget(sm);
 		x->prev_fab = old;

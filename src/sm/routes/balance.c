@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Balance of repaired routes: a settled repair stays in the switches, and the round ends with it. Afterwards, at rest,
+ * the SM requests a comparison with routes from scratch; if the repair is clearly less even or longer, a round of its
+ * own distributes those. State: struct sm_balance, about the tables in force. Does not measure itself: the worker does.
+ */
+#include "sm/tables/random_tables.h"
+
+void sm_balance_reset(struct sm *sm)
+{
+	struct sm_balance *b = &sm->routes.balance;
+
+	sm_routes_free(&b->better);
+	b->id = 0;
+}
+
+/* A repair is in force that no final routes followed. */
+static bool is_wanted(const struct sm *sm)
+{
+	return sm->routes.stage == SM_PROVISIONAL && sm->routes.settled &&
+	       !sm->routes.balance.measured && sm->routes.tables && sm->routes.rank &&
+	       !sm->core.incomplete && !sm_is_doubtful(&sm->disc);
+}
+
+/* As for final routes after provisional ones. */
+static void request(struct sm *sm)
+{
+	struct sm_compute *c = &sm->core.out->compute;
+	const struct sm_mechanism *m = &sm->cfg.mechanism;
+
+	sm_routes_request(sm, true);
+	c->stage = SM_FINAL;
+	c->supply = m->routes;
+	c->plan = m->second->plan;
+	c->overlap = false;
+	c->compare = true;
+}
+
+bool sm_balance_request(struct sm *sm)
+{
+	struct sm_balance *b = &sm->routes.balance;
+
+	if (sm_balance_is_open(sm))
+		return true;
+	if (b->better.tables || !is_wanted(sm))
+		return false;
+	request(sm);
+	b->id = sm->routes.request_id;
+	return true;
+}
+
+bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
+{
+	struct sm_balance *b = &sm->routes.balance;
+
+	if (!b->id || r->epoch != b->id)
+		return false;
+	b->id = 0;
+	b->measured = !r->tables || !r->verified;
+	if (b->measured)
+		sm_routes_free(r);
+	else
+		b->better = *r;
+	return true;
+}
+
+bool sm_balance_is_open(const struct sm *sm)
+{
+	return sm->routes.balance.id || sm_balance_due(sm);
+}
+
+/* Nothing else is to be done: a change or a device that does not answer comes first, with new routes. */
+bool sm_balance_due(const struct sm *sm)
+{
+	return sm->routes.balance.better.tables && sm->election.state == IBA_SM_MASTER &&
+	       !sm->core.change_pending && !sm->core.incomplete && !sm_is_doubtful(&sm->disc) &&
+	       !sm->disc.suspects.n && !sm->disc.excluded.n && sm->sweep.retry_at == TIME_NEVER &&
+	       !sm_audit_open(sm);
+}
+
+/* Whether the switches hold what the answer was computed for. */
+static bool is_current(const struct sm *sm)
+{
+	const struct rt_tables *old = sm->routes.task ? sm->routes.task->old : NULL;
+	struct rt_tables *t = sm_rows_tables(sm);
+	bool same;
+
+	sm_rft_overlay(sm, t);
+	same = old && old->nswitches == t->nswitches && old->stride == t->stride &&
+	       !memcmp(old->lft, t->lft, (size_t)t->nswitches * t->stride);
+	rt_tables_free(t);
+	return same;
+}
+
+bool sm_balance_use(struct sm *sm, struct sm_routes *r)
+{
+	struct sm_balance *b = &sm->routes.balance;
+
+	if (!b->better.tables)
+		return false;
+	sm_unfinished(sm);
+	sm->routes.stage = SM_FINAL;
+	sm_routes_staged(sm, true);
+	if (!is_current(sm)) {
+		sm_balance_reset(sm);
+		return false; /* final routes are requested as after any provisional ones */
+	}
+	*r = b->better;
+	b->better = (struct sm_routes){0};
+	return true;
+}
