@@ -14,7 +14,8 @@ static unsigned gen_switches, gen_ports, gen_hosts = UINT_MAX, gen_links, gen_le
 					 gen_leaf_hosts;
 static uint64_t gen_seed = 1;
 static bool gen_duplicates;
-static const char *gen_rate, *gen_cable, *gen_trunk;
+static const char *gen_rate, *gen_cable, *gen_trunk, *gen_sriov;
+static unsigned gen_vfs;
 
 /* "4xEDR", "4x EDR", "12xqdr", or a speed alone for 4 lanes. */
 static int rate_parse(const char *s, unsigned *width, unsigned *speed, struct err *e)
@@ -68,6 +69,18 @@ static int sizes_parse(struct fab_gen *g, char **args, unsigned nargs, struct er
 		return err_set(e, -EINVAL, "%s: give the sizes or --switches, not both", g->kind);
 	if (gen_switches)
 		g->dims[g->ndims++] = gen_switches;
+	return 0;
+}
+
+/* With VFs and no mode: a vSwitch. */
+static int sriov_parse(struct fab_gen *g, struct err *e)
+{
+	if (gen_sriov && !gen_vfs)
+		return err_set(e, -EINVAL, "--sriov: expected --vfs N beside it");
+	g->vfs = gen_vfs;
+	g->sriov = gen_vfs ? FAB_SRIOV_VSWITCH : FAB_SRIOV_NONE;
+	if (gen_sriov && !strcmp(gen_sriov, fab_sriov_name(FAB_SRIOV_SHARED)))
+		g->sriov = FAB_SRIOV_SHARED;
 	return 0;
 }
 
@@ -151,7 +164,7 @@ static int gen_run(char **args, unsigned nargs)
 		return families_print();
 	if (cli_json && !strcmp(out_path, "-"))
 		return cli_bad("--json requires -o FILE: the netlist itself is not JSON");
-	if (switches_check(&g, &e) || sizes_parse(&g, args, nargs, &e) ||
+	if (sriov_parse(&g, &e) || switches_check(&g, &e) || sizes_parse(&g, args, nargs, &e) ||
 	    (gen_rate && rate_parse(gen_rate, &g.width, &g.speed, &e)) ||
 	    (gen_cable && cable_parse("cable", gen_cable, &g.cable_cm, &e)) ||
 	    (gen_trunk && cable_parse("trunk", gen_trunk, &g.trunk_cm, &e)))
@@ -166,6 +179,8 @@ static int gen_run(char **args, unsigned nargs)
 	fab_free(f);
 	return rc;
 }
+
+static const char *const sriov_modes[] = {"vswitch", "shared", NULL};
 
 /* clang-format off */
 static const struct cli_opt gen_opts[] = {
@@ -191,6 +206,10 @@ static const struct cli_opt gen_opts[] = {
 	 .help = "length of every cable, such as 3m (default: unknown)"},
 	{.name = "trunk", .type = CLI_STR, .dst = &gen_trunk, .arg = "LENGTH",
 	 .help = "length of cables between switches, such as 30m (default: as --cable)"},
+	{.name = "vfs", .type = CLI_UINT, .dst = &gen_vfs, .arg = "N", .min = 1, .max = FAB_MAX_VFS,
+	 .help = "virtual functions (SR-IOV) of each host with one port (default: none)"},
+	{.name = "sriov", .type = CLI_CHOICE, .dst = &gen_sriov, .arg = "MODE", .choices = sriov_modes,
+	 .help = "with --vfs: vswitch, each with a LID, or shared, all with the LID of the host (default vswitch)"},
 	{.name = "output", .letter = 'o', .type = CLI_STR, .dst = &out_path, .arg = "FILE",
 	 .help = "write to FILE (default: standard output)"},
 	{0},
@@ -210,6 +229,7 @@ const struct cli_cmd cmd_topo_gen = {
 	.examples = "weft topo gen irregular 16 --hosts 14 --seed 7 -o net.txt\n"
 		    "weft topo gen mtree 8 3 --rate 4xHDR -o tree.txt\n"
 		    "weft topo gen mtree 8 3 --cable 2m --trunk 30m -o hall.txt\n"
+		    "weft topo gen mtree 8 3 --vfs 16 -o virtual.txt\n"
 		    "weft topo gen odd --seed 7 --duplicates -o odd.txt\n"
 		    "weft topo gen dragonfly 2 4 2 | weft topo svg - -o dragonfly.svg",
 	.opts = gen_opts,

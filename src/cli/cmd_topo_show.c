@@ -51,6 +51,19 @@ static void cables_json(struct json *j, const struct fab_stats *s)
 	json_close(j);
 }
 
+/* HCAs with virtual functions; nothing in a fabric without. */
+static void virtual_json(struct json *j, const struct fab_stats *s)
+{
+	json_open(j, "virtual", '{');
+	for (unsigned i = FAB_SRIOV_VSWITCH; i <= FAB_SRIOV_SHARED; i++) {
+		json_open(j, fab_sriov_name(i), '{');
+		json_u64(j, "hypervisors", s->hypervisors[i]);
+		json_u64(j, "vfs", s->vfs[i]);
+		json_close(j);
+	}
+	json_close(j);
+}
+
 static void warnings_json(struct json *j, const struct fab_netlist *net)
 {
 	struct strbuf b = {0};
@@ -88,6 +101,7 @@ static int show_json(const struct fab *f, const struct fab_stats *s, const struc
 	rates_json(&j, s);
 	cables_json(&j, s);
 	json_u64(&j, "lids", fab_lid_count(f));
+	virtual_json(&j, s);
 	warnings_json(&j, net);
 	json_close(&j);
 	return cli_print_json(&j);
@@ -132,6 +146,20 @@ static void show_cables(const struct fab_stats *s)
 	       cli_count((s->cable_sum_cm + 50) / 100));
 }
 
+static void virtual_rows(struct cli_table *t, const struct fab_stats *s)
+{
+	static const char *const notes[] = {"", "VFs behind vSwitches, each with a LID",
+					    "VFs behind shared ports, with the LID of the host"};
+	char note[96];
+
+	for (unsigned i = FAB_SRIOV_VSWITCH; i <= FAB_SRIOV_SHARED; i++) {
+		if (!s->hypervisors[i])
+			continue;
+		snprintf(note, sizeof(note), "with %s %s", cli_count(s->vfs[i]), notes[i]);
+		count_row(t, "  hypervisors", s->hypervisors[i], note);
+	}
+}
+
 static void show_text(const struct fab *f, const struct fab_stats *s, const struct fab_netlist *net)
 {
 	uint64_t mean = degree_mean(s);
@@ -144,6 +172,7 @@ static void show_text(const struct fab *f, const struct fab_stats *s, const stru
 		 s->degree_max, (unsigned long long)mean / 100, (unsigned long long)mean % 100);
 	cli_table_init(&t, "lrl", "switches", cli_count(s->switches), ""); /* no headings */
 	count_row(&t, "hosts", s->hosts, "");
+	virtual_rows(&t, s);
 	count_row(&t, "routers", s->routers, "");
 	count_row(&t, "links", s->links, "");
 	count_row(&t, "  between switches", s->switch_links, "");

@@ -7,8 +7,9 @@
 
 #include "cli/cli.h"
 
-/* cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c */
-extern const struct cli_cmd cmd_topo_gen, cmd_topo_show, cmd_topo_check, cmd_topo_diff;
+/* cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_expand.c */
+extern const struct cli_cmd cmd_topo_gen, cmd_topo_show, cmd_topo_check, cmd_topo_diff,
+	cmd_topo_expand;
 
 /* cmd_topo_draw.c */
 extern const struct cli_cmd cmd_topo_dot, cmd_topo_svg;

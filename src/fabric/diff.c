@@ -101,6 +101,9 @@ static void compare_node(struct differ *d, node_id a, node_id b)
 		note(d, "port 0 %s -> %s", port0_word(n), port0_word(m));
 	if ((n->flags ^ m->flags) & FAB_SHARP_AN)
 		note(d, "%s an aggregation node", m->flags & FAB_SHARP_AN ? "now" : "no longer");
+	if (n->sriov != m->sriov)
+		note(d, "sriov %s -> %s", fab_sriov_name(n->sriov), fab_sriov_name(m->sriov));
+	note_number(d, "VFs", n->vfs, m->vfs);
 	for (unsigned p = 0; p <= MIN(n->nports, m->nports); p++) {
 		compare_port(d, &d->before->ports[n->first_port + p],
 			     &d->after->ports[m->first_port + p]);

@@ -182,14 +182,17 @@ struct fab_builder *fab_builder_from(const struct fab *f);
 
 /* ---- virtual functions ---- */
 
-bool fab_is_virtual(const struct fab *f); /* has an HCA with SR-IOV */
+bool fab_is_virtual(const struct fab *f);   /* has an HCA with SR-IOV */
+const char *fab_sriov_name(unsigned sriov); /* "none", "vswitch", "shared" */
+/* A copy of f in which each CA with one port has so many VFs (0: none). */
+struct fab *fab_with_vfs(const struct fab *f, enum fab_sriov sriov, unsigned vfs);
 uint64_t fab_function_guid(uint64_t hca, unsigned slot);
 
 /*
  * The wire view of a compact fabric. An HCA in vSwitch mode becomes a switch with the same node id, GUID and
  * name, the port GUID on port 0, and 2 + vfs ports; nodes of the functions follow all nodes of f, by HCA,
  * then slot: "host0 PF", "host0 VF1". The LID of the HCA is on port 0 and on the PF. NULL with e filled when
- * a GUID of a function is in use.
+ * a GUID of a function is in use, or the result would have more than 16,777,216 ports.
  */
 struct fab *fab_wire(const struct fab *f, struct err *e);
 
@@ -234,6 +237,8 @@ struct fab_gen {
 	unsigned width, speed; /* of every link; 0: 4X QDR */
 	uint32_t cable_cm;     /* length of every cable; 0: not known */
 	uint32_t trunk_cm;     /* of those between switches, when not the same */
+	enum fab_sriov sriov;  /* of every CA with one port */
+	unsigned vfs;	       /* and how many VFs it has */
 };
 
 struct fab_family {
@@ -259,6 +264,7 @@ struct fab_stats {
 	uint32_t cables; /* links whose length is known; the shortest, longest, all together */
 	uint32_t cable_min_cm, cable_max_cm;
 	uint64_t cable_sum_cm;
+	uint32_t hypervisors[3], vfs[3]; /* HCAs and their VFs, by enum fab_sriov */
 };
 
 void fab_stats(const struct fab *f, struct fab_stats *s);

@@ -86,15 +86,32 @@ static int check_rate(const struct fab_gen *g, struct err *e)
 		       g->width);
 }
 
+static int check_vfs(const struct fab_gen *g, struct err *e)
+{
+	if (g->sriov ? g->vfs && g->vfs <= FAB_MAX_VFS : !g->vfs)
+		return 0;
+	return err_set(e, -EINVAL,
+		       "%s: found %u VFs with SR-IOV mode %s, expected 1 to %u, or 0 without",
+		       g->kind, g->vfs, fab_sriov_name(g->sriov), (unsigned)FAB_MAX_VFS);
+}
+
 struct fab *fab_generate(const struct fab_gen *g, struct err *e)
 {
 	const struct fab_family *f = g->kind ? family_find(g->kind) : NULL;
+	struct fab *plain, *with_vfs;
 
 	if (!f) {
 		unknown_kind(g->kind ? g->kind : "", e);
 		return NULL;
 	}
-	return check_rate(g, e) ? NULL : f->make(g, e);
+	if (check_rate(g, e) || check_vfs(g, e))
+		return NULL;
+	plain = f->make(g, e);
+	if (!plain || !g->sriov)
+		return plain;
+	with_vfs = fab_with_vfs(plain, g->sriov, g->vfs);
+	fab_free(plain);
+	return with_vfs;
 }
 
 /* ---- checks ---- */

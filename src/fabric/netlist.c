@@ -24,7 +24,7 @@ enum assignment {
 	SET_NOTHING,
 };
 
-static int line_ends(struct nl *l)
+int nl_line_ends(struct nl *l)
 {
 	nl_skip_space(l);
 	return l->at == l->end || *l->at == '#' ? 0
@@ -64,7 +64,7 @@ static int assign_guid(struct nl *l, int type)
 	p->type = p->guid ? (uint8_t)type : 0;
 	if ((rc = nl_take_port_extras(l, &p->port0_guid, &p->has_port0_guid)))
 		return rc;
-	return line_ends(l);
+	return nl_line_ends(l);
 }
 
 static int assign(struct nl *l, int what)
@@ -99,7 +99,7 @@ static int assign(struct nl *l, int what)
 		l->pending.sys_guid = v;
 		l->pending.has_sys_guid = true;
 	}
-	return line_ends(l);
+	return nl_line_ends(l);
 }
 
 static int module_line(struct nl *l, int arg UNUSED)
@@ -119,7 +119,7 @@ static int module_line(struct nl *l, int arg UNUSED)
 		return nl_fail_found(l, "a second one", "one quotation mark around the name");
 	l->module = (struct nl_span){l->at, (size_t)(close - l->at)};
 	l->at = close + len;
-	return line_ends(l);
+	return nl_line_ends(l);
 }
 
 static int include_line(struct nl *l, int arg UNUSED)
@@ -158,6 +158,7 @@ static const struct keyword {
 	{"hcaguid", assign, SET_CA},
 	{"hcaguids", assign, SET_CA},
 	{"rtguid", assign, SET_ROUTER},
+	{"sriov", nl_sriov_line, 0},
 	{"numports", assign, SET_NOTHING},
 	{"width", assign, SET_WIDTH},
 	{"speed", assign, SET_SPEED},
@@ -314,6 +315,8 @@ static int parse_text(struct nl *l, const char *text, size_t len)
 	if (l->pending.type)
 		nl_warn(l, l->pending.line, "GUID 0x%016llx is not followed by its node",
 			(unsigned long long)l->pending.guid);
+	if (l->pending.sriov)
+		nl_warn(l, l->pending.sriov_line, "sriov= is not followed by its node");
 	l->line = MAX(l->line, 1u); /* of a file without any */
 	return l->nodes.n ? 0 : no_node(l);
 }

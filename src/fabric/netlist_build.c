@@ -155,6 +155,14 @@ static bool is_sharp(const struct nl_node *n, const char *name)
 	       (n->device_id == 0xcf09 || strstr(name, "Aggregation Node"));
 }
 
+/* What the device ids of the wire view tell. */
+static uint8_t virtual_flags(const struct nl_node *n)
+{
+	if (n->type == IBA_NODE_SWITCH && n->device_id == IBA_DEVICE_VSWITCH)
+		return FAB_VSWITCH;
+	return n->type == IBA_NODE_CA && n->device_id == IBA_DEVICE_FUNCTION ? FAB_FUNCTION : 0;
+}
+
 static void add_nodes(struct build *w)
 {
 	struct nl *l = w->l;
@@ -175,7 +183,9 @@ static void add_nodes(struct build *w)
 			n->sys_guid = s->sys_guid;
 		n->vendor_id = s->vendor_id;
 		n->device_id = s->device_id;
-		n->flags = s->flags | (is_sharp(s, name.s) ? FAB_SHARP_AN : 0);
+		n->flags = s->flags | (is_sharp(s, name.s) ? FAB_SHARP_AN : 0) | virtual_flags(s);
+		n->sriov = s->sriov;
+		n->vfs = s->vfs;
 		p = fab_builder_port(w->b, (node_id)i, 0);
 		if (s->has_port0_guid)
 			p->guid = s->port0_guid;
@@ -400,6 +410,8 @@ int nl_build(struct nl *l)
 	if (l->nslots > NL_MAX_SLOTS)
 		return err_set(l->e, -EINVAL, "%s:%u: found %llu ports in all, expected at most %u",
 			       l->file, l->line, (unsigned long long)l->nslots, NL_MAX_SLOTS);
+	if (nl_sriov_check(l))
+		return -EINVAL;
 	w.b = fab_builder_new();
 	add_nodes(&w);
 	w.said = mem_zarray(l->nslots, sizeof(*w.said));

@@ -192,6 +192,9 @@ static void apply_pending(struct nl *l, struct nl_node *n)
 	n->has_port0_guid = fits && p->has_port0_guid && n->type == IBA_NODE_SWITCH;
 	n->vendor_id = p->vendor_id;
 	n->device_id = p->device_id;
+	n->sriov = p->sriov;
+	n->vfs = p->vfs;
+	n->sriov_line = p->sriov_line;
 	/* Like ibsim: following nodes that are named by text count on from a GUID given once. */
 	if (fits && !n->id.guid)
 		l->next_guid[n->type] = p->guid + (n->type == IBA_NODE_SWITCH ? 1 : n->nports + 1u);
@@ -216,6 +219,11 @@ static int node_again(struct nl *l, uint32_t at, const struct nl_node *n)
 	if (!first->has_name) {
 		first->name = n->name;
 		first->has_name = n->has_name;
+	}
+	if (!first->sriov) {
+		first->sriov = n->sriov;
+		first->vfs = n->vfs;
+		first->sriov_line = n->sriov_line;
 	}
 	if (!first->has_lid && n->has_lid) {
 		first->lid = n->lid;

@@ -36,6 +36,8 @@ struct nl_node {
 	uint8_t type, flags, lmc;
 	uint8_t nports; /* as declared, then as many as are used */
 	bool has_name, has_lid, has_sys_guid, has_port0_guid;
+	uint8_t sriov, vfs;
+	uint32_t sriov_line;
 };
 
 /* One port line: what it states about its own end and about the far end. */
@@ -58,6 +60,8 @@ struct nl_pending {
 	uint16_t device_id;
 	uint8_t type; /* which kind of node the GUID was for; 0: none given */
 	bool has_port0_guid, has_sys_guid;
+	uint8_t sriov, vfs;
+	uint32_t sriov_line;
 };
 
 struct nl {
@@ -130,7 +134,14 @@ int nl_take_port_extras(struct nl *l, uint64_t *guid, bool *has_guid);
 int nl_port_line(struct nl *l);
 int nl_comment_line(struct nl *l);
 
+/* ---- netlist_sriov.c ---- */
+
+int nl_sriov_line(struct nl *l, int arg);
+int nl_sriov_check(struct nl *l); /* after the ports are counted */
+
 /* ---- netlist.c, netlist_build.c ---- */
+
+int nl_line_ends(struct nl *l); /* nothing but a comment follows */
 
 uint32_t nl_find(const struct nl *l, const struct nl_id *id); /* FAB_NONE */
 /* s as text for a message: control characters and bytes that are no UTF-8 become '?', and what

@@ -56,6 +56,8 @@ static void add_head(struct strbuf *out, const struct fab *f, node_id id)
 		    (unsigned long long)n->guid);
 	if (n->type == IBA_NODE_SWITCH)
 		strbuf_addf(out, "(%llx)", (unsigned long long)p->guid);
+	if (n->sriov)
+		strbuf_addf(out, "\nsriov=%s vfs=%u", fab_sriov_name(n->sriov), n->vfs);
 	strbuf_addf(out, "\n%s\t%u \"%s\"\t\t# ", words[n->type & 3], n->nports, ident);
 	add_name(out, fab_node_name(f, id), SIZE_MAX);
 	if (n->type == IBA_NODE_SWITCH)

@@ -309,6 +309,10 @@ void fab_stats(const struct fab *f, struct fab_stats *s)
 				.hosts = f->nhosts,
 				.routers = f->nrouters,
 				.links = f->nlinks};
+	for (node_id n = 0; n < f->nnodes; n++) {
+		s->hypervisors[f->nodes[n].sriov] += f->nodes[n].sriov != FAB_SRIOV_NONE;
+		s->vfs[f->nodes[n].sriov] += f->nodes[n].vfs;
+	}
 	walk_init(&w, f);
 	count_links(f, s);
 	count_degrees(&w, s);

@@ -14,7 +14,25 @@ bool fab_is_virtual(const struct fab *f)
 	return false;
 }
 
+struct fab *fab_with_vfs(const struct fab *f, enum fab_sriov sriov, unsigned vfs)
+{
+	struct fab_builder *b = fab_builder_from(f);
+
+	assert(vfs <= FAB_MAX_VFS && !vfs == !sriov);
+	fab_builder_drop_vlids(b);
+	for (node_id n = 0; n < f->nnodes; n++) {
+		if (f->nodes[n].type != IBA_NODE_CA || f->nodes[n].nports != 1 ||
+		    f->nodes[n].flags & FAB_FUNCTION)
+			continue;
+		fab_builder_node(b, n)->sriov = (uint8_t)sriov;
+		fab_builder_node(b, n)->vfs = (uint8_t)vfs;
+	}
+	return fab_build(b);
+}
+
 /* ---- compact to wire ---- */
+
+enum { MAX_PORTS = 1 << 24 }; /* as in a netlist: a short text cannot ask for all memory */
 
 struct wire {
 	const struct fab *f;
@@ -171,11 +189,28 @@ static int add_functions(struct wire *w, node_id hca)
 	return rc;
 }
 
+/* Ports in all, port 0 of each node included. */
+static int check_size(const struct fab *f, struct err *e)
+{
+	uint64_t ports = f->nports;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (f->nodes[n].sriov == FAB_SRIOV_VSWITCH)
+			ports += 1 + f->nodes[n].vfs + 2 * (1u + f->nodes[n].vfs);
+	if (ports <= MAX_PORTS)
+		return 0;
+	return err_set(e, -E2BIG, "the functions of all HCAs need %llu ports; at most %u are made",
+		       (unsigned long long)ports, (unsigned)MAX_PORTS);
+}
+
 struct fab *fab_wire(const struct fab *f, struct err *e)
 {
-	struct wire w = {.f = f, .b = fab_builder_new(), .e = e};
-	int rc = 0;
+	struct wire w = {.f = f, .e = e};
+	int rc = check_size(f, e);
 
+	if (rc)
+		return NULL;
+	w.b = fab_builder_new();
 	take_guids(&w);
 	for (node_id n = 0; n < f->nnodes; n++)
 		add_node(&w, n);

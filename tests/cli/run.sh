@@ -300,6 +300,8 @@ topo show net.txt
 topo check net.txt
 topo diff net.txt net.txt
 topo dot net.txt -o net.dot
+topo expand net.txt -o wire.txt
+!topo expand net.txt
 topo svg net.txt -o net.svg
 !topo svg net.txt
 route compute net.txt --lfts net.lfts

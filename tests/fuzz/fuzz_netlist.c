@@ -4,7 +4,8 @@
  * replay.c over files. Does not judge the warnings' wording.
  *
  * Must hold for any bytes: no crash; a refusal has a message with file and line; what is accepted
- * has a sound snapshot, and write -> parse -> write gives the same text again without a warning.
+ * has a sound snapshot, and write -> parse -> write gives the same text again without a warning. Its wire
+ * view, where it has one, is sound; nothing is left to expand in it; folded it has the nodes it came from.
  */
 #include "fabric/fabric.h"
 
@@ -76,6 +77,29 @@ static void check_fixed_point(const struct fab *f)
 	fab_netlist_free(&again);
 }
 
+static void check_virtual(const struct fab *f)
+{
+	struct fab *wire, *again, *folded;
+	bool plain = true;
+	struct err e;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		plain &= !(f->nodes[n].flags & (FAB_VSWITCH | FAB_FUNCTION));
+	if (f->nnodes > 64 || !(wire = fab_wire(f, &e)))
+		return;
+	check_nodes(wire);
+	check_ports(wire);
+	again = fab_wire(wire, &e);
+	MUST(again && again->nnodes == wire->nnodes && again->nlinks == wire->nlinks);
+	folded = fab_fold(wire);
+	check_nodes(folded);
+	check_ports(folded);
+	MUST(!plain || (folded->nnodes == f->nnodes && folded->nlinks == f->nlinks));
+	fab_free(wire);
+	fab_free(again);
+	fab_free(folded);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fab_netlist n = {0};
@@ -92,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_nodes(n.fab);
 	check_ports(n.fab);
 	check_fixed_point(n.fab);
+	check_virtual(n.fab);
 	fab_netlist_free(&n);
 	return 0;
 }

@@ -366,6 +366,8 @@ TEST(each_changed_property_of_a_node_is_found)
 	fab_builder_node(b, 0)->device_id = 0xcf09;
 	fab_builder_node(b, 0)->sys_guid = 0x10;
 	fab_builder_node(b, 0)->flags = FAB_SHARP_AN;
+	fab_builder_node(b, 0)->sriov = FAB_SRIOV_SHARED;
+	fab_builder_node(b, 0)->vfs = 16;
 	fab_builder_port(b, 1, 1)->guid = 0xa;
 	fab_builder_port(b, 1, 1)->lmc = 2;
 	g = fab_build(b);
@@ -374,7 +376,7 @@ TEST(each_changed_property_of_a_node_is_found)
 	check_item(&l.at[0], FAB_NODE_CHANGED, 8, 1, 0, 0, "port GUID 0x0 -> 0xa; LMC 0 -> 2");
 	check_item(&l.at[1], FAB_NODE_CHANGED, 9, 0, 0, 0,
 		   "vendor 0x0 -> 0x2c9; device 0x0 -> 0xcf09; system GUID 0x9 -> 0x10; "
-		   "now an aggregation node");
+		   "now an aggregation node; sriov none -> shared; VFs 0 -> 16");
 	fab_diff_free(&l);
 	fab_free(f);
 	fab_free(g);

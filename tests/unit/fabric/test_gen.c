@@ -350,6 +350,60 @@ TEST(the_seed_determines_the_fabric)
 	}
 }
 
+/* ---- virtual functions ---- */
+
+/* All hosts of every family, and nothing else of it, differ. */
+TEST(every_family_can_have_virtual_functions)
+{
+	static const struct fab_gen families[] = {
+		{.kind = "irregular", .dims = {16}, .ndims = 1},
+		{.kind = "mtree", .dims = {4, 3}, .ndims = 2},
+		{.kind = "kary", .dims = {3, 2}, .ndims = 2},
+		{.kind = "clos", .dims = {3, 2, 4}, .ndims = 3},
+		{.kind = "mesh", .dims = {3, 3}, .ndims = 2},
+		{.kind = "torus", .dims = {3, 3}, .ndims = 2},
+		{.kind = "hypercube", .dims = {3}, .ndims = 1},
+		{.kind = "dragonfly", .dims = {2, 4, 2}, .ndims = 3},
+		{.kind = "fullmesh", .dims = {4}, .ndims = 1},
+		{.kind = "ring", .dims = {4}, .ndims = 1},
+		{.kind = "star", .dims = {4}, .ndims = 1},
+		{.kind = "odd", .seed = 3},
+	};
+
+	for (size_t i = 0; fab_families[i].kind; i++) {
+		struct fab_gen g = families[i];
+		struct fab *plain = fabric_make(g), *f;
+		struct fab_stats s;
+		uint32_t single = 0;
+
+		assert_string_equal(g.kind, fab_families[i].kind);
+		g.sriov = i % 2 ? FAB_SRIOV_SHARED : FAB_SRIOV_VSWITCH;
+		g.vfs = 7;
+		f = fabric_make(g);
+		for (node_id n = 0; n < f->nnodes; n++) {
+			bool has = f->nodes[n].type == IBA_NODE_CA && f->nodes[n].nports == 1;
+
+			single += has;
+			assert_int_equal(f->nodes[n].sriov, has ? g.sriov : FAB_SRIOV_NONE);
+			assert_int_equal(f->nodes[n].vfs, has ? 7 : 0);
+			f->nodes[n].sriov = f->nodes[n].vfs = 0;
+		}
+		assert_true(same(plain, f));
+		for (node_id n = 0; n < f->nnodes; n++)
+			if (f->nodes[n].type == IBA_NODE_CA && f->nodes[n].nports == 1) {
+				f->nodes[n].sriov = (uint8_t)g.sriov;
+				f->nodes[n].vfs = 7;
+			}
+		fab_stats(f, &s);
+		assert_true(single > 0);
+		assert_int_equal(s.hypervisors[g.sriov], single);
+		assert_int_equal(s.vfs[g.sriov], 7 * single);
+		assert_int_equal(s.hypervisors[FAB_SRIOV_NONE], 0);
+		fab_free(plain);
+		fab_free(f);
+	}
+}
+
 /* ---- what cannot be made ---- */
 
 TEST(bad_parameters_are_refused_with_a_reason)
@@ -479,6 +533,7 @@ int main(void)
 		cmocka_unit_test(irregular_hosts),
 		cmocka_unit_test(irregular_leaves),
 		cmocka_unit_test(the_seed_determines_the_fabric),
+		cmocka_unit_test(every_family_can_have_virtual_functions),
 		cmocka_unit_test(bad_parameters_are_refused_with_a_reason),
 		cmocka_unit_test(diameters_agree_with_brute_force),
 		cmocka_unit_test(stats_of_an_odd_fabric),

@@ -2,7 +2,7 @@
 /*
  * The netlist reader and writer: round trips, untidy files as they exist in practice, and the exact text
  * of each error. Keeps no state. Does not run ibsim.
- * Covers: netlist.c, netlist_nodes.c, netlist_ports.c, netlist_lex.c, netlist_build.c, netlist_write.c
+ * Covers: netlist.c, netlist_nodes.c, netlist_ports.c, netlist_lex.c, netlist_build.c, netlist_write.c, netlist_sriov.c
  */
 #include "unit_test.h"
 
@@ -66,6 +66,8 @@ static void assert_same(const struct fab *a, const struct fab *b)
 		assert_int_equal(x->type, y->type);
 		assert_int_equal(x->nports, y->nports);
 		assert_int_equal(x->flags, y->flags);
+		assert_int_equal(x->sriov, y->sriov);
+		assert_int_equal(x->vfs, y->vfs);
 	}
 }
 
@@ -557,6 +559,79 @@ TEST(output_of_the_writer)
 	fab_netlist_free(&n);
 }
 
+/* ---- virtual functions ---- */
+
+TEST(hcas_with_virtual_functions)
+{
+	static const char *const texts[] = {
+		"sriov=vswitch vfs=16\nCa 1 \"" CA(
+			1) "\"\n[1] \"a\"[1]\n"
+			   "caguid=0x2\nsriov=shared vfs=252\nCa 1 \"" CA(
+				   2) "\"\n[1] \"a\"[2]\n"
+				      "Ca 1 \"" CA(3) "\"\n[1] \"a\"[3]\nSwitch 3 \"a\"\n[1] \"" CA(
+					      1) "\"[1]\n"
+						 "[2] \"" CA(2) "\"[1]\n[3] \"" CA(3) "\"[1]\n",
+		" SRIOV = VSwitch\tvfs = 16 # busy\ncaguid=0x1\nCa 1 \"" CA(
+			1) "\"\n[1] \"a\"[1]\n"
+			   "sriov=vswitch vfs=3\nsriov=shared vfs=0252\r\nHca 1 \"" CA(
+				   2) "\"\n[1] \"a\"[2]\n"
+				      "Ca 1 \"" CA(3) "\"\n[1] \"a\"[3]\nSwitch 3 \"a\"\n[1] \"" CA(
+					      1) "\"[1]\n"
+						 "[2] \"" CA(2) "\"[1]\n[3] \"" CA(3) "\"[1]\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct fab_netlist n = read_text(texts[i]);
+		const struct fab_node *x = n.fab->nodes;
+
+		assert_warnings(&n, "");
+		assert_true(x[0].sriov == FAB_SRIOV_VSWITCH && x[0].vfs == 16);
+		assert_true(x[1].sriov == FAB_SRIOV_SHARED && x[1].vfs == 252);
+		assert_true(x[2].sriov == FAB_SRIOV_NONE && x[2].vfs == 0);
+		assert_true(x[3].sriov == FAB_SRIOV_NONE && x[3].vfs == 0);
+		assert_round_trip(n.fab);
+		fab_netlist_free(&n);
+	}
+}
+
+/* The first statement counts, the second adds what the first does not say. */
+TEST(virtual_functions_of_a_node_that_is_defined_twice)
+{
+	struct fab_netlist n = read_text("Ca 1 \"" CA(1) "\"\nsriov=vswitch vfs=2\nCa 1 \"" CA(
+		1) "\"\nsriov=shared vfs=3\nCa 1 \"" CA(1) "\"\n");
+
+	assert_int_equal(n.warnings.n, 2);
+	assert_int_equal(n.fab->nnodes, 1);
+	assert_true(n.fab->nodes[0].sriov == FAB_SRIOV_VSWITCH && n.fab->nodes[0].vfs == 2);
+	fab_netlist_free(&n);
+}
+
+/* The wire view as text has its device ids, by which a reader knows what belongs together. */
+TEST(the_wire_view_is_read_again)
+{
+	struct fab_gen g = {
+		.kind = "mtree", .dims = {4, 2}, .ndims = 2, .sriov = FAB_SRIOV_VSWITCH, .vfs = 3};
+	struct fab *f = fab_generate(&g, NULL), *wire = fab_wire(f, NULL), *folded;
+	struct strbuf text = {0};
+	struct fab_netlist n;
+
+	assert_round_trip(f);
+	assert_round_trip(wire);
+	fab_netlist_write(wire, &text);
+	n = read_text(text.s);
+	folded = fab_fold(n.fab);
+	assert_int_equal(folded->nnodes, f->nnodes);
+	for (node_id i = 0; i < f->nnodes; i++) {
+		assert_int_equal(folded->nodes[i].sriov, f->nodes[i].sriov);
+		assert_int_equal(folded->nodes[i].vfs, f->nodes[i].vfs);
+	}
+	strbuf_free(&text);
+	fab_netlist_free(&n);
+	fab_free(f);
+	fab_free(wire);
+	fab_free(folded);
+}
+
 /* ---- contradictions: loaded, each with its warning ---- */
 
 static const struct {
@@ -614,6 +689,9 @@ static const struct {
 	 "3: GUID 0x0000000000000008 is not that of the Switch of line 4; it is ignored\n"
 	 "5: GUID 0x0000000000000007 is not followed by its node\n",
 	 2, 0},
+	/* a line about SR-IOV at the end */
+	{"Switch 2 \"" SW(1) "\"\nsriov=shared vfs=2\n", "2: sriov= is not followed by its node\n",
+	 1, 0},
 	/* impossible addresses */
 	{"Switch 2 \"a\" # \"a\" base port 0 lid 49152 lmc 8\n[1] \"b\"[1] # \"b\" lid "
 	 "99999999999999999999\n"
@@ -686,6 +764,33 @@ static const struct {
 	 "t:1: found 99999999999999999999999 ports, expected at most 254"},
 	{"Switch 2 \"a\"\nsrc/smp.c:x; lost\n",
 	 "t:2: found 'src/smp.c:x; lost', expected a node, a port, an assignment or a comment"},
+	/* virtual functions */
+	{"sriov\nCa 1 \"a\"\n", "t:1: found the end of the line, expected '='"},
+	{"sriov=\n", "t:1: found the end of the line, expected vswitch or shared"},
+	{"sriov=bridge vfs=2\nCa 1 \"a\"\n",
+	 "t:1: found 'bridge vfs=2', expected vswitch or shared"},
+	{"sriov=vswitches vfs=2\n", "t:1: found 'vswitches vfs=2', expected vswitch or shared"},
+	{"sriov=vswitch\nCa 1 \"a\"\n",
+	 "t:1: found the end of the line, expected vfs= and a number"},
+	{"sriov=shared pfs=2\n", "t:1: found 'pfs=2', expected vfs= and a number"},
+	{"sriov=shared vfs\n", "t:1: found the end of the line, expected '='"},
+	{"sriov=shared vfs=many\n", "t:1: found 'many', expected a number"},
+	{"sriov=shared vfs=0\n", "t:1: found 0 VFs, expected 1 to 252"},
+	{"sriov=vswitch vfs=253\n", "t:1: found 253 VFs, expected 1 to 252"},
+	{"sriov=vswitch vfs=99999999999999999999\n",
+	 "t:1: found 99999999999999999999 VFs, expected 1 to 252"},
+	{"sriov=vswitch vfs=2 pf=1\n",
+	 "t:1: found 'pf=1', expected a comment or the end of the line"},
+	{"\nsriov=vswitch vfs=2\nSwitch 2 \"a\"\n",
+	 "t:2: found sriov= above a Switch, expected a Ca with one port"},
+	{"sriov=vswitch vfs=2\nRt 1 \"a\"\n",
+	 "t:1: found sriov= above a Rt, expected a Ca with one port"},
+	{"sriov=vswitch vfs=2\nCa 2 \"a\"\n",
+	 "t:1: found sriov= above a Ca with 2 ports, expected a Ca with one port"},
+	{"sriov=vswitch vfs=2\nCa 1 \"a\"\n[2] \"b\"[1]\nSwitch 1 \"b\"\n",
+	 "t:1: found sriov= above a Ca with 2 ports, expected a Ca with one port"},
+	{"Switch 2 \"a\"\nsriov=vswitch vfs=2\n[1] \"a\"[2]\n",
+	 "t:3: found '[1] \"a\"[2]', expected a Switch, Ca or Rt line before the ports"},
 	/* what precedes the first node is skipped only if there is one, and if it is no port line */
 	{"=~=~=~= PuTTY log 2024.01.01 10:00:00 =~=~=~=\n[root@host ~]# ibnetdiscover\n",
 	 "t:1: found '=~=~=~= PuTTY log 2024.01.01 10:...', expected a node, a port, an assignment "
@@ -986,6 +1091,9 @@ int main(void)
 		cmocka_unit_test(a_ports_own_line_wins_over_its_peers),
 		cmocka_unit_test(the_peers_line_is_used_when_a_port_has_none),
 		cmocka_unit_test(output_of_the_writer),
+		cmocka_unit_test(hcas_with_virtual_functions),
+		cmocka_unit_test(virtual_functions_of_a_node_that_is_defined_twice),
+		cmocka_unit_test(the_wire_view_is_read_again),
 		cmocka_unit_test(doubtful_files_load_with_warnings),
 		cmocka_unit_test(two_nodes_of_one_guid),
 		cmocka_unit_test(errors_contain_file_and_line),
