@@ -34,8 +34,13 @@ static int find_path(const struct run *r, node_id from, unsigned port, node_id t
 			queue[tail++] = m;
 		}
 	}
-	for (node_id n = to; n != from && hops >= 0; n = f->ports[by[n]].node)
-		hops = by[n] == FAB_NONE || hops >= IBA_MAX_HOPS ? -1 : hops + 1;
+	for (node_id n = to; n != from; n = f->ports[by[n]].node) {
+		if (by[n] == FAB_NONE || hops >= IBA_MAX_HOPS) {
+			hops = -1;
+			break;
+		}
+		hops++;
+	}
 	for (node_id n = to, k = (node_id)hops; hops > 0 && n != from; n = f->ports[by[n]].node)
 		path[k--] = f->ports[by[n]].num;
 	free(by);
