@@ -93,9 +93,13 @@ enum iba_status {
 
 enum iba_node_type { IBA_NODE_CA = 1, IBA_NODE_SWITCH = 2, IBA_NODE_ROUTER = 3 };
 
-/* NodeInfo.DeviceID of an HCA in vSwitch mode and of its PF and VFs: a manager knows them without another
- * SMP. */
-enum iba_device { IBA_DEVICE_VSWITCH = 0x7653, IBA_DEVICE_FUNCTION = 0x7646 };
+/* NodeInfo.DeviceID of an HCA in vSwitch mode, of its PF and VFs, and of an HCA whose VFs share its port: a
+ * manager knows them without another SMP. */
+enum iba_device {
+	IBA_DEVICE_FUNCTION = 0x7646,
+	IBA_DEVICE_SHARED = 0x7350,
+	IBA_DEVICE_VSWITCH = 0x7653,
+};
 
 /* Slots in one VFInfo, and the greatest number of VFs: a vSwitch has 2 + VFs ports, at most 254. */
 enum { IBA_VF_SLOTS = 6, IBA_MAX_VFS = 252 };

@@ -44,7 +44,7 @@ static bool flow_cross(struct flow *f, unsigned out)
 static bool flow_forward(struct flow *f, bool *there)
 {
 	struct sim *s = f->s;
-	unsigned out = lid_route(s, f->node, f->dlid);
+	unsigned out = lid_route(s, f->node, f->dlid, false);
 	port_id in = s->fab->nodes[f->node].first_port + f->in_port;
 
 	*there = out == 0 && lid_is_ours(&node_port(s, f->node, 0)->pi, f->dlid);

@@ -29,6 +29,15 @@ static time_ps cable_delay(const struct sim *s, uint32_t cm)
 	return cm ? s->cfg.cable_m_ps * cm / 100 : s->cfg.wire_ps;
 }
 
+/* A link between a vSwitch and a function. */
+static bool is_inside(const struct fab *f, port_id p)
+{
+	port_id q = f->ports[p].peer;
+
+	return q != FAB_NONE && ((f->nodes[f->ports[p].node].flags & FAB_FUNCTION) ||
+				 (f->nodes[f->ports[q].node].flags & FAB_FUNCTION));
+}
+
 void devices_new(struct sim *s, const struct sim_config *c)
 {
 	const struct fab *f = s->fab;
@@ -44,9 +53,10 @@ void devices_new(struct sim *s, const struct sim_config *c)
 	if (c->express)
 		s->dev.counters = mem_lines(f->nports, sizeof(*s->dev.counters));
 	rng_seed(&s->dev.fault_rng, c->seed, 1);
+	vswitch_new(s);
 	for (port_id p = 0; p < f->nports; p++) {
 		s->ports[p].peer = f->ports[p].peer;
-		s->ports[p].wire_ps = cable_delay(s, f->ports[p].cable_cm);
+		s->ports[p].wire_ps = is_inside(f, p) ? 0 : cable_delay(s, f->ports[p].cable_cm);
 		s->ports[p].byte_ps = byte_time(&f->ports[p]);
 		s->ports[p].byte_q16 = byte_q16(&f->ports[p]);
 	}
@@ -60,6 +70,7 @@ void devices_free(struct sim *s)
 {
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		sma_free(s, n);
+	vswitch_free(s);
 	free(s->dev.random_only);
 	free(s->dev.client_of);
 	free(s->dev.counters);
@@ -77,7 +88,7 @@ void sim_node_power(struct sim *s, node_id n, bool on)
 	struct sim_node *node = &s->nodes[n];
 	const struct fab_node *fn = &s->fab->nodes[n];
 
-	if (node->on == on)
+	if (node->on == on || !vswitch_may_power(s, n, on))
 		return;
 	node->on = on; /* first: a node that goes off sends no traps about its ports */
 	if (!on) {
@@ -95,6 +106,7 @@ void sim_node_power(struct sim *s, node_id n, bool on)
 	sim_changed(s, n, SIM_CHANGED_POWER);
 	for (unsigned p = 1; on && p <= fn->nports; p++)
 		link_try_up(s, fn->first_port + p);
+	vswitch_power(s, n, on);
 }
 
 void sim_cable(struct sim *s, port_id a, port_id b)
@@ -136,6 +148,23 @@ port_id sim_port_peer(const struct sim *s, port_id p)
 	return s->ports[p].peer;
 }
 
+uint64_t sim_function_guid(const struct sim *s, node_id n)
+{
+	uint64_t guid = s->fab->ports[s->fab->nodes[n].first_port + 1].guid;
+
+	return guid ? guid : s->fab->nodes[n].guid + 1;
+}
+
+/* Netlists may have no port GUIDs. */
+uint64_t sim_port_guid(const struct sim *s, port_id p)
+{
+	const struct fab_port *fp = &s->fab->ports[p];
+
+	if (s->ports[p].vguid)
+		return s->ports[p].vguid;
+	return fp->guid ? fp->guid : s->fab->nodes[fp->node].guid + fp->num;
+}
+
 const struct iba_port_info *sim_port_info(const struct sim *s, port_id p)
 {
 	return &s->ports[p].pi;
@@ -151,6 +180,16 @@ time_ps sim_wire_time(const struct sim *s, port_id p, uint64_t bytes)
 	return (time_ps)(((unsigned __int128)s->ports[p].byte_q16 * bytes + 0xffff) >> 16);
 }
 
+static struct fab_node node_copy(const struct fab_node *new, const struct fab_node *fn)
+{
+	struct fab_node d = *new;
+
+	d.flags = fn->flags;
+	d.sriov = fn->sriov;
+	d.vfs = fn->vfs;
+	return d;
+}
+
 struct fab *sim_snapshot(const struct sim *s)
 {
 	struct fab_builder *b = fab_builder_new();
@@ -162,12 +201,14 @@ struct fab *sim_snapshot(const struct sim *s)
 		if (!s->nodes[n].on)
 			continue;
 		id[n] = fab_add_node(b, fn->type, fn->guid, fn->nports, fab_node_name(s->fab, n));
-		fab_builder_node(b, id[n])->flags = fn->flags;
+		*fab_builder_node(b, id[n]) = node_copy(fab_builder_node(b, id[n]), fn);
 		for (unsigned p = 0; p <= fn->nports; p++) {
 			struct fab_port *d = fab_builder_port(b, id[n], p);
 			const struct iba_port_info *pi = &s->ports[fn->first_port + p].pi;
 
-			d->guid = s->fab->ports[fn->first_port + p].guid;
+			d->guid = s->ports[fn->first_port + p].vguid
+					  ? s->ports[fn->first_port + p].vguid
+					  : s->fab->ports[fn->first_port + p].guid;
 			if (fn->type == IBA_NODE_SWITCH ? p == 0 : p > 0) {
 				d->lid = pi->lid;
 				d->lmc = pi->lmc;

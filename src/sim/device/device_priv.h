@@ -28,14 +28,24 @@ struct sim_port {
 	struct iba_port_info pi;
 	uint16_t *pkeys; /* pkey_cap entries once one was set; NULL: 0xffff alone */
 	uint64_t *guids; /* 8 entries once one was set */
+	uint64_t vguid;	 /* of a VF: as VFInfo set it; 0: the fabric's */
 	uint32_t lease_epoch;
 	bool lease_runs;
+	bool by_vswitch; /* of a function: LID and state are its vSwitch's, which a manager sets */
 	uint8_t fdr10_supported, fdr10_enabled, fdr10_active; /* 0 or 1; link_rate.c */
 	time_ps tx_free; /* when the transmitter is idle again */
 	time_ps wire_ps; /* propagation to the peer */
 	time_ps byte_ps;
 	uint64_t byte_q16; /* the same in 2^-16 ps: exact for every rate */
 } __attribute__((aligned(64)));
+
+/* The switch inside an HCA: LIDs of the functions behind its ports, as their PortInfo has them. */
+struct vswitch {
+	bool shared; /* the PF has the LID of port 0 */
+	struct {
+		uint16_t lid, mask;
+	} at[IBA_MAX_VFS + 3]; /* by port */
+};
 
 struct sim_node {
 	bool on;
@@ -44,12 +54,13 @@ struct sim_node {
 	uint32_t q_len;
 	struct iba_switch_info si;
 	uint8_t *lft;
-	uint32_t lft_size;   /* entries held; those beyond are 255 */
-	struct iba_rft *rft; /* random_cap / 16 blocks once one was set */
-	uint32_t rft_used;   /* blocks up to the last that was set */
-	uint16_t *mft;	     /* mft_cap * 16 masks once one was set */
-	uint8_t *slvl;	     /* [(nports+1)][(nports+1)][16] once one was set */
-	char *desc;	     /* NodeDescription, 64 bytes, once it was set */
+	uint32_t lft_size;	 /* entries held; those beyond are 255 */
+	struct iba_rft *rft;	 /* random_cap / 16 blocks once one was set */
+	uint32_t rft_used;	 /* blocks up to the last that was set */
+	uint16_t *mft;		 /* mft_cap * 16 masks once one was set */
+	uint8_t *slvl;		 /* [(nports+1)][(nports+1)][16] once one was set */
+	char *desc;		 /* NodeDescription, 64 bytes, once it was set */
+	struct vswitch *vswitch; /* NULL: an ordinary node */
 	struct trap_slot trap[TRAP_SLOTS];
 };
 
@@ -65,6 +76,8 @@ struct device_net {
 	void (*link_down)(struct sim *s, port_id p);
 	void (*node_clear)(struct sim *s, node_id n); /* it goes off: its packets are lost */
 	void (*node_power)(struct sim *s, node_id n); /* it went on or off */
+	/* A VF got a LID: the virtual machine with this GUID is at its port. */
+	void (*function_set)(struct sim *s, port_id p, uint64_t guid);
 	/* An SMP leaves the node's SMI: by this port, or if it is not directed, by the tables. */
 	void (*smp_out)(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed);
 };
@@ -87,8 +100,10 @@ void pkt_at(struct sim *s, uint32_t p, node_id n, unsigned port); /* where it is
 void smp_hop(struct sim *s);					  /* counts a link crossed */
 
 /* table_lookup.c: what the tables say */
-/* The output port of a switch: 0 is the switch itself, above its number of ports means no route. */
-unsigned lid_route(const struct sim *s, node_id n, uint16_t lid);
+/* The output port of a switch: 0 is the switch itself, above its number of ports means no route. qp0: an SMP,
+ * which a vSwitch keeps when it has its own LID. */
+unsigned lid_route(const struct sim *s, node_id n, uint16_t lid, bool qp0);
+bool lid_for_smi(const struct sim *s, node_id n, const uint8_t *mad); /* counts as an SMP there */
 unsigned slvl_default(const struct sim *s, node_id n, unsigned out, unsigned sl);
 bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey); /* counts a violation */
 
@@ -106,6 +121,7 @@ void trap_bad_mkey(struct sim *s, node_id n, unsigned port, const struct sim_smp
 void trap_repeat(struct sim *s, node_id n, unsigned slot);
 void trap_repress(struct sim *s, node_id n, const struct sim_smp *smp);
 bool trap_is_ours(const struct sim_smp *smp); /* the response to a trap of the node itself */
+bool trap_pending(const struct sim *s, node_id n, const struct sim_smp *smp); /* it is one of n */
 
 /* link_rate.c: with link_pairs */
 void rate_power_on(struct sim *s, node_id n, unsigned num);
@@ -115,7 +131,7 @@ bool rate_fits(const struct sim_port *p);
 bool rate_ok(const struct iba_port_info *pi, const struct iba_port_info *v);
 void rate_take(struct iba_port_info *pi, const struct iba_port_info *v);
 
-/* link_state.c: port states and links */
+/* link_state.c: port states and links; it and vswitch.c call each other */
 void port_state_set(struct shard *sh, node_id n, unsigned num, enum iba_port_state st);
 void link_trained(struct sim *s, port_id at, uint32_t epoch);
 void link_try_up(struct sim *s, port_id a);
@@ -126,6 +142,22 @@ uint32_t link_recovery_begin(struct shard *sh, port_id p);
 void link_recovery_end(struct shard *sh, port_id p);
 bool link_open(const struct sim *s, const struct sim_port *a, bool data);
 void link_data_came(struct sim *s, port_id at);
+
+/* vswitch.c: what is inside an HCA */
+void vswitch_new(struct sim *s);
+void vswitch_free(struct sim *s);
+void vswitch_reset(struct sim *s, node_id n);			 /* of a function too */
+void vswitch_power(struct sim *s, node_id n, bool on);		 /* its functions go with it */
+bool vswitch_may_power(const struct sim *s, node_id n, bool on); /* no function without its HCA */
+node_id vswitch_of(const struct sim *s, node_id n);		 /* of a function; FAB_NONE */
+port_id vswitch_function(const struct sim *s, node_id n, unsigned slot); /* its port */
+bool vswitch_keeps_down(const struct sim *s, port_id a); /* a link to a VF without a LID */
+void vswitch_lids(struct sim *s, node_id n);	  /* of functions or of port 0 have changed */
+void vswitch_sync(struct sim *s, node_id n);	  /* functions follow HCA and uplink */
+void vswitch_uplink(struct shard *sh, node_id n); /* the uplink's state has changed */
+void vswitch_link_up(struct sim *s, port_id a);	  /* at one end of an internal link */
+bool vswitch_passes_on(const struct sim *s,
+		       const struct pkt *p); /* an SMP for a program at the PF */
 
 /* smp_forward.c: SMPs on links and through switches */
 void link_send(struct sim *s, node_id n, unsigned out, uint32_t p);

@@ -110,7 +110,7 @@ static enum place by_table(struct sim *s, uint32_t p)
 
 	if (!sim_is_switch(s, n))
 		return cross(s, p, pkt->in_port);
-	out = lid_route(s, n, pkt->smp.dlid);
+	out = lid_route(s, n, pkt->smp.dlid, lid_for_smi(s, n, pkt->smp.mad));
 	if (out == 0) {
 		pkt->from_local = false;
 		return AT_NODE;

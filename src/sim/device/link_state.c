@@ -28,6 +28,8 @@ void port_state_set(struct shard *sh, node_id n, unsigned num, enum iba_port_sta
 	if (sh->sim->net)
 		sh->sim->net->port_changed(sh, at);
 	sim_changed(sh->sim, n, SIM_CHANGED_PORT);
+	if (num == FAB_UPLINK && sh->nodes[n].vswitch)
+		vswitch_uplink(sh, n);
 }
 
 static void by_link(struct sim *s, port_id at, enum iba_port_state to)
@@ -51,7 +53,8 @@ static void by_link(struct sim *s, port_id at, enum iba_port_state to)
 	port_state_set(&s->main, n, s->fab->ports[at].num, to);
 	if (sim_is_switch(s, n) && state_change_counts(from, to)) {
 		s->nodes[n].si.port_state_change = 1;
-		trap_link_state(s, n);
+		if (!s->nodes[n].vswitch) /* that is an HCA */
+			trap_link_state(s, n);
 	}
 }
 
@@ -64,6 +67,8 @@ void link_try_up(struct sim *s, port_id a)
 		return;
 	if (s->ports[a].pi.phys_state == IBA_PHYS_DISABLED ||
 	    s->ports[b].pi.phys_state == IBA_PHYS_DISABLED)
+		return;
+	if (vswitch_keeps_down(s, a))
 		return;
 	if (s->cfg.training_ps)
 		sim_push(&s->main, s->main.now + s->cfg.training_ps, PRIO_DEVICE,
@@ -91,7 +96,7 @@ void link_trained(struct sim *s, port_id a, uint32_t epoch)
 	if (s->ports[a].link_epoch != epoch || b == FAB_NONE ||
 	    s->ports[a].pi.state != IBA_PORT_DOWN || s->ports[b].pi.state != IBA_PORT_DOWN)
 		return;
-	if (s->cfg.link_pairs && !agree(s, a, b))
+	if (vswitch_keeps_down(s, a) || (s->cfg.link_pairs && !agree(s, a, b)))
 		return;
 	by_link(s, a, IBA_PORT_INIT);
 	by_link(s, b, IBA_PORT_INIT);
@@ -99,6 +104,7 @@ void link_trained(struct sim *s, port_id a, uint32_t epoch)
 		s->net->link_up(s, a);
 		s->net->link_up(s, b);
 	}
+	vswitch_link_up(s, a);
 }
 
 void link_cut(struct sim *s, port_id a)

@@ -31,14 +31,19 @@ void sim_attach_port(struct sim *s, node_id n, unsigned port,
 		hook_remove(s, slot);
 	if (!recv)
 		return;
-	vec_push(&s->dev.clients, (struct port_client){n, (uint8_t)port, recv, ctx});
+	vec_push(&s->dev.clients,
+		 (struct port_client){n, sim_is_switch(s, n) ? 0 : (uint8_t)port, recv, ctx});
 	*slot = (uint32_t)s->dev.clients.n;
 }
 
 void sim_set_is_sm(struct sim *s, node_id n, unsigned port, bool on)
 {
-	struct iba_port_info *pi = &node_port(s, n, port)->pi;
-	bool was = pi->cap_mask & IBA_CAP_IS_SM;
+	struct iba_port_info *pi;
+	bool was;
+
+	port = sim_is_switch(s, n) ? 0 : port;
+	pi = &node_port(s, n, port)->pi;
+	was = pi->cap_mask & IBA_CAP_IS_SM;
 
 	pi->cap_mask &= ~(uint32_t)IBA_CAP_IS_SM;
 	pi->cap_mask |= on ? IBA_CAP_IS_SM : 0;

@@ -98,6 +98,8 @@ static void port_reset(struct sim *s, node_id n, unsigned num)
 
 	p->pi = port_basic(&s->cfg, &s->fab->ports[at]);
 	p->pi.cap_mask |= is_sm;
+	if (s->fab->nodes[n].sriov == FAB_SRIOV_SHARED)
+		p->pi.guid_cap = (uint8_t)(1 + s->fab->nodes[n].vfs);
 	if (s->cfg.link_pairs)
 		rate_power_on(s, n, num);
 	if (s->cfg.express)
@@ -146,6 +148,7 @@ void sma_reset(struct sim *s, node_id n)
 	sma_free(s, n);
 	for (unsigned p = 0; p <= fn->nports; p++)
 		port_reset(s, n, p);
+	vswitch_reset(s, n);
 	memset(node->trap, 0, sizeof(node->trap));
 	node->si = (struct iba_switch_info){
 		.linear_cap = only ? 0 : s->cfg.lft_cap,
@@ -195,6 +198,7 @@ static const struct {
 	{IBA_ATTR_VLARB_TABLE, false, sma_vlarb_get, sma_vlarb_set},
 	{IBA_ATTR_RFT, true, sma_rft_get, sma_rft_set},
 	{IBA_ATTR_MFT, true, sma_mft_get, sma_mft_set},
+	{IBA_ATTR_VF_INFO, true, sma_vf_info_get, sma_vf_info_set},
 	{IBA_ATTR_NOTICE, false, notice_get, NULL},
 	{IBA_ATTR_PORT_INFO_EXT, false, sma_port_info_ext_get, NULL},
 	{IBA_ATTR_MLNX_EXT_PORT_INFO, false, sma_mlnx_ext_get, sma_mlnx_ext_set},

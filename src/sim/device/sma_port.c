@@ -30,12 +30,9 @@ unsigned sma_node_desc_set(struct req *r)
 	return sma_node_desc_get(r);
 }
 
-/* Netlists may have no port GUIDs. */
 uint64_t sma_port_guid(const struct req *r, unsigned num)
 {
-	uint64_t guid = r->s->fab->ports[req_node(r)->first_port + num].guid;
-
-	return guid ? guid : req_node(r)->guid + num;
+	return sim_port_guid(r->s, req_node(r)->first_port + num);
 }
 
 unsigned sma_node_info_get(struct req *r)
@@ -51,7 +48,7 @@ unsigned sma_node_info_get(struct req *r)
 		.node_guid = fn->guid,
 		.port_guid = sma_port_guid(r, at),
 		.partition_cap = r->s->cfg.pkey_cap,
-		.device_id = fn->device_id,
+		.device_id = fn->sriov == FAB_SRIOV_SHARED ? IBA_DEVICE_SHARED : fn->device_id,
 		.vendor_id = fn->vendor_id,
 		.local_port = (uint8_t)r->in_port,
 	};
@@ -100,6 +97,8 @@ unsigned sma_port_info_get(struct req *r)
 		return IBA_STATUS_BAD_FIELD;
 	pi = req_port(r, num)->pi;
 	pi.local_port = (uint8_t)r->in_port;
+	if (req_is_uplink(r, num))
+		sma_uplink_show(r, &pi);
 	iba_port_info_put(&pi, r->out);
 	return IBA_STATUS_OK;
 }
@@ -138,6 +137,8 @@ static bool port_info_ok(const struct req *r, unsigned num, const struct iba_por
 	if (sw && num == 0 && v->lmc && !(req_node(r)->flags & FAB_ENHANCED_PORT0))
 		return false;
 	if (endport && v->sm_lid > IBA_LID_MAX_UNICAST)
+		return false;
+	if (req_is_uplink(r, num) && !sma_uplink_ok(r, v))
 		return false;
 	if (!iba_mtu_bytes(v->neighbor_mtu) || v->neighbor_mtu > old->mtu_cap)
 		return false;
@@ -223,6 +224,8 @@ static void link_obey(struct req *r, unsigned num, enum iba_phys_state to)
 	pi.state = IBA_PORT_DOWN;
 	pi.phys_state = (uint8_t)to;
 	pi.local_port = (uint8_t)r->in_port;
+	if (req_is_uplink(r, num))
+		sma_uplink_show(r, &pi);
 	iba_port_info_put(&pi, r->out);
 }
 
@@ -252,22 +255,28 @@ static void rates_take(struct iba_port_info *pi, const struct iba_port_info *v)
 	pi->speed_ext_enabled = v->speed_ext_enabled ? v->speed_ext_enabled : pi->speed_ext_enabled;
 }
 
-static void port_info_take(struct iba_port_info *pi, const struct iba_port_info *v, bool endport)
+void sma_endport_take(struct iba_port_info *pi, const struct iba_port_info *v)
 {
-	if (endport) {
-		pi->m_key = v->m_key;
-		pi->m_key_protect = v->m_key_protect;
-		pi->m_key_lease = v->m_key_lease;
-		pi->gid_prefix = v->gid_prefix;
-		pi->lid = v->lid;
-		pi->lmc = v->lmc;
-		pi->sm_lid = v->sm_lid;
-		pi->sm_sl = v->sm_sl;
-		pi->subnet_timeout = v->subnet_timeout;
-		pi->m_key_violations = v->m_key_violations;
-		pi->p_key_violations = v->p_key_violations;
-		pi->q_key_violations = v->q_key_violations;
-	}
+	pi->m_key = v->m_key;
+	pi->m_key_protect = v->m_key_protect;
+	pi->m_key_lease = v->m_key_lease;
+	pi->gid_prefix = v->gid_prefix;
+	pi->lid = v->lid;
+	pi->lmc = v->lmc;
+	pi->sm_lid = v->sm_lid;
+	pi->sm_sl = v->sm_sl;
+	pi->subnet_timeout = v->subnet_timeout;
+	pi->m_key_violations = v->m_key_violations;
+	pi->p_key_violations = v->p_key_violations;
+	pi->q_key_violations = v->q_key_violations;
+}
+
+static void port_info_take(struct req *r, unsigned num, const struct iba_port_info *v)
+{
+	struct iba_port_info *pi = &req_port(r, num)->pi;
+
+	if (!sim_is_switch(r->s, r->n) || num == 0)
+		sma_endport_take(pi, v);
 	pi->down_default = v->down_default ? v->down_default : pi->down_default;
 	pi->neighbor_mtu = v->neighbor_mtu;
 	pi->oper_vls = v->oper_vls ? v->oper_vls : pi->oper_vls;
@@ -288,6 +297,24 @@ static bool addresses_data(const struct iba_port_info *a, const struct iba_port_
 	return a->lid != b->lid || a->lmc != b->lmc || a->oper_vls != b->oper_vls;
 }
 
+/* Inside an HCA, too: its functions follow the vSwitch. */
+static void take(struct req *r, unsigned num, const struct iba_port_info *v)
+{
+	struct iba_port_info old = req_port(r, num)->pi;
+
+	port_info_take(r, num, v);
+	if (req_is_uplink(r, num))
+		sma_uplink_take(r, v);
+	else if (!sim_is_switch(r->s, r->n) || num == 0)
+		sma_virtual_set(r, &old, &req_port(r, num)->pi);
+	if (r->s->net && req_port(r, num)->pi.state == IBA_PORT_ACTIVE)
+		r->s->net->lid_set(r->s, req_node(r)->first_port + num);
+	if (addresses_data(&old, &req_port(r, num)->pi))
+		sim_changed(r->s, r->n, SIM_CHANGED_PORT);
+	if (r->s->nodes[r->n].vswitch)
+		vswitch_sync(r->s, r->n);
+}
+
 unsigned sma_port_info_set(struct req *r)
 {
 	struct iba_port_info v, old;
@@ -299,11 +326,7 @@ unsigned sma_port_info_set(struct req *r)
 	if (!port_info_ok(r, num, &v))
 		return IBA_STATUS_BAD_FIELD;
 	old = req_port(r, num)->pi;
-	port_info_take(&req_port(r, num)->pi, &v, !sim_is_switch(r->s, r->n) || num == 0);
-	if (r->s->net && req_port(r, num)->pi.state == IBA_PORT_ACTIVE)
-		r->s->net->lid_set(r->s, req_node(r)->first_port + num);
-	if (addresses_data(&old, &req_port(r, num)->pi))
-		sim_changed(r->s, r->n, SIM_CHANGED_PORT);
+	take(r, num, &v);
 	if (r->s->cfg.link_pairs) {
 		rate_take(&req_port(r, num)->pi, &v);
 		orders(r, num, &v, &old);

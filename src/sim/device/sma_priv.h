@@ -27,6 +27,11 @@ static inline struct sim_port *req_port(const struct req *r, unsigned num)
 	return node_port(r->s, r->n, num);
 }
 
+static inline bool req_is_uplink(const struct req *r, unsigned num)
+{
+	return num == FAB_UPLINK && r->s->nodes[r->n].vswitch;
+}
+
 /* The port of an endport attribute: modifier 0 means the port at which the request arrived. */
 static inline bool sma_pick_port(const struct req *r, uint32_t num, unsigned *port)
 {
@@ -50,6 +55,17 @@ unsigned sma_port_info_set(struct req *r);
 unsigned sma_port_info_ext_get(struct req *r);
 unsigned sma_mlnx_ext_get(struct req *r);
 unsigned sma_mlnx_ext_set(struct req *r);
+void sma_endport_take(struct iba_port_info *pi, const struct iba_port_info *v);
+
+/* sma_virtual.c: HCAs in vSwitch mode */
+unsigned sma_vf_info_get(struct req *r);
+unsigned sma_vf_info_set(struct req *r);
+void sma_uplink_show(const struct req *r, struct iba_port_info *pi);
+bool sma_uplink_ok(const struct req *r, const struct iba_port_info *v);
+void sma_uplink_take(struct req *r, const struct iba_port_info *v);
+/* Set(PortInfo) of port 0 of a vSwitch, or of a function by its own SMA, was taken. */
+void sma_virtual_set(struct req *r, const struct iba_port_info *old,
+		     const struct iba_port_info *now);
 
 /* sma_tables.c: tables of ports and switches */
 unsigned sma_guid_info_get(struct req *r);

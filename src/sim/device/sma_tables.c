@@ -5,32 +5,54 @@
  */
 #include "sim/device/sma_priv.h"
 
+/* ---- GUIDs: entry 0 is the port's own and read-only; those of the VFs of a shared port follow ---- */
+
+enum { GUID_BLOCK = 8 };
+
+static uint64_t guid_entry(const struct req *r, unsigned num, unsigned i)
+{
+	const struct sim_port *p = req_port(r, num);
+
+	if (!i)
+		return sma_port_guid(r, num);
+	if (i >= p->pi.guid_cap)
+		return 0;
+	if (p->guids)
+		return p->guids[i];
+	return req_node(r)->sriov == FAB_SRIOV_SHARED ? fab_function_guid(req_node(r)->guid, i) : 0;
+}
+
 unsigned sma_guid_info_get(struct req *r)
 {
 	unsigned num = sim_is_switch(r->s, r->n) ? 0 : r->in_port;
-	struct sim_port *p = req_port(r, num);
-	struct iba_guid_info gi = {0};
+	struct iba_guid_info gi;
 
-	if (r->mod)
-		return IBA_STATUS_BAD_FIELD; /* guid_cap is one block of 8 */
-	if (p->guids)
-		memcpy(gi.guid, p->guids, sizeof(gi.guid));
-	gi.guid[0] = sma_port_guid(r, num);
+	if (r->mod > (req_port(r, num)->pi.guid_cap - 1u) / GUID_BLOCK)
+		return IBA_STATUS_BAD_FIELD;
+	for (unsigned i = 0; i < GUID_BLOCK; i++)
+		gi.guid[i] = guid_entry(r, num, r->mod * GUID_BLOCK + i);
 	iba_guid_info_put(&gi, r->out);
 	return IBA_STATUS_OK;
 }
 
 unsigned sma_guid_info_set(struct req *r)
 {
-	struct sim_port *p = req_port(r, sim_is_switch(r->s, r->n) ? 0 : r->in_port);
+	unsigned num = sim_is_switch(r->s, r->n) ? 0 : r->in_port;
+	struct sim_port *p = req_port(r, num);
 	struct iba_guid_info gi;
 
-	if (r->mod)
+	if (r->mod > (p->pi.guid_cap - 1u) / GUID_BLOCK)
 		return IBA_STATUS_BAD_FIELD;
-	if (!p->guids)
-		p->guids = mem_zarray(8, sizeof(*p->guids));
+	if (!p->guids) {
+		uint64_t *all = mem_zarray(p->pi.guid_cap, sizeof(*all));
+
+		for (unsigned i = 1; i < p->pi.guid_cap; i++)
+			all[i] = guid_entry(r, num, i);
+		p->guids = all;
+	}
 	iba_guid_info_get(&gi, r->in, IBA_SMP_DATA_SIZE);
-	memcpy(p->guids + 1, gi.guid + 1, 7 * sizeof(*p->guids)); /* entry 0 is read-only */
+	for (unsigned i = 0; i < GUID_BLOCK && r->mod * GUID_BLOCK + i < p->pi.guid_cap; i++)
+		p->guids[r->mod * GUID_BLOCK + i] = gi.guid[i];
 	return sma_guid_info_get(r);
 }
 

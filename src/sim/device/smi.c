@@ -111,7 +111,9 @@ __attribute__((always_inline)) static inline struct verdict judge(struct sim *s,
 		if (p->smp.dlid == IBA_LID_PERMISSIVE)
 			return (struct verdict){.kind = TO_NODE};
 		if (has_lid(s, p))
-			return (struct verdict){.kind = TO_NODE};
+			return vswitch_passes_on(s, p)
+				       ? (struct verdict){.kind = TO_PORT, .port = FAB_SLOT0_PORT}
+				       : (struct verdict){.kind = TO_NODE};
 		return p->from_local ? (struct verdict){.kind = TO_LID}
 				     : discard(SIM_DROP_NOT_FOR_US);
 	}

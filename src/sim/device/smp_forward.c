@@ -73,7 +73,7 @@ void lid_forward(struct sim *s, node_id n, uint32_t p)
 		s->net->smp_out(s, n, 0, p, false);
 		return;
 	}
-	out = lid_route(s, n, pkt->smp.dlid);
+	out = lid_route(s, n, pkt->smp.dlid, lid_for_smi(s, n, pkt->smp.mad));
 	if (out == 0) {
 		pkt->from_local =
 			false; /* the table says it is for this node: it is not forwarded again */

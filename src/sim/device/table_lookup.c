@@ -13,11 +13,26 @@ uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid)
 	return lid < s->nodes[n].lft_size ? s->nodes[n].lft[lid] : IBA_PORT_NONE;
 }
 
+/* A vSwitch has no table: to the function that has the LID, everything else to the uplink. */
+static unsigned vswitch_route(const struct sim *s, node_id n, uint16_t lid, bool qp0)
+{
+	const struct vswitch *v = s->nodes[n].vswitch;
+
+	if (lid_is_ours(&s->ports[s->fab->nodes[n].first_port].pi, lid))
+		return qp0 || !v->shared ? 0 : FAB_SLOT0_PORT;
+	for (unsigned p = FAB_SLOT0_PORT; p <= s->fab->nodes[n].nports; p++)
+		if (v->at[p].lid && (lid & v->at[p].mask) == v->at[p].lid)
+			return p;
+	return FAB_UPLINK;
+}
+
 /* Where a switch sends a LID: its own LID and table entry 0 lead to port 0 (thesis 2.5). */
-unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
+unsigned lid_route(const struct sim *s, node_id n, uint16_t lid, bool qp0)
 {
 	const struct sim_node *node = &s->nodes[n];
 
+	if (node->vswitch)
+		return vswitch_route(s, n, lid, qp0);
 	if (lid_is_ours(&s->ports[s->fab->nodes[n].first_port].pi, lid))
 		return 0;
 	if (!node->si.linear_cap || (node->rft && !node->lft_size)) {
@@ -33,7 +48,14 @@ unsigned lid_route(const struct sim *s, node_id n, uint16_t lid)
 
 unsigned sim_route(const struct sim *s, node_id n, uint16_t lid)
 {
-	return lid_route(s, n, lid);
+	return lid_route(s, n, lid, false);
+}
+
+/* GMPs go to the PF, unless a manager of the laboratory sits in the vSwitch itself. */
+bool lid_for_smi(const struct sim *s, node_id n, const uint8_t *mad)
+{
+	return iba_smp_mgmt_class(mad) == IBA_CLASS_SUBN_LID || iba_smp_is_dr(mad) ||
+	       s->dev.client_of[s->fab->nodes[n].first_port];
 }
 
 /* ---- SL to VL ---- */

@@ -137,6 +137,17 @@ bool trap_is_ours(const struct sim_smp *smp)
 	return iba_smp_tid(smp->mad) >> 56 == TID_MARK;
 }
 
+bool trap_pending(const struct sim *s, node_id n, const struct sim_smp *smp)
+{
+	for (unsigned i = 0; i < TRAP_SLOTS; i++) {
+		const struct trap_slot *t = &s->nodes[n].trap[i];
+
+		if (t->pending && iba_smp_tid(smp->mad) == trap_tid(t, i))
+			return true;
+	}
+	return false;
+}
+
 void trap_repress(struct sim *s, node_id n, const struct sim_smp *smp)
 {
 	for (unsigned i = 0; i < TRAP_SLOTS; i++) {

@@ -182,6 +182,7 @@ static const struct device_net net = {
 	.link_down = link_down,
 	.node_clear = node_clear,
 	.node_power = node_power,
+	.function_set = host_machine,
 	.smp_out = smp_out,
 };
 
@@ -238,6 +239,7 @@ void plane_free(struct sim *s)
 	vec_free(&pl->pkts);
 	vec_free(&pl->cells);
 	vec_free(&pl->hosts);
+	map64_free(&pl->machines);
 	traffic_free(pl->traffic);
 	free(pl->next);
 	free(pl->allowed);

@@ -181,6 +181,33 @@ static uint16_t lid_known(const struct shard *sh, uint32_t host)
 	return lid && !sh->plane->known_only ? lid : sh->plane->known[host];
 }
 
+/* The host at a port is the machine that runs there: two of them change places, with what they send. */
+void host_machine(struct sim *s, port_id port, uint64_t guid)
+{
+	struct plane *pl = s->plane;
+	uint32_t here = pl->host_of[port], host = map64_get(&pl->machines, guid);
+	port_id before;
+
+	if (here == UINT32_MAX || host == here)
+		return;
+	if (host == MAP_NONE) {
+		map64_put(&pl->machines, guid, here);
+		return;
+	}
+	before = pl->hosts.at[host];
+	pl->hosts.at[host] = port;
+	pl->hosts.at[here] = before;
+	pl->host_of[port] = host;
+	pl->host_of[before] = here;
+}
+
+/* No machine runs on a function without a LID. */
+static bool is_absent(const struct shard *sh, uint32_t host, uint16_t lid)
+{
+	return !lid &&
+	       sh->fab->nodes[sh->fab->ports[sh->plane->hosts.at[host]].node].flags & FAB_FUNCTION;
+}
+
 void host_make(struct shard *sh, uint32_t host)
 {
 	const struct plane *pl = sh->plane;
@@ -193,6 +220,8 @@ void host_make(struct shard *sh, uint32_t host)
 		return; /* the host is off */
 	if (pl->silent[host] || (pl->known_only && (!from || !to)))
 		return; /* one of the two has never been part of the subnet */
+	if (is_absent(sh, host, sh->ports[pl->hosts.at[host]].pi.lid) || is_absent(sh, t.dst, to))
+		return;
 	pkt = make(sh, host, to, t.payload, t.sl);
 	pace(sh, host, t.dst, pkt);
 }

@@ -128,8 +128,9 @@ struct plane {
 	VEC(struct cell) cells;
 	/* hosts: endports with traffic, numbered for the generator */
 	VEC(port_id) hosts;
-	uint32_t *host_of; /* port -> host number */
-	uint16_t *known;   /* by host: its present or last LID; 0: never had one */
+	uint32_t *host_of;     /* port -> host number */
+	uint16_t *known;       /* by host: its present or last LID; 0: never had one */
+	struct map64 machines; /* GUIDs of virtual machines -> host: its number moves with it */
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
 	bool known_only;	     /* as in struct traffic_config */
@@ -278,6 +279,7 @@ void switch_give_up(struct shard *sh, uint32_t in_chan); /* its head has waited 
 void host_make(struct shard *sh, uint32_t host);
 void host_lid_set(const struct sim *s, port_id port); /* while its port is Active */
 void host_active(const struct sim *s, port_id port);  /* it has a LID that others may send to */
+void host_machine(struct sim *s, port_id port, uint64_t guid); /* a virtual machine is here now */
 void host_sink(struct shard *sh, uint32_t chan);
 void host_paced(struct shard *sh, uint32_t pkt,
 		uint32_t incarnation); /* static rate control releases it */

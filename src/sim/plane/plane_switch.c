@@ -99,11 +99,15 @@ static void drop_head(struct shard *sh, uint32_t chan, enum sim_discard why)
 
 static unsigned route_of(struct shard *sh, uint32_t chan, const struct dpkt *p)
 {
+	node_id n = chan_node(sh, chan);
+
 	if (p->fixed_out)
 		return p->fixed_out;
 	if (p->dlid == IBA_LID_PERMISSIVE)
 		return 0;
-	return lid_route(sh->sim, chan_node(sh, chan), p->dlid);
+	return lid_route(sh->sim, n, p->dlid,
+			 p->smp != PKT_NONE &&
+				 lid_for_smi(sh->sim, n, sh->sim->dev.pkts.at[p->smp].smp.mad));
 }
 
 /* Slots beyond the last: the packet is discarded, for this reason. */
