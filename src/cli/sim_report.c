@@ -77,6 +77,7 @@ static const char *const phase_done[SM_NPHASES] = {
 	[SM_AUDIT] = "SMPs were lost or doubled: read back, all as set",
 	[SM_READY] = "",
 	[SM_SWEEP] = "",
+	[SM_MOVE] = "virtual machines moved",
 	[SM_STANDBY] = "",
 };
 

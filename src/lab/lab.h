@@ -122,6 +122,10 @@ enum { LAB_PAUSED_SMPS = 256 };
 /* What a user orders: SM_EV_SWEEP, SM_EV_HANDOVER (guid: of the heir's port, 0: the best) or SM_EV_RESYNC. A manager that
  * is stopped or paused does not get it. */
 void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, uint64_t guid);
+/* Requests about VMs; false: the manager is stopped or paused. Each is answered by lab_on_vm(). */
+bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *r, size_t n);
+/* Called with each answer of each manager to such a request, when it comes. */
+void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx);
 /* Configuration of the next one that is started. */
 void lab_manager_config(struct lab *l, unsigned index, const struct sm_config *c);
 /* The manager that lab_sm(), lab_run_*(), lab_sum() and lab_judge() refer to. */

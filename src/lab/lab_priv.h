@@ -42,6 +42,7 @@ struct lab_manager {
 	struct sm_status st;	   /* after the last step; only a step changes it */
 	struct lab_sum sum;
 	VEC(struct lab_lid) lids; /* that the stopped manager had assigned */
+	VEC(struct sm_vm) vms;	  /* that it had */
 	uint8_t *memory; /* subnet state of the stopped manager; NULL: it was not at rest */
 	size_t memory_len;
 };
@@ -56,6 +57,8 @@ struct lab {
 	unsigned noting;	  /* the manager whose note is delivered */
 	void (*note)(void *ctx, const struct sm_note *n);
 	void *note_ctx;
+	void (*vm)(void *ctx, const struct sm_vm_result *r);
+	void *vm_ctx;
 	void (*tick)(void *ctx);
 	void *tick_ctx;
 	void (*round)(void *ctx);

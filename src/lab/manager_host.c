@@ -198,6 +198,8 @@ static void manager_step(struct lab_manager *m, struct sm_event *ev)
 	sum_round(m);
 	for (size_t i = 0; l->note && i < m->out.notes.n; i++)
 		lab_note_now(l, m->index, &m->out.notes.at[i]);
+	for (size_t i = 0; l->vm && i < m->out.vms.n; i++)
+		l->vm(l->vm_ctx, &m->out.vms.at[i]);
 	for (size_t i = 0; i < m->out.sends.n; i++) {
 		const struct sm_send *s = &m->out.sends.at[i];
 
@@ -229,7 +231,7 @@ static void on_start(void *ctx, uint64_t cookie)
 static unsigned choose_port(const struct fab *f, node_id n)
 {
 	if (fab_is_switch(f, n))
-		return 0;
+		return f->nodes[n].flags & FAB_VSWITCH ? FAB_UPLINK : 0;
 	for (unsigned p = 1; p <= f->nodes[n].nports; p++)
 		if (f->ports[fab_port_id(f, n, p)].peer != FAB_NONE)
 			return p;
@@ -258,6 +260,7 @@ void lab_manager_free(struct lab_manager *m)
 	sm_actions_free(&m->out);
 	vec_free(&m->inbox);
 	vec_free(&m->lids);
+	vec_free(&m->vms);
 	vec_free(&m->late);
 	free(m->memory);
 	free(m);
@@ -313,12 +316,25 @@ static void keep_lids(struct lab_manager *m)
 	}
 }
 
+static void keep_vms(struct lab_manager *m)
+{
+	struct sm_vm v;
+
+	m->vms.n = 0;
+	for (size_t i = 0; sm_vm_get(m->sm, i, &v); i++) {
+		vec_push(&m->vms, v);
+		if (v.lid && sm_lid_of(m->sm, v.guid, NULL))
+			vec_push(&m->lids, (struct lab_lid){v.guid, v.lid, 0});
+	}
+}
+
 static void manager_stop(struct lab_manager *m)
 {
 	struct sim *sim = m->lab->sim;
 
 	m->lids.n = 0;
 	keep_lids(m);
+	keep_vms(m);
 	free(m->memory);
 	m->memory = sm_at_rest(m->sm) ? sm_state_save(m->sm, &m->memory_len) : NULL;
 	sim_attach(sim, m->node, m->cfg.port, NULL, NULL);
@@ -346,6 +362,8 @@ static void manager_new(struct lab_manager *m, bool with_lids)
 	m->sm = sm_new(&m->cfg);
 	for (size_t i = 0; with_lids && i < m->lids.n; i++)
 		sm_seed_lid(m->sm, m->lids.at[i].guid, m->lids.at[i].lid, m->lids.at[i].lmc);
+	for (size_t i = 0; with_lids && i < m->vms.n; i++)
+		sm_seed_vm(m->sm, &m->vms.at[i]);
 }
 
 void lab_manager_start(struct lab *l, unsigned index, bool with_lids)
@@ -434,6 +452,22 @@ void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, 
 
 	if (m->sm && !m->paused && m->st.phase != SM_OFF)
 		manager_step(m, &(struct sm_event){.kind = order, .guid = guid});
+}
+
+bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *r, size_t n)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	if (!m->sm || m->paused || m->st.phase == SM_OFF)
+		return false;
+	manager_step(m, &(struct sm_event){.kind = SM_EV_VMS, .vms = r, .nvms = n});
+	return true;
+}
+
+void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx)
+{
+	l->vm = fn;
+	l->vm_ctx = ctx;
 }
 
 static void set_config(struct lab_manager *m, const struct sm_config *c)

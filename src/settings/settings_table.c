@@ -13,6 +13,7 @@ const struct settings_section settings_sections[] = {
 	{"keys",
 	 "Management keys (M_Key). This file may hold keys only if its mode is 0600 or stricter."},
 	{"election", "Several managers on one fabric."},
+	{"virtual", "Virtual machines on HCAs with SR-IOV."},
 	{"files", "Files that the manager keeps and writes."},
 	{"security", "What the daemon gives up before it reads the first byte from others."},
 	{"control", "The socket that 'weft ctl' connects to."},
@@ -42,6 +43,7 @@ static const char *const activations[] = {"directed", "lid", NULL};
 static const char *const directions[] = {"distance", "bfs", "dfs", NULL}; /* enum rt_directions */
 static const char *const ties[] = {"spread", "first", "random", NULL};	  /* enum rt_ties */
 static const char *const fallbacks[] = {"own", "centre", NULL};
+static const char *const schemes[] = {"dynamic", "prepopulated", "none", NULL}; /* enum sm_scheme */
 static const char *const sandboxes[] = {"off", "auto", "required", NULL}; /* enum sandbox_wanted */
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
@@ -259,6 +261,12 @@ const struct setting settings_table[] = {
 		 "a standby manager copies what the master knows, so that it need not read the subnet "
 		 "when it takes over"),
 	 BOOL(sm.mirror), .daemon = "true"},
+
+	{MANAGER("virtual", "scheme", "scheme",
+		 "LIDs of virtual functions behind a vSwitch: dynamic, each virtual machine gets one when it "
+		 "starts; prepopulated, each function has one from the start; none: no virtual machines, a "
+		 "vSwitch is a switch as any other"),
+	 CHOICE(sm.scheme, schemes), .start = true},
 
 	{DAEMON("files", "state", "state",
 		"SQLite file that keeps LIDs and keys over a restart; auto: in the state directory"),

@@ -18,6 +18,7 @@
 #include "sm/routes/routes.h"
 #include "sm/tables/tables.h"
 #include "sm/topology/topology.h"
+#include "sm/virtual/virtual.h"
 
 struct sm {
 	struct sm_config cfg;
@@ -37,6 +38,7 @@ struct sm {
 	struct sm_device_tables dev;
 	struct sm_auditing audit;
 	union sm_running run;
+	struct sm_virtual virtual;
 };
 
 #endif

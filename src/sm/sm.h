@@ -96,6 +96,13 @@ int sm_mechanism_check(const struct sm_mechanism *m, struct err *e);
 
 enum { SM_MAX_ROOTS = 8, SM_MAX_M_KEYS = 4 };
 
+/* Where the VFs of HCAs in vSwitch mode get their LIDs. */
+enum sm_scheme {
+	SM_SCHEME_DYNAMIC, /* a VM gets a LID when it starts; tables lead there as to its host */
+	SM_SCHEME_PREPOPULATED, /* each VF has a LID from the start; a migration swaps two of them */
+	SM_SCHEME_NONE,		/* no VMs: a vSwitch is a switch as any other */
+};
+
 struct sm_config {
 	struct sm_mechanism mechanism;
 	unsigned port; /* the local port the SM sits on; 0 on a switch */
@@ -157,6 +164,7 @@ struct sm_config {
 	time_ps copy_ps;
 	uint64_t provoke; /* seed of rare branches, in builds with -Dprovoke=true; 0: none */
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
+	enum sm_scheme scheme;
 	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };
 
@@ -177,6 +185,54 @@ enum sm_event_kind {
 	SM_EV_SWEEP,	/* sweep now */
 	SM_EV_HANDOVER, /* hand the subnet over to the manager with this GUID; 0: to the best */
 	SM_EV_RESYNC,	/* trust nothing: discover and read back everything */
+	SM_EV_VMS,	/* requests about virtual machines: vms, nvms */
+};
+
+/* ---- virtual machines ---- */
+
+enum sm_vm_op { SM_VM_CREATE, SM_VM_START, SM_VM_STOP, SM_VM_MIGRATE, SM_VM_DESTROY };
+enum { SM_VM_NAME = 64 };
+const char *sm_vm_op_name(enum sm_vm_op op);
+
+/*
+ * Checked when it arrives: a refusal is answered at once. Others are carried out in the order in which they arrived,
+ * many at a time, while the manager is ready; during a round they wait. Each has one struct sm_vm_result.
+ */
+struct sm_vm_request {
+	uint32_t token; /* the caller's */
+	enum sm_vm_op op;
+	char name[SM_VM_NAME]; /* of the VM */
+	uint64_t guid;	       /* CREATE: its vGUID; 0: the manager chooses one */
+	uint64_t host;	       /* START, MIGRATE: node GUID of the hypervisor */
+	unsigned slot;	       /* 0: any free one */
+};
+
+struct sm_vm_result {
+	uint32_t token;
+	int rc;				  /* 0 or -errno */
+	char why[192];			  /* a sentence, where rc != 0 */
+	uint64_t guid, host, host_before; /* host_before 0: it did not run */
+	unsigned slot, slot_before;
+	uint16_t lid_before, lid_after;
+	/* SMPs are counted once, repetitions not; one that serves several requests counts for the first. */
+	uint32_t smps_hypervisors, smps_tables, switches_touched;
+	unsigned stages; /* of the plan */
+	time_ps started, ended;
+};
+
+struct sm_vm {
+	char name[SM_VM_NAME];
+	uint64_t guid, host; /* host 0: it has not been started */
+	unsigned slot;
+	uint16_t lid;
+	bool running;
+};
+
+struct sm_hypervisor {
+	uint64_t guid; /* of the node */
+	uint16_t lid;
+	unsigned vfs, used;
+	enum fab_sriov sriov;
 };
 
 struct sm_routes {
@@ -202,6 +258,8 @@ struct sm_event {
 	uint16_t slid;
 	uint64_t guid; /* SM_EV_HANDOVER */
 	uint8_t qp;    /* 0: an SMP; 1: a GMP of another manager, with cfg.mirror */
+	const struct sm_vm_request *vms;
+	size_t nvms;
 	struct sm_routes routes;
 };
 
@@ -415,6 +473,8 @@ enum sm_note_kind {
 	SM_NOTE_MIRROR_USED,  /* mirror: the manager takes over with it */
 	SM_NOTE_MIRROR_LOST,  /* it does not describe the subnet: everything is discovered */
 	SM_NOTE_OTHER_KEY,    /* election: a manager with another SM_Key, about its port */
+	SM_NOTE_VM,	      /* vm: it was created, or is at another place; about its host */
+	SM_NOTE_VM_GONE,      /* vm: it was destroyed */
 	SM_NOTE_NKINDS
 };
 
@@ -480,12 +540,14 @@ struct sm_note {
 			uint64_t generation, bytes;
 			uint64_t fetched; /* bytes, for this generation */
 		} mirror;
+		struct sm_vm vm;
 	};
 };
 
 struct sm_actions {
 	VEC(struct sm_send) sends;
 	VEC(struct sm_note) notes;
+	VEC(struct sm_vm_result) vms;
 	struct sm_compute compute;
 	time_ps wake; /* TIME_NEVER: none needed */
 };
@@ -502,6 +564,9 @@ void sm_actions_free(struct sm_actions *a);
  * port, or one that is taken, is ignored.
  */
 void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
+/* A VM that was there before, with the place it had; before SM_EV_START only, after sm_state_load(). False: its name
+ * or vGUID is taken, or makes no sense. */
+bool sm_seed_vm(struct sm *sm, const struct sm_vm *v);
 /* Whether devices hold what the SM knows, until it sends the next Set. */
 bool sm_at_rest(const struct sm *sm);
 /*
@@ -605,6 +670,9 @@ struct sm_mirror_status {
 	unsigned mirrors;	  /* a master: standbys that hold what it knows now */
 };
 void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st);
+bool sm_vm_get(const struct sm *sm, size_t n, struct sm_vm *v); /* by name; false: no more */
+bool sm_hypervisor_get(const struct sm *sm, size_t n, struct sm_hypervisor *h); /* by GUID */
+size_t sm_vms_waiting(const struct sm *sm);		/* requests that are not carried out yet */
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */

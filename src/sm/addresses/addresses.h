@@ -23,8 +23,9 @@ struct sm_lids {
 	VEC(struct sm_lid) list;
 	struct map64 by_guid;
 	uint8_t used[IBA_LID_MAX_UNICAST + 1];
-	uint8_t routed[IBA_LID_MAX_UNICAST + 1]; /* the tables in the switches lead there */
-	uint32_t next[8];			 /* by LMC, where the search continues */
+	uint32_t holder[IBA_LID_MAX_UNICAST + 1]; /* of those: into list */
+	uint8_t routed[IBA_LID_MAX_UNICAST + 1];  /* the tables in the switches lead there */
+	uint32_t next[8];			  /* by LMC, where the search continues */
 	uint16_t own;
 	VEC(uint32_t) waiting; /* ports to get a LID once the SM's own is known */
 	bool looked_again;     /* this discovery read ports without a LID once more */
@@ -39,6 +40,9 @@ uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t report
 /* This manager assigned it; it may know others from a discovery alone. */
 bool sm_lid_is_given(const struct sm *sm, uint64_t port_guid);
 void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
+/* This VF has this LID now; false: a port has it. */
+bool sm_lid_exchange(struct sm *sm, uint64_t guid, uint16_t lid);
+void sm_lid_release(struct sm *sm, uint64_t guid); /* its LID is free */
 void sm_lids_init(struct sm *sm);
 void sm_lids_free(struct sm *sm);
 void sm_lids_reassign(struct sm *sm); /* all ports get LIDs again, in the order of discovery */

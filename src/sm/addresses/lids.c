@@ -20,6 +20,8 @@ bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc)
 static void range_mark(struct sm *sm, const struct sm_lid *l, uint8_t used)
 {
 	memset(sm->lids.used + l->lid, used, 1u << l->lmc);
+	for (uint32_t i = 0; used && i < 1u << l->lmc; i++)
+		sm->lids.holder[l->lid + i] = (uint32_t)(l - sm->lids.list.at);
 	sm_count_lids(sm, used ? 1 << l->lmc : -(1 << l->lmc));
 }
 
@@ -196,6 +198,51 @@ void sm_lid_keep(struct sm *sm, uint64_t port_guid)
 
 	if (at != MAP_NONE)
 		sm->lids.list.at[at].epoch = sm->topo.epoch;
+}
+
+/* ---- LIDs of virtual functions ---- */
+
+/* The one that had it before gets what this one had, as after a swap. Not from ports with several LIDs. */
+bool sm_lid_exchange(struct sm *sm, uint64_t guid, uint16_t lid)
+{
+	struct sm_lid *l = owner(sm, guid), *was;
+	uint16_t old = l->lid;
+
+	if (!lid || lid > IBA_LID_MAX_UNICAST || l->lmc)
+		return false;
+	l->epoch = sm->topo.epoch;
+	if (old == lid)
+		return true;
+	was = sm->lids.used[lid] ? &sm->lids.list.at[sm->lids.holder[lid]] : NULL;
+	if (was && (was->lmc || (sm->virtual.arriving && was->epoch == sm->topo.epoch)))
+		return false; /* a port that was met has it */
+	if (old)
+		range_mark(sm, l, 0);
+	if (was) {
+		range_mark(sm, was, 0);
+		was->lid = 0;
+		if (old)
+			keep(sm, was, old, 0);
+		sm_note(sm, .kind = SM_NOTE_LID, .address = {was->guid, old, 0});
+	}
+	keep(sm, l, lid, 0);
+	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, lid, 0});
+	return true;
+}
+
+void sm_lid_release(struct sm *sm, uint64_t guid)
+{
+	struct sm_lid *l = owner(sm, guid);
+
+	if (!l->lid)
+		return;
+	range_mark(sm, l, 0);
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lids.next); k++)
+		sm->lids.next[k] = MIN(sm->lids.next[k], (uint32_t)l->lid >> k << k);
+	l->lid = 0;
+	for (unsigned k = 0; k < ARRAY_LEN(sm->lids.next); k++)
+		sm->lids.next[k] = MAX(sm->lids.next[k], 1u << k);
+	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, 0, 0});
 }
 
 /* ---- what else is known of LIDs ---- */

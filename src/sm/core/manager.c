@@ -39,6 +39,7 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 	sm->cfg.port = old.port;
 	sm->cfg.lmc = old.lmc;
 	sm->cfg.window = old.window;
+	sm->cfg.scheme = old.scheme;
 	sm->cfg.flaps = MIN(c->flaps, (unsigned)SM_MAX_FLAPS);
 	if (sm->cfg.flaps != old.flaps)
 		sm_damp_reset(sm);
@@ -113,6 +114,7 @@ void sm_time_back(struct sm *sm, time_ps by)
 	sm_election_time_back(sm, by);
 	sm_mirror_time_back(sm, by);
 	sm_damp_time_back(sm, by);
+	sm_virtual_time_back(sm, by);
 }
 
 /* ---- beginning and end ---- */
@@ -154,6 +156,7 @@ void sm_free(struct sm *sm)
 	sm_keys_free(sm);
 	sm_names_free(sm);
 	sm_damp_free(sm);
+	sm_virtual_free(sm);
 	sm_election_free(sm);
 	sm_mirror_free(sm);
 	sm_txns_free(sm);
@@ -164,4 +167,5 @@ void sm_actions_free(struct sm_actions *a)
 {
 	vec_free(&a->sends);
 	vec_free(&a->notes);
+	vec_free(&a->vms);
 }

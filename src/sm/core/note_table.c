@@ -19,8 +19,9 @@ enum field_type {
 	FIELD_SM_STATE,
 	FIELD_NODE_TYPE,
 	FIELD_SUBJECT,
-	FIELD_PORT, /* struct sm_port_ref */
-	FIELD_NAME, /* of the device with this GUID */
+	FIELD_PORT,   /* struct sm_port_ref */
+	FIELD_STRING, /* as it is */
+	FIELD_NAME,   /* of the device with this GUID */
 };
 
 struct field {
@@ -115,6 +116,10 @@ static const struct row {
 	[SM_NOTE_ORDER] = {{"order_refused", RECORD_WARNING,
 		"refused order {order} of SM {from}[ at {node}]: wrong SM_Key, wrong state, or not confirmed by its sender"},
 		{FIELD("order", COUNT, election.order), FIELD("from", GUID, election.from), ABOUT("node")}},
+	[SM_NOTE_VM] = {{"vm", RECORD_DEBUG, "VM {vm}, vGUID {guid}[: on {node}, VF {slot}, LID {lid}]"},
+		{FIELD("vm", STRING, vm.name), FIELD("guid", GUID, vm.guid), ABOUT("node"),
+		 FIELD("slot", COUNT, vm.slot), FIELD("lid", COUNT, vm.lid)}},
+	[SM_NOTE_VM_GONE] = {{"vm_gone", RECORD_DEBUG, "VM {vm} is destroyed"}, {FIELD("vm", STRING, vm.name)}},
 	[SM_NOTE_STALLED] = {{"stalled", RECORD_WARNING,
 		"the manager did not run for {ms} ms; it asks who is master before it sets anything"},
 		{FIELD("ms", COUNT, election.ms)}},
@@ -290,6 +295,7 @@ static const char *word_of(enum field_type type, uint64_t u, const struct sm_nam
 	case FIELD_COUNT:
 	case FIELD_GUID:
 	case FIELD_STATUS:
+	case FIELD_STRING:
 	case FIELD_SUBJECT:
 	case FIELD_PORT:
 		break;
@@ -311,6 +317,9 @@ static struct record_value field_value(const struct sm_note *n, const struct fie
 		return subject_value(f->key, &n->about, names);
 	if (f->type == FIELD_PORT)
 		return link_end_value(f->key, (const void *)((const char *)n + f->at), names);
+	if (f->type == FIELD_STRING)
+		return (struct record_value){
+			.key = f->key, .type = RECORD_TEXT, .s = (const char *)n + f->at};
 	u = number_at(n, f);
 	return (struct record_value){
 		.key = f->key,

@@ -24,6 +24,7 @@
 	X(AUDIT, "audit", audit, "reads back what was set when SMPs were lost or doubled")        \
 	X(READY, "ready", ready, "at rest")                                                       \
 	X(SWEEP, "sweep", sweep, "asks every switch for changes")                                 \
+	X(MOVE, "move", move, "starts, stops and migrates VMs: VFs, and entries of their LIDs")    \
 	X(STANDBY, "standby", standby, "polls the master; another manager is in charge")          \
 	X(SETTLE, "settle", settle, "settles with another master which one stays; sets nothing")
 
@@ -38,6 +39,7 @@
 	X(STAGED, "staged", "provisional tables are in place: compute the final ones")            \
 	X(DOUBTFUL, "doubtful", "a Set may have been carried out twice or late")                  \
 	X(DUE, "due", "a sweep is due")                                                           \
+	X(ASKED, "asked", "requests about VMs wait")                                              \
 	X(REFUSED, "refused", "devices refused, or routes failed verification: wait and retry")   \
 	X(RIVAL, "rival", "another manager is master, or is to be")                               \
 	X(OUTRANKED, "outranked", "another manager is or becomes the master")
@@ -100,6 +102,7 @@
 	X(AUDIT, OUTRANKED, STANDBY)       \
 	X(READY, DUE, SWEEP)               \
 	X(READY, DOUBTFUL, AUDIT)          \
+	X(READY, ASKED, MOVE)              \
 	X(READY, CHANGED, DISCOVER)        \
 	X(READY, STAGED, COMPUTE)          \
 	X(READY, RIVAL, SETTLE)            \
@@ -109,6 +112,12 @@
 	X(SWEEP, CHANGED, DISCOVER)        \
 	X(SWEEP, RIVAL, SETTLE)            \
 	X(SWEEP, OUTRANKED, STANDBY)       \
+	X(MOVE, DONE, READY)               \
+	X(MOVE, DOUBTFUL, AUDIT)           \
+	X(MOVE, CHANGED, DISCOVER)         \
+	X(MOVE, REFUSED, READY)            \
+	X(MOVE, RIVAL, SETTLE)             \
+	X(MOVE, OUTRANKED, STANDBY)        \
 	X(STANDBY, CHANGED, DISCOVER)      \
 	X(SETTLE, CHANGED, DISCOVER)       \
 	X(SETTLE, UNCHANGED, READY)        \

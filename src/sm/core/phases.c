@@ -165,6 +165,7 @@ static void enter(struct sm *sm, enum sm_phase to)
 		c->round.compute[sm->routes.stage] += c->now - c->phase_since;
 	sm_note(sm, .kind = SM_NOTE_PHASE, .phase = {c->phase, to});
 	sm_mirror_phase(sm, c->phase, to);
+	sm_virtual_phase(sm, c->phase, to);
 	c->phase = to;
 	c->worked |= to == SM_CONFIGURE;
 	c->phase_since = c->now;

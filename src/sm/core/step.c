@@ -70,8 +70,9 @@ static time_ps wake_time(const struct sm *sm)
 	if (sm->core.phase == SM_READY && sm_balance_due(sm))
 		return sm->core.now;
 	if (sm->core.phase == SM_READY)
-		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm->sweep.next, sm->sweep.own_next),
-						     MIN(sm->sweep.retry_at, sm->audit.due)));
+		t = MIN(MIN(t, sm_damp_due(sm)),
+			MIN(MIN(sm->sweep.next, sm->sweep.own_next),
+			    MIN(MIN(sm->sweep.retry_at, sm->audit.due), sm_vms_wake(sm))));
 	else if (sm->core.hold_until)
 		t = MIN(t, sm->core.hold_until);
 	return MIN(t, sm_election_wake(sm));
@@ -121,6 +122,9 @@ static int take(struct sm *sm, const struct sm_event *ev)
 	case SM_EV_RESYNC:
 		sm_phase_apply(sm, sm_election_resync(sm));
 		break;
+	case SM_EV_VMS:
+		sm_vms_in(sm, ev);
+		break;
 	}
 	return 0;
 }
@@ -131,6 +135,7 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 
 	out->sends.n = 0;
 	out->notes.n = 0;
+	out->vms.n = 0;
 	out->compute.epoch = 0;
 	sm->core.out = out;
 	clock_take(sm, ev->now);

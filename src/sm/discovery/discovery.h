@@ -158,6 +158,7 @@ void sm_ask_port(struct sm *sm, enum sm_question q, uint32_t port);
 void sm_ask_behind(struct sm *sm,
 		   uint32_t port);		/* NodeInfo through a port; NONE: the local node */
 void sm_ask_twin(struct sm *sm, uint32_t port); /* NodeInfo again, behind a port that is known */
+void sm_ask_vf(struct sm *sm, uint32_t port, uint32_t modifier); /* what VFs behind it hold */
 void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block);
 void sm_ask_stamp(struct sm *sm, uint32_t node, uint32_t block); /* does it prove the mirror? */
 void sm_ask_turn(struct sm *sm, uint32_t node, unsigned in, unsigned out);

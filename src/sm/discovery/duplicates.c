@@ -362,7 +362,7 @@ void sm_twin_answered(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	struct iba_node_info ni;
 
-	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
+	sm_node_info_take(sm, data, &ni);
 	for (size_t i = sm->disc.twins.n; i--;) {
 		struct sm_twin *t = &sm->disc.twins.at[i];
 		uint32_t near = port_at(sm, &t->known.left_at), h;

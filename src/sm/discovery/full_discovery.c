@@ -290,7 +290,7 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 {
 	struct iba_node_info ni;
 
-	iba_node_info_get(&ni, data, IBA_SMP_DATA_SIZE);
+	sm_node_info_take(sm, data, &ni);
 	if (!node_info_sane(&ni) || !entered_well(sm, near, &ni)) {
 		sm_discovery_doubt(sm);
 		return;
@@ -466,6 +466,8 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	if (sm->cfg.contest && sm_is_endport(sm, p) && !sm_is_own(sm, p) &&
 	    p->pi.cap_mask & IBA_CAP_IS_SM)
 		sm_ask_port(sm, Q_SM_INFO, port);
+	if (n->type != IBA_NODE_SWITCH)
+		sm_virtual_port(sm, port);
 	if (n->ask.waits && p->num == 0) {
 		n->ask.waits = false;
 		clear_and_read(sm, p->node);
@@ -526,6 +528,10 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		break;
 	case Q_PORT_AGAIN:
 		on_port_again(sm, port, data);
+		break;
+	case Q_VF_INFO:
+		sm->topo.nodes.at[node].ask.ports_left--;
+		sm_virtual_read(sm, t, data);
 		break;
 	case Q_SM_INFO: /* see sm_discover_recv() */
 	case Q_STAMP:	/* see sm_saved_misleads() */
@@ -617,6 +623,7 @@ static enum sm_outcome discover_done(struct sm *sm)
 	sm->disc.unfinished = false;
 	sm->disc.restarts = 0;
 	sm_damp_note_held(sm);
+	sm_virtual_settle(sm);
 	if (may_stand(sm) && sm_snapshot_stands(sm)) {
 		if (sm->cfg.mechanism.discovery->partial)
 			sm_snapshot_reach(sm);

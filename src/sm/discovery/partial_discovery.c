@@ -144,6 +144,8 @@ static enum sm_outcome partial_begin(struct sm *sm)
 	}
 	suspects_begin(sm);
 	if (sm->core.phase != SM_SWEEP)
+		sm_virtual_discover(sm);
+	if (sm->core.phase != SM_SWEEP)
 		reread_begin(sm);
 	if (sm->core.phase != SM_SWEEP && sm->core.round.cause == SM_CAUSE_FAR)
 		sm_follow_far(sm);
@@ -479,6 +481,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_SM_INFO:
 	case Q_TWIN:
 	case Q_PORT_CHECK:
+	case Q_VF_INFO:
 		return sm_discover_recv(sm, t, data);
 	case Q_NONE:
 	case Q_SWEEP:
@@ -568,6 +571,7 @@ static enum sm_outcome partial_done(struct sm *sm)
 		sm->disc.end = SM_END_IN_VAIN;
 		return SM_UNCHANGED;
 	}
+	sm_virtual_settle(sm);
 	sm_snapshot_build(sm);
 	return sm->topo.fab->nnodes ? SM_DONE : SM_UNCHANGED;
 }

@@ -34,6 +34,15 @@ void sm_ask_twin(struct sm *sm, uint32_t port)
 	ask(sm, Q_TWIN, sm_target_behind(sm, port));
 }
 
+void sm_ask_vf(struct sm *sm, uint32_t port, uint32_t modifier)
+{
+	struct sm_target t = sm_target_port(sm, port);
+
+	t.item = modifier;
+	sm->topo.nodes.at[t.node].ask.ports_left++;
+	ask(sm, Q_VF_INFO, t);
+}
+
 void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block)
 {
 	ask(sm, Q_TABLE, sm_target_block(node, block));
@@ -176,6 +185,9 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 		sm_req_port(sm, r, IBA_GET, SM_FOR_DISCOVERY, port);
 		r->attr_id = IBA_ATTR_SM_INFO;
 		r->attr_mod = 0;
+		break;
+	case Q_VF_INFO:
+		sm_vf_get(sm, port, w.target.item, r);
 		break;
 	case Q_SET_LID:
 		make_set_lid(sm, port, r);

@@ -105,6 +105,7 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 			round_end(sm);
 		plan_retry(sm, in_vain);
 	}
+	sm_virtual_ended(sm);
 	look_further(sm);
 	sm_names_begin(sm);
 }
@@ -175,6 +176,8 @@ static enum sm_outcome ready_begin(struct sm *sm)
 	time_ps period = sweep_period(sm);
 
 	arrive_at_rest(sm, in_vain);
+	if (sm_moved(sm)) /* VMs that move postpone no sweep */
+		return SM_GOING_ON;
 	own_port_plan(sm);
 	/* Spurious traps must not postpone the sweep. */
 	if (in_vain && sm->sweep.next != TIME_NEVER)
@@ -221,7 +224,9 @@ static enum sm_outcome ready_due(struct sm *sm)
 		return sm_sweep_first(sm);
 	if (sm->core.change_pending)
 		return sm_changed(sm, sm->core.pending.cause, sm->core.pending.about);
-	return may_audit(sm) ? SM_DOUBTFUL : SM_GOING_ON;
+	if (may_audit(sm))
+		return SM_DOUBTFUL;
+	return sm_vms_due(sm) ? SM_ASKED : SM_GOING_ON;
 }
 
 static bool ready_next(struct sm *sm, struct sm_req *r)

@@ -148,6 +148,7 @@ void sm_takeover_begin(struct sm *sm)
 			!sm->cfg.read_back ? SM_ARRIVING : MAX(sm->disc.arrival, SM_TAKING_OVER);
 	if (first) {
 		sm_lids_arrive(sm);
+		sm_virtual_arrive(sm);
 		sm->disc.waited = false;
 	}
 	sm->disc.all_met = false;

@@ -152,6 +152,10 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 	ni.port_guid = sm->restored.saved->ports
 			       .at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)]
 			       .guid;
+	if (n->vfs && n->sriov == FAB_SRIOV_VSWITCH) { /* as the device answers */
+		ni.node_type = IBA_NODE_SWITCH;
+		ni.num_ports = (uint8_t)(n->vfs + FAB_SLOT0_PORT);
+	}
 	iba_node_info_put(&ni, data);
 	sm_name_recall(sm, n->guid, n->name, n->name_len);
 	return true;
@@ -201,6 +205,15 @@ static bool recall_block(struct sm *sm, uint32_t node, uint32_t block, uint8_t *
 	return true;
 }
 
+static bool recall_vfs(struct sm *sm, struct sm_target t, uint8_t *data)
+{
+	const struct sm_port *now = &sm->topo.ports.at[t.port];
+	const struct sm_saved_node *n = node_known(sm, sm->topo.nodes.at[now->node].guid);
+
+	return now->node && is_unchanged(sm, now->peer) && n &&
+	       sm_saved_recall_vfs(sm, n, t.item, data);
+}
+
 bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 {
 	if (!sm->restored.saved)
@@ -209,6 +222,8 @@ bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 		return recall_node(sm, w.target.port, data);
 	if (w.question == Q_PORT_INFO)
 		return recall_port(sm, w.target.port, data);
+	if (w.question == Q_VF_INFO)
+		return recall_vfs(sm, w.target, data);
 	return w.question == Q_TABLE && recall_block(sm, w.target.node, w.target.item, data);
 }
 

@@ -8,26 +8,27 @@
 #include "base/rng.h"
 #include "sm/restore/saved_state.h"
 
-static const char MAGIC[8] = "WEFTMEM1", RECORDS[8] = "WEFTMIR1";
+/* The second of each: with hypervisors and VMs. */
+static const char MAGIC[2][8] = {"WEFTMEM1", "WEFTMEM2"}, RECORDS[2][8] = {"WEFTMIR1", "WEFTMIR2"};
 
-enum { HEAD = 12, TAIL = 8, NO_NAME = 255 };
+enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255 };
 
 /* ---- writing ---- */
 
-static void put(struct sm_bytes *s, const void *p, size_t n)
+void sm_bytes_put(struct sm_bytes *s, const void *p, size_t n)
 {
 	vec_room(&s->b, s->b.n + n);
 	memcpy(s->b.at + s->b.n, p, n);
 	s->b.n += n;
 }
 
-static void put_n(struct sm_bytes *s, uint64_t v, unsigned bytes)
+void sm_bytes_put_n(struct sm_bytes *s, uint64_t v, unsigned bytes)
 {
 	uint8_t b[8];
 
 	for (unsigned i = 0; i < bytes; i++)
 		b[i] = (uint8_t)(v >> 8 * (bytes - 1 - i));
-	put(s, b, bytes);
+	sm_bytes_put(s, b, bytes);
 }
 
 static uint64_t hash_of(const uint8_t *p, size_t n)
@@ -63,7 +64,7 @@ static void save_port_info(const struct sm *sm, const struct sm_port *p, bool ke
 	if (keyless)
 		pi.m_key = pi.m_key != sm->cfg.m_key;
 	iba_port_info_put(&pi, data);
-	put(s, data, sizeof(data));
+	sm_bytes_put(s, data, sizeof(data));
 }
 
 static void save_port(const struct sm *sm, const struct sm_port *p, bool keyless,
@@ -71,10 +72,10 @@ static void save_port(const struct sm *sm, const struct sm_port *p, bool keyless
 {
 	const struct sm_port *peer = p->peer == NONE ? NULL : &sm->topo.ports.at[p->peer];
 
-	put_n(s, p->ask.known, 1);
-	put_n(s, p->guid, 8);
-	put_n(s, peer ? sm->topo.nodes.at[peer->node].guid : 0, 8);
-	put_n(s, peer ? peer->num : 0, 1);
+	sm_bytes_put_n(s, p->ask.known, 1);
+	sm_bytes_put_n(s, p->guid, 8);
+	sm_bytes_put_n(s, peer ? sm->topo.nodes.at[peer->node].guid : 0, 8);
+	sm_bytes_put_n(s, peer ? peer->num : 0, 1);
 	if (p->ask.known)
 		save_port_info(sm, p, keyless, s);
 }
@@ -89,10 +90,10 @@ static void save_switch(const struct sm *sm, const struct sm_node *n, struct sm_
 	uint8_t data[IBA_SMP_DATA_SIZE];
 
 	iba_switch_info_put(&n->si, data);
-	put(s, data, sizeof(data));
-	put_n(s, blocks_of(n), 2);
+	sm_bytes_put(s, data, sizeof(data));
+	sm_bytes_put_n(s, blocks_of(n), 2);
 	for (uint32_t b = 0; b < blocks_of(n); b++)
-		put(s, sm_row_block(sm, n->row, b), IBA_LFT_BLOCK);
+		sm_bytes_put(s, sm_row_block(sm, n->row, b), IBA_LFT_BLOCK);
 }
 
 static void save_node(const struct sm *sm, const struct sm_node *n, bool keyless,
@@ -101,19 +102,21 @@ static void save_node(const struct sm *sm, const struct sm_node *n, bool keyless
 	const char *name = sm_name_known(sm, n->guid);
 	size_t len = name ? strlen(name) : 0;
 
-	put_n(s, n->guid, 8);
-	put_n(s, n->sys_guid, 8);
-	put_n(s, n->vendor_id, 4);
-	put_n(s, n->device_id, 2);
-	put_n(s, n->type, 1);
-	put_n(s, n->nports, 1);
-	put_n(s, name ? len : NO_NAME, 1);
+	sm_bytes_put_n(s, n->guid, 8);
+	sm_bytes_put_n(s, n->sys_guid, 8);
+	sm_bytes_put_n(s, n->vendor_id, 4);
+	sm_bytes_put_n(s, n->device_id, 2);
+	sm_bytes_put_n(s, n->type, 1);
+	sm_bytes_put_n(s, n->nports, 1);
+	sm_bytes_put_n(s, name ? len : NO_NAME, 1);
 	if (len)
-		put(s, name, len);
+		sm_bytes_put(s, name, len);
 	if (n->type == IBA_NODE_SWITCH)
 		save_switch(sm, n, s);
 	for (unsigned p = 0; p <= n->nports; p++)
 		save_port(sm, &sm->topo.ports.at[n->first_port + p], keyless, s);
+	if (sm_saved_is_virtual(sm))
+		sm_save_host(sm, n->guid, s);
 }
 
 /* ---- when there is something to write ---- */
@@ -137,8 +140,8 @@ bool sm_at_rest(const struct sm *sm)
 	if (sm->core.phase != SM_READY || sm->election.state != IBA_SM_MASTER || sm->core.entered ||
 	    sm->core.change_pending || sm->core.incomplete || sm_is_doubtful(&sm->disc) ||
 	    sm->disc.far_ports.n || sm->dev.off.n || sm->disc.excluded.n || sm->damp.held.n ||
-	    sm->disc.suspects.n || sm_audit_open(sm) || sm->sweep.retry_at != TIME_NEVER ||
-	    !sm->topo.fab || !sm->core.st.rounds)
+	    sm_vms_waiting(sm) || sm->disc.suspects.n || sm_audit_open(sm) ||
+	    sm->sweep.retry_at != TIME_NEVER || !sm->topo.fab || !sm->core.st.rounds)
 		return false;
 	for (uint32_t i = 0; sm->txn.outstanding && i < sm->cfg.window; i++)
 		if (sm->txn.slots[i].used && sm->txn.slots[i].method == IBA_SET)
@@ -156,8 +159,10 @@ uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 			return NULL;
 		nnodes += !sm->topo.nodes.at[i].gone;
 	}
-	put(&s, MAGIC, sizeof(MAGIC));
-	put_n(&s, nnodes, 4);
+	sm_bytes_put(&s, MAGIC[sm_saved_is_virtual(sm)], NAME);
+	sm_bytes_put_n(&s, nnodes, 4);
+	if (sm_saved_is_virtual(sm))
+		sm_save_vms(sm, &s);
 	for (size_t i = 0; i < sm->topo.nodes.n; i++)
 		if (!sm->topo.nodes.at[i].gone)
 			save_node(sm, &sm->topo.nodes.at[i], false, &s);
@@ -174,13 +179,15 @@ static void pad(struct sm_bytes *s)
 	static const uint8_t zeroes[SM_PAGE];
 
 	if (s->b.n % SM_PAGE)
-		put(s, zeroes, SM_PAGE - s->b.n % SM_PAGE);
+		sm_bytes_put(s, zeroes, SM_PAGE - s->b.n % SM_PAGE);
 }
 
 void sm_record_head(const struct sm *sm, struct sm_bytes *s)
 {
-	put(s, RECORDS, sizeof(RECORDS));
-	put_n(s, sm->topo.fab->nnodes, 4);
+	sm_bytes_put(s, RECORDS[sm_saved_is_virtual(sm)], NAME);
+	sm_bytes_put_n(s, sm->topo.fab->nnodes, 4);
+	if (sm_saved_is_virtual(sm))
+		sm_save_vms(sm, s);
 	pad(s);
 }
 
@@ -195,14 +202,7 @@ bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s)
 
 /* ---- reading ---- */
 
-struct source {
-	const uint8_t *p;
-	size_t left;
-	bool bad; /* it ended early, or holds invalid values */
-};
-
-/* NULL: not enough bytes are left. */
-static const uint8_t *take(struct source *s, size_t n)
+const uint8_t *sm_source_take(struct sm_source *s, size_t n)
 {
 	const uint8_t *p = s->p;
 
@@ -215,9 +215,9 @@ static const uint8_t *take(struct source *s, size_t n)
 	return p;
 }
 
-static uint64_t take_n(struct source *s, unsigned bytes)
+uint64_t sm_source_take_n(struct sm_source *s, unsigned bytes)
 {
-	const uint8_t *p = take(s, bytes);
+	const uint8_t *p = sm_source_take(s, bytes);
 	uint64_t v = 0;
 
 	for (unsigned i = 0; p && i < bytes; i++)
@@ -225,35 +225,36 @@ static uint64_t take_n(struct source *s, unsigned bytes)
 	return v;
 }
 
-static void load_port(struct source *s, struct sm_saved_port *p)
+static void load_port(struct sm_source *s, struct sm_saved_port *p)
 {
-	bool known = take_n(s, 1) == 1;
+	bool known = sm_source_take_n(s, 1) == 1;
 
-	p->guid = take_n(s, 8);
-	p->peer = take_n(s, 8);
-	p->peer_num = (uint8_t)take_n(s, 1);
-	p->pi = known ? take(s, IBA_SMP_DATA_SIZE) : NULL;
+	p->guid = sm_source_take_n(s, 8);
+	p->peer = sm_source_take_n(s, 8);
+	p->peer_num = (uint8_t)sm_source_take_n(s, 1);
+	p->pi = known ? sm_source_take(s, IBA_SMP_DATA_SIZE) : NULL;
 }
 
-static void load_node(struct source *s, struct sm_saved *m)
+static void load_node(struct sm_source *s, struct sm_saved *m)
 {
-	struct sm_saved_node n = {.guid = take_n(s, 8), .sys_guid = take_n(s, 8)};
+	struct sm_saved_node n = {.guid = sm_source_take_n(s, 8),
+				  .sys_guid = sm_source_take_n(s, 8)};
 	size_t len;
 
-	n.vendor_id = (uint32_t)take_n(s, 4);
-	n.device_id = (uint16_t)take_n(s, 2);
-	n.type = (uint8_t)take_n(s, 1);
-	n.nports = (uint8_t)take_n(s, 1);
-	len = take_n(s, 1);
+	n.vendor_id = (uint32_t)sm_source_take_n(s, 4);
+	n.device_id = (uint16_t)sm_source_take_n(s, 2);
+	n.type = (uint8_t)sm_source_take_n(s, 1);
+	n.nports = (uint8_t)sm_source_take_n(s, 1);
+	len = sm_source_take_n(s, 1);
 	if (len != NO_NAME) {
 		n.name_len = (uint8_t)len;
-		n.name = take(s, len);
+		n.name = sm_source_take(s, len);
 		s->bad |= len > IBA_SMP_DATA_SIZE;
 	}
 	if (n.type == IBA_NODE_SWITCH) {
-		n.si = take(s, IBA_SMP_DATA_SIZE);
-		n.nblocks = (uint16_t)take_n(s, 2);
-		n.lft = take(s, (size_t)n.nblocks * IBA_LFT_BLOCK);
+		n.si = sm_source_take(s, IBA_SMP_DATA_SIZE);
+		n.nblocks = (uint16_t)sm_source_take_n(s, 2);
+		n.lft = sm_source_take(s, (size_t)n.nblocks * IBA_LFT_BLOCK);
 	}
 	s->bad |= !n.nports || n.nports == IBA_PORT_NONE || n.type < IBA_NODE_CA ||
 		  n.type > IBA_NODE_ROUTER || map64_get(&m->by_guid, n.guid) != MAP_NONE;
@@ -264,6 +265,8 @@ static void load_node(struct source *s, struct sm_saved *m)
 	m->ports.n += n.nports + 1u;
 	for (unsigned p = 0; p <= n.nports; p++)
 		load_port(s, &m->ports.at[n.first_port + p]);
+	if (m->virtual)
+		sm_load_host(s, m, &n);
 	map64_put(&m->by_guid, n.guid, (uint32_t)m->nodes.n);
 	vec_push(&m->nodes, n);
 }
@@ -274,6 +277,8 @@ void sm_saved_free(struct sm_saved *m)
 		return;
 	vec_free(&m->nodes);
 	vec_free(&m->ports);
+	vec_free(&m->slots);
+	vec_free(&m->vms);
 	map64_free(&m->by_guid);
 	free(m->bytes);
 	free(m);
@@ -281,10 +286,13 @@ void sm_saved_free(struct sm_saved *m)
 
 static bool load_all(struct sm_saved *m, size_t len)
 {
-	struct source s = {.p = m->bytes + HEAD, .left = len - HEAD - TAIL};
-	struct source head = {.p = m->bytes + sizeof(MAGIC), .left = HEAD - sizeof(MAGIC)};
-	uint64_t n = take_n(&head, 4);
+	struct sm_source s = {.p = m->bytes + HEAD, .left = len - HEAD - TAIL};
+	struct sm_source head = {.p = m->bytes + NAME, .left = HEAD - NAME};
+	uint64_t n = sm_source_take_n(&head, 4);
 
+	m->virtual = !memcmp(m->bytes, MAGIC[1], NAME);
+	if (m->virtual)
+		sm_load_vms(&s, m);
 	for (; n && !s.bad; n--)
 		load_node(&s, m);
 	return !s.bad && !s.left;
@@ -292,16 +300,19 @@ static bool load_all(struct sm_saved *m, size_t len)
 
 static bool load_records(struct sm_saved *m, size_t len)
 {
-	struct source s = {.p = m->bytes, .left = len};
-	const uint8_t *magic = take(&s, sizeof(RECORDS));
-	uint64_t n = take_n(&s, 4);
+	struct sm_source s = {.p = m->bytes, .left = len};
+	const uint8_t *magic = sm_source_take(&s, NAME);
+	uint64_t n = sm_source_take_n(&s, 4);
 
-	if (!magic || memcmp(magic, RECORDS, sizeof(RECORDS)))
+	m->virtual = magic && !memcmp(magic, RECORDS[1], NAME);
+	if (!magic || (!m->virtual && memcmp(magic, RECORDS[0], NAME)))
 		return false;
-	take(&s, s.left % SM_PAGE);
+	if (m->virtual)
+		sm_load_vms(&s, m);
+	sm_source_take(&s, s.left % SM_PAGE);
 	for (; n && !s.bad; n--) {
 		load_node(&s, m);
-		take(&s, s.left % SM_PAGE);
+		sm_source_take(&s, s.left % SM_PAGE);
 	}
 	return !s.bad && !s.left;
 }
@@ -323,6 +334,8 @@ static void saved_take(struct sm *sm, struct sm_saved *m)
 {
 	sm_saved_free(sm->restored.saved);
 	sm->restored.saved = m;
+	if (m->virtual)
+		sm_saved_restore_vms(sm, m);
 }
 
 void sm_mirror_use(struct sm *sm, struct sm_saved *m, uint64_t stamp, uint64_t guid,
@@ -336,14 +349,14 @@ void sm_mirror_use(struct sm *sm, struct sm_saved *m, uint64_t stamp, uint64_t g
 
 int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e)
 {
-	struct source tail = {.p = bytes + (len < TAIL ? 0 : len - TAIL), .left = TAIL};
+	struct sm_source tail = {.p = bytes + (len < TAIL ? 0 : len - TAIL), .left = TAIL};
 	struct sm_saved *m;
 
 	if (sm->core.phase != SM_OFF)
 		return err_set(e, -EBUSY, "the manager runs already");
-	if (len < HEAD + TAIL || memcmp(bytes, MAGIC, sizeof(MAGIC)))
+	if (len < HEAD + TAIL || (memcmp(bytes, MAGIC[0], NAME) && memcmp(bytes, MAGIC[1], NAME)))
 		return err_set(e, -EBADMSG, "it is not a memory of a subnet");
-	if (take_n(&tail, TAIL) != hash_of(bytes, len - TAIL))
+	if (sm_source_take_n(&tail, TAIL) != hash_of(bytes, len - TAIL))
 		return err_set(e, -EBADMSG, "it is not whole");
 	m = mem_zalloc(sizeof(*m));
 	m->bytes = mem_alloc(len);

@@ -15,6 +15,14 @@ struct sm_saved_node {
 	uint8_t type, nports, name_len;
 	const uint8_t *name;	 /* no NUL behind it; NULL: not known */
 	const uint8_t *si, *lft; /* of a switch */
+	uint8_t vfs, sriov;	 /* of a hypervisor */
+	uint32_t first_slot;	 /* slot 1 */
+};
+
+struct sm_saved_slot {
+	uint16_t lid, has_lid; /* that it should have; that it had */
+	uint64_t has_guid;
+	bool known;
 };
 
 struct sm_saved_port {
@@ -27,6 +35,9 @@ struct sm_saved {
 	uint8_t *bytes; /* what the others point into */
 	VEC(struct sm_saved_node) nodes;
 	VEC(struct sm_saved_port) ports;
+	VEC(struct sm_saved_slot) slots;
+	VEC(struct sm_vm) vms;
+	bool virtual; /* with slots and VMs */
 	struct map64 by_guid;
 	bool changed; /* a switch reports a change, or is not known */
 	/* Of a mirror: PortInfo without keys, and the stamp that proves it; see mirror/mirror.h */
@@ -40,7 +51,28 @@ struct sm_bytes {
 	VEC(uint8_t) b;
 };
 
+struct sm_source {
+	const uint8_t *p;
+	size_t left;
+	bool bad; /* it ended early, or holds invalid values */
+};
+
+/* Numbers are big-endian. */
+void sm_bytes_put(struct sm_bytes *s, const void *p, size_t n);
+void sm_bytes_put_n(struct sm_bytes *s, uint64_t v, unsigned bytes);
+const uint8_t *sm_source_take(struct sm_source *s, size_t n); /* NULL: not enough bytes are left */
+uint64_t sm_source_take_n(struct sm_source *s, unsigned bytes);
+
 void sm_saved_free(struct sm_saved *m);
+/* saved_vms.c: what there is of hypervisors and VMs. A state without any has the format that it had before these. */
+bool sm_saved_is_virtual(const struct sm *sm);
+void sm_save_host(const struct sm *sm, uint64_t guid, struct sm_bytes *s);
+void sm_save_vms(const struct sm *sm, struct sm_bytes *s); /* that are at no host of the snapshot */
+void sm_load_host(struct sm_source *s, struct sm_saved *m, struct sm_saved_node *n);
+void sm_load_vms(struct sm_source *s, struct sm_saved *m);
+void sm_saved_restore_vms(struct sm *sm, const struct sm_saved *m);
+bool sm_saved_recall_vfs(const struct sm *sm, const struct sm_saved_node *n, uint32_t modifier,
+			 uint8_t *data);
 /* Records for a mirror: what comes first, and each node; padded to whole pages. False: it cannot be saved. */
 void sm_record_head(const struct sm *sm, struct sm_bytes *s);
 bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s);

@@ -51,6 +51,9 @@ static uint64_t hash_of(const struct fab *f, node_id root)
 			h = hash64_add(h, (uint64_t)p << 32 | x->lid << 3 | x->lmc),
 			h = hash64_add(h, x->peer);
 	}
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		h = hash64_add(h, (uint64_t)f->vlids[i].port << 32 | f->vlids[i].lid << 8 |
+					  f->vlids[i].slot);
 	return h;
 }
 
@@ -97,6 +100,15 @@ static bool *within_reach(const struct sm *sm, const struct failure *x)
 	return in;
 }
 
+static void copy_vlids(struct fab_builder *b, node_id k, const struct fab *f, port_id p)
+{
+	const struct fab_vlid *v;
+	uint32_t n = fab_vlids_of(f, p, &v);
+
+	for (uint32_t i = 0; i < n; i++)
+		fab_add_vlid(b, k, v[i].slot, v[i].lid, v[i].guid);
+}
+
 static void copy_node(struct fab_builder *b, const struct fab *f, node_id n,
 		      const struct failure *x)
 {
@@ -104,6 +116,8 @@ static void copy_node(struct fab_builder *b, const struct fab *f, node_id n,
 	node_id k = fab_add_node(b, s->type, s->guid, s->nports, "");
 
 	fab_builder_node(b, k)->flags = s->flags;
+	fab_builder_node(b, k)->sriov = s->sriov;
+	fab_builder_node(b, k)->vfs = s->vfs;
 	for (unsigned i = 0; i <= s->nports; i++) {
 		struct fab_port *d = fab_builder_port(b, k, i);
 		const struct fab_port *p = &f->ports[s->first_port + i];
@@ -114,6 +128,7 @@ static void copy_node(struct fab_builder *b, const struct fab *f, node_id n,
 			continue; /* a host's port without a link has no LID */
 		d->lid = p->lid;
 		d->lmc = p->lmc;
+		copy_vlids(b, k, f, s->first_port + i);
 	}
 }
 

@@ -72,6 +72,10 @@ void sm_routes_of_old(struct sm *sm, struct fab *old,
 void sm_routes_forget(struct sm *sm); /* snapshot and tables before those in force */
 void sm_routes_exit(struct sm *sm);   /* the SM is freed */
 
+/* The tables in force, to be changed in place: a copy, if a worker may read them. */
+struct rt_tables *sm_tables_writable(struct sm *sm);
+bool sm_worker_reads(const struct sm *sm); /* a request is not answered yet */
+
 /* repairs_ahead.c */
 void sm_ahead_reset(struct sm *sm);
 void sm_ahead_request(struct sm *sm);			  /* at rest: ask for the next */

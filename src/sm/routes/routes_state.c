@@ -70,3 +70,21 @@ void sm_routes_forget(struct sm *sm)
 	x->prev_tables = NULL;
 	x->prev_rank = NULL;
 }
+
+bool sm_worker_reads(const struct sm *sm)
+{
+	return sm->routes.answered < sm->routes.request_id;
+}
+
+struct rt_tables *sm_tables_writable(struct sm *sm)
+{
+	struct sm_routing *x = &sm->routes;
+	struct rt_tables *copy;
+
+	if (!sm_worker_reads(sm))
+		return x->tables;
+	copy = rt_tables_carry(sm->topo.fab, x->tables, sm->topo.fab);
+	sm_retire_tables(sm, x->tables);
+	x->tables = copy;
+	return copy;
+}

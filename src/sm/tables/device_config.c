@@ -7,7 +7,7 @@
  */
 #include "sm/manager.h"
 
-enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_LINKS, STEP_SLVL, STEP_VLARB, STEP_END };
+enum step { STEP_SWITCH_INFO, STEP_PORT0, STEP_LINKS, STEP_SLVL, STEP_VLARB, STEP_VFS, STEP_END };
 
 static uint8_t subnet_timeout(const struct sm *sm)
 {
@@ -29,6 +29,8 @@ static enum sm_outcome configure_begin(struct sm *sm)
 	sm_drain_measure(sm);
 	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
 	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
+	if (sm->virtual.batch.broken && sm->core.now < sm->virtual.wait_until)
+		sm_phase_hold(sm, sm->virtual.wait_until);
 	return SM_GOING_ON;
 }
 
@@ -154,6 +156,8 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 		return sw && sm->cfg.qos && want_slvl(sm, node, r);
 	case STEP_VLARB:
 		return sm->cfg.qos && want_vlarb(sm, node, r);
+	case STEP_VFS:
+		return sm_vf_config_next(sm, node, &sm->run.configure.item, r);
 	case STEP_END:
 		break;
 	}
@@ -220,11 +224,27 @@ static bool all_cleared(struct sm *sm)
 	return sm->run.configure.cleared = true;
 }
 
+/* VFs that lose a LID do so before others get it. */
+static bool all_detached(struct sm *sm)
+{
+	if (sm->run.configure.detached)
+		return true;
+	if (sm->txn.outstanding)
+		return false;
+	sm->run.configure.node = sm->run.configure.item = 0;
+	return sm->run.configure.detached = true;
+}
+
 static bool configure_next(struct sm *sm, struct sm_req *r)
 {
 	if (!sm->run.configure.cleared && clear_next(sm, r))
 		return true;
 	if (!all_cleared(sm))
+		return false;
+	if (!sm->run.configure.detached &&
+	    sm_vf_detach_next(sm, &sm->run.configure.node, &sm->run.configure.item, r))
+		return true;
+	if (!all_detached(sm))
 		return false;
 	for (; sm->run.configure.node < sm->topo.fab->nnodes;
 	     sm->run.configure.node++, sm->run.configure.step = 0) {
@@ -256,6 +276,8 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 
 	if (t->attr_id == IBA_ATTR_LFT)
 		return sm_blocks_recv(sm, t, data);
+	if (sm_is_vf_attr(t->attr_id))
+		sm_vf_learn(sm, t, data);
 	if (t->attr_id == IBA_ATTR_PORT_INFO && t->tries > 1)
 		lid_repeated(sm, t->target.port);
 	if (t->attr_id == IBA_ATTR_PORT_INFO && sm->cfg.link_sets)

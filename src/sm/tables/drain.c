@@ -52,6 +52,11 @@ void sm_drain_rerouted(struct sm *sm)
 		drain_from_now(sm);
 }
 
+void sm_drain_moved(struct sm *sm)
+{
+	drain_from_now(sm);
+}
+
 /* Whether packets for a LID take a turn now: an entry before the switch and one in it. */
 static bool block_takes(const uint8_t *before, unsigned to, const uint8_t *here, unsigned out)
 {

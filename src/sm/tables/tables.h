@@ -67,7 +67,8 @@ struct sm_cursor {
 union sm_running {
 	struct {
 		uint32_t node, step, item;
-		bool cleared; /* what a higher LinearFDBTop would bring back */
+		bool cleared;  /* what a higher LinearFDBTop would bring back */
+		bool detached; /* VFs that lose a LID have acknowledged */
 	} configure;
 	struct {
 		struct sm_cursor at;
@@ -218,6 +219,7 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t);
 void sm_drain_measure(struct sm *sm);  /* a new snapshot, with links of other rates */
 void sm_drain_found(struct sm *sm);    /* tables of another manager are about to be read */
 void sm_drain_rerouted(struct sm *sm); /* entries changed under traffic */
+void sm_drain_moved(struct sm *sm);    /* entries of VMs did, whatever the technique */
 void sm_drain_begin(struct sm *sm);    /* turns are about to be disabled */
 void sm_drain_turn_off(struct sm *sm, uint32_t node, unsigned in, unsigned out);
 void sm_drain_wait(struct sm *sm); /* the running phase waits until former routes have drained */

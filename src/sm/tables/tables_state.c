@@ -38,6 +38,8 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
 		sm_rft_block_unknown(sm, node, iba_smp_attr_mod(t->send.mad));
 	else if (t->attr_id == IBA_ATTR_SWITCH_INFO && t->purpose == SM_FOR_DISTRIBUTION)
 		sm_rft_unknown(sm, node);
+	else if (sm_is_vf_attr(t->attr_id))
+		sm_vf_unacknowledged(sm, t);
 }
 
 void sm_port_set_in_round(struct sm *sm, uint32_t port)

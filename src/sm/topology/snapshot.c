@@ -92,6 +92,7 @@ static void copy_node(struct sm *sm, struct fab_builder *b, uint32_t node)
 			q->lmc = p->pi.lmc;
 		}
 	}
+	sm_virtual_snapshot(sm, b, node);
 }
 
 static void copy_links(struct sm *sm, struct fab_builder *b)
@@ -125,7 +126,12 @@ uint16_t sm_linear_top(const struct sm *sm, const struct iba_switch_info *si)
 {
 	uint32_t top = sm->cfg.lft_entries ? MIN(sm->cfg.lft_entries, si->linear_cap) - 1u : 0;
 
-	return (uint16_t)MAX(top, sm->topo.top_lid);
+	top = MAX(top, sm->topo.top_lid);
+	/* Room for LIDs of VMs that start, so that not each of them takes another SMP to every switch. */
+	if (sm->virtual.hosts.n && sm->cfg.scheme == SM_SCHEME_DYNAMIC)
+		top = MIN(MIN(top | (IBA_LFT_BLOCK - 1), (uint32_t)IBA_LID_MAX_UNICAST),
+			  MAX(si->linear_cap, top + 1u) - 1u);
+	return (uint16_t)top;
 }
 
 /*
@@ -187,7 +193,7 @@ bool sm_snapshot_stands(struct sm *sm)
 	uint8_t *in;
 	bool same;
 
-	if (!sm->topo.fab || !sm->routes.tables || sm->core.incomplete)
+	if (!sm->topo.fab || !sm->routes.tables || sm->core.incomplete || !sm_virtual_stands(sm))
 		return false;
 	at = mem_array(sm->topo.fab->nnodes, sizeof(*at));
 	in = mark_reachable(sm);
@@ -249,4 +255,61 @@ void sm_snapshot_build(struct sm *sm)
 	sm->topo.top_lid = (uint16_t)fab_top_lid(f);
 	vec_free(&order);
 	free(in);
+}
+
+/* ---- VMs that moved ---- */
+
+void sm_top_raise(struct sm *sm, uint16_t lid)
+{
+	sm->topo.top_lid = MAX(sm->topo.top_lid, lid);
+}
+
+static void vlids_set(struct fab *f, const struct fab_vlid *v, uint32_t n)
+{
+	if (!f)
+		return;
+	f->vlids = mem_resize(f->vlids, MAX(n, 1u), sizeof(*v));
+	if (n)
+		memcpy(f->vlids, v, n * sizeof(*v));
+	f->nvlids = n;
+}
+
+/* A snapshot that a worker may read is replaced, not changed. */
+static struct fab *fab_writable(struct sm *sm, struct fab *f)
+{
+	struct fab *copy;
+
+	if (!f || !sm_worker_reads(sm))
+		return f;
+	copy = fab_build(fab_builder_from(f));
+	sm_move_deps_drop(sm);
+	sm_retire_fab(sm, f);
+	return copy;
+}
+
+void sm_snapshot_vlids(struct sm *sm)
+{
+	VEC(struct fab_vlid) list = {0};
+
+	for (node_id n = 0; n < sm->topo.fab->nnodes; n++) {
+		uint32_t host = sm->topo.fab->nodes[n].sriov == FAB_SRIOV_VSWITCH
+					? sm_vhost_find(sm, sm->topo.fab->nodes[n].guid)
+					: NONE;
+
+		for (unsigned s = 1; host != NONE && s <= sm->topo.fab->nodes[n].vfs; s++) {
+			uint64_t guid;
+			uint16_t lid = sm_slot_wants(sm, host, s, &guid);
+
+			if (lid)
+				vec_push(&list,
+					 (struct fab_vlid){
+						 guid ? guid : sm_slot_own_guid(sm, host, s),
+						 fab_port_id(sm->topo.fab, n, 1), lid, (uint8_t)s});
+		}
+	}
+	sm->topo.fab = fab_writable(sm, sm->topo.fab);
+	sm->topo.data_fab = fab_writable(sm, sm->topo.data_fab);
+	vlids_set(sm->topo.fab, list.at, (uint32_t)list.n);
+	vlids_set(sm->topo.data_fab, list.at, (uint32_t)list.n);
+	vec_free(&list);
 }

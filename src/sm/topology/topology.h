@@ -188,6 +188,8 @@ void sm_paths_rebuild(struct sm *sm);
 
 /* snapshot.c */
 void sm_snapshot_build(struct sm *sm);
+void sm_snapshot_vlids(struct sm *sm); /* LIDs of VFs are others now */
+void sm_top_raise(struct sm *sm, uint16_t lid);
 bool sm_snapshot_stands(struct sm *sm); /* the snapshot in force is still valid */
 void sm_snapshot_reach(struct sm *sm);	/* and if it does: by LID, as before */
 void sm_snapshot_free(struct sm *sm);

@@ -157,6 +157,10 @@ static const struct {
 	{{.kind = SM_NOTE_OTHER_KEY, .about = PORT, .election = {.from = 0x11}},
 	 "SM 0x0000000000000011 at leaf0_3 port 7 does not show the SM_Key of this one and is passed over",
 	 "{\"from\":\"0x0000000000000011\"," NODE_JSON ",\"port\":7}"},
+	{{.kind = SM_NOTE_VM, .about = DEVICE, .vm = {.name = "web", .guid = 0x21, .slot = 3, .lid = 9}},
+	 "VM web, vGUID 0x0000000000000021: on leaf0_3, VF 3, LID 9",
+	 "{\"vm\":\"web\",\"guid\":\"0x0000000000000021\"," NODE_JSON ",\"slot\":3,\"lid\":9}"},
+	{{.kind = SM_NOTE_VM_GONE, .vm = {.name = "web"}}, "VM web is destroyed", "{\"vm\":\"web\"}"},
 };
 /* clang-format on */
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The phase move (Algorithm 1 of the vSwitch architecture): a batch of VMs starts, stops and migrates. The slots that VMs
+ * leave are detached, table blocks follow stage by stage, then the slots that VMs get are attached; each step begins when
+ * the one before is acknowledged. So a LID is at one slot at most at every moment. State: step of struct sm_batch. Does
+ * not compute routes. A batch that is interrupted is settled by the discovery that follows: vf_settle.c.
+ */
+#include "sm/manager.h"
+
+static enum sm_outcome move_begin(struct sm *sm)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	sm->virtual.moved = true;
+	if (!sm_batch_begin(sm))
+		return SM_DONE;
+	sm_audit_round(sm);
+	b->step = SM_MOVE_DETACH;
+	b->at = 0;
+	return SM_GOING_ON;
+}
+
+/* ---- steps: the next request; false: none, until the others are acknowledged ---- */
+
+/* With prepopulated LIDs a VM that stops leaves the VF its LID. */
+static bool detach_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	while (b->at < b->jobs.n) {
+		struct sm_job *j = &b->jobs.at[b->at++];
+
+		if (j->detached)
+			continue;
+		sm_vf_set(sm, j->from, j->from_slot,
+			  (struct sm_vf){j->to == NONE ? j->lid_left : 0, 0}, r);
+		r->target.item = b->at - 1;
+		j->result.smps_hypervisors++;
+		return true;
+	}
+	return false;
+}
+
+static bool tables_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	if (b->at >= b->blocks.n)
+		return false;
+	sm_batch_block_make(sm, b->at++, r);
+	return true;
+}
+
+/* Blocks between the last LID so far and the new one. */
+static bool fill_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+	uint32_t was = sm->topo.top_lid / IBA_LFT_BLOCK, now = b->top / IBA_LFT_BLOCK;
+	uint32_t n = now > was ? now - was : 0;
+
+	while (b->at < sm->topo.fab->nswitches * n) {
+		uint32_t sw = b->at / n, block = was + 1 + b->at % n;
+		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sw]];
+		const struct sm_node *x = &sm->topo.nodes.at[node];
+
+		b->at++;
+		if (sm_row_block(sm, x->row, block) || sm->dev.rows.at[x->row].fresh)
+			continue;
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
+		r->target = sm_target_block(node, block);
+		memset(r->data, IBA_PORT_NONE, IBA_LFT_BLOCK);
+		return true;
+	}
+	return false;
+}
+
+static bool top_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	while (b->at < sm->topo.fab->nswitches) {
+		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[b->at++]];
+		struct iba_switch_info si = sm->topo.nodes.at[node].si;
+
+		if (si.linear_top >= b->top || !si.linear_cap)
+			continue;
+		si.linear_top = sm_linear_top(sm, &si);
+		si.port_state_change = 0;
+		sm_switch_learn(sm, node, &si);
+		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_SWITCH_INFO, 0);
+		iba_switch_info_put(&si, r->data);
+		return true;
+	}
+	return false;
+}
+
+static bool attach_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	while (b->at < b->jobs.n) {
+		struct sm_job *j = &b->jobs.at[b->at++];
+
+		if (j->to == NONE)
+			continue;
+		sm_vf_set(sm, j->to, j->to_slot,
+			  (struct sm_vf){j->lid, sm->virtual.vms.at[j->vm].v.guid}, r);
+		r->target.item = b->at - 1;
+		j->attach_sent = true;
+		j->result.smps_hypervisors++;
+		return true;
+	}
+	return false;
+}
+
+static bool (*const nexts[SM_MOVE_END])(struct sm *sm, struct sm_req *r) = {
+	[SM_MOVE_DETACH] = detach_next, [SM_MOVE_TABLES] = tables_next, [SM_MOVE_FILL] = fill_next,
+	[SM_MOVE_TOP] = top_next,	[SM_MOVE_ATTACH] = attach_next,
+};
+
+/* ---- from step to step ---- */
+
+static bool must_drain(const struct sm_batch *b)
+{
+	return b->plan.drain >> MIN(b->stage, 63u) & 1;
+}
+
+/* A plan does not know packets of the routes before those that it starts from. */
+static void stage_begin(struct sm *sm)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	sm_batch_blocks(sm);
+	if (b->blocks.n && (!b->stage || must_drain(b)) && sm->dev.drained_at > sm->core.now)
+		sm_phase_hold(sm, sm->dev.drained_at);
+}
+
+/* The step is acknowledged; false: it was the last. */
+static bool advance(struct sm *sm)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	if (b->step == SM_MOVE_END)
+		return false;
+	b->at = 0;
+	if (b->step == SM_MOVE_TABLES && b->stage + 1 < b->plan.stages) {
+		b->stage++;
+		stage_begin(sm);
+		return true;
+	}
+	if (b->step == SM_MOVE_FILL)
+		sm_top_raise(sm, b->top);
+	b->step++;
+	if (b->step == SM_MOVE_TABLES)
+		stage_begin(sm);
+	return b->step != SM_MOVE_END;
+}
+
+static bool move_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_batch *b = &sm->virtual.batch;
+
+	while (b->step != SM_MOVE_END && sm->core.now >= sm->core.hold_until) {
+		if (nexts[b->step](sm, r))
+			return true;
+		if (sm->txn.outstanding)
+			return false;
+		advance(sm);
+	}
+	return false;
+}
+
+/* ---- answers ---- */
+
+static enum sm_outcome mismatch(struct sm *sm, const struct sm_txn *t)
+{
+	sm_note(sm, .kind = SM_NOTE_MISMATCH, .about = sm_about_target(sm, &t->target),
+		.request = {.attribute = t->attr_id});
+	return sm_failed(sm, t);
+}
+
+/* The response shows what the VF accepted. */
+static enum sm_outcome slot_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct sm_job *j = &sm->virtual.batch.jobs.at[t->target.item];
+	bool off = sm->virtual.batch.step == SM_MOVE_DETACH;
+	uint32_t host = off ? j->from : j->to;
+	const struct sm_slot *s = sm_slot_of(sm, host, off ? j->from_slot : j->to_slot);
+	bool shared = sm->virtual.hosts.at[host].sriov == FAB_SRIOV_SHARED;
+	uint16_t lid = shared ? 0 : off ? (j->to == NONE ? j->lid_left : 0) : j->lid;
+	uint64_t guid = off ? 0 : sm->virtual.vms.at[j->vm].v.guid;
+
+	sm_vf_learn(sm, t, data);
+	if (s->has_lid != lid || ((lid || shared) && s->has_guid != guid))
+		return mismatch(sm, t);
+	if (off)
+		j->detached = true;
+	return SM_GOING_ON;
+}
+
+static enum sm_outcome move_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_switch_info si;
+
+	if (sm_is_vf_attr(t->attr_id))
+		return slot_recv(sm, t, data);
+	if (t->attr_id == IBA_ATTR_LFT) {
+		sm_blocks_recv(sm, t, data);
+		sm_drain_moved(sm);
+		return SM_GOING_ON;
+	}
+	iba_switch_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (si.port_state_change)
+		sm_switch_doubt(sm, t->target.node);
+	return SM_GOING_ON;
+}
+
+static enum sm_outcome move_fail(struct sm *sm, const struct sm_txn *t)
+{
+	sm_unfinished(sm);
+	return sm_failed(sm, t);
+}
+
+static enum sm_outcome move_done(struct sm *sm)
+{
+	if (sm->virtual.batch.step != SM_MOVE_END)
+		return SM_GOING_ON; /* it waits for packets to drain */
+	sm_batch_end(sm);
+	return sm_audit_wanted(sm, sm_copies_until(sm)) ? SM_DOUBTFUL : SM_DONE;
+}
+
+const struct sm_part sm_part_move = {
+	.begin = move_begin,
+	.next = move_next,
+	.recv = move_recv,
+	.fail = move_fail,
+	.done = move_done,
+};

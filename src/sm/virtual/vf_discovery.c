@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What discovery learns of hypervisors: NodeInfo of a vSwitch folded into that of a CA, what VFs hold, and the snapshot's
+ * part of it. State: hosts and slots of struct sm_virtual. Does not decide where a VM is: see vf_settle.c.
+ */
+#include "sm/manager.h"
+
+/* ---- NodeInfo ---- */
+
+static bool is_vswitch(const struct iba_node_info *ni)
+{
+	return ni->device_id == IBA_DEVICE_VSWITCH && ni->node_type == IBA_NODE_SWITCH &&
+	       ni->num_ports > 2 && ni->num_ports - 2 <= IBA_MAX_VFS &&
+	       ni->local_port <= FAB_UPLINK;
+}
+
+void sm_node_info_take(struct sm *sm, const uint8_t *data, struct iba_node_info *ni)
+{
+	iba_node_info_get(ni, data, IBA_SMP_DATA_SIZE);
+	if (sm->cfg.scheme == SM_SCHEME_NONE || !ni->node_guid || !is_vswitch(ni))
+		return;
+	sm_vhost_add(sm, ni->node_guid, FAB_SRIOV_VSWITCH, ni->num_ports - 2u);
+	ni->node_type = IBA_NODE_CA;
+	ni->num_ports = 1;
+	ni->local_port = FAB_UPLINK;
+}
+
+/* ---- what VFs hold ---- */
+
+static void ask_all(struct sm *sm, uint32_t host)
+{
+	const struct sm_vhost *h = &sm->virtual.hosts.at[host];
+	uint32_t port = sm->topo.nodes.at[sm_vhost_node(sm, host)].first_port + 1;
+
+	if (h->sriov == FAB_SRIOV_SHARED)
+		for (unsigned b = 0; b <= h->vfs / SM_GUIDS; b++)
+			sm_ask_vf(sm, port, b);
+	else
+		for (unsigned s = 1; s <= h->vfs; s += IBA_VF_SLOTS)
+			sm_ask_vf(sm, port, s);
+}
+
+static bool any_vm(const struct sm *sm, uint32_t host)
+{
+	const struct sm_vhost *h = &sm->virtual.hosts.at[host];
+
+	for (unsigned s = 0; s < h->vfs; s++)
+		if (h->slots[s].vm != NONE)
+			return true;
+	return false;
+}
+
+/*
+ * An HCA without a LID has restarted: its VFs hold nothing. One whose link was trained again may have. GUIDs of shared
+ * ports are read only where VMs are known: HCAs have many of them.
+ */
+void sm_virtual_port(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+	uint32_t host;
+
+	if (sm->cfg.scheme != SM_SCHEME_NONE && n->device_id == IBA_DEVICE_SHARED &&
+	    n->type == IBA_NODE_CA && n->nports == 1 && p->pi.guid_cap > 1)
+		sm_vhost_add(sm, n->guid, FAB_SRIOV_SHARED, p->pi.guid_cap - 1u);
+	host = sm_vhost_of(sm, n);
+	if (host == NONE)
+		return;
+	if (!p->pi.lid)
+		sm_slots_blank(sm, host);
+	else if ((!sm_slots_known(sm, host) || p->pi.state < IBA_PORT_ARMED) &&
+		 (sm->virtual.hosts.at[host].sriov == FAB_SRIOV_VSWITCH || any_vm(sm, host)))
+		ask_all(sm, host);
+}
+
+/* Whose LID a VF has: the VM's that is there, or the VF's own. */
+static uint64_t owner_of(const struct sm *sm, uint32_t host, unsigned slot)
+{
+	uint64_t guid = sm_slot_of(sm, host, slot)->has_guid;
+
+	return sm->cfg.scheme == SM_SCHEME_DYNAMIC && guid ? guid
+							   : sm_slot_own_guid(sm, host, slot);
+}
+
+/* Until discovery completes, LIDs that VFs have are in use. */
+static void claim(struct sm *sm, uint32_t host)
+{
+	const struct sm_vhost *h = &sm->virtual.hosts.at[host];
+
+	for (unsigned s = 1; s <= h->vfs; s++)
+		if (h->slots[s - 1].known && h->slots[s - 1].has_lid)
+			sm_lid_exchange(sm, owner_of(sm, host, s), h->slots[s - 1].has_lid);
+}
+
+void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[t->target.node];
+	uint32_t host = sm_vhost_of(sm, n);
+
+	sm_vf_learn(sm, t, data);
+	if (host != NONE && sm->virtual.arriving &&
+	    sm->virtual.hosts.at[host].sriov == FAB_SRIOV_VSWITCH)
+		claim(sm, host);
+}
+
+void sm_virtual_discover(struct sm *sm)
+{
+	for (uint32_t h = 0; h < sm->virtual.hosts.n; h++)
+		if (sm_vhost_is_there(sm, h) && !sm_slots_known(sm, h) &&
+		    (sm->virtual.hosts.at[h].sriov == FAB_SRIOV_VSWITCH || any_vm(sm, h)))
+			ask_all(sm, h);
+}
+
+void sm_virtual_arrive(struct sm *sm)
+{
+	sm->virtual.arriving = true;
+	for (uint32_t h = 0; h < sm->virtual.hosts.n; h++)
+		sm_slots_unknown(sm, h);
+}

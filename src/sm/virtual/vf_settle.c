@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * At the end of a discovery: where the VMs of a broken batch are, VMs that an earlier manager had attached, and LIDs of
+ * slots. State: places of VMs. Does not set anything in a device: see vf_config.c.
+ */
+#include "sm/manager.h"
+
+/* ---- a batch that was interrupted ---- */
+
+static bool answers(const struct sm *sm, uint32_t host)
+{
+	uint32_t n = host == NONE ? NONE : sm_vhost_node(sm, host);
+
+	return n != NONE && !sm->topo.nodes.at[n].ask.ports_left &&
+	       !sm_is_excluded(sm, sm->topo.nodes.at[n].guid);
+}
+
+/*
+ * Whether the request is completed. Once an attach was sent it may have been carried out, and a VM that did not
+ * acknowledge its detach may still be there: neither is undone elsewhere. In between, a destination that answers gets the
+ * VM.
+ */
+static bool goes_on(const struct sm *sm, const struct sm_job *j)
+{
+	if (j->attach_sent)
+		return true;
+	if (j->to == NONE)
+		return j->detached || answers(sm, j->from);
+	return j->detached && answers(sm, j->to);
+}
+
+static void settle_batch(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+
+	for (size_t i = 0; i < v->batch.jobs.n; i++) {
+		struct sm_job *j = &v->batch.jobs.at[i];
+
+		if (j->result.rc || j->checked == false)
+			continue;
+		if (goes_on(sm, j)) {
+			sm_job_place(sm, j);
+		} else {
+			sm_job_back(sm, j);
+			j->result.rc = -EHOSTUNREACH;
+		}
+		j->checked = false; /* it is decided */
+	}
+}
+
+void sm_virtual_ended(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+	char buf[24];
+
+	if (!v->batch.broken)
+		return;
+	for (size_t i = 0; i < v->batch.jobs.n; i++) {
+		struct sm_job *j = &v->batch.jobs.at[i];
+		uint32_t host = j->to == NONE ? j->from : j->to;
+
+		if (j->result.rc)
+			sm_job_refuse(sm, j, j->result.rc, "VM %s: host %s stopped to respond",
+				      j->req.name, sm_vhost_name(sm, v->hosts.at[host].guid, buf));
+		else
+			sm_job_done(sm, j);
+	}
+	sm_batch_clear(sm);
+	v->replan = true;
+}
+
+/* ---- VMs that devices hold, after another manager ---- */
+
+static bool holds(const struct sm *sm, uint32_t host, unsigned slot, uint64_t guid)
+{
+	const struct sm_slot *s = sm_slot_of(sm, host, slot);
+
+	return sm_vhost_node(sm, host) != NONE && s->known && s->has_guid == guid &&
+	       (s->has_lid || sm->virtual.hosts.at[host].sriov == FAB_SRIOV_SHARED);
+}
+
+static void found(struct sm *sm, uint32_t host, unsigned slot)
+{
+	struct sm_slot *s = sm_slot_of(sm, host, slot);
+	uint32_t vm = map64_get(&sm->virtual.vm_by_guid, s->has_guid);
+	struct sm_vm_record *x;
+	char name[SM_VM_NAME];
+
+	if (vm == MAP_NONE) {
+		snprintf(name, sizeof(name), "0x%016llx", (unsigned long long)s->has_guid);
+		if (sm_vm_find(sm, name) != NONE)
+			return;
+		vm = sm_vm_add(sm, name, s->has_guid);
+	}
+	x = &sm->virtual.vms.at[vm];
+	if (x->seen || (x->host != NONE && (x->host != host || x->v.slot != slot) &&
+			holds(sm, x->host, x->v.slot, x->v.guid)))
+		return; /* it is where it is known to be */
+	x->seen = true;
+	if (x->host == host && x->v.slot == slot)
+		return;
+	if (s->vm != NONE)
+		sm_vm_place(sm, s->vm, NONE, 0); /* for now: see find_places() */
+	sm_vm_place(sm, vm, host, slot);
+	sm_vm_note(sm, vm);
+}
+
+/* VMs whose place another one has: a free slot of the same host, or none. */
+static void find_place(struct sm *sm, uint32_t vm, uint32_t host)
+{
+	const struct sm_vhost *h = &sm->virtual.hosts.at[host];
+
+	for (unsigned s = 1; s <= h->vfs; s++)
+		if (h->slots[s - 1].vm == NONE) {
+			sm_vm_place(sm, vm, host, s);
+			break;
+		}
+	sm_vm_note(sm, vm);
+}
+
+static void find_vms(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+	VEC(uint32_t) was = {0};
+
+	for (uint32_t i = 0; i < v->vms.n; i++) {
+		v->vms.at[i].seen = false;
+		vec_push(&was, v->vms.at[i].used ? v->vms.at[i].host : NONE);
+	}
+	for (size_t i = 0; i < v->hosts_sorted.n; i++) {
+		uint32_t host = v->hosts_sorted.at[i];
+
+		if (sm_vhost_node(sm, host) == NONE || v->hosts.at[host].sriov != FAB_SRIOV_VSWITCH)
+			continue;
+		for (unsigned s = 1; s <= v->hosts.at[host].vfs; s++)
+			if (v->hosts.at[host].slots[s - 1].has_guid &&
+			    holds(sm, host, s, v->hosts.at[host].slots[s - 1].has_guid))
+				found(sm, host, s);
+	}
+	for (uint32_t i = 0; i < was.n; i++)
+		if (was.at[i] != NONE && v->vms.at[i].host == NONE)
+			find_place(sm, i, was.at[i]);
+	vec_free(&was);
+}
+
+/* ---- LIDs ---- */
+
+static void no_lid(struct sm *sm, uint32_t host)
+{
+	uint32_t n = sm_vhost_node(sm, host);
+
+	if (n != NONE)
+		sm_note(sm, .kind = SM_NOTE_NO_LID,
+			.about = sm_about_port(sm, sm->topo.nodes.at[n].first_port + 1));
+}
+
+/* Each VF of a host that is there has one. */
+static void lids_prepopulated(struct sm *sm, uint32_t host)
+{
+	struct sm_vhost *h = &sm->virtual.hosts.at[host];
+	bool there = sm_vhost_node(sm, host) != NONE, none = false;
+
+	for (unsigned s = 1; s <= h->vfs; s++) {
+		struct sm_slot *x = &h->slots[s - 1];
+
+		if (there)
+			x->lid = sm_lid_give(sm, sm_slot_own_guid(sm, host, s), 0,
+					     x->known ? x->has_lid : 0);
+		else if (x->vm != NONE)
+			sm_lid_keep(sm, sm_slot_own_guid(sm, host, s));
+		none |= there && !x->lid;
+		if (x->vm != NONE)
+			sm_vm_lid(sm, x->vm, x->lid);
+	}
+	if (none)
+		no_lid(sm, host);
+}
+
+static void lids_dynamic(struct sm *sm, uint32_t host)
+{
+	struct sm_vhost *h = &sm->virtual.hosts.at[host];
+
+	for (unsigned s = 1; s <= h->vfs; s++) {
+		struct sm_slot *x = &h->slots[s - 1];
+		struct sm_vm *v = x->vm == NONE ? NULL : &sm->virtual.vms.at[x->vm].v;
+
+		x->lid = v ? sm_lid_give(sm, v->guid, 0, v->lid) : 0;
+		if (v && !x->lid)
+			no_lid(sm, host);
+		if (v)
+			sm_vm_lid(sm, x->vm, x->lid);
+	}
+}
+
+static void lids_shared(struct sm *sm, uint32_t host)
+{
+	struct sm_vhost *h = &sm->virtual.hosts.at[host];
+	uint16_t lid = sm_vhost_lid(sm, host);
+
+	for (unsigned s = 1; lid && s <= h->vfs; s++)
+		if (h->slots[s - 1].vm != NONE)
+			sm_vm_lid(sm, h->slots[s - 1].vm, lid);
+}
+
+void sm_virtual_settle(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+
+	if (v->batch.broken)
+		settle_batch(sm);
+	if (v->arriving && v->hosts.n)
+		find_vms(sm);
+	v->arriving = false;
+	for (size_t i = 0; i < v->hosts_sorted.n; i++) {
+		uint32_t host = v->hosts_sorted.at[i];
+
+		if (v->hosts.at[host].sriov == FAB_SRIOV_SHARED)
+			lids_shared(sm, host);
+		else if (sm->cfg.scheme == SM_SCHEME_PREPOPULATED)
+			lids_prepopulated(sm, host);
+		else
+			lids_dynamic(sm, host);
+	}
+	v->replan = true;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Virtual machines: HCAs with SR-IOV (hypervisors) and their slots, VMs and where they are, requests to start, stop and
+ * migrate them, and the batch of requests that is carried out.
+ *
+ * An HCA in vSwitch mode shows itself as a switch; this manager takes it for a CA with one port (sm_fold()), sets LID and
+ * vGUID of each VF by VFInfo, and never looks behind it. Slot s of a hypervisor is its VF s, from 1 on.
+ *
+ * Keeps: hypervisors by GUID and VMs by name for the manager's whole life; what each VF holds, as far as it acknowledged.
+ * Promises: a VM is at one slot, and a LID at one; a VF is attached only after the VF that had its LID before
+ * acknowledged that it lost it.
+ */
+#ifndef WEFT_SM_VIRTUAL_H
+#define WEFT_SM_VIRTUAL_H
+
+#include "route/moves.h"
+#include "sm/topology/topology.h"
+
+/* A virtual function. */
+struct sm_slot {
+	uint32_t vm;	   /* the VM that is there; NONE */
+	uint32_t vm_later; /* when all requests are carried out */
+	uint16_t lid;	   /* that it should have; 0: none. Prepopulated: also without a VM */
+	uint16_t has_lid;  /* in the device */
+	uint64_t has_guid; /* in the device; 0: its own */
+	bool known;	   /* these two are */
+	uint32_t mark;	   /* see vm_batch.c */
+	time_ps quiet_at;  /* no copy of a Set to it arrives later */
+};
+
+struct sm_vhost {
+	uint64_t guid; /* of the node */
+	enum fab_sriov sriov;
+	unsigned vfs;
+	struct sm_slot *slots; /* slot 1 is slots[0] */
+};
+
+struct sm_vm_record {
+	struct sm_vm v;	     /* v.host and v.slot: where it is, or was last */
+	uint32_t host;	     /* into hosts; NONE: it is stopped */
+	uint32_t host_later; /* when all requests are carried out */
+	unsigned slot_later;
+	unsigned requests; /* that wait or are carried out */
+	bool used;	   /* this record is */
+	bool doomed;	   /* it is destroyed when all requests are carried out */
+	bool seen;	   /* a device has its vGUID; while a discovery is settled */
+	uint32_t mark;	   /* see vm_batch.c */
+};
+
+/* A request that waits, or is part of the running batch. */
+struct sm_job {
+	struct sm_vm_request req;
+	bool checked; /* the rest is valid */
+	uint32_t vm;
+	uint32_t from, to; /* hosts; NONE: stopped */
+	unsigned from_slot, to_slot;
+	uint16_t lid;	   /* that the VM has afterwards; 0: none */
+	uint16_t lid_left; /* prepopulated: that the slot which it leaves gets */
+	bool detached;	   /* the slot that it leaves has acknowledged, or there is none */
+	bool attach_sent;
+	struct sm_vm_result result;
+};
+
+enum sm_move_step {
+	SM_MOVE_DETACH, /* slots that VMs leave */
+	SM_MOVE_TABLES, /* stage by stage */
+	SM_MOVE_FILL,	/* blocks that a higher LinearFDBTop would bring into force */
+	SM_MOVE_TOP,	/* LinearFDBTop */
+	SM_MOVE_ATTACH, /* slots that VMs get */
+	SM_MOVE_END,
+};
+
+/* The requests that are carried out together. */
+struct sm_batch {
+	VEC(struct sm_job) jobs;
+	enum sm_move_step step;
+	uint32_t at; /* the next job, block or switch of this step */
+	rt_move_entries entries;
+	uint16_t *job_of; /* by LID, of those that move */
+	struct rt_moves_plan plan;
+	unsigned stage;
+	VEC(uint32_t) blocks; /* of this stage: the first entry of each */
+	uint16_t top;	      /* highest LID that gets a route */
+	bool broken;	      /* interrupted: the next discovery decides where its VMs are */
+};
+
+struct sm_virtual {
+	VEC(struct sm_vhost) hosts;
+	struct map64 host_by_guid;   /* node GUID -> host */
+	struct map64 function_guids; /* of all functions */
+	VEC(uint32_t) hosts_sorted;  /* by GUID */
+	VEC(struct sm_vm_record) vms;
+	VEC(uint32_t) sorted, vms_free; /* by name; records that are not used */
+	struct map64 vm_by_guid;	/* vGUID -> VM */
+	VEC(struct sm_job) queue;
+	bool replan;	 /* requests that wait are checked again before the next batch */
+	uint32_t mark;	 /* grows with each batch */
+	time_ps next_at; /* requests wait until then; 0: they do not */
+	struct sm_batch batch;
+	struct rt_move_deps *deps; /* of the tables in force; NULL: not made yet */
+	bool moved;		   /* the manager comes from the phase move */
+	bool arriving;		   /* VFs may hold what another manager set */
+	bool seeded;		   /* VMs were handed over before the start */
+	time_ps wait_until;	   /* copies of Sets of a broken batch may arrive until then */
+	time_ps copies_ps;	   /* how long copies of a Set may be under way */
+};
+
+enum { SM_GUIDS = 8 }; /* in a block of GUIDInfo */
+
+/* virtual_state.c: what other rooms report, and the end */
+void sm_virtual_free(struct sm *sm);
+void sm_virtual_time_back(struct sm *sm, time_ps by);
+void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to);
+bool sm_moved(struct sm *sm); /* whether the manager comes from the phase move; asked once */
+
+void sm_batch_clear(struct sm *sm);
+void sm_move_deps_drop(struct sm *sm);
+
+/* hypervisors.c: HCAs with SR-IOV and their slots */
+uint32_t sm_vhost_of(const struct sm *sm, const struct sm_node *n); /* NONE: it is none */
+void sm_virtual_snapshot(struct sm *sm, struct fab_builder *b, uint32_t node);
+bool sm_virtual_stands(const struct sm *sm);		    /* VFs hold what they should */
+uint32_t sm_vhost_find(const struct sm *sm, uint64_t guid); /* NONE */
+uint32_t sm_vhost_add(struct sm *sm, uint64_t guid, enum fab_sriov sriov, unsigned vfs);
+struct sm_slot *sm_slot_of(const struct sm *sm, uint32_t host, unsigned slot);
+uint64_t sm_slot_own_guid(const struct sm *sm, uint32_t host, unsigned slot);
+uint32_t sm_vhost_node(const struct sm *sm, uint32_t host); /* of the topology database; NONE */
+bool sm_vhost_is_there(const struct sm *sm, uint32_t host); /* in the snapshot in force */
+uint16_t sm_vhost_lid(const struct sm *sm, uint32_t host);  /* of its PF; 0: none */
+void sm_slots_unknown(struct sm *sm, uint32_t host);
+void sm_slots_blank(struct sm *sm, uint32_t host); /* it restarted: nothing is attached */
+bool sm_slots_known(const struct sm *sm, uint32_t host);
+/* What a slot should hold: its LID, and the vGUID (0: its own). */
+uint16_t sm_slot_wants(const struct sm *sm, uint32_t host, unsigned slot, uint64_t *guid);
+bool sm_slot_is_right(const struct sm *sm, uint32_t host, unsigned slot);
+
+/* vf_requests.c: VFInfo and GUIDInfo, made and read */
+struct sm_vf { /* what a slot is set to */
+	uint16_t lid;
+	uint64_t guid;
+};
+void sm_vf_set(struct sm *sm, uint32_t host, unsigned slot, struct sm_vf v, struct sm_req *r);
+/* Several slots from this one on, to what they should hold; returns how many. */
+unsigned sm_vf_set_run(struct sm *sm, uint32_t host, unsigned slot, struct sm_req *r);
+void sm_vf_get(struct sm *sm, uint32_t port, uint32_t modifier, struct sm_req *r);
+/* vf_state.c: what VFs hold */
+void sm_vf_learn(struct sm *sm, const struct sm_txn *t, const uint8_t *data); /* the answer */
+void sm_vf_unacknowledged(struct sm *sm, const struct sm_txn *t);
+bool sm_is_vf_attr(unsigned attr_id);
+
+/* vms.c: records of VMs */
+uint32_t sm_vm_find(const struct sm *sm, const char *name); /* NONE */
+uint32_t sm_vm_add(struct sm *sm, const char *name, uint64_t guid);
+void sm_vm_remove(struct sm *sm, uint32_t vm);
+/* It is at this slot now; host NONE: it is stopped. */
+void sm_vm_place(struct sm *sm, uint32_t vm, uint32_t host, unsigned slot);
+void sm_vm_lid(struct sm *sm, uint32_t vm, uint16_t lid);
+void sm_vm_note(struct sm *sm, uint32_t vm);
+void sm_vms_forget(struct sm *sm); /* another manager is in charge of them */
+void sm_vm_restore(struct sm *sm, const struct sm_vm *v);
+bool sm_guid_taken(const struct sm *sm, uint64_t guid);
+uint64_t sm_guid_choose(const struct sm *sm, const char *name);
+
+/* vm_requests.c: requests, refusals, results */
+void sm_vms_in(struct sm *sm, const struct sm_event *ev);
+void sm_vms_check(struct sm *sm); /* those that wait once more, if something else has changed */
+void sm_vms_refuse_all(struct sm *sm, int rc, const char *why);
+void sm_job_done(struct sm *sm, struct sm_job *j);
+PRINTF(4, 5)
+void sm_job_refuse(struct sm *sm, struct sm_job *j, int rc, const char *fmt, ...);
+const char *sm_vhost_name(const struct sm *sm, uint64_t guid, char buf[24]);
+
+/* vm_batch.c: which requests are carried out together, and what that changes */
+bool sm_vms_due(const struct sm *sm);
+time_ps sm_vms_wake(const struct sm *sm);
+bool sm_batch_begin(struct sm *sm);		    /* false: none can begin */
+void sm_job_place(struct sm *sm, struct sm_job *j); /* its VM is where the request wants it */
+void sm_job_back(struct sm *sm, struct sm_job *j);  /* its VM stays where it was */
+void sm_batch_end(struct sm *sm);		    /* all of it is done */
+/* batch_tables.c: forwarding tables of a batch */
+int sm_batch_plan(struct sm *sm, struct err *e);
+void sm_batch_blocks(struct sm *sm); /* of the stage that begins */
+void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r);
+void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those after it */
+
+/* vf_discovery.c: what discovery learns of hypervisors */
+/* NodeInfo as this manager takes it: a vSwitch is a CA with one port. */
+void sm_node_info_take(struct sm *sm, const uint8_t *data, struct iba_node_info *ni);
+void sm_virtual_port(struct sm *sm, uint32_t port); /* PortInfo of a CA came */
+void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+void sm_virtual_discover(struct sm *sm); /* a partial discovery begins */
+void sm_virtual_arrive(struct sm *sm);	 /* another manager may have set VFs */
+/* vf_settle.c: at the end of a discovery */
+void sm_virtual_settle(struct sm *sm); /* where VMs are, which LIDs slots have */
+void sm_virtual_ended(struct sm *sm); /* the round ended: requests of a broken batch are answered */
+
+/* vf_config.c: VFs set in the phase configure */
+bool sm_vf_detach_next(struct sm *sm, uint32_t *host, uint32_t *slot, struct sm_req *r);
+bool sm_vf_config_next(struct sm *sm, uint32_t node, uint32_t *slot, struct sm_req *r);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Virtual machines on simulated hypervisors: brought up, started, migrated and stopped with each scheme, with what devices
+ * hold before and after.
+ * Covers: move.c, vf_state.c, virtual_state.c, batch_tables.c, vm_batch.c, vf_config.c, vf_discovery.c, vf_requests.c, hypervisors.c
+ */
+#include "vm_fixture.h"
+
+TEST(hypervisors_are_folded)
+{
+	struct vm_world w;
+	struct sm_hypervisor h;
+	const struct fab *f;
+
+	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 4);
+	f = sm_fabric(lab_sm(w.lab));
+	assert_int_equal(f->nnodes, w.fab->nnodes);
+	assert_int_equal(f->nswitches, w.fab->nswitches);
+	assert_int_equal(f->nvlids, 0);
+	for (unsigned i = 0; i < w.fab->nhosts; i++) {
+		assert_true(sm_hypervisor_get(lab_sm(w.lab), i, &h));
+		assert_int_equal(h.vfs, 4);
+		assert_int_equal(h.used, 0);
+		assert_true(h.lid);
+	}
+	assert_false(sm_hypervisor_get(lab_sm(w.lab), w.fab->nhosts, &h));
+	vm_close(&w);
+}
+
+TEST(prepopulated_lids)
+{
+	struct vm_world w;
+	const struct fab *f;
+
+	vm_open(&w, SM_SCHEME_PREPOPULATED, FAB_SRIOV_VSWITCH, 7);
+	f = sm_fabric(lab_sm(w.lab));
+	assert_int_equal(f->nvlids, 7 * w.fab->nhosts);
+	for (uint32_t i = 0; i < f->nvlids; i++) {
+		node_id host =
+			fab_node_by_guid(w.fab, f->nodes[f->ports[f->vlids[i].port].node].guid);
+		port_id p = vm_port(&w, host, f->vlids[i].slot);
+
+		assert_int_equal(sim_port_info(lab_sim(w.lab), p)->lid, f->vlids[i].lid);
+		assert_int_equal(sim_port_info(lab_sim(w.lab), p)->state, IBA_PORT_ACTIVE);
+		assert_true(vm_routed(&w, f->vlids[i].lid, host));
+	}
+	vm_close(&w);
+}
+
+TEST(vswitch_as_a_switch)
+{
+	struct vm_world w;
+
+	vm_open(&w, SM_SCHEME_NONE, FAB_SRIOV_VSWITCH, 2);
+	assert_int_equal(sm_fabric(lab_sm(w.lab))->nswitches, w.wire->nswitches);
+	vm_close(&w);
+}
+
+static void life(enum sm_scheme scheme)
+{
+	struct vm_world w;
+	struct sm_vm_result r;
+	uint16_t lid;
+
+	vm_open(&w, scheme, FAB_SRIOV_VSWITCH, 3);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_CREATE, "web", 0, 0)).rc, 0);
+	r = vm_do(&w, vm_ask(SM_VM_START, "web", vm_host_guid(&w, 1), 0));
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.slot, 1);
+	assert_int_equal(r.smps_hypervisors, 1);
+	assert_int_equal(r.smps_tables, scheme == SM_SCHEME_DYNAMIC ? w.fab->nswitches : 0);
+	lid = r.lid_after;
+	assert_true(lid && vm_routed(&w, lid, vm_host(&w, 1)));
+	assert_int_equal(sim_port_info(lab_sim(w.lab), vm_port(&w, vm_host(&w, 1), 1))->lid, lid);
+	r = vm_do(&w, vm_ask(SM_VM_MIGRATE, "web", vm_host_guid(&w, 6), 2));
+	assert_string_equal(r.why, "");
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.smps_hypervisors, 2);
+	assert_true(r.smps_tables && r.switches_touched);
+	assert_int_equal(r.lid_before, lid);
+	assert_int_equal(r.lid_after, lid);
+	assert_int_equal(vm_places(&w, lid), 1);
+	assert_int_equal(sim_port_info(lab_sim(w.lab), vm_port(&w, vm_host(&w, 6), 2))->lid, lid);
+	assert_int_equal(sim_port_guid(lab_sim(w.lab), vm_port(&w, vm_host(&w, 6), 2)),
+			 vm_get(&w, "web").guid);
+	assert_true(vm_routed(&w, lid, vm_host(&w, 6)));
+	r = vm_do(&w, vm_ask(SM_VM_STOP, "web", 0, 0));
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_DESTROY, "web", 0, 0)).rc, 0);
+	assert_int_equal(vm_places(&w, lid), scheme == SM_SCHEME_PREPOPULATED);
+	assert_int_equal(lab_status(w.lab)->rounds, 1);
+	vm_close(&w);
+}
+
+TEST(life_dynamic)
+{
+	life(SM_SCHEME_DYNAMIC);
+}
+
+TEST(life_prepopulated)
+{
+	life(SM_SCHEME_PREPOPULATED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hypervisors_are_folded), cmocka_unit_test(prepopulated_lids),
+		cmocka_unit_test(vswitch_as_a_switch),	  cmocka_unit_test(life_dynamic),
+		cmocka_unit_test(life_prepopulated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Requests about virtual machines: what is refused and in which words, several at once, and what waits for what.
+ * Covers: vm_requests.c, vms.c
+ */
+#include "vm_fixture.h"
+
+static void refused(struct vm_world *w, struct sm_vm_request q, int rc, const char *why)
+{
+	struct sm_vm_result r = vm_do(w, q);
+
+	assert_string_equal(r.why, why);
+	assert_int_equal(r.rc, rc);
+}
+
+TEST(refusals_name_vm_and_host)
+{
+	struct sm_vm_request q = vm_ask(SM_VM_CREATE, "b", 0, 0);
+	struct vm_world w;
+	uint64_t sw;
+
+	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 1);
+	sw = w.fab->nodes[w.fab->switches[0]].guid;
+	refused(&w, vm_ask(SM_VM_START, "a", vm_host_guid(&w, 1), 0), -ENOENT, "there is no VM a");
+	refused(&w, vm_ask(SM_VM_CREATE, "", 0, 0), -EINVAL,
+		"the name of a VM has 1 to 63 characters");
+	refused(&w, vm_ask(SM_VM_CREATE, "a b", 0, 0), -EINVAL,
+		"the name of a VM has no spaces and no control characters");
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_CREATE, "a", 0, 0)).rc, 0);
+	refused(&w, vm_ask(SM_VM_CREATE, "a", 0, 0), -EEXIST, "there is a VM a already");
+	q.guid = vm_get(&w, "a").guid;
+	assert_int_equal(vm_do(&w, q).rc, -EEXIST);
+	q.guid = vm_host_guid(&w, 2);
+	assert_int_equal(vm_do(&w, q).rc, -EEXIST);
+	q.guid = fab_function_guid(vm_host_guid(&w, 2), 1);
+	assert_int_equal(vm_do(&w, q).rc, -EEXIST);
+	q.guid = 0;
+	assert_int_equal(vm_do(&w, q).rc, 0);
+	refused(&w, vm_ask(SM_VM_STOP, "a", 0, 0), -ESRCH, "VM a is not running");
+	refused(&w, vm_ask(SM_VM_START, "a", 0x99, 0), -ENODEV,
+		"VM a: there is no host 0x0000000000000099");
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_START, "a", sw, 0)).rc, -ENOTSUP);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_START, "a", vm_host_guid(&w, 1), 2)).rc, -EINVAL);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_START, "a", vm_host_guid(&w, 1), 0)).rc, 0);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_START, "a", vm_host_guid(&w, 2), 0)).rc, -EALREADY);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_MIGRATE, "a", vm_host_guid(&w, 1), 0)).rc,
+			 -EALREADY);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_START, "b", vm_host_guid(&w, 1), 0)).rc, -ENOSPC);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_START, "b", vm_host_guid(&w, 1), 1)).rc, -EBUSY);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_DESTROY, "a", 0, 0)).rc, -EBUSY);
+	vm_close(&w);
+}
+
+/* Two VMs change places: the second gets the slot that the first leaves, when it has left. */
+TEST(requests_of_one_event)
+{
+	struct vm_world w;
+	struct sm_vm_request r[5];
+
+	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 1);
+	vm_do(&w, vm_ask(SM_VM_CREATE, "a", 0, 0));
+	vm_do(&w, vm_ask(SM_VM_CREATE, "b", 0, 0));
+	w.results.n = 0;
+	r[0] = vm_ask(SM_VM_START, "a", vm_host_guid(&w, 1), 0);
+	r[1] = vm_ask(SM_VM_MIGRATE, "a", vm_host_guid(&w, 2), 0);
+	r[2] = vm_ask(SM_VM_START, "b", vm_host_guid(&w, 1), 0);
+	r[3] = vm_ask(SM_VM_STOP, "a", 0, 0);
+	r[4] = vm_ask(SM_VM_DESTROY, "a", 0, 0);
+	assert_true(lab_manager_vms(w.lab, 0, r, 5));
+	assert_true(lab_run_ready(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_S));
+	assert_int_equal(w.results.n, 5);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(w.results.at[i].rc, 0);
+	assert_int_equal(vm_get(&w, "a").guid, 0);
+	assert_int_equal(vm_get(&w, "b").host, vm_host_guid(&w, 1));
+	assert_int_equal(sm_vms_waiting(lab_sm(w.lab)), 0);
+	vm_close(&w);
+}
+
+TEST(no_vms_where_there_are_none)
+{
+	struct vm_world w;
+
+	vm_open(&w, SM_SCHEME_NONE, FAB_SRIOV_VSWITCH, 1);
+	refused(&w, vm_ask(SM_VM_CREATE, "a", 0, 0), -ENOTSUP,
+		"virtual.scheme is none: this manager has no VMs");
+	vm_close(&w);
+}
+
+TEST(vms_in_the_order_of_names)
+{
+	static const char *const names[] = {"m", "c", "z", "a", "d"};
+	struct vm_world w;
+	struct sm_vm v, last = {.name = ""};
+	size_t n = 0;
+
+	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 1);
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		vm_do(&w, vm_ask(SM_VM_CREATE, names[i], 0, 0));
+	vm_do(&w, vm_ask(SM_VM_DESTROY, "d", 0, 0));
+	for (; sm_vm_get(lab_sm(w.lab), n, &v); n++) {
+		assert_true(strcmp(last.name, v.name) < 0);
+		last = v;
+	}
+	assert_int_equal(n, 4);
+	assert_string_equal(sm_vm_op_name(SM_VM_MIGRATE), "migrate");
+	vm_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refusals_name_vm_and_host),
+		cmocka_unit_test(requests_of_one_event),
+		cmocka_unit_test(no_vms_where_there_are_none),
+		cmocka_unit_test(vms_in_the_order_of_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
