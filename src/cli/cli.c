@@ -181,6 +181,20 @@ struct fab *cli_load(const char *path)
 	return f;
 }
 
+struct fab *cli_load_wire(const char *path)
+{
+	struct fab *f = cli_load(path), *wire;
+	struct err e;
+
+	if (!f || !fab_is_virtual(f))
+		return f;
+	wire = fab_wire(f, &e);
+	fab_free(f);
+	if (!wire)
+		cli_bad("%s: %s", path, e.text);
+	return wire;
+}
+
 int cli_write(const char *path, struct strbuf *text)
 {
 	struct err e = {""};

@@ -74,6 +74,8 @@ bool cli_setting_given(const char *option); /* NULL: any */
 
 /* Load a netlist; warnings go to standard error. NULL after a message (then return CLI_BAD). */
 struct fab *cli_load(const char *path);
+/* The same as devices show it, for a simulation: HCAs in vSwitch mode with their functions. */
+struct fab *cli_load_wire(const char *path);
 /* The same, with the warnings left in keep: free both the fabric and keep. */
 struct fab *cli_load_quiet(const char *path, struct fab_netlist *keep);
 

@@ -463,7 +463,7 @@ static int work(const experiment_jobs *jobs, struct lab_mpi *mpi)
 /* The netlist is read here as well, so that its faults are found before anything runs. */
 static int net_use(const experiment_list *l)
 {
-	struct fab *f = cli_load(o.net);
+	struct fab *f = cli_load_wire(o.net);
 
 	for (size_t i = 0; i < l->n && f; i++)
 		experiment_net(l->at[i], o.net);

@@ -303,7 +303,7 @@ static int sim_change(char **args, unsigned nargs)
 		return CLI_BAD;
 	if (nargs == 2 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
 		return cli_bad("only one file can be standard input");
-	before = cli_load(args[0]);
+	before = cli_load_wire(args[0]);
 	if (!before)
 		return CLI_BAD;
 	if (o.each && nargs > 1)
@@ -314,7 +314,7 @@ static int sim_change(char **args, unsigned nargs)
 		rc = change_each(args[0], before);
 	else if (nargs < 2)
 		rc = change_between(args[0], before, before);
-	else if ((after = cli_load(args[1])))
+	else if ((after = cli_load_wire(args[1])))
 		rc = change_between(args[0], before, after);
 	fab_free(before);
 	fab_free(after);

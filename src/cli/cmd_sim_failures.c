@@ -323,7 +323,7 @@ static int failures_of(const char *file, const struct fab *f)
 
 static int sim_failures(char **args, unsigned nargs UNUSED)
 {
-	struct fab *f = cli_load(args[0]);
+	struct fab *f = cli_load_wire(args[0]);
 	int rc = f ? failures_of(args[0], f) : CLI_BAD;
 
 	fab_free(f);

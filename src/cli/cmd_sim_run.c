@@ -226,7 +226,7 @@ static int sim_run(char **args, unsigned nargs)
 		return CLI_BAD;
 	if (!strcmp(args[0], "-") && o.trace && !strcmp(o.trace, "-"))
 		return cli_bad("only one file can be standard input");
-	f = cli_load(args[0]);
+	f = cli_load_wire(args[0]);
 	if (!f)
 		return CLI_BAD;
 	rc = run_on(args[0], f);
@@ -363,7 +363,7 @@ static int sim_saturate(char **args, unsigned nargs)
 
 	/* All files are read first, so that a typing error in the last name is reported at once. */
 	for (unsigned i = 0; !rc && i < nargs; i++)
-		rc = (f[i] = cli_load(args[i])) ? CLI_OK : CLI_BAD;
+		rc = (f[i] = cli_load_wire(args[i])) ? CLI_OK : CLI_BAD;
 	while (!rc && n < nargs) {
 		rc = saturate_file(args[n], f[n], &r[n]);
 		n += !rc;

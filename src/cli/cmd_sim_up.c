@@ -54,7 +54,7 @@ static int run_up(const struct fab *f)
 
 static int sim_up(char **args, unsigned nargs)
 {
-	struct fab *f = cli_load(args[0]);
+	struct fab *f = cli_load_wire(args[0]);
 	int rc;
 
 	(void)nargs;

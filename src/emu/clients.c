@@ -80,6 +80,26 @@ bool clients_sm_place_taken(struct emu *m, port_id p)
 	return false;
 }
 
+/* ---- machines ---- */
+
+uint64_t clients_machine(const struct emu *m, port_id p)
+{
+	const struct fab_port *fp = &m->fab->ports[p];
+
+	if (!fp->num || !(m->fab->nodes[fp->node].flags & FAB_FUNCTION) || fp->peer == FAB_NONE ||
+	    m->fab->ports[fp->peer].num == FAB_SLOT0_PORT)
+		return 0;
+	return sim_port_guid(m->sim, p);
+}
+
+/* A machine that was detached, or whose VF another one has now, is stopped until it is attached elsewhere. */
+bool clients_runs(const struct emu *m, uint32_t c)
+{
+	const struct emu_client *cl = &m->clients[c];
+
+	return !cl->vguid || cl->vguid == sim_port_guid(m->sim, cl->port);
+}
+
 /* ---- the port of a client ---- */
 
 static port_id linked_port(const struct fab *f, node_id n)
@@ -92,17 +112,30 @@ static port_id linked_port(const struct fab *f, node_id n)
 	return fab_port_id(f, n, 1);
 }
 
-/* SIM_HOST: a node, with or without a port as in H-0001[2]; empty: the default. */
+/* A VF by the GUID that it has now; FAB_NONE. */
+static port_id machine_find(const struct emu *m, const char *text)
+{
+	uint64_t guid;
+
+	if (parse_u64(text, &guid) || !guid)
+		return FAB_NONE;
+	for (port_id p = 0; p < m->fab->nports; p++)
+		if (clients_machine(m, p) == guid)
+			return p;
+	return FAB_NONE;
+}
+
+/* SIM_HOST: a node, with or without a port as in H-0001[2], or the GUID of a machine; empty: the default. An
+ * HCA in vSwitch mode means its PF. */
 static int find_place(struct emu *m, const char *text, port_id *p, struct err *e)
 {
 	struct line_word w = {.port = -1};
 	struct target t;
 	char *bracket, *end;
 
-	if (!*text) {
-		*p = m->default_port;
+	*p = *text ? machine_find(m, text) : m->default_port;
+	if (*p != FAB_NONE)
 		return 0;
-	}
 	snprintf(w.text, sizeof(w.text), "%s", text);
 	bracket = fab_node_by_text(m->fab, w.text) == FAB_NONE ? strrchr(w.text, '[') : NULL;
 	if (bracket) {
@@ -112,6 +145,8 @@ static int find_place(struct emu *m, const char *text, port_id *p, struct err *e
 	if (names_target(m->fab, &w, NAMES_ANY, &t, e))
 		return -EINVAL;
 	*p = linked_port(m->fab, t.node);
+	if (m->fab->nodes[t.node].flags & FAB_VSWITCH)
+		*p = m->fab->ports[fab_port_id(m->fab, t.node, FAB_SLOT0_PORT)].peer;
 	if (t.port >= 0 && !fab_is_switch(m->fab, t.node))
 		*p = fab_port_id(m->fab, t.node, (unsigned)t.port);
 	return 0;
@@ -189,6 +224,7 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
 					    .udp = udp,
 					    .id = i->id,
 					    .port = port,
+					    .vguid = clients_machine(m, port),
 					    .ctl = *from,
 					    .timeout_ms = m->cfg.timeout_ms,
 					    .retries = m->cfg.retries,
@@ -206,19 +242,39 @@ uint32_t clients_attach(struct emu *m, const struct ibsim_client_info *i,
 	return c;
 }
 
-void clients_detach(struct emu *m, uint32_t c, const char *why)
+static void leave_port(struct emu *m, uint32_t c)
 {
 	struct emu_client *cl = &m->clients[c];
 	uint32_t *at = &clients_port_open(m, cl->port)->first;
-	bool was_sm = cl->is_sm;
 
 	while (*at != c)
 		at = &m->clients[*at].next_at_port;
 	*at = cl->next_at_port;
-	cl->is_sm = false;
-	if (was_sm)
+	if (cl->is_sm)
 		port_is_sm(m, cl->port);
 	clients_port_close(m, cl->port);
+}
+
+void clients_move(struct emu *m, uint32_t c, port_id to)
+{
+	struct emu_client *cl = &m->clients[c];
+	struct names_buf b;
+
+	leave_port(m, c);
+	cl->port = to;
+	pend_move(&m->pend, c, to);
+	join_port(m, c);
+	if (cl->is_sm)
+		port_is_sm(m, to);
+	events_say(m, "client %u goes to %s", c, names_port(m->fab, to, &b));
+}
+
+void clients_detach(struct emu *m, uint32_t c, const char *why)
+{
+	struct emu_client *cl = &m->clients[c];
+
+	leave_port(m, c);
+	cl->is_sm = false;
 	pend_del_client(&m->pend, c);
 	wire_disconnect(m, c);
 	cl->used = false;

@@ -5,10 +5,20 @@
  */
 #include "emu/console.h"
 
+/* Between a vSwitch and its functions there is no cable. */
+static bool is_inside(const struct emu *m, node_id n, int port)
+{
+	return m->fab->nodes[n].flags & FAB_FUNCTION ||
+	       (m->fab->nodes[n].flags & FAB_VSWITCH && port >= FAB_SLOT0_PORT);
+}
+
 static int need_link_port(const struct emu *m, const struct target *t, struct err *e)
 {
 	struct names_buf b;
 
+	if (is_inside(m, t->node, t->port))
+		return err_set(e, -EINVAL, "expected a cable, found a link inside the HCA %s",
+			       names_node(m->fab, t->node, &b));
 	if (t->port)
 		return 0;
 	return err_set(e, -EINVAL, "port 0 of %s has no link", names_node(m->fab, t->node, &b));
@@ -67,7 +77,7 @@ static bool cut(struct emu *m, port_id p)
 {
 	port_id q = sim_port_peer(m->sim, p);
 
-	if (q == FAB_NONE)
+	if (q == FAB_NONE || is_inside(m, m->fab->ports[p].node, m->fab->ports[p].num))
 		return false;
 	m->before[p] = q;
 	m->before[q] = p;

@@ -57,9 +57,7 @@ static void dump_port(const struct emu *m, port_id p, struct strbuf *out)
 	const struct iba_port_info *pi = sim_port_info(m->sim, p);
 	port_id peer = sim_port_peer(m->sim, p);
 	bool sw = fab_is_switch(m->fab, fp->node);
-	uint64_t guid = sw	   ? m->fab->nodes[fp->node].guid
-			: fp->guid ? fp->guid
-				   : m->fab->nodes[fp->node].guid + fp->num;
+	uint64_t guid = sw ? m->fab->nodes[fp->node].guid : sim_port_guid(m->sim, p);
 	struct names_buf b;
 
 	strbuf_addf(out, "%llx\t[%u]\t%s", (unsigned long long)guid, fp->num,

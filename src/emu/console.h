@@ -24,6 +24,8 @@ struct emu_op {
 	uint64_t share_q32;
 	enum sim_counter counter;
 	char text[WORD_SIZE];
+	unsigned word; /* of vm */
+	uint64_t guid;
 };
 
 struct emu_cmd {
@@ -55,6 +57,8 @@ extern const struct emu_cmd con_error, con_loss, con_latency, con_counter, con_p
 extern const struct emu_cmd con_dump, con_route, con_attached, con_stat;
 /* cmd_meter.c */
 extern const struct emu_cmd con_meter;
+/* cmd_vm.c */
+extern const struct emu_cmd con_vm;
 /* cmd_port.c */
 extern const struct emu_cmd con_guid, con_baselid;
 /* console.c: those that console_input.c handles itself */

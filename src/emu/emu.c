@@ -135,6 +135,7 @@ static void handles_open(struct emu *m)
 static void fabric_open(struct emu *m)
 {
 	m->sim = sim_new(m->fab, &m->cfg.sim);
+	machines_watch(m);
 	for (node_id n = 0; n < m->fab->nnodes; n++)
 		sim_node_power(m->sim, n, true);
 	m->before = mem_array(m->fab->nports, sizeof(*m->before));
@@ -164,6 +165,7 @@ static int sockets_open(struct emu *m, struct err *e)
 
 int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, struct err *e)
 {
+	struct fab *wire;
 	struct emu *m;
 	int rc;
 
@@ -173,10 +175,13 @@ int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, 
 		return err_set(e, -EINVAL,
 			       "expected 1 to %d clients and a name of at most 48 characters",
 			       EMU_CLIENTS_MAX);
+	wire = fab_is_virtual(f) ? fab_wire(f, e) : fab_build(fab_builder_from(f));
+	if (!wire)
+		return -EINVAL;
 	m = mem_zalloc(sizeof(*m));
 	m->cfg = *c;
 	m->start_ns = emu_clock_ns();
-	m->fab = fab_build(fab_builder_from(f));
+	m->fab = wire;
 	rc = uv_loop_init(&m->loop);
 	if (rc)
 		abort(); /* no memory or no descriptors */

@@ -56,6 +56,7 @@ struct emu_client {
 	bool blocked;	    /* its socket is full */
 	uint32_t id;	    /* its pid, or its UDP port */
 	port_id port;
+	uint64_t vguid; /* at a VF: of the machine that it belongs to; 0: at another port */
 	uint32_t next_at_port;
 	struct emu_sock *sock;
 	struct emu_addr ctl, in; /* address of its control socket; of its data socket */
@@ -170,7 +171,13 @@ void clients_probe(struct emu *m); /* detaches clients whose process has ended *
 void clients_free(struct emu *m);
 unsigned clients_port_num(const struct emu *m, port_id p); /* of a switch: 0 */
 struct emu_port *clients_port_open(struct emu *m, port_id p);
-void clients_port_close(struct emu *m, port_id p); /* unless a client uses it */
+void clients_port_close(struct emu *m, port_id p);	  /* unless a client uses it */
+uint64_t clients_machine(const struct emu *m, port_id p); /* the GUID of a VF; 0: it is none */
+bool clients_runs(const struct emu *m, uint32_t c);	  /* its machine is at its port */
+void clients_move(struct emu *m, uint32_t c, port_id to);
+
+/* vm_clients.c: programs follow their machines */
+void machines_watch(struct emu *m);
 
 /* node_query.c: a MAD of the emulator to the node itself, with the right M_Key: attribute data
  * in and out. False: no answer. */

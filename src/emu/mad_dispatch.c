@@ -117,7 +117,8 @@ void deliver_from_client(struct emu *m, uint32_t c, const struct ibsim_packet *p
 		iba_smp_mgmt_class(smp.mad));
 	if (wants_response(smp.mad))
 		remember(m, c, &smp, now);
-	sim_send(m->sim, port->node, port->num, &smp);
+	if (clients_runs(m, c))
+		sim_send(m->sim, port->node, port->num, &smp);
 }
 
 /* ---- to a port ---- */
@@ -146,7 +147,7 @@ static bool give_response(struct emu *m, port_id port, const struct sim_smp *smp
 static bool give_sm(struct emu *m, const struct emu_port *h, const struct sim_smp *smp)
 {
 	for (uint32_t c = h->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
-		if (m->clients[c].is_sm) {
+		if (m->clients[c].is_sm && clients_runs(m, c)) {
 			give(m, c, smp);
 			return true;
 		}
@@ -160,7 +161,7 @@ static bool give_some(struct emu *m, const struct emu_port *h, const struct sim_
 	bool any = false;
 
 	for (uint32_t c = h->first; c != CLIENT_NONE; c = m->clients[c].next_at_port)
-		if (fits(m, &m->clients[c], iba_smp_mgmt_class(smp->mad))) {
+		if (clients_runs(m, c) && fits(m, &m->clients[c], iba_smp_mgmt_class(smp->mad))) {
 			give(m, c, smp);
 			any = true;
 		}
@@ -240,7 +241,8 @@ static void late_of(struct emu *m, uint32_t c, time_ps now)
 		m->stats.repeats++;
 		smp = e->smp;
 		pend_again(&m->pend, i, now);
-		sim_send(m->sim, port->node, port->num, &smp);
+		if (clients_runs(m, c))
+			sim_send(m->sim, port->node, port->num, &smp);
 	}
 }
 

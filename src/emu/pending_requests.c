@@ -159,15 +159,31 @@ void pend_again(struct pend *p, uint32_t i, time_ps now)
 	list_append(p, i);
 }
 
-void pend_del(struct pend *p, uint32_t i)
+static void chain_remove(struct pend *p, uint32_t i)
 {
-	struct pend_entry *e = &p->at.at[i];
+	const struct pend_entry *e = &p->at.at[i];
 	uint32_t *at = &p->hash[bucket(p, e->port, e->smp.mad)];
 
-	assert(e->used);
 	while (*at != i)
 		at = &p->at.at[*at].chain;
 	*at = e->chain;
+}
+
+void pend_move(struct pend *p, uint32_t client, port_id port)
+{
+	for (uint32_t i = p->client[client].oldest; i != PEND_NONE; i = p->at.at[i].newer) {
+		chain_remove(p, i);
+		p->at.at[i].port = port;
+		chain_append(p, i);
+	}
+}
+
+void pend_del(struct pend *p, uint32_t i)
+{
+	struct pend_entry *e = &p->at.at[i];
+
+	assert(e->used);
+	chain_remove(p, i);
 	list_remove(p, i);
 	p->client[e->client].n--;
 	p->n--;

@@ -57,6 +57,8 @@ uint32_t pend_find(const struct pend *p, port_id port, const uint8_t *mad);
 void pend_again(struct pend *p, uint32_t i,
 		time_ps now); /* sent at `now`: it becomes its client's newest */
 void pend_del(struct pend *p, uint32_t i);
+void pend_move(struct pend *p, uint32_t client,
+	       port_id port); /* its requests wait at that port now */
 void pend_del_client(struct pend *p, uint32_t client);
 
 #endif

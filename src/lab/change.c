@@ -21,6 +21,8 @@ static void copy_node(struct fab_builder *b, node_id to, const struct fab *f, no
 	struct fab_node *d = fab_builder_node(b, to);
 
 	d->flags = s->flags;
+	d->sriov = s->sriov;
+	d->vfs = s->vfs;
 	d->sys_guid = s->sys_guid;
 	d->vendor_id = s->vendor_id;
 	d->device_id = s->device_id;
@@ -36,6 +38,16 @@ static void copy_node(struct fab_builder *b, node_id to, const struct fab *f, no
 	}
 }
 
+/* The functions of an HCA go with it. */
+static bool is_gone(const struct fab *f, const bool *gone, node_id n)
+{
+	port_id hca = FAB_NONE;
+
+	if (gone && f->nodes[n].flags & FAB_FUNCTION)
+		hca = f->ports[fab_port_id(f, n, 1)].peer;
+	return gone && (gone[n] || (hca != FAB_NONE && gone[f->ports[hca].node]));
+}
+
 /* Without the nodes of gone, if there is one, and without the link at cut. */
 static struct fab *copy_without(const struct fab *f, const bool *gone, port_id cut)
 {
@@ -43,7 +55,7 @@ static struct fab *copy_without(const struct fab *f, const bool *gone, port_id c
 	node_id *id = mem_array(f->nnodes, sizeof(*id));
 
 	for (node_id n = 0; n < f->nnodes; n++) {
-		if (gone && gone[n])
+		if (is_gone(f, gone, n))
 			continue;
 		id[n] = fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports,
 				     fab_node_name(f, n));
@@ -55,7 +67,7 @@ static struct fab *copy_without(const struct fab *f, const bool *gone, port_id c
 		if (x->peer == FAB_NONE || x->peer < p || p == cut || x->peer == cut)
 			continue;
 		y = &f->ports[x->peer];
-		if (!gone || (!gone[x->node] && !gone[y->node]))
+		if (!is_gone(f, gone, x->node) && !is_gone(f, gone, y->node))
 			fab_add_link(b, id[x->node], x->num, id[y->node], y->num);
 	}
 	free(id);
@@ -74,7 +86,7 @@ struct fab *lab_without_link(const struct fab *f, port_id p)
 
 node_id lab_sm_switch(const struct fab *f, node_id sm)
 {
-	if (sm == FAB_NONE || fab_is_switch(f, sm))
+	if (sm == FAB_NONE || (fab_is_switch(f, sm) && !(f->nodes[sm].flags & FAB_VSWITCH)))
 		return sm;
 	for (unsigned p = 1; p <= f->nodes[sm].nports; p++) {
 		port_id q = f->ports[fab_port_id(f, sm, p)].peer;

@@ -115,6 +115,13 @@ static bool is_cable(const struct lab_scan *s, port_id p)
 	       sim_port_info(s->lab->sim, q)->phys_state != IBA_PHYS_DISABLED;
 }
 
+/* No machine runs on a function without a LID. */
+static bool is_there(const struct lab_scan *s, port_id p)
+{
+	return is_cable(s, p) && (!(s->f->nodes[s->f->ports[p].node].flags & FAB_FUNCTION) ||
+				  sim_port_info(s->lab->sim, p)->lid);
+}
+
 /* Ordered pairs of host ports that are physically connected. */
 static uint64_t physical_pairs(struct lab_scan *s)
 {
@@ -130,7 +137,7 @@ static uint64_t physical_pairs(struct lab_scan *s)
 		if (is_cable(s, p))
 			s->part[part_of(s, p)] = part_of(s, sim_port_peer(s->lab->sim, p));
 	for (size_t h = 0; h < s->hosts.n; h++)
-		if (is_cable(s, s->hosts.at[h]))
+		if (is_there(s, s->hosts.at[h]))
 			pairs += 2ull * s->count[part_of(s, s->hosts.at[h])]++;
 	return pairs;
 }

@@ -30,6 +30,15 @@ static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *
 	return size;
 }
 
+/* An HCA in vSwitch mode is a host, its functions are not. */
+static bool is_host(const struct fab *f, node_id n)
+{
+	const struct fab_node *s = &f->nodes[n];
+
+	return s->flags & FAB_VSWITCH ||
+	       (s->type == IBA_NODE_CA && !(s->flags & (FAB_SHARP_AN | FAB_FUNCTION)));
+}
+
 /* The first host of the largest part, so that the manager is not on an isolated node. */
 node_id lab_choose_node(const struct fab *f)
 {
@@ -39,11 +48,9 @@ node_id lab_choose_node(const struct fab *f)
 
 	for (int hosts = 1; hosts >= 0 && best == FAB_NONE; hosts--)
 		for (node_id n = 0; n < f->nnodes; n++) {
-			bool host = f->nodes[n].type == IBA_NODE_CA &&
-				    !(f->nodes[n].flags & FAB_SHARP_AN);
 			uint32_t size;
 
-			if (seen[n] || host != hosts)
+			if (seen[n] || is_host(f, n) != hosts)
 				continue;
 			size = part_size(f, n, dist, seen);
 			best = size > best_size ? n : best;

@@ -103,6 +103,15 @@ static uint64_t one_destination(struct census *c, port_id p)
 	return add_up(c, c->f->ports[p].node);
 }
 
+/* A port of a host that is part of the subnet; no machine runs on a function without a LID. */
+static bool is_host(const struct census *c, port_id p)
+{
+	node_id n = c->f->ports[p].node;
+
+	return c->f->ports[p].num && !fab_is_switch(c->f, n) &&
+	       (!(c->f->nodes[n].flags & FAB_FUNCTION) || sim_port_info(c->l->sim, p)->lid);
+}
+
 static uint64_t physical_pairs(const struct census *c)
 {
 	uint32_t *part = mem_array(c->f->nports, sizeof(*part));
@@ -110,8 +119,7 @@ static uint64_t physical_pairs(const struct census *c)
 
 	lab_parts(c->l, part);
 	for (port_id p = 0; p < c->f->nports; p++)
-		if (c->f->ports[p].num && !fab_is_switch(c->f, c->f->ports[p].node) && part[p] &&
-		    sim_port_peer(c->l->sim, p) != FAB_NONE)
+		if (is_host(c, p) && part[p] && sim_port_peer(c->l->sim, p) != FAB_NONE)
 			pairs += 2 * count[part[p]]++;
 	free(part);
 	free(count);
@@ -123,7 +131,7 @@ static void hosts_count(struct census *c)
 	for (port_id p = 0; p < c->f->nports; p++) {
 		node_id n;
 
-		if (!c->f->ports[p].num || fab_is_switch(c->f, c->f->ports[p].node))
+		if (!is_host(c, p))
 			continue;
 		n = beyond(c, p);
 		if (n != FAB_NONE && fab_is_switch(c->f, n))

@@ -44,6 +44,9 @@ static struct fab *subnet_of(const struct fab *f, port_id from)
 		if (!any_in(f, n, in))
 			continue;
 		id[n] = fab_add_node(b, s->type, s->guid, s->nports, fab_node_name(f, n));
+		fab_builder_node(b, id[n])->flags = s->flags;
+		fab_builder_node(b, id[n])->sriov = s->sriov;
+		fab_builder_node(b, id[n])->vfs = s->vfs;
 		for (unsigned p = 0; p <= s->nports; p++) {
 			const struct fab_port *q = &f->ports[s->first_port + p];
 			struct fab_port *d = fab_builder_port(b, id[n], p);
@@ -82,6 +85,21 @@ static bool same_port(const struct fab *a, port_id p, const struct fab *b, port_
 	return x->num == y->num && a->nodes[x->node].guid == b->nodes[y->node].guid;
 }
 
+/* The LIDs of attached VFs. A manager may keep LIDs for slots without a machine. */
+static bool same_functions(const struct fab *a, port_id p, const struct fab *b, port_id q)
+{
+	const struct fab_vlid *x, *y;
+	uint32_t nx = fab_vlids_of(a, p, &x), ny = fab_vlids_of(b, q, &y), k = 0;
+
+	for (uint32_t i = 0; i < nx; i++) {
+		while (k < ny && (y[k].slot != x[i].slot || y[k].lid != x[i].lid))
+			k++;
+		if (k == ny || y[k].guid != x[i].guid)
+			return false;
+	}
+	return true;
+}
+
 static bool same_fabric(const struct fab *is, const struct fab *known)
 {
 	if (!known || is->nnodes != known->nnodes || is->nlinks != known->nlinks)
@@ -92,7 +110,10 @@ static bool same_fabric(const struct fab *is, const struct fab *known)
 		if (k == FAB_NONE || known->nodes[k].nports != is->nodes[n].nports)
 			return false;
 		for (unsigned p = 0; p <= is->nodes[n].nports; p++)
-			if (!same_port(is, fab_port_id(is, n, p), known, fab_port_id(known, k, p)))
+			if (!same_port(is, fab_port_id(is, n, p), known,
+				       fab_port_id(known, k, p)) ||
+			    !same_functions(is, fab_port_id(is, n, p), known,
+					    fab_port_id(known, k, p)))
 				return false;
 	}
 	return true;
@@ -160,6 +181,7 @@ static void judge_ports(const struct lab *l, const struct fab *f, struct lab_ver
 			   (unsigned long long)f->nodes[q->node].guid,
 			   iba_port_state_name(pi->state));
 	}
+	v->lids += f->nvlids;
 	v->active = !v->ports_inactive;
 }
 
@@ -196,6 +218,28 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	rt_tables_free(t);
 }
 
+/* Does this manager see HCAs with their functions, or vSwitches as ordinary switches? */
+static bool folds(const struct fab *known, const struct fab *f)
+{
+	for (node_id n = 0; known && n < f->nnodes; n++) {
+		node_id k = f->nodes[n].flags & FAB_VSWITCH
+				    ? fab_node_by_guid(known, f->nodes[n].guid)
+				    : FAB_NONE;
+
+		if (k != FAB_NONE)
+			return !fab_is_switch(known, k);
+	}
+	return false;
+}
+
+static void fold(struct fab **f)
+{
+	struct fab *folded = fab_fold(*f);
+
+	fab_free(*f);
+	*f = folded;
+}
+
 void lab_judge(struct lab *l, struct lab_verdict *v)
 {
 	struct fab *all = sim_snapshot(l->sim);
@@ -203,6 +247,10 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 	struct fab *f = subnet_of(all, fab_port_id(all, own, l->lead->cfg.port));
 
 	memset(v, 0, sizeof(*v));
+	if (folds(sm_fabric(l->lead->sm), f)) {
+		fold(&all);
+		fold(&f);
+	}
 	v->nodes = f->nnodes;
 	v->unreached = all->nnodes - f->nnodes;
 	fab_free(all);

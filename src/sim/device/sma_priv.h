@@ -60,6 +60,7 @@ void sma_endport_take(struct iba_port_info *pi, const struct iba_port_info *v);
 /* sma_virtual.c: HCAs in vSwitch mode */
 unsigned sma_vf_info_get(struct req *r);
 unsigned sma_vf_info_set(struct req *r);
+uint8_t sma_vswitch_entry(const struct req *r, uint32_t lid); /* of its linear table, as shown */
 void sma_uplink_show(const struct req *r, struct iba_port_info *pi);
 bool sma_uplink_ok(const struct req *r, const struct iba_port_info *v);
 void sma_uplink_take(struct req *r, const struct iba_port_info *v);

@@ -198,7 +198,9 @@ unsigned sma_lft_get(struct req *r)
 	if (!block_there(r->mod, r->s->nodes[r->n].si.linear_cap, IBA_LFT_BLOCK))
 		return IBA_STATUS_BAD_FIELD;
 	for (unsigned i = 0; i < IBA_LFT_BLOCK; i++)
-		r->out[i] = sim_lft(r->s, r->n, r->mod * IBA_LFT_BLOCK + i);
+		r->out[i] = r->s->nodes[r->n].vswitch
+				    ? sma_vswitch_entry(r, r->mod * IBA_LFT_BLOCK + i)
+				    : sim_lft(r->s, r->n, r->mod * IBA_LFT_BLOCK + i);
 	return IBA_STATUS_OK;
 }
 

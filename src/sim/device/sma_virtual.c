@@ -136,6 +136,29 @@ unsigned sma_vf_info_set(struct req *r)
 	return sma_vf_info_get(r);
 }
 
+/* ---- the linear table: it directs nothing, but tools read routes in it ---- */
+
+static bool leads_inside(const struct req *r, unsigned port)
+{
+	return port >= FAB_SLOT0_PORT && port <= req_node(r)->nports;
+}
+
+/*
+ * What was set, except where functions have another LID by now. Under a manager that knows vSwitches nothing is
+ * set: then it is what the vSwitch does.
+ */
+uint8_t sma_vswitch_entry(const struct req *r, uint32_t lid)
+{
+	uint8_t set = sim_lft(r->s, r->n, lid), does;
+
+	if (!lid || lid > IBA_LID_MAX_UNICAST)
+		return set;
+	does = (uint8_t)lid_route(r->s, r->n, (uint16_t)lid, true);
+	if (req_vswitch(r)->shared || leads_inside(r, set) || leads_inside(r, does))
+		return does;
+	return set;
+}
+
 /* ---- PortInfo of the uplink: as that of a CA, once a manager has set it so ---- */
 
 void sma_uplink_show(const struct req *r, struct iba_port_info *pi)

@@ -7,7 +7,9 @@
 #include "unit_test.h"
 
 #include "lab/device_tables.h"
+#include "lab/forwarding_scan.h"
 #include "lab/lab.h"
+#include "lab/route_census.h"
 #include "lab/verdict.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
@@ -282,6 +284,46 @@ TEST(requests_are_counted)
 	bench_close(&b);
 }
 
+/* Hosts with functions, whatever the manager sees in them: the subnet is right, and slots without a machine are no hosts. */
+TEST(hosts_with_functions)
+{
+	struct fab_gen g = {.kind = "ring", .ndims = 1, .dims = {3}, .hosts = 1, .has_hosts = true};
+	struct fab_builder *builder;
+	struct fab *plain, *compact;
+	struct lab_verdict v;
+	struct lab_levels levels;
+	struct lab_census census;
+	struct bench b = {0};
+	struct err e;
+
+	plain = fab_generate(&g, &e);
+	builder = fab_builder_from(plain);
+	for (node_id n = 0; n < plain->nnodes; n++)
+		if (!fab_is_switch(plain, n)) {
+			fab_builder_node(builder, n)->sriov = FAB_SRIOV_VSWITCH;
+			fab_builder_node(builder, n)->vfs = 3;
+		}
+	compact = fab_build(builder);
+	b.fab = fab_wire(compact, &e);
+	assert_non_null(b.fab);
+	lab_config_default(&b.cfg);
+	b.cfg.threads = 1;
+	bench_start(&b);
+	assert_true(b.fab->nodes[lab_sm_node(b.lab)].flags & FAB_VSWITCH);
+	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
+	lab_judge(b.lab, &v);
+	if (!v.complete || !v.active || !v.lids_unique || !v.verified || v.unreached)
+		fail_msg("%s", v.why);
+	lab_levels(b.lab, &levels);
+	assert_int_equal(levels.connectivity, 1000000);
+	assert_int_equal(levels.cyclic, 0);
+	lab_census(b.lab, &census);
+	assert_int_equal(census.connected, census.pairs);
+	bench_close(&b);
+	fab_free(compact);
+	fab_free(plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_host_connects_no_parts),
 		cmocka_unit_test(entries_that_changed),
 		cmocka_unit_test(requests_are_counted),
+		cmocka_unit_test(hosts_with_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

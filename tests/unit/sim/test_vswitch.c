@@ -526,6 +526,37 @@ TEST(routes_by_the_lids_of_functions)
 	world_close(&w);
 }
 
+static uint8_t entry(struct world *w, unsigned lid)
+{
+	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
+
+	assert_int_equal(ask_at(w, -1, IBA_GET, IBA_ATTR_LFT, lid / IBA_LFT_BLOCK, 0, d), 0);
+	return d[lid % IBA_LFT_BLOCK];
+}
+
+/* Tools follow tables: they must lead where packets go. */
+TEST(linear_table_shows_what_it_does)
+{
+	uint8_t d[IBA_SMP_DATA_SIZE];
+	struct world w;
+
+	open_hca(&w, 2);
+	memset(d, IBA_PORT_NONE, sizeof(d));
+	d[7] = 0;
+	d[1] = 1;
+	d[20] = 3;
+	assert_int_equal(ask_at(&w, -1, IBA_SET, IBA_ATTR_LFT, 0, 0, d), 0);
+	assert_true(entry(&w, 1) == 1 && entry(&w, 7) == 0 && entry(&w, 9) == IBA_PORT_NONE);
+	assert_int_equal(entry(&w, 20), 1); /* no function has it */
+	assert_int_equal(sim_lft(w.sim, HCA, 20), 3);
+	assert_int_equal(vf_one(&w, 2, 20, 0), 0);
+	assert_int_equal(entry(&w, 20), 4);
+	uplink_up(&w, HCA_LID);
+	assert_true(entry(&w, HCA_LID) == 0 && entry(&w, 20) == 4 && entry(&w, 9) == 1);
+	assert_true(entry(&w, 0) == IBA_PORT_NONE && entry(&w, 0xbfff) == 1);
+	world_close(&w);
+}
+
 static void recv_one(void *ctx, const struct sim_smp *smp)
 {
 	*(struct sim_smp *)ctx = *smp;
@@ -734,6 +765,7 @@ int main(void)
 		cmocka_unit_test(orders_to_internal_ports),
 		cmocka_unit_test(no_traps_from_inside),
 		cmocka_unit_test(routes_by_the_lids_of_functions),
+		cmocka_unit_test(linear_table_shows_what_it_does),
 		cmocka_unit_test(packets_turn_inside_the_hca),
 		cmocka_unit_test(smps_at_the_shared_lid),
 		cmocka_unit_test(manager_at_the_pf),
