@@ -228,10 +228,12 @@ static void on_start(void *ctx, uint64_t cookie)
 		manager_step(m, &(struct sm_event){.kind = SM_EV_START});
 }
 
-static unsigned choose_port(const struct fab *f, node_id n)
+/* In an HCA in vSwitch mode the uplink, unless the manager takes that for an ordinary switch. */
+static unsigned choose_port(const struct fab *f, node_id n, const struct sm_config *c)
 {
 	if (fab_is_switch(f, n))
-		return f->nodes[n].flags & FAB_VSWITCH ? FAB_UPLINK : 0;
+		return f->nodes[n].flags & FAB_VSWITCH && c->scheme != SM_SCHEME_NONE ? FAB_UPLINK
+										      : 0;
 	for (unsigned p = 1; p <= f->nodes[n].nports; p++)
 		if (f->ports[fab_port_id(f, n, p)].peer != FAB_NONE)
 			return p;
@@ -248,7 +250,7 @@ struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct 
 				  .cfg = seat->sm,
 				  .start = seat->start,
 				  .wake_at = TIME_NEVER};
-	m->cfg.port = choose_port(l->fab, m->node);
+	m->cfg.port = choose_port(l->fab, m->node, &m->cfg);
 	m->sm = sm_new(&m->cfg);
 	return m;
 }

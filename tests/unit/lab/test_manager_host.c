@@ -284,8 +284,9 @@ TEST(requests_are_counted)
 	bench_close(&b);
 }
 
-/* Hosts with functions, whatever the manager sees in them: the subnet is right, and slots without a machine are no hosts. */
-TEST(hosts_with_functions)
+/* Hosts with functions, whatever the manager sees in them: the subnet is right, and slots without a machine are no
+ * hosts. */
+static void expect_functions_up(enum sm_scheme scheme, unsigned nodes, unsigned lids)
 {
 	struct fab_gen g = {.kind = "ring", .ndims = 1, .dims = {3}, .hosts = 1, .has_hosts = true};
 	struct fab_builder *builder;
@@ -308,12 +309,15 @@ TEST(hosts_with_functions)
 	assert_non_null(b.fab);
 	lab_config_default(&b.cfg);
 	b.cfg.threads = 1;
+	b.cfg.sm.scheme = scheme;
 	bench_start(&b);
 	assert_true(b.fab->nodes[lab_sm_node(b.lab)].flags & FAB_VSWITCH);
 	assert_true(lab_run_ready(b.lab, 10 * PS_PER_S));
 	lab_judge(b.lab, &v);
 	if (!v.complete || !v.active || !v.lids_unique || !v.verified || v.unreached)
 		fail_msg("%s", v.why);
+	assert_int_equal(v.nodes, nodes);
+	assert_int_equal(v.lids, lids);
 	lab_levels(b.lab, &levels);
 	assert_int_equal(levels.connectivity, 1000000);
 	assert_int_equal(levels.cyclic, 0);
@@ -322,6 +326,13 @@ TEST(hosts_with_functions)
 	bench_close(&b);
 	fab_free(compact);
 	fab_free(plain);
+}
+
+TEST(hosts_with_functions)
+{
+	expect_functions_up(SM_SCHEME_NONE, 3 + 3 * 5, 3 + 3 * 5); /* switches, vSwitch, PF, VFs */
+	expect_functions_up(SM_SCHEME_DYNAMIC, 6, 6);
+	expect_functions_up(SM_SCHEME_PREPOPULATED, 6, 6 + 9);
 }
 
 int main(void)
