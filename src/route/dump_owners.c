@@ -118,7 +118,10 @@ static port_id port_find(const struct dump_owners *o, uint64_t guid, const char 
 {
 	const struct fab *f = o->f;
 	port_id p = map64_get(&o->ports, guid), q;
+	node_id n = fab_node_by_guid(f, guid);
 
+	if (p == MAP_NONE && n != FAB_NONE && fab_is_switch(f, n)) /* ibsim: also port 0's */
+		return fab_port_id(f, n, 0);
 	if (p != MAP_NONE && (!len || is_named(f, f->ports[p].node, name, len)))
 		return p;
 	q = dump_port_by_node_guid(f, guid);

@@ -203,6 +203,43 @@ TEST(all_hosts_of_a_tree_there_and_back)
 	fab_free(g);
 }
 
+/* Odd but legal fabrics: hosts with several ports or none in use, islands, routers, cables from a switch to
+ * itself. All LIDs come back, and the table of the wire view has those of the compact one. */
+TEST(odd_fabrics_there_and_back)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct fab_gen gen = {.kind = "odd",
+				      .seed = seed,
+				      .sriov = seed % 5 ? FAB_SRIOV_VSWITCH : FAB_SRIOV_SHARED,
+				      .vfs = 1 + seed % 9};
+		struct fab *bare = fabric_make(gen), *f, *w, *g;
+		port_id *compact, *wire;
+		uint32_t top, wire_top;
+		struct err e;
+
+		for (node_id n = 0; n < bare->nnodes; n++)
+			if (bare->nodes[n].sriov == FAB_SRIOV_VSWITCH)
+				bare->nodes[n].device_id = IBA_DEVICE_VSWITCH;
+		f = fab_assign_vf_lids(bare, seed % 3, &e);
+		w = f ? fab_wire(f, &e) : NULL;
+		if (!w)
+			fail_msg("seed %u: %s", (unsigned)seed, e.text);
+		g = fab_fold(w);
+		assert_same(f, g);
+		assert_int_equal(fab_lid_table(f, &compact, &top, &e), 0);
+		assert_int_equal(fab_lid_table(w, &wire, &wire_top, &e), 0);
+		assert_int_equal(top, wire_top);
+		for (uint32_t lid = 1; lid <= top; lid++)
+			assert_int_equal(compact[lid] == FAB_NONE, wire[lid] == FAB_NONE);
+		free(compact);
+		free(wire);
+		fab_free(bare);
+		fab_free(f);
+		fab_free(w);
+		fab_free(g);
+	}
+}
+
 TEST(a_guid_that_is_in_use)
 {
 	struct fab_builder *b = three_hosts();
@@ -226,6 +263,7 @@ int main(void)
 		cmocka_unit_test(folding_undoes_it),
 		cmocka_unit_test(folding_a_vswitch_whose_pf_has_the_only_lid),
 		cmocka_unit_test(all_hosts_of_a_tree_there_and_back),
+		cmocka_unit_test(odd_fabrics_there_and_back),
 		cmocka_unit_test(a_guid_that_is_in_use),
 	};
 

@@ -158,6 +158,28 @@ TEST(names_that_are_those_of_vfs_and_names_that_are_not)
 	fab_free(plain);
 }
 
+/* ibsim gives port 0 of a switch the node's GUID, whatever the netlist says. */
+TEST(a_switch_is_known_by_its_node_guid)
+{
+	static const char text[] =
+		"Unicast lids [0-9] of switch Lid 7 guid 0x0000000000000001 ('x'):\n"
+		"0x0007 000 # Switch portguid 0x0000000000000001: 'x'\n"
+		"Unicast lids [0-9] of switch Lid 8 guid 0x0000000000000002 ('y'):\n"
+		"0x0007 001 # Switch portguid 0x0000000000000001: 'x'\n";
+	static const uint8_t links[][4] = {{0, 1, 1, 1}};
+	struct fab *f = world_links(2, 2, links, 1), *g;
+	struct rt_tables *t;
+	struct err e;
+
+	f->ports[fab_port_id(f, 0, 0)].guid = 0x99;
+	if (rt_lfts_parse(f, "x", text, strlen(text), &g, &t, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(g->ports[fab_port_id(g, 0, 0)].lid, 7);
+	rt_tables_free(t);
+	fab_free(f);
+	fab_free(g);
+}
+
 static void put(void *ctx, const char *text, size_t len)
 {
 	strbuf_addn(ctx, text, len);
@@ -185,6 +207,7 @@ int main(void)
 		cmocka_unit_test(vfs_of_one_host_take_different_ways),
 		cmocka_unit_test(dumps_of_fabrics_with_vfs_are_read_again),
 		cmocka_unit_test(names_that_are_those_of_vfs_and_names_that_are_not),
+		cmocka_unit_test(a_switch_is_known_by_its_node_guid),
 		cmocka_unit_test(service_levels_of_paths_to_vfs_are_written),
 	};
 
