@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client of a control socket. State: none; each request has its own connection. Way in:
- * lines_ask(). Does not retry and does not interpret lines.
+ * The client of a control socket. State: none; each call has its own connection. Ways in:
+ * lines_ask(), lines_ask_many(). Does not retry and does not interpret lines.
  */
 #include "control/lines_priv.h"
 
@@ -47,73 +47,113 @@ static int ask_connect(int fd, const struct sockaddr_un *a, unsigned timeout_ms)
 	return 0;
 }
 
-static int ask_send(int fd, const char *s, size_t len, unsigned timeout_ms)
-{
-	while (len) {
-		ssize_t n = send(fd, s, len, MSG_NOSIGNAL);
-		int rc = n >= 0 || errno == EINTR ? 0
-			 : errno == EAGAIN	  ? fd_wait(fd, POLLOUT, timeout_ms)
-						  : -errno;
+/* The lines that are sent, and the responses that arrive meanwhile. */
+struct talk {
+	int fd;
+	const char *const *lines;
+	size_t n, at, sent; /* lines; the one being sent; its bytes that are */
+	size_t got;	    /* responses */
+	struct strbuf in;
+	void (*put)(void *ctx, size_t i, const char *response);
+	void *ctx;
+};
 
-		if (rc)
-			return rc;
-		s += MAX(n, 0);
-		len -= (size_t)MAX(n, 0);
+/* Sends what the socket accepts. */
+static int talk_send(struct talk *t)
+{
+	while (t->at < t->n) {
+		const char *s = t->lines[t->at] + t->sent;
+		size_t len = strlen(s);
+		ssize_t k = send(t->fd, len ? s : "\n", len ? len : 1, MSG_NOSIGNAL);
+
+		if (k < 0)
+			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		t->sent += len ? (size_t)k : 0;
+		if (len)
+			continue;
+		t->at++;
+		t->sent = 0;
 	}
 	return 0;
 }
 
-static int ask_receive(int fd, unsigned timeout_ms, struct strbuf *b)
+/* Gives complete responses to the caller. */
+static void talk_deliver(struct talk *t)
+{
+	char *from = t->in.s, *end;
+
+	while (t->got < t->n && (end = memchr(from, '\n', t->in.len - (size_t)(from - t->in.s)))) {
+		*end = 0;
+		t->put(t->ctx, t->got++, from);
+		from = end + 1;
+	}
+	t->in.len -= (size_t)(from - t->in.s);
+	memmove(t->in.s, from, t->in.len);
+}
+
+static int talk_receive(struct talk *t)
 {
 	static const size_t most = ANSWER_MAX_BYTES;
 	char chunk[65536];
-	size_t from = b->len;
+	ssize_t k;
 
-	for (;;) {
-		ssize_t n = recv(fd, chunk, sizeof(chunk), 0);
-		const char *end = n > 0 ? memchr(chunk, '\n', (size_t)n) : NULL;
-		int rc;
-
-		strbuf_addn(b, chunk, end ? (size_t)(end - chunk) : n > 0 ? (size_t)n : 0);
-		if (end)
-			return 0;
-		if (!n)
-			return -ECONNRESET;
-		rc = n > 0 || errno == EINTR ? 0
-		     : errno == EAGAIN	     ? fd_wait(fd, POLLIN, timeout_ms)
-					     : -errno;
-		if (rc)
-			return rc;
-		if (b->len - from > most)
+	while ((k = recv(t->fd, chunk, sizeof(chunk), 0)) > 0) {
+		strbuf_addn(&t->in, chunk, (size_t)k);
+		if (memchr(chunk, '\n', (size_t)k))
+			talk_deliver(t);
+		if (t->in.len > most)
 			return -EFBIG;
 	}
+	if (t->got == t->n)
+		return 0;
+	return !k ? -ECONNRESET : errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+static int talk(struct talk *t, unsigned timeout_ms)
+{
+	int rc = 0;
+
+	while (!rc && t->got < t->n) {
+		rc = talk_send(t);
+		/* A server that refuses the connection says why before it closes. */
+		rc = rc && rc != -EPIPE && rc != -ECONNRESET ? rc : talk_receive(t);
+		if (!rc && t->got < t->n)
+			rc = fd_wait(t->fd, t->at < t->n ? POLLIN | POLLOUT : POLLIN, timeout_ms);
+	}
+	return rc;
+}
+
+int lines_ask_many(const char *path, const char *const *lines, size_t n, unsigned timeout_ms,
+		   void (*got)(void *ctx, size_t i, const char *response), void *ctx, struct err *e)
+{
+	struct talk t = {.lines = lines, .n = n, .put = got, .ctx = ctx};
+	struct sockaddr_un a;
+	int rc = lines_address(&a, path, e);
+
+	if (rc)
+		return rc;
+	t.fd = lines_socket();
+	rc = t.fd < 0 ? -errno : ask_connect(t.fd, &a, timeout_ms);
+	if (rc)
+		err_set(e, rc,
+			rc == -ENOENT || rc == -ECONNREFUSED ? "%s: no process listens there (%s)"
+							     : "%s: %s",
+			path, strerror(-rc));
+	else if ((rc = talk(&t, timeout_ms)))
+		err_set(e, rc, "%s: no response: %s", path, strerror(-rc));
+	strbuf_free(&t.in);
+	if (t.fd >= 0)
+		close(t.fd);
+	return rc;
+}
+
+static void response_take(void *ctx, size_t i UNUSED, const char *response)
+{
+	strbuf_add(ctx, response);
 }
 
 int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer,
 	      struct err *e)
 {
-	struct strbuf text = {0};
-	struct sockaddr_un a;
-	int fd, rc = lines_address(&a, path, e);
-
-	if (rc)
-		return rc;
-	fd = lines_socket();
-	rc = fd < 0 ? -errno : ask_connect(fd, &a, timeout_ms);
-	if (rc) {
-		err_set(e, rc,
-			rc == -ENOENT || rc == -ECONNREFUSED ? "%s: no process listens there (%s)"
-							     : "%s: %s",
-			path, strerror(-rc));
-	} else {
-		strbuf_addf(&text, "%s\n", line);
-		rc = ask_send(fd, text.s, text.len, timeout_ms);
-		rc = rc ? rc : ask_receive(fd, timeout_ms, answer);
-		strbuf_free(&text);
-		if (rc)
-			err_set(e, rc, "%s: no response: %s", path, strerror(-rc));
-	}
-	if (fd >= 0)
-		close(fd);
-	return rc;
+	return lines_ask_many(path, &line, 1, timeout_ms, response_take, answer, e);
 }

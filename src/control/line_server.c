@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The server of a control socket. State: the listening socket and, for each client, requests not
- * answered yet and responses not written yet. Ways in: lines_listen() and callbacks of its libuv loop.
+ * answered yet, responses that come later and responses not written yet. Ways in: lines_listen() and callbacks of its libuv loop.
  * Does not interpret lines; the client is line_client.c.
  */
 #include "control/lines_priv.h"
 
-#include <fcntl.h>
-#include <libgen.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/vec.h"
+
 enum {
 	LINE_MAX_BYTES = 64 << 10,
 	UNREAD_MAX_BYTES = 16 << 20,
 	BACKLOG = 128,
-	TICK_MS = 20,	 /* how often requests beyond the rate are served */
-	IDLE_CHECKS = 8, /* within the idle time */
+	TICK_MS = 20,	   /* how often requests beyond the rate are served */
+	IDLE_CHECKS = 8,   /* within the idle time */
+	LATER_MOST = 4096, /* responses of a client that wait; then it is not read */
 	ALL_LINES = ~0u >> 1,
+};
+
+/* A response that comes later, or one that waits for it. */
+struct later {
+	uint64_t ticket; /* 0: text is the response */
+	struct strbuf text;
 };
 
 struct client {
@@ -29,11 +35,12 @@ struct client {
 	uv_pipe_t pipe;
 	struct strbuf in; /* received, not answered yet, from in_at on */
 	size_t in_at;
-	unsigned writes;    /* not completed */
-	uint64_t active_ms; /* when it last sent a request or took a response */
-	bool waiting;	    /* a request waits for the rate */
-	bool events;	    /* subscribed to events */
-	bool ended;	    /* the client has closed its sending side */
+	VEC(struct later) later; /* in the order of requests */
+	unsigned writes;	 /* not completed */
+	uint64_t active_ms;	 /* when it last sent a request or took a response */
+	bool waiting;		 /* a request waits for the rate */
+	bool events;		 /* subscribed to events */
+	bool ended;		 /* the client has closed its sending side */
 	char chunk[16 << 10];
 };
 
@@ -46,6 +53,8 @@ struct lines {
 	uv_timer_t tick, idle;
 	uint64_t spent, second_ms; /* requests in the present second, and its begin */
 	bool closing;
+	uint64_t tickets; /* given so far */
+	bool deferred;	  /* the request that is being answered is answered later */
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	dev_t dev; /* of the socket file: only this one is removed */
 	ino_t ino;
@@ -72,6 +81,9 @@ static void client_closed(uv_handle_t *h)
 	struct client *c = h->data;
 
 	strbuf_free(&c->in);
+	for (size_t i = 0; i < c->later.n; i++)
+		strbuf_free(&c->later.at[i].text);
+	vec_free(&c->later);
 	handle_closed(c->l);
 	free(c);
 }
@@ -165,10 +177,53 @@ static void client_answer(struct client *c, char *line, size_t len)
 		c->events = true;
 		strbuf_add(&out, "{\"ok\":true}");
 	} else {
+		c->l->deferred = false;
 		c->l->answer(c->l->ctx, line, &out);
+	}
+	if (c->l->deferred || c->later.n)
+		vec_push(&c->later, (struct later){c->l->deferred ? c->l->tickets : 0, out});
+	if (c->l->deferred || c->later.n) {
+		c->l->deferred = false;
+		return;
 	}
 	one_line(&out);
 	client_put(c, &out);
+}
+
+/* ---- responses that come later ---- */
+
+uint64_t lines_defer(struct lines *l)
+{
+	l->deferred = true;
+	return ++l->tickets;
+}
+
+/* Sends those that wait for no other. */
+static void later_put(struct client *c)
+{
+	size_t n = 0;
+
+	while (n < c->later.n && !c->later.at[n].ticket) {
+		one_line(&c->later.at[n].text);
+		client_put(c, &c->later.at[n++].text);
+	}
+	c->later.n -= n;
+	memmove(c->later.at, c->later.at + n, c->later.n * sizeof(*c->later.at));
+	client_is_active(c);
+	client_serve(c, ALL_LINES);
+}
+
+void lines_reply(struct lines *l, uint64_t ticket, struct strbuf *text)
+{
+	for (struct client *c = l->clients; c; c = c->next)
+		for (size_t i = 0; i < c->later.n; i++)
+			if (c->later.at[i].ticket == ticket) {
+				c->later.at[i] = (struct later){0, *text};
+				if (!i)
+					later_put(c);
+				return;
+			}
+	strbuf_free(text); /* the client is gone */
 }
 
 /* The next complete line, or the rest after the client has closed its sending side. */
@@ -235,7 +290,8 @@ static void on_idle(uv_timer_t *t)
 
 	for (struct client *c = l->clients, *next; c; c = next) {
 		next = c->next;
-		if (!c->events && !c->waiting && now > c->active_ms + l->most.idle_s * 1000ull)
+		if (!c->events && !c->waiting && !c->later.n &&
+		    now > c->active_ms + l->most.idle_s * 1000ull)
 			client_drop(c);
 	}
 }
@@ -292,7 +348,7 @@ static bool client_answer_some(struct client *c, unsigned most)
 	char *line;
 	size_t len, was;
 
-	while (!uv_is_closing((uv_handle_t *)&c->pipe) && !c->writes) {
+	while (!uv_is_closing((uv_handle_t *)&c->pipe) && !c->writes && c->later.n < LATER_MOST) {
 		was = c->in_at;
 		line = line_take(c, &len);
 		if (!line)
@@ -322,7 +378,7 @@ static void client_serve(struct client *c, unsigned most)
 	}
 	if (!all)
 		client_wait(c);
-	else if (c->writes)
+	else if (c->writes || c->later.n >= LATER_MOST || (c->ended && c->later.n))
 		uv_read_stop(s);
 	else if (c->ended || c->in.len > LINE_MAX_BYTES)
 		client_drop(c);
@@ -357,43 +413,6 @@ static void client_accept(uv_stream_t *server, int status)
 }
 
 /* ---- the socket ---- */
-
-/* 0 when the path is free, after removing a socket file on which no process listens. */
-static int path_free(const struct sockaddr_un *a, struct err *e)
-{
-	struct stat st;
-	int fd, rc;
-
-	if (lstat(a->sun_path, &st))
-		return errno == ENOENT ? 0
-				       : err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
-	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, -EEXIST, "%s: exists and is not a socket; not replaced",
-			       a->sun_path);
-	fd = lines_socket();
-	if (fd < 0)
-		return err_set(e, -errno, "%s: %s", a->sun_path, strerror(errno));
-	rc = connect(fd, (const struct sockaddr *)a, sizeof(*a)) ? errno : 0;
-	close(fd);
-	if (rc == ECONNREFUSED && !unlink(a->sun_path))
-		return 0;
-	if (!rc || rc == EAGAIN)
-		return err_set(e, -EADDRINUSE, "%s: another process listens there", a->sun_path);
-	return err_set(e, -rc, "%s: cannot replace it: %s", a->sun_path, strerror(rc));
-}
-
-/* Serialises starts in one directory: two servers must not remove each other's socket file. */
-static int directory_lock(const char *path)
-{
-	char copy[sizeof(((struct lines *)NULL)->path)];
-	int fd;
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		flock(fd, LOCK_EX);
-	return fd;
-}
 
 static int socket_bind(struct lines *l, const struct sockaddr_un *a, unsigned mode, struct err *e)
 {
@@ -433,7 +452,7 @@ static int server_start(struct lines *l, uv_loop_t *loop, unsigned mode, struct 
 	struct sockaddr_un a;
 	int rc = lines_address(&a, l->path, e), fd;
 
-	rc = rc ? rc : path_free(&a, e);
+	rc = rc ? rc : lines_path_free(&a, e);
 	fd = rc ? rc : socket_bind(l, &a, mode, e);
 	if (fd < 0)
 		return fd;
@@ -468,7 +487,7 @@ int lines_listen(struct lines **out, uv_loop_t *loop, const char *path, unsigned
 	snprintf(l->path, sizeof(l->path), "%s", path);
 	l->answer = answer;
 	l->ctx = ctx;
-	lock = directory_lock(path);
+	lock = lines_directory_lock(path);
 	rc = server_start(l, loop, mode, e);
 	if (lock >= 0)
 		close(lock);

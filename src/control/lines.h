@@ -26,6 +26,12 @@ struct lines;
  * blank, which is harmless in JSON, and ends it with one. */
 typedef void lines_answer(void *ctx, const char *line, struct strbuf *out);
 
+/* Only within lines_answer(): this request is answered later, by lines_reply() with the ticket that is returned. Responses
+ * to the client's further requests wait until then; after 4,096 of them the server stops reading from this client. */
+uint64_t lines_defer(struct lines *l);
+/* Takes text over; does nothing where the client is gone. Not within lines_answer(). */
+void lines_reply(struct lines *l, uint64_t ticket, struct strbuf *text);
+
 /* mode: permissions of the socket file. 0 or -errno with e filled. */
 int lines_listen(struct lines **l, uv_loop_t *loop, const char *path, unsigned mode,
 		 lines_answer *answer, void *ctx, struct err *e);
@@ -43,6 +49,14 @@ void lines_send_event(struct lines *l, const char *line);
 void lines_close(struct lines *l);
 
 /* ---- the client (line_client.c), blocking ---- */
+
+/*
+ * Sends n lines on one connection, further ones while responses arrive, and gives each response, in order, to got(). 0 or
+ * -errno with e filled, as lines_ask(); got() was then called for the responses that came.
+ */
+int lines_ask_many(const char *path, const char *const *lines, size_t n, unsigned timeout_ms,
+		   void (*got)(void *ctx, size_t i, const char *response), void *ctx,
+		   struct err *e);
 
 /* Sends one line and appends the response to answer. 0 or -errno with e filled: -ENOENT or -ECONNREFUSED
  * when no process listens at path, -ETIMEDOUT when no byte moved for timeout_ms. */

@@ -14,5 +14,10 @@
 int lines_address(struct sockaddr_un *a, const char *path, struct err *e);
 /* A non-blocking unix stream socket, or -1 with errno. */
 int lines_socket(void);
+/* 0 when the path is free, after removing a socket file on which no process listens. */
+int lines_path_free(const struct sockaddr_un *a, struct err *e);
+/* Serialises starts in one directory: two servers must not remove each other's socket file. A descriptor to close, or
+ * -1. */
+int lines_directory_lock(const char *path);
 
 #endif

@@ -21,9 +21,11 @@ struct world {
 	struct lines *l;
 	char dir[64], path[80];
 	unsigned asked;
+	uint64_t ticket; /* of the first request that is answered later; the others follow */
+	unsigned later;
 };
 
-/* "echo X" comes back; "big N" gives N bytes; the rest is refused. */
+/* "later" is answered when the test says so; "echo X" comes back; "big N" gives N bytes; the rest is refused. */
 static void answer(void *ctx, const char *line, struct strbuf *out)
 {
 	struct world *w = ctx;
@@ -37,6 +39,8 @@ static void answer(void *ctx, const char *line, struct strbuf *out)
 			strbuf_add(out, "x");
 	else if (!strcmp(line, "two lines"))
 		strbuf_add(out, "{\n  \"ok\": true\n}\n");
+	else if (!strcmp(line, "later"))
+		w->ticket = lines_defer(w->l) - w->later++;
 	else if (!strcmp(line, "close"))
 		lines_close(w->l);
 	else
@@ -167,6 +171,83 @@ TEST(the_server_does_not_read_from_a_client_that_does_not_read)
 	assert_int_equal(w->asked, sent + 1);
 	close(fd);
 	close(other);
+	turn(w);
+}
+
+static void reply(struct world *w, uint64_t ticket, const char *text)
+{
+	struct strbuf b = {0};
+
+	strbuf_add(&b, text);
+	lines_reply(w->l, ticket, &b);
+}
+
+TEST(responses_that_come_later_keep_their_order)
+{
+	struct world *w = *state;
+	int fd = dial(w), other = dial(w);
+
+	put(fd, "echo a\nlater\necho b\nlater\necho c\n", 33);
+	assert_string_equal(get(w, fd), "a\n");
+	assert_int_equal(w->asked, 5);
+	put(other, "echo fine\n", 10);
+	assert_string_equal(get(w, other), "fine\n");
+	reply(w, w->ticket + 1, "second");
+	assert_string_equal(get(w, fd), "");
+	reply(w, w->ticket, "first");
+	assert_string_equal(get(w, fd), "first\nb\nsecond\nc\n");
+	put(fd, "later\n", 6);
+	shutdown(fd, SHUT_WR); /* it still waits for its response */
+	turn(w);
+	reply(w, w->ticket + 2, "third");
+	assert_string_equal(get(w, fd), "third\n");
+	assert_string_equal(get(w, fd), "GONE");
+	close(fd);
+	close(other);
+}
+
+TEST(a_client_that_left_gets_nothing)
+{
+	struct world *w = *state;
+	int fd = dial(w), other = dial(w);
+
+	put(fd, "later\nlater\n", 12);
+	turn(w);
+	assert_int_equal(w->later, 2);
+	close(fd);
+	turn(w);
+	reply(w, w->ticket, "first");
+	turn(w);
+	reply(w, w->ticket + 1, "second");
+	reply(w, w->ticket + 77, "never asked");
+	put(other, "echo fine\n", 10);
+	assert_string_equal(get(w, other), "fine\n");
+	close(other);
+}
+
+/* The server reads no further requests of a client that has 4,096 open ones; the client's own end waits, too. */
+TEST(very_many_responses_that_come_later)
+{
+	enum { ALL = 20000 };
+	struct world *w = *state;
+	int fd = dial(w);
+	unsigned sent = 0, replied = 0, got = 0;
+
+	while (got < ALL) {
+		const char *s;
+
+		while (sent < ALL && send(fd, "later\n", 6, MSG_NOSIGNAL) == 6)
+			sent++;
+		s = get(w, fd);
+		assert_true(strcmp(s, "GONE"));
+		for (; *s; s++)
+			got += *s == '\n';
+		assert_true(w->later - replied <= 4096);
+		while (replied < w->later)
+			reply(w, w->ticket + replied++, "done");
+	}
+	assert_int_equal(got, ALL);
+	close(fd);
 	turn(w);
 }
 
@@ -379,6 +460,11 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			the_server_does_not_read_from_a_client_that_does_not_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(responses_that_come_later_keep_their_order, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_client_that_left_gets_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(very_many_responses_that_come_later, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(subscribers_get_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_connections_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_connections_are_closed, setup, teardown),
