@@ -262,7 +262,7 @@ const struct setting settings_table[] = {
 		 "when it takes over"),
 	 BOOL(sm.mirror), .daemon = "true"},
 
-	{MANAGER("virtual", "scheme", "scheme",
+	{MANAGER("virtual", "scheme", "virtual-scheme",
 		 "LIDs of virtual functions behind a vSwitch: dynamic, each virtual machine gets one when it "
 		 "starts; prepopulated, each function has one from the start; none: no virtual machines, a "
 		 "vSwitch is a switch as any other"),
