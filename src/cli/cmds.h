@@ -26,6 +26,9 @@ extern const struct cli_cmd cmd_sim_change, cmd_sim_demo;
 /* cmd_sim_failures.c */
 extern const struct cli_cmd cmd_sim_failures;
 
+/* cmd_sim_migrate.c */
+extern const struct cli_cmd cmd_sim_migrate;
+
 /* cmd_sim_trial.c */
 extern const struct cli_cmd cmd_sim_trial;
 
@@ -50,6 +53,10 @@ extern const struct cli_cmd cmd_mad_decode;
 
 /* cmd_ctl.c */
 extern const struct cli_cmd cmd_ctl;
+
+/* cmd_vms.c */
+extern const struct cli_cmd cmd_vm_list, cmd_vm_hosts, cmd_vm_create, cmd_vm_start, cmd_vm_stop,
+	cmd_vm_migrate, cmd_vm_destroy, cmd_vm_batch;
 
 /* help.c, man.c, completion.c: help, man pages, completion */
 extern const struct cli_cmd cmd_help, cmd_man, cmd_completion;

@@ -52,16 +52,21 @@ struct talk {
 	int fd;
 	const char *const *lines;
 	size_t n, at, sent; /* lines; the one being sent; its bytes that are */
-	size_t got;	    /* responses */
+	size_t got, ahead;  /* responses; lines that may be sent before theirs */
 	struct strbuf in;
 	void (*put)(void *ctx, size_t i, const char *response);
 	void *ctx;
 };
 
+static bool can_send(const struct talk *t)
+{
+	return t->at < t->n && t->at < t->got + t->ahead;
+}
+
 /* Sends what the socket accepts. */
 static int talk_send(struct talk *t)
 {
-	while (t->at < t->n) {
+	while (can_send(t)) {
 		const char *s = t->lines[t->at] + t->sent;
 		size_t len = strlen(s);
 		ssize_t k = send(t->fd, len ? s : "\n", len ? len : 1, MSG_NOSIGNAL);
@@ -118,15 +123,16 @@ static int talk(struct talk *t, unsigned timeout_ms)
 		/* A server that refuses the connection says why before it closes. */
 		rc = rc && rc != -EPIPE && rc != -ECONNRESET ? rc : talk_receive(t);
 		if (!rc && t->got < t->n)
-			rc = fd_wait(t->fd, t->at < t->n ? POLLIN | POLLOUT : POLLIN, timeout_ms);
+			rc = fd_wait(t->fd, can_send(t) ? POLLIN | POLLOUT : POLLIN, timeout_ms);
 	}
 	return rc;
 }
 
-int lines_ask_many(const char *path, const char *const *lines, size_t n, unsigned timeout_ms,
-		   void (*got)(void *ctx, size_t i, const char *response), void *ctx, struct err *e)
+int lines_ask_many(const char *path, const char *const *lines, size_t n, size_t ahead,
+		   unsigned timeout_ms, void (*got)(void *ctx, size_t i, const char *response),
+		   void *ctx, struct err *e)
 {
-	struct talk t = {.lines = lines, .n = n, .put = got, .ctx = ctx};
+	struct talk t = {.lines = lines, .n = n, .ahead = ahead, .put = got, .ctx = ctx};
 	struct sockaddr_un a;
 	int rc = lines_address(&a, path, e);
 
@@ -155,5 +161,5 @@ static void response_take(void *ctx, size_t i UNUSED, const char *response)
 int lines_ask(const char *path, const char *line, unsigned timeout_ms, struct strbuf *answer,
 	      struct err *e)
 {
-	return lines_ask_many(path, &line, 1, timeout_ms, response_take, answer, e);
+	return lines_ask_many(path, &line, 1, 1, timeout_ms, response_take, answer, e);
 }

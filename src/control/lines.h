@@ -51,12 +51,13 @@ void lines_close(struct lines *l);
 /* ---- the client (line_client.c), blocking ---- */
 
 /*
- * Sends n lines on one connection, further ones while responses arrive, and gives each response, in order, to got(). 0 or
+ * Sends n lines on one connection, at most `ahead` of them before the first response is there, further ones while responses
+ * arrive, and gives each response, in order, to got(). 0 or
  * -errno with e filled, as lines_ask(); got() was then called for the responses that came.
  */
-int lines_ask_many(const char *path, const char *const *lines, size_t n, unsigned timeout_ms,
-		   void (*got)(void *ctx, size_t i, const char *response), void *ctx,
-		   struct err *e);
+int lines_ask_many(const char *path, const char *const *lines, size_t n, size_t ahead,
+		   unsigned timeout_ms, void (*got)(void *ctx, size_t i, const char *response),
+		   void *ctx, struct err *e);
 
 /* Sends one line and appends the response to answer. 0 or -errno with e filled: -ENOENT or -ECONNREFUSED
  * when no process listens at path, -ETIMEDOUT when no byte moved for timeout_ms. */

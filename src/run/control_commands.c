@@ -8,7 +8,7 @@
 #include "base/spelling.h"
 #include "run/control_priv.h"
 
-enum ctl_arg_kind { CTL_NONE, CTL_TEXT, CTL_NUMBER };
+enum ctl_arg_kind { CTL_NONE, CTL_TEXT, CTL_NUMBER, CTL_LIST };
 
 struct ctl_arg {
 	const char *name;
@@ -115,6 +115,14 @@ static const struct ctl_cmd cmds[] = {
 	{"dump", ctl_dump, {{0}}},
 	{"reload", ctl_reload, {{0}}},
 	{"stop", ctl_stop, {{0}}},
+	{"vm_list", ctl_vm_list, {{0}}},
+	{"vm_hosts", ctl_vm_hosts, {{0}}},
+	{"vm_create", ctl_vm_create, {{"vm", CTL_TEXT, true}, {"guid", CTL_TEXT, false}}},
+	{"vm_start", ctl_vm_start, {{"vm", CTL_TEXT, true}, {"host", CTL_TEXT, true}}},
+	{"vm_stop", ctl_vm_stop, {{"vm", CTL_TEXT, true}}},
+	{"vm_migrate", ctl_vm_migrate, {{"vm", CTL_TEXT, true}, {"host", CTL_TEXT, true}}},
+	{"vm_destroy", ctl_vm_destroy, {{"vm", CTL_TEXT, true}}},
+	{"vm_batch", ctl_vm_batch, {{"requests", CTL_LIST, true}}},
 };
 
 /* ---- reading a request ---- */
@@ -144,6 +152,12 @@ static int arg_take(struct ctl_ask *a, unsigned i, const struct ctl_arg *arg, co
 	if (arg->kind == CTL_TEXT) {
 		a->text[i] = json_string_value(value);
 		return a->text[i] ? 0 : err_set(e, -EINVAL, "'%s': expected a string", arg->name);
+	}
+	if (arg->kind == CTL_LIST) {
+		a->list = value;
+		return json_is_array(value)
+			       ? 0
+			       : err_set(e, -EINVAL, "'%s': expected a list", arg->name);
 	}
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
 		return err_set(e, -EINVAL, "'%s': expected a number", arg->name);
@@ -202,7 +216,7 @@ static int answer(struct ctl_ask *a, json_t *q, struct json *j, struct err *e)
 	return c->run(a, j, e);
 }
 
-void run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
+bool run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
 			struct strbuf *out)
 {
 	struct ctl_ask a = {.v = v, .o = o, .number = {UINT64_MAX, UINT64_MAX}};
@@ -210,20 +224,23 @@ void run_control_answer(const struct run_view *v, const struct run_orders *o, co
 	json_error_t why;
 	json_t *q = json_loads(line, JSON_REJECT_DUPLICATES, &why);
 	struct err e = {""};
+	int rc;
 
 	if (!q) {
 		err_set(&e, 0, "not JSON: %.160s", why.text);
 		refuse(out, e.text);
-		return;
+		return true;
 	}
 	json_open(&j, NULL, '{');
 	json_bool(&j, "ok", true);
-	if (answer(&a, q, &j, &e)) {
+	rc = answer(&a, q, &j, &e);
+	if (rc && rc != -EINPROGRESS) {
 		refuse(out, e.text);
-	} else {
+	} else if (!rc) {
 		json_close(&j);
 		strbuf_addn(out, j.out.s, j.out.len);
 	}
 	json_free(&j);
 	json_decref(q);
+	return rc != -EINPROGRESS;
 }

@@ -16,12 +16,22 @@ struct ctl_ask {
 	const struct run_orders *o;
 	const char *text[CTL_MAX_ARGS]; /* by position in the command's table; NULL: not given */
 	uint64_t number[CTL_MAX_ARGS];	/* for arguments that are numbers; UINT64_MAX: not given */
+	const struct json_t *list;	/* the argument that is an array */
 };
 
 typedef int ctl_run(const struct ctl_ask *a, struct json *j, struct err *e);
 
 /* control_status.c */
 ctl_run ctl_status, ctl_changes, ctl_smps, ctl_config;
+/* control_vm.c: -EINPROGRESS, the line is answered later */
+ctl_run ctl_vm_list, ctl_vm_hosts, ctl_vm_create, ctl_vm_start, ctl_vm_stop, ctl_vm_migrate,
+	ctl_vm_destroy, ctl_vm_batch;
+void ctl_vm_members(struct json *j, const struct sm *sm, const struct sm_vm_request *q,
+		    const struct sm_vm_result *r);
+/* vm_log.c */
+struct run_log;
+void run_vm_log(struct run_log *l, const struct sm *sm, const struct sm_vm_request *q,
+		const struct sm_vm_result *r);
 /* control_subnet.c */
 ctl_run ctl_topology, ctl_switches, ctl_ports, ctl_route;
 

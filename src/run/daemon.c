@@ -30,6 +30,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct run_daemon *d = ctx;
 	const struct sm *sm = d->session.sm;
 	bool ready = n->kind == SM_NOTE_PHASE && n->phase.to == SM_READY;
+	bool is_vm = n->kind == SM_NOTE_VM || n->kind == SM_NOTE_VM_GONE;
 
 	run_history_note(&d->history, n);
 	if (n->kind == SM_NOTE_LID)
@@ -38,10 +39,14 @@ static void on_note(void *ctx, const struct sm_note *n)
 	else if (n->kind == SM_NOTE_NAME)
 		run_state_writer_add_name(&d->state, n->about.a.guid,
 					  sm_node_desc(sm, n->about.a.guid));
-	if (n->kind == SM_NOTE_NAME || ready)
-		run_subnet_file_save_soon(&d->subnet_file, n->kind == SM_NOTE_NAME);
-	if (n->kind == SM_NOTE_RESTART) /* the subnet differs from the saved state */
+	else if (n->kind == SM_NOTE_VM)
+		run_state_writer_add_vm(&d->state, &n->vm);
+	else if (n->kind == SM_NOTE_VM_GONE)
+		run_state_writer_drop_vm(&d->state, n->vm.guid);
+	if (n->kind == SM_NOTE_RESTART || is_vm) /* the saved state is another one */
 		run_subnet_file_invalidate(&d->subnet_file);
+	if (n->kind == SM_NOTE_NAME || is_vm || ready)
+		run_subnet_file_save_soon(&d->subnet_file, !ready);
 	run_note_log(&d->log, sm, n);
 	if (ready || n->kind == SM_NOTE_STATE)
 		run_ready_update(d);
@@ -54,6 +59,13 @@ static void on_set(void *ctx)
 	run_subnet_file_invalidate(&d->subnet_file);
 }
 
+static void on_vm(void *ctx, const struct sm_vm_result *r)
+{
+	struct run_daemon *d = ctx;
+
+	run_vm_orders_result(&d->vms, r);
+}
+
 static void on_lost(void *ctx)
 {
 	struct run_daemon *d = ctx;
@@ -62,6 +74,7 @@ static void on_lost(void *ctx)
 	systemd_notify("STATUS=the connection to the fabric is lost");
 	run_subnet_file_detach(&d->subnet_file);
 	run_session_close(&d->session);
+	run_vm_orders_lost(&d->vms);
 	run_connector_retry(&d->connector);
 }
 
@@ -91,6 +104,8 @@ static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 	run_ready_new_manager(d);
 	run_state_writer_seed(&d->state, s->sm);
 	run_subnet_file_attach(&d->subnet_file, s->sm, may_restore);
+	run_state_writer_seed_vms(&d->state,
+				  s->sm); /* after the saved state, which may know more */
 	run_session_start(s);
 }
 
@@ -125,6 +140,13 @@ static bool on_failed(void *ctx, int rc, const struct err *e)
 
 /* ---- start ---- */
 
+static void on_saved(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	run_vm_orders_saved(&d->vms);
+}
+
 static void pid_file(struct run_daemon *d, bool create)
 {
 	char text[32];
@@ -144,6 +166,8 @@ static int start(struct run_daemon *d, struct err *e)
 	const struct run_connector_calls calls = {on_up, on_failed, d};
 	int rc = run_state_writer_open(&d->state, &d->loop, &d->log, d->cfg.state, &d->cfg.sm, e);
 
+	d->state.on_saved = on_saved; /* opening clears it */
+	d->state.on_saved_ctx = d;
 	if (!rc)
 		run_subnet_file_open(&d->subnet_file, &d->loop, &d->log, d->cfg.state);
 	if (!rc)
@@ -221,6 +245,7 @@ static void end(struct run_daemon *d)
 		uv_loop_close(&d->loop);
 		run_session_free(&d->session);
 	}
+	run_vm_orders_free(&d->vms);
 	run_history_free(&d->history);
 	log_close(&d->log);
 }
@@ -237,7 +262,7 @@ static int64_t unix_ms(void)
 
 static int parts_init(struct run_daemon *d, struct err *e)
 {
-	const struct run_session_calls calls = {on_note, on_set, on_lost, d};
+	const struct run_session_calls calls = {on_note, on_set, on_lost, d, on_vm};
 	int rc = uv_loop_init(&d->loop);
 
 	if (rc)
@@ -247,6 +272,7 @@ static int parts_init(struct run_daemon *d, struct err *e)
 	run_session_set_spin(&d->session, d->cfg.spin_us);
 	run_dump_writer_init(&d->dumps, &d->loop, &d->log, run_daemon_dump_due, d);
 	run_ready_init(d);
+	run_daemon_vms_init(d);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "run/session.h"
 #include "run/state_writer.h"
 #include "run/subnet_state_file.h"
+#include "run/vm_orders.h"
 
 /* What the manager's progress has led to; written by daemon_ready.c alone. */
 struct run_ready {
@@ -65,6 +66,7 @@ struct run_daemon {
 	struct run_dump_writer dumps;
 	struct run_metrics_file metrics;
 	struct run_history history;
+	struct run_vm_orders vms;
 	struct run_ready ready;
 	struct run_service service;
 	struct run_ending ending;
@@ -78,6 +80,7 @@ void run_daemon_stop(struct run_daemon *d, const char *why); /* hands the subnet
 void run_daemon_handed_over(struct run_daemon *d); /* the manager is not master any more */
 void run_daemon_fail(struct run_daemon *d, int rc, const struct err *e, const char *why);
 void run_daemon_reload(struct run_daemon *d);
+void run_daemon_vms_init(struct run_daemon *d);		  /* requests about VMs */
 int run_daemon_dump(struct run_daemon *d, struct err *e); /* -EINVAL: no directory is configured */
 void run_daemon_dump_due(void *daemon);			  /* the same; the log has the result */
 

@@ -31,6 +31,7 @@ void run_daemon_view(const struct run_daemon *d, struct run_view *v)
 		.nchanges = (uint32_t)d->history.changes.n,
 		.notes = d->history.notes,
 		.log_level = d->log.level,
+		.vms = &d->vms.totals,
 	};
 }
 
@@ -124,6 +125,7 @@ static void order_resync(void *ctx)
 	run_session_distrust(&d->session);
 	run_subnet_file_detach(&d->subnet_file);
 	run_session_close(&d->session);
+	run_vm_orders_lost(&d->vms);
 	run_connector_open(&d->connector);
 }
 
@@ -135,6 +137,65 @@ static int order_handover(void *ctx, uint64_t guid, struct err *e)
 	if (!rc)
 		run_session_handover(&d->session, guid);
 	return rc;
+}
+
+/* ---- virtual machines ---- */
+
+static int order_vms(void *ctx, const struct run_vm_ask *asks, size_t n, bool many, struct err *e)
+{
+	struct run_daemon *d = ctx;
+	int rc = run_vm_orders_check(&d->vms, n, e);
+
+	if (rc)
+		return rc;
+	run_vm_orders_add(&d->vms, lines_defer(d->service.lines), asks, n, many);
+	return -EINPROGRESS;
+}
+
+static bool vms_submit(void *ctx, const struct sm_vm_request *r, size_t n)
+{
+	struct run_daemon *d = ctx;
+
+	return run_session_vms(&d->session, r, n);
+}
+
+static const struct sm *vms_sm(void *ctx)
+{
+	const struct run_daemon *d = ctx;
+
+	return d->session.sm;
+}
+
+static uint64_t vms_changed(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	run_state_writer_flush(&d->state);
+	return run_state_writer_added(&d->state);
+}
+
+static uint64_t vms_saved(void *ctx)
+{
+	const struct run_daemon *d = ctx;
+
+	return run_state_writer_saved(&d->state);
+}
+
+static void vms_reply(void *ctx, uint64_t ticket, struct strbuf *text)
+{
+	struct run_daemon *d = ctx;
+
+	if (d->service.lines)
+		lines_reply(d->service.lines, ticket, text);
+	else
+		strbuf_free(text);
+}
+
+void run_daemon_vms_init(struct run_daemon *d)
+{
+	run_vm_orders_init(
+		&d->vms, &d->loop, &d->log,
+		&(struct run_vm_calls){vms_submit, vms_sm, vms_changed, vms_saved, vms_reply, d});
 }
 
 /* ---- dumps and the log's level ---- */
@@ -226,5 +287,6 @@ void run_daemon_orders(struct run_daemon *d, struct run_orders *o)
 		.dump = order_dump,
 		.reload = order_reload,
 		.stop = order_stop,
+		.vms = order_vms,
 	};
 }

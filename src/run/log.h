@@ -39,7 +39,7 @@
 	X(RELOAD_FAILED, "reload_failed", ERROR, "configuration not reloaded: {why}")                           \
 	X(STATE_FAILED, "state_failed", ERROR, "cannot save LIDs and keys: {why}; the manager goes on")         \
 	X(STATE_DAMAGED, "state_damaged", ERROR,                                                                \
-	  "state file {file} is damaged ({why}): moved to {moved}; {lids} LIDs, {keys} keys and {names} names "  \
+	  "state file {file} is damaged ({why}): moved to {moved}; {lids} LIDs, {keys} keys, {names} names and {vms} VMs "  \
 	  "of it are used, the devices tell the rest")                                                          \
 	X(SUBNET_DAMAGED, "subnet_damaged", ERROR,                                                              \
 	  "saved subnet state {file} is damaged or of another version: moved to {moved}; the subnet is read from the devices")        \
@@ -50,6 +50,18 @@
 	X(DUMPED, "dumped", INFO, "tables written to {directory}")                                              \
 	X(DUMP_FAILED, "dump_failed", ERROR, "cannot write tables: {why}")                                      \
 	X(METRICS_FAILED, "metrics_failed", ERROR, "cannot write metrics: {why}")                               \
+	X(VM_CREATED, "vm_created", INFO, "VM {vm} is created: vGUID {guid}")                                   \
+	X(VM_STARTED, "vm_started", NOTICE,                                                                     \
+	  "VM {vm} started on {to}, VF {vf}: vGUID {guid}, LID {lid}; {smps_hypervisors} SMPs to hypervisors, {smps_tables} to "      \
+	  "{switches} switches, {took_us}")                                                                     \
+	X(VM_STOPPED, "vm_stopped", NOTICE,                                                                     \
+	  "VM {vm} stopped on {from}, VF {from_vf}: vGUID {guid}, LID {lid}; {smps_hypervisors} SMPs to hypervisors, "                \
+	  "{smps_tables} to {switches} switches, {took_us}")                                                    \
+	X(VM_MIGRATED, "vm_migrated", NOTICE,                                                                   \
+	  "VM {vm} migrated from {from}, VF {from_vf}, to {to}, VF {vf}: vGUID {guid}, LID {lid}[ instead of {lid_before}]; "         \
+	  "{smps_hypervisors} SMPs to hypervisors, {smps_tables} to {switches} switches, {took_us}")            \
+	X(VM_DESTROYED, "vm_destroyed", INFO, "VM {vm} is destroyed: vGUID {guid}")                             \
+	X(VM_REFUSED, "vm_refused", INFO, "{op} of VM {vm} is refused: {why}")                                  \
 	X(LOG_LEVEL, "log_level", NOTICE, "log level is now {level}")                                           \
 	X(ROUTES, "routes", DEBUG, "routes for {switches} switches computed in {took_us}")                      \
 	X(REPAIRS, "repairs", DEBUG, "{count} repairs computed ahead in {took_us}")                             \

@@ -123,6 +123,8 @@ static void step(struct run_pump *p, struct sm_event *ev, time_ps now)
 		enqueue(p, &p->out.sends.at[i]);
 	for (size_t i = 0; i < p->out.notes.n; i++)
 		p->call.note(p->call.ctx, &p->out.notes.at[i]);
+	for (size_t i = 0; p->call.vm && i < p->out.vms.n; i++)
+		p->call.vm(p->call.ctx, &p->out.vms.at[i]);
 	if (p->out.compute.epoch)
 		p->call.compute(p->call.ctx, &p->out.compute);
 }

@@ -14,6 +14,7 @@ struct run_pump_calls {
 	void (*compute)(void *ctx, const struct sm_compute *c);
 	void (*set)(void *ctx); /* before a Set is sent; may be NULL */
 	void *ctx;
+	void (*vm)(void *ctx, const struct sm_vm_result *r); /* after the notes; may be NULL */
 };
 
 /* Written by mad_pump.c alone; tests change back_after. */

@@ -142,6 +142,35 @@ static void mirror(struct strbuf *out, const struct run_view *v)
 		"GMPs received with a wrong SM_Key, or with invalid content.", m.gmps_bad);
 }
 
+/* Counted one by one: there may be many VMs, but this is asked for a few times a minute. */
+static void vms(struct strbuf *out, const struct run_view *v)
+{
+	struct sm_vm vm;
+	uint64_t all = 0, running = 0;
+
+	for (; v->sm && sm_vm_get(v->sm, all, &vm); all++)
+		running += vm.running;
+	gauge(out, "vms", "Virtual machines.", all);
+	gauge(out, "vms_running", "Virtual machines that run.", running);
+	if (!v->vms)
+		return;
+	family(out, "vm_requests", "counter", NULL,
+	       "Requests about virtual machines, by kind and result.");
+	for (unsigned op = 0; op < RUN_VM_OPS; op++) {
+		strbuf_addf(out, "weft_vm_requests_total{op=\"%s\",result=\"done\"} %llu\n",
+			    sm_vm_op_name(op), (unsigned long long)v->vms->done[op]);
+		strbuf_addf(out, "weft_vm_requests_total{op=\"%s\",result=\"refused\"} %llu\n",
+			    sm_vm_op_name(op), (unsigned long long)v->vms->refused[op]);
+	}
+	counter(out, "vm_migrations", "Migrations of virtual machines.",
+		v->vms->done[SM_VM_MIGRATE]);
+	family(out, "vm_smps", "counter", NULL, "SMPs that these requests took, by device.");
+	strbuf_addf(out, "weft_vm_smps_total{to=\"hypervisors\"} %llu\n",
+		    (unsigned long long)v->vms->smps_hypervisors);
+	strbuf_addf(out, "weft_vm_smps_total{to=\"tables\"} %llu\n",
+		    (unsigned long long)v->vms->smps_tables);
+}
+
 /* What happened, by the stable name of the note: link_down, node_gone, unreachable, ... */
 static void notes(struct strbuf *out, const struct run_view *v)
 {
@@ -238,6 +267,7 @@ void run_metrics(const struct run_view *v, struct strbuf *out)
 	smps(out, &st);
 	mirror(out, v);
 	notes(out, v);
+	vms(out, v);
 	last_round(out, &st.last);
 	daemon_itself(out, v);
 	process(out);

@@ -52,6 +52,13 @@ struct run_change {
 	struct run_events events;
 };
 
+/* Requests about VMs since the start, by enum sm_vm_op, and their SMPs. */
+enum { RUN_VM_OPS = SM_VM_DESTROY + 1 };
+struct run_vm_totals {
+	uint64_t done[RUN_VM_OPS], refused[RUN_VM_OPS];
+	uint64_t smps_hypervisors, smps_tables;
+};
+
 struct run_view {
 	const struct settings *cfg;
 	const struct sm *sm; /* NULL while there is no connection */
@@ -68,6 +75,13 @@ struct run_view {
 	uint32_t nchanges;
 	const uint64_t *notes; /* by enum sm_note_kind: how many; NULL: not counted */
 	enum run_log_level log_level;
+	const struct run_vm_totals *vms; /* NULL: not counted */
+};
+
+/* A request about a VM from the control socket. */
+struct run_vm_ask {
+	struct sm_vm_request req;
+	char why[192]; /* it is refused already; "": it is not */
 };
 
 struct run_orders {
@@ -80,6 +94,8 @@ struct run_orders {
 	int (*dump)(void *ctx, struct err *e);
 	void (*reload)(void *ctx);
 	void (*stop)(void *ctx);
+	/* Requests of one line; it is answered later: -EINPROGRESS, or another -errno with e filled. many: with a list. */
+	int (*vms)(void *ctx, const struct run_vm_ask *asks, size_t n, bool many, struct err *e);
 };
 
 /* ---- running it ---- */
@@ -100,8 +116,9 @@ struct run_hooks {
 int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e);
 
 /* control_commands.c: a request line {"cmd":"status"} gives {"ok":true,...} or {"ok":false,"error":"..."};
- * any text is allowed as a line. docs/control.md lists the commands. */
-void run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
+ * any text is allowed as a line. docs/control.md lists the commands. False: it is answered later, and out is
+ * empty. */
+bool run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
 			struct strbuf *out);
 
 /* metrics.c: OpenMetrics text, "# EOF" included */

@@ -105,6 +105,14 @@ void run_session_handover(struct run_session *s, uint64_t guid)
 	event(s, (struct sm_event){.kind = SM_EV_HANDOVER, .guid = guid});
 }
 
+bool run_session_vms(struct run_session *s, const struct sm_vm_request *r, size_t n)
+{
+	bool there = s->sm != NULL;
+
+	event(s, (struct sm_event){.kind = SM_EV_VMS, .vms = r, .nvms = n});
+	return there;
+}
+
 /* ---- routes ---- */
 
 static void on_compute(void *ctx, const struct sm_compute *c)
@@ -178,6 +186,13 @@ static void on_set(void *ctx)
 	s->call.set(s->call.ctx);
 }
 
+static void on_vm(void *ctx, const struct sm_vm_result *r)
+{
+	const struct run_session *s = ctx;
+
+	s->call.vm(s->call.ctx, r);
+}
+
 /* ---- begin and end ---- */
 
 void run_session_init(struct run_session *s, uv_loop_t *loop, struct run_log *log,
@@ -236,7 +251,7 @@ static bool poll_start(struct run_session *s)
 
 void run_session_start(struct run_session *s)
 {
-	const struct run_pump_calls call = {on_note, on_compute, on_set, s};
+	const struct run_pump_calls call = {on_note, on_compute, on_set, s, on_vm};
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
 	run_pump_set_pause(&s->pump, s->pause);

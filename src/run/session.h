@@ -19,6 +19,7 @@ struct run_session_calls {
 	void (*set)(void *ctx);	 /* before a Set is sent */
 	void (*lost)(void *ctx); /* the connection is lost: close the session */
 	void *ctx;
+	void (*vm)(void *ctx, const struct sm_vm_result *r);
 };
 
 struct run_session_totals { /* of all sessions, the present one included */
@@ -74,6 +75,8 @@ void run_session_free(struct run_session *s);	  /* managers of former sessions; 
 
 void run_session_event(struct run_session *s, enum sm_event_kind kind); /* if there is a manager */
 void run_session_handover(struct run_session *s, uint64_t guid); /* the same: SM_EV_HANDOVER */
+/* The same: SM_EV_VMS. False: there is no manager. */
+bool run_session_vms(struct run_session *s, const struct sm_vm_request *r, size_t n);
 /* From the worker; takes the routes over. number: of the session that requested them. */
 void run_session_routes(struct run_session *s, struct sm_routes *r, uint64_t number,
 			uint64_t took_us);

@@ -65,7 +65,8 @@ void state_items_clear(struct state_db *s)
 {
 	for (size_t i = 0; i < s->names.n; i++)
 		free(s->names.at[i].name);
-	s->names.n = s->lids.n = s->keys.n = 0;
+	s->names.n = s->lids.n = s->keys.n = s->vms.n = 0;
+	map64_clear(&s->vm_at);
 	map64_clear(&s->lid_at);
 	map64_clear(&s->name_at);
 }
@@ -81,6 +82,8 @@ void state_db_close(struct state_db *s)
 	vec_free(&s->lids);
 	vec_free(&s->keys);
 	vec_free(&s->names);
+	vec_free(&s->vms);
+	map64_free(&s->vm_at);
 	map64_free(&s->lid_at);
 	map64_free(&s->name_at);
 	free(s->path);
@@ -133,7 +136,61 @@ int state_db_m_keys(struct state_db *s, uint64_t *keys, unsigned max, struct err
 	return rc ? rc : (int)c.n;
 }
 
+struct vms_ctx {
+	void (*fn)(void *ctx, const struct state_vm *v);
+	void *ctx;
+};
+
+static void vm_row(void *ctx, const struct state_row *r)
+{
+	const struct vms_ctx *c = ctx;
+	struct state_vm v = {
+		.guid = r->guid, .host = r->key, .slot = r->lmc, .lid = r->lid, .running = r->seen};
+
+	snprintf(v.name, sizeof(v.name), "%s", r->name);
+	c->fn(c->ctx, &v);
+}
+
+int state_db_vms(struct state_db *s, void (*fn)(void *ctx, const struct state_vm *v), void *ctx,
+		 struct err *e)
+{
+	struct vms_ctx c = {fn, ctx};
+	struct state_total t;
+
+	return state_rows_each(s, STATE_ROW_VM, &t, vm_row, &c, e);
+}
+
 /* ---- items for the next commit ---- */
+
+static void vm_put(struct state_db *s, const struct vm_put *p)
+{
+	uint32_t at = map64_get(&s->vm_at, p->row.guid);
+
+	if (at != MAP_NONE) {
+		s->vms.at[at] = *p;
+		return;
+	}
+	map64_put(&s->vm_at, p->row.guid, (uint32_t)s->vms.n);
+	vec_push(&s->vms, *p);
+}
+
+void state_db_put_vm(struct state_db *s, const struct state_vm *v)
+{
+	struct vm_put p = {.row = {.kind = STATE_ROW_VM,
+				   .guid = v->guid,
+				   .key = v->host,
+				   .lmc = (uint8_t)v->slot,
+				   .lid = v->lid,
+				   .seen = v->running}};
+
+	snprintf(p.row.name, sizeof(p.row.name), "%s", v->name);
+	vm_put(s, &p);
+}
+
+void state_db_drop_vm(struct state_db *s, uint64_t guid)
+{
+	vm_put(s, &(struct vm_put){.row = {.kind = STATE_ROW_VM, .guid = guid}, .gone = true});
+}
 
 void state_db_put_lid(struct state_db *s, uint64_t guid, uint16_t lid, unsigned lmc)
 {
@@ -186,6 +243,14 @@ static int row_write(sqlite3_stmt *q, const struct state_row *r)
 		break;
 	case STATE_ROW_NAME:
 		sqlite3_bind_text(q, 2, r->name, -1, SQLITE_STATIC);
+		break;
+	case STATE_ROW_VM:
+		sqlite3_bind_text(q, 2, r->name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(q, 3, (int64_t)r->key);
+		sqlite3_bind_int(q, 4, r->lmc);
+		sqlite3_bind_int(q, 5, r->lid);
+		sqlite3_bind_int64(q, 6, r->seen);
+		sum = 7;
 		break;
 	}
 	sqlite3_bind_int64(q, sum, state_row_sum(r));
@@ -249,6 +314,28 @@ static int names_write(struct state_db *s)
 	return rc;
 }
 
+static int vms_write(struct state_db *s)
+{
+	sqlite3_stmt *put = NULL, *drop = NULL;
+	int rc = sqlite3_prepare_v2(
+		s->db, "INSERT OR REPLACE INTO vms VALUES (?, ?, ?, ?, ?, ?, ?)", -1, &put, NULL);
+
+	if (!rc)
+		rc = sqlite3_prepare_v2(s->db, "DELETE FROM vms WHERE guid = ?", -1, &drop, NULL);
+	for (size_t i = 0; !rc && i < s->vms.n; i++) {
+		if (!s->vms.at[i].gone) {
+			rc = row_write(put, &s->vms.at[i].row);
+			continue;
+		}
+		sqlite3_bind_int64(drop, 1, (int64_t)s->vms.at[i].row.guid);
+		rc = sqlite3_step(drop) == SQLITE_DONE ? 0 : -1;
+		sqlite3_reset(drop);
+	}
+	sqlite3_finalize(put);
+	sqlite3_finalize(drop);
+	return rc;
+}
+
 static int totals_write(struct state_db *s, struct err *e)
 {
 	char sql[160];
@@ -274,7 +361,7 @@ static int all_write(struct state_db *s, struct err *e)
 	rc = rc ? rc : state_run(s, "BEGIN IMMEDIATE", "write", e);
 	if (rc)
 		return rc;
-	if (lids_write(s) || keys_write(s) || names_write(s))
+	if (lids_write(s) || keys_write(s) || names_write(s) || vms_write(s))
 		rc = state_fail(s, "write", e);
 	rc = rc ? rc : totals_write(s, e);
 	rc = rc ? rc : state_run(s, "COMMIT", "write", e);
@@ -287,7 +374,7 @@ int state_db_commit(struct state_db *s, struct err *e)
 {
 	int rc = 0;
 
-	if (s->lids.n || s->keys.n || s->names.n)
+	if (s->lids.n || s->keys.n || s->names.n || s->vms.n)
 		rc = all_write(s, e);
 	if (!rc)
 		state_items_clear(s);

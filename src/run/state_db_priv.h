@@ -24,6 +24,11 @@ struct name_put {
 	char *name;
 };
 
+struct vm_put {
+	struct state_row row;
+	bool gone; /* it is deleted */
+};
+
 struct state_db {
 	sqlite3 *db;
 	int lock; /* the lock file */
@@ -32,15 +37,16 @@ struct state_db {
 	VEC(struct lid_put) lids;
 	VEC(uint64_t) keys;
 	VEC(struct name_put) names;
-	struct map64 lid_at, name_at; /* GUID -> index in lids, in names */
-	int reported;		      /* the last commit's error; 0: it succeeded */
+	VEC(struct vm_put) vms;
+	struct map64 lid_at, name_at, vm_at; /* GUID -> index in lids, in names, in vms */
+	int reported;			     /* the last commit's error; 0: it succeeded */
 };
 
 void state_items_clear(struct state_db *s);
 
 /* ---- state_sql.c ---- */
 
-enum { STATE_TABLES = 3 };
+enum { STATE_TABLES = 4 };
 
 extern const char *const state_tables[STATE_TABLES]; /* names, by enum state_row_kind */
 

@@ -33,6 +33,14 @@ static const char schema[] =
 	"PRAGMA user_version = 2;"
 	"COMMIT";
 
+/* Files that were made before there were virtual machines do not have it. */
+static const char vms_schema[] =
+	"BEGIN IMMEDIATE;"
+	"CREATE TABLE vms (guid INTEGER PRIMARY KEY, name TEXT NOT NULL, host INTEGER NOT NULL, slot INTEGER "
+	"NOT NULL, lid INTEGER NOT NULL, running INTEGER NOT NULL, sum INTEGER NOT NULL);"
+	"INSERT OR IGNORE INTO totals VALUES ('vms', 0, 0);"
+	"COMMIT";
+
 /* ---- opening ---- */
 
 static uint32_t be32(const uint8_t *p)
@@ -183,12 +191,25 @@ static int version_check(const struct state_db *s, int64_t version, struct err *
 
 /* ---- opening ---- */
 
+static int vms_make(struct state_db *s, struct err *e)
+{
+	int64_t there = 0;
+	int rc = state_ask(s, "SELECT count(*) FROM sqlite_master WHERE name = 'vms'", &there, NULL,
+			   0, e);
+
+	if (!rc && !there)
+		rc = state_run(s, vms_schema, "create a table", e);
+	if (rc && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
 static int tables_make(struct state_db *s, int64_t version, struct err *e)
 {
 	int rc = 0;
 
 	if (version == VERSION)
-		return 0;
+		return vms_make(s, e);
 	if (version == OLD_VERSION) {
 		rc = structure_check(s, e);
 		rc = rc ? rc : old_read(s, e);
@@ -196,6 +217,7 @@ static int tables_make(struct state_db *s, int64_t version, struct err *e)
 	rc = rc ? rc : state_run(s, schema, "create the tables", e);
 	if (rc && !sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	rc = rc ? rc : vms_make(s, e);
 	return rc ? rc : state_db_commit(s, e);
 }
 

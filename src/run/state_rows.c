@@ -15,7 +15,7 @@ enum {
 	LEAF_HEADER = 8,
 	WAL_HEADER = 32,
 	FRAME_HEADER = 24,
-	COLUMNS_MAX = 5,
+	COLUMNS_MAX = 7,
 	TEXT_TYPE = 13, /* odd types from here on: a text of (type - 13) / 2 bytes */
 };
 
@@ -40,6 +40,8 @@ int64_t state_row_sum(const struct state_row *r)
 
 bool state_row_is_sane(const struct state_row *r)
 {
+	if (r->kind == STATE_ROW_VM)
+		return r->guid && r->name[0] && r->lid <= 49151 && (r->seen == 0 || r->seen == 1);
 	return r->kind != STATE_ROW_LID || (r->lid >= 1 && r->lid <= 49151 && r->lmc <= 7);
 }
 
@@ -127,9 +129,26 @@ static unsigned take_record(struct bytes b, struct column c[COLUMNS_MAX])
 
 /* ---- rows ---- */
 
+/* guid, name, host, slot, lid, running, sum */
+static bool vm_from(const struct column *c, struct state_row *r)
+{
+	r->kind = STATE_ROW_VM;
+	if (!c[1].text || c[1].len > STATE_NAME_MAX || memchr(c[1].text, 0, c[1].len))
+		return false;
+	memcpy(r->name, c[1].text, c[1].len);
+	r->key = (uint64_t)c[2].number;
+	r->lmc = (uint8_t)c[3].number;
+	r->lid = (uint16_t)c[4].number;
+	r->seen = c[5].number;
+	return !c[2].text && !c[3].text && !c[4].text && !c[5].text && c[3].number == r->lmc &&
+	       c[4].number == r->lid;
+}
+
 static bool row_from(uint64_t rowid, const struct column *c, unsigned n, struct state_row *r)
 {
 	*r = (struct state_row){.guid = rowid};
+	if (n == COLUMNS_MAX)
+		return vm_from(c, r);
 	if (n == 5 && !c[1].text && !c[2].text && !c[3].text) {
 		r->kind = STATE_ROW_LID;
 		r->lid = (uint16_t)c[1].number;

@@ -9,17 +9,17 @@
 
 #include "base/base.h"
 
-enum state_row_kind { STATE_ROW_LID, STATE_ROW_KEY, STATE_ROW_NAME };
+enum state_row_kind { STATE_ROW_LID, STATE_ROW_KEY, STATE_ROW_NAME, STATE_ROW_VM };
 
 enum { STATE_NAME_MAX = 64, STATE_PAGE = 4096 };
 
 struct state_row {
 	enum state_row_kind kind;
-	uint64_t guid; /* of a key: its number */
-	uint64_t key;
-	int64_t seen; /* of a LID: when it was saved, in seconds since 1970 */
+	uint64_t guid; /* of a key: its number; of a VM: its vGUID */
+	uint64_t key;  /* of a VM: the GUID of its host */
+	int64_t seen; /* of a LID: when it was saved, in seconds since 1970; of a VM: 1 while it runs */
 	uint16_t lid;
-	uint8_t lmc;
+	uint8_t lmc; /* of a VM: its slot */
 	char name[STATE_NAME_MAX + 1];
 };
 

@@ -58,9 +58,19 @@ static int row_order(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->kind == STATE_ROW_KEY && x->guid != y->guid)
 		return x->guid < y->guid ? -1 : 1;
-	if (x->seen != y->seen)
+	if (x->kind != STATE_ROW_VM && x->seen != y->seen)
 		return x->seen > y->seen ? -1 : 1;
 	return x > y ? -1 : x < y;
+}
+
+static void vm_salvage(struct state_db *s, const struct state_row *r)
+{
+	struct state_vm v = {
+		.guid = r->guid, .host = r->key, .slot = r->lmc, .lid = r->lid, .running = r->seen};
+
+	snprintf(v.name, sizeof(v.name), "%s", r->name);
+	if (map64_get(&s->vm_at, r->guid) == MAP_NONE)
+		state_db_put_vm(s, &v);
 }
 
 /* Each GUID and each LID once, in its latest version. */
@@ -75,7 +85,9 @@ static void salvage_put(struct state_db *s, const struct salvage *v, struct stat
 	for (size_t i = 0; i < v->rows.n; i++) {
 		const struct state_row *r = order[i];
 
-		if (r->kind == STATE_ROW_KEY && map64_get(&key_taken, r->key) == MAP_NONE) {
+		if (r->kind == STATE_ROW_VM)
+			vm_salvage(s, r);
+		else if (r->kind == STATE_ROW_KEY && map64_get(&key_taken, r->key) == MAP_NONE) {
 			map64_put(&key_taken, r->key, 0);
 			state_db_put_m_key(s, r->key);
 		} else if (r->kind == STATE_ROW_NAME &&
@@ -90,6 +102,7 @@ static void salvage_put(struct state_db *s, const struct salvage *v, struct stat
 	found->lids = (unsigned)s->lids.n;
 	found->keys = (unsigned)s->keys.n;
 	found->names = (unsigned)s->names.n;
+	found->vms = (unsigned)s->vms.n;
 	map64_free(&lid_taken);
 	map64_free(&key_taken);
 	free(order);

@@ -10,8 +10,10 @@ static const char *const rows_sql[] = {
 	[STATE_ROW_LID] = "SELECT guid, lid, lmc, seen, sum FROM lids ORDER BY guid < 0, guid",
 	[STATE_ROW_KEY] = "SELECT id, key, sum FROM m_keys ORDER BY id DESC",
 	[STATE_ROW_NAME] = "SELECT guid, name, sum FROM names ORDER BY guid < 0, guid",
+	[STATE_ROW_VM] =
+		"SELECT guid, name, host, slot, lid, running, sum FROM vms ORDER BY guid < 0, guid",
 };
-const char *const state_tables[STATE_TABLES] = {"lids", "m_keys", "names"};
+const char *const state_tables[STATE_TABLES] = {"lids", "m_keys", "names", "vms"};
 
 static int code_of(int sqlite)
 {
@@ -98,6 +100,15 @@ static bool row_read(sqlite3_stmt *q, enum state_row_kind kind, struct state_row
 		break;
 	case STATE_ROW_NAME:
 		text_column(q, 1, r->name);
+		break;
+	case STATE_ROW_VM:
+		text_column(q, 1, r->name);
+		r->key = (uint64_t)sqlite3_column_int64(q, 2);
+		r->lmc = (uint8_t)sqlite3_column_int64(q, 3);
+		r->lid = (uint16_t)sqlite3_column_int64(q, 4);
+		r->seen = sqlite3_column_int64(q, 5);
+		if (sqlite3_column_int64(q, 3) != r->lmc || sqlite3_column_int64(q, 4) != r->lid)
+			return false;
 		break;
 	}
 	return state_row_is_sane(r) && sqlite3_column_int64(q, sum) == state_row_sum(r);

@@ -17,9 +17,14 @@ static void put_all(struct run_state_writer *k)
 
 		if (x->name)
 			state_db_put_name(k->db, x->guid, x->name);
+		else if (x->vm)
+			state_db_put_vm(k->db, x->vm);
+		else if (x->vm_gone)
+			state_db_drop_vm(k->db, x->guid);
 		else
 			state_db_put_lid(k->db, x->guid, x->lid, x->lmc);
 		free(x->name);
+		free(x->vm);
 	}
 	k->writing.n = 0;
 	if (k->m_key)
@@ -52,7 +57,7 @@ static void found_log(struct run_state_writer *k)
 	if (f->damaged)
 		log_rec(k->log, LOG_STATE_DAMAGED, LOG_T("file", k->path), LOG_T("why", f->why),
 			LOG_T("moved", f->moved), LOG_U("lids", f->lids), LOG_U("keys", f->keys),
-			LOG_U("names", f->names));
+			LOG_U("names", f->names), LOG_U("vms", f->vms));
 	k->found.damaged = false;
 }
 
@@ -72,19 +77,40 @@ static void on_timer(uv_timer_t *t)
 	run_state_writer_flush(t->data);
 }
 
+static struct state_vm *vm_copy(const struct state_vm *v)
+{
+	struct state_vm *copy = mem_alloc(sizeof(*copy));
+
+	*copy = *v;
+	return copy;
+}
+
+static void all_again(struct run_state_writer *k)
+{
+	for (size_t i = 0; i < k->lids.n; i++)
+		vec_push(&k->pending, k->lids.at[i]);
+	for (size_t i = 0; i < k->vms.n; i++)
+		if (k->vms.at[i].guid)
+			vec_push(&k->pending,
+				 (struct run_state_item){.guid = k->vms.at[i].guid,
+							 .vm = vm_copy(&k->vms.at[i])});
+}
+
 static void after_work(uv_work_t *w, int status)
 {
 	struct run_state_writer *k = w->data;
 
 	(void)status;
 	k->busy = false;
+	k->saved = k->taken;
 	result_log(k);
 	if (k->again && !k->closing)
-		for (size_t i = 0; i < k->lids.n; i++)
-			vec_push(&k->pending, k->lids.at[i]);
+		all_again(k);
 	k->again = false;
 	if (k->closing)
 		return;
+	if (k->on_saved)
+		k->on_saved(k->on_saved_ctx);
 	if (k->failed)
 		uv_timer_start(&k->timer, on_timer, RETRY_MS, 0);
 	else if (k->soon)
@@ -105,9 +131,20 @@ void run_state_writer_flush(struct run_state_writer *k)
 	for (size_t i = 0; i < k->pending.n; i++)
 		vec_push(&k->writing, k->pending.at[i]);
 	k->pending.n = 0;
+	k->taken = k->added;
 	uv_timer_stop(&k->timer);
 	k->busy = true;
 	uv_queue_work(k->timer.loop, &k->work, on_work, after_work);
+}
+
+uint64_t run_state_writer_added(const struct run_state_writer *k)
+{
+	return k->added;
+}
+
+uint64_t run_state_writer_saved(const struct run_state_writer *k)
+{
+	return *k->path && !k->failed ? k->saved : k->added;
 }
 
 static void item_add(struct run_state_writer *k, const struct run_state_item *x)
@@ -115,6 +152,7 @@ static void item_add(struct run_state_writer *k, const struct run_state_item *x)
 	if (!*k->path)
 		return;
 	vec_push(&k->pending, *x);
+	k->added++;
 	if (!uv_is_active((uv_handle_t *)&k->timer))
 		uv_timer_start(&k->timer, on_timer, WITHIN_MS, 0);
 }
@@ -145,6 +183,59 @@ void run_state_writer_add_name(struct run_state_writer *k, uint64_t guid, const 
 {
 	if (*k->path)
 		item_add(k, &(struct run_state_item){.guid = guid, .name = mem_strdup(name)});
+}
+
+static void vm_keep(void *ctx, const struct state_vm *v)
+{
+	struct run_state_writer *k = ctx;
+	uint32_t at = map64_get(&k->vm_by_guid, v->guid);
+
+	if (at != MAP_NONE) {
+		k->vms.at[at] = *v;
+		return;
+	}
+	map64_put(&k->vm_by_guid, v->guid, (uint32_t)k->vms.n);
+	vec_push(&k->vms, *v);
+}
+
+void run_state_writer_add_vm(struct run_state_writer *k, const struct sm_vm *v)
+{
+	struct state_vm x = {.guid = v->guid,
+			     .host = v->host,
+			     .slot = v->slot,
+			     .lid = v->lid,
+			     .running = v->running};
+
+	snprintf(x.name, sizeof(x.name), "%s", v->name);
+	vm_keep(k, &x);
+	if (*k->path)
+		item_add(k, &(struct run_state_item){.guid = v->guid, .vm = vm_copy(&x)});
+}
+
+void run_state_writer_drop_vm(struct run_state_writer *k, uint64_t guid)
+{
+	uint32_t at = map64_get(&k->vm_by_guid, guid);
+
+	if (at != MAP_NONE)
+		k->vms.at[at].guid = 0;
+	map64_del(&k->vm_by_guid, guid);
+	item_add(k, &(struct run_state_item){.guid = guid, .vm_gone = true});
+}
+
+void run_state_writer_seed_vms(const struct run_state_writer *k, struct sm *sm)
+{
+	for (size_t i = 0; i < k->vms.n; i++) {
+		const struct state_vm *x = &k->vms.at[i];
+		struct sm_vm v = {.guid = x->guid,
+				  .host = x->host,
+				  .slot = x->slot,
+				  .lid = x->lid,
+				  .running = x->running};
+
+		snprintf(v.name, sizeof(v.name), "%.63s", x->name);
+		if (x->guid)
+			sm_seed_vm(sm, &v);
+	}
 }
 
 void run_state_writer_seed(const struct run_state_writer *k, struct sm *sm)
@@ -193,6 +284,8 @@ int run_state_writer_open(struct run_state_writer *k, uv_loop_t *loop, struct ru
 		rc = state_db_lids(k->db, lid_keep, k, e);
 	if (!rc && k->db)
 		rc = read_keys(k, cfg, e);
+	if (!rc && k->db)
+		rc = state_db_vms(k->db, vm_keep, k, e);
 	if (rc) {
 		state_db_close(k->db);
 		k->db = NULL;
@@ -217,14 +310,20 @@ int run_state_writer_open(struct run_state_writer *k, uv_loop_t *loop, struct ru
 
 static void items_free(struct run_state_writer *k)
 {
-	for (size_t i = 0; i < k->pending.n; i++)
+	for (size_t i = 0; i < k->pending.n; i++) {
 		free(k->pending.at[i].name);
-	for (size_t i = 0; i < k->writing.n; i++)
+		free(k->pending.at[i].vm);
+	}
+	for (size_t i = 0; i < k->writing.n; i++) {
 		free(k->writing.at[i].name);
+		free(k->writing.at[i].vm);
+	}
 	vec_free(&k->pending);
 	vec_free(&k->writing);
 	vec_free(&k->lids);
+	vec_free(&k->vms);
 	map64_free(&k->by_guid);
+	map64_free(&k->vm_by_guid);
 }
 
 void run_state_writer_close(struct run_state_writer *k)

@@ -90,8 +90,8 @@ static int setup(void **state UNUSED)
 				.nchanges = 3,
 				.log_level = RUN_LOG_NOTICE,
 				.port = {.name = "a port"}};
-	w.o = (struct run_orders){NULL,	    on_sweep, on_resync, on_handover,
-				  on_level, on_dump,  on_reload, on_stop};
+	w.o = (struct run_orders){NULL,	   on_sweep,  on_resync, on_handover, on_level,
+				  on_dump, on_reload, on_stop,	 NULL};
 	return 0;
 }
 
@@ -379,7 +379,8 @@ TEST(unknown_requests_are_refused)
 	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
 	refused("{\"cmd\":\"xyzzy\"}",
 		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
-		"smps, config, sweep, resync, handover, log, dump, reload, stop");
+		"smps, config, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
+		"vm_start, vm_stop, vm_migrate, vm_destroy, vm_batch");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
 }

@@ -100,6 +100,93 @@ TEST(stored_values_read_back)
 	state_db_close(s);
 }
 
+static void sql(const char *text)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), 0);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), 0);
+	assert_int_equal(sqlite3_close(db), 0);
+}
+
+static void see_vm(void *ctx, const struct state_vm *v)
+{
+	struct state_vm **x = ctx;
+
+	*(*x)++ = *v;
+}
+
+TEST(virtual_machines_read_back)
+{
+	struct state_db *s = open_state();
+	struct state_vm seen[4], *x = seen;
+	struct state_vm web = {"web", 0x0200000000000001, 0x10, 3, 17, true};
+	struct state_vm old = {"old", 0x0200000000000002, 0, 0, 0, false};
+	struct err e;
+
+	state_db_put_vm(s, &old);
+	state_db_put_vm(s, &web);
+	state_db_put_lid(s, 1, 1, 0);
+	assert_int_equal(state_db_commit(s, &e), 0);
+	web.slot = 2;
+	web.host = 0xff00000000000011;
+	state_db_put_vm(s, &web);
+	state_db_drop_vm(s, old.guid);
+	assert_int_equal(state_db_commit(s, &e), 0);
+	state_db_close(s);
+	s = open_state();
+	assert_int_equal(state_db_vms(s, see_vm, &x, &e), 0);
+	assert_int_equal(x - seen, 1);
+	assert_string_equal(seen[0].name, "web");
+	assert_true(seen[0].guid == web.guid && seen[0].host == web.host && seen[0].slot == 2 &&
+		    seen[0].lid == 17 && seen[0].running);
+	state_db_close(s);
+}
+
+/* A damaged index leads to a new file: the rows are found in the pages. */
+TEST(virtual_machines_of_a_damaged_file_are_kept)
+{
+	struct state_db *s = open_state();
+	struct state_vm seen[8], *x = seen;
+	struct state_found found;
+	struct err e;
+
+	for (unsigned i = 1; i <= 4; i++) {
+		struct state_vm v = {.guid = i, .host = 7, .slot = i, .running = i % 2};
+
+		snprintf(v.name, sizeof(v.name), "vm%u", i);
+		state_db_put_vm(s, &v);
+	}
+	assert_int_equal(state_db_commit(s, &e), 0);
+	state_db_close(s);
+	sql("UPDATE totals SET rows = 5 WHERE name = 'vms'");
+	assert_int_equal(state_db_open(&s, path, &found, &e), 0);
+	assert_true(found.damaged);
+	assert_int_equal(found.vms, 4);
+	assert_int_equal(state_db_vms(s, see_vm, &x, &e), 0);
+	assert_int_equal(x - seen, 4);
+	assert_string_equal(seen[2].name, "vm3");
+	assert_true(seen[2].running && !seen[3].running);
+	state_db_close(s);
+}
+
+/* Made by a version that had no virtual machines. */
+TEST(a_file_without_their_table)
+{
+	struct state_db *s = open_state();
+	struct state_vm seen[1], *x = seen, v = {.name = "web", .guid = 5};
+	struct err e;
+
+	state_db_close(s);
+	sql("DROP TABLE vms; DELETE FROM totals WHERE name = 'vms'");
+	s = open_state();
+	state_db_put_vm(s, &v);
+	assert_int_equal(state_db_commit(s, &e), 0);
+	assert_int_equal(state_db_vms(s, see_vm, &x, &e), 0);
+	assert_int_equal(x - seen, 1);
+	state_db_close(s);
+}
+
 TEST(a_lid_has_one_owner)
 {
 	struct state_db *s = open_state();
@@ -153,15 +240,6 @@ static void refused(const char *why)
 	free(before);
 	free(after);
 	unlink(path);
-}
-
-static void sql(const char *text)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), 0);
-	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), 0);
-	assert_int_equal(sqlite3_close(db), 0);
 }
 
 TEST(files_of_other_programs_are_left_unchanged)
@@ -560,6 +638,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(stored_values_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(virtual_machines_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(virtual_machines_of_a_damaged_file_are_kept, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_file_without_their_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lid_has_one_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_other_programs_are_left_unchanged, setup,
