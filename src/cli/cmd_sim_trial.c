@@ -9,6 +9,7 @@
 #include "cli/swarm_report.h"
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
+#include "trial/vm_trial.h"
 
 enum {
 	FEW = 20, /* up to so many trials, each has a line; beyond, only those that failed */
@@ -19,7 +20,7 @@ static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
-	bool change, swarm;
+	bool change, swarm, vms;
 	cli_strings sm;
 	struct swarm_opts more; /* of --swarm and --replay */
 } o = {.count = 1, .seed = 1, .more = {.save = "swarm-failures"}};
@@ -140,13 +141,61 @@ static bool one_change_trial(uint64_t seed, struct json *j, struct total *all)
 	return t.ok;
 }
 
+static void vm_trial_json(struct json *j, const struct vm_trial *t)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "seed", t->seed);
+	json_bool(j, "ok", t->ok);
+	json_str(j, "why", t->why);
+	json_str(j, "mechanism", t->mechanism);
+	json_str(j, "scheme", t->scheme);
+	json_u64(j, "switches", t->switches);
+	json_u64(j, "hosts", t->hosts);
+	json_u64(j, "vfs", t->vfs);
+	json_u64(j, "requests", t->requests);
+	json_u64(j, "done", t->done);
+	json_u64(j, "refused", t->refused);
+	json_u64(j, "lost", t->lost);
+	json_u64(j, "restarts", t->restarts);
+	json_u64(j, "changes", t->changes);
+	json_u64(j, "predicted", t->predicted);
+	json_double(j, "loss", t->loss);
+	json_seconds(j, "time_s", t->end);
+	json_hex64(j, "trace_hash", t->hash);
+	json_close(j);
+}
+
+static void vm_trial_text(const struct vm_trial *t)
+{
+	printf("seed %llu: %s  %s, %s, %u switches, %u hosts of %u VFs, %u requests: %u done, %u refused; ",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism, t->scheme,
+	       t->switches, t->hosts, t->vfs, t->requests, t->done, t->refused);
+	printf("%u failures, %u managers crashed, loss %.1f%%, hash %016llx%s%s\n", t->changes,
+	       t->restarts, 100 * t->loss, (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
+}
+
+static bool one_vm_trial(uint64_t seed, struct json *j, struct total *all)
+{
+	struct vm_trial t;
+
+	vm_trial_run(seed, o.max_switches, o.mechanism, &t);
+	all->hash = hash64_add(all->hash, t.hash);
+	if (cli_json)
+		vm_trial_json(j, &t);
+	else if (o.count <= FEW || !t.ok)
+		vm_trial_text(&t);
+	return t.ok;
+}
+
 static unsigned run_trials(struct json *j, struct total *all)
 {
 	unsigned failed = 0;
 
 	for (unsigned i = 0; i < o.count; i++) {
 		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
-		if (o.change)
+		if (o.vms)
+			failed += !one_vm_trial(o.seed + i, j, all);
+		else if (o.change)
 			failed += !one_change_trial(o.seed + i, j, all);
 		else
 			failed += !one_trial(o.seed + i, j, all);
@@ -198,10 +247,11 @@ static int make_seats(void)
 
 static int swarm_or_replay(void)
 {
-	if (o.change || o.max_switches || cli_setting_given(NULL) || (o.swarm && o.more.replay))
+	if (o.change || o.vms || o.max_switches || cli_setting_given(NULL) ||
+	    (o.swarm && o.more.replay))
 		return cli_bad(
 			"--swarm and --replay draw or read everything else: expected one of them "
-			"without --change, --max-switches and settings of the manager");
+			"without --change, --vms, --max-switches and settings of the manager");
 	if (o.more.replay)
 		return o.sm.n ? cli_bad("a schedule has its managers in lines 'manager NODE ...': "
 					"expected --replay without --sm")
@@ -227,10 +277,12 @@ static int sim_trial(char **args, unsigned nargs)
 	if (o.change && o.max_switches && o.max_switches < 4)
 		return cli_bad("--change needs 4 switches or more, found --max-switches %u",
 			       o.max_switches);
+	if (o.change && o.vms)
+		return cli_bad("expected --change or --vms, found both");
 	if (choose_mechanism())
 		return CLI_BAD;
 	if (!o.max_switches)
-		o.max_switches = o.change ? 32 : 128;
+		o.max_switches = o.vms ? 10 : o.change ? 32 : 128;
 	json_open(&j, NULL, '{');
 	json_open(&j, "trials", '[');
 	failed = run_trials(&j, &all);
@@ -257,9 +309,11 @@ static const struct cli_opt trial_opts[] = {
 	{.name = "count", .type = CLI_UINT, .dst = &o.count, .arg = "N", .min = 1, .max = 100000000,
 	 .help = "number of seeds (default 1)"},
 	{.name = "max-switches", .type = CLI_UINT, .dst = &o.max_switches, .arg = "N", .min = 2, .max = 1024,
-	 .help = "size of the largest subnet (default 128; with --change 32)"},
+	 .help = "size of the largest subnet (default 128; with --change 32, with --vms 10)"},
 	{.name = "change", .type = CLI_FLAG, .dst = &o.change,
 	 .help = "changes under load, with checks at every change of a device"},
+	{.name = "vms", .type = CLI_FLAG, .dst = &o.vms,
+	 .help = "virtual machines that start, stop and migrate, while devices fail and managers crash"},
 	{.name = "swarm", .type = CLI_FLAG, .dst = &o.swarm,
 	 .help = "several managers and faults of all kinds, drawn from the seed"},
 	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers.most, .arg = "K", .min = 1, .max = SEATS_MAX,
@@ -293,6 +347,9 @@ const struct cli_cmd cmd_sim_trial = {
 		"cycle of dependencies, and packets must never deadlock. At the end all physically connected hosts have "
 		"routes to each other, LIDs are unchanged, tables equal those of a computation from scratch, and all "
 		"packets and credits are accounted for.\n\n"
+		"With --vms, hosts have virtual functions, and virtual machines start, stop and migrate while SMPs are lost, "
+		"devices fail and the manager crashes. No LID may be at two functions at any moment; at rest each virtual "
+		"machine is at one, all switches lead there, and tables are those that copies and swaps predict.\n\n"
 		"With --swarm, each seed draws a fabric, several managers and a schedule of faults: crashes, pauses, cuts, "
 		"losses, reboots, a rogue manager and others, without a random half of the kinds. Two masters must not reach "
 		"each other for long, and in the end there is one master in each part, at rest, with a correct subnet. A "
@@ -302,6 +359,7 @@ const struct cli_cmd cmd_sim_trial = {
 		"weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		"weft sim trial --seed 42 --max-switches 16 --json\n"
 		"weft sim trial --change --seed 7 --count 100\n"
+		"weft sim trial --vms --seed 3 --count 10\n"
 		"weft sim trial --swarm --seed 1 --count 20\n"
 		"weft sim trial --swarm --count 20 --sm host:3,weft --sm switch:9@20ms,improved\n"
 		"weft sim trial --replay pause.schedule --timeline --svg story.svg",

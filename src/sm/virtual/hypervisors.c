@@ -30,9 +30,11 @@ static void resize(struct sm *sm, uint32_t host, unsigned vfs)
 {
 	struct sm_vhost *h = &sm->virtual.hosts.at[host];
 
-	for (unsigned s = vfs + 1; s <= h->vfs; s++)
+	for (unsigned s = vfs + 1; s <= h->vfs; s++) {
 		if (h->slots[s - 1].vm != NONE)
 			sm_vm_place(sm, h->slots[s - 1].vm, NONE, 0);
+		sm_slot_has(sm, &h->slots[s - 1], (struct sm_vf){0});
+	}
 	h->slots = mem_resize(h->slots, vfs, sizeof(*h->slots));
 	for (unsigned s = h->vfs + 1; s <= vfs; s++) {
 		h->slots[s - 1] = (struct sm_slot){.vm = NONE, .vm_later = NONE};
@@ -133,6 +135,9 @@ bool sm_slot_is_right(const struct sm *sm, uint32_t host, unsigned slot)
 
 	if (sm->virtual.hosts.at[host].sriov == FAB_SRIOV_SHARED)
 		return s->known ? s->has_guid == guid : s->vm == NONE;
+	/* A VF without a VM has time: another one, which does not respond, may hold its LID. */
+	if (s->known && !s->has_lid && s->vm == NONE && lid && sm->virtual.held[lid])
+		return true;
 	return s->known && s->has_lid == lid && (!lid || s->has_guid == guid);
 }
 
@@ -154,14 +159,23 @@ void sm_slots_unknown(struct sm *sm, uint32_t host)
 		h->slots[s].known = false;
 }
 
+void sm_slot_has(struct sm *sm, struct sm_slot *s, struct sm_vf v)
+{
+	if (s->has_lid && s->has_lid <= IBA_LID_MAX_UNICAST)
+		sm->virtual.held[s->has_lid]--;
+	s->has_lid = v.lid;
+	s->has_guid = v.guid;
+	s->known = true;
+	if (v.lid && v.lid <= IBA_LID_MAX_UNICAST)
+		sm->virtual.held[v.lid]++;
+}
+
 void sm_slots_blank(struct sm *sm, uint32_t host)
 {
 	struct sm_vhost *h = &sm->virtual.hosts.at[host];
 
 	for (unsigned s = 0; s < h->vfs; s++) {
-		h->slots[s].known = true;
-		h->slots[s].has_lid = 0;
-		h->slots[s].has_guid = 0;
+		sm_slot_has(sm, &h->slots[s], (struct sm_vf){0});
 	}
 }
 

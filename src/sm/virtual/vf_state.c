@@ -12,11 +12,9 @@ bool sm_is_vf_attr(unsigned attr_id)
 
 static void slot_learn(struct sm *sm, uint32_t host, unsigned slot, struct sm_vf v)
 {
-	struct sm_slot *s = sm_slot_of(sm, host, slot);
-
-	s->has_lid = v.lid;
-	s->has_guid = v.guid == sm_slot_own_guid(sm, host, slot) ? 0 : v.guid;
-	s->known = true;
+	if (v.guid == sm_slot_own_guid(sm, host, slot))
+		v.guid = 0;
+	sm_slot_has(sm, sm_slot_of(sm, host, slot), v);
 }
 
 /* Of an answer from saved state there is no request. */

@@ -21,11 +21,16 @@ struct sm_slot {
 	uint32_t vm;	   /* the VM that is there; NONE */
 	uint32_t vm_later; /* when all requests are carried out */
 	uint16_t lid;	   /* that it should have; 0: none. Prepopulated: also without a VM */
-	uint16_t has_lid;  /* in the device */
+	uint16_t has_lid;  /* in the device, or when it was last heard of */
 	uint64_t has_guid; /* in the device; 0: its own */
 	bool known;	   /* these two are */
 	uint32_t mark;	   /* see vm_batch.c */
 	time_ps quiet_at;  /* no copy of a Set to it arrives later */
+};
+
+struct sm_vf { /* what a VF holds, or is to hold */
+	uint16_t lid;
+	uint64_t guid;
 };
 
 struct sm_vhost {
@@ -86,7 +91,9 @@ struct sm_batch {
 
 struct sm_virtual {
 	VEC(struct sm_vhost) hosts;
-	struct map64 host_by_guid;   /* node GUID -> host */
+	struct map64 host_by_guid; /* node GUID -> host */
+	uint16_t held[IBA_LID_MAX_UNICAST +
+		      1];	     /* VFs that hold this LID, or held it when last heard of */
 	struct map64 function_guids; /* of all functions */
 	VEC(uint32_t) hosts_sorted;  /* by GUID */
 	VEC(struct sm_vm_record) vms;
@@ -129,16 +136,13 @@ bool sm_vhost_is_there(const struct sm *sm, uint32_t host); /* in the snapshot i
 uint16_t sm_vhost_lid(const struct sm *sm, uint32_t host);  /* of its PF; 0: none */
 void sm_slots_unknown(struct sm *sm, uint32_t host);
 void sm_slots_blank(struct sm *sm, uint32_t host); /* it restarted: nothing is attached */
+void sm_slot_has(struct sm *sm, struct sm_slot *s, struct sm_vf v); /* in the device */
 bool sm_slots_known(const struct sm *sm, uint32_t host);
 /* What a slot should hold: its LID, and the vGUID (0: its own). */
 uint16_t sm_slot_wants(const struct sm *sm, uint32_t host, unsigned slot, uint64_t *guid);
 bool sm_slot_is_right(const struct sm *sm, uint32_t host, unsigned slot);
 
 /* vf_requests.c: VFInfo and GUIDInfo, made and read */
-struct sm_vf { /* what a slot is set to */
-	uint16_t lid;
-	uint64_t guid;
-};
 void sm_vf_set(struct sm *sm, uint32_t host, unsigned slot, struct sm_vf v, struct sm_req *r);
 /* Several slots from this one on, to what they should hold; returns how many. */
 unsigned sm_vf_set_run(struct sm *sm, uint32_t host, unsigned slot, struct sm_req *r);

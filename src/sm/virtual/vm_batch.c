@@ -83,6 +83,19 @@ static void refuse_lid(struct sm *sm, struct sm_job *j)
 		      sm->core.st.lids - MIN(vms, sm->core.st.lids));
 }
 
+/* A VF whose LID another one got by a swap, and may not have lost: its host does not respond. */
+static bool lid_is_here(struct sm *sm, struct sm_job *j)
+{
+	const struct sm_slot *s = sm_slot_of(sm, j->to, j->to_slot);
+
+	if (j->from != NONE || s->has_lid == j->lid || !sm->virtual.held[j->lid])
+		return true;
+	sm_job_refuse(sm, j, -EBUSY,
+		      "VM %s: LID %u of VF %u may be in use at a host that does not respond",
+		      j->req.name, j->lid, j->to_slot);
+	return false;
+}
+
 /* The LID that the VM has afterwards, and that of the slot it leaves. */
 static bool choose_lids(struct sm *sm, struct sm_job *j)
 {
@@ -112,7 +125,7 @@ static bool choose_lids(struct sm *sm, struct sm_job *j)
 	}
 	if (!j->lid)
 		refuse_lid(sm, j);
-	return j->lid;
+	return j->lid && lid_is_here(sm, j);
 }
 
 static bool begin(struct sm *sm, struct sm_job *j)
