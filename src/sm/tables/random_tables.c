@@ -398,6 +398,14 @@ void sm_rft_settle(struct sm *sm)
 			view(sm, sm->topo.node_of[sm->topo.fab->switches[sw]], sm_rft_of(sm, sw));
 }
 
+static bool overlay(uint8_t *entry, uint8_t dflt)
+{
+	if (*entry != IBA_PORT_NONE)
+		return false;
+	*entry = dflt;
+	return true;
+}
+
 /*
  * A LID that was unassigned when the tables were made, and is assigned now, already takes the
  * DefaultPort. A plan from the tables in the switches must know it.
@@ -415,10 +423,9 @@ bool sm_rft_overlay(const struct sm *sm, struct rt_tables *old)
 			continue;
 		for (port_id p = 0; p < f->nports; p++)
 			for (uint32_t k = 0; f->ports[p].lid && k < 1u << f->ports[p].lmc; k++)
-				if (row[f->ports[p].lid + k] == IBA_PORT_NONE) {
-					row[f->ports[p].lid + k] = t->dflt;
-					any = true;
-				}
+				any |= overlay(&row[f->ports[p].lid + k], t->dflt);
+		for (uint32_t i = 0; i < f->nvlids; i++)
+			any |= overlay(&row[f->vlids[i].lid], t->dflt);
 	}
 	return any;
 }

@@ -136,47 +136,17 @@ static void drop_seen(struct sm *sm)
 
 /* ---- the snapshot with them ---- */
 
-static void copy_node(struct fab_builder *b, const struct fab *f, node_id n)
-{
-	const struct fab_node *s = &f->nodes[n];
-	node_id k = fab_add_node(b, s->type, s->guid, s->nports, "");
-
-	fab_builder_node(b, k)->flags = s->flags;
-	for (unsigned i = 0; i <= s->nports; i++) {
-		struct fab_port *d = fab_builder_port(b, k, i);
-		const struct fab_port *p = &f->ports[s->first_port + i];
-
-		d->guid = p->guid;
-		d->lid = p->lid;
-		d->lmc = p->lmc;
-	}
-}
-
 static bool is_between_known(const struct sm *sm, const struct sm_silent_link *l)
 {
 	return find(sm->topo.fab, l->a) != FAB_NONE && find(sm->topo.fab, l->b) != FAB_NONE;
-}
-
-static void copy_links(struct fab_builder *b, const struct fab *f)
-{
-	for (port_id p = 0; p < f->nports; p++) {
-		port_id q = f->ports[p].peer;
-
-		if (q != FAB_NONE && q >= p)
-			fab_add_link(b, f->ports[p].node, f->ports[p].num, f->ports[q].node,
-				     f->ports[q].num);
-	}
 }
 
 /* Nodes and ports have the same numbers as in the snapshot. */
 static struct fab *with_silent(const struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab;
-	struct fab_builder *b = fab_builder_new();
+	struct fab_builder *b = fab_builder_from(f);
 
-	for (node_id n = 0; n < f->nnodes; n++)
-		copy_node(b, f, n);
-	copy_links(b, f);
 	for (size_t i = 0; i < sm->topo.silent.n; i++) {
 		const struct sm_silent_link *l = &sm->topo.silent.at[i];
 

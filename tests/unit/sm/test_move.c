@@ -102,12 +102,49 @@ TEST(life_prepopulated)
 	life(SM_SCHEME_PREPOPULATED);
 }
 
+static bool has_guid(struct vm_world *w, unsigned host, unsigned slot, uint64_t guid)
+{
+	const struct sm *sm = lab_sm(w->lab);
+	uint32_t h = sm_vhost_find(sm, vm_host_guid(w, host));
+
+	return sm_slot_of(sm, h, slot)->known && sm_slot_of(sm, h, slot)->has_guid == guid;
+}
+
+/* VFs of a shared port have GUIDs; a VM that migrates gets the LID of its new host. */
+TEST(life_shared)
+{
+	struct vm_world w;
+	struct sm_vm_result r;
+	struct sm_hypervisor h1, h5;
+
+	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_SHARED, 9);
+	vm_do(&w, vm_ask(SM_VM_CREATE, "web", 0, 0));
+	assert_true(sm_hypervisor_get(lab_sm(w.lab), 1, &h1));
+	assert_true(sm_hypervisor_get(lab_sm(w.lab), 5, &h5));
+	assert_int_equal(h1.sriov, FAB_SRIOV_SHARED);
+	assert_int_equal(h1.vfs, 9);
+	r = vm_do(&w, vm_ask(SM_VM_START, "web", h1.guid, 0));
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.lid_after, h1.lid);
+	assert_int_equal(r.smps_tables, 0);
+	assert_true(has_guid(&w, 1, 1, vm_get(&w, "web").guid));
+	r = vm_do(&w, vm_ask(SM_VM_MIGRATE, "web", h5.guid, 9));
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.lid_before, h1.lid);
+	assert_int_equal(r.lid_after, h5.lid);
+	assert_int_equal(r.smps_hypervisors, 2);
+	assert_int_equal(r.smps_tables, 0);
+	assert_true(has_guid(&w, 1, 1, 0));
+	assert_true(has_guid(&w, 5, 9, vm_get(&w, "web").guid));
+	vm_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hypervisors_are_folded), cmocka_unit_test(prepopulated_lids),
 		cmocka_unit_test(vswitch_as_a_switch),	  cmocka_unit_test(life_dynamic),
-		cmocka_unit_test(life_prepopulated),
+		cmocka_unit_test(life_prepopulated),	  cmocka_unit_test(life_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
