@@ -186,9 +186,9 @@ struct fab *cli_load_wire(const char *path)
 	struct fab *f = cli_load(path), *wire;
 	struct err e;
 
-	if (!f || !fab_is_virtual(f))
-		return f;
-	wire = fab_wire(f, &e);
+	if (!f)
+		return NULL;
+	wire = fab_devices(f, &e);
 	fab_free(f);
 	if (!wire)
 		cli_bad("%s: %s", path, e.text);

@@ -175,7 +175,7 @@ int emu_open(struct emu **out, const struct fab *f, const struct emu_config *c, 
 		return err_set(e, -EINVAL,
 			       "expected 1 to %d clients and a name of at most 48 characters",
 			       EMU_CLIENTS_MAX);
-	wire = fab_is_virtual(f) ? fab_wire(f, e) : fab_build(fab_builder_from(f));
+	wire = fab_devices(f, e);
 	if (!wire)
 		return -EINVAL;
 	m = mem_zalloc(sizeof(*m));

@@ -196,6 +196,9 @@ uint64_t fab_function_guid(uint64_t hca, unsigned slot);
  */
 struct fab *fab_wire(const struct fab *f, struct err *e);
 
+/* The wire view of a fabric in any view. A capture of devices lacks functions that were Down: they are there again. */
+struct fab *fab_devices(const struct fab *f, struct err *e);
+
 /* The compact view again. Functions that are not behind a vSwitch stay as they are. */
 struct fab *fab_fold(const struct fab *wire);
 

@@ -325,3 +325,25 @@ struct fab *fab_fold(const struct fab *wire)
 	free(to);
 	return fab_build(b);
 }
+
+/* ---- any view to wire ---- */
+
+static bool shows_functions(const struct fab *f)
+{
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (f->nodes[n].flags & (FAB_VSWITCH | FAB_FUNCTION))
+			return true;
+	return false;
+}
+
+struct fab *fab_devices(const struct fab *f, struct err *e)
+{
+	struct fab *compact, *wire;
+
+	if (!shows_functions(f))
+		return fab_is_virtual(f) ? fab_wire(f, e) : fab_build(fab_builder_from(f));
+	compact = fab_fold(f);
+	wire = fab_wire(compact, e);
+	fab_free(compact);
+	return wire;
+}

@@ -15,6 +15,38 @@ static void run(struct play *p, unsigned events)
 		check_sums(p);
 }
 
+/* A switch, two HCAs in vSwitch mode with two VFs each, a host: nodes 0 to 3, functions behind them. */
+static struct fab *draw_virtual(void)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab *compact, *plain, *f;
+	struct err e;
+
+	fab_add_node(b, IBA_NODE_SWITCH, 0x10, 4, "switch");
+	for (unsigned i = 1; i <= 3; i++) {
+		fab_add_node(b, IBA_NODE_CA, 0x100 * i, 1, "host");
+		CHECK(!fab_add_link(b, i, 1, 0, i));
+		fab_builder_node(b, i)->sriov = i < 3 ? FAB_SRIOV_VSWITCH : FAB_SRIOV_SHARED;
+		fab_builder_node(b, i)->vfs = i < 3 ? 2 : 9;
+	}
+	compact = fab_build(b);
+	plain = fab_wire(compact, &e);
+	CHECK(plain);
+	f = fab_assign_lids(plain, 0, &e);
+	CHECK(f);
+	fab_free(plain);
+	fab_free(compact);
+	return f;
+}
+
+static bool is_inside(const struct play *p, port_id a)
+{
+	unsigned flags = p->fab->nodes[p->fab->ports[a].node].flags;
+
+	return flags & FAB_FUNCTION ||
+	       (flags & FAB_VSWITCH && p->fab->ports[a].num >= FAB_SLOT0_PORT);
+}
+
 /* ---- what the input may do ---- */
 
 /* An SM that answers back: what it got, sent again as its answer. */
@@ -121,6 +153,34 @@ static void do_order(struct play *p)
 	send_local(p, n, way_in(p->fab, n), key, IBA_ATTR_PORT_INFO, num, d);
 }
 
+/* VFInfo at a vSwitch, from the node itself or from another one. */
+static void do_functions(struct play *p)
+{
+	node_id n = 1 + byte(p) % 2;
+	unsigned how = byte(p), slot = byte(p) % 4, key = byte(p) & 3;
+	struct iba_vf_info v = {.count = (uint8_t)(how & 7)};
+	uint8_t d[IBA_SMP_DATA_SIZE];
+
+	for (unsigned i = 0; i < IBA_VF_SLOTS; i++) {
+		v.lid[i] = (uint16_t)(byte(p) * (how & 8 ? 257 : 1));
+		v.guid[i] = how & 16 ? byte(p) : 0;
+	}
+	iba_vf_info_put(&v, d);
+	send_local(p, n, way_in(p->fab, n), key, IBA_ATTR_VF_INFO, how & 32 ? slot << 8 : slot, d);
+}
+
+/* Both ends of a link inside an HCA are Down, or none is. */
+static void check_functions(const struct play *p)
+{
+	for (port_id a = 0; a < p->fab->nports; a++) {
+		port_id b = p->fab->ports[a].peer;
+
+		if (is_inside(p, a) && p->fab->ports[a].num)
+			CHECK((sim_port_info(p->sim, a)->state == IBA_PORT_DOWN) ==
+			      (sim_port_info(p->sim, b)->state == IBA_PORT_DOWN));
+	}
+}
+
 static void do_raw(struct play *p)
 {
 	node_id n = byte(p) % p->fab->nnodes;
@@ -137,6 +197,8 @@ static void do_cable(struct play *p)
 {
 	port_id a = byte(p) % p->fab->nports, b = byte(p) % p->fab->nports;
 
+	if (is_inside(p, a) || is_inside(p, b))
+		return;
 	if (sim_port_peer(p->sim, a) != FAB_NONE)
 		sim_uncable(p->sim, a);
 	else if (a != b && p->fab->ports[a].num && p->fab->ports[b].num &&
@@ -158,7 +220,7 @@ static void do_one(struct play *p)
 {
 	node_id n;
 
-	switch (byte(p) % 9) {
+	switch (byte(p) % (p->fab->nodes[1].flags & FAB_VSWITCH ? 10 : 9)) {
 	case 0:
 		do_raw(p);
 		break;
@@ -185,8 +247,12 @@ static void do_one(struct play *p)
 	case 8:
 		do_order(p);
 		break;
+	case 9:
+		do_functions(p);
+		break;
 	}
 	check_sums(p);
+	check_functions(p);
 }
 
 /* Traps and routing loops go on for ever while there is power; without it nothing may. */
@@ -206,15 +272,18 @@ static void wind_up(struct play *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct fab *f;
+	static struct fab *plain, *virtual;
+	struct fab *f;
 	struct play p = {.data = data, .left = size, .echoes = 1000};
 	struct sim_config c;
 	unsigned flags;
 
-	f = f ? f : draw();
-	p.fab = f;
+	plain = plain ? plain : draw();
+	virtual = virtual ? virtual : draw_virtual();
 	sim_config_default(&c);
 	flags = byte(&p);
+	f = flags & 128 ? virtual : plain;
+	p.fab = f;
 	c.traps = flags & 1;
 	c.trap_limit = flags & 2 ? 3 : 0;
 	c.training_ps = flags & 4 ? 3 * PS_PER_US : 0;

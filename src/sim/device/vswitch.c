@@ -11,10 +11,25 @@
 
 /* ---- life ---- */
 
+/* With a function behind each port but the uplink; without them it is a switch as any other. */
+static bool is_whole(const struct fab *f, node_id n)
+{
+	if (!(f->nodes[n].flags & FAB_VSWITCH) || f->nodes[n].nports <= FAB_SLOT0_PORT)
+		return false;
+	for (unsigned p = FAB_SLOT0_PORT; p <= f->nodes[n].nports; p++) {
+		port_id q = f->ports[fab_port_id(f, n, p)].peer;
+
+		if (q == FAB_NONE || f->ports[q].num != 1 ||
+		    !(f->nodes[f->ports[q].node].flags & FAB_FUNCTION))
+			return false;
+	}
+	return true;
+}
+
 void vswitch_new(struct sim *s)
 {
 	for (node_id n = 0; n < s->fab->nnodes; n++)
-		if (s->fab->nodes[n].flags & FAB_VSWITCH)
+		if (is_whole(s->fab, n))
 			s->nodes[n].vswitch = mem_zalloc(sizeof(struct vswitch));
 }
 
@@ -32,8 +47,10 @@ node_id vswitch_of(const struct sim *s, node_id n)
 	if (!(s->fab->nodes[n].flags & FAB_FUNCTION))
 		return FAB_NONE;
 	up = s->fab->ports[s->fab->nodes[n].first_port + 1].peer;
-	return up != FAB_NONE && s->nodes[s->fab->ports[up].node].vswitch ? s->fab->ports[up].node
-									  : FAB_NONE;
+	return up != FAB_NONE && s->fab->ports[up].num >= FAB_SLOT0_PORT &&
+			       s->nodes[s->fab->ports[up].node].vswitch
+		       ? s->fab->ports[up].node
+		       : FAB_NONE;
 }
 
 port_id vswitch_function(const struct sim *s, node_id n, unsigned slot)

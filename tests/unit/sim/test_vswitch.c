@@ -7,6 +7,8 @@
  */
 #include "express_fixture.h"
 
+#include "sim/traffic/sim_traffic.h"
+
 enum { H0, SW, HCA, PF }; /* node ids; VF k is PF + k */
 enum { NO_ANSWER = 0x10000, HOPS = 2, HCA_LID = 5, SM_LID = 1 };
 #define HCA_GUID 0x2010ull
@@ -687,6 +689,112 @@ TEST(manager_in_the_vswitch)
 	world_close(&w);
 }
 
+/* ---- data packets ---- */
+
+/* LIDs and tables as express_hca() has them, with the data plane. Hosts for traffic: h0, PF, VF 1, VF 2. */
+static void plane_hca(struct world *w)
+{
+	struct sim_config c;
+
+	sim_config_default(&c);
+	c.plane.on = true;
+	world_open(w, draw_hca(FAB_SRIOV_VSWITCH, 2), &c);
+	world_give_lid(w, 0, 1, 0);
+	world_give_lid(w, 1, 10, 0);
+	world_give_lft(w, 1, (uint8_t[]){1, 1, 10, 0, HCA_LID, 2, 20, 2, 21, 2, 0});
+	express_activate(w, 0, 0);
+	express_activate(w, 1, 1);
+	express_activate(w, 1, 2);
+	uplink_up(w, HCA_LID);
+	assert_int_equal(vf_one(w, 1, 20, 0xabc), 0);
+	assert_int_equal(vf_one(w, 2, 21, 0xdef), 0);
+}
+
+/* One packet; returns whether it arrived at this node. */
+static bool data_passes(struct world *w, uint32_t host, uint16_t dlid, node_id to)
+{
+	port_id at = fab_port_id(w->fab, to, 1);
+	uint64_t before = sim_port_counters(w->sim, at)->rx_packets;
+
+	sim_inject(w->sim, host, dlid, 200, 0);
+	world_run(w, sim_now(w->sim) + PS_PER_MS);
+	assert_int_equal(sim_plane_stats(w->sim)->in_flight, 0);
+	return sim_port_counters(w->sim, at)->rx_packets > before;
+}
+
+TEST(data_turns_inside_the_hca)
+{
+	uint64_t up;
+	struct world w;
+
+	plane_hca(&w);
+	assert_true(data_passes(&w, 0, 20, PF + 1));
+	assert_true(data_passes(&w, 0, HCA_LID, PF));
+	assert_true(data_passes(&w, 2, 1, H0));
+	up = sim_port_counters(w.sim, fab_port_id(w.fab, HCA, FAB_UPLINK))->tx_packets;
+	assert_true(data_passes(&w, 2, 21, PF + 2));
+	assert_true(data_passes(&w, 1, 20, PF + 1));
+	assert_true(data_passes(&w, 3, HCA_LID, PF));
+	assert_int_equal(sim_port_counters(w.sim, fab_port_id(w.fab, HCA, FAB_UPLINK))->tx_packets,
+			 up);
+	assert_int_equal(vf_one(&w, 2, 0, 0), 0);
+	assert_false(data_passes(&w, 0, 21, PF + 2));
+	assert_true(sim_plane_stats(w.sim)->discarded[SIM_DISCARD_TURNED_BACK] == 1);
+	world_close(&w);
+}
+
+/* The generator's host is the machine: it sends from where its GUID is. */
+TEST(traffic_follows_the_machine)
+{
+	struct iba_vf_info swap = {.count = 2, .lid = {21, 20}, .guid = {0xdef, 0xabc}};
+	uint64_t before;
+	struct world w;
+
+	plane_hca(&w);
+	assert_int_equal(vf_put(&w, 1, swap), 0);
+	before = sim_port_counters(w.sim, fab_port_id(w.fab, PF + 2, 1))->tx_packets;
+	assert_true(data_passes(&w, 2, 1, H0)); /* 0xabc, at VF 2 now */
+	assert_int_equal(sim_port_counters(w.sim, fab_port_id(w.fab, PF + 2, 1))->tx_packets,
+			 before + 1);
+	assert_true(data_passes(&w, 0, 20, PF + 2));
+	world_close(&w);
+}
+
+/* ---- a capture without all functions ---- */
+
+TEST(vswitch_without_its_functions_is_a_switch)
+{
+	struct fab *f = draw_hca(FAB_SRIOV_VSWITCH, 2), *whole;
+	struct fab_builder *b = fab_builder_new();
+	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
+	struct world w;
+	struct err e;
+
+	for (node_id n = 0; n < f->nnodes - 1; n++) { /* VF 2 was Down */
+		fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports, "");
+		fab_builder_node(b, n)->flags = f->nodes[n].flags;
+	}
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = f->ports[p].peer;
+
+		if (q != FAB_NONE && q > p && f->ports[q].node < f->nnodes - 1)
+			draw_link(b, f->ports[p].node, f->ports[p].num, f->ports[q].node,
+				  f->ports[q].num);
+	}
+	fab_free(f);
+	f = fab_build(b);
+	whole = fab_devices(f, &e);
+	assert_non_null(whole);
+	assert_int_equal(whole->nnodes, f->nnodes + 1);
+	fab_free(whole);
+	world_open(&w, f, NULL);
+	assert_int_equal(ask_at(&w, -1, IBA_GET, IBA_ATTR_VF_INFO, 1, 0, d),
+			 IBA_STATUS_BAD_METHOD_ATTR);
+	assert_int_equal(node_get(&w, 1).node_type, IBA_NODE_CA);
+	sim_node_power(w.sim, HCA, false);
+	world_close(&w);
+}
+
 /* ---- a shared port ---- */
 
 TEST(shared_port_has_guids_in_guid_info)
@@ -770,6 +878,9 @@ int main(void)
 		cmocka_unit_test(smps_at_the_shared_lid),
 		cmocka_unit_test(manager_at_the_pf),
 		cmocka_unit_test(manager_in_the_vswitch),
+		cmocka_unit_test(data_turns_inside_the_hca),
+		cmocka_unit_test(traffic_follows_the_machine),
+		cmocka_unit_test(vswitch_without_its_functions_is_a_switch),
 		cmocka_unit_test(shared_port_has_guids_in_guid_info),
 		cmocka_unit_test(snapshot_folds_to_what_was_set),
 	};
