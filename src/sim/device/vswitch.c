@@ -166,12 +166,17 @@ static void limits_copy(struct iba_port_info *pi, const struct iba_port_info *up
 	pi->vl_high_limit = up->vl_high_limit;
 }
 
-/* A function belongs to the subnet of its HCA, and the same key protects it. */
-static void subnet_copy(struct iba_port_info *pi, const struct iba_port_info *hca)
+/* The same key protects all functions, also those without a machine. */
+static void key_copy(struct iba_port_info *pi, const struct iba_port_info *hca)
 {
 	pi->m_key = hca->m_key;
 	pi->m_key_protect = hca->m_key_protect;
 	pi->m_key_lease = hca->m_key_lease;
+}
+
+/* A function belongs to the subnet of its HCA. */
+static void subnet_copy(struct iba_port_info *pi, const struct iba_port_info *hca)
+{
 	pi->gid_prefix = hca->gid_prefix;
 	pi->sm_lid = hca->sm_lid;
 	pi->sm_sl = hca->sm_sl;
@@ -183,6 +188,8 @@ static void function_sync(struct sim *s, node_id n, unsigned slot)
 	port_id far = vswitch_function(s, n, slot), at = s->fab->ports[far].peer;
 	struct sim_port *f = &s->ports[far];
 
+	if (f->by_vswitch || s->nodes[n].vswitch->shared)
+		key_copy(&f->pi, &node_port(s, n, 0)->pi);
 	if (!f->by_vswitch)
 		return;
 	subnet_copy(&f->pi, &node_port(s, n, 0)->pi);

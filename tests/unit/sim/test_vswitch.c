@@ -454,6 +454,7 @@ TEST(m_key_protects_functions_too)
 	pi.lid = 66;
 	assert_int_equal(port_put(&w, 1, 0, pi, 0), NO_ANSWER);
 	assert_int_equal(port_put(&w, 0, 0, pi, 0), NO_ANSWER);
+	assert_int_equal(port_put(&w, 2, 0, pi, 0), NO_ANSWER); /* VFInfo never set it */
 	assert_int_equal(lid_of(&w, PF + 1, 1), 20);
 	assert_int_equal(port_get(&w, -1, FAB_UPLINK).m_key, 0);
 	world_close(&w);
