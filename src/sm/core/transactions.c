@@ -61,12 +61,18 @@ time_ps sm_copies_until(const struct sm *sm)
 	return sm->core.now + sm_timeout(sm);
 }
 
-/* In real time a busy machine may be why no response came: each retry waits longer. Other keys are no retries. */
+/*
+ * In real time a busy machine may be why no response came: each retry waits longer. Other keys are no retries. What a
+ * device reports lengthens no retry beyond a second: it may not be true.
+ */
 static time_ps patience(const struct sm *sm, const struct sm_txn *t)
 {
-	unsigned retries = (t->tries - 1u) / sm_key_count(sm);
+	unsigned retries = MIN((t->tries - 1u) / sm_key_count(sm), 6u);
+	time_ps once = sm_timeout(sm), floor = sm->cfg.timeout_ps << retries;
 
-	return sm_timeout(sm) << (sm->cfg.timeout_ps ? MIN(retries, 6u) : 0);
+	if (!sm->cfg.timeout_ps)
+		return once;
+	return MIN(once << retries, MAX(MAX(PS_PER_S, floor), once));
 }
 
 /* ---- the table ---- */
