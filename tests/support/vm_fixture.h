@@ -44,7 +44,7 @@ static inline struct fab *vm_fabric(const struct fab_gen *g, enum fab_sriov srio
 	return f;
 }
 
-static inline void vm_open(struct vm_world *w, enum sm_scheme scheme, enum fab_sriov sriov,
+static inline void vm_draw(struct vm_world *w, enum sm_scheme scheme, enum fab_sriov sriov,
 			   unsigned vfs)
 {
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
@@ -60,11 +60,27 @@ static inline void vm_open(struct vm_world *w, enum sm_scheme scheme, enum fab_s
 	for (node_id n = 0; w->cfg.sm_node == FAB_NONE; n++)
 		if (!fab_is_switch(w->fab, n))
 			w->cfg.sm_node = n;
+}
+
+/* second: with another manager, on the last host. */
+static inline void vm_up(struct vm_world *w, bool second)
+{
+	struct err e;
+
 	w->lab = lab_new(w->wire, &w->cfg, &e);
 	assert_non_null(w->lab);
+	if (second)
+		lab_manager_add(w->lab, w->fab->nnodes - 1, &w->cfg.sm);
 	lab_on_vm(w->lab, vm_note, w);
 	lab_power_on(w->lab, NULL);
-	assert_true(lab_run_ready(w->lab, PS_PER_S));
+	assert_true(lab_run_ready(w->lab, 10 * PS_PER_S));
+}
+
+static inline void vm_open(struct vm_world *w, enum sm_scheme scheme, enum fab_sriov sriov,
+			   unsigned vfs)
+{
+	vm_draw(w, scheme, sriov, vfs);
+	vm_up(w, false);
 }
 
 static inline void vm_close(struct vm_world *w)

@@ -168,6 +168,46 @@ TEST(a_migration_is_interrupted)
 		}
 }
 
+/* Another manager has what the master knew of VMs. */
+static void standby_takes_over(enum sm_scheme scheme)
+{
+	struct vm_world w;
+	struct sm_vm before[3], after;
+
+	memset(&w, 0, sizeof(w));
+	vm_draw(&w, scheme, FAB_SRIOV_VSWITCH, 3);
+	w.cfg.sm.contest = w.cfg.sm.mirror = w.cfg.sm.read_back = true;
+	vm_up(&w, true);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "vm%u", i);
+		vm_do(&w, vm_ask(SM_VM_CREATE, name, 0, 0));
+		if (i)
+			vm_do(&w, vm_ask(SM_VM_START, name, vm_host_guid(&w, 1 + i), 0));
+	}
+	vm_do(&w, vm_ask(SM_VM_MIGRATE, "vm1", vm_host_guid(&w, 6), 2));
+	for (unsigned i = 0; i < 3; i++)
+		sm_vm_get(lab_sm(w.lab), i, &before[i]);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 5 * PS_PER_S);
+	lab_manager_stop(w.lab, 0);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 5 * PS_PER_S);
+	assert_true(lab_manager_is_master(w.lab, 1));
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(sm_vm_get(lab_manager_sm(w.lab, 1), i, &after));
+		assert_memory_equal(&before[i], &after, sizeof(after));
+	}
+	lab_manager_lead(w.lab, 1);
+	check_vms(&w);
+	vm_close(&w);
+}
+
+TEST(a_standby_takes_over)
+{
+	standby_takes_over(SM_SCHEME_DYNAMIC);
+	standby_takes_over(SM_SCHEME_PREPOPULATED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +215,7 @@ int main(void)
 		cmocka_unit_test(a_manager_restarts),
 		cmocka_unit_test(a_manager_finds_vms),
 		cmocka_unit_test(a_migration_is_interrupted),
+		cmocka_unit_test(a_standby_takes_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
