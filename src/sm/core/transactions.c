@@ -235,12 +235,17 @@ void sm_forget_outstanding(struct sm *sm)
 static void make_directed(const struct sm *sm, uint16_t via, const struct sm_way *way,
 			  struct sm_send *s)
 {
+	/* A manager at the PF of a vSwitch, which is its own node. */
+	unsigned first = !via && sm->virtual.seat == SM_SEAT_PF && way->n < IBA_MAX_HOPS;
+
 	s->slid = via ? sm->lids.own : IBA_LID_PERMISSIVE;
 	s->dlid = via ? via : IBA_LID_PERMISSIVE;
 	iba_smp_set_dr_slid(s->mad, s->slid);
 	iba_smp_set_dr_dlid(s->mad, IBA_LID_PERMISSIVE);
-	iba_smp_set_hop_cnt(s->mad, way->n);
-	memcpy(iba_smp_initial_path(s->mad) + 1, way->hops, way->n);
+	iba_smp_set_hop_cnt(s->mad, (uint8_t)(way->n + first));
+	if (first)
+		iba_smp_initial_path(s->mad)[1] = (uint8_t)sm->cfg.port;
+	memcpy(iba_smp_initial_path(s->mad) + 1 + first, way->hops, way->n);
 }
 
 static void make_mad(struct sm *sm, const struct sm_req *r, uint64_t tid, struct sm_send *s)

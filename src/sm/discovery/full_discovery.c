@@ -291,6 +291,10 @@ static void on_node_info(struct sm *sm, uint32_t near, const uint8_t *data)
 	struct iba_node_info ni;
 
 	sm_node_info_take(sm, data, &ni);
+	if (near == NONE && sm_seat_moves(sm, &ni)) {
+		sm_ask_behind(sm, NONE);
+		return;
+	}
 	if (!node_info_sane(&ni) || !entered_well(sm, near, &ni)) {
 		sm_discovery_doubt(sm);
 		return;

@@ -7,22 +7,43 @@
 
 /* ---- NodeInfo ---- */
 
-static bool is_vswitch(const struct iba_node_info *ni)
+/* From its uplink, or by the manager at its PF. */
+static bool is_vswitch(const struct sm *sm, const struct iba_node_info *ni)
 {
 	return ni->device_id == IBA_DEVICE_VSWITCH && ni->node_type == IBA_NODE_SWITCH &&
 	       ni->num_ports > 2 && ni->num_ports - 2 <= IBA_MAX_VFS &&
-	       ni->local_port <= FAB_UPLINK;
+	       (ni->local_port <= FAB_UPLINK ||
+		(sm->virtual.seat == SM_SEAT_PF && ni->local_port == FAB_SLOT0_PORT));
 }
 
 void sm_node_info_take(struct sm *sm, const uint8_t *data, struct iba_node_info *ni)
 {
 	iba_node_info_get(ni, data, IBA_SMP_DATA_SIZE);
-	if (sm->cfg.scheme == SM_SCHEME_NONE || !ni->node_guid || !is_vswitch(ni))
+	if (sm->cfg.scheme == SM_SCHEME_NONE || !ni->node_guid || !is_vswitch(sm, ni))
 		return;
 	sm_vhost_add(sm, ni->node_guid, FAB_SRIOV_VSWITCH, ni->num_ports - 2u);
 	ni->node_type = IBA_NODE_CA;
 	ni->num_ports = 1;
 	ni->local_port = FAB_UPLINK;
+}
+
+/*
+ * A manager at the PF of a vSwitch takes the vSwitch for its own node, and all its directed routes begin with that hop:
+ * see core/transactions.c. Behind any other device a function is a CA like others.
+ */
+bool sm_seat_moves(struct sm *sm, const struct iba_node_info *ni)
+{
+	if (sm->virtual.seat == SM_SEAT_UNKNOWN) {
+		bool pf = sm->cfg.scheme != SM_SCHEME_NONE &&
+			  ni->device_id == IBA_DEVICE_FUNCTION && ni->node_type == IBA_NODE_CA;
+
+		sm->virtual.seat = pf ? SM_SEAT_PF : SM_SEAT_OWN;
+		return pf;
+	}
+	if (sm->virtual.seat != SM_SEAT_PF || ni->device_id == IBA_DEVICE_VSWITCH)
+		return false;
+	sm->virtual.seat = SM_SEAT_OWN;
+	return true;
 }
 
 /* ---- what VFs hold ---- */
@@ -51,7 +72,7 @@ static bool any_vm(const struct sm *sm, uint32_t host)
 }
 
 /*
- * An HCA without a LID has restarted: its VFs hold nothing. One whose link was trained again may have. GUIDs of shared
+ * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active. One whose link was trained again may have. GUIDs of shared
  * ports are read only where VMs are known: HCAs have many of them.
  */
 void sm_virtual_port(struct sm *sm, uint32_t port)
@@ -66,7 +87,7 @@ void sm_virtual_port(struct sm *sm, uint32_t port)
 	host = sm_vhost_of(sm, n);
 	if (host == NONE)
 		return;
-	if (!p->pi.lid)
+	if (!p->pi.lid && p->pi.state < IBA_PORT_ARMED)
 		sm_slots_blank(sm, host);
 	else if ((!sm_slots_known(sm, host) || p->pi.state < IBA_PORT_ARMED) &&
 		 (sm->virtual.hosts.at[host].sriov == FAB_SRIOV_VSWITCH || any_vm(sm, host)))

@@ -106,10 +106,15 @@ struct sm_virtual {
 	struct sm_batch batch;
 	struct rt_move_deps *deps; /* of the tables in force; NULL: not made yet */
 	bool moved;		   /* the manager comes from the phase move */
-	bool arriving;		   /* VFs may hold what another manager set */
-	bool seeded;		   /* VMs were handed over before the start */
-	time_ps wait_until;	   /* copies of Sets of a broken batch may arrive until then */
-	time_ps copies_ps;	   /* how long copies of a Set may be under way */
+	enum {
+		SM_SEAT_UNKNOWN,
+		SM_SEAT_OWN,
+		SM_SEAT_PF
+	} seat;		    /* PF: the vSwitch is one hop away */
+	bool arriving;	    /* VFs may hold what another manager set */
+	bool seeded;	    /* VMs were handed over before the start */
+	time_ps wait_until; /* copies of Sets of a broken batch may arrive until then */
+	time_ps copies_ps;  /* how long copies of a Set may be under way */
 };
 
 enum { SM_GUIDS = 8 }; /* in a block of GUIDInfo */
@@ -190,6 +195,8 @@ void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those af
 /* vf_discovery.c: what discovery learns of hypervisors */
 /* NodeInfo as this manager takes it: a vSwitch is a CA with one port. */
 void sm_node_info_take(struct sm *sm, const uint8_t *data, struct iba_node_info *ni);
+/* The local node answered, at first by no hop. True: it is asked again, another hop away or not. */
+bool sm_seat_moves(struct sm *sm, const struct iba_node_info *ni);
 void sm_virtual_port(struct sm *sm, uint32_t port); /* PortInfo of a CA came */
 void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_virtual_discover(struct sm *sm); /* a partial discovery begins */

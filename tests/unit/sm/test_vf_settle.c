@@ -208,6 +208,31 @@ TEST(a_standby_takes_over)
 	standby_takes_over(SM_SCHEME_PREPOPULATED);
 }
 
+/* A program of a hypervisor is at its PF: its vSwitch is the manager's own node, and VMs run there as well. */
+TEST(a_manager_at_a_pf)
+{
+	struct vm_world w;
+	struct sm_vm_result r;
+
+	vm_draw(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 3);
+	w.cfg.sm_node = w.wire->ports[vm_port(&w, vm_host(&w, 0), 0)].node;
+	vm_up(&w, false);
+	assert_int_equal(sm_fabric(lab_sm(w.lab))->nnodes, w.fab->nnodes);
+	vm_do(&w, vm_ask(SM_VM_CREATE, "a", 0, 0));
+	r = vm_do(&w, vm_ask(SM_VM_START, "a", vm_host_guid(&w, 0), 0));
+	assert_string_equal(r.why, "");
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_MIGRATE, "a", vm_host_guid(&w, 5), 0)).rc, 0);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_MIGRATE, "a", vm_host_guid(&w, 0), 2)).rc, 0);
+	check_vms(&w);
+	settle(&w);
+	sim_node_power(lab_sim(w.lab), w.fab->switches[w.fab->nswitches - 1], false);
+	settle(&w);
+	sim_node_power(lab_sim(w.lab), w.fab->switches[w.fab->nswitches - 1], true);
+	settle(&w);
+	check_vms(&w);
+	vm_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +241,7 @@ int main(void)
 		cmocka_unit_test(a_manager_finds_vms),
 		cmocka_unit_test(a_migration_is_interrupted),
 		cmocka_unit_test(a_standby_takes_over),
+		cmocka_unit_test(a_manager_at_a_pf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
