@@ -14,14 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			abort();                                                                   \
 	} while (0)
 
-/* Four switches in a ring, one of them with two cables to the next; hosts, one with two ports. */
+/* Four switches in a ring, one of them with two cables to the next; hosts, one with two ports; two HCAs with
+ * virtual functions, one of which has a LID. */
 static struct fab *fabric(void)
 {
 	struct fab_builder *b = fab_builder_new();
 	node_id h;
 
 	for (unsigned i = 0; i < 4; i++)
-		fab_add_node(b, IBA_NODE_SWITCH, 0x10 + i, 5, "switch");
+		fab_add_node(b, IBA_NODE_SWITCH, 0x10 + i, 6, "switch");
 	for (unsigned i = 0; i < 4; i++)
 		CHECK(!fab_add_link(b, i, 1, (i + 1) % 4, 2));
 	CHECK(!fab_add_link(b, 0, 3, 1, 3));
@@ -31,6 +32,13 @@ static struct fab *fabric(void)
 		CHECK(!fab_add_link(b, h, 1, i, 4));
 	}
 	CHECK(!fab_add_link(b, h, 2, 0, 5));
+	for (unsigned i = 0; i < 2; i++) {
+		h = fab_add_node(b, IBA_NODE_CA, 0x200 + 16 * i, 1, i ? "vm" : "");
+		fab_builder_node(b, h)->sriov = FAB_SRIOV_VSWITCH;
+		fab_builder_node(b, h)->vfs = 12;
+		CHECK(!fab_add_link(b, h, 1, i, 6));
+	}
+	fab_add_vlid(b, h, 3, 50, 0x333);
 	return fab_build(b);
 }
 
