@@ -193,6 +193,8 @@ void sm_txn_stray(struct sm *sm, const uint8_t *mad)
 		p->left--;
 	else
 		sm_audit_doubling(sm, sm_copies_until(sm));
+	if (known && !own)
+		sm_vf_stray(sm, &p->what);
 	if (known && !(own && p->what.attr_id == IBA_ATTR_SWITCH_INFO))
 		sm_audit_doubt(sm, p->what, sm_copies_until(sm));
 }

@@ -226,6 +226,10 @@ static enum sm_outcome ready_due(struct sm *sm)
 		return sm_changed(sm, sm->core.pending.cause, sm->core.pending.about);
 	if (may_audit(sm))
 		return SM_DOUBTFUL;
+	if (sm->virtual.stray && sm->topo.fab) {
+		sm_unfinished(sm);
+		return sm_changed(sm, SM_CAUSE_SILENCE, SM_ABOUT_NOTHING);
+	}
 	return sm_vms_due(sm) ? SM_ASKED : SM_GOING_ON;
 }
 

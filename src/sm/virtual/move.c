@@ -156,6 +156,15 @@ static bool advance(struct sm *sm)
 	return b->step != SM_MOVE_END;
 }
 
+/* A copy of an earlier Set may have attached a slot again that the batch detached. */
+static enum sm_outcome move_due(struct sm *sm)
+{
+	if (!sm->virtual.stray)
+		return SM_GOING_ON;
+	sm_unfinished(sm);
+	return sm_changed(sm, SM_CAUSE_SILENCE, SM_ABOUT_NOTHING);
+}
+
 static bool move_next(struct sm *sm, struct sm_req *r)
 {
 	struct sm_batch *b = &sm->virtual.batch;
@@ -231,6 +240,7 @@ static enum sm_outcome move_done(struct sm *sm)
 
 const struct sm_part sm_part_move = {
 	.begin = move_begin,
+	.due = move_due,
 	.next = move_next,
 	.recv = move_recv,
 	.fail = move_fail,

@@ -45,6 +45,12 @@ static uint32_t host_of(const struct sm *sm, const struct sm_txn *t)
 	return sm_vhost_find(sm, sm->topo.nodes.at[t->target.node].guid);
 }
 
+static void note_set(struct sm *sm, struct sm_slot *s)
+{
+	s->again = s->set_at && sm->core.now < s->set_at + sm->virtual.copies_ps;
+	s->set_at = sm->core.now;
+}
+
 void sm_vf_learn(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	uint32_t host = host_of(sm, t), mod = modifier_of(t);
@@ -61,6 +67,8 @@ void sm_vf_learn(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 			slot_learn(sm, host, s, (struct sm_vf){.guid = gi.guid[s % SM_GUIDS]});
 		else
 			slot_learn(sm, host, s, (struct sm_vf){vi.lid[s - mod], vi.guid[s - mod]});
+		if (t->method == IBA_SET)
+			note_set(sm, sm_slot_of(sm, host, s));
 		if (copies)
 			sm_slot_of(sm, host, s)->quiet_at = sm->core.now + sm->virtual.copies_ps;
 	}
@@ -75,5 +83,21 @@ void sm_vf_unacknowledged(struct sm *sm, const struct sm_txn *t)
 	for (unsigned s = 0; slot_next(&sm->virtual.hosts.at[host], t, &s);) {
 		sm_slot_of(sm, host, s)->known = false;
 		sm_slot_of(sm, host, s)->quiet_at = sm->core.now + sm->virtual.copies_ps;
+	}
+}
+
+void sm_vf_stray(struct sm *sm, const struct sm_written *w)
+{
+	uint32_t host = sm_is_vf_attr(w->attr_id) ? sm_vhost_find(sm, w->guid) : NONE;
+
+	if (host == NONE)
+		return;
+	for (unsigned s = 0; s < sm->virtual.hosts.at[host].vfs; s++) {
+		struct sm_slot *x = &sm->virtual.hosts.at[host].slots[s];
+
+		if (!x->again || sm->core.now >= x->set_at + sm->virtual.copies_ps)
+			continue;
+		x->known = false;
+		sm->virtual.stray = true;
 	}
 }

@@ -24,6 +24,8 @@ struct sm_slot {
 	uint16_t has_lid;  /* in the device, or when it was last heard of */
 	uint64_t has_guid; /* in the device; 0: its own */
 	bool known;	   /* these two are */
+	bool again;	   /* it was set twice soon after each other: a copy may undo the second */
+	time_ps set_at;	   /* when it was last set */
 	uint32_t mark;	   /* see vm_batch.c */
 	time_ps quiet_at;  /* no copy of a Set to it arrives later */
 };
@@ -111,6 +113,7 @@ struct sm_virtual {
 		SM_SEAT_OWN,
 		SM_SEAT_PF
 	} seat;		    /* PF: the vSwitch is one hop away */
+	bool stray;	    /* a copy of a Set may have undone a later one: slots are read */
 	bool arriving;	    /* VFs may hold what another manager set */
 	bool seeded;	    /* VMs were handed over before the start */
 	time_ps wait_until; /* copies of Sets of a broken batch may arrive until then */
@@ -155,6 +158,8 @@ void sm_vf_get(struct sm *sm, uint32_t port, uint32_t modifier, struct sm_req *r
 /* vf_state.c: what VFs hold */
 void sm_vf_learn(struct sm *sm, const struct sm_txn *t, const uint8_t *data); /* the answer */
 void sm_vf_unacknowledged(struct sm *sm, const struct sm_txn *t);
+/* A copy of an earlier Set to a hypervisor was carried out late. */
+void sm_vf_stray(struct sm *sm, const struct sm_written *w);
 bool sm_is_vf_attr(unsigned attr_id);
 
 /* vms.c: records of VMs */

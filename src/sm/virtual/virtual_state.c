@@ -45,6 +45,12 @@ void sm_virtual_free(struct sm *sm)
 	sm_move_deps_drop(sm);
 }
 
+static void slot_back(struct sm_slot *s, time_ps by)
+{
+	sm_time_shift(&s->quiet_at, by);
+	sm_time_shift(&s->set_at, by);
+}
+
 void sm_virtual_time_back(struct sm *sm, time_ps by)
 {
 	struct sm_virtual *v = &sm->virtual;
@@ -53,7 +59,7 @@ void sm_virtual_time_back(struct sm *sm, time_ps by)
 	sm_time_shift(&v->wait_until, by);
 	for (size_t h = 0; h < v->hosts.n; h++)
 		for (unsigned s = 0; s < v->hosts.at[h].vfs; s++)
-			sm_time_shift(&v->hosts.at[h].slots[s].quiet_at, by);
+			slot_back(&v->hosts.at[h].slots[s], by);
 	for (size_t i = 0; i < v->queue.n; i++)
 		sm_time_shift(&v->queue.at[i].result.started, by);
 	for (size_t i = 0; i < v->batch.jobs.n; i++)
@@ -67,8 +73,10 @@ void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to)
 	struct sm_virtual *v = &sm->virtual;
 
 	v->copies_ps = sm_timeout(sm);
-	if (to == SM_DISCOVER || to == SM_STANDBY)
+	if (to == SM_DISCOVER || to == SM_STANDBY) {
 		sm_move_deps_drop(sm);
+		v->stray = false; /* slots that are not known are read */
+	}
 	if (from == SM_MOVE && v->batch.jobs.n) {
 		v->batch.broken = true;
 		v->wait_until = sm_copies_until(sm);
