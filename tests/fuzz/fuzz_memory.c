@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(bytes, data, size);
 	if (size >= HEAD)
-		memcpy(bytes, "WEFTMEM1", 8);
+		memcpy(bytes, bytes[7] == '2' ? "WEFTMEM2" : "WEFTMEM1", 8); /* 2: with VMs */
 	sm_saved_seal(bytes, size);
 	if (!sm_state_load(sm, bytes, size + 8, &e))
 		live(sm);
