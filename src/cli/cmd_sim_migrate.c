@@ -66,6 +66,8 @@ static int check(const struct fab *f)
 		return cli_bad("--together goes with --count N");
 	if (load_check_rate())
 		return CLI_BAD;
+	if (load_o.load >= 0 && !(load_o.load > 0))
+		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (!load_given() && load_option_given())
 		return cli_bad("--%s needs traffic: expected --load SHARE or --rate N",
 			       load_option_given());
@@ -353,7 +355,7 @@ const struct cli_cmd cmd_sim_migrate = {
 		"(cut) is that in which no virtual function has its LID, in steps of 1 us.\n\n"
 		"Status 0: migrated and verified. 1: refused, or the check failed.",
 	.examples =
-		"weft sim migrate cluster.net --vfs 4 --vm node1 --to node9:2 --json\n"
+		"weft sim migrate cluster.net --vfs 4 --vm 'host 1' --to 'host 9:2' --json\n"
 		"weft sim migrate cluster.net --vfs 16 --scheme prepopulated --count 100 --seed 7\n"
 		"weft sim migrate cluster.net --vfs 4 --count 10 --together --load 25%",
 	.opts = opts,

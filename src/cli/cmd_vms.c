@@ -271,8 +271,8 @@ const struct cli_cmd cmd_vm_migrate = {
 	"The VM keeps vGUID and LID (with a shared port it gets another LID). No routes are computed: only entries that "
 	"lead elsewhere are written. The answer comes when all devices have acknowledged.\n\n" STATUS,
 	.examples =
-		"weft vm migrate web1 node9\n"
-		"weft vm migrate web1 node9:3 --json | jq '{lid: .lid_after, smps: .smps.total}'\n"
+		"weft vm migrate web1 node5\n"
+		"weft vm migrate web1 node5:3 --json | jq '{lid: .lid_after, smps: .smps.total}'\n"
 		"printf 'web1 node3\\nweb2 node4\\n' | weft vm migrate --batch -",
 	.opts = batch_opts,
 	.shared = shared,
@@ -303,7 +303,7 @@ const struct cli_cmd cmd_vm_batch = {
 		"and keeps the order of requests about one VM.\n\n"
 		"Status 1: some requests were refused, each is named with its line; the others were carried out.",
 	.examples =
-		"printf 'create web1\\nstart web1 node7\\nmigrate web1 node9\\n' | weft vm batch -",
+		"printf 'create web1\\nstart web1 node7\\nmigrate web1 node5\\n' | weft vm batch -",
 	.shared = shared,
 	.min_args = 1,
 	.max_args = 1,

@@ -72,8 +72,8 @@ int vm_request_add(struct vm_requests *r, const struct vm_op *op, char **words, 
 	int rc;
 
 	if (n < 1u + op->needs_more || n > 1u + (op->more != NULL))
-		return err_set(e, -EINVAL, "%s: expected %s, found %u word%s", op->name, op->args,
-			       n, n == 1 ? "" : "s");
+		return err_set(e, -EINVAL, "%s%sexpected %s, found %u word%s", line ? op->name : "",
+			       line ? ": " : "", op->args, n, n == 1 ? "" : "s");
 	q.vm = words[0];
 	q.more = n > 1 ? words[1] : NULL;
 	rc = check_name(q.vm, e);

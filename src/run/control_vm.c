@@ -159,10 +159,14 @@ static int host_find(struct names *x, const char *text, uint64_t *guid, struct e
 {
 	const struct fab *f = x->sm ? sm_fabric(x->sm) : NULL;
 	struct iba_node_info ni;
+	struct sm_status st;
 	uint64_t v;
 	port_id p;
 	node_id n;
 
+	sm_status(x->sm, &st);
+	if (st.state != IBA_SM_MASTER) /* it does not know the subnet */
+		return err_set(e, -EPERM, "this manager is not the master of the subnet");
 	if (!f)
 		return err_set(e, -EINVAL, "the subnet is not discovered yet");
 	if (!parse_u64(text, &v) && sm_node_info(x->sm, v, &ni)) {
