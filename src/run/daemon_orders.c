@@ -181,6 +181,13 @@ static uint64_t vms_saved(void *ctx)
 	return run_state_writer_saved(&d->state);
 }
 
+static void vms_all_saved(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	run_session_event(&d->session, SM_EV_VMS_SAVED);
+}
+
 static void vms_reply(void *ctx, uint64_t ticket, struct strbuf *text)
 {
 	struct run_daemon *d = ctx;
@@ -193,9 +200,9 @@ static void vms_reply(void *ctx, uint64_t ticket, struct strbuf *text)
 
 void run_daemon_vms_init(struct run_daemon *d)
 {
-	run_vm_orders_init(
-		&d->vms, &d->loop, &d->log,
-		&(struct run_vm_calls){vms_submit, vms_sm, vms_changed, vms_saved, vms_reply, d});
+	run_vm_orders_init(&d->vms, &d->loop, &d->log,
+			   &(struct run_vm_calls){vms_submit, vms_sm, vms_changed, vms_saved,
+						  vms_all_saved, vms_reply, d});
 }
 
 /* ---- dumps and the log's level ---- */

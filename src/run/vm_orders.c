@@ -39,6 +39,15 @@ static void order_reply(struct run_vm_orders *o, const struct run_vm_order *x)
 	o->call.reply(o->call.ctx, x->ticket, &j.out);
 }
 
+/* The next requests must not take a place of which the state file says that another VM has it. */
+static void manager_goes_on(struct run_vm_orders *o, uint64_t saved)
+{
+	if (!o->waits || !o->flushed || o->waits_for > saved)
+		return;
+	o->waits = o->flushed = false;
+	o->call.all_saved(o->call.ctx);
+}
+
 /* In the order in which they arrived, so that a client sees its own answers in time. */
 void run_vm_orders_saved(struct run_vm_orders *o)
 {
@@ -56,6 +65,7 @@ void run_vm_orders_saved(struct run_vm_orders *o)
 		order_free(x);
 	}
 	o->orders.n = kept;
+	manager_goes_on(o, saved);
 }
 
 /* ---- results ---- */
@@ -116,7 +126,9 @@ void run_vm_orders_result(struct run_vm_orders *o, const struct sm_vm_result *r)
 		return;
 	i->res = *r;
 	item_end(o, x, i);
-	if (!x->open)
+	o->waits |= !r->rc;
+	o->flushed &= r->rc != 0; /* this one is not among those yet */
+	if (!x->open || o->waits)
 		due(o);
 }
 
@@ -164,6 +176,10 @@ static void on_timer(uv_timer_t *t)
 	struct run_vm_orders *o = t->data;
 
 	submit(o);
+	if (o->waits && !o->flushed) {
+		o->waits_for = o->call.changed(o->call.ctx);
+		o->flushed = true;
+	}
 	run_vm_orders_saved(o);
 }
 

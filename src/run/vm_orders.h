@@ -22,6 +22,7 @@ struct run_vm_calls {
 	uint64_t (*changed)(
 		void *ctx); /* how many items are saved or to be saved; they are saved soon */
 	uint64_t (*saved)(void *ctx); /* how many of these are saved */
+	void (*all_saved)(void *ctx); /* what all results so far changed is */
 	void (*reply)(void *ctx, uint64_t ticket, struct strbuf *text); /* takes text over */
 	void *ctx;
 };
@@ -50,6 +51,9 @@ struct run_vm_orders {
 	VEC(struct run_vm_order *) orders; /* by token */
 	uint32_t token;			   /* the next one */
 	size_t open;			   /* requests that have not ended */
+	bool waits;			   /* the manager: until the results so far are saved */
+	bool flushed;			   /* they are being saved: */
+	uint64_t waits_for;		   /* so many items */
 	struct run_vm_totals totals;
 };
 

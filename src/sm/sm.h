@@ -162,6 +162,9 @@ struct sm_config {
 	time_ps settle_ps; /* how long a master waits for a master of lower rank to hand over */
 	/* How long a master waits for the copy of a standby of higher priority before it hands over; 0: not at all. */
 	time_ps copy_ps;
+	/* After results of requests about VMs, the next ones wait for SM_EV_VMS_SAVED: a manager that is killed knows
+	 * the place that each VM leaves. */
+	bool hold_vms;
 	uint64_t provoke; /* seed of rare branches, in builds with -Dprovoke=true; 0: none */
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
 	enum sm_scheme scheme;
@@ -176,16 +179,17 @@ bool sm_can_provoke(void); /* this build has switches for rare branches */
 /* ---- in ---- */
 
 enum sm_event_kind {
-	SM_EV_START,	/* the port is usable: begin */
-	SM_EV_SMP,	/* an SMP or GMP arrived */
-	SM_EV_LOST,	/* this request was not forwarded: no response will come */
-	SM_EV_WAKE,	/* the time of sm_actions.wake has come (early or late does no harm) */
-	SM_EV_ROUTES,	/* the routes that out.compute requested */
-	SM_EV_PROGRESS, /* more LIDs of the tables are computed: routes.epoch and .ready */
-	SM_EV_SWEEP,	/* sweep now */
-	SM_EV_HANDOVER, /* hand the subnet over to the manager with this GUID; 0: to the best */
-	SM_EV_RESYNC,	/* trust nothing: discover and read back everything */
-	SM_EV_VMS,	/* requests about virtual machines: vms, nvms */
+	SM_EV_START,	 /* the port is usable: begin */
+	SM_EV_SMP,	 /* an SMP or GMP arrived */
+	SM_EV_LOST,	 /* this request was not forwarded: no response will come */
+	SM_EV_WAKE,	 /* the time of sm_actions.wake has come (early or late does no harm) */
+	SM_EV_ROUTES,	 /* the routes that out.compute requested */
+	SM_EV_PROGRESS,	 /* more LIDs of the tables are computed: routes.epoch and .ready */
+	SM_EV_SWEEP,	 /* sweep now */
+	SM_EV_HANDOVER,	 /* hand the subnet over to the manager with this GUID; 0: to the best */
+	SM_EV_RESYNC,	 /* trust nothing: discover and read back everything */
+	SM_EV_VMS,	 /* requests about virtual machines: vms, nvms */
+	SM_EV_VMS_SAVED, /* with cfg.hold_vms: all results so far are saved */
 };
 
 /* ---- virtual machines ---- */

@@ -122,6 +122,9 @@ static int take(struct sm *sm, const struct sm_event *ev)
 	case SM_EV_RESYNC:
 		sm_phase_apply(sm, sm_election_resync(sm));
 		break;
+	case SM_EV_VMS_SAVED:
+		sm_vms_saved(sm);
+		break;
 	case SM_EV_VMS:
 		sm_vms_in(sm, ev);
 		break;

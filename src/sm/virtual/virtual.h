@@ -108,6 +108,7 @@ struct sm_virtual {
 	struct sm_batch batch;
 	struct rt_move_deps *deps; /* of the tables in force; NULL: not made yet */
 	bool moved;		   /* the manager comes from the phase move */
+	bool unsaved;		   /* with cfg.hold_vms: results are being saved */
 	enum {
 		SM_SEAT_UNKNOWN,
 		SM_SEAT_OWN,
@@ -177,6 +178,7 @@ uint64_t sm_guid_choose(const struct sm *sm, const char *name);
 
 /* vm_requests.c: requests, refusals, results */
 void sm_vms_in(struct sm *sm, const struct sm_event *ev);
+void sm_vms_saved(struct sm *sm); /* the places of VMs so far */
 void sm_vms_check(struct sm *sm); /* those that wait once more, if something else has changed */
 void sm_vms_refuse_all(struct sm *sm, int rc, const char *why);
 void sm_job_done(struct sm *sm, struct sm_job *j);

@@ -14,7 +14,7 @@ bool sm_vms_due(const struct sm *sm)
 {
 	return sm->virtual.queue.n && sm->election.state == IBA_SM_MASTER && sm->topo.fab &&
 	       sm->routes.tables && sm->core.st.rounds && !sm->core.incomplete &&
-	       !sm_audit_open(sm) && sm->core.now >= sm->virtual.next_at;
+	       !sm_audit_open(sm) && !sm->virtual.unsaved && sm->core.now >= sm->virtual.next_at;
 }
 
 time_ps sm_vms_wake(const struct sm *sm)

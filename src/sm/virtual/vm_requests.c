@@ -45,6 +45,11 @@ static void answer(struct sm *sm, struct sm_job *j)
 		vec_push(&sm->core.out->vms, *r);
 }
 
+void sm_vms_saved(struct sm *sm)
+{
+	sm->virtual.unsaved = false;
+}
+
 void sm_job_done(struct sm *sm, struct sm_job *j)
 {
 	const struct sm_vm *v = &sm->virtual.vms.at[j->vm].v;
@@ -53,6 +58,7 @@ void sm_job_done(struct sm *sm, struct sm_job *j)
 	j->result.guid = v->guid;
 	j->result.host = v->host;
 	j->result.slot = v->slot;
+	sm->virtual.unsaved |= sm->cfg.hold_vms;
 	answer(sm, j);
 }
 

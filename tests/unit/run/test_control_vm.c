@@ -19,7 +19,8 @@ static struct {
 	uv_loop_t loop;
 	struct run_vm_orders orders;
 	uint64_t ticket, answered, saved;
-	unsigned events; /* of the manager */
+	unsigned events;  /* of the manager */
+	unsigned goes_on; /* times that it may begin the next requests */
 	bool gone;
 	struct strbuf answer;
 } w;
@@ -43,6 +44,11 @@ static uint64_t changed(void *ctx UNUSED)
 static uint64_t saved(void *ctx UNUSED)
 {
 	return w.saved;
+}
+
+static void all_saved(void *ctx UNUSED)
+{
+	w.goes_on++;
 }
 
 static void reply(void *ctx UNUSED, uint64_t ticket, struct strbuf *text)
@@ -81,8 +87,9 @@ static int setup(void **state UNUSED)
 	w.o = (struct run_orders){.vms = vms};
 	log_open(&w.log, "/dev/null", RUN_LOG_DEBUG, RUN_LOG_TEXT, &e);
 	uv_loop_init(&w.loop);
-	run_vm_orders_init(&w.orders, &w.loop, &w.log,
-			   &(struct run_vm_calls){submit, sm_of, changed, saved, reply, NULL});
+	run_vm_orders_init(
+		&w.orders, &w.loop, &w.log,
+		&(struct run_vm_calls){submit, sm_of, changed, saved, all_saved, reply, NULL});
 	return 0;
 }
 
@@ -246,9 +253,13 @@ TEST(an_answer_waits_until_its_change_is_saved)
 	assert_false(run_control_answer(&w.v, &w.o, "{\"cmd\":\"vm_create\",\"vm\":\"a\"}", &out));
 	carry_out();
 	assert_int_equal(w.answered, 0);
+	assert_int_equal(w.goes_on, 0);
 	w.saved = 10;
 	run_vm_orders_saved(&w.orders);
 	assert_int_equal(w.answered, 1);
+	assert_int_equal(w.goes_on, 1);
+	run_vm_orders_saved(&w.orders);
+	assert_int_equal(w.goes_on, 1);
 	strbuf_free(&out);
 }
 

@@ -107,6 +107,28 @@ TEST(vms_in_the_order_of_names)
 	vm_close(&w);
 }
 
+/* A daemon saves where VMs are before the next ones move. */
+TEST(the_next_batch_waits_until_results_are_saved)
+{
+	struct sm_vm_request r;
+	struct vm_world w;
+
+	vm_draw(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 1);
+	w.cfg.sm.hold_vms = true;
+	vm_up(&w, false);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_CREATE, "a", 0, 0)).rc, 0);
+	r = vm_ask(SM_VM_START, "a", vm_host_guid(&w, 1), 0);
+	assert_true(lab_manager_vms(w.lab, 0, &r, 1));
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_S);
+	assert_int_equal(w.results.n, 1);
+	lab_manager_order(w.lab, 0, SM_EV_VMS_SAVED, 0);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_S);
+	assert_int_equal(w.results.n, 2);
+	assert_int_equal(w.results.at[1].rc, 0);
+	assert_true(vm_get(&w, "a").running);
+	vm_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +136,7 @@ int main(void)
 		cmocka_unit_test(requests_of_one_event),
 		cmocka_unit_test(no_vms_where_there_are_none),
 		cmocka_unit_test(vms_in_the_order_of_names),
+		cmocka_unit_test(the_next_batch_waits_until_results_are_saved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
