@@ -300,7 +300,7 @@ TEST(bad_vf_info_changes_nothing)
 		{2, {.count = 1, .lid = {31}, {0xabc}}},    /* the GUID of VF 1 */
 		{2, {.count = 2, .lid = {31, 32}, {7, 7}}}, /* one GUID twice */
 	};
-	struct iba_vf_info before, after;
+	struct iba_vf_info before = {0}, after = {0}; /* with padding: they are compared as bytes */
 	struct world w;
 
 	open_hca(&w, 4);
