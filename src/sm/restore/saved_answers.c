@@ -250,6 +250,7 @@ void sm_saved_drop(struct sm *sm)
 	if (!sm->restored.saved)
 		return;
 	sm_rows_unknown(sm);
+	sm_virtual_arrive(sm);
 	sm_names_forget(sm);
 	sm_saved_end(sm);
 	sm->restored.same = false;

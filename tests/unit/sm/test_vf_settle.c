@@ -202,6 +202,54 @@ static void standby_takes_over(enum sm_scheme scheme)
 	vm_close(&w);
 }
 
+/* The master dies so many microseconds after a request; the copy that the standby has is from before. */
+static void dies_in_a_batch(enum sm_scheme scheme, unsigned us)
+{
+	struct sm_vm_request r[12];
+	struct sm_vm before[3], after;
+	struct vm_world w;
+
+	memset(&w, 0, sizeof(w));
+	vm_draw(&w, scheme, FAB_SRIOV_VSWITCH, 1);
+	w.cfg.sm.contest = w.cfg.sm.mirror = w.cfg.sm.read_back = true;
+	vm_up(&w, true);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "vm%u", i);
+		vm_do(&w, vm_ask(SM_VM_CREATE, name, 0, 0));
+		vm_do(&w, vm_ask(SM_VM_START, name, vm_host_guid(&w, 1 + i), 0));
+		for (unsigned k = 0; k < 4; k++)
+			r[3 * k + i] = vm_ask(SM_VM_MIGRATE, name,
+					      vm_host_guid(&w, 1 + (i + 3 * (k + 1)) % 7), 0);
+	}
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 5 * PS_PER_S);
+	for (unsigned i = 0; i < 3; i++)
+		sm_vm_get(lab_sm(w.lab), i, &before[i]);
+	assert_true(lab_manager_vms(w.lab, 0, r, 12));
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + us * PS_PER_US);
+	lab_manager_stop(w.lab, 0);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 5 * PS_PER_S);
+	assert_true(lab_manager_is_master(w.lab, 1));
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(sm_vm_get(lab_manager_sm(w.lab, 1), i, &after));
+		assert_true(after.running);
+		assert_int_equal(after.lid, before[i].lid);
+		assert_int_equal(after.guid, before[i].guid);
+	}
+	lab_manager_lead(w.lab, 1);
+	check_vms(&w);
+	vm_close(&w);
+}
+
+TEST(the_master_dies_in_a_batch)
+{
+	for (unsigned us = 1; us < 1500; us += 67) {
+		dies_in_a_batch(SM_SCHEME_DYNAMIC, us);
+		dies_in_a_batch(SM_SCHEME_PREPOPULATED, us);
+	}
+}
+
 TEST(a_standby_takes_over)
 {
 	standby_takes_over(SM_SCHEME_DYNAMIC);
@@ -241,6 +289,7 @@ int main(void)
 		cmocka_unit_test(a_manager_finds_vms),
 		cmocka_unit_test(a_migration_is_interrupted),
 		cmocka_unit_test(a_standby_takes_over),
+		cmocka_unit_test(the_master_dies_in_a_batch),
 		cmocka_unit_test(a_manager_at_a_pf),
 	};
 
