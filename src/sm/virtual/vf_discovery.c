@@ -72,8 +72,9 @@ static bool any_vm(const struct sm *sm, uint32_t host)
 }
 
 /*
- * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active. One whose link was trained again may have. GUIDs of shared
- * ports are read only where VMs are known: HCAs have many of them.
+ * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active. One
+ * whose link was trained again may have restarted. GUIDs of shared ports are read only where VMs are known: HCAs have
+ * many of them.
  */
 void sm_virtual_port(struct sm *sm, uint32_t port)
 {
