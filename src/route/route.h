@@ -287,6 +287,11 @@ extern const struct rt_cost rt_update_cost;
 
 int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
 	      struct rt_tables *t, struct rt_update_stats *st, struct err *e);
+/*
+ * Entries for LIDs that no port of f has, where they lead down and then up again by these ranks: 255, in all
+ * switches. Returns how many. rt_update() with o->before and the decision to keep tables leave such LIDs as they are.
+ */
+uint32_t rt_drop_stale(const struct fab *f, struct rt_tables *t, const uint64_t *rank);
 
 /*
  * A safe way from the tables in the switches to new ones while traffic flows. Every mixture that can

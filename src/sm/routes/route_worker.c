@@ -117,12 +117,19 @@ static bool as_good(const struct rt_report *old, const struct rt_report *new, st
 	       20 * old->link_load_max <= w.load *new->link_load_max;
 }
 
+/* Links that carry data count, as in a plan. */
+static uint32_t drop_stale(const struct sm_compute *c, struct sm_routes *out)
+{
+	return rt_drop_stale(c->data_fab ? c->data_fab : c->fab, out->tables, out->rank);
+}
+
 static void take_old(const struct sm_compute *c, struct sm_routes *out)
 {
 	memcpy(out->tables->lft, c->old->lft, (size_t)c->old->nswitches * c->old->stride);
 	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
 	rt_plan_free(&out->plan);
-	out->plan = (struct rt_plan){.kind = RT_PLAN_NOTHING};
+	out->plan =
+		(struct rt_plan){.kind = drop_stale(c, out) ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING};
 }
 
 /*
@@ -428,6 +435,8 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 	out->verified = verify_stage(c, out, threads, &r);
 	if (out->verified && out->rank && is_final_update(c))
 		compare_fresh(c, threads, &r, out, done);
+	if (out->verified && out->rank)
+		drop_stale(c, out);
 	if (out->verified)
 		plan(c, threads, &r, out);
 	if (out->verified && c->alive && c->before && out->rank)

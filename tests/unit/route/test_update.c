@@ -2,7 +2,7 @@
 /*
  * Ranks and routes over a change: directions that are kept, and tables that change no more than necessary
  * but are as good as new ones. Keeps no state; each test makes its own fabric. Does not measure time.
- * Covers: update.c, update_delta.c, updown_keep.c
+ * Covers: update.c, update_delta.c, updown_keep.c, stale_entries.c
  */
 #include "route_fixture.h"
 
@@ -664,6 +664,53 @@ TEST(an_update_without_old_tables_gives_feras)
 	state_free(&x);
 }
 
+static void host_forget(struct fab *f, node_id host)
+{
+	f->ports[fab_port_id(f, host, 1)].lid = 0;
+}
+
+/* Hosts left, and then another root was chosen: routes to their LIDs go down and up by its ranks, and a plan refused
+ * all tables that kept them. */
+TEST(routes_to_lids_that_are_gone_obey_the_ranks_or_go)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {5}});
+	struct state old = first_state(f, f->switches[0]);
+	uint64_t *rank = fresh_ranks(f, f->switches[2]);
+	struct rt_tables *t = NULL, *kept;
+	struct rt_plan p;
+	struct err e;
+	uint32_t n = 0;
+
+	assert_int_equal(rt_compute(&rt_fera, f, &(struct rt_opts){.rank = rank}, &t, &e), 0);
+	kept = rt_tables_carry(f, t, f);
+	for (node_id h = 0; h < f->nnodes; h++) {
+		uint16_t lid = fab_is_switch(f, h) ? 0 : f->ports[fab_port_id(f, h, 1)].lid;
+
+		for (uint32_t s = 0; lid && s < f->nswitches; s++)
+			rt_row(kept, s)[lid] = rt_row(old.t, s)[lid];
+		if (lid)
+			host_forget(f, h);
+	}
+	assert_int_equal(rt_plan(f, old.t, kept, rank, NULL, 1, &p, &e), -EINVAL);
+	assert_string_equal(e.text, "plan: the new tables are not free of deadlock");
+
+	assert_true(rt_drop_stale(f, kept, rank) > 0);
+	assert_int_equal(rt_drop_stale(f, kept, rank), 0);
+	assert_int_equal(rt_plan(f, old.t, kept, rank, NULL, 1, &p, &e), 0);
+	rt_plan_free(&p);
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+		for (uint32_t s = 0; s < f->nswitches; s++)
+			if (rt_row(kept, s)[lid] == IBA_PORT_NONE)
+				n++;
+			else if (rt_row(kept, s)[lid] != rt_row(old.t, s)[lid])
+				assert_int_equal(rt_row(kept, s)[lid], rt_row(t, s)[lid]);
+	assert_true(n % f->nswitches == 0 && n < f->nhosts * f->nswitches);
+	free(rank);
+	rt_tables_free(t);
+	rt_tables_free(kept);
+	state_free(&old);
+}
+
 TEST(tables_of_another_fabric_are_refused)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
@@ -700,6 +747,7 @@ int main(void)
 		cmocka_unit_test(many_vfs_behind_one_switch_are_spread_again),
 		cmocka_unit_test(trees_stay_balanced),
 		cmocka_unit_test(an_update_without_old_tables_gives_feras),
+		cmocka_unit_test(routes_to_lids_that_are_gone_obey_the_ranks_or_go),
 		cmocka_unit_test(tables_of_another_fabric_are_refused),
 	};
 
