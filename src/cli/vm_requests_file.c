@@ -13,7 +13,7 @@
 enum {
 	LINE_REQUESTS = 512, /* requests of a line to the manager, */
 	LINE_BYTES = 48 << 10,
-	LINES_AHEAD = 16, /* and lines that wait for an answer */
+	LINES_AHEAD = 64, /* and lines that wait for an answer */
 	FAULTS_SHOWN = 20,
 	WORDS = 4,
 };

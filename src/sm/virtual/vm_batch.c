@@ -144,18 +144,68 @@ static bool begin(struct sm *sm, struct sm_job *j)
 	return true;
 }
 
-static void choose(struct sm *sm)
+/* ---- of many ---- */
+
+enum { BLOCKS = IBA_LID_MAX_UNICAST / IBA_LFT_BLOCK + 1 };
+
+/* The table block of the VM's LID; those without a LID get one after another. */
+static unsigned block_of(const struct sm *sm, const struct sm_job *j)
+{
+	return sm->virtual.vms.at[j->vm].v.lid / IBA_LFT_BLOCK;
+}
+
+/* Which of the requests that wait can begin. */
+static bool *can_begin(struct sm *sm)
 {
 	struct sm_virtual *v = &sm->virtual;
-	size_t kept = 0;
+	bool *can = mem_array(v->queue.n, sizeof(*can));
 
 	v->mark++;
 	v->next_at = 0;
 	for (size_t i = 0; i < v->queue.n; i++) {
+		const struct sm_job *j = &v->queue.at[i];
+
+		can[i] = is_first(sm, j) && has_place(sm, j) &&
+			 is_quiet(sm, j->from, j->from_slot) && is_quiet(sm, j->to, j->to_slot);
+	}
+	return can;
+}
+
+/*
+ * Where more requests wait than a batch has, LIDs of the same blocks go together: an SMP sets a whole block. The block of
+ * the request that waits longest comes first, so each one's turn comes.
+ */
+static void choose_blocks(const struct sm *sm, bool *can)
+{
+	const struct sm_virtual *v = &sm->virtual;
+	uint32_t count[BLOCKS] = {0}, sum = 0;
+	bool in[BLOCKS] = {false};
+
+	for (size_t i = 0; i < v->queue.n; i++)
+		count[block_of(sm, &v->queue.at[i])] += can[i];
+	for (size_t i = 0; i < v->queue.n; i++) {
+		unsigned block = block_of(sm, &v->queue.at[i]);
+
+		if (can[i] && !in[block] && (!sum || sum + count[block] <= MOST)) {
+			in[block] = true;
+			sum += count[block];
+		}
+		can[i] &= in[block];
+	}
+}
+
+static void choose(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+	bool *can = can_begin(sm);
+	size_t kept = 0;
+
+	if (v->queue.n > MOST)
+		choose_blocks(sm, can);
+	for (size_t i = 0; i < v->queue.n; i++) {
 		struct sm_job *j = &v->queue.at[i];
 
-		if (v->batch.jobs.n < MOST && is_first(sm, j) && has_place(sm, j) &&
-		    is_quiet(sm, j->from, j->from_slot) && is_quiet(sm, j->to, j->to_slot))
+		if (v->batch.jobs.n < MOST && can[i])
 			begin(sm, j);
 		else
 			v->queue.at[kept++] = *j;
@@ -163,6 +213,7 @@ static void choose(struct sm *sm)
 	v->queue.n = kept;
 	if (v->batch.jobs.n)
 		v->next_at = 0;
+	free(can);
 }
 
 /* ---- one after another, where no plan holds for all ---- */
