@@ -31,6 +31,32 @@ int ctl_socket_wait_end(const char *path, time_ps limit);
  * CLI_NO after a message when that takes longer than limit; CLI_BAD when the manager cannot be asked. */
 int ctl_wait_for_rest(const char *path, time_ps limit, struct strbuf *answer);
 
+/* ---- members of an answer ---- */
+
+static inline const char *ctl_text(const json_t *a, const char *key)
+{
+	const char *s = json_string_value(json_object_get(a, key));
+
+	return s ? s : "-";
+}
+
+static inline uint64_t ctl_number(const json_t *a, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(a, key));
+
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+/* Seconds in the answer, as people write them. */
+static inline const char *ctl_duration(const json_t *a, const char *key)
+{
+	double s = json_number_value(json_object_get(a, key));
+
+	return s > 0 && s < 1e6 ? cli_duration((time_ps)(s * 1e9) * PS_PER_NS)
+	       : s > 0		? "days"
+				: "0 s";
+}
+
 /* ---- ctl_show.c: one answer each, on standard output ---- */
 
 typedef void ctl_show(const json_t *answer);

@@ -7,33 +7,9 @@
 
 /* ---- members of an answer ---- */
 
-static const char *text(const json_t *a, const char *key)
-{
-	const char *s = json_string_value(json_object_get(a, key));
-
-	return s ? s : "-";
-}
-
-static uint64_t number(const json_t *a, const char *key)
-{
-	json_int_t v = json_integer_value(json_object_get(a, key));
-
-	return v > 0 ? (uint64_t)v : 0;
-}
-
 static const char *count(const json_t *a, const char *key)
 {
-	return cli_count(number(a, key));
-}
-
-/* Seconds in the answer, as people write them. */
-static const char *duration(const json_t *a, const char *key)
-{
-	double s = json_number_value(json_object_get(a, key));
-
-	return s > 0 && s < 1e6 ? cli_duration((time_ps)(s * 1e9) * PS_PER_NS)
-	       : s > 0		? "days"
-				: "0";
+	return cli_count(ctl_number(a, key));
 }
 
 static bool is_true(const json_t *a, const char *key)
@@ -44,9 +20,9 @@ static bool is_true(const json_t *a, const char *key)
 /* The name if there is one, else the id. */
 static const char *name_or_id(const json_t *node)
 {
-	const char *name = text(node, "name");
+	const char *name = ctl_text(node, "name");
 
-	return *name && strcmp(name, "-") ? name : text(node, "id");
+	return *name && strcmp(name, "-") ? name : ctl_text(node, "id");
 }
 
 static void line(const char *label, const char *fmt, ...) PRINTF(2, 3);
@@ -68,7 +44,7 @@ static void line(const char *label, const char *fmt, ...)
 static void add_port(struct cli_table *t, const json_t *row, const char *key)
 {
 	if (json_is_integer(json_object_get(row, key)))
-		cli_table_add(t, "%llu", (unsigned long long)number(row, key));
+		cli_table_add(t, "%llu", (unsigned long long)ctl_number(row, key));
 	else
 		cli_table_add(t, "%s", "");
 }
@@ -104,8 +80,8 @@ static void status_change(const json_t *c)
 		return;
 	}
 	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s",
-	     count(c, "number"), text(c, "began"), text(c, "cause"), duration(c, "time_s"),
-	     count(smps, "all"), count(c, "entries"),
+	     count(c, "number"), ctl_text(c, "began"), ctl_text(c, "cause"),
+	     ctl_duration(c, "time_s"), count(smps, "all"), count(c, "entries"),
 	     is_true(c, "clean") ? "" : ", some devices did not respond");
 }
 
@@ -115,7 +91,7 @@ static const char *routers(const json_t *subnet)
 	static char text[48];
 
 	snprintf(text, sizeof(text), "%s routers, ", count(subnet, "routers"));
-	return number(subnet, "routers") ? text : "";
+	return ctl_number(subnet, "routers") ? text : "";
 }
 
 static void status_subnet(const json_t *a)
@@ -123,16 +99,16 @@ static void status_subnet(const json_t *a)
 	const json_t *s = json_object_get(a, "subnet"), *d;
 	size_t i;
 
-	if (!number(s, "switches") && !number(s, "hosts") &&
+	if (!ctl_number(s, "switches") && !ctl_number(s, "hosts") &&
 	    is_true(json_object_get(a, "mirror"), "on"))
 		line("subnet", "not read: this manager has a copy of what the master knows");
 	else
 		line("subnet", "%s switches, %s hosts, %s%s links, %s LIDs", count(s, "switches"),
 		     count(s, "hosts"), routers(s), count(s, "links"), count(s, "lids"));
-	if (number(s, "held_ports"))
+	if (ctl_number(s, "held_ports"))
 		line("held", "%s ports that change state too often", count(s, "held_ports"));
 	json_array_foreach(json_object_get(s, "duplicates"), i, d)
-		line("duplicate", "%s", text(d, "text"));
+		line("duplicate", "%s", ctl_text(d, "text"));
 	if (is_true(a, "change_pending"))
 		line("pending", "a change was detected and is not done yet");
 }
@@ -142,10 +118,10 @@ static void status_mirror(const json_t *m)
 	if (is_true(m, "complete"))
 		line("mirror",
 		     "complete, %s nodes, %s switches among them, confirmed by the master %s ago",
-		     count(m, "nodes"), count(m, "switches"), duration(m, "age_s"));
+		     count(m, "nodes"), count(m, "switches"), ctl_duration(m, "age_s"));
 	else if (is_true(m, "on"))
 		line("mirror", "not complete: taking over would read the subnet");
-	else if (number(m, "mirrors"))
+	else if (ctl_number(m, "mirrors"))
 		line("mirror", "%s standby managers have a copy of what this one knows",
 		     count(m, "mirrors"));
 }
@@ -156,13 +132,13 @@ static void status_managers(const json_t *a)
 	size_t i;
 
 	if (json_is_string(json_object_get(a, "master")))
-		line("master", "%s", text(a, "master"));
+		line("master", "%s", ctl_text(a, "master"));
 	else
 		line("master", "not known");
 	json_array_foreach(json_object_get(a, "managers"), i, m)
-		line(i ? "" : "managers", "%s %s, priority %llu%s%s%s%s", text(m, "guid"),
-		     text(m, "state"), (unsigned long long)number(m, "priority"),
-		     *text(m, "name") ? ", " : "", text(m, "name"),
+		line(i ? "" : "managers", "%s %s, priority %llu%s%s%s%s", ctl_text(m, "guid"),
+		     ctl_text(m, "state"), (unsigned long long)ctl_number(m, "priority"),
+		     *ctl_text(m, "name") ? ", " : "", ctl_text(m, "name"),
 		     is_true(m, "own") ? ", this one" : "",
 		     is_true(m, "answers") ? "" : ", does not answer");
 }
@@ -172,22 +148,22 @@ void ctl_show_status(const json_t *a)
 	const json_t *p = json_object_get(a, "port"), *smps = json_object_get(a, "smps"),
 		     *mads = json_object_get(a, "mads");
 
-	line("manager", "weft %s, process %llu, up %s", text(a, "version"),
-	     (unsigned long long)number(a, "pid"),
+	line("manager", "weft %s, process %llu, up %s", ctl_text(a, "version"),
+	     (unsigned long long)ctl_number(a, "pid"),
 	     age(json_number_value(json_object_get(a, "uptime_s"))));
-	line("state", "%s, %s%s", text(a, "state"), text(a, "phase"),
+	line("state", "%s, %s%s", ctl_text(a, "state"), ctl_text(a, "phase"),
 	     is_true(a, "connected") ? "" : ", NOT CONNECTED");
-	line("port", "%s, GUID %s, LID %llu", text(p, "name"), text(p, "port_guid"),
-	     (unsigned long long)number(p, "lid"));
-	line("mechanism", "%s, priority %llu", text(a, "mechanism"),
-	     (unsigned long long)number(a, "priority"));
+	line("port", "%s, GUID %s, LID %llu", ctl_text(p, "name"), ctl_text(p, "port_guid"),
+	     (unsigned long long)ctl_number(p, "lid"));
+	line("mechanism", "%s, priority %llu", ctl_text(a, "mechanism"),
+	     (unsigned long long)ctl_number(a, "priority"));
 	status_managers(a);
 	status_subnet(a);
 	status_mirror(json_object_get(a, "mirror"));
 	status_change(json_object_get(a, "last_change"));
 	if (json_is_number(json_object_get(a, "last_sweep_ago_s")))
 		line("sweeps", "%s, the last clean one %s ago", count(a, "sweeps"),
-		     duration(a, "last_sweep_ago_s"));
+		     ctl_duration(a, "last_sweep_ago_s"));
 	else
 		line("sweeps", "%s", count(a, "sweeps"));
 	line("SMPs", "%s sent, %s of them retries; %s timed out; %s traps received",
@@ -195,16 +171,16 @@ void ctl_show_status(const json_t *a)
 	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"),
 	     count(mads, "out"), count(mads, "waiting"), count(a, "reconnects"));
 	line("routes", "computed %s times in %s", count(a, "routes_computed"),
-	     duration(a, "compute_s"));
-	line("log level", "%s", text(a, "log_level"));
+	     ctl_duration(a, "compute_s"));
+	line("log level", "%s", ctl_text(a, "log_level"));
 }
 
 void ctl_show_rest(const json_t *a)
 {
 	const json_t *s = json_object_get(a, "subnet");
 
-	if (strcmp(text(a, "state"), "Master"))
-		printf("%s: another manager is the master\n", text(a, "state"));
+	if (strcmp(ctl_text(a, "state"), "Master"))
+		printf("%s: another manager is the master\n", ctl_text(a, "state"));
 	else
 		printf("subnet is up: %s switches, %s hosts, %s%s links, %s LIDs; no change "
 		       "pending\n",
@@ -262,16 +238,16 @@ void ctl_show_route(const json_t *a)
 	json_array_foreach((json_t *)hops, i, h)
 	{
 		cli_table_add(&t, "%zu", i);
-		cli_table_add(&t, "%s", text(h, "type"));
+		cli_table_add(&t, "%s", ctl_text(h, "type"));
 		add_port(&t, h, "lid");
 		add_port(&t, h, "in");
 		add_port(&t, h, "out");
-		cli_table_add(&t, "%s", text(h, "id"));
-		cli_table_add(&t, "%s", text(h, "name"));
+		cli_table_add(&t, "%s", ctl_text(h, "id"));
+		cli_table_add(&t, "%s", ctl_text(h, "name"));
 	}
 	cli_table_print(&t, stdout);
 	if (!is_true(a, "reached"))
-		line("NO ROUTE", "%s", text(a, "why"));
+		line("NO ROUTE", "%s", ctl_text(a, "why"));
 }
 
 void ctl_show_switches(const json_t *a)
@@ -284,13 +260,13 @@ void ctl_show_switches(const json_t *a)
 		       "name");
 	json_array_foreach((json_t *)json_object_get(a, "switches"), i, h)
 	{
-		cli_table_add(&t, "%s", text(h, "id"));
+		cli_table_add(&t, "%s", ctl_text(h, "id"));
 		add_port(&t, h, "lid");
 		add_port(&t, h, "ports");
 		add_port(&t, h, "to_switches");
 		add_port(&t, h, "to_hosts");
 		cli_table_add(&t, "%s", count(h, "entries"));
-		cli_table_add(&t, "%s", text(h, "name"));
+		cli_table_add(&t, "%s", ctl_text(h, "name"));
 	}
 	cli_table_print(&t, stdout);
 }
@@ -310,13 +286,13 @@ void ctl_show_ports(const json_t *a)
 		cli_table_add(&t, "%s", name_or_id(h));
 		add_port(&t, h, "port");
 		add_port(&t, h, "lid");
-		cli_table_add(&t, "%s", text(h, "state"));
-		cli_table_add(&t, "%s", text(h, "physical"));
-		cli_table_add(&t, "%s%s", text(h, "width"), text(h, "speed"));
-		cli_table_add(&t, "%s", text(h, "mtu"));
+		cli_table_add(&t, "%s", ctl_text(h, "state"));
+		cli_table_add(&t, "%s", ctl_text(h, "physical"));
+		cli_table_add(&t, "%s%s", ctl_text(h, "width"), ctl_text(h, "speed"));
+		cli_table_add(&t, "%s", ctl_text(h, "mtu"));
 		if (json_is_object(peer))
 			cli_table_add(&t, "%s[%llu]", name_or_id(peer),
-				      (unsigned long long)number(peer, "port"));
+				      (unsigned long long)ctl_number(peer, "port"));
 		else
 			cli_table_add(&t, "%s", "");
 	}
@@ -333,7 +309,7 @@ static void phases_text(const json_t *phases, struct strbuf *out)
 	const char *key;
 
 	json_object_foreach((json_t *)phases, key, v)
-		strbuf_addf(out, "%s%s %s", out->len ? ", " : "", key, duration(phases, key));
+		strbuf_addf(out, "%s%s %s", out->len ? ", " : "", key, ctl_duration(phases, key));
 }
 
 /* The links and nodes that went and came in one change, a line each; the sentence is the manager's. */
@@ -350,9 +326,9 @@ static void show_events(const json_t *change)
 		json_array_foreach((json_t *)json_object_get(change, lists[k]), i, x)
 		{
 			if (n++ < SHOWN_EVENTS)
-				line(shown++ ? "" : label, "%s", text(x, "text"));
+				line(shown++ ? "" : label, "%s", ctl_text(x, "text"));
 		}
-	n += number(change, "unlisted");
+	n += ctl_number(change, "unlisted");
 	if (n > shown)
 		line("", "and %s more: see --json", cli_count(n - shown));
 }
@@ -374,9 +350,9 @@ void ctl_show_changes(const json_t *a)
 		struct strbuf phases = {0};
 
 		cli_table_add(&t, "%s", count(c, "number"));
-		cli_table_add(&t, "%s", text(c, "began"));
-		cli_table_add(&t, "%s", text(c, "cause"));
-		cli_table_add(&t, "%s", duration(c, "time_s"));
+		cli_table_add(&t, "%s", ctl_text(c, "began"));
+		cli_table_add(&t, "%s", ctl_text(c, "cause"));
+		cli_table_add(&t, "%s", ctl_duration(c, "time_s"));
 		for (size_t k = 0; k < ARRAY_LEN(purposes); k++)
 			cli_table_add(&t, "%s", count(smps, purposes[k]));
 		cli_table_add(&t, "%s", count(c, "entries"));
@@ -405,12 +381,12 @@ void ctl_show_text(const json_t *a)
 
 void ctl_show_level(const json_t *a)
 {
-	printf("%s\n", text(a, "level"));
+	printf("%s\n", ctl_text(a, "level"));
 }
 
 void ctl_show_dump(const json_t *a)
 {
-	printf("written to %s\n", text(a, "directory"));
+	printf("written to %s\n", ctl_text(a, "directory"));
 }
 
 /* ---- JSON ---- */

@@ -41,13 +41,6 @@ static json_t *ask(const char *path, const char *question, struct strbuf *answer
 	return a;
 }
 
-static const char *text(const json_t *a, const char *key)
-{
-	const char *s = json_string_value(json_object_get(a, key));
-
-	return s ? s : "";
-}
-
 static int status(const char *path, struct strbuf *answer, struct rest *r)
 {
 	json_t *a = ask(path, "{\"cmd\":\"status\"}", answer);
@@ -55,12 +48,13 @@ static int status(const char *path, struct strbuf *answer, struct rest *r)
 	if (!a)
 		return CLI_BAD;
 	*r = (struct rest){
-		.standby = !strcmp(text(a, "state"), "Standby"),
-		.idle = !strcmp(text(a, "state"), "Master") && !strcmp(text(a, "phase"), "ready") &&
+		.standby = !strcmp(ctl_text(a, "state"), "Standby"),
+		.idle = !strcmp(ctl_text(a, "state"), "Master") &&
+			!strcmp(ctl_text(a, "phase"), "ready") &&
 			!json_is_true(json_object_get(a, "change_pending")),
 		.sweeps = (uint64_t)json_integer_value(json_object_get(a, "clean_sweeps")),
 	};
-	snprintf(r->phase, sizeof(r->phase), "%s", text(a, "phase"));
+	snprintf(r->phase, sizeof(r->phase), "%s", ctl_text(a, "phase"));
 	json_decref(a);
 	return CLI_OK;
 }

@@ -3,28 +3,8 @@
  * Virtual machines, hypervisors and results of requests, as text and JSON. State: none. Ways in: vm_show_*(). Computes
  * nothing but totals.
  */
+#include "cli/ctl.h"
 #include "cli/vm_requests_file.h"
-
-static const char *text(const json_t *a, const char *key)
-{
-	const char *s = json_string_value(json_object_get(a, key));
-
-	return s ? s : "";
-}
-
-static uint64_t number(const json_t *a, const char *key)
-{
-	json_int_t v = json_integer_value(json_object_get(a, key));
-
-	return v > 0 ? (uint64_t)v : 0;
-}
-
-static const char *duration(const json_t *a, const char *key)
-{
-	double s = json_number_value(json_object_get(a, key));
-
-	return s > 0 && s < 1e6 ? cli_duration((time_ps)(s * 1e9) * PS_PER_NS) : "0 s";
-}
 
 /* Names come from devices: no escape sequences. One of a few static buffers. */
 static const char *host(const json_t *h)
@@ -32,9 +12,9 @@ static const char *host(const json_t *h)
 	static char buf[4][128];
 	static unsigned at;
 	char *s = buf[at++ % ARRAY_LEN(buf)];
-	const char *name = text(h, "name");
+	const char *name = ctl_text(h, "name");
 
-	snprintf(s, sizeof(buf[0]), "%s", *name ? name : text(h, "guid"));
+	snprintf(s, sizeof(buf[0]), "%s", *name ? name : ctl_text(h, "guid"));
 	for (char *p = s; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
@@ -50,7 +30,7 @@ static const char *place(const json_t *h)
 
 	if (!json_is_object(h))
 		return "-";
-	snprintf(s, sizeof(buf[0]), "%s:%llu", host(h), (unsigned long long)number(h, "vf"));
+	snprintf(s, sizeof(buf[0]), "%s:%llu", host(h), (unsigned long long)ctl_number(h, "vf"));
 	return s;
 }
 
@@ -65,10 +45,10 @@ void vm_show_list(const json_t *a)
 	cli_table_init(&t, "llrll", "VM", "vGUID", "LID", "host:VF", "state");
 	json_array_foreach(json_object_get(a, "vms"), i, v)
 	{
-		cli_table_add(&t, "%s", text(v, "vm"));
-		cli_table_add(&t, "%s", text(v, "guid"));
-		if (number(v, "lid"))
-			cli_table_add(&t, "%llu", (unsigned long long)number(v, "lid"));
+		cli_table_add(&t, "%s", ctl_text(v, "vm"));
+		cli_table_add(&t, "%s", ctl_text(v, "guid"));
+		if (ctl_number(v, "lid"))
+			cli_table_add(&t, "%llu", (unsigned long long)ctl_number(v, "lid"));
 		else
 			cli_table_add(&t, "-");
 		cli_table_add(&t, "%s", place(json_object_get(v, "host")));
@@ -89,10 +69,10 @@ void vm_show_hosts(const json_t *a)
 	json_array_foreach(json_object_get(a, "hosts"), i, h)
 	{
 		cli_table_add(&t, "%s", host(h));
-		cli_table_add(&t, "%s", text(h, "guid"));
-		cli_table_add(&t, "%s", text(h, "sriov"));
+		cli_table_add(&t, "%s", ctl_text(h, "guid"));
+		cli_table_add(&t, "%s", ctl_text(h, "sriov"));
 		for (size_t k = 0; k < ARRAY_LEN(counts); k++)
-			cli_table_add(&t, "%llu", (unsigned long long)number(h, counts[k]));
+			cli_table_add(&t, "%llu", (unsigned long long)ctl_number(h, counts[k]));
 	}
 	cli_table_print(&t, stdout);
 }
@@ -113,10 +93,10 @@ void vm_show_one(const struct vm_request *q)
 {
 	const json_t *r = q->result, *smps = json_object_get(r, "smps");
 	const json_t *from = json_object_get(r, "from"), *to = json_object_get(r, "to");
-	uint64_t lid = number(r, "lid_after"), before = number(r, "lid_before");
-	uint64_t n = number(r, "switches_touched");
+	uint64_t lid = ctl_number(r, "lid_after"), before = ctl_number(r, "lid_before");
+	uint64_t n = ctl_number(r, "switches_touched");
 
-	printf("%-10s %s\n%-10s %s\n", "VM", q->vm, "vGUID", text(r, "guid"));
+	printf("%-10s %s\n%-10s %s\n", "VM", q->vm, "vGUID", ctl_text(r, "guid"));
 	if (!smps)
 		return;
 	if (before && lid && before != lid)
@@ -126,15 +106,15 @@ void vm_show_one(const struct vm_request *q)
 		printf("%-10s %llu\n", "LID", (unsigned long long)(lid ? lid : before));
 	if (json_is_object(from))
 		printf("%-10s %s, VF %llu\n", "from", host(from),
-		       (unsigned long long)number(from, "vf"));
+		       (unsigned long long)ctl_number(from, "vf"));
 	if (json_is_object(to))
 		printf("%-10s %s, VF %llu\n", json_is_object(from) ? "to" : "on", host(to),
-		       (unsigned long long)number(to, "vf"));
+		       (unsigned long long)ctl_number(to, "vf"));
 	printf("%-10s %llu to hypervisors, %llu to tables of %llu switch%s\n", "SMPs",
-	       (unsigned long long)number(smps, "hypervisors"),
-	       (unsigned long long)number(smps, "tables"), (unsigned long long)n,
+	       (unsigned long long)ctl_number(smps, "hypervisors"),
+	       (unsigned long long)ctl_number(smps, "tables"), (unsigned long long)n,
 	       n == 1 ? "" : "es");
-	printf("%-10s %s\n", "time", duration(r, "time_s"));
+	printf("%-10s %s\n", "time", ctl_duration(r, "time_s"));
 }
 
 struct totals {
@@ -150,8 +130,8 @@ static struct totals totals_of(const struct vm_requests *r)
 
 		t.done += is_done(&r->all.at[i]);
 		t.refused += !is_done(&r->all.at[i]);
-		t.hypervisors += number(smps, "hypervisors");
-		t.tables += number(smps, "tables");
+		t.hypervisors += ctl_number(smps, "hypervisors");
+		t.tables += ctl_number(smps, "tables");
 	}
 	return t;
 }
@@ -159,17 +139,17 @@ static struct totals totals_of(const struct vm_requests *r)
 static void row(struct cli_table *t, const struct vm_request *q)
 {
 	const json_t *r = q->result, *smps = json_object_get(r, "smps");
-	uint64_t lid = number(r, "lid_after");
+	uint64_t lid = ctl_number(r, "lid_after");
 
 	cli_table_add(t, "%s", q->op->name);
 	cli_table_add(t, "%s", q->vm);
-	cli_table_add(t, "%llu", (unsigned long long)(lid ? lid : number(r, "lid_before")));
+	cli_table_add(t, "%llu", (unsigned long long)(lid ? lid : ctl_number(r, "lid_before")));
 	cli_table_add(t, "%s", place(json_object_get(r, "from")));
 	cli_table_add(t, "%s", place(json_object_get(r, "to")));
-	cli_table_add(t, "%llu", (unsigned long long)number(smps, "hypervisors"));
-	cli_table_add(t, "%llu", (unsigned long long)number(smps, "tables"));
-	cli_table_add(t, "%llu", (unsigned long long)number(r, "switches_touched"));
-	cli_table_add(t, "%s", duration(r, "time_s"));
+	cli_table_add(t, "%llu", (unsigned long long)ctl_number(smps, "hypervisors"));
+	cli_table_add(t, "%llu", (unsigned long long)ctl_number(smps, "tables"));
+	cli_table_add(t, "%llu", (unsigned long long)ctl_number(r, "switches_touched"));
+	cli_table_add(t, "%s", ctl_duration(r, "time_s"));
 }
 
 void vm_show_many(const struct vm_requests *r)

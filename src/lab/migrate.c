@@ -357,7 +357,7 @@ static void hosts_find(struct run *x)
 {
 	struct sm_hypervisor h;
 
-	for (size_t i = 0; sm_hypervisor_get(x->l->lead->sm, i, &h); i++)
+	for (size_t at = 0; sm_hypervisor_next(x->l->lead->sm, &at, &h);)
 		vec_push(&x->hosts, fab_node_by_guid(x->p->fab, h.guid));
 	x->r->hosts = (uint32_t)x->hosts.n;
 	x->r->switches = x->p->fab->nswitches;

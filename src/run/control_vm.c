@@ -71,7 +71,7 @@ int ctl_vm_hosts(const struct ctl_ask *a, struct json *j, struct err *e)
 	if (!a->v->sm)
 		return err_set(e, -EINVAL, "not connected to a fabric");
 	json_open(j, "hosts", '[');
-	for (size_t i = 0; sm_hypervisor_get(a->v->sm, i, &h); i++) {
+	for (size_t at = 0; sm_hypervisor_next(a->v->sm, &at, &h);) {
 		json_open(j, NULL, '{');
 		json_hex64(j, "guid", h.guid);
 		json_str(j, "name", host_name(a->v->sm, h.guid));

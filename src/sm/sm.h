@@ -675,7 +675,8 @@ struct sm_mirror_status {
 };
 void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st);
 bool sm_vm_get(const struct sm *sm, size_t n, struct sm_vm *v); /* by name; false: no more */
-bool sm_hypervisor_get(const struct sm *sm, size_t n, struct sm_hypervisor *h); /* by GUID */
+/* Those in the subnet, by GUID; *at is 0 at first. false: no more. */
+bool sm_hypervisor_next(const struct sm *sm, size_t *at, struct sm_hypervisor *h);
 size_t sm_vms_waiting(const struct sm *sm);		/* requests that are not carried out yet */
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */

@@ -135,6 +135,17 @@ static inline struct sm_vm vm_get(struct vm_world *w, const char *name)
 	return (struct sm_vm){0};
 }
 
+/* The n-th hypervisor that the manager has. */
+static inline bool vm_hypervisor(struct vm_world *w, size_t n, struct sm_hypervisor *h)
+{
+	size_t at = 0;
+	bool is = true;
+
+	for (size_t i = 0; is && i <= n; i++)
+		is = sm_hypervisor_next(lab_sm(w->lab), &at, h);
+	return is;
+}
+
 /* The port of the function in a slot, in the devices' view. */
 static inline port_id vm_port(const struct vm_world *w, node_id host, unsigned slot)
 {

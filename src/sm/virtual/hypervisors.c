@@ -85,15 +85,15 @@ uint16_t sm_vhost_lid(const struct sm *sm, uint32_t host)
 	return n == NONE ? 0 : sm->topo.ports.at[sm->topo.nodes.at[n].first_port + 1].pi.lid;
 }
 
-bool sm_hypervisor_get(const struct sm *sm, size_t n, struct sm_hypervisor *h)
+bool sm_hypervisor_next(const struct sm *sm, size_t *at, struct sm_hypervisor *h)
 {
 	const struct sm_virtual *v = &sm->virtual;
 
-	for (size_t i = 0; i < v->hosts_sorted.n; i++) {
-		uint32_t host = v->hosts_sorted.at[i];
+	while (*at < v->hosts_sorted.n) {
+		uint32_t host = v->hosts_sorted.at[(*at)++];
 		const struct sm_vhost *x = &v->hosts.at[host];
 
-		if (!sm_vhost_is_there(sm, host) || n--)
+		if (!sm_vhost_is_there(sm, host))
 			continue;
 		*h = (struct sm_hypervisor){.guid = x->guid,
 					    .lid = sm_vhost_lid(sm, host),

@@ -191,7 +191,7 @@ TEST(hosts_by_name_guid_and_lid)
 	char line[128];
 	struct sm_hypervisor h;
 
-	assert_true(sm_hypervisor_get(lab_sm(w.vm.lab), 3, &h));
+	assert_true(vm_hypervisor(&w.vm, 3, &h));
 	ask_ok("{\"cmd\":\"vm_create\",\"vm\":\"a\"}");
 	snprintf(line, sizeof(line), "{\"cmd\":\"vm_start\",\"vm\":\"a\",\"host\":\"0x%llx:1\"}",
 		 (unsigned long long)h.guid);
@@ -199,7 +199,7 @@ TEST(hosts_by_name_guid_and_lid)
 	ask_ok("{\"cmd\":\"vm_create\",\"vm\":\"b\"}");
 	snprintf(line, sizeof(line), "{\"cmd\":\"vm_start\",\"vm\":\"b\",\"host\":\"%u\"}", h.lid);
 	ask_ok(line);
-	assert_true(sm_hypervisor_get(lab_sm(w.vm.lab), 3, &h));
+	assert_true(vm_hypervisor(&w.vm, 3, &h));
 	assert_int_equal(h.used, 2);
 }
 

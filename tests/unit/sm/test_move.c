@@ -18,12 +18,12 @@ TEST(hypervisors_are_folded)
 	assert_int_equal(f->nswitches, w.fab->nswitches);
 	assert_int_equal(f->nvlids, 0);
 	for (unsigned i = 0; i < w.fab->nhosts; i++) {
-		assert_true(sm_hypervisor_get(lab_sm(w.lab), i, &h));
+		assert_true(vm_hypervisor(&w, i, &h));
 		assert_int_equal(h.vfs, 4);
 		assert_int_equal(h.used, 0);
 		assert_true(h.lid);
 	}
-	assert_false(sm_hypervisor_get(lab_sm(w.lab), w.fab->nhosts, &h));
+	assert_false(vm_hypervisor(&w, w.fab->nhosts, &h));
 	vm_close(&w);
 }
 
@@ -119,8 +119,8 @@ TEST(life_shared)
 
 	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_SHARED, 9);
 	vm_do(&w, vm_ask(SM_VM_CREATE, "web", 0, 0));
-	assert_true(sm_hypervisor_get(lab_sm(w.lab), 1, &h1));
-	assert_true(sm_hypervisor_get(lab_sm(w.lab), 5, &h5));
+	assert_true(vm_hypervisor(&w, 1, &h1));
+	assert_true(vm_hypervisor(&w, 5, &h5));
 	assert_int_equal(h1.sriov, FAB_SRIOV_SHARED);
 	assert_int_equal(h1.vfs, 9);
 	r = vm_do(&w, vm_ask(SM_VM_START, "web", h1.guid, 0));
@@ -139,12 +139,82 @@ TEST(life_shared)
 	vm_close(&w);
 }
 
+/* ---- more requests than a batch has ---- */
+
+enum { MANY = 1152, HALF = 9 }; /* VMs; hosts that have them, the other half has none */
+
+static struct sm_vm_request many_ask(const struct vm_world *w, enum sm_vm_op op, unsigned i,
+				     unsigned host)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "v%u", i);
+	return vm_ask(op, name, vm_host_guid(w, host), 0);
+}
+
+static void many_do(struct vm_world *w, const struct sm_vm_request *r, size_t n)
+{
+	w->results.n = 0;
+	assert_true(lab_manager_vms(w->lab, 0, r, n));
+	assert_true(lab_run_ready(w->lab, sim_now(lab_sim(w->lab)) + 10 * PS_PER_S));
+	assert_int_equal(w->results.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(w->results.at[i].rc, 0);
+}
+
+static void many_start(struct vm_world *w)
+{
+	struct fab_gen g = {.kind = "mtree", .dims = {6, 2}, .ndims = 2};
+	struct sm_vm_request *r = mem_array(2 * MANY, sizeof(*r));
+	struct err e;
+
+	vm_draw(w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 1);
+	fab_free(w->fab);
+	fab_free(w->wire);
+	w->fab = vm_fabric(&g, FAB_SRIOV_VSWITCH, MANY / HALF);
+	w->wire = fab_wire(w->fab, &e);
+	w->cfg.sm_node = vm_host(w, 0);
+	vm_up(w, false);
+	for (unsigned i = 0; i < MANY; i++) {
+		r[2 * i] = many_ask(w, SM_VM_CREATE, i, 0);
+		r[2 * i + 1] = many_ask(w, SM_VM_START, i, i % HALF);
+	}
+	many_do(w, r, 2 * MANY);
+	free(r);
+}
+
+/* An SMP sets 64 LIDs: those of one block migrate in one batch. */
+TEST(blocks_together)
+{
+	struct vm_world w;
+	struct sm_vm_request *r = mem_array(MANY, sizeof(*r));
+	unsigned batches[IBA_LID_MAX_UNICAST / IBA_LFT_BLOCK + 1] = {0}, shared = 0;
+
+	many_start(&w);
+	for (unsigned i = 0; i < MANY; i++) { /* neighbours are far from each other */
+		unsigned vm = i * 65 % MANY;
+
+		r[i] = many_ask(&w, SM_VM_MIGRATE, vm, HALF + vm % HALF);
+	}
+	many_do(&w, r, MANY);
+	for (size_t i = 0; i < MANY; i++)
+		batches[w.results.at[i].lid_after / IBA_LFT_BLOCK] |=
+			w.results.at[i].ended == w.results.at[0].ended ? 1 : 2;
+	for (size_t i = 0; i < ARRAY_LEN(batches); i++)
+		shared += batches[i] == 3;
+	assert_true(w.results.at[0].ended < w.results.at[MANY - 1].ended);
+	assert_int_equal(shared, 0);
+	free(r);
+	vm_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hypervisors_are_folded), cmocka_unit_test(prepopulated_lids),
 		cmocka_unit_test(vswitch_as_a_switch),	  cmocka_unit_test(life_dynamic),
 		cmocka_unit_test(life_prepopulated),	  cmocka_unit_test(life_shared),
+		cmocka_unit_test(blocks_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
