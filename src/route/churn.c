@@ -215,21 +215,31 @@ static const struct churn_host *host_draw(struct churn *c, const struct churn_ho
 	return best;
 }
 
-/* Half of all are migrations; VMs start and stop so that about as many run as are wanted. */
+static int migrate_draw(struct churn *c, bool *done, struct err *e)
+{
+	uint32_t vm = rng_below(&c->rng, c->running);
+	const struct churn_host *h = host_draw(c, host_of(c, c->vms[vm]));
+
+	*done = h != NULL;
+	if (!h)
+		return 0;
+	c->events[CHURN_MIGRATE]++;
+	return vm_migrate(c, h, vm, e);
+}
+
+/* Half of all are migrations, while there is room; VMs start and stop so that about as many run as are wanted. */
 int churn_step(struct churn *c, struct err *e)
 {
-	const struct churn_host *h;
-	uint32_t vm;
+	const struct churn_host *h = NULL;
+	bool done = false;
+	int rc = 0;
 
-	if (c->running && rng_below(&c->rng, 2)) {
-		vm = rng_below(&c->rng, c->running);
-		h = host_draw(c, host_of(c, c->vms[vm]));
-		if (!h)
-			return err_set(e, -ENOSPC, "no other host has a free VF");
-		c->events[CHURN_MIGRATE]++;
-		return vm_migrate(c, h, vm, e);
-	}
-	h = rng_below(&c->rng, 2 * c->want) >= c->running ? host_draw(c, NULL) : NULL;
+	if (c->running && rng_below(&c->rng, 2))
+		rc = migrate_draw(c, &done, e);
+	if (done || rc)
+		return rc;
+	if (!c->running || rng_below(&c->rng, 2 * c->want) >= c->running)
+		h = host_draw(c, NULL);
 	if (!h && !c->running)
 		return err_set(e, -ENOSPC, "no host has a free VF");
 	c->events[h ? CHURN_START : CHURN_STOP]++;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Covers: src/route/link_loads.c
- *
  * VMs that start, stop and migrate at random: LIDs and routes stay right, swaps keep the balance and copies lose it, loads
  * are those that the verifier counts. Keeps no state; each test makes its own fabric.
+ * Covers: link_loads.c
  */
 #include "route_fixture.h"
 #include "route/churn.h"

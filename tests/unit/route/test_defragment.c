@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Covers: src/route/defragment_ways.c
- *
  * Other routes for VMs: no LID moves, every VM is reached and no cycle closes in any state on the way, the balance is that
  * of new routes, and SMPs are fewer. Keeps no state; each test makes its own fabric.
+ * Covers: defragment_ways.c
  */
 #include "route_fixture.h"
 #include "route/churn.h"
