@@ -5,7 +5,7 @@
 #
 # VMs start, migrate and stop; smpquery, ibtracert and ibping see each at its LID. A running ibping survives migrations. The
 # manager is killed in the middle of batches, and a second manager takes over: each VM keeps vGUID and LID and is at one
-# place. Last, OpenSM on the same fabric: SMPs and time of a sweep beside those of a migration.
+# place. Last, OpenSM on the same fabric, where a VM is moved by hand: SMPs and time of its sweep beside those of a migration.
 #
 # Covers: daemon_orders.c, session.c, cmd_vms.c, vm_requests_file.c, vm_show.c
 
@@ -17,7 +17,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 . "$tests/lib.sh"
 # shellcheck source=tests/interop/lib_fabric.sh
 . "$tests/lib_fabric.sh"
-need opensm smpquery ibtracert ibping jq
+need opensm smpquery ibtracert ibping ibstat jq
 need_umad2sim
 umad=$(cd "$(dirname "$weft")/../preload" 2> /dev/null && pwd)/libweft-umad.so
 [ -e "$umad" ] || { echo "1..0 # SKIP libweft-umad is not built" && exit 0; }
@@ -117,7 +117,8 @@ served()
 	server_pid=
 }
 
-# ibping sends one a second; as many as it sends come back, but for those on the way while the VM is nowhere.
+# ibping sends one a second; as many as it sends come back, but for those on the way while the VM is nowhere. Before and after
+# that nothing is on the way.
 ping_survives()
 {
 	serve "$guid" 'host 3' || return 1
@@ -128,7 +129,9 @@ ping_survives()
 		vm migrate web "host $host" > out 2>&1 || { cat out && return 1; }
 	done
 	wait $pinging
+	at 'host 3' timeout 10 ibping -c 1 "$lid" > out 2>&1 && grep -q ' 1 received' out || { cat out && return 1; }
 	served
+	is_at 5 1 || return 1
 	received=$(sed -n 's/.* \([0-9]*\) received.*/\1/p' pings)
 	[ "${received:-0}" -ge 8 ] || { cat pings && return 1; }
 	grep -q '^10 packets transmitted\|[^0-9]10 packets transmitted' pings || { cat pings && false; }
@@ -237,17 +240,37 @@ stops()
 
 # ---- OpenSM ----
 
-# It has no VMs: a VM that moves is a LID at another port, and it sweeps and routes the whole subnet.
+# It has no VMs: a VM that moves is a LID at another port, which it finds when it sweeps and routes the whole subnet. Until
+# then packets to the VM go where it was.
 opensm_beside()
 {
-	smps=$(jq .smps.total migration)
 	second_stop
-	emu_ask 'meter reset' > out
 	opensm_start || return 1
+	emu_ask 'vm list' > places
+	lid=$(sed -n 's/.* lid \([0-9]*\) guid 0x0200000000000077 .*/\1/p' places)
+	from=$(sed -n 's/^\("[^"]*" [0-9]*\) .* guid 0x0200000000000077 .*/\1/p' places)
+	free=$(for i in 1 2 3 4 5 6; do printf '"host %s" 1\n"host %s" 2\n' $i $i; done | while read -r to; do grep -q "^$to " places || echo "$to"; done | head -n 1)
+	emu_ask "vm detach $from" > out
+	emu_ask "vm attach $free $lid 0x0200000000000077" >> out
+	[ ! -s out ] || { cat out && return 1; }
+	emu_ask 'meter reset' > out
+	ups=$(grep -c 'SUBNET UP' osm/log)
+	began=$(date +%s%N)
+	kill -HUP "$opensm_pid"
+	until_true 30 eval '[ "$(grep -c "SUBNET UP" osm/log)" -gt "$ups" ]' || { tail -n 5 osm/log && return 1; }
+	took=$((($(date +%s%N) - began) / 1000000))
 	heavy=$(emu_ask meter | awk '$1 != "since_us" { n += $3 } END { print n + 0 }')
+	on_fabric ibtracert "$(lid_at 'host 3')" "$lid" > out 2>&1 && grep -q "^To ca .*$(echo "$free" | sed 's/" \(.\)$/ VF\1"/')" out || { cat out && return 1; }
 	opensm_stop
-	echo "# a migration: $smps SMPs; OpenSM on the same fabric: $heavy" >&2
+	smps=$(jq .smps.total migration)
+	echo "# a migration: $(jq '.time_s * 1000' migration) ms, $smps SMPs; OpenSM on the same fabric: $took ms, $heavy SMPs" > beside
 	[ "$heavy" -gt "$smps" ]
+}
+
+# lid_at NODE: as a program there sees it
+lid_at()
+{
+	at "$1" ibstat 2> /dev/null | sed -n 's/.*Base lid: *//p'
 }
 
 figures()
@@ -268,4 +291,5 @@ ok "a standby takes over with all VMs" taken_over
 ok "figures of a migration" figures
 ok "a VM stops" stops
 ok "OpenSM on the same fabric" opensm_beside
+cat beside 2> /dev/null
 echo "1..$n"
