@@ -83,6 +83,7 @@ bench: build/build.ninja
 	bench/fabric.sh
 	bench/sm.sh
 	bench/ha.sh
+	bench/vm.sh
 
 # A job that fails is reported, and the others are compared all the same; the status is kept.
 lab: build/build.ninja | setup

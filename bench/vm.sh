@@ -19,7 +19,7 @@
 # file and the answer it is "the command". OpenSM has no VMs: a LID that is at another port costs it a heavy
 # sweep, which reads the whole fabric and computes all routes. It is measured twice: on the same fabric without VFs,
 # which is less work for OpenSM than with them (SIGHUP: a heavy sweep with nothing to repair), and with the VFs where
-# that many switches and LIDs are within its reach (a VM is moved by hand, then SIGHUP). Full: OpenSM starts
+# that many switches and LIDs are within its reach (a VM is moved by hand, then SIGHUP twice: it needs two sweeps). Full: OpenSM starts
 # again on the running fabric and writes all tables. All until its log says SUBNET UP.
 #
 # Sustained: every tenth of a second 100 migrations are requested by `weft vm batch`, each by a process of its own.
@@ -148,16 +148,17 @@ ups() { grep -c 'SUBNET UP' "$dir/osm.log" || true; }
 more_ups() { [ "$(ups)" -gt "$1" ]; }
 last_up() { log_time <(grep 'SUBNET UP' "$dir/osm.log" | tail -n 1) 'SUBNET UP'; }
 
-# opensm_row FABRIC VFS EVENT COMMAND...: what it costs OpenSM until it says SUBNET UP again
+# opensm_row FABRIC VFS EVENT COMMAND...: what it costs OpenSM until it says SUBNET UP again, so often as "sweeps" says
 opensm_row()
 {
 	local fabric=$1 with=$2 event=$3 n start
 	shift 3
+	: "${sweeps:=1}"
 	n=$(ups)
 	fabric meter reset > /dev/null
 	start=$EPOCHREALTIME
 	"$@"
-	if ! wait_until more_ups "$n"; then
+	if ! wait_until more_ups $((n + sweeps - 1)); then
 		say "OpenSM did not come up: $(tail -n 1 "$dir/osm.log" | cut -c 1-160)"
 		failed=1
 		return 1
@@ -173,14 +174,17 @@ opensm_end()
 	: > "$dir/osm.log"
 }
 
-# The VM in VF 1 of one host, for OpenSM a port with a LID, is in VF 1 of another.
+# The VM in VF 1 of one host, for OpenSM a port with a LID, is in VF 1 of another. A first sweep takes its GUID for a
+# duplicate and removes the port, a second one finds it.
 moved_by_hand()
 {
-	local lid guid
+	local lid guid n
 	read -r lid guid < <(fabric 'vm list' | awk -v h="\"$1\"" 'index($0, h) == 1 && $0 ~ /" 1 lid/ { sub(/.*" 1 lid /, ""); print $1, $3 }')
 	fabric "vm detach \"$1\" 1" > /dev/null
 	fabric "vm attach \"$2\" 1 $lid $guid" > /dev/null
+	n=$(ups)
 	kill -HUP "$manager_pid"
+	wait_until more_ups "$n" && kill -HUP "$manager_pid"
 }
 
 opensm_runs() # FABRIC NET VFS
@@ -196,7 +200,7 @@ opensm_runs() # FABRIC NET VFS
 			opensm_row "$1" 0 sweep kill -HUP "$manager_pid"
 		else
 			opensm_row "$1" "$3" 'place is made' eval 'fabric "vm detach \"$to\" 1" > /dev/null; kill -HUP "$manager_pid"' 2> /dev/null
-			opensm_row "$1" "$3" sweep moved_by_hand "$from" "$to"
+			sweeps=2 opensm_row "$1" "$3" sweep moved_by_hand "$from" "$to"
 		fi
 		opensm_end
 		opensm_row "$1" "$3" full opensm_start "$2" || true
