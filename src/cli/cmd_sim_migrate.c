@@ -17,9 +17,9 @@ static const char *const schemes[] = {"dynamic", "prepopulated", "shared", NULL}
 
 static struct {
 	const char *vm, *to, *scheme;
-	unsigned vfs, count;
-	bool together;
-	time_ps warmup, tail, limit;
+	unsigned vfs, count, vms;
+	bool together, full;
+	time_ps inform, warmup, tail, limit;
 } o = {.warmup = PS_PER_MS, .tail = PS_PER_MS, .limit = 1000 * PS_PER_S};
 
 /* ---- the fabric ---- */
@@ -56,6 +56,15 @@ static int place_read(const struct fab *f, const char *option, const char *text,
 	return CLI_OK;
 }
 
+static int places_read(const struct fab *f, struct lab_migrate_plan *p)
+{
+	if (place_read(f, "--vm", o.vm, &p->vm) || place_read(f, "--to", o.to, &p->to))
+		return CLI_BAD;
+	if (p->vm.host == p->to.host)
+		return cli_bad("--to %.60s: the VM is on this host: expected another one", o.to);
+	return CLI_OK;
+}
+
 static int check(const struct fab *f)
 {
 	if (!fab_is_virtual(f))
@@ -64,6 +73,13 @@ static int check(const struct fab *f)
 		return cli_bad("expected --vm HOST[:VF] and --to HOST[:VF], or --count N");
 	if (o.together && !o.count)
 		return cli_bad("--together goes with --count N");
+	if (o.vms && !o.count)
+		return cli_bad("--vms goes with --count N");
+	if (o.vms && o.together && o.vms < o.count)
+		return cli_bad("--vms %u: %u VMs migrate together, expected at least as many",
+			       o.vms, o.count);
+	if (o.full && is_shared())
+		return cli_bad("--full goes with a LID for each VM: expected another --scheme");
 	if (load_check_rate())
 		return CLI_BAD;
 	if (load_o.load >= 0 && !(load_o.load > 0))
@@ -118,6 +134,7 @@ static void json_migration(struct json *j, const struct fab *f, const struct lab
 struct sums {
 	uint64_t hypervisors, tables, switches;
 	time_ps cut, cut_most;
+	size_t done;
 };
 
 static struct sums sums_of(const struct lab_migrate_result *r)
@@ -130,6 +147,7 @@ static struct sums sums_of(const struct lab_migrate_result *r)
 		s.switches += r->all.at[i].r.switches_touched;
 		s.cut += r->all.at[i].cut;
 		s.cut_most = MAX(s.cut_most, r->all.at[i].cut);
+		s.done += !r->all.at[i].r.rc;
 	}
 	return s;
 }
@@ -137,15 +155,35 @@ static struct sums sums_of(const struct lab_migrate_result *r)
 static bool is_verified(const struct lab_migrate_result *r)
 {
 	return r->up && !r->why[0] && r->v.active && r->v.verified && r->v.lids_unique &&
-	       r->v.complete && !r->disturbed;
+	       r->v.complete && (o.full || !r->disturbed);
 }
 
 static const char *reason(const struct lab_migrate_result *r)
 {
-	return r->why[0]      ? r->why
-	       : r->v.why[0]  ? r->v.why
-	       : r->disturbed ? "entries of other LIDs changed"
-			      : "";
+	return r->why[0]		 ? r->why
+	       : r->v.why[0]		 ? r->v.why
+	       : r->disturbed && !o.full ? "entries of other LIDs changed"
+					 : "";
+}
+
+static void json_cut(struct json *j, const struct lab_migrate_result *r, const struct sums *s)
+{
+	json_open(j, "cut", '{');
+	json_seconds(j, "mean_s", s->done ? s->cut / s->done : 0);
+	json_seconds(j, "most_s", s->cut_most);
+	json_seconds(j, "others_s", r->cut_others);
+	json_close(j);
+}
+
+static void json_rounds(struct json *j, const struct lab_migrate_result *r)
+{
+	json_u64(j, "routes_computed", r->rounds);
+	json_open(j, "rounds", '{');
+	json_u64(j, "smps", r->round_smps);
+	json_u64(j, "tables", r->round_tables);
+	json_seconds(j, "computation_s", r->compute);
+	json_seconds(j, "distribution_s", r->distribute);
+	json_close(j);
 }
 
 static void json_packets(struct json *j, const struct lab_migrate_result *r, const struct sums *s)
@@ -175,13 +213,14 @@ static void report_json(struct json *j, const struct fab *f, const struct lab_mi
 	json_smps(j, "start", r->start_hypervisors, r->start_tables);
 	json_smps(j, "smps", s.hypervisors, s.tables);
 	json_u64(j, "switches_touched", s.switches);
-	json_u64(j, "routes_computed", r->rounds);
+	json_rounds(j, r);
 	json_bool(j, "verified", is_verified(r));
 	json_str(j, "why", reason(r));
 	json_u64(j, "disturbed", r->disturbed);
 	json_u64(j, "lid_before", one ? one->r.lid_before : 0);
 	json_u64(j, "lid_after", one ? one->r.lid_after : 0);
 	json_packets(j, r, &s);
+	json_cut(j, r, &s);
 	json_seconds(j, "time_s", r->time);
 	json_open(j, "each", '[');
 	for (size_t i = 0; i < r->all.n; i++)
@@ -227,8 +266,10 @@ static void report_text(const struct fab *f, const struct lab_migrate_result *r)
 	       r->all.n - r->refused, cli_duration(r->time), cli_count(s.hypervisors),
 	       cli_count(s.tables), r->rounds);
 	if (load_given())
-		printf("packets: %s sent, %s lost, %s of them from or to VMs\n", cli_count(r->sent),
-		       cli_count(r->lost), cli_count(r->lost_vms));
+		printf("packets: %s sent, %s lost, %s of them from or to VMs that migrate; others without a route for "
+		       "%s\n",
+		       cli_count(r->sent), cli_count(r->lost), cli_count(r->lost_vms),
+		       cli_duration(r->cut_others));
 	printf("%s%s%s\n",
 	       is_verified(r) ? "verified: no cycle, all LIDs reached, no other LID disturbed"
 			      : "NOT verified",
@@ -274,7 +315,10 @@ static int run(const char *file, const struct fab *f, const struct fab *wire)
 	struct lab_migrate_plan p = {.fab = f,
 				     .vm = {FAB_NONE, 0},
 				     .count = o.count,
+				     .vms = o.vms,
 				     .together = o.together,
+				     .full = o.full,
+				     .inform = o.inform,
 				     .seed = manager_o.seed,
 				     .warmup = o.warmup,
 				     .tail = o.tail,
@@ -286,8 +330,7 @@ static int run(const char *file, const struct fab *f, const struct fab *wire)
 	struct err e;
 	int rc;
 
-	if ((o.vm && (place_read(f, "--vm", o.vm, &p.vm) || place_read(f, "--to", o.to, &p.to))) ||
-	    setup(file, f, wire, &c, &t))
+	if ((o.vm && places_read(f, &p)) || setup(file, f, wire, &c, &t))
 		return CLI_BAD;
 	p.traffic = load_given() ? &t : NULL;
 	l = lab_new(wire, &c, &e);
@@ -334,6 +377,14 @@ static const struct cli_opt opts[] = {
 	 .help = "N migrations of random VMs to random hosts, drawn by --seed"},
 	{.name = "together", .type = CLI_FLAG, .dst = &o.together,
 	 .help = "with --count: of N different VMs, all requested at once"},
+	{.name = "vms", .type = CLI_UINT, .dst = &o.vms, .arg = "N", .min = 1, .max = 100000,
+	 .help = "with --count: so many VMs run (default: as many as migrate, at most half of the virtual functions)"},
+	{.name = "full", .type = CLI_FLAG, .dst = &o.full,
+	 .help = "as managers do that cannot migrate: VMs stop, the manager discovers the subnet, computes all routes and "
+		 "writes all tables, VMs start at their new hosts"},
+	{.name = "inform", .type = CLI_TIME, .dst = &o.inform, .arg = "TIME",
+	 .help = "shared ports: from the manager's answer until others know the VM's new LID; until then they send to the "
+		 "old one (default 0)"},
 	{.name = "warmup", .letter = 'w', .type = CLI_TIME, .dst = &o.warmup, .arg = "TIME",
 	 .help = "traffic before the first migration (default 1ms)"},
 	{.name = "tail", .type = CLI_TIME, .dst = &o.tail, .arg = "TIME",
@@ -351,8 +402,9 @@ const struct cli_cmd cmd_sim_migrate = {
 	.about =
 		"The manager brings the subnet up, starts the VMs and migrates them; then forwarding tables, LIDs and ports of "
 		"all devices are checked: no cycle of dependencies, each LID reached from everywhere, no entry of any other LID "
-		"changed. With --load or --rate all hosts and VMs send packets meanwhile. The VM's time without connectivity "
-		"(cut) is that in which no virtual function has its LID, in steps of 1 us.\n\n"
+		"changed. With --load or --rate hosts and the VMs that run send packets to each other meanwhile; a host and its "
+		"VMs share what the host offers. The VM's time without connectivity (cut) is that in which no virtual function "
+		"has its LID; on a shared port, where its LID changes, until others know the new one.\n\n"
 		"Status 0: migrated and verified. 1: refused, or the check failed.",
 	.examples =
 		"weft sim migrate cluster.net --vfs 4 --vm 'host 1' --to 'host 9:2' --json\n"

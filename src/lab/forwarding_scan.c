@@ -24,7 +24,9 @@ struct lab_scan {
 	bool *stacked, *cyclic;
 	uint32_t *at; /* by port: the output port that visit() has reached */
 	uint32_t *count;
-	uint64_t nbuffered; /* packets in buffers */
+	uint64_t nbuffered;   /* packets in buffers */
+	bool machines;	      /* VFs without one are no hosts */
+	VEC(port_id) senders; /* hosts, without such VFs */
 	uint64_t steps;
 };
 
@@ -70,7 +72,13 @@ void lab_scan_free(struct lab_scan *s)
 	free(s->at);
 	free(s->count);
 	vec_free(&s->hosts);
+	vec_free(&s->senders);
 	free(s);
+}
+
+void lab_scan_machines(struct lab_scan *s)
+{
+	s->machines = true;
 }
 
 uint64_t lab_scan_steps(const struct lab_scan *s)
@@ -115,11 +123,22 @@ static bool is_cable(const struct lab_scan *s, port_id p)
 	       sim_port_info(s->lab->sim, q)->phys_state != IBA_PHYS_DISABLED;
 }
 
-/* No machine runs on a function without a LID. */
+/* No machine runs on a VF with its own GUID. The PF is slot 0. */
+static bool is_empty(const struct lab_scan *s, port_id p)
+{
+	node_id n = s->f->ports[p].node;
+
+	return s->machines && s->f->nodes[n].flags & FAB_FUNCTION &&
+	       s->f->ports[s->f->ports[p].peer].num > FAB_SLOT0_PORT &&
+	       sim_port_guid(s->lab->sim, p) == sim_function_guid(s->lab->sim, n);
+}
+
+/* Nor on a function without a LID. */
 static bool is_there(const struct lab_scan *s, port_id p)
 {
-	return is_cable(s, p) && (!(s->f->nodes[s->f->ports[p].node].flags & FAB_FUNCTION) ||
-				  sim_port_info(s->lab->sim, p)->lid);
+	return is_cable(s, p) && !is_empty(s, p) &&
+	       (!(s->f->nodes[s->f->ports[p].node].flags & FAB_FUNCTION) ||
+		sim_port_info(s->lab->sim, p)->lid);
 }
 
 /* Ordered pairs of host ports that are physically connected. */
@@ -210,9 +229,9 @@ static uint64_t reach_one(struct lab_scan *s, port_id dest)
 		return 0;
 	for (unsigned i = 0; i < 1u << pi->lmc; i++) {
 		s->walk++;
-		for (size_t h = 0; h < s->hosts.n; h++)
-			if (s->hosts.at[h] != dest &&
-			    reaches(s, s->hosts.at[h], (uint16_t)(pi->lid + i), dest) && !i)
+		for (size_t h = 0; h < s->senders.n; h++)
+			if (s->senders.at[h] != dest &&
+			    reaches(s, s->senders.at[h], (uint16_t)(pi->lid + i), dest) && !i)
 				sum++;
 	}
 	return sum;
@@ -395,8 +414,13 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	for (port_id p = 0; p < f->nports; p++)
 		s->to[p] = f->ports[p].num ? arrives_at(s, p) : FAB_NONE;
 	v->pairs = physical_pairs(s);
+	s->senders.n = 0;
 	for (size_t h = 0; h < s->hosts.n; h++)
-		v->connected += reach_one(s, s->hosts.at[h]);
+		if (!is_empty(s, s->hosts.at[h]))
+			vec_push(&s->senders, s->hosts.at[h]);
+	for (size_t h = 0; h < s->senders.n; h++)
+		v->connected += reach_one(s, s->senders.at[h]);
+	s->steps += s->machines ? (uint64_t)s->senders.n * s->senders.n : 0;
 	v->links = count_channels(s);
 	v->cyclic = find_cycles(s);
 	if (!v->cyclic)

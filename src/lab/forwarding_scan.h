@@ -31,6 +31,8 @@ struct lab_scan;
 struct lab_scan *lab_scan_new(const struct lab *l);
 void lab_scan_free(struct lab_scan *s);
 void lab_scan_run(struct lab_scan *s, struct lab_levels *v);
+/* From now on VFs on which no machine runs do not count as hosts. */
+void lab_scan_machines(struct lab_scan *s);
 /* A cycle that the last scan found, as output ports in order; 0: none. The caller frees *ring. */
 size_t lab_scan_cycle(struct lab_scan *s, port_id **ring);
 uint64_t

@@ -1,39 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Migrations of virtual machines on a simulated subnet. State: struct run, for the time of the experiment. Way in:
+ * Migrations of virtual machines on a simulated subnet. State: struct migrate_run, for the time of the experiment. Way in:
  * lab_migrate_run(). Decides nothing about slots and tables: the manager does.
  */
-#include "lab/migrate.h"
-
-#include "base/rng.h"
-#include "lab/device_tables.h"
-#include "lab/lab_priv.h"
+#include "lab/migrate_priv.h"
 #include "sim/kernel/sim_kernel.h"
 #include "sim/plane/sim_plane.h"
-#include "sim/traffic/sim_traffic.h"
 
 #define STEP PS_PER_US
 
 enum { STREAM = 0x6d6967 }; /* of random draws */
+enum { TOKEN_OTHER = UINT32_MAX };
 
-struct run {
-	struct lab *l;
-	const struct lab_migrate_plan *p;
-	struct lab_migrate_result *r;
-	VEC(struct lab_place) vms; /* where each is; VM i is "vmI" */
-	VEC(node_id) hosts;	   /* hypervisors that the manager reaches */
-	size_t first;		   /* of r->all, that are under way */
-	size_t open;		   /* requests without an answer */
-	struct sm_vm_result last;  /* answer, of a request that is no migration */
-	struct rng rng;
-	bool moved[65536]; /* by LID: of a VM */
-	bool counting;
-	struct lab_device_tables before;
-};
+typedef VEC(struct sm_vm_request) requests;
 
-static void fault(struct run *x, const char *fmt, ...) PRINTF(2, 3);
+static void fault(struct migrate_run *x, const char *fmt, ...) PRINTF(2, 3);
 
-static void fault(struct run *x, const char *fmt, ...)
+static void fault(struct migrate_run *x, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -46,20 +29,34 @@ static void fault(struct run *x, const char *fmt, ...)
 
 /* ---- requests ---- */
 
-enum { TOKEN_OTHER = UINT32_MAX };
+/* With two requests, a stop and a start, the answers are added up. */
+static void take(struct lab_migration *m, const struct sm_vm_result *r)
+{
+	struct sm_vm_result before = m->r;
+
+	m->r = *r;
+	m->r.lid_before = before.lid_before;
+	m->r.smps_hypervisors += before.smps_hypervisors;
+	m->r.smps_tables += before.smps_tables;
+	m->r.switches_touched += before.switches_touched;
+	if (before.started)
+		m->r.started = before.started;
+}
 
 static void on_vm(void *ctx, const struct sm_vm_result *r)
 {
-	struct run *x = ctx;
+	struct migrate_run *x = ctx;
 
 	x->open--;
-	if (r->token == TOKEN_OTHER)
+	if (r->token == TOKEN_OTHER) {
 		x->last = *r;
-	else
-		x->r->all.at[r->token].r = *r;
+		return;
+	}
+	take(&x->r->all.at[r->token], r);
+	migrate_answered(x, r->token);
 }
 
-static struct sm_vm_request request(const struct run *x, enum sm_vm_op op, size_t vm,
+static struct sm_vm_request request(const struct migrate_run *x, enum sm_vm_op op, size_t vm,
 				    struct lab_place to)
 {
 	struct sm_vm_request q = {.token = TOKEN_OTHER, .op = op, .slot = to.slot};
@@ -69,67 +66,22 @@ static struct sm_vm_request request(const struct run *x, enum sm_vm_op op, size_
 	return q;
 }
 
-/* Whether a VF of either place holds this LID and is Active. A shared port has the LID always. */
-static bool is_connected(const struct run *x, const struct lab_migration *m, uint16_t lid)
-{
-	const struct lab_place at[] = {m->from, m->to};
-	const struct fab *w = x->l->fab;
-
-	for (unsigned i = 0; i < ARRAY_LEN(at); i++)
-		for (unsigned s = 1; s <= x->p->fab->nodes[at[i].host].vfs; s++) {
-			port_id vf = w->ports[fab_port_id(w, at[i].host, FAB_SLOT0_PORT + s)].peer;
-			const struct iba_port_info *pi = sim_port_info(x->l->sim, vf);
-
-			if (pi->lid == lid && pi->state == IBA_PORT_ACTIVE)
-				return true;
-		}
-	return false;
-}
-
-static void sample(struct run *x)
-{
-	for (size_t i = x->first; i < x->r->all.n; i++) {
-		struct lab_migration *m = &x->r->all.at[i];
-		uint16_t lid = m->r.lid_before; /* filled before the request */
-
-		if (x->p->fab->nodes[m->from.host].sriov == FAB_SRIOV_VSWITCH && lid &&
-		    !m->r.ended && !is_connected(x, m, lid))
-			m->cut += STEP;
-	}
-}
-
-static bool run_answered(struct run *x)
+static bool ask(struct migrate_run *x, const struct sm_vm_request *q, size_t n)
 {
 	time_ps end = sim_now(x->l->sim) + x->p->limit;
 
-	while (x->open && sim_now(x->l->sim) < end) {
-		lab_run_to(x->l, sim_now(x->l->sim) + STEP);
-		sample(x);
-	}
-	return !x->open;
-}
-
-static bool ask(struct run *x, const struct sm_vm_request *q, size_t n)
-{
 	x->open += n;
-	if (lab_manager_vms(x->l, 0, q, n) && run_answered(x))
-		return true;
-	fault(x, "the manager did not answer %zu of %zu requests in time", x->open, n);
-	return false;
+	if (lab_manager_vms(x->l, 0, q, n))
+		while (x->open && sim_now(x->l->sim) < end)
+			lab_run_to(x->l, sim_now(x->l->sim) + STEP);
+	if (x->open)
+		fault(x, "the manager did not answer %zu of %zu requests in time", x->open, n);
+	return !x->open;
 }
 
 /* ---- VMs ---- */
 
-static unsigned used(const struct run *x, node_id host)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < x->vms.n; i++)
-		n += x->vms.at[i].host == host;
-	return n;
-}
-
-static bool vm_start(struct run *x, struct lab_place at)
+static bool vm_start(struct migrate_run *x, struct lab_place at)
 {
 	const struct lab_place nowhere = {FAB_NONE, 0};
 	size_t vm = x->vms.n;
@@ -147,8 +99,8 @@ static bool vm_start(struct run *x, struct lab_place at)
 		return false;
 	}
 	at.slot = x->last.slot;
-	vec_push(&x->vms, at);
-	x->moved[x->last.lid_after] = true;
+	vec_push(&x->vms, (struct migrate_vm){at, x->last.guid});
+	migrate_place_take(x, at);
 	if (!vm) {
 		x->r->start_hypervisors = x->last.smps_hypervisors;
 		x->r->start_tables = x->last.smps_tables;
@@ -156,33 +108,24 @@ static bool vm_start(struct run *x, struct lab_place at)
 	return true;
 }
 
-static node_id host_draw(struct run *x, node_id but)
-{
-	for (unsigned tries = 0; tries < 1000; tries++) {
-		node_id n = x->hosts.at[rng_below(&x->rng, (uint32_t)x->hosts.n)];
-
-		if (n != but && used(x, n) < x->p->fab->nodes[n].vfs)
-			return n;
-	}
-	return FAB_NONE;
-}
-
 /* Half of all VFs at most, so that there is room to migrate to. */
-static bool vms_start(struct run *x)
+static bool vms_start(struct migrate_run *x)
 {
-	size_t room = 0, want = x->p->count;
+	size_t room = 0, want = MAX(x->p->vms, x->p->together ? x->p->count : 0);
 
 	if (x->p->vm.host != FAB_NONE)
 		return vm_start(x, x->p->vm);
 	for (size_t i = 0; i < x->hosts.n; i++)
 		room += x->p->fab->nodes[x->hosts.at[i]].vfs;
-	want = x->p->together ? want : MIN(want, MAX(room / 2, (size_t)1));
-	if (x->p->together && want > room / 2) {
-		fault(x, "%zu VMs at once need as many free VFs: there are %zu VFs", want, room);
+	if (!want)
+		want = MIN((size_t)x->p->count, MAX(room / 2, (size_t)1));
+	if (want > MAX(room / 2, (size_t)1)) {
+		fault(x, "%zu VMs need as many free VFs to migrate to: there are %zu VFs", want,
+		      room);
 		return false;
 	}
 	while (x->vms.n < want) {
-		node_id n = host_draw(x, FAB_NONE);
+		node_id n = migrate_host_next(x, x->vms.n);
 
 		if (n == FAB_NONE || !vm_start(x, (struct lab_place){n, 0}))
 			return false;
@@ -193,7 +136,7 @@ static bool vms_start(struct run *x)
 /* ---- migrations ---- */
 
 /* What the manager says of a VM, for its LID before the request. */
-static uint16_t lid_of(const struct run *x, const char *name)
+static uint16_t lid_of(const struct migrate_run *x, const char *name)
 {
 	struct sm_vm v;
 
@@ -203,20 +146,21 @@ static uint16_t lid_of(const struct run *x, const char *name)
 	return 0;
 }
 
-static struct sm_vm_request migration(struct run *x, size_t vm, struct lab_place to)
+static struct sm_vm_request migration(struct migrate_run *x, size_t vm, struct lab_place to)
 {
 	struct sm_vm_request q = request(x, SM_VM_MIGRATE, vm, to);
-	struct lab_migration m = {.from = x->vms.at[vm], .to = to};
+	struct lab_migration m = {.from = x->vms.at[vm].at, .to = to, .guid = x->vms.at[vm].guid};
 
 	q.token = (uint32_t)x->r->all.n;
 	m.r.lid_before = lid_of(x, q.name);
+	if (x->p->fab->nodes[to.host].sriov == FAB_SRIOV_VSWITCH)
+		x->moving[m.r.lid_before] = true;
 	vec_push(&x->r->all, m);
-	x->vms.at[vm] = to;
 	return q;
 }
 
 /* Prepopulated: the slot that a VM left has the LID that its new slot had, which moved, too. */
-static void swapped(struct run *x, struct lab_place left)
+static void swapped(struct migrate_run *x, struct lab_place left)
 {
 	const struct fab *f = sm_fabric(x->l->lead->sm);
 	uint64_t guid = x->p->fab->nodes[left.host].guid;
@@ -228,59 +172,92 @@ static void swapped(struct run *x, struct lab_place left)
 }
 
 /* Takes over where VMs are now. */
-static void concluded(struct run *x, size_t first, const size_t *vms)
+static void concluded(struct migrate_run *x, const size_t *vms)
 {
-	for (size_t i = first; i < x->r->all.n; i++) {
+	for (size_t i = x->first; i < x->r->all.n; i++) {
 		struct lab_migration *m = &x->r->all.at[i];
+		struct lab_place *at = &x->vms.at[vms[i - x->first]].at;
 
 		if (m->r.rc) {
 			x->r->refused++;
 			fault(x, "%s", m->r.why);
-			x->vms.at[vms[i - first]] = m->from;
+			migrate_place_free(x, m->to);
 			continue;
 		}
+		migrate_place_free(x, m->from);
 		m->to.slot = m->r.slot;
-		x->vms.at[vms[i - first]].slot = m->r.slot;
+		*at = m->to;
 		x->moved[m->r.lid_after] = x->moved[m->r.lid_before] = true;
 		swapped(x, m->from);
 	}
 }
 
-static bool migrate_one(struct run *x, size_t vm, struct lab_place to)
+/* The round that the manager begins when it is told to discard what it knows. */
+static bool reconfigure(struct migrate_run *x)
 {
-	struct sm_vm_request q;
-	bool answered;
-
-	x->first = x->r->all.n;
-	q = migration(x, vm, to);
-	answered = ask(x, &q, 1);
-	concluded(x, x->first, &vm);
-	return answered;
+	lab_manager_order(x->l, 0, SM_EV_RESYNC, 0);
+	if (lab_run_ready(x->l, sim_now(x->l->sim) + x->p->limit))
+		return true;
+	fault(x, "the manager did not come to rest in time");
+	return false;
 }
 
-static bool migrate_together(struct run *x)
+/* Stops, a round of the manager, starts. */
+static bool migrate_fully(struct migrate_run *x, requests *all)
 {
-	VEC(struct sm_vm_request) all = {0};
-	VEC(size_t) vms = {0};
-	bool answered;
+	requests stops = {0};
+	bool done;
 
-	x->first = x->r->all.n;
-	for (size_t vm = 0; vm < x->vms.n; vm++) {
-		node_id n = host_draw(x, x->vms.at[vm].host);
-
-		if (n == FAB_NONE)
-			continue;
-		vec_push(&vms, vm);
-		vec_push(&all, migration(x, vm, (struct lab_place){n, 0}));
+	for (size_t i = 0; i < all->n; i++) {
+		vec_push(&stops, all->at[i]);
+		stops.at[i].op = SM_VM_STOP;
+		all->at[i].op = SM_VM_START;
 	}
-	answered = ask(x, all.at, all.n);
-	concluded(x, x->first, vms.at);
+	done = ask(x, stops.at, stops.n) && reconfigure(x) && ask(x, all->at, all->n);
+	vec_free(&stops);
+	return done;
+}
+
+static bool migrate_all(struct migrate_run *x, const size_t *vms, const struct lab_place *to,
+			size_t n)
+{
+	requests all = {0};
+	bool answered;
+
+	x->first = x->r->all.n;
+	for (size_t i = 0; i < n; i++)
+		vec_push(&all, migration(x, vms[i], to[i]));
+	answered = x->p->full ? migrate_fully(x, &all) : ask(x, all.at, all.n);
+	concluded(x, vms);
 	vec_free(&all);
-	vec_free(&vms);
 	return answered;
 }
 
-static void migrate(struct run *x)
+static bool migrate_one(struct migrate_run *x, size_t vm, struct lab_place to)
+{
+	to = migrate_place_take(x, to);
+	return migrate_all(x, &vm, &to, 1);
+}
+
+static void migrate_together(struct migrate_run *x)
+{
+	size_t n = x->p->count, kept = 0, *vms = mem_array(n, sizeof(*vms));
+	struct lab_place *to = mem_array(n, sizeof(*to));
+
+	migrate_draw_together(x, vms, to, n);
+	for (size_t i = 0; i < n; i++)
+		if (to[i].host != FAB_NONE) {
+			vms[kept] = vms[i];
+			to[kept++] = to[i];
+		}
+	if (kept < n)
+		fault(x, "no host with a free VF was found");
+	migrate_all(x, vms, to, kept);
+	free(vms);
+	free(to);
+}
+
+static void migrate(struct migrate_run *x)
 {
 	bool go = true;
 
@@ -294,7 +271,7 @@ static void migrate(struct run *x)
 	}
 	for (unsigned i = 0; go && i < x->p->count; i++) {
 		size_t vm = rng_below(&x->rng, (uint32_t)x->vms.n);
-		node_id n = host_draw(x, x->vms.at[vm].host);
+		node_id n = migrate_host_draw(x, x->vms.at[vm].at.host);
 
 		go = n != FAB_NONE && migrate_one(x, vm, (struct lab_place){n, 0});
 		if (n == FAB_NONE)
@@ -302,40 +279,10 @@ static void migrate(struct run *x)
 	}
 }
 
-/* ---- packets and tables ---- */
-
-static void on_discard(void *ctx, node_id n UNUSED, unsigned port UNUSED,
-		       enum sim_discard why UNUSED, uint16_t slid, uint16_t dlid)
-{
-	struct run *x = ctx;
-
-	if (!x->counting)
-		return;
-	x->r->lost++;
-	if (x->moved[slid] || x->moved[dlid])
-		x->r->lost_vms++;
-	else
-		x->r->lost_others++;
-}
-
-static int traffic_start(struct run *x, struct err *e)
-{
-	struct traffic_config t;
-
-	if (!x->p->traffic)
-		return 0;
-	t = *x->p->traffic;
-	t.start_ps = sim_now(x->l->sim);
-	t.stop_ps = TIME_NEVER;
-	if (sim_traffic(x->l->sim, &t, e))
-		return -EINVAL;
-	sim_watch_discards(x->l->sim, (struct sim_discard_watch){on_discard, x});
-	lab_run_to(x->l, sim_now(x->l->sim) + x->p->warmup);
-	return 0;
-}
+/* ---- tables ---- */
 
 /* Entries of switches, vSwitches left out, for LIDs of which no VM moved. */
-static uint64_t others_changed(const struct run *x)
+static uint64_t others_changed(const struct migrate_run *x)
 {
 	struct lab_device_tables now;
 	const struct fab *w = x->l->fab;
@@ -353,7 +300,7 @@ static uint64_t others_changed(const struct run *x)
 
 /* ---- the whole ---- */
 
-static void hosts_find(struct run *x)
+static void hosts_find(struct migrate_run *x)
 {
 	struct sm_hypervisor h;
 
@@ -363,7 +310,7 @@ static void hosts_find(struct run *x)
 	x->r->switches = x->p->fab->nswitches;
 }
 
-static bool bring_up(struct run *x)
+static bool bring_up(struct migrate_run *x)
 {
 	lab_power_on(x->l, NULL);
 	if (!lab_run_ready(x->l, x->p->limit)) {
@@ -380,29 +327,35 @@ static bool bring_up(struct run *x)
 	return x->r->up;
 }
 
-static int run_all(struct run *x, struct err *e)
+static void rounds_sum(struct migrate_run *x)
 {
-	uint64_t sent = 0;
+	const struct lab_sum *sum = lab_sum(x->l);
+
+	x->r->rounds = sum->rounds;
+	x->r->compute = sum->time[SM_COMPUTE];
+	x->r->distribute = sum->time[SM_TABLES];
+	for (unsigned i = 0; i < SM_NPURPOSES; i++)
+		x->r->round_smps += sum->smps[i];
+	x->r->round_tables = sum->requests.set[IBA_ATTR_LFT];
+	for (size_t i = 0; i < x->r->all.n; i++) /* requests are counted outside of rounds, too */
+		x->r->round_tables -= MIN(x->r->round_tables, x->r->all.at[i].r.smps_tables);
+}
+
+static int run_all(struct migrate_run *x, struct err *e)
+{
 	time_ps from;
 
 	if (!bring_up(x))
 		return 0;
-	if (traffic_start(x, e))
+	if (migrate_measure_begin(x, e))
 		return -EINVAL;
 	lab_device_tables_read(x->l, &x->before);
 	lab_sum_reset(x->l);
-	x->counting = true;
 	from = sim_now(x->l->sim);
-	if (x->p->traffic)
-		sent = sim_plane_stats(x->l->sim)->generated;
 	migrate(x);
 	x->r->time = sim_now(x->l->sim) - from;
-	x->r->rounds = lab_sum(x->l)->rounds;
-	if (x->p->traffic)
-		lab_run_to(x->l, sim_now(x->l->sim) + x->p->tail);
-	x->counting = false;
-	if (x->p->traffic)
-		x->r->sent = sim_plane_stats(x->l->sim)->generated - sent;
+	rounds_sum(x);
+	migrate_measure_end(x);
 	x->r->disturbed = others_changed(x);
 	lab_judge(x->l, &x->r->v);
 	return 0;
@@ -411,11 +364,12 @@ static int run_all(struct run *x, struct err *e)
 int lab_migrate_run(struct lab *l, const struct lab_migrate_plan *p, struct lab_migrate_result *r,
 		    struct err *e)
 {
-	struct run *x = mem_zalloc(sizeof(*x));
+	struct migrate_run *x = mem_zalloc(sizeof(*x));
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	*x = (struct run){.l = l, .p = p, .r = r};
+	*x = (struct migrate_run){.l = l, .p = p, .r = r};
+	x->used = mem_zarray(p->fab->nnodes, sizeof(*x->used));
 	rng_seed(&x->rng, p->seed, STREAM);
 	lab_on_vm(l, on_vm, x);
 	rc = run_all(x, e);
@@ -424,8 +378,10 @@ int lab_migrate_run(struct lab *l, const struct lab_migrate_plan *p, struct lab_
 		sim_watch_discards(l->sim, (struct sim_discard_watch){0});
 	r->hash = sim_hash(l->sim);
 	lab_device_tables_free(&x->before);
+	lab_watch_free(&x->watch);
 	vec_free(&x->vms);
 	vec_free(&x->hosts);
+	free(x->used);
 	free(x);
 	return rc;
 }

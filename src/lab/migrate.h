@@ -20,9 +20,16 @@ struct lab_migrate_plan {
 	const struct fab *fab;	 /* compact; the lab runs on fab_wire() of it */
 	struct lab_place vm, to; /* one migration; vm.host FAB_NONE: drawn ones */
 	unsigned count;		 /* of drawn ones */
+	unsigned vms;		 /* VMs that run, with drawn ones; 0: as many as migrate */
 	bool together;		 /* drawn ones are of different VMs, requested at once */
+	/* Without the manager's migration: VMs stop, the manager discovers the subnet, computes all routes and writes all
+	 * tables, VMs start at their new hosts. */
+	bool full;
 	uint64_t seed;
-	const struct traffic_config *traffic; /* NULL: none */
+	/* NULL: none. Hosts and VMs that run are the hosts of the traffic; its interval is that of a whole host, which
+	 * is shared. */
+	const struct traffic_config *traffic;
+	time_ps inform; /* shared ports: from the manager's answer until others know the VM's new LID */
 	time_ps warmup, tail; /* traffic before the first and after the last migration */
 	time_ps limit;	      /* for the bring-up, the starts, and each migration */
 };
@@ -30,7 +37,9 @@ struct lab_migrate_plan {
 struct lab_migration {
 	struct lab_place from, to; /* with slots, as they were and are */
 	struct sm_vm_result r;
-	time_ps cut; /* while no VF had its LID; measured in steps of 1 us */
+	uint64_t guid; /* of the VM */
+	time_ps cut; /* while no packet could reach it: no VF had its LID, or others did not know that LID */
+	time_ps cut_from; /* it is cut off since then; 0: it is not */
 };
 
 struct lab_migrate_result {
@@ -41,10 +50,15 @@ struct lab_migrate_result {
 	VEC(struct lab_migration) all;
 	uint32_t refused,
 		rounds; /* rounds: of the manager, during the migrations; each computes routes */
-	uint64_t disturbed; /* entries of other LIDs that changed in switches */
+	uint64_t round_smps;	     /* SMPs of these rounds */
+	uint64_t round_tables;	     /* of them, Sets of table blocks */
+	time_ps compute, distribute; /* in these rounds: routes, tables */
+	uint64_t disturbed;	     /* entries of other LIDs that changed in switches */
 	struct lab_verdict v;
-	uint64_t sent, lost, lost_vms, lost_others; /* packets, from the first request on */
-	time_ps time;				    /* from the first request to the last answer */
+	/* Packets, from the first request on: lost from or to VMs that migrate, and others. */
+	uint64_t sent, lost, lost_vms, lost_others;
+	time_ps cut_others; /* with traffic: time in which two other hosts or VMs had no route */
+	time_ps time;	    /* from the first request to the last answer */
 	uint64_t hash;
 };
 

@@ -74,8 +74,8 @@ static void on_change(void *ctx, node_id n, enum sim_change what)
 {
 	struct lab_watch *w = ctx;
 
-	(void)n;
-	(void)what;
+	if (w->also)
+		w->also(w->also_ctx, n, what);
 	w->changes++;
 	if (w->due)
 		return;

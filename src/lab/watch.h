@@ -11,6 +11,7 @@
 #define WEFT_WATCH_H
 
 #include "lab/forwarding_scan.h"
+#include "sim/device/sim_device.h"
 
 struct lab_watch_point {
 	time_ps at;
@@ -38,6 +39,9 @@ struct lab_watch {
 	size_t nring;
 	bool suspect; /* a ring was found a millisecond ago */
 	VEC(struct lab_watch_point) points;
+	void (*also)(void *ctx, node_id n,
+		     enum sim_change what); /* called with each change; NULL */
+	void *also_ctx;
 };
 
 void lab_watch_start(struct lab_watch *w, struct lab *l);

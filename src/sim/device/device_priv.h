@@ -78,6 +78,8 @@ struct device_net {
 	void (*node_power)(struct sim *s, node_id n); /* it went on or off */
 	/* A VF got a LID: the virtual machine with this GUID is at its port. */
 	void (*function_set)(struct sim *s, port_id p, uint64_t guid);
+	/* An entry of GUIDInfo of a shared port is another one now. */
+	void (*guid_set)(struct sim *s, port_id p, uint64_t was, uint64_t now);
 	/* An SMP leaves the node's SMI: by this port, or if it is not directed, by the tables. */
 	void (*smp_out)(struct sim *s, node_id n, unsigned port, uint32_t smp, bool directed);
 };

@@ -35,6 +35,12 @@ unsigned sma_guid_info_get(struct req *r)
 	return IBA_STATUS_OK;
 }
 
+static void guid_tell(struct req *r, unsigned num, uint64_t was, uint64_t now)
+{
+	if (was != now && r->s->net && req_node(r)->sriov == FAB_SRIOV_SHARED)
+		r->s->net->guid_set(r->s, req_node(r)->first_port + num, was, now);
+}
+
 unsigned sma_guid_info_set(struct req *r)
 {
 	unsigned num = sim_is_switch(r->s, r->n) ? 0 : r->in_port;
@@ -51,9 +57,23 @@ unsigned sma_guid_info_set(struct req *r)
 		p->guids = all;
 	}
 	iba_guid_info_get(&gi, r->in, IBA_SMP_DATA_SIZE);
-	for (unsigned i = 0; i < GUID_BLOCK && r->mod * GUID_BLOCK + i < p->pi.guid_cap; i++)
-		p->guids[r->mod * GUID_BLOCK + i] = gi.guid[i];
+	for (unsigned i = 0; i < GUID_BLOCK && r->mod * GUID_BLOCK + i < p->pi.guid_cap; i++) {
+		uint64_t *entry = &p->guids[r->mod * GUID_BLOCK + i], was = *entry;
+
+		*entry = gi.guid[i];
+		guid_tell(r, num, was, *entry);
+	}
+	if (req_node(r)->sriov == FAB_SRIOV_SHARED)
+		sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
 	return sma_guid_info_get(r);
+}
+
+bool sim_port_has_alias(const struct sim *s, port_id p, uint64_t guid)
+{
+	for (unsigned i = 1; s->ports[p].guids && i < s->ports[p].pi.guid_cap; i++)
+		if (s->ports[p].guids[i] == guid)
+			return true;
+	return false;
 }
 
 static bool pkey_where(struct req *r, unsigned *num, unsigned *block)

@@ -183,6 +183,7 @@ static const struct device_net net = {
 	.node_clear = node_clear,
 	.node_power = node_power,
 	.function_set = host_machine,
+	.guid_set = host_alias,
 	.smp_out = smp_out,
 };
 
@@ -216,6 +217,9 @@ void plane_new(struct sim *s)
 	}
 	pl->known = mem_zarray(pl->hosts.n, sizeof(*pl->known));
 	pl->silent = mem_zarray(pl->hosts.n, sizeof(*pl->silent));
+	pl->away = mem_zarray(pl->hosts.n, sizeof(*pl->away));
+	pl->machine_guid = mem_zarray(pl->hosts.n, sizeof(*pl->machine_guid));
+	pl->nports_hosts = (uint32_t)pl->hosts.n;
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		pl->switches[n] = (struct plane_switch){CHAN_NONE, CHAN_NONE, CHAN_NONE, CHAN_NONE,
 							CHAN_NONE};
@@ -236,6 +240,10 @@ void plane_free(struct sim *s)
 	free(pl->host_of);
 	free(pl->known);
 	free(pl->silent);
+	free(pl->away);
+	free(pl->machine_guid);
+	free(pl->member_of);
+	vec_free(&pl->members);
 	vec_free(&pl->pkts);
 	vec_free(&pl->cells);
 	vec_free(&pl->hosts);
@@ -252,7 +260,7 @@ void plane_free(struct sim *s)
 
 uint32_t sim_host_count(const struct sim *s)
 {
-	return s->plane ? (uint32_t)s->plane->hosts.n : 0;
+	return s->plane ? s->plane->nports_hosts : 0;
 }
 
 void sim_watch_discards(struct sim *s, struct sim_discard_watch w)

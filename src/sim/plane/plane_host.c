@@ -12,13 +12,20 @@ enum { DATA_OVERHEAD = 26, CREDIT_OVERHEAD = 24 }; /* LRH 8, BTH 12, ICRC 4, VCR
 static void plan_next(struct shard *sh, uint32_t host)
 {
 	const struct plane *pl = sh->plane;
+	uint32_t member = pl->members.n ? pl->member_of[host] : host;
 	struct traffic_packet t;
 
-	if (!traffic_next(pl->traffic, host, &t))
+	if (!traffic_next(pl->traffic, member, &t))
 		return;
+	t.dst = pl->members.n ? pl->members.at[t.dst] : t.dst;
 	pl->next[host] = t;
 	sim_push(sh, MAX(t.when_ps, sh->now), PRIO_NET,
 		 (struct ev_what){.kind = EV_P_MAKE, .make = {host, pl->traffic_epoch}});
+}
+
+static uint32_t member_count(const struct plane *pl)
+{
+	return pl->members.n ? (uint32_t)pl->members.n : pl->nports_hosts;
 }
 
 static void start(struct sim *s)
@@ -28,8 +35,13 @@ static void start(struct sim *s)
 	pl->traffic_epoch++;
 	free(pl->next);
 	pl->next = mem_zarray(pl->hosts.n, sizeof(*pl->next));
-	for (uint32_t h = 0; h < pl->hosts.n; h++)
-		plan_next(&s->main, h);
+	for (uint32_t i = 0; i < member_count(pl); i++)
+		plan_next(&s->main, pl->members.n ? pl->members.at[i] : i);
+}
+
+uint32_t sim_traffic_hosts(const struct sim *s)
+{
+	return s->plane ? member_count(s->plane) : 0;
 }
 
 int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e)
@@ -39,7 +51,10 @@ int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e)
 
 	if (!pl)
 		return err_set(e, -EINVAL, "this simulation carries no data packets");
-	t = traffic_new(c, (uint32_t)pl->hosts.n, e);
+	pl->members.n = 0;
+	if (c->machines)
+		machines_join(s);
+	t = traffic_new(c, member_count(pl), e);
 	if (!t)
 		return -EINVAL;
 	traffic_free(pl->traffic);
@@ -178,52 +193,10 @@ static uint16_t lid_known(const struct shard *sh, uint32_t host)
 {
 	uint16_t lid = sh->ports[sh->plane->hosts.at[host]].pi.lid;
 
+	if (host >=
+	    sh->plane->nports_hosts) /* the LID of a machine on a shared port is not its own */
+		return sh->plane->known[host];
 	return lid && !sh->plane->known_only ? lid : sh->plane->known[host];
-}
-
-/* The host at a port is the machine that runs there: two of them change places, with what they send. */
-void host_machine(struct sim *s, port_id port, uint64_t guid)
-{
-	struct plane *pl = s->plane;
-	uint32_t here = pl->host_of[port], host = map64_get(&pl->machines, guid);
-	port_id before;
-
-	if (here == UINT32_MAX || host == here)
-		return;
-	if (host == MAP_NONE) {
-		map64_put(&pl->machines, guid, here);
-		return;
-	}
-	before = pl->hosts.at[host];
-	pl->hosts.at[host] = port;
-	pl->hosts.at[here] = before;
-	pl->host_of[port] = host;
-	pl->host_of[before] = here;
-}
-
-/* No machine runs on a function without a LID. */
-static bool is_absent(const struct shard *sh, uint32_t host, uint16_t lid)
-{
-	return !lid &&
-	       sh->fab->nodes[sh->fab->ports[sh->plane->hosts.at[host]].node].flags & FAB_FUNCTION;
-}
-
-void host_make(struct shard *sh, uint32_t host)
-{
-	const struct plane *pl = sh->plane;
-	struct traffic_packet t = pl->next[host];
-	uint16_t from = lid_known(sh, host), to = lid_known(sh, t.dst);
-	uint32_t pkt;
-
-	plan_next(sh, host);
-	if (!sh->nodes[sh->fab->ports[pl->hosts.at[host]].node].on)
-		return; /* the host is off */
-	if (pl->silent[host] || (pl->known_only && (!from || !to)))
-		return; /* one of the two has never been part of the subnet */
-	if (is_absent(sh, host, sh->ports[pl->hosts.at[host]].pi.lid) || is_absent(sh, t.dst, to))
-		return;
-	pkt = make(sh, host, to, t.payload, t.sl);
-	pace(sh, host, t.dst, pkt);
 }
 
 /* ---- the sink ---- */
@@ -274,7 +247,7 @@ void host_sink(struct shard *sh, uint32_t chan)
 
 		d->smp = PKT_NONE;
 		smi_arrive(sh->whole, n, num, smp);
-	} else if (!is_for(sh, port, d->dlid)) {
+	} else if (!is_for(sh, port, d->dlid) || (pl->members.n && !machine_is_for(sh, port, d))) {
 		plane_discard(sh, n, num, pkt, SIM_DISCARD_WRONG_HOST);
 	} else if (!pkey_ok(sh->sim, port, d->pkey)) {
 		plane_discard(sh, n, num, pkt, SIM_DISCARD_PKEY);
@@ -282,4 +255,49 @@ void host_sink(struct shard *sh, uint32_t chan)
 		deliver(sh, port, pkt);
 	}
 	in_release(sh, chan);
+}
+
+/* ---- the source ---- */
+
+/* Between two machines on one shared port: it does not leave the HCA. */
+static void loop_back(struct shard *sh, port_id port, uint32_t pkt)
+{
+	if (machine_is_for(sh, port, &sh->plane->pkts.at[pkt]))
+		deliver(sh, port, pkt);
+	else
+		plane_discard(sh, sh->plane->ports[port].node, sh->plane->ports[port].num, pkt,
+			      SIM_DISCARD_WRONG_HOST);
+	dpkt_free(sh, pkt);
+}
+
+/* No machine runs on a function without a LID. */
+static bool is_absent(const struct shard *sh, uint32_t host, uint16_t lid)
+{
+	return !lid &&
+	       sh->fab->nodes[sh->fab->ports[sh->plane->hosts.at[host]].node].flags & FAB_FUNCTION;
+}
+
+void host_make(struct shard *sh, uint32_t host)
+{
+	const struct plane *pl = sh->plane;
+	struct traffic_packet t = pl->next[host];
+	uint16_t from = lid_known(sh, host), to = lid_known(sh, t.dst);
+	uint32_t pkt;
+
+	plan_next(sh, host);
+	if (!sh->nodes[sh->fab->ports[pl->hosts.at[host]].node].on)
+		return; /* the host is off */
+	if (pl->silent[host] || (pl->known_only && (!from || !to)))
+		return; /* one of the two has never been part of the subnet */
+	if (is_absent(sh, host, sh->ports[pl->hosts.at[host]].pi.lid) || is_absent(sh, t.dst, to))
+		return;
+	if (pl->members.n && machine_is_away(sh, host))
+		return;
+	pkt = make(sh, host, to, t.payload, t.sl);
+	if (t.dst >= pl->nports_hosts)
+		pl->pkts.at[pkt].machine = (uint16_t)(t.dst - pl->nports_hosts + 1);
+	if (pl->members.n && is_for(sh, pl->hosts.at[host], to))
+		loop_back(sh, pl->hosts.at[host], pkt);
+	else
+		pace(sh, host, t.dst, pkt);
 }

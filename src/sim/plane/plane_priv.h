@@ -33,9 +33,10 @@ struct dpkt {
 	uint16_t pkey;
 	uint8_t sl, blocks; /* blocks: 64-byte units of flow control */
 	uint8_t fixed_out; /* SMPs from a switch's SMI on a directed route: this port; 0: by table */
-	bool broken;	   /* it lost its tail: it is forwarded, but the receiver discards it */
-	uint8_t why;	   /* enum sim_discard, if broken */
-	uint16_t serial;   /* incremented each time the place is reused */
+	bool broken : 1;   /* it lost its tail: it is forwarded, but the receiver discards it */
+	uint8_t why : 7;   /* enum sim_discard, if broken */
+	uint16_t machine; /* it is for this one of a shared port, counted from 1; 0: by LID alone */
+	uint16_t serial;  /* incremented each time the place is reused */
 };
 
 /* Links and buffers use the cell alone; the packet itself is for switches that route it and for
@@ -128,14 +129,19 @@ struct plane {
 	VEC(struct cell) cells;
 	/* hosts: endports with traffic, numbered for the generator */
 	VEC(port_id) hosts;
-	uint32_t *host_of;     /* port -> host number */
-	uint16_t *known;       /* by host: its present or last LID; 0: never had one */
-	struct map64 machines; /* GUIDs of virtual machines -> host: its number moves with it */
+	uint32_t *host_of;	/* port -> host number */
+	uint16_t *known;	/* by host: its present or last LID; 0: never had one */
+	bool *silent;		/* by host: it never sends */
+	uint64_t *machine_guid; /* by host: of the virtual machine that it is; 0: it is none */
+	uint32_t nports_hosts;	/* hosts that are ports; the others are machines on shared ports */
+	bool *away;		/* by host: a machine of a shared port that runs nowhere */
+	struct map64 machines;	/* GUIDs of virtual machines -> host: its number moves with it */
+	VEC(uint32_t) members;	/* hosts in the generator's order; empty: all that are ports */
+	uint32_t *member_of;	/* and back */
 	struct traffic *traffic;
 	struct traffic_packet *next; /* by host: what it sends next */
 	bool known_only;	     /* as in struct traffic_config */
 	bool late_lids;		     /* the same */
-	bool *silent;		     /* by host: it never sends */
 	uint32_t traffic_epoch;	     /* events of replaced traffic are ignored */
 	time_ps *allowed;	     /* [source][destination], with static rate control only */
 	struct sim_tap tap;
@@ -275,11 +281,17 @@ void switch_cross_done(struct shard *sh, uint32_t chan);
 void switch_room(struct shard *sh, uint32_t out_chan);	 /* space, or the way to it, is free */
 void switch_give_up(struct shard *sh, uint32_t in_chan); /* its head has waited too long */
 
+/* plane_machines.c */
+void host_machine(struct sim *s, port_id port, uint64_t guid); /* a virtual machine is here now */
+void host_alias(struct sim *s, port_id port, uint64_t was, uint64_t now); /* at a shared port */
+void machines_join(struct sim *s); /* those that run now are the hosts of the traffic */
+bool machine_is_away(const struct shard *sh, uint32_t host);
+bool machine_is_for(const struct shard *sh, port_id port, const struct dpkt *d);
+
 /* plane_host.c */
 void host_make(struct shard *sh, uint32_t host);
 void host_lid_set(const struct sim *s, port_id port); /* while its port is Active */
 void host_active(const struct sim *s, port_id port);  /* it has a LID that others may send to */
-void host_machine(struct sim *s, port_id port, uint64_t guid); /* a virtual machine is here now */
 void host_sink(struct shard *sh, uint32_t chan);
 void host_paced(struct shard *sh, uint32_t pkt,
 		uint32_t incarnation); /* static rate control releases it */

@@ -16,6 +16,10 @@ struct sim;
  * or -EINVAL with e filled. */
 int sim_traffic(struct sim *s, const struct traffic_config *c, struct err *e);
 uint32_t sim_host_count(const struct sim *s);
+/* Others learn the present LID of the machine with this GUID, which runs on a shared port. */
+void sim_machine_told(struct sim *s, uint64_t guid);
+/* Hosts of the traffic that runs. */
+uint32_t sim_traffic_hosts(const struct sim *s);
 /* Sends one packet now. dlid may be a multicast LID. */
 void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, uint8_t sl);
 

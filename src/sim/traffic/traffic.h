@@ -52,6 +52,7 @@ struct traffic_config {
 	uint64_t start_ps, stop_ps; /* packets are generated in [start, stop) */
 	bool known_only; /* a host whose port was never Active neither sends nor receives */
 	bool late_lids; /* others learn the new LID of a host when its port becomes Active, not when it is set */
+	bool machines; /* hosts are PFs, VFs and shared ports' VFs on which a machine runs at the start */
 	bool silent_new; /* with it: a host whose port was not yet Active at the start never sends */
 	uint64_t seed;
 	const traffic_trace *trace; /* sorted by time */
