@@ -13,6 +13,9 @@
 #include "sim/plane/sim_plane.h"
 #include "sim/traffic/sim_traffic.h"
 
+/* Least time between two scans: with a thousand VMs each takes longer than what is simulated between two changes. */
+#define SCAN_GAP (50 * PS_PER_US)
+
 static bool is_shared(const struct migrate_run *x, node_id host)
 {
 	return x->p->fab->nodes[host].sriov == FAB_SRIOV_SHARED;
@@ -132,6 +135,7 @@ int migrate_measure_begin(struct migrate_run *x, struct err *e)
 		return -EINVAL;
 	lab_watch_start(&x->watch, x->l);
 	lab_scan_machines(x->watch.scan);
+	x->watch.gap = SCAN_GAP;
 	x->watch.also = on_change;
 	x->watch.also_ctx = x;
 	x->counting = true;
