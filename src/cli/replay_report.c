@@ -254,6 +254,7 @@ static int print_json(const struct schedule_result *r)
 	json_u64(&j, "events", r->sim_events);
 	json_seconds(&j, "time_s", r->end);
 	json_hex64(&j, "trace_hash", r->hash);
+	json_hex64(&j, "faults_trace_hash", r->trace);
 	json_close(&j);
 	return cli_print_json(&j);
 }

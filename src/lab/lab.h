@@ -52,6 +52,8 @@ struct lab_config {
 };
 
 void lab_config_default(struct lab_config *c);
+/* Where a manager sits by default: the first host of the largest part. FAB_NONE: the fabric is empty. */
+node_id lab_choose_node(const struct fab *f);
 
 struct lab;
 

@@ -70,6 +70,5 @@ void lab_manager_free(struct lab_manager *m);
 void lab_manager_sum_reset(struct lab_manager *m);
 void lab_manager_power_on(struct lab_manager *m);
 void lab_note_now(struct lab *l, unsigned index, const struct sm_note *n);
-node_id lab_choose_node(const struct fab *f); /* FAB_NONE: the fabric is empty */
 
 #endif

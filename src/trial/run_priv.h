@@ -11,7 +11,8 @@
 #include "sim/kernel/sim_kernel.h"
 #include "trial/schedule_run.h"
 
-enum { RUN_MANAGERS = 16 };
+enum { RUN_MANAGERS = SCHEDULE_MANAGERS };
+#define RUN_LOOK (200 * PS_PER_US) /* between two checks whether all is at rest */
 
 struct run_link {
 	port_id a, b;
@@ -65,6 +66,8 @@ struct run {
 
 void run_fail(struct run *r, enum schedule_fault fault, const char *fmt, ...) PRINTF(3, 4);
 void run_say(struct run *r, const char *text);
+void run_make_lab(struct run *r);
+void run_start_traffic(struct run *r); /* now, if the schedule has traffic */
 
 void run_fault(struct run *r, const struct schedule_event *ev);
 void run_heal(struct run *r);

@@ -7,6 +7,7 @@
  *	seed 42					# of lost SMPs
  *	traps off				# default: on
  *	traffic 20us				# a data packet from every host, in the mean
+ *	until 80ms				# faults last at least until then
  *	manager H-0001000000000001 priority 3 mechanism weft
  *	manager H-0001000000000005 start 20ms poll 5ms
  *	at 12.5ms pause 0
@@ -20,6 +21,8 @@
 
 #include "base/vec.h"
 #include "lab/lab.h"
+
+enum { SCHEDULE_MANAGERS = 16 }; /* at most */
 
 enum schedule_kind {
 	SCHEDULE_CRASH, /* the first seven concern managers alone */
@@ -99,6 +102,7 @@ struct schedule {
 	uint64_t seed;
 	bool traps;
 	time_ps traffic; /* time between packets of a host; 0: no data packets are simulated */
+	time_ps until;	 /* faults do not end before this time */
 	VEC(struct schedule_manager) managers;
 	VEC(struct schedule_event) events; /* by time */
 };
@@ -133,6 +137,14 @@ struct fab *schedule_fabric(const struct schedule *s, struct err *e);
 int schedule_read(struct schedule *s, struct fab **fab, const char *name, const char *text,
 		  size_t len, struct err *e);
 int schedule_load(struct schedule *s, struct fab **fab, const char *path, struct err *e);
+/* From text without lines 'fabric', 'netlist' and 'without': f is its fabric. */
+int schedule_read_on(struct schedule *s, const struct fab *f, const char *name, const char *text,
+		     size_t len, struct err *e);
+/* A schedule that has a generated fabric and nothing else; words: those after 'fabric'. */
+int schedule_read_fabric(struct schedule *s, struct fab **fab, const char *words, struct err *e);
+/* One event, without its time; s: whose managers it may name. The caller frees ev->nodes. */
+int schedule_event_read(struct schedule_event *ev, const struct schedule *s, const struct fab *f,
+			const char *text, struct err *e);
 void schedule_write(const struct schedule *s, struct strbuf *out);
 void schedule_event_write(const struct schedule_event *ev,
 			  struct strbuf *out); /* without its time */

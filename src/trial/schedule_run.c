@@ -73,12 +73,10 @@ static bool run_to(struct run *r, time_ps t)
 	return !r->out->fault;
 }
 
-#define LOOK (200 * PS_PER_US) /* between two checks whether all is at rest */
-
 static bool run_to_rest(struct run *r, time_ps since, time_ps limit)
 {
 	while (!run_at_rest(r, since)) {
-		if (sim_now(r->sim) >= limit || !run_to(r, sim_now(r->sim) + LOOK))
+		if (sim_now(r->sim) >= limit || !run_to(r, MIN(sim_now(r->sim) + RUN_LOOK, limit)))
 			return false;
 		if (r->healed) /* a DISABLE may have waited for a manager that was stopped */
 			run_enable(r);
@@ -88,7 +86,7 @@ static bool run_to_rest(struct run *r, time_ps since, time_ps limit)
 
 /* ---- the lab ---- */
 
-static bool make_lab(struct run *r)
+void run_make_lab(struct run *r)
 {
 	const struct schedule *s = r->s;
 	struct lab_config c;
@@ -117,7 +115,6 @@ static bool make_lab(struct run *r)
 	r->lab = l;
 	r->sim = lab_sim(l);
 	lab_on_note(l, on_note, r);
-	return true;
 }
 
 static bool fits(struct run *r)
@@ -137,7 +134,7 @@ static bool fits(struct run *r)
 	return !r->out->fault;
 }
 
-static void start_traffic(struct run *r)
+void run_start_traffic(struct run *r)
 {
 	struct traffic_config t = {.pattern = TRAFFIC_UNIFORM,
 				   .arrivals = TRAFFIC_POISSON,
@@ -172,6 +169,8 @@ static void run_events(struct run *r)
 		if (r->story && r->story->changed)
 			r->story->changed(r->story->ctx, r->lab);
 	}
+	if (r->s->until > sim_now(r->sim) && !r->out->fault)
+		run_to(r, r->s->until);
 }
 
 /*
@@ -184,7 +183,7 @@ static void expect_right(struct run *r)
 
 	while (!run_is_right(r, now >= until) && !r->out->fault) {
 		now = sim_now(r->sim);
-		if (!run_to(r, now + LOOK) || !run_to_rest(r, now, now + SCHEDULE_REST_BOUND))
+		if (!run_to(r, now + RUN_LOOK) || !run_to_rest(r, now, now + SCHEDULE_REST_BOUND))
 			run_fail(r, SCHEDULE_NO_REST, "a manager does not come back to rest");
 	}
 }
@@ -206,6 +205,7 @@ static bool expect_rest(struct run *r)
 
 static void run_end(struct run *r)
 {
+	r->out->trace = sim_trace_hash(r->sim);
 	run_say(r, "no more faults");
 	run_heal(r);
 	r->healed = true;
@@ -218,16 +218,18 @@ static void run_end(struct run *r)
 		expect_right(r);
 }
 
-/* Traffic starts at the first rest, or with the first fault. */
+/* Traffic starts at the first rest, or with the first fault, or at last when faults may end. */
 static void run_up(struct run *r)
 {
-	time_ps first = r->s->events.n ? r->s->events.at[0].at : SCHEDULE_REST_BOUND;
+	time_ps first = MIN(r->s->until ? r->s->until : TIME_NEVER, SCHEDULE_REST_BOUND);
 
+	if (r->s->events.n)
+		first = MIN(first, r->s->events.at[0].at);
 	if (!r->s->traffic)
 		return;
 	r->checks.traffic = run_to_rest(r, 0, first) && run_is_one_subnet(r);
 	if (!r->out->fault)
-		start_traffic(r);
+		run_start_traffic(r);
 }
 
 void schedule_run(const struct schedule *s, const struct schedule_story *story,
@@ -236,10 +238,11 @@ void schedule_run(const struct schedule *s, const struct schedule_story *story,
 	struct run r = {.s = s, .story = story, .out = out};
 
 	memset(out, 0, sizeof(*out));
-	if (!fits(&r) || !make_lab(&r)) {
+	if (!fits(&r)) {
 		fab_free(r.fab);
 		return;
 	}
+	run_make_lab(&r);
 	out->switches = r.fab->nswitches;
 	out->hosts = r.fab->nhosts;
 	out->links = r.fab->nlinks;

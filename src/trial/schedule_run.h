@@ -57,6 +57,7 @@ struct schedule_result {
 	char why[TRIAL_WHY];
 	unsigned switches, hosts, links;
 	uint64_t hash, smps, sim_events;
+	uint64_t trace;		       /* sim_trace_hash() when the faults ended */
 	uint64_t phases;	       /* bit p: phase p was entered by some manager */
 	uint64_t pairs[SM_NSM_STATES]; /* bit e: event e of the election was met in this state */
 	time_ps end;

@@ -165,6 +165,11 @@ void schedule_write(const struct schedule *s, struct strbuf *out)
 		write_time(out, s->traffic);
 		strbuf_add(out, "\n");
 	}
+	if (s->until) {
+		strbuf_add(out, "until");
+		write_time(out, s->until);
+		strbuf_add(out, "\n");
+	}
 	for (size_t i = 0; i < s->managers.n; i++)
 		write_manager(out, &s->managers.at[i]);
 	for (size_t i = 0; i < s->events.n; i++) {

@@ -117,6 +117,21 @@ struct sim_change_watch {
 };
 void sim_watch_changes(struct sim *s, struct sim_change_watch w);
 
+/* A packet that begins to cross a link, from this port; its last byte arrives at `end`. smp is NULL for data packets.
+ * Not in express mode. */
+struct sim_hop {
+	port_id from;
+	const struct sim_smp *smp;
+	time_ps start, end;
+	uint16_t slid, dlid;
+	uint8_t vl;
+};
+struct sim_hop_watch {
+	void (*hop)(void *ctx, const struct sim_hop *h);
+	void *ctx;
+};
+void sim_watch_hops(struct sim *s, struct sim_hop_watch w);
+
 /* ---- what a device holds, read without a MAD ---- */
 
 bool sim_node_on(const struct sim *s, node_id n);

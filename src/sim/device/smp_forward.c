@@ -6,6 +6,14 @@
  */
 #include "sim/device/device_priv.h"
 
+static void show_hop(struct sim *s, port_id from, uint32_t p, time_ps start, time_ps end)
+{
+	const struct sim_smp *smp = &s->dev.pkts.at[p].smp;
+
+	s->hops.hop(s->hops.ctx,
+		    &(struct sim_hop){from, smp, start, end, smp->slid, smp->dlid, 15});
+}
+
 void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 {
 	const struct fab_node *fn = &s->fab->nodes[n];
@@ -38,6 +46,8 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 	port->tx_free = start + IBA_SMP_WIRE_BYTES * port->byte_ps;
 	late = s->dev.faults ? s->dev.faults[at].latency_ps : 0;
 	s->dev.stats.hops++;
+	if (s->hops.hop)
+		show_hop(s, at, p, start, port->tx_free + port->wire_ps + late);
 	sim_push(&s->main, port->tx_free + port->wire_ps + late, PRIO_NET,
 		 (struct ev_what){.kind = EV_ARRIVE, .arrive = {to, p, s->ports[to].link_epoch}});
 }

@@ -187,6 +187,11 @@ void sim_watch_changes(struct sim *s, struct sim_change_watch w)
 	s->changes = w;
 }
 
+void sim_watch_hops(struct sim *s, struct sim_hop_watch w)
+{
+	s->hops = w;
+}
+
 void sim_seen(struct shard *sh, enum sim_seen what, node_id n, unsigned port,
 	      const struct sim_smp *smp, unsigned detail)
 {
@@ -225,13 +230,21 @@ uint64_t sim_events(const struct sim *s)
 	return s->main.events;
 }
 
-uint64_t sim_hash(const struct sim *s)
+static uint64_t hash_from(const struct sim *s, uint64_t h)
 {
-	uint64_t h = s->main.events;
-
 	for (node_id n = 0; n < s->fab->nnodes; n++)
 		h = hash64_add(h, s->hash[n]);
 	return h;
+}
+
+uint64_t sim_hash(const struct sim *s)
+{
+	return hash_from(s, s->main.events);
+}
+
+uint64_t sim_trace_hash(const struct sim *s)
+{
+	return hash_from(s, 0);
 }
 
 /* ---- configuration ---- */

@@ -75,6 +75,7 @@ struct sim {
 	struct sim_watch watch;
 	struct sim_watch smi_watch;
 	struct sim_change_watch changes;
+	struct sim_hop_watch hops;
 	struct devices dev;	      /* the devices' */
 	struct plane *plane;	      /* NULL: SMPs only */
 	const struct device_net *net; /* what devices call in the data plane; NULL: none */

@@ -195,6 +195,22 @@ static void tap(struct shard *sh, port_id port, unsigned slot, const struct dpkt
 		d->sl, d->pkey, d->bytes);
 }
 
+static void show_hop(struct shard *sh, port_id port, unsigned slot, const struct dpkt *d,
+		     time_ps end)
+{
+	const struct sim_hop_watch *w = &sh->sim->hops;
+
+	w->hop(w->ctx,
+	       &(struct sim_hop){.from = port,
+				 .smp = d->smp == PKT_NONE ? NULL
+							   : &sh->whole->dev.pkts.at[d->smp].smp,
+				 .start = sh->now,
+				 .end = end,
+				 .slid = d->slid,
+				 .dlid = d->dlid,
+				 .vl = slot_is_15(sh->plane, slot) ? 15 : (uint8_t)slot});
+}
+
 static void transmit(struct shard *sh, port_id port, unsigned slot)
 {
 	const struct plane *pl = sh->plane;
@@ -220,6 +236,8 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 		detail_sent_now(sh->whole, chan_of(pl, port, slot), &pl->pkts.at[c->pkt]);
 	if (pl->tap.sent)
 		tap(sh, port, slot, &pl->pkts.at[c->pkt]);
+	if (sh->sim->hops.hop)
+		show_hop(sh, port, slot, &pl->pkts.at[c->pkt], end + sh->ports[port].wire_ps);
 	if (c->smp)
 		smp_hop(sh->whole);
 	else

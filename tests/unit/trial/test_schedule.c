@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Schedules as text: what is read, what is written, and where a fault is reported.
- * Covers: schedule.c, schedule_read.c, schedule_write.c, swarm_draw.c
+ * Covers: schedule.c, schedule_events.c, schedule_read.c, schedule_words.c, schedule_write.c, swarm_draw.c
  */
 #include "unit_test.h"
 
@@ -18,7 +18,7 @@ TEST(every_word_is_read)
 		"# a comment\n"
 		"fabric ring 4 hosts 2 seed 7\n"
 		"without H-0001000000000010 # one host less\n"
-		"seed 0x2a\ntraps off\ntraffic 20us\n"
+		"seed 0x2a\ntraps off\ntraffic 20us\nuntil 80ms\n"
 		"manager S-0002000000000001 priority 3 start 20ms mechanism basic m-key 0x5 qos on\n"
 		"manager \"S-0002000000000002\" poll 2.5ms\n"
 		"at 1ms crash 0\nat 2ms restart 0\nat 2ms restart 0 with-torn-state\n"
@@ -38,6 +38,7 @@ TEST(every_word_is_read)
 	if (read_text(&s, &f, text, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(f->nhosts, 7);
+	assert_int_equal(s.until, 80 * PS_PER_MS);
 	assert_int_equal(s.seed, 42);
 	assert_false(s.traps);
 	assert_int_equal(s.traffic, 20 * PS_PER_US);
@@ -69,7 +70,7 @@ TEST(a_fault_is_reported_with_its_line)
 		 "x.schedule:1: expected a line 'fabric ...' or 'netlist FILE' before this one"},
 		{"fabric ring 4\n", "x.schedule:2: expected a line 'manager NODE'"},
 		{"fabrik ring 4\n", "x.schedule:1: expected fabric, netlist, without, seed, traps, "
-				    "traffic, manager or at, found 'fabrik'"},
+				    "traffic, until, manager or at, found 'fabrik'"},
 		{"fabric blob 4\n", "x.schedule:1: no fabric: no topology is called 'blob'"},
 		{"fabric ring 99999\n",
 		 "x.schedule:1: expected a smaller fabric, found size 99999"},
