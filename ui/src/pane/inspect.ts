@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What is chosen: a node with all its attributes, ports, forwarding table and neighbours; a link; several nodes; or the
+// fabric when nothing is. Properties can be edited here.
+import type { App } from '../app.ts';
+import type { Actions } from '../commands.ts';
+import { keyText } from '../commands.ts';
+import { fill, h } from '../dom.ts';
+import { linkKey } from '../model/document.ts';
+import { LINK_STATE, NODE_TYPE, SM_STATE, guidText, rateText } from '../model/iba.ts';
+import type { View } from '../view/view.ts';
+import { type Pane, type Tab, errorText, fieldRow, kv } from './pane.ts';
+
+interface PortReply {
+	port: number;
+	state?: string;
+	phys?: string;
+	lid?: number;
+	width?: string;
+	speed?: string;
+	peer?: number | null;
+	peer_port?: number;
+	link?: number;
+	fields?: [string, string][];
+}
+interface NodeReply {
+	index: number;
+	guid: string;
+	lid?: number;
+	lmc?: number;
+	groups?: { name: string; fields: [string, string][] }[];
+	ports?: PortReply[];
+	lft?: [number, number, number][];
+	manager?: { number: number; state: string; phase: string; priority: number; fields?: [string, string][] } | null;
+}
+
+export class Inspect implements Tab {
+	readonly id = 'inspect';
+	readonly title = 'Inspect';
+	private reply: NodeReply | null = null;
+	private replyFor = -1;
+	private asking = false;
+	private error = '';
+	private mad = '';
+	pane!: Pane;
+
+	constructor(private readonly app: App, private readonly actions: Actions, private readonly view: View) {
+		app.on(['select'], () => {
+			this.mad = '';
+			this.reply = null;
+			this.pane?.update('inspect');
+		});
+		app.on(['fabric', 'doc', 'run', 'setup'], () => this.pane?.update('inspect'));
+		/* Attributes of the chosen node follow the run twice a second. */
+		setInterval(() => {
+			if (app.run.speed > 0 && app.node >= 0 && this.pane?.open_id === 'inspect')
+				this.pane.update('inspect');
+		}, 500);
+	}
+
+	showMad(text: string): void {
+		this.mad = text;
+		this.pane.open('inspect');
+	}
+
+	render(body: HTMLElement): void {
+		const { app } = this, f = app.fabric;
+		if (!f)
+			fill(body, h('p', { class: 'dim' }, 'No fabric is open.'));
+		else if (app.nodes.size > 1)
+			this.several(body);
+		else if (app.node >= 0)
+			this.node(body, app.node);
+		else if (app.link >= 0)
+			this.link(body, app.link);
+		else
+			this.whole(body);
+		if (this.mad)
+			body.prepend(h('div', { class: 'card' }, h('h3', {}, 'Message'), h('pre', {}, this.mad)));
+	}
+
+	private chips(...ids: (string | false)[]): HTMLElement {
+		return h('div', { class: 'chips' }, ids.filter((i): i is string => i !== false).map((id) => {
+			const a = this.actions.get(id);
+			return h('button', { type: 'button', class: /power|cut|kill|delete/.test(id) ? 'danger' : '', title: a.keys?.[0] ? keyText(a.keys[0]) : '', onclick: () => this.actions.run(id) }, a.title);
+		}));
+	}
+
+	ref(node: number, text?: string): HTMLElement {
+		return h('button', { type: 'button', class: 'ref', onclick: () => {
+			this.app.select([node]);
+			this.view.reveal([node]);
+		} }, text ?? this.app.fabric!.f.name[node] ?? '?');
+	}
+
+	private whole(body: HTMLElement): void {
+		const f = this.app.fabric!, count = (t: number): number => f.f.type.reduce((n, x) => n + (x === t ? 1 : 0), 0);
+		const s = this.app.lastState, up = s ? s.node.reduce((n, v) => n + ((v & 3) === 3 ? 1 : 0), 0) : 0, states = [0, 0, 0, 0, 0];
+		for (let l = 0; s && l < f.nlinks; l++)
+			states[s.link[3 * l]!]!++;
+		fill(body, h('h2', {}, this.app.name || 'Fabric'),
+			kv([['Switches', String(count(2))], ['Hosts', String(count(1))], ['Routers', String(count(3))], ['Links', String(f.nlinks)], ['Groups', String(f.f.ngroups)]]),
+			s && this.app.run.started ? [h('h3', {}, 'Now'), kv([['Nodes with LID', `${up} of ${f.nnodes}`], ...LINK_STATE.map((t, i) => [`Links ${t}`, String(states[i])] as [string, string])])] : null,
+			h('h3', {}, 'Next'), h('p', { class: 'dim' }, 'Click a node or a link. ', h('kbd', {}, '/'), ' searches, ', h('kbd', {}, '?'), ' lists all keys.'));
+	}
+
+	private several(body: HTMLElement): void {
+		const f = this.app.fabric!, list = [...this.app.nodes];
+		fill(body, h('h2', {}, `${list.length} nodes`),
+			this.chips(list.length === 2 && 'route', 'copy', 'power', 'cut-off', 'delete'),
+			h('table', {}, h('tbody', {}, list.slice(0, 300).map((n) => h('tr', {}, h('td', {}, this.ref(n)), h('td', { class: 'dim' }, NODE_TYPE[f.f.type[n]!]!), h('td', { class: 'num' }, guidText(f.f.guid[n]!)))))),
+			list.length > 300 ? h('p', { class: 'dim' }, `and ${list.length - 300} more`) : null);
+	}
+
+	// ---- a link ----
+
+	private link(body: HTMLElement, l: number): void {
+		const f = this.app.fabric!.f, a = f.a[l]!, b = f.b[l]!, s = this.app.lastState, state = LINK_STATE[s?.link[3 * l] ?? 0]!;
+		const loads = this.app.loads;
+		fill(body, h('h2', {}, 'Link'),
+			kv([['From', h('span', {}, this.ref(a), ` port ${f.pa[l]}`)], ['To', h('span', {}, this.ref(b), ` port ${f.pb[l]}`)], ['Rate', rateText(f.width[l]!, f.speed[l]!)],
+				['State', h('span', { class: `st ${state}` }, state)], ['Busy', s ? `${Math.round((100 * s.link[3 * l + 1]!) / 255)} %` : '–'], ['Buffers', s ? `${Math.round((100 * s.link[3 * l + 2]!) / 255)} %` : '–'],
+				...(loads ? [['Routes', `${loads.ab[l]} → · ← ${loads.ba[l]}`] as [string, string]] : [])]),
+			this.chips('cut', 'loss', 'users', 'delete'), this.linkForm(l));
+	}
+
+	private linkForm(l: number): HTMLElement | null {
+		const f = this.app.fabric!.f;
+		if (this.app.isLive)
+			return null;
+		const ends = [{ node: this.app.guid(f.a[l]!), port: f.pa[l]! }, { node: this.app.guid(f.b[l]!), port: f.pb[l]! }].sort((p, q) => (p.node < q.node ? -1 : 1));
+		const key = linkKey({ a: ends[0]!, b: ends[1]! }), known = this.app.docLoaded ? this.app.editor.doc.links.get(key) : undefined;
+		const rate = h('select', {}, ['4xSDR', '4xDDR', '4xQDR', '4xFDR10', '4xFDR', '4xEDR', '4xHDR', '4xNDR', '4xXDR', '1xSDR', '12xQDR', '2xHDR'].map((r) => h('option', {}, r)));
+		rate.value = known?.rate || rateText(f.width[l]!, f.speed[l]!);
+		const length = h('input', { value: known?.length ?? '', placeholder: 'such as 3m' });
+		const change = (props: { rate?: string; length?: string }): void => void this.edit(() => this.app.editor.setLink(key, props));
+		rate.addEventListener('change', () => change({ rate: rate.value }));
+		length.addEventListener('change', () => {
+			if (/^$|^\d+(\.\d+)?(cm|m|km)$/.test(length.value.trim()))
+				change({ length: length.value.trim() });
+			else
+				this.app.report('A length is a number with cm, m or km.', true);
+		});
+		return h('section', {}, h('h3', {}, 'Properties'), fieldRow('Rate', rate), fieldRow('Length', length));
+	}
+
+	private async edit(fn: () => void): Promise<void> {
+		try {
+			await this.app.ensureDoc();
+			fn();
+		} catch (e) {
+			this.app.report(errorText(e), true);
+		}
+	}
+
+	// ---- a node ----
+
+	private node(body: HTMLElement, n: number): void {
+		const f = this.app.fabric!, state = this.app.lastState?.node[n], r = this.replyFor === n ? this.reply : null, manager = this.app.managerAt(n);
+		fill(body, h('h2', {}, f.f.name[n] || this.app.guid(n)),
+			h('p', { class: 'dim' }, `${NODE_TYPE[f.f.type[n]!]}, ${f.f.nports[n]} ports`, state === undefined ? '' : state & 1 ? (state & 2 ? ', has LID' : ', no LID') : ', no power'),
+			this.chips('route', 'tree', 'power', 'manager', manager >= 0 && 'kill', manager >= 0 && 'pause-manager', !this.app.isLive && 'delete'),
+			kv([['GUID', this.app.guid(n)], ['LID', r?.lid ? `${r.lid}${r.lmc ? ` (LMC ${r.lmc})` : ''}` : '–']]),
+			manager >= 0 ? this.manager(n, manager) : null, this.error ? h('p', { class: 'bad' }, this.error) : null, r ? this.details(r) : this.neighbours(n), this.nodeForm(n));
+		void this.ask(n);
+	}
+
+	private manager(n: number, number: number): HTMLElement {
+		const m = this.app.run.managers[number], r = this.replyFor === n ? this.reply?.manager : null;
+		const word = m ? (m.flags & 2 ? 'stopped' : m.flags & 1 ? 'paused' : SM_STATE[m.state]!) : 'placed';
+		return h('div', { class: 'card' }, h('b', {}, `Manager ${number} `), h('span', { class: `st ${word}` }, word),
+			kv([['Phase', m ? (this.app.run.phases[m.phase] ?? '–') : '–'], ['Priority', String(m?.priority ?? '–')], ...((r?.fields ?? []) as [string, string][])]));
+	}
+
+	private async ask(n: number): Promise<void> {
+		if (this.asking || this.app.fabric?.f.version === 0xffffffff)
+			return;
+		this.asking = true;
+		try {
+			const reply = (await this.app.command({ cmd: 'node', node: this.app.guid(n), guid: this.app.guid(n) }))['node'] as NodeReply | undefined;
+			const text = JSON.stringify(reply ?? null);
+			if (this.app.node === n && (this.replyFor !== n || text !== this.replyText)) {
+				this.reply = reply ?? null;
+				this.replyText = text;
+				this.replyFor = n;
+				this.error = '';
+				this.pane.update('inspect');
+			}
+		} catch (e) {
+			this.error = errorText(e);
+		} finally {
+			this.asking = false;
+		}
+	}
+	private replyText = '';
+
+	private neighbours(n: number): HTMLElement {
+		const f = this.app.fabric!, s = this.app.lastState;
+		return this.portTable([...f.links(n)].map((l) => ({ port: f.portAt(l, n), state: LINK_STATE[s?.link[3 * l] ?? 0], peer: f.peer(l, n), peer_port: f.portAt(l, f.peer(l, n)), link: l })));
+	}
+
+	private portTable(ports: PortReply[]): HTMLElement {
+		return h('section', {}, h('h3', {}, 'Ports'), h('table', {}, h('thead', {}, h('tr', {}, ['Port', 'State', 'Rate', 'Peer'].map((t) => h('th', {}, t)))),
+			h('tbody', {}, ports.sort((p, q) => p.port - q.port).map((p) => h('tr', {},
+				h('td', { class: 'num' }, p.link !== undefined && p.link >= 0 ? h('button', { type: 'button', class: 'ref', onclick: () => this.app.select([], p.link) }, String(p.port)) : String(p.port)),
+				h('td', {}, h('span', { class: `st ${(p.state ?? '').replace(/^Initialize$/, 'Init')}` }, p.state ?? '–')), h('td', {}, `${p.width ?? ''}${p.speed ?? ''}` || '–'),
+				h('td', {}, p.peer !== null && p.peer !== undefined && p.peer >= 0 ? [this.ref(p.peer), h('span', { class: 'dim num' }, ` ${p.peer_port ?? ''}`)] : '–'))))));
+	}
+
+	private details(r: NodeReply): HTMLElement {
+		const groups = (r.groups ?? []).map((g) => h('details', { open: this.opened.has(g.name), ontoggle: (e: Event) => this.toggled(e, g.name) }, h('summary', {}, g.name), kv(g.fields)));
+		const infos = (r.ports ?? []).filter((p) => p.fields?.length).map((p) => h('details', { open: this.opened.has(`p${p.port}`), ontoggle: (e: Event) => this.toggled(e, `p${p.port}`) }, h('summary', {}, `PortInfo ${p.port}`), kv(p.fields!)));
+		const lft = r.lft?.length ? h('details', { open: this.opened.has('lft'), ontoggle: (e: Event) => this.toggled(e, 'lft') }, h('summary', {}, `Forwarding table (${r.lft.length} ranges)`),
+			h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'LIDs'), h('th', {}, 'Port'))), h('tbody', {}, r.lft.slice(0, 2000).map(([a, b, p]) => h('tr', {}, h('td', { class: 'num' }, a === b ? `${a}` : `${a}–${b}`), h('td', { class: 'num' }, String(p))))))) : null;
+		return h('section', {}, this.portTable(r.ports ?? []), groups, lft, infos);
+	}
+	private readonly opened = new Set<string>(['NodeInfo']);
+	private toggled(e: Event, name: string): void {
+		if ((e.target as HTMLDetailsElement).open)
+			this.opened.add(name);
+		else
+			this.opened.delete(name);
+	}
+
+	private nodeForm(n: number): HTMLElement | null {
+		if (this.app.isLive)
+			return null;
+		const f = this.app.fabric!.f, guid = this.app.guid(n), doc = this.app.docLoaded ? this.app.editor.doc.nodes.get(guid) : undefined;
+		const name = h('input', { value: f.name[n]! }), ports = h('input', { type: 'number', min: 1, max: 254, value: f.nports[n]! });
+		const lmc = h('input', { type: 'number', min: 0, max: 7, value: doc?.lmc ?? 0 }), vfs = h('input', { type: 'number', min: 0, max: 252, value: doc?.vfs ?? 0 });
+		const on = (el: HTMLInputElement, fn: () => void): void => el.addEventListener('change', () => void this.edit(fn));
+		on(name, () => this.app.editor.setNode(guid, { name: name.value.slice(0, 64) }));
+		on(ports, () => this.app.editor.setNode(guid, { ports: Number(ports.value) }));
+		on(lmc, () => this.app.editor.setNode(guid, { lmc: Math.min(7, Math.max(0, Number(lmc.value))) }));
+		on(vfs, () => this.app.editor.setNode(guid, { vfs: Math.min(252, Math.max(0, Number(vfs.value))) }));
+		return h('section', {}, h('h3', {}, 'Properties'), fieldRow('Name', name), fieldRow('Ports', ports), fieldRow('LMC', lmc), f.type[n] === 1 ? fieldRow('Virtual functions', vfs) : null);
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// What if: what a failure would cost, computed beside the run that is on screen. On a live fabric also: take it as a twin.
+import type { App } from '../app.ts';
+import { fill, h } from '../dom.ts';
+import type { Pane, Tab } from './pane.ts';
+
+interface Answer {
+	target: string;
+	figures: [string, string][];
+	text: string;
+}
+
+export class WhatIf implements Tab {
+	readonly id = 'whatif';
+	readonly title = 'What if';
+	private readonly answers: Answer[] = [];
+	private busy = '';
+	pane!: Pane;
+	onTwin: () => Promise<void> = async () => {};
+
+	constructor(private readonly app: App) {
+		app.on(['select', 'fabric', 'hello'], () => this.pane?.update('whatif'));
+	}
+
+	async ask(): Promise<void> {
+		const { app } = this, node = app.node, link = app.link;
+		if (node < 0 && link < 0)
+			throw new Error('choose a node or a link first');
+		const target = node >= 0 ? app.nodeWord(node) : app.linkWord(link), name = node >= 0 ? app.fabric!.f.name[node]! : target;
+		this.busy = name;
+		this.pane.open('whatif');
+		try {
+			const r = await app.command(node >= 0 ? { cmd: 'whatif', kill: target } : { cmd: 'whatif', unlink: target });
+			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: (r['figures'] ?? []) as [string, string][], text: String(r['text'] ?? '') });
+		} finally {
+			this.busy = '';
+			this.pane.open('whatif');
+		}
+	}
+
+	render(body: HTMLElement): void {
+		const { app } = this, name = app.node >= 0 ? app.fabric?.f.name[app.node] : app.link >= 0 ? app.linkWord(app.link) : '';
+		fill(body, h('h2', {}, 'What if'),
+			h('p', { class: 'dim' }, 'The fabric comes up in a simulation of its own, under load, then what you chose fails. The run on screen is not touched.'),
+			h('div', { class: 'chips' }, h('button', { type: 'button', class: 'main', disabled: !name || this.busy !== '', onclick: () => void this.ask().catch((e: Error) => app.report(e.message, true)) },
+				this.busy ? `computing ${this.busy} …` : name ? `What if ${name} fails?` : 'Choose a node or a link')),
+			app.isLive ? h('div', { class: 'chips' }, h('button', { type: 'button', onclick: () => void this.onTwin().catch((e: Error) => app.report(e.message, true)) }, 'Take the live fabric as a twin')) : null,
+			this.answers.slice(0, 20).map((a) => h('section', {}, h('h3', {}, a.target), h('div', { class: 'figures' }, a.figures.map(([k, v]) => h('div', {}, h('b', {}, v), h('span', {}, k)))), a.text ? h('details', {}, h('summary', {}, 'Details'), h('pre', {}, a.text)) : null)));
+	}
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// Puts the page together on a connection: parts, keys, the first fabric.
+import { ActionTable } from './actions.ts';
+import { App, type Setup } from './app.ts';
+import { Actions } from './commands.ts';
+import { byId, fill, h } from './dom.ts';
+import type { Doc, DocManager } from './model/document.ts';
+import { fromFragment } from './model/share.ts';
+import { Inspect } from './pane/inspect.ts';
+import { Live } from './pane/live.ts';
+import { Managers } from './pane/managers.ts';
+import { Pane } from './pane/pane.ts';
+import { Routes } from './pane/routes.ts';
+import { WhatIf } from './pane/whatif.ts';
+import { Shell } from './shell.ts';
+import { Theme } from './theme.ts';
+import { Lanes, Transport } from './time/transport.ts';
+import { LogView } from './time/log_view.ts';
+import { Plots } from './time/plots.ts';
+import { View } from './view/view.ts';
+import type { Link } from './wire/engine.ts';
+
+/* What a person sees who starts without a file. */
+const FIRST_FABRIC = 'mtree 8 2';
+const FIRST_SPEED = 100;
+
+export function startPage(connection: Link, twin: (netlist: string) => void): { app: App; view: View } {
+	const theme = new Theme(), app = new App(connection), view = new View(app, theme);
+	const actions = new Actions((text, bad) => app.report(text, bad));
+	let shell: Shell, pane: Pane;
+	const inspect = new Inspect(app, actions, view), routes = new Routes(app, view, inspect), managers = new Managers(app, inspect), whatif = new WhatIf(app), live = new Live(app);
+	const restore = (fragment: string): Promise<boolean> => restoreLink(app, view, fragment);
+	const table = new ActionTable({ app, view, theme, shell: () => shell, pane: () => pane, routes: () => routes, whatif: () => whatif, restore }, actions);
+	shell = new Shell(app, actions, view);
+	pane = new Pane(byId('pane'), [inspect, routes, managers, whatif, live]);
+	for (const tab of [inspect, routes, managers, whatif, live])
+		tab.pane = pane;
+	app.report = (text, bad) => shell.toast(text, bad);
+	const time = byId('time');
+	new Transport(time, app, actions);
+	const lanes = new Lanes(time, app, theme), plots = new Plots(time, app, theme), log = new LogView(time, app);
+	theme.onChange = () => {
+		view.readTheme();
+		lanes.ask();
+		plots.build(true);
+	};
+	whatif.onTwin = async () => twin(String((await app.command({ cmd: 'netlist' }))['text'] ?? ''));
+	legend(app, view);
+	pointer(app, view, table, routes);
+	keyboard(actions);
+	log.onOpen = (line) => void openLine(app, view, inspect, line.seq, Number(line.at), line.node).catch((e: Error) => app.report(e.message, true));
+	dropFiles(table);
+	first(app, view, shell, pane, restore);
+	connection.open();
+	return { app, view };
+}
+
+async function openLine(app: App, view: View, inspect: Inspect, seq: number, at: number, node: number): Promise<void> {
+	await app.go(at);
+	if (app.fabric && node < app.fabric.nnodes) {
+		app.select([node]);
+		view.reveal([node]);
+	}
+	const reply = await app.command({ cmd: 'mad', seq });
+	inspect.showMad(String(reply['text'] ?? ''));
+}
+
+function pointer(app: App, view: View, table: ActionTable, routes: Routes): void {
+	const safe = (p: Promise<void>): void => void p.catch((e: Error) => app.report(e.message, true));
+	view.onMenu = (t, x, y) => table.contextMenu(t, x, y);
+	view.onLinked = (a, b) => a !== b && safe(table.connect(a, b));
+	view.onMoved = (nodes) => {
+		const f = app.fabric!.f;
+		app.editor.move(new Map(nodes.map((n) => [app.guid(n), { x: f.x[n]!, y: f.y[n]! }])));
+	};
+	view.onClick = (t, e) => {
+		if (view.tool === 'switch' || view.tool === 'host' || view.tool === 'router') {
+			if (t.node >= 0)
+				app.select([t.node]);
+			else
+				safe(table.place(t.x, t.y));
+		} else if (view.tool === 'link') {
+			if (t.node >= 0 && view.linkFrom >= 0 && view.linkFrom !== t.node) {
+				safe(table.connect(view.linkFrom, t.node));
+				view.linkFrom = -1;
+			} else
+				view.linkFrom = t.node;
+		} else if (view.tool === 'manager' && t.node >= 0)
+			safe(table.toggleManager(t.node));
+		else if (view.tool === 'cut' && t.link >= 0)
+			safe(table.cut(t.link));
+		else if (view.tool === 'power' && t.node >= 0)
+			safe(table.power([t.node]));
+		else if (t.node >= 0 && table.routeFrom >= 0) {
+			safe(routes.route(table.routeFrom, t.node));
+			table.routeFrom = -1;
+		} else if (t.node >= 0 && (e.shiftKey || e.ctrlKey || e.metaKey)) {
+			const next = new Set(app.nodes);
+			if (!next.delete(t.node))
+				next.add(t.node);
+			app.select(next);
+		} else
+			app.select(t.node >= 0 ? [t.node] : [], t.node >= 0 ? -1 : t.link);
+	};
+}
+
+function keyboard(actions: Actions): void {
+	document.addEventListener('keydown', (e) => {
+		const el = e.target as HTMLElement, typing = /^(INPUT|SELECT|TEXTAREA)$/.test(el.tagName) && (el as HTMLInputElement).type !== 'checkbox' && (el as HTMLInputElement).type !== 'range';
+		if (document.querySelector('dialog[open]') || !byId('menu').hidden)
+			return;
+		if (typing) {
+			if (e.key === 'Escape')
+				byId('gl').focus();
+			return;
+		}
+		/* Buttons keep Space and Enter, sliders their arrows. */
+		if ((e.key === ' ' || e.key === 'Enter') && /^(BUTTON|SUMMARY|A)$/.test(el.tagName) && el.id !== 'gl')
+			return;
+		if (e.key.startsWith('Arrow') && (el as HTMLInputElement).type === 'range')
+			return;
+		if (actions.key(e))
+			e.preventDefault();
+	});
+}
+
+function legend(app: App, view: View): void {
+	const box = byId('legend');
+	const show = (): void => {
+		const item = (c: string, text: string, round = false): HTMLElement => h('span', { class: `c-${c}` }, h('i', { class: round ? 'round' : '' }), text);
+		fill(box, view.showLoads ? item('ramp', 'routes on a link: few to many') : ['active', 'armed', 'init', 'down', 'cut'].map((s) => item(s, s)),
+			item('request', 'SMP', true), item('response', 'response', true), app.setup.traffic || app.setup.load ? item('packet', 'data', true) : null);
+	};
+	app.on(['overlay', 'run', 'fabric'], show);
+	show();
+}
+
+function dropFiles(table: ActionTable): void {
+	addEventListener('dragover', (e) => e.preventDefault());
+	addEventListener('drop', (e) => {
+		e.preventDefault();
+		const file = e.dataTransfer?.files[0];
+		if (file)
+			void table.read(file);
+	});
+}
+
+/* The server has opened a file, or the address holds a fabric, or this is the first time. */
+function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragment: string) => Promise<boolean>): void {
+	let done = false;
+	app.on(['hello'], () => {
+		pane.open(app.isLive ? 'live' : 'inspect');
+		if (done || app.isLive)
+			return;
+		done = true;
+		void (async () => {
+			if (await restore(location.hash))
+				return;
+			if (app.hello?.file) {
+				app.name = app.hello.file;
+				return;
+			}
+			await new Promise((r) => setTimeout(r, 60));
+			if (app.fabric)
+				return;
+			await app.generate(FIRST_FABRIC);
+			await app.setSpeed(FIRST_SPEED);
+			await app.start();
+			shell.hint();
+		})().catch((e: Error) => app.report(e.message, true));
+	});
+	addEventListener('hashchange', () => void restore(location.hash).catch((e: Error) => app.report(e.message, true)));
+	void view;
+}
+
+async function restoreLink(app: App, view: View, fragment: string): Promise<boolean> {
+	const s = await fromFragment(fragment);
+	if (!s)
+		return false;
+	const given = s.setup ? (JSON.parse(s.setup) as { managers?: DocManager[]; setup?: Setup }) : {};
+	const managers: Doc['managers'] | null = given.managers ? new Map(given.managers.map((m) => [m.node, m])) : null;
+	if (given.setup)
+		app.setup = { ...app.setup, ...given.setup };
+	if (s.words)
+		await app.generate(s.words, managers);
+	else
+		await app.open(s.netlist ?? '', s.name ?? 'shared', managers);
+	if (s.at !== undefined)
+		await app.replay((s.journal ?? []).map((j) => ({ at: BigInt(j.at), text: j.text })), BigInt(s.at), 0);
+	const node = s.select ? app.fabric?.byGuid.get(BigInt(s.select)) : undefined;
+	if (node !== undefined)
+		app.select([node]);
+	if (s.view)
+		view.setView(s.view);
+	return true;
+}
