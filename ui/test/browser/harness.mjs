@@ -39,4 +39,4 @@ export async function browse({ width = 1280, height = 720, scheme = 'dark', dpr 
 }
 
 export const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
-export const ready = (page) => page.waitForSelector('body[data-ready=true]', { timeout: 20000 });
+export const ready = (page) => page.waitForSelector('body[data-ready=true]', { timeout: 120000 });

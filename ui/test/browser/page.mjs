@@ -12,7 +12,7 @@ mkdirSync(shots, { recursive: true });
 const { server, url } = await serve(join(UI, 'build/mock'));
 const { browser, page, errors } = await browse();
 const shot = (name) => page.screenshot({ path: join(shots, `${name}.png`) });
-const until = async (what, fn, ms = 30000) => {
+const until = async (what, fn, ms = 120000) => {
 	const end = Date.now() + ms;
 	while (!(await page.evaluate(fn))) {
 		assert.ok(Date.now() < end, `${what}: not within ${ms} ms`);
