@@ -64,9 +64,10 @@ const struct cli_cmd cmd_topo_svg = {
 	.args = "FILE",
 	.summary = "draw a netlist as SVG",
 	.about =
-		"Trees are drawn in layers with their hosts below; in other fabrics the distance on paper "
-		"follows the distance in hops. Links are coloured by speed. Hover over a node or link to "
-		"see names, GUIDs, LIDs and port numbers.",
+		"The shape is recognised from the links: trees are drawn in levels with their pods, meshes, "
+		"tori and hypercubes as planes of rows, dragonflies as groups on a circle; in other fabrics "
+		"the distance on paper follows the distance in hops. Links are coloured by speed. Hover over "
+		"a node or link to see names, GUIDs, LIDs and port numbers.",
 	.examples = "weft topo gen mtree 8 3 | weft topo svg - -o tree.svg",
 	.opts = draw_opts,
 	.min_args = 1,

@@ -19,7 +19,8 @@ static const char style[] =
 	"<style>text{font-family:sans-serif;fill:#222}.t{font-size:15px;font-weight:bold}"
 	".l{font-size:11px}.n{font-size:9px;text-anchor:middle}path{fill:none}"
 	".S rect{fill:#fff7e0;stroke:#7a5b00}.H circle{fill:#dfe9f5;stroke:#345}"
-	".R path{fill:#e6d6f5;stroke:#345}g:hover>:first-child{stroke-width:3}</style>\n";
+	".R path{fill:#e6d6f5;stroke:#345}.G{fill:#6b7a8c;fill-opacity:.07;stroke:#6b7a8c;stroke-opacity:.3}"
+	".g{font-size:9px;fill:#667}g:hover>:first-child{stroke-width:3}</style>\n";
 
 /* At most `most` bytes of a name, in whole characters. */
 static void add_text(struct strbuf *out, const char *s, size_t most)
@@ -185,7 +186,7 @@ static void add_switch_link(struct strbuf *out, const struct pic *p, node_id a, 
 				  p->y[a] - 8, p->x[a],	    p->y[a] - 40 - 6 * nth};
 
 		add_path(out, &c, true);
-	} else if (p->layered) {
+	} else if (pic_in_levels(p, a, b)) {
 		add_layer_link(out, p, a, b, nth);
 	} else {
 		add_free_link(out, p, a, b, nth);
@@ -262,6 +263,20 @@ static void add_node(struct strbuf *out, const struct pic *p, node_id n)
 
 /* ---- the frame ---- */
 
+static void add_groups(struct strbuf *out, const struct pic *p)
+{
+	for (uint32_t i = 0; i < p->layout->ngroups; i++) {
+		const struct layout_group *g = &p->layout->groups[i];
+		int x = pic_px(p, g->x0), y = pic_px(p, g->y0) + PIC_HEAD;
+
+		strbuf_addf(out,
+			    "<rect class=\"G\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+			    "rx=\"4\"/><text class=\"g\" x=\"%d\" y=\"%d\">%s</text>\n",
+			    x, y, pic_px(p, g->x1 - g->x0), pic_px(p, g->y1 - g->y0), x + 1, y - 2,
+			    g->name);
+	}
+}
+
 static void add_title(struct strbuf *out, const struct fab *f)
 {
 	strbuf_addf(out, "<text class=\"t\" x=\"%d\" y=\"26\">%u switch%s, %u host%s", PIC_MARGIN,
@@ -292,18 +307,26 @@ static int add_legend_nodes(struct strbuf *out, const struct fab *f, int x, int 
 	return x + 180;
 }
 
-static void add_legend(struct strbuf *out, const struct fab *f)
+/* Which rates there are, and how wide the legend is. */
+static int find_rates(const struct fab *f, bool used[FAB_NSPEEDS][13])
 {
-	bool used[FAB_NSPEEDS][13] = {{false}};
-	int x = add_legend_nodes(out, f, PIC_MARGIN, 46);
+	int w = PIC_MARGIN + (f->nrouters ? 180 : 118) + 20;
 
 	for (port_id p = 0; p < f->nports; p++) {
 		if (f->ports[p].peer != FAB_NONE) {
 			struct rate r = link_rate(f, p);
 
+			w += used[r.speed][MIN(r.width, 12)] ? 0 : 92;
 			used[r.speed][MIN(r.width, 12)] = true;
 		}
 	}
+	return w;
+}
+
+static void add_legend(struct strbuf *out, const struct fab *f, bool used[FAB_NSPEEDS][13])
+{
+	int x = add_legend_nodes(out, f, PIC_MARGIN, 46);
+
 	for (unsigned i = 0; i < FAB_NSPEEDS * 13; i++) {
 		struct rate r = {i / 13, i % 13};
 		unsigned w = stroke(r.width);
@@ -319,11 +342,20 @@ static void add_legend(struct strbuf *out, const struct fab *f)
 	}
 }
 
+/* Many links must not hide what is below them. */
+static const char *link_opacity(uint32_t nlinks)
+{
+	return nlinks > 10000 ? "0.08" : nlinks > 2000 ? "0.25" : nlinks > 150 ? "0.55" : "0.8";
+}
+
 void draw_fabric_svg(const struct fab *f, struct strbuf *out)
 {
+	bool used[FAB_NSPEEDS][13] = {{false}};
+	int legend = find_rates(f, used);
 	struct pic p;
 
 	pic_layout(&p, f);
+	p.width = MAX(p.width, legend);
 	strbuf_addf(out,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		    "viewBox=\"0 0 %d %d\">\n",
@@ -331,8 +363,9 @@ void draw_fabric_svg(const struct fab *f, struct strbuf *out)
 	strbuf_add(out, style);
 	strbuf_addf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", p.width, p.height);
 	add_title(out, f);
-	add_legend(out, f);
-	strbuf_addf(out, "<g opacity=\"%s\">\n", f->nlinks > 150 ? "0.55" : "0.8");
+	add_legend(out, f, used);
+	add_groups(out, &p);
+	strbuf_addf(out, "<g stroke-opacity=\"%s\">\n", link_opacity(f->nlinks));
 	for (port_id i = 0; i < f->nports; i++)
 		if (f->ports[i].peer != FAB_NONE && f->ports[i].peer > i)
 			add_link(out, &p, i);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sizes that layouts and the drawing share. Keeps no state. Way in: pic_isqrt(), pic_host_cols(). Does not place
- * anything.
+ * Whole square roots. Keeps no state. Way in: pic_isqrt(). Does not place anything.
  */
 #include "draw/svg_priv.h"
 
@@ -20,15 +19,4 @@ uint32_t pic_isqrt(uint64_t v)
 		}
 	}
 	return (uint32_t)r;
-}
-
-unsigned pic_host_cols(unsigned nhosts)
-{
-	unsigned c = 1;
-
-	if (nhosts <= 6)
-		return nhosts;
-	while (c * c < 2 * nhosts)
-		c++;
-	return c;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Drawings of fabrics: each node and link once, well-formed XML, escaped names. Keeps no state.
- * Covers: svg.c, svg_geometry.c, svg_layout.c, svg_spread.c, dot.c
+ * Covers: svg.c, svg_geometry.c, svg_layout.c, dot.c
  */
 #include "fabric_fixture.h"
 
