@@ -391,6 +391,5 @@ uint64_t load_choose_interval(const char *file, const struct fab *f, const struc
 			cli_bad("%s: found no host with a link, expected at least two", file);
 		return 0;
 	}
-	bits = (bits * PS_PER_S << 32) / ((unsigned __int128)bps * share);
-	return bits > TIME_NEVER / 1024 ? TIME_NEVER / 1024 : MAX((uint64_t)bits, 1u);
+	return lab_load_share_interval(bps, d->traffic.payload, share);
 }

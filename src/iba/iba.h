@@ -268,6 +268,8 @@ const char *iba_format_word(enum iba_format f, uint64_t v); /* NULL when it is o
 /* A whole MAD as aligned text lines, or one line. Any 256 bytes are safe. */
 void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
 void iba_mad_summary(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE]);
+/* One value of a field as number and word: "4 (Active)". */
+void iba_field_text(struct strbuf *out, const struct iba_field *f, uint64_t v);
 /* Only the attribute that an SMP carries. */
 void iba_attr_print(struct strbuf *out, const uint8_t smp[IBA_MAD_SIZE]);
 

@@ -34,11 +34,16 @@ static void add_word(struct strbuf *out, const char *word)
 		strbuf_addf(out, " (%s)", word);
 }
 
+void iba_field_text(struct strbuf *out, const struct iba_field *f, uint64_t v)
+{
+	add_number(out, f, v);
+	add_word(out, iba_format_word(f->format, v));
+}
+
 static void print_scalar(struct strbuf *out, const struct iba_field *f, uint64_t v)
 {
 	line_start(out, f->name);
-	add_number(out, f, v);
-	add_word(out, iba_format_word(f->format, v));
+	iba_field_text(out, f, v);
 	strbuf_add(out, "\n");
 }
 

@@ -76,6 +76,41 @@ uint64_t lab_load_full_rate(const struct fab *f, unsigned payload)
 	return lab_host_bps(f) / ((payload + LAB_OVERHEAD_BYTES) * 8ull);
 }
 
+void lab_load_network(struct sim_config *c)
+{
+	unsigned packet = (iba_mtu_bytes(1) + LAB_OVERHEAD_BYTES - 2 + 63) / 64 * 64;
+
+	c->mtu_cap = 1; /* 256 bytes */
+	c->vl_cap = 2;	/* 2 VLs */
+	c->wire_ps = 100 * PS_PER_NS;
+	c->phy_errors = 8;
+	c->plane.on = true;
+	c->plane.route_ps = c->plane.crossbar_ps = c->plane.link_arb_ps = 40 * PS_PER_NS;
+	c->plane.map_ps = 20 * PS_PER_NS;
+	c->plane.setup_ps = 2 * PS_PER_NS;
+	c->plane.retrain_ps = 2 * PS_PER_MS;
+	c->plane.buffer_bytes = MAX(c->plane.buffer_bytes, 2 * packet);
+}
+
+void lab_load_traffic(struct traffic_config *t, uint64_t seed)
+{
+	*t = (struct traffic_config){.pattern = TRAFFIC_UNIFORM,
+				     .arrivals = TRAFFIC_POISSON,
+				     .payload = (uint16_t)iba_mtu_bytes(1),
+				     .shift = 1,
+				     .burst_packets = 16,
+				     .sl_mask = 0xffff,
+				     .seed = seed};
+}
+
+uint64_t lab_load_share_interval(uint64_t bps, unsigned payload, uint64_t share_q32)
+{
+	unsigned __int128 bits = (unsigned __int128)(payload + LAB_OVERHEAD_BYTES) * 8;
+
+	bits = (bits * PS_PER_S << 32) / ((unsigned __int128)bps * share_q32);
+	return bits > TIME_NEVER / 1024 ? TIME_NEVER / 1024 : MAX((uint64_t)bits, 1u);
+}
+
 uint64_t lab_load_interval(uint64_t rate)
 {
 	return MAX((PS_PER_S + rate / 2) / rate, (time_ps)1);

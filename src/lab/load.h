@@ -35,6 +35,13 @@ struct lab_load_result {
 	size_t nring;
 };
 
+/* A network of 2 data VLs and packets of 256 bytes, and uniform traffic on all service levels: where options say nothing
+ * else. The interval of the traffic is not set. */
+void lab_load_network(struct sim_config *c);
+void lab_load_traffic(struct traffic_config *t, uint64_t seed);
+/* Picoseconds between packets of a host whose link carries bps, to use a share of it, in units of 2^-32, above 0. */
+uint64_t lab_load_share_interval(uint64_t bps, unsigned payload, uint64_t share_q32);
+
 /* Data bits a second of the slowest link of a host; 0: no host has a link. */
 uint64_t lab_host_bps(const struct fab *f);
 /* Packets a second that this link carries. */

@@ -15,6 +15,8 @@ struct census {
 	uint32_t *state; /* by node: walk * 4 + OPEN... */
 	uint64_t *flow;	 /* by node: routes that enter or begin there */
 	uint64_t *load;	 /* by port: routes that leave by it */
+	uint64_t *last;	 /* the same, towards a host; NULL: not wanted */
+	uint64_t *reach; /* by node: destinations that its hosts reach; with last */
 	port_id *out;	 /* by node: the port towards the destination */
 	node_id *done;	 /* switches in the order in which their way was known */
 	node_id *path;
@@ -79,8 +81,12 @@ static uint64_t add_up(struct census *c, node_id dest)
 	for (uint32_t i = c->ndone; i-- > 0;) {
 		node_id sw = c->done[i], next = beyond(c, c->out[sw]);
 
+		if (c->reach)
+			c->reach[sw]++;
 		if (next == dest) {
 			sum += c->flow[sw];
+			if (c->last) /* not from the destination itself, which is at this switch */
+				c->last[c->out[sw]] += c->flow[sw] - 1;
 		} else {
 			c->load[c->out[sw]] += c->flow[sw];
 			c->flow[next] += c->flow[sw];
@@ -148,31 +154,71 @@ static void busiest_find(const struct census *c, struct lab_census *out)
 		}
 }
 
-void lab_census(const struct lab *l, struct lab_census *out)
+static void census_new(struct census *c, const struct lab *l)
 {
 	const struct fab *f = l->fab;
-	struct census c = {.l = l,
-			   .f = f,
-			   .hosts = mem_zarray(f->nnodes, sizeof(*c.hosts)),
-			   .state = mem_zarray(f->nnodes, sizeof(*c.state)),
-			   .flow = mem_zarray(f->nnodes, sizeof(*c.flow)),
-			   .load = mem_zarray(f->nports, sizeof(*c.load)),
-			   .out = mem_zarray(f->nnodes, sizeof(*c.out)),
-			   .done = mem_zarray(f->nnodes, sizeof(*c.done)),
-			   .path = mem_zarray(f->nnodes, sizeof(*c.path))};
 
+	*c = (struct census){.l = l,
+			     .f = f,
+			     .hosts = mem_zarray(f->nnodes, sizeof(*c->hosts)),
+			     .state = mem_zarray(f->nnodes, sizeof(*c->state)),
+			     .flow = mem_zarray(f->nnodes, sizeof(*c->flow)),
+			     .load = mem_zarray(f->nports, sizeof(*c->load)),
+			     .out = mem_zarray(f->nnodes, sizeof(*c->out)),
+			     .done = mem_zarray(f->nnodes, sizeof(*c->done)),
+			     .path = mem_zarray(f->nnodes, sizeof(*c->path))};
+	hosts_count(c);
+}
+
+static void census_free(struct census *c)
+{
+	free(c->hosts);
+	free(c->state);
+	free(c->flow);
+	free(c->load);
+	free(c->last);
+	free(c->reach);
+	free(c->out);
+	free(c->done);
+	free(c->path);
+}
+
+static uint64_t all_destinations(struct census *c)
+{
+	uint64_t connected = 0;
+
+	for (port_id p = 0; p < c->f->nports; p++)
+		if (c->f->ports[p].num && !fab_is_switch(c->f, c->f->ports[p].node))
+			connected += one_destination(c, p);
+	return connected;
+}
+
+void lab_census(const struct lab *l, struct lab_census *out)
+{
+	struct census c;
+
+	census_new(&c, l);
 	*out = (struct lab_census){.port = FAB_NONE};
 	out->pairs = physical_pairs(&c);
-	hosts_count(&c);
-	for (port_id p = 0; p < f->nports; p++)
-		if (f->ports[p].num && !fab_is_switch(f, f->ports[p].node))
-			out->connected += one_destination(&c, p);
+	out->connected = all_destinations(&c);
 	busiest_find(&c, out);
-	free(c.hosts);
-	free(c.state);
-	free(c.flow);
-	free(c.load);
-	free(c.out);
-	free(c.done);
-	free(c.path);
+	census_free(&c);
+}
+
+void lab_route_loads(const struct lab *l, uint64_t *load)
+{
+	struct census c;
+
+	census_new(&c, l);
+	c.last = mem_zarray(c.f->nports, sizeof(*c.last));
+	c.reach = mem_zarray(c.f->nnodes, sizeof(*c.reach));
+	all_destinations(&c);
+	for (port_id p = 0; p < c.f->nports; p++) {
+		node_id sw = is_host(&c, p) ? beyond(&c, p) : FAB_NONE;
+
+		load[p] += c.load[p] + c.last[p];
+		if (sw != FAB_NONE && fab_is_switch(c.f, sw) && c.reach[sw])
+			load[p] += c.reach[sw] - 1; /* not to itself */
+	}
+	census_free(&c);
 }

@@ -18,4 +18,7 @@ struct lab_census {
 
 void lab_census(const struct lab *l, struct lab_census *out);
 
+/* By port, added: routes from host to host that leave by it. Links of hosts count as well. */
+void lab_route_loads(const struct lab *l, uint64_t *load);
+
 #endif

@@ -15,7 +15,11 @@ static const struct {
 	{"go", window_cmd_go},		 {"event", window_cmd_event},
 	{"journal", window_cmd_journal}, {"log", window_cmd_log},
 	{"mad", window_cmd_mad},	 {"script", window_cmd_script},
-	{"netlist", window_cmd_netlist}, {"series", window_cmd_series},
+	{"node", window_cmd_node},	 {"find", window_cmd_find},
+	{"route", window_cmd_route},	 {"tree", window_cmd_tree},
+	{"users", window_cmd_users},	 {"loads", window_cmd_loads},
+	{"whatif", window_cmd_whatif},	 {"netlist", window_cmd_netlist},
+	{"series", window_cmd_series},
 };
 
 struct window *window_new(void (*emit)(void *ctx, const uint8_t *frame, size_t len), void *ctx)

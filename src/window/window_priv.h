@@ -158,8 +158,12 @@ window_handler window_cmd_open, window_cmd_generate, window_cmd_netlist; /* wind
 window_handler window_cmd_setup;					 /* window_setup.c */
 window_handler window_cmd_start, window_cmd_speed, window_cmd_step;	 /* window_commands.c */
 window_handler window_cmd_go, window_cmd_event, window_cmd_journal, window_cmd_script;
-window_handler window_cmd_log, window_cmd_mad; /* window_log.c */
-window_handler window_cmd_series;	       /* window_series.c */
+window_handler window_cmd_log, window_cmd_mad;	 /* window_log.c */
+window_handler window_cmd_node, window_cmd_find; /* window_look.c */
+window_handler window_cmd_route, window_cmd_tree, window_cmd_users,
+	window_cmd_loads;	  /* window_routes.c */
+window_handler window_cmd_whatif; /* window_whatif.c */
+window_handler window_cmd_series; /* window_series.c */
 
 /* ---- arguments (window_args.c): 0, or -EINVAL with e filled ---- */
 
@@ -177,6 +181,11 @@ bool window_arg_has(json_t *args, const char *key); /* it is there, and not null
 void window_fabric_free(struct window *w);
 /* Cables that are now where the fabric has none become links. True: there are new ones. */
 bool window_links_follow(struct window *w);
+
+/* ---- LIDs (window_routes.c) ---- */
+
+port_id window_lid_port(const struct window *w, node_id n);
+node_id window_node_of_lid(const struct window *w, uint16_t lid); /* FAB_NONE: no port has it now */
 
 /* ---- frames ---- */
 
