@@ -230,6 +230,7 @@ struct sm_vm {
 	unsigned slot;
 	uint16_t lid;
 	bool running;
+	bool shared; /* its LID is that of its host, whose port VFs share */
 };
 
 struct sm_hypervisor {

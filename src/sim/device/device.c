@@ -165,6 +165,19 @@ uint64_t sim_port_guid(const struct sim *s, port_id p)
 	return fp->guid ? fp->guid : s->fab->nodes[fp->node].guid + fp->num;
 }
 
+uint64_t sim_alias_guid(const struct sim *s, port_id p, unsigned i)
+{
+	const struct fab_node *n = &s->fab->nodes[s->fab->ports[p].node];
+
+	if (!i)
+		return sim_port_guid(s, p);
+	if (i >= s->ports[p].pi.guid_cap)
+		return 0;
+	if (s->ports[p].guids)
+		return s->ports[p].guids[i];
+	return n->sriov == FAB_SRIOV_SHARED ? fab_function_guid(n->guid, i) : 0;
+}
+
 const struct iba_port_info *sim_port_info(const struct sim *s, port_id p)
 {
 	return &s->ports[p].pi;

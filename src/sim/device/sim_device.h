@@ -139,6 +139,8 @@ port_id sim_port_peer(const struct sim *s, port_id p); /* the cable's other end,
 const struct iba_port_info *sim_port_info(const struct sim *s, port_id p);
 uint64_t sim_port_guid(const struct sim *s, port_id p);			/* a VF's can be set */
 bool sim_port_has_alias(const struct sim *s, port_id p, uint64_t guid); /* in its GUIDInfo */
+/* Entry i of GUIDInfo: of a shared port, the GUID of VF i. */
+uint64_t sim_alias_guid(const struct sim *s, port_id p, unsigned i);
 uint64_t sim_function_guid(const struct sim *s, node_id n); /* of a function: in hardware */
 const struct iba_switch_info *sim_switch_info(const struct sim *s, node_id n);
 uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid); /* 255: no entry */

@@ -11,15 +11,7 @@ enum { GUID_BLOCK = 8 };
 
 static uint64_t guid_entry(const struct req *r, unsigned num, unsigned i)
 {
-	const struct sim_port *p = req_port(r, num);
-
-	if (!i)
-		return sma_port_guid(r, num);
-	if (i >= p->pi.guid_cap)
-		return 0;
-	if (p->guids)
-		return p->guids[i];
-	return req_node(r)->sriov == FAB_SRIOV_SHARED ? fab_function_guid(req_node(r)->guid, i) : 0;
+	return sim_alias_guid(r->s, req_node(r)->first_port + num, i);
 }
 
 unsigned sma_guid_info_get(struct req *r)

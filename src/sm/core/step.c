@@ -144,6 +144,7 @@ int sm_step(struct sm *sm, const struct sm_event *ev, struct sm_actions *out)
 	clock_take(sm, ev->now);
 	sm_phase_apply(sm, sm_election_stalled(sm));
 	rc = take(sm, ev);
+	sm_vms_copies_step(sm);
 	sm_pump(sm);
 	sm_mirror_work(sm);
 	out->wake = sm->core.wake = MIN(wake_time(sm), sm_mirror_wake(sm));

@@ -345,8 +345,11 @@ static enum sm_outcome sweep_fail(struct sm *sm, const struct sm_txn *t)
 	return sm_changed(sm, SM_CAUSE_SILENCE, sm_about_target(sm, &t->target));
 }
 
+/* All switches were asked, those that sent traps among them: with suspects left, the manager would not be at rest. */
 static enum sm_outcome sweep_done(struct sm *sm)
 {
+	if (!sm->core.change_pending)
+		sm->disc.suspects.n = 0;
 	sm_sweep_clean(sm);
 	return SM_UNCHANGED;
 }

@@ -50,7 +50,8 @@ static bool is_busy(const struct sm *sm)
 
 /*
  * With a copy of what this master knows, the heir takes over without reading the subnet. One that asks for it is
- * waited for until its copy is complete; a newcomer that has not asked yet has the time of one poll to do so.
+ * waited for until its copy is complete; a newcomer that has not asked yet has the time of one poll to do so, or as long
+ * as the others if there are VMs: no device knows their names, nor those that do not run.
  */
 static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
 {
@@ -62,7 +63,9 @@ static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
 		return 0;
 	switch (sm_mirror_copy(sm, sm_lid_of(sm, to->guid, NULL))) {
 	case SM_COPY_NONE:
-		return MIN(end, MAX(rest, e->later_from) + sm->cfg.standby_poll_ps);
+		return sm->virtual.sorted.n
+			       ? end
+			       : MIN(end, MAX(rest, e->later_from) + sm->cfg.standby_poll_ps);
 	case SM_COPY_PART:
 		return end;
 	case SM_COPY_WHOLE:

@@ -92,6 +92,8 @@ struct sm_mirror_standby {
 struct sm_mirror_seen { /* a standby, as the master knows it */
 	uint16_t lid;
 	uint64_t root;
+	uint64_t vms_root; /* the last root of this master that it had, */
+	uint32_t vms;	   /* and the changes of VMs in that */
 	time_ps at;
 };
 
@@ -105,6 +107,7 @@ struct sm_mirror_master {
 	uint32_t recent;       /* the record in `record`; NONE: none */
 	VEC(uint8_t) record;
 	struct sm_mirror_root of;
+	uint32_t vms; /* changes of VMs in these pages */
 	time_ps asked_at, work_at;
 	struct sm_mirror_seen seen[SM_MIRRORS];
 };
@@ -161,6 +164,10 @@ enum sm_copy {
 	SM_COPY_WHOLE,
 };
 enum sm_copy sm_mirror_copy(const struct sm *sm, uint16_t lid);
+/* Changes of VMs that all standbys have which ask for copies; UINT32_MAX: none asks. */
+uint32_t sm_mirror_holds_vms(const struct sm *sm);
+time_ps
+sm_mirror_silent_at(const struct sm *sm); /* when the next of these does not count any more */
 /* Whether the block of the table has this stamp. */
 bool sm_stamp_is(const uint8_t *block, uint64_t value);
 

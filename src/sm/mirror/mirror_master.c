@@ -81,6 +81,7 @@ static void digests_end(struct sm *sm)
 	vec_free(&m->digests);
 	sm_pages_raise(p);
 	m->of.root = sm_pages_root(p, p->at[p->levels - 1]);
+	m->vms = sm->virtual.changes;
 	m->valid = true;
 }
 
@@ -197,6 +198,17 @@ static struct sm_mirror_seen *seen(struct sm *sm, uint16_t lid)
 	return at;
 }
 
+static void seen_root(struct sm *sm, struct sm_mirror_seen *x, uint64_t root)
+{
+	x->root = root;
+	if (root && root == sm->mirror.master.of.root) {
+		x->vms_root = root;
+		x->vms = sm->mirror.master.vms;
+	} else if (root != x->vms_root) {
+		x->vms = 0; /* a copy of something else */
+	}
+}
+
 static void answer_root(struct sm *sm, struct sm_mirror_mad *r)
 {
 	const struct sm_mirroring *m = &sm->mirror;
@@ -224,7 +236,7 @@ void sm_mirror_master_gmp(struct sm *sm, const struct sm_mirror_mad *m, uint16_t
 	r.dlid = slid;
 	if (m->attr == IBA_MIRROR_ROOT) {
 		sm->mirror.master.asked_at = MAX(sm->core.now, (time_ps)1);
-		seen(sm, slid)->root = m->root;
+		seen_root(sm, seen(sm, slid), m->root);
 		answer_root(sm, &r);
 	} else if (m->attr == IBA_MIRROR_PAGE) {
 		seen(sm, slid);

@@ -43,6 +43,38 @@ enum sm_copy sm_mirror_copy(const struct sm *sm, uint16_t lid)
 	return SM_COPY_NONE;
 }
 
+/* Longer than a standby needs to repeat requests that were lost. */
+static time_ps asks_until(const struct sm *sm, const struct sm_mirror_seen *x)
+{
+	time_ps t = MAX(RECENT_POLLS * sm_mirror_poll(sm), PS_PER_S);
+
+	return x->lid && sm->core.now < x->at + t ? x->at + t : 0;
+}
+
+uint32_t sm_mirror_holds_vms(const struct sm *sm)
+{
+	const struct sm_mirror_master *m = &sm->mirror.master;
+	uint32_t least = UINT32_MAX;
+
+	if (!sm_mirror_is_on(sm) || m->none || sm->mirror.stamp.state == SM_STAMP_REFUSED)
+		return least;
+	for (unsigned i = 0; i < SM_MIRRORS; i++)
+		if (asks_until(sm, &m->seen[i]))
+			least = MIN(least, m->seen[i].vms);
+	return least;
+}
+
+time_ps sm_mirror_silent_at(const struct sm *sm)
+{
+	const struct sm_mirror_master *m = &sm->mirror.master;
+	time_ps t = TIME_NEVER;
+
+	for (unsigned i = 0; i < SM_MIRRORS; i++)
+		if (asks_until(sm, &m->seen[i]))
+			t = MIN(t, asks_until(sm, &m->seen[i]));
+	return t;
+}
+
 void sm_mirror_outdated(struct sm *sm)
 {
 	sm->mirror.master.none = false;

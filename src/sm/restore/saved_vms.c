@@ -6,7 +6,7 @@
  */
 #include "sm/restore/saved_state.h"
 
-enum { NO_VM = 0, IS_KNOWN = 1, IS_RUNNING = 2 };
+enum { IS_KNOWN = 1, IS_RUNNING = 2, IS_SHARED = 4 };
 
 bool sm_saved_is_virtual(const struct sm *sm)
 {
@@ -26,7 +26,7 @@ static void save_slot(const struct sm *sm, const struct sm_slot *x, struct sm_by
 	const struct sm_vm *v = x->vm == NONE ? NULL : &sm->virtual.vms.at[x->vm].v;
 
 	sm_bytes_put_n(s, x->known ? IS_KNOWN : 0, 1);
-	sm_bytes_put_n(s, x->lid, 2);
+	sm_bytes_put_n(s, v && v->shared ? v->lid : x->lid, 2);
 	sm_bytes_put_n(s, x->has_lid, 2);
 	sm_bytes_put_n(s, x->has_guid, 8);
 	save_name(v ? v->name : "", s);
@@ -69,7 +69,8 @@ void sm_save_vms(const struct sm *sm, struct sm_bytes *s)
 			continue;
 		save_name(x->v.name, s);
 		sm_bytes_put_n(s, x->v.guid, 8);
-		sm_bytes_put_n(s, x->v.running ? IS_RUNNING : 0, 1);
+		sm_bytes_put_n(s, (x->v.running ? IS_RUNNING : 0) | (x->v.shared ? IS_SHARED : 0),
+			       1);
 		sm_bytes_put_n(s, x->v.host, 8);
 		sm_bytes_put_n(s, x->v.slot, 1);
 		sm_bytes_put_n(s, x->v.lid, 2);
@@ -93,12 +94,14 @@ static bool load_name(struct sm_source *s, char name[SM_VM_NAME])
 
 void sm_load_vms(struct sm_source *s, struct sm_saved *m)
 {
-	for (uint64_t n = sm_source_take_n(s, 4); n && !s->bad; n--) {
+	for (uint64_t n = sm_source_take_n(s, 4), flags; n && !s->bad; n--) {
 		struct sm_vm v = {0};
 
 		s->bad |= !load_name(s, v.name);
 		v.guid = sm_source_take_n(s, 8);
-		v.running = sm_source_take_n(s, 1) == IS_RUNNING;
+		flags = sm_source_take_n(s, 1);
+		v.running = flags & IS_RUNNING;
+		v.shared = flags & IS_SHARED;
 		v.host = sm_source_take_n(s, 8);
 		v.slot = (unsigned)sm_source_take_n(s, 1);
 		v.lid = (uint16_t)sm_source_take_n(s, 2);
@@ -137,9 +140,25 @@ void sm_load_host(struct sm_source *s, struct sm_saved *m, struct sm_saved_node 
 
 /* ---- used ---- */
 
+/* A port that does not respond at first keeps its LID: no VM gets it. */
+static void restore_port_lids(struct sm *sm, const struct sm_saved *m)
+{
+	for (size_t i = 0; i < m->ports.n; i++) {
+		const struct sm_saved_port *p = &m->ports.at[i];
+		struct iba_port_info pi;
+
+		if (!p->guid || !p->pi)
+			continue;
+		iba_port_info_get(&pi, p->pi, IBA_SMP_DATA_SIZE);
+		sm_seed_lid(sm, p->guid, pi.lid, pi.lmc);
+	}
+}
+
 /* LIDs of VFs that hold none yet; what others hold is read, or answered below. */
 static void restore_lids(struct sm *sm, const struct sm_saved *m)
 {
+	if (m->mirrored)
+		restore_port_lids(sm, m);
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		const struct sm_saved_node *n = &m->nodes.at[i];
 

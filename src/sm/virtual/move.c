@@ -2,8 +2,9 @@
 /*
  * The phase move (Algorithm 1 of the vSwitch architecture): a batch of VMs starts, stops and migrates. The slots that VMs
  * leave are detached, table blocks follow stage by stage, then the slots that VMs get are attached; each step begins when
- * the one before is acknowledged. So a LID is at one slot at most at every moment. State: step of struct sm_batch. Does
- * not compute routes. A batch that is interrupted is settled by the discovery that follows: vf_settle.c.
+ * the one before is acknowledged. So a LID is at one slot at most at every moment. Then requests are answered, and empty
+ * slots with prepopulated LIDs get theirs: the LID that a VM leaves behind is free only now. State: step of struct sm_batch.
+ * Does not compute routes. A batch that is interrupted is settled by the discovery that follows: vf_settle.c.
  */
 #include "sm/manager.h"
 
@@ -12,11 +13,13 @@ static enum sm_outcome move_begin(struct sm *sm)
 	struct sm_batch *b = &sm->virtual.batch;
 
 	sm->virtual.moved = true;
-	if (!sm_batch_begin(sm))
+	b->at = 0;
+	b->step = SM_MOVE_LEFT;
+	if (sm_batch_begin(sm))
+		b->step = SM_MOVE_DETACH;
+	else if (!sm->virtual.left.n)
 		return SM_DONE;
 	sm_audit_round(sm);
-	b->step = SM_MOVE_DETACH;
-	b->at = 0;
 	return SM_GOING_ON;
 }
 
@@ -113,9 +116,37 @@ static bool attach_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
+/* Requests that wait may need these slots: they go first. */
+static bool left_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_virtual *v = &sm->virtual;
+	size_t kept = 0, i = 0;
+	bool made = false;
+
+	if (v->queue.n)
+		return false;
+	for (v->left_at = 0; i < v->left.n && !made; i++) {
+		struct sm_place x = v->left.at[i];
+		struct sm_slot *s = sm_slot_of(sm, x.host, x.slot);
+
+		if (!sm_vhost_is_there(sm, x.host) || sm_slot_is_right(sm, x.host, x.slot))
+			continue;
+		if (s->quiet_at > sm->core.now) { /* a copy of what was set may arrive */
+			v->left_at = MAX(v->left_at, s->quiet_at);
+			v->left.at[kept++] = x;
+			continue;
+		}
+		sm_vf_set_run(sm, x.host, x.slot, r);
+		made = true;
+	}
+	memmove(v->left.at + kept, v->left.at + i, (v->left.n - i) * sizeof(*v->left.at));
+	v->left.n -= i - kept;
+	return made;
+}
+
 static bool (*const nexts[SM_MOVE_END])(struct sm *sm, struct sm_req *r) = {
 	[SM_MOVE_DETACH] = detach_next, [SM_MOVE_TABLES] = tables_next, [SM_MOVE_FILL] = fill_next,
-	[SM_MOVE_TOP] = top_next,	[SM_MOVE_ATTACH] = attach_next,
+	[SM_MOVE_TOP] = top_next,	[SM_MOVE_ATTACH] = attach_next, [SM_MOVE_LEFT] = left_next,
 };
 
 /* ---- from step to step ---- */
@@ -150,6 +181,8 @@ static bool advance(struct sm *sm)
 	}
 	if (b->step == SM_MOVE_FILL)
 		sm_top_raise(sm, b->top);
+	if (b->step == SM_MOVE_ATTACH)
+		sm_batch_end(sm);
 	b->step++;
 	if (b->step == SM_MOVE_TABLES)
 		stage_begin(sm);
@@ -207,10 +240,22 @@ static enum sm_outcome slot_recv(struct sm *sm, const struct sm_txn *t, const ui
 	return SM_GOING_ON;
 }
 
+static enum sm_outcome left_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	uint32_t host = sm_vhost_find(sm, sm->topo.nodes.at[t->target.node].guid);
+
+	sm_vf_learn(sm, t, data);
+	return host != NONE && !sm_slot_is_right(sm, host, iba_smp_attr_mod(t->send.mad))
+		       ? mismatch(sm, t)
+		       : SM_GOING_ON;
+}
+
 static enum sm_outcome move_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_switch_info si;
 
+	if (sm_is_vf_attr(t->attr_id) && sm->virtual.batch.step == SM_MOVE_LEFT)
+		return left_recv(sm, t, data);
 	if (sm_is_vf_attr(t->attr_id))
 		return slot_recv(sm, t, data);
 	if (t->attr_id == IBA_ATTR_LFT) {
@@ -234,7 +279,6 @@ static enum sm_outcome move_done(struct sm *sm)
 {
 	if (sm->virtual.batch.step != SM_MOVE_END)
 		return SM_GOING_ON; /* it waits for packets to drain */
-	sm_batch_end(sm);
 	return sm_audit_wanted(sm, sm_copies_until(sm)) ? SM_DOUBTFUL : SM_DONE;
 }
 

@@ -61,20 +61,15 @@ static void ask_all(struct sm *sm, uint32_t host)
 			sm_ask_vf(sm, port, s);
 }
 
-static bool any_vm(const struct sm *sm, uint32_t host)
+static bool may_hold_vms(const struct sm *sm, uint32_t host)
 {
-	const struct sm_vhost *h = &sm->virtual.hosts.at[host];
-
-	for (unsigned s = 0; s < h->vfs; s++)
-		if (h->slots[s].vm != NONE)
-			return true;
-	return false;
+	return sm->virtual.hosts.at[host].sriov == FAB_SRIOV_VSWITCH || sm->virtual.sorted.n;
 }
 
 /*
- * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active. One
- * whose link was trained again may have restarted. GUIDs of shared ports are read only where VMs are known: HCAs have
- * many of them.
+ * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active. Any
+ * other may have restarted before the last round set its port, LID included: what its VFs hold is read. GUIDs of shared ports
+ * are read only if there are VMs, of which one may have been on its way there.
  */
 void sm_virtual_port(struct sm *sm, uint32_t port)
 {
@@ -90,8 +85,7 @@ void sm_virtual_port(struct sm *sm, uint32_t port)
 		return;
 	if (!p->pi.lid && p->pi.state < IBA_PORT_ARMED)
 		sm_slots_blank(sm, host);
-	else if ((!sm_slots_known(sm, host) || p->pi.state < IBA_PORT_ARMED) &&
-		 (sm->virtual.hosts.at[host].sriov == FAB_SRIOV_VSWITCH || any_vm(sm, host)))
+	else if (may_hold_vms(sm, host))
 		ask_all(sm, host);
 }
 
@@ -128,8 +122,7 @@ void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 void sm_virtual_discover(struct sm *sm)
 {
 	for (uint32_t h = 0; h < sm->virtual.hosts.n; h++)
-		if (sm_vhost_is_there(sm, h) && !sm_slots_known(sm, h) &&
-		    (sm->virtual.hosts.at[h].sriov == FAB_SRIOV_VSWITCH || any_vm(sm, h)))
+		if (sm_vhost_is_there(sm, h) && !sm_slots_known(sm, h) && may_hold_vms(sm, h))
 			ask_all(sm, h);
 }
 

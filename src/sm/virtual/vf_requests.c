@@ -12,7 +12,25 @@ static uint32_t port_of(const struct sm *sm, uint32_t host)
 
 /* ---- requests ---- */
 
-static void guids_make(struct sm *sm, uint32_t host, unsigned slot, uint64_t guid, struct sm_req *r)
+/* The vGUID of a slot when this step of the batch is done: requests about other slots of a block are under way with it. */
+static uint64_t guid_in_batch(const struct sm *sm, uint32_t host, unsigned slot)
+{
+	const struct sm_batch *b = &sm->virtual.batch;
+	uint64_t guid;
+
+	sm_slot_wants(sm, host, slot, &guid);
+	for (size_t i = 0; i < b->jobs.n; i++) {
+		const struct sm_job *j = &b->jobs.at[i];
+
+		if (j->from == host && j->from_slot == slot)
+			guid = 0;
+		if (b->step == SM_MOVE_ATTACH && j->to == host && j->to_slot == slot)
+			guid = sm->virtual.vms.at[j->vm].v.guid;
+	}
+	return guid;
+}
+
+static void guids_make(struct sm *sm, uint32_t host, unsigned slot, bool batch, struct sm_req *r)
 {
 	const struct sm_vhost *h = &sm->virtual.hosts.at[host];
 	uint32_t port = port_of(sm, host), first = slot / SM_GUIDS * SM_GUIDS;
@@ -21,8 +39,8 @@ static void guids_make(struct sm *sm, uint32_t host, unsigned slot, uint64_t gui
 	for (unsigned i = 0; i < SM_GUIDS && first + i <= h->vfs; i++)
 		if (!(first + i))
 			gi.guid[i] = sm->topo.ports.at[port].guid;
-		else if (first + i == slot)
-			gi.guid[i] = guid;
+		else if (batch)
+			gi.guid[i] = guid_in_batch(sm, host, first + i);
 		else
 			sm_slot_wants(sm, host, first + i, &gi.guid[i]);
 	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
@@ -46,7 +64,7 @@ void sm_vf_set(struct sm *sm, uint32_t host, unsigned slot, struct sm_vf v, stru
 	struct iba_vf_info vi = {.vfs = (uint8_t)h->vfs, .count = 1};
 
 	if (h->sriov == FAB_SRIOV_SHARED) {
-		guids_make(sm, host, slot, v.guid, r);
+		guids_make(sm, host, slot, true, r);
 		return;
 	}
 	vi.lid[0] = v.lid;
@@ -61,10 +79,7 @@ unsigned sm_vf_set_run(struct sm *sm, uint32_t host, unsigned slot, struct sm_re
 	unsigned n = 0;
 
 	if (h->sriov == FAB_SRIOV_SHARED) {
-		uint64_t guid;
-
-		sm_slot_wants(sm, host, slot, &guid);
-		guids_make(sm, host, slot, guid, r);
+		guids_make(sm, host, slot, false, r);
 		return SM_GUIDS - slot % SM_GUIDS;
 	}
 	for (; n < IBA_VF_SLOTS && slot + n <= h->vfs; n++) {

@@ -16,14 +16,35 @@ static bool answers(const struct sm *sm, uint32_t host)
 }
 
 /*
+ * The switch that its cable leads to shows that the link is down. Whatever its VFs hold, they are not Active, and the round in
+ * which the host returns sets them before they are.
+ */
+static bool is_unplugged(const struct sm *sm, uint32_t host)
+{
+	const struct fab *f = sm->topo.fab; /* before this round */
+	node_id n = f ? fab_node_by_guid(f, sm->virtual.hosts.at[host].guid) : FAB_NONE;
+	port_id far = n == FAB_NONE ? FAB_NONE : f->ports[fab_port_id(f, n, 1)].peer;
+	uint32_t sw = far == FAB_NONE
+			      ? MAP_NONE
+			      : map64_get(&sm->topo.by_guid, f->nodes[f->ports[far].node].guid);
+	const struct sm_port *p;
+
+	if (sm_vhost_node(sm, host) != NONE || sw == MAP_NONE || sm->topo.nodes.at[sw].gone ||
+	    f->ports[far].num > sm->topo.nodes.at[sw].nports)
+		return false;
+	p = &sm->topo.ports.at[sm->topo.nodes.at[sw].first_port + f->ports[far].num];
+	return p->ask.known && p->pi.state == IBA_PORT_DOWN;
+}
+
+/*
  * Whether the request is completed. Once an attach was sent it may have been carried out, and a VM that did not
- * acknowledge its detach may still be there: neither is undone elsewhere. In between, a destination that answers gets the
- * VM.
+ * acknowledge its detach may still be there: neither is undone elsewhere, unless the host that the VM goes to has lost its
+ * link. In between, a destination that answers gets the VM.
  */
 static bool goes_on(const struct sm *sm, const struct sm_job *j)
 {
 	if (j->attach_sent)
-		return true;
+		return !is_unplugged(sm, j->to) || (j->from != NONE && !answers(sm, j->from));
 	if (j->to == NONE)
 		return j->detached || answers(sm, j->from);
 	return j->detached && answers(sm, j->to);
@@ -86,6 +107,8 @@ static void found(struct sm *sm, uint32_t host, unsigned slot)
 	struct sm_vm_record *x;
 	char name[SM_VM_NAME];
 
+	if (vm == MAP_NONE && sm->virtual.hosts.at[host].sriov == FAB_SRIOV_SHARED)
+		return; /* ports have GUIDs for other uses, too */
 	if (vm == MAP_NONE) {
 		snprintf(name, sizeof(name), "0x%016llx", (unsigned long long)s->has_guid);
 		if (sm_vm_find(sm, name) != NONE)
@@ -130,7 +153,7 @@ static void find_vms(struct sm *sm)
 	for (size_t i = 0; i < v->hosts_sorted.n; i++) {
 		uint32_t host = v->hosts_sorted.at[i];
 
-		if (sm_vhost_node(sm, host) == NONE || v->hosts.at[host].sriov != FAB_SRIOV_VSWITCH)
+		if (sm_vhost_node(sm, host) == NONE)
 			continue;
 		for (unsigned s = 1; s <= v->hosts.at[host].vfs; s++)
 			if (v->hosts.at[host].slots[s - 1].has_guid &&
@@ -166,8 +189,10 @@ static void lids_prepopulated(struct sm *sm, uint32_t host)
 		if (there)
 			x->lid = sm_lid_give(sm, sm_slot_own_guid(sm, host, s), 0,
 					     x->known ? x->has_lid : 0);
-		else if (x->vm != NONE)
+		else if (x->vm != NONE) {
 			sm_lid_keep(sm, sm_slot_own_guid(sm, host, s));
+			x->lid = sm_lid_of(sm, sm_slot_own_guid(sm, host, s), NULL);
+		}
 		none |= there && !x->lid;
 		if (x->vm != NONE)
 			sm_vm_lid(sm, x->vm, x->lid);

@@ -27,12 +27,18 @@ struct sm_slot {
 	bool again;	   /* it was set twice soon after each other: a copy may undo the second */
 	time_ps set_at;	   /* when it was last set */
 	uint32_t mark;	   /* see vm_batch.c */
+	uint32_t changed;  /* another VM came or went: the number of that change */
 	time_ps quiet_at;  /* no copy of a Set to it arrives later */
 };
 
 struct sm_vf { /* what a VF holds, or is to hold */
 	uint16_t lid;
 	uint64_t guid;
+};
+
+struct sm_place {
+	uint32_t host;
+	unsigned slot;
 };
 
 struct sm_vhost {
@@ -52,6 +58,7 @@ struct sm_vm_record {
 	bool doomed;	   /* it is destroyed when all requests are carried out */
 	bool seen;	   /* a device has its vGUID; while a discovery is settled */
 	uint32_t mark;	   /* see vm_batch.c */
+	uint32_t changed;  /* the number of its last change */
 };
 
 /* A request that waits, or is part of the running batch. */
@@ -68,12 +75,27 @@ struct sm_job {
 	struct sm_vm_result result;
 };
 
+struct sm_held_answer {
+	struct sm_job job;
+	uint32_t change; /* that standbys must have */
+};
+
+/* What waits until standbys have it: vm_copies.c */
+struct sm_vm_copies {
+	VEC(struct sm_held_answer) held;
+	uint32_t needs;	 /* the next batch needs this change in all copies; 0: none */
+	uint32_t best;	 /* in all copies at the last step */
+	uint32_t waived; /* changes so far are not waited for */
+	time_ps until;	 /* how long, if copies make no progress; 0: nothing waits */
+};
+
 enum sm_move_step {
 	SM_MOVE_DETACH, /* slots that VMs leave */
 	SM_MOVE_TABLES, /* stage by stage */
 	SM_MOVE_FILL,	/* blocks that a higher LinearFDBTop would bring into force */
 	SM_MOVE_TOP,	/* LinearFDBTop */
 	SM_MOVE_ATTACH, /* slots that VMs get */
+	SM_MOVE_LEFT,	/* the batch is done; prepopulated: slots that VMs left get LIDs */
 	SM_MOVE_END,
 };
 
@@ -106,9 +128,14 @@ struct sm_virtual {
 	uint32_t mark;	 /* grows with each batch */
 	time_ps next_at; /* requests wait until then; 0: they do not */
 	struct sm_batch batch;
+	VEC(struct sm_place) left; /* slots to which a swap gave a LID that they do not hold yet */
+	time_ps left_at;	   /* these wait until then; 0: they do not */
 	struct rt_move_deps *deps; /* of the tables in force; NULL: not made yet */
 	bool moved;		   /* the manager comes from the phase move */
-	bool unsaved;		   /* with cfg.hold_vms: results are being saved */
+	uint32_t changes;	   /* of places, VMs created and destroyed: their number so far */
+	struct sm_vm_copies copies;
+	uint32_t released; /* the number of the change by which a VM last gave up a LID */
+	bool unsaved;	   /* with cfg.hold_vms: results are being saved */
 	enum {
 		SM_SEAT_UNKNOWN,
 		SM_SEAT_OWN,
@@ -182,9 +209,19 @@ void sm_vms_saved(struct sm *sm); /* the places of VMs so far */
 void sm_vms_check(struct sm *sm); /* those that wait once more, if something else has changed */
 void sm_vms_refuse_all(struct sm *sm, int rc, const char *why);
 void sm_job_done(struct sm *sm, struct sm_job *j);
+void sm_job_answer(struct sm *sm, struct sm_job *j); /* its result */
 PRINTF(4, 5)
 void sm_job_refuse(struct sm *sm, struct sm_job *j, int rc, const char *fmt, ...);
 const char *sm_vhost_name(const struct sm *sm, uint64_t guid, char buf[24]);
+
+/* vm_copies.c: what standbys know of VMs */
+uint32_t sm_vms_changed(struct sm *sm); /* the number of the change */
+/* Whether all copies have this change; if not, the next batch waits for it. */
+bool sm_vms_are_copied(struct sm *sm, uint32_t change);
+bool sm_answer_hold(struct sm *sm, const struct sm_job *j); /* true: it is answered later */
+void sm_vms_copies_step(struct sm *sm);
+time_ps sm_vms_copies_wake(const struct sm *sm);
+void sm_vms_copies_refuse(struct sm *sm, int rc, const char *why);
 
 /* vm_batch.c: which requests are carried out together, and what that changes */
 bool sm_vms_due(const struct sm *sm);

@@ -37,6 +37,8 @@ void sm_virtual_free(struct sm *sm)
 	vec_free(&v->vms_free);
 	map64_free(&v->vm_by_guid);
 	vec_free(&v->queue);
+	vec_free(&v->left);
+	vec_free(&v->copies.held);
 	sm_batch_clear(sm);
 	vec_free(&v->batch.jobs);
 	vec_free(&v->batch.entries);
@@ -56,6 +58,8 @@ void sm_virtual_time_back(struct sm *sm, time_ps by)
 	struct sm_virtual *v = &sm->virtual;
 
 	sm_time_shift(&v->next_at, by);
+	sm_time_shift(&v->left_at, by);
+	sm_time_shift(&v->copies.until, by);
 	sm_time_shift(&v->wait_until, by);
 	for (size_t h = 0; h < v->hosts.n; h++)
 		for (unsigned s = 0; s < v->hosts.at[h].vfs; s++)
@@ -86,9 +90,11 @@ void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to)
 		static const char why[] = "another manager is the master of the subnet now";
 
 		sm_vms_refuse_all(sm, -EPERM, why);
+		sm_vms_copies_refuse(sm, -EPERM, why);
 		for (size_t i = 0; i < v->batch.jobs.n; i++)
 			sm_job_refuse(sm, &v->batch.jobs.at[i], -EPERM, "%s", why);
 		sm_batch_clear(sm);
+		v->left.n = 0;
 		sm_vms_forget(sm); /* that one starts and stops them; a mirror knows them */
 	}
 }

@@ -9,18 +9,27 @@ enum { MOST = 1024 }; /* requests in a batch */
 
 /* ---- when ---- */
 
+static bool left_is_due(const struct sm *sm)
+{
+	return sm->virtual.left.n && sm->core.now >= sm->virtual.left_at;
+}
+
 /* Requests wait for the end of a round, and until nothing that was set before is in doubt. */
 bool sm_vms_due(const struct sm *sm)
 {
-	return sm->virtual.queue.n && sm->election.state == IBA_SM_MASTER && sm->topo.fab &&
-	       sm->routes.tables && sm->core.st.rounds && !sm->core.incomplete &&
-	       !sm_audit_open(sm) && !sm->virtual.unsaved && sm->core.now >= sm->virtual.next_at;
+	return (sm->virtual.queue.n || left_is_due(sm)) && sm->election.state == IBA_SM_MASTER &&
+	       sm->topo.fab && sm->routes.tables && sm->core.st.rounds && !sm->core.incomplete &&
+	       !sm_audit_open(sm) && !sm->virtual.unsaved && !sm->virtual.copies.needs &&
+	       sm->core.now >= sm->virtual.next_at;
 }
 
 time_ps sm_vms_wake(const struct sm *sm)
 {
-	return sm->virtual.queue.n && sm->virtual.next_at > sm->core.now ? sm->virtual.next_at
-									 : TIME_NEVER;
+	const struct sm_virtual *v = &sm->virtual;
+	time_ps t = v->queue.n && v->next_at > sm->core.now ? v->next_at : TIME_NEVER;
+
+	t = MIN(t, sm_vms_copies_wake(sm));
+	return v->left.n && v->left_at > sm->core.now ? MIN(t, v->left_at) : t;
 }
 
 /* ---- which ---- */
@@ -62,6 +71,20 @@ static bool is_quiet(struct sm *sm, uint32_t host, unsigned slot)
 		return true;
 	sm->virtual.next_at = sm->virtual.next_at ? MIN(sm->virtual.next_at, at) : at;
 	return false;
+}
+
+/* A standby that takes over must know the places that VMs leave. */
+static bool is_copied(struct sm *sm, const struct sm_job *j)
+{
+	uint32_t change = sm->virtual.vms.at[j->vm].changed;
+
+	if (j->from != NONE)
+		change = MAX(change, sm_slot_of(sm, j->from, j->from_slot)->changed);
+	if (j->to != NONE)
+		change = MAX(change, sm_slot_of(sm, j->to, j->to_slot)->changed);
+	if (j->from == NONE) /* it may get the LID of a VM that was stopped */
+		change = MAX(change, sm->virtual.released);
+	return sm_vms_are_copied(sm, change);
 }
 
 static bool has_place(struct sm *sm, const struct sm_job *j)
@@ -131,8 +154,8 @@ static bool choose_lids(struct sm *sm, struct sm_job *j)
 static bool begin(struct sm *sm, struct sm_job *j)
 {
 	if (j->req.op == SM_VM_DESTROY) {
-		sm_job_done(sm, j);
 		sm_vm_remove(sm, j->vm);
+		sm_job_done(sm, j);
 		return false;
 	}
 	if (host_is_gone(sm, j, j->to) || host_is_gone(sm, j, j->from) || !choose_lids(sm, j)) {
@@ -166,7 +189,8 @@ static bool *can_begin(struct sm *sm)
 		const struct sm_job *j = &v->queue.at[i];
 
 		can[i] = is_first(sm, j) && has_place(sm, j) &&
-			 is_quiet(sm, j->from, j->from_slot) && is_quiet(sm, j->to, j->to_slot);
+			 is_quiet(sm, j->from, j->from_slot) && is_quiet(sm, j->to, j->to_slot) &&
+			 is_copied(sm, j);
 	}
 	return can;
 }
@@ -262,7 +286,7 @@ bool sm_batch_begin(struct sm *sm)
 			return true;
 	} while (v->queue.n && v->queue.n < before); /* refusals let others go on */
 	sm_batch_clear(sm);
-	if (v->queue.n && !v->next_at)
+	if (v->queue.n && !v->next_at && !v->copies.needs)
 		v->next_at = sm_copies_until(sm);
 	return false;
 }
@@ -284,8 +308,10 @@ static void lids_after(struct sm *sm, const struct sm_job *j)
 		to->lid = j->lid;
 	if (dynamic && !to)
 		sm_lid_release(sm, x->v.guid);
-	if (!dynamic && from && to)
+	if (!dynamic && from && to) {
 		sm_lid_exchange(sm, sm_slot_own_guid(sm, j->to, j->to_slot), j->lid);
+		vec_push(&sm->virtual.left, (struct sm_place){j->from, j->from_slot});
+	}
 }
 
 void sm_job_place(struct sm *sm, struct sm_job *j)
@@ -296,6 +322,8 @@ void sm_job_place(struct sm *sm, struct sm_job *j)
 	lids_after(sm, j);
 	sm_vm_place(sm, j->vm, j->to, j->to_slot);
 	sm_vm_lid(sm, j->vm, j->lid);
+	if (j->to == NONE)
+		sm->virtual.released = x->changed;
 	sm->virtual.replan = replan; /* it was expected */
 	if (x->requests)
 		x->requests--;

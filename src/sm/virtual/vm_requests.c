@@ -20,7 +20,7 @@ const char *sm_vm_op_name(enum sm_vm_op op)
 
 size_t sm_vms_waiting(const struct sm *sm)
 {
-	return sm->virtual.queue.n + sm->virtual.batch.jobs.n;
+	return sm->virtual.queue.n + sm->virtual.batch.jobs.n + sm->virtual.copies.held.n;
 }
 
 /* ---- answers ---- */
@@ -35,7 +35,7 @@ const char *sm_vhost_name(const struct sm *sm, uint64_t guid, char buf[24])
 	return buf;
 }
 
-static void answer(struct sm *sm, struct sm_job *j)
+void sm_job_answer(struct sm *sm, struct sm_job *j)
 {
 	struct sm_vm_result *r = &j->result;
 
@@ -59,7 +59,8 @@ void sm_job_done(struct sm *sm, struct sm_job *j)
 	j->result.host = v->host;
 	j->result.slot = v->slot;
 	sm->virtual.unsaved |= sm->cfg.hold_vms;
-	answer(sm, j);
+	if (!sm_answer_hold(sm, j))
+		sm_job_answer(sm, j);
 }
 
 void sm_job_refuse(struct sm *sm, struct sm_job *j, int rc, const char *fmt, ...)
@@ -73,7 +74,7 @@ void sm_job_refuse(struct sm *sm, struct sm_job *j, int rc, const char *fmt, ...
 	va_start(ap, fmt);
 	vsnprintf(j->result.why, sizeof(j->result.why), fmt, ap);
 	va_end(ap);
-	answer(sm, j);
+	sm_job_answer(sm, j);
 }
 
 void sm_vms_refuse_all(struct sm *sm, int rc, const char *why)
@@ -340,8 +341,8 @@ static void create(struct sm *sm, struct sm_job *j)
 
 static void destroy(struct sm *sm, struct sm_job *j)
 {
-	sm_job_done(sm, j);
 	sm_vm_remove(sm, j->vm);
+	sm_job_done(sm, j);
 }
 
 static void take(struct sm *sm, const struct sm_vm_request *req)

@@ -91,7 +91,7 @@ uint32_t sm_vm_add(struct sm *sm, const char *name, uint64_t guid)
 	memmove(v->sorted.at + at + 1, v->sorted.at + at,
 		(v->sorted.n - 1 - at) * sizeof(*v->sorted.at));
 	v->sorted.at[at] = vm;
-	sm_mirror_outdated(sm);
+	v->vms.at[vm].changed = sm_vms_changed(sm);
 	return vm;
 }
 
@@ -116,7 +116,7 @@ void sm_vm_remove(struct sm *sm, uint32_t vm)
 	map64_del(&v->vm_by_guid, v->vms.at[vm].v.guid);
 	v->vms.at[vm].used = false;
 	vec_push(&v->vms_free, vm);
-	sm_mirror_outdated(sm);
+	sm_vms_changed(sm);
 }
 
 /* Requests that wait may want it elsewhere: unless one of them says so, they are checked again. */
@@ -124,17 +124,21 @@ void sm_vm_place(struct sm *sm, uint32_t vm, uint32_t host, unsigned slot)
 {
 	struct sm_vm_record *x = &sm->virtual.vms.at[vm];
 
-	if (x->host != NONE && sm_slot_of(sm, x->host, x->v.slot)->vm == vm)
+	x->changed = sm_vms_changed(sm);
+	if (x->host != NONE && sm_slot_of(sm, x->host, x->v.slot)->vm == vm) {
 		sm_slot_of(sm, x->host, x->v.slot)->vm = NONE;
+		sm_slot_of(sm, x->host, x->v.slot)->changed = x->changed;
+	}
 	x->host = host;
 	x->v.running = host != NONE;
+	x->v.shared = host != NONE && sm->virtual.hosts.at[host].sriov == FAB_SRIOV_SHARED;
 	if (host != NONE) {
 		x->v.host = sm->virtual.hosts.at[host].guid;
 		x->v.slot = slot;
 		sm_slot_of(sm, host, slot)->vm = vm;
+		sm_slot_of(sm, host, slot)->changed = x->changed;
 	}
 	sm->virtual.replan = true;
-	sm_mirror_outdated(sm);
 }
 
 void sm_vm_lid(struct sm *sm, uint32_t vm, uint16_t lid)
@@ -166,6 +170,18 @@ static bool makes_sense(const struct sm *sm, const struct sm_vm *v)
 	       (!v->running || (v->host && v->slot && v->slot <= IBA_MAX_VFS));
 }
 
+/* Of a host that is not there: the LID of a VM on a shared port is that of another port. */
+static enum fab_sriov kind_of_host(const struct sm *sm, const struct sm_vm *v)
+{
+	bool dynamic = sm->cfg.scheme == SM_SCHEME_DYNAMIC;
+	uint64_t own = dynamic ? v->guid : fab_function_guid(v->host, v->slot);
+
+	return v->shared || (v->lid && sm_lid_of(sm, own, NULL) != v->lid &&
+			     !sm_lid_free(sm, v->lid, 0))
+		       ? FAB_SRIOV_SHARED
+		       : FAB_SRIOV_VSWITCH;
+}
+
 static bool restore(struct sm *sm, const struct sm_vm *v)
 {
 	uint32_t vm, host = v->running ? sm_vhost_find(sm, v->host) : NONE;
@@ -173,7 +189,10 @@ static bool restore(struct sm *sm, const struct sm_vm *v)
 	if (!makes_sense(sm, v))
 		return false;
 	if (v->running && (host == NONE || sm->virtual.hosts.at[host].vfs < v->slot))
-		host = sm_vhost_add(sm, v->host, FAB_SRIOV_VSWITCH, v->slot);
+		host = sm_vhost_add(sm, v->host,
+				    host == NONE ? kind_of_host(sm, v)
+						 : sm->virtual.hosts.at[host].sriov,
+				    v->slot);
 	if (v->running && sm_slot_of(sm, host, v->slot)->vm != NONE)
 		return false;
 	vm = sm_vm_add(sm, v->name, v->guid);

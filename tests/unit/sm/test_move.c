@@ -208,12 +208,123 @@ TEST(blocks_together)
 	vm_close(&w);
 }
 
+/* The request by which a VF got its LID, as it was sent. */
+struct caught {
+	struct sim_smp smp;
+	node_id from;
+	unsigned port, n;
+};
+
+static void catch_set(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		      const struct sim_smp *smp, unsigned detail)
+{
+	struct caught *c = ctx;
+
+	(void)detail;
+	if (what != SIM_SEEN_SEND || iba_smp_attr_id(smp->mad) != IBA_ATTR_VF_INFO ||
+	    iba_smp_method(smp->mad) != IBA_SET || c->n++)
+		return;
+	c->smp = *smp;
+	c->from = n;
+	c->port = port;
+}
+
+/*
+ * The first SMP that a network doubles, long on its way: it attaches a VF again that a VM has left. Its response tells the
+ * manager, which detaches that VF; the LID is at two VFs for less than a millisecond.
+ */
+static void late_copy(enum sm_scheme scheme)
+{
+	struct vm_world w;
+	struct caught c = {0};
+	uint16_t lid;
+	time_ps at;
+
+	vm_open(&w, scheme, FAB_SRIOV_VSWITCH, 1);
+	vm_do(&w, vm_ask(SM_VM_CREATE, "web", 0, 0));
+	sim_watch(lab_sim(w.lab), (struct sim_watch){catch_set, &c});
+	lid = vm_do(&w, vm_ask(SM_VM_START, "web", vm_host_guid(&w, 1), 0)).lid_after;
+	assert_int_equal(c.n, 1);
+	assert_int_equal(vm_do(&w, vm_ask(SM_VM_MIGRATE, "web", vm_host_guid(&w, 6), 0)).rc, 0);
+	assert_int_equal(vm_places(&w, lid), 1);
+	at = sim_now(lab_sim(w.lab));
+	sim_send(lab_sim(w.lab), c.from, c.port, &c.smp);
+	while (vm_places(&w, lid) == 1 && sim_now(lab_sim(w.lab)) < at + PS_PER_MS)
+		lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_US);
+	assert_int_equal(vm_places(&w, lid), 2);
+	at = sim_now(lab_sim(w.lab));
+	while (vm_places(&w, lid) == 2)
+		lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_US);
+	assert_true(sim_now(lab_sim(w.lab)) - at < PS_PER_MS);
+	assert_int_equal(sim_port_info(lab_sim(w.lab), vm_port(&w, vm_host(&w, 6), 1))->lid, lid);
+	lab_run_settled(w.lab, sim_now(lab_sim(w.lab)), sim_now(lab_sim(w.lab)) + PS_PER_S);
+	assert_int_equal(vm_places(&w, lid), 1);
+	assert_true(vm_routed(&w, lid, vm_host(&w, 6)));
+	vm_close(&w);
+}
+
+TEST(a_copy_of_a_set_arrives_late)
+{
+	late_copy(SM_SCHEME_DYNAMIC);
+	late_copy(SM_SCHEME_PREPOPULATED);
+}
+
+/* Prepopulated: the VF that a VM left gets the other LID of the swap, by an SMP that is none of the migration's. */
+TEST(an_empty_vf_has_a_lid)
+{
+	struct vm_world w;
+	struct sm_vm_result r;
+	uint16_t other;
+
+	vm_open(&w, SM_SCHEME_PREPOPULATED, FAB_SRIOV_VSWITCH, 2);
+	vm_do(&w, vm_ask(SM_VM_CREATE, "web", 0, 0));
+	vm_do(&w, vm_ask(SM_VM_START, "web", vm_host_guid(&w, 1), 2));
+	other = sim_port_info(lab_sim(w.lab), vm_port(&w, vm_host(&w, 6), 1))->lid;
+	r = vm_do(&w, vm_ask(SM_VM_MIGRATE, "web", vm_host_guid(&w, 6), 1));
+	assert_int_equal(r.smps_hypervisors, 2);
+	assert_int_equal(sim_port_info(lab_sim(w.lab), vm_port(&w, vm_host(&w, 1), 2))->lid, other);
+	assert_int_equal(vm_places(&w, other), 1);
+	assert_true(vm_routed(&w, other, vm_host(&w, 1)));
+	assert_int_equal(lab_status(w.lab)->rounds, 1);
+	vm_close(&w);
+}
+
+/* Several VMs of one shared port at once: GUIDs of a block are set together. */
+TEST(vms_of_a_shared_port_at_once)
+{
+	struct sm_vm_request q[9];
+	struct vm_world w;
+	unsigned n = 0;
+
+	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_SHARED, 4);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "vm%u", i);
+		q[n++] = vm_ask(SM_VM_CREATE, name, 0, 0);
+		q[n++] = vm_ask(SM_VM_START, name, vm_host_guid(&w, 1), 1 + i);
+	}
+	assert_true(lab_manager_vms(w.lab, 0, q, n));
+	lab_run_ready(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_S);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(sim_alias_guid(lab_sim(w.lab),
+						fab_port_id(w.wire, vm_host(&w, 1), 1), 1 + i),
+				 vm_get(&w, (const char *[]){"vm0", "vm1", "vm2"}[i]).guid);
+	vm_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hypervisors_are_folded), cmocka_unit_test(prepopulated_lids),
-		cmocka_unit_test(vswitch_as_a_switch),	  cmocka_unit_test(life_dynamic),
-		cmocka_unit_test(life_prepopulated),	  cmocka_unit_test(life_shared),
+		cmocka_unit_test(hypervisors_are_folded),
+		cmocka_unit_test(prepopulated_lids),
+		cmocka_unit_test(vswitch_as_a_switch),
+		cmocka_unit_test(life_dynamic),
+		cmocka_unit_test(life_prepopulated),
+		cmocka_unit_test(life_shared),
+		cmocka_unit_test(a_copy_of_a_set_arrives_late),
+		cmocka_unit_test(an_empty_vf_has_a_lid),
+		cmocka_unit_test(vms_of_a_shared_port_at_once),
 		cmocka_unit_test(blocks_together),
 	};
 
