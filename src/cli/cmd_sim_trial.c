@@ -21,7 +21,8 @@ static struct {
 	unsigned max_switches, count;
 	uint64_t seed;
 	bool change, swarm, vms;
-	cli_strings sm;
+	unsigned migrations, given_switches; /* of --vms; --max-switches */
+	cli_strings sm, fabrics;
 	struct swarm_opts more; /* of --swarm and --replay */
 } o = {.count = 1, .seed = 1, .more = {.save = "swarm-failures"}};
 
@@ -110,7 +111,7 @@ static int choose_mechanism(void)
 
 /* Over all trials. */
 struct total {
-	uint64_t hash, events;
+	uint64_t hash, events, migrations;
 };
 
 static bool one_trial(uint64_t seed, struct json *j, struct total *all)
@@ -147,17 +148,21 @@ static void vm_trial_json(struct json *j, const struct vm_trial *t)
 	json_u64(j, "seed", t->seed);
 	json_bool(j, "ok", t->ok);
 	json_str(j, "why", t->why);
+	json_str(j, "fabric", t->fabric);
 	json_str(j, "mechanism", t->mechanism);
 	json_str(j, "scheme", t->scheme);
 	json_u64(j, "switches", t->switches);
 	json_u64(j, "hosts", t->hosts);
 	json_u64(j, "vfs", t->vfs);
+	json_u64(j, "managers", t->managers);
 	json_u64(j, "requests", t->requests);
 	json_u64(j, "done", t->done);
+	json_u64(j, "migrations", t->migrations);
 	json_u64(j, "refused", t->refused);
 	json_u64(j, "lost", t->lost);
 	json_u64(j, "restarts", t->restarts);
 	json_u64(j, "changes", t->changes);
+	json_u64(j, "checks", t->checks);
 	json_u64(j, "predicted", t->predicted);
 	json_double(j, "loss", t->loss);
 	json_seconds(j, "time_s", t->end);
@@ -167,24 +172,64 @@ static void vm_trial_json(struct json *j, const struct vm_trial *t)
 
 static void vm_trial_text(const struct vm_trial *t)
 {
-	printf("seed %llu: %s  %s, %s, %u switches, %u hosts of %u VFs, %u requests: %u done, %u refused; ",
-	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->mechanism, t->scheme,
-	       t->switches, t->hosts, t->vfs, t->requests, t->done, t->refused);
-	printf("%u failures, %u managers crashed, loss %.1f%%, hash %016llx%s%s\n", t->changes,
-	       t->restarts, 100 * t->loss, (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
+	printf("seed %llu: %s  %s, %s, %s, %u switches, %u hosts of %u VFs, %u managers, %u requests: %u done, ",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->fabric, t->mechanism,
+	       t->scheme, t->switches, t->hosts, t->vfs, t->managers, t->requests, t->done);
+	printf("%u of them migrations, %u refused; %u failures, %u managers crashed, loss %.1f%%, tables predicted %u of %u times, ",
+	       t->migrations, t->refused, t->changes, t->restarts, 100 * t->loss, t->predicted,
+	       t->checks);
+	printf("hash %016llx%s%s\n", (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
 }
 
-static bool one_vm_trial(uint64_t seed, struct json *j, struct total *all)
+static bool one_vm_trial(uint64_t seed, const char *fabric, struct json *j, struct total *all)
 {
 	struct vm_trial t;
 
-	vm_trial_run(seed, o.max_switches, o.mechanism, &t);
+	vm_trial_run(seed,
+		     &(struct vm_trial_opts){.max_switches = o.max_switches,
+					     .fabric = fabric,
+					     .migrations = o.migrations,
+					     .mechanism = o.mechanism},
+		     &t);
 	all->hash = hash64_add(all->hash, t.hash);
+	all->migrations += t.migrations;
 	if (cli_json)
 		vm_trial_json(j, &t);
 	else if (o.count <= FEW || !t.ok)
 		vm_trial_text(&t);
 	return t.ok;
+}
+
+/* On each fabric that was chosen; without any, on one that the seed draws. */
+static unsigned vm_trials(uint64_t seed, struct json *j, struct total *all)
+{
+	unsigned failed = 0;
+
+	if (!o.fabrics.n)
+		return !one_vm_trial(seed, NULL, j, all);
+	for (size_t i = 0; i < o.fabrics.n; i++)
+		failed += !one_vm_trial(seed, o.fabrics.at[i], j, all);
+	return failed;
+}
+
+static int check_fabrics(void)
+{
+	if ((o.fabrics.n || o.migrations) && !o.vms)
+		return cli_bad("expected --fabric and --migrations with --vms");
+	if (o.fabrics.n && o.given_switches)
+		return cli_bad("a fabric with a name has its size: expected --fabric or "
+			       "--max-switches, found both");
+	for (size_t i = 0; i < o.fabrics.n; i++) {
+		unsigned k = 0;
+
+		while (vm_fabrics[k] && strcmp(vm_fabrics[k], o.fabrics.at[i]))
+			k++;
+		if (!vm_fabrics[k])
+			return cli_bad("--fabric '%.60s': expected tree, torus, dragonfly, "
+				       "irregular or odd",
+				       o.fabrics.at[i]);
+	}
+	return CLI_OK;
 }
 
 static unsigned run_trials(struct json *j, struct total *all)
@@ -194,7 +239,7 @@ static unsigned run_trials(struct json *j, struct total *all)
 	for (unsigned i = 0; i < o.count; i++) {
 		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
 		if (o.vms)
-			failed += !one_vm_trial(o.seed + i, j, all);
+			failed += vm_trials(o.seed + i, j, all);
 		else if (o.change)
 			failed += !one_change_trial(o.seed + i, j, all);
 		else
@@ -279,7 +324,8 @@ static int sim_trial(char **args, unsigned nargs)
 			       o.max_switches);
 	if (o.change && o.vms)
 		return cli_bad("expected --change or --vms, found both");
-	if (choose_mechanism())
+	o.given_switches = o.max_switches;
+	if (check_fabrics() || choose_mechanism())
 		return CLI_BAD;
 	if (!o.max_switches)
 		o.max_switches = o.vms ? 10 : o.change ? 32 : 128;
@@ -288,7 +334,10 @@ static int sim_trial(char **args, unsigned nargs)
 	failed = run_trials(&j, &all);
 	json_close(&j);
 	json_u64(&j, "failed", failed);
-	json_u64(&j, "events", all.events);
+	if (o.vms)
+		json_u64(&j, "migrations", all.migrations);
+	else
+		json_u64(&j, "events", all.events);
 	json_hex64(&j, "trace_hash", all.hash);
 	json_close(&j);
 	if (cli_json) {
@@ -296,8 +345,11 @@ static int sim_trial(char **args, unsigned nargs)
 			return CLI_BAD;
 	} else {
 		json_free(&j);
-		printf("%u trials, %u failed, hash %016llx\n", o.count, failed,
-		       (unsigned long long)all.hash);
+		printf("%u trials, %u failed, ", o.count * (unsigned)MAX(o.fabrics.n, (size_t)1),
+		       failed);
+		if (o.vms)
+			printf("%s migrations, ", cli_count(all.migrations));
+		printf("hash %016llx\n", (unsigned long long)all.hash);
 	}
 	return failed ? CLI_NO : CLI_OK;
 }
@@ -314,6 +366,11 @@ static const struct cli_opt trial_opts[] = {
 	 .help = "changes under load, with checks at every change of a device"},
 	{.name = "vms", .type = CLI_FLAG, .dst = &o.vms,
 	 .help = "virtual machines that start, stop and migrate, while devices fail and managers crash"},
+	{.name = "fabric", .type = CLI_LIST, .dst = &o.fabrics, .arg = "NAME",
+	 .help = "with --vms: tree, torus, dragonfly, irregular or odd; repeated: each seed on each of them (default: a small "
+		 "one that the seed draws)"},
+	{.name = "migrations", .type = CLI_UINT, .dst = &o.migrations, .arg = "N", .min = 1, .max = 1000000,
+	 .help = "with --vms: each trial goes on until so many were carried out (default: a few)"},
 	{.name = "swarm", .type = CLI_FLAG, .dst = &o.swarm,
 	 .help = "several managers and faults of all kinds, drawn from the seed"},
 	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers.most, .arg = "K", .min = 1, .max = SEATS_MAX,
@@ -348,8 +405,9 @@ const struct cli_cmd cmd_sim_trial = {
 		"routes to each other, LIDs are unchanged, tables equal those of a computation from scratch, and all "
 		"packets and credits are accounted for.\n\n"
 		"With --vms, hosts have virtual functions, and virtual machines start, stop and migrate while SMPs are lost, "
-		"devices fail and the manager crashes. No LID may be at two functions at any moment; at rest each virtual "
-		"machine is at one, all switches lead there, and tables are those that copies and swaps predict.\n\n"
+		"devices fail and restart and managers crash, of which there may be several. At no moment may a LID be at two "
+		"functions or the tables have a cycle of dependencies. At rest each virtual machine is where the answers say, with "
+		"its LID, vGUID and GID, all switches lead there, and tables are those that copies and swaps predict.\n\n"
 		"With --swarm, each seed draws a fabric, several managers and a schedule of faults: crashes, pauses, cuts, "
 		"losses, reboots, a rogue manager and others, without a random half of the kinds. Two masters must not reach "
 		"each other for long, and in the end there is one master in each part, at rest, with a correct subnet. A "
@@ -360,6 +418,7 @@ const struct cli_cmd cmd_sim_trial = {
 		"weft sim trial --seed 42 --max-switches 16 --json\n"
 		"weft sim trial --change --seed 7 --count 100\n"
 		"weft sim trial --vms --seed 3 --count 10\n"
+		"weft sim trial --vms --fabric tree --fabric torus --migrations 200 --seed 1\n"
 		"weft sim trial --swarm --seed 1 --count 20\n"
 		"weft sim trial --swarm --count 20 --sm host:3,weft --sm switch:9@20ms,improved\n"
 		"weft sim trial --replay pause.schedule --timeline --svg story.svg",

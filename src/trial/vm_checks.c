@@ -3,11 +3,16 @@
  * What must hold in a trial of virtual machines: no LID at two functions at any moment; at rest each VM at one slot, with
  * its vGUID, and all switches lead there; tables as copies and swaps predict. State: struct vm_world. Does not draw.
  */
-#include "route/moves.h"
+#include "lab/verdict.h"
 #include "sim/device/sim_device.h"
-#include "trial/vm_checks.h"
+#include "trial/vm_world.h"
 
 /* ---- at every moment ---- */
+
+port_id vm_function(const struct vm_world *t, node_id host, unsigned slot)
+{
+	return t->wire->ports[fab_port_id(t->wire, host, FAB_SLOT0_PORT + slot)].peer;
+}
 
 static bool is_vf(const struct fab *wire, port_id p)
 {
@@ -55,120 +60,9 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 void vm_checks_start(struct vm_world *t)
 {
 	sim_watch(t->sim, (struct sim_watch){on_seen, t});
-	t->watched = !strcmp(t->out->mechanism, "weft");
-	if (t->watched)
+	/* A copy of an earlier Set may bring old entries back, until the manager reads the block. */
+	if (!lab_config(t->lab)->sim.faults.dup_q32)
 		lab_watch_start(&t->watch, t->lab);
-}
-
-/* ---- what copies and swaps predict ---- */
-
-static void model_drop(struct vm_world *t)
-{
-	rt_tables_free(t->tables);
-	fab_free(t->of);
-	t->tables = NULL;
-	t->of = NULL;
-}
-
-static void model_take(struct vm_world *t)
-{
-	const struct sm *sm = lab_sm(t->lab);
-
-	model_drop(t);
-	if (!sm || !sm_tables(sm) || !sm_fabric(sm))
-		return;
-	t->of = fab_build(fab_builder_from(sm_fabric(sm)));
-	t->tables = rt_tables_carry(t->of, sm_tables(sm), t->of);
-	t->rounds = lab_status(t->lab)->rounds;
-	t->restarts = t->out->restarts;
-}
-
-static uint16_t pf_lid(const struct vm_world *t, uint64_t guid)
-{
-	node_id n = fab_node_by_guid(t->of, guid);
-
-	return n == FAB_NONE ? 0 : t->of->ports[fab_port_id(t->of, n, 1)].lid;
-}
-
-static void model_move(struct vm_world *t, const struct rt_move *m, size_t n)
-{
-	rt_move_entries e = {0};
-
-	rt_moves_effects(t->of, t->tables, m, n, &e);
-	for (size_t i = 0; i < n; i++)
-		rt_moves_reach(t->tables, m[i].lid);
-	rt_moves_apply(t->tables, &e);
-	vec_free(&e);
-}
-
-/* With prepopulated LIDs the slot that the VM got had the other one. */
-static uint16_t lid_swapped(const struct vm_world *t, const struct sm_vm_result *r)
-{
-	node_id n = fab_node_by_guid(t->of, r->host);
-	const struct fab_vlid *v;
-	uint32_t k = n == FAB_NONE ? 0 : fab_vlids_of(t->of, fab_port_id(t->of, n, 1), &v);
-
-	for (uint32_t i = 0; i < k; i++)
-		if (v[i].slot == r->slot)
-			return v[i].lid;
-	return 0;
-}
-
-static void vlid_set(struct vm_world *t, uint64_t host, unsigned slot, uint16_t lid)
-{
-	for (uint32_t i = 0; i < t->of->nvlids; i++) {
-		struct fab_vlid *v = &t->of->vlids[i];
-
-		if (v->slot == slot && t->of->nodes[t->of->ports[v->port].node].guid == host)
-			v->lid = lid;
-	}
-}
-
-void vm_model_result(struct vm_world *t, const struct sm_vm_result *r)
-{
-	bool dynamic = lab_config(t->lab)->sm.scheme == SM_SCHEME_DYNAMIC;
-	uint16_t other;
-
-	if (r->rc || !t->tables || (!r->lid_before && !r->lid_after))
-		return;
-	if (r->host_before == r->host && r->lid_after) { /* tables lead to the same host */
-		other = dynamic ? 0 : lid_swapped(t, r);
-		vlid_set(t, r->host, r->slot, r->lid_after);
-		vlid_set(t, r->host_before, r->slot_before, other);
-	} else if (dynamic) {
-		model_move(t,
-			   &(struct rt_move){r->lid_after ? r->lid_after : r->lid_before,
-					     r->lid_after ? pf_lid(t, r->host) : 0},
-			   1);
-	} else if (r->host_before && r->lid_after) {
-		other = lid_swapped(t, r);
-		model_move(t,
-			   (const struct rt_move[]){{r->lid_after, other}, {other, r->lid_after}},
-			   2);
-		vlid_set(t, r->host, r->slot, r->lid_after);
-		vlid_set(t, r->host_before, r->slot_before, other);
-	}
-}
-
-static void check_model(struct vm_world *t, const char *when)
-{
-	const struct rt_tables *is = sm_tables(lab_sm(t->lab));
-
-	if (!t->tables || !is || lab_status(t->lab)->rounds != t->rounds ||
-	    t->restarts != t->out->restarts)
-		return;
-	t->out->predicted++;
-	for (uint32_t s = 0; s < is->nswitches; s++)
-		for (uint32_t lid = 1; lid <= MAX(is->top_lid, t->tables->top_lid); lid++) {
-			uint8_t x = lid <= is->top_lid ? rt_row(is, s)[lid] : IBA_PORT_NONE;
-			uint8_t y = lid <= t->tables->top_lid ? rt_row(t->tables, s)[lid]
-							      : IBA_PORT_NONE;
-
-			if (x != y)
-				trial_fail(t->out->why,
-					   "%s: switch %u has %u for LID %u, not %u as predicted",
-					   when, s, x, lid, y);
-		}
 }
 
 /* ---- at rest ---- */
@@ -209,29 +103,59 @@ static bool leads(const struct vm_world *t, const struct fab *f, node_id from, u
 	return at == to;
 }
 
+/* A shared port has the GUIDs of all its VFs. */
+static void check_function(struct vm_world *t, const struct sm_vm *v, const char *when)
+{
+	node_id dev = fab_node_by_guid(t->wire, v->host);
+	bool shared = t->wire->nodes[dev].sriov == FAB_SRIOV_SHARED;
+	port_id p = shared ? fab_port_id(t->wire, dev, 1) : vm_function(t, dev, v->slot);
+	const struct iba_port_info *pi = sim_port_info(t->sim, p);
+	uint64_t guid = shared ? sim_alias_guid(t->sim, p, v->slot) : sim_port_guid(t->sim, p);
+
+	if (!v->lid || pi->lid != v->lid || guid != v->guid || pi->state != IBA_PORT_ACTIVE)
+		trial_fail(t->out->why,
+			   "%s: %s has LID %u, and VF %u of %s LID %u in state %u, GUID %016llx",
+			   when, v->name, v->lid, v->slot, fab_node_name(t->wire, dev), pi->lid,
+			   pi->state, (unsigned long long)guid);
+	if (pi->gid_prefix != sim_port_info(t->sim, fab_port_id(t->wire, dev, 0))->gid_prefix)
+		trial_fail(t->out->why, "%s: the GID of %s has prefix %016llx", when, v->name,
+			   (unsigned long long)pi->gid_prefix);
+}
+
 static void check_vm(struct vm_world *t, const struct sm_vm *v, const char *when)
 {
 	const struct fab *f = sm_fabric(lab_sm(t->lab));
-	node_id host = fab_node_by_guid(f, v->host), dev = fab_node_by_guid(t->wire, v->host);
-	const struct iba_port_info *pi;
-	port_id p;
+	node_id host = fab_node_by_guid(f, v->host);
 
 	if (!v->running || host == FAB_NONE) /* its host is gone */
 		return;
-	p = t->wire->ports[fab_port_id(t->wire, dev, FAB_SLOT0_PORT + v->slot)].peer;
-	pi = sim_port_info(t->sim, p);
-	if (!v->lid || pi->lid != v->lid || sim_port_guid(t->sim, p) != v->guid ||
-	    pi->state != IBA_PORT_ACTIVE)
-		trial_fail(t->out->why, "%s: %s has LID %u, and its function %s LID %u in state %u",
-			   when, v->name, v->lid, fab_node_name(t->wire, t->wire->ports[p].node),
-			   pi->lid, pi->state);
+	check_function(t, v, when);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (!leads(t, f, f->switches[s], v->lid, host))
 			trial_fail(t->out->why, "%s: switch %u does not lead to LID %u of %s", when,
 				   s, v->lid, v->name);
 }
 
-/* No function is attached but those with VMs, or with LIDs from the start. */
+static unsigned count_functions(const struct vm_world *t, node_id n)
+{
+	const struct fab_node *x = &t->fab->nodes[n];
+	unsigned count = 0;
+
+	for (unsigned i = 1; i <= x->vfs; i++) {
+		port_id p = x->sriov == FAB_SRIOV_SHARED ? fab_port_id(t->wire, n, 1)
+							 : vm_function(t, n, i);
+		uint64_t own = fab_function_guid(x->guid, i), guid;
+
+		if (x->sriov == FAB_SRIOV_SHARED)
+			guid = sim_alias_guid(t->sim, p, i);
+		else
+			guid = sim_port_info(t->sim, p)->lid ? sim_port_guid(t->sim, p) : 0;
+		count += guid && guid != own;
+	}
+	return count;
+}
+
+/* No function has a vGUID but those with VMs. */
 static void check_slots(struct vm_world *t, const char *when)
 {
 	const struct fab *f = sm_fabric(lab_sm(t->lab));
@@ -240,19 +164,37 @@ static void check_slots(struct vm_world *t, const char *when)
 
 	for (size_t i = 0; sm_vm_get(lab_sm(t->lab), i, &v); i++)
 		vms += v.running && fab_node_by_guid(f, v.host) != FAB_NONE;
-	for (port_id p = 0; p < t->wire->nports; p++) {
-		node_id n = t->wire->ports[p].node;
-		port_id up = is_vf(t->wire, p) ? t->wire->ports[p].peer : FAB_NONE;
-
-		if (up == FAB_NONE || t->wire->ports[up].num == FAB_SLOT0_PORT ||
-		    fab_node_by_guid(f, t->wire->nodes[t->wire->ports[up].node].guid) == FAB_NONE)
-			continue;
-		functions += sim_port_info(t->sim, p)->lid &&
-			     sim_port_guid(t->sim, p) != sim_function_guid(t->sim, n);
-	}
+	for (node_id n = 0; n < t->fab->nnodes; n++)
+		if (fab_node_by_guid(f, t->fab->nodes[n].guid) != FAB_NONE)
+			functions += count_functions(t, n);
 	if (vms != functions)
 		trial_fail(t->out->why, "%s: %u VMs run, and %u functions have a vGUID", when, vms,
 			   functions);
+}
+
+/* Prepopulated: each VF has a LID, with a VM or without. Another one, which does not respond, may hold that of an empty VF. */
+static void check_prepopulated(struct vm_world *t, const char *when)
+{
+	const struct fab *f = sm_fabric(lab_sm(t->lab));
+
+	if (lab_config(t->lab)->sm.scheme != SM_SCHEME_PREPOPULATED || f->nnodes < t->fab->nnodes)
+		return;
+	for (node_id n = 0; n < t->fab->nnodes; n++)
+		for (unsigned i = 1;
+		     t->fab->nodes[n].sriov == FAB_SRIOV_VSWITCH && i <= t->fab->nodes[n].vfs; i++)
+			if (!sim_port_info(t->sim, vm_function(t, n, i))->lid)
+				trial_fail(t->out->why, "%s: VF %u of %s has no LID", when, i,
+					   fab_node_name(t->fab, n));
+}
+
+static void check_verdict(struct vm_world *t, const char *when)
+{
+	struct lab_verdict v;
+
+	lab_judge(t->lab, &v);
+	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
+		trial_fail(t->out->why, "%s: %.200s", when, v.why);
+	rt_report_free(&v.report);
 }
 
 void vm_check(struct vm_world *t, const char *when)
@@ -261,20 +203,18 @@ void vm_check(struct vm_world *t, const char *when)
 
 	if (!lab_sm(t->lab) || !sm_fabric(lab_sm(t->lab)))
 		return;
+	t->out->checks++;
 	check_lids(t);
 	check_tables(t, when);
+	vm_ledger_check(t, when);
 	for (size_t i = 0; sm_vm_get(lab_sm(t->lab), i, &v); i++)
 		check_vm(t, &v, when);
 	check_slots(t, when);
-	check_model(t, when);
-	if (t->watched && t->watch.unsafe_at != TIME_NEVER)
+	check_prepopulated(t, when);
+	check_verdict(t, when);
+	if (t->watch.running && t->watch.unsafe_at != TIME_NEVER)
 		trial_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
 			   when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),
 			   t->watch.ncycle);
-	model_take(t);
-}
-
-void vm_checks_free(struct vm_world *t)
-{
-	model_drop(t);
+	vm_predict_check(t, when);
 }

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trial of virtual machines: one seed draws a subnet of hypervisors, a scheme of LIDs, requests to start, stop and
- * migrate VMs, lost SMPs, links, switches and hosts that fail, and crashes of the manager. At every moment no LID is at two
- * virtual functions, and at rest each VM is at one, with its vGUID, and all switches lead there. Where no round came
- * between, tables are those that copies and swaps predict. The result depends on the arguments alone.
+ * A trial of virtual machines: one seed draws a subnet of hypervisors, a scheme of LIDs, one to three managers, requests to
+ * start, stop and migrate VMs, lost SMPs, links, switches and hosts that fail and restart, and crashes of managers. At every
+ * moment no LID is at two virtual functions, and no cycle of dependencies is in the tables. At rest each VM is where the
+ * answers say, with its LID, vGUID and GID, and all switches lead there. Where no round came between, tables are those that
+ * copies and swaps predict. The result depends on the arguments alone.
  */
 #ifndef WEFT_VM_TRIAL_H
 #define WEFT_VM_TRIAL_H
 
 #include "trial/trial_common.h"
 
+struct vm_trial_opts {
+	unsigned max_switches;		      /* of a subnet that is drawn: 2 or more */
+	const char *fabric;		      /* of vm_fabrics; NULL: drawn */
+	unsigned migrations;		      /* until so many were carried out; 0: a few turns */
+	const struct sm_mechanism *mechanism; /* NULL: drawn */
+};
+
 struct vm_trial {
 	uint64_t seed;
-	unsigned switches, hosts, vfs;		/* of the subnet */
-	unsigned requests, done, refused, lost; /* lost: the manager crashed before it answered */
-	unsigned restarts, changes, predicted;
-	double loss; /* of SMPs; for printing only */
+	const char *fabric;
+	unsigned switches, hosts, vfs, managers; /* of the subnet */
+	unsigned requests, done, refused, lost;	 /* lost: the manager crashed before it answered */
+	unsigned migrations, restarts, changes;
+	unsigned checks, predicted; /* times at rest, and those whose tables were predicted */
+	double loss;		    /* of SMPs; for printing only */
 	const char *mechanism, *scheme;
 	bool ok;
 	char why[TRIAL_WHY]; /* the first thing that is wrong, or empty */
@@ -23,8 +33,8 @@ struct vm_trial {
 	time_ps end;
 };
 
-/* A subnet of 2 to max_switches switches. mechanism NULL: drawn. */
-void vm_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *mechanism,
-		  struct vm_trial *t);
+extern const char *const vm_fabrics[]; /* names; ends with NULL */
+
+void vm_trial_run(uint64_t seed, const struct vm_trial_opts *o, struct vm_trial *t);
 
 #endif

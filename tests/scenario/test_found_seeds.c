@@ -2,13 +2,14 @@
 /*
  * Seeds of random trials that once failed, in TAP: one line for each. Keeps no state. Does not draw anything
  * itself: src/trial does.
- * Covers: change_trial.c, fault_trial.c, restart_trial.c
+ * Covers: change_trial.c, fault_trial.c, restart_trial.c, vm_trial.c
  */
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
 #include "trial/restart_trial.h"
+#include "trial/vm_trial.h"
 
-enum kind { CHANGE, FAULT, RESTART };
+enum kind { CHANGE, FAULT, RESTART, VMS };
 
 static const struct found {
 	enum kind kind;
@@ -50,6 +51,25 @@ static const struct found {
 	{CHANGE, 366410519, "weft", "uneven link"},
 	{CHANGE, 100779, NULL, "uneven link"},
 	{CHANGE, 77000537, NULL, "uneven link"},
+	/* VMs. Requests of one batch set the GUIDs of a shared port, and each cleared what the others had set. */
+	{VMS, 150, NULL, "a VM on a shared port without its vGUID"},
+	/* A restarted manager took a shared port that did not respond for a vSwitch. */
+	{VMS, 8, NULL, "a VM with another LID: shared port"},
+	{VMS, 1371, NULL, "a VM with another LID: shared port, saved state"},
+	{VMS, 70, NULL, "a vGUID left behind at a shared port"},
+	/* A restarted manager did not show the LIDs of VMs whose host did not respond. */
+	{VMS, 22, NULL, "a VM without a LID"},
+	/* The LID that a swap gave to a VF was never set. */
+	{VMS, 996, NULL, "an empty VF without a LID"},
+	/* A host restarted before the round set its port: the next discovery found a LID, and did not read its VFs. */
+	{VMS, 2428, NULL, "VFs of a restarted host"},
+	/* A standby took over: its copy was older than what was answered. */
+	{VMS, 213, NULL, "a stopped VM ran again after a take-over"},
+	{VMS, 514, NULL, "the LID of a stopped VM was given before the standby knew"},
+	{VMS, 2867, NULL, "a destroyed VM was there again after a take-over"},
+	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
+	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
+	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},
 	/* A repair over the directions of a fresh start stayed without a comparison. */
 	{CHANGE, 130013709, "weft", "uneven link"},
 	/* Entries for LIDs that were gone stayed and led down and up by new ranks: no plan, no rest. */
@@ -62,6 +82,7 @@ static bool run(const struct found *x, char *why, size_t size)
 	struct change_trial c;
 	struct fault_trial f;
 	struct restart_trial r;
+	struct vm_trial v;
 
 	switch (x->kind) {
 	case CHANGE:
@@ -76,6 +97,11 @@ static bool run(const struct found *x, char *why, size_t size)
 		restart_trial_run(x->seed, 32, &r);
 		snprintf(why, size, "%s", r.why);
 		return r.ok;
+	case VMS:
+		vm_trial_run(x->seed, &(struct vm_trial_opts){.max_switches = 10, .mechanism = m},
+			     &v);
+		snprintf(why, size, "%s", v.why);
+		return v.ok;
 	}
 	return false;
 }

@@ -3,20 +3,20 @@
  * Trials of virtual machines, in TAP. Keeps the totals of a batch of seeds. Way in: main(), which runs seeds FIRST to
  * FIRST+COUNT-1 of vm_trial_run(), every tenth twice, and compares the two trace hashes. Does not judge a trial: src/trial
  * does. usage: test_vm_trials FIRST COUNT [MAX_SWITCHES] [hash]
- * Covers: vm_trial.c, vm_checks.c
+ * Covers: vm_trial.c, vm_checks.c, vm_fabrics.c, vm_ledger.c, vm_predict.c
  */
 #include "seeds.h"
 #include "trial/vm_trial.h"
 
 static struct {
-	unsigned done, refused, lost, restarts, changes, predicted;
+	unsigned done, migrations, refused, lost, restarts, changes, predicted;
 } total;
 
 static void run(struct seed_run *r)
 {
 	struct vm_trial t;
 
-	vm_trial_run(r->seed, r->max_switches, NULL, &t);
+	vm_trial_run(r->seed, &(struct vm_trial_opts){.max_switches = r->max_switches}, &t);
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.requests;
@@ -25,6 +25,7 @@ static void run(struct seed_run *r)
 	if (r->again)
 		return;
 	total.done += t.done;
+	total.migrations += t.migrations;
 	total.refused += t.refused;
 	total.lost += t.lost;
 	total.restarts += t.restarts;
@@ -36,10 +37,27 @@ static void sums(char *text, size_t len)
 {
 	snprintf(
 		text, len,
-		"%u requests done, %u refused, %u lost with %u managers; %u failures; tables predicted %u times",
-		total.done, total.refused, total.lost, total.restarts, total.changes,
-		total.predicted);
+		"%u requests done, %u of them migrations, %u refused, %u lost with %u managers; %u failures; tables predicted %u times",
+		total.done, total.migrations, total.refused, total.lost, total.restarts,
+		total.changes, total.predicted);
 	memset(&total, 0, sizeof(total));
+}
+
+/* Each fabric that has a name. */
+static bool five_fabrics(void)
+{
+	bool ok = true;
+
+	for (unsigned i = 0; vm_fabrics[i]; i++) {
+		struct vm_trial t;
+
+		vm_trial_run(7, &(struct vm_trial_opts){.fabric = vm_fabrics[i], .migrations = 20},
+			     &t);
+		if (!t.ok)
+			printf("# %s: %s\n", t.fabric, t.why);
+		ok &= t.ok && t.migrations >= 20 && t.predicted;
+	}
+	return ok;
 }
 
 int main(int argc, char **argv)
@@ -50,6 +68,8 @@ int main(int argc, char **argv)
 		.batch = 50,
 		.again = 10,
 		.max_switches = 10,
+		.before_name = "migrations on five fabrics",
+		.before = five_fabrics,
 		.run = run,
 		.sums = sums,
 	};
