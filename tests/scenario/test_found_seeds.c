@@ -53,6 +53,7 @@ static const struct found {
 	{CHANGE, 77000537, NULL, "uneven link"},
 	/* VMs. Requests of one batch set the GUIDs of a shared port, and each cleared what the others had set. */
 	{VMS, 150, NULL, "a VM on a shared port without its vGUID"},
+	{VMS, 10995, NULL, "a VM on a shared port without its vGUID: a late copy"},
 	/* A restarted manager took a shared port that did not respond for a vSwitch. */
 	{VMS, 8, NULL, "a VM with another LID: shared port"},
 	{VMS, 1371, NULL, "a VM with another LID: shared port, saved state"},

@@ -166,6 +166,21 @@ static void stage_begin(struct sm *sm)
 		sm_phase_hold(sm, sm->dev.drained_at);
 }
 
+/* GUIDs of a shared port are set eight at a time: a copy of what the first step set must not arrive after this one. */
+static void attach_begin(struct sm *sm)
+{
+	const struct sm_batch *b = &sm->virtual.batch;
+	time_ps quiet = 0;
+
+	for (size_t i = 0; i < b->jobs.n; i++)
+		if (b->jobs.at[i].to != NONE)
+			quiet = MAX(
+				quiet,
+				sm_slot_of(sm, b->jobs.at[i].to, b->jobs.at[i].to_slot)->quiet_at);
+	if (quiet > sm->core.now)
+		sm_phase_hold(sm, quiet);
+}
+
 /* The step is acknowledged; false: it was the last. */
 static bool advance(struct sm *sm)
 {
@@ -186,6 +201,8 @@ static bool advance(struct sm *sm)
 	b->step++;
 	if (b->step == SM_MOVE_TABLES)
 		stage_begin(sm);
+	if (b->step == SM_MOVE_ATTACH)
+		attach_begin(sm);
 	return b->step != SM_MOVE_END;
 }
 
