@@ -14,7 +14,7 @@ need="gcc libc6-dev meson ninja-build pkg-config libuv1-dev libyaml-dev libsqlit
 case $level in
 build) ;;
 test) need="$need libcmocka-dev libibmad-dev clang clang-format opensm ibsim-utils libumad2sim0
-	infiniband-diags ibutils jq groff-base tshark libopenmpi-dev openmpi-bin gnuplot-nox munge slurmctld slurmd
+	infiniband-diags ibutils jq curl groff-base tshark libopenmpi-dev openmpi-bin gnuplot-nox munge slurmctld slurmd
 	slurm-client" ;;
 bench) need="$need jq valgrind opensm ibsim-utils libumad2sim0" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;

@@ -54,6 +54,9 @@ extern const struct cli_cmd cmd_mad_decode;
 /* cmd_ctl.c */
 extern const struct cli_cmd cmd_ctl;
 
+/* cmd_ui.c */
+extern const struct cli_cmd cmd_ui;
+
 /* cmd_vms.c */
 extern const struct cli_cmd cmd_vm_list, cmd_vm_hosts, cmd_vm_create, cmd_vm_start, cmd_vm_stop,
 	cmd_vm_migrate, cmd_vm_destroy, cmd_vm_batch;

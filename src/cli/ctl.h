@@ -15,6 +15,7 @@ struct ctl_target {
 	const char *kind;   /* "sm": a manager; "fabric": an emulator */
 	const char *socket; /* its path, or NULL: look in the default directories */
 	const char *name;   /* of the fabric, or NULL */
+	const char *option; /* that gives the name; NULL: --name */
 	time_ps wait;	    /* retry so long while no process listens */
 };
 

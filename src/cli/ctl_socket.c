@@ -134,8 +134,11 @@ static int missing(const struct ctl_target *t, const struct search *s)
 	struct strbuf text = {0};
 
 	missing_text(t, s, &text);
-	cli_bad("%s; start '%s', or give the socket with --socket%s", text.s,
-		is_manager(t) ? "weft sm" : "weft fabric", t->name ? "" : " or --name");
+	cli_bad("%s; start '%s', or give the socket with --socket%s%s", text.s,
+		is_manager(t) ? "weft sm" : "weft fabric", t->name ? "" : " or ",
+		t->name	    ? ""
+		: t->option ? t->option
+			    : "--name");
 	strbuf_free(&text);
 	return CLI_BAD;
 }

@@ -18,6 +18,7 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_fabric,
 	&cmd_sm,
 	&cmd_ctl,
+	&cmd_ui,
 	&cmd_vm_list, &cmd_vm_hosts, &cmd_vm_create, &cmd_vm_start, &cmd_vm_stop, &cmd_vm_migrate, &cmd_vm_destroy,
 	&cmd_vm_batch,
 	&cmd_mad_decode,

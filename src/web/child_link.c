@@ -43,6 +43,15 @@ void child_watch(int fd)
 
 /* ---- the fork ---- */
 
+pid_t child_fork(void)
+{
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 34)
+	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+#else
+	return _Fork();
+#endif
+}
+
 /* Handlers of the web process must not run in the child, nor must the child keep its sockets: a page's connection
  * or another child's would stay open. */
 static void child_cleanse(int *fd)
@@ -93,7 +102,7 @@ pid_t child_start(void (*body)(int fd, void *ctx), void *ctx, int *fd)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	fflush(NULL);
-	pid = fork();
+	pid = child_fork();
 	rc = -errno;
 	if (!pid)
 		child_run(body, ctx, pair[1], parent);
@@ -110,7 +119,7 @@ pid_t child_start(void (*body)(int fd, void *ctx), void *ctx, int *fd)
 
 /* ---- messages and frames ---- */
 
-static ssize_t send_some(int fd, const void *data, size_t len, int pass)
+static ssize_t send_some(int fd, const void *data, size_t len, int pass, int flags)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec v = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
@@ -127,7 +136,12 @@ static ssize_t send_some(int fd, const void *data, size_t len, int pass)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &pass, sizeof(int));
 	}
-	return sendmsg(fd, &m, MSG_NOSIGNAL);
+	return sendmsg(fd, &m, MSG_NOSIGNAL | flags);
+}
+
+bool child_try_send(int fd, const void *data, size_t len, int pass)
+{
+	return send_some(fd, data, len, pass, MSG_DONTWAIT) == (ssize_t)len;
 }
 
 void child_send(int fd, const void *data, size_t len, int pass)
@@ -135,7 +149,7 @@ void child_send(int fd, const void *data, size_t len, int pass)
 	const char *at = data;
 
 	while (len) {
-		ssize_t k = send_some(fd, at, len, pass);
+		ssize_t k = send_some(fd, at, len, pass, 0);
 
 		if (k < 0 && errno == EINTR)
 			continue;

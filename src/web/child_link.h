@@ -39,9 +39,16 @@ enum { MSG_HEAD = 8, MSG_MAX = 65 << 20 };
  * *passed. Both sides use it. */
 ssize_t child_read(int fd, void *data, size_t len, int *passed);
 
+/* fork() without the handlers that libraries registered for it: libuv's closes descriptors of its own by number, and in
+ * a child that has closed them already these are others. For processes with one thread. */
+pid_t child_fork(void);
+
 /* Forks. The child runs body(fd, ctx) in a process group of its own, with standard input and output closed, and
  * ends when it returns; *fd is the web process's end, non-blocking. The group, or -errno. */
 pid_t child_start(void (*body)(int fd, void *ctx), void *ctx, int *fd);
+
+/* Sends in one piece and without waiting, from either side; false if that is not possible. */
+bool child_try_send(int fd, const void *data, size_t len, int pass);
 
 /* ---- in the child ---- */
 

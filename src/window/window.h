@@ -50,4 +50,7 @@ void window_command(struct window *w, const char *json, size_t len);
  */
 bool window_work(struct window *w, uint64_t wall_us, uint64_t events);
 
+/* The time of the run and how many events it had; 0 without a run. */
+time_ps window_now(const struct window *w, uint64_t *events);
+
 #endif

@@ -230,3 +230,9 @@ bool window_work(struct window *w, uint64_t wall_us, uint64_t events)
 		emit_slice(w);
 	return r->mode != WINDOW_PAUSED;
 }
+
+time_ps window_now(const struct window *w, uint64_t *events)
+{
+	*events = w->run ? sim_events(w->run->sim) : 0;
+	return w->run ? sim_now(w->run->sim) : 0;
+}

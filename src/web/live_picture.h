@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a manager says about its subnet, as FABRIC and STATE frames. Positions come from an engine (window/window.h) that
+ * opens the topology.
+ *
+ * The picture stays while nothing new appears: nodes and links that are gone are shown as gone. Something new makes a
+ * new picture, of what is there.
+ */
+#ifndef WEFT_LIVE_PICTURE_H
+#define WEFT_LIVE_PICTURE_H
+
+#include <jansson.h>
+
+#include "base/base.h"
+
+struct live_picture;
+
+struct live_picture *live_picture_new(void (*emit)(void *ctx, const uint8_t *frame, size_t len),
+				      void *ctx);
+void live_picture_free(struct live_picture *p);
+
+/* Answers of the control socket (docs/control.md). The first emits FABRIC if the picture is a new one; 0, or -errno
+ * with e filled and the picture as before. */
+int live_picture_topology(struct live_picture *p, const char *netlist, size_t len, struct err *e);
+void live_picture_ports(struct live_picture *p, const json_t *ports);
+void live_picture_managers(struct live_picture *p, const json_t *managers);
+/* Emits STATE, if there is a picture. */
+void live_picture_state(struct live_picture *p, time_ps now);
+/* By the numbers of the FABRIC frame; LIVE_NONE: none. */
+#define LIVE_NONE UINT32_MAX
+uint32_t live_picture_node(const struct live_picture *p, const char *guid);
+uint32_t live_picture_link(struct live_picture *p, uint32_t node, unsigned port);
+uint32_t live_picture_lid(const struct live_picture *p, unsigned lid);
+/* The text of the last topology; NULL: none yet. */
+const char *live_picture_netlist(const struct live_picture *p);
+
+#endif
