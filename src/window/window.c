@@ -99,7 +99,7 @@ static void answer(struct window *w, json_t *args)
 	json_close(&reply);
 	window_emit_json(w, &reply);
 	if (w->show && w->fabric.fab)
-		window_emit_state(w);
+		window_emit_slice(w);
 }
 
 static void refuse(struct window *w, const char *why)

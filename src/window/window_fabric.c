@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The fabric on the page: from a netlist or a generator, and its links. State: struct window_fabric, and the head of
- * the next schedule. Way in: the commands open, generate and netlist. Does not place nodes: window_place.c does.
+ * the next schedule. Way in: the commands open, generate and netlist. Does not place nodes: src/draw does.
  */
 #include "window/window_priv.h"
 

@@ -3,8 +3,8 @@
  * Frames: their bytes, and those that show the fabric and its state. State: struct window_out, for one frame. Way in:
  * window_frame_begin(), window_emit_*(). Does not run anything.
  */
+#include "draw/layout.h"
 #include "sim/stats/sim_detail.h"
-#include "window/window_place.h"
 #include "window/window_priv.h"
 
 /* ---- bytes ---- */
@@ -155,7 +155,7 @@ static void put_group(struct window_out *o, struct window_out *strings,
 void window_emit_fabric(struct window *w)
 {
 	const struct window_fabric *wf = &w->fabric;
-	struct layout *p = window_place(wf->fab);
+	struct layout *p = layout_make(wf->fab);
 	struct window_out o = {0}, strings = {0};
 
 	window_put_u8(&strings, 0);
@@ -177,7 +177,7 @@ void window_emit_fabric(struct window *w)
 	window_put_align(&o);
 	window_frame_emit(w, &o);
 	free(strings.at);
-	window_place_free(p);
+	layout_free(p);
 }
 
 /* ---- the state ---- */

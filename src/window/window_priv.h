@@ -209,6 +209,7 @@ void window_run_free(struct window *w);
 bool window_run_on(const struct window *w, struct err *e); /* false: there is none, e says so */
 void window_run_event(struct window *w, struct schedule_event *ev); /* now; takes ev->nodes */
 void window_run_pause(struct window *w, const char *why);	    /* and says so */
+void window_emit_slice(struct window *w); /* STATE, and what there is besides */
 void window_to_come_free(struct window_run *r);
 
 /* ---- what is seen (window_flights.c, window_log.c, window_series.c) ---- */

@@ -153,16 +153,18 @@ static void run_on(struct window *w, uint64_t wall_us, uint64_t budget)
 		r->credit = 0; /* what this machine cannot do in time is not done later */
 }
 
-/* One event of the simulation, or one fault. */
-static void step_one(struct window *w)
+/* One event of the simulation, or one fault; false: there is none before the end. */
+static bool step_one(struct window *w)
 {
 	struct window_run *r = w->run;
 	uint64_t all = UINT64_MAX;
 
 	if (schedule_play_step(r->play, MIN(next_fault(r), END)))
-		return;
-	if (next_fault(r) <= END)
-		run_to(w, next_fault(r), &all);
+		return true;
+	if (next_fault(r) > END)
+		return false;
+	run_to(w, next_fault(r), &all);
+	return true;
 }
 
 static bool stepped(const struct window_run *r, uint64_t smps, uint64_t phases)
@@ -177,8 +179,7 @@ static void run_step(struct window *w, uint64_t budget)
 	uint64_t smps = r->smps, phases = r->phases;
 
 	for (; budget; budget--) {
-		step_one(w);
-		if (stepped(r, smps, phases)) {
+		if (!step_one(w) || stepped(r, smps, phases)) {
 			window_run_pause(w, "step");
 			return;
 		}
@@ -209,10 +210,11 @@ static void run_slice(struct window *w, uint64_t wall_us, uint64_t budget)
 		window_run_pause(w, "a run lasts at most a day");
 }
 
-/* STATE, and what there is besides. */
-static void emit_slice(struct window *w)
+void window_emit_slice(struct window *w)
 {
 	window_emit_state(w);
+	if (!w->run)
+		return;
 	window_flights_emit(w, &w->run->flights[0], WINDOW_SMPS);
 	window_flights_emit(w, &w->run->flights[1], WINDOW_PACKETS);
 	window_log_emit(w);
@@ -227,7 +229,7 @@ bool window_work(struct window *w, uint64_t wall_us, uint64_t events)
 		return false;
 	run_slice(w, wall_us, events);
 	if (r->mode != WINDOW_GOING)
-		emit_slice(w);
+		window_emit_slice(w);
 	return r->mode != WINDOW_PAUSED;
 }
 
