@@ -58,8 +58,7 @@ export class ActionTable {
 			{ id: 'generator', group: g, title: 'Choose a generator', keys: ['g'], run: () => this.p.shell().words.select() },
 			{ id: 'open-link', group: g, title: 'Open a shared link…', run: () => this.openLink() },
 			{ id: 'save-netlist', group: g, title: 'Save as netlist', keys: ['Ctrl+S'], unless: this.needFabric, run: () => this.saveNetlist() },
-			{ id: 'save-script', group: g, title: 'Save what was done as a script', keys: ['Ctrl+Shift+S'], run: async () =>
-				download(`${this.fileName()}.schedule`, 'text/plain', String((await app.command({ cmd: 'script' }))['text'] ?? '')) },
+			{ id: 'save-script', group: g, title: 'Save what was done as a script', keys: ['Ctrl+Shift+S'], run: () => this.saveScript() },
 			{ id: 'share', group: g, title: 'Copy a link to this', keys: ['Ctrl+Shift+L'], unless: this.needFabric, run: () => this.share() },
 			{ id: 'png', group: g, title: 'Picture as PNG', keys: ['Alt+P'], run: async () => download(`${this.fileName()}.png`, 'image/png', await view.png()) },
 			{ id: 'svg', group: g, title: 'Picture as SVG', keys: ['Alt+S'], run: () => download(`${this.fileName()}.svg`, 'image/svg+xml', toSvg(app, view, theme)) },
@@ -264,7 +263,7 @@ export class ActionTable {
 	}
 
 	private async paste(): Promise<void> {
-		const { app } = this.p, by = (app.fabric?.spacing ?? 1) * 1.5 * ++this.pastes;
+		const { app } = this.p, by = (app.fabric?.unit ?? 1) * 1.5 * ++this.pastes;
 		await app.ensureDoc();
 		this.chooseGuids(app.editor.paste(this.clip!, { x: by, y: by }));
 	}
@@ -358,6 +357,13 @@ export class ActionTable {
 		const { app } = this.p;
 		const text = app.docLoaded ? writeNetlist(app.editor.doc) : String((await app.command({ cmd: 'netlist' }))['text'] ?? '') + this.positions();
 		download(`${this.fileName()}.net`, 'text/plain', text);
+	}
+	/* A script of an opened fabric names its netlist: both are saved, for one folder. */
+	private async saveScript(): Promise<void> {
+		const r = await this.p.app.command({ cmd: 'script' });
+		download(`${this.fileName()}.schedule`, 'text/plain', String(r['text'] ?? ''));
+		if (typeof r['netlist'] === 'string' && r['netlist'])
+			download(r['netlist'], 'text/plain', String((await this.p.app.command({ cmd: 'netlist' }))['text'] ?? ''));
 	}
 	private positions(): string {
 		return [...this.p.app.editor.doc.at].map(([g, p]) => `# weft-ui at ${g} ${+p.x.toFixed(3)} ${+p.y.toFixed(3)}\n`).join('');

@@ -120,7 +120,7 @@ export class App {
 			this.run.log.add(W.decodeLog(f));
 			this.emit('log');
 		} else if (kind === W.KIND.SERIES) {
-			this.run.series.add(W.decodeSeries(f, this.run.series.names.length));
+			this.run.series.add(W.decodeSeries(f, this.run.series.names.length), (f[5]! & 1) !== 0);
 			this.emit('series');
 		} else if (kind === W.KIND.LOADS) {
 			this.loads = W.decodeLoads(f, fab.nlinks);
@@ -137,7 +137,11 @@ export class App {
 			this.addJournal(BigInt(e.at), e.text);
 		} else if (j['engine'] === 'ended')
 			this.report(`The engine ended: ${String(j['why'] ?? '')}. Open a fabric to start another one.`, true);
-		else if (j['error'])
+		else if (j['paused']) {
+			this.run.speed = 0;
+			this.arrived?.();
+			this.emit('run');
+		} else if (j['error'])
 			this.report(String(j['error']), true);
 		else if (j['status'] || j['changes'] || j['vms'] || j['event'] || j['live'])
 			this.liveFrame(j);
@@ -189,7 +193,8 @@ export class App {
 
 	private stateFrame(f: Uint8Array, fab: Fabric): void {
 		const version = new DataView(f.buffer, f.byteOffset).getUint32(24, true);
-		if (version !== fab.f.version)
+		/* Before the start nothing has power in the engine; on screen it is what will be. */
+		if (version !== fab.f.version || (!this.run.started && !this.isLive))
 			return;
 		const s = W.decodeState(f, fab.nnodes, fab.nlinks);
 		this.previousNow = this.run.now;
@@ -202,13 +207,12 @@ export class App {
 
 	private async replaceFabric(c: Command, name: string, words: string, managers: Doc['managers'] | null): Promise<void> {
 		this.fitNext = true;
-		this.run.started = false;
+		this.run.clear();
 		this.editor.replace({ ...emptyDoc(), managers: managers ?? new Map() });
 		this.docLoaded = false;
 		const reply = await this.command(c).finally(() => (this.pendingAt = null));
 		this.name = String(reply['name'] ?? name) || name;
 		this.words = words;
-		this.run.now = this.run.end = 0;
 		if (!managers)
 			this.defaultManagers();
 		this.emit('doc');
@@ -234,8 +238,7 @@ export class App {
 		this.docLoaded = true;
 		this.words = '';
 		this.name = 'untitled';
-		this.run.started = false;
-		this.run.now = this.run.end = 0;
+		this.run.clear();
 		this.fitNext = true;
 		this.showFabric(new Fabric(fabricOfDoc(this.editor.doc, null)));
 		this.emit('doc');
@@ -327,7 +330,8 @@ export class App {
 
 	setupCommand(): Command {
 		const { traffic, load, traps, seed } = this.setup;
-		return { cmd: 'setup', managers: [...this.editor.doc.managers.values()], traffic, load, traps, seed };
+		const managers = [...this.editor.doc.managers.values()].map(({ options, ...m }) => ({ ...m, ...optionWords(options) }));
+		return { cmd: 'setup', managers, traffic, load, traps, seed };
 	}
 
 	async start(): Promise<void> {
@@ -357,7 +361,7 @@ export class App {
 			await this.command({ cmd: 'journal', events: journal.map((j) => ({ at: String(j.at), text: j.text })) });
 		this.run.journal = journal;
 		if (at > 0n)
-			await this.command({ cmd: 'go', at: String(at) });
+			await this.goTo(at);
 		await this.setSpeed(speed);
 		this.emit('run');
 	}
@@ -393,7 +397,20 @@ export class App {
 		this.run.speed = 0;
 		this.emit('run');
 		await this.command({ cmd: 'speed', speed: 0 });
-		await this.command({ cmd: 'go', at: String(Math.max(0, Math.floor(at))) });
+		await this.goTo(BigInt(Math.max(0, Math.floor(at))));
+		await this.command({ cmd: 'series' }).catch(() => {});
+	}
+
+	/* The reply comes at once; a frame says when the run is there. */
+	private arrived: (() => void) | null = null;
+	private async goTo(at: bigint): Promise<void> {
+		const there = new Promise<void>((resolve) => {
+			this.arrived = resolve;
+			setTimeout(resolve, 30000);
+		});
+		await this.command({ cmd: 'go', at: String(at) });
+		await there;
+		this.arrived = null;
 	}
 
 	async event(text: string): Promise<void> {
@@ -450,6 +467,14 @@ export class App {
 		this.overlay = o;
 		this.emit('overlay');
 	}
+}
+
+/* "lmc 1 by-lid on" as the engine takes them: {lmc: "1", by_lid: "on"}. */
+function optionWords(text: string): Record<string, string> {
+	const words = text.trim().split(/\s+/), out: Record<string, string> = {};
+	for (let i = 0; i + 1 < words.length; i += 2)
+		out[words[i]!.replace(/-/g, '_')] = words[i + 1]!;
+	return out;
 }
 
 /* Rectangles of groups follow their nodes when a person moved some. */

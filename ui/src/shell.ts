@@ -266,7 +266,7 @@ export class Shell {
 			return;
 		box.hidden = false;
 		const next = (key: string, text: string): HTMLElement => h('span', {}, h('kbd', {}, key), text);
-		fill(box, h('b', {}, 'The manager brings this fabric up.'), h('span', {}, 'Next:'), next('click', 'a switch, then Power'), next('click', 'a link, then Cut'), next('right click', 'the manager, then Kill'), next('?', 'all keys'), h('span', { class: 'grow' }),
+		fill(box, h('b', {}, 'This fabric comes up.'), next('click', 'a switch, then Power'), next('right click', 'a link or the manager'), next('?', 'keys'), h('span', { class: 'grow' }),
 			h('button', { type: 'button', class: 'line', onclick: () => {
 				box.hidden = true;
 				store('weft-hint', 'no');

@@ -144,6 +144,9 @@ test('a run forgets the future when the journal changes', () => {
 	r.forgetFuture(15);
 	assert.deepEqual(r.series.at, [10]);
 	assert.deepEqual(r.log.lines.map((l) => l.seq), [1, 2]);
+	r.series.add([{ at: 20n, values: Float32Array.of(2) }, { at: 30n, values: Float32Array.of(3) }]);
+	r.series.add([{ at: 5n, values: Float32Array.of(7) }, { at: 20n, values: Float32Array.of(8) }], true);
+	assert.deepEqual([r.series.at, r.series.values[0]], [[5, 20, 30], [7, 8, 3]]);
 });
 
 test('names of keys, texts of times', () => {

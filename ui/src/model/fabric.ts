@@ -11,14 +11,17 @@ export interface Box {
 	y1: number;
 }
 
+/* Half of the box that is drawn for a switch, in units; the layout keeps 5 by 2 free for it. */
+export const SWITCH_W = 1.9, SWITCH_H = 0.62;
+
 export class Fabric {
 	readonly firstLink: Uint32Array;
 	readonly linksOf: Uint32Array;
 	readonly byGuid = new Map<bigint, number>();
 	readonly groupDepth: Uint8Array;
 	readonly groupCount: Uint32Array;
-	/* How far neighbours are apart, typically. */
-	spacing = 1;
+	/* The box of a host; a switch has SWITCH_W by SWITCH_H of them. */
+	unit = 1;
 	bounds: Box = { x0: 0, y0: 0, x1: 1, y1: 1 };
 	private grid!: Grid;
 
@@ -53,7 +56,7 @@ export class Fabric {
 	moved(): void {
 		this.bounds = boundsOf(this.f);
 		this.grid = new Grid(this.f.x, this.f.y, this.bounds);
-		this.spacing = this.grid.spacing(this.f.x, this.f.y);
+		this.unit = Math.min(1, this.grid.spacing(this.f.x, this.f.y));
 	}
 
 	/* The other end of a link. */
@@ -96,6 +99,20 @@ export class Fabric {
 
 	nodeNear(x: number, y: number, radius: number): number {
 		return this.grid.near(this.f.x, this.f.y, x, y, radius);
+	}
+
+	/* The node whose shape is at this place, with some tolerance. */
+	nodeAt(x: number, y: number, slack: number): number {
+		const w = SWITCH_W * this.unit + slack, h = SWITCH_H * this.unit + slack, r = 0.5 * this.unit + slack;
+		let best = -1, bestD = Infinity;
+		for (const i of this.nodesIn({ x0: x - w, y0: y - Math.max(h, r), x1: x + w, y1: y + Math.max(h, r) })) {
+			const dx = Math.abs(this.f.x[i]! - x), dy = Math.abs(this.f.y[i]! - y), d = dx * dx + dy * dy;
+			if ((this.f.type[i] === 2 ? dx <= w && dy <= h : d <= r * r) && d < bestD) {
+				best = i;
+				bestD = d;
+			}
+		}
+		return best;
 	}
 
 	nodesIn(box: Box): number[] {

@@ -35,6 +35,13 @@ export class Run {
 	readonly series = new Series();
 	readonly log = new Log();
 
+	/* No run is on. */
+	clear(): void {
+		this.reset([], []);
+		this.started = false;
+		this.speed = 0;
+	}
+
 	reset(seriesNames: string[], phases: string[]): void {
 		this.started = true;
 		this.now = this.end = this.events = 0;
@@ -84,7 +91,10 @@ export class Series {
 		this.version++;
 	}
 
-	add(points: SeriesPoint[]): void {
+	/* whole: all that the engine has kept, in place of what is known of that time. */
+	add(points: SeriesPoint[], whole = false): void {
+		if (whole && points.length)
+			this.cut(Number(points[0]!.at), Number(points.at(-1)!.at), points);
 		for (const p of points) {
 			const at = Number(p.at);
 			if (this.at.length && at <= this.at.at(-1)!)
@@ -98,6 +108,13 @@ export class Series {
 			this.values = this.values.map((v) => v.filter(even));
 		}
 		this.version++;
+	}
+
+	private cut(from: number, to: number, points: SeriesPoint[]): void {
+		const keep = (i: number): boolean => this.at[i]! < from, later = (i: number): boolean => this.at[i]! > to;
+		const pick = (list: number[], own: (p: SeriesPoint) => number): number[] => [...list.filter((_, i) => keep(i)), ...points.map(own), ...list.filter((_, i) => later(i))];
+		this.values = this.values.map((v, k) => pick(v, (p) => p.values[k] ?? 0));
+		this.at = pick(this.at, (p) => Number(p.at));
 	}
 
 	forget(after: number): void {

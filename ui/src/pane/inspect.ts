@@ -51,10 +51,10 @@ export class Inspect implements Tab {
 			this.pane?.update('inspect');
 		});
 		app.on(['fabric', 'doc', 'run', 'setup'], () => this.pane?.update('inspect'));
-		/* Attributes of the chosen node follow the run twice a second. */
+		/* What is shown follows the run twice a second. */
 		setInterval(() => {
-			if (app.run.speed > 0 && app.node >= 0 && this.pane?.open_id === 'inspect')
-				this.pane.update('inspect');
+			if (app.run.speed > 0)
+				this.pane?.update('inspect');
 		}, 500);
 	}
 

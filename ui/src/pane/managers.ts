@@ -39,6 +39,8 @@ export class Managers implements Tab {
 		const word = run ? (run.flags & 2 ? 'stopped' : run.flags & 1 ? 'paused' : SM_STATE[run.state]!) : 'placed';
 		const priority = h('input', { type: 'number', min: 0, max: 15, value: m.priority }), start = h('input', { type: 'number', min: 0, value: m.start_us });
 		const mechanism = h('select', {}, MECHANISMS.map((t) => h('option', {}, t)));
+		const options = h('input', { value: m.options, placeholder: 'such as lmc 1 sweep 20ms' });
+		options.addEventListener('change', () => this.app.editor.setManager(guid, { options: options.value.trim() }));
 		mechanism.value = m.mechanism;
 		priority.addEventListener('change', () => this.app.editor.setManager(guid, { priority: Math.min(15, Math.max(0, Number(priority.value))) }));
 		start.addEventListener('change', () => this.app.editor.setManager(guid, { start_us: Math.max(0, Number(start.value)) }));
@@ -46,7 +48,7 @@ export class Managers implements Tab {
 		const event = (text: string, title: string): HTMLElement => h('button', { type: 'button', disabled: !this.app.run.started, onclick: () => void this.app.event(`${text} ${i}`).catch((e: Error) => this.app.report(e.message, true)) }, title);
 		return h('div', { class: 'card' }, h('b', {}, `SM ${i} `), node === undefined ? guid : this.inspect.ref(node), ' ', h('span', { class: `st ${word}` }, word),
 			run ? h('span', { class: 'dim' }, ` ${this.app.run.phases[run.phase] ?? ''}`) : null,
-			fieldRow('Priority', priority), fieldRow('Mechanism', mechanism), fieldRow('Starts at, µs', start),
+			fieldRow('Priority', priority), fieldRow('Mechanism', mechanism), fieldRow('Starts at, µs', start), fieldRow('More', options),
 			h('div', { class: 'chips' }, run && run.flags & 2 ? event('restart', 'Restart') : event('crash', 'Kill'), run && run.flags & 1 ? event('continue', 'Continue') : event('pause', 'Pause'), event('handover', 'Hand over'), event('pull', 'Pull cable'), event('plug', 'Plug in'),
 				h('button', { type: 'button', onclick: () => this.app.editor.setManager(guid, null) }, 'Remove')));
 	}

@@ -50,7 +50,7 @@ export class Plots {
 
 	private add(series: number, place: number, k: number, last: boolean, width: number, each: number): void {
 		const css = (v: string): string => this.theme.css(v), colour = css(COLOUR[place]!), line = { stroke: css('--line'), width: 1 };
-		const font = `${devicePixelRatio > 1 ? 11 : 10.5}px ${css('--sans')}`, pad = 52;
+		const font = `${innerWidth >= 2400 ? 13.5 : 10.5}px ${css('--sans')}`, pad = 52;
 		const name = h('span', { class: 'name' });
 		name.style.top = `${k * each + 3}px`;
 		this.box.append(name);
@@ -80,11 +80,13 @@ export class Plots {
 	/* Where the run is. */
 	private moment(u: uPlot): void {
 		const x = u.valToPos(this.app.run.now, 'x', true), c = u.ctx;
+		c.save();
 		c.fillStyle = this.theme.css('--strong');
 		c.fillRect(x - 0.5, u.bbox.top, 1, u.bbox.height);
 		c.fillStyle = this.theme.css('--bad');
 		for (const j of this.app.run.journal)
 			c.fillRect(u.valToPos(Number(j.at), 'x', true) - 0.5, u.bbox.top, 1, u.bbox.height);
+		c.restore();
 	}
 
 	/* Ten times a second is enough. */

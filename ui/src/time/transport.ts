@@ -64,7 +64,6 @@ export class Transport {
 	}
 }
 
-const LANE = 13, AXIS = 18;
 
 export class Lanes {
 	private readonly canvas = h('canvas', { tabindex: 0, role: 'slider', 'aria-label': 'Moment', 'aria-valuemin': 0 });
@@ -97,6 +96,9 @@ export class Lanes {
 		});
 		this.ask();
 	}
+
+	private lane_h = 13;
+	private axis_h = 18;
 
 	private span(): number {
 		return Math.max(this.app.run.end, this.app.run.now, 1e8) * this.zoom;
@@ -144,6 +146,7 @@ export class Lanes {
 	}
 
 	private draw(): void {
+		const k = innerWidth >= 2400 ? 1.35 : 1, LANE = (this.lane_h = 13 * k), AXIS = (this.axis_h = 18 * k);
 		const run = this.app.run, n = Math.max(1, Math.min(6, run.lanes.length)), height = AXIS + n * LANE + 6, dpr = devicePixelRatio || 1, w = this.box.clientWidth;
 		if (this.box.clientHeight !== height + 1)
 			this.box.style.height = `${height + 1}px`;
@@ -152,7 +155,7 @@ export class Lanes {
 		const c = this.canvas.getContext('2d')!, css = (v: string): string => this.theme.css(v);
 		c.setTransform(dpr, 0, 0, dpr, 0, 0);
 		c.clearRect(0, 0, w, height);
-		c.font = `11px ${css('--sans')}`;
+		c.font = `${11 * k}px ${css('--sans')}`;
 		c.textBaseline = 'middle';
 		this.axis(c, w, height, css);
 		run.lanes.slice(0, 6).forEach((lane, i) => this.lane(c, lane, i, css));
@@ -176,7 +179,7 @@ export class Lanes {
 	}
 
 	private axis(c: CanvasRenderingContext2D, w: number, height: number, css: (v: string) => string): void {
-		const span = this.span(), step = nice(span / Math.max(2, w / 110));
+		const span = this.span(), step = nice(span / Math.max(2, w / 110)), AXIS = this.axis_h;
 		c.textAlign = 'center';
 		for (let t = 0; t <= span; t += step) {
 			const x = this.x(t);
@@ -184,15 +187,15 @@ export class Lanes {
 			c.fillRect(x, AXIS - 4, 1, height - AXIS + 2);
 			c.fillStyle = css('--dim');
 			if (x < w - 20)
-				c.fillText(timeText(t, 3), x, 8);
+				c.fillText(timeText(t, 3), x, AXIS * 0.45);
 		}
 	}
 
 	private lane(c: CanvasRenderingContext2D, lane: { at: number; state: number; phase: number; flags: number }[], i: number, css: (v: string) => string): void {
-		const y = AXIS + i * LANE, run = this.app.run, colour = ['--sm-off', '--sm-discovering', '--sm-standby', '--sm-master'];
+		const LANE = this.lane_h, y = this.axis_h + i * LANE, run = this.app.run, colour = ['--sm-off', '--sm-discovering', '--sm-standby', '--sm-master'];
 		c.fillStyle = css('--dim');
 		c.textAlign = 'right';
-		c.fillText(`SM ${i}`, 58, y + 5);
+		c.fillText(`SM ${i}`, 58, y + LANE * 0.4);
 		let shown = -1;
 		lane.forEach((s, k) => {
 			const x0 = this.x(s.at), x1 = this.x(lane[k + 1]?.at ?? run.end);
@@ -206,7 +209,7 @@ export class Lanes {
 			if (x1 - x0 > text.length * 6 + 8 && x0 > shown) {
 				c.fillStyle = s.flags & 3 ? css('--text') : css('--canvas');
 				c.textAlign = 'left';
-				c.fillText(text, x0 + 5, y + 5.5);
+				c.fillText(text, x0 + 5, y + LANE * 0.42);
 				shown = x0;
 			}
 		});

@@ -45,7 +45,7 @@ export class Camera {
 	fitting(b: Box, margin: number): [number, number, number] {
 		const w = Math.max(b.x1 - b.x0, 1e-3), h = Math.max(b.y1 - b.y0, 1e-3);
 		const scale = Math.min((this.width - 2 * margin) / w, (this.height - 2 * margin) / h, this.maxScale);
-		return [(b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2, Math.max(scale, this.minScale)];
+		return [(b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2, scale];
 	}
 
 	set(to: [number, number, number]): void {

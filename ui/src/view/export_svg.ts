@@ -16,15 +16,16 @@ export function toSvg(app: App, view: View, theme: Theme): string {
 	out.push(`<title>${escape(app.name || 'fabric')}</title><rect width="100%" height="100%" fill="${css('--canvas')}"/>`);
 	if (f) {
 		groups(out, app, view, css);
-		const detail = scene.detail(c), box = c.box(20), r = scene.nodeSize(c) / 2;
+		const detail = scene.detail(c), box = c.box(20);
 		if (detail > 0.3)
 			links(out, app, view, css);
 		for (const i of detail > 0.3 ? f.nodesIn(box).slice(0, MOST) : []) {
 			const [x, y] = c.toScreen(f.f.x[i]!, f.f.y[i]!), type = f.f.type[i]!, state = scene.nodeState(i), flags = scene.nodeFlags(i);
-			const colour = css(['--host', '--host', '--switch', '--router'][type] ?? '--host'), fill = (state & 3) === 3 ? colour : css('--hollow');
+			const colour = css(['--host', '--host', '--switch', '--router'][type] ?? '--host'), fill = (state & 3) !== 3 ? css('--hollow') : type === 2 ? blend(css('--hollow'), colour, 0.34) : colour;
 			const line = flags & FLAG.chosen ? css('--select') : flags & FLAG.lit ? css('--route') : state & 1 ? colour : css('--cut');
-			const style = `fill="${fill}" stroke="${line}" stroke-width="1.2"${flags & FLAG.dim ? ' opacity=".25"' : ''}`, h = Math.max(1, r * (type === 1 ? 0.72 : 0.92));
-			out.push(type === 2 ? `<rect x="${n1(x - h)}" y="${n1(y - h)}" width="${n1(2 * h)}" height="${n1(2 * h)}" rx="${n1(h * 0.2)}" ${style}/>`
+			const [w, h] = scene.halfSize(c, type).map((v) => Math.max(v, 0.5)) as [number, number];
+			const style = `fill="${fill}" stroke="${line}" stroke-width="1.2"${flags & FLAG.dim ? ' opacity=".25"' : ''}`;
+			out.push(type === 2 ? `<rect x="${n1(x - w)}" y="${n1(y - h)}" width="${n1(2 * w)}" height="${n1(2 * h)}" rx="${n1(Math.min(4, h * 0.35))}" ${style}/>`
 				: type === 3 ? `<path d="M${n1(x)} ${n1(y - h)}L${n1(x + h)} ${n1(y)}L${n1(x)} ${n1(y + h)}L${n1(x - h)} ${n1(y)}Z" ${style}/>` : `<circle cx="${n1(x)}" cy="${n1(y)}" r="${n1(h)}" ${style}/>`);
 		}
 		for (const [x, y] of view.cuts())
@@ -39,9 +40,14 @@ export function toSvg(app: App, view: View, theme: Theme): string {
 	return out.join('\n') + '\n';
 }
 
+function blend(a: string, b: string, t: number): string {
+	const part = (c: string, i: number): number => parseInt(c.slice(1 + 2 * i, 3 + 2 * i), 16);
+	return '#' + [0, 1, 2].map((i) => Math.round(part(a, i) * (1 - t) + part(b, i) * t).toString(16).padStart(2, '0')).join('');
+}
+
 function groups(out: string[], app: App, view: View, css: (n: string) => string): void {
 	for (const g of app.fabric!.f.groups) {
-		const [x0, y0] = view.camera.toScreen(g.x0, g.y0), [x1, y1] = view.camera.toScreen(g.x1, g.y1), pad = Math.min(0.45 * app.fabric!.spacing * view.camera.scale, 14);
+		const [x0, y0] = view.camera.toScreen(g.x0, g.y0), [x1, y1] = view.camera.toScreen(g.x1, g.y1), pad = Math.min(0.4 * app.fabric!.unit * view.camera.scale, 10);
 		if (x1 >= 0 && y1 >= 0 && x0 <= view.camera.width && y0 <= view.camera.height)
 			out.push(`<rect x="${n1(x0 - pad)}" y="${n1(y0 - pad)}" width="${n1(x1 - x0 + 2 * pad)}" height="${n1(y1 - y0 + 2 * pad)}" rx="5" fill="${css('--group')}" stroke="${css('--group-line')}"/>`);
 	}

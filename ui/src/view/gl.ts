@@ -91,6 +91,7 @@ export class Layer {
 			this.texture = gl.createTexture();
 			gl.bindTexture(gl.TEXTURE_2D, this.texture);
 			gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, w, h);
+			gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
 			gl.bindFramebuffer(gl.FRAMEBUFFER, this.fbo);
 			gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0);
 			[this.w, this.h] = [w, h];
@@ -99,11 +100,18 @@ export class Layer {
 		gl.viewport(0, 0, w, h);
 	}
 
-	show(): void {
+	/* Onto the screen, pixel by pixel. */
+	show(copy: Program): void {
 		const gl = this.gl;
-		gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.fbo);
-		gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
-		gl.blitFramebuffer(0, 0, this.w, this.h, 0, 0, this.w, this.h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
 		gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+		gl.viewport(0, 0, this.w, this.h);
+		gl.disable(gl.BLEND);
+		gl.useProgram(copy.id);
+		gl.activeTexture(gl.TEXTURE0);
+		gl.bindTexture(gl.TEXTURE_2D, this.texture);
+		gl.uniform1i(copy.u('uPicture'), 0);
+		gl.bindVertexArray(null);
+		gl.drawArrays(gl.TRIANGLES, 0, 3);
+		gl.enable(gl.BLEND);
 	}
 }

@@ -26,6 +26,8 @@ export interface PlacedLabel {
 	align: 'center' | 'left';
 	colour: string;
 	pill?: string;
+	/* on a filled shape: no halo */
+	plain?: boolean;
 }
 
 const CELL = 24, MOST = 600;
@@ -34,23 +36,25 @@ export class Labels {
 	private taken = new Set<number>();
 	private columns = 1;
 
-	/* What is to be written, in order of importance. */
-	place(f: Fabric, scene: Scene, c: Camera, managers: ManagerRecord[], col: LabelColours, chosen: Iterable<number>, hover: number): PlacedLabel[] {
-		const out: PlacedLabel[] = [], detail = scene.detail(c), s = f.spacing * c.scale, r = scene.nodeSize(c) / 2;
+	/* What is to be written, in order of importance. k: size of text, 1 on a usual screen. */
+	place(f: Fabric, scene: Scene, c: Camera, managers: ManagerRecord[], col: LabelColours, chosen: Iterable<number>, hover: number, k: number): PlacedLabel[] {
+		const out: PlacedLabel[] = [], detail = scene.detail(c), s = f.unit * c.scale;
+		this.k = k;
 		this.taken.clear();
 		this.columns = Math.ceil(c.width / CELL) + 2;
-		managers.forEach((m, i) => this.manager(out, f, c, m, i, r, col));
+		managers.forEach((m, i) => this.manager(out, f, scene, c, m, i, col));
 		for (const n of chosen)
-			this.node(out, f, c, n, r, col.accent, true);
+			this.node(out, f, scene, c, n, col.accent, true);
 		if (hover >= 0)
-			this.node(out, f, c, hover, r, col.text, true);
+			this.node(out, f, scene, c, hover, col.text, true);
 		this.groups(out, f, c, detail, s, col);
-		if (s > 26)
-			this.names(out, f, scene, c, r, s, col);
-		if (s > 130)
-			this.ports(out, f, c, r, col);
+		if (s > 5)
+			this.names(out, f, scene, c, s, col);
+		if (s > 34)
+			this.ports(out, f, scene, c, col);
 		return out;
 	}
+	private k = 1;
 
 	/* True if nothing is there yet; marks it. */
 	private claim(x: number, y: number, w: number, h: number, force: boolean): boolean {
@@ -67,71 +71,77 @@ export class Labels {
 		return true;
 	}
 
-	private manager(out: PlacedLabel[], f: Fabric, c: Camera, m: ManagerRecord, i: number, r: number, col: LabelColours): void {
-		const [x, y] = c.toScreen(f.f.x[m.node]!, f.f.y[m.node]!);
+	private manager(out: PlacedLabel[], f: Fabric, scene: Scene, c: Camera, m: ManagerRecord, i: number, col: LabelColours): void {
+		const [x, y] = c.toScreen(f.f.x[m.node]!, f.f.y[m.node]!), k = this.k, r = scene.halfSize(c, f.f.type[m.node]!)[1];
 		if (x < -40 || y < -20 || x > c.width + 40 || y > c.height + 20)
 			return;
-		const text = `SM ${i} ${m.flags & 2 ? 'stopped' : m.flags & 1 ? 'paused' : SM_STATE[m.state] ?? m.state}`;
-		const w = text.length * 6.2 + 12;
-		this.claim(x - w / 2, y - r - 22, w, 16, true);
-		out.push({ text, x, y: y - r - 16, size: 11, align: 'center', colour: col.halo, pill: col.manager[m.flags & 2 ? 0 : m.state] ?? col.dim });
+		const text = `SM ${i}${m.flags & 2 ? ' stopped' : m.flags & 1 ? ' paused' : m.state === 0 ? '' : ` ${SM_STATE[m.state] ?? m.state}`}`;
+		const w = (text.length * 6.2 + 12) * k;
+		this.claim(x - w / 2, y - r - 22 * k, w, 16 * k, true);
+		out.push({ text, x, y: y - r - 6 - 9 * k, size: 11 * k, align: 'center', colour: col.halo, pill: col.manager[m.flags & 2 ? 0 : m.state] ?? col.dim });
 	}
 
-	private node(out: PlacedLabel[], f: Fabric, c: Camera, n: number, r: number, colour: string, force: boolean): boolean {
-		const [x, y] = c.toScreen(f.f.x[n]!, f.f.y[n]!), text = f.f.name[n]!;
+	/* In the box of a switch if it fits, else below the node. */
+	private node(out: PlacedLabel[], f: Fabric, scene: Scene, c: Camera, n: number, colour: string, force: boolean): boolean {
+		const [x, y] = c.toScreen(f.f.x[n]!, f.f.y[n]!), text = f.f.name[n]!, k = this.k;
 		if (x < -60 || y < -20 || x > c.width + 60 || y > c.height + 20 || !text)
 			return false;
-		const w = text.length * 6.4;
-		if (!this.claim(x - w / 2, y + r + 2, w, 12, force))
+		const [hw, hh] = scene.halfSize(c, f.f.type[n]!), w = text.length * 6.4 * k, inside = f.f.type[n] === 2 && w < 2 * hw - 4 && 2 * hh > 12 * k;
+		const top = inside ? y - 6 * k : y + hh + 2;
+		if (!this.claim(x - w / 2, top, w, 11 * k, force))
 			return false;
-		out.push({ text, x, y: y + r + 10, size: 11, align: 'center', colour });
+		out.push({ text, x, y: top + (inside ? 6.5 : 8) * k, size: 11 * k, align: 'center', colour, plain: inside });
 		return true;
 	}
 
 	private groups(out: PlacedLabel[], f: Fabric, c: Camera, detail: number, s: number, col: LabelColours): void {
 		f.f.groups.forEach((g, i) => {
 			const [x0, y0] = c.toScreen(g.x0, g.y0), [x1, y1] = c.toScreen(g.x1, g.y1);
-			if (!g.name || x1 < 0 || y1 < 0 || x0 > c.width || y0 > c.height || x1 - x0 < 5 * g.name.length || out.length > MOST)
+			if (!g.name || x1 < 0 || y1 < 0 || x0 > c.width || y0 > c.height || x1 - x0 < 5 * this.k * g.name.length || out.length > MOST)
 				return;
 			if (x1 - x0 > 2.5 * c.width && y1 - y0 > 2.5 * c.height)
 				return;
 			const inside = detail < 0.6 && y1 - y0 > 18, x = (Math.max(x0, 0) + Math.min(x1, c.width)) / 2;
-			const y = inside && f.groupDepth[i] === 0 ? (y0 + y1) / 2 : y0 - Math.min(0.45 * s, 14) - 8;
+			const k = this.k, y = inside && f.groupDepth[i] === 0 ? (y0 + y1) / 2 : y0 - Math.min(0.4 * s, 10) - 8 * k;
 			const count = f.groupCount[i]!, text = inside && y1 - y0 > 30 && x1 - x0 > 70 ? `${g.name} · ${count}` : g.name;
-			const w = text.length * 6.6;
-			if (w > x1 - x0 + 20 || !this.claim(x - w / 2, y - 7, w, 14, false))
+			const w = text.length * 6.6 * k;
+			if (w > x1 - x0 + 20 || !this.claim(x - w / 2, y - 7 * k, w, 14 * k, false))
 				return;
-			out.push({ text, x, y, size: 12, align: 'center', colour: detail < 0.6 ? col.text : col.dim });
+			out.push({ text, x, y, size: 12 * k, align: 'center', colour: detail < 0.6 ? col.text : col.dim });
 		});
 	}
 
-	private names(out: PlacedLabel[], f: Fabric, scene: Scene, c: Camera, r: number, s: number, col: LabelColours): void {
+	private names(out: PlacedLabel[], f: Fabric, scene: Scene, c: Camera, s: number, col: LabelColours): void {
 		const seen = f.nodesIn(c.box(40));
+		if (seen.length > 20000)
+			return;
 		seen.sort((p, q) => (f.f.type[q]! > 1 ? 1 : 0) - (f.f.type[p]! > 1 ? 1 : 0) || p - q);
 		for (const n of seen) {
 			if (out.length > MOST)
 				return;
-			if (f.f.type[n] === 1 && s < 34)
+			if (f.f.type[n] === 1 && s < 22)
 				continue;
 			const flags = scene.nodeFlags(n);
 			if (!(flags & FLAG.chosen))
-				this.node(out, f, c, n, r * (f.f.type[n] === 1 ? 0.72 : 1), flags & FLAG.dim ? col.dim : col.text, false);
+				this.node(out, f, scene, c, n, flags & FLAG.dim ? col.dim : col.text, false);
 		}
 	}
 
 	/* Numbers beside the cables, where they leave a node. */
-	private ports(out: PlacedLabel[], f: Fabric, c: Camera, r: number, col: LabelColours): void {
+	private ports(out: PlacedLabel[], f: Fabric, scene: Scene, c: Camera, col: LabelColours): void {
 		for (const n of f.nodesIn(c.box(0))) {
 			if (f.f.type[n] === 1 && f.f.nports[n] === 1)
 				continue;
+			const [hw, hh] = scene.halfSize(c, f.f.type[n]!), [x, y] = c.toScreen(f.f.x[n]!, f.f.y[n]!);
 			for (const l of f.links(n)) {
 				if (out.length > MOST)
 					return;
-				const m = f.peer(l, n), [x, y] = c.toScreen(f.f.x[n]!, f.f.y[n]!);
-				const dx = f.f.x[m]! - f.f.x[n]!, dy = f.f.y[m]! - f.f.y[n]!, d = Math.hypot(dx, dy) || 1;
-				const px = x + (dx / d) * (r + 12), py = y + (dy / d) * (r + 12);
+				const m = f.peer(l, n), dx = f.f.x[m]! - f.f.x[n]!, dy = f.f.y[m]! - f.f.y[n]!;
+				/* Where the cable leaves the box, and a little further. */
+				const t = 1 / Math.max(Math.abs(dx) / hw, Math.abs(dy) / hh, 1e-9), d = Math.hypot(dx, dy) || 1, more = 9 * this.k;
+				const px = x + dx * t + (dx / d) * more, py = y + dy * t + (dy / d) * more;
 				if (this.claim(px - 6, py - 5, 12, 10, false))
-					out.push({ text: String(f.portAt(l, n)), x: px, y: py, size: 9, align: 'center', colour: col.dim });
+					out.push({ text: String(f.portAt(l, n)), x: px, y: py, size: 9.5 * this.k, align: 'center', colour: col.dim });
 			}
 		}
 	}
@@ -147,12 +157,12 @@ export class Labels {
 			}
 			ctx.textAlign = l.align;
 			if (l.pill) {
-				const w = ctx.measureText(l.text).width + 12;
+				const w = ctx.measureText(l.text).width + l.size, t = l.size * 0.75;
 				ctx.fillStyle = l.pill;
 				ctx.beginPath();
-				ctx.roundRect(l.x - w / 2, l.y - 8, w, 16, 3);
+				ctx.roundRect(l.x - w / 2, l.y - t, w, 2 * t, 3);
 				ctx.fill();
-			} else {
+			} else if (!l.plain) {
 				ctx.strokeStyle = col.halo;
 				ctx.lineWidth = 3;
 				ctx.strokeText(l.text, l.x, l.y);

@@ -3,7 +3,7 @@
 // The picture in WebGL2: groups, links and nodes into a layer that is kept while nothing changes, messages above it in
 // each frame. Far out, groups and bundles of links stand for their members. While the view moves, only as many links are
 // drawn as the budget allows (in an order like a shuffled deck); when it rests, all of them.
-import type { Fabric } from '../model/fabric.ts';
+import { type Fabric, SWITCH_H, SWITCH_W } from '../model/fabric.ts';
 import type { ManagerRecord } from '../wire/frames.ts';
 import { NONE } from '../wire/frames.ts';
 import type { Camera } from './camera.ts';
@@ -38,7 +38,7 @@ export class Scene {
 	private bundleOf = new Int32Array(0);
 	private bundleWhat = new Uint8Array(0);
 	private readonly gl: WebGL2RenderingContext;
-	private readonly programs: Record<'link' | 'node' | 'group' | 'point', Program>;
+	private readonly programs: Record<'link' | 'node' | 'group' | 'point' | 'copy', Program>;
 	private readonly links: Instances;
 	private readonly bundles: Instances;
 	private readonly nodes: Instances;
@@ -63,7 +63,7 @@ export class Scene {
 		this.gl = gl;
 		this.programs = {
 			link: new Program(gl, S.LINK_VS, S.LINK_FS), node: new Program(gl, S.NODE_VS, S.NODE_FS),
-			group: new Program(gl, S.GROUP_VS, S.GROUP_FS), point: new Program(gl, S.POINT_VS, S.POINT_FS),
+			group: new Program(gl, S.GROUP_VS, S.GROUP_FS), point: new Program(gl, S.POINT_VS, S.POINT_FS), copy: new Program(gl, S.COPY_VS, S.COPY_FS),
 		};
 		this.links = new Instances(gl, 4, true);
 		this.bundles = new Instances(gl, 4, true);
@@ -162,7 +162,7 @@ export class Scene {
 		this.bundles.setFixed(new Float32Array(ends));
 		this.bundleCount = new Uint32Array(count);
 		this.bundleWhat = new Uint8Array(4 * count.length);
-		count.forEach((n, k) => (this.bundleWhat[4 * k + 3] = Math.min(6, 1 + Math.log2(n) / 2)));
+		count.forEach((n, k) => (this.bundleWhat[4 * k + 3] = Math.min(4, 1 + Math.log2(n) / 4)));
 		this.meanLength = 0;
 		for (let l = 0; l < f.nlinks; l++)
 			this.meanLength += Math.hypot(f.f.x[a[l]!]! - f.f.x[b[l]!]!, f.f.y[a[l]!]! - f.f.y[b[l]!]!) / f.nlinks;
@@ -309,13 +309,14 @@ export class Scene {
 		const f = this.fabric;
 		if (!f || f.f.ngroups < 2 || f.nlinks < 2000)
 			return 1;
-		const s = f.spacing * c.scale;
-		return Math.min(1, Math.max(0, (s - 1.6) / 3.4));
+		const s = f.unit * c.scale;
+		return Math.min(1, Math.max(0, (s - 1.2) / 1.8));
 	}
 
-	nodeSize(c: Camera): number {
-		const f = this.fabric;
-		return f ? Math.min(0.62 * f.spacing * c.scale, 14 + 0.16 * f.spacing * c.scale) : 10;
+	/* Half of a node's shape on screen, CSS pixels. */
+	halfSize(c: Camera, type: number): [number, number] {
+		const px = (this.fabric?.unit ?? 1) * c.scale, host = Math.min(0.36 * px, 16);
+		return type === 2 ? [SWITCH_W * px, SWITCH_H * px] : [host, host];
 	}
 
 	/* One frame. moving: the view changes, details may wait. Returns whether details wait. */
@@ -331,7 +332,7 @@ export class Scene {
 			this.stale = false;
 			this.stats.fullRedraws++;
 		}
-		this.layer.show();
+		this.layer.show(this.programs.copy);
 		this.drawPoints(c, clock, dpr);
 		this.stats.frames++;
 		this.stats.scriptMs = performance.now() - began;
@@ -360,16 +361,16 @@ export class Scene {
 	}
 
 	private drawLayer(c: Camera, dpr: number, moving: boolean): void {
-		const gl = this.gl, f = this.fabric!, detail = this.detail(c), s = f.spacing * c.scale;
+		const gl = this.gl, f = this.fabric!, detail = this.detail(c), s = f.unit * c.scale;
 		const g = this.use(this.programs.group, c, dpr);
 		gl.uniform1f(g.u('uAlpha'), 1 - detail);
-		gl.uniform1f(g.u('uPad'), Math.min(0.45 * s, 14) * dpr);
+		gl.uniform1f(g.u('uPad'), Math.min(0.4 * s, 10) * dpr);
 		this.groups.draw();
 		const p = this.use(this.programs.link, c, dpr);
 		gl.uniform1f(p.u('uMode'), this.loads || this.loadColours ? 1 : 0);
 		if (detail < 1) {
-			gl.uniform1f(p.u('uAlpha'), (1 - detail) * 0.8);
-			gl.uniform1f(p.u('uFade'), 0.75);
+			gl.uniform1f(p.u('uAlpha'), 1 - detail);
+			gl.uniform1f(p.u('uFade'), Math.min(0.75, Math.max(0.1, 9 / Math.sqrt(this.bundleCount.length))));
 			gl.uniform1f(p.u('uWidth'), 1);
 			this.bundles.draw();
 		}
@@ -377,14 +378,15 @@ export class Scene {
 		if (detail > 0)
 			this.drawLinks(p, c, dpr, moving, detail);
 		const n = this.use(this.programs.node, c, dpr);
-		gl.uniform1f(n.u('uSize'), this.nodeSize(c) * dpr);
+		gl.uniform1f(n.u('uUnit'), s * dpr);
+		gl.uniform2f(n.u('uSwitch'), SWITCH_W, SWITCH_H);
 		gl.uniform1f(n.u('uMin'), f.nnodes > 5000 ? 0.5 : 1.6);
 		gl.uniform1f(n.u('uAlpha'), detail);
 		this.nodes.draw();
 	}
 
 	private drawLinks(p: Program, c: Camera, dpr: number, moving: boolean, detail: number): void {
-		const gl = this.gl, f = this.fabric!, s = f.spacing * c.scale;
+		const gl = this.gl, f = this.fabric!, s = f.unit * c.scale;
 		/* Pixels that all links would fill, by their mean length, at most across the view. */
 		const each = Math.min(this.meanLength * c.scale, c.width) * dpr * 3;
 		const fit = Math.max(500, Math.floor(this.budget / Math.max(1, each)));
@@ -393,7 +395,7 @@ export class Scene {
 		const crowd = Math.min(1, Math.max(0.14, 24 / Math.sqrt(Math.max(1, f.nlinks / Math.max(1, s / 8)))));
 		gl.uniform1f(p.u('uAlpha'), detail);
 		gl.uniform1f(p.u('uFade'), Math.min(1, crowd * Math.sqrt(f.nlinks / Math.max(1, count))));
-		gl.uniform1f(p.u('uWidth'), Math.min(2.2, 0.8 + s / 90));
+		gl.uniform1f(p.u('uWidth'), Math.min(2, 0.9 + s / 70));
 		this.links.draw(count);
 		this.stats.links = count;
 	}
@@ -410,7 +412,7 @@ export class Scene {
 		this.points.setChanging(this.flights.time.subarray(0, 4 * n));
 		gl.viewport(0, 0, this.canvas.width, this.canvas.height);
 		gl.uniform1f(p.u('uNow'), 0);
-		gl.uniform1f(p.u('uBase'), Math.min(5, Math.max(1.7, 1.6 + f.spacing * c.scale * 0.03)));
+		gl.uniform1f(p.u('uBase'), Math.min(5, Math.max(1.7, 1.6 + f.unit * c.scale * 0.05)));
 		this.points.draw(n);
 	}
 

@@ -34,7 +34,7 @@ void main() {
 	bool lit = (flags & 4) != 0, chosen = (flags & 3) != 0, dim = (flags & 8) != 0;
 	float w = uWidth * max(1.0, aWhat.w) * uDpr;
 	vec3 colour = uPal[state];
-	float alpha = state == 3 ? 0.62 : state == 0 ? 0.5 : state == 4 ? 0.95 : 0.85;
+	float alpha = state == 3 ? 0.62 : state == 0 ? 0.6 : state == 4 ? 0.95 : 0.85;
 	if (uMode > 0.5 && state != 4) { colour = ramp(aWhat.y / 255.0); alpha = 0.35 + 0.65 * aWhat.y / 255.0; w *= 1.0 + aWhat.y / 160.0; }
 	if (state == 4) w = max(w, 1.6 * uDpr);
 	if (lit) { colour = uPal[10]; alpha = 1.0; w = max(w * 2.2, 2.4 * uDpr); }
@@ -44,7 +44,7 @@ void main() {
 	float h = w * 0.5 + 0.75;
 	vColour = vec4(colour, alpha * uAlpha);
 	vAcross = vec3(side * h, w * 0.5, t * len);
-	vDash = (state == 0 || state == 4) && len < 8000.0 ? 1.0 : 0.0;
+	vDash = state == 4 && len < 8000.0 ? 1.0 : 0.0;
 	gl_Position = clip(mix(a, b, t) + n * side * h);
 	if (vColour.a < 0.004) gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
 }`;
@@ -60,50 +60,53 @@ void main() {
 /* Nodes: squares with a distance function. aWhat: type, power and LID bits, flags, manager state + 1 (0: none). */
 export const NODE_VS = HEAD + `
 layout(location=0) in vec2 aPos; layout(location=1) in vec4 aWhat;
-uniform vec3 uPal[${PALETTE_SIZE}]; uniform float uSize; uniform float uAlpha; uniform float uMin;
-out vec2 vAt; flat out vec4 vFill; flat out vec4 vLine; flat out vec4 vRing; flat out vec3 vForm; // type, radius px, off
+uniform vec3 uPal[${PALETTE_SIZE}]; uniform float uUnit; uniform vec2 uSwitch; uniform float uAlpha; uniform float uMin;
+out vec2 vAt; flat out vec4 vFill; flat out vec4 vLine; flat out vec4 vRing; flat out vec4 vForm; // type, off, half size px
 void main() {
 	vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
 	int type = int(aWhat.x + 0.5), bits = int(aWhat.y + 0.5), flags = int(aWhat.z + 0.5), manager = int(aWhat.w + 0.5);
-	float r = max(uSize * (type == 1 ? 0.36 : 0.5), uMin * uDpr);
+	vec2 h = type == 2 ? uSwitch * uUnit : vec2(min(0.36 * uUnit, 16.0 * uDpr));
+	h = max(h, vec2(uMin * uDpr));
 	bool chosen = (flags & 1) != 0, hover = (flags & 2) != 0, lit = (flags & 4) != 0, dim = (flags & 8) != 0;
 	bool on = (bits & 1) != 0, lid = (bits & 2) != 0;
 	vec3 body = type == 1 ? uPal[6] : type == 3 ? uPal[7] : uPal[5];
-	float alpha = uAlpha;
+	float alpha = uAlpha, full = type == 2 && h.y > 5.0 * uDpr ? 0.34 : 0.85;
 	if (chosen || hover || lit || manager > 0) alpha = 1.0;
-	vFill = vec4(lid ? body : mix(uPal[8], body, on ? 0.18 : 0.0), on ? 1.0 : 0.6);
-	vLine = vec4(on ? (lid ? mix(body, uPal[9], 0.25) : body) : uPal[4], 1.0);
+	vFill = vec4(mix(uPal[8], body, lid ? full : on ? 0.1 : 0.0), 1.0);
+	vLine = vec4(on ? (lid ? body : mix(uPal[8], body, 0.75)) : uPal[4], 1.0);
 	if (lit) vLine = vec4(uPal[10], 1.0);
 	vRing = vec4(0.0);
 	if (manager > 0) vRing = vec4(uPal[14 + manager], 1.0);
 	if (chosen || hover) vRing = vec4(uPal[11], hover && !chosen ? 0.6 : 1.0);
 	if (dim && !chosen && !lit) alpha *= 0.25;
 	vFill.a *= alpha; vLine.a *= alpha; vRing.a *= alpha;
-	float pad = (vRing.a > 0.0 ? max(r * 0.55, 5.0 * uDpr) : 0.0) + 1.5;
-	vForm = vec3(aWhat.x, r, on ? 0.0 : 1.0);
-	vAt = corner * (r + pad);
+	float pad = (vRing.a > 0.0 ? 7.0 * uDpr : 0.0) + 1.5;
+	vForm = vec4(aWhat.x, on ? 0.0 : 1.0, h);
+	vAt = corner * (h + pad);
 	gl_Position = clip(toPx(aPos) + vAt);
 	if (alpha < 0.01) gl_Position = vec4(2.0, 2.0, 0.0, 1.0);
 }`;
 export const NODE_FS = FRAG + `
-in vec2 vAt; flat in vec4 vFill; flat in vec4 vLine; flat in vec4 vRing; flat in vec3 vForm; uniform float uDpr;
-float shape(vec2 p, float r, float type) {
-	if (type < 1.5) return length(p) - r;
-	if (type > 2.5) return (abs(p.x) + abs(p.y)) * 0.7071 - r * 0.85;
-	vec2 q = abs(p) - vec2(r * 0.72);
-	return length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - r * 0.2;
+in vec2 vAt; flat in vec4 vFill; flat in vec4 vLine; flat in vec4 vRing; flat in vec4 vForm; uniform float uDpr;
+float shape(vec2 p, vec2 h, float type) {
+	if (type < 1.5) return length(p) - h.x;
+	if (type > 2.5) return (abs(p.x) + abs(p.y)) * 0.7071 - h.x * 0.85;
+	float r = min(h.y * 0.35, 4.0 * uDpr);
+	vec2 q = abs(p) - h + r;
+	return length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - r;
 }
 void main() {
-	float r = vForm.y, d = shape(vAt, r, vForm.x);
-	float line = clamp(r * 0.12, 0.8, 2.0 * uDpr);
+	vec2 h = vForm.zw;
+	float d = shape(vAt, h, vForm.x), line = clamp(h.y * 0.14, 0.7, 1.4 * uDpr);
 	float fill = clamp(0.5 - d - line, 0.0, 1.0), edge = clamp(0.5 - d, 0.0, 1.0);
 	vec4 c = mix(vec4(vLine.rgb, 1.0) * vLine.a, vec4(vFill.rgb, 1.0) * vFill.a, fill) * edge;
-	if (vForm.z > 0.5 && r > 4.0) { // no power: a cross
-		float x = min(abs(vAt.x - vAt.y), abs(vAt.x + vAt.y)) * 0.7071 - line * 0.6;
-		c = mix(c, vec4(vLine.rgb, 1.0) * vLine.a, clamp(0.5 - x, 0.0, 1.0) * clamp(0.5 - d, 0.0, 1.0));
+	if (vForm.y > 0.5 && h.y > 3.0) { // no power: a cross
+		vec2 n = normalize(vec2(h.y, h.x));
+		float x = min(abs(dot(vAt, n)), abs(dot(vAt, vec2(n.x, -n.y)))) - line * 0.6;
+		c = mix(c, vec4(vLine.rgb, 1.0) * vLine.a, clamp(0.5 - x, 0.0, 1.0) * edge);
 	}
 	if (vRing.a > 0.0) {
-		float gap = max(r * 0.28, 2.5 * uDpr), ring = abs(d - gap) - clamp(r * 0.09, 0.9 * uDpr, 2.0 * uDpr);
+		float ring = abs(d - 3.5 * uDpr) - 0.9 * uDpr;
 		vec4 g = vec4(vRing.rgb, 1.0) * vRing.a * clamp(0.5 - ring, 0.0, 1.0);
 		c = c + g * (1.0 - c.a);
 	}
@@ -158,3 +161,10 @@ void main() {
 	float a = clamp(vR + 0.5 - length(vAt), 0.0, 1.0) * vColour.a;
 	outColour = vec4(vColour.rgb * a, a);
 }`;
+
+/* The kept picture: one triangle over the view. */
+export const COPY_VS = `#version 300 es
+void main() { gl_Position = vec4(vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 4.0 - 1.0, 0.0, 1.0); }`;
+export const COPY_FS = FRAG + `
+uniform sampler2D uPicture;
+void main() { outColour = texelFetch(uPicture, ivec2(gl_FragCoord.xy), 0); }`;

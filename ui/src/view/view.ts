@@ -24,7 +24,7 @@ const REST_MS = 140;
 
 export class View {
 	readonly camera = new Camera();
-	readonly scene: Scene;
+	scene: Scene;
 	private readonly labels = new Labels();
 	private readonly ink = byId<HTMLCanvasElement>('ink');
 	private readonly ctx = this.ink.getContext('2d')!;
@@ -63,7 +63,7 @@ export class View {
 			if (app.fabric) {
 				this.scene.setFabric(app.fabric);
 				this.camera.minScale = Math.min(1, this.camera.fitting(app.fabric.bounds, 30)[2] / 2);
-				this.camera.maxScale = Math.max(40, 260 / app.fabric.spacing);
+				this.camera.maxScale = 160 / app.fabric.unit;
 				if (app.lastState)
 					this.scene.setState(app.lastState.node, app.lastState.link, app.lastState.managers);
 			}
@@ -167,7 +167,12 @@ export class View {
 		const managers = this.app.run.started ? this.app.run.managers : this.plannedManagers();
 		const named = [...this.app.nodes].slice(0, 60);
 		const route = this.app.overlay && this.app.overlay.nodes.size < 40 ? [...this.app.overlay.nodes] : [];
-		return this.labels.place(f, this.scene, this.camera, managers, this.colours, [...named, ...route], this.hover.node);
+		return this.labels.place(f, this.scene, this.camera, managers, this.colours, [...named, ...route], this.hover.node, this.textScale);
+	}
+
+	/* As the style sheet does on large screens. */
+	private get textScale(): number {
+		return innerWidth >= 2400 ? 1.35 : 1;
 	}
 
 	/* Before the start managers are where they are placed. */
@@ -225,19 +230,20 @@ export class View {
 		const text = node >= 0 ? `${NODE_TYPE[f.f.type[node]!]} · ${f.f.nports[node]} ports`
 			: link >= 0 ? `${f.f.name[f.f.a[link]!]} [${f.f.pa[link]}] — ${f.f.name[f.f.b[link]!]} [${f.f.pb[link]}] · ${rateText(f.f.width[link]!, f.f.speed[link]!)}${this.loadText(link)}`
 				: `${f.f.groups[group]!.name} · ${f.groupCount[group]} nodes`;
-		c.font = `11px ${this.colours.font}`;
+		const k = this.textScale;
+		c.font = `${11 * k}px ${this.colours.font}`;
 		const w = c.measureText(text).width + 14, x = Math.min(this.pointer.x + 14, this.camera.width - w - 4), y = Math.min(this.pointer.y + 16, this.camera.height - 26);
 		c.fillStyle = this.theme.css('--raised');
 		c.strokeStyle = this.theme.css('--hard-line');
 		c.lineWidth = 1;
 		c.beginPath();
-		c.roundRect(x, y, w, 20, 3);
+		c.roundRect(x, y, w, 20 * k, 3);
 		c.fill();
 		c.stroke();
 		c.fillStyle = this.colours.text;
 		c.textAlign = 'left';
 		c.textBaseline = 'middle';
-		c.fillText(text, x + 7, y + 10.5);
+		c.fillText(text, x + 7, y + 10.5 * k);
 	}
 
 	private loadText(l: number): string {
@@ -275,9 +281,9 @@ export class View {
 		const f = this.app.fabric;
 		if (!f)
 			return;
-		const pad = Math.max(f.spacing, 0.5), b = f.bounds;
+		const pad = 2.2 * f.unit, b = f.bounds;
 		const to = this.camera.fitting({ x0: b.x0 - pad, y0: b.y0 - pad, x1: b.x1 + pad, y1: b.y1 + pad }, 34);
-		to[2] = Math.min(to[2], 120 / f.spacing);
+		to[2] = Math.min(to[2], 70 / f.unit);
 		this.camera.minScale = Math.min(to[2] / 2, 1);
 		if (glide)
 			this.camera.glide(to, performance.now());
@@ -299,7 +305,7 @@ export class View {
 			b.y1 = Math.max(b.y1, f.f.y[n]!);
 		}
 		const to = this.camera.fitting(b, 80), [x0, y0] = this.camera.toScreen(b.x0, b.y0), [x1, y1] = this.camera.toScreen(b.x1, b.y1);
-		const near = Math.max(this.camera.scale, 30 / f.spacing), scale = Math.min(near, to[2]);
+		const near = Math.max(this.camera.scale, 14 / f.unit), scale = Math.min(near, to[2]);
 		if (scale <= this.camera.scale && x0 > 30 && y0 > 30 && x1 < this.camera.width - 30 && y1 < this.camera.height - 30)
 			return;
 		this.camera.glide([to[0], to[1], scale], performance.now());
@@ -336,7 +342,7 @@ export class View {
 			return t;
 		const detail = this.scene.detail(this.camera), s = this.camera.scale;
 		if (detail > 0.3)
-			t.node = f.nodeNear(x, y, Math.max(this.scene.nodeSize(this.camera) * 0.6, 7) / s);
+			t.node = f.nodeAt(x, y, 4 / s);
 		if (t.node < 0 && detail > 0.3)
 			t.link = f.linkNear(x, y, 5 / s);
 		if (t.node < 0 && t.link < 0 && detail < 1) {
@@ -376,6 +382,15 @@ export class View {
 			this.onMenu(this.target(...this.at(e)), e.clientX, e.clientY);
 		});
 		addEventListener('resize', () => this.resize());
+		g.addEventListener('webglcontextlost', (e) => e.preventDefault());
+		g.addEventListener('webglcontextrestored', () => this.rebuild());
+	}
+
+	/* The graphics driver has forgotten everything. */
+	private rebuild(): void {
+		this.scene = new Scene(this.gl);
+		this.readTheme();
+		this.app.emit('fabric');
 	}
 
 	zoomToGroup(group: number): void {

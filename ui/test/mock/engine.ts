@@ -86,6 +86,7 @@ export class MockLink implements Link {
 		case 'whatif': return { figures: [['pairs cut', '12'], ['time', '0.47 ms'], ['SMPs', '136'], ['packets lost', '83']], text: 'made up' };
 		case 'find': return { nodes: [Number(c['text']) % Math.max(1, this.fabric.nodes.length)] };
 		case 'log': return {};
+		case 'series': return {};
 		default: throw new Error(`no command '${c.cmd}'`);
 		}
 	}
@@ -284,6 +285,7 @@ export class MockLink implements Link {
 		this.onFrame = () => {};
 		this.advance(at);
 		this.onFrame = emit;
+		this.json({ paused: { at: String(Math.floor(this.now * 1000)), why: 'arrived' } });
 		this.state();
 		return {};
 	}
