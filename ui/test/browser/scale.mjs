@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// How long a frame takes on large made-up fabrics: node test/browser/scale.mjs [WIDTH HEIGHT]. One line of JSON for each
+// fabric and zoom. script: milliseconds of script and draw calls, median and 95 %; whole: the same until the renderer has
+// finished; first: from the data to the first picture; heap: MB of script memory; process: MB of the page's process.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UI, browse, ready, serve } from './harness.mjs';
+
+const [width, height] = process.argv.slice(2).map(Number);
+const { server, url } = await serve(join(UI, 'build/mock'));
+const { browser, page } = await browse({ width: width || 1280, height: height || 720 });
+await page.goto(url);
+await ready(page);
+await page.evaluate(() => weft.app.setSpeed(0));
+
+/* The view moves in every frame. */
+const measure = (scale) => page.evaluate(async (s) => {
+	const { view, app } = weft, f = app.fabric, script = [], whole = [];
+	if (s)
+		view.setView([(f.bounds.x0 + f.bounds.x1) / 2, (f.bounds.y0 + f.bounds.y1) * 0.7, s]);
+	else
+		view.fit(false);
+	await new Promise((r) => setTimeout(r, 600));
+	for (let i = 0; i < 60; i++) {
+		view.panBy(i % 20 < 10 ? 9 : -9, i % 10 < 5 ? 3 : -3);
+		const before = view.frameTimes.length, began = performance.now();
+		await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
+		if (view.frameTimes.length > before)
+			script.push(view.frameTimes.at(-1));
+		const t = performance.now();
+		view.scene.markStale();
+		view.scene.draw(view.camera, 0, 1, true);
+		view.scene.finish();
+		whole.push(performance.now() - t);
+		void began;
+	}
+	const q = (l, p) => +[...l].sort((a, b) => a - b)[Math.min(l.length - 1, Math.floor(l.length * p))].toFixed(1);
+	return { links: view.scene.stats.links, script: [q(script, 0.5), q(script, 0.95)], whole: [q(whole, 0.5), q(whole, 0.95)] };
+}, scale);
+
+for (const words of ['pods 36 18', 'pods 56 28']) {
+	const first = await page.evaluate(async (w) => {
+		const { app, view } = weft;
+		let at = 0;
+		app.on(['fabric'], () => (at ||= performance.now()));
+		await app.generate(w);
+		await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
+		view.scene.finish();
+		return performance.now() - at;
+	}, words);
+	const nodes = await page.evaluate(() => weft.app.fabric.nnodes);
+	for (const [zoom, scale] of [['whole', 0], ['pod', 4], ['switches', 20], ['ports', 60]])
+		console.log(JSON.stringify({ fabric: words, nodes, zoom, first: Math.round(first), ...(await measure(scale)) }));
+	await page.evaluate(() => globalThis.gc?.());
+	const heap = (await page.metrics()).JSHeapUsedSize / 1e6, pids = await rendererSizes();
+	console.log(JSON.stringify({ fabric: words, heap: Math.round(heap), process: pids }));
+}
+await browser.close();
+server.close();
+
+/* Resident memory of the page's process: the largest renderer among the browser's children. */
+async function rendererSizes() {
+	const root = browser.process()?.pid;
+	const { readdirSync } = await import('node:fs');
+	let most = 0;
+	for (const pid of readdirSync('/proc').filter((d) => /^\d+$/.test(d))) {
+		try {
+			const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+			if (line.includes('--type=renderer') && ancestors(Number(pid)).includes(root))
+				most = Math.max(most, Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+		} catch {
+			/* it has ended */
+		}
+	}
+	return Math.round(most);
+}
+
+function ancestors(pid) {
+	const out = [];
+	while (pid > 1 && out.length < 20) {
+		pid = Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+		out.push(pid);
+	}
+	return out;
+}
