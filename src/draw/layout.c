@@ -38,7 +38,8 @@ static bool long_line(struct lay_part *p)
 static void place_part(struct lay_part *p)
 {
 	static bool (*const shapes[])(struct lay_part *) = {
-		single, long_line, lay_grid, lay_tree, lay_line, lay_full_mesh, lay_dragonfly,
+		single,	  long_line,	 lay_grid,	lay_tree,
+		lay_line, lay_full_mesh, lay_dragonfly, lay_damaged_grid,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(shapes); i++)

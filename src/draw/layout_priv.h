@@ -69,6 +69,7 @@ static inline uint32_t lay_degree(const struct lay_part *p, uint32_t s)
 /* ---- shapes: false, and nothing changed, when the island has another one ---- */
 bool lay_line(struct lay_part *p); /* chains and rings */
 bool lay_grid(struct lay_part *p);
+bool lay_damaged_grid(struct lay_part *p);
 bool lay_tree(struct lay_part *p);
 bool lay_full_mesh(struct lay_part *p);
 bool lay_dragonfly(struct lay_part *p);

@@ -2,7 +2,7 @@
 /*
  * Layouts: shapes are recognised whatever the order of nodes, no two boxes overlap, groups enclose what belongs to
  * them, the same fabric gives the same bytes. Keeps no state.
- * Covers: layout.c, layout_apart.c, layout_dragonfly.c, layout_free.c, layout_graph.c, layout_grid.c,
+ * Covers: layout.c, layout_apart.c, layout_damaged.c, layout_dragonfly.c, layout_free.c, layout_graph.c, layout_grid.c,
  * layout_grid_place.c, layout_hosts.c, layout_line.c, layout_pack.c, layout_tree.c, layout_tree_order.c,
  * layout_tree_place.c, layout_turn.c
  */
@@ -283,6 +283,50 @@ TEST(a_tree_with_faults_is_a_tree)
 	fab_free(f);
 }
 
+/* A copy without some of the cables between switches, and without all cables of one switch. */
+static struct fab *damaged(const struct fab *f, const uint32_t *cut, uint32_t ncut, node_id gone)
+{
+	struct fab_builder *b = fab_builder_new();
+	uint32_t nth = 0;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		fab_add_node(b, f->nodes[n].type, f->nodes[n].guid, f->nodes[n].nports, "");
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = f->ports[p].peer;
+		bool whole = q != FAB_NONE && q > p && f->ports[p].node != gone &&
+			     f->ports[q].node != gone;
+
+		if (!whole)
+			continue;
+		nth += fab_is_switch(f, f->ports[p].node) && fab_is_switch(f, f->ports[q].node);
+		for (uint32_t i = 0; i < ncut; i++)
+			whole = whole && nth != cut[i];
+		if (whole)
+			fab_add_link(b, f->ports[p].node, f->ports[p].num, f->ports[q].node,
+				     f->ports[q].num);
+	}
+	return fab_build(b);
+}
+
+TEST(a_torus_with_faults_is_a_torus)
+{
+	static const struct fab_gen row[] = {GEN("torus", 6, 5), GEN("torus", 4, 4, 4),
+					     GEN("hypercube", 5), GEN("torus", 5, 3, 3)};
+	static const uint32_t cuts[][3] = {{1}, {7, 12, 30}, {20, 21, 22}};
+
+	for (size_t i = 0; i < ARRAY_LEN(row); i++)
+		for (unsigned fault = 0; fault < 4; fault++) {
+			struct fab *f = fabric_make(row[i]);
+			struct fab *bad = fault < 3
+						  ? damaged(f, cuts[fault], fault ? 3 : 1, FAB_NONE)
+						  : damaged(f, NULL, 0, f->switches[9]);
+
+			layout_free(recognised(bad, LAYOUT_GRID));
+			fab_free(bad);
+			fab_free(f);
+		}
+}
+
 TEST(islands_are_side_by_side)
 {
 	struct fab *f = fabric_odd();
@@ -392,6 +436,7 @@ int main(void)
 		cmocka_unit_test(shapes_are_recognised_in_any_order),
 		cmocka_unit_test(groups_are_pods_planes_and_rows),
 		cmocka_unit_test(a_tree_with_faults_is_a_tree),
+		cmocka_unit_test(a_torus_with_faults_is_a_torus),
 		cmocka_unit_test(islands_are_side_by_side),
 		cmocka_unit_test(small_fabrics_have_a_layout),
 		cmocka_unit_test(large_fabrics_do_not_overlap),
