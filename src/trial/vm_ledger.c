@@ -43,12 +43,15 @@ static bool may_be_at(const struct vm_world *t, const char *name, const struct s
 	return false;
 }
 
+enum { ABSENT = 1 }; /* in place of the GUID: its host did not respond at the last check */
+
+/* A host that does not respond shows later what it holds. */
 static void settled(struct vm_world *t, const char *name)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->lost.n; i++)
-		if (strcmp(t->lost.at[i].name, name))
+		if (t->lost.at[i].guid == ABSENT || strcmp(t->lost.at[i].name, name))
 			t->lost.at[kept++] = t->lost.at[i];
 	t->lost.n = kept;
 }
@@ -214,6 +217,23 @@ static void check_certain(struct vm_world *t, const char *when, const char *name
 		trial_fail(t->out->why, "%s: %s had LID %u and has %u", when, name, x->lid, v->lid);
 }
 
+static void keep_absent(struct vm_world *t)
+{
+	const struct fab *f = sm_fabric(lab_sm(t->lab));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->lost.n; i++) {
+		struct sm_vm_request *q = &t->lost.at[i];
+		bool goes = q->op == SM_VM_START || q->op == SM_VM_MIGRATE;
+
+		if (!goes || fab_node_by_guid(f, q->host) != FAB_NONE)
+			continue;
+		q->guid = ABSENT;
+		t->lost.at[kept++] = *q;
+	}
+	t->lost.n = kept;
+}
+
 void vm_ledger_check(struct vm_world *t, const char *when)
 {
 	struct sm_vm v, *of[VM_NAMES] = {0}, all[VM_NAMES];
@@ -236,5 +256,5 @@ void vm_ledger_check(struct vm_world *t, const char *when)
 		else
 			check_certain(t, when, name, &t->vms[i], of[i]);
 	}
-	t->lost.n = 0;
+	keep_absent(t);
 }

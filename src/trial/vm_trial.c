@@ -38,7 +38,7 @@ static void draw_contest(struct vm_world *t, struct sm_config *c)
 	c->standby_tries = 2 + rng_below(&t->rng, 2);
 	c->stall_ps = c->standby_poll_ps * c->standby_tries / 2;
 	c->settle_ps = 100 * PS_PER_MS;
-	c->copy_ps = 500 * PS_PER_MS;
+	c->copy_ps = 200 * c->standby_poll_ps; /* as a daemon's */
 	c->sweep_factor = 0;
 	c->sweep_period_ps = (5 + rng_below(&t->rng, 46)) * PS_PER_MS;
 }

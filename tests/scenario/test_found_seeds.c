@@ -68,6 +68,7 @@ static const struct found {
 	{VMS, 213, NULL, "a stopped VM ran again after a take-over"},
 	{VMS, 514, NULL, "the LID of a stopped VM was given before the standby knew"},
 	{VMS, 2867, NULL, "a destroyed VM was there again after a take-over"},
+	{VMS, 20014, NULL, "a VM did not run after a take-over: its host had failed as well"},
 	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
 	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},

@@ -2,8 +2,9 @@
 /*
  * What standbys know of VMs. A standby that takes over finds VMs by what VFs hold, from the places in its copy on. So a VM
  * or a slot that changed after the copy changes again only when the copies of all standbys that ask for them have it, and
- * what no VF shows (a VM was created, stopped, destroyed) is answered only then. State: copies of struct sm_virtual. Does not
- * make copies: see mirror/mirror_master.c. Without standbys nothing waits.
+ * requests are answered only then: no VF shows that a VM was created or stopped, nor does one whose host fails with the
+ * master. State: copies of struct sm_virtual. Does not make copies: see mirror/mirror_master.c. Without standbys nothing
+ * waits.
  */
 #include "sm/manager.h"
 
@@ -36,10 +37,7 @@ bool sm_vms_are_copied(struct sm *sm, uint32_t change)
 
 bool sm_answer_hold(struct sm *sm, const struct sm_job *j)
 {
-	enum sm_vm_op op = j->req.op;
-
-	if ((op != SM_VM_CREATE && op != SM_VM_STOP && op != SM_VM_DESTROY) ||
-	    sm->virtual.changes <= copied(sm))
+	if (sm->virtual.changes <= copied(sm))
 		return false;
 	vec_push(&sm->virtual.copies.held, (struct sm_held_answer){*j, sm->virtual.changes});
 	return true;

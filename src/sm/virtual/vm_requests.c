@@ -40,7 +40,6 @@ void sm_job_answer(struct sm *sm, struct sm_job *j)
 	struct sm_vm_result *r = &j->result;
 
 	r->token = j->req.token;
-	r->ended = sm->core.now;
 	if (sm->core.out)
 		vec_push(&sm->core.out->vms, *r);
 }
@@ -58,6 +57,7 @@ void sm_job_done(struct sm *sm, struct sm_job *j)
 	j->result.guid = v->guid;
 	j->result.host = v->host;
 	j->result.slot = v->slot;
+	j->result.ended = sm->core.now;
 	sm->virtual.unsaved |= sm->cfg.hold_vms;
 	if (!sm_answer_hold(sm, j))
 		sm_job_answer(sm, j);
@@ -71,6 +71,7 @@ void sm_job_refuse(struct sm *sm, struct sm_job *j, int rc, const char *fmt, ...
 	j->result.guid = j->req.guid;
 	j->result.host = j->req.host;
 	j->result.slot = j->req.slot;
+	j->result.ended = sm->core.now;
 	va_start(ap, fmt);
 	vsnprintf(j->result.why, sizeof(j->result.why), fmt, ap);
 	va_end(ap);
