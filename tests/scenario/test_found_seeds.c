@@ -34,6 +34,8 @@ static const struct found {
 	{CHANGE, 77001408, NULL, "cycle: turns were enabled at once"},
 	{CHANGE, 78002729, "weft", "cycle: packets behind disabled turns"},
 	{CHANGE, 77302584, NULL, "deadlock: packets behind disabled turns, in overload"},
+	/* The same behind ports of break nodes that were stopped. */
+	{CHANGE, 125047308, NULL, "deadlock: packets in a stopped port, in overload"},
 	/* A higher LinearFDBTop brought entries of former tables into force. */
 	{CHANGE, 78200030, "weft", "cycle: LinearFDBTop"},
 	/* A switch with one dead link was presumed dead. */

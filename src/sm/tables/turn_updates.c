@@ -31,6 +31,7 @@ static enum sm_outcome done(struct sm *sm)
 static enum sm_outcome break_ports_begin(struct sm *sm)
 {
 	turns_of_break_nodes(sm);
+	sm_drain_begin(sm);
 	return SM_GOING_ON;
 }
 
@@ -58,10 +59,26 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
+/* Packets that the port received before it stopped still take turns, which new tables must not meet. */
+static enum sm_outcome break_ports_recv(struct sm *sm, const struct sm_txn *txn,
+					const uint8_t *data)
+{
+	uint32_t node = sm->topo.ports.at[txn->target.port].node;
+	unsigned in = sm->topo.ports.at[txn->target.port].num;
+
+	for (size_t i = 0; i < sm->dev.turns.n; i++) {
+		const struct rt_turn *t = &sm->dev.turns.at[i];
+
+		if (t->in == in && turn_node(sm, t) == node)
+			sm_drain_turn_off(sm, node, in, t->out);
+	}
+	return sm_port_take(sm, txn, data);
+}
+
 const struct sm_part sm_part_break_ports = {
 	.begin = break_ports_begin,
 	.next = break_ports_next,
-	.recv = sm_port_take,
+	.recv = break_ports_recv,
 	.fail = sm_failed,
 	.done = done,
 };
