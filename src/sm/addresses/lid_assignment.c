@@ -118,12 +118,14 @@ void sm_lid_appeared(struct sm *sm, uint32_t port, const struct iba_port_info *p
 /*
  * A manager that stood by takes over. Where ports have other LIDs than it gave them, the master before it may have
  * changed them, or a forged Set: the port that says so cannot tell. The subnet can: the LID that most ports have as
- * MasterSMLID is that of the last master. It may be this manager's, and the master in between never was one.
+ * MasterSMLID is that of the last master. It may be this manager's, and the master in between never was one; unless
+ * that one's port has this LID now, and the port of this manager another one.
  */
 static bool was_last_master(const struct sm *sm, uint16_t own, uint16_t other)
 {
 	uint32_t *named, most = 0;
-	bool last;
+	uint64_t rival = sm->election.polled.guid;
+	bool last, taken = false, lost = sm->topo.ports.at[sm_own_port(sm)].pi.lid != own;
 
 	if (!own || !other || own == other)
 		return false;
@@ -133,8 +135,10 @@ static bool was_last_master(const struct sm *sm, uint16_t own, uint16_t other)
 
 		if (sm_in_use(sm, i) && lid && lid <= IBA_LID_MAX_UNICAST && ++named[lid] > most)
 			most = named[lid];
+		taken |= sm_in_use(sm, i) && sm->topo.ports.at[i].guid == rival &&
+			 sm->topo.ports.at[i].pi.lid == own;
 	}
-	last = named[own] == most;
+	last = named[own] == most && !(lost && taken);
 	free(named);
 	return last;
 }

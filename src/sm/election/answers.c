@@ -26,6 +26,13 @@ static bool means_silence(const struct sm_ask *a, bool refused)
 	return false;
 }
 
+/* This manager did not run for as long as that one waits before it takes over: it may have been master, and died. */
+static bool may_have_led(const struct sm *sm, const struct sm_other *o)
+{
+	return sm->election.state == IBA_SM_MASTER && sm->election.absent &&
+	       sm_election_checking(sm) && o->state == IBA_SM_STANDBY;
+}
+
 /* It did not answer, or refused. */
 static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool refused)
 {
@@ -34,6 +41,7 @@ static enum sm_outcome unanswered(struct sm *sm, const struct sm_ask *a, bool re
 	if (o && means_silence(a, refused)) {
 		if (!o->silent && o->state == IBA_SM_DISCOVERING) /* it ended while it discovered */
 			sm_look_for_hidden(sm);
+		sm->election.reread |= !o->silent && may_have_led(sm, o);
 		o->silent = true;
 	}
 	switch (a->kind) {
