@@ -182,9 +182,21 @@ static struct fab *load_netlist(const char *path, struct err *e)
 	return f;
 }
 
+/* What devices show: HCAs with virtual functions are switches with a CA for each function. */
+static struct fab *make_devices(const struct schedule *s, struct err *e)
+{
+	struct fab *f = s->netlist ? load_netlist(s->netlist, e) : fab_generate(&s->gen, e), *wire;
+
+	if (!f || !fab_is_virtual(f))
+		return f;
+	wire = fab_devices(f, e);
+	fab_free(f);
+	return wire;
+}
+
 struct fab *schedule_fabric(const struct schedule *s, struct err *e)
 {
-	struct fab *all = s->netlist ? load_netlist(s->netlist, e) : fab_generate(&s->gen, e), *f;
+	struct fab *all = make_devices(s, e), *f;
 	bool *gone;
 
 	if (!all || !s->without.n)

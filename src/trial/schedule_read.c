@@ -10,25 +10,33 @@ enum { DIMS_PRODUCT = 4096 };
 
 /* ---- the head ---- */
 
-static int gen_option(struct reader *r, struct fab_gen *g, const char *w)
+static int gen_number(struct reader *r, const char *what, uint64_t min, uint64_t max, unsigned *to)
 {
 	uint64_t v;
 
+	if (reader_u64(r, what, min, max, &v))
+		return -EINVAL;
+	*to = (unsigned)v;
+	return 0;
+}
+
+static int gen_option(struct reader *r, struct fab_gen *g, const char *w)
+{
 	if (!strcmp(w, "seed"))
 		return reader_u64(r, "a seed", 0, UINT64_MAX, &g->seed);
-	if (!strcmp(w, "ports") && !reader_u64(r, "a number of ports", 1, 254, &v))
-		g->ports = (unsigned)v;
-	else if (!strcmp(w, "hosts") && !reader_u64(r, "a number of hosts", 0, 1024, &v)) {
-		g->hosts = (unsigned)v;
+	if (!strcmp(w, "ports"))
+		return gen_number(r, "a number of ports", 1, 254, &g->ports);
+	if (!strcmp(w, "links"))
+		return gen_number(r, "a number of links", 1, 4096, &g->links);
+	if (!strcmp(w, "hosts")) {
 		g->has_hosts = true;
-	} else if (!strcmp(w, "links") && !reader_u64(r, "a number of links", 1, 4096, &v))
-		g->links = (unsigned)v;
-	else if (strcmp(w, "ports") && strcmp(w, "hosts") && strcmp(w, "links"))
-		return reader_bad(r, "expected a size, ports, hosts, links or seed, found '%.40s'",
-				  w);
-	else
-		return -EINVAL;
-	return 0;
+		return gen_number(r, "a number of hosts", 0, 1024, &g->hosts);
+	}
+	if (!strcmp(w, "vfs")) {
+		g->sriov = FAB_SRIOV_VSWITCH;
+		return gen_number(r, "a number of VFs", 1, FAB_MAX_VFS, &g->vfs);
+	}
+	return reader_bad(r, "expected a size, ports, hosts, links, vfs or seed, found '%.40s'", w);
 }
 
 static int has_fabric(struct reader *r)

@@ -57,6 +57,8 @@ static void write_fabric(struct strbuf *out, const struct schedule *s)
 		strbuf_addf(out, " hosts %u", g->hosts);
 	if (g->links)
 		strbuf_addf(out, " links %u", g->links);
+	if (g->vfs)
+		strbuf_addf(out, " vfs %u", g->vfs);
 	strbuf_addf(out, " seed %llu\n", (unsigned long long)g->seed);
 }
 

@@ -145,8 +145,12 @@ int window_cmd_open(struct window *w, json_t *args, struct json *reply, struct e
 		schedule_free(&head);
 		return -EINVAL;
 	}
-	f = net.fab;
-	net.fab = NULL;
+	f = fab_devices(net.fab, e);
+	if (!f) {
+		fab_netlist_free(&net);
+		schedule_free(&head);
+		return -EINVAL;
+	}
 	json_str(reply, "name", head.netlist);
 	json_open(reply, "warnings", '[');
 	for (size_t i = 0; i < MIN(net.warnings.n, (size_t)100); i++)
@@ -175,11 +179,14 @@ int window_cmd_generate(struct window *w, json_t *args, struct json *reply, stru
 int window_cmd_netlist(struct window *w, json_t *args, struct json *reply, struct err *e)
 {
 	struct strbuf text = {0};
+	struct fab *compact;
 
 	(void)args;
 	if (!w->fabric.fab)
 		return err_set(e, -EINVAL, "expected a fabric first: open or generate one");
-	fab_netlist_write(w->fabric.fab, &text);
+	compact = fab_fold(w->fabric.fab); /* virtual functions are an attribute of their HCA */
+	fab_netlist_write(compact, &text);
+	fab_free(compact);
 	json_str(reply, "text", text.s ? text.s : "");
 	strbuf_free(&text);
 	return 0;

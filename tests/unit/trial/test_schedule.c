@@ -75,7 +75,7 @@ TEST(a_fault_is_reported_with_its_line)
 		{"fabric ring 99999\n",
 		 "x.schedule:1: expected a smaller fabric, found size 99999"},
 		{"fabric ring 4 wide\n",
-		 "x.schedule:1: expected a size, ports, hosts, links or seed, "
+		 "x.schedule:1: expected a size, ports, hosts, links, vfs or seed, "
 		 "found 'wide'"},
 		{"netlist -\n", "x.schedule:1: expected a file, found '-'"},
 		{"netlist no-such.net\n", "x.schedule:1: no fabric: no-such.net"},

@@ -307,6 +307,20 @@ TEST(what_is_wrong_is_answered)
 	page_close(&p);
 }
 
+/* HCAs with virtual functions are shown as their devices are: a switch and a CA for each function. */
+TEST(virtual_functions_are_nodes)
+{
+	struct page p;
+
+	page_open(&p);
+	ask(&p, "{'cmd':'generate','words':'ring 4 hosts 1 vfs 2'}");
+	assert_int_equal(json_integer_value(json_object_get(p.reply, "nodes")), 4 + 4 + 4 * 3);
+	ask(&p, "{'cmd':'start'}");
+	go(&p, 60000);
+	expect_same(&p);
+	page_close(&p);
+}
+
 /* A cable that is plugged elsewhere becomes a link. */
 TEST(a_manager_moves)
 {
@@ -338,6 +352,7 @@ int main(void)
 		cmocka_unit_test(a_journal_repeats_a_run),
 		cmocka_unit_test(the_log_has_lines_and_mads),
 		cmocka_unit_test(what_is_wrong_is_answered),
+		cmocka_unit_test(virtual_functions_are_nodes),
 		cmocka_unit_test(a_manager_moves),
 	};
 
