@@ -70,3 +70,5 @@ wait_for settled 2
 sed -n 's/.*change_done: //p' "$dir/log"
 say "weft ctl route 'host 0' 'host 127'"
 sm_ctl route 'host 0' 'host 127'
+
+printf '\nOn screen: %s ui, or with a netlist: %s ui FILE; a running manager: %s ui --live NAME\n' "$weft" "$weft" "$weft"

@@ -24,7 +24,7 @@ void live_picture_free(struct live_picture *p);
 int live_picture_topology(struct live_picture *p, const char *netlist, size_t len, struct err *e);
 void live_picture_ports(struct live_picture *p, const json_t *ports);
 void live_picture_managers(struct live_picture *p, const json_t *managers);
-/* Emits STATE, if there is a picture. */
+/* Emits STATE, if there is a picture and it is not as it was before. */
 void live_picture_state(struct live_picture *p, time_ps now);
 /* By the numbers of the FABRIC frame; LIVE_NONE: none. */
 #define LIVE_NONE UINT32_MAX

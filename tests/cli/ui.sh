@@ -218,7 +218,7 @@ ok "the picture stays" [ "$(grep -c ^FABRIC live.frames)" = 1 ]
 ok "it comes back" "$weft" ctl fabric relink "$link"
 again()
 {
-	until_true sh -c 'tail -n 3 live.frames | grep -q "^STATE .* links=3\{16\} "'
+	until_true sh -c 'grep ^STATE live.frames | tail -n 1 | grep -q " links=3\{16\} "'
 }
 ok "and is shown" again
 ok "a page may ask" command_ '{"cmd":"control","id":1,"request":{"cmd":"route","from":"1","to":"2"}}'

@@ -101,7 +101,12 @@ TEST(a_picture_stays_until_something_new_comes)
 	assert_int_equal(frame_u32(last + 24), version);
 	assert_string_equal(node_states(), "7777");
 	assert_string_equal(link_states(), "0000"); /* nothing is known of ports */
+	/* What is shown already is not sent again. */
+	assert_int_equal(states, 1);
+	live_picture_state(p, 6);
+	assert_int_equal(states, 1);
 	topology(p, ONE_LINK);
+	assert_int_equal(states, 2);
 	assert_int_equal(fabrics, 1);
 	assert_string_equal(node_states(), "7777");
 	assert_non_null(strchr(link_states(), '4'));
