@@ -32,7 +32,9 @@ static void add_node(struct strbuf *out, const struct fab *f, node_id n)
 	add_quoted(out, *fab_node_name(f, n) ? fab_node_name(f, n) : ident);
 	if (lid)
 		strbuf_addf(out, "\\nLID %u", lid);
-	strbuf_add(out, "\"];\n");
+	if (f->nodes[n].sriov)
+		strbuf_addf(out, "\\n%u VF%s", f->nodes[n].vfs, f->nodes[n].vfs == 1 ? "" : "s");
+	strbuf_addf(out, "\"%s];\n", f->nodes[n].sriov ? ", peripheries=2" : "");
 }
 
 static void add_link(struct strbuf *out, const struct fab *f, const struct fab_port *a,

@@ -219,6 +219,20 @@ static void add_link(struct strbuf *out, const struct pic *p, port_id port)
 
 /* ---- nodes ---- */
 
+/* How many VFs a host has, and those with a LID. */
+static void add_vfs(struct strbuf *out, const struct fab *f, node_id n)
+{
+	const struct fab_node *v = &f->nodes[n];
+	const struct fab_vlid *x;
+	uint32_t count = v->sriov ? fab_vlids_of(f, v->first_port + 1, &x) : 0;
+
+	if (v->sriov)
+		strbuf_addf(out, "\n%u VF%s, %s", v->vfs, v->vfs == 1 ? "" : "s",
+			    v->sriov == FAB_SRIOV_SHARED ? "shared port" : "vSwitch");
+	for (; count; count--, x++)
+		strbuf_addf(out, "\nVF %u: LID %u", x->slot, x->lid);
+}
+
 static void add_node_title(struct strbuf *out, const struct fab *f, node_id n, const char *ident)
 {
 	const struct fab_node *v = &f->nodes[n];
@@ -234,6 +248,7 @@ static void add_node_title(struct strbuf *out, const struct fab *f, node_id n, c
 		if (lid)
 			strbuf_addf(out, "\nport %u: LID %u", i, lid);
 	}
+	add_vfs(out, f, n);
 	strbuf_add(out, "</title>");
 }
 
@@ -252,6 +267,11 @@ static void add_node(struct strbuf *out, const struct pic *p, node_id n)
 		strbuf_addf(out, "<path d=\"M%d %dl5 5l-5 5l-5 -5z\"/>", x, y - 5);
 	else
 		strbuf_addf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"4\"/>", x, y);
+	if (f->nodes[n].sriov)
+		strbuf_addf(
+			out,
+			"<circle class=\"v\" style=\"fill:#345;stroke:none\" cx=\"%d\" cy=\"%d\" r=\"1.5\"/>",
+			x, y);
 	if (fab_is_switch(f, n)) {
 		strbuf_addf(out, "<text class=\"n\" x=\"%d\" y=\"%d\">", x, y + 3);
 		add_text(out, fab_node_name(f, n), PIC_LABEL);
@@ -277,11 +297,24 @@ static void add_groups(struct strbuf *out, const struct pic *p)
 	}
 }
 
+static unsigned count_vfs(const struct fab *f)
+{
+	unsigned vfs = 0;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		vfs += f->nodes[n].sriov ? f->nodes[n].vfs : 0;
+	return vfs;
+}
+
 static void add_title(struct strbuf *out, const struct fab *f)
 {
+	unsigned vfs = count_vfs(f);
+
 	strbuf_addf(out, "<text class=\"t\" x=\"%d\" y=\"26\">%u switch%s, %u host%s", PIC_MARGIN,
 		    f->nswitches, f->nswitches == 1 ? "" : "es", f->nhosts,
 		    f->nhosts == 1 ? "" : "s");
+	if (vfs)
+		strbuf_addf(out, " with %u VF%s", vfs, vfs == 1 ? "" : "s");
 	if (f->nrouters)
 		strbuf_addf(out, ", %u router%s", f->nrouters, f->nrouters == 1 ? "" : "s");
 	strbuf_addf(out, ", %u link%s</text>\n", f->nlinks, f->nlinks == 1 ? "" : "s");
@@ -298,6 +331,15 @@ static int add_legend_nodes(struct strbuf *out, const struct fab *f, int x, int 
 		    "<g class=\"H\"><circle cx=\"%d\" cy=\"%d\" r=\"4\"/></g>"
 		    "<text class=\"l\" x=\"%d\" y=\"%d\">host</text>\n",
 		    x + 74, y, x + 82, y + 4);
+	if (count_vfs(f)) {
+		strbuf_addf(
+			out,
+			"<g class=\"H\"><circle cx=\"%d\" cy=\"%d\" r=\"4\"/>"
+			"<circle class=\"v\" style=\"fill:#345;stroke:none\" cx=\"%d\" cy=\"%d\" r=\"1.5\"/></g>"
+			"<text class=\"l\" x=\"%d\" y=\"%d\">host with VFs</text>\n",
+			x + 128, y, x + 128, y, x + 138, y + 4);
+		x += 104;
+	}
 	if (!f->nrouters)
 		return x + 118;
 	strbuf_addf(out,

@@ -159,6 +159,7 @@ static const struct keyword {
 	{"hcaguids", assign, SET_CA},
 	{"rtguid", assign, SET_ROUTER},
 	{"sriov", nl_sriov_line, 0},
+	{"vf", nl_vf_line, 0},
 	{"numports", assign, SET_NOTHING},
 	{"width", assign, SET_WIDTH},
 	{"speed", assign, SET_SPEED},
@@ -317,6 +318,8 @@ static int parse_text(struct nl *l, const char *text, size_t len)
 			(unsigned long long)l->pending.guid);
 	if (l->pending.sriov)
 		nl_warn(l, l->pending.sriov_line, "sriov= is not followed by its node");
+	if (l->vfs.n && l->vfs.at[l->vfs.n - 1].node == FAB_NONE)
+		nl_warn(l, l->vfs.at[l->vfs.n - 1].line, "vf= is not followed by its node");
 	l->line = MAX(l->line, 1u); /* of a file without any */
 	return l->nodes.n ? 0 : no_node(l);
 }
@@ -325,6 +328,7 @@ static void nl_free(struct nl *l)
 {
 	vec_free(&l->nodes);
 	vec_free(&l->ends);
+	vec_free(&l->vfs);
 	vec_free(&l->syms);
 	vec_free(&l->sym_node);
 	strbuf_free(&l->sym_text);

@@ -418,6 +418,10 @@ int nl_build(struct nl *l)
 	for (uint32_t i = 0; i < l->ends.n; i++)
 		hear(&w, i);
 	link_ends(&w);
+	for (size_t i = 0; i < l->vfs.n; i++)
+		if (l->vfs.at[i].node != FAB_NONE)
+			fab_add_vlid(w.b, l->vfs.at[i].node, l->vfs.at[i].slot, l->vfs.at[i].lid,
+				     l->vfs.at[i].guid);
 	make_port_guids(&w);
 	free(w.said);
 	vec_free(&w.first);

@@ -287,5 +287,7 @@ int nl_node_line(struct nl *l, int type)
 	else
 		rc = node_new(l, &n);
 	l->node = first != FAB_NONE ? first : (uint32_t)l->nodes.n - 1;
+	if (!rc)
+		nl_vfs_apply(l, l->node);
 	return rc;
 }

@@ -37,6 +37,7 @@ struct nl_node {
 	uint8_t nports; /* as declared, then as many as are used */
 	bool has_name, has_lid, has_sys_guid, has_port0_guid;
 	uint8_t sriov, vfs;
+	bool has_vfs; /* lines about VFs are known already */
 	uint32_t sriov_line;
 };
 
@@ -51,6 +52,14 @@ struct nl_end {
 	uint8_t num, far_num, lmc, width, speed;
 	bool has_guid, has_far_guid, has_lid, has_far_lid;
 	bool unlinked; /* our own note about a port without a cable */
+};
+
+/* The LID of a virtual function. */
+struct nl_vf {
+	uint64_t guid;
+	uint32_t line, node; /* FAB_NONE: its node line has not come yet */
+	uint16_t lid;
+	uint8_t slot; /* 0: the PF */
 };
 
 /* Assignments that wait for the node line they belong to. */
@@ -82,6 +91,7 @@ struct nl {
 	uint64_t nslots;       /* port slots that the node lines ask for */
 	VEC(struct nl_node) nodes;
 	VEC(struct nl_end) ends;
+	VEC(struct nl_vf) vfs;
 	VEC(uint32_t) syms;	/* offsets into sym_text */
 	VEC(uint32_t) sym_node; /* sym -> node, FAB_NONE */
 	struct strbuf sym_text;
@@ -137,7 +147,9 @@ int nl_comment_line(struct nl *l);
 /* ---- netlist_sriov.c ---- */
 
 int nl_sriov_line(struct nl *l, int arg);
-int nl_sriov_check(struct nl *l); /* after the ports are counted */
+int nl_vf_line(struct nl *l, int arg);
+void nl_vfs_apply(struct nl *l, uint32_t node); /* the lines so far belong to it */
+int nl_sriov_check(struct nl *l);		/* after the ports are counted */
 
 /* ---- netlist.c, netlist_build.c ---- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The attribute line of an HCA with virtual functions: `sriov=vswitch vfs=16`, above its Ca line. State:
- * struct nl. Ways in: nl_sriov_line(), and nl_sriov_check() when the ports of all nodes are known. Plain
+ * The attribute lines of an HCA with virtual functions, above its Ca line: `sriov=vswitch vfs=16`, and for each
+ * function that has a LID `vf=1 lid=15`, with `guid=0x...` where that is not the function's own. State:
+ * struct nl. Ways in: nl_sriov_line(), nl_vf_line(), and nl_sriov_check() when the ports of all nodes are known. Plain
  * netlists of ibnetdiscover and ibsim do not have it.
  */
 #include "fabric/netlist_priv.h"
@@ -38,6 +39,17 @@ static int take_mode(struct nl *l, uint8_t *sriov)
 	return nl_fail(l, "vswitch or shared");
 }
 
+/* "= 16"; the digits are at *digits. */
+static int take_number(struct nl *l, const char **digits, uint64_t *v)
+{
+	nl_skip_space(l);
+	if (!nl_take(l, '='))
+		return nl_fail(l, "'='");
+	nl_skip_space(l);
+	*digits = l->at;
+	return nl_take_dec(&l->at, l->end, v) ? 0 : nl_fail(l, "a number");
+}
+
 static int take_vfs(struct nl *l, uint8_t *vfs)
 {
 	struct nl_span w = take_word(l);
@@ -49,13 +61,8 @@ static int take_vfs(struct nl *l, uint8_t *vfs)
 		l->at = w.s;
 		return nl_fail(l, "vfs= and a number");
 	}
-	nl_skip_space(l);
-	if (!nl_take(l, '='))
-		return nl_fail(l, "'='");
-	nl_skip_space(l);
-	start = l->at;
-	if (!nl_take_dec(&l->at, l->end, &v))
-		return nl_fail(l, "a number");
+	if (take_number(l, &start, &v))
+		return -EINVAL;
 	if (!v || v > FAB_MAX_VFS) {
 		snprintf(expected, sizeof(expected), "1 to %u", (unsigned)FAB_MAX_VFS);
 		return nl_fail_found(l, expected, "%.*s VFs", nl_shown(start, l->at), start);
@@ -76,8 +83,105 @@ int nl_sriov_line(struct nl *l, int arg UNUSED)
 	return nl_line_ends(l);
 }
 
+/* ---- LIDs of functions ---- */
+
+static int take_guid(struct nl *l, uint64_t *guid)
+{
+	struct nl_span w = take_word(l);
+
+	if (!w.n)
+		return 0;
+	if (!nl_word_is(w, "guid")) {
+		l->at = w.s;
+		return nl_fail(l, "guid= and a GUID");
+	}
+	nl_skip_space(l);
+	if (!nl_take(l, '='))
+		return nl_fail(l, "'='");
+	nl_skip_space(l);
+	if (!nl_take_hex(&l->at, l->end, guid))
+		return nl_fail(l, "a GUID");
+	return *guid ? 0 : nl_fail_found(l, "another one", "GUID 0");
+}
+
+static int take_lid(struct nl *l, uint16_t *lid)
+{
+	struct nl_span w = take_word(l);
+	char expected[32];
+	const char *start;
+	uint64_t v;
+
+	if (!nl_word_is(w, "lid")) {
+		l->at = w.s;
+		return nl_fail(l, "lid= and a LID");
+	}
+	if (take_number(l, &start, &v))
+		return -EINVAL;
+	if (!v || v > IBA_LID_MAX_UNICAST) {
+		snprintf(expected, sizeof(expected), "1 to %u", (unsigned)IBA_LID_MAX_UNICAST);
+		return nl_fail_found(l, expected, "LID %.*s", nl_shown(start, l->at), start);
+	}
+	*lid = (uint16_t)v;
+	return 0;
+}
+
+int nl_vf_line(struct nl *l, int arg UNUSED)
+{
+	struct nl_vf v = {.line = l->line, .node = FAB_NONE};
+	const char *start;
+	uint64_t slot;
+
+	l->node = FAB_NONE;
+	if (take_number(l, &start, &slot))
+		return -EINVAL;
+	if (slot > FAB_MAX_VFS)
+		return nl_fail_found(l, "one of those that sriov= states", "VF %.*s",
+				     nl_shown(start, l->at), start);
+	v.slot = (uint8_t)slot;
+	if (take_lid(l, &v.lid) || take_guid(l, &v.guid))
+		return -EINVAL;
+	vec_push(&l->vfs, v);
+	return nl_line_ends(l);
+}
+
+/* Of a node that is defined twice the first lines count. */
+void nl_vfs_apply(struct nl *l, uint32_t node)
+{
+	struct nl_node *n = &l->nodes.at[node];
+	size_t first = l->vfs.n;
+
+	while (first && l->vfs.at[first - 1].node == FAB_NONE)
+		l->vfs.at[--first].node = node;
+	if (first < l->vfs.n && n->has_vfs)
+		l->vfs.n = first;
+	n->has_vfs |= first < l->vfs.n;
+}
+
+/* Lines about one HCA stand together. */
+static int check_vf(struct nl *l, size_t i)
+{
+	const struct nl_vf *v = &l->vfs.at[i];
+	const struct nl_node *n;
+
+	if (v->node == FAB_NONE)
+		return 0;
+	n = &l->nodes.at[v->node];
+	l->line = v->line;
+	if (n->sriov != FAB_SRIOV_VSWITCH)
+		return nl_fail_found(l, "sriov=vswitch above it", "vf=%u", v->slot);
+	if (v->slot > n->vfs)
+		return nl_fail_found(l, "one of those that sriov= states", "VF %u", v->slot);
+	for (size_t k = i; k && l->vfs.at[k - 1].node == v->node; k--)
+		if (l->vfs.at[k - 1].slot == v->slot)
+			return nl_fail_found(l, "each VF once", "VF %u again", v->slot);
+	return 0;
+}
+
 int nl_sriov_check(struct nl *l)
 {
+	for (size_t i = 0; i < l->vfs.n; i++)
+		if (check_vf(l, i))
+			return -EINVAL;
 	for (size_t i = 0; i < l->nodes.n; i++) {
 		const struct nl_node *n = &l->nodes.at[i];
 

@@ -42,6 +42,22 @@ static void add_rate(struct strbuf *out, const struct fab_port *p)
 	strbuf_addf(out, " %s", cable);
 }
 
+/* LIDs of virtual functions, and GUIDs that are not their own. */
+static void add_vfs(struct strbuf *out, const struct fab *f, node_id id)
+{
+	const struct fab_node *n = &f->nodes[id];
+	const struct fab_vlid *v;
+	uint32_t count;
+
+	strbuf_addf(out, "\nsriov=%s vfs=%u", fab_sriov_name(n->sriov), n->vfs);
+	count = fab_vlids_of(f, n->first_port + 1, &v);
+	for (; count; count--, v++) {
+		strbuf_addf(out, "\nvf=%u lid=%u", v->slot, v->lid);
+		if (v->guid != fab_function_guid(n->guid, v->slot))
+			strbuf_addf(out, " guid=0x%llx", (unsigned long long)v->guid);
+	}
+}
+
 static void add_head(struct strbuf *out, const struct fab *f, node_id id)
 {
 	static const char *const words[] = {"Ca", "Ca", "Switch", "Rt"};
@@ -57,7 +73,7 @@ static void add_head(struct strbuf *out, const struct fab *f, node_id id)
 	if (n->type == IBA_NODE_SWITCH)
 		strbuf_addf(out, "(%llx)", (unsigned long long)p->guid);
 	if (n->sriov)
-		strbuf_addf(out, "\nsriov=%s vfs=%u", fab_sriov_name(n->sriov), n->vfs);
+		add_vfs(out, f, id);
 	strbuf_addf(out, "\n%s\t%u \"%s\"\t\t# ", words[n->type & 3], n->nports, ident);
 	add_name(out, fab_node_name(f, id), SIZE_MAX);
 	if (n->type == IBA_NODE_SWITCH)

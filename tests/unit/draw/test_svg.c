@@ -115,11 +115,39 @@ TEST(drawings_show_names_and_lids)
 	fab_free(f);
 }
 
+TEST(drawings_show_virtual_functions)
+{
+	struct fab_gen g = GEN("mtree", 4, 2);
+	struct fab *plain = fabric_make(g), *f;
+	struct strbuf svg = {0}, dot = {0};
+	struct fab_builder *b = fab_builder_from(plain);
+	node_id host = 0;
+
+	while (fab_is_switch(plain, host))
+		host++;
+	fab_builder_node(b, host)->sriov = FAB_SRIOV_VSWITCH;
+	fab_builder_node(b, host)->vfs = 4;
+	fab_add_vlid(b, host, 3, 77, 0);
+	f = fab_build(b);
+	assert_drawn(f);
+	draw_fabric_svg(f, &svg);
+	draw_fabric_dot(f, &dot);
+	assert_non_null(strstr(svg.s, "8 hosts with 4 VFs, 16 links"));
+	assert_non_null(strstr(svg.s, "\n4 VFs, vSwitch\nVF 3: LID 77</title>"));
+	assert_int_equal(count(svg.s, "class=\"v\""), 2); /* the host, and the legend */
+	assert_int_equal(count(dot.s, "\\n4 VFs\", peripheries=2]"), 1);
+	strbuf_free(&svg);
+	strbuf_free(&dot);
+	fab_free(plain);
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_node_is_drawn_once),
 		cmocka_unit_test(drawings_show_names_and_lids),
+		cmocka_unit_test(drawings_show_virtual_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,13 @@ static void assert_same(const struct fab *a, const struct fab *b)
 		assert_int_equal(x->sriov, y->sriov);
 		assert_int_equal(x->vfs, y->vfs);
 	}
+	assert_int_equal(a->nvlids, b->nvlids);
+	for (uint32_t i = 0; i < a->nvlids; i++) {
+		assert_int_equal(a->vlids[i].port, b->vlids[i].port);
+		assert_int_equal(a->vlids[i].slot, b->vlids[i].slot);
+		assert_int_equal(a->vlids[i].lid, b->vlids[i].lid);
+		assert_true(a->vlids[i].guid == b->vlids[i].guid);
+	}
 }
 
 /* Write, read, compare, write again: the same snapshot without a warning, the same bytes. */
@@ -606,6 +613,24 @@ TEST(virtual_functions_of_a_node_that_is_defined_twice)
 	fab_netlist_free(&n);
 }
 
+/* What a manager knows of VMs is in the text: LIDs of functions, and GUIDs that are not their own. */
+TEST(lids_of_virtual_functions)
+{
+	struct fab_netlist n = read_text(
+		"sriov=vswitch vfs=16\nvf=3 lid=70 guid=0x2abc\n vf = 1  lid = 71 # idle\nCa 1 \"" CA(
+			1) "\"\n[1] \"a\"[1] # lid 5 lmc 0 \"a\" lid 6\n"
+			   "sriov=vswitch vfs=2\nvf=1 lid=99\nCa 1 \"" CA(
+				   1) "\"\nSwitch 3 \"a\"\n[1] \"" CA(1) "\"[1]\n");
+	const struct fab_vlid *v = n.fab->vlids;
+
+	assert_int_equal(n.fab->nvlids, 2); /* the first definition counts */
+	assert_true(v[0].slot == 1 && v[0].lid == 71);
+	assert_true(v[0].guid == fab_function_guid(n.fab->nodes[0].guid, 1));
+	assert_true(v[1].slot == 3 && v[1].lid == 70 && v[1].guid == 0x2abc);
+	assert_round_trip(n.fab);
+	fab_netlist_free(&n);
+}
+
 /* The wire view as text has its device ids, by which a reader knows what belongs together. */
 TEST(the_wire_view_is_read_again)
 {
@@ -692,6 +717,7 @@ static const struct {
 	/* a line about SR-IOV at the end */
 	{"Switch 2 \"" SW(1) "\"\nsriov=shared vfs=2\n", "2: sriov= is not followed by its node\n",
 	 1, 0},
+	{"Switch 2 \"" SW(1) "\"\nvf=1 lid=2\n", "2: vf= is not followed by its node\n", 1, 0},
 	/* impossible addresses */
 	{"Switch 2 \"a\" # \"a\" base port 0 lid 49152 lmc 8\n[1] \"b\"[1] # \"b\" lid "
 	 "99999999999999999999\n"
@@ -781,6 +807,25 @@ static const struct {
 	 "t:1: found 99999999999999999999 VFs, expected 1 to 252"},
 	{"sriov=vswitch vfs=2 pf=1\n",
 	 "t:1: found 'pf=1', expected a comment or the end of the line"},
+	{"vf=253 lid=2\n", "t:1: found VF 253, expected one of those that sriov= states"},
+	{"vf\n", "t:1: found the end of the line, expected '='"},
+	{"vf=one lid=2\n", "t:1: found 'one lid=2', expected a number"},
+	{"vf=1\n", "t:1: found the end of the line, expected lid= and a LID"},
+	{"vf=1 lmc=2\n", "t:1: found 'lmc=2', expected lid= and a LID"},
+	{"vf=1 lid=0\n", "t:1: found LID 0, expected 1 to 49151"},
+	{"vf=1 lid=49152\n", "t:1: found LID 49152, expected 1 to 49151"},
+	{"vf=1 lid=5 port=2\n", "t:1: found 'port=2', expected guid= and a GUID"},
+	{"vf=1 lid=5 guid=none\n", "t:1: found 'none', expected a GUID"},
+	{"vf=1 lid=5 guid=0x0\n", "t:1: found GUID 0, expected another one"},
+	{"vf=1 lid=5 guid=0x7 more\n",
+	 "t:1: found 'more', expected a comment or the end of the line"},
+	{"vf=1 lid=5\nCa 1 \"a\"\n", "t:1: found vf=1, expected sriov=vswitch above it"},
+	{"sriov=shared vfs=2\nvf=1 lid=5\nCa 1 \"a\"\n",
+	 "t:2: found vf=1, expected sriov=vswitch above it"},
+	{"sriov=vswitch vfs=2\nvf=3 lid=5\nCa 1 \"a\"\n",
+	 "t:2: found VF 3, expected one of those that sriov= states"},
+	{"sriov=vswitch vfs=2\nvf=2 lid=5\nvf=2 lid=6\nCa 1 \"a\"\n",
+	 "t:3: found VF 2 again, expected each VF once"},
 	{"\nsriov=vswitch vfs=2\nSwitch 2 \"a\"\n",
 	 "t:2: found sriov= above a Switch, expected a Ca with one port"},
 	{"sriov=vswitch vfs=2\nRt 1 \"a\"\n",
@@ -1093,6 +1138,7 @@ int main(void)
 		cmocka_unit_test(output_of_the_writer),
 		cmocka_unit_test(hcas_with_virtual_functions),
 		cmocka_unit_test(virtual_functions_of_a_node_that_is_defined_twice),
+		cmocka_unit_test(lids_of_virtual_functions),
 		cmocka_unit_test(the_wire_view_is_read_again),
 		cmocka_unit_test(doubtful_files_load_with_warnings),
 		cmocka_unit_test(two_nodes_of_one_guid),
