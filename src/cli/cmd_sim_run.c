@@ -88,7 +88,7 @@ static int read_trace(struct lab *l, traffic_trace *trace)
 
 	if (rc)
 		return cli_bad("%s", e.text);
-	rc = traffic_trace_parse(trace, sim_host_count(lab_sim(l)),
+	rc = traffic_trace_parse(trace, lab_load_hosts(lab_fabric(l)),
 				 strcmp(o.trace, "-") ? o.trace : "standard input", text, len, &e);
 	free(text);
 	return rc ? cli_bad("%s", e.text) : CLI_OK;
@@ -299,6 +299,7 @@ enum { MAX_FILES = 16 };
 static int saturate_file(const char *file, const struct fab *f, struct sat_report *r)
 {
 	struct lab_load d = {.warmup = o.warmup, .duration = o.duration};
+	struct fab *folded = fab_fold(f); /* a host with VFs is one host */
 	double start = cli_wall_s();
 	struct lab_config c;
 	int rc;
@@ -308,12 +309,13 @@ static int saturate_file(const char *file, const struct fab *f, struct sat_repor
 		     : load_saturate(file, f, &c, &d, o.points, &r->s);
 	*r = (struct sat_report){.file = file,
 				 .s = r->s,
-				 .switches = f->nswitches,
-				 .hosts = f->nhosts,
+				 .switches = folded->nswitches,
+				 .hosts = folded->nhosts,
 				 .full = lab_load_full_rate(f, d.traffic.payload),
 				 .wall_s = cli_wall_s() - start,
 				 .seed = manager_o.seed};
 	load_describe(&d.traffic, o.trace, r->what);
+	fab_free(folded);
 	return rc;
 }
 

@@ -57,6 +57,7 @@ static int start_traffic(struct run *x, struct err *e)
 	t.stop_ps = TIME_NEVER / 2;
 	t.burst_gap_ps = lab_burst_gap(x->l, &t);
 	t.known_only = true;
+	t.machines = lab_load_hosts(x->l->fab) < sim_host_count(x->l->sim);
 	t.silent_new = x->p->silent_new;
 	t.late_lids = x->l->cfg.sm.reassign;
 	if (x->p->period)

@@ -18,8 +18,10 @@ enum { PACKETS_PER_NODE = 200, PACKETS_IN_TOTAL = 8000, LINK_PACKETS = 1000 };
 static bool sends(const struct fab *f, port_id p)
 {
 	const struct fab_port *x = &f->ports[p];
+	bool function = f->nodes[x->node].flags & FAB_FUNCTION;
 
-	return x->num && x->peer != FAB_NONE && f->nodes[x->node].type == IBA_NODE_CA;
+	return x->num && x->peer != FAB_NONE && f->nodes[x->node].type == IBA_NODE_CA &&
+	       !(function && f->ports[x->peer].num > FAB_SLOT0_PORT);
 }
 
 static uint64_t port_bps(const struct fab_port *p)
@@ -44,6 +46,9 @@ uint32_t lab_host_number(const struct fab *f, node_id n)
 {
 	uint32_t number = 0;
 
+	if (f->nodes[n].flags & FAB_VSWITCH && f->nodes[n].nports >= FAB_SLOT0_PORT &&
+	    f->ports[fab_port_id(f, n, FAB_SLOT0_PORT)].peer != FAB_NONE)
+		n = f->ports[f->ports[fab_port_id(f, n, FAB_SLOT0_PORT)].peer].node; /* its PF */
 	for (port_id p = 0; p < f->nports; p++) {
 		if (sends(f, p) && f->ports[p].node == n)
 			return number;
@@ -52,7 +57,7 @@ uint32_t lab_host_number(const struct fab *f, node_id n)
 	return UINT32_MAX;
 }
 
-static uint32_t count_hosts(const struct fab *f)
+uint32_t lab_load_hosts(const struct fab *f)
 {
 	uint32_t n = 0;
 
@@ -125,7 +130,7 @@ static time_ps trace_end(const traffic_trace *t)
 
 void lab_load_times(const struct fab *f, struct lab_load *d)
 {
-	uint32_t senders = count_senders(&d->traffic, count_hosts(f));
+	uint32_t senders = count_senders(&d->traffic, lab_load_hosts(f));
 	uint64_t full = lab_load_full_rate(f, d->traffic.payload), packets;
 	u128 span;
 
@@ -219,7 +224,7 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 	struct sim *s = lab_sim(l);
 	int rc;
 
-	*r = (struct lab_load_result){.hosts = sim_host_count(s), .start = sim_now(s)};
+	*r = (struct lab_load_result){.hosts = lab_load_hosts(l->fab), .start = sim_now(s)};
 	r->senders = count_senders(&t, r->hosts);
 	r->window_start = add_times(r->start, d->warmup);
 	r->window_end = add_times(r->window_start, d->duration);
@@ -227,6 +232,7 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 	t.start_ps = r->start;
 	t.stop_ps = r->window_end;
 	t.trace = d->trace;
+	t.machines = r->hosts < sim_host_count(s); /* the others are VFs */
 	t.burst_gap_ps = lab_burst_gap(l, &t);
 	for (size_t i = 0; d->trace && i < d->trace->n; i++)
 		d->trace->at[i].when_ps = add_times(d->trace->at[i].when_ps, r->start);

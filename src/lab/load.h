@@ -49,6 +49,7 @@ uint64_t lab_load_full_rate(const struct fab *f, unsigned payload);
 uint64_t lab_load_interval(uint64_t rate); /* picoseconds between packets of one node */
 /* Hosts are numbered as sim_traffic() does; UINT32_MAX when n has no linked port or is no CA. */
 uint32_t lab_host_number(const struct fab *f, node_id n);
+uint32_t lab_load_hosts(const struct fab *f); /* that send: no VF, since none has a machine */
 
 /* Replace TIME_NEVER in warmup and duration. Duration: each node sends 200 packets, all together 8000, and a
  * host's link could carry 1000; warm-up: a quarter of it. With a trace: no warm-up, and until 1 ms after the

@@ -67,14 +67,17 @@ void sim_machine_told(struct sim *s, uint64_t guid)
 
 /* ---- traffic starts ---- */
 
-/* A VF that a manager has set, without a machine. The PF is slot 0. */
+/* The PF is slot 0. */
+static bool is_vf(const struct fab *f, port_id port)
+{
+	return f->nodes[f->ports[port].node].flags & FAB_FUNCTION &&
+	       f->ports[f->ports[port].peer].num > FAB_SLOT0_PORT;
+}
+
+/* A VF that a manager has set, without a machine. */
 static bool is_empty(const struct shard *sh, port_id port)
 {
-	const struct fab *f = sh->fab;
-
-	return sh->ports[port].by_vswitch && !sh->ports[port].vguid &&
-	       f->nodes[f->ports[port].node].flags & FAB_FUNCTION &&
-	       f->ports[f->ports[port].peer].num > FAB_SLOT0_PORT;
+	return sh->ports[port].by_vswitch && !sh->ports[port].vguid && is_vf(sh->fab, port);
 }
 
 static void alias_join(struct sim *s, port_id port, uint64_t guid)
@@ -117,9 +120,8 @@ void machines_join(struct sim *s)
 	pl->allowed = NULL;
 	for (uint32_t h = 0; h < pl->nports_hosts; h++) {
 		port_id p = pl->hosts.at[h];
-		bool absent = is_empty(&s->main, p) || !s->ports[p].pi.lid;
 
-		if (!(absent && s->fab->nodes[s->fab->ports[p].node].flags & FAB_FUNCTION))
+		if (!is_vf(s->fab, p) || s->ports[p].vguid)
 			vec_push(&pl->members, h);
 	}
 	for (uint32_t h = 0; h < pl->nports_hosts; h++)

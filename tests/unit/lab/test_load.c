@@ -68,6 +68,38 @@ static void run(const struct fab *f, const struct lab_config *c, struct lab_load
 	lab_free(l);
 }
 
+/* ---- virtual functions ---- */
+
+/* VFs without VMs send nothing and are no hosts, in each scheme: the load is that of the same fabric without them. */
+TEST(functions_are_no_hosts)
+{
+	static const enum sm_scheme schemes[] = {SM_SCHEME_DYNAMIC, SM_SCHEME_PREPOPULATED,
+						 SM_SCHEME_NONE};
+	struct fab *f = make("irregular", 4, 6), *with = fab_with_vfs(f, FAB_SRIOV_VSWITCH, 3),
+		   *wire;
+	struct lab_load_result plain, r;
+	struct lab_config c = config();
+
+	wire = fab_wire(with, NULL);
+	assert_int_equal(lab_load_hosts(wire), 6);
+	for (node_id n = 0; n < f->nnodes; n++) /* its PF */
+		assert_int_equal(lab_host_number(wire, n), lab_host_number(f, n));
+	run(f, &c, load(f, 20), &plain);
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+		c.sm.scheme = schemes[i];
+		run(wire, &c, load(wire, 20), &r);
+		assert_int_equal(r.hosts, 6);
+		assert_int_equal(r.plane.generated, plain.plane.generated);
+		assert_int_equal(r.offered, plain.offered);
+		assert_int_equal(r.discarded, 0);
+		lab_load_free(&r);
+	}
+	lab_load_free(&plain);
+	fab_free(f);
+	fab_free(with);
+	fab_free(wire);
+}
+
 /* ---- rates ---- */
 
 TEST(full_rate_of_a_link)
@@ -483,6 +515,7 @@ int main(void)
 		cmocka_unit_test(usage_by_host_and_link_adds_up),
 		cmocka_unit_test(smps_are_counted_by_purpose),
 		cmocka_unit_test(full_rate_of_a_link),
+		cmocka_unit_test(functions_are_no_hosts),
 		cmocka_unit_test(hosts_have_numbers),
 		cmocka_unit_test(default_times_depend_on_the_rate),
 		cmocka_unit_test(at_low_load_every_packet_is_delivered),
