@@ -128,6 +128,9 @@ lids_of() { "$weft" topo show "$1" --json | jq "$2"; }
 # smps [METHOD ATTRIBUTE]: that the fabric received since the last reset
 smps() { fabric meter | awk -v m="${1:-}" -v a="${2:-}" '$2 ~ /^[A-Za-z]/ && (m == "" || ($1 == m && $2 == a)) { n += $3 } END { print n + 0 }'; }
 
+# User and system time of a process so far, in seconds
+cpu_of() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / hz }' "/proc/$1/stat"; }
+
 since() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", b - a }'; }
 
 # ---- OpenSM ----
@@ -267,15 +270,19 @@ single_row()
 		 wall_s: (map(.wall) | median), smps: (map(.smps) | median), smps_most: (map(.smps) | max)}' "$dir/singles.json" | tee -a "$rows" >&2
 }
 
+cpu_begin() { cpu=("$(cpu_of "$manager_pid")" "$(cpu_of "$server_pid")"); }
+
 # many_row HOSTS NAME START FILE...: the answers in these files
 many_row()
 {
 	local hosts=$1 kind=$2 start=$3 end=$EPOCHREALTIME
 	shift 3
-	jq -sc --argjson hosts "$hosts" --arg kind "$kind" --argjson s "$(since "$start" "$end")" '
+	cpu=("${cpu[@]}" "$(cpu_of "$manager_pid")" "$(cpu_of "$server_pid")")
+	jq -sc --argjson cpu "[${cpu[0]}, ${cpu[1]}, ${cpu[2]}, ${cpu[3]}]" --argjson hosts "$hosts" --arg kind "$kind" --argjson s "$(since "$start" "$end")" '
 		def at(p): sort | .[(length - 1) * p | floor];
 		[.[].results[] | .time_s // empty] as $t
 		| {kind: $kind, hosts: $hosts, done: (map(.done) | add), refused: (map(.refused) | add), s: $s,
+		   cpu_s: ($cpu[2] - $cpu[0]), fabric_cpu_s: ($cpu[3] - $cpu[1]),
 		   smps: (map(.smps.total) | add), wait_s: ($t | at(0.5)), wait_most_s: ($t | max)}' "$@" | tee -a "$rows" >&2
 	[ "$(jq -s 'map(.refused) | add' "$@")" = 0 ] || failed=1
 }
@@ -285,6 +292,7 @@ sustained_row()
 {
 	local start i=0 pids=()
 	requests $((long * 1000)) 2 | split -l 100 -a 4 -d - "$dir/chunk."
+	cpu_begin
 	start=$EPOCHREALTIME
 	for chunk in "$dir"/chunk.????; do
 		sleep "$(awk -v s="$start" -v now="$EPOCHREALTIME" -v i="$i" 'BEGIN { t = s + i / 10 - now; print (t > 0 ? t : 0) }')"
@@ -302,6 +310,7 @@ at_once_row()
 {
 	local start
 	requests "$at_once" 3 > "$dir/once.txt"
+	cpu_begin
 	start=$EPOCHREALTIME
 	vm batch "$dir/once.txt" --json > "$dir/once.json" 2>> "$dir/refused" || failed=1
 	many_row "$1" once "$start" "$dir/once.json"
@@ -349,9 +358,10 @@ report_one()
 report_many()
 {
 	jq -sr 'def r: . * 100 | round / 100;
-		["hosts", "requested", "carried out", "s", "a second", "SMPs, one", "waited s: median", "most"],
+		["hosts", "requested", "carried out", "s", "a second", "SMPs, one", "CPU ms, one: weft sm", "weft fabric", "waited s: median", "most"],
 		(.[] | select(.kind == "sustained" or .kind == "once")
 		 | [.hosts, (if .kind == "once" then "at once" else "1000 a second" end), .done, (.s | r), (.done / .s | round), (.smps / .done | round),
+		    (.cpu_s / .done * 1000 | r), (.fabric_cpu_s / .done * 1000 | r),
 		    (.wait_s | r), (.wait_most_s | r)]) | @tsv' "$rows" | table
 }
 
