@@ -26,7 +26,7 @@ enum layout_shape {
 	LAYOUT_GRID,	  /* meshes, tori and hypercubes, see dims */
 	LAYOUT_TREE,	  /* in levels, with pods */
 	LAYOUT_FULL_MESH, /* on a circle */
-	LAYOUT_DRAGONFLY, /* full meshes on a circle of full meshes */
+	LAYOUT_DRAGONFLY, /* groups on a circle: full meshes, or leaves and spines (Dragonfly+) */
 	LAYOUT_FREE,	  /* none of these: distances follow those in hops */
 	LAYOUT_NO_SWITCH, /* all nodes that are linked to no switch */
 	LAYOUT_NSHAPES
@@ -55,7 +55,7 @@ struct layout_part {
 	float x0, y0, x1, y1;
 	enum layout_shape shape;
 	uint32_t nswitches, nhosts;
-	uint32_t nlevels; /* of switches in a tree, otherwise 1 */
+	uint32_t nlevels; /* of switches in a tree, 2 in a Dragonfly+, otherwise 1 */
 	uint32_t
 		ndims; /* of a grid, with sizes in falling order; a bit of wrap for each that is a ring */
 	uint32_t dims[16], wrap;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Dragonflies: groups in which nearly all switches are joined with each other, and few links between groups. Groups
- * are placed on a circle, the switches of a group on a smaller one, hosts outside. State: struct fly, for one call.
+ * Dragonflies: groups in which nearly all switches are joined with each other, and few links between groups. In
+ * Dragonfly+ groups have leaves and spines, all leaves of a group joined with all its spines, and links between groups
+ * are those between spines. Groups are placed on a circle, the switches of a group on a smaller one, hosts outside. State: struct fly, for one call.
  * Way in: lay_dragonfly().
  */
 #include "draw/layout_priv.h"
@@ -17,6 +18,7 @@ struct fly {
 	uint32_t *of;		   /* switch -> group */
 	uint32_t *start, *members; /* of each group */
 	uint32_t ngroups;
+	bool spines; /* Dragonfly+ */
 	uint64_t *key;
 };
 
@@ -53,7 +55,19 @@ static bool count_all(struct fly *y)
 	return true;
 }
 
-/* Groups as switches joined by links with at least so many common neighbours; in order of their first switch. */
+static bool is_leaf(const struct fly *y, uint32_t s)
+{
+	return y->p->linked[s] > 0;
+}
+
+/* Whether an entry of adj[] is a link inside a group: with many common neighbours, or between leaf and spine. */
+static bool is_local(const struct fly *y, uint32_t s, uint32_t k, uint32_t least)
+{
+	return y->spines ? is_leaf(y, s) != is_leaf(y, y->p->adj[k])
+			 : y->common[k - y->p->first[0]] >= least;
+}
+
+/* Groups as switches joined by such links; in order of their first switch. */
 static void split(struct fly *y, uint32_t least)
 {
 	const struct lay_part *p = y->p;
@@ -71,8 +85,7 @@ static void split(struct fly *y, uint32_t least)
 			uint32_t u = y->members[head];
 
 			for (uint32_t k = p->first[u]; k < p->first[u + 1]; k++)
-				if (y->common[k - p->first[0]] >= least &&
-				    y->of[p->adj[k]] == FAB_NONE) {
+				if (is_local(y, u, k, least) && y->of[p->adj[k]] == FAB_NONE) {
 					y->of[p->adj[k]] = y->ngroups;
 					y->members[tail++] = p->adj[k];
 				}
@@ -102,6 +115,41 @@ static bool groups_are_meshes(const struct fly *y)
 	}
 	free(inside);
 	return meshes && good >= 3 && (y->ngroups - good) * 10 <= good;
+}
+
+/* The same for groups of leaves and spines: no link between two leaves, nine in ten between leaves and spines. */
+static bool groups_have_spines(const struct fly *y)
+{
+	const struct lay_part *p = y->p;
+	uint32_t most = 0, least = UINT32_MAX;
+
+	for (uint32_t g = 0; g < y->ngroups; g++) {
+		uint64_t leaves = 0, links = 0, n = y->start[g + 1] - y->start[g];
+
+		for (uint32_t i = y->start[g]; i < y->start[g + 1]; i++) {
+			uint32_t s = y->members[i];
+
+			leaves += is_leaf(y, s);
+			for (uint32_t k = p->first[s]; is_leaf(y, s) && k < p->first[s + 1]; k++) {
+				if (is_leaf(y, p->adj[k]))
+					return false;
+				links++;
+			}
+		}
+		if (leaves < 2 || n - leaves < 2 || links * 10 < leaves * (n - leaves) * 9)
+			return false;
+		most = MAX(most, (uint32_t)n);
+		least = MIN(least, (uint32_t)n);
+	}
+	return y->ngroups >= 3 && least * 2 >= most;
+}
+
+static bool find_spines(struct fly *y)
+{
+	y->spines = true;
+	split(y, 0);
+	y->spines = groups_have_spines(y);
+	return y->spines;
 }
 
 static bool find_groups(struct fly *y)
@@ -175,6 +223,29 @@ static void place_group(struct fly *y, uint32_t g, double cx, double cy, double 
 	}
 }
 
+/* Leaves move to both ends of the order, which are outside; spines stay in the middle. */
+static void move_leaves_out(struct fly *y, uint32_t g)
+{
+	uint32_t n = y->start[g + 1] - y->start[g], *list = y->members + y->start[g];
+	uint32_t *old = mem_array(n, sizeof(*old)), leaves = 0, spines = 0, nleaves = 0;
+
+	memcpy(old, list, n * sizeof(*old));
+	for (uint32_t i = 0; i < n; i++)
+		nleaves += is_leaf(y, old[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = old[i], left = nleaves / 2;
+
+		y->p->level[s] = !is_leaf(y, s);
+		if (!is_leaf(y, s))
+			list[left + spines++] = s;
+		else if (leaves++ < left)
+			list[leaves - 1] = s;
+		else
+			list[n - nleaves + leaves - 1] = s;
+	}
+	free(old);
+}
+
 static void place_groups(struct fly *y)
 {
 	struct lay_part *p = y->p;
@@ -214,10 +285,13 @@ bool lay_dragonfly(struct lay_part *p)
 	y.start = mem_array((size_t)p->n + 1, sizeof(*y.start));
 	y.members = mem_array(p->n, sizeof(*y.members));
 	y.key = mem_array(p->n, sizeof(*y.key));
-	found = find_groups(&y);
+	found = find_spines(&y) || find_groups(&y);
 	if (found) {
 		p->out->shape = LAYOUT_DRAGONFLY;
 		order_members(&y);
+		for (uint32_t g = 0; y.spines && g < y.ngroups; g++)
+			move_leaves_out(&y, g);
+		p->out->nlevels = y.spines ? 2 : 1;
 		place_groups(&y);
 	}
 	free(y.common);

@@ -283,6 +283,36 @@ TEST(a_tree_with_faults_is_a_tree)
 	fab_free(f);
 }
 
+/* Groups of four leaves and four spines; each spine is joined with the same spine of the other groups. */
+TEST(dragonfly_plus_is_a_dragonfly)
+{
+	enum { GROUPS = 5, EACH = 4 };
+	struct fab_builder *b = fab_builder_new();
+	struct layout *l;
+	struct fab *f;
+
+	for (unsigned i = 0; i < GROUPS * 2 * EACH; i++)
+		fab_add_node(b, IBA_NODE_SWITCH, 0x100 + i, 16, "");
+	for (unsigned g = 0; g < GROUPS; g++)
+		for (unsigned i = 0; i < EACH; i++) {
+			node_id leaf = g * 2 * EACH + i, spine = leaf + EACH;
+			node_id host = fab_add_node(b, IBA_NODE_CA, 0x1000 + leaf, 1, "");
+
+			assert_int_equal(fab_add_link(b, leaf, 16, host, 1), 0);
+			for (unsigned j = 0; j < EACH; j++)
+				fab_add_link(b, leaf, j + 1, g * 2 * EACH + EACH + j, i + 1);
+			for (unsigned o = 0; o < g; o++)
+				fab_add_link(b, spine, 5 + o, o * 2 * EACH + EACH + i, 5 + g);
+		}
+	f = fab_build(b);
+	l = recognised(f, LAYOUT_DRAGONFLY);
+	assert_int_equal(count_groups(l, LAYOUT_GROUP, 0), GROUPS);
+	assert_int_equal(l->level[0], 1);
+	assert_int_equal(l->level[EACH], 2);
+	layout_free(l);
+	fab_free(f);
+}
+
 /* A copy without some of the cables between switches, and without all cables of one switch. */
 static struct fab *damaged(const struct fab *f, const uint32_t *cut, uint32_t ncut, node_id gone)
 {
@@ -436,6 +466,7 @@ int main(void)
 		cmocka_unit_test(shapes_are_recognised_in_any_order),
 		cmocka_unit_test(groups_are_pods_planes_and_rows),
 		cmocka_unit_test(a_tree_with_faults_is_a_tree),
+		cmocka_unit_test(dragonfly_plus_is_a_dragonfly),
 		cmocka_unit_test(a_torus_with_faults_is_a_torus),
 		cmocka_unit_test(islands_are_side_by_side),
 		cmocka_unit_test(small_fabrics_have_a_layout),
