@@ -154,6 +154,15 @@ static void restore_port_lids(struct sm *sm, const struct sm_saved *m)
 	}
 }
 
+/* A copy of the master is newer than what this manager remembers of the time when it was master itself. */
+static void restore_vf_lid(struct sm *sm, const struct sm_saved *m, uint64_t guid, uint16_t lid)
+{
+	if (m->mirrored)
+		sm_lid_exchange(sm, guid, lid);
+	else
+		sm_seed_lid(sm, guid, lid, 0);
+}
+
 /* LIDs of VFs that hold none yet; what others hold is read, or answered below. */
 static void restore_lids(struct sm *sm, const struct sm_saved *m)
 {
@@ -164,8 +173,8 @@ static void restore_lids(struct sm *sm, const struct sm_saved *m)
 
 		for (unsigned s = 1; n->sriov == FAB_SRIOV_VSWITCH && s <= n->vfs; s++)
 			if (sm->cfg.scheme == SM_SCHEME_PREPOPULATED)
-				sm_seed_lid(sm, fab_function_guid(n->guid, s),
-					    m->slots.at[n->first_slot + s - 1].lid, 0);
+				restore_vf_lid(sm, m, fab_function_guid(n->guid, s),
+					       m->slots.at[n->first_slot + s - 1].lid);
 	}
 }
 

@@ -161,6 +161,10 @@ static void seed_lid(struct sm *sm, const struct sm_vm *v)
 	bool dynamic = sm->cfg.scheme == SM_SCHEME_DYNAMIC;
 
 	sm_seed_lid(sm, dynamic ? v->guid : fab_function_guid(v->host, v->slot), v->lid, 0);
+	if (sm->core.phase !=
+	    SM_OFF) /* a copy of the master: newer than what this manager remembers */
+		sm_lid_exchange(sm, dynamic ? v->guid : fab_function_guid(v->host, v->slot),
+				v->lid);
 }
 
 static bool makes_sense(const struct sm *sm, const struct sm_vm *v)
