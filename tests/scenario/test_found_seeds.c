@@ -62,6 +62,7 @@ static const struct found {
 	{VMS, 70, NULL, "a vGUID left behind at a shared port"},
 	/* A restarted manager did not show the LIDs of VMs whose host did not respond. */
 	{VMS, 22, NULL, "a VM without a LID"},
+	{VMS, 31909, NULL, "a VM got the LID of the empty VF where it was to be"},
 	/* The LID that a swap gave to a VF was never set. */
 	{VMS, 996, NULL, "an empty VF without a LID"},
 	/* A host restarted before the round set its port: the next discovery found a LID, and did not read its VFs. */
