@@ -10,7 +10,10 @@
 #define STEP PS_PER_US
 
 enum { STREAM = 0x6d6967 }; /* of random draws */
-enum { TOKEN_OTHER = UINT32_MAX };
+/* Tokens of requests: a migration by its index; VM i is created or started: TOKEN_VM + i. */
+enum { TOKEN_VM = 0x40000000 };
+/* At rest after the starts: no migration waits for packets on tables before those. */
+#define QUIET (5 * PS_PER_MS)
 
 typedef VEC(struct sm_vm_request) requests;
 
@@ -43,13 +46,27 @@ static void take(struct lab_migration *m, const struct sm_vm_result *r)
 		m->r.started = before.started;
 }
 
+static void started(struct migrate_run *x, const struct sm_vm_result *r)
+{
+	struct migrate_vm *vm = &x->vms.at[r->token - TOKEN_VM];
+
+	if (r->rc)
+		fault(x, "%s", r->why);
+	vm->guid = r->guid;
+	vm->at.slot = r->slot ? r->slot : vm->at.slot;
+	if (r->token == TOKEN_VM && r->slot) {
+		x->r->start_hypervisors = r->smps_hypervisors;
+		x->r->start_tables = r->smps_tables;
+	}
+}
+
 static void on_vm(void *ctx, const struct sm_vm_result *r)
 {
 	struct migrate_run *x = ctx;
 
 	x->open--;
-	if (r->token == TOKEN_OTHER) {
-		x->last = *r;
+	if (r->token >= TOKEN_VM) {
+		started(x, r);
 		return;
 	}
 	take(&x->r->all.at[r->token], r);
@@ -59,7 +76,7 @@ static void on_vm(void *ctx, const struct sm_vm_result *r)
 static struct sm_vm_request request(const struct migrate_run *x, enum sm_vm_op op, size_t vm,
 				    struct lab_place to)
 {
-	struct sm_vm_request q = {.token = TOKEN_OTHER, .op = op, .slot = to.slot};
+	struct sm_vm_request q = {.token = TOKEN_VM + (uint32_t)vm, .op = op, .slot = to.slot};
 
 	snprintf(q.name, sizeof(q.name), "vm%zu", vm);
 	q.host = to.host == FAB_NONE ? 0 : x->p->fab->nodes[to.host].guid;
@@ -81,31 +98,29 @@ static bool ask(struct migrate_run *x, const struct sm_vm_request *q, size_t n)
 
 /* ---- VMs ---- */
 
-static bool vm_start(struct migrate_run *x, struct lab_place at)
+/* The VMs from the first to the last one. */
+static bool vms_ask(struct migrate_run *x, enum sm_vm_op op, size_t first, size_t end)
 {
-	const struct lab_place nowhere = {FAB_NONE, 0};
-	size_t vm = x->vms.n;
-	struct sm_vm_request q = request(x, SM_VM_CREATE, vm, nowhere);
+	requests all = {0};
+	bool answered;
 
-	if (!ask(x, &q, 1))
-		return false;
-	if (!x->last.rc) {
-		q = request(x, SM_VM_START, vm, at);
-		if (!ask(x, &q, 1))
-			return false;
-	}
-	if (x->last.rc) {
-		fault(x, "%s", x->last.why);
-		return false;
-	}
-	at.slot = x->last.slot;
-	vec_push(&x->vms, (struct migrate_vm){at, x->last.guid});
-	migrate_place_take(x, at);
-	if (!vm) {
-		x->r->start_hypervisors = x->last.smps_hypervisors;
-		x->r->start_tables = x->last.smps_tables;
-	}
-	return true;
+	for (size_t vm = first; vm < end; vm++)
+		vec_push(&all, request(x, op, vm, x->vms.at[vm].at));
+	answered = !all.n || ask(x, all.at, all.n);
+	vec_free(&all);
+	return answered && !x->r->why[0];
+}
+
+/* The first one alone, so that its SMPs are known. */
+static bool vms_run(struct migrate_run *x)
+{
+	return vms_ask(x, SM_VM_CREATE, 0, x->vms.n) && vms_ask(x, SM_VM_START, 0, 1) &&
+	       vms_ask(x, SM_VM_START, 1, x->vms.n);
+}
+
+static void vm_add(struct migrate_run *x, struct lab_place at)
+{
+	vec_push(&x->vms, (struct migrate_vm){migrate_place_take(x, at), 0});
 }
 
 /* Half of all VFs at most, so that there is room to migrate to. */
@@ -113,8 +128,10 @@ static bool vms_start(struct migrate_run *x)
 {
 	size_t room = 0, want = MAX(x->p->vms, x->p->together ? x->p->count : 0);
 
-	if (x->p->vm.host != FAB_NONE)
-		return vm_start(x, x->p->vm);
+	if (x->p->vm.host != FAB_NONE) {
+		vm_add(x, x->p->vm);
+		return vms_run(x);
+	}
 	for (size_t i = 0; i < x->hosts.n; i++)
 		room += x->p->fab->nodes[x->hosts.at[i]].vfs;
 	if (!want)
@@ -127,10 +144,11 @@ static bool vms_start(struct migrate_run *x)
 	while (x->vms.n < want) {
 		node_id n = migrate_host_next(x, x->vms.n);
 
-		if (n == FAB_NONE || !vm_start(x, (struct lab_place){n, 0}))
+		if (n == FAB_NONE)
 			return false;
+		vm_add(x, (struct lab_place){n, 0});
 	}
-	return true;
+	return vms_run(x);
 }
 
 /* ---- migrations ---- */
@@ -347,6 +365,7 @@ static int run_all(struct migrate_run *x, struct err *e)
 
 	if (!bring_up(x))
 		return 0;
+	lab_run_to(x->l, sim_now(x->l->sim) + QUIET);
 	if (migrate_measure_begin(x, e))
 		return -EINVAL;
 	lab_device_tables_read(x->l, &x->before);

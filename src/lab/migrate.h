@@ -57,7 +57,7 @@ struct lab_migrate_result {
 	struct lab_verdict v;
 	/* Packets, from the first request on: lost from or to VMs that migrate, and others. */
 	uint64_t sent, lost, lost_vms, lost_others;
-	time_ps cut_others; /* with traffic: time in which two other hosts or VMs had no route, in steps of 50 us */
+	time_ps cut_others; /* with traffic: time in which two other hosts or VMs had no route, in steps of 200 us */
 	time_ps time; /* from the first request to the last answer */
 	uint64_t hash;
 };

@@ -14,7 +14,7 @@
 #include "sim/traffic/sim_traffic.h"
 
 /* Least time between two scans: with a thousand VMs each takes longer than what is simulated between two changes. */
-#define SCAN_GAP (50 * PS_PER_US)
+#define SCAN_GAP (200 * PS_PER_US)
 
 static bool is_shared(const struct migrate_run *x, node_id host)
 {

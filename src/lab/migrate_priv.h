@@ -32,7 +32,6 @@ struct migrate_run {
 	struct migrate_slots *used; /* by node */
 	size_t first;		    /* of r->all, that are under way */
 	size_t open;		    /* requests without an answer */
-	struct sm_vm_result last;   /* answer, of a request that is no migration */
 	struct rng rng;
 	bool moving[65536]; /* by LID: of a VM that migrates */
 	bool moved[65536];  /* by LID: its entries may have changed */

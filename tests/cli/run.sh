@@ -346,6 +346,9 @@ lab export thesis-discovery --db lab.db -o data
 lab slurm thesis-discovery --quick -o lab.sbatch
 !lab slurm thesis-discovery --quick
 lab merge --db merged.db lab.db
+lab run vswitch-cost --only hosts=324 --db vswitch.db
+lab run vswitch-engines --only hosts=324 --resume --db vswitch.db
+lab run vswitch-traffic --only method=shared --only load=25 --only migrations=1 --resume --db vswitch.db
 model fattree 4 2
 mad decode smp.hex
 END
