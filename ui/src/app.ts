@@ -173,7 +173,13 @@ export class App {
 		if (at.size)
 			fitGroups(f);
 		this.showFabric(new Fabric(f));
+		/* A file that the server opened. */
+		if (!this.opening && !this.docLoaded && !this.isLive && !this.editor.doc.managers.size) {
+			this.name ||= this.hello?.file ?? '';
+			this.defaultManagers();
+		}
 	}
+	private opening = false;
 
 	private showFabric(fab: Fabric): void {
 		const was = this.fabric, keep = [...this.nodes].map((n) => was?.f.guid[n]);
@@ -210,7 +216,11 @@ export class App {
 		this.run.clear();
 		this.editor.replace({ ...emptyDoc(), managers: managers ?? new Map() });
 		this.docLoaded = false;
-		const reply = await this.command(c).finally(() => (this.pendingAt = null));
+		this.opening = true;
+		const reply = await this.command(c).finally(() => {
+			this.pendingAt = null;
+			this.opening = false;
+		});
 		this.name = String(reply['name'] ?? name) || name;
 		this.words = words;
 		if (!managers)
@@ -348,6 +358,22 @@ export class App {
 		if (this.setup.log)
 			await this.command({ cmd: 'log', on: true });
 		await this.setSpeed(this.chosenSpeed);
+	}
+
+	/* The page was loaded again and the engine still has its run: it pauses, and goes on when the person says so. */
+	async attach(): Promise<boolean> {
+		try {
+			const reply = await this.command({ cmd: 'series' });
+			this.run.reset((reply['series'] as string[] | undefined) ?? [], (reply['phases'] as string[] | undefined) ?? []);
+			for (const j of (reply['journal'] as { at: string; text: string }[] | undefined) ?? [])
+				this.addJournal(BigInt(j.at), j.text);
+			await this.command({ cmd: 'speed', speed: 0 });
+			await this.command({ cmd: 'series' });
+		} catch {
+			return false;
+		}
+		this.emit('run');
+		return true;
 	}
 
 	async replay(journal: { at: bigint; text: string }[], at: bigint, speed: number): Promise<void> {

@@ -157,13 +157,14 @@ function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragmen
 		void (async () => {
 			if (await restore(location.hash))
 				return;
-			if (app.hello?.file) {
-				app.name = app.hello.file;
+			await new Promise((r) => setTimeout(r, 60));
+			if (app.fabric || app.hello?.file) {
+				app.name ||= app.hello?.file ?? '';
+				app.emit('doc');
+				if (!app.fabric || !(await app.attach()))
+					app.report('Space starts the run.', false);
 				return;
 			}
-			await new Promise((r) => setTimeout(r, 60));
-			if (app.fabric)
-				return;
 			await app.generate(FIRST_FABRIC);
 			await app.setSpeed(FIRST_SPEED);
 			await app.start();

@@ -203,7 +203,7 @@ export class Inspect implements Tab {
 		return h('section', {}, h('h3', {}, 'Ports'), h('table', {}, h('thead', {}, h('tr', {}, ['Port', 'State', 'Rate', 'Peer'].map((t) => h('th', {}, t)))),
 			h('tbody', {}, ports.sort((p, q) => p.port - q.port).map((p) => h('tr', {},
 				h('td', { class: 'num' }, p.link !== undefined && p.link >= 0 ? h('button', { type: 'button', class: 'ref', onclick: () => this.app.select([], p.link) }, String(p.port)) : String(p.port)),
-				h('td', {}, h('span', { class: `st ${(p.state ?? '').replace(/^Initialize$/, 'Init')}` }, p.state ?? '–')), h('td', {}, `${p.width ?? ''}${p.speed ?? ''}` || '–'),
+				h('td', {}, h('span', { class: `st ${(p.state ?? '').replace(/^Initialize$/, 'Init')}` }, p.state ?? '–')), h('td', {}, p.width && p.speed ? `${String(p.width).replace(/^(\d+)$/, '$1x')}${p.speed}` : '–'),
 				h('td', {}, p.peer !== null && p.peer !== undefined && p.peer >= 0 ? [this.ref(p.peer), h('span', { class: 'dim num' }, ` ${p.peer_port ?? ''}`)] : '–'))))));
 	}
 

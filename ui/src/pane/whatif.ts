@@ -31,7 +31,7 @@ export class WhatIf implements Tab {
 		this.busy = name;
 		this.pane.open('whatif');
 		try {
-			const r = await app.command(node >= 0 ? { cmd: 'whatif', kill: target } : { cmd: 'whatif', unlink: target });
+			const r = await app.command(node >= 0 ? { cmd: 'whatif', kill: app.guid(node) } : { cmd: 'whatif', unlink: { node: app.guid(app.fabric!.f.a[link]!), port: app.fabric!.f.pa[link]! } });
 			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: (r['figures'] ?? []) as [string, string][], text: String(r['text'] ?? '') });
 		} finally {
 			this.busy = '';

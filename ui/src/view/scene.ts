@@ -2,7 +2,7 @@
 //
 // The picture in WebGL2: groups, links and nodes into a layer that is kept while nothing changes, messages above it in
 // each frame. Far out, groups and bundles of links stand for their members. While the view moves, only as many links are
-// drawn as the budget allows (in an order like a shuffled deck); when it rests, all of them.
+// drawn as the budget allows (in an order like a shuffled deck); when it rests, all of them, or more of them where no GPU helps.
 import { type Fabric, SWITCH_H, SWITCH_W } from '../model/fabric.ts';
 import type { ManagerRecord } from '../wire/frames.ts';
 import { NONE } from '../wire/frames.ts';
@@ -42,6 +42,7 @@ export class Scene {
 	private readonly links: Instances;
 	private readonly bundles: Instances;
 	private readonly nodes: Instances;
+	private readonly special: Instances;
 	private readonly groups: Instances;
 	private readonly points: Instances;
 	private readonly layer: Layer;
@@ -52,9 +53,10 @@ export class Scene {
 	private dirtyNodes = false;
 	private dirtyLinks = false;
 	loads = false;
-	/* Pixels of links that a frame may fill while the view moves. */
+	/* Pixels of links that a frame may fill: while something moves, and at rest. */
 	readonly software: boolean;
-	private budget: number;
+	private readonly budget: number;
+	private readonly restBudget: number;
 
 	constructor(readonly canvas: HTMLCanvasElement) {
 		const gl = canvas.getContext('webgl2', { antialias: false, alpha: false, depth: false, stencil: false, powerPreference: 'high-performance' });
@@ -68,6 +70,7 @@ export class Scene {
 		this.links = new Instances(gl, 4, true);
 		this.bundles = new Instances(gl, 4, true);
 		this.nodes = new Instances(gl, 2, true);
+		this.special = new Instances(gl, 2, true);
 		this.groups = new Instances(gl, 4, true);
 		this.points = new Instances(gl, 4, false);
 		this.layer = new Layer(gl);
@@ -75,6 +78,7 @@ export class Scene {
 		const renderer = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
 		this.software = /swiftshader|llvmpipe|software/i.test(renderer);
 		this.budget = this.software ? 1.2e6 : 4e7;
+		this.restBudget = this.software ? 6e6 : 1e9;
 		gl.disable(gl.DEPTH_TEST);
 		gl.enable(gl.BLEND);
 		gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -340,13 +344,28 @@ export class Scene {
 	}
 
 	private upload(): void {
-		if (this.dirtyNodes)
+		if (this.dirtyNodes) {
 			this.nodes.setChanging(this.nodeWhat);
+			this.pickSpecial();
+		}
 		if (this.dirtyLinks)
 			this.links.setChanging(this.linkWhat);
 		if (this.dirtyNodes || this.dirtyLinks)
 			this.paintGroups();
 		this.dirtyNodes = this.dirtyLinks = false;
+	}
+
+	/* Nodes that are seen at every zoom: chosen, lit, with a manager. */
+	private pickSpecial(): void {
+		const f = this.fabric!.f, at: number[] = [], what: number[] = [];
+		for (let i = 0; i < f.nnodes && at.length < 8192; i++) {
+			if ((this.nodeWhat[4 * i + 2]! & (FLAG.chosen | FLAG.hover | FLAG.lit)) || this.nodeWhat[4 * i + 3]) {
+				at.push(f.x[i]!, f.y[i]!);
+				what.push(...this.nodeWhat.subarray(4 * i, 4 * i + 4));
+			}
+		}
+		this.special.setFixed(new Float32Array(at));
+		this.special.setChanging(new Uint8Array(what));
 	}
 
 	private use(p: Program, c: Camera, dpr: number): Program {
@@ -382,16 +401,15 @@ export class Scene {
 		gl.uniform2f(n.u('uSwitch'), SWITCH_W, SWITCH_H);
 		gl.uniform1f(n.u('uMin'), f.nnodes > 5000 ? 0.5 : 1.6);
 		gl.uniform1f(n.u('uAlpha'), detail);
-		this.nodes.draw();
+		(detail > 0 ? this.nodes : this.special).draw();
 	}
 
 	private drawLinks(p: Program, c: Camera, dpr: number, moving: boolean, detail: number): void {
 		const gl = this.gl, f = this.fabric!, s = f.unit * c.scale;
 		/* Pixels that all links would fill, by their mean length, at most across the view. */
 		const each = Math.min(this.meanLength * c.scale, c.width) * dpr * 3;
-		const fit = Math.max(500, Math.floor(this.budget / Math.max(1, each)));
-		const count = moving ? Math.min(f.nlinks, fit) : f.nlinks;
-		this.whole = count >= f.nlinks;
+		const most = moving ? this.budget : this.restBudget, count = Math.min(f.nlinks, Math.max(500, Math.floor(most / Math.max(1, each))));
+		this.whole = !moving || count >= f.nlinks;
 		const crowd = Math.min(1, Math.max(0.14, 24 / Math.sqrt(Math.max(1, f.nlinks / Math.max(1, s / 8)))));
 		gl.uniform1f(p.u('uAlpha'), detail);
 		gl.uniform1f(p.u('uFade'), Math.min(1, crowd * Math.sqrt(f.nlinks / Math.max(1, count))));

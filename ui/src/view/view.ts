@@ -131,7 +131,7 @@ export class View {
 		if (this.camera.advance(began))
 			this.moved();
 		const moving = began - this.movedAt < REST_MS;
-		const waits = this.scene.draw(this.camera, this.clock, this.dpr, moving);
+		const waits = this.scene.draw(this.camera, this.clock, this.dpr, moving || running);
 		if (this.inkStale)
 			this.drawInk();
 		this.inkStale = false;
@@ -142,7 +142,7 @@ export class View {
 			document.body.dataset['ready'] = 'true';
 			this.onFirst();
 		}
-		if (moving || waits || (running && this.scene.flights.n > 0))
+		if (moving || (waits && !running) || (running && this.scene.flights.n > 0))
 			this.ask();
 	}
 

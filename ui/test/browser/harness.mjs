@@ -29,7 +29,7 @@ export async function browse({ width = 1280, height = 720, scheme = 'dark', dpr 
 	const chromium = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 	if (!chromium)
 		throw new Error('no chromium; set CHROMIUM');
-	const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', `--window-size=${width},${height}`, '--disable-dev-shm-usage', '--js-flags=--expose-gc', '--enable-precise-memory-info'] });
+	const browser = await puppeteer.launch({ executablePath: chromium, headless: true, protocolTimeout: 600000, args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', `--window-size=${width},${height}`, '--disable-dev-shm-usage', '--js-flags=--expose-gc', '--enable-precise-memory-info'] });
 	const page = await browser.newPage(), errors = [];
 	page.on('pageerror', (e) => errors.push(String(e)));
 	page.on('console', (m) => ['error', 'warning'].includes(m.type()) && !/GPU stall|GL Driver Message/.test(m.text()) && errors.push(m.text()));

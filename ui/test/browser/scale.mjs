@@ -2,8 +2,9 @@
 //
 // How long a frame takes on large made-up fabrics: node test/browser/scale.mjs [WIDTH HEIGHT]. One line of JSON for each
 // fabric and zoom. script: milliseconds of script and draw calls, median and 95 %; whole: the same until the renderer has
-// finished; first: from the data to the first picture; heap: MB of script memory; process: MB of the page's process.
-import { readFileSync } from 'node:fs';
+// finished; cpu: milliseconds of processor time of the page's and the renderer's process for each frame, which other load on the
+// machine does not change; first: from the data to the first picture; heap: MB of script memory; process: MB of the page's process.
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UI, browse, ready, serve } from './harness.mjs';
 
@@ -15,14 +16,20 @@ await ready(page);
 await page.evaluate(() => weft.app.setSpeed(0));
 
 /* The view moves in every frame. */
-const measure = (scale) => page.evaluate(async (s) => {
+const FRAMES = 24;
+const measure = async (scale) => {
+	const before = cpu(), figures = await moving(scale), after = cpu();
+	/* Each step draws twice: the frame, and once more to wait for it. */
+	return { ...figures, cpu: after.map((v, i) => Math.round((v - before[i]) / (2 * FRAMES))) };
+};
+const moving = (scale) => page.evaluate(async (s, frames) => {
 	const { view, app } = weft, f = app.fabric, script = [], whole = [];
 	if (s)
 		view.setView([(f.bounds.x0 + f.bounds.x1) / 2, (f.bounds.y0 + f.bounds.y1) * 0.7, s]);
 	else
 		view.fit(false);
 	await new Promise((r) => setTimeout(r, 600));
-	for (let i = 0; i < 60; i++) {
+	for (let i = 0; i < frames; i++) {
 		view.panBy(i % 20 < 10 ? 9 : -9, i % 10 < 5 ? 3 : -3);
 		const before = view.frameTimes.length, began = performance.now();
 		await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
@@ -37,7 +44,7 @@ const measure = (scale) => page.evaluate(async (s) => {
 	}
 	const q = (l, p) => +[...l].sort((a, b) => a - b)[Math.min(l.length - 1, Math.floor(l.length * p))].toFixed(1);
 	return { links: view.scene.stats.links, script: [q(script, 0.5), q(script, 0.95)], whole: [q(whole, 0.5), q(whole, 0.95)] };
-}, scale);
+}, scale, FRAMES);
 
 for (const words of ['pods 36 18', 'pods 56 28']) {
 	const first = await page.evaluate(async (w) => {
@@ -62,7 +69,6 @@ server.close();
 /* Resident memory of the page's process: the largest renderer among the browser's children. */
 async function rendererSizes() {
 	const root = browser.process()?.pid;
-	const { readdirSync } = await import('node:fs');
 	let most = 0;
 	for (const pid of readdirSync('/proc').filter((d) => /^\d+$/.test(d))) {
 		try {
@@ -74,6 +80,23 @@ async function rendererSizes() {
 		}
 	}
 	return Math.round(most);
+}
+
+/* Processor time so far, ms: the page's process, the renderer's (all of that type, of this browser). */
+function cpu() {
+	const root = browser.process()?.pid, sum = { renderer: 0, 'gpu-process': 0 };
+	for (const pid of readdirSync('/proc').filter((d) => /^\d+$/.test(d))) {
+		try {
+			const type = /--type=(renderer|gpu-process)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.[1];
+			if (!type || !ancestors(Number(pid)).includes(root))
+				continue;
+			const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
+			sum[type] += (Number(stat[11]) + Number(stat[12])) * 10;
+		} catch {
+			/* it has ended */
+		}
+	}
+	return [sum.renderer, sum['gpu-process']];
 }
 
 function ancestors(pid) {
