@@ -359,9 +359,9 @@ report_many()
 {
 	jq -sr 'def r: . * 100 | round / 100;
 		["hosts", "requested", "carried out", "s", "a second", "SMPs, one", "CPU ms, one: weft sm", "weft fabric", "waited s: median", "most"],
-		(.[] | select(.kind == "sustained" or .kind == "once")
+		(.[] | select(.kind == "sustained" or .kind == "once") | .done as $n
 		 | [.hosts, (if .kind == "once" then "at once" else "1000 a second" end), .done, (.s | r), (.done / .s | round), (.smps / .done | round),
-		    (.cpu_s / .done * 1000 | r), (.fabric_cpu_s / .done * 1000 | r),
+		    (.cpu_s | if . then . / $n * 1000 | r else "" end), (.fabric_cpu_s | if . then . / $n * 1000 | r else "" end),
 		    (.wait_s | r), (.wait_most_s | r)]) | @tsv' "$rows" | table
 }
 
