@@ -9,9 +9,12 @@
 #include "control/lines.h"
 
 static struct {
-	const char *socket, *name, *batch;
+	const char *socket, *name, *batch, *goal;
+	bool dry_run;
 	time_ps timeout, wait;
-} opt = {.timeout = 60 * PS_PER_S, .wait = 5 * PS_PER_S};
+} opt = {.timeout = 60 * PS_PER_S, .wait = 5 * PS_PER_S, .goal = "fresh"};
+
+static const char *const goals[] = {"fresh", "even", NULL};
 
 static unsigned timeout_ms(void)
 {
@@ -43,9 +46,10 @@ static int ask(const char *q, ctl_show *show)
 		rc = cli_bad("%s", e.text);
 	else if (!(a = json_loads(answer.s, 0, &why)))
 		rc = cli_bad("the answer is not JSON: %s", why.text);
-	else if (!json_is_true(json_object_get(a, "ok")))
-		rc = cli_bad("%s", json_string_value(json_object_get(a, "error")));
-	else if (!cli_json)
+	else if (!json_is_true(json_object_get(a, "ok"))) {
+		cli_bad("%s", json_string_value(json_object_get(a, "error")));
+		rc = json_is_true(json_object_get(a, "refused")) ? CLI_NO : CLI_BAD;
+	} else if (!cli_json)
 		show(a);
 	else if (ctl_json_indent(answer.s, &text), cli_write("-", &text))
 		rc = CLI_BAD;
@@ -62,6 +66,15 @@ static int vm_list(char **args UNUSED, unsigned n UNUSED)
 static int vm_hosts(char **args UNUSED, unsigned n UNUSED)
 {
 	return ask("{\"cmd\":\"vm_hosts\"}", vm_show_hosts);
+}
+
+static int vm_defragment(char **args UNUSED, unsigned n UNUSED)
+{
+	char q[80];
+
+	snprintf(q, sizeof(q), "{\"cmd\":\"vm_defragment\",\"goal\":\"%s\",\"dry_run\":%d}",
+		 opt.goal, opt.dry_run);
+	return ask(q, vm_show_defragment);
 }
 
 /* ---- requests ---- */
@@ -190,6 +203,15 @@ static const struct cli_opt batch_opts[] = {
 	 "a request a line, with the arguments of this command; '-' is standard input", NULL, 0, 0},
 	{0},
 };
+
+static const struct cli_opt defragment_opts[] = {
+	{"dry-run", 0, CLI_FLAG, &opt.dry_run, NULL,
+	 "say what would change, and change nothing", NULL, 0, 0},
+	{"goal", 0, CLI_CHOICE, &opt.goal, "WHAT",
+	 "fresh: as even as routes computed for the VMs where they are; even: as even as the search gets, with more SMPs; "
+	 "default fresh", goals, 0, 0},
+	{0},
+};
 /* clang-format on */
 
 static const struct cli_opt *const shared[] = {socket_opts, NULL};
@@ -308,4 +330,20 @@ const struct cli_cmd cmd_vm_batch = {
 	.min_args = 1,
 	.max_args = 1,
 	.run = vm_batch,
+};
+
+const struct cli_cmd cmd_vm_defragment = {
+	.name = "vm defragment",
+	.args = "",
+	.summary = "give virtual machines other routes where links share them unevenly",
+	.about =
+		"With dynamic LIDs a VM has the routes of its host, so links to hosts with many VMs carry most. This changes "
+		"entries of LIDs of VMs until the busiest link and the standard deviation over all links between switches "
+		"are those of routes computed for the VMs where they are, with as few SMPs as a search finds. No VM moves and "
+		"no LID changes; every mixture of old and new entries is free of loops and deadlock.\n\n" STATUS,
+	.examples =
+		"weft vm defragment --dry-run\nweft vm defragment --json | jq '{smps, smps_fresh, before, after}'",
+	.opts = defragment_opts,
+	.shared = shared,
+	.run = vm_defragment,
 };

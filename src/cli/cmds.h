@@ -59,7 +59,7 @@ extern const struct cli_cmd cmd_ui;
 
 /* cmd_vms.c */
 extern const struct cli_cmd cmd_vm_list, cmd_vm_hosts, cmd_vm_create, cmd_vm_start, cmd_vm_stop,
-	cmd_vm_migrate, cmd_vm_destroy, cmd_vm_batch;
+	cmd_vm_migrate, cmd_vm_destroy, cmd_vm_batch, cmd_vm_defragment;
 
 /* help.c, man.c, completion.c: help, man pages, completion */
 extern const struct cli_cmd cmd_help, cmd_man, cmd_completion;

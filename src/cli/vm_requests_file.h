@@ -45,6 +45,7 @@ void vm_requests_free(struct vm_requests *r);
 /* vm_show.c */
 void vm_show_list(const json_t *answer);
 void vm_show_hosts(const json_t *answer);
+void vm_show_defragment(const json_t *answer);
 void vm_show_one(const struct vm_request *r);
 void vm_show_many(const struct vm_requests *r);
 /* All results as a JSON document, with totals. */

@@ -77,6 +77,37 @@ void vm_show_hosts(const json_t *a)
 	cli_table_print(&t, stdout);
 }
 
+static void balance_row(struct cli_table *t, const char *name, const json_t *b)
+{
+	cli_table_add(t, "%s", name);
+	cli_table_add(t, "%s", cli_count(ctl_number(b, "busiest")));
+	cli_table_add(t, "%.1f", json_number_value(json_object_get(b, "mean")));
+	cli_table_add(t, "%.1f", json_number_value(json_object_get(b, "deviation")));
+}
+
+void vm_show_defragment(const json_t *a)
+{
+	bool dry = json_is_true(json_object_get(a, "dry_run"));
+	struct cli_table t;
+
+	cli_table_init(&t, "lrrr", "routes over a link", "busiest", "mean", "deviation");
+	balance_row(&t, dry ? "now" : "before", json_object_get(a, "before"));
+	balance_row(&t, dry ? "then" : "now", json_object_get(a, "after"));
+	balance_row(&t, "new routes", json_object_get(a, "fresh"));
+	cli_table_print(&t, stdout);
+	if (!ctl_number(a, "smps")) {
+		printf("\nroutes to VMs are %s\n", json_is_true(json_object_get(a, "reached"))
+							   ? "as even as new ones: nothing changes"
+							   : "as even as they get");
+		return;
+	}
+	printf("\n%s of ", cli_count(ctl_number(a, "moved")));
+	printf("%s VMs %s other routes: ", cli_count(ctl_number(a, "lids")),
+	       dry ? "would get" : "have");
+	printf("%s SMPs, ", cli_count(ctl_number(a, "smps")));
+	printf("new routes for all would take %s\n", cli_count(ctl_number(a, "smps_fresh")));
+}
+
 /* ---- results ---- */
 
 static bool is_done(const struct vm_request *q)

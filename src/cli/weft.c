@@ -20,7 +20,7 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_ctl,
 	&cmd_ui,
 	&cmd_vm_list, &cmd_vm_hosts, &cmd_vm_create, &cmd_vm_start, &cmd_vm_stop, &cmd_vm_migrate, &cmd_vm_destroy,
-	&cmd_vm_batch,
+	&cmd_vm_batch, &cmd_vm_defragment,
 	&cmd_mad_decode,
 	&cmd_help, &cmd_man, &cmd_completion,
 	NULL,

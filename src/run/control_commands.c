@@ -123,6 +123,9 @@ static const struct ctl_cmd cmds[] = {
 	{"vm_migrate", ctl_vm_migrate, {{"vm", CTL_TEXT, true}, {"host", CTL_TEXT, true}}},
 	{"vm_destroy", ctl_vm_destroy, {{"vm", CTL_TEXT, true}}},
 	{"vm_batch", ctl_vm_batch, {{"requests", CTL_LIST, true}}},
+	{"vm_defragment",
+	 ctl_vm_defragment,
+	 {{"goal", CTL_TEXT, false}, {"dry_run", CTL_NUMBER, false}}},
 };
 
 /* ---- reading a request ---- */

@@ -25,7 +25,7 @@ typedef int ctl_run(const struct ctl_ask *a, struct json *j, struct err *e);
 ctl_run ctl_status, ctl_changes, ctl_smps, ctl_config;
 /* control_vm.c: -EINPROGRESS, the line is answered later */
 ctl_run ctl_vm_list, ctl_vm_hosts, ctl_vm_create, ctl_vm_start, ctl_vm_stop, ctl_vm_migrate,
-	ctl_vm_destroy, ctl_vm_batch;
+	ctl_vm_destroy, ctl_vm_batch, ctl_vm_defragment;
 void ctl_vm_members(struct json *j, const struct sm *sm, const struct sm_vm_request *q,
 		    const struct sm_vm_result *r);
 /* vm_log.c */

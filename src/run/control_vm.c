@@ -88,11 +88,46 @@ int ctl_vm_hosts(const struct ctl_ask *a, struct json *j, struct err *e)
 
 /* ---- answers ---- */
 
+static void balance_member(struct json *j, const char *key, const struct rt_balance *b)
+{
+	json_open(j, key, '{');
+	json_u64(j, "busiest", b->busiest);
+	json_fixed(j, "mean", b->mean, 3);
+	json_fixed(j, "deviation", b->deviation, 3);
+	json_close(j);
+}
+
+static void defragmentation_members(struct json *j, const struct sm_vm_request *q,
+				    const struct sm_vm_result *r)
+{
+	const struct sm_defragmentation *d = &r->defragmentation;
+
+	json_bool(j, "dry_run", q->dry_run);
+	json_u64(j, "lids", d->lids);
+	json_u64(j, "moved", d->moved);
+	json_u64(j, "left", d->left);
+	json_bool(j, "reached", d->reached);
+	json_u64(j, "smps", d->smps);
+	json_u64(j, "smps_sent", r->smps_tables);
+	json_u64(j, "smps_fresh", d->smps_fresh);
+	json_u64(j, "smps_all", d->smps_all);
+	json_u64(j, "switches_touched", r->switches_touched);
+	json_u64(j, "stages", r->stages);
+	balance_member(j, "before", &d->before);
+	balance_member(j, "after", &d->after);
+	balance_member(j, "fresh", &d->fresh);
+	json_seconds(j, "time_s", r->ended - MIN(r->ended, r->started));
+}
+
 static void done_members(struct json *j, const struct sm *sm, const struct sm_vm_request *q,
 			 const struct sm_vm_result *r)
 {
 	bool stops = q->op == SM_VM_STOP;
 
+	if (q->op == SM_VM_DEFRAGMENT) {
+		defragmentation_members(j, q, r);
+		return;
+	}
 	json_hex64(j, "guid", r->guid);
 	if (q->op == SM_VM_CREATE || q->op == SM_VM_DESTROY)
 		return;
@@ -119,7 +154,8 @@ void ctl_vm_members(struct json *j, const struct sm *sm, const struct sm_vm_requ
 	if (r->rc)
 		json_bool(j, "refused", true);
 	json_str(j, "op", sm_vm_op_name(q->op));
-	json_str(j, "vm", q->name);
+	if (q->op != SM_VM_DEFRAGMENT)
+		json_str(j, "vm", q->name);
 	if (!r->rc)
 		done_members(j, sm, q, r);
 }
@@ -262,6 +298,20 @@ int ctl_vm_migrate(const struct ctl_ask *a, struct json *j UNUSED, struct err *e
 int ctl_vm_destroy(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
 {
 	return one(a, SM_VM_DESTROY, e);
+}
+
+int ctl_vm_defragment(const struct ctl_ask *a, struct json *j UNUSED, struct err *e)
+{
+	const char *goal = a->text[0] ? a->text[0] : "fresh";
+	struct run_vm_ask ask = {.req = {.op = SM_VM_DEFRAGMENT,
+					 .even = !strcmp(goal, "even"),
+					 .dry_run = a->number[1] && a->number[1] != UINT64_MAX}};
+
+	if (check(a, e))
+		return -EINVAL;
+	if (!ask.req.even && strcmp(goal, "fresh") != 0)
+		return err_set(e, -EINVAL, "'goal': expected fresh or even, found '%.40s'", goal);
+	return a->o->vms(a->o->ctx, &ask, 1, false, e);
 }
 
 /* ---- batches ---- */

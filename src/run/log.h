@@ -61,7 +61,10 @@
 	  "VM {vm} migrated from {from}, VF {from_vf}, to {to}, VF {vf}: vGUID {guid}, LID {lid}[ instead of {lid_before}]; "         \
 	  "{smps_hypervisors} SMPs to hypervisors, {smps_tables} to {switches} switches, {took_us}")            \
 	X(VM_DESTROYED, "vm_destroyed", INFO, "VM {vm} is destroyed: vGUID {guid}")                             \
-	X(VM_REFUSED, "vm_refused", INFO, "{op} of VM {vm} is refused: {why}")                                  \
+	X(VM_DEFRAGMENTED, "vm_defragmented", NOTICE,                                                   \
+	  "{moved} of {vms} VMs have other routes: the busiest link has {busiest} of them, had {busiest_before}; {smps} SMPs to " \
+	  "{switches} switches, {took_us}")                                                             \
+	X(VM_REFUSED, "vm_refused", INFO, "{op}[ of VM {vm}] is refused: {why}")                        \
 	X(LOG_LEVEL, "log_level", NOTICE, "log level is now {level}")                                           \
 	X(ROUTES, "routes", DEBUG, "routes for {switches} switches computed in {took_us}")                      \
 	X(REPAIRS, "repairs", DEBUG, "{count} repairs computed ahead in {took_us}")                             \

@@ -53,7 +53,7 @@ struct run_change {
 };
 
 /* Requests about VMs since the start, by enum sm_vm_op, and their SMPs. */
-enum { RUN_VM_OPS = SM_VM_DESTROY + 1 };
+enum { RUN_VM_OPS = SM_VM_NOPS };
 struct run_vm_totals {
 	uint64_t done[RUN_VM_OPS], refused[RUN_VM_OPS];
 	uint64_t smps_hypervisors, smps_tables;

@@ -15,6 +15,22 @@ static const char *name_of(const struct sm *sm, uint64_t guid, char buf[24])
 	return buf;
 }
 
+static void defragmented(struct run_log *l, const struct sm_vm_request *q,
+			 const struct sm_vm_result *r)
+{
+	const struct sm_defragmentation *d = &r->defragmentation;
+
+	if (r->rc)
+		log_rec(l, LOG_VM_REFUSED, LOG_NOT("vm"), LOG_T("op", sm_vm_op_name(q->op)),
+			LOG_T("why", r->why));
+	else if (d->moved && !q->dry_run)
+		log_rec(l, LOG_VM_DEFRAGMENTED, LOG_U("moved", d->moved), LOG_U("vms", d->lids),
+			LOG_U("busiest", d->after.busiest),
+			LOG_U("busiest_before", d->before.busiest), LOG_U("smps", r->smps_tables),
+			LOG_U("switches", r->switches_touched),
+			LOG_TIME("took_us", (r->ended - MIN(r->ended, r->started)) / PS_PER_US));
+}
+
 void run_vm_log(struct run_log *l, const struct sm *sm, const struct sm_vm_request *q,
 		const struct sm_vm_result *r)
 {
@@ -26,6 +42,10 @@ void run_vm_log(struct run_log *l, const struct sm *sm, const struct sm_vm_reque
 	bool moves = q->op == SM_VM_MIGRATE, placed = moves || q->op == SM_VM_START;
 	char from[24], to[24];
 
+	if (q->op == SM_VM_DEFRAGMENT) {
+		defragmented(l, q, r);
+		return;
+	}
 	if (r->rc) {
 		log_rec(l, LOG_VM_REFUSED, LOG_T("vm", q->name), LOG_T("op", sm_vm_op_name(q->op)),
 			LOG_T("why", r->why));

@@ -13,7 +13,7 @@
 #ifndef WEFT_SM_H
 #define WEFT_SM_H
 
-#include "route/route.h"
+#include "route/link_loads.h"
 #include "sm/core/phase_table.h"
 #include "sm/election/election_table.h"
 
@@ -194,7 +194,15 @@ enum sm_event_kind {
 
 /* ---- virtual machines ---- */
 
-enum sm_vm_op { SM_VM_CREATE, SM_VM_START, SM_VM_STOP, SM_VM_MIGRATE, SM_VM_DESTROY };
+enum sm_vm_op {
+	SM_VM_CREATE,
+	SM_VM_START,
+	SM_VM_STOP,
+	SM_VM_MIGRATE,
+	SM_VM_DESTROY,
+	SM_VM_DEFRAGMENT, /* of no VM: those that run get other routes where links share them unevenly */
+	SM_VM_NOPS
+};
 enum { SM_VM_NAME = 64 };
 const char *sm_vm_op_name(enum sm_vm_op op);
 
@@ -209,6 +217,19 @@ struct sm_vm_request {
 	uint64_t guid;	       /* CREATE: its vGUID; 0: the manager chooses one */
 	uint64_t host;	       /* START, MIGRATE: node GUID of the hypervisor */
 	unsigned slot;	       /* 0: any free one */
+	bool even;	       /* DEFRAGMENT: more even than new routes, as far as it gets */
+	bool dry_run;	       /* DEFRAGMENT: answered, and not carried out */
+};
+
+/* What a defragmentation found (route/defragment.h). */
+struct sm_defragmentation {
+	uint32_t lids, moved; /* of VMs that run; those that get other routes */
+	uint32_t left;	      /* of lids: routes that are not shortest ones, and stay */
+	uint32_t smps;	      /* of its plan */
+	uint32_t smps_fresh,
+		smps_all; /* that would write new routes where they differ, and all tables */
+	bool reached;	  /* as even as new routes, or more */
+	struct rt_balance before, after, fresh; /* of routes to these LIDs; fresh: new ones */
 };
 
 struct sm_vm_result {
@@ -222,6 +243,7 @@ struct sm_vm_result {
 	uint32_t smps_hypervisors, smps_tables, switches_touched;
 	unsigned stages; /* of the plan */
 	time_ps started, ended;
+	struct sm_defragmentation defragmentation;
 };
 
 struct sm_vm {

@@ -8,6 +8,13 @@
 
 typedef VEC(struct rt_move) moves;
 
+uint16_t *sm_batch_job_of(struct sm_batch *b)
+{
+	if (!b->job_of)
+		b->job_of = mem_zarray(IBA_LID_MAX_UNICAST + 1u, sizeof(*b->job_of));
+	return b->job_of;
+}
+
 static void move_add(struct sm *sm, moves *m, uint32_t job, uint16_t lid, uint16_t like)
 {
 	struct sm_batch *b = &sm->virtual.batch;
@@ -47,13 +54,19 @@ static bool any_random_table(const struct sm *sm)
 	return false;
 }
 
+int sm_batch_check(const struct sm *sm, struct err *e)
+{
+	return any_random_table(sm) ? err_set(e, -ENOTSUP, "a switch has a random forwarding table")
+				    : 0;
+}
+
 static bool same_block(const struct rt_move_entry *a, const struct rt_move_entry *b)
 {
 	return a->sw == b->sw && a->lid / IBA_LFT_BLOCK == b->lid / IBA_LFT_BLOCK;
 }
 
 /* Each request has its share: switches where its LIDs have other entries. */
-static void count_switches(struct sm *sm)
+void sm_batch_count(struct sm *sm)
 {
 	struct sm_batch *b = &sm->virtual.batch;
 	uint32_t *last = mem_array(b->jobs.n, sizeof(*last));
@@ -80,16 +93,15 @@ int sm_batch_plan(struct sm *sm, struct err *e)
 	moves m = {0};
 	int rc = 0;
 
-	if (!b->job_of)
-		b->job_of = mem_zarray(IBA_LID_MAX_UNICAST + 1u, sizeof(*b->job_of));
+	sm_batch_job_of(b);
 	b->entries.n = 0;
 	b->top = 0;
 	b->plan = (struct rt_moves_plan){0};
 	for (uint32_t i = 0; i < b->jobs.n; i++)
 		moves_of(sm, i, &m);
-	if (m.n && any_random_table(sm))
-		rc = err_set(e, -ENOTSUP, "a switch has a random forwarding table");
-	else
+	if (m.n)
+		rc = sm_batch_check(sm, e);
+	if (!rc)
 		rt_moves_effects(f, sm->routes.tables, m.at, m.n, &b->entries);
 	vec_free(&m);
 	if (rc || !b->entries.n)
@@ -100,7 +112,7 @@ int sm_batch_plan(struct sm *sm, struct err *e)
 	rc = rt_moves_plan(f, sm->routes.tables, ranked ? sm->routes.rank : NULL,
 			   ranked ? NULL : sm->virtual.deps, &b->entries, &b->plan, e);
 	if (!rc)
-		count_switches(sm);
+		sm_batch_count(sm);
 	return rc;
 }
 

@@ -59,7 +59,9 @@ static void settle_batch(struct sm *sm)
 
 		if (j->result.rc || j->checked == false)
 			continue;
-		if (goes_on(sm, j)) {
+		if (sm_is_defragment(j)) {
+			j->result.rc = -EINTR;
+		} else if (goes_on(sm, j)) {
 			sm_job_place(sm, j);
 		} else {
 			sm_job_back(sm, j);
@@ -80,7 +82,11 @@ void sm_virtual_ended(struct sm *sm)
 		struct sm_job *j = &v->batch.jobs.at[i];
 		uint32_t host = j->to == NONE ? j->from : j->to;
 
-		if (j->result.rc)
+		if (sm_is_defragment(j))
+			sm_job_refuse(sm, j, -EINTR,
+				      "the subnet has changed meanwhile: some routes may be new, "
+				      "others as before");
+		else if (j->result.rc)
 			sm_job_refuse(sm, j, j->result.rc, "VM %s: host %s stopped to respond",
 				      j->req.name, sm_vhost_name(sm, v->hosts.at[host].guid, buf));
 		else

@@ -124,9 +124,11 @@ struct sm_virtual {
 	VEC(uint32_t) sorted, vms_free; /* by name; records that are not used */
 	struct map64 vm_by_guid;	/* vGUID -> VM */
 	VEC(struct sm_job) queue;
-	bool replan;	 /* requests that wait are checked again before the next batch */
-	uint32_t mark;	 /* grows with each batch */
-	time_ps next_at; /* requests wait until then; 0: they do not */
+	VEC(struct sm_job) aside; /* defragmentations that wait */
+	bool aside_next;	  /* the next batch is one of these */
+	bool replan;		  /* requests that wait are checked again before the next batch */
+	uint32_t mark;		  /* grows with each batch */
+	time_ps next_at;	  /* requests wait until then; 0: they do not */
 	struct sm_batch batch;
 	VEC(struct sm_place) left; /* slots to which a swap gave a LID that they do not hold yet */
 	time_ps left_at;	   /* these wait until then; 0: they do not */
@@ -232,9 +234,18 @@ void sm_job_back(struct sm *sm, struct sm_job *j);  /* its VM stays where it was
 void sm_batch_end(struct sm *sm);		    /* all of it is done */
 /* batch_tables.c: forwarding tables of a batch */
 int sm_batch_plan(struct sm *sm, struct err *e);
-void sm_batch_blocks(struct sm *sm); /* of the stage that begins */
+/* 0, or -ENOTSUP where entries cannot change one by one. */
+int sm_batch_check(const struct sm *sm, struct err *e);
+uint16_t *sm_batch_job_of(struct sm_batch *b); /* room for all LIDs */
+void sm_batch_count(struct sm *sm);	       /* switches and stages of each request */
+void sm_batch_blocks(struct sm *sm);	       /* of the stage that begins */
 void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r);
 void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those after it */
+
+/* defragmentation.c: other routes for VMs where links share them unevenly */
+void sm_defragment_take(struct sm *sm, struct sm_job *j); /* a request arrived */
+bool sm_defragment_begin(struct sm *sm);		  /* it is the next batch */
+bool sm_is_defragment(const struct sm_job *j);
 
 /* vf_discovery.c: what discovery learns of hypervisors */
 /* NodeInfo as this manager takes it: a vSwitch is a CA with one port. */

@@ -39,6 +39,7 @@ void sm_virtual_free(struct sm *sm)
 	vec_free(&v->queue);
 	vec_free(&v->left);
 	vec_free(&v->copies.held);
+	vec_free(&v->aside);
 	sm_batch_clear(sm);
 	vec_free(&v->batch.jobs);
 	vec_free(&v->batch.entries);
@@ -66,6 +67,8 @@ void sm_virtual_time_back(struct sm *sm, time_ps by)
 			slot_back(&v->hosts.at[h].slots[s], by);
 	for (size_t i = 0; i < v->queue.n; i++)
 		sm_time_shift(&v->queue.at[i].result.started, by);
+	for (size_t i = 0; i < v->aside.n; i++)
+		sm_time_shift(&v->aside.at[i].result.started, by);
 	for (size_t i = 0; i < v->batch.jobs.n; i++)
 		sm_time_shift(&v->batch.jobs.at[i].result.started, by);
 }

@@ -17,9 +17,10 @@ static bool left_is_due(const struct sm *sm)
 /* Requests wait for the end of a round, and until nothing that was set before is in doubt. */
 bool sm_vms_due(const struct sm *sm)
 {
-	return (sm->virtual.queue.n || left_is_due(sm)) && sm->election.state == IBA_SM_MASTER &&
-	       sm->topo.fab && sm->routes.tables && sm->core.st.rounds && !sm->core.incomplete &&
-	       !sm_audit_open(sm) && !sm->virtual.unsaved && !sm->virtual.copies.needs &&
+	return (sm->virtual.queue.n || sm->virtual.aside.n || left_is_due(sm)) &&
+	       sm->election.state == IBA_SM_MASTER && sm->topo.fab && sm->routes.tables &&
+	       sm->core.st.rounds && !sm->core.incomplete && !sm_audit_open(sm) &&
+	       !sm->virtual.unsaved && !sm->virtual.copies.needs &&
 	       sm->core.now >= sm->virtual.next_at;
 }
 
@@ -277,6 +278,8 @@ bool sm_batch_begin(struct sm *sm)
 	struct sm_virtual *v = &sm->virtual;
 	size_t before;
 
+	if (sm_defragment_begin(sm))
+		return true;
 	do {
 		sm_batch_clear(sm);
 		sm_vms_check(sm);
@@ -316,9 +319,12 @@ static void lids_after(struct sm *sm, const struct sm_job *j)
 
 void sm_job_place(struct sm *sm, struct sm_job *j)
 {
-	struct sm_vm_record *x = &sm->virtual.vms.at[j->vm];
+	struct sm_vm_record *x;
 	bool replan = sm->virtual.replan;
 
+	if (sm_is_defragment(j))
+		return;
+	x = &sm->virtual.vms.at[j->vm];
 	lids_after(sm, j);
 	sm_vm_place(sm, j->vm, j->to, j->to_slot);
 	sm_vm_lid(sm, j->vm, j->lid);

@@ -11,8 +11,9 @@
 const char *sm_vm_op_name(enum sm_vm_op op)
 {
 	static const char *const names[] = {
-		[SM_VM_CREATE] = "create",   [SM_VM_START] = "start",	  [SM_VM_STOP] = "stop",
-		[SM_VM_MIGRATE] = "migrate", [SM_VM_DESTROY] = "destroy",
+		[SM_VM_CREATE] = "create",   [SM_VM_START] = "start",
+		[SM_VM_STOP] = "stop",	     [SM_VM_MIGRATE] = "migrate",
+		[SM_VM_DESTROY] = "destroy", [SM_VM_DEFRAGMENT] = "defragment",
 	};
 
 	return op < ARRAY_LEN(names) ? names[op] : "?";
@@ -20,7 +21,8 @@ const char *sm_vm_op_name(enum sm_vm_op op)
 
 size_t sm_vms_waiting(const struct sm *sm)
 {
-	return sm->virtual.queue.n + sm->virtual.batch.jobs.n + sm->virtual.copies.held.n;
+	return sm->virtual.queue.n + sm->virtual.aside.n + sm->virtual.batch.jobs.n +
+	       sm->virtual.copies.held.n;
 }
 
 /* ---- answers ---- */
@@ -51,12 +53,14 @@ void sm_vms_saved(struct sm *sm)
 
 void sm_job_done(struct sm *sm, struct sm_job *j)
 {
-	const struct sm_vm *v = &sm->virtual.vms.at[j->vm].v;
+	const struct sm_vm *v = j->vm == NONE ? NULL : &sm->virtual.vms.at[j->vm].v;
 
 	j->result.rc = 0;
-	j->result.guid = v->guid;
-	j->result.host = v->host;
-	j->result.slot = v->slot;
+	if (v) {
+		j->result.guid = v->guid;
+		j->result.host = v->host;
+		j->result.slot = v->slot;
+	}
 	j->result.ended = sm->core.now;
 	sm->virtual.unsaved |= sm->cfg.hold_vms;
 	if (!sm_answer_hold(sm, j))
@@ -84,7 +88,9 @@ void sm_vms_refuse_all(struct sm *sm, int rc, const char *why)
 
 	for (size_t i = 0; i < v->queue.n; i++)
 		sm_job_refuse(sm, &v->queue.at[i], rc, "%s", why);
-	v->queue.n = 0;
+	for (size_t i = 0; i < v->aside.n; i++)
+		sm_job_refuse(sm, &v->aside.at[i], rc, "%s", why);
+	v->queue.n = v->aside.n = 0;
 	v->replan = true;
 }
 
@@ -241,6 +247,8 @@ static bool check(struct sm *sm, struct sm_job *j)
 	case SM_VM_DESTROY:
 		return check_destroy(sm, j);
 	case SM_VM_CREATE:
+	case SM_VM_DEFRAGMENT:
+	case SM_VM_NOPS:
 		break;
 	}
 	return false;
@@ -316,10 +324,10 @@ static bool may_request(struct sm *sm, struct sm_job *j)
 		sm_job_refuse(sm, j, -ENOTSUP, "virtual.scheme is none: this manager has no VMs");
 	else if (sm->election.state != IBA_SM_MASTER)
 		sm_job_refuse(sm, j, -EPERM, "this manager is not the master of the subnet");
-	else if (j->req.op > SM_VM_DESTROY)
+	else if (j->req.op >= SM_VM_NOPS)
 		sm_job_refuse(sm, j, -EINVAL, "there is no such request");
 	else
-		return check_name(sm, j);
+		return j->req.op == SM_VM_DEFRAGMENT || check_name(sm, j);
 	return false;
 }
 
@@ -355,6 +363,10 @@ static void take(struct sm *sm, const struct sm_vm_request *req)
 		return;
 	if (req->op == SM_VM_CREATE) {
 		create(sm, &j);
+		return;
+	}
+	if (req->op == SM_VM_DEFRAGMENT) {
+		sm_defragment_take(sm, &j);
 		return;
 	}
 	if (sm->virtual.replan || !can_check(sm)) { /* checked before it is carried out */

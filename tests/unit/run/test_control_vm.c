@@ -225,6 +225,30 @@ TEST(refusals_name_vm_and_host)
 	ask_refused("{\"cmd\":\"vm_stop\",\"vm\":\"x\"}", "not taken here");
 }
 
+TEST(a_defragmentation_tells_the_balance)
+{
+	json_t *a;
+
+	ask_ok("{\"cmd\":\"vm_batch\",\"requests\":["
+	       "{\"op\":\"create\",\"vm\":\"a\"},{\"op\":\"create\",\"vm\":\"b\"},"
+	       "{\"op\":\"start\",\"vm\":\"a\",\"host\":\"H-0001000000000014\"},"
+	       "{\"op\":\"start\",\"vm\":\"b\",\"host\":\"H-0001000000000014\"}]}");
+	a = ask("{\"cmd\":\"vm_defragment\",\"goal\":\"even\",\"dry_run\":1}");
+	assert_true(json_is_true(json_object_get(a, "ok")));
+	assert_true(json_is_true(json_object_get(a, "dry_run")));
+	assert_int_equal(json_integer_value(json_object_get(a, "lids")), 2);
+	assert_int_equal(json_integer_value(json_object_get(a, "smps_sent")), 0);
+	json_decref(a);
+	a = ask("{\"cmd\":\"vm_defragment\"}");
+	assert_true(json_is_true(json_object_get(a, "reached")));
+	assert_true(json_integer_value(json_object_get(a, "smps_sent")) > 0);
+	assert_true(json_integer_value(json_object_get(json_object_get(a, "after"), "busiest")) <
+		    json_integer_value(json_object_get(json_object_get(a, "before"), "busiest")));
+	json_decref(a);
+	assert_int_equal(w.orders.totals.done[SM_VM_DEFRAGMENT], 2);
+	ask_refused("{\"cmd\":\"vm_defragment\",\"goal\":\"best\"}", "expected fresh or even");
+}
+
 TEST(a_batch_is_one_event_and_one_answer)
 {
 	json_t *a = ask("{\"cmd\":\"vm_batch\",\"requests\":["
@@ -298,6 +322,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_life_of_a_vm, setup, teardown),
 		cmocka_unit_test_setup_teardown(hosts_by_name_guid_and_lid, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals_name_vm_and_host, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_defragmentation_tells_the_balance, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_batch_is_one_event_and_one_answer, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(an_answer_waits_until_its_change_is_saved, setup,
