@@ -104,6 +104,27 @@ static void json_events(struct json *j, const struct churn *c)
 	}
 }
 
+static void json_totals(struct json *j, const struct tally *t)
+{
+	uint64_t smps = 0, fresh = 0, moved = 0, reached = 0;
+
+	for (size_t i = 0; i < t->done.n; i++) {
+		const struct rt_defragment *d = &t->done.at[i].d;
+
+		smps += d->smps;
+		fresh += d->smps_fresh;
+		moved += d->moved;
+		reached += d->reached;
+	}
+	json_open(j, "totals", '{');
+	json_u64(j, "defragmentations", t->done.n);
+	json_u64(j, "reached", reached);
+	json_u64(j, "moved", moved);
+	json_u64(j, "smps", smps);
+	json_u64(j, "smps_fresh", fresh);
+	json_close(j);
+}
+
 static int print_json(const struct tally *t)
 {
 	struct json j = {0};
@@ -122,6 +143,7 @@ static int print_json(const struct tally *t)
 	for (size_t i = 0; i < t->done.n; i++)
 		json_done(&j, &t->done.at[i]);
 	json_close(&j);
+	json_totals(&j, t);
 	json_u64(&j, "states_verified", t->states);
 	if (o.verify)
 		json_bool(&j, "verified", t->sound);
