@@ -136,7 +136,7 @@ static int print_json(const struct tally *t)
 	json_u64(&j, "links", t->rows.at[0].s.now.links);
 	json_u64(&j, "hosts", t->c.hosts.n);
 	json_u64(&j, "vfs", t->c.room);
-	json_u64(&j, "events", o.events);
+	json_u64(&j, "requests", o.events);
 	json_events(&j, &t->c);
 	json_samples(&j, t);
 	json_open(&j, "defragmentations", '[');
