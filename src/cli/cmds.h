@@ -26,8 +26,8 @@ extern const struct cli_cmd cmd_sim_change, cmd_sim_demo;
 /* cmd_sim_failures.c */
 extern const struct cli_cmd cmd_sim_failures;
 
-/* cmd_sim_migrate.c */
-extern const struct cli_cmd cmd_sim_migrate;
+/* cmd_sim_migrate.c, cmd_sim_storm.c */
+extern const struct cli_cmd cmd_sim_migrate, cmd_sim_storm;
 
 /* cmd_sim_trial.c */
 extern const struct cli_cmd cmd_sim_trial;

@@ -10,7 +10,7 @@
 # topo_output.c, cmd_route_compute.c, cmd_route_verify.c, cmd_route_migrate.c, cmd_route_churn.c, route_report.c, cmd_sim.c, cmd_sim_run.c,
 # cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, replay_drawing.c, managers_report.c, cmd_sim_failures.c, load_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
-# cmd_sim_change.c, cmd_sim_up.c, cmd_sim_migrate.c, cmd_topo_expand.c, report_opts.c, profile_opts.c, thesis_report.c
+# cmd_sim_change.c, cmd_sim_up.c, cmd_sim_migrate.c, cmd_sim_storm.c, cmd_topo_expand.c, report_opts.c, profile_opts.c, thesis_report.c
 #
 # shellcheck disable=SC2015,SC2016,SC2317 # `a && b || explain`, other programs' variables, ok calls
 set -u
@@ -325,6 +325,7 @@ sim change net.txt --each-switch deactivation --profile thesis --mechanism impro
 sim run net.txt --rate 10000 --links --profile thesis --on-at 0s --traffic-at 1s --duration 1ms --warmup 0s
 sim failures net.txt --switches 2 --links 2
 sim migrate net.txt --vfs 2 --count 2
+sim storm net.txt --vfs 2 --vms 4 --within 1ms
 sim trial --change --max-switches 4
 sim trial --max-switches 4
 sim trial --swarm --seed 2 --managers 2
