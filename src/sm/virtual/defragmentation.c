@@ -12,18 +12,6 @@ bool sm_is_defragment(const struct sm_job *j)
 	return j->req.op == SM_VM_DEFRAGMENT;
 }
 
-void sm_defragment_take(struct sm *sm, struct sm_job *j)
-{
-	if (sm->cfg.scheme != SM_SCHEME_DYNAMIC) {
-		sm_job_refuse(sm, j, -ENOTSUP,
-			      "virtual.scheme is prepopulated: VMs that migrate swap routes, which "
-			      "keeps these even");
-		return;
-	}
-	j->detached = j->checked = true; /* no VF changes */
-	vec_push(&sm->virtual.aside, *j);
-}
-
 static void report(struct sm_defragmentation *r, const struct rt_defragment *d)
 {
 	*r = (struct sm_defragmentation){.lids = d->lids,

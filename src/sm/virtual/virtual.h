@@ -243,8 +243,7 @@ void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r);
 void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those after it */
 
 /* defragmentation.c: other routes for VMs where links share them unevenly */
-void sm_defragment_take(struct sm *sm, struct sm_job *j); /* a request arrived */
-bool sm_defragment_begin(struct sm *sm);		  /* it is the next batch */
+bool sm_defragment_begin(struct sm *sm); /* it is the next batch */
 bool sm_is_defragment(const struct sm_job *j);
 
 /* vf_discovery.c: what discovery learns of hypervisors */

@@ -354,6 +354,18 @@ static void destroy(struct sm *sm, struct sm_job *j)
 	sm_job_done(sm, j);
 }
 
+static void defragment(struct sm *sm, struct sm_job *j)
+{
+	if (sm->cfg.scheme != SM_SCHEME_DYNAMIC) {
+		sm_job_refuse(sm, j, -ENOTSUP,
+			      "virtual.scheme is prepopulated: VMs that migrate swap routes, which "
+			      "keeps these even");
+		return;
+	}
+	j->detached = j->checked = true; /* no VF changes */
+	vec_push(&sm->virtual.aside, *j);
+}
+
 static void take(struct sm *sm, const struct sm_vm_request *req)
 {
 	struct sm_job j = {.req = *req, .from = NONE, .to = NONE, .vm = NONE};
@@ -366,7 +378,7 @@ static void take(struct sm *sm, const struct sm_vm_request *req)
 		return;
 	}
 	if (req->op == SM_VM_DEFRAGMENT) {
-		sm_defragment_take(sm, &j);
+		defragment(sm, &j);
 		return;
 	}
 	if (sm->virtual.replan || !can_check(sm)) { /* checked before it is carried out */
