@@ -74,6 +74,8 @@ static const struct found {
 	{VMS, 20014, NULL, "a VM did not run after a take-over: its host had failed as well"},
 	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
+	{VMS, 40064, NULL,
+	 "names of VMs were lost: a switch was not what the digests of the copy said"},
 	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},
 	/* A standby that was master before remembered LIDs from then, and its copy did not replace them. */
 	{VMS_ODD, 503, NULL, "a VM with the LID of another VF after a take-over"},

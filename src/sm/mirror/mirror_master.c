@@ -170,9 +170,11 @@ static uint32_t record_of(const struct sm_mirror_master *m, uint32_t page)
 	return low;
 }
 
+/* NULL: there is none, or what it says is not what its digest was made of. */
 static const uint8_t *page_of(struct sm *sm, unsigned level, uint32_t i)
 {
 	struct sm_mirror_master *m = &sm->mirror.master;
+	const uint8_t *page;
 	uint32_t record;
 
 	if (level >= m->pages.levels || i >= m->pages.n[level])
@@ -182,7 +184,11 @@ static const uint8_t *page_of(struct sm *sm, unsigned level, uint32_t i)
 	record = record_of(m, i);
 	if (m->recent != record && !record_make(sm, record))
 		return NULL;
-	return m->record.at + (size_t)(i - m->first.at[record]) * SM_PAGE;
+	page = m->record.at + (size_t)(i - m->first.at[record]) * SM_PAGE;
+	if (sm_page_digest(page) == sm_pages_digest(&m->pages, 0, i))
+		return page;
+	sm_mirror_outdated(sm);
+	return NULL;
 }
 
 static struct sm_mirror_seen *seen(struct sm *sm, uint16_t lid)
