@@ -29,10 +29,12 @@ static void check(const char *data, size_t len, const struct web_request *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	size_t n = 0, step;
 	int status = 0;
 
 	size = MIN(size, (size_t)WEB_HEAD_MAX + 8);
-	for (size_t n = 0; n <= size; n++) {
+	step = 1 + size / 64;
+	for (;; n = MIN(n + step, size)) {
 		char *part =
 			mem_alloc(n); /* of exactly this size: what is read behind it is found */
 		struct web_request r;
@@ -46,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check(part, n, &r);
 		status = now;
 		free(part);
+		if (n == size)
+			break;
 	}
 	return 0;
 }
