@@ -43,6 +43,8 @@ export class Scene {
 	private readonly bundles: Instances;
 	private readonly nodes: Instances;
 	private readonly special: Instances;
+	private readonly nearNodes: Instances;
+	private readonly nearLinks: Instances;
 	private readonly groups: Instances;
 	private readonly points: Instances;
 	private readonly layer: Layer;
@@ -71,6 +73,8 @@ export class Scene {
 		this.bundles = new Instances(gl, 4, true);
 		this.nodes = new Instances(gl, 2, true);
 		this.special = new Instances(gl, 2, true);
+		this.nearNodes = new Instances(gl, 2, true);
+		this.nearLinks = new Instances(gl, 4, true);
 		this.groups = new Instances(gl, 4, true);
 		this.points = new Instances(gl, 4, false);
 		this.layer = new Layer(gl);
@@ -394,29 +398,74 @@ export class Scene {
 			this.bundles.draw();
 		}
 		this.whole = true;
+		const near = detail > 0 && this.pickNear(c);
 		if (detail > 0)
-			this.drawLinks(p, c, dpr, moving, detail);
+			this.drawLinks(p, c, dpr, moving, detail, near);
 		const n = this.use(this.programs.node, c, dpr);
 		gl.uniform1f(n.u('uUnit'), s * dpr);
 		gl.uniform2f(n.u('uSwitch'), SWITCH_W, SWITCH_H);
 		gl.uniform1f(n.u('uMin'), f.nnodes > 5000 ? 0.5 : 1.6);
 		gl.uniform1f(n.u('uAlpha'), detail);
-		(detail > 0 ? this.nodes : this.special).draw();
+		(near ? this.nearNodes : detail > 0 ? this.nodes : this.special).draw();
 	}
 
-	private drawLinks(p: Program, c: Camera, dpr: number, moving: boolean, detail: number): void {
+	private drawLinks(p: Program, c: Camera, dpr: number, moving: boolean, detail: number, near: boolean): void {
 		const gl = this.gl, f = this.fabric!, s = f.unit * c.scale;
 		/* Pixels that all links would fill, by their mean length, at most across the view. */
 		const each = Math.min(this.meanLength * c.scale, c.width) * dpr * 3;
 		const most = moving ? this.budget : this.restBudget, count = Math.min(f.nlinks, Math.max(500, Math.floor(most / Math.max(1, each))));
 		this.whole = !moving || count >= f.nlinks;
-		const crowd = Math.min(1, Math.max(0.14, 24 / Math.sqrt(Math.max(1, f.nlinks / Math.max(1, s / 8)))));
+		const crowd = (n: number): number => Math.min(1, Math.max(0.14, 24 / Math.sqrt(Math.max(1, n / Math.max(1, s / 2)))));
 		gl.uniform1f(p.u('uAlpha'), detail);
-		gl.uniform1f(p.u('uFade'), Math.min(1, crowd * Math.sqrt(f.nlinks / Math.max(1, count))));
 		gl.uniform1f(p.u('uWidth'), Math.min(2, 0.9 + s / 70));
-		this.links.draw(count);
-		this.stats.links = count;
+		/* Links that only cross the view wait until it rests. */
+		if (!near || !moving) {
+			gl.uniform1f(p.u('uFade'), Math.min(1, crowd(f.nlinks) * (near ? 1 : Math.sqrt(f.nlinks / Math.max(1, count)))));
+			this.links.draw(count);
+		}
+		if (near) {
+			gl.uniform1f(p.u('uFade'), crowd(this.nearLinks.count));
+			this.nearLinks.draw();
+			this.whole &&= !moving;
+		}
+		this.stats.links = near ? this.nearLinks.count : count;
 	}
+
+	/* In a large fabric, when few nodes are in view: these and all their links. */
+	private pickNear(c: Camera): boolean {
+		const fab = this.fabric!, f = fab.f;
+		if (f.nnodes < 3000)
+			return false;
+		const seen = fab.nodesIn(c.box(60));
+		if (seen.length > 3000)
+			return false;
+		const at = new Float32Array(2 * seen.length), what = new Uint8Array(4 * seen.length), links: number[] = [];
+		this.stamp = (this.stamp + 1) % 0xffffffff;
+		if (this.stamps.length !== f.nlinks)
+			this.stamps = new Uint32Array(f.nlinks);
+		seen.forEach((n, k) => {
+			at[2 * k] = f.x[n]!;
+			at[2 * k + 1] = f.y[n]!;
+			what.set(this.nodeWhat.subarray(4 * n, 4 * n + 4), 4 * k);
+			for (const l of fab.links(n)) {
+				if (this.stamps[l] !== this.stamp && links.length < 12000)
+					links.push(l);
+				this.stamps[l] = this.stamp;
+			}
+		});
+		const ends = new Float32Array(4 * links.length), state = new Uint8Array(4 * links.length);
+		links.forEach((l, k) => {
+			ends.set([f.x[f.a[l]!]!, f.y[f.a[l]!]!, f.x[f.b[l]!]!, f.y[f.b[l]!]!], 4 * k);
+			state.set(this.linkWhat.subarray(4 * this.place[l]!, 4 * this.place[l]! + 4), 4 * k);
+		});
+		this.nearNodes.setFixed(at);
+		this.nearNodes.setChanging(what);
+		this.nearLinks.setFixed(ends);
+		this.nearLinks.setChanging(state);
+		return true;
+	}
+	private stamp = 0;
+	private stamps: Uint32Array = new Uint32Array(0);
 
 	private drawPoints(c: Camera, clock: number, dpr: number): void {
 		const f = this.fabric;
