@@ -217,22 +217,44 @@ static int run(const struct fab *f, const struct fab *wire)
 	return rc;
 }
 
+static uint64_t count_vfs(const struct fab *f)
+{
+	uint64_t n = 0;
+
+	for (node_id i = 0; i < f->nnodes; i++)
+		n += f->nodes[i].sriov ? f->nodes[i].vfs : 0;
+	return n;
+}
+
+/* What the fabric can hold; CLI_OK or CLI_BAD. */
+static int check(const struct fab *f)
+{
+	uint64_t vfs = count_vfs(f);
+
+	if (o.within > MOST_WITHIN)
+		return cli_bad("--within: expected at most 4000 s");
+	if (!fab_is_virtual(f))
+		return cli_bad("the netlist has no host with SR-IOV: expected --vfs N");
+	if (o.vms > vfs)
+		return cli_bad(
+			"--vms: expected at most %llu, one for each virtual function; found %u",
+			(unsigned long long)vfs, o.vms);
+	return CLI_OK;
+}
+
 static int sim_storm(char **args, unsigned nargs UNUSED)
 {
 	bool shared = o.scheme && !strcmp(o.scheme, "shared");
 	struct fab *plain = cli_load(args[0]), *f = plain, *wire;
 	struct err e;
-	int rc = CLI_OK;
+	int rc;
 
 	if (!plain)
 		return CLI_BAD;
-	if (o.within > MOST_WITHIN)
-		rc = cli_bad("--within: expected at most 4000 s");
 	if (o.vfs)
 		f = fab_with_vfs(plain, shared ? FAB_SRIOV_SHARED : FAB_SRIOV_VSWITCH, o.vfs);
-	if (!rc && !fab_is_virtual(f)) {
-		rc = cli_bad("the netlist has no host with SR-IOV: expected --vfs N");
-	} else if (!rc) {
+	rc = check(f);
+	if (!rc) {
 		wire = fab_wire(f, &e);
 		rc = wire ? run(f, wire) : cli_bad("%s: %s", args[0], e.text);
 		fab_free(wire);
@@ -271,7 +293,7 @@ const struct cli_cmd cmd_sim_storm = {
 		"acknowledged. Then forwarding tables, LIDs and ports of all devices are checked.\n\n"
 		"Status 0: all VMs run, verified. 1: a request was refused, or the check failed.",
 	.examples =
-		"weft sim storm cluster.net --vfs 16\n"
+		"weft sim storm cluster.net --vfs 16 --vms 100\n"
 		"weft sim storm cluster.net --vfs 16 --vms 200 --within 10ms --scheme prepopulated --json | jq .wait",
 	.opts = opts,
 	.shared = (const struct cli_opt *const[]){manager_opts, rft_opts, NULL},
