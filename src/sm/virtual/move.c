@@ -139,7 +139,8 @@ static bool left_next(struct sm *sm, struct sm_req *r)
 		sm_vf_set_run(sm, x.host, x.slot, r);
 		made = true;
 	}
-	memmove(v->left.at + kept, v->left.at + i, (v->left.n - i) * sizeof(*v->left.at));
+	if (i < v->left.n)
+		memmove(v->left.at + kept, v->left.at + i, (v->left.n - i) * sizeof(*v->left.at));
 	v->left.n -= i - kept;
 	return made;
 }
