@@ -152,3 +152,19 @@ void json_free(struct json *j)
 {
 	strbuf_free(&j->out);
 }
+
+void json_pair(struct json *j, const char *name, const char *value)
+{
+	json_open(j, NULL, '[');
+	json_str(j, NULL, name);
+	json_str(j, NULL, value);
+	json_close(j);
+}
+
+void json_pair_u64(struct json *j, const char *name, uint64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	json_pair(j, name, text);
+}

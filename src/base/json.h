@@ -24,6 +24,9 @@ struct json {
 void json_open(struct json *j, const char *key, char brace); /* '{' or '[' */
 void json_close(struct json *j);
 void json_str(struct json *j, const char *key, const char *s);
+/* An element of a list: [name, value], both strings. */
+void json_pair(struct json *j, const char *name, const char *value);
+void json_pair_u64(struct json *j, const char *name, uint64_t v);
 void json_bool(struct json *j, const char *key, bool v);
 void json_none(struct json *j, const char *key);
 void json_u64(struct json *j, const char *key, uint64_t v);

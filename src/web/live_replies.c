@@ -19,14 +19,6 @@ static uint64_t number_of(const json_t *o, const char *key)
 	return v > 0 ? (uint64_t)v : 0;
 }
 
-static void field(struct json *j, const char *name, const char *value)
-{
-	json_open(j, NULL, '[');
-	json_str(j, NULL, name);
-	json_str(j, NULL, value);
-	json_close(j);
-}
-
 static void index_or_none(struct json *j, const char *key, uint32_t v)
 {
 	if (v == LIVE_NONE)
@@ -55,9 +47,9 @@ static void put_port(struct live *l, struct json *j, uint32_t node, const json_t
 	index_or_none(j, "link", live_picture_link(l->picture, node, port));
 	json_open(j, "fields", '[');
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		field(j, words[i], text_of(o, words[i]));
+		json_pair(j, words[i], text_of(o, words[i]));
 	if (*text_of(o, "port_guid"))
-		field(j, "port GUID", text_of(o, "port_guid"));
+		json_pair(j, "port GUID", text_of(o, "port_guid"));
 	json_close(j);
 	json_close(j);
 }
@@ -76,9 +68,9 @@ static void put_head(struct json *j, const json_t *first, uint32_t node)
 	json_open(j, NULL, '{');
 	json_str(j, "name", "Node");
 	json_open(j, "fields", '[');
-	field(j, "id", text_of(first, "id"));
-	field(j, "GUID", text_of(first, "guid"));
-	field(j, "LID", lid);
+	json_pair(j, "id", text_of(first, "id"));
+	json_pair(j, "GUID", text_of(first, "guid"));
+	json_pair(j, "LID", lid);
 	json_close(j);
 	json_close(j);
 	json_close(j);

@@ -7,22 +7,6 @@
 
 /* ---- fields ---- */
 
-static void add_field(struct json *j, const char *name, const char *value)
-{
-	json_open(j, NULL, '[');
-	json_str(j, NULL, name);
-	json_str(j, NULL, value);
-	json_close(j);
-}
-
-static void add_number(struct json *j, const char *name, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	add_field(j, name, text);
-}
-
 /* All fields of an attribute, in the order of the wire. */
 static void add_layout(struct json *j, const char *stem, const void *host)
 {
@@ -37,7 +21,7 @@ static void add_layout(struct json *j, const char *stem, const void *host)
 			strbuf_add(&text, k ? " " : "");
 			iba_field_text(&text, f, iba_field_value(f, host, k));
 		}
-		add_field(j, f->name, text.s);
+		json_pair(j, f->name, text.s);
 		strbuf_free(&text);
 	}
 	json_close(j);
@@ -146,17 +130,17 @@ static void add_manager_fields(struct json *j, const struct window_run *r, unsig
 	for (unsigned k = 0; k < SM_NPURPOSES; k++)
 		smps += st->smps[k];
 	json_open(j, "fields", '[');
-	add_field(j, "mechanism", lab_manager_cfg(r->lab, i)->mechanism.name);
-	add_number(j, "rounds", st->rounds);
-	add_number(j, "sweeps", st->sweeps);
-	add_number(j, "SMPs sent", smps);
-	add_number(j, "retries", st->retries);
-	add_number(j, "timeouts", st->timeouts);
-	add_number(j, "traps", st->traps);
-	add_number(j, "nodes", st->nodes);
-	add_number(j, "switches", st->switches);
-	add_number(j, "LIDs", st->lids);
-	add_field(j, "change pending", st->change_pending ? "yes" : "no");
+	json_pair(j, "mechanism", lab_manager_cfg(r->lab, i)->mechanism.name);
+	json_pair_u64(j, "rounds", st->rounds);
+	json_pair_u64(j, "sweeps", st->sweeps);
+	json_pair_u64(j, "SMPs sent", smps);
+	json_pair_u64(j, "retries", st->retries);
+	json_pair_u64(j, "timeouts", st->timeouts);
+	json_pair_u64(j, "traps", st->traps);
+	json_pair_u64(j, "nodes", st->nodes);
+	json_pair_u64(j, "switches", st->switches);
+	json_pair_u64(j, "LIDs", st->lids);
+	json_pair(j, "change pending", st->change_pending ? "yes" : "no");
 	json_close(j);
 }
 

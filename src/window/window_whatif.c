@@ -162,47 +162,31 @@ static uint64_t count_pairs(const struct fab *f)
 	return pairs;
 }
 
-static void figure(struct json *j, const char *name, const char *value)
-{
-	json_open(j, NULL, '[');
-	json_str(j, NULL, name);
-	json_str(j, NULL, value);
-	json_close(j);
-}
-
-static void figure_u64(struct json *j, const char *name, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	figure(j, name, text);
-}
-
 static void figure_us(struct json *j, const char *name, time_ps t)
 {
 	char text[40];
 
 	snprintf(text, sizeof(text), "%llu.%03llu us", (unsigned long long)(t / PS_PER_US),
 		 (unsigned long long)(t % PS_PER_US / PS_PER_NS));
-	figure(j, name, text);
+	json_pair(j, name, text);
 }
 
 static void add_packets(struct json *j, const struct lab_change_result *r)
 {
 	char name[100];
 
-	figure_u64(j, "packets sent", r->sent);
-	figure_u64(j, "packets lost", r->lost);
-	figure_u64(j, "packets lost to hosts that are gone", r->futile);
+	json_pair_u64(j, "packets sent", r->sent);
+	json_pair_u64(j, "packets lost", r->lost);
+	json_pair_u64(j, "packets lost to hosts that are gone", r->futile);
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		if (r->discarded[i]) {
 			snprintf(name, sizeof(name), "packets lost: %s",
 				 sim_discard_name((enum sim_discard)i));
-			figure_u64(j, name, r->discarded[i]);
+			json_pair_u64(j, name, r->discarded[i]);
 		}
 	snprintf(name, sizeof(name), "%u.%02u %%", r->watch.connectivity_min / 10000,
 		 r->watch.connectivity_min / 100 % 100);
-	figure(j, "connectivity at least", name);
+	json_pair(j, "connectivity at least", name);
 	figure_us(j, "some pair without a route for", r->watch.below);
 }
 
@@ -215,14 +199,14 @@ static void add_figures(struct json *j, const struct whatif *x, const struct lab
 		smps += r->sum.smps[i];
 	lab_change_text(x->change, what, sizeof(what));
 	json_open(j, "figures", '[');
-	figure(j, "change", what);
-	figure_u64(j, "pairs cut", count_pairs(x->before) - count_pairs(x->after));
-	figure(j, "settled", r->settled ? "yes" : "no");
+	json_pair(j, "change", what);
+	json_pair_u64(j, "pairs cut", count_pairs(x->before) - count_pairs(x->after));
+	json_pair(j, "settled", r->settled ? "yes" : "no");
 	figure_us(j, "time until at rest", r->settled_at - r->changed_at);
 	figure_us(j, "time of the reaction", MAX(r->sum.last_end, r->changed_at) - r->changed_at);
-	figure_u64(j, "rounds", r->sum.rounds);
-	figure_u64(j, "SMPs", smps);
-	figure_u64(j, "table entries changed", r->entries_changed);
+	json_pair_u64(j, "rounds", r->sum.rounds);
+	json_pair_u64(j, "SMPs", smps);
+	json_pair_u64(j, "table entries changed", r->entries_changed);
 	if (x->load)
 		add_packets(j, r);
 	json_close(j);
