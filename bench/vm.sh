@@ -7,7 +7,7 @@
 #	bench/vm.sh [WEFT]		324, 648, 5,832 and 11,664 hosts, 36-port switches
 #	QUICK=1 bench/vm.sh		324 and 648 hosts
 #	OPENSM=0 bench/vm.sh		without OpenSM
-#	SECONDS_LONG=30 bench/vm.sh	for how long 1,000 migrations a second are requested; default 15
+#	SECONDS_LONG=15 bench/vm.sh	for how long 1,000 migrations a second are requested; default 60
 #	SIZES='648 mtree 36 2' ...	another fabric: a name, then as for weft topo gen
 #	bench/vm.sh --write-docs	also refresh docs/results/virtual.md
 #	bench/vm.sh --tables		measure nothing: tables from the rows of the last run
@@ -38,7 +38,7 @@ name=vm
 rows=$out/vm.jsonl
 quick=${QUICK:-0}
 with_opensm=${OPENSM:-1}
-long=${SECONDS_LONG:-15}
+long=${SECONDS_LONG:-60}
 vfs=4
 window=128 # outstanding SMPs of both managers
 singles=60
