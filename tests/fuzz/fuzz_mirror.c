@@ -25,7 +25,8 @@ struct play {
 
 static void pages_make(struct play *p, const uint8_t *data, size_t size)
 {
-	static const uint8_t magic[2][8] = {"WEFTMIR1", "WEFTMIR2"}; /* the second: with VMs */
+	/* the second and fourth: with VMs, the third and fourth: with LIDs of absent hosts */
+	static const uint8_t magic[4][8] = {"WEFTMIR1", "WEFTMIR2", "WEFTMIR3", "WEFTMIR4"};
 	uint32_t n = (uint32_t)MAX(size / SM_PAGE + 1, (size_t)2);
 
 	sm_pages_shape(&p->pages, n);
@@ -33,7 +34,7 @@ static void pages_make(struct play *p, const uint8_t *data, size_t size)
 		p->pages.at[k] = mem_zarray(p->pages.n[k], SM_PAGE);
 	if (size)
 		memcpy(p->pages.at[0], data, size);
-	memcpy(p->pages.at[0], magic[p->pages.at[0][7] == '2'], sizeof(magic[0]));
+	memcpy(p->pages.at[0], magic[(p->pages.at[0][7] - '1') & 3], sizeof(magic[0]));
 	for (uint32_t i = 0; i < n; i++)
 		iba_be64_put(p->pages.at[1] + (size_t)i * 8,
 			     sm_page_digest(p->pages.at[0] + (size_t)i * SM_PAGE));

@@ -39,6 +39,8 @@ bool sm_lid_disown(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported
 uint16_t sm_lid_give(struct sm *sm, uint64_t guid, unsigned lmc, uint16_t reported);
 /* This manager assigned it; it may know others from a discovery alone. */
 bool sm_lid_is_given(const struct sm *sm, uint64_t port_guid);
+/* A copy of the master says that this port has it: newer than what this manager remembers. */
+void sm_lid_recall(struct sm *sm, uint64_t guid, uint16_t lid, unsigned lmc);
 void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
 /* This VF has this LID now; false: a port has it. */
 bool sm_lid_exchange(struct sm *sm, uint64_t guid, uint16_t lid);

@@ -83,6 +83,34 @@ void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc)
 		keep(sm, l, lid, lmc);
 }
 
+void sm_lid_recall(struct sm *sm, uint64_t guid, uint16_t lid, unsigned lmc)
+{
+	uint32_t n = 1u << lmc;
+	struct sm_lid *l;
+
+	if (!guid || lmc >= ARRAY_LEN(sm->lids.next) || !lid || lid % n ||
+	    lid + n - 1 > IBA_LID_MAX_UNICAST)
+		return;
+	l = owner(sm, guid);
+	if (l->lid == lid && l->lmc == lmc)
+		return;
+	if (l->lid)
+		range_mark(sm, l, 0);
+	for (uint32_t i = lid; i < lid + n; i++) {
+		struct sm_lid *was;
+
+		if (!sm->lids.used[i])
+			continue;
+		was = &sm->lids.list.at[sm->lids.holder[i]];
+		range_mark(sm, was, 0);
+		was->lid = 0;
+		sm_note(sm, .kind = SM_NOTE_LID, .address = {was->guid, 0, 0});
+	}
+	l->set = l->given = false;
+	keep(sm, l, lid, lmc);
+	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, lid, (uint8_t)lmc});
+}
+
 /*
  * Ports that own one of these LIDs and were not met in this discovery lose it; false: one was
  * met.

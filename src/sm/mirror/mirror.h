@@ -2,7 +2,7 @@
 /*
  * Mirrors: a standby copies what the master knows, so that it can take over without reading the subnet.
  *
- * The master's knowledge at rest is a sequence of pages: one with the number of nodes, then the record of each
+ * The master's knowledge at rest is a sequence of pages: the number of nodes and LIDs of absent hosts, then the record of each
  * node (restore/saved_state.c) in GUID order, each from a new page on. Digests of pages form pages of
  * the next level, up to one page; the root is its digest. A standby asks for the root, and then for pages whose
  * digests differ from those it has, in GMPs of class 0x4a that carry a tag made with the SM_Key.

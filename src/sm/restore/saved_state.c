@@ -9,9 +9,11 @@
 #include "sm/restore/saved_state.h"
 
 /* The second of each: with hypervisors and VMs. */
-static const char MAGIC[2][8] = {"WEFTMEM1", "WEFTMEM2"}, RECORDS[2][8] = {"WEFTMIR1", "WEFTMIR2"};
+static const char MAGIC[2][8] = {"WEFTMEM1", "WEFTMEM2"};
+/* The third and fourth: with LIDs of hosts that are not there. */
+static const char RECORDS[4][8] = {"WEFTMIR1", "WEFTMIR2", "WEFTMIR3", "WEFTMIR4"};
 
-enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255 };
+enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255, WITH_ABSENT = 2 };
 
 /* ---- writing ---- */
 
@@ -185,10 +187,16 @@ static void pad(struct sm_bytes *s)
 
 void sm_record_head(const struct sm *sm, struct sm_bytes *s)
 {
-	sm_bytes_put(s, RECORDS[sm_saved_is_virtual(sm)], NAME);
+	struct sm_bytes absent = {.b = {0}};
+	unsigned kind = sm_saved_is_virtual(sm) | (sm_save_absent(sm, &absent) ? WITH_ABSENT : 0);
+
+	sm_bytes_put(s, RECORDS[kind], NAME);
 	sm_bytes_put_n(s, sm->topo.fab->nnodes, 4);
 	if (sm_saved_is_virtual(sm))
 		sm_save_vms(sm, s);
+	if (absent.b.n)
+		sm_bytes_put(s, absent.b.at, absent.b.n);
+	vec_free(&absent.b);
 	pad(s);
 }
 
@@ -280,6 +288,7 @@ void sm_saved_free(struct sm_saved *m)
 	vec_free(&m->ports);
 	vec_free(&m->slots);
 	vec_free(&m->vms);
+	vec_free(&m->absent);
 	map64_free(&m->by_guid);
 	free(m->bytes);
 	free(m);
@@ -304,12 +313,17 @@ static bool load_records(struct sm_saved *m, size_t len)
 	struct sm_source s = {.p = m->bytes, .left = len};
 	const uint8_t *magic = sm_source_take(&s, NAME);
 	uint64_t n = sm_source_take_n(&s, 4);
+	unsigned kind = 0;
 
-	m->virtual = magic && !memcmp(magic, RECORDS[1], NAME);
-	if (!magic || (!m->virtual && memcmp(magic, RECORDS[0], NAME)))
+	while (magic && kind < ARRAY_LEN(RECORDS) && memcmp(magic, RECORDS[kind], NAME))
+		kind++;
+	if (!magic || kind == ARRAY_LEN(RECORDS))
 		return false;
+	m->virtual = kind & 1;
 	if (m->virtual)
 		sm_load_vms(&s, m);
+	if (kind & WITH_ABSENT)
+		sm_load_absent(&s, m);
 	sm_source_take(&s, s.left % SM_PAGE);
 	for (; n && !s.bad; n--) {
 		load_node(&s, m);
@@ -335,6 +349,8 @@ static void saved_take(struct sm *sm, struct sm_saved *m)
 {
 	sm_saved_free(sm->restored.saved);
 	sm->restored.saved = m;
+	if (m->mirrored)
+		sm_saved_restore_lids(sm, m);
 	if (m->virtual)
 		sm_saved_restore_vms(sm, m);
 }

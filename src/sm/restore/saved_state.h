@@ -31,13 +31,20 @@ struct sm_saved_port {
 	const uint8_t *pi; /* PortInfo; NULL: was not known */
 };
 
+struct sm_saved_lid { /* of a port or a VM that is not in the snapshot */
+	uint64_t guid;
+	uint16_t lid;
+	uint8_t lmc;
+};
+
 struct sm_saved {
 	uint8_t *bytes; /* what the others point into */
 	VEC(struct sm_saved_node) nodes;
 	VEC(struct sm_saved_port) ports;
 	VEC(struct sm_saved_slot) slots;
 	VEC(struct sm_vm) vms;
-	bool virtual; /* with slots and VMs */
+	VEC(struct sm_saved_lid) absent; /* of a mirror */
+	bool virtual;			 /* with slots and VMs */
 	struct map64 by_guid;
 	bool changed; /* a switch reports a change, or is not known */
 	/* Of a mirror: PortInfo without keys, and the stamp that proves it; see mirror/mirror.h */
@@ -73,6 +80,10 @@ void sm_load_vms(struct sm_source *s, struct sm_saved *m);
 void sm_saved_restore_vms(struct sm *sm, const struct sm_saved *m);
 bool sm_saved_recall_vfs(const struct sm *sm, const struct sm_saved_node *n, uint32_t modifier,
 			 uint8_t *data);
+/* saved_lids.c: LIDs of hosts, VFs and VMs that are not there, for a mirror. */
+bool sm_save_absent(const struct sm *sm, struct sm_bytes *s); /* false: there are none */
+void sm_load_absent(struct sm_source *s, struct sm_saved *m);
+void sm_saved_restore_lids(struct sm *sm, const struct sm_saved *m); /* these, and of all ports */
 /* Records for a mirror: what comes first, and each node; padded to whole pages. False: it cannot be saved. */
 void sm_record_head(const struct sm *sm, struct sm_bytes *s);
 bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s);

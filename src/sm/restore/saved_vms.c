@@ -140,20 +140,6 @@ void sm_load_host(struct sm_source *s, struct sm_saved *m, struct sm_saved_node 
 
 /* ---- used ---- */
 
-/* A port that does not respond at first keeps its LID: no VM gets it. */
-static void restore_port_lids(struct sm *sm, const struct sm_saved *m)
-{
-	for (size_t i = 0; i < m->ports.n; i++) {
-		const struct sm_saved_port *p = &m->ports.at[i];
-		struct iba_port_info pi;
-
-		if (!p->guid || !p->pi)
-			continue;
-		iba_port_info_get(&pi, p->pi, IBA_SMP_DATA_SIZE);
-		sm_seed_lid(sm, p->guid, pi.lid, pi.lmc);
-	}
-}
-
 /* A copy of the master is newer than what this manager remembers of the time when it was master itself. */
 static void restore_vf_lid(struct sm *sm, const struct sm_saved *m, uint64_t guid, uint16_t lid)
 {
@@ -166,8 +152,6 @@ static void restore_vf_lid(struct sm *sm, const struct sm_saved *m, uint64_t gui
 /* LIDs of VFs that hold none yet; what others hold is read, or answered below. */
 static void restore_lids(struct sm *sm, const struct sm_saved *m)
 {
-	if (m->mirrored)
-		restore_port_lids(sm, m);
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		const struct sm_saved_node *n = &m->nodes.at[i];
 
