@@ -222,6 +222,16 @@ int fab_netlist_parse(struct fab_netlist *out, const char *name, const char *tex
 int fab_netlist_load(struct fab_netlist *out, const char *path, struct err *e); /* "-" is stdin */
 void fab_netlist_free(struct fab_netlist *n);
 void fab_netlist_write(const struct fab *f, struct strbuf *out);
+/* What a writer knows better than the snapshot: names, and members of copies of a node or of a port with a link. */
+struct fab_netlist_look {
+	void *ctx;
+	const char *(*name)(void *ctx, node_id n);
+	void (*node)(void *ctx, struct fab_node *n);
+	void (*port)(void *ctx, struct fab_port *p);
+};
+/* The text of some nodes: the parts in their order are the whole. look may be NULL. */
+void fab_netlist_write_part(const struct fab *f, const struct fab_netlist_look *look, node_id first,
+			    uint32_t count, struct strbuf *out);
 
 /* ---- generators: one function a family, all through fab_generate ---- */
 

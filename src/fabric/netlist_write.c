@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes a snapshot as the netlist text that ibnetdiscover prints and ibsim reads. Keeps no state.
- * Way in: fab_netlist_write(). Does not sort: nodes and ports come out in the snapshot's order, and
+ * Ways in: fab_netlist_write(), fab_netlist_write_part(). Does not sort: nodes and ports come out in the snapshot's order, and
  * what it writes reads back to the same snapshot.
  */
 #include "fabric/fabric.h"
@@ -58,14 +58,22 @@ static void add_vfs(struct strbuf *out, const struct fab *f, node_id id)
 	}
 }
 
-static void add_head(struct strbuf *out, const struct fab *f, node_id id)
+static const char *name_of(const struct fab *f, const struct fab_netlist_look *look, node_id id)
+{
+	return look ? look->name(look->ctx, id) : fab_node_name(f, id);
+}
+
+static void add_head(struct strbuf *out, const struct fab *f, const struct fab_netlist_look *look,
+		     node_id id)
 {
 	static const char *const words[] = {"Ca", "Ca", "Switch", "Rt"};
 	static const char *const guids[] = {"ca", "ca", "switch", "rt"};
-	const struct fab_node *n = &f->nodes[id];
-	const struct fab_port *p = &f->ports[n->first_port];
+	const struct fab_port *p = &f->ports[f->nodes[id].first_port];
+	struct fab_node copy = f->nodes[id], *n = &copy;
 	char ident[32];
 
+	if (look)
+		look->node(look->ctx, n);
 	fab_node_ident(f, id, ident);
 	strbuf_addf(out, "\nvendid=0x%x\ndevid=0x%x\nsysimgguid=0x%llx\n%sguid=0x%llx",
 		    n->vendor_id, n->device_id, (unsigned long long)n->sys_guid, guids[n->type & 3],
@@ -75,14 +83,15 @@ static void add_head(struct strbuf *out, const struct fab *f, node_id id)
 	if (n->sriov)
 		add_vfs(out, f, id);
 	strbuf_addf(out, "\n%s\t%u \"%s\"\t\t# ", words[n->type & 3], n->nports, ident);
-	add_name(out, fab_node_name(f, id), SIZE_MAX);
+	add_name(out, name_of(f, look, id), SIZE_MAX);
 	if (n->type == IBA_NODE_SWITCH)
 		strbuf_addf(out, " %s port 0 lid %u lmc %u",
 			    n->flags & FAB_ENHANCED_PORT0 ? "enhanced" : "base", p->lid, p->lmc);
 	strbuf_add(out, "\n");
 }
 
-static void add_link(struct strbuf *out, const struct fab *f, const struct fab_port *p)
+static void add_link(struct strbuf *out, const struct fab *f, const struct fab_netlist_look *look,
+		     const struct fab_port *p)
 {
 	const struct fab_port *q = &f->ports[p->peer];
 	const struct fab_port *addressed = fab_is_switch(f, q->node) ? q - q->num : q;
@@ -98,7 +107,7 @@ static void add_link(struct strbuf *out, const struct fab *f, const struct fab_p
 	strbuf_add(out, "\t\t# ");
 	if (!fab_is_switch(f, p->node))
 		strbuf_addf(out, "lid %u lmc %u ", p->lid, p->lmc);
-	add_name(out, fab_node_name(f, q->node), FAR_NAME_MAX);
+	add_name(out, name_of(f, look, q->node), FAR_NAME_MAX);
 	strbuf_addf(out, " lid %u", addressed->lid);
 	add_rate(out, p);
 	strbuf_add(out, "\n");
@@ -118,21 +127,33 @@ static void add_unlinked(struct strbuf *out, const struct fab *f, const struct f
 	strbuf_add(out, "\n");
 }
 
+static void add_port(struct strbuf *out, const struct fab *f, const struct fab_netlist_look *look,
+		     port_id id)
+{
+	struct fab_port p = f->ports[id];
+
+	if (look && p.peer != FAB_NONE)
+		look->port(look->ctx, &p);
+	if (p.peer != FAB_NONE)
+		add_link(out, f, look, &p);
+	else
+		add_unlinked(out, f, &p);
+}
+
+void fab_netlist_write_part(const struct fab *f, const struct fab_netlist_look *look, node_id first,
+			    uint32_t count, struct strbuf *out)
+{
+	if (!first)
+		strbuf_addf(out, "# %u switches, %u hosts, %u routers, %u links\n", f->nswitches,
+			    f->nhosts, f->nrouters, f->nlinks);
+	for (node_id id = first; id < f->nnodes && id - first < count; id++) {
+		add_head(out, f, look, id);
+		for (unsigned num = 1; num <= f->nodes[id].nports; num++)
+			add_port(out, f, look, f->nodes[id].first_port + num);
+	}
+}
+
 void fab_netlist_write(const struct fab *f, struct strbuf *out)
 {
-	strbuf_addf(out, "# %u switches, %u hosts, %u routers, %u links\n", f->nswitches, f->nhosts,
-		    f->nrouters, f->nlinks);
-	for (node_id id = 0; id < f->nnodes; id++) {
-		const struct fab_node *n = &f->nodes[id];
-
-		add_head(out, f, id);
-		for (unsigned num = 1; num <= n->nports; num++) {
-			const struct fab_port *p = &f->ports[n->first_port + num];
-
-			if (p->peer != FAB_NONE)
-				add_link(out, f, p);
-			else
-				add_unlinked(out, f, p);
-		}
-	}
+	fab_netlist_write_part(f, NULL, 0, UINT32_MAX, out);
 }

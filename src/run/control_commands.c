@@ -101,10 +101,18 @@ static int ctl_stop(const struct ctl_ask *a, struct json *j UNUSED, struct err *
 
 static const struct ctl_cmd cmds[] = {
 	{"status", ctl_status, {{0}}},
-	{"topology", ctl_topology, {{"netlist", CTL_NUMBER, false}}},
+	{"topology",
+	 ctl_topology,
+	 {{"netlist", CTL_NUMBER, false},
+	  {"first", CTL_NUMBER, false},
+	  {"count", CTL_NUMBER, false}}},
 	{"route", ctl_route, {{"from", CTL_TEXT, true}, {"to", CTL_TEXT, true}}},
 	{"switches", ctl_switches, {{0}}},
 	{"ports", ctl_ports, {{"node", CTL_TEXT, false}}},
+	{"node", ctl_node, {{"node", CTL_TEXT, true}}},
+	{"tables", ctl_tables, {{"first", CTL_NUMBER, false}, {"count", CTL_NUMBER, false}}},
+	{"tree", ctl_tree, {{"to", CTL_TEXT, true}}},
+	{"counters", ctl_counters, {{"node", CTL_TEXT, true}, {"port", CTL_NUMBER, false}}},
 	{"changes", ctl_changes, {{"count", CTL_NUMBER, false}}},
 	{"smps", ctl_smps, {{0}}},
 	{"config", ctl_config, {{0}}},
@@ -115,7 +123,7 @@ static const struct ctl_cmd cmds[] = {
 	{"dump", ctl_dump, {{0}}},
 	{"reload", ctl_reload, {{0}}},
 	{"stop", ctl_stop, {{0}}},
-	{"vm_list", ctl_vm_list, {{0}}},
+	{"vm_list", ctl_vm_list, {{"first", CTL_NUMBER, false}, {"count", CTL_NUMBER, false}}},
 	{"vm_hosts", ctl_vm_hosts, {{0}}},
 	{"vm_create", ctl_vm_create, {{"vm", CTL_TEXT, true}, {"guid", CTL_TEXT, false}}},
 	{"vm_start", ctl_vm_start, {{"vm", CTL_TEXT, true}, {"host", CTL_TEXT, true}}},
@@ -222,7 +230,7 @@ static int answer(struct ctl_ask *a, json_t *q, struct json *j, struct err *e)
 bool run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
 			struct strbuf *out)
 {
-	struct ctl_ask a = {.v = v, .o = o, .number = {UINT64_MAX, UINT64_MAX}};
+	struct ctl_ask a = {.v = v, .o = o, .number = {UINT64_MAX, UINT64_MAX, UINT64_MAX}};
 	struct json j = {.line = true};
 	json_error_t why;
 	json_t *q = json_loads(line, JSON_REJECT_DUPLICATES, &why);

@@ -9,7 +9,9 @@
 
 #include "run/subnet_view.h"
 
-enum { CTL_MAX_ARGS = 2 };
+enum { CTL_MAX_ARGS = 3 };
+/* The most of one response, for requests that give the subnet in parts. */
+enum { CTL_PART_NODES = 512, CTL_PART_ENTRIES = 256 << 10 };
 
 struct ctl_ask {
 	const struct run_view *v;
@@ -34,5 +36,18 @@ void run_vm_log(struct run_log *l, const struct sm *sm, const struct sm_vm_reque
 		const struct sm_vm_result *r);
 /* control_subnet.c */
 ctl_run ctl_topology, ctl_switches, ctl_ports, ctl_route;
+int ctl_subnet(const struct ctl_ask *a, const struct fab **f, struct err *e);
+/* What a text in parts was made of: parts with the same one go together. */
+void ctl_version(const struct ctl_ask *a, struct json *j);
+void ctl_node_members(struct json *j, const struct ctl_ask *a, const struct fab *f, node_id n);
+uint16_t ctl_lid_of(const struct fab *f, port_id p); /* its own, or its switch's */
+/* The LID of the port that the text names, else its base LID. */
+uint16_t ctl_lid_named(const struct fab *f, port_id p, const char *text);
+void ctl_state_members(struct json *j, const struct iba_port_info *pi);
+void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, port_id p,
+		  void (*more)(struct json *j, const struct iba_port_info *pi));
+/* control_node.c */
+ctl_run ctl_node, ctl_tables, ctl_tree;
+ctl_run ctl_counters; /* -EINPROGRESS, the line is answered later */
 
 #endif

@@ -5,13 +5,13 @@
  */
 #include "run/control_priv.h"
 
-static int subnet(const struct ctl_ask *a, const struct fab **f, struct err *e)
+int ctl_subnet(const struct ctl_ask *a, const struct fab **f, struct err *e)
 {
 	*f = a->v->sm ? sm_fabric(a->v->sm) : NULL;
 	return *f ? 0 : err_set(e, -EINVAL, "the subnet is not discovered yet");
 }
 
-static void node_members(struct json *j, const struct ctl_ask *a, const struct fab *f, node_id n)
+void ctl_node_members(struct json *j, const struct ctl_ask *a, const struct fab *f, node_id n)
 {
 	char id[32];
 
@@ -22,7 +22,7 @@ static void node_members(struct json *j, const struct ctl_ask *a, const struct f
 }
 
 /* A port's own LID, or its switch's. */
-static uint16_t lid_of(const struct fab *f, port_id p)
+uint16_t ctl_lid_of(const struct fab *f, port_id p)
 {
 	node_id n = f->ports[p].node;
 
@@ -31,26 +31,59 @@ static uint16_t lid_of(const struct fab *f, port_id p)
 
 /* ---- topology ---- */
 
+void ctl_version(const struct ctl_ask *a, struct json *j)
+{
+	struct sm_status st;
+	char text[64];
+
+	sm_status(a->v->sm, &st);
+	snprintf(text, sizeof(text), "%llu.%u.%u", (unsigned long long)a->v->reconnects,
+		 st.snapshot, st.rounds);
+	json_str(j, "version", text);
+}
+
+/* The whole text is one response, a part is bounded: a manager of a large subnet is not kept from its work. */
+static int topology_part(const struct ctl_ask *a, const struct fab *f, struct json *j,
+			 struct err *e)
+{
+	uint64_t first = a->number[1], count = MIN(a->number[2], (uint64_t)CTL_PART_NODES);
+	struct strbuf states = {0}, text = {0};
+
+	if (first >= f->nnodes)
+		return err_set(e, -EINVAL, "'first': expected less than %u nodes", f->nnodes);
+	count = MIN(count, f->nnodes - first);
+	json_u64(j, "nodes", f->nnodes);
+	json_u64(j, "first", first);
+	json_u64(j, "count", count);
+	view_states(a->v->sm, (node_id)first, (uint32_t)count, &states);
+	view_netlist(a->v->sm, (node_id)first, (uint32_t)count, &text);
+	json_str(j, "states", states.len ? states.s : "");
+	json_str(j, "netlist", text.len ? text.s : "");
+	strbuf_free(&states);
+	strbuf_free(&text);
+	return 0;
+}
+
 int ctl_topology(const struct ctl_ask *a, struct json *j, struct err *e)
 {
-	const struct fab *f;
 	struct strbuf text = {0};
-	struct fab *named;
+	const struct fab *f;
 
-	if (subnet(a, &f, e))
+	if (ctl_subnet(a, &f, e))
 		return -EINVAL;
 	json_u64(j, "switches", f->nswitches);
 	json_u64(j, "hosts", f->nhosts);
 	json_u64(j, "routers", f->nrouters);
 	json_u64(j, "links", f->nlinks);
 	json_u64(j, "top_lid", fab_top_lid(f));
+	ctl_version(a, j);
 	if (!a->number[0])
 		return 0;
-	named = view_fab(a->v->sm);
-	fab_netlist_write(named, &text);
+	if (a->number[1] != UINT64_MAX)
+		return topology_part(a, f, j, e);
+	view_netlist(a->v->sm, 0, UINT32_MAX, &text);
 	json_str(j, "netlist", text.s);
 	strbuf_free(&text);
-	fab_free(named);
 	return 0;
 }
 
@@ -73,7 +106,7 @@ static void switch_row(struct json *j, const struct ctl_ask *a, const struct fab
 	for (uint32_t l = 1; t && s < t->nswitches && l <= t->top_lid; l++)
 		entries += rt_row(t, s)[l] != IBA_PORT_NONE;
 	json_open(j, NULL, '{');
-	node_members(j, a, f, n);
+	ctl_node_members(j, a, f, n);
 	json_u64(j, "lid", f->ports[fab_port_id(f, n, 0)].lid);
 	json_u64(j, "ports", f->nodes[n].nports);
 	json_u64(j, "to_switches", switches);
@@ -86,7 +119,7 @@ int ctl_switches(const struct ctl_ask *a, struct json *j, struct err *e)
 {
 	const struct fab *f;
 
-	if (subnet(a, &f, e))
+	if (ctl_subnet(a, &f, e))
 		return -EINVAL;
 	json_open(j, "switches", '[');
 	for (uint32_t s = 0; s < f->nswitches; s++)
@@ -104,13 +137,13 @@ static void peer_member(struct json *j, const struct ctl_ask *a, const struct fa
 		return;
 	}
 	json_open(j, "peer", '{');
-	node_members(j, a, f, f->ports[peer].node);
+	ctl_node_members(j, a, f, f->ports[peer].node);
 	json_u64(j, "port", f->ports[peer].num);
-	json_u64(j, "lid", lid_of(f, peer));
+	json_u64(j, "lid", ctl_lid_of(f, peer));
 	json_close(j);
 }
 
-static void state_members(struct json *j, const struct iba_port_info *pi)
+void ctl_state_members(struct json *j, const struct iba_port_info *pi)
 {
 	unsigned lanes = view_lanes(pi);
 	char width[8];
@@ -124,20 +157,21 @@ static void state_members(struct json *j, const struct iba_port_info *pi)
 	json_str(j, "vls", iba_format_word(IBA_FMT_VLS, pi->oper_vls));
 }
 
-static void port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, port_id p)
+void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, port_id p,
+		  void (*more)(struct json *j, const struct iba_port_info *pi))
 {
 	node_id n = f->ports[p].node;
 	struct iba_port_info pi;
 
 	json_open(j, NULL, '{');
-	node_members(j, a, f, n);
+	ctl_node_members(j, a, f, n);
 	json_u64(j, "port", f->ports[p].num);
 	if (f->ports[p].guid)
 		json_hex64(j, "port_guid", f->ports[p].guid);
-	json_u64(j, "lid", lid_of(f, p));
+	json_u64(j, "lid", ctl_lid_of(f, p));
 	json_u64(j, "lmc", f->ports[p].lmc);
 	if (sm_port_info(a->v->sm, f->nodes[n].guid, f->ports[p].num, &pi))
-		state_members(j, &pi);
+		more(j, &pi);
 	peer_member(j, a, f, f->ports[p].peer);
 	json_close(j);
 }
@@ -148,7 +182,7 @@ int ctl_ports(const struct ctl_ask *a, struct json *j, struct err *e)
 	const struct fab *f;
 	port_id one = FAB_NONE;
 
-	if (subnet(a, &f, e) || (a->text[0] && view_find(a->v->sm, a->text[0], &one, e)))
+	if (ctl_subnet(a, &f, e) || (a->text[0] && view_find(a->v->sm, a->text[0], &one, e)))
 		return -EINVAL;
 	json_open(j, "ports", '[');
 	for (port_id p = 0; p < f->nports; p++) {
@@ -156,7 +190,7 @@ int ctl_ports(const struct ctl_ask *a, struct json *j, struct err *e)
 
 		if (one == FAB_NONE ? f->ports[p].peer != FAB_NONE
 				    : exists && f->ports[p].node == f->ports[one].node)
-			port_row(j, a, f, p);
+			ctl_port_row(j, a, f, p, ctl_state_members);
 	}
 	json_close(j);
 	return 0;
@@ -173,9 +207,9 @@ static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f
 							  : 0);
 
 	json_open(j, NULL, '{');
-	node_members(j, a, f, h->node);
+	ctl_node_members(j, a, f, h->node);
 	json_str(j, "type", view_type(f, h->node));
-	json_u64(j, "lid", lid_of(f, p));
+	json_u64(j, "lid", ctl_lid_of(f, p));
 	if (h->in == IBA_PORT_NONE)
 		json_none(j, "in");
 	else
@@ -188,7 +222,7 @@ static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f
 }
 
 /* A LID of the port: the one that the text names, else its base LID. */
-static uint16_t lid_named(const struct fab *f, port_id p, const char *text)
+uint16_t ctl_lid_named(const struct fab *f, port_id p, const char *text)
 {
 	uint64_t v;
 
@@ -206,10 +240,10 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 	uint16_t lid;
 	int rc;
 
-	if (subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) ||
+	if (ctl_subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) ||
 	    view_find(a->v->sm, a->text[1], &to, e))
 		return -EINVAL;
-	lid = lid_named(f, to, a->text[1]);
+	lid = ctl_lid_named(f, to, a->text[1]);
 	if (!lid)
 		return err_set(e, -EINVAL, "'%.80s' has no LID", a->text[1]);
 	rc = view_route(a->v->sm, from, lid, &hops, e);

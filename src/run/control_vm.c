@@ -34,11 +34,12 @@ static void host_member(struct json *j, const char *key, const struct sm *sm, ui
 
 int ctl_vm_list(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 {
+	uint64_t first = a->number[0] == UINT64_MAX ? 0 : a->number[0];
 	const struct sm *sm = a->v->sm;
 	struct sm_vm v;
 
 	json_open(j, "vms", '[');
-	for (size_t i = 0; sm && sm_vm_get(sm, i, &v); i++) {
+	for (size_t i = first; sm && i - first < a->number[1] && sm_vm_get(sm, i, &v); i++) {
 		json_open(j, NULL, '{');
 		json_str(j, "vm", v.name);
 		json_hex64(j, "guid", v.guid);

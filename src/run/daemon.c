@@ -66,6 +66,13 @@ static void on_vm(void *ctx, const struct sm_vm_result *r)
 	run_vm_orders_result(&d->vms, r);
 }
 
+static void on_perf(void *ctx, const uint8_t *mad)
+{
+	struct run_daemon *d = ctx;
+
+	run_counter_orders_mad(&d->counters, mad);
+}
+
 static void on_lost(void *ctx)
 {
 	struct run_daemon *d = ctx;
@@ -75,6 +82,7 @@ static void on_lost(void *ctx)
 	run_subnet_file_detach(&d->subnet_file);
 	run_session_close(&d->session);
 	run_vm_orders_lost(&d->vms);
+	run_counter_orders_lost(&d->counters);
 	run_connector_retry(&d->connector);
 }
 
@@ -246,6 +254,7 @@ static void end(struct run_daemon *d)
 		run_session_free(&d->session);
 	}
 	run_vm_orders_free(&d->vms);
+	run_counter_orders_free(&d->counters);
 	run_history_free(&d->history);
 	log_close(&d->log);
 }
@@ -262,7 +271,7 @@ static int64_t unix_ms(void)
 
 static int parts_init(struct run_daemon *d, struct err *e)
 {
-	const struct run_session_calls calls = {on_note, on_set, on_lost, d, on_vm};
+	const struct run_session_calls calls = {on_note, on_set, on_lost, d, on_vm, on_perf};
 	int rc = uv_loop_init(&d->loop);
 
 	if (rc)
@@ -273,6 +282,7 @@ static int parts_init(struct run_daemon *d, struct err *e)
 	run_dump_writer_init(&d->dumps, &d->loop, &d->log, run_daemon_dump_due, d);
 	run_ready_init(d);
 	run_daemon_vms_init(d);
+	run_daemon_counters_init(d);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "control/lines.h"
 #include "run/change_history.h"
 #include "run/connector.h"
+#include "run/counter_orders.h"
 #include "run/dump_writer.h"
 #include "run/http.h"
 #include "run/metrics_file.h"
@@ -67,6 +68,7 @@ struct run_daemon {
 	struct run_metrics_file metrics;
 	struct run_history history;
 	struct run_vm_orders vms;
+	struct run_counter_orders counters;
 	struct run_ready ready;
 	struct run_service service;
 	struct run_ending ending;
@@ -81,6 +83,7 @@ void run_daemon_handed_over(struct run_daemon *d); /* the manager is not master 
 void run_daemon_fail(struct run_daemon *d, int rc, const struct err *e, const char *why);
 void run_daemon_reload(struct run_daemon *d);
 void run_daemon_vms_init(struct run_daemon *d);		  /* requests about VMs */
+void run_daemon_counters_init(struct run_daemon *d);	  /* requests for counters */
 int run_daemon_dump(struct run_daemon *d, struct err *e); /* -EINVAL: no directory is configured */
 void run_daemon_dump_due(void *daemon);			  /* the same; the log has the result */
 

@@ -126,6 +126,7 @@ static void order_resync(void *ctx)
 	run_subnet_file_detach(&d->subnet_file);
 	run_session_close(&d->session);
 	run_vm_orders_lost(&d->vms);
+	run_counter_orders_lost(&d->counters);
 	run_connector_open(&d->connector);
 }
 
@@ -188,7 +189,7 @@ static void vms_all_saved(void *ctx)
 	run_session_event(&d->session, SM_EV_VMS_SAVED);
 }
 
-static void vms_reply(void *ctx, uint64_t ticket, struct strbuf *text)
+static void line_reply(void *ctx, uint64_t ticket, struct strbuf *text)
 {
 	struct run_daemon *d = ctx;
 
@@ -202,7 +203,52 @@ void run_daemon_vms_init(struct run_daemon *d)
 {
 	run_vm_orders_init(&d->vms, &d->loop, &d->log,
 			   &(struct run_vm_calls){vms_submit, vms_sm, vms_changed, vms_saved,
-						  vms_all_saved, vms_reply, d});
+						  vms_all_saved, line_reply, d});
+}
+
+/* ---- counters ---- */
+
+static int order_counters(void *ctx, const struct run_counter_ask *ask, struct err *e)
+{
+	struct run_daemon *d = ctx;
+	int rc = run_counter_orders_check(&d->counters, e);
+
+	if (rc)
+		return rc;
+	run_counter_orders_add(&d->counters, lines_defer(d->service.lines), ask);
+	return -EINPROGRESS;
+}
+
+static bool counters_send(void *ctx, const struct tp_mad *m)
+{
+	struct run_daemon *d = ctx;
+
+	return run_session_send(&d->session, m);
+}
+
+static bool counters_busy(void *ctx)
+{
+	const struct run_daemon *d = ctx;
+	struct sm_status st;
+
+	if (!d->session.sm)
+		return false;
+	sm_status(d->session.sm, &st);
+	return st.phase != SM_READY && st.phase != SM_STANDBY && st.phase != SM_SWEEP;
+}
+
+static uint64_t counters_now(void *ctx)
+{
+	struct run_daemon *d = ctx;
+
+	return uv_now(&d->loop);
+}
+
+void run_daemon_counters_init(struct run_daemon *d)
+{
+	run_counter_orders_init(&d->counters, &d->loop,
+				&(struct run_counter_calls){counters_send, counters_busy,
+							    line_reply, counters_now, d});
 }
 
 /* ---- dumps and the log's level ---- */
@@ -295,5 +341,6 @@ void run_daemon_orders(struct run_daemon *d, struct run_orders *o)
 		.reload = order_reload,
 		.stop = order_stop,
 		.vms = order_vms,
+		.counters = order_counters,
 	};
 }

@@ -67,6 +67,14 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 	m->lost = false;
 }
 
+bool run_pump_send(struct run_pump *p, const struct tp_mad *m)
+{
+	if (p->n >= p->size / 2) /* the manager's own MADs need the rest */
+		return false;
+	p->ring[(p->head + p->n++) % p->size] = *m;
+	return true;
+}
+
 /*
  * The process was stopped: another manager may be master by now, and the manager asks before its next Set. Those
  * that wait here time out, and are repeated then.
@@ -149,6 +157,23 @@ void run_pump_event(struct run_pump *p, struct sm_event *ev)
 	step(p, ev, clock_set_back(p, run_pump_now(p)));
 }
 
+static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
+{
+	if (m->qp && iba_smp_mgmt_class(m->mad) == IBA_CLASS_PERF) {
+		if (p->call.perf && !m->lost)
+			p->call.perf(p->call.ctx, m->mad);
+		return;
+	}
+	if (m->qp && m->lost)
+		return;
+	step(p,
+	     &(struct sm_event){.kind = m->lost ? SM_EV_LOST : SM_EV_SMP,
+				.mad = m->mad,
+				.slid = m->slid,
+				.qp = m->qp},
+	     now);
+}
+
 int run_pump_turn(struct run_pump *p)
 {
 	struct tp_mad in[BATCH];
@@ -162,13 +187,7 @@ int run_pump_turn(struct run_pump *p)
 		p->ran = now;
 	p->in += (unsigned)got;
 	for (int i = 0; i < got; i++)
-		if (in[i].qp == 0 || !in[i].lost)
-			step(p,
-			     &(struct sm_event){.kind = in[i].lost ? SM_EV_LOST : SM_EV_SMP,
-						.mad = in[i].mad,
-						.slid = in[i].slid,
-						.qp = in[i].qp},
-			     now);
+		receive(p, &in[i], now);
 	/* After a stall, responses that have arrived are handled before timeouts, up to a whole window. */
 	p->more = got == (int)p->batch ? p->more + p->batch : 0;
 	if (now >= p->wake && (!p->more || p->more > SM_MAX_WINDOW)) {

@@ -15,6 +15,7 @@ struct run_pump_calls {
 	void (*set)(void *ctx); /* before a Set is sent; may be NULL */
 	void *ctx;
 	void (*vm)(void *ctx, const struct sm_vm_result *r); /* after the notes; may be NULL */
+	void (*perf)(void *ctx, const uint8_t *mad); /* of performance management; may be NULL */
 };
 
 /* Written by mad_pump.c alone; tests change back_after. */
@@ -45,6 +46,8 @@ void run_pump_free(struct run_pump *p);
 time_ps run_pump_now(const struct run_pump *p); /* the manager's time */
 /* Gives the manager an event, at the present time, and carries out its actions. */
 void run_pump_event(struct run_pump *p, struct sm_event *ev);
+/* Sends a MAD that is not the manager's; false: the ring is full. */
+bool run_pump_send(struct run_pump *p, const struct tp_mad *m);
 /* Receives a batch, steps the manager, sends. Returns how many MADs moved, in and out, or -ENOTCONN. */
 int run_pump_turn(struct run_pump *p);
 

@@ -84,6 +84,15 @@ struct run_vm_ask {
 	char why[192]; /* it is refused already; "": it is not */
 };
 
+/* Counters of these ports of a node, from the device. */
+struct run_counter_ask {
+	uint64_t guid;
+	char name[65];
+	uint16_t slid, dlid;
+	uint8_t ports[255];
+	unsigned nports;
+};
+
 struct run_orders {
 	void *ctx;
 	void (*sweep)(void *ctx);
@@ -96,6 +105,8 @@ struct run_orders {
 	void (*stop)(void *ctx);
 	/* Requests of one line; it is answered later: -EINPROGRESS, or another -errno with e filled. many: with a list. */
 	int (*vms)(void *ctx, const struct run_vm_ask *asks, size_t n, bool many, struct err *e);
+	/* The same: the line is answered later. */
+	int (*counters)(void *ctx, const struct run_counter_ask *ask, struct err *e);
 };
 
 /* ---- running it ---- */

@@ -193,6 +193,22 @@ static void on_vm(void *ctx, const struct sm_vm_result *r)
 	s->call.vm(s->call.ctx, r);
 }
 
+static void on_perf(void *ctx, const uint8_t *mad)
+{
+	const struct run_session *s = ctx;
+
+	if (s->call.perf)
+		s->call.perf(s->call.ctx, mad);
+}
+
+bool run_session_send(struct run_session *s, const struct tp_mad *m)
+{
+	if (!s->tp || !run_pump_send(&s->pump, m))
+		return false;
+	awake(s);
+	return true;
+}
+
 /* ---- begin and end ---- */
 
 void run_session_init(struct run_session *s, uv_loop_t *loop, struct run_log *log,
@@ -252,7 +268,7 @@ static bool poll_start(struct run_session *s)
 
 void run_session_start(struct run_session *s)
 {
-	const struct run_pump_calls call = {on_note, on_compute, on_set, s, on_vm};
+	const struct run_pump_calls call = {on_note, on_compute, on_set, s, on_vm, on_perf};
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
 	run_pump_set_pause(&s->pump, s->pause);

@@ -20,6 +20,7 @@ struct run_session_calls {
 	void (*lost)(void *ctx); /* the connection is lost: close the session */
 	void *ctx;
 	void (*vm)(void *ctx, const struct sm_vm_result *r);
+	void (*perf)(void *ctx, const uint8_t *mad); /* a response of performance management */
 };
 
 struct run_session_totals { /* of all sessions, the present one included */
@@ -77,6 +78,8 @@ void run_session_event(struct run_session *s, enum sm_event_kind kind); /* if th
 void run_session_handover(struct run_session *s, uint64_t guid); /* the same: SM_EV_HANDOVER */
 /* The same: SM_EV_VMS. False: there is no manager. */
 bool run_session_vms(struct run_session *s, const struct sm_vm_request *r, size_t n);
+/* A MAD that is not the manager's; false: there is no connection, or no room. */
+bool run_session_send(struct run_session *s, const struct tp_mad *m);
 /* From the worker; takes the routes over. number: of the session that requested them. */
 void run_session_routes(struct run_session *s, struct sm_routes *r, uint64_t number,
 			uint64_t took_us);

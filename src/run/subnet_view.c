@@ -47,38 +47,82 @@ enum fab_speed view_speed(const struct iba_port_info *pi)
 					       : slow[pi->speed_active & 15];
 }
 
-static void port_fill(const struct sm *sm, const struct fab *f, struct fab_builder *b, port_id p)
+/* ---- as text ---- */
+
+struct look {
+	const struct sm *sm;
+	const struct fab *f;
+};
+
+static const char *look_name(void *ctx, node_id n)
 {
-	struct fab_port *x = fab_builder_port(b, f->ports[p].node, f->ports[p].num);
+	const struct look *l = ctx;
+
+	return view_name(l->sm, l->f, n);
+}
+
+static void look_node(void *ctx, struct fab_node *n)
+{
+	const struct look *l = ctx;
+	struct iba_node_info ni;
+
+	if (!sm_node_info(l->sm, n->guid, &ni))
+		return;
+	n->vendor_id = ni.vendor_id;
+	n->device_id = ni.device_id;
+	n->sys_guid = ni.sys_guid;
+}
+
+static void look_port(void *ctx, struct fab_port *p)
+{
+	const struct look *l = ctx;
 	struct iba_port_info pi;
 
-	if (f->ports[p].peer == FAB_NONE ||
-	    !sm_port_info(sm, f->nodes[f->ports[p].node].guid, f->ports[p].num, &pi))
+	if (!sm_port_info(l->sm, l->f->nodes[p->node].guid, p->num, &pi))
 		return;
-	x->width = (uint8_t)view_lanes(&pi);
-	x->speed = (uint8_t)view_speed(&pi);
+	p->width = (uint8_t)view_lanes(&pi);
+	p->speed = (uint8_t)view_speed(&pi);
+}
+
+void view_netlist(const struct sm *sm, node_id first, uint32_t count, struct strbuf *out)
+{
+	struct look l = {sm, sm_fabric(sm)};
+	const struct fab_netlist_look look = {&l, look_name, look_node, look_port};
+
+	if (l.f)
+		fab_netlist_write_part(l.f, &look, first, count, out);
+}
+
+void view_states(const struct sm *sm, node_id first, uint32_t count, struct strbuf *out)
+{
+	const struct fab *f = sm_fabric(sm);
+
+	for (node_id n = first; f && n < f->nnodes && n - first < count; n++)
+		for (unsigned i = 1; i <= f->nodes[n].nports; i++) {
+			struct iba_port_info pi = {0};
+
+			if (f->ports[fab_port_id(f, n, i)].peer == FAB_NONE)
+				continue;
+			sm_port_info(sm, f->nodes[n].guid, i, &pi);
+			strbuf_addn(out, &"0123456789"[MIN(pi.state, 9)], 1);
+		}
 }
 
 struct fab *view_fab(const struct sm *sm)
 {
-	const struct fab *f = sm ? sm_fabric(sm) : NULL;
+	struct look l = {sm, sm ? sm_fabric(sm) : NULL};
 	struct fab_builder *b;
 
-	if (!f)
+	if (!l.f)
 		return NULL;
-	b = fab_builder_from(f);
-	for (node_id n = 0; n < f->nnodes; n++) {
-		struct iba_node_info ni;
-
-		fab_builder_rename(b, n, view_name(sm, f, n));
-		if (!sm_node_info(sm, f->nodes[n].guid, &ni))
-			continue;
-		fab_builder_node(b, n)->vendor_id = ni.vendor_id;
-		fab_builder_node(b, n)->device_id = ni.device_id;
-		fab_builder_node(b, n)->sys_guid = ni.sys_guid;
+	b = fab_builder_from(l.f);
+	for (node_id n = 0; n < l.f->nnodes; n++) {
+		fab_builder_rename(b, n, look_name(&l, n));
+		look_node(&l, fab_builder_node(b, n));
 	}
-	for (port_id p = 0; p < f->nports; p++)
-		port_fill(sm, f, b, p);
+	for (port_id p = 0; p < l.f->nports; p++)
+		if (l.f->ports[p].peer != FAB_NONE)
+			look_port(&l, fab_builder_port(b, l.f->ports[p].node, l.f->ports[p].num));
 	return fab_build(b);
 }
 
@@ -165,7 +209,7 @@ int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
 
 /* ---- routes ---- */
 
-static uint8_t entry(const struct rt_tables *t, uint32_t sw, uint16_t lid)
+uint8_t view_entry(const struct rt_tables *t, uint32_t sw, uint16_t lid)
 {
 	uint8_t out = lid <= t->top_lid ? rt_row(t, sw)[lid] : IBA_PORT_NONE;
 
@@ -230,7 +274,7 @@ int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops,
 				       : no_route(f, h->node, IBA_PORT_NONE, lid, e);
 		if (has_lid(f, h->node, 0, lid))
 			return 0;
-		out = entry(t, f->switch_index[h->node], lid);
+		out = view_entry(t, f->switch_index[h->node], lid);
 		if (out == IBA_PORT_NONE || !out || !step(f, hops, out))
 			return no_route(f, h->node, out, lid, e);
 	}

@@ -14,6 +14,10 @@ enum fab_speed view_speed(const struct iba_port_info *pi);
 
 /* A copy of the snapshot with names, ids and rates; NULL when there is no snapshot. The caller frees it. */
 struct fab *view_fab(const struct sm *sm);
+/* Nodes of the snapshot as netlist text, with names, ids and rates; all parts in their order are the whole text. */
+void view_netlist(const struct sm *sm, node_id first, uint32_t count, struct strbuf *out);
+/* A digit for each port with a link of these nodes, in the order of that text: PortState, 0 where it is not known. */
+void view_states(const struct sm *sm, node_id first, uint32_t count, struct strbuf *out);
 
 /* Finds a port by text: the GUID of a node or port, a LID, an S-/H- id or a name. For a node it is the
  * first port with a link, or port 0 of a switch. 0 or -EINVAL with e filled. */
@@ -26,6 +30,8 @@ struct view_hop {
 };
 typedef VEC(struct view_hop) view_hops;
 
+/* The output port of a switch, by its index among switches; 255: none. */
+uint8_t view_entry(const struct rt_tables *t, uint32_t sw, uint16_t lid);
 /* 0, or -EHOSTUNREACH with the reason in e and the hops up to there. */
 int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops, struct err *e);
 

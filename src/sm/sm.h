@@ -655,6 +655,7 @@ struct sm_status {
 	enum sm_phase phase;
 	enum iba_sm_state state;
 	uint16_t lid;
+	uint32_t snapshot; /* number of the snapshot in force, for those who read it in parts */
 	uint32_t epoch, rounds, nodes, switches, routers, lids;
 	uint32_t held; /* ports of switches that change too often: both ends of a link count */
 	uint64_t smps[SM_NPURPOSES]; /* requests sent since the start, repetitions included */
@@ -708,6 +709,7 @@ uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0
 bool sm_duplicate_at(const struct sm *sm, uint32_t i, struct sm_duplicate *d);
 const char *sm_node_desc(const struct sm *sm, uint64_t node_guid); /* "": not known (yet) */
 bool sm_node_info(const struct sm *sm, uint64_t node_guid, struct iba_node_info *ni);
+bool sm_switch_info(const struct sm *sm, uint64_t node_guid, struct iba_switch_info *si);
 /*
  * PortInfo as last read or set; false: not known. Any port of a switch; of a CA its linked port.
  */

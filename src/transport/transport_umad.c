@@ -36,7 +36,7 @@ struct sent {
 struct umad_tp {
 	struct tp tp;
 	int port, issm, wake;
-	int agent_dr, agent_lid, agent_mirror;
+	int agent_dr, agent_lid, agent_mirror, agent_perf;
 	char issm_path[256];
 	struct tp_info info;
 	void *out;
@@ -216,6 +216,7 @@ static int port_open(struct umad_tp *u, const char *name, struct err *e)
 			"cannot register for subnet management at %s: another subnet manager may be running",
 			u->info.name);
 	u->agent_mirror = umad_register_oui(u->port, IBA_CLASS_MIRROR, 0, oui, mirror);
+	u->agent_perf = umad_register(u->port, IBA_CLASS_PERF, 1, 0, NULL); /* responses only */
 	if (umad_get_issm_path(name, u->info.port, u->issm_path, sizeof(u->issm_path)))
 		u->issm_path[0] = 0;
 	return 0;
@@ -225,6 +226,8 @@ static void port_close(struct umad_tp *u)
 {
 	if (u->issm >= 0)
 		close(u->issm);
+	if (u->agent_perf >= 0)
+		umad_unregister(u->port, u->agent_perf);
 	if (u->agent_mirror >= 0)
 		umad_unregister(u->port, u->agent_mirror);
 	if (u->agent_lid >= 0)
@@ -248,7 +251,7 @@ static int umad_tp_open(struct tp **t, const struct tp_where *w, struct err *e)
 	int rc;
 
 	u->tp.ops = &tp_umad;
-	u->port = u->issm = u->agent_dr = u->agent_lid = u->agent_mirror = -1;
+	u->port = u->issm = u->agent_dr = u->agent_lid = u->agent_mirror = u->agent_perf = -1;
 	u->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	u->out = mem_zalloc(UMAD_SIZE);
 	u->sent = mem_zarray(SENT, sizeof(*u->sent));
@@ -309,6 +312,8 @@ static int agent_of(const struct umad_tp *u, const uint8_t *mad)
 		return u->agent_dr;
 	case IBA_CLASS_SUBN_LID:
 		return u->agent_lid;
+	case IBA_CLASS_PERF:
+		return u->agent_perf;
 	default:
 		return u->agent_mirror;
 	}

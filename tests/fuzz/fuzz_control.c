@@ -45,6 +45,14 @@ static int order_vms(void *ctx UNUSED, const struct run_vm_ask *asks, size_t n, 
 	return err_set(e, -EBUSY, "no");
 }
 
+static int order_counters(void *ctx UNUSED, const struct run_counter_ask *ask, struct err *e)
+{
+	CHECK(ask->nports <= ARRAY_LEN(ask->ports) && memchr(ask->name, 0, sizeof(ask->name)));
+	for (unsigned i = 0; i < ask->nports; i++)
+		CHECK(ask->ports[i]);
+	return err_set(e, -EBUSY, "no");
+}
+
 static const struct run_view *view(void)
 {
 	static struct settings cfg;
@@ -75,7 +83,7 @@ static const struct run_view *view(void)
 static void ask(const char *line)
 {
 	const struct run_orders o = {NULL,	 order, order, order_handover, order_level,
-				     order_dump, order, order, order_vms};
+				     order_dump, order, order, order_vms,      order_counters};
 	struct strbuf out = {0};
 	json_error_t why;
 	json_t *a;

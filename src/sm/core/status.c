@@ -27,6 +27,16 @@ bool sm_node_info(const struct sm *sm, uint64_t node_guid, struct iba_node_info 
 	return true;
 }
 
+bool sm_switch_info(const struct sm *sm, uint64_t node_guid, struct iba_switch_info *si)
+{
+	const struct sm_node *n = known(sm, node_guid);
+
+	if (!n || n->type != IBA_NODE_SWITCH || !n->ask.has_si)
+		return false;
+	*si = n->si;
+	return true;
+}
+
 bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi)
 {
 	const struct sm_node *n = known(sm, node_guid);
@@ -59,6 +69,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->state = sm->election.state;
 	st->lid = sm->lids.own ? sm->lids.own : sm->mirror.standby.own_lid;
 	st->epoch = sm->topo.epoch;
+	st->snapshot = sm->topo.snapshot;
 	st->nodes = sm->topo.fab ? sm->topo.fab->nnodes : 0;
 	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;
 	st->orders_refused = sm->election.refused;

@@ -251,6 +251,7 @@ void sm_snapshot_build(struct sm *sm)
 	sm_routes_of_old(sm, was, !sm->core.incomplete);
 	free(sm->topo.node_of);
 	sm->topo.fab = f;
+	sm->topo.snapshot++;
 	sm->topo.node_of = node_of;
 	sm->topo.top_lid = (uint16_t)fab_top_lid(f);
 	vec_free(&order);
@@ -309,6 +310,7 @@ void sm_snapshot_vlids(struct sm *sm)
 	}
 	sm->topo.fab = fab_writable(sm, sm->topo.fab);
 	sm->topo.data_fab = fab_writable(sm, sm->topo.data_fab);
+	sm->topo.snapshot++;
 	vlids_set(sm->topo.fab, list.at, (uint32_t)list.n);
 	vlids_set(sm->topo.data_fab, list.at, (uint32_t)list.n);
 	vec_free(&list);

@@ -99,7 +99,8 @@ struct sm_topology {
 	unsigned max_hops;	   /* longest distance */
 	unsigned max_resp;	   /* largest RespTimeValue seen */
 	uint8_t subnet_timeout;
-	struct fab *fab; /* the snapshot */
+	struct fab *fab;   /* the snapshot */
+	uint32_t snapshot; /* its number: it counts whenever another one is in force */
 	VEC(struct sm_silent_link) silent;
 	struct fab *
 		data_fab; /* the snapshot with silent links; NULL: there is none between its nodes */

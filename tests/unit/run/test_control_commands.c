@@ -2,7 +2,7 @@
 /*
  * Commands of the control socket on a manager that brought up a small simulated fabric, and requests that
  * are refused.
- * Covers: control_commands.c, control_status.c, control_subnet.c, subnet_view.c
+ * Covers: control_commands.c, control_status.c, control_subnet.c, control_node.c, subnet_view.c
  */
 #include "unit_test.h"
 
@@ -91,7 +91,7 @@ static int setup(void **state UNUSED)
 				.log_level = RUN_LOG_NOTICE,
 				.port = {.name = "a port"}};
 	w.o = (struct run_orders){NULL,	   on_sweep,  on_resync, on_handover, on_level,
-				  on_dump, on_reload, on_stop,	 NULL};
+				  on_dump, on_reload, on_stop,	 NULL,	      NULL};
 	return 0;
 }
 
@@ -223,6 +223,128 @@ TEST(topology)
 	assert_null(json_object_get(a, "netlist"));
 	assert_int_equal(num(a, "links"), sm_fabric(w.v.sm)->nlinks);
 	json_decref(a);
+}
+
+/* The parts of a text are the whole of it, with a state for each port that has a link. */
+TEST(topology_in_parts)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"topology\"}", true);
+	struct strbuf parts = {0}, states = {0};
+	char line[80], *version = NULL;
+
+	for (unsigned first = 0; first < 14; first += 5) {
+		json_t *p;
+
+		snprintf(line, sizeof(line), "{\"cmd\":\"topology\",\"first\":%u,\"count\":5}",
+			 first);
+		p = ask(&w.v, line, true);
+		assert_int_equal(num(p, "nodes"), 14);
+		assert_int_equal(num(p, "count"), MIN(5, 14 - first));
+		strbuf_add(&parts, json_string_value(json_object_get(p, "netlist")));
+		strbuf_add(&states, json_string_value(json_object_get(p, "states")));
+		if (!version)
+			version = mem_strdup(json_string_value(json_object_get(p, "version")));
+		assert_string_equal(json_string_value(json_object_get(p, "version")), version);
+		json_decref(p);
+	}
+	assert_string_equal(parts.s, json_string_value(json_object_get(a, "netlist")));
+	assert_string_equal(states.s, "44444444444444444444444444444444");
+	refused("{\"cmd\":\"topology\",\"first\":14}", "'first': expected less than 14 nodes");
+	refused("{\"cmd\":\"topology\",\"first\":\"0\"}", "'first': expected a number");
+	free(version);
+	strbuf_free(&parts);
+	strbuf_free(&states);
+	json_decref(a);
+}
+
+static unsigned hex_at(const char *text, size_t i)
+{
+	char two[3] = {text[2 * i], text[2 * i + 1], 0};
+
+	return (unsigned)strtoul(two, NULL, 16);
+}
+
+/* Tables, trees and the table of a node say the same, and what routes follow. */
+TEST(tables_and_trees)
+{
+	const struct rt_tables *t = sm_tables(w.v.sm);
+	json_t *a = ask(&w.v, "{\"cmd\":\"tables\",\"first\":1,\"count\":1000000}", true), *rows,
+	       *b;
+
+	rows = json_object_get(a, "tables");
+	assert_int_equal(num(a, "first"), 1);
+	assert_int_equal(json_array_size(rows), 5);
+	for (unsigned lid = 1; lid <= t->top_lid; lid++) {
+		char line[60];
+
+		snprintf(line, sizeof(line), "{\"cmd\":\"tree\",\"to\":\"%u\"}", lid);
+		b = ask(&w.v, line, true);
+		assert_int_equal(num(b, "lid"), lid);
+		for (unsigned s = 1; s < 6; s++) {
+			const char *row = json_string_value(json_array_get(rows, s - 1));
+
+			assert_int_equal(hex_at(row, lid), rt_row(t, s)[lid]);
+			assert_int_equal(hex_at(json_string_value(json_object_get(b, "out")), s),
+					 rt_row(t, s)[lid]);
+		}
+		json_decref(b);
+	}
+	b = ask(&w.v, "{\"cmd\":\"node\",\"node\":\"S-0002000000000002\"}", true);
+	assert_string_equal(json_string_value(json_object_get(b, "table")),
+			    json_string_value(json_array_get(rows, 0)));
+	json_decref(b);
+	json_decref(a);
+	refused("{\"cmd\":\"tables\",\"first\":6}", "'first': expected less than 6 switches");
+	refused("{\"cmd\":\"tree\",\"to\":\"999\"}",
+		"'999' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
+}
+
+TEST(a_node_with_all_attributes)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"node\",\"node\":\"S-0002000000000001\"}", true), *port;
+
+	assert_string_equal(json_string_value(json_object_get(a, "type")), "switch");
+	assert_int_equal(json_array_size(json_object_get(a, "groups")), 2);
+	assert_int_equal(json_array_size(json_object_get(a, "ports")), 5);
+	port = json_array_get(json_object_get(a, "ports"), 1);
+	assert_string_equal(json_string_value(json_object_get(port, "state")), "Active");
+	assert_true(json_array_size(json_object_get(port, "fields")) > 40);
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"node\",\"node\":\"1\"}", true);
+	assert_null(json_object_get(a, "table"));
+	json_decref(a);
+	refused("{\"cmd\":\"node\"}", "node needs 'node'");
+}
+
+static struct run_counter_ask counters;
+
+static int on_counters(void *ctx UNUSED, const struct run_counter_ask *ask, struct err *e UNUSED)
+{
+	counters = *ask;
+	return -EINPROGRESS;
+}
+
+TEST(counters_are_asked_of_the_device)
+{
+	struct run_orders o = {.counters = on_counters};
+	struct strbuf out = {0};
+
+	assert_false(run_control_answer(
+		&w.v, &o, "{\"cmd\":\"counters\",\"node\":\"S-0002000000000001\"}", &out));
+	assert_int_equal(out.len, 0);
+	assert_int_equal(counters.guid, 0x0002000000000001);
+	assert_int_equal(counters.nports, 4);
+	assert_int_equal(counters.dlid, sm_lid_of(w.v.sm, 0x0002000000000001, NULL));
+	assert_false(run_control_answer(
+		&w.v, &o, "{\"cmd\":\"counters\",\"node\":\"S-0002000000000001\",\"port\":3}",
+		&out));
+	assert_int_equal(counters.nports, 1);
+	assert_int_equal(counters.ports[0], 3);
+	strbuf_free(&out);
+	refused("{\"cmd\":\"counters\",\"node\":\"S-0002000000000001\",\"port\":5}",
+		"'port': expected 1 to 4");
+	refused("{\"cmd\":\"counters\",\"node\":\"S-0002000000000001\"}",
+		"counters cannot be read here");
 }
 
 TEST(switches_and_ports)
@@ -378,7 +500,8 @@ TEST(unknown_requests_are_refused)
 		json_decref(ask(&w.v, junk[i], false));
 	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
 	refused("{\"cmd\":\"xyzzy\"}",
-		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, changes, "
+		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, node, "
+		"tables, tree, counters, changes, "
 		"smps, config, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
 		"vm_start, vm_stop, vm_migrate, vm_destroy, vm_batch, vm_defragment");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
@@ -392,6 +515,10 @@ int main(void)
 		cmocka_unit_test(managers),
 		cmocka_unit_test(nothing_connected),
 		cmocka_unit_test(topology),
+		cmocka_unit_test(topology_in_parts),
+		cmocka_unit_test(tables_and_trees),
+		cmocka_unit_test(a_node_with_all_attributes),
+		cmocka_unit_test(counters_are_asked_of_the_device),
 		cmocka_unit_test(switches_and_ports),
 		cmocka_unit_test(routes_end_at_the_destination),
 		cmocka_unit_test(one_route),
