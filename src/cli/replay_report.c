@@ -89,6 +89,8 @@ static bool is_end(const struct schedule_event *ev)
 	case SCHEDULE_ON:
 	case SCHEDULE_RELINK:
 	case SCHEDULE_JOIN:
+	case SCHEDULE_ADD:
+	case SCHEDULE_LINK:
 		return true;
 	case SCHEDULE_LOSS:
 	case SCHEDULE_DELAY:
@@ -109,6 +111,7 @@ static bool is_end(const struct schedule_event *ev)
 	case SCHEDULE_UNLINK:
 	case SCHEDULE_CUT:
 	case SCHEDULE_ROGUE:
+	case SCHEDULE_SEAT:
 	case SCHEDULE_NKINDS:
 		return false;
 	}

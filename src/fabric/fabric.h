@@ -45,6 +45,7 @@ enum fab_node_flags {
 	FAB_SHARP_AN = 2,	/* a SHARP aggregation node: a CA inside a switch */
 	FAB_VSWITCH = 4,	/* wire view: the switch inside an HCA */
 	FAB_FUNCTION = 8,	/* wire view: a physical or virtual function behind it, a CA */
+	FAB_LATER = 16,		/* a run adds it: it has no power at the start */
 };
 
 enum fab_sriov {

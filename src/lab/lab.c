@@ -17,17 +17,37 @@ void lab_config_default(struct lab_config *c)
 
 /* ---- making a lab ---- */
 
-/* The number of nodes connected to n; they are marked in seen. */
-static uint32_t part_size(const struct fab *f, node_id n, uint32_t *dist, bool *seen)
-{
-	uint32_t size = 0;
+struct parts {
+	const struct fab *f;
+	node_id *queue;
+	uint32_t *part; /* by node: the last part that has it; 0: none yet */
+	uint32_t n;	/* parts so far */
+};
 
-	fab_distances(f, n, dist);
-	for (node_id m = 0; m < f->nnodes; m++) {
-		size += dist[m] != UINT32_MAX;
-		seen[m] |= dist[m] != UINT32_MAX;
+/* The number of nodes connected to `from`. Takes time for these alone: a fabric may have many parts. Hosts do not
+ * forward. */
+static uint32_t part_size(struct parts *parts, node_id from)
+{
+	const struct fab *f = parts->f;
+	uint32_t head = 0, tail = 0;
+
+	parts->part[from] = ++parts->n;
+	parts->queue[tail++] = from;
+	while (head < tail) {
+		const node_id n = parts->queue[head++];
+		const struct fab_port *p = f->ports + f->nodes[n].first_port;
+
+		if (n != from && !fab_is_switch(f, n))
+			continue;
+		for (unsigned i = 1; i <= f->nodes[n].nports; i++) {
+			node_id m = p[i].peer == FAB_NONE ? n : f->ports[p[i].peer].node;
+
+			if (parts->part[m] != parts->n)
+				parts->queue[tail++] = m;
+			parts->part[m] = parts->n;
+		}
 	}
-	return size;
+	return tail;
 }
 
 /* An HCA in vSwitch mode is a host, its functions are not. */
@@ -42,22 +62,23 @@ static bool is_host(const struct fab *f, node_id n)
 /* The first host of the largest part, so that the manager is not on an isolated node. */
 node_id lab_choose_node(const struct fab *f)
 {
-	uint32_t *dist = mem_array(f->nnodes, sizeof(*dist)), best_size = 0;
-	bool *seen = mem_zarray(f->nnodes, sizeof(*seen));
+	struct parts parts = {f, mem_array(f->nnodes, sizeof(*parts.queue)),
+			      mem_zarray(f->nnodes, sizeof(*parts.part)), 0};
+	uint32_t best_size = 0;
 	node_id best = FAB_NONE;
 
 	for (int hosts = 1; hosts >= 0 && best == FAB_NONE; hosts--)
 		for (node_id n = 0; n < f->nnodes; n++) {
 			uint32_t size;
 
-			if (seen[n] || is_host(f, n) != hosts)
+			if (parts.part[n] || is_host(f, n) != hosts)
 				continue;
-			size = part_size(f, n, dist, seen);
+			size = part_size(&parts, n);
 			best = size > best_size ? n : best;
 			best_size = MAX(size, best_size);
 		}
-	free(dist);
-	free(seen);
+	free(parts.queue);
+	free(parts.part);
 	return best;
 }
 

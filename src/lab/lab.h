@@ -121,6 +121,8 @@ void lab_manager_pause(struct lab *l, unsigned index);
 void lab_manager_continue(struct lab *l, unsigned index);
 bool lab_manager_paused(const struct lab *l, unsigned index);
 enum { LAB_PAUSED_SMPS = 256 };
+/* Of a stopped manager: the next one starts on this node, where none is. */
+void lab_manager_seat(struct lab *l, unsigned index, node_id n);
 /* What a user orders: SM_EV_SWEEP, SM_EV_HANDOVER (guid: of the heir's port, 0: the best) or SM_EV_RESYNC. A manager that
  * is stopped or paused does not get it. */
 void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, uint64_t guid);

@@ -472,6 +472,15 @@ void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r
 	l->vm_ctx = ctx;
 }
 
+void lab_manager_seat(struct lab *l, unsigned index, node_id n)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	assert(!m->sm);
+	m->node = n;
+	m->cfg.port = choose_port(l->fab, n, &m->cfg);
+}
+
 static void set_config(struct lab_manager *m, const struct sm_config *c)
 {
 	unsigned port = m->cfg.port;

@@ -323,6 +323,33 @@ static void on_lie(struct run *r, const struct schedule_event *ev)
 	lie(r, node_of(r, ev), ev->share);
 }
 
+static void on_new_cable(struct run *r, const struct schedule_event *ev)
+{
+	port_id a = port_of(r, &ev->port), b = port_of(r, &ev->far);
+
+	if (a != FAB_NONE && b != FAB_NONE && a != b && sim_port_peer(r->sim, a) == FAB_NONE &&
+	    sim_port_peer(r->sim, b) == FAB_NONE)
+		sim_cable(r->sim, a, b);
+}
+
+static void on_add(struct run *r, const struct schedule_event *ev)
+{
+	power(r, node_of(r, ev), true);
+}
+
+static void on_seat(struct run *r, const struct schedule_event *ev)
+{
+	node_id n = node_of(r, ev);
+
+	for (unsigned i = 0; i < lab_managers(r->lab); i++)
+		if (n == FAB_NONE || lab_manager_node(r->lab, i) == n)
+			return;
+	if (lab_manager_sm(r->lab, ev->manager))
+		crash(r, ev->manager);
+	lab_manager_seat(r->lab, ev->manager, n);
+	restart(r, ev->manager, SCHEDULE_LIDS);
+}
+
 void run_fault(struct run *r, const struct schedule_event *ev)
 {
 	static void (*const apply[SCHEDULE_NKINDS])(struct run *, const struct schedule_event *) = {
@@ -349,6 +376,9 @@ void run_fault(struct run *r, const struct schedule_event *ev)
 		[SCHEDULE_DUP] = on_dup,
 		[SCHEDULE_ROGUE] = on_rogue,
 		[SCHEDULE_LIE] = on_lie,
+		[SCHEDULE_ADD] = on_add,
+		[SCHEDULE_LINK] = on_new_cable,
+		[SCHEDULE_SEAT] = on_seat,
 	};
 
 	apply[ev->kind](r, ev);

@@ -67,6 +67,7 @@ struct run {
 void run_fail(struct run *r, enum schedule_fault fault, const char *fmt, ...) PRINTF(3, 4);
 void run_say(struct run *r, const char *text);
 void run_make_lab(struct run *r);
+void run_power_on(struct run *r);      /* all nodes but those that are added later */
 void run_start_traffic(struct run *r); /* now, if the schedule has traffic */
 
 void run_fault(struct run *r, const struct schedule_event *ev);

@@ -35,6 +35,9 @@ const struct schedule_word schedule_words[SCHEDULE_NKINDS] = {
 	[SCHEDULE_ROGUE] = {"rogue", "N", "a program there says it is a master of priority 15 and sends orders and "
 		"Sets, with wrong keys; a second time: it ends"},
 	[SCHEDULE_LIE] = {"lie", "NS", "a share of the answers of this node's agent are wrong"},
+	[SCHEDULE_ADD] = {"add", "A", "a switch, host or router with this GUID, this many ports and this name is there from now on"},
+	[SCHEDULE_LINK] = {"link", "PQ", "a cable between two ports, if both are free"},
+	[SCHEDULE_SEAT] = {"seat", "MN", "the manager ends, and starts with its LIDs on another node, if no manager is there"},
 };
 
 #define OPT(field) offsetof(struct schedule_manager, field)
@@ -76,6 +79,8 @@ const char *const schedule_knows_words[] = {
 	[SCHEDULE_OLD_STATE] = "with-old-state",
 	[SCHEDULE_TORN_STATE] = "with-torn-state",
 };
+
+const char *const schedule_type_words[4] = {NULL, "host", "switch", "router"};
 
 const char *const schedule_order_words[SCHEDULE_NORDERS] = {
 	[SCHEDULE_ORDER_HANDOVER] = "handover", [SCHEDULE_ORDER_ACKNOWLEDGE] = "acknowledge",
@@ -194,13 +199,43 @@ static struct fab *make_devices(const struct schedule *s, struct err *e)
 	return wire;
 }
 
+struct fab *schedule_fabric_with(const struct fab *f, const struct schedule_event *add)
+{
+	struct fab_builder *b = fab_builder_from(f);
+	node_id n = fab_add_node(b, (enum iba_node_type)add->type, add->port.guid, add->port.port,
+				 add->name);
+
+	fab_builder_node(b, n)->flags = FAB_LATER;
+	for (unsigned i = 0; i <= add->port.port; i++) {
+		struct fab_port *p = fab_builder_port(b, n, i);
+
+		p->width = 4;
+		p->speed = FAB_QDR;
+		if (i && add->type != IBA_NODE_SWITCH)
+			p->guid = add->port.guid + i;
+	}
+	return fab_build(b);
+}
+
+static struct fab *with_added(const struct schedule *s, struct fab *f)
+{
+	for (size_t i = 0; f && i < s->events.n; i++)
+		if (s->events.at[i].kind == SCHEDULE_ADD) {
+			struct fab *more = schedule_fabric_with(f, &s->events.at[i]);
+
+			fab_free(f);
+			f = more;
+		}
+	return f;
+}
+
 struct fab *schedule_fabric(const struct schedule *s, struct err *e)
 {
 	struct fab *all = make_devices(s, e), *f;
 	bool *gone;
 
 	if (!all || !s->without.n)
-		return all;
+		return with_added(s, all);
 	gone = mem_zarray(all->nnodes, sizeof(*gone));
 	for (size_t i = 0; i < s->without.n; i++) {
 		node_id n = fab_node_by_guid(all, s->without.at[i]);
@@ -211,5 +246,5 @@ struct fab *schedule_fabric(const struct schedule *s, struct err *e)
 	f = lab_without(all, gone);
 	free(gone);
 	fab_free(all);
-	return f;
+	return with_added(s, f);
 }

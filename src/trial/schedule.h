@@ -22,7 +22,7 @@
 #include "base/vec.h"
 #include "lab/lab.h"
 
-enum { SCHEDULE_MANAGERS = 16 }; /* at most */
+enum { SCHEDULE_MANAGERS = 16, SCHEDULE_ADDED = 1000, SCHEDULE_NAME = 64 }; /* at most */
 
 enum schedule_kind {
 	SCHEDULE_CRASH, /* the first seven concern managers alone */
@@ -48,6 +48,9 @@ enum schedule_kind {
 	SCHEDULE_DUP,
 	SCHEDULE_ROGUE,
 	SCHEDULE_LIE,
+	SCHEDULE_ADD,  /* the last three: only persons do this, swarms do not */
+	SCHEDULE_LINK, /* a new cable */
+	SCHEDULE_SEAT, /* a manager, on another node */
 	SCHEDULE_NKINDS
 };
 
@@ -80,7 +83,10 @@ struct schedule_event {
 	time_ps at;
 	enum schedule_kind kind;
 	unsigned manager;
-	struct schedule_port port;
+	struct schedule_port port; /* SCHEDULE_ADD: the GUID, and how many ports */
+	struct schedule_port far;  /* the other end of a cable */
+	uint8_t type;		   /* of a node that is added: enum iba_node_type */
+	char name[SCHEDULE_NAME + 1];
 	enum schedule_knows knows;
 	enum schedule_order order;
 	uint64_t share; /* millionths */
@@ -111,11 +117,13 @@ struct schedule {
 struct schedule_word {
 	const char *word;
 	const char *
-		operands; /* M manager, N node, P port, L nodes, S share, T time, K knows, O order; '?' after
+		operands; /* M manager, N node, P port, L nodes, S share, T time, K knows, O order, Q the other port, A a
+				 new node; '?' after
 				 an operand: it may be missing */
 	const char *help;
 };
 extern const struct schedule_word schedule_words[SCHEDULE_NKINDS];
+extern const char *const schedule_type_words[4]; /* by enum iba_node_type; 0: NULL */
 extern const char *const schedule_order_words[SCHEDULE_NORDERS]; /* 0: NULL */
 extern const char *const schedule_knows_words[]; /* by enum schedule_knows; NULL: no word */
 
@@ -127,7 +135,7 @@ void schedule_event_remove(struct schedule *s, size_t i);
 /* With all its events; managers after it get lower numbers. */
 void schedule_manager_remove(struct schedule *s, unsigned index);
 
-/* Its fabric, without the nodes that are left out. NULL with e filled. Free it. */
+/* Its fabric, without the nodes that are left out, with those that its events add. NULL with e filled. Free it. */
 struct fab *schedule_fabric(const struct schedule *s, struct err *e);
 
 /*
@@ -145,6 +153,8 @@ int schedule_read_fabric(struct schedule *s, struct fab **fab, const char *words
 /* One event, without its time; s: whose managers it may name. The caller frees ev->nodes. */
 int schedule_event_read(struct schedule_event *ev, const struct schedule *s, const struct fab *f,
 			const char *text, struct err *e);
+/* The fabric with the node of a SCHEDULE_ADD, which is the last one and has no power at the start. Free it. */
+struct fab *schedule_fabric_with(const struct fab *f, const struct schedule_event *add);
 void schedule_write(const struct schedule *s, struct strbuf *out);
 void schedule_event_write(const struct schedule_event *ev,
 			  struct strbuf *out); /* without its time */

@@ -38,6 +38,73 @@ static int take_order(struct reader *r, enum schedule_order *o)
 		 : -EINVAL;
 }
 
+static bool is_node_name(const char *s)
+{
+	if (strlen(s) > SCHEDULE_NAME)
+		return false;
+	for (; *s; s++)
+		if (*s == '"' || (unsigned char)*s < ' ')
+			return false;
+	return true;
+}
+
+static bool guid_is_used(const struct fab *f, uint64_t guid)
+{
+	if (fab_node_by_guid(f, guid) != FAB_NONE)
+		return true;
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].guid == guid)
+			return true;
+	return false;
+}
+
+/* A fabric that was given may have it already, as the window's has. */
+static bool is_there(const struct reader *r, const struct schedule_event *ev)
+{
+	node_id n = r->given ? fab_node_by_guid(r->fab, ev->port.guid) : FAB_NONE;
+
+	return n != FAB_NONE && r->fab->nodes[n].flags & FAB_LATER &&
+	       r->fab->nodes[n].type == ev->type && r->fab->nodes[n].nports == ev->port.port;
+}
+
+static int take_type(struct reader *r, uint8_t *type)
+{
+	const char *w = reader_take(r, "switch, host or router");
+
+	for (uint8_t i = IBA_NODE_CA; w && i < ARRAY_LEN(schedule_type_words); i++)
+		if (!strcmp(schedule_type_words[i], w)) {
+			*type = i;
+			return 0;
+		}
+	return w ? reader_bad(r, "expected switch, host or router, found '%.40s'", w) : -EINVAL;
+}
+
+/* switch 0x0002000000000009 8 "leaf 9" */
+static int take_new_node(struct reader *r, struct schedule_event *ev)
+{
+	uint64_t ports;
+
+	if (take_type(r, &ev->type) ||
+	    reader_u64(r, "a GUID", 1, UINT64_MAX - 255, &ev->port.guid) ||
+	    reader_u64(r, "a number of ports", 1, 254, &ports) || reader_need_fabric(r))
+		return -EINVAL;
+	ev->port.port = (unsigned)ports;
+	for (uint64_t i = 0; !is_there(r, ev) && i <= (ev->type == IBA_NODE_SWITCH ? 0 : ports);
+	     i++)
+		if (guid_is_used(r->fab, ev->port.guid + i))
+			return reader_bad(r, "GUID 0x%016llx is in the fabric: expected a new one",
+					  (unsigned long long)(ev->port.guid + i));
+	if (reader_peek(r)) {
+		const char *name = r->word[r->next++];
+
+		if (!is_node_name(name))
+			return reader_bad(r, "expected a name of at most %d characters",
+					  SCHEDULE_NAME);
+		snprintf(ev->name, sizeof(ev->name), "%s", name);
+	}
+	return 0;
+}
+
 static int take_operand(struct reader *r, char what, struct schedule_event *ev)
 {
 	uint64_t v;
@@ -54,6 +121,10 @@ static int take_operand(struct reader *r, char what, struct schedule_event *ev)
 		return reader_node(r, &ev->port.guid);
 	case 'P':
 		return reader_port(r, &ev->port);
+	case 'Q':
+		return reader_port(r, &ev->far);
+	case 'A':
+		return take_new_node(r, ev);
 	case 'S':
 		return reader_share(r, &ev->share);
 	case 'T':
@@ -106,6 +177,21 @@ static int read_words(struct reader *r, struct schedule_event *ev)
 	return -EINVAL;
 }
 
+/* Later lines may name the node. */
+static int add_node(struct reader *r, const struct schedule_event *ev)
+{
+	struct fab *more;
+
+	if (r->given)
+		return reader_bad(r, "expected no 'add' here: the fabric is given");
+	if (++r->added > SCHEDULE_ADDED)
+		return reader_bad(r, "expected at most %d nodes that are added", SCHEDULE_ADDED);
+	more = schedule_fabric_with(r->fab, ev);
+	fab_free(r->fab);
+	r->fab = more;
+	return 0;
+}
+
 int reader_event(struct reader *r)
 {
 	struct schedule_event ev = {0};
@@ -117,7 +203,7 @@ int reader_event(struct reader *r)
 	if (read_words(r, &ev))
 		return -EINVAL;
 	vec_push(&r->s->events, ev);
-	return 0;
+	return ev.kind == SCHEDULE_ADD ? add_node(r, &ev) : 0;
 }
 
 static int read_alone(struct reader *r, struct schedule_event *ev, char *text)

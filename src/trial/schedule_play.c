@@ -39,7 +39,7 @@ struct schedule_play *schedule_play_new(const struct fab *f, const struct schedu
 	p->run.checks.part = mem_zarray(f->nports, sizeof(*p->run.checks.part));
 	if (story && story->begin)
 		story->begin(story->ctx, p->run.lab);
-	lab_power_on(p->run.lab, NULL);
+	run_power_on(&p->run);
 	return p;
 }
 

@@ -18,6 +18,7 @@ struct reader {
 	unsigned line; /* 0: the text has one line */
 	char *word[SCHEDULE_LINE_WORDS];
 	unsigned n, next;
+	unsigned added; /* nodes, by events */
 	struct err *e;
 };
 

@@ -117,6 +117,16 @@ void run_make_lab(struct run *r)
 	lab_on_note(l, on_note, r);
 }
 
+void run_power_on(struct run *r)
+{
+	bool *on = mem_array(r->fab->nnodes, sizeof(*on));
+
+	for (node_id n = 0; n < r->fab->nnodes; n++)
+		on[n] = !(r->fab->nodes[n].flags & FAB_LATER);
+	lab_power_on(r->lab, on);
+	free(on);
+}
+
 static bool fits(struct run *r)
 {
 	struct err e = {{0}};
@@ -249,7 +259,7 @@ void schedule_run(const struct schedule *s, const struct schedule_story *story,
 	run_checks_begin(&r);
 	if (story && story->begin)
 		story->begin(story->ctx, r.lab);
-	lab_power_on(r.lab, NULL);
+	run_power_on(&r);
 	run_up(&r);
 	if (!out->fault)
 		run_events(&r);

@@ -120,6 +120,17 @@ static void write_operand(struct strbuf *out, char what, const struct schedule_e
 			strbuf_addf(out, "[%u]", ev->port.port);
 		}
 		return;
+	case 'Q':
+		write_node(out, ev->far.guid);
+		strbuf_addf(out, "[%u]", ev->far.port);
+		return;
+	case 'A':
+		strbuf_addf(out, " %s", schedule_type_words[ev->type]);
+		write_node(out, ev->port.guid);
+		strbuf_addf(out, " %u", ev->port.port);
+		if (*ev->name)
+			strbuf_addf(out, " \"%s\"", ev->name);
+		return;
 	case 'S':
 		write_share(out, ev->share);
 		return;

@@ -24,6 +24,7 @@
 #include "window/window.h"
 
 enum { SLICE_US = 33333, WORK_US = 20000, WALL_MOST_US = 100000, WHAT_IFS = 4 };
+enum { COMMAND_PARSED = 2 << 20 };		  /* bytes; longer ones are netlists */
 enum { EVENTS_LEAST = 64, EVENTS_MOST = 200000 }; /* of a slice */
 enum { STATE_NOW = FRAME_HEAD, STATE_EVENTS = FRAME_HEAD + 8 };
 
@@ -40,12 +41,10 @@ struct engine {
 	uint64_t saved_events;		  /* at the last checkpoint */
 	uint64_t interval;		  /* events between checkpoints */
 	bool has_run;			  /* `start` has made a run */
-	size_t done;			  /* events of the journal that happened */
-	VEC(uint64_t) pending;		  /* times of those still to come */
 	uint64_t budget;		  /* events of a slice */
 	uint64_t slice_us;		  /* when the last one began */
 	bool busy;			  /* there is work */
-	bool going;			  /* to a time: at full speed, until the STATE of its end */
+	bool going;			  /* to a time: at full speed */
 	bool alone;			  /* a what-if: only its answer is sent */
 	bool muted, new_fabric, accepted; /* of the command that is being carried out */
 	struct what_if what_if[WHAT_IFS];
@@ -67,59 +66,40 @@ static void put_u64(uint8_t *p, uint64_t v)
 
 /* ---- frames out ---- */
 
-static uint64_t json_ps(const json_t *v)
+struct journal_tell {
+	const struct engine *e;
+	size_t from, i; /* the first one that is new; this one */
+};
+
+static void event_tell(void *ctx, time_ps at, const char *text)
 {
-	uint64_t ps = 0;
+	struct journal_tell *t = ctx;
+	size_t len = strlen(text);
+	uint8_t *m;
 
-	if (json_is_string(v))
-		parse_u64(json_string_value(v), &ps);
-	else if (json_is_integer(v))
-		ps = (uint64_t)json_integer_value(v);
-	return ps;
-}
-
-/* Events of the journal before this time have happened. */
-static void pending_pass(struct engine *e, uint64_t before)
-{
-	size_t past = 0;
-
-	while (past < e->pending.n && e->pending.at[past] < before)
-		past++;
-	if (!past)
+	if (t->i++ < t->from)
 		return;
-	e->done += past;
-	e->pending.n -= past;
-	memmove(e->pending.at, e->pending.at + past, e->pending.n * sizeof(*e->pending.at));
+	m = mem_alloc(12 + len);
+	put_u64(m, at);
+	frame_put_u32(m + 8, (uint32_t)(t->i - 1));
+	memcpy(m + 12, text, len);
+	child_send_frame(t->e->fd, INTERNAL_EVENT, m, 12 + len, -1);
+	free(m);
 }
 
 /* The web process keeps the journal: it is needed when this process is not there any more. */
-static void event_tell(struct engine *e, const json_t *event)
+static void journal_tell(const struct engine *e, size_t from)
 {
-	const char *text = json_string_value(json_object_get(event, "text"));
-	size_t len = text ? strlen(text) : 0;
-	uint8_t *m = mem_alloc(12 + len);
-
-	/* Those of this very moment, too: the run stops behind them. */
-	pending_pass(e, window_now(e->w, &e->events) + 1);
-	put_u64(m, json_ps(json_object_get(event, "at")));
-	frame_put_u32(m + 8, (uint32_t)e->done++);
-	if (len)
-		memcpy(m + 12, text, len);
-	child_send_frame(e->fd, INTERNAL_EVENT, m, 12 + len, -1);
-	free(m);
-	e->pending.n = 0;
+	window_journal(e->w, event_tell, &(struct journal_tell){e, from, 0});
 }
 
 static void json_watch(struct engine *e, const uint8_t *frame, size_t len)
 {
-	const char *text = (const char *)frame + FRAME_HEAD;
 	json_t *a;
 
 	if (len - FRAME_HEAD > 65536)
 		return;
-	a = json_loadb(text, len - FRAME_HEAD, 0, NULL);
-	if (json_object_get(a, "journal"))
-		event_tell(e, json_object_get(a, "journal"));
+	a = json_loadb((const char *)frame + FRAME_HEAD, len - FRAME_HEAD, 0, NULL);
 	if (json_object_get(a, "re"))
 		e->accepted = !json_object_get(a, "error");
 	json_decref(a);
@@ -134,7 +114,6 @@ static void emit(void *ctx, const uint8_t *frame, size_t len)
 	if (frame[4] == FRAME_STATE && len >= STATE_EVENTS + 8) {
 		e->now = frame_u64(frame + STATE_NOW);
 		e->events = frame_u64(frame + STATE_EVENTS);
-		e->going = false;
 	}
 	e->new_fabric |= frame[4] == FRAME_FABRIC;
 	if (e->muted || (e->alone && frame[4] != FRAME_JSON))
@@ -254,7 +233,7 @@ static void checkpoint_tell(struct engine *e, int fd)
 
 	put_u64(m, e->now);
 	put_u64(m + 8, e->events);
-	frame_put_u32(m + 16, (uint32_t)e->done);
+	frame_put_u32(m + 16, (uint32_t)window_journal(e->w, NULL, NULL));
 	child_send_frame(e->fd, INTERNAL_CHECKPOINT, m, sizeof(m), fd);
 }
 
@@ -283,9 +262,8 @@ static void checkpoint(struct engine *e)
 static void checkpoint_if_due(struct engine *e)
 {
 	e->now = window_now(e->w, &e->events);
-	pending_pass(e, e->now);
 	if (e->has_run && e->events >= e->saved_events + e->interval &&
-	    !(e->pending.n && e->pending.at[0] == e->now))
+	    window_next_fault(e->w) != e->now)
 		checkpoint(e);
 }
 
@@ -295,7 +273,6 @@ static void run_is_new(struct engine *e, bool has_run)
 {
 	child_send_frame(e->fd, INTERNAL_RESET, NULL, 0, -1);
 	e->has_run = has_run;
-	e->done = e->pending.n = 0;
 	e->now = window_now(e->w, &e->events);
 	e->interval = CHECKPOINT_EVENTS;
 	if (has_run)
@@ -304,20 +281,26 @@ static void run_is_new(struct engine *e, bool has_run)
 
 static void command_run(struct engine *e, const struct strbuf *s, const char *cmd)
 {
+	unsigned runs = window_runs(e->w);
+	bool faults = !strcmp(cmd, "event") || !strcmp(cmd, "journal");
+
 	e->new_fabric = e->accepted = false;
 	window_command(e->w, s->s, s->len);
-	if (!strcmp(cmd, "start") && e->accepted)
+	if (window_runs(e->w) != runs) {
 		run_is_new(e, true);
-	else if (e->new_fabric && strcmp(cmd, "event"))
+		journal_tell(e, 0);
+	} else if (e->new_fabric && !faults) {
 		run_is_new(e, false);
-	else if (!strcmp(cmd, "go") && e->accepted)
-		e->going = window_now(e->w, &e->events) != e->now;
+	} else if (faults && e->accepted) {
+		journal_tell(e, window_journal(e->w, NULL, NULL) - (*cmd == 'e'));
+	}
+	e->going = window_is_going(e->w);
 	e->busy = true;
 }
 
 static void command(struct engine *e, const struct strbuf *s)
 {
-	json_t *a = s->len <= 65536 ? json_loadb(s->s, s->len, 0, NULL) : NULL;
+	json_t *a = s->len <= COMMAND_PARSED ? json_loadb(s->s, s->len, 0, NULL) : NULL;
 	const char *cmd = json_string_value(json_object_get(a, "cmd"));
 	char *id = json_object_get(a, "id") ? json_dumps(json_object_get(a, "id"), JSON_ENCODE_ANY)
 					    : NULL;
@@ -333,13 +316,6 @@ static void command(struct engine *e, const struct strbuf *s)
 /* Events still to come, after a checkpoint was woken. */
 static void journal(struct engine *e, const struct strbuf *s)
 {
-	json_t *a = json_loadb(s->s, s->len, 0, NULL), *event;
-	size_t i;
-
-	e->pending.n = 0;
-	json_array_foreach(json_object_get(a, "events"), i, event)
-		vec_push(&e->pending, json_ps(json_object_get(event, "at")));
-	json_decref(a);
 	e->muted = true;
 	window_command(e->w, s->s, s->len);
 	e->muted = false;
@@ -382,7 +358,7 @@ static void slice(struct engine *e)
 		e->budget = MAX(e->budget * WORK_US / took, (uint64_t)EVENTS_LEAST);
 	else if (took < WORK_US / 2)
 		e->budget = MIN(e->budget * 2, (uint64_t)EVENTS_MOST);
-	e->going &= e->busy;
+	e->going = window_is_going(e->w);
 	checkpoint_if_due(e);
 }
 

@@ -52,5 +52,13 @@ bool window_work(struct window *w, uint64_t wall_us, uint64_t events);
 
 /* The time of the run and how many events it had; 0 without a run. */
 time_ps window_now(const struct window *w, uint64_t *events);
+/* It goes to a moment, as fast as it can. */
+bool window_is_going(const struct window *w);
+/* How many runs there were: a command may begin another one, or make the run again on a larger fabric. */
+unsigned window_runs(const struct window *w);
+/* Calls each() for all faults of the journal, those to come last. Returns how many have happened. */
+size_t window_journal(const struct window *w, void (*each)(void *ctx, time_ps at, const char *text),
+		      void *ctx);
+time_ps window_next_fault(const struct window *w); /* the next one to come; TIME_NEVER: none */
 
 #endif

@@ -78,3 +78,10 @@ int window_arg_port(struct window *w, json_t *args, const char *key, port_id *p,
 	*p = fab_port_id(w->fabric.fab, n, (unsigned)num);
 	return 0;
 }
+
+bool window_run_on(const struct window *w, struct err *e)
+{
+	if (!w->run)
+		err_set(e, -EINVAL, "expected a run: start one first");
+	return w->run != NULL;
+}

@@ -1,76 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fabric on the page: from a netlist or a generator, and its links. State: struct window_fabric, and the head of
- * the next schedule. Way in: the commands open, generate and netlist. Does not place nodes: src/draw does.
+ * The fabric on the page: from a netlist or a generator. State: struct window_fabric, and the head of the next
+ * schedule. Way in: the commands open, generate and netlist. Does not number links: window_links.c does.
  */
 #include "window/window_priv.h"
-
-void window_fabric_free(struct window *w)
-{
-	struct window_fabric *wf = &w->fabric;
-
-	fab_free(wf->fab);
-	vec_free(&wf->links);
-	free(wf->link_of);
-	wf->fab = NULL;
-	wf->link_of = NULL;
-}
-
-/* ---- links ---- */
-
-static void add_link(struct window_fabric *wf, port_id a, port_id b)
-{
-	wf->link_of[a] = wf->link_of[b] = (uint32_t)wf->links.n;
-	vec_push(&wf->links, (struct window_link){a, b});
-}
-
-static void number_links(struct window_fabric *wf)
-{
-	const struct fab *f = wf->fab;
-
-	wf->link_of = mem_array(f->nports, sizeof(*wf->link_of));
-	memset(wf->link_of, 0xff, f->nports * sizeof(*wf->link_of));
-	for (port_id p = 0; p < f->nports; p++)
-		if (f->ports[p].peer != FAB_NONE && f->ports[p].peer > p)
-			add_link(wf, p, f->ports[p].peer);
-}
-
-static bool joins(struct window_link l, port_id a, port_id b)
-{
-	return (l.a == a && l.b == b) || (l.a == b && l.b == a);
-}
-
-/* Links of the fabric come first; the others are few. */
-static uint32_t find_link(const struct window_fabric *wf, port_id a, port_id b)
-{
-	for (size_t i = wf->links.n; i--;)
-		if (joins(wf->links.at[i], a, b))
-			return (uint32_t)i;
-	return FAB_NONE;
-}
-
-bool window_links_follow(struct window *w)
-{
-	struct window_fabric *wf = &w->fabric;
-	size_t before = wf->links.n;
-
-	for (port_id p = 0; p < wf->fab->nports; p++) {
-		port_id q = sim_port_peer(w->run->sim, p);
-		uint32_t l;
-
-		if (q == FAB_NONE || q < p ||
-		    (wf->link_of[p] != FAB_NONE && joins(wf->links.at[wf->link_of[p]], p, q)))
-			continue;
-		l = find_link(wf, p, q);
-		if (l == FAB_NONE)
-			add_link(wf, p, q);
-		else
-			wf->link_of[p] = wf->link_of[q] = l;
-	}
-	if (wf->links.n > before)
-		wf->version++;
-	return wf->links.n > before;
-}
 
 /* ---- commands ---- */
 
@@ -102,10 +35,9 @@ static int show(struct window *w, struct fab *f, struct schedule *head, struct j
 	window_fabric_free(w);
 	schedule_free(&w->next);
 	w->next = *head;
-	w->fabric.fab = f;
-	w->fabric.version++;
+	w->fabric.base = w->fabric.fab = f;
 	w->filter.node = FAB_NONE;
-	number_links(&w->fabric);
+	window_links_number(w);
 	seat_manager(&w->next, f);
 	window_emit_fabric(w);
 	w->show = true;
@@ -176,15 +108,38 @@ int window_cmd_generate(struct window *w, json_t *args, struct json *reply, stru
 	return show(w, f, &head, reply, e);
 }
 
+/* With the cables that are plugged now. */
+static struct fab *fabric_now(const struct window *w)
+{
+	const struct fab *f = w->fabric.fab;
+	struct fab_builder *b = fab_builder_from(f);
+
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = sim_port_peer(w->run->sim, p);
+		struct fab_port *port = fab_builder_port(b, f->ports[p].node, f->ports[p].num);
+
+		port->cable_cm = q == port->peer ? port->cable_cm : 0;
+		port->peer = q;
+		if (q != FAB_NONE && !port->speed) {
+			port->speed = f->ports[q].speed;
+			port->width = f->ports[q].width;
+		}
+	}
+	return fab_build(b);
+}
+
 int window_cmd_netlist(struct window *w, json_t *args, struct json *reply, struct err *e)
 {
+	bool now = w->run && json_is_true(json_object_get(args, "now"));
 	struct strbuf text = {0};
-	struct fab *compact;
+	struct fab *f, *compact;
 
-	(void)args;
-	if (!w->fabric.fab)
+	if (!w->fabric.base)
 		return err_set(e, -EINVAL, "expected a fabric first: open or generate one");
-	compact = fab_fold(w->fabric.fab); /* virtual functions are an attribute of their HCA */
+	f = now ? fabric_now(w) : w->fabric.base;
+	compact = fab_fold(f); /* virtual functions are an attribute of their HCA */
+	if (now)
+		fab_free(f);
 	fab_netlist_write(compact, &text);
 	fab_free(compact);
 	json_str(reply, "text", text.s ? text.s : "");

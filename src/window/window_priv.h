@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the engine. window.c owns struct window; the fabric's part is written by window_fabric.c, the run by
- * window_run.c, messages by window_log.c, packets on links by window_flights.c, the series by window_series.c.
+ * The state of the engine. window.c owns struct window; the fabric's part is written by window_fabric.c and
+ * window_links.c, the run by window_run.c, messages by window_log.c, packets on links by window_flights.c, the series by window_series.c.
  */
 #ifndef WEFT_WINDOW_PRIV_H
 #define WEFT_WINDOW_PRIV_H
@@ -30,7 +30,8 @@ struct window_link {
 };
 
 struct window_fabric {
-	struct fab *fab; /* NULL: none yet */
+	struct fab *base; /* as it was opened; NULL: none yet */
+	struct fab *fab;  /* with the nodes that the run adds; else base */
 	uint32_t version;
 	VEC(struct window_link) links;
 	uint32_t *link_of; /* by port: its link now; FAB_NONE: none */
@@ -126,6 +127,7 @@ struct window_run {
 	double speed; /* simulated picoseconds for each microsecond of real time; < 0: as fast as possible */
 	double credit;			    /* of these, not used yet */
 	time_ps target;			    /* WINDOW_GOING */
+	bool goes_on;			    /* it does not pause there */
 	VEC(struct schedule_event) to_come; /* by time */
 	size_t next;			    /* of these */
 	uint64_t smps, phases;		    /* seen so far, for steps */
@@ -143,6 +145,7 @@ struct window {
 	struct window_fabric fabric;
 	struct schedule next;	/* for the next start */
 	struct window_run *run; /* NULL: not started */
+	unsigned runs;		/* how many were made */
 	double speed;		/* as in struct window_run */
 	struct window_log
 		filter; /* only on, node, method, attribute and limit: for the next start */
@@ -157,9 +160,10 @@ typedef int window_handler(struct window *w, json_t *args, struct json *reply, s
 window_handler window_cmd_open, window_cmd_generate, window_cmd_netlist; /* window_fabric.c */
 window_handler window_cmd_setup;					 /* window_setup.c */
 window_handler window_cmd_start, window_cmd_speed, window_cmd_step;	 /* window_commands.c */
-window_handler window_cmd_go, window_cmd_event, window_cmd_journal, window_cmd_script;
-window_handler window_cmd_log, window_cmd_mad;	 /* window_log.c */
-window_handler window_cmd_node, window_cmd_find; /* window_look.c */
+window_handler window_cmd_go;
+window_handler window_cmd_event, window_cmd_journal, window_cmd_script; /* window_journal.c */
+window_handler window_cmd_log, window_cmd_mad;				/* window_log.c */
+window_handler window_cmd_node, window_cmd_find;			/* window_look.c */
 window_handler window_cmd_route, window_cmd_tree, window_cmd_users,
 	window_cmd_loads;	  /* window_routes.c */
 window_handler window_cmd_whatif; /* window_whatif.c */
@@ -174,11 +178,15 @@ int window_arg_u64(json_t *args, const char *key, uint64_t max, uint64_t *v, str
 int window_arg_node(struct window *w, json_t *args, const char *key, node_id *n, struct err *e);
 /* {"node": ..., "port": n} */
 int window_arg_port(struct window *w, json_t *args, const char *key, port_id *p, struct err *e);
-bool window_arg_has(json_t *args, const char *key); /* it is there, and not null */
+bool window_arg_has(json_t *args, const char *key);	   /* it is there, and not null */
+bool window_run_on(const struct window *w, struct err *e); /* false: there is none, e says so */
 
-/* ---- the fabric (window_fabric.c) ---- */
+/* ---- links (window_links.c) ---- */
 
 void window_fabric_free(struct window *w);
+void window_links_number(struct window *w); /* of a new fabric */
+/* Nodes that a run adds; NULL: none. Links have the numbers of the fabric as it was opened. Takes f. */
+void window_fabric_extend(struct window *w, struct fab *f);
 /* Cables that are now where the fabric has none become links. True: there are new ones. */
 bool window_links_follow(struct window *w);
 
@@ -204,13 +212,20 @@ void window_emit_state(struct window *w);
 
 /* ---- the run (window_run.c) ---- */
 
-int window_run_new(struct window *w, struct err *e); /* replaces the run there is */
+/* Replaces the run there is; s: its setup, whose events are left out. */
+int window_run_new(struct window *w, const struct schedule *s, struct err *e);
 void window_run_free(struct window *w);
-bool window_run_on(const struct window *w, struct err *e); /* false: there is none, e says so */
 void window_run_event(struct window *w, struct schedule_event *ev); /* now; takes ev->nodes */
 void window_run_pause(struct window *w, const char *why);	    /* and says so */
 void window_emit_slice(struct window *w); /* STATE, and what there is besides */
 void window_to_come_free(struct window_run *r);
+void window_run_finish_moment(struct window *w); /* all events of this very time */
+
+/* ---- the journal (window_journal.c) ---- */
+
+/* A new run on the setup of the next start, whose faults these are; NULL: none. */
+int window_journal_start(struct window *w, json_t *events, struct err *e);
+void window_journal_write(const struct window *w, struct json *reply); /* and how it runs */
 
 /* ---- what is seen (window_flights.c, window_log.c, window_series.c) ---- */
 
@@ -228,7 +243,7 @@ void window_log_note(struct window *w, unsigned manager, const struct sm_note *n
 void window_log_emit(struct window *w);
 void window_log_free(struct window_log *g);
 
-void window_series_names(struct json *reply);
+void window_series_names(struct json *reply); /* and names of phases */
 void window_series_begin(struct window_run *r);
 void window_series_emit(struct window *w);
 void window_series_free(struct window_run *r);

@@ -32,13 +32,16 @@ static void on_begin(void *ctx, struct lab *l)
 	window_series_begin(r);
 }
 
-int window_run_new(struct window *w, struct err *e)
+int window_run_new(struct window *w, const struct schedule *s, struct err *e)
 {
 	struct window_run *r;
 
 	window_run_free(w);
 	r = w->run = mem_zalloc(sizeof(*r));
-	schedule_copy(&r->schedule, &w->next);
+	schedule_copy(&r->schedule, s);
+	while (r->schedule.events.n)
+		schedule_event_remove(&r->schedule, r->schedule.events.n - 1);
+	w->runs++;
 	r->busy = mem_zarray(w->fabric.fab->nports, sizeof(*r->busy));
 	r->speed = w->speed;
 	r->story = (struct schedule_story){.ctx = w, .begin = on_begin, .note = on_note};
@@ -76,13 +79,6 @@ void window_run_free(struct window *w)
 	w->run = NULL;
 }
 
-bool window_run_on(const struct window *w, struct err *e)
-{
-	if (!w->run)
-		err_set(e, -EINVAL, "expected a run: start one first");
-	return w->run != NULL;
-}
-
 void window_run_pause(struct window *w, const char *why)
 {
 	struct json j = {.line = true};
@@ -103,7 +99,8 @@ void window_run_pause(struct window *w, const char *why)
 
 static bool moves_cables(enum schedule_kind k)
 {
-	return k == SCHEDULE_MOVE || k == SCHEDULE_PLUG || k == SCHEDULE_RELINK;
+	return k == SCHEDULE_MOVE || k == SCHEDULE_PLUG || k == SCHEDULE_RELINK ||
+	       k == SCHEDULE_LINK;
 }
 
 void window_run_event(struct window *w, struct schedule_event *ev)
@@ -133,6 +130,13 @@ static bool run_to(struct window *w, time_ps t, uint64_t *budget)
 		window_run_event(w, &r->to_come.at[r->next++]);
 	}
 	return schedule_play_to(r->play, t, budget);
+}
+
+void window_run_finish_moment(struct window *w)
+{
+	uint64_t all = UINT64_MAX;
+
+	run_to(w, sim_now(w->run->sim), &all);
 }
 
 /* ---- one slice ---- */
@@ -202,7 +206,11 @@ static void run_slice(struct window *w, uint64_t wall_us, uint64_t budget)
 		run_step(w, budget);
 		break;
 	case WINDOW_GOING:
-		if (run_to(w, r->target, &budget))
+		if (!run_to(w, r->target, &budget))
+			break;
+		if (r->goes_on)
+			r->mode = WINDOW_RUNNING;
+		else
 			window_run_pause(w, "arrived");
 		break;
 	}
@@ -231,6 +239,16 @@ bool window_work(struct window *w, uint64_t wall_us, uint64_t events)
 	if (r->mode != WINDOW_GOING)
 		window_emit_slice(w);
 	return r->mode != WINDOW_PAUSED;
+}
+
+bool window_is_going(const struct window *w)
+{
+	return w->run && w->run->mode == WINDOW_GOING;
+}
+
+unsigned window_runs(const struct window *w)
+{
+	return w->runs;
 }
 
 time_ps window_now(const struct window *w, uint64_t *events)

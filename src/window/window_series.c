@@ -17,6 +17,10 @@ void window_series_names(struct json *reply)
 {
 	char text[100];
 
+	json_open(reply, "phases", '[');
+	for (unsigned i = 0; i < SM_NPHASES; i++)
+		json_str(reply, NULL, sm_phase_name((enum sm_phase)i));
+	json_close(reply);
 	json_open(reply, "series", '[');
 	for (unsigned i = 0; i < WINDOW_NVALUES; i++) {
 		if (i < WINDOW_LOST_FIRST || i > WINDOW_LOST_LAST) {
@@ -156,6 +160,7 @@ int window_cmd_series(struct window *w, json_t *args, struct json *reply, struct
 		return -EINVAL;
 	window_series_names(reply);
 	json_u64(reply, "samples", w->run->series.nkept);
+	window_journal_write(w, reply);
 	emit(w, w->run->series.nkept, 1);
 	w->run->series.unshown = 0;
 	return 0;

@@ -335,6 +335,24 @@ TEST(hosts_with_functions)
 	expect_functions_up(SM_SCHEME_PREPOPULATED, 6, 6 + 9);
 }
 
+/* Each isolated node is a part: a search for each of all nodes would take hours. */
+TEST(the_largest_of_many_parts_has_the_manager)
+{
+	enum { ISOLATED = 150000 };
+	struct fab_builder *b = fab_builder_new();
+	node_id sw, host;
+	struct fab *f;
+
+	for (unsigned i = 0; i < ISOLATED; i++)
+		fab_add_node(b, IBA_NODE_CA, 0x1000 + 4 * i, 1, "");
+	sw = fab_add_node(b, IBA_NODE_SWITCH, 1, 4, "");
+	host = fab_add_node(b, IBA_NODE_CA, 0x100, 1, "");
+	assert_int_equal(fab_add_link(b, sw, 1, host, 1), 0);
+	f = fab_build(b);
+	assert_int_equal(lab_choose_node(f), host);
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +362,7 @@ int main(void)
 		cmocka_unit_test(a_crash_ends_a_pause),
 		cmocka_unit_test(the_lead_moves_to_the_next_master),
 		cmocka_unit_test(each_part_may_have_a_master),
+		cmocka_unit_test(the_largest_of_many_parts_has_the_manager),
 		cmocka_unit_test(a_host_connects_no_parts),
 		cmocka_unit_test(entries_that_changed),
 		cmocka_unit_test(requests_are_counted),

@@ -30,14 +30,18 @@ TEST(every_word_is_read)
 		"at 8ms cut S-0002000000000003 S-0002000000000004\nat 8ms join\n"
 		"at 9ms loss 5%\nat 9ms loss 0.5 S-0002000000000003[2]\n"
 		"at 9ms latency 5us S-0002000000000003[2]\nat 9ms delay 1%\nat 9ms dup 1%\n"
-		"at 9ms rogue S-0002000000000003\nat 1s lie S-0002000000000003 2.5%\n";
+		"at 9ms rogue S-0002000000000003\nat 1s lie S-0002000000000003 2.5%\n"
+		"at 1s add switch 0x2000000000099 8 \"leaf 9\"\nat 1s add host 0x1000000009000 1\n"
+		"at 1s link \"leaf 9[1]\" S-0002000000000003[1]\nat 1s seat 1 0x0001000000009000\n";
 	struct schedule s;
 	struct fab *f;
 	struct err e;
 
 	if (read_text(&s, &f, text, &e))
 		fail_msg("%s", e.text);
-	assert_int_equal(f->nhosts, 7);
+	assert_int_equal(f->nhosts, 8);
+	assert_int_equal(f->nodes[f->nnodes - 2].nports, 8);
+	assert_true(f->nodes[f->nnodes - 1].flags & FAB_LATER);
 	assert_int_equal(s.until, 80 * PS_PER_MS);
 	assert_int_equal(s.seed, 42);
 	assert_false(s.traps);
@@ -48,7 +52,9 @@ TEST(every_word_is_read)
 	assert_true(s.managers.at[0].sm.qos && s.managers.at[0].sm.contest);
 	assert_string_equal(s.managers.at[0].sm.mechanism.name, "basic");
 	assert_int_equal(s.managers.at[1].sm.standby_poll_ps, 2500 * PS_PER_US);
-	assert_int_equal(s.events.n, 26);
+	assert_int_equal(s.events.n, 30);
+	assert_string_equal(s.events.at[26].name, "leaf 9");
+	assert_int_equal(s.events.at[28].far.port, 1);
 	assert_int_equal(s.events.at[2].knows, SCHEDULE_TORN_STATE);
 	assert_int_equal(s.events.at[13].time, PS_PER_MS);
 	assert_int_equal(s.events.at[14].time, 3 * PS_PER_US);
@@ -101,6 +107,20 @@ TEST(a_fault_is_reported_with_its_line)
 		 "x.schedule:3: expected a port such as"},
 		{HEAD "at 2ms crash 0\nat 1ms restart 0\n",
 		 "x.schedule:4: expected a time that is not before that of the line above"},
+		{HEAD "at 1ms add tree 0x99 4\n",
+		 "x.schedule:3: expected switch, host or router, found 'tree'"},
+		{HEAD "at 1ms add switch 0x99 255\n",
+		 "x.schedule:3: expected a number of ports from 1 to 254, found '255'"},
+		{HEAD "at 1ms add switch 0x0002000000000002 4\n",
+		 "x.schedule:3: GUID 0x0002000000000002 is in the fabric: expected a new one"},
+		{HEAD "at 1ms add host 0x99 4\nat 1ms add host 0x9a 4\n",
+		 "x.schedule:4: GUID 0x000000000000009a is in the fabric: expected a new one"},
+		{HEAD "at 1ms add switch 0x99 4\nat 1ms add switch 0x99 4\n",
+		 "x.schedule:4: GUID 0x0000000000000099 is in the fabric: expected a new one"},
+		{HEAD "at 1ms link 0x99[1] S-0002000000000002[1]\nat 1ms add switch 0x99 4\n",
+		 "x.schedule:3: '0x99' is not in the fabric"},
+		{HEAD "at 1ms link S-0002000000000002[1]\n",
+		 "x.schedule:3: expected a port such as S-0002000000000001[3] after"},
 		{HEAD "at 2ms loss 200%\n", "x.schedule:3: expected a share such as 5% or 0.05"},
 		{HEAD "at 2ms restart 0 with-luck\n",
 		 "x.schedule:3: expected with-lids, with-state"},
@@ -169,7 +189,7 @@ TEST(a_swarm_uses_every_kind_of_fault)
 		assert_true(kinds < SCHEDULE_NKINDS);
 		schedule_free(&s);
 	}
-	for (unsigned k = 0; k < SCHEDULE_NKINDS; k++)
+	for (unsigned k = 0; k < SCHEDULE_ADD; k++) /* what follows is for persons */
 		if (!used[k])
 			fail_msg("no seed draws %s", schedule_words[k].word);
 	for (unsigned n = 1; n <= SWARM_MANAGERS; n++)

@@ -27,7 +27,8 @@ struct window {
 	uint64_t now, target;
 	uint64_t sum;
 	bool running, going;
-	VEC(struct journal_event) to_come;
+	unsigned runs;
+	VEC(struct journal_event) past, to_come;
 };
 
 static uint64_t mix(uint64_t sum, uint64_t v)
@@ -53,6 +54,31 @@ time_ps window_now(const struct window *w, uint64_t *events)
 {
 	*events = w->now;
 	return w->now;
+}
+
+bool window_is_going(const struct window *w)
+{
+	return w->going;
+}
+
+unsigned window_runs(const struct window *w)
+{
+	return w->runs;
+}
+
+time_ps window_next_fault(const struct window *w)
+{
+	return w->to_come.n ? w->to_come.at[0].at : TIME_NEVER;
+}
+
+size_t window_journal(const struct window *w, void (*each)(void *ctx, time_ps at, const char *text),
+		      void *ctx)
+{
+	for (size_t i = 0; each && i < w->past.n; i++)
+		each(ctx, w->past.at[i].at, w->past.at[i].text);
+	for (size_t i = 0; each && i < w->to_come.n; i++)
+		each(ctx, w->to_come.at[i].at, w->to_come.at[i].text);
+	return w->past.n;
 }
 
 static void emit_frame(struct window *w, unsigned kind, const void *data, size_t len)
@@ -100,6 +126,7 @@ static void event(struct window *w, const char *text)
 		 (unsigned long long)w->now, text);
 	w->to_come.n = 0;
 	happen(w, text);
+	vec_push(&w->past, (struct journal_event){w->now, mem_strdup(text)});
 	emit_frame(w, FRAME_JSON, line, strlen(line));
 }
 
@@ -112,7 +139,8 @@ static void run_command(struct window *w, const char *cmd, json_t *a)
 	if (json_is_string(time))
 		parse_u64(json_string_value(time), &at);
 	if (!strcmp(cmd, "start"))
-		w->now = w->sum = 10, w->running = w->going = false, emit_state(w);
+		w->now = w->sum = 10, w->running = w->going = false, w->runs++, w->past.n = 0,
+		w->to_come.n = 0, emit_state(w);
 	else if (!strcmp(cmd, "run"))
 		w->running = true;
 	else if (!strcmp(cmd, "pause"))
@@ -151,6 +179,7 @@ bool window_work(struct window *w, uint64_t wall_us UNUSED, uint64_t events)
 	for (; w->running && events; events--) {
 		while (w->to_come.n && w->to_come.at[0].at == w->now) {
 			happen(w, w->to_come.at[0].text);
+			vec_push(&w->past, w->to_come.at[0]);
 			memmove(w->to_come.at, w->to_come.at + 1,
 				--w->to_come.n * sizeof(*w->to_come.at));
 		}
@@ -319,6 +348,20 @@ TEST(to_any_moment)
 	assert_true(children() > 8);
 }
 
+/* A link that was shared: its events are to come when the run begins, and again after each step back. */
+TEST(a_journal_that_is_given)
+{
+	struct world *w = *state;
+
+	say(w, "{\"cmd\":\"start\",\"id\":1}");
+	say(w,
+	    "{\"cmd\":\"journal\",\"id\":2,\"events\":[{\"at\":\"700000\",\"text\":\"kill a\"}]}");
+	await_reply(w, 2);
+	assert_int_equal(go(w, 1200000), expected(1200000, 700000, "kill a"));
+	assert_int_equal(go(w, 100000), expected(100000, -1ull, ""));
+	assert_int_equal(go(w, 900000), expected(900000, 700000, "kill a"));
+}
+
 TEST(another_course_of_the_run)
 {
 	struct world *w = *state;
@@ -415,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(to_any_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_journal_that_is_given, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_course_of_the_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(commands_keep_their_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_run_at_full_speed, setup, teardown),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The engine of the page: what commands answer, what frames hold, and that a script repeats a run.
- * Covers: window.c, window_args.c, window_commands.c, window_fabric.c, window_flights.c, window_frames.c, window_log.c,
- * window_run.c, window_series.c, window_setup.c, schedule_play.c
+ * Covers: window.c, window_args.c, window_commands.c, window_fabric.c, window_flights.c, window_frames.c, window_journal.c, window_links.c,
+ * window_log.c, window_run.c, window_series.c, window_setup.c, schedule_play.c
  */
 #include "unit_test.h"
 
