@@ -36,6 +36,8 @@ static const struct found {
 	{CHANGE, 77302584, NULL, "deadlock: packets behind disabled turns, in overload"},
 	/* The same behind ports of break nodes that were stopped. */
 	{CHANGE, 125047308, NULL, "deadlock: packets in a stopped port, in overload"},
+	/* A round was given up while ports were being armed; the next one took them for stopped. */
+	{CHANGE, 126001260, NULL, "cycle: a port whose Set was not answered"},
 	/* A higher LinearFDBTop brought entries of former tables into force. */
 	{CHANGE, 78200030, "weft", "cycle: LinearFDBTop"},
 	/* A switch with one dead link was presumed dead. */

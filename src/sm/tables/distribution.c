@@ -66,6 +66,12 @@ enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_
 	return SM_GOING_ON;
 }
 
+/* It was Armed or Active, or a Set that arms it has not been answered: the device may have carried it out. */
+bool sm_port_may_carry(const struct sm_port *p)
+{
+	return p->pi.state >= IBA_PORT_ARMED || (p->order.pending && !p->order.stopped);
+}
+
 static enum sm_outcome done(struct sm *sm)
 {
 	(void)sm;
@@ -85,7 +91,7 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 	uint32_t port;
 
 	while ((port = next_port(sm, &sm->run.deactivate.at, true)) != NONE) {
-		if (sm->topo.ports.at[port].pi.state < IBA_PORT_ARMED)
+		if (!sm_port_may_carry(&sm->topo.ports.at[port]))
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
 		return true;

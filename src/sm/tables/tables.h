@@ -169,6 +169,7 @@ enum sm_outcome sm_tables_done(struct sm *sm);
 void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
 		   struct sm_req *r);
 enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+bool sm_port_may_carry(const struct sm_port *p); /* packets may pass it, as far as is known */
 
 /* device_config.c */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);

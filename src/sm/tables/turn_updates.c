@@ -45,7 +45,7 @@ static bool break_ports_next(struct sm *sm, struct sm_req *r)
 		if (t == sm->dev.turns.at || before->sw != t->sw || before->in == t->in)
 			continue;
 		port = sm->topo.nodes.at[turn_node(sm, t)].first_port + t->in;
-		if (sm->topo.ports.at[port].pi.state < IBA_PORT_ARMED)
+		if (!sm_port_may_carry(&sm->topo.ports.at[port]))
 			continue;
 		sm_port_order(sm, port, IBA_PORT_DOWN, SM_FOR_DISTRIBUTION, r);
 		/*
