@@ -87,51 +87,11 @@ static int verify(const struct fab *f, const struct rt_tables *t, node_id root)
 	return rc;
 }
 
-/* Read a dump that an option names; *d stays NULL without it. The caller frees text. */
-static int dump_load(const char *path, struct rt_dump *room, const struct rt_dump **d, char **text)
-{
-	struct err e;
-
-	*d = NULL;
-	*text = NULL;
-	if (!path)
-		return CLI_OK;
-	if (file_read(path, text, &room->len, &e))
-		return cli_bad("%s", e.text);
-	room->name = path;
-	room->text = *text;
-	*d = room;
-	return CLI_OK;
-}
-
-static int lanes_load(const struct fab *f, struct rt_tables *t)
-{
-	const struct rt_dump *sls, *sl2vl;
-	struct rt_dump room[2];
-	char *text[2] = {NULL, NULL};
-	struct err e;
-	int rc;
-
-	if (!route_o.sls && !route_o.sl2vl)
-		return CLI_OK;
-	rc = dump_load(route_o.sls, &room[0], &sls, &text[0]);
-	if (!rc)
-		rc = dump_load(route_o.sl2vl, &room[1], &sl2vl, &text[1]);
-	if (!rc && rt_lanes_parse(f, t, sls, sl2vl, &e))
-		rc = cli_bad("%s", e.text);
-	free(text[0]);
-	free(text[1]);
-	return rc;
-}
-
 static int route_verify(char **args, unsigned nargs UNUSED)
 {
 	struct fab *f, *with_lids = NULL;
 	struct rt_tables *t = NULL;
-	char *text = NULL;
 	node_id root;
-	struct err e;
-	size_t len;
 	int rc;
 
 	if (!strcmp(args[0], "-") && !strcmp(args[1], "-"))
@@ -143,14 +103,10 @@ static int route_verify(char **args, unsigned nargs UNUSED)
 		return CLI_BAD;
 	rc = route_root_find(f, args[0], &root);
 	cli_stage("reading the tables");
-	if (!rc && file_read(args[1], &text, &len, &e))
-		rc = cli_bad("%s", e.text);
-	if (!rc && rt_lfts_parse(f, strcmp(args[1], "-") ? args[1] : "standard input", text, len,
-				 &with_lids, &t, &e))
-		rc = cli_bad("%s", e.text);
-	free(text);
 	if (!rc)
-		rc = lanes_load(with_lids, t);
+		rc = route_tables_load(f, args[1], &with_lids, &t);
+	if (!rc)
+		rc = route_lanes_load(with_lids, t);
 	cli_stage("verifying");
 	if (!rc)
 		rc = verify(with_lids, t, root);

@@ -25,6 +25,12 @@ enum rt_directions route_directions_find(void);
 extern const char *const route_ties[]; /* by enum rt_ties; ends with NULL */
 enum rt_ties route_ties_find(void);
 
+/* route_dumps.c: tables of a dump and the fabric with its LIDs; the lanes that --sls and --sl2vl name, if any. CLI_BAD
+ * after a message. */
+int route_tables_load(const struct fab *f, const char *path, struct fab **with_lids,
+		      struct rt_tables **t);
+int route_lanes_load(const struct fab *f, struct rt_tables *t);
+
 /* Hops, load of links and problems. */
 void route_report_json(struct json *j, const struct rt_report *r);
 void route_report_print(FILE *to, const struct rt_report *r);
