@@ -9,9 +9,10 @@
 struct schedule_play {
 	struct run run;
 	struct schedule_result out;
-	bool sends;   /* traffic has started, or there is none */
-	time_ps look; /* when the next check is due whether traffic can start */
-	time_ps stop; /* the last time for which the clock was asked to stop */
+	bool sends;	/* traffic has started, or there is none */
+	time_ps look;	/* when the next check is due whether traffic can start */
+	time_ps stop;	/* the last time for which the clock was asked to stop */
+	uint64_t stops; /* events that did nothing else */
 };
 
 static int check(const struct fab *f, const struct schedule *s, struct err *e)
@@ -62,8 +63,10 @@ struct lab *schedule_play_lab(struct schedule_play *p)
 
 static void on_time(void *ctx, uint64_t cookie)
 {
-	(void)ctx;
+	struct schedule_play *p = ctx;
+
 	(void)cookie;
+	p->stops++;
 }
 
 /* The clock stops at the last event, so there must be one at t. */
@@ -71,7 +74,7 @@ static void stop_at(struct schedule_play *p, time_ps t)
 {
 	if (p->stop == t)
 		return;
-	sim_call(p->run.sim, t, on_time, NULL, 0);
+	sim_call(p->run.sim, t, on_time, p, 0);
 	p->stop = t;
 }
 
@@ -109,6 +112,11 @@ bool schedule_play_to(struct schedule_play *p, time_ps t, uint64_t *budget)
 		look(p);
 	}
 	return run_events(p, t, budget);
+}
+
+uint64_t schedule_play_events(const struct schedule_play *p)
+{
+	return sim_events(p->run.sim) - p->stops;
 }
 
 bool schedule_play_step(struct schedule_play *p, time_ps t)

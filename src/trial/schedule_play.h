@@ -24,6 +24,8 @@ struct lab *schedule_play_lab(struct schedule_play *p);
 /* Runs all events up to t; then the clock is at t. False: *budget events were run before that, and it can be called
  * again. *budget is reduced by what was run. */
 bool schedule_play_to(struct schedule_play *p, time_ps t, uint64_t *budget);
+/* Run so far; the same at the same time, however many calls led there. */
+uint64_t schedule_play_events(const struct schedule_play *p);
 /* Runs one event; false: none is left, or the next one is after t. */
 bool schedule_play_step(struct schedule_play *p, time_ps t);
 /* A fault now, after all events of this moment. Its time is set. */

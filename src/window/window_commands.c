@@ -35,6 +35,8 @@ int window_cmd_speed(struct window *w, json_t *args, struct json *reply, struct 
 			"speed: expected simulated microseconds for each second, or \"max\"");
 	if (!w->run)
 		return 0;
+	if (!w->speed && w->run->mode == WINDOW_RUNNING)
+		window_run_finish_moment(w);
 	w->run->speed = w->speed;
 	w->run->credit = 0;
 	w->run->mode = w->speed ? WINDOW_RUNNING : WINDOW_PAUSED;

@@ -28,6 +28,7 @@ static void on_hop(void *ctx, const struct sim_hop *h)
 	uint32_t link = w->fabric.link_of[h->from];
 	struct window_flight x = {.start = h->start, .end = h->end, .link = link};
 
+	window_busy_begin(w);
 	r->busy[h->from] += h->end - h->start;
 	if (h->smp) {
 		x.seq = window_log_hop(w, h);

@@ -235,10 +235,20 @@ static unsigned link_state(const struct sim *s, struct window_link l)
 	return MIN(a, b) < IBA_PORT_INIT ? LINK_DOWN : MIN(a, b) - IBA_PORT_DOWN;
 }
 
+void window_busy_begin(struct window *w)
+{
+	struct window_run *r = w->run;
+
+	if (r->from == r->shown || sim_now(r->sim) == r->shown)
+		return;
+	r->from = r->shown;
+	memset(r->busy, 0, w->fabric.fab->nports * sizeof(*r->busy));
+}
+
 /* Of 255; the direction that is busier. */
 static unsigned link_load(const struct window_run *r, struct window_link l)
 {
-	time_ps span = sim_now(r->sim) - r->shown, busy = MAX(r->busy[l.a], r->busy[l.b]);
+	time_ps span = sim_now(r->sim) - r->from, busy = MAX(r->busy[l.a], r->busy[l.b]);
 
 	return span ? (unsigned)(MIN(busy, span) * 255.0 / (double)span) : 0;
 }
@@ -286,17 +296,17 @@ void window_emit_state(struct window *w)
 	struct window_run *r = w->run;
 	struct window_out o = {0};
 
+	if (r)
+		window_busy_begin(w);
 	window_frame_begin(&o, WINDOW_STATE);
 	window_put_u64(&o, r ? sim_now(r->sim) : 0);
-	window_put_u64(&o, r ? sim_events(r->sim) : 0);
+	window_put_u64(&o, r ? schedule_play_events(r->play) : 0);
 	window_put_u32(&o, w->fabric.version);
 	put_nodes(&o, w);
 	put_links(&o, w);
 	if (r)
 		put_managers(&o, r);
 	window_frame_emit(w, &o);
-	if (!r)
-		return;
-	r->shown = sim_now(r->sim);
-	memset(r->busy, 0, w->fabric.fab->nports * sizeof(*r->busy));
+	if (r)
+		r->shown = sim_now(r->sim);
 }

@@ -132,8 +132,8 @@ struct window_run {
 	size_t next;			    /* of these */
 	uint64_t smps, phases;		    /* seen so far, for steps */
 	time_ps shown;			    /* time of the last STATE frame */
-	time_ps *busy;			    /* by port: since then */
-	struct window_flights flights[2];   /* SMPs, data packets */
+	time_ps from, *busy; /* by port: since when, and for how long a link was busy */
+	struct window_flights flights[2]; /* SMPs, data packets */
 	struct window_log log;
 	struct window_series series;
 	uint64_t packets; /* data packets that began to cross a link */
@@ -209,6 +209,8 @@ void window_frame_emit(struct window *w, struct window_out *o); /* and frees it 
 void window_emit_json(struct window *w, struct json *j);	/* and frees it */
 void window_emit_fabric(struct window *w);
 void window_emit_state(struct window *w);
+/* Loads of links are counted from the last STATE frame on, if time has passed since. */
+void window_busy_begin(struct window *w);
 
 /* ---- the run (window_run.c) ---- */
 

@@ -253,6 +253,6 @@ unsigned window_runs(const struct window *w)
 
 time_ps window_now(const struct window *w, uint64_t *events)
 {
-	*events = w->run ? sim_events(w->run->sim) : 0;
+	*events = w->run ? schedule_play_events(w->run->play) : 0;
 	return w->run ? sim_now(w->run->sim) : 0;
 }

@@ -54,7 +54,7 @@ static void count(const struct window_run *r, uint64_t *now)
 static float connectivity(struct window_run *r)
 {
 	struct window_series *s = &r->series;
-	uint64_t events = sim_events(r->sim), before;
+	uint64_t events = schedule_play_events(r->play), before;
 
 	if (!s->scan)
 		s->scan = lab_scan_new(r->lab);

@@ -99,16 +99,20 @@ static inline uint64_t now_of(const struct page *p)
 	return number(p->last[WINDOW_STATE] + 8, 8);
 }
 
-static inline void go(struct page *p, unsigned us)
+static inline void go_ps(struct page *p, uint64_t at)
 {
 	char text[80];
 
-	snprintf(text, sizeof(text), "{'cmd':'go','at':'%llu'}",
-		 (unsigned long long)(us * PS_PER_US));
+	snprintf(text, sizeof(text), "{'cmd':'go','at':'%llu'}", (unsigned long long)at);
 	ask(p, text);
 	while (window_work(p->w, 1000, 10000))
 		;
-	assert_int_equal(now_of(p), us * PS_PER_US);
+	assert_int_equal(now_of(p), at);
+}
+
+static inline void go(struct page *p, unsigned us)
+{
+	go_ps(p, us * PS_PER_US);
 }
 
 #endif

@@ -152,6 +152,36 @@ static void click_about(struct page *p)
 	go(p, 200000);
 }
 
+/* However it was run to a moment, in slices that end anywhere or at once, the moment is the same. Loads are shares of the
+ * time since the last frame: they may differ, and stay while no time passes. */
+TEST(a_moment_does_not_depend_on_the_way_there)
+{
+	struct page p;
+	uint64_t now, events;
+	unsigned busy = 0, n;
+
+	page_open(&p);
+	ask(&p, "{'cmd':'generate','words':'mtree 4 2'}");
+	ask(&p, "{'cmd':'setup','managers':[{'node':'H-0001000000000010'}],'load':5}");
+	ask(&p, "{'cmd':'start'}");
+	go(&p, 60000);
+	ask(&p, "{'cmd':'speed','speed':1000}");
+	for (unsigned i = 0; i < 50; i++)
+		window_work(p.w, 100000, i < 49 ? 97 : 20011);
+	n = (unsigned)number(p.last[WINDOW_FABRIC] + 16, 4);
+	ask(&p, "{'cmd':'speed','speed':0}");
+	now = now_of(&p);
+	events = number(p.last[WINDOW_STATE] + 16, 8);
+	for (unsigned i = 0; i < 3 * n; i += 3)
+		busy += p.last[WINDOW_STATE][28 + 16 + i + 1] > 0;
+	assert_true(busy > n / 2);
+	ask(&p, "{'cmd':'start'}");
+	ask(&p, "{'cmd':'speed','speed':0}");
+	go_ps(&p, now);
+	assert_int_equal(number(p.last[WINDOW_STATE] + 16, 8), events);
+	page_close(&p);
+}
+
 TEST(a_script_repeats_a_run)
 {
 	struct page p;
@@ -347,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_netlist_comes_back),
 		cmocka_unit_test(managers_elect_a_master),
 		cmocka_unit_test(speed_and_steps),
+		cmocka_unit_test(a_moment_does_not_depend_on_the_way_there),
 		cmocka_unit_test(a_script_repeats_a_run),
 		cmocka_unit_test(traffic_starts_at_the_same_time),
 		cmocka_unit_test(a_journal_repeats_a_run),
