@@ -92,7 +92,7 @@ export function run(...args) {
 }
 
 export function background(...args) {
-	const p = spawn(weft, args, { cwd: dir, env, stdio: ['ignore', 'pipe', 'inherit'] });
+	const p = spawn(weft, args, { cwd: dir, env, stdio: ['ignore', 'pipe', args[0] === 'sm' ? 'ignore' : 'inherit'] });
 	programs.push(p);
 	return p;
 }

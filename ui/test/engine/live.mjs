@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The live page on `weft fabric` and `weft sm`: it follows an unlink and a relink, with the name of the cable; it may look,
+// and change nothing; the fabric can be taken as a twin.
+import { Window, background, eventually, ok, assert, run, same, serve, test } from './lib.mjs';
+
+const NAME = `weft-window-${process.pid}`;
+const paneHas = (...words) => words.every((t) => document.getElementById('pane').textContent.includes(t));
+
+test(async () => {
+	run('topo', 'gen', 'mtree', '4', '2', '-o', 'tree.net');
+	background('fabric', 'tree.net', '--no-console', '-q');
+	await eventually('the emulator serves', () => run('ctl', '--name', NAME, 'fabric', 'stat'));
+	background('sm', '--server', NAME, '--state', '');
+	run('ctl', '--name', NAME, 'wait');
+	const w = await Window.open(await serve('--live', NAME));
+	await w.until('the live page shows the fabric', () => weft.app.isLive && weft.app.fabric.nnodes === 14 && weft.app.fabric.nlinks === 16);
+	await w.until('all links are active, and there is one master', () => weft.app.lastState?.link.filter((_, i) => i % 3 === 0).every((s) => s === 3) && weft.app.lastState.managers.map((m) => m.state).join() === '3');
+	await w.until('the pane shows the manager', paneHas, 'Master');
+
+	const [name, port] = ['root0', 2], peer = await w.get((x, p) => {
+		const { fabric } = weft.app, n = fabric.f.name.indexOf(x), l = fabric.linkAt(n, p);
+		return fabric.f.name[fabric.peer(l, n)];
+	}, name, port);
+	const cable = await w.get((x, p) => `"${weft.app.nodeWord(weft.app.fabric.f.name.indexOf(x))}"[${p}]`, name, port);
+	run('ctl', '--name', NAME, 'fabric', 'unlink', cable);
+	await eventually('a cable is unplugged: its link is cut', async () => (await w.linkState(name, peer)) === 4);
+	await w.until('the other links are active', () => weft.app.lastState.link.filter((s, i) => i % 3 === 0 && s === 3).length === 15);
+	await w.until('the page names the cable', paneHas, name, peer, 'down');
+	await w.shot('live');
+	run('ctl', '--name', NAME, 'fabric', 'relink', cable);
+	await eventually('the cable is plugged in: its link is active', async () => (await w.linkState(name, peer)) === 3);
+	await w.until('the page tells that, too', paneHas, name, peer, 'up');
+
+	await w.find('leaf1');
+	await w.pane('Inspect');
+	await w.until('a node shows its attributes', paneHas, 'GUID', 'LID', 'Active');
+	await w.keys('p');
+	await w.until('it cannot be broken from here', () => /twin|Space/.test(document.getElementById('toast').textContent));
+	same('nothing was changed', await w.get(() => weft.app.lastState.node[weft.app.node] & 1), 1);
+
+	await w.pane('What if');
+	const target = new Promise((r) => w.browser.once('targetcreated', r));
+	await w.get(() => [...document.querySelectorAll('#pane button')].find((b) => /twin/.test(b.textContent)).click());
+	const twin = new Window({ browser: w.browser, page: await (await target).page(), errors: w.errors });
+	await twin.until('the twin has the live fabric', () => document.body.dataset.ready === 'true' && !weft.app.isLive && weft.app.fabric.nnodes === 14 && weft.app.fabric.nlinks === 16);
+	await twin.page.bringToFront();
+	await twin.find('leaf1');
+	await twin.keys('w');
+	await twin.until('what a failure would cost, on the twin', () => document.querySelector('#pane .figures')?.textContent.includes('SMPs'));
+	assert.equal(await w.get(() => weft.app.lastState.node.filter((s) => s & 1).length), 14);
+	ok('the live fabric is untouched');
+	w.quiet();
+});
