@@ -31,8 +31,10 @@ export interface Parts {
 export class ActionTable {
 	private clip: Clip | null = null;
 	private pastes = 0;
-	/* The next node that is clicked is the end of a route. */
+	/* The next node that is clicked, or that r is pressed on, is the end of a route. */
 	routeFrom = -1;
+	/* GUID of the node where a link begins that ends where c is pressed next. */
+	private linkFrom = '';
 
 	constructor(private readonly p: Parts, private readonly actions: Actions) {
 		this.files();
@@ -169,8 +171,14 @@ export class ActionTable {
 			await this.p.routes().route(a!, b!);
 			return;
 		}
+		if (this.routeFrom >= 0 && this.routeFrom !== app.node) {
+			const from = this.routeFrom;
+			this.routeFrom = -1;
+			await this.p.routes().route(from, app.node);
+			return;
+		}
 		this.routeFrom = app.node;
-		app.report('Click the other end, or search for it.', false);
+		app.report('Click the other end, or choose it with arrows or search and press r.', false);
 	}
 
 	private editing(): void {
@@ -178,12 +186,9 @@ export class ActionTable {
 		const tool = (t: Tool, i: number, title: string): void => this.actions.add({ id: `tool-${t}`, group: g, title, keys: [String(i)], run: () => this.p.view.setTool(t) });
 		(['select', 'switch', 'host', 'router', 'link', 'manager', 'cut', 'power'] as Tool[]).forEach((t, i) => tool(t, i + 1, ['Select', 'Place switches', 'Place hosts', 'Place routers', 'Draw links', 'Place managers', 'Cut links', 'Switch power'][i]!));
 		this.actions.add(
-			{ id: 'add', group: g, title: 'Place at the centre', keys: ['a'], unless: this.notLive, run: () => this.place(this.p.view.camera.x, this.p.view.camera.y) },
+			{ id: 'add', group: g, title: 'Place at the centre', keys: ['a'], unless: this.notLive, run: () => this.placeAtCentre() },
 			{ id: 'manager', group: g, title: 'Place or remove a manager', keys: ['m'], unless: () => this.notLive() ?? this.needNode(), run: () => this.toggleManager(app.node) },
-			{ id: 'connect', group: g, title: 'Link two chosen nodes', keys: ['c'], unless: () => this.notLive() ?? (app.nodes.size === 2 ? null : 'choose two nodes'), run: async () => {
-				const [a, b] = [...app.nodes];
-				await this.connect(a!, b!);
-			} },
+			{ id: 'connect', group: g, title: 'Link two chosen nodes, or from here to…', keys: ['c'], unless: () => this.notLive() ?? (app.nodes.size === 1 || app.nodes.size === 2 ? null : 'choose one node or two'), run: () => this.link() },
 			{ id: 'delete', group: g, title: 'Delete', keys: ['Delete', 'Backspace'], unless: this.notLive, run: () => this.remove() },
 			{ id: 'undo', group: g, title: 'Undo', keys: ['Ctrl+Z'], run: () => this.said('Undone', ed.undo()) },
 			{ id: 'redo', group: g, title: 'Redo', keys: ['Ctrl+Shift+Z', 'Ctrl+Y'], run: () => this.said('Redone', ed.redo()) },
@@ -202,12 +207,37 @@ export class ActionTable {
 	private escape(): void {
 		const { app, view } = this.p;
 		this.routeFrom = -1;
+		this.linkFrom = '';
 		if (view.linkFrom >= 0 || view.tool !== 'select')
 			view.setTool('select');
 		else if (app.overlay)
 			this.p.routes().clear();
 		else
 			app.select([]);
+	}
+
+	private async link(): Promise<void> {
+		const { app } = this.p, [a, b] = [...app.nodes], from = app.fabric!.byGuid.get(BigInt(this.linkFrom || 0));
+		this.linkFrom = '';
+		if (b !== undefined)
+			await this.connect(a!, b);
+		else if (from !== undefined && from !== a)
+			await this.connect(from, a!);
+		else {
+			this.linkFrom = app.guid(a!);
+			app.report('Choose the other end with arrows or search and press c.', false);
+		}
+	}
+
+	/* Beside what is there already. */
+	private placeAtCentre(): Promise<void> {
+		const { x, y } = this.p.view.camera, f = this.p.app.fabric;
+		for (let i = 0; i < 400; i++) {
+			const [dx, dy] = [5 * ((i % 5) - 2), 3 * Math.floor(i / 5)];
+			if (!f || f.nnodes === 0 || f.nodeNear(x + dx, y + dy, 2.5) < 0)
+				return this.place(x + dx, y + dy);
+		}
+		return this.place(x, y);
 	}
 
 	async place(x: number, y: number): Promise<void> {
