@@ -23,7 +23,7 @@ import type { Link } from './wire/engine.ts';
 
 /* What a person sees who starts without a file. */
 const FIRST_FABRIC = 'mtree 8 2';
-const FIRST_SPEED = 1000;
+const FIRST_SPEED = 5000; /* it is up within three seconds */
 
 export function startPage(connection: Link, twin: (netlist: string) => void): { app: App; view: View } {
 	const theme = new Theme(), app = new App(connection), view = new View(app, theme);

@@ -86,6 +86,8 @@ export class LogView {
 		while (this.rows.length < n)
 			this.rows.push(this.row());
 		this.space.replaceChildren(...this.rows.slice(0, Math.max(0, n)));
+		/* A list box without options is none. */
+		this.lines.setAttribute('role', n > 0 ? 'listbox' : 'group');
 		if (n <= 0)
 			this.space.append(h('p', { class: 'none' }, this.app.run.started ? 'No message matches.' : 'Messages appear when the run starts.'));
 		for (let k = 0; k < n; k++)

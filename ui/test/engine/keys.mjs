@@ -101,7 +101,7 @@ async function read(w) {
 test(async () => {
 	const w = await Window.open(await serve());
 	await w.until('a fabric comes up by itself', () => weft.app.run.started);
-	await w.axe('dark');
+	await w.axe('dark, at the start');
 	await w.pause();
 	await build(w);
 	await priority(w);
@@ -114,6 +114,7 @@ test(async () => {
 	await w.until('a standby takes over', () => weft.app.run.managers[1].state === 3);
 	await w.pause();
 	await read(w);
+	await w.axe('dark, with a message');
 	await w.keys('?');
 	await w.until('help opens', () => document.getElementById('help').open);
 	await w.axe('help');
