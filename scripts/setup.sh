@@ -36,6 +36,20 @@ missing()
 	done
 }
 
+# Packages of ui/package.json, in the versions of the lock file; again when it has changed. Says what it does; a test that
+# needs them skips itself where they cannot be had.
+packages_of_page()
+{
+	[ "$level" = test ] && command -v npm > /dev/null || return 0
+	page=$(cd "$(dirname "$0")/../ui" && pwd)
+	# shellcheck disable=SC3013 # dash and bash know -nt
+	[ -e "$page/node_modules/.package-lock.json" ] &&
+		[ ! "$page/package-lock.json" -nt "$page/node_modules/.package-lock.json" ] && return 0
+	echo "setup: npm ci in ui/: packages for the tests of the page"
+	(cd "$page" && npm ci --no-audit --no-fund --loglevel=error > /dev/null) ||
+		echo "setup: npm ci failed: tests of the page in a browser are skipped" >&2
+}
+
 # Without Debian's tools nothing can be installed, but everything may be there all the same.
 if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
 	for tool in gcc meson ninja pkg-config; do
@@ -44,19 +58,32 @@ if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
 			exit 2
 		fi
 	done
+	packages_of_page
 	exit 0
 fi
 
 # shellcheck disable=SC2086 # lists of words
 want=$(missing $need)
-[ -n "$want" ] || exit 0
+# What only the tests of the page need, in a browser: they are skipped without it.
+wish=
+if [ "$level" = test ]; then
+	command -v node > /dev/null || wish="$wish nodejs"
+	command -v npm > /dev/null || wish="$wish npm"
+	command -v chromium > /dev/null || wish="$wish chromium"
+fi
+if [ -z "$want$wish" ]; then
+	packages_of_page
+	exit 0
+fi
 want=$(echo "$want" | tr '\n' ' ')
 
 sudo=
 if [ "$(id -u)" -ne 0 ]; then
 	if ! command -v sudo > /dev/null; then
-		echo "setup: missing and neither root nor sudo to install them: $want" >&2
-		exit 2
+		echo "setup: missing and neither root nor sudo to install them: $want$wish" >&2
+		[ -z "$want" ] || exit 2
+		packages_of_page
+		exit 0
 	fi
 	sudo=sudo
 fi
@@ -65,10 +92,14 @@ apt()
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
 }
 
-echo "setup: installing what '$level' needs: $want"
+echo "setup: installing what '$level' needs: $want$wish"
 apt update > /dev/null || echo "setup: apt-get update failed, trying with the lists at hand" >&2
 # shellcheck disable=SC2086
-apt install --no-install-recommends $want || true
+[ -z "$want" ] || apt install --no-install-recommends $want || true
+# shellcheck disable=SC2086
+[ -z "$wish" ] || apt install --no-install-recommends $wish ||
+	echo "setup: could not install:$wish; tests of the page in a browser are skipped" >&2
+packages_of_page
 # shellcheck disable=SC2086
 left=$(missing $want | tr '\n' ' ')
 if [ -n "$left" ]; then

@@ -20,6 +20,8 @@ command -v node > /dev/null || skip "node is not installed"
 	skip "chromium is not installed"
 export CHROMIUM
 # Chromium reserves far more addresses than it uses.
+# shellcheck disable=SC3045 # dash and bash know -v
 ulimit -v unlimited 2> /dev/null
+# shellcheck disable=SC3045
 [ "$(ulimit -v)" = unlimited ] || skip "the address space is limited (ulimit -v)"
 exec node "$ui/test/engine/$1.mjs" "$2" "$3"
