@@ -108,6 +108,11 @@ struct ev {
 	struct ev_what what;
 };
 
+static inline bool ev_is_before(const struct ev *x, const struct ev *y)
+{
+	return x->when != y->when ? x->when < y->when : x->order < y->order;
+}
+
 _Static_assert(sizeof(struct ev_what) == 16, "an event's payload is passed in registers");
 _Static_assert(sizeof(struct ev) == 32, "two events fill a cache line");
 

@@ -1,252 +1,202 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ladder queue on a small heap: the next few events in a heap with four children for each node,
- * later ones unsorted in buckets on rungs that are split when their time comes near, the latest on
- * top. State: struct evq. Ways in: evq_push(), evq_pop(). Does not run events. docs/event-queue.md
- * compares it with others.
+ * A wheel for the next 2 us, where nearly all events of data packets are, before a ladder queue for
+ * the others. State: struct evq. Ways in: evq_push(), evq_pop(). Does not run events.
+ * docs/event-queue.md compares it with others.
  */
 #include "sim/kernel/event_queue.h"
 
 enum {
-	CROWD = 32,  /* more events than this are split over buckets before they enter the heap */
-	SPILL = 256, /* a heap that grew this long by single events is moved to a rung */
+	SPAN_BITS = 21, /* the wheel spans 2^21 ps */
+	LEAST = 1024,
+	MOST = 1 << 16, /* buckets */
+	WALK = 16,	/* events of a bucket that a push passes; if there are more, it goes far */
 };
 
 #define UNRANKED (1ull << 55)
 
-/* ---- the heap ---- */
+/* ---- the wheel ---- */
 
-static bool before(const struct ev *x, const struct ev *y)
+static inline uint32_t slot_of(const struct evq_near *w, time_ps when)
 {
-	return x->when != y->when ? x->when < y->when : x->order < y->order;
+	return (uint32_t)(when >> w->shift) & w->mask;
 }
 
-static void heap_room(struct evq *q, uint32_t n)
+/* The first bucket with events from this word of bits on; UINT32_MAX: none. */
+static uint32_t slot_from_word(const struct evq_near *w, uint32_t word)
 {
-	if (n <= q->heap_cap)
-		return;
-	q->heap_cap = MAX(n, MAX(q->heap_cap * 2, 256u));
-	q->heap = mem_resize(q->heap, q->heap_cap, sizeof(*q->heap));
+	uint32_t n = (w->mask + 4096) / 4096, k = word / 64;
+	uint64_t left = k < n ? w->words[k] & ~0ull << word % 64 : 0;
+
+	while (!left && ++k < n)
+		left = w->words[k];
+	if (!left)
+		return UINT32_MAX;
+	word = k * 64 + (uint32_t)__builtin_ctzll(left);
+	return word * 64 + (uint32_t)__builtin_ctzll(w->bits[word]);
 }
 
-static inline void heap_push(struct evq *q, const struct ev *e)
+/* The next bucket with events, this one included, around the wheel; there is one. */
+static inline uint32_t next_slot(const struct evq_near *w, uint32_t slot)
 {
-	uint32_t i = q->nheap;
+	uint64_t left = w->bits[slot / 64] >> slot % 64;
+	uint32_t next;
 
-	heap_room(q, i + 1);
-	q->nheap++;
-	while (i) {
-		uint32_t up = (i - 1) / 4;
+	if (left)
+		return slot + (uint32_t)__builtin_ctzll(left);
+	next = slot_from_word(w, slot / 64 + 1);
+	return next != UINT32_MAX ? next : slot_from_word(w, 0);
+}
 
-		if (!before(e, &q->heap[up]))
-			break;
-		q->heap[i] = q->heap[up];
-		i = up;
+/* Twice as many nodes. Free ones are used in the order of their places. */
+static void pool_grow(struct evq_near *w)
+{
+	uint32_t first = MAX(w->node_cap, 1u);
+
+	w->node_cap = MAX(w->node_cap * 2, 256u);
+	w->node = mem_resize(w->node, w->node_cap, sizeof(*w->node));
+	w->after = mem_resize(w->after, w->node_cap, sizeof(*w->after));
+	w->node[0] = (struct ev){.when = TIME_NEVER, .order = UINT64_MAX};
+	w->after[0] = 0;
+	for (uint32_t i = w->node_cap; i-- > first;) {
+		w->after[i] = w->spare;
+		w->spare = i;
 	}
-	q->heap[i] = *e;
 }
 
-static inline uint32_t least_child(const struct evq *q, uint32_t i)
+static inline void bits_set(struct evq_near *w, uint32_t slot)
 {
-	uint32_t first = 4 * i + 1, least = first, end = MIN(first + 4, q->nheap);
-
-	for (uint32_t c = first + 1; c < end; c++)
-		if (before(&q->heap[c], &q->heap[least]))
-			least = c;
-	return least;
+	w->bits[slot / 64] |= 1ull << slot % 64;
+	w->words[slot / 4096] |= 1ull << slot / 64 % 64;
 }
 
-/* Puts e at place i, or below. e must not be in the heap, except after its end. */
-static inline void heap_sink(struct evq *q, uint32_t i, const struct ev *e)
+static inline void bits_clear(struct evq_near *w, uint32_t slot)
 {
-	const time_ps when = e->when;
-	const uint64_t order = e->order;
-
-	while (4 * i + 1 < q->nheap) {
-		uint32_t c = least_child(q, i);
-		const struct ev *child = &q->heap[c];
-
-		if (child->when != when ? child->when > when : child->order >= order)
-			break;
-		q->heap[i] = *child;
-		i = c;
-	}
-	q->heap[i] = *e;
+	w->bits[slot / 64] &= ~(1ull << slot % 64);
+	if (!w->bits[slot / 64])
+		w->words[slot / 4096] &= ~(1ull << slot / 64 % 64);
 }
 
-/* ---- lists ---- */
-
-static inline uint32_t node_new(struct evq *q, const struct ev *e)
+/* The list of a bucket over the narrower ones of a larger wheel. */
+static void spread(struct evq_near *w, uint32_t i)
 {
-	uint32_t i = q->spare;
+	uint32_t *at = NULL, slot = UINT32_MAX;
 
-	if (i) {
-		q->spare = q->after[i];
-	} else {
-		i = ++q->used; /* 0 is no node */
-		if (i >= q->node_cap) {
-			q->node_cap = MAX(q->node_cap * 2, 256u);
-			q->node = mem_resize(q->node, q->node_cap, sizeof(*q->node));
-			q->after = mem_resize(q->after, q->node_cap, sizeof(*q->after));
+	for (uint32_t next; i; i = next) {
+		next = w->after[i];
+		if (slot_of(w, w->node[i].when) != slot) {
+			slot = slot_of(w, w->node[i].when);
+			at = &w->bucket[slot];
+			bits_set(w, slot);
 		}
-	}
-	q->node[i] = *e;
-	return i;
-}
-
-static inline void list_add(struct evq *q, struct evq_list *l, uint32_t i)
-{
-	q->after[i] = l->first;
-	l->first = i;
-	l->n++;
-}
-
-/* Moves a list into the empty heap, and its nodes back to the pool. */
-static void list_pour(struct evq *q, struct evq_list l)
-{
-	uint32_t last = 0, k = l.n;
-
-	heap_room(q, l.n);
-	for (uint32_t i = l.first; i; i = q->after[i]) {
-		q->heap[--k] = q->node[i]; /* in the order they came: nearly sorted */
-		last = i;
-	}
-	q->after[last] = q->spare;
-	q->spare = l.first;
-	q->nheap = l.n;
-	q->spill_at = 2 * l.n;
-	for (uint32_t i = (l.n + 2) / 4; i--;) {
-		const struct ev e = q->heap[i];
-
-		heap_sink(q, i, &e);
+		*at = i;
+		at = &w->after[i];
+		*at = 0;
 	}
 }
 
-/* ---- rungs ---- */
-
-static inline uint32_t rung_index(const struct evq_rung *r, time_ps when)
+/* The first buckets, or twice as many, half as wide. */
+static void wheel_grow(struct evq_near *w)
 {
-	return (uint32_t)((when - r->start) >> r->shift);
+	uint32_t *old = w->bucket, n = old ? w->mask + 1 : 0, new = old ? 2 * n : LEAST;
+
+	w->mask = new - 1;
+	w->full = new < MOST ? new / 2 : UINT32_MAX;
+	w->shift = (uint32_t)(SPAN_BITS - __builtin_ctz(new));
+	free(w->bits);
+	free(w->words);
+	w->bucket = mem_zarray(new, sizeof(*w->bucket));
+	w->bits = mem_zarray(new / 64, sizeof(*w->bits));
+	w->words = mem_zarray((new + 4095) / 4096, sizeof(*w->words));
+	for (uint32_t k = 0; k < n; k++)
+		spread(w, old[k]);
+	free(old);
 }
 
-static unsigned bits(uint64_t x)
+/* The wheel has what follows this time. */
+static inline void wheel_turn(struct evq_near *w, time_ps when)
 {
-	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+	w->start = when >> w->shift << w->shift;
 }
 
-/* A new lowest rung for the times start to last, with about one bucket for each event. */
-static void rung_add(struct evq *q, struct evq_list l, time_ps start, time_ps last)
+/* Into its bucket; false: there is no free node, or too many events are before it. */
+static inline bool wheel_put(struct evq_near *w, const struct ev *e)
 {
-	struct evq_rung *r = &q->rung[q->nrungs++];
-	time_ps span = last - start;
+	struct ev *node = w->node;
+	uint32_t *after = w->after, *at, i = w->spare, slot = slot_of(w, e->when);
 
-	r->start = start;
-	r->shift = bits(span) > bits(l.n) ? bits(span) - bits(l.n) : 0;
-	r->now = 0;
-	r->nbuckets = (uint32_t)(span >> r->shift) + 1;
-	if (r->nbuckets > r->cap) {
-		r->cap = MAX(r->nbuckets, 2 * r->cap);
-		r->bucket = mem_resize(r->bucket, r->cap, sizeof(*r->bucket));
+	if (!i)
+		return false;
+	at = &w->bucket[slot];
+	for (unsigned walk = 0; ev_is_before(&node[*at], e); walk++) {
+		if (walk == WALK)
+			return false;
+		at = &after[*at];
 	}
-	memset(r->bucket, 0, r->nbuckets * sizeof(*r->bucket));
-	for (uint32_t i = l.first, next; i; i = next) {
-		next = q->after[i];
-		list_add(q, &r->bucket[rung_index(r, q->node[i].when)], i);
-	}
+	w->spare = after[i];
+	node[i] = *e;
+	after[i] = *at;
+	*at = i;
+	bits_set(w, slot);
+	w->n++;
+	if (ev_is_before(e, &node[w->first]))
+		w->first = i;
+	return true;
 }
 
-/* The heap grew long because a bucket turned out crowded after it was taken: spread it again. */
-static void heap_spill(struct evq *q)
+static inline void wheel_pop(struct evq_near *w, struct ev *e)
 {
-	time_ps start = q->heap[0].when, last = q->end;
-	struct evq_list l = {0};
+	uint32_t *after = w->after, i = w->first, next = after[i];
+	const struct ev *n = &w->node[i];
+	uint32_t slot = slot_of(w, n->when);
 
-	for (uint32_t k = 0; k < q->nrungs; k++) {
-		const struct evq_rung *r = &q->rung[k];
-
-		if (r->now < r->nbuckets)
-			last = MIN(last, r->start + ((time_ps)r->now << r->shift) - 1);
+	wheel_turn(w, n->when);
+	*e = *n;
+	w->bucket[slot] = next;
+	after[i] = w->spare;
+	w->spare = i;
+	w->n--;
+	if (!next) {
+		bits_clear(w, slot);
+		next = w->n ? w->bucket[next_slot(w, slot)] : 0;
 	}
-	if (q->nrungs == EVQ_RUNGS || start == last) {
-		q->spill_at = 2 * q->nheap;
-		return;
-	}
-	for (uint32_t i = 0; i < q->nheap; i++)
-		list_add(q, &l, node_new(q, &q->heap[i]));
-	q->nheap = 0;
-	rung_add(q, l, start, last);
-}
-
-/* One step towards a heap that is not empty. */
-static void ladder_step(struct evq *q)
-{
-	struct evq_rung *r = &q->rung[q->nrungs - 1];
-	struct evq_list l;
-	time_ps start;
-
-	while (r->now < r->nbuckets && !r->bucket[r->now].n)
-		r->now++;
-	if (r->now == r->nbuckets) {
-		q->nrungs--;
-		return;
-	}
-	l = r->bucket[r->now];
-	start = r->start + ((time_ps)r->now++ << r->shift);
-	if (l.n > CROWD && r->shift && q->nrungs < EVQ_RUNGS)
-		rung_add(q, l, start, MIN(q->end - start, ((time_ps)1 << r->shift) - 1) + start);
-	else
-		list_pour(q, l);
-}
-
-static void refill(struct evq *q)
-{
-	while (!q->nheap) {
-		if (q->nrungs) {
-			ladder_step(q);
-			continue;
-		}
-		q->end = q->top_max;
-		if (q->top.n > CROWD)
-			rung_add(q, q->top, q->top_min, q->top_max);
-		else
-			list_pour(q, q->top);
-		q->top = (struct evq_list){0};
-	}
+	w->first = next;
 }
 
 /* ---- interface ---- */
 
-static inline void push_late(struct evq *q, const struct ev *e)
+static inline bool is_near(const struct evq_near *w, time_ps when)
 {
-	if (!q->nrungs && !q->top.n &&
-	    q->nheap < CROWD) { /* few events: the heap alone is faster */
-		q->end = e->when;
-		heap_push(q, e);
+	return (when - w->start) >> SPAN_BITS == 0;
+}
+
+/* When the wheel is new, full, in another time, or crowded at this one. A wheel without events can
+ * turn back. */
+__attribute__((noinline)) static void put_slow(struct evq *q, const struct ev *e)
+{
+	struct evq_near *w = &q->near;
+
+	if (w->n >= w->full)
+		wheel_grow(w);
+	if (!w->spare)
+		pool_grow(w);
+	if (!q->far.n)
+		q->far_next = TIME_NEVER;
+	if (!w->n && e->when < w->start)
+		wheel_turn(w, e->when);
+	if (is_near(w, e->when) && wheel_put(w, e))
 		return;
-	}
-	q->top_min = q->top.n ? MIN(q->top_min, e->when) : e->when;
-	q->top_max = q->top.n ? MAX(q->top_max, e->when) : e->when;
-	list_add(q, &q->top, node_new(q, e));
+	q->far_next = MIN(q->far_next, e->when);
+	ladder_put(&q->far, e);
 }
 
 __attribute__((always_inline)) static inline void put(struct evq *q, const struct ev *e)
 {
-	q->n++;
-	if (e->when > q->end) {
-		push_late(q, e);
-		return;
-	}
-	for (uint32_t k = 0; k < q->nrungs; k++) {
-		struct evq_rung *r = &q->rung[k];
+	struct evq_near *w = &q->near;
 
-		if (e->when >= r->start && rung_index(r, e->when) >= r->now) {
-			list_add(q, &r->bucket[rung_index(r, e->when)], node_new(q, e));
-			return;
-		}
-	}
-	heap_push(q, e);
-	if (q->nheap > SPILL && q->nheap > q->spill_at)
-		heap_spill(q);
+	q->n++;
+	if (w->n >= w->full || !is_near(w, e->when) || !wheel_put(w, e))
+		put_slow(q, e);
 }
 
 void evq_put(struct evq *q, const struct ev *e)
@@ -261,34 +211,56 @@ void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what what
 	put(q, &new);
 }
 
+static void far_pop(struct evq *q, struct ev *e)
+{
+	const struct ev *next;
+
+	ladder_pop(&q->far, e);
+	next = ladder_first(&q->far);
+	q->far_next = next ? next->when : TIME_NEVER;
+	if ((e->when >= q->near.start || !q->near.n) && e->when < TIME_NEVER / 2)
+		wheel_turn(&q->near, e->when); /* which must not span the end of time */
+}
+
 bool evq_pop(struct evq *q, struct ev *e)
 {
+	struct evq_near *w = &q->near;
+	const struct ev *first;
+
 	if (!q->n)
 		return false;
-	if (!q->nheap)
-		refill(q);
 	q->n--;
-	*e = q->heap[0];
-	if (--q->nheap)
-		heap_sink(q, 0, &q->heap[q->nheap]);
+	first = &w->node[w->first];
+	if (first->when < q->far_next ||
+	    (first->when == q->far_next && w->n &&
+	     (!q->far.n || ev_is_before(first, ladder_first(&q->far)))))
+		wheel_pop(w, e);
+	else
+		far_pop(q, e);
 	return true;
 }
 
-/* Moves events inside the queue without changing its content: hence the cast. */
-time_ps evq_next_far(const struct evq *q)
+const struct ev *evq_ahead(const struct evq *q, unsigned skip)
 {
-	if (!q->n)
-		return TIME_NEVER;
-	refill((struct evq *)q);
-	return q->heap[0].when;
+	const struct evq_near *w = &q->near;
+	uint32_t i = w->first;
+
+	if (skip >= w->n)
+		return NULL;
+	while (skip--)
+		i = w->after[i]
+			    ? w->after[i]
+			    : w->bucket[next_slot(w, (slot_of(w, w->node[i].when) + 1) & w->mask)];
+	return &w->node[i];
 }
 
 void evq_free(struct evq *q)
 {
-	for (unsigned k = 0; k < EVQ_RUNGS; k++)
-		free(q->rung[k].bucket);
-	free(q->node);
-	free(q->after);
-	free(q->heap);
+	ladder_free(&q->far);
+	free(q->near.bucket);
+	free(q->near.bits);
+	free(q->near.words);
+	free(q->near.node);
+	free(q->near.after);
 	*q = (struct evq){0};
 }

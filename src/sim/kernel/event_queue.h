@@ -7,42 +7,40 @@
 #ifndef WEFT_EVQ_H
 #define WEFT_EVQ_H
 
-#include "sim/kernel/event.h"
+#include "sim/kernel/event_ladder.h"
 
-enum { EVQ_RUNGS = 8 };
-
-struct evq_list { /* linked nodes, the latest first */
-	uint32_t first, n;
-};
-
-struct evq_rung {
-	struct evq_list *bucket;
-	uint32_t nbuckets, cap;
-	uint32_t now;	/* the first bucket that was not yet taken */
-	unsigned shift; /* a bucket is 2^shift ps wide */
-	time_ps start;
+/* Buckets for the next 2 us, reused as time goes on. A bucket is a sorted list, and a set of bits
+ * says which have events: so empty ones cost nothing. */
+struct evq_near {
+	struct ev *node;  /* the pool; node 0 is none and later than all */
+	uint32_t *after;  /* in the same bucket, or in the list of free ones */
+	uint32_t *bucket; /* by the time's bits above shift: its first node */
+	uint64_t *bits;	  /* buckets with events */
+	uint64_t *words;  /* words of bits that are not 0 */
+	time_ps start;	  /* of the bucket of the present; the wheel has 2^21 ps from there */
+	uint32_t first;	  /* the earliest event; 0: none */
+	uint32_t spare;	  /* free nodes; 0: none */
+	uint32_t mask;	  /* number of buckets - 1 */
+	uint32_t shift;	  /* a bucket is 2^shift ps wide */
+	uint32_t n, full; /* events; as many as make it grow */
+	uint32_t node_cap;
 };
 
 struct evq {
-	uint32_t n;
-	uint32_t nheap, heap_cap;
-	struct ev *heap;
+	struct evq_near near;
+	time_ps far_next; /* the earliest of far; TIME_NEVER, or 0 in a new queue: none */
 	uint64_t seq;
-	time_ps end; /* of what the heap and the rungs take */
-	uint32_t nrungs, spill_at;
-	struct evq_list top; /* later than end */
-	time_ps top_min, top_max;
-	struct ev *node; /* the pool */
-	uint32_t *after; /* in the same list; not in node, so that walking stays in the cache */
-	uint32_t spare, used, node_cap;
-	struct evq_rung rung[EVQ_RUNGS];
+	uint32_t n;
+	struct ladder far; /* later ones, and crowds */
 };
 
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what what);
 void evq_put(struct evq *q, const struct ev *e); /* when and order are set already */
 bool evq_pop(struct evq *q, struct ev *e);	 /* false when empty */
 void evq_free(struct evq *q);
-time_ps evq_next_far(const struct evq *q);
+
+/* The event after the next `skip` ones, if it is near: for prefetching only. NULL: unknown. */
+const struct ev *evq_ahead(const struct evq *q, unsigned skip);
 
 /* Ranks are below 2^55. */
 static inline uint64_t evq_rank(uint8_t priority, uint64_t rank)
@@ -53,7 +51,7 @@ static inline uint64_t evq_rank(uint8_t priority, uint64_t rank)
 /* TIME_NEVER when empty. */
 static inline time_ps evq_next(const struct evq *q)
 {
-	return q->nheap ? q->heap[0].when : evq_next_far(q);
+	return q->n ? MIN(q->near.node[q->near.first].when, q->far_next) : TIME_NEVER;
 }
 
 #endif

@@ -11,10 +11,12 @@
  * prefetch is void. */
 static void prefetch(const struct shard *sh)
 {
+	static const struct ev_what nothing = {.kind = EV_CALL};
 	const struct plane *pl = sh->plane;
 
-	for (uint32_t i = 0; i < MIN(sh->q.nheap, 3u); i++) {
-		const struct ev_what *e = &sh->q.heap[i].what;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ev *ahead = evq_ahead(&sh->q, i);
+		const struct ev_what *e = ahead ? &ahead->what : &nothing;
 		bool by_port = e->kind == EV_P_HEAD || e->kind == EV_P_FC || e->kind == EV_P_LINK ||
 			       e->kind == EV_P_SENT;
 		port_id p = by_port ? e->port.port : chan_port(pl, e->chan.chan);

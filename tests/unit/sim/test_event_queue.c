@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The event queue against a sorted list, for every mix of pushing and popping. Keeps no state.
+ *
+ * Covers: event_queue.c, event_ladder.c
  */
 #include "unit_test.h"
 
@@ -138,6 +140,101 @@ TEST(events_come_out_sorted)
 	}
 }
 
+/* Pushes and pops with as many events pending as `most`, and delays that rng_below() draws below
+ * 2^bits: near events only, far ones only, or both. */
+static void mix(uint64_t seed, uint32_t most, unsigned bits, unsigned rare_bits)
+{
+	struct evq q = {0};
+	ref_list l = {0};
+	time_ps now = seed * PS_PER_MS;
+	struct rng r;
+
+	rng_seed(&r, seed, 4);
+	for (uint32_t i = 0; i < 3 * most; i++) {
+		unsigned b = rng_below(&r, 16) ? bits : rare_bits;
+
+		if (l.n && (l.n >= most || rng_below(&r, 8) < 3)) {
+			now = l.at[l.n - 1].when;
+			pop_and_compare(&q, &l);
+		} else {
+			push_both(&q, &l, now + (rng_u64(&r) >> (64 - b)), 1, i);
+		}
+	}
+	while (l.n)
+		pop_and_compare(&q, &l);
+	evq_free(&q);
+	vec_free(&l);
+}
+
+/* The wheel spans 2^21 ps in at least 1,024 buckets and grows with the number of events. */
+TEST(near_and_far_events_come_out_sorted)
+{
+	for (uint64_t seed = 0; seed < 6; seed++) {
+		mix(seed, 50, 17, 30);
+		mix(seed, 50, 30, 17);
+		mix(seed, 3000, 20, 22); /* around the end of the wheel */
+		mix(seed, 3000, 11, 21); /* crowded buckets */
+		mix(seed, 400, 1, 40);	 /* nearly all at the same time */
+	}
+}
+
+/* A queue that ran empty, or lost its last event in the far future, takes earlier ones again. */
+TEST(time_may_go_back_in_an_empty_queue)
+{
+	static const time_ps t[] = {PS_PER_S, 5, PS_PER_MS, TIME_NEVER, 17, PS_PER_US, 3};
+	struct evq q = {0};
+	ref_list l = {0};
+
+	for (uint32_t i = 0; i < ARRAY_LEN(t); i++) {
+		push_both(&q, &l, t[i], 0, i);
+		push_both(&q, &l, t[i] / 2, 0, 100 + i);
+		push_both(&q, &l, t[i] / 3 + PS_PER_NS, 0, 200 + i);
+		while (l.n)
+			pop_and_compare(&q, &l);
+	}
+	evq_free(&q);
+	vec_free(&l);
+}
+
+/* An event before the present is taken first and leaves the others in order. */
+TEST(an_event_of_the_past_does_not_turn_the_wheel_back)
+{
+	struct evq q = {0};
+	ref_list l = {0};
+
+	push_both(&q, &l, 10 * PS_PER_US, 0, 0);
+	pop_and_compare(&q, &l);
+	push_both(&q, &l, 10 * PS_PER_US + 2000000, 0, 1); /* the end of the wheel */
+	push_both(&q, &l, 9 * PS_PER_US, 0, 2);
+	pop_and_compare(&q, &l);
+	push_both(&q, &l, 10 * PS_PER_US + 1000, 0, 3);
+	push_both(&q, &l, 10 * PS_PER_US - 100000, 0, 4);
+	while (l.n)
+		pop_and_compare(&q, &l);
+	evq_free(&q);
+	vec_free(&l);
+}
+
+/* For prefetching: the near events that follow, in order. */
+TEST(near_events_are_seen_ahead)
+{
+	struct evq q = {0};
+	struct ev e;
+
+	assert_null(evq_ahead(&q, 0));
+	for (uint32_t i = 0; i < 40; i++)
+		evq_push(&q, (i * 7 % 40) * 60000 + PS_PER_S, 0, (struct ev_what){.call = {i}});
+	assert_true(evq_pop(&q, &e)); /* now it is one second */
+	evq_push(&q, PS_PER_S + 50, 0, (struct ev_what){.call = {77}});
+	evq_push(&q, PS_PER_S + 60000, 0, (struct ev_what){.call = {78}});
+	evq_push(&q, PS_PER_S + 60000, 0, (struct ev_what){.call = {79}});
+	assert_int_equal(evq_ahead(&q, 0)->what.call.slot, 77);
+	assert_int_equal(evq_ahead(&q, 1)->what.call.slot, 78);
+	assert_int_equal(evq_ahead(&q, 2)->what.call.slot, 79);
+	assert_null(evq_ahead(&q, 3)); /* the others were pushed as far ones */
+	evq_free(&q);
+}
+
 TEST(extreme_times)
 {
 	static const time_ps t[] = {TIME_NEVER, 0, TIME_NEVER - 1, 1, PS_PER_S};
@@ -146,6 +243,14 @@ TEST(extreme_times)
 
 	for (uint32_t i = 0; i < ARRAY_LEN(t); i++)
 		push_both(&q, &l, t[i], 0, i);
+	while (l.n)
+		pop_and_compare(&q, &l);
+	push_both(&q, &l, TIME_NEVER - 1, 0, 10); /* the end and the beginning of time */
+	push_both(&q, &l, TIME_NEVER, 0, 11);
+	pop_and_compare(&q, &l);
+	push_both(&q, &l, TIME_NEVER - 2, 0, 12);
+	push_both(&q, &l, 5, 0, 13);
+	push_both(&q, &l, 3000, 0, 14);
 	while (l.n)
 		pop_and_compare(&q, &l);
 	evq_free(&q);
@@ -159,6 +264,10 @@ int main(void)
 		cmocka_unit_test(equal_times_go_by_priority_then_order_of_arrival),
 		cmocka_unit_test(equal_times_go_by_rank),
 		cmocka_unit_test(events_come_out_sorted),
+		cmocka_unit_test(near_and_far_events_come_out_sorted),
+		cmocka_unit_test(time_may_go_back_in_an_empty_queue),
+		cmocka_unit_test(an_event_of_the_past_does_not_turn_the_wheel_back),
+		cmocka_unit_test(near_events_are_seen_ahead),
 		cmocka_unit_test(extreme_times),
 	};
 
