@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The pictures of docs/mechanism.md: a switch without hosts fails, and comes, under each mechanism. And the
-# manager's phases, as ARCHITECTURE.md shows them, where Graphviz is installed, and a schedule of docs/simulating.md.
+# manager's phases, as ARCHITECTURE.md shows them, where Graphviz is installed, a schedule of docs/simulating.md, and
+# congestion of links in docs/routing.md.
 # usage: bench/pictures.sh [WEFT]     (or WEFT=...; default build/src/cli/weft)
 set -euo pipefail
 
@@ -32,6 +33,10 @@ for mechanism in basic improved improved+partial improved+traps weft; do
 		--svg "$to-comes.svg" --json > /dev/null
 	echo "bench: docs/img/$(basename "$to")-fails.svg, -comes.svg" >&2
 done
+
+"$weft" topo gen dragonfly 2 4 2 -o "$work/dragonfly.net"
+"$weft" route quality "$work/dragonfly.net" --svg "$img/quality.svg" > /dev/null
+echo "bench: docs/img/quality.svg" >&2
 
 "$weft" sim trial --replay "$img/story.schedule" --svg "$img/story.svg" > /dev/null
 echo "bench: docs/img/story.svg" >&2

@@ -5,6 +5,7 @@
  */
 #include "cli/host_groups.h"
 #include "cli/quality_report.h"
+#include "draw/draw.h"
 
 static struct {
 	const char *engine, *against, *svg;
@@ -137,6 +138,32 @@ static int measure(struct quality *x, const uint64_t *rank)
 	return rc;
 }
 
+/* Links by flows in random bisections; a link with one flow gives each host its rate. */
+static int draw_picture(const struct quality *x)
+{
+	const struct rt_shares *s = &x->q.by[RT_BISECTION];
+	uint64_t patterns = MAX(s->patterns, 1u);
+	uint64_t *value = mem_array(x->f->nports, sizeof(*value));
+	struct draw_heat h = {.value = value,
+			      .least = 2000,
+			      .title = "mean flows over a link in random bisections, up to",
+			      .unit = "flows",
+			      .bins = s->links,
+			      .nbins = RT_LINK_BINS,
+			      .bins_title = "links between switches by flows, in one bisection"};
+	struct strbuf out = {0};
+
+	for (port_id p = 0; p < x->f->nports; p++)
+		value[p] = (x->q.flows[p] * 1000 + patterns / 2) / patterns;
+	while (h.nbins > 1 && !s->links[h.nbins - 1])
+		h.nbins--;
+	cli_stage("drawing");
+	draw_fabric_heat(x->f, &h, &out);
+	cli_progress_end();
+	free(value);
+	return cli_write(o.svg, &out);
+}
+
 static int check_options(char **args, unsigned nargs)
 {
 	if (nargs > 1 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
@@ -147,6 +174,8 @@ static int check_options(char **args, unsigned nargs)
 			       "they compute tables");
 	if (nargs < 2 && (route_o.sls || route_o.sl2vl))
 		return cli_bad("--sls and --sl2vl go with LFTS");
+	if (o.svg && !strcmp(o.svg, "-"))
+		return cli_bad("--svg: expected a file: the figures have standard output");
 	return CLI_OK;
 }
 
@@ -168,6 +197,8 @@ static int route_quality(char **args, unsigned nargs)
 		rc = measure(&x, rank);
 	cli_progress_end();
 	x.wall_s = cli_wall_s() - start;
+	if (!rc && o.svg)
+		rc = draw_picture(&x);
 	if (!rc && cli_json)
 		rc = quality_json(&x);
 	else if (!rc)
@@ -217,6 +248,9 @@ static const struct cli_opt quality_opts[] = {
 	 NULL, 0, 0},
 	{"against", 0, CLI_STR, &o.against, "LFTS2",
 	 "also count entries and blocks that differ from these tables", NULL, 0, 0},
+	{"svg", 0, CLI_STR, &o.svg, "FILE",
+	 "draw the fabric with links coloured by their flows in random bisections, and a histogram of these",
+	 NULL, 0, 0},
 	{"hosts-only", 0, CLI_FLAG, &route_o.hosts_only, NULL,
 	 "verify only routes from host to host", NULL, 0, 0},
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
@@ -250,6 +284,7 @@ const struct cli_cmd cmd_route_quality = {
 		"weft route quality fabric.net opensm-lfts.dump --sls path-sls.dump --sl2vl "
 		"opensm-sl2vl.dump\n"
 		"weft route quality fabric.net --engine pira --against opensm-lfts.dump\n"
+		"weft route quality fabric.net --svg congestion.svg\n"
 		"weft route quality fabric.net --hosts 'host 1*' --storage 'host 10' --patterns 100\n",
 	.opts = quality_opts,
 	.min_args = 1,

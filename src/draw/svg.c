@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot as an SVG drawing. State: struct pic, for one call. Way in: draw_fabric_svg(). Does not compute
- * positions: svg_layout.c does.
+ * A snapshot as an SVG drawing. State: struct pic, for one call. Ways in: draw_fabric_svg(), draw_fabric_heat(). Does not
+ * compute positions: svg_layout.c does.
  */
 #include <limits.h>
 
@@ -65,8 +65,9 @@ static void add_rate_name(struct strbuf *out, struct rate r)
 	strbuf_add(out, r.speed ? fab_speed_name(r.speed) : "unknown rate");
 }
 
-static void add_link_title(struct strbuf *out, const struct fab *f, port_id p)
+static void add_link_title(struct strbuf *out, const struct pic *pic, port_id p)
 {
+	const struct fab *f = pic->f;
 	const struct fab_port *a = &f->ports[p], *b = &f->ports[a->peer];
 
 	strbuf_add(out, "<title>");
@@ -75,6 +76,8 @@ static void add_link_title(struct strbuf *out, const struct fab *f, port_id p)
 	add_text(out, fab_node_name(f, b->node), SIZE_MAX);
 	strbuf_addf(out, " port %u, ", b->num);
 	add_rate_name(out, link_rate(f, p));
+	if (pic->heat)
+		heat_title(out, pic, p);
 	strbuf_add(out, "</title>");
 }
 
@@ -211,9 +214,12 @@ static void add_link(struct strbuf *out, const struct pic *p, port_id port)
 		add_switch_link(out, p, a, b, nth_parallel(f, port));
 	else
 		add_host_link(out, p, a, b);
-	strbuf_addf(out, " stroke=\"%s\" stroke-width=\"%u.%u\">", speed_colour[r.speed], w / 10,
-		    w % 10);
-	add_link_title(out, f, port);
+	if (p->heat)
+		strbuf_add(out, ">");
+	else
+		strbuf_addf(out, " stroke=\"%s\" stroke-width=\"%u.%u\">", speed_colour[r.speed],
+			    w / 10, w % 10);
+	add_link_title(out, p, port);
 	strbuf_add(out, "</path>\n");
 }
 
@@ -384,20 +390,58 @@ static void add_legend(struct strbuf *out, const struct fab *f, bool used[FAB_NS
 	}
 }
 
-/* Many links must not hide what is below them. */
-static const char *link_opacity(uint32_t nlinks)
+/* Many links must not hide what is below them: hundredths. */
+static unsigned link_opacity(uint32_t nlinks)
 {
-	return nlinks > 10000 ? "0.08" : nlinks > 2000 ? "0.25" : nlinks > 150 ? "0.55" : "0.8";
+	return nlinks > 10000 ? 8 : nlinks > 2000 ? 25 : nlinks > 150 ? 55 : 80;
 }
 
-void draw_fabric_svg(const struct fab *f, struct strbuf *out)
+static bool drawn_from(const struct fab *f, port_id p)
+{
+	return f->ports[p].peer != FAB_NONE && f->ports[p].peer > p;
+}
+
+/* The busiest on top. */
+static void add_heat_links(struct strbuf *out, const struct pic *p)
+{
+	for (unsigned level = 0; level < PIC_HEAT_LEVELS; level++) {
+		heat_group(out, level, link_opacity(p->f->nlinks));
+		for (port_id i = 0; i < p->f->nports; i++)
+			if (drawn_from(p->f, i) && heat_level(p, i) == level)
+				add_link(out, p, i);
+		strbuf_add(out, "</g>\n");
+	}
+}
+
+static void add_links(struct strbuf *out, const struct pic *p)
+{
+	unsigned o = link_opacity(p->f->nlinks);
+
+	if (p->heat) {
+		add_heat_links(out, p);
+		return;
+	}
+	if (o % 10)
+		strbuf_addf(out, "<g stroke-opacity=\"0.%02u\">\n", o);
+	else
+		strbuf_addf(out, "<g stroke-opacity=\"0.%u\">\n", o / 10);
+	for (port_id i = 0; i < p->f->nports; i++)
+		if (drawn_from(p->f, i))
+			add_link(out, p, i);
+	strbuf_add(out, "</g>\n");
+}
+
+static void draw(const struct fab *f, const struct draw_heat *h, struct strbuf *out)
 {
 	bool used[FAB_NSPEEDS][13] = {{false}};
 	int legend = find_rates(f, used);
 	struct pic p;
 
 	pic_layout(&p, f);
-	p.width = MAX(p.width, legend);
+	p.heat = h;
+	if (h)
+		heat_begin(&p);
+	p.width = MAX(p.width, h ? 0 : legend);
 	strbuf_addf(out,
 		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		    "viewBox=\"0 0 %d %d\">\n",
@@ -405,15 +449,26 @@ void draw_fabric_svg(const struct fab *f, struct strbuf *out)
 	strbuf_add(out, style);
 	strbuf_addf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", p.width, p.height);
 	add_title(out, f);
-	add_legend(out, f, used);
+	if (h)
+		heat_legend(out, &p);
+	else
+		add_legend(out, f, used);
 	add_groups(out, &p);
-	strbuf_addf(out, "<g stroke-opacity=\"%s\">\n", link_opacity(f->nlinks));
-	for (port_id i = 0; i < f->nports; i++)
-		if (f->ports[i].peer != FAB_NONE && f->ports[i].peer > i)
-			add_link(out, &p, i);
-	strbuf_add(out, "</g>\n");
+	add_links(out, &p);
 	for (node_id n = 0; n < f->nnodes; n++)
 		add_node(out, &p, n);
+	if (h)
+		heat_bins(out, &p);
 	strbuf_add(out, "</svg>\n");
 	pic_free(&p);
+}
+
+void draw_fabric_svg(const struct fab *f, struct strbuf *out)
+{
+	draw(f, NULL, out);
+}
+
+void draw_fabric_heat(const struct fab *f, const struct draw_heat *h, struct strbuf *out)
+{
+	draw(f, h, out);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Drawings of fabrics: each node and link once, well-formed XML, escaped names. Keeps no state.
- * Covers: svg.c, svg_geometry.c, svg_layout.c, dot.c
+ * Covers: svg.c, svg_geometry.c, svg_heat.c, svg_layout.c, dot.c
  */
 #include "fabric_fixture.h"
 
+#include "base/rng.h"
 #include "draw/draw.h"
 
 static unsigned count(const char *text, const char *what)
@@ -115,6 +116,53 @@ TEST(drawings_show_names_and_lids)
 	fab_free(f);
 }
 
+/* Links by value: each once, in the group of its level, the busiest last; bars below. */
+static void assert_heat(const struct fab *f, uint64_t top)
+{
+	static const uint64_t bins[] = {5, 0, 3, 1};
+	uint64_t *value = mem_zarray(f->nports, sizeof(*value));
+	struct draw_heat h = {.value = value,
+			      .least = 2000,
+			      .title = "flows",
+			      .unit = "flows",
+			      .bins = bins,
+			      .nbins = 4,
+			      .bins_title = "links"};
+	struct strbuf svg = {0};
+
+	for (port_id p = 0; top && p < f->nports; p++)
+		value[p] = hash64(p) % (top + 1);
+	draw_fabric_heat(f, &h, &svg);
+	assert_xml(svg.s);
+	assert_int_equal(count(svg.s, "</path>"), f->nlinks);
+	assert_int_equal(count(svg.s, " there, "), f->nlinks);
+	assert_non_null(strstr(svg.s, ">links</text>"));
+	assert_non_null(strstr(svg.s, "55.6 %</text>"));
+	strbuf_free(&svg);
+	free(value);
+}
+
+TEST(links_by_value)
+{
+	static const struct fab_gen row[] = {GEN("mtree", 4, 3), GEN("ring", 2), GEN("star", 9)};
+
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		struct fab *f = fabric_make(row[i]);
+
+		assert_heat(f, 0);
+		assert_heat(f, 1500);
+		assert_heat(f, 123456);
+		assert_heat(f, UINT32_MAX);
+		fab_free(f);
+	}
+	{
+		struct fab *f = fabric_odd();
+
+		assert_heat(f, 3000);
+		fab_free(f);
+	}
+}
+
 TEST(drawings_show_virtual_functions)
 {
 	struct fab_gen g = GEN("mtree", 4, 2);
@@ -147,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_node_is_drawn_once),
 		cmocka_unit_test(drawings_show_names_and_lids),
+		cmocka_unit_test(links_by_value),
 		cmocka_unit_test(drawings_show_virtual_functions),
 	};
 
