@@ -31,6 +31,7 @@ enum {
 	INTERNAL_NOW,		/* u64 at ps */
 	INTERNAL_EVENT,		/* u64 at ps, u32 done, text: added to the journal */
 	INTERNAL_RESET,		/* a new fabric or run: checkpoints and journal are void */
+	INTERNAL_DEATH,		/* text: why the process ends; its last frame */
 };
 
 enum { MSG_HEAD = 8, MSG_MAX = 65 << 20 };
@@ -51,6 +52,10 @@ pid_t child_start(void (*body)(int fd, void *ctx), void *ctx, int *fd);
 bool child_try_send(int fd, const void *data, size_t len, int pass);
 
 /* ---- in the child ---- */
+
+/* A signal that ends the process is reported to the web process on *fd, with what it was doing, which is read then: -1
+ * or NULL: nothing is reported. */
+void child_report_death(const int *fd, const char *const *doing);
 
 void child_watch(int fd); /* from now on, end with this socket; -1: with none */
 /* Sends all of it; ends the process when no one reads any more. pass: a descriptor to send along, or -1. */

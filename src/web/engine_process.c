@@ -28,6 +28,8 @@ enum { COMMAND_PARSED = 2 << 20 };		  /* bytes; longer ones are netlists */
 enum { EVENTS_LEAST = 64, EVENTS_MOST = 200000 }; /* of a slice */
 enum { STATE_NOW = FRAME_HEAD, STATE_EVENTS = FRAME_HEAD + 8 };
 
+enum { LAST_BYTES = 200 };
+
 struct what_if {
 	int fd; /* 0: free */
 	struct strbuf got;
@@ -48,6 +50,8 @@ struct engine {
 	bool alone;			  /* a what-if: only its answer is sent */
 	bool muted, new_fabric, accepted; /* of the command that is being carried out */
 	struct what_if what_if[WHAT_IFS];
+	const char *doing; /* the last command, for a report of its death */
+	char last[LAST_BYTES];
 };
 
 static uint64_t now_us(void)
@@ -143,6 +147,7 @@ static _Noreturn void what_if_run(struct engine *e, int fd, const struct strbuf 
 	e->fd = fd;
 	e->alone = true;
 	child_watch(fd);
+	child_report_death(NULL, NULL);
 	window_command(e->w, command->s, command->len);
 	_exit(0);
 }
@@ -284,6 +289,7 @@ static void command_run(struct engine *e, const struct strbuf *s, const char *cm
 	unsigned runs = window_runs(e->w);
 	bool faults = !strcmp(cmd, "event") || !strcmp(cmd, "journal");
 
+	snprintf(e->last, sizeof(e->last), "%.*s", (int)MIN(s->len, (size_t)LAST_BYTES - 1), s->s);
 	e->new_fabric = e->accepted = false;
 	window_command(e->w, s->s, s->len);
 	if (window_runs(e->w) != runs) {
@@ -402,6 +408,8 @@ void engine_process(int fd, void *ctx UNUSED)
 	e->budget = 20000;
 	e->slice_us = now_us();
 	e->w = window_new(emit, e);
+	e->doing = e->last;
+	child_report_death(&e->fd, &e->doing);
 	for (;;)
 		turn(e);
 }

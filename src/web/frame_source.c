@@ -28,6 +28,7 @@ struct frame_source {
 	uint64_t go_at;
 	VEC(struct strbuf) held; /* commands behind it */
 	size_t held_bytes;
+	struct strbuf why; /* it ended */
 };
 
 /* ---- going to a moment ---- */
@@ -213,6 +214,9 @@ static void internal(struct frame_source *s, struct frame *f, int fd)
 		close(fd);
 	if (kind == INTERNAL_EVENT && len >= 12) {
 		event_take(s, p, len);
+	} else if (kind == INTERNAL_DEATH) {
+		strbuf_free(&s->why);
+		strbuf_addn(&s->why, (const char *)p, len);
 	} else if (kind == INTERNAL_RESET) {
 		checkpoints_reset(&s->k);
 	} else if (kind == INTERNAL_NOW && len >= 8 && s->asked) {
@@ -267,6 +271,11 @@ struct frame_source *frame_source_start(uv_loop_t *loop, void (*body)(int fd, vo
 	return s;
 }
 
+const char *frame_source_why(const struct frame_source *s)
+{
+	return s->why.s ? s->why.s : "";
+}
+
 void frame_source_free(struct frame_source *s)
 {
 	if (!s)
@@ -278,5 +287,6 @@ void frame_source_free(struct frame_source *s)
 		strbuf_free(&s->held.at[i]);
 	vec_free(&s->held);
 	strbuf_free(&s->go);
+	strbuf_free(&s->why);
 	free(s);
 }

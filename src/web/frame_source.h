@@ -24,6 +24,8 @@ struct frame_source_ops {
 struct frame_source *frame_source_start(uv_loop_t *loop, void (*body)(int fd, void *ctx),
 					void *copy, bool engine,
 					const struct frame_source_ops *ops);
+/* Why the process ended, as far as is known: "" if it said nothing. */
+const char *frame_source_why(const struct frame_source *s);
 /* JSON. Copied, or taken over where it is long. False: too many commands wait. */
 bool frame_source_command(struct frame_source *s, struct strbuf *json);
 /* Ends the process and its checkpoints. NULL is allowed. The loop must run once more before it is closed. */

@@ -70,11 +70,20 @@ static void session_timer(uv_timer_t *t);
 static void source_ended(void *ctx)
 {
 	struct session *s = ctx;
+	struct json j = {.line = true};
+	const char *why = frame_source_why(s->source);
+	struct strbuf text = {0};
 
 	s->dead = true;
-	say(s,
-	    s->live ? "{\"engine\":\"ended\",\"why\":\"the process that asks the manager ended\"}"
-		    : "{\"engine\":\"ended\",\"why\":\"the engine process ended; the run is lost\"}");
+	strbuf_addf(&text, "the %s ended: %s", s->live ? "process that asks the manager" : "engine",
+		    *why ? why : "it was killed, perhaps for lack of memory");
+	json_open(&j, NULL, '{');
+	json_str(&j, "engine", "ended");
+	json_str(&j, "why", text.s);
+	json_close(&j);
+	say(s, j.out.s);
+	json_free(&j);
+	strbuf_free(&text);
 	uv_timer_start(&s->timer, session_timer, 0, 0);
 }
 

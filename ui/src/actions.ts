@@ -7,6 +7,7 @@ import type { Actions } from './commands.ts';
 import { byId, download, h } from './dom.ts';
 import type { Clip } from './model/document.ts';
 import { linkKey } from './model/document.ts';
+import { chooseGenerator } from './generate.ts';
 import { writeNetlist } from './model/netlist.ts';
 import { fromFragment, toFragment } from './model/share.ts';
 import type { Routes } from './pane/routes.ts';
@@ -58,6 +59,7 @@ export class ActionTable {
 			{ id: 'open', group: g, title: 'Open a file…', keys: ['Ctrl+O'], unless: this.notLive, run: () => this.openFile() },
 			{ id: 'generate', group: g, title: 'Generate', unless: this.notLive, run: () => app.generate(this.p.shell().words.value) },
 			{ id: 'generator', group: g, title: 'Choose a generator', keys: ['g'], run: () => this.p.shell().words.select() },
+			{ id: 'kinds', group: g, title: 'All kinds of fabrics…', keys: ['G'], unless: this.notLive, run: () => this.kinds() },
 			{ id: 'open-link', group: g, title: 'Open a shared link…', run: () => this.openLink() },
 			{ id: 'save-netlist', group: g, title: 'Save as netlist', keys: ['Ctrl+S'], unless: this.needFabric, run: () => this.saveNetlist() },
 			{ id: 'save-script', group: g, title: 'Save what was done as a script', keys: ['Ctrl+Shift+S'], run: () => this.saveScript() },
@@ -119,6 +121,13 @@ export class ActionTable {
 			{ id: 'handover', group: g, title: 'Hand over', keys: ['h'], unless: this.needManager, run: () => app.event(`handover ${this.manager()}`) },
 			{ id: 'pull', group: g, title: "Pull the manager's cable", unless: this.needManager, run: () => app.event(`pull ${this.manager()}`) },
 			{ id: 'plug', group: g, title: "Plug the manager's cable", unless: this.needManager, run: () => app.event(`plug ${this.manager()}`) },
+			{ id: 'move-manager', group: g, title: 'Move the manager to…', keys: ['M'], unless: this.notLive, run: () => this.move('manager') },
+			{ id: 'move-cable', group: g, title: "Move the manager's cable to…", keys: ['v'], unless: this.notLive, run: () => this.move('cable') },
+			{ id: 'latency', group: g, title: 'Delay packets on the link by 50 µs', unless: () => this.needLink() ?? this.needRun(), run: () => app.event(`latency 50us ${app.linkWord(app.link)}`) },
+			{ id: 'well', group: g, title: 'No loss and no delay on the link', unless: () => this.needLink() ?? this.needRun(), run: async () => {
+				await app.event(`loss 0% ${app.linkWord(app.link)}`);
+				await app.event(`latency 0us ${app.linkWord(app.link)}`);
+			} },
 			{ id: 'event', group: g, title: 'Any event…', keys: ['e'], unless: this.needRun, run: () => this.anyEvent() },
 		);
 	}
@@ -137,9 +146,60 @@ export class ActionTable {
 			await app.event(`${(app.lastState?.node[n] ?? 1) & 1 ? 'off' : 'on'} ${app.nodeWord(n)}`);
 	}
 
+	/* A cable that was plugged during the run is plugged again between its two ports. */
 	async cut(link: number): Promise<void> {
+		const { app } = this.p, f = app.fabric!.f;
+		if ((app.lastState?.link[3 * link] ?? 0) !== 4)
+			await app.event(`unlink ${app.linkWord(link)}`);
+		else if (link < app.baseLinks)
+			await app.event(`relink ${app.linkWord(link)}`);
+		else
+			await app.event(`link ${app.portWord(f.a[link]!, f.pa[link]!)} ${app.portWord(f.b[link]!, f.pb[link]!)}`);
+	}
+
+	// ---- moving managers ----
+
+	/* The next node that is clicked, or that M or v is pressed on, is where the manager or its cable goes. */
+	moving: { manager: number; from: string; what: 'manager' | 'cable' } | null = null;
+
+	private beginMove(what: 'manager' | 'cable'): void {
+		const { app } = this.p, guid = app.node >= 0 ? app.guid(app.node) : '';
+		const manager = this.manager();
+		this.moving = { manager, from: app.run.started ? app.guid(app.run.managers[manager]!.node) : guid, what };
+		app.report(what === 'manager' ? 'Click the node that gets the manager, or choose it with arrows and press M.' : 'Click the switch that gets the cable, or choose it with arrows and press v.', false);
+	}
+
+	async endMove(node: number): Promise<void> {
+		const { app } = this.p, m = this.moving!;
+		this.moving = null;
+		if (app.guid(node) === m.from)
+			return;
+		if (m.what === 'cable')
+			await this.moveCable(m.manager, node);
+		else if (app.managerAt(node) >= 0)
+			throw new Error(`${app.fabric!.f.name[node]} has a manager`);
+		else if (app.run.started)
+			await app.event(`seat ${m.manager} ${app.nodeWord(node)}`);
+		else
+			app.editor.moveManager(m.from, app.guid(node));
+		app.select([node]);
+	}
+
+	private async moveCable(manager: number, node: number): Promise<void> {
+		const { app } = this.p, port = app.freePort(node);
+		if (!port)
+			throw new Error(`${app.fabric!.f.name[node]} has no free port`);
+		await app.event(`move ${manager} ${app.portWord(node, port)}`);
+	}
+
+	private move(what: 'manager' | 'cable'): void | Promise<void> {
 		const { app } = this.p;
-		await app.event(`${(app.lastState?.link[3 * link] ?? 0) === 4 ? 'relink' : 'unlink'} ${app.linkWord(link)}`);
+		if (this.moving?.what === what && app.node >= 0)
+			return this.endMove(app.node);
+		const i = this.manager();
+		if (i < 0 || (what === 'cable' && !app.run.started))
+			throw new Error(i < 0 ? 'choose the node of a manager first' : 'start the run first (Space)');
+		this.beginMove(what);
 	}
 
 	private async anyEvent(): Promise<void> {
@@ -190,8 +250,8 @@ export class ActionTable {
 			{ id: 'manager', group: g, title: 'Place or remove a manager', keys: ['m'], unless: () => this.notLive() ?? this.needNode(), run: () => this.toggleManager(app.node) },
 			{ id: 'connect', group: g, title: 'Link two chosen nodes, or from here to…', keys: ['c'], unless: () => this.notLive() ?? (app.nodes.size === 1 || app.nodes.size === 2 ? null : 'choose one node or two'), run: () => this.link() },
 			{ id: 'delete', group: g, title: 'Delete', keys: ['Delete', 'Backspace'], unless: this.notLive, run: () => this.remove() },
-			{ id: 'undo', group: g, title: 'Undo', keys: ['Ctrl+Z'], run: () => this.said('Undone', ed.undo()) },
-			{ id: 'redo', group: g, title: 'Redo', keys: ['Ctrl+Shift+Z', 'Ctrl+Y'], run: () => this.said('Redone', ed.redo()) },
+			{ id: 'undo', group: g, title: 'Undo', keys: ['Ctrl+Z'], run: async () => this.said('Undone', app.canTakeBack ? await app.takeBack() : ed.undo()) },
+			{ id: 'redo', group: g, title: 'Redo', keys: ['Ctrl+Shift+Z', 'Ctrl+Y'], run: async () => this.said('Redone', app.canDoAgain ? await app.doAgain() : ed.redo()) },
 			{ id: 'copy', group: g, title: 'Copy', keys: ['Ctrl+C'], unless: () => (app.nodes.size ? null : 'choose nodes first'), run: () => this.copy() },
 			{ id: 'paste', group: g, title: 'Paste', keys: ['Ctrl+V'], unless: () => this.notLive() ?? (this.clip ? null : 'nothing is copied'), run: () => this.paste() },
 			{ id: 'layout', group: g, title: 'Lay out', keys: ['O'], unless: this.notLive, run: () => ed.clearPositions() },
@@ -208,6 +268,7 @@ export class ActionTable {
 		const { app, view } = this.p;
 		this.routeFrom = -1;
 		this.linkFrom = '';
+		this.moving = null;
 		if (view.linkFrom >= 0 || view.tool !== 'select')
 			view.setTool('select');
 		else if (app.overlay)
@@ -242,9 +303,20 @@ export class ActionTable {
 
 	async place(x: number, y: number): Promise<void> {
 		const { app, view } = this.p, type = view.tool === 'host' ? 1 : view.tool === 'router' ? 3 : 2;
+		if (app.run.started) {
+			const { guid, name } = app.freeIdent(type);
+			await this.addWhileItRuns(type, guid, type === 1 ? 1 : type === 2 ? 8 : 2, name, { x, y });
+			this.chooseGuids([guid]);
+			return;
+		}
 		await app.ensureDoc();
 		const n = app.editor.addNode(type, { x, y });
 		this.chooseGuids([n.guid]);
+	}
+
+	private async addWhileItRuns(type: 1 | 2 | 3, guid: string, ports: number, name: string, at: { x: number; y: number }): Promise<void> {
+		this.p.app.addedAt.set(guid, at);
+		await this.p.app.event(`add ${['', 'host', 'switch', 'router'][type]} ${guid} ${ports} "${name.replace(/["\r\n]/g, ' ').slice(0, 64)}"`);
 	}
 
 	private chooseGuids(guids: string[]): void {
@@ -252,13 +324,34 @@ export class ActionTable {
 		app.select(guids.flatMap((g) => app.fabric?.byGuid.get(BigInt(g)) ?? []));
 	}
 
+	/* With the tool for managers: a manager that was clicked goes to the node that is clicked next. */
+	async clickManager(node: number): Promise<void> {
+		const { app } = this.p;
+		if (this.moving)
+			await this.endMove(node);
+		else if (app.managerAt(node) >= 0 && app.run.started) {
+			app.select([node]);
+			this.beginMove('manager');
+		} else
+			await this.toggleManager(node);
+	}
+
 	async toggleManager(node: number): Promise<void> {
 		const { app } = this.p, guid = app.guid(node);
+		if (app.run.started)
+			app.report('A run keeps its managers: move one here (M on its node), or start again with more.', false);
 		app.editor.setManager(guid, app.editor.doc.managers.has(guid) ? null : {});
 	}
 
 	async connect(a: number, b: number): Promise<void> {
 		const { app } = this.p, [ga, gb] = [app.guid(a), app.guid(b)];
+		if (app.run.started) {
+			const ports = [a, b].map((n) => app.freePort(n)), full = ports.indexOf(0);
+			if (full >= 0)
+				throw new Error(`${app.fabric!.f.name[full ? b : a]} has no free port`);
+			await app.event(`link ${app.portWord(a, ports[0]!)} ${app.portWord(b, ports[1]!)}`);
+			return;
+		}
 		await app.ensureDoc();
 		app.editor.addLink({ node: ga, port: 0 }, { node: gb, port: 0 });
 	}
@@ -294,8 +387,27 @@ export class ActionTable {
 
 	private async paste(): Promise<void> {
 		const { app } = this.p, by = (app.fabric?.unit ?? 1) * 1.5 * ++this.pastes;
+		if (app.run.started) {
+			await this.pasteWhileItRuns(by);
+			return;
+		}
 		await app.ensureDoc();
 		this.chooseGuids(app.editor.paste(this.clip!, { x: by, y: by }));
+	}
+
+	private async pasteWhileItRuns(by: number): Promise<void> {
+		const { app } = this.p, clip = this.clip!, fresh = new Map<string, string>(), at = new Map(clip.at);
+		if (clip.nodes.length > 20)
+			throw new Error('at most 20 nodes are pasted while a run is on');
+		for (const n of clip.nodes) {
+			const { guid, name } = app.freeIdent(n.type), p = at.get(n.guid) ?? { x: 0, y: 0 };
+			await this.addWhileItRuns(n.type, guid, n.ports, name, { x: p.x + by, y: p.y + by });
+			fresh.set(n.guid, guid);
+		}
+		const word = (p: { node: string; port: number }): string => app.portWord(app.fabric!.byGuid.get(BigInt(fresh.get(p.node)!))!, p.port);
+		for (const l of clip.links)
+			await app.event(`link ${word(l.a)} ${word(l.b)}`);
+		this.chooseGuids([...fresh.values()]);
 	}
 
 	private viewing(): void {
@@ -349,8 +461,8 @@ export class ActionTable {
 		else if (t.node < 0 && t.link >= 0)
 			app.select([], t.link);
 		const manager = t.node >= 0 && app.managerAt(t.node) >= 0;
-		const ids = t.node >= 0 ? ['power', 'reboot', ...(manager ? [null, 'kill', 'pause-manager', 'handover', 'pull', 'plug'] : []), null, 'route', 'tree', 'whatif', null, 'manager', ...(app.nodes.size === 2 ? ['connect'] : []), 'copy', 'delete']
-			: t.link >= 0 ? ['cut', 'loss', null, 'users', 'whatif', null, 'delete'] : ['fit', 'loads', null, 'add', 'paste', 'layout', null, 'loss-all', 'loss-none', 'join', null, 'share', 'png', 'svg'];
+		const ids = t.node >= 0 ? ['power', 'reboot', ...(manager ? [null, 'kill', 'pause-manager', 'handover', 'move-manager', 'move-cable', 'pull', 'plug'] : []), null, 'route', 'tree', 'whatif', null, 'manager', ...(app.nodes.size === 2 ? ['connect'] : []), 'copy', 'delete']
+			: t.link >= 0 ? ['cut', 'loss', 'latency', 'well', null, 'users', 'whatif', null, 'delete'] : ['fit', 'loads', null, 'add', 'paste', 'layout', null, 'loss-all', 'loss-none', 'join', null, 'share', 'png', 'svg'];
 		this.p.shell().menu(x, y, t.node >= 0 ? f.f.name[t.node]! : t.link >= 0 ? app.linkWord(t.link) : app.name, ids);
 	}
 
@@ -418,6 +530,14 @@ export class ActionTable {
 		} catch {
 			await this.p.shell().ask('The link', url, 'Close');
 		}
+	}
+
+	private async kinds(): Promise<void> {
+		const shell = this.p.shell(), words = await chooseGenerator(shell.words.value);
+		if (words === null)
+			return;
+		shell.words.value = words;
+		await this.p.app.generate(words);
 	}
 
 	private async openLink(): Promise<void> {

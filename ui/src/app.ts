@@ -10,6 +10,7 @@ import { Editor, type Doc, type Edit, emptyDoc } from './model/document.ts';
 import { normal, parseNetlist, writeNetlist } from './model/netlist.ts';
 import { fabricOfDoc } from './model/doc_fabric.ts';
 import { Run } from './model/run.ts';
+import { parseSchedule } from './model/schedule.ts';
 
 export type Topic = 'link' | 'fabric' | 'state' | 'run' | 'select' | 'hover' | 'overlay' | 'log' | 'series' | 'doc' | 'hello' | 'live' | 'flights' | 'mad' | 'setup';
 
@@ -20,6 +21,7 @@ export interface Hello {
 	live: string | null;
 	file: string | null;
 	changes: boolean;
+	running?: boolean;
 }
 
 /* What is lit in the picture. */
@@ -60,11 +62,19 @@ export class App {
 	lastState: W.StateFrame | null = null;
 	lastFlights: { smps: W.Flights | null; packets: W.Flights | null; from: number; to: number } = { smps: null, packets: null, from: 0, to: 0 };
 	chosenSpeed = 200;
+	/* Why the engine ended; '': it has not. */
+	ended = '';
+	/* Links of the fabric as it was opened; cables that a run plugs come after them. */
+	baseLinks = 0;
+	/* Where nodes stand that a run adds. */
+	readonly addedAt = new Map<string, { x: number; y: number }>();
+	/* Faults that were taken back, the last one first. */
+	private takenBack: { at: bigint; text: string }[] = [];
 	report: (text: string, bad: boolean) => void = () => {};
 	fit: () => void = () => {};
 	private previousNow = 0;
 	private fitNext = true;
-	private pendingAt: Map<string, { x: number; y: number }> | null = null;
+	pendingAt: Map<string, { x: number; y: number }> | null = null;
 	private readonly listeners = new Map<Topic, (() => void)[]>();
 
 	constructor(readonly connection: Link) {
@@ -131,12 +141,21 @@ export class App {
 	private jsonFrame(j: Json): void {
 		if (j['hello']) {
 			this.hello = j['hello'] as Hello;
+			this.ended = this.hello.running === false ? 'it ended before this page was opened' : '';
 			this.emit('hello');
 		} else if (j['journal']) {
 			const e = j['journal'] as { at: string | number; text: string };
 			this.addJournal(BigInt(e.at), e.text);
-		} else if (j['engine'] === 'ended')
-			this.report(`The engine ended: ${String(j['why'] ?? '')}. Open a fabric to start another one.`, true);
+		} else if (j['engine'] === 'ended') {
+			this.ended = String(j['why'] ?? 'the engine ended');
+			this.run.speed = 0;
+			this.arrived?.();
+			this.emit('link');
+			this.emit('run');
+		} else if (j['engine'] === 'started') {
+			this.ended = '';
+			this.emit('link');
+		}
 		else if (j['paused']) {
 			this.run.speed = 0;
 			this.arrived?.();
@@ -162,16 +181,20 @@ export class App {
 	}
 
 	private fabricFrame(f: W.FabricFrame): void {
-		const at = this.pendingAt ?? this.editor.doc.at;
-		for (let i = 0; at.size && i < f.nnodes; i++) {
-			const p = at.get(guidText(f.guid[i]!));
+		const at = this.pendingAt ?? this.editor.doc.at, was = this.run.started && !this.opening ? this.fabric : null;
+		for (let i = 0; (at.size || was) && i < f.nnodes; i++) {
+			/* What is there does not move because a node is added. */
+			const old = was?.byGuid.get(f.guid[i]!), guid = guidText(f.guid[i]!);
+			const p = old !== undefined ? { x: was!.f.x[old]!, y: was!.f.y[old]! } : this.addedAt.get(guid) ?? at.get(guid);
 			if (p) {
 				f.x[i] = p.x;
 				f.y[i] = p.y;
 			}
 		}
-		if (at.size)
+		if (at.size || was)
 			fitGroups(f);
+		if (!was)
+			this.baseLinks = f.nlinks;
 		this.showFabric(new Fabric(f));
 		/* A file that the server opened. */
 		if (!this.opening && !this.docLoaded && !this.isLive && !this.editor.doc.managers.size) {
@@ -206,6 +229,7 @@ export class App {
 		this.previousNow = this.run.now;
 		this.lastState = s;
 		this.run.state(s);
+		this.shown?.();
 		this.emit('state');
 	}
 
@@ -214,6 +238,9 @@ export class App {
 	private async replaceFabric(c: Command, name: string, words: string, managers: Doc['managers'] | null): Promise<void> {
 		this.fitNext = true;
 		this.run.clear();
+		this.addedAt.clear();
+		this.takenBack = [];
+		await this.revive();
 		this.editor.replace({ ...emptyDoc(), managers: managers ?? new Map() });
 		this.docLoaded = false;
 		this.opening = true;
@@ -239,6 +266,7 @@ export class App {
 		for (const m of netlist.matchAll(/^# weft-ui at (0x[0-9a-f]+) (-?[\d.]+) (-?[\d.]+)$/gm))
 			at.set(normal(m[1]!), { x: Number(m[2]), y: Number(m[3]) });
 		this.pendingAt = at;
+		this.netlist = netlist;
 		await this.replaceFabric({ cmd: 'open', netlist, name }, name, '', managers);
 		this.editor.doc.at = at;
 	}
@@ -285,7 +313,7 @@ export class App {
 		this.emit('doc');
 		if (tables.has('nodes') || tables.has('links')) {
 			this.words = '';
-			await this.sendDoc(e);
+			await this.sendDoc();
 			return;
 		}
 		if (tables.has('at'))
@@ -302,7 +330,7 @@ export class App {
 		if (!fab)
 			return;
 		if (this.editor.doc.at.size === 0) {
-			void this.sendDoc(null);
+			void this.sendDoc();
 			return;
 		}
 		for (const [guid, p] of this.editor.doc.at) {
@@ -317,22 +345,25 @@ export class App {
 		this.emit('fabric');
 	}
 
-	/* The document goes to the engine. A run that is on is repeated up to the moment, where what is new gets its power. */
-	private async sendDoc(e: Edit | null): Promise<void> {
+	/* The document goes to the engine. A run that is on is repeated on it, up to the moment. */
+	private async sendDoc(): Promise<void> {
 		const doc = this.editor.doc;
 		if (!this.docLoaded)
 			await this.ensureDoc();
-		const now = this.run.now, on = this.run.started, speed = this.run.speed;
-		const journal = this.run.journal.map((j) => ({ at: j.at, text: j.text }));
+		const now = this.run.now, on = this.run.started, speed = this.run.speed, journal = this.run.journal;
+		this.opening = true;
 		this.showFabric(new Fabric(fabricOfDoc(doc, this.fabric)));
-		if (doc.nodes.size === 0)
-			return;
 		try {
+			if (doc.nodes.size === 0)
+				return;
 			await this.command({ cmd: 'open', netlist: writeNetlist(doc), name: this.name });
+			this.opening = false;
 			if (on)
-				await this.replay([...born(e, doc), ...journal, ...switchedOn(e, doc, now)], BigInt(now), speed);
+				await this.replay(journal, BigInt(now), speed);
 		} catch (x) {
 			this.report(x instanceof Error ? x.message : String(x), true);
+		} finally {
+			this.opening = false;
 		}
 	}
 
@@ -351,46 +382,121 @@ export class App {
 			throw new CommandError('there is no fabric: open one, or place nodes');
 		if (this.editor.doc.managers.size === 0)
 			throw new CommandError('no manager is placed: choose a node and press m');
+		if (this.ended)
+			throw new CommandError('the engine ended: bring the run back first');
 		await this.command(this.setupCommand());
 		this.overlay = null;
-		const reply = await this.command({ cmd: 'start' });
-		this.run.reset((reply['series'] as string[] | undefined) ?? [], (reply['phases'] as string[] | undefined) ?? []);
-		if (this.setup.log)
-			await this.command({ cmd: 'log', on: true });
+		this.takenBack = [];
+		await this.begin([]);
 		await this.setSpeed(this.chosenSpeed);
 	}
 
-	/* The page was loaded again and the engine still has its run: it pauses, and goes on when the person says so. */
+	/* A new run with these faults. */
+	private async begin(journal: { at: bigint; text: string }[]): Promise<void> {
+		const events = journal.map((j) => ({ at: String(j.at), text: j.text }));
+		const reply = await this.command(events.length ? { cmd: 'start', events } : { cmd: 'start' });
+		this.run.reset((reply['series'] as string[] | undefined) ?? [], (reply['phases'] as string[] | undefined) ?? []);
+		this.run.journal = [...journal];
+		if (this.setup.log)
+			await this.command({ cmd: 'log', on: true });
+	}
+
+	/* The page was loaded again: what the engine has is shown, running or paused as it is. False: it has no run. */
 	async attach(): Promise<boolean> {
+		const s = parseSchedule(String((await this.command({ cmd: 'script' }))['text'] ?? ''));
+		this.words = s.words.replace(/ seed 0$/, '');
+		this.name ||= this.words || s.netlist;
+		this.setup = { ...this.setup, seed: s.seed, traps: s.traps, traffic: s.traffic };
+		this.editor.doc.managers = new Map(s.managers.map((m) => [normal(m.node), { ...m, node: normal(m.node) }]));
+		this.emit('setup');
+		this.emit('doc');
+		let reply: Json;
 		try {
-			const reply = await this.command({ cmd: 'series' });
-			this.run.reset((reply['series'] as string[] | undefined) ?? [], (reply['phases'] as string[] | undefined) ?? []);
-			for (const j of (reply['journal'] as { at: string; text: string }[] | undefined) ?? [])
-				this.addJournal(BigInt(j.at), j.text);
-			await this.command({ cmd: 'speed', speed: 0 });
-			await this.command({ cmd: 'series' });
+			reply = await this.command({ cmd: 'series' });
 		} catch {
 			return false;
 		}
+		this.run.reset((reply['series'] as string[] | undefined) ?? [], (reply['phases'] as string[] | undefined) ?? []);
+		this.run.journal = ((reply['journal'] ?? []) as { at: string; text: string }[]).map((j) => ({ at: BigInt(j.at), text: j.text }));
+		this.setup.log = reply['log'] !== false;
+		const speed = reply['speed'] === 'max' ? Infinity : Number(reply['speed'] ?? 0);
+		this.run.speed = speed;
+		this.chosenSpeed = speed || this.chosenSpeed;
+		await this.command({ cmd: 'series' });
+		if (speed === 0)
+			await this.command({ cmd: 'speed', speed: 0 });
 		this.emit('run');
 		return true;
 	}
 
+	/* The setup and these faults from time 0, silently to a moment. */
 	async replay(journal: { at: bigint; text: string }[], at: bigint, speed: number): Promise<void> {
 		await this.command(this.setupCommand());
-		const reply = await this.command({ cmd: 'start' });
-		this.run.reset((reply['series'] as string[] | undefined) ?? [], (reply['phases'] as string[] | undefined) ?? []);
 		await this.command({ cmd: 'speed', speed: 0 });
-		if (this.setup.log)
-			await this.command({ cmd: 'log', on: true });
-		if (journal.length)
-			await this.command({ cmd: 'journal', events: journal.map((j) => ({ at: String(j.at), text: j.text })) });
-		this.run.journal = journal;
+		await this.begin(journal);
 		if (at > 0n)
 			await this.goTo(at);
+		await this.command({ cmd: 'series' }).catch(() => {});
 		await this.setSpeed(speed);
 		this.emit('run');
 	}
+
+	/* The last fault never happened; the run is repeated without it. Null: there is none. */
+	async takeBack(): Promise<string | null> {
+		const last = this.run.journal.at(-1);
+		if (!last || !this.run.started)
+			return null;
+		const speed = this.run.speed, now = BigInt(Math.floor(this.run.now));
+		this.takenBack.push(last);
+		await this.replay(this.run.journal.slice(0, -1), now, speed);
+		return last.text;
+	}
+	async doAgain(): Promise<string | null> {
+		const last = this.takenBack.pop();
+		if (!last || !this.run.started)
+			return null;
+		const now = BigInt(Math.floor(this.run.now));
+		await this.replay([...this.run.journal, last], last.at > now ? last.at : now, this.run.speed);
+		return last.text;
+	}
+	get canTakeBack(): boolean {
+		return this.run.started && this.run.journal.length > 0;
+	}
+	get canDoAgain(): boolean {
+		return this.run.started && this.takenBack.length > 0;
+	}
+
+	/* A new process, if the engine ended. */
+	private async revive(): Promise<void> {
+		if (!this.ended)
+			return;
+		await this.connection.restart?.();
+		this.ended = '';
+		this.emit('link');
+	}
+
+	/* After the engine ended: another process repeats the run up to the moment that was seen last. */
+	async bringBack(leaveOut: number): Promise<void> {
+		const { journal, now, started } = this.run, words = this.words, name = this.name;
+		const netlist = this.docLoaded ? writeNetlist(this.editor.doc) : this.netlist;
+		const kept = journal.slice(0, journal.length - leaveOut), managers = this.editor.doc.managers;
+		await this.revive();
+		this.opening = true;
+		try {
+			if (words)
+				await this.command({ cmd: 'generate', words });
+			else if (netlist)
+				await this.command({ cmd: 'open', netlist, name });
+		} finally {
+			this.opening = false;
+		}
+		this.editor.doc.managers = managers;
+		if (started)
+			await this.replay(kept, BigInt(Math.floor(now)), 0);
+		this.report(started ? 'The run is back.' : 'The fabric is back.', false);
+	}
+	/* The text that was opened, for a process that has to begin again. */
+	private netlist = '';
 
 	async setSpeed(speed: number): Promise<void> {
 		if (!this.run.started) {
@@ -449,8 +555,50 @@ export class App {
 			this.emit('log');
 			this.emit('series');
 		}
+		this.takenBack = [];
+		if (!text.startsWith('add ')) {
+			await this.command({ cmd: 'event', text });
+			this.report(text, false);
+			return;
+		}
+		/* The engine repeats the run on the larger fabric; then the state of this moment comes. */
+		const there = new Promise<void>((resolve) => {
+			this.shown = resolve;
+			setTimeout(resolve, 30000);
+		});
 		await this.command({ cmd: 'event', text });
+		await there;
+		this.shown = null;
 		this.report(text, false);
+	}
+	private shown: (() => void) | null = null;
+
+	/* GUID and name that no node has; as generators number them. */
+	freeIdent(type: 1 | 2 | 3): { guid: string; name: string } {
+		const f = this.fabric?.f, stem = ['', 'host', 'switch', 'router'][type]!, names = new Set(f?.name ?? []);
+		const base = BigInt(type) << 48n, step = type === 2 ? 1n : 256n;
+		let g = base + step, i = 1;
+		for (const x of f?.guid ?? [])
+			if (x >> 48n === BigInt(type) && x >= g)
+				g = ((x - base) / step + 1n) * step + base;
+		while (names.has(`${stem} ${i}`))
+			i++;
+		return { guid: guidText(g), name: `${stem} ${i}` };
+	}
+
+	/* A port without a cable now; 0: none. */
+	freePort(node: number): number {
+		const fab = this.fabric!, used = new Set<number>();
+		for (const l of fab.links(node))
+			if ((this.lastState?.link[3 * l] ?? 0) !== 4)
+				used.add(fab.portAt(l, node));
+		for (let p = 1; p <= fab.f.nports[node]!; p++)
+			if (!used.has(p))
+				return p;
+		return 0;
+	}
+	portWord(node: number, port: number): string {
+		return `${this.nodeWord(node)}[${port}]`;
 	}
 
 	private addJournal(at: bigint, text: string): void {
@@ -519,21 +667,4 @@ function fitGroups(f: W.FabricFrame): void {
 		if (b.x0 <= b.x1)
 			Object.assign(f.groups[g]!, b);
 	});
-}
-
-/* New nodes have no power before the moment when they were added, new cables between old nodes are not plugged. */
-function added(e: Edit | null, doc: Doc): { nodes: string[]; links: string[] } {
-	const fresh = new Set((e?.changes ?? []).filter((c) => c.table === 'nodes' && c.before === undefined && doc.nodes.has(c.key)).map((c) => c.key));
-	const links = (e?.changes ?? []).filter((c) => c.table === 'links' && c.before === undefined && doc.links.has(c.key)).map((c) => doc.links.get(c.key)!)
-		.filter((l) => !fresh.has(l.a.node) && !fresh.has(l.b.node));
-	const word = (guid: string): string => ident(doc.nodes.get(guid)!.type, BigInt(guid));
-	return { nodes: [...fresh].map(word), links: links.map((l) => `${word(l.a.node)}[${l.a.port}]`) };
-}
-function born(e: Edit | null, doc: Doc): { at: bigint; text: string }[] {
-	const a = added(e, doc);
-	return [...a.nodes.map((n) => ({ at: 0n, text: `off ${n}` })), ...a.links.map((l) => ({ at: 0n, text: `unlink ${l}` }))];
-}
-function switchedOn(e: Edit | null, doc: Doc, now: number): { at: bigint; text: string }[] {
-	const a = added(e, doc);
-	return [...a.nodes.map((n) => ({ at: BigInt(now), text: `on ${n}` })), ...a.links.map((l) => ({ at: BigInt(now), text: `relink ${l}` }))];
 }

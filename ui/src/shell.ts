@@ -61,7 +61,7 @@ export class Shell {
 		});
 		byId('bar').append(h('span', { class: 'brand' }, icon(PATH['logo']!), 'Weft'),
 			menu('file-menu', 'File', 'file', ['new', 'open', 'open-link', null, 'save-netlist', 'save-script']), menu('share-menu', 'Share', 'share', ['share', 'png', 'svg', 'save-script']),
-			h('span', { class: 'bar-sep' }), h('span', { class: 'gen' }, this.words, h('button', { type: 'button', class: 'line', title: 'Generate this fabric (g)', onclick: () => this.actions.run('generate') }, 'Generate')),
+			h('span', { class: 'bar-sep' }), h('span', { class: 'gen' }, this.words, h('button', { type: 'button', class: 'line', title: 'Generate this fabric (Enter)', onclick: () => this.actions.run('generate') }, 'Generate'), h('button', { type: 'button', class: 'line', id: 'kinds', 'aria-label': 'All kinds of fabrics', title: 'All kinds of fabrics with their sizes (G)', onclick: () => this.actions.run('kinds') }, '…')),
 			h('datalist', { id: 'generators' }, GENERATORS.map((g) => h('option', { value: g }))), this.docName, h('span', { class: 'grow' }),
 			h('div', { class: 'search' }, this.search, h('kbd', {}, '/'), this.found), this.state, this.iconButton('theme', 'theme'), this.iconButton('help', 'help'));
 	}
@@ -84,6 +84,7 @@ export class Shell {
 		fill(this.state, h('span', { class: `dot ${s === 'open' ? (live ? 'live' : 'ok') : s === 'connecting' ? '' : 'bad'}` }), text);
 		this.state.title = this.app.linkWhy;
 		document.title = this.app.name ? `${this.app.name} – Weft` : 'Weft';
+		this.alert();
 		const empty = byId('empty');
 		empty.hidden = !f || f.nnodes > 0;
 		if (!empty.hidden)
@@ -92,6 +93,18 @@ export class Shell {
 			empty.hidden = false;
 			fill(empty, h('div', {}, 'The server refuses this page.'), h('div', {}, 'Open the address that weft ui printed: it has a token.'));
 		}
+	}
+
+	/* The engine ended: what happened, and the way back. */
+	private alert(): void {
+		const box = byId('alert'), { app } = this, n = app.run.started ? app.run.journal.length : 0;
+		box.hidden = !app.ended;
+		if (box.hidden)
+			return;
+		const again = (leaveOut: number) => (): void => void app.bringBack(leaveOut).catch((e: Error) => this.toast(e.message, true));
+		fill(box, h('b', {}, 'The engine is gone.'), h('span', {}, app.ended), h('span', { class: 'grow' }),
+			h('button', { type: 'button', class: 'main', onclick: again(0) }, app.run.started ? 'Bring the run back' : 'Start another one'),
+			n ? h('button', { type: 'button', class: 'line', onclick: again(1) }, 'Without the last event') : null);
 	}
 
 	// ---- search ----

@@ -46,6 +46,11 @@ export function startPage(connection: Link, twin: (netlist: string) => void): { 
 		plots.build(true);
 	};
 	whatif.onTwin = async () => twin(String((await app.command({ cmd: 'netlist' }))['text'] ?? ''));
+	managers.onMove = (node) => {
+		app.select([node]);
+		actions.run('move-manager');
+		byId('gl').focus();
+	};
 	legend(app, view);
 	pointer(app, view, table, routes);
 	keyboard(actions);
@@ -87,7 +92,9 @@ function pointer(app: App, view: View, table: ActionTable, routes: Routes): void
 			} else
 				view.linkFrom = t.node;
 		} else if (view.tool === 'manager' && t.node >= 0)
-			safe(table.toggleManager(t.node));
+			safe(table.clickManager(t.node));
+		else if (table.moving && t.node >= 0)
+			safe(table.endMove(t.node));
 		else if (view.tool === 'cut' && t.link >= 0)
 			safe(table.cut(t.link));
 		else if (view.tool === 'power' && t.node >= 0)
@@ -146,6 +153,29 @@ function dropFiles(table: ActionTable): void {
 	});
 }
 
+/* Where a person put nodes is kept for this tab. */
+function rememberPositions(app: App): void {
+	const key = `weft-at-${app.hello?.session ?? ''}`;
+	try {
+		const kept = JSON.parse(sessionStorage.getItem(key) ?? '[]') as [string, { x: number; y: number }][];
+		if (kept.length)
+			app.pendingAt = new Map(kept);
+	} catch {
+		/* none */
+	}
+	app.on(['doc', 'fabric'], () => {
+		const at = [...app.editor.doc.at, ...app.addedAt];
+		try {
+			if (at.length && at.length < 20000)
+				sessionStorage.setItem(key, JSON.stringify(at));
+			else if (app.docLoaded)
+				sessionStorage.removeItem(key);
+		} catch {
+			/* not kept */
+		}
+	});
+}
+
 /* The server has opened a file, or the address holds a fabric, or this is the first time. */
 function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragment: string) => Promise<boolean>): void {
 	let done = false;
@@ -154,14 +184,16 @@ function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragmen
 		if (done || app.isLive)
 			return;
 		done = true;
+		rememberPositions(app);
 		void (async () => {
 			if (await restore(location.hash))
 				return;
 			await new Promise((r) => setTimeout(r, 60));
-			if (app.fabric || app.hello?.file) {
+			for (let i = 0; i < 100 && app.hello?.file && !app.fabric; i++)
+				await new Promise((r) => setTimeout(r, 50));
+			if (app.fabric) {
 				app.name ||= app.hello?.file ?? '';
-				app.emit('doc');
-				if (!app.fabric || !(await app.attach()))
+				if (!(await app.attach()))
 					app.report('Space starts the run.', false);
 				return;
 			}

@@ -2,7 +2,7 @@
 /*
  * An engine process with checkpoints, on an engine that this file stands in for: each event takes a picosecond and
  * changes a sum, so that the sum at any moment tells the whole course of the run.
- * Covers: frame_source.c, engine_process.c
+ * Covers: frame_source.c, engine_process.c, child_death.c
  */
 #include "unit_test.h"
 
@@ -153,6 +153,8 @@ static void run_command(struct window *w, const char *cmd, json_t *a)
 		events_to_come(w, json_object_get(a, "events"));
 	else if (!strcmp(cmd, "open"))
 		emit_frame(w, FRAME_FABRIC, "", 0);
+	else if (!strcmp(cmd, "fault"))
+		raise(SIGSEGV);
 	else if (!strcmp(cmd, "crash") || (text && !strcmp(text, "crash")))
 		signal(SIGABRT, SIG_DFL), abort();
 	while (!strcmp(cmd, "hang"))
@@ -419,6 +421,20 @@ TEST(a_run_at_full_speed)
 	assert_int_equal(go(w, 300000), expected(300000, -1ull, ""));
 }
 
+TEST(an_engine_says_why_it_ends)
+{
+	struct world *w = *state;
+
+	say(w, "{\"cmd\":\"start\",\"id\":1}");
+	go(w, 1200000);
+	go(w, 600000); /* from a checkpoint */
+	say(w, "{\"cmd\":\"fault\",\"id\":2}");
+	while (!w->ended)
+		uv_run(&w->loop, UV_RUN_ONCE);
+	assert_non_null(strstr(frame_source_why(w->s), "SIGSEGV"));
+	assert_non_null(strstr(frame_source_why(w->s), "{\"cmd\":\"fault\""));
+}
+
 TEST(an_engine_that_crashes_or_hangs)
 {
 	struct world *w = *state;
@@ -462,6 +478,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_course_of_the_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(commands_keep_their_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_run_at_full_speed, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_engine_says_why_it_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_engine_that_crashes_or_hangs, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ifs_beside_the_run, setup, teardown),
 	};

@@ -319,6 +319,20 @@ export class Editor {
 			this.set('managers', node, props ? { priority: 0, mechanism: 'weft', start_us: 0, options: '', ...was, ...props, node } : undefined));
 	}
 
+	/* Its number, which is its place in the list, stays. */
+	moveManager(from: string, to: string): void {
+		const m = this.doc.managers.get(from);
+		if (!m || this.doc.managers.has(to))
+			return;
+		this.edit('move a manager', () => {
+			const all = [...this.doc.managers.values()].map((x) => (x === m ? { ...m, node: to } : x));
+			for (const x of [...this.doc.managers.keys()])
+				this.set('managers', x, undefined);
+			for (const x of all)
+				this.set('managers', x.node, x);
+		});
+	}
+
 	copy(guids: Iterable<string>): Clip {
 		const chosen = new Set(guids);
 		return structuredClone({

@@ -108,8 +108,27 @@ export class Inspect implements Tab {
 		const f = this.app.fabric!, list = [...this.app.nodes];
 		fill(body, h('h2', {}, `${list.length} nodes`),
 			this.chips(list.length === 2 && 'route', 'copy', 'power', 'cut-off', 'delete'),
+			this.severalForm(list),
 			h('table', {}, h('tbody', {}, list.slice(0, 300).map((n) => h('tr', {}, h('td', {}, this.ref(n)), h('td', { class: 'dim' }, NODE_TYPE[f.f.type[n]!]!), h('td', { class: 'num' }, guidText(f.f.guid[n]!)))))),
 			list.length > 300 ? h('p', { class: 'dim' }, `and ${list.length - 300} more`) : null);
+	}
+
+	/* A value that is given counts for all; empty: each keeps its own. */
+	private severalForm(list: number[]): HTMLElement | null {
+		if (this.app.isLive)
+			return null;
+		const f = this.app.fabric!.f, guids = list.map((n) => this.app.guid(n)), hosts = list.every((n) => f.type[n] === 1);
+		const field = (max: number, min: number, same: number[], set: (v: number) => Parameters<typeof this.app.editor.setNode>[1]): HTMLInputElement => {
+			const one = new Set(same).size === 1, el = h('input', { type: 'number', min, max, value: one ? String(same[0]) : '', placeholder: one ? '' : 'various' });
+			el.addEventListener('change', () => void this.edit(() => this.app.editor.edit(`change ${guids.length} nodes`, () => {
+				for (const g of el.value === '' ? [] : guids)
+					this.app.editor.setNode(g, set(Math.min(max, Math.max(min, Number(el.value)))));
+			})));
+			return el;
+		};
+		const doc = this.app.docLoaded ? this.app.editor.doc.nodes : null;
+		return h('section', {}, h('h3', {}, 'Properties of all'), fieldRow('Ports', field(254, 1, list.map((n) => f.nports[n]!), (ports) => ({ ports }))),
+			hosts ? fieldRow('Virtual functions', field(252, 0, guids.map((g) => doc?.get(g)?.vfs ?? 0), (vfs) => ({ vfs }))) : null);
 	}
 
 	// ---- a link ----
@@ -121,7 +140,23 @@ export class Inspect implements Tab {
 			kv([['From', h('span', {}, this.ref(a), ` port ${f.pa[l]}`)], ['To', h('span', {}, this.ref(b), ` port ${f.pb[l]}`)], ['Rate', rateText(f.width[l]!, f.speed[l]!)],
 				['State', h('span', { class: `st ${state}` }, state)], ['Busy', s ? `${Math.round((100 * s.link[3 * l + 1]!) / 255)} %` : '–'], ['Buffers', s ? `${Math.round((100 * s.link[3 * l + 2]!) / 255)} %` : '–'],
 				...(loads ? [['Routes', `${loads.ab[l]} → · ← ${loads.ba[l]}`] as [string, string]] : [])]),
-			this.chips('cut', 'loss', 'users', 'delete'), this.linkForm(l));
+			this.chips('cut', 'users', 'delete'), this.wireForm(l), this.linkForm(l));
+	}
+
+	/* What happens on the wire while it runs; the last values that were given on this page. */
+	private readonly wire = new Map<string, { loss: string; latency: string }>();
+	private wireForm(l: number): HTMLElement | null {
+		if (this.app.isLive || !this.app.run.started)
+			return null;
+		const word = this.app.linkWord(l), was = this.wire.get(word) ?? { loss: '0', latency: '0' };
+		const loss = h('input', { type: 'number', min: 0, max: 100, step: 'any', value: was.loss }), latency = h('input', { type: 'number', min: 0, max: 1000000, step: 'any', value: was.latency });
+		const event = (text: string): void => {
+			this.wire.set(word, { loss: loss.value, latency: latency.value });
+			void this.app.event(text).catch((e: Error) => this.app.report(e.message, true));
+		};
+		loss.addEventListener('change', () => event(`loss ${Math.min(100, Math.max(0, Number(loss.value)))}% ${word}`));
+		latency.addEventListener('change', () => event(`latency ${Math.round(1000 * Math.max(0, Number(latency.value)))}ns ${word}`));
+		return h('section', {}, h('h3', {}, 'On the wire, from now on'), fieldRow('SMPs lost, %', loss), fieldRow('Delay, µs', latency));
 	}
 
 	private linkForm(l: number): HTMLElement | null {
@@ -159,7 +194,7 @@ export class Inspect implements Tab {
 		const f = this.app.fabric!, state = this.app.lastState?.node[n], r = this.replyFor === n ? this.reply : null, manager = this.app.managerAt(n);
 		fill(body, h('h2', {}, f.f.name[n] || this.app.guid(n)),
 			h('p', { class: 'dim' }, `${NODE_TYPE[f.f.type[n]!]}, ${f.f.nports[n]} ports`, state === undefined ? '' : state & 1 ? (state & 2 ? ', has LID' : ', no LID') : ', no power'),
-			this.chips('route', 'tree', 'power', 'manager', manager >= 0 && 'kill', manager >= 0 && 'pause-manager', !this.app.isLive && 'delete'),
+			this.chips('route', 'tree', 'power', !this.app.run.started && 'manager', manager >= 0 && 'kill', manager >= 0 && 'pause-manager', manager >= 0 && 'move-manager', !this.app.isLive && 'delete'),
 			kv([['GUID', this.app.guid(n)], ['LID', r?.lid ? `${r.lid}${r.lmc ? ` (LMC ${r.lmc})` : ''}` : '–']]),
 			manager >= 0 ? this.manager(n, manager) : null, this.error ? h('p', { class: 'bad' }, this.error) : null, r ? this.details(r) : this.neighbours(n), this.nodeForm(n));
 		void this.ask(n);
@@ -227,12 +262,13 @@ export class Inspect implements Tab {
 			return null;
 		const f = this.app.fabric!.f, guid = this.app.guid(n), doc = this.app.docLoaded ? this.app.editor.doc.nodes.get(guid) : undefined;
 		const name = h('input', { value: f.name[n]! }), ports = h('input', { type: 'number', min: 1, max: 254, value: f.nports[n]! });
-		const lmc = h('input', { type: 'number', min: 0, max: 7, value: doc?.lmc ?? 0 }), vfs = h('input', { type: 'number', min: 0, max: 252, value: doc?.vfs ?? 0 });
+		if (this.app.addedAt.has(guid))
+			return h('p', { class: 'dim' }, 'Added while the run is on: it is in the journal, and not in the fabric that a new start has.');
+		const vfs = h('input', { type: 'number', min: 0, max: 252, value: doc?.vfs ?? 0 });
 		const on = (el: HTMLInputElement, fn: () => void): void => el.addEventListener('change', () => void this.edit(fn));
 		on(name, () => this.app.editor.setNode(guid, { name: name.value.slice(0, 64) }));
 		on(ports, () => this.app.editor.setNode(guid, { ports: Number(ports.value) }));
-		on(lmc, () => this.app.editor.setNode(guid, { lmc: Math.min(7, Math.max(0, Number(lmc.value))) }));
 		on(vfs, () => this.app.editor.setNode(guid, { vfs: Math.min(252, Math.max(0, Number(vfs.value))) }));
-		return h('section', {}, h('h3', {}, 'Properties'), fieldRow('Name', name), fieldRow('Ports', ports), fieldRow('LMC', lmc), f.type[n] === 1 ? fieldRow('Virtual functions', vfs) : null);
+		return h('section', {}, h('h3', {}, 'Properties'), fieldRow('Name', name), fieldRow('Ports', ports), f.type[n] === 1 ? fieldRow('Virtual functions', vfs) : null);
 	}
 }

@@ -25,6 +25,8 @@ export class Managers implements Tab {
 		});
 	}
 
+	onMove: (node: number) => void = () => {};
+
 	shown = (): boolean => !this.app.isLive;
 
 	render(body: HTMLElement): void {
@@ -35,11 +37,13 @@ export class Managers implements Tab {
 	}
 
 	private card(guid: string, i: number): HTMLElement {
-		const m = this.app.editor.doc.managers.get(guid)!, run = this.app.run.started ? this.app.run.managers[i] : undefined, node = this.app.fabric?.byGuid.get(BigInt(guid));
+		const m = this.app.editor.doc.managers.get(guid)!, run = this.app.run.started ? this.app.run.managers[i] : undefined, node = run?.node ?? this.app.fabric?.byGuid.get(BigInt(guid));
 		const word = run ? (run.flags & 2 ? 'stopped' : run.flags & 1 ? 'paused' : SM_STATE[run.state]!) : 'placed';
 		const priority = h('input', { type: 'number', min: 0, max: 15, value: m.priority }), start = h('input', { type: 'number', min: 0, value: m.start_us });
 		const mechanism = h('select', {}, MECHANISMS.map((t) => h('option', {}, t)));
-		const options = h('input', { value: m.options, placeholder: 'such as lmc 1 sweep 20ms' });
+		const lmc = h('input', { type: 'number', min: 0, max: 7, value: /\blmc (\d)/.exec(m.options)?.[1] ?? '0' });
+		lmc.addEventListener('change', () => this.app.editor.setManager(guid, { options: withOption(m.options, 'lmc', String(Math.min(7, Math.max(0, Number(lmc.value))))) }));
+		const options = h('input', { value: m.options, placeholder: 'such as sweep 20ms window 8' });
 		options.addEventListener('change', () => this.app.editor.setManager(guid, { options: options.value.trim() }));
 		mechanism.value = m.mechanism;
 		priority.addEventListener('change', () => this.app.editor.setManager(guid, { priority: Math.min(15, Math.max(0, Number(priority.value))) }));
@@ -48,8 +52,8 @@ export class Managers implements Tab {
 		const event = (text: string, title: string): HTMLElement => h('button', { type: 'button', disabled: !this.app.run.started, onclick: () => void this.app.event(`${text} ${i}`).catch((e: Error) => this.app.report(e.message, true)) }, title);
 		return h('div', { class: 'card' }, h('b', {}, `SM ${i} `), node === undefined ? guid : this.inspect.ref(node), ' ', h('span', { class: `st ${word}` }, word),
 			run ? h('span', { class: 'dim' }, ` ${this.app.run.phases[run.phase] ?? ''}`) : null,
-			fieldRow('Priority', priority), fieldRow('Mechanism', mechanism), fieldRow('Starts at, µs', start), fieldRow('More', options),
-			h('div', { class: 'chips' }, run && run.flags & 2 ? event('restart', 'Restart') : event('crash', 'Kill'), run && run.flags & 1 ? event('continue', 'Continue') : event('pause', 'Pause'), event('handover', 'Hand over'), event('pull', 'Pull cable'), event('plug', 'Plug in'),
+			fieldRow('Priority', priority), fieldRow('Mechanism', mechanism), fieldRow('Starts at, µs', start), fieldRow('LMC of LIDs', lmc), fieldRow('More', options),
+			h('div', { class: 'chips' }, run && run.flags & 2 ? event('restart', 'Restart') : event('crash', 'Kill'), run && run.flags & 1 ? event('continue', 'Continue') : event('pause', 'Pause'), event('handover', 'Hand over'), h('button', { type: 'button', disabled: node === undefined, onclick: () => this.onMove(node!) }, 'Move…'), event('pull', 'Pull cable'), event('plug', 'Plug in'),
 				h('button', { type: 'button', onclick: () => this.app.editor.setManager(guid, null) }, 'Remove')));
 	}
 
@@ -75,4 +79,13 @@ export class Managers implements Tab {
 		return h('section', {}, h('h3', {}, 'What was done'), h('table', {}, h('tbody', {}, j.map((e) => h('tr', {},
 			h('td', {}, h('button', { type: 'button', class: 'ref num', onclick: () => void this.app.go(Number(e.at)) }, timeText(Number(e.at)))), h('td', { class: 'num' }, e.text))))));
 	}
+}
+
+/* "sweep 20ms" with lmc 1: "sweep 20ms lmc 1"; 0 leaves it out. */
+function withOption(text: string, word: string, value: string): string {
+	const words = text.trim().split(/\s+/).filter(Boolean), out: string[] = [];
+	for (let i = 0; i + 1 < words.length; i += 2)
+		if (words[i] !== word)
+			out.push(words[i]!, words[i + 1]!);
+	return [...out, ...(value === '0' ? [] : [word, value])].join(' ');
 }

@@ -88,10 +88,21 @@ export class Labels {
 			return false;
 		const [hw, hh] = scene.halfSize(c, f.f.type[n]!), w = text.length * 6.4 * k, inside = f.f.type[n] === 2 && w < 2 * hw - 4 && 2 * hh > 12 * k;
 		const top = inside ? y - 6 * k : y + hh + 2;
+		if (!force && !inside && this.overNode(f, scene, c, n, x - w / 2, top, w, 11 * k))
+			return false;
 		if (!this.claim(x - w / 2, top, w, 11 * k, force))
 			return false;
 		out.push({ text, x, y: top + (inside ? 6.5 : 8) * k, size: 11 * k, align: 'center', colour, plain: inside });
 		return true;
+	}
+
+	/* A name below a node must not lie over another node. */
+	private overNode(f: Fabric, scene: Scene, c: Camera, n: number, x: number, y: number, w: number, h: number): boolean {
+		const [sw, sh] = scene.halfSize(c, 2), [x0, y0] = c.toWorld(x - sw, y - sh), [x1, y1] = c.toWorld(x + w + sw, y + h + sh);
+		return f.nodesIn({ x0, y0, x1, y1 }).some((m) => {
+			const [hw, hh] = scene.halfSize(c, f.f.type[m]!), [mx, my] = c.toScreen(f.f.x[m]!, f.f.y[m]!);
+			return m !== n && mx + hw > x && mx - hw < x + w && my + hh > y && my - hh < y + h;
+		});
 	}
 
 	private groups(out: PlacedLabel[], f: Fabric, c: Camera, detail: number, s: number, col: LabelColours): void {

@@ -15,6 +15,8 @@ export interface Link {
 	open(): void;
 	/* Rejects with the engine's error, or when the connection ends. */
 	command(c: Command): Promise<Json>;
+	/* A new process in place of one that ended; not every engine has one. */
+	restart?(): Promise<void>;
 	close(): void;
 }
 

@@ -79,8 +79,16 @@ export class HttpLink implements Link {
 			const j = decodeJson(f);
 			if (this.replies.take(j))
 				return;
+			if (j['engine'] === 'ended')
+				this.replies.failAll(String(j['why'] ?? 'the engine ended'));
 		}
 		this.onFrame(f);
+	}
+
+	async restart(): Promise<void> {
+		const response = await fetch(this.url('/restart'), { method: 'POST' });
+		if (!response.ok)
+			throw new Error(`${response.status} ${(await response.text()).trim()}`);
 	}
 
 	async command(c: Command): Promise<Json> {

@@ -134,10 +134,10 @@ await shot('built');
 await page.keyboard.press('k');
 await until('another manager takes over when the master is killed', () => weft.app.run.managers[0].flags === 2 && weft.app.run.managers[1].state === 3);
 
-// Add a node while it runs: the run is repeated up to this moment.
+// Add a node while it runs: an event of the journal.
 await page.keyboard.press('3');
 await click(at(0.5, 0.8));
-await until('a node is added while it runs', () => weft.app.fabric.nnodes === 8 && weft.app.run.journal.some((j) => j.text.startsWith('on H-')));
+await until('a node is added while it runs', () => weft.app.fabric.nnodes === 8 && weft.app.run.journal.some((j) => j.text.startsWith('add host')));
 
 // Keyboard alone.
 await page.keyboard.press('Escape');

@@ -69,7 +69,7 @@ export class MockLink implements Link {
 		case 'generate': return this.replace(generate(String(c['words'])), '');
 		case 'open': return this.replace(fromNetlist(String(c['netlist'])), String(c['netlist']));
 		case 'setup': this.setup = c; return {};
-		case 'start': return this.start();
+		case 'start': return this.start((c['events'] as { at: string; text: string }[] | undefined) ?? []);
 		case 'speed': this.speed = c['speed'] === 'max' ? 1e6 : Number(c['speed']); return {};
 		case 'step': return this.step(String(c['what']));
 		case 'go': return this.go(Number(c['at']) / 1000);
@@ -147,11 +147,11 @@ export class MockLink implements Link {
 		return order;
 	}
 
-	private start(): object {
+	private start(events: { at: string; text: string }[]): object {
 		const list = (this.setup['managers'] as { node: unknown; priority?: number }[] | undefined) ?? [];
 		this.managers = list.map((m) => ({ node: this.index(m.node), state: 1, phase: 1, flags: 0, priority: m.priority ?? 0 }));
 		this.now = this.events = this.seq = this.next = this.lost = 0;
-		this.journal = [];
+		this.journal = [...events];
 		this.log.clear();
 		this.node.fill(1);
 		for (let l = 0; l < this.fabric.links.length; l++)
@@ -277,7 +277,7 @@ export class MockLink implements Link {
 	private go(at: number): object {
 		if (at < this.now) {
 			const journal = this.journal;
-			this.start();
+			this.start([]);
 			this.journal = journal;
 		}
 		this.speed = 0;
@@ -290,11 +290,22 @@ export class MockLink implements Link {
 		return {};
 	}
 
+	private add(text: string): void {
+		const m = /^add (\w+) (0x[0-9a-f]+) (\d+) "(.*)"$/.exec(text);
+		if (!m)
+			throw new Error(`expected a node, found ${text}`);
+		this.fabric.nodes.push({ guid: BigInt(m[2]!), x: 0, y: 0, name: m[4]!, nports: Number(m[3]), type: ['', 'host', 'switch', 'router'].indexOf(m[1]!), level: 0, group: 0xffffffff });
+		this.node = Uint8Array.from([...this.node, 1]);
+		this.onFrame(E.encodeFabric(this.fabric, ++this.version));
+	}
+
 	private event(text: string): object {
 		const [word, what = ''] = text.split(' ');
 		const at = String(Math.floor(this.now * 1000));
 		this.journal.push({ at, text });
-		if (word === 'crash' && this.managers[Number(what)]) {
+		if (word === 'add')
+			this.add(text);
+		else if (word === 'crash' && this.managers[Number(what)]) {
 			this.managers[Number(what)]!.flags = 2;
 			const next = this.managers.findIndex((m) => m.flags === 0);
 			if (next >= 0)
