@@ -39,15 +39,16 @@ struct what_if {
 struct engine {
 	struct window *w;
 	int fd;
-	uint64_t now, events;		  /* of the last STATE */
-	uint64_t saved_events;		  /* at the last checkpoint */
-	uint64_t interval;		  /* events between checkpoints */
-	bool has_run;			  /* `start` has made a run */
-	uint64_t budget;		  /* events of a slice */
-	uint64_t slice_us;		  /* when the last one began */
-	bool busy;			  /* there is work */
-	bool going;			  /* to a time: at full speed */
-	bool alone;			  /* a what-if: only its answer is sent */
+	uint64_t now, events;  /* of the last STATE */
+	uint64_t saved_events; /* at the last checkpoint */
+	uint64_t interval;     /* events between checkpoints */
+	bool has_run;	       /* `start` has made a run */
+	uint64_t budget;       /* events of a slice */
+	uint64_t slice_us;     /* when the last one began */
+	bool busy;	       /* there is work */
+	bool woken; /* from a checkpoint: it must not run ahead of the command that is to come */
+	bool going; /* to a time: at full speed */
+	bool alone; /* a what-if: only its answer is sent */
 	bool muted, new_fabric, accepted; /* of the command that is being carried out */
 	struct what_if what_if[WHAT_IFS];
 	const char *doing; /* the last command, for a report of its death */
@@ -229,7 +230,7 @@ static void sleep_until_woken(struct engine *e, int fd)
 	close(fd);
 	e->fd = passed;
 	child_watch(passed);
-	e->slice_us = now_us();
+	e->woken = true;
 }
 
 static void checkpoint_tell(struct engine *e, int fd)
@@ -311,6 +312,9 @@ static void command(struct engine *e, const struct strbuf *s)
 	char *id = json_object_get(a, "id") ? json_dumps(json_object_get(a, "id"), JSON_ENCODE_ANY)
 					    : NULL;
 
+	if (e->woken)
+		e->slice_us = now_us();
+	e->woken = false;
 	if (cmd && !strcmp(cmd, "whatif"))
 		what_if_start(e, s, id ? id : "null");
 	else
@@ -373,7 +377,7 @@ static int wait_ms(const struct engine *e)
 {
 	uint64_t passed = now_us() - e->slice_us;
 
-	if (!e->busy)
+	if (!e->busy || e->woken)
 		return -1;
 	return e->going || passed >= SLICE_US ? 0 : (int)((SLICE_US - passed + 999) / 1000);
 }
@@ -392,7 +396,7 @@ static void turn(struct engine *e)
 			what_if_read(e, &e->what_if[i]);
 	if (n > 0 && p[0].revents)
 		message(e);
-	else if (e->busy && !wait_ms(e))
+	else if (!wait_ms(e))
 		slice(e);
 }
 
