@@ -26,6 +26,8 @@ struct choice {
 	struct frag x;
 	struct rt_balance goal;
 	bool even;
+	const struct rt_defragment_opts *o;
+	bool stopped;
 	VEC(struct block) blocks;
 	uint32_t *seen, look; /* by switch: the last count that met it */
 	rt_flows own;	      /* of one VM */
@@ -152,6 +154,12 @@ static void block_try(struct choice *c, struct block *b)
 
 /* ---- the search ---- */
 
+static bool is_stopped(struct choice *c)
+{
+	c->stopped = c->stopped || (c->o->stop && c->o->stop(c->o->ctx));
+	return c->stopped;
+}
+
 static bool is_met(const struct choice *c)
 {
 	struct rt_balance b;
@@ -179,7 +187,7 @@ static uint64_t relax(struct choice *c)
 {
 	uint64_t gain = 0;
 
-	for (size_t i = 0; i < c->blocks.n; i++)
+	for (size_t i = 0; i < c->blocks.n && !is_stopped(c); i++)
 		if (c->blocks.at[i].taken)
 			gain += block_improve(c, &c->blocks.at[i]);
 	return gain;
@@ -190,7 +198,7 @@ static struct block *block_choose(struct choice *c)
 {
 	struct block *b = block_best(c), *other;
 
-	for (; b; b = other) {
+	for (; b && !is_stopped(c); b = other) {
 		block_try(c, b);
 		other = block_best(c);
 		if (other == b)
@@ -203,7 +211,7 @@ static void blocks_take(struct choice *c)
 {
 	struct block *b;
 
-	for (size_t i = 0; i < c->blocks.n; i++)
+	for (size_t i = 0; i < c->blocks.n && !is_stopped(c); i++)
 		block_try(c, &c->blocks.at[i]);
 	for (size_t n = 1; !is_met(c) && (b = block_choose(c)); n++) {
 		b->taken = true;
@@ -220,7 +228,7 @@ static void blocks_drop(struct choice *c)
 {
 	uint16_t way[IBA_LFT_BLOCK];
 
-	for (size_t i = c->blocks.n; i-- > 0 && !c->even;) {
+	for (size_t i = c->blocks.n; i-- > 0 && !c->even && !is_stopped(c);) {
 		const struct block *b = &c->blocks.at[i];
 
 		if (!b->taken)
@@ -366,7 +374,7 @@ static int choose(struct choice *c, const struct rt_defragment_opts *o, struct r
 		  struct err *e)
 {
 	struct frag *x = &c->x;
-	int rc = frag_ways_make(x, o->rank, e);
+	int rc = frag_ways_make(x, o, e);
 
 	if (rc)
 		return rc;
@@ -374,6 +382,8 @@ static int choose(struct choice *c, const struct rt_defragment_opts *o, struct r
 	c->seen = mem_zarray(x->f->nswitches, sizeof(*c->seen));
 	blocks_take(c);
 	blocks_drop(c);
+	if (c->stopped)
+		return err_set(e, -ECANCELED, "stopped");
 	rt_balance_get(&x->loads, &out->after);
 	if (out->after.busiest > out->before.busiest) { /* even elsewhere, but not here */
 		for (size_t i = 0; i < c->blocks.n; i++)
@@ -389,7 +399,7 @@ static int choose(struct choice *c, const struct rt_defragment_opts *o, struct r
 int rt_defragment(const struct fab *f, const struct rt_tables *t,
 		  const struct rt_defragment_opts *o, struct rt_defragment *out, struct err *e)
 {
-	struct choice c = {.x = {.f = f, .t = t}, .even = o->even};
+	struct choice c = {.x = {.f = f, .t = t}, .even = o->even, .o = o};
 	int rc;
 
 	*out = (struct rt_defragment){0};

@@ -17,6 +17,9 @@ struct rt_defragment_opts {
 	const uint64_t *rank; /* that tables obey, by switch */
 	bool even; /* go on as long as anything gets more even, beyond the balance of new routes */
 	unsigned threads; /* for new routes; 0: as many as the machine has */
+	/* Asked now and then, from this thread: true: the result is not needed any more. NULL: it is. */
+	bool (*stop)(void *ctx);
+	void *ctx;
 };
 
 /* Balance is that of routes from all hosts to LIDs of virtual functions. */
@@ -36,7 +39,7 @@ struct rt_defragment {
 /*
  * Choose entries of t to change so that the balance is that of new routes, in as few blocks as a search finds: block by
  * block of LIDs, always the one that gains most for each SMP. f has the LIDs of virtual functions that run. Nothing
- * changes where t is as even already. -EINVAL, -E2BIG with e filled. Free out with rt_defragment_free() in any case.
+ * changes where t is as even already. -EINVAL, -E2BIG, -ECANCELED (stop) with e filled. Free out with rt_defragment_free() in any case.
  */
 int rt_defragment(const struct fab *f, const struct rt_tables *t,
 		  const struct rt_defragment_opts *o, struct rt_defragment *out, struct err *e);

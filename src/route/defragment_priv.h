@@ -36,8 +36,8 @@ struct frag {
 	VEC(struct frag_leaf) leaves;
 };
 
-/* Fill `leaves` for the VMs, and `fixed` of these. -EINVAL, -E2BIG with e filled. */
-int frag_ways_make(struct frag *x, const uint64_t *rank, struct err *e);
+/* Fill `leaves` for the VMs, and `fixed` of these. -EINVAL, -E2BIG, -ECANCELED with e filled. */
+int frag_ways_make(struct frag *x, const struct rt_defragment_opts *o, struct err *e);
 void frag_ways_free(struct frag *x);
 
 #endif

@@ -103,7 +103,7 @@ static void ways_take(struct search *q)
 	}
 }
 
-int frag_ways_make(struct frag *x, const uint64_t *rank, struct err *e)
+int frag_ways_make(struct frag *x, const struct rt_defragment_opts *o, struct err *e)
 {
 	struct search q = {.x = x, .g = {.f = x->f}};
 	struct rt_tables *t = rt_tables_new(x->f->nswitches, fab_top_lid(x->f));
@@ -112,7 +112,7 @@ int frag_ways_make(struct frag *x, const uint64_t *rank, struct err *e)
 
 	q.g.t = t;
 	if (!rc) {
-		fera_init(&q.g, &(struct rt_opts){.root = FAB_NONE, .rank = rank});
+		fera_init(&q.g, &(struct rt_opts){.root = FAB_NONE, .rank = o->rank});
 		q.w = fera_work_new(x->f->nswitches);
 		q.columns = mem_array((size_t)BLOCK * FRAG_WAYS, x->f->nswitches);
 	}
@@ -124,8 +124,10 @@ int frag_ways_make(struct frag *x, const uint64_t *rank, struct err *e)
 		turns_find(&q);
 		columns_fill(&q);
 		ways_take(&q);
+		if (o->stop && o->stop(o->ctx))
+			rc = err_set(e, -ECANCELED, "stopped");
 	}
-	if (!rc) {
+	if (q.w) {
 		fera_free(&q.g);
 		fera_work_free(q.w);
 		free(q.columns);

@@ -5,6 +5,7 @@
  * the manager does.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "run/compute_thread.h"
 
@@ -21,6 +22,7 @@ struct run_worker {
 	unsigned threads;
 	run_worker_done *done;
 	void *ctx;
+	atomic_bool hurry; /* the computation that runs may end without a result */
 	/* under the lock */
 	struct job next;
 	bool busy, ready, stop; /* ready: the loop has not taken the routes yet */
@@ -41,9 +43,15 @@ static struct job take(struct run_worker *w)
 		j = w->next;
 		w->next.c.epoch = 0;
 		w->busy = true;
+		w->hurry = false;
 	}
 	pthread_mutex_unlock(&w->lock);
 	return j;
+}
+
+static bool must_hurry(void *ctx)
+{
+	return ((struct run_worker *)ctx)->hurry;
 }
 
 static void *work(void *arg)
@@ -56,6 +64,8 @@ static void *work(void *arg)
 		struct sm_routes r;
 		uint64_t began = uv_hrtime();
 
+		j.c.stop = must_hurry;
+		j.c.stop_ctx = w;
 		sm_compute_run(&j.c, w->threads, &r, &did);
 		pthread_mutex_lock(&w->lock);
 		w->routes = r;
@@ -123,6 +133,7 @@ static void replace(struct run_worker *w, const struct job *j)
 {
 	pthread_mutex_lock(&w->lock);
 	w->next = *j;
+	w->hurry = true;
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 }
@@ -161,7 +172,7 @@ bool run_worker_stop(struct run_worker *w)
 	bool computing;
 
 	pthread_mutex_lock(&w->lock);
-	w->stop = true;
+	w->stop = w->hurry = true;
 	computing = w->busy && !w->ready;
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);

@@ -276,6 +276,8 @@ struct sm_routes {
 	bool verified;	  /* by the verifier; the SM programs only verified tables */
 	bool settled;	  /* these provisional routes are as good as final ones would be */
 	uint16_t ready;	  /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
+	/* Of a defragmentation: other routes for VMs, no tables; owned by the SM from now on. NULL: it was stopped. */
+	struct sm_defragmented *vms;
 };
 
 struct sm_event {
@@ -331,6 +333,11 @@ struct sm_compute {
 		*before; /* the snapshot and tables that old comes from; NULL: others */
 	bool alive; /* also plan for the case that switches of before, absent from fab, still work */
 	const rt_turns *off; /* turns that are disabled */
+	bool defragment;     /* instead of tables: other routes for VMs, from old and old_rank */
+	bool even;	     /* as in the request for it */
+	/* For the program that computes: a defragmentation ends early when this says so. NULL: it does not. */
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
 };
 
 /* What the computation took, for CPU models. */

@@ -235,7 +235,8 @@ static enum sm_outcome ready_due(struct sm *sm)
 
 static bool ready_next(struct sm *sm, struct sm_req *r)
 {
-	sm_ahead_request(sm);
+	if (!sm_defragment_request(sm))
+		sm_ahead_request(sm);
 	if (sm->sweep.own_due) {
 		sm->sweep.own_due = false;
 		own_port_make(sm, r);

@@ -234,6 +234,11 @@ static struct sm_task *task_for(struct sm *sm, const struct failure *x)
 	return j;
 }
 
+bool sm_ahead_is_open(const struct sm *sm)
+{
+	return sm->routes.ahead && sm->routes.ahead->id;
+}
+
 void sm_ahead_request(struct sm *sm)
 {
 	bool may = may_think(sm);

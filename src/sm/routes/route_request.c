@@ -224,7 +224,7 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 	struct sm_routes given = ev->routes, *r = &given;
 
 	sm_retired_free(sm, r->epoch);
-	if (sm_ahead_answer(sm, r) || sm_balance_answer(sm, r))
+	if (sm_ahead_answer(sm, r) || sm_balance_answer(sm, r) || sm_defragment_answer(sm, r))
 		return SM_GOING_ON;
 	if (sm->core.phase != SM_COMPUTE || r->epoch != sm->routes.request_id) { /* outdated */
 		sm_routes_free(r);

@@ -13,6 +13,7 @@ void sm_routes_free(struct sm_routes *r)
 	rt_plan_free(&r->plan);
 	rt_plan_free(&r->alive);
 	rt_legs_free(&r->legs);
+	sm_defragmented_free(r->vms);
 	*r = (struct sm_routes){0};
 }
 
@@ -419,6 +420,10 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 
 	*out = (struct sm_routes){.epoch = c->epoch};
 	*done = (struct sm_work_done){0};
+	if (c->defragment) {
+		out->vms = sm_defragment_run(c, done);
+		return;
+	}
 	if (c->compare) {
 		compare(c, threads, out, done);
 		out->epoch = c->epoch;

@@ -40,9 +40,11 @@ struct sm_routing {
 	rt_legs legs; /* tables that follow these, from legs.at[leg] */
 	uint32_t leg;
 	enum sm_stage stage;
-	bool staged;	      /* provisional tables came first in this round */
-	bool settled;	      /* and are as good as final ones */
-	uint32_t request_id;  /* of the last request for routes */
+	bool staged;	     /* provisional tables came first in this round */
+	bool settled;	     /* and are as good as final ones */
+	uint32_t request_id; /* of the last request for routes */
+	uint32_t own_tables,
+		own_fab; /* the last request when tables or snapshot were copied: no worker reads these */
 	uint16_t ready;	      /* LIDs up to this are computed */
 	struct fab *prev_fab; /* the last snapshot whose tables were all in force, and those */
 	struct rt_tables *prev_tables;
@@ -74,11 +76,13 @@ void sm_routes_exit(struct sm *sm);   /* the SM is freed */
 
 /* The tables in force, to be changed in place: a copy, if a worker may read them. */
 struct rt_tables *sm_tables_writable(struct sm *sm);
+void sm_snapshot_is_own(struct sm *sm);	   /* no request so far points to it */
 bool sm_worker_reads(const struct sm *sm); /* a request is not answered yet */
 
 /* repairs_ahead.c */
 void sm_ahead_reset(struct sm *sm);
 void sm_ahead_request(struct sm *sm);			  /* at rest: ask for the next */
+bool sm_ahead_is_open(const struct sm *sm);		  /* an answer is awaited */
 bool sm_ahead_answer(struct sm *sm, struct sm_routes *r); /* true: it was one, and is taken over */
 bool sm_ahead_guess(struct sm *sm, uint64_t guid);	  /* may this switch be presumed dead? */
 bool sm_ahead_use(struct sm *sm, struct sm_routes *r);

@@ -76,13 +76,19 @@ bool sm_worker_reads(const struct sm *sm)
 	return sm->routes.answered < sm->routes.request_id;
 }
 
+void sm_snapshot_is_own(struct sm *sm)
+{
+	sm->routes.own_fab = sm->routes.request_id;
+}
+
 struct rt_tables *sm_tables_writable(struct sm *sm)
 {
 	struct sm_routing *x = &sm->routes;
 	struct rt_tables *copy;
 
-	if (!sm_worker_reads(sm))
+	if (!sm_worker_reads(sm) || x->own_tables == x->request_id)
 		return x->tables;
+	x->own_tables = x->request_id;
 	copy = rt_tables_carry(sm->topo.fab, x->tables, sm->topo.fab);
 	sm_retire_tables(sm, x->tables);
 	x->tables = copy;

@@ -280,7 +280,7 @@ static struct fab *fab_writable(struct sm *sm, struct fab *f)
 {
 	struct fab *copy;
 
-	if (!f || !sm_worker_reads(sm))
+	if (!f || !sm_worker_reads(sm) || sm->routes.own_fab == sm->routes.request_id)
 		return f;
 	copy = fab_build(fab_builder_from(f));
 	sm_move_deps_drop(sm);
@@ -311,6 +311,7 @@ void sm_snapshot_vlids(struct sm *sm)
 	sm->topo.fab = fab_writable(sm, sm->topo.fab);
 	sm->topo.data_fab = fab_writable(sm, sm->topo.data_fab);
 	sm->topo.snapshot++;
+	sm_snapshot_is_own(sm);
 	vlids_set(sm->topo.fab, list.at, (uint32_t)list.n);
 	vlids_set(sm->topo.data_fab, list.at, (uint32_t)list.n);
 	vec_free(&list);

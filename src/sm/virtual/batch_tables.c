@@ -174,6 +174,7 @@ void sm_batch_apply(struct sm *sm)
 			rt_move_deps_apply(sm->virtual.deps, t, &b->entries);
 		rt_moves_reach(t, b->top);
 		rt_moves_apply(t, &b->entries);
+		sm_defragment_moved(sm, &b->entries);
 	}
 	sm_ahead_reset(sm); /* these were for the tables before */
 	sm_balance_reset(sm);

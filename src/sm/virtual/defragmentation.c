@@ -1,16 +1,122 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Defragmentation: copies of routes crowd some links, and VMs that run get other routes, LIDs and places as they are. It
- * is a batch of its own: blocks of tables stage by stage, and nothing else. State: aside of struct sm_virtual. Chooses no
- * routes itself: src/route/defragment.h does.
+ * Defragmentation: copies of routes crowd some links, and VMs that run get other routes, LIDs and places as they are. The
+ * worker computes these, as it does routes, while the manager goes on; then they are a batch of its own: blocks of tables
+ * and nothing else. VMs that migrate meanwhile keep the routes that they get; if the subnet changes meanwhile, the worker
+ * computes again. State: aside and defragmenting of struct sm_virtual. Chooses no routes itself: src/route/defragment.h
+ * does.
  */
-#include "route/defragment.h"
 #include "sm/manager.h"
 
 bool sm_is_defragment(const struct sm_job *j)
 {
 	return j->req.op == SM_VM_DEFRAGMENT;
 }
+
+/* ---- the worker ---- */
+
+struct sm_defragmented *sm_defragment_run(const struct sm_compute *c, struct sm_work_done *done)
+{
+	struct rt_defragment_opts o = {.rank = c->old_rank,
+				       .even = c->even,
+				       .threads = 1,
+				       .stop = c->stop,
+				       .ctx = c->stop_ctx};
+	struct sm_defragmented *x = mem_zalloc(sizeof(*x));
+
+	x->rc = rt_defragment(c->fab, c->old, &o, &x->found, &x->err);
+	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches,
+				      (uint64_t)c->fab->nswitches * c->fab->nvlids};
+	if (x->rc != -ECANCELED)
+		return x;
+	sm_defragmented_free(x);
+	return NULL;
+}
+
+void sm_defragmented_free(struct sm_defragmented *x)
+{
+	if (x)
+		rt_defragment_free(&x->found);
+	free(x);
+}
+
+/* ---- the request ---- */
+
+static bool is_possible(const struct sm *sm, struct err *e)
+{
+	if (sm_batch_check(sm, e))
+		return false;
+	if (sm->routes.ranked && sm->routes.rank && !sm->routes.tables->lanes)
+		return true;
+	err_set(e, -ENOTSUP, "the routes in force are not up*/down* routes");
+	return false;
+}
+
+static bool may_ask(const struct sm *sm)
+{
+	struct err e;
+
+	return sm->election.state == IBA_SM_MASTER && sm->topo.fab && sm->routes.tables &&
+	       sm->core.st.rounds && !sm->core.change_pending && !sm->core.incomplete &&
+	       !sm_audit_open(sm) && is_possible(sm, &e);
+}
+
+/* A request to the worker replaces one that has not begun: no other is made while this one is open, nor this one before. */
+bool sm_defragment_request(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+	struct sm_defragmenting *d = &v->defragmenting;
+
+	if (d->id)
+		return true;
+	if (!v->aside.n || d->to || !may_ask(sm))
+		return false;
+	if (sm_ahead_is_open(sm) || sm_balance_is_open(sm))
+		return true;
+	sm_defragment_drop(sm);
+	d->id = ++sm->routes.request_id;
+	sm->core.out->compute = (struct sm_compute){.epoch = d->id,
+						    .fab = sm_data_fab(sm),
+						    .old = sm->routes.tables,
+						    .old_rank = sm->routes.rank,
+						    .defragment = true,
+						    .even = v->aside.at[0].req.even};
+	return true;
+}
+
+bool sm_defragment_answer(struct sm *sm, struct sm_routes *r)
+{
+	struct sm_defragmenting *d = &sm->virtual.defragmenting;
+
+	if (!d->id || r->epoch != d->id)
+		return false;
+	d->id = 0;
+	d->to = r->vms;
+	return true;
+}
+
+void sm_defragment_drop(struct sm *sm)
+{
+	struct sm_defragmenting *d = &sm->virtual.defragmenting;
+
+	sm_defragmented_free(d->to);
+	free(d->other);
+	*d = (struct sm_defragmenting){0};
+}
+
+void sm_defragment_moved(struct sm *sm, const rt_move_entries *e)
+{
+	struct sm_defragmenting *d = &sm->virtual.defragmenting;
+
+	if (!d->id && !d->to)
+		return;
+	if (!d->other)
+		d->other = mem_zarray(IBA_LID_MAX_UNICAST + 1u, 1);
+	for (size_t i = 0; i < e->n; i++)
+		d->other[e->at[i].lid] = 1;
+}
+
+/* ---- as a batch ---- */
 
 static void report(struct sm_defragmentation *r, const struct rt_defragment *d)
 {
@@ -26,17 +132,27 @@ static void report(struct sm_defragmentation *r, const struct rt_defragment *d)
 					 .fresh = d->fresh};
 }
 
-static int plan(struct sm *sm, struct sm_job *j, struct rt_defragment *d, struct err *e)
+/* Each LID has entries for itself: those of a VM that moved meanwhile are left out. */
+static void leave_out(struct sm *sm, struct rt_defragment *d)
 {
-	const struct rt_tables *t = sm->routes.tables;
-	struct rt_defragment_opts o = {.rank = sm->routes.rank, .even = j->req.even, .threads = 1};
+	enum { MOVED = 1, COUNTED };
+	uint8_t *other = sm->virtual.defragmenting.other;
+	size_t kept = 0;
 
-	*d = (struct rt_defragment){0};
-	if (sm_batch_check(sm, e))
-		return -ENOTSUP;
-	if (!sm->routes.ranked || !sm->routes.rank || t->lanes)
-		return err_set(e, -ENOTSUP, "the routes in force are not up*/down* routes");
-	return rt_defragment(sm_data_fab(sm), t, &o, d, e);
+	if (!other)
+		return;
+	d->moved = 0;
+	for (size_t i = 0; i < d->entries.n; i++) {
+		struct rt_move_entry e = d->entries.at[i];
+
+		if (other[e.lid] == MOVED)
+			continue;
+		d->moved += !other[e.lid];
+		other[e.lid] = COUNTED;
+		d->entries.at[kept++] = e;
+	}
+	d->entries.n = kept;
+	d->smps = rt_moves_blocks(&d->entries, &d->switches);
 }
 
 /* Its entries become those of the batch. */
@@ -55,36 +171,46 @@ static void begin(struct sm *sm, struct sm_job *j, struct rt_defragment *d)
 	sm_batch_count(sm);
 }
 
-/* Requests that wait go first, a batch of them. */
-static bool is_next(struct sm_virtual *v)
+bool sm_defragment_due(const struct sm *sm)
 {
-	bool next = v->aside.n && (v->aside_next || !v->queue.n);
+	const struct sm_virtual *v = &sm->virtual;
+	struct err e;
 
-	v->aside_next = v->aside.n && !next;
+	return v->aside.n && sm->topo.fab && sm->routes.tables &&
+	       (v->defragmenting.to || (!v->defragmenting.id && !is_possible(sm, &e)));
+}
+
+/* Requests that wait go first, a batch of them. */
+static bool is_next(struct sm *sm)
+{
+	struct sm_virtual *v = &sm->virtual;
+	bool due = sm_defragment_due(sm), next = due && (v->aside_next || !v->queue.n);
+
+	v->aside_next = due && !next;
 	return next;
 }
 
 bool sm_defragment_begin(struct sm *sm)
 {
 	struct sm_virtual *v = &sm->virtual;
-	struct rt_defragment d;
+	struct sm_defragmented none = {.rc = -ENOTSUP}, *x = v->defragmenting.to;
 	struct sm_job j;
-	struct err e;
-	int rc;
 
-	if (!is_next(v))
+	if (!is_next(sm))
 		return false;
 	sm_batch_clear(sm);
 	j = v->aside.at[0];
 	memmove(v->aside.at, v->aside.at + 1, --v->aside.n * sizeof(j));
-	rc = plan(sm, &j, &d, &e);
-	report(&j.result.defragmentation, &d);
-	if (rc)
-		sm_job_refuse(sm, &j, rc, "%s", e.text);
-	else if (j.req.dry_run || !d.entries.n)
+	if (!is_possible(sm, &none.err))
+		x = &none;
+	leave_out(sm, &x->found);
+	report(&j.result.defragmentation, &x->found);
+	if (x->rc)
+		sm_job_refuse(sm, &j, x->rc, "%s", x->err.text);
+	else if (j.req.dry_run || !x->found.entries.n)
 		sm_job_done(sm, &j);
 	else
-		begin(sm, &j, &d);
-	rt_defragment_free(&d);
+		begin(sm, &j, &x->found);
+	sm_defragment_drop(sm);
 	return v->batch.jobs.n;
 }

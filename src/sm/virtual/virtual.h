@@ -13,6 +13,7 @@
 #ifndef WEFT_SM_VIRTUAL_H
 #define WEFT_SM_VIRTUAL_H
 
+#include "route/defragment.h"
 #include "route/moves.h"
 #include "sm/topology/topology.h"
 
@@ -113,6 +114,20 @@ struct sm_batch {
 	bool broken;	      /* interrupted: the next discovery decides where its VMs are */
 };
 
+/* What a worker found for a defragmentation. */
+struct sm_defragmented {
+	int rc; /* 0, or -errno with err */
+	struct err err;
+	struct rt_defragment found;
+};
+
+/* The first of the defragmentations that wait. */
+struct sm_defragmenting {
+	uint32_t id;		    /* of the request to the worker; 0: none is open */
+	struct sm_defragmented *to; /* the answer */
+	uint8_t *other; /* by LID: its routes are not those that the worker reads; NULL: all are */
+};
+
 struct sm_virtual {
 	VEC(struct sm_vhost) hosts;
 	struct map64 host_by_guid; /* node GUID -> host */
@@ -125,10 +140,11 @@ struct sm_virtual {
 	struct map64 vm_by_guid;	/* vGUID -> VM */
 	VEC(struct sm_job) queue;
 	VEC(struct sm_job) aside; /* defragmentations that wait */
-	bool aside_next;	  /* the next batch is one of these */
-	bool replan;		  /* requests that wait are checked again before the next batch */
-	uint32_t mark;		  /* grows with each batch */
-	time_ps next_at;	  /* requests wait until then; 0: they do not */
+	struct sm_defragmenting defragmenting;
+	bool aside_next; /* the next batch is one of these */
+	bool replan;	 /* requests that wait are checked again before the next batch */
+	uint32_t mark;	 /* grows with each batch */
+	time_ps next_at; /* requests wait until then; 0: they do not */
 	struct sm_batch batch;
 	VEC(struct sm_place) left; /* slots to which a swap gave a LID that they do not hold yet */
 	time_ps left_at;	   /* these wait until then; 0: they do not */
@@ -243,7 +259,17 @@ void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r);
 void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those after it */
 
 /* defragmentation.c: other routes for VMs where links share them unevenly */
-bool sm_defragment_begin(struct sm *sm); /* it is the next batch */
+bool sm_defragment_request(
+	struct sm *sm); /* at rest: true: the worker is needed for one, or has it */
+bool sm_defragment_answer(struct sm *sm,
+			  struct sm_routes *r); /* true: it was one, and is taken over */
+bool sm_defragment_due(const struct sm *sm);	/* one can be carried out or refused */
+bool sm_defragment_begin(struct sm *sm);	/* it is the next batch */
+void sm_defragment_moved(struct sm *sm, const rt_move_entries *e); /* these are others now */
+void sm_defragment_drop(struct sm *sm); /* what was computed so far: it is computed again */
+/* On the worker; NULL: it was stopped. */
+struct sm_defragmented *sm_defragment_run(const struct sm_compute *c, struct sm_work_done *done);
+void sm_defragmented_free(struct sm_defragmented *x);
 bool sm_is_defragment(const struct sm_job *j);
 
 /* vf_discovery.c: what discovery learns of hypervisors */

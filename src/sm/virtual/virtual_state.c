@@ -40,6 +40,7 @@ void sm_virtual_free(struct sm *sm)
 	vec_free(&v->left);
 	vec_free(&v->copies.held);
 	vec_free(&v->aside);
+	sm_defragment_drop(sm);
 	sm_batch_clear(sm);
 	vec_free(&v->batch.jobs);
 	vec_free(&v->batch.entries);
@@ -80,6 +81,8 @@ void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to)
 	struct sm_virtual *v = &sm->virtual;
 
 	v->copies_ps = sm_timeout(sm);
+	if (to != SM_READY && to != SM_SWEEP && to != SM_MOVE && to != SM_AUDIT)
+		sm_defragment_drop(sm); /* the subnet may be another one */
 	if (to == SM_DISCOVER || to == SM_STANDBY) {
 		sm_move_deps_drop(sm);
 		v->stray = false; /* slots that are not known are read */

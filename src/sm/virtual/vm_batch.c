@@ -17,7 +17,7 @@ static bool left_is_due(const struct sm *sm)
 /* Requests wait for the end of a round, and until nothing that was set before is in doubt. */
 bool sm_vms_due(const struct sm *sm)
 {
-	return (sm->virtual.queue.n || sm->virtual.aside.n || left_is_due(sm)) &&
+	return (sm->virtual.queue.n || sm_defragment_due(sm) || left_is_due(sm)) &&
 	       sm->election.state == IBA_SM_MASTER && sm->topo.fab && sm->routes.tables &&
 	       sm->core.st.rounds && !sm->core.incomplete && !sm_audit_open(sm) &&
 	       !sm->virtual.unsaved && !sm->virtual.copies.needs &&

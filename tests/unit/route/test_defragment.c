@@ -193,6 +193,41 @@ TEST(a_fabric_without_vms_needs_nothing)
 	fab_free(f);
 }
 
+static bool count_down(void *ctx)
+{
+	unsigned *left = ctx;
+
+	return !(*left)--;
+}
+
+/* Stopped after any number of questions: no result; asked often, so that what needs the machine does not wait. */
+TEST(it_can_be_stopped)
+{
+	struct churn c = churn_of((struct fab_gen){.kind = "mtree", .dims = {6, 3}},
+				  &(struct churn_opts){.vfs = 8, .load = 50, .pack = 6, .seed = 3});
+	struct fab *f;
+	unsigned asked = 0;
+	int rc;
+
+	steps(&c, 500);
+	f = churn_fabric(&c);
+	do {
+		unsigned left = asked;
+		struct rt_defragment_opts o = {
+			.rank = c.rank, .threads = 1, .stop = count_down, .ctx = &left};
+		struct rt_defragment d;
+		struct err e;
+
+		rc = rt_defragment(f, c.t, &o, &d, &e);
+		assert_true(!rc || (rc == -ECANCELED && !d.entries.n));
+		rt_defragment_free(&d);
+		asked += 1 + asked / 8;
+	} while (rc);
+	assert_true(asked > 30);
+	fab_free(f);
+	churn_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +236,7 @@ int main(void)
 		cmocka_unit_test(beyond_new_routes_it_takes_more_smps),
 		cmocka_unit_test(routes_that_are_not_shortest_ones_stay),
 		cmocka_unit_test(a_fabric_without_vms_needs_nothing),
+		cmocka_unit_test(it_can_be_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

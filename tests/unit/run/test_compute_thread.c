@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread that computes routes: newer requests, order of answers, shutdown during a computation.
+ * The thread that computes routes: newer requests, order of answers, shutdown during a computation, a defragmentation
+ * that ends when routes are needed.
  */
 #include "unit_test.h"
+
+#include <sched.h>
 
 #include "run/compute_thread.h"
 
@@ -141,6 +144,82 @@ TEST(stopping_frees_an_answer_that_waits)
 	assert_true(b->answered.n <= 1);
 }
 
+/* ---- defragmentations ---- */
+
+struct frag_bench {
+	struct fab *fab;
+	struct rt_tables *t;
+	uint64_t *rank;
+	unsigned whole, stopped;
+};
+
+static void on_frag(void *ctx, struct sm_routes *r, uint64_t owner, uint64_t took_us)
+{
+	struct frag_bench *b = ctx;
+
+	(void)owner;
+	(void)took_us;
+	b->whole += r->vms != NULL;
+	b->stopped += !r->vms && !r->tables;
+	sm_routes_free(r);
+}
+
+static void frag_make(struct frag_bench *b)
+{
+	struct fab_gen g = {.kind = "mtree", .dims = {8, 3}, .ndims = 2};
+	struct err e;
+	struct fab *bare = fab_generate(&g, &e), *with = fab_with_vfs(bare, FAB_SRIOV_VSWITCH, 16);
+	struct fab *lids = fab_assign_lids(with, 0, &e);
+	struct rt_opts o = {.root = lids->switches[0], .threads = 1};
+
+	b->fab = fab_assign_vf_lids(lids, 0, &e);
+	assert_non_null(b->fab);
+	b->rank = mem_array(b->fab->nswitches, sizeof(*b->rank));
+	rt_updown_rank_by(b->fab, o.root, RT_BY_DISTANCE, b->rank);
+	o.rank = b->rank;
+	assert_int_equal(rt_compute(&rt_fera, b->fab, &o, &b->t, &e), 0);
+	fab_free(bare);
+	fab_free(with);
+	fab_free(lids);
+}
+
+/* It takes long; routes that are needed meanwhile are computed at once. */
+TEST(a_defragmentation_ends_when_routes_are_needed)
+{
+	struct frag_bench b = {0};
+	struct run_worker *w;
+	uv_loop_t loop;
+	struct err e;
+
+	frag_make(&b);
+	uv_loop_init(&loop);
+	assert_int_equal(run_worker_start(&w, &loop, 1, on_frag, &b, &e), 0);
+	for (uint32_t i = 1; i < 200 && !b.stopped; i += 2) {
+		struct sm_compute c = {.epoch = i,
+				       .fab = b.fab,
+				       .old = b.t,
+				       .old_rank = b.rank,
+				       .defragment = true,
+				       .even = true};
+
+		run_worker_request(w, &c, 1);
+		while (!run_worker_busy(w))
+			sched_yield();
+		c.epoch++; /* as good as any other request */
+		run_worker_request(w, &c, 1);
+		run_worker_cancel(w);
+		while (run_worker_busy(w))
+			uv_run(&loop, UV_RUN_ONCE);
+	}
+	assert_true(b.stopped);
+	assert_true(run_worker_stop(w));
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	fab_free(b.fab);
+	rt_tables_free(b.t);
+	free(b.rank);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +230,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(stopping_frees_an_answer_that_waits, setup,
 						teardown),
+		cmocka_unit_test(a_defragmentation_ends_when_routes_are_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,30 +176,157 @@ TEST(refusals)
 	vm_close(&w);
 }
 
+static void expect_right(struct vm_world *w)
+{
+	struct lab_verdict v;
+
+	lab_judge(w->lab, &v);
+	assert_true(v.verified && v.lids_unique);
+	rt_report_free(&v.report);
+}
+
+static node_id last_leaf(const struct vm_world *w)
+{
+	return w->fab->ports[w->fab->ports[fab_port_id(w->fab, vm_host(w, HOSTS - 1), 1)].peer]
+		.node;
+}
+
 /* A leaf switch fails while blocks are on their way: the request is answered, and routes to all others are right. */
 TEST(a_switch_fails_meanwhile)
 {
 	struct vm_world w;
 	struct sm_vm_request q = {.op = SM_VM_DEFRAGMENT};
-	struct lab_verdict v;
-	port_id up;
 
 	vm_open(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, VFS);
 	crowd(&w);
-	up = w.fab->ports[fab_port_id(w.fab, vm_host(&w, HOSTS - 1), 1)].peer;
 	w.results.n = 0;
 	assert_true(lab_manager_vms(w.lab, 0, &q, 1));
-	sim_node_power(lab_sim(w.lab), w.fab->ports[up].node, false);
+	while (lab_sm(w.lab)->core.phase != SM_MOVE)
+		sim_step(lab_sim(w.lab));
+	sim_node_power(lab_sim(w.lab), last_leaf(&w), false);
 	assert_int_equal(w.results.n, 0); /* it is under way */
 	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 10 * PS_PER_S);
 	assert_true(lab_run_ready(w.lab, sim_now(lab_sim(w.lab)) + 10 * PS_PER_S));
 	assert_int_equal(w.results.n, 1);
 	assert_int_equal(w.results.at[0].rc, -EINTR);
 	assert_non_null(strstr(w.results.at[0].why, "changed meanwhile"));
-	lab_judge(w.lab, &v);
-	assert_true(v.verified && v.lids_unique);
-	rt_report_free(&v.report);
+	expect_right(&w);
 	assert_int_equal(defragment(&w, false, false).rc, 0);
+	vm_close(&w);
+}
+
+/* ---- while the worker computes, which takes two seconds here ---- */
+
+enum { LONG_S = 2 };
+
+static time_ps long_ps(const struct fab *f, const struct sm_work_done *w)
+{
+	return w->entries == (uint64_t)f->nswitches * f->nvlids ? LONG_S * PS_PER_S : PS_PER_US;
+}
+
+static void open_long(struct vm_world *w)
+{
+	static struct lab_cpu cpu;
+
+	vm_draw(w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, VFS);
+	cpu = *w->cfg.cpu;
+	cpu.route_ps = long_ps;
+	w->cfg.cpu = &cpu;
+	vm_up(w, false);
+	crowd(w);
+	lab_run_to(w->lab, sim_now(lab_sim(w->lab)) + PS_PER_S); /* repairs are computed ahead */
+	w->results.n = 0;
+}
+
+/* How long the reaction to a failed link takes; computing: a defragmentation is. */
+static time_ps reaction(bool computing, bool trunk)
+{
+	struct vm_world w;
+	struct sm_vm_request q = {.op = SM_VM_DEFRAGMENT};
+	node_id leaf;
+	time_ps start, took;
+	uint32_t rounds;
+
+	open_long(&w);
+	leaf = last_leaf(&w);
+	if (computing)
+		assert_true(lab_manager_vms(w.lab, 0, &q, 1));
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_S / 2);
+	assert_int_equal(lab_sm(w.lab)->virtual.defragmenting.id != 0, computing);
+	rounds = lab_manager_status(w.lab, 0)->rounds;
+	start = sim_now(lab_sim(w.lab));
+	for (unsigned p = 1; p <= w.fab->nodes[leaf].nports; p++) {
+		port_id at = fab_port_id(w.fab, leaf, p), peer = w.fab->ports[at].peer;
+
+		if (peer != FAB_NONE && trunk == fab_is_switch(w.fab, w.fab->ports[peer].node)) {
+			sim_uncable(lab_sim(w.lab), at);
+			break;
+		}
+	}
+	while (lab_manager_status(w.lab, 0)->rounds == rounds)
+		sim_step(lab_sim(w.lab));
+	took = lab_manager_status(w.lab, 0)->last.end - start;
+	assert_int_equal(w.results.n, 0);
+	lab_run_to(w.lab, start + 10 * PS_PER_S);
+	assert_int_equal(w.results.n, computing); /* computed again for what is there now */
+	assert_true(!computing || !w.results.at[0].rc);
+	expect_right(&w);
+	vm_close(&w);
+	return took;
+}
+
+TEST(a_failure_does_not_wait_for_the_computation)
+{
+	assert_int_equal(reaction(true, true), reaction(false, true));
+	assert_int_equal(reaction(true, false), reaction(false, false));
+}
+
+/* VMs migrate, stop and start while the worker computes: they are answered at once, and have the routes that they got. */
+TEST(vms_move_while_it_is_computed)
+{
+	struct vm_world w;
+	struct sm_vm_request q[] = {
+		{.op = SM_VM_DEFRAGMENT, .token = 9},
+		{.op = SM_VM_MIGRATE, .name = "vm0-1", .token = 1},
+		{.op = SM_VM_STOP, .name = "vm2-1", .token = 2},
+		{.op = SM_VM_START, .name = "vm2-1", .token = 3},
+		{.op = SM_VM_MIGRATE, .name = "vm4-0", .token = 4},
+	};
+	time_ps start;
+
+	open_long(&w);
+	q[1].host = vm_host_guid(&w, 3);
+	q[3].host = vm_host_guid(&w, 7);
+	q[4].host = vm_host_guid(&w, 5); /* on the same leaf switch */
+	start = sim_now(lab_sim(w.lab));
+	assert_true(lab_manager_vms(w.lab, 0, q, 1));
+	lab_run_to(w.lab, start + PS_PER_S / 2);
+	assert_true(lab_manager_vms(w.lab, 0, q + 1, 4));
+	lab_run_to(w.lab, start + LONG_S * PS_PER_S - PS_PER_MS);
+	assert_int_equal(w.results.n, 4);
+	lab_run_to(w.lab, start + 3 * LONG_S * PS_PER_S);
+	assert_int_equal(w.results.n, 5);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(w.results.at[i].rc, 0);
+	assert_int_equal(w.results.at[4].token, 9);
+	assert_int_equal(w.results.at[4].smps_tables, w.results.at[4].defragmentation.smps);
+	all_reached(&w);
+	vm_close(&w);
+}
+
+/* The manager ends, or stands by, while the worker computes for it. */
+TEST(the_manager_ends_while_it_is_computed)
+{
+	struct vm_world w;
+	struct sm_vm_request q = {.op = SM_VM_DEFRAGMENT};
+
+	open_long(&w);
+	assert_true(lab_manager_vms(w.lab, 0, &q, 1));
+	assert_true(lab_manager_vms(w.lab, 0, &q, 1)); /* a second one waits for the first */
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_S);
+	lab_manager_stop(w.lab, 0);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 3 * LONG_S * PS_PER_S);
+	assert_int_equal(w.results.n, 0);
 	vm_close(&w);
 }
 
@@ -211,6 +338,9 @@ int main(void)
 		cmocka_unit_test(among_other_requests),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(a_switch_fails_meanwhile),
+		cmocka_unit_test(a_failure_does_not_wait_for_the_computation),
+		cmocka_unit_test(vms_move_while_it_is_computed),
+		cmocka_unit_test(the_manager_ends_while_it_is_computed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
