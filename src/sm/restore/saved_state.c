@@ -87,11 +87,14 @@ static uint32_t blocks_of(const struct sm_node *n)
 	return n->si.linear_top ? n->si.linear_top / IBA_LFT_BLOCK + 1u : 0;
 }
 
+/* PortStateChange is news, not state: a sweep reads it without a Set, and digests of a mirror would not be of this any more. */
 static void save_switch(const struct sm *sm, const struct sm_node *n, struct sm_bytes *s)
 {
+	struct iba_switch_info si = n->si;
 	uint8_t data[IBA_SMP_DATA_SIZE];
 
-	iba_switch_info_put(&n->si, data);
+	si.port_state_change = 0;
+	iba_switch_info_put(&si, data);
 	sm_bytes_put(s, data, sizeof(data));
 	sm_bytes_put_n(s, blocks_of(n), 2);
 	for (uint32_t b = 0; b < blocks_of(n); b++)

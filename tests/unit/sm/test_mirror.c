@@ -271,6 +271,34 @@ TEST(nothing_is_copied_while_nothing_changes)
 	pair_close(&p);
 }
 
+/*
+ * A take-over reads PortStateChange of switches and clears it later; the database has it until a sweep reads these again. No
+ * Set comes between, so the digests must be of the same.
+ */
+TEST(what_sweeps_read_is_not_in_the_copy)
+{
+	struct sm_bytes news = {.b = {0}}, quiet = {.b = {0}};
+	struct pair p;
+	struct sm *sm;
+
+	pair_draw(&p, draw(8, 1));
+	pair_up(&p);
+	sm = (struct sm *)manager(&p, MASTER);
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++) {
+		struct sm_node *n = &sm->topo.nodes.at[i];
+
+		n->si.port_state_change = n->type == IBA_NODE_SWITCH;
+		assert_true(sm_record_node(sm, i, &news));
+		n->si.port_state_change = 0;
+		assert_true(sm_record_node(sm, i, &quiet));
+	}
+	assert_int_equal(news.b.n, quiet.b.n);
+	assert_memory_equal(news.b.at, quiet.b.at, news.b.n);
+	vec_free(&news.b);
+	vec_free(&quiet.b);
+	pair_close(&p);
+}
+
 static port_id some_link(const struct pair *p, unsigned nth)
 {
 	for (port_id i = 0; i < p->fab->nports; i++)
@@ -1176,6 +1204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_copy_is_what_the_master_would_save),
 		cmocka_unit_test(nothing_is_copied_while_nothing_changes),
+		cmocka_unit_test(what_sweeps_read_is_not_in_the_copy),
 		cmocka_unit_test(only_what_changed_is_copied),
 		cmocka_unit_test(records_that_moved_are_not_copied_again),
 		cmocka_unit_test(a_manager_that_joins_reads_its_own_port_and_the_mirror),
