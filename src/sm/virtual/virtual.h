@@ -261,16 +261,17 @@ void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those af
 /* defragmentation.c: other routes for VMs where links share them unevenly */
 bool sm_defragment_request(
 	struct sm *sm); /* at rest: true: the worker is needed for one, or has it */
+bool sm_defragment_due(const struct sm *sm); /* one can be carried out or refused */
+bool sm_defragment_begin(struct sm *sm);     /* it is the next batch */
+bool sm_is_defragment(const struct sm_job *j);
+/* defragment_result.c: these routes, from the worker */
 bool sm_defragment_answer(struct sm *sm,
 			  struct sm_routes *r); /* true: it was one, and is taken over */
-bool sm_defragment_due(const struct sm *sm);	/* one can be carried out or refused */
-bool sm_defragment_begin(struct sm *sm);	/* it is the next batch */
 void sm_defragment_moved(struct sm *sm, const rt_move_entries *e); /* these are others now */
 void sm_defragment_drop(struct sm *sm); /* what was computed so far: it is computed again */
 /* On the worker; NULL: it was stopped. */
 struct sm_defragmented *sm_defragment_run(const struct sm_compute *c, struct sm_work_done *done);
 void sm_defragmented_free(struct sm_defragmented *x);
-bool sm_is_defragment(const struct sm_job *j);
 
 /* vf_discovery.c: what discovery learns of hypervisors */
 /* NodeInfo as this manager takes it: a vSwitch is a CA with one port. */

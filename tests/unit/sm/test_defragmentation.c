@@ -2,6 +2,7 @@
 /*
  * Defragmentations by the manager: VMs of one host share its routes, then links share them evenly; VMs, LIDs and other
  * entries are as before; refusals, a dry run, and a switch that fails meanwhile. State: struct vm_world.
+ * Covers: defragment_result.c
  */
 #include "vm_fixture.h"
 
