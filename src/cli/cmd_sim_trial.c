@@ -20,7 +20,7 @@ static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
-	bool change, swarm, vms;
+	bool change, swarm, vms, cuts;
 	unsigned migrations, given_switches; /* of --vms; --max-switches */
 	cli_strings sm, fabrics;
 	struct swarm_opts more; /* of --swarm and --replay */
@@ -162,6 +162,7 @@ static void vm_trial_json(struct json *j, const struct vm_trial *t)
 	json_u64(j, "lost", t->lost);
 	json_u64(j, "restarts", t->restarts);
 	json_u64(j, "changes", t->changes);
+	json_u64(j, "cuts", t->cuts);
 	json_u64(j, "checks", t->checks);
 	json_u64(j, "predicted", t->predicted);
 	json_double(j, "loss", t->loss);
@@ -175,9 +176,9 @@ static void vm_trial_text(const struct vm_trial *t)
 	printf("seed %llu: %s  %s, %s, %s, %u switches, %u hosts of %u VFs, %u managers, %u requests: %u done, ",
 	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->fabric, t->mechanism,
 	       t->scheme, t->switches, t->hosts, t->vfs, t->managers, t->requests, t->done);
-	printf("%u of them migrations, %u refused; %u failures, %u managers crashed, loss %.1f%%, tables predicted %u of %u times, ",
-	       t->migrations, t->refused, t->changes, t->restarts, 100 * t->loss, t->predicted,
-	       t->checks);
+	printf("%u of them migrations, %u refused; %u failures, %u managers crashed, cut in two %u times, loss %.1f%%, tables predicted %u of %u times, ",
+	       t->migrations, t->refused, t->changes, t->restarts, t->cuts, 100 * t->loss,
+	       t->predicted, t->checks);
 	printf("hash %016llx%s%s\n", (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
 }
 
@@ -189,6 +190,7 @@ static bool one_vm_trial(uint64_t seed, const char *fabric, struct json *j, stru
 		     &(struct vm_trial_opts){.max_switches = o.max_switches,
 					     .fabric = fabric,
 					     .migrations = o.migrations,
+					     .cuts = o.cuts,
 					     .mechanism = o.mechanism},
 		     &t);
 	all->hash = hash64_add(all->hash, t.hash);
@@ -214,8 +216,8 @@ static unsigned vm_trials(uint64_t seed, struct json *j, struct total *all)
 
 static int check_fabrics(void)
 {
-	if ((o.fabrics.n || o.migrations) && !o.vms)
-		return cli_bad("expected --fabric and --migrations with --vms");
+	if ((o.fabrics.n || o.migrations || o.cuts) && !o.vms)
+		return cli_bad("expected --fabric, --migrations and --cuts with --vms");
 	if (o.fabrics.n && o.given_switches)
 		return cli_bad("a fabric with a name has its size: expected --fabric or "
 			       "--max-switches, found both");
@@ -371,6 +373,8 @@ static const struct cli_opt trial_opts[] = {
 		 "one that the seed draws)"},
 	{.name = "migrations", .type = CLI_UINT, .dst = &o.migrations, .arg = "N", .min = 1, .max = 1000000,
 	 .help = "with --vms: each trial goes on until so many were carried out (default: a few)"},
+	{.name = "cuts", .type = CLI_FLAG, .dst = &o.cuts,
+	 .help = "with --vms: two managers or more, and the subnet is cut in two between them, managed in both parts and joined"},
 	{.name = "swarm", .type = CLI_FLAG, .dst = &o.swarm,
 	 .help = "several managers and faults of all kinds, drawn from the seed"},
 	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers.most, .arg = "K", .min = 1, .max = SEATS_MAX,
@@ -418,6 +422,7 @@ const struct cli_cmd cmd_sim_trial = {
 		"weft sim trial --seed 42 --max-switches 16 --json\n"
 		"weft sim trial --change --seed 7 --count 100\n"
 		"weft sim trial --vms --seed 3 --count 10\n"
+		"weft sim trial --vms --cuts --seed 3 --count 10\n"
 		"weft sim trial --vms --fabric tree --fabric torus --migrations 200 --seed 1\n"
 		"weft sim trial --swarm --seed 1 --count 20\n"
 		"weft sim trial --swarm --count 20 --sm host:3,weft --sm switch:9@20ms,improved\n"

@@ -52,7 +52,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 	(void)n;
 	(void)port;
 	(void)detail;
-	if (what == SIM_SEEN_SEND && iba_smp_attr_id(smp->mad) == IBA_ATTR_VF_INFO &&
+	if (!t->divided && what == SIM_SEEN_SEND && iba_smp_attr_id(smp->mad) == IBA_ATTR_VF_INFO &&
 	    iba_smp_method(smp->mad) == IBA_GET_RESP)
 		check_lids(t);
 }

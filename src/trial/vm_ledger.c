@@ -155,7 +155,7 @@ void vm_ledger_answer(struct vm_world *t, const struct sm_vm_result *r)
 	t->asked.n--;
 	t->out->done += !r->rc;
 	t->out->refused += r->rc != 0;
-	if (r->rc == -EPERM) /* the next master decides */
+	if (r->rc == -EPERM || (t->divided && !r->rc)) /* the next master decides */
 		vec_push(&t->lost, q);
 	else if (!r->rc)
 		carried_out(t, &q, r);
@@ -181,7 +181,9 @@ static void check_doubtful(struct vm_world *t, const char *when, const char *nam
 		is_wrong(t, when, name, "has another vGUID");
 	if (v && !v->running && x->running && !stop)
 		is_wrong(t, when, name, "was stopped, which was not requested");
-	if (v && v->running && !(x->running && v->host == x->host && v->slot == x->slot) &&
+	/* Another master may have started one at its VF: it has another VF of the host then. */
+	if (v && v->running &&
+	    !(x->running && v->host == x->host && (v->slot == x->slot || t->divided)) &&
 	    !may_be_at(t, name, v))
 		is_wrong(t, when, name, "runs neither before nor after the request");
 	if (v && v->running && x->running && !stop && v->lid != x->lid && !is_shared(t, v->host))

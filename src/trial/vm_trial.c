@@ -64,6 +64,8 @@ static enum fab_sriov draw_config(struct vm_world *t, struct lab_config *c)
 	t->out->mechanism = c->sm.mechanism.name;
 	t->out->scheme = schemes[scheme];
 	t->out->managers = rng_below(r, 3) ? 1 : 2 + rng_below(r, VM_MANAGERS - 1);
+	if (t->opts.cuts)
+		t->out->managers = MAX(t->out->managers, 2u);
 	if (t->out->managers > 1)
 		draw_contest(t, &c->sm);
 	return scheme == 2 ? FAB_SRIOV_SHARED : FAB_SRIOV_VSWITCH;
@@ -325,6 +327,20 @@ static void turn(struct vm_world *t)
 	settle(t, "after requests");
 }
 
+/* The subnet is cut in two and joined again: one master stays, and has all VMs. */
+static void divide(struct vm_world *t)
+{
+	heal(t);
+	start_all(t);
+	wait_for_copies(t);
+	if (!all_copied(t))
+		return;
+	vm_cut(t);
+	heal(t);
+	settle(t, "parts are joined");
+	t->divided = false;
+}
+
 static bool goes_on(const struct vm_world *t, unsigned turns)
 {
 	if (t->out->why[0])
@@ -342,8 +358,11 @@ static void run(struct vm_world *t)
 	settle(t, "bring-up");
 	populate(t);
 	settle(t, "first VMs");
-	for (; goes_on(t, turns); turns--)
+	for (; goes_on(t, turns); turns--) {
+		if (t->opts.cuts && t->out->managers > 1 && rng_below(&t->rng, 2))
+			divide(t);
 		turn(t);
+	}
 	if (t->out->why[0])
 		return;
 	heal(t);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trial of virtual machines: one seed draws a subnet of hypervisors, a scheme of LIDs, one to three managers, requests to
- * start, stop and migrate VMs, lost SMPs, links, switches and hosts that fail and restart, and crashes of managers. At every
+ * start, stop and migrate VMs, lost SMPs, links, switches and hosts that fail and restart, crashes of managers, and cuts
+ * between managers, which then are masters of a part each. At every
  * moment no LID is at two virtual functions, and no cycle of dependencies is in the tables. At rest each VM is where the
  * answers say, with its LID, vGUID and GID, and all switches lead there. Where no round came between, tables are those that
  * copies and swaps predict. The result depends on the arguments alone.
@@ -16,6 +17,7 @@ struct vm_trial_opts {
 	const char *fabric;		      /* of vm_fabrics; NULL: drawn */
 	unsigned migrations;		      /* until so many were carried out; 0: a few turns */
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
+	bool cuts; /* two managers or more, and the subnet is cut in two between them */
 };
 
 struct vm_trial {
@@ -23,7 +25,7 @@ struct vm_trial {
 	const char *fabric;
 	unsigned switches, hosts, vfs, managers; /* of the subnet */
 	unsigned requests, done, refused, lost;	 /* lost: the manager crashed before it answered */
-	unsigned migrations, restarts, changes;
+	unsigned migrations, restarts, changes, cuts;
 	unsigned checks, predicted; /* times at rest, and those whose tables were predicted */
 	double loss;		    /* of SMPs; for printing only */
 	const char *mechanism, *scheme;

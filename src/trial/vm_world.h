@@ -38,6 +38,7 @@ struct vm_world {
 	vm_requests asked, lost; /* without an answer; those that never get one */
 	struct vm_entry vms[VM_NAMES];
 	struct vm_prediction predicted;
+	bool divided;		/* parts have masters of their own, or have just been joined */
 	struct lab_watch watch; /* cycles of dependencies, at every change of a device */
 	struct vm_trial *out;
 };
@@ -45,6 +46,9 @@ struct vm_world {
 /* vm_fabrics.c: a compact fabric with VFs, and the nodes of managers */
 struct fab *vm_fabric_draw(struct vm_world *t, enum fab_sriov sriov, struct err *e);
 unsigned vm_seats_draw(struct vm_world *t, unsigned n); /* how many there are */
+
+/* vm_cut.c: two parts with a master each; the caller joins them */
+void vm_cut(struct vm_world *t);
 
 /* vm_ledger.c: what VMs must be by the answers */
 void vm_ledger_answer(struct vm_world *t, const struct sm_vm_result *r);

@@ -9,7 +9,14 @@
 #include "trial/restart_trial.h"
 #include "trial/vm_trial.h"
 
-enum kind { CHANGE, FAULT, RESTART, VMS, VMS_ODD }; /* the last: 100 migrations on an odd fabric */
+enum kind {
+	CHANGE,
+	FAULT,
+	RESTART,
+	VMS,
+	VMS_ODD, /* 100 migrations on an odd fabric */
+	VMS_CUTS,
+};
 
 static const struct found {
 	enum kind kind;
@@ -78,6 +85,12 @@ static const struct found {
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
 	{VMS, 40064, NULL,
 	 "names of VMs were lost: a switch was not what the digests of the copy said"},
+	/* A standby had been master of a part meanwhile, and the master took its copy for what it was before. */
+	{VMS_CUTS, 144, NULL, "names of VMs were lost after a cut"},
+	{VMS_CUTS, 120, NULL, "names of VMs were lost after a cut: no word of the other master"},
+	/* The other master had put a VM to the VF of one that it stopped. */
+	{VMS_CUTS, 2165, NULL, "a VM with the LID of another VF after a cut"},
+	{VMS_CUTS, 1269, NULL, "a VM with the LID of another VF after a cut"},
 	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},
 	/* A standby that was master before remembered LIDs from then, and its copy did not replace them. */
 	{VMS_ODD, 503, NULL, "a VM with the LID of another VF after a take-over"},
@@ -110,8 +123,10 @@ static bool run(const struct found *x, char *why, size_t size)
 		return r.ok;
 	case VMS:
 	case VMS_ODD:
+	case VMS_CUTS:
 		vm_trial_run(x->seed,
 			     &(struct vm_trial_opts){.max_switches = 10,
+						     .cuts = x->kind == VMS_CUTS,
 						     .mechanism = m,
 						     .fabric = x->kind == VMS_ODD ? "odd" : NULL,
 						     .migrations = x->kind == VMS_ODD ? 100 : 0},

@@ -3,7 +3,7 @@
  * Trials of virtual machines, in TAP. Keeps the totals of a batch of seeds. Way in: main(), which runs seeds FIRST to
  * FIRST+COUNT-1 of vm_trial_run(), every tenth twice, and compares the two trace hashes. Does not judge a trial: src/trial
  * does. usage: test_vm_trials FIRST COUNT [MAX_SWITCHES] [hash]
- * Covers: vm_trial.c, vm_checks.c, vm_fabrics.c, vm_ledger.c, vm_predict.c
+ * Covers: vm_trial.c, vm_checks.c, vm_cut.c, vm_fabrics.c, vm_ledger.c, vm_predict.c
  */
 #include "seeds.h"
 #include "trial/vm_trial.h"
@@ -60,6 +60,30 @@ static bool five_fabrics(void)
 	return ok;
 }
 
+/* Between managers, again and again. */
+static bool cuts(void)
+{
+	unsigned n = 0;
+	bool ok = true;
+
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		struct vm_trial t;
+
+		vm_trial_run(seed, &(struct vm_trial_opts){.max_switches = 10, .cuts = true}, &t);
+		if (!t.ok)
+			printf("# weft sim trial --vms --cuts --seed %llu: %s\n",
+			       (unsigned long long)seed, t.why);
+		ok &= t.ok;
+		n += t.cuts;
+	}
+	return ok && n > 25;
+}
+
+static bool others(void)
+{
+	return five_fabrics() & cuts();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct seeds trials = {
@@ -68,8 +92,8 @@ int main(int argc, char **argv)
 		.batch = 50,
 		.again = 10,
 		.max_switches = 10,
-		.before_name = "migrations on five fabrics",
-		.before = five_fabrics,
+		.before_name = "migrations on five fabrics; subnets cut in two",
+		.before = others,
 		.run = run,
 		.sums = sums,
 	};

@@ -75,6 +75,17 @@ time_ps sm_mirror_silent_at(const struct sm *sm)
 	return t;
 }
 
+/* A standby that was master meanwhile has used its copy up, though what is known may be the same again. */
+void sm_mirror_copies_unknown(struct sm *sm)
+{
+	struct sm_mirror_seen *x = sm->mirror.master.seen;
+
+	for (unsigned i = 0; i < SM_MIRRORS; i++) {
+		x[i].root = x[i].vms_root = 0;
+		x[i].vms = 0;
+	}
+}
+
 void sm_mirror_outdated(struct sm *sm)
 {
 	sm->mirror.master.none = false;

@@ -98,10 +98,10 @@ static uint64_t owner_of(const struct sm *sm, uint32_t host, unsigned slot)
 							   : sm_slot_own_guid(sm, host, slot);
 }
 
-/* A VM is to be there and is not: the VF gets the LID of the VM, and keeps none that it has. */
-static bool is_awaited(const struct sm *sm, const struct sm_slot *x)
+/* A VM is to be there and none is: the VF gets the LID of the VM, and keeps none that it has. */
+static bool is_awaited(const struct sm_slot *x)
 {
-	return x->vm != NONE && sm->virtual.vms.at[x->vm].v.guid != x->has_guid;
+	return x->vm != NONE && !x->has_guid;
 }
 
 /* Until discovery completes, LIDs that VFs have are in use. */
@@ -111,7 +111,7 @@ static void claim(struct sm *sm, uint32_t host)
 
 	for (unsigned s = 1; s <= h->vfs; s++)
 		if (h->slots[s - 1].known && h->slots[s - 1].has_lid &&
-		    !is_awaited(sm, &h->slots[s - 1]))
+		    !is_awaited(&h->slots[s - 1]))
 			sm_lid_exchange(sm, owner_of(sm, host, s), h->slots[s - 1].has_lid);
 }
 
