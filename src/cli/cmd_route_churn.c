@@ -330,12 +330,7 @@ static const struct cli_opt churn_opts[] = {
 	 "verify all tables after each stage of a defragmentation, and mixtures of old and new entries "
 	 "within it",
 	 NULL, 0, 0},
-	{"root", 'r', CLI_STR, &route_o.root, "NODE", "root of the up/down graph; default centre",
-	 NULL, 0, 0},
-	{"directions", 0, CLI_CHOICE, &route_o.directions, "HOW",
-	 "which end of a link is up; default distance", route_directions, 0, 0},
-	{"threads", 't', CLI_UINT, &route_o.threads, "N", "threads to use; default all", NULL, 1,
-	 256},
+	ROUTE_GRAPH_OPTS,
 	{0},
 };
 

@@ -344,12 +344,7 @@ static const struct cli_opt migrate_opts[] = {
 	 0, 0},
 	{"engine", 'e', CLI_CHOICE, &route_o.engine, "NAME", "routing engine; default fera",
 	 rt_engine_names, 0, 0},
-	{"root", 'r', CLI_STR, &route_o.root, "NODE", "root of the up/down graph; default centre",
-	 NULL, 0, 0},
-	{"directions", 0, CLI_CHOICE, &route_o.directions, "HOW",
-	 "which end of a link is up; default distance", route_directions, 0, 0},
-	{"threads", 't', CLI_UINT, &route_o.threads, "N", "threads to use; default all", NULL, 1,
-	 256},
+	ROUTE_GRAPH_OPTS,
 	{0},
 };
 

@@ -18,6 +18,17 @@ struct route_opts {
 extern struct route_opts route_o;
 extern const char *const route_directions[]; /* by enum rt_directions; ends with NULL */
 
+/* Options of commands that compute routes and change them. */
+/* clang-format off */
+#define ROUTE_GRAPH_OPTS                                                                          \
+	{"root", 'r', CLI_STR, &route_o.root, "NODE", "root of the up/down graph; default centre", \
+	 NULL, 0, 0},                                                                              \
+	{"directions", 0, CLI_CHOICE, &route_o.directions, "HOW",                                  \
+	 "which end of a link is up; default distance", route_directions, 0, 0},                   \
+	{"threads", 't', CLI_UINT, &route_o.threads, "N", "threads to use; default all", NULL, 1,  \
+	 256}
+/* clang-format on */
+
 /* 0 and the root that --root names, by default the one that weft sm chooses; or CLI_BAD after a
  * message. */
 int route_root_find(const struct fab *f, const char *file, node_id *root);

@@ -12,7 +12,7 @@
 
 struct failing {
 	uint64_t seed;
-	char why[TRIAL_WHY];
+	char why[LAB_WHY];
 	enum schedule_fault fault;
 	char *file; /* NULL: it could not be written */
 	size_t events, managers;

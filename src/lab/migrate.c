@@ -17,19 +17,6 @@ enum { TOKEN_VM = 0x40000000 };
 
 typedef VEC(struct sm_vm_request) requests;
 
-static void fault(struct migrate_run *x, const char *fmt, ...) PRINTF(2, 3);
-
-static void fault(struct migrate_run *x, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (x->r->why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(x->r->why, sizeof(x->r->why), fmt, ap);
-	va_end(ap);
-}
-
 /* ---- requests ---- */
 
 /* With two requests, a stop and a start, the answers are added up. */
@@ -51,7 +38,7 @@ static void started(struct migrate_run *x, const struct sm_vm_result *r)
 	struct migrate_vm *vm = &x->vms.at[r->token - TOKEN_VM];
 
 	if (r->rc)
-		fault(x, "%s", r->why);
+		lab_fail(x->r->why, "%s", r->why);
 	vm->guid = r->guid;
 	vm->at.slot = r->slot ? r->slot : vm->at.slot;
 	if (r->token == TOKEN_VM && r->slot) {
@@ -92,7 +79,8 @@ static bool ask(struct migrate_run *x, const struct sm_vm_request *q, size_t n)
 		while (x->open && sim_now(x->l->sim) < end)
 			lab_run_to(x->l, sim_now(x->l->sim) + STEP);
 	if (x->open)
-		fault(x, "the manager did not answer %zu of %zu requests in time", x->open, n);
+		lab_fail(x->r->why, "the manager did not answer %zu of %zu requests in time",
+			 x->open, n);
 	return !x->open;
 }
 
@@ -137,8 +125,9 @@ static bool vms_start(struct migrate_run *x)
 	if (!want)
 		want = MIN((size_t)x->p->count, MAX(room / 2, (size_t)1));
 	if (want > MAX(room / 2, (size_t)1)) {
-		fault(x, "%zu VMs need as many free VFs to migrate to: there are %zu VFs", want,
-		      room);
+		lab_fail(x->r->why,
+			 "%zu VMs need as many free VFs to migrate to: there are %zu VFs", want,
+			 room);
 		return false;
 	}
 	while (x->vms.n < want) {
@@ -198,7 +187,7 @@ static void concluded(struct migrate_run *x, const size_t *vms)
 
 		if (m->r.rc) {
 			x->r->refused++;
-			fault(x, "%s", m->r.why);
+			lab_fail(x->r->why, "%s", m->r.why);
 			migrate_place_free(x, m->to);
 			continue;
 		}
@@ -216,7 +205,7 @@ static bool reconfigure(struct migrate_run *x)
 	lab_manager_order(x->l, 0, SM_EV_RESYNC, 0);
 	if (lab_run_ready(x->l, sim_now(x->l->sim) + x->p->limit))
 		return true;
-	fault(x, "the manager did not come to rest in time");
+	lab_fail(x->r->why, "the manager did not come to rest in time");
 	return false;
 }
 
@@ -269,7 +258,7 @@ static void migrate_together(struct migrate_run *x)
 			to[kept++] = to[i];
 		}
 	if (kept < n)
-		fault(x, "no host with a free VF was found");
+		lab_fail(x->r->why, "no host with a free VF was found");
 	migrate_all(x, vms, to, kept);
 	free(vms);
 	free(to);
@@ -293,7 +282,7 @@ static void migrate(struct migrate_run *x)
 
 		go = n != FAB_NONE && migrate_one(x, vm, (struct lab_place){n, 0});
 		if (n == FAB_NONE)
-			fault(x, "no host with a free VF was found");
+			lab_fail(x->r->why, "no host with a free VF was found");
 	}
 }
 
@@ -332,12 +321,12 @@ static bool bring_up(struct migrate_run *x)
 {
 	lab_power_on(x->l, NULL);
 	if (!lab_run_ready(x->l, x->p->limit)) {
-		fault(x, "the subnet did not come up in time");
+		lab_fail(x->r->why, "the subnet did not come up in time");
 		return false;
 	}
 	hosts_find(x);
 	if (!x->hosts.n) {
-		fault(x, "the manager found no host with SR-IOV");
+		lab_fail(x->r->why, "the manager found no host with SR-IOV");
 		return false;
 	}
 	x->r->up = vms_start(x);

@@ -43,8 +43,8 @@ struct lab_migration {
 };
 
 struct lab_migrate_result {
-	bool up;       /* the subnet came up and all VMs started */
-	char why[256]; /* the first thing that is wrong; "": nothing */
+	bool up;	   /* the subnet came up and all VMs started */
+	char why[LAB_WHY]; /* the first thing that is wrong; "": nothing */
 	uint32_t hosts, switches, vms;
 	uint32_t start_hypervisors, start_tables; /* SMPs that started the first VM */
 	VEC(struct lab_migration) all;

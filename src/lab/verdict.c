@@ -7,16 +7,14 @@
 #include "lab/verdict.h"
 #include "lab/lab_priv.h"
 
-static void set_reason(struct lab_verdict *v, const char *fmt, ...) PRINTF(2, 3);
-
-static void set_reason(struct lab_verdict *v, const char *fmt, ...)
+void lab_fail(char why[LAB_WHY], const char *fmt, ...)
 {
 	va_list ap;
 
-	if (v->why[0])
+	if (why[0])
 		return;
 	va_start(ap, fmt);
-	vsnprintf(v->why, sizeof(v->why), fmt, ap);
+	vsnprintf(why, LAB_WHY, fmt, ap);
 	va_end(ap);
 }
 
@@ -177,9 +175,9 @@ static void judge_ports(const struct lab *l, const struct fab *f, struct lab_ver
 		if (q->peer == FAB_NONE || pi->state == IBA_PORT_ACTIVE)
 			continue;
 		v->ports_inactive++;
-		set_reason(v, "port %u of %016llx is %s, not Active", q->num,
-			   (unsigned long long)f->nodes[q->node].guid,
-			   iba_port_state_name(pi->state));
+		lab_fail(v->why, "port %u of %016llx is %s, not Active", q->num,
+			 (unsigned long long)f->nodes[q->node].guid,
+			 iba_port_state_name(pi->state));
 	}
 	v->lids += f->nvlids;
 	v->active = !v->ports_inactive;
@@ -195,7 +193,7 @@ static void judge_lids(const struct fab *f, struct lab_verdict *v)
 	if (v->lids_unique)
 		free(table);
 	else
-		set_reason(v, "%s", e.text);
+		lab_fail(v->why, "%s", e.text);
 }
 
 static void judge_tables(const struct lab *l, const struct fab *f, struct lab_verdict *v)
@@ -213,8 +211,8 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	t = device_tables(l, f);
 	v->verified = rt_verify(f, t, &o, &v->report, &e) == 0 && v->report.ok;
 	if (!v->verified)
-		set_reason(v, "tables in the switches: %s",
-			   v->report.nproblems ? v->report.problem[0] : e.text);
+		lab_fail(v->why, "tables in the switches: %s",
+			 v->report.nproblems ? v->report.problem[0] : e.text);
 	rt_tables_free(t);
 }
 
@@ -259,6 +257,6 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 	judge_lids(f, v);
 	judge_tables(l, f, v);
 	if (!v->complete)
-		set_reason(v, "the manager's topology differs from the fabric");
+		lab_fail(v->why, "the manager's topology differs from the fabric");
 	fab_free(f);
 }

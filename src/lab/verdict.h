@@ -8,6 +8,11 @@
 
 #include "lab/lab.h"
 
+enum { LAB_WHY = 256 }; /* bytes of the reason why a run failed; empty: it did not so far */
+
+/* Keep the first reason; later ones are ignored. */
+void lab_fail(char why[LAB_WHY], const char *fmt, ...) PRINTF(2, 3);
+
 struct lab_verdict {
 	bool active;   /* every port at the end of a link is Active */
 	bool verified; /* the tables in the switches connect every pair without deadlock */
@@ -16,8 +21,8 @@ struct lab_verdict {
 	uint32_t nodes, lids, ports_inactive;
 	uint32_t unreached; /* nodes that are on but not connected to the manager's */
 	struct rt_report
-		report; /* filled when the tables in the devices had to be verified again */
-	char why[256];	/* the first thing that is wrong, or empty */
+		report;	   /* filled when the tables in the devices had to be verified again */
+	char why[LAB_WHY]; /* the first thing that is wrong, or empty */
 };
 
 /* Free v->report with rt_report_free(). */

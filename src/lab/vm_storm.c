@@ -29,19 +29,6 @@ struct run {
 	struct rng rng;
 };
 
-static void fault(struct run *x, const char *fmt, ...) PRINTF(2, 3);
-
-static void fault(struct run *x, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (x->r->why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(x->r->why, sizeof(x->r->why), fmt, ap);
-	va_end(ap);
-}
-
 /* The token of a request is the VM. */
 static void on_vm(void *ctx, const struct sm_vm_result *r)
 {
@@ -50,7 +37,7 @@ static void on_vm(void *ctx, const struct sm_vm_result *r)
 	x->open--;
 	if (r->rc) {
 		x->r->refused++;
-		fault(x, "%s", r->why);
+		lab_fail(x->r->why, "%s", r->why);
 	}
 	if (x->starting)
 		x->r->vms.at[r->token].r = *r;
@@ -72,7 +59,7 @@ static bool hosts_find(struct run *x)
 	x->r->switches = x->p->fab->nswitches;
 	if (room >= x->p->vms)
 		return true;
-	fault(x, "%u VMs, and the manager reaches %zu VFs", x->p->vms, room);
+	lab_fail(x->r->why, "%u VMs, and the manager reaches %zu VFs", x->p->vms, room);
 	return false;
 }
 
@@ -132,7 +119,7 @@ static bool ask(struct run *x, enum sm_vm_op op, uint32_t first, uint32_t n)
 	taken = lab_manager_vms(x->l, 0, q, n);
 	free(q);
 	if (!taken)
-		fault(x, "the manager does not run");
+		lab_fail(x->r->why, "the manager does not run");
 	return taken;
 }
 
@@ -143,7 +130,7 @@ static bool answered(struct run *x)
 	while (x->open && sim_now(x->l->sim) < end)
 		lab_run_to(x->l, sim_now(x->l->sim) + STEP);
 	if (x->open)
-		fault(x, "the manager did not answer %zu requests in time", x->open);
+		lab_fail(x->r->why, "the manager did not answer %zu requests in time", x->open);
 	return !x->open;
 }
 
@@ -170,7 +157,7 @@ static bool bring_up(struct run *x)
 {
 	lab_power_on(x->l, NULL);
 	if (!lab_run_ready(x->l, x->p->limit)) {
-		fault(x, "the subnet did not come up in time");
+		lab_fail(x->r->why, "the subnet did not come up in time");
 		return false;
 	}
 	if (!hosts_find(x))

@@ -25,7 +25,7 @@ struct lab_storm_vm {
 
 struct lab_storm_result {
 	bool up;			  /* the subnet came up and all requests were answered */
-	char why[256];			  /* the first thing that is wrong; "": nothing */
+	char why[LAB_WHY];		  /* the first thing that is wrong; "": nothing */
 	uint32_t hosts, switches, blocks; /* blocks: of the tables of one switch afterwards */
 	VEC(struct lab_storm_vm) vms;	  /* by the time of their requests */
 	uint32_t refused, rounds;

@@ -227,11 +227,10 @@ static void check_bytes(struct trial *t, const struct fab *f, const struct rt_ta
 
 		for (uint32_t lid = 1; lid <= tables->top_lid; lid++)
 			if (sim_lft(t->sim, n, lid) != rt_row(tables, sw)[lid])
-				trial_fail(
-					t->out->why,
-					"%016llx, LID %u: port %u, computed from scratch port %u",
-					(unsigned long long)t->fab->nodes[n].guid, lid,
-					sim_lft(t->sim, n, lid), rt_row(tables, sw)[lid]);
+				lab_fail(t->out->why,
+					 "%016llx, LID %u: port %u, computed from scratch port %u",
+					 (unsigned long long)t->fab->nodes[n].guid, lid,
+					 sim_lft(t->sim, n, lid), rt_row(tables, sw)[lid]);
 	}
 }
 
@@ -242,10 +241,10 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 
 	if (rt_verify(f, sm_tables(lab_sm(t->lab)), &o, &is, NULL) ||
 	    rt_verify(f, tables, &o, &could, NULL))
-		trial_fail(t->out->why, "the tables cannot be verified");
+		lab_fail(t->out->why, "the tables cannot be verified");
 	else if (20 * is.hops_sum > 21 * could.hops_sum ||
 		 4 * is.link_load_max > 5 * could.link_load_max + 8)
-		trial_fail(
+		lab_fail(
 			t->out->why,
 			"%llu hops and %llu routes on the busiest link; from scratch %llu and %llu",
 			(unsigned long long)is.hops_sum, (unsigned long long)is.link_load_max,
@@ -268,7 +267,7 @@ static void check_fresh(struct trial *t)
 		return;
 	o.root = root_of(t, f);
 	if (rt_compute(routes->update ? &rt_fera : routes->engine, f, &o, &tables, &e)) {
-		trial_fail(t->out->why, "computing tables from scratch: %.200s", e.text);
+		lab_fail(t->out->why, "computing tables from scratch: %.200s", e.text);
 		return;
 	}
 	rt_tables_fill(tables);
@@ -289,9 +288,9 @@ static void check_lids(struct trial *t)
 
 		if (t->lids[p] && now && now != t->lids[p] && f &&
 		    fab_node_by_guid(f, t->fab->nodes[n].guid) != FAB_NONE)
-			trial_fail(t->out->why, "port %u of %016llx had LID %u and has %u",
-				   t->fab->ports[p].num, (unsigned long long)t->fab->nodes[n].guid,
-				   t->lids[p], now);
+			lab_fail(t->out->why, "port %u of %016llx had LID %u and has %u",
+				 t->fab->ports[p].num, (unsigned long long)t->fab->nodes[n].guid,
+				 t->lids[p], now);
 	}
 }
 
@@ -300,11 +299,11 @@ static void check_watch(struct trial *t)
 	const struct lab_watch *w = &t->watch;
 
 	if (w->unsafe_at != TIME_NEVER)
-		trial_fail(t->out->why, "at %llu us the tables allowed a deadlock of %zu links",
-			   (unsigned long long)(w->unsafe_at / PS_PER_US), w->ncycle);
+		lab_fail(t->out->why, "at %llu us the tables allowed a deadlock of %zu links",
+			 (unsigned long long)(w->unsafe_at / PS_PER_US), w->ncycle);
 	if (w->nring)
-		trial_fail(t->out->why, "at %llu us packets were deadlocked at %zu ports",
-			   (unsigned long long)(w->locked_at / PS_PER_US), w->nring);
+		lab_fail(t->out->why, "at %llu us packets were deadlocked at %zu ports",
+			 (unsigned long long)(w->locked_at / PS_PER_US), w->nring);
 }
 
 static void check_verdict(struct trial *t)
@@ -313,12 +312,12 @@ static void check_verdict(struct trial *t)
 
 	lab_judge(t->lab, &v);
 	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
-		trial_fail(t->out->why, "%.200s", v.why);
+		lab_fail(t->out->why, "%.200s", v.why);
 	/* Switches that the manager cannot reach keep their old tables. */
 	if (!v.unreached && t->watch.now.connected != t->watch.now.pairs)
-		trial_fail(t->out->why, "at the end %llu of %llu pairs of hosts are connected",
-			   (unsigned long long)t->watch.now.connected,
-			   (unsigned long long)t->watch.now.pairs);
+		lab_fail(t->out->why, "at the end %llu of %llu pairs of hosts are connected",
+			 (unsigned long long)t->watch.now.connected,
+			 (unsigned long long)t->watch.now.pairs);
 	rt_report_free(&v.report);
 }
 
@@ -339,15 +338,15 @@ static void check_packets(struct trial *t)
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++)
 		t->out->lost += st->discarded[i];
 	if (st->generated != st->delivered + t->out->lost + st->in_flight)
-		trial_fail(t->out->why,
-			   "%llu packets generated, %llu delivered, %llu discarded, %llu in flight",
-			   (unsigned long long)st->generated, (unsigned long long)st->delivered,
-			   (unsigned long long)t->out->lost, (unsigned long long)st->in_flight);
+		lab_fail(t->out->why,
+			 "%llu packets generated, %llu delivered, %llu discarded, %llu in flight",
+			 (unsigned long long)st->generated, (unsigned long long)st->delivered,
+			 (unsigned long long)t->out->lost, (unsigned long long)st->in_flight);
 	if (st->discarded[SIM_DISCARD_BUFFER])
-		trial_fail(t->out->why, "%llu data packets overran a buffer",
-			   (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
+		lab_fail(t->out->why, "%llu data packets overran a buffer",
+			 (unsigned long long)st->discarded[SIM_DISCARD_BUFFER]);
 	if (!sim_plane_drained(t->sim, why, sizeof(why)))
-		trial_fail(t->out->why, "%s", why);
+		lab_fail(t->out->why, "%s", why);
 }
 
 /* ---- one trial ---- */
@@ -363,7 +362,7 @@ static void power_on(struct trial *t)
 	}
 	lab_power_on(t->lab, t->on);
 	if (!lab_run_settled(t->lab, 0, LIMIT))
-		trial_fail(t->out->why, "the manager did not come to rest in 600 s");
+		lab_fail(t->out->why, "the manager did not come to rest in 600 s");
 	t->lids = mem_array(t->fab->nports, sizeof(*t->lids));
 	for (port_id p = 0; p < t->fab->nports; p++)
 		t->lids[p] = sim_port_info(t->sim, p)->lid;
@@ -379,14 +378,14 @@ static void change(struct trial *t)
 	draw_changes(t);
 	draw_traffic(t, &traffic);
 	if (sim_traffic(t->sim, &traffic, &e))
-		trial_fail(t->out->why, "traffic: %s", e.text);
+		lab_fail(t->out->why, "traffic: %s", e.text);
 	/* Not from power-on: the manager would start before its own link is up. */
 	sim_set_training(t->sim, training);
 	lab_run_until(t->lab, MAX(t->last_change + training, traffic.stop_ps));
 	/* A lost SMP can start a round at any time; check only once the manager is at rest. */
 	if (!lab_run_settled(t->lab, sim_now(t->sim), LIMIT))
-		trial_fail(t->out->why,
-			   "the manager did not come to rest in 600 s after the changes");
+		lab_fail(t->out->why,
+			 "the manager did not come to rest in 600 s after the changes");
 	lab_watch_stop(&t->watch);
 	check_watch(t);
 	check_verdict(t);
@@ -421,7 +420,7 @@ void change_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mech
 	rng_seed(&t.rng, seed, 9);
 	t.fab = draw_fabric(&t.rng, MAX(max_switches, 4u), &e);
 	if (!t.fab) {
-		trial_fail(out->why, "no topology: %.200s", e.text);
+		lab_fail(out->why, "no topology: %.200s", e.text);
 		return;
 	}
 	out->switches = t.fab->nswitches;

@@ -19,7 +19,7 @@ struct change_trial {
 	double loss;			 /* of SMPs; for printing only */
 	char mechanism[96];
 	bool ok;
-	char why[TRIAL_WHY]; /* the first thing that is wrong, or empty */
+	char why[LAB_WHY]; /* the first thing that is wrong, or empty */
 	uint64_t hash, smps, sim_events;
 	uint64_t packets, lost;
 	uint64_t looks; /* how often the watch computed the levels */

@@ -201,13 +201,13 @@ void fault_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mecha
 	rng_seed(&t.rng, seed, 7);
 	t.fab = f = draw_fabric(&t.rng, seed, max_switches, &e);
 	if (!f) {
-		trial_fail(out->why, "no topology: %.200s", e.text);
+		lab_fail(out->why, "no topology: %.200s", e.text);
 		return;
 	}
 	prepare(&t, m, out);
 	out->ok = run(&t);
 	if (!out->ok)
-		trial_fail(out->why, "the manager did not come to rest in 600 s");
+		lab_fail(out->why, "the manager did not come to rest in 600 s");
 	conclude(&t, out);
 	lab_free(t.lab);
 	fab_free(f);

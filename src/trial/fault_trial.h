@@ -17,8 +17,8 @@ struct fault_trial {
 	double loss;			 /* for printing only */
 	const char *mechanism;
 	bool ok;
-	char why[TRIAL_WHY]; /* the first thing that is wrong, or empty */
-	uint64_t hash;	     /* of the trace */
+	char why[LAB_WHY]; /* the first thing that is wrong, or empty */
+	uint64_t hash;	   /* of the trace */
 	uint64_t smps, sim_events;
 	time_ps end;
 };

@@ -37,23 +37,14 @@ static struct fab *draw_fabric(struct rng *r, unsigned max, struct err *e)
 }
 
 /* Half of the trials use the default mechanism. */
-static const struct sm_mechanism *draw_mechanism(struct rng *r)
-{
-	return rng_below(r, 2) ? sm_mechanism_find("weft") : trial_draw_mechanism(r);
-}
-
 static void draw_config(struct trial *t, struct lab_config *c)
 {
-	static const unsigned windows[] = {1, 4, 32, 256};
 	struct rng *r = &t->rng;
-	unsigned per_mille = rng_below(r, 3) ? 0 : rng_below(r, 31);
+	unsigned per_mille = trial_draw_sim(r, 3, &c->sim);
 
 	c->threads = 1;
-	c->sim.seed = rng_u64(r);
-	c->sim.traps = rng_below(r, 4) > 0;
-	c->sim.faults.loss_q32 = ((uint64_t)per_mille << 32) / 1000;
-	c->sm.mechanism = *draw_mechanism(r);
-	c->sm.window = windows[rng_below(r, ARRAY_LEN(windows))];
+	c->sm.mechanism = *trial_draw_weft(r);
+	c->sm.window = trial_draw_window(r);
 	c->sm.lmc = rng_below(r, 5) ? 0 : 1 + rng_below(r, 2);
 	c->sm.qos = rng_below(r, 6) == 0;
 	c->sm.sweep_factor = 2 + rng_below(r, 6);
@@ -99,7 +90,7 @@ static bool settle(struct trial *t, const char *when)
 {
 	if (lab_run_settled(t->lab, sim_now(t->sim), sim_now(t->sim) + LIMIT))
 		return true;
-	trial_fail(t->out->why, "%s: the manager did not come to rest in 600 s", when);
+	lab_fail(t->out->why, "%s: the manager did not come to rest in 600 s", when);
 	return false;
 }
 
@@ -131,16 +122,16 @@ static void check(struct trial *t, const char *when)
 
 	lab_judge(t->lab, &v);
 	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
-		trial_fail(t->out->why, "%s: %.200s", when, v.why);
+		lab_fail(t->out->why, "%s: %.200s", when, v.why);
 	rt_report_free(&v.report);
 	lab_levels(t->lab, &levels);
 	if (!v.unreached && levels.connected != levels.pairs)
-		trial_fail(t->out->why, "%s: %llu of %llu pairs of hosts are connected", when,
-			   (unsigned long long)levels.connected, (unsigned long long)levels.pairs);
+		lab_fail(t->out->why, "%s: %llu of %llu pairs of hosts are connected", when,
+			 (unsigned long long)levels.connected, (unsigned long long)levels.pairs);
 	if (t->watched && t->watch.unsafe_at != TIME_NEVER)
-		trial_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
-			   when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),
-			   t->watch.ncycle);
+		lab_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
+			 when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),
+			 t->watch.ncycle);
 }
 
 static void remember_lids(struct trial *t)
@@ -156,10 +147,10 @@ static void check_lids(struct trial *t, const char *when)
 		uint16_t now = sim_port_info(t->sim, p)->lid;
 
 		if (t->lids[p] && now && now != t->lids[p])
-			trial_fail(t->out->why, "%s: port %u of %016llx had LID %u and has %u",
-				   when, t->fab->ports[p].num,
-				   (unsigned long long)t->fab->nodes[t->fab->ports[p].node].guid,
-				   t->lids[p], now);
+			lab_fail(t->out->why, "%s: port %u of %016llx had LID %u and has %u", when,
+				 t->fab->ports[p].num,
+				 (unsigned long long)t->fab->nodes[t->fab->ports[p].node].guid,
+				 t->lids[p], now);
 	}
 }
 
@@ -221,13 +212,13 @@ static void warm(struct trial *t)
 	/* With qos the manager writes all tables again; turns that one graph disables another may need. */
 	if (t->sets && !lab_config(t->lab)->sm.qos &&
 	    !lab_config(t->lab)->sm.mechanism.first->stay_off)
-		trial_fail(t->out->why, "a warm start sent %u Sets", t->sets);
+		lab_fail(t->out->why, "a warm start sent %u Sets", t->sets);
 	/* For each switch SwitchInfo, port 0 and a table block; the own node, its port and the peer. A trap
 	 * adds Gets. */
 	if (resumed && t->out->loss == 0 && !lab_status(t->lab)->traps &&
 	    t->gets > 3 * t->fab->nswitches + 3)
-		trial_fail(t->out->why, "a warm start with restored subnet state sent %u Gets",
-			   t->gets);
+		lab_fail(t->out->why, "a warm start with restored subnet state sent %u Gets",
+			 t->gets);
 	t->out->resumed = resumed;
 	if (settle(t, "warm start"))
 		check(t, "warm start");
@@ -259,7 +250,7 @@ void restart_trial_run(uint64_t seed, unsigned max_switches, struct restart_tria
 	rng_seed(&t.rng, seed, 12);
 	t.fab = draw_fabric(&t.rng, max_switches, &e);
 	if (!t.fab) {
-		trial_fail(out->why, "no topology: %.200s", e.text);
+		lab_fail(out->why, "no topology: %.200s", e.text);
 		return;
 	}
 	out->switches = t.fab->nswitches;

@@ -20,8 +20,8 @@ struct restart_trial {
 	double loss;	   /* of SMPs; for printing only */
 	const char *mechanism;
 	bool ok;
-	char why[TRIAL_WHY]; /* the first thing that is wrong, or empty */
-	uint64_t hash;	     /* of the trace */
+	char why[LAB_WHY]; /* the first thing that is wrong, or empty */
+	uint64_t hash;	   /* of the trace */
 	time_ps end;
 };
 

@@ -201,7 +201,7 @@ static void expect_right(struct run *r)
 static bool expect_rest(struct run *r)
 {
 	time_ps since = sim_now(r->sim);
-	char text[TRIAL_WHY];
+	char text[LAB_WHY];
 
 	if (run_to_rest(r, since, since + SCHEDULE_REST_BOUND)) {
 		r->out->rest = MAX(r->out->rest, sim_now(r->sim) - since);

@@ -54,7 +54,7 @@ struct schedule_story {
 
 struct schedule_result {
 	enum schedule_fault fault;
-	char why[TRIAL_WHY];
+	char why[LAB_WHY];
 	unsigned switches, hosts, links;
 	uint64_t hash, smps, sim_events;
 	uint64_t trace;		       /* sim_trace_hash() when the faults ended */

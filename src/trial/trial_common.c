@@ -7,17 +7,6 @@
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
-void trial_fail(char why[TRIAL_WHY], const char *fmt, ...)
-{
-	va_list ap;
-
-	if (why[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(why, TRIAL_WHY, fmt, ap);
-	va_end(ap);
-}
-
 static void on_time(void *ctx, uint64_t cookie)
 {
 	(void)ctx;
@@ -80,4 +69,26 @@ const struct sm_mechanism *trial_draw_mechanism(struct rng *r)
 	while (sm_mechanisms[n].name)
 		n++;
 	return &sm_mechanisms[rng_below(r, n)];
+}
+
+const struct sm_mechanism *trial_draw_weft(struct rng *r)
+{
+	return rng_below(r, 2) ? sm_mechanism_find("weft") : trial_draw_mechanism(r);
+}
+
+unsigned trial_draw_window(struct rng *r)
+{
+	static const unsigned windows[] = {1, 4, 32, 256};
+
+	return windows[rng_below(r, ARRAY_LEN(windows))];
+}
+
+unsigned trial_draw_sim(struct rng *r, unsigned one_in, struct sim_config *c)
+{
+	unsigned per_mille = rng_below(r, one_in) ? 0 : rng_below(r, 31);
+
+	c->seed = rng_u64(r);
+	c->traps = rng_below(r, 4) > 0;
+	c->faults.loss_q32 = ((uint64_t)per_mille << 32) / 1000;
+	return per_mille;
 }

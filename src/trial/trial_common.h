@@ -7,12 +7,7 @@
 #define WEFT_TRIAL_COMMON_H
 
 #include "base/rng.h"
-#include "lab/lab.h"
-
-enum { TRIAL_WHY = 256 }; /* bytes of the reason why a trial failed; empty: it passed so far */
-
-/* Keep the first reason; later ones are ignored. */
-void trial_fail(char why[TRIAL_WHY], const char *fmt, ...) PRINTF(2, 3);
+#include "lab/verdict.h"
 
 /* Let simulated time pass, also when no event is due. */
 void trial_run_for(struct lab *l, time_ps duration);
@@ -33,6 +28,12 @@ bool trial_may_power_off(const struct lab *l, node_id n);
 
 /* ---- draws ---- */
 
+/* SMPs of one trial in so many are lost, up to 3 % of them: how many of 1,000. Seed and traps as well. */
+unsigned trial_draw_sim(struct rng *r, unsigned one_in, struct sim_config *c);
+/* Outstanding SMPs. */
+unsigned trial_draw_window(struct rng *r);
+/* Weft's own every other time, else any. */
+const struct sm_mechanism *trial_draw_weft(struct rng *r);
 /* Each mechanism that has a name is equally likely. */
 const struct sm_mechanism *trial_draw_mechanism(struct rng *r);
 

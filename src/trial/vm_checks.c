@@ -36,8 +36,8 @@ static void check_lids(struct vm_world *t)
 		uint16_t lid = is_vf(t->wire, p) ? lid_in_use(t, p) : 0;
 
 		if (lid && lid <= IBA_LID_MAX_UNICAST && seen[lid]++)
-			trial_fail(t->out->why, "LID %u is at two functions, one of them %s", lid,
-				   fab_node_name(t->wire, t->wire->ports[p].node));
+			lab_fail(t->out->why, "LID %u is at two functions, one of them %s", lid,
+				 fab_node_name(t->wire, t->wire->ports[p].node));
 	}
 	for (port_id p = 0; p < t->wire->nports; p++)
 		if (is_vf(t->wire, p))
@@ -78,9 +78,9 @@ static void check_tables(struct vm_world *t, const char *when)
 
 		for (uint32_t lid = 1; lid <= x->top_lid; lid++)
 			if (sim_lft(t->sim, n, lid) != rt_row(x, s)[lid])
-				trial_fail(t->out->why, "%s: %s holds %u for LID %u, not %u", when,
-					   fab_node_name(t->wire, n), sim_lft(t->sim, n, lid), lid,
-					   rt_row(x, s)[lid]);
+				lab_fail(t->out->why, "%s: %s holds %u for LID %u, not %u", when,
+					 fab_node_name(t->wire, n), sim_lft(t->sim, n, lid), lid,
+					 rt_row(x, s)[lid]);
 	}
 }
 
@@ -113,13 +113,13 @@ static void check_function(struct vm_world *t, const struct sm_vm *v, const char
 	uint64_t guid = shared ? sim_alias_guid(t->sim, p, v->slot) : sim_port_guid(t->sim, p);
 
 	if (!v->lid || pi->lid != v->lid || guid != v->guid || pi->state != IBA_PORT_ACTIVE)
-		trial_fail(t->out->why,
-			   "%s: %s has LID %u, and VF %u of %s LID %u in state %u, GUID %016llx",
-			   when, v->name, v->lid, v->slot, fab_node_name(t->wire, dev), pi->lid,
-			   pi->state, (unsigned long long)guid);
+		lab_fail(t->out->why,
+			 "%s: %s has LID %u, and VF %u of %s LID %u in state %u, GUID %016llx",
+			 when, v->name, v->lid, v->slot, fab_node_name(t->wire, dev), pi->lid,
+			 pi->state, (unsigned long long)guid);
 	if (pi->gid_prefix != sim_port_info(t->sim, fab_port_id(t->wire, dev, 0))->gid_prefix)
-		trial_fail(t->out->why, "%s: the GID of %s has prefix %016llx", when, v->name,
-			   (unsigned long long)pi->gid_prefix);
+		lab_fail(t->out->why, "%s: the GID of %s has prefix %016llx", when, v->name,
+			 (unsigned long long)pi->gid_prefix);
 }
 
 static void check_vm(struct vm_world *t, const struct sm_vm *v, const char *when)
@@ -132,8 +132,8 @@ static void check_vm(struct vm_world *t, const struct sm_vm *v, const char *when
 	check_function(t, v, when);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (!leads(t, f, f->switches[s], v->lid, host))
-			trial_fail(t->out->why, "%s: switch %u does not lead to LID %u of %s", when,
-				   s, v->lid, v->name);
+			lab_fail(t->out->why, "%s: switch %u does not lead to LID %u of %s", when,
+				 s, v->lid, v->name);
 }
 
 static unsigned count_functions(const struct vm_world *t, node_id n)
@@ -168,8 +168,8 @@ static void check_slots(struct vm_world *t, const char *when)
 		if (fab_node_by_guid(f, t->fab->nodes[n].guid) != FAB_NONE)
 			functions += count_functions(t, n);
 	if (vms != functions)
-		trial_fail(t->out->why, "%s: %u VMs run, and %u functions have a vGUID", when, vms,
-			   functions);
+		lab_fail(t->out->why, "%s: %u VMs run, and %u functions have a vGUID", when, vms,
+			 functions);
 }
 
 /* Prepopulated: each VF has a LID, with a VM or without. Another one, which does not respond, may hold that of an empty VF. */
@@ -183,8 +183,8 @@ static void check_prepopulated(struct vm_world *t, const char *when)
 		for (unsigned i = 1;
 		     t->fab->nodes[n].sriov == FAB_SRIOV_VSWITCH && i <= t->fab->nodes[n].vfs; i++)
 			if (!sim_port_info(t->sim, vm_function(t, n, i))->lid)
-				trial_fail(t->out->why, "%s: VF %u of %s has no LID", when, i,
-					   fab_node_name(t->fab, n));
+				lab_fail(t->out->why, "%s: VF %u of %s has no LID", when, i,
+					 fab_node_name(t->fab, n));
 }
 
 static void check_verdict(struct vm_world *t, const char *when)
@@ -193,7 +193,7 @@ static void check_verdict(struct vm_world *t, const char *when)
 
 	lab_judge(t->lab, &v);
 	if (!v.active || !v.verified || !v.lids_unique || !v.complete)
-		trial_fail(t->out->why, "%s: %.200s", when, v.why);
+		lab_fail(t->out->why, "%s: %.200s", when, v.why);
 	rt_report_free(&v.report);
 }
 
@@ -213,8 +213,8 @@ void vm_check(struct vm_world *t, const char *when)
 	check_prepopulated(t, when);
 	check_verdict(t, when);
 	if (t->watch.running && t->watch.unsafe_at != TIME_NEVER)
-		trial_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
-			   when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),
-			   t->watch.ncycle);
+		lab_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
+			 when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),
+			 t->watch.ncycle);
 	vm_predict_check(t, when);
 }

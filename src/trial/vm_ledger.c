@@ -77,8 +77,8 @@ static void check_place(struct vm_world *t, const struct sm_vm_request *q,
 			const struct sm_vm_result *r)
 {
 	if (r->host != q->host || (q->slot && r->slot != q->slot) || !r->slot || !r->lid_after)
-		trial_fail(t->out->why, "%s of %s to VF %u: the answer is VF %u, LID %u",
-			   sm_vm_op_name(q->op), q->name, q->slot, r->slot, r->lid_after);
+		lab_fail(t->out->why, "%s of %s to VF %u: the answer is VF %u, LID %u",
+			 sm_vm_op_name(q->op), q->name, q->slot, r->slot, r->lid_after);
 	for (unsigned i = 0; i < VM_NAMES; i++) {
 		const struct vm_entry *x = &t->vms[i];
 		char name[SM_VM_NAME];
@@ -87,10 +87,10 @@ static void check_place(struct vm_world *t, const struct sm_vm_request *q,
 		if (!x->running || !strcmp(name, q->name) || in_doubt(t, name))
 			continue;
 		if (x->host == r->host && x->slot == r->slot)
-			trial_fail(t->out->why, "%s and %s have VF %u of one host", q->name, name,
-				   r->slot);
+			lab_fail(t->out->why, "%s and %s have VF %u of one host", q->name, name,
+				 r->slot);
 		if (x->lid == r->lid_after && !is_shared(t, r->host))
-			trial_fail(t->out->why, "%s and %s have LID %u", q->name, name, x->lid);
+			lab_fail(t->out->why, "%s and %s have LID %u", q->name, name, x->lid);
 	}
 }
 
@@ -101,21 +101,21 @@ static void check_before(struct vm_world *t, const struct sm_vm_request *q,
 	bool runs = q->op == SM_VM_MIGRATE || q->op == SM_VM_STOP;
 
 	if (x->exists == (q->op == SM_VM_CREATE) || x->running != runs)
-		trial_fail(t->out->why, "%s of %s was carried out, which %s", sm_vm_op_name(q->op),
-			   q->name,
-			   !x->exists	? "does not exist"
-			   : x->running ? "runs"
-					: "exists and does not run");
+		lab_fail(t->out->why, "%s of %s was carried out, which %s", sm_vm_op_name(q->op),
+			 q->name,
+			 !x->exists   ? "does not exist"
+			 : x->running ? "runs"
+				      : "exists and does not run");
 	if (x->exists && r->guid != x->guid)
-		trial_fail(t->out->why, "%s has another vGUID after %s", q->name,
-			   sm_vm_op_name(q->op));
+		lab_fail(t->out->why, "%s has another vGUID after %s", q->name,
+			 sm_vm_op_name(q->op));
 	if (runs &&
 	    (r->lid_before != x->lid || r->host_before != x->host || r->slot_before != x->slot))
-		trial_fail(t->out->why, "%s of %s with LID %u: it had LID %u before",
-			   sm_vm_op_name(q->op), q->name, x->lid, r->lid_before);
+		lab_fail(t->out->why, "%s of %s with LID %u: it had LID %u before",
+			 sm_vm_op_name(q->op), q->name, x->lid, r->lid_before);
 	if (q->op == SM_VM_MIGRATE && r->lid_after != x->lid && !is_shared(t, r->host))
-		trial_fail(t->out->why, "%s had LID %u and has %u after a migration", q->name,
-			   x->lid, r->lid_after);
+		lab_fail(t->out->why, "%s had LID %u and has %u after a migration", q->name, x->lid,
+			 r->lid_after);
 }
 
 static void carried_out(struct vm_world *t, const struct sm_vm_request *q,
@@ -147,7 +147,7 @@ void vm_ledger_answer(struct vm_world *t, const struct sm_vm_result *r)
 	while (i < t->asked.n && t->asked.at[i].token != r->token)
 		i++;
 	if (i == t->asked.n) {
-		trial_fail(t->out->why, "an answer to request %u, which has one already", r->token);
+		lab_fail(t->out->why, "an answer to request %u, which has one already", r->token);
 		return;
 	}
 	q = t->asked.at[i];
@@ -165,7 +165,7 @@ void vm_ledger_answer(struct vm_world *t, const struct sm_vm_result *r)
 
 static void is_wrong(struct vm_world *t, const char *when, const char *name, const char *what)
 {
-	trial_fail(t->out->why, "%s: %s %s", when, name, what);
+	lab_fail(t->out->why, "%s: %s %s", when, name, what);
 }
 
 static void check_doubtful(struct vm_world *t, const char *when, const char *name,
@@ -187,9 +187,9 @@ static void check_doubtful(struct vm_world *t, const char *when, const char *nam
 	    !may_be_at(t, name, v))
 		is_wrong(t, when, name, "runs neither before nor after the request");
 	if (v && v->running && x->running && !stop && v->lid != x->lid && !is_shared(t, v->host))
-		trial_fail(t->out->why,
-			   "%s: %s had LID %u and has %u after requests without an answer", when,
-			   name, x->lid, v->lid);
+		lab_fail(t->out->why,
+			 "%s: %s had LID %u and has %u after requests without an answer", when,
+			 name, x->lid, v->lid);
 	*x = (struct vm_entry){0};
 	if (v)
 		*x = (struct vm_entry){true,
@@ -219,7 +219,7 @@ static void check_certain(struct vm_world *t, const char *when, const char *name
 	if (is_shared(t, v->host) && t->out->managers > 1)
 		x->lid = v->lid;
 	if (v->lid != x->lid)
-		trial_fail(t->out->why, "%s: %s had LID %u and has %u", when, name, x->lid, v->lid);
+		lab_fail(t->out->why, "%s: %s had LID %u and has %u", when, name, x->lid, v->lid);
 }
 
 static void keep_absent(struct vm_world *t)

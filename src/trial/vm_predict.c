@@ -140,10 +140,10 @@ static void compare(struct vm_world *t, const char *when)
 			uint8_t is = sim_lft(t->sim, t->fab->switches[s], lid);
 
 			if (is != row(t, s)[lid])
-				trial_fail(t->out->why,
-					   "%s: %s has %u for LID %u, not %u as predicted", when,
-					   fab_node_name(t->fab, t->fab->switches[s]), is, lid,
-					   row(t, s)[lid]);
+				lab_fail(t->out->why,
+					 "%s: %s has %u for LID %u, not %u as predicted", when,
+					 fab_node_name(t->fab, t->fab->switches[s]), is, lid,
+					 row(t, s)[lid]);
 		}
 }
 
@@ -158,9 +158,9 @@ static void compare_slots(struct vm_world *t, const char *when)
 				 want = t->predicted.slots[n * SLOTS + i];
 
 			if (is != want)
-				trial_fail(t->out->why,
-					   "%s: VF %u of %s has LID %u, not %u as predicted", when,
-					   i, fab_node_name(t->fab, n), is, want);
+				lab_fail(t->out->why,
+					 "%s: VF %u of %s has LID %u, not %u as predicted", when, i,
+					 fab_node_name(t->fab, n), is, want);
 		}
 }
 

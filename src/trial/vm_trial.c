@@ -16,11 +16,8 @@ enum { BURST = 10 };
 static void draw_faults(struct vm_world *t, struct sim_config *c)
 {
 	struct rng *r = &t->rng;
-	unsigned per_mille = rng_below(r, 2) ? 0 : rng_below(r, 31);
+	unsigned per_mille = trial_draw_sim(r, 2, c);
 
-	c->seed = rng_u64(r);
-	c->traps = rng_below(r, 4) > 0;
-	c->faults.loss_q32 = ((uint64_t)per_mille << 32) / 1000;
 	t->out->loss = per_mille / 1000.0;
 	if (!per_mille || rng_below(r, 2))
 		return;
@@ -45,7 +42,6 @@ static void draw_contest(struct vm_world *t, struct sm_config *c)
 
 static enum fab_sriov draw_config(struct vm_world *t, struct lab_config *c)
 {
-	static const unsigned windows[] = {1, 4, 32, 256};
 	static const char *const schemes[] = {"dynamic", "prepopulated", "shared"};
 	struct rng *r = &t->rng;
 	unsigned scheme = rng_below(r, 5);
@@ -53,10 +49,10 @@ static enum fab_sriov draw_config(struct vm_world *t, struct lab_config *c)
 	scheme = scheme < 4 ? scheme / 2 : 2;
 	c->threads = 1;
 	draw_faults(t, &c->sim);
-	c->sm.mechanism = *(rng_below(r, 2) ? sm_mechanism_find("weft") : trial_draw_mechanism(r));
+	c->sm.mechanism = *trial_draw_weft(r);
 	if (t->opts.mechanism)
 		c->sm.mechanism = *t->opts.mechanism;
-	c->sm.window = windows[rng_below(r, ARRAY_LEN(windows))];
+	c->sm.window = trial_draw_window(r);
 	c->sm.lmc = rng_below(r, 5) ? 0 : 1;
 	c->sm.sweep_factor = 2 + rng_below(r, 6);
 	c->sm.read_back = true;
@@ -295,11 +291,11 @@ static void settle(struct vm_world *t, const char *when)
 {
 	if (!lab_run_settled(t->lab, sim_now(t->sim), sim_now(t->sim) + LIMIT) ||
 	    !lab_run_ready(t->lab, sim_now(t->sim) + LIMIT))
-		trial_fail(t->out->why, "%s: the manager did not come to rest in 600 s", when);
+		lab_fail(t->out->why, "%s: the manager did not come to rest in 600 s", when);
 	else
 		vm_check(t, when);
 	if (t->asked.n)
-		trial_fail(t->out->why, "%s: %zu requests were not answered", when, t->asked.n);
+		lab_fail(t->out->why, "%s: %zu requests were not answered", when, t->asked.n);
 }
 
 static void turn(struct vm_world *t)
@@ -401,7 +397,7 @@ static void make(struct vm_world *t)
 	c.sm_node = t->seats[0];
 	t->lab = t->wire && t->out->managers ? lab_new(t->wire, &c, &e) : NULL;
 	if (!t->lab) {
-		trial_fail(t->out->why, "no topology: %.200s", e.text);
+		lab_fail(t->out->why, "no topology: %.200s", e.text);
 		return;
 	}
 	for (unsigned i = 1; i < t->out->managers; i++) {

@@ -30,8 +30,8 @@ struct vm_trial {
 	double loss;		    /* of SMPs; for printing only */
 	const char *mechanism, *scheme;
 	bool ok;
-	char why[TRIAL_WHY]; /* the first thing that is wrong, or empty */
-	uint64_t hash;	     /* of the trace */
+	char why[LAB_WHY]; /* the first thing that is wrong, or empty */
+	uint64_t hash;	   /* of the trace */
 	time_ps end;
 };
 
