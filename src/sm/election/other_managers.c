@@ -183,7 +183,7 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	if (o->at.port != NONE && sm_port_has_manager(sm, o->at.port))
 		sm_mirror_outdated(
 			sm); /* a standby learns from its copy where other managers are */
-	if (back || o->state != IBA_SM_STANDBY)
+	if (o->fresh)	     /* it may have been master meanwhile, or have restarted */
 		sm_mirror_copies_unknown(sm);
 	if (news || back) /* an order that was lost is worth another try */
 		o->defiant = 0;
