@@ -105,9 +105,13 @@ static int compute_json(const struct computed *c)
 
 	json_open(&j, NULL, '{');
 	json_str(&j, "engine", route_o.engine);
+	json_str(&j, "why",
+		 route_o.engine == route_engine_default ? "the default engine"
+							: "given with --engine");
 	json_u64(&j, "entries", c->t->entries);
 	json_u64(&j, "default_ports", c->default_ports);
 	json_u64(&j, "vls", rt_nvls(c->t));
+	json_u64(&j, "lanes", rt_nvls(c->t));
 	json_graph(&j, c);
 	json_double(&j, "wall_s", c->wall_s);
 	json_bool(&j, "verified", c->r.ok);

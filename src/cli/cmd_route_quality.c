@@ -26,7 +26,7 @@ static void progress(void *ctx UNUSED, enum rt_pattern p, uint64_t done, uint64_
 /* Tables of an engine, with the LIDs that f has as far as they are valid. */
 static int compute(struct quality *x, const char *file, const struct fab *f, uint64_t **rank)
 {
-	const struct rt_engine *engine = rt_engine_find(o.engine ? o.engine : "fera");
+	const struct rt_engine *engine = rt_engine_find(o.engine ? o.engine : route_engine_default);
 	struct rt_opts ro = {.threads = route_o.threads,
 			     .directions = route_directions_find(),
 			     .ties = route_ties_find()};
@@ -164,10 +164,22 @@ static int draw_picture(const struct quality *x)
 	return cli_write(o.svg, &out);
 }
 
+/* Standard input can be read once. */
+static unsigned from_stdin(char **args, unsigned nargs)
+{
+	const char *const paths[] = {args[0], nargs > 1 ? args[1] : NULL, o.against, route_o.sls,
+				     route_o.sl2vl};
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		n += paths[i] && !strcmp(paths[i], "-");
+	return n;
+}
+
 static int check_options(char **args, unsigned nargs)
 {
-	if (nargs > 1 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
-		return cli_bad("only one of the two can be standard input");
+	if (from_stdin(args, nargs) > 1)
+		return cli_bad("only one file can be standard input");
 	if (nargs > 1 &&
 	    (o.engine || route_o.root || route_o.directions || route_o.ties || route_o.lmc))
 		return cli_bad("--engine, --root, --directions, --ties and --lmc go without LFTS: "

@@ -5,7 +5,8 @@
  */
 #include "cli/route_report.h"
 
-struct route_opts route_o = {.engine = "fera"};
+const char route_engine_default[] = "fera";
+struct route_opts route_o = {.engine = route_engine_default};
 
 const char *const route_directions[] = {"distance", "bfs", "dfs", NULL};
 

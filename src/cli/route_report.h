@@ -15,6 +15,7 @@ struct route_opts {
 	bool hosts_only;
 };
 
+extern const char route_engine_default[]; /* route_o.engine points here when no engine was given */
 extern struct route_opts route_o;
 extern const char *const route_directions[]; /* by enum rt_directions; ends with NULL */
 

@@ -112,7 +112,7 @@ uint64_t rt_shares_mean(const struct rt_shares *s); /* rounded; 0 without flows 
 /* The largest share that this many thousandths of the flows do not exceed, in thousandths: 500: the median. */
 unsigned rt_shares_percentile(const struct rt_shares *s, unsigned per_mille);
 
-/* Links between switches by flows in bisections, then routes in all-to-all, the busiest first; equal ones in the
+/* Links between switches with routes from host to host, by flows in bisections, then routes in all-to-all, the busiest first; equal ones in the
  * order of ports. Returns how many of at most n. */
 uint32_t rt_quality_worst_links(const struct fab *f, const struct rt_quality *q, port_id *out,
 				uint32_t n);

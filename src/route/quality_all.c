@@ -383,6 +383,11 @@ static void loose_hosts(struct pairs *p)
 
 static void lanes_count(const struct pairs *p)
 {
+	const struct meter *m = p->m;
+
+	for (port_id k = 0; !m->t->lanes && k < m->f->nports; k++)
+		if (fab_is_switch(m->f, m->f->ports[k].node) && !(m->behind[k] & BEHIND_HOST))
+			p->q->by_lane[0] += p->q->routes[k];
 	p->q->lanes = 0;
 	for (unsigned k = 0; k < RT_MAX_VLS; k++)
 		p->q->lanes += p->q->by_lane[k] > 0;

@@ -30,7 +30,7 @@ uint32_t rt_quality_worst_links(const struct fab *f, const struct rt_quality *q,
 	for (port_id p = 0; p < f->nports; p++) {
 		port_id peer = f->ports[p].peer;
 
-		if (peer != FAB_NONE && fab_is_switch(f, f->ports[p].node) &&
+		if (q->flows[p] + q->routes[p] && fab_is_switch(f, f->ports[p].node) &&
 		    fab_is_switch(f, f->ports[peer].node))
 			all[k++] = (struct busy){q->flows[p], q->routes[p], p};
 	}

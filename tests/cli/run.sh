@@ -309,7 +309,7 @@ route verify net.txt net.lfts
 route compute net.txt --engine pira --root centre --directions dfs --lfts pira.lfts
 route verify net.txt pira.lfts --root centre --directions dfs
 route quality net.txt --patterns 10 --svg quality.svg
-route quality net.txt net.lfts --against pira.lfts --hosts 'host*' --spread
+route quality net.txt net.lfts --against pira.lfts --hosts host* --spread
 route migrate net.txt --random 5 --scheme dynamic --verify
 route migrate net.txt --random 5 --vfs 2 --engine pira --classes
 route churn net.txt --vfs 4 --events 50 --defragment 25 --verify

@@ -248,20 +248,19 @@ static void slow_all(struct slow *x, const struct rt_quality *q)
 	for (size_t i = 0; i < x->flows.n; i++) {
 		struct flow w = x->flows.at[i];
 		uint32_t n = slow_path(x, w, path), lid = x->f->ports[x->hosts.at[w.to]].lid;
-		unsigned in, sl;
+		unsigned in, sl = 0;
 
 		if (x->spread)
 			lid += w.from % (1u << x->f->ports[x->hosts.at[w.to]].lmc);
 		hops += n;
 		paths += n > 0;
 		most = MAX(most, n);
-		for (uint32_t k = 1; x->t->lanes && k + 1 < n; k++) {
+		for (uint32_t k = 1; k + 1 < n; k++) {
+			uint32_t sw = x->f->switch_index[x->f->ports[path[k]].node];
+
 			in = x->f->ports[x->f->ports[path[k - 1]].peer].num;
-			sl = k == 1 ? rt_sl(x->t, x->f->switch_index[x->f->ports[path[1]].node], in,
-					    lid)
-				    : sl;
-			lanes[rt_vl(x->t, x->f->switch_index[x->f->ports[path[k]].node], in,
-				    x->f->ports[path[k]].num, sl)]++;
+			sl = k == 1 ? rt_sl(x->t, sw, in, lid) : sl;
+			lanes[rt_vl(x->t, sw, in, x->f->ports[path[k]].num, sl)]++;
 		}
 	}
 	slow_pattern(x);
@@ -271,8 +270,7 @@ static void slow_all(struct slow *x, const struct rt_quality *q)
 	assert_int_equal(q->hops_sum, hops);
 	assert_int_equal(q->hops_paths, paths);
 	assert_int_equal(q->hops_max, most);
-	if (x->t->lanes)
-		assert_memory_equal(q->by_lane, lanes, sizeof(lanes));
+	assert_memory_equal(q->by_lane, lanes, sizeof(lanes));
 	free(path);
 }
 

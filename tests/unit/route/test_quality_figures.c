@@ -151,6 +151,11 @@ TEST(groups)
 	assert_int_equal(q.by[RT_INCAST].flows, 2);
 	assert_int_equal(q.by[RT_INCAST].worst, RT_SHARE_ONE);
 	rt_quality_free(&q);
+	q = measure(f, t, (struct rt_quality_opts){.hosts = some, .nhosts = 1});
+	assert_int_equal(
+		q.by[RT_SHIFTS].flows + q.by[RT_BISECTION].flows + q.by[RT_ALL_TO_ALL].flows, 0);
+	assert_int_equal(rt_quality_worst_links(f, &q, some + 1, 1), 0); /* none is used */
+	rt_quality_free(&q);
 	some[1] = some[0];
 	assert_int_equal(
 		rt_quality(f, t, &(struct rt_quality_opts){.hosts = some, .nhosts = 4}, &q, &e),
