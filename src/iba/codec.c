@@ -212,13 +212,3 @@ unsigned iba_time_to_exp(time_ps t)
 		e++;
 	return e;
 }
-
-unsigned iba_mtu_bytes(unsigned code)
-{
-	return code >= 1 && code <= 5 ? 128u << code : 0;
-}
-
-unsigned iba_vl_count(unsigned code)
-{
-	return code >= 1 && code <= 5 ? (code == 5 ? 15 : 1u << (code - 1)) : 0;
-}

@@ -407,7 +407,14 @@ unsigned iba_time_to_exp(time_ps t);
 enum { IBA_VL_SUBN = 15 }; /* the VL of SMPs; data mapped to it is discarded */
 
 /* MTU codes 1..5 are 256..4096 bytes; VL codes 1..5 are 1, 2, 4, 8, 15 data VLs. */
-unsigned iba_mtu_bytes(unsigned code);
-unsigned iba_vl_count(unsigned code);
+static inline unsigned iba_mtu_bytes(unsigned code)
+{
+	return code >= 1 && code <= 5 ? 128u << code : 0;
+}
+
+static inline unsigned iba_vl_count(unsigned code)
+{
+	return code >= 1 && code <= 5 ? (code == 5 ? 15 : 1u << (code - 1)) : 0;
+}
 
 #endif

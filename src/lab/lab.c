@@ -6,6 +6,8 @@
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
 
+enum { EVENTS_AT_ONCE = 1024, EVENTS_PER_TICK = 65536 };
+
 void lab_config_default(struct lab_config *c)
 {
 	memset(c, 0, sizeof(*c));
@@ -231,12 +233,15 @@ static void choose_lead(struct lab *l)
 	l->lead = runs ? runs : l->lead;
 }
 
-static void run_one(struct lab *l)
+/* Some events: managers are as they were, unless the last one changed them. */
+static void run_some(struct lab *l, time_ps limit)
 {
-	sim_step(l->sim);
+	uint64_t before = sim_events(l->sim);
+
+	sim_steps(l->sim, limit, EVENTS_AT_ONCE);
 	if (l->follow)
 		choose_lead(l);
-	if (l->tick && sim_events(l->sim) % 65536 == 0)
+	if (l->tick && sim_events(l->sim) / EVENTS_PER_TICK != before / EVENTS_PER_TICK)
 		l->tick(l->tick_ctx);
 }
 
@@ -275,7 +280,7 @@ static bool at_rest(const struct lab *l)
 bool lab_run_ready(struct lab *l, time_ps limit)
 {
 	while (!at_rest(l) && sim_next(l->sim) <= limit)
-		run_one(l);
+		run_some(l, limit);
 	return at_rest(l);
 }
 
@@ -289,15 +294,15 @@ bool lab_run_settled(struct lab *l, time_ps since, time_ps limit)
 			return true;
 		if (sim_next(l->sim) > limit)
 			return false;
-		run_one(l);
+		run_some(l, limit);
 	}
 }
 
 void lab_run_until(struct lab *l, time_ps t)
 {
-	for (unsigned i = 0; sim_next(l->sim) <= t; i++)
-		if (i % 64 || !sim_run_parallel(l->sim, t, l->cfg.threads, l->tick, l->tick_ctx))
-			run_one(l);
+	while (sim_next(l->sim) <= t)
+		if (!sim_run_parallel(l->sim, t, l->cfg.threads, l->tick, l->tick_ctx))
+			run_some(l, t);
 }
 
 void lab_sum_reset(struct lab *l)

@@ -136,6 +136,16 @@ bool sim_step(struct sim *s)
 	return true;
 }
 
+void sim_steps(struct sim *s, time_ps limit, unsigned most)
+{
+	struct ev e;
+
+	if (s->plane && plane_run(&s->main, limit, most, &e))
+		device_handlers[e.what.kind](s, &e.what);
+	else if (!s->plane && sim_next(s) <= limit)
+		sim_step(s);
+}
+
 void sim_settle(struct sim *s, time_ps now)
 {
 	if (s->dev.walking)

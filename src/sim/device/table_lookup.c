@@ -65,7 +65,9 @@ unsigned slvl_default(const struct sim *s, node_id n, unsigned out, unsigned sl)
 	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port + out].pi;
 	unsigned vls = iba_vl_count(pi->oper_vls);
 
-	return sl % (vls ? vls : 1); /* cyclic (thesis 4.4.2) */
+	if (!(vls & (vls - 1))) /* a power of two, as most are */
+		return vls ? sl & (vls - 1) : 0;
+	return sl % vls; /* cyclic (thesis 4.4.2) */
 }
 
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl)

@@ -24,6 +24,11 @@ time_ps sim_now(const struct sim *s);
 time_ps sim_next(const struct sim *s); /* time of the next event; TIME_NEVER: there is none */
 bool sim_step(struct sim *s);	       /* runs one event; false when none is left */
 
+/* The same as some calls of sim_step(), faster: runs events up to `limit`, at most `most` of them,
+ * and stops after the first one that is not about data packets. So nothing outside of the data
+ * plane has changed, unless by the last event. */
+void sim_steps(struct sim *s, time_ps limit, unsigned most);
+
 /* Runs all events up to `limit` on so many threads, with the same outcome as sim_step(). It may
  * stop earlier: see sim_next(). False: nothing was run, and the caller has to use sim_step();
  * that is the case while SMPs are in flight, while a watcher is set, or when it would not pay.

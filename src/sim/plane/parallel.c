@@ -34,10 +34,11 @@ static void run_window(struct worker *w, unsigned shard)
 {
 	struct parallel *c = w->run;
 	struct shard *sh = &c->shards[shard];
+	struct ev none; /* split_events() leaves other kinds of events to the whole */
 
 	take_mail(c, shard, (c->window - 1) & 1);
 	while (!c->over && evq_next(&sh->q) < c->horizon && !shard_is_dry(sh))
-		plane_step(sh);
+		plane_run(sh, c->horizon - 1, 1, &none);
 	outbox_note(&w->outbox, evq_next(&sh->q));
 }
 

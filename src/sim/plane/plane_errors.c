@@ -7,12 +7,11 @@
 #include "sim/plane/plane_priv.h"
 
 /* Whether the packet just sent arrives damaged. Rates are small: n bytes are n times as likely. */
-bool error_hits(struct shard *sh, unsigned bytes)
+bool error_drawn(struct shard *sh, unsigned bytes)
 {
 	uint64_t q = sh->cfg->plane.byte_error_q40;
 
-	return q &&
-	       (rng_u64(&sh->whole->plane->error_rng) >> 24) < MIN(q * bytes, (uint64_t)1 << 40);
+	return (rng_u64(&sh->whole->plane->error_rng) >> 24) < MIN(q * bytes, (uint64_t)1 << 40);
 }
 
 /* IBA 7.9.3: at least one flow control packet for each VL every 65,536 symbol times. Without

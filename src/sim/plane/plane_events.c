@@ -2,7 +2,7 @@
 /*
  * Events of the data plane: each goes to the file it belongs to, unless the node was powered off or
  * the link went down since it was scheduled. State: none of its own. Ways in: plane_event(),
- * plane_step(). Does not schedule anything.
+ * plane_run(). Does not schedule anything.
  */
 #include "sim/plane/plane_priv.h"
 
@@ -133,12 +133,18 @@ void plane_event(struct shard *sh, const struct ev_what *e)
 	handlers[e->kind](sh, e);
 }
 
-bool plane_step(struct shard *sh)
+bool plane_run(struct shard *sh, time_ps limit, unsigned most, struct ev *other)
 {
 	struct ev e;
 
-	if (!shard_next(sh, &e))
-		return false;
-	plane_event(sh, &e.what);
-	return true;
+	while (most-- && evq_next(&sh->q) <= limit && shard_next(sh, &e)) {
+		if (e.what.kind < EV_P_HEAD) {
+			*other = e;
+			return true;
+		}
+		if (sh->plane->large)
+			prefetch(sh);
+		handlers[e.what.kind](sh, &e.what);
+	}
+	return false;
 }

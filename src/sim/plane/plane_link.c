@@ -299,9 +299,14 @@ static void choose(struct shard *sh, port_id port)
 {
 	const struct plane *pl = sh->plane;
 	struct plane_port *p = &pl->ports[port];
-	bool data = port_sends_data(sh, port);
 	unsigned slot;
+	bool data;
 
+	if (port_is_idle(sh, port)) {
+		arbiter_idle(sh, port);
+		return;
+	}
+	data = port_sends_data(sh, port);
 	if (sh->ports[port].pi.state == IBA_PORT_DOWN || sh->ports[port].peer == FAB_NONE) {
 		discard_out(sh, port, slot15(pl), SIM_DISCARD_INACTIVE_PORT);
 		return;

@@ -211,6 +211,16 @@ static inline bool arbiter_can_send(const struct shard *sh, port_id port, unsign
 	return slot_is_15(pl, slot) || credit_for(o, pl->cells.at[o->head].blocks);
 }
 
+/* Nothing waits at this port, and it could send. */
+static inline bool port_is_idle(const struct shard *sh, port_id port)
+{
+	const struct plane_port *p = &sh->plane->ports[port];
+	const struct sim_port *d = &sh->ports[port];
+
+	return !p->queued && !p->fc_due && !p->retraining && d->pi.state == IBA_PORT_ACTIVE &&
+	       d->peer != FAB_NONE;
+}
+
 /* From the bottom up: a function calls those of files above it in this list; plane_link.c and
  * plane_switch.c call each other. */
 
@@ -247,8 +257,12 @@ void cut_copied(struct shard *sh, uint32_t parent_cell, uint32_t copy); /* while
 void cut_receiving(struct shard *sh, port_id p, enum sim_discard why);	/* it loses its tail */
 
 /* plane_errors.c */
-bool error_hits(struct shard *sh, unsigned bytes); /* the packet arrives damaged */
+bool error_drawn(struct shard *sh, unsigned bytes); /* the packet arrives damaged */
 void refresh_start(struct shard *sh, port_id port);
+static inline bool error_hits(struct shard *sh, unsigned bytes)
+{
+	return sh->cfg->plane.byte_error_q40 && error_drawn(sh, bytes);
+}
 void retrain_error(struct shard *sh, port_id p); /* a damaged packet has arrived */
 
 /* plane_lifetime.c */
@@ -258,6 +272,7 @@ void limit_stall(struct shard *sh, uint32_t out_chan); /* it discards for 8 HOQL
 
 /* plane_arbiter.c */
 unsigned arbiter_pick(struct shard *sh, port_id port); /* the slot of a data VL, or nslots */
+void arbiter_idle(struct shard *sh, port_id port);     /* the same where nothing is queued */
 
 /* plane_link.c */
 void out_add(struct shard *sh, port_id port, unsigned slot, uint32_t cell);
@@ -311,6 +326,8 @@ void plane_free(struct sim *s);
 
 /* plane_events.c */
 void plane_event(struct shard *sh, const struct ev_what *e);
-bool plane_step(struct shard *sh); /* runs one event; false when none is left */
+/* Runs events of the data plane up to `limit`, at most `most`. True: the next one, which the caller
+ * has to run, is another kind of event; it was taken. */
+bool plane_run(struct shard *sh, time_ps limit, unsigned most, struct ev *other);
 
 #endif
