@@ -43,62 +43,67 @@ enum sim_ev {
 /* Incarnations, lives and epochs identify the node, the node's ports or the link as it was when
  * the event was scheduled: if it was powered off or went down since, the event is void. */
 struct ev_what {
-	uint32_t kind; /* enum sim_ev */
 	union {
 		struct {
-			uint32_t slot; /* in sim.calls */
-		} call;
-		struct {
-			port_id port;
-			uint32_t epoch;
-		} link;
-		struct {
-			port_id port;
-			uint32_t pkt, epoch;
-		} arrive;
-		struct {
-			node_id node;
-			uint32_t incarnation;
-		} node;
-		struct {
-			node_id node;
-			uint32_t incarnation, pkt;
-		} inject;
-		struct {
-			node_id node;
-			uint32_t incarnation, slot;
-		} trap;
-		struct {
-			port_id port;
-			uint32_t epoch; /* of the lease */
-		} lease;
-		struct {
-			port_id port;
-			uint32_t incarnation;
-			uint32_t to; /* enum iba_phys_state */
-		} order;
-		struct {
-			port_id port;
-			uint32_t cell, epoch;
-		} head;
-		struct {
-			port_id port;
-			uint16_t fccl, fctbs;
-			uint32_t slot : 4, epoch : 28;
-		} credit;
-		struct {
-			uint32_t chan, life;
-		} chan;
-		struct {
-			port_id port;
-			uint32_t life;
-		} port;
-		struct {
-			uint32_t host, epoch; /* of the traffic */
-		} make;
-		struct {
-			uint32_t pkt, incarnation;
-		} paced;
+			uint32_t kind; /* enum sim_ev */
+			union {
+				struct {
+					uint32_t slot; /* in sim.calls */
+				} call;
+				struct {
+					port_id port;
+					uint32_t epoch;
+				} link;
+				struct {
+					port_id port;
+					uint32_t pkt, epoch;
+				} arrive;
+				struct {
+					node_id node;
+					uint32_t incarnation;
+				} node;
+				struct {
+					node_id node;
+					uint32_t incarnation, pkt;
+				} inject;
+				struct {
+					node_id node;
+					uint32_t incarnation, slot;
+				} trap;
+				struct {
+					port_id port;
+					uint32_t epoch; /* of the lease */
+				} lease;
+				struct {
+					port_id port;
+					uint32_t incarnation;
+					uint32_t to; /* enum iba_phys_state */
+				} order;
+				struct {
+					port_id port;
+					uint32_t cell, epoch;
+				} head;
+				struct {
+					port_id port;
+					uint16_t fccl, fctbs;
+					uint32_t slot : 4, epoch : 28;
+				} credit;
+				struct {
+					uint32_t chan, life;
+				} chan;
+				struct {
+					port_id port;
+					uint32_t life;
+				} port;
+				struct {
+					uint32_t host, epoch; /* of the traffic */
+				} make;
+				struct {
+					uint32_t pkt, incarnation;
+				} paced;
+			};
+		};
+		uint64_t word[2];
 	};
 };
 
@@ -111,6 +116,39 @@ struct ev {
 static inline bool ev_is_before(const struct ev *x, const struct ev *y)
 {
 	return x->when != y->when ? x->when < y->when : x->order < y->order;
+}
+
+/* The frequent ones are made of whole words: what is written in parts and read as a whole at once,
+ * as a push does, makes the processor wait. */
+static inline struct ev_what ev_words(enum sim_ev kind, uint32_t a, uint32_t b, uint32_t c)
+{
+	return (struct ev_what){.word = {kind | (uint64_t)a << 32, b | (uint64_t)c << 32}};
+}
+
+static inline struct ev_what ev_port(enum sim_ev kind, port_id port, uint32_t life)
+{
+	return ev_words(kind, port, life, 0);
+}
+
+static inline struct ev_what ev_chan(enum sim_ev kind, uint32_t chan, uint32_t life)
+{
+	return ev_words(kind, chan, life, 0);
+}
+
+static inline struct ev_what ev_node(enum sim_ev kind, node_id node, uint32_t incarnation)
+{
+	return ev_words(kind, node, incarnation, 0);
+}
+
+static inline struct ev_what ev_head(port_id port, uint32_t cell, uint32_t epoch)
+{
+	return ev_words(EV_P_HEAD, port, cell, epoch);
+}
+
+static inline struct ev_what ev_credit(port_id port, uint16_t fccl, uint16_t fctbs, unsigned slot,
+				       uint32_t epoch)
+{
+	return ev_words(EV_P_FC, port, fccl | (uint32_t)fctbs << 16, (slot & 15) | epoch << 4);
 }
 
 _Static_assert(sizeof(struct ev_what) == 16, "an event's payload is passed in registers");

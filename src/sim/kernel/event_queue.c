@@ -8,8 +8,8 @@
 
 enum {
 	SPAN_BITS = 21, /* the wheel spans 2^21 ps */
-	LEAST = 1024,
-	MOST = 1 << 16, /* buckets */
+	LEAST = 1024,	/* buckets */
+	MOST = 1 << 16, /* the same */
 	WALK = 16,	/* events of a bucket that a push passes; if there are more, it goes far */
 };
 
@@ -22,30 +22,23 @@ static inline uint32_t slot_of(const struct evq_near *w, time_ps when)
 	return (uint32_t)(when >> w->shift) & w->mask;
 }
 
-/* The first bucket with events from this word of bits on; UINT32_MAX: none. */
-static uint32_t slot_from_word(const struct evq_near *w, uint32_t word)
-{
-	uint32_t n = (w->mask + 4096) / 4096, k = word / 64;
-	uint64_t left = k < n ? w->words[k] & ~0ull << word % 64 : 0;
-
-	while (!left && ++k < n)
-		left = w->words[k];
-	if (!left)
-		return UINT32_MAX;
-	word = k * 64 + (uint32_t)__builtin_ctzll(left);
-	return word * 64 + (uint32_t)__builtin_ctzll(w->bits[word]);
-}
-
 /* The next bucket with events, this one included, around the wheel; there is one. */
 static inline uint32_t next_slot(const struct evq_near *w, uint32_t slot)
 {
-	uint64_t left = w->bits[slot / 64] >> slot % 64;
-	uint32_t next;
+	uint32_t word = slot / 64;
+	uint64_t left = w->bits[word] >> slot % 64;
 
 	if (left)
 		return slot + (uint32_t)__builtin_ctzll(left);
-	next = slot_from_word(w, slot / 64 + 1);
-	return next != UINT32_MAX ? next : slot_from_word(w, 0);
+	do
+		word = (word + 1) & w->mask / 64;
+	while (!w->bits[word]);
+	return word * 64 + (uint32_t)__builtin_ctzll(w->bits[word]);
+}
+
+static inline void mark(struct evq_near *w, uint32_t slot)
+{
+	w->bits[slot / 64] |= 1ull << slot % 64;
 }
 
 /* Twice as many nodes. Free ones are used in the order of their places. */
@@ -53,7 +46,7 @@ static void pool_grow(struct evq_near *w)
 {
 	uint32_t first = MAX(w->node_cap, 1u);
 
-	w->node_cap = MAX(w->node_cap * 2, 256u);
+	w->node_cap = MAX(w->node_cap * 2, LEAST / 4u);
 	w->node = mem_resize(w->node, w->node_cap, sizeof(*w->node));
 	w->after = mem_resize(w->after, w->node_cap, sizeof(*w->after));
 	w->node[0] = (struct ev){.when = TIME_NEVER, .order = UINT64_MAX};
@@ -62,19 +55,6 @@ static void pool_grow(struct evq_near *w)
 		w->after[i] = w->spare;
 		w->spare = i;
 	}
-}
-
-static inline void bits_set(struct evq_near *w, uint32_t slot)
-{
-	w->bits[slot / 64] |= 1ull << slot % 64;
-	w->words[slot / 4096] |= 1ull << slot / 64 % 64;
-}
-
-static inline void bits_clear(struct evq_near *w, uint32_t slot)
-{
-	w->bits[slot / 64] &= ~(1ull << slot % 64);
-	if (!w->bits[slot / 64])
-		w->words[slot / 4096] &= ~(1ull << slot / 64 % 64);
 }
 
 /* The list of a bucket over the narrower ones of a larger wheel. */
@@ -87,7 +67,7 @@ static void spread(struct evq_near *w, uint32_t i)
 		if (slot_of(w, w->node[i].when) != slot) {
 			slot = slot_of(w, w->node[i].when);
 			at = &w->bucket[slot];
-			bits_set(w, slot);
+			mark(w, slot);
 		}
 		*at = i;
 		at = &w->after[i];
@@ -95,19 +75,20 @@ static void spread(struct evq_near *w, uint32_t i)
 	}
 }
 
-/* The first buckets, or twice as many, half as wide. */
+/* More nodes, and four buckets for each, as long as they are not too many. */
 static void wheel_grow(struct evq_near *w)
 {
-	uint32_t *old = w->bucket, n = old ? w->mask + 1 : 0, new = old ? 2 * n : LEAST;
+	uint32_t *old = w->bucket, n = old ? w->mask + 1 : 0, new;
 
+	pool_grow(w);
+	new = MIN(4 * w->node_cap, (uint32_t)MOST);
+	if (new == n)
+		return;
 	w->mask = new - 1;
-	w->full = new < MOST ? new / 2 : UINT32_MAX;
 	w->shift = (uint32_t)(SPAN_BITS - __builtin_ctz(new));
 	free(w->bits);
-	free(w->words);
 	w->bucket = mem_zarray(new, sizeof(*w->bucket));
 	w->bits = mem_zarray(new / 64, sizeof(*w->bits));
-	w->words = mem_zarray((new + 4095) / 4096, sizeof(*w->words));
 	for (uint32_t k = 0; k < n; k++)
 		spread(w, old[k]);
 	free(old);
@@ -119,32 +100,42 @@ static inline void wheel_turn(struct evq_near *w, time_ps when)
 	w->start = when >> w->shift << w->shift;
 }
 
-/* Into its bucket; false: there is no free node, or too many events are before it. */
-static inline bool wheel_put(struct evq_near *w, const struct ev *e)
+static inline bool is_near(const struct evq_near *w, time_ps when)
 {
-	struct ev *node = w->node;
-	uint32_t *after = w->after, *at, i = w->spare, slot = slot_of(w, e->when);
+	return (when - w->start) >> SPAN_BITS == 0;
+}
 
-	if (!i)
+/* Into its bucket; false: it belongs elsewhere, there is no free node, or too many are before it.
+ * By value: an event that was just written in parts is slow to read as a whole. */
+__attribute__((always_inline)) static inline bool wheel_put(struct evq_near *w, time_ps when,
+							    uint64_t order, struct ev_what what)
+{
+	uint32_t *after = w->after, *at, i = w->spare, slot = slot_of(w, when);
+	struct ev *node = w->node;
+	unsigned walk = 0;
+
+	if (!i || !is_near(w, when))
 		return false;
-	at = &w->bucket[slot];
-	for (unsigned walk = 0; ev_is_before(&node[*at], e); walk++) {
-		if (walk == WALK)
-			return false;
-		at = &after[*at];
-	}
+	for (at = &w->bucket[slot]; node[*at].when <= when; at = &after[*at])
+		if ((node[*at].when == when && node[*at].order > order) || walk++ == WALK)
+			break;
+	if (walk > WALK)
+		return false;
 	w->spare = after[i];
-	node[i] = *e;
+	node[i].when = when;
+	node[i].order = order;
+	node[i].what.word[0] = what.word[0];
+	node[i].what.word[1] = what.word[1];
 	after[i] = *at;
 	*at = i;
-	bits_set(w, slot);
-	w->n++;
-	if (ev_is_before(e, &node[w->first]))
+	mark(w, slot);
+	if (when < node[w->first].when ||
+	    (when == node[w->first].when && order < node[w->first].order))
 		w->first = i;
 	return true;
 }
 
-static inline void wheel_pop(struct evq_near *w, struct ev *e)
+static inline void wheel_pop(struct evq_near *w, struct ev *e, bool last)
 {
 	uint32_t *after = w->after, i = w->first, next = after[i];
 	const struct ev *n = &w->node[i];
@@ -155,19 +146,18 @@ static inline void wheel_pop(struct evq_near *w, struct ev *e)
 	w->bucket[slot] = next;
 	after[i] = w->spare;
 	w->spare = i;
-	w->n--;
 	if (!next) {
-		bits_clear(w, slot);
-		next = w->n ? w->bucket[next_slot(w, slot)] : 0;
+		w->bits[slot / 64] &= ~(1ull << slot % 64);
+		next = last ? 0 : w->bucket[next_slot(w, slot)];
 	}
 	w->first = next;
 }
 
 /* ---- interface ---- */
 
-static inline bool is_near(const struct evq_near *w, time_ps when)
+static bool has_near(const struct evq *q)
 {
-	return (when - w->start) >> SPAN_BITS == 0;
+	return q->near.first;
 }
 
 /* When the wheel is new, full, in another time, or crowded at this one. A wheel without events can
@@ -176,39 +166,28 @@ __attribute__((noinline)) static void put_slow(struct evq *q, const struct ev *e
 {
 	struct evq_near *w = &q->near;
 
-	if (w->n >= w->full)
-		wheel_grow(w);
 	if (!w->spare)
-		pool_grow(w);
+		wheel_grow(w);
 	if (!q->far.n)
 		q->far_next = TIME_NEVER;
-	if (!w->n && e->when < w->start)
+	if (!has_near(q) && e->when < w->start)
 		wheel_turn(w, e->when);
-	if (is_near(w, e->when) && wheel_put(w, e))
+	if (wheel_put(w, e->when, e->order, e->what))
 		return;
 	q->far_next = MIN(q->far_next, e->when);
 	ladder_put(&q->far, e);
 }
 
-__attribute__((always_inline)) static inline void put(struct evq *q, const struct ev *e)
+void evq_add(struct evq *q, time_ps when, uint64_t order, struct ev_what what)
 {
-	struct evq_near *w = &q->near;
-
 	q->n++;
-	if (w->n >= w->full || !is_near(w, e->when) || !wheel_put(w, e))
-		put_slow(q, e);
-}
-
-void evq_put(struct evq *q, const struct ev *e)
-{
-	put(q, e);
+	if (!wheel_put(&q->near, when, order, what))
+		put_slow(q, &(struct ev){when, order, what});
 }
 
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what what)
 {
-	const struct ev new = {when, (uint64_t)priority << 56 | UNRANKED | q->seq++, what};
-
-	put(q, &new);
+	evq_add(q, when, (uint64_t)priority << 56 | UNRANKED | q->seq++, what);
 }
 
 static void far_pop(struct evq *q, struct ev *e)
@@ -218,23 +197,28 @@ static void far_pop(struct evq *q, struct ev *e)
 	ladder_pop(&q->far, e);
 	next = ladder_first(&q->far);
 	q->far_next = next ? next->when : TIME_NEVER;
-	if ((e->when >= q->near.start || !q->near.n) && e->when < TIME_NEVER / 2)
+	if ((e->when >= q->near.start || !has_near(q)) && e->when < TIME_NEVER / 2)
 		wheel_turn(&q->near, e->when); /* which must not span the end of time */
+}
+
+/* Of two that are due at the same time. */
+static bool near_is_first(struct evq *q)
+{
+	return has_near(q) &&
+	       (!q->far.n || ev_is_before(&q->near.node[q->near.first], ladder_first(&q->far)));
 }
 
 bool evq_pop(struct evq *q, struct ev *e)
 {
 	struct evq_near *w = &q->near;
-	const struct ev *first;
+	time_ps near;
 
 	if (!q->n)
 		return false;
 	q->n--;
-	first = &w->node[w->first];
-	if (first->when < q->far_next ||
-	    (first->when == q->far_next && w->n &&
-	     (!q->far.n || ev_is_before(first, ladder_first(&q->far)))))
-		wheel_pop(w, e);
+	near = w->node[w->first].when;
+	if (near < q->far_next || (near == q->far_next && near_is_first(q)))
+		wheel_pop(w, e, q->n == q->far.n);
 	else
 		far_pop(q, e);
 	return true;
@@ -245,7 +229,7 @@ const struct ev *evq_ahead(const struct evq *q, unsigned skip)
 	const struct evq_near *w = &q->near;
 	uint32_t i = w->first;
 
-	if (skip >= w->n)
+	if (skip >= q->n - q->far.n)
 		return NULL;
 	while (skip--)
 		i = w->after[i]
@@ -259,7 +243,6 @@ void evq_free(struct evq *q)
 	ladder_free(&q->far);
 	free(q->near.bucket);
 	free(q->near.bits);
-	free(q->near.words);
 	free(q->near.node);
 	free(q->near.after);
 	*q = (struct evq){0};

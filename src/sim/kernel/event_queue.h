@@ -16,13 +16,11 @@ struct evq_near {
 	uint32_t *after;  /* in the same bucket, or in the list of free ones */
 	uint32_t *bucket; /* by the time's bits above shift: its first node */
 	uint64_t *bits;	  /* buckets with events */
-	uint64_t *words;  /* words of bits that are not 0 */
 	time_ps start;	  /* of the bucket of the present; the wheel has 2^21 ps from there */
 	uint32_t first;	  /* the earliest event; 0: none */
 	uint32_t spare;	  /* free nodes; 0: none */
 	uint32_t mask;	  /* number of buckets - 1 */
 	uint32_t shift;	  /* a bucket is 2^shift ps wide */
-	uint32_t n, full; /* events; as many as make it grow */
 	uint32_t node_cap;
 };
 
@@ -35,12 +33,18 @@ struct evq {
 };
 
 void evq_push(struct evq *q, time_ps when, uint8_t priority, struct ev_what what);
-void evq_put(struct evq *q, const struct ev *e); /* when and order are set already */
-bool evq_pop(struct evq *q, struct ev *e);	 /* false when empty */
+/* With an order that was given before, or a rank. */
+void evq_add(struct evq *q, time_ps when, uint64_t order, struct ev_what what);
+bool evq_pop(struct evq *q, struct ev *e); /* false when empty */
 void evq_free(struct evq *q);
 
 /* The event after the next `skip` ones, if it is near: for prefetching only. NULL: unknown. */
 const struct ev *evq_ahead(const struct evq *q, unsigned skip);
+
+static inline void evq_put(struct evq *q, const struct ev *e)
+{
+	evq_add(q, e->when, e->order, e->what);
+}
 
 /* Ranks are below 2^55. */
 static inline uint64_t evq_rank(uint8_t priority, uint64_t rank)

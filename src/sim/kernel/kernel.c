@@ -127,12 +127,11 @@ static bool mail(struct outbox *o, unsigned self, port_id at, const struct ev *e
  */
 void sim_push_arrival(struct shard *sh, time_ps when, port_id at, struct ev_what what)
 {
-	const struct ev new = {when < sh->now ? TIME_NEVER : when,
-			       evq_rank(PRIO_NET, (uint64_t)at << 1 | (what.kind == EV_P_FC)),
-			       what};
+	uint64_t order = evq_rank(PRIO_NET, (uint64_t)at << 1 | (what.kind == EV_P_FC));
 
-	if (!sh->outbox || !mail(sh->outbox, sh->self, at, &new))
-		evq_put(&sh->q, &new);
+	when = when < sh->now ? TIME_NEVER : when;
+	if (!sh->outbox || !mail(sh->outbox, sh->self, at, &(struct ev){when, order, what}))
+		evq_add(&sh->q, when, order, what);
 }
 
 void sim_call(struct sim *s, time_ps when, void (*fn)(void *ctx, uint64_t cookie), void *ctx,

@@ -16,8 +16,7 @@ static node_id port_node(const struct shard *sh, port_id p)
 
 static void at_port(struct shard *sh, time_ps when, enum sim_ev kind, port_id p)
 {
-	sim_push(sh, when, PRIO_NET,
-		 (struct ev_what){.kind = kind, .port = {p, sh->plane->ports[p].life}});
+	sim_push(sh, when, PRIO_NET, ev_port(kind, p, sh->plane->ports[p].life));
 }
 
 /* ---- the output buffer ---- */
@@ -154,12 +153,7 @@ static void fc_send(struct shard *sh, port_id port)
 		slot = FC_DAMAGED;
 	sim_push_arrival(
 		sh, end + sh->ports[port].wire_ps, far,
-		(struct ev_what){.kind = EV_P_FC,
-				 .credit = {.port = far,
-					    .fctbs = out->fctbs,
-					    .fccl = fccl,
-					    .slot = slot,
-					    .epoch = sh->ports[far].link_epoch & FC_EPOCH_MASK}});
+		ev_credit(far, fccl, out->fctbs, slot, sh->ports[far].link_epoch & FC_EPOCH_MASK));
 }
 
 /* ---- sending ---- */
@@ -245,9 +239,7 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 	c->slot = (uint8_t)slot; /* the same cell, now on the link */
 	c->ready = head;
 	c->tail = end + sh->ports[port].wire_ps;
-	sim_push_arrival(sh, head, far,
-			 (struct ev_what){.kind = EV_P_HEAD,
-					  .head = {far, cell, sh->ports[far].link_epoch}});
+	sim_push_arrival(sh, head, far, ev_head(far, cell, sh->ports[far].link_epoch));
 	at_port(sh, end, EV_P_SENT, port);
 }
 
@@ -404,8 +396,7 @@ static void host_head(struct shard *sh, uint32_t chan, uint32_t cell)
 	if (!c->smp && pl->detail)
 		detail_header_now(sh->whole, chan_port(pl, chan), &pl->pkts.at[c->pkt]);
 	sim_push(sh, c->tail, PRIO_NET,
-		 (struct ev_what){.kind = EV_P_SINK,
-				  .chan = {chan, pl->ports[chan_port(pl, chan)].life}});
+		 ev_chan(EV_P_SINK, chan, pl->ports[chan_port(pl, chan)].life));
 }
 
 static void damaged(struct shard *sh, port_id port, uint32_t cell)

@@ -22,7 +22,7 @@ static void chan_event(struct shard *sh, time_ps when, enum sim_ev kind, uint32_
 {
 	uint32_t life = sh->plane->ports[chan_port(sh->plane, chan)].life;
 
-	sim_push(sh, when, PRIO_NET, (struct ev_what){.kind = kind, .chan = {chan, life}});
+	sim_push(sh, when, PRIO_NET, ev_chan(kind, chan, life));
 }
 
 /* ---- the routing unit ---- */
@@ -62,8 +62,7 @@ static void serve(struct shard *sh, node_id n)
 		sw->serving = pop(pl, &sw->q_head, &sw->q_tail);
 	if (sw->serving != CHAN_NONE)
 		sim_push(sh, sh->now + sh->cfg->plane.route_ps, PRIO_NET,
-			 (struct ev_what){.kind = EV_P_ROUTE,
-					  .node = {n, sh->nodes[n].incarnation}});
+			 ev_node(EV_P_ROUTE, n, sh->nodes[n].incarnation));
 }
 
 /* A packet has become the head of an input channel and waits for the routing unit. */

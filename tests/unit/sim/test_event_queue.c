@@ -215,6 +215,29 @@ TEST(an_event_of_the_past_does_not_turn_the_wheel_back)
 	vec_free(&l);
 }
 
+/* Constructors by words set the members that handlers read. */
+TEST(frequent_events_are_made_of_words)
+{
+	struct ev_what e = ev_credit(0x12345678, 0xfedc, 0xab9, 13, 0x9876543);
+
+	assert_int_equal(e.kind, EV_P_FC);
+	assert_int_equal(e.credit.port, 0x12345678);
+	assert_int_equal(e.credit.fccl, 0xfedc);
+	assert_int_equal(e.credit.fctbs, 0xab9);
+	assert_int_equal(e.credit.slot, 13);
+	assert_int_equal(e.credit.epoch, 0x9876543);
+	e = ev_head(1, 0xfffffffe, 3);
+	assert_true(e.kind == EV_P_HEAD && e.head.port == 1 && e.head.cell == 0xfffffffe);
+	assert_int_equal(e.head.epoch, 3);
+	e = ev_port(EV_P_SENT, 0xfffffff0, 7);
+	assert_true(e.kind == EV_P_SENT && e.port.port == 0xfffffff0 && e.port.life == 7);
+	e = ev_chan(EV_P_CROSS, 0xfffffff1, 0xffffffff);
+	assert_true(e.kind == EV_P_CROSS && e.chan.chan == 0xfffffff1);
+	assert_int_equal(e.chan.life, 0xffffffff);
+	e = ev_node(EV_P_ROUTE, 5, 9);
+	assert_true(e.kind == EV_P_ROUTE && e.node.node == 5 && e.node.incarnation == 9);
+}
+
 /* For prefetching: the near events that follow, in order. */
 TEST(near_events_are_seen_ahead)
 {
@@ -267,6 +290,7 @@ int main(void)
 		cmocka_unit_test(near_and_far_events_come_out_sorted),
 		cmocka_unit_test(time_may_go_back_in_an_empty_queue),
 		cmocka_unit_test(an_event_of_the_past_does_not_turn_the_wheel_back),
+		cmocka_unit_test(frequent_events_are_made_of_words),
 		cmocka_unit_test(near_events_are_seen_ahead),
 		cmocka_unit_test(extreme_times),
 	};
