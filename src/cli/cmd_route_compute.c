@@ -52,6 +52,7 @@ static int compute(struct computed *c, const char *file)
 			    .directions = route_directions_find(),
 			    .ties = route_ties_find()};
 	struct rt_verify_opts vo = {.threads = route_o.threads};
+	const struct rt_engine *g = rt_engine_find(route_o.engine);
 	uint64_t *rank;
 	double start;
 	struct err e;
@@ -61,9 +62,13 @@ static int compute(struct computed *c, const char *file)
 		return CLI_BAD;
 	c->directions = o.directions;
 	rank = mem_array(c->f->nswitches, sizeof(*rank));
-	rt_updown_rank_by(c->f, o.root, o.directions, rank);
+	rc = rt_engine_ranks(g, c->f, &o, rank, &e);
+	if (rc) {
+		free(rank);
+		return cli_bad("%s: %s", file, e.text);
+	}
 	graph_count(c, rank);
-	vo.rank = rt_engine_find(route_o.engine)->updown ? rank : NULL;
+	vo.rank = g->updown ? rank : NULL;
 	cli_stage("verifying");
 	start = cli_wall_s();
 	rc = rt_verify(c->f, c->t, &vo, &c->r, &e);

@@ -8,4 +8,5 @@
 /* clang-format off */
 X(fera)
 X(pira)
+X(tree)
 /* clang-format on */

@@ -180,9 +180,13 @@ struct rt_engine {
 	const char *about;	    /* a paragraph for the help, lines up to 78 characters */
 	int (*route)(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
 		     struct err *e);
-	/* Its routes are up*-down* over the ranks that o gives (o->root, o->directions or o->rank): the
-	 * verifier checks them for turns from down to up, and one dependency graph proves them. */
+	/* Its routes are up*-down* over the ranks that o gives (o->root, o->directions or o->rank), or over
+	 * those that ranks() gives: the verifier checks them for turns from down to up, and one dependency graph
+	 * proves them. */
 	bool updown;
+	/* NULL: over the ranks that o gives. Else the engine has ranks of its own, each once, whatever o says:
+	 * 0, or a negative errno as route(). rank has f->nswitches entries. */
+	int (*ranks)(const struct fab *f, uint64_t *rank, struct err *e);
 	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
 	 * not use it. */
 	bool lanes;
@@ -200,6 +204,9 @@ const struct rt_engine *rt_engine_find(const char *name); /* NULL */
 extern const struct rt_engine *const rt_engines[];	  /* ends with NULL */
 extern const char *const rt_engine_names[];		  /* the same, by name; ends with NULL */
 
+/* The ranks of an engine with updown: its own, or by o->root and o->directions (o->rank is not looked at). */
+int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
+		    uint64_t *rank, struct err *e);
 /* Make tables and let the engine fill them. */
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 	       struct rt_tables **out, struct err *e);

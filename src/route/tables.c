@@ -96,6 +96,15 @@ struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables
 	return c;
 }
 
+int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
+		    uint64_t *rank, struct err *e)
+{
+	if (g->ranks)
+		return g->ranks(f, rank, e);
+	rt_updown_rank_by(f, o->root, o->directions, rank);
+	return 0;
+}
+
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 	       struct rt_tables **out, struct err *e)
 {
