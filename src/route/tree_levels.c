@@ -384,11 +384,10 @@ static int reason(const struct guess *best, struct err *e)
 			(unsigned long long)best->apart, (unsigned long long)best->pairs);
 	return err_set(
 		e, -EINVAL,
-		"tree: not a tree: a link joins %s and %s, which are on one level%s, as do %llu of "
-		"%llu links between switches",
-		name_of(t, best->a, a), name_of(t, best->b, b),
-		t->level[best->a] ? "" : ", both with hosts", (unsigned long long)best->strays / 2,
-		(unsigned long long)best->links / 2);
+		"tree: not a tree: a link joins %s and %s, which are both at level %u; so do %llu of %llu "
+		"links between switches",
+		name_of(t, best->a, a), name_of(t, best->b, b), t->level[best->a],
+		(unsigned long long)best->strays / 2, (unsigned long long)best->links / 2);
 }
 
 /* No hosts, so no leaves: distances from any switch serve. */

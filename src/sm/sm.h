@@ -274,6 +274,7 @@ struct sm_routes {
 	struct rt_plan alive;
 	bool alive_holds; /* there is one */
 	bool verified;	  /* by the verifier; the SM programs only verified tables */
+	bool instead;	  /* the engine cannot route this fabric: these are FERa's */
 	bool settled;	  /* these provisional routes are as good as final ones would be */
 	uint16_t ready;	  /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 	/* Of a defragmentation: other routes for VMs, no tables; owned by the SM from now on. NULL: it was stopped. */
@@ -319,6 +320,7 @@ struct sm_compute {
 	enum rt_directions directions;
 	enum sm_stage stage;
 	const struct sm_supply *supply;
+	const struct rt_engine *engine; /* of final routes; NULL: FERa */
 	enum rt_ties ties;
 	bool plan;    /* plan the update from old to new */
 	bool detour;  /* which may lead over tables between */
@@ -477,6 +479,7 @@ enum sm_note_kind {
 	SM_NOTE_BAD_STATUS,   /* request, about the device that responded */
 	SM_NOTE_RESTART,      /* times */
 	SM_NOTE_REFUSED,      /* tables failed verification */
+	SM_NOTE_OTHER_ENGINE, /* the engine cannot route this subnet: another one does */
 	SM_NOTE_TOO_FAR,      /* about a port of a switch 63 hops away; discovery goes on by LID */
 	SM_NOTE_OUT_OF_REACH, /* about such a port, when what is behind it stays unreachable */
 	SM_NOTE_DUPLICATE,    /* duplicate */

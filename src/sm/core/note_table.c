@@ -56,6 +56,8 @@ static const struct row {
 		"the subnet changed during discovery or a device did not respond; discovery starts again (restart {times})"},
 		{FIELD("times", COUNT, times)}},
 	[SM_NOTE_REFUSED] = {{"refused", RECORD_ERROR, "the routes failed verification and are not used"}, {{0}}},
+	[SM_NOTE_OTHER_ENGINE] = {{"other_engine", RECORD_WARNING,
+		"the engine cannot route this subnet (`weft route compute` says why); fera does instead"}, {{0}}},
 	[SM_NOTE_TOO_FAR] = {{"too_far", RECORD_INFO,
 		"{node} is 63 hops away; devices behind it are discovered later, LID-routed"}, {ABOUT("node")}},
 	[SM_NOTE_OUT_OF_REACH] = {{"out_of_reach", RECORD_WARNING,

@@ -260,6 +260,7 @@ void sm_ahead_request(struct sm *sm)
 						    .ties = sm->cfg.ties,
 						    .stage = SM_PROVISIONAL,
 						    .supply = sm->cfg.mechanism.provisional,
+						    .engine = sm->cfg.mechanism.routes->engine,
 						    .plan = sm->cfg.mechanism.first->plan,
 						    .ahead = true,
 						    .old = a->task->old,

@@ -183,6 +183,7 @@ void sm_routes_request(struct sm *sm, bool old)
 				 .ties = sm->cfg.ties,
 				 .stage = sm->routes.stage,
 				 .supply = supply_now(sm),
+				 .engine = sm->cfg.mechanism.routes->engine,
 				 .plan = sm_technique_now(sm)->plan,
 				 .detour = !any_random_table(sm) && !sm->topo.data_fab,
 				 .overlap = sm_technique_now(sm)->overlaps && old,
@@ -230,8 +231,11 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 		sm_routes_free(r);
 		return SM_GOING_ON;
 	}
-	if (r->tables && r->verified)
+	if (r->tables && r->verified) {
+		if (r->instead)
+			sm_note(sm, .kind = SM_NOTE_OTHER_ENGINE);
 		return routes_take(sm, r);
+	}
 	sm_routes_free(r);
 	sm_note(sm, .kind = SM_NOTE_REFUSED);
 	sm_discovery_doubt(sm);

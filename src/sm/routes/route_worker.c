@@ -34,23 +34,73 @@ static bool same_directions(const struct fab *f, const uint64_t *a, const uint64
 	return true;
 }
 
+/* The engine that a supply stands for: an update continues the routes of the final one. */
+static const struct rt_engine *engine_of(const struct sm_compute *c)
+{
+	const struct rt_engine *g = c->supply->engine ? c->supply->engine : c->engine;
+
+	return g ? g : &rt_fera;
+}
+
+/* Ranks as the engine has them, and as the root gives them where it has none or cannot route this fabric. */
+static bool own_ranks(const struct sm_compute *c, uint64_t *rank)
+{
+	const struct rt_engine *g = engine_of(c);
+	struct err e;
+
+	if (g->ranks && !g->ranks(c->fab, rank, &e))
+		return true;
+	rt_updown_rank_by(c->fab, c->root, c->directions, rank);
+	return false;
+}
+
+/* The switch of the smallest rank before a change. */
+static node_id old_root(const struct sm_compute *c)
+{
+	uint32_t best = 0;
+
+	for (uint32_t s = 0; s < c->fab->nswitches; s++)
+		best = c->old_rank[s] < c->old_rank[best] ? s : best;
+	return c->fab->nswitches && c->old_rank[best] != UINT64_MAX ? c->fab->switches[best]
+								    : c->root;
+}
+
 static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
 {
 	uint64_t *rank = mem_array(c->fab->nswitches, sizeof(*rank)), *kept;
+	bool own = own_ranks(c, rank);
 
-	rt_updown_rank_by(c->fab, c->root, c->directions, rank);
 	*settled = c->supply->update;
 	if (!c->supply->keep || !c->old_rank)
 		return rank;
 	kept = mem_array(c->fab->nswitches, sizeof(*kept));
-	rt_updown_rank_keep(c->fab, c->root, c->old_rank, kept);
+	rt_updown_rank_keep(c->fab, own ? old_root(c) : c->root, c->old_rank, kept);
 	*settled = same_directions(c->fab, rank, kept);
 	free(rank);
 	return kept;
 }
 
+/* FERa serves where the engine does not: a subnet is never without routes for that. */
+static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct rt_opts *o,
+				      bool *instead, struct sm_work_done *done)
+{
+	const struct rt_engine *g = engine_of(c);
+	struct rt_tables *t = NULL;
+	struct err e;
+
+	if (rt_compute(g, c->fab, o, &t, &e)) {
+		*instead = g->ranks != NULL;
+		g = &rt_fera;
+		if (!*instead || rt_compute(g, c->fab, o, &t, &e))
+			return NULL;
+	}
+	*done = (struct sm_work_done){&g->cost, c->fab->nswitches, t->entries};
+	rt_tables_fill(t);
+	return t;
+}
+
 static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *rank,
-				    unsigned threads, struct sm_work_done *done)
+				    unsigned threads, bool *instead, struct sm_work_done *done)
 {
 	struct rt_opts o = {.root = c->root,
 			    .threads = threads,
@@ -58,18 +108,12 @@ static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *
 			    .ties = c->ties,
 			    .before = c->before,
 			    .even = true};
-	const struct rt_engine *g = c->supply->engine ? c->supply->engine : &rt_fera;
-	struct rt_tables *t = NULL;
 	struct rt_update_stats st;
+	struct rt_tables *t;
 	struct err e;
 
-	if (!c->supply->update || !c->old) {
-		if (rt_compute(g, c->fab, &o, &t, &e))
-			return NULL;
-		*done = (struct sm_work_done){&g->cost, c->fab->nswitches, t->entries};
-		rt_tables_fill(t);
-		return t;
-	}
+	if (!c->supply->update || !c->old)
+		return tables_fresh(c, &o, instead, done);
 	t = rt_tables_new(c->fab->nswitches, fab_top_lid(c->fab));
 	if (rt_update(c->fab, &o, c->old, t, &st, &e)) {
 		rt_tables_free(t);
@@ -430,7 +474,7 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		return;
 	}
 	out->rank = rank_for(c, &out->settled);
-	out->tables = tables_for(c, out->rank, threads, done);
+	out->tables = tables_for(c, out->rank, threads, &out->instead, done);
 	if (!out->tables)
 		return;
 	if (c->supply->engine && !c->supply->engine->updown) { /* no ranks describe its routes */

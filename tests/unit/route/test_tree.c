@@ -594,7 +594,7 @@ TEST(what_is_not_a_tree_is_refused_with_a_reason)
 				       {.kind = "irregular", .dims = {32}, .seed = 3}};
 
 	for (size_t i = 0; i < ARRAY_LEN(gens); i++)
-		expect_refused(make(gens[i]), "one level");
+		expect_refused(make(gens[i]), "both at level");
 }
 
 /* An 8 x 8 torus with hosts at every other switch: two levels, but most pairs of leaves share no neighbour. */

@@ -75,6 +75,8 @@ static const struct {
 	 "the subnet changed during discovery or a device did not respond; discovery starts again (restart 2)",
 	 "{\"times\":2}"},
 	{{.kind = SM_NOTE_REFUSED}, "the routes failed verification and are not used", "{}"},
+	{{.kind = SM_NOTE_OTHER_ENGINE},
+	 "the engine cannot route this subnet (`weft route compute` says why); fera does instead", "{}"},
 	{{.kind = SM_NOTE_TOO_FAR, .about = PORT},
 	 "leaf0_3 port 7 is 63 hops away; devices behind it are discovered later, LID-routed",
 	 "{" NODE_JSON ",\"port\":7}"},
