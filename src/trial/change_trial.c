@@ -267,7 +267,8 @@ static void check_fresh(struct trial *t)
 		return;
 	o.root = root_of(t, f);
 	if (rt_compute(routes->update ? &rt_fera : routes->engine, f, &o, &tables, &e) &&
-	    (routes->update || !routes->engine->ranks || /* FERa serves where such an engine cannot */
+	    (routes->update ||
+	     !routes->engine->ranks || /* FERa serves where such an engine cannot */
 	     rt_compute(&rt_fera, f, &o, &tables, &e))) {
 		lab_fail(t->out->why, "computing tables from scratch: %.200s", e.text);
 		return;
