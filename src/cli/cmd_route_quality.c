@@ -44,7 +44,8 @@ static int compute(struct quality *x, const char *file, const struct fab *f, uin
 	rt_tables_fill(x->t);
 	if (engine->updown) {
 		*rank = mem_array(x->f->nswitches, sizeof(**rank));
-		rt_updown_rank_by(x->f, ro.root, ro.directions, *rank);
+		if (rt_engine_ranks(engine, x->f, &ro, *rank, &e))
+			return cli_bad("%s: %s", file, e.text);
 	}
 	return CLI_OK;
 }
