@@ -308,6 +308,11 @@ route compute net.txt --lfts net.lfts
 route verify net.txt net.lfts
 route compute net.txt --engine pira --root centre --directions dfs --lfts pira.lfts
 route verify net.txt pira.lfts --root centre --directions dfs
+topo gen mtree 4 2 -o two.txt
+route compute two.txt --engine tree --lfts tree.lfts
+route verify two.txt tree.lfts
+sim up two.txt --routes tree
+sim up net.txt --routes tree
 route quality net.txt --patterns 10 --svg quality.svg
 route quality net.txt net.lfts --against pira.lfts --hosts host* --spread
 route migrate net.txt --random 5 --scheme dynamic --verify
