@@ -157,10 +157,11 @@ static void place_gateway(struct ranking *x, uint32_t s)
 	place_cone(x, s, false);
 }
 
-static int place_tops(struct ranking *x, uint32_t part, struct err *e)
+/* All top switches that have a gateway now; one that has none is returned, or FAB_NONE. */
+static uint32_t place_some(struct ranking *x, uint32_t part)
 {
 	const struct tree *t = x->t;
-	char id[32];
+	uint32_t left = FAB_NONE;
 
 	for (uint32_t s = 0; s < t->n; s++) {
 		uint32_t by;
@@ -168,17 +169,31 @@ static int place_tops(struct ranking *x, uint32_t part, struct err *e)
 		if (t->part[s] != part || x->is_placed[s] || t->nup[s])
 			continue;
 		by = gateway_find(x, s);
-		if (by == FAB_NONE) {
-			fab_node_ident(t->f, t->f->switches[s], id);
-			return err_set(
-				e, -EINVAL,
-				"tree: not a tree: only links inside a level join %.48s (%s) with the "
-				"rest",
-				fab_node_name(t->f, t->f->switches[s]), id);
-		}
-		place_gateway(x, by);
+		if (by == FAB_NONE)
+			left = s;
+		else
+			place_gateway(x, by);
 	}
-	return 0;
+	return left;
+}
+
+/* A top switch may get its gateway only by the place of another one. */
+static int place_tops(struct ranking *x, uint32_t part, struct err *e)
+{
+	const struct fab *f = x->t->f;
+	uint32_t left, before;
+	char id[32];
+
+	do {
+		before = x->placed;
+		left = place_some(x, part);
+	} while (left != FAB_NONE && x->placed > before);
+	if (left == FAB_NONE)
+		return 0;
+	fab_node_ident(f, f->switches[left], id);
+	return err_set(e, -EINVAL,
+		       "tree: not a tree: only links inside a level join %.48s (%s) with the rest",
+		       fab_node_name(f, f->switches[left]), id);
 }
 
 /* ---- the rest ---- */

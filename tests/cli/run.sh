@@ -312,6 +312,7 @@ topo gen mtree 4 2 -o two.txt
 route compute two.txt --engine tree --lfts tree.lfts
 route verify two.txt tree.lfts
 sim up two.txt --routes tree
+sim change two.txt --routes tree --kill S-0002000000000006
 sim up net.txt --routes tree
 route quality net.txt --patterns 10 --svg quality.svg
 route quality net.txt net.lfts --against pira.lfts --hosts host* --spread

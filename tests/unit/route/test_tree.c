@@ -390,10 +390,13 @@ static bool joined(const struct fab *f)
 TEST(damaged_trees_are_routed_by_their_levels)
 {
 	static const unsigned links[] = {10, 50, 100, 200, 350}, switches[] = {0, 30, 100};
+	/* top switches that get a place only after others */
+	static const uint64_t more[] = {2934, 3757};
 	struct found found = {0};
 	uint32_t of[4096], routed = 0;
 
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t i = 0; i < 300 + ARRAY_LEN(more); i++) {
+		uint64_t seed = i < 300 ? i + 1 : more[i - 300];
 		struct forest x = {0};
 		struct fab *f;
 		struct rng r;
@@ -401,7 +404,7 @@ TEST(damaged_trees_are_routed_by_their_levels)
 		rng_seed(&r, seed, 3);
 		forest_add(&x, &shapes[rng_below(&r, ARRAY_LEN(shapes))]);
 		damage(&x, &r, links[seed % 5], switches[seed % 3]);
-		for (unsigned i = 0; i < 3 && seed % 2; i++)
+		for (unsigned k = 0; k < 3 && seed % 2; k++)
 			add_endpoint(&x, rng_below(&r, x.n), IBA_NODE_CA,
 				     rng_below(&r, 2) ? FAB_SHARP_AN : 0);
 		f = forest_fab(&x, seed % 4 ? seed : 0, of);
@@ -410,7 +413,7 @@ TEST(damaged_trees_are_routed_by_their_levels)
 			struct err e = {""};
 
 			if (rt_compute(&rt_tree, f, &(struct rt_opts){.threads = 1}, &t, &e)) {
-				print_error("seed %llu: %s\n", (unsigned long long)seed, e.text);
+				fail_msg("seed %llu: %s", (unsigned long long)seed, e.text);
 			} else {
 				rt_tables_free(t);
 				t = good(f);
