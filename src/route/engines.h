@@ -9,4 +9,5 @@
 X(fera)
 X(pira)
 X(tree)
+X(balanced)
 /* clang-format on */

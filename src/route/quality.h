@@ -73,6 +73,7 @@ struct rt_quality_opts {
 	uint32_t nstorage;
 	uint32_t patterns; /* drawn of RT_BISECTION and RT_PERMUTATIONS; 0: rt_quality_patterns() */
 	uint64_t seed;
+	bool quick; /* RT_BISECTION and RT_SHIFTS only, at most `patterns` of each; no routes, hops or lanes */
 	bool full; /* all shifts of any number of hosts */
 	bool spread; /* a flow uses the LID of its destination that the number of the sender gives, modulo 2^LMC */
 	unsigned threads; /* 0: as many as the machine has */

@@ -148,6 +148,7 @@ struct rt_opts {
 	enum rt_directions directions;
 	enum rt_ties ties; /* of FERa; rt_update() always spreads */
 	unsigned threads;  /* 0: as many as the machine has */
+	unsigned lanes;	   /* data VLs that an engine with lanes may use; 0: as it likes */
 	/* By switch index: use these ranks instead of root and directions; NULL: use those. */
 	const uint64_t *rank;
 	/* For rt_update() only: the state before the change (NULL: not known, search everything), and

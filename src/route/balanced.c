@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Engine "balanced": shortest paths that share the links evenly, then lanes that keep them free of deadlock (the idea of
+ * DFSSSP). Keeps no state between calls; the way in is rt_balanced.route(). Lanes are given by layers.c.
+ *
+ * LID by LID every switch chooses, among its neighbours that are nearer to the destination, the one whose path is least
+ * loaded, and all hosts' routes to that LID are added to the loads. A load counts in steps of `grain` routes, and of equal
+ * paths the one by the lowest port is taken. A coarse grain makes neighbouring destinations choose alike: then paths turn at
+ * fewer places, need fewer lanes, and meet each other less often. Which grain is best depends on the fabric, so a few are
+ * tried and measured.
+ */
+#include "route/layers.h"
+#include "route/quality.h"
+
+enum {
+	DEFAULT_LANES = 8,
+	TRIAL_ENTRIES = 1000000, /* larger tables are computed once, with the finest grain */
+	PASSES = 3,
+	TRIAL_PATTERNS = 64,
+};
+
+/* How routes are chosen. */
+struct recipe {
+	uint64_t grain;
+	unsigned passes;
+};
+
+struct balanced {
+	struct switch_graph g;
+	struct rt_tables *t;
+	uint64_t grain;
+	uint64_t *load;	  /* by arc: routes from host ports to LIDs of hosts */
+	uint64_t *weight; /* by arc: load / grain */
+	/* of one destination switch */
+	uint32_t *dist, *order, reached;
+	uint32_t *way_first, *way; /* by place in order: arcs to nearer switches */
+	/* of one LID */
+	uint64_t *cost;	 /* by switch */
+	uint32_t *taken; /* by switch: the arc by which it leaves */
+	uint64_t *flow;	 /* by switch: routes that pass it */
+};
+
+static void ways_find(struct balanced *b, uint32_t to)
+{
+	const struct switch_graph *g = &b->g;
+	uint32_t n = 0;
+
+	b->reached = graph_distances(g, to, b->dist, b->order);
+	for (uint32_t i = 1; i < b->reached; i++) {
+		uint32_t s = b->order[i];
+
+		b->way_first[i] = n;
+		for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
+			if (b->dist[g->arc[a].to] == b->dist[s] - 1)
+				b->way[n++] = a;
+	}
+	b->way_first[b->reached] = n;
+}
+
+/* The least loaded way of the switch at this place; of parallel links the least loaded. */
+static void way_take(struct balanced *b, uint32_t i)
+{
+	const struct graph_arc *arc = b->g.arc;
+	uint32_t best = b->way[b->way_first[i]];
+	uint64_t cost = b->weight[best] + b->cost[arc[best].to];
+
+	for (uint32_t k = b->way_first[i] + 1; k < b->way_first[i + 1]; k++) {
+		uint32_t a = b->way[k];
+		uint64_t c = b->weight[a] + b->cost[arc[a].to];
+
+		if (c < cost ||
+		    (c == cost && arc[a].to == arc[best].to && b->load[a] < b->load[best])) {
+			cost = c;
+			best = a;
+		}
+	}
+	b->cost[b->order[i]] = cost;
+	b->taken[b->order[i]] = best;
+}
+
+/* The routes of all hosts to one LID by the arcs taken: added to the loads, or removed from them. */
+static void routes_count(struct balanced *b, bool add)
+{
+	for (uint32_t i = 0; i < b->reached; i++)
+		b->flow[b->order[i]] = b->g.senders[b->order[i]];
+	for (uint32_t i = b->reached; i-- > 1;) {
+		uint32_t s = b->order[i], a = b->taken[s];
+
+		b->load[a] += add ? b->flow[s] : -b->flow[s];
+		b->weight[a] = b->load[a] / b->grain;
+		b->flow[b->g.arc[a].to] += b->flow[s];
+	}
+}
+
+static void lid_forget(struct balanced *b, const struct graph_dest *d)
+{
+	for (uint32_t i = 1; i < b->reached; i++)
+		b->taken[b->order[i]] =
+			graph_arc(&b->g, b->order[i], rt_row(b->t, b->order[i])[d->lid]);
+	routes_count(b, false);
+}
+
+/* Hardly a packet goes to a switch: such routes do not count. */
+static void lid_route(struct balanced *b, uint32_t to, const struct graph_dest *d, bool again)
+{
+	if (again && d->port)
+		lid_forget(b, d);
+	b->cost[to] = 0;
+	for (uint32_t i = 1; i < b->reached; i++)
+		way_take(b, i);
+	for (uint32_t i = 1; i < b->reached; i++)
+		rt_row(b->t, b->order[i])[d->lid] = b->g.arc[b->taken[b->order[i]]].port;
+	rt_row(b->t, to)[d->lid] = d->port;
+	if (d->port)
+		routes_count(b, true);
+}
+
+static void pass(struct balanced *b, bool again)
+{
+	const struct switch_graph *g = &b->g;
+
+	b->t->entries = 0;
+	for (uint32_t d = 0; d < g->n; d++) {
+		uint32_t lids = g->dest_first[d + 1] - g->dest_first[d];
+
+		if (!lids)
+			continue;
+		ways_find(b, d);
+		for (uint32_t i = 0; i < lids; i++)
+			lid_route(b, d, &g->dest[g->dest_first[d] + i], again);
+		b->t->entries += (uint64_t)b->reached * lids;
+	}
+}
+
+/* In further passes each LID chooses again, with the loads of all others known. */
+static void all_route(struct balanced *b, struct recipe r)
+{
+	b->grain = r.grain;
+	memset(b->load, 0, b->g.narcs * sizeof(*b->load));
+	memset(b->weight, 0, b->g.narcs * sizeof(*b->weight));
+	for (unsigned i = 0; i < r.passes; i++)
+		pass(b, i > 0);
+}
+
+/* ---- trials ---- */
+
+/* Routes over a link in the mean, whatever the grain: paths are the shortest. */
+static uint64_t mean_load(const struct balanced *b)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t a = 0; a < b->g.narcs; a++)
+		sum += b->load[a];
+	return b->g.narcs ? sum / b->g.narcs : 0;
+}
+
+/* Mean shares of bisections and shifts together; 0 when they cannot be measured. */
+static uint64_t merit(const struct fab *f, const struct rt_tables *t, unsigned threads)
+{
+	struct rt_quality_opts o = {
+		.patterns = TRIAL_PATTERNS, .seed = 1, .threads = threads, .quick = true};
+	struct rt_quality q;
+	uint64_t sum;
+	struct err e;
+
+	if (rt_quality(f, t, &o, &q, &e))
+		return 0;
+	sum = rt_shares_mean(&q.by[RT_BISECTION]) + rt_shares_mean(&q.by[RT_SHIFTS]);
+	rt_quality_free(&q);
+	return sum;
+}
+
+struct best {
+	struct recipe recipe;
+	uint64_t merit;
+	unsigned lanes; /* that it needs; 0: nothing tried yet */
+};
+
+static bool is_better(const struct best *x, const struct best *than, unsigned most)
+{
+	if (!than->lanes || (x->lanes <= most) != (than->lanes <= most))
+		return !than->lanes || x->lanes <= most;
+	return x->lanes <= most ? x->merit > than->merit : x->lanes < than->lanes;
+}
+
+static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned most, struct recipe r,
+		       struct best *best)
+{
+	struct best x = {.recipe = r};
+
+	all_route(b, r);
+	x.merit = merit(b->g.f, b->t, o->threads);
+	x.lanes = layers_assign(&b->g, b->t, 0);
+	if (is_better(&x, best, most))
+		*best = x;
+}
+
+/* That with the best routes of those that need at most so many lanes. */
+static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, unsigned most)
+{
+	static const unsigned quarters[] = {1, 2, 4, 6, 8};
+	struct best best = {0};
+	uint64_t mean;
+
+	if ((uint64_t)b->g.n * b->t->top_lid > TRIAL_ENTRIES)
+		return (struct recipe){1, 1};
+	recipe_try(b, o, most, (struct recipe){1, 1}, &best);
+	mean = mean_load(b);
+	recipe_try(b, o, most, (struct recipe){1, PASSES}, &best);
+	for (size_t i = 0; i < ARRAY_LEN(quarters); i++)
+		recipe_try(b, o, most, (struct recipe){MAX(mean * quarters[i] / 4, (uint64_t)1), 1},
+			   &best);
+	return best.recipe;
+}
+
+/* ---- the engine ---- */
+
+static void balanced_init(struct balanced *b, const struct fab *f, struct rt_tables *t)
+{
+	size_t n = (size_t)f->nswitches + 1, arcs = (size_t)f->nlinks * 2 + 1;
+
+	graph_init(&b->g, f, t->top_lid);
+	b->t = t;
+	b->load = mem_zarray(arcs, sizeof(*b->load));
+	b->weight = mem_zarray(arcs, sizeof(*b->weight));
+	b->dist = mem_array(n, sizeof(*b->dist));
+	b->order = mem_array(n, sizeof(*b->order));
+	b->way_first = mem_zarray(n, sizeof(*b->way_first));
+	b->way = mem_array(arcs, sizeof(*b->way));
+	b->cost = mem_array(n, sizeof(*b->cost));
+	b->taken = mem_array(n, sizeof(*b->taken));
+	b->flow = mem_array(n, sizeof(*b->flow));
+}
+
+static void balanced_free(struct balanced *b)
+{
+	graph_free(&b->g);
+	free(b->load);
+	free(b->weight);
+	free(b->dist);
+	free(b->order);
+	free(b->way_first);
+	free(b->way);
+	free(b->cost);
+	free(b->taken);
+	free(b->flow);
+}
+
+static int lanes_refuse(unsigned need, unsigned most, struct err *e)
+{
+	if (need > LANES_MOST)
+		return err_set(
+			e, -ENOSPC,
+			"balanced: these routes need more than %u lanes, of which %u may be used",
+			(unsigned)LANES_MOST, most);
+	return err_set(e, -ENOSPC, "balanced: these routes need %u lanes, of which %u may be used",
+		       need, most);
+}
+
+static int balanced_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
+			  struct err *e)
+{
+	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES, need;
+	int rc = rt_tables_fit(t, f, "balanced", e);
+	struct balanced b;
+
+	if (rc)
+		return rc;
+	balanced_init(&b, f, t);
+	all_route(&b, recipe_choose(&b, o, most));
+	need = layers_assign(&b.g, t, most);
+	balanced_free(&b);
+	return need <= most ? 0 : lanes_refuse(need, most, e);
+}
+
+const struct rt_engine rt_balanced = {
+	.name = "balanced",
+	.summary = "shortest paths, loads shared evenly; lanes against deadlock (DFSSSP)",
+	.about =
+		"Engine balanced takes shortest paths on any fabric, each destination by the links that\n"
+		"carry the fewest routes so far, and gives paths to lanes (SLs and VLs) so that none of\n"
+		"them has a cycle. It uses as few lanes as it finds, and fails when they do not suffice.",
+	.route = balanced_route,
+	.lanes = true,
+	.cost = {.search_ps = 300, .cell_ps = 40000},
+};

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Engine balanced and its lanes: hosts' routes are shortest, no lane has a cycle, loads are even, lanes that do not
+ * suffice are refused. Keeps no state; each test makes its own fabric. The verifier, which shares no code with it, is the
+ * judge.
+ * Covers: balanced.c, layers.c, switch_graph.c
+ */
+#include "route_fixture.h"
+
+static struct rt_tables *balanced(const struct fab *f, unsigned lanes, unsigned threads)
+{
+	struct rt_opts o = {.root = FAB_NONE, .lanes = lanes, .threads = threads};
+	struct rt_tables *t;
+	struct err e;
+
+	if (rt_compute(&rt_balanced, f, &o, &t, &e))
+		fail_msg("%s", e.text);
+	return t;
+}
+
+/* Links between two switches by the definition; UINT32_MAX: no way. */
+static void distances(const struct fab *f, uint32_t to, uint32_t *dist)
+{
+	bool more = true;
+
+	memset(dist, 0xff, f->nswitches * sizeof(*dist));
+	dist[to] = 0;
+	while (more) {
+		more = false;
+		for (uint32_t s = 0; s < f->nswitches; s++)
+			for (unsigned p = 1; p <= world_ports(f, s); p++) {
+				uint32_t v = world_peer(f, s, p);
+
+				if (v == FAB_NONE || dist[v] == UINT32_MAX ||
+				    dist[s] <= dist[v] + 1)
+					continue;
+				dist[s] = dist[v] + 1;
+				more = true;
+			}
+	}
+}
+
+/* The links of the route from switch s to the LID of a host at switch `to`. */
+static uint32_t hops(const struct fab *f, const struct rt_tables *t, uint32_t s, uint32_t to,
+		     uint16_t lid)
+{
+	uint32_t n = 0;
+
+	while (s != to && n++ < f->nswitches) {
+		s = world_peer(f, s, rt_row(t, s)[lid]);
+		assert_int_not_equal(s, FAB_NONE);
+	}
+	return n;
+}
+
+static bool has_hosts(const struct fab *f, uint32_t s)
+{
+	for (unsigned p = 1; p <= world_ports(f, s); p++) {
+		port_id peer = f->ports[fab_port_id(f, f->switches[s], p)].peer;
+
+		if (peer != FAB_NONE && !fab_is_switch(f, f->ports[peer].node))
+			return true;
+	}
+	return false;
+}
+
+static void expect_shortest(const struct fab *f, const struct rt_tables *t)
+{
+	uint32_t *dist = mem_array(f->nswitches, sizeof(*dist));
+
+	for (port_id h = 0; h < f->nports; h++) {
+		uint32_t to;
+
+		if (fab_is_switch(f, f->ports[h].node) || !f->ports[h].lid ||
+		    f->ports[h].peer == FAB_NONE)
+			continue;
+		to = f->switch_index[f->ports[f->ports[h].peer].node];
+		if (to == FAB_NONE)
+			continue;
+		distances(f, to, dist);
+		for (uint32_t s = 0; s < f->nswitches; s++)
+			if (dist[s] != UINT32_MAX && has_hosts(f, s))
+				assert_int_equal(hops(f, t, s, to, f->ports[h].lid), dist[s]);
+	}
+	free(dist);
+}
+
+static void expect_good(const struct fab *f, const struct rt_tables *t)
+{
+	struct rt_report r = world_verify(f, t, (struct rt_verify_opts){0});
+
+	if (r.cycles || r.loops || r.discarded)
+		fail_msg("%s", r.problem[0]);
+	rt_report_free(&r);
+}
+
+static void check(struct fab *f, unsigned lanes)
+{
+	struct rt_tables *t = balanced(f, 8, 1), *again = balanced(f, 8, 3);
+
+	expect_good(f, t);
+	expect_shortest(f, t);
+	assert_in_range(rt_nvls(t), 1, lanes);
+	assert_memory_equal(t->lft, again->lft, (size_t)t->nswitches * t->stride);
+	assert_true(rt_lanes_same(f, t, again));
+	rt_tables_free(t);
+	rt_tables_free(again);
+	fab_free(f);
+}
+
+TEST(trees_take_one_lane)
+{
+	check(world_make((struct fab_gen){.kind = "mtree", .dims = {4, 2}}), 1);
+	check(world_make((struct fab_gen){.kind = "mtree", .dims = {8, 2}}), 1);
+	check(world_make((struct fab_gen){.kind = "mtree", .dims = {4, 3}}), 1);
+	check(world_make((struct fab_gen){.kind = "mtree", .dims = {6, 3}}), 1);
+	check(world_make((struct fab_gen){.kind = "kary", .dims = {3, 3}}), 1);
+	check(world_make((struct fab_gen){.kind = "clos", .dims = {4, 4, 6}}), 1);
+	check(world_make((struct fab_gen){.kind = "star", .dims = {5}}), 1);
+}
+
+TEST(other_shapes_take_few)
+{
+	check(world_make((struct fab_gen){.kind = "ring", .dims = {4}}), 2);
+	check(world_make((struct fab_gen){.kind = "ring", .dims = {9}}), 2);
+	check(world_make((struct fab_gen){.kind = "fullmesh", .dims = {6}}), 1);
+	check(world_make((struct fab_gen){.kind = "hypercube", .dims = {4}}), 3);
+	check(world_make((struct fab_gen){.kind = "mesh", .dims = {4, 4}}), 2);
+	check(world_make((struct fab_gen){.kind = "torus", .dims = {4, 4}}), 4);
+	check(world_make((struct fab_gen){.kind = "torus", .dims = {3, 3, 3}}), 4);
+	check(world_make((struct fab_gen){.kind = "dragonfly", .dims = {2, 4, 2}}), 3);
+}
+
+TEST(irregular_and_odd_fabrics_are_free_of_deadlock)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		check(world_make((struct fab_gen){.kind = "irregular",
+						  .dims = {3 + (uint32_t)seed % 29},
+						  .ports = 8,
+						  .seed = seed}),
+		      8);
+		check(world_make((struct fab_gen){.kind = "odd", .seed = seed}), 8);
+	}
+}
+
+TEST(damaged_trees_are_free_of_deadlock)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {6, 3}});
+		struct world_down d = world_down_new(f);
+		struct rng r;
+
+		rng_seed(&r, seed, 1);
+		for (unsigned i = 0; i < 12; i++)
+			world_change(f, &d, &r);
+		check(world_now(f, &d), 8);
+		world_down_free(&d);
+		fab_free(f);
+	}
+}
+
+/* No link carries more than twice the mean where all switches are alike. */
+TEST(loads_are_even)
+{
+	struct fab *f = world_make(
+		(struct fab_gen){.kind = "torus", .dims = {5, 5}, .hosts = 2, .has_hosts = true});
+	struct rt_tables *t = balanced(f, 8, 1);
+	struct rt_report r = world_verify(f, t, (struct rt_verify_opts){.hosts_only = true});
+
+	assert_true(r.ok);
+	assert_true(r.link_load_max * r.nlinks <= 2 * r.link_load_sum);
+	rt_report_free(&r);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
+TEST(lanes_that_do_not_suffice_are_refused)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {6}});
+	struct rt_opts o = {.root = FAB_NONE, .lanes = 1};
+	struct rt_tables *t = NULL;
+	struct err e;
+
+	assert_int_equal(rt_compute(&rt_balanced, f, &o, &t, &e), -ENOSPC);
+	assert_string_equal(e.text, "balanced: these routes need 2 lanes, of which 1 may be used");
+	assert_null(t);
+	o.lanes = 2;
+	assert_int_equal(rt_compute(&rt_balanced, f, &o, &t, &e), 0);
+	assert_int_equal(rt_nvls(t), 2);
+	expect_good(f, t);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
+TEST(fabrics_without_switches_or_links_do_no_harm)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab *f;
+
+	f = world_lids(fab_build(b), 0);
+	rt_tables_free(balanced(f, 8, 1));
+	fab_free(f);
+	b = fab_builder_new();
+	fab_add_node(b, IBA_NODE_SWITCH, 7, 4, "alone");
+	f = world_lids(fab_build(b), 0);
+	rt_tables_free(balanced(f, 8, 1));
+	fab_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trees_take_one_lane),
+		cmocka_unit_test(other_shapes_take_few),
+		cmocka_unit_test(irregular_and_odd_fabrics_are_free_of_deadlock),
+		cmocka_unit_test(damaged_trees_are_free_of_deadlock),
+		cmocka_unit_test(loads_are_even),
+		cmocka_unit_test(lanes_that_do_not_suffice_are_refused),
+		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
