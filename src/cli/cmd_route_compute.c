@@ -49,6 +49,7 @@ static int compute_tables(struct computed *c, const char *file, const struct rt_
 static int compute(struct computed *c, const char *file)
 {
 	struct rt_opts o = {.threads = route_o.threads,
+			    .lanes = route_o.lanes,
 			    .directions = route_directions_find(),
 			    .ties = route_ties_find()};
 	struct rt_verify_opts vo = {.threads = route_o.threads};
@@ -117,7 +118,8 @@ static int compute_json(const struct computed *c)
 	json_u64(&j, "default_ports", c->default_ports);
 	json_u64(&j, "vls", rt_nvls(c->t));
 	json_u64(&j, "lanes", rt_nvls(c->t));
-	json_graph(&j, c);
+	if (rt_engine_find(route_o.engine)->updown)
+		json_graph(&j, c);
 	json_double(&j, "wall_s", c->wall_s);
 	json_bool(&j, "verified", c->r.ok);
 	json_double(&j, "verify_wall_s", c->verify_wall_s);
@@ -134,7 +136,8 @@ static void compute_print(FILE *to, const struct computed *c)
 	fprintf(to, "%-14s %s\n", "engine", route_o.engine);
 	fprintf(to, "%-14s %s\n", "switches", cli_count(c->f->nswitches));
 	fprintf(to, "%-14s %s\n", "LIDs", cli_count(fab_lid_count(c->f)));
-	print_graph(to, c);
+	if (rt_engine_find(route_o.engine)->updown)
+		print_graph(to, c);
 	fprintf(to, "%-14s %s in %.3f s\n", "entries", cli_count(c->t->entries), c->wall_s);
 	if (c->t->dflt)
 		fprintf(to, "%-14s %s\n", "default ports", cli_count(c->default_ports));
@@ -259,6 +262,8 @@ static const struct cli_opt compute_opts[] = {
 	 "fera: which of several equal ports a LID takes: all in turn, the first, or one drawn for each "
 	 "switch and LID; default spread",
 	 route_ties, 0, 0},
+	{"lanes", 0, CLI_UINT, &route_o.lanes, "N",
+	 "balanced: virtual lanes that it may use at most; default 8", NULL, 1, RT_MAX_VLS},
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,
@@ -293,6 +298,7 @@ const struct cli_cmd cmd_route_compute = {
 	.examples = "weft route compute fabric.net --root 0x0002000000000001\n"
 		    "weft route compute fabric.net --lfts fera.lfts\n"
 		    "weft route compute fabric.net --engine pira --root centre --directions dfs\n"
+		    "weft route compute fabric.net --engine balanced --lanes 4\n"
 		    "weft route compute fabric.net --json | jq .link_load.max\n",
 	.opts = compute_opts,
 	.min_args = 1,

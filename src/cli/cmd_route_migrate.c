@@ -302,6 +302,9 @@ static int route_migrate(char **args, unsigned nargs UNUSED)
 
 	if (!o.vm != !o.to || !o.vm == !o.random)
 		return cli_bad("needs either --vm and --to, or --random");
+	if (rt_engine_find(route_o.engine)->lanes)
+		return cli_bad("engine %s needs lanes, with which LIDs cannot move yet",
+			       route_o.engine);
 	rc = setup(&t, args[0]);
 	if (!rc)
 		rc = o.random ? run_random(&t, args[0]) : run_named(&t);

@@ -11,7 +11,7 @@
 
 struct route_opts {
 	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
-	unsigned threads, lmc;
+	unsigned threads, lmc, lanes;
 	bool hosts_only;
 };
 

@@ -9,7 +9,9 @@ enum { FULL, PARTIAL };
 enum {
 	SUPPLY_none,
 #define X(e) SUPPLY_##e,
+#define WITHOUT_LANES
 #include "route/engines.h"
+#undef WITHOUT_LANES
 #undef X
 	SUPPLY_update,
 	SUPPLY_repair,
@@ -30,7 +32,9 @@ const struct sm_discovery sm_discoveries[] = {
 const struct sm_supply sm_supplies[] = {
 	[SUPPLY_none] = {.name = "none", .summary = "no provisional routes", .absent = true},
 #define X(e) [SUPPLY_##e] = {.name = #e, .engine = &rt_##e},
+#define WITHOUT_LANES
 #include "route/engines.h"
+#undef WITHOUT_LANES
 #undef X
 	[SUPPLY_update] = {.name = "update",
 			   .summary = "as FERa, but only destinations that the change touches",
