@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Builds the page: node build.mjs [--unit | --mock] [--out DIR]
+// Builds the page: node build.mjs [--unit | --mock | --static] [--out DIR]
 //
 // Without an option: dist/{index.html,app.js,app.css}, the page as weft serves it. --mock: the same page on an engine
 // made of TypeScript, for tests in a browser (build/mock). --unit: the unit tests for node --test (build/unit).
+// --static: the page without a server, but for engine.wasm (scripts/ui-static.sh), and the host alone for tests (build/static-test/host.mjs).
 import { build } from 'esbuild';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -32,6 +33,18 @@ async function page(entry, out, minify) {
 	copyFileSync('src/index.html', join(out, 'index.html'));
 }
 
+/* A site may have no headers of its own: the policy is in the page. */
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'";
+
+async function staticPage(out) {
+	await page('src/static/main.ts', out, true);
+	await build({ ...common, entryPoints: ['src/static/worker.ts'], outfile: join(out, 'worker.js'), minify: true, format: 'iife',
+		banner: { js: '/* SPDX-License-Identifier: BSD-2-Clause */' } });
+	const html = join(out, 'index.html');
+	writeFileSync(html, readFileSync(html, 'utf8').replace('<meta charset="utf-8">', `$&\n<meta http-equiv="Content-Security-Policy" content="${POLICY}">`));
+	await build({ ...common, platform: 'node', entryPoints: ['test/static/host.ts'], outfile: `${out}-test/host.mjs` });
+}
+
 async function unit(out) {
 	const tests = readdirSync('test').filter((f) => f.endsWith('.test.ts'));
 	await build({ ...common, platform: 'node', entryPoints: tests.map((f) => join('test', f)), outdir: out,
@@ -43,6 +56,8 @@ if (args.includes('--unit'))
 	await unit(out ?? 'build/unit');
 else if (args.includes('--mock'))
 	await page('test/mock/main.ts', out ?? 'build/mock', false);
+else if (args.includes('--static'))
+	await staticPage(out ?? 'build/static');
 else {
 	const dir = out ?? 'dist';
 	await page('src/main.ts', dir, true);
