@@ -27,7 +27,7 @@ SAN := -Db_sanitize=address,undefined -Db_lundef=false
 SOURCES = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test check bench lab fuzz soak install clean format
+.PHONY: help setup build run test check bench lab fuzz soak ui-static ui-static-test install clean format
 
 help:
 	@echo 'make            build (build/src/cli/weft)'
@@ -40,6 +40,8 @@ help:
 	@echo 'make fuzz       fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make soak       long runs: SOAK_SEEDS=$(SOAK_SEEDS) of each kind from SOAK_FIRST=$(SOAK_FIRST) on, fuzzing,'
 	@echo '                SOAK_MADS=$(SOAK_MADS) bad datagrams, SOAK_KILLS=$(SOAK_KILLS) times kill -9'
+	@echo 'make ui-static  the page of weft ui without a server, in build-static: the engine as WebAssembly'
+	@echo 'make ui-static-test   builds it, compares its engine with the native one, and tries it in a browser'
 	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
 	@echo 'make format     clang-format all sources'
 	@echo 'make clean      remove what was built'
@@ -116,13 +118,25 @@ soak:
 		SOAK_SAN=build-san SOAK_MADS=$(SOAK_MADS) SOAK_KILLS=$(SOAK_KILLS) \
 		scripts/soak.sh build $(SOAK_PARTS)
 
+# Not part of `make test`: emscripten takes 1 GB.
+ui-static:
+	@scripts/setup.sh static
+	@scripts/ui-static.sh build-static
+
+ui-static-test: ui-static
+	@scripts/setup.sh test
+	test -e build/build.ninja || CC='$(COMPILER)' meson setup build -Dtests=true > /dev/null
+	meson configure build -Dtests=true
+	ninja -C build src/cli/weft tests/window_frames
+	@scripts/ui-static-test.sh build
+
 install: build/build.ninja | setup
 	meson configure build --prefix='$(PREFIX)'
 	ninja -C build
 	DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
 
 clean:
-	rm -rf build build-san build-left build-fuzz build-old
+	rm -rf build build-san build-left build-fuzz build-old build-static build-static-test build-wasm build-wasm-deps
 
 format:
 	clang-format -i $(SOURCES)

@@ -3,7 +3,7 @@
 #
 # Install what is missing to build, test, measure or fuzz Weft on Debian and its kin.
 #
-#	scripts/setup.sh [build|test|bench|fuzz]
+#	scripts/setup.sh [build|test|bench|fuzz|static]
 #
 # Says what it does, and does nothing when nothing is missing. Status 2: something stayed missing.
 set -eu
@@ -18,8 +18,13 @@ test) need="$need libcmocka-dev libibmad-dev clang clang-format opensm ibsim-uti
 	slurm-client" ;;
 bench) need="$need jq valgrind opensm ibsim-utils libumad2sim0" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;
+static)
+	need="$need emscripten"
+	command -v node > /dev/null || need="$need nodejs"
+	command -v npm > /dev/null || need="$need npm"
+	;;
 *)
-	echo "setup: unknown level '$level', expected build, test, bench or fuzz" >&2
+	echo "setup: unknown level '$level', expected build, test, bench, fuzz or static" >&2
 	exit 2
 	;;
 esac

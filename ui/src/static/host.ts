@@ -53,6 +53,10 @@ export class Host {
 		return this.engine.events();
 	}
 
+	get now(): bigint {
+		return this.engine.now();
+	}
+
 	private fresh(): EngineModule {
 		const engine = new EngineModule(this.o.module);
 		engine.onFrame = (f) => this.frame(f);

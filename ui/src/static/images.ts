@@ -59,6 +59,7 @@ export class Images {
 
 	reset(): void {
 		this.images = [];
+		this.sum = null;
 		this.interval = this.first;
 	}
 
@@ -71,6 +72,10 @@ export class Images {
 
 	/* Memory of all of them. */
 	bytes(): number {
+		return (this.sum ??= this.count());
+	}
+	private sum: number | null = 0;
+	private count(): number {
 		const seen = new Set<Uint32Array>();
 		for (const m of this.images)
 			for (const p of m.pages)
@@ -96,8 +101,10 @@ export class Images {
 		if (near?.at === at)
 			return;
 		this.images.splice(before + 1, 0, { at, events, done, pages: takePages(engine, near?.pages ?? []) });
+		this.sum = null;
 		while (this.images.length > 2 && (this.images.length > this.most || this.bytes() > this.bytesMost)) {
 			this.images = this.images.filter((_, i) => i % 2 === 0);
+			this.sum = null;
 			this.interval *= 2;
 		}
 	}
@@ -105,5 +112,6 @@ export class Images {
 	/* An event after the first `done` of the journal: later images belong to another course of the run. */
 	cut(at: bigint, done: number): void {
 		this.images = this.images.filter((m) => m.at <= at && m.done <= done);
+		this.sum = null;
 	}
 }
