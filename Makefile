@@ -118,7 +118,7 @@ soak:
 		SOAK_SAN=build-san SOAK_MADS=$(SOAK_MADS) SOAK_KILLS=$(SOAK_KILLS) \
 		scripts/soak.sh build $(SOAK_PARTS)
 
-# Not part of `make test`: emscripten takes 1 GB.
+# Not part of `make test`: emscripten takes 0.8 GB.
 ui-static:
 	@scripts/setup.sh static
 	@scripts/ui-static.sh build-static

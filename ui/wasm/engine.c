@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The engine of the window as a WebAssembly module. State: one engine and the room for a command. Ways in: the exported
- * functions; the host is ui/src/static/engine_module.ts. Frames go to the imported function emit().
+ * functions; the host is ui/src/static/engine_module.ts. Frames go to the imported function emit(), faults to fault().
  */
 #include <emscripten.h>
 
@@ -16,6 +16,14 @@ void engine_command(size_t len);
 int engine_work(uint64_t wall_us, uint64_t events);
 uint64_t engine_now(void);
 uint64_t engine_events(void);
+
+int engine_going(void);
+unsigned engine_runs(void);
+unsigned engine_journal(void);
+uint64_t engine_next_fault(void);
+
+__attribute__((import_module("weft"), import_name("fault"))) void
+host_fault(uint64_t at, const char *text, size_t len);
 
 static struct window *engine;
 static char *command;
@@ -64,4 +72,30 @@ EMSCRIPTEN_KEEPALIVE uint64_t engine_events(void)
 
 	window_now(engine, &events);
 	return events;
+}
+
+EMSCRIPTEN_KEEPALIVE int engine_going(void)
+{
+	return window_is_going(engine);
+}
+
+EMSCRIPTEN_KEEPALIVE unsigned engine_runs(void)
+{
+	return window_runs(engine);
+}
+
+static void each_fault(void *ctx UNUSED, time_ps at, const char *text)
+{
+	host_fault(at, text, strlen(text));
+}
+
+/* Gives all faults to the imported function fault(); how many have happened. */
+EMSCRIPTEN_KEEPALIVE unsigned engine_journal(void)
+{
+	return (unsigned)window_journal(engine, each_fault, NULL);
+}
+
+EMSCRIPTEN_KEEPALIVE uint64_t engine_next_fault(void)
+{
+	return window_next_fault(engine);
 }

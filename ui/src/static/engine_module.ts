@@ -12,6 +12,15 @@ export interface EngineExports {
 	engine_work(wallUs: bigint, events: bigint): number;
 	engine_now(): bigint;
 	engine_events(): bigint;
+	engine_going(): number;
+	engine_runs(): number;
+	engine_journal(): number;
+	engine_next_fault(): bigint;
+}
+
+export interface Fault {
+	at: bigint;
+	text: string;
 }
 
 export class EngineEnded extends Error {}
@@ -30,6 +39,7 @@ function lastWords(memory: WebAssembly.Memory, iovs: number, n: number): string 
 export class EngineModule {
 	onFrame: (frame: Uint8Array<ArrayBuffer>) => void = () => {};
 	private readonly x: EngineExports;
+	private faults: Fault[] = [];
 	private said = '';
 
 	constructor(module: WebAssembly.Module) {
@@ -38,7 +48,11 @@ export class EngineModule {
 		};
 		const none = (): number => 8; /* EBADF */
 		this.x = new WebAssembly.Instance(module, {
-			weft: { emit: (at: number, len: number) => this.onFrame(new Uint8Array(this.x.memory.buffer, at >>> 0, len >>> 0).slice()) },
+			weft: {
+				emit: (at: number, len: number) => this.onFrame(new Uint8Array(this.x.memory.buffer, at >>> 0, len >>> 0).slice()),
+				fault: (at: bigint, text: number, len: number) =>
+					this.faults.push({ at: BigInt.asUintN(64, at), text: new TextDecoder().decode(new Uint8Array(this.x.memory.buffer, text >>> 0, len).slice()) }),
+			},
 			env: { emscripten_notify_memory_growth: () => {} },
 			wasi_snapshot_preview1: {
 				proc_exit: ended,
@@ -85,6 +99,23 @@ export class EngineModule {
 	}
 	events(): number {
 		return Number(BigInt.asUintN(64, this.x.engine_events()));
+	}
+
+	get going(): boolean {
+		return this.x.engine_going() !== 0;
+	}
+	get runs(): number {
+		return this.x.engine_runs();
+	}
+	/* All faults, those to come last. */
+	journal(): { happened: number; faults: Fault[] } {
+		this.faults = [];
+		const happened = this.x.engine_journal();
+		return { happened, faults: this.faults };
+	}
+	/* The next one to come; beyond all times: none. */
+	nextFault(): bigint {
+		return BigInt.asUintN(64, this.x.engine_next_fault());
 	}
 
 	get bytes(): number {

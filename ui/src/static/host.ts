@@ -2,17 +2,12 @@
 //
 // What surrounds an engine that has no server: slices of work, images of its memory, going to any moment of a run. The same
 // rules as src/web/engine_process.c and frame_source.c, without processes. It has no timer: the worker calls turn().
-import { EngineEnded, EngineModule } from './engine_module.ts';
+import { EngineEnded, EngineModule, type Fault } from './engine_module.ts';
 import { Images, putPages, takePages } from './images.ts';
 
-const KIND_JSON = 1, KIND_FABRIC = 2, KIND_STATE = 3;
-const SLICE_MS = 33.3, WORK_MS = 20, WALL_MOST_MS = 100, WATCHED = 65536;
+const KIND_JSON = 1, KIND_FABRIC = 2;
+const SLICE_MS = 33.3, WORK_MS = 20, WALL_MOST_MS = 100, WATCHED = 65536, PARSED = 2 << 20;
 const EVENTS_LEAST = 64, EVENTS_MOST = 200000;
-
-interface JournalEvent {
-	at: bigint;
-	text: string;
-}
 
 export interface HostOptions {
 	module: WebAssembly.Module;
@@ -26,9 +21,8 @@ export interface HostOptions {
 export class Host {
 	readonly images: Images;
 	private engine: EngineModule;
-	private journal: JournalEvent[] = [];
-	private pending: bigint[] = []; /* times of events still to come */
-	private done = 0;
+	/* Kept here: an image knows only what was to come when it was made. */
+	private journal: Fault[] = [];
 	private savedEvents = 0;
 	private hasRun = false;
 	private budget = 20000;
@@ -43,7 +37,7 @@ export class Host {
 		this.images = o.images ?? new Images();
 		this.sliceAt = o.clock();
 		this.engine = this.fresh();
-		this.json({ hello: { version: '', session: 'static', source: 'engine', live: null, file: null, changes: false } });
+		this.json({ hello: { version: '', session: 'static', source: 'engine', live: null, file: null, changes: false, running: true } });
 	}
 
 	get memory(): { engine: number; images: number; count: number } {
@@ -70,8 +64,6 @@ export class Host {
 	// ---- frames ----
 
 	private frame(f: Uint8Array<ArrayBuffer>): void {
-		if (f[4] === KIND_STATE)
-			this.going = false;
 		this.newFabric ||= f[4] === KIND_FABRIC;
 		if (this.muted)
 			return;
@@ -81,50 +73,34 @@ export class Host {
 	}
 
 	private watch(j: Record<string, unknown>): void {
-		if (j['journal'])
-			this.clicked(j['journal'] as { at: string; text: string });
 		if ('re' in j)
 			this.accepted = !('error' in j);
 	}
 
-	/* An event by hand, now: what was to come is another course of the run. */
-	private clicked(e: { at: string; text: string }): void {
-		const at = BigInt(e.at);
-		this.passed(this.engine.now() + 1n);
-		this.journal.length = Math.min(this.done, this.journal.length);
-		this.journal.push({ at, text: e.text });
-		this.images.cut(at, this.done++);
-		this.pending = [];
-	}
-
-	/* Events of the journal before this time have happened. */
-	private passed(before: bigint): void {
-		while (this.pending.length && this.pending[0]! < before) {
-			this.pending.shift();
-			this.done++;
-		}
+	/* Faults from this number on are new: later images belong to another course of the run. */
+	private newFaults(faults: Fault[], from: number): void {
+		this.images.cut(this.engine.now(), from);
+		for (let i = from; i < faults.length; i++)
+			this.images.cut(faults[i]!.at, i);
+		this.journal = faults;
 	}
 
 	// ---- images ----
 
 	private save(): void {
 		this.savedEvents = this.engine.events();
-		this.images.take(this.engine, this.engine.now(), this.savedEvents, this.done);
+		this.images.take(this.engine, this.engine.now(), this.savedEvents, this.engine.journal().happened);
 	}
 
 	/* Not at the very moment of an event that is still to come: it could be on either side. */
 	private saveIfDue(): void {
-		const now = this.engine.now();
-		this.passed(now);
-		if (this.hasRun && this.engine.events() >= this.savedEvents + this.images.interval && this.pending[0] !== now)
+		if (this.hasRun && this.engine.events() >= this.savedEvents + this.images.interval && this.engine.nextFault() !== this.engine.now())
 			this.save();
 	}
 
 	private newRun(hasRun: boolean): void {
 		this.images.reset();
-		this.journal = [];
-		this.pending = [];
-		this.done = 0;
+		this.journal = hasRun ? this.engine.journal().faults : [];
 		this.hasRun = hasRun;
 		if (hasRun)
 			this.save();
@@ -136,10 +112,8 @@ export class Host {
 		if (!m)
 			return;
 		putPages(this.engine, m.pages);
-		this.done = m.done;
 		this.savedEvents = m.events;
 		const events = this.journal.slice(m.done);
-		this.pending = events.map((e) => e.at);
 		this.muted = true;
 		this.engine.command(JSON.stringify({ cmd: 'journal', events: events.map((e) => ({ at: String(e.at), text: e.text })) }));
 		this.muted = false;
@@ -169,15 +143,18 @@ export class Host {
 			this.o.whatIf(takePages(this.engine, this.images.find(this.engine.now())?.pages ?? []), text, a!['id'] ?? null);
 			return;
 		}
+		const runs = this.engine.runs, faults = cmd === 'event' || cmd === 'journal';
 		this.newFabric = this.accepted = false;
-		const before = at === null ? 0n : this.engine.now();
 		this.engine.command(at === null ? text : this.goCommand(a!, at));
-		if (cmd === 'start' && this.accepted)
+		if (this.engine.runs !== runs)
 			this.newRun(true);
-		else if (this.newFabric && cmd !== 'event')
+		else if (this.newFabric && !faults)
 			this.newRun(false);
-		else if (cmd === 'go' && this.accepted)
-			this.going = at !== before;
+		else if (faults && this.accepted) {
+			const j = this.engine.journal();
+			this.newFaults(j.faults, cmd === 'event' ? j.happened - 1 : j.happened);
+		}
+		this.going = this.engine.going;
 		this.busy = true;
 	}
 
@@ -216,7 +193,7 @@ export class Host {
 				this.budget = Math.max(Math.floor(this.budget * WORK_MS / took), EVENTS_LEAST);
 			else if (took < WORK_MS / 2)
 				this.budget = Math.min(this.budget * 2, EVENTS_MOST);
-			this.going &&= this.busy;
+			this.going = this.engine.going;
 			this.saveIfDue();
 		});
 	}
@@ -249,7 +226,7 @@ export function jsonFrame(value: unknown): Uint8Array<ArrayBuffer> {
 
 /* Only short commands are looked at; a fabric of 60 MB is not read twice. */
 function parsed(text: string): Record<string, unknown> | null {
-	if (text.length > WATCHED) {
+	if (text.length > PARSED) {
 		const id = /"id":(\d+)\}$/.exec(text.slice(-40));
 		return id ? { id: Number(id[1]) } : null;
 	}

@@ -49,9 +49,13 @@ export class WorkerLink implements Link {
 
 	private take(m: FromWorker): void {
 		this.memory = m.memory;
-		for (const f of m.frames)
-			if (frameKind(f) !== KIND.JSON || !this.replies.take(decodeJson(f)))
+		for (const f of m.frames) {
+			const j = frameKind(f) === KIND.JSON ? decodeJson(f) : null;
+			if (j?.['engine'] === 'ended')
+				this.replies.failAll(String(j['why']));
+			if (!j || !this.replies.take(j))
 				this.onFrame(f);
+		}
 		this.send({ taken: true });
 	}
 
