@@ -127,7 +127,7 @@ ui-static-test: ui-static
 	@scripts/setup.sh test
 	test -e build/build.ninja || CC='$(COMPILER)' meson setup build -Dtests=true > /dev/null
 	meson configure build -Dtests=true
-	ninja -C build src/cli/weft tests/window_frames
+	ninja -C build src/cli/weft tests/engine_filter
 	@scripts/ui-static-test.sh build
 
 install: build/build.ninja | setup

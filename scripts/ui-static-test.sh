@@ -13,7 +13,7 @@ if ! command -v emcc > /dev/null || [ ! -e build-static/engine.wasm ]; then
 fi
 # Directories have their own names: the one for tests is beside the one that is published.
 set -- build-static-test/host.mjs build-static/engine.wasm
-node ui/test/static/equal.mjs "$@" "$build/tests/window_frames" "$build/src/cli/weft" || status=1
+node ui/test/static/equal.mjs "$@" "$build/tests/engine_filter" "$build/src/cli/weft" || status=1
 node ui/test/static/moments.mjs "$@" || status=1
 if command -v chromium > /dev/null; then
 	node ui/test/static/page.mjs build-static || status=1
