@@ -11,7 +11,7 @@
 
 enum { CTL_MAX_ARGS = 3 };
 /* The most of one response, for requests that give the subnet in parts. */
-enum { CTL_PART_NODES = 512, CTL_PART_ENTRIES = 256 << 10 };
+enum { CTL_PART_NODES = 512, CTL_PART_PORTS = 4096, CTL_PART_ENTRIES = 256 << 10 };
 
 struct ctl_ask {
 	const struct run_view *v;

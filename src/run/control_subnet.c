@@ -42,16 +42,28 @@ void ctl_version(const struct ctl_ask *a, struct json *j)
 	json_str(j, "version", text);
 }
 
+/* How many nodes fit into a part. */
+static uint64_t part_size(const struct fab *f, uint64_t first, uint64_t count)
+{
+	uint64_t n = 0, ports = 0;
+
+	for (; n < MIN(count, (uint64_t)CTL_PART_NODES) && first + n < f->nnodes; n++) {
+		ports += f->nodes[first + n].nports;
+		if (n && ports > CTL_PART_PORTS)
+			break;
+	}
+	return n;
+}
+
 /* The whole text is one response, a part is bounded: a manager of a large subnet is not kept from its work. */
 static int topology_part(const struct ctl_ask *a, const struct fab *f, struct json *j,
 			 struct err *e)
 {
-	uint64_t first = a->number[1], count = MIN(a->number[2], (uint64_t)CTL_PART_NODES);
+	uint64_t first = a->number[1], count = part_size(f, first, a->number[2]);
 	struct strbuf states = {0}, text = {0};
 
 	if (first >= f->nnodes)
 		return err_set(e, -EINVAL, "'first': expected less than %u nodes", f->nnodes);
-	count = MIN(count, f->nnodes - first);
 	json_u64(j, "nodes", f->nnodes);
 	json_u64(j, "first", first);
 	json_u64(j, "count", count);

@@ -19,10 +19,11 @@ struct live_client_ops {
 	void *ctx;
 };
 
+/* record NULL: it does not subscribe to the log. */
 struct live_client *live_client_new(const char *path, const struct live_client_ops *ops);
 void live_client_free(struct live_client *c);
 
-/* Connects if it is not; 0, or -errno with e filled. Subscribes to the log. */
+/* Connects if it is not; 0, or -errno with e filled. Subscribes to the log, if the caller wants it. */
 int live_client_connect(struct live_client *c, struct err *e);
 bool live_client_connected(const struct live_client *c);
 int live_client_fd(const struct live_client *c); /* -1: not connected */

@@ -11,50 +11,100 @@
 
 enum { QUESTIONS_MOST = 16, REQUESTS_A_SECOND = 20, REQUEST_MAX = 32768 };
 
+/* What a request needs for a bounded answer. */
+enum live_bound { LIVE_BOUNDED, LIVE_OF_A_NODE, LIVE_IN_PIECES, LIVE_LATER };
+
 static const struct {
 	const char *cmd;
 	bool changes; /* the subnet, or what the manager does */
+	enum live_bound bound;
 } allowed[] = {
-	{"status", false},    {"topology", false},  {"route", false},	{"switches", false},
-	{"ports", false},     {"changes", false},   {"smps", false},	{"config", false},
-	{"vm_list", false},   {"vm_hosts", false},  {"sweep", true},	{"resync", true},
-	{"handover", true},   {"vm_create", true},  {"vm_start", true}, {"vm_stop", true},
-	{"vm_migrate", true}, {"vm_destroy", true}, {"vm_batch", true},
+	{"status", false, LIVE_BOUNDED},   {"topology", false, LIVE_IN_PIECES},
+	{"route", false, LIVE_BOUNDED},	   {"ports", false, LIVE_OF_A_NODE},
+	{"node", false, LIVE_OF_A_NODE},   {"tree", false, LIVE_BOUNDED},
+	{"tables", false, LIVE_BOUNDED},   {"counters", false, LIVE_LATER},
+	{"changes", false, LIVE_BOUNDED},  {"smps", false, LIVE_BOUNDED},
+	{"config", false, LIVE_BOUNDED},   {"vm_list", false, LIVE_IN_PIECES},
+	{"vm_hosts", false, LIVE_BOUNDED}, {"sweep", true, LIVE_BOUNDED},
+	{"resync", true, LIVE_BOUNDED},	   {"handover", true, LIVE_BOUNDED},
+	{"vm_create", true, LIVE_LATER},   {"vm_start", true, LIVE_LATER},
+	{"vm_stop", true, LIVE_LATER},	   {"vm_migrate", true, LIVE_LATER},
+	{"vm_destroy", true, LIVE_LATER},  {"vm_batch", true, LIVE_LATER},
 };
 
-const char *live_request_refused(const char *cmd, bool changes)
+enum { PIECE_MOST = 1000 };
+
+static int find_allowed(const char *cmd)
 {
 	for (size_t i = 0; cmd && i < ARRAY_LEN(allowed); i++)
 		if (!strcmp(allowed[i].cmd, cmd))
-			return !allowed[i].changes || changes
-				       ? NULL
-				       : "the live view is read-only: start weft ui with --allow-changes";
-	return "the manager is not asked for this from a page";
+			return (int)i;
+	return -1;
+}
+
+static const char *unbounded(const json_t *request, enum live_bound bound)
+{
+	json_int_t count = json_integer_value(json_object_get(request, "count"));
+
+	switch (bound) {
+	case LIVE_OF_A_NODE:
+		return json_is_string(json_object_get(request, "node"))
+			       ? NULL
+			       : "expected the member 'node': pages ask for one node at a time";
+	case LIVE_IN_PIECES:
+		return json_is_integer(json_object_get(request, "first")) && count > 0 &&
+				       count <= PIECE_MOST
+			       ? NULL
+			       : "expected the members 'first' and 'count', at most 1000: pages ask "
+				 "for large lists in pieces";
+	case LIVE_BOUNDED:
+	case LIVE_LATER:
+		break;
+	}
+	return NULL;
+}
+
+const char *live_request_refused(const json_t *request, bool changes)
+{
+	int i = find_allowed(json_string_value(json_object_get(request, "cmd")));
+
+	if (i < 0)
+		return "the manager is not asked for this from a page";
+	if (allowed[i].changes && !changes)
+		return "the live view is read-only: start weft ui with --allow-changes";
+	return unbounded(request, allowed[i].bound);
+}
+
+static bool is_answered_later(const json_t *request)
+{
+	int i = find_allowed(json_string_value(json_object_get(request, "cmd")));
+
+	return i >= 0 && allowed[i].bound == LIVE_LATER;
 }
 
 /* ---- replies ---- */
 
-static void reply_begin(struct json *j, const char *id)
+void live_reply_begin(struct json *j, const char *id)
 {
 	j->line = true;
 	json_open(j, NULL, '{');
 	json_raw(j, "re", id);
 }
 
-static void reply_end(struct live *l, struct json *j)
+void live_reply_end(struct live *l, struct json *j)
 {
 	json_close(j);
 	live_send_json(l, j->out.s, j->out.len);
 	json_free(j);
 }
 
-static void reply_error(struct live *l, const char *id, const char *why)
+void live_reply_error(struct live *l, const char *id, const char *why)
 {
 	struct json j = {0};
 
-	reply_begin(&j, id);
+	live_reply_begin(&j, id);
 	json_str(&j, "error", why);
-	reply_end(l, &j);
+	live_reply_end(l, &j);
 }
 
 static void question_remove(struct live *l, size_t i)
@@ -75,17 +125,19 @@ static void answer_pass_on(struct live *l, const struct live_question *q, const 
 	struct json j = {0};
 
 	if (a && !json_is_true(json_object_get(a, "ok"))) {
-		reply_error(l, q->id, why ? why : "refused");
+		live_reply_error(l, q->id, why ? why : "refused");
 	} else {
-		reply_begin(&j, q->id);
+		live_reply_begin(&j, q->id);
 		json_bool(&j, "ok", true);
 		if (q->wish == LIVE_NODE)
 			live_reply_node(l, &j, a);
 		else if (q->wish == LIVE_ROUTE)
 			live_reply_route(l, &j, a);
+		else if (q->wish == LIVE_TREE)
+			live_reply_tree(l, &j, a);
 		else
 			json_raw(&j, "answer", line);
-		reply_end(l, &j);
+		live_reply_end(l, &j);
 	}
 	json_decref(a);
 }
@@ -100,12 +152,16 @@ void live_page_answer(struct live *l, unsigned tag, const char *line, size_t len
 		}
 }
 
-void live_page_lost(struct live *l)
+void live_page_lost(struct live *l, bool slow_only)
 {
-	while (l->questions.n) {
-		reply_error(l, l->questions.at[0].id, "the connection to the manager is lost");
-		question_remove(l, 0);
-	}
+	for (size_t i = l->questions.n; i-- > 0;)
+		if (l->questions.at[i].slow == slow_only) {
+			live_reply_error(l, l->questions.at[i].id,
+					 "the connection to the manager is lost");
+			question_remove(l, i);
+		}
+	if (!slow_only)
+		live_routes_refuse(l, "the connection to the manager is lost");
 }
 
 /* ---- commands ---- */
@@ -125,9 +181,12 @@ static bool rate_allows(struct live *l)
 static const char *control(struct live *l, const json_t *request, const char *id,
 			   enum live_wish wish)
 {
-	const char *cmd = json_string_value(json_object_get(request, "cmd"));
-	const char *why = live_request_refused(cmd, l->changes);
-	struct live_question q = {.tag = LIVE_TAG_PAGE + l->next_tag, .wish = wish};
+	const char *why = live_request_refused(request, l->changes);
+	struct live_question q = {.tag = LIVE_TAG_PAGE + l->next_tag,
+				  .wish = wish,
+				  .slow = is_answered_later(request)};
+	struct live_client *client = q.slow ? l->slow : l->client;
+	struct err e;
 	char *text;
 
 	if (why)
@@ -137,7 +196,8 @@ static const char *control(struct live *l, const json_t *request, const char *id
 	text = json_dumps(request, JSON_COMPACT);
 	if (!text || strlen(text) > REQUEST_MAX)
 		why = "the request is too long";
-	else if (!live_client_ask(l->client, q.tag, text))
+	else if ((q.slow && live_client_connect(client, &e)) ||
+		 !live_client_ask(client, q.tag, text))
 		why = "the manager does not answer";
 	free(text);
 	if (why)
@@ -148,43 +208,79 @@ static const char *control(struct live *l, const json_t *request, const char *id
 	return NULL;
 }
 
-/* Commands of the engine that the manager can answer. */
+/* Commands of the engine that the manager can answer, and counters. */
 static const char *as_engine(struct live *l, const json_t *a, const char *cmd, const char *id)
 {
-	const char *why = "expected two nodes by GUID";
-	json_t *request = NULL;
+	const json_t *lid = json_object_get(a, "lid");
+	enum live_wish wish = LIVE_ANSWER;
+	json_t *request, *to = json_object_get(a, strcmp(cmd, "tree") ? "to" : "node");
+	char number[24];
+	const char *why;
 
+	snprintf(number, sizeof(number), "%lld", json_integer_value(lid));
+	to = json_is_integer(lid) ? json_string(number) : json_incref(to);
 	if (!strcmp(cmd, "node"))
-		request = json_pack("{s:s, s:O?}", "cmd", "ports", "node",
-				    json_object_get(a, "node"));
+		request = json_pack("{s:s, s:O?}", "cmd", cmd, "node", json_object_get(a, "node"));
+	else if (!strcmp(cmd, "route"))
+		request = json_pack("{s:s, s:O?, s:O?}", "cmd", cmd, "from",
+				    json_object_get(a, "from"), "to", to);
+	else if (!strcmp(cmd, "tree"))
+		request = json_pack("{s:s, s:O?}", "cmd", cmd, "to", to);
 	else
-		request = json_pack("{s:s, s:O?, s:O?}", "cmd", "route", "from",
-				    json_object_get(a, "from"), "to", json_object_get(a, "to"));
-	if (request)
-		why = control(l, request, id, strcmp(cmd, "node") ? LIVE_ROUTE : LIVE_NODE);
+		request = json_pack("{s:s, s:O?, s:O*}", "cmd", cmd, "node",
+				    json_object_get(a, "node"), "port", json_object_get(a, "port"));
+	wish = !strcmp(cmd, "node")    ? LIVE_NODE
+	       : !strcmp(cmd, "route") ? LIVE_ROUTE
+	       : !strcmp(cmd, "tree")  ? LIVE_TREE
+				       : LIVE_ANSWER;
+	why = request ? control(l, request, id, wish) : "expected nodes by GUID";
 	json_decref(request);
+	json_decref(to);
 	return why;
+}
+
+/* Lists that are kept. */
+static void put_list(struct live *l, struct json *j, const char *cmd)
+{
+	json_t *list = strcmp(cmd, "vms") ? l->lists.changes : l->lists.vms;
+	char *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
+
+	json_raw(j, cmd, text ? text : "[]");
+	free(text);
 }
 
 /* Commands that need no manager. */
 static const char *at_once(struct live *l, const json_t *a, const char *cmd, const char *id)
 {
 	const char *netlist = live_picture_netlist(l->picture);
-	bool find = !strcmp(cmd, "find");
+	bool find = !strcmp(cmd, "find"), list = !strcmp(cmd, "changes") || !strcmp(cmd, "vms");
 	struct json j = {0};
 
-	if (!find && strcmp(cmd, "netlist"))
+	if (!find && !list && strcmp(cmd, "netlist"))
 		return "the live view has no such command; take the fabric into the simulator for that";
-	if (!netlist)
+	if (!list && !netlist)
 		return "the topology is not known yet";
-	reply_begin(&j, id);
+	live_reply_begin(&j, id);
 	json_bool(&j, "ok", true);
 	if (find)
 		live_reply_find(l, &j, json_string_value(json_object_get(a, "text")));
+	else if (list)
+		put_list(l, &j, cmd);
 	else
 		json_str(&j, "text", netlist);
-	reply_end(l, &j);
+	live_reply_end(l, &j);
 	return NULL;
+}
+
+static const char *with_tables(struct live *l, const json_t *a, const char *cmd, const char *id)
+{
+	const json_t *port = json_object_get(a, "port");
+
+	if (!strcmp(cmd, "users") && !json_is_object(port))
+		return "expected a port: {\"node\": GUID, \"port\": N}";
+	if (!rate_allows(l))
+		return "too many requests to the manager; try again";
+	return live_routes_ask(l, strcmp(cmd, "users") ? NULL : port, id);
 }
 
 static void command(struct live *l, const json_t *a, const char *id)
@@ -195,12 +291,15 @@ static void command(struct live *l, const json_t *a, const char *id)
 		why = "expected an object with the member 'cmd'";
 	else if (!strcmp(cmd, "control"))
 		why = control(l, json_object_get(a, "request"), id, LIVE_ANSWER);
-	else if (!strcmp(cmd, "node") || !strcmp(cmd, "route"))
+	else if (!strcmp(cmd, "node") || !strcmp(cmd, "route") || !strcmp(cmd, "tree") ||
+		 !strcmp(cmd, "counters"))
 		why = as_engine(l, a, cmd, id);
+	else if (!strcmp(cmd, "loads") || !strcmp(cmd, "users"))
+		why = with_tables(l, a, cmd, id);
 	else
 		why = at_once(l, a, cmd, id);
 	if (why)
-		reply_error(l, id, why);
+		live_reply_error(l, id, why);
 }
 
 void live_page_message(struct live *l)

@@ -30,6 +30,7 @@ struct live_picture {
 	void *ctx;
 	struct window *w;
 	char *netlist;
+	struct fab_netlist parsed; /* of that text */
 	uint32_t version, nnodes, nlinks;
 	uint8_t *nodes;	      /* bits, by node */
 	uint32_t *first_port; /* by node, into link_of */
@@ -179,11 +180,15 @@ static void picture_mark(struct live_picture *p, const struct fab *f)
 
 		if (f->ports[a].guid && node != MAP_NONE)
 			map64_put(&p->by_port_guid, f->ports[a].guid, node);
-		if (f->ports[a].lid && node != MAP_NONE)
-			map64_put(&p->by_lid, f->ports[a].lid, node);
+		for (unsigned i = 0;
+		     f->ports[a].lid && node != MAP_NONE && i < 1u << MIN(f->ports[a].lmc, 7); i++)
+			map64_put(&p->by_lid, f->ports[a].lid + i, node);
 		if (f->ports[a].peer != FAB_NONE)
 			seen[link_between(p, f, a)] = 1;
 	}
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		map64_put(&p->by_lid, f->vlids[i].lid,
+			  map64_get(&p->by_guid, f->nodes[f->ports[f->vlids[i].port].node].guid));
 	for (uint32_t i = 0; i < p->nlinks; i++)
 		if (!seen[i + 1])
 			p->links[i].state = LINK_GONE;
@@ -219,10 +224,12 @@ int live_picture_topology(struct live_picture *p, const char *netlist, size_t le
 		picture_mark(p, n.fab);
 		free(p->netlist);
 		p->netlist = mem_strdup(netlist);
+		fab_netlist_free(&p->parsed);
+		p->parsed = n;
 	} else {
 		rc = err_set(e, -EINVAL, "the topology cannot be drawn");
+		fab_netlist_free(&n);
 	}
-	fab_netlist_free(&n);
 	return rc;
 }
 
@@ -236,34 +243,31 @@ static uint64_t guid_of(const json_t *o, const char *key)
 	return s && !parse_u64(s, &v) ? v : 0;
 }
 
-static uint8_t link_state(const char *word)
+/* PortState of IBA, as a digit. */
+static uint8_t link_state(char digit)
 {
-	return !word || !strcmp(word, "Down") ? LINK_DOWN
-	       : !strncmp(word, "Init", 4)    ? LINK_INIT
-	       : !strcmp(word, "Armed")	      ? LINK_ARMED
-	       : !strcmp(word, "Active")      ? LINK_ACTIVE
-					      : LINK_DOWN;
+	return digit >= '2' && digit <= '4' ? (uint8_t)(LINK_INIT + digit - '2') : LINK_DOWN;
 }
 
 /* A link is in the lower state of its two ports. */
-void live_picture_ports(struct live_picture *p, const json_t *ports)
+void live_picture_states(struct live_picture *p, const char *digits)
 {
-	const json_t *o;
-	size_t i;
+	const struct fab *f = p->parsed.fab;
 
 	for (uint32_t k = 0; k < p->nlinks; k++)
 		if (p->links[k].state != LINK_GONE)
 			p->links[k].state = LINK_UNKNOWN;
-	json_array_foreach(ports, i, o)
-	{
-		uint32_t node = map64_get(&p->by_guid, guid_of(o, "guid"));
-		json_int_t port = json_integer_value(json_object_get(o, "port"));
-		const uint32_t *slot =
-			port >= 0 && port < 256 ? port_slot(p, node, (unsigned)port) : NULL;
-		uint8_t s = link_state(json_string_value(json_object_get(o, "state")));
+	for (port_id a = 0; f && a < f->nports && *digits; a++) {
+		const uint32_t *slot;
 
+		if (f->ports[a].peer == FAB_NONE)
+			continue;
+		slot = port_slot(p, map64_get(&p->by_guid, f->nodes[f->ports[a].node].guid),
+				 f->ports[a].num);
 		if (slot && *slot && p->links[*slot - 1].state != LINK_GONE)
-			p->links[*slot - 1].state = MIN(p->links[*slot - 1].state, s);
+			p->links[*slot - 1].state =
+				MIN(p->links[*slot - 1].state, link_state(*digits));
+		digits++;
 	}
 	for (uint32_t k = 0; k < p->nlinks; k++)
 		if (p->links[k].state == LINK_UNKNOWN)
@@ -348,6 +352,43 @@ uint32_t live_picture_node(const struct live_picture *p, const char *guid)
 	return guid && !parse_u64(guid, &v) ? map64_get(&p->by_guid, v) : LIVE_NONE;
 }
 
+uint32_t live_picture_node_of(const struct live_picture *p, uint64_t guid)
+{
+	return map64_get(&p->by_guid, guid);
+}
+
+const struct fab *live_picture_fab(const struct live_picture *p)
+{
+	return p->parsed.fab;
+}
+
+/* Routes by link and direction, in the numbers of the picture. */
+uint64_t live_picture_loads(struct live_picture *p, const uint32_t *load)
+{
+	struct frame *f = frame_new(FRAME_LOADS, NULL, 4 + 8 * (size_t)p->nlinks);
+	uint8_t *at = f->data + FRAME_HEAD;
+	const struct fab *fab = p->parsed.fab;
+	uint64_t most = 0;
+
+	memset(at, 0, 4 + 8 * (size_t)p->nlinks);
+	frame_put_u32(at, p->version);
+	for (port_id a = 0; fab && a < fab->nports; a++) {
+		uint32_t node = map64_get(&p->by_guid, fab->nodes[fab->ports[a].node].guid);
+		const uint32_t *slot = load[a] ? port_slot(p, node, fab->ports[a].num) : NULL;
+		const struct picture_link *l = slot && *slot ? &p->links[*slot - 1] : NULL;
+
+		if (!l)
+			continue;
+		most = MAX(most, load[a]);
+		frame_put_u32(at + 4 + 8 * (size_t)(*slot - 1) +
+				      (l->a == node && l->pa == fab->ports[a].num ? 0 : 4),
+			      load[a]);
+	}
+	p->emit(p->ctx, f->data, f->len);
+	frame_unref(f);
+	return most;
+}
+
 uint32_t live_picture_link(struct live_picture *p, uint32_t node, unsigned port)
 {
 	const uint32_t *slot = port_slot(p, node, port);
@@ -385,6 +426,7 @@ void live_picture_free(struct live_picture *p)
 	map64_free(&p->by_lid);
 	vec_free(&p->managers);
 	free(p->netlist);
+	fab_netlist_free(&p->parsed);
 	window_free(p->w);
 	free(p);
 }

@@ -12,7 +12,13 @@
 #include "web/child_link.h"
 #include "web/live_priv.h"
 
-enum { STATUS_MS = 1000, RECONNECT_MS = 1000, VMS_MS = 10000, RECORDS_A_SECOND = 50, SHARE = 20 };
+enum {
+	STATUS_MS = 1000,
+	RECONNECT_MS = 1000,
+	VMS_MS = 10000,
+	VMS_SOON_MS = 500,
+	RECORDS_A_SECOND = 50,
+};
 
 uint64_t live_now_ms(void)
 {
@@ -48,7 +54,7 @@ static void emit(void *ctx, const uint8_t *frame, size_t len)
 	child_send(l->fd, frame, len, -1);
 }
 
-static void connection_tell(struct live *l, bool connected, const char *why)
+void live_tell(struct live *l, bool connected, const char *why)
 {
 	struct json j = {.line = true};
 
@@ -95,27 +101,6 @@ static void status_take(struct live *l, const json_t *a)
 	live_picture_state(l->picture, l->uptime);
 }
 
-static void topology_take(struct live *l, const json_t *a)
-{
-	const json_t *text = json_object_get(a, "netlist");
-	struct err e;
-
-	if (json_is_string(text) && json_string_length(text) &&
-	    live_picture_topology(l->picture, json_string_value(text), json_string_length(text),
-				  &e))
-		connection_tell(l, true, e.text);
-}
-
-static void ports_take(struct live *l, const json_t *a)
-{
-	uint64_t now = live_now_ms(), took = now - l->refresh_began;
-
-	live_picture_ports(l->picture, json_object_get(a, "ports"));
-	live_picture_state(l->picture, l->uptime);
-	l->refreshing = false;
-	l->next_refresh = now + MAX((uint64_t)STATUS_MS, took * SHARE);
-}
-
 static void answer(void *ctx, unsigned tag, char *line, size_t len)
 {
 	struct live *l = ctx;
@@ -127,16 +112,18 @@ static void answer(void *ctx, unsigned tag, char *line, size_t len)
 	}
 	if (tag == LIVE_STATUS)
 		send_member(l, "status", line, len);
-	else if ((tag == LIVE_CHANGES || tag == LIVE_VMS) && !strncmp(line, "{\"ok\":true", 10))
-		live_send_json(l, line, len);
-	a = tag == LIVE_CHANGES || tag == LIVE_VMS ? NULL : json_loadb(line, len, 0, NULL);
+	l->asked &= ~(1u << tag);
+	a = json_loadb(line, len, 0, NULL);
 	if (tag == LIVE_STATUS)
 		status_take(l, a);
 	else if (tag == LIVE_TOPOLOGY)
-		topology_take(l, a);
-	else if (tag == LIVE_PORTS)
-		ports_take(l, a);
-	l->asked &= ~(1u << tag);
+		live_topology_taken(l, a);
+	else if (tag == LIVE_CHANGES)
+		live_changes_taken(l, a);
+	else if (tag == LIVE_VMS)
+		live_vms_taken(l, a);
+	else if (tag == LIVE_TABLES)
+		live_routes_taken(l, a);
 	json_decref(a);
 }
 
@@ -153,28 +140,18 @@ static void record(void *ctx, char *line, size_t len)
 	if (l->records++ < RECORDS_A_SECOND)
 		send_member(l, "event", line, len);
 	l->next_status = MIN(l->next_status, live_now_ms() + STATUS_MS / 5);
+	if (strstr(line, "\"vm"))
+		l->next_vms = MIN(l->next_vms, live_now_ms() + VMS_SOON_MS);
 }
 
 /* ---- questions ---- */
 
-static void ask(struct live *l, unsigned tag, const char *json)
+bool live_ask(struct live *l, unsigned tag, const char *json)
 {
-	if (live_client_ask(l->client, tag, json))
-		l->asked |= 1u << tag;
-}
-
-static void refresh(struct live *l, uint64_t now)
-{
-	char text[64];
-
-	l->stale = false;
-	l->refreshing = true;
-	l->refresh_began = now;
-	ask(l, LIVE_TOPOLOGY, "{\"cmd\":\"topology\"}");
-	snprintf(text, sizeof(text), "{\"cmd\":\"changes\",\"count\":%u}", 20);
-	if (l->change_count)
-		ask(l, LIVE_CHANGES, text);
-	ask(l, LIVE_PORTS, "{\"cmd\":\"ports\"}");
+	if (!live_client_ask(l->client, tag, json))
+		return false;
+	l->asked |= 1u << tag;
+	return true;
 }
 
 static void ask_what_is_due(struct live *l, uint64_t now)
@@ -182,14 +159,14 @@ static void ask_what_is_due(struct live *l, uint64_t now)
 	if (!live_client_connected(l->client))
 		return;
 	if (now >= l->next_status && !(l->asked & 1u << LIVE_STATUS)) {
-		ask(l, LIVE_STATUS, "{\"cmd\":\"status\"}");
+		live_ask(l, LIVE_STATUS, "{\"cmd\":\"status\"}");
 		l->next_status = now + STATUS_MS;
 	}
-	if (l->stale && !l->refreshing && now >= l->next_refresh)
-		refresh(l, now);
+	live_refresh_due(l, now);
+	live_routes_due(l, now);
 	if (now >= l->next_vms && !(l->asked & 1u << LIVE_VMS)) {
-		ask(l, LIVE_VMS, "{\"cmd\":\"vm_list\"}");
 		l->next_vms = now + VMS_MS;
+		live_vms_ask(l);
 	}
 }
 
@@ -198,8 +175,8 @@ static void connection_lost(struct live *l, const char *why)
 	if (l->told_lost)
 		return;
 	l->told_lost = true;
-	connection_tell(l, false, why);
-	live_page_lost(l);
+	live_tell(l, false, why);
+	live_page_lost(l, false);
 }
 
 static void connect_if_due(struct live *l, uint64_t now)
@@ -215,10 +192,10 @@ static void connect_if_due(struct live *l, uint64_t now)
 	}
 	l->told_lost = false;
 	l->asked = 0;
-	l->refreshing = false;
+	live_refresh_reset(l);
 	l->stale = true;
 	l->next_status = l->next_vms = l->next_refresh = now;
-	connection_tell(l, true, NULL);
+	live_tell(l, true, NULL);
 }
 
 /* ---- the loop ---- */
@@ -229,33 +206,57 @@ static int wait_ms(const struct live *l, uint64_t now)
 
 	if (live_client_connected(l->client)) {
 		next = MIN(l->next_status, l->next_vms);
-		if (l->stale && !l->refreshing)
+		if (l->refresh.on)
+			next = MIN(next, l->refresh.next_at);
+		else if (l->stale)
 			next = MIN(next, l->next_refresh);
+		if (l->fetch.waits.n)
+			next = MIN(next, l->fetch.next_at);
 	}
 	/* What is due and still unanswered must not make this a busy loop. */
 	return next > now ? (int)MIN(next - now, (uint64_t)1000) : 20;
 }
 
+/* Answers to requests that take a while come on a connection of their own, which is opened when it is needed. */
+static void slow_work(struct live *l)
+{
+	int rc = live_client_work(l->slow);
+
+	if (rc)
+		live_page_lost(l, true);
+}
+
+static short events_of(const struct live_client *c)
+{
+	return (short)(POLLIN | (live_client_wants_write(c) ? POLLOUT : 0));
+}
+
 static void turn(struct live *l)
 {
-	struct pollfd p[2] = {{.fd = l->fd, .events = POLLIN}, {.fd = -1}};
+	struct pollfd p[3] = {{.fd = l->fd, .events = POLLIN}, {.fd = -1}, {.fd = -1}};
 	uint64_t now = live_now_ms();
-	int n, rc;
+	int rc;
 
 	connect_if_due(l, now);
 	ask_what_is_due(l, now);
-	p[1].fd = live_client_fd(l->client);
-	p[1].events = (short)(POLLIN | (live_client_wants_write(l->client) ? POLLOUT : 0));
-	n = poll(p, 2, wait_ms(l, now));
-	if (n <= 0)
+	p[1] = (struct pollfd){live_client_fd(l->client), events_of(l->client), 0};
+	p[2] = (struct pollfd){live_client_fd(l->slow), events_of(l->slow), 0};
+	if (poll(p, 3, wait_ms(l, now)) <= 0)
 		return;
 	if (p[1].fd >= 0 && p[1].revents) {
 		rc = live_client_work(l->client);
 		if (rc)
 			connection_lost(l, strerror(-rc));
 	}
+	if (p[2].fd >= 0 && p[2].revents)
+		slow_work(l);
 	if (p[0].revents)
 		live_page_message(l);
+}
+
+static void slow_answer(void *ctx, unsigned tag, char *line, size_t len)
+{
+	live_page_answer(ctx, tag, line, len);
 }
 
 void live_process(int fd, void *ctx)
@@ -266,6 +267,7 @@ void live_process(int fd, void *ctx)
 	l->fd = fd;
 	l->changes = config->changes;
 	l->client = live_client_new(config->path, &(struct live_client_ops){answer, record, l});
+	l->slow = live_client_new(config->path, &(struct live_client_ops){slow_answer, NULL, l});
 	l->picture = live_picture_new(emit, l);
 	for (;;)
 		turn(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Answers of a manager in the form that pages know from the engine: one node with its ports, a route, nodes by LID. State:
- * none. Ways in: live_reply_node(), live_reply_route(), live_reply_find().
+ * Answers of a manager in the form that pages know from the engine: one node with its ports and table, a route, a tree, nodes
+ * by LID. State: none. Ways in: live_reply_*().
  */
 #include "web/live_priv.h"
 
@@ -29,9 +29,26 @@ static void index_or_none(struct json *j, const char *key, uint32_t v)
 
 /* ---- a node ---- */
 
+/* [[name, value], ...] */
+static void put_pairs(struct json *j, const char *key, const json_t *pairs)
+{
+	const json_t *o;
+	size_t i;
+
+	json_open(j, key, '[');
+	json_array_foreach(pairs, i, o)
+	{
+		const char *name = json_string_value(json_array_get(o, 0));
+		const char *value = json_string_value(json_array_get(o, 1));
+
+		if (name && value)
+			json_pair(j, name, value);
+	}
+	json_close(j);
+}
+
 static void put_port(struct live *l, struct json *j, uint32_t node, const json_t *o)
 {
-	static const char *const words[] = {"physical", "mtu", "vls"};
 	const json_t *peer = json_object_get(o, "peer");
 	unsigned port = (unsigned)number_of(o, "port");
 
@@ -45,49 +62,98 @@ static void put_port(struct live *l, struct json *j, uint32_t node, const json_t
 	index_or_none(j, "peer", live_picture_node(l->picture, text_of(peer, "guid")));
 	json_u64(j, "peer_port", number_of(peer, "port"));
 	index_or_none(j, "link", live_picture_link(l->picture, node, port));
-	json_open(j, "fields", '[');
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		json_pair(j, words[i], text_of(o, words[i]));
-	if (*text_of(o, "port_guid"))
-		json_pair(j, "port GUID", text_of(o, "port_guid"));
-	json_close(j);
+	put_pairs(j, "fields", json_object_get(o, "fields"));
 	json_close(j);
 }
 
-static void put_head(struct json *j, const json_t *first, uint32_t node)
+static void put_groups(struct json *j, const json_t *groups)
 {
-	char lid[24];
+	const json_t *o;
+	size_t i;
 
-	snprintf(lid, sizeof(lid), "%u", (unsigned)number_of(first, "lid"));
-	json_u64(j, "index", node);
-	json_str(j, "guid", text_of(first, "guid"));
-	json_str(j, "name", text_of(first, "name"));
-	json_u64(j, "lid", number_of(first, "lid"));
-	json_u64(j, "lmc", number_of(first, "lmc"));
 	json_open(j, "groups", '[');
-	json_open(j, NULL, '{');
-	json_str(j, "name", "Node");
-	json_open(j, "fields", '[');
-	json_pair(j, "id", text_of(first, "id"));
-	json_pair(j, "GUID", text_of(first, "guid"));
-	json_pair(j, "LID", lid);
+	json_array_foreach(groups, i, o)
+	{
+		json_open(j, NULL, '{');
+		json_str(j, "name", text_of(o, "name"));
+		put_pairs(j, "fields", json_object_get(o, "fields"));
+		json_close(j);
+	}
 	json_close(j);
-	json_close(j);
+}
+
+/* As ranges of LIDs with one output port. */
+static void put_table(struct json *j, const json_t *table)
+{
+	const char *text = json_string_value(table);
+	size_t end = json_string_length(table) / 2;
+
+	json_open(j, "lft", '[');
+	for (size_t lid = 1; text && lid < end;) {
+		int port = live_hex(text + 2 * lid);
+		size_t from = lid;
+
+		while (lid < end && live_hex(text + 2 * lid) == port)
+			lid++;
+		if (port < 0 || port == 255)
+			continue;
+		json_open(j, NULL, '[');
+		json_u64(j, NULL, from);
+		json_u64(j, NULL, lid - 1);
+		json_u64(j, NULL, (uint64_t)port);
+		json_close(j);
+	}
 	json_close(j);
 }
 
 void live_reply_node(struct live *l, struct json *j, const json_t *answer)
 {
-	const json_t *ports = json_object_get(answer, "ports"), *o;
-	uint32_t node = live_picture_node(l->picture, text_of(json_array_get(ports, 0), "guid"));
+	uint32_t node = live_picture_node(l->picture, text_of(answer, "guid"));
+	const json_t *o;
 	size_t i;
 
 	json_open(j, "node", '{');
-	put_head(j, json_array_get(ports, 0), node);
+	index_or_none(j, "index", node);
+	json_str(j, "guid", text_of(answer, "guid"));
+	json_str(j, "name", text_of(answer, "name"));
+	json_u64(j, "lid", number_of(answer, "lid"));
+	json_u64(j, "lmc", number_of(answer, "lmc"));
+	put_groups(j, json_object_get(answer, "groups"));
 	json_open(j, "ports", '[');
-	json_array_foreach(ports, i, o) put_port(l, j, node, o);
+	json_array_foreach(json_object_get(answer, "ports"), i, o) put_port(l, j, node, o);
 	json_close(j);
+	put_table(j, json_object_get(answer, "table"));
 	json_close(j);
+}
+
+/* ---- a tree ---- */
+
+/* Switches are in the order of GUIDs on both sides. */
+void live_reply_tree(struct live *l, struct json *j, const json_t *answer)
+{
+	const struct fab *f = live_picture_fab(l->picture);
+	const char *out = text_of(answer, "out");
+	uint32_t to = live_picture_node(l->picture, text_of(answer, "guid"));
+	bool same = f && strlen(out) == 2 * (size_t)f->nswitches;
+
+	index_or_none(j, "node", to);
+	json_u64(j, "lid", number_of(answer, "lid"));
+	json_open(j, "out", '[');
+	for (uint32_t i = 0; same && i < f->nswitches; i++) {
+		const struct fab_node *n = &f->nodes[f->switches[i]];
+		uint32_t at = live_picture_node_of(l->picture, n->guid);
+		int port = live_hex(out + 2 * (size_t)i);
+
+		if (at == LIVE_NONE || at == to || port < 1 || port > n->nports)
+			continue;
+		json_open(j, NULL, '[');
+		json_u64(j, NULL, at);
+		json_u64(j, NULL, (uint64_t)port);
+		json_close(j);
+	}
+	json_close(j);
+	if (!same)
+		json_str(j, "warning", "the subnet is changing; ask again in a moment");
 }
 
 /* ---- a route ---- */
@@ -115,6 +181,7 @@ void live_reply_route(struct live *l, struct json *j, const json_t *answer)
 		json_close(j);
 	}
 	json_close(j);
+	json_u64(j, "lid", number_of(answer, "lid"));
 	json_str(j, "ends",
 		 json_is_true(json_object_get(answer, "reached")) ? "reached"
 								  : text_of(answer, "why"));

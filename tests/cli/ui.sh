@@ -7,6 +7,7 @@
 # view of a manager on an emulated fabric.
 #
 # Covers: cmd_ui.c web_run.c web_sessions.c live_process.c live_commands.c live_replies.c
+#         live_refresh.c live_routes.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -227,6 +228,31 @@ ok "a node as the engine shows it" command_ '{"cmd":"node","id":10,"node":"0x000
 ok "with its ports" sees live.frames '"re":10,"ok":true,"node":\{"index":[0-9]+,.*"ports":\[\{"port":0,.*"state":"Active".*"link":[0-9]+'
 ok "a route as the engine shows it" command_ '{"cmd":"route","id":11,"from":"1","to":"2"}'
 ok "with links" sees live.frames '"re":11,"ok":true,"hops":\[\{"node":[0-9]+,.*"link":[0-9]+.*"ends":"reached"'
+ok "with all attributes and its table" sees live.frames '"re":10,.*"SwitchInfo".*"port_state_change".*"fields":\[\["m_key","0x0+"\].*"lft":\[\[1,'
+ok "the tree of a destination" command_ '{"cmd":"tree","id":13,"node":"0x0001000000000010"}'
+ok "has an output port of each switch" sees live.frames '"re":13,"ok":true,"node":[0-9]+,"lid":1,"out":\[(\[[0-9]+,[0-9]+\],?){6}\]'
+ok "loads of links" command_ '{"cmd":"loads","id":14}'
+ok "come as a frame" sees live.frames '^LOADS 132$'
+ok "with the busiest" sees live.frames '"re":14,"ok":true,"busiest":[1-9]'
+ok "users of a host's link" command_ '{"cmd":"users","id":15,"port":{"node":"0x0001000000000010","port":1}}'
+ok "are all pairs of that host" sees live.frames '"re":15,"ok":true,"count":14,"routes":\[(\[[0-9]+,[0-9]+\],?){14}\]'
+ok "changes that were" command_ '{"cmd":"changes","id":16}'
+ok "are listed with the cable" sees live.frames '"re":16,"ok":true,"changes":\[.*"event":"down"'
+ok "counters of a node" command_ '{"cmd":"counters","id":17,"node":"0x0002000000000001"}'
+ok "come from the device" sees live.frames '"re":17,"ok":true,"answer":.*"ports":\[\{"port":1,"counters":\[\["xmit_data","[1-9]'
+ok "counters of a port that it does not have" command_ '{"cmd":"counters","id":18,"node":"0x0002000000000001","port":9}'
+ok "are refused with words" sees live.frames '"re":18,"error":"'"'port': expected 1 to 4"
+ok "the whole topology at once" command_ '{"cmd":"control","id":19,"request":{"cmd":"topology"}}'
+ok "is refused with words" sees live.frames '"re":19,"error":"expected the members .first. and .count.'
+ok "users of what is no port" command_ '{"cmd":"users","id":30,"port":{"node":"0x7","port":-1}}'
+ok "are refused" sees live.frames '"re":30,"error":"expected a port with a link'
+flood()
+{
+	python3 "$here/ui_flood.py" "$base" "$token" || return 1
+	sees live.frames '"re":1[0-9]{3},"error":"too many requests to the manager; try again"'
+}
+ok "a page that floods is told so" flood
+ok "and the manager answers others" "$weft" ctl status
 ok "a node by its LID" command_ '{"cmd":"find","id":12,"text":"0x2"}'
 ok "is found" sees live.frames '"re":12,"ok":true,"nodes":\[[0-9]+\]'
 ok "a page may not change anything" command_ '{"cmd":"control","id":2,"request":{"cmd":"sweep"}}'

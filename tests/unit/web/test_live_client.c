@@ -147,20 +147,49 @@ TEST(a_manager_that_goes_and_comes)
 	assert_int_equal(w->tags[0], 9);
 }
 
+static const char *refused(const char *json, bool changes)
+{
+	json_t *request = json_loads(json, 0, NULL);
+	const char *why = live_request_refused(request, changes);
+
+	json_decref(request);
+	return why;
+}
+
 TEST(what_pages_may_ask)
 {
 	static const char *const never[] = {"stop",   "reload", "log",	  "dump",
 					    "events", "",	"statusx"};
 
-	assert_null(live_request_refused("status", false));
-	assert_null(live_request_refused("route", false));
-	assert_non_null(live_request_refused("sweep", false));
-	assert_non_null(live_request_refused("vm_migrate", false));
-	assert_null(live_request_refused("sweep", true));
-	assert_null(live_request_refused("vm_migrate", true));
-	for (size_t i = 0; i < ARRAY_LEN(never); i++)
-		assert_non_null(live_request_refused(never[i], true));
+	assert_null(refused("{\"cmd\":\"status\"}", false));
+	assert_null(refused("{\"cmd\":\"route\"}", false));
+	assert_non_null(refused("{\"cmd\":\"sweep\"}", false));
+	assert_non_null(refused("{\"cmd\":\"vm_migrate\"}", false));
+	assert_null(refused("{\"cmd\":\"sweep\"}", true));
+	assert_null(refused("{\"cmd\":\"vm_migrate\"}", true));
+	for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "{\"cmd\":\"%s\"}", never[i]);
+		assert_non_null(refused(text, true));
+	}
 	assert_non_null(live_request_refused(NULL, true));
+	assert_non_null(refused("[]", true));
+	assert_non_null(refused("{\"cmd\":7}", true));
+}
+
+/* No answer is larger for a larger subnet. */
+TEST(pages_get_pieces)
+{
+	assert_non_null(refused("{\"cmd\":\"switches\"}", true));
+	assert_non_null(refused("{\"cmd\":\"topology\"}", true));
+	assert_non_null(refused("{\"cmd\":\"topology\",\"first\":0}", true));
+	assert_non_null(refused("{\"cmd\":\"topology\",\"first\":0,\"count\":1001}", true));
+	assert_null(refused("{\"cmd\":\"topology\",\"first\":0,\"count\":1000}", true));
+	assert_non_null(refused("{\"cmd\":\"ports\"}", true));
+	assert_null(refused("{\"cmd\":\"ports\",\"node\":\"1\"}", true));
+	assert_non_null(refused("{\"cmd\":\"vm_list\"}", true));
+	assert_null(refused("{\"cmd\":\"tables\"}", true));
 }
 
 int main(void)
@@ -170,6 +199,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_many_requests, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_manager_that_goes_and_comes, setup, teardown),
 		cmocka_unit_test(what_pages_may_ask),
+		cmocka_unit_test(pages_get_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
