@@ -31,8 +31,11 @@ struct live_picture {
 	struct window *w;
 	char *netlist;
 	struct fab_netlist parsed; /* of that text */
+	struct fab
+		*devices; /* the same with functions of HCAs as devices, as the engine draws it */
 	uint32_t version, nnodes, nlinks;
 	uint8_t *nodes;	      /* bits, by node */
+	bool *inner;	      /* by node: a function, which the manager does not count as a node */
 	uint32_t *first_port; /* by node, into link_of */
 	uint32_t *link_of;    /* by port: link + 1 */
 	size_t nports;
@@ -50,11 +53,13 @@ struct live_picture {
 static void picture_clear(struct live_picture *p)
 {
 	free(p->nodes);
+	free(p->inner);
 	free(p->first_port);
 	free(p->link_of);
 	free(p->links);
 	map64_clear(&p->by_guid);
 	p->nodes = NULL;
+	p->inner = NULL;
 	p->first_port = p->link_of = NULL;
 	p->links = NULL;
 	p->nnodes = p->nlinks = 0;
@@ -74,6 +79,7 @@ static uint32_t *port_slot(struct live_picture *p, uint32_t node, unsigned port)
 static void read_nodes(struct live_picture *p, const uint8_t *at)
 {
 	p->nodes = mem_zalloc(p->nnodes + 1);
+	p->inner = mem_zarray(p->nnodes + 1, sizeof(*p->inner));
 	p->first_port = mem_zarray(p->nnodes + 1, sizeof(*p->first_port));
 	for (uint32_t n = 0; n < p->nnodes; n++, at += FABRIC_NODE) {
 		map64_put(&p->by_guid, frame_u64(at), n);
@@ -153,6 +159,17 @@ static bool picture_has(struct live_picture *p, const struct fab *f)
 	return true;
 }
 
+/* Nodes that only the view of devices has. */
+static void mark_functions(struct live_picture *p, const struct fab *f, const struct fab *devices)
+{
+	for (node_id n = 0; n < devices->nnodes; n++) {
+		uint32_t i = map64_get(&p->by_guid, devices->nodes[n].guid);
+
+		if (i != MAP_NONE)
+			p->inner[i] = fab_node_by_guid(f, devices->nodes[n].guid) == FAB_NONE;
+	}
+}
+
 static bool has_lid(const struct fab *f, node_id n)
 {
 	for (unsigned i = 0; i <= f->nodes[n].nports; i++)
@@ -214,21 +231,30 @@ int live_picture_topology(struct live_picture *p, const char *netlist, size_t le
 {
 	struct fab_netlist n = {0};
 	int rc = fab_netlist_parse(&n, "topology", netlist, len, e);
+	struct fab *devices = rc ? NULL : fab_devices(n.fab, e);
 
+	if (!rc && !devices) {
+		fab_netlist_free(&n);
+		rc = -EINVAL;
+	}
 	if (rc)
 		return rc;
-	p->fresh = picture_has(p, n.fab);
+	p->fresh = picture_has(p, devices);
 	if (!p->fresh)
 		engine_opens(p, netlist);
 	if (p->fresh) {
-		picture_mark(p, n.fab);
+		picture_mark(p, devices);
+		mark_functions(p, n.fab, devices);
 		free(p->netlist);
 		p->netlist = mem_strdup(netlist);
 		fab_netlist_free(&p->parsed);
+		fab_free(p->devices);
 		p->parsed = n;
+		p->devices = devices;
 	} else {
 		rc = err_set(e, -EINVAL, "the topology cannot be drawn");
 		fab_netlist_free(&n);
+		fab_free(devices);
 	}
 	return rc;
 }
@@ -247,6 +273,14 @@ static uint64_t guid_of(const json_t *o, const char *key)
 static uint8_t link_state(char digit)
 {
 	return digit >= '2' && digit <= '4' ? (uint8_t)(LINK_INIT + digit - '2') : LINK_DOWN;
+}
+
+/* Of a link inside an HCA no port's state is known: it is in use where the function has a LID. */
+static uint8_t function_link(const struct live_picture *p, const struct picture_link *l)
+{
+	return p->inner[l->a] || p->inner[l->b]
+		       ? ((p->nodes[l->a] & p->nodes[l->b] & NODE_LID) ? LINK_ACTIVE : LINK_DOWN)
+		       : LINK_DOWN;
 }
 
 /* A link is in the lower state of its two ports. */
@@ -271,7 +305,7 @@ void live_picture_states(struct live_picture *p, const char *digits)
 	}
 	for (uint32_t k = 0; k < p->nlinks; k++)
 		if (p->links[k].state == LINK_UNKNOWN)
-			p->links[k].state = LINK_DOWN;
+			p->links[k].state = function_link(p, &p->links[k]);
 }
 
 static uint8_t manager_state(const char *word)
@@ -427,6 +461,7 @@ void live_picture_free(struct live_picture *p)
 	vec_free(&p->managers);
 	free(p->netlist);
 	fab_netlist_free(&p->parsed);
+	fab_free(p->devices);
 	window_free(p->w);
 	free(p);
 }

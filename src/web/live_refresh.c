@@ -219,8 +219,12 @@ void live_vms_taken(struct live *l, json_t *answer)
 		l->next_vms = live_now_ms() + 20;
 		return;
 	}
-	if (!s->vms || !json_equal(s->vms, s->vms_next))
+	if (!s->vms || !json_equal(s->vms, s->vms_next)) {
 		list_send(l, "vms", s->vms_next);
+		l->stale |=
+			s->vms !=
+			NULL; /* other functions have LIDs: no count of the status shows a move */
+	}
 	json_decref(s->vms);
 	s->vms = s->vms_next;
 	s->vms_next = NULL;

@@ -263,6 +263,36 @@ ok "the netlist, for a twin" command_ '{"cmd":"netlist","id":4}'
 ok "comes" sees live.frames '"re":4,"ok":true,"text":".*Switch'
 stream twin.frames twin
 ok "a twin has an engine" sees twin.frames '"session":"twin","source":"engine"'
+# What a failure would cost: the twin's figures are those of weft sim change on the saved netlist.
+"$weft" ctl topology > live.net
+killed=$(sed -n 's/^Switch.*"\(S-[0-9a-f]*\)".*/\1/p' live.net | head -n 1)
+twin_asks()
+{
+	jq -Rsc '{cmd: "open", id: 40, name: "live.net", netlist: .}' live.net > open.json &&
+		status 204 --data-binary @open.json "$base/command?token=$token&session=twin" &&
+		sees twin.frames '"re":40,"ok":true' &&
+		command_ '{"cmd":"setup","id":41,"managers":[{"node":"0x0001000000000014","priority":0,"mechanism":"weft"}]}' twin &&
+		command_ "{\"cmd\":\"whatif\",\"id\":42,\"kill\":\"0x${killed#S-}\"}" twin
+}
+ok "the twin takes the netlist, and is asked what if" twin_asks
+# A second of work, and more on a busy machine.
+figures()
+{
+	sees twin.frames "$1" || sees twin.frames "$1" || sees twin.frames "$1" || sees twin.frames "$1"
+}
+ok "it answers with figures" figures '"re":42,"ok":true,"figures":.*"pairs cut".*"SMPs".*"packets lost"'
+same_figures()
+{
+	line=$(grep '"re":42' twin.frames)
+	change=$(echo "$line" | jq -r .text)
+	echo "$change"
+	# shellcheck disable=SC2086 # words of a command
+	set -- $change
+	shift
+	"$weft" "$@" --json > change.json &&
+		[ "$(jq -r .trace_hash change.json)" = "$(echo "$line" | jq -r .hash)" ]
+}
+ok "as weft sim change does" same_figures
 ui changes --live "$IBSIM_SOCKNAME" --allow-changes
 stream changes.frames
 ok "with --allow-changes" sees changes.frames '"hello".*"changes":true'

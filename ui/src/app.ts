@@ -9,10 +9,11 @@ import { guidText, ident } from './model/iba.ts';
 import { Editor, type Doc, type Edit, emptyDoc } from './model/document.ts';
 import { normal, parseNetlist, writeNetlist } from './model/netlist.ts';
 import { fabricOfDoc } from './model/doc_fabric.ts';
+import { LiveState } from './model/live.ts';
 import { Run } from './model/run.ts';
 import { parseSchedule } from './model/schedule.ts';
 
-export type Topic = 'link' | 'fabric' | 'state' | 'run' | 'select' | 'hover' | 'overlay' | 'log' | 'series' | 'doc' | 'hello' | 'live' | 'flights' | 'mad' | 'setup';
+export type Topic = 'link' | 'fabric' | 'state' | 'run' | 'select' | 'hover' | 'overlay' | 'log' | 'series' | 'doc' | 'hello' | 'live' | 'flights' | 'mad' | 'setup' | 'changes';
 
 export interface Hello {
 	version: string;
@@ -58,7 +59,7 @@ export class App {
 	linkState: LinkState = 'connecting';
 	linkWhy = '';
 	loads: W.LoadsFrame | null = null;
-	live: { status: Json | null; changes: Json[]; vms: Json[]; events: Json[] } = { status: null, changes: [], vms: [], events: [] };
+	readonly live = new LiveState();
 	lastState: W.StateFrame | null = null;
 	lastFlights: { smps: W.Flights | null; packets: W.Flights | null; from: number; to: number } = { smps: null, packets: null, from: 0, to: 0 };
 	chosenSpeed = 200;
@@ -142,6 +143,10 @@ export class App {
 		if (j['hello']) {
 			this.hello = j['hello'] as Hello;
 			this.ended = this.hello.running === false ? 'it ended before this page was opened' : '';
+			if (this.isLive) {
+				this.name = this.hello.live ?? '';
+				void this.liveLists();
+			}
 			this.emit('hello');
 		} else if (j['journal']) {
 			const e = j['journal'] as { at: string | number; text: string };
@@ -167,17 +172,18 @@ export class App {
 	}
 
 	private liveFrame(j: Json): void {
-		if (j['status'])
-			this.live.status = j['status'] as Json;
-		if (Array.isArray(j['changes']))
-			this.live.changes = j['changes'] as Json[];
-		if (Array.isArray(j['vms']))
-			this.live.vms = j['vms'] as Json[];
-		if (j['event'])
-			this.live.events = [...this.live.events.slice(-499), j['event'] as Json];
-		if (j['live'] === 'lost')
+		if (j['live'] === 'lost' && !this.live.lost)
 			this.report(`The manager does not answer: ${String(j['why'] ?? '')}`, true);
+		const changed = this.live.take(j);
 		this.emit('live');
+		if (changed)
+			this.emit('changes');
+	}
+
+	/* What was before this page was opened. */
+	private async liveLists(): Promise<void> {
+		for (const cmd of ['changes', 'vms'])
+			await this.command({ cmd }).then((r) => this.liveFrame({ [cmd]: r[cmd] }), () => {});
 	}
 
 	private fabricFrame(f: W.FabricFrame): void {
@@ -623,7 +629,12 @@ export class App {
 		return guidText(this.fabric!.f.guid[n]!);
 	}
 	managerAt(node: number): number {
-		return this.run.started ? this.run.managers.findIndex((m) => m.node === node) : [...this.editor.doc.managers.keys()].indexOf(this.guid(node));
+		return this.run.started || this.isLive ? this.run.managers.findIndex((m) => m.node === node) : [...this.editor.doc.managers.keys()].indexOf(this.guid(node));
+	}
+
+	/* The managers of a live fabric as a document places them: the first one is the master. */
+	liveManagers(): { node: string; priority: number; mechanism: string; start_us: number; options: string }[] {
+		return [...this.run.managers].sort((p, q) => q.state - p.state).map((m) => ({ node: this.guid(m.node), priority: m.priority, mechanism: String(this.live.status?.['mechanism'] ?? 'weft'), start_us: 0, options: '' }));
 	}
 
 	// ---- what is chosen ----

@@ -23,11 +23,11 @@ function sessionName(): string {
 
 const token = remembered('weft-token', new URLSearchParams(location.search).get('token') ?? '');
 
-const page = startPage(new HttpLink(token, sessionName()), (netlist) => {
+const page = startPage(new HttpLink(token, sessionName()), (netlist, setup) => {
 	/* The twin has a session, and so an engine, of its own; its fabric is in the address. */
 	const q = new URLSearchParams({ token, session: `twin-${Date.now().toString(36)}` });
-	void toFragment({ netlist, name: 'twin' }).then((fragment) => open(`${location.pathname}?${q}${fragment}`, '_blank'));
-});
+	void toFragment({ netlist, name: 'twin', setup }).then((fragment) => open(`${location.pathname}?${q}${fragment}`, '_blank'));
+}, (session) => new HttpLink(token, session));
 
 /* For tests and for the console of the browser. */
 Object.assign(globalThis, { weft: page });

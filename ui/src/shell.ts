@@ -148,10 +148,14 @@ export class Shell {
 			const q = t.slice(1).trim().toLowerCase();
 			this.results = this.actions.list.filter((a) => a.title.toLowerCase().includes(q)).slice(0, 40).map((a) => ({ text: a.title, note: a.group, keys: a.keys?.[0], go: () => this.actions.run(a.id) }));
 		} else
-			this.results = (f?.find(t, 14) ?? []).map((n) => this.result(n, guidText(f!.f.guid[n]!)));
+			this.results = [...(f?.find(t, 14) ?? []).map((n) => this.result(n, guidText(f!.f.guid[n]!))), ...this.machines(t)];
 		this.showFound();
 		if (f && /^(0x[0-9a-f]{1,4}|\d{1,5})$/i.test(t.trim()))
 			void this.lookLid(t.trim());
+	}
+
+	private machines(text: string): { text: string; note: string; go: () => void }[] {
+		return this.app.live.findVms(text, 10).flatMap((v) => (v.node === null ? [] : [{ ...this.result(v.node, ''), text: v.vm, note: `VM, LID ${v.lid}, on ${v.host?.name ?? ''}` }]));
 	}
 
 	private result(n: number, note: string): { text: string; note: string; go: () => void } {

@@ -8,9 +8,9 @@ import { byId, fill, h } from './dom.ts';
 import type { Doc, DocManager } from './model/document.ts';
 import { fromFragment } from './model/share.ts';
 import { Inspect } from './pane/inspect.ts';
-import { Live } from './pane/live.ts';
 import { Managers } from './pane/managers.ts';
 import { Pane } from './pane/pane.ts';
+import { PANES } from './pane/registry.ts';
 import { Routes } from './pane/routes.ts';
 import { WhatIf } from './pane/whatif.ts';
 import { Shell } from './shell.ts';
@@ -25,17 +25,15 @@ import type { Link } from './wire/engine.ts';
 const FIRST_FABRIC = 'mtree 8 2';
 const FIRST_SPEED = 5000; /* it is up within three seconds */
 
-export function startPage(connection: Link, twin: (netlist: string) => void): { app: App; view: View } {
+export function startPage(connection: Link, twin: (netlist: string, setup: string) => void, connect: ((session: string) => Link) | null = null): { app: App; view: View } {
 	const theme = new Theme(), app = new App(connection), view = new View(app, theme);
 	const actions = new Actions((text, bad) => app.report(text, bad));
 	let shell: Shell, pane: Pane;
-	const inspect = new Inspect(app, actions, view), routes = new Routes(app, view, inspect), managers = new Managers(app, inspect), whatif = new WhatIf(app), live = new Live(app);
+	const inspect = new Inspect(app, actions, view), routes = new Routes(app, view, inspect), managers = new Managers(app, inspect), whatif = new WhatIf(app);
 	const restore = (fragment: string): Promise<boolean> => restoreLink(app, view, fragment);
 	const table = new ActionTable({ app, view, theme, shell: () => shell, pane: () => pane, routes: () => routes, whatif: () => whatif, restore }, actions);
 	shell = new Shell(app, actions, view);
-	pane = new Pane(byId('pane'), [inspect, routes, managers, whatif, live]);
-	for (const tab of [inspect, routes, managers, whatif, live])
-		tab.pane = pane;
+	pane = new Pane(byId('pane'), [inspect, routes, managers, whatif, ...PANES.map((make) => make({ app, view, inspect }))]);
 	app.report = (text, bad) => shell.toast(text, bad);
 	const time = byId('time');
 	new Transport(time, app, actions);
@@ -45,7 +43,8 @@ export function startPage(connection: Link, twin: (netlist: string) => void): { 
 		lanes.ask();
 		plots.build(true);
 	};
-	whatif.onTwin = async () => twin(String((await app.command({ cmd: 'netlist' }))['text'] ?? ''));
+	whatif.connect = connect;
+	whatif.onTwin = async () => twin(String((await app.command({ cmd: 'netlist' }))['text'] ?? ''), JSON.stringify({ managers: app.liveManagers() }));
 	managers.onMove = (node) => {
 		app.select([node]);
 		actions.run('move-manager');
@@ -137,9 +136,9 @@ function legend(app: App, view: View): void {
 	const show = (): void => {
 		const item = (c: string, text: string, round = false): HTMLElement => h('span', { class: `c-${c}` }, h('i', { class: round ? 'round' : '' }), text);
 		fill(box, view.showLoads ? item('ramp', 'routes on a link: few to many') : ['active', 'armed', 'init', 'down', 'cut'].map((s) => item(s, s)),
-			item('request', 'SMP', true), item('response', 'response', true), app.setup.traffic || app.setup.load ? item('packet', 'data', true) : null);
+			app.isLive ? null : item('request', 'SMP', true), app.isLive ? null : item('response', 'response', true), app.setup.traffic || app.setup.load ? item('packet', 'data', true) : null);
 	};
-	app.on(['overlay', 'run', 'fabric'], show);
+	app.on(['overlay', 'run', 'fabric', 'hello'], show);
 	show();
 }
 
@@ -180,6 +179,7 @@ function rememberPositions(app: App): void {
 function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragment: string) => Promise<boolean>): void {
 	let done = false;
 	app.on(['hello'], () => {
+		document.body.dataset['source'] = app.isLive ? 'live' : 'engine';
 		pane.open(app.isLive ? 'live' : 'inspect');
 		if (done || app.isLive)
 			return;

@@ -150,11 +150,38 @@ TEST(states_of_links_and_managers)
 	live_picture_free(p);
 }
 
+/* Functions of an HCA are drawn as devices: those with a LID are in use, none is shown as cut. */
+TEST(functions_of_an_hca)
+{
+	static const char net[] =
+		"Switch 4 \"S-0000000000000001\" # \"s1\" base port 0 lid 1 lmc 0\n"
+		"[1] \"H-00000000000000a0\"[1]\n[2] \"H-0000000000000b00\"[1]\n\n"
+		"Ca 1 \"H-00000000000000a0\"\n[1](00000000000000a1) \"S-0000000000000001\"[1] # lid 3\n\n"
+		"caguid=0xb00\nsriov=vswitch vfs=2\nvf=2 lid=9\n"
+		"Ca 1 \"H-0000000000000b00\"\n[1](0000000000000b01) \"S-0000000000000001\"[2] # lid 4\n\n";
+	struct live_picture *p = live_picture_new(emit, NULL);
+
+	topology(p, net);
+	assert_int_equal(nodes, 6); /* the vSwitch, PF, two VFs */
+	live_picture_states(p, "4444");
+	live_picture_state(p, 7);
+	assert_null(strchr(link_states(), '4'));
+	assert_ptr_equal(strchr(link_states(), '0'), strrchr(link_states(), '0')); /* VF 1 */
+	assert_non_null(strchr(link_states(), '0'));
+	assert_null(strchr(node_states(), '0'));
+	assert_int_equal(live_picture_lid(p, 9),
+			 live_picture_node_of(p, fab_function_guid(0xb00, 2)));
+	topology(p, net); /* nothing new */
+	assert_int_equal(live_picture_node_of(p, 0x77), LIVE_NONE);
+	live_picture_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_picture_stays_until_something_new_comes),
 		cmocka_unit_test(states_of_links_and_managers),
+		cmocka_unit_test(functions_of_an_hca),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,9 @@ import { LINK_STATE, NODE_TYPE, SM_STATE, guidText, rateText } from '../model/ib
 import type { View } from '../view/view.ts';
 import { type Pane, type Tab, errorText, fieldRow, kv } from './pane.ts';
 
+/* What a live fabric does not offer: the twin does. */
+const NOT_LIVE = new Set(['power', 'cut', 'cut-off', 'loss', 'manager', 'kill', 'pause-manager', 'move-manager', 'delete']);
+
 interface PortReply {
 	port: number;
 	state?: string;
@@ -50,7 +53,7 @@ export class Inspect implements Tab {
 			this.reply = null;
 			this.pane?.update('inspect');
 		});
-		app.on(['fabric', 'doc', 'run', 'setup'], () => this.pane?.update('inspect'));
+		app.on(['fabric', 'doc', 'run', 'setup', 'changes'], () => this.pane?.update('inspect'));
 		/* What is shown follows the run twice a second. */
 		setInterval(() => {
 			if (app.run.speed > 0)
@@ -80,7 +83,7 @@ export class Inspect implements Tab {
 	}
 
 	private chips(...ids: (string | false)[]): HTMLElement {
-		return h('div', { class: 'chips' }, ids.filter((i): i is string => i !== false).map((id) => {
+		return h('div', { class: 'chips' }, ids.filter((i): i is string => i !== false && !(this.app.isLive && NOT_LIVE.has(i))).map((id) => {
 			const a = this.actions.get(id);
 			return h('button', { type: 'button', class: /power|cut|kill|delete/.test(id) ? 'danger' : '', title: a.keys?.[0] ? keyText(a.keys[0]) : '', onclick: () => this.actions.run(id) }, a.title);
 		}));
@@ -100,7 +103,7 @@ export class Inspect implements Tab {
 			states[s.link[3 * l]!]!++;
 		fill(body, h('h2', {}, this.app.name || 'Fabric'),
 			kv([['Switches', String(count(2))], ['Hosts', String(count(1))], ['Routers', String(count(3))], ['Links', String(f.nlinks)], ['Groups', String(f.f.ngroups)]]),
-			s && this.app.run.started ? [h('h3', {}, 'Now'), kv([['Nodes with LID', `${up} of ${f.nnodes}`], ...LINK_STATE.map((t, i) => [`Links ${t}`, String(states[i])] as [string, string])])] : null,
+			s && (this.app.run.started || this.app.isLive) ? [h('h3', {}, 'Now'), kv([['Nodes with LID', `${up} of ${f.nnodes}`], ...LINK_STATE.map((t, i) => [`Links ${t}`, String(states[i])] as [string, string])])] : null,
 			h('h3', {}, 'Next'), h('p', { class: 'dim' }, 'Click a node or a link. ', h('kbd', {}, '/'), ' searches, ', h('kbd', {}, '?'), ' lists all keys.'));
 	}
 
@@ -138,9 +141,9 @@ export class Inspect implements Tab {
 		const loads = this.app.loads;
 		fill(body, h('h2', {}, 'Link'),
 			kv([['From', h('span', {}, this.ref(a), ` port ${f.pa[l]}`)], ['To', h('span', {}, this.ref(b), ` port ${f.pb[l]}`)], ['Rate', rateText(f.width[l]!, f.speed[l]!)],
-				['State', h('span', { class: `st ${state}` }, state)], ['Busy', s ? `${Math.round((100 * s.link[3 * l + 1]!) / 255)} %` : '–'], ['Buffers', s ? `${Math.round((100 * s.link[3 * l + 2]!) / 255)} %` : '–'],
+				['State', h('span', { class: `st ${state}` }, state)], ...(this.app.isLive ? [] : [['Busy', s ? `${Math.round((100 * s.link[3 * l + 1]!) / 255)} %` : '–'], ['Buffers', s ? `${Math.round((100 * s.link[3 * l + 2]!) / 255)} %` : '–']] as [string, string][]),
 				...(loads ? [['Routes', `${loads.ab[l]} → · ← ${loads.ba[l]}`] as [string, string]] : [])]),
-			this.chips('cut', 'users', 'delete'), this.wireForm(l), this.linkForm(l));
+			this.chips('cut', 'users', this.app.isLive && 'whatif', 'delete'), this.wireForm(l), this.linkForm(l));
 	}
 
 	/* What happens on the wire while it runs; the last values that were given on this page. */
@@ -194,9 +197,9 @@ export class Inspect implements Tab {
 		const f = this.app.fabric!, state = this.app.lastState?.node[n], r = this.replyFor === n ? this.reply : null, manager = this.app.managerAt(n);
 		fill(body, h('h2', {}, f.f.name[n] || this.app.guid(n)),
 			h('p', { class: 'dim' }, `${NODE_TYPE[f.f.type[n]!]}, ${f.f.nports[n]} ports`, state === undefined ? '' : state & 1 ? (state & 2 ? ', has LID' : ', no LID') : ', no power'),
-			this.chips('route', 'tree', 'power', !this.app.run.started && 'manager', manager >= 0 && 'kill', manager >= 0 && 'pause-manager', manager >= 0 && 'move-manager', !this.app.isLive && 'delete'),
+			this.chips('route', 'tree', this.app.isLive && 'whatif', 'power', !this.app.run.started && 'manager', manager >= 0 && 'kill', manager >= 0 && 'pause-manager', manager >= 0 && 'move-manager', !this.app.isLive && 'delete'),
 			kv([['GUID', this.app.guid(n)], ['LID', r?.lid ? `${r.lid}${r.lmc ? ` (LMC ${r.lmc})` : ''}` : '–']]),
-			manager >= 0 ? this.manager(n, manager) : null, this.error ? h('p', { class: 'bad' }, this.error) : null, r ? this.details(r) : this.neighbours(n), this.nodeForm(n));
+			manager >= 0 ? this.manager(n, manager) : null, this.error ? h('p', { class: 'bad' }, this.error) : null, this.machines(n), r ? this.details(r) : this.neighbours(n), this.nodeForm(n));
 		void this.ask(n);
 	}
 
@@ -205,6 +208,12 @@ export class Inspect implements Tab {
 		const word = m ? (m.flags & 2 ? 'stopped' : m.flags & 1 ? 'paused' : SM_STATE[m.state]!) : 'placed';
 		return h('div', { class: 'card' }, h('b', {}, `Manager ${number} `), h('span', { class: `st ${word}` }, word),
 			kv([['Phase', m ? (this.app.run.phases[m.phase] ?? '–') : '–'], ['Priority', String(m?.priority ?? '–')], ...((r?.fields ?? []) as [string, string][])]));
+	}
+
+	private machines(n: number): HTMLElement | null {
+		const list = this.app.isLive ? this.app.live.vms.filter((v) => v.running && v.node === n) : [];
+		return list.length === 0 ? null : h('section', {}, h('h3', {}, list.length === 1 ? 'One virtual machine' : `${list.length} virtual machines`),
+			h('table', {}, h('tbody', {}, list.map((v) => h('tr', { title: v.guid }, h('td', {}, v.vm), h('td', { class: 'num' }, `LID ${v.lid}`), h('td', { class: 'num' }, `VF ${v.host?.vf ?? ''}`))))));
 	}
 
 	private async ask(n: number): Promise<void> {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The pane at the right: tabs, each made by one object. A new pane is a file with a class and a line in main.ts.
+// The pane at the right: tabs, each made by one object. A new pane is a file with a class and a line in registry.ts.
 import { fill, h } from '../dom.ts';
 
 export interface Tab {
 	id: string;
 	title: string;
+	/* Set when the tab is registered. */
+	pane?: Pane;
 	/* Whether it is offered now. */
 	shown?: () => boolean;
 	/* Fills the body; called when it is opened and when update() is. */
@@ -20,6 +22,8 @@ export class Pane {
 
 	constructor(root: HTMLElement, readonly tabs: Tab[]) {
 		root.append(this.bar, this.body);
+		for (const t of tabs)
+			t.pane = this;
 		this.bar.addEventListener('keydown', (e) => {
 			const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key], list = this.offered();
 			if (!step)

@@ -14,7 +14,7 @@ interface Hop {
 	link: number;
 }
 
-type Result = { kind: 'route'; from: number; to: number; hops: Hop[]; sl: unknown; vls: unknown; ends: string }
+type Result = { kind: 'route'; from: number; to: number; hops: Hop[]; lid: unknown; sl: unknown; vls: unknown; ends: string }
 	| { kind: 'tree'; node: number; lid: unknown; switches: number; hosts: number }
 	| { kind: 'users'; link: number; count: number; routes: [number, number][]; lids: number[] };
 
@@ -29,13 +29,18 @@ export class Routes implements Tab {
 			this.result = null;
 			this.pane?.update('routes');
 		});
+		/* Loads on screen follow the subnet. */
+		app.on(['changes'], () => {
+			if (this.view.showLoads)
+				void this.safe(this.app.command({ cmd: 'loads' }).then(() => {}));
+		});
 		app.on(['overlay', 'select'], () => this.pane?.update('routes'));
 	}
 
 	async route(from: number, to: number): Promise<void> {
 		const r = await this.app.command({ cmd: 'route', from: this.app.guid(from), to: this.app.guid(to) });
 		const hops = ((r['hops'] ?? []) as Hop[]).map((x) => ({ ...x, link: x.link ?? (x.out ? this.app.fabric!.linkAt(x.node, x.out) : -1) }));
-		this.result = { kind: 'route', from, to, hops, sl: r['sl'], vls: r['vls'], ends: String(r['ends'] ?? '') };
+		this.result = { kind: 'route', from, to, hops, lid: r['lid'], sl: r['sl'], vls: r['vls'], ends: String(r['ends'] ?? '') };
 		this.app.setOverlay({ title: 'route', nodes: new Set([from, to, ...hops.map((x) => x.node)]), links: new Set(hops.map((x) => x.link).filter((l) => l >= 0)) });
 		this.view.reveal([from, to, ...hops.map((x) => x.node)]);
 		this.pane.open('routes');
@@ -119,7 +124,7 @@ export class Routes implements Tab {
 		const clear = h('button', { type: 'button', class: 'line', onclick: () => this.clear() }, 'Clear');
 		if (r.kind === 'route')
 			return h('section', {}, h('h2', {}, `${f.f.name[r.from]} → ${f.f.name[r.to]}`),
-				h('p', { class: r.ends === 'reached' ? 'dim' : 'bad' }, r.ends === 'reached' ? `${Math.max(0, r.hops.length - 1)} links · SL ${String(r.sl ?? '–')} · VL ${String(r.vls ?? '–')}` : r.ends),
+				h('p', { class: r.ends === 'reached' ? 'dim' : 'bad' }, r.ends === 'reached' ? `${Math.max(0, r.hops.length - 1)} links · ${this.app.isLive ? `LID ${String(r.lid ?? '–')}` : `SL ${String(r.sl ?? '–')} · VL ${String(r.vls ?? '–')}`}` : r.ends),
 				h('table', {}, h('thead', {}, h('tr', {}, ['In', 'Node', 'Out'].map((t) => h('th', {}, t)))),
 					h('tbody', {}, r.hops.map((x) => h('tr', {}, h('td', { class: 'num' }, x.in || ''), h('td', {}, this.inspect.ref(x.node)), h('td', { class: 'num' }, x.out || ''))))), h('div', { class: 'chips' }, clear));
 		if (r.kind === 'tree')

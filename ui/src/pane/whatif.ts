@@ -3,6 +3,7 @@
 // What if: what a failure would cost, computed beside the run that is on screen. On a live fabric also: take it as a twin.
 import type { App } from '../app.ts';
 import { fill, h } from '../dom.ts';
+import type { Link } from '../wire/engine.ts';
 import type { Pane, Tab } from './pane.ts';
 
 interface Answer {
@@ -18,9 +19,42 @@ export class WhatIf implements Tab {
 	private busy = '';
 	pane!: Pane;
 	onTwin: () => Promise<void> = async () => {};
+	/* An engine of its own, for a live fabric. */
+	connect: ((session: string) => Link) | null = null;
+	private twin: Link | null = null;
+	private twinOf = '';
 
 	constructor(private readonly app: App) {
 		app.on(['select', 'fabric', 'hello'], () => this.pane?.update('whatif'));
+	}
+
+	/* The engine that answers: that of the run on screen, or one that has the live fabric and its managers. */
+	private async engine(): Promise<{ command: Link['command'] }> {
+		const { app } = this;
+		if (!app.isLive || !this.connect)
+			return app;
+		const netlist = String((await app.command({ cmd: 'netlist' }))['text'] ?? '');
+		if (!this.twin) {
+			const link = this.connect(`whatif-${Date.now().toString(36)}`);
+			await new Promise<void>((resolve, reject) => {
+				link.onState = (s, why) => {
+					if (s === 'open')
+						resolve();
+					else if (s === 'refused')
+						reject(new Error(why));
+					else if (s === 'lost')
+						this.twinOf = '';
+				};
+				link.open();
+			});
+			this.twin = link;
+		}
+		if (this.twinOf !== netlist)
+			await this.twin.command({ cmd: 'open', netlist, name: 'live.net' });
+		this.twinOf = netlist;
+		const managers = app.liveManagers().slice(0, 1).map(({ node, priority, mechanism }) => ({ node, priority, mechanism }));
+		await this.twin.command({ cmd: 'setup', managers });
+		return this.twin;
 	}
 
 	async ask(): Promise<void> {
@@ -31,7 +65,8 @@ export class WhatIf implements Tab {
 		this.busy = name;
 		this.pane.open('whatif');
 		try {
-			const r = await app.command(node >= 0 ? { cmd: 'whatif', kill: app.guid(node) } : { cmd: 'whatif', unlink: { node: app.guid(app.fabric!.f.a[link]!), port: app.fabric!.f.pa[link]! } });
+			const engine = await this.engine();
+			const r = await engine.command(node >= 0 ? { cmd: 'whatif', kill: app.guid(node) } : { cmd: 'whatif', unlink: { node: app.guid(app.fabric!.f.a[link]!), port: app.fabric!.f.pa[link]! } });
 			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: (r['figures'] ?? []) as [string, string][], text: String(r['text'] ?? '') });
 		} finally {
 			this.busy = '';
@@ -42,10 +77,10 @@ export class WhatIf implements Tab {
 	render(body: HTMLElement): void {
 		const { app } = this, name = app.node >= 0 ? app.fabric?.f.name[app.node] : app.link >= 0 ? app.linkWord(app.link) : '';
 		fill(body, h('h2', {}, 'What if'),
-			h('p', { class: 'dim' }, 'The fabric comes up in a simulation of its own, under load, then what you chose fails. The run on screen is not touched.'),
+			h('p', { class: 'dim' }, app.isLive ? 'A twin of the live fabric comes up in the simulator, with its manager and under load, then what you chose fails there. The live fabric is not touched.' : 'The fabric comes up in a simulation of its own, under load, then what you chose fails. The run on screen is not touched.'),
 			h('div', { class: 'chips' }, h('button', { type: 'button', class: 'main', disabled: !name || this.busy !== '', onclick: () => void this.ask().catch((e: Error) => app.report(e.message, true)) },
 				this.busy ? `computing ${this.busy} …` : name ? `What if ${name} fails?` : 'Choose a node or a link')),
-			app.isLive ? h('div', { class: 'chips' }, h('button', { type: 'button', onclick: () => void this.onTwin().catch((e: Error) => app.report(e.message, true)) }, 'Take the live fabric as a twin')) : null,
+			app.isLive ? h('div', { class: 'chips' }, h('button', { type: 'button', onclick: () => void this.onTwin().catch((e: Error) => app.report(e.message, true)) }, 'Open the twin in the simulator')) : null,
 			this.answers.slice(0, 20).map((a) => h('section', {}, h('h3', {}, a.target), h('div', { class: 'figures' }, a.figures.map(([k, v]) => h('div', {}, h('b', {}, v), h('span', {}, k)))), a.text ? h('details', {}, h('summary', {}, 'Details'), h('pre', {}, a.text)) : null)));
 	}
 }
