@@ -57,7 +57,8 @@ struct live_wait {
 struct live_fetch {
 	VEC(struct live_wait) waits;
 	struct live_tables tables;
-	bool checked; /* the version of these tables is the manager's */
+	uint32_t *load; /* of these tables; NULL: not counted yet */
+	bool checked;	/* the version of these tables is the manager's */
 	unsigned tries;
 	uint64_t asked, next_at; /* ms */
 };
@@ -75,6 +76,7 @@ struct live {
 	uint64_t change_count;
 	time_ps uptime;
 	bool stale, told_lost;
+	bool quiet; /* the manager is at rest: it was when it last said so */
 	uint64_t next_connect, next_status, next_refresh, next_vms; /* ms */
 	uint64_t second, records; /* records sent in this second */
 	struct live_refresh refresh;
@@ -112,6 +114,7 @@ const char *live_routes_ask(struct live *l, const json_t *port,
 void live_routes_due(struct live *l, uint64_t now);
 void live_routes_taken(struct live *l, const json_t *answer);
 void live_routes_refuse(struct live *l, const char *why); /* all that wait */
+void live_routes_forget(struct live *l); /* the tables: the connection is a new one */
 
 /* live_commands.c */
 void live_page_message(struct live *l); /* one message of the web process */

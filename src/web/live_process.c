@@ -90,6 +90,7 @@ static uint64_t fingerprint(const json_t *status)
 
 static void status_take(struct live *l, const json_t *a)
 {
+	const char *word = json_string_value(json_object_get(a, "phase"));
 	uint64_t print = fingerprint(a);
 
 	if (print != l->seen)
@@ -97,6 +98,8 @@ static void status_take(struct live *l, const json_t *a)
 	l->seen = print;
 	l->change_count = (uint64_t)json_integer_value(json_object_get(a, "changes"));
 	l->uptime = uptime(a);
+	l->quiet = !strcmp(word ? word : "", "ready") &&
+		   !json_is_true(json_object_get(a, "change_pending"));
 	live_picture_managers(l->picture, json_object_get(a, "managers"));
 	live_picture_state(l->picture, l->uptime);
 }

@@ -3,8 +3,8 @@
  * The process that shows a running manager: asks its control socket, follows its log, and makes frames.
  *
  * It cannot slow the manager down: one request at a time of its own, `status` once a second; the subnet is read again
- * only after a change, in bounded pieces with pauses of four times what a piece took; tables only when a page asks, in the
- * same way. Requests of pages go through a list of what is allowed and bounded, and at most 20 of them a second.
+ * only after a change, in bounded pieces with a pause after each, four times what it took while a change is under way;
+ * tables only when a page asks, in the same way. Requests of pages go through a list of what is allowed and bounded, and at most 20 of them a second.
  */
 #ifndef WEFT_LIVE_PROCESS_H
 #define WEFT_LIVE_PROCESS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the live source reads of the manager by itself: the subnet in pieces, changes, virtual machines. State: struct
- * live_refresh and struct live_lists. Ways in: live_refresh_due(), live_*_taken(). One piece at a time, with pauses: the
- * manager is asked for at most a fifth of its time, and less while it is busy.
+ * live_refresh and struct live_lists. Ways in: live_refresh_due(), live_*_taken(). One piece at a time, with pauses: while
+ * the manager works on a change it is asked for at most a fifth of its time.
  */
 #include "web/live_priv.h"
 
 enum {
 	PIECE_NODES = 512,
-	PIECE_PAUSE = 4, /* times what a piece took */
+	PIECE_PAUSE = 4, /* times what a piece took; once while the manager is at rest */
 	PIECE_PAUSE_MOST = 500,
 	TRIES = 5,
 	REFRESH_MS = 1000,
@@ -54,7 +54,7 @@ void live_refresh_reset(struct live *l)
 		json_array_clear(l->lists.changes);
 	json_decref(l->lists.vms_next);
 	l->lists.vms_next = NULL;
-	live_tables_clear(&l->fetch.tables);
+	live_routes_forget(l);
 }
 
 void live_refresh_due(struct live *l, uint64_t now)
@@ -92,6 +92,7 @@ static void refresh_end(struct live *l, uint64_t now)
 	snprintf(l->version, sizeof(l->version), "%s", r->version);
 	live_picture_states(l->picture, r->states.len ? r->states.s : "");
 	live_picture_state(l->picture, l->uptime);
+	l->next_vms = MIN(l->next_vms, now); /* their nodes may have other numbers */
 	changes_ask(l);
 }
 
@@ -140,7 +141,7 @@ void live_topology_taken(struct live *l, const json_t *a)
 			return;
 		}
 	}
-	pause = (now - r->asked) * PIECE_PAUSE;
+	pause = (now - r->asked) * (l->quiet ? 1 : PIECE_PAUSE);
 	r->next_at = now + MIN(pause, (uint64_t)PIECE_PAUSE_MOST);
 }
 
@@ -221,9 +222,8 @@ void live_vms_taken(struct live *l, json_t *answer)
 	}
 	if (!s->vms || !json_equal(s->vms, s->vms_next)) {
 		list_send(l, "vms", s->vms_next);
-		l->stale |=
-			s->vms !=
-			NULL; /* other functions have LIDs: no count of the status shows a move */
+		/* Other functions have LIDs: no count of the status shows a move. */
+		l->stale |= s->vms != NULL;
 	}
 	json_decref(s->vms);
 	s->vms = s->vms_next;

@@ -102,15 +102,29 @@ static void reply_users(struct live *l, const struct live_wait *w, const uint32_
 
 static void reply_all(struct live *l)
 {
-	uint32_t *load = live_tables_loads(&l->fetch.tables, live_picture_fab(l->picture));
+	uint32_t *load = l->fetch.load;
 
+	if (!load)
+		load = l->fetch.load =
+			live_tables_loads(&l->fetch.tables, live_picture_fab(l->picture));
 	for (size_t i = 0; i < l->fetch.waits.n; i++)
 		if (l->fetch.waits.at[i].port)
 			reply_users(l, &l->fetch.waits.at[i], load);
 		else
 			reply_loads(l, &l->fetch.waits.at[i], load);
-	free(load);
 	waits_clear(&l->fetch);
+}
+
+static void load_forget(struct live_fetch *f)
+{
+	free(f->load);
+	f->load = NULL;
+}
+
+void live_routes_forget(struct live *l)
+{
+	live_tables_clear(&l->fetch.tables);
+	load_forget(&l->fetch);
 }
 
 /* ---- the tables ---- */
@@ -151,11 +165,13 @@ void live_routes_taken(struct live *l, const json_t *a)
 	struct live_fetch *f = &l->fetch;
 	uint64_t now = live_now_ms();
 
-	f->next_at = now + MIN((now - f->asked) * PAUSE, (uint64_t)PAUSE_MOST);
+	f->next_at = now + MIN((now - f->asked) * (l->quiet ? 1 : PAUSE), (uint64_t)PAUSE_MOST);
 	if (why || !live_tables_take(&f->tables, a)) {
 		live_routes_refuse(l, why ? why : "the manager's tables make no sense");
 		return;
 	}
+	if (!f->checked && !live_tables_whole(&f->tables))
+		load_forget(f); /* the manager has others */
 	f->checked = true;
 	if (strcmp(f->tables.version, l->version)) {
 		/* The topology on screen is an older one: both are read again. */

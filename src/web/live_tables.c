@@ -155,7 +155,8 @@ static void census_end(struct census *c)
 	free(c->port);
 }
 
-static void add_destination(const struct census *c, port_id dest, uint32_t *load)
+/* Routes to one host: along the ways of switches that have hosts, and from each of these into its switch. */
+static void add_destination(const struct census *c, port_id dest, uint32_t *load, bool *reaches)
 {
 	const struct fab *f = c->f;
 	node_id own = leaf_of(f, dest);
@@ -165,20 +166,10 @@ static void add_destination(const struct census *c, port_id dest, uint32_t *load
 		uint32_t hosts = c->hosts[s] - (f->switches[s] == own);
 		unsigned n = hosts ? follow(c, f->switches[s], dest, path) : 0;
 
+		reaches[s] = n;
 		for (unsigned i = 0; i < n; i++)
 			load[path[i]] += hosts;
 	}
-}
-
-/* From each host into its switch: what it reaches. */
-static void add_first_hops(const struct census *c, port_id dest, uint32_t *load)
-{
-	const struct fab *f = c->f;
-	bool *reaches = mem_zarray(f->nswitches, sizeof(*reaches));
-	port_id path[HOPS];
-
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		reaches[s] = c->hosts[s] && follow(c, f->switches[s], dest, path);
 	for (node_id n = 0; n < f->nnodes; n++) {
 		port_id p = c->port[n];
 		node_id leaf = p == FAB_NONE || p == dest ? FAB_NONE : leaf_of(f, p);
@@ -186,24 +177,20 @@ static void add_first_hops(const struct census *c, port_id dest, uint32_t *load)
 		if (leaf != FAB_NONE && reaches[f->switch_index[leaf]])
 			load[p]++;
 	}
-	free(reaches);
 }
 
 uint32_t *live_tables_loads(const struct live_tables *t, const struct fab *f)
 {
 	uint32_t *load = mem_zarray(f->nports + 1, sizeof(*load));
+	bool *reaches = mem_zarray(f->nswitches + 1, sizeof(*reaches));
 	struct census c;
 
 	if (census_begin(&c, t, f))
-		for (node_id n = 0; n < f->nnodes; n++) {
-			port_id dest = c.port[n];
-
-			if (dest == FAB_NONE)
-				continue;
-			add_destination(&c, dest, load);
-			add_first_hops(&c, dest, load);
-		}
+		for (node_id n = 0; n < f->nnodes; n++)
+			if (c.port[n] != FAB_NONE)
+				add_destination(&c, c.port[n], load, reaches);
 	census_end(&c);
+	free(reaches);
 	return load;
 }
 

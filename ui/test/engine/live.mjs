@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The live page on `weft fabric` and `weft sm`: it follows an unlink and a relink, with the name of the cable; it may look,
-// and change nothing; the fabric can be taken as a twin.
-import { Window, background, eventually, ok, assert, run, same, serve, test } from './lib.mjs';
+// and change nothing; panes of changes, virtual machines and counters, routes and loads by the manager's tables; what a failure
+// would cost, as weft sim change says it; the fabric can be taken as a twin.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Window, background, dir, eventually, ok, assert, run, same, serve, test } from './lib.mjs';
 
 const NAME = `weft-window-${process.pid}`;
 const paneHas = (...words) => words.every((t) => document.getElementById('pane').textContent.includes(t));
@@ -39,6 +42,29 @@ test(async () => {
 	await w.until('it cannot be broken from here', () => /twin|Space/.test(document.getElementById('toast').textContent));
 	same('nothing was changed', await w.get(() => weft.app.lastState.node[weft.app.node] & 1), 1);
 
+	await w.keys('t');
+	await w.until('the tree of a destination', () => weft.app.overlay?.title === 'tree' && weft.app.overlay.links.size === 5);
+	await w.keys('o');
+	await w.until('loads of links', () => weft.app.loads?.ab.some((n) => n > 0));
+	await w.keys('o');
+	await w.pane('Changes');
+	await w.until('changes are listed with their cables', paneHas, 'down', 'up', `${name} [${port}]`, peer);
+	await w.get((x) => [...document.querySelectorAll('#pane .ref')].find((b) => b.textContent.includes(x)).click(), `${name} [${port}]`);
+	same('a click goes to the cable', await w.get(() => weft.app.link >= 0 && weft.app.fabric.f.name[weft.app.fabric.f.a[weft.app.link]] !== undefined), true);
+	await w.pane('Counters');
+	await w.get(() => document.querySelector('#pane button.main').click());
+	await w.until('counters come from the devices', paneHas, 'Busiest ports', 'KB');
+	await w.pane('VMs');
+	await w.until('there are no virtual machines', paneHas, 'None.');
+	await w.find('root1');
+	await w.keys('w');
+	await w.until('what a failure would cost, from the live page', () => document.querySelector('#pane .figures')?.textContent.includes('packets lost'));
+	const [text, smps] = await w.get(() => [document.querySelector('#pane details pre').textContent, [...document.querySelectorAll('#pane .figures div')].find((d) => d.textContent.endsWith('SMPs') && /^\d+SMPs$/.test(d.textContent)).querySelector('b').textContent]);
+	writeFileSync(join(dir, 'live.net'), run('ctl', '--name', NAME, 'topology'));
+	const change = JSON.parse(run(...text.trim().split(/\s+/).slice(1), '--json'));
+	same('weft sim change says the same', Number(smps), change.change.smps.total);
+
+	await w.find('leaf1');
 	await w.pane('What if');
 	const target = new Promise((r) => w.browser.once('targetcreated', r));
 	await w.get(() => [...document.querySelectorAll('#pane button')].find((b) => /twin/.test(b.textContent)).click());
