@@ -85,6 +85,8 @@ export class Shell {
 		this.state.title = this.app.linkWhy;
 		document.title = this.app.name ? `${this.app.name} – Weft` : 'Weft';
 		this.alert();
+		if (this.app.words && document.activeElement !== this.words)
+			this.words.value = this.app.words;
 		const empty = byId('empty');
 		empty.hidden = !f || f.nnodes > 0;
 		if (!empty.hidden)

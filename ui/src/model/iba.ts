@@ -63,3 +63,7 @@ export function scheduleTime(ps: bigint): string {
 export function countText(n: number): string {
 	return n.toString().replace(/\B(?=(\d{3})+$)/g, ' ');
 }
+
+export function portsText(n: number): string {
+	return n === 1 ? '1 port' : `${n} ports`;
+}

@@ -7,7 +7,7 @@ import type { Actions } from '../commands.ts';
 import { keyText } from '../commands.ts';
 import { fill, h } from '../dom.ts';
 import { linkKey } from '../model/document.ts';
-import { LINK_STATE, NODE_TYPE, SM_STATE, guidText, rateText } from '../model/iba.ts';
+import { LINK_STATE, NODE_TYPE, SM_STATE, guidText, portsText, rateText } from '../model/iba.ts';
 import type { View } from '../view/view.ts';
 import { type Pane, type Tab, errorText, fieldRow, kv } from './pane.ts';
 
@@ -196,7 +196,7 @@ export class Inspect implements Tab {
 	private node(body: HTMLElement, n: number): void {
 		const f = this.app.fabric!, state = this.app.lastState?.node[n], r = this.replyFor === n ? this.reply : null, manager = this.app.managerAt(n);
 		fill(body, h('h2', {}, f.f.name[n] || this.app.guid(n)),
-			h('p', { class: 'dim' }, `${NODE_TYPE[f.f.type[n]!]}, ${f.f.nports[n]} ports`, state === undefined ? '' : state & 1 ? (state & 2 ? ', has LID' : ', no LID') : ', no power'),
+			h('p', { class: 'dim' }, `${NODE_TYPE[f.f.type[n]!]}, ${portsText(f.f.nports[n]!)}`, state === undefined ? '' : state & 1 ? (state & 2 ? ', has LID' : ', no LID') : ', no power'),
 			this.chips('route', 'tree', this.app.isLive && 'whatif', 'power', !this.app.run.started && 'manager', manager >= 0 && 'kill', manager >= 0 && 'pause-manager', manager >= 0 && 'move-manager', !this.app.isLive && 'delete'),
 			kv([['GUID', this.app.guid(n)], ['LID', r?.lid ? `${r.lid}${r.lmc ? ` (LMC ${r.lmc})` : ''}` : '–']]),
 			manager >= 0 ? this.manager(n, manager) : null, this.error ? h('p', { class: 'bad' }, this.error) : null, this.machines(n), r ? this.details(r) : this.neighbours(n), this.nodeForm(n));

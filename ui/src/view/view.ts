@@ -3,7 +3,7 @@
 // The stage: canvases, camera, pointer and the frame loop. A frame is drawn when something moved or changed, not otherwise.
 import type { App } from '../app.ts';
 import { byId } from '../dom.ts';
-import { NODE_TYPE, rateText } from '../model/iba.ts';
+import { NODE_TYPE, portsText, rateText } from '../model/iba.ts';
 import type { Theme } from '../theme.ts';
 import { Camera } from './camera.ts';
 import { KIND_PACKET, KIND_REQUEST, KIND_RESPONSE, KIND_TRAP, MIN_MS } from './flights.ts';
@@ -227,7 +227,7 @@ export class View {
 		const f = this.app.fabric, { node, link, group } = this.hover;
 		if (!f || this.drag || (node < 0 && link < 0 && group < 0))
 			return;
-		const text = node >= 0 ? `${NODE_TYPE[f.f.type[node]!]} · ${f.f.nports[node]} ports`
+		const text = node >= 0 ? `${NODE_TYPE[f.f.type[node]!]} · ${portsText(f.f.nports[node]!)}`
 			: link >= 0 ? `${f.f.name[f.f.a[link]!]} [${f.f.pa[link]}] — ${f.f.name[f.f.b[link]!]} [${f.f.pb[link]}] · ${rateText(f.f.width[link]!, f.f.speed[link]!)}${this.loadText(link)}`
 				: `${f.f.groups[group]!.name} · ${f.groupCount[group]} nodes`;
 		const k = this.textScale;

@@ -19,7 +19,8 @@ export const shots = resolve(process.argv[3] ?? join(UI, 'build/shots'));
 export const dir = mkdtempSync(join(tmpdir(), 'weft-window-'));
 const WAIT_MS = 60000 * Number(process.env.MESON_TEST_SLOWER ?? 1);
 const env = { ...process.env, RUNTIME_DIRECTORY: join(dir, 'run'), XDG_RUNTIME_DIR: '', DISPLAY: '', IBSIM_SOCKNAME: `weft-window-${process.pid}` };
-const programs = [], pages = [];
+export const programs = [];
+const pages = [];
 let n = 0;
 
 /* Without a GPU sixty frames a second take all cores, and engine and test have to wait. */
