@@ -36,7 +36,7 @@ static struct window_message *keep(struct window_run *r, node_id n, unsigned por
 	m->node = n;
 	m->port = (uint8_t)port;
 	m->what = m->detail = 0;
-	m->has_mad = false;
+	m->has_mad = m->seen = false;
 	g->nkept = MIN(g->nkept + 1, (uint32_t)WINDOW_KEPT);
 	return m;
 }
@@ -147,6 +147,7 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 	m = keep_smp(r, n, port, smp);
 	m->what = (uint8_t)what;
 	m->detail = (uint8_t)detail;
+	m->seen = true;
 	if (wanted(r, n, smp->mad) && has_room(r) &&
 	    lab_message_line(&text, r->lab, what, n, port, smp, detail))
 		add_line(&r->log, m, kind_of(text.s), &text);
@@ -249,10 +250,35 @@ static int arg_attribute(json_t *args, uint32_t *attribute, struct err *e)
 	return 0;
 }
 
+/* Lines of the last n messages again, for a page that comes later. Faults and notes of managers are not kept. */
+static void emit_again(struct window *w, uint64_t n)
+{
+	struct window_run *r = w->run;
+	struct window_log *g = &r->log;
+	struct sim_smp smp = {.sl = 0};
+
+	window_log_emit(w);
+	for (uint64_t seq = g->next - MIN(n, (uint64_t)g->nkept); seq < g->next; seq++) {
+		const struct window_message *m = kept_at(g, seq);
+		struct strbuf text = {0};
+
+		if (!m->seen || !wanted(r, m->node, m->mad))
+			continue;
+		smp.slid = m->slid;
+		smp.dlid = m->dlid;
+		memcpy(smp.mad, m->mad, sizeof(smp.mad));
+		if (lab_message_line(&text, r->lab, (enum sim_seen)m->what, m->node, m->port, &smp,
+				     m->detail))
+			add_line(g, m, kind_of(text.s), &text);
+		strbuf_free(&text);
+	}
+	window_log_emit(w);
+}
+
 int window_cmd_log(struct window *w, json_t *args, struct json *reply, struct err *e)
 {
 	struct window_log g;
-	uint64_t limit = LINES;
+	uint64_t limit = LINES, last = 0;
 
 	(void)reply;
 	window_log_default(&g);
@@ -265,10 +291,14 @@ int window_cmd_log(struct window *w, json_t *args, struct json *reply, struct er
 		return -EINVAL;
 	if (window_arg_has(args, "limit") && window_arg_u64(args, "limit", LINES_MAX, &limit, e))
 		return -EINVAL;
+	if (window_arg_has(args, "last") && window_arg_u64(args, "last", LINES_MAX, &last, e))
+		return -EINVAL;
 	g.limit = (unsigned)limit;
 	w->filter = g;
 	if (w->run)
 		window_log_filter(w);
+	if (w->run && last)
+		emit_again(w, last);
 	return 0;
 }
 

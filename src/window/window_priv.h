@@ -61,6 +61,7 @@ struct window_message {
 	node_id node;
 	uint8_t port, what, detail;
 	bool has_mad;
+	bool seen; /* a line of the log can be made of it */
 	uint16_t slid, dlid;
 	uint8_t mad[IBA_MAD_SIZE];
 };

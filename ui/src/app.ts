@@ -429,6 +429,8 @@ export class App {
 		this.run.speed = speed;
 		this.chosenSpeed = speed || this.chosenSpeed;
 		await this.command({ cmd: 'series' });
+		if (this.setup.log)
+			await this.command({ cmd: 'log', on: true, last: 5000 });
 		if (speed === 0)
 			await this.command({ cmd: 'speed', speed: 0 });
 		this.emit('run');

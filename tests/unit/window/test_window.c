@@ -370,6 +370,32 @@ TEST(a_manager_moves)
 	page_close(&p);
 }
 
+/* A page that is loaded again gets the lines that it had. */
+TEST(lines_come_again)
+{
+	struct page p;
+	uint8_t *last;
+	size_t len;
+
+	page_open(&p);
+	ask(&p, RING);
+	ask(&p, "{'cmd':'start'}");
+	ask(&p, "{'cmd':'log','on':true,'method':'Get'}");
+	ask(&p, "{'cmd':'speed','speed':1000}");
+	while (!p.count[WINDOW_LOG])
+		window_work(p.w, 100, 50);
+	len = p.len[WINDOW_LOG];
+	last = mem_alloc(len);
+	memcpy(last, p.last[WINDOW_LOG], len);
+	forget(&p);
+	ask(&p, "{'cmd':'log','on':true,'method':'Get','last':10000}");
+	assert_int_equal(p.count[WINDOW_LOG], 1);
+	assert_int_equal(p.len[WINDOW_LOG], len);
+	assert_memory_equal(p.last[WINDOW_LOG], last, len);
+	free(last);
+	page_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +410,7 @@ int main(void)
 		cmocka_unit_test(the_log_has_lines_and_mads),
 		cmocka_unit_test(what_is_wrong_is_answered),
 		cmocka_unit_test(virtual_functions_are_nodes),
+		cmocka_unit_test(lines_come_again),
 		cmocka_unit_test(a_manager_moves),
 	};
 
