@@ -13,6 +13,7 @@ struct schedule_play {
 	time_ps look;	/* when the next check is due whether traffic can start */
 	time_ps stop;	/* the last time for which the clock was asked to stop */
 	uint64_t stops; /* events that did nothing else */
+	time_ps fault;	/* when the last one was */
 };
 
 static int check(const struct fab *f, const struct schedule *s, struct err *e)
@@ -36,6 +37,7 @@ struct schedule_play *schedule_play_new(const struct fab *f, const struct schedu
 	p = mem_zalloc(sizeof(*p));
 	p->run = (struct run){.s = s, .story = story, .out = &p->out, .fab = (struct fab *)f};
 	p->sends = !s->traffic;
+	p->fault = TIME_NEVER;
 	run_make_lab(&p->run);
 	p->run.checks.part = mem_zarray(f->nports, sizeof(*p->run.checks.part));
 	if (story && story->begin)
@@ -135,7 +137,9 @@ void schedule_play_event(struct schedule_play *p, struct schedule_event *ev)
 	uint64_t all = UINT64_MAX;
 
 	ev->at = sim_now(p->run.sim);
-	schedule_play_to(p, ev->at, &all);
+	if (p->fault != ev->at)
+		schedule_play_to(p, ev->at, &all);
+	p->fault = ev->at;
 	if (!p->sends)
 		start_traffic(p);
 	run_fault(&p->run, ev);

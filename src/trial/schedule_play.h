@@ -28,7 +28,8 @@ bool schedule_play_to(struct schedule_play *p, time_ps t, uint64_t *budget);
 uint64_t schedule_play_events(const struct schedule_play *p);
 /* Runs one event; false: none is left, or the next one is after t. */
 bool schedule_play_step(struct schedule_play *p, time_ps t);
-/* A fault now, after all events of this moment. Its time is set. */
+/* A fault now, after all events of this moment; after another fault of this moment, without events between them. Its
+ * time is set. */
 void schedule_play_event(struct schedule_play *p, struct schedule_event *ev);
 
 #endif

@@ -222,7 +222,9 @@ void window_run_event(struct window *w, struct schedule_event *ev); /* now; take
 void window_run_pause(struct window *w, const char *why);	    /* and says so */
 void window_emit_slice(struct window *w); /* STATE, and what there is besides */
 void window_to_come_free(struct window_run *r);
-void window_run_finish_moment(struct window *w); /* all events of this very time */
+/* All events of this very time. What follows a fault within its picosecond has no place in a schedule: then the run
+ * goes on to the next one. */
+void window_run_finish_moment(struct window *w);
 
 /* ---- the journal (window_journal.c) ---- */
 

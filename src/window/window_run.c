@@ -119,13 +119,25 @@ static time_ps next_fault(const struct window_run *r)
 	return r->next < r->to_come.n ? r->to_come.at[r->next].at : TIME_NEVER;
 }
 
+static time_ps last_fault(const struct window_run *r)
+{
+	return r->schedule.events.n ? r->schedule.events.at[r->schedule.events.n - 1].at
+				    : TIME_NEVER;
+}
+
+/* Faults of one moment follow each other without events between them, as in a schedule. */
+static bool is_next_at_once(const struct window_run *r)
+{
+	return r->next < r->to_come.n && next_fault(r) == last_fault(r);
+}
+
 /* False: the budget was spent before t. */
 static bool run_to(struct window *w, time_ps t, uint64_t *budget)
 {
 	struct window_run *r = w->run;
 
 	while (next_fault(r) <= t) {
-		if (!schedule_play_to(r->play, next_fault(r), budget))
+		if (!is_next_at_once(r) && !schedule_play_to(r->play, next_fault(r), budget))
 			return false;
 		window_run_event(w, &r->to_come.at[r->next++]);
 	}
@@ -137,6 +149,8 @@ void window_run_finish_moment(struct window *w)
 	uint64_t all = UINT64_MAX;
 
 	run_to(w, sim_now(w->run->sim), &all);
+	while (last_fault(w->run) == sim_now(w->run->sim))
+		run_to(w, sim_now(w->run->sim) + 1, &all);
 }
 
 /* ---- one slice ---- */
@@ -163,7 +177,7 @@ static bool step_one(struct window *w)
 	struct window_run *r = w->run;
 	uint64_t all = UINT64_MAX;
 
-	if (schedule_play_step(r->play, MIN(next_fault(r), END)))
+	if (!is_next_at_once(r) && schedule_play_step(r->play, MIN(next_fault(r), END)))
 		return true;
 	if (next_fault(r) > END)
 		return false;

@@ -10,7 +10,8 @@
 #include "trial/schedule_run.h"
 #include "window_page.h"
 
-enum { SEEDS = 30, CLICKS = 14 };
+/* 1202: clicks within one picosecond, each with events of its own. */
+enum { FIRST = 1180, SEEDS = 40, CLICKS = 14 };
 
 static const char *const fabrics[] = {"ring 4 ports 6", "mtree 4 2", "irregular 6 ports 6 seed 3",
 				      "star 4 ports 8", "mesh 2 2 ports 7 hosts 2"};
@@ -201,7 +202,8 @@ TEST(what_is_clicked_can_be_repeated)
 {
 	const char *given = getenv("SEED");
 	unsigned whole = 0;
-	uint64_t first = given ? strtoull(given, NULL, 10) : 1, last = given ? first : SEEDS;
+	uint64_t first = given ? strtoull(given, NULL, 10) : FIRST;
+	uint64_t last = given ? first : FIRST + SEEDS - 1;
 
 	for (uint64_t seed = first; seed <= last; seed++) {
 		struct hand *h = mem_zalloc(sizeof(*h));
