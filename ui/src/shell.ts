@@ -284,6 +284,12 @@ export class Shell {
 		if (stored('weft-hint') === 'no')
 			return;
 		box.hidden = false;
+		const words = this.app.words;
+		/* It speaks of the first fabric. */
+		this.app.on(['doc'], () => {
+			if (this.app.words !== words)
+				box.hidden = true;
+		});
 		const next = (key: string, text: string): HTMLElement => h('span', {}, h('kbd', {}, key), text);
 		fill(box, h('b', {}, 'This fabric comes up.'), next('click', 'a switch, then Power'), next('right click', 'a link or the manager'), next('?', 'keys'), h('span', { class: 'grow' }),
 			h('button', { type: 'button', class: 'line', onclick: () => {

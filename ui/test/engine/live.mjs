@@ -5,9 +5,9 @@
 // would cost, as weft sim change says it; the fabric can be taken as a twin.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Window, background, dir, eventually, ok, assert, run, same, serve, test } from './lib.mjs';
+import { Window, background, dir, env, eventually, ok, assert, run, same, serve, test } from './lib.mjs';
 
-const NAME = `weft-window-${process.pid}`;
+const NAME = env.IBSIM_SOCKNAME;
 const paneHas = (...words) => words.every((t) => document.getElementById('pane').textContent.includes(t));
 
 test(async () => {

@@ -26,6 +26,7 @@ const FIGURE_6 = [
 async function build(w) {
 	await w.keys('Alt+n');
 	await w.until('a new fabric is empty', () => weft.app.fabric.nnodes === 0);
+	same('the hint about the first fabric is gone', await w.get(() => document.getElementById('hint').hidden), true);
 	await w.keys('3');
 	for (const [x, y] of [[0.25, 0.2], [0.2, 0.8], [0.4, 0.8], [0.6, 0.8], [0.8, 0.8]])
 		await w.click(await w.place(x, y));
