@@ -186,7 +186,8 @@ function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragmen
 		done = true;
 		rememberPositions(app);
 		void (async () => {
-			if (await restore(location.hash))
+			/* A damaged link is told; then the page begins as without one. */
+			if (await restore(location.hash).catch((e: Error) => (app.report(e.message, true), false)))
 				return;
 			await new Promise((r) => setTimeout(r, 60));
 			for (let i = 0; i < 100 && app.hello?.file && !app.fabric; i++)
