@@ -212,6 +212,16 @@ export class Window {
 		}
 	}
 
+	/* Goes forward in steps of so many ps, without frames, until something is seen: as far on each machine. */
+	async advance(what, step, fn, ...args) {
+		for (let i = 0; i < 60; i++) {
+			if (await this.get(fn, ...args))
+				return ok(what);
+			await this.get((ps) => weft.app.go(weft.app.run.now + ps), step);
+		}
+		assert.fail(`${what}: not within ${(60 * step) / 1e9} ms of the run`);
+	}
+
 	async pane(title) {
 		await this.get((t) => [...document.querySelectorAll('#pane [role=tab]')].find((b) => b.textContent === t).click(), title);
 	}

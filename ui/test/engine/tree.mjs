@@ -11,6 +11,11 @@ const rest = () => {
 	const r = weft.app.run, m = r.managers.find((x) => x.state === 3 && !(x.flags & 2));
 	return m !== undefined && r.phases[m.phase] === 'ready';
 };
+/* A series has a value above 0 after a time. */
+const rises = (name, after) => {
+	const s = weft.app.run.series;
+	return (s.values[s.names.indexOf(name)] ?? []).some((x, i) => s.at[i] > after && x > 0);
+};
 const values = (w, name) => w.get((x) => {
 	const s = weft.app.run.series;
 	return [...(s.values[s.names.indexOf(x)] ?? [])];
@@ -33,29 +38,25 @@ async function underLoad(w) {
 	await w.page.focus('#gl');
 	await w.speed(20000);
 	await w.keys('Space');
-	await w.until('the subnet comes up', rest);
-	await w.until('packets are delivered', () => {
-		const s = weft.app.run.series, v = s.values[s.names.indexOf('delivered')] ?? [];
-		return v.some((x) => x > 0);
-	});
-	await w.speed(1000);
+	await w.until('SMPs move along the links', () => weft.view.scene.flights.n > 0 && weft.app.run.log.lines.length > 0);
+	await w.pause();
+	await w.advance('the subnet comes up', 5e9, rest);
+	await w.advance('packets are delivered', 5e9, rises, 'delivered', 0);
+	await w.speed(500);
+	await w.keys('Space');
 	await w.find('mid0_1');
 	const before = await w.get(() => weft.app.run.now);
 	await w.keys('p');
 	await w.until('a switch loses its power', () => weft.app.run.journal.some((j) => j.text.startsWith('off ')));
-	await w.until('packets are lost', (t) => {
-		const s = weft.app.run.series, v = s.values[s.names.indexOf('lost')] ?? [];
-		return v.some((x, i) => s.at[i] > t && x > 0);
-	}, before);
+	await w.until('packets are lost', rises, 'lost', before);
 	await w.shot('load');
-	await w.speed(20000);
-	await w.until('all other nodes are known, one is not', () => weft.app.lastState.node.filter((s) => s & 4).length === weft.app.fabric.nnodes - 1);
-	await w.until('the manager is at rest again', rest);
+	await w.pause();
+	await w.advance('all other nodes are known, one is not', 5e9, () => weft.app.lastState.node.filter((s) => s & 4).length === weft.app.fabric.nnodes - 1);
+	await w.advance('the manager is at rest again', 5e9, rest);
 	await w.until('and every pair that has a path has a route', () => {
 		const s = weft.app.run.series, v = s.values[s.names.indexOf('connectivity')] ?? [];
 		return v.at(-1) === 100;
 	});
-	await w.pause();
 	const at = await w.get((t) => weft.app.run.series.at.findIndex((x) => x > t), before);
 	assert.ok((await values(w, 'SMPs')).slice(at).some((x) => x > 0), 'no SMPs after the failure');
 	ok('the series show SMPs of the repair');
@@ -145,9 +146,8 @@ async function capture(w) {
 	same('with its name', await w.get(() => weft.app.name), basename(file));
 	await w.keys('Space');
 	await w.until('it runs', () => weft.app.run.started);
-	await w.speed(Infinity);
-	await w.until('the fabric of the capture comes up', rest);
 	await w.pause();
+	await w.advance('the fabric of the capture comes up', 5e9, rest);
 	await w.shot('capture');
 }
 
