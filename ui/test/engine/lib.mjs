@@ -77,8 +77,13 @@ export async function test(body) {
 		const gone = new Promise((r) => p.browser.process().once('exit', r));
 		await Promise.all([p.browser.close(), gone]).catch(() => {});
 	}
-	for (const p of programs.reverse())
-		p.kill();
+	for (const p of programs.reverse()) {
+		const code = await ended(p);
+		if (code !== 0 && status === 0) {
+			status = 1;
+			console.log(`not ok ${++n} - ${p.spawnargs.slice(1).join(' ')} ends with status ${code}`);
+		}
+	}
 	console.log(`1..${n}`);
 	process.chdir('/');
 	rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -86,6 +91,16 @@ export async function test(body) {
 }
 
 /* ---- programs ---- */
+
+/* A report of a sanitizer at the end is a status. */
+function ended(p) {
+	if (p.exitCode !== null)
+		return p.exitCode;
+	return new Promise((r) => {
+		p.once('exit', (code, signal) => r(code ?? signal));
+		p.kill();
+	});
+}
 
 /* Runs it to its end in the test's directory; its output. */
 export function run(...args) {
