@@ -187,6 +187,8 @@ export class App {
 	}
 
 	private fabricFrame(f: W.FabricFrame): void {
+		if (this.opening)
+			this.replaced?.();
 		const at = this.pendingAt ?? this.editor.doc.at, was = this.run.started && !this.opening ? this.fabric : null;
 		for (let i = 0; (at.size || was) && i < f.nnodes; i++) {
 			/* What is there does not move because a node is added. */
@@ -209,6 +211,8 @@ export class App {
 		}
 	}
 	private opening = false;
+	/* Forgets the fabric and the run of before: when the new one comes, for a file that is refused replaces nothing. */
+	private replaced: (() => void) | null = null;
 
 	private showFabric(fab: Fabric): void {
 		const was = this.fabric, keep = [...this.nodes].map((n) => was?.f.guid[n]);
@@ -242,18 +246,25 @@ export class App {
 	// ---- opening ----
 
 	private async replaceFabric(c: Command, name: string, words: string, managers: Doc['managers'] | null): Promise<void> {
-		this.fitNext = true;
-		this.run.clear();
-		this.addedAt.clear();
-		this.takenBack = [];
 		await this.revive();
-		this.editor.replace({ ...emptyDoc(), managers: managers ?? new Map() });
-		this.docLoaded = false;
 		this.opening = true;
-		const reply = await this.command(c).finally(() => {
-			this.pendingAt = null;
+		this.replaced = () => {
+			this.replaced = null;
+			this.fitNext = true;
+			this.run.clear();
+			this.addedAt.clear();
+			this.takenBack = [];
+			this.editor.replace({ ...emptyDoc(), managers: managers ?? new Map() });
+			this.docLoaded = false;
+		};
+		let reply: Json;
+		try {
+			reply = await this.command(c);
+			this.replaced?.();
+		} finally {
+			this.replaced = this.pendingAt = null;
 			this.opening = false;
-		});
+		}
 		this.name = String(reply['name'] ?? name) || name;
 		this.words = words;
 		if (!managers)

@@ -26,7 +26,11 @@ test(async () => {
 
 	await open(w, 'bad.net', 'Switch\t4 "S-0002000000000001"\n[1]\t"H-0001');
 	await w.until('a file with an error is refused with its line', toast, '2');
-	same('and what was there stays', await w.get(() => weft.app.fabric.nnodes), 44);
+	same('and what was there stays', await w.get(() => [weft.app.fabric.nnodes, weft.app.run.started, weft.app.words]), [44, true, 'mtree 8 2']);
+	const then = await w.get(() => weft.app.run.now);
+	await w.keys('Space');
+	await w.until('the run goes on', (t) => weft.app.run.now > t, then);
+	await w.pause();
 
 	await open(w, 'markup & names.net', netlist());
 	await w.until('names are text', (t) => weft.app.fabric.nnodes === 3 && weft.app.fabric.f.name.includes(t), MARKUP);
