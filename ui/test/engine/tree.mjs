@@ -83,6 +83,14 @@ async function backAndForward(w) {
 
 /* What was clicked, saved, replays to the same hash. */
 async function script(w) {
+	await w.keys('Space');
+	await w.until('the small tree runs', () => weft.app.run.started);
+	await w.pause();
+	await w.advance('it comes up', 5e9, rest);
+	await w.find('root1');
+	await w.keys('p');
+	await w.until('a root loses its power', () => weft.app.run.journal.length === 1);
+	await w.get(() => weft.app.go(weft.app.run.now + 3e9));
 	const hash = (await w.get(() => weft.app.command({ cmd: 'script' }))).hash;
 	await w.keys('Ctrl+Shift+s');
 	const file = await w.saved(/\.schedule$/), answer = JSON.parse(run('sim', 'trial', '--replay', file, '--json'));
@@ -156,9 +164,9 @@ test(async () => {
 	await w.until('a fabric comes up by itself', () => weft.app.run.started);
 	await underLoad(w);
 	await backAndForward(w);
-	await script(w);
 	await share(w, url);
 	await whatIf(w);
+	await script(w);
 	await capture(w);
 	w.quiet();
 });
