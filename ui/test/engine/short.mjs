@@ -21,5 +21,8 @@ test(async () => {
 	await w.keys('End');
 	await w.until('and forward', (t) => String(weft.app.lastState.now) === t, last.now);
 	same('to the same moment', await w.moment(), last);
+	await w.page.reload();
+	await w.until('a page that is loaded again finds its run', (t) => weft.app.run.started && String(weft.app.lastState?.now) === t, last.now);
+	same('as it was', await w.moment(), last);
 	w.quiet();
 });
