@@ -78,6 +78,14 @@ test('copies have GUIDs and names of their own', () => {
 	assert.equal(e.doc.nodes.size, 3);
 });
 
+test('a manager on what is no node of the document is not copied', () => {
+	const e = sample(), vf = '0x00010000000000f1';
+	e.setManager(vf, {});
+	e.paste(e.copy([...e.doc.nodes.keys(), vf]), { x: 5, y: 5 });
+	assert.equal(e.doc.managers.size, 3);
+	assert.ok([...e.doc.managers.values()].every((m) => typeof m.node === 'string'));
+});
+
 test('a netlist is read back as it was written', () => {
 	const e = sample();
 	e.setNode([...e.doc.nodes.keys()][1]!, { name: 'node "x"', vfs: 4, lmc: 2 });

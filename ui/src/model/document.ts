@@ -338,7 +338,8 @@ export class Editor {
 		return structuredClone({
 			nodes: [...this.doc.nodes.values()].filter((n) => chosen.has(n.guid)),
 			links: [...this.doc.links.values()].filter((l) => chosen.has(l.a.node) && chosen.has(l.b.node)),
-			managers: [...this.doc.managers.values()].filter((m) => chosen.has(m.node)),
+			/* A manager can be on a virtual function, which is no node of the document. */
+			managers: [...this.doc.managers.values()].filter((m) => chosen.has(m.node) && this.doc.nodes.has(m.node)),
 			at: [...this.doc.at].filter(([g]) => chosen.has(g)),
 		});
 	}
