@@ -189,6 +189,7 @@ export class App {
 	private fabricFrame(f: W.FabricFrame): void {
 		if (this.opening)
 			this.replaced?.();
+		this.laid = { x: f.x.slice(), y: f.y.slice() };
 		const at = this.pendingAt ?? this.editor.doc.at, was = this.run.started && !this.opening ? this.fabric : null;
 		for (let i = 0; (at.size || was) && i < f.nnodes; i++) {
 			/* What is there does not move because a node is added. */
@@ -211,6 +212,8 @@ export class App {
 		}
 	}
 	private opening = false;
+	/* The engine's layout of this fabric. */
+	private laid: { x: Float32Array; y: Float32Array } | null = null;
 	/* Forgets the fabric and the run of before: when the new one comes, for a file that is refused replaces nothing. */
 	private replaced: (() => void) | null = null;
 
@@ -346,9 +349,13 @@ export class App {
 		const fab = this.fabric;
 		if (!fab)
 			return;
-		if (this.editor.doc.at.size === 0) {
+		if (this.editor.doc.at.size === 0 && (this.docLoaded || this.laid?.x.length !== fab.nnodes)) {
 			void this.sendDoc();
 			return;
+		}
+		if (this.editor.doc.at.size === 0) {
+			fab.f.x.set(this.laid!.x);
+			fab.f.y.set(this.laid!.y);
 		}
 		for (const [guid, p] of this.editor.doc.at) {
 			const i = fab.byGuid.get(BigInt(guid));
@@ -364,9 +371,9 @@ export class App {
 
 	/* The document goes to the engine. A run that is on is repeated on it, up to the moment. */
 	private async sendDoc(): Promise<void> {
-		const doc = this.editor.doc;
 		if (!this.docLoaded)
 			await this.ensureDoc();
+		const doc = this.editor.doc;
 		const now = this.run.now, on = this.run.started, speed = this.run.speed, journal = this.run.journal;
 		this.opening = true;
 		this.showFabric(new Fabric(fabricOfDoc(doc, this.fabric)));

@@ -24,6 +24,16 @@ test(async () => {
 	await w.until('a damaged link is told, and the first fabric comes up', () => weft.app.run.started && weft.app.fabric.nnodes === 44);
 	await w.pause();
 
+	const at = await w.nodeAt('root1'), now = await w.get(() => weft.app.run.now);
+	await w.page.mouse.move(at.x, at.y);
+	await w.page.mouse.down();
+	await w.page.mouse.move(at.x + 60, at.y + 30, { steps: 4 });
+	await w.page.mouse.up();
+	await eventually('a switch is dragged', async () => Math.abs((await w.nodeAt('root1')).x - at.x - 60) < 2);
+	await w.keys('O');
+	await eventually('and laid out again', async () => Math.abs((await w.nodeAt('root1')).x - at.x) < 2);
+	same('the run is left alone', await w.get(() => [weft.app.fabric.nnodes, weft.app.run.started, weft.app.run.now]), [44, true, now]);
+
 	await open(w, 'bad.net', 'Switch\t4 "S-0002000000000001"\n[1]\t"H-0001');
 	await w.until('a file with an error is refused with its line', toast, '2');
 	same('and what was there stays', await w.get(() => [weft.app.fabric.nnodes, weft.app.run.started, weft.app.words]), [44, true, 'mtree 8 2']);
