@@ -195,6 +195,35 @@ TEST(the_generators_trees_are_perfect_too)
 	}
 }
 
+/* Four pods of four leaves and four upper switches, each of which is linked to all four top switches: there are several
+ * ways down as well. */
+TEST(a_core_in_which_all_are_linked_is_perfect_too)
+{
+	static const struct pgft pod = {2, {4, 4}, {4}, {1}};
+	uint32_t of[4096];
+
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		struct forest x = {0};
+		struct rt_tables *t;
+		struct fab *f;
+
+		for (unsigned p = 0; p < 4; p++)
+			forest_add(&x, &pod);
+		for (uint32_t top = 32; top < 36; top++)
+			for (uint32_t s = 0; s < 32; s++)
+				if (x.level[s])
+					vec_push(&x.links, (struct forest_link){s, top, false});
+		memset(x.level + 32, 2, 4);
+		x.n = 36;
+		f = forest_fab(&x, seed, of);
+		t = good(f);
+		assert_int_equal(shifts(f, t, UINT64_MAX).busiest, 1);
+		rt_tables_free(t);
+		fab_free(f);
+		forest_free(&x);
+	}
+}
+
 /* ---- special endpoints ---- */
 
 static void add_endpoint(struct forest *x, uint32_t sw, uint8_t type, uint8_t flags)
@@ -483,6 +512,27 @@ TEST(a_few_cables_between_switches_of_a_level_do_not_matter)
 	}
 }
 
+TEST(a_leaf_behind_a_leaf_is_served)
+{
+	static const struct pgft g = {3, {4, 4, 8}, {4, 4}, {1, 1}};
+	struct forest x = {0};
+	uint32_t of[4096], last;
+	struct rt_tables *t;
+	struct fab *f;
+
+	forest_add(&x, &g);
+	last = x.n++;
+	for (unsigned i = 0; i < 3; i++)
+		vec_push(&x.hosts, (struct forest_host){last, FAB_NONE, IBA_NODE_CA, 0, true});
+	vec_push(&x.links, (struct forest_link){last, 3, false});
+	f = forest_fab(&x, 5, of);
+	t = good(f);
+	assert_true(shifts(f, t, UINT64_MAX).mean > 0.85);
+	rt_tables_free(t);
+	fab_free(f);
+	forest_free(&x);
+}
+
 /* ---- the same for all ---- */
 
 TEST(threads_change_nothing)
@@ -659,6 +709,8 @@ int main(void)
 			all_shifts_are_perfect_on_whole_trees_in_any_order_of_switches_and_ports),
 		cmocka_unit_test(tapered_trees_share_each_link_evenly),
 		cmocka_unit_test(the_generators_trees_are_perfect_too),
+		cmocka_unit_test(a_core_in_which_all_are_linked_is_perfect_too),
+		cmocka_unit_test(a_leaf_behind_a_leaf_is_served),
 		cmocka_unit_test(special_endpoints_shift_no_level_and_disturb_no_balance),
 		cmocka_unit_test(leaves_with_few_hosts_or_none_stay_leaves),
 		cmocka_unit_test(two_trees_with_hosts_in_both_are_routed_each_by_itself),
