@@ -77,7 +77,8 @@ let longest = 0;
 for (const at of [last / 2n, 0n, last, last / 3n, fault, fault - 1n, fault + 1n, last / 10n, 5n, last * 9n / 10n, last]) {
 	const begin = performance.now(), here = go(at), took = performance.now() - begin, there = straight(setup, journal, at);
 	longest = Math.max(longest, took);
-	assert.equal(here.at, String(at));
+	/* At a fault the script goes to the next picosecond: what follows it in its own has no place in a schedule. */
+	assert.equal(here.at, String(at === fault ? at + 1n : at));
 	assert.equal(here.hash, there.hash, `at ${at}`);
 	assert.equal(here.text, there.text, `at ${at}`);
 }
