@@ -20,6 +20,7 @@ import { LogView } from './time/log_view.ts';
 import { Plots } from './time/plots.ts';
 import { View } from './view/view.ts';
 import type { Link } from './wire/engine.ts';
+import type { LogLine } from './wire/frames.ts';
 
 /* What a person sees who starts without a file. */
 const FIRST_FABRIC = 'mtree 8 2';
@@ -53,19 +54,22 @@ export function startPage(connection: Link, twin: (netlist: string, setup: strin
 	legend(app, view);
 	pointer(app, view, table, routes);
 	keyboard(actions);
-	log.onOpen = (line) => void openLine(app, view, inspect, line.seq, Number(line.at), line.node).catch((e: Error) => app.report(e.message, true));
+	log.onOpen = (line) => void openLine(app, view, inspect, line).catch((e: Error) => app.report(e.message, true));
 	dropFiles(table);
 	first(app, view, shell, pane, restore);
 	connection.open();
 	return { app, view };
 }
 
-async function openLine(app: App, view: View, inspect: Inspect, seq: number, at: number, node: number): Promise<void> {
-	await app.go(at);
+/* Faults and states of managers have no MAD. */
+async function openLine(app: App, view: View, inspect: Inspect, { seq, at, node, kind }: LogLine): Promise<void> {
+	await app.go(Number(at));
 	if (app.fabric && node < app.fabric.nnodes) {
 		app.select([node]);
 		view.reveal([node]);
 	}
+	if (kind > 2)
+		return;
 	const reply = await app.command({ cmd: 'mad', seq });
 	inspect.showMad(String(reply['text'] ?? ''));
 }

@@ -166,6 +166,7 @@ export class Window {
 	}
 
 	async shot(name) {
+		await sleep(300); /* a frame */
 		await this.page.screenshot({ path: join(shots, `${name}.png`) });
 	}
 
