@@ -6,7 +6,7 @@
 #
 # Three fabrics at 25 % and 75 % of what saturates them, 1X SDR, 256-byte packets, two data VLs. Each
 # row is the best of RUNS (default 3): other work on the machine only ever adds time. QUICK=1 leaves
-# out the large tree.
+# out the large tree. BEFORE=path of another weft: only the CPU time of both, in turns.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,6 +32,46 @@ saturation()
 rows=("irregular, 32 switches|$dir/irregular-32.net|$(saturation "$dir/irregular-32.net")|20ms"
 	"8-port 3-tree|$dir/tree-8-3.net|$(saturation "$dir/tree-8-3.net")|2ms")
 [ -n "${QUICK:-}" ] || rows+=("24-port 3-tree|$dir/tree-24-3.net|886524|60us")
+
+# CPU time of both programs for the same runs, which take turns; the least of each, without that of the
+# bring-up. Both must give the same trace.
+cpu_s()
+{
+	TIMEFORMAT=%U
+	{ time "$@" --warmup 20us --threads 1 --json > "$dir/run"; } 2>&1
+}
+
+compare_row()
+{
+	local name=$1 file=$2 rate=$3 length=$4 share=$5
+	for _ in $(seq "$runs"); do
+		for w in "$BEFORE" "$weft"; do
+			up=$(cpu_s "$w" sim run "$file" --rate "$rate" --duration 1us)
+			all=$(cpu_s "$w" sim run "$file" --rate "$rate" --duration "$length")
+			jq -r "\"$up $all \\(.events) \\(.packets.received) \\(.trace_hash)\"" "$dir/run"
+		done
+	done > "$dir/times"
+	[ "$(cut -d' ' -f5 "$dir/times" | sort -u | wc -l)" = 1 ] || { echo "bench: traces differ: $name" >&2; exit 1; }
+	awk -v name="$name" -v share="$share" '
+		{ k = NR % 2; if (NR < 3 || $1 < up[k]) up[k] = $1; if (NR < 3 || $2 < all[k]) all[k] = $2; e = $3; p = $4 }
+		END { a = all[1] - up[1]; b = all[0] - up[0]
+		printf "| %s | %s %% | %.0f | %.0f | %.1f | %.2f |\n", name, share, a * 1e9 / e, b * 1e9 / e, b * 1e6 / p, a / b }' "$dir/times"
+}
+
+if [ -n "${BEFORE:-}" ]; then
+	{
+		echo "| fabric | load | before: CPU ns an event | now | now: CPU us a packet | before : now |"
+		echo "|---|---:|---:|---:|---:|---:|"
+		for row in "${rows[@]}"; do
+			IFS='|' read -r name file sat length <<< "$row"
+			for share in 25 75; do
+				compare_row "$name" "$file" $((sat * share / 100)) "$length" "$share"
+			done
+		done
+	} | tee "$dir/compare"
+	[ -z "$docs" ] || write_result packets.md packets-before < "$dir/compare"
+	exit 0
+fi
 
 # The run with the most events a second.
 best()
