@@ -224,20 +224,6 @@ bool evq_pop(struct evq *q, struct ev *e)
 	return true;
 }
 
-const struct ev *evq_ahead(const struct evq *q, unsigned skip)
-{
-	const struct evq_near *w = &q->near;
-	uint32_t i = w->first;
-
-	if (skip >= q->n - q->far.n)
-		return NULL;
-	while (skip--)
-		i = w->after[i]
-			    ? w->after[i]
-			    : w->bucket[next_slot(w, (slot_of(w, w->node[i].when) + 1) & w->mask)];
-	return &w->node[i];
-}
-
 void evq_free(struct evq *q)
 {
 	ladder_free(&q->far);

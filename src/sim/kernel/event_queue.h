@@ -38,9 +38,6 @@ void evq_add(struct evq *q, time_ps when, uint64_t order, struct ev_what what);
 bool evq_pop(struct evq *q, struct ev *e); /* false when empty */
 void evq_free(struct evq *q);
 
-/* The event after the next `skip` ones, if it is near: for prefetching only. NULL: unknown. */
-const struct ev *evq_ahead(const struct evq *q, unsigned skip);
-
 static inline void evq_put(struct evq *q, const struct ev *e)
 {
 	evq_add(q, e->when, e->order, e->what);

@@ -195,7 +195,6 @@ void plane_new(struct sim *s)
 	rng_seed(&pl->error_rng, s->cfg.seed, 2);
 	pl->nvl = iba_vl_count(s->cfg.vl_cap);
 	pl->nslots = pl->nvl + 1;
-	pl->large = s->fab->nports > 4096;
 	while (1u << pl->shift < pl->nslots)
 		pl->shift++;
 	pl->in = mem_lines((size_t)s->fab->nports << pl->shift, sizeof(*pl->in));

@@ -6,34 +6,6 @@
  */
 #include "sim/plane/plane_priv.h"
 
-/* Large fabrics do not fit the cache: what the next events need is fetched while this one runs.
- * The port or channel is the first word of every payload; of the few kinds where it is not, the
- * prefetch is void. */
-static void prefetch(const struct shard *sh)
-{
-	static const struct ev_what nothing = {.kind = EV_CALL};
-	const struct plane *pl = sh->plane;
-
-	for (unsigned i = 0; i < 2; i++) {
-		const struct ev *ahead = evq_ahead(&sh->q, i);
-		const struct ev_what *e = ahead ? &ahead->what : &nothing;
-		bool by_port = e->kind == EV_P_HEAD || e->kind == EV_P_FC || e->kind == EV_P_LINK ||
-			       e->kind == EV_P_SENT;
-		port_id p = by_port ? e->port.port : chan_port(pl, e->chan.chan);
-
-		if (e->kind < EV_P_HEAD || p >= sh->fab->nports)
-			continue;
-		__builtin_prefetch(&pl->ports[p]);
-		if (by_port) {
-			__builtin_prefetch(&sh->ports[p]);
-			__builtin_prefetch(&sh->ports[p].pi.state);
-			__builtin_prefetch(&pl->out[chan_of(pl, p, 0)]);
-		} else {
-			__builtin_prefetch(&pl->in[e->chan.chan]);
-		}
-	}
-}
-
 /* ---- one handler for each kind; an event is void if its node was powered off since ---- */
 
 static bool chan_alive(const struct shard *sh, const struct ev_what *e)
@@ -128,8 +100,6 @@ static void (*const handlers[])(struct shard *sh, const struct ev_what *e) = {
 
 void plane_event(struct shard *sh, const struct ev_what *e)
 {
-	if (sh->plane->large)
-		prefetch(sh);
 	handlers[e->kind](sh, e);
 }
 
@@ -142,8 +112,6 @@ bool plane_run(struct shard *sh, time_ps limit, unsigned most, struct ev *other)
 			*other = e;
 			return true;
 		}
-		if (sh->plane->large)
-			prefetch(sh);
 		handlers[e.what.kind](sh, &e.what);
 	}
 	return false;

@@ -117,7 +117,6 @@ struct plane_switch {
 
 struct plane {
 	unsigned nvl, nslots; /* data VLs; with VL15 */
-	bool large;	      /* more than a cache holds */
 	unsigned shift;	      /* nslots rounded up to a power of two, as bits */
 	struct in_chan *in;
 	struct out_chan *out;

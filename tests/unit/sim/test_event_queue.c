@@ -238,26 +238,6 @@ TEST(frequent_events_are_made_of_words)
 	assert_true(e.kind == EV_P_ROUTE && e.node.node == 5 && e.node.incarnation == 9);
 }
 
-/* For prefetching: the near events that follow, in order. */
-TEST(near_events_are_seen_ahead)
-{
-	struct evq q = {0};
-	struct ev e;
-
-	assert_null(evq_ahead(&q, 0));
-	for (uint32_t i = 0; i < 40; i++)
-		evq_push(&q, (i * 7 % 40) * 60000 + PS_PER_S, 0, (struct ev_what){.call = {i}});
-	assert_true(evq_pop(&q, &e)); /* now it is one second */
-	evq_push(&q, PS_PER_S + 50, 0, (struct ev_what){.call = {77}});
-	evq_push(&q, PS_PER_S + 60000, 0, (struct ev_what){.call = {78}});
-	evq_push(&q, PS_PER_S + 60000, 0, (struct ev_what){.call = {79}});
-	assert_int_equal(evq_ahead(&q, 0)->what.call.slot, 77);
-	assert_int_equal(evq_ahead(&q, 1)->what.call.slot, 78);
-	assert_int_equal(evq_ahead(&q, 2)->what.call.slot, 79);
-	assert_null(evq_ahead(&q, 3)); /* the others were pushed as far ones */
-	evq_free(&q);
-}
-
 TEST(extreme_times)
 {
 	static const time_ps t[] = {TIME_NEVER, 0, TIME_NEVER - 1, 1, PS_PER_S};
@@ -291,7 +271,6 @@ int main(void)
 		cmocka_unit_test(time_may_go_back_in_an_empty_queue),
 		cmocka_unit_test(an_event_of_the_past_does_not_turn_the_wheel_back),
 		cmocka_unit_test(frequent_events_are_made_of_words),
-		cmocka_unit_test(near_events_are_seen_ahead),
 		cmocka_unit_test(extreme_times),
 	};
 
