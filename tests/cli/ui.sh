@@ -6,7 +6,7 @@
 # curl is the page: what it may fetch, the stream of frames, an engine that is killed, what is left behind; then the live
 # view of a manager on an emulated fabric.
 #
-# Covers: cmd_ui.c web_run.c web_sessions.c live_process.c live_commands.c live_replies.c
+# Covers: cmd_ui.c web_run.c web_sessions.c live_process.c live_commands.c live_replies.c live_refresh.c live_routes.c
 #         live_refresh.c live_routes.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok

@@ -224,12 +224,12 @@ async function restoreLink(app: App, view: View, fragment: string): Promise<bool
 		await app.generate(s.words, managers);
 	else
 		await app.open(s.netlist ?? '', s.name ?? 'shared', managers);
+	if (s.view)
+		view.setView(s.view);
 	if (s.at !== undefined)
 		await app.replay((s.journal ?? []).map((j) => ({ at: BigInt(j.at), text: j.text })), BigInt(s.at), 0);
 	const node = s.select ? app.fabric?.byGuid.get(BigInt(s.select)) : undefined;
 	if (node !== undefined)
 		app.select([node]);
-	if (s.view)
-		view.setView(s.view);
 	return true;
 }

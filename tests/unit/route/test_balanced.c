@@ -3,7 +3,7 @@
  * Engine balanced and its lanes: hosts' routes are shortest, no lane has a cycle, loads are even, lanes that do not
  * suffice are refused. Keeps no state; each test makes its own fabric. The verifier, which shares no code with it, is the
  * judge.
- * Covers: balanced.c, layers.c, switch_graph.c
+ * Covers: balanced.c, layers.c, lane_graphs.c, switch_graph.c
  */
 #include "route_fixture.h"
 

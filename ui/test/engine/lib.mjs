@@ -218,6 +218,7 @@ export class Window {
 
 	/* Space, and no frame of the run is under way any more. */
 	async pause() {
+		await eventually('the run is on', () => this.get(() => weft.app.run.speed > 0));
 		await this.keys('Space');
 		await eventually('the run pauses', () => this.get(() => weft.app.run.speed === 0));
 		let before = '';
