@@ -85,7 +85,7 @@ export class Counters implements Tab {
 				await new Promise((done) => setTimeout(done, 60));
 		}
 		this.asking = '';
-		this.pane.update('counters'); /* not open: the person may look at another pane by now */
+		this.pane.update('counters');
 	}
 
 	render(body: HTMLElement): void {

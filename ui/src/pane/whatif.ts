@@ -70,7 +70,7 @@ export class WhatIf implements Tab {
 			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: (r['figures'] ?? []) as [string, string][], text: String(r['text'] ?? '') });
 		} finally {
 			this.busy = '';
-			this.pane.open('whatif');
+			this.pane.update('whatif');
 		}
 	}
 
