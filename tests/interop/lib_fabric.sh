@@ -10,11 +10,11 @@ trap 'opensm_stop; fabric_stop; cd /; rm -rf "$dir"' EXIT
 # until_true SECONDS COMMAND...: as often as it takes, within the time
 until_true()
 {
-	tries=$(($1 * 20))
+	until_looks=$(($1 * 20)) # not a name that a caller has: sh has no local variables
 	shift
 	until "$@" > /dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
+		until_looks=$((until_looks - 1))
+		[ $until_looks -gt 0 ] || return 1
 		sleep 0.05
 	done
 }
