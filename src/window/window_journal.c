@@ -309,9 +309,12 @@ int window_cmd_script(struct window *w, json_t *args, struct json *reply, struct
 	if (!w->fabric.fab)
 		return err_set(e, -EINVAL, "expected a fabric first: open or generate one");
 	if (w->run) {
+		time_ps was = sim_now(w->run->sim);
+
 		window_run_finish_moment(w); /* a script cannot name a moment within a picosecond */
 		s = w->run->schedule;
 		s.until = sim_now(w->run->sim);
+		w->show |= s.until != was;
 	}
 	schedule_write(&s, &text);
 	json_str(reply, "text", text.s);

@@ -105,7 +105,8 @@ test(async () => {
 	await w.page.reload();
 	await ready(w.page);
 	await w.until('a page that is loaded again finds its run, paused', () => weft.app.run.started && !!weft.app.lastState && weft.app.run.speed === 0);
-	same('at its moment, with its journal', [await w.get(() => weft.app.run.now), await w.get(journal)], [now, done]);
+	await w.until('at its moment, with its journal', (x) => weft.app.run.now === x.now && weft.app.run.journal.length === x.length, { now, length: done.length });
+	same('event by event', await w.get(journal), done);
 
 	killEngine(programs.at(-1).pid);
 	await w.until('the page says why the engine ended', () => /SIGSEGV/.test(document.getElementById('alert').textContent));
