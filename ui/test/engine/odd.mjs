@@ -10,11 +10,9 @@ const MARKUP = `</text><script>throw 1</script><b onclick='x'>&amp;`;
 const netlist = () => `Switch\t4 "S-0002000000000001"\t# "${MARKUP}"\n[1]\t"H-0001000000000010"[1]\n[2]\t"H-0001000000000020"[1]\n\nCa\t1 "H-0001000000000010"\t# "été ☃"\n[1]\t"S-0002000000000001"[1]\n\nCa\t1 "H-0001000000000020"\t# ""\n[1]\t"S-0002000000000001"[2]\n`;
 
 async function open(w, name, text) {
-	const file = join(dir, name), chooser = w.page.waitForFileChooser();
+	const file = join(dir, name);
 	writeFileSync(file, text);
-	await w.page.focus('#gl');
-	await w.keys('Ctrl+o');
-	await (await chooser).accept([file]);
+	await w.openFile(file);
 }
 
 const toast = (pattern) => new RegExp(pattern).test(document.getElementById('toast').textContent);
