@@ -8,6 +8,8 @@
 struct computed {
 	struct fab *f;
 	struct rt_tables *t;
+	const struct rt_engine *engine;
+	struct rt_choice choice; /* of auto, without its tables; no engine: one was named */
 	struct rt_report r;
 	node_id root; /* as a switch; FAB_NONE in a fabric without */
 	enum rt_directions directions;
@@ -37,7 +39,7 @@ static int compute_tables(struct computed *c, const char *file, const struct rt_
 	struct err e;
 
 	cli_stage("computing routes");
-	if (rt_compute(rt_engine_find(route_o.engine), c->f, o, &c->t, &e))
+	if (route_compute_by(c->f, o, &c->choice, &c->engine, &c->t, &e))
 		return cli_bad("%s: %s", file, e.text);
 	for (uint32_t s = 0; c->t->dflt && s < c->f->nswitches; s++)
 		c->default_ports += c->t->dflt[s] != IBA_PORT_NONE;
@@ -53,7 +55,6 @@ static int compute(struct computed *c, const char *file)
 			    .directions = route_directions_find(),
 			    .ties = route_ties_find()};
 	struct rt_verify_opts vo = {.threads = route_o.threads};
-	const struct rt_engine *g = rt_engine_find(route_o.engine);
 	uint64_t *rank;
 	double start;
 	struct err e;
@@ -63,13 +64,13 @@ static int compute(struct computed *c, const char *file)
 		return CLI_BAD;
 	c->directions = o.directions;
 	rank = mem_array(c->f->nswitches, sizeof(*rank));
-	rc = rt_engine_ranks(g, c->f, &o, rank, &e);
+	rc = rt_engine_ranks(c->engine, c->f, &o, rank, &e);
 	if (rc) {
 		free(rank);
 		return cli_bad("%s: %s", file, e.text);
 	}
 	graph_count(c, rank);
-	vo.rank = g->updown ? rank : NULL;
+	vo.rank = c->engine->updown ? rank : NULL;
 	cli_stage("verifying");
 	start = cli_wall_s();
 	rc = rt_verify(c->f, c->t, &vo, &c->r, &e);
@@ -110,15 +111,15 @@ static int compute_json(const struct computed *c)
 	struct json j = {0};
 
 	json_open(&j, NULL, '{');
-	json_str(&j, "engine", route_o.engine);
-	json_str(&j, "why",
-		 route_o.engine == route_engine_default ? "the default engine"
-							: "given with --engine");
+	json_str(&j, "engine", c->engine->name);
+	json_str(&j, "why", c->choice.engine ? c->choice.why : "given with --engine");
+	if (c->choice.engine)
+		route_choice_json(&j, &c->choice);
 	json_u64(&j, "entries", c->t->entries);
 	json_u64(&j, "default_ports", c->default_ports);
 	json_u64(&j, "vls", rt_nvls(c->t));
 	json_u64(&j, "lanes", rt_nvls(c->t));
-	if (rt_engine_find(route_o.engine)->updown)
+	if (c->engine->updown)
 		json_graph(&j, c);
 	json_double(&j, "wall_s", c->wall_s);
 	json_bool(&j, "verified", c->r.ok);
@@ -133,10 +134,13 @@ static int compute_json(const struct computed *c)
 
 static void compute_print(FILE *to, const struct computed *c)
 {
-	fprintf(to, "%-14s %s\n", "engine", route_o.engine);
+	fprintf(to, "%-14s %s%s%s\n", "engine", c->engine->name, c->choice.engine ? ": " : "",
+		c->choice.engine ? c->choice.why : "");
+	if (c->choice.engine)
+		route_choice_print(to, &c->choice);
 	fprintf(to, "%-14s %s\n", "switches", cli_count(c->f->nswitches));
 	fprintf(to, "%-14s %s\n", "LIDs", cli_count(fab_lid_count(c->f)));
-	if (rt_engine_find(route_o.engine)->updown)
+	if (c->engine->updown)
 		print_graph(to, c);
 	fprintf(to, "%-14s %s in %.3f s\n", "entries", cli_count(c->t->entries), c->wall_s);
 	if (c->t->dflt)
@@ -248,8 +252,8 @@ static const char *engine_about(unsigned i)
 static const char *const schemes[] = {"dynamic", "prepopulated", NULL};
 
 static const struct cli_opt compute_opts[] = {
-	{"engine", 'e', CLI_CHOICE, &route_o.engine, "NAME", "routing engine; default fera",
-	 rt_engine_names, 0, 0},
+	{"engine", 'e', CLI_CHOICE, &route_o.engine, "NAME",
+	 "routing engine; auto: the best for this fabric; default auto", rt_engine_choices, 0, 0},
 	{"root", 'r', CLI_STR, &route_o.root, "NODE",
 	 "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
 	 "centre: the switch from which the farthest is nearest; default centre, as weft sm",
@@ -299,6 +303,7 @@ const struct cli_cmd cmd_route_compute = {
 		    "weft route compute fabric.net --lfts fera.lfts\n"
 		    "weft route compute fabric.net --engine pira --root centre --directions dfs\n"
 		    "weft route compute fabric.net --engine balanced --lanes 4\n"
+		    "weft route compute fabric.net --engine auto\n"
 		    "weft route compute fabric.net --json | jq .link_load.max\n",
 	.opts = compute_opts,
 	.min_args = 1,

@@ -302,6 +302,8 @@ static int route_migrate(char **args, unsigned nargs UNUSED)
 
 	if (!o.vm != !o.to || !o.vm == !o.random)
 		return cli_bad("needs either --vm and --to, or --random");
+	if (route_o.engine == route_engine_default)
+		route_o.engine = rt_fera.name;
 	if (rt_engine_find(route_o.engine)->lanes)
 		return cli_bad("engine %s needs lanes, with which LIDs cannot move yet",
 			       route_o.engine);

@@ -26,21 +26,24 @@ static void progress(void *ctx UNUSED, enum rt_pattern p, uint64_t done, uint64_
 /* Tables of an engine, with the LIDs that f has as far as they are valid. */
 static int compute(struct quality *x, const char *file, const struct fab *f, uint64_t **rank)
 {
-	const struct rt_engine *engine = rt_engine_find(o.engine ? o.engine : route_engine_default);
+	const struct rt_engine *engine;
+	struct rt_choice choice = {0};
 	struct rt_opts ro = {.threads = route_o.threads,
 			     .directions = route_directions_find(),
 			     .ties = route_ties_find()};
 	struct err e;
 
-	x->engine = engine->name;
+	if (o.engine)
+		route_o.engine = o.engine;
 	x->f = fab_assign_lids(f, route_o.lmc, &e);
 	if (!x->f)
 		return cli_bad("%s: %s", file, e.text);
 	if (route_root_find(x->f, file, &ro.root))
 		return CLI_BAD;
 	cli_stage("computing routes");
-	if (rt_compute(engine, x->f, &ro, &x->t, &e))
+	if (route_compute_by(x->f, &ro, &choice, &engine, &x->t, &e))
 		return cli_bad("%s: %s", file, e.text);
+	x->engine = engine->name;
 	rt_tables_fill(x->t);
 	if (engine->updown) {
 		*rank = mem_array(x->f->nswitches, sizeof(**rank));
@@ -227,7 +230,8 @@ static int route_quality(char **args, unsigned nargs)
 
 static const struct cli_opt quality_opts[] = {
 	{"engine", 'e', CLI_CHOICE, &o.engine, "NAME",
-	 "without LFTS: the engine that computes the tables; default fera", rt_engine_names, 0, 0},
+	 "without LFTS: the engine that computes the tables; default auto: the best for this fabric",
+	 rt_engine_choices, 0, 0},
 	{"root", 'r', CLI_STR, &route_o.root, "NODE",
 	 "without LFTS: root of the up/down graph; default centre", NULL, 0, 0},
 	{"directions", 0, CLI_CHOICE, &route_o.directions, "HOW",

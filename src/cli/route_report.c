@@ -4,8 +4,9 @@
  * that runs. Ways in: route_root_find(), route_report_print(), route_report_json(). Verifies nothing.
  */
 #include "cli/route_report.h"
+#include "route/quality.h"
 
-const char route_engine_default[] = "fera";
+const char route_engine_default[] = "auto";
 struct route_opts route_o = {.engine = route_engine_default};
 
 const char *const route_directions[] = {"distance", "bfs", "dfs", NULL};
@@ -42,6 +43,64 @@ enum rt_ties route_ties_find(void)
 		t++;
 	return (enum rt_ties)t;
 }
+
+/* ---- the engine ---- */
+
+int route_compute_by(const struct fab *f, const struct rt_opts *o, struct rt_choice *c,
+		     const struct rt_engine **engine, struct rt_tables **t, struct err *e)
+{
+	int rc;
+
+	*c = (struct rt_choice){0};
+	*engine = rt_engine_find(route_o.engine);
+	if (*engine)
+		return rt_compute(*engine, f, o, t, e);
+	rc = rt_choose(f, o, c, e);
+	if (rc)
+		return rc;
+	*engine = c->engine;
+	*t = c->tables;
+	c->tables = NULL;
+	return 0;
+}
+
+void route_choice_json(struct json *j, const struct rt_choice *c)
+{
+	json_open(j, "tried", '[');
+	for (unsigned i = 0; i < c->ntried; i++) {
+		const struct rt_try *t = &c->tried[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "engine", t->engine->name);
+		if (t->routed) {
+			json_fixed(j, "bisection", t->bisection, 9);
+			json_fixed(j, "shifts", t->shifts, 9);
+			json_u64(j, "lanes", t->lanes);
+		} else {
+			json_str(j, "refused", t->refused.text);
+		}
+		json_close(j);
+	}
+	json_close(j);
+}
+
+void route_choice_print(FILE *to, const struct rt_choice *c)
+{
+	for (unsigned i = 0; i < c->ntried; i++) {
+		const struct rt_try *t = &c->tried[i];
+
+		fprintf(to, "%-14s %-9s ", i ? "" : "tried", t->engine->name);
+		if (t->routed)
+			fprintf(to, "bisections %.3f, shifts %.3f, %u lane%s\n",
+				(double)t->bisection / RT_SHARE_ONE,
+				(double)t->shifts / RT_SHARE_ONE, t->lanes,
+				t->lanes == 1 ? "" : "s");
+		else
+			fprintf(to, "%s\n", t->refused.text);
+	}
+}
+
+/* ---- figures ---- */
 
 static uint64_t thousandths(uint64_t sum, uint64_t n)
 {

@@ -7,7 +7,7 @@
 #define WEFT_CLI_ROUTE_REPORT_H
 
 #include "cli/cmds.h"
-#include "route/route.h"
+#include "route/choose.h"
 
 struct route_opts {
 	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
@@ -46,5 +46,12 @@ int route_lanes_load(const struct fab *f, struct rt_tables *t);
 /* Hops, load of links and problems. */
 void route_report_json(struct json *j, const struct rt_report *r);
 void route_report_print(FILE *to, const struct rt_report *r);
+
+/* Tables by the engine that route_o names. auto: by the one that is chosen, and *c says why; its engine is NULL otherwise. */
+int route_compute_by(const struct fab *f, const struct rt_opts *o, struct rt_choice *c,
+		     const struct rt_engine **engine, struct rt_tables **t, struct err *e);
+/* The engines that were tried, as an array "tried" and as lines of text. */
+void route_choice_json(struct json *j, const struct rt_choice *c);
+void route_choice_print(FILE *to, const struct rt_choice *c);
 
 #endif

@@ -421,5 +421,6 @@ const struct rt_engine rt_fera = {
 		"share the destinations evenly.",
 	.route = fera_route,
 	.updown = true,
+	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 300, .cell_ps = 2000, .thesis_s = 2.33e-5, .thesis_exponent = 2.684},
 };

@@ -168,6 +168,13 @@ struct rt_cost {
 	double thesis_s, thesis_exponent;
 };
 
+/* What rt_choose() may do with an engine. */
+enum rt_use {
+	RT_USE_WHEN_NAMED, /* nothing */
+	RT_USE_SHAPE,	   /* it refuses quickly what does not have its shape */
+	RT_USE_ANYWHERE,
+};
+
 /*
  * An engine: one file, src/route/NAME.c, which defines rt_NAME, and one line in engines.h. All that
  * other rooms need to know about an engine is a field here.
@@ -194,6 +201,7 @@ struct rt_engine {
 	/* Another engine with routes of the same up/down graph, to which entries of these may change one
 	 * by one while traffic flows. */
 	const struct rt_engine *refined_by;
+	enum rt_use use;
 	struct rt_cost cost;
 };
 
@@ -204,6 +212,7 @@ struct rt_engine {
 const struct rt_engine *rt_engine_find(const char *name); /* NULL */
 extern const struct rt_engine *const rt_engines[];	  /* ends with NULL */
 extern const char *const rt_engine_names[];		  /* the same, by name; ends with NULL */
+extern const char *const rt_engine_choices[];		  /* "auto" and these: see choose.h */
 
 /* The ranks of an engine with updown: its own, or by o->root and o->directions (o->rank is not looked at). */
 int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,

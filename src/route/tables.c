@@ -12,6 +12,14 @@ const struct rt_engine *const rt_engines[] = {
 	NULL,
 };
 
+const char *const rt_engine_choices[] = {
+	"auto",
+#define X(name) #name,
+#include "route/engines.h"
+#undef X
+	NULL,
+};
+
 const char *const rt_engine_names[] = {
 #define X(name) #name,
 #include "route/engines.h"

@@ -333,5 +333,6 @@ const struct rt_engine rt_tree = {
 	.route = tree_route,
 	.updown = true,
 	.ranks = tree_ranks,
+	.use = RT_USE_SHAPE,
 	.cost = {.search_ps = 100, .cell_ps = 1000},
 };

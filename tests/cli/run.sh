@@ -304,8 +304,8 @@ topo expand net.txt -o wire.txt
 !topo expand net.txt
 topo svg net.txt -o net.svg
 !topo svg net.txt
-route compute net.txt --lfts net.lfts
-route verify net.txt net.lfts
+route compute net.txt --lfts net.lfts --sls net.sls --sl2vl net.sl2vl
+route verify net.txt net.lfts --sls net.sls --sl2vl net.sl2vl
 route compute net.txt --engine pira --root centre --directions dfs --lfts pira.lfts
 route verify net.txt pira.lfts --root centre --directions dfs
 topo gen mtree 4 2 -o two.txt

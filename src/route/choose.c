@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The choice among engines. State: struct chooser, for one call. Ways in: rt_choose(), rt_quick_quality(). Routes nothing
+ * itself, and knows engines by their fields only: those for a shape come first, then those for anything, each in the
+ * order of engines.h.
+ */
+#include "route/choose.h"
+#include "route/quality.h"
+
+enum {
+	MOST_PATTERNS = 64, /* bisections, and shifts */
+	LEAST_PATTERNS = 16,
+	FLOWS = 200000,	    /* of each kind, about */
+	BETTER_PERCENT = 2, /* so much better than an engine before it must an engine be */
+	WORSE_PERCENT = 10,
+	BUDGET_S = 4, /* an engine that would take longer is left out, unless it is for the shape */
+};
+
+struct chooser {
+	const struct fab *f;
+	const struct rt_opts *o;
+	struct rt_choice *c;
+	struct rt_tables *tables[RT_MAX_TRIES]; /* by number of the try; NULL: none */
+};
+
+/* ---- measuring ---- */
+
+int rt_quick_quality(const struct fab *f, const struct rt_tables *t, unsigned threads,
+		     uint64_t *bisection, uint64_t *shifts, struct err *e)
+{
+	struct rt_quality_opts o = {.quick = true, .seed = 1, .threads = threads};
+	struct rt_quality q;
+	int rc;
+
+	o.patterns = (uint32_t)MIN(MAX(FLOWS / MAX(f->nhosts, 1u), LEAST_PATTERNS), MOST_PATTERNS);
+	rc = rt_quality(f, t, &o, &q, e);
+	if (rc)
+		return rc;
+	*bisection = rt_shares_mean(&q.by[RT_BISECTION]);
+	*shifts = rt_shares_mean(&q.by[RT_SHIFTS]);
+	rt_quality_free(&q);
+	return 0;
+}
+
+/* Neither bisections nor shifts alone: what is gained in one must not be lost in the other. */
+static uint64_t score(const struct rt_try *t)
+{
+	return t->bisection * t->shifts;
+}
+
+static bool is_better(const struct rt_try *a, const struct rt_try *b)
+{
+	return (unsigned __int128)score(a) * 100 >
+	       (unsigned __int128)score(b) * (100 + BETTER_PERCENT);
+}
+
+bool rt_clearly_worse(uint64_t bisection, uint64_t shifts, const struct rt_try *than)
+{
+	return bisection * 100 < than->bisection * (100 - WORSE_PERCENT) ||
+	       shifts * 100 < than->shifts * (100 - WORSE_PERCENT);
+}
+
+/* ---- trying ---- */
+
+/* As the cost of an engine says, not as a clock does: the choice is the same on every machine. */
+static bool takes_too_long(const struct fab *f, const struct rt_engine *g)
+{
+	double ps = 2.0 * f->nlinks * f->nswitches * g->cost.search_ps +
+		    (double)f->nswitches * fab_top_lid(f) * g->cost.cell_ps;
+
+	return ps > BUDGET_S * 1e12;
+}
+
+/* Whether every host can send at its full rate in every shift that was measured. */
+static bool is_perfect(const struct rt_try *t)
+{
+	return t->routed && t->shifts == RT_SHARE_ONE;
+}
+
+/* Without the name of the engine in front, which is said already. */
+static void refuse(struct rt_try *t, const struct err *e)
+{
+	size_t n = strlen(t->engine->name);
+	bool named = !strncmp(e->text, t->engine->name, n) && !strncmp(e->text + n, ": ", 2);
+
+	err_set(&t->refused, -EINVAL, "%s", e->text + (named ? n + 2 : 0));
+}
+
+static void try_engine(struct chooser *x, const struct rt_engine *g)
+{
+	struct rt_try *t = &x->c->tried[x->c->ntried];
+	struct rt_tables **tables = &x->tables[x->c->ntried++];
+	struct err e;
+
+	*t = (struct rt_try){.engine = g};
+	if (g->use == RT_USE_ANYWHERE && takes_too_long(x->f, g) && g != &rt_fera) {
+		err_set(&t->refused, -EINVAL, "not tried: the fabric is too large for it");
+		return;
+	}
+	if (rt_compute(g, x->f, x->o, tables, &e)) {
+		refuse(t, &e);
+		return;
+	}
+	rt_tables_fill(*tables);
+	t->lanes = rt_nvls(*tables);
+	t->routed = !rt_quick_quality(x->f, *tables, x->o->threads, &t->bisection, &t->shifts, &e);
+	if (!t->routed)
+		refuse(t, &e);
+}
+
+static bool try_all(struct chooser *x, enum rt_use use)
+{
+	for (unsigned i = 0; rt_engines[i] && x->c->ntried < RT_MAX_TRIES; i++) {
+		if (rt_engines[i]->use != use)
+			continue;
+		try_engine(x, rt_engines[i]);
+		if (use == RT_USE_SHAPE && is_perfect(&x->c->tried[x->c->ntried - 1]))
+			return true;
+	}
+	return false;
+}
+
+/* ---- deciding ---- */
+
+/* The best one that is left, or RT_MAX_TRIES. */
+static unsigned best(const struct chooser *x)
+{
+	unsigned b = RT_MAX_TRIES;
+
+	for (unsigned i = 0; i < x->c->ntried; i++)
+		if (x->c->tried[i].routed && x->tables[i] &&
+		    (b == RT_MAX_TRIES || is_better(&x->c->tried[i], &x->c->tried[b])))
+			b = i;
+	return b;
+}
+
+static int judge(const struct chooser *x, const struct rt_engine *g, const struct rt_tables *t,
+		 struct rt_report *r, struct err *e)
+{
+	struct rt_verify_opts v = {.threads = x->o->threads};
+	uint64_t *rank = NULL;
+	int rc = 0;
+
+	if (g->updown && x->o->rank && !g->ranks) {
+		v.rank = x->o->rank;
+	} else if (g->updown) {
+		rank = mem_array(x->f->nswitches, sizeof(*rank));
+		rc = rt_engine_ranks(g, x->f, x->o, rank, e);
+		v.rank = rank;
+	}
+	if (!rc)
+		rc = rt_verify(x->f, t, &v, r, e);
+	free(rank);
+	return rc;
+}
+
+/* Pairs that no cables join: FERa reaches all others. */
+static uint64_t pairs_apart(const struct chooser *x)
+{
+	struct rt_report r = {0};
+	struct rt_tables *t;
+	uint64_t n = UINT64_MAX;
+	struct err e;
+
+	if (rt_compute(&rt_fera, x->f, x->o, &t, &e))
+		return n;
+	if (!judge(x, &rt_fera, t, &r, &e))
+		n = r.unreachable;
+	rt_report_free(&r);
+	rt_tables_free(t);
+	return n;
+}
+
+static bool holds(const struct chooser *x, unsigned i)
+{
+	struct rt_try *t = &x->c->tried[i];
+	struct rt_report r = {0};
+	struct err e;
+	bool ok;
+
+	if (judge(x, t->engine, x->tables[i], &r, &e)) {
+		refuse(t, &e);
+		return false;
+	}
+	ok = r.ok || (!r.loops && !r.discarded && !r.down_up && !r.cycles &&
+		      r.unreachable <= pairs_apart(x));
+	if (!ok)
+		err_set(&t->refused, -EINVAL, "not verified: %s", r.nproblems ? r.problem[0] : "");
+	rt_report_free(&r);
+	return ok;
+}
+
+static unsigned choose(struct chooser *x)
+{
+	for (;;) {
+		unsigned i = best(x);
+
+		if (i == RT_MAX_TRIES || holds(x, i))
+			return i;
+		x->c->tried[i].routed = false;
+		rt_tables_free(x->tables[i]);
+		x->tables[i] = NULL;
+	}
+}
+
+/* ---- saying why ---- */
+
+static void say(char *to, size_t len, const char *lead, const struct rt_try *t)
+{
+	unsigned unit = RT_SHARE_ONE / 1000;
+
+	snprintf(to, len, "%s: bisections 0.%03u, shifts 0.%03u, %u lane%s", lead,
+		 (unsigned)MIN((t->bisection + unit / 2) / unit, 999u),
+		 (unsigned)MIN((t->shifts + unit / 2) / unit, 999u), t->lanes,
+		 t->lanes == 1 ? "" : "s");
+}
+
+/* The best of the others that routed the fabric, or RT_MAX_TRIES. */
+static unsigned second(const struct chooser *x, unsigned first)
+{
+	unsigned b = RT_MAX_TRIES;
+
+	for (unsigned i = 0; i < x->c->ntried; i++)
+		if (i != first && x->c->tried[i].routed &&
+		    (b == RT_MAX_TRIES || score(&x->c->tried[i]) > score(&x->c->tried[b])))
+			b = i;
+	return b;
+}
+
+static void explain(struct chooser *x, unsigned first)
+{
+	const struct rt_try *t = &x->c->tried[first];
+	unsigned other = second(x, first);
+	char lead[64];
+	size_t n;
+
+	if (is_perfect(t)) {
+		snprintf(x->c->why, sizeof(x->c->why), "every shift has full bandwidth, %u lane%s",
+			 t->lanes, t->lanes == 1 ? "" : "s");
+		return;
+	}
+	say(x->c->why, sizeof(x->c->why),
+	    other == RT_MAX_TRIES ? "the only one here" : "the best here", t);
+	if (other == RT_MAX_TRIES)
+		return;
+	n = strlen(x->c->why);
+	snprintf(lead, sizeof(lead), "; next %s", x->c->tried[other].engine->name);
+	say(x->c->why + n, sizeof(x->c->why) - n, lead, &x->c->tried[other]);
+}
+
+static int none(const struct chooser *x, struct err *e)
+{
+	const struct rt_try *t = x->c->ntried ? &x->c->tried[x->c->ntried - 1] : NULL;
+
+	return err_set(e, -EINVAL, "no engine routes this fabric; %s: %s",
+		       t ? t->engine->name : "auto", t ? t->refused.text : "there is none");
+}
+
+int rt_choose(const struct fab *f, const struct rt_opts *o, struct rt_choice *c, struct err *e)
+{
+	struct chooser x = {.f = f, .o = o, .c = c};
+	unsigned i;
+
+	*c = (struct rt_choice){0};
+	if (!try_all(&x, RT_USE_SHAPE))
+		try_all(&x, RT_USE_ANYWHERE);
+	i = choose(&x);
+	if (i < RT_MAX_TRIES) {
+		c->engine = c->tried[i].engine;
+		c->tables = x.tables[i];
+		x.tables[i] = NULL;
+		explain(&x, i);
+	}
+	for (unsigned k = 0; k < RT_MAX_TRIES; k++)
+		rt_tables_free(x.tables[k]);
+	return c->engine ? 0 : none(&x, e);
+}
+
+void rt_choice_free(struct rt_choice *c)
+{
+	rt_tables_free(c->tables);
+	*c = (struct rt_choice){0};
+}
