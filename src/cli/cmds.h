@@ -14,9 +14,9 @@ extern const struct cli_cmd cmd_topo_gen, cmd_topo_show, cmd_topo_check, cmd_top
 /* cmd_topo_draw.c */
 extern const struct cli_cmd cmd_topo_dot, cmd_topo_svg;
 
-/* cmd_route_compute.c, cmd_route_verify.c, cmd_route_quality.c, cmd_route_migrate.c, cmd_route_churn.c */
+/* cmd_route_compute.c, cmd_route_verify.c, cmd_route_quality.c, cmd_route_update.c, cmd_route_migrate.c, cmd_route_churn.c */
 extern const struct cli_cmd cmd_route_compute, cmd_route_verify, cmd_route_quality,
-	cmd_route_migrate, cmd_route_churn;
+	cmd_route_update, cmd_route_migrate, cmd_route_churn;
 
 /* cmd_sim_up.c */
 extern const struct cli_cmd cmd_sim_up;

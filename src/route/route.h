@@ -142,6 +142,7 @@ enum rt_ties {
 };
 
 struct rt_before;
+struct rt_update_stats;
 
 struct rt_opts {
 	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
@@ -198,6 +199,10 @@ struct rt_engine {
 	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
 	 * not use it. */
 	bool lanes;
+	/* Routes after a change, from those that the engine computed from scratch for an earlier snapshot: rt_reroute(), or
+	 * a function that keeps its promises. NULL: there is none. */
+	int (*update)(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
+		      uint64_t *rank, struct rt_update_stats *st, struct err *e);
 	/* Another engine with routes of the same up/down graph, to which entries of these may change one
 	 * by one while traffic flows. */
 	const struct rt_engine *refined_by;
@@ -251,6 +256,12 @@ node_id rt_root_choose(const struct fab *f, const uint64_t *guids, size_t n, nod
  */
 uint32_t rt_updown_rank_keep(const struct fab *f, node_id root, const uint64_t *old,
 			     uint64_t *rank);
+/*
+ * The same for ranks that belong to reference tables: routes between hosts of a tree stay legal. A switch without a way up
+ * gets an upper neighbour from below, with all that is above it. Each part of the fabric has its first switch as root. New
+ * switches come last. Returns how many links changed direction. The ranks count from 0 without gaps.
+ */
+uint32_t rt_updown_rank_mend(const struct fab *f, const uint64_t *old, uint64_t *rank);
 /* The ranks of fabric `from` by the switches of `to`: what rt_updown_rank_keep() takes as old. */
 void rt_updown_rank_carry(const struct fab *from, const uint64_t *rank, const struct fab *to,
 			  uint64_t *old);
@@ -298,12 +309,26 @@ struct rt_before {
 struct rt_update_stats {
 	uint32_t searched; /* destination switches searched, of f->nswitches */
 	uint64_t changed;  /* entries that differ from old */
+	uint32_t
+		new_links; /* rt_reroute(): ends of links between switches that the reference has not */
 };
 
 extern const struct rt_cost rt_update_cost;
 
 int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tables *old,
 	      struct rt_tables *t, struct rt_update_stats *st, struct err *e);
+/*
+ * Routes after a change by reference tables: those that an engine computed from scratch for an earlier snapshot, with its
+ * ranks, verified and without lanes. Every entry is that of the reference where its route still leads to the
+ * destination; the others take a shortest way that is left, and share the ports that offer one. The result depends on the
+ * reference and f alone, not on changes between them: when f is the fabric of the reference again, so are the tables.
+ * Links that the reference has not are used only where nothing else is left. LIDs that f no longer has keep their
+ * entries. rank (f->nswitches) becomes the ranks that the tables obey. st counts columns and entries that differ from the
+ * reference.
+ */
+int rt_reroute(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
+	       uint64_t *rank, struct rt_update_stats *st, struct err *e);
+
 /*
  * Entries for LIDs that no port of f has, where they lead down and then up again by these ranks: 255, in all
  * switches. Returns how many. rt_update() with o->before and the decision to keep tables leave such LIDs as they are.

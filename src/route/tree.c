@@ -334,5 +334,6 @@ const struct rt_engine rt_tree = {
 	.updown = true,
 	.ranks = tree_ranks,
 	.use = RT_USE_SHAPE,
+	.update = rt_reroute,
 	.cost = {.search_ps = 100, .cell_ps = 1000},
 };

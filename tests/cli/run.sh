@@ -316,6 +316,8 @@ sim change two.txt --routes tree --kill S-0002000000000006
 sim up net.txt --routes tree
 route quality net.txt --patterns 10 --svg quality.svg
 route quality net.txt net.lfts --against pira.lfts --hosts host* --spread
+route update two.txt --engine tree --without S-0002000000000006
+route update net.txt --without sw1
 route migrate net.txt --random 5 --scheme dynamic --verify
 route migrate net.txt --random 5 --vfs 2 --engine pira --classes
 route churn net.txt --vfs 4 --events 50 --defragment 25 --verify
