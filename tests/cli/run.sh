@@ -7,7 +7,7 @@
 # it is listed; only the arguments for its JSON output are written here (see runs).
 #
 # Covers: weft.c, cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_draw.c,
-# topo_output.c, cmd_route_compute.c, cmd_route_verify.c, cmd_route_migrate.c, cmd_route_churn.c, route_report.c, route_dumps.c, cmd_route_quality.c, quality_report.c, quality_json.c, host_groups.c, cmd_sim.c, cmd_sim_run.c,
+# topo_output.c, cmd_route_compute.c, cmd_route_verify.c, cmd_route_update.c, cmd_route_migrate.c, cmd_route_churn.c, route_report.c, route_dumps.c, cmd_route_quality.c, quality_report.c, quality_json.c, host_groups.c, cmd_sim.c, cmd_sim_run.c,
 # cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, replay_drawing.c, managers_report.c, cmd_sim_failures.c, load_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
 # cmd_sim_change.c, cmd_sim_up.c, cmd_sim_migrate.c, cmd_sim_storm.c, cmd_topo_expand.c, report_opts.c, profile_opts.c, thesis_report.c
@@ -317,7 +317,7 @@ sim up net.txt --routes tree
 route quality net.txt --patterns 10 --svg quality.svg
 route quality net.txt net.lfts --against pira.lfts --hosts host* --spread
 route update two.txt --engine tree --without S-0002000000000006
-route update net.txt --without sw1
+route update net.txt --without S-0002000000000002
 route migrate net.txt --random 5 --scheme dynamic --verify
 route migrate net.txt --random 5 --vfs 2 --engine pira --classes
 route churn net.txt --vfs 4 --events 50 --defragment 25 --verify
