@@ -14,7 +14,8 @@ enum {
 
 static struct {
 	cli_strings without;
-} o;
+	const char *engine;
+} o = {.engine = "fera"};
 
 struct measured {
 	struct rt_tables *t;
@@ -397,7 +398,7 @@ static void print_text(const struct updated *u)
 
 static int route_update(char **args, unsigned nargs UNUSED)
 {
-	struct updated u = {.engine = rt_engine_find(route_o.engine)};
+	struct updated u = {.engine = rt_engine_find(o.engine)};
 	struct fab *f;
 	struct err e;
 	int rc;
@@ -440,7 +441,7 @@ static const struct cli_opt update_opts[] = {
 	{"without", 'w', CLI_LIST, &o.without, "WHAT",
 	 "what fails: a switch or a host, or NODE[PORT] for a link; may be given several times",
 	 NULL, 0, 0},
-	{"engine", 'e', CLI_CHOICE, &route_o.engine, "NAME", "routing engine; default fera",
+	{"engine", 'e', CLI_CHOICE, &o.engine, "NAME", "routing engine; default fera",
 	 rt_engine_names, 0, 0},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,
 	 0, 7},
