@@ -382,6 +382,18 @@ static void free_all(struct vm_world *t)
 	fab_free(t->fab);
 }
 
+/* Programs of a host with a vSwitch are at its PF; the laboratory's own seat is the vSwitch itself. */
+static node_id seat_of(const struct vm_world *t, unsigned i)
+{
+	node_id n = t->seats[i];
+
+	return t->opts.at_pf && t->wire->nodes[n].flags & FAB_VSWITCH
+		       ? t->wire->ports[t->wire->ports[fab_port_id(t->wire, n, FAB_SLOT0_PORT)]
+						.peer]
+				 .node
+		       : n;
+}
+
 static void make(struct vm_world *t)
 {
 	struct lab_config c;
@@ -394,7 +406,7 @@ static void make(struct vm_world *t)
 	t->wire = t->fab ? fab_wire(t->fab, &e) : NULL;
 	if (t->wire)
 		t->out->managers = vm_seats_draw(t, t->out->managers);
-	c.sm_node = t->seats[0];
+	c.sm_node = seat_of(t, 0);
 	t->lab = t->wire && t->out->managers ? lab_new(t->wire, &c, &e) : NULL;
 	if (!t->lab) {
 		lab_fail(t->out->why, "no topology: %.200s", e.text);
@@ -402,7 +414,7 @@ static void make(struct vm_world *t)
 	}
 	for (unsigned i = 1; i < t->out->managers; i++) {
 		c.sm.priority = rng_below(&t->rng, 3);
-		lab_manager_add(t->lab, t->seats[i], &c.sm);
+		lab_manager_add(t->lab, seat_of(t, i), &c.sm);
 	}
 	if (t->out->managers > 1)
 		lab_master_leads(t->lab);

@@ -17,7 +17,8 @@ struct vm_trial_opts {
 	const char *fabric;		      /* of vm_fabrics; NULL: drawn */
 	unsigned migrations;		      /* until so many were carried out; 0: a few turns */
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
-	bool cuts; /* two managers or more, and the subnet is cut in two between them */
+	bool cuts;  /* two managers or more, and the subnet is cut in two between them */
+	bool at_pf; /* managers at PFs, as in real time */
 };
 
 struct vm_trial {

@@ -79,9 +79,29 @@ static bool cuts(void)
 	return ok && n > 25;
 }
 
+/* Managers where programs are in real time. */
+static bool at_pfs(void)
+{
+	bool ok = true;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct vm_trial t;
+
+		vm_trial_run(seed,
+			     &(struct vm_trial_opts){
+				     .max_switches = 10, .at_pf = true, .cuts = seed > 25},
+			     &t);
+		if (!t.ok)
+			printf("# seed %llu, managers at PFs: %s\n", (unsigned long long)seed,
+			       t.why);
+		ok &= t.ok;
+	}
+	return ok;
+}
+
 static bool others(void)
 {
-	return five_fabrics() & cuts();
+	return five_fabrics() & cuts() & at_pfs();
 }
 
 int main(int argc, char **argv)
@@ -92,7 +112,7 @@ int main(int argc, char **argv)
 		.batch = 50,
 		.again = 10,
 		.max_switches = 10,
-		.before_name = "migrations on five fabrics; subnets cut in two",
+		.before_name = "migrations on five fabrics; subnets cut in two; managers at PFs",
 		.before = others,
 		.run = run,
 		.sums = sums,

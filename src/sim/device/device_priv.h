@@ -159,7 +159,8 @@ void vswitch_sync(struct sim *s, node_id n);	  /* functions follow HCA and uplin
 void vswitch_uplink(struct shard *sh, node_id n); /* the uplink's state has changed */
 void vswitch_link_up(struct sim *s, port_id a);	  /* at one end of an internal link */
 bool vswitch_passes_on(const struct sim *s,
-		       const struct pkt *p); /* an SMP for a program at the PF */
+		       const struct pkt *p);			/* an SMP for a program at the PF */
+bool vswitch_asks_pf(const struct sim *s, const struct pkt *p); /* SMInfo of a manager at the PF */
 
 /* smp_forward.c: SMPs on links and through switches */
 void link_send(struct sim *s, node_id n, unsigned out, uint32_t p);

@@ -171,14 +171,13 @@ void sma_uplink_show(const struct req *r, struct iba_port_info *pi)
 	pi->m_key_violations = own->m_key_violations;
 	pi->gid_prefix = own->gid_prefix;
 	pi->subnet_timeout = own->subnet_timeout;
-	pi->cap_mask |= own->cap_mask & IBA_CAP_IS_SM;
+	pi->cap_mask |= (own->cap_mask | function_port(r, 0)->pi.cap_mask) & IBA_CAP_IS_SM;
 	if (!req_vswitch(r)->shared)
 		return; /* of an ordinary switch: its LID is at port 0 alone */
 	pi->lid = own->lid;
 	pi->lmc = own->lmc;
 	pi->sm_lid = own->sm_lid;
 	pi->sm_sl = own->sm_sl;
-	pi->cap_mask |= function_port(r, 0)->pi.cap_mask & IBA_CAP_IS_SM;
 }
 
 bool sma_uplink_ok(const struct req *r, const struct iba_port_info *v)

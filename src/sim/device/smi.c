@@ -32,6 +32,23 @@ static bool leaves_by_own_port(const struct sim *s, const struct pkt *p, unsigne
 	return sim_is_switch(s, p->node) || port == p->in_port;
 }
 
+/* A directed SMP to a vSwitch that is for the manager at its PF: the route gets one more hop, also for the way back. */
+static bool goes_on_to_pf(const struct sim *s, const struct pkt *p)
+{
+	return iba_smp_hop_cnt(p->smp.mad) && iba_smp_hop_cnt(p->smp.mad) < IBA_MAX_HOPS &&
+	       iba_smp_dr_dlid(p->smp.mad) == IBA_LID_PERMISSIVE && vswitch_asks_pf(s, p);
+}
+
+static struct verdict on_to_pf(struct pkt *p)
+{
+	uint8_t *m = p->smp.mad;
+	unsigned hc = iba_smp_hop_cnt(m);
+
+	iba_smp_set_hop_cnt(m, (uint8_t)(hc + 1));
+	iba_smp_initial_path(m)[hc + 1] = FAB_SLOT0_PORT;
+	return leave_by_port(p, FAB_SLOT0_PORT);
+}
+
 /* On the way out, D = 0 (IBA 14.2.2.2). */
 static struct verdict outbound(struct sim *s, struct pkt *p)
 {
@@ -55,6 +72,8 @@ static struct verdict outbound(struct sim *s, struct pkt *p)
 		if (hc)
 			iba_smp_return_path(m)[hp] = p->in_port;
 		iba_smp_set_hop_ptr(m, (uint8_t)(hp + 1));
+		if (goes_on_to_pf(s, p))
+			return on_to_pf(p);
 		if (iba_smp_dr_dlid(m) == IBA_LID_PERMISSIVE)
 			return (struct verdict){.kind = TO_NODE};
 		return sim_is_switch(s, p->node) ? leave_by_lid(s, p, iba_smp_dr_dlid(m))

@@ -216,12 +216,22 @@ void vswitch_sync(struct sim *s, node_id n)
 
 /* ---- SMPs ---- */
 
+/* Whether a manager is at the PF, and none at the vSwitch itself, and it is asked. */
+bool vswitch_asks_pf(const struct sim *s, const struct pkt *p)
+{
+	unsigned method = iba_smp_method(p->smp.mad);
+
+	return s->nodes[p->node].vswitch && !s->dev.client_of[s->fab->nodes[p->node].first_port] &&
+	       (method == IBA_GET || method == IBA_SET) &&
+	       iba_smp_attr_id(p->smp.mad) == IBA_ATTR_SM_INFO &&
+	       s->ports[vswitch_function(s, p->node, 0)].pi.cap_mask & IBA_CAP_IS_SM;
+}
+
 /* PF and vSwitch share a LID and so QP0: responses, traps and SMInfo are for the manager or tool at the PF. */
 bool vswitch_passes_on(const struct sim *s, const struct pkt *p)
 {
 	const struct vswitch *v = s->nodes[p->node].vswitch;
 	unsigned method = iba_smp_method(p->smp.mad);
-	port_id pf;
 
 	if (!v || !v->shared || s->dev.client_of[s->fab->nodes[p->node].first_port])
 		return false;
@@ -229,7 +239,5 @@ bool vswitch_passes_on(const struct sim *s, const struct pkt *p)
 		return true;
 	if (method == IBA_TRAP_REPRESS)
 		return !trap_pending(s, p->node, &p->smp);
-	pf = vswitch_function(s, p->node, 0);
-	return iba_smp_attr_id(p->smp.mad) == IBA_ATTR_SM_INFO &&
-	       s->ports[pf].pi.cap_mask & IBA_CAP_IS_SM;
+	return vswitch_asks_pf(s, p);
 }

@@ -50,16 +50,16 @@ struct sm_contact sm_contact_port(const struct sm *sm, uint32_t port)
 	return c;
 }
 
-/* A request carries the way back: the ports at which it entered each device. */
-static void way_back(const uint8_t *mad, struct sm_way *w)
+/* A request carries the way back: the ports at which it entered each device. The PF of a vSwitch is none of them. */
+static void way_back(const struct sm *sm, const uint8_t *mad, struct sm_way *w)
 {
 	const uint8_t *entered = iba_smp_return_path((uint8_t *)mad);
-	unsigned n = iba_smp_hop_cnt(mad);
+	unsigned n = iba_smp_hop_cnt(mad), own = sm->virtual.seat == SM_SEAT_PF;
 
 	if (!iba_smp_is_dr(mad) || iba_smp_dr_slid(mad) != IBA_LID_PERMISSIVE || !n ||
 	    n > IBA_MAX_HOPS)
 		return;
-	for (unsigned i = n; i > 0; i--)
+	for (unsigned i = n - own; i > 0; i--)
 		sm_way_add(w, entered[i]);
 }
 
@@ -78,7 +78,7 @@ struct sm_contact sm_contact_sender(const struct sm *sm, const struct sm_event *
 
 	if (o) /* a manager that claims this GUID: the manager known by it is asked */
 		return o->at;
-	way_back(ev->mad, &c.way);
+	way_back(sm, ev->mad, &c.way);
 	if (!iba_smp_is_dr(ev->mad) && ev->slid <= IBA_LID_MAX_UNICAST && sm_own_lid(sm))
 		c.lid = ev->slid;
 	return c;

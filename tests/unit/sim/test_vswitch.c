@@ -660,6 +660,52 @@ TEST(manager_at_the_pf)
 	world_close(&w);
 }
 
+struct answering { /* a manager that answers SMInfo */
+	struct world *w;
+	unsigned requests;
+};
+
+static void answer_sm_info(void *ctx, const struct sim_smp *smp)
+{
+	struct answering *a = ctx;
+	struct sim_smp r = *smp;
+
+	if (iba_smp_method(smp->mad) == IBA_GET_RESP)
+		return;
+	assert_int_equal(iba_smp_attr_id(smp->mad), IBA_ATTR_SM_INFO);
+	a->requests++;
+	iba_smp_set_method(r.mad, IBA_GET_RESP);
+	iba_smp_set_status(r.mad, iba_smp_is_dr(r.mad) ? IBA_STATUS_DR_RETURN : 0);
+	r.dlid = smp->slid;
+	r.slid = smp->dlid;
+	sim_send(a->w->sim, PF, 1, &r);
+}
+
+/* No manager has set a LID yet: another one sees IsSM, and SMInfo to the vSwitch is answered from the PF. */
+TEST(manager_at_the_pf_before_lids)
+{
+	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
+	struct answering a = {0};
+	struct world w;
+
+	world_open(&w, draw_hca(FAB_SRIOV_VSWITCH, 2), NULL);
+	a.w = &w;
+	assert_int_equal(ask_at(&w, -1, IBA_GET, IBA_ATTR_SM_INFO, 0, 0, d),
+			 IBA_STATUS_BAD_METHOD_ATTR);
+	sim_attach(w.sim, PF, 1, answer_sm_info, &a);
+	assert_true(port_get(&w, -1, FAB_UPLINK).cap_mask & IBA_CAP_IS_SM);
+	assert_int_equal(ask_at(&w, -1, IBA_GET, IBA_ATTR_SM_INFO, 0, 0, d), 0);
+	assert_int_equal(ask_at(&w, -1, IBA_SET, IBA_ATTR_SM_INFO, 0, 0, d), 0);
+	assert_int_equal(ask_at(&w, 0, IBA_GET, IBA_ATTR_SM_INFO, 0, 0, d),
+			 0); /* at the PF itself */
+	assert_int_equal(a.requests, 3);
+	sim_attach(w.sim, PF, 1, NULL, NULL);
+	assert_false(port_get(&w, -1, FAB_UPLINK).cap_mask & IBA_CAP_IS_SM);
+	assert_int_equal(ask_at(&w, -1, IBA_GET, IBA_ATTR_SM_INFO, 0, 0, d),
+			 IBA_STATUS_BAD_METHOD_ATTR);
+	world_close(&w);
+}
+
 /* A manager inside the HCA, as the laboratory has it: its own node is the vSwitch, by port 1. */
 TEST(manager_in_the_vswitch)
 {
@@ -878,6 +924,7 @@ int main(void)
 		cmocka_unit_test(packets_turn_inside_the_hca),
 		cmocka_unit_test(smps_at_the_shared_lid),
 		cmocka_unit_test(manager_at_the_pf),
+		cmocka_unit_test(manager_at_the_pf_before_lids),
 		cmocka_unit_test(manager_in_the_vswitch),
 		cmocka_unit_test(data_turns_inside_the_hca),
 		cmocka_unit_test(traffic_follows_the_machine),

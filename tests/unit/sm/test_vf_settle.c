@@ -6,6 +6,8 @@
  */
 #include "vm_fixture.h"
 
+#include "sim/stats/sim_stats.h"
+
 /* Each running VM is where the manager says, and nowhere else. */
 static void check_vms(struct vm_world *w)
 {
@@ -281,6 +283,53 @@ TEST(a_manager_at_a_pf)
 	vm_close(&w);
 }
 
+static bool knows(struct vm_world *w, unsigned i, enum iba_sm_state state)
+{
+	struct sm_manager m;
+
+	return sm_manager_get(lab_manager_sm(w->lab, i), 1, &m) && !m.silent && m.state == state;
+}
+
+/* Both on hosts with VFs: one is master, each knows the other one, and the standby has a copy and takes over. */
+static void two_at_pfs(unsigned priority_0, unsigned priority_1)
+{
+	unsigned master = priority_1 > priority_0;
+	struct sm_config second;
+	struct vm_world w;
+	struct err e;
+
+	vm_draw(&w, SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH, 3);
+	w.cfg.sm.contest = w.cfg.sm.mirror = w.cfg.sm.read_back = true;
+	w.cfg.sm_node = w.wire->ports[vm_port(&w, vm_host(&w, 0), 0)].node;
+	second = w.cfg.sm;
+	w.cfg.sm.priority = priority_0;
+	second.priority = priority_1;
+	w.lab = lab_new(w.wire, &w.cfg, &e);
+	assert_non_null(w.lab);
+	lab_manager_add(w.lab, w.wire->ports[vm_port(&w, vm_host(&w, 5), 0)].node, &second);
+	lab_power_on(w.lab, NULL);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 5 * PS_PER_S);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(lab_manager_is_master(w.lab, i), i == master);
+		assert_true(knows(&w, i, i == master ? IBA_SM_STANDBY : IBA_SM_MASTER));
+	}
+	assert_int_equal(sim_stats(lab_sim(w.lab))->dropped[SIM_DROP_BAD_PATH], 0);
+	lab_manager_stop(w.lab, master);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 5 * PS_PER_S);
+	assert_true(lab_manager_is_master(w.lab, !master));
+	lab_manager_start(w.lab, master, true);
+	lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + 60 * PS_PER_S);
+	assert_int_not_equal(lab_manager_is_master(w.lab, 0), lab_manager_is_master(w.lab, 1));
+	vm_close(&w);
+}
+
+TEST(two_managers_at_pfs)
+{
+	two_at_pfs(5, 1);
+	two_at_pfs(1, 5);
+	two_at_pfs(3, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +340,7 @@ int main(void)
 		cmocka_unit_test(a_standby_takes_over),
 		cmocka_unit_test(the_master_dies_in_a_batch),
 		cmocka_unit_test(a_manager_at_a_pf),
+		cmocka_unit_test(two_managers_at_pfs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
