@@ -66,8 +66,11 @@ ours()
 {
 	local dir=$work/ours
 	mkdir -p "$dir"
-	"$weft" route compute "$work/net" --engine "$2" --lfts "$dir/lfts" --sls "$dir/sls" --sl2vl "$dir/sl2vl" --json \
-		> "$dir/computed" || return 1
+	if ! "$weft" route compute "$work/net" --engine "$2" --lfts "$dir/lfts" --sls "$dir/sls" --sl2vl "$dir/sl2vl" \
+		--json > "$dir/computed" 2> "$dir/said"; then
+		say "$1: Weft, $2: no tables: $(cat "$dir/said")"
+		return 0
+	fi
 	"$weft" route quality "$work/net" "$dir/lfts" --sls "$dir/sls" --sl2vl "$dir/sl2vl" --hosts-only \
 		--patterns "$patterns" --json > "$dir/quality" || return 1
 	jq -c --arg fabric "$1" --arg engine "$2" --slurpfile c "$dir/computed" \
@@ -143,7 +146,7 @@ measure()
 	while read -r fabric how; do
 		# shellcheck disable=SC2086 # several words
 		"$weft" topo gen $how -o "$work/net"
-		for engine in ${ENGINES:-fera pira}; do
+		for engine in ${ENGINES:-fera pira tree balanced torus}; do
 			say "$fabric: Weft, $engine"
 			ours "$fabric" "$engine" || { say "$fabric: Weft, $engine: FAILED"; failed=1; }
 		done

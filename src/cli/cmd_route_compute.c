@@ -267,7 +267,7 @@ static const struct cli_opt compute_opts[] = {
 	 "switch and LID; default spread",
 	 route_ties, 0, 0},
 	{"lanes", 0, CLI_UINT, &route_o.lanes, "N",
-	 "balanced: virtual lanes that it may use at most; default 8", NULL, 1, RT_MAX_VLS},
+	 "engines with lanes: virtual lanes to use at most; default 8", NULL, 1, RT_MAX_VLS},
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,

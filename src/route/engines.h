@@ -11,5 +11,6 @@ X(pira)
 X(tree)
 #ifndef WITHOUT_LANES
 X(balanced)
+X(torus)
 #endif
 /* clang-format on */
