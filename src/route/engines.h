@@ -12,5 +12,6 @@ X(tree)
 #ifndef WITHOUT_LANES
 X(balanced)
 X(torus)
+X(nue)
 #endif
 /* clang-format on */

@@ -147,7 +147,7 @@ bool lane_graphs_add(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b)
 
 /* ---- from beginning to end ---- */
 
-static void ranks_make(struct lane_graphs *l)
+static void ranks_make(struct lane_graphs *l, uint32_t root)
 {
 	struct rt_opts o = {.root = FAB_NONE};
 
@@ -155,11 +155,11 @@ static void ranks_make(struct lane_graphs *l)
 	l->rank = mem_array((size_t)l->g->n + 1, sizeof(*l->rank));
 	if (!l->g->n)
 		return;
-	o.root = l->g->f->switches[root_choose(l->g)];
+	o.root = l->g->f->switches[root];
 	rt_rank_dense(l->g->f, &o, l->by_rank, l->rank);
 }
 
-void lane_graphs_init(struct lane_graphs *l, const struct switch_graph *g)
+void lane_graphs_init_from(struct lane_graphs *l, const struct switch_graph *g, uint32_t root)
 {
 	size_t arcs = (size_t)g->narcs + 1;
 
@@ -169,7 +169,12 @@ void lane_graphs_init(struct lane_graphs *l, const struct switch_graph *g)
 	l->ahead = mem_array(arcs, sizeof(*l->ahead));
 	l->behind = mem_array(arcs, sizeof(*l->behind));
 	l->places = mem_array(2 * arcs, sizeof(*l->places));
-	ranks_make(l);
+	ranks_make(l, root);
+}
+
+void lane_graphs_init(struct lane_graphs *l, const struct switch_graph *g)
+{
+	lane_graphs_init_from(l, g, root_choose(g));
 }
 
 void lane_graphs_free(struct lane_graphs *l)

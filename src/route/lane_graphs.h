@@ -34,6 +34,8 @@ struct lane_graphs {
 /* Without lanes. g must outlive it. The root of the up*-down* graph is the first switch with the most hosts: in a tree a leaf,
  * from which up*-down* uses every link. */
 void lane_graphs_init(struct lane_graphs *l, const struct switch_graph *g);
+/* The same with the root given, as a switch. */
+void lane_graphs_init_from(struct lane_graphs *l, const struct switch_graph *g, uint32_t root);
 void lane_graphs_free(struct lane_graphs *l);
 /* One lane more, at most LANES_MOST. */
 void lane_graphs_open(struct lane_graphs *l);
@@ -49,6 +51,13 @@ bool lane_graphs_add(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b);
 static inline void lane_graphs_remove(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b)
 {
 	*lane_graphs_has(l, a, b) &= (uint16_t) ~(1u << k);
+}
+
+/* Whether a dependency from a to b follows the order of lane k: then it closes no cycle. */
+static inline bool lane_graphs_along(const struct lane_graphs *l, unsigned k, uint32_t a,
+				     uint32_t b)
+{
+	return l->order[k].place[a] < l->order[k].place[b];
 }
 
 static inline bool lane_graphs_down(const struct lane_graphs *l, uint32_t a)
