@@ -303,6 +303,7 @@ const struct cli_cmd cmd_route_compute = {
 		    "weft route compute fabric.net --lfts fera.lfts\n"
 		    "weft route compute fabric.net --engine pira --root centre --directions dfs\n"
 		    "weft route compute fabric.net --engine balanced --lanes 4\n"
+		    "weft route compute fabric.net --engine nue --lanes 1\n"
 		    "weft route compute fabric.net --engine auto\n"
 		    "weft route compute fabric.net --json | jq .link_load.max\n",
 	.opts = compute_opts,
