@@ -22,7 +22,7 @@ static struct {
 	unsigned sample;
 	const char *svg, *each;
 	time_ps warmup, tail, series, quiet;
-	cli_strings kill, add;
+	cli_strings kill, add, unlink;
 } o = {
 	.warmup = TIME_NEVER,
 	.tail = TIME_NEVER,
@@ -43,6 +43,49 @@ static struct fab *without(const struct fab *f, const char *option, const cli_st
 	if (i == names->n)
 		left = lab_without(f, gone);
 	free(gone);
+	return left;
+}
+
+/* NODE[PORT], a port with a cable. */
+static int find_link(const struct fab *f, const char *text, port_id *p)
+{
+	const char *open = strrchr(text, '['), *end;
+	char name[256], digits[8];
+	uint64_t num;
+	node_id n;
+
+	end = open ? strchr(open, ']') : NULL;
+	if (!end || end[1] || (size_t)(open - text) >= sizeof(name) ||
+	    (size_t)(end - open) > sizeof(digits))
+		return cli_bad("--unlink: expected NODE[PORT]; found '%.100s'", text);
+	snprintf(name, sizeof(name), "%.*s", (int)(open - text), text);
+	snprintf(digits, sizeof(digits), "%.*s", (int)(end - open - 1), open + 1);
+	if (cli_find_node(f, "--unlink", name, &n))
+		return CLI_BAD;
+	if (parse_u64(digits, &num) || !num || num > f->nodes[n].nports)
+		return cli_bad("--unlink %.100s: expected a port from 1 to %u", text,
+			       f->nodes[n].nports);
+	*p = fab_port_id(f, n, (unsigned)num);
+	return f->ports[*p].peer != FAB_NONE
+		       ? CLI_OK
+		       : cli_bad("--unlink %.100s: expected a port with a cable", text);
+}
+
+/* AFTER without the cables named by --unlink. */
+static struct fab *without_links(const struct fab *f)
+{
+	struct fab *left = NULL, *next;
+	port_id p = 0;
+
+	for (size_t i = 0; i < o.unlink.n; i++) {
+		if (find_link(left ? left : f, o.unlink.at[i], &p)) {
+			fab_free(left);
+			return NULL;
+		}
+		next = lab_without_link(left ? left : f, p);
+		fab_free(left);
+		left = next;
+	}
 	return left;
 }
 
@@ -182,14 +225,15 @@ static int run_change(const struct lab_change *c, const struct setup *s)
 
 static int change_between(const char *file, const struct fab *before, const struct fab *after)
 {
-	struct fab *alive = o.kill.n ? without(after, "--kill", &o.kill) : NULL;
+	struct fab *cut = o.unlink.n ? without_links(after) : NULL;
+	struct fab *alive = o.kill.n ? without(cut ? cut : after, "--kill", &o.kill) : cut;
 	struct fab *lesser = o.add.n ? without(before, "--add", &o.add) : NULL;
 	struct lab_change *c = NULL;
 	struct setup s;
 	struct err e;
 	int rc = CLI_BAD;
 
-	if ((o.kill.n && !alive) || (o.add.n && !lesser))
+	if ((o.unlink.n && !cut) || (o.kill.n && !alive) || (o.add.n && !lesser))
 		goto out;
 	before = lesser ? lesser : before;
 	c = lab_change_new(before, alive ? alive : after, &e);
@@ -199,7 +243,9 @@ static int change_between(const char *file, const struct fab *before, const stru
 		rc = make_setup(file, before, c, &s) ? CLI_BAD : run_change(c, &s);
 out:
 	lab_change_free(c);
-	fab_free(alive);
+	if (alive != cut)
+		fab_free(alive);
+	fab_free(cut);
 	fab_free(lesser);
 	return rc;
 }
@@ -272,14 +318,15 @@ static int check_change(void)
 		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
-	if (o.each &&
-	    (o.svg || o.series || report_o.timeline || report_o.smps || o.kill.n || o.add.n))
+	if (o.each && (o.svg || o.series || report_o.timeline || report_o.smps || o.kill.n ||
+		       o.unlink.n || o.add.n))
 		return cli_bad("--each-switch runs many changes: expected no --%s",
 			       o.svg		   ? "svg"
 			       : o.series	   ? "series"
 			       : report_o.timeline ? "timeline"
 			       : report_o.smps	   ? "smps"
 			       : o.kill.n	   ? "kill"
+			       : o.unlink.n	   ? "unlink"
 						   : "add");
 	if (o.sample && !o.each)
 		return cli_bad("--sample needs --each-switch HOW");
@@ -308,8 +355,8 @@ static int sim_change(char **args, unsigned nargs)
 		return CLI_BAD;
 	if (o.each && nargs > 1)
 		rc = cli_bad("--each-switch takes one file: expected no AFTER");
-	else if (nargs < 2 && !o.kill.n && !o.add.n && !o.each)
-		rc = cli_bad("expected AFTER, --kill NODE or --add NODE");
+	else if (nargs < 2 && !o.kill.n && !o.unlink.n && !o.add.n && !o.each)
+		rc = cli_bad("expected AFTER, --kill NODE, --unlink NODE[PORT] or --add NODE");
 	else if (o.each)
 		rc = change_each(args[0], before);
 	else if (nargs < 2)
@@ -325,6 +372,8 @@ static int sim_change(char **args, unsigned nargs)
 static const struct cli_opt change_opts[] = {
 	{.name = "kill", .type = CLI_LIST, .dst = &o.kill, .arg = "NODE",
 	 .help = "this node fails"},
+	{.name = "unlink", .type = CLI_LIST, .dst = &o.unlink, .arg = "NODE[PORT]",
+	 .help = "the cable at this port fails"},
 	{.name = "add", .type = CLI_LIST, .dst = &o.add, .arg = "NODE",
 	 .help = "this node comes: it is not in BEFORE"},
 	{.name = "each-switch", .type = CLI_CHOICE, .dst = &o.each, .arg = "HOW", .choices = each_hows,
@@ -353,7 +402,7 @@ const struct cli_cmd cmd_sim_change = {
 	.about =
 		"The fabric is BEFORE until the manager has brought it up and swept it once; then every node and "
 		"link becomes that of AFTER at the same moment. Nodes are identified by GUID. --kill NODE removes a "
-		"node from AFTER (or from BEFORE, when there is no AFTER), --add NODE removes one from BEFORE. The run ends when a later sweep finds "
+		"node from AFTER (or from BEFORE, when there is no AFTER), --unlink NODE[PORT] the cable at a port, --add NODE removes a node from BEFORE. The run ends when a later sweep finds "
 		"nothing new. Status 0 when all remaining nodes are active and verified.\n\n"
 		"With --load or --rate hosts send data packets meanwhile, as in 'weft sim run': packets discarded after "
 		"the change are counted by cause, and whenever a device changes, connectivity and cycles of "
@@ -364,6 +413,7 @@ const struct cli_cmd cmd_sim_change = {
 		"weft sim change before.net after.net\n"
 		"weft sim change cluster.net --kill S-0002000000000005 --timeline\n"
 		"weft sim change cluster.net --kill leaf0_1 --detection traps --json\n"
+		"weft sim change cluster.net --unlink 'leaf0_1[3]' --load 10%\n"
 		"weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
 		"weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
 	.opts = change_opts,

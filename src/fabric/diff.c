@@ -104,6 +104,9 @@ static void compare_node(struct differ *d, node_id a, node_id b)
 	if (n->sriov != m->sriov)
 		note(d, "sriov %s -> %s", fab_sriov_name(n->sriov), fab_sriov_name(m->sriov));
 	note_number(d, "VFs", n->vfs, m->vfs);
+	note_number(d, "linear table", n->linear_cap, m->linear_cap);
+	note_number(d, "random table", n->random_cap, m->random_cap);
+	note_number(d, "multicast table", n->mcast_cap, m->mcast_cap);
 	for (unsigned p = 0; p <= MIN(n->nports, m->nports); p++) {
 		compare_port(d, &d->before->ports[n->first_port + p],
 			     &d->after->ports[m->first_port + p]);

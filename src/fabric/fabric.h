@@ -72,7 +72,12 @@ struct fab_node {
 	uint8_t flags;	/* enum fab_node_flags */
 	uint8_t sriov;	/* enum fab_sriov; only CAs with one port */
 	uint8_t vfs;	/* virtual functions, 1..FAB_MAX_VFS with SR-IOV */
+	/* Entries of a switch's forwarding tables, for the simulator; 0: as it has them. One with a random table has no
+	 * linear one. */
+	uint16_t linear_cap, random_cap, mcast_cap;
 };
+
+enum { FAB_MCAST_MAX = 0x4000 }; /* multicast LIDs */
 
 struct fab_port {
 	uint64_t guid; /* 0 on a switch's external ports */

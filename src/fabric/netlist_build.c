@@ -186,6 +186,9 @@ static void add_nodes(struct build *w)
 		n->flags = s->flags | (is_sharp(s, name.s) ? FAB_SHARP_AN : 0) | virtual_flags(s);
 		n->sriov = s->sriov;
 		n->vfs = s->vfs;
+		n->linear_cap = s->caps[NL_LINEAR_CAP];
+		n->random_cap = s->caps[NL_RANDOM_CAP];
+		n->mcast_cap = s->caps[NL_MCAST_CAP];
 		p = fab_builder_port(w->b, (node_id)i, 0);
 		if (s->has_port0_guid)
 			p->guid = s->port0_guid;
@@ -410,7 +413,7 @@ int nl_build(struct nl *l)
 	if (l->nslots > NL_MAX_SLOTS)
 		return err_set(l->e, -EINVAL, "%s:%u: found %llu ports in all, expected at most %u",
 			       l->file, l->line, (unsigned long long)l->nslots, NL_MAX_SLOTS);
-	if (nl_sriov_check(l))
+	if (nl_sriov_check(l) || nl_caps_check(l))
 		return -EINVAL;
 	w.b = fab_builder_new();
 	add_nodes(&w);

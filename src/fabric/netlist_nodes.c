@@ -195,6 +195,8 @@ static void apply_pending(struct nl *l, struct nl_node *n)
 	n->sriov = p->sriov;
 	n->vfs = p->vfs;
 	n->sriov_line = p->sriov_line;
+	n->caps_line = p->caps_line;
+	memcpy(n->caps, p->caps, sizeof(n->caps));
 	/* Like ibsim: following nodes that are named by text count on from a GUID given once. */
 	if (fits && !n->id.guid)
 		l->next_guid[n->type] = p->guid + (n->type == IBA_NODE_SWITCH ? 1 : n->nports + 1u);
@@ -224,6 +226,10 @@ static int node_again(struct nl *l, uint32_t at, const struct nl_node *n)
 		first->sriov = n->sriov;
 		first->vfs = n->vfs;
 		first->sriov_line = n->sriov_line;
+	}
+	if (!first->caps_line) {
+		first->caps_line = n->caps_line;
+		memcpy(first->caps, n->caps, sizeof(first->caps));
 	}
 	if (!first->has_lid && n->has_lid) {
 		first->lid = n->lid;

@@ -25,6 +25,9 @@ struct nl_id {
 	char letter;   /* S, H or R as written */
 };
 
+/* Sizes of a switch's tables: linear, random, multicast. */
+enum { NL_LINEAR_CAP, NL_RANDOM_CAP, NL_MCAST_CAP, NL_NCAPS };
+
 struct nl_node {
 	struct nl_id id;
 	struct nl_span name;
@@ -38,7 +41,8 @@ struct nl_node {
 	bool has_name, has_lid, has_sys_guid, has_port0_guid;
 	uint8_t sriov, vfs;
 	bool has_vfs; /* lines about VFs are known already */
-	uint32_t sriov_line;
+	uint32_t sriov_line, caps_line;
+	uint16_t caps[NL_NCAPS];
 };
 
 /* One port line: what it states about its own end and about the far end. */
@@ -70,7 +74,8 @@ struct nl_pending {
 	uint8_t type; /* which kind of node the GUID was for; 0: none given */
 	bool has_port0_guid, has_sys_guid;
 	uint8_t sriov, vfs;
-	uint32_t sriov_line;
+	uint32_t sriov_line, caps_line;
+	uint16_t caps[NL_NCAPS];
 };
 
 struct nl {
@@ -150,6 +155,8 @@ int nl_sriov_line(struct nl *l, int arg);
 int nl_vf_line(struct nl *l, int arg);
 void nl_vfs_apply(struct nl *l, uint32_t node); /* the lines so far belong to it */
 int nl_sriov_check(struct nl *l);		/* after the ports are counted */
+int nl_cap_line(struct nl *l, int which);
+int nl_caps_check(struct nl *l);
 
 /* ---- netlist.c, netlist_build.c ---- */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The attribute lines of an HCA with virtual functions, above its Ca line: `sriov=vswitch vfs=16`, and for each
- * function that has a LID `vf=1 lid=15`, with `guid=0x...` where that is not the function's own. State:
- * struct nl. Ways in: nl_sriov_line(), nl_vf_line(), and nl_sriov_check() when the ports of all nodes are known. Plain
- * netlists of ibnetdiscover and ibsim do not have it.
+ * function that has a LID `vf=1 lid=15`, with `guid=0x...` where that is not the function's own; and those of a switch whose tables have sizes
+ * of their own: `linearcap=1024`, `randomcap=512` (a random forwarding table and no linear one), `mcastcap=256`. State:
+ * struct nl. Ways in: nl_sriov_line(), nl_vf_line(), nl_cap_line(), and nl_sriov_check() and nl_caps_check() when the ports of all
+ * nodes are known. Plain netlists of ibnetdiscover and ibsim do not have these lines.
  */
 #include "fabric/netlist_priv.h"
 
@@ -193,6 +194,55 @@ int nl_sriov_check(struct nl *l)
 					     n->type == IBA_NODE_SWITCH ? "Switch" : "Rt");
 		return nl_fail_found(l, "a Ca with one port", "sriov= above a Ca with %u ports",
 				     n->nports);
+	}
+	return 0;
+}
+
+/* ---- sizes of tables ---- */
+
+static const struct {
+	const char *word;
+	uint32_t max;
+} caps[NL_NCAPS] = {
+	[NL_LINEAR_CAP] = {"linearcap", IBA_LID_MAX_UNICAST + 1},
+	[NL_RANDOM_CAP] = {"randomcap", UINT16_MAX},
+	[NL_MCAST_CAP] = {"mcastcap", FAB_MCAST_MAX},
+};
+
+int nl_cap_line(struct nl *l, int which)
+{
+	char expected[32];
+	const char *start;
+	uint64_t v;
+
+	l->node = FAB_NONE; /* as with the other lines above a node */
+	if (take_number(l, &start, &v))
+		return -EINVAL;
+	if (!v || v > caps[which].max) {
+		snprintf(expected, sizeof(expected), "1 to %u", caps[which].max);
+		return nl_fail_found(l, expected, "%.*s entries", nl_shown(start, l->at), start);
+	}
+	l->pending.caps[which] = (uint16_t)v;
+	l->pending.caps_line = l->line;
+	return nl_line_ends(l);
+}
+
+int nl_caps_check(struct nl *l)
+{
+	for (size_t i = 0; i < l->nodes.n; i++) {
+		const struct nl_node *n = &l->nodes.at[i];
+		unsigned k = 0;
+
+		if (!n->caps_line)
+			continue;
+		while (!n->caps[k])
+			k++;
+		l->line = n->caps_line;
+		if (n->type != IBA_NODE_SWITCH)
+			return nl_fail_found(l, "a Switch", "%s= above a %s", caps[k].word,
+					     n->type == IBA_NODE_CA ? "Ca" : "Rt");
+		if (n->caps[NL_LINEAR_CAP] && n->caps[NL_RANDOM_CAP])
+			return nl_fail_found(l, "one of them", "linearcap= and randomcap=");
 	}
 	return 0;
 }

@@ -58,6 +58,17 @@ static void add_vfs(struct strbuf *out, const struct fab *f, node_id id)
 	}
 }
 
+/* Sizes of tables that are given. */
+static void add_caps(struct strbuf *out, const struct fab_node *n)
+{
+	if (n->linear_cap)
+		strbuf_addf(out, "\nlinearcap=%u", n->linear_cap);
+	if (n->random_cap)
+		strbuf_addf(out, "\nrandomcap=%u", n->random_cap);
+	if (n->mcast_cap)
+		strbuf_addf(out, "\nmcastcap=%u", n->mcast_cap);
+}
+
 static const char *name_of(const struct fab *f, const struct fab_netlist_look *look, node_id id)
 {
 	return look ? look->name(look->ctx, id) : fab_node_name(f, id);
@@ -82,6 +93,7 @@ static void add_head(struct strbuf *out, const struct fab *f, const struct fab_n
 		strbuf_addf(out, "(%llx)", (unsigned long long)p->guid);
 	if (n->sriov)
 		add_vfs(out, f, id);
+	add_caps(out, n);
 	strbuf_addf(out, "\n%s\t%u \"%s\"\t\t# ", words[n->type & 3], n->nports, ident);
 	add_name(out, name_of(f, look, id), SIZE_MAX);
 	if (n->type == IBA_NODE_SWITCH)

@@ -23,6 +23,9 @@ static void copy_node(struct fab_builder *b, node_id to, const struct fab *f, no
 	d->flags = s->flags;
 	d->sriov = s->sriov;
 	d->vfs = s->vfs;
+	d->linear_cap = s->linear_cap;
+	d->random_cap = s->random_cap;
+	d->mcast_cap = s->mcast_cap;
 	d->sys_guid = s->sys_guid;
 	d->vendor_id = s->vendor_id;
 	d->device_id = s->device_id;

@@ -213,6 +213,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 {
 	static const char *const levels[] = {"error", "warning", "notice", "info", "debug"};
 	const struct run_view *v = a->v;
+	const struct sm_supply *routes = v->cfg->sm.mechanism.routes;
 	struct sm_status st;
 
 	status_of(v, &st);
@@ -223,6 +224,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 	json_str(j, "state", v->sm ? iba_format_word(IBA_FMT_SM_STATE, st.state) : "NotActive");
 	json_str(j, "phase", sm_phase_name(st.phase));
 	json_str(j, "mechanism", v->cfg->sm.mechanism.name);
+	json_str(j, "engine", routes->engine ? routes->name : "fera");
 	json_u64(j, "priority", v->cfg->sm.priority);
 	json_str(j, "log_level", levels[v->log_level]);
 	json_port(j, v, &st);

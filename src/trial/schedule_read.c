@@ -153,21 +153,38 @@ static int set_option(struct reader *r, struct schedule_manager *m, const struct
 	return -EINVAL;
 }
 
+static int take_mechanism(struct reader *r, struct schedule_manager *m)
+{
+	char *name = reader_take(r, "a mechanism");
+	const struct sm_mechanism *mech = name ? sm_mechanism_find(name) : NULL;
+
+	if (!mech)
+		return name ? reader_bad(r, "no mechanism is called '%.40s'", name) : -EINVAL;
+	m->sm.mechanism = *mech;
+	return 0;
+}
+
+/* Whose final routes these are; after the mechanism, which has its own. */
+static int take_engine(struct reader *r, struct schedule_manager *m)
+{
+	char *name = reader_take(r, "an engine");
+	const struct sm_supply *s = name ? sm_supply_find(name) : NULL;
+	struct err e;
+
+	if (!s)
+		return name ? reader_bad(r, "no engine is called '%.40s'", name) : -EINVAL;
+	m->sm.mechanism.routes = s;
+	return sm_mechanism_check(&m->sm.mechanism, &e) ? reader_bad(r, "%s", e.text) : 0;
+}
+
 static int manager_option(struct reader *r, struct schedule_manager *m)
 {
-	char *w = r->word[r->next++], *name;
-	const struct sm_mechanism *mech;
+	char *w = r->word[r->next++];
 
-	if (!strcmp(w, "mechanism")) {
-		name = reader_take(r, "a mechanism");
-		if (!name)
-			return -EINVAL;
-		mech = sm_mechanism_find(name);
-		if (!mech)
-			return reader_bad(r, "no mechanism is called '%.40s'", name);
-		m->sm.mechanism = *mech;
-		return 0;
-	}
+	if (!strcmp(w, "mechanism"))
+		return take_mechanism(r, m);
+	if (!strcmp(w, "routes"))
+		return take_engine(r, m);
 	for (const struct schedule_option *o = schedule_options; o->word; o++)
 		if (!strcmp(o->word, w))
 			return set_option(r, m, o);

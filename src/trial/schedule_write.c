@@ -100,6 +100,8 @@ static void write_manager(struct strbuf *out, const struct schedule_manager *m)
 	write_node(out, m->guid);
 	if (strcmp(m->sm.mechanism.name, usual.sm.mechanism.name))
 		strbuf_addf(out, " mechanism %s", m->sm.mechanism.name);
+	if (m->sm.mechanism.routes != sm_mechanism_find(m->sm.mechanism.name)->routes)
+		strbuf_addf(out, " routes %s", m->sm.mechanism.routes->name);
 	for (const struct schedule_option *o = schedule_options; o->word; o++)
 		write_option(out, o, (const char *)m + o->at, (const char *)&usual + o->at);
 	strbuf_add(out, "\n");

@@ -68,16 +68,20 @@ int checkpoints_find(const struct checkpoints *k, uint64_t at)
 	return i;
 }
 
+void checkpoints_cut(struct checkpoints *k, size_t done, uint64_t now)
+{
+	while (k->journal.n > done)
+		free(k->journal.at[--k->journal.n].text);
+	while (k->c.n && (k->c.at[k->c.n - 1].at > now || k->c.at[k->c.n - 1].done > done))
+		checkpoints_remove(k, k->c.n - 1);
+}
+
 void checkpoints_event(struct checkpoints *k, size_t done, uint64_t at, const char *text)
 {
 	struct journal_event e = {.at = at, .text = mem_strdup(text)};
 
-	done = MIN(done, k->journal.n);
-	while (k->journal.n > done)
-		free(k->journal.at[--k->journal.n].text);
+	checkpoints_cut(k, MIN(done, k->journal.n), at);
 	vec_push(&k->journal, e);
-	while (k->c.n && (k->c.at[k->c.n - 1].at > at || k->c.at[k->c.n - 1].done > done))
-		checkpoints_remove(k, k->c.n - 1);
 }
 
 void checkpoints_journal(const struct checkpoints *k, size_t done, struct strbuf *out)

@@ -37,6 +37,9 @@ void checkpoints_remove(struct checkpoints *k, size_t i);
 /* A new event after the first `done` of the journal: what followed these, and checkpoints after the event, belong to
  * another course of the run. */
 void checkpoints_event(struct checkpoints *k, size_t done, uint64_t at, const char *text);
+/* At this time, after the first `done` events, the run has another future, or none: what is known of the former one is
+ * void. */
+void checkpoints_cut(struct checkpoints *k, size_t done, uint64_t now);
 /* The command "journal" with the events behind the first `done`. */
 void checkpoints_journal(const struct checkpoints *k, size_t done, struct strbuf *out);
 

@@ -30,8 +30,9 @@ enum {
 		FRAME_INTERNAL, /* u64 at ps, u64 events, u32 done (checkpoints.h); with a descriptor */
 	INTERNAL_NOW,		/* u64 at ps */
 	INTERNAL_EVENT,		/* u64 at ps, u32 done, text: added to the journal */
-	INTERNAL_RESET,		/* a new fabric or run: checkpoints and journal are void */
-	INTERNAL_DEATH,		/* text: why the process ends; its last frame */
+	INTERNAL_CUT,	/* u64 now ps, u32 done: the future is another one; its events follow */
+	INTERNAL_RESET, /* a new fabric or run: checkpoints and journal are void */
+	INTERNAL_DEATH, /* text: why the process ends; its last frame */
 };
 
 enum { MSG_HEAD = 8, MSG_MAX = 65 << 20 };

@@ -98,6 +98,19 @@ static void journal_tell(const struct engine *e, size_t from)
 	window_journal(e->w, event_tell, &(struct journal_tell){e, from, 0});
 }
 
+/* Faults to come were replaced, perhaps by none, also where one of the new ones is refused. */
+static void future_tell(const struct engine *e)
+{
+	size_t done = window_journal(e->w, NULL, NULL);
+	uint64_t events;
+	uint8_t m[12];
+
+	put_u64(m, window_now(e->w, &events));
+	frame_put_u32(m + 8, (uint32_t)done);
+	child_send_frame(e->fd, INTERNAL_CUT, m, sizeof(m), -1);
+	journal_tell(e, done);
+}
+
 static void json_watch(struct engine *e, const uint8_t *frame, size_t len)
 {
 	json_t *a;
@@ -140,7 +153,7 @@ static void reply_error(struct engine *e, const char *id, const char *why)
 	json_free(&j);
 }
 
-/* ---- what-ifs: a copy of this process computes, the answer comes back through a pipe ---- */
+/* ---- what-ifs, and other commands that take long: a copy of this process computes, the answer comes back through a pipe ---- */
 
 static _Noreturn void what_if_run(struct engine *e, int fd, const struct strbuf *command)
 {
@@ -168,7 +181,7 @@ static void what_if_start(struct engine *e, const struct strbuf *command, const 
 	pid_t pid;
 
 	if (!q || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-		reply_error(e, id, "too many what-ifs at once; wait for one to end");
+		reply_error(e, id, "too many of these at once; wait for one to end");
 		return;
 	}
 	pid = child_fork();
@@ -177,7 +190,7 @@ static void what_if_start(struct engine *e, const struct strbuf *command, const 
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
-		reply_error(e, id, "no process for the what-if");
+		reply_error(e, id, "no process for this");
 		return;
 	}
 	q->fd = ends[0];
@@ -197,7 +210,7 @@ static void what_if_read(struct engine *e, struct what_if *q)
 	if (q->got.len >= FRAME_HEAD && frame_u32((uint8_t *)q->got.s) == q->got.len)
 		child_send(e->fd, q->got.s, q->got.len, -1);
 	else
-		reply_error(e, q->id, "the what-if ended without a result");
+		reply_error(e, q->id, "it ended without a result");
 	close(q->fd);
 	strbuf_free(&q->got);
 	free(q->id);
@@ -298,8 +311,10 @@ static void command_run(struct engine *e, const struct strbuf *s, const char *cm
 		journal_tell(e, 0);
 	} else if (e->new_fabric && !faults) {
 		run_is_new(e, false);
+	} else if (faults && *cmd == 'j') {
+		future_tell(e);
 	} else if (faults && e->accepted) {
-		journal_tell(e, window_journal(e->w, NULL, NULL) - (*cmd == 'e'));
+		journal_tell(e, window_journal(e->w, NULL, NULL) - 1);
 	}
 	e->going = window_is_going(e->w);
 	e->busy = true;
@@ -315,7 +330,7 @@ static void command(struct engine *e, const struct strbuf *s)
 	if (e->woken)
 		e->slice_us = now_us();
 	e->woken = false;
-	if (cmd && !strcmp(cmd, "whatif"))
+	if (cmd && (!strcmp(cmd, "whatif") || !strcmp(cmd, "quality")))
 		what_if_start(e, s, id ? id : "null");
 	else
 		command_run(e, s, cmd ? cmd : "");

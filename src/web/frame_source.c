@@ -214,6 +214,8 @@ static void internal(struct frame_source *s, struct frame *f, int fd)
 		close(fd);
 	if (kind == INTERNAL_EVENT && len >= 12) {
 		event_take(s, p, len);
+	} else if (kind == INTERNAL_CUT && len >= 12) {
+		checkpoints_cut(&s->k, frame_u32(p + 8), frame_u64(p));
 	} else if (kind == INTERNAL_DEATH) {
 		strbuf_free(&s->why);
 		strbuf_addn(&s->why, (const char *)p, len);

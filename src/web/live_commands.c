@@ -280,7 +280,7 @@ static const char *with_tables(struct live *l, const json_t *a, const char *cmd,
 		return "expected a port: {\"node\": GUID, \"port\": N}";
 	if (!rate_allows(l))
 		return "too many requests to the manager; try again";
-	return live_routes_ask(l, strcmp(cmd, "users") ? NULL : port, id);
+	return live_routes_ask(l, cmd, port, id);
 }
 
 static void command(struct live *l, const json_t *a, const char *id)
@@ -294,7 +294,7 @@ static void command(struct live *l, const json_t *a, const char *id)
 	else if (!strcmp(cmd, "node") || !strcmp(cmd, "route") || !strcmp(cmd, "tree") ||
 		 !strcmp(cmd, "counters"))
 		why = as_engine(l, a, cmd, id);
-	else if (!strcmp(cmd, "loads") || !strcmp(cmd, "users"))
+	else if (!strcmp(cmd, "loads") || !strcmp(cmd, "users") || !strcmp(cmd, "quality"))
 		why = with_tables(l, a, cmd, id);
 	else
 		why = at_once(l, a, cmd, id);

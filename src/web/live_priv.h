@@ -52,13 +52,15 @@ struct live_lists {
 struct live_wait {
 	char *id;
 	json_t *port; /* NULL: loads of all links */
+	bool quality; /* instead of loads */
 };
 
 struct live_fetch {
 	VEC(struct live_wait) waits;
 	struct live_tables tables;
-	uint32_t *load; /* of these tables; NULL: not counted yet */
-	bool checked;	/* the version of these tables is the manager's */
+	uint32_t *load;	       /* of these tables; NULL: not counted yet */
+	struct strbuf quality; /* members of a reply, of these tables; empty: not measured yet */
+	bool checked;	       /* the version of these tables is the manager's */
 	unsigned tries;
 	uint64_t asked, next_at; /* ms */
 };
@@ -109,12 +111,15 @@ void live_reply_tree(struct live *l, struct json *j, const json_t *answer);
 void live_reply_find(struct live *l, struct json *j, const char *text);
 
 /* live_routes.c: commands that need all tables */
-const char *live_routes_ask(struct live *l, const json_t *port,
-			    const char *id); /* NULL, or why not */
+/* NULL, or why not. */
+const char *live_routes_ask(struct live *l, const char *cmd, const json_t *port, const char *id);
 void live_routes_due(struct live *l, uint64_t now);
 void live_routes_taken(struct live *l, const json_t *answer);
 void live_routes_refuse(struct live *l, const char *why); /* all that wait */
 void live_routes_forget(struct live *l); /* the tables: the connection is a new one */
+
+/* live_quality.c */
+void live_reply_quality(struct live *l, const char *id);
 
 /* live_commands.c */
 void live_page_message(struct live *l); /* one message of the web process */

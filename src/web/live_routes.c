@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands of pages that need the tables of all switches: loads and users. State: struct live_fetch. Ways in:
+ * Commands of pages that need the tables of all switches: loads, users and quality. State: struct live_fetch. Ways in:
  * live_routes_ask(), live_routes_due(), live_routes_taken(). Tables are read when a page asks, in pieces with pauses, and
  * kept until the manager has others.
  */
@@ -108,7 +108,9 @@ static void reply_all(struct live *l)
 		load = l->fetch.load =
 			live_tables_loads(&l->fetch.tables, live_picture_fab(l->picture));
 	for (size_t i = 0; i < l->fetch.waits.n; i++)
-		if (l->fetch.waits.at[i].port)
+		if (l->fetch.waits.at[i].quality)
+			live_reply_quality(l, l->fetch.waits.at[i].id);
+		else if (l->fetch.waits.at[i].port)
 			reply_users(l, &l->fetch.waits.at[i], load);
 		else
 			reply_loads(l, &l->fetch.waits.at[i], load);
@@ -119,6 +121,7 @@ static void load_forget(struct live_fetch *f)
 {
 	free(f->load);
 	f->load = NULL;
+	strbuf_free(&f->quality);
 }
 
 void live_routes_forget(struct live *l)
@@ -129,16 +132,16 @@ void live_routes_forget(struct live *l)
 
 /* ---- the tables ---- */
 
-const char *live_routes_ask(struct live *l, const json_t *port, const char *id)
+const char *live_routes_ask(struct live *l, const char *cmd, const json_t *port, const char *id)
 {
-	struct live_wait w = {0};
+	struct live_wait w = {.quality = !strcmp(cmd, "quality")};
 
 	if (!live_picture_fab(l->picture))
 		return "the topology is not known yet";
 	if (l->fetch.waits.n >= WAITS_MOST)
 		return "too many requests wait for the forwarding tables; try again";
 	w.id = mem_strdup(id);
-	w.port = port ? json_deep_copy(port) : NULL;
+	w.port = !strcmp(cmd, "users") ? json_deep_copy(port) : NULL;
 	vec_push(&l->fetch.waits, w);
 	l->fetch.checked = false;
 	return NULL;

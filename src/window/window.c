@@ -19,7 +19,7 @@ static const struct {
 	{"route", window_cmd_route},	 {"tree", window_cmd_tree},
 	{"users", window_cmd_users},	 {"loads", window_cmd_loads},
 	{"whatif", window_cmd_whatif},	 {"netlist", window_cmd_netlist},
-	{"series", window_cmd_series},
+	{"series", window_cmd_series},	 {"quality", window_cmd_quality},
 };
 
 struct window *window_new(void (*emit)(void *ctx, const uint8_t *frame, size_t len), void *ctx)

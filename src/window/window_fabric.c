@@ -20,6 +20,21 @@ static void seat_manager(struct schedule *s, const struct fab *f)
 	vec_push(&s->managers, m);
 }
 
+void window_engines_write(struct json *reply)
+{
+	struct schedule_manager m;
+	struct err e;
+
+	schedule_manager_default(&m);
+	json_open(reply, "engines", '[');
+	for (size_t i = 0; sm_supplies[i].name; i++) {
+		m.sm.mechanism.routes = &sm_supplies[i];
+		if (sm_supplies[i].engine && !sm_mechanism_check(&m.sm.mechanism, &e))
+			json_str(reply, NULL, sm_supplies[i].name);
+	}
+	json_close(reply);
+}
+
 /* Takes fabric and head. */
 static int show(struct window *w, struct fab *f, struct schedule *head, struct json *reply,
 		struct err *e)
@@ -43,6 +58,7 @@ static int show(struct window *w, struct fab *f, struct schedule *head, struct j
 	w->show = true;
 	json_u64(reply, "nodes", f->nnodes);
 	json_u64(reply, "links", f->nlinks);
+	window_engines_write(reply);
 	return 0;
 }
 

@@ -321,6 +321,7 @@ int window_cmd_script(struct window *w, json_t *args, struct json *reply, struct
 	strbuf_free(&text);
 	if (s.netlist)
 		json_str(reply, "netlist", s.netlist);
+	window_engines_write(reply);
 	if (!w->run)
 		return 0;
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)s.until);

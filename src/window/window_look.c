@@ -59,6 +59,17 @@ static void add_groups(struct json *j, const struct window *w, node_id n)
 	json_close(j);
 }
 
+/* Properties that a netlist gives: 0: none. The switch of an HCA with virtual functions has a port for each, and two. */
+static void add_given(struct json *j, const struct fab_node *n)
+{
+	json_open(j, "given", '{');
+	json_u64(j, "vfs", n->flags & FAB_VSWITCH ? n->nports - FAB_SLOT0_PORT : n->vfs);
+	json_u64(j, "linear", n->linear_cap);
+	json_u64(j, "random", n->random_cap);
+	json_u64(j, "mcast", n->mcast_cap);
+	json_close(j);
+}
+
 static void add_index(struct json *j, const char *key, uint32_t v)
 {
 	if (v == FAB_NONE)
@@ -185,6 +196,7 @@ int window_cmd_node(struct window *w, json_t *args, struct json *reply, struct e
 	json_bool(reply, "on", w->run && sim_node_on(w->run->sim, n));
 	json_u64(reply, "lid", w->run ? sim_port_info(w->run->sim, p)->lid : f->ports[p].lid);
 	json_u64(reply, "lmc", w->run ? sim_port_info(w->run->sim, p)->lmc : f->ports[p].lmc);
+	add_given(reply, &f->nodes[n]);
 	add_groups(reply, w, n);
 	json_open(reply, "ports", '[');
 	for (unsigned i = !fab_is_switch(f, n); i <= f->nodes[n].nports; i++)

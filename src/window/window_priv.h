@@ -137,7 +137,8 @@ struct window_run {
 	struct window_flights flights[2]; /* SMPs, data packets */
 	struct window_log log;
 	struct window_series series;
-	uint64_t packets; /* data packets that began to cross a link */
+	uint64_t packets;      /* data packets that began to cross a link */
+	uint32_t other_engine; /* bits by manager: FERa routes where its engine cannot */
 };
 
 struct window {
@@ -166,9 +167,10 @@ window_handler window_cmd_event, window_cmd_journal, window_cmd_script; /* windo
 window_handler window_cmd_log, window_cmd_mad;				/* window_log.c */
 window_handler window_cmd_node, window_cmd_find;			/* window_look.c */
 window_handler window_cmd_route, window_cmd_tree, window_cmd_users,
-	window_cmd_loads;	  /* window_routes.c */
-window_handler window_cmd_whatif; /* window_whatif.c */
-window_handler window_cmd_series; /* window_series.c */
+	window_cmd_loads;	   /* window_routes.c */
+window_handler window_cmd_whatif;  /* window_whatif.c */
+window_handler window_cmd_quality; /* window_quality.c */
+window_handler window_cmd_series;  /* window_series.c */
 
 /* ---- arguments (window_args.c): 0, or -EINVAL with e filled ---- */
 
@@ -182,6 +184,11 @@ int window_arg_port(struct window *w, json_t *args, const char *key, port_id *p,
 bool window_arg_has(json_t *args, const char *key);	   /* it is there, and not null */
 bool window_run_on(const struct window *w, struct err *e); /* false: there is none, e says so */
 
+/* ---- the fabric (window_fabric.c) ---- */
+
+/* Engines that a manager with the usual mechanism can use for its final routes. */
+void window_engines_write(struct json *reply);
+
 /* ---- links (window_links.c) ---- */
 
 void window_fabric_free(struct window *w);
@@ -194,6 +201,8 @@ bool window_links_follow(struct window *w);
 /* ---- LIDs (window_routes.c) ---- */
 
 port_id window_lid_port(const struct window *w, node_id n);
+/* The port at the other end of an Active link; FAB_NONE: no data packet passes. */
+port_id window_active_peer(const struct window *w, port_id p);
 node_id window_node_of_lid(const struct window *w, uint16_t lid); /* FAB_NONE: no port has it now */
 
 /* ---- frames ---- */

@@ -63,9 +63,9 @@ static int arg_destination(struct window *w, json_t *args, const char *key, node
 
 /* ---- a path ---- */
 
-/* The port at the other end of an Active link; FAB_NONE: no data packet passes. */
-static port_id beyond(const struct sim *s, port_id p)
+port_id window_active_peer(const struct window *w, port_id p)
 {
+	const struct sim *s = w->run->sim;
 	port_id q = sim_port_peer(s, p);
 
 	return q != FAB_NONE && sim_port_info(s, p)->state == IBA_PORT_ACTIVE &&
@@ -111,7 +111,7 @@ static void follow(const struct window *w, node_id from, node_id to, uint16_t li
 					   : "it has another LID and does not forward";
 			return;
 		}
-		q = beyond(w->run->sim, fab_port_id(f, at, out));
+		q = window_active_peer(w, fab_port_id(f, at, out));
 		if (q == FAB_NONE) {
 			x->ends = "the link of its output port is not Active";
 			return;
@@ -219,7 +219,7 @@ static bool is_host_port(const struct window *w, port_id p)
 	const struct fab_port *fp = &w->fabric.fab->ports[p];
 
 	return fp->num && !fab_is_switch(w->fabric.fab, fp->node) &&
-	       window_lid_port(w, fp->node) == p && beyond(w->run->sim, p) != FAB_NONE &&
+	       window_lid_port(w, fp->node) == p && window_active_peer(w, p) != FAB_NONE &&
 	       sim_port_info(w->run->sim, p)->lid;
 }
 

@@ -16,6 +16,10 @@ static void on_note(void *ctx, struct lab *l, unsigned manager, const struct sm_
 	(void)l;
 	if (n->kind == SM_NOTE_PHASE)
 		w->run->phases++;
+	if (n->kind == SM_NOTE_OTHER_ENGINE)
+		w->run->other_engine |= 1u << manager;
+	else if (n->kind == SM_NOTE_PHASE && n->phase.to == SM_COMPUTE)
+		w->run->other_engine &= ~(1u << manager);
 	window_log_note(w, manager, n);
 }
 

@@ -48,6 +48,8 @@ static int without_link(struct window *w, json_t *args, struct whatif *x, struct
 	p = fab_port_id(x->before, f->ports[p].node, f->ports[p].num);
 	if (x->before->ports[p].peer == FAB_NONE)
 		return err_set(e, -EINVAL, "unlink: this port has no link");
+	snprintf(x->target, sizeof(x->target), "--unlink '0x%016llx[%u]'",
+		 (unsigned long long)f->nodes[f->ports[p].node].guid, f->ports[p].num);
 	x->after = lab_without_link(x->before, p);
 	return 0;
 }
@@ -218,10 +220,11 @@ static void add_text(struct json *j, const struct window *w, const struct whatif
 	struct strbuf b = {0};
 
 	strbuf_addf(&b, "weft sim change %s %s --sm 0x%016llx --mechanism %s",
-		    w->next.netlist ? w->next.netlist : "fabric.net",
-		    *x->target ? x->target : "AFTER",
+		    w->next.netlist ? w->next.netlist : "fabric.net", x->target,
 		    (unsigned long long)lab_change_fab(x->change)->nodes[x->lab.sm_node].guid,
 		    x->lab.sm.mechanism.name);
+	if (x->lab.sm.mechanism.routes != sm_mechanism_find(x->lab.sm.mechanism.name)->routes)
+		strbuf_addf(&b, " --routes %s", x->lab.sm.mechanism.routes->name);
 	if (x->load)
 		strbuf_addf(&b, " --load %llu%%", (unsigned long long)x->load);
 	json_str(j, "text", b.s);

@@ -283,16 +283,18 @@ figures()
 ok "it answers with figures" figures '"re":42,"ok":true,"figures":.*"pairs cut".*"SMPs".*"packets lost"'
 same_figures()
 {
-	line=$(grep '"re":42' twin.frames)
+	line=$(grep "\"re\":$1" twin.frames)
 	change=$(echo "$line" | jq -r .text)
 	echo "$change"
-	# shellcheck disable=SC2086 # words of a command
-	set -- $change
+	eval "set -- $change"
 	shift
 	"$weft" "$@" --json > change.json &&
 		[ "$(jq -r .trace_hash change.json)" = "$(echo "$line" | jq -r .hash)" ]
 }
-ok "as weft sim change does" same_figures
+ok "as weft sim change does" same_figures 42
+ok "the same for a link" command_ "{\"cmd\":\"whatif\",\"id\":43,\"unlink\":{\"node\":\"0x${killed#S-}\",\"port\":1}}" twin
+ok "whose figures come" figures '"re":43,"ok":true,"figures":.*"pairs cut".*"SMPs".*"packets lost"'
+ok "from the command that the answer has" same_figures 43
 ui changes --live "$IBSIM_SOCKNAME" --allow-changes
 stream changes.frames
 ok "with --allow-changes" sees changes.frames '"hello".*"changes":true'

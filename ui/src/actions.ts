@@ -218,6 +218,7 @@ export class ActionTable {
 			{ id: 'tree', group: g, title: 'Tree to this destination', keys: ['t'], unless: this.needNode, run: () => this.p.routes().tree(app.node) },
 			{ id: 'users', group: g, title: 'Who uses this link', keys: ['u'], unless: this.needLink, run: () => this.p.routes().users(app.link) },
 			{ id: 'loads', group: g, title: 'Loads as colours', keys: ['o'], unless: this.needFabric, run: () => this.p.routes().loads() },
+			{ id: 'quality', group: g, title: 'Quality of routes', keys: ['q'], unless: this.needFabric, run: () => this.p.pane().open('quality') },
 			{ id: 'whatif', group: g, title: 'What if this fails?', keys: ['w'], run: () => this.p.whatif().ask() },
 			{ id: 'log', group: g, title: 'To the messages', keys: ['l'], run: () => document.querySelector<HTMLElement>('.lines')?.focus() },
 			{ id: 'pane', group: g, title: 'Next pane', keys: ['i'], run: () => this.p.pane().next() },

@@ -30,6 +30,8 @@ export interface Overlay {
 	title: string;
 	nodes: Set<number>;
 	links: Set<number>;
+	/* Colours of these links, 0 to 255, instead of light. */
+	heat?: Map<number, number>;
 }
 
 export interface Setup {
@@ -45,6 +47,8 @@ export const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 100
 export class App {
 	fabric: Fabric | null = null;
 	name = '';
+	/* Of routes, which a manager can use; as the engine of the page says. */
+	engines: string[] = [];
 	/* words of the generator, if the fabric is still what they made */
 	words = '';
 	/* netlist that was opened, for links */
@@ -103,8 +107,11 @@ export class App {
 			fn();
 	}
 
-	command(c: Command): Promise<Json> {
-		return this.connection.command(c);
+	async command(c: Command): Promise<Json> {
+		const reply = await this.connection.command(c);
+		if (Array.isArray(reply['engines']))
+			this.engines = reply['engines'] as string[];
+		return reply;
 	}
 
 	get isLive(): boolean {

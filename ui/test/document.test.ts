@@ -97,6 +97,18 @@ test('a netlist is read back as it was written', () => {
 	assert.deepEqual(back.at, e.doc.at);
 });
 
+test('sizes of tables are written and read, and bounded', () => {
+	const e = sample(), sw = [...e.doc.nodes.values()].find((n) => n.type === 2)!.guid;
+	e.setNode(sw, { linear: 1024, mcast: 64 });
+	assert.match(writeNetlist(e.doc), /\nlinearcap=1024\nmcastcap=64\nSwitch\t/);
+	e.setNode(sw, { linear: 0, random: 32 });
+	const n = parseNetlist(writeNetlist(e.doc)).nodes.get(sw)!;
+	assert.deepEqual([n.linear, n.random, n.mcast], [0, 32, 64]);
+	assert.throws(() => e.setNode(sw, { linear: 49153 }), /1 to 49152/);
+	assert.throws(() => e.setNode(sw, { mcast: -1 }), /1 to 16384/);
+	assert.throws(() => e.setNode(sw, { random: NaN }), /1 to 65535/);
+});
+
 test('text of weft topo gen is read', () => {
 	const doc = parseNetlist(`# 1 switches, 1 hosts, 0 routers, 1 links
 

@@ -143,7 +143,8 @@ void sma_reset(struct sim *s, node_id n)
 {
 	struct sim_node *node = &s->nodes[n];
 	const struct fab_node *fn = &s->fab->nodes[n];
-	uint16_t only = s->dev.random_only ? s->dev.random_only[n] : 0;
+	uint16_t only = s->dev.random_only && s->dev.random_only[n] ? s->dev.random_only[n]
+								    : fn->random_cap;
 
 	sma_free(s, n);
 	for (unsigned p = 0; p <= fn->nports; p++)
@@ -151,9 +152,11 @@ void sma_reset(struct sim *s, node_id n)
 	vswitch_reset(s, n);
 	memset(node->trap, 0, sizeof(node->trap));
 	node->si = (struct iba_switch_info){
-		.linear_cap = only ? 0 : s->cfg.lft_cap,
+		.linear_cap = only	       ? 0
+			      : fn->linear_cap ? fn->linear_cap
+					       : s->cfg.lft_cap,
 		.random_cap = only ? only : s->cfg.rft_cap,
-		.mcast_cap = s->cfg.mft_cap,
+		.mcast_cap = fn->mcast_cap ? fn->mcast_cap : s->cfg.mft_cap,
 		.life_time = 16,
 		.default_port = IBA_PORT_NONE,
 		.mcast_primary_port = IBA_PORT_NONE,

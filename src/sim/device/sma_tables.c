@@ -277,7 +277,7 @@ static bool mft_where(struct req *r, unsigned *block, unsigned *group)
 {
 	*block = r->mod & 0x1ff;
 	*group = r->mod >> 28;
-	return block_there(*block, r->s->cfg.mft_cap, IBA_MFT_BLOCK) &&
+	return block_there(*block, r->s->nodes[r->n].si.mcast_cap, IBA_MFT_BLOCK) &&
 	       *group <= req_node(r)->nports / 16u;
 }
 
@@ -304,7 +304,7 @@ unsigned sma_mft_set(struct req *r)
 		return IBA_STATUS_BAD_FIELD;
 	if (!node->mft)
 		node->mft =
-			mem_zarray((r->s->cfg.mft_cap + 31u) / 32 * 32 * 16, sizeof(*node->mft));
+			mem_zarray((node->si.mcast_cap + 31u) / 32 * 32 * 16, sizeof(*node->mft));
 	iba_mft_get(&t, r->in, IBA_SMP_DATA_SIZE);
 	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++)
 		node->mft[(block * IBA_MFT_BLOCK + i) * 16 + group] = t.mask[i];

@@ -68,6 +68,9 @@ static void assert_same(const struct fab *a, const struct fab *b)
 		assert_int_equal(x->flags, y->flags);
 		assert_int_equal(x->sriov, y->sriov);
 		assert_int_equal(x->vfs, y->vfs);
+		assert_int_equal(x->linear_cap, y->linear_cap);
+		assert_int_equal(x->random_cap, y->random_cap);
+		assert_int_equal(x->mcast_cap, y->mcast_cap);
 	}
 	assert_int_equal(a->nvlids, b->nvlids);
 	for (uint32_t i = 0; i < a->nvlids; i++) {
@@ -564,6 +567,51 @@ TEST(output_of_the_writer)
 								    1) "\"[2]\t\t# \"a\" lid 5\n");
 	strbuf_free(&out);
 	fab_netlist_free(&n);
+}
+
+/* ---- sizes of tables ---- */
+
+TEST(switches_with_table_sizes_of_their_own)
+{
+	struct fab_netlist n = read_text(
+		"linearcap=1024\nmcastcap = 16384 # all\nSwitch 3 \"a\"\n"
+		"RandomCap=65535\nSwitch 3 \"b\"\nSwitch 3 \"c\"\nlinearcap=49152\nSwitch 3 \"c\"\n");
+	const struct fab_node *x = n.fab->nodes;
+
+	assert_int_equal(n.warnings.n, 1); /* c is defined twice */
+	assert_true(x[0].linear_cap == 1024 && x[0].mcast_cap == 16384 && !x[0].random_cap);
+	assert_true(x[1].random_cap == 65535 && !x[1].linear_cap && !x[1].mcast_cap);
+	assert_int_equal(x[2].linear_cap, 49152);
+	assert_round_trip(n.fab);
+	fab_netlist_free(&n);
+}
+
+TEST(table_sizes_that_cannot_be)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{"linearcap=0\nSwitch 3 \"a\"\n", "1: found 0 entries, expected 1 to 49152"},
+		{"linearcap=49153\nSwitch 3 \"a\"\n",
+		 "1: found 49153 entries, expected 1 to 49152"},
+		{"mcastcap=16385\nSwitch 3 \"a\"\n", "1: found 16385 entries, expected 1 to 16384"},
+		{"randomcap=99999999999999999999\nSwitch 3 \"a\"\n", "1: "},
+		{"mcastcap=many\nSwitch 3 \"a\"\n", "1: "},
+		{"mcastcap 5\nSwitch 3 \"a\"\n", "1: "},
+		{"mcastcap=5 6\nSwitch 3 \"a\"\n", "1: "},
+		{"mcastcap=5\nCa 1 \"a\"\n", "1: found mcastcap= above a Ca, expected a Switch"},
+		{"randomcap=5\nRt 1 \"a\"\n", "1: found randomcap= above a Rt, expected a Switch"},
+		{"linearcap=5\nrandomcap=5\nSwitch 3 \"a\"\n",
+		 "2: found linearcap= and randomcap=, expected one of them"},
+	};
+	struct fab_netlist n;
+	struct err e;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_true(fab_netlist_parse(&n, "x", bad[i].text, strlen(bad[i].text), &e) < 0);
+		if (!strstr(e.text, bad[i].why))
+			fail_msg("expected '%s', found '%s'", bad[i].why, e.text);
+	}
 }
 
 /* ---- virtual functions ---- */
@@ -1136,6 +1184,8 @@ int main(void)
 		cmocka_unit_test(a_ports_own_line_wins_over_its_peers),
 		cmocka_unit_test(the_peers_line_is_used_when_a_port_has_none),
 		cmocka_unit_test(output_of_the_writer),
+		cmocka_unit_test(switches_with_table_sizes_of_their_own),
+		cmocka_unit_test(table_sizes_that_cannot_be),
 		cmocka_unit_test(hcas_with_virtual_functions),
 		cmocka_unit_test(virtual_functions_of_a_node_that_is_defined_twice),
 		cmocka_unit_test(lids_of_virtual_functions),

@@ -19,7 +19,7 @@ TEST(every_word_is_read)
 		"fabric ring 4 hosts 2 seed 7\n"
 		"without H-0001000000000010 # one host less\n"
 		"seed 0x2a\ntraps off\ntraffic 20us\nuntil 80ms\n"
-		"manager S-0002000000000001 priority 3 start 20ms mechanism basic m-key 0x5 qos on\n"
+		"manager S-0002000000000001 priority 3 start 20ms mechanism basic routes pira m-key 0x5 qos on\n"
 		"manager \"S-0002000000000002\" poll 2.5ms\n"
 		"at 1ms crash 0\nat 2ms restart 0\nat 2ms restart 0 with-torn-state\n"
 		"at 3ms pause 1\nat 4ms continue 1\nat 4ms handover 0\nat 4ms resync 1\nat 4ms order 1 disable\nat 5ms pull 1\nat 5ms plug 1\n"
@@ -33,6 +33,7 @@ TEST(every_word_is_read)
 		"at 9ms rogue S-0002000000000003\nat 1s lie S-0002000000000003 2.5%\n"
 		"at 1s add switch 0x2000000000099 8 \"leaf 9\"\nat 1s add host 0x1000000009000 1\n"
 		"at 1s link \"leaf 9[1]\" S-0002000000000003[1]\nat 1s seat 1 0x0001000000009000\n";
+	struct strbuf again = {0};
 	struct schedule s;
 	struct fab *f;
 	struct err e;
@@ -51,6 +52,10 @@ TEST(every_word_is_read)
 	assert_int_equal(s.managers.at[0].sm.m_key, 5);
 	assert_true(s.managers.at[0].sm.qos && s.managers.at[0].sm.contest);
 	assert_string_equal(s.managers.at[0].sm.mechanism.name, "basic");
+	assert_string_equal(s.managers.at[0].sm.mechanism.routes->name, "pira");
+	schedule_write(&s, &again);
+	assert_non_null(strstr(again.s, " mechanism basic routes pira priority 3"));
+	strbuf_free(&again);
 	assert_int_equal(s.managers.at[1].sm.standby_poll_ps, 2500 * PS_PER_US);
 	assert_int_equal(s.events.n, 30);
 	assert_string_equal(s.events.at[26].name, "leaf 9");
@@ -92,6 +97,10 @@ TEST(a_fault_is_reported_with_its_line)
 		 "x.schedule:2: expected priority from 0 to 15, found '16'"},
 		{"fabric ring 4\nmanager S-0002000000000001 speed 1\n",
 		 "x.schedule:2: expected an option of a manager such as priority, found 'speed'"},
+		{"fabric ring 4\nmanager S-0002000000000001 routes best\n",
+		 "x.schedule:2: no engine is called 'best'"},
+		{"fabric ring 4\nmanager S-0002000000000001 routes none\n",
+		 "x.schedule:2: final routes cannot be 'none'"},
 		{HEAD "at noon crash 0\n",
 		 "x.schedule:3: expected a time such as 2.5ms, found 'noon'"},
 		{HEAD "at 1ms crash 1\n",

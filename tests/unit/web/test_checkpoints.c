@@ -71,6 +71,11 @@ TEST(an_event_ends_the_former_course)
 	checkpoints_event(&k, 0, 0, "e");
 	assert_int_equal(k.c.n, 1);
 	assert_int_equal(k.journal.n, 1);
+	/* There is no future any more. */
+	add(&k, 30, 1);
+	checkpoints_cut(&k, 0, 0);
+	assert_int_equal(k.c.n, 1);
+	assert_int_equal(k.journal.n, 0);
 	checkpoints_reset(&k);
 	strbuf_free(&s);
 }

@@ -364,6 +364,24 @@ TEST(a_journal_that_is_given)
 	assert_int_equal(go(w, 900000), expected(900000, 700000, "kill a"));
 }
 
+/* What was to come is taken back: checkpoints after it belong to another course. */
+TEST(a_journal_with_fewer_events)
+{
+	struct world *w = *state;
+
+	say(w, "{\"cmd\":\"start\",\"id\":1}");
+	say(w,
+	    "{\"cmd\":\"journal\",\"id\":2,\"events\":[{\"at\":\"700000\",\"text\":\"kill a\"}]}");
+	await_reply(w, 2);
+	assert_int_equal(go(w, 2200000), expected(2200000, 700000, "kill a"));
+	assert_int_equal(go(w, 100000), expected(100000, -1ull, ""));
+	say(w, "{\"cmd\":\"journal\",\"id\":3,\"events\":[]}");
+	await_reply(w, 3);
+	assert_int_equal(go(w, 2100000), expected(2100000, -1ull, ""));
+	assert_int_equal(go(w, 90000), expected(90000, -1ull, ""));
+	assert_int_equal(go(w, 900000), expected(900000, -1ull, ""));
+}
+
 TEST(another_course_of_the_run)
 {
 	struct world *w = *state;
@@ -475,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(to_any_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_journal_that_is_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_journal_with_fewer_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_course_of_the_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(commands_keep_their_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_run_at_full_speed, setup, teardown),

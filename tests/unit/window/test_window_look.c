@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Looking at a run: nodes, routes, trees, users of links, and what a failure would cost.
- * Covers: window_look.c, window_routes.c, window_whatif.c
+ * Covers: window_look.c, window_routes.c, window_whatif.c, window_quality.c, quality_reply.c
  */
 #include "unit_test.h"
 
@@ -143,6 +143,72 @@ TEST(a_failure_has_a_price)
 	assert_non_null(strstr(text_of(&p, "text"), "--kill 0x0002000000000002 --sm "));
 	ask(&p, "{'cmd':'whatif','unlink':{'node':'S-0002000000000005','port':1},'load':0}");
 	assert_string_equal(field(member(&p, "figures"), "pairs cut"), "0");
+	assert_non_null(strstr(text_of(&p, "text"), " --unlink '0x0002000000000005[1]' --sm "));
+	page_close(&p);
+}
+
+static double real(json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+/* Of a tree whose routes are balanced: shifts get all of a link. */
+TEST(the_quality_of_routes)
+{
+	json_t *q, *x, *link;
+	struct page p;
+	size_t i;
+
+	bring_up(&p);
+	ask(&p, "{'cmd':'quality'}");
+	q = member(&p, "quality");
+	assert_int_equal(integer(q, "hosts"), 8);
+	assert_int_equal(integer(q, "links"), 8);
+	assert_int_equal(integer(q, "lanes"), 1);
+	assert_string_equal(json_string_value(json_object_get(q, "engine")), "fera");
+	assert_true(json_is_false(json_object_get(q, "instead")));
+	json_array_foreach(json_object_get(q, "patterns"), i, x)
+	{
+		assert_true(real(x, "mean") > 0 && real(x, "mean") <= 1);
+		assert_int_equal(integer(x, "no_path"), 0);
+	}
+	assert_true(i > 8);
+	assert_int_equal(json_array_size(json_object_get(q, "worst")), 16);
+	link = json_array_get(json_object_get(q, "worst"), 0);
+	assert_true(integer(link, "routes") > 0 && real(link, "flows") > 0);
+	/* Without a switch that hosts have: they are not measured; the others are. */
+	ask(&p, "{'cmd':'event','text':'off S-0002000000000003'}");
+	ask(&p, "{'cmd':'quality'}");
+	assert_int_equal(integer(member(&p, "quality"), "hosts"), 6);
+	page_close(&p);
+}
+
+TEST(what_a_netlist_gives_is_shown)
+{
+	json_t *g, *open;
+	struct page p;
+	char *text;
+
+	page_open(&p);
+	open = json_pack("{s:s,s:s}", "cmd", "open", "netlist",
+			 "mcastcap=64\nlinearcap=100\nSwitch 3 \"S-0000000000000009\" # \"a\"\n"
+			 "sriov=vswitch vfs=5\nCa 1 \"H-0000000000000001\" # \"h\"\n"
+			 "[1] \"S-0000000000000009\"[1]\n");
+	text = json_dumps(open, 0);
+	say(&p, text);
+	free(text);
+	json_decref(open);
+	ask(&p, "{'cmd':'start'}");
+	ask(&p, "{'cmd':'node','node':'a'}");
+	g = json_object_get(member(&p, "node"), "given");
+	assert_int_equal(integer(g, "linear"), 100);
+	assert_int_equal(integer(g, "mcast"), 64);
+	g = json_object_get(json_array_get(json_object_get(member(&p, "node"), "groups"), 1),
+			    "fields");
+	assert_string_equal(field(g, "linear_cap"), "100");
+	assert_string_equal(field(g, "mcast_cap"), "64");
+	ask(&p, "{'cmd':'node','node':'h'}");
+	assert_int_equal(integer(json_object_get(member(&p, "node"), "given"), "vfs"), 5);
 	page_close(&p);
 }
 
@@ -178,6 +244,8 @@ int main(void)
 		cmocka_unit_test(a_route_leads_from_host_to_host),
 		cmocka_unit_test(loads_count_routes),
 		cmocka_unit_test(a_failure_has_a_price),
+		cmocka_unit_test(the_quality_of_routes),
+		cmocka_unit_test(what_a_netlist_gives_is_shown),
 		cmocka_unit_test(what_cannot_be_looked_at),
 	};
 

@@ -81,6 +81,14 @@ TEST(what_if_has_the_figures_of_sim_change)
 	assert_int_equal(json_integer_value(json_object_get(packets, "total")),
 			 atoi(figure(&p, "packets lost")));
 	json_decref(j);
+	/* A link. */
+	argv[4] = "--unlink";
+	argv[5] = "S-0002000000000006[1]";
+	j = weft(dir, argv);
+	ask(&p, "{'cmd':'whatif','unlink':{'node':'S-0002000000000006','port':1},'load':5}");
+	assert_string_equal(json_string_value(json_object_get(j, "trace_hash")),
+			    text_of(&p, "hash"));
+	json_decref(j);
 	page_close(&p);
 	unlink(net);
 	rmdir(dir);

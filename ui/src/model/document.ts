@@ -14,7 +14,14 @@ export interface DocNode {
 	vendid: string;
 	devid: string;
 	enhanced: boolean;
+	/* Entries of a switch's tables; 0: as the simulator has them. With a random table there is no linear one. */
+	linear: number;
+	random: number;
+	mcast: number;
 }
+
+/* Most entries of these. */
+export const TABLE_MOST = { linear: 49152, random: 65535, mcast: 16384 } as const;
 
 export interface PortRef {
 	node: string;
@@ -201,7 +208,7 @@ export class Editor {
 	addNode(type: 1 | 2 | 3, at: Point | null, props: Partial<DocNode> = {}): DocNode {
 		const node: DocNode = {
 			type, name: this.freeName(type), ports: type === 1 ? 1 : type === 2 ? 8 : 2, lmc: 0, vfs: 0, sriov: 'vswitch',
-			vendid: '0x0', devid: '0x0', enhanced: false, ...props, guid: props.guid ?? this.freeGuid(type),
+			vendid: '0x0', devid: '0x0', enhanced: false, linear: 0, random: 0, mcast: 0, ...props, guid: props.guid ?? this.freeGuid(type),
 		};
 		this.edit(`add ${node.name}`, () => {
 			this.set('nodes', node.guid, node);
@@ -295,6 +302,9 @@ export class Editor {
 			if (!(props.ports >= Math.max(1, most) && props.ports <= 254))
 				throw new Error(most > 1 ? `port ${most} has a cable: ${most} to 254 ports` : '1 to 254 ports');
 		}
+		for (const [k, most] of Object.entries(TABLE_MOST))
+			if (!(Number(props[k as keyof typeof TABLE_MOST] ?? 0) >= 0 && Number(props[k as keyof typeof TABLE_MOST] ?? 0) <= most))
+				throw new Error(`a table of 1 to ${most} entries; 0: as the simulator has it`);
 		this.edit(`change ${n.name}`, () => this.set('nodes', guid, { ...n, ...props }));
 	}
 

@@ -12,6 +12,9 @@ interface Pending {
 	devid: string;
 	vfs: number;
 	sriov: string;
+	linearcap: number;
+	randomcap: number;
+	mcastcap: number;
 }
 
 export class NetlistError extends Error {}
@@ -55,7 +58,7 @@ export function parseNetlist(text: string): Doc {
 }
 
 function fresh(): Pending {
-	return { guid: '', vendid: '0x0', devid: '0x0', vfs: 0, sriov: 'vswitch' };
+	return { guid: '', vendid: '0x0', devid: '0x0', vfs: 0, sriov: 'vswitch', linearcap: 0, randomcap: 0, mcastcap: 0 };
 }
 
 export function normal(guid: string): string {
@@ -63,7 +66,7 @@ export function normal(guid: string): string {
 }
 
 function readHead(line: string, head: Pending): boolean {
-	const m = /^(vendid|devid|sysimgguid|switchguid|caguid|rtguid|sriov)=(\S+)(?:\s+vfs=(\d+))?/.exec(line);
+	const m = /^(vendid|devid|sysimgguid|switchguid|caguid|rtguid|sriov|linearcap|randomcap|mcastcap)=(\S+)(?:\s+vfs=(\d+))?/.exec(line);
 	if (!m)
 		return false;
 	if (m[1] === 'vendid' || m[1] === 'devid')
@@ -71,7 +74,9 @@ function readHead(line: string, head: Pending): boolean {
 	else if (m[1] === 'sriov') {
 		head.sriov = m[2]!;
 		head.vfs = Number(m[3] ?? 0);
-	} else if (m[1] !== 'sysimgguid')
+	} else if (m[1] === 'linearcap' || m[1] === 'randomcap' || m[1] === 'mcastcap')
+		head[m[1]] = Number(m[2]);
+	else if (m[1] !== 'sysimgguid')
 		head.guid = normal(m[2]!.replace(/\(.*$/, ''));
 	return true;
 }
@@ -85,6 +90,7 @@ function declared(m: RegExpExecArray, head: Pending, line: number): DocNode {
 	return {
 		guid, type, name: m[4] ?? m[3]!, ports: Number(m[2]), lmc: lmc ? Number(lmc[1]) : 0, vfs: head.vfs, sriov: head.sriov,
 		vendid: head.vendid, devid: head.devid, enhanced: /enhanced port 0/.test(m[5] ?? ''),
+		linear: head.linearcap, random: head.randomcap, mcast: head.mcastcap,
 	};
 }
 
@@ -126,6 +132,9 @@ export function writeNetlist(doc: Doc): string {
 		out.push(`${GUID[n.type]}guid=0x${short(n.guid)}` + (n.type === 2 ? `(${short(n.guid)})` : ''));
 		if (n.vfs)
 			out.push(`sriov=${n.sriov} vfs=${n.vfs}`);
+		for (const [word, size] of n.type === 2 ? [['linearcap', n.linear], ['randomcap', n.random], ['mcastcap', n.mcast]] as const : [])
+			if (size)
+				out.push(`${word}=${size}`);
 		out.push(`${WORD[n.type]}\t${n.ports} "${docIdent(n)}"\t\t# "${clean(n.name)}"` +
 			(n.type === 2 ? ` ${n.enhanced ? 'enhanced' : 'base'} port 0 lid 0 lmc ${n.lmc}` : ''));
 		for (const p of ports.get(n.guid)!.sort((x, y) => x.port - y.port))

@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import type { Actions } from '../commands.ts';
 import { keyText } from '../commands.ts';
 import { fill, h } from '../dom.ts';
-import { linkKey } from '../model/document.ts';
+import { TABLE_MOST, linkKey } from '../model/document.ts';
 import { LINK_STATE, NODE_TYPE, SM_STATE, guidText, portsText, rateText } from '../model/iba.ts';
 import type { View } from '../view/view.ts';
 import { type Pane, type Tab, errorText, fieldRow, kv } from './pane.ts';
@@ -34,6 +34,7 @@ interface NodeReply {
 	groups?: { name: string; fields: [string, string][] }[];
 	ports?: PortReply[];
 	lft?: [number, number, number][];
+	given?: { vfs: number; linear: number; random: number; mcast: number };
 	manager?: { number: number; state: string; phase: string; priority: number; fields?: [string, string][] } | null;
 }
 
@@ -273,11 +274,24 @@ export class Inspect implements Tab {
 		const name = h('input', { value: f.name[n]! }), ports = h('input', { type: 'number', min: 1, max: 254, value: f.nports[n]! });
 		if (this.app.addedAt.has(guid))
 			return h('p', { class: 'dim' }, 'Added while the run is on: it is in the journal, and not in the fabric that a new start has.');
-		const vfs = h('input', { type: 'number', min: 0, max: 252, value: doc?.vfs ?? 0 });
+		/* An HCA with virtual functions is a switch with a host for each of them: what devices show. */
+		const given = doc ?? (this.replyFor === n ? this.reply?.given : undefined), hca = doc ? doc.type === 1 : f.type[n] === 1 || (given?.vfs ?? 0) > 0;
+		const vfs = h('input', { type: 'number', min: 0, max: 252, value: given?.vfs ?? 0 });
 		const on = (el: HTMLInputElement, fn: () => void): void => el.addEventListener('change', () => void this.edit(fn));
 		on(name, () => this.app.editor.setNode(guid, { name: name.value.slice(0, 64) }));
 		on(ports, () => this.app.editor.setNode(guid, { ports: Number(ports.value) }));
 		on(vfs, () => this.app.editor.setNode(guid, { vfs: Math.min(252, Math.max(0, Number(vfs.value))) }));
-		return h('section', {}, h('h3', {}, 'Properties'), fieldRow('Name', name), fieldRow('Ports', ports), f.type[n] === 1 ? fieldRow('Virtual functions', vfs) : null);
+		return h('section', {}, h('h3', {}, 'Properties'), fieldRow('Name', name), hca && given?.vfs ? null : fieldRow('Ports', ports), hca ? fieldRow('Virtual functions', vfs) : null,
+			f.type[n] === 2 && !hca ? this.tableSizes(guid, given ?? { linear: 0, random: 0, mcast: 0 }) : null);
+	}
+
+	/* Empty: as the simulator has them. A random table takes the place of the linear one. */
+	private tableSizes(guid: string, given: { linear: number; random: number; mcast: number }): HTMLElement {
+		const field = (key: keyof typeof TABLE_MOST, usual: string): HTMLInputElement => {
+			const el = h('input', { type: 'number', min: 0, max: TABLE_MOST[key], value: given[key] || '', placeholder: usual });
+			el.addEventListener('change', () => void this.edit(() => this.app.editor.setNode(guid, { [key]: Number(el.value), ...(key !== 'mcast' && Number(el.value) ? { [key === 'linear' ? 'random' : 'linear']: 0 } : {}) })));
+			return el;
+		};
+		return h('section', {}, h('h3', {}, 'Table sizes'), fieldRow('Linear table', field('linear', given.random ? 'none' : '49152')), fieldRow('Random table', field('random', 'none')), fieldRow('Multicast table', field('mcast', '1024')));
 	}
 }

@@ -43,6 +43,9 @@ export class Managers implements Tab {
 		const mechanism = h('select', {}, MECHANISMS.map((t) => h('option', {}, t)));
 		const lmc = h('input', { type: 'number', min: 0, max: 7, value: /\blmc (\d)/.exec(m.options)?.[1] ?? '0' });
 		lmc.addEventListener('change', () => this.app.editor.setManager(guid, { options: withOption(m.options, 'lmc', String(Math.min(7, Math.max(0, Number(lmc.value))))) }));
+		const engines = [...new Set(['', ...this.app.engines, engineOf(m.options)])], engine = h('select', {}, engines.map((t) => h('option', { value: t }, t || 'as the mechanism')));
+		engine.value = engineOf(m.options);
+		engine.addEventListener('change', () => this.app.editor.setManager(guid, { options: withOption(m.options, 'routes', engine.value || '0') }));
 		const options = h('input', { value: m.options, placeholder: 'such as sweep 20ms window 8' });
 		options.addEventListener('change', () => this.app.editor.setManager(guid, { options: options.value.trim() }));
 		mechanism.value = m.mechanism;
@@ -52,7 +55,7 @@ export class Managers implements Tab {
 		const event = (text: string, title: string): HTMLElement => h('button', { type: 'button', disabled: !this.app.run.started, onclick: () => void this.app.event(`${text} ${i}`).catch((e: Error) => this.app.report(e.message, true)) }, title);
 		return h('div', { class: 'card' }, h('b', {}, `SM ${i} `), node === undefined ? guid : this.inspect.ref(node), ' ', h('span', { class: `st ${word}` }, word),
 			run ? h('span', { class: 'dim' }, ` ${this.app.run.phases[run.phase] ?? ''}`) : null,
-			fieldRow('Priority', priority), fieldRow('Mechanism', mechanism), fieldRow('Starts at, µs', start), fieldRow('LMC of LIDs', lmc), fieldRow('More', options),
+			fieldRow('Priority', priority), fieldRow('Mechanism', mechanism), fieldRow('Routes by', engine), fieldRow('Starts at, µs', start), fieldRow('LMC of LIDs', lmc), fieldRow('More', options),
 			h('div', { class: 'chips' }, run && run.flags & 2 ? event('restart', 'Restart') : event('crash', 'Kill'), run && run.flags & 1 ? event('continue', 'Continue') : event('pause', 'Pause'), event('handover', 'Hand over'), h('button', { type: 'button', disabled: node === undefined, onclick: () => this.onMove(node!) }, 'Move…'), event('pull', 'Pull cable'), event('plug', 'Plug in'),
 				h('button', { type: 'button', onclick: () => this.app.editor.setManager(guid, null) }, 'Remove')));
 	}
@@ -79,6 +82,10 @@ export class Managers implements Tab {
 		return h('section', {}, h('h3', {}, 'What was done'), h('table', {}, h('tbody', {}, j.map((e) => h('tr', {},
 			h('td', {}, h('button', { type: 'button', class: 'ref num', onclick: () => void this.app.go(Number(e.at)) }, timeText(Number(e.at)))), h('td', { class: 'num' }, e.text))))));
 	}
+}
+
+function engineOf(options: string): string {
+	return /(?:^|\s)routes (\S+)/.exec(options)?.[1] ?? '';
 }
 
 /* "sweep 20ms" with lmc 1: "sweep 20ms lmc 1"; 0 leaves it out. */

@@ -8,6 +8,7 @@ import { Counters } from './counters.ts';
 import type { Inspect } from './inspect.ts';
 import { Live } from './live.ts';
 import type { Tab } from './pane.ts';
+import { Quality } from './quality.ts';
 import { Vms } from './vms.ts';
 
 /* What a pane may use. */
@@ -22,4 +23,5 @@ export const PANES: ((p: PaneParts) => Tab)[] = [
 	(p) => new Changes(p),
 	(p) => new Vms(p),
 	(p) => new Counters(p),
+	(p) => new Quality(p),
 ];

@@ -256,7 +256,7 @@ export class View {
 		const { overlay, nodes, link } = this.app, o = overlay, h = this.hover;
 		this.scene.setFlags(
 			(i) => (nodes.has(i) ? FLAG.chosen : 0) | (i === h.node ? FLAG.hover : 0) | (o ? (o.nodes.has(i) ? FLAG.lit : FLAG.dim) : 0),
-			(l) => (l === link ? FLAG.chosen : 0) | (l === h.link ? FLAG.hover : 0) | (o ? (o.links.has(l) ? FLAG.lit : FLAG.dim) : 0));
+			(l) => (l === link ? FLAG.chosen : 0) | (l === h.link ? FLAG.hover : 0) | (o ? (o.links.has(l) ? (o.heat ? 0 : FLAG.lit) : FLAG.dim) : 0));
 		if (!this.app.run.started && this.app.fabric && !this.app.isLive)
 			this.scene.setState(new Uint8Array(0), new Uint8Array(0), this.plannedManagers());
 		this.loadValues();
@@ -265,7 +265,11 @@ export class View {
 	}
 
 	private loadValues(): void {
-		const l = this.app.loads;
+		const l = this.app.loads, heat = this.app.overlay?.heat;
+		if (heat) {
+			this.scene.setLoads(Uint8Array.from({ length: this.app.fabric?.nlinks ?? 0 }, (_, i) => heat.get(i) ?? 0));
+			return;
+		}
 		if (!this.showLoads || !l) {
 			if (this.scene.loads)
 				this.scene.setLoads(null);

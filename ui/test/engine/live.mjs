@@ -51,6 +51,11 @@ test(async () => {
 	await w.until('changes are listed with their cables', paneHas, 'down', 'up', `${name} [${port}]`, peer);
 	await w.get((x) => [...document.querySelectorAll('#pane .ref')].find((b) => b.textContent.includes(x)).click(), `${name} [${port}]`);
 	same('a click goes to the cable', await w.get(() => weft.app.link >= 0 && weft.app.fabric.f.name[weft.app.fabric.f.a[weft.app.link]] !== undefined), true);
+	await w.pane('Quality');
+	await w.get(() => document.querySelector('#pane button.main').click());
+	await w.until('the quality of routes, by the manager\'s tables', paneHas, 'Engine', 'fera', 'Random pairs', 'Busiest links', 'root0');
+	same('the worst links are coloured', await w.get(() => weft.app.overlay.title === 'quality' && weft.app.overlay.heat.size === 8), true);
+	await w.keys('Escape');
 	await w.pane('Counters');
 	await w.get(() => document.querySelector('#pane button.main').click());
 	await w.until('counters come from the devices', paneHas, 'Busiest ports', 'KB');
