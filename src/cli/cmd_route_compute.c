@@ -48,23 +48,19 @@ static int compute_tables(struct computed *c, const char *file, const struct rt_
 	return CLI_OK;
 }
 
-static int compute(struct computed *c, const char *file)
+static int compute_graph(struct computed *c, const char *file, const struct rt_opts *o)
 {
-	struct rt_opts o = {.threads = route_o.threads,
-			    .lanes = route_o.lanes,
-			    .directions = route_directions_find(),
-			    .ties = route_ties_find()};
 	struct rt_verify_opts vo = {.threads = route_o.threads};
 	uint64_t *rank;
 	double start;
 	struct err e;
 	int rc;
 
-	if (route_root_find(c->f, file, &o.root) || compute_tables(c, file, &o))
+	if (compute_tables(c, file, o))
 		return CLI_BAD;
-	c->directions = o.directions;
+	c->directions = o->directions;
 	rank = mem_array(c->f->nswitches, sizeof(*rank));
-	rc = rt_engine_ranks(c->engine, c->f, &o, rank, &e);
+	rc = rt_engine_ranks(c->engine, c->f, o, rank, &e);
 	if (rc) {
 		free(rank);
 		return cli_bad("%s: %s", file, e.text);
@@ -78,6 +74,21 @@ static int compute(struct computed *c, const char *file)
 	cli_progress_end();
 	free(rank);
 	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
+}
+
+static int compute(struct computed *c, const char *file)
+{
+	struct rt_opts o = {.threads = route_o.threads,
+			    .lanes = route_o.lanes,
+			    .directions = route_directions_find(),
+			    .ties = route_ties_find()};
+	int rc;
+
+	if (route_roots_find(c->f, file, &o))
+		return CLI_BAD;
+	rc = compute_graph(c, file, &o);
+	free((void *)o.roots);
+	return rc;
 }
 
 static void json_graph(struct json *j, const struct computed *c)
@@ -254,9 +265,10 @@ static const char *const schemes[] = {"dynamic", "prepopulated", NULL};
 static const struct cli_opt compute_opts[] = {
 	{"engine", 'e', CLI_CHOICE, &route_o.engine, "NAME",
 	 "routing engine; auto: the best for this fabric; default auto", rt_engine_choices, 0, 0},
-	{"root", 'r', CLI_STR, &route_o.root, "NODE",
+	{"root", 'r', CLI_LIST, &route_o.roots, "NODE",
 	 "root of the up/down graph: GUID or name of a switch, or of a host for its switch; "
-	 "centre: the switch from which the farthest is nearest; default centre, as weft sm",
+	 "centre: the switch from which the farthest is nearest; default centre, as weft sm; "
+	 "updn: one option for each of several roots; auto, its default: roots that it finds",
 	 NULL, 0, 0},
 	{"directions", 0, CLI_CHOICE, &route_o.directions, "HOW",
 	 "which end of a link is up: the one nearer to the root, or the one that a breadth-first or a "
@@ -299,13 +311,15 @@ const struct cli_cmd cmd_route_compute = {
 		"A break node is a switch that two or more up links leave: between those it may not\n"
 		"turn packets round, in either direction.",
 	.about_more = engine_about,
-	.examples = "weft route compute fabric.net --root 0x0002000000000001\n"
-		    "weft route compute fabric.net --lfts fera.lfts\n"
-		    "weft route compute fabric.net --engine pira --root centre --directions dfs\n"
-		    "weft route compute fabric.net --engine balanced --lanes 4\n"
-		    "weft route compute fabric.net --engine nue --lanes 1\n"
-		    "weft route compute fabric.net --engine auto\n"
-		    "weft route compute fabric.net --json | jq .link_load.max\n",
+	.examples =
+		"weft route compute fabric.net --root 0x0002000000000001\n"
+		"weft route compute fabric.net --lfts fera.lfts\n"
+		"weft route compute fabric.net --engine pira --root centre --directions dfs\n"
+		"weft route compute fabric.net --engine balanced --lanes 4\n"
+		"weft route compute fabric.net --engine nue --lanes 1\n"
+		"weft route compute fabric.net --engine updn --root 0x0002000000000001 --root 0x0002000000000002\n"
+		"weft route compute fabric.net --engine auto\n"
+		"weft route compute fabric.net --json | jq .link_load.max\n",
 	.opts = compute_opts,
 	.min_args = 1,
 	.max_args = 1,

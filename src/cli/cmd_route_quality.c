@@ -32,25 +32,27 @@ static int compute(struct quality *x, const char *file, const struct fab *f, uin
 			     .directions = route_directions_find(),
 			     .ties = route_ties_find()};
 	struct err e;
+	int rc;
 
 	if (o.engine)
 		route_o.engine = o.engine;
 	x->f = fab_assign_lids(f, route_o.lmc, &e);
 	if (!x->f)
 		return cli_bad("%s: %s", file, e.text);
-	if (route_root_find(x->f, file, &ro.root))
+	if (route_roots_find(x->f, file, &ro))
 		return CLI_BAD;
 	cli_stage("computing routes");
-	if (route_compute_by(x->f, &ro, &choice, &engine, &x->t, &e))
-		return cli_bad("%s: %s", file, e.text);
-	x->engine = engine->name;
-	rt_tables_fill(x->t);
-	if (engine->updown) {
-		*rank = mem_array(x->f->nswitches, sizeof(**rank));
-		if (rt_engine_ranks(engine, x->f, &ro, *rank, &e))
-			return cli_bad("%s: %s", file, e.text);
+	rc = route_compute_by(x->f, &ro, &choice, &engine, &x->t, &e);
+	if (!rc) {
+		x->engine = engine->name;
+		rt_tables_fill(x->t);
 	}
-	return CLI_OK;
+	if (!rc && engine->updown) {
+		*rank = mem_array(x->f->nswitches, sizeof(**rank));
+		rc = rt_engine_ranks(engine, x->f, &ro, *rank, &e);
+	}
+	free((void *)ro.roots);
+	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
 }
 
 static uint32_t lids_changed(const struct fab *a, const struct fab *b)
@@ -185,7 +187,7 @@ static int check_options(char **args, unsigned nargs)
 	if (from_stdin(args, nargs) > 1)
 		return cli_bad("only one file can be standard input");
 	if (nargs > 1 &&
-	    (o.engine || route_o.root || route_o.directions || route_o.ties || route_o.lmc))
+	    (o.engine || route_o.roots.n || route_o.directions || route_o.ties || route_o.lmc))
 		return cli_bad("--engine, --root, --directions, --ties and --lmc go without LFTS: "
 			       "they compute tables");
 	if (nargs < 2 && (route_o.sls || route_o.sl2vl))
@@ -232,8 +234,9 @@ static const struct cli_opt quality_opts[] = {
 	{"engine", 'e', CLI_CHOICE, &o.engine, "NAME",
 	 "without LFTS: the engine that computes the tables; default auto: the best for this fabric",
 	 rt_engine_choices, 0, 0},
-	{"root", 'r', CLI_STR, &route_o.root, "NODE",
-	 "without LFTS: root of the up/down graph; default centre", NULL, 0, 0},
+	{"root", 'r', CLI_LIST, &route_o.roots, "NODE",
+	 "without LFTS: root of the up/down graph, of engine updn several; default centre", NULL, 0,
+	 0},
 	{"directions", 0, CLI_CHOICE, &route_o.directions, "HOW",
 	 "without LFTS: which end of a link is up; default distance", route_directions, 0, 0},
 	{"ties", 0, CLI_CHOICE, &route_o.ties, "HOW",

@@ -13,16 +13,44 @@ const char *const route_directions[] = {"distance", "bfs", "dfs", NULL};
 
 const char *const route_ties[] = {"spread", "first", "random", NULL};
 
-int route_root_find(const struct fab *f, const char *file, node_id *root)
+static int root_find(const struct fab *f, const char *file, const char *name, node_id *root)
 {
-	if (!route_o.root || !strcmp(route_o.root, "centre")) {
+	if (!name || !strcmp(name, "centre")) {
 		*root = rt_root_choose(f, NULL, 0, FAB_NONE);
 		return CLI_OK;
 	}
-	*root = fab_node_by_text(f, route_o.root);
+	*root = fab_node_by_text(f, name);
 	if (*root == FAB_NONE)
 		return cli_bad("%s: no node with the GUID or name '%s' given with --root", file,
-			       route_o.root);
+			       name);
+	return CLI_OK;
+}
+
+int route_root_find(const struct fab *f, const char *file, node_id *root)
+{
+	return root_find(f, file, route_o.root, root);
+}
+
+int route_roots_find(const struct fab *f, const char *file, struct rt_opts *o)
+{
+	const cli_strings *names = &route_o.roots;
+	const struct rt_engine *g = rt_engine_find(route_o.engine);
+	node_id *roots;
+
+	if (!names->n || (names->n == 1 && !strcmp(names->at[0], "auto")))
+		return root_find(f, file, NULL, &o->root);
+	if (names->n > 1 && g && g != &rt_updn)
+		return cli_bad("engine %s takes one --root, found %zu; updn takes several", g->name,
+			       names->n);
+	roots = mem_array(names->n, sizeof(*roots));
+	for (size_t i = 0; i < names->n; i++)
+		if (root_find(f, file, names->at[i], &roots[i])) {
+			free(roots);
+			return CLI_BAD;
+		}
+	o->root = roots[0];
+	o->roots = roots;
+	o->nroots = (uint32_t)names->n;
 	return CLI_OK;
 }
 

@@ -11,6 +11,7 @@
 
 struct route_opts {
 	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
+	cli_strings roots; /* of commands that take several; root is not used there */
 	unsigned threads, lmc, lanes;
 	bool hosts_only;
 };
@@ -33,6 +34,9 @@ extern const char *const route_directions[]; /* by enum rt_directions; ends with
 /* 0 and the root that --root names, by default the one that weft sm chooses; or CLI_BAD after a
  * message. */
 int route_root_find(const struct fab *f, const char *file, node_id *root);
+/* The same for commands that take several: o->root is the first, o->roots all of them, which the caller frees; none when none
+ * was given, or auto. Engines of one root refuse more. */
+int route_roots_find(const struct fab *f, const char *file, struct rt_opts *o);
 enum rt_directions route_directions_find(void);
 extern const char *const route_ties[]; /* by enum rt_ties; ends with NULL */
 enum rt_ties route_ties_find(void);

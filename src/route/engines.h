@@ -9,6 +9,7 @@
 X(fera)
 X(pira)
 X(tree)
+X(updn)
 #ifndef WITHOUT_LANES
 X(balanced)
 X(torus)

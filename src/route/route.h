@@ -146,6 +146,9 @@ struct rt_update_stats;
 
 struct rt_opts {
 	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
+	/* Of engine updn, which uses all of them; hosts stand for their switches. nroots 0: it finds roots itself. */
+	const node_id *roots;
+	uint32_t nroots;
 	enum rt_directions directions;
 	enum rt_ties ties; /* of FERa; rt_update() always spreads */
 	unsigned threads;  /* 0: as many as the machine has */
@@ -193,9 +196,9 @@ struct rt_engine {
 	 * those that ranks() gives: the verifier checks them for turns from down to up, and one dependency graph
 	 * proves them. */
 	bool updown;
-	/* NULL: over the ranks that o gives. Else the engine has ranks of its own, each once, whatever o says:
-	 * 0, or a negative errno as route(). rank has f->nswitches entries. */
-	int (*ranks)(const struct fab *f, uint64_t *rank, struct err *e);
+	/* NULL: over the ranks that o gives. Else the engine has ranks of its own, each once, whatever o says but its
+	 * roots: 0, or a negative errno as route(). rank has f->nswitches entries. */
+	int (*ranks)(const struct fab *f, const struct rt_opts *o, uint64_t *rank, struct err *e);
 	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
 	 * not use it. */
 	bool lanes;

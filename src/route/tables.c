@@ -108,7 +108,7 @@ int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct
 		    uint64_t *rank, struct err *e)
 {
 	if (g->ranks)
-		return g->ranks(f, rank, e);
+		return g->ranks(f, o, rank, e);
 	rt_updown_rank_by(f, o->root, o->directions, rank);
 	return 0;
 }

@@ -311,7 +311,8 @@ static int tree_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 	return rc;
 }
 
-static int tree_ranks(const struct fab *f, uint64_t *rank, struct err *e)
+static int tree_ranks(const struct fab *f, const struct rt_opts *o UNUSED, uint64_t *rank,
+		      struct err *e)
 {
 	struct tree t;
 	int rc = recognise(&t, f, e);

@@ -46,9 +46,10 @@ static const struct rt_engine *engine_of(const struct sm_compute *c)
 static bool own_ranks(const struct sm_compute *c, uint64_t *rank)
 {
 	const struct rt_engine *g = engine_of(c);
+	struct rt_opts o = {.root = c->root};
 	struct err e;
 
-	if (g->ranks && !g->ranks(c->fab, rank, &e))
+	if (g->ranks && !g->ranks(c->fab, &o, rank, &e))
 		return true;
 	rt_updown_rank_by(c->fab, c->root, c->directions, rank);
 	return false;

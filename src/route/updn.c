@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Engine "updn": up*-down* routes over any number of roots. Keeps no state between calls; the way in is rt_updn.route(). Ranks
+ * come from updn_roots.c; distances are FERa's over these ranks.
+ *
+ * Equal ports are dealt out by number, as FERa does, and by load, and the better tables are taken. Large ones are dealt out by
+ * number alone, which is as good in whole trees and takes a fraction of the time.
+ */
+#include "route/quality.h"
+#include "route/updn.h"
+
+enum {
+	LOAD_ENTRIES = 4000000, /* larger tables are not dealt out by load */
+	PASS_ENTRIES = 1000000, /* larger ones only once */
+	PATTERNS = 64,
+};
+
+uint64_t updn_merit(const struct fab *f, const struct rt_tables *t, unsigned threads)
+{
+	struct rt_quality_opts o = {
+		.patterns = PATTERNS, .seed = 1, .threads = threads, .quick = true};
+	struct rt_quality q;
+	uint64_t product;
+	struct err e;
+
+	if (rt_quality(f, t, &o, &q, &e))
+		return 0;
+	product = rt_shares_mean(&q.by[RT_BISECTION]) * rt_shares_mean(&q.by[RT_SHIFTS]);
+	rt_quality_free(&q);
+	return product;
+}
+
+/* t holds tables dealt out by number. */
+static void deal_by_load(const struct fab *f, const struct rt_opts *o, const uint64_t *rank,
+			 struct rt_tables *t)
+{
+	uint64_t entries = (uint64_t)t->nswitches * t->top_lid;
+	struct rt_tables *other;
+
+	if (entries > LOAD_ENTRIES || !f->nhosts)
+		return;
+	other = rt_tables_new(t->nswitches, t->top_lid);
+	updn_deal(f, rank, entries > PASS_ENTRIES ? 1 : 2, other);
+	if (updn_merit(f, other, o->threads) > updn_merit(f, t, o->threads))
+		memcpy(t->lft, other->lft, (size_t)t->nswitches * t->stride);
+	rt_tables_free(other);
+}
+
+static int updn_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
+		      struct err *e)
+{
+	uint64_t *rank = mem_array((size_t)f->nswitches + 1, sizeof(*rank));
+	struct rt_opts by = {.rank = rank, .threads = o->threads};
+	int rc = rt_tables_fit(t, f, "updn", e);
+
+	if (!rc) {
+		updn_ranks(f, o, rank);
+		rc = rt_fera.route(f, &by, t, e);
+	}
+	if (!rc)
+		deal_by_load(f, o, rank, t);
+	free(rank);
+	return rc;
+}
+
+static int updn_ranks_give(const struct fab *f, const struct rt_opts *o, uint64_t *rank,
+			   struct err *e UNUSED)
+{
+	updn_ranks(f, o, rank);
+	return 0;
+}
+
+const struct rt_engine rt_updn = {
+	.name = "updn",
+	.summary = "up*/down* over several roots, given or found",
+	.about =
+		"Engine updn routes up*/down* over any number of roots: a link's up end is nearer to a\n"
+		"root. Roots are named with --root, once for each, or found: the top of a tree, or the\n"
+		"centres that give the most bandwidth. Every pair has a route, also where two roots\n"
+		"have no switch above both. Of equal ports those with the fewest routes are taken.",
+	.route = updn_route,
+	.updown = true,
+	.ranks = updn_ranks_give,
+	.use = RT_USE_ANYWHERE,
+	.cost = {.search_ps = 3000, .cell_ps = 60000},
+};
