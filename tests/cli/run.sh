@@ -625,9 +625,9 @@ done
 centre_of_a_line()
 {
 	"$bin" topo gen mesh 5 > line.net || return 1
-	"$bin" route compute line.net --root centre --json > out || return 1
+	"$bin" route compute line.net --engine fera --root centre --json > out || return 1
 	jq -e '.root == "S-0002000000000003" and .hops.max == 6 and .default_ports == 0' out || return 1
-	"$bin" route compute line.net --json > out || return 1
+	"$bin" route compute line.net --engine fera --json > out || return 1
 	jq -e '.root == "S-0002000000000003"' out
 }
 ok "the centre of a line" centre_of_a_line
