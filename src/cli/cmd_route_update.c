@@ -210,8 +210,9 @@ static int change_measure(struct updated *u, const struct rt_before *b, struct e
 		u->quickly = rt_verify_change(u->now, u->after.t, u->after.rank, b);
 		shortest(&u->verify_s, start);
 		start = cli_wall_s();
-		rc = rt_plan(u->now, old, u->after.t, u->after.rank, NULL, u->opts.threads,
-			     &u->plan, e);
+		if (!rt_plan_change(u->now, old, u->after.t, u->after.rank, b, &u->plan))
+			rc = rt_plan(u->now, old, u->after.t, u->after.rank, NULL, u->opts.threads,
+				     &u->plan, e);
 		shortest(&u->plan_s, start);
 	}
 	if (!rc)

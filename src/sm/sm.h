@@ -333,6 +333,7 @@ struct sm_compute {
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before
 		*before; /* the snapshot and tables that old comes from; NULL: others */
+	bool ranked;	 /* and its tables obey its ranks */
 	bool alive; /* also plan for the case that switches of before, absent from fab, still work */
 	const rt_turns *off; /* turns that are disabled */
 	bool defragment;     /* instead of tables: other routes for VMs, from old and old_rank */

@@ -266,6 +266,7 @@ void sm_ahead_request(struct sm *sm)
 						    .old = a->task->old,
 						    .old_rank = a->task->old_rank,
 						    .before = &a->task->before,
+						    .ranked = sm->routes.ranked,
 						    .alive = x.node != FAB_NONE};
 	a->switch_guid = x.node == FAB_NONE ? 0 : sm->topo.fab->nodes[x.node].guid;
 	a->what = hash_of(a->task->fab, sm->core.out->compute.root);

@@ -63,6 +63,7 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 	j->before = (struct rt_before){sm->routes.prev_fab, sm->routes.prev_rank,
 				       sm->routes.prev_tables};
 	c->before = !more && as_before(sm) ? &j->before : NULL;
+	c->ranked = sm->routes.prev_ranked;
 	for (size_t i = 0; i < sm->dev.off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->dev.off.at[i].guid);
 

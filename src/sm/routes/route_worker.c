@@ -270,6 +270,10 @@ static bool plan_to(const struct sm_compute *c, unsigned threads, const struct r
 {
 	struct err e;
 
+	/* t was verified with these ranks */
+	if (c->before && c->ranked && rank && !c->data_fab && (!c->off || !c->off->n) &&
+	    rt_plan_change(c->fab, c->old, t, rank, c->before, p))
+		return true;
 	return !rt_plan(c->data_fab ? c->data_fab : c->fab, c->old, t, rank, c->off, threads, p,
 			&e);
 }

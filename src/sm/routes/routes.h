@@ -49,6 +49,7 @@ struct sm_routing {
 	struct fab *prev_fab; /* the last snapshot whose tables were all in force, and those */
 	struct rt_tables *prev_tables;
 	uint64_t *prev_rank;
+	bool prev_ranked;     /* prev_tables obey it */
 	struct sm_task *task; /* of the last request of a round; NULL: none */
 	uint32_t answered;    /* the last request that was */
 	VEC(struct sm_retired) retired;

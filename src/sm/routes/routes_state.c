@@ -50,6 +50,7 @@ void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 		x->prev_fab = old;
 		x->prev_tables = x->tables;
 		x->prev_rank = x->rank;
+		x->prev_ranked = x->ranked;
 	} else {
 		sm_retire_tables(sm, x->tables);
 		sm_retire_memory(sm, x->rank);
