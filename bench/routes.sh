@@ -146,7 +146,7 @@ measure()
 	while read -r fabric how; do
 		# shellcheck disable=SC2086 # several words
 		"$weft" topo gen $how -o "$work/net"
-		for engine in ${ENGINES:-fera pira tree updn balanced torus nue}; do
+		for engine in ${ENGINES:-fera pira tree updn balanced torus nue dragonfly}; do
 			say "$fabric: Weft, $engine"
 			ours "$fabric" "$engine" || { say "$fabric: Weft, $engine: FAILED"; failed=1; }
 		done

@@ -80,6 +80,7 @@ static int compute(struct computed *c, const char *file)
 {
 	struct rt_opts o = {.threads = route_o.threads,
 			    .lanes = route_o.lanes,
+			    .valiant = route_o.valiant,
 			    .directions = route_directions_find(),
 			    .ties = route_ties_find()};
 	int rc;
@@ -280,6 +281,9 @@ static const struct cli_opt compute_opts[] = {
 	 route_ties, 0, 0},
 	{"lanes", 0, CLI_UINT, &route_o.lanes, "N",
 	 "engines with lanes: virtual lanes to use at most; default 8", NULL, 1, RT_MAX_VLS},
+	{"valiant", 0, CLI_UINT, &route_o.valiant, "N",
+	 "dragonfly: reach one destination in N over another group (65535: none); default 8", NULL,
+	 1, 65535},
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,

@@ -12,7 +12,7 @@
 struct route_opts {
 	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
 	cli_strings roots; /* of commands that take several; root is not used there */
-	unsigned threads, lmc, lanes;
+	unsigned threads, lmc, lanes, valiant;
 	bool hosts_only;
 };
 

@@ -13,6 +13,7 @@ X(updn)
 #ifndef WITHOUT_LANES
 X(balanced)
 X(torus)
+X(dragonfly)
 X(nue)
 #endif
 /* clang-format on */

@@ -153,6 +153,8 @@ struct rt_opts {
 	enum rt_ties ties; /* of FERa; rt_update() always spreads */
 	unsigned threads;  /* 0: as many as the machine has */
 	unsigned lanes;	   /* data VLs that an engine with lanes may use; 0: as it likes */
+	unsigned
+		valiant; /* dragonfly: one destination in so many is reached over another group; 0: 8 */
 	/* By switch index: use these ranks instead of root and directions; NULL: use those. */
 	const uint64_t *rank;
 	/* For rt_update() only: the state before the change (NULL: not known, search everything), and
