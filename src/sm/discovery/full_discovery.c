@@ -374,12 +374,17 @@ static void on_switch_info(struct sm *sm, uint32_t n, const uint8_t *data)
 		clear_and_read(sm, n);
 }
 
+/*
+ * The Set that clears PortStateChange writes LinearFDBTop again, and a LID is set after it: a switch that restarted since it
+ * was read would look as if it had not. So its LID is read before both.
+ */
 bool sm_clear_deferred(struct sm *sm)
 {
 	bool any = false;
 
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
 		if (sm->topo.nodes.at[n].ask.uncleared && !sm->topo.nodes.at[n].gone) {
+			sm_ask_port(sm, Q_PORT_CHECK, sm->topo.nodes.at[n].first_port);
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
 			any = true;
 		}
@@ -396,6 +401,13 @@ static void on_cleared_late(struct sm *sm, uint32_t n)
 		sm_ask_port(sm, Q_PORT_CHECK, node->first_port + p);
 }
 
+static void switch_lost_all(struct sm *sm, uint32_t node)
+{
+	if (sm->topo.nodes.at[node].row != NONE)
+		sm_row_restarted(sm, sm->topo.nodes.at[node].row);
+	sm_discovery_doubt(sm);
+}
+
 /*
  * A port that is Active now and was Active then has been so throughout; of others that is not
  * known.
@@ -406,7 +418,10 @@ static void on_port_check(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct iba_port_info pi;
 
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
-	if (pi.state != p->pi.state) {
+	if (!p->num) {
+		if (!pi.lid)
+			switch_lost_all(sm, p->node);
+	} else if (pi.state != p->pi.state) {
 		sm_discovery_doubt(sm);
 	} else if (pi.state != IBA_PORT_DOWN && pi.state != IBA_PORT_ACTIVE) {
 		p->ask.met = 0;
@@ -483,6 +498,17 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 		switch_read(sm, p->node);
 }
 
+/* Since the port was read, a manager has started there. Its trap may be lost, and it may have learnt of no other manager. */
+static void manager_appeared(struct sm *sm, uint32_t port, const uint8_t *data)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	struct iba_port_info pi;
+
+	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
+	if (sm->cfg.contest && !sm_is_own(sm, p) && pi.cap_mask & ~p->pi.cap_mask & IBA_CAP_IS_SM)
+		sm_ask_port(sm, Q_SM_INFO, port);
+}
+
 /* Full discovery takes the state alone: what to set was decided by the first response. */
 static void on_port_again(struct sm *sm, uint32_t port, const uint8_t *data)
 {
@@ -522,6 +548,7 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		on_port_info(sm, port, data);
 		break;
 	case Q_SET_LID:
+		manager_appeared(sm, port, data);
 		sm_lid_confirm(sm, port, data);
 		break;
 	case Q_TABLE:
