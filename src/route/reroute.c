@@ -121,8 +121,13 @@ static void walk(struct solve *z, uint32_t s)
 	}
 }
 
+/* One look tells of most switches that their route does not lead down. */
 static uint16_t down_of(struct solve *z, uint32_t s)
 {
+	uint32_t v = z->known[s] == z->stamp ? s : next_switch(z, s);
+
+	if (v == FAB_NONE || z->x.rank[v] < z->x.rank[s])
+		return NO_WAY;
 	walk(z, s);
 	return z->down[s];
 }

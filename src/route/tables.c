@@ -35,7 +35,8 @@ const struct rt_engine *rt_engine_find(const char *name)
 	return NULL;
 }
 
-struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid)
+/* Entries are not set. */
+static struct rt_tables *tables_alloc(uint32_t nswitches, uint32_t top_lid)
 {
 	struct rt_tables *t = mem_zalloc(sizeof(*t));
 	size_t size;
@@ -49,7 +50,14 @@ struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid)
 	t->lft = aligned_alloc(64, MAX(size, (size_t)64));
 	if (!t->lft)
 		t->lft = mem_array(MAX(size, (size_t)64), 1);
-	memset(t->lft, IBA_PORT_NONE, size);
+	return t;
+}
+
+struct rt_tables *rt_tables_new(uint32_t nswitches, uint32_t top_lid)
+{
+	struct rt_tables *t = tables_alloc(nswitches, top_lid);
+
+	memset(t->lft, IBA_PORT_NONE, (size_t)nswitches * t->stride);
 	return t;
 }
 
@@ -91,13 +99,15 @@ int rt_tables_fit(const struct rt_tables *t, const struct fab *f, const char *na
 struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables *t,
 				  const struct fab *to)
 {
-	struct rt_tables *c = rt_tables_new(to->nswitches, MAX(t->top_lid, fab_top_lid(to)));
+	struct rt_tables *c = tables_alloc(to->nswitches, MAX(t->top_lid, fab_top_lid(to)));
 
 	for (uint32_t s = 0; s < to->nswitches; s++) {
 		node_id n = fab_node_by_guid(from, to->nodes[to->switches[s]].guid);
+		uint32_t kept = n != FAB_NONE && fab_is_switch(from, n) ? t->stride : 0;
 
-		if (n != FAB_NONE && fab_is_switch(from, n))
-			memcpy(rt_row(c, s), rt_row(t, from->switch_index[n]), t->stride);
+		if (kept)
+			memcpy(rt_row(c, s), rt_row(t, from->switch_index[n]), kept);
+		memset(rt_row(c, s) + kept, IBA_PORT_NONE, c->stride - kept);
 	}
 	if (t->lanes)
 		rt_lanes_carry(from, t, to, c);

@@ -81,6 +81,7 @@ const struct rt_engine rt_updn = {
 	.route = updn_route,
 	.updown = true,
 	.ranks = updn_ranks_give,
+	.update = rt_reroute,
 	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 3000, .cell_ps = 60000},
 };

@@ -188,6 +188,8 @@ static struct fab *any_fabric(uint64_t i, const struct rt_engine **g)
 	const struct fab_gen *x = &gen[i % ARRAY_LEN(gen)];
 
 	*g = !strcmp(x->kind, "mtree") || !strcmp(x->kind, "kary") ? &rt_tree : &rt_fera;
+	if (strcmp(x->kind, "odd") && i / ARRAY_LEN(gen) % 2)
+		*g = &rt_updn;
 	return world_make(*x);
 }
 
