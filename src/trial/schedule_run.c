@@ -61,12 +61,22 @@ static void on_time(void *ctx, uint64_t cookie)
 	(void)cookie;
 }
 
+enum { MOST_AT_ONCE = 1000000 };
+
 /* False: something was found to be wrong. */
 static bool run_to(struct run *r, time_ps t)
 {
+	time_ps last = TIME_NEVER;
+	uint32_t events = 0;
+
 	sim_call(r->sim, t, on_time, NULL, 0); /* the clock stops at the last event */
 	while (!r->out->fault && sim_next(r->sim) <= t) {
 		sim_step(r->sim);
+		events = sim_now(r->sim) == last ? events + 1 : 0;
+		last = sim_now(r->sim);
+		if (events == MOST_AT_ONCE)
+			run_fail(r, SCHEDULE_NO_REST,
+				 "%u events at one moment: a manager wakes up without end", events);
 		run_check_masters(r);
 	}
 	run_check_watch(r);

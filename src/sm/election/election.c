@@ -124,6 +124,8 @@ static enum sm_outcome read_back(struct sm *sm, const struct sm_met *m)
 	struct sm_subject about = m->at ? sm_about_contact(sm, m->at) : SM_ABOUT_NOTHING;
 
 	if (sm->election.state == IBA_SM_MASTER && !may_leave(sm)) {
+		sm_poll_stop(sm);
+		sm_settle_end(sm); /* what it waited for is over */
 		sm->election.reread = true;
 		return SM_GOING_ON;
 	}
