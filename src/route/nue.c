@@ -16,6 +16,7 @@ enum {
 	/* larger tables are computed in one way; those between with several costs, but one root and split */
 	TRIAL_ENTRIES = 400000,
 	SMALL_ENTRIES = 150000,
+	ONCE_ENTRIES = 1000000, /* larger tables are computed in one pass */
 	TRIAL_PATTERNS = 256,
 	PASSES = 2,
 	TURNS = 64,	       /* of a pass, about */
@@ -67,6 +68,8 @@ struct run {
 	struct lane *lanes;
 	unsigned turn;
 	int threads;
+	bool no_detour; /* stop where a path is not a shortest one */
+	bool direct;	/* shortest paths where there are any, without a heap */
 };
 
 /* ---- what the fabric is like ---- */
@@ -218,7 +221,8 @@ static void lane_init(struct run *r, struct lane *l)
 	for (size_t i = 0; i < l->jobs.n; i++)
 		dests[l->jobs.at[i].sw]++;
 	nue_lane_init(&l->routes, g, r->t, root, dests);
-	l->routes.costs = (struct nue_costs){.hop = part * r->recipe.hop,
+	l->routes.costs = (struct nue_costs){.direct = r->direct,
+					     .hop = part * r->recipe.hop,
 					     .against = part * r->recipe.against,
 					     .turn = part * r->recipe.turn};
 	l->routes.costs.to_switch = TO_SWITCH * MAX(l->routes.costs.hop, r->x->mean);
@@ -252,7 +256,7 @@ static void pass(struct run *r, bool again)
 		r->lanes[k].at = 0;
 		left += r->lanes[k].jobs.n;
 	}
-	while (left) {
+	while (left && !(r->no_detour && r->lanes[0].routes.detours)) {
 		RT_OMP(omp parallel for num_threads(r->threads) schedule(dynamic) if (r->threads > 1))
 		for (unsigned k = 0; k < n; k++)
 			lane_turn(r, k, again);
@@ -277,10 +281,18 @@ static void lanes_write(struct run *r)
 		rt_sl_row(r->t, 0)[g->dest[i].lid] = r->lane_of[i];
 }
 
-static void route_all(const struct nue *x, struct recipe recipe, unsigned passes, int threads,
-		      struct rt_tables *t)
+/* False: no_detour, and there is one. The tables are not complete then. */
+static bool route_all(const struct nue *x, struct recipe recipe, unsigned passes, int threads,
+		      bool no_detour, struct rt_tables *t)
 {
-	struct run r = {.x = x, .t = t, .recipe = recipe, .threads = threads};
+	struct run r = {.x = x,
+			.t = t,
+			.recipe = recipe,
+			.threads = threads,
+			.no_detour = no_detour,
+			.direct = (uint64_t)x->g->n * t->top_lid > TRIAL_ENTRIES};
+
+	bool ok;
 
 	r.lanes = mem_zarray(recipe.lanes, sizeof(*r.lanes));
 	split(&r);
@@ -292,6 +304,7 @@ static void route_all(const struct nue *x, struct recipe recipe, unsigned passes
 		pass(&r, i > 0);
 	lanes_write(&r);
 	t->entries = 0;
+	ok = !no_detour || !r.lanes[0].routes.detours;
 	for (unsigned k = 0; k < recipe.lanes; k++) {
 		t->entries += r.lanes[k].routes.entries;
 		nue_lane_free(&r.lanes[k].routes);
@@ -299,6 +312,7 @@ static void route_all(const struct nue *x, struct recipe recipe, unsigned passes
 	}
 	free(r.lanes);
 	free(r.lane_of);
+	return ok;
 }
 
 /* ---- trials ---- */
@@ -330,7 +344,7 @@ static struct recipe best_of(const struct nue *x, const struct recipe *recipe, u
 	for (unsigned i = 0; i < n; i++) {
 		struct rt_tables *mine = rt_tables_new(t->nswitches, t->top_lid);
 
-		route_all(x, recipe[i], PASSES, 1, mine);
+		route_all(x, recipe[i], PASSES, 1, false, mine);
 		merits[i] = merit(x->g->f, mine);
 		rt_tables_free(mine);
 	}
@@ -386,6 +400,7 @@ static int nue_route(const struct fab *f, const struct rt_opts *o, struct rt_tab
 {
 	unsigned lanes = o->lanes ? o->lanes : DEFAULT_LANES;
 	int rc = rt_tables_fit(t, f, "nue", e);
+	uint64_t entries = (uint64_t)f->nswitches * t->top_lid;
 	struct switch_graph g;
 	struct recipe recipe;
 	struct nue x;
@@ -395,8 +410,14 @@ static int nue_route(const struct fab *f, const struct rt_opts *o, struct rt_tab
 	graph_init(&g, f, t->top_lid);
 	nue_init(&x, &g);
 	recipe = recipe_choose(&x, lanes, t, o->threads);
-	route_all(&x, recipe, PASSES,
-		  rt_threads(o->threads, recipe.lanes, (uint64_t)g.n * t->top_lid), t);
+	lanes = recipe.lanes;
+	recipe.lanes = 1;
+	/* One lane for what has all its shortest paths in one. */
+	if (entries <= TRIAL_ENTRIES || !route_all(&x, recipe, 1, 1, true, t)) {
+		recipe.lanes = lanes;
+		route_all(&x, recipe, entries > ONCE_ENTRIES ? 1 : PASSES,
+			  rt_threads(o->threads, lanes, entries), false, t);
+	}
 	free(x.near);
 	graph_free(&g);
 	return 0;

@@ -104,7 +104,9 @@ static uint64_t turn_cost(const struct nue_lane *l, uint32_t a, uint32_t b)
 
 	if (n == NUE_REFUSED)
 		return UINT64_MAX;
-	return (n ? 0 : l->costs.turn) + (lane_graphs_along(&l->graphs, 0, a, b) ? 0 : l->against);
+	if (n) /* what the lane has follows its order */
+		return 0;
+	return l->costs.turn + (lane_graphs_along(&l->graphs, 0, a, b) ? 0 : l->against);
 }
 
 /* Arc a leads to a switch that has its way: perhaps the best so far for the switch that it leaves. */
@@ -167,7 +169,7 @@ static void settled(struct nue_lane *l, uint32_t s)
 			heap_rise(l, g->arc[g->in[i]].from);
 }
 
-static void search(struct nue_lane *l, uint32_t to)
+static void search_begin(struct nue_lane *l, uint32_t to)
 {
 	uint32_t n = l->g->n;
 
@@ -182,7 +184,75 @@ static void search(struct nue_lane *l, uint32_t to)
 		l->settled[s] = false;
 	}
 	l->cost[to] = 0;
-	settled(l, to);
+}
+
+/* The links that lead one link nearer to switch `to`, switch by switch from there outwards. */
+static void ways_find(struct nue_lane *l, uint32_t to)
+{
+	const struct switch_graph *g = l->g;
+	uint32_t n = 0;
+
+	if (l->nnear && l->near[0] == to)
+		return;
+	l->nnear = graph_distances(g, to, l->dist, l->near);
+	for (uint32_t i = 0; i < l->nnear; i++) {
+		uint32_t s = l->near[i];
+
+		l->way_first[i] = n;
+		for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
+			if (l->dist[g->arc[a].to] + 1 == l->dist[s])
+				l->way[n++] = a;
+	}
+	l->way_first[l->nnear] = n;
+}
+
+/* The best way of the switch at this place that is not refused. False: there is none. */
+static bool settle_near(struct nue_lane *l, uint32_t i)
+{
+	uint32_t s = l->near[i];
+
+	for (;;) {
+		l->cost[s] = UINT64_MAX;
+		l->taken[s] = l->g->narcs;
+		for (uint32_t k = l->way_first[i]; k < l->way_first[i + 1]; k++)
+			if (l->refused[l->way[k]] != l->search)
+				offer(l, l->way[k]);
+		if (l->cost[s] == UINT64_MAX)
+			return false;
+		if (settle(l, s))
+			break;
+		l->refused[l->taken[s]] = l->search;
+	}
+	l->settled[s] = true;
+	l->order[l->nsettled++] = s;
+	return true;
+}
+
+/* Shortest paths alone, as far as each switch has one: without a heap. False: some switch needs a detour. */
+static bool search_near(struct nue_lane *l, uint32_t to)
+{
+	ways_find(l, to);
+	l->settled[to] = true;
+	l->order[l->nsettled++] = to;
+	for (uint32_t i = 1; i < l->nnear; i++)
+		if (!settle_near(l, i))
+			return false;
+	return true;
+}
+
+static void search(struct nue_lane *l, uint32_t to, bool direct)
+{
+	search_begin(l, to);
+	if (!direct) {
+		settled(l, to);
+	} else if (!search_near(l, to)) { /* what is settled stays so */
+		uint32_t n = l->nsettled;
+
+		l->detours++;
+		l->nsettled = 0;
+		for (uint32_t i = 0; i < n; i++)
+			settled(l, l->order[i]);
+	}
 	while (l->nheap) {
 		uint32_t s = heap_take(l);
 
@@ -248,7 +318,7 @@ void nue_lane_route(struct nue_lane *l, uint32_t to, const struct graph_dest *d,
 	if (again)
 		lid_forget(l, to, d);
 	l->against = d->port ? l->costs.against : l->costs.to_switch;
-	search(l, to);
+	search(l, to, l->costs.direct && d->port);
 	rt_row(l->t, to)[d->lid] = d->port;
 	for (uint32_t i = 1; i < l->nsettled; i++) {
 		uint32_t s = l->order[i];
@@ -265,6 +335,7 @@ void nue_lane_pass(struct nue_lane *l)
 	size_t n = (size_t)l->g->narcs * l->g->ports;
 
 	l->entries = 0;
+	l->detours = 0;
 	for (size_t i = 0; i < n; i++)
 		if (l->users[i] == NUE_REFUSED)
 			l->users[i] = 0;
@@ -312,6 +383,10 @@ void nue_lane_init(struct nue_lane *l, const struct switch_graph *g, struct rt_t
 	l->order = mem_array(n, sizeof(*l->order));
 	l->refused = mem_zarray(arcs, sizeof(*l->refused));
 	l->heap = mem_array(n, sizeof(*l->heap));
+	l->near = mem_array(n, sizeof(*l->near));
+	l->dist = mem_array(n, sizeof(*l->dist));
+	l->way_first = mem_array(n + 1, sizeof(*l->way_first));
+	l->way = mem_array(arcs, sizeof(*l->way));
 	l->place = mem_array(n, sizeof(*l->place));
 	escape_each(&l->escape, dests, turn_need, l);
 }
@@ -331,5 +406,9 @@ void nue_lane_free(struct nue_lane *l)
 	free(l->order);
 	free(l->refused);
 	free(l->heap);
+	free(l->near);
+	free(l->dist);
+	free(l->way_first);
+	free(l->way);
 	free(l->place);
 }

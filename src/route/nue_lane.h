@@ -15,6 +15,7 @@
 
 /* What a path costs, beside the routes that its links carry so far. */
 struct nue_costs {
+	bool direct;  /* hop is more than all loads together */
 	uint64_t hop; /* a link */
 	uint64_t
 		against; /* a dependency against the order of the lane, which begins with that of up*-down* paths */
@@ -44,6 +45,8 @@ struct nue_lane {
 	VEC(struct nue_load) news[2];
 	unsigned turn;
 	uint64_t entries; /* of the tables, that it filled in this pass */
+	uint32_t
+		detours; /* LIDs of hosts in this pass that some switch reaches by a path that is not a shortest one; costs.direct only */
 	/* of one LID */
 	uint32_t to; /* the destination's switch */
 	uint64_t against;
@@ -51,6 +54,9 @@ struct nue_lane {
 	uint64_t *cost, *flow;
 	bool *settled;
 	uint32_t *order, nsettled; /* in the order in which they were settled */
+	/* of the last destination that was searched without detours: switches by distance, links that lead nearer */
+	uint32_t *near, *dist, nnear;
+	uint32_t *way_first, *way;
 	uint32_t *refused, search; /* by arc: the last search in which it was refused */
 	uint32_t *heap, *place, nheap;
 };

@@ -147,6 +147,32 @@ TEST(a_whole_tree_takes_one_lane_and_shares_all_links)
 	fab_free(f);
 }
 
+/* Tables that are too large for trials are searched without a heap, as long as shortest paths suffice. */
+TEST(large_tables_take_one_lane_where_shortest_paths_do)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {16, 3}}), *now;
+	struct world_down d = world_down_new(f);
+	struct rt_tables *t = nue(f, 3, 2);
+	struct rng r;
+
+	expect_good(f, t);
+	assert_int_equal(rt_nvls(t), 1);
+	assert_int_equal(shifts(f, t), RT_SHARE_ONE);
+	rt_tables_free(t);
+	rng_seed(&r, 5, 1);
+	for (unsigned i = 0; i < 60; i++)
+		world_change(f, &d, &r);
+	now = world_now(f, &d);
+	check_lanes(now, 2);
+	fab_free(now);
+	world_down_free(&d);
+	fab_free(f);
+	f = world_make((struct fab_gen){
+		.kind = "torus", .dims = {9, 8, 3}, .hosts = 9, .has_hosts = true});
+	check_lanes(f, 2);
+	fab_free(f);
+}
+
 static uint64_t links_in_sum(const struct fab *f, unsigned lanes)
 {
 	struct rt_tables *t = nue(f, lanes, 1);
@@ -267,6 +293,7 @@ int main(void)
 		cmocka_unit_test(damaged_fabrics),
 		cmocka_unit_test(several_lids_of_a_port_and_virtual_functions),
 		cmocka_unit_test(a_whole_tree_takes_one_lane_and_shares_all_links),
+		cmocka_unit_test(large_tables_take_one_lane_where_shortest_paths_do),
 		cmocka_unit_test(lanes_make_paths_shorter),
 		cmocka_unit_test(one_lane_is_better_than_up_and_down),
 		cmocka_unit_test(fabrics_without_switches_links_or_hosts_do_no_harm),
