@@ -145,14 +145,18 @@ static void note_line(struct sim_report *r, const struct sm_note *n)
 
 /* Kinds with a line of their own. A trap has none: the change that follows says whose it is. */
 static const bool has_line[SM_NOTE_NKINDS] = {
-	[SM_NOTE_CHANGE] = true,       [SM_NOTE_UNREACHABLE] = true,  [SM_NOTE_BAD_STATUS] = true,
-	[SM_NOTE_RESTART] = true,      [SM_NOTE_REFUSED] = true,      [SM_NOTE_TOO_FAR] = true,
-	[SM_NOTE_OTHER_ENGINE] = true, [SM_NOTE_NO_LID] = true,	      [SM_NOTE_MISMATCH] = true,
-	[SM_NOTE_LEFT_OUT] = true,     [SM_NOTE_PLAN] = true,	      [SM_NOTE_NODE_GONE] = true,
-	[SM_NOTE_NODE_CAME] = true,    [SM_NOTE_LINK_DOWN] = true,    [SM_NOTE_LINK_UP] = true,
-	[SM_NOTE_MORE_CHANGES] = true, [SM_NOTE_NO_ROOM] = true,      [SM_NOTE_GUESS] = true,
-	[SM_NOTE_HELD] = true,	       [SM_NOTE_RELEASED] = true,     [SM_NOTE_DUPLICATE] = true,
-	[SM_NOTE_NO_DUPLICATE] = true, [SM_NOTE_OUT_OF_REACH] = true,
+	[SM_NOTE_CHANGE] = true,	  [SM_NOTE_UNREACHABLE] = true,
+	[SM_NOTE_BAD_STATUS] = true,	  [SM_NOTE_RESTART] = true,
+	[SM_NOTE_REFUSED] = true,	  [SM_NOTE_TOO_FAR] = true,
+	[SM_NOTE_OTHER_ENGINE] = true,	  [SM_NOTE_NO_LID] = true,
+	[SM_NOTE_VFS_WITHOUT_LID] = true, [SM_NOTE_MISMATCH] = true,
+	[SM_NOTE_LEFT_OUT] = true,	  [SM_NOTE_PLAN] = true,
+	[SM_NOTE_NODE_GONE] = true,	  [SM_NOTE_NODE_CAME] = true,
+	[SM_NOTE_LINK_DOWN] = true,	  [SM_NOTE_LINK_UP] = true,
+	[SM_NOTE_MORE_CHANGES] = true,	  [SM_NOTE_NO_ROOM] = true,
+	[SM_NOTE_GUESS] = true,		  [SM_NOTE_HELD] = true,
+	[SM_NOTE_RELEASED] = true,	  [SM_NOTE_DUPLICATE] = true,
+	[SM_NOTE_NO_DUPLICATE] = true,	  [SM_NOTE_OUT_OF_REACH] = true,
 };
 
 /* And where there are several managers. */

@@ -238,6 +238,18 @@ static void fold(struct fab **f)
 	*f = folded;
 }
 
+static void judge_functions(const struct lab *l, struct lab_verdict *v)
+{
+	struct sm_status st;
+
+	sm_status(l->lead->sm, &st);
+	if (!st.vfs_without_lid)
+		return;
+	v->complete = false;
+	lab_fail(v->why, "%u virtual functions have no LID: all %u are in use", st.vfs_without_lid,
+		 (unsigned)IBA_LID_MAX_UNICAST);
+}
+
 void lab_judge(struct lab *l, struct lab_verdict *v)
 {
 	struct fab *all = sim_snapshot(l->sim);
@@ -258,5 +270,6 @@ void lab_judge(struct lab *l, struct lab_verdict *v)
 	judge_tables(l, f, v);
 	if (!v->complete)
 		lab_fail(v->why, "the manager's topology differs from the fabric");
+	judge_functions(l, v);
 	fab_free(f);
 }

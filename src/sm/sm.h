@@ -486,12 +486,13 @@ enum sm_note_kind {
 	SM_NOTE_DUPLICATE,    /* duplicate */
 	SM_NOTE_NO_DUPLICATE, /* about the device that was left out */
 	SM_NOTE_NO_LID,	      /* about a port without a LID: all 49151 are in use */
-	SM_NOTE_MISMATCH,     /* request, about a device that holds other values than were set */
-	SM_NOTE_TRAP,	      /* trap, about the device that sent it */
-	SM_NOTE_LEFT_OUT,     /* request, about a device that refused it again and again */
-	SM_NOTE_PLAN,	      /* plan */
-	SM_NOTE_NODE_GONE,    /* node; these four: the difference between two snapshots */
-	SM_NOTE_NODE_CAME,    /* node */
+	SM_NOTE_VFS_WITHOUT_LID, /* without, about the first host: the same of virtual functions */
+	SM_NOTE_MISMATCH,	 /* request, about a device that holds other values than were set */
+	SM_NOTE_TRAP,		 /* trap, about the device that sent it */
+	SM_NOTE_LEFT_OUT,	 /* request, about a device that refused it again and again */
+	SM_NOTE_PLAN,		 /* plan */
+	SM_NOTE_NODE_GONE,	 /* node; these four: the difference between two snapshots */
+	SM_NOTE_NODE_CAME,	 /* node */
 	SM_NOTE_LINK_DOWN,
 	SM_NOTE_LINK_UP,
 	SM_NOTE_MORE_CHANGES, /* changes: there are many of these four */
@@ -556,6 +557,9 @@ struct sm_note {
 		struct {
 			uint32_t need, has; /* entries */
 		} room;
+		struct {
+			uint32_t vfs, hosts;
+		} without;
 		struct {
 			uint64_t port_guid;
 			uint16_t lid;
@@ -668,6 +672,7 @@ struct sm_status {
 	uint16_t lid;
 	uint32_t snapshot; /* number of the snapshot in force, for those who read it in parts */
 	uint32_t epoch, rounds, nodes, switches, routers, lids;
+	uint32_t vfs_without_lid; /* virtual functions that want one: all 49151 are in use */
 	uint32_t held; /* ports of switches that change too often: both ends of a link count */
 	uint64_t smps[SM_NPURPOSES]; /* requests sent since the start, repetitions included */
 	uint64_t retries, timeouts, late, bad, traps;

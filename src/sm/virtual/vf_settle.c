@@ -174,20 +174,38 @@ static void find_vms(struct sm *sm)
 
 /* ---- LIDs ---- */
 
-static void no_lid(struct sm *sm, uint32_t host)
+static void no_lid(struct sm *sm, uint32_t host, uint32_t vfs)
 {
-	uint32_t n = sm_vhost_node(sm, host);
+	struct sm_virtual *v = &sm->virtual;
 
-	if (n != NONE)
-		sm_note(sm, .kind = SM_NOTE_NO_LID,
-			.about = sm_about_port(sm, sm->topo.nodes.at[n].first_port + 1));
+	if (!vfs || sm_vhost_node(sm, host) == NONE)
+		return;
+	if (!v->without.hosts++)
+		v->without.first = host;
+	v->without.vfs += vfs;
+}
+
+/* One record for all of them, since there may be thousands. */
+static void note_without(struct sm *sm)
+{
+	const struct sm_virtual *v = &sm->virtual;
+	uint32_t n;
+
+	sm->core.st.vfs_without_lid = v->without.vfs;
+	if (!v->without.vfs)
+		return;
+	n = sm_vhost_node(sm, v->without.first);
+	sm_note(sm, .kind = SM_NOTE_VFS_WITHOUT_LID,
+		.about = sm_about_port(sm, sm->topo.nodes.at[n].first_port + 1),
+		.without = {v->without.vfs, v->without.hosts});
 }
 
 /* Each VF of a host that is there has one. */
 static void lids_prepopulated(struct sm *sm, uint32_t host)
 {
 	struct sm_vhost *h = &sm->virtual.hosts.at[host];
-	bool there = sm_vhost_node(sm, host) != NONE, none = false;
+	bool there = sm_vhost_node(sm, host) != NONE;
+	uint32_t none = 0;
 
 	for (unsigned s = 1; s <= h->vfs; s++) {
 		struct sm_slot *x = &h->slots[s - 1];
@@ -199,28 +217,28 @@ static void lids_prepopulated(struct sm *sm, uint32_t host)
 			sm_lid_keep(sm, sm_slot_own_guid(sm, host, s));
 			x->lid = sm_lid_of(sm, sm_slot_own_guid(sm, host, s), NULL);
 		}
-		none |= there && !x->lid;
+		none += there && !x->lid;
 		if (x->vm != NONE)
 			sm_vm_lid(sm, x->vm, x->lid);
 	}
-	if (none)
-		no_lid(sm, host);
+	no_lid(sm, host, none);
 }
 
 static void lids_dynamic(struct sm *sm, uint32_t host)
 {
 	struct sm_vhost *h = &sm->virtual.hosts.at[host];
+	uint32_t none = 0;
 
 	for (unsigned s = 1; s <= h->vfs; s++) {
 		struct sm_slot *x = &h->slots[s - 1];
 		struct sm_vm *v = x->vm == NONE ? NULL : &sm->virtual.vms.at[x->vm].v;
 
 		x->lid = v ? sm_lid_give(sm, v->guid, 0, v->lid) : 0;
-		if (v && !x->lid)
-			no_lid(sm, host);
+		none += v && !x->lid;
 		if (v)
 			sm_vm_lid(sm, x->vm, x->lid);
 	}
+	no_lid(sm, host, none);
 }
 
 static void lids_shared(struct sm *sm, uint32_t host)
@@ -242,6 +260,7 @@ void sm_virtual_settle(struct sm *sm)
 	if (v->arriving && v->hosts.n)
 		find_vms(sm);
 	v->arriving = false;
+	v->without.vfs = v->without.hosts = 0;
 	for (size_t i = 0; i < v->hosts_sorted.n; i++) {
 		uint32_t host = v->hosts_sorted.at[i];
 
@@ -252,5 +271,6 @@ void sm_virtual_settle(struct sm *sm)
 		else
 			lids_dynamic(sm, host);
 	}
+	note_without(sm);
 	v->replan = true;
 }

@@ -136,6 +136,9 @@ struct sm_virtual {
 	struct map64 function_guids; /* of all functions */
 	VEC(uint32_t) hosts_sorted;  /* by GUID */
 	VEC(struct sm_vm_record) vms;
+	struct {
+		uint32_t vfs, hosts, first; /* the first host */
+	} without; /* functions that want a LID and have none, in the round that ends */
 	VEC(uint32_t) sorted, vms_free; /* by name; records that are not used */
 	struct map64 vm_by_guid;	/* vGUID -> VM */
 	VEC(struct sm_job) queue;
