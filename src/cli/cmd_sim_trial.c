@@ -21,6 +21,7 @@ static struct {
 	unsigned max_switches, count;
 	uint64_t seed;
 	bool change, swarm, vms, cuts;
+	const char *engines;		     /* NULL: those of the mechanism */
 	unsigned migrations, given_switches; /* of --vms; --max-switches */
 	cli_strings sm, fabrics;
 	struct swarm_opts more; /* of --swarm and --replay */
@@ -92,6 +93,8 @@ static void trial_text(const struct fault_trial *t)
 
 /* ---- weft sim trial ---- */
 
+static const char *const engine_words[] = {"random", NULL};
+
 /* The mechanism that options choose; without any, the seed draws one. */
 static int choose_mechanism(void)
 {
@@ -114,11 +117,22 @@ struct total {
 	uint64_t hash, events, migrations;
 };
 
+/* NULL: the trial draws it. */
+static const struct sm_mechanism *mechanism_for(uint64_t seed, struct trial_engine *drawn)
+{
+	if (!o.engines)
+		return o.mechanism;
+	trial_draw_engine(seed, drawn);
+	return &drawn->mechanism;
+}
+
 static bool one_trial(uint64_t seed, struct json *j, struct total *all)
 {
 	struct fault_trial t;
 
-	fault_trial_run(seed, o.max_switches, o.mechanism, &t);
+	struct trial_engine drawn;
+
+	fault_trial_run(seed, o.max_switches, mechanism_for(seed, &drawn), &t);
 	all->hash = hash64_add(all->hash, t.hash);
 	all->events += t.sim_events;
 	if (cli_json)
@@ -132,7 +146,9 @@ static bool one_change_trial(uint64_t seed, struct json *j, struct total *all)
 {
 	struct change_trial t;
 
-	change_trial_run(seed, o.max_switches, o.mechanism, &t);
+	struct trial_engine drawn;
+
+	change_trial_run(seed, o.max_switches, mechanism_for(seed, &drawn), &t);
 	all->hash = hash64_add(all->hash, t.hash);
 	all->events += t.sim_events;
 	if (cli_json)
@@ -327,6 +343,10 @@ static int sim_trial(char **args, unsigned nargs)
 	if (o.change && o.vms)
 		return cli_bad("expected --change or --vms, found both");
 	o.given_switches = o.max_switches;
+	if (o.engines && (o.vms || o.swarm || cli_setting_given(NULL)))
+		return cli_bad(
+			"--engines draws engines for trials of bring-ups and of changes, without "
+			"--vms, --swarm and settings of the manager");
 	if (check_fabrics() || choose_mechanism())
 		return CLI_BAD;
 	if (!o.max_switches)
@@ -364,6 +384,8 @@ static const struct cli_opt trial_opts[] = {
 	 .help = "number of seeds (default 1)"},
 	{.name = "max-switches", .type = CLI_UINT, .dst = &o.max_switches, .arg = "N", .min = 2, .max = 1024,
 	 .help = "size of the largest subnet (default 128; with --change 32, with --vms 10)"},
+	{.name = "engines", .type = CLI_CHOICE, .dst = &o.engines, .arg = "HOW", .choices = engine_words,
+	 .help = "random: the seed draws an engine, lanes included, and the mechanism weft or basic"},
 	{.name = "change", .type = CLI_FLAG, .dst = &o.change,
 	 .help = "changes under load, with checks at every change of a device"},
 	{.name = "vms", .type = CLI_FLAG, .dst = &o.vms,
@@ -421,6 +443,7 @@ const struct cli_cmd cmd_sim_trial = {
 		"weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		"weft sim trial --seed 42 --max-switches 16 --json\n"
 		"weft sim trial --change --seed 7 --count 100\n"
+		"weft sim trial --change --engines random --count 100\n"
 		"weft sim trial --vms --seed 3 --count 10\n"
 		"weft sim trial --vms --cuts --seed 3 --count 10\n"
 		"weft sim trial --vms --fabric tree --fabric torus --migrations 200 --seed 1\n"

@@ -246,6 +246,8 @@ void ctl_show_route(const json_t *a)
 		cli_table_add(&t, "%s", ctl_text(h, "name"));
 	}
 	cli_table_print(&t, stdout);
+	if (ctl_number(a, "sl"))
+		line("service level", "%llu", (unsigned long long)ctl_number(a, "sl"));
 	if (!is_true(a, "reached"))
 		line("NO ROUTE", "%s", ctl_text(a, "why"));
 }

@@ -2,33 +2,11 @@
 /*
  * Follows the packets of every host through the tables, port states and disabled turns of the devices, and
  * searches the dependencies between links for cycles. State: struct lab_scan, memory that scans reuse. Way
- * in: lab_scan_run(). Does not tell VLs apart: a cycle of links counts even where VLs would break it.
+ * in: lab_scan_run(). Does not tell VLs apart: a cycle of links counts even where VLs would break it. Once hosts have
+ * service levels from a manager, lane_scan.c does.
  */
-#include "lab/forwarding_scan.h"
-#include "lab/lab_priv.h"
+#include "lab/scan_priv.h"
 #include "sim/plane/sim_plane.h"
-
-enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
-
-struct lab_scan {
-	const struct lab *lab;
-	const struct fab *f;
-	VEC(port_id) hosts; /* ports of CAs and routers */
-	port_id *to;	    /* by port: the port at which its packets arrive, or FAB_NONE */
-	port_id *part;	    /* union-find over ports that cables connect */
-	uint32_t *mark;	    /* by port of a switch: walk * 4 + WALK_* */
-	uint32_t walk;
-	uint64_t (*next)[4]; /* by input port of a switch: output ports of its packets */
-	port_id *path, *stack;
-	uint32_t *index, *low, order;
-	bool *stacked, *cyclic;
-	uint32_t *at; /* by port: the output port that visit() has reached */
-	uint32_t *count;
-	uint64_t nbuffered;   /* packets in buffers */
-	bool machines;	      /* VFs without one are no hosts */
-	VEC(port_id) senders; /* hosts, without such VFs */
-	uint64_t steps;
-};
 
 struct lab_scan *lab_scan_new(const struct lab *l)
 {
@@ -71,6 +49,7 @@ void lab_scan_free(struct lab_scan *s)
 	free(s->cyclic);
 	free(s->at);
 	free(s->count);
+	lane_scan_free(s);
 	vec_free(&s->hosts);
 	vec_free(&s->senders);
 	free(s);
@@ -353,6 +332,8 @@ size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
 	size_t n = 0, from = 0;
 
 	*ring = NULL;
+	if (s->lab->sls)
+		return lane_scan_cycle(s, ring);
 	while (p < s->f->nports && !s->cyclic[p])
 		p++;
 	if (p == s->f->nports)
@@ -379,15 +360,15 @@ size_t lab_scan_cycle(struct lab_scan *s, port_id **ring)
 /* ---- packets in buffers ---- */
 
 /* One packet: it waits for the output that its switch has chosen, or will choose now. */
-static void on_buffered(void *ctx, port_id in, unsigned out, uint16_t dlid)
+static void on_buffered(void *ctx, const struct sim_buffered *b)
 {
 	struct lab_scan *s = ctx;
 
 	s->nbuffered++;
-	if (!out)
-		step(s, in, dlid);
-	else if (s->to[s->f->nodes[s->f->ports[in].node].first_port + out] != FAB_NONE)
-		s->next[in][out / 64] |= 1ull << out % 64;
+	if (!b->out)
+		step(s, b->in, b->dlid);
+	else if (s->to[s->f->nodes[s->f->ports[b->in].node].first_port + b->out] != FAB_NONE)
+		s->next[b->in][b->out / 64] |= 1ull << b->out % 64;
 }
 
 /* The dependencies of packets alone. */
@@ -401,6 +382,15 @@ static uint32_t find_waiting(struct lab_scan *s)
 
 /* ---- a scan ---- */
 
+static void links_scan(struct lab_scan *s, struct lab_levels *v)
+{
+	for (size_t h = 0; h < s->senders.n; h++)
+		v->connected += reach_one(s, s->senders.at[h]);
+	v->cyclic = find_cycles(s);
+	if (!v->cyclic)
+		v->waiting = find_waiting(s);
+}
+
 void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 {
 	const struct fab *f = s->f;
@@ -408,6 +398,7 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	*v = (struct lab_levels){0};
 	if (s->walk > UINT32_MAX / 8) { /* numbers of old walks must not be used again */
 		memset(s->mark, 0, f->nports * sizeof(*s->mark));
+		lane_scan_free(s); /* with marks of its own */
 		s->walk = 0;
 	}
 	memset(s->next, 0, f->nports * sizeof(*s->next));
@@ -418,13 +409,12 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	for (size_t h = 0; h < s->hosts.n; h++)
 		if (!is_empty(s, s->hosts.at[h]))
 			vec_push(&s->senders, s->hosts.at[h]);
-	for (size_t h = 0; h < s->senders.n; h++)
-		v->connected += reach_one(s, s->senders.at[h]);
-	s->steps += s->machines ? (uint64_t)s->senders.n * s->senders.n : 0;
 	v->links = count_channels(s);
-	v->cyclic = find_cycles(s);
-	if (!v->cyclic)
-		v->waiting = find_waiting(s);
+	if (s->lab->sls)
+		lane_scan_run(s, v);
+	else
+		links_scan(s, v);
+	s->steps += s->machines ? (uint64_t)s->senders.n * s->senders.n : 0;
 	v->connectivity = v->pairs ? (uint32_t)(v->connected * 1000000 / v->pairs) : 1000000;
 	v->deadlock = v->links ? (uint32_t)((uint64_t)v->cyclic * 1000000 / v->links) : 0;
 }

@@ -3,6 +3,7 @@
  * Managers on a simulated fabric, under one clock. State: struct lab. Way in: lab_new(), lab_power_on(),
  * lab_run_*(). Does not run a manager's steps: manager_host.c does.
  */
+#include "lab/host_sls.h"
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -120,6 +121,7 @@ void lab_free(struct lab *l)
 		lab_manager_free(l->managers.at[i]);
 	vec_free(&l->managers);
 	sim_free(l->sim);
+	lab_sls_free(l);
 	free(l);
 }
 

@@ -40,12 +40,15 @@ struct lab_manager {
 	struct sm_routes routes;   /* computed, delivered when the CPU model says so */
 	uint32_t progress_top;	   /* highest LID of tables that are delivered in steps */
 	struct sm_status st;	   /* after the last step; only a step changes it */
+	uint32_t sls_number;	   /* of the service levels that hosts have from it */
 	struct lab_sum sum;
 	VEC(struct lab_lid) lids; /* that the stopped manager had assigned */
 	VEC(struct sm_vm) vms;	  /* that it had */
 	uint8_t *memory; /* subnet state of the stopped manager; NULL: it was not at rest */
 	size_t memory_len;
 };
+
+struct lab_sls; /* host_sls.h */
 
 struct lab {
 	struct lab_config cfg;
@@ -63,6 +66,7 @@ struct lab {
 	void *tick_ctx;
 	void (*round)(void *ctx);
 	void *round_ctx;
+	struct lab_sls *sls; /* service levels that hosts have learnt; NULL: none */
 };
 
 struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct lab_seat *seat);

@@ -4,6 +4,7 @@
  * model, computes routes on request. State: struct lab_manager. Way in: the simulator's callbacks and
  * lab_manager_*(). Does not decide anything a manager decides.
  */
+#include "lab/host_sls.h"
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -195,6 +196,7 @@ static void manager_step(struct lab_manager *m, struct sm_event *ev)
 
 	ev->now = sim_now(l->sim);
 	sm_step(m->sm, ev, &m->out);
+	lab_sls_learn(l, m->sm, &m->sls_number);
 	sum_round(m);
 	for (size_t i = 0; l->note && i < m->out.notes.n; i++)
 		lab_note_now(l, m->index, &m->out.notes.at[i]);
@@ -362,6 +364,7 @@ static void manager_new(struct lab_manager *m, bool with_lids)
 {
 	assert(!m->sm);
 	m->sm = sm_new(&m->cfg);
+	m->sls_number = 0;
 	for (size_t i = 0; with_lids && i < m->lids.n; i++)
 		sm_seed_lid(m->sm, m->lids.at[i].guid, m->lids.at[i].lid, m->lids.at[i].lmc);
 	for (size_t i = 0; with_lids && i < m->vms.n; i++)

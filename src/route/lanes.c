@@ -263,6 +263,17 @@ static uint16_t sls_in_use(const struct rt_tables *t)
 	return mask;
 }
 
+unsigned rt_lanes_highest(const struct rt_tables *t)
+{
+	unsigned most = 0;
+
+	for (size_t i = 0; i < t->lanes->maps.n; i++)
+		for (unsigned sl = 0; sl < RT_SLS; sl++)
+			if (t->lanes->maps.at[i].vl[sl] < RT_VL_NONE)
+				most = MAX(most, t->lanes->maps.at[i].vl[sl]);
+	return most;
+}
+
 bool rt_lanes_discard_nothing(const struct rt_tables *t)
 {
 	const struct rt_lanes *l = t->lanes;

@@ -122,6 +122,8 @@ static inline unsigned rt_nvls(const struct rt_tables *t)
 
 /* Whether two tables of fabric f give every packet the same SL and VLs. */
 bool rt_lanes_same(const struct fab *f, const struct rt_tables *a, const struct rt_tables *b);
+/* The highest VL of any map, VLs that discard left out. */
+unsigned rt_lanes_highest(const struct rt_tables *t);
 /* Whether no map in use discards an SL in use. */
 bool rt_lanes_discard_nothing(const struct rt_tables *t);
 /* 0, or -EINVAL when the lanes are not made for f or hold an SL above 15. */

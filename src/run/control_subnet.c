@@ -260,6 +260,7 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 		return err_set(e, -EINVAL, "'%.80s' has no LID", a->text[1]);
 	rc = view_route(a->v->sm, from, lid, &hops, e);
 	json_u64(j, "lid", lid);
+	json_u64(j, "sl", view_sl(a->v->sm, from, lid));
 	json_bool(j, "reached", !rc);
 	if (rc)
 		json_str(j, "why", e->text);

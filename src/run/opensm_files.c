@@ -310,12 +310,14 @@ static struct rt_tables *tables_filled(const struct rt_tables *t)
 static int dump_all(const struct run_view *v, const struct fab *f, const struct rt_tables *t,
 		    const char *directory, struct err *e)
 {
-	static const char *const files[] = {"opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs",
-					    "opensm.mcfdbs"};
+	static const char *const files[] = {"opensm-subnet.lst",    "opensm-lfts.dump",
+					    "opensm.fdbs",	    "opensm.mcfdbs",
+					    "opensm-path-sls.dump", "opensm-sl2vl.dump"};
+	unsigned nfiles = t->lanes ? ARRAY_LEN(files) : ARRAY_LEN(files) - 2;
 	struct sm_status st;
 
 	sm_status(v->sm, &st);
-	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
+	for (unsigned i = 0; i < nfiles; i++) {
 		struct file_out *o = begin(directory, files[i], e);
 		int rc;
 
@@ -327,6 +329,10 @@ static int dump_all(const struct run_view *v, const struct fab *f, const struct 
 			rt_lfts_each(f, t, put, o);
 		else if (i == 2)
 			write_fdbs(o, f, t);
+		else if (i == 4)
+			rt_path_sls_each(f, t, put, o);
+		else if (i == 5)
+			rt_sl2vl_each(f, t, put, o);
 		rc = file_out_close(o, e);
 		if (rc)
 			return rc;
@@ -351,7 +357,9 @@ int run_dump(const struct run_view *v, const char *directory, struct err *e)
 			       strerror(errno));
 	}
 	filled = tables_filled(t);
+	filled->lanes = t->lanes; /* borrowed */
 	rc = dump_all(v, f, filled, directory, e);
+	filled->lanes = NULL;
 	rt_tables_free(filled);
 	fab_free(f);
 	return rc;

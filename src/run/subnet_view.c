@@ -280,3 +280,18 @@ int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops,
 	}
 	return err_set(e, -EHOSTUNREACH, "LID %u is routed in a loop", lid);
 }
+
+unsigned view_sl(const struct sm *sm, port_id from, uint16_t lid)
+{
+	const struct fab *f = sm_fabric(sm);
+	const struct fab_port *p = &f->ports[from];
+	bool own = fab_is_switch(f, p->node); /* the switch itself sends */
+	const uint8_t *sls;
+	uint32_t top;
+
+	if (!own && p->peer == FAB_NONE)
+		return 0;
+	sls = sm_sls_from(sm, f->nodes[own ? p->node : f->ports[p->peer].node].guid,
+			  own ? 0 : f->ports[p->peer].num, &top);
+	return sls && lid <= top ? sls[lid] : 0;
+}

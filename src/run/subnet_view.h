@@ -32,6 +32,8 @@ typedef VEC(struct view_hop) view_hops;
 
 /* The output port of a switch, by its index among switches; 255: none. */
 uint8_t view_entry(const struct rt_tables *t, uint32_t sw, uint16_t lid);
+/* SL of packets from a port to a LID. */
+unsigned view_sl(const struct sm *sm, port_id from, uint16_t lid);
 /* 0, or -EHOSTUNREACH with the reason in e and the hops up to there. */
 int view_route(const struct sm *sm, port_id from, uint16_t lid, view_hops *hops, struct err *e);
 

@@ -262,6 +262,8 @@ struct sm_hypervisor {
 	enum fab_sriov sriov;
 };
 
+enum { SM_WHY = 160 };
+
 struct sm_routes {
 	uint32_t epoch; /* as in the request */
 	struct rt_tables *
@@ -275,8 +277,11 @@ struct sm_routes {
 	bool alive_holds; /* there is one */
 	bool verified;	  /* by the verifier; the SM programs only verified tables */
 	bool instead;	  /* the engine cannot route this fabric: these are FERa's */
-	bool settled;	  /* these provisional routes are as good as final ones would be */
-	uint16_t ready;	  /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
+	char why[SM_WHY]; /* with instead: the engine's reason */
+	/* Verified, but old and new tables may deadlock together whatever the order: turns are disabled first. */
+	bool unplanned;
+	bool settled;	/* these provisional routes are as good as final ones would be */
+	uint16_t ready; /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 	/* Of a defragmentation: other routes for VMs, no tables; owned by the SM from now on. NULL: it was stopped. */
 	struct sm_defragmented *vms;
 };
@@ -322,9 +327,12 @@ struct sm_compute {
 	const struct sm_supply *supply;
 	const struct rt_engine *engine; /* of final routes; NULL: FERa */
 	enum rt_ties ties;
-	bool plan;    /* plan the update from old to new */
-	bool detour;  /* which may lead over tables between */
-	bool ahead;   /* for a failure that has not happened: low priority */
+	unsigned lanes;	    /* data VLs that every link between switches has */
+	bool maps_in_doubt; /* SL-to-VL tables of old are not all known: no plan holds */
+	bool sls_known;	    /* the service levels of old are those that hosts use */
+	bool plan;	    /* plan the update from old to new */
+	bool detour;	    /* which may lead over tables between */
+	bool ahead;	    /* for a failure that has not happened: low priority */
 	bool compare; /* no tables are needed unless old is clearly worse than tables from scratch */
 	bool overlap; /* tables may be handed over while they are computed: see sm_routes.ready */
 	bool found;   /* old was read from the switches: it stays if it is good enough */
@@ -480,7 +488,7 @@ enum sm_note_kind {
 	SM_NOTE_BAD_STATUS,   /* request, about the device that responded */
 	SM_NOTE_RESTART,      /* times */
 	SM_NOTE_REFUSED,      /* tables failed verification */
-	SM_NOTE_OTHER_ENGINE, /* the engine cannot route this subnet: another one does */
+	SM_NOTE_OTHER_ENGINE, /* engine, about the port with the fewest VLs: another engine serves */
 	SM_NOTE_TOO_FAR,      /* about a port of a switch 63 hops away; discovery goes on by LID */
 	SM_NOTE_OUT_OF_REACH, /* about such a port, when what is behind it stays unreachable */
 	SM_NOTE_DUPLICATE,    /* duplicate */
@@ -514,6 +522,7 @@ enum sm_note_kind {
 	SM_NOTE_OTHER_KEY,    /* election: a manager with another SM_Key, about its port */
 	SM_NOTE_VM,	      /* vm: it was created, or is at another place; about its host */
 	SM_NOTE_VM_GONE,      /* vm: it was destroyed */
+	SM_NOTE_LANES,	      /* lanes, about the port with the fewest VLs */
 	SM_NOTE_NKINDS
 };
 
@@ -583,6 +592,14 @@ struct sm_note {
 			uint64_t fetched; /* bytes, for this generation */
 		} mirror;
 		struct sm_vm vm;
+		struct {
+			char name[16], why[SM_WHY];
+			uint32_t vls; /* of that port */
+		} engine;
+		struct {
+			uint32_t used,
+				most; /* VLs of the routes; that every link between switches has */
+		} lanes;
 	};
 };
 
@@ -720,6 +737,16 @@ bool sm_hypervisor_next(const struct sm *sm, size_t *at, struct sm_hypervisor *h
 size_t sm_vms_waiting(const struct sm *sm);		/* requests that are not carried out yet */
 const struct fab *sm_fabric(const struct sm *sm);	/* the snapshot in force, or NULL */
 const struct rt_tables *sm_tables(const struct sm *sm); /* the tables in force, or NULL */
+/*
+ * Service levels that the manager gives to paths: those of the last tables that were all in place. Hosts use
+ * them from then on. The number counts whenever they are others; 0: there were none so far, SL 0 serves.
+ */
+uint32_t sm_sls_number(const struct sm *sm);
+/* SLs, by LID up to *top_lid, of packets that enter at this port of a switch (0: it sends them itself). NULL: SL 0. */
+const uint8_t *sm_sls_from(const struct sm *sm, uint64_t switch_guid, unsigned port,
+			   uint32_t *top_lid);
+/* Data VLs that the tables in force use, and that every link between switches has. */
+unsigned sm_lanes(const struct sm *sm, unsigned *most);
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */
 /* Devices that are left out because another one has their GUID, from 0; false: there are no more. */
 bool sm_duplicate_at(const struct sm *sm, uint32_t i, struct sm_duplicate *d);

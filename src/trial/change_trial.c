@@ -266,9 +266,11 @@ static void check_fresh(struct trial *t)
 	if (!f || t->out->why[0])
 		return;
 	o.root = root_of(t, f);
+	sm_lanes(lab_sm(t->lab), &o.lanes);
 	if (rt_compute(routes->update ? &rt_fera : routes->engine, f, &o, &tables, &e) &&
 	    (routes->update ||
-	     !routes->engine->ranks || /* FERa serves where such an engine cannot */
+	     (!routes->engine->ranks &&
+	      !routes->engine->lanes) || /* FERa serves where such an engine cannot */
 	     rt_compute(&rt_fera, f, &o, &tables, &e))) {
 		lab_fail(t->out->why, "computing tables from scratch: %.200s", e.text);
 		return;

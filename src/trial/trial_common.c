@@ -71,6 +71,21 @@ const struct sm_mechanism *trial_draw_mechanism(struct rng *r)
 	return &sm_mechanisms[rng_below(r, n)];
 }
 
+void trial_draw_engine(uint64_t seed, struct trial_engine *out)
+{
+	unsigned n = 0;
+	struct rng r;
+
+	rng_seed(&r, seed, 17); /* its own stream: the other draws of a seed stay the same */
+	while (rt_engines[n])
+		n++;
+	out->mechanism = *sm_mechanism_find(rng_below(&r, 4) ? "weft" : "basic");
+	out->mechanism.routes = sm_supply_find(rt_engines[rng_below(&r, n)]->name);
+	snprintf(out->name, sizeof(out->name), "%s/%s", out->mechanism.name,
+		 out->mechanism.routes->name);
+	out->mechanism.name = out->name;
+}
+
 const struct sm_mechanism *trial_draw_weft(struct rng *r)
 {
 	return rng_below(r, 2) ? sm_mechanism_find("weft") : trial_draw_mechanism(r);

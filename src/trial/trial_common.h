@@ -32,6 +32,12 @@ bool trial_may_power_off(const struct lab *l, node_id n);
 unsigned trial_draw_sim(struct rng *r, unsigned one_in, struct sim_config *c);
 /* Outstanding SMPs. */
 unsigned trial_draw_window(struct rng *r);
+/* An engine of any kind, and the mechanism weft or basic with it, from a stream of its own. The name is part of it. */
+struct trial_engine {
+	struct sm_mechanism mechanism;
+	char name[48];
+};
+void trial_draw_engine(uint64_t seed, struct trial_engine *out);
 /* Weft's own every other time, else any. */
 const struct sm_mechanism *trial_draw_weft(struct rng *r);
 /* Each mechanism that has a name is equally likely. */

@@ -88,7 +88,7 @@ size_t sim_deadlock(struct sim *s, port_id **ring)
 
 struct visit {
 	const struct plane *pl;
-	void (*fn)(void *ctx, port_id in, unsigned out, uint16_t dlid);
+	void (*fn)(void *ctx, const struct sim_buffered *b);
 	void *ctx;
 };
 
@@ -108,20 +108,22 @@ static uint32_t second(const struct plane *pl, const struct in_chan *in)
 	return pl->cells.at[in->head].next;
 }
 
-static void visit_cells(const struct visit *v, uint32_t cell, port_id at, unsigned head_out)
+/* b: where they are, and where the first one goes. */
+static void visit_cells(const struct visit *v, uint32_t cell, struct sim_buffered b)
 {
-	for (unsigned out = head_out; cell != CELL_NONE;
-	     cell = v->pl->cells.at[cell].next, out = 0) {
+	for (; cell != CELL_NONE; cell = v->pl->cells.at[cell].next, b.out = 0) {
 		const struct cell *c = &v->pl->cells.at[cell];
 		const struct dpkt *p = &v->pl->pkts.at[c->pkt];
 
+		b.dlid = p->dlid;
+		b.sl = p->sl;
 		if (!c->trail && !c->smp && p->dlid < IBA_LID_MCAST_FIRST)
-			v->fn(v->ctx, at, out, p->dlid);
+			v->fn(v->ctx, &b);
 	}
 }
 
-void sim_plane_buffered(const struct sim *s,
-			void (*fn)(void *ctx, port_id in, unsigned out, uint16_t dlid), void *ctx)
+void sim_plane_buffered(const struct sim *s, void (*fn)(void *ctx, const struct sim_buffered *b),
+			void *ctx)
 {
 	struct visit v = {s->plane, fn, ctx};
 
@@ -132,11 +134,16 @@ void sim_plane_buffered(const struct sim *s,
 			continue;
 		for (unsigned vl = 0; vl < v.pl->nvl; vl++) {
 			const struct in_chan *in = &v.pl->in[chan_of(v.pl, p, vl)];
+			bool routed = has_route(in) && !is_refused(v.pl, in);
 
-			visit_cells(&v, is_refused(v.pl, in) ? second(v.pl, in) : in->head, p,
-				    has_route(in) && !is_refused(v.pl, in) ? in->out : 0);
+			visit_cells(&v, is_refused(v.pl, in) ? second(v.pl, in) : in->head,
+				    (struct sim_buffered){.in = p,
+							  .vl = vl,
+							  .out = routed ? in->out : 0,
+							  .out_vl = in->out_slot});
 			if (far != FAB_NONE && v.pl->ports[far].in_switch)
-				visit_cells(&v, v.pl->out[chan_of(v.pl, p, vl)].head, far, 0);
+				visit_cells(&v, v.pl->out[chan_of(v.pl, p, vl)].head,
+					    (struct sim_buffered){.in = far, .vl = vl});
 		}
 	}
 }

@@ -163,6 +163,23 @@ static uint32_t make(struct shard *sh, uint32_t host, uint16_t dlid, uint16_t pa
 	return pkt;
 }
 
+/* ---- service levels ---- */
+
+void sim_sls(struct sim *s, struct sim_sl_source src)
+{
+	if (s->plane)
+		s->plane->sls = src;
+}
+
+/* The packet leaves its host: former service levels do not count any more. */
+void host_sends(struct shard *sh, port_id port, uint32_t pkt)
+{
+	const struct sim_sl_source *x = &sh->plane->sls;
+	struct dpkt *d = &sh->plane->pkts.at[pkt];
+
+	d->sl = (uint8_t)x->sl(x->ctx, port, d->dlid);
+}
+
 void sim_inject(struct sim *s, uint32_t host, uint16_t dlid, uint16_t payload, uint8_t sl)
 {
 	port_id port = s->plane->hosts.at[host];
@@ -293,7 +310,8 @@ void host_make(struct shard *sh, uint32_t host)
 		return;
 	if (pl->members.n && machine_is_away(sh, host))
 		return;
-	pkt = make(sh, host, to, t.payload, t.sl);
+	pkt = make(sh, host, to, t.payload,
+		   pl->sls.sl ? (uint8_t)pl->sls.sl(pl->sls.ctx, pl->hosts.at[host], to) : t.sl);
 	if (t.dst >= pl->nports_hosts)
 		pl->pkts.at[pkt].machine = (uint16_t)(t.dst - pl->nports_hosts + 1);
 	if (pl->members.n && is_for(sh, pl->hosts.at[host], to))

@@ -219,6 +219,8 @@ static void transmit(struct shard *sh, port_id port, unsigned slot)
 		       wire_time(sh->plane, port, MIN(sh->cfg->plane.header_bytes, c->bytes)) +
 		       sh->ports[port].wire_ps;
 
+	if (pl->sls.sl && !p->in_switch && !c->smp)
+		host_sends(sh, port, c->pkt);
 	o->fctbs = (uint16_t)((o->fctbs + (slot_is_15(pl, slot) ? 0 : c->blocks)) & CREDIT_MASK);
 	o->expired = 0;
 	p->tx_busy = true;

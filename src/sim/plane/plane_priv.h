@@ -143,6 +143,7 @@ struct plane {
 	bool late_lids;		     /* the same */
 	uint32_t traffic_epoch;	     /* events of replaced traffic are ignored */
 	time_ps *allowed;	     /* [source][destination], with static rate control only */
+	struct sim_sl_source sls;    /* sl NULL: the traffic says which */
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
 	struct plane_detail *detail; /* sim_detail.c; NULL: not requested */
@@ -306,6 +307,7 @@ bool machine_is_for(const struct shard *sh, port_id port, const struct dpkt *d);
 void host_make(struct shard *sh, uint32_t host);
 void host_lid_set(const struct sim *s, port_id port); /* while its port is Active */
 void host_active(const struct sim *s, port_id port);  /* it has a LID that others may send to */
+void host_sends(struct shard *sh, port_id port, uint32_t pkt); /* with pl->sls */
 void host_sink(struct shard *sh, uint32_t chan);
 void host_paced(struct shard *sh, uint32_t pkt,
 		uint32_t incarnation); /* static rate control releases it */

@@ -65,6 +65,16 @@ struct sim_tap {
 };
 void sim_tap(struct sim *s, struct sim_tap tap);
 
+/*
+ * Service levels that hosts have learnt: a host takes the SL of a packet, by its own port and the destination LID,
+ * when it begins to send it. Without this the traffic says which. sl() must not change anything.
+ */
+struct sim_sl_source {
+	unsigned (*sl)(const void *ctx, port_id host, uint16_t dlid);
+	const void *ctx;
+};
+void sim_sls(struct sim *s, struct sim_sl_source src);
+
 /* Called for every data packet that is discarded. */
 struct sim_discard_watch {
 	void (*discarded)(void *ctx, node_id n, unsigned port, enum sim_discard why, uint16_t slid,
@@ -81,8 +91,15 @@ size_t sim_deadlock(struct sim *s, port_id **ring);
  * routes it next. out: the output port that this switch has chosen for it already, 0: none yet. A packet in
  * an output buffer counts at the far end of its link. Packets on the wire are left out.
  */
-void sim_plane_buffered(const struct sim *s,
-			void (*fn)(void *ctx, port_id in, unsigned out, uint16_t dlid), void *ctx);
+struct sim_buffered {
+	port_id in;
+	unsigned out;
+	unsigned vl, out_vl; /* by which it came; with out, by which it leaves */
+	uint16_t dlid;
+	uint8_t sl;
+};
+void sim_plane_buffered(const struct sim *s, void (*fn)(void *ctx, const struct sim_buffered *b),
+			void *ctx);
 /* Whether the network is drained: no data packet in flight, and every sender has credits for the
  * whole buffer at the far end. false: the reason is in why. Credits return some time after the last
  * packet was delivered. */

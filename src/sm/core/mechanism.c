@@ -9,9 +9,7 @@ enum { FULL, PARTIAL };
 enum {
 	SUPPLY_none,
 #define X(e) SUPPLY_##e,
-#define WITHOUT_LANES
 #include "route/engines.h"
-#undef WITHOUT_LANES
 #undef X
 	SUPPLY_update,
 	SUPPLY_repair,
@@ -32,9 +30,7 @@ const struct sm_discovery sm_discoveries[] = {
 const struct sm_supply sm_supplies[] = {
 	[SUPPLY_none] = {.name = "none", .summary = "no provisional routes", .absent = true},
 #define X(e) [SUPPLY_##e] = {.name = #e, .engine = &rt_##e},
-#define WITHOUT_LANES
 #include "route/engines.h"
-#undef WITHOUT_LANES
 #undef X
 	[SUPPLY_update] = {.name = "update",
 			   .summary = "as FERa, but only destinations that the change touches",
@@ -157,6 +153,12 @@ static bool uses_lanes(const struct sm_supply *s)
 	return s->engine && s->engine->lanes;
 }
 
+/* Other techniques rely on the link directions of an up/down graph, which these routes do not have. */
+static bool lanes_may_go_by(const struct sm_technique *t)
+{
+	return t->plan || t->stops_all;
+}
+
 int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
 {
 	const struct rt_engine *first = m->provisional->engine;
@@ -164,11 +166,15 @@ int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
 
 	if (m->routes->absent)
 		return err_set(e, -EINVAL, "final routes cannot be '%s'", m->routes->name);
-	if (uses_lanes(m->provisional) || uses_lanes(m->routes))
-		return err_set(
-			e, -EINVAL,
-			"engine '%s' needs SL-to-VL tables, which the manager does not program",
-			uses_lanes(m->routes) ? m->routes->name : m->provisional->name);
+	if (uses_lanes(m->provisional))
+		return err_set(e, -EINVAL,
+			       "engine '%s' is for final routes: it may use several lanes",
+			       m->provisional->name);
+	if (uses_lanes(m->routes) && !(lanes_may_go_by(m->first) && lanes_may_go_by(m->second)))
+		return err_set(e, -EINVAL,
+			       "engine '%s' may use several lanes: its tables are distributed by "
+			       "'plan' or 'full', found '%s' and '%s'",
+			       m->routes->name, m->first->name, m->second->name);
 	if (m->first->safety != SM_SAFE)
 		return err_set(e, -EDEADLK,
 			       "first tables distributed by '%s' may deadlock packets in flight",

@@ -125,7 +125,8 @@ static struct sm_written written(const struct sm *sm, const struct sm_txn *t)
 	if (t->target.node == NONE || t->target.kind == SM_TARGET_NONE)
 		return w;
 	w.guid = sm->topo.nodes.at[t->target.node].guid;
-	if (t->attr_id == IBA_ATTR_PORT_INFO)
+	if (t->attr_id == IBA_ATTR_PORT_INFO ||
+	    (t->attr_id == IBA_ATTR_SLVL_TABLE && t->target.kind == SM_TARGET_PORT))
 		w.item = sm->topo.ports.at[t->target.port].num;
 	else if (t->attr_id == IBA_ATTR_SWITCH_INFO)
 		w.item = clears_change(t);

@@ -86,7 +86,7 @@ void sm_takeover_ports(struct sm *sm, uint32_t node)
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
 	bool marked = (p->pi.subnet_timeout & 1) != plain_bit(sm),
-	     all = sm_is_distrustful(sm) && sm_is_taking_over(&sm->disc);
+	     all = (sm_is_distrustful(sm) || sm_lanes_wanted(sm)) && sm_is_taking_over(&sm->disc);
 
 	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_saved_turns(sm, node))
 		return;
@@ -104,12 +104,14 @@ void sm_takeover_turn(struct sm *sm, uint32_t node, uint32_t turn, const uint8_t
 	unsigned live = iba_vl_count(out->pi.oper_vls);
 	struct iba_slvl_table is;
 
+	if (sm_lanes_wanted(sm))
+		sm_map_read(sm, node, turn >> 8 & 0xff, turn & 0xff, data);
 	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
 	/*
 	 * Another SM may have written it: a VL that the port does not have drops packets as VL15
 	 * does.
 	 */
-	if (is.vl[0] == IBA_VL_SUBN || (sm_is_distrustful(sm) && live && is.vl[0] >= live))
+	if (sm_map_is_off(is.vl) || (sm_is_distrustful(sm) && live && is.vl[0] >= live))
 		sm_disabled_add(sm, sm->topo.nodes.at[node].guid, turn >> 8 & 0xff, turn & 0xff,
 				true);
 }

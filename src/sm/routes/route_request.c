@@ -42,6 +42,22 @@ static bool as_before(const struct sm *sm)
 	return true;
 }
 
+/*
+ * Lanes of what the switches hold, where routes have some or shall have some. Without service levels all packets
+ * have SL 0, and tables are free of deadlock whatever its VL.
+ */
+static void tell_lanes(const struct sm *sm, struct sm_compute *c, struct rt_tables *old)
+{
+	if (!sm_lanes_wanted(sm) && !sm->routes.sls.nrows)
+		return;
+	c->maps_in_doubt = sm_maps_in_doubt(sm);
+	c->sls_known = sm->routes.sls.known;
+	rt_lanes_add(old, sm->topo.fab, RT_MAX_VLS, sm->routes.sls.nrows + 1);
+	sm_maps_tell(sm, old);
+	sm_sls_tell(sm, old);
+	old->lanes->nvls = rt_lanes_highest(old) + 1;
+}
+
 /* What the switches hold, for the request. */
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
@@ -53,6 +69,7 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 	sm->routes.task = j;
 	j->old = sm_rows_tables(sm);
 	more = sm_rft_overlay(sm, j->old);
+	tell_lanes(sm, c, j->old);
 	j->old_rank = mem_array(f->nswitches, sizeof(*j->old_rank));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		j->old_rank[s] =
@@ -107,6 +124,7 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	x->rank = r->rank;
 	x->ranked = r->rank != NULL;
 	x->plan = r->plan;
+	x->unplanned = r->unplanned;
 	rt_legs_free(&x->legs);
 	x->legs = r->legs;
 	x->leg = 0;
@@ -130,11 +148,18 @@ static enum sm_outcome leg_take(struct sm *sm)
 	x->tables = l->tables;
 	x->rank = l->rank;
 	x->plan = l->plan;
+	x->unplanned = false;
 	*l = (struct rt_leg){0};
 	return tables_fit(sm);
 }
 
 /* ---- the request ---- */
+
+/* An update of routes with lanes would replace all of them, and the final ones once more. */
+static bool unsuited(const struct sm *sm)
+{
+	return sm_lanes_wanted(sm) && sm->cfg.mechanism.provisional->update;
+}
 
 /* Which tables are asked for: provisional or final. */
 static void stage_choose(struct sm *sm, bool old)
@@ -149,7 +174,7 @@ static void stage_choose(struct sm *sm, bool old)
 	/* Where nothing is in force, or nothing but a block is wrong, there is no need to hurry. */
 	if (sm->disc.findings & SM_FOUND_CHANGE)
 		sm_audit_mended(sm);
-	sm->routes.stage = !m->provisional->absent && old && !sm->audit.mending &&
+	sm->routes.stage = !m->provisional->absent && !unsuited(sm) && old && !sm->audit.mending &&
 					   sm->disc.arrival != SM_ADOPTING
 				   ? SM_PROVISIONAL
 				   : SM_FINAL;
@@ -159,7 +184,7 @@ static const struct sm_supply *supply_now(const struct sm *sm)
 {
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
 
-	if (sm->disc.arrival == SM_ADOPTING)
+	if (sm->disc.arrival == SM_ADOPTING && !sm_lanes_wanted(sm))
 		return m->adopt_routes;
 	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : m->routes;
 }
@@ -175,6 +200,7 @@ static bool any_random_table(const struct sm *sm)
 void sm_routes_request(struct sm *sm, bool old)
 {
 	struct sm_compute *c = &sm->core.out->compute;
+	uint32_t fewest;
 
 	*c = (struct sm_compute){.epoch = ++sm->routes.request_id,
 				 .fab = sm->topo.fab,
@@ -185,6 +211,7 @@ void sm_routes_request(struct sm *sm, bool old)
 				 .stage = sm->routes.stage,
 				 .supply = supply_now(sm),
 				 .engine = sm->cfg.mechanism.routes->engine,
+				 .lanes = sm_lanes_wanted(sm) ? sm_lanes_most(sm, &fewest) : 0,
 				 .plan = sm_technique_now(sm)->plan,
 				 .detour = !any_random_table(sm) && !sm->topo.data_fab,
 				 .overlap = sm_technique_now(sm)->overlaps && old,
@@ -219,6 +246,31 @@ static enum sm_outcome compute_begin(struct sm *sm)
 	return SM_GOING_ON;
 }
 
+/* Which engine serves, if not the one asked for, and how many lanes are in use, if that is news. */
+static void engine_note(struct sm *sm, const struct sm_routes *r)
+{
+	unsigned used = rt_nvls(r->tables), most;
+	struct sm_subject about;
+	uint32_t port;
+
+	if (!r->instead && !sm_lanes_wanted(sm))
+		return;
+	most = sm_lanes_most(sm, &port);
+	about = sm_lanes_wanted(sm) ? sm_about_port(sm, port) : SM_ABOUT_NOTHING;
+	if (r->instead) {
+		struct sm_note n = {.kind = SM_NOTE_OTHER_ENGINE, .about = about};
+
+		snprintf(n.engine.name, sizeof(n.engine.name), "%s",
+			 sm->cfg.mechanism.routes->name);
+		snprintf(n.engine.why, sizeof(n.engine.why), "%s", r->why);
+		n.engine.vls = sm_lanes_wanted(sm) ? most : 0;
+		sm_note_put(sm, n);
+	} else if (used != sm->routes.lanes_noted) {
+		sm_note(sm, .kind = SM_NOTE_LANES, .about = about, .lanes = {used, most});
+	}
+	sm->routes.lanes_noted = used;
+}
+
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */
 
 enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
@@ -233,8 +285,7 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 		return SM_GOING_ON;
 	}
 	if (r->tables && r->verified) {
-		if (r->instead)
-			sm_note(sm, .kind = SM_NOTE_OTHER_ENGINE);
+		engine_note(sm, r);
 		return routes_take(sm, r);
 	}
 	sm_routes_free(r);

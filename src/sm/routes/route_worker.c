@@ -4,7 +4,7 @@
  * switches, verified, and with a plan where one is requested. Keeps no state; the way in is
  * sm_compute_run(). Does not touch the SM: it may run while the SM goes on.
  */
-#include "sm/manager.h"
+#include "sm/routes/worker.h"
 
 void sm_routes_free(struct sm_routes *r)
 {
@@ -83,16 +83,17 @@ static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
 
 /* FERa serves where the engine does not: a subnet is never without routes for that. */
 static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct rt_opts *o,
-				      bool *instead, struct sm_work_done *done)
+				      struct sm_routes *out, struct sm_work_done *done)
 {
 	const struct rt_engine *g = engine_of(c);
 	struct rt_tables *t = NULL;
 	struct err e;
 
 	if (rt_compute(g, c->fab, o, &t, &e)) {
-		*instead = g->ranks != NULL;
+		out->instead = g->ranks || g->lanes;
+		snprintf(out->why, sizeof(out->why), "%.150s", e.text);
 		g = &rt_fera;
-		if (!*instead || rt_compute(g, c->fab, o, &t, &e))
+		if (!out->instead || rt_compute(g, c->fab, o, &t, &e))
 			return NULL;
 	}
 	*done = (struct sm_work_done){&g->cost, c->fab->nswitches, t->entries};
@@ -100,13 +101,14 @@ static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct r
 	return t;
 }
 
-static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *rank,
-				    unsigned threads, bool *instead, struct sm_work_done *done)
+static struct rt_tables *tables_for(const struct sm_compute *c, unsigned threads,
+				    struct sm_routes *out, struct sm_work_done *done)
 {
 	struct rt_opts o = {.root = c->root,
 			    .threads = threads,
-			    .rank = rank,
+			    .rank = out->rank,
 			    .ties = c->ties,
+			    .lanes = c->lanes,
 			    .before = c->before,
 			    .even = true};
 	struct rt_update_stats st;
@@ -114,7 +116,7 @@ static struct rt_tables *tables_for(const struct sm_compute *c, const uint64_t *
 	struct err e;
 
 	if (!c->supply->update || !c->old)
-		return tables_fresh(c, &o, instead, done);
+		return tables_fresh(c, &o, out, done);
 	t = rt_tables_new(c->fab->nswitches, fab_top_lid(c->fab));
 	if (rt_update(c->fab, &o, c->old, t, &st, &e)) {
 		rt_tables_free(t);
@@ -149,7 +151,7 @@ static const struct worth may_stay = {22, 40};
 
 static bool may_keep(const struct sm_compute *c)
 {
-	if (c->stage != SM_FINAL || !c->supply->update || !c->old || !c->old_rank)
+	if (c->stage != SM_FINAL || !c->supply->update || !c->old || !c->old_rank || c->old->lanes)
 		return false;
 	for (uint32_t s = 0; s < c->fab->nswitches; s++)
 		if (c->old_rank[s] == UINT64_MAX)
@@ -265,7 +267,7 @@ static void compare_fresh(const struct sm_compute *c, unsigned threads, struct r
 	*new = fresh;
 }
 
-static bool plan_to(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
+bool sm_worker_plan(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
 		    const uint64_t *rank, struct rt_plan *p)
 {
 	struct err e;
@@ -296,7 +298,7 @@ static void take_kept_directions(const struct sm_compute *c, unsigned threads,
 		return;
 	rt_tables_fill(t);
 	take = verify(c->fab, t, c->old_rank, threads, &r) && as_good(&r, new, it_will_do) &&
-	       plan_to(c, threads, t, c->old_rank, &p) && p.kind != RT_PLAN_TURNS;
+	       sm_worker_plan(c, threads, t, c->old_rank, &p) && p.kind != RT_PLAN_TURNS;
 	rt_report_free(&r);
 	if (take) {
 		struct rt_tables *other = out->tables;
@@ -353,6 +355,8 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 {
 	struct rt_report old = {0};
 
+	if (sm_lanes_plan(c, threads, new, out))
+		return;
 	if (c->found && keep_found(c, threads, new, out))
 		return;
 	if (may_keep(c))
@@ -360,7 +364,7 @@ static void plan(const struct sm_compute *c, unsigned threads, const struct rt_r
 	if (as_good(&old, new, as_it_should_be)) {
 		take_old(c, out);
 	} else if (c->plan && c->old) {
-		out->verified = plan_to(c, threads, out->tables, out->rank, &out->plan);
+		out->verified = sm_worker_plan(c, threads, out->tables, out->rank, &out->plan);
 		if (out->verified && out->plan.kind == RT_PLAN_TURNS) {
 			if (as_good(&old, new, it_will_do))
 				take_old(c, out);
@@ -455,7 +459,7 @@ static void compare(const struct sm_compute *c, unsigned threads, struct sm_rout
 	out->verified = verify(c->fab, out->tables, out->rank, threads, &fresh) &&
 			!as_good(&old, &fresh, it_will_do);
 	if (out->verified && c->plan)
-		out->verified = plan_to(c, threads, out->tables, out->rank, &out->plan);
+		out->verified = sm_worker_plan(c, threads, out->tables, out->rank, &out->plan);
 	rt_report_free(&old);
 	rt_report_free(&fresh);
 	if (!out->verified)
@@ -479,14 +483,16 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		return;
 	}
 	out->rank = rank_for(c, &out->settled);
-	out->tables = tables_for(c, out->rank, threads, &out->instead, done);
+	out->tables = tables_for(c, threads, out, done);
 	if (!out->tables)
 		return;
-	if (c->supply->engine && !c->supply->engine->updown) { /* no ranks describe its routes */
+	if (c->supply->engine && !c->supply->engine->updown && !out->instead) {
 		free(out->rank);
 		out->rank = NULL;
 	}
 	out->verified = verify_stage(c, out, threads, &r);
+	if (!out->verified && c->supply->engine && c->supply->engine->lanes && !out->instead)
+		out->verified = sm_lanes_replace(c, threads, &r, out);
 	if (out->verified && out->rank && is_final_update(c))
 		compare_fresh(c, threads, &r, out, done);
 	if (out->verified && out->rank)

@@ -32,6 +32,16 @@ struct sm_balance {
 	struct sm_routes better; /* routes that are to replace the repair; no tables: none */
 };
 
+/* Service levels of the last tables that were all in place: hosts use them. */
+struct sm_service_levels {
+	uint32_t number;		 /* counts whenever they change; 0: none so far */
+	bool known;			 /* they are this manager's own */
+	uint32_t stride, top_lid, nrows; /* nrows 0: SL 0 for all */
+	uint8_t *sl;			 /* [row][LID] */
+	struct map64 by_guid;		 /* switch -> into first */
+	VEC(uint32_t) first, row; /* by switch: where its ports begin in row; by port: its row */
+};
+
 struct sm_routing {
 	struct rt_tables *tables;
 	uint64_t *rank; /* of tables, by switch; NULL: not told */
@@ -39,6 +49,9 @@ struct sm_routing {
 	struct rt_plan plan;
 	rt_legs legs; /* tables that follow these, from legs.at[leg] */
 	uint32_t leg;
+	bool unplanned; /* no plan leads to these tables: turns are disabled first */
+	struct sm_service_levels sls;
+	unsigned lanes_noted; /* lanes of the last tables, as noted */
 	enum sm_stage stage;
 	bool staged;	     /* provisional tables came first in this round */
 	bool settled;	     /* and are as good as final ones */
@@ -56,6 +69,12 @@ struct sm_routing {
 	struct sm_ahead *ahead; /* repairs computed ahead; NULL: none */
 	struct sm_balance balance;
 };
+
+/* service_levels.c */
+void sm_sls_in_place(struct sm *sm); /* the tables are: hosts learn their service levels */
+void sm_sls_forget(struct sm *sm);
+void sm_sls_tell(const struct sm *sm, struct rt_tables *old); /* into lanes that old has */
+bool sm_lanes_wanted(const struct sm *sm); /* the engine of final routes may use several lanes */
 
 /* ranks.c */
 node_id sm_root_in(const struct sm *sm, const struct fab *f);

@@ -29,6 +29,7 @@ void sm_routes_exit(struct sm *sm)
 
 	sm_retired_all(sm);
 	sm_routes_forget(sm);
+	sm_sls_forget(sm);
 	sm_retire_task(sm, x->task);
 	rt_tables_free(x->tables);
 	rt_plan_free(&x->plan);
@@ -45,7 +46,8 @@ void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 	struct sm_routing *x = &sm->routes;
 
 	sm_balance_reset(sm);
-	if (sm->cfg.mechanism.routes->update && in_force && old && x->tables && x->rank) {
+	if (sm->cfg.mechanism.routes->update && in_force && old && x->tables && x->rank &&
+	    !x->tables->lanes) {
 		sm_routes_forget(sm);
 		x->prev_fab = old;
 		x->prev_tables = x->tables;

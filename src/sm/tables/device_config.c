@@ -28,6 +28,7 @@ static enum sm_outcome configure_begin(struct sm *sm)
 	sm_routes_round(sm);
 	sm_drain_measure(sm);
 	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
+	sm_maps_of_hosts(sm);
 	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
 	if (sm->virtual.batch.broken && sm->core.now < sm->virtual.wait_until)
 		sm_phase_hold(sm, sm->virtual.wait_until);
@@ -81,15 +82,12 @@ unsigned sm_port_vls(const struct sm *sm, uint32_t port)
 	return MAX(iba_vl_count(code), 1u);
 }
 
-/* SL to VL in turn over the VLs both ends have (thesis 4.4.2). */
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r)
 {
 	struct iba_slvl_table t;
 
-	for (unsigned sl = 0; sl < 16; sl++)
-		t.vl[sl] =
-			(uint8_t)(sl % sm_port_vls(sm, sm->topo.nodes.at[node].first_port + out));
+	sm_map_wanted(sm, node, in, out, t.vl);
 	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
 	iba_slvl_table_put(&t, r->data);
 }
@@ -114,7 +112,7 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 	return false;
 }
 
-static void make_vlarb(struct sm *sm, uint32_t port, struct sm_req *r)
+void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r)
 {
 	unsigned vls = sm_port_vls(sm, port);
 	struct iba_vlarb_table t = {0};
@@ -123,7 +121,7 @@ static void make_vlarb(struct sm *sm, uint32_t port, struct sm_req *r)
 		t.vl[i] = (uint8_t)i;
 		t.weight[i] = 4; /* 256 bytes each in turn */
 	}
-	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	sm_req_port(sm, r, IBA_SET, purpose, port);
 	r->attr_id = IBA_ATTR_VLARB_TABLE;
 	r->attr_mod = 1u << 16 | sm->topo.ports.at[port].num; /* low priority, first half */
 	iba_vlarb_table_put(&t, r->data);
@@ -135,7 +133,8 @@ static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)
 
 	for (; sm->run.configure.item <= n->nports; sm->run.configure.item++)
 		if (port_in_use(sm, node, sm->run.configure.item)) {
-			make_vlarb(sm, n->first_port + sm->run.configure.item++, r);
+			sm_vlarb_make(sm, n->first_port + sm->run.configure.item++,
+				      SM_FOR_CONFIGURATION, r);
 			return true;
 		}
 	return false;
@@ -153,7 +152,7 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 	case STEP_LINKS:
 		return sm_link_set_next(sm, node, &sm->run.configure.item, r);
 	case STEP_SLVL:
-		return sw && sm->cfg.qos && want_slvl(sm, node, r);
+		return sw && sm->cfg.qos && !sm_lanes_wanted(sm) && want_slvl(sm, node, r);
 	case STEP_VLARB:
 		return sm->cfg.qos && want_vlarb(sm, node, r);
 	case STEP_VFS:
@@ -278,6 +277,7 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 		return sm_blocks_recv(sm, t, data);
 	if (sm_is_vf_attr(t->attr_id))
 		sm_vf_learn(sm, t, data);
+	sm_map_acknowledged(sm, t);
 	if (t->attr_id == IBA_ATTR_PORT_INFO && t->tries > 1)
 		lid_repeated(sm, t->target.port);
 	if (t->attr_id == IBA_ATTR_PORT_INFO && sm->cfg.link_sets)

@@ -103,8 +103,9 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 
 enum sm_outcome sm_blocks_begin(struct sm *sm)
 {
-	sm->run.blocks.at = (struct sm_cursor){0};
+	sm->run.blocks.at = sm->run.blocks.map = (struct sm_cursor){0};
 	sm->run.blocks.dflt = 0;
+	sm->run.blocks.mapped = !sm_technique_now(sm)->stops_all || !sm_maps_serve(sm);
 	sm->run.blocks.pass =
 		sm_technique_now(sm)->plan && sm_differences_only(sm) ? BLOCKS_DEAD : BLOCKS_OTHERS;
 	sm_rft_begin(sm, RFT_ALL);
@@ -290,6 +291,9 @@ bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t sw, block;
 
+	if (!sm->run.blocks.mapped && sm_map_next(sm, &sm->run.blocks.map, r))
+		return true;
+	sm->run.blocks.mapped = true;
 	if (!due_block_next(sm, &sw, &block))
 		return sm_rft_next(sm, r) || default_port_next(sm, r);
 	make_block(sm, sw, block, r);
@@ -299,8 +303,13 @@ bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	uint32_t block = iba_smp_attr_mod(t->send.mad), row = sm->topo.nodes.at[t->target.node].row;
-	const uint8_t *was = sm_row_block(sm, row, block), *sent = iba_smp_data_const(t->send.mad);
+	const uint8_t *was, *sent = iba_smp_data_const(t->send.mad);
 	unsigned changed = 0;
+
+	sm_map_acknowledged(sm, t);
+	if (t->attr_id == IBA_ATTR_SLVL_TABLE || t->attr_id == IBA_ATTR_VLARB_TABLE)
+		return SM_GOING_ON;
+	was = sm_row_block(sm, row, block);
 
 	if (t->attr_id == IBA_ATTR_SWITCH_INFO && !sm->dev.rows.at[row].rft)
 		return SM_GOING_ON;
@@ -335,8 +344,9 @@ static void all_by_lid(struct sm *sm)
 		}
 		if (fab_is_switch(f, n)) {
 			sm_lid_routed(sm, f->ports[fab_port_id(f, n, 0)].lid);
-			sm->dev.rows.at[x->row].rank =
-				sm->routes.rank ? sm->routes.rank[f->switch_index[n]] : UINT64_MAX;
+			sm->dev.rows.at[x->row].rank = sm->routes.rank && !sm->routes.tables->lanes
+							       ? sm->routes.rank[f->switch_index[n]]
+							       : UINT64_MAX;
 		}
 	}
 }
@@ -346,6 +356,7 @@ enum sm_outcome sm_tables_done(struct sm *sm)
 	sm_rft_settle(sm);
 	all_by_lid(sm);
 	sm_paths_rebuild(sm);
+	sm_sls_in_place(sm);
 	sm_round_in_place(sm, sm->routes.stage);
 	return SM_DONE;
 }
@@ -470,6 +481,7 @@ const struct sm_part sm_part_blocks = {
 };
 static enum sm_outcome arm_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
+	sm_map_acknowledged(sm, t);
 	return t->attr_id == IBA_ATTR_PORT_INFO ? sm_port_take(sm, t, data) : SM_GOING_ON;
 }
 

@@ -113,6 +113,7 @@ static bool links_next(struct sm *sm, struct sm_req *r)
 
 static enum sm_outcome links_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
+	sm_map_acknowledged(sm, t);
 	return t->attr_id == IBA_ATTR_PORT_INFO ? sm_port_take(sm, t, data) : SM_GOING_ON;
 }
 

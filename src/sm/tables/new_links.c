@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Before tables change under traffic: switches whose tables are not known get them, and links between
- * switches become Active. Routes that use them next find them Active. Hosts come last, when routes lead to
+ * Before tables change under traffic: SL-to-VL tables that differ are set, switches whose tables are not known get
+ * them, and links between switches become Active. Routes that use them next find them Active. Hosts come last, when routes lead to
  * them. State: run.join. Does not touch what carries traffic.
  *
  * A switch that restarted has no Active link yet, so what is written now meets no packet. But once its links
@@ -14,7 +14,7 @@
 static enum sm_outcome join_begin(struct sm *sm)
 {
 	sm->run.join.at = (struct sm_cursor){0};
-	sm->run.join.step = JOIN_TABLES;
+	sm->run.join.step = JOIN_MAPS;
 	/* With tables in doubt the turns of break nodes are disabled, and then any order is safe. */
 	sm->run.join.whole = sm_any_order(sm) || sm_rows_in_doubt(sm);
 	sm_drain_wait(sm);
@@ -132,6 +132,8 @@ static enum sm_outcome checked(struct sm *sm, uint32_t node, const uint8_t *data
 static bool step_next(struct sm *sm, struct sm_req *r)
 {
 	switch (sm->run.join.step) {
+	case JOIN_MAPS:
+		return sm_map_next(sm, &sm->run.join.at, r);
 	case JOIN_TABLES:
 		return table_next(sm, r);
 	case JOIN_ARM:
@@ -163,6 +165,11 @@ static enum sm_outcome join_recv(struct sm *sm, const struct sm_txn *t, const ui
 {
 	if (t->attr_id == IBA_ATTR_SWITCH_INFO)
 		return checked(sm, t->target.node, data);
+	if (t->attr_id == IBA_ATTR_SLVL_TABLE || t->attr_id == IBA_ATTR_VLARB_TABLE) {
+		sm_map_acknowledged(sm, t);
+		sm_drain_rerouted(sm);
+		return SM_GOING_ON;
+	}
 	return t->attr_id == IBA_ATTR_LFT ? sm_blocks_recv(sm, t, data) : sm_port_take(sm, t, data);
 }
 

@@ -81,6 +81,21 @@ static bool doubt_turn(struct sm *sm, uint32_t node, uint32_t turn, struct sm_re
 	return true;
 }
 
+/* The SL-to-VL table of a host's port. */
+static bool doubt_host_map(struct sm *sm, uint32_t node, uint32_t num, struct sm_req *r)
+{
+	uint64_t map;
+
+	if (num > sm->topo.nodes.at[node].nports ||
+	    !sm_map_known(sm, sm->topo.nodes.at[node].guid, 0, num, &map))
+		return false;
+	sm_req_port(sm, r, IBA_GET, SM_FOR_AUDIT, sm->topo.nodes.at[node].first_port + num);
+	r->attr_id = IBA_ATTR_SLVL_TABLE;
+	r->attr_mod = 0;
+	r->question = Q_AUDIT_TURN;
+	return true;
+}
+
 /* Step 0, 1 and so on of what has to be read; false: no more. A device that is not there holds nothing. */
 static bool doubt_make(struct sm *sm, const struct sm_written *w, uint32_t step, struct sm_req *r)
 {
@@ -95,8 +110,9 @@ static bool doubt_make(struct sm *sm, const struct sm_written *w, uint32_t step,
 		return false;
 	if (w->attr_id == IBA_ATTR_PORT_INFO)
 		return doubt_port(sm, node, w->item, r);
-	return sw && (w->attr_id == IBA_ATTR_SLVL_TABLE ? doubt_turn(sm, node, w->item, r)
-							: doubt_block(sm, node, w, r));
+	if (w->attr_id == IBA_ATTR_SLVL_TABLE)
+		return sw ? doubt_turn(sm, node, w->item, r) : doubt_host_map(sm, node, w->item, r);
+	return sw && doubt_block(sm, node, w, r);
 }
 
 static bool audit_doubt_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
@@ -155,10 +171,22 @@ static bool audit_turn_next(struct sm *sm, struct sm_cursor *at, struct sm_req *
 	return doubt_turn(sm, node, (uint32_t)t->in << 8 | t->out, r);
 }
 
+static bool audit_map_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
+{
+	uint32_t node, turn;
+
+	while (sm_map_again_next(sm, at, &node, &turn))
+		if (sm->topo.nodes.at[node].type == IBA_NODE_SWITCH
+			    ? doubt_turn(sm, node, turn, r)
+			    : doubt_host_map(sm, node, turn, r))
+			return true;
+	return false;
+}
+
 static bool (*const audits[AUDIT_END])(struct sm *sm, struct sm_cursor *at, struct sm_req *r) = {
 	[AUDIT_DOUBTS] = audit_doubt_next, [AUDIT_PORTS] = audit_port_next,
 	[AUDIT_BLOCKS] = audit_block_next, [AUDIT_RANDOM] = sm_rft_audit_next,
-	[AUDIT_TURNS] = audit_turn_next,
+	[AUDIT_TURNS] = audit_turn_next,   [AUDIT_MAPS] = audit_map_next,
 };
 
 static bool audit_next(struct sm *sm, struct sm_req *r)
@@ -244,6 +272,9 @@ static bool as_set(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		return block_as_set(sm, t->target, data);
 	if (t->question == Q_AUDIT_RANDOM)
 		return sm_rft_audit(sm, t, data);
+	if (t->question == Q_AUDIT_TURN && t->target.kind == SM_TARGET_PORT)
+		return sm_map_as_set(sm, t->target.node, 0, sm->topo.ports.at[t->target.port].num,
+				     data);
 	if (t->question == Q_AUDIT_TURN)
 		return sm_turn_as_set(sm, t->target, data);
 	ok = t->question == Q_AUDIT_PORT ? port_as_set(sm, t->target.port, data)

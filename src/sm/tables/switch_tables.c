@@ -22,6 +22,7 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 	struct sm_row *r = &sm->dev.rows.at[row];
 
 	sm_row_all_unknown(sm, row);
+	sm_maps_unknown(sm, r->guid);
 	if (r->rft)
 		sm_rft_forget(r->rft);
 	r->rank = UINT64_MAX;
@@ -179,6 +180,7 @@ void sm_rows_unknown(struct sm *sm)
 		if (sm->dev.rows.at[i].rft)
 			sm_rft_forget(sm->dev.rows.at[i].rft);
 	}
+	sm_maps_all_unknown(sm);
 }
 
 void sm_rows_free(struct sm *sm)

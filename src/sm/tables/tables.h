@@ -20,6 +20,19 @@ struct sm_block_sets {
 	uint8_t again; /* audit.generation when it was last set again soon after an earlier Set */
 };
 
+/*
+ * SL-to-VL tables of one switch, or of the ports of a host (input port 0). A table is 16 numbers of 4 bits, that of
+ * SL 0 in the lowest.
+ */
+struct sm_maps {
+	uint64_t guid;		    /* of the node */
+	uint16_t width;		    /* ports and port 0 */
+	uint64_t *map;		    /* [input port][output port] */
+	bool *known;		    /* the same */
+	struct sm_block_sets *sets; /* the same, whether it is known or not */
+	uint8_t shared[32];	    /* by output port: its VL arbitration table was set */
+};
+
 struct sm_row {
 	uint64_t guid, rank; /* UINT64_MAX: none */
 	uint32_t nblocks;
@@ -49,7 +62,9 @@ struct sm_device_tables {
 	struct map64 off_by; /* from row, in and out to the serial in off */
 	uint32_t off_serial; /* the next */
 	rt_turns turns;	     /* those that the running technique disables */
-	VEC(uint32_t) rft_todo; /* switches whose random tables are being sent */
+	VEC(struct sm_maps) maps; /* known SL-to-VL tables; none without lanes */
+	struct map64 maps_by;	  /* from node GUID */
+	VEC(uint32_t) rft_todo;	  /* switches whose random tables are being sent */
 	uint32_t rft_turn;
 	struct sm_waves *waves; /* while tables are sent from the destinations outwards */
 	time_ps drain_ps;	/* how long packets may live in this fabric */
@@ -79,7 +94,7 @@ union sm_running {
 	} turns;
 	struct {
 		struct sm_cursor at;
-		enum { JOIN_TABLES, JOIN_ARM, JOIN_CHECK, JOIN_ACTIVATE, JOIN_END } step;
+		enum { JOIN_MAPS, JOIN_TABLES, JOIN_ARM, JOIN_CHECK, JOIN_ACTIVATE, JOIN_END } step;
 		bool whole; /* tables may change in any order */
 	} join;
 	struct {
@@ -88,8 +103,10 @@ union sm_running {
 			BLOCKS_DEAD,
 			BLOCKS_OTHERS,
 			BLOCKS_END
-		} pass;	       /* what ends a loss goes first */
-		uint32_t dflt; /* switches whose DefaultPort was set */
+		} pass;		      /* what ends a loss goes first */
+		uint32_t dflt;	      /* switches whose DefaultPort was set */
+		struct sm_cursor map; /* SL-to-VL tables */
+		bool mapped;	      /* they are all acknowledged */
 	} blocks;
 	struct {
 		struct sm_cursor at;
@@ -108,6 +125,7 @@ union sm_running {
 			AUDIT_BLOCKS,
 			AUDIT_RANDOM,
 			AUDIT_TURNS,
+			AUDIT_MAPS,
 			AUDIT_END
 		} what;
 		bool all_settled; /* no copy can be under way any more */
@@ -173,8 +191,33 @@ bool sm_port_may_carry(const struct sm_port *p); /* packets may pass it, as far 
 
 /* device_config.c */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);
+void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r);
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r);
+
+/* lane_maps.c */
+bool sm_maps_serve(const struct sm *sm); /* tables have lanes, or had: SL-to-VL tables matter */
+unsigned sm_lanes_most(const struct sm *sm, uint32_t *port); /* and the port that has the fewest */
+bool sm_map_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r); /* that differs */
+void sm_map_wanted(struct sm *sm, uint32_t node, unsigned in, unsigned out, uint8_t vl[RT_SLS]);
+
+/* known_maps.c */
+struct sm_maps *sm_maps_find(const struct sm *sm, uint64_t guid); /* NULL */
+bool sm_map_known(const struct sm *sm, uint64_t guid, unsigned in, unsigned out, uint64_t *map);
+void sm_map_acknowledged(struct sm *sm,
+			 const struct sm_txn *t); /* a Set of tables or of VL arbitration */
+void sm_map_read(struct sm *sm, uint32_t node, unsigned in, unsigned out, const uint8_t *data);
+bool sm_map_as_set(struct sm *sm, uint32_t node, unsigned in, unsigned out, const uint8_t *data);
+void sm_map_unknown(struct sm *sm, uint64_t guid, unsigned in, unsigned out);
+void sm_maps_unknown(struct sm *sm, uint64_t guid);
+void sm_maps_of_hosts(struct sm *sm); /* those whose links came up may have restarted */
+void sm_maps_all_unknown(struct sm *sm);
+void sm_maps_free(struct sm *sm);
+bool sm_maps_in_doubt(const struct sm *sm); /* one that carries packets may not be known */
+void sm_maps_tell(const struct sm *sm, struct rt_tables *old); /* lanes of what switches hold */
+uint64_t sm_map_pack(const uint8_t vl[RT_SLS]);
+bool sm_map_is_off(const uint8_t vl[RT_SLS]); /* the turn is disabled */
+bool sm_map_again_next(struct sm *sm, struct sm_cursor *at, uint32_t *node, uint32_t *turn);
 
 /* link_settings.c */
 bool sm_link_set_next(struct sm *sm, uint32_t node, uint32_t *num, struct sm_req *r);

@@ -12,12 +12,15 @@ void sm_tables_free(struct sm *sm)
 	map64_free(&sm->dev.off_by);
 	vec_free(&sm->dev.rft_todo);
 	vec_free(&sm->dev.turns);
+	sm_maps_free(sm);
 }
 
 void sm_tables_forget(struct sm *sm)
 {
 	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
 		sm_row_forget(sm, i);
+	sm_maps_all_unknown(sm);
+	sm_sls_forget(sm);
 	sm_disabled_clear(sm);
 	sm_audit_forget(sm);
 }
@@ -34,6 +37,12 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
 		return;
 	if (t->attr_id == IBA_ATTR_LFT)
 		sm_row_unknown(sm, sm->topo.nodes.at[node].row, iba_smp_attr_mod(t->send.mad));
+	else if (t->attr_id == IBA_ATTR_SLVL_TABLE && t->target.kind == SM_TARGET_PORT)
+		sm_map_unknown(sm, sm->topo.nodes.at[node].guid, 0, sm->topo.ports.at[port].num);
+	else if (t->attr_id == IBA_ATTR_SLVL_TABLE)
+		sm_map_unknown(sm, sm->topo.nodes.at[node].guid,
+			       iba_smp_attr_mod(t->send.mad) >> 8 & 0xff,
+			       iba_smp_attr_mod(t->send.mad) & 0xff);
 	else if (t->attr_id == IBA_ATTR_RFT)
 		sm_rft_block_unknown(sm, node, iba_smp_attr_mod(t->send.mad));
 	else if (t->attr_id == IBA_ATTR_SWITCH_INFO && t->purpose == SM_FOR_DISTRIBUTION)

@@ -117,8 +117,11 @@ static enum sm_outcome turns_off_begin(struct sm *sm)
 {
 	sm->run.turns.mark = sm->run.turns.turn = 0;
 	sm_drain_begin(sm);
-	/* No plan holds for tables that are not known: the turns of break nodes are safe with any. */
-	if (!sm_technique_now(sm)->plan || sm_rows_in_doubt(sm)) {
+	/*
+	 * No plan holds for tables that are not known, or that deadlock together on every way: the turns of break nodes
+	 * are safe with any, on whatever VL.
+	 */
+	if (!sm_technique_now(sm)->plan || sm_rows_in_doubt(sm) || sm->routes.unplanned) {
 		turns_of_break_nodes(sm);
 		turns_from_unknown(sm);
 		return SM_GOING_ON;
@@ -177,6 +180,7 @@ static bool turns_off_next(struct sm *sm, struct sm_req *r)
 
 		if (sm->dev.off.at[at].sure)
 			continue;
+		sm_map_unknown(sm, sm->dev.off.at[at].guid, t->in, t->out);
 		memset(off.vl, IBA_VL_SUBN, sizeof(off.vl));
 		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, turn_node(sm, t),
 			    IBA_ATTR_SLVL_TABLE, (uint32_t)t->in << 8 | t->out);
@@ -294,6 +298,7 @@ static enum sm_outcome restore_recv(struct sm *sm, const struct sm_txn *t, const
 		mark_take(sm, t, data);
 		return SM_GOING_ON;
 	}
+	sm_map_acknowledged(sm, t);
 	i = off_of(sm, t->target);
 	if (i == SIZE_MAX)
 		return SM_GOING_ON;
@@ -320,8 +325,10 @@ bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data)
 	struct iba_slvl_table is;
 
 	iba_slvl_table_get(&is, data, IBA_SMP_DATA_SIZE);
-	if ((is.vl[0] == IBA_VL_SUBN) == (at != SIZE_MAX))
-		return true;
+	if (sm_map_is_off(is.vl) == (at != SIZE_MAX))
+		return at != SIZE_MAX ||
+		       sm_map_as_set(sm, turn.node, turn.item >> 8, turn.item & 0xff, data);
+	sm_map_unknown(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8, turn.item & 0xff);
 	if (at == SIZE_MAX)
 		sm_disabled_add(sm, sm->topo.nodes.at[turn.node].guid, turn.item >> 8,
 				turn.item & 0xff, true);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The worker's side: route_worker.c computes and verifies, lane_worker.c decides about tables with several lanes. Pure
+ * functions of a request; nothing here touches the SM.
+ */
+#ifndef WEFT_SM_WORKER_H
+#define WEFT_SM_WORKER_H
+
+#include "sm/manager.h"
+
+/* A plan from what is in the switches; false: there is none. */
+bool sm_worker_plan(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
+		    const uint64_t *rank, struct rt_plan *p);
+
+/*
+ * Plans the way to tables without an up/down graph, or from tables with lanes; or leaves what is in the switches in
+ * place. False: it is not such a case. new: the report on out->tables.
+ */
+bool sm_lanes_plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
+		   struct sm_routes *out);
+/* FERa's tables instead of those that failed verification (r, which becomes the report on the former). */
+bool sm_lanes_replace(const struct sm_compute *c, unsigned threads, struct rt_report *r,
+		      struct sm_routes *out);
+
+#endif
