@@ -71,7 +71,7 @@ struct sm_routing {
 };
 
 /* service_levels.c */
-void sm_sls_in_place(struct sm *sm); /* the tables are: hosts learn their service levels */
+bool sm_sls_in_place(struct sm *sm); /* the tables are: hosts learn service levels; true: others */
 void sm_sls_forget(struct sm *sm);
 void sm_sls_tell(const struct sm *sm, struct rt_tables *old); /* into lanes that old has */
 bool sm_lanes_wanted(const struct sm *sm); /* the engine of final routes may use several lanes */

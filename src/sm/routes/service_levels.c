@@ -52,20 +52,19 @@ static void take(struct sm *sm, const struct rt_tables *t)
 		vec_push(&x->row, l->sl_row[i]);
 }
 
-/* Packets with former service levels are under way for a while. */
-void sm_sls_in_place(struct sm *sm)
+bool sm_sls_in_place(struct sm *sm)
 {
 	const struct rt_tables *t = sm->routes.tables;
 	struct sm_service_levels *x = &sm->routes.sls;
 
 	x->known = true;
 	if (!t->lanes && !x->nrows && (x->number || !sm_lanes_wanted(sm)))
-		return;
+		return false;
 	clear(x);
 	if (t->lanes)
 		take(sm, t);
 	x->number++;
-	sm_drain_rerouted(sm);
+	return true;
 }
 
 const uint8_t *sm_sls_from(const struct sm *sm, uint64_t switch_guid, unsigned port,

@@ -72,16 +72,6 @@ static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
 	return num && sm->topo.fab->ports[f->first_port + num].peer != FAB_NONE;
 }
 
-/* How many data VLs both ends have; one, if a device reports a reserved code. */
-unsigned sm_port_vls(const struct sm *sm, uint32_t port)
-{
-	const struct sm_port *p = &sm->topo.ports.at[port];
-	unsigned code = p->peer == NONE ? p->pi.vl_cap
-					: MIN(p->pi.vl_cap, sm->topo.ports.at[p->peer].pi.vl_cap);
-
-	return MAX(iba_vl_count(code), 1u);
-}
-
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r)
 {
@@ -110,21 +100,6 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 		return true;
 	}
 	return false;
-}
-
-void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r)
-{
-	unsigned vls = sm_port_vls(sm, port);
-	struct iba_vlarb_table t = {0};
-
-	for (unsigned i = 0; i < vls; i++) {
-		t.vl[i] = (uint8_t)i;
-		t.weight[i] = 4; /* 256 bytes each in turn */
-	}
-	sm_req_port(sm, r, IBA_SET, purpose, port);
-	r->attr_id = IBA_ATTR_VLARB_TABLE;
-	r->attr_mod = 1u << 16 | sm->topo.ports.at[port].num; /* low priority, first half */
-	iba_vlarb_table_put(&t, r->data);
 }
 
 static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)

@@ -356,7 +356,8 @@ enum sm_outcome sm_tables_done(struct sm *sm)
 	sm_rft_settle(sm);
 	all_by_lid(sm);
 	sm_paths_rebuild(sm);
-	sm_sls_in_place(sm);
+	if (sm_sls_in_place(sm)) /* packets with former ones are under way */
+		sm_drain_rerouted(sm);
 	sm_round_in_place(sm, sm->routes.stage);
 	return SM_DONE;
 }

@@ -216,32 +216,6 @@ bool sm_map_again_next(struct sm *sm, struct sm_cursor *at, uint32_t *node, uint
 
 /* ---- for requests ---- */
 
-static bool carries(const struct sm *sm, const struct sm_node *n, unsigned port)
-{
-	return !port || sm_port_may_carry(&sm->topo.ports.at[n->first_port + port]);
-}
-
-static bool switch_in_doubt(const struct sm *sm, const struct sm_node *n)
-{
-	uint64_t map;
-
-	for (unsigned in = 0; in <= n->nports; in++)
-		for (unsigned out = 1; carries(sm, n, in) && out <= n->nports; out++)
-			if (carries(sm, n, out) && !sm_map_known(sm, n->guid, in, out, &map) &&
-			    sm_disabled_find(sm, n->guid, in, out) == SIZE_MAX)
-				return true;
-	return false;
-}
-
-bool sm_maps_in_doubt(const struct sm *sm)
-{
-	for (uint32_t s = 0; s < sm->topo.fab->nswitches; s++)
-		if (switch_in_doubt(
-			    sm, &sm->topo.nodes.at[sm->topo.node_of[sm->topo.fab->switches[s]]]))
-			return true;
-	return false;
-}
-
 static void switch_tell(const struct sm *sm, struct rt_tables *old, uint32_t sw)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[sm->topo.node_of[sm->topo.fab->switches[sw]]];

@@ -13,6 +13,16 @@ bool sm_maps_serve(const struct sm *sm)
 
 /* ---- how many lanes there are ---- */
 
+/* How many data VLs both ends have; one, if a device reports a reserved code. */
+unsigned sm_port_vls(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	unsigned code = p->peer == NONE ? p->pi.vl_cap
+					: MIN(p->pi.vl_cap, sm->topo.ports.at[p->peer].pi.vl_cap);
+
+	return MAX(iba_vl_count(code), 1u);
+}
+
 /* What a link has that is up, else what both ends can have. */
 static unsigned vls_of_link(const struct sm *sm, uint32_t port)
 {
@@ -142,6 +152,21 @@ static void map_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, st
 	iba_slvl_table_put(&t, r->data);
 }
 
+void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r)
+{
+	unsigned vls = sm_port_vls(sm, port);
+	struct iba_vlarb_table t = {0};
+
+	for (unsigned i = 0; i < vls; i++) {
+		t.vl[i] = (uint8_t)i;
+		t.weight[i] = 4; /* 256 bytes each in turn */
+	}
+	sm_req_port(sm, r, IBA_SET, purpose, port);
+	r->attr_id = IBA_ATTR_VLARB_TABLE;
+	r->attr_mod = 1u << 16 | sm->topo.ports.at[port].num; /* low priority, first half */
+	iba_vlarb_table_put(&t, r->data);
+}
+
 /* Lanes that are used must be served: VLs in turn. A device without such a table serves all alike. */
 static bool vlarb_next(struct sm *sm, uint32_t node, unsigned num, struct sm_req *r)
 {
@@ -183,6 +208,36 @@ bool sm_map_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 		return false;
 	for (; at->node < sm->topo.fab->nnodes; at->node++, at->step = 0)
 		if (device_next(sm, sm->topo.node_of[at->node], &at->step, r))
+			return true;
+	return false;
+}
+
+/* ---- for requests ---- */
+
+static bool carries(const struct sm *sm, const struct sm_node *n, unsigned port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[n->first_port + port];
+
+	return !port || p->pi.state >= IBA_PORT_ARMED || (p->order.pending && !p->order.stopped);
+}
+
+static bool switch_in_doubt(const struct sm *sm, const struct sm_node *n)
+{
+	uint64_t map;
+
+	for (unsigned in = 0; in <= n->nports; in++)
+		for (unsigned out = 1; carries(sm, n, in) && out <= n->nports; out++)
+			if (carries(sm, n, out) && !sm_map_known(sm, n->guid, in, out, &map) &&
+			    sm_disabled_find(sm, n->guid, in, out) == SIZE_MAX)
+				return true;
+	return false;
+}
+
+bool sm_maps_in_doubt(const struct sm *sm)
+{
+	for (uint32_t s = 0; s < sm->topo.fab->nswitches; s++)
+		if (switch_in_doubt(
+			    sm, &sm->topo.nodes.at[sm->topo.node_of[sm->topo.fab->switches[s]]]))
 			return true;
 	return false;
 }
