@@ -490,10 +490,10 @@ enum sm_note_kind {
 	SM_NOTE_REFUSED,      /* tables failed verification */
 	SM_NOTE_OTHER_ENGINE, /* engine, about the port with the fewest VLs: another engine serves */
 	SM_NOTE_TOO_FAR,      /* about a port of a switch 63 hops away; discovery goes on by LID */
-	SM_NOTE_OUT_OF_REACH, /* about such a port, when what is behind it stays unreachable */
-	SM_NOTE_DUPLICATE,    /* duplicate */
-	SM_NOTE_NO_DUPLICATE, /* about the device that was left out */
-	SM_NOTE_NO_LID,	      /* about a port without a LID: all 49151 are in use */
+	SM_NOTE_OUT_OF_REACH,	 /* about such a port, when what is behind it stays unreachable */
+	SM_NOTE_DUPLICATE,	 /* duplicate */
+	SM_NOTE_NO_DUPLICATE,	 /* about the device that was left out */
+	SM_NOTE_NO_LID,		 /* about a port without a LID: all 49151 are in use */
 	SM_NOTE_VFS_WITHOUT_LID, /* without, about the first host: the same of virtual functions */
 	SM_NOTE_MISMATCH,	 /* request, about a device that holds other values than were set */
 	SM_NOTE_TRAP,		 /* trap, about the device that sent it */
