@@ -464,7 +464,7 @@ const struct cli_cmd cmd_route_update = {
 		"\n"
 		"Exit status 1 when the new tables fail the verifier.",
 	.examples = "weft route update fabric.net --engine tree --without S-0002000000000001\n"
-		    "weft route update fabric.net --engine tree --without 'leaf0_1[19]' --json\n",
+		    "weft route update fabric.net --engine tree --without 'leaf0_1[4]' --json\n",
 	.opts = update_opts,
 	.min_args = 1,
 	.max_args = 1,

@@ -7,7 +7,7 @@
 # view of a manager on an emulated fabric.
 #
 # Covers: cmd_ui.c web_run.c web_sessions.c live_process.c live_commands.c live_replies.c live_refresh.c live_routes.c
-#         live_refresh.c live_routes.c
+# Covers: live_quality.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -236,6 +236,8 @@ ok "come as a frame" sees live.frames '^LOADS 132$'
 ok "with the busiest" sees live.frames '"re":14,"ok":true,"busiest":[1-9]'
 ok "users of a host's link" command_ '{"cmd":"users","id":15,"port":{"node":"0x0001000000000010","port":1}}'
 ok "are all pairs of that host" sees live.frames '"re":15,"ok":true,"count":14,"routes":\[(\[[0-9]+,[0-9]+\],?){14}\]'
+ok "the quality of its routes" command_ '{"cmd":"quality","id":41}'
+ok "is measured by its tables" sees live.frames '"re":41,"ok":true,.*"hosts":8,.*"pattern":"bisection".*"worst":\[\{"link":[0-9]+'
 ok "changes that were" command_ '{"cmd":"changes","id":16}'
 ok "are listed with the cable" sees live.frames '"re":16,"ok":true,"changes":\[.*"event":"down"'
 ok "counters of a node" command_ '{"cmd":"counters","id":17,"node":"0x0002000000000001"}'
