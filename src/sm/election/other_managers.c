@@ -105,15 +105,20 @@ struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact 
 	return c->lid ? (struct sm_subject){.kind = SM_ABOUT_LID, .lid = c->lid} : SM_ABOUT_NOTHING;
 }
 
-/* What does not arrive by LID, since a device restarted, may arrive the way that its own SMPs came. */
+/*
+ * What does not arrive by LID, since a device restarted or tables were computed without it, may arrive the way that its
+ * own SMPs came, or the way that led there when it answered last.
+ */
 void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries, struct sm_req *r)
 {
+	bool by_way = c->way.n && (tries % 2 || !c->lid);
+
 	if (is_there(sm, c) && !(tries % 2 && c->way.n)) {
 		sm_req_port(sm, r, r->method, SM_FOR_SWEEP, c->port);
 		return;
 	}
 	r->target = (struct sm_target){.kind = SM_TARGET_NONE, .node = NONE, .port = NONE};
-	if (c->way.n)
+	if (by_way)
 		r->by = &c->way;
 	else
 		r->lid = c->lid;
@@ -163,6 +168,22 @@ bool sm_other_trusted(struct sm *sm, const struct sm_contact *at, const struct i
 	return false;
 }
 
+/* The way to it is kept for the time when no table leads there any more. */
+static void contact_renew(struct sm *sm, struct sm_contact *c, const struct sm_contact *at)
+{
+	struct sm_way way = c->way;
+	uint64_t guid = c->guid;
+
+	*c = *at;
+	c->guid = guid;
+	if (!is_there(sm, c))
+		c->port = port_of_guid(sm, guid);
+	if (!c->way.n && c->port != NONE)
+		sm_way_by_tables(sm, sm->topo.ports.at[c->port].pi.lid, &c->way);
+	if (!c->way.n)
+		c->way = way;
+}
+
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 				const struct iba_sm_info *si)
 {
@@ -176,10 +197,7 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	o->said = si->guid ? si->guid : guid;
 	o->fresh = o->state != was || back;
 	o->silent = false;
-	o->at = *at;
-	o->at.guid = guid;
-	if (!is_there(sm, &o->at))
-		o->at.port = port_of_guid(sm, guid);
+	contact_renew(sm, &o->at, at);
 	if (o->at.port != NONE && sm_port_has_manager(sm, o->at.port))
 		sm_mirror_outdated(
 			sm); /* a standby learns from its copy where other managers are */

@@ -188,6 +188,14 @@ bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_
 	return true;
 }
 
+bool sm_way_by_tables(const struct sm *sm, uint16_t lid, struct sm_way *w)
+{
+	if (lid && lid != sm->lids.own && sm->topo.nodes.n && way_of(sm, lid, 0, w) != NONE)
+		return true;
+	*w = (struct sm_way){0};
+	return false;
+}
+
 uint8_t *sm_nodes_linked(const struct sm *sm)
 {
 	uint32_t *queue = mem_array(sm->topo.nodes.n, sizeof(*queue)), head = 0, tail = 0;

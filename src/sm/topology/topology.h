@@ -182,6 +182,8 @@ void sm_way_add(struct sm_way *w, uint8_t port); /* one more hop, up to IBA_MAX_
  * false, and w empty: the LID-routed one works, or no other is known.
  */
 bool sm_way_instead(const struct sm *sm, uint16_t lid, unsigned more, struct sm_way *w);
+/* The way that SMPs to a LID take by known tables and links; false, and w empty: they do not get there. */
+bool sm_way_by_tables(const struct sm *sm, uint16_t lid, struct sm_way *w);
 uint32_t sm_own_port(const struct sm *sm);
 uint8_t *
 sm_nodes_linked(const struct sm *sm); /* by node: do known links lead there? Caller frees */
