@@ -64,7 +64,7 @@ void rt_tables_fill(struct rt_tables *t);
  * rt_sl2vl_use() names single ports (datelines).
  *
  * The link from a sender to its first switch is in no credit loop, so its VL is not stored here. A
- * manager programs host ports with map 0.
+ * manager programs host ports with SL modulo nvls.
  *
  * The verifier and the plan follow each packet's SL through these maps and look for cycles among
  * (link, VL) pairs. They trust nothing here but that the numbers are what devices will hold.

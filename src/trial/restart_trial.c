@@ -18,9 +18,9 @@ struct trial {
 	struct sim *sim;
 	struct lab_watch watch;
 	bool watched;
-	uint16_t *lids; /* by port, when the manager was last at rest */
-	time_ps up;	/* how long a bring-up takes without crashes */
-	unsigned gets, sets;
+	uint16_t *lids;			/* by port, when the manager was last at rest */
+	time_ps up;			/* how long a bring-up takes without crashes */
+	unsigned gets, sets, lane_sets; /* lane_sets: of SL-to-VL and VL arbitration tables */
 	struct restart_trial *out;
 };
 
@@ -53,6 +53,11 @@ static void draw_config(struct trial *t, struct lab_config *c)
 	c->sm.read_back = true;
 	t->out->loss = per_mille / 1000.0;
 	t->out->mechanism = c->sm.mechanism.name;
+}
+
+static bool plans(const struct sm_mechanism *m)
+{
+	return !strncmp(m->name, "weft", strcspn(m->name, "/"));
 }
 
 /* ---- crashes ---- */
@@ -188,13 +193,18 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 		    const struct sim_smp *smp, unsigned detail)
 {
 	struct trial *t = ctx;
+	unsigned attr;
+	bool set;
 
 	(void)port;
 	(void)detail;
 	if (what != SIM_SEEN_SEND || n != lab_sm_node(t->lab))
 		return;
 	t->gets += iba_smp_method(smp->mad) == IBA_GET;
-	t->sets += iba_smp_method(smp->mad) == IBA_SET;
+	set = iba_smp_method(smp->mad) == IBA_SET;
+	attr = iba_smp_attr_id(smp->mad);
+	t->sets += set;
+	t->lane_sets += set && (attr == IBA_ATTR_SLVL_TABLE || attr == IBA_ATTR_VLARB_TABLE);
 }
 
 /* A start on a fabric that is configured correctly must not send a Set. */
@@ -209,6 +219,10 @@ static void warm(struct trial *t)
 	sim_watch(t->sim, (struct sim_watch){0});
 	t->out->warm_gets = t->gets;
 	t->out->warm_sets = t->sets;
+	/* Of lanes a manager without saved state reads the SL-to-VL tables of switches alone. */
+	if (!resumed && lab_config(t->lab)->sm.mechanism.routes->engine &&
+	    lab_config(t->lab)->sm.mechanism.routes->engine->lanes)
+		t->sets -= t->lane_sets;
 	/* With qos the manager writes all tables again; turns that one graph disables another may need. */
 	if (t->sets && !lab_config(t->lab)->sm.qos &&
 	    !lab_config(t->lab)->sm.mechanism.first->stay_off)
@@ -239,7 +253,8 @@ static time_ps measure(const struct fab *f, const struct lab_config *c)
 	return t;
 }
 
-void restart_trial_run(uint64_t seed, unsigned max_switches, struct restart_trial *out)
+void restart_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+		       struct restart_trial *out)
 {
 	struct trial t = {.out = out};
 	struct lab_config c;
@@ -258,11 +273,15 @@ void restart_trial_run(uint64_t seed, unsigned max_switches, struct restart_tria
 	out->links = t.fab->nlinks;
 	lab_config_default(&c);
 	draw_config(&t, &c);
+	if (m) {
+		c.sm.mechanism = *m;
+		out->mechanism = m->name;
+	}
 	t.up = measure(t.fab, &c);
 	t.lab = lab_new(t.fab, &c, &e);
 	t.sim = lab_sim(t.lab);
 	t.lids = mem_zarray(t.fab->nports, sizeof(*t.lids));
-	t.watched = !strcmp(c.sm.mechanism.name, "weft");
+	t.watched = plans(&c.sm.mechanism);
 	if (t.watched)
 		lab_watch_start(&t.watch, t.lab);
 	bring_up(&t);

@@ -25,7 +25,8 @@ struct restart_trial {
 	time_ps end;
 };
 
-/* A subnet of 2 to max_switches switches. */
-void restart_trial_run(uint64_t seed, unsigned max_switches, struct restart_trial *t);
+/* A subnet of 2 to max_switches switches; the mechanism: NULL: drawn. */
+void restart_trial_run(uint64_t seed, unsigned max_switches, const struct sm_mechanism *m,
+		       struct restart_trial *t);
 
 #endif

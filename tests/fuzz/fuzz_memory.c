@@ -75,8 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sm = sm_new(&c);
 	if (size)
 		memcpy(bytes, data, size);
-	if (size >= HEAD)
-		memcpy(bytes, bytes[7] == '2' ? "WEFTMEM2" : "WEFTMEM1", 8); /* 2: with VMs */
+	if (size >= HEAD) { /* 2 and 4: with VMs; 3 and 4: with lanes */
+		memcpy(bytes, "WEFTMEM", 7);
+		bytes[7] = bytes[7] >= '1' && bytes[7] <= '4' ? bytes[7] : '1';
+	}
 	sm_saved_seal(bytes, size);
 	if (!sm_state_load(sm, bytes, size + 8, &e))
 		live(sm);

@@ -118,7 +118,7 @@ static bool run(const struct found *x, char *why, size_t size)
 		snprintf(why, size, "%s", f.why);
 		return f.ok;
 	case RESTART:
-		restart_trial_run(x->seed, 32, &r);
+		restart_trial_run(x->seed, 32, NULL, &r);
 		snprintf(why, size, "%s", r.why);
 		return r.ok;
 	case VMS:

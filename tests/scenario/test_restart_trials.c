@@ -17,7 +17,7 @@ static void run(struct seed_run *r)
 {
 	struct restart_trial t;
 
-	restart_trial_run(r->seed, r->max_switches, &t);
+	restart_trial_run(r->seed, r->max_switches, NULL, &t);
 	r->ok = t.ok;
 	r->hash = t.hash;
 	r->size = t.restarts;

@@ -650,6 +650,7 @@ static enum sm_outcome discover_done(struct sm *sm)
 		sm_saved_lost(sm);
 	if (sm_is_doubtful(&sm->disc) && sm->disc.restarts < sm->cfg.restarts)
 		return sm_discover_again(sm);
+	sm_saved_restore_lanes(sm);
 	sm_saved_end(sm);
 	sm->disc.unfinished = false;
 	sm->disc.restarts = 0;

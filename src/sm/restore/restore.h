@@ -29,4 +29,7 @@ void sm_saved_drop(struct sm *sm);
 void sm_saved_lost(struct sm *sm);
 void sm_saved_end(struct sm *sm); /* it served its purpose */
 
+/* saved_lanes.c */
+void sm_saved_restore_lanes(struct sm *sm); /* of devices that were found as saved */
+
 #endif

@@ -8,12 +8,22 @@
 #include "base/rng.h"
 #include "sm/restore/saved_state.h"
 
-/* The second of each: with hypervisors and VMs. */
-static const char MAGIC[2][8] = {"WEFTMEM1", "WEFTMEM2"};
-/* The third and fourth: with LIDs of hosts that are not there. */
-static const char RECORDS[4][8] = {"WEFTMIR1", "WEFTMIR2", "WEFTMIR3", "WEFTMIR4"};
+/* By what there is beside nodes and tables, a bit for each. */
+enum { WITH_VMS = 1, WITH_LANES = 2, WITH_ABSENT = 4 };
+static const char MAGIC[4][8] = {"WEFTMEM1", "WEFTMEM2", "WEFTMEM3", "WEFTMEM4"};
+/* LIDs of hosts that are not there are in mirrors alone, and came before lanes. */
+static const char RECORDS[8][8] = {
+	[0] = "WEFTMIR1",
+	[WITH_VMS] = "WEFTMIR2",
+	[WITH_ABSENT] = "WEFTMIR3",
+	[WITH_ABSENT | WITH_VMS] = "WEFTMIR4",
+	[WITH_LANES] = "WEFTMIR5",
+	[WITH_LANES | WITH_VMS] = "WEFTMIR6",
+	[WITH_LANES | WITH_ABSENT] = "WEFTMIR7",
+	[WITH_LANES | WITH_ABSENT | WITH_VMS] = "WEFTMIR8",
+};
 
-enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255, WITH_ABSENT = 2 };
+enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255 };
 
 /* ---- writing ---- */
 
@@ -122,6 +132,8 @@ static void save_node(const struct sm *sm, const struct sm_node *n, bool keyless
 		save_port(sm, &sm->topo.ports.at[n->first_port + p], keyless, s);
 	if (sm_saved_is_virtual(sm))
 		sm_save_host(sm, n->guid, s);
+	if (sm_saved_has_lanes(sm))
+		sm_save_lanes_of(sm, n, s);
 }
 
 /* ---- when there is something to write ---- */
@@ -155,6 +167,11 @@ bool sm_at_rest(const struct sm *sm)
 	return true;
 }
 
+static unsigned kind_of(const struct sm *sm)
+{
+	return (sm_saved_is_virtual(sm) ? WITH_VMS : 0) | (sm_saved_has_lanes(sm) ? WITH_LANES : 0);
+}
+
 uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 {
 	struct sm_bytes s = {.b = {0}};
@@ -165,10 +182,12 @@ uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 			return NULL;
 		nnodes += !sm->topo.nodes.at[i].gone;
 	}
-	sm_bytes_put(&s, MAGIC[sm_saved_is_virtual(sm)], NAME);
+	sm_bytes_put(&s, MAGIC[kind_of(sm)], NAME);
 	sm_bytes_put_n(&s, nnodes, 4);
 	if (sm_saved_is_virtual(sm))
 		sm_save_vms(sm, &s);
+	if (sm_saved_has_lanes(sm))
+		sm_save_lanes(sm, &s);
 	for (size_t i = 0; i < sm->topo.nodes.n; i++)
 		if (!sm->topo.nodes.at[i].gone)
 			save_node(sm, &sm->topo.nodes.at[i], false, &s);
@@ -191,7 +210,7 @@ static void pad(struct sm_bytes *s)
 void sm_record_head(const struct sm *sm, struct sm_bytes *s)
 {
 	struct sm_bytes absent = {.b = {0}};
-	unsigned kind = sm_saved_is_virtual(sm) | (sm_save_absent(sm, &absent) ? WITH_ABSENT : 0);
+	unsigned kind = kind_of(sm) | (sm_save_absent(sm, &absent) ? WITH_ABSENT : 0);
 
 	sm_bytes_put(s, RECORDS[kind], NAME);
 	sm_bytes_put_n(s, sm->topo.fab->nnodes, 4);
@@ -200,6 +219,8 @@ void sm_record_head(const struct sm *sm, struct sm_bytes *s)
 	if (absent.b.n)
 		sm_bytes_put(s, absent.b.at, absent.b.n);
 	vec_free(&absent.b);
+	if (kind & WITH_LANES)
+		sm_save_lanes(sm, s);
 	pad(s);
 }
 
@@ -279,6 +300,8 @@ static void load_node(struct sm_source *s, struct sm_saved *m)
 		load_port(s, &m->ports.at[n.first_port + p]);
 	if (m->virtual)
 		sm_load_host(s, m, &n);
+	if (m->lanes && !s->bad)
+		sm_load_lanes_of(s, m, &n);
 	map64_put(&m->by_guid, n.guid, (uint32_t)m->nodes.n);
 	vec_push(&m->nodes, n);
 }
@@ -292,23 +315,38 @@ void sm_saved_free(struct sm_saved *m)
 	vec_free(&m->slots);
 	vec_free(&m->vms);
 	vec_free(&m->absent);
+	vec_free(&m->rows);
 	map64_free(&m->by_guid);
 	free(m->bytes);
 	free(m);
 }
 
+/* ARRAY_LEN(MAGIC): none of them. */
+static unsigned magic_of(const uint8_t *bytes)
+{
+	unsigned kind = 0;
+
+	while (kind < ARRAY_LEN(MAGIC) && memcmp(bytes, MAGIC[kind], NAME))
+		kind++;
+	return kind;
+}
+
 static bool load_all(struct sm_saved *m, size_t len)
 {
+	unsigned kind = magic_of(m->bytes);
 	struct sm_source s = {.p = m->bytes + HEAD, .left = len - HEAD - TAIL};
 	struct sm_source head = {.p = m->bytes + NAME, .left = HEAD - NAME};
 	uint64_t n = sm_source_take_n(&head, 4);
 
-	m->virtual = !memcmp(m->bytes, MAGIC[1], NAME);
+	m->virtual = kind & WITH_VMS;
+	m->lanes = kind & WITH_LANES;
 	if (m->virtual)
 		sm_load_vms(&s, m);
+	if (m->lanes)
+		sm_load_lanes(&s, m);
 	for (; n && !s.bad; n--)
 		load_node(&s, m);
-	return !s.bad && !s.left;
+	return !s.bad && !s.left && sm_saved_lanes_whole(m);
 }
 
 static bool load_records(struct sm_saved *m, size_t len)
@@ -322,17 +360,20 @@ static bool load_records(struct sm_saved *m, size_t len)
 		kind++;
 	if (!magic || kind == ARRAY_LEN(RECORDS))
 		return false;
-	m->virtual = kind & 1;
+	m->virtual = kind & WITH_VMS;
+	m->lanes = kind & WITH_LANES;
 	if (m->virtual)
 		sm_load_vms(&s, m);
 	if (kind & WITH_ABSENT)
 		sm_load_absent(&s, m);
+	if (m->lanes)
+		sm_load_lanes(&s, m);
 	sm_source_take(&s, s.left % SM_PAGE);
 	for (; n && !s.bad; n--) {
 		load_node(&s, m);
 		sm_source_take(&s, s.left % SM_PAGE);
 	}
-	return !s.bad && !s.left;
+	return !s.bad && !s.left && sm_saved_lanes_whole(m);
 }
 
 struct sm_saved *sm_records_load(uint8_t *bytes, size_t len)
@@ -374,7 +415,7 @@ int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e
 
 	if (sm->core.phase != SM_OFF)
 		return err_set(e, -EBUSY, "the manager runs already");
-	if (len < HEAD + TAIL || (memcmp(bytes, MAGIC[0], NAME) && memcmp(bytes, MAGIC[1], NAME)))
+	if (len < HEAD + TAIL || magic_of(bytes) == ARRAY_LEN(MAGIC))
 		return err_set(e, -EBADMSG, "it is not a memory of a subnet");
 	if (sm_source_take_n(&tail, TAIL) != hash_of(bytes, len - TAIL))
 		return err_set(e, -EBADMSG, "it is not whole");

@@ -13,10 +13,11 @@ struct sm_saved_node {
 	uint32_t vendor_id, first_port;
 	uint16_t device_id, nblocks;
 	uint8_t type, nports, name_len;
-	const uint8_t *name;	 /* no NUL behind it; NULL: not known */
-	const uint8_t *si, *lft; /* of a switch */
-	uint8_t vfs, sriov;	 /* of a hypervisor */
-	uint32_t first_slot;	 /* slot 1 */
+	const uint8_t *name;		    /* no NUL behind it; NULL: not known */
+	const uint8_t *si, *lft;	    /* of a switch */
+	uint8_t vfs, sriov;		    /* of a hypervisor */
+	uint32_t first_slot;		    /* slot 1 */
+	const uint8_t *maps, *shared, *sls; /* see saved_lanes.c; NULL: none */
 };
 
 struct sm_saved_slot {
@@ -45,6 +46,11 @@ struct sm_saved {
 	VEC(struct sm_vm) vms;
 	VEC(struct sm_saved_lid) absent; /* of a mirror */
 	bool virtual;			 /* with slots and VMs */
+	bool lanes;			 /* with SL-to-VL tables and service levels */
+	uint32_t nrows;			 /* of service levels */
+	uint16_t top_lid;		 /* in each */
+	uint8_t nvls;
+	VEC(const uint8_t *) rows;
 	struct map64 by_guid;
 	bool changed; /* a switch reports a change, or is not known */
 	/* Of a mirror: PortInfo without keys, and the stamp that proves it; see mirror/mirror.h */
@@ -84,6 +90,16 @@ bool sm_saved_recall_vfs(const struct sm *sm, const struct sm_saved_node *n, uin
 bool sm_save_absent(const struct sm *sm, struct sm_bytes *s); /* false: there are none */
 void sm_load_absent(struct sm_source *s, struct sm_saved *m);
 void sm_saved_restore_lids(struct sm *sm, const struct sm_saved *m); /* these, and of all ports */
+/*
+ * saved_lanes.c: SL-to-VL tables and service levels, of managers whose engine uses lanes. What belongs to all nodes,
+ * and to each.
+ */
+bool sm_saved_has_lanes(const struct sm *sm);
+void sm_save_lanes(const struct sm *sm, struct sm_bytes *s);
+void sm_save_lanes_of(const struct sm *sm, const struct sm_node *n, struct sm_bytes *s);
+void sm_load_lanes(struct sm_source *s, struct sm_saved *m);
+void sm_load_lanes_of(struct sm_source *s, struct sm_saved *m, struct sm_saved_node *n);
+bool sm_saved_lanes_whole(const struct sm_saved *m); /* every row of service levels was there */
 /* Records for a mirror: what comes first, and each node; padded to whole pages. False: it cannot be saved. */
 void sm_record_head(const struct sm *sm, struct sm_bytes *s);
 bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s);

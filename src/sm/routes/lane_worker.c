@@ -66,30 +66,47 @@ static bool drop_unassigned(const struct rt_tables *t, struct rt_tables *kept)
 	return any;
 }
 
-/* What is in the switches stays if it is right, and a manager like this one made it for this very subnet. */
-static bool keep_own(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
-{
-	struct rt_verify_opts o = {.threads = threads};
-	struct rt_report r = {0};
-	struct rt_tables *kept;
-	bool ok;
-
-	if (!c->own || !c->sls_known || c->old->stride != out->tables->stride)
-		return false;
-	ok = !rt_verify(c->fab, c->old, &o, &r, NULL) && r.ok;
-	rt_report_free(&r);
-	if (!ok)
-		return false;
-	kept = rt_tables_carry(c->fab, c->old, c->fab);
-	out->plan.kind = drop_unassigned(out->tables, kept) ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING;
-	rt_tables_free(out->tables);
-	out->tables = kept;
-	return true;
-}
-
 static bool has_sls(const struct rt_tables *t)
 {
 	return t->lanes && t->lanes->nrows > 1;
+}
+
+static bool may_stay(const struct rt_report *old, const struct rt_report *new)
+{
+	return 20 * old->hops_sum <= SM_STAY_HOPS * new->hops_sum &&
+	       20 * old->link_load_max <= SM_STAY_LOAD *new->link_load_max;
+}
+
+/*
+ * What is in the switches stays if it is right and either a manager like this one made it for this very subnet, or it is
+ * not much worse than new tables.
+ */
+static bool keep_known(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
+		       struct sm_routes *out)
+{
+	struct rt_verify_opts o = {.threads = threads};
+	struct rt_tables old = *c->old, *kept;
+	struct rt_report r = {0};
+	bool ok;
+
+	if (!has_sls(c->old)) /* SL 0 for all, whatever its VL */
+		old.lanes = NULL;
+	if (!c->sls_known || (old.lanes && c->maps_in_doubt) || old.stride != out->tables->stride ||
+	    rt_nvls(&old) > MAX(c->lanes, 1u))
+		return false;
+	ok = !rt_verify(c->fab, &old, &o, &r, NULL) && r.ok && (c->own || may_stay(&r, new));
+	rt_report_free(&r);
+	if (!ok)
+		return false;
+	kept = rt_tables_carry(c->fab, &old, c->fab);
+	if (kept->lanes)
+		rt_lanes_pack(kept);
+	out->plan.kind = drop_unassigned(out->tables, kept) ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING;
+	rt_tables_free(out->tables);
+	out->tables = kept;
+	free(out->rank);
+	out->rank = NULL;
+	return true;
 }
 
 /* From tables that this manager knows in every respect. */
@@ -110,14 +127,13 @@ static bool plan_known(const struct sm_compute *c, unsigned threads, struct sm_r
 bool sm_lanes_plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
 		   struct sm_routes *out)
 {
-	(void)new;
 	if (out->rank && !out->tables->lanes && (!c->old || !has_sls(c->old)))
 		return false;
 	if (!c->plan || !c->old)
 		return true;
 	if (c->found && !c->sls_known && is_in_place(c, out->tables))
 		return true;
-	if (c->found && keep_own(c, threads, out))
+	if (c->found && keep_known(c, threads, new, out))
 		return true;
 	if (plan_known(c, threads, out))
 		return true;

@@ -52,10 +52,10 @@ static void tell_lanes(const struct sm *sm, struct sm_compute *c, struct rt_tabl
 		return;
 	c->maps_in_doubt = sm_maps_in_doubt(sm);
 	c->sls_known = sm->routes.sls.known;
-	rt_lanes_add(old, sm->topo.fab, RT_MAX_VLS, sm->routes.sls.nrows + 1);
+	rt_lanes_add(old, sm->topo.fab, 1, sm->routes.sls.nrows + 1);
 	sm_maps_tell(sm, old);
 	sm_sls_tell(sm, old);
-	old->lanes->nvls = rt_lanes_highest(old) + 1;
+	old->lanes->nvls = MAX(rt_lanes_highest(old) + 1, sm->routes.sls.nvls);
 }
 
 /* What the switches hold, for the request. */

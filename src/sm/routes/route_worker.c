@@ -147,7 +147,7 @@ struct worth {
 
 static const struct worth as_it_should_be = {20, 21}, it_will_do = {21, 25};
 /* More tolerant than the limits above: the next SM must not change what this one left. */
-static const struct worth may_stay = {22, 40};
+static const struct worth may_stay = {SM_STAY_HOPS, SM_STAY_LOAD};
 
 static bool may_keep(const struct sm_compute *c)
 {

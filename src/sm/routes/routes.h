@@ -37,9 +37,11 @@ struct sm_service_levels {
 	uint32_t number;		 /* counts whenever they change; 0: none so far */
 	bool known;			 /* they are this manager's own */
 	uint32_t stride, top_lid, nrows; /* nrows 0: SL 0 for all */
+	unsigned nvls;			 /* of those tables */
 	uint8_t *sl;			 /* [row][LID] */
 	struct map64 by_guid;		 /* switch -> into first */
 	VEC(uint32_t) first, row; /* by switch: where its ports begin in row; by port: its row */
+	VEC(uint32_t) owner;	  /* by row: the first switch that uses it */
 };
 
 struct sm_routing {
@@ -73,7 +75,8 @@ struct sm_routing {
 /* service_levels.c */
 bool sm_sls_in_place(struct sm *sm); /* the tables are: hosts learn service levels; true: others */
 void sm_sls_forget(struct sm *sm);
-void sm_sls_tell(const struct sm *sm, struct rt_tables *old); /* into lanes that old has */
+void sm_sls_recall(struct sm *sm, struct sm_service_levels *x); /* takes those of before */
+void sm_sls_tell(const struct sm *sm, struct rt_tables *old);	/* into lanes that old has */
 bool sm_lanes_wanted(const struct sm *sm); /* the engine of final routes may use several lanes */
 
 /* ranks.c */

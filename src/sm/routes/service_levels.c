@@ -17,8 +17,9 @@ static void clear(struct sm_service_levels *x)
 	free(x->sl);
 	x->sl = NULL;
 	x->nrows = 0;
+	x->nvls = 1;
 	map64_clear(&x->by_guid);
-	x->first.n = x->row.n = 0;
+	x->first.n = x->row.n = x->owner.n = 0;
 }
 
 void sm_sls_forget(struct sm *sm)
@@ -29,7 +30,24 @@ void sm_sls_forget(struct sm *sm)
 	map64_free(&x->by_guid);
 	vec_free(&x->first);
 	vec_free(&x->row);
+	vec_free(&x->owner);
 	*x = (struct sm_service_levels){.number = x->number};
+}
+
+static void own_rows(struct sm_service_levels *x)
+{
+	for (uint32_t row = 0; row < x->nrows; row++)
+		vec_push(&x->owner, 0);
+	for (uint32_t s = (uint32_t)x->first.n - 1; s--;)
+		for (uint32_t i = x->first.at[s]; i < x->first.at[s + 1]; i++)
+			x->owner.at[x->row.at[i]] = s;
+}
+
+void sm_sls_recall(struct sm *sm, struct sm_service_levels *x)
+{
+	sm_sls_forget(sm);
+	own_rows(x);
+	sm->routes.sls = *x;
 }
 
 static void take(struct sm *sm, const struct rt_tables *t)
@@ -41,6 +59,7 @@ static void take(struct sm *sm, const struct rt_tables *t)
 	x->stride = t->stride;
 	x->top_lid = t->top_lid;
 	x->nrows = l->nrows;
+	x->nvls = l->nvls;
 	x->sl = mem_array(l->nrows, t->stride);
 	memcpy(x->sl, l->sl, (size_t)l->nrows * t->stride);
 	for (uint32_t s = 0; s < f->nswitches; s++) {
@@ -50,6 +69,7 @@ static void take(struct sm *sm, const struct rt_tables *t)
 	vec_push(&x->first, l->first[f->nswitches]);
 	for (uint32_t i = 0; i < l->first[f->nswitches]; i++)
 		vec_push(&x->row, l->sl_row[i]);
+	own_rows(x);
 }
 
 bool sm_sls_in_place(struct sm *sm)

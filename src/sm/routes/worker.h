@@ -8,6 +8,9 @@
 
 #include "sm/manager.h"
 
+/* In twentieths of new tables: the hops in all and the load of a link that tables may have which were found. */
+enum { SM_STAY_HOPS = 22, SM_STAY_LOAD = 40 };
+
 /* A plan from what is in the switches; false: there is none. */
 bool sm_worker_plan(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
 		    const uint64_t *rank, struct rt_plan *p);

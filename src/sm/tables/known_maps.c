@@ -134,15 +134,27 @@ void sm_map_acknowledged(struct sm *sm, const struct sm_txn *t)
 		map_set(sm, t->target.node, turn >> 8 & 0xff, turn & 0xff, map);
 }
 
-void sm_map_read(struct sm *sm, uint32_t node, unsigned in, unsigned out, const uint8_t *data)
+void sm_map_recall(struct sm *sm, uint32_t node, unsigned in, unsigned out, uint64_t map)
 {
 	struct sm_maps *m = maps_of(sm, node);
 	size_t at;
 
 	if (!pair_at(m, in, out, &at))
 		return;
-	m->map[at] = map_from(data);
+	m->map[at] = map;
 	m->known[at] = true;
+}
+
+void sm_map_recall_shared(struct sm *sm, uint32_t node, const uint8_t *bits, unsigned bytes)
+{
+	struct sm_maps *m = maps_of(sm, node);
+
+	memcpy(m->shared, bits, MIN(bytes, sizeof(m->shared)));
+}
+
+void sm_map_read(struct sm *sm, uint32_t node, unsigned in, unsigned out, const uint8_t *data)
+{
+	sm_map_recall(sm, node, in, out, map_from(data));
 }
 
 /* On a mismatch the device's value is recorded; the next round corrects it. */

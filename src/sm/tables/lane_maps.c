@@ -93,7 +93,7 @@ void sm_map_wanted(struct sm *sm, uint32_t node, unsigned in, unsigned out, uint
 		if (!lanes) /* in turn over the VLs both ends have (thesis 4.4.2) */
 			vl[sl] = (uint8_t)(sl % vls);
 		else if (n->type != IBA_NODE_SWITCH)
-			vl[sl] = fewer(t->lanes->maps.at[0].vl[sl], vls);
+			vl[sl] = fewer(sl % t->lanes->nvls, vls);
 		else if (to_switch(sm, n->first_port + out))
 			vl[sl] = (uint8_t)rt_vl(t, sm->topo.fab->switch_index[n->fab], in, out, sl);
 		else

@@ -208,6 +208,9 @@ void sm_map_acknowledged(struct sm *sm,
 			 const struct sm_txn *t); /* a Set of tables or of VL arbitration */
 void sm_map_read(struct sm *sm, uint32_t node, unsigned in, unsigned out, const uint8_t *data);
 bool sm_map_as_set(struct sm *sm, uint32_t node, unsigned in, unsigned out, const uint8_t *data);
+void sm_map_recall(struct sm *sm, uint32_t node, unsigned in, unsigned out,
+		   uint64_t map); /* as it was before */
+void sm_map_recall_shared(struct sm *sm, uint32_t node, const uint8_t *bits, unsigned bytes);
 void sm_map_unknown(struct sm *sm, uint64_t guid, unsigned in, unsigned out);
 void sm_maps_unknown(struct sm *sm, uint64_t guid);
 void sm_maps_of_hosts(struct sm *sm); /* those whose links came up may have restarted */
