@@ -79,9 +79,9 @@ static void status_change(const json_t *c)
 		line("last change", "none yet");
 		return;
 	}
-	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed%s",
+	line("last change", "%s at %s, by %s: %s, %s SMPs, %s entries changed in %s blocks%s",
 	     count(c, "number"), ctl_text(c, "began"), ctl_text(c, "cause"),
-	     ctl_duration(c, "time_s"), count(smps, "all"), count(c, "entries"),
+	     ctl_duration(c, "time_s"), count(smps, "all"), count(c, "entries"), count(c, "blocks"),
 	     is_true(c, "clean") ? "" : ", some devices did not respond");
 }
 
@@ -341,9 +341,9 @@ void ctl_show_changes(const json_t *a)
 	struct cli_table t;
 	size_t i;
 
-	cli_table_init(&t, "rllrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep",
-		       "discovery", "config.", "tables", "activ.", "entries", "restarts", "clean",
-		       "phases");
+	cli_table_init(&t, "rllrrrrrrrrrrll", "no.", "began", "cause", "time", "SMPs", "sweep",
+		       "discovery", "config.", "tables", "activ.", "entries", "blocks", "restarts",
+		       "clean", "phases");
 	json_array_foreach((json_t *)json_object_get(a, "changes"), i, c)
 	{
 		static const char *const purposes[] = {
@@ -358,6 +358,7 @@ void ctl_show_changes(const json_t *a)
 		for (size_t k = 0; k < ARRAY_LEN(purposes); k++)
 			cli_table_add(&t, "%s", count(smps, purposes[k]));
 		cli_table_add(&t, "%s", count(c, "entries"));
+		cli_table_add(&t, "%s", count(c, "blocks"));
 		cli_table_add(&t, "%s", count(c, "restarts"));
 		cli_table_add(&t, "%s", is_true(c, "clean") ? "yes" : "NO");
 		phases_text(json_object_get(c, "phases_s"), &phases);

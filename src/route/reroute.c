@@ -422,8 +422,10 @@ int rt_reroute(const struct fab *f, const struct rt_before *ref, struct rt_table
 		solve_init(&z);
 		columns_solve(&z);
 	}
-	*st = (struct rt_update_stats){
-		.searched = z.columns, .changed = z.changed, .new_links = z.x.new_links};
+	*st = (struct rt_update_stats){.searched = z.columns,
+				       .changed = z.changed,
+				       .new_links = z.x.new_links,
+				       .gone_links = z.x.gone_links};
 	z.x.t->entries = z.changed;
 	*t = z.x.t;
 	solve_free(&z);

@@ -318,6 +318,7 @@ struct rt_update_stats {
 	uint64_t changed;  /* entries that differ from old */
 	uint32_t
 		new_links; /* rt_reroute(): ends of links between switches that the reference has not */
+	uint32_t gone_links; /* and of those that it has alone, at switches that are there */
 };
 
 extern const struct rt_cost rt_update_cost;

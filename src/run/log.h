@@ -34,7 +34,7 @@
 	  "[; some devices did not respond: {unanswered}]")                                                     \
 	X(CHANGE_DONE, "change_done", NOTICE,                                                                   \
 	  "subnet is up again after {how}: {switches} switches, {hosts} hosts,[ {routers} routers,] {lids} LIDs; {took_us}, "      \
-	  "{smps} SMPs, {blocks} table blocks[; some devices did not respond: {unanswered}]")                   \
+	  "{smps} SMPs, {entries} entries changed in {blocks} table blocks[; some devices did not respond: {unanswered}]")                   \
 	X(RELOADED, "reloaded", NOTICE, "configuration reloaded[; effective after a restart only: {fixed}]")    \
 	X(RELOAD_FAILED, "reload_failed", ERROR, "configuration not reloaded: {why}")                           \
 	X(STATE_FAILED, "state_failed", ERROR, "cannot save LIDs and keys: {why}; the manager goes on")         \

@@ -24,6 +24,7 @@ void run_round_log(struct run_log *l, const struct run_change *c, bool first)
 		LOG_U("hosts", c->nodes - c->switches - c->routers),
 		c->routers ? LOG_U("routers", c->routers) : LOG_NOT("routers"),
 		LOG_U("lids", c->lids), LOG_TIME("took_us", (r->end - r->start) / PS_PER_US),
-		LOG_U("smps", smps), LOG_U("blocks", r->sent_blocks), LOG_U("change", c->number),
+		LOG_U("smps", smps), LOG_U("entries", r->entries), LOG_U("blocks", r->sent_blocks),
+		LOG_U("change", c->number),
 		r->clean ? LOG_NOT("unanswered") : LOG_T("unanswered", "see warnings"));
 }

@@ -280,7 +280,9 @@ struct sm_routes {
 	char why[SM_WHY]; /* with instead: the engine's reason */
 	/* Verified, but old and new tables may deadlock together whatever the order: turns are disabled first. */
 	bool unplanned;
-	bool settled;	/* these provisional routes are as good as final ones would be */
+	bool settled; /* these provisional routes are as good as final ones would be */
+	/* The engine that computed them from scratch and can update them: they become the reference. NULL: none. */
+	const struct rt_engine *by;
 	uint16_t ready; /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
 	/* Of a defragmentation: other routes for VMs, no tables; owned by the SM from now on. NULL: it was stopped. */
 	struct sm_defragmented *vms;
@@ -342,6 +344,9 @@ struct sm_compute {
 	const struct rt_before
 		*before; /* the snapshot and tables that old comes from; NULL: others */
 	bool ranked;	 /* and its tables obey its ranks */
+	/* Tables that ref_engine computed from scratch for an earlier snapshot, and their ranks; NULL: there are none. */
+	const struct rt_before *ref;
+	const struct rt_engine *ref_engine;
 	bool alive; /* also plan for the case that switches of before, absent from fab, still work */
 	const rt_turns *off; /* turns that are disabled */
 	bool defragment;     /* instead of tables: other routes for VMs, from old and old_rank */

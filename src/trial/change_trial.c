@@ -5,6 +5,7 @@
  */
 #include "lab/verdict.h"
 #include "lab/load.h"
+#include "route/choose.h"
 #include "trial/change_trial.h"
 #include "lab/watch.h"
 #include "sim/device/sim_device.h"
@@ -254,6 +255,24 @@ static void check_quality(struct trial *t, const struct fab *f, const struct rt_
 	rt_report_free(&could);
 }
 
+/* Routes made from a reference: not more than a tenth worse. */
+static void check_balance(struct trial *t, const struct fab *f, const struct rt_tables *tables)
+{
+	struct rt_try fresh = {0};
+	uint64_t bisection, shifts;
+	struct err e = {{0}};
+
+	if (rt_quick_quality(f, tables, 1, &fresh.bisection, &fresh.shifts, &e) ||
+	    rt_quick_quality(f, sm_tables(lab_sm(t->lab)), 1, &bisection, &shifts, &e))
+		lab_fail(t->out->why, "measuring tables: %.200s", e.text);
+	else if (rt_clearly_worse(bisection, shifts, &fresh))
+		lab_fail(t->out->why,
+			 "shares of %llu and %llu millionths; from scratch %llu and %llu",
+			 (unsigned long long)bisection / 1000, (unsigned long long)shifts / 1000,
+			 (unsigned long long)fresh.bisection / 1000,
+			 (unsigned long long)fresh.shifts / 1000);
+}
+
 /* Compare with the tables that the engine computes from this fabric and these LIDs alone. */
 static void check_fresh(struct trial *t)
 {
@@ -278,6 +297,8 @@ static void check_fresh(struct trial *t)
 	rt_tables_fill(tables);
 	if (routes->update)
 		check_quality(t, f, tables);
+	else if (routes->engine->update && lab_config(t->lab)->sm.mechanism.provisional->keep)
+		check_balance(t, f, tables);
 	else
 		check_bytes(t, f, tables);
 	rt_tables_free(tables);

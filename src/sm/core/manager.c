@@ -44,6 +44,7 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 	if (sm->cfg.flaps != old.flaps)
 		sm_damp_reset(sm);
 	sm_ahead_reset(sm); /* repairs depend on the roots */
+	sm_reference_reconfigured(sm, &old);
 	sm_sweep_plan(sm);
 	if (sm->cfg.m_key == old.m_key && sm->cfg.m_key_protect == old.m_key_protect &&
 	    sm->cfg.m_key_lease_s == old.m_key_lease_s)

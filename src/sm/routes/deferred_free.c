@@ -8,7 +8,7 @@
 
 static void retire(struct sm *sm, void (*fn)(void *), void *p)
 {
-	if (!p)
+	if (!p || sm_reference_holds(sm, p))
 		return;
 	if (sm->routes.request_id <= sm->routes.answered)
 		fn(p);

@@ -268,6 +268,7 @@ void sm_ahead_request(struct sm *sm)
 						    .before = &a->task->before,
 						    .ranked = sm->routes.ranked,
 						    .alive = x.node != FAB_NONE};
+	sm_reference_tell(sm, a->task, &sm->core.out->compute);
 	a->switch_guid = x.node == FAB_NONE ? 0 : sm->topo.fab->nodes[x.node].guid;
 	a->what = hash_of(a->task->fab, sm->core.out->compute.root);
 }

@@ -90,6 +90,8 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 							   sm->dev.off.at[i].out});
 	}
 	c->off = &j->off;
+	if (!sm->routes.staged)
+		sm_reference_tell(sm, j, c);
 }
 
 /* ---- the answer ---- */
@@ -112,6 +114,15 @@ static enum sm_outcome tables_fit(struct sm *sm)
 	return SM_DONE;
 }
 
+/* Whether or not they get in force: they are right for this snapshot. */
+static void reference_take(struct sm *sm)
+{
+	struct sm_routing *x = &sm->routes;
+
+	if (x->by && x->rank && x->leg == x->legs.n)
+		sm_reference_take(sm, x->by);
+}
+
 /* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
 static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 {
@@ -128,11 +139,13 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	rt_legs_free(&x->legs);
 	x->legs = r->legs;
 	x->leg = 0;
-	x->balance.measured = false;
+	x->by = r->by;
+	x->balance.measured = r->by; /* from scratch, or the reference again */
 	/* Other engines have tables of their own. */
-	x->settled = r->settled && sm->cfg.mechanism.routes->update;
+	x->settled = r->settled && (sm->cfg.mechanism.routes->update || x->ref.engine);
 	x->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(x->tables);
+	reference_take(sm);
 	return tables_fit(sm);
 }
 
@@ -150,6 +163,7 @@ static enum sm_outcome leg_take(struct sm *sm)
 	x->plan = l->plan;
 	x->unplanned = false;
 	*l = (struct rt_leg){0};
+	reference_take(sm);
 	return tables_fit(sm);
 }
 

@@ -109,7 +109,7 @@ static struct rt_tables *tables_for(const struct sm_compute *c, unsigned threads
 			    .rank = out->rank,
 			    .ties = c->ties,
 			    .lanes = c->lanes,
-			    .before = c->before,
+			    .before = c->ref ? NULL : c->before, /* of FERa only */
 			    .even = true};
 	struct rt_update_stats st;
 	struct rt_tables *t;
@@ -466,6 +466,27 @@ static void compare(const struct sm_compute *c, unsigned threads, struct sm_rout
 		sm_routes_free(out);
 }
 
+/* Tables by the supply. False: there are none. */
+static bool compute(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+		    struct sm_work_done *done, struct rt_report *r)
+{
+	const struct rt_engine *g = c->supply->engine;
+
+	out->rank = rank_for(c, &out->settled);
+	out->settled &= !c->engine;
+	out->tables = tables_for(c, threads, out, done);
+	if (!out->tables)
+		return false;
+	if (g && !g->updown && !out->instead) {
+		free(out->rank);
+		out->rank = NULL;
+	}
+	out->verified = verify_stage(c, out, threads, r);
+	if (g && g->update && !out->instead && c->stage == SM_FINAL)
+		out->by = g;
+	return true;
+}
+
 void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done)
 {
@@ -478,19 +499,14 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		return;
 	}
 	if (c->compare) {
-		compare(c, threads, out, done);
+		(c->ref ? sm_compare_reference : compare)(c, threads, out, done);
 		out->epoch = c->epoch;
 		return;
 	}
-	out->rank = rank_for(c, &out->settled);
-	out->tables = tables_for(c, threads, out, done);
-	if (!out->tables)
+	if (sm_reroute(c, threads, out, done))
+		r = (struct rt_report){0};
+	else if (!compute(c, threads, out, done, &r))
 		return;
-	if (c->supply->engine && !c->supply->engine->updown && !out->instead) {
-		free(out->rank);
-		out->rank = NULL;
-	}
-	out->verified = verify_stage(c, out, threads, &r);
 	if (!out->verified && c->supply->engine && c->supply->engine->lanes && !out->instead)
 		out->verified = sm_lanes_replace(c, threads, &r, out);
 	if (out->verified && out->rank && is_final_update(c))

@@ -15,7 +15,7 @@ struct sm_task {
 	struct rt_tables *old; /* what is in the switches */
 	uint64_t *old_rank;
 	rt_turns off;
-	struct rt_before before;
+	struct rt_before before, ref;
 };
 
 /* A worker may still read it: freed when that request is answered. */
@@ -30,6 +30,15 @@ struct sm_balance {
 	bool measured;		 /* the tables in force are even enough */
 	uint32_t id;		 /* of the request; 0: none is open */
 	struct sm_routes better; /* routes that are to replace the repair; no tables: none */
+};
+
+/* The last tables that an engine computed from scratch: routes after a failure are made from them. Any of it may be what
+ * is in force, or was before. */
+struct sm_reference {
+	const struct rt_engine *engine; /* NULL: there is none */
+	struct fab *fab;
+	struct rt_tables *tables;
+	uint64_t *rank;
 };
 
 /* Service levels of the last tables that were all in place: hosts use them. */
@@ -70,6 +79,8 @@ struct sm_routing {
 	VEC(struct sm_retired) retired;
 	struct sm_ahead *ahead; /* repairs computed ahead; NULL: none */
 	struct sm_balance balance;
+	struct sm_reference ref;
+	const struct rt_engine *by; /* as with the answer that the tables or their legs came with */
 };
 
 /* service_levels.c */
@@ -119,6 +130,17 @@ bool sm_balance_is_open(
 	const struct sm *sm);		  /* an answer is awaited, or routes are about to go out */
 bool sm_balance_due(const struct sm *sm); /* better routes are to be distributed now */
 bool sm_balance_use(struct sm *sm, struct sm_routes *r);
+
+/* reference.c */
+void sm_reference_take(struct sm *sm, const struct rt_engine *by); /* the tables in force are it */
+void sm_reference_drop(struct sm *sm);
+bool sm_reference_holds(const struct sm *sm, const void *p);
+/* Before tables and snapshot change in place: its engine, if they are those of the reference; if a part of it is, the
+ * reference is dropped. */
+const struct rt_engine *sm_reference_in_force(struct sm *sm);
+bool sm_reference_tell(const struct sm *sm, struct sm_task *j,
+		       struct sm_compute *c); /* false: there is none for these settings */
+void sm_reference_reconfigured(struct sm *sm, const struct sm_config *old);
 
 /* deferred_free.c: free these as soon as no worker can read them; NULL is fine */
 void sm_retire_fab(struct sm *sm, struct fab *f);

@@ -28,6 +28,7 @@ void sm_routes_exit(struct sm *sm)
 	struct sm_routing *x = &sm->routes;
 
 	sm_retired_all(sm);
+	sm_reference_drop(sm);
 	sm_routes_forget(sm);
 	sm_sls_forget(sm);
 	sm_retire_task(sm, x->task);
@@ -46,8 +47,8 @@ void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 	struct sm_routing *x = &sm->routes;
 
 	sm_balance_reset(sm);
-	if (sm->cfg.mechanism.routes->update && in_force && old && x->tables && x->rank &&
-	    !x->tables->lanes) {
+	if ((sm->cfg.mechanism.routes->update || x->ref.engine) && in_force && old && x->tables &&
+	    x->rank && !x->tables->lanes) {
 		sm_routes_forget(sm);
 		x->prev_fab = old;
 		x->prev_tables = x->tables;

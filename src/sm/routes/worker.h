@@ -25,4 +25,11 @@ bool sm_lanes_plan(const struct sm_compute *c, unsigned threads, const struct rt
 bool sm_lanes_replace(const struct sm_compute *c, unsigned threads, struct rt_report *r,
 		      struct sm_routes *out);
 
+/* Tables from the reference, verified, with ranks. False: there is none, or they do not serve; out is as it was. */
+bool sm_reroute(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+		struct sm_work_done *done);
+/* Tables from scratch, if those in the switches are clearly worse; else none. */
+void sm_compare_reference(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+			  struct sm_work_done *done);
+
 #endif

@@ -166,6 +166,7 @@ void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r)
 void sm_batch_apply(struct sm *sm)
 {
 	struct sm_batch *b = &sm->virtual.batch;
+	const struct rt_engine *reference = sm_reference_in_force(sm); /* and stays so */
 
 	if (b->entries.n) {
 		struct rt_tables *t = sm_tables_writable(sm);
@@ -179,4 +180,6 @@ void sm_batch_apply(struct sm *sm)
 	sm_ahead_reset(sm); /* these were for the tables before */
 	sm_balance_reset(sm);
 	sm_snapshot_vlids(sm);
+	if (reference)
+		sm_reference_take(sm, reference);
 }
