@@ -7,16 +7,19 @@
  * loaded, and all hosts' routes to that LID are added to the loads. A load counts in steps of `grain` routes, and of equal
  * paths the one by the lowest port is taken. A coarse grain makes neighbouring destinations choose alike: then paths turn at
  * fewer places, need fewer lanes, and meet each other less often. Which grain is best depends on the fabric, so a few are
- * tried and measured.
+ * tried and measured. The best one is then refined entry by entry (refine.h), still with shortest paths.
  */
 #include "route/layers.h"
 #include "route/quality.h"
+#include "route/refine.h"
 
 enum {
 	DEFAULT_LANES = 8,
 	TRIAL_ENTRIES = 1000000, /* larger tables are computed once, with the finest grain */
 	PASSES = 3,
 	TRIAL_PATTERNS = 64,
+	REFINE_ROUNDS = 3,
+	REFINE_EVEN = 2000,
 };
 
 /* How routes are chosen. */
@@ -195,6 +198,11 @@ static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned mos
 		*best = x;
 }
 
+static bool is_small(const struct balanced *b)
+{
+	return (uint64_t)b->g.n * b->t->top_lid <= TRIAL_ENTRIES;
+}
+
 /* That with the best routes of those that need at most so many lanes. */
 static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, unsigned most)
 {
@@ -202,7 +210,7 @@ static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, 
 	struct best best = {0};
 	uint64_t mean;
 
-	if ((uint64_t)b->g.n * b->t->top_lid > TRIAL_ENTRIES)
+	if (!is_small(b))
 		return (struct recipe){1, 1};
 	recipe_try(b, o, most, (struct recipe){1, 1}, &best);
 	mean = mean_load(b);
@@ -246,6 +254,15 @@ static void balanced_free(struct balanced *b)
 	free(b->flow);
 }
 
+/* Where they need no more lanes than there may be; false: the tables are as before. */
+static bool refined(struct balanced *b, const struct rt_opts *o, unsigned most)
+{
+	struct refine_opts how = {
+		.rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
+
+	return is_small(b) && refine_with_layers(&b->g, b->t, &how, most);
+}
+
 static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 {
 	if (need > LANES_MOST)
@@ -260,7 +277,7 @@ static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 static int balanced_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
 			  struct err *e)
 {
-	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES, need;
+	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES, need = 0;
 	int rc = rt_tables_fit(t, f, "balanced", e);
 	struct balanced b;
 
@@ -268,7 +285,8 @@ static int balanced_route(const struct fab *f, const struct rt_opts *o, struct r
 		return rc;
 	balanced_init(&b, f, t);
 	all_route(&b, recipe_choose(&b, o, most));
-	need = layers_assign(&b.g, t, most);
+	if (!refined(&b, o, most))
+		need = layers_assign(&b.g, t, most);
 	balanced_free(&b);
 	return need <= most ? 0 : lanes_refuse(need, most, e);
 }

@@ -6,17 +6,23 @@
  * All routes from a group to another one meet at the few links between the two. Two things relieve these links:
  *
  *   - some routes are as short over a third group, from a switch with a link to it; half of the destinations take them;
- *   - a share of the destinations (Valiant) is reached over another group in any case: one that has a link to the
- *     destination's own switch, so that the detour takes one link between groups more and no link inside a group.
+ *   - refine.h moves single entries from busy links to others, where that costs the rest little;
+ *   - instead, where asked for or the tables are large, a share of the destinations (Valiant) is reached over another group: one
+ *     that has a link to the destination's own switch, so that the detour takes one link between groups more and no link inside a group.
  *
  * Such a destination has one other group, from which its routes are direct. So no route of it returns to a group.
  */
 #include "route/dragonfly.h"
 #include "route/layers.h"
+#include "route/refine.h"
 
 enum {
 	DEFAULT_LANES = 8,
 	DEFAULT_VALIANT = 8,
+	NO_DETOURS = UINT16_MAX,
+	REFINE_ENTRIES = 1000000, /* larger tables are not refined */
+	REFINE_ROUNDS = 3,
+	REFINE_EVEN = 560,
 };
 
 struct fly {
@@ -161,6 +167,8 @@ static void all_route(struct fly *y)
 {
 	const struct switch_graph *g = &y->g;
 
+	memset(y->number, 0, g->n * sizeof(*y->number));
+	y->t->entries = 0;
 	for (uint32_t to = 0; to < g->n; to++) {
 		uint32_t *number = &y->number[group(y, to)];
 
@@ -208,12 +216,35 @@ static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 		need > LANES_MOST ? "more than " : "", MIN(need, (unsigned)LANES_MOST), most);
 }
 
+/* Shortest routes, refined; a step may take a link that leads no nearer. False: they need too many lanes. */
+static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
+{
+	struct refine_opts how = {
+		.extra = 1, .rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
+
+	if (o->valiant || (uint64_t)y->g.n * y->t->top_lid > REFINE_ENTRIES)
+		return false;
+	y->one_in = NO_DETOURS;
+	all_route(y);
+	return refine_with_layers(&y->g, y->t, &how, most);
+}
+
+static int detours_route(struct fly *y, const struct rt_opts *o, unsigned most, struct err *e)
+{
+	unsigned need;
+
+	y->one_in = o->valiant ? o->valiant : DEFAULT_VALIANT;
+	all_route(y);
+	need = layers_assign(&y->g, y->t, most);
+	return need <= most ? 0 : lanes_refuse(need, most, e);
+}
+
 static int dragonfly_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
 			   struct err *e)
 {
-	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES, need;
+	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES;
 	int rc = rt_tables_fit(t, f, "dragonfly", e);
-	struct fly y = {.t = t, .one_in = o->valiant ? o->valiant : DEFAULT_VALIANT};
+	struct fly y = {.t = t};
 
 	if (rc)
 		return rc;
@@ -221,9 +252,7 @@ static int dragonfly_route(const struct fab *f, const struct rt_opts *o, struct 
 	rc = groups_find(&y.g, &y.groups, e);
 	if (!rc) {
 		fly_init(&y);
-		all_route(&y);
-		need = layers_assign(&y.g, t, most);
-		rc = need <= most ? 0 : lanes_refuse(need, most, e);
+		rc = refined(&y, o, most) ? 0 : detours_route(&y, o, most, e);
 	}
 	fly_free(&y);
 	return rc;
@@ -231,12 +260,13 @@ static int dragonfly_route(const struct fab *f, const struct rt_opts *o, struct 
 
 const struct rt_engine rt_dragonfly = {
 	.name = "dragonfly",
-	.summary = "dragonflies: short routes, one destination in eight over another group",
+	.summary = "dragonflies: short routes, some of them over another group",
 	.about =
 		"Engine dragonfly routes dragonflies and Dragonfly+, whose groups it finds in the wiring:\n"
-		"shortest paths, but for each group one destination in eight is reached over another\n"
-		"group, so that all routes between two groups do not meet at one link. Links and switches\n"
-		"may be missing. A fabric without such groups is refused, with a switch that shows it.",
+		"shortest paths, of which some are moved over another group, so that not all routes between\n"
+		"two groups meet at one link; with --valiant and in large fabrics, a fixed share of the\n"
+		"destinations. Links and switches may be missing. A fabric without such groups is refused,\n"
+		"with a switch that shows it.",
 	.route = dragonfly_route,
 	.lanes = true,
 	.use = RT_USE_SHAPE,
