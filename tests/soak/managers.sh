@@ -215,7 +215,7 @@ merge()
 opensm_joins()
 {
 	i=0 what='OpenSM started'
-	[ -z "$opensm_seat" ] || { manager_start 4 "$seed" && sleep 1 && whole && same_lids first; }
+	manager_start 4 "$seed" && sleep 1 && whole && same_lids first
 }
 
 a_round()
@@ -247,7 +247,11 @@ all_rounds()
 
 : > did
 ok "two subnets with equal LIDs join: one master, each LID once" merge
-ok "OpenSM joins them" opensm_joins
+if [ -n "$opensm_seat" ]; then
+	ok "OpenSM joins them" opensm_joins
+else
+	skip "OpenSM joins them" "SOAK_OPENSM=0, or opensm or libumad2sim is not installed"
+fi
 ok "$rounds rounds: one master, the same LIDs, verified tables" all_rounds
 sort did | sed 's/manager [0-9]/a manager/' | uniq -c | sed 's/^ */# /'
 echo "1..$n"
