@@ -80,6 +80,7 @@ bench: build/build.ninja
 	@scripts/setup.sh bench
 	ninja -C build
 	bench/run.sh
+	bench/route_speed.sh
 	bench/packets.sh
 	bench/mechanisms.sh
 	bench/fabric.sh
