@@ -3,12 +3,12 @@
 // The picture in WebGL2: groups, links and nodes into a layer that is kept while nothing changes, messages above it in
 // each frame. Far out, groups and bundles of links stand for their members. While the view moves, only as many links are
 // drawn as the budget allows (in an order like a shuffled deck); when it rests, all of them, or more of them where no GPU helps.
-import { type Fabric, SWITCH_H, SWITCH_W } from '../model/fabric.ts';
+import { type Box, type Fabric, SWITCH_H, SWITCH_W } from '../model/fabric.ts';
 import type { ManagerRecord } from '../wire/frames.ts';
 import { NONE } from '../wire/frames.ts';
 import type { Camera } from './camera.ts';
 import { FlightStore } from './flights.ts';
-import { Instances, Layer, Program } from './gl.ts';
+import { Corners, Instances, Layer, Program } from './gl.ts';
 import * as S from './shaders.ts';
 
 export const FLAG = { chosen: 1, hover: 2, lit: 4, dim: 8 } as const;
@@ -69,19 +69,20 @@ export class Scene {
 			link: new Program(gl, S.LINK_VS, S.LINK_FS), node: new Program(gl, S.NODE_VS, S.NODE_FS),
 			group: new Program(gl, S.GROUP_VS, S.GROUP_FS), point: new Program(gl, S.POINT_VS, S.POINT_FS), copy: new Program(gl, S.COPY_VS, S.COPY_FS),
 		};
-		this.links = new Instances(gl, 4, true);
-		this.bundles = new Instances(gl, 4, true);
-		this.nodes = new Instances(gl, 2, true);
-		this.special = new Instances(gl, 2, true);
-		this.nearNodes = new Instances(gl, 2, true);
-		this.nearLinks = new Instances(gl, 4, true);
-		this.groups = new Instances(gl, 4, true);
-		this.points = new Instances(gl, 4, false);
-		this.layer = new Layer(gl);
 		const info = gl.getExtension('WEBGL_debug_renderer_info');
 		const renderer = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
 		this.software = /swiftshader|llvmpipe|software/i.test(renderer);
-		this.budget = this.software ? 1.2e6 : 4e7;
+		const corners = this.software ? new Corners(gl) : null;
+		this.links = new Instances(gl, 4, true, corners);
+		this.bundles = new Instances(gl, 4, true, corners);
+		this.nodes = new Instances(gl, 2, true, corners);
+		this.special = new Instances(gl, 2, true, corners);
+		this.nearNodes = new Instances(gl, 2, true, corners);
+		this.nearLinks = new Instances(gl, 4, true, corners);
+		this.groups = new Instances(gl, 4, true, corners);
+		this.points = new Instances(gl, 4, false, corners);
+		this.layer = new Layer(gl);
+		this.budget = this.software ? 8e5 : 4e7;
 		this.restBudget = this.software ? 6e6 : 1e9;
 		gl.disable(gl.DEPTH_TEST);
 		gl.enable(gl.BLEND);
@@ -398,7 +399,7 @@ export class Scene {
 			this.bundles.draw();
 		}
 		this.whole = true;
-		const near = detail > 0 && this.pickNear(c);
+		const near = detail > 0 && this.pickNear(c, moving);
 		if (detail > 0)
 			this.drawLinks(p, c, dpr, moving, detail, near);
 		const n = this.use(this.programs.node, c, dpr);
@@ -424,22 +425,25 @@ export class Scene {
 			this.links.draw(count);
 		}
 		if (near) {
-			gl.uniform1f(p.u('uFade'), crowd(this.nearLinks.count));
-			this.nearLinks.draw();
+			const all = this.nearLinks.count, drawn = moving && this.software ? this.nearWithin(this.budget / (3 * dpr)) : all;
+			gl.uniform1f(p.u('uFade'), Math.min(1, crowd(all) * Math.sqrt(all / Math.max(1, drawn))));
+			this.nearLinks.draw(drawn);
 			this.whole &&= !moving;
-		}
-		this.stats.links = near ? this.nearLinks.count : count;
+			this.stats.links = drawn;
+		} else
+			this.stats.links = count;
 	}
 
 	/* In a large fabric, when few nodes are in view: these and all their links. */
-	private pickNear(c: Camera): boolean {
+	private pickNear(c: Camera, moving: boolean): boolean {
 		const fab = this.fabric!, f = fab.f;
 		if (f.nnodes < 3000)
 			return false;
 		const seen = fab.nodesIn(c.box(60));
 		if (seen.length > 3000)
 			return false;
-		const at = new Float32Array(2 * seen.length), what = new Uint8Array(4 * seen.length), links: number[] = [];
+		const at = new Float32Array(2 * seen.length), what = new Uint8Array(4 * seen.length);
+		let links: number[] = [];
 		this.stamp = (this.stamp + 1) % 0xffffffff;
 		if (this.stamps.length !== f.nlinks)
 			this.stamps = new Uint32Array(f.nlinks);
@@ -453,6 +457,8 @@ export class Scene {
 				this.stamps[l] = this.stamp;
 			}
 		});
+		if (moving && this.software)
+			links = this.orderNear(links, c.box(0), c.scale);
 		const ends = new Float32Array(4 * links.length), state = new Uint8Array(4 * links.length);
 		links.forEach((l, k) => {
 			ends.set([f.x[f.a[l]!]!, f.y[f.a[l]!]!, f.x[f.b[l]!]!, f.y[f.b[l]!]!], 4 * k);
@@ -466,6 +472,36 @@ export class Scene {
 	}
 	private stamp = 0;
 	private stamps: Uint32Array = new Uint32Array(0);
+
+	/* What stands out first, then short ones: most links for the pixels that they fill. Same lengths as a shuffled deck. */
+	private orderNear(links: number[], view: Box, scale: number): number[] {
+		const { a, b, x, y } = this.fabric!.f, STEP = 64, SHIFT = 2 ** 32;
+		const keys = Float64Array.from(links, (l) => {
+			const k = this.place[l]!, o = 4 * k, out = this.linkWhat[o] === 4 || this.linkWhat[o + 2]! & (FLAG.chosen | FLAG.hover | FLAG.lit);
+			return (out ? 0 : 1 + Math.floor((scale * lengthIn(view, x[a[l]!]!, y[a[l]!]!, x[b[l]!]!, y[b[l]!]!)) / STEP)) * SHIFT + k;
+		}).sort();
+		let sum = 0;
+		this.nearPixels = new Float32Array(keys.length);
+		return Array.from(keys, (key, i) => {
+			this.nearPixels[i] = sum += Math.max(0, Math.floor(key / SHIFT) - 0.5) * STEP;
+			return this.order[key % SHIFT]!;
+		});
+	}
+	/* CSS pixels along the links up to each of them. */
+	private nearPixels = new Float32Array(0);
+
+	/* How many of them have this length together. */
+	private nearWithin(most: number): number {
+		let lo = 0, hi = this.nearPixels.length;
+		while (lo < hi) {
+			const mid = (lo + hi) >> 1;
+			if (this.nearPixels[mid]! <= most)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		return lo;
+	}
 
 	private drawPoints(c: Camera, clock: number, dpr: number): void {
 		const f = this.fabric;
@@ -488,6 +524,21 @@ export class Scene {
 		const px = new Uint8Array(4);
 		this.gl.readPixels(0, 0, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, px);
 	}
+}
+
+/* Of the part of a line that is in a box. */
+function lengthIn(b: Box, x0: number, y0: number, x1: number, y1: number): number {
+	const dx = x1 - x0, dy = y1 - y0;
+	let from = 0, to = 1;
+	for (const [d, lo, hi] of [[dx, b.x0 - x0, b.x1 - x0], [dy, b.y0 - y0, b.y1 - y0]] as const) {
+		if (d === 0 ? lo > 0 || hi < 0 : false)
+			return 0;
+		if (d !== 0) {
+			from = Math.max(from, Math.min(lo / d, hi / d));
+			to = Math.min(to, Math.max(lo / d, hi / d));
+		}
+	}
+	return to > from ? (to - from) * Math.hypot(dx, dy) : 0;
 }
 
 /* A permutation that is the same each time (Lehmer steps). */

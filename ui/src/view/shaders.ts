@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The programs of the picture. All draw instances; corners come from gl_VertexID. Colours come from the theme.
+// The programs of the picture. Shapes are instances or four vertices each (gl.ts); corners come from gl_VertexID. Colours come from the theme.
 
 const HEAD = `#version 300 es
 precision highp float;
@@ -26,7 +26,7 @@ vec3 ramp(float t) { // dark to hot, readable on both themes
 }
 flat out float vDash;
 void main() {
-	float t = float(gl_VertexID & 1), side = float(gl_VertexID >> 1) * 2.0 - 1.0;
+	float t = float(gl_VertexID & 1), side = float((gl_VertexID >> 1) & 1) * 2.0 - 1.0;
 	vec2 a = toPx(aEnds.xy), b = toPx(aEnds.zw), d = b - a;
 	float len = max(length(d), 1e-3);
 	vec2 n = vec2(-d.y, d.x) / len;
@@ -63,7 +63,7 @@ layout(location=0) in vec2 aPos; layout(location=1) in vec4 aWhat;
 uniform vec3 uPal[${PALETTE_SIZE}]; uniform float uUnit; uniform vec2 uSwitch; uniform float uAlpha; uniform float uMin;
 out vec2 vAt; flat out vec4 vFill; flat out vec4 vLine; flat out vec4 vRing; flat out vec4 vForm; // type, off, half size px
 void main() {
-	vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
+	vec2 corner = vec2(float(gl_VertexID & 1), float((gl_VertexID >> 1) & 1)) * 2.0 - 1.0;
 	int type = int(aWhat.x + 0.5), bits = int(aWhat.y + 0.5), flags = int(aWhat.z + 0.5), manager = int(aWhat.w + 0.5);
 	vec2 h = type == 2 ? uSwitch * uUnit : vec2(min(0.36 * uUnit, 16.0 * uDpr));
 	h = max(h, vec2(uMin * uDpr));
@@ -120,7 +120,7 @@ uniform vec3 uPal[${PALETTE_SIZE}]; uniform float uAlpha; uniform float uPad;
 out vec2 vAt; flat out vec2 vHalf; flat out vec4 vFill; flat out vec4 vLine; flat out float vUp;
 void main() {
 	vec2 a = toPx(aBox.xy) - uPad, b = toPx(aBox.zw) + uPad, half_ = max((b - a) * 0.5, vec2(1.0));
-	vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
+	vec2 corner = vec2(float(gl_VertexID & 1), float((gl_VertexID >> 1) & 1)) * 2.0 - 1.0;
 	vHalf = half_;
 	vAt = corner * (half_ + 1.0);
 	bool hover = (int(aWhat.z + 0.5) & 2) != 0;
@@ -145,7 +145,7 @@ layout(location=0) in vec4 aEnds; layout(location=1) in vec4 aTime;
 uniform vec3 uPal[${PALETTE_SIZE}]; uniform float uNow; uniform float uBase;
 out vec2 vAt; flat out vec4 vColour; flat out float vR;
 void main() {
-	vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
+	vec2 corner = vec2(float(gl_VertexID & 1), float((gl_VertexID >> 1) & 1)) * 2.0 - 1.0;
 	float t = (uNow - aTime.x) / aTime.y;
 	bool live = t >= 0.0 && t <= 1.0;
 	int kind = int(aTime.z + 0.5);

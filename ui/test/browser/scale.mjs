@@ -35,6 +35,7 @@ const moving = (scale) => page.evaluate(async (s, frames) => {
 		await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
 		if (view.frameTimes.length > before)
 			script.push(view.frameTimes.at(-1));
+		view.scene.finish();
 		const t = performance.now();
 		view.scene.markStale();
 		view.scene.draw(view.camera, 0, 1, true);
